@@ -1,6 +1,5 @@
 #include "daemon/alerts/alert_parts.h"
 
-#include "base/error.h"
 #include "daemon/base/rfc3339.h"
 #include "daemon/base/url.h"
 
@@ -8,61 +7,41 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { PAGE_BYTES_MAX = 400 };
+enum { PAGE_BYTES_MAX = 400, DIGITS = 6 };
 
-static int add_key(struct ek_buf *out, const char *key)
+void ek_alert_pair(struct ek_json_writer *w, const char *key, const char *text)
 {
-    bool first = !out->length || strchr("{[", out->data[out->length - 1]);
-    int rc = first ? EK_OK : ek_buf_text(out, ",");
-    return rc || !key ? rc : ek_buf_printf(out, "\"%s\":", key);
+    if (*text)
+        ek_json_add_text(w, key, text);
 }
 
-int ek_alert_pair(struct ek_buf *out, const char *key, const char *text)
-{
-    if (!*text)
-        return EK_OK;
-    int rc = add_key(out, key);
-    return rc ? rc : ek_buf_json(out, text, strlen(text));
-}
-
-int ek_alert_number_text(struct ek_buf *out, const char *key, double value)
+void ek_alert_number_text(struct ek_json_writer *w, const char *key, double value)
 {
     char text[32] = "";
     if (isfinite(value))
-        snprintf(text, sizeof text, "%.6g", value);
-    return ek_alert_pair(out, key, text);
+        snprintf(text, sizeof text, "%.*g", DIGITS, value);
+    ek_alert_pair(w, key, text);
 }
 
-int ek_alert_number(struct ek_buf *out, const char *key, double value)
+void ek_alert_number(struct ek_json_writer *w, const char *key, double value)
 {
-    if (!isfinite(value))
-        return EK_OK;
-    int rc = add_key(out, key);
-    return rc ? rc : ek_buf_printf(out, "%.6g", value);
+    if (isfinite(value))
+        ek_json_add_rounded(w, key, value, DIGITS);
 }
 
-int ek_alert_time(struct ek_buf *out, const char *key, int64_t time_ms)
+void ek_alert_time(struct ek_json_writer *w, const char *key, int64_t time_ms)
 {
     char text[EK_RFC3339_BYTES];
-    return ek_alert_pair(out, key, ek_rfc3339(time_ms, text));
+    ek_alert_pair(w, key, ek_rfc3339(time_ms, text));
 }
 
-int ek_alert_open(struct ek_buf *out, const char *key, char bracket)
+void ek_alert_identity(struct ek_json_writer *w, const struct ek_alert *a)
 {
-    int rc = add_key(out, key);
-    return rc ? rc : ek_buf_add(out, &bracket, 1);
-}
-
-int ek_alert_identity(struct ek_buf *out, const struct ek_alert *a)
-{
-    int rc = ek_alert_pair(out, "feature", a->feature);
-    if (!rc)
-        rc = ek_alert_pair(out, "segment", a->segment);
-    if (!rc)
-        rc = ek_alert_pair(out, "class", a->class);
-    if (!rc)
-        rc = ek_alert_pair(out, "limit", a->limit);
-    return rc ? rc : ek_alert_pair(out, "instance", a->instance);
+    ek_alert_pair(w, "feature", a->feature);
+    ek_alert_pair(w, "segment", a->segment);
+    ek_alert_pair(w, "class", a->class);
+    ek_alert_pair(w, "limit", a->limit);
+    ek_alert_pair(w, "instance", a->instance);
 }
 
 void ek_alert_page(const struct ek_alert_about *about, const struct ek_alert *a,

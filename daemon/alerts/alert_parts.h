@@ -1,23 +1,20 @@
-/* What the formats of alerts are put together from. */
+/* Members that the formats of alerts share. */
 #ifndef EK_DAEMON_ALERT_PARTS_H
 #define EK_DAEMON_ALERT_PARTS_H
 
+#include "base/json.h"
 #include "daemon/alerts/alert_format.h"
 
 enum { EK_ALERT_LINK_BYTES = 1200 };
 
-/* Appends "key":"text", behind a comma where something stands before it; nothing for "". */
-int ek_alert_pair(struct ek_buf *out, const char *key, const char *text);
-/* The same with a number as text, for formats that know texts only; nothing for NaN. */
-int ek_alert_number_text(struct ek_buf *out, const char *key, double value);
-/* And as a number. */
-int ek_alert_number(struct ek_buf *out, const char *key, double value);
-int ek_alert_time(struct ek_buf *out, const char *key, int64_t time_ms);
-/* Opens "key":{ or "key":[ (key NULL: without one), behind a comma where there is something. */
-int ek_alert_open(struct ek_buf *out, const char *key, char bracket);
-
-/* Feature, segment, class, limit, instance: what there is. */
-int ek_alert_identity(struct ek_buf *out, const struct ek_alert *a);
+/* Add a text, unless it is empty. */
+void ek_alert_pair(struct ek_json_writer *w, const char *key, const char *text);
+/* Add a number, unless it is not finite; as text for formats that have texts only. */
+void ek_alert_number(struct ek_json_writer *w, const char *key, double value);
+void ek_alert_number_text(struct ek_json_writer *w, const char *key, double value);
+void ek_alert_time(struct ek_json_writer *w, const char *key, int64_t time_ms);
+/* Add feature, segment, class, limit and instance, as far as the alert has them. */
+void ek_alert_identity(struct ek_json_writer *w, const struct ek_alert *a);
 /* Our page about the alert, "" where there is none; the place in the runbook. */
 void ek_alert_page(const struct ek_alert_about *about, const struct ek_alert *a,
                    char out[EK_ALERT_LINK_BYTES]);

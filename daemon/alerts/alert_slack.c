@@ -1,8 +1,6 @@
 /* Slack's incoming webhooks: a text for notifications, blocks for the eye. */
 #include "daemon/alerts/alert_parts.h"
 
-#include "base/error.h"
-
 #include <stdio.h>
 #include <string.h>
 
@@ -23,26 +21,22 @@ static void escape(const char *text, char *out, size_t size)
     out[at] = 0;
 }
 
-static int add_text(struct ek_buf *out, const char *text)
+static void add_text(struct ek_json_writer *w, const char *text)
 {
-    int rc = ek_alert_open(out, "text", '{');
-    if (!rc)
-        rc = ek_alert_pair(out, "type", "mrkdwn");
-    if (!rc)
-        rc = ek_alert_pair(out, "text", text);
-    return rc ? rc : ek_buf_text(out, "}");
+    ek_json_open(w, "text", '{');
+    ek_alert_pair(w, "type", "mrkdwn");
+    ek_alert_pair(w, "text", text);
+    ek_json_close(w, '}');
 }
 
-static int add_section(struct ek_buf *out, const char *text)
+static void add_section(struct ek_json_writer *w, const char *text)
 {
     if (!*text)
-        return EK_OK;
-    int rc = ek_alert_open(out, NULL, '{');
-    if (!rc)
-        rc = ek_alert_pair(out, "type", "section");
-    if (!rc)
-        rc = add_text(out, text);
-    return rc ? rc : ek_buf_text(out, "}");
+        return;
+    ek_json_open(w, NULL, '{');
+    ek_alert_pair(w, "type", "section");
+    add_text(w, text);
+    ek_json_close(w, '}');
 }
 
 static void write_head(const struct ek_alert_about *about, const struct ek_alert *a,
@@ -98,20 +92,20 @@ static void write_links(const struct ek_alert_about *about, const struct ek_aler
 
 int ek_alert_slack(struct ek_buf *out, const struct ek_alert_about *about, const struct ek_alert *a)
 {
+    struct ek_json_writer w;
     char head[SECTION_BYTES], section[SECTION_BYTES];
     write_head(about, a, head);
-    int rc = ek_buf_text(out, "{");
-    if (!rc)
-        rc = ek_alert_pair(out, "text", head);
-    if (!rc)
-        rc = ek_alert_open(out, "blocks", '[');
-    if (!rc)
-        rc = add_section(out, head);
+    ek_json_init(&w, out);
+    ek_json_open(&w, NULL, '{');
+    ek_alert_pair(&w, "text", head);
+    ek_json_open(&w, "blocks", '[');
+    add_section(&w, head);
     escape(a->evidence, section, sizeof section);
-    if (!rc && a->firing)
-        rc = add_section(out, section);
+    if (a->firing)
+        add_section(&w, section);
     write_links(about, a, section);
-    if (!rc)
-        rc = add_section(out, section);
-    return rc ? rc : ek_buf_text(out, "]}");
+    add_section(&w, section);
+    ek_json_close(&w, ']');
+    ek_json_close(&w, '}');
+    return w.rc;
 }

@@ -403,34 +403,31 @@ void ek_alerts_free(struct ek_alerts *a)
 static int add_results(const struct ek_alerts *a, const struct figures *f, struct ek_buf *out)
 {
     static const char *const names[] = {"sent", "failed", "refused"};
-    int rc = ek_metrics_head("evenkeel_alerts_sent_total", out);
+    ek_metrics_head("evenkeel_alerts_sent_total", out);
     for (size_t i = 0; i < a->config->sinks.count; i++)
-        for (int k = 0; !rc && k < EK_ALERT_RESULTS; k++)
-            rc = ek_buf_printf(
-                out, "evenkeel_alerts_sent_total{sink=\"%s\",result=\"%s\"} %" PRIu64 "\n",
-                a->config->sinks.items[i].label, names[k], f->results[i][k]);
-    return rc;
+        for (int k = 0; k < EK_ALERT_RESULTS; k++)
+            ek_buf_printf(out,
+                          "evenkeel_alerts_sent_total{sink=\"%s\",result=\"%s\"} %" PRIu64 "\n",
+                          a->config->sinks.items[i].label, names[k], f->results[i][k]);
+    return out->rc;
 }
 
 static int add_family(const char *name, double value, struct ek_buf *out)
 {
-    int rc = ek_metrics_head(name, out);
-    return rc ? rc : ek_buf_printf(out, "%s %.9g\n", name, value);
+    ek_metrics_head(name, out);
+    return ek_buf_printf(out, "%s %.9g\n", name, value);
 }
 
 int ek_alerts_metrics(struct ek_alerts *a, struct ek_buf *out)
 {
     if (!a)
-        return EK_OK;
+        return out->rc;
     pthread_mutex_lock(&a->lock);
     struct figures f = a->figures;
     pthread_mutex_unlock(&a->lock);
-    int rc = add_results(a, &f, out);
-    if (!rc)
-        rc = add_family("evenkeel_alerts_waiting", (double)f.backlog.waiting, out);
-    if (!rc)
-        rc = add_family("evenkeel_alerts_oldest_seconds", (double)f.backlog.oldest_ms / 1e3, out);
-    if (!rc)
-        rc = add_family("evenkeel_alerts_known", (double)f.known, out);
-    return rc ? rc : add_family("evenkeel_alerts_lost_total", (double)(f.lost + f.dropped), out);
+    add_results(a, &f, out);
+    add_family("evenkeel_alerts_waiting", (double)f.backlog.waiting, out);
+    add_family("evenkeel_alerts_oldest_seconds", (double)f.backlog.oldest_ms / 1e3, out);
+    add_family("evenkeel_alerts_known", (double)f.known, out);
+    return add_family("evenkeel_alerts_lost_total", (double)(f.lost + f.dropped), out);
 }

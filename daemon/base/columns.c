@@ -101,7 +101,7 @@ int ek_columns_add(struct ek_columns *c, const char *const *texts)
     size_t before = c->texts.length;
     for (int i = 0; i < c->count; i++) {
         if (ek_buf_add(&c->texts, texts[i], strlen(texts[i]) + 1)) {
-            c->texts.length = before;
+            ek_buf_truncate(&c->texts, before);
             return EK_ENOMEM;
         }
         widen(c, i, texts[i]);

@@ -186,49 +186,47 @@ int64_t ek_metrics_lag_sum(struct ek_metrics *m)
 static int write_series(const struct series *s, size_t count, const _Atomic uint64_t *values,
                         struct ek_buf *out)
 {
-    int rc = EK_OK;
-    for (size_t i = 0; !rc && i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         if (!i || strcmp(s[i].name, s[i - 1].name) != 0)
-            rc = ek_metrics_head(s[i].name, out);
-        if (!rc)
-            rc = ek_buf_printf(out, "%s%s %" PRIu64 "\n", s[i].name, s[i].labels,
-                               atomic_load_explicit(&values[s[i].which], memory_order_relaxed));
+            ek_metrics_head(s[i].name, out);
+        ek_buf_printf(out, "%s%s %" PRIu64 "\n", s[i].name, s[i].labels,
+                      atomic_load_explicit(&values[s[i].which], memory_order_relaxed));
     }
-    return rc;
+    return out->rc;
 }
 
 int ek_metrics_label(const char *text, struct ek_buf *out)
 {
     size_t left = strlen(text);
-    int rc = EK_OK;
-    while (!rc && left > 0) {
+    while (left > 0) {
         size_t n = ek_utf8_length((const unsigned char *)text, left);
         if (*text == '\n')
-            rc = ek_buf_text(out, "\\n");
+            ek_buf_text(out, "\\n");
         else if (*text == '\\' || *text == '"')
-            rc = ek_buf_printf(out, "\\%c", *text);
+            ek_buf_printf(out, "\\%c", *text);
+        else if (n)
+            ek_buf_add(out, text, n);
         else
-            rc = n ? ek_buf_add(out, text, n) : ek_buf_text(out, "\xef\xbf\xbd");
+            ek_buf_text(out, "\xef\xbf\xbd");
         text += n ? n : 1;
         left -= n ? n : 1;
     }
-    return rc;
+    return out->rc;
 }
 
 int ek_metrics_segment(const char *dimension, const char *value, struct ek_buf *out)
 {
     if (!dimension)
         return ek_buf_text(out, "all");
-    int rc = ek_metrics_label(dimension, out);
-    if (!rc)
-        rc = ek_buf_text(out, "=");
-    return rc ? rc : ek_metrics_label(value ? value : EK_SEGMENT_OTHER, out);
+    ek_metrics_label(dimension, out);
+    ek_buf_text(out, "=");
+    return ek_metrics_label(value ? value : EK_SEGMENT_OTHER, out);
 }
 
 int ek_metrics_single(const char *name, double value, struct ek_buf *out)
 {
-    int rc = ek_metrics_head(name, out);
-    return rc ? rc : ek_buf_printf(out, "%s %.15g\n", name, value);
+    ek_metrics_head(name, out);
+    return ek_buf_printf(out, "%s %.15g\n", name, value);
 }
 
 static int write_histogram(const struct ek_metrics *m, enum ek_time which, struct ek_buf *out)
@@ -237,16 +235,14 @@ static int write_histogram(const struct ek_metrics *m, enum ek_time which, struc
     const char *name = names[which];
     const _Atomic uint64_t *buckets = m->times[which].buckets;
     uint64_t total = 0;
-    int rc = ek_metrics_head(name, out);
-    for (int i = 0; !rc && i < BUCKETS - 1; i++) {
+    ek_metrics_head(name, out);
+    for (int i = 0; i < BUCKETS - 1; i++) {
         total += atomic_load_explicit(&buckets[i], memory_order_relaxed);
-        rc = ek_buf_printf(out, "%s_bucket{le=\"%g\"} %" PRIu64 "\n", name,
-                           (double)BOUNDS_NS[i] / 1e9, total);
+        ek_buf_printf(out, "%s_bucket{le=\"%g\"} %" PRIu64 "\n", name, (double)BOUNDS_NS[i] / 1e9,
+                      total);
     }
     total += atomic_load_explicit(&buckets[BUCKETS - 1], memory_order_relaxed);
     double sum = (double)atomic_load_explicit(&m->times[which].sum_ns, memory_order_relaxed) / 1e9;
-    if (rc)
-        return rc;
     return ek_buf_printf(out,
                          "%s_bucket{le=\"+Inf\"} %" PRIu64 "\n%s_sum %.9f\n%s_count %" PRIu64 "\n",
                          name, total, name, sum, name, total);
@@ -255,28 +251,23 @@ static int write_histogram(const struct ek_metrics *m, enum ek_time which, struc
 static int write_lags(struct ek_metrics *m, struct ek_buf *out)
 {
     static const char name[] = "evenkeel_consumer_lag";
-    int rc = ek_metrics_head(name, out);
+    ek_metrics_head(name, out);
     pthread_mutex_lock(&m->lock);
-    for (size_t i = 0; !rc && i < m->lag_count; i++)
+    for (size_t i = 0; i < m->lag_count; i++)
         if (m->lags[i].messages >= 0)
-            rc = ek_buf_printf(out, "%s{topic=\"%s\",partition=\"%d\"} %" PRId64 "\n", name,
-                               m->lags[i].topic, m->lags[i].partition, m->lags[i].messages);
+            ek_buf_printf(out, "%s{topic=\"%s\",partition=\"%d\"} %" PRId64 "\n", name,
+                          m->lags[i].topic, m->lags[i].partition, m->lags[i].messages);
     pthread_mutex_unlock(&m->lock);
-    return rc;
+    return out->rc;
 }
 
 int ek_metrics_write(struct ek_metrics *m, struct ek_buf *out)
 {
-    int rc = ek_metrics_head("evenkeel_build_info", out);
-    if (!rc)
-        rc = ek_buf_printf(out, "evenkeel_build_info{version=\"%s\"} 1\n", ek_version());
-    if (!rc)
-        rc = write_series(COUNTERS, sizeof COUNTERS / sizeof *COUNTERS, m->counters, out);
-    if (!rc)
-        rc = write_series(GAUGES, sizeof GAUGES / sizeof *GAUGES, m->gauges, out);
-    for (int i = 0; !rc && i < EK_TIMES; i++)
-        rc = write_histogram(m, (enum ek_time)i, out);
-    if (!rc)
-        rc = write_lags(m, out);
-    return rc;
+    ek_metrics_head("evenkeel_build_info", out);
+    ek_buf_printf(out, "evenkeel_build_info{version=\"%s\"} 1\n", ek_version());
+    write_series(COUNTERS, sizeof COUNTERS / sizeof *COUNTERS, m->counters, out);
+    write_series(GAUGES, sizeof GAUGES / sizeof *GAUGES, m->gauges, out);
+    for (int i = 0; i < EK_TIMES; i++)
+        write_histogram(m, (enum ek_time)i, out);
+    return write_lags(m, out);
 }

@@ -248,7 +248,7 @@ int ek_metrics_head(const char *name, struct ek_buf *out)
 {
     const struct ek_family *f = ek_family_find(name);
     if (!f)
-        return EK_EUSAGE;
+        return out->rc = EK_EUSAGE;
     return ek_buf_printf(out, "# HELP %s %s\n# TYPE %s %s\n", name, f->help, name,
                          ek_family_type_name(f->type));
 }

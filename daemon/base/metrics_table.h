@@ -34,8 +34,8 @@ const struct ek_family *ek_family_at(size_t i);
 const struct ek_family *ek_family_find(const char *name);
 const char *ek_family_type_name(enum ek_family_type type);
 
-/* Appends the lines above the series of a family. EK_EUSAGE for a name that is not in the table;
- * EK_ENOMEM. */
+/* Append the lines above the series of a family. A name that is not in the table is EK_EUSAGE,
+ * which the buffer keeps. */
 int ek_metrics_head(const char *name, struct ek_buf *out);
 
 #endif

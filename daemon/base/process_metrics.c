@@ -117,9 +117,8 @@ int ek_process_metrics(struct ek_buf *out)
         {"process_max_fds", most_files()},
         {"process_start_time_seconds", start_time()},
     };
-    int rc = EK_OK;
-    for (size_t i = 0; !rc && i < sizeof all / sizeof *all; i++)
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (isfinite(all[i].value))
-            rc = ek_metrics_single(all[i].name, all[i].value, out);
-    return rc;
+            ek_metrics_single(all[i].name, all[i].value, out);
+    return out->rc;
 }

@@ -92,19 +92,14 @@ static void print_text(const struct ek_checked *f)
 
 static int format_json(const struct ek_checked *f, struct ek_buf *out)
 {
-    int rc = ek_buf_text(out, "{\"file\":");
-    if (!rc)
-        rc = ek_buf_json(out, f->path, strlen(f->path));
-    if (!rc)
-        rc = ek_buf_printf(out, ",\"kind\":\"%s\",\"ok\":%s,\"note\":", ek_kind_name(f->kind),
-                           f->valid ? "true" : "false");
-    if (!rc)
-        rc = ek_buf_json(out, f->note, strlen(f->note));
-    if (!rc)
-        rc = ek_buf_text(out, ",\"faults\":");
-    if (!rc)
-        rc = ek_error_list_json(&f->faults, out);
-    return rc ? rc : ek_buf_text(out, "}\n");
+    ek_buf_text(out, "{\"file\":");
+    ek_buf_json(out, f->path, strlen(f->path));
+    ek_buf_printf(out, ",\"kind\":\"%s\",\"ok\":%s,\"note\":", ek_kind_name(f->kind),
+                  f->valid ? "true" : "false");
+    ek_buf_json(out, f->note, strlen(f->note));
+    ek_buf_text(out, ",\"faults\":");
+    ek_error_list_json(&f->faults, out);
+    return ek_buf_text(out, "}\n");
 }
 
 static void print(const struct check *c, const struct ek_checked *f)

@@ -1,5 +1,6 @@
 #include "daemon/commands/compare_print.h"
 
+#include "base/json.h"
 #include "daemon/base/columns.h"
 #include "daemon/base/paragraph.h"
 #include "guard/event_json.h"
@@ -268,162 +269,135 @@ void ek_compare_print(const struct ek_compared *c, const char *a, const char *b,
         fputs("  Nothing differs.\n", to);
 }
 
-static int add_text(struct ek_buf *out, const char *key, const char *text)
+static void add_word(struct ek_json_writer *w, const char *key, const char *word)
 {
-    int rc = ek_buf_printf(out, "\"%s\":", key);
-    return rc ? rc : ek_buf_json(out, text, strlen(text));
+    ek_json_add_text(w, key, word[0] ? word : NULL);
 }
 
-static int add_place(struct ek_buf *out, const struct ek_event_place *p)
+static void open_place(struct ek_json_writer *w, const char *key, const struct ek_event_place *p)
 {
-    int rc = ek_buf_text(out, "{");
-    if (!rc)
-        rc = add_text(out, "feature", p->feature);
-    if (!rc)
-        rc = ek_buf_text(out, ",\"segment\":");
-    return rc ? rc : ek_segment_json(out, p->dimension, p->value);
+    ek_json_open(w, key, '{');
+    ek_json_add_text(w, "feature", p->feature);
+    ek_json_add_segment(w, "segment", p->dimension, p->value);
 }
 
-static int add_word(struct ek_buf *out, const char *key, const char *word)
+static void add_finding(struct ek_json_writer *w, const char *key,
+                        const struct ek_compared_finding *f)
 {
-    int rc = ek_buf_text(out, ",");
-    if (!rc && !word[0])
-        return ek_buf_printf(out, "\"%s\":null", key);
-    return rc ? rc : add_text(out, key, word);
-}
-
-static int add_finding(struct ek_buf *out, const struct ek_compared_finding *f)
-{
-    if (!f)
-        return ek_buf_text(out, "null");
-    int rc = add_place(out, &f->at);
-    if (!rc)
-        rc = add_word(out, "class", f->class);
-    if (!rc)
-        rc = isnan(f->factor) ? ek_buf_text(out, ",\"factor\":null")
-                              : ek_buf_printf(out, ",\"factor\":%.6g", f->factor);
-    if (!rc)
-        rc = add_word(out, "unit", f->unit);
-    if (!rc)
-        rc = add_word(out, "action", f->action);
-    if (!rc)
-        rc = add_word(out, "mode", f->mode);
-    if (!rc)
-        rc = ek_buf_printf(out, ",\"since_query\":%" PRIu64 ",\"confirmed\":%" PRIu64, f->since,
-                           f->confirmed);
-    if (!rc && f->end)
-        rc = ek_buf_printf(out, ",\"end\":\"%s\",\"ended\":%" PRIu64, f->end, f->ended);
-    if (!rc)
-        rc = add_word(out, "text", f->text);
-    return rc ? rc : ek_buf_text(out, "}");
-}
-
-static int add_pair(struct ek_buf *out, const struct ek_compared_pair *p)
-{
-    int rc = ek_buf_text(out, "{\"a\":");
-    if (!rc)
-        rc = add_finding(out, p->of[EK_SIDE_A]);
-    if (!rc)
-        rc = ek_buf_text(out, ",\"b\":");
-    if (!rc)
-        rc = add_finding(out, p->of[EK_SIDE_B]);
-    if (!rc)
-        rc = ek_buf_text(out, ",\"otherwise\":[");
-    bool first = true;
-    for (int i = 0; !rc && i < EK_OTHERS; i++)
-        if (p->other & 1u << i) {
-            rc = ek_buf_printf(out, "%s\"%s\"", first ? "" : ",", ek_compared_in_name(i));
-            first = false;
-        }
-    return rc ? rc : ek_buf_text(out, "]}");
-}
-
-static int add_plan(struct ek_buf *out, const struct ek_compared_plan *p)
-{
-    int rc = ek_buf_text(out, "[");
-    for (size_t i = 0; !rc && i < p->count; i++) {
-        rc = ek_buf_text(out, i ? "," : "");
-        if (!rc)
-            rc = add_place(out, &p->entry[i].at);
-        if (!rc)
-            rc = add_word(out, "action", ek_action_name(p->entry[i].action));
-        if (!rc)
-            rc = add_word(out, "mode", ek_mode_name(p->entry[i].mode));
-        if (!rc)
-            rc = ek_buf_printf(out, ",\"percent\":%.4g", p->entry[i].percent);
-        if (!rc)
-            rc = ek_buf_text(out, "}");
+    if (!f) {
+        ek_json_add_null(w, key);
+        return;
     }
-    return rc ? rc : ek_buf_text(out, "]");
+    open_place(w, key, &f->at);
+    add_word(w, "class", f->class);
+    ek_json_add_rounded(w, "factor", f->factor, 6);
+    add_word(w, "unit", f->unit);
+    add_word(w, "action", f->action);
+    add_word(w, "mode", f->mode);
+    ek_json_add_count(w, "since_query", f->since);
+    ek_json_add_count(w, "confirmed", f->confirmed);
+    if (f->end) {
+        ek_json_add_text(w, "end", f->end);
+        ek_json_add_count(w, "ended", f->ended);
+    }
+    add_word(w, "text", f->text);
+    ek_json_close(w, '}');
 }
 
-static int add_row(struct ek_buf *out, const struct ek_compared_row *r)
+static void add_pair(struct ek_json_writer *w, const struct ek_compared_pair *p)
 {
-    int rc = ek_buf_printf(out, "{\"query\":%" PRIu64 ",\"a\":", r->query);
-    if (!rc)
-        rc = add_plan(out, r->of[EK_SIDE_A]);
-    if (!rc)
-        rc = ek_buf_text(out, ",\"b\":");
-    if (!rc)
-        rc = add_plan(out, r->of[EK_SIDE_B]);
-    return rc ? rc : ek_buf_text(out, "}");
+    ek_json_open(w, NULL, '{');
+    add_finding(w, "a", p->of[EK_SIDE_A]);
+    add_finding(w, "b", p->of[EK_SIDE_B]);
+    ek_json_open(w, "otherwise", '[');
+    for (int i = 0; i < EK_OTHERS; i++)
+        if (p->other & 1u << i)
+            ek_json_add_text(w, NULL, ek_compared_in_name(i));
+    ek_json_close(w, ']');
+    ek_json_close(w, '}');
 }
 
-static int add_move(struct ek_buf *out, const char *key, const struct ek_rank_sums *s)
+static void add_plan(struct ek_json_writer *w, const char *key, const struct ek_compared_plan *p)
 {
-    int rc = ek_buf_printf(out, "\"%s\":{\"lists\":%" PRIu64, key, s->lists);
-    for (int f = 0; !rc && f < FIGURES; f++)
-        rc = s->lists ? ek_buf_printf(out, ",\"%s\":%.6g", FIGURE[f].key, figure_of(s, f))
-                      : ek_buf_printf(out, ",\"%s\":null", FIGURE[f].key);
-    return rc ? rc : ek_buf_text(out, "}");
+    ek_json_open(w, key, '[');
+    for (size_t i = 0; i < p->count; i++) {
+        open_place(w, NULL, &p->entry[i].at);
+        ek_json_add_text(w, "action", ek_action_name(p->entry[i].action));
+        ek_json_add_text(w, "mode", ek_mode_name(p->entry[i].mode));
+        ek_json_add_rounded(w, "percent", p->entry[i].percent, 4);
+        ek_json_close(w, '}');
+    }
+    ek_json_close(w, ']');
 }
 
-static int add_lists(const struct ek_compared *c, struct ek_buf *out)
+static void add_row(struct ek_json_writer *w, const struct ek_compared_row *r)
 {
-    int rc = ek_buf_printf(out,
-                           "],\"withdrawn\":{\"a\":%" PRIu64 ",\"b\":%" PRIu64
-                           "},\"touched\":{\"a\":%" PRIu64 ",\"b\":%" PRIu64 ",\"both\":%" PRIu64
-                           ",\"apart\":%" PRIu64 "},\"unscored\":{\"a\":%" PRIu64 ",\"b\":%" PRIu64
-                           "},\"left\":{\"a\":%" PRIu64 ",\"b\":%" PRIu64 "},\"ranks\":{",
-                           c->withdrawn[0], c->withdrawn[1], c->touched[0], c->touched[1], c->both,
-                           c->apart, c->unscored[0], c->unscored[1], c->left[0], c->left[1]);
-    if (!rc)
-        rc = add_move(out, "came_to_a", &c->moved[EK_CAME_TO_A]);
-    if (!rc)
-        rc = ek_buf_text(out, ",");
-    if (!rc)
-        rc = add_move(out, "came_to_b", &c->moved[EK_CAME_TO_B]);
-    if (!rc)
-        rc = ek_buf_text(out, ",");
-    return rc ? rc : add_move(out, "a_to_b", &c->moved[EK_A_TO_B]);
+    ek_json_open(w, NULL, '{');
+    ek_json_add_count(w, "query", r->query);
+    add_plan(w, "a", r->of[EK_SIDE_A]);
+    add_plan(w, "b", r->of[EK_SIDE_B]);
+    ek_json_close(w, '}');
+}
+
+static void add_move(struct ek_json_writer *w, const char *key, const struct ek_rank_sums *s)
+{
+    ek_json_open(w, key, '{');
+    ek_json_add_count(w, "lists", s->lists);
+    for (int f = 0; f < FIGURES; f++)
+        ek_json_add_rounded(w, FIGURE[f].key, s->lists ? figure_of(s, f) : (double)NAN, 6);
+    ek_json_close(w, '}');
+}
+
+/* Open an object with the counts of both sides. */
+static void open_sides(struct ek_json_writer *w, const char *key, const uint64_t of[EK_SIDES])
+{
+    ek_json_open(w, key, '{');
+    ek_json_add_count(w, "a", of[EK_SIDE_A]);
+    ek_json_add_count(w, "b", of[EK_SIDE_B]);
+}
+
+static void add_sides(struct ek_json_writer *w, const char *key, const uint64_t of[EK_SIDES])
+{
+    open_sides(w, key, of);
+    ek_json_close(w, '}');
+}
+
+static void add_lists(const struct ek_compared *c, struct ek_json_writer *w)
+{
+    add_sides(w, "withdrawn", c->withdrawn);
+    open_sides(w, "touched", c->touched);
+    ek_json_add_count(w, "both", c->both);
+    ek_json_add_count(w, "apart", c->apart);
+    ek_json_close(w, '}');
+    add_sides(w, "unscored", c->unscored);
+    add_sides(w, "left", c->left);
+    ek_json_open(w, "ranks", '{');
+    add_move(w, "came_to_a", &c->moved[EK_CAME_TO_A]);
+    add_move(w, "came_to_b", &c->moved[EK_CAME_TO_B]);
+    add_move(w, "a_to_b", &c->moved[EK_A_TO_B]);
+    ek_json_close(w, '}');
 }
 
 int ek_compare_json(const struct ek_compared *c, const char *a, const char *b, uint64_t unreadable,
                     struct ek_buf *out)
 {
-    int rc = ek_buf_text(out, "{");
-    if (!rc)
-        rc = add_text(out, "a", a);
-    if (!rc)
-        rc = add_word(out, "b", b);
-    if (!rc)
-        rc = ek_buf_printf(out,
-                           ",\"messages\":%" PRIu64 ",\"unreadable\":%" PRIu64
-                           ",\"differ\":%s,\"findings\":[",
-                           c->messages, unreadable, c->differ ? "true" : "false");
-    for (size_t i = 0; !rc && i < c->pairs; i++) {
-        rc = ek_buf_text(out, i ? "," : "");
-        if (!rc)
-            rc = add_pair(out, &c->pair[i]);
-    }
-    if (!rc)
-        rc = ek_buf_text(out, "],\"plans\":[");
-    for (size_t i = 0; !rc && i < c->rows; i++) {
-        rc = ek_buf_text(out, i ? "," : "");
-        if (!rc)
-            rc = add_row(out, &c->row[i]);
-    }
-    if (!rc)
-        rc = add_lists(c, out);
-    return rc ? rc : ek_buf_text(out, "}}\n");
+    struct ek_json_writer w;
+    ek_json_init(&w, out);
+    ek_json_open(&w, NULL, '{');
+    ek_json_add_text(&w, "a", a);
+    add_word(&w, "b", b);
+    ek_json_add_count(&w, "messages", c->messages);
+    ek_json_add_count(&w, "unreadable", unreadable);
+    ek_json_add_flag(&w, "differ", c->differ);
+    ek_json_open(&w, "findings", '[');
+    for (size_t i = 0; i < c->pairs; i++)
+        add_pair(&w, &c->pair[i]);
+    ek_json_close(&w, ']');
+    ek_json_open(&w, "plans", '[');
+    for (size_t i = 0; i < c->rows; i++)
+        add_row(&w, &c->row[i]);
+    ek_json_close(&w, ']');
+    add_lists(c, &w);
+    ek_json_close(&w, '}');
+    return ek_buf_text(out, "\n");
 }

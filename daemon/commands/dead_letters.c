@@ -61,18 +61,14 @@ static int add_line(const struct ek_dead_class *c, const char *name, struct ek_b
 {
     char place[EK_DEAD_TOPIC_BYTES + 80];
     snprintf(place, sizeof place, "%s, partition %s, offset %s", c->topic, c->partition, c->offset);
-    int rc = ek_buf_printf(out, "dead letters, %s: %" PRIu64, name, c->count);
-    if (!rc && c->cut)
-        rc = ek_buf_printf(out, " (%" PRIu64 " without all of the message)", c->cut);
-    if (!rc)
-        rc = ek_buf_text(out, ", the last from ");
-    if (!rc)
-        rc = ek_buf_json(out, place, strlen(place));
-    if (!rc)
-        rc = ek_buf_text(out, ": ");
-    if (!rc)
-        rc = ek_buf_json(out, c->reason, strlen(c->reason));
-    return rc ? rc : ek_buf_text(out, "\n");
+    ek_buf_printf(out, "dead letters, %s: %" PRIu64, name, c->count);
+    if (c->cut)
+        ek_buf_printf(out, " (%" PRIu64 " without all of the message)", c->cut);
+    ek_buf_text(out, ", the last from ");
+    ek_buf_json(out, place, strlen(place));
+    ek_buf_text(out, ": ");
+    ek_buf_json(out, c->reason, strlen(c->reason));
+    return ek_buf_text(out, "\n");
 }
 
 int ek_dead_letters_print(const struct ek_dead_letters *d, FILE *to)

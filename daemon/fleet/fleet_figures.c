@@ -12,20 +12,16 @@ static const char *word(bool yes)
 
 int ek_fleet_figures_json(const struct ek_fleet_figures *f, struct ek_buf *out)
 {
-    int rc = ek_buf_text(out, "{\"instance\":");
-    if (!rc)
-        rc = ek_buf_json(out, f->name, strlen(f->name));
-    if (!rc)
-        rc = ek_buf_text(out, ",\"decider\":");
-    if (!rc)
-        rc = ek_buf_json(out, f->heard.decider, strlen(f->heard.decider));
-    return rc ? rc
-              : ek_buf_printf(out,
-                              ",\"decides\":%s,\"term\":%" PRIu64 ",\"plan_version\":%" PRIu64
-                              ",\"plan_age_ms\":%" PRId64 ",\"cut_off\":%s,\"instances\":%d"
-                              ",\"names_shared\":%d}",
-                              word(f->decides), f->heard.term, f->heard.version, f->age_ms,
-                              word(f->cut_off), f->instances, f->shared);
+    ek_buf_text(out, "{\"instance\":");
+    ek_buf_json(out, f->name, strlen(f->name));
+    ek_buf_text(out, ",\"decider\":");
+    ek_buf_json(out, f->heard.decider, strlen(f->heard.decider));
+    return ek_buf_printf(out,
+                         ",\"decides\":%s,\"term\":%" PRIu64 ",\"plan_version\":%" PRIu64
+                         ",\"plan_age_ms\":%" PRId64 ",\"cut_off\":%s,\"instances\":%d"
+                         ",\"names_shared\":%d}",
+                         word(f->decides), f->heard.term, f->heard.version, f->age_ms,
+                         word(f->cut_off), f->instances, f->shared);
 }
 
 struct series {
@@ -35,8 +31,9 @@ struct series {
 
 static int write_series(const struct series *s, bool first, struct ek_buf *out)
 {
-    int rc = first ? ek_metrics_head(s->name, out) : EK_OK;
-    return rc ? rc : ek_buf_printf(out, "%s%s %.15g\n", s->name, s->labels, s->value);
+    if (first)
+        ek_metrics_head(s->name, out);
+    return ek_buf_printf(out, "%s%s %.15g\n", s->name, s->labels, s->value);
 }
 
 int ek_fleet_figures_metrics(const struct ek_fleet_figures *f, struct ek_buf *out)
@@ -67,8 +64,7 @@ int ek_fleet_figures_metrics(const struct ek_fleet_figures *f, struct ek_buf *ou
         {"evenkeel_fleet_ticks_total", "{result=\"refused\"}", (double)f->counts.refused},
         {"evenkeel_fleet_cells_beyond_total", "", (double)f->counts.beyond},
     };
-    int rc = EK_OK;
-    for (size_t i = 0; !rc && i < sizeof all / sizeof *all; i++)
-        rc = write_series(&all[i], !i || strcmp(all[i].name, all[i - 1].name) != 0, out);
-    return rc;
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        write_series(&all[i], !i || strcmp(all[i].name, all[i - 1].name) != 0, out);
+    return out->rc;
 }

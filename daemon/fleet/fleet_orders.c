@@ -126,35 +126,34 @@ void ek_fleet_orders_answer(struct ek_fleet_orders *o, const struct ek_fleet_rep
 
 static int text_json(struct ek_buf *out, const char *key, const void *text, size_t length)
 {
-    int rc = ek_buf_printf(out, ",\"%s\":", key);
-    return rc ? rc : ek_buf_json(out, text, length);
+    ek_buf_printf(out, ",\"%s\":", key);
+    return ek_buf_json(out, text, length);
 }
 
 static int one_json(const struct order *one, struct ek_buf *out)
 {
     static const char *const state[] = {"", "waiting", "lost", "done", "refused"};
-    int rc = ek_buf_printf(out, "{\"order\":%" PRIu64 ",\"state\":\"%s\"", one->number,
-                           state[one->state]);
-    if (!rc && (one->state == DONE || one->state == REFUSED))
-        rc = text_json(out, "decider", one->decider, strlen(one->decider));
-    if (!rc && one->state == REFUSED)
-        rc = text_json(out, "error", one->outcome.data, one->outcome.length);
-    if (!rc && one->state == DONE && one->outcome.length)
-        rc = ek_buf_text(out, ",\"decision\":");
-    if (!rc && one->state == DONE)
-        rc = ek_buf_add(out, one->outcome.data, one->outcome.length);
-    return rc ? rc : ek_buf_text(out, "}");
+    ek_buf_printf(out, "{\"order\":%" PRIu64 ",\"state\":\"%s\"", one->number, state[one->state]);
+    if (one->state == DONE || one->state == REFUSED)
+        text_json(out, "decider", one->decider, strlen(one->decider));
+    if (one->state == REFUSED)
+        text_json(out, "error", one->outcome.data, one->outcome.length);
+    if (one->state == DONE && one->outcome.length)
+        ek_buf_text(out, ",\"decision\":");
+    if (one->state == DONE)
+        ek_buf_add(out, one->outcome.data, one->outcome.length);
+    return ek_buf_text(out, "}");
 }
 
 int ek_fleet_orders_json(struct ek_fleet_orders *o, struct ek_buf *out)
 {
     pthread_mutex_lock(&o->lock);
     uint64_t first = o->count > KEPT ? o->count - KEPT : 0;
-    int rc = ek_buf_text(out, "[");
-    for (uint64_t n = first; n < o->count && !rc; n++) {
-        rc = n > first ? ek_buf_text(out, ",") : EK_OK;
-        rc = rc ? rc : one_json(&o->of[n % KEPT], out);
+    ek_buf_text(out, "[");
+    for (uint64_t n = first; n < o->count; n++) {
+        ek_buf_text(out, n > first ? "," : "");
+        one_json(&o->of[n % KEPT], out);
     }
     pthread_mutex_unlock(&o->lock);
-    return rc ? rc : ek_buf_text(out, "]");
+    return ek_buf_text(out, "]");
 }

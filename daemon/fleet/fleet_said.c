@@ -7,11 +7,6 @@
 #include <math.h>
 #include <stdio.h>
 
-struct writing {
-    struct ek_buf *out;
-    bool some;
-};
-
 /* A copy that ends; NULL of an empty one. */
 static const char *own(char to[EK_FLEET_TEXT_MAX + 1], struct ek_text text)
 {
@@ -19,16 +14,9 @@ static const char *own(char to[EK_FLEET_TEXT_MAX + 1], struct ek_text text)
     return text.length ? to : NULL;
 }
 
-static int next(struct writing *w)
-{
-    int rc = w->some ? ek_buf_text(w->out, ",") : EK_OK;
-    w->some = true;
-    return rc;
-}
-
 static int add_pin(void *context, const struct ek_fleet_pin *p)
 {
-    struct writing *w = context;
+    struct ek_json_writer *w = context;
     char text[5][EK_FLEET_TEXT_MAX + 1];
     const struct ek_control_pinned one = {.feature = own(text[0], p->place.feature),
                                           .dimension = own(text[1], p->place.cell.dimension),
@@ -38,15 +26,14 @@ static int add_pin(void *context, const struct ek_fleet_pin *p)
                                           .author = own(text[3], p->author),
                                           .reason = own(text[4], p->reason),
                                           .by = EK_BY_PERSON};
-    if (!one.feature)
-        return EK_OK;
-    int rc = next(w);
-    return rc ? rc : ek_pin_json(w->out, &one);
+    if (one.feature)
+        ek_json_add_pin(w, &one);
+    return w->rc;
 }
 
 static int add_accept(void *context, const struct ek_fleet_accept *a)
 {
-    struct writing *w = context;
+    struct ek_json_writer *w = context;
     char text[5][EK_FLEET_TEXT_MAX + 1];
     const struct ek_accepted one = {.version = a->version,
                                     .feature = own(text[0], a->place.feature),
@@ -56,37 +43,36 @@ static int add_accept(void *context, const struct ek_fleet_accept *a)
                                     .time_ms = a->time_ms,
                                     .author = own(text[3], a->author),
                                     .reason = own(text[4], a->reason)};
-    if (!one.feature)
-        return EK_OK;
-    int rc = next(w);
-    return rc ? rc : ek_accepted_json(w->out, &one);
+    if (one.feature)
+        ek_json_add_accepted(w, &one);
+    return w->rc;
 }
 
-static int tell(const void *bytes, size_t length, const struct ek_manifest *m,
-                const struct ek_fleet_plan_hears *hears, struct ek_buf *out)
+static int write_list(const void *bytes, size_t length, const struct ek_manifest *m,
+                      struct ek_fleet_plan_hears hears, struct ek_buf *out)
 {
     struct ek_fleet_plan record;
+    struct ek_json_writer w;
     struct ek_error e;
+    hears.context = &w;
+    ek_json_init(&w, out);
     int rc = ek_fleet_plan_open(&record, bytes, length, m, &e);
-    if (!rc)
-        rc = ek_buf_text(out, "[");
-    if (!rc)
-        rc = ek_fleet_plan_tell(&record, hears);
-    return rc ? rc : ek_buf_text(out, "]");
+    if (rc)
+        return rc;
+    ek_json_open(&w, NULL, '[');
+    rc = ek_fleet_plan_tell(&record, &hears);
+    ek_json_close(&w, ']');
+    return rc ? rc : w.rc;
 }
 
 int ek_fleet_pins_json(const void *bytes, size_t length, const struct ek_manifest *m,
                        struct ek_buf *out)
 {
-    struct writing w = {.out = out};
-    return tell(bytes, length, m, &(struct ek_fleet_plan_hears){.context = &w, .pin = add_pin},
-                out);
+    return write_list(bytes, length, m, (struct ek_fleet_plan_hears){.pin = add_pin}, out);
 }
 
 int ek_fleet_accepts_json(const void *bytes, size_t length, const struct ek_manifest *m,
                           struct ek_buf *out)
 {
-    struct writing w = {.out = out};
-    return tell(bytes, length, m,
-                &(struct ek_fleet_plan_hears){.context = &w, .accepted = add_accept}, out);
+    return write_list(bytes, length, m, (struct ek_fleet_plan_hears){.accepted = add_accept}, out);
 }

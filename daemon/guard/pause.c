@@ -1,7 +1,6 @@
 #include "daemon/guard/pause.h"
 
 #include "base/alloc.h"
-#include "base/error.h"
 
 #include <inttypes.h>
 #include <pthread.h>
@@ -91,21 +90,16 @@ bool ek_pause_since(struct ek_pause *p, int64_t *since_ms)
 int ek_pause_json(struct ek_pause *p, struct ek_buf *out)
 {
     pthread_mutex_lock(&p->lock);
-    int rc = EK_OK;
     if (!atomic_load(&p->on)) {
-        rc = ek_buf_text(out, "null");
+        ek_buf_text(out, "null");
     } else {
-        rc = ek_buf_printf(out, "{\"since_ms\":%" PRId64 ",\"clock\":\"%s\",\"who\":", p->since_ms,
-                           p->of_stream ? "stream" : "wall");
-        if (!rc)
-            rc = ek_buf_json(out, p->who, strlen(p->who));
-        if (!rc)
-            rc = ek_buf_text(out, ",\"why\":");
-        if (!rc)
-            rc = ek_buf_json(out, p->why, strlen(p->why));
-        if (!rc)
-            rc = ek_buf_text(out, "}");
+        ek_buf_printf(out, "{\"since_ms\":%" PRId64 ",\"clock\":\"%s\",\"who\":", p->since_ms,
+                      p->of_stream ? "stream" : "wall");
+        ek_buf_json(out, p->who, strlen(p->who));
+        ek_buf_text(out, ",\"why\":");
+        ek_buf_json(out, p->why, strlen(p->why));
+        ek_buf_text(out, "}");
     }
     pthread_mutex_unlock(&p->lock);
-    return rc;
+    return out->rc;
 }

@@ -1,9 +1,9 @@
 #include "daemon/guard/rank_metrics.h"
 
+#include "base/json.h"
 #include "daemon/base/metrics.h"
 #include "guard/event_json.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -181,15 +181,12 @@ static int add_sample(const struct figure *f, const struct ek_ranks_view *v, str
 {
     double value = f->of(v->sums);
     if (!isfinite(value))
-        return EK_OK;
-    int rc = ek_buf_printf(out, "%s{feature=\"", f->name);
-    if (!rc)
-        rc = ek_metrics_label(v->feature, out);
-    if (!rc)
-        rc = ek_buf_text(out, "\",segment=\"");
-    if (!rc)
-        rc = ek_metrics_segment(v->dimension, v->value, out);
-    return rc ? rc : ek_buf_printf(out, "\"%s} %.6g\n", f->label, value);
+        return out->rc;
+    ek_buf_printf(out, "%s{feature=\"", f->name);
+    ek_metrics_label(v->feature, out);
+    ek_buf_text(out, "\",segment=\"");
+    ek_metrics_segment(v->dimension, v->value, out);
+    return ek_buf_printf(out, "\"%s} %.6g\n", f->label, value);
 }
 
 static int add_families(void *context, struct ek_guard **guard, struct ek_error *e)

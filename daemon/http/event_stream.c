@@ -84,10 +84,10 @@ static int add_status(struct ek_event_stream *s, struct ek_buf *out)
 static int begin(struct ek_event_stream *s, struct ek_buf *out)
 {
     s->begun = true;
-    int rc = ek_buf_printf(out, "retry: %d\n\n", RETRY_MS);
-    if (!rc && s->lost)
-        rc = ek_buf_text(out, "event: missed\ndata: {\"missed\":null}\n\n");
-    return rc ? rc : ek_buf_printf(out, "id: %" PRId64 "-%" PRIu64 "\n", s->started_ms, s->after);
+    ek_buf_printf(out, "retry: %d\n\n", RETRY_MS);
+    if (s->lost)
+        ek_buf_text(out, "event: missed\ndata: {\"missed\":null}\n\n");
+    return ek_buf_printf(out, "id: %" PRId64 "-%" PRIu64 "\n", s->started_ms, s->after);
 }
 
 int ek_event_stream_next(struct ek_event_stream *s, int64_t now_ms, struct ek_buf *out)

@@ -38,12 +38,9 @@ static unsigned ready(struct ek_stage *s, const struct ek_http_query *q, struct 
 {
     bool good = false;
     (void)q;
-    int rc = ek_buf_text(body, "{");
-    if (!rc)
-        rc = ek_stage_readiness(s, &good, body);
-    if (!rc)
-        rc = ek_buf_text(body, "}\n");
-    return rc ? BROKEN : good ? OK : UNAVAILABLE;
+    ek_buf_text(body, "{");
+    ek_stage_readiness(s, &good, body);
+    return ek_buf_text(body, "}\n") ? BROKEN : good ? OK : UNAVAILABLE;
 }
 
 static unsigned version(struct ek_stage *s, const struct ek_http_query *q, struct ek_buf *body)
@@ -80,10 +77,9 @@ static unsigned plan(struct ek_stage *s, const struct ek_http_query *q, struct e
 
 static unsigned refuse(unsigned status, const char *why, struct ek_buf *body)
 {
-    int rc = ek_buf_text(body, "{\"error\":");
-    if (!rc)
-        rc = ek_buf_json(body, why, strlen(why));
-    return rc || ek_buf_text(body, "}\n") ? BROKEN : status;
+    ek_buf_text(body, "{\"error\":");
+    ek_buf_json(body, why, strlen(why));
+    return ek_buf_text(body, "}\n") ? BROKEN : status;
 }
 
 /* How many are asked for; *count stays where that is not said. */
@@ -164,14 +160,11 @@ static unsigned samples(struct ek_stage *s, const struct ek_http_query *q, struc
         return refuse(BAD_REQUEST, "'feature' is needed: feature=price", body);
     if (ek_board_find(ek_stage_board(s), q->feature, body) < 0)
         return NOT_FOUND;
-    int rc = ek_buf_text(body, "{\"feature\":");
-    if (!rc)
-        rc = ek_buf_json(body, q->feature, strlen(q->feature));
-    if (!rc)
-        rc = ek_buf_text(body, ",\"lists\":");
-    if (!rc)
-        rc = ek_samples_json(ek_stage_samples(s), q->feature, body);
-    return done(rc ? rc : ek_buf_text(body, "}\n"));
+    ek_buf_text(body, "{\"feature\":");
+    ek_buf_json(body, q->feature, strlen(q->feature));
+    ek_buf_text(body, ",\"lists\":");
+    ek_samples_json(ek_stage_samples(s), q->feature, body);
+    return done(ek_buf_text(body, "}\n"));
 }
 
 struct overview {
@@ -258,11 +251,9 @@ static const char FEATURE[] = "/api/v1/features/";
 
 static int write_members(struct ek_stage *s, const char *name, struct ek_buf *out)
 {
-    int rc = ek_buf_text(out, "\"findings\":");
-    if (!rc)
-        rc = ek_journal_findings_of(ek_stage_journal(s), name, out);
-    if (!rc)
-        rc = ek_buf_text(out, ",\"routes\":");
+    ek_buf_text(out, "\"findings\":");
+    int rc = ek_journal_findings_of(ek_stage_journal(s), name, out);
+    ek_buf_text(out, ",\"routes\":");
     if (!rc)
         rc = ek_ranks_of(ek_stage_guard(s), name, out);
     return rc ? rc : ek_buf_text(out, ",");
@@ -310,7 +301,6 @@ unsigned ek_http_page(struct ek_stage *stage, const char *path, const struct ek_
         return sent(feature(stage, path + sizeof FEATURE - 1, body), JSON, type, body);
     *type = TEXT;
     for (size_t i = 0; i < sizeof PAGES / sizeof *PAGES; i++)
-        if (ek_buf_printf(body, "%s%s", i ? " " : "not found; there are: ", PAGES[i].path))
-            return BROKEN;
+        ek_buf_printf(body, "%s%s", i ? " " : "not found; there are: ", PAGES[i].path);
     return ek_buf_text(body, "\n") ? BROKEN : NOT_FOUND;
 }

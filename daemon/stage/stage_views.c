@@ -48,16 +48,15 @@ enum ek_trouble_kind ek_stage_trouble(struct ek_stage *s, struct ek_trouble_stat
 static int write_missing(struct ek_stage *s, size_t *count, struct ek_buf *out)
 {
     const struct ek_text_list *topics = &s->config->topics;
-    int rc = ek_buf_text(out, "[");
+    ek_buf_text(out, "[");
     *count = 0;
-    for (size_t i = 0; !rc && i < topics->count; i++) {
+    for (size_t i = 0; i < topics->count; i++) {
         if (!ek_input_topic_missing(s->input, i))
             continue;
-        rc = ek_buf_text(out, (*count)++ ? "," : "");
-        if (!rc)
-            rc = ek_buf_json(out, topics->items[i], strlen(topics->items[i]));
+        ek_buf_text(out, (*count)++ ? "," : "");
+        ek_buf_json(out, topics->items[i], strlen(topics->items[i]));
     }
-    return rc ? rc : ek_buf_text(out, "]");
+    return ek_buf_text(out, "]");
 }
 
 static const char *reason_of(enum ek_trouble_kind trouble, bool missing, bool ready)
@@ -85,11 +84,11 @@ static int write_reason(const struct ek_trouble_state *trouble, size_t missing,
     const char *word = reason_of(trouble->kind, missing, stats->ready);
     if (!word)
         return ek_buf_text(out, ",\"reason\":null");
-    int rc = ek_buf_printf(out, ",\"reason\":\"%s\"", word);
-    if (rc || !trouble->kind)
-        return rc;
-    rc = ek_buf_text(out, ",\"message\":");
-    return rc ? rc : ek_buf_json(out, trouble->text, strlen(trouble->text));
+    ek_buf_printf(out, ",\"reason\":\"%s\"", word);
+    if (!trouble->kind)
+        return out->rc;
+    ek_buf_text(out, ",\"message\":");
+    return ek_buf_json(out, trouble->text, strlen(trouble->text));
 }
 
 int ek_stage_readiness(struct ek_stage *s, bool *good, struct ek_buf *out)
@@ -101,15 +100,14 @@ int ek_stage_readiness(struct ek_stage *s, bool *good, struct ek_buf *out)
     ek_stage_stats(s, &stats);
     ek_stage_trouble(s, &trouble);
     ek_buf_init(&missing, 0);
-    int rc = write_missing(s, &count, &missing);
+    write_missing(s, &count, &missing);
     *good = stats.ready && !count && !trouble.kind;
-    if (!rc)
-        rc = ek_buf_printf(out, "\"ready\":%s,\"partitions\":%d,\"missing_topics\":%s",
-                           *good ? "true" : "false", stats.partitions, ek_buf_string(&missing));
-    if (!rc)
-        rc = write_reason(&trouble, count, &stats, out);
+    ek_buf_printf(out, "\"ready\":%s,\"partitions\":%d,\"missing_topics\":%s",
+                  *good ? "true" : "false", stats.partitions, ek_buf_string(&missing));
+    write_reason(&trouble, count, &stats, out);
+    out->rc = missing.rc ? missing.rc : out->rc;
     ek_buf_release(&missing);
-    return rc;
+    return out->rc;
 }
 
 int ek_stage_events(struct ek_stage *s, uint64_t *after, struct ek_buf *out)
@@ -149,12 +147,10 @@ int ek_stage_ranks(struct ek_stage *s, struct ek_buf *out)
 
 static int write_service(const char *name, struct ek_buf *out)
 {
-    int rc = ek_metrics_head("evenkeel_service_info", out);
-    if (!rc)
-        rc = ek_buf_text(out, "evenkeel_service_info{service=\"");
-    if (!rc)
-        rc = ek_metrics_label(name, out);
-    return rc ? rc : ek_buf_text(out, "\"} 1\n");
+    ek_metrics_head("evenkeel_service_info", out);
+    ek_buf_text(out, "evenkeel_service_info{service=\"");
+    ek_metrics_label(name, out);
+    return ek_buf_text(out, "\"} 1\n");
 }
 
 int ek_stage_metrics_text(struct ek_stage *s, struct ek_buf *out)
@@ -186,31 +182,23 @@ int ek_stage_status(struct ek_stage *s, struct ek_buf *out)
     struct ek_stage_stats t;
     bool good;
     ek_stage_stats(s, &t);
-    int rc = ek_buf_text(out, "{\"service\":");
-    if (!rc)
-        rc = ek_buf_json(out, s->config->service_name, strlen(s->config->service_name));
-    if (!rc)
-        rc = ek_buf_text(out, ",\"model\":");
-    if (!rc)
-        rc = ek_agreement_board_json(s->agreement, out);
-    if (!rc)
-        rc = ek_buf_text(out, ",\"state\":");
-    if (!rc)
-        rc = s->keeper ? ek_keeper_json(s->keeper, out) : ek_buf_text(out, "null");
-    if (!rc)
-        rc = ek_buf_text(out, ",\"paused\":");
-    if (!rc)
-        rc = ek_pause_json(s->pause, out);
-    if (!rc && s->fleet)
-        rc = ek_buf_text(out, ",\"fleet\":");
-    if (!rc && s->fleet)
-        rc = ek_fleet_status(s->fleet, out);
-    if (!rc)
-        rc = ek_buf_text(out, ",");
-    if (!rc)
-        rc = ek_stage_readiness(s, &good, out);
-    if (rc)
-        return rc;
+    ek_buf_text(out, "{\"service\":");
+    ek_buf_json(out, s->config->service_name, strlen(s->config->service_name));
+    ek_buf_text(out, ",\"model\":");
+    ek_agreement_board_json(s->agreement, out);
+    ek_buf_text(out, ",\"state\":");
+    if (s->keeper)
+        ek_keeper_json(s->keeper, out);
+    else
+        ek_buf_text(out, "null");
+    ek_buf_text(out, ",\"paused\":");
+    ek_pause_json(s->pause, out);
+    if (s->fleet) {
+        ek_buf_text(out, ",\"fleet\":");
+        ek_fleet_status(s->fleet, out);
+    }
+    ek_buf_text(out, ",");
+    ek_stage_readiness(s, &good, out);
     return ek_buf_printf(out,
                          ",\"version\":\"%s\",\"librdkafka\":\"%s\""
                          ",\"plan_version\":%" PRIu64 ",\"observed_queries\":%" PRIu64

@@ -48,20 +48,20 @@ struct ek_steward {
 static int write_outcome(const struct ek_reload *r, const struct wish *w, int64_t time_ms,
                          struct ek_buf *out)
 {
-    int rc = ek_buf_printf(
-        out, "\"reload\":%" PRIu64 ",\"time_ms\":%" PRId64 ",\"who\":", w->number, time_ms);
-    if (!rc)
-        rc = *w->author ? ek_buf_json(out, w->author, strlen(w->author)) : ek_buf_text(out, "null");
-    if (!rc)
-        rc = r->done ? ek_buf_printf(out, ",\"fit\":\"%s\"", ek_state_fit_name(r->fit))
-                     : ek_buf_text(out, ",\"fit\":null");
-    if (!rc)
-        rc = ek_buf_text(out, ",\"faults\":");
-    if (!rc)
-        rc = ek_error_list_json(&r->faults, out);
-    if (!rc)
-        rc = ek_buf_text(out, ",\"notes\":");
-    return rc ? rc : ek_error_list_json(&r->notes, out);
+    ek_buf_printf(out, "\"reload\":%" PRIu64 ",\"time_ms\":%" PRId64 ",\"who\":", w->number,
+                  time_ms);
+    if (*w->author)
+        ek_buf_json(out, w->author, strlen(w->author));
+    else
+        ek_buf_text(out, "null");
+    if (r->done)
+        ek_buf_printf(out, ",\"fit\":\"%s\"", ek_state_fit_name(r->fit));
+    else
+        ek_buf_text(out, ",\"fit\":null");
+    ek_buf_text(out, ",\"faults\":");
+    ek_error_list_json(&r->faults, out);
+    ek_buf_text(out, ",\"notes\":");
+    return ek_error_list_json(&r->notes, out);
 }
 
 static void tell_errors(struct ek_log *log, enum ek_log_level level, const char *event,
@@ -235,13 +235,12 @@ uint64_t ek_steward_reload(struct ek_steward *s, bool begin_anew, const char *au
 int ek_steward_reload_json(struct ek_steward *s, struct ek_buf *out)
 {
     pthread_mutex_lock(&s->lock);
-    int rc;
     if (s->loading || s->wish.number)
-        rc = ek_buf_printf(out, "{\"state\":\"loading\",\"reload\":%" PRIu64 "}", s->wishes);
+        ek_buf_printf(out, "{\"state\":\"loading\",\"reload\":%" PRIu64 "}", s->wishes);
     else if (!s->last.length)
-        rc = ek_buf_text(out, "{\"state\":\"never\",\"reload\":0}");
+        ek_buf_text(out, "{\"state\":\"never\",\"reload\":0}");
     else
-        rc = ek_buf_add(out, s->last.data, s->last.length);
+        ek_buf_add(out, s->last.data, s->last.length);
     pthread_mutex_unlock(&s->lock);
-    return rc;
+    return out->rc;
 }

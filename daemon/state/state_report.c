@@ -67,55 +67,48 @@ void ek_state_report_gap(struct ek_state_report *r, enum ek_state_gap gap)
 
 static int write_gaps(const struct ek_state_report *r, struct ek_buf *out)
 {
-    int rc = ek_metrics_head("evenkeel_state_gaps_total", out);
-    for (int i = 0; !rc && i < EK_GAPS; i++)
-        rc = ek_buf_printf(out, "evenkeel_state_gaps_total{reason=\"%s\"} %" PRIu64 "\n",
-                           state_gap_name((enum ek_state_gap)i), r->gaps[i]);
-    return rc;
+    ek_metrics_head("evenkeel_state_gaps_total", out);
+    for (int i = 0; i < EK_GAPS; i++)
+        ek_buf_printf(out, "evenkeel_state_gaps_total{reason=\"%s\"} %" PRIu64 "\n",
+                      state_gap_name((enum ek_state_gap)i), r->gaps[i]);
+    return out->rc;
 }
 
 static int families(const struct ek_state_report *r, int64_t now_ms, struct ek_buf *out)
 {
-    int rc = ek_metrics_single("evenkeel_state_bases_total", (double)r->bases, out);
-    if (!rc)
-        rc = ek_metrics_single("evenkeel_state_bytes_total", (double)r->bytes, out);
-    if (!rc)
-        rc = ek_metrics_head("evenkeel_state_age_seconds", out);
-    if (!rc && r->saved_ms)
-        rc = ek_buf_printf(out, "evenkeel_state_age_seconds %.3f\n",
-                           (double)(now_ms - r->saved_ms) / 1e3);
-    if (!rc)
-        rc = ek_metrics_single("evenkeel_state_save_seconds", r->save_seconds, out);
-    if (!rc)
-        rc = ek_metrics_single("evenkeel_state_restore_seconds", r->restore_seconds, out);
-    return rc ? rc : write_gaps(r, out);
+    ek_metrics_single("evenkeel_state_bases_total", (double)r->bases, out);
+    ek_metrics_single("evenkeel_state_bytes_total", (double)r->bytes, out);
+    ek_metrics_head("evenkeel_state_age_seconds", out);
+    if (r->saved_ms)
+        ek_buf_printf(out, "evenkeel_state_age_seconds %.3f\n",
+                      (double)(now_ms - r->saved_ms) / 1e3);
+    ek_metrics_single("evenkeel_state_save_seconds", r->save_seconds, out);
+    ek_metrics_single("evenkeel_state_restore_seconds", r->restore_seconds, out);
+    return write_gaps(r, out);
 }
 
 int ek_state_report_metrics(struct ek_state_report *r, int64_t waiting_ms, int64_t now_ms,
                             struct ek_buf *out)
 {
     pthread_mutex_lock(&r->lock);
-    int rc = families(r, now_ms, out);
+    families(r, now_ms, out);
     pthread_mutex_unlock(&r->lock);
-    return rc ? rc
-              : ek_metrics_single("evenkeel_state_waiting_seconds", (double)waiting_ms / 1e3, out);
+    return ek_metrics_single("evenkeel_state_waiting_seconds", (double)waiting_ms / 1e3, out);
 }
 
 int ek_state_report_json(struct ek_state_report *r, int64_t now_ms, struct ek_buf *out)
 {
     uint64_t gaps = 0;
-    int rc = ek_buf_text(out, "{\"topic\":");
-    if (!rc)
-        rc = ek_buf_json(out, r->topic, strlen(r->topic));
+    ek_buf_text(out, "{\"topic\":");
+    ek_buf_json(out, r->topic, strlen(r->topic));
     pthread_mutex_lock(&r->lock);
     for (int i = 0; i < EK_GAPS; i++)
         gaps += r->gaps[i];
     int64_t age_ms = r->saved_ms ? now_ms - r->saved_ms : -1;
-    if (!rc)
-        rc = ek_buf_printf(out,
-                           ",\"base\":%" PRIu64 ",\"bases\":%" PRIu64 ",\"age_ms\":%" PRId64
-                           ",\"restore_seconds\":%.3f,\"gaps\":%" PRIu64 "}",
-                           r->base, r->bases, age_ms, r->restore_seconds, gaps);
+    ek_buf_printf(out,
+                  ",\"base\":%" PRIu64 ",\"bases\":%" PRIu64 ",\"age_ms\":%" PRId64
+                  ",\"restore_seconds\":%.3f,\"gaps\":%" PRIu64 "}",
+                  r->base, r->bases, age_ms, r->restore_seconds, gaps);
     pthread_mutex_unlock(&r->lock);
-    return rc;
+    return out->rc;
 }

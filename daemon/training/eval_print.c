@@ -71,25 +71,24 @@ static int add_metrics(struct ek_buf *b, const struct ek_eval_args *a,
                        const struct ek_eval_result *r, const char *name, int model)
 {
     bool deviations = !strcmp(name, "sd");
-    int rc = ek_buf_printf(b, "\"%s\":{", name);
-    for (int i = 0; i < a->evaluation.metric_count && !rc; i++) {
+    ek_buf_printf(b, "\"%s\":{", name);
+    for (int i = 0; i < a->evaluation.metric_count; i++) {
         double deviation, x = eval_mean(a, r, i, &deviation);
         if (model >= 0)
             x = ek_metric_result(&r->of[model].mean[i]);
-        rc = ek_buf_printf(b, "%s\"%s\":", i ? "," : "", a->name[i]);
-        if (!rc)
-            rc = add_number(b, deviations ? deviation : x);
+        ek_buf_printf(b, "%s\"%s\":", i ? "," : "", a->name[i]);
+        add_number(b, deviations ? deviation : x);
     }
-    return rc ? rc : ek_buf_text(b, "}");
+    return ek_buf_text(b, "}");
 }
 
 static int add_counts(struct ek_buf *b, const struct ek_eval_args *a,
                       const struct ek_eval_result *r)
 {
-    int rc = ek_buf_text(b, ",\"counted\":{");
-    for (int i = 0; i < a->evaluation.metric_count && !rc; i++)
-        rc = ek_buf_printf(b, "%s\"%s\":%zu", i ? "," : "", a->name[i], r->of[0].mean[i].count);
-    return rc ? rc : ek_buf_text(b, "},");
+    ek_buf_text(b, ",\"counted\":{");
+    for (int i = 0; i < a->evaluation.metric_count; i++)
+        ek_buf_printf(b, "%s\"%s\":%zu", i ? "," : "", a->name[i], r->of[0].mean[i].count);
+    return ek_buf_text(b, "},");
 }
 
 static bool routed(const struct ek_treatment *t)
@@ -102,35 +101,29 @@ static bool routed(const struct ek_treatment *t)
 static int add_routed(struct ek_buf *b, const struct ek_manifest *m, const struct ek_treatment *t)
 {
     const char *comma = "";
-    int rc = ek_buf_text(b, ",\"routed\":{");
-    for (int k = 0; k < m->routable_count && !rc; k++) {
+    ek_buf_text(b, ",\"routed\":{");
+    for (int k = 0; k < m->routable_count; k++) {
         const char *name = m->item[m->routable[k]]->name;
         if (!routed(&t[k]))
             continue;
-        rc = ek_buf_text(b, comma);
-        if (!rc)
-            rc = ek_buf_json(b, name, strlen(name));
-        if (!rc)
-            rc = ek_buf_printf(b, ":%.9g", t[k].value);
+        ek_buf_text(b, comma);
+        ek_buf_json(b, name, strlen(name));
+        ek_buf_printf(b, ":%.9g", t[k].value);
         comma = ",";
     }
-    return rc ? rc : ek_buf_text(b, "}");
+    return ek_buf_text(b, "}");
 }
 
 static int add_model(struct ek_buf *b, const struct ek_eval_args *a, const struct ek_manifest *m,
                      const struct ek_eval_result *r, int model)
 {
     const char *path = a->model.path[model];
-    int rc = ek_buf_text(b, model ? ",{\"model\":" : "{\"model\":");
-    if (!rc)
-        rc = ek_buf_json(b, path, strlen(path));
-    if (!rc)
-        rc = ek_buf_text(b, ",");
-    if (!rc)
-        rc = add_metrics(b, a, r, "metrics", model);
-    if (!rc)
-        rc = add_routed(b, m, r->treatment + (size_t)model * (size_t)m->routable_count);
-    return rc ? rc : ek_buf_text(b, "}");
+    ek_buf_text(b, model ? ",{\"model\":" : "{\"model\":");
+    ek_buf_json(b, path, strlen(path));
+    ek_buf_text(b, ",");
+    add_metrics(b, a, r, "metrics", model);
+    add_routed(b, m, r->treatment + (size_t)model * (size_t)m->routable_count);
+    return ek_buf_text(b, "}");
 }
 
 static int add_all(struct ek_buf *b, const struct ek_eval_args *a, const struct ek_manifest *m,
@@ -138,22 +131,17 @@ static int add_all(struct ek_buf *b, const struct ek_eval_args *a, const struct 
 {
     static const char *const rules[] = {"skip", "0", "1"};
     const struct ek_evaluation *v = &r->of[0];
-    int rc = ek_buf_printf(b, "{\"queries\":%zu,", r->lists);
-    if (!rc)
-        rc = add_metrics(b, a, r, "metrics", -1);
-    if (!rc)
-        rc = add_counts(b, a, r);
-    if (!rc)
-        rc = add_metrics(b, a, r, "sd", -1);
-    if (!rc)
-        rc =
-            ek_buf_printf(b,
-                          ",\"gain\":\"%s\",\"empty\":\"%s\",\"ties\":\"input order\","
-                          "\"max_label\":%g,\"models\":[",
-                          v->gain == EK_GAIN_EXP ? "exp" : "linear", rules[v->empty], v->max_label);
-    for (int i = 0; i < a->model.count && !rc; i++)
-        rc = add_model(b, a, m, r, i);
-    return rc ? rc : ek_buf_text(b, "]}\n");
+    ek_buf_printf(b, "{\"queries\":%zu,", r->lists);
+    add_metrics(b, a, r, "metrics", -1);
+    add_counts(b, a, r);
+    add_metrics(b, a, r, "sd", -1);
+    ek_buf_printf(b,
+                  ",\"gain\":\"%s\",\"empty\":\"%s\",\"ties\":\"input order\","
+                  "\"max_label\":%g,\"models\":[",
+                  v->gain == EK_GAIN_EXP ? "exp" : "linear", rules[v->empty], v->max_label);
+    for (int i = 0; i < a->model.count; i++)
+        add_model(b, a, m, r, i);
+    return ek_buf_text(b, "]}\n");
 }
 
 int ek_eval_print_json(struct ek_eval_args *a, const struct ek_manifest *m,

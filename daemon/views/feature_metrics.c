@@ -86,38 +86,36 @@ struct shown {
 static int add_series(const struct shown *s, int cell, int feature, const char *name,
                       const char *label, double value, struct ek_buf *out)
 {
-    int rc = ek_buf_printf(out, "%s{feature=\"", name);
-    if (!rc)
-        rc = ek_metrics_label(s->b->manifest->item[feature]->name, out);
-    if (!rc)
-        rc = ek_buf_text(out, "\",segment=\"");
-    if (!rc)
-        rc = ek_metrics_segment(s->cell[cell]->dimension, s->cell[cell]->value, out);
-    return rc ? rc : ek_buf_printf(out, "\"%s} %.6g\n", label, value);
+    ek_buf_printf(out, "%s{feature=\"", name);
+    ek_metrics_label(s->b->manifest->item[feature]->name, out);
+    ek_buf_text(out, "\",segment=\"");
+    ek_metrics_segment(s->cell[cell]->dimension, s->cell[cell]->value, out);
+    return ek_buf_printf(out, "\"%s} %.6g\n", label, value);
 }
 
 /* A figure that nothing came for has no sample. */
 static int add_figure(const struct shown *s, const struct figure *f, struct ek_buf *out)
 {
     bool first = f == FIGURES || strcmp(f->name, f[-1].name) != 0;
-    int rc = first ? ek_metrics_head(f->name, out) : EK_OK;
+    if (first)
+        ek_metrics_head(f->name, out);
     for (int c = 0; c < s->count; c++)
-        for (int i = 0; !rc && i < s->b->features; i++) {
+        for (int i = 0; i < s->b->features; i++) {
             double value = f->of(&s->cell[c]->views[i][EK_SPAN_RECENT]);
             if (isfinite(value))
-                rc = add_series(s, c, i, f->name, f->label, value, out);
+                add_series(s, c, i, f->name, f->label, value, out);
         }
-    return rc;
+    return out->rc;
 }
 
 static int add_states(const struct shown *s, struct ek_buf *out)
 {
     static const char name[] = "evenkeel_feature_state";
-    int rc = ek_metrics_head(name, out);
+    ek_metrics_head(name, out);
     for (int c = 0; c < s->count; c++)
-        for (int i = 0; !rc && i < s->b->features; i++)
-            rc = add_series(s, c, i, name, "", s->state[c * s->b->features + i], out);
-    return rc;
+        for (int i = 0; i < s->b->features; i++)
+            add_series(s, c, i, name, "", s->state[c * s->b->features + i], out);
+    return out->rc;
 }
 
 static void add_state(struct shown *s, const struct ek_event_finding *f)
@@ -155,11 +153,10 @@ static void insert(struct shown *s, const struct ek_board_cell *c, int room)
 
 static int add_all(struct shown *s, struct ek_journal *j, struct ek_buf *out)
 {
-    int rc = EK_OK;
     ek_journal_look(j, read_states, s);
-    for (size_t i = 0; !rc && i < sizeof FIGURES / sizeof *FIGURES; i++)
-        rc = add_figure(s, &FIGURES[i], out);
-    return rc ? rc : add_states(s, out);
+    for (size_t i = 0; i < sizeof FIGURES / sizeof *FIGURES; i++)
+        add_figure(s, &FIGURES[i], out);
+    return add_states(s, out);
 }
 
 int ek_board_metrics(struct ek_board *b, struct ek_journal *j, int cells, struct ek_buf *out)

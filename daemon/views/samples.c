@@ -1,13 +1,15 @@
 #include "daemon/views/samples.h"
 
 #include "base/alloc.h"
+#include "base/json.h"
 #include "serve/assets.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { DIGITS = 7 };
 
 typedef char words[EK_SAMPLE_TEXT + 1];
 
@@ -265,87 +267,70 @@ void ek_samples_put(struct ek_samples *s, struct ek_sample *one, const double *s
         ek_sample_free(one);
 }
 
-static int add_word(const char *before, const char *word, struct ek_buf *out)
+static void add_number(struct ek_json_writer *w, const char *key, double x)
 {
-    int rc = ek_buf_text(out, before);
-    return rc ? rc : ek_buf_json(out, word, strlen(word));
+    ek_json_add_rounded(w, key, x, DIGITS);
 }
 
-static int add_number(const char *before, double x, struct ek_buf *out)
-{
-    return isfinite(x) ? ek_buf_printf(out, "%s%.7g", before, x)
-                       : ek_buf_printf(out, "%snull", before);
-}
-
-static int add_item(const struct ek_sample *one, int i, struct ek_buf *out)
+static void add_item(const struct ek_sample *one, int i, struct ek_json_writer *w)
 {
     const struct item *item = &one->item[i];
-    int rc = add_word(i ? ",{\"id\":" : "{\"id\":", item->id, out);
-    if (!rc)
-        rc = add_number(",\"value\":", item->value[one->shown], out);
-    if (!rc)
-        rc = add_number(",\"upstream_score\":", item->upstream, out);
-    if (!rc)
-        rc = ek_buf_printf(out, ",\"upstream_rank\":%d", i + 1);
-    if (!rc)
-        rc = add_number(",\"plan_score\":", item->plan, out);
-    return rc ? rc : ek_buf_printf(out, ",\"plan_rank\":%d}", item->plan_rank);
+    ek_json_open(w, NULL, '{');
+    ek_json_add_text(w, "id", item->id);
+    add_number(w, "value", item->value[one->shown]);
+    add_number(w, "upstream_score", item->upstream);
+    ek_json_add_integer(w, "upstream_rank", i + 1);
+    add_number(w, "plan_score", item->plan);
+    ek_json_add_integer(w, "plan_rank", item->plan_rank);
+    ek_json_close(w, '}');
 }
 
-static int add_routes(const struct ek_sample *one, struct ek_buf *out)
+static void add_routes(const struct ek_sample *one, struct ek_json_writer *w)
 {
-    int rc = EK_OK;
-    for (int i = 0; !rc && i < one->routes; i++) {
-        rc = add_word(i ? ",{\"feature\":" : "{\"feature\":", one->route[i].feature, out);
-        if (!rc)
-            rc = ek_buf_printf(out, ",\"action\":\"%s\"}", one->route[i].action);
+    ek_json_open(w, "routes", '[');
+    for (int i = 0; i < one->routes; i++) {
+        ek_json_open(w, NULL, '{');
+        ek_json_add_text(w, "feature", one->route[i].feature);
+        ek_json_add_text(w, "action", one->route[i].action);
+        ek_json_close(w, '}');
     }
-    return rc;
+    ek_json_close(w, ']');
 }
 
-static int add_segments(const struct ek_sample *one, struct ek_buf *out)
+static void add_list(const struct ek_sample *one, struct ek_json_writer *w)
 {
-    int rc = EK_OK;
-    for (int i = 0; !rc && i < one->segments; i++) {
-        rc = add_word(i ? "," : "", one->segment[i][0], out);
-        if (!rc)
-            rc = add_word(":", one->segment[i][1], out);
-    }
-    return rc;
-}
-
-static int add_list(const struct ek_sample *one, struct ek_buf *out)
-{
-    int rc = add_word("\n{\"query_id\":", one->query, out);
-    if (!rc)
-        rc = one->time_ms < 0 ? ek_buf_text(out, ",\"time_ms\":null")
-                              : ek_buf_printf(out, ",\"time_ms\":%" PRId64, one->time_ms);
-    if (!rc)
-        rc = ek_buf_text(out, ",\"segments\":{");
-    if (!rc)
-        rc = add_segments(one, out);
-    if (!rc)
-        rc = ek_buf_printf(out, "},\"plan_version\":%" PRIu64 ",\"acting\":%s,\"routes\":[",
-                           one->plan_version, one->acting ? "true" : "false");
-    if (!rc)
-        rc = add_routes(one, out);
-    if (!rc)
-        rc = ek_buf_printf(out, "],\"items_total\":%d,\"items\":[", one->total);
-    for (int i = 0; !rc && i < one->items; i++)
-        rc = add_item(one, i, out);
-    return rc ? rc : ek_buf_text(out, "]}");
+    ek_json_break_line(w);
+    ek_json_open(w, NULL, '{');
+    ek_json_add_text(w, "query_id", one->query);
+    if (one->time_ms < 0)
+        ek_json_add_null(w, "time_ms");
+    else
+        ek_json_add_integer(w, "time_ms", one->time_ms);
+    ek_json_open(w, "segments", '{');
+    for (int i = 0; i < one->segments; i++)
+        ek_json_add_text(w, one->segment[i][0], one->segment[i][1]);
+    ek_json_close(w, '}');
+    ek_json_add_count(w, "plan_version", one->plan_version);
+    ek_json_add_flag(w, "acting", one->acting);
+    add_routes(one, w);
+    ek_json_add_integer(w, "items_total", one->total);
+    ek_json_open(w, "items", '[');
+    for (int i = 0; i < one->items; i++)
+        add_item(one, i, w);
+    ek_json_close(w, ']');
+    ek_json_close(w, '}');
 }
 
 int ek_samples_json(struct ek_samples *s, const char *feature, struct ek_buf *out)
 {
-    int rc = ek_buf_text(out, "[");
+    struct ek_json_writer w;
+    ek_json_init(&w, out);
+    ek_json_open(&w, NULL, '[');
     pthread_mutex_lock(&s->lock);
     const struct shelf *shelf = find(s, feature);
-    for (int i = shelf ? shelf->count : 0; !rc && i-- > 0;) {
-        rc = add_list(shelf->list[i], out);
-        if (!rc)
-            rc = ek_buf_text(out, i ? "," : "");
-    }
+    for (int i = shelf ? shelf->count : 0; i-- > 0;)
+        add_list(shelf->list[i], &w);
     pthread_mutex_unlock(&s->lock);
-    return rc ? rc : ek_buf_text(out, "]");
+    ek_json_close(&w, ']');
+    return w.rc;
 }

@@ -1,11 +1,13 @@
 #include "daemon/views/tracks.h"
 
 #include "base/alloc.h"
+#include "base/json.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <pthread.h>
 #include <string.h>
+
+enum { DIGITS = 5 };
 
 struct track {
     int feature, cell;
@@ -217,52 +219,50 @@ void ek_tracks_step(struct ek_tracks *t, const struct ek_detector *d, int featur
     pthread_mutex_unlock(&t->lock);
 }
 
-static int add_number(double x, struct ek_buf *out)
-{
-    return isfinite(x) ? ek_buf_printf(out, "%.5g", x) : ek_buf_text(out, "null");
-}
-
 enum column { TIME, QUERY, EVIDENCE, FACTOR, LOW, HIGH, STATE, COLUMNS };
 
-static int add_value(const struct ek_track_point *p, enum column column, struct ek_buf *out)
+static void add_value(const struct ek_track_point *p, enum column column, struct ek_json_writer *w)
 {
     switch (column) {
     case TIME:
-        return ek_buf_printf(out, "%" PRId64, p->time_ms);
+        ek_json_add_integer(w, NULL, p->time_ms);
+        break;
     case QUERY:
-        return ek_buf_printf(out, "%" PRIu64, p->query);
+        ek_json_add_count(w, NULL, p->query);
+        break;
     case EVIDENCE:
-        return add_number((double)p->evidence_ln, out);
+        ek_json_add_rounded(w, NULL, (double)p->evidence_ln, DIGITS);
+        break;
     case FACTOR:
-        return add_number(exp((double)p->factor_ln), out);
+        ek_json_add_rounded(w, NULL, exp((double)p->factor_ln), DIGITS);
+        break;
     case LOW:
-        return add_number(exp((double)p->low_ln), out);
+        ek_json_add_rounded(w, NULL, exp((double)p->low_ln), DIGITS);
+        break;
     case HIGH:
-        return add_number(exp((double)p->high_ln), out);
+        ek_json_add_rounded(w, NULL, exp((double)p->high_ln), DIGITS);
+        break;
     default:
-        return ek_buf_printf(out, "\"%s\"", ek_track_state_name(p->state));
+        ek_json_add_text(w, NULL, ek_track_state_name(p->state));
     }
-}
-
-static int add_column(const struct track *one, enum column column, struct ek_buf *out)
-{
-    static const char *const names[] = {"time_ms",    "query",       "evidence_ln", "factor",
-                                        "factor_low", "factor_high", "state"};
-    int rc = ek_buf_printf(out, ",\"%s\":[", names[column]);
-    for (int i = 0; !rc && i < one->count; i++) {
-        rc = ek_buf_text(out, i ? "," : "");
-        if (!rc)
-            rc = add_value(&one->sample[i], column, out);
-    }
-    return rc ? rc : ek_buf_text(out, "]");
 }
 
 static int write_track(const struct ek_tracks *t, const struct track *one, struct ek_buf *out)
 {
-    int rc = ek_buf_printf(out, "{\"alarm_ln\":%.5g", t->alarm_ln);
-    for (int column = 0; !rc && column < COLUMNS; column++)
-        rc = add_column(one, (enum column)column, out);
-    return rc ? rc : ek_buf_text(out, "}");
+    static const char *const names[] = {"time_ms",    "query",       "evidence_ln", "factor",
+                                        "factor_low", "factor_high", "state"};
+    struct ek_json_writer w;
+    ek_json_init(&w, out);
+    ek_json_open(&w, NULL, '{');
+    ek_json_add_rounded(&w, "alarm_ln", t->alarm_ln, DIGITS);
+    for (int column = 0; column < COLUMNS; column++) {
+        ek_json_open(&w, names[column], '[');
+        for (int i = 0; i < one->count; i++)
+            add_value(&one->sample[i], (enum column)column, &w);
+        ek_json_close(&w, ']');
+    }
+    ek_json_close(&w, '}');
+    return w.rc;
 }
 
 int ek_tracks_json(struct ek_tracks *t, int feature, const char *dimension, const char *value,
@@ -273,7 +273,10 @@ int ek_tracks_json(struct ek_tracks *t, int feature, const char *dimension, cons
     for (int i = 0; i < t->count; i++)
         if (t->track[i]->feature == feature && is_of(t->track[i], dimension, value))
             found = t->track[i];
-    int rc = found ? write_track(t, found, out) : ek_buf_text(out, "null");
+    if (found)
+        write_track(t, found, out);
+    else
+        ek_buf_text(out, "null");
     pthread_mutex_unlock(&t->lock);
-    return rc;
+    return out->rc;
 }

@@ -99,7 +99,7 @@ int ek_tensors_format(const struct ek_tensors *t, struct ek_buf *out, struct ek_
     ek_buf_release(&header);
     ek_free(sorted);
     if (code) {
-        out->length = before;
+        ek_buf_truncate(out, before);
         return ek_fail(e, code, "no room for %zu tensors", t->count);
     }
     return EK_OK;

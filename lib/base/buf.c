@@ -21,15 +21,24 @@ void ek_buf_release(struct ek_buf *b)
     ek_free(b->data);
     b->data = NULL;
     b->length = b->capacity = 0;
+    b->rc = EK_OK;
 }
 
 void ek_buf_clear(struct ek_buf *b)
 {
-    b->length = 0;
+    ek_buf_truncate(b, 0);
+}
+
+void ek_buf_truncate(struct ek_buf *b, size_t length)
+{
+    b->length = length;
+    b->rc = EK_OK;
 }
 
 int ek_buf_reserve(struct ek_buf *b, size_t more)
 {
+    if (b->rc)
+        return b->rc;
     if (more <= b->capacity - b->length)
         return EK_OK;
     if (more > b->limit - b->length)
@@ -49,9 +58,9 @@ int ek_buf_reserve(struct ek_buf *b, size_t more)
 
 int ek_buf_add(struct ek_buf *b, const void *bytes, size_t length)
 {
-    int rc = ek_buf_reserve(b, length);
-    if (rc || !length)
-        return rc;
+    b->rc = ek_buf_reserve(b, length);
+    if (b->rc || !length)
+        return b->rc;
     memcpy(b->data + b->length, bytes, length);
     b->length += length;
     return EK_OK;
@@ -69,13 +78,14 @@ int ek_buf_printf(struct ek_buf *b, const char *format, ...)
     va_copy(again, args);
     int size = vsnprintf(NULL, 0, format, args);
     va_end(args);
-    int rc = size < 0 ? EK_EFORMAT : ek_buf_reserve(b, (size_t)size + 1);
-    if (!rc) {
+    if (!b->rc)
+        b->rc = size < 0 ? EK_EFORMAT : ek_buf_reserve(b, (size_t)size + 1);
+    if (!b->rc) {
         vsnprintf((char *)b->data + b->length, (size_t)size + 1, format, again);
         b->length += (size_t)size;
     }
     va_end(again);
-    return rc;
+    return b->rc;
 }
 
 size_t ek_utf8_length(const unsigned char *p, size_t n)
@@ -111,32 +121,31 @@ size_t ek_utf8_within(const char *text, size_t most)
     return at;
 }
 
-static int add_json_char(struct ek_buf *b, const unsigned char *p, size_t size)
+static void add_json_char(struct ek_buf *b, const unsigned char *p, size_t size)
 {
     if (!size)
-        return ek_buf_text(b, "\xef\xbf\xbd");
-    if (size > 1 || (p[0] >= 0x20 && p[0] != '"' && p[0] != '\\' && p[0] != 0x7f))
-        return ek_buf_add(b, p, size);
-    if (p[0] == '"' || p[0] == '\\')
-        return ek_buf_printf(b, "\\%c", p[0]);
-    return ek_buf_printf(b, "\\u%04x", p[0]);
+        ek_buf_text(b, "\xef\xbf\xbd");
+    else if (size > 1 || (p[0] >= 0x20 && p[0] != '"' && p[0] != '\\' && p[0] != 0x7f))
+        ek_buf_add(b, p, size);
+    else if (p[0] == '"' || p[0] == '\\')
+        ek_buf_printf(b, "\\%c", p[0]);
+    else
+        ek_buf_printf(b, "\\u%04x", p[0]);
 }
 
 int ek_buf_json(struct ek_buf *b, const char *text, size_t length)
 {
     size_t start = b->length;
-    int rc = ek_buf_text(b, "\"");
-    for (size_t i = 0; !rc && i < length;) {
+    ek_buf_text(b, "\"");
+    for (size_t i = 0; !b->rc && i < length;) {
         const unsigned char *p = (const unsigned char *)text + i;
         size_t size = ek_utf8_length(p, length - i);
-        rc = add_json_char(b, p, size);
+        add_json_char(b, p, size);
         i += size ? size : 1;
     }
-    if (!rc)
-        rc = ek_buf_text(b, "\"");
-    if (rc)
+    if (ek_buf_text(b, "\""))
         b->length = start;
-    return rc;
+    return b->rc;
 }
 
 /* The code point of a valid sequence. */

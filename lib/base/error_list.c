@@ -66,23 +66,23 @@ int ek_error_list_go_on(struct ek_error_list *l, int code, const struct ek_error
 
 static int add_json(const struct ek_error *e, struct ek_buf *out)
 {
-    int rc = ek_buf_text(out, "{\"file\":");
-    if (!rc)
-        rc = *e->file ? ek_buf_json(out, e->file, strlen(e->file)) : ek_buf_text(out, "null");
-    if (!rc)
-        rc = ek_buf_printf(out, ",\"line\":%ld,\"column\":%ld,\"message\":", e->line, e->column);
-    if (!rc)
-        rc = ek_buf_json(out, e->message, strlen(e->message));
-    return rc ? rc : ek_buf_text(out, "}");
+    ek_buf_text(out, "{\"file\":");
+    if (*e->file)
+        ek_buf_json(out, e->file, strlen(e->file));
+    else
+        ek_buf_text(out, "null");
+    ek_buf_printf(out, ",\"line\":%ld,\"column\":%ld,\"message\":", e->line, e->column);
+    ek_buf_json(out, e->message, strlen(e->message));
+    return ek_buf_text(out, "}");
 }
 
 int ek_error_list_json(const struct ek_error_list *l, struct ek_buf *out)
 {
-    int rc = ek_buf_text(out, "[");
-    for (size_t i = 0; !rc && i < l->count; i++) {
-        rc = i ? ek_buf_text(out, ",") : EK_OK;
-        if (!rc)
-            rc = add_json(&l->errors[i], out);
+    ek_buf_text(out, "[");
+    for (size_t i = 0; i < l->count; i++) {
+        if (i)
+            ek_buf_text(out, ",");
+        add_json(&l->errors[i], out);
     }
-    return rc ? rc : ek_buf_text(out, "]");
+    return ek_buf_text(out, "]");
 }

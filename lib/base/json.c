@@ -33,13 +33,21 @@ static void add_quoted(struct ek_json_writer *w, const char *text, size_t length
 static void begin_member(struct ek_json_writer *w, const char *key)
 {
     add(w, w->comma, strlen(w->comma));
-    if (w->spaced && *w->comma)
+    if (w->line)
+        add(w, "\n", 1);
+    else if (w->spaced && *w->comma)
         add(w, " ", 1);
+    w->line = false;
     if (key) {
         add_quoted(w, key, strlen(key));
         add(w, ": ", w->spaced ? 2 : 1);
     }
     w->comma = ",";
+}
+
+void ek_json_break_line(struct ek_json_writer *w)
+{
+    w->line = true;
 }
 
 void ek_json_open(struct ek_json_writer *w, const char *key, char bracket)

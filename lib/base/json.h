@@ -1,7 +1,7 @@
 /* JSON writer: appends members to a text and keeps the first error.
  *
- * Members appear in the order of the calls. After an error the calls do nothing, so callers check
- * once, at the end. Keys are NULL for the elements of an array.
+ * Members appear in the order of the calls. After an error of the writer or its buffer the calls do
+ * nothing, so callers check once, at the end. Keys are NULL for the elements of an array.
  */
 #ifndef EK_BASE_JSON_H
 #define EK_BASE_JSON_H
@@ -17,14 +17,17 @@
 struct ek_json_writer {
     struct ek_buf *to;
     int rc;            /* first error: EK_ENOMEM, or EK_ELIMIT of the buffer */
-    const char *comma; /* before the next member */
-    bool spaced;
+    const char *comma; /* before the next member: "" or "," */
+    bool spaced;       /* a blank after commas and colons */
+    bool line;         /* the next member starts a line */
 };
 
 /* Append to `to`, which the caller keeps and releases. Nothing is written yet. */
 void ek_json_init(struct ek_json_writer *w, struct ek_buf *to);
 /* As ek_json_init, with a blank behind commas and colons, and only ASCII: model files. */
 void ek_json_init_spaced(struct ek_json_writer *w, struct ek_buf *to);
+/* Start the next member on a line of its own. */
+void ek_json_break_line(struct ek_json_writer *w);
 /* Open an array or an object: bracket is '[' or '{'. Close it with ']' or '}'. */
 void ek_json_open(struct ek_json_writer *w, const char *key, char bracket);
 void ek_json_close(struct ek_json_writer *w, char bracket);

@@ -87,7 +87,7 @@ int ek_wire_seal(struct ek_wire_out *w)
     if (!w->rc)
         put_fixed(w, ek_crc32(w->buf->data + w->start, w->buf->length - w->start), CRC_BYTES);
     if (w->rc)
-        w->buf->length = w->start;
+        ek_buf_truncate(w->buf, w->start);
     return w->rc;
 }
 

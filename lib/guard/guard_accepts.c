@@ -4,29 +4,24 @@
 #include "guard/guard_internal.h"
 #include "guard/guard_pins.h"
 
-#include <inttypes.h>
 #include <math.h>
-#include <string.h>
 
-int ek_accepted_json(struct ek_buf *out, const struct ek_accepted *a)
+enum { DIGITS = 6 };
+
+void ek_json_add_accepted(struct ek_json_writer *w, const struct ek_accepted *a)
 {
-    int rc = ek_buf_printf(out, "{\"version\":%" PRIu64 ",\"feature\":", a->version);
-    if (!rc)
-        rc = ek_buf_json(out, a->feature, strlen(a->feature));
-    if (!rc)
-        rc = ek_buf_text(out, ",\"segment\":");
-    if (!rc)
-        rc = ek_segment_json(out, a->dimension, a->value);
-    if (!rc)
-        rc = ek_buf_printf(out, ",\"factor\":%.6g", a->factor);
-    if (!rc)
-        rc = a->time_ms < 0 ? ek_buf_text(out, ",\"time_ms\":null")
-                            : ek_buf_printf(out, ",\"time_ms\":%" PRId64, a->time_ms);
-    if (!rc)
-        rc = ek_said_json(out, "author", a->author);
-    if (!rc)
-        rc = ek_said_json(out, "reason", a->reason);
-    return rc ? rc : ek_buf_text(out, "}");
+    ek_json_open(w, NULL, '{');
+    ek_json_add_count(w, "version", a->version);
+    ek_json_add_text(w, "feature", a->feature);
+    ek_json_add_segment(w, "segment", a->dimension, a->value);
+    ek_json_add_rounded(w, "factor", a->factor, DIGITS);
+    if (a->time_ms < 0)
+        ek_json_add_null(w, "time_ms");
+    else
+        ek_json_add_integer(w, "time_ms", a->time_ms);
+    ek_json_add_said(w, "author", a->author);
+    ek_json_add_said(w, "reason", a->reason);
+    ek_json_close(w, '}');
 }
 
 /* The decision that made it; NULL: it is gone. */
@@ -39,7 +34,7 @@ static const struct ek_decided *made_by(const struct ek_guard *g, uint64_t versi
     return NULL;
 }
 
-static int add(const struct ek_guard *g, const struct ek_rebase *one, struct ek_buf *out)
+static void add(const struct ek_guard *g, const struct ek_rebase *one, struct ek_json_writer *w)
 {
     const struct ek_cells *cells = ek_detector_registry(g->detector);
     const struct ek_decided *m = made_by(g, one->version);
@@ -51,16 +46,17 @@ static int add(const struct ek_guard *g, const struct ek_rebase *one, struct ek_
                                   .time_ms = m ? m->time_ms : -1,
                                   .author = m ? m->who : NULL,
                                   .reason = m ? m->why : NULL};
-    return ek_accepted_json(out, &a);
+    ek_json_add_accepted(w, &a);
 }
 
 int ek_guard_accepts_json(const struct ek_guard *g, struct ek_buf *out)
 {
     const struct ek_rebases *r = ek_detector_rebases(g->detector);
-    int rc = ek_buf_text(out, "[");
-    for (int i = 0; i < r->count && !rc; i++) {
-        rc = i ? ek_buf_text(out, ",") : EK_OK;
-        rc = rc ? rc : add(g, &r->one[i], out);
-    }
-    return rc ? rc : ek_buf_text(out, "]");
+    struct ek_json_writer w;
+    ek_json_init(&w, out);
+    ek_json_open(&w, NULL, '[');
+    for (int i = 0; i < r->count; i++)
+        add(g, &r->one[i], &w);
+    ek_json_close(&w, ']');
+    return w.rc;
 }

@@ -3,61 +3,40 @@
 #include "guard/event_json.h"
 #include "guard/guard_internal.h"
 
-#include <inttypes.h>
-#include <string.h>
-
-struct writing {
-    struct ek_buf *out;
-    bool some;
-};
-
-int ek_said_json(struct ek_buf *out, const char *key, const char *text)
+void ek_json_add_said(struct ek_json_writer *w, const char *key, const char *text)
 {
-    int rc = ek_buf_printf(out, ",\"%s\":", key);
-    if (rc)
-        return rc;
-    return text && *text ? ek_buf_json(out, text, strlen(text)) : ek_buf_text(out, "null");
+    ek_json_add_text(w, key, text && *text ? text : NULL);
 }
 
-static int add_until(struct ek_buf *out, int64_t until_ms)
+void ek_json_add_pin(struct ek_json_writer *w, const struct ek_control_pinned *p)
 {
-    return until_ms ? ek_buf_printf(out, ",\"until_ms\":%" PRId64, until_ms)
-                    : ek_buf_text(out, ",\"until_ms\":null");
-}
-
-int ek_pin_json(struct ek_buf *out, const struct ek_control_pinned *p)
-{
-    int rc = ek_buf_text(out, "{\"feature\":");
-    if (!rc)
-        rc = ek_buf_json(out, p->feature, strlen(p->feature));
-    if (!rc)
-        rc = ek_buf_text(out, ",\"segment\":");
-    if (!rc)
-        rc = ek_segment_json(out, p->dimension, p->value);
-    if (!rc)
-        rc = ek_buf_printf(out, ",\"action\":\"%s\"", ek_action_name(p->action));
-    if (!rc)
-        rc = add_until(out, p->until_ms);
-    if (!rc)
-        rc = ek_said_json(out, "author", p->author);
-    if (!rc)
-        rc = ek_said_json(out, "reason", p->reason);
-    return rc ? rc : ek_buf_printf(out, ",\"by\":\"%s\"}", ek_plan_by_name(p->by));
+    ek_json_open(w, NULL, '{');
+    ek_json_add_text(w, "feature", p->feature);
+    ek_json_add_segment(w, "segment", p->dimension, p->value);
+    ek_json_add_text(w, "action", ek_action_name(p->action));
+    if (p->until_ms)
+        ek_json_add_integer(w, "until_ms", p->until_ms);
+    else
+        ek_json_add_null(w, "until_ms");
+    ek_json_add_said(w, "author", p->author);
+    ek_json_add_said(w, "reason", p->reason);
+    ek_json_add_text(w, "by", ek_plan_by_name(p->by));
+    ek_json_close(w, '}');
 }
 
 static int add_pin(void *context, const struct ek_control_pinned *p)
 {
-    struct writing *w = context;
-    int rc = w->some ? ek_buf_text(w->out, ",") : EK_OK;
-    w->some = true;
-    return rc ? rc : ek_pin_json(w->out, p);
+    struct ek_json_writer *w = context;
+    ek_json_add_pin(w, p);
+    return w->rc;
 }
 
 int ek_guard_pins_json(const struct ek_guard *g, struct ek_buf *out)
 {
-    struct writing w = {.out = out};
-    int rc = ek_buf_text(out, "[");
-    if (!rc)
-        rc = ek_control_tell_pins(g->control, g->time_ms, add_pin, &w);
-    return rc ? rc : ek_buf_text(out, "]");
+    struct ek_json_writer w;
+    ek_json_init(&w, out);
+    ek_json_open(&w, NULL, '[');
+    int rc = ek_control_tell_pins(g->control, g->time_ms, add_pin, &w);
+    ek_json_close(&w, ']');
+    return rc ? rc : w.rc;
 }

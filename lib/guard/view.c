@@ -1,8 +1,11 @@
 #include "guard/view.h"
 
-#include <inttypes.h>
+#include "base/json.h"
+
 #include <math.h>
 #include <stdio.h>
+
+enum { DIGITS = 6 };
 
 const double ek_quantile_share[EK_QUANTILES] = {0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99};
 
@@ -38,73 +41,57 @@ double ek_feature_view_moved(const struct ek_feature_view *v)
     return isnan(moved) ? (double)-INFINITY : moved;
 }
 
-static int add_number(struct ek_buf *b, const char *key, double value)
+static void add_number(struct ek_json_writer *w, const char *key, double value)
 {
-    if (!isfinite(value))
-        return ek_buf_printf(b, ",\"%s\":null", key);
-    return ek_buf_printf(b, ",\"%s\":%.6g", key, value);
+    ek_json_add_rounded(w, key, value, DIGITS);
 }
 
-struct number {
-    const char *key;
-    double value;
-};
-
-static int add_numbers(struct ek_buf *b, const struct number *numbers, size_t count)
+static void add_values(struct ek_json_writer *w, const struct ek_values *v)
 {
-    int rc = 0;
-    for (size_t i = 0; !rc && i < count; i++)
-        rc = add_number(b, numbers[i].key, numbers[i].value);
-    return rc;
-}
-
-static int add_values(struct ek_buf *b, const struct ek_values *v)
-{
-    const struct number numbers[] = {
-        {"missing", v->missing},   {"zero", v->zero},         {"negative", v->negative},
-        {"infinite", v->infinite}, {"log_mean", v->log_mean}, {"log_sd", v->log_sd},
-    };
     char key[16];
-    int rc = ek_buf_printf(b, "\"items\":%" PRIu64, v->items);
-    if (!rc)
-        rc = add_numbers(b, numbers, sizeof numbers / sizeof *numbers);
-    for (int i = 0; !rc && i < EK_QUANTILES; i++) {
+    ek_json_add_count(w, "items", v->items);
+    add_number(w, "missing", v->missing);
+    add_number(w, "zero", v->zero);
+    add_number(w, "negative", v->negative);
+    add_number(w, "infinite", v->infinite);
+    add_number(w, "log_mean", v->log_mean);
+    add_number(w, "log_sd", v->log_sd);
+    for (int i = 0; i < EK_QUANTILES; i++) {
         snprintf(key, sizeof key, "p%.0f", 100 * ek_quantile_share[i]);
-        rc = add_number(b, key, v->quantile[i]);
+        add_number(w, key, v->quantile[i]);
     }
-    return rc;
 }
 
 int ek_values_json(struct ek_buf *out, const struct ek_values *v)
 {
-    int rc = ek_buf_text(out, "{");
-    if (!rc)
-        rc = add_values(out, v);
-    return rc ? rc : ek_buf_text(out, "}");
-}
-
-/* Nothing where training is what is normal. */
-static int add_accepted(struct ek_buf *b, const struct ek_accepted_view *a)
-{
-    int rc = a->factor != 1 ? add_number(b, "accepted", a->factor) : EK_OK;
-    return rc || !a->in_part ? rc : ek_buf_text(b, ",\"accepted_in_part\":true");
+    struct ek_json_writer w;
+    ek_json_init(&w, out);
+    ek_json_open(&w, NULL, '{');
+    add_values(&w, v);
+    ek_json_close(&w, '}');
+    return w.rc;
 }
 
 int ek_feature_view_json(struct ek_buf *out, const struct ek_feature_view *v)
 {
     const struct ek_divergence *d = &v->divergence;
-    const struct number numbers[] = {
-        {"scale_ratio", v->scale_ratio},     {"psi", d->psi},
-        {"psi_expected", d->psi_expected},   {"ks", d->ks},
-        {"jensenshannon", d->jensenshannon}, {"hellinger", d->hellinger},
-        {"wasserstein", d->wasserstein},     {"wasserstein_ln", d->wasserstein_ln},
-    };
-    int rc = ek_buf_printf(out, "{\"lists\":%" PRIu64 ",", v->lists);
-    if (!rc)
-        rc = add_values(out, &v->values);
-    if (!rc)
-        rc = add_numbers(out, numbers, sizeof numbers / sizeof *numbers);
-    if (!rc)
-        rc = add_accepted(out, &v->accepted);
-    return rc ? rc : ek_buf_text(out, "}");
+    struct ek_json_writer w;
+    ek_json_init(&w, out);
+    ek_json_open(&w, NULL, '{');
+    ek_json_add_count(&w, "lists", v->lists);
+    add_values(&w, &v->values);
+    add_number(&w, "scale_ratio", v->scale_ratio);
+    add_number(&w, "psi", d->psi);
+    add_number(&w, "psi_expected", d->psi_expected);
+    add_number(&w, "ks", d->ks);
+    add_number(&w, "jensenshannon", d->jensenshannon);
+    add_number(&w, "hellinger", d->hellinger);
+    add_number(&w, "wasserstein", d->wasserstein);
+    add_number(&w, "wasserstein_ln", d->wasserstein_ln);
+    if (v->accepted.factor != 1)
+        add_number(&w, "accepted", v->accepted.factor);
+    if (v->accepted.in_part)
+        ek_json_add_flag(&w, "accepted_in_part", true);
+    ek_json_close(&w, '}');
+    return w.rc;
 }

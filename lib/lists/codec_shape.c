@@ -388,10 +388,9 @@ static const char *why_left_out(const struct ek_shape *s, const struct seen *f)
 
 static int add_left_out(const struct seen *f, const char *why, struct ek_buf *out)
 {
-    int rc = ek_buf_text(out, "  # left out: ");
-    if (!rc)
-        rc = add_name(f, out);
-    return rc ? rc : ek_buf_printf(out, ", %s\n", why);
+    ek_buf_text(out, "  # left out: ");
+    add_name(f, out);
+    return ek_buf_printf(out, ", %s\n", why);
 }
 
 /* Why there is none: the names of the fields, most often. */
@@ -417,44 +416,41 @@ static int no_feature(const struct ek_shape *s, struct ek_error *e)
 static int add_feature(const struct seen *f, int index, struct ek_buf *out)
 {
     bool routable = f->role == EK_ROLE_ITEM && f->numbers && !(f->distinct <= FEW && f->whole);
-    int rc = ek_buf_text(out, "  - {name: ");
-    if (!rc)
-        rc = add_name(f, out);
-    if (!rc)
-        rc = ek_buf_printf(
-            out, ", index: %d, role: %s%s%s%s}", index, f->role == EK_ROLE_ITEM ? "item" : "query",
-            routable ? ", routable: true" : "", f->numbers && f->low > 0 ? ", positive: true" : "",
-            f->missing ? ", missing: expected" : "");
-    return rc ? rc : add_comment(f, out);
+    ek_buf_text(out, "  - {name: ");
+    add_name(f, out);
+    ek_buf_printf(out, ", index: %d, role: %s%s%s%s}", index,
+                  f->role == EK_ROLE_ITEM ? "item" : "query", routable ? ", routable: true" : "",
+                  f->numbers && f->low > 0 ? ", positive: true" : "",
+                  f->missing ? ", missing: expected" : "");
+    return add_comment(f, out);
 }
 
 static int add_features(const struct ek_shape *s, enum ek_role role, int *index, struct ek_buf *out)
 {
-    int rc = EK_OK;
-    for (size_t i = 0; i < s->count && !rc; i++) {
+    for (size_t i = 0; i < s->count; i++) {
         const struct seen *f = &s->seen[i];
         const char *why = f->role == role ? why_left_out(s, f) : NULL;
-        if (f->role == role)
-            rc = why ? add_left_out(f, why, out) : add_feature(f, ++*index, out);
+        if (why)
+            add_left_out(f, why, out);
+        else if (f->role == role)
+            add_feature(f, ++*index, out);
     }
-    return rc;
+    return out->rc;
 }
 
 int ek_shape_manifest(const struct ek_shape *s, struct ek_buf *out, struct ek_error *e)
 {
-    int index = 0, rc;
+    int index = 0;
     size_t before = out->length;
-    rc = ek_buf_text(out, "version: 1\n# routable: what may change its scale; go over it, and "
-                          "over what is called a flag or a code\nfeatures:\n");
-    if (!rc)
-        rc = add_features(s, EK_ROLE_ITEM, &index, out);
+    ek_buf_text(out, "version: 1\n# routable: what may change its scale; go over it, and "
+                     "over what is called a flag or a code\nfeatures:\n");
+    add_features(s, EK_ROLE_ITEM, &index, out);
     int item_features = index;
-    if (!rc)
-        rc = add_features(s, EK_ROLE_QUERY, &index, out);
-    if (rc)
+    add_features(s, EK_ROLE_QUERY, &index, out);
+    if (out->rc)
         return ek_fail(e, EK_ENOMEM, "no memory for a manifest");
     if (item_features)
         return EK_OK;
-    out->length = before;
+    ek_buf_truncate(out, before);
     return no_feature(s, e);
 }

@@ -192,7 +192,7 @@ static int encode(const struct ek_encode *w, struct ek_buf *out, struct ek_error
     int rc = w->encoding >= EK_FEATURES_JSON ? ek_encode_json(w, out) : encode_msgpack(w, out);
     if (!rc)
         return EK_OK;
-    out->length = start;
+    ek_buf_truncate(out, start);
     return ek_fail(e, (enum ek_code)rc, "no room for a message of %d items", q->items);
 }
 

@@ -50,17 +50,14 @@ static int write_item(const struct ek_manifest *m, const struct ek_query *q, str
 {
     char label[NUMBER_BYTES];
     shortest(q->has_label ? q->label[item] : 0, label);
-    int rc = ek_buf_printf(out, "%s qid:%.*s", label, (int)qid.length, qid.text);
-    if (!rc) {
-        rc = write_values(m, q, item, out, e);
-        if (rc)
-            return rc;
-    }
+    ek_buf_printf(out, "%s qid:%.*s", label, (int)qid.length, qid.text);
+    int rc = write_values(m, q, item, out, e);
+    if (rc)
+        return rc;
     struct ek_text id = q->item_id ? q->item_id[item] : (struct ek_text){NULL, 0};
-    if (!rc && id.length)
-        rc = ek_buf_printf(out, " # %.*s", (int)id.length, id.text);
-    if (!rc)
-        rc = ek_buf_add(out, "\n", 1);
+    if (id.length)
+        ek_buf_printf(out, " # %.*s", (int)id.length, id.text);
+    rc = ek_buf_add(out, "\n", 1);
     return rc ? ek_fail(e, (enum ek_code)rc, "no room for a list as text") : EK_OK;
 }
 
@@ -71,7 +68,7 @@ int ek_letor_write_as(const struct ek_manifest *m, const struct ek_query *q, str
     for (int item = 0; item < q->items; item++) {
         int rc = write_item(m, q, qid, item, out, e);
         if (rc) {
-            out->length = before;
+            ek_buf_truncate(out, before);
             return rc;
         }
     }

@@ -137,20 +137,16 @@ int ek_histogram_json(const struct ek_histogram *h, struct ek_buf *out)
 {
     const struct ek_histogram_side *t = &h->side[EK_HISTOGRAM_TRAINING],
                                    *r = &h->side[EK_HISTOGRAM_RECENT];
-    int count = 0,
-        rc = ek_buf_printf(out, "{\"training_items\":%" PRIu64 ",\"recent_items\":%" PRIu64,
-                           t->items, r->items);
-    if (!rc)
-        rc = add_pair("missing", t->missing, r->missing, out);
-    if (!rc)
-        rc = add_pair("zero", t->zero, r->zero, out);
-    if (!rc)
-        rc = add_pair("infinite", t->infinite, r->infinite, out);
-    if (!rc)
-        rc = ek_buf_text(out, ",\"bins\":[");
-    for (int i = h->bins[EK_HISTOGRAM_NEGATIVE]; !rc && i-- > 0;)
-        rc = add_bin(h, EK_HISTOGRAM_NEGATIVE, i, !count++, out);
-    for (int i = 0; !rc && i < h->bins[EK_HISTOGRAM_POSITIVE]; i++)
-        rc = add_bin(h, EK_HISTOGRAM_POSITIVE, i, !count++, out);
-    return rc ? rc : ek_buf_text(out, "]}");
+    int count = 0;
+    ek_buf_printf(out, "{\"training_items\":%" PRIu64 ",\"recent_items\":%" PRIu64, t->items,
+                  r->items);
+    add_pair("missing", t->missing, r->missing, out);
+    add_pair("zero", t->zero, r->zero, out);
+    add_pair("infinite", t->infinite, r->infinite, out);
+    ek_buf_text(out, ",\"bins\":[");
+    for (int i = h->bins[EK_HISTOGRAM_NEGATIVE]; i-- > 0;)
+        add_bin(h, EK_HISTOGRAM_NEGATIVE, i, !count++, out);
+    for (int i = 0; i < h->bins[EK_HISTOGRAM_POSITIVE]; i++)
+        add_bin(h, EK_HISTOGRAM_POSITIVE, i, !count++, out);
+    return ek_buf_text(out, "]}");
 }

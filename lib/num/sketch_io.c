@@ -33,7 +33,7 @@ static uint64_t entries_of(const struct ek_sketch *s)
 }
 
 /* next: the smallest key that may follow. */
-static int put_block(const struct ek_sketch *s, int block, int *next, struct ek_buf *out)
+static void put_block(const struct ek_sketch *s, int block, int *next, struct ek_buf *out)
 {
     uint8_t bytes[EK_SKETCH_BLOCK * 2 * EK_VARINT_BYTES];
     size_t n = 0;
@@ -44,16 +44,15 @@ static int put_block(const struct ek_sketch *s, int block, int *next, struct ek_
         n += ek_varint_put(bytes + n, s->count[key]);
         *next = key + 1;
     }
-    return ek_buf_add(out, bytes, n);
+    ek_buf_add(out, bytes, n);
 }
 
-static int put_entries(const struct ek_sketch *s, struct ek_buf *out)
+static void put_entries(const struct ek_sketch *s, struct ek_buf *out)
 {
-    int next = 0, rc = EK_OK;
-    for (int b = 0; b < EK_SKETCH_BLOCKS && !rc; b++)
+    int next = 0;
+    for (int b = 0; b < EK_SKETCH_BLOCKS; b++)
         if (ek_sketch_touches(s, b))
-            rc = put_block(s, b, &next, out);
-    return rc;
+            put_block(s, b, &next, out);
 }
 
 int ek_sketch_write(const struct ek_sketch *s, struct ek_buf *out)
@@ -61,15 +60,13 @@ int ek_sketch_write(const struct ek_sketch *s, struct ek_buf *out)
     size_t start = out->length;
     uint8_t crc[CRC_BYTES], head[MAGIC_BYTES + EK_VARINT_BYTES];
     memcpy(head, magic, MAGIC_BYTES);
-    int rc = ek_buf_add(out, head, MAGIC_BYTES + ek_varint_put(head + MAGIC_BYTES, entries_of(s)));
-    if (!rc)
-        rc = put_entries(s, out);
-    if (!rc) {
+    ek_buf_add(out, head, MAGIC_BYTES + ek_varint_put(head + MAGIC_BYTES, entries_of(s)));
+    put_entries(s, out);
+    if (!out->rc)
         put_u32(crc, ek_crc32(out->data + start, out->length - start));
-        rc = ek_buf_add(out, crc, CRC_BYTES);
-    }
+    int rc = ek_buf_add(out, crc, CRC_BYTES);
     if (rc)
-        out->length = start;
+        ek_buf_truncate(out, start);
     return rc;
 }
 

@@ -35,7 +35,7 @@ int ek_sketch_pack(const struct ek_sketch *s, struct ek_buf *out)
             continue;
         int rc = ek_buf_reserve(out, BLOCK_BYTES);
         if (rc) {
-            out->length = start;
+            ek_buf_truncate(out, start);
             return rc;
         }
         out->length += pack_block(s, b, &next, out->data + out->length);

@@ -64,26 +64,23 @@ static bool ends_line(const struct file *f, size_t at)
 
 static int put_section(const struct file *f, const char *section, struct ek_buf *out)
 {
-    int rc = EK_OK;
-    while (*section && !rc) {
+    while (*section) {
         size_t n = strcspn(section, "\n");
-        rc = ek_buf_printf(out, "%*s%.*s%s", (int)f->indent, "", (int)n, section, line_end(f));
+        ek_buf_printf(out, "%*s%.*s%s", (int)f->indent, "", (int)n, section, line_end(f));
         section += n + (section[n] == '\n');
     }
-    return rc;
+    return out->rc;
 }
 
 static int put(const struct file *f, size_t from, size_t to, const char *section,
                struct ek_buf *out, struct ek_error *e)
 {
     bool open_line = from && !ends_line(f, from);
-    int rc = ek_buf_add(out, f->text, from);
-    if (!rc && open_line)
-        rc = ek_buf_text(out, line_end(f));
-    if (!rc)
-        rc = put_section(f, section, out);
-    if (!rc)
-        rc = ek_buf_add(out, f->text + to, f->length - to);
+    ek_buf_add(out, f->text, from);
+    if (open_line)
+        ek_buf_text(out, line_end(f));
+    put_section(f, section, out);
+    int rc = ek_buf_add(out, f->text + to, f->length - to);
     return rc ? ek_fail(e, (enum ek_code)rc, "no room for %zu bytes", f->length) : EK_OK;
 }
 
@@ -147,7 +144,7 @@ int ek_manifest_put(const char *name, const char *text, size_t length, const cha
     if (!rc)
         rc = edit(&f, y, key, section, out, e);
     if (rc)
-        out->length = before;
+        ek_buf_truncate(out, before);
     ek_yaml_free(y);
     return rc;
 }

@@ -109,18 +109,17 @@ static void count(const struct ek_feature_list *l, int f, int *all, int *core)
 
 static int write_counts(const struct ek_feature_list *l, struct ek_buf *out)
 {
-    int rc = ek_buf_text(out, "## How many\n\n| family | core | more | what it is |\n"
-                              "|---|---|---|---|\n");
+    ek_buf_text(out, "## How many\n\n| family | core | more | what it is |\n"
+                     "|---|---|---|---|\n");
     int all, core;
-    for (int f = 0; !rc && f < EK_FAMILIES; f++) {
+    for (int f = 0; f < EK_FAMILIES; f++) {
         enum ek_text_family family = (enum ek_text_family)f;
         count(l, f, &all, &core);
-        rc = ek_buf_printf(out, "| `%s` | %d | %d | %s |\n", ek_text_family_name(family), core,
-                           all - core, ek_text_family_words(family));
+        ek_buf_printf(out, "| `%s` | %d | %d | %s |\n", ek_text_family_name(family), core,
+                      all - core, ek_text_family_words(family));
     }
-    return rc ? rc
-              : ek_buf_printf(out, "| all | %d | %zu | |\n", EK_CORE_FEATURES,
-                              l->count - EK_CORE_FEATURES);
+    return ek_buf_printf(out, "| all | %d | %zu | |\n", EK_CORE_FEATURES,
+                         l->count - EK_CORE_FEATURES);
 }
 
 static bool same_kind(const struct ek_text_feature *a, const struct ek_text_feature *b)
@@ -132,46 +131,42 @@ static bool same_kind(const struct ek_text_feature *a, const struct ek_text_feat
 static int write_kind(const struct ek_feature_list *l, size_t i, struct ek_buf *out)
 {
     const struct ek_text_feature *f = &l->features[i];
-    int rc = ek_buf_printf(out, "| `%.*s` | ", (int)strcspn(f->name, "."), f->name);
+    ek_buf_printf(out, "| `%.*s` | ", (int)strcspn(f->name, "."), f->name);
     size_t n = 0;
     while (i + n < l->count && same_kind(f, &l->features[i + n]))
         n++;
-    for (size_t k = 0; !rc && f->has_field && n < EK_FIELDS_AND_DOCUMENT && k < n; k++)
-        rc = ek_buf_printf(out, "%s%s", k ? ", " : "", ek_field_name(l->features[i + k].field));
-    if (!rc && n == EK_FIELDS_AND_DOCUMENT)
-        rc = ek_buf_text(out, "all");
-    return rc ? rc
-              : ek_buf_printf(out, " | %s | %s | %s |\n", f->core ? "core" : "more", f->formula,
-                              f->source);
+    for (size_t k = 0; f->has_field && n < EK_FIELDS_AND_DOCUMENT && k < n; k++)
+        ek_buf_printf(out, "%s%s", k ? ", " : "", ek_field_name(l->features[i + k].field));
+    if (n == EK_FIELDS_AND_DOCUMENT)
+        ek_buf_text(out, "all");
+    return ek_buf_printf(out, " | %s | %s | %s |\n", f->core ? "core" : "more", f->formula,
+                         f->source);
 }
 
 static int write_kinds(const struct ek_feature_list *l, struct ek_buf *out)
 {
-    int rc = EK_OK;
-    for (size_t i = 0; !rc && i < l->count; i++) {
+    for (size_t i = 0; i < l->count; i++) {
         const struct ek_text_feature *f = &l->features[i];
         if (i && same_kind(f, f - 1))
             continue;
         if (!i || f->family != f[-1].family)
-            rc =
-                ek_buf_printf(out,
-                              "\n## %s\n\nOf %s: %s.\n\n| kind | fields | group | formula | "
-                              "source |\n|---|---|---|---|---|\n",
-                              ek_text_family_name(f->family), f->of_query ? "queries" : "documents",
-                              ek_text_family_words(f->family));
-        if (!rc)
-            rc = write_kind(l, i, out);
+            ek_buf_printf(out,
+                          "\n## %s\n\nOf %s: %s.\n\n| kind | fields | group | formula | "
+                          "source |\n|---|---|---|---|---|\n",
+                          ek_text_family_name(f->family), f->of_query ? "queries" : "documents",
+                          ek_text_family_words(f->family));
+        write_kind(l, i, out);
     }
-    return rc;
+    return out->rc;
 }
 
 static int write_stops(struct ek_buf *out)
 {
     const char *word;
-    int rc = ek_buf_text(out, STOPS);
-    for (size_t i = 0; !rc && (word = ek_stop_word(i)); i++)
-        rc = ek_buf_printf(out, "%s%s", i % STOPS_A_LINE ? " " : i ? "\n" : "", word);
-    return rc ? rc : ek_buf_text(out, "\n");
+    ek_buf_text(out, STOPS);
+    for (size_t i = 0; (word = ek_stop_word(i)); i++)
+        ek_buf_printf(out, "%s%s", i % STOPS_A_LINE ? " " : i ? "\n" : "", word);
+    return ek_buf_text(out, "\n");
 }
 
 int ek_text_features_page(struct ek_buf *out)
@@ -180,15 +175,10 @@ int ek_text_features_page(struct ek_buf *out)
     int rc = ek_feature_list_new(&l, NULL);
     if (rc)
         return rc;
-    rc = ek_buf_text(out, HEAD);
-    if (!rc)
-        rc = write_counts(l, out);
-    if (!rc)
-        rc = write_kinds(l, out);
-    if (!rc)
-        rc = write_stops(out);
-    if (!rc)
-        rc = ek_buf_text(out, SOURCES);
+    ek_buf_text(out, HEAD);
+    write_counts(l, out);
+    write_kinds(l, out);
+    write_stops(out);
     ek_feature_list_free(l);
-    return rc;
+    return ek_buf_text(out, SOURCES);
 }

@@ -13,13 +13,12 @@ static int no_room(int rc, struct ek_error *e)
 static int letor_values(const struct ek_feature_choice *c, const float *x,
                         struct ek_float_kept *kept, struct ek_buf *out)
 {
-    int rc = EK_OK;
-    for (size_t i = 0; !rc && i < c->count; i++)
+    for (size_t i = 0; i < c->count; i++)
         if (isnan(x[i]))
-            rc = ek_buf_printf(out, " %zu:nan", i + 1);
+            ek_buf_printf(out, " %zu:nan", i + 1);
         else if (x[i] != 0)
-            rc = ek_buf_printf(out, " %zu:%s", i + 1, ek_float_kept_text(&kept[i], x[i]));
-    return rc;
+            ek_buf_printf(out, " %zu:%s", i + 1, ek_float_kept_text(&kept[i], x[i]));
+    return out->rc;
 }
 
 /* What a comment could not give back: line ends, blanks around it, "docid =" before it. */
@@ -42,12 +41,10 @@ int ek_extract_letor_line(const struct ek_feature_choice *c, const struct ek_ext
     if (!fits_comment(row->document))
         return ek_fail(e, EK_EFORMAT, "document '%.*s' has an id that LETOR has no room for",
                        (int)row->document.length, row->document.text);
-    int rc = ek_buf_printf(out, "%s qid:%s", ek_float_text((float)row->label, label), row->query);
-    if (!rc)
-        rc = letor_values(c, row->x, kept, out);
-    if (!rc)
-        rc = ek_buf_printf(out, " # %.*s\n", (int)row->document.length, row->document.text);
-    return no_room(rc, e);
+    ek_buf_printf(out, "%s qid:%s", ek_float_text((float)row->label, label), row->query);
+    letor_values(c, row->x, kept, out);
+    ek_buf_printf(out, " # %.*s\n", (int)row->document.length, row->document.text);
+    return no_room(out->rc, e);
 }
 
 /* RFC 4180: quotes where a cell has a comma, a quote or a line end. */
@@ -58,30 +55,29 @@ static int csv_cell(struct ek_buf *out, const char *text, size_t length)
         plain &= text[i] != ',' && text[i] != '"' && text[i] != '\r' && text[i] != '\n';
     if (plain)
         return ek_buf_add(out, text, length);
-    int rc = ek_buf_text(out, "\"");
-    for (size_t i = 0; !rc && i < length; i++)
-        rc = ek_buf_add(out, text[i] == '"' ? "\"\"" : text + i, text[i] == '"' ? 2 : 1);
-    return rc ? rc : ek_buf_text(out, "\"");
+    ek_buf_text(out, "\"");
+    for (size_t i = 0; i < length; i++)
+        ek_buf_add(out, text[i] == '"' ? "\"\"" : text + i, text[i] == '"' ? 2 : 1);
+    return ek_buf_text(out, "\"");
 }
 
 static int csv_titles(const struct ek_feature_choice *c, struct ek_buf *out)
 {
-    int rc = ek_buf_text(out, "query,document,label");
-    for (size_t i = 0; !rc && i < c->count; i++)
-        rc = ek_buf_printf(out, ",%s", c->feature[i]->name);
-    return rc ? rc : ek_buf_text(out, "\n");
+    ek_buf_text(out, "query,document,label");
+    for (size_t i = 0; i < c->count; i++)
+        ek_buf_printf(out, ",%s", c->feature[i]->name);
+    return ek_buf_text(out, "\n");
 }
 
 static int csv_values(const struct ek_feature_choice *c, const float *x, struct ek_float_kept *kept,
                       struct ek_buf *out)
 {
-    int rc = EK_OK;
-    for (size_t i = 0; !rc && i < c->count; i++) {
-        rc = ek_buf_text(out, ",");
-        if (!rc && !isnan(x[i]))
-            rc = ek_buf_text(out, ek_float_kept_text(&kept[i], x[i]));
+    for (size_t i = 0; i < c->count; i++) {
+        ek_buf_text(out, ",");
+        if (!isnan(x[i]))
+            ek_buf_text(out, ek_float_kept_text(&kept[i], x[i]));
     }
-    return rc ? rc : ek_buf_text(out, "\n");
+    return ek_buf_text(out, "\n");
 }
 
 int ek_extract_csv_line(const struct ek_feature_choice *c, const struct ek_extract_row *row,
@@ -90,14 +86,9 @@ int ek_extract_csv_line(const struct ek_feature_choice *c, const struct ek_extra
     char label[EK_FLOAT_TEXT];
     if (!row)
         return no_room(csv_titles(c, out), e);
-    int rc = csv_cell(out, row->query, strlen(row->query));
-    if (!rc)
-        rc = ek_buf_text(out, ",");
-    if (!rc)
-        rc = csv_cell(out, row->document.text, row->document.length);
-    if (!rc)
-        rc = ek_buf_printf(out, ",%s", ek_float_text((float)row->label, label));
-    if (!rc)
-        rc = csv_values(c, row->x, kept, out);
-    return no_room(rc, e);
+    csv_cell(out, row->query, strlen(row->query));
+    ek_buf_text(out, ",");
+    csv_cell(out, row->document.text, row->document.length);
+    ek_buf_printf(out, ",%s", ek_float_text((float)row->label, label));
+    return no_room(csv_values(c, row->x, kept, out), e);
 }

@@ -54,29 +54,26 @@ static int add_feature(struct ek_buf *to, const struct ek_feature *f, const char
 {
     char name[EK_NAME_BYTES_MAX + 16];
     snprintf(name, sizeof name, "%s%s%s", f->name, part ? "." : "", part ? part : "");
-    int rc = ek_buf_text(to, "  - {name: ");
-    if (!rc)
-        rc = ek_buf_json(to, name, strlen(name));
-    if (!rc)
-        rc = ek_buf_printf(to, ", index: %d, role: %s%s%s}\n", index,
-                           f->role == EK_ROLE_ITEM ? "item" : "query",
-                           f->type == EK_TYPE_CATEGORY ? ", type: category" : "",
-                           f->missing_expected ? ", missing: expected" : "");
-    return rc;
+    ek_buf_text(to, "  - {name: ");
+    ek_buf_json(to, name, strlen(name));
+    ek_buf_printf(to, ", index: %d, role: %s%s%s}\n", index,
+                  f->role == EK_ROLE_ITEM ? "item" : "query",
+                  f->type == EK_TYPE_CATEGORY ? ", type: category" : "",
+                  f->missing_expected ? ", missing: expected" : "");
+    return to->rc;
 }
 
 static int add_items(struct ek_buf *to, const struct ek_choices *c, bool renumber, int *index)
 {
-    int rc = EK_OK;
     for (int f = 0; f < c->manifest->item_count; f++) {
         const struct ek_choice *one = &c->of[f];
         int columns = ek_scale_columns(one->scale);
-        for (int i = 0; i < columns && !rc; i++) {
+        for (int i = 0; i < columns; i++) {
             const char *part = columns > 1 ? ek_scale_name(ek_scale_part(one->scale, i)) : NULL;
-            rc = add_feature(to, one->feature, part, renumber ? ++*index : one->feature->index);
+            add_feature(to, one->feature, part, renumber ? ++*index : one->feature->index);
         }
     }
-    return rc;
+    return to->rc;
 }
 
 /* Units, signs and routes are those of raw values: none of them is said of scaled ones. Columns
@@ -86,17 +83,15 @@ static int describe(struct ek_buf *to, const struct ek_choices *c)
     const struct ek_manifest *m = c->manifest;
     bool renumber = merges(c);
     int index = 0, read = m->query_count - m->derived_count;
-    int rc = ek_buf_text(to, "# Scaled by evenkeel normalize: the values are no longer in units.\n"
-                             "version: 1\n");
-    if (!rc && m->derived_count)
-        rc = ek_buf_text(to, "derived_query_features: [log_list_size]\n");
-    if (!rc)
-        rc = ek_buf_text(to, "features:\n");
-    if (!rc)
-        rc = add_items(to, c, renumber, &index);
-    for (int i = 0; i < read && !rc; i++)
-        rc = add_feature(to, m->query[i], NULL, renumber ? ++index : m->query[i]->index);
-    return rc;
+    ek_buf_text(to, "# Scaled by evenkeel normalize: the values are no longer in units.\n"
+                    "version: 1\n");
+    if (m->derived_count)
+        ek_buf_text(to, "derived_query_features: [log_list_size]\n");
+    ek_buf_text(to, "features:\n");
+    add_items(to, c, renumber, &index);
+    for (int i = 0; i < read; i++)
+        add_feature(to, m->query[i], NULL, renumber ? ++index : m->query[i]->index);
+    return to->rc;
 }
 
 struct output {

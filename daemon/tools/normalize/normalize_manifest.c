@@ -31,23 +31,22 @@ static int add_line(struct ek_buf *to, const struct ek_choice *c, enum ek_method
     bool named = method == EK_METHOD_FDM && c->fdm.category && c->scale;
     snprintf(why, sizeof why, "%s%s%s", named ? ek_fdm_name(c->fdm.category) : "",
              named ? ": " : "", c->why);
-    int rc = ek_buf_text(to, "    ");
-    if (!rc)
-        rc = is_plain(name) ? ek_buf_text(to, name) : ek_buf_json(to, name, strlen(name));
-    if (!rc)
-        rc = ek_buf_printf(to, ": {scale: %s, why: ", ek_scale_name(c->scale));
-    if (!rc)
-        rc = ek_buf_json(to, why, strlen(why));
-    return rc ? rc : ek_buf_text(to, "}\n");
+    ek_buf_text(to, "    ");
+    if (is_plain(name))
+        ek_buf_text(to, name);
+    else
+        ek_buf_json(to, name, strlen(name));
+    ek_buf_printf(to, ": {scale: %s, why: ", ek_scale_name(c->scale));
+    ek_buf_json(to, why, strlen(why));
+    return ek_buf_text(to, "}\n");
 }
 
 static int make_section(const struct ek_choices *c, struct ek_buf *to)
 {
-    int rc = ek_buf_printf(to, "normalization:\n  method: %s\n  features:\n",
-                           ek_method_names()[c->method]);
-    for (int f = 0; f < c->manifest->item_count && !rc; f++)
-        rc = add_line(to, &c->of[f], c->method);
-    return rc;
+    ek_buf_printf(to, "normalization:\n  method: %s\n  features:\n", ek_method_names()[c->method]);
+    for (int f = 0; f < c->manifest->item_count; f++)
+        add_line(to, &c->of[f], c->method);
+    return to->rc;
 }
 
 /* What was written must say what was meant, whatever stood around it. */

@@ -23,22 +23,23 @@ static int yaml_quote(struct ek_buf *out, const char *text)
 {
     struct ek_buf json;
     ek_buf_init(&json, 0);
-    int rc = ek_buf_json(&json, text, strlen(text));
-    for (size_t i = 0; i < json.length && !rc; i++) {
+    if (ek_buf_json(&json, text, strlen(text)))
+        out->rc = json.rc;
+    for (size_t i = 0; i < json.length; i++) {
         const unsigned char *p = (const unsigned char *)json.data + i;
         size_t left = json.length - i;
         if (left > 1 && p[0] == 0xc2 && p[1] < 0xa0) {
-            rc = ek_buf_printf(out, "\\x%02X", p[1]);
+            ek_buf_printf(out, "\\x%02X", p[1]);
             i++;
         } else if (left > 2 && p[0] == 0xe2 && p[1] == 0x80 && (p[2] == 0xa8 || p[2] == 0xa9)) {
-            rc = ek_buf_printf(out, "\\u20%02X", p[2] - 0x80);
+            ek_buf_printf(out, "\\u20%02X", p[2] - 0x80);
             i += 2;
         } else {
-            rc = ek_buf_add(out, p, 1);
+            ek_buf_add(out, p, 1);
         }
     }
     ek_buf_release(&json);
-    return rc;
+    return out->rc;
 }
 
 int ek_yaml_put_word(struct ek_buf *out, const char *text)
@@ -62,18 +63,17 @@ static int put_flow(struct ek_buf *out, const struct ek_node *n)
     bool map = n->kind == EK_NODE_MAPPING;
     if (n->kind == EK_NODE_SCALAR)
         return put_scalar(out, n);
-    int rc = ek_buf_text(out, map ? "{" : "[");
-    for (size_t i = 0; i < n->count && !rc; i++) {
+    ek_buf_text(out, map ? "{" : "[");
+    for (size_t i = 0; i < n->count; i++) {
         if (i)
-            rc = ek_buf_text(out, ", ");
-        if (map && !rc)
-            rc = put_flow(out, &n->children[2 * i]);
-        if (map && !rc)
-            rc = ek_buf_text(out, ": ");
-        if (!rc)
-            rc = put_flow(out, &n->children[map ? 2 * i + 1 : i]);
+            ek_buf_text(out, ", ");
+        if (map)
+            put_flow(out, &n->children[2 * i]);
+        if (map)
+            ek_buf_text(out, ": ");
+        put_flow(out, &n->children[map ? 2 * i + 1 : i]);
     }
-    return rc ? rc : ek_buf_text(out, map ? "}" : "]");
+    return ek_buf_text(out, map ? "}" : "]");
 }
 
 static bool has_collections(const struct ek_node *n)
@@ -92,36 +92,30 @@ static int put_pair(struct ek_buf *out, const struct ek_node *key, const struct 
 
 static int put_lines(struct ek_buf *out, const struct ek_node *n, int depth)
 {
-    int rc = ek_buf_text(out, "\n");
-    for (size_t i = 0; i < n->count && !rc; i++) {
+    ek_buf_text(out, "\n");
+    for (size_t i = 0; i < n->count; i++) {
         if (n->kind == EK_NODE_MAPPING) {
-            rc = put_pair(out, &n->children[2 * i], &n->children[2 * i + 1], depth);
+            put_pair(out, &n->children[2 * i], &n->children[2 * i + 1], depth);
             continue;
         }
-        rc = ek_buf_printf(out, "%*s- ", depth * INDENT, "");
-        if (!rc)
-            rc = put_flow(out, &n->children[i]);
-        if (!rc)
-            rc = ek_buf_text(out, "\n");
+        ek_buf_printf(out, "%*s- ", depth * INDENT, "");
+        put_flow(out, &n->children[i]);
+        ek_buf_text(out, "\n");
     }
-    return rc;
+    return out->rc;
 }
 
 static int put_pair(struct ek_buf *out, const struct ek_node *key, const struct ek_node *value,
                     int depth)
 {
-    int rc = ek_buf_printf(out, "%*s", depth * INDENT, "");
-    if (!rc)
-        rc = put_flow(out, key);
-    if (!rc)
-        rc = ek_buf_text(out, ":");
-    if (!rc && has_collections(value) && depth < BLOCK_DEPTH)
+    ek_buf_printf(out, "%*s", depth * INDENT, "");
+    put_flow(out, key);
+    ek_buf_text(out, ":");
+    if (has_collections(value) && depth < BLOCK_DEPTH)
         return put_lines(out, value, depth + 1);
-    if (!rc)
-        rc = ek_buf_text(out, " ");
-    if (!rc)
-        rc = put_flow(out, value);
-    return rc ? rc : ek_buf_text(out, "\n");
+    ek_buf_text(out, " ");
+    put_flow(out, value);
+    return ek_buf_text(out, "\n");
 }
 
 int ek_yaml_put_pair(struct ek_buf *out, const struct ek_node *key, const struct ek_node *value)

@@ -40,6 +40,8 @@ START_TEST(a_family_that_is_not_in_the_table_is_refused)
     ek_buf_init(&out, 0);
     ck_assert_int_eq(ek_metrics_head("evenkeel_nothing_total", &out), EK_EUSAGE);
     ck_assert_uint_eq(out.length, 0);
+    ck_assert_int_eq(out.rc, EK_EUSAGE);
+    ek_buf_clear(&out);
     ck_assert_int_eq(ek_metrics_head("evenkeel_paused", &out), 0);
     ck_assert_str_eq(ek_buf_string(&out),
                      "# HELP evenkeel_paused 1 while every message is forwarded as it came.\n"

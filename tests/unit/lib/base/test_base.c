@@ -1,6 +1,7 @@
 /* What everybody relies on: buffers with limits, strict numbers, errors with places. */
 #include "base/buf.h"
 #include "base/error.h"
+#include "base/json.h"
 #include "base/parse.h"
 #include "base/rng.h"
 #include "tests/check.h"
@@ -15,6 +16,51 @@ START_TEST(a_buffer_grows_to_its_limit_and_no_further)
         ck_assert_int_eq(ek_buf_add(&b, "0123456789", 10), EK_OK);
     ck_assert_int_eq(ek_buf_add(&b, "x", 1), EK_ELIMIT);
     ck_assert_uint_eq(b.length, 300);
+    ek_buf_release(&b);
+}
+END_TEST
+
+START_TEST(a_buffer_keeps_its_first_error_and_nothing_after_it)
+{
+    struct ek_buf b;
+    ek_buf_init(&b, 8);
+    ck_assert_int_eq(ek_buf_text(&b, "1234"), EK_OK);
+    ck_assert_int_eq(ek_buf_text(&b, "56789"), EK_ELIMIT);
+    ck_assert_int_eq(ek_buf_text(&b, "5"), EK_ELIMIT);
+    ck_assert_int_eq(ek_buf_printf(&b, "%d", 5), EK_ELIMIT);
+    ck_assert_int_eq(ek_buf_json(&b, "5", 1), EK_ELIMIT);
+    ck_assert_int_eq(ek_buf_reserve(&b, 1), EK_ELIMIT);
+    ck_assert_int_eq(b.rc, EK_ELIMIT);
+    ck_assert_uint_eq(b.length, 4);
+    ck_assert_ptr_null(ek_buf_string(&b));
+    ek_buf_truncate(&b, 3);
+    ck_assert_int_eq(ek_buf_text(&b, "x"), EK_OK);
+    ck_assert_str_eq(ek_buf_string(&b), "123x");
+    ck_assert_int_eq(ek_buf_text(&b, "56789"), EK_ELIMIT);
+    ek_buf_clear(&b);
+    ck_assert_int_eq(ek_buf_text(&b, "1234567"), EK_OK);
+    ek_buf_release(&b);
+}
+END_TEST
+
+START_TEST(a_json_writer_sets_commas_keys_and_lines)
+{
+    struct ek_buf b;
+    struct ek_json_writer w;
+    ek_buf_init(&b, 0);
+    ek_json_init(&w, &b);
+    ek_json_open(&w, NULL, '{');
+    ek_json_add_text(&w, "a", NULL);
+    ek_json_add_raw(&w, "b", "[1]", 3);
+    ek_json_open(&w, "c", '[');
+    for (int i = 0; i < 2; i++) {
+        ek_json_break_line(&w);
+        ek_json_add_rounded(&w, NULL, i ? INFINITY : 1. / 3, 4);
+    }
+    ek_json_close(&w, ']');
+    ek_json_close(&w, '}');
+    ck_assert_int_eq(w.rc, EK_OK);
+    ck_assert_str_eq(ek_buf_string(&b), "{\"a\":null,\"b\":[1],\"c\":[\n0.3333,\nnull]}");
     ek_buf_release(&b);
 }
 END_TEST
@@ -142,8 +188,9 @@ END_TEST
 Suite *suite_base(void)
 {
     return ek_suite("base", a_buffer_grows_to_its_limit_and_no_further,
-                    json_text_is_escaped_and_always_valid, an_error_tells_its_place,
-                    numbers_are_read_strictly, integers_know_their_range,
+                    a_buffer_keeps_its_first_error_and_nothing_after_it,
+                    a_json_writer_sets_commas_keys_and_lines, json_text_is_escaped_and_always_valid,
+                    an_error_tells_its_place, numbers_are_read_strictly, integers_know_their_range,
                     a_hash_has_sixteen_hexadecimal_digits_and_nothing_else,
                     durations_and_sizes_have_units, a_typing_error_finds_its_word,
                     random_numbers_have_the_moments_they_should, streams_of_one_seed_differ);
