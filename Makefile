@@ -122,7 +122,7 @@ FORCE:
 
 # The catalogue of units becomes a table of the library; what reads it is the library's own reader.
 UNIT_TABLE_OBJ := $(filter $(B)/lib/base/%,$(LIB_OBJ)) \
-                  $(addprefix $(B)/,$(addsuffix .o,lib/yaml/yaml lib/yaml/yaml_problem lib/yaml/node lib/schema/units \
+                  $(addprefix $(B)/,$(addsuffix .o,lib/yaml/yaml lib/yaml/node lib/schema/units \
                     lib/schema/units_read deploy/unit_table))
 $(B)/unit-table: $(UNIT_TABLE_OBJ)
 	$(call say,LD)
@@ -144,7 +144,7 @@ $(B)/generated/page_files.inc: $(PAGE_FILES) $(B)/page-table $(B)/page.stamp
 	@mkdir -p $(@D)
 	$(call say,GEN)
 	$(Q)$(B)/page-table $(PAGE_FILES) > $@.new && mv $@.new $@
-$(B)/daemon/http/page_files.o: $(B)/generated/page_files.inc
+$(B)/daemon/http/static_files.o: $(B)/generated/page_files.inc
 
 $(B)/libevenkeel.a: $(LIB_OBJ)
 # Not installed. What is linked takes of them what it needs.

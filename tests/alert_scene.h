@@ -2,8 +2,8 @@
 #ifndef EK_TESTS_ALERT_SCENE_H
 #define EK_TESTS_ALERT_SCENE_H
 
-#include "daemon/alerts/alert_book.h"
-#include "daemon/alerts/alert_queue.h"
+#include "daemon/alerts/alert_registry.h"
+#include "daemon/alerts/alert_delivery.h"
 #include "tests/check.h"
 #include "tests/event_from.h"
 

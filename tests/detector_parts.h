@@ -2,7 +2,7 @@
 #ifndef EK_TESTS_DETECTOR_PARTS_H
 #define EK_TESTS_DETECTOR_PARTS_H
 
-#include "detect/detector_parts.h"
+#include "detect/detector_state.h"
 #include "tests/check.h"
 
 /* Write the parts of a detector, or read them into a new one. */

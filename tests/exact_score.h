@@ -20,7 +20,7 @@
 #define EK_TESTS_EXACT_SCORE_H
 
 #include "assets/model.h"
-#include "lists/query.h"
+#include "lists/list.h"
 #include "schema/words.h"
 
 #include <math.h>

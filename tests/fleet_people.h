@@ -2,7 +2,7 @@
 #ifndef EK_TESTS_FLEET_PEOPLE_H
 #define EK_TESTS_FLEET_PEOPLE_H
 
-#include "fleet/fleet_orders.h"
+#include "fleet/command_record.h"
 #include "tests/check.h"
 #include "tests/fleet_world.h"
 #include "tests/must.h"

@@ -2,7 +2,7 @@
 #ifndef EK_TESTS_FLEET_PLAN_H
 #define EK_TESTS_FLEET_PLAN_H
 
-#include "fleet/fleet_plan.h"
+#include "fleet/plan_record.h"
 #include "tests/check.h"
 
 /* The end of a record behind its entries: no modes, nothing wanted, no rollouts, no pins, no

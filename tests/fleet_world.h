@@ -4,8 +4,8 @@
 #ifndef EK_TESTS_FLEET_WORLD_H
 #define EK_TESTS_FLEET_WORLD_H
 
-#include "fleet/fleet_decide.h"
-#include "fleet/fleet_member.h"
+#include "fleet/leader.h"
+#include "fleet/fleet_instance.h"
 #include "tests/stream_world.h"
 
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #define EK_TESTS_ITEMS_H
 
 #include "schema/manifest.h"
-#include "lists/query.h"
+#include "lists/list.h"
 #include "tests/check.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /* A message with any number of headers, each with a name of one byte and no value; those of
- * daemon/kafka/kafka_tool.h have a few at most. */
+ * daemon/kafka/tool_client.h have a few at most. */
 #ifndef EK_TESTS_MANY_HEADERS_H
 #define EK_TESTS_MANY_HEADERS_H
 

@@ -8,7 +8,7 @@
 #include "base/rng.h"
 #include "schema/manifest.h"
 #include "assets/profile.h"
-#include "lists/query.h"
+#include "lists/list.h"
 #include "offline/fit/profile_fit.h"
 
 #include <math.h>

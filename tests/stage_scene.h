@@ -3,9 +3,9 @@
 #define EK_TESTS_STAGE_SCENE_H
 
 #include "daemon/base/clock.h"
-#include "daemon/http/http_pages.h"
-#include "daemon/kafka/kafka_mock.h"
-#include "daemon/kafka/kafka_tool.h"
+#include "daemon/http/pages.h"
+#include "daemon/kafka/mock_cluster.h"
+#include "daemon/kafka/tool_client.h"
 #include "daemon/stage/stage.h"
 #include "serve/assets.h"
 #include "offline/world/hotel.h"

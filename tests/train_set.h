@@ -3,7 +3,7 @@
 #define EK_TESTS_TRAIN_SET_H
 
 #include "base/rng.h"
-#include "daemon/training/pool.h"
+#include "daemon/training/train_args.h"
 #include "assets/tensors.h"
 #include "offline/train/training.h"
 #include "tests/check.h"

@@ -2,8 +2,8 @@
 
 #include "daemon/base/clock.h"
 #include "base/alloc.h"
-#include "daemon/alerts/alert_post.h"
-#include "daemon/base/background.h"
+#include "daemon/alerts/http_delivery.h"
+#include "daemon/base/process.h"
 #include "daemon/config/instance.h"
 #include "daemon/base/log.h"
 #include "daemon/base/metrics_table.h"

@@ -2,10 +2,11 @@
  * sinks of the configuration.
  *
  * What a sink does, or does not, holds up neither who tells an event nor the other sinks. The book
- * (daemon/alerts/alert_book.h) and the queue (daemon/alerts/alert_queue.h) belong to that thread;
- * what comes waits for it, at most EK_ALERTS_INTAKE_MAX events of EK_ALERTS_INTAKE_BYTES_MAX bytes.
- * All functions take NULL for alerts that nobody wants. Owner: the caller; configuration and log
- * must outlive it. Threads: any, but for _new, _start, _stop and _free. The lock inside is a leaf.
+ * (daemon/alerts/alert_registry.h) and the queue (daemon/alerts/alert_delivery.h) belong to that
+ * thread; what comes waits for it, at most EK_ALERTS_INTAKE_MAX events of
+ * EK_ALERTS_INTAKE_BYTES_MAX bytes. All functions take NULL for alerts that nobody wants. Owner:
+ * the caller; configuration and log must outlive it. Threads: any, but for _new, _start, _stop and
+ * _free. The lock inside is a leaf.
  */
 #ifndef EK_DAEMON_ALERTS_H
 #define EK_DAEMON_ALERTS_H

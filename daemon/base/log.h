@@ -1,3 +1,16 @@
+/* Times as people and other systems read them. Threads: any. */
+#ifndef EK_DAEMON_BASE_LOG_H
+#define EK_DAEMON_BASE_LOG_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+enum { EK_RFC3339_BYTES = 40 };
+
+/* Milliseconds since 1970 as "2026-11-22T14:02:05.250Z"; times beyond the years 0 to 9999 as their
+ * nearest end. Returns `out`. */
+char *ek_rfc3339(int64_t time_ms, char out[EK_RFC3339_BYTES]);
+
 /* Log lines on a stream: `time=... level=warn event=kafka_error broker=1 message="..."`.
  *
  * One line per call, key=value, values with spaces in quotes. The same event within a second is
@@ -5,12 +18,6 @@
  * left_out=6990`.
  * Owner: the caller. Threads: any. A NULL log swallows everything.
  */
-#ifndef EK_DAEMON_LOG_H
-#define EK_DAEMON_LOG_H
-
-#include <stdint.h>
-#include <stdio.h>
-
 enum ek_log_level { EK_LOG_DEBUG, EK_LOG_INFO, EK_LOG_WARN, EK_LOG_ERROR };
 
 struct ek_log;

@@ -30,7 +30,7 @@ enum ek_counter {
     EK_COUNT_DEAD_OTHER,
     EK_COUNT_DEAD_PASSED, /* become a dead letter in place of an output: as it came */
     EK_COUNT_DEAD_ROUTED, /* with other scores */
-    EK_COUNT_TRIALS,      /* lists tried both ways (daemon/guard/tries.h) */
+    EK_COUNT_TRIALS,      /* lists tried both ways (daemon/guard/shadow_scorer.h) */
     EK_COUNT_TRIALS_SKIPPED,
     EK_COUNT_SCORE_FAILED,         /* forwarded as it came, because it could not be scored */
     EK_COUNT_UNREADABLE_FORWARDED, /* as it came, while paused */

@@ -2,7 +2,7 @@
 #ifndef EK_DAEMON_PROGRAM_H
 #define EK_DAEMON_PROGRAM_H
 
-#include "daemon/base/cli.h"
+#include "daemon/base/command.h"
 
 struct ek_program {
     const char *name, *about;

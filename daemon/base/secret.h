@@ -3,8 +3,8 @@
  *
  * Threads: any.
  */
-#ifndef EK_DAEMON_SECRET_H
-#define EK_DAEMON_SECRET_H
+#ifndef EK_DAEMON_BASE_SECRET_H
+#define EK_DAEMON_BASE_SECRET_H
 
 #include <stdbool.h>
 

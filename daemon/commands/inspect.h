@@ -1,12 +1,14 @@
 /* What is in a file, for people (tables, a drawn histogram) and for programs (JSON). */
-#ifndef EK_DAEMON_INSPECT_H
-#define EK_DAEMON_INSPECT_H
+#ifndef EK_DAEMON_COMMANDS_INSPECT_H
+#define EK_DAEMON_COMMANDS_INSPECT_H
 
-#include "base/buf.h"
-#include "base/error.h"
-#include "daemon/files/dialect.h"
 #include "assets/model.h"
 #include "assets/profile.h"
+#include "base/buf.h"
+#include "base/error.h"
+#include "daemon/files/field_mapping.h"
+#include "evenkeel.h"
+#include "lists/capture.h"
 
 #include <stdio.h>
 
@@ -31,5 +33,23 @@ int ek_inspect_capture(const char *path, enum ek_inspect_form form, FILE *to, st
 /* Prints a first manifest for the messages of a capture, from the first 10,000 of them. */
 int ek_inspect_shape(const char *path, const struct ek_dialect *dialect, FILE *to,
                      struct ek_error *e);
+
+/* States of guards among the records of a capture: what their last complete base says. */
+/* Starts as {0}; by the prefix of their keys. Owner: the caller. */
+struct ek_inspect_states {
+    int count, capacity;
+    struct {
+        char *prefix; /* what comes before the last ':' of a key */
+        struct ek_state *state;
+    } * of; /* [count] */
+};
+
+void ek_inspect_states_release(struct ek_inspect_states *s);
+/* Takes a record that is one of a state; others are left alone. EK_ENOMEM. */
+int ek_inspect_states_add(struct ek_inspect_states *s, const struct ek_record *r,
+                          struct ek_error *e);
+void ek_inspect_states_table(const struct ek_inspect_states *s, FILE *to);
+/* `,"states":[...]`, nothing without any. EK_ENOMEM. */
+int ek_inspect_states_json(const struct ek_inspect_states *s, FILE *to);
 
 #endif

@@ -2,9 +2,9 @@
 #include "daemon/commands/inspect.h"
 
 #include "base/parse.h"
-#include "daemon/base/columns.h"
-#include "daemon/files/each_message.h"
-#include "daemon/base/terminal.h"
+#include "daemon/base/text_table.h"
+#include "daemon/files/field_mapping.h"
+#include "daemon/base/text_layout.h"
 
 #include <inttypes.h>
 #include <math.h>

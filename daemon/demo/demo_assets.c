@@ -2,7 +2,7 @@
 
 #include "daemon/base/clock.h"
 #include "base/file.h"
-#include "daemon/base/cli.h"
+#include "daemon/base/command.h"
 #include "assets/profile.h"
 #include "offline/world/hotel.h"
 #include "offline/fit/profile_fit.h"

@@ -1,6 +1,6 @@
 #include "daemon/demo/demo_draw.h"
 
-#include "daemon/base/terminal.h"
+#include "daemon/base/text_layout.h"
 
 #include <math.h>
 #include <stdarg.h>

@@ -4,9 +4,9 @@
 #include "base/alloc.h"
 #include "guard/event.h"
 #include "daemon/config/config.h"
-#include "daemon/http/http.h"
-#include "daemon/kafka/kafka_mock.h"
-#include "daemon/guard/shared_guard.h"
+#include "daemon/http/server.h"
+#include "daemon/kafka/mock_cluster.h"
+#include "daemon/guard/guard_service.h"
 #include "daemon/stage/stage.h"
 
 #include <pthread.h>

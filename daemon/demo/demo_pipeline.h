@@ -9,7 +9,7 @@
 #define EK_DAEMON_DEMO_PIPELINE_H
 
 #include "daemon/demo/demo_assets.h"
-#include "daemon/kafka/kafka_tool.h"
+#include "daemon/kafka/tool_client.h"
 
 struct ek_demo_pipeline;
 

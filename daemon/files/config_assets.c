@@ -1,5 +1,5 @@
 /* The files that a configuration names. */
-#include "daemon/files/check.h"
+#include "daemon/files/file_kind.h"
 #include "daemon/config/config.h"
 #include "daemon/config/instance.h"
 #include "daemon/config/token.h"

@@ -1,23 +1,45 @@
 #include "daemon/fleet/fleet.h"
 
-#include "daemon/base/clock.h"
 #include "base/alloc.h"
 #include "base/hash.h"
-#include "daemon/fleet/fleet_changes.h"
-#include "daemon/fleet/fleet_duty.h"
-#include "daemon/fleet/fleet_figures.h"
-#include "daemon/fleet/fleet_orders.h"
-#include "daemon/fleet/fleet_said.h"
-#include "daemon/config/instance.h"
-#include "daemon/kafka/kafka_fleet.h"
+#include "daemon/base/clock.h"
 #include "daemon/base/log.h"
-#include "daemon/fleet/pace.h"
+#include "daemon/config/instance.h"
+#include "daemon/fleet/fleet_commands.h"
+#include "daemon/fleet/fleet_status.h"
+#include "daemon/fleet/leader_election.h"
+#include "daemon/kafka/fleet_topics.h"
+#include "fleet/leader.h"
 #include "serve/assets.h"
-#include "fleet/fleet_decide.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
+
+void ek_pace_ask(struct ek_pace *p)
+{
+    p->asked = true;
+}
+
+int64_t ek_pace_left_ms(const struct ek_pace *p, int64_t now_ms)
+{
+    int64_t early_ms = p->last_ms + p->gap_ms;
+    int64_t at_ms = p->asked && early_ms < p->due_ms ? early_ms : p->due_ms;
+    return at_ms > now_ms ? at_ms - now_ms : 0;
+}
+
+enum ek_pace_turn ek_pace_take(struct ek_pace *p, int64_t now_ms)
+{
+    if (ek_pace_left_ms(p, now_ms))
+        return EK_PACE_WAIT;
+    p->asked = false;
+    p->last_ms = now_ms;
+    if (now_ms < p->due_ms)
+        return EK_PACE_EARLY;
+    int64_t next_ms = p->due_ms + p->every_ms;
+    p->due_ms = next_ms > now_ms ? next_ms : now_ms + p->every_ms; /* late ones are left out */
+    return EK_PACE_TICK;
+}
 
 enum {
     SLICE_MS = 50,         /* longest wait for a record: how late a stop is seen */

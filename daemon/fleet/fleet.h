@@ -1,3 +1,33 @@
+/* When it is time for what is done at every tick, and between two ticks where something asks for
+ * it, but then not too soon after the last time. Times are of one clock. Value type; begin with the
+ * two lengths, and all else 0.
+ */
+#ifndef EK_DAEMON_FLEET_FLEET_H
+#define EK_DAEMON_FLEET_FLEET_H
+
+#include "base/buf.h"
+#include "daemon/guard/asset_ref.h"
+#include "daemon/guard/guard_service.h"
+#include "guard/operator_commands.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct ek_pace {
+    int64_t every_ms, gap_ms; /* between ticks; before what is early, at least */
+    int64_t due_ms, last_ms;  /* the next tick; the last time it was done, early or not */
+    bool asked;
+};
+
+enum ek_pace_turn { EK_PACE_WAIT, EK_PACE_EARLY, EK_PACE_TICK };
+
+/* Something should not wait for the next tick. */
+void ek_pace_ask(struct ek_pace *p);
+/* ms until there is something to do, 0 when there is. */
+int64_t ek_pace_left_ms(const struct ek_pace *p, int64_t now_ms);
+/* What is to be done now; it counts as done. */
+enum ek_pace_turn ek_pace_take(struct ek_pace *p, int64_t now_ms);
+
 /* This instance in its fleet: says what it sees, hears the plan, and decides while it has the first
  * partition of the input.
  *
@@ -9,14 +39,6 @@
  * ek_fleet_own, _status, _metrics and what changes the assets from any, the rest from the one that
  * made it.
  */
-#ifndef EK_DAEMON_FLEET_H
-#define EK_DAEMON_FLEET_H
-
-#include "base/buf.h"
-#include "daemon/guard/loaded.h"
-#include "daemon/guard/shared_guard.h"
-#include "guard/guard_orders.h"
-
 struct ek_fleet;
 
 struct ek_fleet_tools {

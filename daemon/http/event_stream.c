@@ -1,10 +1,15 @@
 #include "daemon/http/event_stream.h"
 
+#include "base/alloc.h"
 #include "base/parse.h"
-#include "daemon/views/journal.h"
+#include "daemon/base/clock.h"
+#include "daemon/http/server.h"
+#include "daemon/views/event_log.h"
 
 #include <inttypes.h>
+#include <pthread.h>
 #include <string.h>
+#include <sys/socket.h>
 
 enum { RETRY_MS = 2000 }; /* before he comes again */
 
@@ -112,4 +117,287 @@ bool ek_event_stream_has_news(const struct ek_event_stream *s, int64_t now_ms)
 {
     return !s->begun || now_ms >= s->status_due_ms || now_ms >= s->alive_due_ms ||
            ek_journal_count(ek_stage_journal(s->stage)) > s->after;
+}
+
+struct ek_watched {
+    struct ek_watched *next, *before;
+    int fd;
+    int64_t until_ms;
+};
+
+struct ek_http_watch {
+    pthread_mutex_t lock;
+    struct ek_watched all; /* a ring around this one */
+};
+
+struct ek_http_watch *ek_http_watch_new(void)
+{
+    struct ek_http_watch *w = ek_calloc(1, sizeof *w);
+    if (!w)
+        return NULL;
+    pthread_mutex_init(&w->lock, NULL);
+    w->all.next = w->all.before = &w->all;
+    return w;
+}
+
+void ek_http_watch_free(struct ek_http_watch *w)
+{
+    if (!w)
+        return;
+    pthread_mutex_destroy(&w->lock);
+    ek_free(w);
+}
+
+struct ek_watched *ek_http_watch_begin(struct ek_http_watch *w, int fd, int64_t until_ms)
+{
+    struct ek_watched *one = ek_calloc(1, sizeof *one);
+    if (!one)
+        return NULL;
+    one->fd = fd;
+    one->until_ms = until_ms;
+    one->next = &w->all;
+    pthread_mutex_lock(&w->lock);
+    one->before = w->all.before;
+    one->before->next = w->all.before = one;
+    pthread_mutex_unlock(&w->lock);
+    return one;
+}
+
+void ek_http_watch_until(struct ek_http_watch *w, struct ek_watched *one, int64_t until_ms)
+{
+    if (!one)
+        return;
+    pthread_mutex_lock(&w->lock);
+    one->until_ms = until_ms;
+    pthread_mutex_unlock(&w->lock);
+}
+
+void ek_http_watch_end(struct ek_http_watch *w, struct ek_watched *one)
+{
+    if (!one)
+        return;
+    pthread_mutex_lock(&w->lock);
+    one->next->before = one->before;
+    one->before->next = one->next;
+    pthread_mutex_unlock(&w->lock);
+    ek_free(one);
+}
+
+size_t ek_http_watch_sweep(struct ek_http_watch *w, int64_t now_ms)
+{
+    size_t cut = 0;
+    pthread_mutex_lock(&w->lock);
+    for (struct ek_watched *one = w->all.next; one != &w->all; one = one->next) {
+        if (now_ms < one->until_ms)
+            continue;
+        shutdown(one->fd, SHUT_RDWR);
+        one->until_ms = EK_WATCH_NEVER;
+        cut++;
+    }
+    pthread_mutex_unlock(&w->lock);
+    return cut;
+}
+
+enum {
+    BLOCK_BYTES = 16 << 10,
+    TAKEN_MS = 30000,        /* within which a block is to be taken */
+    SOCKET_BYTES = 128 << 10 /* that the system holds for one who does not read */
+};
+
+struct follower {
+    struct ek_http_streams *of;
+    struct follower *next, *before;
+    struct MHD_Connection *connection;
+    struct ek_watched *watched;
+    struct ek_event_stream stream;
+    struct ek_buf ready; /* for him, of which `given` bytes are with the server */
+    size_t given;
+    bool suspended, gone;
+    int fd;
+};
+
+struct ek_http_streams {
+    pthread_mutex_t lock; /* of the ring, and of all in it */
+    struct follower all;  /* a ring around this one */
+    size_t count, most;
+    int64_t started_ms;
+    bool closing;
+    struct ek_http_watch *watch;
+};
+
+struct ek_http_streams *ek_http_streams_new(size_t most, struct ek_http_watch *watch)
+{
+    struct ek_http_streams *s = ek_calloc(1, sizeof *s);
+    if (!s)
+        return NULL;
+    pthread_mutex_init(&s->lock, NULL);
+    s->all.next = s->all.before = &s->all;
+    s->most = most;
+    s->started_ms = ek_wall_ms();
+    s->watch = watch;
+    return s;
+}
+
+void ek_http_streams_free(struct ek_http_streams *s)
+{
+    if (!s)
+        return;
+    pthread_mutex_destroy(&s->lock);
+    ek_free(s);
+}
+
+static void forget(void *context)
+{
+    struct follower *f = context;
+    pthread_mutex_lock(&f->of->lock);
+    f->next->before = f->before;
+    f->before->next = f->next;
+    f->of->count--;
+    pthread_mutex_unlock(&f->of->lock);
+    ek_event_stream_release(&f->stream);
+    ek_buf_release(&f->ready);
+    ek_free(f);
+}
+
+/* False: he has all there is. */
+static bool fill(struct follower *f)
+{
+    if (f->given < f->ready.length)
+        return true;
+    f->given = 0;
+    ek_buf_clear(&f->ready);
+    if (ek_event_stream_next(&f->stream, ek_now_ms(), &f->ready))
+        ek_buf_clear(&f->ready); /* without memory; he hears of it with the next */
+    return f->ready.length > 0;
+}
+
+static ssize_t give(void *context, uint64_t at, char *out, size_t most)
+{
+    struct follower *f = context;
+    ssize_t given = 0;
+    (void)at;
+    pthread_mutex_lock(&f->of->lock);
+    if (f->of->closing || f->gone) {
+        given = MHD_CONTENT_READER_END_OF_STREAM;
+    } else if (fill(f)) {
+        size_t left = f->ready.length - f->given;
+        given = (ssize_t)(left < most ? left : most);
+        memcpy(out, f->ready.data + f->given, (size_t)given);
+        f->given += (size_t)given;
+    } else {
+        f->suspended = true;
+        MHD_suspend_connection(f->connection);
+    }
+    ek_http_watch_until(f->of->watch, f->watched,
+                        f->suspended ? EK_WATCH_NEVER : ek_now_ms() + TAKEN_MS);
+    pthread_mutex_unlock(&f->of->lock);
+    return given;
+}
+
+/* Else the system would hold megabytes for one who does not read before that is seen. */
+static void hold_little(const struct follower *f)
+{
+    const int bytes = SOCKET_BYTES;
+    setsockopt(f->fd, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof bytes);
+}
+
+/* Which the server would not see while it is suspended. */
+static bool has_gone(const struct follower *f)
+{
+    char byte;
+    return !recv(f->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+}
+
+static int descriptor(struct MHD_Connection *connection)
+{
+    const union MHD_ConnectionInfo *at =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    return at ? at->connect_fd : -1;
+}
+
+static enum MHD_Result answer(struct follower *f)
+{
+    struct MHD_Response *response =
+        MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, BLOCK_BYTES, give, f, forget);
+    if (!response) {
+        forget(f);
+        return MHD_NO;
+    }
+    ek_http_headers(response, "text/event-stream");
+    MHD_add_response_header(response, "X-Accel-Buffering", "no"); /* to a proxy: pass it on */
+    hold_little(f);
+    enum MHD_Result result = MHD_queue_response(f->connection, MHD_HTTP_OK, response);
+    MHD_destroy_response(response);
+    return result;
+}
+
+/* False: he is one too many. */
+static bool enter(struct ek_http_streams *s, struct follower *f)
+{
+    pthread_mutex_lock(&s->lock);
+    bool room = s->count < s->most && !s->closing;
+    if (room) {
+        f->next = &s->all;
+        f->before = s->all.before;
+        f->before->next = s->all.before = f;
+        s->count++;
+    }
+    pthread_mutex_unlock(&s->lock);
+    return room;
+}
+
+enum MHD_Result ek_http_streams_open(struct ek_http_streams *s, struct MHD_Connection *connection,
+                                     struct ek_stage *stage, const char *last,
+                                     struct ek_watched *watched, unsigned *status)
+{
+    struct follower *f = ek_calloc(1, sizeof *f);
+    *status = MHD_HTTP_INTERNAL_SERVER_ERROR;
+    if (!f)
+        return MHD_NO;
+    f->of = s;
+    f->connection = connection;
+    f->fd = descriptor(connection);
+    f->watched = watched;
+    ek_buf_init(&f->ready, 0);
+    bool good = ek_event_stream_init(&f->stream, stage, s->started_ms, last);
+    *status = good ? MHD_HTTP_OK : MHD_HTTP_BAD_REQUEST;
+    if (good && enter(s, f))
+        return answer(f);
+    if (good)
+        *status = MHD_HTTP_SERVICE_UNAVAILABLE;
+    ek_event_stream_release(&f->stream);
+    ek_free(f);
+    return ek_http_refuse(connection, *status,
+                          good
+                              ? "as many follow the events as 'http.streams' allows"
+                              : "'after' and Last-Event-ID are the id or number of an event, or 0");
+}
+
+static void resume(struct follower *f)
+{
+    f->suspended = false;
+    MHD_resume_connection(f->connection);
+}
+
+size_t ek_http_streams_wake(struct ek_http_streams *s, int64_t now_ms)
+{
+    pthread_mutex_lock(&s->lock);
+    for (struct follower *f = s->all.next; f != &s->all; f = f->next) {
+        f->gone |= f->suspended && has_gone(f);
+        if (f->suspended && (f->gone || ek_event_stream_has_news(&f->stream, now_ms)))
+            resume(f);
+    }
+    size_t count = s->count;
+    pthread_mutex_unlock(&s->lock);
+    return count;
+}
+
+void ek_http_streams_close(struct ek_http_streams *s)
+{
+    pthread_mutex_lock(&s->lock);
+    s->closing = true;
+    for (struct follower *f = s->all.next; f != &s->all; f = f->next)
+        if (f->suspended)
+            resume(f);
+    pthread_mutex_unlock(&s->lock);
 }

@@ -5,11 +5,15 @@
  * what the journal has forgotten by then he is told to have missed. Value type,
  * ek_event_stream_release. Times are monotonic milliseconds. Threads: one at a time.
  */
-#ifndef EK_DAEMON_EVENT_STREAM_H
-#define EK_DAEMON_EVENT_STREAM_H
+#ifndef EK_DAEMON_HTTP_EVENT_STREAM_H
+#define EK_DAEMON_HTTP_EVENT_STREAM_H
 
 #include "base/buf.h"
 #include "daemon/stage/stage.h"
+
+#include <microhttpd.h>
+#include <stddef.h>
+#include <stdint.h>
 
 enum {
     EK_STREAM_STATUS_MS = 1000, /* between two looks at the status */
@@ -35,5 +39,55 @@ void ek_event_stream_release(struct ek_event_stream *s);
 int ek_event_stream_next(struct ek_event_stream *s, int64_t now_ms, struct ek_buf *out);
 /* Whether _next may have something. */
 bool ek_event_stream_has_news(const struct ek_event_stream *s, int64_t now_ms);
+
+/* Connections with something due: who does not get on with it is cut off.
+ *
+ * A server that only looks at how long nothing came can be held by who sends a byte now and then;
+ * here each step of a request has a moment by which it is to be over. What is overdue is shut down,
+ * which the server then finds closed. Times are monotonic milliseconds. Owner: the caller. Threads:
+ * any; a descriptor must stay open until its _end.
+ */
+struct ek_http_watch;
+struct ek_watched;
+
+#define EK_WATCH_NEVER INT64_MAX
+
+/* NULL without memory. */
+struct ek_http_watch *ek_http_watch_new(void);
+/* All connections have ended. NULL is allowed. */
+void ek_http_watch_free(struct ek_http_watch *w);
+
+/* NULL without memory. */
+struct ek_watched *ek_http_watch_begin(struct ek_http_watch *w, int fd, int64_t until_ms);
+/* NULL is allowed for `one`. */
+void ek_http_watch_until(struct ek_http_watch *w, struct ek_watched *one, int64_t until_ms);
+void ek_http_watch_end(struct ek_http_watch *w, struct ek_watched *one);
+/* Shuts down what is overdue, each once; how many that were. At EK_WATCH_NEVER it is all there are,
+ * again each time. */
+size_t ek_http_watch_sweep(struct ek_http_watch *w, int64_t now_ms);
+
+/* Connections that follow the events of a stage (daemon/http/event_stream.h).
+ *
+ * One who has all there is is suspended, which costs nothing, and resumed when there is more, or he
+ * has gone, which the server does not see by itself. One who does not take what he
+ * was given in half a minute is cut off. Owner: the caller. Threads: _open is for that of the
+ * server, _wake and _close for any other.
+ */
+struct ek_http_streams;
+
+/* At most so many at a time. NULL without memory. */
+struct ek_http_streams *ek_http_streams_new(size_t most, struct ek_http_watch *watch);
+/* All have ended. NULL is allowed. */
+void ek_http_streams_free(struct ek_http_streams *s);
+
+/* Queues the answer that follows the events; or that he is one too many, or that `last` is neither
+ * id nor number. *status: of that answer. */
+enum MHD_Result ek_http_streams_open(struct ek_http_streams *s, struct MHD_Connection *connection,
+                                     struct ek_stage *stage, const char *last,
+                                     struct ek_watched *watched, unsigned *status);
+/* Resumes those for whom there is something. How many streams there are. */
+size_t ek_http_streams_wake(struct ek_http_streams *s, int64_t now_ms);
+/* They end, all of them and soon; a server must not stop with suspended ones. */
+void ek_http_streams_close(struct ek_http_streams *s);
 
 #endif

@@ -1,7 +1,7 @@
 #include "daemon/http/overview.h"
 
 #include "base/alloc.h"
-#include "daemon/guard/rank_metrics.h"
+#include "daemon/guard/impact_metrics.h"
 #include "guard/event_json.h"
 
 #include <math.h>

@@ -6,7 +6,7 @@
 #define EK_DAEMON_OVERVIEW_H
 
 #include "base/buf.h"
-#include "daemon/views/journal.h"
+#include "daemon/views/event_log.h"
 #include "guard/guard_trials.h"
 
 #include <stdbool.h>

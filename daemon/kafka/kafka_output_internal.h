@@ -1,15 +1,15 @@
-/* What the files of the producer share: daemon/kafka/kafka_output.c (clients and acknowledgements),
- * daemon/kafka/kafka_output_topics.c (whether what it writes to is there),
- * daemon/kafka/kafka_outlet.c (what workers send with), daemon/kafka/kafka_dead_letter.c; and the
+/* What the files of the producer share: daemon/kafka/producer.c (clients and acknowledgements),
+ * daemon/kafka/producer.c (whether what it writes to is there),
+ * daemon/kafka/output_writer.c (what workers send with), daemon/kafka/dead_letters.c; and the
  * client for transactions. */
 #ifndef EK_DAEMON_KAFKA_OUTPUT_INTERNAL_H
 #define EK_DAEMON_KAFKA_OUTPUT_INTERNAL_H
 
 #include "daemon/config/instance.h"
-#include "daemon/kafka/kafka_error.h"
-#include "daemon/kafka/kafka_limits.h"
-#include "daemon/kafka/kafka_output.h"
-#include "daemon/kafka/kafka_records.h"
+#include "daemon/kafka/errors.h"
+#include "daemon/kafka/topic_limits.h"
+#include "daemon/kafka/producer.h"
+#include "daemon/kafka/side_records.h"
 
 #include <stdatomic.h>
 

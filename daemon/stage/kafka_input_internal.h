@@ -1,12 +1,12 @@
-/* What the files of the consumer share: daemon/stage/kafka_input.c (reading),
- * daemon/stage/kafka_assignment.c (partitions that come and go), daemon/stage/kafka_commit.c
+/* What the files of the consumer share: daemon/stage/consumer.c (reading),
+ * daemon/stage/rebalance.c (partitions that come and go), daemon/stage/commits.c
  * (offsets: committed, gone back to, lags). */
 #ifndef EK_DAEMON_KAFKA_INPUT_INTERNAL_H
 #define EK_DAEMON_KAFKA_INPUT_INTERNAL_H
 
-#include "daemon/kafka/kafka_error.h"
-#include "daemon/stage/kafka_input.h"
-#include "daemon/state/kafka_state.h"
+#include "daemon/kafka/errors.h"
+#include "daemon/stage/consumer.h"
+#include "daemon/state/checkpoint_store.h"
 
 struct ek_input {
     rd_kafka_t *client;

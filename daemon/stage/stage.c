@@ -4,9 +4,9 @@
 #include "base/alloc.h"
 #include "daemon/base/log.h"
 #include "daemon/base/metrics.h"
-#include "serve/agreement.h"
+#include "serve/agreement_watch.h"
 #include "serve/assets.h"
-#include "guard/traffic.h"
+#include "guard/live_sketches.h"
 
 #include <string.h>
 

@@ -17,8 +17,8 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "daemon/config/config.h"
-#include "daemon/kafka/kafka_trouble.h"
-#include "daemon/guard/loaded.h"
+#include "daemon/kafka/kafka_health.h"
+#include "daemon/guard/asset_ref.h"
 #include "daemon/guard/pause.h"
 #include "evenkeel.h"
 

@@ -4,19 +4,19 @@
 #ifndef EK_DAEMON_STAGE_INTERNAL_H
 #define EK_DAEMON_STAGE_INTERNAL_H
 
-#include "daemon/views/agreement_board.h"
+#include "daemon/views/agreement_cache.h"
 #include "daemon/alerts/alerts.h"
-#include "daemon/stage/crew.h"
-#include "daemon/views/feature_board.h"
+#include "daemon/stage/worker_pool.h"
+#include "daemon/views/feature_stats.h"
 #include "daemon/fleet/fleet.h"
-#include "daemon/views/journal.h"
-#include "daemon/stage/kafka_input.h"
-#include "daemon/kafka/kafka_output.h"
-#include "daemon/state/kafka_state.h"
-#include "daemon/stage/kafka_transactor.h"
-#include "daemon/views/samples.h"
+#include "daemon/views/event_log.h"
+#include "daemon/stage/consumer.h"
+#include "daemon/kafka/producer.h"
+#include "daemon/state/checkpoint_store.h"
+#include "daemon/stage/transactions.h"
+#include "daemon/views/rank_samples.h"
 #include "daemon/stage/stage.h"
-#include "daemon/views/tracks.h"
+#include "daemon/views/feature_history.h"
 
 #include <stdatomic.h>
 

@@ -2,10 +2,10 @@
 #include "daemon/base/clock.h"
 #include "daemon/stage/stage_internal.h"
 
-#include "daemon/views/finding_metrics.h"
+#include "daemon/views/event_log.h"
 #include "daemon/kafka/kafka.h"
-#include "daemon/base/process_metrics.h"
-#include "daemon/guard/rank_metrics.h"
+#include "daemon/base/process.h"
+#include "daemon/guard/impact_metrics.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -1,11 +1,11 @@
-/* What daemon/state/kafka_state.c (bases that are written) and daemon/state/kafka_state_restore.c
- * (states that are got back) share. */
+/* What daemon/state/checkpoint_store.c (bases that are written) and
+ * daemon/state/checkpoint_restore.c (states that are got back) share. */
 #ifndef EK_DAEMON_KAFKA_STATE_INTERNAL_H
 #define EK_DAEMON_KAFKA_STATE_INTERNAL_H
 
-#include "daemon/state/kafka_state.h"
-#include "daemon/state/kafka_state_reader.h"
-#include "daemon/state/state_report.h"
+#include "daemon/state/checkpoint_store.h"
+#include "daemon/state/checkpoint_reader.h"
+#include "daemon/state/checkpoint_status.h"
 
 /* A lane in the base that was sent. */
 struct ek_kept_lane {

@@ -1,9 +1,9 @@
 #include "daemon/training/eval_args.h"
 
-#include "daemon/files/dialect.h"
+#include "daemon/files/field_mapping.h"
 
-#include "daemon/base/cli.h"
-#include "daemon/base/cli_parse.h"
+#include "daemon/base/command.h"
+#include "daemon/base/arguments.h"
 
 #include "base/parse.h"
 

@@ -5,7 +5,7 @@
 #ifndef EK_DAEMON_EVAL_ARGS_H
 #define EK_DAEMON_EVAL_ARGS_H
 
-#include "daemon/files/ranking_args.h"
+#include "daemon/files/lists_in.h"
 
 #include "offline/train/evaluate.h"
 

@@ -1,14 +1,29 @@
+/* A few threads that run the numbered parts of one job together with the caller.
+ *
+ * Owner: ek_pool_free joins the threads. One job at a time; parts may run in any order. Without
+ * threads (or when none could be started) the caller does all the work.
+ */
+#ifndef EK_DAEMON_TRAINING_TRAIN_ARGS_H
+#define EK_DAEMON_TRAINING_TRAIN_ARGS_H
+
+#include "daemon/files/lists_in.h"
+#include "offline/train/training.h"
+
+struct ek_pool;
+
+enum { EK_POOL_THREADS_MAX = 64 };
+
+/* `threads` counts the caller: 1 starts none. NULL without memory. */
+struct ek_pool *ek_pool_new(int threads);
+void ek_pool_free(struct ek_pool *p);
+/* task(arg, i) for i = 0 .. count-1; returns when all are done. `p` may be NULL. */
+void ek_pool_run(struct ek_pool *p, void (*task)(void *arg, int i), void *arg, int count);
+
 /* The command line of `evenkeel train`, and what a manifest adds to it.
  *
  * One table (train_args.c) says of each option its name, its text and the function that takes it: a
  * new option is one function and one row. Owner: the caller; texts are views of the arguments.
  */
-#ifndef EK_DAEMON_TRAIN_ARGS_H
-#define EK_DAEMON_TRAIN_ARGS_H
-
-#include "daemon/files/ranking_args.h"
-#include "offline/train/training.h"
-
 struct ek_train_args {
     const char *manifest, *output, *routing, *config;
     struct ek_files train, vali, *open; /* open: where further file names go */

@@ -2,7 +2,7 @@
 #ifndef EK_DAEMON_FEATURE_BOARD_INTERNAL_H
 #define EK_DAEMON_FEATURE_BOARD_INTERNAL_H
 
-#include "daemon/views/feature_board.h"
+#include "daemon/views/feature_stats.h"
 
 #include <pthread.h>
 

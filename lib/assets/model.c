@@ -1,7 +1,9 @@
-#include "assets/model_internal.h"
+#include "assets/model.h"
 
+#include "assets/model_internal.h"
 #include "base/alloc.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -239,4 +241,63 @@ int ek_model_routable(const struct ek_model *m, const char *name)
         if (!strcmp(m->item_names[m->routable[k]], name))
             return k;
     return -1;
+}
+
+void ek_model_fidelity_write(const struct ek_fidelity *f, struct ek_json_writer *w)
+{
+    ek_json_open(w, "fidelity", '{');
+    ek_json_add_count(w, "lists", f->lists);
+    for (int i = 0; i < EK_FIGURES; i++) {
+        ek_json_open(w, ek_figure_name((enum ek_figure)i), '{');
+        ek_json_add_real(w, "mean", f->mean[i]);
+        ek_json_add_real(w, "sd", f->sd[i]);
+        ek_json_close(w, '}');
+    }
+    ek_json_close(w, '}');
+}
+
+static int unusable(struct ek_error *e)
+{
+    return ek_fail(e, EK_EFORMAT, "description has no usable 'fidelity'");
+}
+
+/* NaN when it is no number. */
+static double number(yyjson_val *object, const char *key)
+{
+    yyjson_val *v = yyjson_obj_get(object, key);
+    return yyjson_is_num(v) ? yyjson_get_num(v) : NAN;
+}
+
+int ek_model_fidelity_read(yyjson_val *description, struct ek_fidelity *out, struct ek_error *e)
+{
+    yyjson_val *all = yyjson_obj_get(description, "fidelity");
+    struct ek_fidelity f = {0};
+    *out = f;
+    if (!all)
+        return EK_OK;
+    yyjson_val *lists = yyjson_obj_get(all, "lists");
+    if (!yyjson_is_int(lists) || yyjson_get_sint(lists) < 1)
+        return unusable(e);
+    f.lists = (uint64_t)yyjson_get_sint(lists);
+    for (int i = 0; i < EK_FIGURES; i++) {
+        yyjson_val *figure = yyjson_obj_get(all, ek_figure_name((enum ek_figure)i));
+        f.mean[i] = number(figure, "mean");
+        f.sd[i] = number(figure, "sd");
+        if (!(f.mean[i] >= ek_figure_low((enum ek_figure)i) && f.mean[i] <= 1) ||
+            !(f.sd[i] >= 0 && f.sd[i] <= 1))
+            return unusable(e);
+    }
+    *out = f;
+    return EK_OK;
+}
+
+const char *ek_figure_name(enum ek_figure f)
+{
+    static const char *const names[EK_FIGURES] = {"tau", "ndcg@10", "top1"};
+    return names[f];
+}
+
+double ek_figure_low(enum ek_figure f)
+{
+    return f == EK_FIGURE_TAU ? -1 : 0;
 }

@@ -1,3 +1,34 @@
+/* How faithfully a model ranks as the upstream scorer does: what training measures on held-out
+ * messages, the model file keeps, and the guard watches.
+ *
+ * Figures of one list (lib/score/agreement.h has the formulas), each the better the higher:
+ *   tau      Kendall's tau-b, -1 .. 1
+ *   ndcg@10  NDCG of the model's order, the gain of an item 1 / its place in the upstream one, 0 ..
+ * 1 top1     whether both have the same item first, 0 .. 1 Value type. */
+#ifndef EK_ASSETS_MODEL_H
+#define EK_ASSETS_MODEL_H
+
+#include "base/error.h"
+#include "base/json.h"
+#include "schema/manifest.h"
+#include "schema/words.h"
+#include "yaml/json_parse.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum ek_figure { EK_FIGURE_TAU, EK_FIGURE_NDCG10, EK_FIGURE_TOP1, EK_FIGURES };
+
+/* "tau", "ndcg@10", "top1". */
+const char *ek_figure_name(enum ek_figure f);
+/* The lowest value there is: -1 or 0. */
+double ek_figure_low(enum ek_figure f);
+
+struct ek_fidelity {
+    uint64_t lists; /* that were compared; 0: not known, and the rest means nothing */
+    double mean[EK_FIGURES], sd[EK_FIGURES]; /* over these lists */
+};
+
 /* The routable SIR model as stored: weights, training statistics, and what they mean
  * (docs/format/model.md; safetensors with the JSON description under `routable_sir`).
  *
@@ -11,17 +42,6 @@
  * raw_*, cdf).
  * Owner: the caller, ek_model_free. Read-only after loading.
  */
-#ifndef EK_DATA_MODEL_H
-#define EK_DATA_MODEL_H
-
-#include "base/error.h"
-#include "assets/fidelity.h"
-#include "schema/manifest.h"
-#include "schema/words.h"
-
-#include <stdbool.h>
-#include <stdint.h>
-
 enum { EK_LAYERS_MAX = 8, EK_LAYER_WIDTH_MAX = 65536, EK_GATE_MAX = 1024 };
 enum ek_log_input { EK_LOG_NONE, EK_LOG_ROUTED, EK_LOG_ALWAYS };
 /* What the deep part sees of an item's feature: standardised sgn(x) ln(1+|x|), x itself,
@@ -112,5 +132,11 @@ bool ek_model_routing_advice(const struct ek_model *m, const struct ek_treatment
                              size_t size);
 /* Routable number of a feature name, -1 when it is not routable in this model. */
 int ek_model_routable(const struct ek_model *m, const char *name);
+
+/* The key `fidelity` of a model's description; only model_read.c and model_write.c include it. */
+/* Append the member `fidelity`. */
+void ek_model_fidelity_write(const struct ek_fidelity *f, struct ek_json_writer *w);
+/* From a description; lists 0 when it has none. EK_EFORMAT when it is not usable. */
+int ek_model_fidelity_read(yyjson_val *description, struct ek_fidelity *out, struct ek_error *e);
 
 #endif

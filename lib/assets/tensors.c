@@ -1,8 +1,13 @@
-#include "assets/tensors_internal.h"
+#include "assets/tensors.h"
 
+#include "assets/tensors_internal.h"
 #include "base/alloc.h"
+#include "base/buf.h"
+#include "base/file.h"
+#include "yaml/json_parse.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "arrays are kept as the file has them");
@@ -188,5 +193,335 @@ int ek_tensors_expect(const struct ek_tensors *t, const char *name, enum ek_dtyp
         return ek_fail(e, EK_EFORMAT, "tensor '%s' is %s, expected %s", name,
                        describe(is, sizeof is, a->dtype, a->dims, a->shape), want);
     *out = a;
+    return EK_OK;
+}
+
+int ek_tensors_read(struct ek_tensors **out, const char *path, struct ek_error *e)
+{
+    struct ek_buf bytes;
+    ek_buf_init(&bytes, 0);
+    int code = ek_file_read(path, &bytes, e);
+    if (!code)
+        code = ek_tensors_parse(out, path, bytes.data, bytes.length, e);
+    ek_buf_release(&bytes);
+    return code;
+}
+
+int ek_tensors_write(const struct ek_tensors *t, const char *path, struct ek_error *e)
+{
+    struct ek_buf bytes;
+    ek_buf_init(&bytes, 0);
+    int code = ek_tensors_format(t, &bytes, e);
+    if (!code)
+        code = ek_file_write_bytes(path, bytes.data, bytes.length, e);
+    ek_buf_release(&bytes);
+    return code;
+}
+
+enum { LENGTH_BYTES = 8 };
+
+/* Where an array's bytes stand in the data part. */
+struct range {
+    uint64_t begin, end;
+    struct ek_tensor *array;
+};
+
+struct parsing {
+    const uint8_t *data; /* the data part */
+    uint64_t size;
+    struct ek_tensors *tensors;
+    struct range *ranges;
+    size_t range_count;
+    struct ek_error *error;
+};
+
+static int read_unsigned(yyjson_val *value, uint64_t *out)
+{
+    if (!yyjson_is_int(value) || yyjson_get_sint(value) < 0)
+        return EK_EFORMAT;
+    *out = (uint64_t)yyjson_get_sint(value);
+    return EK_OK;
+}
+
+static int read_shape(struct parsing *p, const char *name, yyjson_val *value, size_t *shape,
+                      int *dims)
+{
+    size_t count = yyjson_arr_size(value);
+    if (!yyjson_is_arr(value) || count > EK_TENSOR_DIMS_MAX)
+        return ek_fail(p->error, EK_EFORMAT, "tensor '%s' has no shape of at most %d sizes", name,
+                       EK_TENSOR_DIMS_MAX);
+    for (size_t i = 0; i < count; i++) {
+        uint64_t size;
+        if (read_unsigned(yyjson_arr_get(value, i), &size))
+            return ek_fail(p->error, EK_EFORMAT, "shape of tensor '%s' is not made of sizes", name);
+        shape[i] = (size_t)size;
+    }
+    *dims = (int)count;
+    return EK_OK;
+}
+
+static int read_range(struct parsing *p, const char *name, yyjson_val *value, struct range *out)
+{
+    if (yyjson_arr_size(value) != 2 || read_unsigned(yyjson_arr_get(value, 0), &out->begin) ||
+        read_unsigned(yyjson_arr_get(value, 1), &out->end))
+        return ek_fail(p->error, EK_EFORMAT, "'data_offsets' of tensor '%s' are not two offsets",
+                       name);
+    if (out->begin > out->end || out->end > p->size)
+        return ek_fail(p->error, EK_EFORMAT,
+                       "tensor '%s' lies outside of the file (bytes %llu to %llu of %llu)", name,
+                       (unsigned long long)out->begin, (unsigned long long)out->end,
+                       (unsigned long long)p->size);
+    return EK_OK;
+}
+
+/* Bytes of an array of that shape; false on overflow. */
+static bool shape_bytes(int dtype, int dims, const size_t *shape, uint64_t *bytes)
+{
+    uint64_t n = ek_dtype_row((enum ek_dtype)dtype)->size;
+    for (int i = 0; i < dims; i++)
+        if (__builtin_mul_overflow(n, shape[i], &n))
+            return false;
+    *bytes = n;
+    return true;
+}
+
+static int read_array(struct parsing *p, const char *name, yyjson_val *entry)
+{
+    size_t shape[EK_TENSOR_DIMS_MAX];
+    int dims = 0;
+    uint64_t bytes;
+    struct range range = {0};
+    const char *type = yyjson_get_str(yyjson_obj_get(entry, "dtype"));
+    int dtype = type ? ek_dtype_parse(type) : -1;
+    if (!*name || strlen(name) >= sizeof range.array->name)
+        return ek_fail(p->error, EK_EFORMAT, "tensor name '%.20s' is empty or too long", name);
+    if (dtype < 0)
+        return ek_fail(p->error, EK_EFORMAT, "type '%s' of tensor '%s' is not supported",
+                       type ? type : "", name);
+    if (read_shape(p, name, yyjson_obj_get(entry, "shape"), shape, &dims) ||
+        read_range(p, name, yyjson_obj_get(entry, "data_offsets"), &range))
+        return EK_EFORMAT;
+    if (!shape_bytes(dtype, dims, shape, &bytes) || bytes != range.end - range.begin)
+        return ek_fail(p->error, EK_EFORMAT, "shape and size of tensor '%s' do not agree", name);
+    range.array = ek_tensors_add(p->tensors, name, (enum ek_dtype)dtype, dims, shape);
+    if (!range.array)
+        return ek_fail(p->error, EK_ENOMEM, "no room for tensor '%.100s'", name);
+    if (bytes)
+        memcpy(range.array->data, p->data + range.begin, (size_t)bytes);
+    p->ranges[p->range_count++] = range;
+    return EK_OK;
+}
+
+static int read_texts(struct parsing *p, yyjson_val *metadata)
+{
+    size_t i, max;
+    yyjson_val *name, *value;
+    yyjson_obj_foreach(metadata, i, max, name, value)
+    {
+        const char *key = yyjson_get_str(name);
+        if (!yyjson_is_str(value))
+            return ek_fail(p->error, EK_EFORMAT, "metadata '%s' is not a text", key);
+        if (ek_tensors_set_text(p->tensors, key, yyjson_get_str(value)))
+            return ek_fail(p->error, EK_ENOMEM, "no memory for metadata '%s'", key);
+    }
+    return EK_OK;
+}
+
+static int by_begin(const void *a, const void *b)
+{
+    const struct range *x = a, *y = b;
+    if (x->begin != y->begin)
+        return x->begin < y->begin ? -1 : 1;
+    return (x->end > y->end) - (x->end < y->end);
+}
+
+/* The arrays must fill the data part, each starting where the one before ends. */
+static int check_ranges(struct parsing *p)
+{
+    uint64_t at = 0;
+    qsort(p->ranges, p->range_count, sizeof *p->ranges, by_begin);
+    for (size_t i = 0; i < p->range_count; i++) {
+        if (p->ranges[i].begin != at)
+            return ek_fail(p->error, EK_EFORMAT, "tensor '%s' %s", p->ranges[i].array->name,
+                           p->ranges[i].begin < at ? "overlaps another" : "leaves a gap before it");
+        at = p->ranges[i].end;
+    }
+    if (at != p->size)
+        return ek_fail(p->error, EK_EFORMAT, "%llu bytes after the last tensor",
+                       (unsigned long long)(p->size - at));
+    return EK_OK;
+}
+
+static int read_entries(struct parsing *p, yyjson_val *header)
+{
+    size_t i, max;
+    yyjson_val *key, *entry;
+    yyjson_obj_foreach(header, i, max, key, entry)
+    {
+        const char *name = yyjson_get_str(key);
+        int code = strcmp(name, "__metadata__") ? read_array(p, name, entry) : read_texts(p, entry);
+        if (code)
+            return code;
+    }
+    return check_ranges(p);
+}
+
+static int parse_header(struct parsing *p, const char *text, size_t length)
+{
+    struct ek_json_error why;
+    yyjson_doc *doc;
+    int code = ek_json_parse(&doc, text, length, false, &why);
+    if (code == EK_ENOMEM)
+        return ek_fail(p->error, code, "no memory for the header");
+    if (code)
+        return ek_fail(p->error, code, "header is not JSON: %s", why.text);
+    yyjson_val *header = yyjson_doc_get_root(doc);
+    size_t count = yyjson_obj_size(header);
+    if (!yyjson_is_obj(header))
+        code = ek_fail(p->error, EK_EFORMAT, "header is not a JSON object");
+    else if (count > EK_TENSORS_MAX)
+        code = ek_fail(p->error, EK_ELIMIT, "more than %d tensors", EK_TENSORS_MAX);
+    else if (!(p->ranges = ek_calloc(count, sizeof *p->ranges)))
+        code = ek_fail(p->error, EK_ENOMEM, "no memory for %zu tensors", count);
+    if (!code)
+        code = read_entries(p, header);
+    yyjson_doc_free(doc);
+    return code;
+}
+
+static int parse(struct parsing *p, const uint8_t *bytes, size_t length)
+{
+    uint64_t header;
+    if (length < LENGTH_BYTES)
+        return ek_fail(p->error, EK_EFORMAT, "too short for a safetensors file");
+    memcpy(&header, bytes, LENGTH_BYTES);
+    if (header > EK_TENSORS_HEADER_MAX || header > length - LENGTH_BYTES)
+        return ek_fail(p->error, EK_EFORMAT, "not a safetensors file, or cut short");
+    p->data = bytes + LENGTH_BYTES + header;
+    p->size = length - LENGTH_BYTES - header;
+    return parse_header(p, (const char *)bytes + LENGTH_BYTES, (size_t)header);
+}
+
+/* A length of eight bytes that is no text, then JSON. */
+bool ek_tensors_begins(const void *bytes, size_t length)
+{
+    const uint8_t *b = bytes;
+    return length >= EK_TENSORS_HEAD && b[8] == '{' && !b[7] && !b[6];
+}
+
+int ek_tensors_parse(struct ek_tensors **out, const char *name, const void *bytes, size_t length,
+                     struct ek_error *e)
+{
+    struct parsing p = {.error = e};
+    if (ek_tensors_new(&p.tensors))
+        return ek_fail(e, EK_ENOMEM, "no memory for tensors");
+    int code = parse(&p, bytes, length);
+    ek_free(p.ranges);
+    if (code) {
+        ek_tensors_free(p.tensors);
+        ek_error_place(e, name, 0, 0);
+        return code;
+    }
+    *out = p.tensors;
+    return EK_OK;
+}
+
+enum { TENSORS_WRITE_LENGTH_BYTES = 8, ALIGNMENT = 8 };
+
+static size_t bytes_of(const struct ek_tensor *a)
+{
+    return a->count * ek_dtype_row(a->dtype)->size;
+}
+
+/* Wide types first, so that every array is aligned to its type; then by name. */
+static int canonical(const void *a, const void *b)
+{
+    const struct ek_tensor *x = *(const struct ek_tensor *const *)a;
+    const struct ek_tensor *y = *(const struct ek_tensor *const *)b;
+    size_t wide = ek_dtype_row(x->dtype)->size, other = ek_dtype_row(y->dtype)->size;
+    if (wide != other)
+        return wide > other ? -1 : 1;
+    return strcmp(x->name, y->name);
+}
+
+static int add_texts(const struct ek_tensors *t, struct ek_buf *out)
+{
+    int code = ek_buf_text(out, "\"__metadata__\":{");
+    for (size_t i = 0; i < t->text_count && !code; i++) {
+        const struct ek_tensors_text *row = &t->texts[i];
+        if ((i && (code = ek_buf_text(out, ","))) ||
+            (code = ek_buf_json(out, row->key, strlen(row->key))) ||
+            (code = ek_buf_text(out, ":")) ||
+            (code = ek_buf_json(out, row->text, strlen(row->text))))
+            break;
+    }
+    return code ? code : ek_buf_text(out, "}");
+}
+
+static int add_entry(const struct ek_tensor *a, uint64_t begin, struct ek_buf *out)
+{
+    int code = ek_buf_json(out, a->name, strlen(a->name));
+    if (!code)
+        code = ek_buf_printf(out, ":{\"dtype\":\"%s\",\"shape\":[", ek_dtype_row(a->dtype)->name);
+    for (int i = 0; i < a->dims && !code; i++)
+        code = ek_buf_printf(out, "%s%zu", i ? "," : "", a->shape[i]);
+    if (code)
+        return code;
+    return ek_buf_printf(out, "],\"data_offsets\":[%llu,%llu]}", (unsigned long long)begin,
+                         (unsigned long long)(begin + bytes_of(a)));
+}
+
+static int add_header(const struct ek_tensors *t, struct ek_tensor *const *sorted,
+                      struct ek_buf *out)
+{
+    uint64_t at = 0;
+    bool first = !t->text_count;
+    int code = ek_buf_text(out, "{");
+    if (!code && t->text_count)
+        code = add_texts(t, out);
+    for (size_t i = 0; i < t->count && !code; i++) {
+        if (!first)
+            code = ek_buf_text(out, ",");
+        if (!code)
+            code = add_entry(sorted[i], at, out);
+        at += bytes_of(sorted[i]);
+        first = false;
+    }
+    if (!code)
+        code = ek_buf_text(out, "}");
+    while (!code && out->length % ALIGNMENT)
+        code = ek_buf_text(out, " ");
+    return code;
+}
+
+static int add_all(const struct ek_tensors *t, struct ek_tensor **sorted, struct ek_buf *header,
+                   struct ek_buf *out)
+{
+    for (size_t i = 0; i < t->count; i++)
+        sorted[i] = t->arrays[i];
+    qsort(sorted, t->count, sizeof *sorted, canonical);
+    int code = add_header(t, sorted, header);
+    uint64_t length = header->length;
+    if (code || (code = ek_buf_add(out, &length, TENSORS_WRITE_LENGTH_BYTES)) ||
+        (code = ek_buf_add(out, header->data, header->length)))
+        return code;
+    for (size_t i = 0; i < t->count && !code; i++)
+        code = ek_buf_add(out, sorted[i]->data, bytes_of(sorted[i]));
+    return code;
+}
+
+int ek_tensors_format(const struct ek_tensors *t, struct ek_buf *out, struct ek_error *e)
+{
+    struct ek_buf header;
+    size_t before = out->length;
+    struct ek_tensor **sorted = ek_calloc(t->count, sizeof *sorted);
+    ek_buf_init(&header, EK_TENSORS_HEADER_MAX);
+    int code = sorted ? add_all(t, sorted, &header, out) : EK_ENOMEM;
+    ek_buf_release(&header);
+    ek_free(sorted);
+    if (code) {
+        ek_buf_truncate(out, before);
+        return ek_fail(e, code, "no room for %zu tensors", t->count);
+    }
     return EK_OK;
 }

@@ -7,8 +7,8 @@
  * 8 bytes, so that equal content gives equal bytes. yyjson reads the header. Owner: the caller,
  * ek_tensors_free; arrays live as long as it. Threads: read-only after loading, may be shared.
  */
-#ifndef EK_DATA_TENSORS_H
-#define EK_DATA_TENSORS_H
+#ifndef EK_ASSETS_TENSORS_H
+#define EK_ASSETS_TENSORS_H
 
 #include "base/buf.h"
 #include "base/error.h"

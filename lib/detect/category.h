@@ -1,3 +1,31 @@
+/* What one list says about a category feature: the share of each value it has.
+ *
+ * Shares are of the present items; -0 is 0; NaN is missing. Owner: the caller; memory is reused
+ * from list to list and grows only.
+ */
+#ifndef EK_DETECT_CATEGORY_H
+#define EK_DETECT_CATEGORY_H
+
+#include "assets/profile.h"
+#include "base/snap.h"
+#include "detect/evidence.h"
+#include "lists/list.h"
+
+struct ek_category_share {
+    float value, share;
+};
+
+struct ek_category_list {
+    struct ek_category_share *of; /* [count] different values, rising */
+    int count;                    /* 0: all are missing */
+    float *scratch;
+    int capacity;
+};
+
+void ek_category_list_release(struct ek_category_list *l);
+/* Values of an item feature of q. EK_ENOMEM. */
+int ek_category_list_read(struct ek_category_list *l, const struct ek_query *q, int feature);
+
 /* Evidence on category features: codes that training did not have, codes whose share exploded, and
  * heavy ones that vanished, as all codes do that became others.
  *
@@ -16,14 +44,6 @@
  * diagnosis. Memory per category feature: 290 KB, and per cell 128 bytes and 4 bytes for each value
  * of training. Owner: the caller. Features are item numbers; rows those of the history.
  */
-#ifndef EK_DECIDE_CATEGORY_H
-#define EK_DECIDE_CATEGORY_H
-
-#include "assets/profile.h"
-#include "lists/query.h"
-#include "detect/evidence.h"
-#include "base/snap.h"
-
 enum {
     EK_CATEGORY_SLOTS = 12,
     EK_CATEGORY_HEAVY = 4,

@@ -3,7 +3,6 @@
 #define EK_DECIDE_CATEGORY_INTERNAL_H
 
 #include "detect/category.h"
-#include "detect/category_list.h"
 #include "detect/history.h"
 
 /* What is remembered of a list: the heaviest unknown values, then the heaviest of the others. */

@@ -2,7 +2,7 @@
 
 #include "base/alloc.h"
 #include "base/hash.h"
-#include "detect/busy.h"
+#include "detect/space_saving.h"
 
 #include <math.h>
 

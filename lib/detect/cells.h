@@ -16,7 +16,7 @@
 #ifndef EK_DECIDE_CELLS_H
 #define EK_DECIDE_CELLS_H
 
-#include "lists/query.h"
+#include "lists/list.h"
 #include "rules/rules.h"
 #include "base/snap.h"
 

@@ -1,12 +1,12 @@
 /* What happened: the class of a change, from the lists since it began (rules in order, first that
  * fits; docs/detection.md).
  */
-#ifndef EK_DECIDE_CLASSIFY_H
-#define EK_DECIDE_CLASSIFY_H
+#ifndef EK_DETECT_CLASSIFY_H
+#define EK_DETECT_CLASSIFY_H
 
-#include "schema/words.h"
 #include "detect/align.h"
 #include "num/list_stats.h"
+#include "schema/words.h"
 
 #include <stdbool.h>
 
@@ -51,5 +51,13 @@ void ek_classify(const struct ek_baseline *b, const float *density, const struct
  * apart. */
 int ek_looks_usual(const struct ek_baseline *b, const float *density, const struct ek_window *w,
                    double min_effect);
+
+/* Whether two descriptions of lists (classify.h) say the same as far as chance goes, so that what
+ * explains the one explains the other.
+ */
+/* now: as ek_describe leaves it. Levels and shares of lists are compared where `then` is EK_SCALE;
+ * both are to be measured on about `measured` lists. */
+int ek_diagnosis_alike(const struct ek_diagnosis *then, const struct ek_diagnosis *now,
+                       int measured);
 
 #endif

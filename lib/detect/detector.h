@@ -8,18 +8,18 @@
  * of the caller. Deterministic. Owner: the caller. One thread at a time. Manifest, profile and
  * rules must outlive it.
  */
-#ifndef EK_DECIDE_DETECTOR_H
-#define EK_DECIDE_DETECTOR_H
+#ifndef EK_DETECT_DETECTOR_H
+#define EK_DETECT_DETECTOR_H
 
-#include "schema/manifest.h"
 #include "assets/profile.h"
-#include "lists/query.h"
-#include "rules/rules.h"
 #include "detect/bounds.h"
 #include "detect/cells.h"
 #include "detect/finding.h"
-#include "detect/list_reader.h"
-#include "detect/rebase.h"
+#include "detect/level_offset.h"
+#include "detect/list_stats_builder.h"
+#include "lists/list.h"
+#include "rules/rules.h"
+#include "schema/manifest.h"
 
 enum {
     EK_EPISODES_MAX = 1024, /* open at once */
@@ -75,5 +75,29 @@ uint64_t ek_detector_queries(const struct ek_detector *d);
 /* Changes that were looked at again with the list last observed, which is what makes a list dear:
  * one, or up to four while many are only suspected. */
 int ek_detector_looks(const struct ek_detector *d);
+
+/* How things stand with one feature in one cell right now, for who draws it over time.
+ *
+ * Plain values; a figure is NaN where there is none. Costs some 50 ns. Threads: those of the
+ * detector.
+ */
+enum ek_track_state { EK_TRACK_WATCHED, EK_TRACK_SUSPECTED, EK_TRACK_CONFIRMED };
+/* "watched", ... */
+const char *ek_track_state_name(enum ek_track_state s);
+
+struct ek_track_point {
+    uint64_t query; /* of the last list of any cell */
+    int64_t time_ms;
+    enum ek_track_state state;
+    float evidence_ln;     /* ln of the statistic that raises the alarm */
+    float factor_ln;       /* of a confirmed change that has one */
+    float low_ln, high_ln; /* and its 95% interval */
+};
+
+/* False: there was no list yet. */
+bool ek_detector_look(const struct ek_detector *d, int feature, int cell,
+                      struct ek_track_point *out);
+/* The level of evidence_ln at which the alarm is raised. */
+double ek_detector_alarm_ln(const struct ek_detector *d);
 
 #endif

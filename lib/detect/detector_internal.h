@@ -11,10 +11,9 @@
 #include "detect/classify.h"
 #include "detect/detector.h"
 #include "detect/evidence.h"
-#include "detect/habit.h"
 #include "detect/history.h"
-#include "detect/list_reader.h"
-#include "detect/repeats.h"
+#include "detect/list_stats_builder.h"
+#include "detect/dedup.h"
 
 enum ek_phase { EK_WATCHING, EK_PHASE_SUSPECTED, EK_PHASE_CONFIRMED };
 

@@ -8,7 +8,7 @@
 
 #include "schema/words.h"
 #include "detect/category.h"
-#include "detect/units.h"
+#include "detect/unit_match.h"
 
 #include <stdint.h>
 

@@ -1,9 +1,247 @@
 #include "detect/merge.h"
 
 #include "base/alloc.h"
+#include "detect/accepted_shift.h"
 #include "detect/detector_internal.h"
-#include "detect/merge_accepts.h"
-#include "detect/merge_changes.h"
+#include "detect/evidence_sum.h"
+
+static struct ek_text text_of(const char *text)
+{
+    return text ? ek_text_of(text) : (struct ek_text){NULL, 0};
+}
+
+int ek_accepts_hold(struct ek_detector *into, const struct ek_detector *from)
+{
+    int rc = EK_OK, here;
+    for (int i = 0; i < from->rebases.count && !rc; i++) {
+        int cell = from->rebases.one[i].cell;
+        rc = ek_detector_hold(into, text_of(ek_cells_dimension_name(from->cells, cell)),
+                              text_of(ek_cells_value(from->cells, cell)), &here);
+    }
+    return rc;
+}
+
+/* Whether there is an accept of that place, which is in the terms of here. */
+static bool has_place(const struct ek_detector *from, const int16_t *to,
+                      const struct ek_rebase *one)
+{
+    for (int i = 0; i < from->rebases.count; i++)
+        if (from->rebases.one[i].feature == one->feature &&
+            to[from->rebases.one[i].cell] == one->cell)
+            return true;
+    return false;
+}
+
+/* Of the rows of one side. */
+static void lower_rows(struct ek_detector *d, const struct ek_rebase *one,
+                       const struct ek_row_order *o, bool other)
+{
+    for (uint64_t i = one->row > o->first ? one->row : o->first; i < o->count; i++)
+        if (o->is_other[i - o->first] == other && ek_history_in(d->history, i, one->cell))
+            ek_history_lower(d->history, i, one->feature, one->shift_ln);
+}
+
+/* Those of here, for what comes from there. */
+static void spread_own(struct ek_detector *into, const struct ek_detector *from,
+                       const struct ek_row_order *o, const int16_t *to)
+{
+    for (int i = 0; i < into->rebases.count; i++) {
+        struct ek_rebase *one = &into->rebases.one[i];
+        one->row = ek_row_moved(o, &o->here, one->row);
+        if (has_place(from, to, one))
+            continue;
+        lower_rows(into, one, o, true);
+        ek_accept_evidence(into, one);
+    }
+}
+
+/* `own` is how many of them are of here. */
+static bool is_taken(const struct ek_rebases *r, int own, const struct ek_rebase *one)
+{
+    int i = 0;
+    while (i < own && (r->one[i].feature != one->feature || r->one[i].cell != one->cell))
+        i++;
+    return i < own;
+}
+
+/* One from there, in the terms of here. */
+static void take_over(struct ek_detector *into, struct ek_rebase one, const struct ek_row_order *o)
+{
+    struct ek_rebases *r = &into->rebases;
+    if (one.version <= r->version)
+        one.version = r->version + 1;
+    r->version = one.version;
+    r->one[r->count++] = one;
+    lower_rows(into, &one, o, false);
+    ek_accept_episodes(into, &one, one.shift_ln);
+    ek_accept_evidence(into, &one);
+}
+
+void ek_accepts_merge(struct ek_detector *into, const struct ek_detector *from,
+                      const struct ek_row_order *o, const int16_t *to)
+{
+    struct ek_rebases *r = &into->rebases;
+    const int own = r->count;
+    spread_own(into, from, o, to);
+    for (int i = 0; i < from->rebases.count; i++) {
+        struct ek_rebase one = from->rebases.one[i];
+        one.cell = to[one.cell];
+        one.row = ek_row_moved(o, &o->there, one.row);
+        bool held = !one.cell || (one.cell > 0 && ek_cells_value(into->cells, one.cell));
+        if (held && r->count < EK_REBASES_MAX && !is_taken(r, own, &one))
+            take_over(into, one, o);
+        else if (held)
+            ek_cells_release(into->cells, one.cell);
+    }
+    if (from->rebases.version > r->version)
+        r->version = from->rebases.version;
+}
+
+bool ek_accepts_end(const struct ek_detector *into, const struct ek_detector *from,
+                    const int16_t *to, struct ek_episode *e)
+{
+    bool moved, ends = false;
+    for (int i = 0; i < into->rebases.count && !ends; i++)
+        if (!has_place(from, to, &into->rebases.one[i]))
+            ends = ek_accept_ends(into, &into->rebases.one[i], into->rebases.one[i].shift_ln, e,
+                                  &moved);
+    return ends;
+}
+
+/* Of a number that is 0 as long as there is no such row. */
+static uint64_t moved_or_none(const struct ek_row_order *o, const struct ek_rows_moved *moved,
+                              uint64_t row)
+{
+    return row ? ek_row_moved(o, moved, row) : 0;
+}
+
+static void move(struct ek_episode *e, const struct ek_row_order *o,
+                 const struct ek_rows_moved *moved)
+{
+    uint64_t *row[] = {&e->alarm_row, &e->since_row, &e->span_first, &e->span_last};
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++)
+        *row[i] = ek_row_moved(o, moved, *row[i]);
+    e->relief_row = moved_or_none(o, moved, e->relief_row);
+}
+
+static bool has_number(const struct ek_detector *d, uint32_t number)
+{
+    for (int i = 0; i < d->episodes; i++)
+        if (d->episode[i].phase != EK_WATCHING && d->episode[i].number == number)
+            return true;
+    return false;
+}
+
+static bool has_cause(const struct ek_detector *d, uint32_t cause)
+{
+    for (int i = 0; i < d->episodes; i++)
+        if (d->episode[i].phase != EK_WATCHING && d->episode[i].cause == cause)
+            return true;
+    return false;
+}
+
+/* Numbers of the changes from there, here. What was taken by one of here before gets a new one; who
+ * shared one does so on. */
+struct numbering {
+    struct ek_detector *into;
+    const struct ek_detector *from;
+    uint32_t number[EK_EPISODES_MAX], cause[EK_EPISODES_MAX]; /* by place there */
+};
+
+static uint32_t cause_of(struct numbering *n, int place)
+{
+    uint32_t cause = n->from->episode[place].cause;
+    if (!cause || !has_cause(n->into, cause))
+        return cause;
+    for (int i = 0; i < place; i++)
+        if (n->from->episode[i].phase != EK_WATCHING && n->from->episode[i].cause == cause)
+            return n->cause[i];
+    return ++n->into->causes_ever;
+}
+
+/* Before any of them is entered. */
+static void count_off(struct numbering *n)
+{
+    struct ek_detector *d = n->into;
+    const struct ek_detector *from = n->from;
+    d->episodes_ever =
+        d->episodes_ever > from->episodes_ever ? d->episodes_ever : from->episodes_ever;
+    d->causes_ever = d->causes_ever > from->causes_ever ? d->causes_ever : from->causes_ever;
+    for (int i = 0; i < from->episodes; i++) {
+        const struct ek_episode *e = &from->episode[i];
+        n->number[i] = n->cause[i] = 0;
+        if (e->phase == EK_WATCHING)
+            continue;
+        n->number[i] = has_number(d, e->number) ? ++d->episodes_ever : e->number;
+        n->cause[i] = cause_of(n, i);
+    }
+}
+
+/* Of an episode there, here. */
+static uint32_t number_of(const struct numbering *n, uint32_t number)
+{
+    for (int i = 0; number && i < n->from->episodes; i++)
+        if (n->number[i] && n->from->episode[i].number == number)
+            return n->number[i];
+    return number;
+}
+
+/* `e` is in the terms of here. One of here that is only suspected gives way to a confirmed one. */
+static void unite(struct ek_detector *d, const struct ek_episode *e, bool told_elsewhere)
+{
+    struct ek_episode *own = ek_episode_at(d, e->cell, e->feature), *place;
+    if (own && (own->phase == EK_PHASE_CONFIRMED || e->phase != EK_PHASE_CONFIRMED)) {
+        if (!told_elsewhere)
+            ek_episode_tell_dismissed(d, e, EK_BY_ANOTHER_FINDING);
+        return;
+    }
+    if (own)
+        ek_episode_dismiss(d, own, EK_BY_ANOTHER_FINDING);
+    place = ek_episode_place(d);
+    if (place) {
+        *place = *e;
+        ek_episode_enter(d, place);
+    }
+}
+
+static void merge_changes_take_over(struct numbering *n, int place, const struct ek_row_order *o,
+                                    const int16_t *to)
+{
+    struct ek_detector *d = n->into;
+    struct ek_episode e = n->from->episode[place];
+    if (e.phase == EK_WATCHING || to[e.cell] < 0)
+        return;
+    bool renumbered = e.number != n->number[place];
+    e.cell = to[e.cell];
+    e.number = n->number[place];
+    e.cause = n->cause[place];
+    e.kin = number_of(n, e.kin);
+    move(&e, o, &o->there);
+    if (e.since_row >= o->first)
+        e.since_query = ek_history_row(d->history, e.since_row)->query;
+    if (!ek_accepts_end(d, n->from, to, &e))
+        unite(d, &e, renumbered);
+    else if (!renumbered)
+        ek_episode_tell_dismissed(d, &e, EK_OTHER_NORMAL);
+}
+
+void ek_changes_merge(struct ek_detector *into, const struct ek_detector *from,
+                      const struct ek_row_order *o, const int16_t *to)
+{
+    struct numbering n = {.into = into, .from = from};
+    for (int i = 0; i < into->episodes; i++)
+        if (into->episode[i].phase != EK_WATCHING)
+            move(&into->episode[i], o, &o->here);
+    for (int f = 0; f < into->features; f++) {
+        uint64_t here = moved_or_none(o, &o->here, into->settled[f]);
+        uint64_t there = moved_or_none(o, &o->there, from->settled[f]);
+        into->settled[f] = here > there ? here : there;
+    }
+    count_off(&n);
+    for (int i = 0; i < from->episodes; i++)
+        merge_changes_take_over(&n, i, o, to);
+    into->claims++;
+}
 
 int ek_detector_adopt_cells(struct ek_detector *into, const struct ek_cells *from, int16_t *to)
 {

@@ -4,7 +4,7 @@
 #define EK_DECIDE_STRATUM_H
 
 #include "schema/manifest.h"
-#include "lists/query.h"
+#include "lists/list.h"
 
 enum { EK_STRATUM_TEXT = 64 };
 

@@ -2,7 +2,7 @@
 
 #include "base/alloc.h"
 #include "base/buf.h"
-#include "guard/sentence.h"
+#include "guard/finding_text.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -13,7 +13,7 @@
 #include "plan/plan.h"
 #include "plan/policy.h"
 #include "schema/manifest.h"
-#include "serve/agreement.h"
+#include "serve/agreement_watch.h"
 
 #include <stdbool.h>
 

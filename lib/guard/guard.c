@@ -1,20 +1,110 @@
-#include "evenkeel.h"
+#include "guard/guard.h"
 
 #include "base/alloc.h"
-#include "detect/bucket.h"
-#include "detect/shows.h"
-#include "plan/beyond.h"
+#include "detect/dedup.h"
+#include "detect/fault_membership.h"
+#include "evenkeel.h"
+#include "fleet/finding_diff.h"
 #include "guard/event_json.h"
-#include "fleet/fleet_news.h"
-#include "guard/guard_accept.h"
 #include "guard/guard_control.h"
 #include "guard/guard_fleet.h"
 #include "guard/guard_internal.h"
 #include "guard/guard_items.h"
-#include "serve/trial_sums.h"
+#include "guard/operator_commands.h"
+#include "plan/limit_counters.h"
+#include "serve/comparison_sums.h"
 
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
+
+static const int64_t DAY_MS = (int64_t)24 * 3600 * 1000;
+
+static int by_time(const void *a, const void *b)
+{
+    const int64_t *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+/* Producers may write any time there is. */
+static int64_t later(int64_t time_ms, int64_t by_ms)
+{
+    return time_ms > INT64_MAX - by_ms ? INT64_MAX : time_ms + by_ms;
+}
+
+static int is_past(int64_t time_ms, int64_t than_ms, int64_t by_ms)
+{
+    return time_ms > later(than_ms, by_ms);
+}
+
+/* Goes where more than half of the last lists are, if that is ahead, or too far behind. */
+static void follow_most(struct ek_stream_clock *c, int64_t back_ms)
+{
+    int64_t sorted[EK_STREAM_CLOCK_LISTS];
+    memcpy(sorted, c->last_ms, (size_t)c->seen * sizeof *sorted);
+    qsort(sorted, (size_t)c->seen, sizeof *sorted, by_time);
+    int64_t reached = sorted[(c->seen - 1) / 2], passed_by_few = sorted[c->seen / 2];
+    if (reached > c->now_ms)
+        c->now_ms = reached;
+    else if (is_past(c->now_ms, passed_by_few, back_ms))
+        c->now_ms = passed_by_few;
+}
+
+static void remember(struct ek_stream_clock *c, int64_t time_ms)
+{
+    c->last_ms[c->next] = time_ms;
+    c->next = (c->next + 1) % EK_STREAM_CLOCK_LISTS;
+    c->seen += c->seen < EK_STREAM_CLOCK_LISTS;
+}
+
+int64_t ek_stream_clock_list(struct ek_stream_clock *c, int64_t time_ms)
+{
+    time_ms = time_ms < 0 ? 0 : time_ms; /* a state has none before 1970 */
+    int young = c->seen < EK_STREAM_CLOCK_LISTS;
+    int64_t back_ms = young ? EK_STREAM_CLOCK_STEP_MS : DAY_MS;
+    remember(c, time_ms);
+    if (!c->started) {
+        c->started = 1;
+        c->now_ms = time_ms;
+    } else if (is_past(time_ms, c->now_ms, EK_STREAM_CLOCK_STEP_MS) ||
+               is_past(c->now_ms, time_ms, back_ms)) {
+        follow_most(c, back_ms);
+    } else if (time_ms > c->now_ms) {
+        c->now_ms = time_ms;
+    }
+    return c->now_ms;
+}
+
+/* The last lists would come so much later now, too. */
+int64_t ek_stream_clock_pass(struct ek_stream_clock *c, int64_t elapsed_ms)
+{
+    if (elapsed_ms <= 0 || elapsed_ms > DAY_MS || !c->started)
+        return c->now_ms;
+    for (int i = 0; i < c->seen; i++)
+        c->last_ms[i] = later(c->last_ms[i], elapsed_ms);
+    return c->now_ms = later(c->now_ms, elapsed_ms);
+}
+
+void ek_stream_clock_restored(struct ek_stream_clock *c)
+{
+    for (int i = 0; i < EK_STREAM_CLOCK_LISTS; i++)
+        c->last_ms[i] = c->now_ms;
+    c->next = c->seen % EK_STREAM_CLOCK_LISTS;
+}
+
+void ek_stream_clock_snap(struct ek_stream_clock *c, struct ek_snap *s)
+{
+    int first = ek_snap_reads(s) ? 0 : c->next - c->seen + EK_STREAM_CLOCK_LISTS;
+    for (int i = 0; i < c->seen; i++) {
+        int64_t *last_ms = &c->last_ms[(first + i) % EK_STREAM_CLOCK_LISTS];
+        int64_t ago_ms = c->now_ms - *last_ms;
+        ek_snap_i64(s, &ago_ms);
+        if (!ek_snap_reads(s))
+            continue;
+        ek_snap_require(s, ago_ms <= c->now_ms && ago_ms >= c->now_ms - INT64_MAX);
+        *last_ms = s->rc ? c->now_ms : c->now_ms - ago_ms;
+    }
+}
 
 static int out_of_memory(struct ek_error *e)
 {

@@ -1,7 +1,7 @@
 #include "guard/guard_assets.h"
 
 #include "base/alloc.h"
-#include "detect/pooled.h"
+#include "detect/evidence_sum.h"
 #include "guard/guard_control.h"
 #include "guard/guard_fleet.h"
 

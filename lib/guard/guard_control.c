@@ -1,9 +1,9 @@
 #include "guard/guard_control.h"
 
 #include "base/alloc.h"
-#include "detect/pooled.h"
-#include "detect/shows.h"
-#include "guard/guard_history.h"
+#include "detect/evidence_sum.h"
+#include "detect/fault_membership.h"
+#include "guard/operator_json.h"
 #include "guard/guard_trials.h"
 
 #include <string.h>

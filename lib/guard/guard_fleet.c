@@ -1,8 +1,8 @@
 #include "guard/guard_fleet.h"
 
-#include "fleet/fleet_news.h"
+#include "fleet/finding_diff.h"
 #include "guard/guard_control.h"
-#include "guard/guard_history.h"
+#include "guard/operator_json.h"
 #include "guard/guard_internal.h"
 #include "guard/guard_trials.h"
 

@@ -10,7 +10,7 @@
 #define EK_GUARD_GUARD_FLEET_H
 
 #include "evenkeel.h"
-#include "fleet/fleet_member.h"
+#include "fleet/fleet_instance.h"
 
 #include <stdbool.h>
 

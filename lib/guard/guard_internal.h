@@ -5,19 +5,18 @@
 
 #include "detect/detector.h"
 #include "evenkeel.h"
-#include "serve/agreement.h"
+#include "serve/agreement_watch.h"
 #include "serve/assembly.h"
 #include "serve/assets.h"
-#include "plan/beyond.h"
+#include "plan/limit_counters.h"
 #include "serve/context.h"
-#include "plan/control.h"
+#include "plan/route_controller.h"
 #include "plan/decisions.h"
 #include "guard/event.h"
 #include "guard/save.h"
 #include "plan/open_findings.h"
-#include "serve/past_plans.h"
-#include "guard/stream_clock.h"
-#include "guard/traffic.h"
+#include "guard/guard.h"
+#include "guard/live_sketches.h"
 
 #include <stdbool.h>
 

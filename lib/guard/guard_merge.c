@@ -1,7 +1,7 @@
 #include "base/alloc.h"
 #include "detect/merge.h"
-#include "detect/shows.h"
-#include "fleet/fleet_member.h"
+#include "detect/fault_membership.h"
+#include "fleet/fleet_instance.h"
 #include "guard/guard_control.h"
 #include "num/windows_snap.h"
 

@@ -9,7 +9,7 @@
 #define EK_GUARD_GUARD_TRIALS_H
 
 #include "evenkeel.h"
-#include "serve/trial_sums.h"
+#include "serve/comparison_sums.h"
 
 /* EK_ENOMEM: the rest did not count. */
 int ek_guard_tried(struct ek_guard *g, const struct ek_trial *trial, size_t count,

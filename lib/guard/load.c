@@ -1,7 +1,7 @@
 #include "base/alloc.h"
 #include "detect/merge.h"
 #include "guard/guard_control.h"
-#include "guard/guard_orders.h"
+#include "guard/operator_commands.h"
 #include "guard/state.h"
 #include "num/windows_snap.h"
 

@@ -5,7 +5,7 @@
 #define EK_GUARD_SAVE_H
 
 #include "base/snap.h"
-#include "detect/detector_parts.h"
+#include "detect/detector_state.h"
 
 #include <stdbool.h>
 

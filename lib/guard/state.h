@@ -8,10 +8,10 @@
 #define EK_GUARD_STATE_H
 
 #include "base/snap.h"
-#include "detect/detector_parts.h"
+#include "detect/detector_state.h"
 #include "evenkeel.h"
 #include "guard/save.h"
-#include "guard/stream_clock.h"
+#include "guard/guard.h"
 #include "rules/rules.h"
 
 #include <stdbool.h>

@@ -6,8 +6,8 @@
  * begin with its brace. Plain, gzip or zstd, or "-". Errors carry file and record number (from 1);
  * after one the reader can only be closed. Owner: the caller.
  */
-#ifndef EK_DATA_CAPTURE_H
-#define EK_DATA_CAPTURE_H
+#ifndef EK_LISTS_CAPTURE_H
+#define EK_LISTS_CAPTURE_H
 
 #include "base/buf.h"
 #include "base/error.h"

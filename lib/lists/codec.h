@@ -12,12 +12,12 @@
  * Nothing allocates once the list has grown to the size of the messages.
  * Threads: a codec is read-only after ek_codec_new and may be shared.
  */
-#ifndef EK_DATA_CODEC_H
-#define EK_DATA_CODEC_H
+#ifndef EK_LISTS_CODEC_H
+#define EK_LISTS_CODEC_H
 
 #include "base/buf.h"
+#include "lists/list.h"
 #include "schema/manifest.h"
-#include "lists/query.h"
 
 /* How messages are written. The two cannot be mistaken for each other: JSON begins with a space or
  * a brace, which no map of msgpack does. */

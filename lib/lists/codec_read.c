@@ -1,8 +1,247 @@
+/* What a message with a part of a list says of the whole. As with labels: a schema that means
+ * something else by these words, a value of another kind, must not turn live messages into dead
+ * letters, so such a value is skipped. */
 #include "base/parse.h"
 #include "lists/codec_inner.h"
 #include "lists/codec_json.h"
 
 #include <math.h>
+
+/* Marks the entries of a row that a map has not filled yet: a NaN that no arithmetic makes. Should
+ * a message carry just this one, it is missing all the same. */
+static const uint32_t UNSEEN = 0x7fe5e11eu;
+
+static int read_number(struct ek_decode *d, float *out)
+{
+    struct ek_head h;
+    if (ek_wire_float32(&d->w, out))
+        return EK_OK;
+    int rc = ek_decode_head(d, &h);
+    if (rc)
+        return rc;
+    if (ek_head_is_number(&h))
+        *out = (float)ek_head_number(&h);
+    else if (h.kind == EK_WIRE_NIL)
+        *out = NAN;
+    else
+        return ek_decode_fail(d, EK_EFORMAT, "%s, expected %s", ek_decode_kind(d, h.kind),
+                              d->words->number);
+    return EK_OK;
+}
+
+/* Values of one kind come in runs, nil among them; what is none of these goes one by one. */
+static int read_array(struct ek_decode *d, float *row, size_t count)
+{
+    const struct ek_codec *c = d->c;
+    struct ek_wire *w = &d->w;
+    size_t i = 0;
+    for (;;) {
+        size_t from = i;
+        i += c->swap(&w->p, w->end, row + i, count - i);
+        if (i == count)
+            return EK_OK;
+        i += c->swap64(&w->p, w->end, row + i, count - i);
+        if (i == count)
+            return EK_OK;
+        if (i > from)
+            continue;
+        d->index = (int)i;
+        int rc = read_number(d, row + i++);
+        if (rc)
+            return rc;
+        d->index = -1;
+    }
+}
+
+static void read_bin(struct ek_wire *w, float *row, size_t count)
+{
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    if (count)
+        memcpy(row, w->p, 4 * count);
+#else
+    for (size_t i = 0; i < count; i++)
+        row[i] = ek_float_of_bits(__builtin_bswap32(ek_load_be32(w->p + 4 * i)));
+#endif
+    w->p += 4 * count;
+}
+
+/* The next key as a feature's number, -1 for a name nobody knows, which then stands in d->key.
+ * Writers keep their order from item to item, mostly that of the manifest: `guess` is tried first.
+ */
+static int read_name(struct ek_decode *d, const struct ek_names *names, int guess, int *number)
+{
+    if (guess < names->count && ek_key_take(&names->keys[guess], &d->w)) {
+        *number = guess;
+        return EK_OK;
+    }
+    int rc = ek_decode_key(d, &d->key);
+    if (rc)
+        return rc;
+    *number = ek_names_find(names, d->key);
+    if (*number >= 0)
+        d->key.text = NULL;
+    return EK_OK;
+}
+
+static int read_entry(struct ek_decode *d, const struct ek_names *names, float *row, int *next)
+{
+    int number;
+    int rc = read_name(d, names, *next, &number);
+    if (rc)
+        return rc;
+    if (number < 0) {
+        rc = ek_decode_skip(d);
+        if (!rc)
+            d->key.text = NULL;
+        return rc;
+    }
+    *next = number + 1;
+    bool twice = ek_bits_of_float(row[number]) != UNSEEN;
+    if (!twice && ek_wire_float32(&d->w, row + number))
+        return EK_OK;
+    d->key = (struct ek_text){names->features[number]->name, names->lengths[number]};
+    rc = twice ? ek_decode_fail(d, EK_EFORMAT, "given twice") : read_number(d, row + number);
+    if (!rc)
+        d->key.text = NULL;
+    return rc;
+}
+
+static int read_map(struct ek_decode *d, const struct ek_names *names, float *row, uint32_t pairs)
+{
+    int next = 0, rc = EK_OK;
+    for (int i = 0; i < names->count; i++)
+        memcpy(row + i, &UNSEEN, sizeof UNSEEN);
+    for (uint32_t i = 0; !rc && i < pairs; i++)
+        rc = read_entry(d, names, row, &next);
+    for (int i = 0; i < names->count; i++)
+        if (ek_bits_of_float(row[i]) == UNSEEN)
+            row[i] = NAN;
+    return rc;
+}
+
+/* The usual bin of a row of 64 values and more. */
+static bool take_bin16(struct ek_wire *w, float *row, size_t count)
+{
+    size_t size = 4 * count, left = ek_wire_left(w);
+    if (left < 3 || left - 3 < size || w->p[0] != EK_TAG_BIN16 ||
+        ((size_t)w->p[1] << 8 | w->p[2]) != size)
+        return false;
+    w->p += 3;
+    read_bin(w, row, count);
+    return true;
+}
+
+int ek_decode_values(struct ek_decode *d, const struct ek_names *names, float *row, int count)
+{
+    struct ek_head h;
+    if (take_bin16(&d->w, row, (size_t)count))
+        return EK_OK;
+    int rc = ek_decode_head(d, &h);
+    if (rc)
+        return rc;
+    switch (h.kind) {
+    case EK_WIRE_ARRAY:
+        if (h.count != (uint32_t)count)
+            return ek_decode_fail(d, EK_EFORMAT, "%u values, the manifest has %d", h.count, count);
+        return read_array(d, row, (size_t)count);
+    case EK_WIRE_BIN:
+        if (h.count != 4 * (uint32_t)count)
+            return ek_decode_fail(d, EK_EFORMAT, "%u bytes, the %d features of the manifest are %u",
+                                  h.count, count, 4 * (uint32_t)count);
+        read_bin(&d->w, row, (size_t)count);
+        return EK_OK;
+    case EK_WIRE_MAP:
+        return read_map(d, names, row, h.count);
+    default:
+        return ek_decode_fail(d, EK_EFORMAT, "%s, expected %s", ek_decode_kind(d, h.kind),
+                              d->words->values);
+    }
+}
+
+int ek_decode_list_items(struct ek_decode *d)
+{
+    static const double MOST = 1e9;
+    const uint8_t *start = d->w.p;
+    struct ek_head h;
+    int rc = ek_decode_head(d, &h);
+    if (rc || h.kind == EK_WIRE_NIL)
+        return rc;
+    if (!ek_head_is_number(&h))
+        return ek_decode_skip_from(d, start);
+    double value = ek_head_number(&h);
+    if (!(value >= 0 && value <= MOST) || value != floor(value))
+        return ek_decode_fail(d, EK_EFORMAT, "not the number of items of a list");
+    d->list_items = (int)value;
+    return EK_OK;
+}
+
+/* Beyond it is no logarithm of a double. */
+static const double LOG_MOST = 745;
+
+static int read_mean(struct ek_decode *d, double *mean)
+{
+    struct ek_head h;
+    int rc = ek_decode_head(d, &h);
+    if (rc)
+        return rc;
+    *mean = NAN;
+    if (h.kind == EK_WIRE_NIL)
+        return EK_OK;
+    if (!ek_head_is_number(&h))
+        return ek_decode_fail(d, EK_EFORMAT, "%s, expected %s", ek_decode_kind(d, h.kind),
+                              d->words->number);
+    *mean = ek_head_number(&h);
+    if (fabs(*mean) > LOG_MOST)
+        return ek_decode_fail(d, EK_EFORMAT, "%g is no mean of logarithms", *mean);
+    return EK_OK;
+}
+
+int ek_decode_log_means(struct ek_decode *d)
+{
+    int count = d->c->manifest->routable_count;
+    const uint8_t *start = d->w.p;
+    struct ek_head h;
+    int rc = ek_decode_head(d, &h);
+    if (rc || h.kind == EK_WIRE_NIL)
+        return rc;
+    if (h.kind != EK_WIRE_ARRAY)
+        return ek_decode_skip_from(d, start);
+    if (h.count != (uint32_t)count)
+        return ek_decode_fail(d, EK_EFORMAT, "%u means, %d features are routable", h.count, count);
+    if (ek_query_mean_room(d->q, count))
+        return ek_decode_fail(d, EK_ENOMEM, "no memory for %d means", count);
+    for (d->index = 0; !rc && d->index < count; d->index += !rc)
+        rc = read_mean(d, &d->q->log_mean[d->index]);
+    if (rc)
+        return rc;
+    d->index = -1;
+    d->q->has_log_means = true;
+    return EK_OK;
+}
+
+/* What is derived from the length of a list cannot be had from one item. */
+static int without_length(struct ek_decode *d)
+{
+    const struct ek_manifest *m = d->c->manifest;
+    if (d->c->layout != EK_LAYOUT_ITEM || !m->derived_count)
+        return EK_OK;
+    d->field = d->c->list_items;
+    return ek_decode_fail(d, EK_EFORMAT, "missing: the query feature '%s' is of the whole list",
+                          m->query[m->query_count - 1]->name);
+}
+
+int ek_decode_whole(struct ek_decode *d)
+{
+    if (d->list_items < 0)
+        return without_length(d);
+    if (d->list_items < d->q->items) {
+        d->field = d->c->list_items;
+        return ek_decode_fail(d, EK_EFORMAT, "%d, but the message has %d items", d->list_items,
+                              d->q->items);
+    }
+    d->q->list_items = d->list_items;
+    return EK_OK;
+}
 
 int ek_decode_head(struct ek_decode *d, struct ek_head *h)
 {
@@ -287,7 +526,7 @@ static int require(struct ek_decode *d, const struct ek_field *field, int values
     return EK_EFORMAT;
 }
 
-static int read_map(struct ek_decode *d, uint32_t pairs, int first);
+static int codec_read_read_map(struct ek_decode *d, uint32_t pairs, int first);
 
 static int read_item(struct ek_decode *d, int i)
 {
@@ -308,7 +547,7 @@ static int read_item(struct ek_decode *d, int i)
         if (h.kind != EK_WIRE_MAP)
             return wrong_kind(d, &h, d->words->map);
     }
-    rc = read_map(d, h.count, d->c->item);
+    rc = codec_read_read_map(d, h.count, d->c->item);
     return rc ? rc : require(d, d->c->features, q->item_features);
 }
 
@@ -377,7 +616,7 @@ static int read_group(struct ek_decode *d, const struct ek_field *field)
         return rc;
     if (h.kind != EK_WIRE_MAP)
         return wrong_kind(d, &h, d->words->map);
-    return read_map(d, h.count, field->child);
+    return codec_read_read_map(d, h.count, field->child);
 }
 
 static int read_field(struct ek_decode *d, const struct ek_field *field)
@@ -445,7 +684,7 @@ static int read_key(struct ek_decode *d, int first, int guess, const struct ek_f
     return EK_OK;
 }
 
-static int read_map(struct ek_decode *d, uint32_t pairs, int first)
+static int codec_read_read_map(struct ek_decode *d, uint32_t pairs, int first)
 {
     const struct ek_field *parent = d->field;
     int guess = first, rc = EK_OK;
@@ -570,7 +809,7 @@ static int read_message(struct ek_decode *d)
         return rc;
     if (h.kind != EK_WIRE_MAP)
         return wrong_kind(d, &h, d->words->map);
-    rc = read_map(d, h.count, d->c->top);
+    rc = codec_read_read_map(d, h.count, d->c->top);
     if (!rc)
         rc = check_complete(d);
     return rc ? rc : ek_decode_whole(d);

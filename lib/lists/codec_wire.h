@@ -9,7 +9,7 @@
 #ifndef EK_DATA_CODEC_WIRE_H
 #define EK_DATA_CODEC_WIRE_H
 
-#include "lists/query.h"
+#include "lists/list.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -8,7 +8,7 @@
 #define EK_DATA_DATASET_H
 
 #include "schema/manifest.h"
-#include "lists/query.h"
+#include "lists/list.h"
 
 struct ek_dataset {
     size_t lists, items;               /* Q, N */

@@ -5,7 +5,7 @@
 #ifndef EK_GUARD_CONTROL_INTERNAL_H
 #define EK_GUARD_CONTROL_INTERNAL_H
 
-#include "plan/control.h"
+#include "plan/route_controller.h"
 
 enum { EK_CONTROL_PINS_MAX = 2 * EK_PINS_MAX /* that hold: of people, and of the rules */ };
 

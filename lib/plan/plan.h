@@ -7,9 +7,10 @@
  * others; its entries are all enforced. What is in force is made of it (decide/compose.h).
  * Owner: the caller.
  */
-#ifndef EK_DECIDE_PLAN_H
-#define EK_DECIDE_PLAN_H
+#ifndef EK_PLAN_PLAN_H
+#define EK_PLAN_PLAN_H
 
+#include "base/snap.h"
 #include "schema/words.h"
 
 #include <stdbool.h>
@@ -134,5 +135,31 @@ void ek_plan_apply(const struct ek_plan *p, const struct ek_plan_list *list,
                    const int *routable_of_item, int routables, struct ek_plan_routing *out);
 /* Whether they treat every list alike, the values of treatments, times and versions aside. */
 bool ek_plan_same(const struct ek_plan *a, const struct ek_plan *b);
+
+/* Which modes the lists that an entry reaches can get, by words that the rules have for some cells.
+ *
+ * A list's mode is the most careful that words of its own cells say, those of the feature before
+ * those of `defaults`, else that of the entry; an entry of all traffic, or of one dimension, has
+ * lists of many modes then. Pure.
+ */
+struct ek_plan_words {
+    const struct ek_plan_mode *mode; /* one per feature, level and cell */
+    int modes;
+    int (*dimension_of)(void *context, int cell); /* -1: all traffic */
+    void *context;
+};
+
+/* A set of modes: 1 << mode of each. */
+static inline unsigned ek_mode_bit(enum ek_mode m)
+{
+    return 1u << m;
+}
+
+/* Of an entry of this feature and cell; mode: what the most specific word says of it. */
+unsigned ek_plan_modes_of(const struct ek_plan_words *w, int feature, int cell, enum ek_mode mode);
+
+/* The plan as a part of the state (docs/format/state.md). */
+/* Its entries are of features and cells below these. */
+void ek_plan_snap(struct ek_plan *p, struct ek_snap *s, int features, int cells);
 
 #endif

@@ -16,7 +16,7 @@
 #define EK_SCORE_AGREEMENT_H
 
 #include "base/error.h"
-#include "assets/fidelity.h"
+#include "assets/model.h"
 
 #include <stdbool.h>
 

@@ -1,7 +1,7 @@
 #include "score/encode.h"
 
 #include "base/alloc.h"
-#include "lists/query.h"
+#include "lists/list.h"
 #include "num/ln.h"
 
 #include <float.h>

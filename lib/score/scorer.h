@@ -11,7 +11,7 @@
 #define EK_SCORE_SCORER_H
 
 #include "assets/model.h"
-#include "lists/query.h"
+#include "lists/list.h"
 #include "schema/words.h"
 
 struct ek_scorer;

@@ -3,7 +3,7 @@
 #ifndef EK_GUARD_ASSEMBLY_LIST_H
 #define EK_GUARD_ASSEMBLY_LIST_H
 
-#include "lists/query.h"
+#include "lists/list.h"
 
 #include <stdbool.h>
 

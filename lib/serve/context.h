@@ -7,8 +7,8 @@
 #define EK_GUARD_CONTEXT_H
 
 #include "base/buf.h"
-#include "lists/query.h"
-#include "detect/list_reader.h"
+#include "lists/list.h"
+#include "detect/list_stats_builder.h"
 #include "plan/plan.h"
 #include "evenkeel.h"
 #include "score/both_ways.h"

@@ -14,7 +14,7 @@ struct check {
     const char *text, *pool; /* the pool is a copy of the text: strings start at the same offset */
     size_t length, place;    /* of the newest string */
     bool allow_nul;
-    struct ek_json_fault *why;
+    struct ek_json_error *why;
 };
 
 static void *allocate(void *context, size_t size)
@@ -40,7 +40,7 @@ static int fault(const struct check *c, size_t place, const char *text)
 {
     size_t line = 1, column = 1, character;
     yyjson_locate_pos(c->text, c->length, place, &line, &column, &character);
-    *c->why = (struct ek_json_fault){.line = (int)line, .column = (int)column};
+    *c->why = (struct ek_json_error){.line = (int)line, .column = (int)column};
     snprintf(c->why->text, sizeof c->why->text, "%s", text);
     return EK_EFORMAT;
 }
@@ -113,7 +113,7 @@ static int check_value(struct check *c, yyjson_val *value, int depth)
 }
 
 int ek_json_parse(yyjson_doc **out, const char *text, size_t length, bool allow_nul,
-                  struct ek_json_fault *why)
+                  struct ek_json_error *why)
 {
     const yyjson_alc memory = {allocate, resize, give_back, NULL};
     yyjson_read_err e;

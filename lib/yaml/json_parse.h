@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct ek_json_fault {
+struct ek_json_error {
     int line, column; /* 1-based; column in characters */
     char text[100];
 };
@@ -19,6 +19,6 @@ struct ek_json_fault {
 /* The root is an array or an object. allow_nul: strings, but not keys, may contain U+0000.
  * Returns 0, EK_ENOMEM, or EK_EFORMAT with the fault in `why`. On failure *out is NULL. */
 int ek_json_parse(yyjson_doc **out, const char *text, size_t length, bool allow_nul,
-                  struct ek_json_fault *why);
+                  struct ek_json_error *why);
 
 #endif

@@ -1,12 +1,7 @@
-/* YAML as a tree that remembers where everything stood (libyaml; nobody else includes it).
- *
- * Invariants: no aliases, no anchors, no tags, one document; depth, nodes and bytes are limited, so
- * that no file can grow when read. Keys of one mapping are unique: one that is there again is an
- * error with both places. A byte order mark before the text is passed over.
- * Errors carry file, line and column. Owner: the caller, ek_yaml_free; nodes live as long as it.
- */
-#ifndef EK_DATA_YAML_H
-#define EK_DATA_YAML_H
+/* What libyaml says about a text that it cannot read, in our words, with what to do about it.
+ * Internal to lib/data. */
+#ifndef EK_YAML_YAML_H
+#define EK_YAML_YAML_H
 
 #include "base/error.h"
 #include "base/error_list.h"
@@ -14,6 +9,22 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct ek_yaml_problem {
+    const char *theirs;
+    const char *ours;
+    bool at_begin; /* the place to look at is where it begins, not where it was noticed */
+};
+
+/* Never NULL: what is not known is no valid YAML. */
+const struct ek_yaml_problem *ek_yaml_problem_of(const char *theirs);
+
+/* YAML as a tree that remembers where everything stood (libyaml; nobody else includes it).
+ *
+ * Invariants: no aliases, no anchors, no tags, one document; depth, nodes and bytes are limited, so
+ * that no file can grow when read. Keys of one mapping are unique: one that is there again is an
+ * error with both places. A byte order mark before the text is passed over.
+ * Errors carry file, line and column. Owner: the caller, ek_yaml_free; nodes live as long as it.
+ */
 enum { EK_YAML_DEPTH_MAX = 32, EK_YAML_NODES_MAX = 200000, EK_YAML_BYTES_MAX = 8 << 20 };
 
 enum ek_node_kind { EK_NODE_SCALAR, EK_NODE_SEQUENCE, EK_NODE_MAPPING };

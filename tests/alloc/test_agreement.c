@@ -4,7 +4,7 @@
 #include "tests/check.h"
 
 #include "base/rng.h"
-#include "serve/agreement.h"
+#include "serve/agreement_watch.h"
 #include "guard/event_json.h"
 #include "offline/train/distillation.h"
 #include "tests/stream.h"

@@ -3,9 +3,9 @@
 #include "tests/check.h"
 #include "tests/shop.h"
 
-#include "fleet/fleet_decide.h"
-#include "fleet/fleet_member.h"
-#include "fleet/fleet_news.h"
+#include "fleet/leader.h"
+#include "fleet/fleet_instance.h"
+#include "fleet/finding_diff.h"
 
 enum { LISTS = 60, CELLS = 8, TICKS = 3 };
 

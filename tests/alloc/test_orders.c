@@ -4,8 +4,8 @@
 #include "tests/check.h"
 #include "tests/state_world.h"
 
-#include "guard/guard_history.h"
-#include "guard/guard_orders.h"
+#include "guard/operator_json.h"
+#include "guard/operator_commands.h"
 
 enum { LISTS = 6, TRAINING = 400 };
 

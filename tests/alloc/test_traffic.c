@@ -2,7 +2,7 @@
 #include "tests/alloc/sweep.h"
 #include "tests/check.h"
 
-#include "lists/letor_write.h"
+#include "lists/letor.h"
 #include "offline/world/faults.h"
 #include "offline/world/hotel.h"
 

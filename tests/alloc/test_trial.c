@@ -2,7 +2,7 @@
 #include "tests/alloc/sweep.h"
 #include "tests/check.h"
 
-#include "serve/trial_sums.h"
+#include "serve/comparison_sums.h"
 #include "tests/stream.h"
 
 enum { LISTS = 8 };

@@ -3,7 +3,7 @@
 #include "base/alloc.h"
 #include "base/buf.h"
 #include "base/rng.h"
-#include "serve/agreement.h"
+#include "serve/agreement_watch.h"
 #include "serve/assets.h"
 #include "score/scorer.h"
 #include "tests/bench/bench.h"

@@ -1,9 +1,9 @@
 /* Observe: what the detector adds to a decoded list: statistics, evidence, history; what the live
  * sketches add; and all of it, from the bytes. And how long a detector takes to move. */
 #include "lists/codec.h"
-#include "detect/pooled.h"
+#include "detect/evidence_sum.h"
 #include "serve/assets.h"
-#include "guard/traffic.h"
+#include "guard/live_sketches.h"
 #include "num/windows.h"
 #include "tests/bench/bench.h"
 #include "tests/measure.h"

@@ -9,7 +9,7 @@
 
 #include "base/rng.h"
 #include "assets/model.h"
-#include "lists/query.h"
+#include "lists/list.h"
 
 enum { EK_BENCH_ID = 12 }; /* bytes of an id and its end */
 #define EK_BENCH_MISSING 0.05

@@ -6,7 +6,7 @@
 
 #include "base/alloc.h"
 #include "assets/model.h"
-#include "lists/query.h"
+#include "lists/list.h"
 
 #include <stdio.h>
 

@@ -5,10 +5,10 @@
 #ifndef EK_TESTS_FUZZ_COMPANY_H
 #define EK_TESTS_FUZZ_COMPANY_H
 
-#include "fleet/fleet_decide.h"
-#include "fleet/fleet_member.h"
-#include "fleet/fleet_orders.h"
-#include "serve/trial_sums.h"
+#include "fleet/leader.h"
+#include "fleet/fleet_instance.h"
+#include "fleet/command_record.h"
+#include "serve/comparison_sums.h"
 
 enum { COMPANY_MEMBERS = 2, COMPANY_DECIDERS = 2, COMPANY_TICK_MS = 1000, COMPANY_LISTS = 8 };
 

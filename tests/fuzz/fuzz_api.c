@@ -1,8 +1,8 @@
 /* Calls of the API: the first byte says which, and who calls in what manner; the rest is the body.
  * Whatever it is, the answer is a JSON object, and only who may has changed anything.
  */
-#include "daemon/http/api_words.h"
-#include "daemon/http/http_pages.h"
+#include "daemon/http/control_api.h"
+#include "daemon/http/pages.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/served.h"
 

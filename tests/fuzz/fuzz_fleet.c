@@ -2,10 +2,10 @@
  * the same bytes: as they are, and with the head and the checksum that let them in.
  */
 #include "base/hash.h"
-#include "fleet/fleet_case.h"
-#include "fleet/fleet_decide.h"
-#include "fleet/fleet_member.h"
-#include "fleet/fleet_orders.h"
+#include "fleet/diagnosis.h"
+#include "fleet/leader.h"
+#include "fleet/fleet_instance.h"
+#include "fleet/command_record.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/shop.h"
 

@@ -2,7 +2,7 @@
  * must answer what can be answered in the form of HTTP, and go on with others. From time to time it
  * is stopped while it is asked, and started anew.
  */
-#include "daemon/http/http.h"
+#include "daemon/http/server.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/served.h"
 

@@ -1,7 +1,7 @@
 /* Messages under a configuration that names their fields: the input is the configuration, a zero,
  * and a message, which is read both as a list and by `inspect`, which knows no manifest.
  */
-#include "daemon/files/dialect.h"
+#include "daemon/files/field_mapping.h"
 #include "lists/codec_shape.h"
 #include "tests/codec_oracle.h"
 #include "tests/fuzz/fuzz.h"

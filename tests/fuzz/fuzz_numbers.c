@@ -5,7 +5,7 @@
 #include "base/decimal.h"
 #include "base/error.h"
 #include "base/parse.h"
-#include "daemon/base/rfc3339.h"
+#include "daemon/base/log.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <errno.h>

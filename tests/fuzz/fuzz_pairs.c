@@ -1,5 +1,5 @@
 /* Runs and judgements: what is read is found by its query, once, with the number it came with. */
-#include "daemon/tools/extract/trec_pairs.h"
+#include "daemon/tools/extract/extract_candidates.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <float.h>

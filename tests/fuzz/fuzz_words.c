@@ -3,12 +3,10 @@
  * which.
  */
 #include "base/error.h"
-#include "daemon/base/address.h"
-#include "daemon/http/http_host.h"
-#include "daemon/state/state_note.h"
-#include "daemon/state/state_pointer.h"
-#include "daemon/config/token.h"
 #include "daemon/base/url.h"
+#include "daemon/http/host_check.h"
+#include "daemon/state/checkpoint_ref.h"
+#include "daemon/config/token.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 #include "tests/fuzz/served.h"
 
-#include "daemon/kafka/kafka_mock.h"
+#include "daemon/kafka/mock_cluster.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/state_world.h"
 

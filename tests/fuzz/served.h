@@ -4,7 +4,7 @@
 #ifndef EK_TESTS_FUZZ_SERVED_H
 #define EK_TESTS_FUZZ_SERVED_H
 
-#include "daemon/http/api.h"
+#include "daemon/http/control_api.h"
 
 /* The only token, whose name is "ana". */
 #define EK_FUZZ_TOKEN "0123456789abcdef"

@@ -28,9 +28,9 @@ def faults(tree):
 
 BODY = "void ek_seeded(char *a, const char *b);\nvoid ek_seeded(char *a, const char *b)\n{\n    %s;\n}\n"
 SEEDS = [
-    ("a banned function", "daemon/base/cli.c", BODY % "strcpy(a, b)", "strcpy() is banned"),
-    ("a time that threads share", "daemon/base/cli.c", BODY % "a = (char *)gmtime((void *)b)", "gmtime() is banned"),
-    ("a shell", "daemon/base/cli.c", BODY % "a[0] = (char)system(b)", "system() is banned"),
+    ("a banned function", "daemon/base/command.c", BODY % "strcpy(a, b)", "strcpy() is banned"),
+    ("a time that threads share", "daemon/base/command.c", BODY % "a = (char *)gmtime((void *)b)", "gmtime() is banned"),
+    ("a shell", "daemon/base/command.c", BODY % "a[0] = (char)system(b)", "system() is banned"),
     ("bare memory", "lib/base/buf.c", BODY % "a = malloc(7)", "malloc() outside"),
     ("a bare free", "lib/base/buf.c", BODY % "free(a)", "free() outside"),
 ]

@@ -80,7 +80,7 @@ def faults(tree):
 SEEDS = [
     ("an include upwards", "lib/base/buf.c", '#include "lists/query.h"\n', "may not include 'lists/query.h'"),
     ("an include of a sibling", "lib/score/metrics.h", '#include "plan/seeded.h"\n', "of 'lib/plan'"),
-    ("a second wrapper", "daemon/base/cli.c", "#include <yaml.h>\n", "may include <yaml.h>"),
+    ("a second wrapper", "daemon/base/command.c", "#include <yaml.h>\n", "may include <yaml.h>"),
     ("JSON outside of its wrapper", "lib/lists/codec.c", "#include <simdjson.h>\n", "may include <simdjson.h>"),
     ("threads in the library", "lib/base/hash.c", "#include <pthread.h>\n", "never includes <pthread.h>"),
     ("a clock in the library", "lib/base/hash.c", "long ek_x(void);\nlong ek_x(void)\n{\n    return time(0);\n}\n",

@@ -1,10 +1,10 @@
-"""No file over 700 lines, no function over 80."""
+"""No file over 1,000 lines, no function over 80."""
 import ast
 import re
 
 from tree import line_of
 
-FILE_LINES, FUNCTION_LINES = 700, 80
+FILE_LINES, FUNCTION_LINES = 1000, 80
 # The repository's brace style: a body opens and closes in the first column.
 _BODY = re.compile(r"^(?P<head>[A-Za-z_][^;={}]*\))[^;={}]*\n\{\n(?P<body>.*?)^\}", re.M | re.S)
 
@@ -41,7 +41,7 @@ def faults(tree):
 
 
 SEEDS = [
-    ("a file that is too long", "lib/base/hash.c", "\n" * 700, "lines, at most 700"),
+    ("a file that is too long", "lib/base/hash.c", "\n" * 1000, "lines, at most 1000"),
     ("a function that is too long", "lib/base/hash.c",
      "int ek_seeded(void);\nint ek_seeded(void)\n{\n" + "    ;\n" * 90 + "    return 0;\n}\n", "'ek_seeded' has"),
 ]

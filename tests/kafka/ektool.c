@@ -24,7 +24,7 @@
 #include "base/file.h"
 #include "base/parse.h"
 #include "daemon/kafka/kafka.h"
-#include "daemon/kafka/kafka_tool.h"
+#include "daemon/kafka/tool_client.h"
 #include "tests/kafka/admin.h"
 
 #include <stdio.h>

@@ -4,8 +4,8 @@
  * until all is there and prints how many there were. Ends with its input. */
 #include "base/alloc.h"
 #include "base/error.h"
-#include "daemon/kafka/kafka_mock.h"
-#include "daemon/kafka/kafka_tool.h"
+#include "daemon/kafka/mock_cluster.h"
+#include "daemon/kafka/tool_client.h"
 
 #include <inttypes.h>
 #include <stdio.h>

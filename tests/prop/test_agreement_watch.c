@@ -2,7 +2,7 @@
  * from the model as may be, and on traffic like that of the figures, however few lists these come
  * from. */
 #include "base/rng.h"
-#include "serve/agreement.h"
+#include "serve/agreement_watch.h"
 #include "score/agreement.h"
 #include "tests/check.h"
 #include "tests/plain_model.h"

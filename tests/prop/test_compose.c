@@ -1,7 +1,7 @@
 /* Plans composed of random rules, pins and findings treat each list as a naive reading of the rules
  * does, and their version says when that has changed. */
 #include "base/rng.h"
-#include "plan/compose.h"
+#include "plan/plan_compose.h"
 #include "tests/check.h"
 
 #include <math.h>

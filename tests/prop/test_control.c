@@ -2,7 +2,7 @@
  * loaded goes on as if it had never stopped, a canary only ever adds queries, and the version says
  * when lists are treated otherwise. */
 #include "base/rng.h"
-#include "plan/control.h"
+#include "plan/route_controller.h"
 #include "tests/check.h"
 #include "tests/stream.h"
 

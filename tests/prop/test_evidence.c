@@ -7,7 +7,7 @@
 #include "base/alloc.h"
 #include "base/rng.h"
 #include "detect/evidence.h"
-#include "detect/list_bets.h"
+#include "detect/list_stats_builder.h"
 #include "offline/fit/stratum_fit.h"
 #include "tests/check.h"
 

@@ -4,7 +4,7 @@
  * otherwise are to be taken back. */
 #include "score/both_ways.h"
 
-#include "serve/trial_sums.h"
+#include "serve/comparison_sums.h"
 #include "tests/taught_world.h"
 
 enum { SEEDS = 20, MEASURED = 400 };

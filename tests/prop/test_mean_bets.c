@@ -1,7 +1,7 @@
 /* Bets on a mean hold their budget whatever the values look like, and the watch over a model holds
  * the one that the rules give. */
 #include "base/rng.h"
-#include "serve/mean_bets.h"
+#include "serve/agreement_watch.h"
 #include "tests/check.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /* A limit of the share of the traffic keeps what a plain walk over the lists keeps, whichever way
  * it is asked; and what is added and taken back leaves no trace. */
 #include "base/rng.h"
-#include "plan/compose.h"
+#include "plan/plan_compose.h"
 #include "tests/check.h"
 
 #include <math.h>

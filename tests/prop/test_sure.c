@@ -1,7 +1,7 @@
 /* What is sure of a share: no more lists than moved, wherever they stand; and of lists that moved
  * as training is spread, the more of them the further they are off. */
 #include "assets/residual.h"
-#include "detect/sure.h"
+#include "detect/fault_membership.h"
 
 #include "tests/check.h"
 #include "tests/windows.h"

@@ -1,8 +1,8 @@
 /* Evidence of parts of the traffic: adds up to that of the whole, and finds what no part could. */
 #include "base/rng.h"
 #include "detect/evidence.h"
-#include "detect/list_bets.h"
-#include "detect/tick.h"
+#include "detect/list_stats_builder.h"
+#include "detect/evidence_export.h"
 #include "tests/check.h"
 #include "tests/stream.h"
 

@@ -3,8 +3,8 @@
  * decider, plans. One JSON object per line: what happened, and when.
  */
 #include "base/rng.h"
-#include "fleet/fleet_decide.h"
-#include "fleet/fleet_member.h"
+#include "fleet/leader.h"
+#include "fleet/fleet_instance.h"
 #include "tests/must.h"
 #include "tests/stream.h"
 

@@ -2,8 +2,8 @@
  * line.
  */
 #include "base/rng.h"
-#include "fleet/fleet_decide.h"
-#include "fleet/fleet_member.h"
+#include "fleet/leader.h"
+#include "fleet/fleet_instance.h"
 #include "offline/fit/profile_fit.h"
 #include "tests/measure.h"
 #include "tests/must.h"

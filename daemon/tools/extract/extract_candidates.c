@@ -1,11 +1,222 @@
 #include "daemon/tools/extract/extract_candidates.h"
 
 #include "base/alloc.h"
-#include "daemon/tools/extract/trec_pairs.h"
+#include "base/buf.h"
+#include "base/file.h"
+#include "base/parse.h"
 #include "text/features/query_terms.h"
 #include "text/features/retrieve.h"
 
+#include <float.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
+
+enum { PARTS_MAX = 6, FIRST_ROOM = 1024 };
+static const size_t TEXT_BYTES_MAX = (size_t)4 << 30;
+
+struct ek_trec_pairs {
+    struct ek_trec_pair *pair; /* [count] by query, then as the kind has it */
+    size_t count, room;
+    struct ek_buf text;
+};
+
+/* Cuts a line at its blanks. Returns how many parts there are, PARTS_MAX + 1 for more. */
+static int split(char *line, char **part)
+{
+    int n = 0;
+    for (char *p = line + strspn(line, " \t"); *p; p += strspn(p, " \t")) {
+        if (n == PARTS_MAX)
+            return n + 1;
+        part[n++] = p;
+        p += strcspn(p, " \t");
+        if (*p)
+            *p++ = 0;
+    }
+    return n;
+}
+
+/* Where the parts of a line are: document and number, -1 for no number. */
+static bool shape(enum ek_trec_kind kind, int parts, int *document, int *number)
+{
+    bool run = kind == EK_TREC_RUN;
+    if (parts == (run ? 6 : 4)) {
+        *document = 2;
+        *number = run ? 4 : 3;
+        return true;
+    }
+    *document = 1;
+    *number = parts == 3 ? 2 : -1;
+    return parts == 3 || (run && parts == 2);
+}
+
+static int add_text(struct ek_trec_pairs *p, const char *text)
+{
+    return ek_buf_add(&p->text, text, strlen(text) + 1);
+}
+
+/* Texts move while the buffer grows, so pairs have their places in it until all are read. */
+static int add(struct ek_trec_pairs *p, const char *query, const char *document, double number,
+               long line, struct ek_error *e)
+{
+    if (p->count == EK_TREC_PAIRS_MAX)
+        return ek_fail(e, EK_ELIMIT, "more than %d pairs", EK_TREC_PAIRS_MAX);
+    if (p->count == p->room) {
+        size_t room = p->room ? 2 * p->room : FIRST_ROOM;
+        struct ek_trec_pair *grown = ek_realloc(p->pair, room, sizeof *grown);
+        if (!grown)
+            return ek_fail(e, EK_ENOMEM, "no memory for the pairs of a file");
+        p->pair = grown;
+        p->room = room;
+    }
+    uintptr_t q = p->text.length;
+    int rc = add_text(p, query);
+    uintptr_t d = p->text.length;
+    if (!rc)
+        rc = add_text(p, document);
+    if (rc)
+        return ek_fail(e, (enum ek_code)rc, "no room for the pairs of a file");
+    p->pair[p->count] =
+        (struct ek_trec_pair){(const char *)q, (const char *)d, number, (uint32_t)line};
+    p->count++;
+    return EK_OK;
+}
+
+static int read_line(struct ek_trec_pairs *p, enum ek_trec_kind kind, char *line, long number_of,
+                     struct ek_error *e)
+{
+    const char *what = kind == EK_TREC_RUN ? "score" : "label";
+    char *part[PARTS_MAX];
+    int document, number, parts = split(line, part);
+    double value = NAN;
+    if (!parts)
+        return EK_OK;
+    if (!shape(kind, parts, &document, &number))
+        return ek_fail(e, EK_EFORMAT, "a line has %d parts, expected %s", parts,
+                       kind == EK_TREC_RUN ? "'QUERY Q0 DOCUMENT RANK SCORE TAG' or "
+                                             "'QUERY DOCUMENT [SCORE]'"
+                                           : "'QUERY 0 DOCUMENT LABEL'");
+    if (number >= 0 && ek_parse_finite(part[number], EK_WHOLE, &value))
+        return ek_fail(e, EK_EFORMAT, "%s '%s' is no number", what, part[number]);
+    if (fabs(value) > FLT_MAX)
+        return ek_fail(e, EK_EFORMAT, "%s '%s' has no room in a float32", what, part[number]);
+    if (kind == EK_TREC_QRELS)
+        value = fmax(value, 0);
+    return add(p, part[0], part[document], value, number_of, e);
+}
+
+static int read_lines(struct ek_trec_pairs *p, enum ek_trec_kind kind, struct ek_reader *r,
+                      struct ek_error *e)
+{
+    char *line;
+    size_t length;
+    int rc;
+    while (!(rc = ek_reader_line(r, &line, &length, e)) && line)
+        if ((rc = memchr(line, 0, length)
+                      ? ek_fail(e, EK_EFORMAT, "a line has a NUL byte")
+                      : read_line(p, kind, line, ek_reader_line_number(r), e))) {
+            ek_error_place(e, ek_reader_name(r), ek_reader_line_number(r), 0);
+            break;
+        }
+    return rc;
+}
+
+static int by_document(const void *a, const void *b)
+{
+    const struct ek_trec_pair *x = a, *y = b;
+    int order = strcmp(x->query, y->query);
+    return order ? order : strcmp(x->document, y->document);
+}
+
+static int by_line(const void *a, const void *b)
+{
+    const struct ek_trec_pair *x = a, *y = b;
+    int order = strcmp(x->query, y->query);
+    return order ? order : (x->line > y->line) - (x->line < y->line);
+}
+
+static int arrange(struct ek_trec_pairs *p, enum ek_trec_kind kind, const char *path,
+                   struct ek_error *e)
+{
+    const char *text = (const char *)p->text.data;
+    if (!p->count) /* a file without pairs; there is nothing to sort, and no memory */
+        return EK_OK;
+    for (size_t i = 0; i < p->count; i++) {
+        p->pair[i].query = text + (uintptr_t)p->pair[i].query;
+        p->pair[i].document = text + (uintptr_t)p->pair[i].document;
+    }
+    qsort(p->pair, p->count, sizeof *p->pair, by_document);
+    for (size_t i = 1; i < p->count; i++) {
+        const struct ek_trec_pair *a = &p->pair[i - 1], *b = &p->pair[i];
+        if (!by_document(a, b))
+            return ek_fail_at(e, EK_EFORMAT, path, a->line > b->line ? a->line : b->line, 0,
+                              "document '%s' of query '%s' is there twice", b->document, b->query);
+    }
+    if (kind == EK_TREC_RUN)
+        qsort(p->pair, p->count, sizeof *p->pair, by_line);
+    return EK_OK;
+}
+
+int ek_trec_pairs_read(struct ek_trec_pairs **out, const char *path, enum ek_trec_kind kind,
+                       struct ek_error *e)
+{
+    struct ek_reader *r;
+    struct ek_trec_pairs *p = ek_calloc(1, sizeof *p);
+    if (!p)
+        return ek_fail(e, EK_ENOMEM, "no memory for the pairs of a file");
+    ek_buf_init(&p->text, TEXT_BYTES_MAX);
+    int rc = ek_reader_open(&r, path, e);
+    if (!rc) {
+        rc = read_lines(p, kind, r, e);
+        ek_reader_close(r);
+    }
+    if (!rc)
+        rc = arrange(p, kind, path, e);
+    if (rc)
+        ek_trec_pairs_free(p);
+    else
+        *out = p;
+    return rc;
+}
+
+void ek_trec_pairs_free(struct ek_trec_pairs *p)
+{
+    if (!p)
+        return;
+    ek_buf_release(&p->text);
+    ek_free(p->pair);
+    ek_free(p);
+}
+
+const struct ek_trec_pair *ek_trec_pairs_of(const struct ek_trec_pairs *p, const char *query,
+                                            size_t *n)
+{
+    size_t low = 0, high = p->count, end;
+    *n = 0;
+    if (!p->count)
+        return NULL;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (strcmp(p->pair[middle].query, query) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (end = low; end < p->count && !strcmp(p->pair[end].query, query);)
+        end++;
+    *n = end - low;
+    return p->pair + low;
+}
+
+double ek_trec_label(const struct ek_trec_pairs *p, const char *query, const char *document)
+{
+    struct ek_trec_pair key = {query, document, 0, 0};
+    if (!p || !p->count)
+        return 0;
+    const struct ek_trec_pair *at = bsearch(&key, p->pair, p->count, sizeof key, by_document);
+    return at ? at->number : 0;
+}
 
 struct ek_extract_candidates {
     const struct ek_index *x;

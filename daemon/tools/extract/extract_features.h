@@ -1,9 +1,17 @@
-/* The second half of `evenkeel extract`: features of queries and documents out of an index. */
-#ifndef EK_DAEMON_EXTRACT_FEATURES_H
-#define EK_DAEMON_EXTRACT_FEATURES_H
+/* The manifest of extracted features, as docs/format/manifest.md has it. */
+#ifndef EK_DAEMON_TOOLS_EXTRACT_EXTRACT_FEATURES_H
+#define EK_DAEMON_TOOLS_EXTRACT_EXTRACT_FEATURES_H
 
 #include "base/error.h"
+#include "base/file.h"
+#include "text/features/feature_choice.h"
 
+/* Into a file that the caller opened, and closes. Parameters that the choice has changed stand in
+ * the notes, behind the formula with those it has else. EK_EIO, EK_ENOMEM. */
+int ek_extract_manifest_write(const struct ek_feature_choice *c, struct ek_writer *w,
+                              struct ek_error *e);
+
+/* The second half of `evenkeel extract`: features of queries and documents out of an index. */
 struct ek_extract_args;
 
 /* Reads --queries against --index and writes the features. */

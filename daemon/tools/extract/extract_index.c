@@ -2,9 +2,9 @@
 
 #include "daemon/base/clock.h"
 #include "base/file.h"
-#include "daemon/base/cli.h"
-#include "daemon/base/columns.h"
-#include "daemon/tools/extract/extract_args.h"
+#include "daemon/base/command.h"
+#include "daemon/base/text_table.h"
+#include "daemon/tools/extract/extract.h"
 #include "base/json.h"
 #include "text/index/build.h"
 #include "text/index/index.h"

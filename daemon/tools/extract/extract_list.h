@@ -1,6 +1,6 @@
 /* docs/text-features.md out of the catalogue of text features. */
-#ifndef EK_DAEMON_EXTRACT_LIST_H
-#define EK_DAEMON_EXTRACT_LIST_H
+#ifndef EK_DAEMON_TOOLS_EXTRACT_EXTRACT_LIST_H
+#define EK_DAEMON_TOOLS_EXTRACT_EXTRACT_LIST_H
 
 #include "base/buf.h"
 

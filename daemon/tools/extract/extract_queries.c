@@ -78,7 +78,7 @@ static int json_id(struct ek_extract_queries *q, const char **id, struct ek_erro
 static int from_json(struct ek_extract_queries *q, const char *line, size_t length,
                      struct ek_extract_query *out, struct ek_error *e)
 {
-    struct ek_json_fault why;
+    struct ek_json_error why;
     yyjson_doc_free(q->json);
     int rc = ek_json_parse(&q->json, line, length, true, &why);
     if (rc == EK_ENOMEM)

@@ -4,11 +4,11 @@
  * its order; NaN is a missing value: `nan`, an empty cell, NaN.
  * Owner: the caller, who ends it with ek_extract_write_close or ek_extract_write_abandon.
  */
-#ifndef EK_DAEMON_EXTRACT_WRITE_H
-#define EK_DAEMON_EXTRACT_WRITE_H
+#ifndef EK_DAEMON_TOOLS_EXTRACT_EXTRACT_WRITE_H
+#define EK_DAEMON_TOOLS_EXTRACT_EXTRACT_WRITE_H
 
-#include "daemon/tools/extract/extract_args.h"
-#include "lists/query.h"
+#include "daemon/tools/extract/extract.h"
+#include "lists/list.h"
 #include "text/features/feature_choice.h"
 
 struct ek_extract_write;

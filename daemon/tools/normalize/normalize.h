@@ -4,15 +4,14 @@
  * choices: a table, JSON, a section of the manifest, a picture, scaled lists. Shapes: F item
  * features. Owner: the command. Threads: one.
  */
-#ifndef EK_DAEMON_NORMALIZE_H
-#define EK_DAEMON_NORMALIZE_H
+#ifndef EK_DAEMON_TOOLS_NORMALIZE_NORMALIZE_H
+#define EK_DAEMON_TOOLS_NORMALIZE_NORMALIZE_H
 
-#include "daemon/files/ranking_args.h"
-
+#include "assets/profile.h"
 #include "base/buf.h"
+#include "daemon/files/lists_in.h"
 #include "offline/scale/fdm.h"
 #include "offline/scale/scaling.h"
-#include "assets/profile.h"
 
 #include <stdio.h>
 

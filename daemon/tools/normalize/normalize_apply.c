@@ -1,11 +1,10 @@
 /* evenkeel normalize --apply: lists with what the choice makes of their items' values. */
-#include "daemon/files/check.h"
-#include "daemon/base/cli.h"
+#include "daemon/files/file_kind.h"
+#include "daemon/base/command.h"
 #include "daemon/tools/normalize/normalize.h"
 
 #include "base/file.h"
 #include "lists/letor.h"
-#include "lists/letor_write.h"
 #include "yaml/yaml.h"
 
 #include <math.h>

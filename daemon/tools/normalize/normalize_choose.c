@@ -1,4 +1,4 @@
-#include "daemon/base/cli.h"
+#include "daemon/base/command.h"
 #include "daemon/tools/normalize/normalize.h"
 
 #include "base/alloc.h"

@@ -1,8 +1,8 @@
 #include "daemon/tools/select/select_args.h"
 
 #include "base/parse.h"
-#include "daemon/base/cli_parse.h"
-#include "daemon/training/pool.h"
+#include "daemon/base/arguments.h"
+#include "daemon/training/train_args.h"
 
 #include <argp.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 #define EK_DAEMON_SELECT_ARGS_H
 
 #include "offline/select/relevance.h"
-#include "daemon/files/ranking_args.h"
+#include "daemon/files/lists_in.h"
 
 #include <stdio.h>
 

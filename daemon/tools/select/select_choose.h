@@ -1,18 +1,38 @@
+/* How long work of `evenkeel select` is shown and spread over threads: the callbacks that the
+ * library takes.
+ *
+ * Owner: the caller. Threads: the callbacks may come from those of the pool.
+ */
+#ifndef EK_DAEMON_TOOLS_SELECT_SELECT_CHOOSE_H
+#define EK_DAEMON_TOOLS_SELECT_SELECT_CHOOSE_H
+
+#include "daemon/base/command.h"
+#include "daemon/tools/select/select_args.h"
+#include "daemon/training/train_args.h"
+#include "offline/select/greedy_select.h"
+#include "offline/select/importance.h"
+#include "offline/select/nfs.h"
+#include "offline/select/relevance.h"
+
+#include <pthread.h>
+
+struct ek_select_progress {
+    struct ek_progress progress;
+    struct ek_pool *pool;
+    pthread_mutex_t lock;
+    int done;
+};
+
+void ek_select_progress_start(struct ek_select_progress *p, struct ek_pool *pool);
+/* The callbacks `run` and `done`; their context is the struct. */
+void ek_select_run(void *context, void (*task)(void *arg, int i), void *arg, int count);
+void ek_select_one_done(void *context, int count);
+
 /* What `evenkeel select` measures of features, and the sets that it chooses.
  *
  * Shapes: F item features; candidates are those that are not constant. Sets do not fall
  * in size; two shares may come to the same one. Owner: the caller, ek_selection_release.
  */
-#ifndef EK_DAEMON_SELECT_CHOOSE_H
-#define EK_DAEMON_SELECT_CHOOSE_H
-
-#include "offline/select/importance.h"
-#include "offline/select/greedy_select.h"
-#include "offline/select/nfs.h"
-#include "offline/select/relevance.h"
-#include "daemon/training/pool.h"
-#include "daemon/tools/select/select_args.h"
-
 struct ek_feature_set {
     double share;      /* percent; 0: chosen by count */
     int count, wanted; /* wanted: more than count where only that many vary */

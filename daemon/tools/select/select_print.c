@@ -1,7 +1,7 @@
 #include "daemon/tools/select/select_print.h"
 
 #include "base/alloc.h"
-#include "daemon/base/columns.h"
+#include "daemon/base/text_table.h"
 #include "base/json.h"
 
 #include <math.h>

@@ -2,7 +2,7 @@
 #ifndef EK_DAEMON_SELECT_PRINT_H
 #define EK_DAEMON_SELECT_PRINT_H
 
-#include "daemon/tools/select/select_judge.h"
+#include "daemon/tools/select/select_crossval.h"
 
 #include <stdio.h>
 

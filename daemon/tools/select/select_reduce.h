@@ -1,3 +1,22 @@
+/* A YAML tree as text that is read as the same tree: for files that cannot be changed in place.
+ *
+ * Invariants: what a reader may take for a number or a word has quotes where it had them before.
+ * Owner: the caller. Threads: no state.
+ */
+#ifndef EK_DAEMON_TOOLS_SELECT_SELECT_REDUCE_H
+#define EK_DAEMON_TOOLS_SELECT_SELECT_REDUCE_H
+
+#include "base/buf.h"
+#include "schema/manifest.h"
+#include "yaml/yaml.h"
+
+/* The same, without quotes where any reader takes it for text without them. */
+int ek_yaml_put_word(struct ek_buf *out, const char *text);
+/* Appends key, value and a line end. Collections of collections take a line for each element. */
+int ek_yaml_put_pair(struct ek_buf *out, const struct ek_node *key, const struct ek_node *value);
+/* Whether both are read as the same. Quotes do not count around what is text without them. */
+bool ek_yaml_same(const struct ek_node *a, const struct ek_node *b);
+
 /* A manifest with fewer features: the same file with the entries of those left out taken away, also
  * from `normalization`, and their columns among `unused`, so that the same LETOR files can be read
  * with it. All else stays, known to us or not: the tree of the result is held against that of the
@@ -6,12 +25,6 @@
  * The text is kept with its comments where features and sections stand on lines of their own; else
  * it is written anew from its tree, without comments. Owner: the caller.
  */
-#ifndef EK_DAEMON_SELECT_REDUCE_H
-#define EK_DAEMON_SELECT_REDUCE_H
-
-#include "base/buf.h"
-#include "schema/manifest.h"
-
 /* keep [F]: at least one. `text` is that of the file `m` was read from, and appended to `out`.
  * *anew: why it was written anew, for people; NULL where its text was kept. EK_ENOMEM; EK_ECONFIG
  * when the result would not be read as what stays. */

@@ -1,9 +1,9 @@
 /* `evenkeel select --watch`: which features are worth watching, and rules that say so. */
-#ifndef EK_DAEMON_SELECT_WATCH_H
-#define EK_DAEMON_SELECT_WATCH_H
+#ifndef EK_DAEMON_TOOLS_SELECT_SELECT_WATCH_H
+#define EK_DAEMON_TOOLS_SELECT_SELECT_WATCH_H
 
-#include "offline/select/shift_impact.h"
 #include "daemon/tools/select/select_args.h"
+#include "offline/select/shift_impact.h"
 
 struct ek_pool;
 

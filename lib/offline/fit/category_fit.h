@@ -6,9 +6,9 @@
 #ifndef EK_OFFLINE_CATEGORY_FIT_H
 #define EK_OFFLINE_CATEGORY_FIT_H
 
-#include "assets/category_table.h"
+#include "assets/profile.h"
 #include "assets/profile_lists.h"
-#include "detect/category_list.h"
+#include "detect/category.h"
 
 enum { EK_CATEGORY_PAIRS_MAX = 1 << 16 };
 

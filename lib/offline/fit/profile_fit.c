@@ -3,7 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/buf.h"
-#include "detect/repeats.h"
+#include "detect/dedup.h"
 #include "offline/fit/profile_fit_inner.h"
 #include "offline/fit/stratum_fit.h"
 

@@ -8,7 +8,7 @@
 #define EK_OFFLINE_FIT_PROFILE_FIT_H
 
 #include "assets/profile.h"
-#include "lists/query.h"
+#include "lists/list.h"
 
 /* Lists that come from profiles have the rounding of those: a merged profile is that of all lists
  * together but for the last digits of levels. */

@@ -2,7 +2,7 @@
 #ifndef EK_OFFLINE_PROFILE_FIT_INNER_H
 #define EK_OFFLINE_PROFILE_FIT_INNER_H
 
-#include "detect/category_list.h"
+#include "detect/category.h"
 #include "detect/stratum.h"
 #include "offline/fit/category_fit.h"
 #include "offline/fit/profile_fit.h"

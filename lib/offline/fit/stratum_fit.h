@@ -3,7 +3,7 @@
 #define EK_OFFLINE_FIT_STRATUM_FIT_H
 
 #include "assets/profile.h"
-#include "detect/bets.h"
+#include "detect/evalue_tests.h"
 #include "num/list_stats.h"
 
 /* With so many training lists or fewer too little is known: shifts of the level are not watched. */

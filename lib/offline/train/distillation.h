@@ -9,7 +9,7 @@
 
 #include "assets/model.h"
 #include "lists/dataset.h"
-#include "lists/query.h"
+#include "lists/list.h"
 
 /* Sets the labels of a list from its upstream scores. EK_EFORMAT when a score is absent or not
  * finite; the labels are then untouched. */

@@ -25,7 +25,7 @@
 
 #include "lists/dataset.h"
 #include "schema/manifest.h"
-#include "lists/query.h"
+#include "lists/list.h"
 
 enum ek_fault_op {
     EK_FAULT_SCALE,

@@ -15,7 +15,7 @@
 #ifndef EK_OFFLINE_WORLD_HOTEL_H
 #define EK_OFFLINE_WORLD_HOTEL_H
 
-#include "lists/query.h"
+#include "lists/list.h"
 #include "schema/manifest.h"
 
 struct ek_hotel;

@@ -10,7 +10,7 @@
 
 #include "assets/profile.h"
 #include "detect/finding.h"
-#include "lists/query.h"
+#include "lists/list.h"
 #include "plan/policy.h"
 #include "rules/rules.h"
 

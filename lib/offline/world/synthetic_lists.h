@@ -14,7 +14,7 @@
 #define EK_OFFLINE_WORLD_SYNTHETIC_LISTS_H
 
 #include "assets/profile.h"
-#include "lists/query.h"
+#include "lists/list.h"
 #include "rules/rules.h"
 #include "schema/manifest.h"
 

@@ -13,7 +13,7 @@
 #define EK_TEXT_COLLECTION_H
 
 #include "base/error.h"
-#include "lists/query.h"
+#include "lists/list.h"
 #include "text/index/field.h"
 
 #include <stdbool.h>

@@ -66,7 +66,7 @@ static int take(struct ek_collection *c, int part, yyjson_val *value, struct ek_
 
 static int parse(const struct ek_collection *c, yyjson_doc **out, struct ek_error *e)
 {
-    struct ek_json_fault why;
+    struct ek_json_error why;
     int rc = ek_json_parse(out, c->line, c->length, true, &why);
     if (rc == EK_ENOMEM)
         return ek_fail(e, rc, "out of memory");

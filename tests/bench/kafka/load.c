@@ -10,7 +10,7 @@
 #include "lists/codec.h"
 #include "schema/manifest.h"
 #include "assets/profile.h"
-#include "daemon/kafka/kafka_tool.h"
+#include "daemon/kafka/tool_client.h"
 #include "tests/bench/bench.h"
 #include "tests/bench/world.h"
 

@@ -1,5 +1,5 @@
 /* Alerts: what events make of them, when whom is told, and in which words. */
-#include "daemon/alerts/alert_post.h"
+#include "daemon/alerts/http_delivery.h"
 #include "tests/alert_scene.h"
 
 START_TEST(a_cause_of_many_features_is_one_alert_from_first_to_last)

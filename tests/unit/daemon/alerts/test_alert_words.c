@@ -1,7 +1,7 @@
 /* Alerts in the words of those who take them: whatever the names are, and what may be shown. */
 #include "daemon/alerts/alert_format.h"
-#include "daemon/alerts/alert_post.h"
-#include "daemon/alerts/alert_read.h"
+#include "daemon/alerts/http_delivery.h"
+#include "daemon/alerts/alert_update.h"
 #include "tests/event_from.h"
 #include "tests/check.h"
 

@@ -1,5 +1,5 @@
 /* Progress: a line that fits its terminal, whatever stands in it. */
-#include "daemon/base/cli.h"
+#include "daemon/base/command.h"
 #include "tests/check.h"
 
 #include <string.h>

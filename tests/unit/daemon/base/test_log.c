@@ -1,7 +1,7 @@
 /* The log: where a message was, and what was left out of many lines. */
 #include "daemon/base/log.h"
 
-#include "daemon/kafka/ticket_log.h"
+#include "daemon/kafka/partition_offsets.h"
 #include "tests/check.h"
 
 #include <stdio.h>

@@ -2,9 +2,9 @@
  * own. */
 #include "base/file.h"
 #include "base/error.h"
-#include "daemon/views/finding_metrics.h"
+#include "daemon/views/event_log.h"
 #include "daemon/base/metrics.h"
-#include "daemon/base/process_metrics.h"
+#include "daemon/base/process.h"
 #include "tests/event_from.h"
 #include "tests/check.h"
 #include "tests/unit/key_page.h"

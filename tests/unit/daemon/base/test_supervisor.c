@@ -1,5 +1,5 @@
 /* What systemd is told: one datagram, to a path or an abstract name, and never a reason to fail. */
-#include "daemon/base/supervisor.h"
+#include "daemon/base/process.h"
 #include "tests/check.h"
 
 #include <stddef.h>

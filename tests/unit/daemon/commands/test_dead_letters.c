@@ -1,5 +1,5 @@
 /* What `capture` says of dead letters. */
-#include "daemon/commands/dead_letters.h"
+#include "daemon/commands/capture.h"
 
 #include "tests/check.h"
 

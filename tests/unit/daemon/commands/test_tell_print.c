@@ -1,6 +1,6 @@
 /* What people see of an answer. */
-#include "daemon/base/columns.h"
-#include "daemon/commands/tell_print.h"
+#include "daemon/base/text_table.h"
+#include "daemon/commands/client_print.h"
 #include "tests/check.h"
 
 #include "base/error.h"

@@ -1,5 +1,5 @@
 /* The findings of a replay, as the person who runs it reads them. */
-#include "daemon/commands/told.h"
+#include "daemon/commands/replay_findings.h"
 #include "tests/event_from.h"
 #include "tests/check.h"
 

@@ -1,5 +1,5 @@
 /* What a screen shows of a text: as many lines and columns as there are, and how many more. */
-#include "daemon/commands/watch.h"
+#include "daemon/commands/live_view.h"
 #include "tests/check.h"
 
 #include <stdlib.h>

@@ -1,10 +1,10 @@
 /* The configuration: what people write, what they get told when it is wrong. */
 #include "base/buf.h"
 #include "base/file.h"
-#include "daemon/alerts/alert_book.h"
-#include "daemon/base/address.h"
+#include "daemon/alerts/alert_registry.h"
+#include "daemon/base/url.h"
 #include "daemon/config/config.h"
-#include "daemon/kafka/kafka_conf.h"
+#include "daemon/kafka/client_conf.h"
 #include "tests/check.h"
 #include "tests/unit/key_page.h"
 

@@ -2,7 +2,7 @@
  * above it is refused.
  */
 #include "base/file.h"
-#include "daemon/alerts/alert_parts.h"
+#include "daemon/alerts/alert_format.h"
 #include "daemon/config/config.h"
 #include "daemon/base/url.h"
 #include "schema/manifest.h"

@@ -1,6 +1,6 @@
 /* The demonstration's traffic is judged by what was sent. */
 #include "daemon/demo/demo_feed.h"
-#include "daemon/files/upstream.h"
+#include "daemon/files/list_writer.h"
 #include "lists/codec.h"
 #include "offline/world/hotel.h"
 #include "tests/check.h"

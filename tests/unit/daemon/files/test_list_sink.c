@@ -1,7 +1,7 @@
 /* Lists on their way out: what gen and convert write is what was made, with the faults in it. */
 #include "base/buf.h"
 #include "base/file.h"
-#include "daemon/files/list_sink.h"
+#include "daemon/files/list_writer.h"
 #include "offline/world/hotel.h"
 #include "tests/check.h"
 

@@ -1,5 +1,5 @@
 /* Whether lists have the scores that a configuration says they have. */
-#include "daemon/files/scores_seen.h"
+#include "daemon/files/field_mapping.h"
 #include "tests/check.h"
 
 #include <string.h>

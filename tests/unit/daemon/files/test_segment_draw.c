@@ -1,5 +1,5 @@
 /* Segment values drawn for lists that have none. */
-#include "daemon/files/segment_draw.h"
+#include "daemon/files/list_writer.h"
 #include "tests/check.h"
 
 enum { MANY = 20000 };

@@ -1,5 +1,5 @@
 /* The upstream model scores what it sees: the faulty values. */
-#include "daemon/files/upstream.h"
+#include "daemon/files/list_writer.h"
 #include "assets/model.h"
 #include "offline/world/hotel.h"
 #include "score/scorer.h"

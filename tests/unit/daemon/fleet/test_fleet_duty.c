@@ -1,5 +1,5 @@
 /* Who decides for a fleet, and when. */
-#include "daemon/fleet/fleet_duty.h"
+#include "daemon/fleet/leader_election.h"
 
 #include "tests/check.h"
 

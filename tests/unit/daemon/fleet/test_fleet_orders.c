@@ -1,8 +1,8 @@
 /* Orders of people in a fleet: the decider carries each out once, all follow the plan, the next
  * decider goes on with it, and whoever was told gets an answer. Golden files hold the records. */
 #include "base/file.h"
-#include "daemon/fleet/fleet_orders.h"
-#include "fleet/fleet_standing.h"
+#include "daemon/fleet/fleet_commands.h"
+#include "fleet/controller_record.h"
 #include "tests/check.h"
 #include "tests/fleet_people.h"
 #include "tests/must.h"

@@ -1,5 +1,5 @@
 /* When what is done at every tick is done, and when before. */
-#include "daemon/fleet/pace.h"
+#include "daemon/fleet/fleet.h"
 
 #include "tests/check.h"
 

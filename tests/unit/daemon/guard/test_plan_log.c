@@ -1,5 +1,5 @@
 /* What is kept of the log of a fleet's plan. */
-#include "daemon/guard/plan_log.h"
+#include "daemon/guard/guard_service.h"
 
 #include "tests/check.h"
 

@@ -1,5 +1,5 @@
 /* For how much of its time a worker tries lists. */
-#include "daemon/guard/tries.h"
+#include "daemon/guard/shadow_scorer.h"
 
 #include "tests/check.h"
 #include "tests/state_bench.h"

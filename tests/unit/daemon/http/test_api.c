@@ -2,7 +2,7 @@
  * tests/kafka/test_pause.py.
  */
 #include "base/file.h"
-#include "daemon/http/api.h"
+#include "daemon/http/control_api.h"
 #include "tests/stage_scene.h"
 
 #include <stdio.h>

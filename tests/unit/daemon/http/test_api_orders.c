@@ -2,7 +2,7 @@
  * test_guard_accept.c.
  */
 #include "base/file.h"
-#include "daemon/http/api.h"
+#include "daemon/http/control_api.h"
 #include "daemon/base/log.h"
 #include "tests/stage_scene.h"
 

@@ -1,7 +1,7 @@
 /* What one who follows the events is sent, and who may ask for it. */
 #include "daemon/http/event_stream.h"
-#include "daemon/http/http_host.h"
-#include "daemon/views/journal.h"
+#include "daemon/http/host_check.h"
+#include "daemon/views/event_log.h"
 #include "tests/event_from.h"
 #include "tests/stage_scene.h"
 

@@ -1,7 +1,7 @@
 /* Where the HTTP interface listens; what it answers is in test_stage_tells.c. */
 #include "daemon/base/clock.h"
-#include "daemon/http/http.h"
-#include "daemon/base/open_files.h"
+#include "daemon/http/server.h"
+#include "daemon/base/process.h"
 #include "tests/check.h"
 
 #include <arpa/inet.h>

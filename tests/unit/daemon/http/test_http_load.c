@@ -2,7 +2,7 @@
  * what it asked for takes only its own part. The server runs in the test's thread, so nothing here
  * is a matter of time.
  */
-#include "daemon/http/http_answer.h"
+#include "daemon/http/server.h"
 #include "tests/check.h"
 #include "tests/must.h"
 

@@ -2,8 +2,8 @@
  * one above each. Those that a stage needs a broker for are in tests/kafka/test_http.py.
  */
 #include "base/file.h"
-#include "daemon/http/http.h"
-#include "daemon/http/http_watch.h"
+#include "daemon/http/server.h"
+#include "daemon/http/event_stream.h"
 #include "tests/must.h"
 #include "tests/stage_scene.h"
 

@@ -1,5 +1,5 @@
 /* CloudEvents, times and web addresses. */
-#include "daemon/kafka/cloud_event.h"
+#include "daemon/kafka/side_records.h"
 #include "daemon/base/url.h"
 #include "tests/event_from.h"
 #include "tests/check.h"

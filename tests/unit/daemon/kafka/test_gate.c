@@ -1,5 +1,5 @@
 /* What waits at a gate, and that nobody passes once it is shut. */
-#include "daemon/kafka/gate.h"
+#include "daemon/kafka/output_writer.h"
 #include "tests/check.h"
 
 #include <pthread.h>

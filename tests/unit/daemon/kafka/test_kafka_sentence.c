@@ -1,6 +1,6 @@
 /* What errors of Kafka mean in each place, which of them is kept, the sentences that people read,
  * and when a trouble is over. */
-#include "daemon/kafka/kafka_error.h"
+#include "daemon/kafka/errors.h"
 #include "tests/check.h"
 
 #include <string.h>

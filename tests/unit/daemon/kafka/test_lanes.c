@@ -1,5 +1,5 @@
 /* The commit table: never past what is not acknowledged. */
-#include "daemon/kafka/lanes.h"
+#include "daemon/kafka/partition_offsets.h"
 #include "tests/check.h"
 
 enum { MANY = 2000 };

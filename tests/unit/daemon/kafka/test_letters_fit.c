@@ -1,7 +1,7 @@
 /* Messages that no topic takes as they are, against librdkafka's mock cluster, whose limits are not
  * to be had and are assumed; a broker that has its own is in tests/kafka/test_errors.py.
  */
-#include "daemon/kafka/kafka_client.h"
+#include "daemon/kafka/client.h"
 #include "tests/stage_scene.h"
 
 #include <librdkafka/rdkafka.h>

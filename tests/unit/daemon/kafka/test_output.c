@@ -1,8 +1,8 @@
 /* The producer, against librdkafka's mock cluster: what it knows of the topics it writes. */
-#include "daemon/kafka/kafka_output.h"
+#include "daemon/kafka/producer.h"
 
-#include "daemon/kafka/kafka_mock.h"
-#include "daemon/kafka/kafka_records.h"
+#include "daemon/kafka/mock_cluster.h"
+#include "daemon/kafka/side_records.h"
 #include "tests/event_from.h"
 #include "tests/check.h"
 

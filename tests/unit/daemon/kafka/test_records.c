@@ -1,6 +1,6 @@
 /* Records that go with transactions, and what fits into a batch. */
-#include "daemon/kafka/kafka_limits.h"
-#include "daemon/kafka/kafka_records.h"
+#include "daemon/kafka/topic_limits.h"
+#include "daemon/kafka/side_records.h"
 #include "tests/check.h"
 
 struct scene {

@@ -1,5 +1,5 @@
 /* The topic of the state: what is wrong with it is said with the command that mends it. */
-#include "daemon/kafka/kafka_state_topic.h"
+#include "daemon/kafka/state_topic.h"
 #include "tests/check.h"
 
 #include <string.h>

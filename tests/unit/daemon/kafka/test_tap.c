@@ -1,6 +1,6 @@
 /* The tap of the tools: what comes of several partitions, and what is said when nothing can. */
-#include "daemon/kafka/kafka_mock.h"
-#include "daemon/kafka/kafka_tool.h"
+#include "daemon/kafka/mock_cluster.h"
+#include "daemon/kafka/tool_client.h"
 #include "tests/check.h"
 
 #include <string.h>

@@ -1,8 +1,8 @@
 /* The thread of the transactions against librdkafka's mock cluster and the errors it can be told to
  * give. What a transaction means is for the real broker (tests/kafka/test_exactly.py). */
 #include "daemon/base/clock.h"
-#include "daemon/base/bell.h"
-#include "daemon/kafka/kafka_txn.h"
+#include "daemon/base/wakeup.h"
+#include "daemon/kafka/transaction_thread.h"
 #include "tests/check.h"
 
 #include <librdkafka/rdkafka_mock.h>

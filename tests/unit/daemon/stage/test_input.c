@@ -2,12 +2,12 @@
  * partitions only, and what counts as being in flight is all that a message holds.
  */
 #include "daemon/base/clock.h"
-#include "daemon/stage/kafka_input.h"
+#include "daemon/stage/consumer.h"
 
-#include "daemon/kafka/kafka_headers.h"
-#include "daemon/kafka/kafka_load.h"
-#include "daemon/kafka/kafka_mock.h"
-#include "daemon/kafka/kafka_tool.h"
+#include "daemon/kafka/client.h"
+#include "daemon/kafka/inflight_accounting.h"
+#include "daemon/kafka/mock_cluster.h"
+#include "daemon/kafka/tool_client.h"
 #include "tests/check.h"
 #include "tests/many_headers.h"
 

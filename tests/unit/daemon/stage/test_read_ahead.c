@@ -1,6 +1,6 @@
 /* Messages that a worker reads together: a large list is the last of its batch, and of no later
  * one. */
-#include "daemon/stage/read_ahead.h"
+#include "daemon/stage/worker_pool.h"
 #include "serve/context.h"
 #include "tests/check.h"
 #include "tests/state_world.h"

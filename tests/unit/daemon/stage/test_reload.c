@@ -3,9 +3,9 @@
  */
 #include "daemon/base/clock.h"
 #include "base/file.h"
-#include "daemon/kafka/kafka_client.h"
+#include "daemon/kafka/client.h"
 #include "daemon/base/log.h"
-#include "daemon/stage/steward.h"
+#include "daemon/stage/reload.h"
 #include "offline/fit/profile_fit.h"
 #include "score/scorer.h"
 #include "tests/guard_model.h"

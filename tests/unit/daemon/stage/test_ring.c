@@ -1,5 +1,5 @@
 /* The queue between two threads: everything once, in order, and nobody sleeps through a wake. */
-#include "daemon/stage/ring.h"
+#include "daemon/stage/spsc_queue.h"
 #include "tests/check.h"
 
 #include <pthread.h>

@@ -1,7 +1,7 @@
 /* What a stage does with messages, in one process against librdkafka's mock cluster; the real
  * broker is in tests/kafka, what a stage tells in test_stage_tells.c.
  */
-#include "daemon/kafka/kafka_client.h"
+#include "daemon/kafka/client.h"
 #include "daemon/base/log.h"
 #include "tests/stage_scene.h"
 

@@ -1,10 +1,10 @@
 /* What a stage tells of what it does: events, pages, warnings. */
 #include "guard/event_json.h"
 #include "base/rng.h"
-#include "daemon/http/http.h"
+#include "daemon/http/server.h"
 #include "daemon/base/log.h"
-#include "daemon/guard/shared_guard.h"
-#include "guard/recall.h"
+#include "daemon/guard/guard_service.h"
+#include "guard/replay_open.h"
 #include "tests/plain_model.h"
 #include "tests/stage_scene.h"
 

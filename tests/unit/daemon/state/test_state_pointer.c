@@ -1,7 +1,6 @@
 /* What goes with committed offsets: where the state is; and the note in its head. */
 #include "base/error.h"
-#include "daemon/state/state_note.h"
-#include "daemon/state/state_pointer.h"
+#include "daemon/state/checkpoint_ref.h"
 #include "tests/check.h"
 
 #include <stdio.h>

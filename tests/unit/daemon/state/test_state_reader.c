@@ -3,11 +3,11 @@
  * fetched with a state is not kept.
  */
 #include "daemon/base/clock.h"
-#include "daemon/state/kafka_state_reader.h"
+#include "daemon/state/checkpoint_reader.h"
 #include "base/alloc.h"
 #include "base/hash.h"
-#include "daemon/kafka/kafka_mock.h"
-#include "daemon/kafka/kafka_tool.h"
+#include "daemon/kafka/mock_cluster.h"
+#include "daemon/kafka/tool_client.h"
 #include "tests/check.h"
 #include "tests/state_world.h"
 

@@ -1,5 +1,5 @@
 /* What is told of the state: metrics and status. */
-#include "daemon/state/state_report.h"
+#include "daemon/state/checkpoint_status.h"
 #include "tests/check.h"
 
 #include <stdbool.h>

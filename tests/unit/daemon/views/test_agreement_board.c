@@ -1,5 +1,5 @@
 /* What is shown of model and upstream. */
-#include "daemon/views/agreement_board.h"
+#include "daemon/views/agreement_cache.h"
 #include "tests/check.h"
 #include "tests/plain_model.h"
 #include "tests/stream.h"

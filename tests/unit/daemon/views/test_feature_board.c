@@ -1,6 +1,6 @@
 /* The board: what the pages say of features, while the guard goes on. */
 #include "base/buf.h"
-#include "daemon/views/feature_board.h"
+#include "daemon/views/feature_stats.h"
 #include "tests/event_from.h"
 #include "tests/check.h"
 #include "tests/stream_world.h"

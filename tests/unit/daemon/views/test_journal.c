@@ -1,5 +1,5 @@
 /* What is kept of the guard's events, and the numbers that are shown. */
-#include "daemon/views/journal.h"
+#include "daemon/views/event_log.h"
 #include "daemon/base/log.h"
 #include "daemon/base/metrics.h"
 #include "tests/event_from.h"

@@ -1,5 +1,5 @@
 /* When what was told of a change is taken to hold without asking anew. */
-#include "detect/alike.h"
+#include "detect/classify.h"
 #include "tests/check.h"
 
 enum { MEASURED = 320 };

@@ -1,7 +1,7 @@
 /* What the guarantee rests on: no bet expects more than 1 while nothing has happened. */
-#include "detect/bets.h"
+#include "detect/evalue_tests.h"
 #include "detect/evidence.h"
-#include "detect/list_bets.h"
+#include "detect/list_stats_builder.h"
 #include "tests/check.h"
 
 #include <math.h>

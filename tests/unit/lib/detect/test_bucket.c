@@ -1,5 +1,5 @@
 /* Buckets of queries: those of the document, on every machine and in every version. */
-#include "detect/bucket.h"
+#include "detect/dedup.h"
 #include "tests/check.h"
 
 #include <stdio.h>

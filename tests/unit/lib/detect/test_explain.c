@@ -1,5 +1,5 @@
 /* Explanations of lists made to measure: what was done to them is what explains them best. */
-#include "detect/explain.h"
+#include "detect/fit_transform.h"
 #include "tests/check.h"
 
 #include "base/rng.h"

@@ -1,9 +1,9 @@
 /* A stream of hostile lists takes no more memory than its limits. */
 #include "base/alloc.h"
 #include "base/rng.h"
-#include "daemon/views/journal.h"
+#include "daemon/views/event_log.h"
 #include "detect/cells.h"
-#include "guard/traffic.h"
+#include "guard/live_sketches.h"
 #include "num/windows_snap.h"
 #include "tests/event_from.h"
 #include "tests/check.h"

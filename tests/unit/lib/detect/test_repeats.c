@@ -1,5 +1,5 @@
 /* What makes a list the same as one before. */
-#include "detect/repeats.h"
+#include "detect/dedup.h"
 #include "tests/check.h"
 #include "tests/stream.h"
 

@@ -1,7 +1,7 @@
 /* The catalogue of units: what is built in, what fits a finding, what a user adds. */
 #include "base/file.h"
 #include "rules/rules.h"
-#include "detect/units.h"
+#include "detect/unit_match.h"
 #include "tests/check.h"
 
 #include <math.h>

@@ -1,9 +1,9 @@
 /* Two processes of a fleet that go by one name, and those that only look like it. */
-#include "daemon/fleet/fleet_changes.h"
-#include "daemon/views/journal.h"
+#include "daemon/fleet/fleet_status.h"
+#include "daemon/views/event_log.h"
 #include "serve/assets.h"
-#include "fleet/fleet_instances.h"
-#include "fleet/fleet_member.h"
+#include "fleet/pool.h"
+#include "fleet/fleet_instance.h"
 #include "tests/check.h"
 #include "tests/stream_world.h"
 

@@ -2,11 +2,11 @@
  * all that was written is read, by whatever numbers; golden files hold the format.
  */
 #include "base/file.h"
-#include "detect/pooled.h"
-#include "fleet/fleet_decided.h"
-#include "fleet/fleet_finding.h"
-#include "fleet/fleet_standing.h"
-#include "fleet/fleet_trials.h"
+#include "detect/evidence_sum.h"
+#include "fleet/plan_record.h"
+#include "fleet/evidence_report.h"
+#include "fleet/controller_record.h"
+#include "fleet/comparison_record.h"
 #include "tests/check.h"
 #include "tests/fleet_plan.h"
 #include "tests/must.h"

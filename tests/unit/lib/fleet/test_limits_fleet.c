@@ -2,14 +2,13 @@
  * beyond it is refused as damaged and nothing of it counts. The records here are written by hand,
  * as somebody with rights on the fleet's topics could.
  */
-#include "fleet/fleet_decide.h"
-#include "fleet/fleet_decided.h"
-#include "fleet/fleet_finding.h"
-#include "fleet/fleet_plan.h"
-#include "fleet/fleet_pool.h"
-#include "fleet/fleet_rails.h"
-#include "fleet/fleet_rows.h"
-#include "fleet/fleet_trials.h"
+#include "fleet/leader.h"
+#include "fleet/plan_record.h"
+#include "fleet/evidence_report.h"
+#include "fleet/pool.h"
+#include "fleet/guardrails.h"
+#include "fleet/row_samples.h"
+#include "fleet/comparison_record.h"
 #include "tests/check.h"
 #include "tests/fleet_plan.h"
 #include "tests/limit.h"

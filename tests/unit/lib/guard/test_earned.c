@@ -1,9 +1,9 @@
 /* What a route has to earn: lists that show the fault pay for those that it acts on. */
 #include "base/rng.h"
 #include "base/snap.h"
-#include "detect/shows.h"
-#include "plan/control.h"
-#include "fleet/fleet_finding.h"
+#include "detect/fault_membership.h"
+#include "plan/route_controller.h"
+#include "fleet/evidence_report.h"
 #include "guard/guard_internal.h"
 #include "tests/check.h"
 #include "tests/must.h"

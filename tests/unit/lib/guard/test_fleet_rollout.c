@@ -3,9 +3,9 @@
  */
 #include "base/buf.h"
 #include "lists/codec.h"
-#include "detect/bucket.h"
+#include "detect/dedup.h"
 #include "serve/assets.h"
-#include "fleet/fleet_decide.h"
+#include "fleet/leader.h"
 #include "guard/guard_fleet.h"
 #include "guard/guard_internal.h"
 #include "guard/guard_trials.h"

@@ -5,10 +5,10 @@
 
 #include "base/buf.h"
 #include "lists/codec.h"
-#include "serve/agreement.h"
+#include "serve/agreement_watch.h"
 #include "serve/assets.h"
 #include "serve/context.h"
-#include "plan/beyond.h"
+#include "plan/limit_counters.h"
 #include "score/scorer.h"
 #include "tests/check.h"
 #include "tests/stream_assets.h"

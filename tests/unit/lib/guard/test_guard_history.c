@@ -2,7 +2,7 @@
 #include "tests/check.h"
 #include "tests/state_world.h"
 
-#include "guard/guard_history.h"
+#include "guard/operator_json.h"
 #include "guard/guard_internal.h"
 
 enum { TRAINING = 1200, SEED = 8, LISTS = 70 };

@@ -7,7 +7,7 @@
 #include "evenkeel.h"
 #include "serve/assets.h"
 #include "serve/context.h"
-#include "guard/traffic.h"
+#include "guard/live_sketches.h"
 #include "guard/guard_trials.h"
 #include "score/scorer.h"
 #include "tests/items.h"

@@ -3,9 +3,9 @@
  * is what the limit says.
  */
 #include "base/alloc.h"
-#include "daemon/views/journal.h"
+#include "daemon/views/event_log.h"
 #include "detect/detector_internal.h"
-#include "detect/pooled.h"
+#include "detect/evidence_sum.h"
 #include "guard/event_json.h"
 #include "guard/guard_internal.h"
 #include "tests/event_from.h"

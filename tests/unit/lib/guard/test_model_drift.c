@@ -1,7 +1,7 @@
 /* The watch over model and upstream: which lists it takes, what it tells and when, and what it
  * leaves alone. */
 #include "base/alloc.h"
-#include "serve/agreement.h"
+#include "serve/agreement_watch.h"
 
 #include "base/rng.h"
 #include "guard/event_json.h"

@@ -1,6 +1,6 @@
 /* Modes, as messages meet them: whose bytes stay, whose scores change, and what is said of it. */
 #include "lists/codec.h"
-#include "detect/bucket.h"
+#include "detect/dedup.h"
 #include "evenkeel.h"
 #include "serve/assets.h"
 #include "guard/guard_fleet.h"

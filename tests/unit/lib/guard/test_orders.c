@@ -6,8 +6,8 @@
 
 #include "guard/guard_fleet.h"
 #include "guard/guard_internal.h"
-#include "guard/guard_orders.h"
-#include "guard/guard_pins.h"
+#include "guard/operator_commands.h"
+#include "guard/operator_json.h"
 
 enum { TRAINING = 4000, PRICE = 0 };
 

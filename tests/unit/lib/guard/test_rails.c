@@ -1,11 +1,11 @@
 /* Canaries that grow, and guardrails that take routes back, through a whole guard. */
 #include "guard/event_json.h"
 #include "lists/codec.h"
-#include "detect/bucket.h"
+#include "detect/dedup.h"
 #include "serve/assets.h"
 #include "guard/guard_internal.h"
 #include "guard/guard_trials.h"
-#include "guard/recall.h"
+#include "guard/replay_open.h"
 #include "tests/check.h"
 #include "tests/stream_assets.h"
 

@@ -1,5 +1,5 @@
 /* What a finding says to the person on call. */
-#include "guard/sentence.h"
+#include "guard/finding_text.h"
 #include "tests/check.h"
 
 #include <math.h>

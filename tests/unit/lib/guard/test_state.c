@@ -6,9 +6,9 @@
 
 #include "detect/detector_internal.h"
 #include "guard/guard_internal.h"
-#include "guard/recall.h"
+#include "guard/replay_open.h"
 #include "guard/state.h"
-#include "guard/traffic.h"
+#include "guard/live_sketches.h"
 #include "num/windows.h"
 
 enum { CELLS_OF_A_LIST = 3 };

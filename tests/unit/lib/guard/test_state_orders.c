@@ -3,9 +3,8 @@
 #include "tests/state_bench.h"
 #include "tests/state_capture.h"
 
-#include "guard/guard_history.h"
-#include "guard/guard_orders.h"
-#include "guard/guard_pins.h"
+#include "guard/operator_json.h"
+#include "guard/operator_commands.h"
 
 enum { FOUND = 150 };
 

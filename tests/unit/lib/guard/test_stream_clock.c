@@ -1,6 +1,6 @@
 /* The stream's time: partitions out of step and wrong clocks must not shorten or freeze a hold. */
 #include "base/rng.h"
-#include "guard/stream_clock.h"
+#include "guard/guard.h"
 #include "tests/check.h"
 
 enum { HOUR = 3600 * 1000 };

@@ -1,7 +1,7 @@
 /* Live sketches: what is said of a feature is what came, in its cell, in its span of the stream. */
 #include "base/buf.h"
 #include "detect/cells.h"
-#include "guard/traffic.h"
+#include "guard/live_sketches.h"
 #include "tests/check.h"
 #include "tests/stream_world.h"
 

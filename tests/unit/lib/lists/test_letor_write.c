@@ -1,7 +1,6 @@
 /* LETOR text that is written is read back equal. */
 #include "base/file.h"
 #include "lists/letor.h"
-#include "lists/letor_write.h"
 #include "offline/world/hotel.h"
 #include "tests/check.h"
 

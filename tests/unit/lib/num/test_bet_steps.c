@@ -2,8 +2,8 @@
  * that machines of different kinds take the same decisions on the same stream.
  */
 #include "base/rng.h"
-#include "detect/list_bets.h"
-#include "detect/tick.h"
+#include "detect/list_stats_builder.h"
+#include "detect/evidence_export.h"
 #include "tests/bet_world.h"
 #include "tests/check.h"
 

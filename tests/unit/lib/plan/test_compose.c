@@ -1,5 +1,5 @@
 /* The plan in force: modes, percentages, withdrawals, pins, limits and pause put together. */
-#include "plan/compose.h"
+#include "plan/plan_compose.h"
 #include "tests/check.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /* From findings to the plan in force: holds that grow, limits, canaries, words for segments. */
-#include "plan/control.h"
+#include "plan/route_controller.h"
 
 #include "base/snap.h"
 #include "tests/check.h"

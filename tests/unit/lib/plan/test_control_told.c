@@ -1,5 +1,5 @@
 /* What is told of a plan's changes: what was done, and a reason that is the right one. */
-#include "plan/control.h"
+#include "plan/route_controller.h"
 #include "tests/check.h"
 #include "tests/must.h"
 #include "tests/stream.h"

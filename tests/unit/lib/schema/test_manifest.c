@@ -1,6 +1,6 @@
 /* What people rely on in a manifest: its orders, its hash, its defaults. Bad ones are in tests/bad.
  */
-#include "lists/query.h"
+#include "lists/list.h"
 #include "base/hash.h"
 #include "schema/manifest.h"
 #include "tests/check.h"

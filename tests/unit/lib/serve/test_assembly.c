@@ -3,7 +3,6 @@
  */
 #include "base/snap.h"
 #include "serve/assembly.h"
-#include "serve/past_plans.h"
 #include "tests/items.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* Trials of lists on their way through a guard: they change nothing, read no text, and say what the
  * plan would do and does. */
-#include "serve/trial.h"
+#include "serve/shadow_scoring.h"
 
 #include "base/buf.h"
 #include "lists/codec.h"

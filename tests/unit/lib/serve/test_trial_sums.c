@@ -1,8 +1,8 @@
 /* Which entries of the plan a trial counts for, and for how long. */
-#include "serve/trial_sums.h"
+#include "serve/comparison_sums.h"
 
 #include "base/rng.h"
-#include "serve/recent.h"
+#include "serve/recent_values.h"
 #include "tests/check.h"
 
 #include <math.h>

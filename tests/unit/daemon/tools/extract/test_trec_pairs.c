@@ -1,5 +1,5 @@
 /* Runs and judgements. */
-#include "daemon/tools/extract/trec_pairs.h"
+#include "daemon/tools/extract/extract_candidates.h"
 #include "tests/check.h"
 
 #include "base/file.h"

@@ -5,7 +5,7 @@
 #include "base/rng.h"
 #include "offline/select/nfs.h"
 #include "offline/select/nfs_data.h"
-#include "daemon/training/pool.h"
+#include "daemon/training/train_args.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,0 +1,192 @@
+#include "daemon/alerts/http_delivery.h"
+
+#include "base/buf.h"
+#include "daemon/alerts/alert.h"
+#include "daemon/alerts/alert_format.h"
+#include "daemon/base/clock.h"
+#include "daemon/base/url.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { BODY_BYTES_MAX = 64 << 10, URL_BYTES = 4096, SECRET_LEAST = 6, PART_LEAST = 12 };
+
+struct ek_alert_rule ek_alert_rule_of(const struct ek_alert_sink *s)
+{
+    bool manager = s->kind == EK_SINK_ALERTMANAGER;
+    return (struct ek_alert_rule){.least = (enum ek_alert_severity)s->severity,
+                                  .by_key = s->kind != EK_SINK_WEBHOOK,
+                                  .repeat_ms = manager ? s->repeat_ms : 0};
+}
+
+static int write_body(struct ek_buf *out, const struct ek_config *c, const struct ek_alert_sink *s,
+                      const struct ek_alert *a, int64_t wall_ms)
+{
+    const struct ek_alert_about about = {c->service_name, c->public_url, c->runbook};
+    if (s->kind == EK_SINK_ALERTMANAGER)
+        return ek_alert_alertmanager(out, &about, a, wall_ms,
+                                     wall_ms + EK_ALERT_STAYS * s->repeat_ms);
+    if (s->kind == EK_SINK_PAGERDUTY)
+        return ek_alert_pagerduty(out, &about, a, s->routing_key);
+    return s->format == EK_FORMAT_SLACK ? ek_alert_slack(out, &about, a)
+                                        : ek_alert_generic(out, &about, a);
+}
+
+static void write_url(const struct ek_alert_sink *s, char out[URL_BYTES])
+{
+    static const char path[] = "/api/v2/alerts";
+    size_t length = strcspn(s->url, "?#"), end = sizeof path - 1;
+    const char *query = s->url + length;
+    bool whole =
+        s->kind != EK_SINK_ALERTMANAGER || (length > end && !strncmp(query - end, path, end));
+    if (whole)
+        snprintf(out, URL_BYTES, "%s", s->url);
+    else
+        snprintf(out, URL_BYTES, "%.*s%s%s", (int)(length - (query[-1] == '/')), s->url, path,
+                 query);
+}
+
+int ek_alert_post(struct ek_http *h, const struct ek_config *c, size_t sink,
+                  const struct ek_alert *a, int64_t wall_ms)
+{
+    const struct ek_alert_sink *s = &c->sinks.items[sink];
+    char url[URL_BYTES];
+    struct ek_buf body;
+    ek_buf_init(&body, BODY_BYTES_MAX);
+    write_url(s, url);
+    int rc = write_body(&body, c, s, a, wall_ms);
+    const struct ek_http_request r = {.url = url,
+                                      .token = s->token,
+                                      .ca_file = s->ca_file,
+                                      .body = body.data,
+                                      .length = body.length,
+                                      .timeout_ms = c->alert_timeout_ms};
+    if (!rc && !ek_http_begin(h, sink, &r))
+        rc = EK_ENOMEM;
+    ek_buf_release(&body);
+    return rc;
+}
+
+enum ek_alert_result ek_alert_judge(const struct ek_http_answer *answer)
+{
+    enum { OK = 200, REDIRECT = 300, TIMEOUT = 408, TOO_MANY = 429, SERVER = 500 };
+    int status = answer->status;
+    if (status >= OK && status < REDIRECT)
+        return EK_ALERT_SENT;
+    if (status < OK || status == TIMEOUT || status == TOO_MANY || status >= SERVER)
+        return EK_ALERT_FAILED;
+    return EK_ALERT_REFUSED;
+}
+
+/* Whether it stands in a text, of which the end may be missing. */
+static bool shows_bytes(const char *text, const char *secret, size_t length)
+{
+    size_t left = strlen(text);
+    bool cut = left == EK_HTTP_START_BYTES - 1;
+    for (; left >= SECRET_LEAST; text++, left--)
+        if ((left >= length || cut) && !strncmp(text, secret, left < length ? left : length))
+            return true;
+    return false;
+}
+
+static bool shows(const char *text, const char *secret)
+{
+    size_t length = secret ? strlen(secret) : 0;
+    return length >= SECRET_LEAST && shows_bytes(text, secret, length);
+}
+
+/* Whether a part of the address does, between two of these marks, that is long enough for one. */
+static bool shows_part(const char *text, const char *from, const char *to, const char *marks,
+                       size_t least)
+{
+    while (from < to) {
+        size_t length = strcspn(from, marks), left = (size_t)(to - from);
+        length = length < left ? length : left;
+        if (length >= least && shows_bytes(text, from, length))
+            return true;
+        from += length + 1;
+    }
+    return false;
+}
+
+/* Of an address all is secret but the host. */
+static bool shows_address(const char *text, const char *url)
+{
+    const char *scheme = strstr(url, "://"), *place = scheme ? scheme + strlen("://") : url;
+    const char *path = place + strcspn(place, "/?#");
+    const char *host = memrchr(place, '@', (size_t)(path - place));
+    return (host && shows_part(text, place, host, ":", SECRET_LEAST)) ||
+           shows_part(text, path, path + strlen(path), "/?#&=", PART_LEAST) || shows(text, path);
+}
+
+void ek_alert_said(const struct ek_alert_sink *s, const struct ek_http_answer *answer,
+                   char out[EK_HTTP_START_BYTES])
+{
+    const char *text = answer->said;
+    if (shows(text, s->token) || shows(text, s->routing_key) || shows_address(text, s->url))
+        text = "(not shown, for it repeats a secret)";
+    ek_alert_copy(out, EK_HTTP_START_BYTES, text);
+    for (char *p = out; *p; p++)
+        if ((unsigned char)*p < ' ')
+            *p = ' ';
+}
+
+static struct ek_alert test_alert(bool firing)
+{
+    struct ek_alert a = {.kind = EK_ALERT_TEST, .firing = firing};
+    a.factor = a.factor_low = a.factor_high = a.share = NAN;
+    a.since_ms = a.ended_ms = ek_wall_ms();
+    ek_alert_tell_other(&a, "sent by evenkeel run --test-alerts");
+    return a;
+}
+
+/* The answer to one; waits for it, which has a limit of its own. */
+static int post(struct ek_http *h, const struct ek_config *c, size_t sink, bool firing,
+                struct ek_http_answer *answer)
+{
+    struct ek_alert a = test_alert(firing);
+    int rc = ek_alert_post(h, c, sink, &a, ek_wall_ms());
+    while (!rc && !ek_http_next(h, answer))
+        ek_http_wait(h, (int)c->alert_timeout_ms);
+    return rc;
+}
+
+static int try_once(struct ek_http *h, const struct ek_config *c, size_t sink, bool firing,
+                    FILE *to, bool *taken)
+{
+    const struct ek_alert_sink *s = &c->sinks.items[sink];
+    char url[EK_URL_SHOWN_BYTES], said[EK_HTTP_START_BYTES];
+    struct ek_http_answer answer;
+    int rc = post(h, c, sink, firing, &answer);
+    if (rc)
+        return rc;
+    bool sent = ek_alert_judge(&answer) == EK_ALERT_SENT;
+    ek_alert_said(s, &answer, said);
+    fprintf(to, "%s at %s, %s: %s", s->label, ek_url_show(s->url, url),
+            firing ? "firing" : "resolved", sent ? "taken" : "not taken");
+    if (answer.status)
+        fprintf(to, " (%d)", answer.status);
+    fprintf(to, "%s%s\n", *said ? ": " : "", said);
+    *taken = *taken && sent;
+    return EK_OK;
+}
+
+int ek_alert_try(const struct ek_config *c, FILE *to, struct ek_error *e)
+{
+    struct ek_http *h;
+    bool taken = true;
+    if (c->alert_topic)
+        fprintf(to, "kafka topic %s: not tried, events go there and no alerts\n", c->alert_topic);
+    if (!c->sinks.count)
+        return ek_fail(e, EK_ECONFIG, "'alerts' has no sink to be tried");
+    int rc = ek_http_new(&h, c->sinks.count, e);
+    if (rc)
+        return rc;
+    for (size_t i = 0; !rc && i < 2 * c->sinks.count; i++)
+        rc = try_once(h, c, i / 2, i % 2 == 0, to, &taken);
+    ek_http_free(h);
+    if (rc)
+        return ek_fail(e, (enum ek_code)rc, "no memory for a request");
+    return taken ? EK_OK : ek_fail(e, EK_EIO, "not every sink takes alerts");
+}

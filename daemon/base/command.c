@@ -1,0 +1,159 @@
+#include "daemon/base/command.h"
+
+#include "daemon/base/clock.h"
+#include "daemon/base/text_layout.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+    BAR_WIDTH = 30,
+    BAR_LEAST = 8,
+    LINE_BYTES = 512,
+    TERMINAL_EVERY_MS = 100,
+    LINE_EVERY_MS = 5000
+};
+
+int ek_cli_fail(const struct ek_error *e)
+{
+    char text[700];
+    if (e->flags & EK_ERR_READER)
+        return EK_EXIT_PIPE;
+    fprintf(stderr, "evenkeel: %s\n", ek_error_text(e, text, sizeof text));
+    switch (e->code) {
+    case EK_ECONFIG:
+        return EK_EXIT_CONFIG;
+    case EK_EUSAGE:
+        return EK_EXIT_USAGE;
+    default:
+        return EK_EXIT_FAILURE;
+    }
+}
+
+int ek_cli_stopped(int number, int status)
+{
+    return number && status ? EK_EXIT_SIGNAL + number : status;
+}
+
+/* The errno of a write may be long gone; the pipe still knows. */
+static bool reader_has_gone(void)
+{
+    struct pollfd out = {STDOUT_FILENO, POLLOUT, 0};
+    return poll(&out, 1, 0) == 1 && out.revents & POLLERR;
+}
+
+int ek_cli_output_fault(void)
+{
+    errno = 0;
+    bool sent = !fflush(stdout) && !ferror(stdout);
+    int problem = errno;
+    if (sent)
+        return EK_EXIT_OK;
+    if (reader_has_gone())
+        return EK_EXIT_PIPE;
+    struct ek_error e;
+    char reason[80] = "";
+    if (problem)
+        snprintf(reason, sizeof reason, ": %s", strerrordesc_np(problem));
+    if (problem)
+        reason[2] = (char)tolower((unsigned char)reason[2]);
+    ek_fail(&e, EK_EIO, "cannot write to standard output%s", reason);
+    return ek_cli_fail(&e);
+}
+
+int ek_cli_config_fault(struct ek_error *e)
+{
+    bool passing = e->code == EK_EIO && !(e->flags & EK_ERR_PATH);
+    if (e->code != EK_ENOMEM && !passing)
+        e->code = EK_ECONFIG;
+    return e->code;
+}
+
+int ek_cli_usage(const char *command, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    fprintf(stderr, "evenkeel%s%s: ", command ? " " : "", command ? command : "");
+    vfprintf(stderr, format, args);
+    va_end(args);
+    fprintf(stderr, "\nTry 'evenkeel%s%s --help'.\n", command ? " " : "", command ? command : "");
+    return EK_EXIT_USAGE;
+}
+
+void ek_progress_start(struct ek_progress *p, const char *label)
+{
+    p->label = label;
+    p->terminal = isatty(STDERR_FILENO);
+    p->shown = false;
+    p->started_ms = p->last_ms = ek_now_ms();
+}
+
+void ek_progress_line(char *line, size_t size, int columns, const char *label, double share,
+                      double seconds_left, const char *note)
+{
+    char words[200], bar[2 * BAR_WIDTH + 4] = "";
+    int n = snprintf(words, sizeof words, " %3.0f%%", 100 * share);
+    if (seconds_left >= 0)
+        n += snprintf(words + n, sizeof words - (size_t)n, ", %.0f s left", seconds_left);
+    snprintf(words + n, sizeof words - (size_t)n, "%s%s", note ? ", " : "", note ? note : "");
+    int room = columns - 1 - (int)strlen(label) - (int)strlen(words) - 3;
+    int width = room < BAR_WIDTH ? room : BAR_WIDTH;
+    if (width >= BAR_LEAST) {
+        int full = (int)(share * width);
+        snprintf(bar, sizeof bar, " [%.*s%.*s]", full, "##############################",
+                 width - full, "..............................");
+    }
+    snprintf(line, size < (size_t)columns ? size : (size_t)columns, "%s%s%s", label, bar, words);
+}
+
+static void draw_bar(const struct ek_progress *p, double share, double seconds_left,
+                     const char *note)
+{
+    char line[LINE_BYTES];
+    int columns, rows;
+    ek_terminal_size(stderr, &columns, &rows);
+    ek_progress_line(line, sizeof line, columns, p->label, share, seconds_left, note);
+    fprintf(stderr, "\r%s\033[K", line);
+}
+
+static void write_line(const struct ek_progress *p, uint64_t done, uint64_t total,
+                       double seconds_left, const char *note)
+{
+    if (total)
+        fprintf(stderr, "%s %3.0f%%", p->label, 100 * (double)done / (double)total);
+    else
+        fprintf(stderr, "%s%s %llu", p->terminal ? "\r" : "", p->label, (unsigned long long)done);
+    if (seconds_left >= 0)
+        fprintf(stderr, ", %.0f s left", seconds_left);
+    fprintf(stderr, "%s%s%s", note ? ", " : "", note ? note : "", p->terminal ? "\033[K" : "\n");
+}
+
+void ek_progress_update(struct ek_progress *p, uint64_t done, uint64_t total, const char *note)
+{
+    int64_t now = ek_now_ms();
+    if (now - p->last_ms < (p->terminal ? TERMINAL_EVERY_MS : LINE_EVERY_MS))
+        return;
+    p->last_ms = now;
+    p->shown = true;
+    double share = total ? (double)done / (double)total : 0, seconds_left = -1;
+    if (share > 0.02)
+        seconds_left = (double)(now - p->started_ms) / 1000 * (1 - share) / share;
+    if (p->terminal && total)
+        draw_bar(p, share, seconds_left, note);
+    else
+        write_line(p, done, total, seconds_left, note);
+    fflush(stderr);
+}
+
+void ek_progress_finish(struct ek_progress *p, const char *note)
+{
+    double seconds = (double)(ek_now_ms() - p->started_ms) / 1000;
+    if (p->terminal && p->shown)
+        fputs("\r\033[K", stderr);
+    fprintf(stderr, "%s: %s%sin %.1f s\n", p->label, note ? note : "", note ? ", " : "", seconds);
+}

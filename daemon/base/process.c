@@ -1,0 +1,183 @@
+#include "daemon/base/process.h"
+
+#include "base/error.h"
+#include "daemon/base/metrics.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+static double seconds_of(struct timeval t)
+{
+    return (double)t.tv_sec + (double)t.tv_usec / 1e6;
+}
+
+static double cpu_seconds(void)
+{
+    struct rusage used;
+    return getrusage(RUSAGE_SELF, &used) ? (double)NAN
+                                         : seconds_of(used.ru_utime) + seconds_of(used.ru_stime);
+}
+
+/* The first line of a small file; "" without. */
+static const char *first_line(const char *path, char *line, int size)
+{
+    FILE *file = fopen(path, "re");
+    if (!file || !fgets(line, size, file))
+        *line = '\0';
+    if (file)
+        fclose(file);
+    return line;
+}
+
+/* NaN where nobody says. */
+static void memory(double *whole, double *resident, double *shared)
+{
+    char line[200];
+    uint64_t pages[3];
+    double page = (double)sysconf(_SC_PAGESIZE);
+    *whole = *resident = *shared = (double)NAN;
+    if (sscanf(first_line("/proc/self/statm", line, sizeof line),
+               "%" SCNu64 " %" SCNu64 " %" SCNu64, &pages[0], &pages[1], &pages[2]) != 3)
+        return;
+    *whole = (double)pages[0] * page;
+    *resident = (double)pages[1] * page;
+    *shared = (double)pages[2] * page;
+}
+
+double ek_process_own_bytes(void)
+{
+    double whole, resident, shared;
+    memory(&whole, &resident, &shared);
+    return resident - shared;
+}
+
+/* Without the one that looks. */
+static double open_files(void)
+{
+    DIR *folder = opendir("/proc/self/fd");
+    int count = 0;
+    if (!folder)
+        return (double)NAN;
+    for (const struct dirent *e; (e = readdir(folder));)
+        count += *e->d_name != '.';
+    closedir(folder);
+    return count - 1;
+}
+
+static double most_files(void)
+{
+    struct rlimit limit;
+    return getrlimit(RLIMIT_NOFILE, &limit) ? (double)NAN : (double)limit.rlim_cur;
+}
+
+/* When the system began, in whole seconds, as /proc/stat has it, which a unit with ProcSubset=pid
+ * does not see. */
+static double boot_time(void)
+{
+    struct timespec now, since;
+    if (clock_gettime(CLOCK_REALTIME, &now) || clock_gettime(CLOCK_BOOTTIME, &since))
+        return (double)NAN;
+    return floor((double)(now.tv_sec - since.tv_sec) + (double)(now.tv_nsec - since.tv_nsec) / 1e9);
+}
+
+/* The system counts from its own start. A name may hold anything but an end: fields are counted
+ * from the last bracket on, where the third one stands. */
+static double start_time(void)
+{
+    enum { FIRST = 3, START = 22 };
+    char line[1024];
+    char *at = strrchr(first_line("/proc/self/stat", line, sizeof line), ')');
+    uint64_t ticks = 0;
+    at = at ? at + 1 : NULL;
+    for (int field = FIRST; at && field < START; field++)
+        at = strchr(at + 1, ' ');
+    if (!at || sscanf(at, " %" SCNu64, &ticks) != 1)
+        return (double)NAN;
+    return boot_time() + (double)ticks / (double)sysconf(_SC_CLK_TCK);
+}
+
+int ek_process_metrics(struct ek_buf *out)
+{
+    double whole, resident, shared;
+    memory(&whole, &resident, &shared);
+    const struct {
+        const char *name;
+        double value;
+    } all[] = {
+        {"process_cpu_seconds_total", cpu_seconds()},
+        {"process_resident_memory_bytes", resident},
+        {"process_virtual_memory_bytes", whole},
+        {"process_open_fds", open_files()},
+        {"process_max_fds", most_files()},
+        {"process_start_time_seconds", start_time()},
+    };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (isfinite(all[i].value))
+            ek_metrics_single(all[i].name, all[i].value, out);
+    return out->rc;
+}
+
+/* A weight of 36 beside 1,024. More would leave no time for a probe on a machine that others keep
+ * busy, and those that rank wait while this thread has a lock. */
+enum { STEPS = 15 };
+
+/* On Linux it is of the calling thread alone. What is too low is taken for the lowest. */
+void ek_background(void)
+{
+    errno = 0;
+    int now = getpriority(PRIO_PROCESS, 0);
+    if (!errno)
+        setpriority(PRIO_PROCESS, 0, now + STEPS);
+}
+
+int ek_open_files(const char *key, int64_t connections, struct ek_error *e)
+{
+    struct rlimit now;
+    rlim_t wanted = (rlim_t)connections + EK_FILES_KEPT;
+    if (getrlimit(RLIMIT_NOFILE, &now) || wanted <= now.rlim_cur)
+        return EK_OK;
+    struct rlimit more = {wanted, now.rlim_max};
+    if (wanted <= now.rlim_max && !setrlimit(RLIMIT_NOFILE, &more))
+        return EK_OK;
+    return ek_fail(e, EK_ECONFIG,
+                   "'%s': %" PRId64 " connections, and %d files for all else, are more than the "
+                   "%llu that may be open (ulimit -n)",
+                   key, connections, EK_FILES_KEPT, (unsigned long long)now.rlim_max);
+}
+
+/* 0: it is too long, or no address. */
+static socklen_t fill(struct sockaddr_un *to, const char *address)
+{
+    size_t length = strlen(address);
+    if (length < 2 || length >= sizeof to->sun_path || (*address != '/' && *address != '@'))
+        return 0;
+    memset(to, 0, sizeof *to);
+    to->sun_family = AF_UNIX;
+    memcpy(to->sun_path, address, length);
+    if (*address == '@')
+        to->sun_path[0] = 0;
+    return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + length);
+}
+
+bool ek_supervisor_tell(const char *address, const char *what)
+{
+    struct sockaddr_un to;
+    socklen_t size = address ? fill(&to, address) : 0;
+    int fd = size ? socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0) : -1;
+    if (fd < 0)
+        return false;
+    size_t length = strlen(what);
+    ssize_t sent = sendto(fd, what, length, MSG_NOSIGNAL, (const struct sockaddr *)&to, size);
+    close(fd);
+    return sent == (ssize_t)length;
+}

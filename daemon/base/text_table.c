@@ -1,0 +1,246 @@
+#include "daemon/base/text_table.h"
+
+#include "base/alloc.h"
+#include "base/buf.h"
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+enum { LINE = 79, GAP = 2, LAST_LEAST = 20, LAST_SMALLEST = 12 };
+
+struct ek_columns {
+    int count, width[EK_COLUMNS_MOST];
+    size_t rows;
+    struct ek_buf texts; /* terminated, row by row */
+};
+
+/* How many bytes the character at p has; *shown: it may be. Line ends and escapes would let one
+ * text look like others. */
+static size_t character(const char *p, bool *shown)
+{
+    const unsigned char *u = (const unsigned char *)p;
+    size_t length = ek_utf8_length(u, strnlen(p, 4));
+    bool control = *u < ' ' || *u == 0x7f || (length == 2 && u[0] == 0xc2 && u[1] < 0xa0);
+    *shown = length && !control;
+    return length ? length : 1;
+}
+
+static int width_of(const char *text, size_t length)
+{
+    int width = 0;
+    bool shown;
+    for (const char *p = text; p < text + length; p += character(p, &shown))
+        width++;
+    return width;
+}
+
+int ek_print_safe_part(const char *text, size_t length, FILE *to)
+{
+    int width = 0;
+    bool shown;
+    for (const char *p = text; p < text + length; width++) {
+        size_t bytes = character(p, &shown);
+        fprintf(to, "%.*s", shown ? (int)bytes : 1, shown ? p : "?");
+        p += bytes;
+    }
+    return width;
+}
+
+void ek_print_safe(const char *text, FILE *to)
+{
+    ek_print_safe_part(text, strlen(text), to);
+}
+
+void ek_make_safe(char *text)
+{
+    char *to = text;
+    bool shown;
+    for (const char *p = text; *p;) {
+        size_t bytes = character(p, &shown);
+        if (shown)
+            memmove(to, p, bytes);
+        else
+            *to = '?';
+        to += shown ? bytes : 1;
+        p += bytes;
+    }
+    *to = 0;
+}
+
+static void widen(struct ek_columns *c, int column, const char *text)
+{
+    int width = width_of(text, strlen(text));
+    if (width > c->width[column])
+        c->width[column] = width;
+}
+
+struct ek_columns *ek_columns_new(const char *const *titles, int count)
+{
+    struct ek_columns *c = ek_calloc(1, sizeof *c);
+    if (!c)
+        return NULL;
+    ek_buf_init(&c->texts, 0);
+    c->count = count;
+    if (!ek_columns_add(c, titles))
+        return c;
+    ek_columns_free(c);
+    return NULL;
+}
+
+void ek_columns_free(struct ek_columns *c)
+{
+    if (!c)
+        return;
+    ek_buf_release(&c->texts);
+    ek_free(c);
+}
+
+int ek_columns_add(struct ek_columns *c, const char *const *texts)
+{
+    size_t before = c->texts.length;
+    for (int i = 0; i < c->count; i++) {
+        if (ek_buf_add(&c->texts, texts[i], strlen(texts[i]) + 1)) {
+            ek_buf_truncate(&c->texts, before);
+            return EK_ENOMEM;
+        }
+        widen(c, i, texts[i]);
+    }
+    c->rows++;
+    return EK_OK;
+}
+
+/* Words on lines of a width, further lines under the first. */
+struct flow {
+    FILE *to;
+    int indent, room; /* columns: in front of each line, and behind that */
+    int column, lines;
+};
+
+/* end: what stands behind the last word. */
+static void flow(struct flow *f, const char *text, const char *end)
+{
+    while (*text) {
+        size_t length = strcspn(text, " "), gap = strspn(text + length, " ");
+        bool last = !text[length + gap];
+        int width = width_of(text, length) + (last ? (int)strlen(end) : 0);
+        if (f->column && f->column + 1 + width > f->room) {
+            fprintf(f->to, "\n%*s", f->indent, "");
+            f->column = 0;
+            f->lines++;
+        } else if (f->column) {
+            f->column += fprintf(f->to, " ");
+        }
+        f->column += ek_print_safe_part(text, length, f->to);
+        if (last)
+            f->column += fprintf(f->to, "%s", end);
+        text += length + gap;
+    }
+}
+
+int ek_print_wrapped(const char *text, int columns, FILE *to)
+{
+    struct flow f = {to, 0, columns, 0, 1};
+    flow(&f, text, "");
+    fputc('\n', to);
+    return f.lines;
+}
+
+/* How a table is laid out. */
+struct layout {
+    int width; /* of a line */
+    int least; /* of the last column */
+    int whole; /* columns in front of what is broken between words */
+    bool folds;
+};
+
+static struct layout lay_out(const struct ek_columns *c, int width, int least, bool may_fold)
+{
+    struct layout l = {width, least, 0, false};
+    int used = 0;
+    while (l.whole + 1 < c->count && (!l.whole || used + c->width[l.whole] <= width))
+        used += c->width[l.whole++] + GAP;
+    used = 0;
+    for (int i = 0; i + 1 < c->count; i++)
+        used += c->width[i] + GAP;
+    l.folds = may_fold && width - used < least;
+    if (!l.folds)
+        l.whole = c->count - 1;
+    return l;
+}
+
+/* What does not fit, on lines of its own. */
+static int print_folded(const struct ek_columns *c, const struct layout *l, const char *text,
+                        FILE *to)
+{
+    struct flow f = {to, GAP, l->width - GAP, 0, 1};
+    fprintf(to, "\n%*s", GAP, "");
+    for (int i = l->whole; i < c->count; i++) {
+        flow(&f, text, i + 1 < c->count ? ";" : "");
+        text += strlen(text) + 1;
+    }
+    return f.lines;
+}
+
+static int print_last(const struct layout *l, const char *text, int indent, FILE *to)
+{
+    int left = l->width - indent;
+    struct flow f = {to, indent, left > l->least ? left : l->least, 0, 0};
+    flow(&f, text, "");
+    return f.lines;
+}
+
+static const char *text_behind(const char *text, int count)
+{
+    while (count--)
+        text += strlen(text) + 1;
+    return text;
+}
+
+/* Returns how many lines it took. */
+static int print_row(const struct ek_columns *c, const struct layout *l, const char *text, FILE *to)
+{
+    int indent = 0, column = 0, lines = 1;
+    for (int i = 0; i < l->whole; i++) {
+        if (*text) /* nothing is put in front of nothing */
+            column += fprintf(to, "%*s", indent - column, "");
+        column += ek_print_safe_part(text, strlen(text), to);
+        indent += c->width[i] + GAP;
+        text = text_behind(text, 1);
+    }
+    if (l->folds) {
+        lines += print_folded(c, l, text, to);
+    } else {
+        if (*text)
+            fprintf(to, "%*s", indent - column, "");
+        lines += print_last(l, text, indent, to);
+    }
+    fputc('\n', to);
+    return lines;
+}
+
+void ek_columns_print(const struct ek_columns *c, FILE *to)
+{
+    const struct layout l = lay_out(c, LINE, LAST_LEAST, false);
+    const char *text = (const char *)c->texts.data;
+    for (size_t row = 0; row < c->rows; row++, text = text_behind(text, c->count))
+        print_row(c, &l, text, to);
+}
+
+void ek_columns_fit(const struct ek_columns *c, struct ek_room *room, FILE *to)
+{
+    const struct layout l = lay_out(c, room->columns, LAST_SMALLEST, true);
+    const char *text = (const char *)c->texts.data;
+    int most = 1; /* lines of a row so far */
+    for (size_t row = 0; row < c->rows; row++, text = text_behind(text, c->count)) {
+        int needed = most + (row + 1 < c->rows ? 1 : 0);
+        if (row && needed > room->lines) {
+            fprintf(to, "... %zu more\n", c->rows - row);
+            room->lines--;
+            return;
+        }
+        int used = print_row(c, &l, text, to);
+        most = used > most ? used : most;
+        room->lines -= used;
+    }
+}

@@ -1,0 +1,375 @@
+/* evenkeel capture: a topic, or a part of it, to a capture file. */
+#include "daemon/commands/capture.h"
+
+#include "base/json.h"
+#include "base/parse.h"
+#include "daemon/base/arguments.h"
+#include "daemon/base/command.h"
+#include "daemon/base/secret.h"
+#include "daemon/config/config.h"
+#include "daemon/config/config_expand.h"
+#include "daemon/kafka/tool_client.h"
+#include "lists/capture.h"
+
+#include <inttypes.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+void ek_record_totals_init(struct ek_record_totals *t)
+{
+    *t = (struct ek_record_totals){.first_ms = -1, .last_ms = -1};
+}
+
+void ek_record_totals_add(struct ek_record_totals *t, size_t length, int64_t time_ms)
+{
+    t->messages++;
+    t->bytes += length;
+    t->largest = length > t->largest ? length : t->largest;
+    if (time_ms >= 0 && (t->first_ms < 0 || time_ms < t->first_ms))
+        t->first_ms = time_ms;
+    t->last_ms = time_ms > t->last_ms ? time_ms : t->last_ms;
+}
+
+/* As evenkeel_dead_letters_total has them. */
+static const char *const NAMES[EK_DEAD_CLASSES] = {"format", "limit", "state", "delivery", "other"};
+
+/* The last of that name: those of the stage come behind the message's own. */
+static const struct ek_header *find(const struct ek_kafka_record *r, const char *name)
+{
+    const struct ek_header *found = NULL;
+    for (size_t i = 0; i < r->header_count; i++)
+        if (r->headers[i].value && !strcmp(r->headers[i].name, name))
+            found = &r->headers[i];
+    return found;
+}
+
+static void copy(char *to, size_t size, const struct ek_kafka_record *r, const char *name)
+{
+    const struct ek_header *h = find(r, name);
+    size_t length = !h ? 0 : h->length < size ? h->length : size - 1;
+    if (length)
+        memcpy(to, h->value, length);
+    to[length] = '\0';
+}
+
+static int class_of(const struct ek_header *h)
+{
+    int i = 0;
+    while (i < EK_DEAD_CLASSES - 1 &&
+           (h->length != strlen(NAMES[i]) || memcmp(h->value, NAMES[i], h->length) != 0))
+        i++;
+    return i;
+}
+
+/* One that was sent again keeps its headers, and the stage adds what it did with it this time. */
+static const struct ek_header *class_header(const struct ek_kafka_record *r)
+{
+    const struct ek_header *class = find(r, "ek-error-class"), *action = find(r, "ek-action");
+    return action && action > class ? NULL : class;
+}
+
+void ek_dead_letters_add(struct ek_dead_letters *d, const struct ek_kafka_record *r)
+{
+    const struct ek_header *class = class_header(r);
+    if (!class)
+        return;
+    struct ek_dead_class *c = &d->of[class_of(class)];
+    const struct ek_header *left_out = find(r, "ek-left-out");
+    c->count++;
+    c->cut += left_out && left_out > class;
+    copy(c->topic, sizeof c->topic, r, "ek-source-topic");
+    copy(c->partition, sizeof c->partition, r, "ek-source-partition");
+    copy(c->offset, sizeof c->offset, r, "ek-source-offset");
+    copy(c->reason, sizeof c->reason, r, "ek-error");
+}
+
+/* What headers say is quoted: it may be anything. */
+static int add_line(const struct ek_dead_class *c, const char *name, struct ek_buf *out)
+{
+    char place[EK_DEAD_TOPIC_BYTES + 80];
+    snprintf(place, sizeof place, "%s, partition %s, offset %s", c->topic, c->partition, c->offset);
+    ek_buf_printf(out, "dead letters, %s: %" PRIu64, name, c->count);
+    if (c->cut)
+        ek_buf_printf(out, " (%" PRIu64 " without all of the message)", c->cut);
+    ek_buf_text(out, ", the last from ");
+    ek_buf_json(out, place, strlen(place));
+    ek_buf_text(out, ": ");
+    ek_buf_json(out, c->reason, strlen(c->reason));
+    return ek_buf_text(out, "\n");
+}
+
+int ek_dead_letters_print(const struct ek_dead_letters *d, FILE *to)
+{
+    struct ek_buf lines;
+    int rc = EK_OK;
+    ek_buf_init(&lines, 0);
+    for (int i = 0; !rc && i < EK_DEAD_CLASSES; i++)
+        if (d->of[i].count)
+            rc = add_line(&d->of[i], NAMES[i], &lines);
+    if (!rc)
+        fwrite(lines.data, 1, lines.length, to);
+    ek_buf_release(&lines);
+    return rc;
+}
+
+void ek_dead_letters_json(const struct ek_dead_letters *d, struct ek_json_writer *s)
+{
+    ek_json_open(s, "dead_letters", '[');
+    for (int i = 0; i < EK_DEAD_CLASSES; i++) {
+        const struct ek_dead_class *c = &d->of[i];
+        if (!c->count)
+            continue;
+        ek_json_open(s, NULL, '{');
+        ek_json_add_text(s, "class", NAMES[i]);
+        ek_json_add_count(s, "count", c->count);
+        ek_json_add_count(s, "cut", c->cut);
+        ek_json_add_text(s, "topic", c->topic);
+        ek_json_add_text(s, "partition", c->partition);
+        ek_json_add_text(s, "offset", c->offset);
+        ek_json_add_text(s, "reason", c->reason);
+        ek_json_close(s, '}');
+    }
+    ek_json_close(s, ']');
+}
+
+enum { WAIT_MS = 30000, POLL_MS = 200, KEY_MAX = 1, KEY_UNTIL_END, KEY_JSON, PROPERTIES_MAX = 64 };
+
+struct capture_args {
+    const char *brokers, *topic, *output, *config;
+    const char *properties[PROPERTIES_MAX]; /* name=value */
+    size_t property_count;
+    bool from_end, until_end, json;
+    uint64_t max; /* 0: no limit */
+};
+
+/* What was read. */
+struct captured {
+    struct ek_record_totals all;
+    struct ek_dead_letters dead;
+};
+
+static volatile sig_atomic_t interrupted;
+
+static void on_signal(int number)
+{
+    (void)number;
+    interrupted = 1;
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+    struct capture_args *a = state->input;
+    switch (key) {
+    case 'b':
+        a->brokers = arg;
+        return 0;
+    case 't':
+        a->topic = arg;
+        return 0;
+    case 'o':
+        a->output = arg;
+        return 0;
+    case 'c':
+        a->config = arg;
+        return 0;
+    case 'X':
+        if (a->property_count == PROPERTIES_MAX)
+            argp_error(state, "more than %d properties", PROPERTIES_MAX);
+        a->properties[a->property_count++] = arg;
+        return 0;
+    case 'f':
+        if (strcmp(arg, "beginning") != 0 && strcmp(arg, "end") != 0)
+            argp_error(state, "--from: '%s' is neither 'beginning' nor 'end'", arg);
+        a->from_end = !strcmp(arg, "end");
+        return 0;
+    case KEY_MAX:
+        if (ek_parse_u64(arg, EK_WHOLE, &a->max) || !a->max)
+            argp_error(state, "--max: '%s' is no positive number", arg);
+        return 0;
+    case KEY_JSON:
+        a->json = true;
+        return 0;
+    case KEY_UNTIL_END:
+        a->until_end = true;
+        return 0;
+    case ARGP_KEY_END:
+        if (!a->topic || !a->output)
+            argp_error(state, "--topic and --output are needed");
+        if (!a->brokers && !a->config)
+            argp_error(state, "--brokers or --config is needed");
+        if (a->json && ek_is_stdout(a->output))
+            argp_error(state, "the messages have standard output: --json needs -o FILE");
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+/* Not before there is something to keep: who waits for a broker in vain can be stopped. */
+static void catch_signals(void)
+{
+    struct sigaction action = {.sa_handler = on_signal};
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+}
+
+static int cmd_capture_copy(struct ek_tap *tap, struct ek_capture_writer *writer,
+                            const struct capture_args *a, struct captured *c, struct ek_error *e)
+{
+    struct ek_record_totals *totals = &c->all;
+    struct ek_progress progress;
+    struct ek_kafka_record in;
+    int rc = EK_OK, got = 0;
+    ek_progress_start(&progress, "capture");
+    while (!rc && !interrupted && (!a->max || totals->messages < a->max) &&
+           !(a->until_end && ek_tap_at_end(tap))) {
+        rc = ek_tap_next(tap, &in, POLL_MS, &got, e);
+        if (rc || !got)
+            continue;
+        struct ek_record out = {in.partition,  in.offset, in.timestamp_ms, in.key,
+                                in.key_length, in.bytes,  in.length};
+        rc = ek_capture_write(writer, &out, e);
+        ek_record_totals_add(totals, out.length, out.timestamp_ms);
+        ek_dead_letters_add(&c->dead, &in);
+        ek_progress_update(&progress, totals->messages, a->max, NULL);
+    }
+    ek_progress_finish(&progress, NULL);
+    return rc;
+}
+
+/* `name=value`, in which `${...}` is replaced as in a configuration: a secret on the command line
+ * would be seen by every user of the machine. */
+static int add_property(struct ek_config *c, const char *text, struct ek_error *e)
+{
+    struct ek_expansion x;
+    ek_expansion_init(&x);
+    int rc = ek_config_expand(text, NULL, &x, e);
+    if (!rc)
+        rc = ek_config_set(c, "input.librdkafka", (const char *)x.text.data, e);
+    if (!rc && x.from_file)
+        c->librdkafka.items[c->librdkafka.count - 1].secret = true;
+    ek_expansion_release(&x);
+    return rc;
+}
+
+/* Where to read, out of the configuration of a stage and of what the command line adds. */
+static int make_config(struct ek_config **out, const struct capture_args *a, struct ek_error *e)
+{
+    static const char *const uses[] = {"input.", NULL};
+    struct ek_config *c;
+    int rc = a->config ? ek_config_load_part(&c, a->config, uses, e) : ek_config_new(&c, e);
+    if (rc)
+        return a->config ? ek_cli_config_fault(e) : rc;
+    if (a->brokers)
+        rc = ek_config_set(c, "input.brokers", a->brokers, e);
+    for (size_t i = 0; !rc && i < a->property_count; i++)
+        rc = add_property(c, a->properties[i], e);
+    if (rc) {
+        ek_config_free(c);
+        return rc;
+    }
+    if (ek_config_has_secret(c))
+        ek_secret_protect();
+    *out = c;
+    return EK_OK;
+}
+
+static int open_tap(struct ek_tap **out, const struct capture_args *a, struct ek_error *e)
+{
+    struct ek_config *c = NULL;
+    unsigned flags =
+        EK_TAP_SAYS | (a->from_end ? EK_TAP_FROM_END : 0u) | (a->until_end ? EK_TAP_UNTIL_END : 0u);
+    int rc = make_config(&c, a, e);
+    if (rc)
+        return rc;
+    rc = ek_tap_open(out, &(struct ek_brokers){c->brokers, &c->librdkafka}, a->topic, flags,
+                     WAIT_MS, e);
+    ek_config_free(c);
+    return rc;
+}
+
+/* By the names that `inspect --json` has for it. */
+static int tell(const struct capture_args *a, const struct captured *c, struct ek_error *e)
+{
+    const struct ek_record_totals *t = &c->all;
+    struct ek_buf line;
+    struct ek_json_writer s;
+    fprintf(stderr, "capture: %llu messages of '%s' in '%s'\n", (unsigned long long)t->messages,
+            a->topic, a->output);
+    if (ek_dead_letters_print(&c->dead, stderr))
+        return ek_fail(e, EK_ENOMEM, "out of memory");
+    if (!a->json)
+        return EK_OK;
+    ek_json_begin_line(&s, &line);
+    ek_json_add_text(&s, "output", a->output);
+    ek_json_add_text(&s, "topic", a->topic);
+    ek_json_add_count(&s, "messages", t->messages);
+    ek_json_add_count(&s, "bytes", t->bytes);
+    ek_json_add_count(&s, "largest_bytes", t->largest);
+    ek_json_add_integer(&s, "first_ms", t->first_ms);
+    ek_json_add_integer(&s, "last_ms", t->last_ms);
+    ek_dead_letters_json(&c->dead, &s);
+    return ek_json_end_line(&s, stdout, e);
+}
+
+static int capture(const struct capture_args *a, struct ek_error *e)
+{
+    struct ek_tap *tap;
+    struct ek_capture_writer *writer;
+    struct captured c = {.dead = {.of = {{.count = 0}}}};
+    int rc = open_tap(&tap, a, e);
+    if (rc)
+        return rc;
+    rc = ek_capture_create(&writer, a->output, 0, e);
+    if (!rc) {
+        catch_signals();
+        ek_record_totals_init(&c.all);
+        rc = cmd_capture_copy(tap, writer, a, &c, e);
+        if (rc)
+            ek_capture_abandon(writer);
+        else
+            rc = ek_capture_finish(writer, e);
+    }
+    ek_tap_free(tap);
+    return rc ? rc : tell(a, &c, e);
+}
+
+static const struct argp_option OPTIONS[] = {
+    {"brokers", 'b', "HOST:PORT,...", 0, "Bootstrap servers", 0},
+    {"config", 'c', "FILE", 0,
+     "Configuration of run: its brokers and input.librdkafka, for brokers that ask for TLS or a "
+     "password",
+     0},
+    {"property", 'X', "NAME=VALUE", 0,
+     "A librdkafka property; ${NAME} and ${file:PATH} in it are replaced as in a configuration", 0},
+    {"topic", 't', "TOPIC", 0, "What to read, all partitions, outside of any group", 0},
+    {"output", 'o', "FILE", 0, "Capture file; .gz and .zst are packed, - is standard output", 0},
+    {"from", 'f', "beginning|end", 0, "Where to start (beginning)", 0},
+    {"max", KEY_MAX, "N", 0, "Stop after N messages", 0},
+    {"until-end", KEY_UNTIL_END, NULL, 0, "Stop where the topic ends now", 0},
+    {"json", KEY_JSON, NULL, 0, "What was read, as JSON on standard output", 0},
+    {0},
+};
+
+int ek_cmd_capture(int argc, char **argv)
+{
+    static const struct argp argp = {
+        OPTIONS,
+        parse,
+        "",
+        "Writes messages of a topic to a capture file, for replay and tests: all partitions, "
+        "merged "
+        "by the time of their messages. Ends with --max, --until-end or an interrupt; what was "
+        "read by then is kept. Of dead letters it says how many there are, from where the last of "
+        "each class came, and why."
+        "\v  evenkeel capture -c run.yaml -t scored --until-end -o scored.ekc.zst",
+        NULL,
+        NULL,
+        NULL};
+    struct capture_args args = {0};
+    struct ek_error e;
+    ek_cli_parse(&argp, argc, argv, 0, &args);
+    return capture(&args, &e) ? ek_cli_fail(&e) : EK_EXIT_OK;
+}

@@ -1,0 +1,220 @@
+/* evenkeel check: is this file valid, and if not, where. */
+#include "base/alloc.h"
+#include "daemon/base/arguments.h"
+#include "daemon/base/clock.h"
+#include "daemon/base/command.h"
+#include "daemon/files/file_kind.h"
+
+#include <stdio.h>
+#include <string.h>
+
+struct check {
+    const char *manifest_path;
+    struct ek_checked named; /* the file of that path */
+    const struct ek_manifest *manifest;
+    char **paths;
+    int count;
+    bool json;
+    const char *config;
+    struct ek_dialect dialect;
+    struct ek_check_tests tests;
+};
+
+enum { OPT_JSON = 256, OPT_NO_TESTS };
+
+static const struct argp_option OPTIONS[] = {
+    {"manifest", 'm', "FILE", 0,
+     "Hold rules, models and profiles against this manifest; else against the first one among the "
+     "files",
+     0},
+    {"json", OPT_JSON, 0, 0, "One JSON object per file", 0},
+    {"messages", 'i', "FILE", 0,
+     "Run the tests of rules on these healthy lists, messages or a capture; else on made-up ones",
+     0},
+    {"profile", 'p', "FILE", 0, "With --messages: what these lists look like (.ekp)", 0},
+    EK_DIALECT_OPTION,
+    {"no-tests", OPT_NO_TESTS, 0, 0, "Check the form of tests, and do not run them", 0},
+    {0}};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+    struct check *c = state->input;
+    switch (key) {
+    case 'm':
+        c->manifest_path = arg;
+        break;
+    case OPT_JSON:
+        c->json = true;
+        break;
+    case 'i':
+        c->tests.messages = arg;
+        break;
+    case 'p':
+        c->tests.profile = arg;
+        break;
+    case 'c':
+        c->config = arg;
+        break;
+    case OPT_NO_TESTS:
+        c->tests.off = true;
+        break;
+    case ARGP_KEY_END:
+        if (!c->tests.messages != !c->tests.profile)
+            argp_error(state, "--messages and --profile go together");
+        break;
+    case ARGP_KEY_ARGS:
+        c->paths = state->argv + state->next;
+        c->count = state->argc - state->next;
+        break;
+    case ARGP_KEY_NO_ARGS:
+        if (!c->manifest_path && !c->config)
+            argp_error(state, "which file shall be checked?");
+        break;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+    return 0;
+}
+
+static void print_text(const struct ek_checked *f)
+{
+    char text[700];
+    for (size_t i = 0; i < f->faults.count; i++)
+        printf("%s\n", ek_error_text(&f->faults.errors[i], text, sizeof text));
+    if (f->faults.count == EK_ERRORS_MAX)
+        printf("%s: and perhaps more\n", f->path);
+    if (f->valid && f->note[0])
+        printf("%s: %s, ok (%s)\n", f->path, ek_kind_name(f->kind), f->note);
+    else if (f->valid)
+        printf("%s: %s, ok\n", f->path, ek_kind_name(f->kind));
+}
+
+static int format_json(const struct ek_checked *f, struct ek_buf *out)
+{
+    ek_buf_text(out, "{\"file\":");
+    ek_buf_json(out, f->path, strlen(f->path));
+    ek_buf_printf(out, ",\"kind\":\"%s\",\"ok\":%s,\"note\":", ek_kind_name(f->kind),
+                  f->valid ? "true" : "false");
+    ek_buf_json(out, f->note, strlen(f->note));
+    ek_buf_text(out, ",\"faults\":");
+    ek_error_list_json(&f->faults, out);
+    return ek_buf_text(out, "}\n");
+}
+
+static void print(const struct check *c, const struct ek_checked *f)
+{
+    if (!c->json) {
+        print_text(f);
+        return;
+    }
+    struct ek_buf out;
+    ek_buf_init(&out, 0);
+    if (!format_json(f, &out))
+        fwrite(out.data, 1, out.length, stdout);
+    ek_buf_release(&out);
+}
+
+/* The manifest that was named; false when it is not valid. */
+static bool load_named(struct check *c)
+{
+    struct ek_checked *f = &c->named;
+    struct ek_error e;
+    ek_checked_open(f, c->manifest_path);
+    if (f->valid && f->kind != EK_KIND_MANIFEST) {
+        ek_fail(&e, EK_ECONFIG, "this is no manifest, but a %s file", ek_kind_name(f->kind));
+        ek_checked_fail(f, &e);
+    }
+    if (f->valid)
+        c->manifest = ek_checked_manifest(f);
+    if (!f->valid || !c->count)
+        print(c, f);
+    return f->valid;
+}
+
+/* Else the first one among the files that is valid. */
+static void find_manifest(struct check *c, struct ek_checked *files)
+{
+    for (int i = 0; i < c->count && !c->manifest; i++)
+        if (files[i].valid && files[i].kind == EK_KIND_MANIFEST)
+            c->manifest = ek_checked_manifest(&files[i]);
+}
+
+static bool check_files(struct check *c, struct ek_checked *files)
+{
+    for (int i = 0; i < c->count; i++)
+        ek_checked_open(&files[i], c->paths[i]);
+    bool valid = !c->manifest_path || load_named(c);
+    if (!c->manifest_path)
+        find_manifest(c, files);
+    for (int i = 0; i < c->count; i++) {
+        ek_checked_run(&files[i], c->manifest, &c->tests, ek_wall_ms());
+        print(c, &files[i]);
+        valid = valid && files[i].valid;
+    }
+    return valid;
+}
+
+/* Whether a file is not valid only because there was no memory to read it. */
+static bool lacked_memory(const struct check *c, const struct ek_checked *files)
+{
+    bool yes = c->named.no_memory;
+    for (int i = 0; i < c->count; i++)
+        yes |= files[i].no_memory;
+    return yes;
+}
+
+static int run(struct check *c)
+{
+    struct ek_checked *files = ek_calloc((size_t)c->count, sizeof *files);
+    struct ek_error e;
+    if (!files)
+        ek_fail(&e, EK_ENOMEM, "out of memory");
+    if (!files || ek_dialect_load(&c->dialect, c->config, &e)) {
+        ek_free(files);
+        return ek_cli_fail(&e);
+    }
+    c->tests.dialect = &c->dialect;
+    bool valid = check_files(c, files), no_memory = lacked_memory(c, files);
+    for (int i = 0; i < c->count; i++)
+        ek_checked_release(&files[i]);
+    if (c->manifest_path)
+        ek_checked_release(&c->named);
+    ek_dialect_release(&c->dialect);
+    ek_free(files);
+    if (no_memory) {
+        ek_fail(&e, EK_ENOMEM, "no memory to check all of it");
+        return ek_cli_fail(&e);
+    }
+    return valid ? EK_EXIT_OK : EK_EXIT_CONFIG;
+}
+
+/* The configuration itself. */
+static int run_config(const struct check *c)
+{
+    char *path[] = {(char *)(uintptr_t)c->config};
+    struct check alone = *c; /* it is the file, and says nothing of others */
+    alone.paths = path;
+    alone.count = 1;
+    alone.config = NULL;
+    return run(&alone);
+}
+
+int ek_cmd_check(int argc, char **argv)
+{
+    static const struct argp argp = {
+        OPTIONS,
+        parse,
+        "FILE...",
+        "Checks manifests, rules, models, profiles and configurations; what a file is, its content "
+        "tells.\v"
+        "Prints 'FILE:LINE:COLUMN: message' for each fault, and ends with status 78 when there "
+        "was any.\n\n"
+        "  evenkeel check features.yaml rules.yaml profile.ekp m.safetensors run.yaml\n\n"
+        "With --config and no file it checks that configuration.",
+        NULL,
+        NULL,
+        NULL};
+    struct check c = {0};
+    ek_cli_parse(&argp, argc, argv, 0, &c);
+    return c.config && !c.count && !c.manifest_path ? run_config(&c) : run(&c);
+}

@@ -1,0 +1,644 @@
+/* evenkeel status, ranks, history, pause, resume, accept, revert, pin, unpin: what is asked of a
+ * running instance, or told to it. */
+#include "base/buf.h"
+#include "base/parse.h"
+#include "daemon/base/arguments.h"
+#include "daemon/base/clock.h"
+#include "daemon/base/command.h"
+#include "daemon/commands/api_client.h"
+#include "daemon/commands/client_print.h"
+#include "daemon/commands/live_view.h"
+#include "daemon/config/config.h"
+#include "daemon/config/token.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+enum {
+    KEY_URL = 1,
+    KEY_TOKEN,
+    KEY_REASON,
+    KEY_AUTHOR,
+    KEY_JSON,
+    KEY_SEGMENT,
+    KEY_FEATURE,
+    KEY_BEGIN_ANEW,
+    KEY_ACTION,
+    KEY_UNTIL,
+    KEY_WATCH,
+    OK = 200,
+    BEGUN = 202,
+    URL_BYTES = 320,
+    WATCH_SECONDS = 2,
+    WATCH_MOST = 3600
+};
+
+/* What stands behind the name of a command. */
+enum argument { NO_ARGUMENT, A_FEATURE, A_VERSION };
+
+struct tell {
+    enum argument takes;
+    const char *config, *token_file, *reason, *author, *feature, *segment, *count, *action, *until;
+    uint64_t version;
+    char url[URL_BYTES];
+    int watch_ms; /* 0: once */
+    bool json, begin_anew, needs_action;
+    bool tells;               /* changes something, so a token is needed */
+    struct ek_tokens *tokens; /* NULL: none is needed */
+    struct ek_buf answer;
+    unsigned status;
+};
+
+static void take_argument(struct tell *t, const char *arg, struct argp_state *state)
+{
+    if (t->takes == A_FEATURE && !t->feature)
+        t->feature = arg;
+    else if (t->takes != A_VERSION || t->version)
+        argp_error(state, "unexpected '%s'", arg);
+    else if (ek_parse_u64(arg, EK_WHOLE, &t->version) || !t->version)
+        argp_error(state, "'%s' is no version: 'evenkeel accept' has told it", arg);
+}
+
+static void check_all(const struct tell *t, struct argp_state *state)
+{
+    if (t->segment && !t->feature && t->takes == NO_ARGUMENT)
+        argp_error(state, "--segment is of a --feature");
+    if (!t->config == !*t->url)
+        argp_error(state, "one of --config and --url is needed");
+    if (t->takes == A_FEATURE && !t->feature)
+        argp_error(state, "the name of a feature is needed");
+    if (t->needs_action && !t->action)
+        argp_error(state, "--action is needed");
+    if (t->takes == A_VERSION && !t->version)
+        argp_error(state, "the version of an accept is needed");
+}
+
+/* Seconds between two looks. */
+static void take_watch(struct tell *t, const char *arg, struct argp_state *state)
+{
+    uint64_t seconds = WATCH_SECONDS;
+    if (arg && (ek_parse_u64(arg, EK_WHOLE, &seconds) || !seconds || seconds > WATCH_MOST))
+        argp_error(state, "--watch takes seconds, 1 to %d", WATCH_MOST);
+    t->watch_ms = 1000 * (int)seconds;
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+    struct tell *t = state->input;
+    switch (key) {
+    case 'c':
+        t->config = arg;
+        return 0;
+    case KEY_WATCH:
+        take_watch(t, arg, state);
+        return 0;
+    case KEY_URL:
+        if (snprintf(t->url, sizeof t->url, "%s", arg) >= (int)sizeof t->url)
+            argp_error(state, "--url is too long");
+        return 0;
+    case KEY_TOKEN:
+        t->token_file = arg;
+        return 0;
+    case KEY_REASON:
+        t->reason = arg;
+        return 0;
+    case KEY_AUTHOR:
+        t->author = arg;
+        return 0;
+    case KEY_JSON:
+        t->json = true;
+        return 0;
+    case KEY_BEGIN_ANEW:
+        t->begin_anew = true;
+        return 0;
+    case KEY_FEATURE:
+        t->feature = arg;
+        return 0;
+    case KEY_ACTION:
+        t->action = arg;
+        return 0;
+    case KEY_UNTIL:
+        t->until = arg;
+        return 0;
+    case 'n':
+        t->count = arg;
+        return 0;
+    case KEY_SEGMENT:
+        t->segment = arg;
+        if (*arg == '=' || !strchr(arg, '='))
+            argp_error(state, "--segment must be like arm=B");
+        return 0;
+    case ARGP_KEY_ARG:
+        take_argument(t, arg, state);
+        return 0;
+    case ARGP_KEY_END:
+        check_all(t, state);
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+#define COMMON                                                                                     \
+    {"config", 'c', "FILE", 0, "The configuration it runs with: where it listens, the token", 0},  \
+        {"url", KEY_URL, "URL", 0, "Where it listens, like http://127.0.0.1:9464", 0},             \
+    {                                                                                              \
+        "json", KEY_JSON, NULL, 0, "Print the answer as it came", 0                                \
+    }
+#define TELLS                                                                                      \
+    {"token-file", KEY_TOKEN, "FILE", 0, "The first token of this file, with --url", 0},           \
+        {"reason", KEY_REASON, "TEXT", 0, "Why, for those who read the events later", 0},          \
+    {                                                                                              \
+        "author", KEY_AUTHOR, "NAME", 0, "Who, where the token has no name", 0                     \
+    }
+
+static const struct argp_option STATUS_OPTIONS[] = {COMMON, {0}};
+static const struct argp_option WATCH_OPTIONS[] = {
+    COMMON,
+    {"watch", KEY_WATCH, "SECONDS", OPTION_ARG_OPTIONAL,
+     "Show it anew every 2 seconds, or as many as given: on a terminal as one screen, which q "
+     "ends, "
+     "elsewhere as a line each time",
+     0},
+    {0}};
+static const struct argp_option HISTORY_OPTIONS[] = {
+    COMMON,
+    {"n", 'n', "N", 0, "The last N decisions, else 100", 0},
+    {"feature", KEY_FEATURE, "NAME", 0, "Those about this feature", 0},
+    {0}};
+static const struct argp_option RELOAD_OPTIONS[] = {
+    COMMON,
+    {"begin-anew", KEY_BEGIN_ANEW, NULL, 0,
+     "Also with other 'segments' or another 'baseline', by which evidence, findings and routes "
+     "begin "
+     "anew",
+     0},
+    {"token-file", KEY_TOKEN, "FILE", 0, "The first token of this file, with --url", 0},
+    {"author", KEY_AUTHOR, "NAME", 0, "Who, where the token has no name", 0},
+    {0}};
+static const struct argp_option TELL_OPTIONS[] = {COMMON, TELLS, {0}};
+#define PLACE                                                                                      \
+    {                                                                                              \
+        "segment", KEY_SEGMENT, "NAME=VALUE", 0,                                                   \
+            "In lists with this value of a field of 'segments'; else in all", 0                    \
+    }
+static const struct argp_option PLACE_OPTIONS[] = {COMMON, TELLS, PLACE, {0}};
+static const struct argp_option RESUME_OPTIONS[] = {
+    COMMON,
+    TELLS,
+    {"feature", KEY_FEATURE, "NAME", 0,
+     "Not the pause: the route of this feature that was withdrawn begins anew", 0},
+    PLACE,
+    {0}};
+static const struct argp_option PIN_OPTIONS[] = {
+    COMMON,
+    TELLS,
+    PLACE,
+    {"action", KEY_ACTION, "ACTION", 0, "route, route_spread, silence, ...; none: never act", 0},
+    {"until", KEY_UNTIL, "DATE", 0,
+     "Until the end of that day (2027-01-31) of the stream, or until 2027-01-31T12:00:00Z; else "
+     "for good",
+     0},
+    {0}};
+
+/* An instance that listens on all addresses is asked on this machine. */
+static void url_of(struct tell *t, const char *listen)
+{
+    const char *port = strrchr(listen, ':');
+    bool all = !strncmp(listen, "0.0.0.0:", 8) || !strncmp(listen, "[::]:", 5);
+    snprintf(t->url, sizeof t->url, "http://%s%s", all || *listen == ':' ? "127.0.0.1" : "",
+             all && port ? port : listen);
+}
+
+static int read_config(struct tell *t, struct ek_error *e)
+{
+    bool token = t->tells && !t->token_file;
+    const char *const uses[] = {"http.listen", token ? "http.token_file" : NULL, NULL};
+    struct ek_config *c = NULL;
+    int rc = ek_config_load_part(&c, t->config, uses, e);
+    if (rc)
+        return ek_cli_config_fault(e);
+    if (!strcmp(c->listen, "off"))
+        rc = ek_fail(e, EK_ECONFIG, "%s: 'http.listen' is off: this instance cannot be asked",
+                     t->config);
+    else
+        url_of(t, c->listen);
+    if (!rc && token)
+        rc = ek_config_tokens(&t->tokens, c, e);
+    ek_config_free(c);
+    return rc;
+}
+
+static int prepare(struct tell *t, struct ek_error *e)
+{
+    int rc = t->config ? read_config(t, e) : EK_OK;
+    if (!rc && t->token_file)
+        rc = ek_tokens_load(&t->tokens, t->token_file, e);
+    return rc;
+}
+
+/* What the instance says is wrong. */
+static int refused(const struct tell *t, struct ek_error *e)
+{
+    char why[400];
+    ek_tell_error(&t->answer, why, sizeof why);
+    return *why ? ek_fail(e, EK_EIO, "%s: %s", t->url, why)
+                : ek_fail(e, EK_EIO, "%s: HTTP status %u", t->url, t->status);
+}
+
+/* body NULL: GET. */
+static int ask(struct tell *t, const char *path, const char *body, struct ek_error *e)
+{
+    ek_buf_clear(&t->answer);
+    int rc = ek_api_call(t->url, path, t->tokens && body ? ek_tokens_first(t->tokens) : NULL, body,
+                         &t->status, &t->answer, e);
+    if (!rc && t->status != OK && t->status != BEGUN)
+        rc = refused(t, e);
+    return rc;
+}
+
+static int show(const struct tell *t, int (*print)(const struct ek_buf *answer, FILE *to),
+                struct ek_error *e)
+{
+    if (t->json)
+        return fwrite(t->answer.data, 1, t->answer.length, stdout) == t->answer.length
+                   ? EK_OK
+                   : ek_fail(e, EK_EIO, "cannot write the answer");
+    return print(&t->answer, stdout)
+               ? ek_fail(e, EK_EIO, "%s: what answers there is not evenkeel", t->url)
+               : EK_OK;
+}
+
+static void read_words(struct tell *t, const struct argp *argp, int argc, char **argv)
+{
+    ek_cli_parse(argp, argc, argv, 0, t);
+    ek_buf_init(&t->answer, EK_API_ANSWER_BYTES);
+}
+
+static int end(struct tell *t, int rc, const struct ek_error *e)
+{
+    ek_tokens_free(t->tokens);
+    ek_buf_release(&t->answer);
+    return rc ? ek_cli_fail(e) : EK_EXIT_OK;
+}
+
+static const struct ek_buf *ask_again(void *of, const char *path, struct ek_error *e)
+{
+    struct tell *t = of;
+    return ask(t, path, NULL, e) ? NULL : &t->answer;
+}
+
+static int watch(struct tell *t, struct ek_error *e)
+{
+    const struct ek_status_watch w = {t->url, t->json, t->watch_ms, t, ask_again};
+    return ek_status_watch(&w, e);
+}
+
+int ek_cmd_status(int argc, char **argv)
+{
+    static const struct argp argp = {
+        WATCH_OPTIONS,
+        parse,
+        "",
+        "Tells how a running instance is doing, what it has found, and what is in force."
+        "\v  evenkeel status -c run.yaml --watch",
+        NULL,
+        NULL,
+        NULL};
+    static const struct {
+        const char *path;
+        int (*print)(const struct ek_buf *answer, FILE *to);
+    } parts[] = {{"/api/v1/status", ek_tell_status},
+                 {"/api/v1/findings", ek_tell_findings},
+                 {"/api/v1/plan", ek_tell_plan},
+                 {"/api/v1/ranks", ek_tell_withdrawn},
+                 {"/api/v1/pins", ek_tell_pins}};
+    struct tell t = {0};
+    struct ek_error e = {0};
+    read_words(&t, &argp, argc, argv);
+    int rc = prepare(&t, &e);
+    if (!rc && t.watch_ms)
+        return end(&t, watch(&t, &e), &e);
+    size_t count = t.json ? 1 : sizeof parts / sizeof *parts;
+    for (size_t i = 0; !rc && i < count; i++) {
+        rc = ask(&t, parts[i].path, NULL, &e);
+        if (!rc)
+            rc = show(&t, parts[i].print, &e);
+    }
+    return end(&t, rc, &e);
+}
+
+int ek_cmd_ranks(int argc, char **argv)
+{
+    static const struct argp argp = {
+        STATUS_OPTIONS,
+        parse,
+        "",
+        "Tells how far each route moves ranks, or would in shadow: Kendall's tau, what the first "
+        "ten have in common, how many places an item moves, and the change that 95% of the lists "
+        "do not exceed, all beside the order in which the lists came.",
+        NULL,
+        NULL,
+        NULL};
+    struct tell t = {0};
+    struct ek_error e = {0};
+    read_words(&t, &argp, argc, argv);
+    int rc = prepare(&t, &e);
+    if (!rc)
+        rc = ask(&t, "/api/v1/ranks", NULL, &e);
+    if (!rc)
+        rc = show(&t, ek_tell_ranks, &e);
+    return end(&t, rc, &e);
+}
+
+/* Behind the path; what is no letter or digit is written as %20. */
+static int add_query(struct ek_buf *path, const char *key, const char *value)
+{
+    bool first = !memchr(path->data, '?', path->length);
+    int rc = ek_buf_printf(path, "%c%s=", first ? '?' : '&', key);
+    for (const unsigned char *p = (const unsigned char *)value; !rc && *p; p++)
+        rc = ek_buf_printf(path, isalnum(*p) && *p < 0x80 ? "%c" : "%%%02X", *p);
+    return rc;
+}
+
+static int ask_history(struct tell *t, struct ek_buf *path, struct ek_error *e)
+{
+    int rc = ek_buf_text(path, "/api/v1/history");
+    if (!rc && t->count)
+        rc = add_query(path, "n", t->count);
+    if (!rc && t->feature)
+        rc = add_query(path, "feature", t->feature);
+    if (rc || !ek_buf_string(path))
+        return ek_fail(e, EK_ENOMEM, "no memory for a request");
+    return ask(t, ek_buf_string(path), NULL, e);
+}
+
+int ek_cmd_history(int argc, char **argv)
+{
+    static const struct argp argp = {HISTORY_OPTIONS,
+                                     parse,
+                                     "",
+                                     "Tells what a running instance and people have decided: what "
+                                     "was routed and for how long, what was withdrawn, and why.",
+                                     NULL,
+                                     NULL,
+                                     NULL};
+    struct tell t = {0};
+    struct ek_buf path;
+    struct ek_error e = {0};
+    read_words(&t, &argp, argc, argv);
+    ek_buf_init(&path, 0);
+    int rc = prepare(&t, &e);
+    if (!rc)
+        rc = ask_history(&t, &path, &e);
+    if (!rc)
+        rc = show(&t, ek_tell_history, &e);
+    ek_buf_release(&path);
+    return end(&t, rc, &e);
+}
+
+static int write_key(struct ek_buf *body, const char *key)
+{
+    return ek_buf_printf(body, "%s\"%s\":", body->length > 1 ? "," : "", key);
+}
+
+static int write_text(struct ek_buf *body, const char *key, const char *text)
+{
+    int rc = text ? write_key(body, key) : EK_OK;
+    return rc || !text ? rc : ek_buf_json(body, text, strlen(text));
+}
+
+/* arm=B as {"arm":"B"}. */
+static int write_segment(struct ek_buf *body, const char *segment)
+{
+    size_t name = strcspn(segment, "=");
+    int rc = write_key(body, "segment");
+    if (!rc)
+        rc = ek_buf_text(body, "{");
+    if (!rc)
+        rc = ek_buf_json(body, segment, name);
+    if (!rc)
+        rc = ek_buf_text(body, ":");
+    if (!rc)
+        rc = ek_buf_json(body, segment + name + 1, strlen(segment + name + 1));
+    return rc ? rc : ek_buf_text(body, "}");
+}
+
+static int write_body(const struct tell *t, struct ek_buf *body)
+{
+    int rc = ek_buf_text(body, "{");
+    if (!rc)
+        rc = write_text(body, "feature", t->feature);
+    if (!rc && t->segment)
+        rc = write_segment(body, t->segment);
+    if (!rc && t->version)
+        rc = write_key(body, "version");
+    if (!rc && t->version)
+        rc = ek_buf_printf(body, "%" PRIu64, t->version);
+    if (!rc && t->begin_anew)
+        rc = write_key(body, "begin_anew");
+    if (!rc && t->begin_anew)
+        rc = ek_buf_text(body, "true");
+    if (!rc)
+        rc = write_text(body, "action", t->action);
+    if (!rc)
+        rc = write_text(body, "until", t->until);
+    if (!rc)
+        rc = write_text(body, "reason", t->reason);
+    if (!rc)
+        rc = write_text(body, "author", t->author);
+    return rc ? rc : ek_buf_text(body, "}");
+}
+
+/* A fleet takes its time. */
+static int await_order(struct tell *t, uint64_t number, struct ek_error *e)
+{
+    const struct timespec pause = {.tv_nsec = 100000000};
+    int64_t until = ek_now_ms() + 1000 * EK_API_WAIT_SECONDS;
+    enum ek_order_state state = EK_ORDER_WAITS;
+    char why[400] = "";
+    int rc = EK_OK;
+    while (!rc && state == EK_ORDER_WAITS && ek_now_ms() < until) {
+        nanosleep(&pause, NULL);
+        rc = ask(t, "/api/v1/orders", NULL, e);
+        if (!rc)
+            state = ek_tell_order_state(&t->answer, number, why, sizeof why);
+    }
+    if (!rc && state == EK_ORDER_REFUSED)
+        return ek_fail(e, EK_EIO, "%s: %s", t->url, why);
+    if (!rc && state != EK_ORDER_DONE)
+        return ek_fail(e, EK_EIO,
+                       "%s: nobody in the fleet has decided within %d seconds; a pause holds for "
+                       "this instance alone, and /api/v1/orders tells whether it is decided later",
+                       t->url, EK_API_WAIT_SECONDS);
+    return rc;
+}
+
+static int show_order(struct tell *t, struct ek_error *e)
+{
+    uint64_t number = ek_tell_order_number(&t->answer);
+    int rc = await_order(t, number, e);
+    if (rc || t->json)
+        return rc ? rc : show(t, NULL, e);
+    return ek_tell_order(&t->answer, number, stdout)
+               ? ek_fail(e, EK_EIO, "%s: what answers there is not evenkeel", t->url)
+               : EK_OK;
+}
+
+static int tell(struct tell t, int argc, char **argv, const struct argp *argp, const char *path,
+                int (*print)(const struct ek_buf *answer, FILE *to))
+{
+    struct ek_buf body;
+    struct ek_error e = {0};
+    t.tells = true;
+    read_words(&t, argp, argc, argv);
+    ek_buf_init(&body, 0);
+    const char *text = write_body(&t, &body) ? NULL : ek_buf_string(&body);
+    int rc = text ? prepare(&t, &e) : ek_fail(&e, EK_ENOMEM, "no memory for a request");
+    if (!rc)
+        rc = ask(&t, path, text, &e);
+    if (!rc)
+        rc = t.status == BEGUN ? show_order(&t, &e) : show(&t, print, &e);
+    ek_buf_release(&body);
+    return end(&t, rc, &e);
+}
+
+/* Until it is known what came of it, for as long as an answer is waited for. */
+static int await_reload(struct tell *t, uint64_t number, enum ek_reload_state *state,
+                        struct ek_error *e)
+{
+    const struct timespec pause = {.tv_nsec = 100000000};
+    int64_t until = ek_now_ms() + 1000 * EK_API_WAIT_SECONDS;
+    int rc = EK_OK;
+    *state = EK_RELOAD_GOES_ON;
+    while (!rc && *state == EK_RELOAD_GOES_ON && ek_now_ms() < until) {
+        nanosleep(&pause, NULL);
+        rc = ask(t, "/api/v1/reload", NULL, e);
+        if (!rc)
+            *state = ek_tell_reload_state(&t->answer, number);
+    }
+    if (!rc && *state == EK_RELOAD_GOES_ON)
+        rc = ek_fail(e, EK_EIO, "%s: not done within %d seconds; /api/v1/reload will tell", t->url,
+                     EK_API_WAIT_SECONDS);
+    return rc;
+}
+
+static int reload(struct tell *t, enum ek_reload_state *state, struct ek_error *e)
+{
+    struct ek_buf body;
+    ek_buf_init(&body, 0);
+    const char *text = write_body(t, &body) ? NULL : ek_buf_string(&body);
+    int rc = text ? prepare(t, e) : ek_fail(e, EK_ENOMEM, "no memory for a request");
+    if (!rc)
+        rc = ask(t, "/api/v1/reload", text, e);
+    if (!rc)
+        rc = await_reload(t, ek_tell_reload_number(&t->answer), state, e);
+    ek_buf_release(&body);
+    return rc ? rc : show(t, ek_tell_reload, e);
+}
+
+int ek_cmd_reload(int argc, char **argv)
+{
+    static const struct argp argp = {
+        RELOAD_OPTIONS,
+        parse,
+        "",
+        "Lets a running instance read its rules, profile, model and tokens again, and tells what "
+        "came of it. With any fault it goes on as before; all faults are told, and the status is "
+        "78.",
+        NULL,
+        NULL,
+        NULL};
+    struct tell t = {.tells = true};
+    struct ek_error e = {0};
+    enum ek_reload_state state = EK_RELOAD_GOES_ON;
+    read_words(&t, &argp, argc, argv);
+    int status = end(&t, reload(&t, &state, &e), &e);
+    return status == EK_EXIT_OK && state == EK_RELOAD_REFUSED ? EK_EXIT_CONFIG : status;
+}
+
+int ek_cmd_pause(int argc, char **argv)
+{
+    static const struct argp argp = {
+        TELL_OPTIONS,
+        parse,
+        "",
+        "Lets a running instance forward every message as it comes, until 'evenkeel resume'. It "
+        "goes on watching. With a state the pause outlasts a restart; without one an instance "
+        "that is started again begins unpaused, unless with 'run --paused'.",
+        NULL,
+        NULL,
+        NULL};
+    return tell((struct tell){0}, argc, argv, &argp, "/api/v1/pause", ek_tell_paused);
+}
+
+int ek_cmd_resume(int argc, char **argv)
+{
+    static const struct argp argp = {
+        RESUME_OPTIONS,
+        parse,
+        "",
+        "Ends a pause; or, with --feature, lets a route begin anew that a guardrail has withdrawn.",
+        NULL,
+        NULL,
+        NULL};
+    return tell((struct tell){0}, argc, argv, &argp, "/api/v1/resume", ek_tell_resumed);
+}
+
+int ek_cmd_accept(int argc, char **argv)
+{
+    static const struct argp argp = {
+        PLACE_OPTIONS,
+        parse,
+        "FEATURE",
+        "Tells a running instance that what a feature is like now is normal: its confirmed change "
+        "of scale ends, with its route, and is found no more. 'evenkeel revert' takes that back.",
+        NULL,
+        NULL,
+        NULL};
+    return tell((struct tell){.takes = A_FEATURE}, argc, argv, &argp, "/api/v1/accept",
+                ek_tell_decision);
+}
+
+int ek_cmd_revert(int argc, char **argv)
+{
+    static const struct argp argp = {TELL_OPTIONS,
+                                     parse,
+                                     "VERSION",
+                                     "Takes back what 'evenkeel accept' has told the version of: "
+                                     "the change is found again, as any other.",
+                                     NULL,
+                                     NULL,
+                                     NULL};
+    return tell((struct tell){.takes = A_VERSION}, argc, argv, &argp, "/api/v1/revert",
+                ek_tell_decision);
+}
+
+int ek_cmd_pin(int argc, char **argv)
+{
+    static const struct argp argp = {
+        PIN_OPTIONS,
+        parse,
+        "FEATURE",
+        "Settles what a running instance does about a feature, whatever it finds and whatever its "
+        "mode, until 'evenkeel unpin', or until a date. On all traffic it holds in every segment "
+        "without a pin of its own."
+        "\v  evenkeel pin price --action route --until 2027-01-31 -c run.yaml",
+        NULL,
+        NULL,
+        NULL};
+    return tell((struct tell){.takes = A_FEATURE, .needs_action = true}, argc, argv, &argp,
+                "/api/v1/pin", ek_tell_decision);
+}
+
+int ek_cmd_unpin(int argc, char **argv)
+{
+    static const struct argp argp = {
+        PLACE_OPTIONS, parse, "FEATURE", "Takes a pin away: findings decide again.",
+        NULL,          NULL,  NULL};
+    return tell((struct tell){.takes = A_FEATURE}, argc, argv, &argp, "/api/v1/unpin",
+                ek_tell_decision);
+}

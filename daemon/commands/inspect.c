@@ -1,0 +1,439 @@
+/* evenkeel inspect: what is in a profile, model or capture, and in the states in a capture. */
+#include "daemon/commands/inspect.h"
+
+#include "assets/tensors.h"
+#include "base/alloc.h"
+#include "base/date.h"
+#include "base/file.h"
+#include "base/hash_set.h"
+#include "base/json.h"
+#include "daemon/base/arguments.h"
+#include "daemon/base/command.h"
+#include "daemon/commands/capture.h"
+#include "daemon/files/file_kind.h"
+#include "guard/state.h"
+#include "lists/capture.h"
+#include "lists/codec.h"
+#include "lists/codec_shape.h"
+
+#include <inttypes.h>
+#include <stdbool.h>
+#include <string.h>
+
+struct totals {
+    struct ek_record_totals all;
+    struct ek_hash_set partitions;
+    struct ek_inspect_states states;
+};
+
+static int add(struct totals *t, const struct ek_record *r, struct ek_error *e)
+{
+    bool added;
+    int64_t ms = r->timestamp_ms >= 0 ? r->timestamp_ms : ek_codec_time(r->bytes, r->length);
+    ek_record_totals_add(&t->all, r->length, ms);
+    if (ek_hash_set_add(&t->partitions, (uint64_t)r->partition + 1, &added))
+        return ek_fail(e, EK_ENOMEM, "no memory for the partitions");
+    return ek_inspect_states_add(&t->states, r, e);
+}
+
+static int count(const char *path, struct totals *t, struct ek_error *e)
+{
+    struct ek_capture_reader *in;
+    struct ek_record record;
+    int more, rc = ek_capture_open(&in, path, 0, e);
+    if (rc)
+        return rc;
+    while (!(rc = ek_capture_next(in, &record, &more, e)) && more)
+        if ((rc = add(t, &record, e)))
+            break;
+    ek_capture_close(in);
+    return rc;
+}
+
+static int print_json(const struct totals *t, FILE *to)
+{
+    fprintf(to,
+            "{\"kind\":\"capture\",\"messages\":%" PRIu64 ",\"bytes\":%" PRIu64
+            ",\"largest_bytes\":%" PRIu64 ",\"partitions\":%zu,\"first_ms\":%" PRId64
+            ",\"last_ms\":%" PRId64,
+            t->all.messages, t->all.bytes, t->all.largest, t->partitions.count, t->all.first_ms,
+            t->all.last_ms);
+    int rc = ek_inspect_states_json(&t->states, to);
+    fputs("}\n", to);
+    return rc;
+}
+
+static void print_table(const struct totals *t, FILE *to)
+{
+    char first[EK_DATE_TEXT], last[EK_DATE_TEXT];
+    fprintf(to,
+            "capture\n  messages        %" PRIu64 "\n  bytes           %" PRIu64
+            "\n  largest         %" PRIu64 "\n  partitions      %zu\n  first           %s\n"
+            "  last            %s\n",
+            t->all.messages, t->all.bytes, t->all.largest, t->partitions.count,
+            ek_date_text(t->all.first_ms, first), ek_date_text(t->all.last_ms, last));
+    ek_inspect_states_table(&t->states, to);
+}
+
+int ek_inspect_capture(const char *path, enum ek_inspect_form form, FILE *to, struct ek_error *e)
+{
+    struct totals t = {0};
+    ek_record_totals_init(&t.all);
+    ek_hash_set_init(&t.partitions);
+    int rc = count(path, &t, e);
+    if (!rc && form == EK_INSPECT_JSON && print_json(&t, to))
+        rc = ek_fail(e, EK_ENOMEM, "out of memory");
+    if (!rc && form == EK_INSPECT_TABLE)
+        print_table(&t, to);
+    ek_inspect_states_release(&t.states);
+    ek_hash_set_release(&t.partitions);
+    return rc;
+}
+
+enum { MESSAGES = 10000 };
+
+static int inspect_shape_add(struct ek_shape *shape, const struct ek_record *record,
+                             const char *path, int number, struct ek_error *e)
+{
+    int rc = ek_shape_add(shape, record->bytes, record->length, e);
+    return rc ? ek_error_place(e, path, number, 0) : EK_OK;
+}
+
+int ek_inspect_shape(const char *path, const struct ek_dialect *dialect, FILE *to,
+                     struct ek_error *e)
+{
+    struct ek_capture_reader *in = NULL;
+    struct ek_shape *shape = NULL;
+    struct ek_record record;
+    struct ek_buf out;
+    int more = 1, rc = ek_shape_new(&shape, &dialect->mapping, e);
+    ek_buf_init(&out, 0);
+    if (!rc)
+        rc = ek_capture_open(&in, path, 0, e);
+    for (int i = 0; i < MESSAGES && more && !rc; i++) {
+        rc = ek_capture_next(in, &record, &more, e);
+        if (!rc && more)
+            rc = inspect_shape_add(shape, &record, path, i + 1, e);
+    }
+    if (!rc)
+        rc = ek_shape_manifest(shape, &out, e);
+    if (rc)
+        ek_dialect_hint(dialect, e);
+    else
+        fwrite(out.data, 1, out.length, to);
+    ek_capture_close(in);
+    ek_shape_free(shape);
+    ek_buf_release(&out);
+    return rc;
+}
+
+/* Records of the last complete base. */
+struct size {
+    int records;
+    uint64_t bytes;
+};
+
+void ek_inspect_states_release(struct ek_inspect_states *s)
+{
+    for (int i = 0; i < s->count; i++) {
+        ek_free(s->of[i].prefix);
+        ek_state_free(s->of[i].state);
+    }
+    ek_free(s->of);
+}
+
+static int out_of_memory(struct ek_error *e)
+{
+    return ek_fail(e, EK_ENOMEM, "no memory for the records of a state");
+}
+
+static int grow(struct ek_inspect_states *s, const char *prefix, size_t length, struct ek_error *e)
+{
+    if (s->count == s->capacity) {
+        int capacity = s->capacity ? 2 * s->capacity : 8;
+        void *of = ek_realloc(s->of, (size_t)capacity, sizeof *s->of);
+        if (!of)
+            return out_of_memory(e);
+        s->of = of;
+        s->capacity = capacity;
+    }
+    s->of[s->count].state = NULL;
+    s->of[s->count].prefix = ek_strndup(prefix, length);
+    if (!s->of[s->count].prefix)
+        return out_of_memory(e);
+    return ek_state_new(&s->of[s->count++].state, e);
+}
+
+/* The state with that prefix, a new one if need be. */
+static int state_of(struct ek_inspect_states *s, const char *prefix, size_t length,
+                    struct ek_state **out, struct ek_error *e)
+{
+    int i = 0, rc = EK_OK;
+    while (i < s->count &&
+           (strlen(s->of[i].prefix) != length || memcmp(s->of[i].prefix, prefix, length) != 0))
+        i++;
+    if (i == s->count)
+        rc = grow(s, prefix, length, e);
+    if (!rc)
+        *out = s->of[i].state;
+    return rc;
+}
+
+int ek_inspect_states_add(struct ek_inspect_states *s, const struct ek_record *r,
+                          struct ek_error *e)
+{
+    struct ek_record_frame frame;
+    struct ek_state *state;
+    struct ek_snap body;
+    if (!r->key || ek_record_open(r->bytes, r->length, &frame, &body, NULL))
+        return EK_OK;
+    const char *key = r->key, *end = key + r->key_length, *at = end;
+    while (at > key && at[-1] != ':')
+        at--;
+    int rc = state_of(s, key, at > key ? (size_t)(at - key) - 1 : 0, &state, e);
+    char *name = rc ? NULL : ek_strndup(at, (size_t)(end - at));
+    if (!rc)
+        rc = name ? ek_state_add(state, name, r->bytes, r->length, e) : out_of_memory(e);
+    ek_free(name);
+    return rc == EK_EFORMAT ? EK_OK : rc;
+}
+
+static struct size size_of(const struct ek_state *s)
+{
+    struct size size = {1, 0};
+    for (int i = 0; i < s->count; i++) {
+        size.records += s->record[i].needed;
+        size.bytes += s->record[i].needed ? s->record[i].length : 0;
+    }
+    return size;
+}
+
+static void table(const char *prefix, const struct ek_state *s, FILE *to)
+{
+    const struct ek_state_head *h = &s->head;
+    char now[EK_DATE_TEXT];
+    struct size size = size_of(s);
+    fprintf(to, "\nstate%s%s\n", *prefix ? " of " : "", prefix);
+    if (!ek_state_base(s)) {
+        fprintf(to, "  base            none of which all is there\n");
+        return;
+    }
+    fprintf(to,
+            "  base            %" PRIu64 "%s\n  manifest        %016" PRIx64
+            "\n  profile         %016" PRIx64 "\n  item features   %d\n  lists           %" PRIu64
+            "\n  plan            version %" PRIu64 "\n  stream          %s\n"
+            "  records         %d, %" PRIu64 " bytes\n",
+            ek_state_base(s),
+            s->incomplete || s->damaged ? ", and a later one is not complete" : "",
+            h->frame.manifest, h->kind.profile, h->kind.features, h->queries, h->plan_version,
+            ek_date_text(h->time_ms, now), size.records, size.bytes);
+}
+
+void ek_inspect_states_table(const struct ek_inspect_states *s, FILE *to)
+{
+    for (int i = 0; i < s->count; i++)
+        table(s->of[i].prefix, s->of[i].state, to);
+}
+
+static int json(const char *prefix, const struct ek_state *s, FILE *to)
+{
+    const struct ek_state_head *h = &s->head;
+    struct size size = size_of(s);
+    fputs("{\"prefix\":", to);
+    int rc = ek_json_print_text(prefix, to);
+    fprintf(to, ",\"base\":%" PRIu64 ",\"complete\":%s", ek_state_base(s),
+            ek_state_base(s) && !s->incomplete && !s->damaged ? "true" : "false");
+    if (ek_state_base(s))
+        fprintf(to,
+                ",\"manifest\":\"%016" PRIx64 "\",\"profile\":\"%016" PRIx64 "\",\"lists\":%" PRIu64
+                ",\"plan_version\":%" PRIu64 ",\"time_ms\":%" PRId64
+                ",\"records\":%d,\"bytes\":%" PRIu64,
+                h->frame.manifest, h->kind.profile, h->queries, h->plan_version, h->time_ms,
+                size.records, size.bytes);
+    fputs("}", to);
+    return rc;
+}
+
+int ek_inspect_states_json(const struct ek_inspect_states *s, FILE *to)
+{
+    int rc = EK_OK;
+    if (s->count)
+        fputs(",\"states\":[", to);
+    for (int i = 0; i < s->count && !rc; i++) {
+        fputs(i ? "," : "", to);
+        rc = json(s->of[i].prefix, s->of[i].state, to);
+    }
+    if (s->count)
+        fputs("]", to);
+    return rc;
+}
+
+enum { KEY_JSON = 256, KEY_PLOT, KEY_MANIFEST };
+
+struct arguments {
+    const char *path, *plot, *features, *profile, *config;
+    struct ek_dialect dialect;
+    enum ek_inspect_form form;
+    bool manifest;
+};
+
+static const struct argp_option OPTIONS[] = {
+    {"json", KEY_JSON, NULL, 0, "For programs: one JSON object", 0},
+    {"plot", KEY_PLOT, "FEATURE", 0,
+     "Draw the distribution of a feature: of a profile, or of messages, which takes --features", 0},
+    {"features", 'm', "FILE", 0, "With --plot: the manifest of the messages", 0},
+    {"profile", 'p', "FILE", 0, "With --plot: training, beside the messages", 0},
+    {"manifest", KEY_MANIFEST, NULL, 0,
+     "Print a first manifest for the features of messages: names, and which look as if they had a "
+     "scale; to be gone over",
+     0},
+    EK_DIALECT_OPTION,
+    {0}};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+    struct arguments *a = state->input;
+    switch (key) {
+    case KEY_JSON:
+        a->form = EK_INSPECT_JSON;
+        return 0;
+    case KEY_PLOT:
+        a->plot = arg;
+        return 0;
+    case KEY_MANIFEST:
+        a->manifest = true;
+        return 0;
+    case 'c':
+        a->config = arg;
+        return 0;
+    case 'm':
+        a->features = arg;
+        return 0;
+    case 'p':
+        a->profile = arg;
+        return 0;
+    case ARGP_KEY_END:
+        if (a->plot && a->form == EK_INSPECT_JSON)
+            argp_error(state, "--plot draws; the figures are there with --json alone");
+        if (!a->plot && (a->features || a->profile))
+            argp_error(state, "--features and --profile go with --plot");
+        if (!a->plot && !a->manifest && a->config)
+            argp_error(state, "--config goes with --manifest or --plot");
+        return 0;
+    case ARGP_KEY_ARG:
+        if (a->path)
+            argp_error(state, "one file at a time");
+        a->path = arg;
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp ARGP = {
+    OPTIONS,
+    parse,
+    "FILE",
+    "Shows what is in a profile, a model or a capture."
+    "\v  evenkeel inspect profile.ekp --plot price\n"
+    "  evenkeel inspect scored.ekc --plot price -m features.yaml -p profile.ekp",
+    NULL,
+    NULL,
+    NULL};
+
+/* What printing came to. */
+static int shown(int rc, struct ek_error *e)
+{
+    return rc ? ek_fail(e, EK_ENOMEM, "out of memory") : EK_OK;
+}
+
+static int profile(const struct arguments *a, struct ek_error *e)
+{
+    struct ek_profile *p;
+    int rc = ek_profile_load(&p, a->path, e);
+    if (rc)
+        return rc;
+    rc = a->plot ? ek_inspect_plot(p, a->plot, stdout, e)
+                 : shown(ek_inspect_profile(p, a->form, stdout), e);
+    ek_profile_free(p);
+    return rc;
+}
+
+static int model(const struct arguments *a, struct ek_error *e)
+{
+    struct ek_model *m;
+    if (a->plot)
+        return ek_fail(e, EK_EUSAGE,
+                       "%s: a model has no distribution to plot: profiles and messages do",
+                       a->path);
+    int rc = ek_model_load(&m, a->path, e);
+    if (rc)
+        return rc;
+    rc = shown(ek_inspect_model(m, a->form, stdout), e);
+    ek_model_free(m);
+    return rc;
+}
+
+/* The first bytes of a file into `bytes`. Empty when it cannot be read, and for standard input,
+ * which can be read only once. */
+static void read_head(const char *path, struct ek_buf *bytes)
+{
+    struct ek_reader *r = NULL;
+    size_t got = 0;
+    if (!strcmp(path, "-") || ek_buf_reserve(bytes, EK_TENSORS_HEAD) ||
+        ek_reader_open(&r, path, NULL))
+        return;
+    if (!ek_reader_read(r, bytes->data, EK_TENSORS_HEAD, &got, NULL))
+        bytes->length = got;
+    ek_reader_close(r);
+}
+
+static int messages(const struct arguments *a, struct ek_error *e)
+{
+    const struct ek_inspect_beside beside = {a->plot, a->features, a->profile, &a->dialect};
+    if (!a->plot)
+        return ek_inspect_capture(a->path, a->form, stdout, e);
+    if (!a->features)
+        return ek_fail(e, EK_EUSAGE, "%s: to plot messages --features is needed", a->path);
+    return ek_inspect_plot_messages(a->path, &beside, stdout, e);
+}
+
+static int arrays(const struct arguments *a, bool certain, struct ek_error *e)
+{
+    struct ek_tensors *t;
+    if (ek_tensors_read(&t, a->path, e))
+        return certain || e->code == EK_EIO ? (int)e->code : messages(a, e);
+    int is_profile = ek_tensors_text(t, "evenkeel_profile") != NULL;
+    ek_tensors_free(t);
+    return is_profile ? profile(a, e) : model(a, e);
+}
+
+static int inspect(const struct arguments *a, struct ek_error *e)
+{
+    struct ek_buf head;
+    if (a->manifest)
+        return ek_inspect_shape(a->path, &a->dialect, stdout, e);
+    ek_buf_init(&head, 0);
+    read_head(a->path, &head);
+    int rc = arrays(a, ek_tensors_begins(head.data, head.length), e);
+    ek_buf_release(&head);
+    return rc;
+}
+
+int ek_cmd_inspect(int argc, char **argv)
+{
+    struct arguments a = {0};
+    struct ek_error e;
+    ek_cli_parse(&ARGP, argc, argv, 0, &a);
+    if (!a.path)
+        return ek_cli_usage("inspect", "name a file");
+    if (ek_dialect_load(&a.dialect, a.config, &e))
+        return ek_cli_fail(&e);
+    int rc = inspect(&a, &e);
+    ek_dialect_release(&a.dialect);
+    if (!rc)
+        return EK_EXIT_OK;
+    if (e.code != EK_EUSAGE)
+        ek_kind_explain(a.path, EK_KIND_UNKNOWN, &e);
+    return ek_cli_fail(&e);
+}

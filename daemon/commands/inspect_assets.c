@@ -1,0 +1,276 @@
+#include "base/json.h"
+#include "daemon/commands/inspect.h"
+#include "daemon/files/routing_warning.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+enum { VALUES_SHOWN = 8 };
+
+static void json_number(FILE *to, const char *key, double value)
+{
+    if (isfinite(value))
+        fprintf(to, ",\"%s\":%.7g", key, value);
+    else
+        fprintf(to, ",\"%s\":null", key);
+}
+
+static int feature_json(const struct ek_profile *p, int f, FILE *to)
+{
+    const struct ek_baseline *b = &p->baseline[f];
+    struct ek_sketch_summary s;
+    ek_sketch_summarize(p->sketch[f], &s);
+    fprintf(to, "%s{\"name\":", f ? "," : "");
+    int rc = ek_json_print_text(p->name[f], to);
+    fprintf(to, ",\"lists\":%" PRIu64, b->queries);
+    json_number(to, "level_ln", b->level);
+    json_number(to, "sd_ln", b->sd);
+    json_number(to, "log_mean", b->log_mean);
+    json_number(to, "log_sd", b->log_sd);
+    json_number(to, "missing", b->share[0]);
+    json_number(to, "zero", b->share[1]);
+    json_number(to, "negative", b->share[2]);
+    json_number(to, "tied", b->share[3]);
+    json_number(to, "p1", s.p01);
+    json_number(to, "p50", s.p50);
+    json_number(to, "p99", s.p99);
+    if (p->category[f].strata)
+        fprintf(to, ",\"values\":%d,\"unknown\":%.7g", p->category[f].count,
+                (double)p->category[f].unknown[0]);
+    fputs("}", to);
+    return rc;
+}
+
+/* Any failure is one of memory. */
+static int profile_json(const struct ek_profile *p, FILE *to)
+{
+    fprintf(to,
+            "{\"kind\":\"profile\",\"manifest\":\"%016" PRIx64 "\",\"queries\":%" PRIu64
+            ",\"items\":%" PRIu64 ",\"baseline\":",
+            p->manifest_hash, p->queries, p->items);
+    int rc = EK_OK;
+    if (p->field)
+        rc = ek_json_print_text(p->field, to);
+    else
+        fputs("null", to);
+    fprintf(to, ",\"strata\":%d,\"max_rel_error\":%.4g,\"features\":[",
+            p->strata > 1 ? p->strata - 1 : 1, ek_sketch_max_rel_error());
+    for (int f = 0; f < p->features; f++)
+        rc |= feature_json(p, f, to);
+    fputs("]}\n", to);
+    return rc;
+}
+
+/* The heaviest value that weighs less than `below`, or as much and stands behind `after`; -1: none.
+ */
+static int next_value(const struct ek_category_table *t, float below, int after)
+{
+    int best = -1;
+    for (int v = 0; v < t->count; v++) {
+        float share = t->share[(size_t)v * (size_t)t->strata];
+        if (share > below || (share == below && v <= after))
+            continue;
+        if (best < 0 || share > t->share[(size_t)best * (size_t)t->strata])
+            best = v;
+    }
+    return best;
+}
+
+static void category_line(const char *name, const struct ek_category_table *t, FILE *to)
+{
+    float share = INFINITY;
+    fprintf(to, "%-24s %d values, %.2f%% unknown", name, t->count, 100 * (double)t->unknown[0]);
+    for (int i = 0, v = -1; i < VALUES_SHOWN && (v = next_value(t, share, v)) >= 0; i++) {
+        share = t->share[(size_t)v * (size_t)t->strata];
+        fprintf(to, "%s %.7g %.1f%%", i ? "," : ":", (double)t->value[v], 100 * (double)share);
+    }
+    fputs("\n", to);
+}
+
+static void categories(const struct ek_profile *p, FILE *to)
+{
+    int any = 0;
+    for (int f = 0; f < p->features; f++) {
+        if (!p->category[f].strata)
+            continue;
+        fputs(any++ ? "" : "\ncategories: the heaviest values and their shares of a list\n\n", to);
+        category_line(p->name[f], &p->category[f], to);
+    }
+}
+
+static void profile_table(const struct ek_profile *p, FILE *to)
+{
+    fprintf(to, "profile of %" PRIu64 " lists, %" PRIu64 " items, %d item features\n", p->queries,
+            p->items, p->features);
+    fprintf(to, "manifest %016" PRIx64 ", ", p->manifest_hash);
+    if (p->field)
+        fprintf(to, "levels by '%s' (%d values)\n", p->field, p->strata - 1);
+    else
+        fputs("one stratum\n", to);
+    fprintf(to, "quantiles are right to %.2f%%\n\n", 100 * ek_sketch_max_rel_error());
+    fprintf(to, "%-24s %9s %10s %8s %8s %8s %6s %10s %10s %10s\n", "feature", "lists", "level",
+            "sd ln", "missing", "zero", "neg.", "p1", "p50", "p99");
+    for (int f = 0; f < p->features; f++) {
+        const struct ek_baseline *b = &p->baseline[f];
+        struct ek_sketch_summary s;
+        if (p->category[f].strata)
+            continue;
+        ek_sketch_summarize(p->sketch[f], &s);
+        fprintf(to,
+                "%-24s %9" PRIu64 " %10.4g %8.3f %7.1f%% %7.1f%% %5.1f%% %10.4g %10.4g %10.4g\n",
+                p->name[f], b->queries, exp(b->level), b->sd, 100 * b->share[0], 100 * b->share[1],
+                100 * b->share[2], s.p01, s.p50, s.p99);
+    }
+    fputs("\nlevel: geometric mean of a list's values; sd ln: of its logarithm, over lists\n", to);
+    categories(p, to);
+}
+
+int ek_inspect_profile(const struct ek_profile *p, enum ek_inspect_form form, FILE *to)
+{
+    if (form == EK_INSPECT_JSON)
+        return profile_json(p, to);
+    profile_table(p, to);
+    return EK_OK;
+}
+
+static const char *log_input_name(enum ek_log_input l)
+{
+    return l == EK_LOG_ALWAYS ? "always" : l == EK_LOG_ROUTED ? "routed" : "none";
+}
+
+static size_t parameters(const struct ek_model *m)
+{
+    size_t count = 0, inputs = (size_t)m->deep_inputs;
+    for (int i = 0; i <= m->hidden_count; i++) {
+        size_t outputs = i < m->hidden_count ? (size_t)m->hidden[i] : 1;
+        count += outputs * (inputs + 1);
+        inputs = outputs;
+    }
+    size_t gates = (size_t)m->gate_size;
+    count += gates * ((size_t)m->query_features + 1);
+    return count + 2 * (gates + 1) * (size_t)m->routable_count;
+}
+
+static void hidden_sizes(const struct ek_model *m, FILE *to, const char *between)
+{
+    for (int i = 0; i < m->hidden_count; i++)
+        fprintf(to, "%s%d", i ? between : "", m->hidden[i]);
+}
+
+static int plain_text(const char *name, FILE *to)
+{
+    fputs(name, to);
+    return EK_OK;
+}
+
+/* Names of routable features with commas between: those routed for good, or all. */
+static int routables(const struct ek_model *m, bool for_good,
+                     int (*put)(const char *name, FILE *to), FILE *to)
+{
+    int rc = EK_OK;
+    const char *between = "";
+    for (int k = 0; k < m->routable_count; k++) {
+        if (for_good && !(m->trained.routed && m->trained.routed[k]))
+            continue;
+        fputs(between, to);
+        rc |= put(m->item_names[m->routable[k]], to);
+        between = ",";
+    }
+    return rc;
+}
+
+static int trained_json(const struct ek_model *m, FILE *to)
+{
+    if (!m->trained.known) {
+        fputs("null", to);
+        return EK_OK;
+    }
+    fprintf(to, "{\"routing\":\"%s\",\"routed\":[", ek_routing_name(m->trained.routing));
+    int rc = routables(m, true, ek_json_print_text, to);
+    fprintf(to, "],\"seed\":\"%" PRIu64 "\"}", m->trained.seed);
+    return rc;
+}
+
+static void trained_row(const struct ek_model *m, FILE *to)
+{
+    const struct ek_trained *t = &m->trained;
+    fprintf(to, "  trained         ");
+    if (!t->known) {
+        fputs("it does not say how\n", to);
+        return;
+    }
+    fprintf(to, "%s routing", ek_routing_name(t->routing));
+    if (t->routed)
+        fputs(" of ", to);
+    routables(m, true, plain_text, to);
+    fprintf(to, "%s%s, seed %" PRIu64 "\n", *t->loss ? ", " : "", t->loss, t->seed);
+}
+
+static void fidelity_row(const struct ek_model *m, FILE *to)
+{
+    if (!m->fidelity.lists)
+        return;
+    fputs("  faithful        ", to);
+    for (int i = 0; i < EK_FIGURES; i++)
+        fprintf(to, "%s%s %.4f", i ? ", " : "", ek_figure_name((enum ek_figure)i),
+                m->fidelity.mean[i]);
+    fprintf(to, " over %" PRIu64 " lists\n", m->fidelity.lists);
+}
+
+/* Any failure is one of memory. */
+static int model_json(const struct ek_model *m, FILE *to)
+{
+    fprintf(to, "{\"kind\":\"model\",\"item_features\":%d,\"query_features\":%d,\"hidden\":[",
+            m->item_features, m->query_features);
+    hidden_sizes(m, to, ",");
+    fprintf(to,
+            "],\"gate_size\":%d,\"mask_input\":%s,\"list_free\":%s,\"log_input\":\"%s\","
+            "\"transform\":\"%s\",\"parameters\":%zu,\"routable\":[",
+            m->gate_size, m->mask_input ? "true" : "false", m->list_free ? "true" : "false",
+            log_input_name(m->log_input), ek_transform_name(m->transform), parameters(m));
+    int rc = routables(m, false, ek_json_print_text, to);
+    fputs("],\"trained\":", to);
+    rc |= trained_json(m, to);
+    fputs(",\"fidelity\":", to);
+    if (m->fidelity.lists)
+        ek_fidelity_print_json(&m->fidelity, to);
+    else
+        fputs("null", to);
+    fputs("}\n", to);
+    return rc;
+}
+
+static void model_table(const struct ek_model *m, FILE *to)
+{
+    fputs("routable SIR model\n", to);
+    fprintf(to, "  item features   %d, of them routable %d\n", m->item_features, m->routable_count);
+    fprintf(to, "  query features  %d\n", m->query_features);
+    fprintf(to, "  deep part       %d -> ", m->deep_inputs);
+    hidden_sizes(m, to, " -> ");
+    fprintf(to, " -> 1, gate of %d\n", m->gate_size);
+    fprintf(to, "  inputs          %s, mask %s, logs %s%s\n", ek_transform_name(m->transform),
+            m->mask_input ? "yes" : "no", log_input_name(m->log_input),
+            m->list_free ? ", list-free" : "");
+    fprintf(to, "  parameters      %zu\n", parameters(m));
+    trained_row(m, to);
+    fidelity_row(m, to);
+    fputc('\n', to);
+    fprintf(to, "%-24s %9s %12s %12s\n", "feature", "routable", "geom. mean", "list sd ln");
+    for (int f = 0; f < m->item_features; f++) {
+        int k = ek_model_routable(m, m->item_names[f]);
+        if (k < 0)
+            fprintf(to, "%-24s %9s\n", m->item_names[f], "no");
+        else
+            fprintf(to, "%-24s %9s %12.4g %12.3f\n", m->item_names[f], "yes", exp(m->log_mean[k]),
+                    (double)m->log_sd[k]);
+    }
+}
+
+int ek_inspect_model(const struct ek_model *m, enum ek_inspect_form form, FILE *to)
+{
+    if (form == EK_INSPECT_JSON)
+        return model_json(m, to);
+    model_table(m, to);
+    return EK_OK;
+}

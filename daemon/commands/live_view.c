@@ -1,0 +1,291 @@
+#include "daemon/commands/live_view.h"
+
+#include "base/alloc.h"
+#include "base/buf.h"
+#include "base/date.h"
+#include "daemon/base/clock.h"
+#include "daemon/base/text_layout.h"
+#include "daemon/commands/client_print.h"
+
+#include <math.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <termios.h>
+#include <unistd.h>
+
+enum { SCREEN_BYTES = 65536, END_OF_INPUT = 4 };
+
+/* What was changed of the terminal and of signals, to be put back. */
+struct watch {
+    struct termios before;
+    bool keys;   /* are read */
+    bool screen; /* is taken over */
+    sigset_t mask;
+    int signals;
+};
+
+/* Bytes of the first `columns` characters of a line, or all. */
+static size_t cut(const char *line, size_t length, int columns)
+{
+    size_t at = 0;
+    for (int column = 0; at < length && column < columns; column++) {
+        size_t bytes = ek_utf8_length((const unsigned char *)line + at, length - at);
+        at += bytes ? bytes : 1;
+    }
+    return at;
+}
+
+static int count_lines(const char *text)
+{
+    int count = 0;
+    for (const char *p = text; *p; count++) {
+        p += strcspn(p, "\n");
+        p += *p == '\n';
+    }
+    return count;
+}
+
+void ek_watch_draw(const char *text, int columns, int rows, bool colour, FILE *to)
+{
+    int lines = count_lines(text), shown = lines > rows ? rows - 1 : lines;
+    fputs("\033[H", to);
+    for (int i = 0; i < shown; i++) {
+        size_t length = strcspn(text, "\n");
+        bool title = colour && !i;
+        /* Cleared before it is written: behind its last column the cursor would take that along. */
+        fprintf(to, "\033[K%s%.*s%s%s", title ? "\033[1m" : "", (int)cut(text, length, columns),
+                text, title ? "\033[0m" : "", i + 1 < rows ? "\n" : "");
+        text += length + (text[length] == '\n');
+    }
+    if (lines > shown)
+        fprintf(to, "\033[K... %d more lines", lines - shown);
+    fputs("\033[J", to);
+    fflush(to);
+}
+
+/* From the first look on, or a signal in between would leave things as they are. */
+static void begin(struct watch *w)
+{
+    sigset_t ours;
+    memset(w, 0, sizeof *w);
+    sigemptyset(&ours);
+    sigaddset(&ours, SIGINT);
+    sigaddset(&ours, SIGTERM);
+    sigaddset(&ours, SIGWINCH);
+    sigprocmask(SIG_BLOCK, &ours, &w->mask);
+    w->signals = signalfd(-1, &ours, SFD_NONBLOCK | SFD_CLOEXEC);
+}
+
+static void take_screen(struct watch *w)
+{
+    w->screen = true;
+    w->keys = !tcgetattr(STDIN_FILENO, &w->before);
+    if (w->keys) {
+        struct termios now = w->before;
+        now.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
+        now.c_cc[VSUSP] = _POSIX_VDISABLE; /* would leave the screen as it is */
+        tcsetattr(STDIN_FILENO, TCSANOW, &now);
+    }
+    fputs("\033[?1049h\033[?25l\033[2J", stdout);
+}
+
+static void end(const struct watch *w)
+{
+    if (w->screen)
+        fputs("\033[?25h\033[?1049l", stdout);
+    fflush(stdout);
+    if (w->keys)
+        tcsetattr(STDIN_FILENO, TCSANOW, &w->before);
+    if (w->signals >= 0)
+        close(w->signals);
+    sigprocmask(SIG_SETMASK, &w->mask, NULL);
+}
+
+/* True: that was the last look. */
+static bool asked_to_end(const struct watch *w, const struct pollfd ready[2])
+{
+    struct signalfd_siginfo signal;
+    char key = 0;
+    if (ready[0].revents && read(w->signals, &signal, sizeof signal) == sizeof signal)
+        return signal.ssi_signo != SIGWINCH;
+    if (!ready[1].revents)
+        return false;
+    return read(STDIN_FILENO, &key, 1) <= 0 || key == 'q' || key == 'Q' || key == END_OF_INPUT;
+}
+
+/* Until the next look; a key or another size is one, too. */
+static bool goes_on(const struct watch *w, int every_ms)
+{
+    struct pollfd ready[2] = {{w->signals, POLLIN, 0}, {w->keys ? STDIN_FILENO : -1, POLLIN, 0}};
+    int count = poll(ready, 2, every_ms);
+    return count <= 0 || !asked_to_end(w, ready);
+}
+
+/* Into `text` [SCREEN_BYTES]; what goes wrong stands there instead. */
+static int look(const struct ek_watch_source *source, char *text, struct ek_error *e)
+{
+    memset(text, 0, SCREEN_BYTES);
+    int columns, rows;
+    FILE *to = fmemopen(text, SCREEN_BYTES - 1, "w");
+    if (!to)
+        return ek_fail(e, EK_ENOMEM, "no memory for a screen");
+    ek_terminal_size(stdout, &columns, &rows);
+    int rc = source->screen(source->of, columns, rows, to, e);
+    fclose(to);
+    if (rc)
+        snprintf(text, SCREEN_BYTES, "%s\n\nasking again; q ends\n", e->message);
+    return rc;
+}
+
+static int watch_screen(const struct ek_watch_source *source, int every_ms, char *text,
+                        struct ek_error *e)
+{
+    struct watch w;
+    int columns, rows;
+    begin(&w);
+    int rc = look(source, text, e);
+    if (!rc)
+        take_screen(&w);
+    for (bool more = !rc; more;) {
+        ek_terminal_size(stdout, &columns, &rows);
+        ek_watch_draw(text, columns, rows, ek_terminal_colour(stdout), stdout);
+        more = goes_on(&w, every_ms);
+        if (more)
+            look(source, text, e);
+    }
+    end(&w);
+    return rc;
+}
+
+static int watch_lines(const struct ek_watch_source *source, int every_ms, struct ek_error *e)
+{
+    struct watch w;
+    begin(&w);
+    int rc = source->line(source->of, stdout, e);
+    bool good = !rc;
+    while (good && !fflush(stdout) && goes_on(&w, every_ms)) {
+        if (source->line(source->of, stdout, e))
+            fprintf(stderr, "evenkeel: %s\n", e->message);
+        good = !ferror(stdout);
+    }
+    end(&w);
+    return rc;
+}
+
+int ek_watch(const struct ek_watch_source *source, int every_ms, bool lines, struct ek_error *e)
+{
+    if (lines || !ek_terminal_live(stdout))
+        return watch_lines(source, every_ms, e);
+    char *text = ek_calloc(1, SCREEN_BYTES);
+    if (!text)
+        return ek_fail(e, EK_ENOMEM, "no memory for a screen");
+    int rc = watch_screen(source, every_ms, text, e);
+    ek_free(text);
+    return rc;
+}
+
+enum { HEAD_BYTES = 1000 };
+
+/* What was seen the last time, for what has come since. */
+struct seen {
+    const struct ek_status_watch *watch;
+    double consumed; /* NAN: nothing was */
+    int64_t at_ms;
+};
+
+static int strange(const struct seen *s, struct ek_error *e)
+{
+    return ek_fail(e, EK_EIO, "%s: what answers there is not evenkeel", s->watch->url);
+}
+
+static const struct ek_buf *ask(struct seen *s, const char *path, struct ek_error *e)
+{
+    return s->watch->ask(s->watch->of, path, e);
+}
+
+/* Messages in a second since the last look; NAN: not known. A restart begins at 0 again. */
+static double rate_since(struct seen *s, double consumed)
+{
+    int64_t now = ek_now_ms();
+    double rate = now > s->at_ms && consumed >= s->consumed
+                      ? 1000 * (consumed - s->consumed) / (double)(now - s->at_ms)
+                      : NAN;
+    s->consumed = consumed;
+    s->at_ms = now;
+    return rate;
+}
+
+/* `dated`: begins with the time, as a line of a log does. */
+static int one_line(struct seen *s, bool dated, FILE *to, struct ek_error *e)
+{
+    char when[EK_DATE_TEXT];
+    const struct ek_buf *answer = ask(s, "/api/v1/status", e);
+    if (!answer)
+        return EK_EIO;
+    if (s->watch->json) {
+        fwrite(answer->data, 1, answer->length, to);
+        if (answer->length && answer->data[answer->length - 1] != '\n')
+            fputc('\n', to);
+        return EK_OK;
+    }
+    if (dated)
+        fprintf(to, "%s ", ek_date_text(ek_wall_ms(), when));
+    double rate = rate_since(s, ek_tell_consumed(answer));
+    return ek_tell_line(answer, rate, to) ? strange(s, e) : EK_OK;
+}
+
+static int line(void *of, FILE *to, struct ek_error *e)
+{
+    return one_line(of, true, to, e);
+}
+
+/* The line, broken to the screen. */
+static int head(struct seen *s, struct ek_room *room, FILE *to, struct ek_error *e)
+{
+    char when[EK_DATE_TEXT], text[HEAD_BYTES] = "";
+    FILE *into = fmemopen(text, sizeof text - 1, "w");
+    if (!into)
+        return ek_fail(e, EK_ENOMEM, "no memory for a screen");
+    int rc = one_line(s, false, into, e);
+    fclose(into);
+    text[strcspn(text, "\n")] = 0;
+    fprintf(to, "evenkeel  %s  %s  q ends\n", s->watch->url, ek_date_text(ek_wall_ms(), when));
+    room->lines -= 1 + ek_print_wrapped(text, room->columns, to);
+    return rc;
+}
+
+static int part(struct seen *s, const char *path,
+                int (*tell)(const struct ek_buf *answer, struct ek_room *room, FILE *to),
+                struct ek_room *room, FILE *to, struct ek_error *e)
+{
+    const struct ek_buf *answer = ask(s, path, e);
+    if (!answer)
+        return EK_EIO;
+    return tell(answer, room, to) ? strange(s, e) : EK_OK;
+}
+
+/* What is in force has a third of the screen for itself, however much is open. */
+static int screen(void *of, int columns, int rows, FILE *to, struct ek_error *e)
+{
+    struct seen *s = of;
+    struct ek_room room = {columns, rows};
+    int rc = head(s, &room, to, e);
+    int kept = room.lines / 3;
+    room.lines -= kept;
+    if (!rc)
+        rc = part(s, "/api/v1/findings", ek_tell_findings_in, &room, to, e);
+    room.lines += kept;
+    if (!rc)
+        rc = part(s, "/api/v1/plan", ek_tell_plan_in, &room, to, e);
+    return rc ? rc : part(s, "/api/v1/ranks", ek_tell_withdrawn_in, &room, to, e);
+}
+
+int ek_status_watch(const struct ek_status_watch *watch, struct ek_error *e)
+{
+    struct seen s = {watch, NAN, ek_now_ms()};
+    const struct ek_watch_source source = {&s, screen, line};
+    return ek_watch(&source, watch->every_ms, watch->json, e);
+}

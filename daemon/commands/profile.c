@@ -1,0 +1,310 @@
+/* evenkeel profile: training data to a profile. */
+#include "base/json.h"
+#include "daemon/base/arguments.h"
+#include "daemon/base/command.h"
+#include "daemon/files/field_mapping.h"
+#include "daemon/files/file_kind.h"
+#include "lists/letor.h"
+#include "offline/fit/profile_fit.h"
+#include "offline/fit/stratum_fit.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { FILES_MAX = 256, KEY_JSON, KEY_MERGE, KEY_KEEP };
+
+/* Files of an option that several may follow. */
+struct files {
+    const char *path[FILES_MAX];
+    int count;
+};
+
+struct arguments {
+    const char *manifest, *messages, *baseline, *output, *config;
+    struct ek_dialect dialect;
+    struct files letor, merge;
+    struct files *open; /* the one that a bare word belongs to; NULL before the first */
+    bool keep, json;
+};
+
+static const struct argp_option OPTIONS[] = {
+    {"manifest", 'm', "FILE", 0, "Feature manifest (YAML)", 0},
+    {"letor", 'l', "FILE...", 0, "Training lists as LETOR text; several files may follow", 0},
+    {"messages", 'i', "FILE", 0, "Training lists as messages or a capture, '-' for standard input",
+     0},
+    {"merge", KEY_MERGE, "PROFILE...", 0,
+     "Profiles that keep their lists, to be joined; several may follow", 0},
+    {"keep-lists", KEY_KEEP, NULL, 0,
+     "Keep what each list says, 16 bytes per feature, so that the profile can be merged", 0},
+    {"baseline", 'b', "FIELD", 0,
+     "Stratum whose values have different normal levels: a segment dimension or query feature", 0},
+    {"output", 'o', "FILE", 0, "Profile to write (.ekp)", 0},
+    EK_DIALECT_OPTION,
+    {"json", KEY_JSON, NULL, 0, "What it was made from, as JSON on standard output", 0},
+    {0}};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+    struct arguments *a = state->input;
+    switch (key) {
+    case 'm':
+        a->manifest = arg;
+        return 0;
+    case 'i':
+        a->messages = arg;
+        return 0;
+    case 'b':
+        a->baseline = arg;
+        return 0;
+    case 'o':
+        a->output = arg;
+        return 0;
+    case 'c':
+        a->config = arg;
+        return 0;
+    case KEY_JSON:
+        a->json = true;
+        return 0;
+    case KEY_KEEP:
+        a->keep = true;
+        return 0;
+    case 'l':
+        a->open = &a->letor;
+        break;
+    case KEY_MERGE:
+        a->open = &a->merge;
+        break;
+    case ARGP_KEY_ARG:
+        if (!a->open)
+            return ARGP_ERR_UNKNOWN;
+        break;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+    if (a->open->count == FILES_MAX)
+        argp_error(state, "more than %d files", FILES_MAX);
+    a->open->path[a->open->count++] = arg;
+    return 0;
+}
+
+static const struct argp ARGP = {
+    OPTIONS,
+    parse,
+    NULL,
+    "Makes the profile a stream is compared with: levels, spreads, shares and a sketch of every "
+    "item feature, from training lists."
+    "\v  evenkeel profile -m features.yaml --letor train.txt -o profile.ekp\n"
+    "  evenkeel profile -m features.yaml --merge one.ekp two.ekp -o profile.ekp",
+    NULL,
+    NULL,
+    NULL};
+
+static int add_letor(struct ek_profile_fit *fit, const struct ek_manifest *m, const char *path,
+                     struct ek_query *q, struct ek_progress *progress, struct ek_error *e)
+{
+    struct ek_letor *letor;
+    bool more = true;
+    uint64_t done, total;
+    int rc = ek_letor_open(&letor, m, path, e);
+    if (rc)
+        return rc;
+    while (!rc && !(rc = ek_letor_next(letor, q, &more, e)) && more) {
+        rc = ek_profile_fit_add(fit, q, e);
+        ek_letor_position(letor, &done, &total);
+        ek_progress_update(progress, done, total, path);
+    }
+    ek_letor_close(letor);
+    if (rc)
+        ek_kind_explain(path, EK_KIND_LETOR, e);
+    return rc;
+}
+
+struct messages {
+    struct ek_profile_fit *fit;
+    struct ek_progress *progress;
+};
+
+static int add_message(void *context, struct ek_query *q, uint64_t number, struct ek_error *e)
+{
+    struct messages *to = context;
+    ek_progress_update(to->progress, number, 0, "lists");
+    return ek_profile_fit_add(to->fit, q, e);
+}
+
+static bool too_few_lists(const struct ek_profile *p, int feature)
+{
+    return !p->category[feature].strata && p->baseline[feature].queries <= EK_LISTS_FOR_LEVEL;
+}
+
+/* A feature with too few lists is not watched for its level: nothing else would say so. */
+static void warn_of_few_lists(const struct ek_profile *p)
+{
+    const char *first = NULL;
+    int count = 0;
+    for (int f = 0; f < p->features; f++) {
+        if (!too_few_lists(p, f))
+            continue;
+        first = first ? first : p->name[f];
+        count++;
+    }
+    if (!count)
+        return;
+    fprintf(stderr, "evenkeel: the level of '%s'", first);
+    if (count > 1)
+        fprintf(stderr, " and %d other feature%s", count - 1, count > 2 ? "s" : "");
+    fprintf(stderr, " will not be watched: more than %d lists with a value are needed\n",
+            EK_LISTS_FOR_LEVEL);
+}
+
+/* By the names that `inspect --json` has for it; and features whose level is not watched. */
+static int tell(const struct arguments *a, const struct ek_profile *p, struct ek_error *e)
+{
+    struct ek_buf line;
+    struct ek_json_writer s;
+    ek_json_begin_line(&s, &line);
+    ek_json_add_text(&s, "output", a->output);
+    ek_json_add_count(&s, "queries", p->queries);
+    ek_json_add_count(&s, "items", p->items);
+    ek_json_add_text(&s, "baseline", p->field);
+    ek_json_add_count(&s, "strata", (uint64_t)(p->strata > 1 ? p->strata - 1 : 1));
+    ek_json_open(&s, "level_not_watched", '[');
+    for (int f = 0; f < p->features; f++)
+        if (too_few_lists(p, f))
+            ek_json_add_text(&s, NULL, p->name[f]);
+    ek_json_close(&s, ']');
+    return ek_json_end_line(&s, stdout, e);
+}
+
+/* LETOR text has query features only to tell strata by. */
+static int check_baseline(const struct arguments *a, const struct ek_manifest *m,
+                          struct ek_error *e)
+{
+    if (!a->baseline || !a->letor.count || ek_manifest_query(m, a->baseline) >= 0)
+        return EK_OK;
+    const char *near = ek_manifest_suggest(m, EK_ROLE_QUERY, a->baseline);
+    if (near)
+        return ek_fail(e, EK_EUSAGE, "--baseline: unknown query feature '%s', did you mean '%s'?",
+                       a->baseline, near);
+    return ek_fail(e, EK_EUSAGE,
+                   "--baseline: LETOR text has no segment '%s', name a query feature or read "
+                   "--messages",
+                   a->baseline);
+}
+
+static int load_part(struct ek_profile **out, const struct ek_manifest *m, const char *path,
+                     struct ek_error *e)
+{
+    int rc = ek_profile_load_lists(out, path, e);
+    if (rc) {
+        ek_kind_explain(path, EK_KIND_PROFILE, e);
+        return rc;
+    }
+    if (ek_profile_check(*out, m, e)) {
+        ek_profile_free(*out);
+        return ek_error_place(e, path, 0, 0);
+    }
+    return EK_OK;
+}
+
+/* The profiles to be joined. The first one says which baseline, unless the user does. */
+static int add_profiles(const struct arguments *a, const struct ek_manifest *m,
+                        struct ek_profile_fit **fit, struct ek_progress *progress,
+                        struct ek_error *e)
+{
+    int rc = EK_OK;
+    for (int i = 0; !rc && i < a->merge.count; i++) {
+        struct ek_profile *part;
+        if ((rc = load_part(&part, m, a->merge.path[i], e)))
+            return rc;
+        if (!*fit)
+            rc = ek_profile_fit_new(fit, m, a->baseline ? a->baseline : part->field, e);
+        if (!rc && (rc = ek_profile_fit_merge(*fit, part, e)))
+            ek_error_place(e, a->merge.path[i], 0, 0);
+        ek_progress_update(progress, (uint64_t)i + 1, (uint64_t)a->merge.count, "profiles");
+        ek_profile_free(part);
+    }
+    return rc;
+}
+
+static int add_lists(const struct arguments *a, const struct ek_manifest *m,
+                     struct ek_profile_fit *fit, struct ek_progress *progress, struct ek_error *e)
+{
+    struct ek_query q;
+    int rc = EK_OK;
+    ek_query_init(&q);
+    for (int i = 0; !rc && i < a->letor.count; i++)
+        rc = add_letor(fit, m, a->letor.path[i], &q, progress, e);
+    if (!rc && a->messages)
+        rc = ek_each_message(m, &a->dialect, a->messages, add_message,
+                             &(struct messages){fit, progress}, e);
+    if (rc && a->messages)
+        ek_kind_explain(a->messages, EK_KIND_MESSAGES, e);
+    ek_query_release(&q);
+    return rc;
+}
+
+static int finish(const struct arguments *a, struct ek_profile_fit *fit,
+                  struct ek_progress *progress, struct ek_error *e)
+{
+    struct ek_profile *profile;
+    char note[100];
+    if (a->keep)
+        ek_profile_fit_keep(fit);
+    int rc = ek_profile_fit_finish(fit, &profile, e);
+    if (rc)
+        return rc;
+    rc = ek_profile_save(profile, a->output, e);
+    int strata = profile->strata > 1 ? profile->strata - 1 : 1;
+    snprintf(note, sizeof note, "%llu lists, %llu items, %d %s",
+             (unsigned long long)profile->queries, (unsigned long long)profile->items, strata,
+             strata > 1 ? "strata" : "stratum");
+    warn_of_few_lists(profile);
+    if (!rc && a->json)
+        rc = tell(a, profile, e);
+    ek_profile_free(profile);
+    if (!rc)
+        ek_progress_finish(progress, note);
+    return rc;
+}
+
+static int make(const struct arguments *a, const struct ek_manifest *m, struct ek_error *e)
+{
+    struct ek_profile_fit *fit = NULL;
+    struct ek_progress progress;
+    int rc = check_baseline(a, m, e);
+    if (rc)
+        return rc;
+    ek_progress_start(&progress, "profile");
+    rc = add_profiles(a, m, &fit, &progress, e);
+    if (!rc && !fit)
+        rc = ek_profile_fit_new(&fit, m, a->baseline, e);
+    if (!rc)
+        rc = add_lists(a, m, fit, &progress, e);
+    if (!rc)
+        rc = finish(a, fit, &progress, e);
+    ek_profile_fit_free(fit);
+    return rc;
+}
+
+int ek_cmd_profile(int argc, char **argv)
+{
+    struct arguments a = {0};
+    struct ek_manifest *m;
+    struct ek_error e;
+    ek_cli_parse(&ARGP, argc, argv, ARGP_IN_ORDER, &a); /* words belong to the option before */
+    if (!a.manifest || !a.output || (!a.letor.count && !a.messages && !a.merge.count))
+        return ek_cli_usage("profile",
+                            "--manifest, --letor, --messages or --merge, and -o are needed");
+    if (a.json && ek_is_stdout(a.output))
+        return ek_cli_usage("profile", "the profile has standard output: --json needs -o FILE");
+    if (ek_manifest_load(&m, a.manifest, &e)) {
+        ek_kind_explain(a.manifest, EK_KIND_MANIFEST, &e);
+        return ek_cli_fail(&e);
+    }
+    int rc = ek_dialect_load(&a.dialect, a.config, &e);
+    if (!rc)
+        rc = make(&a, m, &e);
+    ek_dialect_release(&a.dialect);
+    ek_manifest_free(m);
+    return rc ? ek_cli_fail(&e) : EK_EXIT_OK;
+}

@@ -1,0 +1,550 @@
+/* evenkeel replay: recorded messages through the very guard the daemon runs, offline. */
+#include "daemon/commands/replay.h"
+
+#include "base/alloc.h"
+#include "base/file.h"
+#include "daemon/base/arguments.h"
+#include "daemon/base/command.h"
+#include "daemon/commands/replay_compare.h"
+#include "daemon/config/instance.h"
+#include "daemon/files/field_mapping.h"
+#include "daemon/files/file_kind.h"
+#include "daemon/files/list_writer.h"
+#include "daemon/files/routing_warning.h"
+#include "evenkeel.h"
+#include "guard/event_json.h"
+#include "guard/guard_items.h"
+#include "guard/guard_trials.h"
+#include "lists/capture.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static bool enforces(const struct ek_rules *rules)
+{
+    for (int i = 0; i < rules->feature_count; i++)
+        if (rules->feature[i].watch && rules->feature[i].mode >= EK_MODE_CANARY)
+            return true;
+    return false;
+}
+
+void ek_rehearsal_init(struct ek_rehearsal *r, const struct ek_assets *assets)
+{
+    memset(r, 0, sizeof *r);
+    r->model = assets->model != NULL;
+    r->enforce = enforces(assets->rules);
+    ek_query_init(&r->came);
+    ek_query_init(&r->goes);
+}
+
+void ek_rehearsal_release(struct ek_rehearsal *r)
+{
+    ek_query_release(&r->came);
+    ek_query_release(&r->goes);
+    ek_free(r->order);
+    ek_free(r->scratch);
+}
+
+void ek_rehearsal_event(struct ek_rehearsal *r, const struct ek_event *v)
+{
+    r->confirmed += v->kind == EK_EVENT_FINDING && v->finding.state == EK_CONFIRMED;
+    r->plans += v->kind == EK_EVENT_PLAN;
+    ek_told_event(&r->told, v);
+}
+
+static int make_room(struct ek_rehearsal *r, size_t items)
+{
+    if (items <= r->capacity)
+        return EK_OK;
+    int *order = ek_realloc(r->order, items, sizeof *order);
+    if (order)
+        r->order = order;
+    double *scratch = ek_realloc(r->scratch, items, sizeof *scratch);
+    if (scratch)
+        r->scratch = scratch;
+    if (!order || !scratch)
+        return EK_ENOMEM;
+    r->capacity = items;
+    return EK_OK;
+}
+
+/* An item alone has no order. */
+static bool can_be_measured(const struct ek_query *q)
+{
+    if (q->one_item)
+        return false;
+    for (int i = 0; q->has_label && i < q->items; i++)
+        if (q->label[i] < 0)
+            return false;
+    return q->has_label;
+}
+
+static void measure(struct ek_rehearsal *r, const struct ek_query *q, struct ek_metric_mean *mean)
+{
+    static const struct ek_metric metric = {EK_NDCG, 10};
+    ek_rank(q->score, q->items, r->order);
+    ek_metric_add(
+        mean, ek_metric_of_list(metric, EK_GAIN_EXP, r->order, q->label, q->items, 0, r->scratch),
+        EK_EMPTY_SKIP);
+}
+
+int ek_rehearsal_anew(struct ek_rehearsal *r, const struct ek_codec *codec, const void *came,
+                      size_t came_length, const void *goes, size_t goes_length, struct ek_error *e)
+{
+    r->anew++;
+    int rc = ek_codec_decode(codec, came, came_length, &r->came, e);
+    if (rc || !can_be_measured(&r->came))
+        return rc;
+    rc = ek_codec_decode(codec, goes, goes_length, &r->goes, e);
+    if (rc)
+        return rc;
+    if (make_room(r, (size_t)r->came.items))
+        return ek_fail(e, EK_ENOMEM, "no memory to measure a list");
+    r->labelled++;
+    measure(r, &r->came, &r->before);
+    measure(r, &r->goes, &r->after);
+    return EK_OK;
+}
+
+void ek_rehearsal_tried(struct ek_rehearsal *r, const struct ek_trial *t)
+{
+    if (t->failed)
+        return;
+    ek_rank_sums_add(&r->moved_by_plan, &t->ways.moved);
+    if (t->ways.has_plain)
+        ek_rank_sums_add(&r->moved_by_model, &t->ways.plain);
+}
+
+static void print_ranks_row(const char *name, const struct ek_rank_sums *s, FILE *to)
+{
+    struct ek_rank_change mean = ek_rank_sums_mean(s);
+    fprintf(to, "    %-22s %7.3f %8.3f %8.2f %8.3f %8.3f\n", name, mean.tau, mean.top10,
+            mean.places, mean.change, ek_rank_sums_quantile(s, .95));
+}
+
+/* Of lists in shadow, or outside a canary, too. */
+static void print_ranks(const struct ek_rehearsal *r, FILE *to)
+{
+    if (!r->moved_by_plan.lists)
+        return;
+    fprintf(to,
+            "  ranks of %" PRIu64 " lists that the plan is for, from upstream to\n"
+            "    %-22s %7s %8s %8s %8s %8s\n",
+            r->moved_by_plan.lists, "(means, change 0..1)", "tau", "top 10", "places", "change",
+            "its 95%");
+    print_ranks_row("what the plan wants", &r->moved_by_plan, to);
+    print_ranks_row("the model alone", &r->moved_by_model, to);
+}
+
+static void print_ranks_json(const char *name, const struct ek_rank_sums *s, FILE *to)
+{
+    struct ek_rank_change mean = ek_rank_sums_mean(s);
+    fprintf(to, "\"%s\":", name);
+    if (s->lists)
+        fprintf(to,
+                "{\"lists\":%" PRIu64 ",\"tau\":%.6g,\"top10_overlap\":%.6g,\"places\":%.6g,"
+                "\"change\":%.6g,\"change_p95\":%.6g},",
+                s->lists, mean.tau, mean.top10, mean.places, mean.change,
+                ek_rank_sums_quantile(s, .95));
+    else
+        fputs("null,", to);
+}
+
+static void print_quality(const struct ek_rehearsal *r, FILE *to)
+{
+    double before = ek_metric_result(&r->before), after = ek_metric_result(&r->after);
+    if (!r->before.count)
+        return;
+    fprintf(to,
+            "  NDCG@10 over %zu lists scored anew (gain 2^y - 1, lists without a positive\n"
+            "  label skipped):\n"
+            "    as they came           %.4f\n"
+            "    as forwarded           %.4f  %+.4f\n",
+            r->before.count, before, after, after - before);
+}
+
+void ek_rehearsal_print(const struct ek_rehearsal *r, FILE *to)
+{
+    fprintf(to,
+            "  byte for byte            %" PRIu64 "\n"
+            "  scored anew              %" PRIu64 "\n"
+            "  unreadable               %" PRIu64 "\n",
+            r->untouched, r->anew, r->unreadable);
+    if (r->unscored)
+        fprintf(to, "  could not be scored      %" PRIu64 ", forwarded as they came\n",
+                r->unscored);
+    fprintf(to,
+            "  plan changes             %" PRIu64 "\n"
+            "  findings confirmed       %" PRIu64 "\n",
+            r->plans, r->confirmed);
+    ek_told_print(&r->told, to);
+    print_ranks(r, to);
+    print_quality(r, to);
+    if (r->enforce && !r->model)
+        fputs("  The rules enforce, but without --model nothing is routed.\n", to);
+}
+
+void ek_rehearsal_print_json(const struct ek_rehearsal *r, FILE *to)
+{
+    fprintf(to,
+            "{\"messages\":%" PRIu64 ",\"untouched\":%" PRIu64 ",\"scored_anew\":%" PRIu64
+            ",\"unreadable\":%" PRIu64 ",\"unscored\":%" PRIu64 ",\"confirmed\":%" PRIu64
+            ",\"plan_changes\":%" PRIu64 ",\"model\":%s,\"enforce\":%s,",
+            r->messages, r->untouched, r->anew, r->unreadable, r->unscored, r->confirmed, r->plans,
+            r->model ? "true" : "false", r->enforce ? "true" : "false");
+    print_ranks_json("ranks_by_plan", &r->moved_by_plan, to);
+    print_ranks_json("ranks_by_model", &r->moved_by_model, to);
+    fprintf(to,
+            "\"labelled\":%" PRIu64 ",\"counted\":%zu,\"gain\":\"exp\","
+            "\"empty\":\"skip\",\"ndcg@10\":",
+            r->labelled, r->before.count);
+    if (r->before.count)
+        fprintf(to, "{\"came\":%.9g,\"forwarded\":%.9g}}\n", ek_metric_result(&r->before),
+                ek_metric_result(&r->after));
+    else
+        fputs("null}\n", to);
+}
+
+enum { KEY_EXIT_CODE = 256, KEY_JSON, KEY_LAYOUT, KEY_COMPARE, UNREADABLE_SHOWN = 5 };
+
+struct arguments {
+    const char *manifest, *profile, *rules, *model, *messages, *output, *events, *compare, *config;
+    bool exit_code, json, layout_given;
+    enum ek_message_layout layout;
+    struct ek_dialect dialect;
+};
+
+static const struct argp_option OPTIONS[] = {
+    {"manifest", 'm', "FILE", 0, "Feature manifest (YAML)", 0},
+    {"profile", 'p', "FILE", 0, "Profile (.ekp)", 0},
+    {"rules", 'r', "FILE", 0, "Rules (YAML); the built-in ones when not given", 0},
+    {"model", 'M', "FILE", 0, "Routable model; without one nothing is routed", 0},
+    {"messages", 'i', "FILE", 0, "Messages or a capture; standard input by default", 0},
+    EK_DIALECT_OPTION,
+    {"layout", KEY_LAYOUT, "KIND", 0, "Messages of a list, or of an item each (list)", 0},
+    {"output", 'o', "FILE", 0, "Capture of what would have been forwarded", 0},
+    {"events", 'e', "FILE", 0, "Findings and plans, one JSON object a line; '-' for stdout", 0},
+    {"compare", KEY_COMPARE, "RULES", 0, "Say what would differ under these rules instead", 0},
+    {"exit-code", KEY_EXIT_CODE, NULL, 0,
+     "End with 3 when there was a finding, or with --compare when anything differs", 0},
+    {"json", KEY_JSON, NULL, 0, "The closing summary as one JSON object on standard output", 0},
+    {0}};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+    struct arguments *a = state->input;
+    struct ek_error e;
+    switch (key) {
+    case 'm':
+        a->manifest = arg;
+        return 0;
+    case 'p':
+        a->profile = arg;
+        return 0;
+    case 'r':
+        a->rules = arg;
+        return 0;
+    case 'M':
+        a->model = arg;
+        return 0;
+    case 'i':
+        a->messages = arg;
+        return 0;
+    case 'o':
+        a->output = arg;
+        return 0;
+    case 'e':
+        a->events = arg;
+        return 0;
+    case KEY_EXIT_CODE:
+        a->exit_code = true;
+        return 0;
+    case KEY_JSON:
+        a->json = true;
+        return 0;
+    case KEY_COMPARE:
+        a->compare = arg;
+        return 0;
+    case 'c':
+        a->config = arg;
+        return 0;
+    case KEY_LAYOUT:
+        a->layout_given = true;
+        if (ek_layout_parse(arg, &a->layout, &e))
+            argp_error(state, "%s", e.message);
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp ARGP = {
+    OPTIONS,
+    parse,
+    NULL,
+    "Sends recorded messages through the same guard as the daemon and "
+    "writes what it found and what it would have forwarded."
+    "\v  evenkeel replay -m features.yaml -p profile.ekp -i week.ekc -e found.jsonl\n"
+    "  evenkeel replay -m m.yaml -p p.ekp -i week.ekc -r a.yaml --compare b.yaml",
+    NULL,
+    NULL,
+    NULL};
+
+struct replay {
+    const struct ek_assets *assets;
+    const struct ek_dialect *dialect;
+    struct ek_guard *guard;
+    struct ek_capture_reader *in;
+    struct ek_capture_writer *out; /* NULL: not wanted */
+    struct ek_writer *events;      /* NULL: not wanted */
+    struct ek_rehearsal came_to;
+    struct ek_scores_seen scores;
+};
+
+static int write_event(struct replay *r, const struct ek_event *v, struct ek_error *e)
+{
+    struct ek_buf line;
+    ek_buf_init(&line, 0);
+    int rc = ek_event_json(v, &line);
+    rc = rc || ek_buf_text(&line, "\n") ? ek_fail(e, EK_ENOMEM, "no memory for an event")
+                                        : ek_writer_write(r->events, line.data, line.length, e);
+    ek_buf_release(&line);
+    return rc;
+}
+
+static int write_events(struct replay *r, struct ek_error *e)
+{
+    const struct ek_event *v;
+    int rc = EK_OK;
+    while (!rc && (v = ek_guard_take_event(r->guard))) {
+        ek_rehearsal_event(&r->came_to, v);
+        rc = r->events ? write_event(r, v, e) : EK_OK;
+    }
+    return rc;
+}
+
+static void complain(const struct replay *r, const char *what, struct ek_error *e)
+{
+    char text[700];
+    ek_dialect_hint(r->dialect, e);
+    fprintf(stderr, "evenkeel: message %llu %s: %s\n", (unsigned long long)r->came_to.messages,
+            what, ek_error_text(e, text, sizeof text));
+}
+
+/* Puts what would be forwarded into the record. */
+static int forward(struct replay *r, struct ek_record *record, struct ek_error *e)
+{
+    size_t length;
+    const void *bytes = ek_guard_score(r->guard, &length, e);
+    if (!bytes && e->code == EK_ENOMEM)
+        return EK_ENOMEM;
+    if (!bytes && ++r->came_to.unscored <= UNREADABLE_SHOWN)
+        complain(r, "forwarded as it came", e);
+    if (!bytes || bytes == record->bytes) {
+        r->came_to.untouched++;
+        return EK_OK;
+    }
+    int rc = ek_rehearsal_anew(&r->came_to, r->assets->codec, record->bytes, record->length, bytes,
+                               length, e);
+    record->bytes = bytes;
+    record->length = length;
+    return rc;
+}
+
+static int try_both_ways(struct replay *r, struct ek_error *e)
+{
+    struct ek_trial t;
+    bool says;
+    int rc = ek_guard_try(r->guard, &t, &says, e);
+    if (!rc && says)
+        ek_rehearsal_tried(&r->came_to, &t);
+    return rc;
+}
+
+/* By the first lists; the guard's own reading is not to be seen here. */
+static void look_for_scores(struct replay *r, const struct ek_record *record)
+{
+    enum { LOOKED_AT = 100 };
+    struct ek_query *q = &r->came_to.came;
+    if (r->came_to.messages < LOOKED_AT &&
+        !ek_codec_decode(r->assets->codec, record->bytes, record->length, q, NULL))
+        ek_scores_missing(&r->scores, q);
+}
+
+static int one_message(struct replay *r, struct ek_record *record, struct ek_error *e)
+{
+    int64_t now_ms =
+        record->timestamp_ms >= 0 ? record->timestamp_ms : (int64_t)r->came_to.messages;
+    int rc = ek_guard_observe(r->guard, record->bytes, record->length, now_ms, e);
+    if (rc == EK_EFORMAT || rc == EK_ELIMIT || rc == EK_ESTATE) {
+        if (++r->came_to.unreadable <= UNREADABLE_SHOWN)
+            complain(r, "left out", e);
+        return EK_OK;
+    }
+    if (rc || (rc = write_events(r, e)))
+        return rc;
+    look_for_scores(r, record);
+    if ((rc = forward(r, record, e)) || (rc = try_both_ways(r, e)))
+        return rc;
+    return r->out ? ek_capture_write(r->out, record, e) : EK_OK;
+}
+
+static int run(struct replay *r, struct ek_progress *progress, struct ek_error *e)
+{
+    struct ek_record record;
+    int more, rc;
+    while (!(rc = ek_capture_next(r->in, &record, &more, e)) && more) {
+        if ((rc = one_message(r, &record, e)))
+            return rc;
+        r->came_to.messages++;
+        uint64_t done, total;
+        ek_capture_position(r->in, &done, &total);
+        ek_progress_update(progress, done, total, NULL);
+    }
+    return rc;
+}
+
+static int finish(struct replay *r, int rc, struct ek_error *e)
+{
+    if (r->in)
+        ek_capture_close(r->in);
+    if (r->out && rc)
+        ek_capture_abandon(r->out);
+    else if (r->out)
+        rc = ek_capture_finish(r->out, e);
+    if (r->events && rc)
+        ek_writer_abandon(r->events);
+    else if (r->events)
+        rc = ek_writer_close(r->events, e);
+    ek_guard_free(r->guard);
+    return rc;
+}
+
+static void tell(const struct arguments *a, const struct replay *r, struct ek_progress *progress)
+{
+    char note[60];
+    uint64_t messages = r->came_to.messages;
+    snprintf(note, sizeof note, "%llu message%s", (unsigned long long)messages,
+             messages == 1 ? "" : "s");
+    ek_progress_finish(progress, note);
+    ek_rehearsal_print(&r->came_to, stderr);
+    if (a->json)
+        ek_rehearsal_print_json(&r->came_to, stdout);
+}
+
+static int replay(const struct arguments *a, struct replay *r, struct ek_error *e)
+{
+    struct ek_progress progress;
+    int rc = ek_guard_new(&r->guard, r->assets, e);
+    if (!rc)
+        rc = ek_capture_open(&r->in, a->messages ? a->messages : "-", 0, e);
+    if (!rc && a->output)
+        rc = ek_capture_create(&r->out, a->output, 0, e);
+    if (!rc && a->events)
+        rc = ek_writer_open(&r->events, a->events, e);
+    ek_progress_start(&progress, "replay");
+    if (!rc)
+        rc = run(r, &progress, e);
+    if (!rc)
+        rc = ek_guard_end_items(r->guard, e);
+    if (!rc)
+        rc = write_events(r, e);
+    rc = finish(r, rc, e);
+    if (!rc)
+        tell(a, r, &progress);
+    if (!rc)
+        ek_scores_note(&r->scores, a->dialect.config);
+    if (!rc && r->came_to.messages && r->came_to.unreadable == r->came_to.messages)
+        rc = ek_fail(e, EK_EFORMAT, "none of the messages could be read");
+    return rc;
+}
+
+static void explain(const struct arguments *a, const char *rules, struct ek_error *e)
+{
+    ek_kind_explain(a->manifest, EK_KIND_MANIFEST, e);
+    ek_kind_explain(a->profile, EK_KIND_PROFILE, e);
+    if (rules)
+        ek_kind_explain(rules, EK_KIND_RULES, e);
+    if (a->model)
+        ek_kind_explain(a->model, EK_KIND_MODEL, e);
+}
+
+static int load(const struct arguments *a, const char *rules, struct ek_assets **out,
+                struct ek_error *e)
+{
+    struct ek_mapping mapping = a->dialect.mapping;
+    if (a->layout_given)
+        mapping.layout = a->layout;
+    if (ek_assets_load_mapped(out, a->manifest, a->profile, rules, a->model, &mapping,
+                              &a->dialect.limits, NULL, e)) {
+        explain(a, rules, e);
+        return ek_cli_config_fault(e);
+    }
+    (*out)->assembly.salt = ek_instance_salt();
+    return EK_OK;
+}
+
+static int compare(const struct arguments *a, const struct ek_assets *assets, bool *differ,
+                   struct ek_error *e)
+{
+    struct ek_assets *other;
+    int rc = load(a, a->compare, &other, e);
+    if (rc)
+        return rc;
+    const struct ek_replay_compare r = {.assets = {assets, other},
+                                        .rules = {a->rules ? a->rules : "built in", a->compare},
+                                        .messages = a->messages ? a->messages : "-",
+                                        .dialect = &a->dialect,
+                                        .json = a->json};
+    rc = ek_replay_compare(&r, differ, e);
+    ek_assets_free(other);
+    return rc;
+}
+
+static int rehearse(const struct arguments *a, const struct ek_assets *assets, bool *found,
+                    struct ek_error *e)
+{
+    struct replay r = {.assets = assets, .dialect = &a->dialect};
+    ek_rehearsal_init(&r.came_to, assets);
+    int rc = replay(a, &r, e);
+    *found = r.came_to.confirmed > 0;
+    ek_rehearsal_release(&r.came_to);
+    return rc;
+}
+
+static const char *wrong_call(const struct arguments *a)
+{
+    if (!a->manifest || !a->profile)
+        return "--manifest and --profile are needed";
+    if (a->compare && (a->output || a->events))
+        return "--compare has no --output and no --events: replay under each of the rules for that";
+    if (a->json + ek_is_stdout(a->events) + ek_is_stdout(a->output) > 1)
+        return "only one of --json, --events - and --output - can have standard output";
+    return NULL;
+}
+
+int ek_cmd_replay(int argc, char **argv)
+{
+    struct arguments a = {0};
+    struct ek_assets *assets;
+    struct ek_error e;
+    bool found = false;
+    ek_cli_parse(&ARGP, argc, argv, 0, &a);
+    if (wrong_call(&a))
+        return ek_cli_usage("replay", "%s", wrong_call(&a));
+    if (ek_dialect_load(&a.dialect, a.config, &e))
+        return ek_cli_fail(&e);
+    int rc = load(&a, a.rules, &assets, &e);
+    if (!rc) {
+        if (assets->model)
+            ek_routing_warn(a.model, assets->model, NULL, NULL);
+        rc = a.compare ? compare(&a, assets, &found, &e) : rehearse(&a, assets, &found, &e);
+        ek_assets_free(assets);
+    }
+    ek_dialect_release(&a.dialect);
+    if (rc)
+        return ek_cli_fail(&e);
+    return a.exit_code && found ? EK_EXIT_FINDING : EK_EXIT_OK;
+}

@@ -1,0 +1,50 @@
+/* What a rehearsal came to: the counts of `replay`, and where lists carry labels, how well those
+ * that were scored anew ranked before and after.
+ *
+ * NDCG@10 has gain 2^y - 1; lists without a positive label are skipped, and so are lists with a
+ * negative one. Owner: the caller; ek_rehearsal_init, ek_rehearsal_release. One thread.
+ */
+#ifndef EK_DAEMON_COMMANDS_REPLAY_H
+#define EK_DAEMON_COMMANDS_REPLAY_H
+
+#include "daemon/commands/replay_findings.h"
+#include "lists/codec.h"
+#include "score/metrics.h"
+#include "serve/assets.h"
+#include "serve/shadow_scoring.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct ek_rehearsal {
+    uint64_t messages, untouched, anew, unreadable;
+    uint64_t unscored; /* of the untouched: the plan was for them, but they cannot be scored */
+    uint64_t confirmed, plans;
+    struct ek_told told;
+    struct ek_rank_sums moved_by_plan, moved_by_model; /* of lists the plan is for: to what it
+                                                        * wants; to the model with nothing routed */
+    uint64_t labelled;                                 /* of those scored anew */
+    struct ek_metric_mean before, after;
+    bool model, enforce; /* there is a model; the rules enforce something */
+    struct ek_query came, goes;
+    int *order;
+    double *scratch;
+    size_t capacity; /* of the two */
+};
+
+void ek_rehearsal_init(struct ek_rehearsal *r, const struct ek_assets *assets);
+void ek_rehearsal_release(struct ek_rehearsal *r);
+/* Counts an event of the guard. */
+void ek_rehearsal_event(struct ek_rehearsal *r, const struct ek_event *v);
+/* Counts a list scored anew and measures it: as it came, as it goes. Errors of the codec. */
+int ek_rehearsal_anew(struct ek_rehearsal *r, const struct ek_codec *codec, const void *came,
+                      size_t came_length, const void *goes, size_t goes_length, struct ek_error *e);
+/* Counts a list that was ranked both ways. */
+void ek_rehearsal_tried(struct ek_rehearsal *r, const struct ek_trial *t);
+/* For people, in at most 79 columns, without the count of messages. */
+void ek_rehearsal_print(const struct ek_rehearsal *r, FILE *to);
+/* One JSON object and a line end. */
+void ek_rehearsal_print_json(const struct ek_rehearsal *r, FILE *to);
+
+#endif

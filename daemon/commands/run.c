@@ -1,0 +1,322 @@
+/* evenkeel run: the daemon. */
+#include "base/alloc.h"
+#include "base/buf.h"
+#include "daemon/alerts/http_delivery.h"
+#include "daemon/base/arguments.h"
+#include "daemon/base/clock.h"
+#include "daemon/base/command.h"
+#include "daemon/base/log.h"
+#include "daemon/base/process.h"
+#include "daemon/base/secret.h"
+#include "daemon/config/config.h"
+#include "daemon/config/token.h"
+#include "daemon/files/file_kind.h"
+#include "daemon/files/routing_warning.h"
+#include "daemon/http/server.h"
+#include "daemon/kafka/kafka.h"
+#include "daemon/stage/reload.h"
+#include "daemon/stage/stage.h"
+#include "evenkeel.h"
+#include "serve/assets.h"
+
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { KEY_PRINT = 1, KEY_PAUSED, KEY_TEST, SECOND_SIGNAL_MS = 500, RELEASE_SECONDS = 1 };
+
+struct run_args {
+    const char *config;
+    bool print, paused, test;
+};
+
+/* What a run holds; released in one place. */
+struct run {
+    struct ek_config *config;
+    struct ek_assets *assets;
+    struct ek_log *log;
+    struct ek_stage *stage;
+    struct ek_tokens *tokens; /* NULL: nobody may change anything */
+    struct ek_steward *steward;
+    struct ek_http *http;
+};
+
+/* Signal handlers have no parameter, so the stage they stop stands here, and when they were asked
+ * to (0: not yet); and who reloads, with a wish that came before. */
+static struct ek_stage *_Atomic stage_to_stop;
+static _Atomic int64_t asked_ms;
+static struct ek_steward *_Atomic who_reloads;
+static atomic_bool reload_wished;
+static atomic_int hups_at_work; /* on whatever thread */
+
+static void on_hup(int number)
+{
+    (void)number;
+    atomic_fetch_add(&hups_at_work, 1);
+    struct ek_steward *steward = atomic_load(&who_reloads);
+    if (steward)
+        ek_steward_hup(steward);
+    else
+        atomic_store(&reload_wished, true);
+    atomic_fetch_sub(&hups_at_work, 1);
+}
+
+/* Behind it no handler knows the steward any more. */
+static void end_reloads(void)
+{
+    const struct timespec moment = {.tv_nsec = 100000};
+    atomic_store(&who_reloads, NULL);
+    while (atomic_load(&hups_at_work))
+        nanosleep(&moment, NULL);
+}
+
+/* From the first moment on, for the system would end a process that does not listen. */
+static void hear_hups(void)
+{
+    struct sigaction action = {.sa_handler = on_hup, .sa_flags = SA_RESTART};
+    sigaction(SIGHUP, &action, NULL);
+}
+
+/* A wish that comes in between is heard twice, which does no harm. */
+static void begin_reloads(struct ek_steward *steward)
+{
+    atomic_store(&who_reloads, steward);
+    if (atomic_exchange(&reload_wished, false))
+        ek_steward_hup(steward);
+}
+
+/* Some send one signal to the process and again to its group: that is not a second wish. */
+static void on_signal(int number)
+{
+    int64_t now = ek_now_ms(), asked = 0;
+    struct ek_stage *stage = atomic_load(&stage_to_stop);
+    if (atomic_compare_exchange_strong(&asked_ms, &asked, now) && stage)
+        ek_stage_stop(stage);
+    else if (now - asked >= SECOND_SIGNAL_MS)
+        _exit(128 + number);
+}
+
+/* The exit status, for who is in a hurry. */
+static volatile sig_atomic_t last_status;
+
+static void on_alarm(int number)
+{
+    (void)number;
+    _exit(last_status);
+}
+
+/* All is said and done, and what is left is memory. librdkafka 2.0 may wait without end for a
+ * topic that went, or that it may no longer read, before it gives that back. */
+static void end_soon(int status)
+{
+    struct sigaction action = {.sa_handler = on_alarm};
+    last_status = status;
+    sigaction(SIGALRM, &action, NULL);
+    alarm(RELEASE_SECONDS);
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+    struct run_args *a = state->input;
+    switch (key) {
+    case 'c':
+        a->config = arg;
+        return 0;
+    case KEY_PRINT:
+        a->print = true;
+        return 0;
+    case KEY_PAUSED:
+        a->paused = true;
+        return 0;
+    case KEY_TEST:
+        a->test = true;
+        return 0;
+    case ARGP_KEY_ARG:
+        argp_error(state, "unexpected '%s', did you mean 'evenkeel run -c %s'?", arg, arg);
+        return 0;
+    case ARGP_KEY_END:
+        if (!a->config)
+            argp_error(state, "--config is needed");
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp_option OPTIONS[] = {
+    {"config", 'c', "FILE", 0, "Configuration (docs/config.md)", 0},
+    {"print-config", KEY_PRINT, NULL, 0,
+     "Print what is in force, defaults included, secrets hidden, and end", 0},
+    {"paused", KEY_PAUSED, NULL, 0,
+     "Begin paused: every message goes out as it came, until 'evenkeel resume'", 0},
+    {"test-alerts", KEY_TEST, NULL, 0,
+     "Send every sink of alerts one that fires and its end, print what they answer, and end; the "
+     "status is 1 where one did not take it",
+     0},
+    {0},
+};
+
+static void release(struct run *r)
+{
+    ek_http_stop(r->http);
+    end_reloads();
+    ek_steward_free(r->steward);
+    ek_tokens_free(r->tokens);
+    ek_stage_free(r->stage);
+    ek_log_free(r->log);
+    ek_assets_free(r->assets);
+    ek_config_free(r->config);
+}
+
+static int print(const struct run *r)
+{
+    struct ek_buf text;
+    ek_buf_init(&text, 0);
+    int rc = ek_config_print(r->config, &text);
+    if (!rc)
+        fwrite(text.data, 1, text.length, stdout);
+    ek_buf_release(&text);
+    if (!rc)
+        return EK_EXIT_OK;
+    struct ek_error e;
+    ek_fail(&e, EK_ENOMEM, "no memory for the text");
+    return ek_cli_fail(&e);
+}
+
+static int test_alerts(const struct run *r)
+{
+    struct ek_error e;
+    return ek_alert_try(r->config, stdout, &e) ? ek_cli_fail(&e) : EK_EXIT_OK;
+}
+
+static void tell_notes(const struct run *r)
+{
+    char text[700];
+    const struct ek_error_list *notes = &r->config->notes;
+    for (size_t i = 0; i < notes->count; i++)
+        ek_log_text(r->log, EK_LOG_WARN, "config_note",
+                    ek_error_text(&notes->errors[i], text, sizeof text));
+}
+
+/* A reload of such a pair is refused; a start is not, for a model may come from elsewhere. */
+static void warn_of_strangers(const struct run *r)
+{
+    struct ek_error e;
+    char text[700];
+    if (!ek_assets_belong(r->assets, &e))
+        return;
+    ek_log_text(r->log, EK_LOG_WARN, "model_and_profile_differ",
+                ek_error_text(&e, text, sizeof text));
+}
+
+/* What to change, for what is wrong with an address is mostly that another instance has it. */
+static int cannot_listen(struct ek_error *e)
+{
+    char why[sizeof e->message];
+    memcpy(why, e->message, sizeof why);
+    return ek_fail(e, EK_EIO, "'http.listen': %s", why);
+}
+
+static int listen_to(struct run *r, const struct ek_api *api, struct ek_error *e)
+{
+    const struct ek_config *c = r->config;
+    int rc = EK_OK;
+    const struct ek_http_limits limits = {c->http_connections, c->http_per_address, c->http_streams,
+                                          c->http_request_ms, &c->http_hosts};
+    if (strcmp(c->listen, "off") != 0)
+        rc = ek_http_start(&r->http, c->listen, &limits, api, r->log, e);
+    return rc == EK_EIO ? cannot_listen(e) : rc;
+}
+
+static int prepare(struct run *r, struct ek_error *e)
+{
+    const struct ek_config *c = r->config;
+    if (c->core_dumps == EK_CORE_DUMPS_AUTO && ek_config_has_secret(c))
+        ek_secret_protect();
+    r->log = ek_log_new(stderr, (enum ek_log_level)c->log_level);
+    if (!r->log)
+        return ek_fail(e, EK_ENOMEM, "no memory for the log");
+    ek_log_write(r->log, EK_LOG_INFO, "version", "evenkeel=%s librdkafka=%s", ek_version(),
+                 ek_kafka_version());
+    tell_notes(r);
+    int rc = ek_config_assets(&r->assets, c, NULL, e);
+    if (rc)
+        return ek_cli_config_fault(e);
+    if (r->assets->model)
+        ek_routing_warn(c->model, r->assets->model, NULL, r->log);
+    warn_of_strangers(r);
+    rc = ek_stage_new(&r->stage, c, r->assets, r->log, e);
+    if (!rc)
+        rc = ek_config_tokens(&r->tokens, c, e);
+    if (!rc)
+        rc = ek_steward_new(&r->steward, r->stage, c, r->tokens, r->log, e);
+    const struct ek_api api = {r->stage, r->steward, r->tokens};
+    return rc ? rc : listen_to(r, &api, e);
+}
+
+static void watch_signals(struct ek_stage *stage)
+{
+    struct sigaction action = {.sa_handler = on_signal};
+    atomic_store(&stage_to_stop, stage);
+    sigaction(SIGTERM, &action, NULL);
+    sigaction(SIGINT, &action, NULL);
+}
+
+static int serve(struct run *r, bool paused, struct ek_error *e)
+{
+    int rc = prepare(r, e);
+    if (rc)
+        return rc;
+    if (paused)
+        ek_stage_pause(r->stage, true, NULL, "begun with --paused");
+    watch_signals(r->stage);
+    begin_reloads(r->steward);
+    ek_supervisor_tell(getenv("NOTIFY_SOCKET"), "READY=1");
+    rc = ek_stage_run(r->stage, e);
+    atomic_store(&stage_to_stop, NULL);
+    return rc;
+}
+
+int ek_cmd_run(int argc, char **argv)
+{
+    static const struct argp argp = {
+        OPTIONS,
+        parse,
+        "",
+        "Watches the input topics and keeps their rankings on an even keel. SIGTERM or SIGINT "
+        "drains, commits and ends; a second one, half a second later or more, ends at once. SIGHUP "
+        "reads rules, profile and model again, and goes on with them if they are sound. The "
+        "status is 0 when it was asked to end, 1 when it cannot go on, 2 for wrong options, 78 for "
+        "faults of the configuration and of the files it names: then starting it again will not "
+        "help.",
+        NULL,
+        NULL,
+        NULL};
+    struct run_args args = {0};
+    struct run run = {0};
+    struct ek_error e;
+    hear_hups();
+    ek_cli_parse(&argp, argc, argv, 0, &args);
+    ek_alloc_keep_little();
+    int rc = ek_config_load(&run.config, args.config, &e);
+    if (rc) {
+        ek_kind_explain(args.config, EK_KIND_CONFIG, &e);
+        ek_cli_config_fault(&e);
+        return ek_cli_fail(&e);
+    }
+    if (args.print || args.test) {
+        int status = args.test ? test_alerts(&run) : print(&run);
+        release(&run);
+        return status;
+    }
+    rc = serve(&run, args.paused, &e);
+    int status = rc ? ek_cli_fail(&e) : EK_EXIT_OK;
+    if (run.stage && ek_stage_stuck(run.stage))
+        _exit(status);
+    end_soon(status);
+    release(&run);
+    return status;
+}

@@ -1,0 +1,173 @@
+#include "daemon/files/field_mapping.h"
+
+#include "daemon/base/command.h"
+#include "lists/capture.h"
+#include "lists/codec.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+int ek_dialect_load(struct ek_dialect *d, const char *config, struct ek_error *e)
+{
+    static const char *const uses[] = {"message.", "limits.", NULL};
+    *d = (struct ek_dialect){0};
+    if (!config)
+        return EK_OK;
+    int rc = ek_config_load_part(&d->config, config, uses, e);
+    if (rc)
+        return ek_cli_config_fault(e);
+    ek_config_mapping(d->config, &d->mapping, &d->limits);
+    return EK_OK;
+}
+
+void ek_dialect_release(struct ek_dialect *d)
+{
+    ek_config_free(d->config);
+    *d = (struct ek_dialect){0};
+}
+
+int ek_dialect_needs_lists(const struct ek_dialect *d, const char *path, struct ek_error *e)
+{
+    return d->mapping.layout != EK_LAYOUT_ITEM
+               ? EK_OK
+               : ek_fail_at(e, EK_EUSAGE, path, 0, 0,
+                            "lists are needed, and by 'message.layout' of the configuration each "
+                            "message is an item");
+}
+
+/* Behind what the error says, as far as there is room. */
+static void add(struct ek_error *e, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static void add(struct ek_error *e, const char *format, ...)
+{
+    size_t length = strlen(e->message);
+    va_list args;
+    va_start(args, format);
+    int more = vsnprintf(e->message + length, sizeof e->message - length, format, args);
+    va_end(args);
+    if (more < 0 || length + (size_t)more >= sizeof e->message)
+        e->message[length] = 0;
+}
+
+static void add_encoding(const struct ek_config *c, struct ek_error *e)
+{
+    static const char *const words[] = {"msgpack", "json"};
+    struct ek_error at = {0};
+    ek_config_place(c, "message.encoding", &at);
+    if (at.line)
+        add(e, "; %s:%ld: 'message.encoding' is '%s', '%s' would read it", c->path, at.line,
+            words[c->encoding], words[!c->encoding]);
+    else
+        add(e, "; %s has no 'message.encoding', which then is '%s': '%s' would read it", c->path,
+            words[c->encoding], words[!c->encoding]);
+}
+
+int ek_dialect_hint(const struct ek_dialect *d, struct ek_error *e)
+{
+    if (!d->config && e->flags & EK_ERR_FIELD)
+        add(e, "; where fields have other names, --config tells them");
+    if (d->config && e->flags & EK_ERR_ENCODING)
+        add_encoding(d->config, e);
+    return (int)e->code;
+}
+
+static int each(struct ek_capture_reader *capture, const struct ek_codec *codec, const char *path,
+                const struct ek_dialect *dialect, ek_take_list *take, void *context,
+                struct ek_error *e)
+{
+    struct ek_scores_seen scores = {.some = false};
+    struct ek_query q;
+    int more = 1, rc = EK_OK;
+    ek_query_init(&q);
+    for (uint64_t number = 0; !rc; number++) {
+        struct ek_record message;
+        rc = ek_capture_next(capture, &message, &more, e);
+        if (rc || !more)
+            break;
+        rc = ek_codec_decode(codec, message.bytes, message.length, &q, e);
+        if (rc)
+            ek_dialect_hint(dialect, e);
+        else
+            ek_scores_missing(&scores, &q);
+        if (!rc)
+            rc = take(context, &q, number, e);
+        if (rc)
+            ek_error_place(e, path, (long)number + 1, 0);
+    }
+    if (!rc)
+        ek_scores_note(&scores, dialect->config);
+    ek_query_release(&q);
+    return rc;
+}
+
+int ek_each_message(const struct ek_manifest *m, const struct ek_dialect *dialect, const char *path,
+                    ek_take_list *take, void *context, struct ek_error *e)
+{
+    struct ek_capture_reader *capture;
+    struct ek_codec *codec;
+    int rc = ek_dialect_needs_lists(dialect, path, e);
+    if (rc)
+        return rc;
+    rc = ek_codec_new(&codec, m, &dialect->mapping, &dialect->limits, e);
+    if (rc)
+        return rc;
+    rc = ek_capture_open(&capture, path, 0, e);
+    if (!rc) {
+        rc = each(capture, codec, path, dialect, take, context, e);
+        ek_capture_close(capture);
+    }
+    ek_codec_free(codec);
+    return rc;
+}
+
+static struct ek_error place_of(const struct ek_config *c)
+{
+    struct ek_error at = {0};
+    ek_config_place(c, "message.score", &at);
+    return at;
+}
+
+bool ek_scores_expected(const struct ek_config *c)
+{
+    return c->model || place_of(c).line;
+}
+
+static bool has_score(const struct ek_query *q)
+{
+    for (int i = 0; i < q->items; i++)
+        if (q->place[i].length)
+            return true;
+    return false;
+}
+
+unsigned long ek_scores_missing(struct ek_scores_seen *s, const struct ek_query *q)
+{
+    if (atomic_load_explicit(&s->some, memory_order_relaxed) || !q->items)
+        return 0;
+    if (!has_score(q))
+        return atomic_fetch_add(&s->without, 1) + 1;
+    atomic_store(&s->some, true);
+    return 0;
+}
+
+void ek_scores_text(const struct ek_config *c, unsigned long lists, char *text, size_t size)
+{
+    struct ek_error at = place_of(c), what;
+    char said[500];
+    ek_fail_at(&what, EK_ECONFIG, at.file, at.line, at.column,
+               "none of %lu list%s has '%.100s' in its items, which 'message.score' is: such lists "
+               "can be watched, but get no other scores",
+               lists, lists > 1 ? "s" : "", c->score);
+    snprintf(text, size, "%s", ek_error_text(&what, said, sizeof said));
+}
+
+void ek_scores_note(const struct ek_scores_seen *s, const struct ek_config *c)
+{
+    char text[500];
+    unsigned long lists = atomic_load(&s->without);
+    if (!c || !lists || atomic_load(&s->some) || !ek_scores_expected(c))
+        return;
+    ek_scores_text(c, lists, text, sizeof text);
+    fprintf(stderr, "evenkeel: note: %s\n", text);
+}

@@ -1,0 +1,377 @@
+#include "daemon/files/list_writer.h"
+
+#include "assets/model.h"
+#include "base/alloc.h"
+#include "base/file.h"
+#include "base/hash.h"
+#include "base/json.h"
+#include "base/parse.h"
+#include "daemon/files/file_kind.h"
+#include "daemon/files/routing_warning.h"
+#include "lists/letor.h"
+#include "offline/world/faults.h"
+#include "offline/world/synthetic_lists.h"
+#include "score/scorer.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static int fail(const char *spec, const char *why, struct ek_error *e)
+{
+    return ek_fail(e, EK_EUSAGE, "segment '%.80s': %s", spec, why);
+}
+
+/* Cuts "V1,V2" up; the text is the choice's own. */
+static int read_values(struct ek_segment_choice *c, char *values, const char *spec,
+                       struct ek_error *e)
+{
+    for (char *next = values; next;) {
+        char *value = next, *comma = strchr(value, ',');
+        next = comma ? comma + 1 : NULL;
+        if (comma)
+            *comma = 0;
+        if (!*value)
+            return fail(spec, "an empty value", e);
+        if (c->values == EK_DRAW_VALUES_MAX)
+            return fail(spec, "more than 64 values", e);
+        c->value[c->values++] = value;
+    }
+    return EK_OK;
+}
+
+int ek_segment_draw_add(struct ek_segment_draw *d, const char *spec, struct ek_error *e)
+{
+    struct ek_segment_choice c = {0};
+    const char *equal = strchr(spec, '=');
+    if (!equal || equal == spec)
+        return fail(spec, "expected NAME=VALUE,VALUE...", e);
+    if (d->count == EK_SEGMENTS_MAX)
+        return fail(spec, "more than 16 segments", e);
+    c.text = ek_strdup(spec);
+    if (!c.text)
+        return ek_fail(e, EK_ENOMEM, "no memory for segment '%.80s'", spec);
+    c.text[equal - spec] = 0;
+    c.name = c.text;
+    int rc = read_values(&c, c.text + (equal - spec) + 1, spec, e);
+    for (int i = 0; i < d->count && !rc; i++)
+        if (!strcmp(d->choice[i].name, c.name))
+            rc = fail(spec, "this dimension stands already", e);
+    if (rc) {
+        ek_free(c.text);
+        return rc;
+    }
+    d->choice[d->count++] = c;
+    return EK_OK;
+}
+
+void ek_segment_draw_release(struct ek_segment_draw *d)
+{
+    for (int i = 0; i < d->count; i++)
+        ek_free(d->choice[i].text);
+    d->count = 0;
+}
+
+int ek_segment_draw_apply(const struct ek_segment_draw *d, struct ek_query *q, uint64_t number,
+                          uint64_t seed, struct ek_error *e)
+{
+    uint8_t bytes[8];
+    if (q->segment_count + d->count > EK_SEGMENTS_MAX)
+        return ek_fail(e, EK_ELIMIT, "a list has at most %d segments", EK_SEGMENTS_MAX);
+    for (int i = 0; i < 8; i++)
+        bytes[i] = (uint8_t)(number >> (8 * i));
+    for (int i = 0; i < d->count; i++) {
+        const struct ek_segment_choice *c = &d->choice[i];
+        uint64_t hash = ek_hash(bytes, sizeof bytes, ek_hash(c->name, strlen(c->name), seed));
+        const char *value = c->value[hash % (uint64_t)c->values];
+        q->segments[q->segment_count++] =
+            (struct ek_segment){{c->name, strlen(c->name)}, {value, strlen(value)}};
+    }
+    return EK_OK;
+}
+
+struct ek_upstream {
+    struct ek_fault *faults;
+    uint64_t *hits;
+    size_t fault_count;
+    uint64_t seed;
+    struct ek_model *model;
+    struct ek_scorer *scorer;
+};
+
+void ek_upstream_free(struct ek_upstream *u)
+{
+    if (!u)
+        return;
+    for (size_t i = 0; i < u->fault_count; i++)
+        ek_fault_release(&u->faults[i]);
+    ek_free(u->faults);
+    ek_free(u->hits);
+    ek_scorer_free(u->scorer);
+    ek_model_free(u->model);
+    ek_free(u);
+}
+
+static int read_faults(struct ek_upstream *u, const struct ek_upstream_options *o,
+                       struct ek_error *e)
+{
+    u->faults = ek_calloc(o->fault_count, sizeof *u->faults);
+    u->hits = ek_calloc(o->fault_count, sizeof *u->hits);
+    if (!u->faults || !u->hits)
+        return ek_fail(e, EK_ENOMEM, "no memory for %zu faults", o->fault_count);
+    for (size_t i = 0; i < o->fault_count; i++) {
+        int rc = ek_fault_parse(&u->faults[i], o->manifest, o->faults[i], e);
+        if (rc)
+            return rc;
+        u->fault_count++;
+    }
+    return EK_OK;
+}
+
+static int read_model(struct ek_upstream *u, const struct ek_upstream_options *o,
+                      struct ek_error *e)
+{
+    if (!o->model)
+        return EK_OK;
+    int rc = ek_model_load(&u->model, o->model, e);
+    if (!rc)
+        rc = ek_model_check(u->model, o->manifest, e);
+    if (rc && e)
+        ek_kind_explain(o->model, EK_KIND_MODEL, e);
+    if (!rc)
+        rc = ek_scorer_new(&u->scorer, u->model, e);
+    if (!rc && u->model->trained.routed) /* nothing is ever routed here */
+        ek_routing_warn(o->model, u->model, NULL, NULL);
+    return rc;
+}
+
+int ek_upstream_new(struct ek_upstream **out, const struct ek_upstream_options *o,
+                    struct ek_error *e)
+{
+    struct ek_upstream *u = ek_calloc(1, sizeof *u);
+    if (!u)
+        return ek_fail(e, EK_ENOMEM, "no memory for the upstream scores");
+    u->seed = o->seed;
+    int rc = read_faults(u, o, e);
+    if (!rc)
+        rc = read_model(u, o, e);
+    if (rc) {
+        ek_upstream_free(u);
+        return rc;
+    }
+    *out = u;
+    return EK_OK;
+}
+
+bool ek_upstream_needs_fit(const struct ek_upstream *u)
+{
+    for (size_t i = 0; i < u->fault_count; i++)
+        if (ek_fault_needs_fit(&u->faults[i]))
+            return true;
+    return false;
+}
+
+int ek_upstream_fit(struct ek_upstream *u, const struct ek_dataset *d, struct ek_error *e)
+{
+    for (size_t i = 0; i < u->fault_count; i++) {
+        int rc = ek_fault_fit(&u->faults[i], d, e);
+        if (rc)
+            return rc;
+    }
+    return EK_OK;
+}
+
+int ek_upstream_apply(struct ek_upstream *u, struct ek_query *q, uint64_t number,
+                      struct ek_error *e)
+{
+    for (size_t i = 0; i < u->fault_count; i++)
+        u->hits[i] += ek_fault_apply(&u->faults[i], q, number, u->seed);
+    if (u->scorer)
+        return ek_scorer_score(u->scorer, q, NULL, q->score, e);
+    for (int k = 0; k < q->items; k++)
+        q->score[k] = 0;
+    return EK_OK;
+}
+
+uint64_t ek_upstream_hits(const struct ek_upstream *u, size_t i)
+{
+    return u->hits[i];
+}
+
+struct ek_list_sink {
+    const struct ek_list_sink_options *o;
+    struct ek_upstream *upstream;
+    struct ek_writer *writer;
+    struct ek_buf bytes;
+    uint64_t queries, items;
+};
+
+static void free_sink(struct ek_list_sink *s)
+{
+    ek_upstream_free(s->upstream);
+    ek_buf_release(&s->bytes);
+    ek_free(s);
+}
+
+int ek_list_sink_open(struct ek_list_sink **out, const struct ek_list_sink_options *o,
+                      struct ek_error *e)
+{
+    struct ek_list_sink *s = ek_calloc(1, sizeof *s);
+    if (!s)
+        return ek_fail(e, EK_ENOMEM, "no memory for the output");
+    s->o = o;
+    ek_buf_init(&s->bytes, 0);
+    int rc = ek_upstream_new(&s->upstream, &o->upstream, e);
+    if (!rc)
+        rc = ek_writer_open(&s->writer, o->path, e);
+    if (rc) {
+        free_sink(s);
+        return rc;
+    }
+    *out = s;
+    return EK_OK;
+}
+
+struct ek_upstream *ek_list_sink_upstream(struct ek_list_sink *s)
+{
+    return s->upstream;
+}
+
+static int add_line_end(struct ek_list_sink *s, struct ek_error *e)
+{
+    return ek_buf_text(&s->bytes, "\n") ? ek_fail(e, EK_ENOMEM, "no memory for a line") : EK_OK;
+}
+
+/* Mean ln|x| of the usable values of a feature; NaN without any. */
+static double mean_of(const struct ek_query *q, int feature)
+{
+    double sum = 0, count = 0;
+    for (int i = 0; i < q->items; i++) {
+        double x = fabs((double)q->x[(size_t)i * (size_t)q->item_features + (size_t)feature]);
+        if (!isfinite(x) || x == 0)
+            continue;
+        sum += log(x);
+        count++;
+    }
+    return count > 0 ? sum / count : (double)NAN;
+}
+
+/* A model of lists can score an item with the means of its list. */
+static int take_means(struct ek_query *q, const struct ek_manifest *m, struct ek_error *e)
+{
+    if (ek_query_mean_room(q, m->routable_count))
+        return ek_fail(e, EK_ENOMEM, "no memory for %d means", m->routable_count);
+    for (int f = 0; f < m->item_count; f++)
+        if (m->routable_of_item[f] >= 0)
+            q->log_mean[m->routable_of_item[f]] = mean_of(q, f);
+    q->has_log_means = true;
+    return EK_OK;
+}
+
+static int encode_items(struct ek_list_sink *s, struct ek_query *q, struct ek_error *e)
+{
+    const struct ek_manifest *m = s->o->upstream.manifest;
+    int rc = take_means(q, m, e);
+    for (int i = 0; !rc && i < q->items; i++) {
+        rc = ek_codec_encode_item(m, q, i, s->o->encoding, &s->bytes, e);
+        if (!rc && s->o->encoding >= EK_FEATURES_JSON)
+            rc = add_line_end(s, e);
+    }
+    q->has_log_means = false;
+    return rc;
+}
+
+/* JSON has one message a line. */
+static int encode(struct ek_list_sink *s, struct ek_query *q, struct ek_error *e)
+{
+    if (s->o->layout == EK_LAYOUT_ITEM)
+        return encode_items(s, q, e);
+    int rc = ek_codec_encode(s->o->upstream.manifest, q, s->o->encoding, &s->bytes, e);
+    return !rc && s->o->encoding >= EK_FEATURES_JSON ? add_line_end(s, e) : rc;
+}
+
+int ek_list_sink_put(struct ek_list_sink *s, struct ek_query *q, uint64_t number,
+                     struct ek_error *e)
+{
+    const struct ek_manifest *m = s->o->upstream.manifest;
+    if (s->o->sources) {
+        q->sources = s->o->sources;
+        ek_sources_draw(q->source, q->items, q->sources, number, s->o->upstream.seed);
+    }
+    int rc = ek_upstream_apply(s->upstream, q, number, e);
+    if (rc)
+        return rc;
+    ek_buf_clear(&s->bytes);
+    s->queries++;
+    s->items += (uint64_t)q->items;
+    rc = s->o->letor ? ek_letor_write(m, q, number + 1, &s->bytes, e) : encode(s, q, e);
+    return rc ? rc : ek_writer_write(s->writer, s->bytes.data, s->bytes.length, e);
+}
+
+static void warn_of_idle_faults(const struct ek_list_sink *s)
+{
+    for (size_t i = 0; i < s->o->upstream.fault_count; i++)
+        if (!ek_upstream_hits(s->upstream, i))
+            fprintf(stderr, "evenkeel %s: warning: fault '%s' hit no query\n", s->o->command,
+                    s->o->upstream.faults[i]);
+}
+
+static int tell(const struct ek_list_sink *s, struct ek_error *e)
+{
+    struct ek_buf line;
+    struct ek_json_writer of;
+    ek_json_begin_line(&of, &line);
+    ek_json_add_text(&of, "output", s->o->path);
+    ek_json_add_count(&of, "queries", s->queries);
+    ek_json_add_count(&of, "items", s->items);
+    if (!s->o->letor)
+        ek_json_add_count(&of, "messages", s->o->layout == EK_LAYOUT_ITEM ? s->items : s->queries);
+    ek_json_open(&of, "faults", '[');
+    for (size_t i = 0; i < s->o->upstream.fault_count; i++) {
+        ek_json_open(&of, NULL, '{');
+        ek_json_add_text(&of, "fault", s->o->upstream.faults[i]);
+        ek_json_add_count(&of, "queries", ek_upstream_hits(s->upstream, i));
+        ek_json_close(&of, '}');
+    }
+    ek_json_close(&of, ']');
+    return ek_json_end_line(&of, stdout, e);
+}
+
+int ek_list_sink_close(struct ek_list_sink *s, struct ek_error *e)
+{
+    int rc = ek_writer_close(s->writer, e);
+    if (!rc)
+        warn_of_idle_faults(s);
+    if (!rc && s->o->json)
+        rc = tell(s, e);
+    free_sink(s);
+    return rc;
+}
+
+void ek_list_sink_abandon(struct ek_list_sink *s)
+{
+    if (!s)
+        return;
+    ek_writer_abandon(s->writer);
+    free_sink(s);
+}
+
+int ek_encoding_parse(const char *text, enum ek_feature_encoding *out, struct ek_error *e)
+{
+    static const char *const names[] = {"array", "bin", "map", "json", "json-map"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (!strcmp(text, names[i])) {
+            *out = (enum ek_feature_encoding)i;
+            return EK_OK;
+        }
+    return ek_fail(e, EK_EUSAGE, "unknown encoding '%s' (array, bin, map, json, json-map)", text);
+}
+
+int ek_layout_parse(const char *text, enum ek_message_layout *out, struct ek_error *e)
+{
+    bool item = !strcmp(text, "item");
+    if (!item && strcmp(text, "list") != 0)
+        return ek_fail(e, EK_EUSAGE, "unknown layout '%s' (list, item)", text);
+    *out = item ? EK_LAYOUT_ITEM : EK_LAYOUT_LIST;
+    return EK_OK;
+}

@@ -1,0 +1,82 @@
+#include "daemon/files/rules_tests.h"
+
+#include "daemon/files/field_mapping.h"
+#include "lists/capture.h"
+#include "lists/codec.h"
+#include "offline/world/rules_test.h"
+
+/* Lists of a capture. Each test begins with the first. */
+struct recorded {
+    const char *path;
+    const struct ek_dialect *dialect;
+    struct ek_codec *codec;
+    struct ek_capture_reader *in;
+    struct ek_scores_seen scores;
+    uint64_t seen; /* lists whose scores were looked at: those of a later test are the same */
+};
+
+static int next_recorded(void *context, uint64_t i, struct ek_query *q, struct ek_error *e)
+{
+    struct recorded *r = context;
+    struct ek_record record;
+    int more, rc = EK_OK;
+    if (!i && r->in)
+        ek_capture_close(r->in);
+    if (!i) {
+        r->in = NULL;
+        rc = ek_capture_open(&r->in, r->path, 0, e);
+    }
+    if (!rc)
+        rc = ek_capture_next(r->in, &record, &more, e);
+    if (!rc && !more)
+        return ek_fail_at(e, EK_ESTATE, r->path, 0, 0,
+                          "there are only %llu lists, and a test wants more",
+                          (unsigned long long)i);
+    if (!rc)
+        rc = ek_codec_decode(r->codec, record.bytes, record.length, q, e);
+    if (!rc && record.timestamp_ms >= 0 && q->time_ms < 0)
+        q->time_ms = record.timestamp_ms;
+    if (rc)
+        ek_dialect_hint(r->dialect, e);
+    else if (i >= r->seen) {
+        r->seen = i + 1;
+        ek_scores_missing(&r->scores, q);
+    }
+    return rc ? ek_error_place(e, r->path, 0, 0) : EK_OK;
+}
+
+static int run_recorded(const struct ek_check_tests *how, const struct ek_rules *rules,
+                        const struct ek_manifest *m, const char *file, struct ek_error_list *faults,
+                        struct ek_error *e)
+{
+    struct recorded r = {.path = how->messages, .dialect = how->dialect};
+    struct ek_profile *profile = NULL;
+    int rc = ek_dialect_needs_lists(how->dialect, how->messages, e);
+    if (!rc)
+        rc = ek_profile_load(&profile, how->profile, e);
+    if (!rc && (rc = ek_profile_check(profile, m, e)))
+        ek_error_place(e, how->profile, 0, 0);
+    if (!rc)
+        rc = ek_codec_new(&r.codec, m, &how->dialect->mapping, &how->dialect->limits, e);
+    if (!rc) {
+        const struct ek_healthy_lists from = {next_recorded, &r, profile};
+        rc = ek_rules_tests_run(rules, m, file, &from, faults, e);
+    }
+    if (!rc)
+        ek_scores_note(&r.scores, how->dialect->config);
+    if (r.in)
+        ek_capture_close(r.in);
+    ek_codec_free(r.codec);
+    ek_profile_free(profile);
+    return rc;
+}
+
+int ek_check_tests_run(const struct ek_check_tests *how, const struct ek_rules *rules,
+                       const struct ek_manifest *m, const char *file, struct ek_error_list *faults,
+                       struct ek_error *e)
+{
+    if (how->off || !rules->test_count)
+        return EK_OK;
+    return how->messages ? run_recorded(how, rules, m, file, faults, e)
+                         : ek_rules_tests_run(rules, m, file, NULL, faults, e);
+}

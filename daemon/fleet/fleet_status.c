@@ -1,0 +1,211 @@
+#include "daemon/fleet/fleet_status.h"
+
+#include "daemon/base/clock.h"
+#include "daemon/base/log.h"
+#include "daemon/base/metrics.h"
+#include "fleet/plan_record.h"
+#include "guard/event.h"
+#include "guard/operator_json.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const int64_t WARN_EVERY_MS = 60000;
+
+void ek_fleet_tell(const struct ek_fleet_mouth *m, const char *instance,
+                   enum ek_fleet_change change)
+{
+    static const char *const words[][2] = {
+        [EK_CHANGE_CUT_OFF] = {"cut_off",
+                               "no plan of the fleet is heard: the last one stays in force"},
+        [EK_CHANGE_HEARD] = {"heard", "the plan of the fleet is heard again"},
+        [EK_CHANGE_NAME_SHARED] = {"name_shared", "two processes tell their ticks under this name"},
+        [EK_CHANGE_NAME_FREE] = {"name_free", "one process goes by this name again"}};
+    const struct ek_event v = {
+        .kind = EK_EVENT_FLEET,
+        .time_ms = ek_wall_ms(),
+        .fleet = {.state = words[change][0],
+                  .instance = instance,
+                  .text = words[change][1],
+                  .wrong = change == EK_CHANGE_CUT_OFF || change == EK_CHANGE_NAME_SHARED,
+                  .name = change == EK_CHANGE_NAME_SHARED || change == EK_CHANGE_NAME_FREE}};
+    ek_shared_guard_tell(m->guard, &v);
+}
+
+static void warn(const struct ek_fleet_mouth *m, const char *name)
+{
+    char text[EK_FLEET_NAME_MAX + 200];
+    snprintf(text, sizeof text,
+             "two processes go by the service.instance '%s': what one of them sees is lost. Give "
+             "each a name of its own, or none",
+             name);
+    ek_log_text(m->log, EK_LOG_WARN, "fleet_name_shared", text);
+}
+
+static void tell_name(struct ek_fleet_names *n, const char *name, int64_t now_ms,
+                      const struct ek_fleet_mouth *m)
+{
+    if (strcmp(n->told, name) != 0) {
+        if (*n->told && now_ms - n->told_ms <= EK_FLEET_GONE_MS)
+            return;
+        if (*n->told)
+            ek_fleet_tell(m, n->told, EK_CHANGE_NAME_FREE);
+        if (*name)
+            ek_fleet_tell(m, name, EK_CHANGE_NAME_SHARED);
+        snprintf(n->told, sizeof n->told, "%s", name);
+    }
+    n->told_ms = now_ms;
+}
+
+void ek_fleet_names_look(struct ek_fleet_names *n, const struct ek_fleet_pool *pool, int64_t now_ms,
+                         const struct ek_fleet_mouth *m)
+{
+    const char *name, *first = "";
+    bool due = !n->warned_ms || now_ms - n->warned_ms >= WARN_EVERY_MS;
+    n->shared = 0;
+    for (size_t at = 0; pool && (at = ek_fleet_pool_shared_name(pool, at, now_ms, &name));) {
+        if (due)
+            warn(m, name);
+        if (!n->shared++ || !strcmp(name, n->told))
+            first = name;
+    }
+    if (n->shared && due)
+        n->warned_ms = now_ms;
+    tell_name(n, first, now_ms, m);
+}
+
+static const char *word(bool yes)
+{
+    return yes ? "true" : "false";
+}
+
+int ek_fleet_figures_json(const struct ek_fleet_figures *f, struct ek_buf *out)
+{
+    ek_buf_text(out, "{\"instance\":");
+    ek_buf_json(out, f->name, strlen(f->name));
+    ek_buf_text(out, ",\"decider\":");
+    ek_buf_json(out, f->heard.decider, strlen(f->heard.decider));
+    return ek_buf_printf(out,
+                         ",\"decides\":%s,\"term\":%" PRIu64 ",\"plan_version\":%" PRIu64
+                         ",\"plan_age_ms\":%" PRId64 ",\"cut_off\":%s,\"instances\":%d"
+                         ",\"names_shared\":%d}",
+                         word(f->decides), f->heard.term, f->heard.version, f->age_ms,
+                         word(f->cut_off), f->instances, f->shared);
+}
+
+struct series {
+    const char *name, *labels;
+    double value;
+};
+
+static int write_series(const struct series *s, bool first, struct ek_buf *out)
+{
+    if (first)
+        ek_metrics_head(s->name, out);
+    return ek_buf_printf(out, "%s%s %.15g\n", s->name, s->labels, s->value);
+}
+
+int ek_fleet_figures_metrics(const struct ek_fleet_figures *f, struct ek_buf *out)
+{
+    const struct ek_fleet_traffic *t = &f->traffic;
+    /* Those of a family stand together. */
+    const struct series all[] = {
+        {"evenkeel_fleet_plan_age_seconds", "", (double)f->age_ms / 1000},
+        {"evenkeel_fleet_cut_off", "", f->cut_off},
+        {"evenkeel_fleet_plan_version", "", (double)f->heard.version},
+        {"evenkeel_fleet_term", "", (double)f->heard.term},
+        {"evenkeel_fleet_decides", "", f->decides},
+        {"evenkeel_fleet_instances", "", f->instances},
+        {"evenkeel_fleet_names_shared", "", f->shared},
+        {"evenkeel_fleet_plans_late_total", "", (double)f->heard.late},
+        {"evenkeel_fleet_plan_entries_missed_total", "", (double)f->heard.missed},
+        {"evenkeel_fleet_records_total", "{topic=\"ticks\",result=\"sent\"}",
+         (double)t->sent[EK_TOPIC_TICKS]},
+        {"evenkeel_fleet_records_total", "{topic=\"ticks\",result=\"lost\"}",
+         (double)t->lost[EK_TOPIC_TICKS]},
+        {"evenkeel_fleet_records_total", "{topic=\"plan\",result=\"sent\"}",
+         (double)t->sent[EK_TOPIC_PLAN]},
+        {"evenkeel_fleet_records_total", "{topic=\"plan\",result=\"lost\"}",
+         (double)t->lost[EK_TOPIC_PLAN]},
+        {"evenkeel_fleet_ticks_total", "{result=\"taken\"}", (double)f->counts.taken},
+        {"evenkeel_fleet_ticks_total", "{result=\"twice\"}", (double)f->counts.twice},
+        {"evenkeel_fleet_ticks_total", "{result=\"late\"}", (double)f->counts.late},
+        {"evenkeel_fleet_ticks_total", "{result=\"refused\"}", (double)f->counts.refused},
+        {"evenkeel_fleet_cells_beyond_total", "", (double)f->counts.beyond},
+    };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        write_series(&all[i], !i || strcmp(all[i].name, all[i - 1].name) != 0, out);
+    return out->rc;
+}
+
+/* A copy that ends; NULL of an empty one. */
+static const char *own(char to[EK_FLEET_TEXT_MAX + 1], struct ek_text text)
+{
+    snprintf(to, EK_FLEET_TEXT_MAX + 1, "%.*s", (int)text.length, text.length ? text.text : "");
+    return text.length ? to : NULL;
+}
+
+static int add_pin(void *context, const struct ek_fleet_pin *p)
+{
+    struct ek_json_writer *w = context;
+    char text[5][EK_FLEET_TEXT_MAX + 1];
+    const struct ek_control_pinned one = {.feature = own(text[0], p->place.feature),
+                                          .dimension = own(text[1], p->place.cell.dimension),
+                                          .value = own(text[2], p->place.cell.value),
+                                          .action = p->action,
+                                          .until_ms = p->until_ms,
+                                          .author = own(text[3], p->author),
+                                          .reason = own(text[4], p->reason),
+                                          .by = EK_BY_PERSON};
+    if (one.feature)
+        ek_json_add_pin(w, &one);
+    return w->rc;
+}
+
+static int add_accept(void *context, const struct ek_fleet_accept *a)
+{
+    struct ek_json_writer *w = context;
+    char text[5][EK_FLEET_TEXT_MAX + 1];
+    const struct ek_accepted one = {.version = a->version,
+                                    .feature = own(text[0], a->place.feature),
+                                    .dimension = own(text[1], a->place.cell.dimension),
+                                    .value = own(text[2], a->place.cell.value),
+                                    .factor = exp(a->shift_ln),
+                                    .time_ms = a->time_ms,
+                                    .author = own(text[3], a->author),
+                                    .reason = own(text[4], a->reason)};
+    if (one.feature)
+        ek_json_add_accepted(w, &one);
+    return w->rc;
+}
+
+static int write_list(const void *bytes, size_t length, const struct ek_manifest *m,
+                      struct ek_fleet_plan_hears hears, struct ek_buf *out)
+{
+    struct ek_fleet_plan record;
+    struct ek_json_writer w;
+    struct ek_error e;
+    hears.context = &w;
+    ek_json_init(&w, out);
+    int rc = ek_fleet_plan_open(&record, bytes, length, m, &e);
+    if (rc)
+        return rc;
+    ek_json_open(&w, NULL, '[');
+    rc = ek_fleet_plan_tell(&record, &hears);
+    ek_json_close(&w, ']');
+    return rc ? rc : w.rc;
+}
+
+int ek_fleet_pins_json(const void *bytes, size_t length, const struct ek_manifest *m,
+                       struct ek_buf *out)
+{
+    return write_list(bytes, length, m, (struct ek_fleet_plan_hears){.pin = add_pin}, out);
+}
+
+int ek_fleet_accepts_json(const void *bytes, size_t length, const struct ek_manifest *m,
+                          struct ek_buf *out)
+{
+    return write_list(bytes, length, m, (struct ek_fleet_plan_hears){.accepted = add_accept}, out);
+}

@@ -1,0 +1,212 @@
+#include "daemon/guard/impact_metrics.h"
+
+#include "base/json.h"
+#include "daemon/base/metrics.h"
+#include "guard/event_json.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { DIGITS = 6 };
+
+static void add_number(struct ek_json_writer *w, const char *key, double value)
+{
+    ek_json_add_rounded(w, key, value, DIGITS);
+}
+
+void ek_json_add_rank_sums(struct ek_json_writer *w, const struct ek_rank_sums *s)
+{
+    struct ek_rank_change mean = ek_rank_sums_mean(s);
+    ek_json_add_count(w, "lists", s->lists);
+    add_number(w, "tau", mean.tau);
+    add_number(w, "top10_overlap", mean.top10);
+    add_number(w, "places", mean.places);
+    add_number(w, "change", mean.change);
+    add_number(w, "change_p95", ek_rank_sums_quantile(s, .95));
+}
+
+/* Nothing of none. */
+static void add_sums(struct ek_json_writer *w, const char *key, const struct ek_rank_sums *s)
+{
+    if (!s->lists) {
+        ek_json_add_null(w, key);
+        return;
+    }
+    ek_json_open(w, key, '{');
+    ek_json_add_rank_sums(w, s);
+    ek_json_close(w, '}');
+}
+
+void ek_json_add_rail(struct ek_json_writer *w, const char *key, const struct ek_ranks_view *v,
+                      bool is)
+{
+    if (!is) {
+        ek_json_add_null(w, key);
+        return;
+    }
+    ek_json_open(w, key, '{');
+    ek_json_add_text(w, "rail", ek_rail_name(v->rail));
+    add_number(w, "figure", v->figure);
+    add_number(w, "limit", v->limit);
+    ek_json_close(w, '}');
+}
+
+static void add_counts(struct ek_json_writer *w, const struct ek_ranks_view *v)
+{
+    const struct ek_trial_sums *s = v->sums;
+    ek_json_add_count(w, "tried", s->tried);
+    ek_json_add_count(w, "alone", s->alone);
+    ek_json_add_count(w, "acted", s->acts);
+    ek_json_add_count(w, "not_scored", s->failed + s->unscored);
+    add_sums(w, "moved", &s->moved);
+    add_sums(w, "plain", &s->plain);
+    add_sums(w, "forwarded", &s->acted);
+    ek_json_open(w, "harm", '{');
+    ek_json_add_count(w, "lists", s->measured);
+    add_number(w, "evidence", v->figures.worse);
+    ek_json_close(w, '}');
+    add_number(w, "latency_p99_ms", v->figures.latency_p99_ms);
+}
+
+static void add_route(struct ek_json_writer *w, const struct ek_ranks_view *v)
+{
+    const struct ek_plan_entry *e = v->entry;
+    ek_json_open(w, NULL, '{');
+    ek_json_add_text(w, "feature", v->feature);
+    ek_json_add_segment(w, "segment", v->dimension, v->value);
+    ek_json_add_text(w, "action", ek_action_name(e->treatment.action));
+    ek_json_add_text(w, "mode", ek_mode_name(v->mode));
+    add_number(w, "percent", v->mode == EK_MODE_CANARY ? e->percent / 100. : (double)NAN);
+    add_counts(w, v);
+    ek_json_add_rail(w, "withdrawn", v, v->withdrawn);
+    ek_json_add_rail(w, "would_be_withdrawn", v, !v->withdrawn && v->rail != EK_RAIL_NONE);
+    ek_json_close(w, '}');
+}
+
+/* Of one feature; NULL: of all. */
+static void add_routes(struct ek_json_writer *w, const char *key, const struct ek_guard *g,
+                       const char *feature)
+{
+    struct ek_ranks_view v;
+    int at = 0;
+    ek_json_open(w, key, '[');
+    while (ek_guard_ranks(g, &at, &v))
+        if (!feature || !strcmp(v.feature, feature))
+            add_route(w, &v);
+    ek_json_close(w, ']');
+}
+
+static int add_page(void *context, struct ek_guard **guard, struct ek_error *e)
+{
+    const struct ek_guard *g = *guard;
+    struct ek_json_writer w;
+    (void)e;
+    ek_json_init(&w, context);
+    ek_json_open(&w, NULL, '{');
+    ek_json_add_count(&w, "plan_version", ek_guard_plan_version(g));
+    ek_json_add_count(&w, "late_trials", ek_guard_trials_late(g));
+    add_routes(&w, "routes", g, NULL);
+    ek_json_close(&w, '}');
+    return w.rc ? w.rc : ek_buf_text(context, "\n");
+}
+
+struct of_one {
+    const char *feature;
+    struct ek_buf *out;
+};
+
+static int add_of(void *context, struct ek_guard **guard, struct ek_error *e)
+{
+    const struct of_one *one = context;
+    struct ek_json_writer w;
+    (void)e;
+    ek_json_init(&w, one->out);
+    add_routes(&w, NULL, *guard, one->feature);
+    return w.rc;
+}
+
+int ek_ranks_of(struct ek_shared_guard *guard, const char *feature, struct ek_buf *out)
+{
+    struct of_one one = {feature, out};
+    return ek_shared_guard_hold(guard, add_of, &one, NULL);
+}
+
+int ek_ranks_page(struct ek_shared_guard *guard, struct ek_buf *out)
+{
+    return ek_shared_guard_hold(guard, add_page, out, NULL);
+}
+
+struct figure {
+    const char *name;
+    const char *label; /* one more, with its value; "" without */
+    double (*of)(const struct ek_trial_sums *s);
+};
+
+static double tried(const struct ek_trial_sums *s)
+{
+    return (double)s->tried;
+}
+static double tau(const struct ek_trial_sums *s)
+{
+    return ek_rank_sums_mean(&s->moved).tau;
+}
+static double top10(const struct ek_trial_sums *s)
+{
+    return ek_rank_sums_mean(&s->moved).top10;
+}
+static double places(const struct ek_trial_sums *s)
+{
+    return ek_rank_sums_mean(&s->moved).places;
+}
+static double median(const struct ek_trial_sums *s)
+{
+    return ek_rank_sums_quantile(&s->moved, .5);
+}
+static double p95(const struct ek_trial_sums *s)
+{
+    return ek_rank_sums_quantile(&s->moved, .95);
+}
+
+/* Those of a family stand together. */
+static const struct figure FIGURES[] = {
+    {"evenkeel_rank_lists", "", tried},
+    {"evenkeel_rank_tau", "", tau},
+    {"evenkeel_rank_top10_overlap", "", top10},
+    {"evenkeel_rank_places", "", places},
+    {"evenkeel_rank_change", ",quantile=\"0.5\"", median},
+    {"evenkeel_rank_change", ",quantile=\"0.95\"", p95},
+};
+
+static int add_sample(const struct figure *f, const struct ek_ranks_view *v, struct ek_buf *out)
+{
+    double value = f->of(v->sums);
+    if (!isfinite(value))
+        return out->rc;
+    ek_buf_printf(out, "%s{feature=\"", f->name);
+    ek_metrics_label(v->feature, out);
+    ek_buf_text(out, "\",segment=\"");
+    ek_metrics_segment(v->dimension, v->value, out);
+    return ek_buf_printf(out, "\"%s} %.6g\n", f->label, value);
+}
+
+static int add_families(void *context, struct ek_guard **guard, struct ek_error *e)
+{
+    struct ek_buf *out = context;
+    struct ek_ranks_view v;
+    int rc = EK_OK;
+    (void)e;
+    for (size_t i = 0; !rc && i < sizeof FIGURES / sizeof *FIGURES; i++) {
+        const struct figure *f = &FIGURES[i];
+        int at = 0;
+        if (!i || strcmp(f->name, f[-1].name) != 0)
+            rc = ek_metrics_head(f->name, out);
+        for (int k = 0; !rc && k < EK_RANKS_SHOWN && ek_guard_ranks(*guard, &at, &v); k++)
+            rc = add_sample(f, &v, out);
+    }
+    return rc;
+}
+
+int ek_ranks_metrics(struct ek_shared_guard *guard, struct ek_buf *out)
+{
+    return ek_shared_guard_hold(guard, add_families, out, NULL);
+}

@@ -1,0 +1,74 @@
+#include "daemon/guard/shadow_scorer.h"
+
+#include "guard/guard_assets.h"
+#include "guard/guard_trials.h"
+#include "serve/agreement_watch.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Of the first so much is put aside at most; what is more than the second counts as that. */
+static const uint64_t NS_ASIDE = 100000000, NS_PASSED = 1000000000000;
+
+void ek_tries_init(struct ek_tries *t, int percent, uint64_t now_ns, struct ek_metrics *metrics)
+{
+    memset(t, 0, sizeof *t);
+    t->percent = percent;
+    t->aside = percent * (int64_t)NS_ASIDE;
+    t->looked_ns = now_ns;
+    t->gap = (double)NAN;
+    t->metrics = metrics;
+}
+
+static void put_aside(struct ek_tries *t, uint64_t now_ns)
+{
+    uint64_t passed = now_ns > t->looked_ns ? now_ns - t->looked_ns : 0;
+    int64_t most = t->percent * (int64_t)NS_ASIDE;
+    t->looked_ns = now_ns;
+    t->aside += (int64_t)(passed < NS_PASSED ? passed : NS_PASSED) * t->percent;
+    t->aside = t->aside < most ? t->aside : most;
+}
+
+bool ek_tries_may(struct ek_tries *t, bool behind, uint64_t now_ns)
+{
+    put_aside(t, now_ns);
+    bool may = !behind && t->aside > 0 && t->waiting < EK_TRIES_MAX;
+    ek_metrics_count(t->metrics, EK_COUNT_TRIALS_SKIPPED, !may);
+    return may;
+}
+
+void ek_tries_spent(struct ek_tries *t, uint64_t ns)
+{
+    t->aside -= 100 * (int64_t)ns;
+}
+
+/* One that there is no memory for is passed over. */
+void ek_tries_list(struct ek_tries *t, struct ek_context *c)
+{
+    bool says, more = t->number % EK_TRIES_MORE == 0;
+    int rc = ek_context_try(c, more, t->gap, &t->trial[t->waiting], &says, NULL);
+    ek_metrics_count(t->metrics, rc ? EK_COUNT_TRIALS_SKIPPED : EK_COUNT_TRIALS, 1);
+    if (rc || !says)
+        return;
+    t->number++;
+    t->waiting++;
+    t->assets = c->assets;
+}
+
+bool ek_tries_has_news(const struct ek_tries *t)
+{
+    return t->waiting || t->acts.lists;
+}
+
+void ek_tries_tell(struct ek_tries *t, struct ek_guard *g)
+{
+    struct ek_error e;
+    if (!ek_tries_has_news(t))
+        return;
+    t->gap = ek_guard_gap(g);
+    bool elder = t->waiting && t->assets != ek_guard_assets(g); /* of a model that is gone */
+    if (elder || ek_guard_tried(g, t->trial, t->waiting, &e) || ek_guard_acted(g, &t->acts, &e))
+        ek_metrics_count(t->metrics, EK_COUNT_TRIALS_SKIPPED, t->waiting);
+    t->waiting = 0;
+    ek_acts_clear(&t->acts);
+}

@@ -1,0 +1,528 @@
+#include "daemon/http/control_api.h"
+
+#include "base/date.h"
+#include "base/parse.h"
+#include "daemon/fleet/fleet.h"
+#include "daemon/guard/guard_service.h"
+#include "daemon/guard/pause.h"
+#include "daemon/http/host_check.h"
+#include "guard/event_json.h"
+#include "guard/operator_commands.h"
+#include "rules/rules.h" /* limits of what people say */
+#include "schema/words.h"
+#include "yaml/json_parse.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+enum { NAME_BYTES = 1000 /* of a feature or segment; what is longer is none */ };
+
+static int read_text(yyjson_val *value, const char *key, size_t most, const char **text,
+                     struct ek_error *e)
+{
+    if (!yyjson_is_str(value))
+        return ek_fail(e, EK_EUSAGE, "'%s' must be a text", key);
+    *text = yyjson_get_str(value);
+    return strlen(*text) > most
+               ? ek_fail(e, EK_EUSAGE, "'%s' must have at most %zu bytes", key, most)
+               : EK_OK;
+}
+
+static int read_author(struct ek_api_words *w, yyjson_val *value, struct ek_error *e)
+{
+    return read_text(value, "author", EK_AUTHOR_BYTES, &w->author, e);
+}
+
+static int read_reason(struct ek_api_words *w, yyjson_val *value, struct ek_error *e)
+{
+    return read_text(value, "reason", EK_REASON_BYTES, &w->reason, e);
+}
+
+static int read_feature(struct ek_api_words *w, yyjson_val *value, struct ek_error *e)
+{
+    return read_text(value, "feature", NAME_BYTES, &w->feature, e);
+}
+
+static int read_segment(struct ek_api_words *w, yyjson_val *value, struct ek_error *e)
+{
+    yyjson_obj_iter pair = yyjson_obj_iter_with(value);
+    yyjson_val *key = yyjson_obj_iter_next(&pair), *of = yyjson_obj_iter_get_val(key);
+    if (yyjson_is_null(value))
+        return EK_OK;
+    if (yyjson_obj_size(value) != 1 || !yyjson_is_str(of))
+        return ek_fail(e, EK_EUSAGE,
+                       "'segment' must be like {\"arm\": \"B\"}, or null for all traffic");
+    w->dimension = yyjson_get_str(key);
+    return read_text(of, w->dimension, NAME_BYTES, &w->value, e);
+}
+
+static int read_version(struct ek_api_words *w, yyjson_val *value, struct ek_error *e)
+{
+    if (!yyjson_is_int(value) || yyjson_get_sint(value) < 1)
+        return ek_fail(e, EK_EUSAGE, "'version' must be a whole number from 1 on");
+    w->version = (uint64_t)yyjson_get_sint(value);
+    return EK_OK;
+}
+
+static int read_begin_anew(struct ek_api_words *w, yyjson_val *value, struct ek_error *e)
+{
+    w->begin_anew = yyjson_is_true(value);
+    return yyjson_is_bool(value) ? EK_OK
+                                 : ek_fail(e, EK_EUSAGE, "'begin_anew' must be true or false");
+}
+
+static int read_action(struct ek_api_words *w, yyjson_val *value, struct ek_error *e)
+{
+    const char *names[EK_ACTION_COUNT];
+    int rc = read_text(value, "action", NAME_BYTES, &w->action, e);
+    if (rc || ek_action_parse(w->action) >= 0)
+        return rc;
+    for (int i = 0; i < EK_ACTION_COUNT; i++)
+        names[i] = ek_action_name((enum ek_action)i);
+    const char *near = ek_nearest_word(w->action, names, EK_ACTION_COUNT);
+    return near ? ek_fail(e, EK_EUSAGE, "unknown action '%.60s', did you mean '%s'?", w->action,
+                          near)
+                : ek_fail(e, EK_EUSAGE, "unknown action '%.60s', there are %s, %s, %s and others",
+                          w->action, names[0], names[1], names[2]);
+}
+
+static int read_until(struct ek_api_words *w, yyjson_val *value, struct ek_error *e)
+{
+    const char *text = NULL;
+    int rc = read_text(value, "until", NAME_BYTES, &text, e);
+    if (!rc && ek_parse_until_ms(text, &w->until_ms))
+        rc = ek_fail(e, EK_EUSAGE,
+                     "'until' must be a date like 2027-01-31 or 2027-01-31T12:00:00Z, not '%.60s'",
+                     text);
+    return rc;
+}
+
+/* Key k is bit k of enum ek_api_key. */
+static const struct {
+    const char *name;
+    int (*read)(struct ek_api_words *w, yyjson_val *value, struct ek_error *e);
+} KEYS[] = {{"author", read_author},   {"reason", read_reason},        {"feature", read_feature},
+            {"segment", read_segment}, {"version", read_version},      {"action", read_action},
+            {"until", read_until},     {"begin_anew", read_begin_anew}};
+enum { KEY_COUNT = sizeof KEYS / sizeof *KEYS };
+
+static int unknown(const char *key, unsigned knows, struct ek_error *e)
+{
+    const char *names[KEY_COUNT];
+    char all[200] = "";
+    size_t count = 0;
+    for (int k = 0; k < KEY_COUNT; k++) {
+        if (!(knows & 1u << k))
+            continue;
+        size_t length = strlen(all);
+        snprintf(all + length, sizeof all - length, "%s%s", count ? ", " : "", KEYS[k].name);
+        names[count++] = KEYS[k].name;
+    }
+    const char *near = ek_nearest_word(key, names, count);
+    return near ? ek_fail(e, EK_EUSAGE, "unknown key '%.60s', did you mean '%s'?", key, near)
+                : ek_fail(e, EK_EUSAGE, "unknown key '%.60s', there are %s", key, all);
+}
+
+static int read_keys(struct ek_api_words *w, unsigned knows, unsigned *said, struct ek_error *e)
+{
+    size_t i, max;
+    yyjson_val *name, *value;
+    yyjson_obj_foreach(yyjson_doc_get_root(w->body), i, max, name, value)
+    {
+        const char *key = yyjson_get_str(name);
+        int k = 0;
+        while (k < KEY_COUNT && !((knows & 1u << k) && !strcmp(key, KEYS[k].name)))
+            k++;
+        int rc = k < KEY_COUNT ? KEYS[k].read(w, value, e) : unknown(key, knows, e);
+        if (rc)
+            return rc;
+        *said |= 1u << k;
+    }
+    return EK_OK;
+}
+
+static int parse(struct ek_api_words *w, const void *body, size_t length, struct ek_error *e)
+{
+    struct ek_json_error problem;
+    yyjson_doc *read;
+    int rc = ek_json_parse(&read, body, length, false, &problem);
+    w->body = read;
+    if (rc == EK_ENOMEM)
+        return ek_fail(e, rc, "out of memory");
+    if (rc)
+        return ek_fail(e, EK_EUSAGE, "line %d, column %d: %s", problem.line, problem.column,
+                       problem.text);
+    return yyjson_is_obj(yyjson_doc_get_root(w->body))
+               ? EK_OK
+               : ek_fail(e, EK_EUSAGE, "the body must be a JSON object");
+}
+
+int ek_api_words_read(struct ek_api_words *w, const void *body, size_t length, unsigned knows,
+                      unsigned needs, struct ek_error *e)
+{
+    unsigned said = 0;
+    *w = (struct ek_api_words){0};
+    int rc = length ? parse(w, body, length, e) : EK_OK;
+    if (!rc && w->body)
+        rc = read_keys(w, knows, &said, e);
+    for (int k = 0; !rc && k < KEY_COUNT; k++)
+        if (needs & ~said & 1u << k)
+            rc = ek_fail(e, EK_EUSAGE, "'%s' is needed", KEYS[k].name);
+    return rc;
+}
+
+void ek_api_words_release(struct ek_api_words *w)
+{
+    yyjson_doc_free(w->body);
+    w->body = NULL;
+}
+
+enum {
+    OK = 200,
+    ACCEPTED = 202,
+    BAD_REQUEST = 400,
+    UNAUTHORIZED = 401,
+    FORBIDDEN = 403,
+    NOT_FOUND = 404,
+    NOT_ALLOWED = 405,
+    CONFLICT = 409,
+    TOO_LARGE = 413,
+    NO_JSON = 415,
+    BROKEN = 500,
+    NOTE_BYTES = 600
+};
+
+static unsigned __attribute__((format(printf, 3, 4)))
+refuse(struct ek_buf *out, unsigned status, const char *format, ...)
+{
+    char text[600];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    int rc = ek_buf_text(out, "{\"error\":");
+    if (!rc)
+        rc = ek_buf_json(out, text, strlen(text));
+    return rc || ek_buf_text(out, "}\n") ? BROKEN : status;
+}
+
+static bool is_json(const char *type)
+{
+    static const char json[] = "application/json";
+    if (!type || strncasecmp(type, json, sizeof json - 1) != 0)
+        return false;
+    type += sizeof json - 1;
+    return !*type || *type == ';' || *type == ' ';
+}
+
+/* A browser says from which page a call comes. */
+static bool is_foreign(const struct ek_api_request *r)
+{
+    return r->origin && !ek_http_origin_is_ours(r->origin, r->host, r->hosts);
+}
+
+/* Whoever wants to pause now is told how, and what that costs. */
+static unsigned nobody_may(const struct ek_api *api, struct ek_buf *out)
+{
+    return refuse(
+        out, FORBIDDEN,
+        "nothing can be changed over HTTP here: set 'http.token_file' and restart%s; with "
+        "'evenkeel run --paused' every list then goes out as it came",
+        ek_stage_keeps(api->stage) ? ""
+                                   : ", which forgets findings and routes, for there is no "
+                                     "'state.topic'");
+}
+
+/* NULL, or what the caller may not; *name is that of the token. */
+static unsigned let_in(const struct ek_api *api, const struct ek_api_request *r,
+                       char name[EK_AUTHOR_BYTES + 1], struct ek_buf *out)
+{
+    static const char bearer[] = "Bearer ";
+    if (!api->tokens)
+        return nobody_may(api, out);
+    if (is_foreign(r))
+        return refuse(out, FORBIDDEN, "calls from other pages are not taken");
+    if (!r->authorization || strncasecmp(r->authorization, bearer, sizeof bearer - 1) != 0)
+        return refuse(out, UNAUTHORIZED, "a token is needed: 'Authorization: Bearer TOKEN'");
+    return ek_tokens_who(api->tokens, r->authorization + sizeof bearer - 1, name)
+               ? OK
+               : refuse(out, UNAUTHORIZED, "the token is not in 'http.token_file'");
+}
+
+/* 413 and 415 before anything of the body is read. */
+static unsigned check_body(const struct ek_api_request *r, struct ek_buf *out)
+{
+    if (r->cut)
+        return refuse(out, TOO_LARGE, "the body has more than %d bytes", EK_API_BODY_BYTES_MAX);
+    if (!is_json(r->content_type))
+        return refuse(out, NO_JSON, "the body must be JSON: 'Content-Type: application/json'");
+    return OK;
+}
+
+static unsigned status_of(const struct ek_error *e)
+{
+    switch (e->code) {
+    case EK_EUSAGE:
+        return e->flags & EK_ERR_NAME ? NOT_FOUND : BAD_REQUEST;
+    case EK_ESTATE:
+    case EK_ELIMIT:
+        return CONFLICT;
+    default:
+        return BROKEN;
+    }
+}
+
+/* In a fleet whoever decides does it, for all instances: /api/v1/orders tells what came of it. */
+static unsigned order(const struct ek_api *api, enum ek_did what, const struct ek_api_words *w,
+                      struct ek_buf *out)
+{
+    const struct ek_guard_order o = {.what = what,
+                                     .feature = w->feature,
+                                     .segment = w->dimension,
+                                     .value = w->value,
+                                     .action = w->action,
+                                     .until_ms = w->until_ms,
+                                     .version = what == EK_DID_REVERT ? w->version : 0,
+                                     .author = w->author,
+                                     .reason = w->reason};
+    struct ek_error e = {0};
+    uint64_t number;
+    if (ek_fleet_order(ek_stage_fleet(api->stage), &o, &number, &e))
+        return refuse(out, status_of(&e), "%s", e.message);
+    return ek_buf_printf(out, "{\"order\":%" PRIu64 "}\n", number) ? BROKEN : ACCEPTED;
+}
+
+static unsigned pause_or_resume(const struct ek_api *api, bool pause, const struct ek_api_words *w,
+                                struct ek_buf *out)
+{
+    bool changed = ek_stage_pause(api->stage, pause, w->author, w->reason);
+    if (ek_stage_fleet(api->stage)) /* here it holds at once */
+        return order(api, pause ? EK_DID_PAUSE : EK_DID_RESUME, w, out);
+    int rc =
+        ek_buf_printf(out, "{\"changed\":%s,\"kept\":%s,\"paused\":", changed ? "true" : "false",
+                      ek_stage_keeps(api->stage) ? "true" : "false");
+    if (!rc)
+        rc = ek_pause_json(ek_stage_paused(api->stage), out);
+    return rc || ek_buf_text(out, "}\n") ? BROKEN : OK;
+}
+
+static unsigned on_pause(const struct ek_api *api, struct ek_api_words *w, struct ek_buf *out)
+{
+    return pause_or_resume(api, true, w, out);
+}
+
+/* An operator command of this instance alone, and where its decision is to be written. */
+struct command {
+    struct ek_api_words *words;
+    struct ek_buf *out;
+    int (*work)(struct ek_guard *guard, struct ek_api_words *w, struct ek_error *e);
+};
+
+static int run_command(void *context, struct ek_guard **guard, struct ek_error *e)
+{
+    const struct command *c = context;
+    return c->work(*guard, c->words, e);
+}
+
+/* A value may be pinned before it comes, or be misspelt. */
+static void add_note(struct ek_json_writer *w, const struct ek_api_words *words)
+{
+    char note[NOTE_BYTES];
+    snprintf(
+        note, sizeof note,
+        "no lists of %.200s=%.200s are known on their own so far: is it written as in messages?",
+        words->dimension, words->value);
+    ek_json_add_text(w, "note", note);
+}
+
+static int write_decision(void *context, const struct ek_decided *m)
+{
+    const struct command *c = context;
+    struct ek_json_writer w;
+    ek_json_init(&w, c->out);
+    ek_json_open(&w, NULL, '{');
+    ek_json_add_decision(&w, m);
+    if (c->words->strange)
+        add_note(&w, c->words);
+    ek_json_close(&w, '}');
+    return w.rc;
+}
+
+/* Has the guard do it between two lists; the answer is the decision as it is told. */
+static unsigned decide(const struct ek_api *api, enum ek_did what,
+                       int (*work)(struct ek_guard *guard, struct ek_api_words *w,
+                                   struct ek_error *e),
+                       struct ek_api_words *w, struct ek_buf *out)
+{
+    struct ek_error e = {0};
+    struct command c = {w, out, work};
+    if (ek_stage_fleet(api->stage))
+        return order(api, what, w, out);
+    int rc = ek_shared_guard_order(ek_stage_guard(api->stage), what, run_command, write_decision,
+                                   &c, &e);
+    if (rc)
+        return refuse(out, status_of(&e), "%s", e.message);
+    return ek_buf_text(out, "\n") ? BROKEN : OK;
+}
+
+static int accept_it(struct ek_guard *g, struct ek_api_words *w, struct ek_error *e)
+{
+    uint64_t version;
+    return ek_guard_accept(g, w->feature, w->dimension, w->value, w->author, w->reason, &version,
+                           e);
+}
+
+static unsigned on_accept(const struct ek_api *api, struct ek_api_words *w, struct ek_buf *out)
+{
+    return decide(api, EK_DID_ACCEPT, accept_it, w, out);
+}
+
+static int revert_it(struct ek_guard *g, struct ek_api_words *w, struct ek_error *e)
+{
+    return ek_guard_revert(g, w->version, w->author, w->reason, e);
+}
+
+static unsigned on_revert(const struct ek_api *api, struct ek_api_words *w, struct ek_buf *out)
+{
+    return decide(api, EK_DID_REVERT, revert_it, w, out);
+}
+
+/* It takes its time: GET of the same path tells what came of it. */
+static unsigned on_reload(const struct ek_api *api, struct ek_api_words *w, struct ek_buf *out)
+{
+    if (!api->steward)
+        return refuse(out, CONFLICT, "nothing is reloaded here");
+    uint64_t number = ek_steward_reload(api->steward, w->begin_anew, w->author);
+    return ek_buf_printf(out, "{\"reload\":%" PRIu64 "}\n", number) ? BROKEN : ACCEPTED;
+}
+
+static unsigned tell_reload(const struct ek_api *api, struct ek_buf *out)
+{
+    if (!api->steward)
+        return refuse(out, CONFLICT, "nothing is reloaded here");
+    return ek_steward_reload_json(api->steward, out) || ek_buf_text(out, "\n") ? BROKEN : OK;
+}
+
+static int pin_it(struct ek_guard *g, struct ek_api_words *w, struct ek_error *e)
+{
+    struct ek_error why;
+    int cell;
+    w->strange = w->dimension && strcmp(w->value, EK_SEGMENT_OTHER) != 0 &&
+                 ek_guard_find_cell(g, w->dimension, w->value, &cell, &why);
+    return ek_guard_pin(g, w->feature, w->dimension, w->value, w->action, w->until_ms, w->author,
+                        w->reason, e);
+}
+
+static unsigned on_pin(const struct ek_api *api, struct ek_api_words *w, struct ek_buf *out)
+{
+    return decide(api, EK_DID_PIN, pin_it, w, out);
+}
+
+static int unpin_it(struct ek_guard *g, struct ek_api_words *w, struct ek_error *e)
+{
+    return ek_guard_unpin(g, w->feature, w->dimension, w->value, w->author, w->reason, e);
+}
+
+static unsigned on_unpin(const struct ek_api *api, struct ek_api_words *w, struct ek_buf *out)
+{
+    return decide(api, EK_DID_UNPIN, unpin_it, w, out);
+}
+
+static int resume_it(struct ek_guard *g, struct ek_api_words *w, struct ek_error *e)
+{
+    return ek_guard_resume_route(g, w->feature, w->dimension, w->value, w->author, w->reason, e);
+}
+
+/* All, or one route that was taken back. */
+static unsigned on_resume(const struct ek_api *api, struct ek_api_words *w, struct ek_buf *out)
+{
+    if (w->feature)
+        return decide(api, EK_DID_RESUME, resume_it, w, out);
+    return w->dimension ? refuse(out, BAD_REQUEST, "'segment' is of a 'feature': say which")
+                        : pause_or_resume(api, false, w, out);
+}
+
+enum { WHO = EK_API_AUTHOR | EK_API_REASON, PLACE = EK_API_FEATURE | EK_API_SEGMENT };
+
+static const struct call {
+    const char *name;      /* behind ROOT */
+    unsigned knows, needs; /* of enum ek_api_key */
+    unsigned (*act)(const struct ek_api *api, struct ek_api_words *w, struct ek_buf *out);
+    unsigned (*tell)(const struct ek_api *api,
+                     struct ek_buf *out); /* what came of it; NULL: at once */
+} CALLS[] = {{"pause", WHO, 0, on_pause, NULL},
+             {"resume", WHO | PLACE, 0, on_resume, NULL},
+             {"accept", WHO | PLACE, EK_API_FEATURE, on_accept, NULL},
+             {"revert", WHO | EK_API_VERSION, EK_API_VERSION, on_revert, NULL},
+             {"pin", WHO | PLACE | EK_API_ACTION | EK_API_UNTIL, EK_API_FEATURE | EK_API_ACTION,
+              on_pin, NULL},
+             {"unpin", WHO | PLACE, EK_API_FEATURE, on_unpin, NULL},
+             {"reload", EK_API_AUTHOR | EK_API_BEGIN_ANEW, 0, on_reload, tell_reload}};
+enum { CALL_COUNT = sizeof CALLS / sizeof *CALLS };
+
+static const char ROOT[] = "/api/v1/";
+
+static const struct call *find(const char *path)
+{
+    if (strncmp(path, ROOT, sizeof ROOT - 1) != 0)
+        return NULL;
+    for (int i = 0; i < CALL_COUNT; i++)
+        if (!strcmp(CALLS[i].name, path + sizeof ROOT - 1))
+            return &CALLS[i];
+    return NULL;
+}
+
+const char *ek_api_methods(const char *path)
+{
+    const struct call *call = find(path);
+    if (!call)
+        return NULL;
+    return call->tell ? "GET, HEAD, POST" : "POST";
+}
+
+unsigned ek_api_get(const struct ek_api *api, const char *path, struct ek_buf *out)
+{
+    const struct call *call = find(path);
+    return call && call->tell ? call->tell(api, out) : NOT_ALLOWED;
+}
+
+static unsigned not_there(struct ek_buf *out)
+{
+    char all[300] = "";
+    for (int i = 0; i < CALL_COUNT; i++) {
+        size_t length = strlen(all);
+        snprintf(all + length, sizeof all - length, " %s%s", ROOT, CALLS[i].name);
+    }
+    return refuse(out, NOT_FOUND, "not found; there are:%s", all);
+}
+
+static unsigned act(const struct call *call, const struct ek_api *api, const char *name,
+                    const struct ek_api_request *r, struct ek_buf *out)
+{
+    struct ek_api_words w;
+    struct ek_error e = {0};
+    unsigned status;
+    if (ek_api_words_read(&w, r->body, r->length, call->knows, call->needs, &e)) {
+        status = refuse(out, e.code == EK_ENOMEM ? BROKEN : BAD_REQUEST, "%s", e.message);
+    } else {
+        w.author = *name ? name : w.author;
+        status = call->act(api, &w, out);
+    }
+    ek_api_words_release(&w);
+    return status;
+}
+
+unsigned ek_api_post(const struct ek_api *api, const struct ek_api_request *r, struct ek_buf *out)
+{
+    const struct call *call = find(r->path);
+    char name[EK_AUTHOR_BYTES + 1];
+    if (!call)
+        return not_there(out);
+    unsigned status = let_in(api, r, name, out);
+    if (status == OK)
+        status = check_body(r, out);
+    return status == OK ? act(call, api, name, r, out) : status;
+}

@@ -1,0 +1,67 @@
+#include "daemon/http/host_check.h"
+
+#include <arpa/inet.h>
+#include <string.h>
+#include <strings.h>
+
+enum { NAME_BYTES = 254 };
+
+static bool is_address(const char *name)
+{
+    unsigned char bytes[sizeof(struct in6_addr)];
+    return inet_pton(AF_INET, name, bytes) == 1 || inet_pton(AF_INET6, name, bytes) == 1;
+}
+
+static bool is_localhost(const char *name)
+{
+    return !strcasecmp(name, "localhost");
+}
+
+static bool is_loopback(const char *listen)
+{
+    return is_localhost(listen) || !strncmp(listen, "127.", 4) || !strcmp(listen, "::1");
+}
+
+/* Without brackets, port, and the dot of a full name. False: it is no name. */
+static bool name_of(const char *host, char name[NAME_BYTES])
+{
+    bool bracketed = *host == '[';
+    size_t length = strcspn(host += bracketed, bracketed ? "]" : ":");
+    if (!length || length >= NAME_BYTES)
+        return false;
+    memcpy(name, host, length);
+    name[length] = 0;
+    if (length > 1 && name[length - 1] == '.')
+        name[length - 1] = 0;
+    return true;
+}
+
+static bool is_among(const char *name, const struct ek_text_list *names)
+{
+    for (size_t i = 0; names && i < names->count; i++)
+        if (!strcasecmp(name, names->items[i]))
+            return true;
+    return false;
+}
+
+bool ek_http_host_is_ours(const char *host, const char *listen, const struct ek_text_list *names)
+{
+    char name[NAME_BYTES];
+    bool some = names && names->count;
+    if (!host || (!some && !is_loopback(listen)))
+        return true;
+    if (!name_of(host, name))
+        return false;
+    return is_among(name, names) || is_address(name) || is_localhost(name) ||
+           !strcasecmp(name, listen);
+}
+
+bool ek_http_origin_is_ours(const char *origin, const char *host, const struct ek_text_list *names)
+{
+    char name[NAME_BYTES];
+    const char *at = strstr(origin, "://");
+    if (!at)
+        return false;
+    at += strlen("://");
+    return (host && !strcasecmp(at, host)) || (name_of(at, name) && is_among(name, names));
+}

@@ -1,0 +1,306 @@
+#include "daemon/http/pages.h"
+
+#include "base/alloc.h"
+#include "base/parse.h"
+#include "daemon/base/metrics.h"
+#include "daemon/fleet/fleet.h"
+#include "daemon/guard/guard_service.h"
+#include "daemon/guard/impact_metrics.h"
+#include "daemon/guard/pause.h"
+#include "daemon/http/overview.h"
+#include "daemon/kafka/kafka.h"
+#include "daemon/views/event_log.h"
+#include "daemon/views/feature_stats.h"
+#include "daemon/views/rank_samples.h"
+
+#include <string.h>
+
+enum { OK = 200, BAD_REQUEST = 400, NOT_FOUND = 404, BROKEN = 500, UNAVAILABLE = 503 };
+enum { EVENTS_DEFAULT = 100 };
+
+static const char TEXT[] = "text/plain; charset=utf-8";
+static const char JSON[] = "application/json";
+static const char PROMETHEUS[] = "text/plain; version=0.0.4; charset=utf-8";
+
+static unsigned done(int rc)
+{
+    return rc ? BROKEN : OK;
+}
+
+static unsigned ping(struct ek_stage *s, const struct ek_http_query *q, struct ek_buf *body)
+{
+    (void)s;
+    (void)q;
+    return done(ek_buf_text(body, "pong\n"));
+}
+
+static unsigned ready(struct ek_stage *s, const struct ek_http_query *q, struct ek_buf *body)
+{
+    bool good = false;
+    (void)q;
+    ek_buf_text(body, "{");
+    ek_stage_readiness(s, &good, body);
+    return ek_buf_text(body, "}\n") ? BROKEN : good ? OK : UNAVAILABLE;
+}
+
+static unsigned version(struct ek_stage *s, const struct ek_http_query *q, struct ek_buf *body)
+{
+    (void)s;
+    (void)q;
+    return done(ek_buf_printf(body, "{\"version\":\"%s\",\"librdkafka\":\"%s\"}\n", ek_version(),
+                              ek_kafka_version()));
+}
+
+static unsigned metrics(struct ek_stage *s, const struct ek_http_query *q, struct ek_buf *body)
+{
+    (void)q;
+    return done(ek_stage_metrics_text(s, body));
+}
+
+static unsigned status(struct ek_stage *s, const struct ek_http_query *q, struct ek_buf *body)
+{
+    (void)q;
+    return done(ek_stage_status(s, body));
+}
+
+static unsigned findings(struct ek_stage *s, const struct ek_http_query *q, struct ek_buf *body)
+{
+    (void)q;
+    return done(ek_journal_findings(ek_stage_journal(s), body));
+}
+
+static unsigned plan(struct ek_stage *s, const struct ek_http_query *q, struct ek_buf *body)
+{
+    (void)q;
+    return done(ek_journal_plan(ek_stage_journal(s), body));
+}
+
+static unsigned refuse(unsigned status, const char *why, struct ek_buf *body)
+{
+    ek_buf_text(body, "{\"error\":");
+    ek_buf_json(body, why, strlen(why));
+    return ek_buf_text(body, "}\n") ? BROKEN : status;
+}
+
+/* How many are asked for; *count stays where that is not said. */
+static unsigned read_count(const char *n, uint64_t *count, struct ek_buf *body)
+{
+    if (n && (ek_parse_u64(n, EK_WHOLE, count) || !*count))
+        return refuse(BAD_REQUEST, "'n' must be a positive number, like n=10", body);
+    return OK;
+}
+
+static unsigned events(struct ek_stage *s, const struct ek_http_query *q, struct ek_buf *body)
+{
+    uint64_t count = EVENTS_DEFAULT;
+    unsigned status = read_count(q->n, &count, body);
+    if (status != OK)
+        return status;
+    return done(ek_journal_last(ek_stage_journal(s), count, body));
+}
+
+static unsigned features(struct ek_stage *s, const struct ek_http_query *q, struct ek_buf *body)
+{
+    (void)q;
+    return done(ek_board_features(ek_stage_board(s), body));
+}
+
+static unsigned ranks(struct ek_stage *s, const struct ek_http_query *q, struct ek_buf *body)
+{
+    (void)q;
+    return done(ek_stage_ranks(s, body));
+}
+
+static unsigned pins(struct ek_stage *s, const struct ek_http_query *q, struct ek_buf *body)
+{
+    (void)q;
+    struct ek_fleet *fleet = ek_stage_fleet(s);
+    int rc = fleet ? ek_fleet_pins(fleet, body) : ek_shared_guard_pins(ek_stage_guard(s), body);
+    return done(rc ? rc : ek_buf_text(body, "\n"));
+}
+
+static unsigned accepts(struct ek_stage *s, const struct ek_http_query *q, struct ek_buf *body)
+{
+    (void)q;
+    struct ek_fleet *fleet = ek_stage_fleet(s);
+    int rc =
+        fleet ? ek_fleet_accepts(fleet, body) : ek_shared_guard_accepts(ek_stage_guard(s), body);
+    return done(rc ? rc : ek_buf_text(body, "\n"));
+}
+
+/* Given here, to a fleet; on its own there are none, for each is answered at once. */
+static unsigned orders(struct ek_stage *s, const struct ek_http_query *q, struct ek_buf *body)
+{
+    (void)q;
+    struct ek_fleet *fleet = ek_stage_fleet(s);
+    int rc = fleet ? ek_fleet_orders_of(fleet, body) : ek_buf_text(body, "[]");
+    return done(rc ? rc : ek_buf_text(body, "\n"));
+}
+
+static unsigned history(struct ek_stage *s, const struct ek_http_query *q, struct ek_buf *body)
+{
+    struct ek_history_wish wish = {
+        .count = EVENTS_DEFAULT, .has_after = q->after != NULL, .feature = q->feature};
+    struct ek_error e;
+    unsigned status = read_count(q->n, &wish.count, body);
+    if (status != OK)
+        return status;
+    if (q->after && ek_parse_u64(q->after, EK_WHOLE, &wish.after))
+        return refuse(BAD_REQUEST,
+                      "'after' must be the number of a decision, as in its 'number', or 0", body);
+    int rc = ek_shared_guard_history(ek_stage_guard(s), &wish, body, &e);
+    if (rc == EK_EUSAGE)
+        return refuse(NOT_FOUND, e.message, body);
+    return done(rc ? rc : ek_buf_text(body, "\n"));
+}
+
+static unsigned samples(struct ek_stage *s, const struct ek_http_query *q, struct ek_buf *body)
+{
+    if (!q->feature)
+        return refuse(BAD_REQUEST, "'feature' is needed: feature=price", body);
+    if (ek_board_find(ek_stage_board(s), q->feature, body) < 0)
+        return NOT_FOUND;
+    ek_buf_text(body, "{\"feature\":");
+    ek_buf_json(body, q->feature, strlen(q->feature));
+    ek_buf_text(body, ",\"lists\":");
+    ek_samples_json(ek_stage_samples(s), q->feature, body);
+    return done(ek_buf_text(body, "}\n"));
+}
+
+struct overview {
+    struct ek_stage *stage;
+    struct ek_overview_of of;
+    struct ek_buf *body;
+};
+
+static int write_open(void *context, const struct ek_journal_view *v)
+{
+    struct overview *o = context;
+    o->of.open = v;
+    return ek_overview_write(&o->of, o->body);
+}
+
+/* Routes, findings and plan are of one moment. */
+static int write_overview(void *context, struct ek_guard **guard, struct ek_error *e)
+{
+    struct overview *o = context;
+    struct ek_ranks_view v, *route;
+    size_t count = 0;
+    (void)e;
+    for (int at = 0; ek_guard_ranks(*guard, &at, &v);)
+        count++;
+    if (!(route = ek_calloc(count + 1, sizeof *route)))
+        return EK_ENOMEM;
+    for (int at = 0; o->of.routes < count && ek_guard_ranks(*guard, &at, &v);)
+        route[o->of.routes++] = v;
+    o->of.route = route;
+    int rc = ek_journal_look(ek_stage_journal(o->stage), write_open, o);
+    ek_free(route);
+    return rc;
+}
+
+static unsigned overview(struct ek_stage *s, const struct ek_http_query *q, struct ek_buf *body)
+{
+    struct ek_pause *kill_switch = ek_stage_paused(s);
+    struct ek_stage_stats stats;
+    struct ek_buf pause;
+    (void)q;
+    ek_buf_init(&pause, 0);
+    ek_stage_stats(s, &stats);
+    struct overview o = {.stage = s,
+                         .of = {.reason = ek_stage_reason(s),
+                                .queries = stats.queries,
+                                .plan_version = stats.plan_version,
+                                .features = ek_board_count(ek_stage_board(s))},
+                         .body = body};
+    o.of.paused = ek_pause_since(kill_switch, &o.of.paused_ms);
+    ek_board_open(ek_stage_board(s), &o.of.cells);
+    ek_board_close(ek_stage_board(s));
+    int rc = ek_pause_json(kill_switch, &pause);
+    o.of.pause = ek_buf_string(&pause);
+    rc = rc || !o.of.pause ? EK_ENOMEM
+                           : ek_shared_guard_hold(ek_stage_guard(s), write_overview, &o, NULL);
+    ek_buf_release(&pause);
+    return done(rc);
+}
+
+struct page {
+    const char *path, *type;
+    unsigned (*write)(struct ek_stage *s, const struct ek_http_query *q, struct ek_buf *body);
+};
+static const struct page PAGES[] = {
+    {"/ping", TEXT, ping},
+    {"/ready", JSON, ready},
+    {"/version", JSON, version},
+    {"/metrics", PROMETHEUS, metrics},
+    {"/api/v1/status", JSON, status},
+    {"/api/v1/overview", JSON, overview},
+    {"/api/v1/findings", JSON, findings},
+    {"/api/v1/plan", JSON, plan},
+    {"/api/v1/events", JSON, events},
+    {"/api/v1/features", JSON, features},
+    {"/api/v1/ranks", JSON, ranks},
+    {"/api/v1/samples", JSON, samples},
+    {"/api/v1/history", JSON, history},
+    {"/api/v1/pins", JSON, pins},
+    {"/api/v1/accepts", JSON, accepts},
+    {"/api/v1/orders", JSON, orders},
+};
+/* And one page for each feature behind it. */
+static const char FEATURE[] = "/api/v1/features/";
+
+static int write_members(struct ek_stage *s, const char *name, struct ek_buf *out)
+{
+    ek_buf_text(out, "\"findings\":");
+    int rc = ek_journal_findings_of(ek_stage_journal(s), name, out);
+    ek_buf_text(out, ",\"routes\":");
+    if (!rc)
+        rc = ek_ranks_of(ek_stage_guard(s), name, out);
+    return rc ? rc : ek_buf_text(out, ",");
+}
+
+static unsigned feature(struct ek_stage *s, const char *name, struct ek_buf *body)
+{
+    struct ek_buf members;
+    ek_buf_init(&members, 0);
+    int rc = write_members(s, name, &members);
+    const struct ek_board_more more = {ek_buf_string(&members), ek_stage_tracks(s)};
+    if (!rc)
+        rc = ek_board_feature(ek_stage_board(s), name, &more, body);
+    ek_buf_release(&members);
+    return rc == EK_EUSAGE ? NOT_FOUND : done(rc);
+}
+
+static unsigned sent(unsigned code, const char *as, const char **type, struct ek_buf *body)
+{
+    *type = code == BROKEN ? TEXT : as;
+    if (code == BROKEN)
+        ek_buf_clear(body);
+    return code;
+}
+
+bool ek_http_is_page(const char *path)
+{
+    for (size_t i = 0; i < sizeof PAGES / sizeof *PAGES; i++)
+        if (!strcmp(PAGES[i].path, path))
+            return true;
+    return !strncmp(path, FEATURE, sizeof FEATURE - 1);
+}
+
+unsigned ek_http_page(struct ek_stage *stage, const char *path, const struct ek_http_query *query,
+                      const char **type, struct ek_buf *body)
+{
+    static const struct ek_http_query nothing = {0};
+    query = query ? query : &nothing;
+    for (size_t i = 0; i < sizeof PAGES / sizeof *PAGES; i++) {
+        if (strcmp(PAGES[i].path, path) != 0)
+            continue;
+        return sent(PAGES[i].write(stage, query, body), PAGES[i].type, type, body);
+    }
+    if (!strncmp(path, FEATURE, sizeof FEATURE - 1))
+        return sent(feature(stage, path + sizeof FEATURE - 1, body), JSON, type, body);
+    *type = TEXT;
+    for (size_t i = 0; i < sizeof PAGES / sizeof *PAGES; i++)
+        ek_buf_printf(body, "%s%s", i ? " " : "not found; there are: ", PAGES[i].path);
+    return ek_buf_text(body, "\n") ? BROKEN : NOT_FOUND;
+}

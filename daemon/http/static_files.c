@@ -1,0 +1,15 @@
+#include "daemon/http/static_files.h"
+
+#include "page_files.inc"
+
+#include <string.h>
+
+/* Made from daemon/http/page/ by deploy/page_table.c. */
+
+const struct ek_page_file *ek_page_file(const char *path)
+{
+    for (size_t i = 0; i < sizeof FILES / sizeof *FILES; i++)
+        if (!strcmp(FILES[i].path, path))
+            return &FILES[i];
+    return NULL;
+}

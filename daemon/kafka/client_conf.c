@@ -1,0 +1,388 @@
+#include "daemon/kafka/client_conf.h"
+
+#include "daemon/kafka/kafka.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    MESSAGE_SLACK_BYTES = 64 << 10, /* key and headers beside the value */
+    RECEIVE_BYTES_MIN = 100000000,
+    FETCH_BYTES_MIN = 8 << 20, /* records of a few bytes take some fifty times as much here */
+    PARTITION_FETCH_BYTES_MIN = 1 << 20,
+    PRODUCE_BYTES_MAX = 1000000000, /* the most librdkafka takes */
+    PREFETCH_KBYTES = 64 << 10,     /* of all workers together */
+    PREFETCH_KBYTES_MIN = 8 << 10,
+    PREFETCH_MESSAGES = 100000, /* likewise */
+    PREFETCH_MESSAGES_MIN = 10000,
+    HEARTBEAT_MS = 500,    /* with which a member hears of a rebalance */
+    QUEUE_BACKOFF_MS = 10, /* until a full queue is looked at again */
+    BACKOFF_VERSION = 0x020300ff,
+    STATE_MESSAGES = 100000, /* the most of a state that may wait to be sent */
+    STATE_KBYTES = 1 << 20,
+    LINGER_SHARE = 4, /* of the latency that is allowed */
+};
+
+/* Properties that are ours to decide, and what to use instead. */
+struct reserved {
+    const char *name, *instead;
+};
+static const struct reserved RESERVED[] = {
+    {"bootstrap.servers", "input.brokers"},
+    {"metadata.broker.list", "input.brokers"},
+    {"group.id", "input.group"},
+    {"auto.offset.reset", "input.start"},
+    {"enable.auto.commit", "limits.commit_every"},
+    {"auto.commit.enable", "limits.commit_every"},
+    {"auto.commit.interval.ms", "limits.commit_every"},
+    {"enable.auto.offset.store", "limits.commit_every"},
+    {"enable.partition.eof", NULL},
+    {"transactional.id", "service.instance"},
+    {"transaction.timeout.ms", "limits.transaction_timeout"},
+    {"queue.buffering.max.messages", "limits.in_flight_messages"},
+    {"queue.buffering.max.kbytes", "limits.in_flight_bytes"},
+    {"message.max.bytes", "limits.message_bytes"},
+};
+/* What librdkafka holds against each other, and says only where a client is made: `name` must be at
+ * least `least` and so much more. */
+static const struct relation {
+    const char *name, *least;
+    int64_t more;
+    const char *why;
+} RELATIONS[] = {
+    {"fetch.max.bytes", "message.max.bytes", 0,
+     "what 'limits.message_bytes' allows, with key and headers"},
+    {"receive.message.max.bytes", "fetch.max.bytes", 512, "'fetch.max.bytes' and 512"},
+    {"max.poll.interval.ms", "session.timeout.ms", 0, "'session.timeout.ms'"},
+    {"reconnect.backoff.max.ms", "reconnect.backoff.ms", 0, "'reconnect.backoff.ms'"},
+};
+/* What exactly once depends on. */
+static const struct reserved RESERVED_EXACTLY[] = {
+    {"enable.idempotence", NULL},
+    {"enable.gapless.guarantee", NULL},
+    {"acks", NULL},
+    {"request.required.acks", NULL},
+    {"max.in.flight", NULL},
+    {"max.in.flight.requests.per.connection", NULL},
+    {"message.timeout.ms", "limits.transaction_timeout"},
+    {"delivery.timeout.ms", "limits.transaction_timeout"},
+    {"isolation.level", NULL},
+};
+
+int ek_kafka_conf_set(rd_kafka_conf_t *conf, const char *name, const char *value,
+                      struct ek_error *e)
+{
+    char why[200];
+    if (rd_kafka_conf_set(conf, name, value, why, sizeof why) == RD_KAFKA_CONF_OK)
+        return EK_OK;
+    return ek_fail(e, EK_ECONFIG, "librdkafka property '%s': %s", name, why);
+}
+
+int ek_kafka_conf_pass(rd_kafka_conf_t *conf, const struct ek_property *p, struct ek_error *e)
+{
+    struct ek_error said;
+    int rc = ek_kafka_conf_set(conf, p->name, p->value, &said);
+    if (rc && p->secret) /* librdkafka repeats the value */
+        return ek_fail(e, rc, "librdkafka property '%s': its value is refused, not shown here",
+                       p->name);
+    if (rc && e)
+        *e = said;
+    return rc;
+}
+
+static int64_t kafka_conf_number(const rd_kafka_conf_t *conf, const char *name)
+{
+    char text[32] = "0";
+    size_t size = sizeof text;
+    rd_kafka_conf_get(conf, name, text, &size);
+    return strtoll(text, NULL, 10);
+}
+
+static int set_number(rd_kafka_conf_t *conf, const char *name, int64_t value, struct ek_error *e)
+{
+    char text[32];
+    snprintf(text, sizeof text, "%" PRId64, value);
+    return ek_kafka_conf_set(conf, name, text, e);
+}
+
+static int refuse_of(const struct reserved *table, size_t count, const struct ek_property *p,
+                     struct ek_error *e)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(table[i].name, p->name) != 0)
+            continue;
+        if (!table[i].instead)
+            return ek_fail(e, EK_ECONFIG, "librdkafka property '%s' is set by evenkeel", p->name);
+        return ek_fail(e, EK_ECONFIG, "librdkafka property '%s' is set by evenkeel: use '%s'",
+                       p->name, table[i].instead);
+    }
+    return EK_OK;
+}
+
+static int refuse(const struct ek_config *c, const struct ek_property *p, struct ek_error *e)
+{
+    int rc = refuse_of(RESERVED, sizeof RESERVED / sizeof *RESERVED, p, e);
+    if (!rc && c->delivery == EK_EXACTLY_ONCE)
+        rc = refuse_of(RESERVED_EXACTLY, sizeof RESERVED_EXACTLY / sizeof *RESERVED_EXACTLY, p, e);
+    return rc;
+}
+
+static int pass_one(rd_kafka_conf_t *conf, const struct ek_config *c, const struct ek_property *p,
+                    struct ek_error *e)
+{
+    int rc = refuse(c, p, e);
+    if (!rc)
+        rc = ek_config_refuse_property(p, e);
+    if (!rc)
+        rc = ek_kafka_conf_pass(conf, p, e);
+    if (rc && p->line)
+        ek_error_place(e, c->path, p->line, p->column);
+    return rc;
+}
+
+static int pass_through(rd_kafka_conf_t *conf, const struct ek_config *c,
+                        const struct ek_property_list *list, struct ek_error *e)
+{
+    int rc = EK_OK;
+    for (size_t i = 0; !rc && i < list->count; i++)
+        rc = pass_one(conf, c, &list->items[i], e);
+    return rc;
+}
+
+/* The last one that was set, as that one counts; NULL: none is. */
+static const struct ek_property *last_of(const struct ek_property_list *list, const char *name)
+{
+    for (size_t i = list->count; i-- > 0;)
+        if (!strcmp(list->items[i].name, name))
+            return &list->items[i];
+    return NULL;
+}
+
+static int hold(const rd_kafka_conf_t *conf, const struct ek_config *c, const struct relation *r,
+                struct ek_error *e)
+{
+    int64_t is = kafka_conf_number(conf, r->name);
+    int64_t least = kafka_conf_number(conf, r->least) + r->more;
+    if (is >= least)
+        return EK_OK;
+    const struct ek_property *p = last_of(&c->librdkafka, r->name);
+    if (!p)
+        p = last_of(&c->librdkafka, r->least);
+    ek_fail(e, EK_ECONFIG,
+            "librdkafka property '%s' is %" PRId64 ", and must be at least %" PRId64 ": %s",
+            r->name, is, least, r->why);
+    if (p && p->line)
+        ek_error_place(e, c->path, p->line, p->column);
+    return EK_ECONFIG;
+}
+
+static int hold_all(const rd_kafka_conf_t *conf, const struct ek_config *c, struct ek_error *e)
+{
+    int rc = EK_OK;
+    for (size_t i = 0; !rc && i < sizeof RELATIONS / sizeof *RELATIONS; i++)
+        rc = hold(conf, c, &RELATIONS[i], e);
+    return rc;
+}
+
+static int64_t at_least(int64_t value, int64_t low)
+{
+    return value < low ? low : value;
+}
+
+static int set_common(rd_kafka_conf_t *conf, const struct ek_config *c, struct ek_error *e)
+{
+    int rc = c->brokers ? ek_kafka_conf_set(conf, "bootstrap.servers", c->brokers, e) : EK_OK;
+    if (!rc)
+        rc = ek_kafka_conf_set(conf, "client.id", c->service_name, e);
+    return rc ? rc : ek_kafka_conf_set(conf, "reconnect.backoff.max.ms", "2000", e);
+}
+
+bool ek_kafka_conf_has_backoff(void)
+{
+    return rd_kafka_version() >= BACKOFF_VERSION;
+}
+
+static int set_consumer(rd_kafka_conf_t *conf, const struct ek_config *c, struct ek_error *e)
+{
+    int64_t message = c->message_bytes + MESSAGE_SLACK_BYTES;
+    int64_t fetch = at_least(message, FETCH_BYTES_MIN);
+    int rc = c->group ? ek_kafka_conf_set(conf, "group.id", c->group, e) : EK_OK;
+    if (!rc)
+        rc = ek_kafka_conf_set(conf, "auto.offset.reset",
+                               c->start == EK_START_LATEST ? "latest" : "earliest", e);
+    if (!rc)
+        rc = ek_kafka_conf_set(conf, "enable.auto.commit", "false", e);
+    if (!rc)
+        rc = ek_kafka_conf_set(conf, "enable.auto.offset.store", "false", e);
+    if (!rc)
+        rc = ek_kafka_conf_set(conf, "partition.assignment.strategy", "range", e);
+    if (!rc)
+        rc = set_number(conf, "heartbeat.interval.ms", HEARTBEAT_MS, e);
+    if (!rc)
+        rc = set_number(conf, "max.partition.fetch.bytes",
+                        at_least(message, PARTITION_FETCH_BYTES_MIN), e);
+    if (!rc)
+        rc = set_number(conf, "fetch.max.bytes", fetch, e);
+    if (!rc && ek_kafka_conf_has_backoff())
+        rc = set_number(conf, "fetch.queue.backoff.ms", QUEUE_BACKOFF_MS, e);
+    if (!rc)
+        rc = set_number(conf, "queued.max.messages.kbytes",
+                        at_least(PREFETCH_KBYTES / ek_config_workers(c), PREFETCH_KBYTES_MIN), e);
+    if (!rc)
+        rc = set_number(conf, "queued.min.messages",
+                        at_least(PREFETCH_MESSAGES / ek_config_workers(c), PREFETCH_MESSAGES_MIN),
+                        e);
+    if (!rc)
+        rc = set_number(conf, "message.max.bytes", at_least(message, 1000000), e);
+    return rc ? rc
+              : set_number(conf, "receive.message.max.bytes",
+                           at_least(2 * fetch, RECEIVE_BYTES_MIN), e);
+}
+
+/* At least once. Only the idempotent producer keeps the order of a partition over retries, also
+ * with the five requests it may have on their way; without it one at a time does not. Each request
+ * carries one partition, so one at a time makes partitions wait for each other. */
+static int set_delivery(rd_kafka_conf_t *conf, const struct ek_config *c, struct ek_error *e)
+{
+    char linger[32];
+    snprintf(linger, sizeof linger, "%g", (double)c->max_latency_ms / LINGER_SHARE);
+    int rc = ek_kafka_conf_set(conf, "enable.idempotence", "true", e);
+    if (!rc)
+        rc = ek_kafka_conf_set(conf, "acks", "all", e);
+    if (!rc)
+        rc = ek_kafka_conf_set(conf, "max.in.flight.requests.per.connection", "5", e);
+    return rc ? rc : ek_kafka_conf_set(conf, "linger.ms", linger, e);
+}
+
+/* Exactly once: the client wants idempotence for it, and puts the time-outs of messages and
+ * requests below that of the transaction. Nothing waits for the linger, since a commit sends at
+ * once what is there. */
+static int set_transactions(rd_kafka_conf_t *conf, const struct ek_config *c, struct ek_error *e)
+{
+    int rc = ek_kafka_conf_set(conf, "enable.idempotence", "true", e);
+    if (!rc)
+        rc = set_number(conf, "transaction.timeout.ms", c->transaction_ms, e);
+    return rc ? rc : set_number(conf, "linger.ms", ek_config_commit_every(c), e);
+}
+
+static int set_reliable(rd_kafka_conf_t *conf, const struct ek_config *c, struct ek_error *e)
+{
+    if (c->delivery == EK_EXACTLY_ONCE)
+        return set_transactions(conf, c, e);
+    int rc = set_delivery(conf, c, e);
+    return rc ? rc : ek_kafka_conf_set(conf, "message.timeout.ms", "0", e);
+}
+
+/* Deliveries never time out by themselves: the broker may be away for as long as it likes, the
+ * bounded number in flight holds the input back meanwhile. The client's own bound on a message is
+ * lifted, because a message that is too large must still reach the dead letters. */
+static int set_producer(rd_kafka_conf_t *conf, const struct ek_config *c, struct ek_error *e)
+{
+    int rc = set_reliable(conf, c, e);
+    if (!rc)
+        rc = ek_kafka_conf_set(conf, "partitioner", "murmur2_random", e);
+    if (!rc)
+        rc = set_number(conf, "message.max.bytes", PRODUCE_BYTES_MAX, e);
+    int64_t state = c->state_topic ? 1 : 0; /* a base goes out at once */
+    if (!rc)
+        rc = set_number(conf, "queue.buffering.max.messages",
+                        2 * c->in_flight_messages + 10000 + state * STATE_MESSAGES, e);
+    return rc ? rc
+              : set_number(conf, "queue.buffering.max.kbytes",
+                           ((2 * c->in_flight_bytes + 2 * c->message_bytes) >> 10) +
+                               state * STATE_KBYTES,
+                           e);
+}
+
+/* A configuration that is complete, or none. */
+static int finish(rd_kafka_conf_t **out, rd_kafka_conf_t *conf, int rc)
+{
+    if (rc)
+        rd_kafka_conf_destroy(conf);
+    else
+        *out = conf;
+    return rc;
+}
+
+int ek_kafka_conf_consumer(rd_kafka_conf_t **out, const struct ek_config *c, struct ek_error *e)
+{
+    rd_kafka_conf_t *conf = rd_kafka_conf_new();
+    int rc = set_common(conf, c, e);
+    if (!rc)
+        rc = set_consumer(conf, c, e);
+    if (!rc)
+        rc = pass_through(conf, c, &c->librdkafka, e);
+    if (!rc)
+        rc = hold_all(conf, c, e);
+    return finish(out, conf, rc);
+}
+
+int ek_kafka_conf_producer(rd_kafka_conf_t **out, const struct ek_config *c, struct ek_error *e)
+{
+    rd_kafka_conf_t *conf = rd_kafka_conf_new();
+    int rc = set_common(conf, c, e);
+    if (!rc)
+        rc = set_producer(conf, c, e);
+    if (!rc)
+        rc = pass_through(conf, c, &c->librdkafka, e);
+    if (!rc)
+        rc = pass_through(conf, c, &c->output_librdkafka, e);
+    return finish(out, conf, rc);
+}
+
+int ek_kafka_conf_beside(rd_kafka_conf_t **out, const struct ek_config *c,
+                         const struct ek_kafka_setting *own, struct ek_error *e)
+{
+    rd_kafka_conf_t *conf = rd_kafka_conf_new();
+    int rc = set_common(conf, c, e);
+    if (!rc)
+        rc = pass_through(conf, c, &c->librdkafka, e);
+    for (size_t i = 0; !rc && own[i].name; i++)
+        rc = ek_kafka_conf_set(conf, own[i].name, own[i].value, e);
+    return finish(out, conf, rc);
+}
+
+static int check_each(const struct ek_config *c, const struct ek_property_list *list,
+                      struct ek_error_list *faults, struct ek_error *e)
+{
+    rd_kafka_conf_t *conf = rd_kafka_conf_new();
+    int rc = EK_OK;
+    for (size_t i = 0; !rc && i < list->count; i++)
+        rc = ek_error_list_go_on(faults, pass_one(conf, c, &list->items[i], e), e);
+    rd_kafka_conf_destroy(conf);
+    return rc;
+}
+
+static int check_whole(const struct ek_config *c, struct ek_error *e)
+{
+    rd_kafka_conf_t *conf;
+    int rc = ek_kafka_conf_consumer(&conf, c, e);
+    if (rc)
+        return rc;
+    rd_kafka_conf_destroy(conf);
+    rc = ek_kafka_conf_producer(&conf, c, e);
+    if (!rc)
+        rd_kafka_conf_destroy(conf);
+    return rc;
+}
+
+static int kafka_check(const struct ek_config *c, struct ek_error_list *faults, struct ek_error *e)
+{
+    int rc = check_each(c, &c->librdkafka, faults, e);
+    if (!rc)
+        rc = check_each(c, &c->output_librdkafka, faults, e);
+    if (rc || c->part || (faults && faults->count))
+        return rc; /* values that were refused are not there */
+    return check_whole(c, e);
+}
+
+const char *ek_kafka_version(void)
+{
+    return rd_kafka_version_str();
+}
+
+__attribute__((constructor)) static void register_check(void)
+{
+    ek_config_set_property_check(kafka_check);
+}

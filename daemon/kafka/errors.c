@@ -1,0 +1,494 @@
+/* The table of Kafka errors: the one place that says what they mean for us. */
+#include "daemon/kafka/errors.h"
+
+#include <string.h>
+
+enum {
+    CLIENT = 1 << EK_KAFKA_CLIENT,
+    CONSUME = 1 << EK_KAFKA_CONSUME,
+    COMMIT = 1 << EK_KAFKA_COMMIT,
+    DELIVER = 1 << EK_KAFKA_DELIVER,
+    TXN = 1 << EK_KAFKA_TXN,
+    ADMIN = 1 << EK_KAFKA_ADMIN,
+    ANYWHERE = CLIENT | CONSUME | COMMIT | DELIVER | TXN | ADMIN,
+    UNSENT = CLIENT | CONSUME | COMMIT, /* where the client goes on by itself */
+    TRANSACTION_ABORTABLE = 120         /* of newer brokers; librdkafka has no name for it */
+};
+
+struct row {
+    int err;
+    unsigned where;
+    enum ek_kafka_class class;
+    enum ek_kafka_theme theme;
+};
+
+#define ROW(code, place, what)                                                                     \
+    {                                                                                              \
+        RD_KAFKA_RESP_ERR_##code, place, EK_KAFKA_##what, EK_KAFKA_ORDINARY                        \
+    }
+#define THEME(code, what, about)                                                                   \
+    {                                                                                              \
+        RD_KAFKA_RESP_ERR_##code, ANYWHERE, EK_KAFKA_##what, EK_KAFKA_##about                      \
+    }
+
+static const struct row ROWS[] = {
+    /* Passwords rotate, brokers come back with another certificate: the client tries on. */
+    THEME(_AUTHENTICATION, RETRIABLE, CREDENTIALS),
+    THEME(SASL_AUTHENTICATION_FAILED, RETRIABLE, CREDENTIALS),
+    THEME(UNSUPPORTED_SASL_MECHANISM, RETRIABLE, CREDENTIALS),
+    THEME(ILLEGAL_SASL_STATE, RETRIABLE, CREDENTIALS),
+    THEME(_SSL, RETRIABLE, TLS),
+    THEME(TOPIC_AUTHORIZATION_FAILED, FATAL, AUTHORISATION),
+    THEME(GROUP_AUTHORIZATION_FAILED, FATAL, AUTHORISATION),
+    THEME(CLUSTER_AUTHORIZATION_FAILED, FATAL, AUTHORISATION),
+    THEME(TRANSACTIONAL_ID_AUTHORIZATION_FAILED, FATAL, AUTHORISATION),
+    THEME(DELEGATION_TOKEN_AUTHORIZATION_FAILED, FATAL, AUTHORISATION),
+    THEME(DELEGATION_TOKEN_EXPIRED, FATAL, AUTHORISATION),
+
+    ROW(_FATAL, ANYWHERE, FATAL),
+    ROW(_CRIT_SYS_RESOURCE, ANYWHERE, FATAL),
+    ROW(_FENCED, ANYWHERE, FATAL),
+    ROW(PRODUCER_FENCED, ANYWHERE, FATAL),
+    ROW(INVALID_PRODUCER_EPOCH, ANYWHERE, FATAL),
+    ROW(FENCED_INSTANCE_ID, ANYWHERE, FATAL),
+    ROW(INVALID_GROUP_ID, ANYWHERE, FATAL),
+    ROW(INCONSISTENT_GROUP_PROTOCOL, ANYWHERE, FATAL),
+    ROW(INVALID_SESSION_TIMEOUT, ANYWHERE, FATAL),
+    ROW(GROUP_MAX_SIZE_REACHED, ANYWHERE, FATAL),
+    ROW(UNSUPPORTED_VERSION, ANYWHERE, FATAL),
+    ROW(UNSUPPORTED_FOR_MESSAGE_FORMAT, ANYWHERE, FATAL),
+    ROW(_UNSUPPORTED_FEATURE, ANYWHERE, FATAL),
+
+    /* The partitions are somebody else's by now, or will be. */
+    ROW(REBALANCE_IN_PROGRESS, COMMIT | TXN, ABORT),
+    ROW(ILLEGAL_GENERATION, COMMIT | TXN, ABORT),
+    ROW(UNKNOWN_MEMBER_ID, COMMIT | TXN, ABORT),
+    ROW(_ASSIGNMENT_LOST, COMMIT | CONSUME | TXN, ABORT),
+    ROW(_MAX_POLL_EXCEEDED, CONSUME, ABORT),
+    ROW(_PURGE_QUEUE, DELIVER, ABORT),
+    ROW(_PURGE_INFLIGHT, DELIVER, ABORT),
+
+    /* One message; in a transaction the broker has given up all of it. */
+    ROW(MSG_SIZE_TOO_LARGE, DELIVER, MESSAGE),
+    ROW(INVALID_MSG, DELIVER, MESSAGE),
+    ROW(INVALID_MSG_SIZE, DELIVER, MESSAGE),
+    ROW(INVALID_RECORD, DELIVER, MESSAGE),
+    ROW(INVALID_TIMESTAMP, DELIVER, MESSAGE),
+    ROW(RECORD_LIST_TOO_LARGE, DELIVER, MESSAGE),
+    ROW(MSG_SIZE_TOO_LARGE, TXN, ABORT),
+    ROW(INVALID_MSG, TXN, ABORT),
+    ROW(INVALID_MSG_SIZE, TXN, ABORT),
+    ROW(INVALID_RECORD, TXN, ABORT),
+    ROW(INVALID_TIMESTAMP, TXN, ABORT),
+    ROW(RECORD_LIST_TOO_LARGE, TXN, ABORT),
+
+    /* A transactional producer gets a new epoch after an abort; another one has lost its place. */
+    ROW(OUT_OF_ORDER_SEQUENCE_NUMBER, TXN, ABORT),
+    ROW(DUPLICATE_SEQUENCE_NUMBER, TXN, ABORT),
+    ROW(UNKNOWN_PRODUCER_ID, TXN, ABORT),
+    ROW(INVALID_PRODUCER_ID_MAPPING, TXN, ABORT),
+    ROW(_INCONSISTENT, TXN, ABORT),
+    ROW(UNKNOWN_TOPIC_OR_PART, TXN, ABORT),
+    ROW(_TIMED_OUT, TXN | ADMIN, RETRIABLE),
+    ROW(_TIMED_OUT_QUEUE, TXN, RETRIABLE),
+    ROW(_TRANSPORT, TXN | ADMIN, RETRIABLE),
+    ROW(_ALL_BROKERS_DOWN, TXN | ADMIN, RETRIABLE),
+    ROW(REQUEST_TIMED_OUT, TXN | ADMIN, RETRIABLE),
+    ROW(NETWORK_EXCEPTION, TXN, RETRIABLE),
+    ROW(COORDINATOR_LOAD_IN_PROGRESS, TXN | ADMIN, RETRIABLE),
+    ROW(COORDINATOR_NOT_AVAILABLE, TXN, RETRIABLE),
+    ROW(NOT_COORDINATOR, TXN, RETRIABLE),
+    ROW(CONCURRENT_TRANSACTIONS, TXN, RETRIABLE),
+    ROW(UNSTABLE_OFFSET_COMMIT, TXN, RETRIABLE),
+    {TRANSACTION_ABORTABLE, TXN, EK_KAFKA_ABORT, EK_KAFKA_ORDINARY},
+
+    /* Of a cluster that is not complete yet, or a client that ends. */
+    ROW(NOT_CONTROLLER, ADMIN, RETRIABLE),
+    ROW(INVALID_REPLICATION_FACTOR, ADMIN, RETRIABLE),
+    ROW(_DESTROY, ADMIN, RETRIABLE),
+};
+
+static const struct row *find(rd_kafka_resp_err_t err, enum ek_kafka_where where)
+{
+    for (size_t i = 0; i < sizeof ROWS / sizeof *ROWS; i++)
+        if (ROWS[i].err == (int)err && ROWS[i].where & 1u << where)
+            return &ROWS[i];
+    return NULL;
+}
+
+/* What is not in the table: the client mends it where it goes on by itself. What comes back as not
+ * delivered is final, since it was tried for as long as it takes; so is a transaction's, and what
+ * brokers say of a topic. */
+enum ek_kafka_class ek_kafka_classify(rd_kafka_resp_err_t err, enum ek_kafka_where where)
+{
+    const struct row *row = find(err, where);
+    return row ? row->class : UNSENT & 1u << where ? EK_KAFKA_RETRIABLE : EK_KAFKA_FATAL;
+}
+
+enum ek_kafka_theme ek_kafka_theme(rd_kafka_resp_err_t err, const char *reason)
+{
+    const struct row *row = find(err, EK_KAFKA_CLIENT);
+    if (err == RD_KAFKA_RESP_ERR__TRANSPORT && reason &&
+        (strstr(reason, "SSL routines") || strstr(reason, "SSL handshake failed")))
+        return EK_KAFKA_TLS;
+    return row ? row->theme : EK_KAFKA_ORDINARY;
+}
+
+const char *ek_kafka_class_name(enum ek_kafka_class class)
+{
+    static const char *const names[] = {"retriable", "message", "abort", "fatal"};
+    return names[class];
+}
+
+/* Of X509_V_ERR_*, as OpenSSL numbers them. */
+static const struct {
+    int code;
+    const char *text;
+} CERTIFICATES[] = {
+    {9, "the broker's certificate is not valid yet: compare the clocks"},
+    {10, "the broker's certificate has expired"},
+    {18, "the broker's certificate is signed by itself: check ssl.ca.location"},
+    {19, "the broker's certificate is not signed by an authority we know: check ssl.ca.location"},
+    {20, "the broker's certificate is not signed by an authority we know: check ssl.ca.location"},
+    {21, "the broker's certificate is not signed by an authority we know: check ssl.ca.location"},
+    {23, "the broker's certificate was revoked"},
+    {62, "the broker's certificate is for another host name: use a name that it has"},
+    {64, "the broker's certificate is for another address: use a name that it has"},
+};
+
+static const char ENDS_EARLY[] = "the connection ends while it is made: the broker may not speak "
+                                 "TLS there, check the port and security.protocol";
+
+/* Of texts by OpenSSL and librdkafka. */
+static const struct {
+    const char *word, *text;
+} HANDSHAKES[] = {
+    {"alert bad certificate", "the broker refuses our client certificate: check "
+                              "ssl.certificate.location and ssl.key.location"},
+    {"alert unknown ca", "the broker does not know who signed our client certificate: check "
+                         "ssl.certificate.location"},
+    {"alert certificate expired", "our client certificate has expired"},
+    {"alert certificate unknown", "the broker refuses our client certificate, which may have "
+                                  "expired: check ssl.certificate.location"},
+    {"alert handshake failure", "the broker may ask for a client certificate: check "
+                                "ssl.certificate.location and ssl.key.location"},
+    {"wrong version number", "the broker does not speak TLS there: check the port and "
+                             "security.protocol"},
+    {"unexpected message", "the broker may not speak TLS there: check the port and "
+                           "security.protocol"},
+    {"packet length", "the broker does not speak TLS there: check the port and security.protocol"},
+    {"unexpected eof", ENDS_EARLY},
+    {"PLAINTEXT broker", ENDS_EARLY}, /* a guess of librdkafka 2.10 and later, for the same */
+    {"verify failed", "the broker's certificate is not trusted: check ssl.ca.location"},
+};
+
+static const char *tls_text(const struct ek_kafka_watch *w, const char *reason)
+{
+    bool ours = strstr(reason, "verify failed") != NULL;
+    int certificate = atomic_load(&w->certificate);
+    if (!w->own_certificate && strstr(reason, "certificate") && strstr(reason, " alert "))
+        return "the broker asks for a client certificate: check ssl.certificate.location and "
+               "ssl.key.location";
+    for (size_t i = 0; ours && i < sizeof CERTIFICATES / sizeof *CERTIFICATES; i++)
+        if (CERTIFICATES[i].code == certificate)
+            return CERTIFICATES[i].text;
+    for (size_t i = 0; i < sizeof HANDSHAKES / sizeof *HANDSHAKES; i++)
+        if (strstr(reason, HANDSHAKES[i].word))
+            return HANDSHAKES[i].text;
+    return "no secure connection: check the properties ssl.*";
+}
+
+static void say_credentials(char *out, size_t size, const struct ek_kafka_watch *w,
+                            rd_kafka_resp_err_t err, const char *reason)
+{
+    if (err == RD_KAFKA_RESP_ERR_UNSUPPORTED_SASL_MECHANISM ||
+        strstr(reason, "mechanism handshake") || strstr(reason, "nsupported SASL mechanism"))
+        snprintf(out, size,
+                 "wrong credentials: the broker does not take SASL mechanism '%s': "
+                 "check sasl.mechanism: %s",
+                 w->mechanism, reason);
+    else
+        snprintf(out, size,
+                 "wrong credentials: the broker refuses user '%s' (%s): check "
+                 "sasl.username and sasl.password: %s",
+                 w->user, w->mechanism, reason);
+}
+
+static const char *operation(const struct ek_kafka_watch *w, rd_kafka_resp_err_t err,
+                             enum ek_kafka_where where)
+{
+    if (err == RD_KAFKA_RESP_ERR_CLUSTER_AUTHORIZATION_FAILED)
+        return "IdempotentWrite";
+    if (err == RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED)
+        return "Read";
+    return where == EK_KAFKA_CONSUME || where == EK_KAFKA_COMMIT || strcmp(w->role, "producer") != 0
+               ? "Read"
+               : "Write";
+}
+
+/* What the right is missing on: `kind` 'name'. */
+static const char *resource(const struct ek_kafka_watch *w, rd_kafka_resp_err_t err,
+                            const char *topic, const char **kind)
+{
+    switch (err) {
+    case RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED:
+        *kind = "group";
+        return w->group;
+    case RD_KAFKA_RESP_ERR_TRANSACTIONAL_ID_AUTHORIZATION_FAILED:
+        *kind = "transactional id";
+        return w->transactional_id;
+    case RD_KAFKA_RESP_ERR_CLUSTER_AUTHORIZATION_FAILED:
+        *kind = "cluster";
+        return "kafka-cluster";
+    default:
+        *kind = "topic";
+        return topic ? topic : "?";
+    }
+}
+
+static void say_authorisation(char *out, size_t size, const struct ek_kafka_watch *w,
+                              rd_kafka_resp_err_t err, enum ek_kafka_where where, const char *topic,
+                              const char *reason)
+{
+    const char *kind, *name = resource(w, err, topic, &kind);
+    snprintf(out, size, "no right: %s%s%s needs %s on %s '%s': %s", *w->user ? "user '" : "",
+             *w->user ? w->user : "this client", *w->user ? "'" : "", operation(w, err, where),
+             kind, name, reason);
+}
+
+void ek_kafka_sentence(char *out, size_t size, const struct ek_kafka_watch *w,
+                       rd_kafka_resp_err_t err, enum ek_kafka_where where, const char *topic,
+                       const char *reason)
+{
+    reason = reason && *reason ? reason : rd_kafka_err2str(err);
+    switch (ek_kafka_theme(err, reason)) {
+    case EK_KAFKA_CREDENTIALS:
+        say_credentials(out, size, w, err, reason);
+        return;
+    case EK_KAFKA_TLS:
+        snprintf(out, size, "TLS: %s: %s", tls_text(w, reason), reason);
+        return;
+    case EK_KAFKA_AUTHORISATION:
+        say_authorisation(out, size, w, err, where, topic, reason);
+        return;
+    case EK_KAFKA_ORDINARY:
+        break;
+    }
+    if (err == RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID)
+        snprintf(out, size,
+                 "another member of the group has taken this one's group.instance.id '%s': give "
+                 "each instance one of its own: %s",
+                 w->group_instance, reason);
+    else if (err == RD_KAFKA_RESP_ERR__BAD_COMPRESSION)
+        snprintf(out, size,
+                 "topic '%s': a compressed batch cannot be unpacked, and until it can nothing "
+                 "behind it in its partition is read: it is damaged, or is more than "
+                 "receive.message.max.bytes when unpacked: raise that: %s",
+                 topic ? topic : "?", reason);
+    else
+        snprintf(out, size, "%s%s%s%s", topic ? "topic '" : "", topic ? topic : "",
+                 topic ? "': " : "", reason);
+}
+
+enum {
+    REASON_BYTES = 400,
+    TEXT_BYTES = 500,
+    PROBE_MS = 100,
+    BEHIND_FETCH_MS = 700 /* fetch.wait.max.ms, which is 500, and some */
+};
+
+static enum ek_counter counter_of(enum ek_kafka_class class, enum ek_kafka_theme theme)
+{
+    switch (class == EK_KAFKA_ABORT ? EK_KAFKA_ORDINARY : theme) {
+    case EK_KAFKA_CREDENTIALS:
+        return EK_COUNT_KAFKA_CREDENTIALS;
+    case EK_KAFKA_TLS:
+        return EK_COUNT_KAFKA_TLS;
+    case EK_KAFKA_AUTHORISATION:
+        return EK_COUNT_KAFKA_AUTHORISATION;
+    default:
+        return EK_COUNT_KAFKA_RETRIABLE + class;
+    }
+}
+
+static enum ek_trouble_kind trouble_of(rd_kafka_resp_err_t err, enum ek_kafka_theme theme)
+{
+    switch (theme) {
+    case EK_KAFKA_CREDENTIALS:
+        return EK_TROUBLE_CREDENTIALS;
+    case EK_KAFKA_TLS:
+        return EK_TROUBLE_TLS;
+    case EK_KAFKA_AUTHORISATION:
+        return EK_TROUBLE_AUTHORISATION;
+    default:
+        return err == RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN ? EK_TROUBLE_NO_BROKER : EK_TROUBLE_NONE;
+    }
+}
+
+struct telling {
+    rd_kafka_resp_err_t err;
+    enum ek_kafka_class class;
+    enum ek_kafka_where where;
+    const char *topic, *reason;
+};
+
+/* Counts, logs, and writes what was said. */
+static void tell(struct ek_kafka_watch *w, const struct telling *t, char text[TEXT_BYTES])
+{
+    enum ek_kafka_theme theme = ek_kafka_theme(t->err, t->reason);
+    char sentence[REASON_BYTES];
+    ek_kafka_sentence(sentence, sizeof sentence, w, t->err, t->where, t->topic, t->reason);
+    snprintf(text, TEXT_BYTES, "%s (%s, %s, %s)", sentence, rd_kafka_err2name(t->err), w->role,
+             ek_kafka_class_name(t->class));
+    if (w->metrics)
+        ek_metrics_count(w->metrics, counter_of(t->class, theme), 1);
+    ek_trouble_tell(w->trouble, trouble_of(t->err, theme), sentence);
+    ek_log_text(w->log, t->class == EK_KAFKA_FATAL ? EK_LOG_ERROR : EK_LOG_WARN, "kafka_error",
+                text);
+}
+
+void ek_kafka_tell(struct ek_kafka_watch *w, rd_kafka_resp_err_t err, enum ek_kafka_class class,
+                   const char *reason)
+{
+    char text[TEXT_BYTES];
+    tell(w, &(struct telling){.err = err, .class = class, .where = EK_KAFKA_TXN, .reason = reason},
+         text);
+}
+
+enum ek_kafka_class ek_kafka_report_topic(struct ek_kafka_watch *w, rd_kafka_resp_err_t err,
+                                          enum ek_kafka_where where, const char *topic,
+                                          const char *reason)
+{
+    enum ek_kafka_class class = ek_kafka_classify(err, where);
+    char text[TEXT_BYTES];
+    tell(w, &(struct telling){err, class, where, topic, reason}, text);
+    if (class == EK_KAFKA_FATAL) {
+        struct ek_error e;
+        ek_fail(&e, EK_EIO, "kafka: %s", text);
+        ek_kafka_fail(w, &e);
+    }
+    return class;
+}
+
+enum ek_kafka_class ek_kafka_report(struct ek_kafka_watch *w, rd_kafka_resp_err_t err,
+                                    enum ek_kafka_where where, const char *reason)
+{
+    return ek_kafka_report_topic(w, err, where, NULL, reason);
+}
+
+enum { NOT_FAILED, WRITING, FAILED };
+
+void ek_kafka_fail(struct ek_kafka_watch *w, const struct ek_error *e)
+{
+    int none = NOT_FAILED;
+    if (!atomic_compare_exchange_strong(&w->failed, &none, WRITING))
+        return;
+    w->failure = *e;
+    w->failure.flags = EK_ERR_FATAL;
+    atomic_store(&w->failed, FAILED);
+}
+
+int ek_kafka_failure(const struct ek_kafka_watch *w, struct ek_error *e)
+{
+    if (atomic_load(&w->failed) != FAILED)
+        return EK_OK;
+    if (e)
+        *e = w->failure;
+    return w->failure.code;
+}
+
+void ek_kafka_report_fatal(struct ek_kafka_watch *w, rd_kafka_t *client, const char *reason)
+{
+    char text[REASON_BYTES];
+    rd_kafka_resp_err_t cause = rd_kafka_fatal_error(client, text, sizeof text);
+    bool told = cause && ek_kafka_classify(cause, EK_KAFKA_CLIENT) == EK_KAFKA_FATAL;
+    ek_kafka_report(w, told ? cause : RD_KAFKA_RESP_ERR__FATAL, EK_KAFKA_CLIENT,
+                    cause ? text : reason);
+}
+
+static void on_error(rd_kafka_t *rk, int err, const char *reason, void *opaque)
+{
+    if (err == RD_KAFKA_RESP_ERR__FATAL)
+        ek_kafka_report_fatal(opaque, rk, reason);
+    else
+        ek_kafka_report(opaque, (rd_kafka_resp_err_t)err, EK_KAFKA_CLIENT, reason);
+}
+
+/* librdkafka's levels are those of syslog. Properties of the other kind of client, which we pass to
+ * both, are no news. */
+static void on_log(const rd_kafka_t *rk, int level, const char *facility, const char *text)
+{
+    struct ek_kafka_watch *w = rk ? rd_kafka_opaque(rk) : NULL;
+    char line[REASON_BYTES];
+    if (!w)
+        return;
+    bool quiet = !strcmp(facility, "CONFWARN") || !strcmp(facility, "FAIL") ||
+                 !strcmp(facility, "ERROR") || level > 5;
+    snprintf(line, sizeof line, "%s: %s", facility, text);
+    ek_log_text(w->log,
+                quiet       ? EK_LOG_DEBUG
+                : level > 4 ? EK_LOG_INFO
+                            : EK_LOG_WARN,
+                "kafka_log", line);
+}
+
+/* Leaves the verdict as OpenSSL has found it, and notes its number: the text that librdkafka
+ * reports is the same for every reason. */
+static int on_certificate(rd_kafka_t *rk, const char *broker, int32_t id, int *verdict, int depth,
+                          const char *certificate, size_t size, char *why, size_t why_size,
+                          void *opaque)
+{
+    struct ek_kafka_watch *w = opaque;
+    (void)rk, (void)broker, (void)id, (void)certificate, (void)size;
+    if (!*verdict)
+        return 1;
+    atomic_store(&w->certificate, *verdict);
+    snprintf(why, why_size, "X509 error %d at depth %d", *verdict, depth);
+    return 0;
+}
+
+static void note(const rd_kafka_conf_t *conf, const char *name, char *out, size_t size)
+{
+    if (rd_kafka_conf_get(conf, name, out, &size) != RD_KAFKA_CONF_OK)
+        *out = 0;
+}
+
+static bool is_set(const rd_kafka_conf_t *conf, const char *name)
+{
+    size_t size = 0;
+    return rd_kafka_conf_get(conf, name, NULL, &size) == RD_KAFKA_CONF_OK && size > 1;
+}
+
+void ek_kafka_watch_over(struct ek_kafka_watch *w, rd_kafka_conf_t *conf)
+{
+    char verified[8] = "";
+    note(conf, "sasl.username", w->user, sizeof w->user);
+    note(conf, "sasl.mechanisms", w->mechanism, sizeof w->mechanism);
+    note(conf, "group.id", w->group, sizeof w->group);
+    note(conf, "group.instance.id", w->group_instance, sizeof w->group_instance);
+    note(conf, "transactional.id", w->transactional_id, sizeof w->transactional_id);
+    w->own_certificate = is_set(conf, "ssl.certificate.location") ||
+                         is_set(conf, "ssl.certificate.pem") ||
+                         is_set(conf, "ssl.keystore.location");
+    note(conf, "enable.ssl.certificate.verification", verified, sizeof verified);
+    rd_kafka_conf_set_opaque(conf, w);
+    rd_kafka_conf_set_error_cb(conf, on_error);
+    rd_kafka_conf_set_log_cb(conf, on_log);
+    if (!strcmp(verified, "true"))
+        rd_kafka_conf_set_ssl_cert_verify_cb(conf, on_certificate);
+}
+
+void ek_kafka_probe(rd_kafka_t *client, struct ek_kafka_watch *w)
+{
+    struct ek_trouble_state state;
+    const struct rd_kafka_metadata *answer;
+    if (!ek_trouble_look(w->trouble, &state))
+        return;
+    rd_kafka_resp_err_t err = rd_kafka_metadata(client, 0, NULL, &answer, PROBE_MS);
+    if (err == RD_KAFKA_RESP_ERR__TIMED_OUT) /* one is there, but answers a fetch first */
+        err = rd_kafka_metadata(client, 0, NULL, &answer, BEHIND_FETCH_MS);
+    if (err)
+        return;
+    rd_kafka_metadata_destroy(answer);
+    ek_trouble_heard(w->trouble);
+}

@@ -1,0 +1,347 @@
+/* The consumer of the tools: partitions are merged by the time of their records. */
+#include "base/alloc.h"
+#include "daemon/base/clock.h"
+#include "daemon/kafka/client.h"
+#include "daemon/kafka/tool_client.h"
+#include "daemon/kafka/topics.h"
+
+enum {
+    ASK_MS = 1000,       /* one question for the partitions */
+    ASK_AGAIN_MS = 200,  /* between two of them */
+    QUIET_MS = 1500,     /* a broker that is there has answered by then */
+    ABSENT_MS = 3000,    /* a topic just made is not known to all brokers at once */
+    REFUSED_MS = 3000,   /* long enough to be refused by every broker */
+    WATERMARK_MS = 5000, /* one question for the ends of a partition */
+    BACKLOG_MS = 5000,   /* a partition that has old records is waited for so long */
+    SILENCE_MS = 500,    /* and one that has been read to its end */
+    ONE_SLICE_MS = 100,  /* longest wait for the only partition without a record */
+    MANY_SLICE_MS = 10,  /* and for one of several */
+    LAST_HEADERS = 16    /* of those that are kept of too many */
+};
+
+/* One partition: its own queue, of which at most one record is held. */
+struct strand {
+    rd_kafka_queue_t *queue;
+    rd_kafka_message_t *head;
+    int64_t position, end; /* next offset to hand out; where it ended at the start */
+    int64_t heard_ms;      /* when something came last */
+};
+
+struct ek_tap {
+    rd_kafka_t *client;
+    struct ek_kafka_watch watch;
+    rd_kafka_message_t *current;
+    struct strand *strands;
+    int count;
+    unsigned flags;
+};
+
+/* Brokers that refuse this client will not think better of it. */
+static bool refused(struct ek_tap *t, struct ek_trouble_state *why)
+{
+    return ek_trouble_look(t->watch.trouble, why) > EK_TROUBLE_NO_BROKER &&
+           ek_now_ms() - why->since_ms > REFUSED_MS;
+}
+
+static int no_partitions(struct ek_tap *t, const char *brokers, const char *topic, bool answered,
+                         rd_kafka_resp_err_t err, struct ek_error *e)
+{
+    struct ek_trouble_state why;
+    char text[EK_TROUBLE_TEXT];
+    if (!answered && ek_trouble_look(t->watch.trouble, &why) > EK_TROUBLE_NO_BROKER)
+        return ek_fail(e, EK_EIO, "%s", why.text);
+    if (!answered)
+        return ek_fail(e, EK_EIO, "no broker of '%s' answers: %s", brokers, rd_kafka_err2str(err));
+    if (err == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART)
+        return ek_fail(e, EK_EIO, "topic '%s' is not there", topic);
+    ek_kafka_sentence(text, sizeof text, &t->watch, err, EK_KAFKA_CONSUME, topic, NULL);
+    return ek_fail(e, EK_EIO, "%s", text);
+}
+
+/* Somebody sits before it, and may have mistyped the address. */
+static void say_waiting(struct ek_tap *t, const char *brokers, int wait_ms)
+{
+    if (t->flags & EK_TAP_SAYS)
+        fprintf(stderr, "no broker of '%s' answers yet: waiting for up to %d s\n", brokers,
+                wait_ms / 1000);
+    t->flags &= ~(unsigned)EK_TAP_SAYS;
+}
+
+static int find_partitions(struct ek_tap *t, const char *brokers, const char *topic, int wait_ms,
+                           struct ek_error *e)
+{
+    struct ek_trouble_state why;
+    int64_t until = ek_now_ms() + wait_ms, absent_until = INT64_MAX;
+    struct ek_topic_answer answer;
+    rd_kafka_resp_err_t err;
+    while ((err = ek_kafka_ask_topic(t->client, topic, ASK_MS, &answer))) {
+        int64_t now = ek_now_ms();
+        if (answer.heard && absent_until == INT64_MAX)
+            absent_until = now + ABSENT_MS;
+        if (!answer.heard && now >= until - wait_ms + QUIET_MS)
+            say_waiting(t, brokers, wait_ms);
+        if (now >= until || (answer.heard && now >= absent_until) ||
+            (!answer.heard && refused(t, &why)))
+            break;
+        rd_kafka_message_t *ignored = rd_kafka_consumer_poll(t->client, ASK_AGAIN_MS);
+        if (ignored)
+            rd_kafka_message_destroy(ignored);
+    }
+    t->count = answer.partitions;
+    return err ? no_partitions(t, brokers, topic, answer.heard, err, e) : EK_OK;
+}
+
+/* Every partition gets its queue before the client may put anything into the common one. */
+static int open_strand(struct ek_tap *t, const char *topic, int partition,
+                       rd_kafka_topic_partition_list_t *starts, struct ek_error *e)
+{
+    struct strand *s = &t->strands[partition];
+    int64_t low = 0, high = 0;
+    rd_kafka_resp_err_t err =
+        rd_kafka_query_watermark_offsets(t->client, topic, partition, &low, &high, WATERMARK_MS);
+    if (err)
+        return ek_fail(e, EK_EIO, "topic '%s': %s", topic, rd_kafka_err2str(err));
+    s->queue = rd_kafka_queue_get_partition(t->client, topic, partition);
+    if (!s->queue)
+        return ek_fail(e, EK_ENOMEM, "no memory for partition %d", partition);
+    rd_kafka_queue_forward(s->queue, NULL);
+    s->end = high;
+    s->position = t->flags & EK_TAP_FROM_END ? high : low;
+    s->heard_ms = ek_now_ms();
+    rd_kafka_topic_partition_list_add(starts, topic, partition)->offset = s->position;
+    return EK_OK;
+}
+
+static int start(struct ek_tap *t, const char *topic, struct ek_error *e)
+{
+    t->strands = ek_calloc((size_t)t->count, sizeof *t->strands);
+    if (!t->strands)
+        return ek_fail(e, EK_ENOMEM, "no memory for the partitions");
+    rd_kafka_topic_partition_list_t *starts = rd_kafka_topic_partition_list_new(t->count);
+    int rc = EK_OK;
+    for (int i = 0; !rc && i < t->count; i++)
+        rc = open_strand(t, topic, i, starts, e);
+    rd_kafka_resp_err_t err = rc ? RD_KAFKA_RESP_ERR_NO_ERROR : rd_kafka_assign(t->client, starts);
+    rd_kafka_topic_partition_list_destroy(starts);
+    return err ? ek_fail(e, EK_EIO, "topic '%s': %s", topic, rd_kafka_err2str(err)) : rc;
+}
+
+static int open_tap(struct ek_tap *t, const struct ek_brokers *brokers, const char *topic,
+                    int wait_ms, struct ek_error *e)
+{
+    static const struct ek_kafka_setting settings[] = {{"group.id", "evenkeel-tap"},
+                                                       {"enable.auto.commit", "false"},
+                                                       {"enable.partition.eof", "true"},
+                                                       {"auto.offset.reset", "earliest"},
+                                                       {"queued.max.messages.kbytes", "16384"},
+                                                       {"max.partition.fetch.bytes", "8388608"}};
+    int rc = ek_kafka_client(&t->client, RD_KAFKA_CONSUMER, brokers, settings,
+                             sizeof settings / sizeof *settings, NULL, &t->watch, e);
+    if (rc)
+        return rc;
+    rc = find_partitions(t, brokers->addresses, topic, wait_ms, e);
+    return rc ? rc : start(t, topic, e);
+}
+
+int ek_tap_new(struct ek_tap **out, const char *brokers, const char *topic, unsigned flags,
+               int wait_ms, struct ek_error *e)
+{
+    return ek_tap_open(out, &(struct ek_brokers){brokers, NULL}, topic, flags, wait_ms, e);
+}
+
+int ek_tap_open(struct ek_tap **out, const struct ek_brokers *brokers, const char *topic,
+                unsigned flags, int wait_ms, struct ek_error *e)
+{
+    struct ek_tap *t = ek_calloc(1, sizeof *t);
+    if (!t)
+        return ek_fail(e, EK_ENOMEM, "no memory for a consumer");
+    t->flags = flags;
+    t->watch = (struct ek_kafka_watch){.role = "consumer", .owner = t};
+    t->watch.trouble = ek_trouble_new();
+    int rc = !t->watch.trouble ? ek_fail(e, EK_ENOMEM, "no memory for a consumer")
+                               : open_tap(t, brokers, topic, wait_ms, e);
+    if (rc)
+        ek_tap_free(t);
+    else
+        *out = t;
+    return rc;
+}
+
+/* Of too many those in the middle are left out: the last ones are those of a stage. */
+static void read_headers(const rd_kafka_message_t *m, struct ek_kafka_record *record)
+{
+    rd_kafka_headers_t *headers;
+    record->header_count = 0;
+    if (rd_kafka_message_headers(m, &headers))
+        return;
+    struct ek_header h;
+    size_t count = rd_kafka_header_cnt(headers);
+    size_t left_out = count > EK_HEADERS_MAX ? count - EK_HEADERS_MAX : 0;
+    for (size_t i = 0; i < count && record->header_count < EK_HEADERS_MAX; i++) {
+        if (i == EK_HEADERS_MAX - LAST_HEADERS)
+            i += left_out;
+        if (!rd_kafka_header_get_all(headers, i, &h.name, &h.value, &h.length))
+            record->headers[record->header_count++] = h;
+    }
+}
+
+static void read_record(const rd_kafka_message_t *m, struct ek_kafka_record *record)
+{
+    record->partition = m->partition;
+    record->offset = m->offset;
+    record->timestamp_ms = ek_kafka_time_ms(m);
+    record->key = m->key;
+    record->key_length = m->key_len;
+    record->bytes = m->payload;
+    record->length = m->len;
+    read_headers(m, record);
+}
+
+static int cannot_read(const struct ek_tap *t, const rd_kafka_message_t *m, struct ek_error *e)
+{
+    char text[EK_TROUBLE_TEXT];
+    ek_kafka_sentence(text, sizeof text, &t->watch, m->err, EK_KAFKA_CONSUME,
+                      m->rkt ? rd_kafka_topic_name(m->rkt) : NULL, rd_kafka_message_errstr(m));
+    return ek_fail(e, EK_EIO, "kafka: %s", text);
+}
+
+/* Takes what came from the queue of a strand, or from the common one (`s` NULL). Control records
+ * make the end arrive without a last message. */
+static int receive(const struct ek_tap *t, struct strand *s, rd_kafka_message_t *m,
+                   struct ek_error *e)
+{
+    int rc = EK_OK;
+    if (s)
+        s->heard_ms = ek_now_ms();
+    if (s && !m->err && !(t->flags & EK_TAP_UNTIL_END && m->offset >= s->end)) {
+        s->head = m;
+        return EK_OK;
+    }
+    if (s && (!m->err || m->err == RD_KAFKA_RESP_ERR__PARTITION_EOF))
+        s->position = m->offset > s->position ? m->offset : s->position;
+    else if (!m->err)
+        rc = ek_fail(e, EK_EIO, "kafka: a message beside its queue");
+    else if (m->err != RD_KAFKA_RESP_ERR__TRANSPORT &&
+             m->err != RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN &&        /* tried again by the client */
+             m->err != RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED) /* the group is but a name */
+        rc = cannot_read(t, m, e);
+    rd_kafka_message_destroy(m);
+    return rc;
+}
+
+static bool ended(const struct ek_tap *t, const struct strand *s)
+{
+    return t->flags & EK_TAP_UNTIL_END && s->position >= s->end;
+}
+
+/* Fills every head that can be had without waiting. */
+static int fill(struct ek_tap *t, struct ek_error *e)
+{
+    int rc = EK_OK;
+    for (int i = 0; !rc && i < t->count; i++) {
+        struct strand *s = &t->strands[i];
+        rd_kafka_message_t *m;
+        while (!rc && !s->head && !ended(t, s) && (m = rd_kafka_consume_queue(s->queue, 0)))
+            rc = receive(t, s, m, e);
+    }
+    return rc;
+}
+
+/* True while a strand without a record may still bring the oldest one. */
+static bool held_up(const struct ek_tap *t)
+{
+    int64_t now = ek_now_ms();
+    for (int i = 0; i < t->count; i++) {
+        const struct strand *s = &t->strands[i];
+        if (s->head || ended(t, s))
+            continue;
+        int64_t patience = s->position < s->end ? BACKLOG_MS : SILENCE_MS;
+        if (t->flags & EK_TAP_UNTIL_END || now - s->heard_ms < patience)
+            return true;
+    }
+    return false;
+}
+
+static struct strand *oldest(const struct ek_tap *t)
+{
+    struct strand *found = NULL;
+    for (int i = 0; i < t->count; i++) {
+        struct strand *s = &t->strands[i];
+        if (s->head && (!found || ek_kafka_time_ms(s->head) < ek_kafka_time_ms(found->head)))
+            found = s;
+    }
+    return found;
+}
+
+/* Waits a moment for a strand without a record, and serves what is for the client as a whole. */
+static int rest(struct ek_tap *t, int64_t wait_ms, struct ek_error *e)
+{
+    struct strand *empty = NULL;
+    int count = 0;
+    for (int i = 0; i < t->count; i++) {
+        if (t->strands[i].head || ended(t, &t->strands[i]))
+            continue;
+        empty = &t->strands[i];
+        count++;
+    }
+    int slice = count == 1 ? ONE_SLICE_MS : MANY_SLICE_MS;
+    slice = wait_ms < slice ? (int)wait_ms : slice;
+    rd_kafka_message_t *m = rd_kafka_consumer_poll(t->client, empty ? 0 : slice);
+    int rc = m ? receive(t, NULL, m, e) : EK_OK;
+    if (!rc && empty && (m = rd_kafka_consume_queue(empty->queue, slice)))
+        rc = receive(t, empty, m, e);
+    return rc;
+}
+
+int ek_tap_next(struct ek_tap *t, struct ek_kafka_record *record, int wait_ms, int *got,
+                struct ek_error *e)
+{
+    int64_t until = ek_now_ms() + wait_ms, now;
+    *got = 0;
+    if (t->current)
+        rd_kafka_message_destroy(t->current);
+    t->current = NULL;
+    int rc = fill(t, e);
+    while (!rc && held_up(t) && (now = ek_now_ms()) < until) {
+        rc = rest(t, until - now, e);
+        rc = rc ? rc : fill(t, e);
+    }
+    struct strand *s = rc || held_up(t) ? NULL : oldest(t);
+    if (!s)
+        return rc;
+    t->current = s->head;
+    s->head = NULL;
+    s->position = t->current->offset + 1;
+    read_record(t->current, record);
+    *got = 1;
+    return EK_OK;
+}
+
+bool ek_tap_at_end(const struct ek_tap *t)
+{
+    for (int i = 0; i < t->count; i++)
+        if (t->strands[i].position < t->strands[i].end)
+            return false;
+    return true;
+}
+
+void ek_tap_free(struct ek_tap *t)
+{
+    if (!t)
+        return;
+    if (t->current)
+        rd_kafka_message_destroy(t->current);
+    for (int i = 0; t->strands && i < t->count; i++) {
+        if (t->strands[i].head)
+            rd_kafka_message_destroy(t->strands[i].head);
+        if (t->strands[i].queue)
+            rd_kafka_queue_destroy(t->strands[i].queue);
+    }
+    if (t->client) {
+        rd_kafka_consumer_close(t->client);
+        rd_kafka_destroy(t->client);
+    }
+    ek_trouble_free(t->watch.trouble);
+    ek_free(t->strands);
+    ek_free(t);
+}

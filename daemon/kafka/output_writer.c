@@ -1,0 +1,481 @@
+/* What workers send with. */
+#include "daemon/kafka/output_writer.h"
+
+#include "base/alloc.h"
+#include "daemon/kafka/client.h"
+#include "daemon/kafka/kafka_output_internal.h"
+#include "daemon/kafka/partition_offsets.h"
+#include "plan/plan.h"
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <string.h>
+#include <time.h>
+
+struct waiting {
+    struct waiting *next;
+    void *kept;
+};
+
+struct ek_gate {
+    struct ek_gate_hooks hooks;
+    pthread_mutex_t lock; /* of all below */
+    bool open;
+    struct waiting *first, **end;
+};
+
+int ek_gate_new(struct ek_gate **out, const struct ek_gate_hooks *hooks, struct ek_error *e)
+{
+    struct ek_gate *g = ek_calloc(1, sizeof *g);
+    if (!g)
+        return ek_fail(e, EK_ENOMEM, "no memory for a gate");
+    g->hooks = *hooks;
+    g->end = &g->first;
+    pthread_mutex_init(&g->lock, NULL);
+    *out = g;
+    return EK_OK;
+}
+
+/* Takes the oldest off and releases it. */
+static void drop_first(struct ek_gate *g)
+{
+    struct waiting *w = g->first;
+    g->first = w->next;
+    if (!g->first)
+        g->end = &g->first;
+    g->hooks.release(g->hooks.context, w->kept);
+    ek_free(w);
+}
+
+void ek_gate_free(struct ek_gate *g)
+{
+    if (!g)
+        return;
+    while (g->first)
+        drop_first(g);
+    pthread_mutex_destroy(&g->lock);
+    ek_free(g);
+}
+
+static int keep(struct ek_gate *g, void *item, struct ek_error *e)
+{
+    struct waiting *w = ek_calloc(1, sizeof *w);
+    if (w)
+        w->kept = g->hooks.keep(g->hooks.context, item);
+    if (!w || !w->kept) {
+        ek_free(w);
+        return ek_fail(e, EK_ENOMEM, "no memory for what waits for the next transaction");
+    }
+    *g->end = w;
+    g->end = &w->next;
+    return EK_OK;
+}
+
+int ek_gate_put(struct ek_gate *g, void *item, struct ek_error *e)
+{
+    pthread_mutex_lock(&g->lock);
+    int rc = g->open ? g->hooks.pass(g->hooks.context, item, e) : keep(g, item, e);
+    pthread_mutex_unlock(&g->lock);
+    return rc;
+}
+
+void ek_gate_shut(struct ek_gate *g)
+{
+    pthread_mutex_lock(&g->lock);
+    g->open = false;
+    pthread_mutex_unlock(&g->lock);
+}
+
+static bool enough(const struct ek_gate *g)
+{
+    return g->hooks.enough && g->hooks.enough(g->hooks.context);
+}
+
+int ek_gate_open(struct ek_gate *g, struct ek_error *e)
+{
+    int rc = EK_OK;
+    pthread_mutex_lock(&g->lock);
+    while (!rc && g->first && !enough(g)) {
+        rc = g->hooks.pass(g->hooks.context, g->first->kept, e);
+        drop_first(g);
+    }
+    g->open = !rc && !g->first;
+    pthread_mutex_unlock(&g->lock);
+    return rc;
+}
+
+void ek_gate_look(struct ek_gate *g, void (*look)(void *context), void *context)
+{
+    pthread_mutex_lock(&g->lock);
+    look(context);
+    pthread_mutex_unlock(&g->lock);
+}
+
+enum { QUEUE_FULL_WAIT_NS = 1000000, WORDS = EK_WORD_PAUSED + 1 };
+
+/* The headers of most messages, which have none of their own, are the same until the next plan. */
+struct ek_outlet {
+    struct ek_output *o;
+    uint64_t plan;
+    rd_kafka_headers_t *ready[WORDS]; /* by word; NULL: not made yet */
+    /* Exactly once; the lists are for who holds the gate's lock, or has shut it. */
+    struct ek_gate *gate;
+    struct ek_ticket *sent, **sent_end; /* in the open transaction */
+    struct ek_ticket *dropped;          /* of partitions that went away before they could be sent */
+};
+
+/* Gives the parcel to the client, which takes the headers when it succeeds. */
+static rd_kafka_resp_err_t produce(struct ek_output *o, struct ek_parcel *p)
+{
+    const rd_kafka_message_t *source = p->ticket->message;
+    int copy = p->bytes == source->payload ? 0 : RD_KAFKA_MSG_F_COPY;
+    p->ticket->sent = p->length;
+    rd_kafka_resp_err_t err = rd_kafka_producev(
+        o->client, RD_KAFKA_V_RKT(p->topic), RD_KAFKA_V_PARTITION(p->partition),
+        RD_KAFKA_V_MSGFLAGS(copy), RD_KAFKA_V_VALUE((void *)(uintptr_t)p->bytes, p->length),
+        RD_KAFKA_V_KEY(p->key, p->key_length), RD_KAFKA_V_TIMESTAMP(ek_output_stamp(p->ticket)),
+        RD_KAFKA_V_HEADERS(p->headers), RD_KAFKA_V_OPAQUE(p->ticket), RD_KAFKA_V_END);
+    if (!err)
+        p->headers = NULL;
+    return err;
+}
+
+/* At least once. A full queue is waited for: it has room for more than may be in flight, and
+ * another thread serves the acknowledgements. What is wrong with the topic and not with the
+ * message, as when it was deleted, is fatal: nothing was acknowledged, and is read again after a
+ * restart. */
+static int send_now(struct ek_output *o, struct ek_parcel *p, struct ek_error *e)
+{
+    rd_kafka_resp_err_t err;
+    while ((err = produce(o, p)) == RD_KAFKA_RESP_ERR__QUEUE_FULL && !atomic_load(&o->given_up))
+        nanosleep(&(struct timespec){0, QUEUE_FULL_WAIT_NS}, NULL);
+    if (!err)
+        return EK_OK;
+    if (err == RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE || err == RD_KAFKA_RESP_ERR__QUEUE_FULL)
+        return ek_fail(e, EK_ELIMIT, "%s", rd_kafka_err2str(err));
+    return ek_fail_fatal(e, EK_EIO, "topic '%s' takes no message: %s",
+                         rd_kafka_topic_name(p->topic), rd_kafka_err2str(err));
+}
+
+/* Counts what was handed over, an output of that length with its key and headers; the reader is
+ * woken when that is kafka_outlet_enough for a transaction, and by the first, which may be all that
+ * one is to have. */
+static void count_handed(struct ek_output *o, const struct ek_ticket *ticket, size_t length)
+{
+    size_t bytes = ticket->loaded - ticket->length + length;
+    size_t kafka_outlet_enough = (size_t)o->config->transaction_bytes;
+    size_t before = atomic_fetch_add(&o->handed_bytes, bytes);
+    bool first = !atomic_fetch_add(&o->handed, 1);
+    if (first || (before < kafka_outlet_enough && before + bytes >= kafka_outlet_enough))
+        ek_bell_ring(o->bell);
+}
+
+static void drop(struct ek_outlet *t, struct ek_ticket *ticket)
+{
+    ticket->back = t->dropped;
+    t->dropped = ticket;
+    atomic_store(&t->o->some_dropped, true);
+    ek_bell_ring(t->o->bell);
+}
+
+/* Passes the gate: exactly once. A transaction that has failed already takes nothing more; what
+ * should have gone with it counts as handed over, so that it is aborted and all of it comes again.
+ */
+static int pass(void *context, void *item, struct ek_error *e)
+{
+    struct ek_outlet *t = context;
+    struct ek_parcel *p = item;
+    struct ek_ticket *ticket = p->ticket;
+    if (ek_ticket_loose(ticket)) {
+        drop(t, ticket);
+        p->ticket = NULL;
+        return EK_OK;
+    }
+    rd_kafka_resp_err_t err = produce(t->o, p);
+    if (err && err != RD_KAFKA_RESP_ERR__STATE && err != RD_KAFKA_RESP_ERR__FATAL)
+        return ek_fail(e, EK_EIO, "topic '%s' takes no message: %s", rd_kafka_topic_name(p->topic),
+                       rd_kafka_err2str(err));
+    if (err) {
+        atomic_store(&t->o->spoilt, true);
+        ek_bell_ring(t->o->bell);
+    }
+    p->ticket = NULL;
+    ticket->back = NULL;
+    *t->sent_end = ticket;
+    t->sent_end = &ticket->back;
+    count_handed(t->o, ticket, p->length);
+    return EK_OK;
+}
+
+/* Bytes that are the message's own last as long as the ticket. */
+static void *kafka_outlet_keep(void *context, void *item)
+{
+    struct ek_parcel *p = item, *kept = ek_calloc(1, sizeof *kept);
+    const rd_kafka_message_t *source = p->ticket->message;
+    void *copy = NULL;
+    (void)context;
+    if (kept && p->bytes && p->bytes != source->payload) {
+        copy = ek_calloc(1, p->length + 1);
+        if (!copy) {
+            ek_free(kept);
+            return NULL;
+        }
+        memcpy(copy, p->bytes, p->length);
+    }
+    if (!kept)
+        return NULL;
+    *kept = *p;
+    if (copy)
+        kept->bytes = copy;
+    kept->own = copy != NULL;
+    p->headers = NULL;
+    p->ticket = NULL;
+    return kept;
+}
+
+void ek_parcel_forget(struct ek_parcel *p)
+{
+    if (p->headers)
+        rd_kafka_headers_destroy(p->headers);
+    if (p->own)
+        ek_free((void *)(uintptr_t)p->bytes);
+}
+
+static void release(void *context, void *item)
+{
+    struct ek_outlet *t = context;
+    struct ek_parcel *p = item;
+    if (p->ticket)
+        drop(t, p->ticket);
+    ek_parcel_forget(p);
+    ek_free(p);
+}
+
+/* What waits at all gates together is more than one transaction is to have. */
+static bool kafka_outlet_enough(void *context)
+{
+    const struct ek_output *o = ((struct ek_outlet *)context)->o;
+    return atomic_load(&o->handed_bytes) >= (size_t)o->config->transaction_bytes;
+}
+
+int ek_parcel_send(struct ek_output *o, struct ek_outlet *outlet, struct ek_parcel *p,
+                   struct ek_error *e)
+{
+    int rc = outlet && outlet->gate ? ek_gate_put(outlet->gate, p, e) : send_now(o, p, e);
+    ek_parcel_forget(p);
+    return rc;
+}
+
+int ek_outlet_new(struct ek_outlet **out, struct ek_output *o, struct ek_error *e)
+{
+    struct ek_outlet *t = ek_calloc(1, sizeof *t);
+    if (!t)
+        return ek_fail(e, EK_ENOMEM, "no memory for an outlet");
+    const struct ek_gate_hooks hooks = {t, pass, kafka_outlet_keep, release, kafka_outlet_enough};
+    t->o = o;
+    t->sent_end = &t->sent;
+    int rc = o->outlets == EK_OUTLETS_MAX
+                 ? ek_fail(e, EK_ELIMIT, "more than %d outlets", EK_OUTLETS_MAX)
+             : o->records ? ek_gate_new(&t->gate, &hooks, e)
+                          : EK_OK;
+    if (rc) {
+        ek_free(t);
+        return rc;
+    }
+    o->outlet[o->outlets++] = t;
+    *out = t;
+    return EK_OK;
+}
+
+static void forget_headers(struct ek_outlet *t)
+{
+    for (int i = 0; i < WORDS; i++)
+        if (t->ready[i])
+            rd_kafka_headers_destroy(t->ready[i]);
+    memset(t->ready, 0, sizeof t->ready);
+}
+
+void ek_outlet_free(struct ek_outlet *t)
+{
+    if (!t)
+        return;
+    for (int i = 0; i < t->o->outlets; i++)
+        if (t->o->outlet[i] == t)
+            t->o->outlet[i] = t->o->outlet[--t->o->outlets];
+    ek_gate_free(t->gate); /* drops what waits */
+    ek_output_orphan(t->o, t->sent);
+    ek_output_orphan(t->o, t->dropped);
+    forget_headers(t);
+    ek_free(t);
+}
+
+static rd_kafka_headers_t *with_plan(rd_kafka_headers_t *headers, uint64_t plan, const char *action)
+{
+    char version[24];
+    if (!headers)
+        return NULL;
+    snprintf(version, sizeof version, "%" PRIu64, plan);
+    ek_kafka_add_header(headers, "ek-plan", version);
+    ek_kafka_add_header(headers, "ek-action", action);
+    return headers;
+}
+
+static enum ek_word word_of(const char *action)
+{
+    int word = WORDS - 1;
+    while (word > EK_WORD_PASS && strcmp(action, ek_word_name((enum ek_word)word)) != 0)
+        word--;
+    return (enum ek_word)word;
+}
+
+/* With other scores than it came with. */
+static bool is_scored(enum ek_word word)
+{
+    return word == EK_WORD_CANARY || word == EK_WORD_ROUTED;
+}
+
+/* Those of the message, which may have none, and ours; NULL without memory. Takes `own`. */
+static rd_kafka_headers_t *plan_headers(struct ek_outlet *t, rd_kafka_headers_t *own, uint64_t plan,
+                                        const char *action)
+{
+    enum ek_word word = word_of(action);
+    if (own)
+        return with_plan(own, plan, action);
+    if (t->plan != plan)
+        forget_headers(t);
+    t->plan = plan;
+    if (!t->ready[word])
+        t->ready[word] = with_plan(rd_kafka_headers_new(2), plan, action);
+    return t->ready[word] ? rd_kafka_headers_copy(t->ready[word]) : NULL;
+}
+
+int ek_parcel_check(const struct ek_output *o, const struct ek_parcel *p, struct ek_error *e)
+{
+    size_t bytes = ek_limits_batch_bytes(p->key_length, p->length, p->headers);
+    size_t most = ek_limits_of(o->limits, p->number);
+    return bytes <= most ? EK_OK
+                         : ek_fail(e, EK_ELIMIT,
+                                   "the %s has %zu bytes, topic '%s' takes %zu "
+                                   "(max.message.bytes)",
+                                   p->number == EK_WRITES_DEAD ? "dead letter" : "output", bytes,
+                                   rd_kafka_topic_name(p->topic), most);
+}
+
+/* A forwarder, while paused, lets pass what it can of a message whose headers cannot be read. */
+static void go_without_headers(const struct ek_output *o, struct ek_ticket *t,
+                               rd_kafka_headers_t *headers)
+{
+    t->outcome |= LEFT_HEADERS;
+    if (headers)
+        ek_kafka_add_header(headers, "ek-left-out", "headers");
+    ek_ticket_log(o->watch.log, EK_LOG_WARN, "headers_left_out", t, NULL, EK_HEADERS_UNREADABLE);
+}
+
+/* EK_ELIMIT: the output is not to be sent, for the reason given. */
+static int send_output(struct ek_outlet *outlet, struct ek_parcel *p, struct ek_error *e)
+{
+    struct ek_output *o = outlet->o;
+    int rc = p->headers ? ek_parcel_check(o, p, e) : ek_fail(e, EK_ENOMEM, "no memory for headers");
+    if (!rc)
+        return ek_parcel_send(o, outlet, p, e);
+    ek_parcel_forget(p);
+    return rc;
+}
+
+/* What a topic refuses with other scores goes out as it came: no list is lost to a plan, and what
+ * is too large then is so by what its producer sent, and is no dead letter of a route. */
+static int refused_by_topic(struct ek_outlet *outlet, struct ek_ticket *t, uint64_t plan,
+                            const char *why, struct ek_error *e)
+{
+    struct ek_output *o = outlet->o;
+    if (t->outcome != ROUTED)
+        return ek_output_send_dead(o, outlet, t, EK_EIO, why, e);
+    ek_metrics_count(o->watch.metrics, EK_COUNT_SCORE_FAILED, 1);
+    ek_ticket_log(o->watch.log, EK_LOG_ERROR, "score_failed", t, NULL, why);
+    return ek_outlet_forward(outlet, t, t->bytes, t->length, plan, ek_word_name(EK_WORD_PASS), e);
+}
+
+int ek_outlet_forward(struct ek_outlet *outlet, struct ek_ticket *t, const void *bytes,
+                      size_t length, uint64_t plan, const char *action, struct ek_error *e)
+{
+    struct ek_output *o = outlet->o;
+    const rd_kafka_message_t *source = t->message;
+    rd_kafka_headers_t *own;
+    struct ek_error refused;
+    if (t->refused)
+        return ek_output_send_dead(o, outlet, t, EK_EIO, rd_kafka_err2str(t->refused), e);
+    bool unreadable = ek_kafka_headers_of(t->message, &own) != EK_OK;
+    if (unreadable && word_of(action) != EK_WORD_PAUSED)
+        return ek_output_send_dead(o, outlet, t, EK_ELIMIT, EK_HEADERS_UNREADABLE, e);
+    t->outcome = is_scored(word_of(action)) ? ROUTED : PASSED;
+    struct ek_parcel p = {.ticket = t,
+                          .topic = o->ranked,
+                          .number = EK_WRITES_RANKED,
+                          .partition = t->partition,
+                          .key = source->key,
+                          .key_length = source->key_len,
+                          .bytes = bytes,
+                          .length = length,
+                          .headers = plan_headers(outlet, own, plan, action)};
+    if (unreadable)
+        go_without_headers(o, t, p.headers);
+    int rc = send_output(outlet, &p, &refused);
+    if (rc == EK_ELIMIT)
+        return refused_by_topic(outlet, t, plan, refused.message, e);
+    if (rc)
+        *e = refused;
+    return rc;
+}
+
+int ek_outlet_dead_letter(struct ek_outlet *outlet, struct ek_ticket *t, enum ek_code code,
+                          const char *reason, struct ek_error *e)
+{
+    return ek_output_send_dead(outlet->o, outlet, t, code, reason, e);
+}
+
+/* Exactly once: between the transactions. */
+
+void ek_output_cut(struct ek_output *o, struct ek_cut *out)
+{
+    struct ek_ticket **end = &out->sent;
+    for (int i = 0; i < o->outlets; i++) {
+        struct ek_outlet *t = o->outlet[i];
+        ek_gate_shut(t->gate); /* nobody passes after this, so the list is ours */
+        *end = t->sent;
+        if (t->sent)
+            end = t->sent_end;
+        t->sent = NULL;
+        t->sent_end = &t->sent;
+    }
+    *end = NULL;
+    out->spoilt = atomic_exchange(&o->spoilt, false);
+    atomic_store(&o->handed, 0);
+    atomic_store(&o->handed_bytes, 0);
+}
+
+int ek_output_open(struct ek_output *o, struct ek_error *e)
+{
+    int rc = EK_OK;
+    for (int i = 0; !rc && i < o->outlets; i++)
+        rc = ek_gate_open(o->outlet[(o->first + i) % o->outlets]->gate, e);
+    o->first = (o->first + 1) % o->outlets; /* none is always the last, which may have to wait */
+    return rc;
+}
+
+static void abandon_dropped(void *context)
+{
+    struct ek_outlet *t = context;
+    for (struct ek_ticket *ticket = t->dropped, *next; ticket; ticket = next) {
+        next = ticket->back;
+        ek_output_abandon(t->o, ticket);
+    }
+    t->dropped = NULL;
+}
+
+void ek_output_finish_dropped(struct ek_output *o)
+{
+    if (!atomic_exchange(&o->some_dropped, false))
+        return;
+    for (int i = 0; i < o->outlets; i++)
+        ek_gate_look(o->outlet[i]->gate, abandon_dropped, o->outlet[i]);
+}

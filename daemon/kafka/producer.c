@@ -1,0 +1,605 @@
+/* Whether the topics that are written are there, and fit. */
+#include "daemon/kafka/producer.h"
+
+#include "base/alloc.h"
+#include "base/parse.h"
+#include "daemon/base/clock.h"
+#include "daemon/config/instance.h"
+#include "daemon/kafka/client.h"
+#include "daemon/kafka/client_conf.h"
+#include "daemon/kafka/kafka_output_internal.h"
+#include "daemon/kafka/side_records.h"
+#include "daemon/kafka/state_topic.h"
+#include "daemon/kafka/topics.h"
+#include "daemon/kafka/transaction_thread.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum { PURGE_WAIT_MS = 1000 };
+
+static enum ek_counter reason_counter(int outcome)
+{
+    switch (outcome >> CODE_SHIFT) {
+    case EK_EFORMAT:
+        return EK_COUNT_DEAD_FORMAT;
+    case EK_ELIMIT:
+        return EK_COUNT_DEAD_LIMIT;
+    case EK_ESTATE:
+        return EK_COUNT_DEAD_STATE;
+    case EK_EIO:
+        return EK_COUNT_DEAD_DELIVERY;
+    default:
+        return EK_COUNT_DEAD_OTHER;
+    }
+}
+
+static void count_done(struct ek_output *o, const struct ek_ticket *t, size_t bytes)
+{
+    struct ek_metrics *m = o->watch.metrics;
+    enum ek_outcome outcome = t->outcome & KIND;
+    ek_metrics_count(m,
+                     outcome == PASSED   ? EK_COUNT_PASSED
+                     : outcome == ROUTED ? EK_COUNT_ROUTED
+                                         : EK_COUNT_DEAD,
+                     1);
+    if (outcome == DEAD)
+        ek_metrics_count(m, reason_counter(t->outcome), 1);
+    if (t->outcome & LEFT)
+        ek_metrics_count(m, EK_COUNT_CUT, 1);
+    ek_metrics_count(m, EK_COUNT_BYTES_OUT, bytes);
+    ek_metrics_time_ns(m, EK_TIME_ADDED, ek_now_ns() - t->fetched_ns);
+}
+
+/* Gives the message back and the ticket away. */
+static void finish(struct ek_output *o, struct ek_ticket *t)
+{
+    rd_kafka_message_destroy(t->message);
+    t->message = NULL;
+    ek_lanes_done(o->lanes, t);
+}
+
+void ek_output_pass_over(struct ek_output *o, struct ek_ticket *t)
+{
+    finish(o, t);
+}
+
+void ek_output_abandon(struct ek_output *o, struct ek_ticket *t)
+{
+    if (!ek_ticket_loose(t))
+        ek_lanes_close(o->lanes, t->lane);
+    finish(o, t);
+}
+
+static int make_client(struct ek_output *o, bool alone, rd_kafka_t **out, struct ek_error *e);
+
+int64_t ek_output_stamp(const struct ek_ticket *t)
+{
+    return t->outcome & LEFT_TIME || t->stamp_ms < 0 ? 0 : t->stamp_ms;
+}
+
+/* The broker judges whole batches, so one that is too large says nothing about its messages: each
+ * is sent again in a batch of its own. False when it cannot be. */
+static bool send_alone(struct ek_output *o, struct ek_ticket *t, const rd_kafka_message_t *report)
+{
+    rd_kafka_headers_t *old, *headers;
+    if (!o->alone && make_client(o, true, &o->alone, NULL))
+        return false;
+    headers = rd_kafka_message_headers(report, &old) ? NULL : rd_kafka_headers_copy(old);
+    if (!headers)
+        return false;
+    t->outcome |= ALONE;
+    rd_kafka_resp_err_t err = rd_kafka_producev(
+        o->alone, RD_KAFKA_V_TOPIC(rd_kafka_topic_name(report->rkt)),
+        RD_KAFKA_V_PARTITION(report->partition), RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY),
+        RD_KAFKA_V_VALUE(report->payload, report->len),
+        RD_KAFKA_V_KEY(report->key, report->key_len),
+        RD_KAFKA_V_TIMESTAMP(ek_output_stamp(t)), /* the report may have lost it */
+        RD_KAFKA_V_HEADERS(headers), RD_KAFKA_V_OPAQUE(t), RD_KAFKA_V_END);
+    if (err)
+        rd_kafka_headers_destroy(headers);
+    return !err;
+}
+
+/* By itself, too: an output becomes a dead letter, and a dead letter a smaller one. */
+static void refuse_for_good(struct ek_output *o, struct ek_ticket *t,
+                            const rd_kafka_message_t *report)
+{
+    struct ek_error failure;
+    int rc = (t->outcome & KIND) == DEAD
+                 ? ek_output_send_less(o, t, report, &failure)
+                 : ek_output_send_dead(o, NULL, t, EK_EIO, rd_kafka_err2str(report->err), &failure);
+    if (!rc)
+        return;
+    ek_kafka_fail(&o->watch, &failure);
+    ek_output_abandon(o, t);
+}
+
+static void on_refused(struct ek_output *o, struct ek_ticket *t, const rd_kafka_message_t *report)
+{
+    enum ek_kafka_class class = ek_kafka_report_topic(&o->watch, report->err, EK_KAFKA_DELIVER,
+                                                      rd_kafka_topic_name(report->rkt), NULL);
+    if (class != EK_KAFKA_MESSAGE || ek_ticket_loose(t))
+        ek_output_abandon(o, t);
+    else if (t->outcome & ALONE || !send_alone(o, t, report))
+        refuse_for_good(o, t, report);
+}
+
+static void on_delivery(rd_kafka_t *rk, const rd_kafka_message_t *report, void *opaque)
+{
+    struct ek_output *o = ((struct ek_kafka_watch *)opaque)->owner;
+    struct ek_ticket *t = report->_private;
+    (void)rk;
+    if (report->_private == o) {
+        o->state_unacked--;
+        o->state_refused = o->state_refused || report->err;
+        if (report->err && !o->closing)
+            ek_kafka_report_topic(&o->watch, report->err, EK_KAFKA_DELIVER,
+                                  rd_kafka_topic_name(report->rkt), NULL);
+    } else if (!t) {
+        if (report->err && !o->closing)
+            ek_log_text(o->watch.log, EK_LOG_ERROR, "alert_lost", rd_kafka_err2str(report->err));
+    } else if (report->err && o->closing) {
+        ek_output_abandon(o, t);
+    } else if (report->err) {
+        on_refused(o, t, report);
+    } else {
+        count_done(o, t, report->len);
+        finish(o, t);
+    }
+}
+
+static void ring_for(rd_kafka_t *client, const struct ek_bell *bell)
+{
+    rd_kafka_queue_t *acknowledgements = rd_kafka_queue_get_main(client);
+    ek_kafka_ring_for(acknowledgements, bell);
+    rd_kafka_queue_destroy(acknowledgements);
+}
+
+/* Not more in a batch than every topic takes; what one message may be is for who sends it. */
+static int bound_batches(struct ek_output *o, rd_kafka_conf_t *conf, struct ek_error *e)
+{
+    char text[32] = "";
+    size_t size = sizeof text;
+    rd_kafka_conf_get(conf, "batch.size", text, &size);
+    int64_t least = (int64_t)ek_limits_least(o->limits);
+    if (ek_parse_i64(text, EK_WHOLE, &o->batch_bytes))
+        o->batch_bytes = least;
+    if (o->batch_bytes <= least)
+        return EK_OK;
+    o->batch_bytes = least;
+    snprintf(text, sizeof text, "%" PRId64, least);
+    return ek_kafka_conf_set(conf, "batch.size", text, e);
+}
+
+static int make_client(struct ek_output *o, bool alone, rd_kafka_t **out, struct ek_error *e)
+{
+    rd_kafka_conf_t *conf;
+    int rc = ek_kafka_conf_producer(&conf, o->config, e);
+    if (rc)
+        return rc;
+    if (alone)
+        rc = ek_kafka_conf_set(conf, "batch.num.messages", "1", e);
+    if (!rc)
+        rc = bound_batches(o, conf, e);
+    if (!rc && o->records)
+        rc = ek_kafka_conf_set(conf, "transactional.id", o->transactional_id, e);
+    if (rc) {
+        rd_kafka_conf_destroy(conf);
+        return rc;
+    }
+    ek_kafka_watch_over(&o->watch, conf);
+    if (!o->records) /* a commit says the same of all, on no thread but its own */
+        rd_kafka_conf_set_dr_msg_cb(conf, on_delivery);
+    rc = ek_kafka_make(out, RD_KAFKA_PRODUCER, conf, EK_ECONFIG, "kafka producer", e);
+    if (!rc)
+        ring_for(*out, o->bell);
+    return rc;
+}
+
+static rd_kafka_topic_t *topic_of(struct ek_output *o, const char *name, struct ek_error *e)
+{
+    rd_kafka_topic_t *topic = rd_kafka_topic_new(o->client, name, NULL);
+    if (!topic)
+        ek_fail(e, EK_EIO, "topic '%s': %s", name, rd_kafka_err2str(rd_kafka_last_error()));
+    return topic;
+}
+
+/* A name that no other instance has; one that nobody had before where none is given, so that a
+ * crash leaves its transaction to the time-out. */
+static int name_transactions(struct ek_output *o, struct ek_error *e)
+{
+    char name[EK_INSTANCE_BYTES];
+    int rc = ek_instance_name(o->config, name, e);
+    if (rc)
+        return rc;
+    snprintf(o->transactional_id, sizeof o->transactional_id, "evenkeel-%s-%s", o->config->group,
+             name);
+    ek_log_write(o->watch.log, EK_LOG_INFO, "transactional_id", "id=%s", o->transactional_id);
+    o->records = ek_records_new();
+    return o->records ? EK_OK : ek_fail(e, EK_ENOMEM, "no memory for records");
+}
+
+static int make_limits(struct ek_output *o, struct ek_error *e)
+{
+    const char *topics[EK_LIMITS_TOPICS] = {
+        [EK_WRITES_RANKED] = o->config->output_topic,
+        [EK_WRITES_DEAD] = o->config->dead_letter,
+    };
+    size_t count = EK_WRITES_OTHERS;
+    if (o->config->alert_topic)
+        topics[o->alerts_number = count++] = o->config->alert_topic;
+    if (o->config->state_topic)
+        topics[o->state_number = count++] = o->config->state_topic;
+    return ek_limits_new(&o->limits, topics, count, o->watch.log, e);
+}
+
+static int make_clients(struct ek_output *o, struct ek_error *e)
+{
+    int rc = make_client(o, false, &o->client, e);
+    if (rc)
+        return rc;
+    o->ranked = topic_of(o, o->config->output_topic, e);
+    o->dead = topic_of(o, o->config->dead_letter, e);
+    if (o->config->alert_topic)
+        o->alerts = topic_of(o, o->config->alert_topic, e);
+    if (o->config->state_topic)
+        o->state = ek_state_topic_new(o->client, o->config->state_topic, e);
+    return o->ranked && o->dead && (o->alerts || !o->config->alert_topic) &&
+                   (o->state || !o->config->state_topic)
+               ? EK_OK
+               : EK_EIO;
+}
+
+static int make_parts(struct ek_output *o, struct ek_error *e)
+{
+    int rc = make_limits(o, e);
+    if (!rc && o->config->delivery == EK_EXACTLY_ONCE)
+        rc = name_transactions(o, e);
+    return rc ? rc : make_clients(o, e);
+}
+
+int ek_output_new(struct ek_output **out, const struct ek_config *c, struct ek_lanes *lanes,
+                  struct ek_metrics *metrics, struct ek_log *log, const struct ek_bell *bell,
+                  struct ek_error *e)
+{
+    struct ek_output *o = ek_calloc(1, sizeof *o);
+    if (!o)
+        return ek_fail(e, EK_ENOMEM, "no memory for the producer");
+    o->config = c;
+    o->lanes = lanes;
+    o->bell = bell;
+    atomic_init(&o->given_up, false);
+    o->watch =
+        (struct ek_kafka_watch){.log = log, .metrics = metrics, .role = "producer", .owner = o};
+    o->watch.trouble = ek_trouble_new();
+    int rc =
+        o->watch.trouble ? make_parts(o, e) : ek_fail(e, EK_ENOMEM, "no memory for the producer");
+    if (rc)
+        ek_output_free(o);
+    else
+        *out = o;
+    return rc;
+}
+
+struct ek_trouble *ek_output_trouble(struct ek_output *o)
+{
+    return o->watch.trouble;
+}
+
+void ek_output_probe(struct ek_output *o)
+{
+    ek_kafka_probe(o->client, &o->watch);
+}
+
+static void free_clients(struct ek_output *o)
+{
+    rd_kafka_topic_t *topics[] = {o->ranked, o->dead, o->alerts, o->state};
+    for (size_t i = 0; i < sizeof topics / sizeof *topics; i++)
+        if (topics[i])
+            rd_kafka_topic_destroy(topics[i]);
+    o->ranked = o->dead = o->alerts = o->state = NULL;
+    if (o->alone)
+        rd_kafka_destroy(o->alone);
+    if (o->client)
+        rd_kafka_destroy(o->client);
+    o->client = o->alone = NULL;
+}
+
+/* The size of batches is for ever when a client is made, so this one, which has sent nothing yet,
+ * goes where a topic takes less. */
+int ek_output_obey_limits(struct ek_output *o, struct ek_error *e)
+{
+    if (ek_limits_of(o->limits, EK_WRITES_DEAD) < (size_t)o->config->message_bytes)
+        ek_log_write(o->watch.log, EK_LOG_INFO, "dead_letters_limited",
+                     "topic=%s takes=%zu message_bytes=%lld", o->config->dead_letter,
+                     ek_limits_of(o->limits, EK_WRITES_DEAD), (long long)o->config->message_bytes);
+    if ((int64_t)ek_limits_least(o->limits) >= o->batch_bytes)
+        return EK_OK;
+    free_clients(o);
+    return make_clients(o, e);
+}
+
+void ek_output_ask_limits(struct ek_output *o)
+{
+    ek_limits_ask(o->limits, o->client, -1);
+}
+
+/* Exactly once: with the next transaction. NULL, or why one is lost, be it another. The headers are
+ * taken but for want of memory. */
+static const char *tell_later(struct ek_output *o, const char *name, const char *json,
+                              rd_kafka_headers_t **headers)
+{
+    uint64_t before = ek_records_lost(o->records);
+    if (ek_records_add(o->records, o->alerts, name, strlen(name), json, strlen(json), *headers))
+        return "no memory for it";
+    *headers = NULL;
+    return ek_records_lost(o->records) == before
+               ? NULL
+               : "the oldest of too many that wait for a transaction";
+}
+
+static const char *tell_now(struct ek_output *o, const char *json, rd_kafka_headers_t **headers)
+{
+    const char *name = o->config->service_name;
+    if (o->records)
+        return tell_later(o, name, json, headers);
+    rd_kafka_resp_err_t err = rd_kafka_producev(
+        o->client, RD_KAFKA_V_RKT(o->alerts), RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY),
+        RD_KAFKA_V_KEY(name, strlen(name)), RD_KAFKA_V_VALUE((void *)(uintptr_t)json, strlen(json)),
+        RD_KAFKA_V_HEADERS(*headers), RD_KAFKA_V_END);
+    if (!err)
+        *headers = NULL;
+    return err ? rd_kafka_err2str(err) : NULL;
+}
+
+static const char *tell(struct ek_output *o, const struct ek_event *v, const char *json)
+{
+    const char *name = o->config->service_name;
+    rd_kafka_headers_t *headers = ek_kafka_cloud_event(name, v, json, ek_wall_ms());
+    if (!headers)
+        return "no memory for it";
+    size_t bytes = ek_limits_batch_bytes(strlen(name), strlen(json), headers);
+    const char *lost = bytes > ek_limits_of(o->limits, o->alerts_number)
+                           ? rd_kafka_err2str(RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE)
+                           : tell_now(o, json, &headers);
+    if (headers)
+        rd_kafka_headers_destroy(headers);
+    return lost;
+}
+
+void ek_output_tell(struct ek_output *o, const struct ek_event *v, const char *json)
+{
+    const char *lost = o->alerts ? tell(o, v, json) : NULL;
+    if (lost)
+        ek_log_text(o->watch.log, EK_LOG_ERROR, "alert_lost", lost);
+}
+
+int ek_output_state_partitions(const struct ek_output *o)
+{
+    return o->state_partitions;
+}
+
+/* Exactly once there are no reports; at least once the output itself stands for the ticket. */
+bool ek_output_send_state(struct ek_output *o, const struct ek_output_record *r)
+{
+    rd_kafka_resp_err_t err =
+        rd_kafka_producev(o->client, RD_KAFKA_V_RKT(o->state), RD_KAFKA_V_PARTITION(r->partition),
+                          RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY),
+                          RD_KAFKA_V_VALUE((void *)(uintptr_t)r->bytes, r->length),
+                          RD_KAFKA_V_KEY(r->key, r->key_length), RD_KAFKA_V_TIMESTAMP(r->time_ms),
+                          RD_KAFKA_V_OPAQUE(o->records ? NULL : o), RD_KAFKA_V_END);
+    if (err)
+        ek_log_text(o->watch.log, EK_LOG_WARN, "state_not_sent", rd_kafka_err2str(err));
+    else
+        o->state_unacked += !o->records;
+    return !err;
+}
+
+size_t ek_output_state_unacked(struct ek_output *o, bool *refused)
+{
+    *refused = o->state_refused;
+    if (!o->state_unacked)
+        o->state_refused = false;
+    return o->state_unacked;
+}
+
+int ek_output_poll(struct ek_output *o, int wait_ms, struct ek_error *e)
+{
+    rd_kafka_poll(o->client, wait_ms);
+    ek_limits_serve(o->limits, 0);
+    if (o->alone)
+        rd_kafka_poll(o->alone, 0);
+    int rc = ek_kafka_failure(&o->watch, e);
+    if (!rc)
+        return EK_OK;
+    atomic_store(&o->given_up, true);
+    char text[200];
+    rd_kafka_resp_err_t err = rd_kafka_fatal_error(o->client, text, sizeof text);
+    if (err)
+        ek_txn_taken(err, text, e);
+    return rc;
+}
+
+void ek_output_flush(struct ek_output *o, int wait_ms)
+{
+    rd_kafka_flush(o->client, wait_ms);
+    if (o->alone)
+        rd_kafka_flush(o->alone, wait_ms);
+}
+
+static void throw_away(rd_kafka_t *client)
+{
+    if (!client)
+        return;
+    rd_kafka_purge(client, RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT);
+    rd_kafka_flush(client, PURGE_WAIT_MS);
+}
+
+void ek_output_free(struct ek_output *o)
+{
+    if (!o)
+        return;
+    o->closing = true;
+    atomic_store(&o->given_up, true);
+    ek_limits_free(o->limits);
+    throw_away(o->client);
+    throw_away(o->alone);
+    ek_trouble_free(o->watch.trouble);
+    free_clients(o);
+    for (struct ek_ticket *t = o->orphans, *next; t; t = next) {
+        next = t->back;
+        ek_output_abandon(o, t);
+    }
+    ek_records_free(o->records);
+    ek_free(o);
+}
+
+void ek_output_orphan(struct ek_output *o, struct ek_ticket *first)
+{
+    for (struct ek_ticket *next; first; first = next) {
+        next = first->back;
+        first->back = o->orphans;
+        o->orphans = first;
+    }
+}
+
+rd_kafka_t *ek_output_client(struct ek_output *o)
+{
+    return o->client;
+}
+
+struct ek_kafka_watch *ek_output_watch(struct ek_output *o)
+{
+    return &o->watch;
+}
+
+struct ek_handed ek_output_handed(struct ek_output *o)
+{
+    return (struct ek_handed){.messages = atomic_load(&o->handed),
+                              .bytes = atomic_load(&o->handed_bytes),
+                              .records = ek_records_waiting(o->records),
+                              .spoilt = atomic_load(&o->spoilt)};
+}
+
+bool ek_output_send_records(struct ek_output *o)
+{
+    return ek_records_send(o->records, o->client);
+}
+
+void ek_output_settle_records(struct ek_output *o, bool committed)
+{
+    ek_records_settle(o->records, committed);
+}
+
+void ek_output_settle(struct ek_output *o, struct ek_ticket *t, bool committed)
+{
+    if (!committed) {
+        ek_output_abandon(o, t);
+        return;
+    }
+    count_done(o, t, t->sent);
+    finish(o, t);
+}
+
+/* Number of partitions as the broker tells; 0 when it does not know the topic, -1 without an
+ * answer. */
+static int partitions_of(struct ek_output *o, const char *topic, int wait_ms)
+{
+    struct ek_topic_answer answer;
+    rd_kafka_resp_err_t err = ek_kafka_ask_topic(o->client, topic, wait_ms, &answer);
+    if (!answer.heard)
+        return -1;
+    ek_trouble_heard(o->watch.trouble);
+    o->some_broker = answer.broker;
+    bool refused = ek_kafka_theme(err, NULL) == EK_KAFKA_AUTHORISATION;
+    if (refused)
+        ek_kafka_report_topic(&o->watch, err, EK_KAFKA_CLIENT, topic, NULL);
+    return refused || err == RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE ? -1 : answer.partitions;
+}
+
+static bool may_still_come(struct ek_output *o, const char *name)
+{
+    return ek_topic_may_come(&o->missing_since_ms, name, o->watch.log);
+}
+
+static int topic_missing(struct ek_output *o, const char *name, struct ek_error *e)
+{
+    if (may_still_come(o, name))
+        return EK_OK;
+    return ek_fail_fatal(e, EK_ESTATE, "topic '%s' is not there: create it, or correct its name",
+                         name);
+}
+
+/* Brokers that never let this client in: a wrong password does not mend itself by waiting. */
+static int still_refused(struct ek_output *o, struct ek_error *e)
+{
+    struct ek_trouble_state t;
+    ek_trouble_look(o->watch.trouble, &t);
+    if ((t.kind != EK_TROUBLE_CREDENTIALS && t.kind != EK_TROUBLE_TLS) || t.ever_heard ||
+        ek_now_ms() - t.since_ms < EK_TOPIC_WAIT_MS)
+        return EK_OK;
+    return ek_fail_fatal(e, EK_EIO, "kafka: %s", t.text);
+}
+
+/* Partitions of the largest input that is there. */
+static int input_partitions(struct ek_output *o, int wait_ms)
+{
+    int most = 0;
+    for (size_t i = 0; i < o->config->topics.count; i++) {
+        int count = partitions_of(o, o->config->topics.items[i], wait_ms);
+        most = count > most ? count : most;
+    }
+    return most;
+}
+
+/* Whether the topic of the state is there and fit for it. */
+static int check_state(struct ek_output *o, int wait_ms, bool *ready, struct ek_error *e)
+{
+    const char *topic = o->config->state_topic;
+    int count = topic ? partitions_of(o, topic, wait_ms) : 0;
+    *ready = !topic;
+    if (!topic || count < 0 || (!count && may_still_come(o, topic)))
+        return EK_OK;
+    const struct ek_state_topic_facts facts = {
+        .partitions = count,
+        .compacted = ek_limits_compacted(o->limits, o->state_number),
+        .batch_bytes = ek_limits_of(o->limits, o->state_number),
+        .input_partitions = input_partitions(o, wait_ms)};
+    int rc = ek_state_topic_check(o->config, &facts, e);
+    o->state_partitions = count;
+    *ready = !rc;
+    return rc;
+}
+
+int ek_output_prepare(struct ek_output *o, int wait_ms, bool *ready, struct ek_error *e)
+{
+    const struct ek_config *c = o->config;
+    const char *const topics[] = {c->output_topic, c->dead_letter, c->alert_topic};
+    *ready = false;
+    for (size_t i = 0; i < sizeof topics / sizeof *topics; i++) {
+        if (!topics[i])
+            continue;
+        int count = partitions_of(o, topics[i], wait_ms);
+        if (count < 0)
+            return still_refused(o, e) ? EK_EIO : ek_output_poll(o, 0, e);
+        if (!count)
+            return topic_missing(o, topics[i], e);
+    }
+    ek_limits_ask(o->limits, o->client, o->some_broker);
+    if (!ek_limits_serve(o->limits, wait_ms))
+        return ek_output_poll(o, 0, e);
+    bool fit;
+    int rc = check_state(o, wait_ms, &fit, e);
+    if (!rc && fit)
+        rc = ek_output_obey_limits(o, e);
+    *ready = !rc && fit;
+    return rc;
+}
+
+int ek_output_keeps_partitions(struct ek_output *o, const char *topic, int wait_ms)
+{
+    int in = partitions_of(o, topic, wait_ms);
+    int out = in > 0 ? partitions_of(o, o->config->output_topic, wait_ms) : -1;
+    return out < 0 ? -1 : in == out;
+}

@@ -1,0 +1,185 @@
+#include "daemon/kafka/topics.h"
+
+#include "base/alloc.h"
+#include "daemon/base/clock.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+static rd_kafka_resp_err_t read_answer(const struct rd_kafka_metadata *answer,
+                                       struct ek_topic_answer *out)
+{
+    bool one = answer->topic_cnt == 1;
+    *out = (struct ek_topic_answer){.heard = true,
+                                    .partitions = one ? answer->topics[0].partition_cnt : 0,
+                                    .broker = answer->broker_cnt ? answer->brokers[0].id : -1};
+    if (!one)
+        return RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC;
+    return answer->topics[0].err || out->partitions ? answer->topics[0].err
+                                                    : RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART;
+}
+
+rd_kafka_resp_err_t ek_kafka_ask_topic(rd_kafka_t *client, const char *topic, int wait_ms,
+                                       struct ek_topic_answer *out)
+{
+    const struct rd_kafka_metadata *answer;
+    rd_kafka_topic_t *handle = rd_kafka_topic_new(client, topic, NULL);
+    *out = (struct ek_topic_answer){0};
+    if (!handle)
+        return rd_kafka_last_error();
+    rd_kafka_resp_err_t err = rd_kafka_metadata(client, 0, handle, &answer, wait_ms);
+    if (!err) {
+        err = read_answer(answer, out);
+        rd_kafka_metadata_destroy(answer);
+    }
+    rd_kafka_topic_destroy(handle);
+    return err;
+}
+
+void ek_kafka_hear_leaders(rd_kafka_t *client, const char *topic, int wait_ms)
+{
+    struct ek_topic_answer ignored;
+    ek_kafka_ask_topic(client, topic, wait_ms, &ignored);
+}
+
+static bool read_property(const rd_kafka_event_t *event, const char *name, char *value, size_t size)
+{
+    size_t count = 0, entries = 0;
+    const rd_kafka_DescribeConfigs_result_t *result =
+        rd_kafka_event_DescribeConfigs_result((rd_kafka_event_t *)(uintptr_t)event);
+    const rd_kafka_ConfigResource_t **resource =
+        result ? rd_kafka_DescribeConfigs_result_resources(result, &count) : NULL;
+    if (!count || rd_kafka_ConfigResource_error(resource[0]))
+        return false;
+    const rd_kafka_ConfigEntry_t **entry = rd_kafka_ConfigResource_configs(resource[0], &entries);
+    for (size_t i = 0; i < entries; i++)
+        if (!strcmp(rd_kafka_ConfigEntry_name(entry[i]), name) &&
+            rd_kafka_ConfigEntry_value(entry[i])) {
+            snprintf(value, size, "%s", rd_kafka_ConfigEntry_value(entry[i]));
+            return true;
+        }
+    return false;
+}
+
+bool ek_kafka_ask_property(rd_kafka_t *client, const char *topic, const char *name, int wait_ms,
+                           char *value, size_t size)
+{
+    char why[200];
+    rd_kafka_queue_t *answers = rd_kafka_queue_new(client);
+    rd_kafka_ConfigResource_t *resource =
+        rd_kafka_ConfigResource_new(RD_KAFKA_RESOURCE_TOPIC, topic);
+    rd_kafka_AdminOptions_t *options =
+        rd_kafka_AdminOptions_new(client, RD_KAFKA_ADMIN_OP_DESCRIBECONFIGS);
+    rd_kafka_AdminOptions_set_request_timeout(options, wait_ms, why, sizeof why);
+    rd_kafka_DescribeConfigs(client, &resource, 1, options, answers);
+    rd_kafka_event_t *event = rd_kafka_queue_poll(answers, wait_ms);
+    bool known = event && !rd_kafka_event_error(event) && read_property(event, name, value, size);
+    if (event)
+        rd_kafka_event_destroy(event);
+    rd_kafka_AdminOptions_destroy(options);
+    rd_kafka_ConfigResource_destroy(resource);
+    rd_kafka_queue_destroy(answers);
+    return known;
+}
+
+/* A broker answers a connection in order, so a question waits for the fetch before it (500 ms). */
+enum { LOOK_EVERY_MS = 10000, LOOK_MS = 1000, TELL_EVERY_MS = 600000 };
+
+struct place {
+    atomic_bool missing;
+    int64_t tell_ms; /* not again before */
+};
+
+struct ek_topics {
+    const struct ek_text_list *names;
+    struct ek_log *log;
+    struct place *places;
+    int64_t due_ms;
+    bool asked, settled; /* all were asked for once; all were there */
+};
+
+struct ek_topics *ek_topics_new(const struct ek_text_list *names, struct ek_log *log)
+{
+    struct ek_topics *t = ek_calloc(1, sizeof *t);
+    if (!t)
+        return NULL;
+    t->names = names;
+    t->log = log;
+    t->places = ek_calloc(names->count, sizeof *t->places);
+    if (t->places)
+        return t;
+    ek_free(t);
+    return NULL;
+}
+
+void ek_topics_free(struct ek_topics *t)
+{
+    if (!t)
+        return;
+    ek_free(t->places);
+    ek_free(t);
+}
+
+/* False when no broker answers; the topic may be there or not. */
+static bool ask(rd_kafka_t *client, const char *topic, bool *there)
+{
+    struct ek_topic_answer answer;
+    *there = ek_kafka_ask_topic(client, topic, LOOK_MS, &answer) !=
+             RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART;
+    return answer.heard;
+}
+
+/* True when a topic that was missing is there. */
+static bool note(struct ek_topics *t, size_t number, bool there, int64_t now_ms)
+{
+    struct place *p = &t->places[number];
+    bool was_missing = atomic_exchange(&p->missing, !there);
+    if (there && was_missing)
+        ek_log_write(t->log, EK_LOG_INFO, "topic_found", "topic=%s", t->names->items[number]);
+    if (there || (was_missing && now_ms < p->tell_ms))
+        return there && was_missing;
+    p->tell_ms = now_ms + TELL_EVERY_MS;
+    ek_log_write(t->log, EK_LOG_WARN, "topic_missing", "topic=%s", t->names->items[number]);
+    return false;
+}
+
+bool ek_topics_look(struct ek_topics *t, rd_kafka_t *client)
+{
+    int64_t now_ms = ek_now_ms();
+    bool there = true, found = false, all = true, answered = true;
+    if (t->settled || now_ms < t->due_ms)
+        return false;
+    for (size_t i = 0; answered && i < t->names->count; i++) {
+        if (t->asked && !ek_topics_missing(t, i))
+            continue;
+        answered = ask(client, t->names->items[i], &there);
+        if (answered)
+            found |= note(t, i, there, now_ms);
+        all = all && answered && there;
+    }
+    t->settled = all;
+    t->asked = t->asked || answered;
+    t->due_ms = ek_now_ms() + LOOK_EVERY_MS;
+    return found;
+}
+
+void ek_topics_doubt(struct ek_topics *t)
+{
+    t->settled = t->asked = false;
+}
+
+bool ek_topics_missing(const struct ek_topics *t, size_t number)
+{
+    return atomic_load(&t->places[number].missing);
+}
+
+bool ek_topic_may_come(int64_t *since_ms, const char *topic, struct ek_log *log)
+{
+    int64_t now = ek_now_ms();
+    if (!*since_ms) {
+        *since_ms = now;
+        ek_log_write(log, EK_LOG_WARN, "topic_missing", "topic=%s", topic);
+    }
+    return now - *since_ms < EK_TOPIC_WAIT_MS;
+}

@@ -1,0 +1,303 @@
+#include "daemon/stage/consumer.h"
+
+#include "base/alloc.h"
+#include "daemon/base/clock.h"
+#include "daemon/kafka/client.h"
+#include "daemon/kafka/client_conf.h"
+#include "daemon/kafka/inflight_accounting.h"
+#include "daemon/kafka/topics.h"
+#include "daemon/stage/kafka_input_internal.h"
+
+#include <string.h>
+
+enum {
+    CLOSE_SLICE_MS = 50,
+    COMMIT_PART = 8, /* of the time for closing is for the last commit */
+    NUDGE_EVERY_MS = 10,
+    COOPERATIVE_VERSION = 0x020a00ff
+};
+
+/* Older versions lose commits and loop in cooperative rebalances. */
+static void warn_of_cooperative(struct ek_input *in, const rd_kafka_conf_t *conf)
+{
+    char strategy[200] = "";
+    size_t size = sizeof strategy;
+    rd_kafka_conf_get(conf, "partition.assignment.strategy", strategy, &size);
+    if (strstr(strategy, "cooperative") && rd_kafka_version() < COOPERATIVE_VERSION)
+        ek_log_text(in->watch.log, EK_LOG_WARN, "librdkafka_old",
+                    "cooperative-sticky needs librdkafka 2.10 or later to be safe: use range");
+}
+
+static int make_client(struct ek_input *in, struct ek_error *e)
+{
+    rd_kafka_conf_t *conf;
+    int rc = ek_kafka_conf_consumer(&conf, in->config, e);
+    if (rc)
+        return rc;
+    warn_of_cooperative(in, conf);
+    ek_kafka_watch_over(&in->watch, conf);
+    rd_kafka_conf_set_rebalance_cb(conf, ek_input_on_rebalance);
+    rd_kafka_conf_set_offset_commit_cb(conf, ek_input_on_commit);
+    return ek_kafka_make(&in->client, RD_KAFKA_CONSUMER, conf, EK_ECONFIG, "kafka consumer", e);
+}
+
+static int make_readers(struct ek_input *in, struct ek_error *e)
+{
+    in->reader = ek_calloc((size_t)in->readers, sizeof(rd_kafka_queue_t *));
+    if (!in->reader)
+        return ek_fail(e, EK_ENOMEM, "no memory for the consumer");
+    for (int i = 0; i < in->readers; i++) {
+        in->reader[i] = rd_kafka_queue_new(in->client);
+        ek_kafka_ring_for(in->reader[i], in->bell);
+    }
+    rd_kafka_queue_t *common = rd_kafka_queue_get_consumer(in->client);
+    ek_kafka_ring_for(common, in->bell);
+    rd_kafka_queue_destroy(common);
+    return EK_OK;
+}
+
+int ek_input_new(struct ek_input **out, const struct ek_input_tools *tools,
+                 const struct ek_input_hooks *hooks, struct ek_error *e)
+{
+    struct ek_input *in = ek_calloc(1, sizeof *in);
+    if (!in)
+        return ek_fail(e, EK_ENOMEM, "no memory for the consumer");
+    in->config = tools->config;
+    in->lanes = tools->lanes;
+    in->keeper = tools->keeper;
+    in->bell = tools->bell;
+    in->readers = tools->readers;
+    in->hooks = *hooks;
+    in->drain_ms = in->commit_ms = in->config->shutdown_ms;
+    in->watch = (struct ek_kafka_watch){
+        .log = tools->log, .metrics = tools->metrics, .role = "consumer", .owner = in};
+    in->watch.trouble = ek_trouble_new();
+    in->topics = ek_topics_new(&in->config->topics, tools->log);
+    int rc = in->topics && in->watch.trouble ? make_client(in, e)
+                                             : ek_fail(e, EK_ENOMEM, "no memory for the topics");
+    if (!rc)
+        rc = make_readers(in, e);
+    if (rc)
+        ek_input_free(in);
+    else
+        *out = in;
+    return rc;
+}
+
+int ek_input_subscribe(struct ek_input *in, struct ek_error *e)
+{
+    const struct ek_text_list *topics = &in->config->topics;
+    rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new((int)topics->count);
+    for (size_t i = 0; i < topics->count; i++)
+        rd_kafka_topic_partition_list_add(list, topics->items[i], RD_KAFKA_PARTITION_UA);
+    rd_kafka_resp_err_t err = rd_kafka_subscribe(in->client, list);
+    rd_kafka_topic_partition_list_destroy(list);
+    return err ? ek_fail(e, EK_EIO, "cannot subscribe: %s", rd_kafka_err2str(err)) : EK_OK;
+}
+
+/* Anything but a message. */
+static void take_error(struct ek_input *in, const rd_kafka_message_t *raw)
+{
+    if (raw->err == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART)
+        ek_topics_doubt(in->topics); /* which tells it, by name */
+    else if (raw->err == RD_KAFKA_RESP_ERR__FATAL)
+        ek_kafka_report_fatal(&in->watch, in->client, rd_kafka_message_errstr(raw));
+    else
+        ek_kafka_report_topic(&in->watch, raw->err, EK_KAFKA_CONSUME,
+                              raw->rkt ? rd_kafka_topic_name(raw->rkt) : NULL,
+                              rd_kafka_message_errstr(raw));
+}
+
+/* Exactly once: reading must go on where it was, or where it was set back to: else messages would
+ * be passed over without a word. */
+static int goes_on(const struct ek_input *in, const struct ek_lane *lane,
+                   const rd_kafka_message_t *raw, struct ek_error *e)
+{
+    long long wanted = (long long)(lane->expected >= 0 ? lane->expected : lane->taken);
+    if (in->config->delivery == EK_AT_LEAST_ONCE)
+        return EK_OK;
+    if (lane->expected >= 0 ? raw->offset == wanted : raw->offset >= wanted)
+        return EK_OK;
+    return ek_fail_fatal(e, EK_EIO,
+                         "topic '%s' partition %d: reading went on at %lld and not at %lld",
+                         lane->topic, lane->partition, (long long)raw->offset, wanted);
+}
+
+/* Takes the ticket of a message, NULL when there is none for it: its partition was taken away
+ * meanwhile, and its next owner reads it again. */
+static int take(struct ek_input *in, rd_kafka_message_t *raw, uint64_t now_ns,
+                struct ek_ticket **ticket, struct ek_error *e)
+{
+    *ticket = NULL;
+    struct ek_lane *lane =
+        raw->err ? NULL : ek_lanes_find(in->lanes, rd_kafka_topic_name(raw->rkt), raw->partition);
+    if (!lane)
+        return EK_OK;
+    int rc = goes_on(in, lane, raw, e);
+    if (rc)
+        return rc;
+    if (raw->offset < lane->taken)
+        lane->sends = 0; /* the topic was made anew, so these are others */
+    struct ek_ticket *t = ek_lanes_take(in->lanes, lane, raw->offset);
+    if (!t)
+        return ek_fail(e, EK_ENOMEM, "no memory for another message in flight");
+    ek_lanes_load(in->lanes, t, ek_kafka_load(raw, (size_t)in->config->in_flight_bytes));
+    t->fetched_ns = now_ns;
+    t->bytes = raw->payload;
+    t->length = raw->len;
+    t->stamp_ms = ek_kafka_time_ms(raw);
+    t->message = raw;
+    t->silent = raw->offset < lane->sends;
+    if (raw->offset == lane->refused.offset) {
+        t->refused = lane->refused.why;
+        t->outcome = lane->refused.outcome;
+    }
+    *ticket = t;
+    return EK_OK;
+}
+
+int ek_input_serve(struct ek_input *in, struct ek_error *e)
+{
+    rd_kafka_message_t *raw;
+    struct ek_error beside;
+    while (!ek_kafka_failure(&in->watch, NULL) && (raw = rd_kafka_consumer_poll(in->client, 0))) {
+        if (raw->err) {
+            take_error(in, raw);
+        } else {
+            ek_fail(&beside, EK_EIO, "kafka: a message beside its queue");
+            ek_kafka_fail(&in->watch, &beside);
+        }
+        rd_kafka_message_destroy(raw);
+    }
+    return ek_kafka_failure(&in->watch, e);
+}
+
+/* An open lane of the reader whose broker was seen to have more than was given out; NULL: none. */
+static const struct ek_lane *behind(struct ek_input *in, int reader)
+{
+    for (struct ek_lane *lane = NULL; (lane = ek_lanes_each(in->lanes, lane));) {
+        int64_t low = -1, high = -1, next = lane->taken >= 0 ? lane->taken : lane->next;
+        if (!lane->open || next < 0 ||
+            ek_input_reader_of(in, lane->topic, lane->partition) != reader)
+            continue;
+        rd_kafka_get_watermark_offsets(in->client, lane->topic, lane->partition, &low, &high);
+        if (high > next)
+            return lane;
+    }
+    return NULL;
+}
+
+/* A client that had enough sleeps for up to a second before it looks whether that is used up, where
+ * ek_kafka_conf_has_backoff does not hold (librdkafka issue 2879). Any request to the broker wakes
+ * it; the answer to this one is not waited for. */
+static void nudge(struct ek_input *in, int reader)
+{
+    int64_t now = ek_now_ms();
+    bool due = now >= in->nudge_due_ms && !ek_kafka_conf_has_backoff();
+    const struct ek_lane *lane = due ? behind(in, reader) : NULL;
+    if (!lane)
+        return;
+    in->nudge_due_ms = now + NUDGE_EVERY_MS;
+    rd_kafka_topic_partition_list_t *one = rd_kafka_topic_partition_list_new(1);
+    rd_kafka_topic_partition_list_add(one, lane->topic, lane->partition)->offset = ek_wall_ms();
+    rd_kafka_offsets_for_times(in->client, one, 0);
+    rd_kafka_topic_partition_list_destroy(one);
+}
+
+static bool has_room(const struct ek_input *in)
+{
+    return ek_lanes_bytes(in->lanes) < (size_t)in->config->in_flight_bytes;
+}
+
+/* One by one and not as a batch: how much a message holds is known when it was given out, and what
+ * has no room stays where it is. */
+int ek_input_read(struct ek_input *in, int reader, struct ek_ticket **tickets, size_t most,
+                  size_t *count, struct ek_error *e)
+{
+    int rc = EK_OK;
+    size_t got = 0;
+    uint64_t now_ns = 0, bytes = 0;
+    rd_kafka_message_t *raw;
+    *count = 0;
+    while (!rc && got < most && has_room(in) &&
+           (raw = rd_kafka_consume_queue(in->reader[reader], 0))) {
+        struct ek_ticket *t;
+        if (!got++)
+            now_ns = ek_now_ns();
+        rc = take(in, raw, now_ns, &t, e);
+        if (t) {
+            tickets[(*count)++] = t;
+            bytes += t->length;
+            continue;
+        }
+        if (raw->err)
+            take_error(in, raw);
+        rd_kafka_message_destroy(raw);
+    }
+    if (!got)
+        nudge(in, reader);
+    ek_metrics_count(in->watch.metrics, EK_COUNT_CONSUMED, *count);
+    ek_metrics_count(in->watch.metrics, EK_COUNT_BYTES_IN, bytes);
+    return rc;
+}
+
+void ek_input_look_for_topics(struct ek_input *in)
+{
+    struct ek_error e;
+    ek_kafka_probe(in->client, &in->watch);
+    if (ek_topics_look(in->topics, in->client) && ek_input_subscribe(in, &e))
+        ek_log_text(in->watch.log, EK_LOG_WARN, "subscribe_failed", e.message);
+}
+
+struct ek_trouble *ek_input_trouble(struct ek_input *in)
+{
+    return in->watch.trouble;
+}
+
+bool ek_input_topic_missing(const struct ek_input *in, size_t number)
+{
+    return ek_topics_missing(in->topics, number);
+}
+
+/* One look at what arrives while closing: callbacks are served, messages are for the next owner. */
+static void serve_close(rd_kafka_queue_t *queue)
+{
+    rd_kafka_message_t *late = rd_kafka_consume_queue(queue, CLOSE_SLICE_MS);
+    if (late)
+        rd_kafka_message_destroy(late);
+}
+
+/* Of the time that there is, some is kept for the last commit and as much for leaving the group. */
+void ek_input_close(struct ek_input *in, int64_t wait_ms)
+{
+    if (in->closed)
+        return;
+    in->closed = true;
+    in->commit_ms = wait_ms / COMMIT_PART;
+    in->drain_ms = wait_ms - 2 * in->commit_ms;
+    int64_t until = ek_now_ms() + wait_ms;
+    rd_kafka_queue_t *queue = rd_kafka_queue_new(in->client);
+    rd_kafka_error_t *problem = rd_kafka_consumer_close_queue(in->client, queue);
+    while (!problem && !rd_kafka_consumer_closed(in->client) && ek_now_ms() < until)
+        serve_close(queue);
+    if (!rd_kafka_consumer_closed(in->client))
+        ek_log_text(in->watch.log, EK_LOG_WARN, "close_unanswered",
+                    "the group was not left in time: it will notice by its session time-out");
+    rd_kafka_error_destroy(problem);
+    rd_kafka_queue_destroy(queue);
+}
+
+void ek_input_free(struct ek_input *in)
+{
+    if (!in)
+        return;
+    for (int i = 0; in->reader && i < in->readers; i++)
+        if (in->reader[i])
+            rd_kafka_queue_destroy(in->reader[i]);
+    if (in->client)
+        rd_kafka_destroy_flags(in->client, RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE);
+    ek_topics_free(in->topics);
+    ek_trouble_free(in->watch.trouble);
+    ek_free(in->reader);
+    ek_free(in);
+}

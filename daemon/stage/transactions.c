@@ -1,0 +1,290 @@
+#include "daemon/stage/transactions.h"
+
+#include "base/alloc.h"
+#include "daemon/base/clock.h"
+#include "daemon/kafka/kafka_output_internal.h"
+#include "daemon/kafka/transaction_thread.h"
+#include "daemon/state/checkpoint_store.h"
+
+/* A message that a broker refuses voids its transaction, and nobody says which it was. So what was
+ * in it comes again in transactions of an eighth as many messages, and so on, for an abort takes as
+ * long as some commits. One that is refused alone is it, and comes once more, as a dead letter or
+ * as a smaller one; the limits of the topics, which are asked for again, may say so before. One
+ * more abort follows each (librdkafka notices the gap in its sequence in the next transaction).
+ * What is refused so often and for no message, as when a topic takes less than batches were made
+ * for, or not an alert, ends the program. */
+enum { REFUSALS_MAX = 4, SEARCH_PARTS = 8, HURRY_PART = 2, TEXT_BYTES = 600 };
+
+struct ek_transactor {
+    struct ek_transactor_tools tools;
+    struct ek_txn *txn;
+    struct ek_ticket *ending; /* tickets of the transaction that is being ended */
+    int64_t due_ms;
+    bool open;    /* one is, at the last look; else the bell rings when there is something to do */
+    size_t most;  /* messages of a transaction, which has nothing else, while one of them is looked
+                   * for; 0: as many as ever */
+    int parts;    /* until more may go together again: that one was found, or is not among them */
+    int refusals; /* since the last commit of as many as ever, of which none was found out */
+    bool records, refused_records; /* the transaction being ended has some; the last refused had */
+};
+
+static int opened(void *context, struct ek_error *e)
+{
+    struct ek_transactor *t = context;
+    return ek_output_open(t->tools.output, e);
+}
+
+int ek_transactor_new(struct ek_transactor **out, const struct ek_transactor_tools *tools,
+                      struct ek_error *e)
+{
+    struct ek_transactor *t = ek_calloc(1, sizeof *t);
+    if (!t)
+        return ek_fail(e, EK_ENOMEM, "no memory for transactions");
+    t->tools = *tools;
+    const struct ek_txn_tools with = {.client = ek_output_client(tools->output),
+                                      .watch = ek_output_watch(tools->output),
+                                      .bell = tools->bell,
+                                      .context = t,
+                                      .opened = opened};
+    int rc = ek_txn_new(&t->txn, &with, e);
+    if (!rc)
+        rc = ek_txn_start(t->txn, e);
+    if (rc)
+        ek_transactor_free(t);
+    else
+        *out = t;
+    return rc;
+}
+
+/* Notes in the lanes how far the transaction goes. False when it must not be committed. */
+static bool reach(const struct ek_cut *cut)
+{
+    bool ours = !cut->spoilt;
+    for (struct ek_ticket *ticket = cut->sent; ticket; ticket = ticket->back) {
+        ours = ours && !ek_ticket_loose(ticket);
+        ticket->lane->reached = ticket->offset + 1;
+    }
+    return ours;
+}
+
+/* With a base those of all partitions it knows, since all of them have another pointer now. */
+static rd_kafka_topic_partition_list_t *offsets_of(const struct ek_transactor_tools *t)
+{
+    char text[EK_POINTER_BYTES];
+    rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(8);
+    for (struct ek_lane *lane = NULL; (lane = ek_lanes_each(t->lanes, lane)); lane->reached = -1) {
+        bool too = t->keeper && ek_keeper_concerns(t->keeper, lane);
+        const char *pointer = t->keeper ? ek_keeper_pointer(t->keeper, lane, text) : NULL;
+        if (lane->reached >= 0 || too)
+            ek_input_add_offset(list, lane, lane->reached >= 0 ? lane->reached : lane->committed,
+                                pointer);
+    }
+    return list;
+}
+
+/* The last parts of a transaction. False when the client took not all of them. */
+static bool add_last(struct ek_transactor *t)
+{
+    struct ek_keeper *keeper = t->tools.keeper;
+    t->records = !t->most && (!keeper || ek_keeper_due(keeper));
+    if (!t->records)
+        return true;
+    return (!keeper || ek_keeper_save(keeper)) && ek_output_send_records(t->tools.output);
+}
+
+static void end(struct ek_transactor *t)
+{
+    struct ek_cut cut;
+    ek_output_cut(t->tools.output, &cut);
+    bool ours = reach(&cut);
+    t->ending = cut.sent;
+    t->open = false;
+    if (ours)
+        ours = add_last(t);
+    rd_kafka_topic_partition_list_t *offsets = offsets_of(&t->tools);
+    rd_kafka_consumer_group_metadata_t *group = ours ? ek_input_group(t->tools.input) : NULL;
+    if (group) {
+        ek_txn_commit(t->txn, offsets, group);
+    } else {
+        rd_kafka_topic_partition_list_destroy(offsets);
+        ek_txn_abort(t->txn);
+    }
+}
+
+/* Whether something still lies before what a broker has refused. */
+static bool suspects(const struct ek_transactor *t)
+{
+    for (struct ek_lane *lane = NULL; (lane = ek_lanes_each(t->tools.lanes, lane));)
+        if (lane->open && !lane->leaving && lane->committed < lane->suspect)
+            return true;
+    return false;
+}
+
+static void widen(struct ek_transactor *t)
+{
+    size_t ever = (size_t)t->tools.config->in_flight_messages;
+    t->most = t->most < ever / SEARCH_PARTS ? t->most * SEARCH_PARTS : ever;
+}
+
+static void settle(struct ek_transactor *t, bool committed)
+{
+    struct ek_ticket *ticket = t->ending;
+    t->ending = NULL;
+    for (struct ek_ticket *next; ticket; ticket = next) {
+        next = ticket->back;
+        if (committed && !ek_ticket_loose(ticket))
+            ticket->lane->committed = ticket->offset + 1;
+        ek_output_settle(t->tools.output, ticket, committed);
+    }
+    ek_output_settle_records(t->tools.output, committed);
+    if (t->tools.keeper)
+        ek_keeper_settle(t->tools.keeper, committed);
+    ek_metrics_count(t->tools.metrics, committed ? EK_COUNT_TXN_COMMITTED : EK_COUNT_TXN_ABORTED,
+                     1);
+    if (committed)
+        ek_metrics_count(t->tools.metrics, EK_COUNT_COMMITS, 1);
+    if (committed && t->most && --t->parts <= 0)
+        widen(t);
+    t->due_ms = ek_now_ms() + ek_config_commit_every(t->tools.config);
+}
+
+/* The client does not say which of the topics it was. */
+static int no_right(const struct ek_transactor *t, rd_kafka_resp_err_t err, struct ek_error *e)
+{
+    const struct ek_config *c = t->tools.config;
+    const char *const more[] = {c->alert_topic, c->state_topic};
+    char topics[TEXT_BYTES], text[TEXT_BYTES];
+    int length = snprintf(topics, sizeof topics, "%s', '%s", c->output_topic, c->dead_letter);
+    for (size_t i = 0; i < sizeof more / sizeof *more && length < TEXT_BYTES; i++)
+        if (more[i])
+            length += snprintf(topics + length, sizeof topics - (size_t)length, "', '%s", more[i]);
+    ek_kafka_sentence(text, sizeof text, ek_output_watch(t->tools.output), err, EK_KAFKA_TXN,
+                      topics, NULL);
+    return ek_fail_fatal(e, EK_EIO, "kafka: %s", text);
+}
+
+/* Notes which message it was, or which it may have been. What came later is not among those that
+ * are looked through, or a search would have no end while there is traffic. */
+static void suspect(struct ek_transactor *t, rd_kafka_resp_err_t err)
+{
+    const struct ek_ticket *first = t->ending;
+    size_t count = 0;
+    if (t->most && first && !first->back) {
+        first->lane->refused = (struct ek_refusal){first->offset, (int)err, first->outcome};
+        t->refusals = 0;
+        t->parts = 1;
+        return;
+    }
+    for (const struct ek_ticket *each = first; each; each = each->back, count++)
+        if (!t->most && each->lane->suspect <= each->offset)
+            each->lane->suspect = each->offset + 1;
+    t->refusals += !t->most;
+    t->refused_records = t->most ? t->refused_records : t->records;
+    t->parts = SEARCH_PARTS;
+    t->most = (count + SEARCH_PARTS - 1) / SEARCH_PARTS;
+}
+
+/* Refused for good: for want of a right, or again and again for none of the messages. */
+static int too_often(struct ek_transactor *t, struct ek_error *e)
+{
+    rd_kafka_resp_err_t err = ek_txn_abort_reason(t->txn);
+    if (ek_kafka_theme(err, NULL) == EK_KAFKA_AUTHORISATION)
+        return no_right(t, err, e);
+    if (ek_kafka_classify(err, EK_KAFKA_DELIVER) != EK_KAFKA_MESSAGE)
+        return EK_OK;
+    ek_output_ask_limits(t->tools.output);
+    suspect(t, err);
+    if (t->refusals < REFUSALS_MAX)
+        return EK_OK;
+    return ek_fail_fatal(e, EK_EIO,
+                         "brokers refuse one transaction after the other, for no single message "
+                         "of it: %s; see 'max.message.bytes' of the topics that are written, and "
+                         "that it may be asked for (DescribeConfigs): a restart makes smaller "
+                         "batches",
+                         rd_kafka_err2str(err));
+}
+
+/* Nothing of the transaction happened: reading goes back, then the next one may begin. */
+static int go_back(struct ek_transactor *t, struct ek_error *e)
+{
+    int rc = too_often(t, e);
+    ek_log_write(t->tools.log, EK_LOG_WARN, "transaction_aborted", "reason=%s",
+                 rd_kafka_err2name(ek_txn_abort_reason(t->txn)));
+    if (!rc)
+        rc = ek_input_rewind(t->tools.input, e);
+    settle(t, false);
+    if (!rc)
+        ek_txn_reopen(t->txn);
+    return rc;
+}
+
+/* Alerts wait for a base where there are any. */
+static bool nothing_to_end(const struct ek_transactor *t, const struct ek_handed *h)
+{
+    if (h->messages || t->most)
+        return !h->messages;
+    return t->tools.keeper ? !ek_keeper_due(t->tools.keeper) : !h->records;
+}
+
+static bool due(const struct ek_transactor *t, bool now)
+{
+    struct ek_handed h = ek_output_handed(t->tools.output);
+    const struct ek_config *c = t->tools.config;
+    if (h.spoilt)
+        return true;
+    if (nothing_to_end(t, &h))
+        return false;
+    size_t many =
+        t->most ? ek_lanes_in_flight(t->tools.lanes) : (size_t)c->in_flight_messages / HURRY_PART;
+    return now || ek_now_ms() >= t->due_ms || h.bytes >= (size_t)c->transaction_bytes ||
+           h.messages >= many;
+}
+
+int ek_transactor_step(struct ek_transactor *t, bool now, struct ek_error *e)
+{
+    ek_output_finish_dropped(t->tools.output);
+    enum ek_txn_state state = ek_txn_state(t->txn, e);
+    if (state == EK_TXN_BROKEN)
+        return e ? (int)e->code : EK_EIO;
+    t->open = state == EK_TXN_OPEN || state == EK_TXN_COMMITTED;
+    if (t->most && !suspects(t))
+        t->most = 0;
+    if (state == EK_TXN_ABORTED)
+        return go_back(t, e);
+    if (state == EK_TXN_COMMITTED) {
+        if (!t->most && (t->records || !t->refused_records))
+            t->refusals = 0;
+        settle(t, true);
+    } else if (state == EK_TXN_OPEN && due(t, now)) {
+        end(t);
+    }
+    return EK_OK;
+}
+
+size_t ek_transactor_most(const struct ek_transactor *t)
+{
+    return t->most;
+}
+
+int ek_transactor_wait_ms(const struct ek_transactor *t, int most)
+{
+    struct ek_handed h = ek_output_handed(t->tools.output);
+    int64_t left = t->due_ms - ek_now_ms();
+    if (!t->open || nothing_to_end(t, &h))
+        return most;
+    return left < 1 ? 1 : left < most ? (int)left : most;
+}
+
+bool ek_transactor_stop(struct ek_transactor *t, int64_t wait_ms)
+{
+    return ek_txn_stop(t->txn, wait_ms);
+}
+
+void ek_transactor_free(struct ek_transactor *t)
+{
+    if (!t)
+        return;
+    ek_txn_free(t->txn);
+    ek_output_orphan(t->tools.output, t->ending);
+    ek_free(t);
+}

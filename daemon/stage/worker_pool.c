@@ -1,0 +1,542 @@
+#include "daemon/stage/worker_pool.h"
+
+#include "base/alloc.h"
+#include "daemon/base/clock.h"
+#include "daemon/files/field_mapping.h"
+#include "daemon/guard/shadow_scorer.h"
+#include "daemon/kafka/partition_offsets.h"
+#include "daemon/stage/spsc_queue.h"
+#include "daemon/views/rank_samples.h"
+#include "lists/codec_json.h"
+#include "serve/context.h"
+#include "serve/shadow_scoring.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+
+size_t ek_ahead_of(struct ek_ticket *const *tickets, size_t count)
+{
+    size_t most = count < EK_AHEAD_MOST ? count : EK_AHEAD_MOST, some = 1;
+    if (tickets[0]->length > EK_AHEAD_MESSAGE)
+        return 1;
+    while (some < most && tickets[some]->length <= EK_AHEAD_MESSAGE)
+        some++;
+    return some;
+}
+
+size_t ek_ahead_read(struct ek_shared_list *lists, struct ek_ticket *const *tickets, size_t count,
+                     void (*read)(void *context, const struct ek_ticket *t,
+                                  struct ek_shared_list *l),
+                     void *context)
+{
+    size_t some = 0;
+    bool large = false;
+    for (; some < count && !large; some++) {
+        read(context, tickets[some], &lists[some]);
+        /* of the first it says only that a list was large once */
+        large = some > 0 && ek_context_bytes(lists[some].context) > EK_AHEAD_LIST;
+    }
+    return some;
+}
+
+void ek_ahead_done(struct ek_shared_list *lists, size_t count)
+{
+    for (size_t i = 1; i < count; i++)
+        ek_context_shrink(lists[i].context, EK_AHEAD_LIST);
+}
+
+enum {
+    RING_BATCHES = 4,    /* what a ring holds */
+    SCORELESS_TOLD = 100 /* lists without a score, before it is told that there is none */
+};
+
+/* Contexts of a worker; the first outlives the others, which share what is used for one list after
+ * the other. */
+struct contexts {
+    struct ek_loaded *assets;
+    struct ek_context *of[EK_AHEAD_MOST];
+};
+
+struct worker {
+    struct ek_crew *crew;
+    struct ek_ring *ring;
+    struct contexts *in_use;
+    struct contexts *laid, *next; /* of the assets of the guard; that it may take. NULL: none */
+    struct ek_shared_list list[EK_AHEAD_MOST];
+    size_t together; /* of them are used: 1 where nobody else needs the guard */
+    struct ek_outlet *outlet;
+    struct ek_ticket **batch;                 /* [config->batch] */
+    int64_t clock_ms;                         /* of the guard, when it was taken */
+    uint64_t began_ns;                        /* to work on the lists it has */
+    struct ek_context *to_try[EK_AHEAD_MOST]; /* of these, sent and worth a trial */
+    size_t to_try_count;
+    struct ek_tries tries;
+    struct ek_sample *sample;         /* of the list that is to be tried next; NULL: none */
+    const struct ek_context *sampled; /* that list */
+    int64_t sample_due_ms;
+    pthread_t thread;
+    bool started;
+};
+
+struct ek_crew {
+    struct ek_crew_tools tools;
+    int size;
+    struct worker *worker; /* [size] */
+    pthread_mutex_t lock;  /* of the two below, and of what is laid for workers */
+    struct ek_ticket *returned;
+    struct ek_error failure;
+    atomic_bool failed, some_returned;
+    struct ek_scores_seen scores;
+};
+
+static void free_contexts(struct contexts *s)
+{
+    if (!s)
+        return;
+    for (size_t k = EK_AHEAD_MOST; k-- > 0;)
+        ek_context_free(s->of[k]);
+    ek_loaded_drop(s->assets);
+    ek_free(s);
+}
+
+static int make_contexts(struct contexts **out, size_t count, struct ek_loaded *assets,
+                         struct ek_error *e)
+{
+    struct contexts *s = ek_calloc(1, sizeof *s);
+    if (!s)
+        return ek_fail(e, EK_ENOMEM, "no memory for a worker");
+    s->assets = ek_loaded_hold(assets);
+    int rc = ek_context_new(&s->of[0], ek_loaded_assets(assets), e);
+    for (size_t i = 1; !rc && i < count; i++)
+        rc = ek_context_new_beside(&s->of[i], s->of[0], e);
+    if (rc)
+        free_contexts(s);
+    else
+        *out = s;
+    return rc;
+}
+
+static void use(struct worker *w, struct contexts *s)
+{
+    free_contexts(w->in_use);
+    w->in_use = s;
+    for (size_t i = 0; i < w->together; i++)
+        w->list[i].context = s->of[i];
+}
+
+static int make_worker(struct ek_crew *c, struct worker *w, struct ek_error *e)
+{
+    size_t batch = (size_t)c->tools.config->batch;
+    w->crew = c;
+    w->together = c->size > 1 ? EK_AHEAD_MOST : 1;
+    ek_tries_init(&w->tries, (int)c->tools.config->trial_percent, ek_now_ns(), c->tools.metrics);
+    w->batch = ek_calloc(batch, sizeof *w->batch);
+    if (!w->batch)
+        return ek_fail(e, EK_ENOMEM, "no memory for a worker");
+    int rc = ek_ring_new(&w->ring, RING_BATCHES * batch, c->tools.bell, e);
+    struct contexts *first;
+    if (!rc)
+        rc = make_contexts(&first, w->together, c->tools.assets, e);
+    if (rc)
+        return rc;
+    use(w, first);
+    return ek_outlet_new(&w->outlet, c->tools.output, e);
+}
+
+int ek_crew_new(struct ek_crew **out, const struct ek_crew_tools *tools, struct ek_error *e)
+{
+    struct ek_crew *c = ek_calloc(1, sizeof *c);
+    if (!c)
+        return ek_fail(e, EK_ENOMEM, "no memory for the workers");
+    c->tools = *tools;
+    c->size = ek_config_workers(tools->config);
+    pthread_mutex_init(&c->lock, NULL);
+    c->worker = ek_calloc((size_t)c->size, sizeof *c->worker);
+    int rc = c->worker ? EK_OK : ek_fail(e, EK_ENOMEM, "no memory for the workers");
+    for (int i = 0; !rc && i < c->size; i++)
+        rc = make_worker(c, &c->worker[i], e);
+    if (rc)
+        ek_crew_free(c);
+    else
+        *out = c;
+    return rc;
+}
+
+void ek_crew_free(struct ek_crew *c)
+{
+    if (!c)
+        return;
+    ek_crew_stop(c);
+    for (int i = 0; c->worker && i < c->size; i++) {
+        struct worker *w = &c->worker[i];
+        ek_outlet_free(w->outlet);
+        free_contexts(w->in_use);
+        free_contexts(w->laid);
+        free_contexts(w->next);
+        ek_ring_free(w->ring);
+        ek_free(w->batch);
+    }
+    ek_free(c->worker);
+    pthread_mutex_destroy(&c->lock);
+    ek_free(c);
+}
+
+int ek_crew_size(const struct ek_crew *c)
+{
+    return c->size;
+}
+
+static void give_back(struct ek_crew *c, struct ek_ticket *t)
+{
+    pthread_mutex_lock(&c->lock);
+    t->back = c->returned;
+    c->returned = t;
+    pthread_mutex_unlock(&c->lock);
+    atomic_store(&c->some_returned, true);
+    ek_bell_ring(c->tools.bell);
+}
+
+static void fail(struct ek_crew *c, const struct ek_error *e)
+{
+    pthread_mutex_lock(&c->lock);
+    if (!c->failure.code)
+        c->failure = *e;
+    pthread_mutex_unlock(&c->lock);
+    atomic_store(&c->failed, true);
+}
+
+static int prepare(const struct worker *w, const struct ek_ticket *t, struct ek_context *c,
+                   struct ek_error *e)
+{
+    long long most = (long long)w->crew->tools.config->message_bytes;
+    if (t->length > (size_t)most)
+        return ek_fail(e, EK_ELIMIT, "the message has %zu bytes, limits.message_bytes allows %lld",
+                       t->length, most);
+    int rc = ek_context_prepare(c, t->bytes ? t->bytes : "", t->length, e);
+    if (!rc && c->query.time_ms < 0)
+        c->query.time_ms = t->stamp_ms; /* the same whenever it is read, as a clock is not */
+    return rc;
+}
+
+static void read_one(void *worker, const struct ek_ticket *t, struct ek_shared_list *l)
+{
+    const struct worker *w = worker;
+    l->ticket = t;
+    l->rc = prepare(w, t, l->context, &l->why);
+}
+
+/* Of a list whose output is with the producer, and whose message may be gone. */
+static void note_sent(struct worker *w, struct ek_context *c, bool scored)
+{
+    if (!c->routing.wanted)
+        return;
+    if (c->counted)
+        ek_acts_add(&w->tries.acts, c, ek_now_ns() - w->began_ns);
+    if (scored && ek_context_wants_trial(c))
+        w->to_try[w->to_try_count++] = c;
+}
+
+/* Of a list that will be tried: its texts go with the message. */
+static void sample(struct worker *w, const struct ek_context *c)
+{
+    int64_t now = (int64_t)(w->began_ns / 1000000);
+    if (!w->crew->tools.samples || w->sample || now < w->sample_due_ms ||
+        !ek_context_wants_trial(c))
+        return;
+    w->sample_due_ms = now + EK_SAMPLE_EVERY_MS;
+    w->sample = ek_sample_take(w->crew->tools.samples, c);
+    w->sampled = c;
+}
+
+/* Told once, before anything is to be routed. */
+static void look_for_scores(struct worker *w, const struct ek_query *q)
+{
+    struct ek_crew *crew = w->crew;
+    char text[500];
+    if (ek_scores_missing(&crew->scores, q) != SCORELESS_TOLD ||
+        !ek_scores_expected(crew->tools.config))
+        return;
+    ek_scores_text(crew->tools.config, SCORELESS_TOLD, text, sizeof text);
+    ek_log_text(crew->tools.log, EK_LOG_WARN, "no_scores", text);
+}
+
+static int forward(struct worker *w, struct ek_ticket *t, struct ek_context *c, struct ek_error *e)
+{
+    const struct ek_crew_tools *tools = &w->crew->tools;
+    struct ek_error why = {0};
+    size_t length = t->length;
+    const void *bytes = ek_context_score(c, &length, &why);
+    bool scored = bytes != NULL;
+    look_for_scores(w, &c->query);
+    if (!bytes) {
+        bytes = t->bytes;
+        length = t->length;
+        ek_metrics_count(tools->metrics, EK_COUNT_SCORE_FAILED, 1);
+        ek_ticket_log(tools->log, EK_LOG_ERROR, "score_failed", t, NULL, why.message);
+    }
+    if (scored && c->routing.wanted)
+        sample(w, c);
+    int rc = ek_outlet_forward(w->outlet, t, bytes, length, ek_context_plan_version(c),
+                               ek_context_action(c), e);
+    if (!rc)
+        note_sent(w, c, scored);
+    return rc;
+}
+
+/* As it came, whatever it is. */
+static int forward_paused(struct worker *w, struct ek_ticket *t, const struct ek_shared_list *l,
+                          struct ek_error *e)
+{
+    struct ek_metrics *m = w->crew->tools.metrics;
+    ek_metrics_count(m, EK_COUNT_UNREADABLE_FORWARDED, l->rc != 0);
+    return ek_outlet_forward(w->outlet, t, t->bytes, t->length,
+                             ek_metrics_gauge_value(m, EK_GAUGE_PLAN_VERSION), "paused", e);
+}
+
+/* Fails when the stage cannot go on; then the ticket is still ours. */
+static int pass_on(struct worker *w, struct ek_ticket *t, const struct ek_shared_list *l,
+                   struct ek_error *e)
+{
+    char text[600];
+    if (l->rc == EK_ENOMEM) {
+        *e = l->why; /* no fault of the message: a restart reads it again */
+        return l->rc;
+    }
+    if (ek_pause_is_on(w->crew->tools.pause))
+        return forward_paused(w, t, l, e);
+    if (!l->rc)
+        return forward(w, t, l->context, e);
+    return ek_outlet_dead_letter(w->outlet, t, l->why.code,
+                                 ek_error_text(&l->why, text, sizeof text), e);
+}
+
+static bool failed(const struct ek_crew *c)
+{
+    return atomic_load_explicit(&c->failed, memory_order_relaxed);
+}
+
+static void send_or_return(struct worker *w, struct ek_ticket *t, const struct ek_shared_list *l)
+{
+    struct ek_error e = {0};
+    bool over = t->silent && l->rc != EK_ENOMEM;
+    if (over || failed(w->crew)) {
+        give_back(w->crew, t);
+    } else if (pass_on(w, t, l, &e)) {
+        fail(w->crew, &e);
+        give_back(w->crew, t);
+    }
+}
+
+/* Messages that need not be worked on any more go back at once. Returns how many are left. */
+static size_t sort_out(struct worker *w, struct ek_ticket **tickets, size_t count)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++)
+        if (failed(w->crew) || ek_ticket_loose(tickets[i]))
+            give_back(w->crew, tickets[i]);
+        else
+            tickets[kept++] = tickets[i];
+    return kept;
+}
+
+static void show_sample(struct worker *w, const struct ek_context *c)
+{
+    if (!w->sample || w->sampled != c)
+        return;
+    ek_samples_put(w->crew->tools.samples, w->sample, ek_both_ways_scores(c->ways), ek_now_ms());
+    w->sample = NULL;
+}
+
+/* When all outputs are with the producer: nobody waits for it, and messages may be gone. */
+static void try_lists(struct worker *w)
+{
+    size_t half = RING_BATCHES / 2 * (size_t)w->crew->tools.config->batch;
+    for (size_t i = 0; i < w->to_try_count; i++) {
+        uint64_t began = ek_now_ns();
+        if (!ek_tries_may(&w->tries, ek_ring_depth(w->ring) > half, began))
+            continue;
+        size_t waiting = w->tries.waiting;
+        ek_tries_list(&w->tries, w->to_try[i]);
+        if (w->tries.waiting > waiting && !w->tries.trial[waiting].failed)
+            show_sample(w, w->to_try[i]);
+        ek_tries_spent(&w->tries, ek_now_ns() - began);
+    }
+    if (w->sample) /* its list was passed over */
+        w->sample_due_ms += EK_SAMPLE_AGAIN_MS - EK_SAMPLE_EVERY_MS;
+    ek_sample_free(w->sample);
+    w->sample = NULL;
+    w->to_try_count = 0;
+}
+
+/* The guard has other assets than what was read: those of its own are laid. What was tried with the
+ * old ones says nothing of these. */
+static void take_laid(struct worker *w)
+{
+    pthread_mutex_lock(&w->crew->lock);
+    struct contexts *laid = w->laid;
+    w->laid = NULL;
+    pthread_mutex_unlock(&w->crew->lock);
+    if (laid)
+        use(w, laid);
+    w->tries.waiting = 0;
+    ek_acts_clear(&w->tries.acts);
+}
+
+static size_t read_some(struct worker *w, struct ek_ticket *const *tickets, size_t count)
+{
+    return ek_ahead_read(w->list, tickets, count, read_one, w);
+}
+
+/* At most w->together of them. Returns how many are left: the last ones. */
+static size_t work(struct worker *w, struct ek_ticket **tickets, size_t given)
+{
+    const struct ek_crew_tools *tools = &w->crew->tools;
+    w->began_ns = ek_now_ns();
+    size_t kept = sort_out(w, tickets, given), count = read_some(w, tickets, kept);
+    while (!ek_shared_guard_take(tools->guard, w->list, count, w->clock_ms, &w->tries)) {
+        take_laid(w);
+        count = read_some(w, tickets, kept);
+    }
+    for (size_t i = 0; i < count; i++) {
+        send_or_return(w, tickets[i], &w->list[i]);
+        ek_metrics_time_ns(tools->metrics, EK_TIME_STAGE, ek_now_ns() - w->began_ns);
+    }
+    try_lists(w);
+    ek_ahead_done(w->list, count);
+    memmove(tickets + given - (kept - count), tickets + count, (kept - count) * sizeof *tickets);
+    return kept - count;
+}
+
+static void *run(void *context)
+{
+    struct worker *w = context;
+    size_t most = (size_t)w->crew->tools.config->batch, count;
+    while ((count = ek_ring_take(w->ring, (void **)w->batch, most))) {
+        w->clock_ms = ek_shared_guard_clock_ms(w->crew->tools.guard);
+        for (size_t at = 0, some; at < count; at += some) {
+            some = count - at < w->together ? count - at : w->together;
+            some = ek_ahead_of(w->batch + at, some);
+            some -= work(w, w->batch + at, some);
+        }
+        if (ek_tries_has_news(&w->tries) && !ek_ring_depth(w->ring))
+            ek_shared_guard_tried(w->crew->tools.guard, &w->tries);
+    }
+    return NULL;
+}
+
+int ek_crew_start(struct ek_crew *c, struct ek_error *e)
+{
+    for (int i = 0; i < c->size; i++) {
+        int problem = pthread_create(&c->worker[i].thread, NULL, run, &c->worker[i]);
+        if (problem)
+            return ek_fail(e, EK_EIO, "cannot start a worker: %s", strerror(problem));
+        c->worker[i].started = true;
+    }
+    ek_metrics_gauge(c->tools.metrics, EK_GAUGE_WORKERS, (uint64_t)c->size);
+    return EK_OK;
+}
+
+void ek_crew_stop(struct ek_crew *c)
+{
+    for (int i = 0; c->worker && i < c->size; i++)
+        if (c->worker[i].started)
+            ek_ring_close(c->worker[i].ring);
+    for (int i = 0; c->worker && i < c->size; i++) {
+        if (c->worker[i].started)
+            pthread_join(c->worker[i].thread, NULL);
+        c->worker[i].started = false;
+    }
+}
+
+/* Puts a set for each worker where the last ones laid, or nothing; those go. */
+static void lay(struct ek_crew *c, struct contexts **sets)
+{
+    struct contexts *gone[EK_WORKERS_MAX];
+    pthread_mutex_lock(&c->lock);
+    for (int i = 0; i < c->size; i++) {
+        gone[i] = c->worker[i].next;
+        c->worker[i].next = sets ? sets[i] : NULL;
+    }
+    pthread_mutex_unlock(&c->lock);
+    for (int i = 0; i < c->size; i++)
+        free_contexts(gone[i]);
+}
+
+int ek_crew_lay(struct ek_crew *c, struct ek_loaded *assets, struct ek_error *e)
+{
+    struct contexts *sets[EK_WORKERS_MAX] = {NULL};
+    int rc = EK_OK;
+    for (int i = 0; !rc && i < c->size; i++)
+        rc = make_contexts(&sets[i], c->worker[i].together, assets, e);
+    if (!rc)
+        lay(c, sets);
+    for (int i = 0; rc && i < c->size; i++)
+        free_contexts(sets[i]);
+    return rc;
+}
+
+void ek_crew_take_back(struct ek_crew *c)
+{
+    lay(c, NULL);
+}
+
+void ek_crew_turn(struct ek_crew *c)
+{
+    struct contexts *gone[EK_WORKERS_MAX];
+    pthread_mutex_lock(&c->lock);
+    for (int i = 0; i < c->size; i++) {
+        struct worker *w = &c->worker[i];
+        gone[i] = w->laid; /* it had no list since the turn before */
+        w->laid = w->next;
+        w->next = NULL;
+    }
+    pthread_mutex_unlock(&c->lock);
+    for (int i = 0; i < c->size; i++)
+        free_contexts(gone[i]);
+}
+
+size_t ek_crew_room(struct ek_crew *c, int w)
+{
+    return ek_ring_room(c->worker[w].ring);
+}
+
+void ek_crew_give(struct ek_crew *c, int w, struct ek_ticket *const *tickets, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        ek_ring_put(c->worker[w].ring, tickets[i]);
+    ek_ring_publish(c->worker[w].ring);
+}
+
+size_t ek_crew_waiting(const struct ek_crew *c)
+{
+    size_t sum = 0;
+    for (int i = 0; i < c->size; i++)
+        sum += ek_ring_depth(c->worker[i].ring);
+    return sum;
+}
+
+struct ek_ticket *ek_crew_returned(struct ek_crew *c)
+{
+    if (!atomic_load_explicit(&c->some_returned, memory_order_relaxed))
+        return NULL;
+    pthread_mutex_lock(&c->lock);
+    struct ek_ticket *t = c->returned;
+    if (t)
+        c->returned = t->back;
+    atomic_store(&c->some_returned, c->returned != NULL);
+    pthread_mutex_unlock(&c->lock);
+    return t;
+}
+
+int ek_crew_failure(struct ek_crew *c, struct ek_error *e)
+{
+    if (!atomic_load_explicit(&c->failed, memory_order_relaxed))
+        return EK_OK;
+    pthread_mutex_lock(&c->lock);
+    if (e)
+        *e = c->failure;
+    int rc = c->failure.code;
+    pthread_mutex_unlock(&c->lock);
+    return rc;
+}

@@ -1,0 +1,137 @@
+#include "daemon/state/checkpoint_ref.h"
+
+#include "base/error.h"
+#include "base/parse.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { LINE_BYTES = 320 };
+
+int ek_state_note_add(struct ek_buf *note, const char *topic, int partition, int64_t seen)
+{
+    char line[LINE_BYTES];
+    int length = snprintf(line, sizeof line, "%s/%d %" PRId64 "\n", topic, partition, seen);
+    return length < (int)sizeof line ? ek_buf_add(note, line, (size_t)length) : EK_ELIMIT;
+}
+
+int64_t ek_state_note_seen(const void *note, size_t length, const char *topic, int partition)
+{
+    char name[LINE_BYTES];
+    int64_t seen;
+    const char *at = note, *end = length ? at + length : at;
+    size_t size = (size_t)snprintf(name, sizeof name, "%s/%d ", topic, partition);
+    while (at < end) {
+        const char *stop = memchr(at, '\n', (size_t)(end - at));
+        size_t line = (size_t)((stop ? stop : end) - at);
+        if (line > size && !memcmp(at, name, size))
+            return ek_parse_i64(at + size, line - size, &seen) || seen < 0 ? -1 : seen;
+        at += line + (stop != NULL);
+    }
+    return -1;
+}
+
+enum { HEAD_DIGITS = 16, NUMBER_MAX = 0x7fffffff };
+
+void ek_state_pointer_write(const struct ek_state_pointer *p, char text[EK_POINTER_BYTES])
+{
+    snprintf(text, EK_POINTER_BYTES,
+             "ek1;home=%s/%d;base=%" PRIu64 ";head=%016" PRIx64 ";since=%" PRId64 ";seen=%" PRId64,
+             p->topic, p->partition, p->base, p->head, p->since_ms, p->seen);
+}
+
+/* What is left of the text. */
+struct rest {
+    const char *at, *end;
+};
+
+/* The text of a field, up to the next ';'; false when the next one is another. */
+static bool field(struct rest *r, const char *name, const char **text, size_t *length)
+{
+    size_t size = strlen(name);
+    if ((size_t)(r->end - r->at) <= size || memcmp(r->at, name, size) != 0 || r->at[size] != '=')
+        return false;
+    *text = r->at + size + 1;
+    const char *stop = memchr(*text, ';', (size_t)(r->end - *text));
+    *length = (size_t)((stop ? stop : r->end) - *text);
+    r->at = stop ? stop + 1 : r->end;
+    return true;
+}
+
+static bool whole(struct rest *r, const char *name, int64_t *out)
+{
+    const char *text;
+    size_t length;
+    return field(r, name, &text, &length) && !ek_parse_i64(text, length, out) && *out >= 0;
+}
+
+static bool read_home(struct rest *r, struct ek_state_pointer *p)
+{
+    const char *text;
+    size_t length, topic;
+    int64_t number;
+    if (!field(r, "home", &text, &length))
+        return false;
+    for (topic = length; topic > 0 && text[topic - 1] != '/'; topic--)
+        ;
+    if (topic < 2 || topic > EK_TOPIC_BYTES || memchr(text, 0, topic) || /* with its '/' */
+        ek_parse_i64(text + topic, length - topic, &number) || number < 0 || number > NUMBER_MAX)
+        return false;
+    memcpy(p->topic, text, topic - 1);
+    p->topic[topic - 1] = 0;
+    p->partition = (int)number;
+    return true;
+}
+
+static int digit(char c)
+{
+    static const char digits[] = "0123456789abcdef";
+    const char *found = c ? strchr(digits, c) : NULL;
+    return found ? (int)(found - digits) : -1;
+}
+
+static bool read_head(struct rest *r, uint64_t *out)
+{
+    const char *text;
+    size_t length;
+    if (!field(r, "head", &text, &length) || length != HEAD_DIGITS)
+        return false;
+    *out = 0;
+    for (size_t i = 0; i < length; i++) {
+        int d = digit(text[i]);
+        if (d < 0)
+            return false;
+        *out = *out << 4 | (uint64_t)d;
+    }
+    return true;
+}
+
+static bool is_newer(const char *text, size_t length)
+{
+    const char *stop = length > 2 && !memcmp(text, "ek", 2) ? memchr(text, ';', length) : NULL;
+    int64_t version;
+    return stop && !ek_parse_i64(text + 2, (size_t)(stop - text) - 2, &version) && version > 1;
+}
+
+enum ek_pointer_kind ek_state_pointer_read(const char *text, size_t length,
+                                           struct ek_state_pointer *out)
+{
+    static const char mine[] = "ek1;";
+    struct ek_state_pointer p;
+    int64_t base;
+    if (length < sizeof mine || memcmp(text, mine, sizeof mine - 1) != 0)
+        return is_newer(text, length) ? EK_POINTER_NEWER : EK_POINTER_NONE;
+    struct rest r = {text + sizeof mine - 1, text + length};
+    if (!read_home(&r, &p) || !whole(&r, "base", &base) || !read_head(&r, &p.head) ||
+        !whole(&r, "since", &p.since_ms) || !whole(&r, "seen", &p.seen) || r.at != r.end)
+        return EK_POINTER_NONE;
+    p.base = (uint64_t)base;
+    *out = p;
+    return EK_POINTER_READ;
+}
+
+bool ek_state_pointer_home(const struct ek_state_pointer *p, const char *topic, int partition)
+{
+    return p->partition == partition && !strcmp(p->topic, topic);
+}

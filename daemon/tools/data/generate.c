@@ -1,0 +1,251 @@
+/* evenkeel gen: synthetic traffic, with faults if wanted. */
+#include "base/alloc.h"
+#include "base/file.h"
+#include "base/parse.h"
+#include "daemon/base/arguments.h"
+#include "daemon/base/command.h"
+#include "daemon/files/list_writer.h"
+#include "daemon/files/lists_in.h"
+#include "lists/dataset.h"
+#include "offline/world/hotel.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { MEDIAN_LISTS = 2000 };
+
+struct gen {
+    struct ek_list_sink_options sink;
+    const char **faults;
+    const char *world, *manifest_out;
+    uint64_t queries, first;
+    struct ek_error e;
+};
+
+enum {
+    OPT_FROM = 256,
+    OPT_SOURCES,
+    OPT_FAULT,
+    OPT_MODEL,
+    OPT_MANIFEST,
+    OPT_ENCODING,
+    OPT_LAYOUT,
+    OPT_JSON
+};
+
+static const struct argp_option OPTIONS[] = {
+    {"queries", 'n', "N", 0, "How many lists (10000)", 0},
+    {"seed", 's', "S", 0, "Seed of the traffic (7)", 0},
+    {"from", OPT_FROM, "I", 0, "Number of the first list (0); parts made apart fit together", 0},
+    {"format", 'f', "FORMAT", 0, "letor (text) or messages (letor)", 0},
+    {"encoding", OPT_ENCODING, "KIND", 0,
+     "Features in messages as array, bin or map; json or json-map: JSON, one message a line "
+     "(array)",
+     0},
+    {"layout", OPT_LAYOUT, "KIND", 0, "Messages of a list, or of an item each (list)", 0},
+    {"sources", OPT_SOURCES, "N", 0,
+     "Give each item of messages one of N sources, numbers from 0, by chance", 0},
+    {"fault", OPT_FAULT, "SPEC", 0, "Break something, see below; may be given again", 0},
+    {"score-model", OPT_MODEL, "FILE", 0,
+     "Upstream scores come from this model, nothing routed, faults seen; else they are 0", 0},
+    {"manifest-out", OPT_MANIFEST, "FILE", 0, "Write the manifest of these lists as well", 0},
+    {"output", 'o', "FILE", 0, "Where to (standard output); .gz and .zst compress", 0},
+    {"json", OPT_JSON, NULL, 0, "How much was written, as JSON on standard output; needs -o", 0},
+    {0}};
+
+static void number(struct argp_state *state, const char *name, const char *arg, uint64_t *out)
+{
+    if (ek_parse_u64(arg, EK_WHOLE, out))
+        argp_error(state, "--%s needs a whole number, not '%s'", name, arg);
+}
+
+static void format(struct argp_state *state, const char *arg, bool *letor)
+{
+    if (strcmp(arg, "letor") != 0 && strcmp(arg, "messages") != 0)
+        argp_error(state, "unknown format '%s' (letor, messages)", arg);
+    *letor = !strcmp(arg, "letor");
+}
+
+static void world(struct argp_state *state, struct gen *g, const char *arg)
+{
+    if (g->world)
+        argp_error(state, "'%s' is one too many", arg);
+    if (strcmp(arg, "hotel") != 0)
+        argp_error(state, "there is no generator '%s', only 'hotel'", arg);
+    g->world = arg;
+}
+
+static void finish(struct argp_state *state, const struct gen *g)
+{
+    if (!g->world)
+        argp_error(state, "what shall be generated? 'hotel' is what there is");
+    if (g->sink.letor && g->sink.upstream.model)
+        argp_error(state, "LETOR has no place for scores, --score-model needs --format "
+                          "messages");
+    if (g->sink.letor && g->sink.layout == EK_LAYOUT_ITEM)
+        argp_error(state, "LETOR has no layout, --layout needs --format messages");
+    if (g->sink.letor && g->sink.sources)
+        argp_error(state, "LETOR has no place for sources, --sources needs --format messages");
+    if (ek_is_stdout(g->sink.path) + ek_is_stdout(g->manifest_out) + g->sink.json > 1)
+        argp_error(state, "only one of the lists, --manifest-out and --json can have standard "
+                          "output: name a file with -o");
+    if (g->queries > UINT64_MAX - g->first)
+        argp_error(state, "--from and --queries together are too large");
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+    struct gen *g = state->input;
+    switch (key) {
+    case 'n':
+        number(state, "queries", arg, &g->queries);
+        break;
+    case 's':
+        number(state, "seed", arg, &g->sink.upstream.seed);
+        break;
+    case OPT_FROM:
+        number(state, "from", arg, &g->first);
+        break;
+    case 'f':
+        format(state, arg, &g->sink.letor);
+        break;
+    case OPT_ENCODING:
+        if (ek_encoding_parse(arg, &g->sink.encoding, &g->e))
+            argp_error(state, "%s", g->e.message);
+        break;
+    case OPT_LAYOUT:
+        if (ek_layout_parse(arg, &g->sink.layout, &g->e))
+            argp_error(state, "%s", g->e.message);
+        break;
+    case OPT_SOURCES:
+        g->sink.sources = ek_sources_number(state, arg);
+        break;
+    case OPT_FAULT:
+        g->faults[g->sink.upstream.fault_count++] = arg;
+        break;
+    case OPT_MODEL:
+        g->sink.upstream.model = arg;
+        break;
+    case OPT_MANIFEST:
+        g->manifest_out = arg;
+        break;
+    case OPT_JSON:
+        g->sink.json = true;
+        break;
+    case 'o':
+        g->sink.path = arg;
+        break;
+    case ARGP_KEY_ARG:
+        world(state, g, arg);
+        break;
+    case ARGP_KEY_END:
+        finish(state, g);
+        break;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+    return 0;
+}
+
+static int fit(struct gen *g, struct ek_hotel *hotel, struct ek_query *q,
+               struct ek_upstream *upstream)
+{
+    struct ek_dataset d;
+    uint64_t lists = g->queries < MEDIAN_LISTS ? g->queries : MEDIAN_LISTS;
+    int rc = EK_OK;
+    if (!ek_upstream_needs_fit(upstream))
+        return EK_OK;
+    ek_dataset_init(&d, EK_HOTEL_ITEM_FEATURES, EK_HOTEL_QUERY_FEATURES);
+    for (uint64_t i = 0; i < lists && !rc; i++) {
+        rc = ek_hotel_list(hotel, g->first + i, q, &g->e);
+        if (!rc)
+            rc = ek_dataset_add(&d, q, &g->e);
+    }
+    if (!rc)
+        rc = ek_upstream_fit(upstream, &d, &g->e);
+    ek_dataset_release(&d);
+    return rc;
+}
+
+static int put_lists(struct gen *g, struct ek_hotel *hotel, struct ek_query *q,
+                     struct ek_list_sink *sink)
+{
+    struct ek_progress progress;
+    int rc = fit(g, hotel, q, ek_list_sink_upstream(sink));
+    ek_progress_start(&progress, "generating");
+    for (uint64_t i = 0; i < g->queries && !rc; i++) {
+        rc = ek_hotel_list(hotel, g->first + i, q, &g->e);
+        if (!rc)
+            rc = ek_list_sink_put(sink, q, g->first + i, &g->e);
+        ek_progress_update(&progress, i, g->queries, NULL);
+    }
+    if (!rc) {
+        char note[40];
+        snprintf(note, sizeof note, "%llu lists", (unsigned long long)g->queries);
+        ek_progress_finish(&progress, note);
+    }
+    return rc;
+}
+
+static int generate(struct gen *g)
+{
+    struct ek_hotel *hotel;
+    struct ek_list_sink *sink;
+    struct ek_query q;
+    int rc = ek_hotel_new(&hotel, g->sink.upstream.seed, &g->e);
+    if (rc)
+        return rc;
+    rc = ek_list_sink_open(&sink, &g->sink, &g->e);
+    if (!rc) {
+        ek_query_init(&q);
+        rc = put_lists(g, hotel, &q, sink);
+        ek_query_release(&q);
+        if (rc)
+            ek_list_sink_abandon(sink);
+        else
+            rc = ek_list_sink_close(sink, &g->e);
+    }
+    ek_hotel_free(hotel);
+    return rc;
+}
+
+static int with_manifest(struct gen *g)
+{
+    struct ek_manifest *manifest;
+    const char *text = ek_hotel_manifest();
+    int rc = ek_manifest_parse(&manifest, "hotel", text, strlen(text), &g->e);
+    if (rc)
+        return rc;
+    g->sink.upstream.manifest = manifest;
+    if (g->manifest_out) /* first, as it takes no time to find that it cannot be written */
+        rc = ek_file_write(g->manifest_out, ek_hotel_manifest(), &g->e);
+    if (!rc)
+        rc = generate(g);
+    ek_manifest_free(manifest);
+    return rc;
+}
+
+int ek_cmd_gen(int argc, char **argv)
+{
+    static const char doc[] =
+        "Generates hotel searches with bookings: LETOR text or messages, with faults from a query "
+        "on, for a share or an arm."
+        "\vA fault is written FEATURE[,FEATURE]=OPERATION[,from=N][,to=N][,share=S][,items=S]"
+        "[,source=N][,SEGMENT=VALUE]. Operations: x100, ^2, +50, -50, +1median (of the feature), "
+        "*QUERYFEATURE, neg, zero, nan, =7 (set), currency (one of seven rates for each list), "
+        "recode (each code becomes the next one). Queries count from 0.\n\n"
+        "  evenkeel gen hotel --fault price=x100,from=50,to=90,share=0.5,arm=B -o t.txt";
+    static const struct argp argp = {OPTIONS, parse, "hotel", doc, NULL, NULL, NULL};
+    struct gen g = {.queries = 10000, .sink = {.path = "-", .letor = true, .command = "gen"}};
+    g.sink.upstream.seed = 7;
+    g.faults = ek_calloc((size_t)argc, sizeof *g.faults);
+    if (!g.faults) {
+        ek_fail(&g.e, EK_ENOMEM, "no memory for the options");
+        return ek_cli_fail(&g.e);
+    }
+    g.sink.upstream.faults = g.faults;
+    ek_cli_parse(&argp, argc, argv, 0, &g);
+    int rc = with_manifest(&g);
+    ek_free(g.faults);
+    return rc ? ek_cli_fail(&g.e) : EK_EXIT_OK;
+}

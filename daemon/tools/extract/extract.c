@@ -1,0 +1,343 @@
+/* evenkeel extract: features of queries and texts. */
+#include "daemon/tools/extract/extract.h"
+
+#include "base/parse.h"
+#include "daemon/base/arguments.h"
+#include "daemon/base/command.h"
+#include "daemon/tools/extract/extract_features.h"
+#include "daemon/tools/extract/extract_index.h"
+#include "text/index/build.h"
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+
+struct named {
+    const char *option, *path;
+};
+
+enum { OUTPUTS = 3, OTHERS = 6 };
+
+static bool same_inode(const struct stat *a, const struct stat *b)
+{
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+static const char *base_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+static bool folder_of(const char *path, struct stat *s)
+{
+    char folder[PATH_MAX] = ".";
+    size_t length = (size_t)(base_of(path) - path);
+    if (length >= sizeof folder)
+        return false; /* none has such a name */
+    if (length) {
+        memcpy(folder, path, length);
+        folder[length] = 0;
+    }
+    return !stat(folder, s);
+}
+
+/* Files that are there by what they are (links, other ways to the same), those that are not yet by
+ * folder and name. Devices and pipes may be named as often as one likes. */
+static bool same_file(const char *a, const char *b)
+{
+    struct stat x, y;
+    bool has_x = !stat(a, &x), has_y = !stat(b, &y);
+    if (has_x && has_y)
+        return S_ISREG(x.st_mode) && same_inode(&x, &y);
+    return has_x == has_y && !strcmp(base_of(a), base_of(b)) && folder_of(a, &x) &&
+           folder_of(b, &y) && same_inode(&x, &y);
+}
+
+static bool is_stdin(const char *path)
+{
+    return !strcmp(path, "-") || !strcmp(path, "/dev/stdin");
+}
+
+static int clash(const struct named *a, const struct named *b, struct ek_error *e)
+{
+    return ek_fail(e, EK_EUSAGE, "--%s and --%s are the same file, '%s'", a->option, b->option,
+                   a->path);
+}
+
+static int check_output(const struct named *out, const struct named *in, size_t n,
+                        struct ek_error *e)
+{
+    for (size_t i = 0; i < n; i++)
+        if (in[i].path && out->path && !ek_is_stdout(out->path) && !is_stdin(in[i].path) &&
+            same_file(out->path, in[i].path))
+            return clash(out, &in[i], e);
+    return EK_OK;
+}
+
+/* Named twice, it would have its bytes in one place and its end in the other. */
+static int check_stdin(const struct named *in, size_t n, struct ek_error *e)
+{
+    const struct named *first = NULL;
+    for (size_t i = 0; i < n; i++) {
+        if (!in[i].path || !is_stdin(in[i].path))
+            continue;
+        if (first)
+            return ek_fail(e, EK_EUSAGE, "--%s and --%s cannot both be standard input",
+                           first->option, in[i].option);
+        first = &in[i];
+    }
+    return EK_OK;
+}
+
+int ek_extract_paths_check(const struct ek_extract_args *a, struct ek_error *e)
+{
+    bool builds = a->collection.count > 0;
+    struct named out[OUTPUTS] = {{"output", a->output},
+                                 {"manifest-out", a->manifest_out},
+                                 {"index", builds ? a->index : NULL}};
+    struct named in[OTHERS + EK_FILES_MAX] = {{"index", builds ? NULL : a->index},
+                                              {"queries", a->queries},
+                                              {"candidates", a->candidates},
+                                              {"qrels", a->qrels},
+                                              {"features", a->features}};
+    size_t n = OTHERS;
+    int rc = EK_OK;
+    for (int i = 0; i < a->collection.count; i++)
+        in[n++] = (struct named){"collection", a->collection.path[i]};
+    for (size_t i = 0; i < OUTPUTS && !rc; i++) {
+        rc = check_output(&out[i], in, n, e);
+        if (!rc)
+            rc = check_output(&out[i], out + i + 1, OUTPUTS - i - 1, e);
+    }
+    return rc ? rc : check_stdin(in, n, e);
+}
+
+enum {
+    OPT_COLLECTION = 256,
+    OPT_COLLECTION_FORMAT,
+    OPT_STEM,
+    OPT_MEMORY,
+    OPT_QUERIES,
+    OPT_CANDIDATES,
+    OPT_QRELS,
+    OPT_TOP,
+    OPT_FORMAT,
+    OPT_MANIFEST,
+    OPT_LIST,
+    OPT_LIST_DOCS,
+    OPT_JSON
+};
+
+static const struct argp_option OPTIONS[] = {
+    {NULL, 0, NULL, 0, "An index of texts", 1},
+    {"index", 'i', "FILE", 0, "The index: written with --collection, else read (needed)", 1},
+    {"collection", OPT_COLLECTION, "FILE...", 0,
+     "Texts, plain or compressed, - for standard input; further files may follow", 1},
+    {"collection-format", OPT_COLLECTION_FORMAT, "KIND", 0,
+     "jsonl: a JSON object a line; trec: <DOC> ... </DOC>; auto: what it looks like (auto)", 1},
+    {"stem", OPT_STEM, "LANGUAGE", 0, "Cut words to their stems: english, german, ... (none)", 1},
+    {"memory", OPT_MEMORY, "BYTES", 0, "What building may take before it goes to disk (512MiB)", 1},
+    {NULL, 0, NULL, 0, "Features from it", 2},
+    {"queries", OPT_QUERIES, "FILE", 0, "A query a line: id<TAB>text, or JSON {\"id\", \"text\"}",
+     2},
+    {"candidates", OPT_CANDIDATES, "FILE", 0,
+     "Which documents for which query: a TREC run, or query<TAB>document (the best by BM25)", 2},
+    {"top", OPT_TOP, "K", 0, "So many candidates a query where no file names them (100)", 2},
+    {"qrels", OPT_QRELS, "FILE", 0, "Labels: TREC qrels; what is not there is 0", 2},
+    {"features", 'f', "FILE", 0, "Which features, as YAML (the 435 of the core)", 2},
+    {"output", 'o', "FILE", 0, "Where to (standard output)", 2},
+    {"format", OPT_FORMAT, "KIND", 0, "letor, csv or npz (by the ending of -o, else letor)", 2},
+    {"manifest-out", OPT_MANIFEST, "FILE", 0, "The manifest of what was written", 2},
+    {NULL, 0, NULL, 0, "Both", 3},
+    {"list", OPT_LIST, NULL, 0, "List the features there are, and do nothing else", 3},
+    {"list-docs", OPT_LIST_DOCS, NULL, 0, "Print docs/text-features.md, and do nothing else", 3},
+    {"json", OPT_JSON, NULL, 0, "What it came to, as JSON on standard output", 3},
+    {0}};
+
+static bool ends_with(const char *name, const char *end)
+{
+    size_t length = strlen(name), n = strlen(end);
+    return length >= n && !strcasecmp(name + length - n, end);
+}
+
+static enum ek_extract_format format_of(const char *path)
+{
+    if (path && ends_with(path, ".npz"))
+        return EK_EXTRACT_NPZ;
+    bool csv = path && (ends_with(path, ".csv") || ends_with(path, ".csv.gz") ||
+                        ends_with(path, ".csv.zst"));
+    return csv ? EK_EXTRACT_CSV : EK_EXTRACT_LETOR;
+}
+
+/* What was given for a half of the work that is not asked for. */
+static void check_halves(struct argp_state *state, const struct ek_extract_args *a)
+{
+    bool builds = a->collection.count > 0;
+    if (!a->queries && (a->candidates || a->qrels || a->features || a->output || a->manifest_out ||
+                        a->top || a->format_given))
+        argp_error(state, "to extract features, --queries is needed");
+    if (!builds && strcmp(a->stemmer, "none") != 0)
+        argp_error(state, "--stem goes with --collection; an index keeps what it was made with");
+    if (!builds && (a->memory_bytes || a->collection_format != EK_COLLECTION_AUTO))
+        argp_error(state, "--memory and --collection-format go with --collection");
+    if (a->candidates && a->top)
+        argp_error(state, "--candidates has the documents: --top is for BM25");
+}
+
+/* One file, one thing. */
+static void check_outputs(struct argp_state *state, struct ek_extract_args *a)
+{
+    bool rows = a->queries && (!a->output || ek_is_stdout(a->output));
+    if (rows && a->format == EK_EXTRACT_NPZ)
+        argp_error(state, "npz needs -o FILE");
+    if (rows && a->json)
+        argp_error(state, "the features have standard output: --json needs -o FILE");
+    if (ek_is_stdout(a->manifest_out) && (rows || a->json))
+        argp_error(state, "standard output can have one thing only: --manifest-out needs a file");
+    if (ek_extract_paths_check(a, &a->e))
+        argp_error(state, "%s", a->e.message);
+}
+
+static void finish(struct argp_state *state, struct ek_extract_args *a)
+{
+    if (a->list)
+        return;
+    if (!a->collection.count && !a->queries)
+        argp_error(state, "--collection to build an index, --queries to extract, or both");
+    if (!a->index)
+        argp_error(state, "--index is needed");
+    check_halves(state, a);
+    if (!a->format_given)
+        a->format = format_of(a->output);
+    check_outputs(state, a);
+    a->memory_bytes = a->memory_bytes ? a->memory_bytes : EK_BUILD_MEMORY;
+    a->top = a->top ? a->top : EK_EXTRACT_TOP;
+}
+
+static void take_file(struct argp_state *state, struct ek_extract_args *a, const char *arg)
+{
+    if (ek_files_add(&a->collection, arg, &a->e))
+        argp_error(state, "%s", a->e.message);
+}
+
+static void take_word(struct argp_state *state, struct ek_extract_args *a, const char *arg)
+{
+    if (!a->collection.count)
+        argp_error(state, "'%s' stands alone; files follow --collection", arg);
+    take_file(state, a, arg);
+}
+
+static void take_memory(struct argp_state *state, struct ek_extract_args *a, const char *arg)
+{
+    uint64_t n = 0;
+    if (ek_parse_bytes(arg, EK_WHOLE, &n) || n < EK_BUILD_MEMORY_MIN || n > EK_BUILD_MEMORY_MAX)
+        argp_error(state, "--memory needs bytes from %lldMiB to %lldGiB like 512MiB, not '%s'",
+                   EK_BUILD_MEMORY_MIN >> 20, EK_BUILD_MEMORY_MAX >> 30, arg);
+    a->memory_bytes = n;
+}
+
+static void take_top(struct argp_state *state, struct ek_extract_args *a, const char *arg)
+{
+    a->top = ek_cli_whole(state, "top", arg, 1, EK_EXTRACT_TOP_MAX);
+}
+
+static void take_format(struct argp_state *state, struct ek_extract_args *a, const char *arg)
+{
+    static const char *const words[] = {"letor", "csv", "npz"};
+    a->format = (enum ek_extract_format)ek_one_of(state, "format", arg, words, 3);
+    a->format_given = true;
+}
+
+static void take_kind(struct argp_state *state, struct ek_extract_args *a, const char *arg)
+{
+    static const char *const words[] = {"auto", "jsonl", "trec"};
+    a->collection_format =
+        (enum ek_collection_format)ek_one_of(state, "collection-format", arg, words, 3);
+}
+
+/* Options that are a text and nothing more. */
+static const char **text_of(struct ek_extract_args *a, int key)
+{
+    switch (key) {
+    case 'i':
+        return &a->index;
+    case 'o':
+        return &a->output;
+    case 'f':
+        return &a->features;
+    case OPT_STEM:
+        return &a->stemmer;
+    case OPT_QUERIES:
+        return &a->queries;
+    case OPT_CANDIDATES:
+        return &a->candidates;
+    case OPT_QRELS:
+        return &a->qrels;
+    case OPT_MANIFEST:
+        return &a->manifest_out;
+    default:
+        return NULL;
+    }
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+    static const struct {
+        int key;
+        void (*take)(struct argp_state *state, struct ek_extract_args *a, const char *arg);
+    } TAKES[] = {{OPT_COLLECTION, take_file}, {ARGP_KEY_ARG, take_word},
+                 {OPT_MEMORY, take_memory},   {OPT_TOP, take_top},
+                 {OPT_FORMAT, take_format},   {OPT_COLLECTION_FORMAT, take_kind}};
+    struct ek_extract_args *a = state->input;
+    const char **text = text_of(a, key);
+    if (text) {
+        *text = arg;
+        return 0;
+    }
+    for (size_t i = 0; i < sizeof TAKES / sizeof *TAKES; i++)
+        if (TAKES[i].key == key) {
+            TAKES[i].take(state, a, arg);
+            return 0;
+        }
+    if (key == OPT_LIST || key == OPT_LIST_DOCS) {
+        a->list = true;
+        a->list_docs = key == OPT_LIST_DOCS;
+    } else if (key == OPT_JSON)
+        a->json = true;
+    else if (key == ARGP_KEY_END)
+        finish(state, a);
+    else
+        return ARGP_ERR_UNKNOWN;
+    return 0;
+}
+
+void ek_extract_args_parse(struct ek_extract_args *a, int argc, char **argv)
+{
+    static const char doc[] =
+        "Makes an index of a collection of texts, and from it the features of queries and "
+        "documents "
+        "that a ranking model learns from."
+        "\v  evenkeel extract --collection docs.jsonl.zst --index docs.ekx --stem english\n"
+        "  evenkeel extract -i docs.ekx --queries q.tsv --qrels qrels.txt -o t.letor";
+    static const struct argp argp = {OPTIONS, parse, "[FILE...]", doc, NULL, NULL, NULL};
+    *a = (struct ek_extract_args){.stemmer = "none"};
+    ek_cli_parse(&argp, argc, argv, 0, a);
+}
+
+int ek_cmd_extract(int argc, char **argv)
+{
+    struct ek_extract_args a;
+    int rc = EK_OK;
+    ek_extract_args_parse(&a, argc, argv);
+    if (a.list)
+        rc = ek_extract_list(&a, &a.e);
+    if (!rc && !a.list && a.collection.count)
+        rc = ek_extract_index(&a, &a.e);
+    if (!rc && !a.list && a.queries)
+        rc = ek_extract_features(&a, &a.e);
+    return rc ? ek_cli_fail(&a.e) : EK_EXIT_OK;
+}

@@ -1,0 +1,43 @@
+/* What the judge of scalings found (choose/judge.h): a table for people, JSON with everything.
+ *
+ * Owner: all is the caller's. One thread at a time.
+ */
+#ifndef EK_DAEMON_TOOLS_NORMALIZE_NORMALIZE_CROSSVAL_H
+#define EK_DAEMON_TOOLS_NORMALIZE_NORMALIZE_CROSSVAL_H
+
+#include "daemon/files/lists_in.h"
+#include "offline/scale/crossval.h"
+#include "score/metrics.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+
+struct ek_judge_report {
+    const struct ek_dataset *data;
+    const struct ek_folds *folds;
+    bool files; /* the parts are files as they were given */
+    const struct ek_judge_options *options;
+    const struct ek_judgement *of;
+    int count;
+    int against; /* whom the table tests each against by NDCG@1 */
+};
+
+/* EK_ENOMEM. */
+int ek_judge_print(const struct ek_judge_report *r, FILE *to, struct ek_error *e);
+/* {"lists":..,"methods":[{"method","columns","metrics","counted","folds","t_tests"}]}: metrics are
+ * p@1 .. p@10, ndcg@1 .. ndcg@10, map, err; t_tests has the differences in NDCG@1 from each other
+ * method. EK_ENOMEM. */
+int ek_judge_print_json(const struct ek_judge_report *r, FILE *to, struct ek_error *e);
+
+/* evenkeel normalize --judge: which way of scaling ranks best on given lists, by a linear ranker
+ * over five folds (choose/judge.h).
+ *
+ * Five files are the five parts, as they are; any other number is read as one and cut into five.
+ * Owner: all is the caller's. Threads: one calls; as many as there are processors work.
+ */
+/* methods: names with commas between, NULL for all. Prints to standard output. EK_EUSAGE for an
+ * unknown name, or one that comes twice; what reading and the judge fail with. */
+int ek_normalize_judge(const struct ek_files *letor, const struct ek_manifest *m,
+                       const char *methods, enum ek_empty empty, bool json, struct ek_error *e);
+
+#endif

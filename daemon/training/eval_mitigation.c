@@ -1,0 +1,230 @@
+#include "daemon/training/eval_mitigation.h"
+
+#include "base/alloc.h"
+#include "base/parse.h"
+#include "offline/train/rescale.h"
+#include "offline/world/faults.h"
+#include "offline/world/synthetic_lists.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { NAME_BYTES = 256 };
+
+void ek_counter_release(struct ek_counter *c)
+{
+    ek_free(c->treatment);
+    ek_free(c->repair);
+    ek_free(c->fill);
+    ek_free(c->arm);
+    memset(c, 0, sizeof *c);
+}
+
+static int treat(struct ek_counter *c, const struct ek_manifest *m, int k,
+                 struct ek_treatment treatment, struct ek_eval_args *a)
+{
+    if (c->treatment[k].action != EK_ACT_NONE)
+        return ek_fail(&a->e, EK_EUSAGE, "feature '%s' has two treatments, %s and %s",
+                       m->item[m->routable[k]]->name, ek_action_name(c->treatment[k].action),
+                       ek_action_name(treatment.action));
+    c->treatment[k] = treatment;
+    return EK_OK;
+}
+
+/* `text`: FEATURE,... or all or none; NULL is none. */
+static int read_action(struct ek_counter *c, const struct ek_manifest *m, const char *text,
+                       enum ek_action action, struct ek_eval_args *a)
+{
+    int count = 0, rc = EK_OK;
+    if (!text || !strcmp(text, "none"))
+        return EK_OK;
+    int *k = ek_calloc((size_t)m->routable_count, sizeof *k);
+    if (!k)
+        return ek_fail(&a->e, EK_ENOMEM, "no memory");
+    if (!strcmp(text, "all"))
+        for (; count < m->routable_count; count++)
+            k[count] = count;
+    else
+        rc = ek_routable_list(m, text, k, &count, &a->e);
+    for (int i = 0; i < count && !rc; i++)
+        rc = treat(c, m, k[i], (struct ek_treatment){action, 1}, a);
+    ek_free(k);
+    return rc;
+}
+
+/* FEATURE=FACTOR */
+static int read_factor(struct ek_counter *c, const struct ek_manifest *m, const char *piece,
+                       size_t length, struct ek_eval_args *a)
+{
+    char name[NAME_BYTES];
+    int k, count;
+    struct ek_treatment t = {EK_ACT_RESCALE, 0};
+    const char *equal = memchr(piece, '=', length);
+    size_t n = equal ? (size_t)(equal - piece) : length;
+    if (!equal || ek_parse_finite(equal + 1, length - n - 1, &t.value) || t.value <= 0)
+        return ek_fail(&a->e, EK_EUSAGE, "--rescale needs FEATURE=FACTOR above 0, not '%.*s'",
+                       (int)length, piece);
+    snprintf(name, sizeof name, "%.*s", (int)n, piece);
+    int rc = ek_routable_list(m, name, &k, &count, &a->e);
+    return rc ? rc : treat(c, m, k, t, a);
+}
+
+static int read_factors(struct ek_counter *c, const struct ek_manifest *m, struct ek_eval_args *a)
+{
+    const char *piece;
+    size_t length;
+    int rc = EK_OK;
+    for (const char *at = a->rescale; !rc && ek_next_piece(&at, &piece, &length);)
+        rc = read_factor(c, m, piece, length, a);
+    return rc;
+}
+
+/* Numbers of item features, routable or not. */
+static int read_items(const struct ek_manifest *m, const char *text, int **out, int *count,
+                      struct ek_error *e)
+{
+    const char *piece;
+    size_t length;
+    *out = ek_calloc((size_t)m->item_count, sizeof **out);
+    if (!*out)
+        return ek_fail(e, EK_ENOMEM, "no memory");
+    for (const char *at = text; ek_next_piece(&at, &piece, &length);) {
+        char name[NAME_BYTES];
+        snprintf(name, sizeof name, "%.*s", (int)length, piece);
+        int item = ek_manifest_item(m, name);
+        const char *near = item < 0 ? ek_manifest_suggest(m, EK_ROLE_ITEM, name) : NULL;
+        if (item < 0)
+            return ek_fail(e, EK_EUSAGE,
+                           near ? "unknown item feature '%s', did you mean '%s'?"
+                                : "unknown item feature '%s'",
+                           name, near);
+        for (int i = 0; i < *count; i++)
+            if ((*out)[i] == item)
+                return ek_fail(e, EK_EUSAGE, "feature '%s' is named twice", name);
+        (*out)[(*count)++] = item;
+    }
+    return EK_OK;
+}
+
+int ek_counter_read(struct ek_counter *c, const struct ek_manifest *m, struct ek_eval_args *a)
+{
+    memset(c, 0, sizeof *c);
+    c->arms = 1;
+    c->treatment = ek_calloc((size_t)m->routable_count, sizeof *c->treatment);
+    if (!c->treatment)
+        return ek_fail(&a->e, EK_ENOMEM, "no memory");
+    int rc = read_action(c, m, a->route, EK_ACT_ROUTE, a);
+    if (!rc)
+        rc = read_action(c, m, a->route_source, EK_ACT_ROUTE_SOURCE, a);
+    if (!rc)
+        rc = read_action(c, m, a->silence, EK_ACT_SILENCE, a);
+    if (!rc)
+        rc = read_factors(c, m, a);
+    if (!rc)
+        rc = read_items(m, a->repair, &c->repair, &c->repair_count, &a->e);
+    if (!rc)
+        rc = read_items(m, a->fill, &c->fill, &c->fill_count, &a->e);
+    return rc;
+}
+
+/* Lists that differ in any fault are of different arms. */
+static int put_in(struct ek_counter *c, const struct ek_fault *f, struct ek_dataset *d,
+                  struct ek_eval_args *a)
+{
+    int arms = f->op == EK_FAULT_CURRENCY ? 1 + EK_FAULT_RATES : 2;
+    bool apart = f->share < 1 || f->op == EK_FAULT_CURRENCY;
+    if (apart && c->arms > EK_EVAL_ARMS_MAX / arms)
+        return ek_fail(&a->e, EK_EUSAGE, "the faults have more than %d arms", EK_EVAL_ARMS_MAX);
+    for (size_t i = 0; i < d->lists; i++) {
+        struct ek_query q;
+        ek_dataset_view(d, i, &q);
+        if (apart)
+            c->arm[i] = c->arm[i] * arms + ek_fault_arm(f, &q, i, a->seed);
+        ek_fault_apply(f, &q, i, a->seed);
+    }
+    if (apart)
+        c->arms *= arms;
+    return EK_OK;
+}
+
+static int break_once(struct ek_counter *c, const struct ek_manifest *m, struct ek_dataset *d,
+                      const char *spec, struct ek_eval_args *a)
+{
+    struct ek_fault f;
+    int rc = ek_fault_parse(&f, m, spec, &a->e);
+    if (rc)
+        return rc;
+    if (f.dimension)
+        rc = ek_fail(&a->e, EK_EUSAGE, "%s: LETOR lists have no segment '%s'", spec, f.dimension);
+    else if (a->sources && f.source >= a->sources)
+        rc = ek_fail(&a->e, EK_EUSAGE, "%s: there is no source %d, only 0 to %d", spec, f.source,
+                     a->sources - 1);
+    else if (f.source >= 0 && !a->sources && !a->taught)
+        rc = ek_fail(&a->e, EK_EUSAGE, "%s: LETOR items have no source, --sources gives them one",
+                     spec);
+    else
+        rc = ek_fault_fit(&f, d, &a->e);
+    if (!rc)
+        rc = put_in(c, &f, d, a);
+    ek_fault_release(&f);
+    return rc;
+}
+
+static void draw_sources(struct ek_dataset *d, const struct ek_eval_args *a)
+{
+    for (size_t i = 0; i < d->lists && a->sources; i++) {
+        size_t first = d->offset[i];
+        d->sources[i] = (uint8_t)a->sources;
+        ek_sources_draw(d->source + first, (int)(d->offset[i + 1] - first), a->sources, i, a->seed);
+    }
+}
+
+int ek_counter_break(struct ek_counter *c, const struct ek_manifest *m, struct ek_dataset *d,
+                     struct ek_eval_args *a)
+{
+    c->arm = ek_calloc(d->lists, sizeof *c->arm);
+    int rc = c->arm ? EK_OK : ek_fail(&a->e, EK_ENOMEM, "no memory for %zu lists", d->lists);
+    draw_sources(d, a);
+    for (int i = 0; i < a->fault_count && !rc; i++)
+        rc = break_once(c, m, d, a->fault[i], a);
+    return rc;
+}
+
+static int repair_one(const struct ek_counter *c, const struct ek_dataset *reference, int item,
+                      struct ek_dataset *d, struct ek_eval_args *a)
+{
+    double median, *factor = ek_calloc((size_t)c->arms, sizeof *factor);
+    int rc = factor ? EK_OK : ek_fail(&a->e, EK_ENOMEM, "no memory for %d arms", c->arms);
+    if (!rc)
+        rc = ek_ln_median(reference, item, &median, &a->e);
+    if (!rc)
+        rc = ek_repair(d, item, median, a->by_arm ? c->arm : NULL, a->by_arm ? c->arms : 1, factor,
+                       &a->e);
+    ek_free(factor);
+    return rc;
+}
+
+int ek_counter_repair(const struct ek_counter *c, const struct ek_manifest *m, struct ek_dataset *d,
+                      struct ek_eval_args *a)
+{
+    struct ek_dataset reference;
+    if (!c->repair_count)
+        return EK_OK;
+    int rc = ek_files_read(&a->reference, m, &reference, &a->e);
+    for (int i = 0; i < c->repair_count && !rc; i++)
+        rc = repair_one(c, &reference, c->repair[i], d, a);
+    ek_dataset_release(&reference);
+    return rc;
+}
+
+void ek_counter_of_model(const struct ek_counter *c, const struct ek_model *model,
+                         struct ek_dataset *d, bool spread, struct ek_treatment *treatment)
+{
+    for (int i = 0; i < c->fill_count; i++)
+        ek_fill(d, c->fill[i], model->item_median[c->fill[i]]);
+    for (int k = 0; k < model->routable_count; k++) {
+        treatment[k] = c->treatment[k];
+        if (spread && treatment[k].action == EK_ACT_ROUTE)
+            treatment[k] = (struct ek_treatment){EK_ACT_ROUTE_SPREAD, ek_spread_ratio(model, d, k)};
+    }
+}

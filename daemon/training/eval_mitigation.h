@@ -1,0 +1,36 @@
+/* What `evenkeel eval` does about faults: the treatments of the scorer, and changes to the data.
+ *
+ * Shapes: K routable features, Q lists. Owner: the caller, ek_counter_release.
+ */
+#ifndef EK_DAEMON_TRAINING_EVAL_MITIGATION_H
+#define EK_DAEMON_TRAINING_EVAL_MITIGATION_H
+
+#include "daemon/training/eval_args.h"
+
+enum { EK_EVAL_ARMS_MAX = 4096 };
+
+struct ek_counter {
+    struct ek_treatment *treatment; /* [K] */
+    int *repair, repair_count;      /* item numbers */
+    int *fill, fill_count;
+    int *arm, arms; /* [Q], NULL while no fault has arms; arms >= 1 */
+};
+
+/* From the words of the command line. EK_EUSAGE for features that are unknown, cannot be treated
+ * so, or are treated twice; EK_ENOMEM. `c` can be released in any case. */
+int ek_counter_read(struct ek_counter *c, const struct ek_manifest *m, struct ek_eval_args *a);
+void ek_counter_release(struct ek_counter *c);
+
+/* Gives items their sources, puts the faults of the command line into the data, and notes the arm
+ * of each list. */
+int ek_counter_break(struct ek_counter *c, const struct ek_manifest *m, struct ek_dataset *d,
+                     struct ek_eval_args *a);
+/* Reads the reference and repairs; nothing without --repair. */
+int ek_counter_repair(const struct ek_counter *c, const struct ek_manifest *m, struct ek_dataset *d,
+                      struct ek_eval_args *a);
+/* What depends on the model: fills in its medians, and takes the spread ratios of what is routed
+ * into treatment [K]. */
+void ek_counter_of_model(const struct ek_counter *c, const struct ek_model *model,
+                         struct ek_dataset *d, bool spread, struct ek_treatment *treatment);
+
+#endif

@@ -1,0 +1,111 @@
+/* evenkeel export: a model for other runtimes. */
+#include "base/json.h"
+#include "daemon/base/arguments.h"
+#include "daemon/base/command.h"
+#include "daemon/files/file_kind.h"
+#include "offline/train/onnx.h"
+
+#include <stdio.h>
+
+struct export_args {
+    const char *model, *output;
+    bool onnx, json;
+    struct ek_error e;
+};
+
+enum { OPT_ONNX = 256, OPT_JSON };
+
+static const struct argp_option OPTIONS[] = {
+    {"onnx", OPT_ONNX, NULL, 0, "As ONNX, the only form there is (needed)", 0},
+    {"output", 'o', "FILE", 0, "Where to (needed)", 0},
+    {"json", OPT_JSON, NULL, 0, "What has to be fed, as JSON on standard output", 0},
+    {0}};
+
+static void finish(struct argp_state *state, const struct export_args *a)
+{
+    if (!a->onnx)
+        argp_error(state, "--onnx is needed");
+    if (!a->model)
+        argp_error(state, "which model shall be exported?");
+    if (!a->output)
+        argp_error(state, "-o is needed");
+    if (a->json && ek_is_stdout(a->output))
+        argp_error(state, "the model has standard output: --json needs -o FILE");
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+    struct export_args *a = state->input;
+    switch (key) {
+    case OPT_ONNX:
+        a->onnx = true;
+        return 0;
+    case OPT_JSON:
+        a->json = true;
+        return 0;
+    case 'o':
+        a->output = arg;
+        return 0;
+    case ARGP_KEY_ARG:
+        if (a->model)
+            argp_error(state, "one model at a time, not '%s' too", arg);
+        a->model = arg;
+        return 0;
+    case ARGP_KEY_END:
+        finish(state, a);
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+/* The result in a line, for whoever has to feed it. */
+static void tell(const struct export_args *a, const struct ek_model *m)
+{
+    fprintf(stderr, "%s: items [n, %d]", a->output, m->item_features);
+    if (m->query_features)
+        fprintf(stderr, ", query [%d]", m->query_features);
+    if (m->routable_count)
+        fprintf(stderr, ", mask [%d]", m->routable_count);
+    fputs(" -> scores [n]\n", stderr);
+}
+
+/* The routable features are in the order of the mask. */
+static int tell_json(struct export_args *a, const struct ek_model *m)
+{
+    struct ek_buf line;
+    struct ek_json_writer s;
+    ek_json_begin_line(&s, &line);
+    ek_json_add_text(&s, "output", a->output);
+    ek_json_add_text(&s, "model", a->model);
+    ek_json_add_count(&s, "item_features", (uint64_t)m->item_features);
+    ek_json_add_count(&s, "query_features", (uint64_t)m->query_features);
+    ek_json_open(&s, "routable", '[');
+    for (int k = 0; k < m->routable_count; k++)
+        ek_json_add_text(&s, NULL, m->item_names[m->routable[k]]);
+    ek_json_close(&s, ']');
+    return ek_json_end_line(&s, stdout, &a->e);
+}
+
+int ek_cmd_export(int argc, char **argv)
+{
+    static const char doc[] =
+        "Writes a model as an ONNX file, so that others can serve the very same network."
+        "\v  evenkeel export --onnx model.safetensors -o model.onnx";
+    static const struct argp argp = {OPTIONS, parse, "MODEL", doc, NULL, NULL, NULL};
+    struct export_args a = {0};
+    struct ek_model *m;
+    ek_cli_parse(&argp, argc, argv, 0, &a);
+    int rc = ek_model_load(&m, a.model, &a.e);
+    if (rc) {
+        ek_kind_explain(a.model, EK_KIND_MODEL, &a.e);
+        return ek_cli_fail(&a.e);
+    }
+    rc = ek_model_onnx_write(m, a.output, &a.e);
+    if (!rc)
+        tell(&a, m);
+    if (!rc && a.json)
+        rc = tell_json(&a, m);
+    ek_model_free(m);
+    return rc ? ek_cli_fail(&a.e) : EK_EXIT_OK;
+}

@@ -1,0 +1,380 @@
+#include "daemon/views/event_log.h"
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "daemon/base/metrics.h"
+#include "guard/event_json.h"
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <string.h>
+
+struct tally {
+    int suspected, confirmed[EK_CLASS_COUNT];
+    int64_t since_ms; /* the oldest confirmed one; the moment of asking without one */
+};
+
+static int count_findings(void *context, const struct ek_journal_view *v)
+{
+    struct tally *t = context;
+    for (size_t i = 0; i < v->findings; i++) {
+        const struct ek_event_finding *f = &v->finding[i].event->finding;
+        if (f->state == EK_SUSPECTED) {
+            t->suspected++;
+            continue;
+        }
+        t->confirmed[f->class]++;
+        if (v->finding[i].confirmed_ms < t->since_ms)
+            t->since_ms = v->finding[i].confirmed_ms;
+    }
+    return EK_OK;
+}
+
+static int add(const char *class, const char *state, int count, struct ek_buf *out)
+{
+    return ek_buf_printf(out, "evenkeel_open_findings{class=\"%s\",state=\"%s\"} %d\n", class,
+                         state, count);
+}
+
+static int add_plan(struct ek_journal *j, struct ek_buf *out)
+{
+    int count[EK_MODE_COUNT];
+    ek_journal_plan_modes(j, count);
+    int rc = ek_metrics_head("evenkeel_plan_entries", out);
+    for (int m = 0; !rc && m < EK_MODE_COUNT; m++)
+        rc = ek_buf_printf(out, "evenkeel_plan_entries{mode=\"%s\"} %d\n",
+                           ek_mode_name((enum ek_mode)m), count[m]);
+    return rc;
+}
+
+int ek_finding_metrics(struct ek_journal *j, int64_t now_ms, struct ek_buf *out)
+{
+    struct tally t = {.since_ms = now_ms};
+    ek_journal_look(j, count_findings, &t);
+    int rc = ek_metrics_head("evenkeel_open_findings", out);
+    if (!rc)
+        rc = add(ek_class_name(EK_CLASS_NONE), "suspected", t.suspected, out);
+    for (int c = EK_CLASS_NONE + 1; !rc && c < EK_CLASS_COUNT; c++)
+        rc = add(ek_class_name((enum ek_class)c), "confirmed", t.confirmed[c], out);
+    if (!rc)
+        rc = add_plan(j, out);
+    return rc ? rc
+              : ek_metrics_single("evenkeel_oldest_confirmed_finding_seconds",
+                                  (double)(now_ms - t.since_ms) / 1e3, out);
+}
+
+struct kept {
+    const char *kind; /* NULL: not known */
+    char *json;
+};
+
+struct ek_journal {
+    pthread_mutex_t lock;
+    struct kept *events; /* ring; event number k stands at (k - 1) % keep */
+    size_t keep;
+    uint64_t count; /* events ever */
+    uint64_t gone;  /* of them, the oldest first */
+    size_t bytes;   /* of those that are kept */
+    struct ek_journal_finding open[EK_JOURNAL_FINDINGS_MAX];
+    size_t findings;
+    struct ek_event *plan; /* NULL before the first */
+};
+
+struct ek_journal *ek_journal_new(size_t keep)
+{
+    struct ek_journal *j = ek_calloc(1, sizeof *j);
+    if (!j)
+        return NULL;
+    j->keep = keep ? keep : 1;
+    j->events = ek_calloc(j->keep, sizeof *j->events);
+    if (!j->events) {
+        ek_free(j);
+        return NULL;
+    }
+    pthread_mutex_init(&j->lock, NULL);
+    return j;
+}
+
+static void forget_all(struct ek_journal *j)
+{
+    while (j->findings)
+        ek_free(j->open[--j->findings].event);
+    ek_free(j->plan);
+    j->plan = NULL;
+}
+
+void ek_journal_free(struct ek_journal *j)
+{
+    if (!j)
+        return;
+    for (size_t i = 0; i < j->keep; i++)
+        ek_free(j->events[i].json);
+    ek_free(j->events);
+    forget_all(j);
+    pthread_mutex_destroy(&j->lock);
+    ek_free(j);
+}
+
+static bool routes(enum ek_action action)
+{
+    return action == EK_ACT_ROUTE || action == EK_ACT_ROUTE_SPREAD;
+}
+
+/* Whether the output of some lists has other scores for it. */
+static bool acts(const struct ek_event_entry *e)
+{
+    return routes(e->action) && e->mode != EK_MODE_OBSERVE && e->mode != EK_MODE_SHADOW;
+}
+
+static size_t place_of(const struct ek_journal *j, const struct ek_event_finding *f)
+{
+    size_t i = 0;
+    while (i < j->findings && !ek_event_same_episode(&j->open[i].event->finding, f))
+        i++;
+    return i;
+}
+
+static void forget(struct ek_journal *j, size_t i)
+{
+    ek_free(j->open[i].event);
+    memmove(&j->open[i], &j->open[i + 1], (--j->findings - i) * sizeof *j->open);
+}
+
+static int add_finding(struct ek_journal *j, const struct ek_event *v, int64_t now_ms,
+                       struct ek_journal_change *change)
+{
+    size_t i = place_of(j, &v->finding);
+    if (ek_event_is_over(&v->finding)) {
+        if (i < j->findings)
+            forget(j, i);
+        return EK_OK;
+    }
+    struct ek_event *copy = ek_event_copy(v);
+    if (!copy)
+        return EK_ENOMEM;
+    if (i == EK_JOURNAL_FINDINGS_MAX)
+        forget(j, 0);
+    i = i < j->findings ? i : j->findings;
+    struct ek_journal_finding *f = &j->open[i];
+    if (i == j->findings)
+        *f = (struct ek_journal_finding){0};
+    j->findings += i == j->findings;
+    bool known = f->event && f->event->finding.state != EK_SUSPECTED;
+    if (!known)
+        f->confirmed_ms = now_ms;
+    ek_free(f->event);
+    f->event = copy;
+    change->detected = v->finding.state == EK_CONFIRMED && routes(v->finding.action);
+    return EK_OK;
+}
+
+static bool routed_before(const struct ek_event *plan, const struct ek_event_entry *e)
+{
+    for (int i = 0; plan && i < plan->plan.count; i++)
+        if (acts(&plan->plan.entry[i]) && ek_event_same_place(&plan->plan.entry[i].at, &e->at))
+            return true;
+    return false;
+}
+
+static int journal_add_plan(struct ek_journal *j, const struct ek_event *v,
+                            struct ek_journal_change *change)
+{
+    struct ek_event *copy = ek_event_copy(v);
+    if (!copy)
+        return EK_ENOMEM;
+    for (int i = 0; i < v->plan.count; i++) {
+        const struct ek_event_entry *e = &v->plan.entry[i];
+        change->enforced += acts(e) && !routed_before(j->plan, e);
+    }
+    ek_free(j->plan);
+    j->plan = copy;
+    return EK_OK;
+}
+
+static int interpret(struct ek_journal *j, const struct ek_event *v, int64_t now_ms,
+                     struct ek_journal_change *change)
+{
+    if (v->kind == EK_EVENT_FINDING)
+        return add_finding(j, v, now_ms, change);
+    if (v->kind == EK_EVENT_PLAN)
+        return journal_add_plan(j, v, change);
+    if (v->kind == EK_EVENT_MODEL_DRIFT)
+        change->drifted = v->model_drift.view.state == EK_AGREEMENT_DRIFTED;
+    else if (v->kind == EK_EVENT_DECISION && v->decision.what == EK_DID_WITHDRAW)
+        change->withdrawn = v->decision.rail;
+    return EK_OK;
+}
+
+static void drop_oldest(struct ek_journal *j)
+{
+    struct kept *slot = &j->events[j->gone++ % j->keep];
+    j->bytes -= strlen(slot->json);
+    ek_free(slot->json);
+    slot->json = NULL;
+}
+
+int ek_journal_add(struct ek_journal *j, const struct ek_event *v, const char *json, int64_t now_ms,
+                   struct ek_journal_change *change)
+{
+    size_t length = strlen(json);
+    char *copy = ek_strndup(json, length);
+    *change = (struct ek_journal_change){0};
+    if (!copy)
+        return EK_ENOMEM;
+    pthread_mutex_lock(&j->lock);
+    int rc = interpret(j, v, now_ms, change);
+    if (!rc) {
+        while (j->gone < j->count &&
+               (j->count - j->gone == j->keep || j->bytes + length > EK_JOURNAL_BYTES_MAX))
+            drop_oldest(j);
+        j->events[j->count++ % j->keep] = (struct kept){ek_event_kind_name(v->kind), copy};
+        j->bytes += length;
+    }
+    pthread_mutex_unlock(&j->lock);
+    if (rc)
+        ek_free(copy);
+    return rc;
+}
+
+/* Number of the oldest event that is still kept, minus one. */
+static uint64_t oldest(const struct ek_journal *j)
+{
+    return j->gone;
+}
+
+void ek_journal_begin_anew(struct ek_journal *j)
+{
+    pthread_mutex_lock(&j->lock);
+    forget_all(j);
+    pthread_mutex_unlock(&j->lock);
+}
+
+int ek_journal_since(struct ek_journal *j, uint64_t *after, struct ek_buf *out)
+{
+    int rc = EK_OK;
+    pthread_mutex_lock(&j->lock);
+    uint64_t k = *after > oldest(j) ? *after : oldest(j);
+    for (; !rc && k < j->count; k++)
+        rc = ek_buf_printf(out, "%s\n", j->events[k % j->keep].json);
+    if (!rc)
+        *after = k;
+    pthread_mutex_unlock(&j->lock);
+    return rc;
+}
+
+static int add_streamed(const struct ek_journal *j, int64_t started_ms, uint64_t number,
+                        struct ek_buf *out)
+{
+    const struct kept *event = &j->events[(number - 1) % j->keep];
+    int rc = ek_buf_printf(out, "id: %" PRId64 "-%" PRIu64 "\n", started_ms, number);
+    if (!rc && event->kind)
+        rc = ek_buf_printf(out, "event: %s\n", event->kind);
+    return rc ? rc : ek_buf_printf(out, "data: %s\n\n", event->json);
+}
+
+int ek_journal_stream(struct ek_journal *j, int64_t started_ms, uint64_t *after, size_t most,
+                      struct ek_buf *out)
+{
+    int rc = EK_OK;
+    size_t begun = out->length;
+    pthread_mutex_lock(&j->lock);
+    uint64_t missed = *after < oldest(j) ? oldest(j) - *after : 0;
+    if (missed)
+        rc = ek_buf_printf(out, "event: missed\ndata: {\"missed\":%" PRIu64 "}\n\n", missed);
+    uint64_t k = *after + missed;
+    while (!rc && k < j->count && (out->length - begun < most))
+        rc = add_streamed(j, started_ms, ++k, out);
+    if (!rc)
+        *after = k;
+    pthread_mutex_unlock(&j->lock);
+    return rc;
+}
+
+uint64_t ek_journal_count(struct ek_journal *j)
+{
+    pthread_mutex_lock(&j->lock);
+    uint64_t count = j->count;
+    pthread_mutex_unlock(&j->lock);
+    return count;
+}
+
+int ek_journal_last(struct ek_journal *j, size_t n, struct ek_buf *out)
+{
+    pthread_mutex_lock(&j->lock);
+    uint64_t k = j->count > n ? j->count - n : 0;
+    if (k < oldest(j))
+        k = oldest(j);
+    int rc = ek_buf_text(out, "[");
+    for (uint64_t first = k; !rc && k < j->count; k++)
+        rc = ek_buf_printf(out, "%s%s", k > first ? ",\n" : "", j->events[k % j->keep].json);
+    pthread_mutex_unlock(&j->lock);
+    return rc ? rc : ek_buf_text(out, "]\n");
+}
+
+int ek_journal_findings(struct ek_journal *j, struct ek_buf *out)
+{
+    pthread_mutex_lock(&j->lock);
+    int rc = ek_buf_text(out, "[");
+    for (size_t i = 0; !rc && i < j->findings; i++) {
+        rc = i ? ek_buf_text(out, ",") : EK_OK;
+        rc = rc ? rc : ek_event_json(j->open[i].event, out);
+    }
+    pthread_mutex_unlock(&j->lock);
+    return rc ? rc : ek_buf_text(out, "]\n");
+}
+
+int ek_journal_findings_of(struct ek_journal *j, const char *feature, struct ek_buf *out)
+{
+    size_t written = 0;
+    int rc = ek_buf_text(out, "[");
+    pthread_mutex_lock(&j->lock);
+    for (size_t i = 0; !rc && i < j->findings; i++) {
+        if (strcmp(j->open[i].event->finding.at.feature, feature) != 0)
+            continue;
+        rc = ek_buf_text(out, written++ ? "," : "");
+        rc = rc ? rc : ek_event_json(j->open[i].event, out);
+        rc = rc ? rc : ek_buf_text(out, "\n");
+    }
+    pthread_mutex_unlock(&j->lock);
+    return rc ? rc : ek_buf_text(out, "]");
+}
+
+int ek_journal_plan(struct ek_journal *j, struct ek_buf *out)
+{
+    pthread_mutex_lock(&j->lock);
+    int rc = j->plan ? ek_event_json(j->plan, out)
+                     : ek_buf_text(out, "{\"event\":\"plan\",\"version\":0,\"cells\":[]}");
+    pthread_mutex_unlock(&j->lock);
+    return rc ? rc : ek_buf_text(out, "\n");
+}
+
+int ek_journal_look(struct ek_journal *j,
+                    int (*look)(void *context, const struct ek_journal_view *v), void *context)
+{
+    pthread_mutex_lock(&j->lock);
+    const struct ek_journal_view view = {j->open, j->findings, j->plan};
+    int rc = look(context, &view);
+    pthread_mutex_unlock(&j->lock);
+    return rc;
+}
+
+size_t ek_journal_open(struct ek_journal *j)
+{
+    pthread_mutex_lock(&j->lock);
+    size_t n = j->findings;
+    pthread_mutex_unlock(&j->lock);
+    return n;
+}
+
+void ek_journal_plan_modes(struct ek_journal *j, int count[EK_MODE_COUNT])
+{
+    memset(count, 0, EK_MODE_COUNT * sizeof *count);
+    pthread_mutex_lock(&j->lock);
+    for (int i = 0; j->plan && i < j->plan->plan.count; i++) {
+        const struct ek_event_entry *e = &j->plan->plan.entry[i];
+        if (e->action != EK_ACT_NONE && e->action != EK_ACT_ALERT)
+            count[e->mode]++;
+    }
+    pthread_mutex_unlock(&j->lock);
+}

@@ -1,0 +1,82 @@
+/* What the guard reported, kept for those who ask: the last events, the findings that are open, the
+ * plan in force.
+ *
+ * Invariants: at most `keep` events, of EK_JOURNAL_BYTES_MAX bytes together (but one in any case),
+ * and EK_JOURNAL_FINDINGS_MAX open findings; older ones go. A
+ * finding is open from `suspected` until `dismissed` or `recovered`.
+ * Owner: the caller. Threads: any.
+ */
+#ifndef EK_DAEMON_VIEWS_EVENT_LOG_H
+#define EK_DAEMON_VIEWS_EVENT_LOG_H
+
+#include "base/buf.h"
+#include "guard/event.h"
+#include "plan/rollout.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { EK_JOURNAL_FINDINGS_MAX = 1024, EK_JOURNAL_BYTES_MAX = 16 << 20 };
+
+struct ek_journal;
+
+/* What an event changed, for counters. */
+struct ek_journal_change {
+    int detected;           /* 1: a finding was confirmed whose action is to route */
+    int enforced;           /* cells routed by this plan and not by the one before */
+    int drifted;            /* 1: model and upstream no longer rank alike */
+    enum ek_rail withdrawn; /* a route, by this; none: none was */
+};
+
+struct ek_journal *ek_journal_new(size_t keep);
+void ek_journal_free(struct ek_journal *j);
+
+/* Keep an event, and `json`, which it is. now_ms: by any clock that does not go back. EK_ENOMEM: it
+ * is lost, the rest stays. */
+int ek_journal_add(struct ek_journal *j, const struct ek_event *v, const char *json, int64_t now_ms,
+                   struct ek_journal_change *change);
+
+/* Nothing is open and no plan in force; what happened stays. */
+void ek_journal_begin_anew(struct ek_journal *j);
+
+/* Appends events after number *after as lines and moves it on; the first event is number 1. */
+int ek_journal_since(struct ek_journal *j, uint64_t *after, struct ek_buf *out);
+/* The same as server-sent events, as many as have `most` bytes, one at least; and before them how
+ * many are not kept any more. Ids are STARTED_MS-NUMBER, which another process does not have. */
+int ek_journal_stream(struct ek_journal *j, int64_t started_ms, uint64_t *after, size_t most,
+                      struct ek_buf *out);
+/* Events ever. */
+uint64_t ek_journal_count(struct ek_journal *j);
+/* Appends the last n events as a JSON array, oldest first. */
+int ek_journal_last(struct ek_journal *j, size_t n, struct ek_buf *out);
+/* Appends the open findings as a JSON array, oldest first. */
+int ek_journal_findings(struct ek_journal *j, struct ek_buf *out);
+/* The same of one feature. */
+int ek_journal_findings_of(struct ek_journal *j, const char *feature, struct ek_buf *out);
+/* Appends the plan in force as a JSON object; version 0 without cells before the first. */
+int ek_journal_plan(struct ek_journal *j, struct ek_buf *out);
+
+/* What is open and in force; good during the call. */
+struct ek_journal_finding {
+    struct ek_event *event; /* the newest of its episode */
+    int64_t confirmed_ms;   /* when the journal got the first event that is not `suspected` */
+};
+struct ek_journal_view {
+    const struct ek_journal_finding *finding; /* oldest first */
+    size_t findings;
+    const struct ek_event *plan; /* NULL: there was none yet */
+};
+/* Call `look` with the journal locked. Returns what it returns. */
+int ek_journal_look(struct ek_journal *j,
+                    int (*look)(void *context, const struct ek_journal_view *v), void *context);
+size_t ek_journal_open(struct ek_journal *j);
+/* How many cells of the plan in force have an action that changes scores, by mode. */
+void ek_journal_plan_modes(struct ek_journal *j, int count[EK_MODE_COUNT]);
+
+/* The open findings as Prometheus text: how many, of which class, and the age of the oldest;
+ * and how much the plan acts on. */
+/* now_ms: by the clock of ek_journal_add. Appends; EK_ENOMEM. */
+int ek_finding_metrics(struct ek_journal *j, int64_t now_ms, struct ek_buf *out);
+
+#endif

@@ -1,0 +1,35 @@
+/* How features went over time: the evidence against each, and what is known of its change.
+ *
+ * A sample is taken with each tick of the guard, of every feature in every cell while there is
+ * room, and beyond that of those that are of interest: with an open change, or half the way (in ln)
+ * to an alarm. A track holds so many samples, the older ones further and further apart. Owner: the
+ * caller. Threads: _step is for that of the guard and never waits for a reader, who may miss a
+ * sample by that; the others are for any.
+ */
+#ifndef EK_DAEMON_VIEWS_FEATURE_HISTORY_H
+#define EK_DAEMON_VIEWS_FEATURE_HISTORY_H
+
+#include "base/buf.h"
+#include "detect/detector.h"
+
+enum {
+    EK_TRACKS = 512,
+    EK_TRACK_SAMPLES = 240,
+    EK_TRACK_LOOKS = 2048 /* at features without a track, of one step */
+};
+
+struct ek_tracks;
+
+/* NULL without memory. */
+struct ek_tracks *ek_tracks_new(void);
+/* NULL is allowed. */
+void ek_tracks_free(struct ek_tracks *t);
+/* All begins anew. */
+void ek_tracks_clear(struct ek_tracks *t);
+/* A sample of each. What there is no memory for is not shown. */
+void ek_tracks_step(struct ek_tracks *t, const struct ek_detector *d, int features);
+/* Appends a JSON object (docs/format/features.md), or null. dimension NULL: all traffic. */
+int ek_tracks_json(struct ek_tracks *t, int feature, const char *dimension, const char *value,
+                   struct ek_buf *out);
+
+#endif

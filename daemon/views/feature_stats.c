@@ -1,0 +1,488 @@
+/* The board as JSON, for /api/v1/features. */
+#include "daemon/views/feature_stats.h"
+
+#include "base/alloc.h"
+#include "base/json.h"
+#include "daemon/base/metrics.h"
+#include "daemon/views/feature_board_internal.h"
+#include "daemon/views/feature_history.h"
+#include "guard/event.h"
+#include "guard/event_json.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+struct ek_board *ek_board_new(const struct ek_manifest *m, const struct ek_rules *rules,
+                              struct ek_traffic *traffic)
+{
+    struct ek_board *b = ek_calloc(1, sizeof *b);
+    if (!b)
+        return NULL;
+    pthread_mutex_init(&b->lock, NULL);
+    b->manifest = m;
+    b->rules = rules;
+    b->traffic = traffic;
+    b->training = ek_traffic_training(traffic);
+    b->features = ek_traffic_features(traffic);
+    if (!ek_board_room(b, rules->windows.cells))
+        return b;
+    ek_board_free(b);
+    return NULL;
+}
+
+static void forget(struct ek_board_cell *c)
+{
+    ek_free(c->dimension);
+    ek_free(c->value);
+    ek_free(c->views);
+    ek_free(c->histograms);
+    *c = (struct ek_board_cell){NULL, NULL, false, NULL, NULL};
+}
+
+void ek_board_free(struct ek_board *b)
+{
+    if (!b)
+        return;
+    for (int i = 0; i < b->cells; i++)
+        forget(&b->cell[i]);
+    ek_free(b->cell);
+    pthread_mutex_destroy(&b->lock);
+    ek_free(b);
+}
+
+int ek_board_room(struct ek_board *b, int cells)
+{
+    if (cells <= b->room)
+        return EK_OK;
+    pthread_mutex_lock(&b->lock);
+    struct ek_board_cell *room = ek_realloc(b->cell, (size_t)cells, sizeof *room);
+    if (room) {
+        memset(room + b->room, 0, (size_t)(cells - b->room) * sizeof *room);
+        b->cell = room;
+        b->room = cells;
+    }
+    pthread_mutex_unlock(&b->lock);
+    return room ? EK_OK : EK_ENOMEM;
+}
+
+void ek_board_turn(struct ek_board *b, const struct ek_manifest *m, const struct ek_rules *rules,
+                   struct ek_traffic *traffic)
+{
+    pthread_mutex_lock(&b->lock);
+    for (int i = 0; i < b->cells; i++)
+        forget(&b->cell[i]);
+    b->cells = b->next_cell = b->next_feature = 0;
+    b->manifest = m;
+    b->rules = rules;
+    b->traffic = traffic;
+    b->training = ek_traffic_training(traffic);
+    pthread_mutex_unlock(&b->lock);
+}
+
+static bool same(const char *a, const char *b)
+{
+    return a && b ? !strcmp(a, b) : a == b;
+}
+
+/* Whether a cell's figures are of the value that has the cell now. Only the thread that steps
+ * writes them, so it may look without the lock. */
+static bool is_current(const struct ek_board *b, int cell)
+{
+    const char *dimension, *value;
+    const struct ek_board_cell *c = &b->cell[cell];
+    ek_traffic_cell(b->traffic, cell, &dimension, &value);
+    return c->views && same(c->dimension, dimension) && same(c->value, value);
+}
+
+static int make_cell(struct ek_board *b, int cell)
+{
+    const char *dimension, *value;
+    struct ek_board_cell *c = &b->cell[cell];
+    ek_traffic_cell(b->traffic, cell, &dimension, &value);
+    forget(c);
+    c->dimension = dimension ? ek_strdup(dimension) : NULL;
+    c->value = value ? ek_strdup(value) : NULL;
+    c->views = ek_calloc((size_t)b->features, sizeof *c->views);
+    c->histograms = ek_calloc((size_t)b->features, sizeof *c->histograms);
+    if (cell >= b->cells)
+        b->cells = cell + 1;
+    if (c->views && c->histograms && !c->dimension == !dimension && !c->value == !value)
+        return EK_OK;
+    forget(c);
+    return EK_ENOMEM;
+}
+
+/* Of a few features. */
+struct figures {
+    struct ek_feature_view views[EK_BOARD_FEATURES][EK_SPANS];
+    struct ek_histogram histograms[EK_BOARD_FEATURES];
+};
+
+static int show(struct ek_board *b, int cell, int first, int count, const struct figures *f)
+{
+    struct ek_board_cell *c = &b->cell[cell];
+    int rc = is_current(b, cell) ? EK_OK : make_cell(b, cell);
+    if (rc)
+        return rc;
+    memcpy(c->views + first, f->views, (size_t)count * sizeof *f->views);
+    memcpy(c->histograms + first, f->histograms, (size_t)count * sizeof *f->histograms);
+    c->complete = c->complete || first + count == b->features;
+    return EK_OK;
+}
+
+static void next(struct ek_board *b, int features)
+{
+    b->next_feature += features;
+    if (b->next_feature < b->features)
+        return;
+    b->next_feature = 0;
+    b->next_cell = b->next_cell + 1 < ek_traffic_cells(b->traffic) ? b->next_cell + 1 : 0;
+}
+
+int ek_board_step(struct ek_board *b)
+{
+    struct figures f;
+    int cell = b->next_cell;
+    if (!ek_traffic_cells(b->traffic))
+        return EK_OK;
+    if (!is_current(b, cell))
+        b->next_feature = 0;
+    int first = b->next_feature, left = b->features - first;
+    int count = left < EK_BOARD_FEATURES ? left : EK_BOARD_FEATURES;
+    for (int i = 0; i < count; i++)
+        if (!ek_traffic_view(b->traffic, cell, first + i, f.views[i]) ||
+            !ek_traffic_histogram(b->traffic, cell, first + i, &f.histograms[i])) {
+            next(b, left);
+            return EK_OK;
+        }
+    if (pthread_mutex_trylock(&b->lock))
+        return EK_OK; /* a reader has it: the same features come with the next step */
+    int rc = show(b, cell, first, count, &f);
+    pthread_mutex_unlock(&b->lock);
+    next(b, count);
+    return rc;
+}
+
+int ek_board_count(const struct ek_board *b)
+{
+    return b->features;
+}
+
+const struct ek_board_cell *ek_board_open(struct ek_board *b, int *count)
+{
+    pthread_mutex_lock(&b->lock);
+    *count = b->cells;
+    return b->cell;
+}
+
+void ek_board_close(struct ek_board *b)
+{
+    pthread_mutex_unlock(&b->lock);
+}
+
+static int add_head(const struct ek_board *b, struct ek_buf *out)
+{
+    return ek_buf_printf(out, "{\"windows\":{\"length_ms\":%" PRId64 ",\"kept\":%d},",
+                         b->rules->windows.length_ms, b->rules->windows.kept);
+}
+
+static int add_name(const struct ek_board *b, int feature, struct ek_buf *out)
+{
+    const char *name = b->manifest->item[feature]->name;
+    ek_buf_text(out, "\"feature\":");
+    return ek_buf_json(out, name, strlen(name));
+}
+
+static int add_training(const struct ek_board *b, int feature, struct ek_buf *out)
+{
+    ek_buf_text(out, ",\"training\":");
+    return ek_values_json(out, &b->training[feature]);
+}
+
+static int add_segment(const struct ek_board_cell *c, struct ek_buf *out)
+{
+    ek_buf_text(out, "\"segment\":");
+    return ek_segment_json(out, c->dimension, c->value);
+}
+
+static int add_view(const char *name, const struct ek_feature_view *v, struct ek_buf *out)
+{
+    ek_buf_printf(out, ",\"%s\":", name);
+    return ek_feature_view_json(out, v);
+}
+
+/* The segment in which a feature is furthest from training; NULL without any. */
+static const struct ek_board_cell *moved_most(const struct ek_board_cell *cells, int count,
+                                              int feature)
+{
+    const struct ek_board_cell *most = NULL;
+    for (int i = 1; i < count; i++)
+        if (cells[i].complete && cells[i].views[feature][EK_SPAN_RECENT].lists &&
+            (!most || ek_feature_view_moved(&cells[i].views[feature][EK_SPAN_RECENT]) >
+                          ek_feature_view_moved(&most->views[feature][EK_SPAN_RECENT])))
+            most = &cells[i];
+    return most;
+}
+
+static int add_most(const struct ek_board_cell *most, int feature, struct ek_buf *out)
+{
+    if (!most)
+        return ek_buf_text(out, ",\"moved_most\":null}");
+    ek_buf_text(out, ",\"moved_most\":{");
+    add_segment(most, out);
+    add_view("recent", &most->views[feature][EK_SPAN_RECENT], out);
+    return ek_buf_text(out, "}}");
+}
+
+static int add_feature(const struct ek_board *b, const struct ek_board_cell *cells, int count,
+                       int feature, struct ek_buf *out)
+{
+    ek_buf_text(out, feature ? ",\n{" : "\n{");
+    add_name(b, feature, out);
+    add_training(b, feature, out);
+    if (count && cells[0].complete)
+        add_view("recent", &cells[0].views[feature][EK_SPAN_RECENT], out);
+    else
+        ek_buf_text(out, ",\"recent\":null");
+    return add_most(moved_most(cells, count, feature), feature, out);
+}
+
+int ek_board_features(struct ek_board *b, struct ek_buf *out)
+{
+    int count;
+    const struct ek_board_cell *cells = ek_board_open(b, &count);
+    add_head(b, out);
+    ek_buf_text(out, "\"features\":[");
+    for (int f = 0; f < b->features; f++)
+        add_feature(b, cells, count, f, out);
+    ek_board_close(b);
+    return ek_buf_text(out, "]}\n");
+}
+
+static int add_cell(const struct ek_board_cell *c, int feature, int first,
+                    const struct ek_board_more *more, struct ek_buf *out)
+{
+    ek_buf_text(out, first ? "\n{" : ",\n{");
+    add_segment(c, out);
+    for (int span = 0; span < EK_SPANS; span++)
+        add_view(ek_span_name(span), &c->views[feature][span], out);
+    ek_buf_text(out, ",\"histogram\":");
+    ek_histogram_json(&c->histograms[feature], out);
+    if (more && more->tracks) {
+        ek_buf_text(out, ",\"track\":");
+        ek_tracks_json(more->tracks, feature, c->dimension, c->value, out);
+    }
+    return ek_buf_text(out, "}");
+}
+
+static void no_feature(const struct ek_board *b, const char *name, struct ek_buf *out)
+{
+    const char *near = ek_manifest_suggest(b->manifest, EK_ROLE_ITEM, name);
+    struct ek_json_writer w;
+    ek_json_init(&w, out);
+    ek_json_open(&w, NULL, '{');
+    ek_json_add_text(&w, "error", "no such item feature");
+    ek_json_add_text(&w, "did_you_mean", near);
+    ek_json_close(&w, '}');
+    ek_buf_text(out, "\n");
+}
+
+/* A join or a reload gives the board another manifest meanwhile. */
+int ek_board_find(struct ek_board *b, const char *name, struct ek_buf *out)
+{
+    int count;
+    (void)ek_board_open(b, &count);
+    int feature = ek_manifest_item(b->manifest, name);
+    if (feature < 0)
+        no_feature(b, name, out);
+    ek_board_close(b);
+    return feature;
+}
+
+int ek_board_feature(struct ek_board *b, const char *name, const struct ek_board_more *more,
+                     struct ek_buf *out)
+{
+    int count, shown = 0, feature = ek_board_find(b, name, out);
+    if (feature < 0)
+        return EK_EUSAGE;
+    const struct ek_board_cell *cells = ek_board_open(b, &count);
+    add_head(b, out);
+    add_name(b, feature, out);
+    add_training(b, feature, out);
+    ek_buf_printf(out, ",%s\"cells\":[", more ? more->members : "");
+    for (int i = 0; i < count; i++)
+        if (cells[i].complete)
+            add_cell(&cells[i], feature, !shown++, more, out);
+    ek_board_close(b);
+    return ek_buf_text(out, "]}\n");
+}
+
+static double lists(const struct ek_feature_view *v)
+{
+    return (double)v->lists;
+}
+static double items(const struct ek_feature_view *v)
+{
+    return (double)v->values.items;
+}
+static double psi(const struct ek_feature_view *v)
+{
+    return v->divergence.psi;
+}
+static double psi_expected(const struct ek_feature_view *v)
+{
+    return v->divergence.psi_expected;
+}
+static double ks(const struct ek_feature_view *v)
+{
+    return v->divergence.ks;
+}
+static double scale_ratio(const struct ek_feature_view *v)
+{
+    return v->scale_ratio;
+}
+static double missing(const struct ek_feature_view *v)
+{
+    return v->values.missing;
+}
+static double zero(const struct ek_feature_view *v)
+{
+    return v->values.zero;
+}
+static double p05(const struct ek_feature_view *v)
+{
+    return v->values.quantile[1];
+}
+static double median(const struct ek_feature_view *v)
+{
+    return v->values.quantile[EK_MEDIAN];
+}
+static double p95(const struct ek_feature_view *v)
+{
+    return v->values.quantile[EK_QUANTILES - 2];
+}
+
+struct figure {
+    const char *name;
+    const char *label; /* one more, with its value; "" without */
+    double (*of)(const struct ek_feature_view *v);
+};
+
+/* Those of a family stand together. */
+static const struct figure FIGURES[] = {
+    {"evenkeel_feature_lists", "", lists},
+    {"evenkeel_feature_items", "", items},
+    {"evenkeel_feature_psi", "", psi},
+    {"evenkeel_feature_psi_expected", "", psi_expected},
+    {"evenkeel_feature_ks", "", ks},
+    {"evenkeel_feature_scale_ratio", "", scale_ratio},
+    {"evenkeel_feature_missing_ratio", "", missing},
+    {"evenkeel_feature_zero_ratio", "", zero},
+    {"evenkeel_feature_quantile", ",quantile=\"0.05\"", p05},
+    {"evenkeel_feature_quantile", ",quantile=\"0.5\"", median},
+    {"evenkeel_feature_quantile", ",quantile=\"0.95\"", p95},
+};
+
+/* What is shown: cells of the board, and the state of their features. */
+struct shown {
+    const struct ek_board *b;
+    const struct ek_board_cell **cell; /* [count] */
+    uint8_t *state;                    /* [count, features]: 1 suspected, 2 confirmed */
+    int count;
+};
+
+static int add_series(const struct shown *s, int cell, int feature, const char *name,
+                      const char *label, double value, struct ek_buf *out)
+{
+    ek_buf_printf(out, "%s{feature=\"", name);
+    ek_metrics_label(s->b->manifest->item[feature]->name, out);
+    ek_buf_text(out, "\",segment=\"");
+    ek_metrics_segment(s->cell[cell]->dimension, s->cell[cell]->value, out);
+    return ek_buf_printf(out, "\"%s} %.6g\n", label, value);
+}
+
+/* A figure that nothing came for has no sample. */
+static int add_figure(const struct shown *s, const struct figure *f, struct ek_buf *out)
+{
+    bool first = f == FIGURES || strcmp(f->name, f[-1].name) != 0;
+    if (first)
+        ek_metrics_head(f->name, out);
+    for (int c = 0; c < s->count; c++)
+        for (int i = 0; i < s->b->features; i++) {
+            double value = f->of(&s->cell[c]->views[i][EK_SPAN_RECENT]);
+            if (isfinite(value))
+                add_series(s, c, i, f->name, f->label, value, out);
+        }
+    return out->rc;
+}
+
+static int add_states(const struct shown *s, struct ek_buf *out)
+{
+    static const char name[] = "evenkeel_feature_state";
+    ek_metrics_head(name, out);
+    for (int c = 0; c < s->count; c++)
+        for (int i = 0; i < s->b->features; i++)
+            add_series(s, c, i, name, "", s->state[c * s->b->features + i], out);
+    return out->rc;
+}
+
+static void add_state(struct shown *s, const struct ek_event_finding *f)
+{
+    int feature = ek_manifest_item(s->b->manifest, f->at.feature);
+    for (int c = 0; c < s->count && feature >= 0; c++) {
+        const struct ek_event_place at = {f->at.feature, s->cell[c]->dimension, s->cell[c]->value};
+        uint8_t *state = &s->state[c * s->b->features + feature];
+        uint8_t now = f->state == EK_SUSPECTED ? 1 : 2;
+        if (ek_event_same_place(&at, &f->at) && now > *state)
+            *state = now;
+    }
+}
+
+static int read_states(void *context, const struct ek_journal_view *v)
+{
+    for (size_t i = 0; i < v->findings; i++)
+        add_state(context, &v->finding[i].event->finding);
+    return EK_OK;
+}
+
+/* By falling number of lists since the start, so that a cell which is shown tends to stay. */
+static void insert(struct shown *s, const struct ek_board_cell *c, int room)
+{
+    uint64_t lists = c->views[0][EK_SPAN_LIFE].lists;
+    int at = s->count;
+    while (at > 0 && s->cell[at - 1]->views[0][EK_SPAN_LIFE].lists < lists)
+        at--;
+    if (at == room)
+        return;
+    s->count += s->count < room;
+    memmove(s->cell + at + 1, s->cell + at, (size_t)(s->count - at - 1) * sizeof *s->cell);
+    s->cell[at] = c;
+}
+
+static int add_all(struct shown *s, struct ek_journal *j, struct ek_buf *out)
+{
+    ek_journal_look(j, read_states, s);
+    for (size_t i = 0; i < sizeof FIGURES / sizeof *FIGURES; i++)
+        add_figure(s, &FIGURES[i], out);
+    return add_states(s, out);
+}
+
+int ek_board_metrics(struct ek_board *b, struct ek_journal *j, int cells, struct ek_buf *out)
+{
+    int count, rc = EK_ENOMEM;
+    const struct ek_board_cell *all = ek_board_open(b, &count);
+    int room = cells < count ? cells : count;
+    struct shown s = {.b = b};
+    s.cell = ek_calloc((size_t)room, sizeof *s.cell);
+    s.state = ek_calloc((size_t)room * (size_t)b->features, sizeof *s.state);
+    for (int i = 0; s.cell && i < count; i++)
+        if (all[i].complete)
+            insert(&s, &all[i], room);
+    if (s.cell && s.state)
+        rc = add_all(&s, j, out);
+    ek_board_close(b);
+    ek_free(s.cell);
+    ek_free(s.state);
+    return rc;
+}

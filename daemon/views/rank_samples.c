@@ -1,0 +1,336 @@
+#include "daemon/views/rank_samples.h"
+
+#include "base/alloc.h"
+#include "base/json.h"
+#include "serve/assets.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { DIGITS = 7 };
+
+typedef char words[EK_SAMPLE_TEXT + 1];
+
+struct item {
+    words id;
+    int row; /* of the list */
+    double value[EK_SAMPLE_ROUTES];
+    double upstream, plan;
+    int plan_rank;
+};
+
+struct ek_sample {
+    words query;
+    int64_t time_ms;
+    uint64_t plan_version;
+    bool acting;
+    int segments, routes, items, total;
+    words segment[EK_SEGMENTS_MAX][2];
+    struct route {
+        const char *action; /* a constant */
+        char *feature;
+    } route[EK_SAMPLE_ROUTES];
+    int shown; /* the route that it is kept for */
+    struct item item[EK_SAMPLE_ITEMS];
+};
+
+/* Of one feature, the newest last. */
+struct shelf {
+    char *feature;
+    int64_t put_ms;
+    int count;
+    struct ek_sample *list[EK_SAMPLE_LISTS];
+};
+
+struct ek_samples {
+    pthread_mutex_t lock;
+    int count;
+    struct shelf shelf[EK_SAMPLE_FEATURES];
+};
+
+struct ek_samples *ek_samples_new(void)
+{
+    struct ek_samples *s = ek_calloc(1, sizeof *s);
+    if (s)
+        pthread_mutex_init(&s->lock, NULL);
+    return s;
+}
+
+static void clear(struct shelf *shelf)
+{
+    for (int i = 0; i < shelf->count; i++)
+        ek_sample_free(shelf->list[i]);
+    ek_free(shelf->feature);
+    *shelf = (struct shelf){0};
+}
+
+void ek_samples_free(struct ek_samples *s)
+{
+    if (!s)
+        return;
+    for (int i = 0; i < s->count; i++)
+        clear(&s->shelf[i]);
+    pthread_mutex_destroy(&s->lock);
+    ek_free(s);
+}
+
+void ek_sample_free(struct ek_sample *one)
+{
+    if (!one)
+        return;
+    for (int i = 0; i < one->routes; i++)
+        ek_free(one->route[i].feature);
+    ek_free(one);
+}
+
+static void copy(words to, struct ek_text from)
+{
+    size_t length = from.length < EK_SAMPLE_TEXT ? from.length : EK_SAMPLE_TEXT;
+    if (from.text)
+        memcpy(to, from.text, length);
+    to[from.text ? length : 0] = 0;
+}
+
+struct place {
+    double score;
+    int row;
+};
+
+/* The best score first; of equal ones that which came first. */
+static int by_score(const void *a, const void *b)
+{
+    const struct place *p = a, *q = b;
+    if (p->score != q->score)
+        return p->score > q->score ? -1 : 1;
+    return p->row < q->row ? -1 : 1;
+}
+
+/* NULL without memory; the caller frees it. */
+static struct place *rank(const double *scores, int n)
+{
+    struct place *places = ek_calloc((size_t)n, sizeof *places);
+    if (!places)
+        return NULL;
+    for (int i = 0; i < n; i++)
+        places[i] = (struct place){isnan(scores[i]) ? (double)-INFINITY : scores[i], i};
+    qsort(places, (size_t)n, sizeof *places, by_score);
+    return places;
+}
+
+static bool take_routes(struct ek_sample *one, const struct ek_context *c)
+{
+    const struct ek_manifest *m = c->assets->manifest;
+    for (int k = 0; k < m->routable_count && one->routes < EK_SAMPLE_ROUTES; k++) {
+        enum ek_action action = c->routing.would[k].action;
+        if (action == EK_ACT_NONE)
+            continue;
+        struct route *r = &one->route[one->routes];
+        r->action = ek_action_name(action);
+        r->feature = ek_strdup(m->item[m->routable[k]]->name);
+        if (!r->feature)
+            return false;
+        const float *x = c->query.x + m->routable[k];
+        for (int i = 0; i < one->items; i++)
+            one->item[i].value[one->routes] =
+                (double)x[(size_t)one->item[i].row * (size_t)c->query.item_features];
+        one->routes++;
+    }
+    return one->routes > 0;
+}
+
+static void take_segments(struct ek_sample *one, const struct ek_query *q)
+{
+    for (int i = 0; i < q->segment_count; i++) {
+        copy(one->segment[i][0], q->segments[i].name);
+        copy(one->segment[i][1], q->segments[i].value);
+    }
+    one->segments = q->segment_count;
+}
+
+static bool take_items(struct ek_sample *one, const struct ek_query *q)
+{
+    struct place *places = rank(q->score, q->items);
+    one->total = q->items;
+    one->items = q->items < EK_SAMPLE_ITEMS ? q->items : EK_SAMPLE_ITEMS;
+    for (int i = 0; places && i < one->items; i++) {
+        struct item *item = &one->item[i];
+        item->row = places[i].row;
+        item->upstream = q->score[item->row];
+        copy(item->id, q->item_id[item->row]);
+    }
+    ek_free(places);
+    return places != NULL;
+}
+
+struct ek_sample *ek_sample_take(const struct ek_samples *s, const struct ek_context *c)
+{
+    const struct ek_query *q = &c->query;
+    struct ek_sample *one = s ? ek_calloc(1, sizeof *one) : NULL;
+    if (!one)
+        return NULL;
+    one->time_ms = q->time_ms;
+    one->plan_version = c->plan_version;
+    one->acting = c->scored && c->routing.acted == c->routing.wanted;
+    copy(one->query, q->id);
+    take_segments(one, q);
+    if (take_items(one, q) && take_routes(one, c))
+        return one;
+    ek_sample_free(one);
+    return NULL;
+}
+
+/* Ranks among all items of the list. False without memory. */
+static bool rank_again(struct ek_sample *one, const double *scores)
+{
+    struct place *places = rank(scores, one->total);
+    for (int at = 0; places && at < one->total; at++)
+        for (int i = 0; i < one->items; i++)
+            if (one->item[i].row == places[at].row) {
+                one->item[i].plan = places[at].score;
+                one->item[i].plan_rank = at + 1;
+            }
+    ek_free(places);
+    return places != NULL;
+}
+
+static struct shelf *find(struct ek_samples *s, const char *feature)
+{
+    for (int i = 0; i < s->count; i++)
+        if (!strcmp(s->shelf[i].feature, feature))
+            return &s->shelf[i];
+    return NULL;
+}
+
+/* The route that has waited longest for a list; *put: of which shelf, NULL: none yet. */
+static int whose_turn(struct ek_samples *s, const struct ek_sample *one, struct shelf **put)
+{
+    int turn = 0;
+    *put = NULL;
+    for (int i = 0; i < one->routes; i++) {
+        struct shelf *shelf = find(s, one->route[i].feature);
+        if (!shelf) {
+            *put = NULL;
+            return i;
+        }
+        if (!*put || shelf->put_ms < (*put)->put_ms) {
+            *put = shelf;
+            turn = i;
+        }
+    }
+    return turn;
+}
+
+/* NULL without memory. */
+static struct shelf *make_shelf(struct ek_samples *s, const char *feature)
+{
+    struct shelf *at = &s->shelf[0];
+    char *name = ek_strdup(feature);
+    if (!name)
+        return NULL;
+    if (s->count < EK_SAMPLE_FEATURES)
+        at = &s->shelf[s->count++];
+    for (int i = 0; at->feature && i < s->count; i++)
+        at = s->shelf[i].put_ms < at->put_ms ? &s->shelf[i] : at;
+    clear(at);
+    at->feature = name;
+    return at;
+}
+
+static void lay(struct shelf *shelf, struct ek_sample *one, int64_t now_ms)
+{
+    if (shelf->count == EK_SAMPLE_LISTS) {
+        ek_sample_free(shelf->list[0]);
+        shelf->count--;
+        memmove(shelf->list, shelf->list + 1, (size_t)shelf->count * sizeof *shelf->list);
+    }
+    shelf->list[shelf->count++] = one;
+    shelf->put_ms = now_ms;
+}
+
+void ek_samples_put(struct ek_samples *s, struct ek_sample *one, const double *scores,
+                    int64_t now_ms)
+{
+    struct shelf *shelf = NULL;
+    if (!rank_again(one, scores)) {
+        ek_sample_free(one);
+        return;
+    }
+    pthread_mutex_lock(&s->lock);
+    one->shown = whose_turn(s, one, &shelf);
+    shelf = shelf ? shelf : make_shelf(s, one->route[one->shown].feature);
+    if (shelf)
+        lay(shelf, one, now_ms);
+    pthread_mutex_unlock(&s->lock);
+    if (!shelf)
+        ek_sample_free(one);
+}
+
+static void add_number(struct ek_json_writer *w, const char *key, double x)
+{
+    ek_json_add_rounded(w, key, x, DIGITS);
+}
+
+static void add_item(const struct ek_sample *one, int i, struct ek_json_writer *w)
+{
+    const struct item *item = &one->item[i];
+    ek_json_open(w, NULL, '{');
+    ek_json_add_text(w, "id", item->id);
+    add_number(w, "value", item->value[one->shown]);
+    add_number(w, "upstream_score", item->upstream);
+    ek_json_add_integer(w, "upstream_rank", i + 1);
+    add_number(w, "plan_score", item->plan);
+    ek_json_add_integer(w, "plan_rank", item->plan_rank);
+    ek_json_close(w, '}');
+}
+
+static void add_routes(const struct ek_sample *one, struct ek_json_writer *w)
+{
+    ek_json_open(w, "routes", '[');
+    for (int i = 0; i < one->routes; i++) {
+        ek_json_open(w, NULL, '{');
+        ek_json_add_text(w, "feature", one->route[i].feature);
+        ek_json_add_text(w, "action", one->route[i].action);
+        ek_json_close(w, '}');
+    }
+    ek_json_close(w, ']');
+}
+
+static void add_list(const struct ek_sample *one, struct ek_json_writer *w)
+{
+    ek_json_break_line(w);
+    ek_json_open(w, NULL, '{');
+    ek_json_add_text(w, "query_id", one->query);
+    if (one->time_ms < 0)
+        ek_json_add_null(w, "time_ms");
+    else
+        ek_json_add_integer(w, "time_ms", one->time_ms);
+    ek_json_open(w, "segments", '{');
+    for (int i = 0; i < one->segments; i++)
+        ek_json_add_text(w, one->segment[i][0], one->segment[i][1]);
+    ek_json_close(w, '}');
+    ek_json_add_count(w, "plan_version", one->plan_version);
+    ek_json_add_flag(w, "acting", one->acting);
+    add_routes(one, w);
+    ek_json_add_integer(w, "items_total", one->total);
+    ek_json_open(w, "items", '[');
+    for (int i = 0; i < one->items; i++)
+        add_item(one, i, w);
+    ek_json_close(w, ']');
+    ek_json_close(w, '}');
+}
+
+int ek_samples_json(struct ek_samples *s, const char *feature, struct ek_buf *out)
+{
+    struct ek_json_writer w;
+    ek_json_init(&w, out);
+    ek_json_open(&w, NULL, '[');
+    pthread_mutex_lock(&s->lock);
+    const struct shelf *shelf = find(s, feature);
+    for (int i = shelf ? shelf->count : 0; i-- > 0;)
+        add_list(shelf->list[i], &w);
+    pthread_mutex_unlock(&s->lock);
+    ek_json_close(&w, ']');
+    return w.rc;
+}

@@ -1,0 +1,311 @@
+/* When a change is the new normal, because somebody said so, and when it is that no longer. */
+#include "detect/accepted_shift.h"
+
+#include "detect/evidence_sum.h"
+#include "detect/finding.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+
+enum { PLACE_BYTES = 96, NEAR_BYTES = 160 };
+
+/* "all traffic", or "arm=B". */
+static const char *place_text(const struct ek_accept_place *at, char text[PLACE_BYTES])
+{
+    if (!at->dimension)
+        snprintf(text, PLACE_BYTES, "all traffic");
+    else
+        snprintf(text, PLACE_BYTES, "%s=%s", at->dimension, at->value ? at->value : "(other)");
+    return text;
+}
+
+int ek_accept_too_early(const struct ek_accept_place *at, struct ek_error *e)
+{
+    char place[PLACE_BYTES];
+    return ek_fail(e, EK_ESTATE,
+                   "a change of '%s' in %s is only suspected: wait until it is confirmed",
+                   at->feature, place_text(at, place));
+}
+
+int ek_accept_nothing(const struct ek_accept_place *at, const struct ek_accept_place *near,
+                      struct ek_error *e)
+{
+    char place[PLACE_BYTES], other[PLACE_BYTES];
+    place_text(at, place);
+    if (near)
+        return ek_fail(e, EK_ESTATE, "no change of '%s' is confirmed in %s: accept it in %s",
+                       at->feature, place, place_text(near, other));
+    return ek_fail(e, EK_ESTATE,
+                   "no change of '%s' is confirmed in %s: what is normal there needs no accept",
+                   at->feature, place);
+}
+
+int ek_accept_check(const struct ek_accept_change *c, struct ek_error *e)
+{
+    char place[PLACE_BYTES];
+    const char *name = c->at.feature;
+    place_text(&c->at, place);
+    if (c->class != EK_SCALE)
+        return ek_fail(e, EK_ESTATE,
+                       "'%s' of '%s' in %s is no other scale: make the profile anew (evenkeel "
+                       "profile --messages), or set 'watch: false'",
+                       ek_class_name(c->class), name, place);
+    if (c->query_feature)
+        return ek_fail(e, EK_ESTATE,
+                       "the factor of '%s' in %s is that list's '%s': use their quotient as the "
+                       "feature, in the model and in the profile",
+                       name, place, c->query_feature);
+    if (c->share < EK_WHOLE_SHARE)
+        return ek_fail(
+            e, EK_ESTATE,
+            "only %.0f%% of the lists of '%s' in %s have moved: accept it in the segment "
+            "that has it",
+            100 * c->share, name, place);
+    if (c->at.dimension && !c->at.value)
+        return ek_fail(e, EK_ESTATE,
+                       "the values of %s share one cell: set 'limits.cells' higher, so that each "
+                       "has its own",
+                       place);
+    return EK_OK;
+}
+
+int ek_accept_no_room(struct ek_error *e)
+{
+    return ek_fail(e, EK_ELIMIT,
+                   "%d accepts are in force, which is the most: revert one, or make the "
+                   "profile anew",
+                   EK_REBASES_MAX);
+}
+
+/* Numbers of those in force, as far as there is room. */
+static const char *numbers_of(const struct ek_rebases *r, char text[NEAR_BYTES])
+{
+    size_t length = 0;
+    text[0] = 0;
+    for (int i = 0; i < r->count && length + 24 < NEAR_BYTES; i++)
+        length += (size_t)snprintf(text + length, NEAR_BYTES - length, "%s%" PRIu64, i ? ", " : "",
+                                   r->one[i].version);
+    return text;
+}
+
+int ek_accept_none_of(const struct ek_rebases *r, uint64_t version, struct ek_error *e)
+{
+    char text[NEAR_BYTES];
+    if (!r->count)
+        return ek_fail(e, EK_ESTATE, "nothing was accepted that could be reverted");
+    return ek_fail(e, EK_ESTATE, "there is no accept %" PRIu64 ": there are %s", version,
+                   numbers_of(r, text));
+}
+
+static const char *name_of(const struct ek_detector *d, int feature)
+{
+    return d->manifest->item[feature]->name;
+}
+
+static struct ek_accept_place place_of(const struct ek_detector *d, int feature, int cell)
+{
+    return (struct ek_accept_place){name_of(d, feature), ek_cells_dimension_name(d->cells, cell),
+                                    ek_cells_value(d->cells, cell)};
+}
+
+static const struct ek_episode *confirmed_elsewhere(const struct ek_detector *d, int feature)
+{
+    for (int i = 0; i < d->episodes; i++)
+        if (d->episode[i].phase == EK_PHASE_CONFIRMED && d->episode[i].feature == feature)
+            return &d->episode[i];
+    return NULL;
+}
+
+static int nothing_there(const struct ek_detector *d, int feature, int cell, struct ek_error *e)
+{
+    const struct ek_accept_place at = place_of(d, feature, cell);
+    const struct ek_episode *near = confirmed_elsewhere(d, feature);
+    if (ek_episode_at(d, cell, feature))
+        return ek_accept_too_early(&at, e);
+    if (!near)
+        return ek_accept_nothing(&at, NULL, e);
+    const struct ek_accept_place other = place_of(d, feature, near->cell);
+    return ek_accept_nothing(&at, &other, e);
+}
+
+static int check(const struct ek_detector *d, const struct ek_episode *now, struct ek_error *e)
+{
+    int query = now->query_feature;
+    const struct ek_accept_change c = {.at = place_of(d, now->feature, now->cell),
+                                       .class = now->diagnosis.class,
+                                       .query_feature =
+                                           query < 0 ? NULL : d->manifest->query[query]->name,
+                                       .share = now->diagnosis.level.share};
+    return ek_accept_check(&c, e);
+}
+
+/* Whether a list can have both. */
+static bool share_lists(const struct ek_detector *d, int a, int b)
+{
+    return a == b || !a || !b || ek_cells_dimension(d->cells, a) != ek_cells_dimension(d->cells, b);
+}
+
+static void lower_rows(struct ek_detector *d, const struct ek_rebase *one, double shift_ln)
+{
+    uint64_t first = ek_history_first(d->history), end = ek_history_count(d->history);
+    for (uint64_t i = one->row > first ? one->row : first; i < end; i++)
+        if (ek_history_in(d->history, i, one->cell))
+            ek_history_lower(d->history, i, one->feature, shift_ln);
+    d->walk.cell = -1; /* its rows say something else now */
+}
+
+bool ek_accept_ends(const struct ek_detector *d, const struct ek_rebase *one, double shift_ln,
+                    struct ek_episode *e, bool *moved)
+{
+    struct ek_alignment *level = &e->diagnosis.level;
+    *moved = false;
+    if (e->feature != one->feature || !share_lists(d, e->cell, one->cell))
+        return false;
+    if (e->phase == EK_PHASE_SUSPECTED)
+        return true; /* by lists that say something else now; what there is is found again */
+    if ((one->cell && e->cell != one->cell) || !ek_episode_has_level(e) || e->query_feature >= 0)
+        return false;
+    *moved = true;
+    level->shift_ln -= shift_ln;
+    level->low_ln -= shift_ln;
+    level->high_ln -= shift_ln;
+    return fabs(level->shift_ln) < log(ek_detector_rule(d, e->feature)->min_effect);
+}
+
+void ek_accept_episodes(struct ek_detector *d, const struct ek_rebase *one, double shift_ln)
+{
+    bool moved;
+    for (int i = 0; i < d->episodes; i++) {
+        struct ek_episode *e = &d->episode[i];
+        if (e->phase == EK_WATCHING)
+            continue;
+        if (ek_accept_ends(d, one, shift_ln, e, &moved))
+            ek_episode_dismiss(d, e, EK_OTHER_NORMAL);
+        else if (moved)
+            ek_episode_tell_updated(d, e);
+    }
+}
+
+void ek_accept_evidence(struct ek_detector *d, const struct ek_rebase *one)
+{
+    for (int cell = 0; cell < ek_cells_count(d->cells); cell++)
+        if (share_lists(d, cell, one->cell))
+            ek_evidence_restart(d->evidence, cell, one->feature);
+}
+
+/* What is normal has risen by shift_ln where `one` says. */
+static void lower(struct ek_detector *d, const struct ek_rebase *one, double shift_ln)
+{
+    lower_rows(d, one, shift_ln);
+    ek_accept_episodes(d, one, shift_ln);
+    ek_accept_evidence(d, one);
+}
+
+int ek_detector_accept(struct ek_detector *d, int feature, int cell, struct ek_rebase *out,
+                       struct ek_error *e)
+{
+    struct ek_episode *now = ek_episode_at(d, cell, feature);
+    if (!now || now->phase != EK_PHASE_CONFIRMED)
+        return nothing_there(d, feature, cell, e);
+    int rc = check(d, now, e);
+    if (rc)
+        return rc;
+    if (ek_rebases_add(&d->rebases, feature, cell, now->diagnosis.level.shift_ln, now->since_row))
+        return ek_accept_no_room(e);
+    *out = d->rebases.one[d->rebases.count - 1];
+    ek_cells_hold(d->cells, cell);
+    ek_episode_dismiss(d, now, EK_ACCEPTED);
+    lower(d, out, out->shift_ln);
+    return EK_OK;
+}
+
+int ek_detector_revert(struct ek_detector *d, uint64_t version, struct ek_rebase *out,
+                       struct ek_error *e)
+{
+    const struct ek_rebase *one = ek_rebases_of_version(&d->rebases, version);
+    if (!one)
+        return ek_accept_none_of(&d->rebases, version, e);
+    *out = *one;
+    ek_rebases_remove(&d->rebases, one);
+    ek_cells_release(d->cells, out->cell);
+    lower(d, out, -out->shift_ln);
+    return EK_OK;
+}
+
+/* ------------------------------------------------------------------- of a fleet */
+
+static bool is_among(const struct ek_rebases *r, const struct ek_rebase *one)
+{
+    const struct ek_rebase *is = ek_rebases_of_version(r, one->version);
+    return is && is->feature == one->feature && is->cell == one->cell &&
+           is->shift_ln == one->shift_ln;
+}
+
+/* Those of here that nobody wants. Whether there were any. */
+static bool drop_others(struct ek_detector *d, const struct ek_rebases *want)
+{
+    int before = d->rebases.count;
+    for (int i = before - 1; i >= 0; i--) {
+        const struct ek_rebase one = d->rebases.one[i];
+        if (is_among(want, &one))
+            continue;
+        ek_rebases_remove(&d->rebases, &d->rebases.one[i]);
+        lower(d, &one, -one.shift_ln);
+        ek_cells_release(d->cells, one.cell);
+    }
+    return d->rebases.count != before;
+}
+
+/* The first row that somebody else's change can have; that of a change which was found here, too,
+ * is known better. */
+static uint64_t row_since(const struct ek_detector *d, const struct ek_episode *own,
+                          int64_t since_ms)
+{
+    uint64_t row = ek_history_first(d->history), end = ek_history_count(d->history);
+    if (own && own->phase == EK_PHASE_CONFIRMED)
+        return own->since_row;
+    while (row < end && ek_history_row(d->history, row)->time_ms < since_ms)
+        row++;
+    return row;
+}
+
+static void take_up(struct ek_detector *d, struct ek_rebase *one, int64_t since_ms)
+{
+    struct ek_episode *own = ek_episode_at(d, one->cell, one->feature);
+    one->row = row_since(d, own, since_ms);
+    ek_cells_hold(d->cells, one->cell);
+    if (own && own->phase == EK_PHASE_CONFIRMED)
+        ek_episode_dismiss(d, own, EK_ACCEPTED);
+    lower(d, one, one->shift_ln);
+}
+
+void ek_detector_set_normal(struct ek_detector *d, const struct ek_rebases *want,
+                            const int64_t *since_ms)
+{
+    struct ek_rebases now = {.version = want->version, .count = want->count};
+    bool changed = drop_others(d, want);
+    for (int i = 0; i < want->count; i++) {
+        const struct ek_rebase *one = &want->one[i];
+        bool known = is_among(&d->rebases, one);
+        now.one[i] = known ? *ek_rebases_of_version(&d->rebases, one->version) : *one;
+        if (!known)
+            take_up(d, &now.one[i], since_ms[i]);
+        changed |= !known;
+    }
+    d->rebases = now;
+    if (changed && d->tick)
+        ek_tick_clear(d->tick); /* its lists were held against what was normal before */
+}
+
+const struct ek_rebases *ek_detector_rebases(const struct ek_detector *d)
+{
+    return &d->rebases;
+}
+
+void ek_detector_rebases_snap(struct ek_detector *d, struct ek_snap *s)
+{
+    ek_rebases_snap(&d->rebases, s, d->features, ek_cells_count(d->cells));
+    for (int i = 0; ek_snap_reads(s) && !s->rc && i < d->rebases.count; i++)
+        ek_cells_hold(d->cells, d->rebases.one[i].cell);
+}

@@ -1,0 +1,361 @@
+/* Findings that nobody has fetched yet, as a part of the state. */
+#include "detect/detector_state.h"
+
+#include "base/alloc.h"
+#include "base/hash.h"
+#include "detect/detector_internal.h"
+
+#include <limits.h>
+
+static const char *signal_name(int i)
+{
+    return i < EK_BETS ? ek_bet_name(i) : ek_category_bet_name(i);
+}
+
+/* A conversion that is not among those of the rules now is left out. */
+static void units_snap(struct ek_detector *d, struct ek_finding *f, struct ek_snap *s)
+{
+    int count = f->unit_count, kept = 0;
+    ek_snap_int(s, &count, 0, EK_UNIT_MATCHES);
+    for (int i = 0; i < count && !s->rc; i++) {
+        struct ek_unit_match *match = &f->unit[kept];
+        char *id = ek_snap_reads(s) ? NULL : (char *)match->unit->id;
+        int fit = (int)match->fit;
+        ek_snap_text(s, &id);
+        ek_snap_int(s, &match->listed, 0, 1);
+        ek_snap_int(s, &fit, EK_UNIT_SAME, EK_UNIT_OTHER);
+        match->fit = (enum ek_unit_fit)fit;
+        if (ek_snap_reads(s)) {
+            match->unit = id ? ek_units_find(&d->rules->units, id) : NULL;
+            ek_free(id);
+        }
+        kept += match->unit != NULL;
+    }
+    f->unit_count = kept;
+}
+
+static void words_snap(struct ek_finding *f, struct ek_snap *s)
+{
+    int state = (int)f->state, class = (int)f->class;
+    ek_snap_int(s, &state, EK_SUSPECTED, EK_RECOVERED);
+    ek_snap_int(s, &class, EK_CLASS_NONE, EK_CLASS_COUNT - 1);
+    f->state = (enum ek_finding_state)state;
+    f->class = (enum ek_class) class;
+    ek_snap_word(s, &f->signal, signal_name, EK_BET_VALUE_GONE + 1);
+    ek_snap_require(s, f->signal != NULL);
+    ek_snap_word(s, &f->reason, ek_reason_text, EK_REASONS);
+}
+
+static void numbers_snap(struct ek_finding *f, struct ek_snap *s)
+{
+    ek_snap_u32(s, &f->episode);
+    ek_snap_u32(s, &f->cause);
+    ek_snap_u64(s, &f->query);
+    ek_snap_u64(s, &f->since_query);
+    ek_snap_i64(s, &f->time_ms);
+    ek_snap_i64(s, &f->since_ms);
+    ek_snap_f64(s, &f->factor);
+    ek_snap_f64(s, &f->factor_low);
+    ek_snap_f64(s, &f->factor_high);
+    ek_snap_f64(s, &f->error_ln);
+    ek_snap_f64(s, &f->share);
+    ek_snap_f64(s, &f->spread_ratio);
+    ek_snap_f64(s, &f->exponent);
+    int flags = f->fewer | f->passing << 1;
+    ek_snap_int(s, &flags, 0, 3);
+    f->fewer = flags & 1;
+    f->passing = flags >> 1;
+}
+
+/* No cell changes hands while a finding waits: its value is that of its cell. */
+static void finding_snap(struct ek_detector *d, struct ek_finding *f, struct ek_snap *s)
+{
+    words_snap(f, s);
+    numbers_snap(f, s);
+    ek_snap_int(s, &f->feature, 0, d->features - 1);
+    ek_snap_int(s, &f->cell, 0, ek_cells_count(d->cells) - 1);
+    ek_snap_int(s, &f->query_feature, -1, d->query_features - 1);
+    ek_category_changes_snap(f->category, &f->category_count, s);
+    units_snap(d, f, s);
+    if (!ek_snap_reads(s))
+        return;
+    f->dimension = ek_cells_dimension_name(d->cells, f->cell);
+    f->value = ek_cells_value(d->cells, f->cell);
+}
+
+void ek_findings_snap(struct ek_detector *d, struct ek_snap *s)
+{
+    ek_snap_u64(s, &d->findings);
+    ek_snap_u64(s, &d->fetched);
+    ek_snap_require(s, d->fetched <= d->findings && d->findings - d->fetched <= EK_FINDINGS_MAX);
+    for (uint64_t i = d->fetched; i < d->findings && !s->rc; i++)
+        finding_snap(d, &d->finding[i % EK_FINDINGS_MAX], s);
+}
+
+static void alignment_snap(struct ek_alignment *a, struct ek_snap *s)
+{
+    ek_snap_f64(s, &a->shift_ln);
+    ek_snap_f64(s, &a->share);
+    ek_snap_f64(s, &a->gain_ln);
+    ek_snap_f64(s, &a->low_ln);
+    ek_snap_f64(s, &a->high_ln);
+    ek_snap_f64(s, &a->error_ln);
+}
+
+static void class_snap(enum ek_class *class, struct ek_snap *s)
+{
+    int number = (int)*class;
+    ek_snap_int(s, &number, EK_CLASS_NONE, EK_CLASS_COUNT - 1);
+    *class = (enum ek_class)number;
+}
+
+static void diagnosis_snap(struct ek_diagnosis *g, struct ek_snap *s)
+{
+    int class = (int)g->class;
+    ek_snap_int(s, &class, EK_CLASS_NONE, EK_CLASS_COUNT - 1);
+    g->class = (enum ek_class) class;
+    alignment_snap(&g->level, s);
+    ek_snap_f64(s, &g->mean_ln);
+    ek_snap_f64(s, &g->mean_error_ln);
+    ek_snap_f64(s, &g->spread_ratio);
+    ek_snap_f64(s, &g->spread_test);
+    ek_snap_f64(s, &g->incoherent);
+    ek_snap_raw(s, g->share, sizeof g->share);
+    ek_snap_raw(s, g->share_error, sizeof g->share_error);
+    ek_snap_f64(s, &g->exponent);
+    ek_snap_int(s, &g->lists, 0, EK_HISTORY);
+}
+
+void ek_category_changes_snap(struct ek_category_change *change, int *count, struct ek_snap *s)
+{
+    ek_snap_int(s, count, 0, EK_CATEGORY_CHANGES);
+    for (int i = 0; i < *count; i++) {
+        ek_snap_raw(s, &change[i].value, sizeof change[i].value);
+        ek_snap_f64(s, &change[i].share);
+        ek_snap_f64(s, &change[i].trained);
+    }
+}
+
+/* When it began and what has come since. */
+static void course_snap(struct ek_episode *e, struct ek_snap *s)
+{
+    ek_snap_u64(s, &e->alarm_row);
+    ek_snap_u64(s, &e->since_row);
+    ek_snap_u64(s, &e->since_query);
+    ek_snap_i64(s, &e->since_ms);
+    ek_snap_u64(s, &e->span_first);
+    ek_snap_u64(s, &e->span_last);
+    ek_snap_u32(s, &e->lists);
+    ek_snap_u32(s, &e->due);
+    ek_snap_f64(s, &e->level_error);
+    ek_snap_f64(s, &e->recovery);
+    ek_snap_f64(s, &e->relief_ln);
+    ek_snap_u64(s, &e->relief_row);
+    ek_snap_int(s, &e->relieved, 0, 1);
+    ek_snap_u32(s, &e->relieved_at);
+}
+
+static void place_snap(struct ek_episode *e, struct ek_snap *s, const struct ek_snap_bounds *b)
+{
+    ek_snap_u32(s, &e->number);
+    ek_snap_u32(s, &e->cause);
+    ek_snap_int(s, &e->feature, 0, b->features - 1);
+    ek_snap_int(s, &e->cell, 0, b->cells - 1);
+    ek_snap_int(s, &e->bet, 0, EK_BET_VALUE_GONE);
+    ek_snap_int(s, &e->claimed, 0, 1);
+    ek_snap_int(s, &e->quiet, 0, 1);
+    ek_snap_int(s, &e->attempts, 0, INT_MAX);
+    ek_snap_int(s, &e->looks, 0, INT_MAX);
+    ek_snap_int(s, &e->waits, 0, INT_MAX);
+    ek_snap_u32(s, &e->through);
+    ek_snap_u32(s, &e->kin);
+    ek_snap_int(s, &e->query_feature, -1, b->query_features - 1);
+}
+
+/* An episode on values is one of a category. */
+static void check(const struct ek_detector *d, const struct ek_episode *e, struct ek_snap *s)
+{
+    int on_values = e->bet >= EK_BETS || e->diagnosis.class == EK_NEW_CATEGORY;
+    ek_snap_require(s, !on_values || d->profile->category[e->feature].strata);
+    ek_snap_require(s, e->number && e->number <= d->episodes_ever && e->cause <= d->causes_ever);
+    ek_snap_require(s, e->since_row < ek_history_count(d->history) &&
+                           e->alarm_row < ek_history_count(d->history));
+}
+
+void ek_episode_snap(struct ek_episode *e, struct ek_snap *s, const struct ek_snap_bounds *b)
+{
+    int phase = (int)e->phase;
+    ek_snap_int(s, &phase, EK_WATCHING, EK_PHASE_CONFIRMED);
+    e->phase = (enum ek_phase)phase;
+    if (e->phase == EK_WATCHING)
+        return;
+    place_snap(e, s, b);
+    course_snap(e, s);
+    diagnosis_snap(&e->diagnosis, s);
+    class_snap(&e->rival, s);
+    ek_category_changes_snap(e->category.change, &e->category.count, s);
+    ek_snap_f64(s, &e->category.lists);
+}
+
+static void one_snap(struct ek_detector *d, struct ek_episode *e, struct ek_snap *s)
+{
+    const struct ek_snap_bounds bounds = {d->features, d->query_features, ek_cells_count(d->cells)};
+    ek_episode_snap(e, s, &bounds);
+    if (e->phase == EK_WATCHING)
+        return;
+    check(d, e, s);
+    if (ek_snap_reads(s) && !s->rc) {
+        ek_snap_require(s, !ek_episode_at(d, e->cell, e->feature));
+        ek_episode_enter(d, e);
+    }
+}
+
+void ek_episodes_snap(struct ek_detector *d, struct ek_snap *s)
+{
+    ek_snap_u32(s, &d->episodes_ever);
+    ek_snap_u32(s, &d->causes_ever);
+    ek_snap_int(s, &d->episodes, 0, EK_EPISODES_MAX);
+    for (int i = 0; i < d->episodes && !s->rc; i++)
+        one_snap(d, &d->episode[i], s);
+}
+
+struct ek_detector_kind ek_detector_kind_of(const struct ek_detector *d)
+{
+    return (struct ek_detector_kind){
+        .profile = d->profile_hash,
+        .features = d->features,
+        .query_features = d->query_features,
+        .strata = d->profile->strata,
+        .bets = EK_BETS,
+        .bounds = EK_BOUNDS,
+        .history = EK_HISTORY,
+        .cells = ek_cells_limit(d->cells),
+        .dimensions = ek_cells_dimensions(d->cells),
+    };
+}
+
+void ek_detector_kind_snap(struct ek_detector_kind *k, struct ek_snap *s)
+{
+    int *size[] = {&k->features, &k->query_features, &k->strata, &k->bets,
+                   &k->bounds,   &k->history,        &k->cells,  &k->dimensions};
+    ek_snap_u64(s, &k->profile);
+    for (size_t i = 0; i < sizeof size / sizeof *size; i++)
+        ek_snap_int(s, size[i], 0, INT32_MAX);
+}
+
+int ek_detector_part_count(const struct ek_detector *d, enum ek_detector_part part)
+{
+    uint64_t rows = ek_history_count(d->history) - ek_history_first(d->history);
+    switch (part) {
+    case EK_PART_EVIDENCE:
+        return ek_cells_count(d->cells);
+    case EK_PART_ROWS:
+        return (int)((rows + EK_PART_ROWS_EACH - 1) / EK_PART_ROWS_EACH);
+    case EK_PART_ACCEPTS:
+        return d->rebases.version > 0;
+    case EK_PART_CELLS:
+    case EK_PART_LISTS:
+    case EK_PART_CHANGES:
+        break;
+    }
+    return 1;
+}
+
+/* Rows ever that went to the places below one. */
+static uint64_t rows_below(uint64_t rows, uint64_t place)
+{
+    uint64_t last = rows % EK_HISTORY;
+    return rows / EK_HISTORY * place + (last < place ? last : place);
+}
+
+uint64_t ek_detector_part_mark(const struct ek_detector *d, enum ek_detector_part part, int number)
+{
+    if (part != EK_PART_ROWS)
+        return 0;
+    uint64_t rows = ek_history_count(d->history), first = (uint64_t)number * EK_PART_ROWS_EACH;
+    uint64_t mark[] = {rows_below(rows, first + EK_PART_ROWS_EACH) - rows_below(rows, first),
+                       ek_cells_taken_ever(d->cells), /* which forgets cells of rows */
+                       d->rebases.version};           /* which moves rows */
+    return ek_hash(mark, sizeof mark, 0) | 1;
+}
+
+static void cells_snap(struct ek_detector *d, struct ek_snap *s)
+{
+    ek_cells_snap(d->cells, s);
+    if (ek_snap_reads(s) && !s->rc)
+        s->rc = ek_detector_grow(d, ek_cells_count(d->cells));
+    for (int cell = 0; cell < ek_cells_count(d->cells) && !s->rc; cell++) {
+        ek_snap_raw(s, &d->planned[cell], 1);
+        ek_snap_require(s, d->planned[cell] <= 1);
+        if (ek_snap_reads(s) && d->planned[cell])
+            ek_cells_hold(d->cells, cell);
+    }
+}
+
+static void lists_snap(struct ek_detector *d, struct ek_snap *s)
+{
+    int per_query = 1 + ek_cells_dimensions(d->cells);
+    ek_snap_u64(s, &d->queries);
+    ek_snap_raw(s, d->cell_of, (size_t)per_query * sizeof *d->cell_of);
+    for (int i = 0; i < per_query; i++)
+        ek_snap_require(s, d->cell_of[i] >= -1 && d->cell_of[i] < ek_cells_count(d->cells));
+    ek_snap_raw(s, d->beyond.count, EK_BOUNDS * sizeof *d->beyond.count);
+    ek_repeats_snap(d->repeats, s, d->queries);
+    ek_repeats_snap(d->relatives, s, d->queries);
+    ek_history_count_snap(d->history, s);
+    ek_categories_kind_snap(d->categories, s);
+}
+
+static void rows_snap(struct ek_detector *d, int number, struct ek_snap *s)
+{
+    int first = number * EK_PART_ROWS_EACH, end = first + EK_PART_ROWS_EACH;
+    if ((uint64_t)end > ek_history_count(d->history))
+        end = (int)ek_history_count(d->history);
+    ek_history_places_snap(d->history, s, first, end, d->profile->strata, ek_cells_count(d->cells));
+    ek_categories_rows_snap(d->categories, s, (uint64_t)first, (uint64_t)end);
+}
+
+static void evidence_snap(struct ek_detector *d, int cell, struct ek_snap *s)
+{
+    int habits = d->habits && ek_cells_dimension(d->cells, cell) == d->baseline;
+    ek_evidence_cells_snap(d->evidence, cell, s);
+    ek_snap_int(s, &habits, habits, habits);
+    if (habits)
+        ek_habits_snap(d->habits, s, cell);
+    ek_categories_cell_snap(d->categories, s, cell);
+}
+
+static void changes_snap(struct ek_detector *d, struct ek_snap *s)
+{
+    for (int f = 0; f < d->features; f++) {
+        ek_snap_u64(s, &d->settled[f]);
+        ek_snap_require(s, d->settled[f] <= ek_history_count(d->history));
+    }
+    ek_episodes_snap(d, s);
+    ek_findings_snap(d, s);
+}
+
+void ek_detector_part_snap(struct ek_detector *d, enum ek_detector_part part, int number,
+                           struct ek_snap *s)
+{
+    switch (part) {
+    case EK_PART_CELLS:
+        cells_snap(d, s);
+        break;
+    case EK_PART_LISTS:
+        lists_snap(d, s);
+        break;
+    case EK_PART_ROWS:
+        rows_snap(d, number, s);
+        break;
+    case EK_PART_EVIDENCE:
+        evidence_snap(d, number, s);
+        break;
+    case EK_PART_CHANGES:
+        changes_snap(d, s);
+        break;
+    case EK_PART_ACCEPTS:
+        ek_detector_rebases_snap(d, s);
+        break;
+    }
+}

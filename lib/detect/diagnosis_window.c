@@ -1,0 +1,157 @@
+/* The lists that a diagnosis looks at. */
+#include "detect/detector_internal.h"
+
+enum { AHEAD = 8 }; /* rows fetched before they are needed: each lies far from the next */
+
+bool ek_detector_explained(const struct ek_detector *d, const int16_t *cells, int feature, int cell)
+{
+    const struct ek_episode *own = ek_episode_at(d, cell, feature);
+    int claims = own && own->claimed;
+    if (d->open[feature] == claims)
+        return false;
+    for (int i = 0; i <= ek_cells_dimensions(d->cells); i++) {
+        if (cells[i] < 0 || cells[i] == cell)
+            continue;
+        const struct ek_episode *e = ek_episode_at(d, cells[i], feature);
+        bool foreign = ek_detector_is_foreign(d, cells[i], feature);
+        if (!foreign && !(e && e->claimed))
+            continue;
+        if (!claims || cell == 0 || (cells[i] != 0 && (foreign || e->number < own->number)))
+            return true;
+    }
+    return false;
+}
+
+static void begin(struct ek_detector *d, int feature, int cell)
+{
+    struct ek_walk *k = &d->walk;
+    uint64_t end = ek_history_count(d->history);
+    if (k->feature != feature || k->cell != cell || k->end != end || k->claims != d->claims)
+        *k = (struct ek_walk){feature, cell, d->claims, end, end, EK_HISTORY};
+}
+
+/* Down to row `first`, or until there are `most` lists. */
+static void walk(struct ek_detector *d, uint64_t first, int most)
+{
+    struct ek_walk *k = &d->walk;
+    const float *level = d->profile->level + (size_t)k->feature * (size_t)d->profile->strata;
+    int place = 1 + ek_cells_dimension(d->cells, k->cell);
+    while (k->row > first && EK_HISTORY - k->at < most) {
+        const struct ek_history_row *row = ek_history_row(d->history, --k->row);
+        if (k->row >= first + AHEAD)
+            __builtin_prefetch(ek_history_records(d->history, k->row - AHEAD) + k->feature);
+        if (row->cell[place] != k->cell ||
+            (d->open[k->feature] && ek_detector_explained(d, row->cell, k->feature, k->cell)))
+            continue;
+        d->window[--k->at] = ek_history_records(d->history, k->row)[k->feature];
+        d->window_level[k->at] = level[row->stratum];
+        d->rows[k->at] = k->row;
+    }
+}
+
+/* Where the lists from row `first` on begin. */
+static int begin_of(const struct ek_detector *d, uint64_t first)
+{
+    int low = d->walk.at, high = EK_HISTORY;
+    while (low < high) {
+        int middle = low + (high - low) / 2;
+        if (d->rows[middle] < first)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+int ek_detector_window_of(struct ek_detector *d, int feature, int cell, uint64_t since, int most,
+                          struct ek_window *w)
+{
+    uint64_t first = ek_history_first(d->history);
+    first = since > first ? since : first;
+    begin(d, feature, cell);
+    walk(d, first, most);
+    int at = begin_of(d, first), count = EK_HISTORY - at;
+    if (count > most) {
+        at += count - most;
+        count = most;
+    }
+    d->window_row = d->rows + at;
+    *w = (struct ek_window){d->window + at, d->window_level + at,
+                            count,          ek_detector_level(d, cell, feature),
+                            d->residual,    {0, 1, 0}};
+    return count;
+}
+
+int ek_detector_window(struct ek_detector *d, int feature, int cell, uint64_t since,
+                       struct ek_window *w)
+{
+    return ek_detector_window_of(d, feature, cell, since, EK_HISTORY, w);
+}
+
+enum { MANY = 8, FIRSTS = 4 };
+
+static bool is_in(const struct ek_detector *d, const struct ek_episode *e)
+{
+    for (int i = 0; i <= ek_cells_dimensions(d->cells); i++)
+        if (d->cell_of[i] == e->cell)
+            return true;
+    return false;
+}
+
+/* Lists since it was due, the present one counted in; negative: it is not. */
+static int64_t overdue(const struct ek_episode *e)
+{
+    return (int64_t)e->lists + 1 - (int64_t)e->due;
+}
+
+/* One of the relieved, each in its turn. */
+static const struct ek_episode *relief_of(const struct ek_detector *d, int relieved)
+{
+    uint64_t skip = relieved ? ek_history_count(d->history) % (uint64_t)relieved : 0;
+    for (int i = 0; i < d->episodes && relieved; i++) {
+        const struct ek_episode *e = &d->episode[i];
+        if (e->phase == EK_PHASE_CONFIRMED && e->relieved && is_in(d, e) && skip-- == 0)
+            return e;
+    }
+    return NULL;
+}
+
+void ek_turns_give(struct ek_detector *d)
+{
+    int firsts = 0, relieved = 0;
+    const struct ek_episode *update = NULL;
+    for (int i = 0; i < d->episodes; i++) {
+        const struct ek_episode *e = &d->episode[i];
+        if (e->phase == EK_WATCHING || !is_in(d, e))
+            continue;
+        relieved += e->phase == EK_PHASE_CONFIRMED && e->relieved;
+        if (overdue(e) < 0)
+            continue;
+        if (e->phase == EK_PHASE_SUSPECTED)
+            firsts++;
+        else if (!update || overdue(e) > overdue(update))
+            update = e;
+    }
+    d->turns = (struct ek_turns){.update = firsts ? NULL : update,
+                                 .relief = relief_of(d, relieved),
+                                 .firsts = firsts > MANY ? FIRSTS : 1,
+                                 .reliefs = 1};
+}
+
+bool ek_turn_to_settle(struct ek_detector *d, const struct ek_episode *e)
+{
+    struct ek_turns *t = &d->turns;
+    if (e->phase == EK_PHASE_SUSPECTED ? t->firsts-- <= 0 : e != t->update)
+        return false;
+    t->looks++;
+    return true;
+}
+
+bool ek_turn_to_relief(struct ek_detector *d, const struct ek_episode *e, bool new)
+{
+    struct ek_turns *t = &d->turns;
+    if (t->reliefs <= 0 || !(new || !t->relief || e == t->relief))
+        return false;
+    t->reliefs--;
+    return true;
+}

@@ -1,0 +1,330 @@
+/* The tables of the bets: functions of the rank score, and of nothing else. */
+#include "detect/evalue_tests.h"
+
+#include <math.h>
+#include <string.h>
+
+static const double Y_LOW = -3.5, Y_STEP = 1.0 / 32;
+/* The smallest p of a rank, by class of training size. */
+static const double FAR_P[EK_FAR_CLASSES] = {1e-5, 3.4e-5, 1.1e-4, 3.5e-4, 1.1e-3, 3.5e-3};
+/* A p below that of the second largest of n lists is known too badly to bet on. */
+static const double LISTS_BEYOND = 2;
+
+double ek_normal_cdf(double x)
+{
+    return 0.5 * erfc(-x * M_SQRT1_2);
+}
+
+/* Newton steps on erfc from a rational start (Abramowitz and Stegun 26.2.23). */
+double ek_normal_quantile(double p)
+{
+    if (p <= 0)
+        return -INFINITY;
+    if (p >= 1)
+        return INFINITY;
+    double tail = p < 0.5 ? p : 1 - p, t = sqrt(-2 * log(tail));
+    double x = t - (2.515517 + t * (0.802853 + t * 0.010328)) /
+                       (1 + t * (1.432788 + t * (0.189269 + t * 0.001308)));
+    for (int i = 0; i < 4; i++) {
+        double error = ek_normal_cdf(-x) - tail;
+        double density = exp(-0.5 * x * x) / sqrt(2 * M_PI);
+        x += error / density;
+    }
+    return p < 0.5 ? -x : x;
+}
+
+double ek_table_y(int row)
+{
+    return Y_LOW + row * Y_STEP;
+}
+
+uint8_t ek_table_row(double p)
+{
+    double bounded = p < 1e-12 ? 1e-12 : p > 1 - 1e-12 ? 1 - 1e-12 : p;
+    double row = floor((-ek_normal_quantile(bounded) - Y_LOW) / Y_STEP);
+    return (uint8_t)(row < 0 ? 0 : row > EK_TABLE_ROWS - 1 ? EK_TABLE_ROWS - 1 : row);
+}
+
+int ek_far_class(uint64_t lists)
+{
+    int class = 0;
+    while (class < EK_FAR_CLASSES - 1 && FAR_P[class] * ((double)lists + 1) < LISTS_BEYOND)
+        class ++;
+    return class;
+}
+
+double ek_far_p(int class)
+{
+    return FAR_P[class];
+}
+
+/* Likelihood ratio of a normal mean d against 0. */
+static double score(double d, double y)
+{
+    return exp(d * y - d * d / 2);
+}
+
+/* 1/p on the rows that a rank of p or less has, 0 else. */
+struct atom {
+    int first;
+    double value;
+};
+
+static struct atom atom_of(double p)
+{
+    int first = ek_table_row(p);
+    return (struct atom){first, 1 / ek_normal_cdf(-ek_table_y(first))};
+}
+
+static double atom(struct atom a, int row)
+{
+    return row >= a.first ? a.value : 0;
+}
+
+/* Phi at the grid values, and 1 behind the last: below[i + 1] - below[i] is what row i weighs. */
+static void fill_below(double below[EK_TABLE_ROWS + 1])
+{
+    for (int i = 0; i < EK_TABLE_ROWS; i++)
+        below[i] = ek_normal_cdf(ek_table_y(i));
+    below[EK_TABLE_ROWS] = 1;
+}
+
+/* Divides a column by its exact expectation on the grid under no shift. */
+static void unit_mean(float *column, const double below[EK_TABLE_ROWS + 1])
+{
+    double mean = column[0] * below[0];
+    for (int i = 0; i < EK_TABLE_ROWS; i++)
+        mean += column[i * EK_BET_ROW] * (below[i + 1] - below[i]);
+    for (int i = 0; i < EK_TABLE_ROWS; i++)
+        column[i * EK_BET_ROW] = (float)(column[i * EK_BET_ROW] / mean);
+}
+
+/* C gains nothing from values beyond y = 3.1: D and F are for those. */
+static void fill_level(float table[EK_TABLE_ROWS][EK_BET_ROW], double far_p,
+                       const double below[EK_TABLE_ROWS + 1])
+{
+    struct atom far = atom_of(far_p), rare = atom_of(fmax(far_p, 1.05e-3));
+    for (int i = 0; i < EK_TABLE_ROWS; i++) {
+        double y = ek_table_y(i);
+        float *row = table[i];
+        row[0] = (float)score(.43, y);
+        row[1] = (float)(.97 * (.05 + .95 * score(1.3, y)) + .03 * atom(rare, i));
+        row[2] = (float)(.9 + .1 * score(1.8, fmin(y, 3.1)));
+        row[3] = (float)(.985 + .015 * atom(far, i));
+        row[4] = (float)(.99 + .01 * atom(rare, i));
+        row[5] = (float)(.85 + .15 * atom(far, i));
+        row[EK_BET_SPREAD_UP] = row[EK_BET_SPREAD_FAR] = EK_ABOVE_BETS;
+    }
+    for (int b = 0; b < EK_LEVEL_BETS; b++)
+        unit_mean(&table[0][b], below);
+}
+
+static void fill_nothing(float table[EK_TABLE_ROWS][EK_BET_ROW])
+{
+    for (int i = 0; i < EK_TABLE_ROWS; i++)
+        for (int lane = 0; lane < EK_BET_ROW; lane++)
+            table[i][lane] = lane < EK_LEVEL_BETS ? 1 : EK_ABOVE_BETS;
+}
+
+static void bet_weights_fill(float *weight)
+{
+    static const double level[EK_LEVEL_BETS] = {7, 4, 3, .5, .25, 1};
+    const double spread = 1, spread_far = .5, cautious = .5, bold = .25;
+    double total = 0;
+    for (int i = 0; i < EK_LEVEL_BETS; i++)
+        weight[i] = weight[EK_BET_DOWN + i] = (float)level[i];
+    weight[EK_BET_SPREAD_UP] = weight[EK_BET_SPREAD_DOWN] = (float)spread;
+    weight[EK_BET_SPREAD_FAR] = weight[EK_BET_DOWN + EK_BET_SPREAD_FAR] = (float)spread_far;
+    for (int i = 0; i < EK_SHARES; i++) {
+        weight[EK_BET_SHARES + i] = (float)cautious;
+        weight[EK_BET_SHARES + EK_SHARES + i] = (float)bold;
+    }
+    for (int i = 0; i < EK_BETS; i++)
+        total += weight[i];
+    for (int i = 0; i < EK_BETS; i++)
+        weight[i] = (float)(weight[i] / total);
+}
+
+void ek_bet_tables_fill(struct ek_bet_tables *t)
+{
+    struct atom rare = atom_of(1.1e-3);
+    double below[EK_TABLE_ROWS + 1];
+    fill_below(below);
+    memset(t, 0, sizeof *t);
+    for (int class = 0; class < EK_FAR_CLASSES; class ++)
+        fill_level(t->level[class], FAR_P[class], below);
+    fill_nothing(t->level[EK_FAR_NOTHING]);
+    for (int i = 0; i < EK_TABLE_ROWS; i++) {
+        for (int lane = 0; lane < EK_LEVEL_BETS; lane++)
+            t->spread[i][lane] = 1;
+        t->spread[i][EK_BET_SPREAD_UP] =
+            (float)(.97 * score(1, ek_table_y(i)) + .03 * atom(rare, i));
+        t->spread[i][EK_BET_SPREAD_FAR] = (float)(.97 + .03 * atom(rare, i));
+    }
+    unit_mean(&t->spread[0][EK_BET_SPREAD_UP], below);
+    unit_mean(&t->spread[0][EK_BET_SPREAD_FAR], below);
+    bet_weights_fill(t->weight);
+}
+
+#define ANY EK_ABOVE_BETS
+const float ek_bet_caps[EK_CAPS][EK_BET_ROW] = {
+    [EK_CAP_NONE] = {ANY, ANY, ANY, ANY, ANY, ANY, 1, 1},
+    [EK_CAP_INCOHERENT] = {1, 1, 1, 1, 1, 1, 1, 1},
+    [EK_CAP_LONELY] = {ANY, ANY, ANY, 1, 1, 1, 1, 1},
+};
+/* Stakes of the two bets on a share. */
+static const double CAUTIOUS = .4, BOLD = .85;
+static const double NEARLY_ALL = .98; /* a share that cannot rise */
+
+double ek_z_edge(int bin)
+{
+    double steps = fabs(bin - 128.0), size = steps < 80 ? steps / 16 : 5 + (steps - 80) / 4;
+    return bin == 0 ? -1e9 : bin < 128 ? -size : size;
+}
+
+double ek_spread_edge(int bin)
+{
+    return bin == 0 ? -1e9 : -6 + bin / 14.0;
+}
+
+/* Expects at most 1 while the share is at most `bound`. */
+static void bet_on_rise(double stake, double usual, float *a, float *b)
+{
+    double bound = usual > .5 ? 1 - .5 * (1 - usual) : fmax(1.5 * usual, usual + .02);
+    if (usual > NEARLY_ALL)
+        return;
+    *a = (float)(1 - stake);
+    *b = (float)(stake / bound / EK_SHARE_WHOLE);
+}
+
+static void bet_on_fall(double stake, double usual, float *a, float *b)
+{
+    double bound = fmin(usual > .5 ? usual - .5 * (1 - usual) : usual / 1.5, usual - .02);
+    if (usual < .05 || bound <= 0)
+        return;
+    *a = (float)(1 - stake + stake / (1 - bound));
+    *b = (float)(-stake / (1 - bound) / EK_SHARE_WHOLE);
+}
+
+/* Whether a bet is on fewer of them: of what most values are, one of the two; of what all are,
+ * both, for there cannot be more. */
+static bool falls(int share, double usual, bool cautious)
+{
+    if (share == EK_SHARE_NEGATIVE)
+        return usual > .5;
+    return (share == EK_SHARE_MISSING || share == EK_SHARE_ZERO) &&
+           (usual > NEARLY_ALL || (usual > .5 && !cautious));
+}
+
+void ek_feature_bets_fill(struct ek_feature_bets *f, const struct ek_bet_tables *t,
+                          const struct ek_baseline *b)
+{
+    f->level = t->level[ek_far_class(b->queries)];
+    for (int i = 0; i < 2 * EK_SHARES; i++) {
+        int share = i % EK_SHARES;
+        double stake = i < EK_SHARES ? CAUTIOUS : BOLD;
+        f->line[0][i] = 1;
+        f->line[1][i] = 0;
+        if (falls(share, b->share[share], i < EK_SHARES))
+            bet_on_fall(stake, b->share[share], &f->line[0][i], &f->line[1][i]);
+        else
+            bet_on_rise(stake, b->share[share], &f->line[0][i], &f->line[1][i]);
+    }
+}
+
+void ek_bet_law_fill(struct ek_bet_law *law, const struct ek_feature_bets *f,
+                     const struct ek_baseline *b)
+{
+    memset(law, 0, sizeof *law);
+    memcpy(law->line, f->line, sizeof law->line);
+    for (int i = 0; i < EK_Z_BINS; i++) {
+        law->z[i][0] = b->z_rank[0][i];
+        law->z[ek_z_place_down(i)][1] = b->z_rank[1][i];
+    }
+    for (int c = 0; c < EK_SIZE_CLASSES; c++)
+        for (int i = 0; i < EK_SPREAD_BINS; i++) {
+            law->spread[c][ek_spread_place_up(i)][0] = b->spread_rank[c][0][i];
+            law->spread[c][i][1] = b->spread_rank[c][1][i];
+        }
+}
+
+/* Items that do not belong together are no evidence of a level; a lonely value needs company to be
+ * believed when it is far. Two values that agree are company, where training knows how far apart
+ * they may be. */
+static enum ek_bet_cap cap_of(float spread_hi, int usable, float spread)
+{
+    if (usable >= 3)
+        return spread > spread_hi ? EK_CAP_INCOHERENT : EK_CAP_NONE;
+    return usable == 2 && spread_hi < EK_SPREAD_UNKNOWN && spread <= spread_hi ? EK_CAP_NONE
+                                                                               : EK_CAP_LONELY;
+}
+
+static void level_bets(const struct ek_feature_bets *f, const struct ek_baseline *b,
+                       const struct ek_list_stats *record, float r, float *e)
+{
+    float inv_sd = ek_baseline_inv_sd(b, record->usable);
+    int bin[2] = {ek_z_bin((r - EK_DEAD_BAND_LEVEL_LN) * inv_sd),
+                  ek_z_bin((-r - EK_DEAD_BAND_LEVEL_LN) * inv_sd)};
+    float spread_hi = b->spread_hi[ek_size_class(record->usable)];
+    const float *cap = ek_bet_caps[cap_of(spread_hi, record->usable, record->spread)];
+    for (int side = 0; side < 2; side++)
+        for (int i = 0; i < EK_LEVEL_BETS; i++)
+            e[side * EK_BET_DOWN + i] = fminf(f->level[b->z_rank[side][bin[side]]][i], cap[i]);
+}
+
+static void spread_bets(const struct ek_bet_tables *t, const struct ek_baseline *b,
+                        const struct ek_list_stats *record, float *e)
+{
+    const uint8_t(*rank)[EK_SPREAD_BINS] = b->spread_rank[ek_size_class(record->usable)];
+    int bin[2] = {ek_spread_bin(record->spread - EK_DEAD_BAND_SPREAD_LN),
+                  ek_spread_bin(record->spread + EK_DEAD_BAND_SPREAD_LN)};
+    for (int side = 0; side < 2; side++)
+        for (int i = EK_BET_SPREAD_UP; i <= EK_BET_SPREAD_FAR; i++)
+            e[side * EK_BET_DOWN + i] = t->spread[rank[side][bin[side]]][i];
+}
+
+/* A share was rounded down: for a bet on its fall the cautious side is up. */
+static float share_bet(const struct ek_feature_bets *f, int i, uint8_t share)
+{
+    float a = f->line[0][i], b = f->line[1][i];
+    int at = share + (b < 0 && share > 0);
+    return share > EK_SHARE_WHOLE ? 1 : a + b * (float)at;
+}
+
+void ek_bets_of(const struct ek_bet_tables *t, const struct ek_feature_bets *f,
+                const struct ek_baseline *b, const struct ek_list_stats *record, float residual,
+                float *e)
+{
+    for (int i = 0; i < EK_BET_SHARES; i++)
+        e[i] = 1;
+    if (record->usable > 0)
+        level_bets(f, b, record, residual, e);
+    if (record->usable >= 3)
+        spread_bets(t, b, record, e);
+    for (int i = 0; i < EK_BET_ROW; i++)
+        e[EK_BET_SHARES + i] = share_bet(f, i, record->share[i % EK_SHARES]);
+}
+
+bool ek_bet_on_level(int bet)
+{
+    return bet < EK_BET_SHARES && bet % EK_BET_DOWN < EK_LEVEL_BETS;
+}
+
+int ek_bet_strongest(const float *r, const float *weight)
+{
+    int best = 0;
+    for (int i = 1; i < EK_BETS; i++)
+        if (weight[i] * r[i] > weight[best] * r[best])
+            best = i;
+    return best;
+}
+
+const char *ek_bet_name(int bet)
+{
+    static const char *const shares[EK_SHARES] = {"missing", "zero", "negative", "tied"};
+    if (bet >= EK_BET_SHARES)
+        return shares[(bet - EK_BET_SHARES) % EK_SHARES];
+    if (ek_bet_on_level(bet))
+        return bet < EK_BET_DOWN ? "level up" : "level down";
+    return bet < EK_BET_DOWN ? "spread up" : "spread down";
+}

@@ -1,0 +1,208 @@
+#include "detect/fault_membership.h"
+
+#include "assets/residual.h"
+#include "detect/detector_internal.h"
+#include "detect/localize_segment.h"
+
+#include <math.h>
+
+static const double REACH = 4; /* standard deviations; a group beyond has 7% of the lists at most */
+static const double SMOOTHED = .1; /* ln: no peak of a profile's density is narrower */
+
+static double density_at(const float *density, double r)
+{
+    return density[ek_residual_bin((float)r)];
+}
+
+double ek_moved_chance(const float *density, double share, double shift_ln, double r)
+{
+    double moved = share * density_at(density, r - shift_ln);
+    return moved / (moved + (1 - share) * density_at(density, r));
+}
+
+double ek_sure_part(const float *density, double sd, double share, double shift_ln)
+{
+    double moved = 0, usual = 0, all = 0;
+    int steps =
+        (int)fmin(ceil(REACH * hypot(sd, SMOOTHED) / SMOOTHED), -EK_RESIDUAL_LOW / SMOOTHED);
+    for (int i = -steps; i <= steps; i++) {
+        double r = SMOOTHED * i, weight = density_at(density, r);
+        moved += weight * ek_moved_chance(density, share, shift_ln, r + shift_ln);
+        usual += weight * ek_moved_chance(density, share, shift_ln, r);
+        all += weight;
+    }
+    return all > usual ? fmin(fmax((moved - usual) / (all - usual), 0), 1) : 0;
+}
+
+enum { NEWEST = 128 };                /* lists that are asked whether a change lasts, at most */
+static const double SHARE_MOST = .99; /* a single list may be an exception */
+static const double LEAST = .5;       /* of a list, to say that a change lasts */
+static const double SURE_LEAST = .5;  /* of what lists show of a level */
+static const double SPREADS = 2;      /* standard deviations that are more than a list's chance */
+/* Of `act_share` of so few lists one at least is expected; and how far fewer are chance. */
+static const double EXPECTED = 1, DEVIATIONS = 2;
+
+/* Chance that a list has moved; NaN: it cannot say. */
+static double shows_level(const struct ek_detector *d, const struct ek_episode *e, uint64_t row,
+                          const struct ek_list_stats *o, double r)
+{
+    const float *density = ek_profile_density(d->profile, e->feature);
+    double q = fmin(e->diagnosis.level.share, SHARE_MOST), shift = e->diagnosis.level.shift_ln;
+    if (!o->usable)
+        return (double)NAN;
+    if (e->query_feature >= 0) {
+        float value = ek_history_query(d->history, row)[e->query_feature];
+        shift = value > 0 && isfinite(value) ? logf(value) : 0;
+        q = SHARE_MOST;
+    }
+    return ek_moved_chance(density, q, shift, r);
+}
+
+/* What lists of a level count in all, of what they show. A share of the lists counts as far as it
+ * is sure, and half at least, so that a true fault in twice `act_share` of them keeps its route
+ * where levels overlap. */
+static double counts(const struct ek_detector *d, const struct ek_episode *e)
+{
+    const struct ek_alignment *level = &e->diagnosis.level;
+    if (!ek_episode_has_level(e) || e->query_feature >= 0 || level->share > EK_WHOLE_SHARE)
+        return 1;
+    return fmax(ek_sure_part(ek_profile_density(d->profile, e->feature),
+                             d->profile->baseline[e->feature].sd, level->share, level->shift_ln),
+                SURE_LEAST);
+}
+
+/* How far something is from training, in all that was told and in one list; how far lists of
+ * training are from it, and how far one can be. */
+struct move {
+    double told, list, sd, most;
+};
+
+/* Lists differ as if it were all or nothing in each: that is never too low. */
+static struct move move_of_share(double told, double list, double trained)
+{
+    double p = fmin(fmax(trained, 0), 1);
+    return (struct move){told, list, sqrt(p * (1 - p)), told < 0 ? p : 1 - p};
+}
+
+static struct move move_of_category(const struct ek_detector *d, const struct ek_episode *e,
+                                    uint64_t row)
+{
+    const struct ek_category_diagnosis *c = &e->category;
+    double trained = 0, told = 0;
+    for (int i = 0; i < c->count; i++) {
+        bool more = c->change[i].share > c->change[i].trained;
+        trained += more ? c->change[i].trained : 1 - c->change[i].trained;
+        told += fabs(c->change[i].share - c->change[i].trained);
+    }
+    trained = c->count ? trained / c->count : 0;
+    return move_of_share(told, ek_categories_moved(d->categories, e->feature, c, row), trained);
+}
+
+static struct move move_of(const struct ek_detector *d, const struct ek_episode *e, uint64_t row,
+                           const struct ek_list_stats *o)
+{
+    const struct ek_baseline *b = &d->profile->baseline[e->feature];
+    int which = ek_change_share(e->diagnosis.class);
+    if (e->diagnosis.class == EK_NEW_CATEGORY)
+        return move_of_category(d, e, row);
+    if (which < 0)
+        return (struct move){log(e->diagnosis.spread_ratio), ek_change_spread(d, e->feature, o),
+                             b->spread_sd[ek_size_class(o->usable)], INFINITY};
+    return move_of_share(e->diagnosis.share[which] - b->share[which], ek_change_in_share(d, e, o),
+                         b->share[which]);
+}
+
+/* How far a list shows a change of another class; NaN: it cannot say. It counts in proportion, and
+ * less than nothing on the other side of training, for what chance adds to a list it takes from
+ * another: so those without the fault come to no more than 0 in all. */
+static double shows_move(const struct ek_detector *d, const struct ek_episode *e, uint64_t row,
+                         const struct ek_list_stats *o)
+{
+    struct move m = move_of(d, e, row, o);
+    double whole = fmin(fmax(fabs(m.told), SPREADS * m.sd), m.most);
+    double part = m.told < 0 ? -m.list : m.list;
+    if (isnan(part))
+        return part;
+    return whole > 0 ? fmin(part / whole, 1) : part > 0;
+}
+
+/* One that cannot say counts as much as it costs. */
+static double shows(const struct ek_detector *d, const struct ek_episode *e, uint64_t row,
+                    double each)
+{
+    const struct ek_list_stats *o = &ek_history_records(d->history, row)[e->feature];
+    double r = (double)(o->r - ek_detector_level(d, e->cell, e->feature));
+    double x = ek_episode_has_level(e) ? shows_level(d, e, row, o, r) : shows_move(d, e, row, o);
+    return isnan(x) ? fmin(ek_detector_rule(d, e->feature)->act_share, LEAST) : each * x;
+}
+
+static bool is_of(const struct ek_detector *d, const struct ek_episode *e, uint64_t row)
+{
+    const int16_t *cells = ek_history_row(d->history, row)->cell;
+    return ek_history_in(d->history, row, e->cell) &&
+           !(d->open[e->feature] && ek_detector_explained(d, cells, e->feature, e->cell));
+}
+
+bool ek_change_lasts(const struct ek_detector *d, const struct ek_episode *e)
+{
+    uint64_t first = ek_history_first(d->history);
+    uint64_t from = e->alarm_row >= first ? e->alarm_row + 1 : first;
+    int newest = e->lists / 2 < NEWEST ? (int)e->lists / 2 : NEWEST, seen = 0;
+    double expected = ek_detector_rule(d, e->feature)->act_share * newest, shown = 0;
+    if (expected < EXPECTED)
+        return true;
+    for (uint64_t row = ek_history_count(d->history); row > from && seen < newest; row--)
+        if (is_of(d, e, row - 1)) {
+            shown += shows(d, e, row - 1, 1);
+            seen++;
+        }
+    return seen < newest || shown >= fmax(LEAST, expected - DEVIATIONS * sqrt(expected));
+}
+
+/* NULL: none is confirmed. */
+static const struct ek_episode *confirmed(const struct ek_detector *d, int feature, int cell)
+{
+    if (cell < 0 || cell >= d->cell_capacity)
+        return NULL;
+    const struct ek_episode *e = ek_episode_at(d, cell, feature);
+    return e && e->phase == EK_PHASE_CONFIRMED ? e : NULL;
+}
+
+uint32_t ek_detector_number(const struct ek_detector *d, int feature, int cell)
+{
+    const struct ek_episode *e = confirmed(d, feature, cell);
+    return e ? e->number : 0;
+}
+
+bool ek_detector_took(const struct ek_detector *d)
+{
+    uint64_t rows = ek_history_count(d->history);
+    return rows > ek_history_first(d->history) &&
+           ek_history_row(d->history, rows - 1)->query + 1 == d->queries;
+}
+
+double ek_detector_shows(const struct ek_detector *d, int feature, int cell, uint32_t *episode)
+{
+    const struct ek_episode *e = confirmed(d, feature, cell);
+    uint64_t last = ek_history_count(d->history) - 1;
+    *episode = 0;
+    if (!e || !ek_detector_took(d) || !is_of(d, e, last))
+        return 0;
+    *episode = e->number;
+    return shows(d, e, last, counts(d, e));
+}
+
+double ek_detector_shown(const struct ek_detector *d, int feature, int cell)
+{
+    const struct ek_episode *e = confirmed(d, feature, cell);
+    double shown = 0;
+    if (!e)
+        return 0;
+    double each = counts(d, e);
+    uint64_t first = ek_history_first(d->history);
+    uint64_t end = ek_history_count(d->history) - ek_detector_took(d);
+    for (uint64_t row = e->since_row > first ? e->since_row : first; row < end; row++)
+        if (is_of(d, e, row))
+            shown += shows(d, e, row, each);
+    return shown;
+}

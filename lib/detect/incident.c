@@ -1,0 +1,122 @@
+/* Which confirmed changes have one cause, and which suspicions a confirmed one explains. */
+#include "detect/localize_segment.h"
+
+#include <math.h>
+
+enum { SLACK = 16 }; /* rows by which two changes at one moment may be apart */
+/* A change may have begun wherever it is less likely by no more than this (ln) than where it is
+ * dated. */
+static const double DROP = 4;
+/* Levels are the same when they are this near, in standard errors and beside (ln). */
+static const double SAME_ERRORS = 3, SAME_LN = .05;
+
+/* The rows between which the change began: as far around the best change point as the likelihood of
+ * the lists behind it, having moved against not, falls by less than DROP. Between two lists of a
+ * rare cell lie many of the stream. */
+static void date(struct ek_detector *d, struct ek_episode *e)
+{
+    struct ek_window w;
+    double tail = 0, best = -INFINITY, *sum = d->tail;
+    int at = -1, first, last;
+    int n = ek_detector_window(d, e->feature, e->cell, d->settled[e->feature], &w);
+    struct ek_change c = ek_change_of(d, e, &w);
+    for (int i = n - 1; i >= 0; i--)
+        sum[i] = tail += ek_change_evidence(d, e, &c, &w, i);
+    for (int i = 0; i < n; i++)
+        if (d->window_row[i] >= e->since_row && at < 0)
+            at = i;
+    e->span_first = e->span_last = e->since_row;
+    if (at < 0)
+        return;
+    best = sum[at];
+    for (first = at; first > 0 && sum[first - 1] > best - DROP; first--)
+        continue;
+    for (last = at; last + 1 < n && sum[last + 1] > best - DROP; last++)
+        continue;
+    e->span_first = first ? d->window_row[first - 1] + 1 : d->window_row[0];
+    e->span_last = d->window_row[last];
+}
+
+static int overlap(const struct ek_episode *a, const struct ek_episode *b)
+{
+    return a->span_first <= b->span_last + SLACK && b->span_first <= a->span_last + SLACK;
+}
+
+static int nested(const struct ek_episode *a, const struct ek_episode *b)
+{
+    return a->cell == b->cell || a->cell == 0 || b->cell == 0;
+}
+
+int ek_cause_same_change(const struct ek_episode *a, const struct ek_episode *b)
+{
+    const struct ek_alignment *x = &a->diagnosis.level, *y = &b->diagnosis.level;
+    if (a->feature != b->feature || a->diagnosis.class != b->diagnosis.class)
+        return 0;
+    if (!ek_episode_has_level(a) || a->query_feature >= 0 || b->query_feature >= 0)
+        return a->query_feature == b->query_feature;
+    return fabs(x->shift_ln - y->shift_ln) <
+           SAME_ERRORS * hypot(x->error_ln, y->error_ln) + SAME_LN;
+}
+
+static int same_cause(const struct ek_episode *a, const struct ek_episode *b)
+{
+    return (a->kin && a->kin == b->kin) || ek_cause_same_change(a, b) ||
+           (nested(a, b) && overlap(a, b));
+}
+
+void ek_cause_name(struct ek_detector *d, struct ek_episode *e)
+{
+    date(d, e);
+    for (int i = 0; i < d->episodes && !e->cause; i++) {
+        const struct ek_episode *o = &d->episode[i];
+        if (o != e && o->phase == EK_PHASE_CONFIRMED && same_cause(o, e))
+            e->cause = o->cause;
+    }
+    if (!e->cause)
+        e->cause = ++d->causes_ever;
+}
+
+static int explains(const struct ek_detector *d, const struct ek_episode *e,
+                    const struct ek_episode *o)
+{
+    return o->phase == EK_PHASE_SUSPECTED && !o->claimed &&
+           ek_cells_dimension(d->cells, o->cell) != ek_cells_dimension(d->cells, e->cell);
+}
+
+/* A change of a part that all traffic has now. */
+static int absorbs(const struct ek_episode *e, const struct ek_episode *o)
+{
+    return e->cell == 0 && o->claimed && ek_cause_same_change(e, o);
+}
+
+void ek_cause_dismiss_others(struct ek_detector *d, const struct ek_episode *e)
+{
+    for (int i = 0; i < d->episodes; i++) {
+        struct ek_episode *o = &d->episode[i];
+        if (o == e || o->phase == EK_WATCHING || o->feature != e->feature)
+            continue;
+        if (explains(d, e, o))
+            ek_episode_dismiss(d, o, EK_BY_ANOTHER_CELL);
+        else if (absorbs(e, o))
+            ek_episode_dismiss(d, o, EK_BY_ALL_TRAFFIC);
+    }
+}
+
+int ek_detector_members(const struct ek_detector *d, uint32_t cause, int *features, int most)
+{
+    int count = 0;
+    for (int i = 0; i < d->episodes; i++) {
+        const struct ek_episode *e = &d->episode[i];
+        int at = 0;
+        if (e->phase != EK_PHASE_CONFIRMED || e->cause != cause)
+            continue;
+        while (at < count && features[at] < e->feature)
+            at++;
+        if ((at < count && features[at] == e->feature) || count == most)
+            continue;
+        for (int j = count++; j > at; j--)
+            features[j] = features[j - 1];
+        features[at] = e->feature;
+    }
+    return count;
+}

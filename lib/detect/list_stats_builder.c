@@ -1,0 +1,236 @@
+#include "detect/list_stats_builder.h"
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "detect/dedup.h"
+
+#include <string.h>
+
+_Static_assert((int)EK_BET_Z_BINS == EK_Z_BINS && (int)EK_BET_SPREAD_BINS == EK_SPREAD_BINS &&
+                   (int)EK_BET_SIZES == EK_SIZE_CLASSES && (int)EK_BET_COUNTS == EK_SD_SIZES,
+               "a list has the shapes of a baseline");
+
+/* A list and what it points to; what is of training only where it is not another list's. */
+struct owner {
+    struct ek_bet_list list; /* first */
+    struct ek_bet_law *law;
+    const float **table;
+    float *inv_sd_of, *spread_hi;
+};
+
+static int room_for_training(struct owner *o, size_t padded)
+{
+    struct ek_bet_list *l = &o->list;
+    l->law = o->law = ek_calloc_aligned(padded, sizeof *o->law);
+    l->table = o->table = ek_calloc(padded, sizeof *o->table);
+    l->inv_sd_of = o->inv_sd_of = ek_calloc_aligned(padded * EK_SD_SIZES, sizeof *o->inv_sd_of);
+    l->spread_hi = o->spread_hi = ek_calloc_aligned(padded * EK_SIZE_CLASSES, sizeof *o->spread_hi);
+    return o->law && o->table && o->inv_sd_of && o->spread_hi ? EK_OK : EK_ENOMEM;
+}
+
+static int room_for_list(struct ek_bet_list *l)
+{
+    size_t padded = (size_t)l->padded;
+    l->level = ek_calloc(padded, sizeof *l->level);
+    l->r = ek_calloc_aligned(padded, sizeof *l->r);
+    l->inv_sd = ek_calloc_aligned(padded, sizeof *l->inv_sd);
+    l->shares = ek_calloc_aligned(padded, sizeof *l->shares);
+    l->most = ek_calloc_aligned(padded, sizeof *l->most);
+    return l->level && l->r && l->inv_sd && l->shares && l->most ? EK_OK : EK_ENOMEM;
+}
+
+static void fill(struct owner *o, const struct ek_feature_bets *bets,
+                 const struct ek_baseline *baseline)
+{
+    struct ek_bet_list *l = &o->list;
+    for (int f = 0; f < l->features; f++) {
+        ek_bet_law_fill(&o->law[f], &bets[f], &baseline[f]);
+        o->table[f] = bets[f].level[0];
+        for (int i = 0; i < EK_SD_SIZES; i++)
+            o->inv_sd_of[i * l->padded + f] = baseline[f].inv_sd[i];
+        for (int i = 0; i < EK_SIZE_CLASSES; i++)
+            o->spread_hi[i * l->padded + f] = baseline[f].spread_hi[i];
+        memcpy(&l->most[f][EK_BET_SHARES], o->law[f].line[0], sizeof o->law[f].line[0]);
+    }
+}
+
+int ek_list_bets_new(struct ek_bet_list **out, const struct ek_bet_tables *tables,
+                     const struct ek_feature_bets *bets, const struct ek_baseline *baseline,
+                     int features)
+{
+    struct owner *o = ek_calloc(1, sizeof *o);
+    if (!o)
+        return EK_ENOMEM;
+    struct ek_bet_list *l = &o->list;
+    l->features = features;
+    l->padded = (features + EK_BET_BLOCK - 1) / EK_BET_BLOCK * EK_BET_BLOCK;
+    l->nothing = tables->level[EK_FAR_NOTHING][0];
+    l->spread = tables->spread;
+    l->cap = ek_bet_caps;
+    l->spread_unknown = EK_SPREAD_UNKNOWN;
+    if (room_for_training(o, (size_t)l->padded) || room_for_list(l)) {
+        ek_list_bets_free(l);
+        return EK_ENOMEM;
+    }
+    fill(o, bets, baseline);
+    *out = l;
+    return EK_OK;
+}
+
+int ek_list_bets_beside(struct ek_bet_list **out, const struct ek_bet_list *with)
+{
+    struct owner *o = ek_calloc(1, sizeof *o);
+    if (!o)
+        return EK_ENOMEM;
+    o->list = *with;
+    if (room_for_list(&o->list)) {
+        ek_list_bets_free(&o->list);
+        return EK_ENOMEM;
+    }
+    memcpy(o->list.shares, with->shares, (size_t)with->padded * sizeof *with->shares);
+    memcpy(o->list.most, with->most, (size_t)with->padded * sizeof *with->most);
+    *out = &o->list;
+    return EK_OK;
+}
+
+void ek_list_bets_free(struct ek_bet_list *l)
+{
+    struct owner *o = (struct owner *)l;
+    if (!l)
+        return;
+    ek_free(o->law);
+    ek_free(o->table);
+    ek_free(o->inv_sd_of);
+    ek_free(o->spread_hi);
+    ek_free(l->level);
+    ek_free(l->r);
+    ek_free(l->inv_sd);
+    ek_free(l->shares);
+    ek_free(l->most);
+    ek_free(o);
+}
+
+static int out_of_memory(struct ek_error *e)
+{
+    return ek_fail(e, EK_ENOMEM, "out of memory");
+}
+
+static int allocate(struct ek_list_reader *r)
+{
+    size_t features = (size_t)r->features;
+    if (ek_list_sums_new(&r->sums, r->features))
+        return EK_ENOMEM;
+    r->tables = ek_calloc(1, sizeof *r->tables);
+    r->pivot = ek_calloc_aligned((size_t)r->sums->padded, sizeof *r->pivot);
+    r->bets = ek_calloc(features, sizeof *r->bets);
+    r->level = ek_calloc(features * (size_t)r->profile->strata, sizeof *r->level);
+    r->category = ek_calloc(features, sizeof *r->category);
+    r->record = ek_calloc(features, sizeof *r->record);
+    return r->tables && r->pivot && r->bets && r->level && r->category && r->record ? EK_OK
+                                                                                    : EK_ENOMEM;
+}
+
+/* The profile is by feature; a list needs all features of its stratum. */
+static int take_profile(struct ek_list_reader *r)
+{
+    const struct ek_profile *p = r->profile;
+    ek_bet_tables_fill(r->tables);
+    for (int f = 0; f < r->features; f++) {
+        r->pivot[f] = p->baseline[f].log_mean;
+        ek_feature_bets_fill(&r->bets[f], r->tables, &p->baseline[f]);
+        for (int s = 0; s < p->strata; s++)
+            r->level[s * r->features + f] = p->level[f * p->strata + s];
+        if (p->category[f].strata)
+            r->category[r->categories++] = f;
+    }
+    return ek_list_bets_new(&r->list_bets, r->tables, r->bets, p->baseline, r->features);
+}
+
+int ek_list_reader_new(struct ek_list_reader **out, const struct ek_manifest *m,
+                       const struct ek_profile *p, const struct ek_rules *rules, struct ek_error *e)
+{
+    int rc = ek_profile_check(p, m, e);
+    if (rc)
+        return rc;
+    struct ek_list_reader *r = ek_calloc(1, sizeof *r);
+    if (!r)
+        return out_of_memory(e);
+    r->features = m->item_count;
+    r->query_features = m->query_count;
+    r->profile = p;
+    r->same = rules->same_query;
+    r->field = ek_stratum_field_of(m, p->field);
+    if (allocate(r) || take_profile(r)) {
+        ek_list_reader_free(r);
+        return out_of_memory(e);
+    }
+    *out = r;
+    return EK_OK;
+}
+
+int ek_list_reader_beside(struct ek_list_reader **out, const struct ek_list_reader *with,
+                          struct ek_error *e)
+{
+    struct ek_list_reader *r = ek_calloc(1, sizeof *r);
+    if (!r)
+        return out_of_memory(e);
+    *r = *with;
+    r->with = with;
+    r->list_bets = NULL;
+    r->record = ek_calloc((size_t)r->features, sizeof *r->record);
+    if (!r->record || ek_list_bets_beside(&r->list_bets, with->list_bets)) {
+        ek_list_reader_free(r);
+        return out_of_memory(e);
+    }
+    *out = r;
+    return EK_OK;
+}
+
+static void free_shared(struct ek_list_reader *r)
+{
+    ek_list_sums_free(r->sums);
+    ek_free(r->tables);
+    ek_free(r->pivot);
+    ek_free(r->bets);
+    ek_free(r->level);
+    ek_free(r->category);
+}
+
+void ek_list_reader_free(struct ek_list_reader *r)
+{
+    if (!r)
+        return;
+    if (!r->with)
+        free_shared(r);
+    ek_list_bets_free(r->list_bets);
+    ek_free(r->record);
+    ek_free(r);
+}
+
+static void read_items(struct ek_list_reader *r, const struct ek_query *q)
+{
+    char scratch[EK_STRATUM_TEXT];
+    struct ek_text name = ek_stratum_name(&r->field, q, scratch);
+    r->stratum = ek_profile_stratum(r->profile, name.text, name.length);
+    ek_list_sums_of(r->sums, q->x, q->items, r->pivot);
+    ek_list_stats_of(r->sums, q->items, r->pivot, r->record);
+    const float *level = r->level + (size_t)r->stratum * (size_t)r->features;
+    for (int f = 0; f < r->features; f++)
+        r->record[f].r -= level[f];
+    for (int i = 0; i < r->categories; i++)
+        ek_list_stats_of_category(&r->record[r->category[i]]);
+    ek_bet_list_take(r->list_bets, r->record);
+}
+
+int ek_list_reader_read(struct ek_list_reader *r, const struct ek_query *q, struct ek_error *e)
+{
+    if (q->item_features != r->features || q->query_features != r->query_features)
+        return ek_fail(e, EK_ESTATE,
+                       "a list has %d item and %d query features, the manifest %d and %d",
+                       q->item_features, q->query_features, r->features, r->query_features);
+    r->repeat_key = r->same ? ek_repeat_key(q, r->same) : 0;
+    r->relative_key = ek_relative_key(q);
+    if (q->items > 0)
+        read_items(r, q);
+    return EK_OK;
+}

@@ -1,0 +1,61 @@
+/* Makes the list of num/bet_steps.h for the features of a profile.
+ *
+ * Owner: the caller. Memory: about 1.9 KiB per feature.
+ */
+#ifndef EK_DETECT_LIST_STATS_BUILDER_H
+#define EK_DETECT_LIST_STATS_BUILDER_H
+
+#include "detect/evalue_tests.h"
+#include "detect/stratum.h"
+#include "lists/list.h"
+#include "rules/rules.h"
+#include "schema/manifest.h"
+
+#include <stdbool.h>
+
+/* bets and baseline [features]; tables and bets must outlive it. EK_ENOMEM. */
+int ek_list_bets_new(struct ek_bet_list **out, const struct ek_bet_tables *tables,
+                     const struct ek_feature_bets *bets, const struct ek_baseline *baseline,
+                     int features);
+/* Another list of the same features, which must outlive it: what is of training is shared. */
+int ek_list_bets_beside(struct ek_bet_list **out, const struct ek_bet_list *with);
+void ek_list_bets_free(struct ek_bet_list *l);
+
+/* What one list says on its own: all that the detector needs of it and that no other list changes.
+ *
+ * So threads can read lists side by side, each with a reader of its own, and the detector takes one
+ * after the other (ek_detector_take). A reader is for one profile and one set of rules; what it
+ * reads depends on nothing else. Several lists of one thread can be held at a time by readers
+ * beside each other. Owner: the caller. Memory: about 2 KiB per item feature, 150 bytes of one that
+ * is beside another. One thread at a time. Manifest, profile and rules must outlive it.
+ */
+struct ek_list_reader {
+    int features, query_features;
+    const struct ek_profile *profile;
+    unsigned same; /* of enum ek_same: what makes a list a repeat; 0: nothing does */
+    struct ek_stratum_field field;
+    const struct ek_list_reader *with; /* whose are the next ones; NULL: its own */
+    struct ek_bet_tables *tables;
+    struct ek_feature_bets *bets; /* [F] */
+    float *pivot;                 /* [padded] */
+    float *level;                 /* [S, F] */
+    int *category, categories;    /* item numbers of the category features */
+    struct ek_list_sums *sums;
+    /* of the list last read; all but the keys only where it has items */
+    uint64_t repeat_key, relative_key; /* of decide/repeats.h; 0 where nothing is a repeat */
+    int stratum;                       /* of the profile */
+    struct ek_list_stats *record;      /* [F] residuals are against the stratum */
+    struct ek_bet_list *list_bets;
+};
+
+int ek_list_reader_new(struct ek_list_reader **out, const struct ek_manifest *m,
+                       const struct ek_profile *p, const struct ek_rules *rules,
+                       struct ek_error *e);
+/* Another reader of the same thread, which holds a list of its own; `with` must outlive it. */
+int ek_list_reader_beside(struct ek_list_reader **out, const struct ek_list_reader *with,
+                          struct ek_error *e);
+void ek_list_reader_free(struct ek_list_reader *r);
+/* EK_ESTATE for a list of another manifest; then there is none. */
+int ek_list_reader_read(struct ek_list_reader *r, const struct ek_query *q, struct ek_error *e);
+
+#endif

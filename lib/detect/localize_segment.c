@@ -1,0 +1,427 @@
+/* Which cell explains a change: all traffic, or some values of a segment dimension. */
+#include "detect/localize_segment.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { ROUNDS = 3 };
+static const double SHARE_MOST = .99; /* a single list may be an exception */
+static const double VARIANCE_LEAST = 1e-3;
+
+int ek_change_share(enum ek_class class)
+{
+    switch (class) {
+    case EK_MISSING:
+        return EK_SHARE_MISSING;
+    case EK_ZERO:
+        return EK_SHARE_ZERO;
+    case EK_SIGN:
+        return EK_SHARE_NEGATIVE;
+    case EK_STUCK:
+    case EK_CLIP:
+        return EK_SHARE_TIED;
+    default:
+        return -1;
+    }
+}
+
+double ek_change_in_share(const struct ek_detector *d, const struct ek_episode *e,
+                          const struct ek_list_stats *o)
+{
+    int which = ek_change_share(e->diagnosis.class);
+    return o->share[which] == EK_SHARE_UNKNOWN ? (double)NAN
+                                               : (double)o->share[which] / EK_SHARE_WHOLE -
+                                                     d->profile->baseline[e->feature].share[which];
+}
+
+double ek_change_spread(const struct ek_detector *d, int feature, const struct ek_list_stats *o)
+{
+    const struct ek_baseline *b = &d->profile->baseline[feature];
+    return ek_spread_known(b, o->usable) ? o->spread - b->spread_mean[ek_size_class(o->usable)]
+                                         : (double)NAN;
+}
+
+/* What the class of the episode is about, of list i of the window, less what it is in training.
+ * NaN: unknown. */
+static double statistic(const struct ek_detector *d, const struct ek_episode *e,
+                        const struct ek_window *w, int i)
+{
+    const struct ek_list_stats *o = &w->record[i];
+    switch (e->diagnosis.class) {
+    case EK_SHAPE:
+    case EK_ITEMS:
+        return ek_change_spread(d, e->feature, o);
+    case EK_NEW_CATEGORY:
+        return ek_categories_moved(d->categories, e->feature, &e->category, d->window_row[i]);
+    default:
+        break;
+    }
+    if (ek_change_share(e->diagnosis.class) >= 0)
+        return ek_change_in_share(d, e, o);
+    return o->usable ? o->r - w->mu : (double)NAN;
+}
+
+/* A list whose factor is a query feature's value moved by the ln of that. */
+static double level_evidence(const struct ek_detector *d, const struct ek_episode *e,
+                             const struct ek_change *c, const struct ek_window *w, int i)
+{
+    const float *density = ek_profile_density(d->profile, e->feature);
+    double r = w->record[i].r - w->mu, shift = c->shift_ln, q = fmin(c->share, SHARE_MOST);
+    if (!w->record[i].usable)
+        return 0;
+    if (e->query_feature >= 0) {
+        float value = ek_history_query(d->history, d->window_row[i])[e->query_feature];
+        shift = value > 0 && isfinite(value) ? logf(value) : 0;
+        q = SHARE_MOST;
+    }
+    return log(1 - q + q * ek_density_at(density, r - shift) / ek_density_at(density, r));
+}
+
+double ek_change_evidence(const struct ek_detector *d, const struct ek_episode *e,
+                          const struct ek_change *c, const struct ek_window *w, int i)
+{
+    if (ek_episode_has_level(e))
+        return level_evidence(d, e, c, w, i);
+    double x = statistic(d, e, w, i);
+    return isnan(x) ? 0 : (x * c->mean - c->mean * c->mean / 2) / c->variance;
+}
+
+/* Fits the change on the lists of which `value` (by list, NULL: of all) has positive evidence. */
+static int fit_level(struct ek_detector *d, const struct ek_episode *e, const struct ek_window *w,
+                     const struct ek_split *s, const int16_t *of, struct ek_change *c)
+{
+    struct ek_residuals h;
+    int n = 0;
+    for (int i = 0; i < w->count; i++)
+        if (w->record[i].usable && (!s || s->value[of[i]].evidence > 0))
+            w->scratch[n++] = w->record[i].r - w->mu;
+    ek_residuals_of(&h, w->scratch, n);
+    struct ek_alignment a = ek_align(ek_profile_density(d->profile, e->feature), &h, &w->known);
+    if (!(a.gain_ln > 0))
+        return 0;
+    c->shift_ln = a.shift_ln;
+    c->share = a.share;
+    return 1;
+}
+
+/* The lists of clean values vary around 0, the others around the mean of theirs. */
+static int fit_mean(struct ek_detector *d, const struct ek_episode *e, const struct ek_window *w,
+                    const struct ek_split *s, const int16_t *of, struct ek_change *c)
+{
+    double sum = 0, hit = 0, squares = 0, lists = 0;
+    for (int i = 0; i < w->count; i++) {
+        double x = statistic(d, e, w, i);
+        if (isnan(x))
+            continue;
+        lists++;
+        squares += x * x;
+        if (s && s->value[of[i]].evidence <= 0)
+            continue;
+        hit++;
+        sum += x;
+    }
+    if (!(hit > 0))
+        return 0;
+    c->mean = sum / hit;
+    c->variance = fmax((squares - sum * sum / hit) / lists, VARIANCE_LEAST);
+    return 1;
+}
+
+static int fit(struct ek_detector *d, const struct ek_episode *e, const struct ek_window *w,
+               const struct ek_split *s, const int16_t *of, struct ek_change *c)
+{
+    if (ek_episode_has_level(e))
+        return e->query_feature >= 0 || fit_level(d, e, w, s, of, c);
+    return fit_mean(d, e, w, s, of, c);
+}
+
+struct ek_change ek_change_of(struct ek_detector *d, const struct ek_episode *e,
+                              const struct ek_window *w)
+{
+    struct ek_change c = {e->diagnosis.level.shift_ln, e->diagnosis.level.share, 0, 1};
+    if (!ek_episode_has_level(e))
+        fit(d, e, w, NULL, NULL, &c);
+    return c;
+}
+
+/* Numbers the values of a dimension; `of` [w->count] is that of each list. Lists without a value
+ * are one too, of cell -1. */
+static void number_values(const struct ek_detector *d, const struct ek_window *w, int dimension,
+                          struct ek_split *s, int16_t *of)
+{
+    s->count = 0;
+    s->gain = 0;
+    for (int i = 0; i < w->count; i++) {
+        int cell = ek_history_row(d->history, d->window_row[i])->cell[1 + dimension], at = 0;
+        while (at < s->count && s->value[at].cell != cell)
+            at++;
+        if (at == EK_SPLIT_VALUES)
+            at = 0; /* cannot be: there are fewer cells */
+        else if (at == s->count)
+            s->value[s->count++] = (struct ek_value){.cell = cell};
+        s->value[at].lists++;
+        of[i] = (int16_t)at;
+    }
+}
+
+static double weigh(const struct ek_detector *d, const struct ek_episode *e,
+                    const struct ek_change *c, const struct ek_window *w, const int16_t *of,
+                    struct ek_split *s)
+{
+    double total = 0;
+    for (int i = 0; i < s->count; i++)
+        s->value[i].evidence = 0;
+    for (int i = 0; i < w->count; i++)
+        s->value[of[i]].evidence += ek_change_evidence(d, e, c, w, i);
+    for (int i = 0; i < s->count; i++)
+        total += s->value[i].evidence;
+    return total;
+}
+
+void ek_split_lists(struct ek_detector *d, const struct ek_window *w, int dimension,
+                    struct ek_split *out)
+{
+    int16_t of[EK_HISTORY];
+    number_values(d, w, dimension, out, of);
+}
+
+void ek_split_values(struct ek_detector *d, const struct ek_episode *e, const struct ek_change *c,
+                     const struct ek_window *w, int dimension, struct ek_split *out)
+{
+    int16_t of[EK_HISTORY];
+    number_values(d, w, dimension, out, of);
+    weigh(d, e, c, w, of, out);
+}
+
+static double of_the_hit(const struct ek_split *s, int *hits)
+{
+    double sum = 0;
+    *hits = 0;
+    for (int i = 0; i < s->count; i++)
+        if (s->value[i].evidence > 0) {
+            sum += s->value[i].evidence;
+            ++*hits;
+        }
+    return sum;
+}
+
+static double subsets_ln(int values, int chosen)
+{
+    return lgamma(values + 1) - lgamma(chosen + 1) - lgamma(values - chosen + 1);
+}
+
+void ek_split_by(struct ek_detector *d, const struct ek_episode *e, const struct ek_window *w,
+                 int dimension, struct ek_split *out)
+{
+    int16_t of[EK_HISTORY];
+    int hits;
+    struct ek_change c = ek_change_of(d, e, w);
+    number_values(d, w, dimension, out, of);
+    fit(d, e, w, NULL, of, &c);
+    double all = weigh(d, e, &c, w, of, out);
+    for (int round = 0; round < ROUNDS; round++) {
+        of_the_hit(out, &hits);
+        if (!hits || hits == out->count || !fit(d, e, w, out, of, &c))
+            break;
+        weigh(d, e, &c, w, of, out);
+    }
+    out->gain = of_the_hit(out, &hits) - all;
+    out->gain -= subsets_ln(out->count, hits);
+}
+
+enum {
+    JOINED_ROWS = 256,
+    HITS_MOST = 4 /* values told one by one where fewer are clean than hit */
+};
+static const double GAIN = 6.9;         /* odds of 1,000: some values only, against all */
+static const double GAIN_TO_WAIT = 1;   /* some values only cannot be ruled out */
+static const double SHARE_TO_WAIT = .2; /* of the lists, of a value that says neither */
+static const double FEW = 3;            /* lists */
+static const double JOINED = .95;       /* of the last lists have it, part by part: all have */
+
+/* Lists of a cell outside that of the episode: how many, and what they say. */
+static double outside(struct ek_detector *d, const struct ek_episode *e, const struct ek_change *c,
+                      int cell, int *lists)
+{
+    struct ek_window w;
+    double evidence = 0;
+    *lists = 0;
+    ek_detector_window(d, e->feature, cell, e->since_row, &w);
+    for (int i = 0; i < w.count; i++)
+        if (!ek_history_in(d->history, d->window_row[i], e->cell)) {
+            ++*lists;
+            evidence += ek_change_evidence(d, e, c, &w, i);
+        }
+    return evidence;
+}
+
+/* A value of another dimension than the episode's own explains more only when its lists elsewhere
+ * have moved too, or when it has none: a change where two segments meet stays where it is. */
+static int explains_more(struct ek_detector *d, const struct ek_episode *e, int cell)
+{
+    int lists;
+    struct ek_change c = {e->diagnosis.level.shift_ln, 1, 0, 1};
+    if (e->cell == 0)
+        return 1;
+    struct ek_window w;
+    ek_detector_window(d, e->feature, e->cell, e->since_row, &w);
+    if (!ek_episode_has_level(e))
+        c = ek_change_of(d, e, &w);
+    double evidence = outside(d, e, &c, cell, &lists);
+    return lists < FEW || evidence > EK_SPLIT_CLEAR;
+}
+
+/* Lists of a cell since the alarm of an episode: they count for the confirmation of whoever takes
+ * the change over. */
+static uint32_t lists_since_alarm(const struct ek_detector *d, const struct ek_episode *e, int cell)
+{
+    uint32_t lists = 0;
+    uint64_t first = ek_history_first(d->history);
+    uint64_t from = e->alarm_row + 1 > first ? e->alarm_row + 1 : first;
+    for (uint64_t i = from; i < ek_history_count(d->history); i++)
+        lists += (uint32_t)ek_history_in(d->history, i, cell);
+    return lists;
+}
+
+static void hand_over(struct ek_detector *d, const struct ek_episode *from, int cell)
+{
+    struct ek_episode *e = ek_episode_at(d, cell, from->feature);
+    if (!e)
+        e = ek_episode_open(d, from->feature, cell, from->bet);
+    if (!e)
+        return;
+    uint32_t lists = lists_since_alarm(d, from, cell);
+    if (e->lists < lists)
+        e->lists = lists;
+    if (e->phase == EK_PHASE_SUSPECTED && e->since_row > from->since_row)
+        ek_episode_begin(d, e, from->since_row);
+    int own = ek_cells_dimension(d->cells, from->cell);
+    e->through |= from->through | (own < 0 ? 0 : 1u << own);
+    e->kin = from->number;
+    ek_episode_claim(d, e);
+    if (from->phase == EK_PHASE_CONFIRMED && e->phase == EK_PHASE_SUSPECTED)
+        ek_episode_inherit(d, e, from);
+}
+
+static int is_hit(const struct ek_value *v)
+{
+    return v->evidence > EK_SPLIT_CLEAR;
+}
+
+/* Whether a split is one: some moved, others surely did not, and it pays to say so. */
+static int is_apart(const struct ek_split *s)
+{
+    int hits = 0, clean = 0;
+    for (int i = 0; i < s->count; i++) {
+        if (is_hit(&s->value[i]) && s->value[i].cell < 0)
+            return 0; /* lists without a value have moved */
+        hits += is_hit(&s->value[i]);
+        clean += s->value[i].evidence < -EK_SPLIT_CLEAR;
+    }
+    return s->gain > GAIN && hits && clean && (hits <= clean || hits <= HITS_MOST);
+}
+
+/* Whether more lists may show a split. */
+static int is_open(const struct ek_split *s, int lists)
+{
+    if (s->count < 2)
+        return 0;
+    if (s->gain > GAIN_TO_WAIT)
+        return 1;
+    for (int i = 0; i < s->count; i++)
+        if (fabs(s->value[i].evidence) <= EK_SPLIT_CLEAR &&
+            s->value[i].lists > SHARE_TO_WAIT * lists)
+            return 1;
+    return 0;
+}
+
+int ek_attribute_to(struct ek_detector *d, struct ek_episode *e, const struct ek_split *s)
+{
+    int hits = 0;
+    for (int i = 0; i < s->count; i++)
+        hits += is_hit(&s->value[i]) && !ek_episode_at(d, s->value[i].cell, e->feature);
+    if (hits > ek_episodes_room(d))
+        return 0;
+    for (int i = 0; i < s->count; i++)
+        if (is_hit(&s->value[i]) && s->value[i].cell >= 0)
+            hand_over(d, e, s->value[i].cell);
+    return 1;
+}
+
+static int explains_all(struct ek_detector *d, const struct ek_episode *e, const struct ek_split *s)
+{
+    for (int i = 0; i < s->count; i++)
+        if (is_hit(&s->value[i]) && !explains_more(d, e, s->value[i].cell))
+            return 0;
+    return 1;
+}
+
+/* A change of arm B in app 7.1 alone is explained by either: no dimension gets it back. */
+enum ek_attribution ek_attribute(struct ek_detector *d, struct ek_episode *e, uint64_t since)
+{
+    struct ek_split best, s;
+    int own = ek_cells_dimension(d->cells, e->cell), found = 0, open = 0;
+    if (e->diagnosis.class == EK_CLASS_NONE)
+        return EK_STAYS;
+    for (int i = 0; i < ek_cells_dimensions(d->cells); i++) {
+        struct ek_window w;
+        if (i == own || e->through >> i & 1)
+            continue;
+        ek_detector_window(d, e->feature, e->cell, since, &w);
+        w.known = (struct ek_align_known){e->level_error, 1, 0};
+        ek_split_by(d, e, &w, i, &s);
+        open |= is_open(&s, w.count);
+        if (is_apart(&s) && (!found || s.gain > best.gain) && explains_all(d, e, &s)) {
+            best = s;
+            found = 1;
+        }
+    }
+    if (found && ek_attribute_to(d, e, &best))
+        return EK_HANDED_OVER;
+    return open ? EK_UNDECIDED : EK_STAYS;
+}
+
+/* A change that the rest of the traffic has too is not the segment's, which was only the first to
+ * reach the alarm. */
+enum ek_attribution ek_attribute_up(struct ek_detector *d, struct ek_episode *e)
+{
+    struct ek_window w;
+    int lists;
+    if (e->cell == 0 || e->claimed)
+        return EK_STAYS;
+    ek_detector_window(d, e->feature, e->cell, e->since_row, &w);
+    struct ek_change c = ek_change_of(d, e, &w);
+    double evidence = outside(d, e, &c, 0, &lists);
+    if (lists < FEW || evidence < -EK_SPLIT_CLEAR)
+        return EK_STAYS;
+    if (evidence <= EK_SPLIT_CLEAR)
+        return EK_UNDECIDED;
+    if (!ek_episode_at(d, 0, e->feature) && !ek_episodes_room(d))
+        return EK_STAYS;
+    hand_over(d, e, 0);
+    return EK_HANDED_OVER;
+}
+
+/* Whether some episode of the row's cells is confirmed for the same change as e. */
+static int has_same(struct ek_detector *d, const struct ek_episode *e, uint64_t row)
+{
+    const int16_t *cells = ek_history_row(d->history, row)->cell;
+    for (int i = 0; i <= ek_cells_dimensions(d->cells); i++) {
+        const struct ek_episode *o = cells[i] < 0 ? NULL : ek_episode_at(d, cells[i], e->feature);
+        if (o && o->phase == EK_PHASE_CONFIRMED && ek_cause_same_change(o, e))
+            return 1;
+    }
+    return 0;
+}
+
+void ek_attribute_joined(struct ek_detector *d, struct ek_episode *e)
+{
+    uint64_t count = ek_history_count(d->history), same = 0;
+    uint64_t rows = count < JOINED_ROWS ? count : JOINED_ROWS;
+    if (e->cell == 0 || !ek_episodes_room(d) || ek_episode_at(d, 0, e->feature))
+        return;
+    for (uint64_t i = count - rows; i < count; i++)
+        same += (uint64_t)has_same(d, e, i);
+    if ((double)same > JOINED * (double)rows)
+        hand_over(d, e, 0);
+}

@@ -1,0 +1,286 @@
+#include "detect/space_saving.h"
+
+#include "base/alloc.h"
+#include "base/error.h"
+
+#include <math.h>
+
+/* Weights grow until here, then everything is scaled back. */
+static const double WEIGHT_MOST = 1e100;
+
+struct counter {
+    uint64_t key;
+    double count, error; /* in weights of the lists that were counted */
+    int place;           /* of a candidate in the heap */
+    int known;           /* has a key */
+};
+
+/* Counters 0 .. cells - 1 are those of the owners, the candidates' follow. */
+struct ek_busy {
+    int cells, candidates, used; /* candidates in use */
+    double weight, growth;       /* of a list now, and from list to list */
+    struct counter *counter;     /* [cells + candidates] */
+    int *heap;                   /* [candidates] counter numbers, the least first */
+    int *table;                  /* [mask + 1] counter number plus 1; 0: free */
+    uint64_t mask;
+};
+
+int ek_busy_new(struct ek_busy **out, int cells, int candidates)
+{
+    struct ek_busy *b = ek_calloc(1, sizeof *b);
+    if (!b)
+        return EK_ENOMEM;
+    size_t counters = (size_t)cells + (size_t)candidates, slots = 4;
+    while (slots < 2 * counters + 2)
+        slots *= 2;
+    b->cells = cells;
+    b->candidates = candidates;
+    b->weight = 1;
+    b->growth = exp2(1.0 / EK_BUSY_HALF_LIFE);
+    b->mask = slots - 1;
+    b->counter = ek_calloc(counters, sizeof *b->counter);
+    b->heap = ek_calloc((size_t)candidates, sizeof *b->heap);
+    b->table = ek_calloc(slots, sizeof *b->table);
+    if (!b->counter || !b->heap || !b->table) {
+        ek_busy_free(b);
+        return EK_ENOMEM;
+    }
+    *out = b;
+    return EK_OK;
+}
+
+void ek_busy_free(struct ek_busy *b)
+{
+    if (!b)
+        return;
+    ek_free(b->counter);
+    ek_free(b->heap);
+    ek_free(b->table);
+    ek_free(b);
+}
+
+void ek_busy_list(struct ek_busy *b)
+{
+    b->weight *= b->growth;
+    if (b->weight < WEIGHT_MOST)
+        return;
+    for (int i = 0; i < b->cells + b->candidates; i++) {
+        b->counter[i].count /= b->weight;
+        b->counter[i].error /= b->weight;
+    }
+    b->weight = 1;
+}
+
+/* Slot of a key, or the free one where it would go. */
+static uint64_t slot_of(const struct ek_busy *b, uint64_t key)
+{
+    uint64_t slot = key & b->mask;
+    while (b->table[slot] && b->counter[b->table[slot] - 1].key != key)
+        slot = (slot + 1) & b->mask;
+    return slot;
+}
+
+static void put(struct ek_busy *b, int which)
+{
+    b->table[slot_of(b, b->counter[which].key)] = which + 1;
+}
+
+/* Closes the gap, so that no probe stops short of a later key. */
+static void drop(struct ek_busy *b, uint64_t key)
+{
+    uint64_t gap = slot_of(b, key);
+    b->table[gap] = 0;
+    for (uint64_t next = (gap + 1) & b->mask; b->table[next]; next = (next + 1) & b->mask) {
+        uint64_t home = b->counter[b->table[next] - 1].key & b->mask;
+        if (((next - home) & b->mask) < ((next - gap) & b->mask))
+            continue;
+        b->table[gap] = b->table[next];
+        b->table[next] = 0;
+        gap = next;
+    }
+}
+
+static void stand(struct ek_busy *b, int place, int which)
+{
+    b->heap[place] = which;
+    b->counter[which].place = place;
+}
+
+static double count_at(const struct ek_busy *b, int place)
+{
+    return b->counter[b->heap[place]].count;
+}
+
+/* Moves a counter to where it belongs in the heap. */
+static void settle(struct ek_busy *b, int place)
+{
+    int which = b->heap[place];
+    double count = b->counter[which].count;
+    while (place && count < count_at(b, (place - 1) / 2)) {
+        stand(b, place, b->heap[(place - 1) / 2]);
+        place = (place - 1) / 2;
+    }
+    for (;;) {
+        int child = 2 * place + 1;
+        if (child + 1 < b->used && count_at(b, child + 1) < count_at(b, child))
+            child++;
+        if (child >= b->used || count_at(b, child) >= count)
+            break;
+        stand(b, place, b->heap[child]);
+        place = child;
+    }
+    stand(b, place, which);
+}
+
+/* A counter for a new candidate: an unused one, else that of the least. */
+static int take(struct ek_busy *b, uint64_t key)
+{
+    int fresh = b->used < b->candidates, which = fresh ? b->cells + b->used : b->heap[0];
+    struct counter *c = &b->counter[which];
+    if (fresh)
+        stand(b, b->used++, which);
+    else
+        drop(b, c->key);
+    c->key = key;
+    c->known = 1;
+    c->error = c->count;
+    put(b, which);
+    return which;
+}
+
+/* Counts a key; returns the number of its counter. */
+static int count(struct ek_busy *b, uint64_t key, double lists)
+{
+    int which = b->table[slot_of(b, key)] - 1;
+    if (which < 0)
+        which = take(b, key);
+    struct counter *c = &b->counter[which];
+    c->count += lists * b->weight;
+    if (which >= b->cells)
+        settle(b, c->place);
+    return which;
+}
+
+/* The cell of a counter, -1: of a candidate, or there is no counter. */
+static int cell_of(const struct ek_busy *b, int which)
+{
+    return which < b->cells ? which : -1;
+}
+
+int ek_busy_count(struct ek_busy *b, uint64_t key, double *lists)
+{
+    int which = count(b, key, 1);
+    const struct counter *c = &b->counter[which];
+    *lists = (c->count - c->error) / b->weight;
+    return cell_of(b, which);
+}
+
+int ek_busy_add(struct ek_busy *b, uint64_t key, double lists)
+{
+    return cell_of(b, count(b, key, lists));
+}
+
+int ek_busy_cell(const struct ek_busy *b, uint64_t key)
+{
+    return cell_of(b, b->table[slot_of(b, key)] - 1);
+}
+
+double ek_busy_lists(const struct ek_busy *b, int cell)
+{
+    return b->counter[cell].count / b->weight;
+}
+
+int ek_busy_owned(const struct ek_busy *b, int cell)
+{
+    return b->counter[cell].known;
+}
+
+/* Takes a candidate out of heap and counters; those in use stay together. */
+static void leave(struct ek_busy *b, int which)
+{
+    int place = b->counter[which].place, last = b->cells + --b->used;
+    if (place < b->used) {
+        stand(b, place, b->heap[b->used]);
+        settle(b, place);
+    }
+    if (which != last) {
+        drop(b, b->counter[last].key);
+        b->counter[which] = b->counter[last];
+        stand(b, b->counter[which].place, which);
+        put(b, which);
+    }
+    b->counter[last] = (struct counter){0};
+}
+
+void ek_busy_own(struct ek_busy *b, uint64_t key, int cell)
+{
+    int which = b->table[slot_of(b, key)] - 1;
+    if (which < b->cells)
+        return;
+    struct counter *own = &b->counter[cell], *candidate = &b->counter[which], before = *own;
+    drop(b, key);
+    if (before.known)
+        drop(b, before.key);
+    *own = *candidate;
+    put(b, cell);
+    if (!before.known) {
+        leave(b, which);
+        return;
+    }
+    before.place = candidate->place;
+    *candidate = before;
+    put(b, which);
+    settle(b, candidate->place);
+}
+
+static void counter_snap(struct ek_snap *s, struct counter *c)
+{
+    ek_snap_u64(s, &c->key);
+    ek_snap_f64(s, &c->count);
+    ek_snap_f64(s, &c->error);
+    ek_snap_require(s, isfinite(c->count) && c->error >= 0 && c->error <= c->count);
+}
+
+/* The heap in its order: which of two equal counters is the least depends on it. */
+static void heap_snap(struct ek_busy *b, struct ek_snap *s)
+{
+    for (int i = 0; ek_snap_reads(s) && i < b->used; i++)
+        b->counter[b->cells + i].place = -1;
+    for (int i = 0; i < b->used && !s->rc; i++) {
+        ek_snap_int(s, &b->heap[i], b->cells, b->cells + b->used - 1);
+        if (!ek_snap_reads(s))
+            continue;
+        ek_snap_require(s, b->counter[b->heap[i]].place < 0 &&
+                               count_at(b, i) >= count_at(b, i ? (i - 1) / 2 : 0));
+        b->counter[b->heap[i]].place = i;
+    }
+}
+
+static void fill_table(struct ek_busy *b, struct ek_snap *s)
+{
+    for (int i = 0; i < b->cells + b->used; i++) {
+        if (!b->counter[i].known)
+            continue;
+        ek_snap_require(s, !b->table[slot_of(b, b->counter[i].key)]);
+        put(b, i);
+    }
+}
+
+void ek_busy_snap(struct ek_busy *b, struct ek_snap *s)
+{
+    ek_snap_f64(s, &b->weight);
+    ek_snap_require(s, b->weight >= 1 && b->weight < WEIGHT_MOST);
+    for (int i = 0; i < b->cells; i++) {
+        ek_snap_int(s, &b->counter[i].known, 0, 1);
+        if (b->counter[i].known)
+            counter_snap(s, &b->counter[i]);
+    }
+    ek_snap_int(s, &b->used, 0, b->candidates);
+    for (int i = b->cells; i < b->cells + b->used; i++) {
+        b->counter[i].known = 1;
+        counter_snap(s, &b->counter[i]);
+    }
+    heap_snap(b, s);
+    if (ek_snap_reads(s))
+        fill_table(b, s);
+}

@@ -1,0 +1,73 @@
+#include "detect/unit_match.h"
+
+#include <math.h>
+#include <string.h>
+
+/* TIE_LN: factors from files are rounded. */
+static const double WIDER = 1.25, TOLERANCE_LN = .03, TIE_LN = 1e-9;
+
+static int is_listed(const struct ek_feature_rule *rule, const char *id)
+{
+    for (int i = 0; i < rule->unit_count; i++)
+        if (!strcmp(rule->unit[i], id))
+            return 1;
+    return 0;
+}
+
+static double distance(const struct ek_unit_match *m, double shift_ln)
+{
+    return fabs(shift_ln - log(m->unit->factor));
+}
+
+static int comes_before(const struct ek_unit_match *a, const struct ek_unit_match *b,
+                        double shift_ln)
+{
+    if (a->listed != b->listed)
+        return a->listed;
+    if (a->fit != b->fit)
+        return a->fit < b->fit;
+    return distance(a, shift_ln) < distance(b, shift_ln) - TIE_LN;
+}
+
+/* Puts `one` into its place among `count`; the last falls out when there is no room. */
+static int insert(struct ek_unit_match *match, int count, const struct ek_unit_match *one,
+                  double shift_ln)
+{
+    int at = count;
+    while (at > 0 && comes_before(one, &match[at - 1], shift_ln))
+        at--;
+    if (at == EK_UNIT_MATCHES)
+        return count;
+    int kept = count < EK_UNIT_MATCHES ? count : EK_UNIT_MATCHES - 1;
+    memmove(&match[at + 1], &match[at], (size_t)(kept - at) * sizeof *match);
+    match[at] = *one;
+    return kept + 1;
+}
+
+static int is_foreign(const struct ek_unit_match *m)
+{
+    return !m->listed && m->fit == EK_UNIT_OTHER;
+}
+
+int ek_units_match(const struct ek_rules *rules, const struct ek_manifest *m, int item_feature,
+                   double shift_ln, double low_ln, double high_ln, struct ek_unit_match *match)
+{
+    const struct ek_feature *feature = m->item[item_feature];
+    const struct ek_feature_rule *rule = &rules->feature[feature - m->features];
+    struct ek_measure measure = ek_units_measure(&rules->units, feature->unit);
+    double low = shift_ln - fmax(WIDER * (shift_ln - low_ln), TOLERANCE_LN);
+    double high = shift_ln + fmax(WIDER * (high_ln - shift_ln), TOLERANCE_LN);
+    const struct ek_unit *u;
+    int count = 0;
+    if (!measure.quantity && feature->is_money)
+        measure = ek_units_measure(&rules->units, "money");
+    for (size_t i = 0; (u = ek_units_at(&rules->units, i)); i++) {
+        const struct ek_unit_match one = {u, is_listed(rule, u->id), ek_unit_fit(u, &measure)};
+        double factor_ln = log(u->factor);
+        if (factor_ln >= low && factor_ln <= high)
+            count = insert(match, count, &one, shift_ln);
+    }
+    while (count && !is_foreign(&match[0]) && is_foreign(&match[count - 1]))
+        count--;
+    return count;
+}

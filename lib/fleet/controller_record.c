@@ -1,0 +1,284 @@
+#include "fleet/controller_record.h"
+
+#include "base/alloc.h"
+
+#include <math.h>
+#include <string.h>
+
+static void release_pin(struct ek_control_pin *p)
+{
+    ek_free(p->author);
+    ek_free(p->reason);
+}
+
+void ek_fleet_standing_clear(struct ek_fleet_standing *s)
+{
+    for (int i = 0; i < s->pins; i++)
+        release_pin(&s->pin[i]);
+    ek_fleet_normal_clear(&s->normal);
+    s->wanted.count = s->rollouts.count = s->pins = 0;
+}
+
+struct ek_control_memory ek_fleet_standing_memory(const struct ek_fleet_standing *s,
+                                                  const struct ek_plan *plan)
+{
+    return (struct ek_control_memory){.plan = plan,
+                                      .wanted = &s->wanted,
+                                      .rollouts = &s->rollouts,
+                                      .limited = s->limits.limited,
+                                      .free_ms = s->limits.free_ms,
+                                      .was_full = s->limits.was_full,
+                                      .pin = s->pin,
+                                      .pins = s->pins,
+                                      .paused = s->limits.paused,
+                                      .paused_ms = s->limits.paused_ms};
+}
+
+/* ------------------------------------------------------------------ reading */
+
+struct reading {
+    struct ek_fleet_standing_reader *by;
+    struct ek_plan *plan;
+    struct ek_fleet_standing *to;
+};
+
+/* -1 for either: there is none here. */
+static int find(const struct reading *r, const struct ek_fleet_place *p, int *feature, int *cell)
+{
+    *cell = -1;
+    *feature = ek_manifest_find_item(r->by->manifest, p->feature);
+    return *feature < 0 ? EK_OK : r->by->cell_of(r->by->context, &p->cell, cell);
+}
+
+static int take_entry_of(struct reading *r, struct ek_plan *plan, const struct ek_fleet_entry *e)
+{
+    struct ek_plan_entry own = e->is;
+    int rc = find(r, &e->place, &own.feature, &own.cell);
+    if (rc)
+        return rc;
+    own.repair.query_feature = -1;
+    if (e->query_feature.length) {
+        own.repair.query_feature = ek_manifest_find_query(r->by->manifest, e->query_feature);
+        own.repair.factor = (double)NAN;
+    }
+    if (own.cell >= 0)
+        plan->entry[plan->count++] = own;
+    else if (plan == r->plan)
+        r->by->missed++;
+    return EK_OK;
+}
+
+static int take_entry(void *context, const struct ek_fleet_entry *e)
+{
+    struct reading *r = context;
+    return take_entry_of(r, r->plan, e);
+}
+
+static int take_wanted(void *context, const struct ek_fleet_entry *e)
+{
+    struct reading *r = context;
+    return take_entry_of(r, &r->to->wanted, e);
+}
+
+static int take_mode(void *context, const struct ek_fleet_mode *m)
+{
+    struct reading *r = context;
+    struct ek_plan_mode own = m->is;
+    int rc = find(r, &m->place, &own.feature, &own.cell);
+    if (!rc && own.cell >= 0)
+        r->plan->mode[r->plan->modes++] = own;
+    else if (!rc && own.feature >= 0)
+        r->by->apart[own.feature] = true;
+    return rc;
+}
+
+static int take_rollout(void *context, const struct ek_fleet_rollout *m)
+{
+    struct reading *r = context;
+    struct ek_rollouts *to = &r->to->rollouts;
+    struct ek_rollout own = m->is;
+    if (!r->by->decides && own.ended_ms >= 0)
+        return EK_OK;
+    int rc = find(r, &m->place, &own.feature, &own.cell);
+    if (!rc && own.cell >= 0)
+        to->one[to->count++] = own;
+    return rc;
+}
+
+static int copy_text(struct ek_text text, char **out)
+{
+    *out = text.length ? ek_strndup(text.text, text.length) : NULL;
+    return text.length && !*out ? EK_ENOMEM : EK_OK;
+}
+
+static bool is_pinned(const struct ek_fleet_standing *s, int feature, int cell)
+{
+    for (int i = 0; i < s->pins; i++)
+        if (s->pin[i].feature == feature && s->pin[i].cell == cell)
+            return true;
+    return false;
+}
+
+static int take_pin(void *context, const struct ek_fleet_pin *p)
+{
+    struct reading *r = context;
+    struct ek_control_pin own = {.action = p->action, .until_ms = p->until_ms};
+    if (!r->by->decides)
+        return EK_OK;
+    int rc = find(r, &p->place, &own.feature, &own.cell);
+    if (rc || own.cell < 0 || is_pinned(r->to, own.feature, own.cell))
+        return rc;
+    rc = copy_text(p->author, &own.author);
+    if (!rc)
+        rc = copy_text(p->reason, &own.reason);
+    if (rc)
+        release_pin(&own);
+    else
+        r->to->pin[r->to->pins++] = own;
+    return rc;
+}
+
+static int take_limits(void *context, const struct ek_fleet_limits *l)
+{
+    struct reading *r = context;
+    r->to->limits = *l;
+    r->plan->paused = l->paused;
+    return EK_OK;
+}
+
+static int take_normal(void *context, uint64_t version, uint64_t profile)
+{
+    struct reading *r = context;
+    r->to->normal.profile = profile;
+    r->to->normal.levels.version = r->plan->normal = version;
+    return EK_OK;
+}
+
+/* Whose lists cannot be told from others here keep their level. */
+static int take_accept(void *context, const struct ek_fleet_accept *a)
+{
+    struct reading *r = context;
+    int feature, cell;
+    if (r->to->normal.profile != r->by->profile) {
+        r->by->outdated++;
+        return EK_OK;
+    }
+    int rc = find(r, &a->place, &feature, &cell);
+    struct ek_fleet_accept own = *a;
+    if (!r->by->decides) /* who said it is for the next plan */
+        own.author = own.reason = (struct ek_text){NULL, 0};
+    if (!rc && cell >= 0)
+        return ek_fleet_normal_take(&r->to->normal, &own, feature, cell);
+    r->by->missed += !rc;
+    return rc;
+}
+
+int ek_fleet_standing_read(const struct ek_fleet_plan *record, struct ek_fleet_standing_reader *by,
+                           struct ek_plan *plan, struct ek_fleet_standing *s)
+{
+    struct reading r = {by, plan, s};
+    const struct ek_fleet_plan_hears hears = {.context = &r,
+                                              .entry = take_entry,
+                                              .mode = take_mode,
+                                              .wanted = take_wanted,
+                                              .rollout = take_rollout,
+                                              .pin = take_pin,
+                                              .limits = take_limits,
+                                              .normal = take_normal,
+                                              .accepted = take_accept};
+    by->missed = by->outdated = 0;
+    memset(by->apart, 0, sizeof by->apart);
+    plan->version = record->head.version;
+    return ek_fleet_plan_tell(record, &hears);
+}
+
+/* ------------------------------------------------------------------ writing */
+
+struct writing {
+    struct ek_wire_out *w;
+    const struct ek_fleet_dimensions *dimensions;
+    const struct ek_manifest *manifest;
+    struct ek_fleet_cell (*names_of)(const void *context, int cell);
+    const void *context;
+};
+
+static struct ek_fleet_place place_of(const struct writing *o, int feature, int cell)
+{
+    return (struct ek_fleet_place){o->names_of(o->context, cell),
+                                   ek_text_of(o->manifest->item[feature]->name)};
+}
+
+static void put_entries(const struct writing *o, const struct ek_plan *p)
+{
+    ek_wire_put(o->w, (uint64_t)p->count);
+    for (int i = 0; i < p->count; i++) {
+        struct ek_fleet_entry e = {.is = p->entry[i]};
+        int query = e.is.repair.query_feature;
+        e.place = place_of(o, e.is.feature, e.is.cell);
+        if (query >= 0)
+            e.query_feature = ek_text_of(o->manifest->query[query]->name);
+        ek_fleet_entry_put(o->w, o->dimensions, &e);
+    }
+}
+
+static void put_modes(const struct writing *o, const struct ek_plan *p)
+{
+    ek_wire_put(o->w, (uint64_t)p->modes);
+    for (int i = 0; i < p->modes; i++) {
+        struct ek_fleet_mode m = {.is = p->mode[i]};
+        m.place = place_of(o, m.is.feature, m.is.cell);
+        ek_fleet_mode_put(o->w, o->dimensions, &m);
+    }
+}
+
+static void put_rollouts(const struct writing *o, const struct ek_rollouts *s)
+{
+    ek_wire_put(o->w, (uint64_t)s->count);
+    for (int i = 0; i < s->count; i++) {
+        struct ek_fleet_rollout r = {.is = s->one[i]};
+        r.place = place_of(o, r.is.feature, r.is.cell);
+        ek_fleet_rollout_put(o->w, o->dimensions, &r);
+    }
+}
+
+static void put_pins(const struct writing *o, const struct ek_control_pin *pin, int pins)
+{
+    ek_wire_put(o->w, (uint64_t)pins);
+    for (int i = 0; i < pins; i++) {
+        const struct ek_fleet_pin p = {place_of(o, pin[i].feature, pin[i].cell), pin[i].action,
+                                       pin[i].until_ms, ek_text_of(pin[i].author),
+                                       ek_text_of(pin[i].reason)};
+        ek_fleet_pin_put(o->w, o->dimensions, &p);
+    }
+}
+
+static void put_normal(const struct writing *o, const struct ek_fleet_normal *n)
+{
+    ek_wire_put(o->w, n->levels.version);
+    ek_wire_put_u64(o->w, n->profile);
+    ek_wire_put(o->w, (uint64_t)n->levels.count);
+    for (int i = 0; i < n->levels.count; i++) {
+        const struct ek_fleet_place place =
+            place_of(o, n->levels.one[i].feature, n->levels.one[i].cell);
+        const struct ek_fleet_accept a = ek_fleet_normal_accept(n, i, &place);
+        ek_fleet_accept_put(o->w, o->dimensions, &a);
+    }
+}
+
+void ek_fleet_standing_put(struct ek_wire_out *w, const struct ek_fleet_dimensions *d,
+                           const struct ek_manifest *m, const struct ek_control_memory *memory,
+                           const struct ek_fleet_normal *normal,
+                           struct ek_fleet_cell (*names_of)(const void *context, int cell),
+                           const void *context)
+{
+    const struct writing o = {w, d, m, names_of, context};
+    const struct ek_fleet_limits limits = {memory->limited, memory->free_ms, memory->was_full,
+                                           memory->paused, memory->paused_ms};
+    put_entries(&o, memory->plan);
+    put_modes(&o, memory->plan);
+    put_entries(&o, memory->wanted);
+    put_rollouts(&o, memory->rollouts);
+    put_pins(&o, memory->pin, memory->pins);
+    ek_fleet_limits_put(w, &limits);
+    put_normal(&o, normal);
+}

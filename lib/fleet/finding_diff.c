@@ -1,0 +1,178 @@
+#include "fleet/finding_diff.h"
+
+#include "base/alloc.h"
+#include "fleet/evidence_report.h"
+
+#include <math.h>
+#include <string.h>
+
+static const char SIGNAL[] = "fleet"; /* an instance does not know which bet it was */
+
+struct ek_fleet_news {
+    const struct ek_manifest *manifest;
+    const struct ek_rules *rules;
+    struct ek_fleet_order order;
+    struct ek_open_findings known;
+    int next;               /* that may have something to tell */
+    uint64_t normal, heard; /* version of what is normal by the last record, and the one before */
+};
+
+int ek_fleet_news_new(struct ek_fleet_news **out, const struct ek_manifest *m,
+                      const struct ek_rules *rules)
+{
+    struct ek_fleet_news *n = ek_calloc(1, sizeof *n);
+    if (!n)
+        return EK_ENOMEM;
+    n->manifest = m;
+    n->rules = rules;
+    *out = n;
+    return EK_OK;
+}
+
+void ek_fleet_news_free(struct ek_fleet_news *n)
+{
+    if (!n)
+        return;
+    ek_open_findings_release(&n->known);
+    ek_free(n);
+}
+
+static struct ek_open_finding *find(struct ek_fleet_news *n, uint32_t episode)
+{
+    for (int i = 0; i < n->known.count; i++)
+        if (n->known.item[i].f.episode == episode)
+            return &n->known.item[i];
+    return NULL;
+}
+
+static int add(struct ek_fleet_news *n, const struct ek_fleet_cell *cell,
+               const struct ek_finding *f, struct ek_open_finding **out)
+{
+    struct ek_open_finding *one = ek_open_findings_add(&n->known, f);
+    if (!one)
+        return EK_ENOMEM;
+    if (cell->dimension.text)
+        one->dimension = ek_strndup(cell->dimension.text, cell->dimension.length);
+    if (cell->value.text)
+        one->value = ek_strndup(cell->value.text, cell->value.length);
+    if (!one->dimension != !cell->dimension.text || !one->value != !cell->value.text) {
+        ek_open_findings_remove(&n->known, one);
+        return EK_ENOMEM;
+    }
+    *out = one;
+    return EK_OK;
+}
+
+/* Whether it is worth a word that the finding is this now. */
+static bool differs(const struct ek_finding *told, const struct ek_finding *now)
+{
+    if (now->class != told->class || now->query_feature != told->query_feature ||
+        now->fewer != told->fewer || now->passing != told->passing ||
+        isnan(now->factor) != isnan(told->factor))
+        return true;
+    return now->factor < told->factor_low || now->factor > told->factor_high;
+}
+
+static void hold(struct ek_fleet_news *n, struct ek_open_finding *k, const struct ek_finding *f)
+{
+    k->f = *f;
+    k->f.cell = -1;
+    k->f.signal = SIGNAL;
+    k->f.dimension = k->dimension;
+    k->f.value = k->value;
+    ek_fleet_finding_match_units(&k->f, n->rules, n->manifest);
+}
+
+static int take_finding(void *context, const struct ek_fleet_cell *cell, const struct ek_finding *f)
+{
+    struct ek_fleet_news *n = context;
+    struct ek_open_finding *k = find(n, f->episode);
+    int rc = k || f->feature < 0 ? EK_OK : add(n, cell, f, &k);
+    if (rc || !k)
+        return rc;
+    k->present = true;
+    if (k->reported && !differs(&k->f, f))
+        return EK_OK;
+    hold(n, k, f);
+    k->changed = true;
+    return EK_OK;
+}
+
+static int take_normal(void *context, uint64_t version, uint64_t profile)
+{
+    (void)profile;
+    struct ek_fleet_news *n = context;
+    n->heard = n->normal;
+    n->normal = version;
+    return EK_OK;
+}
+
+static bool is_at(const struct ek_open_finding *k, const struct ek_fleet_place *p, int feature)
+{
+    return k->f.feature == feature && ek_text_same(ek_text_of(k->dimension), p->cell.dimension) &&
+           ek_text_same(ek_text_of(k->value), p->cell.value);
+}
+
+static int take_accepted(void *context, const struct ek_fleet_accept *a)
+{
+    struct ek_fleet_news *n = context;
+    int feature = ek_manifest_find_item(n->manifest, a->place.feature);
+    for (int i = 0; a->version > n->heard && i < n->known.count; i++)
+        n->known.item[i].accepted |= is_at(&n->known.item[i], &a->place, feature);
+    return EK_OK;
+}
+
+/* Forgets those that were reported to be gone. */
+static void sweep(struct ek_fleet_news *n)
+{
+    for (int i = n->known.count - 1; i >= 0; i--)
+        if (!n->known.item[i].present && !n->known.item[i].changed)
+            ek_open_findings_remove(&n->known, &n->known.item[i]);
+}
+
+int ek_fleet_news_take(struct ek_fleet_news *n, const void *bytes, size_t length,
+                       struct ek_error *e)
+{
+    const struct ek_fleet_plan_hears hears = {
+        .context = n, .normal = take_normal, .accepted = take_accepted, .finding = take_finding};
+    struct ek_fleet_plan record;
+    int rc = ek_fleet_plan_open(&record, bytes, length, n->manifest, e);
+    if (rc || ek_fleet_order_take(&n->order, &record.head) == EK_FLEET_VOID)
+        return rc;
+    sweep(n);
+    for (int i = 0; i < n->known.count; i++)
+        n->known.item[i].present = n->known.item[i].accepted = false;
+    n->next = 0;
+    if (ek_fleet_plan_tell(&record, &hears))
+        return ek_fail(e, EK_ENOMEM, "out of memory");
+    for (int i = 0; i < n->known.count; i++)
+        n->known.item[i].changed |= !n->known.item[i].present;
+    return EK_OK;
+}
+
+/* What came and went before anybody asked is none. */
+static bool is_news(const struct ek_open_finding *k)
+{
+    return k->changed && (k->present || k->reported);
+}
+
+int ek_fleet_news_next(struct ek_fleet_news *n, struct ek_finding *out)
+{
+    while (n->next < n->known.count && !is_news(&n->known.item[n->next]))
+        n->next++;
+    if (n->next == n->known.count)
+        return 0;
+    struct ek_open_finding *k = &n->known.item[n->next];
+    *out = k->f;
+    if (!k->present && k->accepted) {
+        out->state = EK_DISMISSED;
+        out->reason = ek_finding_accepted();
+    } else if (!k->present)
+        out->state = ek_open_findings_is_handed_over(&n->known, k) ? EK_DISMISSED : EK_RECOVERED;
+    else
+        out->state = k->reported ? EK_UPDATED : EK_CONFIRMED;
+    k->reported = true;
+    k->changed = false;
+    n->next++;
+    return 1;
+}

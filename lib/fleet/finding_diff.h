@@ -1,0 +1,30 @@
+/* What has become of the findings of a fleet: whoever reads the plan's log tells them as they come,
+ * change and go, each instance the same in the same order.
+ *
+ * A record has all findings that are open. One that was not there before is confirmed; one whose
+ * class changed, or whose factor left the interval that was told, is updated; one that is gone has
+ * recovered, or is dismissed where a later one of the feature has come in its place, or where the
+ * record has it as accepted. Records that
+ * do not count (guard/fleet_plan.h) change nothing.
+ * Owner: the caller. One thread at a time. Manifest and rules must outlive it.
+ */
+#ifndef EK_FLEET_FINDING_DIFF_H
+#define EK_FLEET_FINDING_DIFF_H
+
+#include "fleet/plan_record.h"
+#include "plan/open_findings.h"
+
+struct ek_fleet_news;
+
+int ek_fleet_news_new(struct ek_fleet_news **out, const struct ek_manifest *m,
+                      const struct ek_rules *rules);
+void ek_fleet_news_free(struct ek_fleet_news *n);
+
+/* Takes a record of the log. EK_EFORMAT, EK_ENOMEM: then a part of it may be told later. */
+int ek_fleet_news_take(struct ek_fleet_news *n, const void *bytes, size_t length,
+                       struct ek_error *e);
+/* The next that is to be told, 0 when there is none. It has no cell (-1), no time and no query;
+ * texts are good until the next record is taken. Episodes are those of the fleet. */
+int ek_fleet_news_next(struct ek_fleet_news *n, struct ek_finding *out);
+
+#endif

@@ -1,0 +1,236 @@
+#include "fleet/fleet_findings.h"
+
+#include "base/alloc.h"
+#include "fleet/evidence_report.h"
+
+#include <math.h>
+
+enum { NOBODY = -2 /* the log: whoever proposes it again has it */ };
+
+struct ek_fleet_told {
+    struct ek_fleet_pool *pool;
+    const struct ek_manifest *manifest;
+    const struct ek_rules *rules;
+    uint32_t episodes;
+    struct ek_open_findings open;            /* with room for EK_FLEET_FINDINGS_MAX */
+    struct ek_finding news[EK_EPISODES_MAX]; /* ring */
+    uint64_t told, fetched;
+};
+
+int ek_fleet_told_new(struct ek_fleet_told **out, struct ek_fleet_pool *pool,
+                      const struct ek_manifest *m, const struct ek_rules *rules)
+{
+    struct ek_fleet_told *t = ek_calloc(1, sizeof *t);
+    if (!t)
+        return EK_ENOMEM;
+    if (ek_open_findings_reserve(&t->open, EK_FLEET_FINDINGS_MAX)) {
+        ek_free(t);
+        return EK_ENOMEM;
+    }
+    t->pool = pool;
+    t->manifest = m;
+    t->rules = rules;
+    *out = t;
+    return EK_OK;
+}
+
+void ek_fleet_told_free(struct ek_fleet_told *t)
+{
+    if (t)
+        ek_open_findings_release(&t->open);
+    ek_free(t);
+}
+
+void ek_fleet_told_forget(struct ek_fleet_told *t, uint32_t episodes)
+{
+    t->open.count = 0;
+    if (episodes > t->episodes)
+        t->episodes = episodes;
+}
+
+void ek_fleet_told_restore(struct ek_fleet_told *t, const struct ek_finding *f)
+{
+    if (t->open.count < EK_FLEET_FINDINGS_MAX &&
+        !ek_open_findings_at(&t->open, f->feature, f->cell))
+        ek_open_findings_add(&t->open, f)->by = NOBODY;
+}
+
+uint32_t ek_fleet_told_episodes(const struct ek_fleet_told *t)
+{
+    return t->episodes;
+}
+
+static void tell(struct ek_fleet_told *t, const struct ek_finding *f, enum ek_finding_state state,
+                 int64_t time_ms)
+{
+    struct ek_fleet_cell names = ek_fleet_pool_cell(t->pool, f->cell);
+    struct ek_finding *o = &t->news[t->told++ % EK_EPISODES_MAX];
+    if (t->told - t->fetched > EK_EPISODES_MAX)
+        t->fetched++;
+    *o = *f;
+    o->state = state;
+    o->time_ms = time_ms;
+    o->dimension = names.dimension.text;
+    o->value = names.value.text;
+}
+
+int ek_fleet_told_next(struct ek_fleet_told *t, struct ek_finding *out)
+{
+    if (t->fetched == t->told)
+        return 0;
+    *out = t->news[t->fetched++ % EK_EPISODES_MAX];
+    return 1;
+}
+
+uint64_t ek_fleet_told_count(const struct ek_fleet_told *t)
+{
+    return t->told;
+}
+
+void ek_fleet_told_begin(struct ek_fleet_told *t)
+{
+    for (int i = 0; i < t->open.count; i++) {
+        t->open.item[i].present = false;
+        t->open.item[i].reported = true;
+    }
+}
+
+/* The numbers of whoever had them before, else of the oldest. */
+static bool goes_before(const struct ek_open_finding *o, const struct ek_finding *f, int by)
+{
+    if (!o->present || by == o->by)
+        return true;
+    return o->now_by != o->by && f->since_ms < o->now.since_ms;
+}
+
+void ek_fleet_told_propose(struct ek_fleet_told *t, const struct ek_finding *f, int by)
+{
+    struct ek_open_finding *o = ek_open_findings_at(&t->open, f->feature, f->cell);
+    if (!o) {
+        if (t->open.count == EK_FLEET_FINDINGS_MAX)
+            return;
+        o = ek_open_findings_add(&t->open, f);
+        o->by = NOBODY;
+    }
+    if (goes_before(o, f, by)) {
+        o->now = *f;
+        o->now_by = by;
+    }
+    o->present = true;
+}
+
+void ek_fleet_told_keep(struct ek_fleet_told *t, const struct ek_finding *f)
+{
+    struct ek_open_finding *o = ek_open_findings_at(&t->open, f->feature, f->cell);
+    if (!o || o->present)
+        return;
+    o->now = o->f;
+    o->now_by = o->by;
+    o->present = true;
+}
+
+const struct ek_finding *ek_fleet_told_find(struct ek_fleet_told *t, int feature, int place)
+{
+    const struct ek_open_finding *o = ek_open_findings_at(&t->open, feature, place);
+    return o ? &o->f : NULL;
+}
+
+const struct ek_finding *ek_fleet_told_of(const struct ek_fleet_told *t, int feature)
+{
+    for (int i = 0; i < t->open.count; i++)
+        if (t->open.item[i].f.feature == feature)
+            return &t->open.item[i].f;
+    return NULL;
+}
+
+void ek_fleet_told_accept(struct ek_fleet_told *t, const struct ek_finding *f, int64_t time_ms,
+                          struct ek_finding *over)
+{
+    struct ek_open_finding *o = ek_open_findings_at(&t->open, f->feature, f->cell);
+    *over = o->f;
+    over->reason = ek_finding_accepted();
+    over->state = EK_DISMISSED;
+    tell(t, over, EK_DISMISSED, time_ms);
+    ek_open_findings_remove(&t->open, o);
+}
+
+void ek_fleet_told_orphan(struct ek_fleet_told *t, int feature, int by)
+{
+    for (int i = 0; i < t->open.count; i++)
+        if (t->open.item[i].f.feature == feature && t->open.item[i].by == by)
+            t->open.item[i].by = NOBODY;
+}
+
+/* What the finding is by the present numbers; its name and its beginning stay. */
+static void update(struct ek_fleet_told *t, struct ek_open_finding *o)
+{
+    struct ek_finding before = o->f;
+    o->f = o->now;
+    o->by = o->now_by;
+    o->f.episode = !o->reported ? ++t->episodes : before.episode;
+    if (o->reported)
+        o->f.since_ms = before.since_ms;
+    ek_fleet_finding_match_units(&o->f, t->rules, t->manifest);
+}
+
+/* What is done about it goes on with what was done. */
+static struct ek_finding as_before(const struct ek_open_finding *o)
+{
+    struct ek_finding f = o->f;
+    f.state = !o->reported ? EK_CONFIRMED : EK_UPDATED;
+    return f;
+}
+
+void ek_fleet_told_settle(struct ek_fleet_told *t, bool settled, int64_t time_ms,
+                          void (*act)(void *context, const struct ek_finding *f), void *context)
+{
+    int kept = 0;
+    for (int i = 0; i < t->open.count; i++) {
+        struct ek_open_finding *o = &t->open.item[i];
+        if (o->present) {
+            update(t, o);
+            if (!o->reported)
+                tell(t, &o->f, EK_CONFIRMED, time_ms);
+            const struct ek_finding f = as_before(o);
+            act(context, &f);
+        } else if (settled || o->by != NOBODY) {
+            o->f.state = ek_open_findings_is_handed_over(&t->open, o) ? EK_DISMISSED : EK_RECOVERED;
+            tell(t, &o->f, o->f.state, time_ms);
+            act(context, &o->f);
+            continue;
+        }
+        if (kept < i)
+            t->open.item[kept] = *o;
+        kept++;
+    }
+    t->open.count = kept;
+}
+
+void ek_fleet_told_restart(struct ek_fleet_told *t)
+{
+    for (int i = 0; i < t->open.count; i++)
+        ek_fleet_pool_restart(t->pool, t->open.item[i].f.cell, t->open.item[i].f.feature);
+}
+
+void ek_fleet_told_suspect(struct ek_fleet_told *t, const struct ek_fleet_alarm *a, int64_t time_ms)
+{
+    struct ek_finding f = {.feature = a->feature,
+                           .cell = a->place,
+                           .since_ms = time_ms,
+                           .signal = ek_bet_name(a->bet),
+                           .query_feature = -1,
+                           .factor = NAN,
+                           .share = 1};
+    tell(t, &f, EK_SUSPECTED, time_ms);
+}
+
+void ek_fleet_told_put(const struct ek_fleet_told *t, struct ek_wire_out *w,
+                       const struct ek_fleet_dimensions *d)
+{
+    ek_wire_put(w, (uint64_t)t->open.count);
+    for (int i = 0; i < t->open.count; i++) {
+        struct ek_fleet_cell cell = ek_fleet_pool_cell(t->pool, t->open.item[i].f.cell);
+        ek_wire_put_cell(w, d, &cell);
+        ek_fleet_finding_put(w, t->manifest, &t->open.item[i].f);
+    }
+}

@@ -1,0 +1,179 @@
+#include "fleet/fleet_instance.h"
+
+#include "base/alloc.h"
+#include "fleet/leader.h"
+
+#include <string.h>
+
+enum { RECORD_BYTES_MAX = 64 << 20 };
+
+struct ek_fleet_member {
+    struct ek_detector *detector;
+    struct ek_fleet_plans *plans;
+    char name[EK_FLEET_NAME_MAX + 1];
+    struct ek_fleet_head head;
+    int cells;
+    struct ek_buf record;
+    struct ek_fleet_answer answer[EK_FLEET_ASKS_MAX]; /* as far as `answers` */
+    int answers;
+    bool found; /* something that was not told yet */
+};
+
+int ek_fleet_member_new(struct ek_fleet_member **out, struct ek_detector *d,
+                        const struct ek_fleet_member_setup *setup, struct ek_error *e)
+{
+    struct ek_fleet_member *m = ek_calloc(1, sizeof *m);
+    if (!m)
+        return ek_fail(e, EK_ENOMEM, "out of memory");
+    ek_buf_init(&m->record, RECORD_BYTES_MAX);
+    m->detector = d;
+    memcpy(m->name, setup->name, strnlen(setup->name, EK_FLEET_NAME_MAX));
+    m->cells = setup->cells > 0 ? setup->cells : EK_FLEET_CELLS_DEFAULT_MAX;
+    m->head = (struct ek_fleet_head){.instance = ek_text_of(m->name),
+                                     .start = setup->start,
+                                     .manifest = ek_detector_manifest(d)->hash,
+                                     .profile = ek_profile_hash(setup->profile)};
+    int rc = ek_fleet_plans_new(&m->plans, d, m->head.profile)
+                 ? ek_fail(e, EK_ENOMEM, "out of memory")
+                 : ek_detector_join(d, EK_FLEET_SHARE_LOCAL, e);
+    if (rc) {
+        ek_fleet_member_free(m);
+        return rc;
+    }
+    *out = m;
+    return EK_OK;
+}
+
+void ek_fleet_member_free(struct ek_fleet_member *m)
+{
+    if (!m)
+        return;
+    ek_fleet_plans_free(m->plans);
+    ek_buf_release(&m->record);
+    ek_free(m);
+}
+
+struct ek_fleet_plans *ek_fleet_member_plans(struct ek_fleet_member *m)
+{
+    return m->plans;
+}
+
+static struct ek_fleet_answer answer_to(const struct ek_fleet_member *m, int feature,
+                                        const struct ek_fleet_ask *ask)
+{
+    for (int i = 0; i < m->answers; i++)
+        if (m->answer[i].feature == feature && m->answer[i].number == ask->number)
+            return m->answer[i];
+    return (struct ek_fleet_answer){
+        feature, ask->number, 0, ek_detector_tracked(m->detector, feature), 0, false};
+}
+
+/* What is asked now; how far it was answered stays known. */
+static void take_asks(struct ek_fleet_member *m)
+{
+    struct ek_fleet_ask ask[EK_FLEET_ASKS_MAX];
+    struct ek_fleet_answer now[EK_FLEET_ASKS_MAX];
+    int asks = ek_fleet_plans_asks(m->plans, ask);
+    for (int i = 0; i < asks; i++) {
+        int feature = ek_manifest_find_item(ek_detector_manifest(m->detector), ask[i].feature);
+        now[i] = answer_to(m, feature, &ask[i]);
+        now[i].rows = ask[i].rows < EK_FLEET_ROWS_MAX ? (int)ask[i].rows : EK_FLEET_ROWS_MAX;
+    }
+    memcpy(m->answer, now, (size_t)asks * sizeof *now);
+    m->answers = asks;
+}
+
+void ek_fleet_member_found(struct ek_fleet_member *m, const struct ek_finding *f)
+{
+    m->found |= f->state != EK_UPDATED; /* better numbers can wait */
+}
+
+bool ek_fleet_member_has_found(const struct ek_fleet_member *m)
+{
+    return m->found;
+}
+
+bool ek_fleet_member_is_asked(const struct ek_fleet_member *m)
+{
+    return ek_fleet_plans_wonder(m->plans);
+}
+
+/* Where records go. */
+struct outlet {
+    int (*write)(void *context, const void *bytes, size_t length);
+    void *context;
+};
+
+static int write_record(struct ek_fleet_member *m, const struct outlet *out)
+{
+    return out->write(out->context, m->record.data, m->record.length);
+}
+
+static int write_sums(struct ek_fleet_member *m, const struct outlet *out)
+{
+    m->head.number++;
+    m->found = false;
+    ek_buf_clear(&m->record);
+    int rc = ek_fleet_tick_write(m->detector, &m->head, m->cells, &m->record);
+    ek_tick_clear(ek_detector_tick(m->detector));
+    return rc ? rc : write_record(m, out);
+}
+
+/* all: also of what has no new lists. */
+static int write_answers(struct ek_fleet_member *m, bool all, const struct outlet *out)
+{
+    int rc = EK_OK;
+    for (int i = 0; i < m->answers && !rc; i++) {
+        if (!all && !ek_fleet_rows_due(m->detector, &m->answer[i]))
+            continue;
+        ek_buf_clear(&m->record);
+        rc = ek_fleet_rows_write(m->detector, &m->head, &m->answer[i], &m->record);
+        if (!rc)
+            rc = write_record(m, out);
+    }
+    return rc;
+}
+
+/* An instance is known by its first tick, so answers never come before that. */
+static int tell(struct ek_fleet_member *m, int64_t stream_ms, bool tick, const struct outlet *out,
+                struct ek_error *e)
+{
+    ek_fleet_plans_settle(m->plans);
+    m->head.time_ms = stream_ms;
+    m->head.normal = ek_fleet_plans_normal(m->plans);
+    take_asks(m);
+    int rc = tick ? write_sums(m, out) : EK_OK;
+    if (!rc)
+        rc = write_answers(m, tick, out);
+    return rc ? ek_fail(e, rc, "a tick of the fleet could not be written") : EK_OK;
+}
+
+int ek_fleet_member_tick(struct ek_fleet_member *m, int64_t stream_ms,
+                         int (*write)(void *context, const void *bytes, size_t length),
+                         void *context, struct ek_error *e)
+{
+    return tell(m, stream_ms, true, &(struct outlet){write, context}, e);
+}
+
+int ek_fleet_member_early(struct ek_fleet_member *m, int64_t stream_ms,
+                          int (*write)(void *context, const void *bytes, size_t length),
+                          void *context, struct ek_error *e)
+{
+    bool tick = m->found || !m->head.number;
+    return tell(m, stream_ms, tick, &(struct outlet){write, context}, e);
+}
+
+int ek_fleet_member_trials(struct ek_fleet_member *m, const struct ek_trials *t, bool drifted,
+                           int (*write)(void *context, const void *bytes, size_t length),
+                           void *context, struct ek_error *e)
+{
+    int at = 0;
+    if (!ek_trials_next(t, &at) || !m->head.number)
+        return EK_OK;
+    ek_buf_clear(&m->record);
+    int rc = ek_fleet_trials_write(t, drifted, ek_detector_manifest(m->detector),
+                                   ek_detector_registry(m->detector), &m->head, &m->record);
+    if (!rc)
+        rc = write(context, m->record.data, m->record.length);
+    return rc ? ek_fail(e, rc, "what was tried could not be told to the fleet") : EK_OK;
+}

@@ -1,0 +1,90 @@
+/* What a plan record is made of, beside findings and asks (docs/format/fleet.md): entries of a
+ * plan, modes of `mode_in`, rollouts, what people have pinned and accepted, and what limits all of
+ * it.
+ *
+ * Features and cells go by their names. Each `put` writes what its `get` reads; what cannot be is
+ * bad for the reader. Texts that were read are views into the record. Owner: the caller.
+ */
+#ifndef EK_FLEET_FLEET_PLAN_FIELDS_H
+#define EK_FLEET_FLEET_PLAN_FIELDS_H
+
+#include "fleet/fleet_codec.h"
+#include "plan/plan_compose.h"
+#include "plan/route_controller.h"
+#include "schema/manifest.h"
+
+struct ek_fleet_place {
+    struct ek_fleet_cell cell;
+    struct ek_text feature;
+};
+
+/* Feature and cell of `is` are not filled in. */
+struct ek_fleet_entry {
+    struct ek_fleet_place place;
+    struct ek_text query_feature; /* of its repair; empty: none */
+    struct ek_plan_entry is;
+};
+
+struct ek_fleet_mode {
+    struct ek_fleet_place place;
+    struct ek_plan_mode is;
+};
+
+struct ek_fleet_rollout {
+    struct ek_fleet_place place;
+    struct ek_rollout is;
+};
+
+/* A pin of a person. Author and reason are empty where they were not said. */
+struct ek_fleet_pin {
+    struct ek_fleet_place place;
+    enum ek_action action;
+    int64_t until_ms; /* 0: for good */
+    struct ek_text author, reason;
+};
+
+/* Of struct ek_control_memory. */
+struct ek_fleet_limits {
+    enum ek_exceeds limited;
+    int64_t free_ms;
+    bool was_full;
+    bool paused;
+    int64_t paused_ms;
+};
+
+/* What was accepted as normal, in force. */
+struct ek_fleet_accept {
+    struct ek_fleet_place place;
+    double shift_ln;
+    uint64_t version;
+    int64_t since_ms, time_ms; /* of the stream: the first list of the change; when it was said */
+    struct ek_text author, reason; /* empty: not said */
+};
+
+void ek_fleet_entry_put(struct ek_wire_out *w, const struct ek_fleet_dimensions *d,
+                        const struct ek_fleet_entry *e);
+void ek_fleet_entry_get(struct ek_wire_in *w, const struct ek_fleet_dimensions *d,
+                        struct ek_fleet_entry *e);
+void ek_fleet_mode_put(struct ek_wire_out *w, const struct ek_fleet_dimensions *d,
+                       const struct ek_fleet_mode *m);
+void ek_fleet_mode_get(struct ek_wire_in *w, const struct ek_fleet_dimensions *d,
+                       struct ek_fleet_mode *m);
+void ek_fleet_rollout_put(struct ek_wire_out *w, const struct ek_fleet_dimensions *d,
+                          const struct ek_fleet_rollout *r);
+void ek_fleet_rollout_get(struct ek_wire_in *w, const struct ek_fleet_dimensions *d,
+                          struct ek_fleet_rollout *r);
+void ek_fleet_pin_put(struct ek_wire_out *w, const struct ek_fleet_dimensions *d,
+                      const struct ek_fleet_pin *p);
+void ek_fleet_pin_get(struct ek_wire_in *w, const struct ek_fleet_dimensions *d,
+                      struct ek_fleet_pin *p);
+void ek_fleet_accept_put(struct ek_wire_out *w, const struct ek_fleet_dimensions *d,
+                         const struct ek_fleet_accept *a);
+void ek_fleet_accept_get(struct ek_wire_in *w, const struct ek_fleet_dimensions *d,
+                         struct ek_fleet_accept *a);
+void ek_fleet_limits_put(struct ek_wire_out *w, const struct ek_fleet_limits *l);
+void ek_fleet_limits_get(struct ek_wire_in *w, struct ek_fleet_limits *l);
+
+/* As ek_action_parse, of the words of ek_rail_name. */
+int ek_fleet_rail_parse(const char *word);
+
+#endif

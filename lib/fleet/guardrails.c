@@ -1,0 +1,343 @@
+#include "fleet/guardrails.h"
+
+#include "base/alloc.h"
+#include "fleet/pool.h"
+#include "serve/recent_values.h"
+
+#include <string.h>
+
+/* An instance, by its newest record. */
+struct instance {
+    char name[EK_FLEET_NAME_MAX + 1];
+    uint64_t start, number;
+    int64_t heard_ms;
+    struct ek_fleet_trials_all all;
+};
+
+/* What one instance has tried of one route; instance -1: what came of starts that are over. */
+struct tried {
+    int instance;
+    struct ek_trial_sums sums;
+};
+
+/* A route that somebody asked about: where its last lists begin, and its evidence so far. */
+struct route {
+    int feature, place;
+    enum ek_action action;
+    int64_t since_ms;
+    uint32_t turns;
+    struct ek_recent recent;
+    uint64_t measured;
+    int64_t worse_sum[EK_MEAN_BETS];
+    struct ek_mean_bets worse;
+};
+
+struct ek_fleet_rails {
+    const struct ek_manifest *manifest;
+    int instances, instances_room;
+    struct instance *instance;
+    int count, room;
+    struct tried *tried;
+    int routes;
+    struct route route[EK_ROLLOUTS_MAX];
+    struct ek_guard_load load; /* of all, since each was known */
+    struct ek_latency latency;
+};
+
+int ek_fleet_rails_new(struct ek_fleet_rails **out, const struct ek_manifest *m)
+{
+    *out = ek_calloc(1, sizeof **out);
+    if (*out)
+        (*out)->manifest = m;
+    return *out ? EK_OK : EK_ENOMEM;
+}
+
+void ek_fleet_rails_free(struct ek_fleet_rails *r)
+{
+    if (!r)
+        return;
+    ek_free(r->instance);
+    ek_free(r->tried);
+    ek_free(r);
+}
+
+/* Room for one more of `size` bytes; NULL: no memory, or `most` are there. */
+static void *one_more(void *all, int count, int *room, int most, size_t size)
+{
+    int more = *room ? 2 * *room : 8;
+    if (count < *room)
+        return all;
+    void *grown = count < most ? ek_realloc(all, (size_t)more, size) : NULL;
+    *room = grown ? more : *room;
+    return grown;
+}
+
+static bool is_of(const struct ek_trial_sums *a, int feature, int place, enum ek_action action,
+                  int64_t since_ms, uint32_t turns)
+{
+    return a->feature == feature && a->cell == place && a->action == action &&
+           a->since_ms == since_ms && a->turns == turns;
+}
+
+/* ------------------------------------------------------------------- records */
+
+static int add(struct ek_fleet_rails *r, int instance, const struct ek_trial_sums *sums)
+{
+    void *all = one_more(r->tried, r->count, &r->room, EK_FLEET_TRIED_MAX, sizeof *r->tried);
+    if (!all)
+        return r->count < EK_FLEET_TRIED_MAX ? EK_ENOMEM : EK_OK;
+    r->tried = all;
+    r->tried[r->count++] = (struct tried){instance, *sums};
+    return EK_OK;
+}
+
+/* Into what came of starts that are over. */
+static void fold(struct ek_fleet_rails *r, struct tried *one)
+{
+    const struct ek_trial_sums *s = &one->sums;
+    for (int i = 0; i < r->count; i++) {
+        struct tried *past = &r->tried[i];
+        if (past->instance >= 0 ||
+            !is_of(&past->sums, s->feature, s->cell, s->action, s->since_ms, s->turns))
+            continue;
+        ek_trial_sums_add(&past->sums, s);
+        one->sums.feature = -1;
+        return;
+    }
+    one->instance = -1;
+}
+
+/* What an instance has said before gives way; of another start it stays. */
+static void forget(struct ek_fleet_rails *r, int instance, bool over)
+{
+    int kept = 0;
+    for (int i = 0; i < r->count; i++)
+        if (over && r->tried[i].instance == instance)
+            fold(r, &r->tried[i]);
+    for (int i = 0; i < r->count; i++)
+        if (r->tried[i].instance != instance && r->tried[i].sums.feature >= 0)
+            r->tried[kept++] = r->tried[i];
+    r->count = kept;
+}
+
+static struct instance *find(struct ek_fleet_rails *r, struct ek_text name)
+{
+    for (int i = 0; i < r->instances; i++)
+        if (!ek_text_compare(name, r->instance[i].name))
+            return &r->instance[i];
+    return NULL;
+}
+
+/* The place of the one that was not heard of for the longest time, if it is gone: what it has tried
+ * stays in the sum. NULL: none is. */
+static struct instance *place_of_gone(struct ek_fleet_rails *r, int64_t clock_ms)
+{
+    int gone = 0;
+    for (int i = 1; i < r->instances; i++)
+        if (r->instance[i].heard_ms < r->instance[gone].heard_ms)
+            gone = i;
+    if (clock_ms - r->instance[gone].heard_ms <= EK_FLEET_GONE_MS)
+        return NULL;
+    forget(r, gone, true);
+    return &r->instance[gone];
+}
+
+/* NULL: no memory, or no room. */
+static struct instance *new_place(struct ek_fleet_rails *r, int64_t clock_ms)
+{
+    if (r->instances == EK_FLEET_INSTANCES_MAX)
+        return place_of_gone(r, clock_ms);
+    void *all = one_more(r->instance, r->instances, &r->instances_room, EK_FLEET_INSTANCES_MAX,
+                         sizeof *r->instance);
+    if (!all)
+        return NULL;
+    r->instance = all;
+    return &r->instance[r->instances++];
+}
+
+/* One that was not known: what it says now is where it begins. NULL: no memory, or no room. */
+static struct instance *known_from(struct ek_fleet_rails *r, const struct ek_fleet_trials *t,
+                                   int64_t clock_ms)
+{
+    struct instance *one = new_place(r, clock_ms);
+    if (!one)
+        return NULL;
+    *one = (struct instance){.start = t->head.start, .all = t->all};
+    memcpy(one->name, t->head.instance.text, t->head.instance.length);
+    return one;
+}
+
+static uint64_t risen(uint64_t from, uint64_t to)
+{
+    return to > from ? to - from : 0;
+}
+
+/* Outputs and times since its last record. */
+static void add_all(struct ek_fleet_rails *r, const struct ek_trials_all *from,
+                    const struct ek_trials_all *to)
+{
+    uint64_t times[EK_LATENCY_BINS];
+    for (int i = 0; i < 2; i++) {
+        r->load.lists[i] += risen(from->load.lists[i], to->load.lists[i]);
+        r->load.dead[i] += risen(from->load.dead[i], to->load.dead[i]);
+    }
+    for (int i = 0; i < EK_LATENCY_BINS; i++)
+        times[i] = risen(from->latency[i], to->latency[i]);
+    ek_latency_add(&r->latency, times);
+}
+
+/* Who tells, and by what numbers. */
+struct taking {
+    struct ek_fleet_rails *rails;
+    int instance;
+    int (*place_of)(void *context, const struct ek_fleet_cell *cell, int *place);
+    void *context;
+};
+
+/* Of ranks no guardrail asks for more than how many lists changed how far; and evidence that is
+ * clear is clear enough. */
+static void cut(struct ek_trial_sums *s)
+{
+    static const int64_t MOST = (int64_t)1 << 48;
+    struct ek_rank_sums *const ranks[] = {&s->moved, &s->acted};
+    for (int i = 0; i < 2; i++)
+        ranks[i]->tau = ranks[i]->top10 = ranks[i]->places = ranks[i]->change = 0;
+    for (int i = 0; i < EK_MEAN_BETS; i++) {
+        int64_t sum = s->worse_sum[i];
+        s->worse_sum[i] = sum > MOST ? MOST : sum < -MOST ? -MOST : sum;
+    }
+}
+
+static int take_route(void *context, const struct ek_fleet_trial *t)
+{
+    struct taking *o = context;
+    struct ek_trial_sums sums = t->is;
+    cut(&sums);
+    sums.feature = ek_manifest_find_item(o->rails->manifest, t->place.feature);
+    int rc = o->place_of(o->context, &t->place.cell, &sums.cell);
+    return rc || sums.feature < 0 || sums.cell < 0 ? rc : add(o->rails, o->instance, &sums);
+}
+
+static int take(struct taking *o, const struct ek_fleet_trials *t, int64_t clock_ms,
+                struct ek_error *e)
+{
+    static const struct ek_trials_all none;
+    struct ek_fleet_rails *r = o->rails;
+    struct instance *one = find(r, t->head.instance);
+    if (!one)
+        one = known_from(r, t, clock_ms);
+    if (!one)
+        return ek_fail(e, EK_ENOMEM, "no room for the trials of an instance");
+    bool over = t->head.start > one->start;
+    if (t->head.start < one->start || (!over && t->head.number <= one->number))
+        return EK_OK;
+    o->instance = (int)(one - r->instance);
+    forget(r, o->instance, over);
+    add_all(r, over ? &none : &one->all.is, &t->all.is);
+    one->start = t->head.start;
+    one->number = t->head.number;
+    one->heard_ms = clock_ms;
+    one->all = t->all;
+    return ek_fleet_trials_tell(t, take_route, o) ? ek_fail(e, EK_ENOMEM, "out of memory") : EK_OK;
+}
+
+int ek_fleet_rails_take(struct ek_fleet_rails *r, const void *bytes, size_t length,
+                        uint64_t profile, int64_t clock_ms,
+                        int (*place_of)(void *context, const struct ek_fleet_cell *cell,
+                                        int *place),
+                        void *context, struct ek_error *e)
+{
+    struct ek_fleet_trials t;
+    struct taking o = {r, -1, place_of, context};
+    int rc = ek_fleet_trials_open(&t, bytes, length, r->manifest, e);
+    if (rc)
+        return rc;
+    if (t.head.profile != profile)
+        return ek_fail(e, EK_ESTATE, "trials of an instance with another profile");
+    return take(&o, &t, clock_ms, e);
+}
+
+/* ------------------------------------------------------------------- figures */
+
+static bool is_route(const struct route *o, const struct ek_plan_entry *e)
+{
+    return o->action == e->treatment.action && o->since_ms == e->since_ms && o->turns == e->turns;
+}
+
+/* Its place; begun anew where it is in another turn. NULL: no room. */
+static struct route *route_of(struct ek_fleet_rails *r, const struct ek_plan_entry *e)
+{
+    int i = 0;
+    while (i < r->routes && (r->route[i].feature != e->feature || r->route[i].place != e->cell))
+        i++;
+    if (i < r->routes && is_route(&r->route[i], e))
+        return &r->route[i];
+    if (i == EK_ROLLOUTS_MAX)
+        return NULL;
+    r->routes = i < r->routes ? r->routes : i + 1;
+    r->route[i] = (struct route){.feature = e->feature,
+                                 .place = e->cell,
+                                 .action = e->treatment.action,
+                                 .since_ms = e->since_ms,
+                                 .turns = e->turns};
+    ek_recent_start(&r->route[i].recent, &r->load);
+    ek_mean_bets_start(&r->route[i].worse, EK_HARM_BOUND);
+    return &r->route[i];
+}
+
+static bool sum_up(const struct ek_fleet_rails *r, const struct ek_plan_entry *e,
+                   struct ek_trial_sums *out)
+{
+    bool some = false;
+    for (int i = 0; i < r->count; i++) {
+        const struct ek_trial_sums *s = &r->tried[i].sums;
+        if (!is_of(s, e->feature, e->cell, e->treatment.action, e->since_ms, e->turns))
+            continue;
+        ek_trial_sums_add(out, s);
+        some = true;
+    }
+    return some;
+}
+
+/* By what has come since the last time. */
+static void bet(struct route *o, const struct ek_trial_sums *all)
+{
+    int64_t sum[EK_MEAN_BETS];
+    uint64_t lists = risen(o->measured, all->measured);
+    for (int i = 0; i < EK_MEAN_BETS; i++)
+        sum[i] = all->worse_sum[i] - o->worse_sum[i];
+    if (!lists)
+        return;
+    ek_mean_bets_take_sums(&o->worse, sum, lists);
+    o->measured = all->measured;
+    memcpy(o->worse_sum, all->worse_sum, sizeof sum);
+}
+
+static bool has_drifted(const struct ek_fleet_rails *r, int64_t clock_ms)
+{
+    for (int i = 0; i < r->instances; i++)
+        if (r->instance[i].all.drifted && clock_ms - r->instance[i].heard_ms <= EK_FLEET_GONE_MS)
+            return true;
+    return false;
+}
+
+bool ek_fleet_rails_figures(struct ek_fleet_rails *r, const struct ek_plan_entry *entry,
+                            int64_t clock_ms, struct ek_rollout_figures *out)
+{
+    struct ek_trial_sums all;
+    struct route *o = route_of(r, entry);
+    memset(&all, 0, sizeof all);
+    if (!o || !sum_up(r, entry, &all))
+        return false;
+    bet(o, &all);
+    all.worse = o->worse;
+    ek_recent_roll(&o->recent, &all, &r->load);
+    *out = ek_recent_figures(&o->recent, &all, &r->load, &r->latency);
+    out->drifted = has_drifted(r, clock_ms);
+    return true;
+}
+
+void ek_fleet_rails_begin(struct ek_fleet_rails *r)
+{
+    memset(&r->latency, 0, sizeof r->latency);
+}

@@ -1,0 +1,372 @@
+/* The plans that an instance keeps. */
+#include "base/alloc.h"
+#include "fleet/controller_record.h"
+#include "fleet/plan_record.h"
+
+#include <string.h>
+
+/* What is normal under a plan; its cells are held. */
+struct levels {
+    struct ek_rebases is;
+    int64_t since_ms[EK_REBASES_MAX];
+};
+
+struct kept {
+    int64_t from_ms;
+    struct ek_plan *plan;
+    struct levels *levels;
+};
+
+struct ek_fleet_plans {
+    struct ek_detector *detector;
+    const struct ek_manifest *manifest;
+    uint64_t profile; /* hash */
+    struct ek_fleet_order order;
+    struct kept kept[EK_FLEET_PLANS]; /* by from_ms, which rises with the version */
+    int count;
+    struct ek_plan *none;
+    struct ek_fleet_standing *standing, *spare; /* of the newest plan; of the record being read */
+    int64_t heard_ms;                           /* by the clock */
+    uint64_t counted;                           /* records */
+    uint64_t late, missed;
+    uint64_t normal; /* its version that the detector has; 0 before a plan said one */
+    bool unsettled;  /* it may have another than the newest plan */
+    struct ek_claim *claim, *taken; /* [EK_FLEET_FINDINGS_MAX] of now; of the record being read */
+    int claims, takes;
+    int asks;
+    struct ek_fleet_ask ask[EK_FLEET_ASKS_MAX];
+};
+
+int ek_fleet_plans_new(struct ek_fleet_plans **out, struct ek_detector *d, uint64_t profile)
+{
+    struct ek_fleet_plans *p = ek_calloc(1, sizeof *p);
+    if (!p)
+        return EK_ENOMEM;
+    p->detector = d;
+    p->profile = profile;
+    p->manifest = ek_detector_manifest(d);
+    p->none = ek_calloc(1, sizeof *p->none);
+    p->standing = ek_calloc(1, sizeof *p->standing);
+    p->spare = ek_calloc(1, sizeof *p->spare);
+    p->claim = ek_calloc(EK_FLEET_FINDINGS_MAX, sizeof *p->claim);
+    p->taken = ek_calloc(EK_FLEET_FINDINGS_MAX, sizeof *p->taken);
+    if (!p->none || !p->standing || !p->spare || !p->claim || !p->taken) {
+        ek_fleet_plans_free(p);
+        return EK_ENOMEM;
+    }
+    *out = p;
+    return EK_OK;
+}
+
+static void release_plan(struct ek_fleet_plans *p, struct ek_plan *plan)
+{
+    for (int i = 0; plan && i < plan->count; i++)
+        ek_detector_release(p->detector, plan->entry[i].cell);
+    for (int i = 0; plan && i < plan->modes; i++)
+        ek_detector_release(p->detector, plan->mode[i].cell);
+    ek_free(plan);
+}
+
+static void release_levels(struct ek_fleet_plans *p, struct levels *l)
+{
+    for (int i = 0; l && i < l->is.count; i++)
+        ek_detector_release(p->detector, l->is.one[i].cell);
+    ek_free(l);
+}
+
+static void clear_standing(struct ek_fleet_plans *p, struct ek_fleet_standing *s)
+{
+    for (int i = 0; s && i < s->normal.levels.count; i++)
+        ek_detector_release(p->detector, s->normal.levels.one[i].cell);
+    for (int i = 0; s && i < s->wanted.count; i++)
+        ek_detector_release(p->detector, s->wanted.entry[i].cell);
+    for (int i = 0; s && i < s->rollouts.count; i++)
+        ek_detector_release(p->detector, s->rollouts.one[i].cell);
+    if (s)
+        ek_fleet_standing_clear(s);
+}
+
+static void release_claims(struct ek_fleet_plans *p, const struct ek_claim *claim, int count)
+{
+    for (int i = 0; i < count; i++)
+        ek_detector_release(p->detector, claim[i].cell);
+}
+
+void ek_fleet_plans_free(struct ek_fleet_plans *p)
+{
+    if (!p)
+        return;
+    ek_detector_claim(p->detector, NULL, 0);
+    release_claims(p, p->claim, p->claims);
+    for (int i = 0; i < p->count; i++) {
+        release_plan(p, p->kept[i].plan);
+        release_levels(p, p->kept[i].levels);
+    }
+    clear_standing(p, p->standing);
+    ek_free(p->standing);
+    ek_free(p->spare);
+    ek_free(p->claim);
+    ek_free(p->taken);
+    ek_free(p->none);
+    ek_free(p);
+}
+
+/* What has no cell here cannot be told from others. */
+static int hold(void *context, const struct ek_fleet_cell *names, int *cell)
+{
+    struct ek_fleet_plans *p = context;
+    return ek_detector_hold(p->detector, names->dimension, names->value, cell);
+}
+
+static int take_finding(void *context, const struct ek_fleet_cell *names,
+                        const struct ek_finding *f)
+{
+    struct ek_fleet_plans *p = context;
+    int cell = -1, rc = f->feature < 0 ? EK_OK : hold(p, names, &cell);
+    if (!rc && cell >= 0)
+        p->taken[p->takes++] = (struct ek_claim){f->feature, cell};
+    return rc;
+}
+
+static int take_ask(void *context, const struct ek_fleet_ask *ask)
+{
+    struct ek_fleet_plans *p = context;
+    int feature = ek_manifest_find_item(p->manifest, ask->feature);
+    if (feature < 0)
+        return EK_OK;
+    const char *name = p->manifest->item[feature]->name; /* outlives the record */
+    p->ask[p->asks++] = (struct ek_fleet_ask){ek_text_of(name), ask->number, ask->rows};
+    return EK_OK;
+}
+
+/* The cells that were held for the record are held for the levels from here on. */
+static void move_levels(struct levels *to, struct ek_fleet_normal *from)
+{
+    to->is = from->levels;
+    memcpy(to->since_ms, from->since_ms, sizeof to->since_ms);
+    ek_fleet_normal_clear(from);
+}
+
+static void keep(struct ek_fleet_plans *p, struct ek_plan *plan, struct levels *levels,
+                 int64_t from_ms)
+{
+    if (p->count == EK_FLEET_PLANS) {
+        release_plan(p, p->kept[0].plan);
+        release_levels(p, p->kept[0].levels);
+        memmove(p->kept, p->kept + 1, (EK_FLEET_PLANS - 1) * sizeof *p->kept);
+        p->count--;
+    }
+    p->kept[p->count++] = (struct kept){from_ms, plan, levels};
+    p->unsettled = true;
+}
+
+/* Claims of the last record give way to those of this one. */
+static int change_claims(struct ek_fleet_plans *p)
+{
+    struct ek_claim *before = p->claim;
+    int count = p->claims, rc = ek_detector_claim(p->detector, p->taken, p->takes);
+    p->claim = p->taken;
+    p->claims = p->takes;
+    p->taken = before;
+    release_claims(p, before, count);
+    return rc;
+}
+
+/* Where the lists of a value that has a mode of its own cannot be told from others, nothing is done
+ * about its feature. */
+static void leave_alone(struct ek_fleet_plans *p, struct ek_plan *plan, const bool *apart)
+{
+    int kept = 0;
+    for (int i = 0; i < plan->count; i++)
+        if (apart[plan->entry[i].feature] && plan->entry[i].by == EK_BY_FINDING) {
+            plan->entry[i].mode = EK_MODE_OBSERVE;
+            p->missed++;
+        }
+    for (int i = 0; i < plan->modes; i++)
+        if (apart[plan->mode[i].feature])
+            ek_detector_release(p->detector, plan->mode[i].cell);
+        else
+            plan->mode[kept++] = plan->mode[i];
+    plan->modes = kept;
+}
+
+static int read_plan(struct ek_fleet_plans *p, const struct ek_fleet_plan *record,
+                     struct ek_plan *plan)
+{
+    struct ek_fleet_standing_reader by = {.manifest = p->manifest,
+                                          .cell_of = hold,
+                                          .context = p,
+                                          .decides = false,
+                                          .profile = p->profile};
+    int rc = ek_fleet_standing_read(record, &by, plan, p->spare);
+    p->missed += (uint64_t)by.missed;
+    leave_alone(p, plan, by.apart);
+    return rc;
+}
+
+static int read_news(struct ek_fleet_plans *p, const struct ek_fleet_plan *record)
+{
+    const struct ek_fleet_plan_hears hears = {
+        .context = p, .finding = take_finding, .ask = take_ask};
+    p->takes = p->asks = 0;
+    int rc = ek_fleet_plan_tell(record, &hears);
+    if (rc)
+        release_claims(p, p->taken, p->takes);
+    return rc ? rc : change_claims(p);
+}
+
+static int take(struct ek_fleet_plans *p, const struct ek_fleet_plan *record, struct ek_plan *plan,
+                struct ek_error *e)
+{
+    int rc = read_plan(p, record, plan);
+    if (!rc)
+        rc = read_news(p, record);
+    return rc ? ek_fail(e, rc, "out of memory") : EK_OK;
+}
+
+static void change_standing(struct ek_fleet_plans *p)
+{
+    struct ek_fleet_standing *before = p->standing;
+    p->standing = p->spare;
+    p->spare = before;
+}
+
+/* A plan never holds from before the one it follows. */
+static int64_t from_of(const struct ek_fleet_plans *p, int64_t from_ms)
+{
+    int64_t before = p->count ? p->kept[p->count - 1].from_ms : from_ms;
+    return from_ms > before ? from_ms : before;
+}
+
+int ek_fleet_plans_take(struct ek_fleet_plans *p, const void *bytes, size_t length,
+                        int64_t clock_ms, int64_t stream_ms, struct ek_error *e)
+{
+    struct ek_fleet_plan record;
+    int rc = ek_fleet_plan_open(&record, bytes, length, p->manifest, e);
+    if (rc)
+        return rc;
+    struct ek_plan *plan = ek_calloc(1, sizeof *plan);
+    struct levels *levels = ek_calloc(1, sizeof *levels);
+    if (!plan || !levels) {
+        ek_free(plan);
+        ek_free(levels);
+        return ek_fail(e, EK_ENOMEM, "out of memory");
+    }
+    enum ek_fleet_turn turn = ek_fleet_order_take(&p->order, &record.head);
+    if (turn != EK_FLEET_VOID) {
+        p->counted++;
+        p->heard_ms = clock_ms;
+        rc = take(p, &record, plan, e);
+    }
+    if (turn == EK_FLEET_NEWER && !rc) {
+        change_standing(p);
+        p->late += record.head.from_ms < stream_ms;
+        move_levels(levels, &p->standing->normal);
+        keep(p, plan, levels, from_of(p, record.head.from_ms));
+    } else {
+        release_plan(p, plan);
+        ek_free(levels);
+    }
+    clear_standing(p, p->spare);
+    return rc;
+}
+
+const struct ek_plan *ek_fleet_plans_at(const struct ek_fleet_plans *p, int64_t time_ms,
+                                        int64_t stream_ms)
+{
+    int near = time_ms >= stream_ms - EK_FLEET_SAME_MS && time_ms <= stream_ms + EK_FLEET_SAME_MS;
+    int64_t at = near ? time_ms : stream_ms;
+    int i = p->count - 1;
+    while (i >= 0 && p->kept[i].from_ms > at)
+        i--;
+    if (i >= 0)
+        return p->kept[i].plan;
+    return p->count && p->kept[0].plan->version > 1 ? p->kept[0].plan : p->none;
+}
+
+const struct ek_rebases *ek_fleet_plans_levels(const struct ek_fleet_plans *p,
+                                               const struct ek_plan *plan)
+{
+    for (int i = p->count - 1; i >= 0; i--)
+        if (p->kept[i].plan->version == plan->version &&
+            p->kept[i].levels->is.version == plan->normal)
+            return &p->kept[i].levels->is;
+    for (int i = p->count - 1; i >= 0; i--) /* its own is not kept any more */
+        if (p->kept[i].levels->is.version == plan->normal)
+            return &p->kept[i].levels->is;
+    return ek_detector_rebases(p->detector);
+}
+
+bool ek_fleet_plans_settle(struct ek_fleet_plans *p)
+{
+    if (!p->unsettled || !p->count)
+        return false;
+    const struct levels *now = p->kept[p->count - 1].levels;
+    ek_detector_set_normal(p->detector, &now->is, now->since_ms);
+    p->normal = now->is.version;
+    p->unsettled = false;
+    return true;
+}
+
+void ek_fleet_plans_unsettle(struct ek_fleet_plans *p)
+{
+    p->unsettled = true;
+}
+
+uint64_t ek_fleet_plans_normal(const struct ek_fleet_plans *p)
+{
+    return p->normal;
+}
+
+struct ek_control_memory ek_fleet_plans_memory(const struct ek_fleet_plans *p,
+                                               const struct ek_plan *plan)
+{
+    return ek_fleet_standing_memory(p->standing, plan);
+}
+
+uint64_t ek_fleet_plans_counted(const struct ek_fleet_plans *p)
+{
+    return p->counted;
+}
+
+int64_t ek_fleet_plans_age_ms(const struct ek_fleet_plans *p, int64_t clock_ms)
+{
+    return p->counted ? clock_ms - p->heard_ms : -1;
+}
+
+uint64_t ek_fleet_plans_late(const struct ek_fleet_plans *p)
+{
+    return p->late;
+}
+
+uint64_t ek_fleet_plans_missed(const struct ek_fleet_plans *p)
+{
+    return p->missed;
+}
+
+int ek_fleet_plans_asks(const struct ek_fleet_plans *p, struct ek_fleet_ask ask[EK_FLEET_ASKS_MAX])
+{
+    memcpy(ask, p->ask, (size_t)p->asks * sizeof *ask);
+    return p->asks;
+}
+
+static bool is_found(const struct ek_fleet_plans *p, struct ek_text feature)
+{
+    for (int i = 0; i < p->claims; i++)
+        if (!ek_text_compare(feature, p->manifest->item[p->claim[i].feature]->name))
+            return true;
+    return false;
+}
+
+bool ek_fleet_plans_wonder(const struct ek_fleet_plans *p)
+{
+    for (int i = 0; i < p->asks; i++)
+        if (!is_found(p, p->ask[i].feature))
+            return true;
+    return false;
+}
+
+const struct ek_fleet_order *ek_fleet_plans_order(const struct ek_fleet_plans *p)
+{
+    return &p->order;
+}

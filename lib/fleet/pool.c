@@ -1,0 +1,554 @@
+#include "fleet/pool.h"
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/hash.h"
+#include "detect/evidence.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const int64_t APART_MS = 60000; /* from the median of the stream times */
+
+struct ek_fleet_instance {
+    char name[EK_FLEET_NAME_MAX + 1];
+    uint64_t start, newest;
+    uint64_t normal, former_normal; /* that findings are held against; those of the start before */
+    uint64_t seen;                  /* bit i: the tick that is i older than the newest */
+    int64_t time_ms, heard_ms;
+    struct ek_finding *finding; /* those of the start before, then those of the newest tick */
+    int former, findings, room; /* `former` of all `findings` are of the start before */
+    int64_t began_ms;           /* by the clock: when this start was heard of */
+    bool passed_over;           /* the last tick that came was of an earlier start */
+    int turns;                  /* how often such ticks came between those of this start */
+    int64_t turned_ms;          /* the last time */
+};
+
+struct ek_fleet_instances {
+    int count;
+    struct ek_fleet_instance instance[EK_FLEET_INSTANCES_MAX];
+};
+
+int ek_fleet_instances_new(struct ek_fleet_instances **out)
+{
+    *out = ek_calloc(1, sizeof **out);
+    return *out ? EK_OK : EK_ENOMEM;
+}
+
+void ek_fleet_instances_free(struct ek_fleet_instances *s)
+{
+    for (int i = 0; s && i < s->count; i++)
+        ek_free(s->instance[i].finding);
+    ek_free(s);
+}
+
+/* The one that was not heard of for longest. */
+static struct ek_fleet_instance *longest_gone(struct ek_fleet_instances *s)
+{
+    struct ek_fleet_instance *gone = &s->instance[0];
+    for (int i = 1; i < s->count; i++)
+        if (s->instance[i].heard_ms < gone->heard_ms)
+            gone = &s->instance[i];
+    return gone;
+}
+
+static struct ek_fleet_instance *one_more(struct ek_fleet_instances *s, int64_t clock_ms)
+{
+    if (s->count < EK_FLEET_INSTANCES_MAX)
+        return &s->instance[s->count++];
+    struct ek_fleet_instance *gone = longest_gone(s);
+    if (clock_ms - gone->heard_ms <= EK_FLEET_GONE_MS)
+        return NULL;
+    ek_free(gone->finding);
+    return gone;
+}
+
+int ek_fleet_instances_number(const struct ek_fleet_instances *s, struct ek_text name)
+{
+    for (int i = 0; i < s->count; i++)
+        if (!ek_text_compare(name, s->instance[i].name))
+            return i;
+    return -1;
+}
+
+struct ek_fleet_instance *ek_fleet_instances_find(struct ek_fleet_instances *s, struct ek_text name,
+                                                  int64_t clock_ms)
+{
+    int known = ek_fleet_instances_number(s, name);
+    if (known >= 0)
+        return &s->instance[known];
+    struct ek_fleet_instance *one = one_more(s, clock_ms);
+    if (!one)
+        return NULL;
+    memset(one, 0, sizeof *one);
+    memcpy(one->name, name.text, name.length);
+    return one;
+}
+
+static enum ek_fleet_arrival newest(struct ek_fleet_instance *i, const struct ek_fleet_head *head,
+                                    int64_t clock_ms)
+{
+    i->time_ms = head->time_ms;
+    i->heard_ms = clock_ms;
+    i->normal = head->normal;
+    i->passed_over = false;
+    if (clock_ms - i->began_ms > EK_FLEET_GONE_MS)
+        i->former = 0;
+    i->findings = i->former;
+    return EK_FLEET_NEWEST;
+}
+
+/* What an instance had found is not over because it, or its guard, begins anew: it stands until
+ * that has had the time to find it, too. */
+static void begin(struct ek_fleet_instance *i, const struct ek_fleet_head *head, int64_t clock_ms)
+{
+    i->start = head->start;
+    i->newest = head->number;
+    i->seen = 1;
+    i->began_ms = clock_ms;
+    if (!i->former || i->normal < i->former_normal)
+        i->former_normal = i->normal; /* of those that know least */
+    i->former = i->findings;
+}
+
+/* An earlier start that goes on beside this one. */
+static enum ek_fleet_arrival pass_over(struct ek_fleet_instance *i, int64_t clock_ms)
+{
+    if (i->passed_over)
+        return EK_FLEET_LATE;
+    i->passed_over = true;
+    i->turns = clock_ms - i->turned_ms > EK_FLEET_GONE_MS ? 1 : i->turns + 1;
+    i->turned_ms = clock_ms;
+    return EK_FLEET_LATE;
+}
+
+enum ek_fleet_arrival ek_fleet_instance_arrives(struct ek_fleet_instance *i,
+                                                const struct ek_fleet_head *head, int64_t clock_ms)
+{
+    if (head->start < i->start)
+        return pass_over(i, clock_ms);
+    if (head->start > i->start || !i->newest) {
+        begin(i, head, clock_ms);
+        return newest(i, head, clock_ms);
+    }
+    if (head->number > i->newest) {
+        uint64_t by = head->number - i->newest;
+        i->seen = by < EK_FLEET_BEHIND ? i->seen << by | 1 : 1;
+        i->newest = head->number;
+        return newest(i, head, clock_ms);
+    }
+    uint64_t behind = i->newest - head->number;
+    if (behind >= EK_FLEET_BEHIND)
+        return EK_FLEET_LATE;
+    if (i->seen >> behind & 1)
+        return EK_FLEET_TWICE;
+    i->seen |= (uint64_t)1 << behind;
+    return EK_FLEET_OLDER;
+}
+
+/* What the present start says goes before what the one before said. */
+static void forget_former(struct ek_fleet_instance *i, const struct ek_finding *f)
+{
+    for (int k = 0; k < i->former; k++)
+        if (i->finding[k].feature == f->feature && i->finding[k].cell == f->cell) {
+            memmove(&i->finding[k], &i->finding[k + 1],
+                    (size_t)(--i->findings - k) * sizeof *i->finding);
+            i->former--;
+            return;
+        }
+}
+
+int ek_fleet_instance_finding(struct ek_fleet_instance *i, const struct ek_finding *f)
+{
+    forget_former(i, f);
+    if (i->findings == i->room) {
+        int room = i->room ? 2 * i->room : 4;
+        struct ek_finding *more = ek_realloc(i->finding, (size_t)room, sizeof *more);
+        if (!more)
+            return EK_ENOMEM;
+        i->finding = more;
+        i->room = room;
+    }
+    i->finding[i->findings++] = *f;
+    return EK_OK;
+}
+
+static bool alive(const struct ek_fleet_instance *i, int64_t clock_ms)
+{
+    return i->newest && clock_ms - i->heard_ms <= EK_FLEET_GONE_MS;
+}
+
+int ek_fleet_instances_alive(const struct ek_fleet_instances *s, int64_t clock_ms)
+{
+    int count = 0;
+    for (int i = 0; i < s->count; i++)
+        count += alive(&s->instance[i], clock_ms);
+    return count;
+}
+
+size_t ek_fleet_instances_shared(const struct ek_fleet_instances *s, size_t at, int64_t clock_ms,
+                                 const char **name)
+{
+    for (; at < (size_t)s->count; at++) {
+        const struct ek_fleet_instance *i = &s->instance[at];
+        if (i->turns < EK_FLEET_TURNS || clock_ms - i->turned_ms > EK_FLEET_GONE_MS)
+            continue;
+        *name = i->name;
+        return at + 1;
+    }
+    return 0;
+}
+
+static int by_time(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+int64_t ek_fleet_instances_time_ms(const struct ek_fleet_instances *s, int64_t clock_ms)
+{
+    int64_t time[EK_FLEET_INSTANCES_MAX];
+    int count = 0;
+    for (int i = 0; i < s->count; i++)
+        if (alive(&s->instance[i], clock_ms) && s->instance[i].time_ms > 0)
+            time[count++] = s->instance[i].time_ms;
+    if (!count)
+        return INT64_MIN;
+    qsort(time, (size_t)count, sizeof *time, by_time);
+    int64_t most = time[(count - 1) / 2] + APART_MS, highest = time[count - 1];
+    return highest < most ? highest : most;
+}
+
+size_t ek_fleet_instances_finding(const struct ek_fleet_instances *s, size_t at, int64_t clock_ms,
+                                  struct ek_finding *out, int *instance, uint64_t *normal)
+{
+    for (; at < (size_t)s->count * EK_EPISODES_MAX; at++) {
+        const struct ek_fleet_instance *i = &s->instance[at / EK_EPISODES_MAX];
+        size_t number = at % EK_EPISODES_MAX;
+        if (!alive(i, clock_ms) || number >= (size_t)i->findings) {
+            at += EK_EPISODES_MAX - 1 - number;
+            continue;
+        }
+        *out = i->finding[number];
+        *instance = (int)(at / EK_EPISODES_MAX);
+        *normal = number < (size_t)i->former ? i->former_normal : i->normal;
+        return at + 1;
+    }
+    return 0;
+}
+
+struct place {
+    char *dimension, *value; /* NULL as in struct ek_fleet_cell */
+    uint64_t hash;
+};
+
+/* What is known of a feature in a place. */
+struct pooled {
+    struct ek_tick_sums come; /* since the last tick of the pool */
+    float r[EK_BETS];
+    double total;
+};
+
+struct ek_fleet_pool {
+    const struct ek_manifest *manifest;
+    const struct ek_rules *rules;
+    uint64_t profile; /* hash */
+    struct ek_bet_tables *tables;
+    struct ek_alarm_level level;
+    int features, places, places_max;
+    struct place *place;   /* [places_max] */
+    struct pooled *pooled; /* [places_max, features], grown with the places */
+    int room;              /* places that `pooled` has */
+    struct ek_fleet_instances *instances;
+    struct ek_fleet_pool_counts counts;
+    int now; /* place of the record that is being taken, -1: beyond */
+    struct ek_fleet_instance *teller;
+    uint64_t normal; /* version that counts */
+};
+
+static int watched(const struct ek_manifest *m, const struct ek_rules *rules)
+{
+    int count = 0;
+    for (int i = 0; i < m->item_count; i++)
+        count +=
+            m->item[i]->type != EK_TYPE_CATEGORY && rules->feature[m->item[i] - m->features].watch;
+    return count;
+}
+
+int ek_fleet_pool_new(struct ek_fleet_pool **out, const struct ek_manifest *m,
+                      const struct ek_profile *p, const struct ek_rules *rules, double share,
+                      int places, struct ek_error *e)
+{
+    struct ek_fleet_pool *o = ek_calloc(1, sizeof *o);
+    if (!o)
+        return ek_fail(e, EK_ENOMEM, "out of memory");
+    o->manifest = m;
+    o->rules = rules;
+    o->profile = ek_profile_hash(p);
+    o->features = m->item_count;
+    o->places_max = places > 1 ? places : 1;
+    o->level = ek_alarm_level_of((double)rules->false_alarms / share, watched(m, rules),
+                                 rules->segment_count);
+    o->tables = ek_calloc(1, sizeof *o->tables);
+    o->place = ek_calloc((size_t)o->places_max, sizeof *o->place);
+    const struct ek_fleet_cell all = {{NULL, 0}, {NULL, 0}};
+    if (!o->tables || !o->place || ek_fleet_instances_new(&o->instances) ||
+        ek_fleet_pool_place(o, &all, &o->now)) {
+        ek_fleet_pool_free(o);
+        return ek_fail(e, EK_ENOMEM, "out of memory");
+    }
+    ek_bet_tables_fill(o->tables);
+    *out = o;
+    return EK_OK;
+}
+
+void ek_fleet_pool_free(struct ek_fleet_pool *p)
+{
+    if (!p)
+        return;
+    for (int i = 0; p->place && i < p->places; i++) {
+        ek_free(p->place[i].dimension);
+        ek_free(p->place[i].value);
+    }
+    ek_free(p->place);
+    ek_free(p->pooled);
+    ek_free(p->tables);
+    ek_fleet_instances_free(p->instances);
+    ek_free(p);
+}
+
+struct ek_fleet_pool_counts ek_fleet_pool_counts(const struct ek_fleet_pool *p)
+{
+    return p->counts;
+}
+
+uint64_t ek_fleet_pool_profile(const struct ek_fleet_pool *p)
+{
+    return p->profile;
+}
+
+struct ek_fleet_cell ek_fleet_pool_cell(const struct ek_fleet_pool *p, int place)
+{
+    return (struct ek_fleet_cell){ek_text_of(p->place[place].dimension),
+                                  ek_text_of(p->place[place].value)};
+}
+
+int ek_fleet_pool_places(const struct ek_fleet_pool *p)
+{
+    return p->places;
+}
+
+static bool same_text(const char *a, struct ek_text b)
+{
+    return a ? b.text && !ek_text_compare(b, a) : !b.text;
+}
+
+static int grow(struct ek_fleet_pool *p)
+{
+    int room = p->room ? 2 * p->room : 1;
+    if (p->places < p->room)
+        return EK_OK;
+    if (room > p->places_max)
+        room = p->places_max;
+    size_t features = (size_t)p->features;
+    struct pooled *more = ek_realloc(p->pooled, (size_t)room * features, sizeof *more);
+    if (!more)
+        return EK_ENOMEM;
+    memset(more + (size_t)p->room * features, 0,
+           (size_t)(room - p->room) * features * sizeof *more);
+    p->pooled = more;
+    p->room = room;
+    return EK_OK;
+}
+
+static int add_place(struct ek_fleet_pool *p, const struct ek_fleet_cell *cell, uint64_t hash)
+{
+    struct place *one = &p->place[p->places];
+    if (grow(p))
+        return EK_ENOMEM;
+    *one = (struct place){.hash = hash};
+    if (cell->dimension.text)
+        one->dimension = ek_strndup(cell->dimension.text, cell->dimension.length);
+    if (cell->value.text)
+        one->value = ek_strndup(cell->value.text, cell->value.length);
+    if (!one->dimension != !cell->dimension.text || !one->value != !cell->value.text) {
+        ek_free(one->dimension);
+        ek_free(one->value);
+        return EK_ENOMEM;
+    }
+    p->places++;
+    return EK_OK;
+}
+
+bool ek_fleet_pool_knows(const struct ek_fleet_pool *p, struct ek_text dimension)
+{
+    for (int i = 0; i < p->rules->segment_count; i++)
+        if (ek_text_same(dimension, ek_text_of(p->rules->segment[i])))
+            return true;
+    return !dimension.text;
+}
+
+static uint64_t hash_of(const struct ek_fleet_cell *cell)
+{
+    return ek_hash(cell->value.text, cell->value.length,
+                   ek_hash(cell->dimension.text, cell->dimension.length, 0));
+}
+
+int ek_fleet_pool_find(const struct ek_fleet_pool *p, const struct ek_fleet_cell *cell)
+{
+    uint64_t hash = hash_of(cell);
+    for (int i = 0; i < p->places; i++)
+        if (p->place[i].hash == hash && same_text(p->place[i].dimension, cell->dimension) &&
+            same_text(p->place[i].value, cell->value))
+            return i;
+    return -1;
+}
+
+/* A place in another dimension could not be written: records list those of the rules. */
+int ek_fleet_pool_place(struct ek_fleet_pool *p, const struct ek_fleet_cell *cell, int *place)
+{
+    *place = ek_fleet_pool_find(p, cell);
+    if (*place >= 0 || p->places == p->places_max || !ek_fleet_pool_knows(p, cell->dimension))
+        return EK_OK;
+    *place = p->places;
+    return add_place(p, cell, hash_of(cell));
+}
+
+static struct pooled *at(const struct ek_fleet_pool *p, int place, int feature)
+{
+    return &p->pooled[(size_t)place * (size_t)p->features + (size_t)feature];
+}
+
+static int take_cell(void *context, const struct ek_fleet_cell *cell)
+{
+    struct ek_fleet_pool *p = context;
+    int rc = ek_fleet_pool_place(p, cell, &p->now);
+    p->counts.beyond += !rc && p->now < 0;
+    return rc;
+}
+
+static int take_sums(void *context, int feature, const struct ek_tick_sums *s)
+{
+    struct ek_fleet_pool *p = context;
+    if (p->now >= 0 && p->manifest->item[feature]->type != EK_TYPE_CATEGORY)
+        ek_tick_merge(&at(p, p->now, feature)->come, s);
+    return EK_OK;
+}
+
+static int fleet_pool_pass_over(void *context, int feature, const struct ek_tick_sums *s)
+{
+    (void)context, (void)feature, (void)s;
+    return EK_OK;
+}
+
+static int take_finding(void *context, const struct ek_fleet_cell *cell, const struct ek_finding *f)
+{
+    struct ek_fleet_pool *p = context;
+    struct ek_finding one = *f;
+    int rc = ek_fleet_pool_place(p, cell, &one.cell);
+    p->counts.beyond += !rc && one.cell < 0;
+    return rc || one.cell < 0 ? rc : ek_fleet_instance_finding(p->teller, &one);
+}
+
+static int refuse(struct ek_fleet_pool *p, int rc)
+{
+    p->counts.refused++;
+    return rc;
+}
+
+int ek_fleet_pool_take(struct ek_fleet_pool *p, const void *bytes, size_t length, int64_t clock_ms,
+                       struct ek_error *e)
+{
+    struct ek_fleet_tick_hears hears = {p, take_cell, take_sums, take_finding};
+    struct ek_fleet_tick tick;
+    int rc = ek_fleet_tick_open(&tick, bytes, length, p->manifest, e);
+    if (rc)
+        return refuse(p, rc);
+    if (tick.head.profile != p->profile)
+        return refuse(p, ek_fail(e, EK_ESTATE, "tick of an instance with another profile"));
+    p->teller = ek_fleet_instances_find(p->instances, tick.head.instance, clock_ms);
+    if (!p->teller)
+        return refuse(p, ek_fail(e, EK_ELIMIT, "more than %d instances", EK_FLEET_INSTANCES_MAX));
+    enum ek_fleet_arrival arrival = ek_fleet_instance_arrives(p->teller, &tick.head, clock_ms);
+    p->counts.twice += arrival == EK_FLEET_TWICE;
+    p->counts.late += arrival == EK_FLEET_LATE;
+    if (arrival == EK_FLEET_TWICE || arrival == EK_FLEET_LATE)
+        return EK_OK;
+    p->counts.taken++;
+    if (tick.head.normal != p->normal)
+        hears.sums = fleet_pool_pass_over;
+    if (arrival != EK_FLEET_NEWEST)
+        hears.finding = NULL; /* what it found is past */
+    rc = ek_fleet_tick_tell(&tick, &hears);
+    return rc ? ek_fail(e, rc, "out of memory") : EK_OK;
+}
+
+int ek_fleet_pool_tick(struct ek_fleet_pool *p, struct ek_fleet_alarm *alarm, int most)
+{
+    int alarms = 0;
+    for (int place = 0; place < p->places; place++)
+        for (int f = 0; f < p->features; f++) {
+            struct pooled *o = at(p, place, f);
+            if (!o->come.lists)
+                continue;
+            o->total = ek_tick_apply(&o->come, p->tables->weight, o->r);
+            memset(&o->come, 0, sizeof o->come);
+            if (!(o->total >= (double)p->level.alarm) || alarms == most)
+                continue;
+            alarm[alarms++] =
+                (struct ek_fleet_alarm){place, f, ek_bet_strongest(o->r, p->tables->weight)};
+            ek_fleet_pool_restart(p, place, f);
+        }
+    return alarms;
+}
+
+void ek_fleet_pool_restart(struct ek_fleet_pool *p, int place, int feature)
+{
+    memset(at(p, place, feature), 0, sizeof(struct pooled));
+}
+
+void ek_fleet_pool_restart_all(struct ek_fleet_pool *p, int feature)
+{
+    for (int place = 0; place < p->places; place++)
+        ek_fleet_pool_restart(p, place, feature);
+}
+
+void ek_fleet_pool_expect(struct ek_fleet_pool *p, uint64_t normal)
+{
+    p->normal = normal;
+}
+
+double ek_fleet_pool_evidence(const struct ek_fleet_pool *p, int place, int feature)
+{
+    return at(p, place, feature)->total;
+}
+
+int ek_fleet_pool_instance(const struct ek_fleet_pool *p, struct ek_text name)
+{
+    return ek_fleet_instances_number(p->instances, name);
+}
+
+int ek_fleet_pool_instances(const struct ek_fleet_pool *p, int64_t clock_ms)
+{
+    return ek_fleet_instances_alive(p->instances, clock_ms);
+}
+
+size_t ek_fleet_pool_shared_name(const struct ek_fleet_pool *p, size_t at, int64_t clock_ms,
+                                 const char **name)
+{
+    return ek_fleet_instances_shared(p->instances, at, clock_ms, name);
+}
+
+int64_t ek_fleet_pool_time_ms(const struct ek_fleet_pool *p, int64_t clock_ms)
+{
+    return ek_fleet_instances_time_ms(p->instances, clock_ms);
+}
+
+size_t ek_fleet_pool_finding(const struct ek_fleet_pool *p, size_t place, int64_t clock_ms,
+                             struct ek_finding *out, int *instance, bool *current)
+{
+    uint64_t normal = 0;
+    size_t next = ek_fleet_instances_finding(p->instances, place, clock_ms, out, instance, &normal);
+    *current = normal == p->normal;
+    return next;
+}

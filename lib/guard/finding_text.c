@@ -1,0 +1,121 @@
+#include "guard/finding_text.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+static const double ALL_LISTS = .995; /* a share that rounds to 100% */
+
+static int add_where(struct ek_buf *b, const struct ek_manifest *m, const struct ek_finding *f)
+{
+    const char *feature = m->item[f->feature]->name;
+    if (!f->dimension)
+        return ek_buf_printf(b, "%s: ", feature);
+    return ek_buf_printf(b, "%s, %s=%s: ", feature, f->dimension, f->value ? f->value : "(other)");
+}
+
+static int add_scale(struct ek_buf *b, const struct ek_manifest *m, const struct ek_finding *f)
+{
+    if (f->query_feature >= 0)
+        return ek_buf_printf(b, "values are multiplied by %s, list by list,",
+                             m->query[f->query_feature]->name);
+    int rc = ek_buf_printf(b, "values are multiplied by %.4g (%.4g to %.4g)", f->factor,
+                           f->factor_low, f->factor_high);
+    return !rc && f->share < ALL_LISTS ? ek_buf_printf(b, " in %.2g%% of the lists", 100 * f->share)
+                                       : rc;
+}
+
+/* The share of each value that is news. */
+static int add_categories(struct ek_buf *b, const struct ek_finding *f)
+{
+    int rc =
+        f->category_count ? EK_OK : ek_buf_text(b, "there are values that training did not have");
+    for (int i = 0; !rc && i < f->category_count; i++) {
+        const struct ek_category_change *c = &f->category[i];
+        rc = ek_buf_printf(b, i ? ", %.9g is %.3g%%" : "value %.9g is %.3g%% of a list",
+                           (double)c->value, 100 * c->share);
+        if (!rc)
+            rc = c->trained > 0 ? ek_buf_printf(b, " (in training %.3g%%)", 100 * c->trained)
+                                : ek_buf_text(b, " (not in training)");
+    }
+    return rc;
+}
+
+static int add_class(struct ek_buf *b, const struct ek_manifest *m, const struct ek_finding *f)
+{
+    static const char *const said[EK_CLASS_COUNT] = {
+        [EK_CLASS_NONE] = "something has changed",
+        [EK_OFFSET] = "a constant has been added to the values",
+        [EK_ITEMS] = "some items of a list are on another scale than the rest",
+        [EK_MISSING] = "values are missing more often than in training",
+        [EK_ZERO] = "values are zero more often than in training",
+        [EK_SIGN] = "values are negative at another rate than in training",
+        [EK_STUCK] = "nearly all values of a list are equal",
+        [EK_CLIP] = "values are cut off at a bound"};
+    if (f->class == EK_SCALE)
+        return add_scale(b, m, f);
+    if (f->class == EK_NEW_CATEGORY)
+        return add_categories(b, f);
+    if (f->class == EK_POWER)
+        return ek_buf_printf(b, "values are raised to the power %.3g", f->exponent);
+    if (f->class == EK_SHAPE)
+        return ek_buf_printf(b, "the spread within lists is multiplied by %.3g", f->spread_ratio);
+    if (f->fewer)
+        return ek_buf_text(b, f->class == EK_ZERO
+                                  ? "there are values now that were zero in training"
+                                  : "there are values now that were missing in training");
+    return ek_buf_text(b, said[f->class]);
+}
+
+/* The likeliest conversion, unless it is of another quantity than the feature. */
+static int add_unit(struct ek_buf *b, const struct ek_finding *f)
+{
+    const struct ek_unit_match *u = f->unit;
+    if (f->class != EK_SCALE || f->query_feature >= 0)
+        return EK_OK;
+    if (!f->unit_count || (!u->listed && u->fit == EK_UNIT_OTHER))
+        return ek_buf_text(b, "; no known conversion of its unit fits");
+    int sure = u->listed || u->fit < EK_UNIT_ANY || !u->unit->quantity;
+    return ek_buf_printf(b, "; %s %s", sure ? "looks like" : "could be", u->unit->text);
+}
+
+static int add_action(struct ek_buf *b, const struct ek_decision *decision)
+{
+    const char *limits = decision->paused                     ? ", not enforced while all is paused"
+                         : decision->limited != EK_BOUND_NONE ? ", kept back by a limit"
+                         : decision->mode != EK_MODE_ENFORCE  ? ", not enforced"
+                                                              : "";
+    return ek_buf_printf(b, "; action: %s%s", ek_action_name(decision->treatment.action), limits);
+}
+
+/* Its fault is gone; what is done about it may wait for a person. */
+static int add_recovery(struct ek_buf *b, const struct ek_manifest *m, const struct ek_finding *f,
+                        const struct ek_decision *decision)
+{
+    int rc = ek_buf_text(b, "back to normal");
+    if (rc || !decision->stays)
+        return rc;
+    rc = ek_buf_printf(b, "; its route stays until 'evenkeel resume --feature %s",
+                       m->item[f->feature]->name);
+    if (!rc && f->dimension)
+        rc = ek_buf_printf(b, " --segment %s=%s", f->dimension, f->value ? f->value : "(other)");
+    return rc ? rc : ek_buf_text(b, "' ends it");
+}
+
+int ek_sentence(struct ek_buf *out, const struct ek_manifest *m, const struct ek_finding *f,
+                const struct ek_decision *decision)
+{
+    int rc = add_where(out, m, f);
+    if (!rc && f->state == EK_DISMISSED)
+        return ek_buf_printf(out, "no finding after all, %s", f->reason);
+    if (!rc && f->state == EK_RECOVERED)
+        return add_recovery(out, m, f, decision);
+    if (!rc)
+        rc = add_class(out, m, f);
+    if (!rc)
+        rc = ek_buf_printf(out, " since query %" PRIu64, f->since_query);
+    if (!rc && f->state == EK_SUSPECTED)
+        return ek_buf_printf(out, " (%s); not confirmed yet", f->signal);
+    if (!rc)
+        rc = add_unit(out, f);
+    return rc ? rc : add_action(out, decision);
+}

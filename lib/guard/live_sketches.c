@@ -1,0 +1,411 @@
+#include "guard/live_sketches.h"
+
+#include "base/alloc.h"
+#include "base/json.h"
+#include "num/windows.h"
+
+#include <math.h>
+#include <stdio.h>
+
+/* Of a closed window, packed with each list: no more work than the list itself. */
+enum { PACK_FEATURES = 2 };
+
+struct ek_traffic {
+    const struct ek_profile *profile;
+    const struct ek_cells *cells;
+    const struct ek_rebases *rebases; /* NULL: training is what is normal */
+    struct ek_window_rule rule;
+    int64_t now;                 /* number of the window that is open */
+    struct ek_windows **windows; /* [rule.cells], NULL before the first list */
+    int *unpacked;               /* [rule.cells] a ring: cells with something to pack, by age */
+    uint8_t *waits;              /* [rule.cells] whether a cell is among them */
+    int first_unpacked, unpacked_count;
+    size_t *bytes; /* [rule.cells] of its windows, after its last list */
+    size_t all_bytes, most_bytes;
+    uint64_t dropped;
+    struct ek_bins *bins;       /* [features] */
+    struct ek_values *training; /* [features] */
+    struct ek_sketch *sketch;   /* scratch */
+    struct ek_sketch *normal;   /* scratch: training at another scale */
+};
+
+const char *ek_span_name(enum ek_span span)
+{
+    static const char *const names[] = {"recent", "kept", "life"};
+    return names[span];
+}
+
+static int fail(struct ek_error *e)
+{
+    return ek_fail(e, EK_ENOMEM, "no memory for the sketches of the traffic");
+}
+
+int ek_traffic_new(struct ek_traffic **out, const struct ek_profile *p,
+                   const struct ek_rules *rules, const struct ek_cells *cells, struct ek_error *e)
+{
+    size_t features = (size_t)p->features;
+    struct ek_traffic *t = ek_calloc(1, sizeof *t);
+    if (!t)
+        return fail(e);
+    t->profile = p;
+    t->cells = cells;
+    t->rule = rules->windows;
+    t->windows = ek_calloc((size_t)t->rule.cells, sizeof(struct ek_windows *));
+    t->unpacked = ek_calloc((size_t)t->rule.cells, sizeof *t->unpacked);
+    t->waits = ek_calloc((size_t)t->rule.cells, sizeof *t->waits);
+    t->bytes = ek_calloc((size_t)t->rule.cells, sizeof *t->bytes);
+    t->most_bytes = ek_traffic_bytes_most(p->features, &t->rule, ek_cells_most(cells));
+    t->bins = ek_calloc(features, sizeof *t->bins);
+    t->training = ek_calloc(features, sizeof *t->training);
+    if (!t->windows || !t->unpacked || !t->waits || !t->bytes || !t->bins || !t->training ||
+        ek_sketch_new(&t->sketch) || ek_sketch_new(&t->normal)) {
+        ek_traffic_free(t);
+        return fail(e);
+    }
+    for (int f = 0; f < p->features; f++) {
+        ek_bins_fill(&t->bins[f], p->sketch[f]);
+        ek_values_of(p->sketch[f], &t->training[f]);
+    }
+    *out = t;
+    return EK_OK;
+}
+
+void ek_traffic_free(struct ek_traffic *t)
+{
+    if (!t)
+        return;
+    for (int i = 0; t->windows && i < t->rule.cells; i++)
+        ek_windows_free(t->windows[i]);
+    ek_free(t->windows);
+    ek_free(t->unpacked);
+    ek_free(t->waits);
+    ek_free(t->bytes);
+    ek_free(t->bins);
+    ek_free(t->training);
+    ek_sketch_free(t->sketch);
+    ek_sketch_free(t->normal);
+    ek_free(t);
+}
+
+void ek_traffic_rebase(struct ek_traffic *t, const struct ek_rebases *rebases)
+{
+    t->rebases = rebases;
+}
+
+void ek_traffic_time(struct ek_traffic *t, int64_t time_ms)
+{
+    int64_t length = t->rule.length_ms;
+    t->now = time_ms / length - (time_ms % length < 0);
+}
+
+int ek_traffic_open(struct ek_traffic *t, int cell, struct ek_error *e)
+{
+    struct ek_windows **w = &t->windows[cell];
+    return *w ? EK_OK : ek_windows_new(w, t->profile->features, t->rule.kept, e);
+}
+
+struct ek_windows *ek_traffic_windows(const struct ek_traffic *t, int cell)
+{
+    return cell < t->rule.cells ? t->windows[cell] : NULL;
+}
+
+size_t ek_traffic_bytes_most(int features, const struct ek_window_rule *rule, int cells)
+{
+    size_t some = (size_t)(cells < rule->cells ? cells : rule->cells);
+    size_t windows = (size_t)rule->kept + 1; /* and the sum of all */
+    size_t each = EK_TRAFFIC_FEATURE_BYTES + windows * EK_TRAFFIC_WINDOW_BYTES;
+    return some * ((size_t)features * each + EK_TRAFFIC_CELL_BYTES);
+}
+
+size_t ek_traffic_bytes(const struct ek_traffic *t)
+{
+    return t->all_bytes;
+}
+
+uint64_t ek_traffic_dropped(const struct ek_traffic *t)
+{
+    return t->dropped;
+}
+
+static void weigh(struct ek_traffic *t, int cell)
+{
+    size_t bytes = t->windows[cell] ? ek_windows_bytes(t->windows[cell]) : 0;
+    t->all_bytes += bytes - t->bytes[cell];
+    t->bytes[cell] = bytes;
+}
+
+/* Who has filled the memory loses his own. What waits to be packed finds nothing. */
+static void drop_largest(struct ek_traffic *t)
+{
+    int largest = 0;
+    for (int cell = 1; cell < t->rule.cells; cell++)
+        if (t->bytes[cell] > t->bytes[largest])
+            largest = cell;
+    ek_windows_free(t->windows[largest]);
+    t->windows[largest] = NULL;
+    weigh(t, largest);
+    t->dropped++;
+}
+
+static void drop_too_much(struct ek_traffic *t)
+{
+    while (t->all_bytes > t->most_bytes)
+        drop_largest(t);
+}
+
+void ek_traffic_filled(struct ek_traffic *t, int cell)
+{
+    weigh(t, cell);
+    drop_too_much(t);
+}
+
+static int list_in_cell(struct ek_traffic *t, int cell, const struct ek_query *q,
+                        struct ek_error *e)
+{
+    int rc = ek_traffic_open(t, cell, e);
+    if (rc)
+        return rc;
+    rc = ek_windows_add(t->windows[cell], t->now, q->x, q->items);
+    weigh(t, cell);
+    if (rc)
+        return fail(e);
+    if (!t->waits[cell] && ek_windows_unpacked(t->windows[cell])) {
+        t->waits[cell] = 1;
+        t->unpacked[(t->first_unpacked + t->unpacked_count++) % t->rule.cells] = cell;
+    }
+    return EK_OK;
+}
+
+/* Cells close their windows at about the same time; their packing goes on list by list, whatever
+ * cells these are of. */
+static int pack_some(struct ek_traffic *t, struct ek_error *e)
+{
+    if (!t->unpacked_count)
+        return EK_OK;
+    int cell = t->unpacked[t->first_unpacked];
+    if (t->windows[cell] && ek_windows_pack(t->windows[cell], PACK_FEATURES))
+        return fail(e);
+    if (t->windows[cell] && ek_windows_unpacked(t->windows[cell]))
+        return EK_OK;
+    t->waits[cell] = 0;
+    t->first_unpacked = (t->first_unpacked + 1) % t->rule.cells;
+    t->unpacked_count--;
+    return EK_OK;
+}
+
+void ek_traffic_forget(struct ek_traffic *t, int cell)
+{
+    struct ek_windows *w = ek_traffic_windows(t, cell);
+    if (w)
+        ek_windows_clear(w);
+}
+
+int ek_traffic_list(struct ek_traffic *t, const int16_t *cells, int count, int64_t time_ms,
+                    const struct ek_query *q, struct ek_error *e)
+{
+    ek_traffic_time(t, time_ms);
+    int rc = pack_some(t, e);
+    for (int i = 0; !rc && i < count; i++)
+        if (cells[i] >= 0 && cells[i] < t->rule.cells)
+            rc = list_in_cell(t, cells[i], q, e);
+    drop_too_much(t);
+    return rc;
+}
+
+int ek_traffic_features(const struct ek_traffic *t)
+{
+    return t->profile->features;
+}
+
+int ek_traffic_cells(const struct ek_traffic *t)
+{
+    int count = ek_cells_count(t->cells);
+    return count < t->rule.cells ? count : t->rule.cells;
+}
+
+void ek_traffic_cell(const struct ek_traffic *t, int cell, const char **dimension,
+                     const char **value)
+{
+    *dimension = ek_cells_dimension_name(t->cells, cell);
+    *value = ek_cells_value(t->cells, cell);
+}
+
+/* What the figures of a feature in a cell are beside. */
+struct reference {
+    const struct ek_sketch *sketch;
+    struct ek_bins bins;
+    struct ek_values values;
+    struct ek_accepted_view accepted;
+};
+
+/* Whether lists of the cell have an accept that is not one of the cell. */
+static bool is_accepted_in_part(const struct ek_traffic *t, int cell, int feature)
+{
+    for (int i = 0; i < t->rebases->count; i++) {
+        const struct ek_rebase *one = &t->rebases->one[i];
+        if (one->feature == feature && one->cell && one->cell != cell &&
+            (!cell ||
+             ek_cells_dimension(t->cells, cell) != ek_cells_dimension(t->cells, one->cell)))
+            return true;
+    }
+    return false;
+}
+
+static void find_reference(struct ek_traffic *t, int cell, int feature, struct reference *out)
+{
+    const int16_t cells[] = {0, (int16_t)cell};
+    *out = (struct reference){.sketch = t->profile->sketch[feature],
+                              .bins = t->bins[feature],
+                              .values = t->training[feature],
+                              .accepted = {.factor = 1}};
+    if (!t->rebases || !t->rebases->count)
+        return;
+    double shift_ln = ek_rebase_of_list(t->rebases, feature, cells, cell ? 2 : 1);
+    out->accepted.in_part = is_accepted_in_part(t, cell, feature);
+    if (shift_ln == 0)
+        return;
+    ek_sketch_clear(t->normal);
+    ek_sketch_translate(t->profile->sketch[feature], shift_ln, t->normal);
+    out->sketch = t->normal;
+    ek_bins_fill(&out->bins, t->normal);
+    ek_values_of(t->normal, &out->values);
+    out->accepted.factor = exp(shift_ln);
+}
+
+int ek_traffic_view(struct ek_traffic *t, int cell, int feature,
+                    struct ek_feature_view out[EK_SPANS])
+{
+    struct ek_windows *w = t->windows[cell];
+    struct reference normal;
+    uint64_t lists = 0;
+    if (!w)
+        return 0;
+    find_reference(t, cell, feature, &normal);
+    ek_sketch_clear(t->sketch);
+    for (int span = 0; span < EK_SPANS; span++) {
+        switch (span) {
+        case EK_SPAN_RECENT:
+            lists = ek_windows_get(w, feature, t->now - 1, t->now, t->sketch);
+            break;
+        case EK_SPAN_KEPT: /* and the recent ones, which are there already */
+            lists += ek_windows_get(w, feature, t->now - t->rule.kept, t->now - 2, t->sketch);
+            break;
+        default:
+            ek_sketch_clear(t->sketch);
+            lists = ek_windows_life(w, feature, t->sketch);
+        }
+        ek_feature_view_of(t->sketch, lists, &normal.bins, normal.sketch, &normal.values,
+                           &out[span]);
+        out[span].accepted = normal.accepted;
+    }
+    return 1;
+}
+
+int ek_traffic_histogram(struct ek_traffic *t, int cell, int feature, struct ek_histogram *out)
+{
+    struct ek_windows *w = t->windows[cell];
+    struct reference normal;
+    if (!w)
+        return 0;
+    find_reference(t, cell, feature, &normal);
+    ek_sketch_clear(t->sketch);
+    ek_windows_get(w, feature, t->now - 1, t->now, t->sketch);
+    ek_histogram_of(normal.sketch, t->sketch, out);
+    return 1;
+}
+
+const struct ek_values *ek_traffic_training(const struct ek_traffic *t)
+{
+    return t->training;
+}
+
+enum { DIGITS = 6 };
+
+const double ek_quantile_share[EK_QUANTILES] = {0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99};
+
+void ek_values_of(const struct ek_sketch *s, struct ek_values *out)
+{
+    struct ek_sketch_summary sum;
+    ek_sketch_summarize(s, &sum);
+    double items = (double)sum.total;
+    *out = (struct ek_values){.items = sum.total,
+                              .missing = (double)sum.missing / items,
+                              .zero = (double)sum.zero / items,
+                              .negative = (double)sum.negative / items,
+                              .infinite = (double)sum.infinite / items,
+                              .log_mean = sum.log_mean,
+                              .log_sd = sum.log_sd};
+    ek_sketch_quantiles(s, ek_quantile_share, EK_QUANTILES, out->quantile);
+}
+
+void ek_feature_view_of(const struct ek_sketch *s, uint64_t lists, const struct ek_bins *bins,
+                        const struct ek_sketch *reference, const struct ek_values *training,
+                        struct ek_feature_view *out)
+{
+    out->accepted = (struct ek_accepted_view){.factor = 1};
+    out->lists = lists;
+    ek_values_of(s, &out->values);
+    out->scale_ratio = exp(out->values.log_mean - training->log_mean);
+    ek_divergence_of(bins, reference, s, &out->divergence);
+}
+
+double ek_feature_view_moved(const struct ek_feature_view *v)
+{
+    double moved = v->divergence.psi - v->divergence.psi_expected;
+    return isnan(moved) ? (double)-INFINITY : moved;
+}
+
+static void add_number(struct ek_json_writer *w, const char *key, double value)
+{
+    ek_json_add_rounded(w, key, value, DIGITS);
+}
+
+static void add_values(struct ek_json_writer *w, const struct ek_values *v)
+{
+    char key[16];
+    ek_json_add_count(w, "items", v->items);
+    add_number(w, "missing", v->missing);
+    add_number(w, "zero", v->zero);
+    add_number(w, "negative", v->negative);
+    add_number(w, "infinite", v->infinite);
+    add_number(w, "log_mean", v->log_mean);
+    add_number(w, "log_sd", v->log_sd);
+    for (int i = 0; i < EK_QUANTILES; i++) {
+        snprintf(key, sizeof key, "p%.0f", 100 * ek_quantile_share[i]);
+        add_number(w, key, v->quantile[i]);
+    }
+}
+
+int ek_values_json(struct ek_buf *out, const struct ek_values *v)
+{
+    struct ek_json_writer w;
+    ek_json_init(&w, out);
+    ek_json_open(&w, NULL, '{');
+    add_values(&w, v);
+    ek_json_close(&w, '}');
+    return w.rc;
+}
+
+int ek_feature_view_json(struct ek_buf *out, const struct ek_feature_view *v)
+{
+    const struct ek_divergence *d = &v->divergence;
+    struct ek_json_writer w;
+    ek_json_init(&w, out);
+    ek_json_open(&w, NULL, '{');
+    ek_json_add_count(&w, "lists", v->lists);
+    add_values(&w, &v->values);
+    add_number(&w, "scale_ratio", v->scale_ratio);
+    add_number(&w, "psi", d->psi);
+    add_number(&w, "psi_expected", d->psi_expected);
+    add_number(&w, "ks", d->ks);
+    add_number(&w, "jensenshannon", d->jensenshannon);
+    add_number(&w, "hellinger", d->hellinger);
+    add_number(&w, "wasserstein", d->wasserstein);
+    add_number(&w, "wasserstein_ln", d->wasserstein_ln);
+    if (v->accepted.factor != 1)
+        add_number(&w, "accepted", v->accepted.factor);
+    if (v->accepted.in_part)
+        ek_json_add_flag(&w, "accepted_in_part", true);
+    ek_json_close(&w, '}');
+    return w.rc;
+}

@@ -1,0 +1,166 @@
+#include "guard/operator_json.h"
+
+#include "guard/event_json.h"
+#include "guard/guard_internal.h"
+#include "guard/operator_commands.h"
+
+#include <math.h>
+#include <string.h>
+
+void ek_json_add_said(struct ek_json_writer *w, const char *key, const char *text)
+{
+    ek_json_add_text(w, key, text && *text ? text : NULL);
+}
+
+void ek_json_add_pin(struct ek_json_writer *w, const struct ek_control_pinned *p)
+{
+    ek_json_open(w, NULL, '{');
+    ek_json_add_text(w, "feature", p->feature);
+    ek_json_add_segment(w, "segment", p->dimension, p->value);
+    ek_json_add_text(w, "action", ek_action_name(p->action));
+    if (p->until_ms)
+        ek_json_add_integer(w, "until_ms", p->until_ms);
+    else
+        ek_json_add_null(w, "until_ms");
+    ek_json_add_said(w, "author", p->author);
+    ek_json_add_said(w, "reason", p->reason);
+    ek_json_add_text(w, "by", ek_plan_by_name(p->by));
+    ek_json_close(w, '}');
+}
+
+static int add_pin(void *context, const struct ek_control_pinned *p)
+{
+    struct ek_json_writer *w = context;
+    ek_json_add_pin(w, p);
+    return w->rc;
+}
+
+int ek_guard_pins_json(const struct ek_guard *g, struct ek_buf *out)
+{
+    struct ek_json_writer w;
+    ek_json_init(&w, out);
+    ek_json_open(&w, NULL, '[');
+    int rc = ek_control_tell_pins(g->control, g->time_ms, add_pin, &w);
+    ek_json_close(&w, ']');
+    return rc ? rc : w.rc;
+}
+
+enum { DIGITS = 6 };
+
+void ek_json_add_accepted(struct ek_json_writer *w, const struct ek_accepted *a)
+{
+    ek_json_open(w, NULL, '{');
+    ek_json_add_count(w, "version", a->version);
+    ek_json_add_text(w, "feature", a->feature);
+    ek_json_add_segment(w, "segment", a->dimension, a->value);
+    ek_json_add_rounded(w, "factor", a->factor, DIGITS);
+    if (a->time_ms < 0)
+        ek_json_add_null(w, "time_ms");
+    else
+        ek_json_add_integer(w, "time_ms", a->time_ms);
+    ek_json_add_said(w, "author", a->author);
+    ek_json_add_said(w, "reason", a->reason);
+    ek_json_close(w, '}');
+}
+
+/* The decision that made it; NULL: it is gone. */
+static const struct ek_decided *made_by(const struct ek_guard *g, uint64_t version)
+{
+    const struct ek_decided *m;
+    for (uint64_t n = ek_decisions_last(g->decisions); (m = ek_decisions_at(g->decisions, n)); n--)
+        if (m->what == EK_DID_ACCEPT && m->accept == version)
+            return m;
+    return NULL;
+}
+
+static void add(const struct ek_guard *g, const struct ek_rebase *one, struct ek_json_writer *w)
+{
+    const struct ek_cells *cells = ek_detector_registry(g->detector);
+    const struct ek_decided *m = made_by(g, one->version);
+    const struct ek_accepted a = {.version = one->version,
+                                  .feature = g->assets->manifest->item[one->feature]->name,
+                                  .dimension = ek_cells_dimension_name(cells, one->cell),
+                                  .value = ek_cells_value(cells, one->cell),
+                                  .factor = exp(one->shift_ln),
+                                  .time_ms = m ? m->time_ms : -1,
+                                  .author = m ? m->who : NULL,
+                                  .reason = m ? m->why : NULL};
+    ek_json_add_accepted(w, &a);
+}
+
+int ek_guard_accepts_json(const struct ek_guard *g, struct ek_buf *out)
+{
+    const struct ek_rebases *r = ek_detector_rebases(g->detector);
+    struct ek_json_writer w;
+    ek_json_init(&w, out);
+    ek_json_open(&w, NULL, '[');
+    for (int i = 0; i < r->count; i++)
+        add(g, &r->one[i], &w);
+    ek_json_close(&w, ']');
+    return w.rc;
+}
+
+int ek_guard_decided(struct ek_guard *g, const struct ek_decided *m)
+{
+    struct ek_decided own = *m;
+    bool is_new;
+    if (!own.before && !own.after)
+        own.before = own.after = ek_guard_plan_version(g);
+    if (!own.query)
+        own.query = ek_detector_queries(g->detector);
+    if (!own.time_ms)
+        own.time_ms = g->stream_clock.started ? g->time_ms : g->clock_ms;
+    int rc = ek_decisions_add(g->decisions, &own, &is_new);
+    if (rc || !is_new)
+        return rc;
+    if (!own.number)
+        own.number = ek_decisions_last(g->decisions);
+    return ek_guard_emit(g, ek_event_of_decision(&own));
+}
+
+static const struct ek_decided *asked_for(const struct ek_decisions *d,
+                                          const struct ek_history_wish *w, uint64_t number)
+{
+    const struct ek_decided *m = ek_decisions_at(d, number);
+    bool good = m && (!w->feature || (m->feature && !strcmp(m->feature, w->feature)));
+    return good ? m : NULL;
+}
+
+/* The number behind which to begin. */
+static uint64_t before_first(const struct ek_decisions *d, const struct ek_history_wish *w)
+{
+    uint64_t last = ek_decisions_last(d), left = w->count, number = last;
+    uint64_t gone = last > EK_DECISIONS_KEPT ? last - EK_DECISIONS_KEPT : 0;
+    if (w->has_after)
+        return w->after > gone ? w->after : gone;
+    while (number > gone && left) {
+        left -= asked_for(d, w, number) != NULL;
+        number--;
+    }
+    return number;
+}
+
+int ek_guard_history(const struct ek_guard *g, const struct ek_history_wish *w, struct ek_buf *out,
+                     struct ek_error *e)
+{
+    const struct ek_decisions *d = g->decisions;
+    int feature;
+    int rc =
+        w->feature ? ek_guard_find_feature(g->assets->manifest, w->feature, &feature, e) : EK_OK;
+    if (rc)
+        return rc;
+    uint64_t number = before_first(d, w), left = w->count;
+    bool first = true;
+    rc = ek_buf_text(out, "[");
+    while (!rc && left && number < ek_decisions_last(d)) {
+        const struct ek_decided *m = asked_for(d, w, ++number);
+        if (!m)
+            continue;
+        rc = first ? EK_OK : ek_buf_text(out, ",");
+        rc = rc ? rc : ek_decided_json(out, m);
+        first = false;
+        left--;
+    }
+    rc = rc ? rc : ek_buf_text(out, "]");
+    return rc ? ek_fail(e, rc, "out of memory") : EK_OK;
+}

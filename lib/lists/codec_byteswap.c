@@ -1,0 +1,285 @@
+#include "lists/codec_inner.h"
+#include "num/isa.h"
+
+#include <immintrin.h>
+#include <math.h>
+
+#if defined(__x86_64__)
+
+#endif
+
+/* Tags are checked apart from the values, so that both loops run without branches. */
+enum { BLOCK = 16, FLOAT32_BYTES = 5, FLOAT64_BYTES = 9 };
+
+/* The elements that one kind of reader takes, from *p on. A reader never looks at or behind `end`
+ * and never writes behind out[count - 1]. */
+struct row {
+    const uint8_t *p, *end;
+    float *out;
+    size_t count; /* still to come */
+};
+
+static size_t room_for(const struct row *r, size_t bytes)
+{
+    size_t whole = (size_t)(r->end - r->p) / bytes;
+    return r->count < whole ? r->count : whole;
+}
+
+static void pass(struct row *r, size_t elements, size_t bytes)
+{
+    r->p += elements * bytes;
+    r->out += elements;
+    r->count -= elements;
+}
+
+static bool take_nil(struct row *r)
+{
+    if (!r->count || r->p == r->end || *r->p != EK_TAG_NIL)
+        return false;
+    *r->out = NAN;
+    pass(r, 1, 1);
+    return true;
+}
+
+static void take_float32(struct row *r)
+{
+    size_t room = room_for(r, FLOAT32_BYTES);
+    for (; room >= BLOCK; room -= BLOCK, pass(r, BLOCK, FLOAT32_BYTES)) {
+        unsigned other = 0;
+        for (int j = 0; j < BLOCK; j++)
+            other |= r->p[FLOAT32_BYTES * j] ^ EK_TAG_FLOAT32;
+        if (other)
+            break;
+        for (int j = 0; j < BLOCK; j++)
+            r->out[j] = ek_float_of_bits(ek_load_be32(r->p + FLOAT32_BYTES * j + 1));
+    }
+    for (; room && *r->p == EK_TAG_FLOAT32; room--, pass(r, 1, FLOAT32_BYTES))
+        *r->out = ek_float_of_bits(ek_load_be32(r->p + 1));
+}
+
+static void take_float64(struct row *r)
+{
+    for (size_t room = room_for(r, FLOAT64_BYTES); room && *r->p == EK_TAG_FLOAT64; room--) {
+        *r->out = (float)ek_double_of_bits(ek_load_be64(r->p + 1));
+        pass(r, 1, FLOAT64_BYTES);
+    }
+}
+
+/* Bytes of an integer of this tag, tag included; 0 for what is none. */
+static size_t whole_bytes(uint8_t tag)
+{
+    if (tag < EK_TAG_SHORT_MAP || tag >= EK_TAG_SHORT_NEGATIVE)
+        return 1;
+    if (tag < EK_TAG_UINT8 || tag > EK_TAG_INT64)
+        return 0;
+    return 1 + ((size_t)1 << (tag - EK_TAG_UINT8) % 4);
+}
+
+static float whole_of(const uint8_t *p)
+{
+    switch (*p) {
+    case EK_TAG_UINT8:
+        return (float)p[1];
+    case EK_TAG_UINT8 + 1:
+        return (float)((unsigned)p[1] << 8 | p[2]);
+    case EK_TAG_UINT8 + 2:
+        return (float)ek_load_be32(p + 1);
+    case EK_TAG_UINT8 + 3:
+        return (float)(double)ek_load_be64(p + 1);
+    case EK_TAG_INT8:
+        return (float)(int8_t)p[1];
+    case EK_TAG_INT8 + 1:
+        return (float)(int16_t)((unsigned)p[1] << 8 | p[2]);
+    case EK_TAG_INT8 + 2:
+        return (float)(int32_t)ek_load_be32(p + 1);
+    case EK_TAG_INT64:
+        return (float)(double)(int64_t)ek_load_be64(p + 1);
+    default:
+        return (float)(int8_t)*p;
+    }
+}
+
+static void take_whole(struct row *r)
+{
+    size_t bytes;
+    while (r->count && r->p < r->end && (bytes = whole_bytes(*r->p)) &&
+           bytes <= (size_t)(r->end - r->p)) {
+        *r->out = whole_of(r->p);
+        pass(r, 1, bytes);
+    }
+}
+
+typedef void take_fn(struct row *r);
+
+/* Runs of a kind of numbers and of integers, and nil between them, until none stands next. */
+__attribute__((always_inline)) static inline size_t take_runs(struct row r, const uint8_t **p,
+                                                              take_fn *take, take_fn *whole)
+{
+    size_t all = r.count, before;
+    do {
+        do
+            take(&r);
+        while (take_nil(&r));
+        before = r.count;
+        whole(&r);
+    } while (r.count < before);
+    *p = r.p;
+    return all - r.count;
+}
+
+size_t ek_swap_portable(const uint8_t **p, const uint8_t *end, float *out, size_t count)
+{
+    return take_runs((struct row){*p, end, out, count}, p, take_float32, take_whole);
+}
+
+size_t ek_swap64_portable(const uint8_t **p, const uint8_t *end, float *out, size_t count)
+{
+    return take_runs((struct row){*p, end, out, count}, p, take_float64, take_whole);
+}
+
+#if defined(__x86_64__)
+#define EK_AVX2 __attribute__((target("avx2"), always_inline)) static inline
+
+enum { STEP = 6, HALF_BYTES = 15, ROOM = 8, READ_BYTES = 32 };
+
+/* What the four bytes behind a tag stand for; `sign` is -1 for integers that have one. */
+typedef __m256 meaning_fn(__m256i bits, __m256i sign);
+
+EK_AVX2 __m256 as_float32(__m256i bits, __m256i sign)
+{
+    (void)sign;
+    return _mm256_castsi256_ps(bits);
+}
+
+/* Each half of an integer is a float without rounding, the higher one in its place, too: only their
+ * sum is rounded. */
+EK_AVX2 __m256 as_whole(__m256i bits, __m256i sign)
+{
+    __m256i minus = _mm256_and_si256(_mm256_srai_epi32(bits, 31), sign);
+    __m256i high = _mm256_or_si256(_mm256_srli_epi32(bits, 16), _mm256_slli_epi32(minus, 16));
+    __m256i low = _mm256_and_si256(bits, _mm256_set1_epi32(0xffff));
+    return _mm256_add_ps(_mm256_mul_ps(_mm256_cvtepi32_ps(high), _mm256_set1_ps(65536)),
+                         _mm256_cvtepi32_ps(low));
+}
+
+/* Six elements of five bytes: three in each half of a register, turned round by one shuffle, the
+ * empty fourth places closed by a second. The tag of the element behind each three is loaded along.
+ * Writes eight values and returns how many of them had this tag from the first on. */
+EK_AVX2 unsigned six(const uint8_t *p, float *out, __m256i tag, meaning_fn *meaning, __m256i sign)
+{
+    enum { TAGS = 0x0421 };
+    /* Which element a tag belongs to, by its byte; no branch, for nil comes when it likes. */
+    static const uint8_t numbers[] = {0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 2,
+                                      3, 3, 3, 3, 3, 4, 4, 4, 4, 4, 5, 5, 5, 5, 5, 5};
+    const __m256i turn = _mm256_broadcastsi128_si256(
+        _mm_setr_epi8(4, 3, 2, 1, 9, 8, 7, 6, 14, 13, 12, 11, -1, -1, -1, -1));
+    const __m256i close = _mm256_setr_epi32(0, 1, 2, 4, 5, 6, 3, 7);
+    __m256i v = _mm256_inserti128_si256(
+        _mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(const void *)p)),
+        _mm_loadu_si128((const __m128i *)(const void *)(p + HALF_BYTES)), 1);
+    unsigned same = (unsigned)_mm256_movemask_epi8(_mm256_cmpeq_epi8(v, tag));
+    __m256i turned = _mm256_permutevar8x32_epi32(_mm256_shuffle_epi8(v, turn), close);
+    _mm256_storeu_ps(out, meaning(turned, sign));
+    unsigned other = ~same & (TAGS | (unsigned)TAGS << 16);
+    if (!other)
+        return STEP;
+    return numbers[__builtin_ctz(other)];
+}
+
+/* Sixes and nil, as long as there is room to write eight. */
+EK_AVX2 void take_sixes(struct row *row, uint8_t tag, meaning_fn *meaning, __m256i sign)
+{
+    const __m256i tags = _mm256_set1_epi8((char)tag);
+    struct row r = *row;
+    while (r.count >= ROOM && r.end - r.p >= READ_BYTES) {
+        unsigned got = six(r.p, r.out, tags, meaning, sign);
+        pass(&r, got, FLOAT32_BYTES);
+        if (got < STEP && !take_nil(&r))
+            break;
+    }
+    *row = r;
+}
+
+/* These loops are functions of their own so that no other code runs while the upper halves of the
+ * registers are in use. */
+__attribute__((target("avx2"), noinline)) static void take_float32_sixes(struct row *r)
+{
+    take_sixes(r, EK_TAG_FLOAT32, as_float32, _mm256_setzero_si256());
+}
+
+__attribute__((target("avx2"), noinline)) static void take_whole_sixes(struct row *r)
+{
+    uint8_t tag = *r->p;
+    take_sixes(r, tag, as_whole, _mm256_set1_epi32(tag == EK_TAG_INT32 ? -1 : 0));
+}
+
+static void take_float32_avx2(struct row *r)
+{
+    take_float32_sixes(r);
+    take_float32(r);
+}
+
+static void take_whole_avx2(struct row *r)
+{
+    if (r->count && r->p < r->end && (*r->p == EK_TAG_UINT32 || *r->p == EK_TAG_INT32))
+        take_whole_sixes(r);
+    take_whole(r);
+}
+
+size_t ek_swap_avx2(const uint8_t **p, const uint8_t *end, float *out, size_t count)
+{
+    return take_runs((struct row){*p, end, out, count}, p, take_float32_avx2, take_whole_avx2);
+}
+
+/* Four elements: their eight bytes each are turned round, and four doubles become four floats. */
+__attribute__((target("avx2"), noinline)) static void take_fours(struct row *r)
+{
+    enum { AT_ONCE = 4, B = FLOAT64_BYTES };
+    const __m256i turn = _mm256_broadcastsi128_si256(
+        _mm_setr_epi8(7, 6, 5, 4, 3, 2, 1, 0, 15, 14, 13, 12, 11, 10, 9, 8));
+    size_t room = room_for(r, B);
+    for (; room >= AT_ONCE; room -= AT_ONCE, pass(r, AT_ONCE, B)) {
+        const uint8_t *p = r->p;
+        unsigned other = (p[0] ^ EK_TAG_FLOAT64) | (p[B] ^ EK_TAG_FLOAT64) |
+                         (p[2 * B] ^ EK_TAG_FLOAT64) | (p[3 * B] ^ EK_TAG_FLOAT64);
+        if (other)
+            break;
+        __m256i v = _mm256_set_epi64x(
+            (long long)ek_load_word(p + 3 * B + 1), (long long)ek_load_word(p + 2 * B + 1),
+            (long long)ek_load_word(p + B + 1), (long long)ek_load_word(p + 1));
+        __m256d values = _mm256_castsi256_pd(_mm256_shuffle_epi8(v, turn));
+        _mm_storeu_ps(r->out, _mm256_cvtpd_ps(values));
+    }
+}
+
+static void take_float64_avx2(struct row *r)
+{
+    take_fours(r);
+    take_float64(r);
+}
+
+size_t ek_swap64_avx2(const uint8_t **p, const uint8_t *end, float *out, size_t count)
+{
+    return take_runs((struct row){*p, end, out, count}, p, take_float64_avx2, take_whole);
+}
+#else
+size_t ek_swap_avx2(const uint8_t **p, const uint8_t *end, float *out, size_t count)
+{
+    return ek_swap_portable(p, end, out, count);
+}
+
+size_t ek_swap64_avx2(const uint8_t **p, const uint8_t *end, float *out, size_t count)
+{
+    return ek_swap64_portable(p, end, out, count);
+}
+#endif
+
+ek_swap_fn *ek_swap_best(void)
+{
+    return ek_isa_best() >= EK_ISA_AVX2 ? ek_swap_avx2 : ek_swap_portable;
+}
+
+ek_swap_fn *ek_swap64_best(void)
+{
+    return ek_isa_best() >= EK_ISA_AVX2 ? ek_swap64_avx2 : ek_swap64_portable;
+}

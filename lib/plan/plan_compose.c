@@ -1,0 +1,360 @@
+#include "plan/plan_compose.h"
+
+#include "base/alloc.h"
+#include "detect/history.h"
+#include "plan/plan.h"
+#include "schema/manifest.h"
+
+#include <math.h>
+#include <string.h>
+
+_Static_assert((int)EK_REACH_LISTS >= (int)EK_HISTORY, "all that a detector remembers");
+
+/* What acts on each list, and on all of them. */
+struct acting {
+    int16_t percent[EK_REACH_LISTS];
+    int64_t sum;
+    int most;
+};
+
+struct ek_reach {
+    int lists, places;
+    int32_t last[INT16_MAX + 1];                     /* place of each cell + 1; 0: none */
+    int32_t before[EK_REACH_LISTS * EK_REACH_CELLS]; /* the same of the list before, in its cell */
+    int16_t list[EK_REACH_LISTS * EK_REACH_CELLS];
+    struct acting now, marked;
+};
+
+int ek_reach_new(struct ek_reach **out)
+{
+    *out = ek_calloc(1, sizeof **out);
+    return *out ? EK_OK : EK_ENOMEM;
+}
+
+void ek_reach_free(struct ek_reach *r)
+{
+    ek_free(r);
+}
+
+void ek_reach_restart(struct ek_reach *r)
+{
+    memset(&r->now, 0, sizeof r->now);
+    memset(&r->marked, 0, sizeof r->marked);
+}
+
+void ek_reach_clear(struct ek_reach *r)
+{
+    r->lists = r->places = 0;
+    memset(r->last, 0, sizeof r->last);
+    ek_reach_restart(r);
+}
+
+void ek_reach_list(struct ek_reach *r, const int16_t *cells, int count)
+{
+    if (r->lists == EK_REACH_LISTS)
+        return;
+    for (int i = 0; i < count && i < EK_REACH_CELLS; i++) {
+        if (cells[i] < 0)
+            continue;
+        r->list[r->places] = (int16_t)r->lists;
+        r->before[r->places] = r->last[cells[i]];
+        r->last[cells[i]] = ++r->places;
+    }
+    r->lists++;
+}
+
+void ek_reach_add(struct ek_reach *r, int cell, int percent)
+{
+    struct acting *a = &r->now;
+    a->most = percent > a->most ? percent : a->most;
+    for (int32_t at = r->last[cell]; at; at = r->before[at - 1]) {
+        int16_t *of = &a->percent[r->list[at - 1]];
+        if (percent <= *of)
+            continue;
+        a->sum += percent - *of;
+        *of = (int16_t)percent;
+    }
+}
+
+double ek_reach_share(const struct ek_reach *r)
+{
+    double whole = (double)EK_PERCENT_WHOLE * (r->lists ? r->lists : 1);
+    return (r->lists ? (double)r->now.sum : r->now.most) / whole;
+}
+
+void ek_reach_mark(struct ek_reach *r)
+{
+    r->marked = r->now;
+}
+
+void ek_reach_back(struct ek_reach *r)
+{
+    r->now = r->marked;
+}
+
+/* A wanted entry that may be in the plan. */
+struct candidate {
+    const struct ek_plan_entry *wanted;
+    enum ek_mode mode; /* of its own cell */
+    unsigned modes;    /* that it has for some lists, as bits */
+    int percent;
+    uint32_t turns;
+    bool left_out;
+};
+
+struct candidates {
+    int count;
+    struct candidate of[EK_PLAN_MAX];
+};
+
+/* Where something acts, and on which percentage. */
+struct compose_acting {
+    int count;
+    struct {
+        int cell, percent;
+    } of[EK_PLAN_MAX + EK_PLAN_MODES_MAX];
+};
+
+static const unsigned ACTS = 1u << EK_MODE_CANARY | 1u << EK_MODE_ENFORCE;
+
+static bool may_act(const struct candidate *k)
+{
+    return k->modes & ACTS;
+}
+
+static bool pinned(const struct ek_composing *c, int feature, int cell)
+{
+    for (int i = 0; i < c->pins; i++)
+        if (c->pin[i].feature == feature && (c->pin[i].cell == cell || c->pin[i].cell == 0))
+            return true;
+    return false;
+}
+
+static void find_candidates(const struct ek_composing *c, struct candidates *all)
+{
+    const struct ek_plan_words words = {c->mode, c->modes, c->dimension_of, c->context};
+    all->count = 0;
+    for (int i = 0; i < c->wanted->count; i++) {
+        const struct ek_plan_entry *e = &c->wanted->entry[i];
+        const struct ek_rollout *r = ek_rollout_find(c->rollouts, e->feature, e->cell);
+        struct candidate k = {.wanted = e, .mode = c->mode_of(c->context, e->feature, e->cell)};
+        k.modes = ek_plan_modes_of(&words, e->feature, e->cell, k.mode);
+        k.percent = r && k.modes & ek_mode_bit(EK_MODE_CANARY) ? r->percent : EK_PERCENT_WHOLE;
+        k.turns = r ? r->turns : 0;
+        bool some = k.modes & ~ek_mode_bit(EK_MODE_OBSERVE);
+        if (some && ek_rollout_may_act(r) && !pinned(c, e->feature, e->cell))
+            all->of[all->count++] = k;
+    }
+}
+
+static void add_acting(struct compose_acting *a, int cell, int percent)
+{
+    if (a->count == sizeof a->of / sizeof *a->of)
+        return;
+    a->of[a->count].cell = cell;
+    a->of[a->count++].percent = percent;
+}
+
+/* Where a candidate acts: in its cell, unless it is of all traffic and acts only where a word of
+ * the rules for other cells lets it. */
+static void where_it_acts(const struct ek_composing *c, const struct candidate *k,
+                          struct compose_acting *a)
+{
+    int feature = k->wanted->feature, cell = k->wanted->cell;
+    int percent = k->modes & ek_mode_bit(EK_MODE_ENFORCE) ? EK_PERCENT_WHOLE : k->percent;
+    if (cell != 0 || ek_mode_bit(k->mode) & ACTS) {
+        add_acting(a, cell, percent);
+        return;
+    }
+    for (int i = 0; i < c->modes; i++)
+        if (c->mode[i].feature == feature && ek_mode_bit(c->mode[i].mode) & ACTS)
+            add_acting(a, c->mode[i].cell, percent);
+}
+
+/* The least percentage above one; 0: none. */
+static int next_percent(const struct compose_acting *a, int above)
+{
+    int found = 0;
+    for (int i = 0; i < a->count; i++)
+        if (a->of[i].percent > above && (!found || a->of[i].percent < found))
+            found = a->of[i].percent;
+    return found;
+}
+
+/* Of the traffic, where nobody knows single lists: what bucket a query is in has nothing to do with
+ * its cells, and all that acts on a bucket acts on those below it. */
+static double share_of_sets(const struct ek_composing *c, const struct compose_acting *a)
+{
+    int cell[EK_PLAN_MAX + EK_PLAN_MODES_MAX], below = 0, percent;
+    double share = 0;
+    if (!c->share_of)
+        return (double)NAN;
+    while ((percent = next_percent(a, below)) > 0) {
+        int count = 0;
+        for (int i = 0; i < a->count; i++)
+            if (a->of[i].percent > below)
+                cell[count++] = a->of[i].cell;
+        share += (percent - below) * c->share_of(c->context, cell, count);
+        below = percent;
+    }
+    return fmin(share / EK_PERCENT_WHOLE, 1);
+}
+
+/* With those from number `from` on, which are new. */
+static double share_of(const struct ek_composing *c, const struct compose_acting *a, int from)
+{
+    if (!c->reach)
+        return share_of_sets(c, a);
+    for (int i = from; i < a->count; i++)
+        ek_reach_add(c->reach, a->of[i].cell, a->of[i].percent);
+    return ek_reach_share(c->reach);
+}
+
+/* What all of them would do; and what of the limits they exceed. */
+static enum ek_exceeds measure(const struct ek_composing *c, const struct candidates *all,
+                               struct ek_composed *out)
+{
+    struct compose_acting a = {.count = 0};
+    bool known[EK_FEATURES_MAX] = {false};
+    for (int i = 0; i < all->count; i++)
+        if (may_act(&all->of[i])) {
+            bool *before = &known[all->of[i].wanted->feature];
+            out->features += !*before;
+            *before = true;
+            where_it_acts(c, &all->of[i], &a);
+        }
+    if (c->reach)
+        ek_reach_restart(c->reach);
+    out->share = share_of(c, &a, 0);
+    if (out->features > c->rules->max_routed_features)
+        return EK_EXCEEDS_FEATURES;
+    return out->share > c->rules->max_routed_share ? EK_EXCEEDS_SHARE : EK_EXCEEDS_NONE;
+}
+
+static void leave_all_out(struct candidates *all)
+{
+    for (int i = 0; i < all->count; i++)
+        all->of[i].left_out = may_act(&all->of[i]);
+}
+
+/* What was wanted first stays, as far as the limits allow. */
+static void keep_the_first(const struct ek_composing *c, struct candidates *all)
+{
+    struct compose_acting a = {.count = 0};
+    bool known[EK_FEATURES_MAX] = {false};
+    int features = 0;
+    if (c->reach)
+        ek_reach_restart(c->reach);
+    for (int i = 0; i < all->count; i++) {
+        struct candidate *k = &all->of[i];
+        int before = a.count, more = may_act(k) && !known[k->wanted->feature];
+        if (!may_act(k))
+            continue;
+        if (c->reach)
+            ek_reach_mark(c->reach);
+        where_it_acts(c, k, &a);
+        k->left_out = features + more > c->rules->max_routed_features ||
+                      share_of(c, &a, before) > c->rules->max_routed_share;
+        if (k->left_out) {
+            a.count = before;
+            if (c->reach)
+                ek_reach_back(c->reach);
+        } else {
+            features += more;
+            known[k->wanted->feature] = true;
+        }
+    }
+}
+
+/* Returns whether there was room for all. */
+static bool put_pins(struct ek_plan *p, const struct ek_composing *c)
+{
+    for (int i = 0; i < c->pins; i++) {
+        const struct ek_pinned *pin = &c->pin[i];
+        int found = ek_plan_find(p, pin->feature, pin->cell);
+        struct ek_plan_entry *at = found < 0 ? NULL : &p->entry[found];
+        if (at && (at->by == EK_BY_PERSON || pin->by == EK_BY_RULES))
+            continue;
+        if (!at && p->count == EK_PLAN_MAX)
+            return false;
+        at = at ? at : &p->entry[p->count++];
+        *at = ek_plan_entry_of(pin->feature, pin->cell, pin->treatment);
+        at->by = pin->by;
+    }
+    return true;
+}
+
+static bool has_modes(const struct ek_plan *p, int feature)
+{
+    for (int i = 0; i < p->modes; i++)
+        if (p->mode[i].feature == feature)
+            return true;
+    return false;
+}
+
+/* All that the rules say of a feature, or nothing of it. */
+static bool put_modes(struct ek_plan *p, const struct ek_composing *c, int feature)
+{
+    int before = p->modes;
+    if (has_modes(p, feature))
+        return true;
+    for (int i = 0; i < c->modes; i++) {
+        if (c->mode[i].feature != feature)
+            continue;
+        if (p->modes == EK_PLAN_MODES_MAX) {
+            p->modes = before;
+            return false;
+        }
+        p->mode[p->modes++] = c->mode[i];
+    }
+    return true;
+}
+
+/* Returns whether there was room for all. */
+static bool put_candidates(struct ek_plan *p, const struct ek_composing *c,
+                           const struct candidates *all)
+{
+    bool room = true;
+    for (int i = 0; i < all->count; i++) {
+        const struct candidate *k = &all->of[i];
+        if (k->left_out)
+            continue;
+        if (p->count == EK_PLAN_MAX || !put_modes(p, c, k->wanted->feature)) {
+            room = false;
+            continue;
+        }
+        struct ek_plan_entry *e = &p->entry[p->count++];
+        *e = *k->wanted;
+        e->mode = k->mode;
+        e->percent = k->percent;
+        e->turns = k->turns;
+    }
+    return room;
+}
+
+static void fill(struct ek_plan *p, const struct ek_composing *c, struct ek_composed *out)
+{
+    struct candidates all;
+    find_candidates(c, &all);
+    out->limited = measure(c, &all, out);
+    if (c->rules->on_limit == EK_LIMIT_OBSERVE && (out->limited || c->was_limited))
+        leave_all_out(&all);
+    else if (out->limited)
+        keep_the_first(c, &all);
+    bool room = put_pins(p, c);
+    room &= put_candidates(p, c, &all);
+    if (!room && !out->limited)
+        out->limited = EK_EXCEEDS_PLAN;
+}
+
+void ek_plan_compose(struct ek_plan *next, const struct ek_plan *now, const struct ek_composing *c,
+                     struct ek_composed *out)
+{
+    *out = (struct ek_composed){.limited = EK_EXCEEDS_NONE};
+    next->paused = c->paused;
+    next->count = next->modes = 0;
+    if (!c->paused)
+        fill(next, c, out);
+    out->changed = !ek_plan_same(next, now);
+    next->version = now->version + out->changed;
+}

@@ -1,0 +1,350 @@
+#include "serve/agreement_watch.h"
+
+#include "base/alloc.h"
+#include "base/rng.h"
+#include "score/agreement.h"
+
+#include <math.h>
+
+/* Of the largest stake there is, 1 / bound: the larger a move and the less the values scatter, the
+ * more a large one gains. */
+static const double STAKE[EK_MEAN_BETS] = {1. / 16, 1. / 8, 1. / 4, 1. / 2, 7. / 8};
+
+void ek_mean_bets_start(struct ek_mean_bets *b, double bound)
+{
+    *b = (struct ek_mean_bets){.bound = bound};
+}
+
+static double gain(int bet, double bound, double x)
+{
+    return 1 + STAKE[bet] * (x / bound - 1);
+}
+
+void ek_mean_bets_take(struct ek_mean_bets *b, double x, uint64_t number)
+{
+    for (int i = 0; i < EK_MEAN_BETS; i++) {
+        double e = gain(i, b->bound, x);
+        if (b->run[i] <= 1) {
+            b->run[i] = 1;
+            b->since[i] = number;
+        }
+        b->run[i] *= e;
+        b->r[i] = (b->r[i] + 1) * e;
+    }
+}
+
+void ek_mean_bets_sum(int64_t *sum, double bound, double x)
+{
+    for (int i = 0; i < EK_MEAN_BETS; i++)
+        sum[i] += (int64_t)floor(ldexp(log(gain(i, bound, x)), EK_MEAN_UNITS));
+}
+
+void ek_mean_bets_take_sums(struct ek_mean_bets *b, const int64_t *sum, uint64_t n)
+{
+    for (int i = 0; i < EK_MEAN_BETS; i++)
+        b->r[i] = (b->r[i] + (double)n) * exp(ldexp((double)sum[i], -EK_MEAN_UNITS));
+}
+
+double ek_mean_bets_evidence(const struct ek_mean_bets *b)
+{
+    double sum = 0;
+    for (int i = 0; i < EK_MEAN_BETS; i++)
+        sum += b->r[i];
+    return sum / EK_MEAN_BETS;
+}
+
+uint64_t ek_mean_bets_since(const struct ek_mean_bets *b, double *most)
+{
+    int best = 0;
+    for (int i = 1; i < EK_MEAN_BETS; i++)
+        if (b->r[i] > b->r[best])
+            best = i;
+    *most = b->r[best];
+    return b->since[best];
+}
+
+/* A figure in 0 .. 1, 0 the best, is taken for the same while its mean stays below that of the
+ * model plus a quarter of it, plus SLACK, plus SURE standard errors of the model's: traffic that is
+ * healthy moves too, and 0.01 of that scale is nothing to act on. */
+static const double WIDER = .25, SLACK = .01, SURE = 3;
+/* A bound above it leaves no room to be told from. */
+static const double BOUND_MAX = .9;
+/* Evidence below which nothing is told, whatever the budget; the least there is between turns. */
+static const double ALARM_MIN = 1000;
+enum { SEED = 5, TURNS_MIN = 64 };
+
+struct compared {
+    uint64_t query;
+    struct ek_agreement list;
+};
+
+struct ek_agreement_watch {
+    struct ek_fidelity trained; /* lists 0: nothing to hold against */
+    struct ek_comparer *comparer;
+    struct ek_rng rng;
+    uint64_t turns, every, chosen; /* of each block, the place whose turn it is */
+    double alarm;                  /* evidence */
+    struct ek_mean_bets bets[EK_FIGURES];
+    bool tested[EK_FIGURES];
+    bool drifted;
+    uint64_t lists, from; /* compared; the number of the first one behind `now` */
+    struct compared ring[EK_AGREEMENT_WINDOW];
+};
+
+const char *ek_agreement_state_name(enum ek_agreement_state s)
+{
+    static const char *const names[] = {"unknown", "holds", "drifted"};
+    return names[s];
+}
+
+/* Range of a figure: 1 or 2. */
+static double range(int figure)
+{
+    return 1 - ek_figure_low((enum ek_figure)figure);
+}
+
+/* How far from perfect, 0 .. 1. */
+static double distance(int figure, double value)
+{
+    double x = (1 - value) / range(figure);
+    return x > 0 ? x : 0;
+}
+
+static double bound_of(const struct ek_fidelity *f, int figure)
+{
+    double usual = distance(figure, f->mean[figure]);
+    double error = f->sd[figure] / range(figure) / sqrt((double)f->lists);
+    return usual + WIDER * usual + SLACK + SURE * error;
+}
+
+static void start_bets(struct ek_agreement_watch *w)
+{
+    for (int i = 0; i < EK_FIGURES; i++) {
+        double bound = w->trained.lists ? bound_of(&w->trained, i) : 1;
+        w->tested[i] = bound < BOUND_MAX;
+        ek_mean_bets_start(&w->bets[i], bound);
+    }
+}
+
+/* Multiplications of an item in the network. */
+static double multiplications(const struct ek_model *m)
+{
+    double sum = 0, inputs = m->deep_inputs;
+    for (int i = 0; i < m->hidden_count; i++) {
+        sum += inputs * m->hidden[i];
+        inputs = m->hidden[i];
+    }
+    return sum + inputs;
+}
+
+/* What an item costs to score and compare over what it costs the guard, in one unit, as measured by
+ * processor time (`make bench BENCH=agreement`), over the part that it may be: 1%, so that half of
+ * the 2% is left for machines on which these costs stand otherwise. */
+static uint64_t turns_apart(const struct ek_model *m)
+{
+    double features = m->item_features;
+    double compared = 400 + features + .018 * multiplications(m), guard = 96 + 3 * features;
+    double apart = ceil(compared / guard / .01);
+    return apart > TURNS_MIN ? (uint64_t)apart : TURNS_MIN;
+}
+
+int ek_agreement_watch_new(struct ek_agreement_watch **out, const struct ek_model *m,
+                           uint64_t false_alarms, struct ek_error *e)
+{
+    struct ek_agreement_watch *w = ek_calloc(1, sizeof *w);
+    if (!w)
+        return ek_fail(e, EK_ENOMEM, "no memory to watch the model");
+    int rc = ek_comparer_new(&w->comparer, e);
+    if (rc) {
+        ek_agreement_watch_free(w);
+        return rc;
+    }
+    ek_rng_seed(&w->rng, SEED);
+    w->every = turns_apart(m);
+    w->alarm = fmax(ALARM_MIN, (double)false_alarms / (double)w->every);
+    if (m->fidelity.lists >= EK_AGREEMENT_REFERENCE_MIN)
+        w->trained = m->fidelity;
+    start_bets(w);
+    *out = w;
+    return EK_OK;
+}
+
+void ek_agreement_watch_free(struct ek_agreement_watch *w)
+{
+    if (!w)
+        return;
+    ek_comparer_free(w->comparer);
+    ek_free(w);
+}
+
+bool ek_agreement_watch_turn(struct ek_agreement_watch *w)
+{
+    uint64_t place = w->turns++ % w->every;
+    if (!place)
+        w->chosen = ek_rng_below(&w->rng, w->every);
+    return place == w->chosen;
+}
+
+/* The kept lists from number `from` on. */
+static struct ek_fidelity figures_since(const struct ek_agreement_watch *w, uint64_t from)
+{
+    struct ek_agreement_sums sums = {0};
+    uint64_t oldest = w->lists > EK_AGREEMENT_WINDOW ? w->lists - EK_AGREEMENT_WINDOW : 0;
+    for (uint64_t i = from > oldest ? from : oldest; i < w->lists; i++)
+        ek_agreement_add(&sums, &w->ring[i % EK_AGREEMENT_WINDOW].list);
+    return ek_agreement_result(&sums);
+}
+
+/* Their mean. Returns how many they are. */
+static int mean_since(const struct ek_agreement_watch *w, uint64_t from, double mean[EK_FIGURES])
+{
+    struct ek_fidelity f = figures_since(w, from);
+    for (int i = 0; i < EK_FIGURES; i++)
+        mean[i] = f.lists ? f.mean[i] : NAN;
+    return (int)f.lists;
+}
+
+static void bet(struct ek_agreement_watch *w, const struct ek_agreement *a)
+{
+    double evidence = 0, best = 0, most;
+    uint64_t from = w->lists;
+    for (int i = 0; i < EK_FIGURES; i++) {
+        if (!w->tested[i])
+            continue;
+        ek_mean_bets_take(&w->bets[i], distance(i, a->figure[i]), w->lists);
+        evidence += ek_mean_bets_evidence(&w->bets[i]) / EK_FIGURES;
+        uint64_t since = ek_mean_bets_since(&w->bets[i], &most);
+        if (most > best) {
+            best = most;
+            from = since;
+        }
+    }
+    if (evidence < w->alarm)
+        return;
+    w->drifted = true;
+    w->from = from;
+}
+
+/* Over when a whole window is, in every figure, nearer to training than to the bound. */
+static void look_for_the_end(struct ek_agreement_watch *w)
+{
+    double mean[EK_FIGURES];
+    if (w->lists < w->from + EK_AGREEMENT_WINDOW)
+        return;
+    mean_since(w, w->from, mean);
+    for (int i = 0; i < EK_FIGURES; i++) {
+        double usual = distance(i, w->trained.mean[i]);
+        if (w->tested[i] && distance(i, mean[i]) > (usual + w->bets[i].bound) / 2)
+            return;
+    }
+    w->drifted = false;
+    w->from = 0;
+    start_bets(w);
+}
+
+int ek_agreement_watch_list(struct ek_agreement_watch *w, const struct ek_query *q,
+                            const double *student, uint64_t number, bool *changed,
+                            struct ek_error *e)
+{
+    struct compared *at = &w->ring[w->lists % EK_AGREEMENT_WINDOW];
+    struct ek_agreement a;
+    bool says, before = w->drifted;
+    *changed = false;
+    int rc = ek_compare(w->comparer, student, q->score, q->items, &a, &says, e);
+    if (rc || !says)
+        return rc;
+    *at = (struct compared){number, a};
+    if (!w->drifted)
+        bet(w, &a);
+    w->lists++;
+    if (before)
+        look_for_the_end(w);
+    *changed = w->drifted != before;
+    return EK_OK;
+}
+
+static double figure_at(int figure, double distance)
+{
+    return 1 - distance * range(figure);
+}
+
+void ek_agreement_watch_view(const struct ek_agreement_watch *w, struct ek_agreement_view *out)
+{
+    bool known = w->trained.lists > 0;
+    *out = (struct ek_agreement_view){.every = (int)w->every, .lists = w->lists};
+    out->state = !known       ? EK_AGREEMENT_UNKNOWN
+                 : w->drifted ? EK_AGREEMENT_DRIFTED
+                              : EK_AGREEMENT_HOLDS;
+    out->recent = mean_since(w, w->from, out->now);
+    if (out->recent)
+        out->since_query = w->ring[(w->lists - (uint64_t)out->recent) % EK_AGREEMENT_WINDOW].query;
+    for (int i = 0; i < EK_FIGURES; i++) {
+        out->trained[i] = known ? w->trained.mean[i] : NAN;
+        out->least[i] = w->tested[i] ? figure_at(i, w->bets[i].bound) : NAN;
+    }
+}
+
+double ek_agreement_gap(const struct ek_agreement_watch *w)
+{
+    struct ek_fidelity now = figures_since(w, w->from), f = w->trained;
+    if (!w->trained.lists)
+        return 0;
+    if (now.lists >= EK_AGREEMENT_REFERENCE_MIN || (w->drifted && now.lists))
+        f = now;
+    return hypot(1 - f.mean[EK_FIGURE_TAU], f.sd[EK_FIGURE_TAU]) / 2;
+}
+
+double ek_guard_gap(const struct ek_guard *g)
+{
+    const struct ek_agreement_watch *w = ek_guard_agreement(g);
+    return w ? ek_agreement_gap(w) : NAN;
+}
+
+/* What its bets are about; reading, whether it is the same. */
+static bool same_watch(const struct ek_agreement_watch *w, struct ek_snap *s)
+{
+    uint64_t every = w->every;
+    double alarm = w->alarm, bound;
+    ek_snap_u64(s, &every);
+    ek_snap_f64(s, &alarm);
+    bool same = every == w->every && alarm == w->alarm;
+    for (int i = 0; i < EK_FIGURES; i++) {
+        bound = w->bets[i].bound;
+        ek_snap_f64(s, &bound);
+        same &= bound == w->bets[i].bound;
+    }
+    return same;
+}
+
+static void compared_snap(struct ek_agreement_watch *w, struct ek_snap *s)
+{
+    uint64_t first = w->lists > EK_AGREEMENT_WINDOW ? w->lists - EK_AGREEMENT_WINDOW : 0;
+    for (uint64_t i = first; i < w->lists && !s->rc; i++) {
+        struct compared *one = &w->ring[i % EK_AGREEMENT_WINDOW];
+        ek_snap_u64(s, &one->query);
+        ek_snap_raw(s, one->list.figure, sizeof one->list.figure);
+    }
+}
+
+void ek_agreement_watch_snap(struct ek_agreement_watch *w, struct ek_snap *s)
+{
+    int drifted = w->drifted;
+    if (!same_watch(w, s)) {
+        s->at = s->end;
+        return;
+    }
+    ek_snap_raw(s, w->rng.s, sizeof w->rng.s);
+    ek_snap_u64(s, &w->turns);
+    ek_snap_u64(s, &w->chosen);
+    for (int i = 0; i < EK_FIGURES; i++) {
+        ek_snap_raw(s, w->bets[i].r, sizeof w->bets[i].r);
+        ek_snap_raw(s, w->bets[i].run, sizeof w->bets[i].run);
+        ek_snap_raw(s, w->bets[i].since, sizeof w->bets[i].since);
+    }
+    ek_snap_int(s, &drifted, 0, 1);
+    w->drifted = drifted;
+    ek_snap_u64(s, &w->lists);
+    ek_snap_u64(s, &w->from);
+    ek_snap_require(s, w->from <= w->lists);
+    compared_snap(w, s);
+}

@@ -1,0 +1,104 @@
+#include "serve/shadow_scoring.h"
+
+#include "serve/assets.h"
+
+#include <math.h>
+#include <string.h>
+
+void ek_acts_clear(struct ek_acts *a)
+{
+    if (!a->lists)
+        return;
+    memset(a->acted, 0, (size_t)a->entries * sizeof *a->acted);
+    memset(a->failed, 0, (size_t)a->entries * sizeof *a->failed);
+    memset(a->latency, 0, sizeof a->latency);
+    a->lists = 0;
+    a->entries = 0;
+}
+
+void ek_acts_add(struct ek_acts *a, const struct ek_context *c, uint64_t ns)
+{
+    const struct ek_plan_routing *r = &c->routing;
+    if (!r->acted || !(c->scored || c->failed))
+        return;
+    if (a->plan != c->plan_version)
+        ek_acts_clear(a);
+    a->plan = c->plan_version;
+    a->lists++;
+    a->latency[ek_latency_bin(ns)]++;
+    for (int i = 0; i < r->entries; i++) {
+        int entry = r->entry[i];
+        if (!(c->acting >> i & 1))
+            continue;
+        a->acted[entry]++;
+        a->failed[entry] += c->failed;
+        a->entries = entry < a->entries ? a->entries : entry + 1;
+    }
+}
+
+bool ek_context_wants_trial(const struct ek_context *c)
+{
+    return c->counted && c->routing.wanted && c->query.items >= 2 && !ek_query_is_part(&c->query);
+}
+
+/* The factor that the values of this list have by that; NaN when it is not known. */
+static double factor_of(const struct ek_repair *r, const struct ek_query *q)
+{
+    double factor = r->query_feature < 0 ? r->factor : (double)q->query[r->query_feature];
+    return factor > 0 && isfinite(factor) ? factor : NAN;
+}
+
+/* What undoes all that the list is treated for, in c->repaired; whether all of it is known. */
+static bool repair(struct ek_context *c)
+{
+    bool known = true;
+    for (int k = 0; k < c->assets->manifest->routable_count; k++) {
+        c->repaired[k] = (struct ek_treatment){EK_ACT_NONE, 0};
+        if (c->routing.would[k].action == EK_ACT_NONE)
+            continue;
+        c->repaired[k] = (struct ek_treatment){EK_ACT_RESCALE, factor_of(&c->repair[k], &c->query)};
+        known &= !isnan(c->repaired[k].value);
+    }
+    return known;
+}
+
+/* Of the output, where what is tried is another order. */
+static const double *other_scores(const struct ek_context *c)
+{
+    bool part = c->routing.acted && c->routing.acted < c->routing.wanted;
+    return part && c->scored ? c->scores : NULL;
+}
+
+static void note(const struct ek_context *c, struct ek_trial *out)
+{
+    const struct ek_plan_routing *r = &c->routing;
+    out->plan = c->plan_version;
+    out->entries = r->entries;
+    out->acting = r->acted == r->wanted || c->scored ? c->acting : 0;
+    memcpy(out->entry, r->entry, (size_t)r->entries * sizeof *out->entry);
+}
+
+int ek_context_try(struct ek_context *c, bool more, double gap, struct ek_trial *out, bool *says,
+                   struct ek_error *e)
+{
+    const struct ek_plan_routing *r = &c->routing;
+    bool known = r->acted == r->wanted && c->scored, harm = more && !isnan(gap) && repair(c);
+    struct ek_ways_of t = {.list = &c->query,
+                           .treatment = r->would,
+                           .scores = known ? c->scores : NULL,
+                           .out = other_scores(c),
+                           .plain = more,
+                           .repaired = harm ? c->repaired : NULL,
+                           .gap = gap};
+    int rc = c->ways ? EK_OK : ek_both_ways_new(&c->ways, e);
+    if (!rc)
+        rc = ek_both_ways_try(c->ways, c->scorer, &t, &out->ways, says, e);
+    out->failed = rc == EK_ESTATE;
+    if (out->failed) {
+        *says = true;
+        rc = EK_OK;
+    }
+    if (!rc)
+        note(c, out);
+    return rc;
+}
