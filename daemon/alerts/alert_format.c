@@ -10,13 +10,14 @@
 
 enum { PAGE_BYTES_MAX = 400, DIGITS = 6 };
 
-void ek_alert_pair(struct ek_json_writer *w, const char *key, const char *text)
+/* Add a text, unless it is empty. */
+static void ek_alert_pair(struct ek_json_writer *w, const char *key, const char *text)
 {
     if (*text)
         ek_json_add_text(w, key, text);
 }
 
-void ek_alert_number_text(struct ek_json_writer *w, const char *key, double value)
+static void ek_alert_number_text(struct ek_json_writer *w, const char *key, double value)
 {
     char text[32] = "";
     if (isfinite(value))
@@ -24,19 +25,21 @@ void ek_alert_number_text(struct ek_json_writer *w, const char *key, double valu
     ek_alert_pair(w, key, text);
 }
 
-void ek_alert_number(struct ek_json_writer *w, const char *key, double value)
+static void ek_alert_number(struct ek_json_writer *w, const char *key, double value)
 {
     if (isfinite(value))
         ek_json_add_rounded(w, key, value, DIGITS);
 }
 
-void ek_alert_time(struct ek_json_writer *w, const char *key, int64_t time_ms)
+/* Add a number, unless it is not finite; as text for formats that have texts only. */
+static void ek_alert_time(struct ek_json_writer *w, const char *key, int64_t time_ms)
 {
     char text[EK_RFC3339_BYTES];
     ek_alert_pair(w, key, ek_rfc3339(time_ms, text));
 }
 
-void ek_alert_identity(struct ek_json_writer *w, const struct ek_alert *a)
+/* Add feature, segment, class, limit and instance, as far as the alert has them. */
+static void ek_alert_identity(struct ek_json_writer *w, const struct ek_alert *a)
 {
     ek_alert_pair(w, "feature", a->feature);
     ek_alert_pair(w, "segment", a->segment);
@@ -61,8 +64,8 @@ void ek_alert_page(const struct ek_alert_about *about, const struct ek_alert *a,
         snprintf(out, EK_ALERT_LINK_BYTES, "%.*s/", shown, page);
 }
 
-void ek_alert_runbook(const struct ek_alert_about *about, const struct ek_alert *a,
-                      char out[EK_ALERT_LINK_BYTES])
+static void ek_alert_runbook(const struct ek_alert_about *about, const struct ek_alert *a,
+                             char out[EK_ALERT_LINK_BYTES])
 {
     bool section = a->kind != EK_ALERT_TEST;
     snprintf(out, EK_ALERT_LINK_BYTES, "%.400s%s%s", about->runbook, section ? "#" : "",

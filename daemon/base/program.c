@@ -55,6 +55,8 @@ static bool is_one_of(const char *word, const char *a, const char *b, const char
     return !strcmp(word, a) || !strcmp(word, b) || !strcmp(word, c);
 }
 
+static int ek_program_exec_tools(char **argv);
+
 /* argv[1] is the name of the command. */
 static int run(const struct ek_program *p, int argc, char **argv)
 {
@@ -115,7 +117,9 @@ static int fail_tools(const char *command, const char *folder)
     return ek_cli_fail(&e);
 }
 
-int ek_program_exec_tools(char **argv)
+/* Replace this process by evenkeel-tools, with the same words. Look for it in the folder of the
+ * running program, then in ../libexec/evenkeel. Return an exit status if it cannot be executed. */
+static int ek_program_exec_tools(char **argv)
 {
     char folder[PATH_MAX] = "/proc/self", path[PATH_MAX + 64];
     size_t count = sizeof TOOLS_FOLDERS / sizeof *TOOLS_FOLDERS;

@@ -12,8 +12,5 @@ struct ek_program {
 
 /* Run the command that argv names, or print the help or the version. Return an exit status. */
 int ek_program_run(const struct ek_program *p, int argc, char **argv);
-/* Replace this process by evenkeel-tools, with the same words. Look for it in the folder of the
- * running program, then in ../libexec/evenkeel. Return an exit status if it cannot be executed. */
-int ek_program_exec_tools(char **argv);
 
 #endif

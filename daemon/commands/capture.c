@@ -114,7 +114,8 @@ int ek_dead_letters_print(const struct ek_dead_letters *d, FILE *to)
     return rc;
 }
 
-void ek_dead_letters_json(const struct ek_dead_letters *d, struct ek_json_writer *s)
+/* The member `dead_letters`, an array. */
+static void ek_dead_letters_json(const struct ek_dead_letters *d, struct ek_json_writer *s)
 {
     ek_json_open(s, "dead_letters", '[');
     for (int i = 0; i < EK_DEAD_CLASSES; i++) {

@@ -39,7 +39,5 @@ struct ek_dead_letters {
 void ek_dead_letters_add(struct ek_dead_letters *d, const struct ek_kafka_record *r);
 /* A line for each class that there is; nothing where there is none. EK_ENOMEM. */
 int ek_dead_letters_print(const struct ek_dead_letters *d, FILE *to);
-/* The member `dead_letters`, an array. */
-void ek_dead_letters_json(const struct ek_dead_letters *d, struct ek_json_writer *s);
 
 #endif

@@ -26,6 +26,9 @@ struct totals {
     struct ek_inspect_states states;
 };
 
+static int ek_inspect_states_add(struct ek_inspect_states *s, const struct ek_record *r,
+                                 struct ek_error *e);
+
 static int add(struct totals *t, const struct ek_record *r, struct ek_error *e)
 {
     bool added;
@@ -50,6 +53,8 @@ static int count(const char *path, struct totals *t, struct ek_error *e)
     return rc;
 }
 
+static int ek_inspect_states_json(const struct ek_inspect_states *s, FILE *to);
+
 static int print_json(const struct totals *t, FILE *to)
 {
     fprintf(to,
@@ -63,6 +68,8 @@ static int print_json(const struct totals *t, FILE *to)
     return rc;
 }
 
+static void ek_inspect_states_table(const struct ek_inspect_states *s, FILE *to);
+
 static void print_table(const struct totals *t, FILE *to)
 {
     char first[EK_DATE_TEXT], last[EK_DATE_TEXT];
@@ -75,7 +82,12 @@ static void print_table(const struct totals *t, FILE *to)
     ek_inspect_states_table(&t->states, to);
 }
 
-int ek_inspect_capture(const char *path, enum ek_inspect_form form, FILE *to, struct ek_error *e)
+static void ek_inspect_states_release(struct ek_inspect_states *s);
+
+/* Counts the messages and partitions of a capture, and says what is in the states among them; first
+ * and last time are those of the records, else of the messages. */
+static int ek_inspect_capture(const char *path, enum ek_inspect_form form, FILE *to,
+                              struct ek_error *e)
 {
     struct totals t = {0};
     ek_record_totals_init(&t.all);
@@ -99,8 +111,9 @@ static int inspect_shape_add(struct ek_shape *shape, const struct ek_record *rec
     return rc ? ek_error_place(e, path, number, 0) : EK_OK;
 }
 
-int ek_inspect_shape(const char *path, const struct ek_dialect *dialect, FILE *to,
-                     struct ek_error *e)
+/* Prints a first manifest for the messages of a capture, from the first 10,000 of them. */
+static int ek_inspect_shape(const char *path, const struct ek_dialect *dialect, FILE *to,
+                            struct ek_error *e)
 {
     struct ek_capture_reader *in = NULL;
     struct ek_shape *shape = NULL;
@@ -133,7 +146,7 @@ struct size {
     uint64_t bytes;
 };
 
-void ek_inspect_states_release(struct ek_inspect_states *s)
+static void ek_inspect_states_release(struct ek_inspect_states *s)
 {
     for (int i = 0; i < s->count; i++) {
         ek_free(s->of[i].prefix);
@@ -179,8 +192,8 @@ static int state_of(struct ek_inspect_states *s, const char *prefix, size_t leng
     return rc;
 }
 
-int ek_inspect_states_add(struct ek_inspect_states *s, const struct ek_record *r,
-                          struct ek_error *e)
+static int ek_inspect_states_add(struct ek_inspect_states *s, const struct ek_record *r,
+                                 struct ek_error *e)
 {
     struct ek_record_frame frame;
     struct ek_state *state;
@@ -229,7 +242,8 @@ static void table(const char *prefix, const struct ek_state *s, FILE *to)
             ek_date_text(h->time_ms, now), size.records, size.bytes);
 }
 
-void ek_inspect_states_table(const struct ek_inspect_states *s, FILE *to)
+/* Takes a record that is one of a state; others are left alone. EK_ENOMEM. */
+static void ek_inspect_states_table(const struct ek_inspect_states *s, FILE *to)
 {
     for (int i = 0; i < s->count; i++)
         table(s->of[i].prefix, s->of[i].state, to);
@@ -254,7 +268,8 @@ static int json(const char *prefix, const struct ek_state *s, FILE *to)
     return rc;
 }
 
-int ek_inspect_states_json(const struct ek_inspect_states *s, FILE *to)
+/* `,"states":[...]`, nothing without any. EK_ENOMEM. */
+static int ek_inspect_states_json(const struct ek_inspect_states *s, FILE *to)
 {
     int rc = EK_OK;
     if (s->count)

@@ -27,12 +27,6 @@ struct ek_inspect_beside {
 int ek_inspect_plot_messages(const char *path, const struct ek_inspect_beside *b, FILE *to,
                              struct ek_error *e);
 int ek_inspect_model(const struct ek_model *m, enum ek_inspect_form form, FILE *to);
-/* Counts the messages and partitions of a capture, and says what is in the states among them; first
- * and last time are those of the records, else of the messages. */
-int ek_inspect_capture(const char *path, enum ek_inspect_form form, FILE *to, struct ek_error *e);
-/* Prints a first manifest for the messages of a capture, from the first 10,000 of them. */
-int ek_inspect_shape(const char *path, const struct ek_dialect *dialect, FILE *to,
-                     struct ek_error *e);
 
 /* States of guards among the records of a capture: what their last complete base says. */
 /* Starts as {0}; by the prefix of their keys. Owner: the caller. */
@@ -43,13 +37,5 @@ struct ek_inspect_states {
         struct ek_state *state;
     } * of; /* [count] */
 };
-
-void ek_inspect_states_release(struct ek_inspect_states *s);
-/* Takes a record that is one of a state; others are left alone. EK_ENOMEM. */
-int ek_inspect_states_add(struct ek_inspect_states *s, const struct ek_record *r,
-                          struct ek_error *e);
-void ek_inspect_states_table(const struct ek_inspect_states *s, FILE *to);
-/* `,"states":[...]`, nothing without any. EK_ENOMEM. */
-int ek_inspect_states_json(const struct ek_inspect_states *s, FILE *to);
 
 #endif

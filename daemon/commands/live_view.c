@@ -175,7 +175,10 @@ static int watch_lines(const struct ek_watch_source *source, int every_ms, struc
     return rc;
 }
 
-int ek_watch(const struct ek_watch_source *source, int every_ms, bool lines, struct ek_error *e)
+/* `lines`: never a screen. Fails with the first look; what goes wrong later is shown, and looked at
+ * again. */
+static int ek_watch(const struct ek_watch_source *source, int every_ms, bool lines,
+                    struct ek_error *e)
 {
     if (lines || !ek_terminal_live(stdout))
         return watch_lines(source, every_ms, e);

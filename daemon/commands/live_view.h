@@ -22,10 +22,6 @@ struct ek_watch_source {
     int (*line)(void *of, FILE *to, struct ek_error *e);
 };
 
-/* `lines`: never a screen. Fails with the first look; what goes wrong later is shown, and looked at
- * again. */
-int ek_watch(const struct ek_watch_source *source, int every_ms, bool lines, struct ek_error *e);
-
 /* The lines of `text` as a screen of that size: what is too long or too many is cut, and said.
  * Exposed for tests. */
 void ek_watch_draw(const char *text, int columns, int rows, bool colour, FILE *to);

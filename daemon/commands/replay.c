@@ -30,7 +30,7 @@ static bool enforces(const struct ek_rules *rules)
     return false;
 }
 
-void ek_rehearsal_init(struct ek_rehearsal *r, const struct ek_assets *assets)
+static void ek_rehearsal_init(struct ek_rehearsal *r, const struct ek_assets *assets)
 {
     memset(r, 0, sizeof *r);
     r->model = assets->model != NULL;
@@ -39,7 +39,7 @@ void ek_rehearsal_init(struct ek_rehearsal *r, const struct ek_assets *assets)
     ek_query_init(&r->goes);
 }
 
-void ek_rehearsal_release(struct ek_rehearsal *r)
+static void ek_rehearsal_release(struct ek_rehearsal *r)
 {
     ek_query_release(&r->came);
     ek_query_release(&r->goes);
@@ -47,7 +47,8 @@ void ek_rehearsal_release(struct ek_rehearsal *r)
     ek_free(r->scratch);
 }
 
-void ek_rehearsal_event(struct ek_rehearsal *r, const struct ek_event *v)
+/* Counts an event of the guard. */
+static void ek_rehearsal_event(struct ek_rehearsal *r, const struct ek_event *v)
 {
     r->confirmed += v->kind == EK_EVENT_FINDING && v->finding.state == EK_CONFIRMED;
     r->plans += v->kind == EK_EVENT_PLAN;
@@ -90,8 +91,10 @@ static void measure(struct ek_rehearsal *r, const struct ek_query *q, struct ek_
         EK_EMPTY_SKIP);
 }
 
-int ek_rehearsal_anew(struct ek_rehearsal *r, const struct ek_codec *codec, const void *came,
-                      size_t came_length, const void *goes, size_t goes_length, struct ek_error *e)
+/* Counts a list scored anew and measures it: as it came, as it goes. Errors of the codec. */
+static int ek_rehearsal_anew(struct ek_rehearsal *r, const struct ek_codec *codec, const void *came,
+                             size_t came_length, const void *goes, size_t goes_length,
+                             struct ek_error *e)
 {
     r->anew++;
     int rc = ek_codec_decode(codec, came, came_length, &r->came, e);
@@ -108,7 +111,8 @@ int ek_rehearsal_anew(struct ek_rehearsal *r, const struct ek_codec *codec, cons
     return EK_OK;
 }
 
-void ek_rehearsal_tried(struct ek_rehearsal *r, const struct ek_trial *t)
+/* Counts a list that was ranked both ways. */
+static void ek_rehearsal_tried(struct ek_rehearsal *r, const struct ek_trial *t)
 {
     if (t->failed)
         return;
@@ -165,7 +169,8 @@ static void print_quality(const struct ek_rehearsal *r, FILE *to)
             r->before.count, before, after, after - before);
 }
 
-void ek_rehearsal_print(const struct ek_rehearsal *r, FILE *to)
+/* For people, in at most 79 columns, without the count of messages. */
+static void ek_rehearsal_print(const struct ek_rehearsal *r, FILE *to)
 {
     fprintf(to,
             "  byte for byte            %" PRIu64 "\n"
@@ -186,7 +191,8 @@ void ek_rehearsal_print(const struct ek_rehearsal *r, FILE *to)
         fputs("  The rules enforce, but without --model nothing is routed.\n", to);
 }
 
-void ek_rehearsal_print_json(const struct ek_rehearsal *r, FILE *to)
+/* One JSON object and a line end. */
+static void ek_rehearsal_print_json(const struct ek_rehearsal *r, FILE *to)
 {
     fprintf(to,
             "{\"messages\":%" PRIu64 ",\"untouched\":%" PRIu64 ",\"scored_anew\":%" PRIu64

@@ -33,18 +33,4 @@ struct ek_rehearsal {
     size_t capacity; /* of the two */
 };
 
-void ek_rehearsal_init(struct ek_rehearsal *r, const struct ek_assets *assets);
-void ek_rehearsal_release(struct ek_rehearsal *r);
-/* Counts an event of the guard. */
-void ek_rehearsal_event(struct ek_rehearsal *r, const struct ek_event *v);
-/* Counts a list scored anew and measures it: as it came, as it goes. Errors of the codec. */
-int ek_rehearsal_anew(struct ek_rehearsal *r, const struct ek_codec *codec, const void *came,
-                      size_t came_length, const void *goes, size_t goes_length, struct ek_error *e);
-/* Counts a list that was ranked both ways. */
-void ek_rehearsal_tried(struct ek_rehearsal *r, const struct ek_trial *t);
-/* For people, in at most 79 columns, without the count of messages. */
-void ek_rehearsal_print(const struct ek_rehearsal *r, FILE *to);
-/* One JSON object and a line end. */
-void ek_rehearsal_print_json(const struct ek_rehearsal *r, FILE *to);
-
 #endif

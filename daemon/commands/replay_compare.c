@@ -258,7 +258,8 @@ static void print_ranks(const struct ek_compared *c, FILE *to)
     }
 }
 
-void ek_compare_print(const struct ek_compared *c, const char *a, const char *b, FILE *to)
+/* For people, in at most 79 columns but for long names. a, b: the rules' names. */
+static void ek_compare_print(const struct ek_compared *c, const char *a, const char *b, FILE *to)
 {
     print_name("A:", a, to);
     print_name("B:", b, to);
@@ -381,8 +382,9 @@ static void add_lists(const struct ek_compared *c, struct ek_json_writer *w)
     ek_json_close(w, '}');
 }
 
-int ek_compare_json(const struct ek_compared *c, const char *a, const char *b, uint64_t unreadable,
-                    struct ek_buf *out)
+/* Appends one JSON object and a line end. unreadable: messages left out. EK_ENOMEM. */
+static int ek_compare_json(const struct ek_compared *c, const char *a, const char *b,
+                           uint64_t unreadable, struct ek_buf *out)
 {
     struct ek_json_writer w;
     ek_json_init(&w, out);

@@ -113,7 +113,8 @@ int ek_event_stream_next(struct ek_event_stream *s, int64_t now_ms, struct ek_bu
     return rc;
 }
 
-bool ek_event_stream_has_news(const struct ek_event_stream *s, int64_t now_ms)
+/* Whether _next may have something. */
+static bool ek_event_stream_has_news(const struct ek_event_stream *s, int64_t now_ms)
 {
     return !s->begun || now_ms >= s->status_due_ms || now_ms >= s->alive_due_ms ||
            ek_journal_count(ek_stage_journal(s->stage)) > s->after;

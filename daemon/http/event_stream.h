@@ -37,8 +37,6 @@ bool ek_event_stream_init(struct ek_event_stream *s, struct ek_stage *stage, int
 void ek_event_stream_release(struct ek_event_stream *s);
 /* Appends what he is to be sent now; nothing, where there is nothing. EK_ENOMEM. */
 int ek_event_stream_next(struct ek_event_stream *s, int64_t now_ms, struct ek_buf *out);
-/* Whether _next may have something. */
-bool ek_event_stream_has_news(const struct ek_event_stream *s, int64_t now_ms);
 
 /* Connections with something due: who does not get on with it is cut off.
  *

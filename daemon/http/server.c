@@ -145,7 +145,9 @@ static bool has_it(const char *tags, const char *tag)
     return strstr(tags, tag) != NULL;
 }
 
-enum MHD_Result ek_http_file(struct MHD_Connection *connection, const struct ek_page_file *file)
+/* Answers a GET or HEAD: 200, or 304 for who names its tag. */
+static enum MHD_Result ek_http_file(struct MHD_Connection *connection,
+                                    const struct ek_page_file *file)
 {
     bool old = has_it(header(connection, MHD_HTTP_HEADER_IF_NONE_MATCH), file->tag);
     bool packed = takes_gzip(header(connection, MHD_HTTP_HEADER_ACCEPT_ENCODING));

@@ -26,8 +26,6 @@ enum MHD_Result ek_http_refuse(struct MHD_Connection *connection, unsigned statu
 
 /* How a file of the page goes out: packed where the browser takes that, and not again when it has
  * it. */
-/* Answers a GET or HEAD: 200, or 304 for who names its tag. */
-enum MHD_Result ek_http_file(struct MHD_Connection *connection, const struct ek_page_file *file);
 
 /* The HTTP side of a stage: health, metrics, API (libmicrohttpd; nobody else includes it).
  *

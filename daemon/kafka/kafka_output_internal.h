@@ -76,9 +76,6 @@ struct ek_output {
 
 rd_kafka_t *ek_output_client(struct ek_output *o);
 struct ek_kafka_watch *ek_output_watch(struct ek_output *o);
-/* Makes the clients anew, before anything was sent, where a topic takes less than they were made
- * for. */
-int ek_output_obey_limits(struct ek_output *o, struct ek_error *e);
 /* The time that it goes out with; 0: now. */
 int64_t ek_output_stamp(const struct ek_ticket *t);
 /* Whether the topic takes one of that size; EK_ELIMIT. What no batch can hold must not reach the

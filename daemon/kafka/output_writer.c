@@ -104,7 +104,8 @@ int ek_gate_open(struct ek_gate *g, struct ek_error *e)
     return rc;
 }
 
-void ek_gate_look(struct ek_gate *g, void (*look)(void *context), void *context)
+/* Runs `look` under the gate's lock. */
+static void ek_gate_look(struct ek_gate *g, void (*look)(void *context), void *context)
 {
     pthread_mutex_lock(&g->lock);
     look(context);

@@ -40,7 +40,5 @@ void ek_gate_shut(struct ek_gate *g);
 /* Passes what waits and opens; when that is enough with some still waiting, stays shut. On failure
  * the item that failed is released, the rest waits, and the gate stays shut. */
 int ek_gate_open(struct ek_gate *g, struct ek_error *e);
-/* Runs `look` under the gate's lock. */
-void ek_gate_look(struct ek_gate *g, void (*look)(void *context), void *context);
 
 #endif

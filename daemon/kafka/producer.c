@@ -308,7 +308,7 @@ static void free_clients(struct ek_output *o)
 
 /* The size of batches is for ever when a client is made, so this one, which has sent nothing yet,
  * goes where a topic takes less. */
-int ek_output_obey_limits(struct ek_output *o, struct ek_error *e)
+static int ek_output_obey_limits(struct ek_output *o, struct ek_error *e)
 {
     if (ek_limits_of(o->limits, EK_WRITES_DEAD) < (size_t)o->config->message_bytes)
         ek_log_write(o->watch.log, EK_LOG_INFO, "dead_letters_limited",

@@ -219,8 +219,11 @@ static int load(struct loading *l, const struct ek_assets *was, struct ek_error 
     return rc;
 }
 
-void ek_reload_run(struct ek_reload *r, struct ek_stage *stage, const struct ek_config *running,
-                   bool begin_anew, const char *who)
+/* `running`: the configuration of the stage, from a file, which stays in force but for what is
+ * reloadable. begin_anew: rules with other `segments` or another `baseline` are no fault. who:
+ * asked for it; NULL: not said. */
+static void ek_reload_run(struct ek_reload *r, struct ek_stage *stage,
+                          const struct ek_config *running, bool begin_anew, const char *who)
 {
     struct loading l = {.r = r, .running = running, .begin_anew = begin_anew};
     struct ek_error e;
@@ -237,7 +240,7 @@ void ek_reload_run(struct ek_reload *r, struct ek_stage *stage, const struct ek_
     ek_config_free(l.fresh);
 }
 
-void ek_reload_release(struct ek_reload *r)
+static void ek_reload_release(struct ek_reload *r)
 {
     ek_error_list_release(&r->faults);
     ek_error_list_release(&r->notes);

@@ -21,13 +21,6 @@ struct ek_reload {
     struct ek_tokens *tokens;    /* as the file has them now; NULL: none is named */
 };
 
-/* `running`: the configuration of the stage, from a file, which stays in force but for what is
- * reloadable. begin_anew: rules with other `segments` or another `baseline` are no fault. who:
- * asked for it; NULL: not said. */
-void ek_reload_run(struct ek_reload *r, struct ek_stage *stage, const struct ek_config *running,
-                   bool begin_anew, const char *who);
-void ek_reload_release(struct ek_reload *r);
-
 /* What a running stage can be told that takes its time: a reload of rules, profile and model.
  *
  * A reload reads the configuration file again and what it names, beside what is in use, and is done

@@ -37,6 +37,8 @@ static int add(const char *class, const char *state, int count, struct ek_buf *o
                          state, count);
 }
 
+static void ek_journal_plan_modes(struct ek_journal *j, int count[EK_MODE_COUNT]);
+
 static int add_plan(struct ek_journal *j, struct ek_buf *out)
 {
     int count[EK_MODE_COUNT];
@@ -367,7 +369,8 @@ size_t ek_journal_open(struct ek_journal *j)
     return n;
 }
 
-void ek_journal_plan_modes(struct ek_journal *j, int count[EK_MODE_COUNT])
+/* How many cells of the plan in force have an action that changes scores, by mode. */
+static void ek_journal_plan_modes(struct ek_journal *j, int count[EK_MODE_COUNT])
 {
     memset(count, 0, EK_MODE_COUNT * sizeof *count);
     pthread_mutex_lock(&j->lock);

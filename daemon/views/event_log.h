@@ -71,8 +71,6 @@ struct ek_journal_view {
 int ek_journal_look(struct ek_journal *j,
                     int (*look)(void *context, const struct ek_journal_view *v), void *context);
 size_t ek_journal_open(struct ek_journal *j);
-/* How many cells of the plan in force have an action that changes scores, by mode. */
-void ek_journal_plan_modes(struct ek_journal *j, int count[EK_MODE_COUNT]);
 
 /* The open findings as Prometheus text: how many, of which class, and the age of the oldest;
  * and how much the plan acts on. */

@@ -107,6 +107,8 @@ static int read_transform(struct ek_model *m, yyjson_val *d, struct ek_error *e)
     return EK_OK;
 }
 
+static int ek_model_trained_read(struct ek_model *m, yyjson_val *d, struct ek_error *e);
+
 static int read_description(struct ek_model *m, yyjson_val *d, struct ek_error *e)
 {
     int version = 0, code;
@@ -248,6 +250,8 @@ static void write_statistics(struct ek_json_writer *w, const struct ek_model *m)
     ek_json_close(w, '}');
 }
 
+static void ek_model_trained_write(const struct ek_model *m, struct ek_json_writer *w);
+
 static void write_description(struct ek_json_writer *w, const struct ek_model *m)
 {
     ek_json_open(w, NULL, '{');
@@ -349,7 +353,8 @@ static int read_origin(struct ek_trained *t, yyjson_val *d, struct ek_error *e)
     return EK_OK;
 }
 
-int ek_model_trained_read(struct ek_model *m, yyjson_val *d, struct ek_error *e)
+/* `trained` of the description, which may be NULL: nothing is known then. */
+static int ek_model_trained_read(struct ek_model *m, yyjson_val *d, struct ek_error *e)
 {
     int code;
     if (!d)
@@ -369,7 +374,8 @@ static void write_routed(const struct ek_model *m, struct ek_json_writer *w)
     ek_json_close(w, ']');
 }
 
-void ek_model_trained_write(const struct ek_model *m, struct ek_json_writer *w)
+/* Append the member `trained`. */
+static void ek_model_trained_write(const struct ek_model *m, struct ek_json_writer *w)
 {
     char seed[21], hash[17];
     const struct ek_trained *t = &m->trained;

@@ -25,11 +25,6 @@ int ek_model_arrays(struct ek_model *m, struct ek_model_array *arrays);
 /* Checks the numbers against their bounds and sets deep_inputs. */
 int ek_model_shape_check(struct ek_model *m, enum ek_code code, struct ek_error *e);
 
-/* `trained` of the description, which may be NULL: nothing is known then. */
-int ek_model_trained_read(struct ek_model *m, yyjson_val *d, struct ek_error *e);
-/* Append the member `trained`. */
-void ek_model_trained_write(const struct ek_model *m, struct ek_json_writer *w);
-
 const char *ek_log_input_name(enum ek_log_input l);
 int ek_log_input_parse(const char *name);
 

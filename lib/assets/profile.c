@@ -265,6 +265,8 @@ static int add_description(struct ek_tensors *t, const struct ek_profile *p)
     return rc;
 }
 
+static int ek_profile_add_categories(struct ek_tensors *t, const struct ek_profile *p);
+
 int ek_profile_save(const struct ek_profile *p, const char *path, struct ek_error *e)
 {
     struct ek_tensors *t = NULL;
@@ -380,6 +382,11 @@ static int read_sketches(const struct ek_tensors *t, struct ek_profile *p, const
     }
     return rc;
 }
+
+static int ek_profile_read_categories(const struct ek_tensors *t, struct ek_profile *p,
+                                      struct ek_error *e);
+
+static const char *ek_profile_fault(const struct ek_profile *p);
 
 static int read_all(const struct ek_tensors *t, struct ek_profile *p, const char *path,
                     struct ek_error *e)
@@ -549,7 +556,10 @@ static const char *fault_of_category(const struct ek_category_table *t)
     return within(t->unknown, strata, 0, 1) ? NULL : "category_unknown";
 }
 
-const char *ek_profile_fault(const struct ek_profile *p)
+/* Name of the first array, in the file's words, that holds what no training gives (not finite, out
+ * of range, names out of order); NULL when all is well. The detector divides by some of these and
+ * looks names up by halving, so a damaged file must not come that far. */
+static const char *ek_profile_fault(const struct ek_profile *p)
 {
     size_t features = (size_t)p->features, strata = (size_t)p->strata;
     const char *fault = NULL;
@@ -652,7 +662,7 @@ static void fill(const struct ek_profile *p, uint64_t *offset, float *value, flo
     }
 }
 
-int ek_profile_add_categories(struct ek_tensors *t, const struct ek_profile *p)
+static int ek_profile_add_categories(struct ek_tensors *t, const struct ek_profile *p)
 {
     size_t features = (size_t)p->features, strata = (size_t)p->strata, values = values_of(p);
     const size_t shape[ARRAYS][2] = {
@@ -699,7 +709,10 @@ static int sound(const uint64_t *offset, size_t features, size_t values, size_t 
     return 1;
 }
 
-int ek_profile_read_categories(const struct ek_tensors *t, struct ek_profile *p, struct ek_error *e)
+/* The tables of category features; nothing where there is none. EK_ENOMEM, and when reading
+ * EK_EFORMAT. */
+static int ek_profile_read_categories(const struct ek_tensors *t, struct ek_profile *p,
+                                      struct ek_error *e)
 {
     const struct ek_tensor *array[ARRAYS];
     size_t features = (size_t)p->features, strata = (size_t)p->strata;

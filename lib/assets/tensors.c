@@ -22,7 +22,8 @@ const struct ek_dtype_row *ek_dtype_row(enum ek_dtype d)
     return &DTYPES[d];
 }
 
-int ek_dtype_parse(const char *name)
+/* -1 for a type that is not supported. */
+static int ek_dtype_parse(const char *name)
 {
     for (int i = 0; i < DTYPE_COUNT; i++)
         if (!strcmp(DTYPES[i].name, name))

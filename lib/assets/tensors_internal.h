@@ -24,7 +24,5 @@ struct ek_dtype_row {
 };
 
 const struct ek_dtype_row *ek_dtype_row(enum ek_dtype d);
-/* -1 for a type that is not supported. */
-int ek_dtype_parse(const char *name);
 
 #endif

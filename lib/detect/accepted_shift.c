@@ -20,7 +20,7 @@ static const char *place_text(const struct ek_accept_place *at, char text[PLACE_
     return text;
 }
 
-int ek_accept_too_early(const struct ek_accept_place *at, struct ek_error *e)
+static int ek_accept_too_early(const struct ek_accept_place *at, struct ek_error *e)
 {
     char place[PLACE_BYTES];
     return ek_fail(e, EK_ESTATE,

@@ -26,7 +26,6 @@ int ek_accept_check(const struct ek_accept_change *c, struct ek_error *e);
 /* Each fails, with EK_ESTATE or EK_ELIMIT: the change is only suspected; there is none that is
  * confirmed, near: where there is one of the feature, or NULL; there are as many as can be; there
  * is none of that version. */
-int ek_accept_too_early(const struct ek_accept_place *at, struct ek_error *e);
 int ek_accept_nothing(const struct ek_accept_place *at, const struct ek_accept_place *near,
                       struct ek_error *e);
 int ek_accept_no_room(struct ek_error *e);

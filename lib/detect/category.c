@@ -93,6 +93,8 @@ static int keep_heaviest(struct ek_category_share *top, int count, int most,
     return full ? count : count + 1;
 }
 
+static float ek_category_fall(float usual);
+
 /* The values whose fall says something. */
 static void find_heavy(struct ek_category *k)
 {
@@ -266,12 +268,13 @@ struct ek_category_usual ek_category_usual(const struct ek_category *k, int cell
     return (struct ek_category_usual){fminf(trained, lately), fmaxf(trained, lately)};
 }
 
-float ek_category_rise(float usual)
+/* What a share must pass for news, and what it must fall below; 0 where it would not be missed. */
+static float ek_category_rise(float usual)
 {
     return fminf(fmaxf(SHARE_RATIO * usual, usual + SHARE_MOVE), 1 - SHARE_ROOM * (1 - usual));
 }
 
-float ek_category_fall(float usual)
+static float ek_category_fall(float usual)
 {
     return usual < GONE_USUAL ? 0 : usual / GONE_RATIO;
 }

@@ -46,9 +46,6 @@ struct ek_category_usual {
 };
 struct ek_category_usual ek_category_usual(const struct ek_category *k, int cell, int value,
                                            int stratum);
-/* What a share must pass for news, and what it must fall below; 0 where it would not be missed. */
-float ek_category_rise(float usual);
-float ek_category_fall(float usual);
 
 static inline const struct ek_category_row *ek_category_row_at(const struct ek_category *k,
                                                                uint64_t row)

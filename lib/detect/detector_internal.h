@@ -252,9 +252,6 @@ struct ek_snap_bounds {
 };
 void ek_episode_snap(struct ek_episode *e, struct ek_snap *s, const struct ek_snap_bounds *b);
 void ek_detector_rebases_snap(struct ek_detector *d, struct ek_snap *s);
-void ek_episodes_snap(struct ek_detector *d, struct ek_snap *s);
-void ek_findings_snap(struct ek_detector *d, struct ek_snap *s);
-void ek_category_changes_snap(struct ek_category_change *change, int *count, struct ek_snap *s);
 
 /* How many more episodes can be opened. */
 int ek_episodes_room(const struct ek_detector *d);
@@ -295,14 +292,6 @@ enum ek_recovery {
     EK_OVER,
     EK_GOES_ON /* in some segment values, which have been handed it over */
 };
-/* One more list of a confirmed episode. */
-enum ek_recovery ek_recovered(struct ek_detector *d, struct ek_episode *e,
-                              const struct ek_list_stats *record, float residual,
-                              const float *query);
-
-/* Number of the query feature that is the episode's factor, list by list; -1 when it is one number.
- * `w` is the episode's window, before and after. */
-int ek_factor_feature(struct ek_detector *d, const struct ek_episode *e, struct ek_window *w);
 
 enum ek_attribution {
     EK_STAYS,      /* where it is: no segment dimension explains it better */

@@ -67,6 +67,9 @@ static void numbers_snap(struct ek_finding *f, struct ek_snap *s)
     f->passing = flags >> 1;
 }
 
+static void ek_category_changes_snap(struct ek_category_change *change, int *count,
+                                     struct ek_snap *s);
+
 /* No cell changes hands while a finding waits: its value is that of its cell. */
 static void finding_snap(struct ek_detector *d, struct ek_finding *f, struct ek_snap *s)
 {
@@ -83,7 +86,7 @@ static void finding_snap(struct ek_detector *d, struct ek_finding *f, struct ek_
     f->value = ek_cells_value(d->cells, f->cell);
 }
 
-void ek_findings_snap(struct ek_detector *d, struct ek_snap *s)
+static void ek_findings_snap(struct ek_detector *d, struct ek_snap *s)
 {
     ek_snap_u64(s, &d->findings);
     ek_snap_u64(s, &d->fetched);
@@ -126,7 +129,8 @@ static void diagnosis_snap(struct ek_diagnosis *g, struct ek_snap *s)
     ek_snap_int(s, &g->lists, 0, EK_HISTORY);
 }
 
-void ek_category_changes_snap(struct ek_category_change *change, int *count, struct ek_snap *s)
+static void ek_category_changes_snap(struct ek_category_change *change, int *count,
+                                     struct ek_snap *s)
 {
     ek_snap_int(s, count, 0, EK_CATEGORY_CHANGES);
     for (int i = 0; i < *count; i++) {
@@ -210,7 +214,7 @@ static void one_snap(struct ek_detector *d, struct ek_episode *e, struct ek_snap
     }
 }
 
-void ek_episodes_snap(struct ek_detector *d, struct ek_snap *s)
+static void ek_episodes_snap(struct ek_detector *d, struct ek_snap *s)
 {
     ek_snap_u32(s, &d->episodes_ever);
     ek_snap_u32(s, &d->causes_ever);

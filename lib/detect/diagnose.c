@@ -60,7 +60,9 @@ static void slopes_before(struct ek_detector *d, const struct ek_episode *e)
     }
 }
 
-int ek_factor_feature(struct ek_detector *d, const struct ek_episode *e, struct ek_window *w)
+/* Number of the query feature that is the episode's factor, list by list; -1 when it is one number.
+ * `w` is the episode's window, before and after. */
+static int ek_factor_feature(struct ek_detector *d, const struct ek_episode *e, struct ek_window *w)
 {
     const float *density = ek_profile_density(d->profile, e->feature);
     double best = e->diagnosis.level.gain_ln + GAIN;

@@ -167,8 +167,10 @@ static int looks_normal(struct ek_detector *d, struct ek_episode *e,
     return e->recovery >= EK_RECOVERY_LISTS;
 }
 
-enum ek_recovery ek_recovered(struct ek_detector *d, struct ek_episode *e,
-                              const struct ek_list_stats *record, float r, const float *query)
+/* One more list of a confirmed episode. */
+static enum ek_recovery ek_recovered(struct ek_detector *d, struct ek_episode *e,
+                                     const struct ek_list_stats *record, float r,
+                                     const float *query)
 {
     if (looks_normal(d, e, record, r, query) && !e->relieved) {
         e->relieved = 1;

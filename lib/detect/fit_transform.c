@@ -50,7 +50,8 @@ void ek_told_settle(struct ek_told *t)
     densities_of(t, t->level, t->move, t->normal);
 }
 
-double ek_explain_penalty(const struct ek_told *t, int numbers)
+/* Half a ln(lists) for each free number. */
+static double ek_explain_penalty(const struct ek_told *t, int numbers)
 {
     return .5 * numbers * log(t->lists > 1 ? t->lists : 1);
 }

@@ -51,9 +51,6 @@ struct ek_explanation ek_explain_shape(const struct ek_told *t);
  * the same number of items and the same training have the same `typical` and `sd`. */
 struct ek_explanation ek_explain_items(const struct ek_told *t);
 
-/* Half a ln(lists) for each free number. */
-double ek_explain_penalty(const struct ek_told *t, int numbers);
-
 /* The law of the spread: a normal one, and some lists that follow none. */
 #define EK_UNEXPLAINED  .02 /* of the lists */
 #define EK_SPREAD_RANGE 8.  /* ln, over which those are spread evenly */

@@ -77,7 +77,7 @@ int ek_list_bets_new(struct ek_bet_list **out, const struct ek_bet_tables *table
     return EK_OK;
 }
 
-int ek_list_bets_beside(struct ek_bet_list **out, const struct ek_bet_list *with)
+static int ek_list_bets_beside(struct ek_bet_list **out, const struct ek_bet_list *with)
 {
     struct owner *o = ek_calloc(1, sizeof *o);
     if (!o)

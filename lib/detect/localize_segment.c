@@ -210,8 +210,9 @@ static double subsets_ln(int values, int chosen)
     return lgamma(values + 1) - lgamma(chosen + 1) - lgamma(values - chosen + 1);
 }
 
-void ek_split_by(struct ek_detector *d, const struct ek_episode *e, const struct ek_window *w,
-                 int dimension, struct ek_split *out)
+/* The best split. */
+static void ek_split_by(struct ek_detector *d, const struct ek_episode *e,
+                        const struct ek_window *w, int dimension, struct ek_split *out)
 {
     int16_t of[EK_HISTORY];
     int hits;

@@ -51,8 +51,5 @@ void ek_split_lists(struct ek_detector *d, const struct ek_window *w, int dimens
 /* Evidence of each value under one change; gain is 0. */
 void ek_split_values(struct ek_detector *d, const struct ek_episode *e, const struct ek_change *c,
                      const struct ek_window *w, int dimension, struct ek_split *out);
-/* The best split. */
-void ek_split_by(struct ek_detector *d, const struct ek_episode *e, const struct ek_window *w,
-                 int dimension, struct ek_split *out);
 
 #endif

@@ -10,7 +10,9 @@ static struct ek_text text_of(const char *text)
     return text ? ek_text_of(text) : (struct ek_text){NULL, 0};
 }
 
-int ek_accepts_hold(struct ek_detector *into, const struct ek_detector *from)
+/* Values that have an accept there get a cell here, and hold it: before the cells are merged. One
+ * for which there is no room loses it. EK_ENOMEM. */
+static int ek_accepts_hold(struct ek_detector *into, const struct ek_detector *from)
 {
     int rc = EK_OK, here;
     for (int i = 0; i < from->rebases.count && !rc; i++) {
@@ -77,8 +79,9 @@ static void take_over(struct ek_detector *into, struct ek_rebase one, const stru
     ek_accept_evidence(into, &one);
 }
 
-void ek_accepts_merge(struct ek_detector *into, const struct ek_detector *from,
-                      const struct ek_row_order *o, const int16_t *to)
+/* Behind the rows, before the changes. to: numbers of the cells from there, here. */
+static void ek_accepts_merge(struct ek_detector *into, const struct ek_detector *from,
+                             const struct ek_row_order *o, const int16_t *to)
 {
     struct ek_rebases *r = &into->rebases;
     const int own = r->count;
@@ -97,8 +100,10 @@ void ek_accepts_merge(struct ek_detector *into, const struct ek_detector *from,
         r->version = from->rebases.version;
 }
 
-bool ek_accepts_end(const struct ek_detector *into, const struct ek_detector *from,
-                    const int16_t *to, struct ek_episode *e)
+/* A change from there, in the terms of here, behind ek_accepts_merge: whether an accept of here has
+ * made it none. Its level is against what is normal here then. */
+static bool ek_accepts_end(const struct ek_detector *into, const struct ek_detector *from,
+                           const int16_t *to, struct ek_episode *e)
 {
     bool moved, ends = false;
     for (int i = 0; i < into->rebases.count && !ends; i++)
@@ -225,8 +230,9 @@ static void merge_changes_take_over(struct numbering *n, int place, const struct
         ek_episode_tell_dismissed(d, &e, EK_OTHER_NORMAL);
 }
 
-void ek_changes_merge(struct ek_detector *into, const struct ek_detector *from,
-                      const struct ek_row_order *o, const int16_t *to)
+/* Rows are those of the new order from here on. to: cells of `from`, here. */
+static void ek_changes_merge(struct ek_detector *into, const struct ek_detector *from,
+                             const struct ek_row_order *o, const int16_t *to)
 {
     struct numbering n = {.into = into, .from = from};
     for (int i = 0; i < into->episodes; i++)

@@ -8,21 +8,7 @@
 #include "detect/detector_internal.h"
 #include "detect/history.h"
 
-/* Values that have an accept there get a cell here, and hold it: before the cells are merged. One
- * for which there is no room loses it. EK_ENOMEM. */
-int ek_accepts_hold(struct ek_detector *into, const struct ek_detector *from);
-/* Behind the rows, before the changes. to: numbers of the cells from there, here. */
-void ek_accepts_merge(struct ek_detector *into, const struct ek_detector *from,
-                      const struct ek_row_order *o, const int16_t *to);
-/* A change from there, in the terms of here, behind ek_accepts_merge: whether an accept of here has
- * made it none. Its level is against what is normal here then. */
-bool ek_accepts_end(const struct ek_detector *into, const struct ek_detector *from,
-                    const int16_t *to, struct ek_episode *e);
-
 /* The open changes of two detectors, whose lists have come in one order, united; internal. */
-/* Rows are those of the new order from here on. to: cells of `from`, here. */
-void ek_changes_merge(struct ek_detector *into, const struct ek_detector *from,
-                      const struct ek_row_order *order, const int16_t *to);
 
 /* Two detectors as one: what each has learnt of its part of the traffic.
  *

@@ -63,7 +63,7 @@ static struct ek_fleet_instance *one_more(struct ek_fleet_instances *s, int64_t 
     return gone;
 }
 
-int ek_fleet_instances_number(const struct ek_fleet_instances *s, struct ek_text name)
+static int ek_fleet_instances_number(const struct ek_fleet_instances *s, struct ek_text name)
 {
     for (int i = 0; i < s->count; i++)
         if (!ek_text_compare(name, s->instance[i].name))
@@ -158,7 +158,8 @@ static void forget_former(struct ek_fleet_instance *i, const struct ek_finding *
         }
 }
 
-int ek_fleet_instance_finding(struct ek_fleet_instance *i, const struct ek_finding *f)
+/* One more finding of the newest tick. EK_ENOMEM. */
+static int ek_fleet_instance_finding(struct ek_fleet_instance *i, const struct ek_finding *f)
 {
     forget_former(i, f);
     if (i->findings == i->room) {
@@ -178,7 +179,7 @@ static bool alive(const struct ek_fleet_instance *i, int64_t clock_ms)
     return i->newest && clock_ms - i->heard_ms <= EK_FLEET_GONE_MS;
 }
 
-int ek_fleet_instances_alive(const struct ek_fleet_instances *s, int64_t clock_ms)
+static int ek_fleet_instances_alive(const struct ek_fleet_instances *s, int64_t clock_ms)
 {
     int count = 0;
     for (int i = 0; i < s->count; i++)
@@ -205,7 +206,7 @@ static int by_time(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-int64_t ek_fleet_instances_time_ms(const struct ek_fleet_instances *s, int64_t clock_ms)
+static int64_t ek_fleet_instances_time_ms(const struct ek_fleet_instances *s, int64_t clock_ms)
 {
     int64_t time[EK_FLEET_INSTANCES_MAX];
     int count = 0;
@@ -219,8 +220,9 @@ int64_t ek_fleet_instances_time_ms(const struct ek_fleet_instances *s, int64_t c
     return highest < most ? highest : most;
 }
 
-size_t ek_fleet_instances_finding(const struct ek_fleet_instances *s, size_t at, int64_t clock_ms,
-                                  struct ek_finding *out, int *instance, uint64_t *normal)
+static size_t ek_fleet_instances_finding(const struct ek_fleet_instances *s, size_t at,
+                                         int64_t clock_ms, struct ek_finding *out, int *instance,
+                                         uint64_t *normal)
 {
     for (; at < (size_t)s->count * EK_EPISODES_MAX; at++) {
         const struct ek_fleet_instance *i = &s->instance[at / EK_EPISODES_MAX];

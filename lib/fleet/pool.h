@@ -110,18 +110,11 @@ void ek_fleet_instances_free(struct ek_fleet_instances *s);
  * no room. */
 struct ek_fleet_instance *ek_fleet_instances_find(struct ek_fleet_instances *s, struct ek_text name,
                                                   int64_t clock_ms);
-int ek_fleet_instances_number(const struct ek_fleet_instances *s, struct ek_text name);
 enum ek_fleet_arrival ek_fleet_instance_arrives(struct ek_fleet_instance *i,
                                                 const struct ek_fleet_head *head, int64_t clock_ms);
-/* One more finding of the newest tick. EK_ENOMEM. */
-int ek_fleet_instance_finding(struct ek_fleet_instance *i, const struct ek_finding *f);
 
 /* As in guard/fleet_pool.h; *normal: version of what is normal that the finding is held against. */
-int ek_fleet_instances_alive(const struct ek_fleet_instances *s, int64_t clock_ms);
 size_t ek_fleet_instances_shared(const struct ek_fleet_instances *s, size_t at, int64_t clock_ms,
                                  const char **name);
-int64_t ek_fleet_instances_time_ms(const struct ek_fleet_instances *s, int64_t clock_ms);
-size_t ek_fleet_instances_finding(const struct ek_fleet_instances *s, size_t at, int64_t clock_ms,
-                                  struct ek_finding *out, int *instance, uint64_t *normal);
 
 #endif

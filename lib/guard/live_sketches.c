@@ -40,6 +40,8 @@ static int fail(struct ek_error *e)
     return ek_fail(e, EK_ENOMEM, "no memory for the sketches of the traffic");
 }
 
+static void ek_values_of(const struct ek_sketch *s, struct ek_values *out);
+
 int ek_traffic_new(struct ek_traffic **out, const struct ek_profile *p,
                    const struct ek_rules *rules, const struct ek_cells *cells, struct ek_error *e)
 {
@@ -272,6 +274,10 @@ static void find_reference(struct ek_traffic *t, int cell, int feature, struct r
     out->accepted.factor = exp(shift_ln);
 }
 
+static void ek_feature_view_of(const struct ek_sketch *s, uint64_t lists,
+                               const struct ek_bins *bins, const struct ek_sketch *reference,
+                               const struct ek_values *training, struct ek_feature_view *out);
+
 int ek_traffic_view(struct ek_traffic *t, int cell, int feature,
                     struct ek_feature_view out[EK_SPANS])
 {
@@ -323,7 +329,7 @@ enum { DIGITS = 6 };
 
 const double ek_quantile_share[EK_QUANTILES] = {0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99};
 
-void ek_values_of(const struct ek_sketch *s, struct ek_values *out)
+static void ek_values_of(const struct ek_sketch *s, struct ek_values *out)
 {
     struct ek_sketch_summary sum;
     ek_sketch_summarize(s, &sum);
@@ -338,9 +344,9 @@ void ek_values_of(const struct ek_sketch *s, struct ek_values *out)
     ek_sketch_quantiles(s, ek_quantile_share, EK_QUANTILES, out->quantile);
 }
 
-void ek_feature_view_of(const struct ek_sketch *s, uint64_t lists, const struct ek_bins *bins,
-                        const struct ek_sketch *reference, const struct ek_values *training,
-                        struct ek_feature_view *out)
+static void ek_feature_view_of(const struct ek_sketch *s, uint64_t lists,
+                               const struct ek_bins *bins, const struct ek_sketch *reference,
+                               const struct ek_values *training, struct ek_feature_view *out)
 {
     out->accepted = (struct ek_accepted_view){.factor = 1};
     out->lists = lists;

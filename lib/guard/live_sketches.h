@@ -48,10 +48,6 @@ struct ek_feature_view {
     struct ek_accepted_view accepted;
 };
 
-void ek_values_of(const struct ek_sketch *s, struct ek_values *out);
-void ek_feature_view_of(const struct ek_sketch *s, uint64_t lists, const struct ek_bins *bins,
-                        const struct ek_sketch *reference, const struct ek_values *training,
-                        struct ek_feature_view *out);
 /* How far psi is above what chance makes of that many items; -inf without items. For sorting. */
 double ek_feature_view_moved(const struct ek_feature_view *v);
 /* Appends a JSON object. EK_ENOMEM. */

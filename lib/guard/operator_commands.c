@@ -49,8 +49,9 @@ static int no_segment(const struct ek_rules *rules, const char *segment, struct 
     return mark(e);
 }
 
-int ek_guard_check_segment(const struct ek_guard *g, const char *segment, const char *value,
-                           struct ek_error *e)
+/* Whether lists may have that segment and value; segment NULL: all do. */
+static int ek_guard_check_segment(const struct ek_guard *g, const char *segment, const char *value,
+                                  struct ek_error *e)
 {
     const struct ek_rules *rules = g->assets->rules;
     int d = 0;
@@ -96,7 +97,8 @@ static int check_text(const char *what, const char *text, size_t most, struct ek
                : EK_OK;
 }
 
-int ek_guard_check_person(const char *author, const char *reason, struct ek_error *e)
+/* Who says it and why, NULL where it is not said: at most so many bytes (data/rules.h). */
+static int ek_guard_check_person(const char *author, const char *reason, struct ek_error *e)
 {
     int rc = check_text("author", author, EK_AUTHOR_BYTES, e);
     return rc ? rc : check_text("reason", reason, EK_REASON_BYTES, e);

@@ -7,7 +7,8 @@
 #include <math.h>
 #include <string.h>
 
-void ek_json_add_said(struct ek_json_writer *w, const char *key, const char *text)
+/* Add what an actor has given as a text: null if it is NULL or empty. */
+static void ek_json_add_said(struct ek_json_writer *w, const char *key, const char *text)
 {
     ek_json_add_text(w, key, text && *text ? text : NULL);
 }

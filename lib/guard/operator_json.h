@@ -12,8 +12,6 @@
 struct ek_guard;
 
 struct ek_control_pinned;
-/* Add what an actor has given as a text: null if it is NULL or empty. */
-void ek_json_add_said(struct ek_json_writer *w, const char *key, const char *text);
 /* Add a pin as an object. */
 void ek_json_add_pin(struct ek_json_writer *w, const struct ek_control_pinned *p);
 /* Appends those in force as a JSON array (docs/operations.md): those of people first. EK_ENOMEM. */

@@ -28,6 +28,11 @@ static int check_limits(struct ek_codec_limits *l, struct ek_error *e)
     return EK_OK;
 }
 
+static int ek_names_build(struct ek_names *n, const struct ek_feature *const *features, int count);
+
+static int ek_fields_build(struct ek_codec *c, const struct ek_mapping *mapping,
+                           struct ek_error *e);
+
 static int build(struct ek_codec *c, const struct ek_mapping *mapping, struct ek_error *e)
 {
     const struct ek_manifest *m = c->manifest;
@@ -61,6 +66,10 @@ int ek_codec_new(struct ek_codec **out, const struct ek_manifest *m,
         *out = c;
     return rc;
 }
+
+static void ek_names_release(struct ek_names *n);
+
+static void ek_fields_release(struct ek_codec *c);
 
 void ek_codec_free(struct ek_codec *c)
 {
@@ -153,7 +162,7 @@ static int add_paths(struct ek_codec *c, int *first, const struct wanted *wanted
     return rc;
 }
 
-int ek_fields_build(struct ek_codec *c, const struct ek_mapping *mapping, struct ek_error *e)
+static int ek_fields_build(struct ek_codec *c, const struct ek_mapping *mapping, struct ek_error *e)
 {
     static const struct ek_mapping usual = {0};
     const struct ek_mapping *m = mapping ? mapping : &usual;
@@ -197,13 +206,15 @@ int ek_fields_build(struct ek_codec *c, const struct ek_mapping *mapping, struct
     return rc;
 }
 
-void ek_fields_release(struct ek_codec *c)
+/* Compiles the mapping into c->fields. EK_ECONFIG, EK_ENOMEM; what was made is released by
+ * ek_codec_free. */
+static void ek_fields_release(struct ek_codec *c)
 {
     for (int i = 0; i < c->field_count; i++)
         ek_free(c->fields[i].path);
 }
 
-int ek_names_build(struct ek_names *n, const struct ek_feature *const *features, int count)
+static int ek_names_build(struct ek_names *n, const struct ek_feature *const *features, int count)
 {
     size_t size = 4;
     while (size < 2 * (size_t)count)
@@ -227,7 +238,7 @@ int ek_names_build(struct ek_names *n, const struct ek_feature *const *features,
     return EK_OK;
 }
 
-void ek_names_release(struct ek_names *n)
+static void ek_names_release(struct ek_names *n)
 {
     ek_free(n->slots);
     ek_free(n->lengths);

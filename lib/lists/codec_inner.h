@@ -123,16 +123,6 @@ static inline int ek_encode_list_items(const struct ek_encode *w)
     return ek_query_is_part(w->q) ? w->q->list_items : 0;
 }
 
-/* The JSON of a message, appended to `out`; on failure a part of it may stand there. */
-int ek_encode_json(const struct ek_encode *w, struct ek_buf *out);
-
-/* Compiles the mapping into c->fields. EK_ECONFIG, EK_ENOMEM; what was made is released by
- * ek_codec_free. */
-int ek_fields_build(struct ek_codec *c, const struct ek_mapping *mapping, struct ek_error *e);
-void ek_fields_release(struct ek_codec *c);
-
-int ek_names_build(struct ek_names *n, const struct ek_feature *const *features, int count);
-void ek_names_release(struct ek_names *n);
 /* Number of a name, -1 when there is none. */
 int ek_names_find(const struct ek_names *n, struct ek_text name);
 
@@ -178,21 +168,5 @@ extern const struct ek_words ek_words_msgpack, ek_words_json;
 const char *ek_decode_kind(const struct ek_decode *d, enum ek_wire_kind kind);
 /* Fails for what a primitive reported. */
 int ek_decode_wire_fail(struct ek_decode *d, enum ek_wire_result result);
-int ek_decode_head(struct ek_decode *d, struct ek_head *h);
-/* The key of a map, which must be text. */
-int ek_decode_key(struct ek_decode *d, struct ek_text *key);
-/* Passes over a value that nobody wants. */
-int ek_decode_skip(struct ek_decode *d);
-/* The same for one whose head was read already: it began at `start`. */
-int ek_decode_skip_from(struct ek_decode *d, const uint8_t *start);
-
-/* The fields of a part of a list. */
-int ek_decode_list_items(struct ek_decode *d);
-int ek_decode_log_means(struct ek_decode *d);
-/* Holds them against the items, when all is read. */
-int ek_decode_whole(struct ek_decode *d);
-
-/* Reads an array, bin or map of `count` numbers into row[count]. */
-int ek_decode_values(struct ek_decode *d, const struct ek_names *names, float *row, int count);
 
 #endif

@@ -7,6 +7,8 @@
 
 #include <math.h>
 
+static int ek_decode_head(struct ek_decode *d, struct ek_head *h);
+
 /* Marks the entries of a row that a map has not filled yet: a NaN that no arithmetic makes. Should
  * a message carry just this one, it is missing all the same. */
 static const uint32_t UNSEEN = 0x7fe5e11eu;
@@ -65,6 +67,8 @@ static void read_bin(struct ek_wire *w, float *row, size_t count)
     w->p += 4 * count;
 }
 
+static int ek_decode_key(struct ek_decode *d, struct ek_text *key);
+
 /* The next key as a feature's number, -1 for a name nobody knows, which then stands in d->key.
  * Writers keep their order from item to item, mostly that of the manifest: `guess` is tried first.
  */
@@ -82,6 +86,8 @@ static int read_name(struct ek_decode *d, const struct ek_names *names, int gues
         d->key.text = NULL;
     return EK_OK;
 }
+
+static int ek_decode_skip(struct ek_decode *d);
 
 static int read_entry(struct ek_decode *d, const struct ek_names *names, float *row, int *next)
 {
@@ -131,7 +137,9 @@ static bool take_bin16(struct ek_wire *w, float *row, size_t count)
     return true;
 }
 
-int ek_decode_values(struct ek_decode *d, const struct ek_names *names, float *row, int count)
+/* Reads an array, bin or map of `count` numbers into row[count]. */
+static int ek_decode_values(struct ek_decode *d, const struct ek_names *names, float *row,
+                            int count)
 {
     struct ek_head h;
     if (take_bin16(&d->w, row, (size_t)count))
@@ -158,7 +166,9 @@ int ek_decode_values(struct ek_decode *d, const struct ek_names *names, float *r
     }
 }
 
-int ek_decode_list_items(struct ek_decode *d)
+static int ek_decode_skip_from(struct ek_decode *d, const uint8_t *start);
+
+static int ek_decode_list_items(struct ek_decode *d)
 {
     static const double MOST = 1e9;
     const uint8_t *start = d->w.p;
@@ -196,7 +206,8 @@ static int read_mean(struct ek_decode *d, double *mean)
     return EK_OK;
 }
 
-int ek_decode_log_means(struct ek_decode *d)
+/* The fields of a part of a list. */
+static int ek_decode_log_means(struct ek_decode *d)
 {
     int count = d->c->manifest->routable_count;
     const uint8_t *start = d->w.p;
@@ -230,7 +241,8 @@ static int without_length(struct ek_decode *d)
                           m->query[m->query_count - 1]->name);
 }
 
-int ek_decode_whole(struct ek_decode *d)
+/* Holds them against the items, when all is read. */
+static int ek_decode_whole(struct ek_decode *d)
 {
     if (d->list_items < 0)
         return without_length(d);
@@ -243,19 +255,21 @@ int ek_decode_whole(struct ek_decode *d)
     return EK_OK;
 }
 
-int ek_decode_head(struct ek_decode *d, struct ek_head *h)
+static int ek_decode_head(struct ek_decode *d, struct ek_head *h)
 {
     enum ek_wire_result result = ek_wire_head(&d->w, h);
     return result ? ek_decode_wire_fail(d, result) : EK_OK;
 }
 
-int ek_decode_skip(struct ek_decode *d)
+/* Passes over a value that nobody wants. */
+static int ek_decode_skip(struct ek_decode *d)
 {
     enum ek_wire_result result = ek_wire_skip(&d->w, d->c->limits.depth);
     return result ? ek_decode_wire_fail(d, result) : EK_OK;
 }
 
-int ek_decode_skip_from(struct ek_decode *d, const uint8_t *start)
+/* The same for one whose head was read already: it began at `start`. */
+static int ek_decode_skip_from(struct ek_decode *d, const uint8_t *start)
 {
     d->w.p = start;
     return ek_decode_skip(d);
@@ -273,7 +287,8 @@ static struct ek_text take_text(struct ek_decode *d, const struct ek_head *h)
     return text;
 }
 
-int ek_decode_key(struct ek_decode *d, struct ek_text *key)
+/* The key of a map, which must be text. */
+static int ek_decode_key(struct ek_decode *d, struct ek_text *key)
 {
     struct ek_head h;
     int rc = ek_decode_head(d, &h);

@@ -182,6 +182,8 @@ static int encode_msgpack(const struct ek_encode *w, struct ek_buf *out)
     return sink.rc;
 }
 
+static int ek_encode_json(const struct ek_encode *w, struct ek_buf *out);
+
 static int encode(const struct ek_encode *w, struct ek_buf *out, struct ek_error *e)
 {
     const struct ek_manifest *m = w->m;
@@ -382,7 +384,8 @@ static void put_items(struct text *t, const struct ek_encode *w)
     word(t, "]");
 }
 
-int ek_encode_json(const struct ek_encode *w, struct ek_buf *out)
+/* The JSON of a message, appended to `out`; on failure a part of it may stand there. */
+static int ek_encode_json(const struct ek_encode *w, struct ek_buf *out)
 {
     struct text t = {out, EK_OK};
     bool first = true;

@@ -17,8 +17,9 @@
 
 enum { SHOWN_BYTES = 40 };
 
-int ek_letor_fail(const struct ek_letor_line *line, const char *at, struct ek_error *e,
-                  const char *format, ...)
+/* EK_EFORMAT at a place of the line. */
+static int ek_letor_fail(const struct ek_letor_line *line, const char *at, struct ek_error *e,
+                         const char *format, ...)
 {
     char message[sizeof e->message];
     va_list args;
@@ -35,7 +36,8 @@ static int letor_width(const struct ek_manifest *m)
     return last > m->width ? last : m->width;
 }
 
-int *ek_letor_slots(const struct ek_manifest *m)
+/* Slots of the indices 0 .. the highest of the manifest. NULL without memory. */
+static int *ek_letor_slots(const struct ek_manifest *m)
 {
     int width = letor_width(m);
     int *slots = ek_calloc((size_t)width + 1, sizeof *slots);
@@ -77,7 +79,8 @@ static int word_length(const char *p)
     return n;
 }
 
-int ek_letor_head(struct ek_letor_line *line, struct ek_error *e)
+/* Label and query id of line->text. EK_EFORMAT. */
+static int ek_letor_head(struct ek_letor_line *line, struct ek_error *e)
 {
     double label;
     const char *start = skip_space(line->text), *p = ek_decimal(start, &label);
@@ -162,8 +165,10 @@ static struct ek_text comment_id(const char *p)
     return (struct ek_text){length ? p : NULL, length};
 }
 
-int ek_letor_values(const struct ek_letor_line *line, const struct ek_manifest *m, const int *slots,
-                    float *item, float *query, struct ek_text *item_id, struct ek_error *e)
+/* The values into item [F] and query [M], which are zeroed first, and the comment's id. */
+static int ek_letor_values(const struct ek_letor_line *line, const struct ek_manifest *m,
+                           const int *slots, float *item, float *query, struct ek_text *item_id,
+                           struct ek_error *e)
 {
     memset(item, 0, (size_t)m->item_count * sizeof *item);
     memset(query, 0, (size_t)m->query_count * sizeof *query);

@@ -19,17 +19,6 @@ struct ek_letor_line {
     const char *values; /* where they begin */
 };
 
-/* Slots of the indices 0 .. the highest of the manifest. NULL without memory. */
-int *ek_letor_slots(const struct ek_manifest *m);
-/* Label and query id of line->text. EK_EFORMAT. */
-int ek_letor_head(struct ek_letor_line *line, struct ek_error *e);
-/* The values into item [F] and query [M], which are zeroed first, and the comment's id. */
-int ek_letor_values(const struct ek_letor_line *line, const struct ek_manifest *m, const int *slots,
-                    float *item, float *query, struct ek_text *item_id, struct ek_error *e);
-/* EK_EFORMAT at a place of the line. */
-int ek_letor_fail(const struct ek_letor_line *line, const char *at, struct ek_error *e,
-                  const char *format, ...) __attribute__((format(printf, 4, 5)));
-
 /* LETOR / SVMlight text: `label qid:N 1:v 2:v ... # id`, one item a line, a list's lines together.
  *
  * Invariants: indices are 1-based and rise; an absent index is 0 (not missing); an index the

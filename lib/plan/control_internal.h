@@ -73,21 +73,6 @@ void ek_control_pins_snap(struct ek_control *c, struct ek_snap *s, int features,
 
 /* control_rollouts.c: each wanted entry has a rollout that goes on, no other has. */
 void ek_control_follow_wanted(struct ek_control *c, int64_t time_ms);
-/* Lets all rollouts look; whether one has changed. Nothing while it is paused. */
-bool ek_control_look(struct ek_control *c, int64_t time_ms, uint64_t query);
-/* The mode of a feature in a cell, by the most specific word of the rules. */
-enum ek_mode ek_control_mode_of(const struct ek_control *c, int feature, int cell);
-const struct ek_feature_rule *ek_control_rule(const struct ek_control *c, int feature);
-
-/* control_earned.c: whether lists enough have shown the fault, the newest among them, to begin or
- * to go on; *credit: lists that its route may act on then. */
-bool ek_control_is_earned(const struct ek_control *c, const struct ek_finding *f, double *credit);
-/* For how long a fault that is gone has earned its route where nobody counts lists, by the time
- * that it went on and its share; INT64_MAX where they are counted, or it is not known. */
-int64_t ek_control_earned_ms(const struct ek_control *c, const struct ek_finding *f,
-                             int64_t time_ms);
-/* Takes out what has spent all; whether there was any. */
-bool ek_control_end_spent(struct ek_control *c);
 
 /* control_told.c: tells what has become of the plan, from `was` to the one in force. */
 int ek_control_tell(struct ek_control *c, const struct ek_plan *was,

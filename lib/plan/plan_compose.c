@@ -36,7 +36,8 @@ void ek_reach_free(struct ek_reach *r)
     ek_free(r);
 }
 
-void ek_reach_restart(struct ek_reach *r)
+/* Nothing acts any more. */
+static void ek_reach_restart(struct ek_reach *r)
 {
     memset(&r->now, 0, sizeof r->now);
     memset(&r->marked, 0, sizeof r->marked);
@@ -63,7 +64,7 @@ void ek_reach_list(struct ek_reach *r, const int16_t *cells, int count)
     r->lists++;
 }
 
-void ek_reach_add(struct ek_reach *r, int cell, int percent)
+static void ek_reach_add(struct ek_reach *r, int cell, int percent)
 {
     struct acting *a = &r->now;
     a->most = percent > a->most ? percent : a->most;
@@ -76,18 +77,20 @@ void ek_reach_add(struct ek_reach *r, int cell, int percent)
     }
 }
 
-double ek_reach_share(const struct ek_reach *r)
+/* 0..1. Without a list it is taken for the largest percentage. */
+static double ek_reach_share(const struct ek_reach *r)
 {
     double whole = (double)EK_PERCENT_WHOLE * (r->lists ? r->lists : 1);
     return (r->lists ? (double)r->now.sum : r->now.most) / whole;
 }
 
-void ek_reach_mark(struct ek_reach *r)
+/* What was added since the last mark, or restart, is taken back. */
+static void ek_reach_mark(struct ek_reach *r)
 {
     r->marked = r->now;
 }
 
-void ek_reach_back(struct ek_reach *r)
+static void ek_reach_back(struct ek_reach *r)
 {
     r->now = r->marked;
 }

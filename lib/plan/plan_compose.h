@@ -28,14 +28,6 @@ void ek_reach_clear(struct ek_reach *r);
 /* One more list; those below 0 are none. What is beyond the enum is left out. Before the first
  * ek_reach_add. */
 void ek_reach_list(struct ek_reach *r, const int16_t *cells, int count);
-/* Nothing acts any more. */
-void ek_reach_restart(struct ek_reach *r);
-void ek_reach_add(struct ek_reach *r, int cell, int percent);
-/* 0..1. Without a list it is taken for the largest percentage. */
-double ek_reach_share(const struct ek_reach *r);
-/* What was added since the last mark, or restart, is taken back. */
-void ek_reach_mark(struct ek_reach *r);
-void ek_reach_back(struct ek_reach *r);
 
 /* The plan in force, made from scratch of what findings want, what people and rules have pinned,
  * how far each route has been let, and the limits.

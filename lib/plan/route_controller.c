@@ -69,6 +69,9 @@ static enum ek_bound bound_of(enum ek_exceeds x)
     return bound[x];
 }
 
+static bool ek_control_is_earned(const struct ek_control *c, const struct ek_finding *f,
+                                 double *credit);
+
 /* As the rules have it; told only where too few lists have shown the fault, or none of late. */
 static struct ek_decision decide(const struct ek_control *c, const struct ek_finding *f)
 {
@@ -119,6 +122,8 @@ static struct ek_repair repair_of(const struct ek_finding *f)
     return (struct ek_repair){one ? f->factor : (double)NAN, by_list ? f->query_feature : -1};
 }
 
+static const struct ek_feature_rule *ek_control_rule(const struct ek_control *c, int feature);
+
 /* A fault whose figures waver about a bound lets its route end and asks again: that is the same
  * fault, in which a guardrail's word is final. */
 static struct ek_rollout *rollout_for(struct ek_control *c, const struct ek_finding *f,
@@ -154,6 +159,9 @@ static void want(struct ek_control *c, const struct ek_finding *f, struct ek_tre
                                          f->factor_low, f->factor_high, f->share};
 }
 
+static int64_t ek_control_earned_ms(const struct ek_control *c, const struct ek_finding *f,
+                                    int64_t time_ms);
+
 static void let_end(struct ek_control *c, const struct ek_finding *f, int64_t time_ms)
 {
     const struct ek_rollout *r = ek_control_rollout(c, f->feature, f->cell);
@@ -162,6 +170,8 @@ static void let_end(struct ek_control *c, const struct ek_finding *f, int64_t ti
     ek_plan_end(&c->wanted, f->feature, f->cell, time_ms,
                 earned_ms < hold_ms ? earned_ms : hold_ms);
 }
+
+static enum ek_mode ek_control_mode_of(const struct ek_control *c, int feature, int cell);
 
 /* Whether the route of a finding does anything; while all is paused, whether it did before. Where
  * nobody knows what was in force then, the rules say what would have been. */
@@ -343,6 +353,8 @@ static void note_limit(struct ek_control *c, const struct ek_composed *out, bool
     c->wanted_full = false;
 }
 
+static bool ek_control_end_spent(struct ek_control *c);
+
 /* ----------------------------------------------------------------- settling */
 
 /* Takes out what has ended. */
@@ -396,6 +408,8 @@ static void compose(struct ek_control *c, int64_t time_ms, struct ek_composed *o
     ek_control_keep(c);
 }
 
+static bool ek_control_look(struct ek_control *c, int64_t time_ms, uint64_t query);
+
 int ek_control_settle(struct ek_control *c, int64_t time_ms, uint64_t query, bool *changed)
 {
     struct ek_composed composed;
@@ -420,13 +434,14 @@ int ek_control_settle(struct ek_control *c, int64_t time_ms, uint64_t query, boo
 /* Lists between two looks: without lists there is no growth, and no verdict either. */
 enum { LOOK_LISTS = 32 };
 
-const struct ek_feature_rule *ek_control_rule(const struct ek_control *c, int feature)
+/* The mode of a feature in a cell, by the most specific word of the rules. */
+static const struct ek_feature_rule *ek_control_rule(const struct ek_control *c, int feature)
 {
     const struct ek_manifest *m = c->setup.manifest;
     return &c->setup.rules->feature[m->item[feature] - m->features];
 }
 
-enum ek_mode ek_control_mode_of(const struct ek_control *c, int feature, int cell)
+static enum ek_mode ek_control_mode_of(const struct ek_control *c, int feature, int cell)
 {
     const struct ek_control_cells *cells = &c->setup.cells;
     const struct ek_manifest *m = c->setup.manifest;
@@ -512,7 +527,8 @@ static bool look_at(struct ek_control *c, struct ek_rollout *r, const struct ek_
     return true;
 }
 
-bool ek_control_look(struct ek_control *c, int64_t time_ms, uint64_t query)
+/* Lets all rollouts look; whether one has changed. Nothing while it is paused. */
+static bool ek_control_look(struct ek_control *c, int64_t time_ms, uint64_t query)
 {
     bool some = c->wanted.count && !c->paused;
     bool changed = false;
@@ -582,7 +598,10 @@ static bool goes_on(const struct ek_control *c, int feature, int cell)
     return e && e->until_ms < 0;
 }
 
-bool ek_control_is_earned(const struct ek_control *c, const struct ek_finding *f, double *credit)
+/* control_earned.c: whether lists enough have shown the fault, the newest among them, to begin or
+ * to go on; *credit: lists that its route may act on then. */
+static bool ek_control_is_earned(const struct ek_control *c, const struct ek_finding *f,
+                                 double *credit)
 {
     *credit = 0;
     if (f->cell < 0) /* a fleet's, for which its decider acts, and has no cell here */
@@ -602,8 +621,10 @@ bool ek_control_is_earned(const struct ek_control *c, const struct ek_finding *f
     return !goes_by_account(c) || *credit >= (again ? c->setup.rules->confirm_queries : 1);
 }
 
-int64_t ek_control_earned_ms(const struct ek_control *c, const struct ek_finding *f,
-                             int64_t time_ms)
+/* For how long a fault that is gone has earned its route where nobody counts lists, by the time
+ * that it went on and its share; INT64_MAX where they are counted, or it is not known. */
+static int64_t ek_control_earned_ms(const struct ek_control *c, const struct ek_finding *f,
+                                    int64_t time_ms)
 {
     double lasted = (double)time_ms - (double)f->since_ms;
     if (keeps_account(c) || f->state != EK_RECOVERED || f->class == EK_CLASS_NONE || lasted < 0)
@@ -642,7 +663,8 @@ void ek_control_list(struct ek_control *c, const struct ek_plan_routing *routing
     }
 }
 
-bool ek_control_end_spent(struct ek_control *c)
+/* Takes out what has spent all; whether there was any. */
+static bool ek_control_end_spent(struct ek_control *c)
 {
     bool some = false;
     for (int i = goes_by_account(c) ? c->wanted.count - 1 : -1; i >= 0; i--) {

@@ -85,7 +85,8 @@ static const struct ek_yaml_problem UNKNOWN = {
     "", "no valid YAML: put texts in quotes, each key on a line of its own, and indent by spaces",
     false};
 
-const struct ek_yaml_problem *ek_yaml_problem_of(const char *theirs)
+/* Never NULL: what is not known is no valid YAML. */
+static const struct ek_yaml_problem *ek_yaml_problem_of(const char *theirs)
 {
     for (size_t i = 0; theirs && i < sizeof PROBLEMS / sizeof *PROBLEMS; i++)
         if (!strcmp(PROBLEMS[i].theirs, theirs))

@@ -15,9 +15,6 @@ struct ek_yaml_problem {
     bool at_begin; /* the place to look at is where it begins, not where it was noticed */
 };
 
-/* Never NULL: what is not known is no valid YAML. */
-const struct ek_yaml_problem *ek_yaml_problem_of(const char *theirs);
-
 /* YAML as a tree that remembers where everything stood (libyaml; nobody else includes it).
  *
  * Invariants: no aliases, no anchors, no tags, one document; depth, nodes and bytes are limited, so

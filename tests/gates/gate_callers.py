@@ -1,4 +1,5 @@
-"""Every function with external linkage is called from another file of the product or of the benchmarks.
+"""Every function with external linkage is called from another file of the product or of the benchmarks, or from its own
+file and from a test.
 
 Exempt are the interface of the library, headers NAME_test.h, and the lines of tests/gates/uncalled.txt: `NAME: reason`."""
 import collections
@@ -55,6 +56,8 @@ def faults(tree):
     pasted = tuple({start for path in tree.files("*.c", folders=CALLING) for start in _PASTED.findall(tree.code(path))})
     uncalled = {name for name, path in where.items()
                 if name not in known and not name.startswith(pasted) and not set(calls[name]) - {path}}
+    tested = set(_NAME.findall(" ".join(tree.code(path) for path in tree.files("*.c", "*.h", "*.cc", folders=("tests",)))))
+    uncalled = {name for name in uncalled if name not in tested or calls[name][where[name]] < 2}
     for name in sorted(uncalled - set(reasons)):
         inside = calls[name][where[name]] > 1
         yield (f"{where[name]}: no other file calls '{name}': " +

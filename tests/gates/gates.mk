@@ -6,4 +6,6 @@ check-gates: all check-binaries ## rules about the source: layers, registered te
 gate-selftest: all check-binaries ## plant a fault for each gate and see it caught
 	@$(GATE_ENV) $(PYTHON) tests/gates/run.py --build $(B) --selftest
 check-selftest: gate-selftest
-.PHONY: check-gates check-selftest gate-selftest
+house: all ## figures of the source tree: lines, modules, folders, exports, functions
+	@$(PYTHON) tests/gates/house.py --build $(B)
+.PHONY: house check-gates check-selftest gate-selftest

@@ -93,7 +93,8 @@ static int check_stdin(const struct named *in, size_t n, struct ek_error *e)
     return EK_OK;
 }
 
-int ek_extract_paths_check(const struct ek_extract_args *a, struct ek_error *e)
+/* EK_EUSAGE names the two options. */
+static int ek_extract_paths_check(const struct ek_extract_args *a, struct ek_error *e)
 {
     bool builds = a->collection.count > 0;
     struct named out[OUTPUTS] = {{"output", a->output},
@@ -315,7 +316,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     return 0;
 }
 
-void ek_extract_args_parse(struct ek_extract_args *a, int argc, char **argv)
+/* Fills `a` with the defaults, then with the command line. Ends the program, as argp does, on
+ * --help and on words that are wrong. */
+static void ek_extract_args_parse(struct ek_extract_args *a, int argc, char **argv)
 {
     static const char doc[] =
         "Makes an index of a collection of texts, and from it the features of queries and "

@@ -40,16 +40,10 @@ struct ek_extract_args {
     struct ek_error e;
 };
 
-/* Fills `a` with the defaults, then with the command line. Ends the program, as argp does, on
- * --help and on words that are wrong. */
-void ek_extract_args_parse(struct ek_extract_args *a, int argc, char **argv);
-
 /* The files of `evenkeel extract` held against each other, before any of them is touched: what is
  * written may not be what is read or what else is written, and standard input is read once.
  *
  * Owner: none, it looks only.
  */
-/* EK_EUSAGE names the two options. */
-int ek_extract_paths_check(const struct ek_extract_args *a, struct ek_error *e);
 
 #endif

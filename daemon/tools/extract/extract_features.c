@@ -24,8 +24,10 @@ static int write_feature(struct ek_writer *w, const struct ek_feature_choice *c,
         f->missing ? ", missing: expected" : "", f->formula, *changed ? "; here " : "", changed);
 }
 
-int ek_extract_manifest_write(const struct ek_feature_choice *c, struct ek_writer *w,
-                              struct ek_error *e)
+/* Into a file that the caller opened, and closes. Parameters that the choice has changed stand in
+ * the notes, behind the formula with those it has else. EK_EIO, EK_ENOMEM. */
+static int ek_extract_manifest_write(const struct ek_feature_choice *c, struct ek_writer *w,
+                                     struct ek_error *e)
 {
     int rc = ek_writer_printf(w, e, "version: 1\nset: text\nfeatures:\n");
     for (size_t i = 0; !rc && i < c->count; i++)

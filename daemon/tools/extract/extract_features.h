@@ -6,11 +6,6 @@
 #include "base/file.h"
 #include "text/features/feature_choice.h"
 
-/* Into a file that the caller opened, and closes. Parameters that the choice has changed stand in
- * the notes, behind the formula with those it has else. EK_EIO, EK_ENOMEM. */
-int ek_extract_manifest_write(const struct ek_feature_choice *c, struct ek_writer *w,
-                              struct ek_error *e);
-
 /* The second half of `evenkeel extract`: features of queries and documents out of an index. */
 struct ek_extract_args;
 

@@ -15,6 +15,8 @@ static int no_room(int rc, struct ek_error *e)
     return rc ? ek_fail(e, (enum ek_code)rc, "no room for a row as text") : EK_OK;
 }
 
+static const char *ek_float_kept_text(struct ek_float_kept *k, float x);
+
 /* An absent index is 0, so zeros are left out; index 1 is the first of the choice. */
 static int letor_values(const struct ek_feature_choice *c, const float *x,
                         struct ek_float_kept *kept, struct ek_buf *out)
@@ -37,6 +39,8 @@ static bool fits_comment(struct ek_text id)
            !memchr(id.text, '\r', id.length) && !strchr(blanks, id.text[0]) &&
            !strchr(blanks, id.text[id.length - 1]);
 }
+
+static const char *ek_float_text(float x, char text[EK_FLOAT_TEXT]);
 
 int ek_extract_letor_line(const struct ek_feature_choice *c, const struct ek_extract_row *row,
                           struct ek_float_kept *kept, struct ek_buf *out, struct ek_error *e)
@@ -118,7 +122,7 @@ static bool same_with(float x, int digits, char text[EK_FLOAT_TEXT])
 
 /* Six digits always survive the way to text and back, nine always suffice. Most values need eight
  * or nine, so it begins there. */
-const char *ek_float_text(float x, char text[EK_FLOAT_TEXT])
+static const char *ek_float_text(float x, char text[EK_FLOAT_TEXT])
 {
     char fewer[EK_FLOAT_TEXT];
     if (x == floorf(x) && fabsf(x) < WHOLE_MAX) {
@@ -135,7 +139,7 @@ const char *ek_float_text(float x, char text[EK_FLOAT_TEXT])
     return text;
 }
 
-const char *ek_float_kept_text(struct ek_float_kept *k, float x)
+static const char *ek_float_kept_text(struct ek_float_kept *k, float x)
 {
     if (k->value != x || !*k->text) {
         k->value = x;

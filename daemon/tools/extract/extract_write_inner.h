@@ -8,14 +8,12 @@
 
 /* The fewest digits that give the same float32. Not for NaN. */
 enum { EK_FLOAT_TEXT = 24 };
-const char *ek_float_text(float x, char text[EK_FLOAT_TEXT]);
 
 /* A value's text, kept until its column has another: those of the query come again row by row. */
 struct ek_float_kept {
     float value; /* 0 at first */
     char text[EK_FLOAT_TEXT];
 };
-const char *ek_float_kept_text(struct ek_float_kept *k, float x);
 
 /* The line of a row, or of the titles where `row` is NULL; may be none. kept [features]. */
 typedef int ek_extract_line(const struct ek_feature_choice *c, const struct ek_extract_row *row,

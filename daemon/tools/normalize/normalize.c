@@ -46,7 +46,7 @@ static int add_row(struct ek_columns *t, const struct ek_choice *c, bool by_valu
     return ek_columns_add(t, texts);
 }
 
-int ek_normalize_print(const struct ek_choices *c, FILE *to, struct ek_error *e)
+static int ek_normalize_print(const struct ek_choices *c, FILE *to, struct ek_error *e)
 {
     bool by_values = c->method == EK_METHOD_FDM;
     const char *const titles[] = {"feature", "FDM", "values", "scale",
@@ -81,7 +81,7 @@ static void add_feature(struct ek_json_writer *s, const struct ek_choice *c)
     ek_json_close(s, '}');
 }
 
-int ek_normalize_print_json(const struct ek_choices *c, FILE *to, struct ek_error *e)
+static int ek_normalize_print_json(const struct ek_choices *c, FILE *to, struct ek_error *e)
 {
     struct ek_buf line;
     struct ek_json_writer s;

@@ -74,8 +74,6 @@ int ek_choices_make(struct ek_choices *c, const struct ek_normalize_args *a,
                     struct ek_error *e);
 void ek_choices_release(struct ek_choices *c);
 
-int ek_normalize_print(const struct ek_choices *c, FILE *to, struct ek_error *e);
-int ek_normalize_print_json(const struct ek_choices *c, FILE *to, struct ek_error *e);
 /* The manifest, whose file `from` has the text `old`, with the choices, as `to`. */
 int ek_normalize_write_manifest(const struct ek_choices *c, const char *from,
                                 const struct ek_buf *old, const char *to, struct ek_error *e);

@@ -122,7 +122,8 @@ static void print_remark(const struct ek_judge_report *r, const char *what, int 
         ek_print_wrapped(line, 79, to);
 }
 
-int ek_judge_print(const struct ek_judge_report *r, FILE *to, struct ek_error *e)
+/* EK_ENOMEM. */
+static int ek_judge_print(const struct ek_judge_report *r, FILE *to, struct ek_error *e)
 {
     print_rules(r, to);
     int rc = print_table(r, to, e);
@@ -190,7 +191,10 @@ static void add_method(struct ek_json_writer *s, const struct ek_judge_report *r
     ek_json_close(s, '}');
 }
 
-int ek_judge_print_json(const struct ek_judge_report *r, FILE *to, struct ek_error *e)
+/* {"lists":..,"methods":[{"method","columns","metrics","counted","folds","t_tests"}]}: metrics are
+ * p@1 .. p@10, ndcg@1 .. ndcg@10, map, err; t_tests has the differences in NDCG@1 from each other
+ * method. EK_ENOMEM. */
+static int ek_judge_print_json(const struct ek_judge_report *r, FILE *to, struct ek_error *e)
 {
     static const char *const empty[] = {"skip", "0", "1"};
     struct ek_buf line;

@@ -22,13 +22,6 @@ struct ek_judge_report {
     int against; /* whom the table tests each against by NDCG@1 */
 };
 
-/* EK_ENOMEM. */
-int ek_judge_print(const struct ek_judge_report *r, FILE *to, struct ek_error *e);
-/* {"lists":..,"methods":[{"method","columns","metrics","counted","folds","t_tests"}]}: metrics are
- * p@1 .. p@10, ndcg@1 .. ndcg@10, map, err; t_tests has the differences in NDCG@1 from each other
- * method. EK_ENOMEM. */
-int ek_judge_print_json(const struct ek_judge_report *r, FILE *to, struct ek_error *e);
-
 /* evenkeel normalize --judge: which way of scaling ranks best on given lists, by a linear ranker
  * over five folds (choose/judge.h).
  *

@@ -86,8 +86,8 @@ void ek_svg_line(struct ek_svg *s, const char *class, double x1, double y1, doub
             y1, x2, y2);
 }
 
-void ek_svg_point(struct ek_svg *s, const char *class, double x, double y, double radius,
-                  const char *hint)
+static void ek_svg_point(struct ek_svg *s, const char *class, double x, double y, double radius,
+                         const char *hint)
 {
     if (!all_finite((double[]){x, y, radius}, 3))
         return;

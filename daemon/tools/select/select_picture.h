@@ -25,8 +25,6 @@ void ek_svg_box(struct ek_svg *s, const char *class, double x, double y, double 
                 double height);
 void ek_svg_line(struct ek_svg *s, const char *class, double x1, double y1, double x2, double y2);
 /* hint: shown where the pointer rests; may be NULL. */
-void ek_svg_point(struct ek_svg *s, const char *class, double x, double y, double radius,
-                  const char *hint);
 void ek_svg_words(struct ek_svg *s, const char *class, double x, double y, enum ek_anchor anchor,
                   const char *text);
 /* Writes the file and releases. EK_ENOMEM, or what writing gives. */

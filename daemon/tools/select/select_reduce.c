@@ -45,7 +45,8 @@ static int yaml_quote(struct ek_buf *out, const char *text)
     return out->rc;
 }
 
-int ek_yaml_put_word(struct ek_buf *out, const char *text)
+/* The same, without quotes where any reader takes it for text without them. */
+static int ek_yaml_put_word(struct ek_buf *out, const char *text)
 {
     static const char *const OTHER[] = {"null", "true", "false", "yes", "no",
                                         "on",   "off",  "y",     "n"};
@@ -121,12 +122,15 @@ static int put_pair(struct ek_buf *out, const struct ek_node *key, const struct 
     return ek_buf_text(out, "\n");
 }
 
-int ek_yaml_put_pair(struct ek_buf *out, const struct ek_node *key, const struct ek_node *value)
+/* Appends key, value and a line end. Collections of collections take a line for each element. */
+static int ek_yaml_put_pair(struct ek_buf *out, const struct ek_node *key,
+                            const struct ek_node *value)
 {
     return put_pair(out, key, value, 0);
 }
 
-bool ek_yaml_same(const struct ek_node *a, const struct ek_node *b)
+/* Whether both are read as the same. Quotes do not count around what is text without them. */
+static bool ek_yaml_same(const struct ek_node *a, const struct ek_node *b)
 {
     if (a->kind != b->kind)
         return false;

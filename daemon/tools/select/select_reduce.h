@@ -10,13 +10,6 @@
 #include "schema/manifest.h"
 #include "yaml/yaml.h"
 
-/* The same, without quotes where any reader takes it for text without them. */
-int ek_yaml_put_word(struct ek_buf *out, const char *text);
-/* Appends key, value and a line end. Collections of collections take a line for each element. */
-int ek_yaml_put_pair(struct ek_buf *out, const struct ek_node *key, const struct ek_node *value);
-/* Whether both are read as the same. Quotes do not count around what is text without them. */
-bool ek_yaml_same(const struct ek_node *a, const struct ek_node *b);
-
 /* A manifest with fewer features: the same file with the entries of those left out taken away, also
  * from `normalization`, and their columns among `unused`, so that the same LETOR files can be read
  * with it. All else stays, known to us or not: the tree of the result is held against that of the

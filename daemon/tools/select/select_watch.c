@@ -137,8 +137,11 @@ static int write_feature(struct ek_writer *w, const struct ek_feature *f, const 
     return rc ? rc : ek_writer_printf(w, e, "}\n");
 }
 
-int ek_select_write_rules(const char *path, const struct ek_manifest *m, const struct ek_harm *h,
-                          const int *order, int cutoff, double whole, struct ek_error *e)
+/* Rules that follow from harms [F], with a comment on each feature that says why, in the order of
+ * the expected harm, `order` [F]. EK_EIO and others as files give. */
+static int ek_select_write_rules(const char *path, const struct ek_manifest *m,
+                                 const struct ek_harm *h, const int *order, int cutoff,
+                                 double whole, struct ek_error *e)
 {
     struct ek_writer *w;
     int harmful = count_harmful(h, order, m->item_count), rank = 0;

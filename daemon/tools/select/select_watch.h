@@ -10,9 +10,5 @@ struct ek_pool;
 /* Measures, prints, and writes the rules where -o asks for it. */
 int ek_select_watch(struct ek_select_args *a, const struct ek_manifest *m,
                     const struct ek_model *model, const struct ek_dataset *d, struct ek_pool *pool);
-/* Rules that follow from harms [F], with a comment on each feature that says why, in the order of
- * the expected harm, `order` [F]. EK_EIO and others as files give. */
-int ek_select_write_rules(const char *path, const struct ek_manifest *m, const struct ek_harm *h,
-                          const int *order, int cutoff, double whole, struct ek_error *e);
 
 #endif

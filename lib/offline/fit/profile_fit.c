@@ -70,7 +70,8 @@ void ek_profile_fit_free(struct ek_profile_fit *fit)
     ek_free(fit);
 }
 
-int ek_profile_fit_reserve(struct ek_profile_fit *fit, size_t more)
+/* Room for so many more lists. EK_ENOMEM. */
+static int ek_profile_fit_reserve(struct ek_profile_fit *fit, size_t more)
 {
     size_t capacity = fit->capacity ? fit->capacity : 1024;
     while (capacity - fit->queries < more)
@@ -283,6 +284,8 @@ static int fit_categories(const struct ek_profile_fit *fit, struct ek_profile *p
     return rc;
 }
 
+static int ek_profile_fit_move(struct ek_profile_fit *fit, struct ek_profile *p, const int *number);
+
 static int fit_all(struct ek_profile_fit *fit, struct ek_profile *p)
 {
     int *number = ek_calloc((size_t)fit->names, sizeof *number);
@@ -324,7 +327,8 @@ void ek_profile_fit_keep(struct ek_profile_fit *fit)
     fit->keep = true;
 }
 
-int ek_profile_fit_move(struct ek_profile_fit *fit, struct ek_profile *p, const int *number)
+/* Moves the lists to a profile of this fit; number [names]: its strata. EK_ENOMEM. */
+static int ek_profile_fit_move(struct ek_profile_fit *fit, struct ek_profile *p, const int *number)
 {
     struct ek_profile_lists *l = ek_profile_lists_new(fit->features);
     if (!l)

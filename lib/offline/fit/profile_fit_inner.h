@@ -27,13 +27,9 @@ struct ek_profile_fit {
     struct ek_category_list list;
 };
 
-/* Room for so many more lists. EK_ENOMEM. */
-int ek_profile_fit_reserve(struct ek_profile_fit *fit, size_t more);
 /* The number of a stratum here, which is made if there is none; 0 for the empty name. EK_ELIMIT,
  * EK_ENOMEM. */
 int ek_profile_fit_stratum(struct ek_profile_fit *fit, struct ek_text name, int *stratum,
                            struct ek_error *e);
-/* Moves the lists to a profile of this fit; number [names]: its strata. EK_ENOMEM. */
-int ek_profile_fit_move(struct ek_profile_fit *fit, struct ek_profile *p, const int *number);
 
 #endif

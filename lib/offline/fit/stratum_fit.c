@@ -321,6 +321,9 @@ static void fit_density(const struct ek_baseline_fit *fit, const float *level, f
     }
 }
 
+static void ek_calibration_fit(const struct ek_baseline_fit *fit, const struct ek_baseline *b,
+                               const float *level, const double *least, float *calibration);
+
 void ek_baseline_fit_feature(const struct ek_baseline_fit *fit, struct ek_baseline *b, float *level,
                              float *density, float *calibration)
 {
@@ -369,8 +372,11 @@ static double shrunk(double sum, double squares, double count)
     return excess > 0 ? 1 + fmax(excess - variance / excess, 0) : 1;
 }
 
-void ek_calibration_fit(const struct ek_baseline_fit *fit, const struct ek_baseline *b,
-                        const float *level, const double *least, float *calibration)
+/* calibration [strata, EK_CALIBRATED], at least 1 and at least `least` [EK_BETS], what a bet
+ * expects on the ranks of all training. What is left of an excess after its sampling variance is
+ * taken off (positive-part shrinkage; James and Stein 1961): noise costs delay. */
+static void ek_calibration_fit(const struct ek_baseline_fit *fit, const struct ek_baseline *b,
+                               const float *level, const double *least, float *calibration)
 {
     add_up(fit, b, level);
     for (int s = 0; s < fit->strata; s++) {

@@ -37,10 +37,5 @@ void ek_baseline_fit_feature(const struct ek_baseline_fit *fit, struct ek_baseli
 /* What each bet expects in each stratum of training, where that is more than 1: strata differ in
  * more than their level, and a change of the mix of traffic is no fault.
  */
-/* calibration [strata, EK_CALIBRATED], at least 1 and at least `least` [EK_BETS], what a bet
- * expects on the ranks of all training. What is left of an excess after its sampling variance is
- * taken off (positive-part shrinkage; James and Stein 1961): noise costs delay. */
-void ek_calibration_fit(const struct ek_baseline_fit *fit, const struct ek_baseline *b,
-                        const float *level, const double *least, float *calibration);
 
 #endif

@@ -104,7 +104,7 @@ void ek_column_release(struct ek_column *c)
     ek_free(c->was);
 }
 
-void ek_column_set(struct ek_column *c, size_t item, float x)
+static void ek_column_set(struct ek_column *c, size_t item, float x)
 {
     c->data.x[item * (size_t)c->data.item_features + c->feature] = x;
 }

@@ -22,7 +22,6 @@ int ek_column_copy(struct ek_column *c, const struct ek_dataset *d, size_t featu
                    struct ek_error *e);
 void ek_column_release(struct ek_column *c);
 void ek_column_restore(struct ek_column *c);
-void ek_column_set(struct ek_column *c, size_t item, float x);
 
 /* What a model would lose without a feature: the fall of a ranking metric when what the feature
  * says is destroyed, or when its way into the model is changed.

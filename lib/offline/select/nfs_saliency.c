@@ -88,6 +88,8 @@ static void look_task(void *arg, int i)
     }
 }
 
+static size_t ek_nfs_words(size_t features);
+
 static int init_shard(struct looking *l, size_t i, size_t places)
 {
     struct shard *s = &l->shard[i];
@@ -161,7 +163,7 @@ void ek_nfs_look_release(struct ek_nfs_look *l)
 
 enum { FIRST_CAPACITY = 256 };
 
-size_t ek_nfs_words(size_t features)
+static size_t ek_nfs_words(size_t features)
 {
     return (features + 63) / 64;
 }

@@ -26,7 +26,6 @@ struct ek_nfs_groups {
     uint64_t maps;  /* all that was seen */
 };
 
-size_t ek_nfs_words(size_t features);
 /* gradient [F], there [F], live [F]. map [F] is written, bits [words] too. Whether there is a
  * group. */
 bool ek_nfs_map(const float *gradient, const bool *there, const bool *live, size_t features,

@@ -75,6 +75,8 @@ static void draw(float *x, size_t count, size_t inputs, struct ek_rng *r)
         x[i] = (float)(bound * (2 * ek_rng_uniform(r) - 1));
 }
 
+static void ek_network_start_mixture(const struct ek_network *n, float *parameter);
+
 void ek_network_start(const struct ek_network *n, float *parameter, struct ek_rng *r)
 {
     memset(parameter, 0, n->parameters * sizeof *parameter);
@@ -104,6 +106,8 @@ static void turn_layer(const struct ek_network_layer *l, const float *from, floa
                 to[in * l->width + o] = from[o * l->stride + in];
     }
 }
+
+static void ek_network_shares(const struct ek_network *n, const float *parameter, float *shares);
 
 void ek_network_turn(const struct ek_network *n, const float *parameter, float *turned, int part,
                      int parts)
@@ -232,6 +236,9 @@ static void load_logs(const struct ek_network *n, float *to, const float *z, con
     if (n->log_input == EK_LOG_ALWAYS)
         put(to + n->routable, z + n->routable, n->routable);
 }
+
+static void ek_network_mix(const struct ek_network *n, const float *turned, const float *part,
+                           float *u);
 
 static void load_item(const struct ek_network *n, const float *turned, float *to,
                       const struct ek_network_list *l, size_t item)
@@ -460,7 +467,8 @@ static void softmax(const float *logit, float *share)
         share[i] = (float)(power[i] / sum);
 }
 
-void ek_network_shares(const struct ek_network *n, const float *parameter, float *shares)
+/* The shares that parameters stand for. */
+static void ek_network_shares(const struct ek_network *n, const float *parameter, float *shares)
 {
     for (size_t f = 0; f < n->items * EK_TRANSFORM_PARTS; f += EK_TRANSFORM_PARTS)
         softmax(parameter + n->mixture + f, shares + f);
@@ -468,7 +476,7 @@ void ek_network_shares(const struct ek_network *n, const float *parameter, float
 
 /* Raw values of thousands would drown the other parts, and what is a step for those would be none
  * for theirs: such a part starts with as much less weight as it is larger. */
-void ek_network_start_mixture(const struct ek_network *n, float *parameter)
+static void ek_network_start_mixture(const struct ek_network *n, float *parameter)
 {
     for (size_t f = 0; f < n->items; f++) {
         double size = hypot((double)n->model->raw_mean[f], (double)n->model->raw_sd[f]);
@@ -476,7 +484,9 @@ void ek_network_start_mixture(const struct ek_network *n, float *parameter)
     }
 }
 
-void ek_network_mix(const struct ek_network *n, const float *turned, const float *part, float *u)
+/* The inputs of the first layer that a mixture gives: an item's F features into u. */
+static void ek_network_mix(const struct ek_network *n, const float *turned, const float *part,
+                           float *u)
 {
     const float *share = turned + n->shares;
     for (size_t f = 0; f < n->items; f++)

@@ -110,12 +110,6 @@ float *ek_pass_below(const struct ek_pass *p, int layer);
 void ek_network_rectify_below(const struct ek_network *n, struct ek_pass *p, size_t rows,
                               int layer);
 
-/* The inputs of the first layer that a mixture gives: an item's F features into u. */
-void ek_network_mix(const struct ek_network *n, const float *turned, const float *part, float *u);
-/* The shares that parameters stand for. */
-void ek_network_shares(const struct ek_network *n, const float *parameter, float *shares);
-/* First parameters of a mixture: every part starts with the weight of its usual size. */
-void ek_network_start_mixture(const struct ek_network *n, float *parameter);
 /* Adds a loaded list's gradient of a mixture, after the first layer's backward. */
 void ek_network_blame_mixture(const struct ek_network *n, const float *turned, struct ek_pass *p,
                               size_t row, const struct ek_network_list *l, float *gradient);

@@ -246,6 +246,8 @@ static void wide_part(struct ek_onnx *g, const struct ek_model *m)
     ek_onnx_node(g, "Add", EK_ONNX_OF("deep", "wide"), "all");
 }
 
+static void ek_onnx_transform(struct ek_onnx *g, const struct ek_model *m);
+
 static void transforms(struct ek_onnx *g, const struct ek_model *m)
 {
     ek_onnx_number(g, "nothing", 0);
@@ -413,7 +415,8 @@ static void mixture(struct ek_onnx *g, const struct ek_model *m)
     ek_free(column);
 }
 
-void ek_onnx_transform(struct ek_onnx *g, const struct ek_model *m)
+/* In the scope "items": from .value (0 where missing), .here and .standard to floats .t. */
+static void ek_onnx_transform(struct ek_onnx *g, const struct ek_model *m)
 {
     static const char *const results[] = {".standard", ".raw", ".zscore", ".cdf", ".mixed3"};
     if (m->transform != EK_TRANSFORM_LOG1P && m->transform != EK_TRANSFORM_CDF)

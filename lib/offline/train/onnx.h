@@ -18,7 +18,5 @@ int ek_model_onnx(const struct ek_model *m, struct ek_buf *out, struct ek_error 
 int ek_model_onnx_write(const struct ek_model *m, const char *path, struct ek_error *e);
 
 /* The transform of a model's item features as nodes of a graph; internal to onnx.c. */
-/* In the scope "items": from .value (0 where missing), .here and .standard to floats .t. */
-void ek_onnx_transform(struct ek_onnx *g, const struct ek_model *m);
 
 #endif

@@ -125,6 +125,8 @@ static void fit_logs(struct ek_model *m, const struct ek_dataset *d)
     }
 }
 
+static int ek_transform_fit(struct ek_model *m, const struct ek_dataset *d, struct ek_error *e);
+
 int ek_statistics_fit(struct ek_model *m, const struct ek_dataset *d, struct ek_error *e)
 {
     float *scratch = ek_calloc(d->items, sizeof *scratch);
@@ -179,7 +181,8 @@ static void fit_knots(const float *values, size_t n, float *knot)
     }
 }
 
-int ek_transform_fit(struct ek_model *m, const struct ek_dataset *d, struct ek_error *e)
+/* Fills what the model has of them. EK_ENOMEM. */
+static int ek_transform_fit(struct ek_model *m, const struct ek_dataset *d, struct ek_error *e)
 {
     if (!m->raw_mean && !m->cdf)
         return EK_OK;

@@ -31,7 +31,5 @@ int ek_statistics_fit(struct ek_model *m, const struct ek_dataset *d, struct ek_
  * (divisor n; 1 where x does not vary), cdf: the values of rank i (n - 1) / 255, rounded, for i = 0
  * .. 255. A feature without values has mean and knots 0.
  */
-/* Fills what the model has of them. EK_ENOMEM. */
-int ek_transform_fit(struct ek_model *m, const struct ek_dataset *d, struct ek_error *e);
 
 #endif

@@ -5,6 +5,8 @@
 #include <math.h>
 #include <string.h>
 
+static int ek_train_shift_init(struct ek_train_shift *s, const struct ek_model *m, size_t longest);
+
 enum { RUN_ROWS = 256, RUN_LISTS = 64, VALIDATION_CUTOFF = 10 };
 
 int ek_train_shard_init(struct ek_train_shard *s, const struct ek_train_shared *shared,
@@ -31,6 +33,8 @@ int ek_train_shard_init(struct ek_train_shard *s, const struct ek_train_shared *
     ek_train_shard_release(s);
     return EK_ENOMEM;
 }
+
+static void ek_train_shift_release(struct ek_train_shift *s);
 
 void ek_train_shard_release(struct ek_train_shard *s)
 {
@@ -116,6 +120,10 @@ static struct ek_network_list input_at(const struct ek_train_shard *s,
 {
     return ek_encoded_list(s->part.set, list_at(&s->part, place), mask_at(s, run, place));
 }
+
+static void ek_train_shift_list(struct ek_train_shift *s, double share,
+                                const struct ek_encoded *set, size_t q, struct ek_rng *r,
+                                struct ek_network_list *l);
 
 /* Loads lists from place `from` on, as many as fit. */
 static void load_run(struct ek_train_shard *s, size_t from)
@@ -325,7 +333,7 @@ void ek_train_shard_validate(struct ek_train_shard *s)
 
 static const double HIGHEST_FACTOR = 1000;
 
-int ek_train_shift_init(struct ek_train_shift *s, const struct ek_model *m, size_t longest)
+static int ek_train_shift_init(struct ek_train_shift *s, const struct ek_model *m, size_t longest)
 {
     size_t features = (size_t)m->item_features, queries = (size_t)m->query_features;
     memset(s, 0, sizeof *s);
@@ -346,7 +354,8 @@ int ek_train_shift_init(struct ek_train_shift *s, const struct ek_model *m, size
     return EK_ENOMEM;
 }
 
-void ek_train_shift_release(struct ek_train_shift *s)
+/* For lists of at most `longest` items. The model must outlive it. EK_ENOMEM. */
+static void ek_train_shift_release(struct ek_train_shift *s)
 {
     ek_encoder_release(&s->encoder);
     ek_free(s->x);
@@ -361,8 +370,11 @@ static void scale_column(float *x, size_t items, size_t features, double factor)
         x[i * features] = (float)(factor * (double)x[i * features]);
 }
 
-void ek_train_shift_list(struct ek_train_shift *s, double share, const struct ek_encoded *set,
-                         size_t q, struct ek_rng *r, struct ek_network_list *l)
+/* With probability `share`, lets l->item and l->part of list q point to its encoding with other
+ * scales, valid until the next call. */
+static void ek_train_shift_list(struct ek_train_shift *s, double share,
+                                const struct ek_encoded *set, size_t q, struct ek_rng *r,
+                                struct ek_network_list *l)
 {
     const struct ek_model *m = s->encoder.model;
     const struct ek_dataset *d = set->data;

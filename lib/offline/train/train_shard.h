@@ -24,14 +24,6 @@ struct ek_train_shift {
     int *pick;   /* [K] */
 };
 
-/* For lists of at most `longest` items. The model must outlive it. EK_ENOMEM. */
-int ek_train_shift_init(struct ek_train_shift *s, const struct ek_model *m, size_t longest);
-void ek_train_shift_release(struct ek_train_shift *s);
-/* With probability `share`, lets l->item and l->part of list q point to its encoding with other
- * scales, valid until the next call. */
-void ek_train_shift_list(struct ek_train_shift *s, double share, const struct ek_encoded *set,
-                         size_t q, struct ek_rng *r, struct ek_network_list *l);
-
 /* One part of a batch, or of the validation lists; internal to training.
  *
  * Everything random comes from a stream of (seed, epoch, list's place in the epoch), so that no

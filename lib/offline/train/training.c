@@ -141,6 +141,8 @@ static void turn_task(void *arg, int part)
     ek_network_turn(&t->shared.network, t->shared.parameter, t->turned, part, EK_TRAIN_SHARDS);
 }
 
+static int ek_train_batch_learn(struct ek_train_batch *b);
+
 /* Has the shards find their gradients. */
 static int learn(struct training *t, struct ek_error *e)
 {
@@ -485,7 +487,8 @@ static int make_room(struct ek_train_batch *b)
     return EK_OK;
 }
 
-int ek_train_batch_learn(struct ek_train_batch *b)
+/* Losses and gradients of the shards' parts. EK_ENOMEM. */
+static int ek_train_batch_learn(struct ek_train_batch *b)
 {
     const struct ek_network *n = &b->shared->network;
     struct ek_norm *norm = &b->shared->norm;

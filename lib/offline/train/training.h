@@ -81,7 +81,4 @@ struct ek_train_batch {
     int layer; /* in hand */
 };
 
-/* Losses and gradients of the shards' parts. EK_ENOMEM. */
-int ek_train_batch_learn(struct ek_train_batch *b);
-
 #endif
