@@ -161,7 +161,7 @@ REFERENCE_OBJ := $(B)/deploy/key_pages.o $(B)/deploy/key_schemas.o
 REFERENCE_PAGES := config.md rules.md metrics.md
 $(B)/reference: $(B)/deploy/reference.o $(REFERENCE_OBJ) $(ARCHIVES)
 	$(call say,LD)
-	$(Q)$(CC) $(SAN_FLAGS) $(LDFLAGS) -o $@ $^ $(LIB_LIBS)
+	$(Q)$(CC) $(SAN_FLAGS) $(LDFLAGS) -o $@ $^ $(ALL_LIBS)
 reference: $(B)/reference ## docs/config.md, docs/rules.md and docs/metrics.md from the tables
 	$(Q)for page in $(REFERENCE_PAGES); do $< $$page > docs/$$page || exit 1; done
 

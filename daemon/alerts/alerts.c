@@ -265,8 +265,9 @@ static void tell_result(struct ek_alerts *a, const struct ek_http_answer *answer
     const struct ek_alert_sink *s = &a->config->sinks.items[answer->slot];
     char url[EK_URL_SHOWN_BYTES], said[EK_HTTP_START_BYTES], text[2 * EK_HTTP_START_BYTES + 400];
     ek_alert_said(s, answer, said);
-    snprintf(text, sizeof text, "%s at %s: status %d%s%s", s->label, ek_url_show(s->url, url),
-             answer->status, *said ? ": " : "", said);
+    ek_url_show(s->url, url);
+    snprintf(text, sizeof text, "%s at %s: status %d%s%s", s->label, url, answer->status,
+             *said ? ": " : "", said);
     ek_log_text(a->log, levels[result], events[result], text);
 }
 

@@ -163,8 +163,9 @@ static int try_once(struct ek_http *h, const struct ek_config *c, size_t sink, b
         return rc;
     bool sent = ek_alert_judge(&answer) == EK_ALERT_SENT;
     ek_alert_said(s, &answer, said);
-    fprintf(to, "%s at %s, %s: %s", s->label, ek_url_show(s->url, url),
-            firing ? "firing" : "resolved", sent ? "taken" : "not taken");
+    ek_url_show(s->url, url);
+    fprintf(to, "%s at %s, %s: %s", s->label, url, firing ? "firing" : "resolved",
+            sent ? "taken" : "not taken");
     if (answer.status)
         fprintf(to, " (%d)", answer.status);
     fprintf(to, "%s%s\n", *said ? ": " : "", said);

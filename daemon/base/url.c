@@ -19,14 +19,6 @@ static char *part_of(CURLU *u, CURLUPart what)
     return curl_url_get(u, what, &part, 0) ? NULL : part;
 }
 
-static bool has_part(CURLU *u, CURLUPart what)
-{
-    char *part = part_of(u, what);
-    bool found = part && strcmp(part, "/") != 0;
-    curl_free(part);
-    return found;
-}
-
 /* libcurl also accepts other schemes, and one or three slashes. */
 static bool has_scheme(const char *url)
 {
@@ -89,25 +81,41 @@ bool ek_url_is_loopback(const char *url)
     return loopback;
 }
 
-char *ek_url_show(const char *url, char out[EK_URL_SHOWN_BYTES])
+/* *rc becomes EK_ENOMEM if memory runs out. */
+static char *part_or_memory(CURLU *u, CURLUPart what, int *rc)
 {
+    char *part = NULL;
+    if (curl_url_get(u, what, &part, 0) == CURLUE_OUT_OF_MEMORY)
+        *rc = EK_ENOMEM;
+    return part;
+}
+
+int ek_url_show(const char *url, char out[EK_URL_SHOWN_BYTES])
+{
+    static const CURLUPart hidden[] = {CURLUPART_PATH, CURLUPART_QUERY, CURLUPART_FRAGMENT,
+                                       CURLUPART_USER, CURLUPART_PASSWORD};
     CURLU *u;
+    bool more = false;
     snprintf(out, EK_URL_SHOWN_BYTES, "***");
-    if (parse(url, &u))
-        return out;
-    char *scheme = part_of(u, CURLUPART_SCHEME), *host = part_of(u, CURLUPART_HOST);
-    char *port = part_of(u, CURLUPART_PORT);
-    bool more = has_part(u, CURLUPART_PATH) || has_part(u, CURLUPART_QUERY) ||
-                has_part(u, CURLUPART_FRAGMENT) || has_part(u, CURLUPART_USER) ||
-                has_part(u, CURLUPART_PASSWORD);
-    if (scheme && host)
+    int rc = parse(url, &u);
+    if (rc)
+        return rc;
+    char *scheme = part_or_memory(u, CURLUPART_SCHEME, &rc);
+    char *host = part_or_memory(u, CURLUPART_HOST, &rc);
+    char *port = part_or_memory(u, CURLUPART_PORT, &rc);
+    for (size_t i = 0; i < sizeof hidden / sizeof *hidden; i++) {
+        char *part = part_or_memory(u, hidden[i], &rc);
+        more = more || (part && strcmp(part, "/") != 0);
+        curl_free(part);
+    }
+    if (!rc)
         snprintf(out, EK_URL_SHOWN_BYTES, "%s://%s%s%s%s", scheme, host, port ? ":" : "",
                  port ? port : "", more ? "/***" : "");
     curl_free(scheme);
     curl_free(host);
     curl_free(port);
     curl_url_cleanup(u);
-    return out;
+    return rc;
 }
 
 void ek_url_escape(const char *text, char *out, size_t size)

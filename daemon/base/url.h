@@ -18,9 +18,9 @@ enum { EK_URL_SHOWN_BYTES = 320 };
 int ek_url_check(const char *url);
 /* Return whether the host is this machine: localhost, 127.0.0.0/8 or [::1]. */
 bool ek_url_is_loopback(const char *url);
-/* Write scheme, host and port, with stars for a path, query or user; only stars if memory runs out
- * or the URL is invalid. Returns `out`. */
-char *ek_url_show(const char *url, char out[EK_URL_SHOWN_BYTES]);
+/* Write scheme, host and port, with stars for a path, query or user. Returns 0, EK_EFORMAT or
+ * EK_ENOMEM; on failure `out` has only stars. */
+int ek_url_show(const char *url, char out[EK_URL_SHOWN_BYTES]);
 /* Write text with everything except letters, digits and -._~ as %XX; cut before `size`. */
 void ek_url_escape(const char *text, char *out, size_t size);
 

@@ -51,10 +51,9 @@ static int print_text(const struct ek_key_row *k, const char *text, struct ek_bu
 {
     char shown[EK_URL_SHOWN_BYTES];
     bool is_secret = k->flags & EK_KEY_URL && k->base == EK_IN_SINK;
-    return quote(k->flags & EK_KEY_SECRET ? "***"
-                 : is_secret              ? ek_url_show(text, shown)
-                                          : text,
-                 out);
+    if (is_secret && ek_url_show(text, shown) == EK_ENOMEM)
+        return EK_ENOMEM;
+    return quote(k->flags & EK_KEY_SECRET ? "***" : is_secret ? shown : text, out);
 }
 
 static int print_value(const struct ek_key_row *k, const void *base, struct ek_buf *out)

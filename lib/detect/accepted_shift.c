@@ -1,7 +1,7 @@
 /* When a change is the new normal, because somebody said so, and when it is that no longer. */
 #include "detect/accepted_shift.h"
 
-#include "detect/evidence_sum.h"
+#include "detect/evidence_export.h"
 #include "detect/finding.h"
 
 #include <inttypes.h>

@@ -4,7 +4,24 @@
 #include "base/error.h"
 #include "detect/dedup.h"
 
+#include <stdio.h>
 #include <string.h>
+
+struct ek_stratum_field ek_stratum_field_of(const struct ek_manifest *m, const char *name)
+{
+    return (struct ek_stratum_field){name, name ? ek_manifest_query(m, name) : -1};
+}
+
+struct ek_text ek_stratum_name(const struct ek_stratum_field *field, const struct ek_query *q,
+                               char scratch[EK_STRATUM_TEXT])
+{
+    if (!field->name)
+        return (struct ek_text){NULL, 0};
+    if (field->query_feature < 0)
+        return ek_query_segment(q, field->name);
+    int length = snprintf(scratch, EK_STRATUM_TEXT, "%.9g", (double)q->query[field->query_feature]);
+    return (struct ek_text){scratch, (size_t)length};
+}
 
 _Static_assert((int)EK_BET_Z_BINS == EK_Z_BINS && (int)EK_BET_SPREAD_BINS == EK_SPREAD_BINS &&
                    (int)EK_BET_SIZES == EK_SIZE_CLASSES && (int)EK_BET_COUNTS == EK_SD_SIZES,

@@ -1,18 +1,31 @@
-/* Makes the list of num/bet_steps.h for the features of a profile.
- *
- * Owner: the caller. Memory: about 1.9 KiB per feature.
+/* Which baseline stratum a list belongs to: the value of a segment dimension or of a query feature.
  */
 #ifndef EK_DETECT_LIST_STATS_BUILDER_H
 #define EK_DETECT_LIST_STATS_BUILDER_H
 
 #include "detect/evalue_tests.h"
-#include "detect/stratum.h"
 #include "lists/list.h"
 #include "rules/rules.h"
 #include "schema/manifest.h"
 
 #include <stdbool.h>
 
+enum { EK_STRATUM_TEXT = 64 };
+
+struct ek_stratum_field {
+    const char *name;  /* NULL: one stratum */
+    int query_feature; /* number, or -1 for a segment dimension */
+};
+
+struct ek_stratum_field ek_stratum_field_of(const struct ek_manifest *m, const char *name);
+/* Name of the list's stratum; text NULL when it has none. `scratch` holds a rendered number. */
+struct ek_text ek_stratum_name(const struct ek_stratum_field *field, const struct ek_query *q,
+                               char scratch[EK_STRATUM_TEXT]);
+
+/* Makes the list of num/bet_steps.h for the features of a profile.
+ *
+ * Owner: the caller. Memory: about 1.9 KiB per feature.
+ */
 /* bets and baseline [features]; tables and bets must outlive it. EK_ENOMEM. */
 int ek_list_bets_new(struct ek_bet_list **out, const struct ek_bet_tables *tables,
                      const struct ek_feature_bets *bets, const struct ek_baseline *baseline,

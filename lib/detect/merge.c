@@ -3,7 +3,7 @@
 #include "base/alloc.h"
 #include "detect/accepted_shift.h"
 #include "detect/detector_internal.h"
-#include "detect/evidence_sum.h"
+#include "detect/evidence_export.h"
 
 static struct ek_text text_of(const char *text)
 {

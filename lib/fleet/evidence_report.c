@@ -1,6 +1,6 @@
 #include "fleet/evidence_report.h"
 
-#include "detect/evidence_sum.h"
+#include "detect/evidence_export.h"
 
 #include <math.h>
 #include <string.h>

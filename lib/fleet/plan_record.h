@@ -2,7 +2,7 @@
 #ifndef EK_FLEET_PLAN_RECORD_H
 #define EK_FLEET_PLAN_RECORD_H
 
-#include "detect/evidence_sum.h"
+#include "detect/evidence_export.h"
 #include "detect/finding.h"
 #include "fleet/fleet_codec.h"
 #include "fleet/fleet_plan_fields.h"

@@ -8,7 +8,7 @@
 #ifndef EK_FLEET_ROW_SAMPLES_H
 #define EK_FLEET_ROW_SAMPLES_H
 
-#include "detect/evidence_sum.h"
+#include "detect/evidence_export.h"
 #include "fleet/evidence_report.h"
 
 enum { EK_FLEET_ROWS_MAX = 4096 }; /* in a record, and of one that asks */

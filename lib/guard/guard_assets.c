@@ -1,7 +1,7 @@
 #include "guard/guard_assets.h"
 
 #include "base/alloc.h"
-#include "detect/evidence_sum.h"
+#include "detect/evidence_export.h"
 #include "guard/guard_control.h"
 #include "guard/guard_fleet.h"
 

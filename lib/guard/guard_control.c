@@ -1,7 +1,7 @@
 #include "guard/guard_control.h"
 
 #include "base/alloc.h"
-#include "detect/evidence_sum.h"
+#include "detect/evidence_export.h"
 #include "detect/fault_membership.h"
 #include "guard/operator_json.h"
 #include "guard/guard_trials.h"

@@ -3,7 +3,7 @@
 
 #include "base/date.h"
 #include "base/parse.h"
-#include "detect/evidence_sum.h"
+#include "detect/evidence_export.h"
 #include "fleet/command_record.h"
 #include "fleet/evidence_report.h"
 #include "guard/event.h"

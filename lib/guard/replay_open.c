@@ -1,7 +1,7 @@
 #include "guard/replay_open.h"
 
 #include "base/alloc.h"
-#include "detect/evidence_sum.h"
+#include "detect/evidence_export.h"
 #include "guard/guard_internal.h"
 #include "guard/guard_trials.h"
 

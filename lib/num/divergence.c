@@ -1,6 +1,6 @@
 #include "num/divergence.h"
 
-#include "num/sketch_walk.h"
+#include "num/sketch_stats.h"
 
 #include <math.h>
 

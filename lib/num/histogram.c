@@ -1,6 +1,6 @@
 #include "num/histogram.h"
 
-#include "num/sketch_walk.h"
+#include "num/sketch_stats.h"
 
 #include <inttypes.h>
 #include <math.h>

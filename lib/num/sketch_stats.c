@@ -1,7 +1,43 @@
-#include "num/sketch_walk.h"
+/* A sketch of values that were all multiplied by one number. */
+#include "num/sketch_stats.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
+
+static uint16_t key_at(int place)
+{
+    return (uint16_t)(place <= EK_SKETCH_INF ? EK_SKETCH_NEG_INF - place
+                                             : place - EK_SKETCH_INF - 1);
+}
+
+int ek_sketch_place(uint16_t key)
+{
+    return key >= EK_SKETCH_NEG_ZERO ? EK_SKETCH_NEG_INF - key : key + EK_SKETCH_INF + 1;
+}
+
+struct ek_sketch_walk ek_sketch_walk_of(const struct ek_sketch *s)
+{
+    return (struct ek_sketch_walk){.counts = s->count, .s = s};
+}
+
+int ek_sketch_walk_block(struct ek_sketch_walk *w)
+{
+    while (w->next < EK_SKETCH_PLACES) {
+        uint16_t key = key_at(w->next);
+        int negative = key >= EK_SKETCH_NEG_ZERO, inside = key % EK_SKETCH_BLOCK;
+        int left = negative ? inside + 1 : EK_SKETCH_BLOCK - inside;
+        if (ek_sketch_touches(w->s, key / EK_SKETCH_BLOCK)) {
+            int places = EK_SKETCH_PLACES - w->next;
+            w->left = left < places ? left : places;
+            w->step = negative ? -1 : 1;
+            w->key = (uint16_t)(key - w->step);
+            return 1;
+        }
+        w->next += left;
+    }
+    return 0;
+}
 
 static uint64_t present(const struct ek_sketch *s)
 {
@@ -163,4 +199,32 @@ void ek_sketch_summarize(const struct ek_sketch *s, struct ek_sketch_summary *ou
     out->p50 = quantile[1];
     out->p99 = quantile[2];
     out->p999 = quantile[3];
+}
+
+/* The key of a value times `factor`. Of zeros and infinities it is their own. */
+static uint16_t key_times(uint16_t key, double factor)
+{
+    uint16_t sign = key & EK_SKETCH_NEG_ZERO, magnitude = key & (EK_SKETCH_NEG_ZERO - 1);
+    if (magnitude == 0 || magnitude == EK_SKETCH_INF)
+        return key;
+    double x = ek_sketch_value(magnitude) * factor;
+    return sign | (x > (double)FLT_MAX ? EK_SKETCH_INF : ek_sketch_key((float)x));
+}
+
+static void add_at(struct ek_sketch *s, uint16_t key, uint64_t count)
+{
+    ek_sketch_touch(s, key / EK_SKETCH_BLOCK);
+    s->count[key] += count;
+    s->total += count;
+}
+
+void ek_sketch_translate(const struct ek_sketch *from, double shift_ln, struct ek_sketch *out)
+{
+    double factor = exp(shift_ln);
+    uint64_t missing = ek_sketch_count(from, EK_SKETCH_NAN);
+    struct ek_sketch_walk w = ek_sketch_walk_of(from);
+    while (ek_sketch_walk_on(&w))
+        add_at(out, key_times(w.key, factor), w.count);
+    if (missing)
+        add_at(out, EK_SKETCH_NAN, missing);
 }

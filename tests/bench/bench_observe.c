@@ -1,7 +1,7 @@
 /* Observe: what the detector adds to a decoded list: statistics, evidence, history; what the live
  * sketches add; and all of it, from the bytes. And how long a detector takes to move. */
 #include "lists/codec.h"
-#include "detect/evidence_sum.h"
+#include "detect/evidence_export.h"
 #include "serve/assets.h"
 #include "guard/live_sketches.h"
 #include "num/windows.h"

@@ -3,7 +3,7 @@
 #define EK_OFFLINE_PROFILE_FIT_INNER_H
 
 #include "detect/category.h"
-#include "detect/stratum.h"
+#include "detect/list_stats_builder.h"
 #include "offline/fit/category_fit.h"
 #include "offline/fit/profile_fit.h"
 

@@ -63,15 +63,20 @@ START_TEST(an_address_is_http_with_a_host)
 }
 END_TEST
 
-START_TEST(of_an_address_only_the_host_is_shown)
+static void assert_shown(const char *url, const char *shown)
 {
     char out[EK_URL_SHOWN_BYTES];
-    ck_assert_str_eq(ek_url_show("https://hooks.example/services/T0/secret", out),
-                     "https://hooks.example/***");
-    ck_assert_str_eq(ek_url_show("http://ana:pw@a.example:81", out), "http://a.example:81/***");
-    ck_assert_str_eq(ek_url_show("http://a.example?k=secret", out), "http://a.example/***");
-    ck_assert_str_eq(ek_url_show("http://localhost:9093/", out), "http://localhost:9093");
-    ck_assert(!ek_url_check(out));
+    ck_assert_int_eq(ek_url_show(url, out), EK_OK);
+    ck_assert_str_eq(out, shown);
+}
+
+START_TEST(of_an_address_only_the_host_is_shown)
+{
+    assert_shown("https://hooks.example/services/T0/secret", "https://hooks.example/***");
+    assert_shown("http://ana:pw@a.example:81", "http://a.example:81/***");
+    assert_shown("http://a.example?k=secret", "http://a.example/***");
+    assert_shown("http://localhost:9093/", "http://localhost:9093");
+    ck_assert(!ek_url_check("http://a.example/***"));
 }
 END_TEST
 

@@ -1,7 +1,7 @@
 /* What is said to be normal: found no more, in no cell; told when it changes again, and found again
  * when it is taken back. */
 #include "detect/detector_internal.h"
-#include "detect/evidence_sum.h"
+#include "detect/evidence_export.h"
 #include "tests/detector.h"
 #include "tests/detector_parts.h"
 #include "tests/must.h"

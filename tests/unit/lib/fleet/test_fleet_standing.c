@@ -2,7 +2,7 @@
  * all that was written is read, by whatever numbers; golden files hold the format.
  */
 #include "base/file.h"
-#include "detect/evidence_sum.h"
+#include "detect/evidence_export.h"
 #include "fleet/plan_record.h"
 #include "fleet/evidence_report.h"
 #include "fleet/controller_record.h"

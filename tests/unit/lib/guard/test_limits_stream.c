@@ -5,7 +5,7 @@
 #include "base/alloc.h"
 #include "daemon/views/event_log.h"
 #include "detect/detector_internal.h"
-#include "detect/evidence_sum.h"
+#include "detect/evidence_export.h"
 #include "guard/event_json.h"
 #include "guard/guard_internal.h"
 #include "tests/event_from.h"

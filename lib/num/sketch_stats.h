@@ -3,8 +3,8 @@
  * -inf, negative, -0, +0, positive, +inf; NaN has no place. A key's place is its rank in that order
  * among all keys. The sketch must not change while it is walked. No failure, no allocation.
  */
-#ifndef EK_NUM_SKETCH_WALK_H
-#define EK_NUM_SKETCH_WALK_H
+#ifndef EK_NUM_SKETCH_STATS_H
+#define EK_NUM_SKETCH_STATS_H
 
 #include "num/sketch_internal.h"
 
