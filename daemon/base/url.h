@@ -3,10 +3,8 @@
  * Everything in an address except scheme, host and port may be a secret (Slack's paths are).
  * libcurl parses them. Threads: any.
  */
-#ifndef EK_DAEMON_BASE_URL_H
-#define EK_DAEMON_BASE_URL_H
-
-#include "base/error.h"
+#ifndef EK_DAEMON_URL_H
+#define EK_DAEMON_URL_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -23,19 +21,5 @@ bool ek_url_is_loopback(const char *url);
 int ek_url_show(const char *url, char out[EK_URL_SHOWN_BYTES]);
 /* Write text with everything except letters, digits and -._~ as %XX; cut before `size`. */
 void ek_url_escape(const char *text, char *out, size_t size);
-
-/* Addresses as people write them: what is listened on, and where brokers are.
- *
- * Nothing is looked up here. `key` stands in errors, which are EK_ECONFIG without a place.
- */
-enum { EK_HOST_BYTES = 256 };
-
-/* Splits "host:port" or "[host]:port". `host` has EK_HOST_BYTES and may come out empty; *port
- * points into `text`. Port 0 is allowed, it stands for any. */
-int ek_address_split(const char *key, const char *text, char *host, const char **port,
-                     struct ek_error *e);
-/* A list of brokers, "host", "host:port" or "[host]:port" each, with commas between and a protocol
- * in front ("SSL://") if wanted. Ports are 1 to 65535. */
-int ek_brokers_check(const char *key, const char *text, struct ek_error *e);
 
 #endif

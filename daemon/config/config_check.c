@@ -1,7 +1,7 @@
 /* Checks of the whole configuration, and of properties of librdkafka that break what the delivery
  * promises: refused where messages could be lost, noted where the program would end, or lists
  * change their order. */
-#include "daemon/base/url.h"
+#include "daemon/base/address.h"
 #include "daemon/config/config.h"
 #include "daemon/config/config_internal.h"
 #include "daemon/config/instance.h"

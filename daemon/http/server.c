@@ -5,7 +5,7 @@
 #include "daemon/base/clock.h"
 #include "daemon/base/metrics.h"
 #include "daemon/base/process.h"
-#include "daemon/base/url.h"
+#include "daemon/base/address.h"
 #include "daemon/http/control_api.h"
 #include "daemon/http/event_stream.h"
 #include "daemon/http/host_check.h"

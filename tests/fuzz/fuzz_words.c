@@ -3,6 +3,7 @@
  * which.
  */
 #include "base/error.h"
+#include "daemon/base/address.h"
 #include "daemon/base/url.h"
 #include "daemon/http/host_check.h"
 #include "daemon/state/checkpoint_ref.h"

@@ -78,7 +78,7 @@ def faults(tree):
 
 
 SEEDS = [
-    ("an include upwards", "lib/base/buf.c", '#include "lists/query.h"\n', "may not include 'lists/query.h'"),
+    ("an include upwards", "lib/base/buf.c", '#include "lists/list.h"\n', "may not include 'lists/list.h'"),
     ("an include of a sibling", "lib/score/metrics.h", '#include "plan/seeded.h"\n', "of 'lib/plan'"),
     ("a second wrapper", "daemon/base/command.c", "#include <yaml.h>\n", "may include <yaml.h>"),
     ("JSON outside of its wrapper", "lib/lists/codec.c", "#include <simdjson.h>\n", "may include <simdjson.h>"),
