@@ -178,9 +178,10 @@ SEEN_THREADS := $(if $(findstring thread,$(SANITIZE)),$(B)/tests/c11_threads.o)
 $(B)/evenkeel: $(B)/daemon/main.o $(SEEN_THREADS) $(ARCHIVES) | $(B)/evenkeel-tools
 	$(call say,LD)
 	$(Q)$(CC) $(SAN_FLAGS) $(UNUSED) $(LDFLAGS) -o $@ $^ $(DAEMON_LIBS) $(LIB_LIBS)
+# Sanitizers keep sections that nothing refers to, and with them what those refer to.
 $(B)/evenkeel-tools: $(B)/daemon/tools/main.o $(SEEN_THREADS) $(ARCHIVES)
 	$(call say,LD)
-	$(Q)$(CC) $(SAN_FLAGS) $(UNUSED) $(LDFLAGS) -o $@ $^ $(TOOLS_LIBS) $(LIB_LIBS)
+	$(Q)$(CC) $(SAN_FLAGS) $(UNUSED) $(LDFLAGS) -o $@ $^ $(if $(SANITIZE),$(ALL_LIBS),$(TOOLS_LIBS) $(LIB_LIBS))
 
 # Tests: suites are found by file name.
 define suite_list
