@@ -1,5 +1,7 @@
 """A broker for the documents that need one: tests/kafka/broker.sh on free ports, started when first asked for."""
+import contextlib
 import os
+import random
 import socket
 import subprocess
 import tempfile
@@ -9,9 +11,14 @@ SCRIPT = os.path.join(os.path.dirname(HERE), "kafka", "broker.sh")
 
 
 def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
+    """A free port whose neighbor is free too: the broker's controller listens there. Both lie below the ports that the
+    system hands out, which another test may take at any moment."""
+    while True:
+        port = random.SystemRandom().randrange(20000, 32000)
+        with socket.socket() as broker, socket.socket() as controller, contextlib.suppress(OSError):
+            broker.bind(("127.0.0.1", port))
+            controller.bind(("127.0.0.1", port + 1))
+            return port
 
 
 class Broker:
