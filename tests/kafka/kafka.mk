@@ -63,3 +63,8 @@ newer-kafka: ## check-kafka, or GOAL=soak-kafka, with a newer librdkafka
 TEST_BINARIES += $(EKTOOL) $(SLOW)
 -include $(EKTOOL_OBJ:.o=.d)
 .PHONY: broker check-kafka check-workers soak-kafka soak-matrix newer-kafka
+
+COVERED = build/coverage
+list-path: $(EKTOOL) $(KAFKA_LIBS).stamp ## the modules that a list passes in `run`, measured
+	@$(MAKE) --no-print-directory $(PARALLEL) B=$(COVERED) WARN=-w CFLAGS="-O0 -g --coverage" LDFLAGS=--coverage $(COVERED)/evenkeel
+	@EVENKEEL=$(COVERED)/evenkeel EKTOOL=$(EKTOOL) KAFKA_LIBS=$(abspath $(KAFKA_LIBS)) $(PYTHON) tests/kafka/list_path.py $(COVERED)
