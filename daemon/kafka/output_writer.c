@@ -310,23 +310,15 @@ void ek_outlet_free(struct ek_outlet *t)
     ek_free(t);
 }
 
-static rd_kafka_headers_t *with_plan(rd_kafka_headers_t *headers, uint64_t plan, const char *action)
+static rd_kafka_headers_t *with_plan(rd_kafka_headers_t *headers, uint64_t plan, enum ek_word word)
 {
     char version[24];
     if (!headers)
         return NULL;
     snprintf(version, sizeof version, "%" PRIu64, plan);
     ek_kafka_add_header(headers, "ek-plan", version);
-    ek_kafka_add_header(headers, "ek-action", action);
+    ek_kafka_add_header(headers, "ek-action", ek_word_name(word));
     return headers;
-}
-
-static enum ek_word word_of(const char *action)
-{
-    int word = WORDS - 1;
-    while (word > EK_WORD_PASS && strcmp(action, ek_word_name((enum ek_word)word)) != 0)
-        word--;
-    return (enum ek_word)word;
 }
 
 /* With other scores than it came with. */
@@ -337,16 +329,15 @@ static bool is_scored(enum ek_word word)
 
 /* Those of the message, which may have none, and ours; NULL without memory. Takes `own`. */
 static rd_kafka_headers_t *plan_headers(struct ek_outlet *t, rd_kafka_headers_t *own, uint64_t plan,
-                                        const char *action)
+                                        enum ek_word word)
 {
-    enum ek_word word = word_of(action);
     if (own)
-        return with_plan(own, plan, action);
+        return with_plan(own, plan, word);
     if (t->plan != plan)
         forget_headers(t);
     t->plan = plan;
     if (!t->ready[word])
-        t->ready[word] = with_plan(rd_kafka_headers_new(2), plan, action);
+        t->ready[word] = with_plan(rd_kafka_headers_new(2), plan, word);
     return t->ready[word] ? rd_kafka_headers_copy(t->ready[word]) : NULL;
 }
 
@@ -393,11 +384,11 @@ static int refused_by_topic(struct ek_outlet *outlet, struct ek_ticket *t, uint6
         return ek_output_send_dead(o, outlet, t, EK_EIO, why, e);
     ek_metrics_count(o->watch.metrics, EK_COUNT_SCORE_FAILED, 1);
     ek_ticket_log(o->watch.log, EK_LOG_ERROR, "score_failed", t, NULL, why);
-    return ek_outlet_forward(outlet, t, t->bytes, t->length, plan, ek_word_name(EK_WORD_PASS), e);
+    return ek_outlet_forward(outlet, t, t->bytes, t->length, plan, EK_WORD_PASS, e);
 }
 
 int ek_outlet_forward(struct ek_outlet *outlet, struct ek_ticket *t, const void *bytes,
-                      size_t length, uint64_t plan, const char *action, struct ek_error *e)
+                      size_t length, uint64_t plan, enum ek_word word, struct ek_error *e)
 {
     struct ek_output *o = outlet->o;
     const rd_kafka_message_t *source = t->message;
@@ -406,9 +397,9 @@ int ek_outlet_forward(struct ek_outlet *outlet, struct ek_ticket *t, const void 
     if (t->refused)
         return ek_output_send_dead(o, outlet, t, EK_EIO, rd_kafka_err2str(t->refused), e);
     bool unreadable = ek_kafka_headers_of(t->message, &own) != EK_OK;
-    if (unreadable && word_of(action) != EK_WORD_PAUSED)
+    if (unreadable && word != EK_WORD_PAUSED)
         return ek_output_send_dead(o, outlet, t, EK_ELIMIT, EK_HEADERS_UNREADABLE, e);
-    t->outcome = is_scored(word_of(action)) ? ROUTED : PASSED;
+    t->outcome = is_scored(word) ? ROUTED : PASSED;
     struct ek_parcel p = {.ticket = t,
                           .topic = o->ranked,
                           .number = EK_WRITES_RANKED,
@@ -417,7 +408,7 @@ int ek_outlet_forward(struct ek_outlet *outlet, struct ek_ticket *t, const void 
                           .key_length = source->key_len,
                           .bytes = bytes,
                           .length = length,
-                          .headers = plan_headers(outlet, own, plan, action)};
+                          .headers = plan_headers(outlet, own, plan, word)};
     if (unreadable)
         go_without_headers(o, t, p.headers);
     int rc = send_output(outlet, &p, &refused);

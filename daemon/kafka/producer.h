@@ -18,6 +18,7 @@
 #include "daemon/config/config.h"
 #include "daemon/kafka/kafka_health.h"
 #include "daemon/kafka/partition_offsets.h"
+#include "plan/plan.h"
 
 struct ek_event;
 struct ek_output;
@@ -39,10 +40,10 @@ struct ek_outlet;
 int ek_outlet_new(struct ek_outlet **out, struct ek_output *o, struct ek_error *e);
 void ek_outlet_free(struct ek_outlet *t);
 /* The two below leave the ticket with the caller when they fail, which ends the stage.
- * Sends `bytes` in place of the ticket's message; action is as ek_context_action has it. Bytes that
+ * Sends `bytes` in place of the ticket's message with `word` in header ek-action. Bytes that
  * are the message's own are not copied, the message is kept until it is acknowledged. */
 int ek_outlet_forward(struct ek_outlet *o, struct ek_ticket *t, const void *bytes, size_t length,
-                      uint64_t plan, const char *action, struct ek_error *e);
+                      uint64_t plan, enum ek_word word, struct ek_error *e);
 /* Sends the ticket's message as it came, with the reason in headers, and as far as the topic takes
  * it. */
 int ek_outlet_dead_letter(struct ek_outlet *o, struct ek_ticket *t, enum ek_code code,

@@ -277,8 +277,8 @@ static int forward(struct worker *w, struct ek_ticket *t, struct ek_context *c, 
     }
     if (scored && c->routing.wanted)
         sample(w, c);
-    int rc = ek_outlet_forward(w->outlet, t, bytes, length, ek_context_plan_version(c),
-                               ek_context_action(c), e);
+    int rc =
+        ek_outlet_forward(w->outlet, t, bytes, length, ek_context_plan_version(c), c->outcome, e);
     if (!rc)
         note_sent(w, c, scored);
     return rc;
@@ -291,7 +291,7 @@ static int forward_paused(struct worker *w, struct ek_ticket *t, const struct ek
     struct ek_metrics *m = w->crew->tools.metrics;
     ek_metrics_count(m, EK_COUNT_UNREADABLE_FORWARDED, l->rc != 0);
     return ek_outlet_forward(w->outlet, t, t->bytes, t->length,
-                             ek_metrics_gauge_value(m, EK_GAUGE_PLAN_VERSION), "paused", e);
+                             ek_metrics_gauge_value(m, EK_GAUGE_PLAN_VERSION), EK_WORD_PAUSED, e);
 }
 
 /* Fails when the stage cannot go on; then the ticket is still ours. */

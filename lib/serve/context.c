@@ -21,7 +21,6 @@ static int make(struct ek_context **out, const struct ek_assets *assets,
     c->assets = assets;
     c->reader = reader;
     c->scorer = scorer;
-    c->action = ek_word_name(EK_WORD_PASS);
     ek_query_init(&c->query);
     ek_buf_init(&c->output, 0);
     size_t routables = (size_t)assets->manifest->routable_count;
@@ -116,7 +115,7 @@ int ek_context_prepare(struct ek_context *c, const void *message, size_t length,
 {
     c->prepared = c->taken = c->counted = c->scored = c->failed = false;
     c->routing = (struct ek_plan_routing){.acts = c->routing.acts, .would = c->routing.would};
-    c->action = ek_word_name(EK_WORD_PASS);
+    c->outcome = EK_WORD_PASS;
     int rc = ek_codec_decode(c->assets->codec, message, length, &c->query, e);
     if (!rc && ek_codec_layout(c->assets->codec) == EK_LAYOUT_LIST)
         rc = ek_list_reader_read(c->reader, &c->query, e);
@@ -165,21 +164,21 @@ const void *ek_context_score(struct ek_context *c, size_t *length, struct ek_err
     }
     if (!c->routing.acted || !c->query.items) {
         if (!c->routing.acted)
-            c->action = ek_word_name(c->routing.word);
+            c->outcome = c->routing.word;
         *length = c->length;
         return c->message;
     }
     if (score(c, e))
         return NULL;
     c->scored = true;
-    c->action = ek_word_name(c->routing.word);
+    c->outcome = c->routing.word;
     *length = c->output.length;
     return c->output.data;
 }
 
 const char *ek_context_action(const struct ek_context *c)
 {
-    return c->action;
+    return ek_word_name(c->outcome);
 }
 
 uint64_t ek_context_plan_version(const struct ek_context *c)

@@ -35,7 +35,7 @@ struct ek_context {
     double *scores;
     size_t score_capacity;
     struct ek_buf output;
-    const char *action;
+    enum ek_word outcome;          /* of the last score; EK_WORD_PASS until then */
     struct ek_both_ways *ways;     /* for trials; NULL before the first */
     struct ek_treatment *repaired; /* [K] what a trial undoes the faults with */
 };
