@@ -4,6 +4,8 @@
  * that is confirmed and ends with the last one that is recovered or dismissed. What is recalled
  * from a state goes on, it is no news. At most `limit` alerts; beyond that one that has ended goes,
  * of these what everybody knows first, and where all fire the newcomer is lost.
+ * Its findings are those that an alert stands for, with that alert: one that was dropped for others
+ * takes its findings along although they are open (so plan/open_findings.h does not serve).
  * An alert without an end of its own (a limit) ends EK_ALERT_BRIEF_MS after it was told last and no
  * open finding is held back by it.
  * Time: now_ms is a clock of this process that only rises; wall_ms that of the machine.

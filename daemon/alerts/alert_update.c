@@ -71,7 +71,7 @@ static void read_finding(struct ek_alert_news *n, const struct ek_event_finding 
     n->episode = f->episode;
     n->cause = f->cause;
     ek_alert_copy(n->limit, sizeof n->limit, limit_of(f));
-    if (ek_event_is_over(f)) {
+    if (ek_finding_is_over(f->state)) {
         n->what = EK_ALERT_FINDING_CLOSED;
     } else if (f->state != EK_SUSPECTED) {
         n->what = EK_ALERT_FINDING_OPEN;

@@ -25,7 +25,7 @@
 static bool enforces(const struct ek_rules *rules)
 {
     for (int i = 0; i < rules->feature_count; i++)
-        if (rules->feature[i].watch && rules->feature[i].mode >= EK_MODE_CANARY)
+        if (rules->feature[i].watch && ek_mode_acts(rules->feature[i].mode))
             return true;
     return false;
 }
@@ -43,16 +43,17 @@ static void ek_rehearsal_release(struct ek_rehearsal *r)
 {
     ek_query_release(&r->came);
     ek_query_release(&r->goes);
+    ek_reported_findings_release(&r->told.findings);
     ek_free(r->order);
     ek_free(r->scratch);
 }
 
 /* Counts an event of the guard. */
-static void ek_rehearsal_event(struct ek_rehearsal *r, const struct ek_event *v)
+static int ek_rehearsal_event(struct ek_rehearsal *r, const struct ek_event *v)
 {
     r->confirmed += v->kind == EK_EVENT_FINDING && v->finding.state == EK_CONFIRMED;
     r->plans += v->kind == EK_EVENT_PLAN;
-    ek_told_event(&r->told, v);
+    return ek_told_event(&r->told, v);
 }
 
 static int make_room(struct ek_rehearsal *r, size_t items)
@@ -325,7 +326,8 @@ static int write_events(struct replay *r, struct ek_error *e)
     const struct ek_event *v;
     int rc = EK_OK;
     while (!rc && (v = ek_guard_take_event(r->guard))) {
-        ek_rehearsal_event(&r->came_to, v);
+        if (ek_rehearsal_event(&r->came_to, v))
+            return ek_fail(e, EK_ENOMEM, "no memory for an event");
         rc = r->events ? write_event(r, v, e) : EK_OK;
     }
     return rc;

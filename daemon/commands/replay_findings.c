@@ -1,104 +1,81 @@
 #include "daemon/commands/replay_findings.h"
 
+#include "base/alloc.h"
+#include "base/error.h"
 #include "daemon/base/text_layout.h"
 
 #include <inttypes.h>
 #include <stdbool.h>
-#include <string.h>
 
 enum { INDENT = 4 };
 
-static struct ek_told_finding *find(struct ek_told *t, const char *feature, uint32_t episode)
+/* Model and upstream are one finding of the run, however often they drift apart. */
+static struct ek_reported_finding *drift_of(struct ek_told *t, const struct ek_event *v)
 {
-    for (int i = 0; i < t->count; i++)
-        if (t->finding[i].episode == episode && !strcmp(t->finding[i].feature, feature))
-            return &t->finding[i];
+    for (size_t i = 0; i < t->findings.count; i++)
+        if (v->kind == EK_EVENT_MODEL_DRIFT && ek_event_same_episode(t->findings.item[i].event, v))
+            return &t->findings.item[i];
     return NULL;
 }
 
-/* *out NULL: it is not kept. */
-static void add(struct ek_told *t, const char *feature, uint32_t episode,
-                struct ek_told_finding **out)
+int ek_told_event(struct ek_told *t, const struct ek_event *v)
 {
-    if (t->count == EK_TOLD_MAX) {
+    if (v->kind != EK_EVENT_FINDING && v->kind != EK_EVENT_MODEL_DRIFT)
+        return EK_OK;
+    struct ek_reported_finding *drift = drift_of(t, v);
+    if (drift) {
+        ek_free(drift->end);
+        drift->end = NULL;
+    }
+    if (t->findings.count == EK_TOLD_MAX && ek_reported_findings_grow(&t->findings, v)) {
         t->more++;
-        return;
+        return EK_OK;
     }
-    *out = &t->finding[t->count++];
-    snprintf((*out)->feature, sizeof(*out)->feature, "%s", feature);
-    (*out)->episode = episode;
+    return ek_reported_findings_follow(&t->findings, v);
 }
 
-static void add_finding(struct ek_told *t, const struct ek_event_finding *f)
+static const char *text_of(const struct ek_event *v)
 {
-    struct ek_told_finding *kept = find(t, f->at.feature, f->episode);
-    if (!kept && f->state == EK_CONFIRMED)
-        add(t, f->at.feature, f->episode, &kept);
-    if (!kept)
-        return;
-    if (f->state == EK_CONFIRMED || f->state == EK_UPDATED) {
-        snprintf(kept->text, sizeof kept->text, "%s", f->text);
-        kept->cause = f->cause;
-    } else {
-        kept->end = f->state == EK_RECOVERED ? "over" : "taken back";
-    }
+    return v->kind == EK_EVENT_FINDING ? v->finding.text : v->model_drift.text;
 }
 
-/* Model and upstream are a finding of their own: there is one at a time. */
-static void add_drift(struct ek_told *t, const struct ek_event_model_drift *d)
-{
-    bool drifted = d->view.state == EK_AGREEMENT_DRIFTED;
-    struct ek_told_finding *kept = find(t, "", 0);
-    if (!kept && drifted)
-        add(t, "", 0, &kept);
-    if (kept && drifted)
-        snprintf(kept->text, sizeof kept->text, "%s", d->text);
-    if (kept)
-        kept->end = drifted ? NULL : "over";
-}
-
-void ek_told_event(struct ek_told *t, const struct ek_event *v)
-{
-    if (v->kind == EK_EVENT_FINDING)
-        add_finding(t, &v->finding);
-    else if (v->kind == EK_EVENT_MODEL_DRIFT)
-        add_drift(t, &v->model_drift);
-}
-
-static void print_one(const struct ek_told_finding *f, const char *before, FILE *to)
+static void print_one(const struct ek_reported_finding *f, const char *before, FILE *to)
 {
     struct ek_paragraph p = ek_paragraph_start(to, INDENT);
     ek_paragraph_words(&p, before);
-    ek_paragraph_words(&p, f->text);
+    ek_paragraph_words(&p, text_of(f->event));
     if (f->end) {
         ek_paragraph_words(&p, "-");
-        ek_paragraph_words(&p, f->end);
+        ek_paragraph_words(&p,
+                           ek_event_finding_state(f->end) == EK_RECOVERED ? "over" : "taken back");
     }
     ek_paragraph_end(&p);
 }
 
-static int same_cause(const struct ek_told_finding *a, const struct ek_told_finding *b)
+static bool same_cause(const struct ek_reported_finding *a, const struct ek_reported_finding *b)
 {
-    return a->cause && a->cause == b->cause;
+    return a->event->kind == EK_EVENT_FINDING && b->event->kind == EK_EVENT_FINDING &&
+           a->event->finding.cause && a->event->finding.cause == b->event->finding.cause;
 }
 
-static int is_first(const struct ek_told *t, int at)
+static bool is_first(const struct ek_told *t, size_t at)
 {
-    for (int i = 0; i < at; i++)
-        if (same_cause(&t->finding[i], &t->finding[at]))
-            return 0;
-    return 1;
+    for (size_t i = 0; i < at; i++)
+        if (same_cause(&t->findings.item[i], &t->findings.item[at]))
+            return false;
+    return true;
 }
 
 void ek_told_print(const struct ek_told *t, FILE *to)
 {
-    for (int i = 0; i < t->count; i++) {
+    const struct ek_reported_finding *item = t->findings.item;
+    for (size_t i = 0; i < t->findings.count; i++) {
         if (!is_first(t, i))
             continue;
-        print_one(&t->finding[i], "", to);
-        for (int j = i + 1; j < t->count; j++)
-            if (same_cause(&t->finding[i], &t->finding[j]))
-                print_one(&t->finding[j], "with it,", to);
+        print_one(&item[i], "", to);
+        for (size_t j = i + 1; j < t->findings.count; j++)
+            if (same_cause(&item[i], &item[j]))
+                print_one(&item[j], "with it,", to);
     }
     if (t->more)
         fprintf(to, "%*sand %" PRIu64 " more\n", INDENT, "", t->more);

@@ -99,13 +99,15 @@ static int take_lists(struct demo *d)
     return rc;
 }
 
-static void take_events(struct demo *d)
+static int take_events(struct demo *d)
 {
     struct ek_event *v;
-    while ((v = ek_demo_pipeline_event(d->pipeline))) {
-        ek_demo_story_event(&d->story, v);
+    int rc = EK_OK;
+    while (!rc && (v = ek_demo_pipeline_event(d->pipeline))) {
+        rc = ek_demo_story_event(&d->story, v);
         ek_free(v);
     }
+    return rc ? ek_fail(&d->e, rc, "no memory for an event") : EK_OK;
 }
 
 /* The story goes on when its part is told. False at its end. */
@@ -140,7 +142,8 @@ static int step(struct demo *d, bool feeding)
     int rc = feeding ? send_due(d) : EK_OK;
     if (!rc)
         rc = take_lists(d);
-    take_events(d);
+    if (!rc)
+        rc = take_events(d);
     int64_t now = ek_now_ms();
     s->dead = ek_demo_pipeline_dead(d->pipeline);
     s->seconds = (double)(now - d->started_ms) / 1000;
@@ -259,8 +262,11 @@ int ek_cmd_demo(int argc, char **argv)
     ek_cli_parse(&argp, argc, argv, 0, &d);
     int rc = run(&d);
     int number = atomic_load(&d.stopped);
+    if (!rc)
+        ek_demo_draw_end(&d.screen, &d.story);
+    bool failed = ek_demo_story_fault(&d.story) != NULL;
+    ek_demo_story_release(&d.story);
     if (rc)
         return ek_cli_stopped(number, ek_cli_fail(&d.e));
-    ek_demo_draw_end(&d.screen, &d.story);
-    return ek_demo_story_fault(&d.story) ? EK_EXIT_FAILURE : EK_EXIT_OK;
+    return failed ? EK_EXIT_FAILURE : EK_EXIT_OK;
 }

@@ -71,51 +71,43 @@ static const char *phase_text(const struct ek_demo_story *s)
     return "";
 }
 
-/* Name of the query feature that is the factor; NULL when it is one number. */
-static const char *factor_feature(const struct ek_demo_finding *f)
-{
-    static const char prefix[] = "query_feature:";
-    return strncmp(f->unit, prefix, sizeof prefix - 1) ? NULL : f->unit + sizeof prefix - 1;
-}
-
 /* "price, arm=B: scale x4.13, confirmed", "price, arm=B: scale x stay_nights, updated" */
-static const char *finding_text(const struct ek_demo_finding *f, char text[TEXT])
+static const char *finding_text(const struct ek_reported_finding *reported, char text[TEXT])
 {
-    int n = snprintf(text, TEXT, "%.30s, %.30s: ", f->feature, f->segment);
-    if (f->kind[0])
-        n += snprintf(text + n, (size_t)(TEXT - n), "%.20s", f->kind);
-    if (factor_feature(f))
-        n += snprintf(text + n, (size_t)(TEXT - n), " x %.30s", factor_feature(f));
+    const struct ek_event_finding *f = ek_demo_finding(reported);
+    char segment[EK_DEMO_WORD];
+    bool known = f->class != EK_CLASS_NONE;
+    int n = snprintf(text, TEXT, "%.30s, %.30s: ", f->at.feature, ek_demo_segment(&f->at, segment));
+    if (known)
+        n += snprintf(text + n, (size_t)(TEXT - n), "%.20s", ek_class_name(f->class));
+    if (f->query_feature)
+        n += snprintf(text + n, (size_t)(TEXT - n), " x %.30s", f->query_feature);
     else if (isfinite(f->factor))
         n += snprintf(text + n, (size_t)(TEXT - n), " x%.3g", f->factor);
-    snprintf(text + n, (size_t)(TEXT - n), "%s%.20s%s%.40s", f->kind[0] ? ", " : "",
-             ek_finding_state_name(f->state), f->reason[0] ? ", " : "", f->reason);
+    snprintf(text + n, (size_t)(TEXT - n), "%s%.20s%s%.40s", known ? ", " : "",
+             ek_finding_state_name(f->state), f->reason ? ", " : "", f->reason ? f->reason : "");
     return text;
 }
 
 /* "x3.59 to x4.75 on 52% of its searches, cents" */
-static const char *factor_text(const struct ek_demo_finding *f, char text[TEXT])
+static const char *factor_text(const struct ek_event_finding *f, char text[TEXT])
 {
-    snprintf(text, TEXT, "x%.3g to x%.3g on %.0f%% of its searches%s%.40s", f->low, f->high,
-             100 * f->share, f->unit[0] ? ", " : "", f->unit);
+    snprintf(text, TEXT, "x%.3g to x%.3g on %.0f%% of its searches%s%.40s", f->factor_low,
+             f->factor_high, 100 * f->share, f->units ? ", " : "", f->units ? f->unit[0] : "");
     return text;
-}
-
-static bool dismissed(const struct ek_demo_finding *f)
-{
-    return f->state == EK_DISMISSED;
 }
 
 static void finding_rows(struct ek_demo_screen *d, const struct ek_demo_story *s)
 {
     char text[TEXT];
     bool any = false;
-    for (int i = 0; i < s->findings; i++) {
-        if (dismissed(&s->finding[i]))
+    for (size_t i = 0; i < s->findings.count; i++) {
+        const struct ek_event_finding *f = ek_demo_finding(&s->findings.item[i]);
+        if (f->state == EK_DISMISSED)
             continue;
-        row(d, any ? "" : "finding", PLAIN, "%s", finding_text(&s->finding[i], text));
-        if (isfinite(s->finding[i].factor))
-            row(d, "", PLAIN, "%s", factor_text(&s->finding[i], text));
+        row(d, any ? "" : "finding", PLAIN, "%s", finding_text(&s->findings.item[i], text));
+        if (isfinite(f->factor))
+            row(d, "", PLAIN, "%s", factor_text(f, text));
         any = true;
     }
     if (!any)
@@ -170,7 +162,7 @@ static const char *phase_word(const struct ek_demo_story *s)
 static void draw_line(struct ek_demo_screen *d, const struct ek_demo_story *s)
 {
     char text[TEXT];
-    const struct ek_demo_finding *f = ek_demo_story_finding(s);
+    const struct ek_reported_finding *f = ek_demo_story_finding(s);
     fprintf(d->to, "%3.0f s  %-7s  %5llu sent  %5llu back", s->seconds, phase_word(s),
             (unsigned long long)s->sent, (unsigned long long)s->back);
     if (f)
@@ -241,22 +233,26 @@ static void traffic_facts(const struct ek_demo_screen *d, const struct ek_demo_s
 static void finding_facts(const struct ek_demo_screen *d, const struct ek_demo_story *s)
 {
     char text[TEXT];
-    const struct ek_demo_finding *f = ek_demo_story_finding(s);
-    fact(d, "found", "%s%s%s", f ? f->feature : "nothing", f ? ", " : "", f ? f->segment : "");
-    if (f) {
-        fact(d, "  class, unit", "%s, %s", f->kind, f->unit[0] ? f->unit : "none that is known");
+    const struct ek_reported_finding *reported = ek_demo_story_finding(s);
+    if (!reported)
+        fact(d, "found", "nothing");
+    else {
+        const struct ek_event_finding *f = ek_demo_finding(reported);
+        fact(d, "found", "%s, %s", f->at.feature, ek_demo_segment(&f->at, text));
+        fact(d, "  class, unit", "%s, %s", f->class == EK_CLASS_NONE ? "" : ek_class_name(f->class),
+             f->units ? f->unit[0] : "none that is known");
         if (isfinite(f->factor)) {
-            fact(d, "  factor where it is not 1", "%.3g (%.3g to %.3g)", f->factor, f->low,
-                 f->high);
+            fact(d, "  factor where it is not 1", "%.3g (%.3g to %.3g)", f->factor, f->factor_low,
+                 f->factor_high);
             fact(d, "  share of its searches", "%.0f%%", 100 * f->share);
         }
-        moment(d, "  suspected", f->suspected, s->fault_from, "the fault began");
-        moment(d, "  confirmed", f->confirmed, s->fault_from, "the fault began");
+        moment(d, "  suspected", reported->first, s->fault_from, "the fault began");
+        moment(d, "  confirmed", reported->confirmed, s->fault_from, "the fault began");
     }
-    for (int i = 0; i < s->findings; i++)
-        if (&s->finding[i] != f)
+    for (size_t i = 0; i < s->findings.count; i++)
+        if (&s->findings.item[i] != reported)
             fprintf(d->to, "  also reported: %.*s\n", SUMMARY - 17,
-                    finding_text(&s->finding[i], text));
+                    finding_text(&s->findings.item[i], text));
 }
 
 void ek_demo_draw_end(struct ek_demo_screen *d, const struct ek_demo_story *s)

@@ -4,12 +4,12 @@
  * messages that came back. Counts are searches, query numbers count from 0 in the order sent.
  * NDCG@10 has exponential gain; its means are over searches of the faulty arm that were sent faulty
  * and came back under a plan for them.
- * Owner: the caller; starts with ek_demo_story_init, holds no memory of its own. One thread.
+ * Owner: the caller; ek_demo_story_init, ek_demo_story_release. One thread.
  */
 #ifndef EK_DAEMON_DEMO_STORY_H
 #define EK_DAEMON_DEMO_STORY_H
 
-#include "guard/event.h"
+#include "guard/reported_findings.h"
 #include "score/metrics.h"
 
 #include <stdbool.h>
@@ -23,19 +23,6 @@ enum { EK_DEMO_FINDINGS_MAX = 8, EK_DEMO_WORD = 64 };
 #define EK_DEMO_FAULT   "price=*stay_nights,arm=B"
 
 enum ek_demo_phase { EK_DEMO_HEALTHY, EK_DEMO_FAULTY, EK_DEMO_OVER };
-
-struct ek_demo_finding {
-    uint32_t episode;
-    enum ek_finding_state state;
-    char feature[EK_DEMO_WORD];
-    char segment[EK_DEMO_WORD];    /* "arm=B", or "all traffic" */
-    char kind[EK_DEMO_WORD];       /* its class */
-    char unit[EK_DEMO_WORD];       /* the nearest one, empty without */
-    char reason[EK_DEMO_WORD];     /* of a dismissal, empty without */
-    double factor, low, high;      /* NaN without a factor */
-    double share;                  /* of the cell's searches */
-    uint64_t suspected, confirmed; /* query numbers; UINT64_MAX: not yet */
-};
 
 /* One search that came back. */
 struct ek_demo_result {
@@ -52,8 +39,7 @@ struct ek_demo_story {
     uint64_t sent, back, dead, untouched, routed;
     uint64_t early, others;        /* changed before the fault began; changed outside of the arm */
     uint64_t fault_from, fault_to; /* first search with the fault, first without it again */
-    struct ek_demo_finding finding[EK_DEMO_FINDINGS_MAX];
-    int findings;
+    struct ek_reported_findings findings; /* at most EK_DEMO_FINDINGS_MAX */
     uint64_t plan_version;
     char plan[4 * EK_DEMO_WORD];   /* "price, arm=B: route", empty when nothing is routed */
     bool route_in_force;           /* of the feature and the segment above */
@@ -63,11 +49,16 @@ struct ek_demo_story {
 };
 
 void ek_demo_story_init(struct ek_demo_story *s);
-/* Adds an event of the guard; others than findings and plans change nothing. */
-void ek_demo_story_event(struct ek_demo_story *s, const struct ek_event *v);
+void ek_demo_story_release(struct ek_demo_story *s);
+/* Add an event of the guard; others than findings and plans change nothing. EK_ENOMEM. */
+int ek_demo_story_event(struct ek_demo_story *s, const struct ek_event *v);
 void ek_demo_story_result(struct ek_demo_story *s, const struct ek_demo_result *r);
 /* The finding about what was broken, the latest of them; NULL when there is none. */
-const struct ek_demo_finding *ek_demo_story_finding(const struct ek_demo_story *s);
+const struct ek_reported_finding *ek_demo_story_finding(const struct ek_demo_story *s);
+/* Return a finding as it was reported last. */
+const struct ek_event_finding *ek_demo_finding(const struct ek_reported_finding *f);
+/* Write "arm=B" or "all traffic". Returns `text`. */
+const char *ek_demo_segment(const struct ek_event_place *at, char text[EK_DEMO_WORD]);
 /* NULL when the story really happened, else what did not. */
 const char *ek_demo_story_fault(const struct ek_demo_story *s);
 

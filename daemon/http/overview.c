@@ -103,8 +103,7 @@ static void insert(struct summary *s, const struct problem *p)
 
 static bool acts(const struct problem *p)
 {
-    return (p->mode == EK_MODE_ENFORCE || p->mode == EK_MODE_CANARY) &&
-           !(p->route && p->route->withdrawn);
+    return ek_mode_acts(p->mode) && !(p->route && p->route->withdrawn);
 }
 
 static const char *level_of(const struct ek_overview_of *of, const struct summary *s)
@@ -148,15 +147,14 @@ static void action_text(const struct problem *p, char text[TEXT_BYTES])
     const char *feature = p->event->finding.at.feature;
     char what[TEXT_BYTES / 2];
     double percent = p->route ? p->route->entry->percent / 100. : p->entry ? p->entry->percent : 0;
-    if (p->action == EK_ACT_ROUTE || p->action == EK_ACT_ROUTE_SPREAD ||
-        p->action == EK_ACT_ROUTE_SOURCE)
+    if (ek_action_routes(p->action))
         snprintf(what, sizeof what, "the model ranks these lists without the level of %s", feature);
     else
         snprintf(what, sizeof what, "the action on %s is %s", feature, ek_action_name(p->action));
     if (p->route && p->route->withdrawn)
         snprintf(text, TEXT_BYTES, "nothing any more: the guardrail %s took the route of %s back",
                  ek_rail_name(p->route->rail), feature);
-    else if (p->action == EK_ACT_NONE || p->action == EK_ACT_ALERT)
+    else if (!ek_action_treats(p->action))
         snprintf(text, TEXT_BYTES, "nothing: it is only told");
     else if (p->mode == EK_MODE_ENFORCE)
         snprintf(text, TEXT_BYTES, "%s", what);

@@ -91,12 +91,6 @@ static int add_counts(struct ek_buf *b, const struct ek_eval_args *a,
     return ek_buf_text(b, "},");
 }
 
-static bool routed(const struct ek_treatment *t)
-{
-    return t->action == EK_ACT_ROUTE || t->action == EK_ACT_ROUTE_SPREAD ||
-           t->action == EK_ACT_ROUTE_SOURCE;
-}
-
 /* ,"routed":{"price":1.02,...}: the spread ratio of what is routed, 1 with --spread off. */
 static int add_routed(struct ek_buf *b, const struct ek_manifest *m, const struct ek_treatment *t)
 {
@@ -104,7 +98,7 @@ static int add_routed(struct ek_buf *b, const struct ek_manifest *m, const struc
     ek_buf_text(b, ",\"routed\":{");
     for (int k = 0; k < m->routable_count; k++) {
         const char *name = m->item[m->routable[k]]->name;
-        if (!routed(&t[k]))
+        if (!ek_action_routes(t[k].action))
             continue;
         ek_buf_text(b, comma);
         ek_buf_json(b, name, strlen(name));

@@ -78,8 +78,7 @@ struct ek_journal {
     uint64_t count; /* events ever */
     uint64_t gone;  /* of them, the oldest first */
     size_t bytes;   /* of those that are kept */
-    struct ek_journal_finding open[EK_JOURNAL_FINDINGS_MAX];
-    size_t findings;
+    struct ek_reported_findings open;
     struct ek_event *plan; /* NULL before the first */
 };
 
@@ -89,6 +88,7 @@ struct ek_journal *ek_journal_new(size_t keep)
     if (!j)
         return NULL;
     j->keep = keep ? keep : 1;
+    j->open.suspected = true;
     j->events = ek_calloc(j->keep, sizeof *j->events);
     if (!j->events) {
         ek_free(j);
@@ -100,8 +100,7 @@ struct ek_journal *ek_journal_new(size_t keep)
 
 static void forget_all(struct ek_journal *j)
 {
-    while (j->findings)
-        ek_free(j->open[--j->findings].event);
+    ek_reported_findings_release(&j->open);
     ek_free(j->plan);
     j->plan = NULL;
 }
@@ -118,63 +117,30 @@ void ek_journal_free(struct ek_journal *j)
     ek_free(j);
 }
 
-static bool routes(enum ek_action action)
-{
-    return action == EK_ACT_ROUTE || action == EK_ACT_ROUTE_SPREAD;
-}
-
-/* Whether the output of some lists has other scores for it. */
-static bool acts(const struct ek_event_entry *e)
-{
-    return routes(e->action) && e->mode != EK_MODE_OBSERVE && e->mode != EK_MODE_SHADOW;
-}
-
-static size_t place_of(const struct ek_journal *j, const struct ek_event_finding *f)
-{
-    size_t i = 0;
-    while (i < j->findings && !ek_event_same_episode(&j->open[i].event->finding, f))
-        i++;
-    return i;
-}
-
-static void forget(struct ek_journal *j, size_t i)
-{
-    ek_free(j->open[i].event);
-    memmove(&j->open[i], &j->open[i + 1], (--j->findings - i) * sizeof *j->open);
-}
-
 static int add_finding(struct ek_journal *j, const struct ek_event *v, int64_t now_ms,
                        struct ek_journal_change *change)
 {
-    size_t i = place_of(j, &v->finding);
-    if (ek_event_is_over(&v->finding)) {
-        if (i < j->findings)
-            forget(j, i);
-        return EK_OK;
-    }
-    struct ek_event *copy = ek_event_copy(v);
-    if (!copy)
-        return EK_ENOMEM;
-    if (i == EK_JOURNAL_FINDINGS_MAX)
-        forget(j, 0);
-    i = i < j->findings ? i : j->findings;
-    struct ek_journal_finding *f = &j->open[i];
-    if (i == j->findings)
-        *f = (struct ek_journal_finding){0};
-    j->findings += i == j->findings;
-    bool known = f->event && f->event->finding.state != EK_SUSPECTED;
-    if (!known)
-        f->confirmed_ms = now_ms;
-    ek_free(f->event);
-    f->event = copy;
-    change->detected = v->finding.state == EK_CONFIRMED && routes(v->finding.action);
+    struct ek_reported_finding *one = ek_reported_findings_of(&j->open, v);
+    bool known = one && one->confirmed != UINT64_MAX;
+    if (j->open.count == EK_JOURNAL_FINDINGS_MAX && ek_reported_findings_grow(&j->open, v))
+        ek_reported_findings_remove(&j->open, j->open.item);
+    int rc = ek_reported_findings_follow(&j->open, v);
+    if (rc)
+        return rc;
+    one = one ? one : ek_reported_findings_of(&j->open, v);
+    if (one && one->end)
+        ek_reported_findings_remove(&j->open, one);
+    else if (one && !known)
+        one->confirmed_ms = now_ms;
+    change->detected = v->finding.state == EK_CONFIRMED && ek_action_routes(v->finding.action);
     return EK_OK;
 }
 
 static bool routed_before(const struct ek_event *plan, const struct ek_event_entry *e)
 {
     for (int i = 0; plan && i < plan->plan.count; i++)
-        if (acts(&plan->plan.entry[i]) && ek_event_same_place(&plan->plan.entry[i].at, &e->at))
+        if (ek_event_entry_acts(&plan->plan.entry[i]) &&
+            ek_event_same_place(&plan->plan.entry[i].at, &e->at))
             return true;
     return false;
 }
@@ -187,7 +153,7 @@ static int journal_add_plan(struct ek_journal *j, const struct ek_event *v,
         return EK_ENOMEM;
     for (int i = 0; i < v->plan.count; i++) {
         const struct ek_event_entry *e = &v->plan.entry[i];
-        change->enforced += acts(e) && !routed_before(j->plan, e);
+        change->enforced += ek_event_entry_acts(e) && !routed_before(j->plan, e);
     }
     ek_free(j->plan);
     j->plan = copy;
@@ -318,9 +284,9 @@ int ek_journal_findings(struct ek_journal *j, struct ek_buf *out)
 {
     pthread_mutex_lock(&j->lock);
     int rc = ek_buf_text(out, "[");
-    for (size_t i = 0; !rc && i < j->findings; i++) {
+    for (size_t i = 0; !rc && i < j->open.count; i++) {
         rc = i ? ek_buf_text(out, ",") : EK_OK;
-        rc = rc ? rc : ek_event_json(j->open[i].event, out);
+        rc = rc ? rc : ek_event_json(j->open.item[i].event, out);
     }
     pthread_mutex_unlock(&j->lock);
     return rc ? rc : ek_buf_text(out, "]\n");
@@ -331,11 +297,11 @@ int ek_journal_findings_of(struct ek_journal *j, const char *feature, struct ek_
     size_t written = 0;
     int rc = ek_buf_text(out, "[");
     pthread_mutex_lock(&j->lock);
-    for (size_t i = 0; !rc && i < j->findings; i++) {
-        if (strcmp(j->open[i].event->finding.at.feature, feature) != 0)
+    for (size_t i = 0; !rc && i < j->open.count; i++) {
+        if (strcmp(j->open.item[i].event->finding.at.feature, feature) != 0)
             continue;
         rc = ek_buf_text(out, written++ ? "," : "");
-        rc = rc ? rc : ek_event_json(j->open[i].event, out);
+        rc = rc ? rc : ek_event_json(j->open.item[i].event, out);
         rc = rc ? rc : ek_buf_text(out, "\n");
     }
     pthread_mutex_unlock(&j->lock);
@@ -355,7 +321,7 @@ int ek_journal_look(struct ek_journal *j,
                     int (*look)(void *context, const struct ek_journal_view *v), void *context)
 {
     pthread_mutex_lock(&j->lock);
-    const struct ek_journal_view view = {j->open, j->findings, j->plan};
+    const struct ek_journal_view view = {j->open.item, j->open.count, j->plan};
     int rc = look(context, &view);
     pthread_mutex_unlock(&j->lock);
     return rc;
@@ -364,7 +330,7 @@ int ek_journal_look(struct ek_journal *j,
 size_t ek_journal_open(struct ek_journal *j)
 {
     pthread_mutex_lock(&j->lock);
-    size_t n = j->findings;
+    size_t n = j->open.count;
     pthread_mutex_unlock(&j->lock);
     return n;
 }
@@ -376,8 +342,7 @@ static void ek_journal_plan_modes(struct ek_journal *j, int count[EK_MODE_COUNT]
     pthread_mutex_lock(&j->lock);
     for (int i = 0; j->plan && i < j->plan->plan.count; i++) {
         const struct ek_event_entry *e = &j->plan->plan.entry[i];
-        if (e->action != EK_ACT_NONE && e->action != EK_ACT_ALERT)
-            count[e->mode]++;
+        count[e->mode] += ek_action_treats(e->action);
     }
     pthread_mutex_unlock(&j->lock);
 }

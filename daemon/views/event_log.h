@@ -2,15 +2,14 @@
  * plan in force.
  *
  * Invariants: at most `keep` events, of EK_JOURNAL_BYTES_MAX bytes together (but one in any case),
- * and EK_JOURNAL_FINDINGS_MAX open findings; older ones go. A
- * finding is open from `suspected` until `dismissed` or `recovered`.
+ * and EK_JOURNAL_FINDINGS_MAX open findings; older ones go.
  * Owner: the caller. Threads: any.
  */
 #ifndef EK_DAEMON_VIEWS_EVENT_LOG_H
 #define EK_DAEMON_VIEWS_EVENT_LOG_H
 
 #include "base/buf.h"
-#include "guard/event.h"
+#include "guard/reported_findings.h"
 #include "plan/rollout.h"
 
 #include <stdbool.h>
@@ -58,12 +57,9 @@ int ek_journal_findings_of(struct ek_journal *j, const char *feature, struct ek_
 int ek_journal_plan(struct ek_journal *j, struct ek_buf *out);
 
 /* What is open and in force; good during the call. */
-struct ek_journal_finding {
-    struct ek_event *event; /* the newest of its episode */
-    int64_t confirmed_ms;   /* when the journal got the first event that is not `suspected` */
-};
 struct ek_journal_view {
-    const struct ek_journal_finding *finding; /* oldest first */
+    /* Oldest first; confirmed_ms: when the journal got the first event that is not `suspected`. */
+    const struct ek_reported_finding *finding;
     size_t findings;
     const struct ek_event *plan; /* NULL: there was none yet */
 };

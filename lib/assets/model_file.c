@@ -394,7 +394,7 @@ static void ek_model_trained_write(const struct ek_model *m, struct ek_json_writ
 static bool routes_as_trained(const struct ek_model *m, const struct ek_treatment *t)
 {
     for (int k = 0; t && k < m->routable_count; k++) {
-        if (ek_action_routes(t[k].action) != (m->trained.routed && m->trained.routed[k]))
+        if (ek_action_masks(t[k].action) != (m->trained.routed && m->trained.routed[k]))
             return false;
     }
     return t != NULL;

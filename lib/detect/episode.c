@@ -199,6 +199,11 @@ enum {
 static const double FEW_LISTS = .5; /* share of the lists */
 static const double STILL = .3;     /* of the shift that was told */
 
+bool ek_finding_is_over(enum ek_finding_state s)
+{
+    return s == EK_DISMISSED || s == EK_RECOVERED;
+}
+
 const char *ek_finding_state_name(enum ek_finding_state s)
 {
     static const char *const names[] = {"suspected", "confirmed", "updated", "dismissed",

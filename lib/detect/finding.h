@@ -10,6 +10,7 @@
 #include "detect/category.h"
 #include "detect/unit_match.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* So many of the lists moved: the whole cell did. */
@@ -37,6 +38,8 @@ struct ek_finding {
     const char *reason; /* for dismissed: why */
 };
 
+/* Return whether a finding in this state is no longer open: dismissed or recovered. */
+bool ek_finding_is_over(enum ek_finding_state s);
 /* "suspected", "confirmed", ... */
 const char *ek_finding_state_name(enum ek_finding_state s);
 /* Why one that was accepted is dismissed. */

@@ -63,7 +63,7 @@ void ek_rebase_treat(const struct ek_rebases *r, const int16_t *cells, int count
     for (int i = 0; i < r->count; i++) {
         const struct ek_rebase *one = &r->one[i];
         int k = routable_of_item[one->feature];
-        if (k < 0 || ek_action_routes(treatment[k].action) || !has(cells, count, one->cell))
+        if (k < 0 || ek_action_masks(treatment[k].action) || !has(cells, count, one->cell))
             continue;
         double before = treatment[k].action == EK_ACT_RESCALE ? treatment[k].value : 1;
         treatment[k] = (struct ek_treatment){EK_ACT_RESCALE, before * exp(one->shift_ln)};

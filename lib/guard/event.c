@@ -307,12 +307,24 @@ const char *ek_event_cause(const struct ek_event_finding *f, char text[EK_EVENT_
     return text;
 }
 
-bool ek_event_same_episode(const struct ek_event_finding *a, const struct ek_event_finding *b)
+bool ek_event_same_episode(const struct ek_event *a, const struct ek_event *b)
 {
-    return a->episode == b->episode && same_text(a->at.feature, b->at.feature);
+    if (a->kind != b->kind || a->kind != EK_EVENT_FINDING)
+        return a->kind == b->kind && a->kind == EK_EVENT_MODEL_DRIFT;
+    return a->finding.episode == b->finding.episode &&
+           same_text(a->finding.at.feature, b->finding.at.feature);
 }
 
-bool ek_event_is_over(const struct ek_event_finding *f)
+enum ek_finding_state ek_event_finding_state(const struct ek_event *v)
 {
-    return f->state == EK_DISMISSED || f->state == EK_RECOVERED;
+    if (v->kind == EK_EVENT_FINDING)
+        return v->finding.state;
+    return v->kind == EK_EVENT_MODEL_DRIFT && v->model_drift.view.state != EK_AGREEMENT_DRIFTED
+               ? EK_RECOVERED
+               : EK_CONFIRMED;
+}
+
+bool ek_event_entry_acts(const struct ek_event_entry *e)
+{
+    return ek_action_routes(e->action) && ek_mode_acts(e->mode);
 }

@@ -140,9 +140,12 @@ const char *ek_event_kind_name(enum ek_event_kind kind);
 bool ek_event_same_place(const struct ek_event_place *a, const struct ek_event_place *b);
 /* "c-17", or "" without a cause. Returns `text`. */
 const char *ek_event_cause(const struct ek_event_finding *f, char text[EK_EVENT_CAUSE_BYTES]);
-bool ek_event_same_episode(const struct ek_event_finding *a, const struct ek_event_finding *b);
-/* The finding is dismissed or has recovered. */
-bool ek_event_is_over(const struct ek_event_finding *f);
+/* Return whether both report the same episode of a finding, or both model and upstream. */
+bool ek_event_same_episode(const struct ek_event *a, const struct ek_event *b);
+/* Return the state of a finding; model drift is confirmed or has recovered, else confirmed. */
+enum ek_finding_state ek_event_finding_state(const struct ek_event *v);
+/* Return whether a plan entry gives the output of some lists other scores. */
+bool ek_event_entry_acts(const struct ek_event_entry *e);
 
 struct ek_guard;
 /* The oldest event of a guard that was not taken yet, good until the next call; NULL: there is

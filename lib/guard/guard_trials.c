@@ -122,7 +122,7 @@ static void view_acting(const struct ek_guard *g, const struct ek_plan_entry *en
                         struct ek_ranks_view *out)
 {
     *out = view_of(g, entry);
-    if (entry->mode < EK_MODE_CANARY)
+    if (!ek_mode_acts(entry->mode))
         out->figures = ek_trials_would_be(g->trials, entry);
     out->figures.drifted = ek_guard_has_drifted(g);
     out->rail =

@@ -124,17 +124,14 @@ static void tell_begin(struct telling *t, const struct ek_plan_entry *e)
     tell(t, relapse ? EK_DID_RELAPSE : EK_DID_ROUTE, e, r, why);
 }
 
-static bool acts(const struct ek_plan_entry *e)
-{
-    return e->mode >= EK_MODE_CANARY;
-}
-
 /* The rules have another mode for it than they had. */
 static void tell_mode(struct telling *t, const struct ek_plan_entry *from,
                       const struct ek_plan_entry *e)
 {
     const struct ek_rollout *r = ek_control_rollout(t->c, e->feature, e->cell);
-    enum ek_did what = acts(e) == acts(from) ? EK_DID_STEP : acts(e) ? EK_DID_ROUTE : EK_DID_END;
+    enum ek_did what = ek_mode_acts(e->mode) == ek_mode_acts(from->mode) ? EK_DID_STEP
+                       : ek_mode_acts(e->mode)                           ? EK_DID_ROUTE
+                                                                         : EK_DID_END;
     char mode[64], why[WHY_BYTES];
     say_mode(e, mode, sizeof mode);
     snprintf(why, sizeof why, "by the rules it is now %s", mode);

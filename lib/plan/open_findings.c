@@ -66,7 +66,7 @@ bool ek_open_findings_is_handed_over(const struct ek_open_findings *o,
 void ek_open_findings_follow(struct ek_open_findings *o, const struct ek_finding *f)
 {
     struct ek_open_finding *one = ek_open_findings_at(o, f->feature, f->cell);
-    bool over = f->state == EK_DISMISSED || f->state == EK_RECOVERED;
+    bool over = ek_finding_is_over(f->state);
     if (over && one)
         ek_open_findings_remove(o, one);
     else if (!over && !one && o->count < EK_EPISODES_MAX)

@@ -209,11 +209,6 @@ static bool is_pin(const struct ek_plan_entry *e)
     return e->by != EK_BY_FINDING;
 }
 
-static bool treats(enum ek_action a)
-{
-    return a != EK_ACT_NONE && a != EK_ACT_ALERT;
-}
-
 /* Whether an entry counts before the one that has counted so far. */
 static bool beats(const struct ek_plan *p, const struct winners *w, int at, int entry, int place)
 {
@@ -266,7 +261,7 @@ static enum ek_mode mode_for(const struct ek_plan *p, const struct ek_plan_list 
 static void route(const struct ek_plan_entry *e, int entry, enum ek_mode mode, int bucket, int k,
                   struct ek_plan_routing *out)
 {
-    if (mode == EK_MODE_OBSERVE || !treats(e->treatment.action))
+    if (mode == EK_MODE_OBSERVE || !ek_action_treats(e->treatment.action))
         return;
     bool acts = mode == EK_MODE_ENFORCE || (mode == EK_MODE_CANARY && bucket < e->percent);
     enum ek_word word = mode == EK_MODE_SHADOW   ? EK_WORD_SHADOW

@@ -3,11 +3,6 @@
 #include <math.h>
 #include <string.h>
 
-static int acts(enum ek_action a)
-{
-    return a != EK_ACT_NONE && a != EK_ACT_ALERT;
-}
-
 /* A unit that fits the finding and that the rules list for the feature. */
 static int listed_unit(const struct ek_feature_rule *rule, const struct ek_manifest *m,
                        const struct ek_finding *f)
@@ -55,12 +50,12 @@ struct ek_decision ek_decide(const struct ek_rules *rules, const struct ek_manif
     enum ek_mode mode = ek_rules_mode(rules, number, f->value ? f->dimension : NULL, f->value);
     enum ek_action action = rule->on[f->class];
     int unable = mode != EK_MODE_OBSERVE && !have_model;
-    if (acts(action) && (unable || !feature->routable || too_small(rule, m, f)))
+    if (ek_action_treats(action) && (unable || !feature->routable || too_small(rule, m, f)))
         action = EK_ACT_ALERT;
     if (action == EK_ACT_RESCALE && (isnan(f->factor) || f->query_feature >= 0))
         action = EK_ACT_ROUTE;
     return (struct ek_decision){.treatment = treatment_of(action, f),
                                 .mode = mode,
-                                .wanted = acts(action) && have_model,
+                                .wanted = ek_action_treats(action) && have_model,
                                 .limited = EK_BOUND_NONE};
 }

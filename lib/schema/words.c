@@ -47,8 +47,22 @@ int ek_mode_parse(const char *text)
     return find(MODES, EK_MODE_COUNT, text);
 }
 
+bool ek_action_treats(enum ek_action a)
+{
+    return a != EK_ACT_NONE && a != EK_ACT_ALERT;
+}
+
 bool ek_action_routes(enum ek_action a)
 {
-    return a == EK_ACT_ROUTE || a == EK_ACT_ROUTE_SPREAD || a == EK_ACT_ROUTE_SOURCE ||
-           a == EK_ACT_SILENCE;
+    return a == EK_ACT_ROUTE || a == EK_ACT_ROUTE_SPREAD || a == EK_ACT_ROUTE_SOURCE;
+}
+
+bool ek_action_masks(enum ek_action a)
+{
+    return ek_action_routes(a) || a == EK_ACT_SILENCE;
+}
+
+bool ek_mode_acts(enum ek_mode m)
+{
+    return m >= EK_MODE_CANARY;
 }

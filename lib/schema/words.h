@@ -45,8 +45,14 @@ int ek_class_parse(const char *text);
 int ek_action_parse(const char *text);
 int ek_mode_parse(const char *text);
 
-/* Whether an action closes the deep path of a feature: that is what the model's mask says. */
+/* Return whether an action changes scores. */
+bool ek_action_treats(enum ek_action a);
+/* Return whether an action is one of the routes. */
 bool ek_action_routes(enum ek_action a);
+/* Return whether an action closes the deep path of a feature, which the model's mask says. */
+bool ek_action_masks(enum ek_action a);
+/* Return whether the output of lists changes in a mode. */
+bool ek_mode_acts(enum ek_mode m);
 
 /* What is done to one routable feature of one list. `value` is the spread ratio rho for
  * EK_ACT_ROUTE_SPREAD and the factor c for EK_ACT_RESCALE, else unused. */

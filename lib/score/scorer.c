@@ -137,8 +137,8 @@ static int take_treatment(struct ek_scorer *s, const struct ek_query *q,
                            "'%s' of feature '%s' needs a whole list whose items all say their "
                            "source, of at most %d, and a model of lists",
                            ek_action_name(a), m->item_names[m->routable[k]], EK_SOURCES_MAX);
-        s->mask[k] = ek_action_routes(a);
-        if (ek_action_routes(a))
+        s->mask[k] = ek_action_masks(a);
+        if (ek_action_masks(a))
             s->routed[s->routes++] = k;
     }
     return EK_OK;

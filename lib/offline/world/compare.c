@@ -297,6 +297,8 @@ int ek_compare_end(struct ek_compare *c, const struct ek_compared **out, struct 
         rc = ek_guard_end_items(c->side[i].guard, e);
         if (!rc)
             rc = hear(&c->side[i], e);
+        if (!rc && ek_compare_side_end(&c->side[i].told))
+            rc = ek_fail(e, EK_ENOMEM, "no memory for a comparison");
         r->withdrawn[i] = c->side[i].told.withdrawn;
         r->left[i] = c->side[i].told.left;
     }

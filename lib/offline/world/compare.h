@@ -37,7 +37,6 @@ enum { EK_OTHERS = 7 };
 const char *ek_compared_in_name(int bit);
 
 struct ek_compared_finding {
-    struct ek_event *event;                          /* the last one that is not its end */
     struct ek_event_place at;                        /* of a limit, or the model, by name */
     const char *class, *unit, *action, *mode, *text; /* "": none */
     const char *end;                                 /* "recovered", "dismissed"; NULL: none */

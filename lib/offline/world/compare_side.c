@@ -7,8 +7,7 @@
 
 void ek_compare_side_release(struct ek_compare_side *s)
 {
-    for (size_t i = 0; i < s->findings; i++)
-        ek_free(s->finding[i].event);
+    ek_reported_findings_release(&s->reported);
     for (size_t i = 0; i < s->plans; i++)
         ek_free(s->plan[i].event);
     ek_free(s->finding);
@@ -38,113 +37,59 @@ bool ek_compared_same_plan(const struct ek_compared_plan *a, const struct ek_com
     return all;
 }
 
-/* Make room for one more of `size` bytes behind `count`. */
-static int grow(void **items, size_t *capacity, size_t count, size_t size)
+static int follow(struct ek_compare_side *s, const struct ek_event *v)
 {
-    if (count < *capacity)
-        return EK_OK;
-    size_t wanted = 2 * count + 8;
-    void *more = ek_realloc(*items, wanted, size);
-    if (!more)
-        return EK_ENOMEM;
-    *items = more;
-    *capacity = wanted;
+    if (s->reported.count < EK_COMPARED_MAX || !ek_reported_findings_grow(&s->reported, v))
+        return ek_reported_findings_follow(&s->reported, v);
+    s->left++;
     return EK_OK;
 }
 
-/* Whether a kept event is of the same episode, or also of the model. */
-static bool same_episode(const struct ek_event *kept, const struct ek_event *v)
+/* Texts are those of the event. */
+static struct ek_compared_finding view_of(const struct ek_reported_finding *r)
 {
-    if (kept->kind != v->kind)
-        return false;
-    return v->kind == EK_EVENT_MODEL_DRIFT ||
-           (v->kind == EK_EVENT_FINDING && ek_event_same_episode(&kept->finding, &v->finding));
-}
-
-static struct ek_compared_finding *find_open(const struct ek_compare_side *s,
-                                             const struct ek_event *v)
-{
-    for (size_t i = s->findings; i > 0; i--)
-        if (s->finding[i - 1].ended == UINT64_MAX && same_episode(s->finding[i - 1].event, v))
-            return &s->finding[i - 1];
-    return NULL;
-}
-
-/* Texts are those of the event, which is copied. */
-static int update(struct ek_compared_finding *f, const struct ek_event *v)
-{
-    struct ek_event *copy = ek_event_copy(v);
-    if (!copy)
-        return EK_ENOMEM;
-    ek_free(f->event);
-    f->event = copy;
-    f->class = f->unit = f->action = f->mode = "";
-    f->factor = NAN;
+    const struct ek_event *v = r->event;
+    struct ek_compared_finding f = {
+        .class = ek_event_kind_name(v->kind),
+        .unit = "",
+        .action = "",
+        .mode = "",
+        .end = r->end ? ek_finding_state_name(ek_event_finding_state(r->end)) : NULL,
+        .factor = NAN,
+        .since = r->confirmed,
+        .confirmed = r->confirmed,
+        .ended = r->end ? r->end->query : UINT64_MAX};
     if (v->kind == EK_EVENT_LIMIT) {
-        f->at.feature = ek_bound_name(v->limit.bound);
-        f->class = ek_event_kind_name(v->kind);
-        f->text = ek_bound_text(v->limit.bound);
+        f.at.feature = ek_bound_name(v->limit.bound);
+        f.text = ek_bound_text(v->limit.bound);
     } else if (v->kind == EK_EVENT_MODEL_DRIFT) {
-        f->at.feature = "model and upstream";
-        f->class = ek_event_kind_name(v->kind);
-        f->text = copy->model_drift.text;
+        f.at.feature = "model and upstream";
+        f.text = v->model_drift.text;
+        f.since = v->model_drift.view.since_query;
     } else {
-        const struct ek_event_finding *own = &copy->finding;
-        f->at = own->at;
-        f->class = own->class == EK_CLASS_NONE ? "" : ek_class_name(own->class);
-        f->unit = own->units ? own->unit[0] : "";
-        f->action = ek_action_name(own->action);
-        f->mode = ek_mode_name(own->mode);
-        f->factor = own->factor;
-        f->text = own->text;
+        const struct ek_event_finding *own = &v->finding;
+        f.at = own->at;
+        f.class = own->class == EK_CLASS_NONE ? "" : ek_class_name(own->class);
+        f.unit = own->units ? own->unit[0] : "";
+        f.action = ek_action_name(own->action);
+        f.mode = ek_mode_name(own->mode);
+        f.factor = own->factor;
+        f.text = own->text;
+        f.since = own->since_query;
+    }
+    return f;
+}
+
+int ek_compare_side_end(struct ek_compare_side *s)
+{
+    s->finding = ek_calloc(s->reported.count + 1, sizeof *s->finding);
+    if (!s->finding)
+        return EK_ENOMEM;
+    while (s->findings < s->reported.count) {
+        s->finding[s->findings] = view_of(&s->reported.item[s->findings]);
+        s->findings++;
     }
     return EK_OK;
-}
-
-/* A new one, unless there are too many. */
-static int add_finding(struct ek_compare_side *s, const struct ek_event *v, uint64_t since)
-{
-    if (s->findings == EK_COMPARED_MAX) {
-        s->left++;
-        return EK_OK;
-    }
-    void *items = s->finding;
-    int rc = grow(&items, &s->finding_room, s->findings, sizeof *s->finding);
-    s->finding = items;
-    if (rc)
-        return rc;
-    struct ek_compared_finding *f = &s->finding[s->findings];
-    *f = (struct ek_compared_finding){.since = since, .confirmed = v->query, .ended = UINT64_MAX};
-    rc = update(f, v);
-    s->findings += !rc;
-    return rc;
-}
-
-static void end(struct ek_compared_finding *f, const struct ek_event *v, const char *how)
-{
-    f->ended = v->query;
-    f->end = how;
-}
-
-static int take_finding(struct ek_compare_side *s, const struct ek_event *v)
-{
-    struct ek_compared_finding *f = find_open(s, v);
-    enum ek_finding_state state = v->finding.state;
-    if (!f)
-        return state == EK_CONFIRMED ? add_finding(s, v, v->finding.since_query) : EK_OK;
-    if (state == EK_CONFIRMED || state == EK_UPDATED)
-        return update(f, v);
-    end(f, v, state == EK_RECOVERED ? "recovered" : "dismissed");
-    return EK_OK;
-}
-
-static int take_drift(struct ek_compare_side *s, const struct ek_event *v)
-{
-    struct ek_compared_finding *f = find_open(s, v);
-    bool drifted = v->model_drift.view.state == EK_AGREEMENT_DRIFTED;
-    if (f && !drifted)
-        end(f, v, "recovered");
-    return f || !drifted ? EK_OK : add_finding(s, v, v->model_drift.view.since_query);
 }
 
 static int take_plan(struct ek_compare_side *s, const struct ek_event *v)
@@ -153,10 +98,15 @@ static int take_plan(struct ek_compare_side *s, const struct ek_event *v)
         s->left++;
         return EK_OK;
     }
-    void *items = s->plan;
-    int rc = grow(&items, &s->plan_room, s->plans, sizeof *s->plan);
-    s->plan = items;
-    struct ek_event *copy = rc ? NULL : ek_event_copy(v);
+    if (s->plans == s->plan_room) {
+        size_t room = 2 * s->plans + 8;
+        struct ek_compared_plan *more = ek_realloc(s->plan, room, sizeof *more);
+        if (!more)
+            return EK_ENOMEM;
+        s->plan = more;
+        s->plan_room = room;
+    }
+    struct ek_event *copy = ek_event_copy(v);
     if (!copy)
         return EK_ENOMEM;
     s->plan[s->plans++] = (struct ek_compared_plan){.query = v->query,
@@ -169,14 +119,11 @@ static int take_plan(struct ek_compare_side *s, const struct ek_event *v)
 int ek_compare_side_event(struct ek_compare_side *s, const struct ek_event *v, struct ek_error *e)
 {
     int rc = EK_OK;
-    if (v->kind == EK_EVENT_FINDING)
-        rc = take_finding(s, v);
-    else if (v->kind == EK_EVENT_PLAN)
+    if (v->kind == EK_EVENT_PLAN)
         rc = take_plan(s, v);
-    else if (v->kind == EK_EVENT_MODEL_DRIFT)
-        rc = take_drift(s, v);
-    else if (v->kind == EK_EVENT_LIMIT)
-        rc = add_finding(s, v, v->query);
+    else if (v->kind == EK_EVENT_FINDING || v->kind == EK_EVENT_MODEL_DRIFT ||
+             v->kind == EK_EVENT_LIMIT)
+        rc = follow(s, v);
     else if (v->kind == EK_EVENT_DECISION)
         s->withdrawn += v->decision.what == EK_DID_WITHDRAW;
     return rc ? ek_fail(e, EK_ENOMEM, "no memory for an event") : EK_OK;

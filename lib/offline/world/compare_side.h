@@ -5,11 +5,13 @@
 #ifndef EK_OFFLINE_COMPARE_SIDE_H
 #define EK_OFFLINE_COMPARE_SIDE_H
 
+#include "guard/reported_findings.h"
 #include "offline/world/compare.h"
 
 struct ek_compare_side {
-    struct ek_compared_finding *finding;
-    size_t findings, finding_room;
+    struct ek_reported_findings reported;
+    struct ek_compared_finding *finding; /* since ek_compare_side_end */
+    size_t findings;
     struct ek_compared_plan *plan; /* by query */
     size_t plans, plan_room;
     uint64_t withdrawn; /* by a guardrail */
@@ -20,6 +22,9 @@ void ek_compare_side_release(struct ek_compare_side *s);
 /* Adds an event of the guard; other kinds than those of findings, plans, limits, decisions and the
  * model change nothing. EK_ENOMEM. */
 int ek_compare_side_event(struct ek_compare_side *s, const struct ek_event *v, struct ek_error *e);
+
+/* Fill `finding` with what was reported. EK_ENOMEM. */
+int ek_compare_side_end(struct ek_compare_side *s);
 
 bool ek_compared_same_plan(const struct ek_compared_plan *a, const struct ek_compared_plan *b);
 

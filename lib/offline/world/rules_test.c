@@ -57,13 +57,13 @@ void ek_rules_settle(const struct ek_rules *rules, int feature, const struct ek_
     const struct ek_pin *pin = pin_of(rules, feature, f, now_ms);
     by[0] = 0;
     if (pin) {
-        bool acts = pin->action != EK_ACT_NONE && pin->action != EK_ACT_ALERT;
+        bool acts = ek_action_treats(pin->action);
         d->treatment.action = pin->action;
         d->mode = acts ? EK_MODE_ENFORCE : EK_MODE_OBSERVE;
         snprintf(by, EK_SETTLED_BYTES, " by the pin at %ld:%ld", pin->line, pin->column);
         return;
     }
-    if (!d->wanted || d->mode < EK_MODE_CANARY)
+    if (!d->wanted || !ek_mode_acts(d->mode))
         return;
     const char *limit = limit_of(rules, feature, f, d->mode);
     if (!limit)

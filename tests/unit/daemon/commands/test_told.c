@@ -16,7 +16,7 @@ static void event(struct ek_told *t, const char *episode, const char *state, con
              "{\"event\":\"finding\",\"episode\":\"%s\",\"state\":\"%s\",\"units\":[],"
              "\"text\":\"%s\"}",
              episode, state, text);
-    ek_told_event(t, event_from(json));
+    ck_assert_int_eq(ek_told_event(t, event_from(json)), EK_OK);
 }
 
 static const char *printed(const struct ek_told *t)
@@ -34,23 +34,25 @@ static const char *printed(const struct ek_told *t)
 
 START_TEST(a_confirmed_finding_is_told_with_its_last_sentence)
 {
-    static struct ek_told t;
+    struct ek_told t = {0};
     event(&t, "price-1", "suspected", "price: something has changed");
     event(&t, "price-1", "confirmed", "price: first");
     event(&t, "price-1", "updated", CENTS);
     event(&t, "taxes-2", "suspected", "taxes: something has changed");
     event(&t, "taxes-2", "dismissed", "taxes: no finding after all");
-    ek_told_event(&t, event_from("{\"event\":\"plan\",\"version\":1,\"cells\":[]}"));
+    ck_assert_int_eq(
+        ek_told_event(&t, event_from("{\"event\":\"plan\",\"version\":1,\"cells\":[]}")), EK_OK);
     ck_assert_str_eq(
         printed(&t),
         "    price, arm=B: values are multiplied by 100 (98 to 102) since query 1225;\n"
         "      looks like amounts in cents instead of whole units\n");
+    ek_reported_findings_release(&t.findings);
 }
 END_TEST
 
 START_TEST(model_and_upstream_are_told_among_the_findings_as_they_are_in_the_end)
 {
-    static struct ek_told t;
+    struct ek_told t = {0};
     static const char *const states[] = {"drifted", "recovered", "drifted"};
     static const char *const ends[] = {"", " - over", ""};
     for (int i = 0; i < 3; i++) {
@@ -58,27 +60,29 @@ START_TEST(model_and_upstream_are_told_among_the_findings_as_they_are_in_the_end
         snprintf(json, sizeof json,
                  "{\"event\":\"model_drift\",\"state\":\"%s\",\"text\":\"the model differs\"}",
                  states[i]);
-        ek_told_event(&t, event_from(json));
+        ck_assert_int_eq(ek_told_event(&t, event_from(json)), EK_OK);
         snprintf(line, sizeof line, "    the model differs%s\n", ends[i]);
         ck_assert_str_eq(printed(&t), line);
     }
+    ek_reported_findings_release(&t.findings);
 }
 END_TEST
 
 START_TEST(a_finding_that_ended_says_so)
 {
-    static struct ek_told t;
+    struct ek_told t = {0};
     event(&t, "price-1", "confirmed", "price: one");
     event(&t, "price-2", "confirmed", "price: two");
     event(&t, "price-1", "recovered", "price: back to normal");
     event(&t, "price-2", "dismissed", "price: explained by a segment");
     ck_assert_str_eq(printed(&t), "    price: one - over\n    price: two - taken back\n");
+    ek_reported_findings_release(&t.findings);
 }
 END_TEST
 
 START_TEST(what_has_one_cause_stands_together)
 {
-    static struct ek_told t;
+    struct ek_told t = {0};
     static const char *const texts[] = {"price: one", "rating: two", "taxes: three"};
     for (int i = 0; i < 3; i++) {
         char json[200];
@@ -86,15 +90,16 @@ START_TEST(what_has_one_cause_stands_together)
                  "{\"event\":\"finding\",\"episode\":\"x-%d\",\"cause\":%d,"
                  "\"state\":\"confirmed\",\"text\":\"%s\"}",
                  i, 1 + i % 2, texts[i]);
-        ek_told_event(&t, event_from(json));
+        ck_assert_int_eq(ek_told_event(&t, event_from(json)), EK_OK);
     }
     ck_assert_str_eq(printed(&t), "    price: one\n    with it, taxes: three\n    rating: two\n");
+    ek_reported_findings_release(&t.findings);
 }
 END_TEST
 
 START_TEST(no_finding_is_no_line_and_many_are_counted)
 {
-    static struct ek_told none, many;
+    struct ek_told none = {0}, many = {0};
     char episode[20];
     ck_assert_str_eq(printed(&none), "");
     for (int i = 0; i < EK_TOLD_MAX + 3; i++) {
@@ -102,14 +107,16 @@ START_TEST(no_finding_is_no_line_and_many_are_counted)
         event(&many, episode, "confirmed", "x: y");
     }
     ck_assert_ptr_nonnull(strstr(printed(&many), "    and 3 more\n"));
+    ek_reported_findings_release(&many.findings);
 }
 END_TEST
 
 START_TEST(what_a_producer_writes_does_nothing_to_a_terminal)
 {
-    static struct ek_told t;
+    struct ek_told t = {0};
     event(&t, "price-1", "confirmed", "price, arm=\\u001b[2J\\u009b2J\\u00e9: x");
     ck_assert_str_eq(printed(&t), "    price, arm=?[2J?2J\xc3\xa9: x\n");
+    ek_reported_findings_release(&t.findings);
 }
 END_TEST
 

@@ -28,7 +28,7 @@ static const char NO_ROUTE[] = "{\"event\":\"plan\",\"version\":2,\"query\":5030
 
 static void event(struct ek_demo_story *s, const char *json)
 {
-    ek_demo_story_event(s, event_from(json));
+    ck_assert_int_eq(ek_demo_story_event(s, event_from(json)), EK_OK);
 }
 
 static void arm_event(struct ek_demo_story *s, const char *state, int query)
@@ -65,6 +65,7 @@ static void results(struct ek_demo_story *s, uint64_t from, uint64_t to, bool br
 /* The story as it should go, up to `chapters`. */
 static void tell(struct ek_demo_story *s, int chapters, double guarded)
 {
+    ek_demo_story_release(s);
     ek_demo_story_init(s);
     results(s, 0, 1750, false, false, 0.62);
     s->phase = EK_DEMO_FAULTY;
@@ -92,26 +93,28 @@ static void tell(struct ek_demo_story *s, int chapters, double guarded)
 
 START_TEST(the_story_as_it_should_go_is_accepted)
 {
-    struct ek_demo_story s;
+    struct ek_demo_story s = {0};
     tell(&s, 3, 0.61);
     ck_assert_ptr_null(ek_demo_story_fault(&s));
-    const struct ek_demo_finding *f = ek_demo_story_finding(&s);
-    ck_assert_ptr_nonnull(f);
+    const struct ek_reported_finding *reported = ek_demo_story_finding(&s);
+    ck_assert_ptr_nonnull(reported);
+    const struct ek_event_finding *f = ek_demo_finding(reported);
     ck_assert_int_eq(f->state, EK_RECOVERED);
-    ck_assert_str_eq(f->unit, "query_feature:stay_nights");
+    ck_assert_str_eq(f->unit[0], "query_feature:stay_nights");
     ck_assert_double_eq_tol(f->factor, 4.13, 1e-9);
-    ck_assert_uint_eq(f->suspected, 1762);
-    ck_assert_uint_eq(f->confirmed, 1901);
+    ck_assert_uint_eq(reported->first, 1762);
+    ck_assert_uint_eq(reported->confirmed, 1901);
     ck_assert_uint_eq(s.route_from, 1901);
     ck_assert_uint_eq(s.route_to, 5030);
     ck_assert_uint_eq(s.upstream.count, 3100);
     ck_assert_double_eq_tol(ek_metric_result(&s.guarded), 0.61, 1e-9);
+    ek_demo_story_release(&s);
 }
 END_TEST
 
 START_TEST(each_missing_part_is_named)
 {
-    struct ek_demo_story s;
+    struct ek_demo_story s = {0};
     tell(&s, 0, 0.61);
     ck_assert_str_eq(ek_demo_story_fault(&s), "the price of arm B was not found");
     tell(&s, 1, 0.61);
@@ -127,42 +130,46 @@ START_TEST(each_missing_part_is_named)
     tell(&s, 3, 0.61);
     s.dead = 1;
     ck_assert_str_eq(ek_demo_story_fault(&s), "not every search came back");
+    ek_demo_story_release(&s);
 }
 END_TEST
 
 START_TEST(a_change_before_the_fault_spoils_the_story)
 {
-    struct ek_demo_story s;
+    struct ek_demo_story s = {0};
     struct ek_demo_result r = {.number = 10, .routed = true};
     tell(&s, 3, 0.61);
     ek_demo_story_result(&s, &r);
     s.sent++;
     ck_assert_str_eq(ek_demo_story_fault(&s), "searches were changed before anything was wrong");
+    ek_demo_story_release(&s);
 }
 END_TEST
 
 START_TEST(a_route_withdrawn_too_early_does_not_count)
 {
-    struct ek_demo_story s;
+    struct ek_demo_story s = {0};
     tell(&s, 2, 0.61);
     s.fault_to = 6000;
     event(&s, NO_ROUTE);
     ck_assert_str_eq(ek_demo_story_fault(&s), "the route was not withdrawn after the fault");
+    ek_demo_story_release(&s);
 }
 END_TEST
 
 START_TEST(a_finding_on_all_traffic_alone_is_not_the_one)
 {
-    struct ek_demo_story s;
+    struct ek_demo_story s = {0};
     ek_demo_story_init(&s);
     all_event(&s, "confirmed");
     ck_assert_ptr_null(ek_demo_story_finding(&s));
+    ek_demo_story_release(&s);
 }
 END_TEST
 
 START_TEST(many_episodes_push_out_the_oldest)
 {
-    struct ek_demo_story s;
+    struct ek_demo_story s = {0};
     ek_demo_story_init(&s);
     for (int i = 0; i < 3 * EK_DEMO_FINDINGS_MAX; i++) {
         char json[200];
@@ -173,8 +180,9 @@ START_TEST(many_episodes_push_out_the_oldest)
         event(&s, json);
     }
     arm_event(&s, "confirmed", 7);
-    ck_assert_int_eq(s.findings, EK_DEMO_FINDINGS_MAX);
+    ck_assert_uint_eq(s.findings.count, EK_DEMO_FINDINGS_MAX);
     ck_assert_ptr_nonnull(ek_demo_story_finding(&s));
+    ek_demo_story_release(&s);
 }
 END_TEST
 
@@ -210,27 +218,28 @@ START_TEST(a_log_has_the_finding_the_route_and_both_rankings_without_colour)
         "Found, routed, better than unguarded, withdrawn.",
         "also reported: price, all traffic: dismissed, explained by a segment",
     };
-    struct ek_demo_story s;
+    struct ek_demo_story s = {0};
     tell(&s, 3, 0.61);
     char *text = drawn(&s);
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
         ck_assert_msg(strstr(text, wanted[i]) != NULL, "'%s' is not in:\n%s", wanted[i], text);
     ck_assert_ptr_null(strchr(text, '\033'));
     free(text);
+    ek_demo_story_release(&s);
 }
 END_TEST
 
 START_TEST(introduction_and_summary_fit_a_terminal_of_80_columns)
 {
-    struct ek_demo_story s;
+    struct ek_demo_story s = {0};
     struct ek_demo_screen d;
     char *text, *rest, *line;
     size_t length;
     FILE *to = open_memstream(&text, &length);
     tell(&s, 3, 0.61);
     s.sent = s.back = 11250;
-    for (int i = 0; i < s.findings; i++)
-        s.finding[i].confirmed = 11249;
+    for (size_t i = 0; i < s.findings.count; i++)
+        s.findings.item[i].confirmed = 11249;
     ek_demo_screen_init(&d, to);
     ek_demo_draw_start(&d);
     ek_demo_draw_end(&d, &s);
@@ -238,13 +247,14 @@ START_TEST(introduction_and_summary_fit_a_terminal_of_80_columns)
     for (line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
         ck_assert_msg(strlen(line) < 80, "%zu columns: %s", strlen(line), line);
     free(text);
+    ek_demo_story_release(&s);
 }
 END_TEST
 
 START_TEST(the_summary_leads_to_a_heading_of_the_readme)
 {
     static const char heading[] = "Watch your own topic";
-    struct ek_demo_story s;
+    struct ek_demo_story s = {0};
     struct ek_buf readme;
     char line[100];
     tell(&s, 3, 0.61);
@@ -257,18 +267,20 @@ START_TEST(the_summary_leads_to_a_heading_of_the_readme)
     ck_assert_int_eq(ek_file_read("README.md", &readme, NULL), EK_OK);
     ck_assert_ptr_nonnull(strstr(ek_buf_string(&readme), line));
     ek_buf_release(&readme);
+    ek_demo_story_release(&s);
 }
 END_TEST
 
 START_TEST(a_story_that_failed_says_so)
 {
-    struct ek_demo_story s;
+    struct ek_demo_story s = {0};
     tell(&s, 0, 0.61);
     char *text = drawn(&s);
     ck_assert_ptr_nonnull(
         strstr(text, "did not go as it should: the price of arm B was not found"));
     ck_assert_ptr_nonnull(strstr(text, "never"));
     free(text);
+    ek_demo_story_release(&s);
 }
 END_TEST
 

@@ -14,7 +14,7 @@
 
 enum { FINDINGS_MAX = 4 };
 
-static struct ek_journal_finding findings[FINDINGS_MAX];
+static struct ek_reported_finding findings[FINDINGS_MAX];
 static struct ek_journal_view open;
 
 static struct ek_overview_of overview_of(const char *const *events)

@@ -29,11 +29,13 @@ START_TEST(a_finding_is_kept_as_it_was_told_last_and_when_it_was_confirmed)
 {
     struct ek_compare_side s = {0};
     finding(&s, "price-1", "suspected", 10, "null");
-    ck_assert_uint_eq(s.findings, 0);
+    ck_assert_uint_eq(s.reported.count, 0);
     finding(&s, "price-1", "confirmed", 20, "90");
     finding(&s, "price-1", "updated", 30, "100.5");
     finding(&s, "price-1", "recovered", 40, "1");
-    ck_assert_uint_eq(s.findings, 1);
+    finding(&s, "price-2", "confirmed", 50, "null");
+    ck_assert_int_eq(ek_compare_side_end(&s), EK_OK);
+    ck_assert_uint_eq(s.findings, 2);
     const struct ek_compared_finding *f = s.finding;
     ck_assert_str_eq(f->at.feature, "price");
     ck_assert_str_eq(f->at.dimension, "arm");
@@ -46,8 +48,6 @@ START_TEST(a_finding_is_kept_as_it_was_told_last_and_when_it_was_confirmed)
     ck_assert_uint_eq(f->confirmed, 20);
     ck_assert_uint_eq(f->ended, 40);
     ck_assert_str_eq(f->end, "recovered");
-    finding(&s, "price-2", "confirmed", 50, "null");
-    ck_assert_uint_eq(s.findings, 2);
     ck_assert(isnan(s.finding[1].factor));
     ck_assert_uint_eq(s.finding[1].ended, UINT64_MAX);
     ek_compare_side_release(&s);
@@ -107,6 +107,7 @@ START_TEST(model_and_limits_are_kept_like_findings)
          "{\"event\":\"limit\",\"limit\":\"cells\",\"max\":256,\"query\":60,\"text\":\"more\"}");
     hear(&s, "{\"event\":\"model_drift\",\"state\":\"recovered\",\"query\":95,\"since_query\":50,"
              "\"text\":\"alike\"}");
+    ck_assert_int_eq(ek_compare_side_end(&s), EK_OK);
     ck_assert_uint_eq(s.findings, 2);
     ck_assert_str_eq(s.finding[0].class, "model_drift");
     ck_assert_str_eq(s.finding[0].end, "recovered");
@@ -126,7 +127,7 @@ START_TEST(what_cannot_be_kept_is_counted)
         finding(&s, id, "confirmed", i, "2");
         finding(&s, id, "recovered", i, "1");
     }
-    ck_assert_uint_eq(s.findings, EK_COMPARED_MAX);
+    ck_assert_uint_eq(s.reported.count, EK_COMPARED_MAX);
     ck_assert_uint_eq(s.left, 1);
     ek_compare_side_release(&s);
 }
