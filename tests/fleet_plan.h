@@ -7,14 +7,14 @@
 
 /* The end of a record behind its entries: no modes, nothing wanted, no rollouts, no pins, no
  * limits; nothing normal but training; no decisions, findings, asks. */
-static inline void fleet_plan_end(struct ek_wire_out *w)
+static inline void fleet_plan_end(struct ek_snap *w)
 {
-    static const struct ek_fleet_limits none = {.free_ms = -1};
+    struct ek_fleet_limits none = {.free_ms = -1};
     for (int i = 0; i < 4; i++)
         ek_wire_put(w, 0);
-    ek_fleet_limits_put(w, &none);
+    ek_fleet_limits_walk(w, &none);
     ek_wire_put(w, 0);
-    ek_wire_put_u64(w, 0);
+    ek_snap_u64(w, &(uint64_t){0});
     for (int i = 0; i < 4; i++)
         ek_wire_put(w, 0);
     ck_assert_int_eq(ek_wire_seal(w), EK_OK);
@@ -23,11 +23,13 @@ static inline void fleet_plan_end(struct ek_wire_out *w)
 static inline void fleet_plan_write(struct ek_buf *out, const struct ek_fleet_plan_head *head,
                                     const struct ek_fleet_entry *entry, int entries)
 {
-    struct ek_wire_out w;
+    struct ek_snap w;
     ek_fleet_plan_begin(&w, out, head);
     ek_wire_put(&w, (uint64_t)entries);
-    for (int i = 0; i < entries; i++)
-        ek_fleet_entry_put(&w, &head->dimensions, &entry[i]);
+    for (int i = 0; i < entries; i++) {
+        struct ek_fleet_entry e = entry[i];
+        ek_fleet_entry_walk(&w, &head->dimensions, &e);
+    }
     fleet_plan_end(&w);
 }
 

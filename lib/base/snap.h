@@ -1,4 +1,5 @@
-/* Walks over state that write it or read it (docs/format/state.md).
+/* Walks over state (docs/format/state.md) and over the records of a fleet (docs/format/fleet.md,
+ * fleet/fleet_codec.h) that write or read them.
  *
  * A part has one walk, ek_PART_snap, which goes over its fields in the order of the file. Writing,
  * it changes nothing; reading, it fills them: what is written is what is read. Numbers are
@@ -19,6 +20,8 @@ struct ek_snap {
     struct ek_buf *out;      /* writing; NULL: reading */
     const uint8_t *at, *end; /* reading: what is left of the section */
     int rc;                  /* of the first failure */
+    size_t start;            /* writing a record: where it begins in `out` */
+    bool elder;              /* reading a record: of the version before this one */
 };
 
 static inline bool ek_snap_reads(const struct ek_snap *s)

@@ -2,7 +2,7 @@
 
 #include "plan/plan.h"
 
-#include <string.h>
+static const char WHAT[] = "trials of an instance";
 
 /* Sums are of at most so many lists each, so that those of all instances are no less exact. */
 static const uint64_t LISTS_MAX = (uint64_t)1 << 40;
@@ -10,53 +10,75 @@ static const uint64_t LISTS_MAX = (uint64_t)1 << 40;
  */
 static const int64_t LIST_UNITS_MAX = (int64_t)1 << 22, LIST_PLACES_MAX = (int64_t)1 << 40;
 
-/* ------------------------------------------------------------------ writing */
-
-static void put_ranks(struct ek_wire_out *w, const struct ek_rank_sums *s)
+static void walk_sum(struct ek_snap *w, int64_t *sum, uint64_t lists, int64_t most)
 {
-    const int64_t sum[] = {s->tau, s->top10, s->places, s->change};
-    uint64_t used = 0, next = 0;
+    bool many = lists > (uint64_t)(INT64_MAX / most);
+    ek_wire_signed(w, sum, many ? INT64_MAX : (int64_t)lists * most);
+}
+
+/* Only those that have lists, each with the number of empty ones before it. */
+static void walk_bins(struct ek_snap *w, struct ek_rank_sums *s)
+{
+    uint64_t used = 0, lists = 0;
     for (int i = 0; i < EK_CHANGE_BINS; i++)
         used += s->bin[i] > 0;
-    ek_wire_put(w, s->lists);
-    for (int i = 0; i < 4; i++)
-        ek_wire_put_signed(w, sum[i]);
-    ek_wire_put(w, used);
-    for (uint64_t i = 0; i < EK_CHANGE_BINS; i++)
-        if (s->bin[i]) {
-            ek_wire_put(w, i - next);
-            ek_wire_put(w, s->bin[i]);
-            next = i + 1;
-        }
+    ek_wire_number(w, &used, EK_CHANGE_BINS);
+    for (uint64_t i = 0, bin = 0; i < used && !w->rc; i++, bin++) {
+        uint64_t gap = 0;
+        while (!ek_snap_reads(w) && !s->bin[bin + gap])
+            gap++;
+        ek_wire_number(w, &gap, EK_CHANGE_BINS);
+        bin += gap;
+        ek_wire_require(w, bin < EK_CHANGE_BINS);
+        if (w->rc)
+            return;
+        ek_wire_number(w, &s->bin[bin], LISTS_MAX);
+        ek_wire_require(w, s->bin[bin] > 0);
+        lists += s->bin[bin];
+    }
+    ek_wire_require(w, lists == s->lists);
 }
 
-static void put_route(struct ek_wire_out *w, const struct ek_fleet_dimensions *d,
-                      const struct ek_fleet_cell *cell, const char *feature,
-                      const struct ek_trial_sums *s)
+static void walk_ranks(struct ek_snap *w, struct ek_rank_sums *s)
 {
-    const uint64_t count[] = {s->tried, s->unscored, s->acts, s->failed, s->measured};
-    ek_wire_put_cell(w, d, cell);
-    ek_wire_put_word(w, feature);
-    ek_wire_put_word(w, ek_action_name(s->action));
-    ek_wire_put_signed(w, s->since_ms);
-    ek_wire_put(w, s->turns);
+    ek_wire_number(w, &s->lists, LISTS_MAX);
+    walk_sum(w, &s->tau, s->lists, LIST_UNITS_MAX);
+    walk_sum(w, &s->top10, s->lists, LIST_UNITS_MAX);
+    walk_sum(w, &s->places, s->lists, LIST_PLACES_MAX);
+    walk_sum(w, &s->change, s->lists, LIST_UNITS_MAX);
+    walk_bins(w, s);
+}
+
+/* Reading, `t` starts as {0}. */
+static void walk_route(struct ek_snap *w, const struct ek_fleet_dimensions *d,
+                       struct ek_fleet_trial *t)
+{
+    struct ek_trial_sums *s = &t->is;
+    uint64_t *const count[] = {&s->tried, &s->unscored, &s->acts, &s->failed, &s->measured};
+    ek_wire_cell(w, d, &t->place.cell);
+    ek_wire_text(w, &t->place.feature, EK_FLEET_NAME_MAX);
+    s->action = (enum ek_action)ek_wire_word(w, ek_action_name(s->action), ek_action_parse);
+    ek_wire_time(w, &s->since_ms);
+    ek_wire_u32(w, &s->turns);
     for (size_t i = 0; i < sizeof count / sizeof *count; i++)
-        ek_wire_put(w, count[i]);
-    put_ranks(w, &s->moved);
-    put_ranks(w, &s->acted);
+        ek_wire_number(w, count[i], LISTS_MAX);
+    walk_ranks(w, &s->moved);
+    walk_ranks(w, &s->acted);
     for (int i = 0; i < EK_MEAN_BETS; i++)
-        ek_wire_put_signed(w, s->worse_sum[i]);
+        walk_sum(w, &s->worse_sum[i], s->measured, LIST_UNITS_MAX);
+    ek_wire_require(w, s->unscored <= s->tried && s->failed <= s->acts && s->measured <= s->tried &&
+                           s->moved.lists <= s->tried && s->acted.lists <= s->tried);
 }
 
-static void put_all(struct ek_wire_out *w, const struct ek_trials_all *all, bool drifted)
+static void walk_all(struct ek_snap *w, struct ek_fleet_trials_all *all)
 {
-    ek_wire_put_flag(w, drifted);
+    ek_wire_flag(w, &all->drifted);
     for (int i = 0; i < 2; i++) {
-        ek_wire_put(w, all->load.lists[i]);
-        ek_wire_put(w, all->load.dead[i]);
+        ek_wire_number(w, &all->is.load.lists[i], LISTS_MAX);
+        ek_wire_number(w, &all->is.load.dead[i], LISTS_MAX);
     }
     for (int i = 0; i < EK_LATENCY_BINS; i++)
-        ek_wire_put(w, all->latency[i]);
+        ek_wire_number(w, &all->is.latency[i], LISTS_MAX);
 }
 
 /* What a pool of values has is nobody's. */
@@ -70,96 +92,37 @@ int ek_fleet_trials_write(const struct ek_trials *t, bool drifted, const struct 
                           struct ek_buf *out)
 {
     struct ek_fleet_head h = *head;
-    struct ek_wire_out w;
+    struct ek_fleet_trials_all all = {drifted, *ek_trials_all(t)};
+    struct ek_snap w;
     const struct ek_trial_sums *s;
     uint64_t count = 0;
     ek_fleet_dimensions_of(&h.dimensions, cells);
     ek_wire_begin(&w, out, EK_FLEET_TRIALS);
-    ek_fleet_head_put(&w, &h);
-    put_all(&w, ek_trials_all(t), drifted);
+    ek_fleet_head_walk(&w, &h);
+    walk_all(&w, &all);
     for (int at = 0; (s = ek_trials_next(t, &at));)
         count += is_told(cells, s->cell);
     ek_wire_put(&w, count);
     for (int at = 0; (s = ek_trials_next(t, &at));)
         if (is_told(cells, s->cell)) {
-            struct ek_fleet_cell names = ek_fleet_cell_of(cells, s->cell);
-            put_route(&w, &h.dimensions, &names, m->item[s->feature]->name, s);
+            struct ek_fleet_trial one = {
+                {ek_fleet_cell_of(cells, s->cell), ek_text_of(m->item[s->feature]->name)}, *s};
+            walk_route(&w, &h.dimensions, &one);
         }
     return ek_wire_seal(&w);
 }
 
-/* ------------------------------------------------------------------ reading */
-
-static int64_t get_sum(struct ek_wire_in *w, uint64_t lists, int64_t most)
-{
-    bool many = lists > (uint64_t)(INT64_MAX / most);
-    return ek_wire_get_signed(w, many ? INT64_MAX : (int64_t)lists * most);
-}
-
-static void get_ranks(struct ek_wire_in *w, struct ek_rank_sums *s)
-{
-    memset(s, 0, sizeof *s);
-    s->lists = ek_wire_get(w, LISTS_MAX);
-    s->tau = get_sum(w, s->lists, LIST_UNITS_MAX);
-    s->top10 = get_sum(w, s->lists, LIST_UNITS_MAX);
-    s->places = get_sum(w, s->lists, LIST_PLACES_MAX);
-    s->change = get_sum(w, s->lists, LIST_UNITS_MAX);
-    uint64_t used = ek_wire_get(w, EK_CHANGE_BINS), next = 0, lists = 0;
-    for (uint64_t i = 0; i < used && !w->bad; i++) {
-        uint64_t bin = next + ek_wire_get(w, EK_CHANGE_BINS), count = ek_wire_get(w, LISTS_MAX);
-        ek_wire_require(w, bin < EK_CHANGE_BINS && count);
-        if (!w->bad)
-            s->bin[bin] = count;
-        lists += count;
-        next = bin + 1;
-    }
-    ek_wire_require(w, lists == s->lists);
-}
-
-static void get_route(struct ek_wire_in *w, const struct ek_fleet_dimensions *d,
-                      struct ek_fleet_trial *t)
-{
-    struct ek_trial_sums *s = &t->is;
-    uint64_t *const count[] = {&s->tried, &s->unscored, &s->acts, &s->failed, &s->measured};
-    memset(t, 0, sizeof *t);
-    s->feature = s->cell = -1;
-    ek_wire_get_cell(w, d, &t->place.cell);
-    t->place.feature = ek_wire_get_text(w, EK_FLEET_NAME_MAX);
-    s->action = (enum ek_action)ek_wire_get_word(w, ek_action_parse);
-    s->since_ms = ek_wire_get_signed(w, EK_FLEET_TIME_MAX);
-    s->turns = (uint32_t)ek_wire_get(w, UINT32_MAX);
-    for (size_t i = 0; i < sizeof count / sizeof *count; i++)
-        *count[i] = ek_wire_get(w, LISTS_MAX);
-    get_ranks(w, &s->moved);
-    get_ranks(w, &s->acted);
-    for (int i = 0; i < EK_MEAN_BETS; i++)
-        s->worse_sum[i] = get_sum(w, s->measured, LIST_UNITS_MAX);
-    ek_wire_require(w, s->unscored <= s->tried && s->failed <= s->acts && s->measured <= s->tried &&
-                           s->moved.lists <= s->tried && s->acted.lists <= s->tried);
-}
-
-static void get_all(struct ek_wire_in *w, struct ek_fleet_trials_all *all)
-{
-    all->drifted = ek_wire_get_flag(w);
-    for (int i = 0; i < 2; i++) {
-        all->is.load.lists[i] = ek_wire_get(w, LISTS_MAX);
-        all->is.load.dead[i] = ek_wire_get(w, LISTS_MAX);
-    }
-    for (int i = 0; i < EK_LATENCY_BINS; i++)
-        all->is.latency[i] = ek_wire_get(w, LISTS_MAX);
-}
-
 /* route NULL: it is only checked. */
-static int get_routes(struct ek_wire_in *w, const struct ek_fleet_dimensions *d,
+static int get_routes(struct ek_snap *w, const struct ek_fleet_dimensions *d,
                       int (*route)(void *context, const struct ek_fleet_trial *trial),
                       void *context)
 {
     int rc = EK_OK;
     uint64_t count = ek_wire_get(w, EK_PLAN_MAX);
-    for (uint64_t i = 0; i < count && !w->bad && !rc; i++) {
-        struct ek_fleet_trial t;
-        get_route(w, d, &t);
-        if (!w->bad && route)
+    for (uint64_t i = 0; i < count && !w->rc && !rc; i++) {
+        struct ek_fleet_trial t = {.is = {.feature = -1, .cell = -1}};
+        walk_route(w, d, &t);
+        if (!w->rc && route)
             rc = route(context, &t);
     }
     return rc;
@@ -168,22 +131,19 @@ static int get_routes(struct ek_wire_in *w, const struct ek_fleet_dimensions *d,
 int ek_fleet_trials_open(struct ek_fleet_trials *t, const void *bytes, size_t length,
                          const struct ek_manifest *m, struct ek_error *e)
 {
-    int rc = ek_wire_open(&t->content, bytes, length, EK_FLEET_TRIALS, e);
+    int rc = ek_fleet_head_open(&t->content, bytes, length, EK_FLEET_TRIALS, m, &t->head, WHAT, e);
     if (rc)
         return rc;
-    ek_fleet_head_get(&t->content, &t->head);
-    if (!t->content.bad && t->head.manifest != m->hash)
-        return ek_fail(e, EK_ESTATE, "trials of an instance with another manifest");
-    get_all(&t->content, &t->all);
-    struct ek_wire_in check = t->content;
+    walk_all(&t->content, &t->all);
+    struct ek_snap check = t->content;
     get_routes(&check, &t->head.dimensions, NULL, NULL);
-    return ek_wire_done(&check, "trials of an instance", e);
+    return ek_wire_done(&check, WHAT, e);
 }
 
 int ek_fleet_trials_tell(const struct ek_fleet_trials *t,
                          int (*route)(void *context, const struct ek_fleet_trial *trial),
                          void *context)
 {
-    struct ek_wire_in w = t->content;
+    struct ek_snap w = t->content;
     return get_routes(&w, &t->head.dimensions, route, context);
 }

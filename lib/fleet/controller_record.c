@@ -195,7 +195,7 @@ int ek_fleet_standing_read(const struct ek_fleet_plan *record, struct ek_fleet_s
 /* ------------------------------------------------------------------ writing */
 
 struct writing {
-    struct ek_wire_out *w;
+    struct ek_snap *w;
     const struct ek_fleet_dimensions *dimensions;
     const struct ek_manifest *manifest;
     struct ek_fleet_cell (*names_of)(const void *context, int cell);
@@ -217,7 +217,7 @@ static void put_entries(const struct writing *o, const struct ek_plan *p)
         e.place = place_of(o, e.is.feature, e.is.cell);
         if (query >= 0)
             e.query_feature = ek_text_of(o->manifest->query[query]->name);
-        ek_fleet_entry_put(o->w, o->dimensions, &e);
+        ek_fleet_entry_walk(o->w, o->dimensions, &e);
     }
 }
 
@@ -227,7 +227,7 @@ static void put_modes(const struct writing *o, const struct ek_plan *p)
     for (int i = 0; i < p->modes; i++) {
         struct ek_fleet_mode m = {.is = p->mode[i]};
         m.place = place_of(o, m.is.feature, m.is.cell);
-        ek_fleet_mode_put(o->w, o->dimensions, &m);
+        ek_fleet_mode_walk(o->w, o->dimensions, &m);
     }
 }
 
@@ -237,7 +237,7 @@ static void put_rollouts(const struct writing *o, const struct ek_rollouts *s)
     for (int i = 0; i < s->count; i++) {
         struct ek_fleet_rollout r = {.is = s->one[i]};
         r.place = place_of(o, r.is.feature, r.is.cell);
-        ek_fleet_rollout_put(o->w, o->dimensions, &r);
+        ek_fleet_rollout_walk(o->w, o->dimensions, &r);
     }
 }
 
@@ -245,40 +245,40 @@ static void put_pins(const struct writing *o, const struct ek_control_pin *pin, 
 {
     ek_wire_put(o->w, (uint64_t)pins);
     for (int i = 0; i < pins; i++) {
-        const struct ek_fleet_pin p = {place_of(o, pin[i].feature, pin[i].cell), pin[i].action,
-                                       pin[i].until_ms, ek_text_of(pin[i].author),
-                                       ek_text_of(pin[i].reason)};
-        ek_fleet_pin_put(o->w, o->dimensions, &p);
+        struct ek_fleet_pin p = {place_of(o, pin[i].feature, pin[i].cell), pin[i].action,
+                                 pin[i].until_ms, ek_text_of(pin[i].author),
+                                 ek_text_of(pin[i].reason)};
+        ek_fleet_pin_walk(o->w, o->dimensions, &p);
     }
 }
 
 static void put_normal(const struct writing *o, const struct ek_fleet_normal *n)
 {
     ek_wire_put(o->w, n->levels.version);
-    ek_wire_put_u64(o->w, n->profile);
+    ek_snap_u64(o->w, &(uint64_t){n->profile});
     ek_wire_put(o->w, (uint64_t)n->levels.count);
     for (int i = 0; i < n->levels.count; i++) {
         const struct ek_fleet_place place =
             place_of(o, n->levels.one[i].feature, n->levels.one[i].cell);
-        const struct ek_fleet_accept a = ek_fleet_normal_accept(n, i, &place);
-        ek_fleet_accept_put(o->w, o->dimensions, &a);
+        struct ek_fleet_accept a = ek_fleet_normal_accept(n, i, &place);
+        ek_fleet_accept_walk(o->w, o->dimensions, &a);
     }
 }
 
-void ek_fleet_standing_put(struct ek_wire_out *w, const struct ek_fleet_dimensions *d,
+void ek_fleet_standing_put(struct ek_snap *w, const struct ek_fleet_dimensions *d,
                            const struct ek_manifest *m, const struct ek_control_memory *memory,
                            const struct ek_fleet_normal *normal,
                            struct ek_fleet_cell (*names_of)(const void *context, int cell),
                            const void *context)
 {
     const struct writing o = {w, d, m, names_of, context};
-    const struct ek_fleet_limits limits = {memory->limited, memory->free_ms, memory->was_full,
-                                           memory->paused, memory->paused_ms};
+    struct ek_fleet_limits limits = {memory->limited, memory->free_ms, memory->was_full,
+                                     memory->paused, memory->paused_ms};
     put_entries(&o, memory->plan);
     put_modes(&o, memory->plan);
     put_entries(&o, memory->wanted);
     put_rollouts(&o, memory->rollouts);
     put_pins(&o, memory->pin, memory->pins);
-    ek_fleet_limits_put(w, &limits);
+    ek_fleet_limits_walk(w, &limits);
     put_normal(&o, normal);
 }

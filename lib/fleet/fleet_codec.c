@@ -8,96 +8,20 @@
 enum { MAGIC_BYTES = 4, CRC_BYTES = 4, WORD_BYTES = 64 };
 static const char VERSION = '3', ELDER = '2';
 
-static void put_bytes(struct ek_wire_out *w, const void *bytes, size_t length)
+void ek_wire_begin(struct ek_snap *w, struct ek_buf *buf, enum ek_fleet_kind kind)
 {
-    if (!w->rc)
-        w->rc = ek_buf_add(w->buf, bytes, length);
+    uint8_t magic[MAGIC_BYTES] = {'E', 'K', (uint8_t)VERSION, (uint8_t)kind};
+    *w = (struct ek_snap){.out = buf, .start = buf->length};
+    ek_snap_raw(w, magic, sizeof magic);
 }
 
-/* Little-endian. */
-static void put_fixed(struct ek_wire_out *w, uint64_t v, size_t length)
+int ek_wire_seal(struct ek_snap *w)
 {
-    uint8_t bytes[sizeof v];
-    for (size_t i = 0; i < length; i++)
-        bytes[i] = (uint8_t)(v >> (8 * i));
-    put_bytes(w, bytes, length);
-}
-
-void ek_wire_begin(struct ek_wire_out *w, struct ek_buf *buf, enum ek_fleet_kind kind)
-{
-    const uint8_t magic[MAGIC_BYTES] = {'E', 'K', (uint8_t)VERSION, (uint8_t)kind};
-    *w = (struct ek_wire_out){buf, buf->length, EK_OK};
-    put_bytes(w, magic, sizeof magic);
-}
-
-void ek_wire_put(struct ek_wire_out *w, uint64_t v)
-{
-    uint8_t bytes[EK_VARINT_BYTES];
-    put_bytes(w, bytes, ek_varint_put(bytes, v));
-}
-
-/* 0, -1, 1, -2, ... as 0, 1, 2, 3, ... */
-void ek_wire_put_signed(struct ek_wire_out *w, int64_t v)
-{
-    ek_wire_put(w, v < 0 ? ~((uint64_t)v << 1) : (uint64_t)v << 1);
-}
-
-void ek_wire_put_u64(struct ek_wire_out *w, uint64_t v)
-{
-    put_fixed(w, v, sizeof v);
-}
-
-void ek_wire_put_f32(struct ek_wire_out *w, float v)
-{
-    uint32_t bits;
-    memcpy(&bits, &v, sizeof bits);
-    put_fixed(w, bits, sizeof bits);
-}
-
-void ek_wire_put_f64(struct ek_wire_out *w, double v)
-{
-    uint64_t bits;
-    memcpy(&bits, &v, sizeof bits);
-    put_fixed(w, bits, sizeof bits);
-}
-
-void ek_wire_put_text(struct ek_wire_out *w, struct ek_text text)
-{
-    ek_wire_put(w, text.length);
-    put_bytes(w, text.text, text.length);
-}
-
-void ek_wire_put_said(struct ek_wire_out *w, const char *text)
-{
-    ek_wire_put_text(w, (struct ek_text){text, text ? strnlen(text, EK_FLEET_TEXT_MAX) : 0});
-}
-
-void ek_wire_put_word(struct ek_wire_out *w, const char *word)
-{
-    ek_wire_put_text(w, ek_text_of(word));
-}
-
-void ek_wire_put_flag(struct ek_wire_out *w, bool flag)
-{
-    ek_wire_put(w, flag);
-}
-
-int ek_wire_seal(struct ek_wire_out *w)
-{
-    if (!w->rc)
-        put_fixed(w, ek_crc32(w->buf->data + w->start, w->buf->length - w->start), CRC_BYTES);
+    uint32_t crc = w->rc ? 0 : ek_crc32(w->out->data + w->start, w->out->length - w->start);
+    ek_snap_u32(w, &crc);
     if (w->rc)
-        ek_buf_truncate(w->buf, w->start);
+        ek_buf_truncate(w->out, w->start);
     return w->rc;
-}
-
-static uint64_t get_fixed(struct ek_wire_in *w, size_t length)
-{
-    uint64_t v = 0;
-    ek_wire_require(w, (size_t)(w->end - w->at) >= length);
-    for (size_t i = 0; !w->bad && i < length; i++)
-        v |= (uint64_t)*w->at++ << (8 * i);
-    return v;
 }
 
 bool ek_wire_is(const void *bytes, size_t length, enum ek_fleet_kind kind)
@@ -107,7 +31,7 @@ bool ek_wire_is(const void *bytes, size_t length, enum ek_fleet_kind kind)
            (is[2] == VERSION || is[2] == ELDER) && is[3] == kind;
 }
 
-int ek_wire_open(struct ek_wire_in *w, const void *bytes, size_t length, enum ek_fleet_kind kind,
+int ek_wire_open(struct ek_snap *w, const void *bytes, size_t length, enum ek_fleet_kind kind,
                  struct ek_error *e)
 {
     const uint8_t *start = bytes;
@@ -118,130 +42,147 @@ int ek_wire_open(struct ek_wire_in *w, const void *bytes, size_t length, enum ek
     if (length < MAGIC_BYTES + CRC_BYTES || !ek_wire_is(bytes, length, kind))
         return ek_fail(e, EK_EFORMAT, "no fleet record: it does not begin with 'EK%c%c'", VERSION,
                        kind);
-    struct ek_wire_in tail = {.at = start + length - CRC_BYTES, .end = start + length};
-    if (get_fixed(&tail, CRC_BYTES) != ek_crc32(start, length - CRC_BYTES))
+    struct ek_snap tail = {.at = start + length - CRC_BYTES, .end = start + length};
+    uint32_t crc;
+    ek_snap_u32(&tail, &crc);
+    if (crc != ek_crc32(start, length - CRC_BYTES))
         return ek_fail(e, EK_EFORMAT, "fleet record is damaged: the checksum does not fit");
-    *w = (struct ek_wire_in){
+    *w = (struct ek_snap){
         .at = start + MAGIC_BYTES, .end = start + length - CRC_BYTES, .elder = start[2] == ELDER};
     return EK_OK;
 }
 
-void ek_wire_require(struct ek_wire_in *w, bool good)
+int ek_wire_done(const struct ek_snap *w, const char *what, struct ek_error *e)
 {
-    w->bad |= !good;
-    if (w->bad)
-        w->at = w->end;
+    return w->rc || w->at != w->end ? ek_fail(e, EK_EFORMAT, "%s is damaged", what) : EK_OK;
 }
 
-uint64_t ek_wire_get(struct ek_wire_in *w, uint64_t most)
+void ek_wire_require(struct ek_snap *w, bool good)
+{
+    ek_snap_require(w, good || !ek_snap_reads(w));
+}
+
+void ek_wire_number(struct ek_snap *w, uint64_t *v, uint64_t most)
+{
+    uint8_t bytes[EK_VARINT_BYTES];
+    uint64_t read = 0;
+    if (!ek_snap_reads(w)) {
+        ek_snap_raw(w, bytes, ek_varint_put(bytes, *v));
+        return;
+    }
+    ek_snap_require(w, !w->rc && ek_varint_read(&w->at, w->end, &read) && read <= most);
+    *v = w->rc ? 0 : read;
+}
+
+void ek_wire_put(struct ek_snap *w, uint64_t v)
+{
+    ek_wire_number(w, &v, UINT64_MAX);
+}
+
+uint64_t ek_wire_get(struct ek_snap *w, uint64_t most)
 {
     uint64_t v = 0;
-    ek_wire_require(w, !w->bad && ek_varint_read(&w->at, w->end, &v) && v <= most);
-    return w->bad ? 0 : v;
-}
-
-int64_t ek_wire_get_signed(struct ek_wire_in *w, int64_t most)
-{
-    uint64_t v = ek_wire_get(w, UINT64_MAX);
-    int64_t s = (int64_t)(v >> 1) ^ -(int64_t)(v & 1);
-    ek_wire_require(w, s >= -most && s <= most);
-    return w->bad ? 0 : s;
-}
-
-uint64_t ek_wire_get_u64(struct ek_wire_in *w)
-{
-    return get_fixed(w, sizeof(uint64_t));
-}
-
-float ek_wire_get_f32(struct ek_wire_in *w)
-{
-    uint32_t bits = (uint32_t)get_fixed(w, sizeof bits);
-    float v;
-    memcpy(&v, &bits, sizeof v);
+    ek_wire_number(w, &v, most);
     return v;
 }
 
-double ek_wire_get_f64(struct ek_wire_in *w)
+void ek_wire_u32(struct ek_snap *w, uint32_t *v)
 {
-    uint64_t bits = get_fixed(w, sizeof bits);
-    double v;
-    memcpy(&v, &bits, sizeof v);
-    return v;
+    uint64_t number = ek_snap_reads(w) ? 0 : *v;
+    ek_wire_number(w, &number, UINT32_MAX);
+    *v = (uint32_t)number;
 }
 
-struct ek_text ek_wire_get_text(struct ek_wire_in *w, size_t most)
+void ek_wire_int(struct ek_snap *w, int *v, int most)
 {
-    size_t length = (size_t)ek_wire_get(w, most);
-    ek_wire_require(w, (size_t)(w->end - w->at) >= length && !memchr(w->at, 0, length));
-    if (w->bad)
-        return (struct ek_text){"", 0};
-    struct ek_text text = {(const char *)w->at, length};
-    w->at += length;
-    return text;
+    uint64_t number = ek_snap_reads(w) ? 0 : (uint64_t)*v;
+    ek_wire_number(w, &number, (uint64_t)most);
+    *v = (int)number;
 }
 
-bool ek_wire_get_flag(struct ek_wire_in *w)
+void ek_wire_flag(struct ek_snap *w, bool *flag)
 {
-    return ek_wire_get(w, 1);
+    uint64_t number = ek_snap_reads(w) ? 0 : *flag;
+    ek_wire_number(w, &number, 1);
+    *flag = number;
 }
 
-int ek_wire_get_word(struct ek_wire_in *w, int (*parse)(const char *word))
+/* 0, -1, 1, -2, ... as 0, 1, 2, 3, ... */
+void ek_wire_signed(struct ek_snap *w, int64_t *v, int64_t most)
 {
-    char word[WORD_BYTES] = "";
-    struct ek_text text = ek_wire_get_text(w, sizeof word - 1);
-    memcpy(word, text.text, text.length);
-    int number = w->bad ? -1 : parse(word);
+    int64_t given = ek_snap_reads(w) ? 0 : *v;
+    uint64_t number = given < 0 ? ~((uint64_t)given << 1) : (uint64_t)given << 1;
+    ek_wire_number(w, &number, UINT64_MAX);
+    *v = (int64_t)(number >> 1) ^ -(int64_t)(number & 1);
+    ek_wire_require(w, *v >= -most && *v <= most);
+    if (w->rc && ek_snap_reads(w))
+        *v = 0;
+}
+
+void ek_wire_time(struct ek_snap *w, int64_t *ms)
+{
+    ek_wire_signed(w, ms, EK_FLEET_TIME_MAX);
+}
+
+void ek_wire_f32(struct ek_snap *w, float *v)
+{
+    ek_snap_raw(w, v, sizeof *v);
+}
+
+void ek_wire_text(struct ek_snap *w, struct ek_text *text, size_t most)
+{
+    uint64_t length = ek_snap_reads(w) ? 0 : text->length;
+    ek_wire_number(w, &length, most);
+    if (!ek_snap_reads(w)) {
+        if (!w->rc)
+            w->rc = ek_buf_add(w->out, text->text, text->length);
+        return;
+    }
+    ek_snap_require(w, (size_t)(w->end - w->at) >= length && !memchr(w->at, 0, length));
+    *text = w->rc ? (struct ek_text){"", 0} : (struct ek_text){(const char *)w->at, length};
+    w->at += text->length;
+}
+
+int ek_wire_word(struct ek_snap *w, const char *word, int (*parse)(const char *word))
+{
+    char own[WORD_BYTES] = "";
+    struct ek_text text = ek_text_of(ek_snap_reads(w) ? NULL : word);
+    ek_wire_text(w, &text, sizeof own - 1);
+    if (!w->rc)
+        memcpy(own, text.text, text.length);
+    int number = w->rc ? -1 : parse(own);
     ek_wire_require(w, number >= 0);
-    return w->bad ? 0 : number;
+    return w->rc ? 0 : number;
 }
 
-int ek_wire_done(const struct ek_wire_in *w, const char *what, struct ek_error *e)
+void ek_wire_dimensions(struct ek_snap *w, struct ek_fleet_dimensions *d)
 {
-    if (w->bad || w->at != w->end)
-        return ek_fail(e, EK_EFORMAT, "%s is damaged", what);
-    return EK_OK;
-}
-
-void ek_wire_put_dimensions(struct ek_wire_out *w, const struct ek_fleet_dimensions *d)
-{
-    ek_wire_put(w, (uint64_t)d->count);
+    ek_wire_int(w, &d->count, EK_DIMENSIONS_MAX);
     for (int i = 0; i < d->count; i++)
-        ek_wire_put_text(w, d->name[i]);
-}
-
-void ek_wire_get_dimensions(struct ek_wire_in *w, struct ek_fleet_dimensions *d)
-{
-    d->count = (int)ek_wire_get(w, EK_DIMENSIONS_MAX);
-    for (int i = 0; i < d->count; i++)
-        d->name[i] = ek_wire_get_text(w, EK_FLEET_NAME_MAX);
+        ek_wire_text(w, &d->name[i], EK_FLEET_NAME_MAX);
 }
 
 /* 0: all traffic; else twice the dimension plus 1 for its pool, plus 2 for a value. */
-void ek_wire_put_cell(struct ek_wire_out *w, const struct ek_fleet_dimensions *d,
-                      const struct ek_fleet_cell *cell)
+static uint64_t number_of(const struct ek_fleet_dimensions *d, const struct ek_fleet_cell *cell)
 {
-    int number = 0;
-    if (!cell->dimension.text) {
-        ek_wire_put(w, 0);
-        return;
-    }
-    while (number < d->count && !ek_text_same(d->name[number], cell->dimension))
+    uint64_t number = 0;
+    while (number < (uint64_t)d->count && !ek_text_same(d->name[number], cell->dimension))
         number++;
-    if (number == d->count && !w->rc)
-        w->rc = EK_ESTATE;
-    ek_wire_put(w, 2 * (uint64_t)number + (cell->value.text ? 2 : 1));
-    if (cell->value.text)
-        ek_wire_put_text(w, cell->value);
+    return 2 * number + (cell->value.text ? 2 : 1);
 }
 
-void ek_wire_get_cell(struct ek_wire_in *w, const struct ek_fleet_dimensions *d,
-                      struct ek_fleet_cell *cell)
+void ek_wire_cell(struct ek_snap *w, const struct ek_fleet_dimensions *d,
+                  struct ek_fleet_cell *cell)
 {
-    uint64_t v = ek_wire_get(w, 2 * (uint64_t)d->count);
-    *cell = (struct ek_fleet_cell){{NULL, 0}, {NULL, 0}};
-    if (!v)
-        return;
-    cell->dimension = d->name[(v - 1) / 2];
-    if (v % 2 == 0)
-        cell->value = ek_wire_get_text(w, EK_FLEET_TEXT_MAX);
+    uint64_t most = 2 * (uint64_t)d->count, v = 0;
+    if (!ek_snap_reads(w) && cell->dimension.text)
+        v = number_of(d, cell);
+    if (v > most && !w->rc)
+        w->rc = EK_ESTATE;
+    ek_wire_number(w, &v, most);
+    if (ek_snap_reads(w))
+        *cell =
+            (struct ek_fleet_cell){v ? d->name[(v - 1) / 2] : (struct ek_text){NULL, 0}, {NULL, 0}};
+    if (v && v % 2 == 0)
+        ek_wire_text(w, &cell->value, EK_FLEET_TEXT_MAX);
 }

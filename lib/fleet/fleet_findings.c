@@ -224,13 +224,14 @@ void ek_fleet_told_suspect(struct ek_fleet_told *t, const struct ek_fleet_alarm 
     tell(t, &f, EK_SUSPECTED, time_ms);
 }
 
-void ek_fleet_told_put(const struct ek_fleet_told *t, struct ek_wire_out *w,
+void ek_fleet_told_put(const struct ek_fleet_told *t, struct ek_snap *w,
                        const struct ek_fleet_dimensions *d)
 {
     ek_wire_put(w, (uint64_t)t->open.count);
     for (int i = 0; i < t->open.count; i++) {
         struct ek_fleet_cell cell = ek_fleet_pool_cell(t->pool, t->open.item[i].f.cell);
-        ek_wire_put_cell(w, d, &cell);
-        ek_fleet_finding_put(w, t->manifest, &t->open.item[i].f);
+        ek_wire_cell(w, d, &cell);
+        struct ek_finding f = t->open.item[i].f;
+        ek_fleet_finding_walk(w, t->manifest, &f);
     }
 }

@@ -2,8 +2,8 @@
  * plan, modes of `mode_in`, rollouts, what people have pinned and accepted, and what limits all of
  * it.
  *
- * Features and cells go by their names. Each `put` writes what its `get` reads; what cannot be is
- * bad for the reader. Texts that were read are views into the record. Owner: the caller.
+ * Features and cells go by their names. One walk each writes and reads; reading, it refuses what
+ * cannot be. Texts that were read are views into the record. Owner: the caller.
  */
 #ifndef EK_FLEET_FLEET_PLAN_FIELDS_H
 #define EK_FLEET_FLEET_PLAN_FIELDS_H
@@ -61,30 +61,21 @@ struct ek_fleet_accept {
     struct ek_text author, reason; /* empty: not said */
 };
 
-void ek_fleet_entry_put(struct ek_wire_out *w, const struct ek_fleet_dimensions *d,
-                        const struct ek_fleet_entry *e);
-void ek_fleet_entry_get(struct ek_wire_in *w, const struct ek_fleet_dimensions *d,
-                        struct ek_fleet_entry *e);
-void ek_fleet_mode_put(struct ek_wire_out *w, const struct ek_fleet_dimensions *d,
-                       const struct ek_fleet_mode *m);
-void ek_fleet_mode_get(struct ek_wire_in *w, const struct ek_fleet_dimensions *d,
-                       struct ek_fleet_mode *m);
-void ek_fleet_rollout_put(struct ek_wire_out *w, const struct ek_fleet_dimensions *d,
-                          const struct ek_fleet_rollout *r);
-void ek_fleet_rollout_get(struct ek_wire_in *w, const struct ek_fleet_dimensions *d,
-                          struct ek_fleet_rollout *r);
-void ek_fleet_pin_put(struct ek_wire_out *w, const struct ek_fleet_dimensions *d,
-                      const struct ek_fleet_pin *p);
-void ek_fleet_pin_get(struct ek_wire_in *w, const struct ek_fleet_dimensions *d,
-                      struct ek_fleet_pin *p);
-void ek_fleet_accept_put(struct ek_wire_out *w, const struct ek_fleet_dimensions *d,
-                         const struct ek_fleet_accept *a);
-void ek_fleet_accept_get(struct ek_wire_in *w, const struct ek_fleet_dimensions *d,
-                         struct ek_fleet_accept *a);
-void ek_fleet_limits_put(struct ek_wire_out *w, const struct ek_fleet_limits *l);
-void ek_fleet_limits_get(struct ek_wire_in *w, struct ek_fleet_limits *l);
+/* Reading, they fill a struct that starts as {0}. */
+void ek_fleet_entry_walk(struct ek_snap *w, const struct ek_fleet_dimensions *d,
+                         struct ek_fleet_entry *e);
+void ek_fleet_mode_walk(struct ek_snap *w, const struct ek_fleet_dimensions *d,
+                        struct ek_fleet_mode *m);
+void ek_fleet_rollout_walk(struct ek_snap *w, const struct ek_fleet_dimensions *d,
+                           struct ek_fleet_rollout *r);
+void ek_fleet_pin_walk(struct ek_snap *w, const struct ek_fleet_dimensions *d,
+                       struct ek_fleet_pin *p);
+void ek_fleet_accept_walk(struct ek_snap *w, const struct ek_fleet_dimensions *d,
+                          struct ek_fleet_accept *a);
+void ek_fleet_limits_walk(struct ek_snap *w, struct ek_fleet_limits *l);
 
-/* As ek_action_parse, of the words of ek_rail_name. */
-int ek_fleet_rail_parse(const char *word);
+/* A word; writing, of the argument. Return what was read. */
+enum ek_rail ek_fleet_rail_walk(struct ek_snap *w, enum ek_rail rail);
+enum ek_class ek_fleet_class_walk(struct ek_snap *w, enum ek_class class);
 
 #endif

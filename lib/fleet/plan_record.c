@@ -7,8 +7,6 @@
 
 #include <string.h>
 
-enum { NUMBERS = 6 };
-
 static int did_parse(const char *word)
 {
     for (int i = 0; i < EK_DIDS; i++)
@@ -17,101 +15,91 @@ static int did_parse(const char *word)
     return -1;
 }
 
-/* None is empty, and nobody says an empty one. */
-static void get_text(struct ek_wire_in *w, char *own, const char **text)
+/* NULL is written as an empty text. Reading, `own` holds the text. */
+static void walk_text(struct ek_snap *w, char *own, const char **text)
 {
-    struct ek_text view = ek_wire_get_text(w, EK_FLEET_TEXT_MAX);
+    struct ek_text view = {*text, *text ? strnlen(*text, EK_FLEET_TEXT_MAX) : 0};
+    ek_wire_text(w, &view, EK_FLEET_TEXT_MAX);
+    if (!ek_snap_reads(w))
+        return;
     memcpy(own, view.text, view.length);
     own[view.length] = 0;
     *text = view.length ? own : NULL;
 }
 
-void ek_fleet_decided_put(struct ek_wire_out *w, const struct ek_decided *m)
+/* text: where texts go; NULL: writing. */
+static void walk_decided(struct ek_snap *w, struct ek_decided *is,
+                         char (*text)[EK_FLEET_TEXT_MAX + 1])
 {
-    const char *const text[] = {m->who,     m->why,       m->request, m->instance,
-                                m->feature, m->dimension, m->value};
-    const double number[NUMBERS] = {m->factor, m->factor_low, m->factor_high,
-                                    m->share,  m->figure,     m->limit};
-    ek_wire_put(w, m->number);
-    ek_wire_put_word(w, ek_did_name(m->what));
-    ek_wire_put(w, m->before);
-    ek_wire_put(w, m->after);
-    ek_wire_put(w, m->accept);
-    ek_wire_put(w, m->normal);
-    ek_wire_put_signed(w, m->time_ms);
-    ek_wire_put(w, m->episode);
-    ek_wire_put_word(w, ek_class_name(m->class));
-    ek_wire_put_word(w, ek_action_name(m->action));
-    ek_wire_put_word(w, ek_rail_name(m->rail));
-    ek_wire_put(w, (uint64_t)(m->percent + 1));
-    for (int i = 0; i < NUMBERS; i++)
-        ek_wire_put_f64(w, number[i]);
-    for (size_t i = 0; i < sizeof text / sizeof *text; i++)
-        ek_wire_put_said(w, text[i]);
-}
-
-void ek_fleet_decided_get(struct ek_wire_in *w, struct ek_fleet_decided *m)
-{
-    struct ek_decided *is = &m->is;
-    const char **const text[] = {&is->who,     &is->why,       &is->request, &is->instance,
-                                 &is->feature, &is->dimension, &is->value};
-    double *const number[NUMBERS] = {&is->factor, &is->factor_low, &is->factor_high,
-                                     &is->share,  &is->figure,     &is->limit};
-    *is = ek_decided_of(EK_DID_ROUTE);
-    is->number = ek_wire_get(w, UINT64_MAX >> 1);
-    is->what = (enum ek_did)ek_wire_get_word(w, did_parse);
-    is->before = ek_wire_get(w, UINT64_MAX >> 1);
-    is->after = ek_wire_get(w, UINT64_MAX >> 1);
-    is->accept = ek_wire_get(w, UINT64_MAX >> 1);
-    is->normal = ek_wire_get(w, UINT64_MAX >> 1);
-    is->time_ms = ek_wire_get_signed(w, EK_FLEET_TIME_MAX);
-    is->episode = (uint32_t)ek_wire_get(w, UINT32_MAX);
-    is->class = (enum ek_class)ek_wire_get_word(w, ek_class_parse);
-    is->action = (enum ek_action)ek_wire_get_word(w, ek_action_parse);
-    is->rail = (enum ek_rail)ek_wire_get_word(w, ek_fleet_rail_parse);
-    is->percent = (int)ek_wire_get(w, EK_PERCENT_WHOLE + 1) - 1;
-    for (int i = 0; i < NUMBERS; i++)
-        *number[i] = ek_wire_get_f64(w);
-    for (size_t i = 0; i < sizeof text / sizeof *text; i++)
-        get_text(w, m->text[i], text[i]);
+    const char **const texts[] = {&is->who,     &is->why,       &is->request, &is->instance,
+                                  &is->feature, &is->dimension, &is->value};
+    double *const number[] = {&is->factor, &is->factor_low, &is->factor_high,
+                              &is->share,  &is->figure,     &is->limit};
+    int percent = is->percent + 1;
+    ek_wire_number(w, &is->number, UINT64_MAX >> 1);
+    is->what = (enum ek_did)ek_wire_word(w, ek_did_name(is->what), did_parse);
+    ek_wire_number(w, &is->before, UINT64_MAX >> 1);
+    ek_wire_number(w, &is->after, UINT64_MAX >> 1);
+    ek_wire_number(w, &is->accept, UINT64_MAX >> 1);
+    ek_wire_number(w, &is->normal, UINT64_MAX >> 1);
+    ek_wire_time(w, &is->time_ms);
+    ek_wire_u32(w, &is->episode);
+    is->class = ek_fleet_class_walk(w, is->class);
+    is->action = (enum ek_action)ek_wire_word(w, ek_action_name(is->action), ek_action_parse);
+    is->rail = ek_fleet_rail_walk(w, is->rail);
+    ek_wire_int(w, &percent, EK_PERCENT_WHOLE + 1);
+    is->percent = percent - 1;
+    for (size_t i = 0; i < sizeof number / sizeof *number; i++)
+        ek_snap_f64(w, number[i]);
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        walk_text(w, text ? text[i] : NULL, texts[i]);
     ek_wire_require(w, is->number > 0);
 }
 
-void ek_fleet_plan_begin(struct ek_wire_out *w, struct ek_buf *out,
+void ek_fleet_decided_put(struct ek_snap *w, const struct ek_decided *m)
+{
+    struct ek_decided copy = *m;
+    walk_decided(w, &copy, NULL);
+}
+
+void ek_fleet_decided_get(struct ek_snap *w, struct ek_fleet_decided *m)
+{
+    m->is = ek_decided_of(EK_DID_ROUTE);
+    walk_decided(w, &m->is, m->text);
+}
+
+static void walk_head(struct ek_snap *w, struct ek_fleet_plan_head *head)
+{
+    ek_wire_text(w, &head->decider, EK_FLEET_NAME_MAX);
+    ek_wire_number(w, &head->term, UINT64_MAX >> 1);
+    ek_wire_number(w, &head->version, UINT64_MAX >> 1);
+    ek_wire_u32(w, &head->episodes);
+    ek_wire_time(w, &head->from_ms);
+    ek_wire_time(w, &head->clock_ms);
+    ek_wire_dimensions(w, &head->dimensions);
+    ek_wire_require(w, head->decider.length > 0);
+}
+
+void ek_fleet_plan_begin(struct ek_snap *w, struct ek_buf *out,
                          const struct ek_fleet_plan_head *head)
 {
+    struct ek_fleet_plan_head copy = *head;
     ek_wire_begin(w, out, EK_FLEET_PLAN);
-    ek_wire_put_text(w, head->decider);
-    ek_wire_put(w, head->term);
-    ek_wire_put(w, head->version);
-    ek_wire_put(w, head->episodes);
-    ek_wire_put_signed(w, head->from_ms);
-    ek_wire_put_signed(w, head->clock_ms);
-    ek_wire_put_dimensions(w, &head->dimensions);
+    walk_head(w, &copy);
 }
 
-void ek_fleet_ask_put(struct ek_wire_out *w, const struct ek_fleet_ask *ask)
+void ek_fleet_ask_walk(struct ek_snap *w, struct ek_fleet_ask *ask)
 {
-    ek_wire_put_text(w, ask->feature);
-    ek_wire_put(w, ask->number);
-    ek_wire_put(w, ask->rows);
-}
-
-static void get_head(struct ek_wire_in *w, struct ek_fleet_plan_head *head)
-{
-    head->decider = ek_wire_get_text(w, EK_FLEET_NAME_MAX);
-    head->term = ek_wire_get(w, UINT64_MAX >> 1);
-    head->version = ek_wire_get(w, UINT64_MAX >> 1);
-    head->episodes = (uint32_t)ek_wire_get(w, UINT32_MAX);
-    head->from_ms = ek_wire_get_signed(w, EK_FLEET_TIME_MAX);
-    head->clock_ms = ek_wire_get_signed(w, EK_FLEET_TIME_MAX);
-    ek_wire_get_dimensions(w, &head->dimensions);
-    ek_wire_require(w, head->decider.length > 0);
+    uint64_t rows = ask->rows;
+    ek_wire_text(w, &ask->feature, EK_FLEET_NAME_MAX);
+    ek_wire_u32(w, &ask->number);
+    ek_wire_number(w, &rows, UINT16_MAX);
+    ask->rows = (uint32_t)rows;
 }
 
 /* What is read, and who hears of it: NULL while it is only checked. */
 struct reading {
-    struct ek_wire_in w;
+    struct ek_snap w;
     const struct ek_fleet_plan *plan;
     const struct ek_fleet_plan_hears *hears;
     int rc;                    /* of who hears */
@@ -126,61 +114,61 @@ static const struct ek_fleet_dimensions *dimensions(const struct reading *r)
 /* Whether somebody is to hear of what was read last. */
 static bool is_heard(const struct reading *r)
 {
-    return !r->w.bad && r->hears;
+    return !r->w.rc && r->hears;
 }
 
 static void get_entry(struct reading *r)
 {
-    struct ek_fleet_entry e;
-    ek_fleet_entry_get(&r->w, dimensions(r), &e);
+    struct ek_fleet_entry e = {.is.repair.query_feature = -1};
+    ek_fleet_entry_walk(&r->w, dimensions(r), &e);
     if (is_heard(r) && r->hears->entry)
         r->rc = r->hears->entry(r->hears->context, &e);
 }
 
 static void get_mode(struct reading *r)
 {
-    struct ek_fleet_mode m;
-    ek_fleet_mode_get(&r->w, dimensions(r), &m);
+    struct ek_fleet_mode m = {.is.cell = -1};
+    ek_fleet_mode_walk(&r->w, dimensions(r), &m);
     if (is_heard(r) && r->hears->mode)
         r->rc = r->hears->mode(r->hears->context, &m);
 }
 
 static void get_wanted(struct reading *r)
 {
-    struct ek_fleet_entry e;
-    ek_fleet_entry_get(&r->w, dimensions(r), &e);
+    struct ek_fleet_entry e = {.is.repair.query_feature = -1};
+    ek_fleet_entry_walk(&r->w, dimensions(r), &e);
     if (is_heard(r) && r->hears->wanted)
         r->rc = r->hears->wanted(r->hears->context, &e);
 }
 
 static void get_rollout(struct reading *r)
 {
-    struct ek_fleet_rollout rollout;
-    ek_fleet_rollout_get(&r->w, dimensions(r), &rollout);
+    struct ek_fleet_rollout rollout = {.is.cell = -1, .is.credit = EK_CREDIT_KNOWN_NOT};
+    ek_fleet_rollout_walk(&r->w, dimensions(r), &rollout);
     if (is_heard(r) && r->hears->rollout)
         r->rc = r->hears->rollout(r->hears->context, &rollout);
 }
 
 static void get_pin(struct reading *r)
 {
-    struct ek_fleet_pin pin;
-    ek_fleet_pin_get(&r->w, dimensions(r), &pin);
+    struct ek_fleet_pin pin = {.until_ms = 0};
+    ek_fleet_pin_walk(&r->w, dimensions(r), &pin);
     if (is_heard(r) && r->hears->pin)
         r->rc = r->hears->pin(r->hears->context, &pin);
 }
 
 static void get_limits(struct reading *r)
 {
-    struct ek_fleet_limits l;
-    ek_fleet_limits_get(&r->w, &l);
+    struct ek_fleet_limits l = {.free_ms = 0};
+    ek_fleet_limits_walk(&r->w, &l);
     if (is_heard(r) && r->hears->limits)
         r->rc = r->hears->limits(r->hears->context, &l);
 }
 
 static void get_accept(struct reading *r)
 {
-    struct ek_fleet_accept a;
-    ek_fleet_accept_get(&r->w, dimensions(r), &a);
+    struct ek_fleet_accept a = {.version = 0};
+    ek_fleet_accept_walk(&r->w, dimensions(r), &a);
     ek_wire_require(&r->w, a.version > r->accepted && a.version <= r->normal);
     r->accepted = a.version;
     if (is_heard(r) && r->hears->accepted)
@@ -194,7 +182,7 @@ static void get_normal(struct reading *r)
     r->accepted = r->normal = 0;
     if (!r->w.elder) {
         r->normal = ek_wire_get(&r->w, UINT64_MAX >> 2); /* so that there is always a next one */
-        profile = ek_wire_get_u64(&r->w);
+        ek_snap_u64(&r->w, &profile);
     }
     if (is_heard(r) && r->hears->normal)
         r->rc = r->hears->normal(r->hears->context, r->normal, profile);
@@ -212,17 +200,16 @@ static void get_finding(struct reading *r)
 {
     struct ek_fleet_cell cell;
     struct ek_finding f;
-    ek_wire_get_cell(&r->w, dimensions(r), &cell);
-    ek_fleet_finding_get(&r->w, r->plan->manifest, &f);
+    ek_wire_cell(&r->w, dimensions(r), &cell);
+    ek_fleet_finding_walk(&r->w, r->plan->manifest, &f);
     if (is_heard(r) && r->hears->finding)
         r->rc = r->hears->finding(r->hears->context, &cell, &f);
 }
 
 static void get_ask(struct reading *r)
 {
-    struct ek_fleet_ask ask = {.feature = ek_wire_get_text(&r->w, EK_FLEET_NAME_MAX)};
-    ask.number = (uint32_t)ek_wire_get(&r->w, UINT32_MAX);
-    ask.rows = (uint32_t)ek_wire_get(&r->w, UINT16_MAX);
+    struct ek_fleet_ask ask = {.rows = 0};
+    ek_fleet_ask_walk(&r->w, &ask);
     if (is_heard(r) && r->hears->ask)
         r->rc = r->hears->ask(r->hears->context, &ask);
 }
@@ -230,7 +217,7 @@ static void get_ask(struct reading *r)
 static void get_each(struct reading *r, uint64_t most, void (*one)(struct reading *r))
 {
     uint64_t count = r->rc ? 0 : ek_wire_get(&r->w, most);
-    for (uint64_t i = 0; i < count && !r->w.bad && !r->rc; i++)
+    for (uint64_t i = 0; i < count && !r->w.rc && !r->rc; i++)
         one(r);
 }
 
@@ -261,7 +248,7 @@ int ek_fleet_plan_open(struct ek_fleet_plan *p, const void *bytes, size_t length
     int rc = ek_wire_open(&p->content, bytes, length, EK_FLEET_PLAN, e);
     if (rc)
         return rc;
-    get_head(&p->content, &p->head);
+    walk_head(&p->content, &p->head);
     p->manifest = m;
     struct reading check = get_all(p, NULL);
     return ek_wire_done(&check.w, "plan of a fleet", e);

@@ -3,46 +3,56 @@
 #include "base/alloc.h"
 #include "fleet/evidence_report.h"
 
-#include <string.h>
+static const char WHAT[] = "rows of an instance";
 
-/* Values without a cell of their own are not told: nobody could say whose they are. */
-static void put_cells(struct ek_wire_out *w, const struct ek_cells *cells,
-                      const struct ek_fleet_dimensions *d, const int16_t *cell)
+static void walk_record(struct ek_snap *w, struct ek_list_stats *record)
 {
-    int count = 0;
-    for (int i = 1; i <= d->count; i++)
-        count += cell[i] >= 0 && ek_cells_value(cells, cell[i]);
-    ek_wire_put(w, (uint64_t)count);
-    for (int i = 1; i <= d->count; i++) {
-        if (cell[i] < 0 || !ek_cells_value(cells, cell[i]))
-            continue;
-        const struct ek_fleet_cell names = ek_fleet_cell_of(cells, cell[i]);
-        ek_wire_put_cell(w, d, &names);
+    int usable = record->usable;
+    ek_wire_f32(w, &record->r);
+    ek_wire_f32(w, &record->spread);
+    for (int i = 0; i < EK_SHARES; i++) {
+        int share = record->share[i];
+        ek_wire_int(w, &share, UINT8_MAX);
+        record->share[i] = (uint8_t)share;
+    }
+    ek_wire_int(w, &usable, UINT16_MAX);
+    record->usable = (uint16_t)usable;
+    ek_wire_require(w, !record->usable || (record->r >= -1e6f && record->r <= 1e6f));
+}
+
+/* But for its query features. */
+static void walk_row(struct ek_snap *w, const struct ek_fleet_dimensions *d, int strata,
+                     struct ek_fleet_row *row)
+{
+    ek_wire_number(w, &row->number, UINT64_MAX);
+    ek_wire_time(w, &row->time_ms);
+    ek_wire_int(w, &row->stratum, strata - 1);
+    walk_record(w, &row->record);
+    ek_wire_int(w, &row->cells, d->count);
+    for (int i = 0; i < row->cells; i++) {
+        ek_wire_cell(w, d, &row->cell[i]);
+        ek_wire_require(w, row->cell[i].value.text != NULL);
     }
 }
 
-static void put_record(struct ek_wire_out *w, const struct ek_list_stats *record, float level)
-{
-    ek_wire_put_f32(w, record->r - level);
-    ek_wire_put_f32(w, record->spread);
-    for (int i = 0; i < EK_SHARES; i++)
-        ek_wire_put(w, record->share[i]);
-    ek_wire_put(w, record->usable);
-}
-
-static void put_row(struct ek_wire_out *w, const struct ek_detector *d,
+/* Values without a cell of their own are not reported: their lists differ by instance. */
+static void put_row(struct ek_snap *w, const struct ek_detector *d,
                     const struct ek_fleet_dimensions *dimensions,
                     const struct ek_fleet_answer *answer, uint64_t number)
 {
+    const struct ek_cells *cells = ek_detector_registry(d);
     struct ek_pooled_row row;
     ek_detector_row(d, number, answer->feature, &row);
-    ek_wire_put(w, number);
-    ek_wire_put_signed(w, row.time_ms);
-    ek_wire_put(w, (uint64_t)row.stratum);
-    put_record(w, &row.record, answer->level);
-    put_cells(w, ek_detector_registry(d), dimensions, row.cell);
-    for (int i = 0; i < ek_detector_manifest(d)->query_count; i++)
-        ek_wire_put_f32(w, row.query[i]);
+    struct ek_fleet_row out = {number, row.time_ms, row.stratum, .record = row.record};
+    out.record.r -= answer->level;
+    for (int i = 1; i <= dimensions->count; i++)
+        if (row.cell[i] >= 0 && ek_cells_value(cells, row.cell[i]))
+            out.cell[out.cells++] = ek_fleet_cell_of(cells, row.cell[i]);
+    walk_row(w, dimensions, 0, &out);
+    for (int i = 0; i < ek_detector_manifest(d)->query_count; i++) {
+        float value = row.query[i];
+        ek_wire_f32(w, &value);
+    }
 }
 
 bool ek_fleet_rows_due(const struct ek_detector *d, const struct ek_fleet_answer *answer)
@@ -56,15 +66,16 @@ int ek_fleet_rows_write(const struct ek_detector *d, const struct ek_fleet_head 
 {
     struct ek_fleet_head h = *head;
     uint64_t first, end = ek_detector_rows(d, &first), rows = (uint64_t)answer->rows;
-    struct ek_wire_out w;
+    struct ek_snap w;
     first = answer->next > first ? answer->next : first;
     if (end - first > rows)
         first = end - rows;
     ek_fleet_dimensions_of(&h.dimensions, ek_detector_registry(d));
     ek_wire_begin(&w, out, EK_FLEET_ROWS);
-    ek_fleet_head_put(&w, &h);
-    ek_wire_put_word(&w, ek_detector_manifest(d)->item[answer->feature]->name);
-    ek_wire_put(&w, answer->number);
+    ek_fleet_head_walk(&w, &h);
+    struct ek_text feature = ek_text_of(ek_detector_manifest(d)->item[answer->feature]->name);
+    ek_wire_text(&w, &feature, EK_FLEET_NAME_MAX);
+    ek_wire_u32(&w, &answer->number);
     ek_wire_put(&w, end - first);
     for (uint64_t i = first; i < end; i++)
         put_row(&w, d, &h.dimensions, answer, i);
@@ -76,49 +87,30 @@ int ek_fleet_rows_write(const struct ek_detector *d, const struct ek_fleet_head 
     return rc;
 }
 
-static void get_record(struct ek_wire_in *w, struct ek_list_stats *record)
-{
-    memset(record, 0, sizeof *record);
-    record->r = ek_wire_get_f32(w);
-    record->spread = ek_wire_get_f32(w);
-    for (int i = 0; i < EK_SHARES; i++)
-        record->share[i] = (uint8_t)ek_wire_get(w, UINT8_MAX);
-    record->usable = (uint16_t)ek_wire_get(w, UINT16_MAX);
-    ek_wire_require(w, !record->usable || (record->r >= -1e6f && record->r <= 1e6f));
-}
-
 /* query [query features], NULL while it is only checked. */
-static void get_row(struct ek_wire_in *w, const struct ek_fleet_rows *r, float *query,
+static void get_row(struct ek_snap *w, const struct ek_fleet_rows *r, float *query,
                     struct ek_fleet_row *row)
 {
-    const struct ek_fleet_dimensions *d = &r->head.dimensions;
-    row->number = ek_wire_get(w, UINT64_MAX);
-    row->time_ms = ek_wire_get_signed(w, EK_FLEET_TIME_MAX);
-    row->stratum = (int)ek_wire_get(w, (uint64_t)r->strata - 1);
-    get_record(w, &row->record);
-    row->cells = (int)ek_wire_get(w, (uint64_t)d->count);
-    for (int i = 0; i < row->cells; i++) {
-        ek_wire_get_cell(w, d, &row->cell[i]);
-        ek_wire_require(w, row->cell[i].value.text != NULL);
-    }
+    *row = (struct ek_fleet_row){.query = query};
+    walk_row(w, &r->head.dimensions, r->strata, row);
     for (int i = 0; i < r->manifest->query_count; i++) {
-        float value = ek_wire_get_f32(w);
+        float value;
+        ek_wire_f32(w, &value);
         if (query)
             query[i] = value;
     }
-    row->query = query;
 }
 
 /* hears NULL: it is only checked. */
-static int get_rows(struct ek_wire_in *w, const struct ek_fleet_rows *r, float *query,
+static int get_rows(struct ek_snap *w, const struct ek_fleet_rows *r, float *query,
                     const struct ek_fleet_rows_hears *hears)
 {
     uint64_t count = ek_wire_get(w, EK_FLEET_ROWS_MAX);
     int rc = EK_OK;
-    for (uint64_t i = 0; i < count && !w->bad && !rc; i++) {
+    for (uint64_t i = 0; i < count && !w->rc && !rc; i++) {
         struct ek_fleet_row row;
         get_row(w, r, query, &row);
-        if (!w->bad && hears)
+        if (!w->rc && hears)
             rc = hears->row(hears->context, &row);
     }
     return rc;
@@ -127,26 +119,25 @@ static int get_rows(struct ek_wire_in *w, const struct ek_fleet_rows *r, float *
 int ek_fleet_rows_open(struct ek_fleet_rows *r, const void *bytes, size_t length,
                        const struct ek_manifest *m, int strata, struct ek_error *e)
 {
-    struct ek_wire_in *w = &r->content;
-    int rc = ek_wire_open(w, bytes, length, EK_FLEET_ROWS, e);
+    struct ek_snap *w = &r->content;
+    struct ek_text feature;
+    int rc = ek_fleet_head_open(w, bytes, length, EK_FLEET_ROWS, m, &r->head, WHAT, e);
     if (rc)
         return rc;
-    ek_fleet_head_get(w, &r->head);
-    if (!w->bad && r->head.manifest != m->hash)
-        return ek_fail(e, EK_ESTATE, "rows of an instance with another manifest");
-    r->feature = ek_manifest_find_item(m, ek_wire_get_text(w, EK_FLEET_NAME_MAX));
-    r->ask = (uint32_t)ek_wire_get(w, UINT32_MAX);
+    ek_wire_text(w, &feature, EK_FLEET_NAME_MAX);
+    ek_wire_u32(w, &r->ask);
+    r->feature = ek_manifest_find_item(m, feature);
     ek_wire_require(w, r->feature >= 0);
     r->manifest = m;
     r->strata = strata;
-    struct ek_wire_in check = *w;
+    struct ek_snap check = *w;
     get_rows(&check, r, NULL, NULL);
-    return ek_wire_done(&check, "rows of an instance", e);
+    return ek_wire_done(&check, WHAT, e);
 }
 
 int ek_fleet_rows_tell(const struct ek_fleet_rows *r, const struct ek_fleet_rows_hears *hears)
 {
-    struct ek_wire_in w = r->content;
+    struct ek_snap w = r->content;
     float *query = ek_calloc((size_t)r->manifest->query_count, sizeof *query);
     int rc = query ? get_rows(&w, r, query, hears) : EK_ENOMEM;
     ek_free(query);

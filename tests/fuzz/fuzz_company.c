@@ -75,7 +75,7 @@ static const char *name_of(unsigned who)
 }
 
 /* By another decider, at the end of whose plan the input stands. */
-static void begin_plan(const struct company *c, struct script *s, struct ek_wire_out *w,
+static void begin_plan(const struct company *c, struct script *s, struct ek_snap *w,
                        struct ek_buf *out)
 {
     const struct ek_fleet_plan_head head = {.decider = ek_text_of(name_of(next(s))),
@@ -89,18 +89,18 @@ static void begin_plan(const struct company *c, struct script *s, struct ek_wire
 }
 
 static void begin_record(const struct company *c, struct script *s, enum ek_fleet_kind kind,
-                         struct ek_wire_out *w, struct ek_buf *out)
+                         struct ek_snap *w, struct ek_buf *out)
 {
     const struct company_assets *a = company_assets();
-    const struct ek_fleet_head head = {.instance = ek_text_of(name_of(next(s))),
-                                       .start = c->start + next(s) % 2,
-                                       .number = next(s),
-                                       .time_ms = c->stream_ms + next(s) * 100,
-                                       .manifest = a->manifest->hash,
-                                       .profile = ek_profile_hash(a->profile),
-                                       .dimensions = {1, {{"arm", 3}}}};
+    struct ek_fleet_head head = {.instance = ek_text_of(name_of(next(s))),
+                                 .start = c->start + next(s) % 2,
+                                 .number = next(s),
+                                 .time_ms = c->stream_ms + next(s) * 100,
+                                 .manifest = a->manifest->hash,
+                                 .profile = ek_profile_hash(a->profile),
+                                 .dimensions = {1, {{"arm", 3}}}};
     ek_wire_begin(w, out, kind);
-    ek_fleet_head_put(w, &head);
+    ek_fleet_head_walk(w, &head);
 }
 
 /* A head, and what the input has behind it. */
@@ -109,7 +109,7 @@ static void make_up(struct company *c, struct script *s, unsigned how)
     static const enum ek_fleet_kind kinds[] = {EK_FLEET_TICK, EK_FLEET_ROWS, EK_FLEET_TRIALS,
                                                EK_FLEET_PLAN};
     enum ek_fleet_kind kind = kinds[how % 4];
-    struct ek_wire_out w;
+    struct ek_snap w;
     struct ek_buf record;
     ek_buf_init(&record, 0);
     if (kind == EK_FLEET_PLAN)

@@ -158,7 +158,7 @@ static void look(const uint8_t *data, size_t size)
  * an answer. */
 static void try_body(const uint8_t *data, size_t size, enum ek_fleet_kind kind)
 {
-    struct ek_wire_out w;
+    struct ek_snap w;
     struct ek_buf record;
     struct ek_fleet_head head = {.instance = {"it", 2},
                                  .start = 1,
@@ -169,17 +169,17 @@ static void try_body(const uint8_t *data, size_t size, enum ek_fleet_kind kind)
     ek_buf_init(&record, 0);
     ek_wire_begin(&w, &record, kind);
     if (kind == EK_FLEET_ORDER || kind == EK_FLEET_ANSWER) {
-        ek_wire_put_word(&w, "it");
+        ek_wire_text(&w, &(struct ek_text){"it", sizeof "it" - 1}, EK_FLEET_NAME_MAX);
         ek_wire_put(&w, 1);
         ek_wire_put(&w, 1);
     } else if (kind != EK_FLEET_PLAN)
-        ek_fleet_head_put(&w, &head);
+        ek_fleet_head_walk(&w, &head);
     if (kind == EK_FLEET_ORDER)
-        ek_wire_put_u64(&w, manifest->hash);
+        ek_snap_u64(&w, &(uint64_t){manifest->hash});
     if (kind == EK_FLEET_ANSWER)
-        ek_wire_put_word(&w, "me");
+        ek_wire_text(&w, &(struct ek_text){"me", sizeof "me" - 1}, EK_FLEET_NAME_MAX);
     if (kind == EK_FLEET_ROWS) {
-        ek_wire_put_word(&w, "price");
+        ek_wire_text(&w, &(struct ek_text){"price", sizeof "price" - 1}, EK_FLEET_NAME_MAX);
         ek_wire_put(&w, 1);
     }
     ek_fuzz_require(!w.rc && !ek_buf_add(&record, data, size) && !ek_wire_seal(&w), "no memory");

@@ -136,7 +136,7 @@ static void go_on_from(struct fleet *f, const struct ek_control_memory *memory,
                                             .from_ms = 1000,
                                             .dimensions = {1, {ek_text_of(dimension)}}};
     static const struct ek_fleet_normal nothing;
-    struct ek_wire_out w;
+    struct ek_snap w;
     struct ek_buf record;
     ek_buf_init(&record, 0);
     ek_fleet_plan_begin(&w, &record, &head);
@@ -336,7 +336,7 @@ START_TEST(the_records_are_written_as_they_always_were)
 {
     struct fleet *f = start();
     struct ek_fleet_wish w = wish_of(f, EK_DID_PIN, 3);
-    struct ek_wire_out out;
+    struct ek_snap out;
     static struct ek_fleet_reply r;
     w.until_ms = 1800000000000;
     struct ek_buf record = record_of(&w);

@@ -190,20 +190,20 @@ static void write_record(const struct ek_control_memory *memory,
                                                    .clock_ms = 1790000000000,
                                                    .dimensions = {1, {{"arm", 3}}}};
     const struct ek_decided d = decided();
-    const struct ek_finding f = finding();
-    const struct ek_fleet_cell cell = names_of(NULL, B);
-    const struct ek_fleet_ask ask = {stream_text("size"), 6, 512};
-    struct ek_wire_out w;
+    struct ek_finding f = finding();
+    struct ek_fleet_cell cell = names_of(NULL, B);
+    struct ek_fleet_ask ask = {stream_text("size"), 6, 512};
+    struct ek_snap w;
     ek_buf_clear(&record);
     ek_fleet_plan_begin(&w, &record, &head);
     ek_fleet_standing_put(&w, &head.dimensions, manifest, memory, normal, names_of, NULL);
     ek_wire_put(&w, 1);
     ek_fleet_decided_put(&w, &d);
     ek_wire_put(&w, 1);
-    ek_wire_put_cell(&w, &head.dimensions, &cell);
-    ek_fleet_finding_put(&w, manifest, &f);
+    ek_wire_cell(&w, &head.dimensions, &cell);
+    ek_fleet_finding_walk(&w, manifest, &f);
     ek_wire_put(&w, 1);
-    ek_fleet_ask_put(&w, &ask);
+    ek_fleet_ask_walk(&w, &ask);
     ck_assert_int_eq(ek_wire_seal(&w), EK_OK);
 }
 
@@ -362,8 +362,8 @@ END_TEST
 static size_t told_of(size_t length)
 {
     static char why[3 * EK_FLEET_TEXT_MAX + 1];
-    struct ek_wire_out w;
-    struct ek_wire_in r;
+    struct ek_snap w;
+    struct ek_snap r;
     static struct ek_fleet_decided back;
     setup();
     struct ek_decided d = decided();

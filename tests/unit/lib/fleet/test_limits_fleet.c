@@ -42,20 +42,20 @@ static struct ek_fleet_cell value(int number)
     return (struct ek_fleet_cell){ARM.name[0], stream_text(text)};
 }
 
-static void put_finding(struct ek_wire_out *w, int number)
+static void put_finding(struct ek_snap *w, int number)
 {
-    const struct ek_finding f = {.feature = PRICE,
-                                 .episode = (uint32_t)number,
-                                 .class = EK_SCALE,
-                                 .query_feature = -1,
-                                 .factor = 2,
-                                 .factor_low = 1.9,
-                                 .factor_high = 2.1,
-                                 .share = 1,
-                                 .spread_ratio = 1};
-    const struct ek_fleet_cell cell = value(number);
-    ek_wire_put_cell(w, &ARM, &cell);
-    ek_fleet_finding_put(w, features(), &f);
+    struct ek_finding f = {.feature = PRICE,
+                           .episode = (uint32_t)number,
+                           .class = EK_SCALE,
+                           .query_feature = -1,
+                           .factor = 2,
+                           .factor_low = 1.9,
+                           .factor_high = 2.1,
+                           .share = 1,
+                           .spread_ratio = 1};
+    struct ek_fleet_cell cell = value(number);
+    ek_wire_cell(w, &ARM, &cell);
+    ek_fleet_finding_walk(w, features(), &f);
 }
 
 static struct ek_fleet_head head_of(struct ek_text instance, uint64_t number)
@@ -78,24 +78,24 @@ struct tick {
 
 static void put_tick(struct ek_buf *out, const struct tick *t)
 {
-    struct ek_wire_out w;
+    struct ek_snap w;
     struct ek_fleet_head head = head_of(t->instance, 1);
     head.time_ms = t->time_ms;
     head.profile = t->profile;
     ek_wire_begin(&w, out, EK_FLEET_TICK);
-    ek_fleet_head_put(&w, &head);
+    ek_fleet_head_walk(&w, &head);
     ek_wire_put(&w, 0); /* what is normal */
     ek_wire_put(&w, (uint64_t)t->cells);
     for (int i = 0; i < t->cells; i++) {
-        const struct ek_fleet_cell cell = value(i);
-        ek_wire_put_cell(&w, &ARM, &cell);
+        struct ek_fleet_cell cell = value(i);
+        ek_wire_cell(&w, &ARM, &cell);
         ek_wire_put(&w, t->lists > 0);
         if (t->lists) {
             ek_wire_put(&w, PRICE);
             ek_wire_put(&w, (uint64_t)t->lists);
         }
         for (int b = 0; t->lists && b < EK_BETS; b++)
-            ek_wire_put_signed(&w, t->evidence);
+            ek_wire_time(&w, &(int64_t){t->evidence});
     }
     ek_wire_put(&w, (uint64_t)t->findings);
     for (int i = 0; i < t->findings; i++)
@@ -161,21 +161,21 @@ struct plan {
 
 static int plan(struct plan p, char said[SAID_BYTES])
 {
-    static const struct ek_fleet_limits none = {.free_ms = -1};
+    struct ek_fleet_limits none = {.free_ms = -1};
     static const struct ek_decided one = {.number = 1, .what = EK_DID_PAUSE, .who = "x"};
     const struct ek_fleet_plan_head head = {
         .decider = name_of(1), .term = 1, .version = 1, .dimensions = ARM};
     struct ek_buf b;
-    struct ek_wire_out w;
+    struct ek_snap w;
     struct ek_fleet_plan read;
     struct ek_error e = {0};
     ek_buf_init(&b, LARGE);
     ek_fleet_plan_begin(&w, &b, &head);
     for (int i = 0; i < 5; i++) /* entries, modes, what is wanted, rollouts, pins */
         ek_wire_put(&w, 0);
-    ek_fleet_limits_put(&w, &none);
+    ek_fleet_limits_walk(&w, &none);
     ek_wire_put(&w, 0);
-    ek_wire_put_u64(&w, 0);
+    ek_snap_u64(&w, &(uint64_t){0});
     ek_wire_put(&w, 0); /* what is accepted */
     ek_wire_put(&w, (uint64_t)p.decided);
     for (int i = 0; i < p.decided; i++)
@@ -185,7 +185,7 @@ static int plan(struct plan p, char said[SAID_BYTES])
         put_finding(&w, i);
     ek_wire_put(&w, (uint64_t)p.asks);
     for (int i = 0; i < p.asks; i++)
-        ek_fleet_ask_put(&w, &(struct ek_fleet_ask){stream_text("price"), 1, 1});
+        ek_fleet_ask_walk(&w, &(struct ek_fleet_ask){stream_text("price"), 1, 1});
     must(ek_wire_seal(&w));
     int rc = ek_fleet_plan_open(&read, b.data, b.length, features(), &e);
     ek_error_text(&e, said, SAID_BYTES);
@@ -217,30 +217,30 @@ START_TEST(a_plan_beyond_a_limit_is_refused_and_one_at_it_is_read)
 END_TEST
 
 /* The row of a list without a usable value. */
-static void put_row(struct ek_wire_out *w, uint64_t number)
+static void put_row(struct ek_snap *w, uint64_t number)
 {
     ek_wire_put(w, number);
-    ek_wire_put_signed(w, 0);
+    ek_wire_put(w, 0);
     ek_wire_put(w, 0); /* its stratum */
     for (int i = 0; i < 2; i++)
-        ek_wire_put_f32(w, 0);
+        ek_wire_f32(w, &(float){0});
     for (int i = 0; i < EK_SHARES + 2; i++) /* and values, cells */
         ek_wire_put(w, 0);
     for (int i = 0; i < features()->query_count; i++)
-        ek_wire_put_f32(w, 0);
+        ek_wire_f32(w, &(float){0});
 }
 
 static int rows(int count, char said[SAID_BYTES])
 {
     struct ek_buf b;
-    struct ek_wire_out w;
+    struct ek_snap w;
     struct ek_fleet_rows read;
     struct ek_error e = {0};
-    const struct ek_fleet_head head = head_of(name_of(1), 1);
+    struct ek_fleet_head head = head_of(name_of(1), 1);
     ek_buf_init(&b, LARGE);
     ek_wire_begin(&w, &b, EK_FLEET_ROWS);
-    ek_fleet_head_put(&w, &head);
-    ek_wire_put_word(&w, "price");
+    ek_fleet_head_walk(&w, &head);
+    ek_wire_text(&w, &(struct ek_text){"price", sizeof "price" - 1}, EK_FLEET_NAME_MAX);
     ek_wire_put(&w, 1); /* the ask */
     ek_wire_put(&w, (uint64_t)count);
     for (int i = 0; i < count; i++)
@@ -346,19 +346,19 @@ END_TEST
 /* A record of so many routes of price, each in a cell of its own, with one list tried. */
 static void put_trials(struct ek_buf *out, struct ek_text instance, int routes)
 {
-    struct ek_wire_out w;
-    const struct ek_fleet_head head = head_of(instance, 1);
+    struct ek_snap w;
+    struct ek_fleet_head head = head_of(instance, 1);
     ek_wire_begin(&w, out, EK_FLEET_TRIALS);
-    ek_fleet_head_put(&w, &head);
+    ek_fleet_head_walk(&w, &head);
     for (int i = 0; i < 1 + 4 + EK_LATENCY_BINS; i++) /* drifted, of lists and dead, times */
         ek_wire_put(&w, 0);
     ek_wire_put(&w, (uint64_t)routes);
     for (int i = 0; i < routes; i++) {
-        const struct ek_fleet_cell cell = value(i);
-        ek_wire_put_cell(&w, &ARM, &cell);
-        ek_wire_put_word(&w, "price");
-        ek_wire_put_word(&w, ek_action_name(EK_ACT_ROUTE));
-        ek_wire_put_signed(&w, 0);
+        struct ek_fleet_cell cell = value(i);
+        ek_wire_cell(&w, &ARM, &cell);
+        ek_wire_text(&w, &(struct ek_text){"price", sizeof "price" - 1}, EK_FLEET_NAME_MAX);
+        ek_wire_word(&w, ek_action_name(EK_ACT_ROUTE), ek_action_parse);
+        ek_wire_put(&w, 0);
         ek_wire_put(&w, 0);                                /* its turn */
         ek_wire_put(&w, 1);                                /* tried */
         for (int n = 0; n < 4 + 2 * 6 + EK_MEAN_BETS; n++) /* other counts, ranks, evidence */

@@ -99,16 +99,16 @@ static void settle(struct scene *s)
 /* What the rules make of it. */
 static enum ek_action found(struct scene *s, enum ek_finding_state state, int passing)
 {
-    const struct ek_finding f = {.state = state,
-                                 .episode = EPISODE,
-                                 .class = EK_SCALE,
-                                 .factor = 100,
-                                 .factor_low = 99,
-                                 .factor_high = 101,
-                                 .share = .5,
-                                 .passing = passing,
-                                 .since_ms = s->now - 10000,
-                                 .query_feature = -1};
+    struct ek_finding f = {.state = state,
+                           .episode = EPISODE,
+                           .class = EK_SCALE,
+                           .factor = 100,
+                           .factor_low = 99,
+                           .factor_high = 101,
+                           .share = .5,
+                           .passing = passing,
+                           .since_ms = s->now - 10000,
+                           .query_feature = -1};
     ek_control_found(s->control, &f, s->now);
     settle(s);
     return ek_control_decide(s->control, &f).treatment.action;
@@ -410,14 +410,14 @@ START_TEST(an_instance_tells_others_that_a_fault_may_be_over)
                                   .query_feature = -1};
         struct ek_finding heard;
         struct ek_buf bytes;
-        struct ek_wire_out out;
-        struct ek_wire_in in;
+        struct ek_snap out;
+        struct ek_snap in;
         ek_buf_init(&bytes, 0);
         ek_wire_begin(&out, &bytes, EK_FLEET_PLAN);
-        ek_fleet_finding_put(&out, m, &told);
+        ek_fleet_finding_walk(&out, m, &told);
         must(ek_wire_seal(&out));
         must(ek_wire_open(&in, bytes.data, bytes.length, EK_FLEET_PLAN, NULL));
-        ek_fleet_finding_get(&in, m, &heard);
+        ek_fleet_finding_walk(&in, m, &heard);
         must(ek_wire_done(&in, "finding", NULL));
         ck_assert(heard.fewer == told.fewer && heard.passing == told.passing);
         ek_buf_release(&bytes);
