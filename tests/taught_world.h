@@ -22,7 +22,7 @@ struct taught_world {
     struct ek_hotel *hotel;
     struct ek_query list;
     struct ek_both_ways *ways;
-    struct ek_comparer *comparer;
+    struct ek_ranker *comparer;
     double scores[EK_HOTEL_ITEMS_MAX];
 };
 
@@ -105,13 +105,13 @@ static inline void taught_begin(struct taught_world *w)
     ck_assert_int_eq(ek_hotel_new(&w->hotel, 1, NULL), EK_OK);
     ek_query_init(&w->list);
     ck_assert_int_eq(ek_both_ways_new(&w->ways, NULL), EK_OK);
-    ck_assert_int_eq(ek_comparer_new(&w->comparer, NULL), EK_OK);
+    ck_assert_int_eq(ek_ranker_new(&w->comparer, NULL), EK_OK);
     taught_train_both(w);
 }
 
 static inline void taught_end(struct taught_world *w)
 {
-    ek_comparer_free(w->comparer);
+    ek_ranker_free(w->comparer);
     ek_both_ways_free(w->ways);
     ek_scorer_free(w->of_taught);
     ek_scorer_free(w->of_upstream);

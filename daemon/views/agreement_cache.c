@@ -59,14 +59,13 @@ static bool read_board(struct ek_agreement_board *b, struct ek_agreement_view *o
 }
 
 /* One sample per figure that has a value. */
-static int write_figures(const char *name, const double *value, struct ek_buf *out)
+static void write_figures(const char *name, const double *value, struct ek_buf *out)
 {
-    int rc = ek_metrics_head(name, out);
-    for (int i = 0; !rc && i < EK_FIGURES; i++)
+    ek_metrics_head(name, out);
+    for (int i = 0; i < EK_FIGURES; i++)
         if (!isnan(value[i]))
-            rc = ek_buf_printf(out, "%s{figure=\"%s\"} %.6g\n", name,
-                               ek_figure_name((enum ek_figure)i), value[i]);
-    return rc;
+            ek_buf_printf(out, "%s{figure=\"%s\"} %.6g\n", name, ek_figure_name((enum ek_figure)i),
+                          value[i]);
 }
 
 int ek_agreement_board_metrics(struct ek_agreement_board *b, struct ek_buf *out)
@@ -74,15 +73,12 @@ int ek_agreement_board_metrics(struct ek_agreement_board *b, struct ek_buf *out)
     struct ek_agreement_view v;
     if (!read_board(b, &v))
         return EK_OK;
-    int rc = ek_metrics_single("evenkeel_model_compared_lists_total", (double)v.lists, out);
-    if (!rc)
-        rc = write_figures("evenkeel_model_agreement", v.now, out);
-    if (!rc)
-        rc = write_figures("evenkeel_model_agreement_trained", v.trained, out);
-    if (!rc)
-        rc = write_figures("evenkeel_model_agreement_least", v.least, out);
-    if (rc || v.state == EK_AGREEMENT_UNKNOWN)
-        return rc;
+    ek_metrics_single("evenkeel_model_compared_lists_total", (double)v.lists, out);
+    write_figures("evenkeel_model_agreement", v.now, out);
+    write_figures("evenkeel_model_agreement_trained", v.trained, out);
+    write_figures("evenkeel_model_agreement_least", v.least, out);
+    if (v.state == EK_AGREEMENT_UNKNOWN)
+        return out->rc;
     return ek_metrics_single("evenkeel_model_drifted", v.state == EK_AGREEMENT_DRIFTED, out);
 }
 

@@ -31,39 +31,35 @@ static int count_findings(void *context, const struct ek_journal_view *v)
     return EK_OK;
 }
 
-static int add(const char *class, const char *state, int count, struct ek_buf *out)
+static void add(const char *class, const char *state, int count, struct ek_buf *out)
 {
-    return ek_buf_printf(out, "evenkeel_open_findings{class=\"%s\",state=\"%s\"} %d\n", class,
-                         state, count);
+    ek_buf_printf(out, "evenkeel_open_findings{class=\"%s\",state=\"%s\"} %d\n", class, state,
+                  count);
 }
 
 static void ek_journal_plan_modes(struct ek_journal *j, int count[EK_MODE_COUNT]);
 
-static int add_plan(struct ek_journal *j, struct ek_buf *out)
+static void add_plan(struct ek_journal *j, struct ek_buf *out)
 {
     int count[EK_MODE_COUNT];
     ek_journal_plan_modes(j, count);
-    int rc = ek_metrics_head("evenkeel_plan_entries", out);
-    for (int m = 0; !rc && m < EK_MODE_COUNT; m++)
-        rc = ek_buf_printf(out, "evenkeel_plan_entries{mode=\"%s\"} %d\n",
-                           ek_mode_name((enum ek_mode)m), count[m]);
-    return rc;
+    ek_metrics_head("evenkeel_plan_entries", out);
+    for (int m = 0; m < EK_MODE_COUNT; m++)
+        ek_buf_printf(out, "evenkeel_plan_entries{mode=\"%s\"} %d\n", ek_mode_name((enum ek_mode)m),
+                      count[m]);
 }
 
 int ek_finding_metrics(struct ek_journal *j, int64_t now_ms, struct ek_buf *out)
 {
     struct tally t = {.since_ms = now_ms};
     ek_journal_look(j, count_findings, &t);
-    int rc = ek_metrics_head("evenkeel_open_findings", out);
-    if (!rc)
-        rc = add(ek_class_name(EK_CLASS_NONE), "suspected", t.suspected, out);
-    for (int c = EK_CLASS_NONE + 1; !rc && c < EK_CLASS_COUNT; c++)
-        rc = add(ek_class_name((enum ek_class)c), "confirmed", t.confirmed[c], out);
-    if (!rc)
-        rc = add_plan(j, out);
-    return rc ? rc
-              : ek_metrics_single("evenkeel_oldest_confirmed_finding_seconds",
-                                  (double)(now_ms - t.since_ms) / 1e3, out);
+    ek_metrics_head("evenkeel_open_findings", out);
+    add(ek_class_name(EK_CLASS_NONE), "suspected", t.suspected, out);
+    for (int c = EK_CLASS_NONE + 1; c < EK_CLASS_COUNT; c++)
+        add(ek_class_name((enum ek_class)c), "confirmed", t.confirmed[c], out);
+    add_plan(j, out);
+    return ek_metrics_single("evenkeel_oldest_confirmed_finding_seconds",
+                             (double)(now_ms - t.since_ms) / 1e3, out);
 }
 
 struct kept {
@@ -205,12 +201,6 @@ int ek_journal_add(struct ek_journal *j, const struct ek_event *v, const char *j
     return rc;
 }
 
-/* Number of the oldest event that is still kept, minus one. */
-static uint64_t oldest(const struct ek_journal *j)
-{
-    return j->gone;
-}
-
 void ek_journal_begin_anew(struct ek_journal *j)
 {
     pthread_mutex_lock(&j->lock);
@@ -220,43 +210,41 @@ void ek_journal_begin_anew(struct ek_journal *j)
 
 int ek_journal_since(struct ek_journal *j, uint64_t *after, struct ek_buf *out)
 {
-    int rc = EK_OK;
     pthread_mutex_lock(&j->lock);
-    uint64_t k = *after > oldest(j) ? *after : oldest(j);
-    for (; !rc && k < j->count; k++)
-        rc = ek_buf_printf(out, "%s\n", j->events[k % j->keep].json);
-    if (!rc)
+    uint64_t k = *after > j->gone ? *after : j->gone;
+    for (; !out->rc && k < j->count; k++)
+        ek_buf_printf(out, "%s\n", j->events[k % j->keep].json);
+    if (!out->rc)
         *after = k;
     pthread_mutex_unlock(&j->lock);
-    return rc;
+    return out->rc;
 }
 
-static int add_streamed(const struct ek_journal *j, int64_t started_ms, uint64_t number,
-                        struct ek_buf *out)
+static void add_streamed(const struct ek_journal *j, int64_t started_ms, uint64_t number,
+                         struct ek_buf *out)
 {
     const struct kept *event = &j->events[(number - 1) % j->keep];
-    int rc = ek_buf_printf(out, "id: %" PRId64 "-%" PRIu64 "\n", started_ms, number);
-    if (!rc && event->kind)
-        rc = ek_buf_printf(out, "event: %s\n", event->kind);
-    return rc ? rc : ek_buf_printf(out, "data: %s\n\n", event->json);
+    ek_buf_printf(out, "id: %" PRId64 "-%" PRIu64 "\n", started_ms, number);
+    if (event->kind)
+        ek_buf_printf(out, "event: %s\n", event->kind);
+    ek_buf_printf(out, "data: %s\n\n", event->json);
 }
 
 int ek_journal_stream(struct ek_journal *j, int64_t started_ms, uint64_t *after, size_t most,
                       struct ek_buf *out)
 {
-    int rc = EK_OK;
     size_t begun = out->length;
     pthread_mutex_lock(&j->lock);
-    uint64_t missed = *after < oldest(j) ? oldest(j) - *after : 0;
+    uint64_t missed = *after < j->gone ? j->gone - *after : 0;
     if (missed)
-        rc = ek_buf_printf(out, "event: missed\ndata: {\"missed\":%" PRIu64 "}\n\n", missed);
+        ek_buf_printf(out, "event: missed\ndata: {\"missed\":%" PRIu64 "}\n\n", missed);
     uint64_t k = *after + missed;
-    while (!rc && k < j->count && (out->length - begun < most))
-        rc = add_streamed(j, started_ms, ++k, out);
-    if (!rc)
+    while (!out->rc && k < j->count && (out->length - begun < most))
+        add_streamed(j, started_ms, ++k, out);
+    if (!out->rc)
         *after = k;
     pthread_mutex_unlock(&j->lock);
-    return rc;
+    return out->rc;
 }
 
 uint64_t ek_journal_count(struct ek_journal *j)
@@ -271,50 +259,52 @@ int ek_journal_last(struct ek_journal *j, size_t n, struct ek_buf *out)
 {
     pthread_mutex_lock(&j->lock);
     uint64_t k = j->count > n ? j->count - n : 0;
-    if (k < oldest(j))
-        k = oldest(j);
-    int rc = ek_buf_text(out, "[");
-    for (uint64_t first = k; !rc && k < j->count; k++)
-        rc = ek_buf_printf(out, "%s%s", k > first ? ",\n" : "", j->events[k % j->keep].json);
+    if (k < j->gone)
+        k = j->gone;
+    ek_buf_text(out, "[");
+    for (uint64_t first = k; k < j->count; k++)
+        ek_buf_printf(out, "%s%s", k > first ? ",\n" : "", j->events[k % j->keep].json);
     pthread_mutex_unlock(&j->lock);
-    return rc ? rc : ek_buf_text(out, "]\n");
+    return ek_buf_text(out, "]\n");
 }
 
 int ek_journal_findings(struct ek_journal *j, struct ek_buf *out)
 {
     pthread_mutex_lock(&j->lock);
-    int rc = ek_buf_text(out, "[");
-    for (size_t i = 0; !rc && i < j->open.count; i++) {
-        rc = i ? ek_buf_text(out, ",") : EK_OK;
-        rc = rc ? rc : ek_event_json(j->open.item[i].event, out);
+    ek_buf_text(out, "[");
+    for (size_t i = 0; i < j->open.count; i++) {
+        ek_buf_text(out, i ? "," : "");
+        ek_event_json(j->open.item[i].event, out);
     }
     pthread_mutex_unlock(&j->lock);
-    return rc ? rc : ek_buf_text(out, "]\n");
+    return ek_buf_text(out, "]\n");
 }
 
 int ek_journal_findings_of(struct ek_journal *j, const char *feature, struct ek_buf *out)
 {
     size_t written = 0;
-    int rc = ek_buf_text(out, "[");
+    ek_buf_text(out, "[");
     pthread_mutex_lock(&j->lock);
-    for (size_t i = 0; !rc && i < j->open.count; i++) {
+    for (size_t i = 0; i < j->open.count; i++) {
         if (strcmp(j->open.item[i].event->finding.at.feature, feature) != 0)
             continue;
-        rc = ek_buf_text(out, written++ ? "," : "");
-        rc = rc ? rc : ek_event_json(j->open.item[i].event, out);
-        rc = rc ? rc : ek_buf_text(out, "\n");
+        ek_buf_text(out, written++ ? "," : "");
+        ek_event_json(j->open.item[i].event, out);
+        ek_buf_text(out, "\n");
     }
     pthread_mutex_unlock(&j->lock);
-    return rc ? rc : ek_buf_text(out, "]");
+    return ek_buf_text(out, "]");
 }
 
 int ek_journal_plan(struct ek_journal *j, struct ek_buf *out)
 {
     pthread_mutex_lock(&j->lock);
-    int rc = j->plan ? ek_event_json(j->plan, out)
-                     : ek_buf_text(out, "{\"event\":\"plan\",\"version\":0,\"cells\":[]}");
+    if (j->plan)
+        ek_event_json(j->plan, out);
+    else
+        ek_buf_text(out, "{\"event\":\"plan\",\"version\":0,\"cells\":[]}");
     pthread_mutex_unlock(&j->lock);
-    return rc ? rc : ek_buf_text(out, "\n");
+    return ek_buf_text(out, "\n");
 }
 
 int ek_journal_look(struct ek_journal *j,

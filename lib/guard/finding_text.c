@@ -18,26 +18,27 @@ static int add_scale(struct ek_buf *b, const struct ek_manifest *m, const struct
     if (f->query_feature >= 0)
         return ek_buf_printf(b, "values are multiplied by %s, list by list,",
                              m->query[f->query_feature]->name);
-    int rc = ek_buf_printf(b, "values are multiplied by %.4g (%.4g to %.4g)", f->factor,
-                           f->factor_low, f->factor_high);
-    return !rc && f->share < ALL_LISTS ? ek_buf_printf(b, " in %.2g%% of the lists", 100 * f->share)
-                                       : rc;
+    ek_buf_printf(b, "values are multiplied by %.4g (%.4g to %.4g)", f->factor, f->factor_low,
+                  f->factor_high);
+    return f->share < ALL_LISTS ? ek_buf_printf(b, " in %.2g%% of the lists", 100 * f->share)
+                                : b->rc;
 }
 
 /* The share of each value that is news. */
 static int add_categories(struct ek_buf *b, const struct ek_finding *f)
 {
-    int rc =
-        f->category_count ? EK_OK : ek_buf_text(b, "there are values that training did not have");
-    for (int i = 0; !rc && i < f->category_count; i++) {
+    if (!f->category_count)
+        ek_buf_text(b, "there are values that training did not have");
+    for (int i = 0; i < f->category_count; i++) {
         const struct ek_category_change *c = &f->category[i];
-        rc = ek_buf_printf(b, i ? ", %.9g is %.3g%%" : "value %.9g is %.3g%% of a list",
-                           (double)c->value, 100 * c->share);
-        if (!rc)
-            rc = c->trained > 0 ? ek_buf_printf(b, " (in training %.3g%%)", 100 * c->trained)
-                                : ek_buf_text(b, " (not in training)");
+        ek_buf_printf(b, i ? ", %.9g is %.3g%%" : "value %.9g is %.3g%% of a list",
+                      (double)c->value, 100 * c->share);
+        if (c->trained > 0)
+            ek_buf_printf(b, " (in training %.3g%%)", 100 * c->trained);
+        else
+            ek_buf_text(b, " (not in training)");
     }
-    return rc;
+    return b->rc;
 }
 
 static int add_class(struct ek_buf *b, const struct ek_manifest *m, const struct ek_finding *f)
@@ -91,31 +92,28 @@ static int add_action(struct ek_buf *b, const struct ek_decision *decision)
 static int add_recovery(struct ek_buf *b, const struct ek_manifest *m, const struct ek_finding *f,
                         const struct ek_decision *decision)
 {
-    int rc = ek_buf_text(b, "back to normal");
-    if (rc || !decision->stays)
-        return rc;
-    rc = ek_buf_printf(b, "; its route stays until 'evenkeel resume --feature %s",
-                       m->item[f->feature]->name);
-    if (!rc && f->dimension)
-        rc = ek_buf_printf(b, " --segment %s=%s", f->dimension, f->value ? f->value : "(other)");
-    return rc ? rc : ek_buf_text(b, "' ends it");
+    ek_buf_text(b, "back to normal");
+    if (!decision->stays)
+        return b->rc;
+    ek_buf_printf(b, "; its route stays until 'evenkeel resume --feature %s",
+                  m->item[f->feature]->name);
+    if (f->dimension)
+        ek_buf_printf(b, " --segment %s=%s", f->dimension, f->value ? f->value : "(other)");
+    return ek_buf_text(b, "' ends it");
 }
 
 int ek_sentence(struct ek_buf *out, const struct ek_manifest *m, const struct ek_finding *f,
                 const struct ek_decision *decision)
 {
-    int rc = add_where(out, m, f);
-    if (!rc && f->state == EK_DISMISSED)
+    add_where(out, m, f);
+    if (f->state == EK_DISMISSED)
         return ek_buf_printf(out, "no finding after all, %s", f->reason);
-    if (!rc && f->state == EK_RECOVERED)
+    if (f->state == EK_RECOVERED)
         return add_recovery(out, m, f, decision);
-    if (!rc)
-        rc = add_class(out, m, f);
-    if (!rc)
-        rc = ek_buf_printf(out, " since query %" PRIu64, f->since_query);
-    if (!rc && f->state == EK_SUSPECTED)
+    add_class(out, m, f);
+    ek_buf_printf(out, " since query %" PRIu64, f->since_query);
+    if (f->state == EK_SUSPECTED)
         return ek_buf_printf(out, " (%s); not confirmed yet", f->signal);
-    if (!rc)
-        rc = add_unit(out, f);
-    return rc ? rc : add_action(out, decision);
+    add_unit(out, f);
+    return add_action(out, decision);
 }

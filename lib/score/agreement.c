@@ -1,62 +1,11 @@
 #include "score/agreement.h"
 
-#include "base/alloc.h"
 #include "score/metrics.h"
 #include "score/tau.h"
 
 #include <math.h>
-#include <string.h>
 
 enum { DEPTH = 10 }; /* of NDCG */
-
-struct ek_comparer {
-    size_t capacity;
-    int *student, *teacher;  /* orders, best first */
-    double *gain, *discount; /* of each item */
-    double *row, *merged; /* the student's scores in the teacher's order, while they are sorted */
-};
-
-int ek_comparer_new(struct ek_comparer **out, struct ek_error *e)
-{
-    *out = ek_calloc(1, sizeof **out);
-    return *out ? EK_OK : ek_fail(e, EK_ENOMEM, "no memory to compare lists");
-}
-
-static void release(struct ek_comparer *c)
-{
-    void *const arrays[] = {c->student, c->teacher, c->gain, c->discount, c->row, c->merged};
-    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
-        ek_free(arrays[i]);
-    memset(c, 0, sizeof *c);
-}
-
-void ek_comparer_free(struct ek_comparer *c)
-{
-    if (!c)
-        return;
-    release(c);
-    ek_free(c);
-}
-
-static int room_for(struct ek_comparer *c, size_t n)
-{
-    if (n <= c->capacity)
-        return EK_OK;
-    size_t want = n + n / 2;
-    release(c);
-    c->student = ek_calloc(want, sizeof *c->student);
-    c->teacher = ek_calloc(want, sizeof *c->teacher);
-    c->gain = ek_calloc(want, sizeof *c->gain);
-    c->discount = ek_calloc(want, sizeof *c->discount);
-    c->row = ek_calloc(want, sizeof *c->row);
-    c->merged = ek_calloc(want, sizeof *c->merged);
-    if (!c->student || !c->teacher || !c->gain || !c->discount || !c->row || !c->merged) {
-        release(c);
-        return EK_ENOMEM;
-    }
-    c->capacity = want;
-    return EK_OK;
-}
 
 static double gain_of_place(int place)
 {
@@ -82,38 +31,38 @@ static void share(const double *score, const int *order, int n, double worth_of_
     }
 }
 
-static double ndcg(const struct ek_comparer *c, int n)
+/* worth[0]: the gain of each item; worth[1]: the discount of its place. */
+static double ndcg(const struct ek_ranker *c, int n)
 {
     double reached = 0, ideal = 0;
     for (int i = 0; i < n; i++)
-        reached += c->gain[i] * c->discount[i];
+        reached += c->worth[0][i] * c->worth[1][i];
     for (int r = 0; r < n && r < DEPTH; r++)
-        ideal += c->gain[c->teacher[r]] * discount_of_place(r);
+        ideal += c->worth[0][c->order[1][r]] * discount_of_place(r);
     /* Added in two orders, equal sums may differ by a rounding. */
     return fmin(reached / ideal, 1);
 }
 
-static double top1(const struct ek_comparer *c, const double *student, const double *teacher, int n)
+static double top1(const struct ek_ranker *c, const double *student, const double *teacher, int n)
 {
-    int best = ek_tie_end(student, c->student, 0, n), both = 0;
+    int best = ek_tie_end(student, c->order[0], 0, n), both = 0;
     for (int r = 0; r < best; r++)
-        both += teacher[c->student[r]] == teacher[c->teacher[0]];
+        both += teacher[c->order[0][r]] == teacher[c->order[1][0]];
     return (double)both / best;
 }
 
-int ek_compare(struct ek_comparer *c, const double *student, const double *teacher, int n,
+int ek_compare(struct ek_ranker *c, const double *student, const double *teacher, int n,
                struct ek_agreement *out, bool *says, struct ek_error *e)
 {
     *says = ek_scores_tell(teacher, n);
     if (!*says)
         return EK_OK;
-    if (room_for(c, (size_t)n))
-        return ek_fail(e, EK_ENOMEM, "no memory to compare lists");
-    ek_rank(student, n, c->student);
-    ek_rank(teacher, n, c->teacher);
-    share(teacher, c->teacher, n, gain_of_place, c->gain);
-    share(student, c->student, n, discount_of_place, c->discount);
-    out->figure[EK_FIGURE_TAU] = ek_tau_b(student, teacher, c->teacher, n, c->row, c->merged);
+    int rc = ek_ranker_rank(c, student, teacher, n, e);
+    if (rc)
+        return rc;
+    share(teacher, c->order[1], n, gain_of_place, c->worth[0]);
+    share(student, c->order[0], n, discount_of_place, c->worth[1]);
+    out->figure[EK_FIGURE_TAU] = ek_tau_b(student, teacher, c->order[1], n, c->row, c->merged);
     out->figure[EK_FIGURE_NDCG10] = ndcg(c, n);
     out->figure[EK_FIGURE_TOP1] = top1(c, student, teacher, n);
     return EK_OK;

@@ -10,13 +10,14 @@
  * item of a tie has the mean gain (or discount) of the places the tie takes, and top1 is the chance
  * of a random pick among the student's best. So a student that scores all alike gets no credit for
  * the order in which the items came; its tau is 0. NaN of the student counts as the lowest score.
- * Owner: the caller. Threads: one comparer each. Takes n log n steps.
+ * Owner: the caller. Threads: one ranker each. Takes n log n steps.
  */
 #ifndef EK_SCORE_AGREEMENT_H
 #define EK_SCORE_AGREEMENT_H
 
 #include "base/error.h"
 #include "assets/model.h"
+#include "score/tau.h"
 
 #include <stdbool.h>
 
@@ -24,14 +25,10 @@ struct ek_agreement {
     double figure[EK_FIGURES];
 };
 
-struct ek_comparer; /* memory for lists; grows only */
-
-int ek_comparer_new(struct ek_comparer **out, struct ek_error *e);
-void ek_comparer_free(struct ek_comparer *c);
 /* student, teacher [n]. *says is false, and *out untouched, for a list that says nothing: fewer
  * than two items, a score of the teacher that is absent or not finite, all of them equal.
  * EK_ENOMEM. */
-int ek_compare(struct ek_comparer *c, const double *student, const double *teacher, int n,
+int ek_compare(struct ek_ranker *c, const double *student, const double *teacher, int n,
                struct ek_agreement *out, bool *says, struct ek_error *e);
 
 /* Mean and deviation over lists; starts as {0}. */

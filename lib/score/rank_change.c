@@ -1,63 +1,13 @@
 #include "score/rank_change.h"
 
-#include "base/alloc.h"
 #include "score/metrics.h"
 #include "score/tau.h"
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { TOP = 10 };
 static const double UNIT = 1 << 20;
-
-struct ek_ranker {
-    size_t capacity;
-    int *before, *after;  /* orders, best first */
-    int *place;           /* of each item, before */
-    double *row, *merged; /* of tau */
-};
-
-int ek_ranker_new(struct ek_ranker **out, struct ek_error *e)
-{
-    *out = ek_calloc(1, sizeof **out);
-    return *out ? EK_OK : ek_fail(e, EK_ENOMEM, "no memory to compare orders");
-}
-
-static void release(struct ek_ranker *r)
-{
-    void *const arrays[] = {r->before, r->after, r->place, r->row, r->merged};
-    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
-        ek_free(arrays[i]);
-    memset(r, 0, sizeof *r);
-}
-
-void ek_ranker_free(struct ek_ranker *r)
-{
-    if (!r)
-        return;
-    release(r);
-    ek_free(r);
-}
-
-static int room_for(struct ek_ranker *r, size_t n)
-{
-    if (n <= r->capacity)
-        return EK_OK;
-    size_t want = n + n / 2;
-    release(r);
-    r->before = ek_calloc(want, sizeof *r->before);
-    r->after = ek_calloc(want, sizeof *r->after);
-    r->place = ek_calloc(want, sizeof *r->place);
-    r->row = ek_calloc(want, sizeof *r->row);
-    r->merged = ek_calloc(want, sizeof *r->merged);
-    if (!r->before || !r->after || !r->place || !r->row || !r->merged) {
-        release(r);
-        return EK_ENOMEM;
-    }
-    r->capacity = want;
-    return EK_OK;
-}
 
 /* The sum of |place there - place here|; *both: how many of the first `top` were among them. */
 static double footrule(const struct ek_ranker *r, int n, int top, int *both)
@@ -65,7 +15,7 @@ static double footrule(const struct ek_ranker *r, int n, int top, int *both)
     double sum = 0;
     *both = 0;
     for (int here = 0; here < n; here++) {
-        int there = r->place[r->after[here]];
+        int there = r->place[r->order[1][here]];
         sum += abs(there - here);
         *both += here < top && there < top;
     }
@@ -79,14 +29,13 @@ int ek_rank_change_of(struct ek_ranker *r, const double *before, const double *a
     *says = ek_scores_tell(before, n);
     if (!*says)
         return EK_OK;
-    if (room_for(r, (size_t)n))
-        return ek_fail(e, EK_ENOMEM, "no memory to compare orders");
-    ek_rank(before, n, r->before);
-    ek_rank(after, n, r->after);
+    int rc = ek_ranker_rank(r, before, after, n, e);
+    if (rc)
+        return rc;
     for (int place = 0; place < n; place++)
-        r->place[r->before[place]] = place;
+        r->place[r->order[0][place]] = place;
     double sum = footrule(r, n, top, &both);
-    *out = (struct ek_rank_change){ek_tau_b(after, before, r->before, n, r->row, r->merged),
+    *out = (struct ek_rank_change){ek_tau_b(after, before, r->order[0], n, r->row, r->merged),
                                    (double)both / top, sum / n, sum / floor((double)n * n / 2)};
     return EK_OK;
 }

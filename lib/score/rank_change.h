@@ -14,6 +14,7 @@
 #define EK_SCORE_RANK_CHANGE_H
 
 #include "base/error.h"
+#include "score/tau.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -24,10 +25,6 @@ struct ek_rank_change {
     double tau, top10, places, change;
 };
 
-struct ek_ranker; /* memory for lists; grows only */
-
-int ek_ranker_new(struct ek_ranker **out, struct ek_error *e);
-void ek_ranker_free(struct ek_ranker *r);
 /* before, after: scores [n]. *says is false, and *out untouched, for a list that says nothing:
  * fewer than two items, a score before that is absent or not finite, all of them equal. EK_ENOMEM.
  */

@@ -1,5 +1,6 @@
 #include "score/tau.h"
 
+#include "base/alloc.h"
 #include "score/metrics.h"
 
 #include <math.h>
@@ -96,4 +97,59 @@ double ek_tau_b(const double *a, const double *b, const int *order, int n, doubl
     double same = pairs(n) - tied_b - tied_a + tied_both - opposite;
     double weight = sqrt((pairs(n) - tied_b) * (pairs(n) - tied_a));
     return weight > 0 ? (same - opposite) / weight : 0;
+}
+
+int ek_ranker_new(struct ek_ranker **out, struct ek_error *e)
+{
+    *out = ek_calloc(1, sizeof **out);
+    return *out ? EK_OK : ek_fail(e, EK_ENOMEM, "no memory to compare lists");
+}
+
+static void release(struct ek_ranker *r)
+{
+    void *const arrays[] = {r->order[0], r->order[1], r->place, r->worth[0],
+                            r->worth[1], r->row,      r->merged};
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
+        ek_free(arrays[i]);
+    memset(r, 0, sizeof *r);
+}
+
+void ek_ranker_free(struct ek_ranker *r)
+{
+    if (!r)
+        return;
+    release(r);
+    ek_free(r);
+}
+
+static int room_for(struct ek_ranker *r, size_t n)
+{
+    if (n <= r->capacity)
+        return EK_OK;
+    size_t want = n + n / 2;
+    release(r);
+    for (int i = 0; i < 2; i++) {
+        r->order[i] = ek_calloc(want, sizeof *r->order[i]);
+        r->worth[i] = ek_calloc(want, sizeof *r->worth[i]);
+    }
+    r->place = ek_calloc(want, sizeof *r->place);
+    r->row = ek_calloc(want, sizeof *r->row);
+    r->merged = ek_calloc(want, sizeof *r->merged);
+    if (!r->order[0] || !r->order[1] || !r->worth[0] || !r->worth[1] || !r->place || !r->row ||
+        !r->merged) {
+        release(r);
+        return EK_ENOMEM;
+    }
+    r->capacity = want;
+    return EK_OK;
+}
+
+int ek_ranker_rank(struct ek_ranker *r, const double *first, const double *second, int n,
+                   struct ek_error *e)
+{
+    if (room_for(r, (size_t)n))
+        return ek_fail(e, EK_ENOMEM, "no memory to compare lists");
+    ek_rank(first, n, r->order[0]);
+    ek_rank(second, n, r->order[1]);
+    return EK_OK;
 }

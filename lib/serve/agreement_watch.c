@@ -80,7 +80,7 @@ struct compared {
 
 struct ek_agreement_watch {
     struct ek_fidelity trained; /* lists 0: nothing to hold against */
-    struct ek_comparer *comparer;
+    struct ek_ranker *comparer;
     struct ek_rng rng;
     uint64_t turns, every, chosen; /* of each block, the place whose turn it is */
     double alarm;                  /* evidence */
@@ -154,7 +154,7 @@ int ek_agreement_watch_new(struct ek_agreement_watch **out, const struct ek_mode
     struct ek_agreement_watch *w = ek_calloc(1, sizeof *w);
     if (!w)
         return ek_fail(e, EK_ENOMEM, "no memory to watch the model");
-    int rc = ek_comparer_new(&w->comparer, e);
+    int rc = ek_ranker_new(&w->comparer, e);
     if (rc) {
         ek_agreement_watch_free(w);
         return rc;
@@ -173,7 +173,7 @@ void ek_agreement_watch_free(struct ek_agreement_watch *w)
 {
     if (!w)
         return;
-    ek_comparer_free(w->comparer);
+    ek_ranker_free(w->comparer);
     ek_free(w);
 }
 

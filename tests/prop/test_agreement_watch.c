@@ -16,7 +16,7 @@ enum { ITEMS_MAX = 12, LEVEL = 1000 }; /* LEVEL: the least evidence that is told
 struct scene {
     struct ek_manifest *manifest;
     struct ek_model *model;
-    struct ek_comparer *comparer;
+    struct ek_ranker *comparer;
     struct ek_query query;
     struct ek_rng rng;
     double student[ITEMS_MAX];
@@ -29,14 +29,14 @@ static void begin(struct scene *s)
     s->manifest = stream_manifest();
     s->model = ek_save_plain_model(s->manifest, path);
     unlink(path);
-    ck_assert_int_eq(ek_comparer_new(&s->comparer, NULL), EK_OK);
+    ck_assert_int_eq(ek_ranker_new(&s->comparer, NULL), EK_OK);
     ek_query_init(&s->query);
 }
 
 static void end(struct scene *s)
 {
     ek_query_release(&s->query);
-    ek_comparer_free(s->comparer);
+    ek_ranker_free(s->comparer);
     ek_model_free(s->model);
     ek_manifest_free(s->manifest);
 }

@@ -47,7 +47,7 @@ void ek_upstream_scores_release(struct ek_upstream_scores *s)
 
 struct comparing {
     struct ek_scorer *scorer;
-    struct ek_comparer *comparer;
+    struct ek_ranker *comparer;
     double *score;                /* [longest list] */
     struct ek_treatment *trained; /* [K] */
     const struct ek_treatment *treatment;
@@ -76,13 +76,13 @@ static int open_comparing(struct comparing *c, const struct ek_model *m, const s
     if (!c->treatment)
         c->treatment = c->trained;
     int rc = ek_scorer_new(&c->scorer, m, e);
-    return rc ? rc : ek_comparer_new(&c->comparer, e);
+    return rc ? rc : ek_ranker_new(&c->comparer, e);
 }
 
 static void close_comparing(struct comparing *c)
 {
     ek_scorer_free(c->scorer);
-    ek_comparer_free(c->comparer);
+    ek_ranker_free(c->comparer);
     ek_free(c->score);
     ek_free(c->trained);
 }

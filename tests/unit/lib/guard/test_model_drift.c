@@ -72,8 +72,8 @@ static void begin(struct scene *s, double noise, bool known)
     ck_assert_int_eq(ek_query_resize(&s->query, ITEMS, 3, 1), EK_OK);
     ck_assert_int_eq(ek_agreement_watch_new(&s->watch, s->model, BUDGET, NULL), EK_OK);
     struct ek_agreement_sums sums = {0};
-    struct ek_comparer *c;
-    ck_assert_int_eq(ek_comparer_new(&c, NULL), EK_OK);
+    struct ek_ranker *c;
+    ck_assert_int_eq(ek_ranker_new(&c, NULL), EK_OK);
     for (int i = 0; i < 400; i++) {
         struct ek_agreement a;
         bool says;
@@ -81,7 +81,7 @@ static void begin(struct scene *s, double noise, bool known)
         ck_assert_int_eq(ek_compare(c, s->student, s->query.score, ITEMS, &a, &says, NULL), EK_OK);
         ek_agreement_add(&sums, &a);
     }
-    ek_comparer_free(c);
+    ek_ranker_free(c);
     ek_agreement_watch_free(s->watch);
     if (known)
         s->model->fidelity = ek_agreement_result(&sums);

@@ -10,16 +10,16 @@
 
 enum { LONGEST = 60 };
 
-static struct ek_comparer *comparer;
+static struct ek_ranker *comparer;
 
 static void setup(void)
 {
-    ck_assert_int_eq(ek_comparer_new(&comparer, NULL), EK_OK);
+    ck_assert_int_eq(ek_ranker_new(&comparer, NULL), EK_OK);
 }
 
 static void teardown(void)
 {
-    ek_comparer_free(comparer);
+    ek_ranker_free(comparer);
 }
 
 static struct ek_agreement compare(const double *student, const double *teacher, int n)
