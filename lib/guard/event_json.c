@@ -354,5 +354,5 @@ int ek_event_json(const struct ek_event *v, struct ek_buf *out)
     ek_json_add_text(&w, "event", ek_event_kind_name(v->kind));
     add_members(&w, v);
     ek_json_close(&w, '}');
-    return w.rc;
+    return out->rc = w.rc; /* also of a failure beside `out` */
 }
