@@ -8,8 +8,8 @@
  * the caller; configuration and log must outlive it. Threads: any, but for _new, _start, _stop and
  * _free. The lock inside is a leaf.
  */
-#ifndef EK_DAEMON_ALERTS_H
-#define EK_DAEMON_ALERTS_H
+#ifndef EK_DAEMON_ALERTS_ALERTS_H
+#define EK_DAEMON_ALERTS_ALERTS_H
 
 #include "base/buf.h"
 #include "daemon/config/config.h"

@@ -2,8 +2,8 @@
  *
  * Nothing is looked up here. `key` stands in errors, which are EK_ECONFIG without a place.
  */
-#ifndef EK_DAEMON_ADDRESS_H
-#define EK_DAEMON_ADDRESS_H
+#ifndef EK_DAEMON_BASE_ADDRESS_H
+#define EK_DAEMON_BASE_ADDRESS_H
 
 #include "base/error.h"
 

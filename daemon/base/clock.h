@@ -1,6 +1,6 @@
 /* Monotonic and wall clocks of the program. Threads: any. */
-#ifndef EK_DAEMON_CLOCK_H
-#define EK_DAEMON_CLOCK_H
+#ifndef EK_DAEMON_BASE_CLOCK_H
+#define EK_DAEMON_BASE_CLOCK_H
 
 #include <stdint.h>
 

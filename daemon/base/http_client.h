@@ -5,8 +5,8 @@
  * host is always connected to directly. Error texts contain no part of a URL except the host name.
  * Owner: the caller. Threads: one, except for ek_http_wake.
  */
-#ifndef EK_DAEMON_HTTP_CLIENT_H
-#define EK_DAEMON_HTTP_CLIENT_H
+#ifndef EK_DAEMON_BASE_HTTP_CLIENT_H
+#define EK_DAEMON_BASE_HTTP_CLIENT_H
 
 #include "base/buf.h"
 #include "base/error.h"

@@ -5,8 +5,8 @@
  * atomic on its own, a page is no snapshot of one moment.
  * Owner: the caller.
  */
-#ifndef EK_DAEMON_METRICS_H
-#define EK_DAEMON_METRICS_H
+#ifndef EK_DAEMON_BASE_METRICS_H
+#define EK_DAEMON_BASE_METRICS_H
 
 #include "detect/bounds.h"
 #include "plan/rollout.h"
@@ -76,7 +76,7 @@ enum ek_gauge {
     EK_GAUGE_RELOAD_SECONDS, /* since 1970, of the last that was taken; of the start */
     EK_GAUGE_BEYOND,         /* counters of the guard, one for each enum ek_bound */
     EK_GAUGE_BEYOND_LAST = EK_GAUGE_BEYOND + EK_BOUNDS_ALL - 1,
-    /* counters of lists that come item by item (guard/assembly.h) */
+    /* counters of lists that come item by item (serve/assembly.h) */
     EK_GAUGE_ITEM_LISTS_COMPLETE,
     EK_GAUGE_ITEM_LISTS_SHORT,
     EK_GAUGE_ITEM_LISTS_UNSAID,

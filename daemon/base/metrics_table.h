@@ -4,8 +4,8 @@
  * Invariants: names are unique, in base units, counters end in _total; those of a group stand
  * together. Constants: any thread.
  */
-#ifndef EK_DAEMON_METRICS_TABLE_H
-#define EK_DAEMON_METRICS_TABLE_H
+#ifndef EK_DAEMON_BASE_METRICS_TABLE_H
+#define EK_DAEMON_BASE_METRICS_TABLE_H
 
 #include "base/buf.h"
 #include "base/error.h"

@@ -55,44 +55,6 @@ static bool is_one_of(const char *word, const char *a, const char *b, const char
     return !strcmp(word, a) || !strcmp(word, b) || !strcmp(word, c);
 }
 
-static int ek_program_exec_tools(char **argv);
-
-/* argv[1] is the name of the command. */
-static int run(const struct ek_program *p, int argc, char **argv)
-{
-    char name[64];
-    const struct ek_command *c = p->commands;
-    while (c < p->commands + p->command_count && strcmp(c->name, argv[1]))
-        c++;
-    if (c == p->commands + p->command_count)
-        return unknown(p, argv[1]);
-    if (!c->run)
-        return ek_program_exec_tools(argv);
-    snprintf(name, sizeof name, "evenkeel %s", c->name);
-    argv[1] = name;
-    return c->run(argc - 1, argv + 1);
-}
-
-int ek_program_run(const struct ek_program *p, int argc, char **argv)
-{
-    signal(SIGPIPE, SIG_IGN);
-    atexit(end_output);
-    if (argc < 2)
-        return help(p, stderr);
-    if (is_one_of(argv[1], "--help", "-h", "-?"))
-        return help(p, stdout);
-    if (!strcmp(argv[1], "help")) {
-        /* `evenkeel help gen` is `evenkeel gen --help`. */
-        char option[] = "--help", *words[] = {argv[0], argc > 2 ? argv[2] : NULL, option, NULL};
-        return argc > 2 ? run(p, 3, words) : help(p, stdout);
-    }
-    if (is_one_of(argv[1], "--version", "-V", "version")) {
-        printf("%s %s\n", p->name, ek_version());
-        return EK_EXIT_OK;
-    }
-    return run(p, argc, argv);
-}
-
 /* The folder of the running program. False: unknown, see errno. */
 static bool find_folder(char *folder, size_t size)
 {
@@ -119,7 +81,7 @@ static int fail_tools(const char *command, const char *folder)
 
 /* Replace this process by evenkeel-tools, with the same words. Look for it in the folder of the
  * running program, then in ../libexec/evenkeel. Return an exit status if it cannot be executed. */
-static int ek_program_exec_tools(char **argv)
+static int program_exec_tools(char **argv)
 {
     char folder[PATH_MAX] = "/proc/self", path[PATH_MAX + 64];
     size_t count = sizeof TOOLS_FOLDERS / sizeof *TOOLS_FOLDERS;
@@ -131,4 +93,40 @@ static int ek_program_exec_tools(char **argv)
         searching = errno == ENOENT;
     }
     return fail_tools(argv[1], folder);
+}
+
+/* argv[1] is the name of the command. */
+static int run(const struct ek_program *p, int argc, char **argv)
+{
+    char name[64];
+    const struct ek_command *c = p->commands;
+    while (c < p->commands + p->command_count && strcmp(c->name, argv[1]))
+        c++;
+    if (c == p->commands + p->command_count)
+        return unknown(p, argv[1]);
+    if (!c->run)
+        return program_exec_tools(argv);
+    snprintf(name, sizeof name, "evenkeel %s", c->name);
+    argv[1] = name;
+    return c->run(argc - 1, argv + 1);
+}
+
+int ek_program_run(const struct ek_program *p, int argc, char **argv)
+{
+    signal(SIGPIPE, SIG_IGN);
+    atexit(end_output);
+    if (argc < 2)
+        return help(p, stderr);
+    if (is_one_of(argv[1], "--help", "-h", "-?"))
+        return help(p, stdout);
+    if (!strcmp(argv[1], "help")) {
+        /* `evenkeel help gen` is `evenkeel gen --help`. */
+        char option[] = "--help", *words[] = {argv[0], argc > 2 ? argv[2] : NULL, option, NULL};
+        return argc > 2 ? run(p, 3, words) : help(p, stdout);
+    }
+    if (is_one_of(argv[1], "--version", "-V", "version")) {
+        printf("%s %s\n", p->name, ek_version());
+        return EK_EXIT_OK;
+    }
+    return run(p, argc, argv);
 }

@@ -1,6 +1,6 @@
 /* A program made of commands: its help, its version, and the choice of a command. */
-#ifndef EK_DAEMON_PROGRAM_H
-#define EK_DAEMON_PROGRAM_H
+#ifndef EK_DAEMON_BASE_PROGRAM_H
+#define EK_DAEMON_BASE_PROGRAM_H
 
 #include "daemon/base/command.h"
 

@@ -11,10 +11,13 @@ enum { URL_BYTES_MAX = 2000, HOST_BYTES_MAX = 255 };
 static const char PLAIN[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~";
 
 /* NULL if the part is missing. Give it back with curl_free. */
-static char *part_of(CURLU *u, CURLUPart what)
+/* NULL: the URL does not have the part, or memory ran out and *rc is EK_ENOMEM. */
+static char *part_of(CURLU *u, CURLUPart what, int *rc)
 {
     char *part = NULL;
-    return curl_url_get(u, what, &part, 0) ? NULL : part;
+    if (curl_url_get(u, what, &part, 0) == CURLUE_OUT_OF_MEMORY)
+        *rc = EK_ENOMEM;
+    return part;
 }
 
 /* libcurl also accepts other schemes, and one or three slashes. */
@@ -34,10 +37,10 @@ static bool has_only_visible(const char *url)
 
 static int check_parts(CURLU *u)
 {
-    char *host = part_of(u, CURLUPART_HOST), *port = part_of(u, CURLUPART_PORT);
-    int rc = !host                                                                 ? EK_ENOMEM
-             : strlen(host) > HOST_BYTES_MAX || (port && !port[strspn(port, "0")]) ? EK_EFORMAT
-                                                                                   : EK_OK;
+    int rc = EK_OK;
+    char *host = part_of(u, CURLUPART_HOST, &rc), *port = part_of(u, CURLUPART_PORT, &rc);
+    if (!rc && (!host || strlen(host) > HOST_BYTES_MAX || (port && !port[strspn(port, "0")])))
+        rc = EK_EFORMAT;
     curl_free(host);
     curl_free(port);
     return rc;
@@ -70,22 +73,14 @@ int ek_url_check(const char *url)
 bool ek_url_is_loopback(const char *url)
 {
     CURLU *u;
-    char *host = parse(url, &u) ? NULL : part_of(u, CURLUPART_HOST);
+    int rc = parse(url, &u);
+    char *host = rc ? NULL : part_of(u, CURLUPART_HOST, &rc);
     bool loopback =
         host && (!strcasecmp(host, "localhost") || !strcmp(host, "[::1]") ||
                  (!strncmp(host, "127.", 4) && strspn(host, "0123456789.") == strlen(host)));
     curl_free(host);
     curl_url_cleanup(u);
     return loopback;
-}
-
-/* *rc becomes EK_ENOMEM if memory runs out. */
-static char *part_or_memory(CURLU *u, CURLUPart what, int *rc)
-{
-    char *part = NULL;
-    if (curl_url_get(u, what, &part, 0) == CURLUE_OUT_OF_MEMORY)
-        *rc = EK_ENOMEM;
-    return part;
 }
 
 int ek_url_show(const char *url, char out[EK_URL_SHOWN_BYTES])
@@ -98,11 +93,11 @@ int ek_url_show(const char *url, char out[EK_URL_SHOWN_BYTES])
     int rc = parse(url, &u);
     if (rc)
         return rc;
-    char *scheme = part_or_memory(u, CURLUPART_SCHEME, &rc);
-    char *host = part_or_memory(u, CURLUPART_HOST, &rc);
-    char *port = part_or_memory(u, CURLUPART_PORT, &rc);
+    char *scheme = part_of(u, CURLUPART_SCHEME, &rc);
+    char *host = part_of(u, CURLUPART_HOST, &rc);
+    char *port = part_of(u, CURLUPART_PORT, &rc);
     for (size_t i = 0; i < sizeof hidden / sizeof *hidden; i++) {
-        char *part = part_or_memory(u, hidden[i], &rc);
+        char *part = part_of(u, hidden[i], &rc);
         more = more || (part && strcmp(part, "/") != 0);
         curl_free(part);
     }

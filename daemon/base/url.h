@@ -3,8 +3,8 @@
  * Everything in an address except scheme, host and port may be a secret (Slack's paths are).
  * libcurl parses them. Threads: any.
  */
-#ifndef EK_DAEMON_URL_H
-#define EK_DAEMON_URL_H
+#ifndef EK_DAEMON_BASE_URL_H
+#define EK_DAEMON_BASE_URL_H
 
 #include <stdbool.h>
 #include <stddef.h>

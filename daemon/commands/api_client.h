@@ -1,8 +1,8 @@
 /* API client: calls a running instance over HTTP, one request per connection.
  *
  * Threads: any. */
-#ifndef EK_DAEMON_API_CLIENT_H
-#define EK_DAEMON_API_CLIENT_H
+#ifndef EK_DAEMON_COMMANDS_API_CLIENT_H
+#define EK_DAEMON_COMMANDS_API_CLIENT_H
 
 #include "base/buf.h"
 #include "base/error.h"

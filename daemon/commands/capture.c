@@ -45,7 +45,7 @@ static const struct ek_header *find(const struct ek_kafka_record *r, const char 
     return found;
 }
 
-static void copy(char *to, size_t size, const struct ek_kafka_record *r, const char *name)
+static void copy_header(char *to, size_t size, const struct ek_kafka_record *r, const char *name)
 {
     const struct ek_header *h = find(r, name);
     size_t length = !h ? 0 : h->length < size ? h->length : size - 1;
@@ -79,10 +79,10 @@ void ek_dead_letters_add(struct ek_dead_letters *d, const struct ek_kafka_record
     const struct ek_header *left_out = find(r, "ek-left-out");
     c->count++;
     c->cut += left_out && left_out > class;
-    copy(c->topic, sizeof c->topic, r, "ek-source-topic");
-    copy(c->partition, sizeof c->partition, r, "ek-source-partition");
-    copy(c->offset, sizeof c->offset, r, "ek-source-offset");
-    copy(c->reason, sizeof c->reason, r, "ek-error");
+    copy_header(c->topic, sizeof c->topic, r, "ek-source-topic");
+    copy_header(c->partition, sizeof c->partition, r, "ek-source-partition");
+    copy_header(c->offset, sizeof c->offset, r, "ek-source-offset");
+    copy_header(c->reason, sizeof c->reason, r, "ek-error");
 }
 
 /* What headers say is quoted: it may be anything. */
@@ -115,7 +115,7 @@ int ek_dead_letters_print(const struct ek_dead_letters *d, FILE *to)
 }
 
 /* The member `dead_letters`, an array. */
-static void ek_dead_letters_json(const struct ek_dead_letters *d, struct ek_json_writer *s)
+static void dead_letters_json(const struct ek_dead_letters *d, struct ek_json_writer *s)
 {
     ek_json_open(s, "dead_letters", '[');
     for (int i = 0; i < EK_DEAD_CLASSES; i++) {
@@ -216,8 +216,8 @@ static void catch_signals(void)
     sigaction(SIGTERM, &action, NULL);
 }
 
-static int cmd_capture_copy(struct ek_tap *tap, struct ek_capture_writer *writer,
-                            const struct capture_args *a, struct captured *c, struct ek_error *e)
+static int copy_records(struct ek_tap *tap, struct ek_capture_writer *writer,
+                        const struct capture_args *a, struct captured *c, struct ek_error *e)
 {
     struct ek_record_totals *totals = &c->all;
     struct ek_progress progress;
@@ -311,7 +311,7 @@ static int tell(const struct capture_args *a, const struct captured *c, struct e
     ek_json_add_count(&s, "largest_bytes", t->largest);
     ek_json_add_integer(&s, "first_ms", t->first_ms);
     ek_json_add_integer(&s, "last_ms", t->last_ms);
-    ek_dead_letters_json(&c->dead, &s);
+    dead_letters_json(&c->dead, &s);
     return ek_json_end_line(&s, stdout, e);
 }
 
@@ -327,7 +327,7 @@ static int capture(const struct capture_args *a, struct ek_error *e)
     if (!rc) {
         catch_signals();
         ek_record_totals_init(&c.all);
-        rc = cmd_capture_copy(tap, writer, a, &c, e);
+        rc = copy_records(tap, writer, a, &c, e);
         if (rc)
             ek_capture_abandon(writer);
         else

@@ -26,135 +26,6 @@ struct totals {
     struct ek_inspect_states states;
 };
 
-static int ek_inspect_states_add(struct ek_inspect_states *s, const struct ek_record *r,
-                                 struct ek_error *e);
-
-static int add(struct totals *t, const struct ek_record *r, struct ek_error *e)
-{
-    bool added;
-    int64_t ms = r->timestamp_ms >= 0 ? r->timestamp_ms : ek_codec_time(r->bytes, r->length);
-    ek_record_totals_add(&t->all, r->length, ms);
-    if (ek_hash_set_add(&t->partitions, (uint64_t)r->partition + 1, &added))
-        return ek_fail(e, EK_ENOMEM, "no memory for the partitions");
-    return ek_inspect_states_add(&t->states, r, e);
-}
-
-static int count(const char *path, struct totals *t, struct ek_error *e)
-{
-    struct ek_capture_reader *in;
-    struct ek_record record;
-    int more, rc = ek_capture_open(&in, path, 0, e);
-    if (rc)
-        return rc;
-    while (!(rc = ek_capture_next(in, &record, &more, e)) && more)
-        if ((rc = add(t, &record, e)))
-            break;
-    ek_capture_close(in);
-    return rc;
-}
-
-static int ek_inspect_states_json(const struct ek_inspect_states *s, FILE *to);
-
-static int print_json(const struct totals *t, FILE *to)
-{
-    fprintf(to,
-            "{\"kind\":\"capture\",\"messages\":%" PRIu64 ",\"bytes\":%" PRIu64
-            ",\"largest_bytes\":%" PRIu64 ",\"partitions\":%zu,\"first_ms\":%" PRId64
-            ",\"last_ms\":%" PRId64,
-            t->all.messages, t->all.bytes, t->all.largest, t->partitions.count, t->all.first_ms,
-            t->all.last_ms);
-    int rc = ek_inspect_states_json(&t->states, to);
-    fputs("}\n", to);
-    return rc;
-}
-
-static void ek_inspect_states_table(const struct ek_inspect_states *s, FILE *to);
-
-static void print_table(const struct totals *t, FILE *to)
-{
-    char first[EK_DATE_TEXT], last[EK_DATE_TEXT];
-    fprintf(to,
-            "capture\n  messages        %" PRIu64 "\n  bytes           %" PRIu64
-            "\n  largest         %" PRIu64 "\n  partitions      %zu\n  first           %s\n"
-            "  last            %s\n",
-            t->all.messages, t->all.bytes, t->all.largest, t->partitions.count,
-            ek_date_text(t->all.first_ms, first), ek_date_text(t->all.last_ms, last));
-    ek_inspect_states_table(&t->states, to);
-}
-
-static void ek_inspect_states_release(struct ek_inspect_states *s);
-
-/* Counts the messages and partitions of a capture, and says what is in the states among them; first
- * and last time are those of the records, else of the messages. */
-static int ek_inspect_capture(const char *path, enum ek_inspect_form form, FILE *to,
-                              struct ek_error *e)
-{
-    struct totals t = {0};
-    ek_record_totals_init(&t.all);
-    ek_hash_set_init(&t.partitions);
-    int rc = count(path, &t, e);
-    if (!rc && form == EK_INSPECT_JSON && print_json(&t, to))
-        rc = ek_fail(e, EK_ENOMEM, "out of memory");
-    if (!rc && form == EK_INSPECT_TABLE)
-        print_table(&t, to);
-    ek_inspect_states_release(&t.states);
-    ek_hash_set_release(&t.partitions);
-    return rc;
-}
-
-enum { MESSAGES = 10000 };
-
-static int inspect_shape_add(struct ek_shape *shape, const struct ek_record *record,
-                             const char *path, int number, struct ek_error *e)
-{
-    int rc = ek_shape_add(shape, record->bytes, record->length, e);
-    return rc ? ek_error_place(e, path, number, 0) : EK_OK;
-}
-
-/* Prints a first manifest for the messages of a capture, from the first 10,000 of them. */
-static int ek_inspect_shape(const char *path, const struct ek_dialect *dialect, FILE *to,
-                            struct ek_error *e)
-{
-    struct ek_capture_reader *in = NULL;
-    struct ek_shape *shape = NULL;
-    struct ek_record record;
-    struct ek_buf out;
-    int more = 1, rc = ek_shape_new(&shape, &dialect->mapping, e);
-    ek_buf_init(&out, 0);
-    if (!rc)
-        rc = ek_capture_open(&in, path, 0, e);
-    for (int i = 0; i < MESSAGES && more && !rc; i++) {
-        rc = ek_capture_next(in, &record, &more, e);
-        if (!rc && more)
-            rc = inspect_shape_add(shape, &record, path, i + 1, e);
-    }
-    if (!rc)
-        rc = ek_shape_manifest(shape, &out, e);
-    if (rc)
-        ek_dialect_hint(dialect, e);
-    else
-        fwrite(out.data, 1, out.length, to);
-    ek_capture_close(in);
-    ek_shape_free(shape);
-    ek_buf_release(&out);
-    return rc;
-}
-
-/* Records of the last complete base. */
-struct size {
-    int records;
-    uint64_t bytes;
-};
-
-static void ek_inspect_states_release(struct ek_inspect_states *s)
-{
-    for (int i = 0; i < s->count; i++) {
-        ek_free(s->of[i].prefix);
-        ek_state_free(s->of[i].state);
-    }
-    ek_free(s->of);
-}
-
 static int out_of_memory(struct ek_error *e)
 {
     return ek_fail(e, EK_ENOMEM, "no memory for the records of a state");
@@ -192,8 +63,8 @@ static int state_of(struct ek_inspect_states *s, const char *prefix, size_t leng
     return rc;
 }
 
-static int ek_inspect_states_add(struct ek_inspect_states *s, const struct ek_record *r,
-                                 struct ek_error *e)
+static int inspect_states_add(struct ek_inspect_states *s, const struct ek_record *r,
+                              struct ek_error *e)
 {
     struct ek_record_frame frame;
     struct ek_state *state;
@@ -209,6 +80,45 @@ static int ek_inspect_states_add(struct ek_inspect_states *s, const struct ek_re
         rc = name ? ek_state_add(state, name, r->bytes, r->length, e) : out_of_memory(e);
     ek_free(name);
     return rc == EK_EFORMAT ? EK_OK : rc;
+}
+
+static int add_record(struct totals *t, const struct ek_record *r, struct ek_error *e)
+{
+    bool added;
+    int64_t ms = r->timestamp_ms >= 0 ? r->timestamp_ms : ek_codec_time(r->bytes, r->length);
+    ek_record_totals_add(&t->all, r->length, ms);
+    if (ek_hash_set_add(&t->partitions, (uint64_t)r->partition + 1, &added))
+        return ek_fail(e, EK_ENOMEM, "no memory for the partitions");
+    return inspect_states_add(&t->states, r, e);
+}
+
+static int count(const char *path, struct totals *t, struct ek_error *e)
+{
+    struct ek_capture_reader *in;
+    struct ek_record record;
+    int more, rc = ek_capture_open(&in, path, 0, e);
+    if (rc)
+        return rc;
+    while (!(rc = ek_capture_next(in, &record, &more, e)) && more)
+        if ((rc = add_record(t, &record, e)))
+            break;
+    ek_capture_close(in);
+    return rc;
+}
+
+/* Records of the last complete base. */
+struct size {
+    int records;
+    uint64_t bytes;
+};
+
+static void inspect_states_release(struct ek_inspect_states *s)
+{
+    for (int i = 0; i < s->count; i++) {
+        ek_free(s->of[i].prefix);
+        ek_state_free(s->of[i].state);
+    }
+    ek_free(s->of);
 }
 
 static struct size size_of(const struct ek_state *s)
@@ -243,7 +153,7 @@ static void table(const char *prefix, const struct ek_state *s, FILE *to)
 }
 
 /* Takes a record that is one of a state; others are left alone. EK_ENOMEM. */
-static void ek_inspect_states_table(const struct ek_inspect_states *s, FILE *to)
+static void inspect_states_table(const struct ek_inspect_states *s, FILE *to)
 {
     for (int i = 0; i < s->count; i++)
         table(s->of[i].prefix, s->of[i].state, to);
@@ -269,7 +179,7 @@ static int json(const char *prefix, const struct ek_state *s, FILE *to)
 }
 
 /* `,"states":[...]`, nothing without any. EK_ENOMEM. */
-static int ek_inspect_states_json(const struct ek_inspect_states *s, FILE *to)
+static int inspect_states_json(const struct ek_inspect_states *s, FILE *to)
 {
     int rc = EK_OK;
     if (s->count)
@@ -280,6 +190,87 @@ static int ek_inspect_states_json(const struct ek_inspect_states *s, FILE *to)
     }
     if (s->count)
         fputs("]", to);
+    return rc;
+}
+
+static int print_json(const struct totals *t, FILE *to)
+{
+    fprintf(to,
+            "{\"kind\":\"capture\",\"messages\":%" PRIu64 ",\"bytes\":%" PRIu64
+            ",\"largest_bytes\":%" PRIu64 ",\"partitions\":%zu,\"first_ms\":%" PRId64
+            ",\"last_ms\":%" PRId64,
+            t->all.messages, t->all.bytes, t->all.largest, t->partitions.count, t->all.first_ms,
+            t->all.last_ms);
+    int rc = inspect_states_json(&t->states, to);
+    fputs("}\n", to);
+    return rc;
+}
+
+static void print_table(const struct totals *t, FILE *to)
+{
+    char first[EK_DATE_TEXT], last[EK_DATE_TEXT];
+    fprintf(to,
+            "capture\n  messages        %" PRIu64 "\n  bytes           %" PRIu64
+            "\n  largest         %" PRIu64 "\n  partitions      %zu\n  first           %s\n"
+            "  last            %s\n",
+            t->all.messages, t->all.bytes, t->all.largest, t->partitions.count,
+            ek_date_text(t->all.first_ms, first), ek_date_text(t->all.last_ms, last));
+    inspect_states_table(&t->states, to);
+}
+
+/* Counts the messages and partitions of a capture, and says what is in the states among them; first
+ * and last time are those of the records, else of the messages. */
+static int inspect_capture(const char *path, enum ek_inspect_form form, FILE *to,
+                           struct ek_error *e)
+{
+    struct totals t = {0};
+    ek_record_totals_init(&t.all);
+    ek_hash_set_init(&t.partitions);
+    int rc = count(path, &t, e);
+    if (!rc && form == EK_INSPECT_JSON && print_json(&t, to))
+        rc = ek_fail(e, EK_ENOMEM, "out of memory");
+    if (!rc && form == EK_INSPECT_TABLE)
+        print_table(&t, to);
+    inspect_states_release(&t.states);
+    ek_hash_set_release(&t.partitions);
+    return rc;
+}
+
+enum { MESSAGES = 10000 };
+
+static int add_to_shape(struct ek_shape *shape, const struct ek_record *record, const char *path,
+                        int number, struct ek_error *e)
+{
+    int rc = ek_shape_add(shape, record->bytes, record->length, e);
+    return rc ? ek_error_place(e, path, number, 0) : EK_OK;
+}
+
+/* Prints a first manifest for the messages of a capture, from the first 10,000 of them. */
+static int inspect_shape(const char *path, const struct ek_dialect *dialect, FILE *to,
+                         struct ek_error *e)
+{
+    struct ek_capture_reader *in = NULL;
+    struct ek_shape *shape = NULL;
+    struct ek_record record;
+    struct ek_buf out;
+    int more = 1, rc = ek_shape_new(&shape, &dialect->mapping, e);
+    ek_buf_init(&out, 0);
+    if (!rc)
+        rc = ek_capture_open(&in, path, 0, e);
+    for (int i = 0; i < MESSAGES && more && !rc; i++) {
+        rc = ek_capture_next(in, &record, &more, e);
+        if (!rc && more)
+            rc = add_to_shape(shape, &record, path, i + 1, e);
+    }
+    if (!rc)
+        rc = ek_shape_manifest(shape, &out, e);
+    if (rc)
+        ek_dialect_hint(dialect, e);
+    else
+        fwrite(out.data, 1, out.length, to);
+    ek_capture_close(in);
+    ek_shape_free(shape);
+    ek_buf_release(&out);
     return rc;
 }
 
@@ -407,7 +398,7 @@ static int messages(const struct arguments *a, struct ek_error *e)
 {
     const struct ek_inspect_beside beside = {a->plot, a->features, a->profile, &a->dialect};
     if (!a->plot)
-        return ek_inspect_capture(a->path, a->form, stdout, e);
+        return inspect_capture(a->path, a->form, stdout, e);
     if (!a->features)
         return ek_fail(e, EK_EUSAGE, "%s: to plot messages --features is needed", a->path);
     return ek_inspect_plot_messages(a->path, &beside, stdout, e);
@@ -427,7 +418,7 @@ static int inspect(const struct arguments *a, struct ek_error *e)
 {
     struct ek_buf head;
     if (a->manifest)
-        return ek_inspect_shape(a->path, &a->dialect, stdout, e);
+        return inspect_shape(a->path, &a->dialect, stdout, e);
     ek_buf_init(&head, 0);
     read_head(a->path, &head);
     int rc = arrays(a, ek_tensors_begins(head.data, head.length), e);

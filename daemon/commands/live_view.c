@@ -177,8 +177,8 @@ static int watch_lines(const struct ek_watch_source *source, int every_ms, struc
 
 /* `lines`: never a screen. Fails with the first look; what goes wrong later is shown, and looked at
  * again. */
-static int ek_watch(const struct ek_watch_source *source, int every_ms, bool lines,
-                    struct ek_error *e)
+static int run_watch(const struct ek_watch_source *source, int every_ms, bool lines,
+                     struct ek_error *e)
 {
     if (lines || !ek_terminal_live(stdout))
         return watch_lines(source, every_ms, e);
@@ -290,5 +290,5 @@ int ek_status_watch(const struct ek_status_watch *watch, struct ek_error *e)
 {
     struct seen s = {watch, NAN, ek_now_ms()};
     const struct ek_watch_source source = {&s, screen, line};
-    return ek_watch(&source, watch->every_ms, watch->json, e);
+    return run_watch(&source, watch->every_ms, watch->json, e);
 }

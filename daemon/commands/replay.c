@@ -30,7 +30,7 @@ static bool enforces(const struct ek_rules *rules)
     return false;
 }
 
-static void ek_rehearsal_init(struct ek_rehearsal *r, const struct ek_assets *assets)
+static void rehearsal_init(struct ek_rehearsal *r, const struct ek_assets *assets)
 {
     memset(r, 0, sizeof *r);
     r->model = assets->model != NULL;
@@ -39,7 +39,7 @@ static void ek_rehearsal_init(struct ek_rehearsal *r, const struct ek_assets *as
     ek_query_init(&r->goes);
 }
 
-static void ek_rehearsal_release(struct ek_rehearsal *r)
+static void rehearsal_release(struct ek_rehearsal *r)
 {
     ek_query_release(&r->came);
     ek_query_release(&r->goes);
@@ -49,7 +49,7 @@ static void ek_rehearsal_release(struct ek_rehearsal *r)
 }
 
 /* Counts an event of the guard. */
-static int ek_rehearsal_event(struct ek_rehearsal *r, const struct ek_event *v)
+static int rehearsal_event(struct ek_rehearsal *r, const struct ek_event *v)
 {
     r->confirmed += v->kind == EK_EVENT_FINDING && v->finding.state == EK_CONFIRMED;
     r->plans += v->kind == EK_EVENT_PLAN;
@@ -93,9 +93,9 @@ static void measure(struct ek_rehearsal *r, const struct ek_query *q, struct ek_
 }
 
 /* Counts a list scored anew and measures it: as it came, as it goes. Errors of the codec. */
-static int ek_rehearsal_anew(struct ek_rehearsal *r, const struct ek_codec *codec, const void *came,
-                             size_t came_length, const void *goes, size_t goes_length,
-                             struct ek_error *e)
+static int rehearsal_anew(struct ek_rehearsal *r, const struct ek_codec *codec, const void *came,
+                          size_t came_length, const void *goes, size_t goes_length,
+                          struct ek_error *e)
 {
     r->anew++;
     int rc = ek_codec_decode(codec, came, came_length, &r->came, e);
@@ -113,7 +113,7 @@ static int ek_rehearsal_anew(struct ek_rehearsal *r, const struct ek_codec *code
 }
 
 /* Counts a list that was ranked both ways. */
-static void ek_rehearsal_tried(struct ek_rehearsal *r, const struct ek_trial *t)
+static void rehearsal_tried(struct ek_rehearsal *r, const struct ek_trial *t)
 {
     if (t->failed)
         return;
@@ -171,7 +171,7 @@ static void print_quality(const struct ek_rehearsal *r, FILE *to)
 }
 
 /* For people, in at most 79 columns, without the count of messages. */
-static void ek_rehearsal_print(const struct ek_rehearsal *r, FILE *to)
+static void rehearsal_print(const struct ek_rehearsal *r, FILE *to)
 {
     fprintf(to,
             "  byte for byte            %" PRIu64 "\n"
@@ -193,7 +193,7 @@ static void ek_rehearsal_print(const struct ek_rehearsal *r, FILE *to)
 }
 
 /* One JSON object and a line end. */
-static void ek_rehearsal_print_json(const struct ek_rehearsal *r, FILE *to)
+static void rehearsal_print_json(const struct ek_rehearsal *r, FILE *to)
 {
     fprintf(to,
             "{\"messages\":%" PRIu64 ",\"untouched\":%" PRIu64 ",\"scored_anew\":%" PRIu64
@@ -326,7 +326,7 @@ static int write_events(struct replay *r, struct ek_error *e)
     const struct ek_event *v;
     int rc = EK_OK;
     while (!rc && (v = ek_guard_take_event(r->guard))) {
-        if (ek_rehearsal_event(&r->came_to, v))
+        if (rehearsal_event(&r->came_to, v))
             return ek_fail(e, EK_ENOMEM, "no memory for an event");
         rc = r->events ? write_event(r, v, e) : EK_OK;
     }
@@ -354,8 +354,8 @@ static int forward(struct replay *r, struct ek_record *record, struct ek_error *
         r->came_to.untouched++;
         return EK_OK;
     }
-    int rc = ek_rehearsal_anew(&r->came_to, r->assets->codec, record->bytes, record->length, bytes,
-                               length, e);
+    int rc = rehearsal_anew(&r->came_to, r->assets->codec, record->bytes, record->length, bytes,
+                            length, e);
     record->bytes = bytes;
     record->length = length;
     return rc;
@@ -367,7 +367,7 @@ static int try_both_ways(struct replay *r, struct ek_error *e)
     bool says;
     int rc = ek_guard_try(r->guard, &t, &says, e);
     if (!rc && says)
-        ek_rehearsal_tried(&r->came_to, &t);
+        rehearsal_tried(&r->came_to, &t);
     return rc;
 }
 
@@ -437,9 +437,9 @@ static void tell(const struct arguments *a, const struct replay *r, struct ek_pr
     snprintf(note, sizeof note, "%llu message%s", (unsigned long long)messages,
              messages == 1 ? "" : "s");
     ek_progress_finish(progress, note);
-    ek_rehearsal_print(&r->came_to, stderr);
+    rehearsal_print(&r->came_to, stderr);
     if (a->json)
-        ek_rehearsal_print_json(&r->came_to, stdout);
+        rehearsal_print_json(&r->came_to, stdout);
 }
 
 static int replay(const struct arguments *a, struct replay *r, struct ek_error *e)
@@ -515,10 +515,10 @@ static int rehearse(const struct arguments *a, const struct ek_assets *assets, b
                     struct ek_error *e)
 {
     struct replay r = {.assets = assets, .dialect = &a->dialect};
-    ek_rehearsal_init(&r.came_to, assets);
+    rehearsal_init(&r.came_to, assets);
     int rc = replay(a, &r, e);
     *found = r.came_to.confirmed > 0;
-    ek_rehearsal_release(&r.came_to);
+    rehearsal_release(&r.came_to);
     return rc;
 }
 

@@ -259,7 +259,7 @@ static void print_ranks(const struct ek_compared *c, FILE *to)
 }
 
 /* For people, in at most 79 columns but for long names. a, b: the rules' names. */
-static void ek_compare_print(const struct ek_compared *c, const char *a, const char *b, FILE *to)
+static void compare_print(const struct ek_compared *c, const char *a, const char *b, FILE *to)
 {
     print_name("A:", a, to);
     print_name("B:", b, to);
@@ -383,8 +383,8 @@ static void add_lists(const struct ek_compared *c, struct ek_json_writer *w)
 }
 
 /* Appends one JSON object and a line end. unreadable: messages left out. EK_ENOMEM. */
-static int ek_compare_json(const struct ek_compared *c, const char *a, const char *b,
-                           uint64_t unreadable, struct ek_buf *out)
+static int compare_json(const struct ek_compared *c, const char *a, const char *b,
+                        uint64_t unreadable, struct ek_buf *out)
 {
     struct ek_json_writer w;
     ek_json_init(&w, out);
@@ -450,7 +450,7 @@ static int tell_json(const struct ek_replay_compare *a, const struct run *r,
 {
     struct ek_buf out;
     ek_buf_init(&out, 0);
-    int rc = ek_compare_json(c, a->rules[0], a->rules[1], r->unreadable, &out);
+    int rc = compare_json(c, a->rules[0], a->rules[1], r->unreadable, &out);
     if (!rc)
         fwrite(out.data, 1, out.length, stdout);
     ek_buf_release(&out);
@@ -466,7 +466,7 @@ static int tell(const struct ek_replay_compare *a, const struct run *r, const st
     ek_progress_finish(progress, note);
     if (a->json)
         return tell_json(a, r, c, e);
-    ek_compare_print(c, a->rules[0], a->rules[1], stdout);
+    compare_print(c, a->rules[0], a->rules[1], stdout);
     return EK_OK;
 }
 

@@ -15,8 +15,8 @@
  *     ek_config_set(c, "output.dead_letter", "ranked.dead", e);
  *     ek_config_finish(c, e);
  */
-#ifndef EK_DAEMON_CONFIG_H
-#define EK_DAEMON_CONFIG_H
+#ifndef EK_DAEMON_CONFIG_CONFIG_H
+#define EK_DAEMON_CONFIG_CONFIG_H
 
 #include "base/buf.h"
 #include "base/error.h"

@@ -2,8 +2,8 @@
  *
  * Owner: the caller of ek_expansion_init. Threads: one at a time.
  */
-#ifndef EK_DAEMON_CONFIG_EXPAND_H
-#define EK_DAEMON_CONFIG_EXPAND_H
+#ifndef EK_DAEMON_CONFIG_CONFIG_EXPAND_H
+#define EK_DAEMON_CONFIG_CONFIG_EXPAND_H
 
 #include "base/buf.h"
 #include "base/error.h"

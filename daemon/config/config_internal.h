@@ -1,6 +1,6 @@
 /* Shared by the files of the configuration. */
-#ifndef EK_DAEMON_CONFIG_INTERNAL_H
-#define EK_DAEMON_CONFIG_INTERNAL_H
+#ifndef EK_DAEMON_CONFIG_CONFIG_INTERNAL_H
+#define EK_DAEMON_CONFIG_CONFIG_INTERNAL_H
 
 #include "daemon/config/config.h"
 #include "daemon/config/config_keys.h"

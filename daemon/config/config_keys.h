@@ -4,8 +4,8 @@
  * it. Keys below "alerts" but for Kafka are those of one sink, an element of the list. Read-only;
  * any thread.
  */
-#ifndef EK_DAEMON_CONFIG_KEYS_H
-#define EK_DAEMON_CONFIG_KEYS_H
+#ifndef EK_DAEMON_CONFIG_CONFIG_KEYS_H
+#define EK_DAEMON_CONFIG_CONFIG_KEYS_H
 
 #include "yaml/keys.h"
 

@@ -3,8 +3,8 @@
  *
  * Owner: the configuration. Threads: as that.
  */
-#ifndef EK_DAEMON_CONFIG_SINKS_H
-#define EK_DAEMON_CONFIG_SINKS_H
+#ifndef EK_DAEMON_CONFIG_CONFIG_SINKS_H
+#define EK_DAEMON_CONFIG_CONFIG_SINKS_H
 
 #include "base/error.h"
 

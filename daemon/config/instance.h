@@ -1,7 +1,7 @@
 /* What this instance has for itself: a name that among those of its group no other has at the same
  * time, and a number that nobody else knows. */
-#ifndef EK_DAEMON_INSTANCE_H
-#define EK_DAEMON_INSTANCE_H
+#ifndef EK_DAEMON_CONFIG_INSTANCE_H
+#define EK_DAEMON_CONFIG_INSTANCE_H
 
 #include "base/error.h"
 #include "daemon/config/config.h"

@@ -5,8 +5,8 @@
  * is the author of what is done with its token. Tokens stand in no error and no log.
  * Owner: the caller. Threads: any.
  */
-#ifndef EK_DAEMON_TOKEN_H
-#define EK_DAEMON_TOKEN_H
+#ifndef EK_DAEMON_CONFIG_TOKEN_H
+#define EK_DAEMON_CONFIG_TOKEN_H
 
 #include "base/error.h"
 #include "rules/rules.h" /* EK_AUTHOR_BYTES */

@@ -3,8 +3,8 @@
  *
  * Owner: the caller; ek_demo_assets_remove deletes the folder. Texts are paths.
  */
-#ifndef EK_DAEMON_DEMO_ASSETS_H
-#define EK_DAEMON_DEMO_ASSETS_H
+#ifndef EK_DAEMON_DEMO_DEMO_ASSETS_H
+#define EK_DAEMON_DEMO_DEMO_ASSETS_H
 
 #include "base/error.h"
 #include "schema/manifest.h"

@@ -4,8 +4,8 @@
  * Only ASCII; colour only on a terminal, and not when NO_COLOR is set. Owner: the caller; no memory
  * of its own. One thread.
  */
-#ifndef EK_DAEMON_DEMO_DRAW_H
-#define EK_DAEMON_DEMO_DRAW_H
+#ifndef EK_DAEMON_DEMO_DEMO_DRAW_H
+#define EK_DAEMON_DEMO_DEMO_DRAW_H
 
 #include "daemon/demo/demo_story.h"
 

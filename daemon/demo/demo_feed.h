@@ -6,8 +6,8 @@
  * the right prices; NDCG@10, exponential gain. Owner: the caller, ek_demo_feed_free; the manifest
  * must outlive it. One thread.
  */
-#ifndef EK_DAEMON_DEMO_FEED_H
-#define EK_DAEMON_DEMO_FEED_H
+#ifndef EK_DAEMON_DEMO_DEMO_FEED_H
+#define EK_DAEMON_DEMO_DEMO_FEED_H
 
 #include "daemon/demo/demo_story.h"
 #include "schema/manifest.h"

@@ -5,8 +5,8 @@
  * letters have a topic too. Events come from the stage itself. Owner: the caller,
  * ek_demo_pipeline_close. One thread.
  */
-#ifndef EK_DAEMON_DEMO_PIPELINE_H
-#define EK_DAEMON_DEMO_PIPELINE_H
+#ifndef EK_DAEMON_DEMO_DEMO_PIPELINE_H
+#define EK_DAEMON_DEMO_DEMO_PIPELINE_H
 
 #include "daemon/demo/demo_assets.h"
 #include "daemon/kafka/tool_client.h"

@@ -6,8 +6,8 @@
  * and came back under a plan for them.
  * Owner: the caller; ek_demo_story_init, ek_demo_story_release. One thread.
  */
-#ifndef EK_DAEMON_DEMO_STORY_H
-#define EK_DAEMON_DEMO_STORY_H
+#ifndef EK_DAEMON_DEMO_DEMO_STORY_H
+#define EK_DAEMON_DEMO_DEMO_STORY_H
 
 #include "guard/reported_findings.h"
 #include "score/metrics.h"

@@ -37,8 +37,6 @@ int ek_dialect_needs_lists(const struct ek_dialect *d, const char *path, struct 
 }
 
 /* Behind what the error says, as far as there is room. */
-static void add(struct ek_error *e, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
 static void add(struct ek_error *e, const char *format, ...)
 {
     size_t length = strlen(e->message);

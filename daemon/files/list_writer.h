@@ -44,7 +44,7 @@ struct ek_upstream;
 struct ek_upstream_options {
     const struct ek_manifest *manifest;
     const char *model;         /* path of a model file; NULL: scores are 0 */
-    const char *const *faults; /* specs (offline/faults.h), applied in this order */
+    const char *const *faults; /* specs (offline/world/faults.h), applied in this order */
     size_t fault_count;
     uint64_t seed; /* chooses the queries of faults with a share */
 };

@@ -23,9 +23,10 @@ int ek_files_add(struct ek_files *f, const char *path, struct ek_error *e);
 int ek_files_read(const struct ek_files *f, const struct ek_manifest *m, struct ek_dataset *d,
                   struct ek_error *e);
 
-/* The same from messages with upstream scores, which become the labels (offline/teacher.h). As they
- * came they are appended to `upstream`, unless it is NULL; the caller releases it. config: what
- * their fields are called (daemon/files/field_mapping.h), or NULL. */
+/* The same from messages with upstream scores, which become the labels
+ * (offline/train/distillation.h). As they came they are appended to `upstream`, unless it is NULL;
+ * the caller releases it. config: what their fields are called (daemon/files/field_mapping.h), or
+ * NULL. */
 int ek_files_read_taught(const struct ek_files *f, const struct ek_manifest *m, const char *config,
                          struct ek_dataset *d, struct ek_upstream_scores *upstream,
                          struct ek_error *e);

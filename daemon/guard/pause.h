@@ -5,8 +5,8 @@
  * forgotten meanwhile. The guard is told as well and keeps it with its state; the switch is for who
  * cannot wait for the guard. Owner: the caller. Threads: any.
  */
-#ifndef EK_DAEMON_PAUSE_H
-#define EK_DAEMON_PAUSE_H
+#ifndef EK_DAEMON_GUARD_PAUSE_H
+#define EK_DAEMON_GUARD_PAUSE_H
 
 #include "base/buf.h"
 #include "rules/rules.h" /* limits of what people say */

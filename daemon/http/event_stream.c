@@ -114,7 +114,7 @@ int ek_event_stream_next(struct ek_event_stream *s, int64_t now_ms, struct ek_bu
 }
 
 /* Whether _next may have something. */
-static bool ek_event_stream_has_news(const struct ek_event_stream *s, int64_t now_ms)
+static bool event_stream_has_news(const struct ek_event_stream *s, int64_t now_ms)
 {
     return !s->begun || now_ms >= s->status_due_ms || now_ms >= s->alive_due_ms ||
            ek_journal_count(ek_stage_journal(s->stage)) > s->after;
@@ -385,7 +385,7 @@ size_t ek_http_streams_wake(struct ek_http_streams *s, int64_t now_ms)
     pthread_mutex_lock(&s->lock);
     for (struct follower *f = s->all.next; f != &s->all; f = f->next) {
         f->gone |= f->suspended && has_gone(f);
-        if (f->suspended && (f->gone || ek_event_stream_has_news(&f->stream, now_ms)))
+        if (f->suspended && (f->gone || event_stream_has_news(&f->stream, now_ms)))
             resume(f);
     }
     size_t count = s->count;

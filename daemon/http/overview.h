@@ -2,8 +2,8 @@
  * certain that is, what is done about it, and how lists would be ranked otherwise
  * (docs/format/overview.md). Threads: any.
  */
-#ifndef EK_DAEMON_OVERVIEW_H
-#define EK_DAEMON_OVERVIEW_H
+#ifndef EK_DAEMON_HTTP_OVERVIEW_H
+#define EK_DAEMON_HTTP_OVERVIEW_H
 
 #include "base/buf.h"
 #include "daemon/views/event_log.h"

@@ -28,7 +28,7 @@
 /* Seconds until a client may come again for what is full now. */
 static const char RETRY_SECONDS[] = "5";
 
-static const char POLICY[] = "default-src 'none'; frame-ancestors 'none'";
+static const char ANSWER_POLICY[] = "default-src 'none'; frame-ancestors 'none'";
 
 void ek_http_headers(struct MHD_Response *response, const char *type)
 {
@@ -37,7 +37,7 @@ void ek_http_headers(struct MHD_Response *response, const char *type)
     MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
     MHD_add_response_header(response, "Referrer-Policy", "no-referrer");
     MHD_add_response_header(response, "Cross-Origin-Resource-Policy", "same-origin");
-    MHD_add_response_header(response, "Content-Security-Policy", POLICY);
+    MHD_add_response_header(response, "Content-Security-Policy", ANSWER_POLICY);
 }
 
 static enum MHD_Result queue(struct MHD_Connection *connection, unsigned status, const char *type,
@@ -118,21 +118,21 @@ enum MHD_Result ek_http_refuse(struct MHD_Connection *connection, unsigned statu
 }
 
 /* The page has all it needs from where it comes from itself, and nobody frames it. */
-static const char HTTP_FILE_POLICY[] =
+static const char PAGE_POLICY[] =
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
     "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
+/* NULL: the request does not have it. */
 static const char *header(struct MHD_Connection *connection, const char *name)
 {
-    const char *value = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, name);
-    return value ? value : "";
+    return MHD_lookup_connection_value(connection, MHD_HEADER_KIND, name);
 }
 
 /* A list of words with parameters: "gzip;q=0" is a no, "gzip;q=0.5" a yes. */
 static bool takes_gzip(const char *accepted)
 {
     static const char no[] = "gzip;q=0";
-    const char *word = strstr(accepted, "gzip");
+    const char *word = accepted ? strstr(accepted, "gzip") : NULL;
     if (!word || strncmp(word, no, sizeof no - 1) != 0)
         return word != NULL;
     word += sizeof no - 1;
@@ -142,12 +142,11 @@ static bool takes_gzip(const char *accepted)
 
 static bool has_it(const char *tags, const char *tag)
 {
-    return strstr(tags, tag) != NULL;
+    return tags && strstr(tags, tag);
 }
 
 /* Answers a GET or HEAD: 200, or 304 for who names its tag. */
-static enum MHD_Result ek_http_file(struct MHD_Connection *connection,
-                                    const struct ek_page_file *file)
+static enum MHD_Result http_file(struct MHD_Connection *connection, const struct ek_page_file *file)
 {
     bool old = has_it(header(connection, MHD_HTTP_HEADER_IF_NONE_MATCH), file->tag);
     bool packed = takes_gzip(header(connection, MHD_HTTP_HEADER_ACCEPT_ENCODING));
@@ -161,7 +160,7 @@ static enum MHD_Result ek_http_file(struct MHD_Connection *connection,
     MHD_add_response_header(r, MHD_HTTP_HEADER_ETAG, file->tag);
     MHD_add_response_header(r, MHD_HTTP_HEADER_CACHE_CONTROL, "no-cache");
     MHD_add_response_header(r, MHD_HTTP_HEADER_VARY, MHD_HTTP_HEADER_ACCEPT_ENCODING);
-    MHD_add_response_header(r, "Content-Security-Policy", HTTP_FILE_POLICY);
+    MHD_add_response_header(r, "Content-Security-Policy", PAGE_POLICY);
     MHD_add_response_header(r, "X-Content-Type-Options", "nosniff");
     MHD_add_response_header(r, "Referrer-Policy", "no-referrer");
     if (packed && !old)
@@ -204,11 +203,6 @@ struct exchange {
     unsigned refused; /* for what its headers say; 0: it is not */
 };
 
-static const char *http_header(struct MHD_Connection *connection, const char *name)
-{
-    return MHD_lookup_connection_value(connection, MHD_HEADER_KIND, name);
-}
-
 static const char *why(unsigned status)
 {
     switch (status) {
@@ -228,10 +222,10 @@ static unsigned post(const struct ek_http *h, struct MHD_Connection *connection,
 {
     const struct ek_api_request r = {
         .path = url,
-        .authorization = http_header(connection, MHD_HTTP_HEADER_AUTHORIZATION),
-        .content_type = http_header(connection, MHD_HTTP_HEADER_CONTENT_TYPE),
-        .origin = http_header(connection, MHD_HTTP_HEADER_ORIGIN),
-        .host = http_header(connection, MHD_HTTP_HEADER_HOST),
+        .authorization = header(connection, MHD_HTTP_HEADER_AUTHORIZATION),
+        .content_type = header(connection, MHD_HTTP_HEADER_CONTENT_TYPE),
+        .origin = header(connection, MHD_HTTP_HEADER_ORIGIN),
+        .host = header(connection, MHD_HTTP_HEADER_HOST),
         .hosts = h->limits.hosts,
         .body = x->body.data,
         .length = x->body.length,
@@ -268,7 +262,7 @@ static bool is(const char *method, const char *name)
 
 static bool wants_stream(struct MHD_Connection *connection, const char *url)
 {
-    const char *accepts = http_header(connection, MHD_HTTP_HEADER_ACCEPT);
+    const char *accepts = header(connection, MHD_HTTP_HEADER_ACCEPT);
     if (strcmp(url, "/api/v1/events") != 0)
         return false;
     return (accepts && strstr(accepts, "text/event-stream")) ||
@@ -285,7 +279,7 @@ static struct ek_watched *watched(struct MHD_Connection *connection)
 
 static enum MHD_Result stream(const struct ek_http *h, struct MHD_Connection *connection)
 {
-    const char *last = http_header(connection, "Last-Event-ID");
+    const char *last = header(connection, "Last-Event-ID");
     unsigned status;
     enum MHD_Result result = ek_http_streams_open(h->streams, connection, h->api.stage,
                                                   last ? last : argument(connection, "after"),
@@ -306,7 +300,7 @@ static enum MHD_Result respond(struct ek_http *h, struct MHD_Connection *connect
     unsigned status = MHD_HTTP_METHOD_NOT_ALLOWED;
     if (reads && file) {
         count(h, MHD_HTTP_OK);
-        return ek_http_file(connection, file);
+        return http_file(connection, file);
     }
     if (reads && wants_stream(connection, url))
         return stream(h, connection);
@@ -346,7 +340,7 @@ static void *on_line(void *context, const char *uri, struct MHD_Connection *conn
 /* Longer than what would be read of it only to be thrown away. */
 static bool is_huge(struct MHD_Connection *connection)
 {
-    const char *length = http_header(connection, MHD_HTTP_HEADER_CONTENT_LENGTH);
+    const char *length = header(connection, MHD_HTTP_HEADER_CONTENT_LENGTH);
     uint64_t bytes;
     return length && (ek_parse_u64(length, EK_WHOLE, &bytes) || bytes > EK_HTTP_READ_BYTES_MAX);
 }
@@ -385,8 +379,8 @@ static enum MHD_Result begin(struct ek_http *h, struct MHD_Connection *connectio
         x->refused = MHD_HTTP_BAD_REQUEST;
     if (!x->refused && is_huge(connection))
         x->refused = MHD_HTTP_CONTENT_TOO_LARGE;
-    if (!x->refused && !ek_http_host_is_ours(http_header(connection, MHD_HTTP_HEADER_HOST), h->host,
-                                             h->limits.hosts))
+    if (!x->refused &&
+        !ek_http_host_is_ours(header(connection, MHD_HTTP_HEADER_HOST), h->host, h->limits.hosts))
         x->refused = MHD_HTTP_MISDIRECTED_REQUEST;
     if (!x->refused)
         return MHD_YES;

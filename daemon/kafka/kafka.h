@@ -1,6 +1,6 @@
 /* What the rest of the daemon needs to know of Kafka without its library. */
-#ifndef EK_DAEMON_KAFKA_H
-#define EK_DAEMON_KAFKA_H
+#ifndef EK_DAEMON_KAFKA_KAFKA_H
+#define EK_DAEMON_KAFKA_KAFKA_H
 
 #include "daemon/config/config.h"
 

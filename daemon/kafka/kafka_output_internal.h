@@ -2,8 +2,8 @@
  * daemon/kafka/producer.c (whether what it writes to is there),
  * daemon/kafka/output_writer.c (what workers send with), daemon/kafka/dead_letters.c; and the
  * client for transactions. */
-#ifndef EK_DAEMON_KAFKA_OUTPUT_INTERNAL_H
-#define EK_DAEMON_KAFKA_OUTPUT_INTERNAL_H
+#ifndef EK_DAEMON_KAFKA_KAFKA_OUTPUT_INTERNAL_H
+#define EK_DAEMON_KAFKA_KAFKA_OUTPUT_INTERNAL_H
 
 #include "daemon/config/instance.h"
 #include "daemon/kafka/errors.h"

@@ -105,7 +105,7 @@ int ek_gate_open(struct ek_gate *g, struct ek_error *e)
 }
 
 /* Runs `look` under the gate's lock. */
-static void ek_gate_look(struct ek_gate *g, void (*look)(void *context), void *context)
+static void gate_look(struct ek_gate *g, void (*look)(void *context), void *context)
 {
     pthread_mutex_lock(&g->lock);
     look(context);
@@ -159,15 +159,15 @@ static int send_now(struct ek_output *o, struct ek_parcel *p, struct ek_error *e
 }
 
 /* Counts what was handed over, an output of that length with its key and headers; the reader is
- * woken when that is kafka_outlet_enough for a transaction, and by the first, which may be all that
+ * woken when that is is_transaction_full for a transaction, and by the first, which may be all that
  * one is to have. */
 static void count_handed(struct ek_output *o, const struct ek_ticket *ticket, size_t length)
 {
     size_t bytes = ticket->loaded - ticket->length + length;
-    size_t kafka_outlet_enough = (size_t)o->config->transaction_bytes;
+    size_t is_transaction_full = (size_t)o->config->transaction_bytes;
     size_t before = atomic_fetch_add(&o->handed_bytes, bytes);
     bool first = !atomic_fetch_add(&o->handed, 1);
-    if (first || (before < kafka_outlet_enough && before + bytes >= kafka_outlet_enough))
+    if (first || (before < is_transaction_full && before + bytes >= is_transaction_full))
         ek_bell_ring(o->bell);
 }
 
@@ -209,7 +209,7 @@ static int pass(void *context, void *item, struct ek_error *e)
 }
 
 /* Bytes that are the message's own last as long as the ticket. */
-static void *kafka_outlet_keep(void *context, void *item)
+static void *keep_parcel(void *context, void *item)
 {
     struct ek_parcel *p = item, *kept = ek_calloc(1, sizeof *kept);
     const rd_kafka_message_t *source = p->ticket->message;
@@ -253,7 +253,7 @@ static void release(void *context, void *item)
 }
 
 /* What waits at all gates together is more than one transaction is to have. */
-static bool kafka_outlet_enough(void *context)
+static bool is_transaction_full(void *context)
 {
     const struct ek_output *o = ((struct ek_outlet *)context)->o;
     return atomic_load(&o->handed_bytes) >= (size_t)o->config->transaction_bytes;
@@ -272,7 +272,7 @@ int ek_outlet_new(struct ek_outlet **out, struct ek_output *o, struct ek_error *
     struct ek_outlet *t = ek_calloc(1, sizeof *t);
     if (!t)
         return ek_fail(e, EK_ENOMEM, "no memory for an outlet");
-    const struct ek_gate_hooks hooks = {t, pass, kafka_outlet_keep, release, kafka_outlet_enough};
+    const struct ek_gate_hooks hooks = {t, pass, keep_parcel, release, is_transaction_full};
     t->o = o;
     t->sent_end = &t->sent;
     int rc = o->outlets == EK_OUTLETS_MAX
@@ -469,5 +469,5 @@ void ek_output_finish_dropped(struct ek_output *o)
     if (!atomic_exchange(&o->some_dropped, false))
         return;
     for (int i = 0; i < o->outlets; i++)
-        ek_gate_look(o->outlet[i]->gate, abandon_dropped, o->outlet[i]);
+        gate_look(o->outlet[i]->gate, abandon_dropped, o->outlet[i]);
 }

@@ -308,7 +308,7 @@ static void free_clients(struct ek_output *o)
 
 /* The size of batches is for ever when a client is made, so this one, which has sent nothing yet,
  * goes where a topic takes less. */
-static int ek_output_obey_limits(struct ek_output *o, struct ek_error *e)
+static int output_obey_limits(struct ek_output *o, struct ek_error *e)
 {
     if (ek_limits_of(o->limits, EK_WRITES_DEAD) < (size_t)o->config->message_bytes)
         ek_log_write(o->watch.log, EK_LOG_INFO, "dead_letters_limited",
@@ -592,7 +592,7 @@ int ek_output_prepare(struct ek_output *o, int wait_ms, bool *ready, struct ek_e
     bool fit;
     int rc = check_state(o, wait_ms, &fit, e);
     if (!rc && fit)
-        rc = ek_output_obey_limits(o, e);
+        rc = output_obey_limits(o, e);
     *ready = !rc && fit;
     return rc;
 }

@@ -1,8 +1,8 @@
 /* What the files of the consumer share: daemon/stage/consumer.c (reading),
  * daemon/stage/rebalance.c (partitions that come and go), daemon/stage/commits.c
  * (offsets: committed, gone back to, lags). */
-#ifndef EK_DAEMON_KAFKA_INPUT_INTERNAL_H
-#define EK_DAEMON_KAFKA_INPUT_INTERNAL_H
+#ifndef EK_DAEMON_STAGE_KAFKA_INPUT_INTERNAL_H
+#define EK_DAEMON_STAGE_KAFKA_INPUT_INTERNAL_H
 
 #include "daemon/kafka/errors.h"
 #include "daemon/stage/consumer.h"

@@ -222,8 +222,8 @@ static int load(struct loading *l, const struct ek_assets *was, struct ek_error 
 /* `running`: the configuration of the stage, from a file, which stays in force but for what is
  * reloadable. begin_anew: rules with other `segments` or another `baseline` are no fault. who:
  * asked for it; NULL: not said. */
-static void ek_reload_run(struct ek_reload *r, struct ek_stage *stage,
-                          const struct ek_config *running, bool begin_anew, const char *who)
+static void reload_run(struct ek_reload *r, struct ek_stage *stage, const struct ek_config *running,
+                       bool begin_anew, const char *who)
 {
     struct loading l = {.r = r, .running = running, .begin_anew = begin_anew};
     struct ek_error e;
@@ -240,7 +240,7 @@ static void ek_reload_run(struct ek_reload *r, struct ek_stage *stage,
     ek_config_free(l.fresh);
 }
 
-static void ek_reload_release(struct ek_reload *r)
+static void reload_release(struct ek_reload *r)
 {
     ek_error_list_release(&r->faults);
     ek_error_list_release(&r->notes);
@@ -374,13 +374,13 @@ static bool take_wish(struct ek_steward *s, struct wish *out)
 static void reload(struct ek_steward *s, const struct wish *w)
 {
     struct ek_reload r;
-    ek_reload_run(&r, s->stage, s->config, w->begin_anew, *w->author ? w->author : NULL);
+    reload_run(&r, s->stage, s->config, w->begin_anew, *w->author ? w->author : NULL);
     if (r.done && r.tokens)
         ek_tokens_turn(s->tokens, r.tokens);
     if (r.done)
         ek_log_set_level(s->log, r.log_level);
     tell(s, &r, w);
-    ek_reload_release(&r);
+    reload_release(&r);
 }
 
 /* Beside what is in use. */

@@ -11,8 +11,8 @@
  * signal handler too. How many threads a stage uses inside is its own affair.
  * Nothing is sent or received before ek_stage_run.
  */
-#ifndef EK_DAEMON_STAGE_H
-#define EK_DAEMON_STAGE_H
+#ifndef EK_DAEMON_STAGE_STAGE_H
+#define EK_DAEMON_STAGE_STAGE_H
 
 #include "base/buf.h"
 #include "base/error.h"

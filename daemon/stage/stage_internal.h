@@ -1,8 +1,8 @@
 /* The inside of a stage, for the files that make it: stage.c (messages), stage_views.c (what is
  * shown of it), stage_reload.c (other assets).
  */
-#ifndef EK_DAEMON_STAGE_INTERNAL_H
-#define EK_DAEMON_STAGE_INTERNAL_H
+#ifndef EK_DAEMON_STAGE_STAGE_INTERNAL_H
+#define EK_DAEMON_STAGE_STAGE_INTERNAL_H
 
 #include "daemon/views/agreement_cache.h"
 #include "daemon/alerts/alerts.h"

@@ -1,7 +1,7 @@
 /* What daemon/state/checkpoint_store.c (bases that are written) and
  * daemon/state/checkpoint_restore.c (states that are got back) share. */
-#ifndef EK_DAEMON_KAFKA_STATE_INTERNAL_H
-#define EK_DAEMON_KAFKA_STATE_INTERNAL_H
+#ifndef EK_DAEMON_STATE_KAFKA_STATE_INTERNAL_H
+#define EK_DAEMON_STATE_KAFKA_STATE_INTERNAL_H
 
 #include "daemon/state/checkpoint_store.h"
 #include "daemon/state/checkpoint_reader.h"

@@ -2,8 +2,8 @@
  *
  * Owner: the caller; texts are views of the arguments.
  */
-#ifndef EK_DAEMON_EVAL_ARGS_H
-#define EK_DAEMON_EVAL_ARGS_H
+#ifndef EK_DAEMON_TRAINING_EVAL_ARGS_H
+#define EK_DAEMON_TRAINING_EVAL_ARGS_H
 
 #include "daemon/files/lists_in.h"
 

@@ -1,6 +1,6 @@
 /* The result of `evenkeel eval`, as text or JSON. */
-#ifndef EK_DAEMON_EVAL_PRINT_H
-#define EK_DAEMON_EVAL_PRINT_H
+#ifndef EK_DAEMON_TRAINING_EVAL_PRINT_H
+#define EK_DAEMON_TRAINING_EVAL_PRINT_H
 
 #include "daemon/training/eval_args.h"
 

@@ -141,8 +141,8 @@ static bool routed_before(const struct ek_event *plan, const struct ek_event_ent
     return false;
 }
 
-static int journal_add_plan(struct ek_journal *j, const struct ek_event *v,
-                            struct ek_journal_change *change)
+static int keep_plan(struct ek_journal *j, const struct ek_event *v,
+                     struct ek_journal_change *change)
 {
     struct ek_event *copy = ek_event_copy(v);
     if (!copy)
@@ -162,7 +162,7 @@ static int interpret(struct ek_journal *j, const struct ek_event *v, int64_t now
     if (v->kind == EK_EVENT_FINDING)
         return add_finding(j, v, now_ms, change);
     if (v->kind == EK_EVENT_PLAN)
-        return journal_add_plan(j, v, change);
+        return keep_plan(j, v, change);
     if (v->kind == EK_EVENT_MODEL_DRIFT)
         change->drifted = v->model_drift.view.state == EK_AGREEMENT_DRIFTED;
     else if (v->kind == EK_EVENT_DECISION && v->decision.what == EK_DID_WITHDRAW)

@@ -1,6 +1,6 @@
 /* What the board and its pages share; internal. */
-#ifndef EK_DAEMON_FEATURE_BOARD_INTERNAL_H
-#define EK_DAEMON_FEATURE_BOARD_INTERNAL_H
+#ifndef EK_DAEMON_VIEWS_FEATURE_BOARD_INTERNAL_H
+#define EK_DAEMON_VIEWS_FEATURE_BOARD_INTERNAL_H
 
 #include "daemon/views/feature_stats.h"
 

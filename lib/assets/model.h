@@ -133,7 +133,7 @@ bool ek_model_routing_advice(const struct ek_model *m, const struct ek_treatment
 /* Routable number of a feature name, -1 when it is not routable in this model. */
 int ek_model_routable(const struct ek_model *m, const char *name);
 
-/* The key `fidelity` of a model's description; only model_read.c and model_write.c include it. */
+/* The key `fidelity` of a model's description; only model_file.c includes it. */
 /* Append the member `fidelity`. */
 void ek_model_fidelity_write(const struct ek_fidelity *f, struct ek_json_writer *w);
 /* From a description; lists 0 when it has none. EK_EFORMAT when it is not usable. */

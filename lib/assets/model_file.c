@@ -107,7 +107,75 @@ static int read_transform(struct ek_model *m, yyjson_val *d, struct ek_error *e)
     return EK_OK;
 }
 
-static int ek_model_trained_read(struct ek_model *m, yyjson_val *d, struct ek_error *e);
+static const char *const ROUTINGS[] = {"random", "none", "static"};
+enum { ROUTING_COUNT = sizeof ROUTINGS / sizeof *ROUTINGS };
+
+const char *ek_routing_name(enum ek_routing r)
+{
+    return ROUTINGS[r];
+}
+
+static int unusable(struct ek_error *e, const char *key)
+{
+    return ek_fail(e, EK_EFORMAT, "description has no usable '%s' under 'trained'", key);
+}
+
+static int read_routing(struct ek_model *m, yyjson_val *d, struct ek_error *e)
+{
+    const char *word = yyjson_get_str(yyjson_obj_get(d, "routing"));
+    for (int i = 0; word && i < ROUTING_COUNT; i++)
+        if (!strcmp(word, ROUTINGS[i])) {
+            m->trained.routing = (enum ek_routing)i;
+            return EK_OK;
+        }
+    return unusable(e, "routing");
+}
+
+static int read_routed(struct ek_model *m, yyjson_val *d, struct ek_error *e)
+{
+    yyjson_val *names = yyjson_obj_get(d, "routed");
+    if (m->trained.routing != EK_ROUTING_STATIC)
+        return EK_OK;
+    if (!yyjson_is_arr(names))
+        return unusable(e, "routed");
+    if (!(m->trained.routed = ek_calloc((size_t)m->routable_count, sizeof *m->trained.routed)))
+        return ek_fail(e, EK_ENOMEM, "no memory for 'routed'");
+    for (size_t i = 0; i < yyjson_arr_size(names); i++) {
+        const char *name = yyjson_get_str(yyjson_arr_get(names, i));
+        int k = name ? ek_model_routable(m, name) : -1;
+        if (k < 0)
+            return unusable(e, "routed");
+        m->trained.routed[k] = true;
+    }
+    return EK_OK;
+}
+
+/* What no reader depends on; it may be missing. */
+static int read_origin(struct ek_trained *t, yyjson_val *d, struct ek_error *e)
+{
+    const char *loss = yyjson_get_str(yyjson_obj_get(d, "loss"));
+    const char *seed = yyjson_get_str(yyjson_obj_get(d, "seed"));
+    const char *hash = yyjson_get_str(yyjson_obj_get(d, "manifest"));
+    loss = loss ? loss : ""; /* half of a character cannot be written again */
+    snprintf(t->loss, sizeof t->loss, "%.*s", (int)ek_utf8_within(loss, sizeof t->loss - 1), loss);
+    if (seed && ek_parse_u64(seed, EK_WHOLE, &t->seed))
+        return unusable(e, "seed");
+    if (hash && ek_parse_hash(hash, EK_WHOLE, &t->manifest_hash))
+        return unusable(e, "manifest");
+    return EK_OK;
+}
+
+/* `trained` of the description, which may be NULL: nothing is known then. */
+static int model_trained_read(struct ek_model *m, yyjson_val *d, struct ek_error *e)
+{
+    int code;
+    if (!d)
+        return EK_OK;
+    m->trained.known = true;
+    if ((code = read_routing(m, d, e)) || (code = read_routed(m, d, e)))
+        return code;
+    return read_origin(&m->trained, d, e);
+}
 
 static int read_description(struct ek_model *m, yyjson_val *d, struct ek_error *e)
 {
@@ -130,7 +198,7 @@ static int read_description(struct ek_model *m, yyjson_val *d, struct ek_error *
         (code = read_hidden(m, d, e)) || (code = read_int(d, "gate_size", &m->gate_size, e)) ||
         (code = read_bool(d, "mask_input", &m->mask_input, e)) ||
         (code = read_bool(d, "list_free", &m->list_free, e)) ||
-        (code = ek_model_trained_read(m, yyjson_obj_get(d, "trained"), e)) ||
+        (code = model_trained_read(m, yyjson_obj_get(d, "trained"), e)) ||
         (code = ek_model_fidelity_read(d, &m->fidelity, e)))
         return code;
     return ek_model_shape_check(m, EK_EFORMAT, e);
@@ -250,7 +318,31 @@ static void write_statistics(struct ek_json_writer *w, const struct ek_model *m)
     ek_json_close(w, '}');
 }
 
-static void ek_model_trained_write(const struct ek_model *m, struct ek_json_writer *w);
+static void write_routed(const struct ek_model *m, struct ek_json_writer *w)
+{
+    ek_json_open(w, "routed", '[');
+    for (int k = 0; m->trained.routed && k < m->routable_count; k++)
+        if (m->trained.routed[k])
+            ek_json_add_text(w, NULL, m->item_names[m->routable[k]]);
+    ek_json_close(w, ']');
+}
+
+/* Append the member `trained`. */
+static void model_trained_write(const struct ek_model *m, struct ek_json_writer *w)
+{
+    char seed[21], hash[17];
+    const struct ek_trained *t = &m->trained;
+    snprintf(seed, sizeof seed, "%" PRIu64, t->seed);
+    snprintf(hash, sizeof hash, "%016" PRIx64, t->manifest_hash);
+    ek_json_open(w, "trained", '{');
+    ek_json_add_text(w, "routing", ROUTINGS[t->routing]);
+    if (t->routing == EK_ROUTING_STATIC)
+        write_routed(m, w);
+    ek_json_add_text(w, "loss", t->loss);
+    ek_json_add_text(w, "seed", seed);
+    ek_json_add_text(w, "manifest", hash);
+    ek_json_close(w, '}');
+}
 
 static void write_description(struct ek_json_writer *w, const struct ek_model *m)
 {
@@ -270,7 +362,7 @@ static void write_description(struct ek_json_writer *w, const struct ek_model *m
     ek_json_add_flag(w, "list_free", m->list_free);
     write_statistics(w, m);
     if (m->trained.known)
-        ek_model_trained_write(m, w);
+        model_trained_write(m, w);
     if (m->fidelity.lists)
         ek_model_fidelity_write(&m->fidelity, w);
     ek_json_close(w, '}');
@@ -293,102 +385,6 @@ int ek_model_save(const struct ek_model *m, const char *path, struct ek_error *e
 {
     int code = ek_model_describe(m, e);
     return code ? code : ek_tensors_write(m->storage, path, e);
-}
-
-static const char *const ROUTINGS[] = {"random", "none", "static"};
-enum { ROUTING_COUNT = sizeof ROUTINGS / sizeof *ROUTINGS };
-
-const char *ek_routing_name(enum ek_routing r)
-{
-    return ROUTINGS[r];
-}
-
-static int unusable(struct ek_error *e, const char *key)
-{
-    return ek_fail(e, EK_EFORMAT, "description has no usable '%s' under 'trained'", key);
-}
-
-static int read_routing(struct ek_model *m, yyjson_val *d, struct ek_error *e)
-{
-    const char *word = yyjson_get_str(yyjson_obj_get(d, "routing"));
-    for (int i = 0; word && i < ROUTING_COUNT; i++)
-        if (!strcmp(word, ROUTINGS[i])) {
-            m->trained.routing = (enum ek_routing)i;
-            return EK_OK;
-        }
-    return unusable(e, "routing");
-}
-
-static int read_routed(struct ek_model *m, yyjson_val *d, struct ek_error *e)
-{
-    yyjson_val *names = yyjson_obj_get(d, "routed");
-    if (m->trained.routing != EK_ROUTING_STATIC)
-        return EK_OK;
-    if (!yyjson_is_arr(names))
-        return unusable(e, "routed");
-    if (!(m->trained.routed = ek_calloc((size_t)m->routable_count, sizeof *m->trained.routed)))
-        return ek_fail(e, EK_ENOMEM, "no memory for 'routed'");
-    for (size_t i = 0; i < yyjson_arr_size(names); i++) {
-        const char *name = yyjson_get_str(yyjson_arr_get(names, i));
-        int k = name ? ek_model_routable(m, name) : -1;
-        if (k < 0)
-            return unusable(e, "routed");
-        m->trained.routed[k] = true;
-    }
-    return EK_OK;
-}
-
-/* What no reader depends on; it may be missing. */
-static int read_origin(struct ek_trained *t, yyjson_val *d, struct ek_error *e)
-{
-    const char *loss = yyjson_get_str(yyjson_obj_get(d, "loss"));
-    const char *seed = yyjson_get_str(yyjson_obj_get(d, "seed"));
-    const char *hash = yyjson_get_str(yyjson_obj_get(d, "manifest"));
-    loss = loss ? loss : ""; /* half of a character cannot be written again */
-    snprintf(t->loss, sizeof t->loss, "%.*s", (int)ek_utf8_within(loss, sizeof t->loss - 1), loss);
-    if (seed && ek_parse_u64(seed, EK_WHOLE, &t->seed))
-        return unusable(e, "seed");
-    if (hash && ek_parse_hash(hash, EK_WHOLE, &t->manifest_hash))
-        return unusable(e, "manifest");
-    return EK_OK;
-}
-
-/* `trained` of the description, which may be NULL: nothing is known then. */
-static int ek_model_trained_read(struct ek_model *m, yyjson_val *d, struct ek_error *e)
-{
-    int code;
-    if (!d)
-        return EK_OK;
-    m->trained.known = true;
-    if ((code = read_routing(m, d, e)) || (code = read_routed(m, d, e)))
-        return code;
-    return read_origin(&m->trained, d, e);
-}
-
-static void write_routed(const struct ek_model *m, struct ek_json_writer *w)
-{
-    ek_json_open(w, "routed", '[');
-    for (int k = 0; m->trained.routed && k < m->routable_count; k++)
-        if (m->trained.routed[k])
-            ek_json_add_text(w, NULL, m->item_names[m->routable[k]]);
-    ek_json_close(w, ']');
-}
-
-/* Append the member `trained`. */
-static void ek_model_trained_write(const struct ek_model *m, struct ek_json_writer *w)
-{
-    char seed[21], hash[17];
-    const struct ek_trained *t = &m->trained;
-    snprintf(seed, sizeof seed, "%" PRIu64, t->seed);
-    snprintf(hash, sizeof hash, "%016" PRIx64, t->manifest_hash);
-    ek_json_open(w, "trained", '{');
-    ek_json_add_text(w, "routing", ROUTINGS[t->routing]);
-    if (t->routing == EK_ROUTING_STATIC)
-        write_routed(m, w);
-    ek_json_add_text(w, "loss", t->loss);
-    ek_json_add_text(w, "seed", seed);
-    ek_json_add_text(w, "manifest", hash);
-    ek_json_close(w, '}');
 }
 
 static bool routes_as_trained(const struct ek_model *m, const struct ek_treatment *t)

@@ -1,6 +1,6 @@
-/* What model.c, model_read.c and model_write.c share; nobody else includes it. */
-#ifndef EK_DATA_MODEL_INTERNAL_H
-#define EK_DATA_MODEL_INTERNAL_H
+/* Private part of a model: only model.c and model_file.c include it. */
+#ifndef EK_ASSETS_MODEL_INTERNAL_H
+#define EK_ASSETS_MODEL_INTERNAL_H
 
 #include "assets/model.h"
 #include "assets/tensors.h"

@@ -265,7 +265,61 @@ static int add_description(struct ek_tensors *t, const struct ek_profile *p)
     return rc;
 }
 
-static int ek_profile_add_categories(struct ek_tensors *t, const struct ek_profile *p);
+enum { ARRAYS = 4 };
+/* In `category_unknown`: the feature is no category. */
+static const float NO_CATEGORY = -1;
+static const char *const NAMES[ARRAYS] = {"category_offset", "category_value", "category_share",
+                                          "category_unknown"};
+
+static size_t values_of(const struct ek_profile *p)
+{
+    size_t sum = 0;
+    for (int f = 0; f < p->features; f++)
+        sum += (size_t)p->category[f].count;
+    return sum;
+}
+
+bool ek_profile_has_categories(const struct ek_profile *p)
+{
+    for (int f = 0; f < p->features; f++)
+        if (p->category[f].strata)
+            return true;
+    return false;
+}
+
+static void fill(const struct ek_profile *p, uint64_t *offset, float *value, float *share,
+                 float *unknown)
+{
+    size_t strata = (size_t)p->strata;
+    for (int f = 0; f < p->features; f++, unknown += strata) {
+        const struct ek_category_table *t = &p->category[f];
+        size_t values = (size_t)t->count;
+        offset[f + 1] = offset[f] + values;
+        for (size_t s = 0; s < strata; s++)
+            unknown[s] = t->strata ? t->unknown[s] : NO_CATEGORY;
+        if (!values)
+            continue;
+        memcpy(value + offset[f], t->value, values * sizeof *value);
+        memcpy(share + offset[f] * strata, t->share, values * strata * sizeof *share);
+    }
+}
+
+static int profile_add_categories(struct ek_tensors *t, const struct ek_profile *p)
+{
+    size_t features = (size_t)p->features, strata = (size_t)p->strata, values = values_of(p);
+    const size_t shape[ARRAYS][2] = {
+        {features + 1, 0}, {values, 0}, {values, strata}, {features, strata}};
+    struct ek_tensor *array[ARRAYS];
+    if (!ek_profile_has_categories(p))
+        return EK_OK;
+    for (int i = 0; i < ARRAYS; i++) {
+        array[i] = ek_tensors_add(t, NAMES[i], i ? EK_F32 : EK_U64, shape[i][1] ? 2 : 1, shape[i]);
+        if (!array[i])
+            return EK_ENOMEM;
+    }
+    fill(p, array[0]->data, array[1]->data, array[2]->data, array[3]->data);
+    return EK_OK;
+}
 
 int ek_profile_save(const struct ek_profile *p, const char *path, struct ek_error *e)
 {
@@ -286,7 +340,7 @@ int ek_profile_save(const struct ek_profile *p, const char *path, struct ek_erro
     if (!rc)
         rc = add_sketches(t, p);
     if (!rc)
-        rc = ek_profile_add_categories(t, p);
+        rc = profile_add_categories(t, p);
     if (!rc)
         rc = ek_profile_add_lists(t, p);
     if (!rc)
@@ -383,10 +437,138 @@ static int read_sketches(const struct ek_tensors *t, struct ek_profile *p, const
     return rc;
 }
 
-static int ek_profile_read_categories(const struct ek_tensors *t, struct ek_profile *p,
-                                      struct ek_error *e);
+static int take(struct ek_profile *p, const uint64_t *offset, const float *value,
+                const float *share, const float *unknown, struct ek_error *e)
+{
+    size_t strata = (size_t)p->strata;
+    for (int f = 0; f < p->features; f++, unknown += strata) {
+        size_t values = offset[f + 1] - offset[f];
+        if (unknown[0] == NO_CATEGORY && !values)
+            continue;
+        if (ek_category_table_init(&p->category[f], (int)values, p->strata))
+            return ek_fail(e, EK_ENOMEM, "out of memory");
+        memcpy(p->category[f].value, value + offset[f], values * sizeof *value);
+        memcpy(p->category[f].share, share + offset[f] * strata, values * strata * sizeof *share);
+        memcpy(p->category[f].unknown, unknown, strata * sizeof *unknown);
+    }
+    return EK_OK;
+}
 
-static const char *ek_profile_fault(const struct ek_profile *p);
+/* Whether every table lies within the values, and is no larger than a table may be. */
+static int sound(const uint64_t *offset, size_t features, size_t values, size_t strata)
+{
+    size_t cells = EK_CATEGORY_CELLS_MAX / strata;
+    size_t most = cells < EK_CATEGORIES_MAX ? cells : EK_CATEGORIES_MAX;
+    if (offset[0] || offset[features] != values)
+        return 0;
+    for (size_t f = 0; f < features; f++)
+        if (offset[f] > offset[f + 1] || offset[f + 1] - offset[f] > most)
+            return 0;
+    return 1;
+}
+
+/* The tables of category features; nothing where there is none. EK_ENOMEM, and when reading
+ * EK_EFORMAT. */
+static int profile_read_categories(const struct ek_tensors *t, struct ek_profile *p,
+                                   struct ek_error *e)
+{
+    const struct ek_tensor *array[ARRAYS];
+    size_t features = (size_t)p->features, strata = (size_t)p->strata;
+    const struct ek_tensor *value = ek_tensors_find(t, NAMES[1]);
+    size_t values = value ? value->count : 0;
+    const size_t shape[ARRAYS][2] = {
+        {features + 1, 0}, {values, 0}, {values, strata}, {features, strata}};
+    if (!ek_tensors_find(t, NAMES[0]))
+        return EK_OK;
+    for (int i = 0; i < ARRAYS; i++) {
+        int rc = ek_tensors_expect(t, NAMES[i], i ? EK_F32 : EK_U64, shape[i][1] ? 2 : 1, shape[i],
+                                   &array[i], e);
+        if (rc)
+            return rc;
+    }
+    if (!sound(array[0]->data, features, values, strata))
+        return ek_fail(e, EK_EFORMAT, "'%s' of the profile holds what no training gives", NAMES[0]);
+    return take(p, array[0]->data, array[1]->data, array[2]->data, array[3]->data, e);
+}
+
+/* ln of the largest float is 88.7; levels and what is compared with them stay well inside this. */
+static const float LN_MOST = 200, RELATED_MOST = 1.001f, CALIBRATION_MOST = 1e4f;
+
+/* Whether all values lie in [low, high]; NaN does not. */
+static bool within(const float *x, size_t count, float low, float high)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!(x[i] >= low && x[i] <= high))
+            return false;
+    return true;
+}
+
+static bool positive(const float *x, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!(x[i] > 0 && isfinite(x[i])))
+            return false;
+    return true;
+}
+
+static const char *fault_of(const struct ek_baseline *b)
+{
+    if (!within(&b->level, 1, -LN_MOST, LN_MOST))
+        return "feature_level";
+    if (!positive(&b->sd, 1))
+        return "sd";
+    if (!positive(b->inv_sd, EK_SD_SIZES))
+        return "inv_sd";
+    if (!within(&b->log_mean, 1, -LN_MOST, LN_MOST))
+        return "log_mean";
+    if (!within(&b->log_sd, 1, 0, LN_MOST))
+        return "log_sd";
+    if (!within(b->spread_hi, EK_SIZE_CLASSES, -LN_MOST, EK_SPREAD_UNKNOWN))
+        return "spread_hi";
+    if (!within(b->spread_mean, EK_SIZE_CLASSES, -LN_MOST, LN_MOST))
+        return "spread_mean";
+    if (!positive(b->spread_sd, EK_SIZE_CLASSES))
+        return "spread_sd";
+    if (!within(b->share, EK_SHARES, 0, 1))
+        return "share";
+    return within(&b->related, 1, 0, RELATED_MOST) ? NULL : "related";
+}
+
+static const char *fault_of_category(const struct ek_category_table *t)
+{
+    size_t values = (size_t)t->count, strata = (size_t)t->strata;
+    for (size_t i = 0; i < values; i++)
+        if (isnan(t->value[i]) || (i && !(t->value[i - 1] < t->value[i])))
+            return "category_value";
+    if (!within(t->share, values * strata, 0, 1))
+        return "category_share";
+    return within(t->unknown, strata, 0, 1) ? NULL : "category_unknown";
+}
+
+/* Name of the first array, in the file's words, that holds what no training gives (not finite, out
+ * of range, names out of order); NULL when all is well. The detector divides by some of these and
+ * looks names up by halving, so a damaged file must not come that far. */
+static const char *profile_fault(const struct ek_profile *p)
+{
+    size_t features = (size_t)p->features, strata = (size_t)p->strata;
+    const char *fault = NULL;
+    for (int f = 0; !fault && f < p->features; f++)
+        fault = fault_of(&p->baseline[f]);
+    for (int f = 0; !fault && f < p->features; f++)
+        fault = fault_of_category(&p->category[f]);
+    if (fault)
+        return fault;
+    if (!within(p->level, features * strata, -LN_MOST, LN_MOST))
+        return "level";
+    if (!positive(p->density, features * EK_DENSITY_BINS))
+        return "density";
+    if (!within(p->calibration, features * strata * EK_CALIBRATED, 1, CALIBRATION_MOST))
+        return "calibration";
+    for (size_t s = 1; s < strata; s++)
+        if (strcmp(p->stratum[s - 1], p->stratum[s]) >= 0)
+            return "strata";
+    return NULL;
+}
 
 static int read_all(const struct ek_tensors *t, struct ek_profile *p, const char *path,
                     struct ek_error *e)
@@ -414,8 +596,8 @@ static int read_all(const struct ek_tensors *t, struct ek_profile *p, const char
     if (!rc)
         rc = read_sketches(t, p, path, e);
     if (!rc)
-        rc = ek_profile_read_categories(t, p, e);
-    const char *fault = rc ? NULL : ek_profile_fault(p);
+        rc = profile_read_categories(t, p, e);
+    const char *fault = rc ? NULL : profile_fault(p);
     return fault ? ek_fail_at(e, EK_EFORMAT, path, 0, 0,
                               "'%s' of the profile holds what no training gives", fault)
                  : rc;
@@ -502,85 +684,6 @@ int ek_profile_stratum(const struct ek_profile *p, const char *name, size_t leng
     return 0;
 }
 
-/* ln of the largest float is 88.7; levels and what is compared with them stay well inside this. */
-static const float LN_MOST = 200, RELATED_MOST = 1.001f, CALIBRATION_MOST = 1e4f;
-
-/* Whether all values lie in [low, high]; NaN does not. */
-static bool within(const float *x, size_t count, float low, float high)
-{
-    for (size_t i = 0; i < count; i++)
-        if (!(x[i] >= low && x[i] <= high))
-            return false;
-    return true;
-}
-
-static bool positive(const float *x, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (!(x[i] > 0 && isfinite(x[i])))
-            return false;
-    return true;
-}
-
-static const char *fault_of(const struct ek_baseline *b)
-{
-    if (!within(&b->level, 1, -LN_MOST, LN_MOST))
-        return "feature_level";
-    if (!positive(&b->sd, 1))
-        return "sd";
-    if (!positive(b->inv_sd, EK_SD_SIZES))
-        return "inv_sd";
-    if (!within(&b->log_mean, 1, -LN_MOST, LN_MOST))
-        return "log_mean";
-    if (!within(&b->log_sd, 1, 0, LN_MOST))
-        return "log_sd";
-    if (!within(b->spread_hi, EK_SIZE_CLASSES, -LN_MOST, EK_SPREAD_UNKNOWN))
-        return "spread_hi";
-    if (!within(b->spread_mean, EK_SIZE_CLASSES, -LN_MOST, LN_MOST))
-        return "spread_mean";
-    if (!positive(b->spread_sd, EK_SIZE_CLASSES))
-        return "spread_sd";
-    if (!within(b->share, EK_SHARES, 0, 1))
-        return "share";
-    return within(&b->related, 1, 0, RELATED_MOST) ? NULL : "related";
-}
-
-static const char *fault_of_category(const struct ek_category_table *t)
-{
-    size_t values = (size_t)t->count, strata = (size_t)t->strata;
-    for (size_t i = 0; i < values; i++)
-        if (isnan(t->value[i]) || (i && !(t->value[i - 1] < t->value[i])))
-            return "category_value";
-    if (!within(t->share, values * strata, 0, 1))
-        return "category_share";
-    return within(t->unknown, strata, 0, 1) ? NULL : "category_unknown";
-}
-
-/* Name of the first array, in the file's words, that holds what no training gives (not finite, out
- * of range, names out of order); NULL when all is well. The detector divides by some of these and
- * looks names up by halving, so a damaged file must not come that far. */
-static const char *ek_profile_fault(const struct ek_profile *p)
-{
-    size_t features = (size_t)p->features, strata = (size_t)p->strata;
-    const char *fault = NULL;
-    for (int f = 0; !fault && f < p->features; f++)
-        fault = fault_of(&p->baseline[f]);
-    for (int f = 0; !fault && f < p->features; f++)
-        fault = fault_of_category(&p->category[f]);
-    if (fault)
-        return fault;
-    if (!within(p->level, features * strata, -LN_MOST, LN_MOST))
-        return "level";
-    if (!positive(p->density, features * EK_DENSITY_BINS))
-        return "density";
-    if (!within(p->calibration, features * strata * EK_CALIBRATED, 1, CALIBRATION_MOST))
-        return "calibration";
-    for (size_t s = 1; s < strata; s++)
-        if (strcmp(p->stratum[s - 1], p->stratum[s]) >= 0)
-            return "strata";
-    return NULL;
-}
-
 static uint64_t text_hash(const char *text, uint64_t seed)
 {
     return text ? ek_hash(text, strlen(text) + 1, seed) : ek_hash("", 0, seed);
@@ -621,114 +724,4 @@ uint64_t ek_profile_hash(const struct ek_profile *p)
     for (int f = 0; f < p->features; f++)
         h = category_hash(&p->category[f], baseline_hash(&p->baseline[f], h));
     return h;
-}
-
-enum { ARRAYS = 4 };
-/* In `category_unknown`: the feature is no category. */
-static const float NO_CATEGORY = -1;
-static const char *const NAMES[ARRAYS] = {"category_offset", "category_value", "category_share",
-                                          "category_unknown"};
-
-static size_t values_of(const struct ek_profile *p)
-{
-    size_t sum = 0;
-    for (int f = 0; f < p->features; f++)
-        sum += (size_t)p->category[f].count;
-    return sum;
-}
-
-bool ek_profile_has_categories(const struct ek_profile *p)
-{
-    for (int f = 0; f < p->features; f++)
-        if (p->category[f].strata)
-            return true;
-    return false;
-}
-
-static void fill(const struct ek_profile *p, uint64_t *offset, float *value, float *share,
-                 float *unknown)
-{
-    size_t strata = (size_t)p->strata;
-    for (int f = 0; f < p->features; f++, unknown += strata) {
-        const struct ek_category_table *t = &p->category[f];
-        size_t values = (size_t)t->count;
-        offset[f + 1] = offset[f] + values;
-        for (size_t s = 0; s < strata; s++)
-            unknown[s] = t->strata ? t->unknown[s] : NO_CATEGORY;
-        if (!values)
-            continue;
-        memcpy(value + offset[f], t->value, values * sizeof *value);
-        memcpy(share + offset[f] * strata, t->share, values * strata * sizeof *share);
-    }
-}
-
-static int ek_profile_add_categories(struct ek_tensors *t, const struct ek_profile *p)
-{
-    size_t features = (size_t)p->features, strata = (size_t)p->strata, values = values_of(p);
-    const size_t shape[ARRAYS][2] = {
-        {features + 1, 0}, {values, 0}, {values, strata}, {features, strata}};
-    struct ek_tensor *array[ARRAYS];
-    if (!ek_profile_has_categories(p))
-        return EK_OK;
-    for (int i = 0; i < ARRAYS; i++) {
-        array[i] = ek_tensors_add(t, NAMES[i], i ? EK_F32 : EK_U64, shape[i][1] ? 2 : 1, shape[i]);
-        if (!array[i])
-            return EK_ENOMEM;
-    }
-    fill(p, array[0]->data, array[1]->data, array[2]->data, array[3]->data);
-    return EK_OK;
-}
-
-static int take(struct ek_profile *p, const uint64_t *offset, const float *value,
-                const float *share, const float *unknown, struct ek_error *e)
-{
-    size_t strata = (size_t)p->strata;
-    for (int f = 0; f < p->features; f++, unknown += strata) {
-        size_t values = offset[f + 1] - offset[f];
-        if (unknown[0] == NO_CATEGORY && !values)
-            continue;
-        if (ek_category_table_init(&p->category[f], (int)values, p->strata))
-            return ek_fail(e, EK_ENOMEM, "out of memory");
-        memcpy(p->category[f].value, value + offset[f], values * sizeof *value);
-        memcpy(p->category[f].share, share + offset[f] * strata, values * strata * sizeof *share);
-        memcpy(p->category[f].unknown, unknown, strata * sizeof *unknown);
-    }
-    return EK_OK;
-}
-
-/* Whether every table lies within the values, and is no larger than a table may be. */
-static int sound(const uint64_t *offset, size_t features, size_t values, size_t strata)
-{
-    size_t cells = EK_CATEGORY_CELLS_MAX / strata;
-    size_t most = cells < EK_CATEGORIES_MAX ? cells : EK_CATEGORIES_MAX;
-    if (offset[0] || offset[features] != values)
-        return 0;
-    for (size_t f = 0; f < features; f++)
-        if (offset[f] > offset[f + 1] || offset[f + 1] - offset[f] > most)
-            return 0;
-    return 1;
-}
-
-/* The tables of category features; nothing where there is none. EK_ENOMEM, and when reading
- * EK_EFORMAT. */
-static int ek_profile_read_categories(const struct ek_tensors *t, struct ek_profile *p,
-                                      struct ek_error *e)
-{
-    const struct ek_tensor *array[ARRAYS];
-    size_t features = (size_t)p->features, strata = (size_t)p->strata;
-    const struct ek_tensor *value = ek_tensors_find(t, NAMES[1]);
-    size_t values = value ? value->count : 0;
-    const size_t shape[ARRAYS][2] = {
-        {features + 1, 0}, {values, 0}, {values, strata}, {features, strata}};
-    if (!ek_tensors_find(t, NAMES[0]))
-        return EK_OK;
-    for (int i = 0; i < ARRAYS; i++) {
-        int rc = ek_tensors_expect(t, NAMES[i], i ? EK_F32 : EK_U64, shape[i][1] ? 2 : 1, shape[i],
-                                   &array[i], e);
-        if (rc)
-            return rc;
-    }
-    if (!sound(array[0]->data, features, values, strata))
-        return ek_fail(e, EK_EFORMAT, "'%s' of the profile holds what no training gives", NAMES[0]);
-    return take(p, array[0]->data, array[1]->data, array[2]->data, array[3]->data, e);
 }

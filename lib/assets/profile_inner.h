@@ -1,6 +1,6 @@
 /* Parts of the profile that only its own files see. */
-#ifndef EK_DATA_PROFILE_INNER_H
-#define EK_DATA_PROFILE_INNER_H
+#ifndef EK_ASSETS_PROFILE_INNER_H
+#define EK_ASSETS_PROFILE_INNER_H
 
 #include "assets/profile.h"
 #include "assets/tensors.h"

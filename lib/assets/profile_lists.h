@@ -4,8 +4,8 @@
  * A profile has quantiles and ranks of all lists, which no two profiles add up to; with these it is
  * fitted anew. 16 bytes per list and item feature. Owner: the profile. Threads: read-only.
  */
-#ifndef EK_DATA_PROFILE_LISTS_H
-#define EK_DATA_PROFILE_LISTS_H
+#ifndef EK_ASSETS_PROFILE_LISTS_H
+#define EK_ASSETS_PROFILE_LISTS_H
 
 #include "num/heavy.h"
 #include "num/list_stats.h"

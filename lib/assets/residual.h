@@ -1,8 +1,8 @@
 /* The grid on which a profile keeps the density of the residual, and the detector aligns a stream
  * with it: bins of 0.02 ln from -16 to 16.
  */
-#ifndef EK_DATA_RESIDUAL_H
-#define EK_DATA_RESIDUAL_H
+#ifndef EK_ASSETS_RESIDUAL_H
+#define EK_ASSETS_RESIDUAL_H
 
 #include "assets/profile.h"
 

@@ -23,7 +23,7 @@ const struct ek_dtype_row *ek_dtype_row(enum ek_dtype d)
 }
 
 /* -1 for a type that is not supported. */
-static int ek_dtype_parse(const char *name)
+static int dtype_parse(const char *name)
 {
     for (int i = 0; i < DTYPE_COUNT; i++)
         if (!strcmp(DTYPES[i].name, name))
@@ -293,7 +293,7 @@ static int read_array(struct parsing *p, const char *name, yyjson_val *entry)
     uint64_t bytes;
     struct range range = {0};
     const char *type = yyjson_get_str(yyjson_obj_get(entry, "dtype"));
-    int dtype = type ? ek_dtype_parse(type) : -1;
+    int dtype = type ? dtype_parse(type) : -1;
     if (!*name || strlen(name) >= sizeof range.array->name)
         return ek_fail(p->error, EK_EFORMAT, "tensor name '%.20s' is empty or too long", name);
     if (dtype < 0)
@@ -427,7 +427,7 @@ int ek_tensors_parse(struct ek_tensors **out, const char *name, const void *byte
     return EK_OK;
 }
 
-enum { TENSORS_WRITE_LENGTH_BYTES = 8, ALIGNMENT = 8 };
+enum { ALIGNMENT = 8 };
 
 static size_t bytes_of(const struct ek_tensor *a)
 {
@@ -503,7 +503,7 @@ static int add_all(const struct ek_tensors *t, struct ek_tensor **sorted, struct
     qsort(sorted, t->count, sizeof *sorted, canonical);
     int code = add_header(t, sorted, header);
     uint64_t length = header->length;
-    if (code || (code = ek_buf_add(out, &length, TENSORS_WRITE_LENGTH_BYTES)) ||
+    if (code || (code = ek_buf_add(out, &length, LENGTH_BYTES)) ||
         (code = ek_buf_add(out, header->data, header->length)))
         return code;
     for (size_t i = 0; i < t->count && !code; i++)

@@ -1,9 +1,9 @@
-/* What tensors.c, tensors_read.c and tensors_write.c share; nobody else includes it.
+/* Private part of a set of tensors: only tensors.c includes it.
  *
  * Invariants: names are unique; every array has its data. Owner: the ek_tensors.
  */
-#ifndef EK_DATA_TENSORS_INTERNAL_H
-#define EK_DATA_TENSORS_INTERNAL_H
+#ifndef EK_ASSETS_TENSORS_INTERNAL_H
+#define EK_ASSETS_TENSORS_INTERNAL_H
 
 #include "assets/tensors.h"
 

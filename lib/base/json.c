@@ -76,17 +76,12 @@ void ek_json_add_null(struct ek_json_writer *w, const char *key)
 
 void ek_json_add_text(struct ek_json_writer *w, const char *key, const char *text)
 {
-    ek_json_add_view(w, key, ek_text_of(text));
-}
-
-void ek_json_add_view(struct ek_json_writer *w, const char *key, struct ek_text text)
-{
-    if (!text.text) {
+    if (!text) {
         ek_json_add_null(w, key);
         return;
     }
     begin_member(w, key);
-    add_quoted(w, text.text, text.length);
+    add_quoted(w, text, strlen(text));
 }
 
 void ek_json_add_count(struct ek_json_writer *w, const char *key, uint64_t count)

@@ -33,7 +33,6 @@ void ek_json_open(struct ek_json_writer *w, const char *key, char bracket);
 void ek_json_close(struct ek_json_writer *w, char bracket);
 /* A NULL text becomes null; bytes that are not UTF-8 become U+FFFD. */
 void ek_json_add_text(struct ek_json_writer *w, const char *key, const char *text);
-void ek_json_add_view(struct ek_json_writer *w, const char *key, struct ek_text text);
 void ek_json_add_count(struct ek_json_writer *w, const char *key, uint64_t count);
 void ek_json_add_integer(struct ek_json_writer *w, const char *key, int64_t number);
 /* Nine significant digits; a number that is not finite becomes null. */

@@ -20,7 +20,7 @@ static const char *place_text(const struct ek_accept_place *at, char text[PLACE_
     return text;
 }
 
-static int ek_accept_too_early(const struct ek_accept_place *at, struct ek_error *e)
+static int accept_too_early(const struct ek_accept_place *at, struct ek_error *e)
 {
     char place[PLACE_BYTES];
     return ek_fail(e, EK_ESTATE,
@@ -122,7 +122,7 @@ static int nothing_there(const struct ek_detector *d, int feature, int cell, str
     const struct ek_accept_place at = place_of(d, feature, cell);
     const struct ek_episode *near = confirmed_elsewhere(d, feature);
     if (ek_episode_at(d, cell, feature))
-        return ek_accept_too_early(&at, e);
+        return accept_too_early(&at, e);
     if (!near)
         return ek_accept_nothing(&at, NULL, e);
     const struct ek_accept_place other = place_of(d, feature, near->cell);

@@ -31,8 +31,8 @@ int ek_accept_nothing(const struct ek_accept_place *at, const struct ek_accept_p
 int ek_accept_no_room(struct ek_error *e);
 int ek_accept_none_of(const struct ek_rebases *r, uint64_t version, struct ek_error *e);
 
-/* What it means for open changes and evidence that another level is normal somewhere: for accept.c,
- * and where two detectors are joined. */
+/* What it means for open changes and evidence that another level is normal somewhere: for
+ * accepted_shift.c, and where two detectors are joined. */
 /* What is normal has risen by shift_ln where `one` says: whether a change in those lists is none
  * any more. A confirmed one that goes on, all lists of which are concerned, is smaller by it then,
  * and *moved is set. */

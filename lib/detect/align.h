@@ -13,8 +13,8 @@
  * ln likelihood (Venzon and Moolgavkar 1988), so that it knows what is not known about share and
  * level; it need not be symmetrical.
  */
-#ifndef EK_DECIDE_ALIGN_H
-#define EK_DECIDE_ALIGN_H
+#ifndef EK_DETECT_ALIGN_H
+#define EK_DETECT_ALIGN_H
 
 #include "assets/residual.h"
 

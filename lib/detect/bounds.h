@@ -1,7 +1,7 @@
 /* The limits of what is kept in mind, and how much was beyond each: nothing is left out silently.
  */
-#ifndef EK_DECIDE_BOUNDS_H
-#define EK_DECIDE_BOUNDS_H
+#ifndef EK_DETECT_BOUNDS_H
+#define EK_DETECT_BOUNDS_H
 
 #include <stdint.h>
 

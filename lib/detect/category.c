@@ -93,7 +93,10 @@ static int keep_heaviest(struct ek_category_share *top, int count, int most,
     return full ? count : count + 1;
 }
 
-static float ek_category_fall(float usual);
+static float category_fall(float usual)
+{
+    return usual < GONE_USUAL ? 0 : usual / GONE_RATIO;
+}
 
 /* The values whose fall says something. */
 static void find_heavy(struct ek_category *k)
@@ -101,7 +104,7 @@ static void find_heavy(struct ek_category *k)
     struct ek_category_share top[EK_CATEGORY_HEAVY];
     for (int v = 0; v < k->table->count; v++) {
         float share = k->table->share[(size_t)v * (size_t)k->table->strata];
-        if (ek_category_fall(share) > 0)
+        if (category_fall(share) > 0)
             k->heavy_count = keep_heaviest(top, k->heavy_count, EK_CATEGORY_HEAVY,
                                            (struct ek_category_share){k->table->value[v], share});
     }
@@ -269,14 +272,9 @@ struct ek_category_usual ek_category_usual(const struct ek_category *k, int cell
 }
 
 /* What a share must pass for news, and what it must fall below; 0 where it would not be missed. */
-static float ek_category_rise(float usual)
+static float category_rise(float usual)
 {
     return fminf(fmaxf(SHARE_RATIO * usual, usual + SHARE_MOVE), 1 - SHARE_ROOM * (1 - usual));
-}
-
-static float ek_category_fall(float usual)
-{
-    return usual < GONE_USUAL ? 0 : usual / GONE_RATIO;
 }
 
 static float unknown_bet(const struct ek_category *k, const struct ek_category_row *row, int which)
@@ -291,12 +289,12 @@ static float share_bet(const struct ek_category *k, int cell, float value, int s
     float usual = ek_category_usual(k, cell, ek_category_find(k->table, value), stratum).most;
     if (usual > SHARE_MOST)
         return 1;
-    return 1 - SHARE_STAKE + SHARE_STAKE * share / ek_category_rise(usual);
+    return 1 - SHARE_STAKE + SHARE_STAKE * share / category_rise(usual);
 }
 
 static float gone_bet(const struct ek_category *k, int cell, int value, int stratum, float share)
 {
-    float bound = ek_category_fall(ek_category_usual(k, cell, value, stratum).least);
+    float bound = category_fall(ek_category_usual(k, cell, value, stratum).least);
     return bound > 0 ? 1 - GONE_STAKE + GONE_STAKE * (1 - share) / (1 - bound) : 1;
 }
 
@@ -459,14 +457,6 @@ struct candidate {
     double share; /* summed over lists since it is followed */
 };
 
-static double category_diagnose_share_at(const struct ek_category_row *r, float value)
-{
-    for (int i = 0; i < r->count; i++)
-        if (r->top[i].value == value)
-            return (double)r->top[i].share;
-    return 0;
-}
-
 static struct candidate *candidate_of(struct candidate *of, int count, float value)
 {
     for (int i = 0; i < count; i++)
@@ -523,13 +513,13 @@ static struct news news_of(const struct ek_category *k, int cell, float value, c
     for (int i = 0; i < rows; i++) {
         const struct ek_category_row *r = ek_category_row_at(k, row[i]);
         struct ek_category_usual usual = ek_category_usual(k, cell, v, r->stratum);
-        n.change.share += category_diagnose_share_at(r, value) / rows;
+        n.change.share += (double)share_at(r, value) / rows;
         n.change.trained += v < 0 ? 0 : trained_of(k, v, r) / rows;
         least += (double)usual.least / rows;
         most += (double)usual.most / rows;
     }
-    n.risen = n.change.share > (double)ek_category_rise((float)most);
-    n.gone = n.change.share < (double)ek_category_fall((float)least);
+    n.risen = n.change.share > (double)category_rise((float)most);
+    n.gone = n.change.share < (double)category_fall((float)least);
     return n;
 }
 
@@ -606,7 +596,7 @@ double ek_categories_moved(const struct ek_categories *c, int feature,
         unknown |= v < 0;
         if (v < 0)
             continue;
-        double more = category_diagnose_share_at(row, change->value) - trained_of(k, v, row);
+        double more = (double)share_at(row, change->value) - trained_of(k, v, row);
         moved += change->share > change->trained ? more : -more;
     }
     return unknown ? moved + (double)row->unknown : moved;

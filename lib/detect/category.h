@@ -50,7 +50,7 @@ enum {
     EK_CATEGORY_TOP = 8,
     EK_CATEGORY_CHANGES = 4
 };
-/* Numbers of the bets, behind those of bets.h. */
+/* Numbers of the bets, behind those of evalue_tests.h. */
 enum { EK_BET_NEW_VALUE = EK_BETS, EK_BET_VALUE_SHARE, EK_BET_VALUE_GONE };
 
 struct ek_categories;

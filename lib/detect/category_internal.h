@@ -1,6 +1,6 @@
-/* What category.c (evidence) and category_diagnose.c share. */
-#ifndef EK_DECIDE_CATEGORY_INTERNAL_H
-#define EK_DECIDE_CATEGORY_INTERNAL_H
+/* What category.c and category_state.c share. */
+#ifndef EK_DETECT_CATEGORY_INTERNAL_H
+#define EK_DETECT_CATEGORY_INTERNAL_H
 
 #include "detect/category.h"
 #include "detect/history.h"

@@ -4,17 +4,17 @@
  * own; then the busiest keep theirs, all dimensions together, and the others share one cell per
  * dimension ("other", value NULL): pooled. A pooled value takes the cell of the least busy one when
  * it has surely had more than EK_CELLS_ENTRY_RATIO times as many of the last lists, with
- * EK_CELLS_ENTRY_LISTS added to what that one had (busy.h): so a newcomer gets a cell, and two of a
- * kind do not take turns. A
- * cell in use (an open change, an entry of the plan) is not taken.
+ * EK_CELLS_ENTRY_LISTS added to what that one had (space_saving.h): so a newcomer gets a cell, and
+ * two of a kind do not take turns. A cell in use (an open change, an entry of the plan) is not
+ * taken.
  *
  * A value longer than EK_SEGMENT_BYTES_MAX is pooled, unless a state brings it with a cell.
  *
  * Numbers are stable while a value has its cell. Which value is pooled depends on how often values
  * come, and not on what they are called. Owner: the caller. One thread at a time.
  */
-#ifndef EK_DECIDE_CELLS_H
-#define EK_DECIDE_CELLS_H
+#ifndef EK_DETECT_CELLS_H
+#define EK_DETECT_CELLS_H
 
 #include "lists/list.h"
 #include "rules/rules.h"

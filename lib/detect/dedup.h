@@ -37,7 +37,7 @@ void ek_repeats_merge(struct ek_repeats *r, const struct ek_repeats *others, uin
 void ek_repeats_snap(struct ek_repeats *r, struct ek_snap *s, uint64_t number);
 
 /* In which of 10,000 buckets a query is: a canary of P percent acts on those below 100 P
- * (decide/plan.h).
+ * (plan/plan.h).
  *
  * The same on every machine, in every instance and in every version, so that a query stays in a
  * canary or out of it over restarts, and growing only adds queries: xxh64 of the bytes of its id

@@ -1,10 +1,10 @@
 /* State of the detector, shared by its parts: detector.c (evidence), episode.c (alarm to recovery),
- * diagnose.c (what happened, and since when), attribute.c (which cell explains it), cause.c (what
- * belongs together), recover.c (when it is over), shows.c (which lists have it), factor.c (a factor
- * that differs by list), accept.c (when it is the new normal).
+ * diagnose.c (what happened, and since when; a factor that differs by list), localize_segment.c
+ * (which cell explains it), incident.c (what belongs together), fault_membership.c (which lists
+ * have it), accepted_shift.c (when it is the new normal).
  */
-#ifndef EK_DECIDE_DETECTOR_INTERNAL_H
-#define EK_DECIDE_DETECTOR_INTERNAL_H
+#ifndef EK_DETECT_DETECTOR_INTERNAL_H
+#define EK_DETECT_DETECTOR_INTERNAL_H
 
 #include "detect/bounds.h"
 #include "detect/category.h"
@@ -85,7 +85,7 @@ struct ek_turns {
     int looks;                       /* taken */
 };
 
-/* What is added here and does not follow from the rest belongs into its parts (detector_parts.c).
+/* What is added here and does not follow from the rest belongs into its parts (detector_state.c).
  */
 struct ek_detector {
     const struct ek_manifest *manifest;
@@ -240,7 +240,7 @@ void ek_episode_enter(struct ek_detector *d, const struct ek_episode *e);
 /* "explained by a segment", ... */
 const char *ek_reason_text(int reason);
 /* Whether the newer half of its lists since the alarm shows it in `act_share` of them, as far as
- * that many can say (shows.c). */
+ * that many can say (fault_membership.c). */
 bool ek_change_lasts(const struct ek_detector *d, const struct ek_episode *e);
 /* Marks the episode as the explanation of its lists. */
 void ek_episode_claim(struct ek_detector *d, struct ek_episode *e);

@@ -67,8 +67,15 @@ static void numbers_snap(struct ek_finding *f, struct ek_snap *s)
     f->passing = flags >> 1;
 }
 
-static void ek_category_changes_snap(struct ek_category_change *change, int *count,
-                                     struct ek_snap *s);
+static void category_changes_snap(struct ek_category_change *change, int *count, struct ek_snap *s)
+{
+    ek_snap_int(s, count, 0, EK_CATEGORY_CHANGES);
+    for (int i = 0; i < *count; i++) {
+        ek_snap_raw(s, &change[i].value, sizeof change[i].value);
+        ek_snap_f64(s, &change[i].share);
+        ek_snap_f64(s, &change[i].trained);
+    }
+}
 
 /* No cell changes hands while a finding waits: its value is that of its cell. */
 static void finding_snap(struct ek_detector *d, struct ek_finding *f, struct ek_snap *s)
@@ -78,7 +85,7 @@ static void finding_snap(struct ek_detector *d, struct ek_finding *f, struct ek_
     ek_snap_int(s, &f->feature, 0, d->features - 1);
     ek_snap_int(s, &f->cell, 0, ek_cells_count(d->cells) - 1);
     ek_snap_int(s, &f->query_feature, -1, d->query_features - 1);
-    ek_category_changes_snap(f->category, &f->category_count, s);
+    category_changes_snap(f->category, &f->category_count, s);
     units_snap(d, f, s);
     if (!ek_snap_reads(s))
         return;
@@ -86,7 +93,7 @@ static void finding_snap(struct ek_detector *d, struct ek_finding *f, struct ek_
     f->value = ek_cells_value(d->cells, f->cell);
 }
 
-static void ek_findings_snap(struct ek_detector *d, struct ek_snap *s)
+static void findings_snap(struct ek_detector *d, struct ek_snap *s)
 {
     ek_snap_u64(s, &d->findings);
     ek_snap_u64(s, &d->fetched);
@@ -127,17 +134,6 @@ static void diagnosis_snap(struct ek_diagnosis *g, struct ek_snap *s)
     ek_snap_raw(s, g->share_error, sizeof g->share_error);
     ek_snap_f64(s, &g->exponent);
     ek_snap_int(s, &g->lists, 0, EK_HISTORY);
-}
-
-static void ek_category_changes_snap(struct ek_category_change *change, int *count,
-                                     struct ek_snap *s)
-{
-    ek_snap_int(s, count, 0, EK_CATEGORY_CHANGES);
-    for (int i = 0; i < *count; i++) {
-        ek_snap_raw(s, &change[i].value, sizeof change[i].value);
-        ek_snap_f64(s, &change[i].share);
-        ek_snap_f64(s, &change[i].trained);
-    }
 }
 
 /* When it began and what has come since. */
@@ -197,7 +193,7 @@ void ek_episode_snap(struct ek_episode *e, struct ek_snap *s, const struct ek_sn
     course_snap(e, s);
     diagnosis_snap(&e->diagnosis, s);
     class_snap(&e->rival, s);
-    ek_category_changes_snap(e->category.change, &e->category.count, s);
+    category_changes_snap(e->category.change, &e->category.count, s);
     ek_snap_f64(s, &e->category.lists);
 }
 
@@ -214,7 +210,7 @@ static void one_snap(struct ek_detector *d, struct ek_episode *e, struct ek_snap
     }
 }
 
-static void ek_episodes_snap(struct ek_detector *d, struct ek_snap *s)
+static void episodes_snap(struct ek_detector *d, struct ek_snap *s)
 {
     ek_snap_u32(s, &d->episodes_ever);
     ek_snap_u32(s, &d->causes_ever);
@@ -335,8 +331,8 @@ static void changes_snap(struct ek_detector *d, struct ek_snap *s)
         ek_snap_u64(s, &d->settled[f]);
         ek_snap_require(s, d->settled[f] <= ek_history_count(d->history));
     }
-    ek_episodes_snap(d, s);
-    ek_findings_snap(d, s);
+    episodes_snap(d, s);
+    findings_snap(d, s);
 }
 
 void ek_detector_part_snap(struct ek_detector *d, enum ek_detector_part part, int number,

@@ -62,7 +62,7 @@ static void slopes_before(struct ek_detector *d, const struct ek_episode *e)
 
 /* Number of the query feature that is the episode's factor, list by list; -1 when it is one number.
  * `w` is the episode's window, before and after. */
-static int ek_factor_feature(struct ek_detector *d, const struct ek_episode *e, struct ek_window *w)
+static int factor_feature(struct ek_detector *d, const struct ek_episode *e, struct ek_window *w)
 {
     const float *density = ek_profile_density(d->profile, e->feature);
     double best = e->diagnosis.level.gain_ln + GAIN;
@@ -232,7 +232,7 @@ int ek_diagnose(struct ek_detector *d, struct ek_episode *e, struct ek_window *w
     classify(d, e, w);
     e->query_feature = -1;
     if (e->diagnosis.class == EK_SCALE) {
-        e->query_feature = ek_factor_feature(d, e, w);
+        e->query_feature = factor_feature(d, e, w);
         w->known = known_of(d, e);
         measure(d, e, w, &e->diagnosis.level);
     }

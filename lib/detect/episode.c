@@ -168,9 +168,9 @@ static int looks_normal(struct ek_detector *d, struct ek_episode *e,
 }
 
 /* One more list of a confirmed episode. */
-static enum ek_recovery ek_recovered(struct ek_detector *d, struct ek_episode *e,
-                                     const struct ek_list_stats *record, float r,
-                                     const float *query)
+static enum ek_recovery check_recovery(struct ek_detector *d, struct ek_episode *e,
+                                       const struct ek_list_stats *record, float r,
+                                       const float *query)
 {
     if (looks_normal(d, e, record, r, query) && !e->relieved) {
         e->relieved = 1;
@@ -580,7 +580,7 @@ void ek_episode_list(struct ek_detector *d, struct ek_episode *e,
     ++*ek_evidence_queries(d->evidence, e->cell, e->feature);
     enum ek_recovery over = EK_LASTS;
     if (e->phase == EK_PHASE_CONFIRMED)
-        over = ek_recovered(d, e, record, r, query);
+        over = check_recovery(d, e, record, r, query);
     if (over == EK_OVER)
         end(d, e);
     else if (over == EK_GOES_ON)

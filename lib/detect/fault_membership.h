@@ -23,13 +23,13 @@ double ek_sure_part(const float *density, double sd, double share, double shift_
  *
  * A route acts on all lists of its cell, also on those that nothing is wrong with; so it is asked
  * of a confirmed change how many of its lists have it, and whether the newest have
- * (decide/policy.h, guard/control.h). A list counts up to 1: of a level, by the chance that it has
- * moved, given shift and share, times what of that share is sure (decide/sure.h; not where it is
- * asked whether a change lasts); of other classes by how far it is from training towards what was
- * told, and less than 0 on the other side. Where it cannot say (it has no value) it counts
- * act_share, as much as it takes. Lists that another finding explains are none of the change.
- * Nothing is kept: all is read from the history, which forgets after EK_HISTORY lists. Threads:
- * those of the detector.
+ * (plan/policy.h, plan/route_controller.h). A list counts up to 1: of a level, by the chance that
+ * it has moved, given shift and share, times what of that share is sure (not where it is asked
+ * whether a change lasts); of other classes by how far it is from training towards what was told,
+ * and less than 0 on the other side. Where it cannot say (it has no value) it counts act_share, as
+ * much as it takes. Lists that another finding explains are none of the change. Nothing is kept:
+ * all is read from the history, which forgets after EK_HISTORY lists. Threads: those of the
+ * detector.
  */
 /* Whether the list last observed was taken: it was no repeat, and had items. */
 bool ek_detector_took(const struct ek_detector *d);

@@ -3,8 +3,8 @@
  * Value type; texts point into the detector (detector.h says for how long). Factors are plain
  * ratios, NaN where the class has none.
  */
-#ifndef EK_DECIDE_FINDING_H
-#define EK_DECIDE_FINDING_H
+#ifndef EK_DETECT_FINDING_H
+#define EK_DETECT_FINDING_H
 
 #include "schema/words.h"
 #include "detect/category.h"

@@ -51,7 +51,7 @@ void ek_told_settle(struct ek_told *t)
 }
 
 /* Half a ln(lists) for each free number. */
-static double ek_explain_penalty(const struct ek_told *t, int numbers)
+static double explain_penalty(const struct ek_told *t, int numbers)
 {
     return .5 * numbers * log(t->lists > 1 ? t->lists : 1);
 }
@@ -206,7 +206,7 @@ static struct ek_explanation best_of(const struct trial *t, const struct range *
         }
     }
     struct ek_explanation best = {.value = at(r, sections(t, r, middle - step, middle + step))};
-    best.worth = worth_of(t, best.value, &best.share) - ek_explain_penalty(t->t, 1);
+    best.worth = worth_of(t, best.value, &best.share) - explain_penalty(t->t, 1);
     return best;
 }
 
@@ -413,10 +413,9 @@ static double bounds_of(const struct sorted *s, double f, double *ln)
 }
 
 /* Of the first `lists` of them; -INFINITY where it is surely below `least`. */
-static double explain_items_worth_of(const struct sorted *s, const struct place *x, int lists,
-                                     double least)
+static double place_worth(const struct sorted *s, const struct place *x, int lists, double least)
 {
-    double worth = -ek_explain_penalty(s->t, ITEMS_NUMBERS), ratios = 1;
+    double worth = -explain_penalty(s->t, ITEMS_NUMBERS), ratios = 1;
     double p = exp(x->p_ln), f = s->sign * exp(x->f_ln), most_ln[EK_EXPLAIN_LISTS];
     struct hits h;
     if (p > ITEMS_MOST || p < ITEMS_LEAST || fabs(f) > FACTOR_MOST_LN)
@@ -448,7 +447,7 @@ static void climb(const struct sorted *s, struct place *best)
         for (int side = 0; side < 4; side++) {
             struct place next = from;
             *(side < 2 ? &next.p_ln : &next.f_ln) += side % 2 ? step : -step;
-            next.worth = explain_items_worth_of(s, &next, s->t->lists, best->worth);
+            next.worth = place_worth(s, &next, s->t->lists, best->worth);
             if (next.worth > best->worth)
                 *best = next;
         }
@@ -484,12 +483,12 @@ static int grid_of(const struct sorted *s, double level, double square, struct p
         }
     int taste = s->t->lists < TASTE ? s->t->lists : TASTE;
     for (int i = 0; i < count; i++)
-        grid[i].worth = explain_items_worth_of(s, &grid[i], taste, -INFINITY);
+        grid[i].worth = place_worth(s, &grid[i], taste, -INFINITY);
     return count;
 }
 
 /* The best place of the grid, the likeliest tried first: the others are left the sooner. */
-static struct place explain_items_best_of(const struct sorted *s, struct place *grid, int count)
+static struct place best_place(const struct sorted *s, struct place *grid, int count)
 {
     struct place best = {0, 0, -INFINITY};
     for (; count > 0; count--) {
@@ -499,7 +498,7 @@ static struct place explain_items_best_of(const struct sorted *s, struct place *
                 top = i;
         struct place next = grid[top];
         grid[top] = grid[count - 1];
-        next.worth = explain_items_worth_of(s, &next, s->t->lists, best.worth);
+        next.worth = place_worth(s, &next, s->t->lists, best.worth);
         if (next.worth > best.worth)
             best = next;
     }
@@ -514,7 +513,7 @@ struct ek_explanation ek_explain_items(const struct ek_told *t)
     means_of(t, &level, &square);
     sort_lists(&s, t);
     s.sign = level < 0 ? -1 : 1;
-    struct place best = explain_items_best_of(&s, grid, grid_of(&s, level, square, grid));
+    struct place best = best_place(&s, grid, grid_of(&s, level, square, grid));
     climb(&s, &best);
     return (struct ek_explanation){best.worth, exp(best.p_ln), 1};
 }

@@ -94,7 +94,7 @@ int ek_list_bets_new(struct ek_bet_list **out, const struct ek_bet_tables *table
     return EK_OK;
 }
 
-static int ek_list_bets_beside(struct ek_bet_list **out, const struct ek_bet_list *with)
+static int list_bets_beside(struct ek_bet_list **out, const struct ek_bet_list *with)
 {
     struct owner *o = ek_calloc(1, sizeof *o);
     if (!o)
@@ -195,7 +195,7 @@ int ek_list_reader_beside(struct ek_list_reader **out, const struct ek_list_read
     r->with = with;
     r->list_bets = NULL;
     r->record = ek_calloc((size_t)r->features, sizeof *r->record);
-    if (!r->record || ek_list_bets_beside(&r->list_bets, with->list_bets)) {
+    if (!r->record || list_bets_beside(&r->list_bets, with->list_bets)) {
         ek_list_reader_free(r);
         return out_of_memory(e);
     }

@@ -54,7 +54,7 @@ struct ek_list_reader {
     int *category, categories;    /* item numbers of the category features */
     struct ek_list_sums *sums;
     /* of the list last read; all but the keys only where it has items */
-    uint64_t repeat_key, relative_key; /* of decide/repeats.h; 0 where nothing is a repeat */
+    uint64_t repeat_key, relative_key; /* of dedup.h; 0 where nothing is a repeat */
     int stratum;                       /* of the profile */
     struct ek_list_stats *record;      /* [F] residuals are against the stratum */
     struct ek_bet_list *list_bets;

@@ -211,8 +211,8 @@ static double subsets_ln(int values, int chosen)
 }
 
 /* The best split. */
-static void ek_split_by(struct ek_detector *d, const struct ek_episode *e,
-                        const struct ek_window *w, int dimension, struct ek_split *out)
+static void split_by(struct ek_detector *d, const struct ek_episode *e, const struct ek_window *w,
+                     int dimension, struct ek_split *out)
 {
     int16_t of[EK_HISTORY];
     int hits;
@@ -370,7 +370,7 @@ enum ek_attribution ek_attribute(struct ek_detector *d, struct ek_episode *e, ui
             continue;
         ek_detector_window(d, e->feature, e->cell, since, &w);
         w.known = (struct ek_align_known){e->level_error, 1, 0};
-        ek_split_by(d, e, &w, i, &s);
+        split_by(d, e, &w, i, &s);
         open |= is_open(&s, w.count);
         if (is_apart(&s) && (!found || s.gain > best.gain) && explains_all(d, e, &s)) {
             best = s;

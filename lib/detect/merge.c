@@ -12,7 +12,7 @@ static struct ek_text text_of(const char *text)
 
 /* Values that have an accept there get a cell here, and hold it: before the cells are merged. One
  * for which there is no room loses it. EK_ENOMEM. */
-static int ek_accepts_hold(struct ek_detector *into, const struct ek_detector *from)
+static int accepts_hold(struct ek_detector *into, const struct ek_detector *from)
 {
     int rc = EK_OK, here;
     for (int i = 0; i < from->rebases.count && !rc; i++) {
@@ -67,7 +67,8 @@ static bool is_taken(const struct ek_rebases *r, int own, const struct ek_rebase
 }
 
 /* One from there, in the terms of here. */
-static void take_over(struct ek_detector *into, struct ek_rebase one, const struct ek_row_order *o)
+static void adopt_accept(struct ek_detector *into, struct ek_rebase one,
+                         const struct ek_row_order *o)
 {
     struct ek_rebases *r = &into->rebases;
     if (one.version <= r->version)
@@ -80,8 +81,8 @@ static void take_over(struct ek_detector *into, struct ek_rebase one, const stru
 }
 
 /* Behind the rows, before the changes. to: numbers of the cells from there, here. */
-static void ek_accepts_merge(struct ek_detector *into, const struct ek_detector *from,
-                             const struct ek_row_order *o, const int16_t *to)
+static void accepts_merge(struct ek_detector *into, const struct ek_detector *from,
+                          const struct ek_row_order *o, const int16_t *to)
 {
     struct ek_rebases *r = &into->rebases;
     const int own = r->count;
@@ -92,7 +93,7 @@ static void ek_accepts_merge(struct ek_detector *into, const struct ek_detector 
         one.row = ek_row_moved(o, &o->there, one.row);
         bool held = !one.cell || (one.cell > 0 && ek_cells_value(into->cells, one.cell));
         if (held && r->count < EK_REBASES_MAX && !is_taken(r, own, &one))
-            take_over(into, one, o);
+            adopt_accept(into, one, o);
         else if (held)
             ek_cells_release(into->cells, one.cell);
     }
@@ -100,10 +101,10 @@ static void ek_accepts_merge(struct ek_detector *into, const struct ek_detector 
         r->version = from->rebases.version;
 }
 
-/* A change from there, in the terms of here, behind ek_accepts_merge: whether an accept of here has
+/* A change from there, in the terms of here, behind accepts_merge: whether an accept of here has
  * made it none. Its level is against what is normal here then. */
-static bool ek_accepts_end(const struct ek_detector *into, const struct ek_detector *from,
-                           const int16_t *to, struct ek_episode *e)
+static bool accepts_end(const struct ek_detector *into, const struct ek_detector *from,
+                        const int16_t *to, struct ek_episode *e)
 {
     bool moved, ends = false;
     for (int i = 0; i < into->rebases.count && !ends; i++)
@@ -209,8 +210,8 @@ static void unite(struct ek_detector *d, const struct ek_episode *e, bool told_e
     }
 }
 
-static void merge_changes_take_over(struct numbering *n, int place, const struct ek_row_order *o,
-                                    const int16_t *to)
+static void adopt_change(struct numbering *n, int place, const struct ek_row_order *o,
+                         const int16_t *to)
 {
     struct ek_detector *d = n->into;
     struct ek_episode e = n->from->episode[place];
@@ -224,15 +225,15 @@ static void merge_changes_take_over(struct numbering *n, int place, const struct
     move(&e, o, &o->there);
     if (e.since_row >= o->first)
         e.since_query = ek_history_row(d->history, e.since_row)->query;
-    if (!ek_accepts_end(d, n->from, to, &e))
+    if (!accepts_end(d, n->from, to, &e))
         unite(d, &e, renumbered);
     else if (!renumbered)
         ek_episode_tell_dismissed(d, &e, EK_OTHER_NORMAL);
 }
 
 /* Rows are those of the new order from here on. to: cells of `from`, here. */
-static void ek_changes_merge(struct ek_detector *into, const struct ek_detector *from,
-                             const struct ek_row_order *o, const int16_t *to)
+static void changes_merge(struct ek_detector *into, const struct ek_detector *from,
+                          const struct ek_row_order *o, const int16_t *to)
 {
     struct numbering n = {.into = into, .from = from};
     for (int i = 0; i < into->episodes; i++)
@@ -245,7 +246,7 @@ static void ek_changes_merge(struct ek_detector *into, const struct ek_detector 
     }
     count_off(&n);
     for (int i = 0; i < from->episodes; i++)
-        merge_changes_take_over(&n, i, o, to);
+        adopt_change(&n, i, o, to);
     into->claims++;
 }
 
@@ -297,8 +298,8 @@ static int merge_lists(struct ek_detector *into, const struct ek_detector *from,
     if (!rc) {
         ek_repeats_merge(into->repeats, from->repeats, into->queries, from->queries);
         ek_repeats_merge(into->relatives, from->relatives, into->queries, from->queries);
-        ek_accepts_merge(into, from, order, to);
-        ek_changes_merge(into, from, order, to);
+        accepts_merge(into, from, order, to);
+        changes_merge(into, from, order, to);
         into->walk.cell = -1; /* its rows are others now */
     }
     ek_free(order);
@@ -307,7 +308,7 @@ static int merge_lists(struct ek_detector *into, const struct ek_detector *from,
 
 int ek_detector_merge(struct ek_detector *into, const struct ek_detector *from, int16_t *to)
 {
-    int rc = ek_accepts_hold(into, from);
+    int rc = accepts_hold(into, from);
     if (!rc)
         rc = ek_detector_adopt_cells(into, from->cells, to);
     if (rc)

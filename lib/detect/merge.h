@@ -18,7 +18,7 @@
  * unless they are taken here.
  *
  * Evidence adds up: while nothing has happened each R expects at most as much as it has had lists,
- * so their sum does for the lists of both (decide/evidence.h). Tracked levels are weighted by
+ * so their sum does for the lists of both (evidence.h). Tracked levels are weighted by
  * lists. Where one of them has an open change the sum starts at nothing, which costs time and
  * never a false alarm.
  */

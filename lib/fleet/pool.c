@@ -437,7 +437,7 @@ static int take_sums(void *context, int feature, const struct ek_tick_sums *s)
     return EK_OK;
 }
 
-static int fleet_pool_pass_over(void *context, int feature, const struct ek_tick_sums *s)
+static int skip_sums(void *context, int feature, const struct ek_tick_sums *s)
 {
     (void)context, (void)feature, (void)s;
     return EK_OK;
@@ -478,7 +478,7 @@ int ek_fleet_pool_take(struct ek_fleet_pool *p, const void *bytes, size_t length
         return EK_OK;
     p->counts.taken++;
     if (tick.head.normal != p->normal)
-        hears.sums = fleet_pool_pass_over;
+        hears.sums = skip_sums;
     if (arrival != EK_FLEET_NEWEST)
         hears.finding = NULL; /* what it found is past */
     rc = ek_fleet_tick_tell(&tick, &hears);

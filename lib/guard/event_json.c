@@ -26,13 +26,9 @@ static void add_known_text(struct ek_json_writer *w, const char *key, const char
 /* "price-17": the episode of a feature. */
 static void add_episode(struct ek_json_writer *w, const char *feature, uint32_t episode)
 {
-    struct ek_buf b;
-    ek_buf_init(&b, 0);
-    if (!w->rc)
-        w->rc = ek_buf_printf(&b, "%s-%" PRIu32, feature, episode);
-    if (!w->rc)
-        ek_json_add_view(w, "episode", (struct ek_text){(const char *)b.data, b.length});
-    ek_buf_release(&b);
+    char text[EK_NAME_BYTES_MAX + sizeof "-4294967295"];
+    snprintf(text, sizeof text, "%s-%" PRIu32, feature, episode);
+    ek_json_add_text(w, "episode", text);
 }
 
 void ek_json_add_segment(struct ek_json_writer *w, const char *key, const char *dimension,
@@ -129,10 +125,7 @@ static void add_cause(struct ek_json_writer *w, const struct ek_event_finding *f
 {
     char cause[EK_EVENT_CAUSE_BYTES];
     ek_json_add_text(w, "cause", f->cause ? ek_event_cause(f, cause) : NULL);
-    if (f->cause)
-        add_texts(w, "members", f->member, f->members);
 }
-
 static void add_finding(struct ek_json_writer *w, const struct ek_event *v)
 {
     const struct ek_event_finding *f = &v->finding;
@@ -148,13 +141,14 @@ static void add_finding(struct ek_json_writer *w, const struct ek_event *v)
     ek_json_add_integer(w, "since_ms", f->since_ms);
     add_action(w, f);
     add_cause(w, f);
+    if (f->cause)
+        add_texts(w, "members", f->member, f->members);
     ek_json_add_text(w, "text", f->text);
 }
 
 void ek_json_add_problem(struct ek_json_writer *w, const struct ek_event_finding *f)
 {
-    char cause[EK_EVENT_CAUSE_BYTES];
-    ek_json_add_text(w, "cause", f->cause ? ek_event_cause(f, cause) : NULL);
+    add_cause(w, f);
     ek_json_add_text(w, "feature", f->at.feature);
     if (f->cause)
         add_texts(w, "members", f->member, f->members);

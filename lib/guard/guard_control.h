@@ -1,4 +1,4 @@
-/* What a guard does about its findings: guard/control.h over the cells of its detector. */
+/* What a guard does about its findings: plan/route_controller.h over the cells of its detector. */
 #ifndef EK_GUARD_GUARD_CONTROL_H
 #define EK_GUARD_GUARD_CONTROL_H
 

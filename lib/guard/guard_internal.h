@@ -31,7 +31,7 @@ struct ek_guard {
     const struct ek_assets *assets;
     struct ek_detector *detector;
     struct ek_traffic *traffic;
-    struct ek_agreement_watch *agreement; /* NULL: guard/agreement.h says when */
+    struct ek_agreement_watch *agreement; /* NULL: score/agreement.h says when */
     struct ek_trials *trials;
     struct ek_open_findings open;
     struct ek_control *control;     /* the plan; in a fleet, that of now */

@@ -1,4 +1,4 @@
-/* A guard whose messages hold one item each (guard/assembly.h).
+/* A guard whose messages hold one item each (serve/assembly.h).
  *
  * An item is counted by the sketches at once, in the cells that values have at that time, and gets
  * the plan that its query was met with. The detector takes lists, when they are given out.

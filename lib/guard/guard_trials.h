@@ -1,5 +1,5 @@
 /* What a guard is told of the lists it has given a plan to: how they ranked both ways, and what
- * became of those that the plan acts on. Guardrails and canaries follow from it (decide/rollout.h),
+ * became of those that the plan acts on. Guardrails and canaries follow from it (plan/rollout.h),
  * and pages are written of it.
  *
  * None of it is kept over a restart: the figures of the present step begin anew then.

@@ -40,7 +40,20 @@ static int fail(struct ek_error *e)
     return ek_fail(e, EK_ENOMEM, "no memory for the sketches of the traffic");
 }
 
-static void ek_values_of(const struct ek_sketch *s, struct ek_values *out);
+static void values_of(const struct ek_sketch *s, struct ek_values *out)
+{
+    struct ek_sketch_summary sum;
+    ek_sketch_summarize(s, &sum);
+    double items = (double)sum.total;
+    *out = (struct ek_values){.items = sum.total,
+                              .missing = (double)sum.missing / items,
+                              .zero = (double)sum.zero / items,
+                              .negative = (double)sum.negative / items,
+                              .infinite = (double)sum.infinite / items,
+                              .log_mean = sum.log_mean,
+                              .log_sd = sum.log_sd};
+    ek_sketch_quantiles(s, ek_quantile_share, EK_QUANTILES, out->quantile);
+}
 
 int ek_traffic_new(struct ek_traffic **out, const struct ek_profile *p,
                    const struct ek_rules *rules, const struct ek_cells *cells, struct ek_error *e)
@@ -66,7 +79,7 @@ int ek_traffic_new(struct ek_traffic **out, const struct ek_profile *p,
     }
     for (int f = 0; f < p->features; f++) {
         ek_bins_fill(&t->bins[f], p->sketch[f]);
-        ek_values_of(p->sketch[f], &t->training[f]);
+        values_of(p->sketch[f], &t->training[f]);
     }
     *out = t;
     return EK_OK;
@@ -270,13 +283,20 @@ static void find_reference(struct ek_traffic *t, int cell, int feature, struct r
     ek_sketch_translate(t->profile->sketch[feature], shift_ln, t->normal);
     out->sketch = t->normal;
     ek_bins_fill(&out->bins, t->normal);
-    ek_values_of(t->normal, &out->values);
+    values_of(t->normal, &out->values);
     out->accepted.factor = exp(shift_ln);
 }
 
-static void ek_feature_view_of(const struct ek_sketch *s, uint64_t lists,
-                               const struct ek_bins *bins, const struct ek_sketch *reference,
-                               const struct ek_values *training, struct ek_feature_view *out);
+static void feature_view_of(const struct ek_sketch *s, uint64_t lists, const struct ek_bins *bins,
+                            const struct ek_sketch *reference, const struct ek_values *training,
+                            struct ek_feature_view *out)
+{
+    out->accepted = (struct ek_accepted_view){.factor = 1};
+    out->lists = lists;
+    values_of(s, &out->values);
+    out->scale_ratio = exp(out->values.log_mean - training->log_mean);
+    ek_divergence_of(bins, reference, s, &out->divergence);
+}
 
 int ek_traffic_view(struct ek_traffic *t, int cell, int feature,
                     struct ek_feature_view out[EK_SPANS])
@@ -300,8 +320,7 @@ int ek_traffic_view(struct ek_traffic *t, int cell, int feature,
             ek_sketch_clear(t->sketch);
             lists = ek_windows_life(w, feature, t->sketch);
         }
-        ek_feature_view_of(t->sketch, lists, &normal.bins, normal.sketch, &normal.values,
-                           &out[span]);
+        feature_view_of(t->sketch, lists, &normal.bins, normal.sketch, &normal.values, &out[span]);
         out[span].accepted = normal.accepted;
     }
     return 1;
@@ -328,32 +347,6 @@ const struct ek_values *ek_traffic_training(const struct ek_traffic *t)
 enum { DIGITS = 6 };
 
 const double ek_quantile_share[EK_QUANTILES] = {0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99};
-
-static void ek_values_of(const struct ek_sketch *s, struct ek_values *out)
-{
-    struct ek_sketch_summary sum;
-    ek_sketch_summarize(s, &sum);
-    double items = (double)sum.total;
-    *out = (struct ek_values){.items = sum.total,
-                              .missing = (double)sum.missing / items,
-                              .zero = (double)sum.zero / items,
-                              .negative = (double)sum.negative / items,
-                              .infinite = (double)sum.infinite / items,
-                              .log_mean = sum.log_mean,
-                              .log_sd = sum.log_sd};
-    ek_sketch_quantiles(s, ek_quantile_share, EK_QUANTILES, out->quantile);
-}
-
-static void ek_feature_view_of(const struct ek_sketch *s, uint64_t lists,
-                               const struct ek_bins *bins, const struct ek_sketch *reference,
-                               const struct ek_values *training, struct ek_feature_view *out)
-{
-    out->accepted = (struct ek_accepted_view){.factor = 1};
-    out->lists = lists;
-    ek_values_of(s, &out->values);
-    out->scale_ratio = exp(out->values.log_mean - training->log_mean);
-    ek_divergence_of(bins, reference, s, &out->divergence);
-}
 
 double ek_feature_view_moved(const struct ek_feature_view *v)
 {

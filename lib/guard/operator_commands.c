@@ -97,7 +97,7 @@ static int check_text(const char *what, const char *text, size_t most, struct ek
                : EK_OK;
 }
 
-/* Who says it and why, NULL where it is not said: at most so many bytes (data/rules.h). */
+/* Who says it and why, NULL where it is not said: at most so many bytes (rules/rules.h). */
 static int ek_guard_check_person(const char *author, const char *reason, struct ek_error *e)
 {
     int rc = check_text("author", author, EK_AUTHOR_BYTES, e);

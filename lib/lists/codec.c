@@ -28,64 +28,6 @@ static int check_limits(struct ek_codec_limits *l, struct ek_error *e)
     return EK_OK;
 }
 
-static int ek_names_build(struct ek_names *n, const struct ek_feature *const *features, int count);
-
-static int ek_fields_build(struct ek_codec *c, const struct ek_mapping *mapping,
-                           struct ek_error *e);
-
-static int build(struct ek_codec *c, const struct ek_mapping *mapping, struct ek_error *e)
-{
-    const struct ek_manifest *m = c->manifest;
-    int rc = check_limits(&c->limits, e);
-    if (!rc)
-        rc = ek_fields_build(c, mapping, e);
-    if (!rc && (ek_names_build(&c->item_names, m->item, m->item_count) ||
-                ek_names_build(&c->query_names, m->query, m->query_count - m->derived_count)))
-        rc = ek_fail(e, EK_ENOMEM, "no memory for the message mapping");
-    return rc;
-}
-
-int ek_codec_new(struct ek_codec **out, const struct ek_manifest *m,
-                 const struct ek_mapping *mapping, const struct ek_codec_limits *limits,
-                 struct ek_error *e)
-{
-    struct ek_codec *c = ek_calloc(1, sizeof *c);
-    if (!c)
-        return ek_fail(e, EK_ENOMEM, "no memory for the message mapping");
-    c->manifest = m;
-    c->encoding = mapping ? mapping->encoding : EK_MESSAGES_EITHER;
-    c->layout = mapping ? mapping->layout : EK_LAYOUT_LIST;
-    c->swap = ek_swap_best();
-    c->swap64 = ek_swap64_best();
-    if (limits)
-        c->limits = *limits;
-    int rc = build(c, mapping, e);
-    if (rc)
-        ek_codec_free(c);
-    else
-        *out = c;
-    return rc;
-}
-
-static void ek_names_release(struct ek_names *n);
-
-static void ek_fields_release(struct ek_codec *c);
-
-void ek_codec_free(struct ek_codec *c)
-{
-    if (!c)
-        return;
-    ek_fields_release(c);
-    ek_names_release(&c->item_names);
-    ek_names_release(&c->query_names);
-    ek_free(c);
-}
-
-enum ek_message_layout ek_codec_layout(const struct ek_codec *c)
-{
-    return c->layout;
-}
-
 static void key_set(struct ek_key *k, const char *name, size_t length)
 {
     uint8_t bytes[EK_FIELD_KEY_BYTES] = {0}, mask[EK_FIELD_KEY_BYTES] = {0};
@@ -162,7 +104,7 @@ static int add_paths(struct ek_codec *c, int *first, const struct wanted *wanted
     return rc;
 }
 
-static int ek_fields_build(struct ek_codec *c, const struct ek_mapping *mapping, struct ek_error *e)
+static int fields_build(struct ek_codec *c, const struct ek_mapping *mapping, struct ek_error *e)
 {
     static const struct ek_mapping usual = {0};
     const struct ek_mapping *m = mapping ? mapping : &usual;
@@ -208,13 +150,13 @@ static int ek_fields_build(struct ek_codec *c, const struct ek_mapping *mapping,
 
 /* Compiles the mapping into c->fields. EK_ECONFIG, EK_ENOMEM; what was made is released by
  * ek_codec_free. */
-static void ek_fields_release(struct ek_codec *c)
+static void fields_release(struct ek_codec *c)
 {
     for (int i = 0; i < c->field_count; i++)
         ek_free(c->fields[i].path);
 }
 
-static int ek_names_build(struct ek_names *n, const struct ek_feature *const *features, int count)
+static int names_build(struct ek_names *n, const struct ek_feature *const *features, int count)
 {
     size_t size = 4;
     while (size < 2 * (size_t)count)
@@ -238,11 +180,60 @@ static int ek_names_build(struct ek_names *n, const struct ek_feature *const *fe
     return EK_OK;
 }
 
-static void ek_names_release(struct ek_names *n)
+static int build(struct ek_codec *c, const struct ek_mapping *mapping, struct ek_error *e)
+{
+    const struct ek_manifest *m = c->manifest;
+    int rc = check_limits(&c->limits, e);
+    if (!rc)
+        rc = fields_build(c, mapping, e);
+    if (!rc && (names_build(&c->item_names, m->item, m->item_count) ||
+                names_build(&c->query_names, m->query, m->query_count - m->derived_count)))
+        rc = ek_fail(e, EK_ENOMEM, "no memory for the message mapping");
+    return rc;
+}
+
+int ek_codec_new(struct ek_codec **out, const struct ek_manifest *m,
+                 const struct ek_mapping *mapping, const struct ek_codec_limits *limits,
+                 struct ek_error *e)
+{
+    struct ek_codec *c = ek_calloc(1, sizeof *c);
+    if (!c)
+        return ek_fail(e, EK_ENOMEM, "no memory for the message mapping");
+    c->manifest = m;
+    c->encoding = mapping ? mapping->encoding : EK_MESSAGES_EITHER;
+    c->layout = mapping ? mapping->layout : EK_LAYOUT_LIST;
+    c->swap = ek_swap_best();
+    c->swap64 = ek_swap64_best();
+    if (limits)
+        c->limits = *limits;
+    int rc = build(c, mapping, e);
+    if (rc)
+        ek_codec_free(c);
+    else
+        *out = c;
+    return rc;
+}
+
+static void names_release(struct ek_names *n)
 {
     ek_free(n->slots);
     ek_free(n->lengths);
     ek_free(n->keys);
+}
+
+void ek_codec_free(struct ek_codec *c)
+{
+    if (!c)
+        return;
+    fields_release(c);
+    names_release(&c->item_names);
+    names_release(&c->query_names);
+    ek_free(c);
+}
+
+enum ek_message_layout ek_codec_layout(const struct ek_codec *c)
+{
+    return c->layout;
 }
 
 static bool is_name(const struct ek_names *n, int i, struct ek_text name)

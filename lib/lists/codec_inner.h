@@ -1,12 +1,12 @@
 /* What the files of the codec share: the compiled mapping, the names of the features, and the state
- * of one decoding. Internal to lib/data.
+ * of one decoding.
  *
  * A mapping is a forest: the fields of a message hang below `top`, those of an item below `item`,
  * siblings and children linked by number (-1 ends a list). A dotted path makes a group for each of
  * its leading parts. Read-only after ek_codec_new.
  */
-#ifndef EK_DATA_CODEC_INNER_H
-#define EK_DATA_CODEC_INNER_H
+#ifndef EK_LISTS_CODEC_INNER_H
+#define EK_LISTS_CODEC_INNER_H
 
 #include "lists/codec.h"
 #include "lists/codec_wire.h"

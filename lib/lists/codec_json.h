@@ -8,10 +8,10 @@
  * no exponent, not -0) and lies in -2^63 .. 2^64-1, a float64 otherwise. Doubles are correctly
  * rounded; what lies beyond them is an error. NaN and Infinity are no JSON. Owner: the caller.
  * Memory is reused from text to text and grows only: nothing is asked for once it has grown to the
- * size of the texts. Threads: one at a time. Internal to lib/data.
+ * size of the texts. Threads: one at a time.
  */
-#ifndef EK_DATA_CODEC_JSON_H
-#define EK_DATA_CODEC_JSON_H
+#ifndef EK_LISTS_CODEC_JSON_H
+#define EK_LISTS_CODEC_JSON_H
 
 #include "base/error.h"
 

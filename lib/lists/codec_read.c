@@ -7,7 +7,11 @@
 
 #include <math.h>
 
-static int ek_decode_head(struct ek_decode *d, struct ek_head *h);
+static int decode_head(struct ek_decode *d, struct ek_head *h)
+{
+    enum ek_wire_result result = ek_wire_head(&d->w, h);
+    return result ? ek_decode_wire_fail(d, result) : EK_OK;
+}
 
 /* Marks the entries of a row that a map has not filled yet: a NaN that no arithmetic makes. Should
  * a message carry just this one, it is missing all the same. */
@@ -18,7 +22,7 @@ static int read_number(struct ek_decode *d, float *out)
     struct ek_head h;
     if (ek_wire_float32(&d->w, out))
         return EK_OK;
-    int rc = ek_decode_head(d, &h);
+    int rc = decode_head(d, &h);
     if (rc)
         return rc;
     if (ek_head_is_number(&h))
@@ -67,7 +71,26 @@ static void read_bin(struct ek_wire *w, float *row, size_t count)
     w->p += 4 * count;
 }
 
-static int ek_decode_key(struct ek_decode *d, struct ek_text *key);
+static struct ek_text take_text(struct ek_decode *d, const struct ek_head *h)
+{
+    struct ek_text text = {(const char *)d->w.p, h->count};
+    d->w.p += h->count;
+    return text;
+}
+
+/* The key of a map, which must be text. */
+static int decode_key(struct ek_decode *d, struct ek_text *key)
+{
+    struct ek_head h;
+    int rc = decode_head(d, &h);
+    if (rc)
+        return rc;
+    if (h.kind != EK_WIRE_TEXT)
+        return ek_decode_fail(d, EK_EFORMAT, "a key is %s, expected text",
+                              ek_decode_kind(d, h.kind));
+    *key = take_text(d, &h);
+    return EK_OK;
+}
 
 /* The next key as a feature's number, -1 for a name nobody knows, which then stands in d->key.
  * Writers keep their order from item to item, mostly that of the manifest: `guess` is tried first.
@@ -78,7 +101,7 @@ static int read_name(struct ek_decode *d, const struct ek_names *names, int gues
         *number = guess;
         return EK_OK;
     }
-    int rc = ek_decode_key(d, &d->key);
+    int rc = decode_key(d, &d->key);
     if (rc)
         return rc;
     *number = ek_names_find(names, d->key);
@@ -87,7 +110,12 @@ static int read_name(struct ek_decode *d, const struct ek_names *names, int gues
     return EK_OK;
 }
 
-static int ek_decode_skip(struct ek_decode *d);
+/* Passes over a value that nobody wants. */
+static int decode_skip(struct ek_decode *d)
+{
+    enum ek_wire_result result = ek_wire_skip(&d->w, d->c->limits.depth);
+    return result ? ek_decode_wire_fail(d, result) : EK_OK;
+}
 
 static int read_entry(struct ek_decode *d, const struct ek_names *names, float *row, int *next)
 {
@@ -96,7 +124,7 @@ static int read_entry(struct ek_decode *d, const struct ek_names *names, float *
     if (rc)
         return rc;
     if (number < 0) {
-        rc = ek_decode_skip(d);
+        rc = decode_skip(d);
         if (!rc)
             d->key.text = NULL;
         return rc;
@@ -112,7 +140,8 @@ static int read_entry(struct ek_decode *d, const struct ek_names *names, float *
     return rc;
 }
 
-static int read_map(struct ek_decode *d, const struct ek_names *names, float *row, uint32_t pairs)
+static int read_values_map(struct ek_decode *d, const struct ek_names *names, float *row,
+                           uint32_t pairs)
 {
     int next = 0, rc = EK_OK;
     for (int i = 0; i < names->count; i++)
@@ -138,13 +167,12 @@ static bool take_bin16(struct ek_wire *w, float *row, size_t count)
 }
 
 /* Reads an array, bin or map of `count` numbers into row[count]. */
-static int ek_decode_values(struct ek_decode *d, const struct ek_names *names, float *row,
-                            int count)
+static int decode_values(struct ek_decode *d, const struct ek_names *names, float *row, int count)
 {
     struct ek_head h;
     if (take_bin16(&d->w, row, (size_t)count))
         return EK_OK;
-    int rc = ek_decode_head(d, &h);
+    int rc = decode_head(d, &h);
     if (rc)
         return rc;
     switch (h.kind) {
@@ -159,25 +187,30 @@ static int ek_decode_values(struct ek_decode *d, const struct ek_names *names, f
         read_bin(&d->w, row, (size_t)count);
         return EK_OK;
     case EK_WIRE_MAP:
-        return read_map(d, names, row, h.count);
+        return read_values_map(d, names, row, h.count);
     default:
         return ek_decode_fail(d, EK_EFORMAT, "%s, expected %s", ek_decode_kind(d, h.kind),
                               d->words->values);
     }
 }
 
-static int ek_decode_skip_from(struct ek_decode *d, const uint8_t *start);
+/* The same for one whose head was read already: it began at `start`. */
+static int decode_skip_from(struct ek_decode *d, const uint8_t *start)
+{
+    d->w.p = start;
+    return decode_skip(d);
+}
 
-static int ek_decode_list_items(struct ek_decode *d)
+static int decode_list_items(struct ek_decode *d)
 {
     static const double MOST = 1e9;
     const uint8_t *start = d->w.p;
     struct ek_head h;
-    int rc = ek_decode_head(d, &h);
+    int rc = decode_head(d, &h);
     if (rc || h.kind == EK_WIRE_NIL)
         return rc;
     if (!ek_head_is_number(&h))
-        return ek_decode_skip_from(d, start);
+        return decode_skip_from(d, start);
     double value = ek_head_number(&h);
     if (!(value >= 0 && value <= MOST) || value != floor(value))
         return ek_decode_fail(d, EK_EFORMAT, "not the number of items of a list");
@@ -191,7 +224,7 @@ static const double LOG_MOST = 745;
 static int read_mean(struct ek_decode *d, double *mean)
 {
     struct ek_head h;
-    int rc = ek_decode_head(d, &h);
+    int rc = decode_head(d, &h);
     if (rc)
         return rc;
     *mean = NAN;
@@ -207,16 +240,16 @@ static int read_mean(struct ek_decode *d, double *mean)
 }
 
 /* The fields of a part of a list. */
-static int ek_decode_log_means(struct ek_decode *d)
+static int decode_log_means(struct ek_decode *d)
 {
     int count = d->c->manifest->routable_count;
     const uint8_t *start = d->w.p;
     struct ek_head h;
-    int rc = ek_decode_head(d, &h);
+    int rc = decode_head(d, &h);
     if (rc || h.kind == EK_WIRE_NIL)
         return rc;
     if (h.kind != EK_WIRE_ARRAY)
-        return ek_decode_skip_from(d, start);
+        return decode_skip_from(d, start);
     if (h.count != (uint32_t)count)
         return ek_decode_fail(d, EK_EFORMAT, "%u means, %d features are routable", h.count, count);
     if (ek_query_mean_room(d->q, count))
@@ -242,7 +275,7 @@ static int without_length(struct ek_decode *d)
 }
 
 /* Holds them against the items, when all is read. */
-static int ek_decode_whole(struct ek_decode *d)
+static int decode_whole(struct ek_decode *d)
 {
     if (d->list_items < 0)
         return without_length(d);
@@ -255,50 +288,9 @@ static int ek_decode_whole(struct ek_decode *d)
     return EK_OK;
 }
 
-static int ek_decode_head(struct ek_decode *d, struct ek_head *h)
-{
-    enum ek_wire_result result = ek_wire_head(&d->w, h);
-    return result ? ek_decode_wire_fail(d, result) : EK_OK;
-}
-
-/* Passes over a value that nobody wants. */
-static int ek_decode_skip(struct ek_decode *d)
-{
-    enum ek_wire_result result = ek_wire_skip(&d->w, d->c->limits.depth);
-    return result ? ek_decode_wire_fail(d, result) : EK_OK;
-}
-
-/* The same for one whose head was read already: it began at `start`. */
-static int ek_decode_skip_from(struct ek_decode *d, const uint8_t *start)
-{
-    d->w.p = start;
-    return ek_decode_skip(d);
-}
-
 static int wrong_kind(struct ek_decode *d, const struct ek_head *h, const char *expected)
 {
     return ek_decode_fail(d, EK_EFORMAT, "%s, expected %s", ek_decode_kind(d, h->kind), expected);
-}
-
-static struct ek_text take_text(struct ek_decode *d, const struct ek_head *h)
-{
-    struct ek_text text = {(const char *)d->w.p, h->count};
-    d->w.p += h->count;
-    return text;
-}
-
-/* The key of a map, which must be text. */
-static int ek_decode_key(struct ek_decode *d, struct ek_text *key)
-{
-    struct ek_head h;
-    int rc = ek_decode_head(d, &h);
-    if (rc)
-        return rc;
-    if (h.kind != EK_WIRE_TEXT)
-        return ek_decode_fail(d, EK_EFORMAT, "a key is %s, expected text",
-                              ek_decode_kind(d, h.kind));
-    *key = take_text(d, &h);
-    return EK_OK;
 }
 
 static bool is_whole(const struct ek_head *h)
@@ -324,7 +316,7 @@ static struct ek_text digits_of(const struct ek_head *h, char room[EK_NUMBER_TEX
 static int read_query_id(struct ek_decode *d)
 {
     struct ek_head h;
-    int rc = ek_decode_head(d, &h);
+    int rc = decode_head(d, &h);
     if (rc)
         return rc;
     if (h.kind == EK_WIRE_TEXT || h.kind == EK_WIRE_BIN)
@@ -342,7 +334,7 @@ static int read_item_id(struct ek_decode *d)
     struct ek_head h;
     if (ek_wire_short_text(&d->w, id))
         return EK_OK;
-    int rc = ek_decode_head(d, &h);
+    int rc = decode_head(d, &h);
     if (rc)
         return rc;
     if (h.kind == EK_WIRE_TEXT || h.kind == EK_WIRE_BIN) {
@@ -362,7 +354,7 @@ static int read_time(struct ek_decode *d)
 {
     static const double LATEST = 9e15; /* whole as a double, and far away */
     struct ek_head h;
-    int rc = ek_decode_head(d, &h);
+    int rc = decode_head(d, &h);
     if (rc || h.kind == EK_WIRE_NIL)
         return rc;
     if (!ek_head_is_number(&h))
@@ -379,7 +371,7 @@ static int read_manifest(struct ek_decode *d)
 {
     struct ek_head h;
     uint64_t theirs = 0, ours = d->c->manifest->hash;
-    int rc = ek_decode_head(d, &h);
+    int rc = decode_head(d, &h);
     if (rc || h.kind == EK_WIRE_NIL)
         return rc;
     if (is_whole(&h)) {
@@ -410,7 +402,7 @@ static int read_segment(struct ek_decode *d)
     struct ek_query *q = d->q;
     struct ek_text value = {NULL, 0};
     struct ek_head h;
-    int rc = ek_decode_head(d, &h);
+    int rc = decode_head(d, &h);
     if (rc || h.kind == EK_WIRE_NIL)
         return rc;
     if (has_segment(q, d->key))
@@ -432,13 +424,13 @@ static int read_segment(struct ek_decode *d)
 static int read_segments(struct ek_decode *d)
 {
     struct ek_head h;
-    int rc = ek_decode_head(d, &h);
+    int rc = decode_head(d, &h);
     if (rc || h.kind == EK_WIRE_NIL)
         return rc;
     if (h.kind != EK_WIRE_MAP)
         return wrong_kind(d, &h, d->words->map);
     for (uint32_t i = 0; i < h.count; i++) {
-        rc = ek_decode_key(d, &d->key);
+        rc = decode_key(d, &d->key);
         if (!rc)
             rc = read_segment(d);
         if (rc)
@@ -466,7 +458,7 @@ static int read_score(struct ek_decode *d)
         d->q->score[d->item] = (double)narrow;
     } else {
         struct ek_head h;
-        int rc = ek_decode_head(d, &h);
+        int rc = decode_head(d, &h);
         if (rc)
             return rc;
         if (ek_head_is_number(&h))
@@ -483,14 +475,14 @@ static int read_label(struct ek_decode *d)
 {
     const uint8_t *start = d->w.p;
     struct ek_head h;
-    int rc = ek_decode_head(d, &h);
+    int rc = decode_head(d, &h);
     if (rc)
         return rc;
     if (ek_head_is_number(&h)) {
         d->q->label[d->item] = (float)ek_head_number(&h);
         return EK_OK;
     }
-    return ek_decode_skip_from(d, start);
+    return decode_skip_from(d, start);
 }
 
 /* The number of a source, -1 when there are too many. */
@@ -515,12 +507,12 @@ static int read_source(struct ek_decode *d)
     const uint8_t *start = d->w.p;
     char digits[EK_NUMBER_TEXT];
     struct ek_head h;
-    int rc = ek_decode_head(d, &h);
+    int rc = decode_head(d, &h);
     if (rc)
         return rc;
     bool text = h.kind == EK_WIRE_TEXT || h.kind == EK_WIRE_BIN;
     if (!text && !is_whole(&h))
-        return ek_decode_skip_from(d, start);
+        return decode_skip_from(d, start);
     int number = source_number(d, text ? take_text(d, &h) : digits_of(&h, digits), digits);
     if (number >= 0) {
         d->q->source[d->item] = (uint8_t)number;
@@ -541,7 +533,7 @@ static int require(struct ek_decode *d, const struct ek_field *field, int values
     return EK_EFORMAT;
 }
 
-static int codec_read_read_map(struct ek_decode *d, uint32_t pairs, int first);
+static int read_map(struct ek_decode *d, uint32_t pairs, int first);
 
 static int read_item(struct ek_decode *d, int i)
 {
@@ -556,13 +548,13 @@ static int read_item(struct ek_decode *d, int i)
     q->place[i] = (struct ek_place){0, 0};
     int rc;
     if (!ek_wire_short_map(&d->w, &h.count)) {
-        rc = ek_decode_head(d, &h);
+        rc = decode_head(d, &h);
         if (rc)
             return rc;
         if (h.kind != EK_WIRE_MAP)
             return wrong_kind(d, &h, d->words->map);
     }
-    rc = codec_read_read_map(d, h.count, d->c->item);
+    rc = read_map(d, h.count, d->c->item);
     return rc ? rc : require(d, d->c->features, q->item_features);
 }
 
@@ -600,7 +592,7 @@ static int read_items(struct ek_decode *d)
     const struct ek_field *field = d->field;
     const struct ek_codec *c = d->c;
     struct ek_head h;
-    int rc = ek_decode_head(d, &h);
+    int rc = decode_head(d, &h);
     if (rc)
         return rc;
     if (h.kind != EK_WIRE_ARRAY)
@@ -619,19 +611,19 @@ static int read_items(struct ek_decode *d)
 static int read_features(struct ek_decode *d)
 {
     struct ek_query *q = d->q;
-    return ek_decode_values(d, &d->c->item_names, q->x + (size_t)d->item * (size_t)q->item_features,
-                            q->item_features);
+    return decode_values(d, &d->c->item_names, q->x + (size_t)d->item * (size_t)q->item_features,
+                         q->item_features);
 }
 
 static int read_group(struct ek_decode *d, const struct ek_field *field)
 {
     struct ek_head h;
-    int rc = ek_decode_head(d, &h);
+    int rc = decode_head(d, &h);
     if (rc || h.kind == EK_WIRE_NIL)
         return rc;
     if (h.kind != EK_WIRE_MAP)
         return wrong_kind(d, &h, d->words->map);
-    return codec_read_read_map(d, h.count, field->child);
+    return read_map(d, h.count, field->child);
 }
 
 static int read_field(struct ek_decode *d, const struct ek_field *field)
@@ -649,13 +641,13 @@ static int read_field(struct ek_decode *d, const struct ek_field *field)
     case EK_FIELD_SEGMENTS:
         return read_segments(d);
     case EK_FIELD_QUERY_FEATURES:
-        return ek_decode_values(d, &d->c->query_names, d->q->query, d->c->query_names.count);
+        return decode_values(d, &d->c->query_names, d->q->query, d->c->query_names.count);
     case EK_FIELD_MANIFEST:
         return read_manifest(d);
     case EK_FIELD_LIST_ITEMS:
-        return ek_decode_list_items(d);
+        return decode_list_items(d);
     case EK_FIELD_LOG_MEANS:
-        return ek_decode_log_means(d);
+        return decode_log_means(d);
     case EK_FIELD_ITEMS:
         return read_items(d);
     case EK_FIELD_ITEM:
@@ -685,11 +677,11 @@ static int read_key(struct ek_decode *d, int first, int guess, const struct ek_f
     if (*field && ek_key_take(&(*field)->key, &d->w))
         return EK_OK;
     *field = NULL;
-    int rc = ek_decode_head(d, &h);
+    int rc = decode_head(d, &h);
     if (rc)
         return rc;
     if (h.kind != EK_WIRE_TEXT)
-        return ek_decode_skip_from(d, start);
+        return decode_skip_from(d, start);
     struct ek_text key = take_text(d, &h);
     int found = ek_field_find(d->c, first, key);
     if (found >= 0)
@@ -699,7 +691,7 @@ static int read_key(struct ek_decode *d, int first, int guess, const struct ek_f
     return EK_OK;
 }
 
-static int codec_read_read_map(struct ek_decode *d, uint32_t pairs, int first)
+static int read_map(struct ek_decode *d, uint32_t pairs, int first)
 {
     const struct ek_field *parent = d->field;
     int guess = first, rc = EK_OK;
@@ -713,7 +705,7 @@ static int codec_read_read_map(struct ek_decode *d, uint32_t pairs, int first)
             guess = field->next;
             d->field = parent;
         } else {
-            rc = ek_decode_skip(d);
+            rc = decode_skip(d);
             d->key.text = NULL;
         }
     }
@@ -819,15 +811,15 @@ static int hold_encoding(struct ek_decode *d, size_t length)
 static int read_message(struct ek_decode *d)
 {
     struct ek_head h;
-    int rc = ek_decode_head(d, &h);
+    int rc = decode_head(d, &h);
     if (rc)
         return rc;
     if (h.kind != EK_WIRE_MAP)
         return wrong_kind(d, &h, d->words->map);
-    rc = codec_read_read_map(d, h.count, d->c->top);
+    rc = read_map(d, h.count, d->c->top);
     if (!rc)
         rc = check_complete(d);
-    return rc ? rc : ek_decode_whole(d);
+    return rc ? rc : decode_whole(d);
 }
 
 int ek_codec_decode(const struct ek_codec *c, const void *bytes, size_t length, struct ek_query *q,

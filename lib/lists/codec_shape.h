@@ -7,8 +7,8 @@
  * What has a name in the messages and is text, a boolean or the like at times is left out.
  * Owner: the caller, ek_shape_free. One thread at a time.
  */
-#ifndef EK_DATA_CODEC_SHAPE_H
-#define EK_DATA_CODEC_SHAPE_H
+#ifndef EK_LISTS_CODEC_SHAPE_H
+#define EK_LISTS_CODEC_SHAPE_H
 
 #include "base/buf.h"
 #include "base/error.h"
@@ -16,7 +16,7 @@
 struct ek_shape;
 struct ek_mapping;
 
-/* The mapping (data/codec.h) must outlive the shape; NULL for the usual names. Of its paths those
+/* The mapping (codec.h) must outlive the shape; NULL for the usual names. Of its paths those
  * of items, item, features and query features count, and its encoding; its layout does not. */
 int ek_shape_new(struct ek_shape **out, const struct ek_mapping *mapping, struct ek_error *e);
 void ek_shape_free(struct ek_shape *s);

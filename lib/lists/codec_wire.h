@@ -4,10 +4,9 @@
  * leaves `p` at the payload of text, bin and extensions, which is then known to lie inside, or
  * behind the value of anything else. A container claims no more elements than bytes are left.
  * Nothing allocates, nothing recurses. Numbers are big endian on the wire. Owner: the caller.
- * Internal to lib/data.
  */
-#ifndef EK_DATA_CODEC_WIRE_H
-#define EK_DATA_CODEC_WIRE_H
+#ifndef EK_LISTS_CODEC_WIRE_H
+#define EK_LISTS_CODEC_WIRE_H
 
 #include "lists/list.h"
 

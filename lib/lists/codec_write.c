@@ -182,7 +182,7 @@ static int encode_msgpack(const struct ek_encode *w, struct ek_buf *out)
     return sink.rc;
 }
 
-static int ek_encode_json(const struct ek_encode *w, struct ek_buf *out);
+static int encode_json(const struct ek_encode *w, struct ek_buf *out);
 
 static int encode(const struct ek_encode *w, struct ek_buf *out, struct ek_error *e)
 {
@@ -192,7 +192,7 @@ static int encode(const struct ek_encode *w, struct ek_buf *out, struct ek_error
     if (q->item_features != m->item_count || q->query_features != m->query_count)
         return ek_fail(e, EK_ESTATE, "a list of %d and %d features, the manifest has %d and %d",
                        q->item_features, q->query_features, m->item_count, m->query_count);
-    int rc = w->encoding >= EK_FEATURES_JSON ? ek_encode_json(w, out) : encode_msgpack(w, out);
+    int rc = w->encoding >= EK_FEATURES_JSON ? encode_json(w, out) : encode_msgpack(w, out);
     if (!rc)
         return EK_OK;
     ek_buf_truncate(out, start);
@@ -385,7 +385,7 @@ static void put_items(struct text *t, const struct ek_encode *w)
 }
 
 /* The JSON of a message, appended to `out`; on failure a part of it may stand there. */
-static int ek_encode_json(const struct ek_encode *w, struct ek_buf *out)
+static int encode_json(const struct ek_encode *w, struct ek_buf *out)
 {
     struct text t = {out, EK_OK};
     bool first = true;

@@ -4,8 +4,8 @@
  * List q has the items offset[q] .. offset[q+1]-1. NaN is a missing value.
  * Owner: the caller, ek_dataset_release.
  */
-#ifndef EK_DATA_DATASET_H
-#define EK_DATA_DATASET_H
+#ifndef EK_LISTS_DATASET_H
+#define EK_LISTS_DATASET_H
 
 #include "schema/manifest.h"
 #include "lists/list.h"

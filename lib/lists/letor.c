@@ -1,4 +1,3 @@
-/* Lines to lists. What stands in a line is for letor_line.c. */
 #include "lists/letor.h"
 
 #include "base/alloc.h"
@@ -18,8 +17,8 @@
 enum { SHOWN_BYTES = 40 };
 
 /* EK_EFORMAT at a place of the line. */
-static int ek_letor_fail(const struct ek_letor_line *line, const char *at, struct ek_error *e,
-                         const char *format, ...)
+static int letor_fail(const struct ek_letor_line *line, const char *at, struct ek_error *e,
+                      const char *format, ...)
 {
     char message[sizeof e->message];
     va_list args;
@@ -37,7 +36,7 @@ static int letor_width(const struct ek_manifest *m)
 }
 
 /* Slots of the indices 0 .. the highest of the manifest. NULL without memory. */
-static int *ek_letor_slots(const struct ek_manifest *m)
+static int *letor_slots(const struct ek_manifest *m)
 {
     int width = letor_width(m);
     int *slots = ek_calloc((size_t)width + 1, sizeof *slots);
@@ -80,23 +79,23 @@ static int word_length(const char *p)
 }
 
 /* Label and query id of line->text. EK_EFORMAT. */
-static int ek_letor_head(struct ek_letor_line *line, struct ek_error *e)
+static int letor_head(struct ek_letor_line *line, struct ek_error *e)
 {
     double label;
     const char *start = skip_space(line->text), *p = ek_decimal(start, &label);
     if (!p || !ends_word(*p) || !(label >= 0 && isfinite(label)))
-        return ek_letor_fail(line, start, e, "the label must be a number of at least 0, not '%.*s'",
-                             word_length(start), start);
+        return letor_fail(line, start, e, "the label must be a number of at least 0, not '%.*s'",
+                          word_length(start), start);
     p = skip_space(p);
     if (ends_word(*p))
-        return ek_letor_fail(line, p, e, "'qid:N' must follow the label, but the line ends");
+        return letor_fail(line, p, e, "'qid:N' must follow the label, but the line ends");
     if (strncmp(p, "qid:", 4) != 0 || ends_word(p[4]))
-        return ek_letor_fail(line, p, e, "'qid:N' must follow the label, not '%.*s'",
-                             word_length(p), p);
+        return letor_fail(line, p, e, "'qid:N' must follow the label, not '%.*s'", word_length(p),
+                          p);
     line->label = (float)label;
     if (!isfinite(line->label) || (label > 0 && line->label == 0))
-        return ek_letor_fail(line, start, e, "label '%.*s' is out of range, which is 0 or %g to %g",
-                             word_length(start), start, (double)FLT_TRUE_MIN, (double)FLT_MAX);
+        return letor_fail(line, start, e, "label '%.*s' is out of range, which is 0 or %g to %g",
+                          word_length(start), start, (double)FLT_TRUE_MIN, (double)FLT_MAX);
     line->id.text = p += 4;
     while (!ends_word(*p))
         p++;
@@ -118,16 +117,15 @@ static const char *read_index(const struct ek_letor_line *line, const char *p, i
         return p;
     }
     if (*p == ':' && p == start)
-        ek_letor_fail(line, start, e, "the index before ':' is empty");
+        letor_fail(line, start, e, "the index before ':' is empty");
     else if (*p != ':')
-        ek_letor_fail(line, start, e, "'index:value' expected, not '%.*s'", word_length(start),
-                      start);
+        letor_fail(line, start, e, "'index:value' expected, not '%.*s'", word_length(start), start);
     else if (!value)
-        ek_letor_fail(line, start, e, "indices begin at 1, not 0");
+        letor_fail(line, start, e, "indices begin at 1, not 0");
     else if (value == last)
-        ek_letor_fail(line, start, e, "index %d is there twice", value);
+        letor_fail(line, start, e, "index %d is there twice", value);
     else
-        ek_letor_fail(line, start, e, "index %d after %d, indices must rise", value, last);
+        letor_fail(line, start, e, "index %d after %d, indices must rise", value, last);
     return NULL;
 }
 
@@ -137,18 +135,18 @@ static int unknown_index(const struct ek_letor_line *line, const char *at, int w
     int digits = (int)strspn(at, "0123456789");
     digits = digits < SHOWN_BYTES ? digits : SHOWN_BYTES;
     if (index > width)
-        return ek_letor_fail(line, at, e, "index %.*s is not in the manifest, whose highest is %d",
-                             digits, at, width);
-    return ek_letor_fail(line, at, e, "index %d is not in the manifest", index);
+        return letor_fail(line, at, e, "index %.*s is not in the manifest, whose highest is %d",
+                          digits, at, width);
+    return letor_fail(line, at, e, "index %d is not in the manifest", index);
 }
 
 static int wrong_value(const struct ek_letor_line *line, const char *at, int index,
                        struct ek_error *e)
 {
     if (ends_word(*at))
-        return ek_letor_fail(line, at, e, "index %d has no value", index);
-    return ek_letor_fail(line, at, e, "the value of index %d must be a number, not '%.*s'", index,
-                         word_length(at), at);
+        return letor_fail(line, at, e, "index %d has no value", index);
+    return letor_fail(line, at, e, "the value of index %d must be a number, not '%.*s'", index,
+                      word_length(at), at);
 }
 
 /* The text behind '#', of `docid = X ...` the X. */
@@ -166,9 +164,9 @@ static struct ek_text comment_id(const char *p)
 }
 
 /* The values into item [F] and query [M], which are zeroed first, and the comment's id. */
-static int ek_letor_values(const struct ek_letor_line *line, const struct ek_manifest *m,
-                           const int *slots, float *item, float *query, struct ek_text *item_id,
-                           struct ek_error *e)
+static int letor_values(const struct ek_letor_line *line, const struct ek_manifest *m,
+                        const int *slots, float *item, float *query, struct ek_text *item_id,
+                        struct ek_error *e)
 {
     memset(item, 0, (size_t)m->item_count * sizeof *item);
     memset(query, 0, (size_t)m->query_count * sizeof *query);
@@ -225,7 +223,7 @@ static struct ek_letor *letor_new(const struct ek_manifest *m)
         ek_buf_init(bufs[i], 0);
     ek_hash_set_init(&l->seen);
     l->m = m;
-    l->slots = ek_letor_slots(m);
+    l->slots = letor_slots(m);
     l->query = ek_calloc((size_t)m->query_count, sizeof *l->query);
     l->other = ek_calloc((size_t)m->query_count, sizeof *l->other);
     if (l->slots && l->query && l->other)
@@ -293,8 +291,8 @@ static int next_line(struct ek_letor *l, bool *more, struct ek_error *e)
     l->line.text = text;
     l->line.number = ek_reader_line_number(l->reader);
     if (strlen(text) != length)
-        return ek_letor_fail(&l->line, text + strlen(text), e, "a zero byte in the text");
-    return ek_letor_head(&l->line, e);
+        return letor_fail(&l->line, text + strlen(text), e, "a zero byte in the text");
+    return letor_head(&l->line, e);
 }
 
 static int start_list(struct ek_letor *l, struct ek_error *e)
@@ -306,9 +304,9 @@ static int start_list(struct ek_letor *l, struct ek_error *e)
         return no_memory(e);
     if (added)
         return EK_OK;
-    return ek_letor_fail(&l->line, id->text, e,
-                         "query '%.*s' was there before, its lines must stand together",
-                         (int)(id->length < 60 ? id->length : 60), id->text);
+    return letor_fail(&l->line, id->text, e,
+                      "query '%.*s' was there before, its lines must stand together",
+                      (int)(id->length < 60 ? id->length : 60), id->text);
 }
 
 static bool same_value(float a, float b)
@@ -321,9 +319,9 @@ static int check_query(struct ek_letor *l, struct ek_error *e)
     int own = l->m->query_count - l->m->derived_count;
     for (int i = 0; i < own; i++)
         if (!same_value(l->query[i], l->other[i]))
-            return ek_letor_fail(&l->line, l->line.values, e,
-                                 "query feature '%s' is %g here but %g before in the same list",
-                                 l->m->query[i]->name, l->other[i], l->query[i]);
+            return letor_fail(&l->line, l->line.values, e,
+                              "query feature '%s' is %g here but %g before in the same list",
+                              l->m->query[i]->name, l->other[i], l->query[i]);
     return EK_OK;
 }
 
@@ -333,10 +331,10 @@ static int add_item(struct ek_letor *l, struct ek_error *e)
     struct ek_text id;
     int rc = ek_buf_reserve(&l->rows, row);
     if (rc)
-        return rc == EK_ELIMIT ? ek_letor_fail(&l->line, l->line.text, e, "the list is too long")
+        return rc == EK_ELIMIT ? letor_fail(&l->line, l->line.text, e, "the list is too long")
                                : no_memory(e);
-    rc = ek_letor_values(&l->line, l->m, l->slots, (float *)(void *)(l->rows.data + l->rows.length),
-                         l->items ? l->other : l->query, &id, e);
+    rc = letor_values(&l->line, l->m, l->slots, (float *)(void *)(l->rows.data + l->rows.length),
+                      l->items ? l->other : l->query, &id, e);
     if (!rc && l->items)
         rc = check_query(l, e);
     if (rc)

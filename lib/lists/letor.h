@@ -1,4 +1,4 @@
-/* One line of LETOR text, taken apart. Internal to lib/data. */
+/* One line of LETOR text, taken apart. */
 #ifndef EK_LISTS_LETOR_H
 #define EK_LISTS_LETOR_H
 

@@ -1,7 +1,7 @@
 /* Where a residual and a spread lie in the rank tables of a profile, which the bets look up.
  *
- * Grids are those of data/profile.h. Bins are the same on every machine: plain arithmetic, nothing
- * fused.
+ * Grids are those of assets/profile.h. Bins are the same on every machine: plain arithmetic,
+ * nothing fused.
  */
 #ifndef EK_NUM_BET_BINS_H
 #define EK_NUM_BET_BINS_H

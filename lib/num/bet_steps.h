@@ -1,10 +1,10 @@
 /* The bets on one list and the step of evidence they make, R <- (R + 1) e, for all features.
  *
  * A bet has a lane: 0-5 level up, 6-7 spread up, 8-13 level down, 14-15 spread down, 16-23 shares.
- * A row is 8 lanes. What the bets mean is decide/bets.h's affair, and the plain reference is there
- * (ek_bets_of). Of a list, only the level bets differ from cell to cell, for levels are tracked by
- * cell. What is the same in all cells is worked out once (ek_bet_list_take); a bet in a cell is the
- * lesser of that and its row of the level tables.
+ * A row is 8 lanes. What the bets mean is detect/evalue_tests.h's affair, and the plain reference
+ * is there (ek_bets_of). Of a list, only the level bets differ from cell to cell, for levels are
+ * tracked by cell. What is the same in all cells is worked out once (ek_bet_list_take); a bet in a
+ * cell is the lesser of that and its row of the level tables.
  *
  * Features go in blocks of 16. Arrays by feature that say `padded` have room for whole blocks.
  * Evidence is not negative. Every instruction set gives the same bits: lanes are added in one fixed

@@ -2,8 +2,8 @@
  * settling), control_rollouts.c (steps, guardrails), control_earned.c (for how many lists a route
  * may act), control_told.c (decisions), control_snap.c
  * (state, merge), control_orders.c (what people say). */
-#ifndef EK_GUARD_CONTROL_INTERNAL_H
-#define EK_GUARD_CONTROL_INTERNAL_H
+#ifndef EK_PLAN_CONTROL_INTERNAL_H
+#define EK_PLAN_CONTROL_INTERNAL_H
 
 #include "plan/route_controller.h"
 

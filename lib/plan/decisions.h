@@ -5,8 +5,8 @@
  * that is there already, or was, is not taken again. A number that was passed over stays open.
  * Owner: the caller. One thread at a time.
  */
-#ifndef EK_GUARD_DECISIONS_H
-#define EK_GUARD_DECISIONS_H
+#ifndef EK_PLAN_DECISIONS_H
+#define EK_PLAN_DECISIONS_H
 
 #include "base/snap.h"
 #include "schema/words.h"

@@ -111,7 +111,7 @@ struct candidates {
 };
 
 /* Where something acts, and on which percentage. */
-struct compose_acting {
+struct acting_cells {
     int count;
     struct {
         int cell, percent;
@@ -150,7 +150,7 @@ static void find_candidates(const struct ek_composing *c, struct candidates *all
     }
 }
 
-static void add_acting(struct compose_acting *a, int cell, int percent)
+static void add_acting(struct acting_cells *a, int cell, int percent)
 {
     if (a->count == sizeof a->of / sizeof *a->of)
         return;
@@ -161,7 +161,7 @@ static void add_acting(struct compose_acting *a, int cell, int percent)
 /* Where a candidate acts: in its cell, unless it is of all traffic and acts only where a word of
  * the rules for other cells lets it. */
 static void where_it_acts(const struct ek_composing *c, const struct candidate *k,
-                          struct compose_acting *a)
+                          struct acting_cells *a)
 {
     int feature = k->wanted->feature, cell = k->wanted->cell;
     int percent = k->modes & ek_mode_bit(EK_MODE_ENFORCE) ? EK_PERCENT_WHOLE : k->percent;
@@ -175,7 +175,7 @@ static void where_it_acts(const struct ek_composing *c, const struct candidate *
 }
 
 /* The least percentage above one; 0: none. */
-static int next_percent(const struct compose_acting *a, int above)
+static int next_percent(const struct acting_cells *a, int above)
 {
     int found = 0;
     for (int i = 0; i < a->count; i++)
@@ -186,7 +186,7 @@ static int next_percent(const struct compose_acting *a, int above)
 
 /* Of the traffic, where nobody knows single lists: what bucket a query is in has nothing to do with
  * its cells, and all that acts on a bucket acts on those below it. */
-static double share_of_sets(const struct ek_composing *c, const struct compose_acting *a)
+static double share_of_sets(const struct ek_composing *c, const struct acting_cells *a)
 {
     int cell[EK_PLAN_MAX + EK_PLAN_MODES_MAX], below = 0, percent;
     double share = 0;
@@ -204,7 +204,7 @@ static double share_of_sets(const struct ek_composing *c, const struct compose_a
 }
 
 /* With those from number `from` on, which are new. */
-static double share_of(const struct ek_composing *c, const struct compose_acting *a, int from)
+static double share_of(const struct ek_composing *c, const struct acting_cells *a, int from)
 {
     if (!c->reach)
         return share_of_sets(c, a);
@@ -217,7 +217,7 @@ static double share_of(const struct ek_composing *c, const struct compose_acting
 static enum ek_exceeds measure(const struct ek_composing *c, const struct candidates *all,
                                struct ek_composed *out)
 {
-    struct compose_acting a = {.count = 0};
+    struct acting_cells a = {.count = 0};
     bool known[EK_FEATURES_MAX] = {false};
     for (int i = 0; i < all->count; i++)
         if (may_act(&all->of[i])) {
@@ -243,7 +243,7 @@ static void leave_all_out(struct candidates *all)
 /* What was wanted first stays, as far as the limits allow. */
 static void keep_the_first(const struct ek_composing *c, struct candidates *all)
 {
-    struct compose_acting a = {.count = 0};
+    struct acting_cells a = {.count = 0};
     bool known[EK_FEATURES_MAX] = {false};
     int features = 0;
     if (c->reach)

@@ -1,6 +1,6 @@
 /* What the rules say of a finding: what is to be done about it, and how far. */
-#ifndef EK_DECIDE_POLICY_H
-#define EK_DECIDE_POLICY_H
+#ifndef EK_PLAN_POLICY_H
+#define EK_PLAN_POLICY_H
 
 #include "schema/manifest.h"
 #include "rules/rules.h"

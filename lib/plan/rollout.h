@@ -15,8 +15,8 @@
  * Value type, starts as {0}. Owner: the caller; the guard and a fleet's decider keep one each
  * beside the plan that findings want, and decide/compose.h reads it.
  */
-#ifndef EK_DECIDE_ROLLOUT_H
-#define EK_DECIDE_ROLLOUT_H
+#ifndef EK_PLAN_ROLLOUT_H
+#define EK_PLAN_ROLLOUT_H
 
 #include "base/snap.h"
 #include "rules/rules.h"

@@ -6,8 +6,8 @@
  * routable. Where a feature is named, they are an error unless it is routable.
  * Owner: the caller, ek_rules_free. Read-only after loading. Errors have file, line, column.
  */
-#ifndef EK_DATA_RULES_H
-#define EK_DATA_RULES_H
+#ifndef EK_RULES_RULES_H
+#define EK_RULES_RULES_H
 
 #include "base/error_list.h"
 #include "schema/manifest.h"

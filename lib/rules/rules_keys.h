@@ -4,8 +4,8 @@
  * under a feature as well is there once, with `also`; so are the keys below it. Read-only; any
  * thread.
  */
-#ifndef EK_RULES_KEYS_H
-#define EK_RULES_KEYS_H
+#ifndef EK_RULES_RULES_KEYS_H
+#define EK_RULES_RULES_KEYS_H
 
 #include "yaml/keys.h"
 

@@ -1,8 +1,8 @@
 /* What rules say that is no fault, and hardly what somebody meant: words without an effect. A file
  * becomes so by being changed by hand, or by the calendar, and must not stop working for it.
  */
-#ifndef EK_DATA_RULES_NOTES_H
-#define EK_DATA_RULES_NOTES_H
+#ifndef EK_RULES_RULES_NOTES_H
+#define EK_RULES_RULES_NOTES_H
 
 #include "rules/rules.h"
 #include "yaml/yaml.h"

@@ -3,8 +3,8 @@
  * All are of type ek_key_read: `n` is the value of `k`, the context of the source a struct
  * ek_rules_context.
  */
-#ifndef EK_RULES_READ_H
-#define EK_RULES_READ_H
+#ifndef EK_RULES_RULES_READ_H
+#define EK_RULES_RULES_READ_H
 
 #include "rules/rules.h"
 #include "rules/rules_keys.h"

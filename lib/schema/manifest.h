@@ -9,8 +9,8 @@
  * Names have no spaces, commas, equals or control signs and are unique over both roles.
  * Owner: the caller, ek_manifest_free. Read-only after loading, may be shared by threads.
  */
-#ifndef EK_DATA_MANIFEST_H
-#define EK_DATA_MANIFEST_H
+#ifndef EK_SCHEMA_MANIFEST_H
+#define EK_SCHEMA_MANIFEST_H
 
 #include "base/error.h"
 #include "base/error_list.h"

@@ -6,8 +6,8 @@
  * and the indentation of the top level are those of the file. All other keys say the same
  * afterwards, or nothing is done. Owner: the caller. Threads: no state.
  */
-#ifndef EK_DATA_MANIFEST_EDIT_H
-#define EK_DATA_MANIFEST_EDIT_H
+#ifndef EK_SCHEMA_MANIFEST_EDIT_H
+#define EK_SCHEMA_MANIFEST_EDIT_H
 
 #include "base/buf.h"
 #include "base/error.h"

@@ -1,6 +1,6 @@
-/* What reading a manifest needs of its other half. Internal to lib/data. */
-#ifndef EK_DATA_MANIFEST_READ_H
-#define EK_DATA_MANIFEST_READ_H
+/* What reading a manifest needs of its other half. */
+#ifndef EK_SCHEMA_MANIFEST_READ_H
+#define EK_SCHEMA_MANIFEST_READ_H
 
 #include "schema/manifest.h"
 #include "yaml/yaml.h"

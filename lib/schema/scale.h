@@ -1,10 +1,10 @@
 /* What may be done to the values of a feature before a trainer sees them, and how that is spelled.
  *
  * The numbers are part of no file format: files carry the words. What each does is in
- * choose/scaling.h and docs/normalize.md. Threads: no state.
+ * offline/scale/scaling.h and docs/normalize.md. Threads: no state.
  */
-#ifndef EK_DATA_SCALE_H
-#define EK_DATA_SCALE_H
+#ifndef EK_SCHEMA_SCALE_H
+#define EK_SCHEMA_SCALE_H
 
 enum ek_scale {
     EK_SCALE_NONE, /* left as it is, or nothing was said */

@@ -5,8 +5,8 @@
  * them. Factors are what the values are multiplied by; positive, finite, never 1. Ids are unique.
  * Owner: the caller of ek_units_init, ek_units_release. What is NULL for own ones is no own ones.
  */
-#ifndef EK_DATA_UNITS_H
-#define EK_DATA_UNITS_H
+#ifndef EK_SCHEMA_UNITS_H
+#define EK_SCHEMA_UNITS_H
 
 #include "base/error_list.h"
 #include "yaml/yaml.h"

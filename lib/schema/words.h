@@ -2,8 +2,8 @@
  *
  * The order is part of no file format: files carry the spelling.
  */
-#ifndef EK_DATA_WORDS_H
-#define EK_DATA_WORDS_H
+#ifndef EK_SCHEMA_WORDS_H
+#define EK_SCHEMA_WORDS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* The transforms of routable SIR: raw features of one list to what the network reads.
  *
- * Shapes as in data/model.h. An item is a row of F + 2 K floats: deep, z, zero.
+ * Shapes as in assets/model.h. An item is a row of F + 2 K floats: deep, z, zero.
  *
  *   deep  [n, F]  what the model's transform makes of x (transform.h)
  *   z     [n, K]  sgn(x) (ln|x| - mean over the list's usable values) / log_sd; in the list-free

@@ -1,7 +1,7 @@
 /* A list on its way: the items that have come, and what the first said of the list. Internal to the
  * assembly. Owner: the caller. */
-#ifndef EK_GUARD_ASSEMBLY_LIST_H
-#define EK_GUARD_ASSEMBLY_LIST_H
+#ifndef EK_SERVE_ASSEMBLY_LIST_H
+#define EK_SERVE_ASSEMBLY_LIST_H
 
 #include "lists/list.h"
 

@@ -1,6 +1,6 @@
 /* What a guard needs, loaded and held against each other. */
-#ifndef EK_GUARD_ASSETS_H
-#define EK_GUARD_ASSETS_H
+#ifndef EK_SERVE_ASSETS_H
+#define EK_SERVE_ASSETS_H
 
 #include "lists/codec.h"
 #include "schema/manifest.h"

@@ -4,7 +4,7 @@
  * by now. Figures begin with the entry, and anew when its action becomes another one. They add up
  * to the same in whatever order trials come, the evidence of harm aside.
  *
- * worse: bets (guard/mean_bets.h) that the treatment does more harm than the fault, on (1 + harm) /
+ * worse: bets (agreement_watch.h) that the treatment does more harm than the fault, on (1 + harm) /
  * 2 with a bound of 1/2. While the mean of harm is not above 0, the mean time until they reach
  * EK_HARM_EVIDENCE is at least so many lists whose harm was measured. Where several entries treat a
  * list, its harm is that of all of them and counts for each.
@@ -75,7 +75,7 @@ const struct ek_trials_all *ek_trials_all(const struct ek_trials *t);
 
 /* What is counted adds up, whoever counted it, in any order. */
 void ek_trial_sums_add(struct ek_trial_sums *into, const struct ek_trial_sums *s);
-/* What guardrails are held against: its last lists (guard/recent.h). */
+/* What guardrails are held against: its last lists (recent_values.h). */
 struct ek_rollout_figures ek_trials_figures(const struct ek_trials *t,
                                             const struct ek_plan_entry *entry);
 /* The same if it acted on all that it was tried on: of lists that it does not act on, no more is

@@ -3,8 +3,8 @@
  * The inside of struct ek_context of evenkeel.h, which the guard fills in ek_guard_take. Grows with
  * the lists and never shrinks. Owner: who made it. One thread at a time; the assets are shared.
  */
-#ifndef EK_GUARD_CONTEXT_H
-#define EK_GUARD_CONTEXT_H
+#ifndef EK_SERVE_CONTEXT_H
+#define EK_SERVE_CONTEXT_H
 
 #include "base/buf.h"
 #include "lists/list.h"

@@ -1,4 +1,4 @@
-/* The typed readers of data/yaml.h. */
+/* The typed readers of yaml/yaml.h. */
 #include "yaml/yaml.h"
 
 #include "base/alloc.h"

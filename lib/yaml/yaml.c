@@ -86,7 +86,7 @@ static const struct ek_yaml_problem UNKNOWN = {
     false};
 
 /* Never NULL: what is not known is no valid YAML. */
-static const struct ek_yaml_problem *ek_yaml_problem_of(const char *theirs)
+static const struct ek_yaml_problem *yaml_problem_of(const char *theirs)
 {
     for (size_t i = 0; theirs && i < sizeof PROBLEMS / sizeof *PROBLEMS; i++)
         if (!strcmp(PROBLEMS[i].theirs, theirs))
@@ -128,14 +128,14 @@ static int fail_at_byte(struct builder *b, size_t offset)
         return ek_fail_at(b->e, EK_ECONFIG, b->y->name, line, column,
                           "no valid UTF-8 text: save the file as UTF-8");
     return ek_fail_at(b->e, EK_ECONFIG, b->y->name, line, column, "%s",
-                      ek_yaml_problem_of(problem)->ours);
+                      yaml_problem_of(problem)->ours);
 }
 
 /* In our words; where something began that has no end, that is told as well. */
 static int fail_at_problem(struct builder *b)
 {
     const yaml_parser_t *p = &b->parser;
-    const struct ek_yaml_problem *problem = ek_yaml_problem_of(p->problem);
+    const struct ek_yaml_problem *problem = yaml_problem_of(p->problem);
     yaml_mark_t at = p->problem_mark, begin = p->context_mark;
     bool elsewhere = p->context && (begin.line != at.line || begin.column != at.column);
     if (elsewhere && problem->at_begin)

@@ -1,5 +1,4 @@
-/* What libyaml says about a text that it cannot read, in our words, with what to do about it.
- * Internal to lib/data. */
+/* What libyaml says about a text that it cannot read, in our words, with what to do about it. */
 #ifndef EK_YAML_YAML_H
 #define EK_YAML_YAML_H
 

@@ -4,8 +4,8 @@
  * Lines are counted as libyaml counts them, which the places of nodes are in: after a line feed, a
  * return, both, U+0085, U+2028 or U+2029. Places are bytes. Owner: the caller. Threads: no state.
  */
-#ifndef EK_DATA_YAML_TEXT_H
-#define EK_DATA_YAML_TEXT_H
+#ifndef EK_YAML_YAML_TEXT_H
+#define EK_YAML_YAML_TEXT_H
 
 #include "yaml/yaml.h"
 

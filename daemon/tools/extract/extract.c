@@ -94,7 +94,7 @@ static int check_stdin(const struct named *in, size_t n, struct ek_error *e)
 }
 
 /* EK_EUSAGE names the two options. */
-static int ek_extract_paths_check(const struct ek_extract_args *a, struct ek_error *e)
+static int extract_paths_check(const struct ek_extract_args *a, struct ek_error *e)
 {
     bool builds = a->collection.count > 0;
     struct named out[OUTPUTS] = {{"output", a->output},
@@ -199,7 +199,7 @@ static void check_outputs(struct argp_state *state, struct ek_extract_args *a)
         argp_error(state, "the features have standard output: --json needs -o FILE");
     if (ek_is_stdout(a->manifest_out) && (rows || a->json))
         argp_error(state, "standard output can have one thing only: --manifest-out needs a file");
-    if (ek_extract_paths_check(a, &a->e))
+    if (extract_paths_check(a, &a->e))
         argp_error(state, "%s", a->e.message);
 }
 
@@ -318,7 +318,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 /* Fills `a` with the defaults, then with the command line. Ends the program, as argp does, on
  * --help and on words that are wrong. */
-static void ek_extract_args_parse(struct ek_extract_args *a, int argc, char **argv)
+static void extract_args_parse(struct ek_extract_args *a, int argc, char **argv)
 {
     static const char doc[] =
         "Makes an index of a collection of texts, and from it the features of queries and "
@@ -335,7 +335,7 @@ int ek_cmd_extract(int argc, char **argv)
 {
     struct ek_extract_args a;
     int rc = EK_OK;
-    ek_extract_args_parse(&a, argc, argv);
+    extract_args_parse(&a, argc, argv);
     if (a.list)
         rc = ek_extract_list(&a, &a.e);
     if (!rc && !a.list && a.collection.count)

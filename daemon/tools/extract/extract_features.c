@@ -26,8 +26,8 @@ static int write_feature(struct ek_writer *w, const struct ek_feature_choice *c,
 
 /* Into a file that the caller opened, and closes. Parameters that the choice has changed stand in
  * the notes, behind the formula with those it has else. EK_EIO, EK_ENOMEM. */
-static int ek_extract_manifest_write(const struct ek_feature_choice *c, struct ek_writer *w,
-                                     struct ek_error *e)
+static int extract_manifest_write(const struct ek_feature_choice *c, struct ek_writer *w,
+                                  struct ek_error *e)
 {
     int rc = ek_writer_printf(w, e, "version: 1\nset: text\nfeatures:\n");
     for (size_t i = 0; !rc && i < c->count; i++)
@@ -62,7 +62,7 @@ static int open_outputs(struct extracting *g, struct ek_error *e)
     if (a->manifest_out)
         rc = ek_writer_open(&g->manifest, a->manifest_out, e);
     if (!rc && a->manifest_out)
-        rc = ek_extract_manifest_write(g->choice, g->manifest, e);
+        rc = extract_manifest_write(g->choice, g->manifest, e);
     return rc ? rc : ek_extract_write_open(&g->out, a->format, a->output, g->choice, e);
 }
 

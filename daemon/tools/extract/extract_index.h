@@ -1,6 +1,6 @@
 /* The first half of `evenkeel extract`: collections of texts become an index. */
-#ifndef EK_DAEMON_EXTRACT_INDEX_H
-#define EK_DAEMON_EXTRACT_INDEX_H
+#ifndef EK_DAEMON_TOOLS_EXTRACT_EXTRACT_INDEX_H
+#define EK_DAEMON_TOOLS_EXTRACT_EXTRACT_INDEX_H
 
 #include "base/error.h"
 

@@ -4,8 +4,8 @@
  * JSON it may be a whole number. Lines without anything are passed over; a text may be empty.
  * Owner: the caller, ek_extract_queries_close; texts live until the next query.
  */
-#ifndef EK_DAEMON_EXTRACT_QUERIES_H
-#define EK_DAEMON_EXTRACT_QUERIES_H
+#ifndef EK_DAEMON_TOOLS_EXTRACT_EXTRACT_QUERIES_H
+#define EK_DAEMON_TOOLS_EXTRACT_EXTRACT_QUERIES_H
 
 #include "base/error.h"
 

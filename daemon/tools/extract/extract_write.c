@@ -15,7 +15,50 @@ static int no_room(int rc, struct ek_error *e)
     return rc ? ek_fail(e, (enum ek_code)rc, "no room for a row as text") : EK_OK;
 }
 
-static const char *ek_float_kept_text(struct ek_float_kept *k, float x);
+enum { SURE_DIGITS = 6, ALL_DIGITS = 9, WHOLE_MAX = 1000000 };
+
+struct ek_extract_write {
+    const struct ek_feature_choice *c;
+    ek_extract_line *line; /* NULL: NPZ */
+    struct ek_writer *file;
+    struct ek_buf text;
+    struct ek_float_kept *kept; /* [features] */
+    struct ek_extract_npz *npz;
+};
+
+static bool same_with(float x, int digits, char text[EK_FLOAT_TEXT])
+{
+    snprintf(text, EK_FLOAT_TEXT, "%.*g", digits, (double)x);
+    return strtof(text, NULL) == x;
+}
+
+/* Six digits always survive the way to text and back, nine always suffice. Most values need eight
+ * or nine, so it begins there. */
+static const char *float_text(float x, char text[EK_FLOAT_TEXT])
+{
+    char fewer[EK_FLOAT_TEXT];
+    if (x == floorf(x) && fabsf(x) < WHOLE_MAX) {
+        snprintf(text, EK_FLOAT_TEXT, "%d", (int)x);
+        return text;
+    }
+    if (!same_with(x, ALL_DIGITS - 1, text)) {
+        snprintf(text, EK_FLOAT_TEXT, "%.*g", ALL_DIGITS, (double)x);
+        return text;
+    }
+    for (int digits = ALL_DIGITS - 2; digits >= SURE_DIGITS && same_with(x, digits, fewer);
+         digits--)
+        memcpy(text, fewer, sizeof fewer);
+    return text;
+}
+
+static const char *float_kept_text(struct ek_float_kept *k, float x)
+{
+    if (k->value != x || !*k->text) {
+        k->value = x;
+        float_text(x, k->text);
+    }
+    return k->text;
+}
 
 /* An absent index is 0, so zeros are left out; index 1 is the first of the choice. */
 static int letor_values(const struct ek_feature_choice *c, const float *x,
@@ -25,7 +68,7 @@ static int letor_values(const struct ek_feature_choice *c, const float *x,
         if (isnan(x[i]))
             ek_buf_printf(out, " %zu:nan", i + 1);
         else if (x[i] != 0)
-            ek_buf_printf(out, " %zu:%s", i + 1, ek_float_kept_text(&kept[i], x[i]));
+            ek_buf_printf(out, " %zu:%s", i + 1, float_kept_text(&kept[i], x[i]));
     return out->rc;
 }
 
@@ -40,8 +83,6 @@ static bool fits_comment(struct ek_text id)
            !strchr(blanks, id.text[id.length - 1]);
 }
 
-static const char *ek_float_text(float x, char text[EK_FLOAT_TEXT]);
-
 int ek_extract_letor_line(const struct ek_feature_choice *c, const struct ek_extract_row *row,
                           struct ek_float_kept *kept, struct ek_buf *out, struct ek_error *e)
 {
@@ -51,7 +92,7 @@ int ek_extract_letor_line(const struct ek_feature_choice *c, const struct ek_ext
     if (!fits_comment(row->document))
         return ek_fail(e, EK_EFORMAT, "document '%.*s' has an id that LETOR has no room for",
                        (int)row->document.length, row->document.text);
-    ek_buf_printf(out, "%s qid:%s", ek_float_text((float)row->label, label), row->query);
+    ek_buf_printf(out, "%s qid:%s", float_text((float)row->label, label), row->query);
     letor_values(c, row->x, kept, out);
     ek_buf_printf(out, " # %.*s\n", (int)row->document.length, row->document.text);
     return no_room(out->rc, e);
@@ -85,7 +126,7 @@ static int csv_values(const struct ek_feature_choice *c, const float *x, struct 
     for (size_t i = 0; i < c->count; i++) {
         ek_buf_text(out, ",");
         if (!isnan(x[i]))
-            ek_buf_text(out, ek_float_kept_text(&kept[i], x[i]));
+            ek_buf_text(out, float_kept_text(&kept[i], x[i]));
     }
     return ek_buf_text(out, "\n");
 }
@@ -99,53 +140,8 @@ int ek_extract_csv_line(const struct ek_feature_choice *c, const struct ek_extra
     csv_cell(out, row->query, strlen(row->query));
     ek_buf_text(out, ",");
     csv_cell(out, row->document.text, row->document.length);
-    ek_buf_printf(out, ",%s", ek_float_text((float)row->label, label));
+    ek_buf_printf(out, ",%s", float_text((float)row->label, label));
     return no_room(csv_values(c, row->x, kept, out), e);
-}
-
-enum { SURE_DIGITS = 6, ALL_DIGITS = 9, WHOLE_MAX = 1000000 };
-
-struct ek_extract_write {
-    const struct ek_feature_choice *c;
-    ek_extract_line *line; /* NULL: NPZ */
-    struct ek_writer *file;
-    struct ek_buf text;
-    struct ek_float_kept *kept; /* [features] */
-    struct ek_extract_npz *npz;
-};
-
-static bool same_with(float x, int digits, char text[EK_FLOAT_TEXT])
-{
-    snprintf(text, EK_FLOAT_TEXT, "%.*g", digits, (double)x);
-    return strtof(text, NULL) == x;
-}
-
-/* Six digits always survive the way to text and back, nine always suffice. Most values need eight
- * or nine, so it begins there. */
-static const char *ek_float_text(float x, char text[EK_FLOAT_TEXT])
-{
-    char fewer[EK_FLOAT_TEXT];
-    if (x == floorf(x) && fabsf(x) < WHOLE_MAX) {
-        snprintf(text, EK_FLOAT_TEXT, "%d", (int)x);
-        return text;
-    }
-    if (!same_with(x, ALL_DIGITS - 1, text)) {
-        snprintf(text, EK_FLOAT_TEXT, "%.*g", ALL_DIGITS, (double)x);
-        return text;
-    }
-    for (int digits = ALL_DIGITS - 2; digits >= SURE_DIGITS && same_with(x, digits, fewer);
-         digits--)
-        memcpy(text, fewer, sizeof fewer);
-    return text;
-}
-
-static const char *ek_float_kept_text(struct ek_float_kept *k, float x)
-{
-    if (k->value != x || !*k->text) {
-        k->value = x;
-        ek_float_text(x, k->text);
-    }
-    return k->text;
 }
 
 static int write_line(struct ek_extract_write *w, const struct ek_extract_row *row,

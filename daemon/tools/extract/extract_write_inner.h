@@ -1,6 +1,6 @@
 /* What the formats of extract_write.c are to it. Internal to daemon/extract_write*.c. */
-#ifndef EK_DAEMON_EXTRACT_WRITE_INNER_H
-#define EK_DAEMON_EXTRACT_WRITE_INNER_H
+#ifndef EK_DAEMON_TOOLS_EXTRACT_EXTRACT_WRITE_INNER_H
+#define EK_DAEMON_TOOLS_EXTRACT_EXTRACT_WRITE_INNER_H
 
 #include "daemon/tools/extract/extract_write.h"
 

@@ -5,8 +5,8 @@
  * when all went well: libzip writes beside it and renames. The same rows give the same bytes.
  * Owner: the caller, who ends it with ek_npz_close or ek_npz_abandon.
  */
-#ifndef EK_DAEMON_NPZ_H
-#define EK_DAEMON_NPZ_H
+#ifndef EK_DAEMON_TOOLS_EXTRACT_NPZ_H
+#define EK_DAEMON_TOOLS_EXTRACT_NPZ_H
 
 #include "base/error.h"
 

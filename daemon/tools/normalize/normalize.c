@@ -46,7 +46,7 @@ static int add_row(struct ek_columns *t, const struct ek_choice *c, bool by_valu
     return ek_columns_add(t, texts);
 }
 
-static int ek_normalize_print(const struct ek_choices *c, FILE *to, struct ek_error *e)
+static int normalize_print(const struct ek_choices *c, FILE *to, struct ek_error *e)
 {
     bool by_values = c->method == EK_METHOD_FDM;
     const char *const titles[] = {"feature", "FDM", "values", "scale",
@@ -81,7 +81,7 @@ static void add_feature(struct ek_json_writer *s, const struct ek_choice *c)
     ek_json_close(s, '}');
 }
 
-static int ek_normalize_print_json(const struct ek_choices *c, FILE *to, struct ek_error *e)
+static int normalize_print_json(const struct ek_choices *c, FILE *to, struct ek_error *e)
 {
     struct ek_buf line;
     struct ek_json_writer s;
@@ -144,8 +144,8 @@ static int write_results(struct ek_normalize_args *a, const struct ek_choices *c
     if (rc)
         return rc;
     if (a->json)
-        return ek_normalize_print_json(c, stdout, &a->e);
-    return ek_normalize_print(c, taken ? stderr : stdout, &a->e);
+        return normalize_print_json(c, stdout, &a->e);
+    return normalize_print(c, taken ? stderr : stdout, &a->e);
 }
 
 static int choose(struct ek_normalize_args *a, const struct ek_manifest *m,

@@ -123,7 +123,7 @@ static void print_remark(const struct ek_judge_report *r, const char *what, int 
 }
 
 /* EK_ENOMEM. */
-static int ek_judge_print(const struct ek_judge_report *r, FILE *to, struct ek_error *e)
+static int judge_print(const struct ek_judge_report *r, FILE *to, struct ek_error *e)
 {
     print_rules(r, to);
     int rc = print_table(r, to, e);
@@ -194,7 +194,7 @@ static void add_method(struct ek_json_writer *s, const struct ek_judge_report *r
 /* {"lists":..,"methods":[{"method","columns","metrics","counted","folds","t_tests"}]}: metrics are
  * p@1 .. p@10, ndcg@1 .. ndcg@10, map, err; t_tests has the differences in NDCG@1 from each other
  * method. EK_ENOMEM. */
-static int ek_judge_print_json(const struct ek_judge_report *r, FILE *to, struct ek_error *e)
+static int judge_print_json(const struct ek_judge_report *r, FILE *to, struct ek_error *e)
 {
     static const char *const empty[] = {"skip", "0", "1"};
     struct ek_buf line;
@@ -315,7 +315,7 @@ static int print(const struct contest *c, bool json, struct ek_error *e)
                                 .options = &c->options,
                                 .of = c->out,
                                 .count = c->count};
-    return json ? ek_judge_print_json(&r, stdout, e) : ek_judge_print(&r, stdout, e);
+    return json ? judge_print_json(&r, stdout, e) : judge_print(&r, stdout, e);
 }
 
 static int judge(struct contest *c, bool json, struct ek_error *e)

@@ -1,4 +1,5 @@
-/* What the judge of scalings found (choose/judge.h): a table for people, JSON with everything.
+/* What the judge of scalings found (offline/scale/crossval.h): a table for people, JSON with
+ * everything.
  *
  * Owner: all is the caller's. One thread at a time.
  */
@@ -23,7 +24,7 @@ struct ek_judge_report {
 };
 
 /* evenkeel normalize --judge: which way of scaling ranks best on given lists, by a linear ranker
- * over five folds (choose/judge.h).
+ * over five folds (offline/scale/crossval.h).
  *
  * Five files are the five parts, as they are; any other number is read as one and cut into five.
  * Owner: all is the caller's. Threads: one calls; as many as there are processors work.

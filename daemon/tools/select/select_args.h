@@ -2,8 +2,8 @@
  *
  * Owner: the caller; texts are views of the arguments.
  */
-#ifndef EK_DAEMON_SELECT_ARGS_H
-#define EK_DAEMON_SELECT_ARGS_H
+#ifndef EK_DAEMON_TOOLS_SELECT_SELECT_ARGS_H
+#define EK_DAEMON_TOOLS_SELECT_SELECT_ARGS_H
 
 #include "offline/select/relevance.h"
 #include "daemon/files/lists_in.h"

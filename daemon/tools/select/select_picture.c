@@ -86,8 +86,8 @@ void ek_svg_line(struct ek_svg *s, const char *class, double x1, double y1, doub
             y1, x2, y2);
 }
 
-static void ek_svg_point(struct ek_svg *s, const char *class, double x, double y, double radius,
-                         const char *hint)
+static void svg_point(struct ek_svg *s, const char *class, double x, double y, double radius,
+                      const char *hint)
 {
     if (!all_finite((double[]){x, y, radius}, 3))
         return;
@@ -214,8 +214,8 @@ static void draw_points(struct ek_svg *g, const struct ek_selection *s, const st
     for (int i = 0; i < s->candidates; i++) {
         int item = s->leaf[i];
         bool chosen = ek_feature_set_rank(set, item) > 0;
-        ek_svg_point(g, chosen ? "main" : "mark", x_of(ek_selection_redundancy(s, item, set)),
-                     y_of(f, height_of(s, item)), chosen ? 5 : 3.5, m->item[item]->name);
+        svg_point(g, chosen ? "main" : "mark", x_of(ek_selection_redundancy(s, item, set)),
+                  y_of(f, height_of(s, item)), chosen ? 5 : 3.5, m->item[item]->name);
     }
     for (int i = 0; i < set->count; i++) {
         int item = set->item[i];
@@ -300,7 +300,7 @@ static void draw_names(struct ek_svg *g, const struct ek_selection *s, const str
         int item = s->leaf[i];
         bool chosen = ek_feature_set_rank(last_set(s), item) > 0;
         if (chosen)
-            ek_svg_point(g, "main", NAMES - 6, t->y[i], 3.5, NULL);
+            svg_point(g, "main", NAMES - 6, t->y[i], 3.5, NULL);
         ek_svg_words(g, chosen ? "" : "label", NAMES - 14, t->y[i] + 4, EK_ANCHOR_END,
                      m->item[item]->name);
     }

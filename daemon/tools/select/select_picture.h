@@ -1,9 +1,9 @@
 /* Pictures as SVG text: lines, boxes, points and words, in the colours of the page, light and dark.
  *
- * Units: pixels from the upper left. Texts are escaped. Classes are those of the style in svg.c:
- * "axis", "grid", "bar", "mark", "main" (what it is about), "faint", "warn"; words also "title",
- * "label", "small". Numbers that are not finite leave the shape out. The first failure stays and is
- * told at the end. Owner: the caller; ek_svg_end releases.
+ * Units: pixels from the upper left. Texts are escaped. Classes are those of the style in
+ * select_picture.c: "axis", "grid", "bar", "mark", "main" (what it is about), "faint", "warn";
+ * words also "title", "label", "small". Numbers that are not finite leave the shape out. The first
+ * failure stays and is told at the end. Owner: the caller; ek_svg_end releases.
  */
 #ifndef EK_DAEMON_TOOLS_SELECT_SELECT_PICTURE_H
 #define EK_DAEMON_TOOLS_SELECT_SELECT_PICTURE_H

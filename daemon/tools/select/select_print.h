@@ -1,6 +1,6 @@
 /* What `evenkeel select` has chosen, for people and for programs. */
-#ifndef EK_DAEMON_SELECT_PRINT_H
-#define EK_DAEMON_SELECT_PRINT_H
+#ifndef EK_DAEMON_TOOLS_SELECT_SELECT_PRINT_H
+#define EK_DAEMON_TOOLS_SELECT_SELECT_PRINT_H
 
 #include "daemon/tools/select/select_crossval.h"
 

@@ -46,7 +46,7 @@ static int yaml_quote(struct ek_buf *out, const char *text)
 }
 
 /* The same, without quotes where any reader takes it for text without them. */
-static int ek_yaml_put_word(struct ek_buf *out, const char *text)
+static int yaml_put_word(struct ek_buf *out, const char *text)
 {
     static const char *const OTHER[] = {"null", "true", "false", "yes", "no",
                                         "on",   "off",  "y",     "n"};
@@ -123,14 +123,13 @@ static int put_pair(struct ek_buf *out, const struct ek_node *key, const struct 
 }
 
 /* Appends key, value and a line end. Collections of collections take a line for each element. */
-static int ek_yaml_put_pair(struct ek_buf *out, const struct ek_node *key,
-                            const struct ek_node *value)
+static int yaml_put_pair(struct ek_buf *out, const struct ek_node *key, const struct ek_node *value)
 {
     return put_pair(out, key, value, 0);
 }
 
 /* Whether both are read as the same. Quotes do not count around what is text without them. */
-static bool ek_yaml_same(const struct ek_node *a, const struct ek_node *b)
+static bool yaml_same(const struct ek_node *a, const struct ek_node *b)
 {
     if (a->kind != b->kind)
         return false;
@@ -139,7 +138,7 @@ static bool ek_yaml_same(const struct ek_node *a, const struct ek_node *b)
     size_t children = a->kind == EK_NODE_MAPPING ? 2 * a->count : a->count;
     bool same = a->count == b->count;
     for (size_t i = 0; i < children && same; i++)
-        same = ek_yaml_same(&a->children[i], &b->children[i]);
+        same = yaml_same(&a->children[i], &b->children[i]);
     return same;
 }
 
@@ -217,7 +216,7 @@ static int put_money(const struct work *w)
                  : ek_buf_printf(w->out, "%*s%s: [", w->indent, "", CURRENCY);
         any = true;
         if (!rc)
-            rc = ek_yaml_put_word(w->out, w->m->item[i]->name);
+            rc = yaml_put_word(w->out, w->m->item[i]->name);
     }
     return rc || !any ? rc : ek_buf_printf(w->out, "]%s", w->eol);
 }
@@ -473,7 +472,7 @@ static bool is_rest(const struct work *w, const struct ek_node *root)
         const struct ek_node *k = &root->children[2 * i], *want = &w->rest.root.children[2 * at];
         if (!strcmp(k->text, CURRENCY) || !strcmp(k->text, UNUSED))
             continue;
-        if (at++ == w->rest.root.count || !ek_yaml_same(k, want) || !ek_yaml_same(&k[1], &want[1]))
+        if (at++ == w->rest.root.count || !yaml_same(k, want) || !yaml_same(&k[1], &want[1]))
             return false;
     }
     return at == w->rest.root.count;
@@ -530,7 +529,7 @@ static int write_anew(struct work *w)
         if (!strcmp(k->text, FEATURES) && !rc)
             rc = put_unused(w);
         if (!rc)
-            rc = ek_yaml_put_pair(w->out, k, &k[1]);
+            rc = yaml_put_pair(w->out, k, &k[1]);
     }
     return rc;
 }

@@ -139,9 +139,9 @@ static int write_feature(struct ek_writer *w, const struct ek_feature *f, const 
 
 /* Rules that follow from harms [F], with a comment on each feature that says why, in the order of
  * the expected harm, `order` [F]. EK_EIO and others as files give. */
-static int ek_select_write_rules(const char *path, const struct ek_manifest *m,
-                                 const struct ek_harm *h, const int *order, int cutoff,
-                                 double whole, struct ek_error *e)
+static int select_write_rules(const char *path, const struct ek_manifest *m,
+                              const struct ek_harm *h, const int *order, int cutoff, double whole,
+                              struct ek_error *e)
 {
     struct ek_writer *w;
     int harmful = count_harmful(h, order, m->item_count), rank = 0;
@@ -368,7 +368,7 @@ int ek_select_watch(struct ek_select_args *a, const struct ek_manifest *m,
     if (!rc)
         qsort_r(order, n, sizeof *order, by_expected, h);
     if (!rc && a->output)
-        rc = ek_select_write_rules(a->output, m, h, order, a->cutoff, whole, &a->e);
+        rc = select_write_rules(a->output, m, h, order, a->cutoff, whole, &a->e);
     if (!rc)
         rc = (a->json ? print_json : print_text)(a, m, h, order, whole, &a->e);
     ek_free(h);

@@ -3,8 +3,8 @@
  * Counts shares by stratum and value (num/heavy.h): exact up to EK_CATEGORY_PAIRS_MAX pairs; with
  * more, light values are forgotten, and what they had counts as unknown.
  */
-#ifndef EK_OFFLINE_CATEGORY_FIT_H
-#define EK_OFFLINE_CATEGORY_FIT_H
+#ifndef EK_OFFLINE_FIT_CATEGORY_FIT_H
+#define EK_OFFLINE_FIT_CATEGORY_FIT_H
 
 #include "assets/profile.h"
 #include "assets/profile_lists.h"

@@ -71,7 +71,7 @@ void ek_profile_fit_free(struct ek_profile_fit *fit)
 }
 
 /* Room for so many more lists. EK_ENOMEM. */
-static int ek_profile_fit_reserve(struct ek_profile_fit *fit, size_t more)
+static int profile_fit_reserve(struct ek_profile_fit *fit, size_t more)
 {
     size_t capacity = fit->capacity ? fit->capacity : 1024;
     while (capacity - fit->queries < more)
@@ -160,7 +160,7 @@ int ek_profile_fit_add(struct ek_profile_fit *fit, const struct ek_query *q, str
                        q->item_features, fit->features);
     if (!q->items)
         return EK_OK;
-    if (ek_profile_fit_reserve(fit, 1) || ek_sketch_set_add(fit->sketches, q->x, q->items))
+    if (profile_fit_reserve(fit, 1) || ek_sketch_set_add(fit->sketches, q->x, q->items))
         return out_of_memory(e);
     int rc = stratum_of(fit, q, &fit->stratum[fit->queries], e);
     if (rc)
@@ -284,7 +284,27 @@ static int fit_categories(const struct ek_profile_fit *fit, struct ek_profile *p
     return rc;
 }
 
-static int ek_profile_fit_move(struct ek_profile_fit *fit, struct ek_profile *p, const int *number);
+/* Moves the lists to a profile of this fit; number [names]: its strata. EK_ENOMEM. */
+static int profile_fit_move(struct ek_profile_fit *fit, struct ek_profile *p, const int *number)
+{
+    struct ek_profile_lists *l = ek_profile_lists_new(fit->features);
+    if (!l)
+        return EK_ENOMEM;
+    p->lists = l;
+    for (int f = 0; f < fit->features; f++)
+        if (fit->category[f] &&
+            ek_category_fit_counts(fit->category[f], number, fit->names, &l->category[f]))
+            return EK_ENOMEM;
+    l->queries = fit->queries;
+    l->record = fit->record;
+    l->relative = fit->key;
+    l->stratum = fit->stratum;
+    fit->record = NULL;
+    fit->key = NULL;
+    fit->stratum = NULL;
+    fit->queries = fit->capacity = 0;
+    return EK_OK;
+}
 
 static int fit_all(struct ek_profile_fit *fit, struct ek_profile *p)
 {
@@ -297,7 +317,7 @@ static int fit_all(struct ek_profile_fit *fit, struct ek_profile *p)
     if (!rc)
         rc = fit_categories(fit, p, number);
     if (!rc && fit->keep)
-        rc = ek_profile_fit_move(fit, p, number);
+        rc = profile_fit_move(fit, p, number);
     ek_free(number);
     return rc;
 }
@@ -325,28 +345,6 @@ int ek_profile_fit_finish(struct ek_profile_fit *fit, struct ek_profile **out, s
 void ek_profile_fit_keep(struct ek_profile_fit *fit)
 {
     fit->keep = true;
-}
-
-/* Moves the lists to a profile of this fit; number [names]: its strata. EK_ENOMEM. */
-static int ek_profile_fit_move(struct ek_profile_fit *fit, struct ek_profile *p, const int *number)
-{
-    struct ek_profile_lists *l = ek_profile_lists_new(fit->features);
-    if (!l)
-        return EK_ENOMEM;
-    p->lists = l;
-    for (int f = 0; f < fit->features; f++)
-        if (fit->category[f] &&
-            ek_category_fit_counts(fit->category[f], number, fit->names, &l->category[f]))
-            return EK_ENOMEM;
-    l->queries = fit->queries;
-    l->record = fit->record;
-    l->relative = fit->key;
-    l->stratum = fit->stratum;
-    fit->record = NULL;
-    fit->key = NULL;
-    fit->stratum = NULL;
-    fit->queries = fit->capacity = 0;
-    return EK_OK;
 }
 
 static int check_field(const struct ek_profile_fit *fit, const struct ek_profile *p,
@@ -412,7 +410,7 @@ int ek_profile_fit_merge(struct ek_profile_fit *fit, const struct ek_profile *p,
     if (!number)
         return ek_fail(e, EK_ENOMEM, "out of memory");
     rc = find_strata(fit, p, number, e);
-    if (!rc && (ek_profile_fit_reserve(fit, p->lists->queries) || add_values(fit, p, number)))
+    if (!rc && (profile_fit_reserve(fit, p->lists->queries) || add_values(fit, p, number)))
         rc = ek_fail(e, EK_ENOMEM, "out of memory");
     if (!rc) {
         add_records(fit, p->lists, number);

@@ -1,6 +1,6 @@
 /* Parts of the fit of a profile that only its own files see. */
-#ifndef EK_OFFLINE_PROFILE_FIT_INNER_H
-#define EK_OFFLINE_PROFILE_FIT_INNER_H
+#ifndef EK_OFFLINE_FIT_PROFILE_FIT_INNER_H
+#define EK_OFFLINE_FIT_PROFILE_FIT_INNER_H
 
 #include "detect/category.h"
 #include "detect/list_stats_builder.h"

@@ -321,25 +321,6 @@ static void fit_density(const struct ek_baseline_fit *fit, const float *level, f
     }
 }
 
-static void ek_calibration_fit(const struct ek_baseline_fit *fit, const struct ek_baseline *b,
-                               const float *level, const double *least, float *calibration);
-
-void ek_baseline_fit_feature(const struct ek_baseline_fit *fit, struct ek_baseline *b, float *level,
-                             float *density, float *calibration)
-{
-    double overall = median_level(fit), most[EK_BETS] = {0};
-    b->level = (float)overall;
-    fit_levels(fit, overall, level);
-    level[0] = fit->strata > 1 ? (float)overall : level[0];
-    fit_variance(fit, level, b);
-    fit_level_ranks(fit, level, b, most);
-    fit_spreads(fit, b, most);
-    fit_related(fit, level, b);
-    fit_shares(fit, b);
-    fit_density(fit, level, density);
-    ek_calibration_fit(fit, b, level, most, calibration);
-}
-
 enum { LISTS_FOR_CALIBRATION = 30 };
 
 /* Sums and sums of squares of the bets, by stratum. */
@@ -375,8 +356,8 @@ static double shrunk(double sum, double squares, double count)
 /* calibration [strata, EK_CALIBRATED], at least 1 and at least `least` [EK_BETS], what a bet
  * expects on the ranks of all training. What is left of an excess after its sampling variance is
  * taken off (positive-part shrinkage; James and Stein 1961): noise costs delay. */
-static void ek_calibration_fit(const struct ek_baseline_fit *fit, const struct ek_baseline *b,
-                               const float *level, const double *least, float *calibration)
+static void calibration_fit(const struct ek_baseline_fit *fit, const struct ek_baseline *b,
+                            const float *level, const double *least, float *calibration)
 {
     add_up(fit, b, level);
     for (int s = 0; s < fit->strata; s++) {
@@ -385,4 +366,20 @@ static void ek_calibration_fit(const struct ek_baseline_fit *fit, const struct e
             calibration[s * EK_CALIBRATED + i] =
                 (float)fmax(shrunk(sum[i], sum[EK_BETS + i], fit->count[s]), least[i]);
     }
+}
+
+void ek_baseline_fit_feature(const struct ek_baseline_fit *fit, struct ek_baseline *b, float *level,
+                             float *density, float *calibration)
+{
+    double overall = median_level(fit), most[EK_BETS] = {0};
+    b->level = (float)overall;
+    fit_levels(fit, overall, level);
+    level[0] = fit->strata > 1 ? (float)overall : level[0];
+    fit_variance(fit, level, b);
+    fit_level_ranks(fit, level, b, most);
+    fit_spreads(fit, b, most);
+    fit_related(fit, level, b);
+    fit_shares(fit, b);
+    fit_density(fit, level, density);
+    calibration_fit(fit, b, level, most, calibration);
 }

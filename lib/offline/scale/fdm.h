@@ -18,8 +18,8 @@
  *
  * NaN and infinities are left out; a feature without values is C4. Threads: no state.
  */
-#ifndef EK_CHOOSE_FDM_H
-#define EK_CHOOSE_FDM_H
+#ifndef EK_OFFLINE_SCALE_FDM_H
+#define EK_OFFLINE_SCALE_FDM_H
 
 #include "offline/scale/values.h"
 #include "schema/scale.h"

@@ -9,8 +9,8 @@
  * one before them: minutes where one takes seconds. Deterministic. Owner: the caller. Threads: no
  * state.
  */
-#ifndef EK_CHOOSE_OSM_H
-#define EK_CHOOSE_OSM_H
+#ifndef EK_OFFLINE_SCALE_OSM_H
+#define EK_OFFLINE_SCALE_OSM_H
 
 #include "offline/scale/rank_svm.h"
 #include "schema/scale.h"

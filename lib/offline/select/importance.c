@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-struct job {
+struct feature_job {
     const struct ek_importance_options *options;
     int features;
     int (*measure)(void *arg, int feature, struct ek_error *e);
@@ -50,7 +50,7 @@ int ek_model_routable_number(const struct ek_model *m, int feature)
 
 static void of_feature(void *arg, int feature)
 {
-    struct job *j = arg;
+    struct feature_job *j = arg;
     const struct ek_importance_options *o = j->options;
     struct ek_error *e = &j->error[feature];
     e->code = EK_OK;
@@ -62,7 +62,7 @@ int ek_each_feature(const struct ek_importance_options *o, int features,
                     int (*measure)(void *arg, int feature, struct ek_error *e), void *arg,
                     struct ek_error *e)
 {
-    struct job j = {o, features, measure, arg, NULL};
+    struct feature_job j = {o, features, measure, arg, NULL};
     int rc = EK_OK;
     j.error = ek_calloc((size_t)features, sizeof *j.error);
     if (!j.error)
@@ -104,7 +104,7 @@ void ek_column_release(struct ek_column *c)
     ek_free(c->was);
 }
 
-static void ek_column_set(struct ek_column *c, size_t item, float x)
+static void column_set(struct ek_column *c, size_t item, float x)
 {
     c->data.x[item * (size_t)c->data.item_features + c->feature] = x;
 }
@@ -112,7 +112,7 @@ static void ek_column_set(struct ek_column *c, size_t item, float x)
 void ek_column_restore(struct ek_column *c)
 {
     for (size_t i = 0; i < c->data.items; i++)
-        ek_column_set(c, i, c->was[i]);
+        column_set(c, i, c->was[i]);
 }
 
 void ek_importance_defaults(struct ek_importance_options *o)
@@ -122,7 +122,7 @@ void ek_importance_defaults(struct ek_importance_options *o)
 }
 
 /* What all parts share. */
-struct importance_job {
+struct importance_run {
     const struct ek_model *model;
     const struct ek_dataset *data;
     const struct ek_importance_options *options;
@@ -145,7 +145,7 @@ static void release(struct copy *c)
     ek_free(c->order);
 }
 
-static int prepare(struct copy *c, const struct importance_job *j, size_t feature,
+static int prepare(struct copy *c, const struct importance_run *j, size_t feature,
                    struct ek_error *e)
 {
     int rc = ek_column_copy(&c->column, j->data, feature, e);
@@ -189,7 +189,7 @@ static void shuffle_items(struct copy *c, struct ek_rng *r)
         size_t first = d->offset[q], n = d->offset[q + 1] - first;
         draw(c, r, n);
         for (size_t i = 0; i < n; i++)
-            ek_column_set(&c->column, first + i, c->column.was[first + (size_t)c->order[i]]);
+            column_set(&c->column, first + i, c->column.was[first + (size_t)c->order[i]]);
     }
 }
 
@@ -207,17 +207,17 @@ static void shuffle_lists(struct copy *c, struct ek_rng *r)
             continue;
         float x = c->value[c->order[next++]];
         for (size_t i = d->offset[q]; i < d->offset[q + 1]; i++)
-            ek_column_set(&c->column, i, x);
+            column_set(&c->column, i, x);
     }
 }
 
-static int evaluate(const struct importance_job *j, const struct ek_dataset *d,
+static int evaluate(const struct importance_run *j, const struct ek_dataset *d,
                     const struct ek_treatment *treatment, double *value, struct ek_error *e)
 {
     return ek_metric_of_model(j->model, d, j->options, treatment, NULL, value, e);
 }
 
-static int permute(const struct importance_job *j, int feature, struct ek_error *e)
+static int permute(const struct importance_run *j, int feature, struct ek_error *e)
 {
     struct ek_importance *out = &j->out[feature];
     struct ek_rng random;
@@ -240,7 +240,7 @@ static int permute(const struct importance_job *j, int feature, struct ek_error 
     return rc;
 }
 
-static int treat(const struct importance_job *j, int feature, struct ek_error *e)
+static int treat(const struct importance_run *j, int feature, struct ek_error *e)
 {
     struct ek_importance *out = &j->out[feature];
     int count = j->model->routable_count, number = ek_model_routable_number(j->model, feature);
@@ -264,7 +264,7 @@ static int treat(const struct importance_job *j, int feature, struct ek_error *e
 
 static int measure(void *arg, int feature, struct ek_error *e)
 {
-    const struct importance_job *j = arg;
+    const struct importance_run *j = arg;
     int rc = permute(j, feature, e);
     return rc ? rc : treat(j, feature, e);
 }
@@ -282,7 +282,7 @@ int ek_importance_measure(const struct ek_model *m, const struct ek_dataset *d,
                           const struct ek_importance_options *o, double *whole,
                           struct ek_importance *out, struct ek_error *e)
 {
-    struct importance_job j = {m, d, o, NAN, out, most_shuffled(d)};
+    struct importance_run j = {m, d, o, NAN, out, most_shuffled(d)};
     if (o->repeats < 1)
         return ek_fail(e, EK_EUSAGE, "there must be at least 1 repeat, not %d", o->repeats);
     int rc = ek_metric_unchanged(m, d, o, NULL, &j.whole, e);

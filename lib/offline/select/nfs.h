@@ -7,13 +7,13 @@
  *               over the features. Not by the raw value, whose unit would decide (nfs_data.h)
  *   group       of an item: the features whose saliency is above `threshold`
  *   kept        groups that random maps would show as often with a probability of at most `chance`
- *               (nfs_chance.h)
+ *               (below)
  *   similarity  s(i, j) = weight of the kept groups with i and j / weight of those with i; the
  *               weight of a group is the number of its items
  *   choice      single linkage over 1 - the mean of s(i, j) and s(j, i), cut at k clusters; of each
  *               the feature that is in most groups
  *
- * A feature that orders all items as another one does (nfs_copies.h) is set aside before training
+ * A feature that orders all items as another one does (below) is set aside before training
  * and has the results of that one; it is chosen after all that are no copies. So is, last of all, a
  * feature that never varies. Features in no kept group come after those that are in one, by their
  * mean saliency.
@@ -39,7 +39,7 @@ struct ek_nfs_options {
     /* After every epoch, from 1; non-zero stops training with what was best so far, which is then
      * looked at. May be NULL. */
     int (*progress)(void *context, int epoch, int epochs, double vali_ndcg10);
-    /* As in offline/train.h; NULL: one after the other. */
+    /* As in train/training.h; NULL: one after the other. */
     void (*run)(void *context, void (*task)(void *arg, int i), void *arg, int count);
     void *context;
 };
@@ -79,7 +79,7 @@ void ek_nfs_release(struct ek_nfs *n);
 /* copy_of [F]: the first feature that f is a copy of, -1 for none. EK_ENOMEM. */
 int ek_nfs_copies(const struct ek_dataset *d, int *copy_of, struct ek_error *e);
 
-/* What chance alone makes of groups of features; the null model of choose/nfs.h.
+/* What chance alone makes of groups of features; the null model of nfs.h.
  *
  * A random map: the saliencies of F features are independent and of one continuous law, say
  * uniform, and min-max normalised. The highest is 1 and the lowest 0, the other F - 2 are then

@@ -11,8 +11,8 @@
  * length, in turns, as attention needs memory by the square. Shapes: F features, M query features.
  * Owner: the caller, ek_nfs_data_release. Read-only after filling, may be shared by threads.
  */
-#ifndef EK_CHOOSE_NFS_DATA_H
-#define EK_CHOOSE_NFS_DATA_H
+#ifndef EK_OFFLINE_SELECT_NFS_DATA_H
+#define EK_OFFLINE_SELECT_NFS_DATA_H
 
 #include "offline/select/nfs_network.h"
 #include "lists/dataset.h"

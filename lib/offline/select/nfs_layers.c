@@ -141,20 +141,15 @@ _Static_assert(D % EK_GEMM_COLUMNS == 0, "a head's columns are what ek_gemm take
 static const float SCALE = 0.25f; /* 1 / sqrt(D) */
 _Static_assert(D == 16, "as SCALE says");
 
-static size_t attention_padded(size_t n)
-{
-    return (n + EK_GEMM_COLUMNS - 1) / EK_GEMM_COLUMNS * EK_GEMM_COLUMNS;
-}
-
 size_t ek_attention_weights(size_t items, size_t heads)
 {
-    return heads * items * attention_padded(items);
+    return heads * items * padded(items);
 }
 
-/* A turned matrix [D, attention_padded n], and one [n, attention_padded n]. */
+/* A turned matrix [D, padded n], and one [n, padded n]. */
 size_t ek_attention_scratch(size_t items)
 {
-    return (D + items) * attention_padded(items);
+    return (D + items) * padded(items);
 }
 
 /* One head's part of everything. */
@@ -166,7 +161,7 @@ struct head {
 
 static struct head head_of(const struct ek_attention *a, size_t i)
 {
-    size_t n = a->items, pad = attention_padded(n), width = a->heads * D;
+    size_t n = a->items, pad = padded(n), width = a->heads * D;
     const float *q = a->qkv + i * D;
     return (struct head){.n = n,
                          .pad = pad,
@@ -191,7 +186,7 @@ static void turn(const struct head *h, const float *rows)
     }
 }
 
-/* A product of rows [n, D], `row` apart, with what was turned: to [n, attention_padded n]. */
+/* A product of rows [n, D], `row` apart, with what was turned: to [n, padded n]. */
 static void times_turned(const struct head *h, const float *rows, size_t row, float *to)
 {
     ek_gemm(&(struct ek_gemm){.a = rows,
@@ -206,7 +201,7 @@ static void times_turned(const struct head *h, const float *rows, size_t row, fl
                               .depth = D});
 }
 
-/* A square matrix [n, attention_padded n], or its transpose, times rows [n, D]. */
+/* A square matrix [n, padded n], or its transpose, times rows [n, D]. */
 static void square_times(const struct head *h, const float *square, bool transposed,
                          const float *rows, size_t row, float *to, size_t to_row)
 {

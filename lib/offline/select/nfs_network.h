@@ -1,4 +1,4 @@
-/* The re-ranker that feature selection looks into (choose/nfs.h): features through a learned
+/* The re-ranker that feature selection looks into (nfs.h): features through a learned
  * mixture of transforms, one encoder block with self-attention over the items of a list, a score.
  *
  *   u  = [sum_m share_fm part_fm per feature f, query]     share_f = softmax of f's row
@@ -10,7 +10,7 @@
  * Normalisation stands before the parts of the block, as such a block trains without special care
  * (Xiong et al. 2020); the items have no order, so there is no encoding of positions. There is one
  * block, since then the gradient of each item's score by its own features needs one way back for
- * the whole list (attention.h). The weights of the features start from 0: equal features stay
+ * the whole list (nfs_layers.h). The weights of the features start from 0: equal features stay
  * equal bit for bit, and what was never learned has no gradient.
  *
  * Shapes: F features, M query features; a pass holds the rows of some lists one after the other.
@@ -18,8 +18,8 @@
  * float32 with sums in a fixed order. Owner: the caller. Threads: a network is read-only, every
  * thread has a pass of its own.
  */
-#ifndef EK_CHOOSE_NFS_NETWORK_H
-#define EK_CHOOSE_NFS_NETWORK_H
+#ifndef EK_OFFLINE_SELECT_NFS_NETWORK_H
+#define EK_OFFLINE_SELECT_NFS_NETWORK_H
 
 #include "base/rng.h"
 #include "offline/select/nfs_layers.h"

@@ -88,7 +88,10 @@ static void look_task(void *arg, int i)
     }
 }
 
-static size_t ek_nfs_words(size_t features);
+static size_t nfs_words(size_t features)
+{
+    return (features + 63) / 64;
+}
 
 static int init_shard(struct looking *l, size_t i, size_t places)
 {
@@ -98,7 +101,7 @@ static int init_shard(struct looking *l, size_t i, size_t places)
     s->from = places * i / EK_NFS_SHARDS;
     s->to = places * (i + 1) / EK_NFS_SHARDS;
     s->map = ek_calloc(features, sizeof *s->map);
-    s->bits = ek_calloc(ek_nfs_words(features), sizeof *s->bits);
+    s->bits = ek_calloc(nfs_words(features), sizeof *s->bits);
     s->found.saliency = ek_calloc(features, sizeof *s->found.saliency);
     if (!s->map || !s->bits || !s->found.saliency || ek_nfs_groups_init(&s->found.groups, features))
         return EK_ENOMEM;
@@ -163,11 +166,6 @@ void ek_nfs_look_release(struct ek_nfs_look *l)
 
 enum { FIRST_CAPACITY = 256 };
 
-static size_t ek_nfs_words(size_t features)
-{
-    return (features + 63) / 64;
-}
-
 /* Lowest and highest saliency of the live features; false when one is no number. */
 static bool range_of(const double *map, const bool *live, size_t features, double *low,
                      double *high)
@@ -189,7 +187,7 @@ bool ek_nfs_map(const float *gradient, const bool *there, const bool *live, size
                 double threshold, double *map, uint64_t *bits)
 {
     double low, high;
-    memset(bits, 0, ek_nfs_words(features) * sizeof *bits);
+    memset(bits, 0, nfs_words(features) * sizeof *bits);
     for (size_t f = 0; f < features; f++)
         map[f] = there[f] && live[f] ? fabs((double)gradient[f]) : 0;
     bool usable = range_of(map, live, features, &low, &high);
@@ -209,7 +207,7 @@ int ek_nfs_groups_init(struct ek_nfs_groups *g, size_t features)
 {
     memset(g, 0, sizeof *g);
     g->features = features;
-    g->words = ek_nfs_words(features);
+    g->words = nfs_words(features);
     return EK_OK;
 }
 

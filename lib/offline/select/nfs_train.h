@@ -1,13 +1,13 @@
 /* Training of the re-ranker of feature selection, by ApproxNDCG (Qin, Liu and Li 2010).
  *
  * AdamW with warm-up and a cosine; what is validated and kept is the mean of the weights so far
- * (offline/train.h), of the epoch with the best NDCG@10 on the validation lists, of equals the
+ * (train/training.h), of the epoch with the best NDCG@10 on the validation lists, of equals the
  * earlier. Lists without a positive label teach nothing and are left out. Deterministic by seed:
  * every batch is cut into EK_NFS_SHARDS parts, whatever the number of threads, and sums have a
  * fixed order. Owner: the caller, ek_nfs_ranker_release.
  */
-#ifndef EK_CHOOSE_NFS_TRAIN_H
-#define EK_CHOOSE_NFS_TRAIN_H
+#ifndef EK_OFFLINE_SELECT_NFS_TRAIN_H
+#define EK_OFFLINE_SELECT_NFS_TRAIN_H
 
 #include "offline/select/nfs.h"
 #include "offline/select/nfs_data.h"

@@ -12,8 +12,8 @@
  * constant: it is like nothing.
  * Shapes: F item features. Owner: all arrays are the caller's. Threads: no state.
  */
-#ifndef EK_CHOOSE_RELEVANCE_H
-#define EK_CHOOSE_RELEVANCE_H
+#ifndef EK_OFFLINE_SELECT_RELEVANCE_H
+#define EK_OFFLINE_SELECT_RELEVANCE_H
 
 #include "lists/dataset.h"
 

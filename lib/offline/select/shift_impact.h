@@ -9,7 +9,7 @@
  *              over the lists, each held against itself (infinite for fewer than two)
  *   routed, silenced  what is lost under them when the feature is
  *   chance     that its unit changes in a year, by its kind. These are judgements, not
- *              measurements, and stand in one table (harm.c)
+ *              measurements, and stand in one table (shift_impact.c)
  *   action     route or silence, whichever loses less (of nearly equals: route), where the feature
  *              is routable and that is better than nothing; else alert
  *   left       metric lost once the action is taken: with alert all of it
@@ -35,7 +35,8 @@ enum { EK_SHIFTS_MAX = 12, EK_SHIFT_BYTES = 32 };
 #define EK_HARM_NEAR 5e-3
 
 struct ek_shift {
-    char how[EK_SHIFT_BYTES + EK_NAME_BYTES_MAX]; /* as offline/faults.h spells it, less the name */
+    char how[EK_SHIFT_BYTES +
+             EK_NAME_BYTES_MAX]; /* as offline/world/faults.h spells it, less the name */
     const char *unit; /* id of the conversion, or query feature's name if by_query; NULL: none */
     bool by_query;
     double weight, lost;

@@ -38,7 +38,7 @@ struct ek_network_list ek_encoded_list(const struct ek_encoded *c, size_t q, con
  * Owner: the caller. Threads: read-only after filling.
  */
 /* 1 for what differed, 0 for what did not: values of the item features, missing ones left out; of
- * the query features; centred logarithms; whether a value is 0. Shapes as in data/model.h. */
+ * the query features; centred logarithms; whether a value is 0. Shapes as in assets/model.h. */
 struct ek_varied {
     float *item, *query, *log, *zero; /* [F], [M], [K], [K] */
 };

@@ -2,8 +2,8 @@
  *
  * Owner: the caller. Missing values are allowed. Threads: no state.
  */
-#ifndef EK_OFFLINE_EVALUATE_H
-#define EK_OFFLINE_EVALUATE_H
+#ifndef EK_OFFLINE_TRAIN_EVALUATE_H
+#define EK_OFFLINE_TRAIN_EVALUATE_H
 
 #include "lists/dataset.h"
 #include "assets/model.h"

@@ -13,8 +13,8 @@
  * Scores are finite, labels finite and not negative. Threads: no state. Owner: all arrays are the
  * caller's.
  */
-#ifndef EK_OFFLINE_LOSS_H
-#define EK_OFFLINE_LOSS_H
+#ifndef EK_OFFLINE_TRAIN_LOSS_H
+#define EK_OFFLINE_TRAIN_LOSS_H
 
 #include "base/rng.h"
 

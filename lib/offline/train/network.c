@@ -75,7 +75,15 @@ static void draw(float *x, size_t count, size_t inputs, struct ek_rng *r)
         x[i] = (float)(bound * (2 * ek_rng_uniform(r) - 1));
 }
 
-static void ek_network_start_mixture(const struct ek_network *n, float *parameter);
+/* Raw values of thousands would drown the other parts, and what is a step for those would be none
+ * for theirs: such a part starts with as much less weight as it is larger. */
+static void network_start_mixture(const struct ek_network *n, float *parameter)
+{
+    for (size_t f = 0; f < n->items; f++) {
+        double size = hypot((double)n->model->raw_mean[f], (double)n->model->raw_sd[f]);
+        parameter[n->mixture + f * EK_TRANSFORM_PARTS + EK_PART_RAW] = (float)-log(fmax(size, 1));
+    }
+}
 
 void ek_network_start(const struct ek_network *n, float *parameter, struct ek_rng *r)
 {
@@ -91,7 +99,7 @@ void ek_network_start(const struct ek_network *n, float *parameter, struct ek_rn
     draw(parameter + n->gate_weight, n->gate * n->queries, n->queries, r);
     draw(parameter + n->gate_bias, n->gate, n->queries, r);
     if (n->mixes)
-        ek_network_start_mixture(n, parameter);
+        network_start_mixture(n, parameter);
 }
 
 /* Columns [first, end) of a layer's weights to rows, some at a time: they come from one cache line.
@@ -107,7 +115,23 @@ static void turn_layer(const struct ek_network_layer *l, const float *from, floa
     }
 }
 
-static void ek_network_shares(const struct ek_network *n, const float *parameter, float *shares);
+static void softmax(const float *logit, float *share)
+{
+    double top = -INFINITY, sum = 0, power[EK_TRANSFORM_PARTS];
+    for (int i = 0; i < EK_TRANSFORM_PARTS; i++)
+        top = fmax(top, (double)logit[i]);
+    for (int i = 0; i < EK_TRANSFORM_PARTS; i++)
+        sum += power[i] = exp((double)logit[i] - top);
+    for (int i = 0; i < EK_TRANSFORM_PARTS; i++)
+        share[i] = (float)(power[i] / sum);
+}
+
+/* The shares that parameters stand for. */
+static void network_shares(const struct ek_network *n, const float *parameter, float *shares)
+{
+    for (size_t f = 0; f < n->items * EK_TRANSFORM_PARTS; f += EK_TRANSFORM_PARTS)
+        softmax(parameter + n->mixture + f, shares + f);
+}
 
 void ek_network_turn(const struct ek_network *n, const float *parameter, float *turned, int part,
                      int parts)
@@ -119,7 +143,7 @@ void ek_network_turn(const struct ek_network *n, const float *parameter, float *
                    l->inputs * ((size_t)part + 1) / (size_t)parts);
     }
     if (n->mixes && !part)
-        ek_network_shares(n, parameter, turned + n->shares);
+        network_shares(n, parameter, turned + n->shares);
 }
 
 void ek_network_export(const struct ek_network *n, const float *parameter, struct ek_model *m)
@@ -136,7 +160,7 @@ void ek_network_export(const struct ek_network *n, const float *parameter, struc
     memcpy(m->slope, parameter + n->slope, (n->gate + 1) * n->routable * sizeof *parameter);
     memcpy(m->zero, parameter + n->zero, (n->gate + 1) * n->routable * sizeof *parameter);
     if (n->mixes)
-        ek_network_shares(n, parameter, m->mixture);
+        network_shares(n, parameter, m->mixture);
     if (n->varied)
         ek_varied_prune(n->varied, m);
 }
@@ -237,8 +261,14 @@ static void load_logs(const struct ek_network *n, float *to, const float *z, con
         put(to + n->routable, z + n->routable, n->routable);
 }
 
-static void ek_network_mix(const struct ek_network *n, const float *turned, const float *part,
-                           float *u);
+/* The inputs of the first layer that a mixture gives: an item's F features into u. */
+static void network_mix(const struct ek_network *n, const float *turned, const float *part,
+                        float *u)
+{
+    const float *share = turned + n->shares;
+    for (size_t f = 0; f < n->items; f++)
+        u[f] = ek_transform_mix(part + f * EK_TRANSFORM_PARTS, share + f * EK_TRANSFORM_PARTS);
+}
 
 static void load_item(const struct ek_network *n, const float *turned, float *to,
                       const struct ek_network_list *l, size_t item)
@@ -247,7 +277,7 @@ static void load_item(const struct ek_network *n, const float *turned, float *to
     float *u = to;
     to = put(to, deep, n->items);
     if (n->mixes)
-        ek_network_mix(n, turned, l->part + item * n->items * EK_TRANSFORM_PARTS, u);
+        network_mix(n, turned, l->part + item * n->items * EK_TRANSFORM_PARTS, u);
     for (size_t k = 0; k < n->routable; k++)
         u[n->model->routable[k]] *= 1 - l->mask[k];
     to = put(to, l->query, n->queries);
@@ -454,43 +484,6 @@ void ek_network_blame(const struct ek_network *n, const float *parameter, struct
         for (size_t j = 0; j < n->queries; j++)
             gradient[n->gate_weight + g * n->queries + j] += (float)(blame * (double)l->query[j]);
     }
-}
-
-static void softmax(const float *logit, float *share)
-{
-    double top = -INFINITY, sum = 0, power[EK_TRANSFORM_PARTS];
-    for (int i = 0; i < EK_TRANSFORM_PARTS; i++)
-        top = fmax(top, (double)logit[i]);
-    for (int i = 0; i < EK_TRANSFORM_PARTS; i++)
-        sum += power[i] = exp((double)logit[i] - top);
-    for (int i = 0; i < EK_TRANSFORM_PARTS; i++)
-        share[i] = (float)(power[i] / sum);
-}
-
-/* The shares that parameters stand for. */
-static void ek_network_shares(const struct ek_network *n, const float *parameter, float *shares)
-{
-    for (size_t f = 0; f < n->items * EK_TRANSFORM_PARTS; f += EK_TRANSFORM_PARTS)
-        softmax(parameter + n->mixture + f, shares + f);
-}
-
-/* Raw values of thousands would drown the other parts, and what is a step for those would be none
- * for theirs: such a part starts with as much less weight as it is larger. */
-static void ek_network_start_mixture(const struct ek_network *n, float *parameter)
-{
-    for (size_t f = 0; f < n->items; f++) {
-        double size = hypot((double)n->model->raw_mean[f], (double)n->model->raw_sd[f]);
-        parameter[n->mixture + f * EK_TRANSFORM_PARTS + EK_PART_RAW] = (float)-log(fmax(size, 1));
-    }
-}
-
-/* The inputs of the first layer that a mixture gives: an item's F features into u. */
-static void ek_network_mix(const struct ek_network *n, const float *turned, const float *part,
-                           float *u)
-{
-    const float *share = turned + n->shares;
-    for (size_t f = 0; f < n->items; f++)
-        u[f] = ek_transform_mix(part + f * EK_TRANSFORM_PARTS, share + f * EK_TRANSFORM_PARTS);
 }
 
 /* Sums over the list's items of d loss / d u times what a part differs from u. */

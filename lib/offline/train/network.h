@@ -1,6 +1,6 @@
 /* The routable SIR network for training: parameters in one flat array, forward and backward.
  *
- * Shapes as in data/model.h. Rows of a layer are padded to a multiple of EK_GEMM_COLUMNS floats;
+ * Shapes as in assets/model.h. Rows of a layer are padded to a multiple of EK_GEMM_COLUMNS floats;
  * padding is 0 and has gradient 0. Arithmetic is float32 with sums in a fixed order, the wide part
  * double: the same inputs give the same bits on every machine. Between the layers may stand batch
  * normalisation and dropout (network_norm.h); they are there in training only.

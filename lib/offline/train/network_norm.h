@@ -10,8 +10,8 @@
  * Outside training the running mean and variance take the place of the batch's, which makes the
  * normalisation a part of the weights (ek_norm_fold). Owner: the caller.
  */
-#ifndef EK_OFFLINE_NETWORK_NORM_H
-#define EK_OFFLINE_NETWORK_NORM_H
+#ifndef EK_OFFLINE_TRAIN_NETWORK_NORM_H
+#define EK_OFFLINE_TRAIN_NETWORK_NORM_H
 
 #include "offline/train/network.h"
 

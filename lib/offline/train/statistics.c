@@ -58,17 +58,24 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static float median_of(const struct ek_dataset *d, size_t feature, float *scratch)
+/* The finite values of a feature, ascending. */
+static size_t sorted_values(const struct ek_dataset *d, size_t feature, float *values)
 {
     size_t n = 0;
     for (size_t i = 0; i < d->items; i++) {
-        float v = d->x[i * (size_t)d->item_features + feature];
-        if (isfinite(v))
-            scratch[n++] = v;
+        float x = d->x[i * (size_t)d->item_features + feature];
+        if (isfinite(x))
+            values[n++] = x;
     }
+    qsort(values, n, sizeof *values, ascending);
+    return n;
+}
+
+static float median_of(const struct ek_dataset *d, size_t feature, float *scratch)
+{
+    size_t n = sorted_values(d, feature, scratch);
     if (!n)
         return 0;
-    qsort(scratch, n, sizeof *scratch, ascending);
     return (float)(((double)scratch[(n - 1) / 2] + (double)scratch[n / 2]) / 2);
 }
 
@@ -125,41 +132,6 @@ static void fit_logs(struct ek_model *m, const struct ek_dataset *d)
     }
 }
 
-static int ek_transform_fit(struct ek_model *m, const struct ek_dataset *d, struct ek_error *e);
-
-int ek_statistics_fit(struct ek_model *m, const struct ek_dataset *d, struct ek_error *e)
-{
-    float *scratch = ek_calloc(d->items, sizeof *scratch);
-    if (!scratch)
-        return ek_fail(e, EK_ENOMEM, "no memory for the medians of %zu items", d->items);
-    fit_columns(d->x, d->items, (size_t)d->item_features, m->item_mean, m->item_sd);
-    fit_columns(d->query, d->lists, (size_t)d->query_features, m->query_mean, m->query_sd);
-    for (int f = 0; f < m->item_features; f++)
-        m->item_median[f] = median_of(d, (size_t)f, scratch);
-    fit_logs(m, d);
-    ek_free(scratch);
-    return ek_transform_fit(m, d, e);
-}
-
-static int transform_fit_ascending(const void *a, const void *b)
-{
-    float x = *(const float *)a, y = *(const float *)b;
-    return (x > y) - (x < y);
-}
-
-/* The usable values of a feature, rising. */
-static size_t sorted_values(const struct ek_dataset *d, size_t feature, float *values)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < d->items; i++) {
-        float x = d->x[i * (size_t)d->item_features + feature];
-        if (isfinite(x))
-            values[n++] = x;
-    }
-    qsort(values, n, sizeof *values, transform_fit_ascending);
-    return n;
-}
-
 static void fit_moments(const float *values, size_t n, float *mean, float *sd)
 {
     double sum = 0, square = 0;
@@ -182,7 +154,7 @@ static void fit_knots(const float *values, size_t n, float *knot)
 }
 
 /* Fills what the model has of them. EK_ENOMEM. */
-static int ek_transform_fit(struct ek_model *m, const struct ek_dataset *d, struct ek_error *e)
+static int transform_fit(struct ek_model *m, const struct ek_dataset *d, struct ek_error *e)
 {
     if (!m->raw_mean && !m->cdf)
         return EK_OK;
@@ -198,4 +170,18 @@ static int ek_transform_fit(struct ek_model *m, const struct ek_dataset *d, stru
     }
     ek_free(values);
     return EK_OK;
+}
+
+int ek_statistics_fit(struct ek_model *m, const struct ek_dataset *d, struct ek_error *e)
+{
+    float *scratch = ek_calloc(d->items, sizeof *scratch);
+    if (!scratch)
+        return ek_fail(e, EK_ENOMEM, "no memory for the medians of %zu items", d->items);
+    fit_columns(d->x, d->items, (size_t)d->item_features, m->item_mean, m->item_sd);
+    fit_columns(d->query, d->lists, (size_t)d->query_features, m->query_mean, m->query_sd);
+    for (int f = 0; f < m->item_features; f++)
+        m->item_median[f] = median_of(d, (size_t)f, scratch);
+    fit_logs(m, d);
+    ek_free(scratch);
+    return transform_fit(m, d, e);
 }

@@ -3,8 +3,8 @@
  * A list teaches something when two of its items have different labels, one of them positive. Lists
  * and items are counted from 1 in errors, over all files in their order. Threads: no state.
  */
-#ifndef EK_OFFLINE_TRAIN_CHECK_H
-#define EK_OFFLINE_TRAIN_CHECK_H
+#ifndef EK_OFFLINE_TRAIN_TRAIN_CHECK_H
+#define EK_OFFLINE_TRAIN_TRAIN_CHECK_H
 
 #include "offline/train/training.h"
 

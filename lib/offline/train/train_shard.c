@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-static int ek_train_shift_init(struct ek_train_shift *s, const struct ek_model *m, size_t longest);
+static int train_shift_init(struct ek_train_shift *s, const struct ek_model *m, size_t longest);
 
 enum { RUN_ROWS = 256, RUN_LISTS = 64, VALIDATION_CUTOFF = 10 };
 
@@ -28,13 +28,21 @@ int ek_train_shard_init(struct ek_train_shard *s, const struct ek_train_shared *
     if (s->gradient && s->mask && s->score && s->noise && s->slope && s->scratch && s->sum &&
         s->order && s->pick &&
         !ek_pass_init(&s->pass, n, longest > RUN_ROWS ? longest : RUN_ROWS) &&
-        !ek_train_shift_init(&s->shift, shared->model, longest))
+        !train_shift_init(&s->shift, shared->model, longest))
         return EK_OK;
     ek_train_shard_release(s);
     return EK_ENOMEM;
 }
 
-static void ek_train_shift_release(struct ek_train_shift *s);
+/* For lists of at most `longest` items. The model must outlive it. EK_ENOMEM. */
+static void train_shift_release(struct ek_train_shift *s)
+{
+    ek_encoder_release(&s->encoder);
+    ek_free(s->x);
+    ek_free(s->part);
+    ek_free(s->pick);
+    memset(s, 0, sizeof *s);
+}
 
 void ek_train_shard_release(struct ek_train_shard *s)
 {
@@ -43,7 +51,7 @@ void ek_train_shard_release(struct ek_train_shard *s)
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         ek_free(arrays[i]);
     ek_pass_release(&s->pass);
-    ek_train_shift_release(&s->shift);
+    train_shift_release(&s->shift);
     memset(s, 0, sizeof *s);
 }
 
@@ -121,9 +129,62 @@ static struct ek_network_list input_at(const struct ek_train_shard *s,
     return ek_encoded_list(s->part.set, list_at(&s->part, place), mask_at(s, run, place));
 }
 
-static void ek_train_shift_list(struct ek_train_shift *s, double share,
-                                const struct ek_encoded *set, size_t q, struct ek_rng *r,
-                                struct ek_network_list *l);
+static const double HIGHEST_FACTOR = 1000;
+
+static int train_shift_init(struct ek_train_shift *s, const struct ek_model *m, size_t longest)
+{
+    size_t features = (size_t)m->item_features, queries = (size_t)m->query_features;
+    memset(s, 0, sizeof *s);
+    if (ek_encoder_init(&s->encoder, m))
+        return EK_ENOMEM;
+    s->x = ek_calloc(longest, features * sizeof *s->x);
+    s->pick = ek_calloc((size_t)m->routable_count, sizeof *s->pick);
+    if (m->transform == EK_TRANSFORM_MIXTURE)
+        s->part = ek_calloc(longest, features * EK_TRANSFORM_PARTS * sizeof *s->part);
+    float *query = ek_calloc(queries, sizeof *query);
+    /* The longest list makes the encoder's room; it needs no memory after that. */
+    bool ready = s->x && s->pick && query && (s->part || m->transform != EK_TRANSFORM_MIXTURE) &&
+                 !ek_encode(&s->encoder, s->x, (int)longest, query, NULL);
+    ek_free(query);
+    if (ready)
+        return EK_OK;
+    train_shift_release(s);
+    return EK_ENOMEM;
+}
+
+static void scale_column(float *x, size_t items, size_t features, double factor)
+{
+    for (size_t i = 0; i < items; i++)
+        x[i * features] = (float)(factor * (double)x[i * features]);
+}
+
+/* With probability `share`, lets l->item and l->part of list q point to its encoding with other
+ * scales, valid until the next call. */
+static void train_shift_list(struct ek_train_shift *s, double share, const struct ek_encoded *set,
+                             size_t q, struct ek_rng *r, struct ek_network_list *l)
+{
+    const struct ek_model *m = s->encoder.model;
+    const struct ek_dataset *d = set->data;
+    size_t features = set->features, count = (size_t)m->routable_count;
+    if (ek_rng_uniform(r) >= share || !count)
+        return;
+    memcpy(s->x, d->x + d->offset[q] * features, l->items * features * sizeof *s->x);
+    size_t size = 1 + (size_t)ek_rng_below(r, count);
+    for (size_t k = 0; k < count; k++)
+        s->pick[k] = (int)k;
+    ek_rng_shuffle(r, s->pick, count);
+    for (size_t i = 0; i < size; i++) {
+        double power = 2 * ek_rng_uniform(r) - 1;
+        scale_column(s->x + m->routable[s->pick[i]], l->items, features,
+                     pow(HIGHEST_FACTOR, power));
+    }
+    ek_encode(&s->encoder, s->x, (int)l->items, d->query + q * set->queries, NULL);
+    l->item = s->encoder.item;
+    if (s->part) {
+        ek_encoded_parts(&s->encoder, s->x, l->items, s->part);
+        l->part = s->part;
+    }
+}
 
 /* Loads lists from place `from` on, as many as fit. */
 static void load_run(struct ek_train_shard *s, size_t from)
@@ -137,8 +198,8 @@ static void load_run(struct ek_train_shard *s, size_t from)
         draw_mask(s, &r, mask_at(s, &run, run.to));
         if (s->part.shift > 0) {
             r = numbers_of(&s->part, run.to, FOR_SHIFT);
-            ek_train_shift_list(&s->shift, s->part.shift, s->part.set, list_at(&s->part, run.to),
-                                &r, &l);
+            train_shift_list(&s->shift, s->part.shift, s->part.set, list_at(&s->part, run.to), &r,
+                             &l);
         }
         ek_network_load(&s->shared->network, s->shared->turned, &s->pass, run.rows, &l);
         run.rows += l.items;
@@ -328,73 +389,5 @@ void ek_train_shard_validate(struct ek_train_shard *s)
                           EK_EMPTY_SKIP);
             row += input.items;
         }
-    }
-}
-
-static const double HIGHEST_FACTOR = 1000;
-
-static int ek_train_shift_init(struct ek_train_shift *s, const struct ek_model *m, size_t longest)
-{
-    size_t features = (size_t)m->item_features, queries = (size_t)m->query_features;
-    memset(s, 0, sizeof *s);
-    if (ek_encoder_init(&s->encoder, m))
-        return EK_ENOMEM;
-    s->x = ek_calloc(longest, features * sizeof *s->x);
-    s->pick = ek_calloc((size_t)m->routable_count, sizeof *s->pick);
-    if (m->transform == EK_TRANSFORM_MIXTURE)
-        s->part = ek_calloc(longest, features * EK_TRANSFORM_PARTS * sizeof *s->part);
-    float *query = ek_calloc(queries, sizeof *query);
-    /* The longest list makes the encoder's room; it needs no memory after that. */
-    bool ready = s->x && s->pick && query && (s->part || m->transform != EK_TRANSFORM_MIXTURE) &&
-                 !ek_encode(&s->encoder, s->x, (int)longest, query, NULL);
-    ek_free(query);
-    if (ready)
-        return EK_OK;
-    ek_train_shift_release(s);
-    return EK_ENOMEM;
-}
-
-/* For lists of at most `longest` items. The model must outlive it. EK_ENOMEM. */
-static void ek_train_shift_release(struct ek_train_shift *s)
-{
-    ek_encoder_release(&s->encoder);
-    ek_free(s->x);
-    ek_free(s->part);
-    ek_free(s->pick);
-    memset(s, 0, sizeof *s);
-}
-
-static void scale_column(float *x, size_t items, size_t features, double factor)
-{
-    for (size_t i = 0; i < items; i++)
-        x[i * features] = (float)(factor * (double)x[i * features]);
-}
-
-/* With probability `share`, lets l->item and l->part of list q point to its encoding with other
- * scales, valid until the next call. */
-static void ek_train_shift_list(struct ek_train_shift *s, double share,
-                                const struct ek_encoded *set, size_t q, struct ek_rng *r,
-                                struct ek_network_list *l)
-{
-    const struct ek_model *m = s->encoder.model;
-    const struct ek_dataset *d = set->data;
-    size_t features = set->features, count = (size_t)m->routable_count;
-    if (ek_rng_uniform(r) >= share || !count)
-        return;
-    memcpy(s->x, d->x + d->offset[q] * features, l->items * features * sizeof *s->x);
-    size_t size = 1 + (size_t)ek_rng_below(r, count);
-    for (size_t k = 0; k < count; k++)
-        s->pick[k] = (int)k;
-    ek_rng_shuffle(r, s->pick, count);
-    for (size_t i = 0; i < size; i++) {
-        double power = 2 * ek_rng_uniform(r) - 1;
-        scale_column(s->x + m->routable[s->pick[i]], l->items, features,
-                     pow(HIGHEST_FACTOR, power));
-    }
-    ek_encode(&s->encoder, s->x, (int)l->items, d->query + q * set->queries, NULL);
-    l->item = s->encoder.item;
-    if (s->part) {
-        ek_encoded_parts(&s->encoder, s->x, l->items, s->part);
-        l->part = s->part;
     }
 }

@@ -5,8 +5,8 @@
  * line by line, as `key=value`, what the run is: options, features and data (not the patience).
  * Owner: the caller.
  */
-#ifndef EK_OFFLINE_TRAIN_STATE_H
-#define EK_OFFLINE_TRAIN_STATE_H
+#ifndef EK_OFFLINE_TRAIN_TRAIN_STATE_H
+#define EK_OFFLINE_TRAIN_TRAIN_STATE_H
 
 #include "base/buf.h"
 #include "base/rng.h"

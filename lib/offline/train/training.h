@@ -35,7 +35,7 @@ struct ek_train_options {
     int static_count;
     struct ek_model_shape shape;
     /* Under random routing, at the first step: share of lists with nothing routed, and share of
-     * lists that get scale faults (train_shift.h). They move linearly to 1 and 0 at the last step;
+     * lists that get scale faults (train_shard.h). They move linearly to 1 and 0 at the last step;
      * validation keeps the first share. */
     double keep_clean, shift;
     int epochs, batch_lists;

@@ -8,8 +8,8 @@
  * are held against (score/rank_change.h). Messages of one item have
  * none. Owner: the caller, ek_compare_free. One thread. Deterministic.
  */
-#ifndef EK_OFFLINE_COMPARE_H
-#define EK_OFFLINE_COMPARE_H
+#ifndef EK_OFFLINE_WORLD_COMPARE_H
+#define EK_OFFLINE_WORLD_COMPARE_H
 
 #include "guard/event.h"
 #include "serve/assets.h"

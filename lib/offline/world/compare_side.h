@@ -1,9 +1,9 @@
-/* What the events of one guard come to, for a comparison (offline/compare.h). Internal to it.
+/* What the events of one guard come to, for a comparison (compare.h). Internal to it.
  *
  * Owner: the caller; starts as {0}, ek_compare_side_release.
  */
-#ifndef EK_OFFLINE_COMPARE_SIDE_H
-#define EK_OFFLINE_COMPARE_SIDE_H
+#ifndef EK_OFFLINE_WORLD_COMPARE_SIDE_H
+#define EK_OFFLINE_WORLD_COMPARE_SIDE_H
 
 #include "guard/reported_findings.h"
 #include "offline/world/compare.h"

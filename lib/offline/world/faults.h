@@ -16,12 +16,12 @@
  * number, so that faults of one share and seed hit the same queries. With DIM=VALUE only queries of
  * that segment value are hit (and share is of those). items=0.5 hits that share of the items of a
  * query that is hit, chosen by the same kind of hash; source=1 hits the items of that source, as
- * offline/sources.h numbers them, and no query whose items do not say theirs.
+ * synthetic_lists.h numbers them, and no query whose items do not say theirs.
  * Missing values stay missing. Zeros stay zero under x, ^, *, neg.
  * Owner: the caller, ek_fault_release.
  */
-#ifndef EK_OFFLINE_FAULTS_H
-#define EK_OFFLINE_FAULTS_H
+#ifndef EK_OFFLINE_WORLD_FAULTS_H
+#define EK_OFFLINE_WORLD_FAULTS_H
 
 #include "lists/dataset.h"
 #include "schema/manifest.h"

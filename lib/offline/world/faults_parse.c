@@ -24,9 +24,6 @@ struct span {
 };
 
 static int bad(const struct reading *r, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
-static int bad(const struct reading *r, const char *format, ...)
 {
     char why[300];
     va_list args;

@@ -58,7 +58,7 @@ int ek_rules_test_run(const struct ek_rules *rules, const struct ek_manifest *m,
                       const struct ek_rules_test *t, const struct ek_healthy_lists *from,
                       struct ek_rules_outcome *out, struct ek_error *e);
 
-/* Runs all of a file, in a made-up world (offline/world.h) or, where `from` is not NULL, on those
+/* Runs all of a file, in a made-up world (hotel.h) or, where `from` is not NULL, on those
  * lists. What fails goes to `faults`, as `test 'NAME': WHAT` at its place in `file`. Returns EK_OK
  * when they could be run. */
 int ek_rules_tests_run(const struct ek_rules *rules, const struct ek_manifest *m, const char *file,

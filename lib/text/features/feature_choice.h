@@ -8,8 +8,8 @@
  * that fits nothing is an error. The features come in the order of the catalogue, whatever that of
  * the file, each once. Owner: the caller, ek_feature_choice_free. Read-only.
  */
-#ifndef EK_TEXT_FEATURE_CHOICE_H
-#define EK_TEXT_FEATURE_CHOICE_H
+#ifndef EK_TEXT_FEATURES_FEATURE_CHOICE_H
+#define EK_TEXT_FEATURES_FEATURE_CHOICE_H
 
 #include "text/features/feature_list.h"
 #include "text/features/proximity.h"

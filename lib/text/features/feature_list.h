@@ -4,8 +4,8 @@
  * A name is KIND.FIELD, or KIND where there are no fields. Names are unique. A feature of the query
  * is the same for all documents of a list. Owner: the caller, ek_feature_list_free. Read-only.
  */
-#ifndef EK_TEXT_FEATURE_LIST_H
-#define EK_TEXT_FEATURE_LIST_H
+#ifndef EK_TEXT_FEATURES_FEATURE_LIST_H
+#define EK_TEXT_FEATURES_FEATURE_LIST_H
 
 #include "base/error.h"
 #include "text/index/field.h"

@@ -5,8 +5,8 @@
  * lib/text/features/feature_list.h and docs/text-features.md.
  * Owner: the caller, ek_text_features_free; index and choice must outlive it. One thread each.
  */
-#ifndef EK_TEXT_FEATURES_H
-#define EK_TEXT_FEATURES_H
+#ifndef EK_TEXT_FEATURES_FEATURES_H
+#define EK_TEXT_FEATURES_FEATURES_H
 
 #include "text/features/feature_choice.h"
 #include "text/index/index.h"

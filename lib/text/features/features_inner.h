@@ -1,6 +1,6 @@
 /* What the parts of features.c share. Internal to lib/text/features/features*.c. */
-#ifndef EK_TEXT_FEATURES_INNER_H
-#define EK_TEXT_FEATURES_INNER_H
+#ifndef EK_TEXT_FEATURES_FEATURES_INNER_H
+#define EK_TEXT_FEATURES_FEATURES_INNER_H
 
 #include "text/features/features.h"
 #include "text/features/query_features.h"

@@ -1,8 +1,8 @@
 /* What a kind of text feature is: its name, how it is worked out and who says so. Tables of them
  * are all there is to say about features; names, help and documentation come from them.
  */
-#ifndef EK_TEXT_KIND_H
-#define EK_TEXT_KIND_H
+#ifndef EK_TEXT_FEATURES_KIND_H
+#define EK_TEXT_FEATURES_KIND_H
 
 #include <stdbool.h>
 

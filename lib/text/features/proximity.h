@@ -6,8 +6,8 @@
  * of two different terms. NaN: what needs two of the terms where the text has not both. Pure but
  * for `scratch`; any thread.
  */
-#ifndef EK_TEXT_PROXIMITY_H
-#define EK_TEXT_PROXIMITY_H
+#ifndef EK_TEXT_FEATURES_PROXIMITY_H
+#define EK_TEXT_FEATURES_PROXIMITY_H
 
 #include "text/features/kind.h"
 

@@ -3,8 +3,8 @@
  * Statistics are those of the whole documents. A term that the collection does not have counts for
  * the lengths only. NaN: what there are no known terms for. Pure but for `scratch`; any thread.
  */
-#ifndef EK_TEXT_QUERY_FEATURES_H
-#define EK_TEXT_QUERY_FEATURES_H
+#ifndef EK_TEXT_FEATURES_QUERY_FEATURES_H
+#define EK_TEXT_FEATURES_QUERY_FEATURES_H
 
 #include "text/features/kind.h"
 #include "text/features/unigram.h"

@@ -4,8 +4,8 @@
  * letters are one. Neighbours are pairs of different terms, one behind the other in the query; each
  * (a, b) once, (b, a) is another. Owner: the caller, ek_query_terms_release.
  */
-#ifndef EK_TEXT_QUERY_TERMS_H
-#define EK_TEXT_QUERY_TERMS_H
+#ifndef EK_TEXT_FEATURES_QUERY_TERMS_H
+#define EK_TEXT_FEATURES_QUERY_TERMS_H
 
 #include "base/buf.h"
 #include "text/index/index.h"

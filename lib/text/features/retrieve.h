@@ -7,8 +7,8 @@
  * term of the query are not in it. Owner: the caller; a struct ek_retrieve is memory that is used
  * again from query to query. Threads: one each.
  */
-#ifndef EK_TEXT_RETRIEVE_H
-#define EK_TEXT_RETRIEVE_H
+#ifndef EK_TEXT_FEATURES_RETRIEVE_H
+#define EK_TEXT_FEATURES_RETRIEVE_H
 
 #include "base/error.h"
 

@@ -4,8 +4,8 @@
  * of the numbers themselves (divided by n). Quartiles lie between two numbers as numpy has it by
  * default (Hyndman and Fan 1996, type 7). Pure; any thread.
  */
-#ifndef EK_TEXT_SPREAD_H
-#define EK_TEXT_SPREAD_H
+#ifndef EK_TEXT_FEATURES_SPREAD_H
+#define EK_TEXT_FEATURES_SPREAD_H
 
 #include <stddef.h>
 

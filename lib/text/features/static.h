@@ -3,8 +3,8 @@
  * NaN: what a document without an address, or without tokens, has no value for.
  * Pure but for `scratch`; any thread.
  */
-#ifndef EK_TEXT_STATIC_H
-#define EK_TEXT_STATIC_H
+#ifndef EK_TEXT_FEATURES_STATIC_H
+#define EK_TEXT_FEATURES_STATIC_H
 
 #include "text/index/field.h"
 #include "text/features/kind.h"

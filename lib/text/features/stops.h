@@ -3,8 +3,8 @@
  *
  * Owner: the caller, ek_stops_release even after a failure. Read-only afterwards, any thread.
  */
-#ifndef EK_TEXT_STOPS_H
-#define EK_TEXT_STOPS_H
+#ifndef EK_TEXT_FEATURES_STOPS_H
+#define EK_TEXT_FEATURES_STOPS_H
 
 #include "base/buf.h"
 #include "text/index/words.h"

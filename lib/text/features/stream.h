@@ -5,8 +5,8 @@
  * but has no idf. NaN: all of an empty text but its length, which is 0; all of a query without
  * terms. Pure; any thread.
  */
-#ifndef EK_TEXT_STREAM_H
-#define EK_TEXT_STREAM_H
+#ifndef EK_TEXT_FEATURES_STREAM_H
+#define EK_TEXT_FEATURES_STREAM_H
 
 #include "text/features/kind.h"
 #include "text/features/unigram.h"

@@ -4,8 +4,8 @@
  * Terms' figures are kept for queries to come, EK_TERM_SCANS_KEPT at most; pairs' are not. Texts
  * are whole documents. Owner: the caller, ek_term_scan_free. One thread each.
  */
-#ifndef EK_TEXT_TERM_SCAN_H
-#define EK_TEXT_TERM_SCAN_H
+#ifndef EK_TEXT_FEATURES_TERM_SCAN_H
+#define EK_TEXT_FEATURES_TERM_SCAN_H
 
 #include "text/index/index.h"
 #include "text/features/term_scores.h"

@@ -6,8 +6,8 @@
  * harmonic mean of scores that are not all of one sign; a query without known terms.
  * Pure but for `scratch`; any thread.
  */
-#ifndef EK_TEXT_TERM_SCORES_H
-#define EK_TEXT_TERM_SCORES_H
+#ifndef EK_TEXT_FEATURES_TERM_SCORES_H
+#define EK_TEXT_FEATURES_TERM_SCORES_H
 
 #include "text/features/unigram.h"
 

@@ -1,6 +1,6 @@
 /* The k best hits so far, as a heap with the worst of them on top. Internal to text/. */
-#ifndef EK_TEXT_TOP_H
-#define EK_TEXT_TOP_H
+#ifndef EK_TEXT_FEATURES_TOP_H
+#define EK_TEXT_FEATURES_TOP_H
 
 #include "text/features/retrieve.h"
 

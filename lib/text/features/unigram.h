@@ -8,8 +8,8 @@
  * the collection has none of the terms. A term that the collection does not have adds nothing.
  * Pure; any thread.
  */
-#ifndef EK_TEXT_UNIGRAM_H
-#define EK_TEXT_UNIGRAM_H
+#ifndef EK_TEXT_FEATURES_UNIGRAM_H
+#define EK_TEXT_FEATURES_UNIGRAM_H
 
 #include "text/features/kind.h"
 

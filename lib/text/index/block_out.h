@@ -7,8 +7,8 @@
  * of documents (wide), packed counts less 1 (small), packed gaps of positions (wide). Gaps are
  * differences less 1, from -1; positions begin anew with each document.
  */
-#ifndef EK_TEXT_BLOCK_OUT_H
-#define EK_TEXT_BLOCK_OUT_H
+#ifndef EK_TEXT_INDEX_BLOCK_OUT_H
+#define EK_TEXT_INDEX_BLOCK_OUT_H
 
 #include "base/buf.h"
 #include "text/index/build_internal.h"

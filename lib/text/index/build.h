@@ -7,8 +7,8 @@
  * Limits: memory as given to ek_build_new; within it the words and ids of the whole collection must
  * fit. Documents: 2^32 - 2.
  */
-#ifndef EK_TEXT_BUILD_H
-#define EK_TEXT_BUILD_H
+#ifndef EK_TEXT_INDEX_BUILD_H
+#define EK_TEXT_INDEX_BUILD_H
 
 #include "text/index/collection.h"
 

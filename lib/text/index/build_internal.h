@@ -1,7 +1,7 @@
 /* What the halves of lib/text/index/build.h share: reading documents (build.c), and making postings
  * and the dictionary of what was gathered (build_merge.c, build_terms.c). */
-#ifndef EK_TEXT_BUILD_INTERNAL_H
-#define EK_TEXT_BUILD_INTERNAL_H
+#ifndef EK_TEXT_INDEX_BUILD_INTERNAL_H
+#define EK_TEXT_INDEX_BUILD_INTERNAL_H
 
 #include "base/buf.h"
 #include "text/index/build.h"

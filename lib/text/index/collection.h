@@ -9,8 +9,8 @@
  * EK_ID_BYTES_MAX for its id. Errors have file and line, those of TREC the line at which the
  * document begins. Owner: the caller. Threads: one each.
  */
-#ifndef EK_TEXT_COLLECTION_H
-#define EK_TEXT_COLLECTION_H
+#ifndef EK_TEXT_INDEX_COLLECTION_H
+#define EK_TEXT_INDEX_COLLECTION_H
 
 #include "base/error.h"
 #include "lists/list.h"

@@ -1,6 +1,6 @@
 /* What the readers of both formats share. Internal to lib/text/index/collection. */
-#ifndef EK_TEXT_COLLECTION_INTERNAL_H
-#define EK_TEXT_COLLECTION_INTERNAL_H
+#ifndef EK_TEXT_INDEX_COLLECTION_INTERNAL_H
+#define EK_TEXT_INDEX_COLLECTION_INTERNAL_H
 
 #include "base/buf.h"
 #include "base/file.h"

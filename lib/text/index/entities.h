@@ -1,6 +1,6 @@
 /* SGML's names for characters: &amp; &lt; &gt; &quot; &apos; &nbsp; &#38; &#x26;. */
-#ifndef EK_TEXT_ENTITIES_H
-#define EK_TEXT_ENTITIES_H
+#ifndef EK_TEXT_INDEX_ENTITIES_H
+#define EK_TEXT_INDEX_ENTITIES_H
 
 #include <stddef.h>
 

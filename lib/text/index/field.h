@@ -1,6 +1,6 @@
 /* The fields of a text document. */
-#ifndef EK_TEXT_FIELD_H
-#define EK_TEXT_FIELD_H
+#ifndef EK_TEXT_INDEX_FIELD_H
+#define EK_TEXT_INDEX_FIELD_H
 
 /* What a document comes with. `inlink` is text around links to it, `anchor` that of its own links.
  */

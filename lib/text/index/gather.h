@@ -7,8 +7,8 @@
  * begins anew with positions, each run with everything, and with the field EK_FIELD_BODY.
  * Owner: the caller. Internal to lib/text/index/build.
  */
-#ifndef EK_TEXT_GATHER_H
-#define EK_TEXT_GATHER_H
+#ifndef EK_TEXT_INDEX_GATHER_H
+#define EK_TEXT_INDEX_GATHER_H
 
 #include "base/error.h"
 #include "text/index/field.h"

@@ -9,8 +9,8 @@
  * Owner: the caller, ek_index_close. Threads: any number may read, each with cursors and documents
  * of its own.
  */
-#ifndef EK_TEXT_INDEX_H
-#define EK_TEXT_INDEX_H
+#ifndef EK_TEXT_INDEX_INDEX_H
+#define EK_TEXT_INDEX_INDEX_H
 
 #include "base/error.h"
 #include "text/index/field.h"

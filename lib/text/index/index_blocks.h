@@ -4,8 +4,8 @@
  * Owner: the caller; ek_blocks_end. What is read is checked: documents rise and are there, sums
  * fit.
  */
-#ifndef EK_TEXT_INDEX_BLOCKS_H
-#define EK_TEXT_INDEX_BLOCKS_H
+#ifndef EK_TEXT_INDEX_INDEX_BLOCKS_H
+#define EK_TEXT_INDEX_INDEX_BLOCKS_H
 
 #include "text/index/index_internal.h"
 

@@ -3,8 +3,8 @@
  * Numbers are little-endian, as the machines are that it is mapped on; another has the wrong
  * byte_order and is refused. Internal to text/.
  */
-#ifndef EK_TEXT_INDEX_FILE_H
-#define EK_TEXT_INDEX_FILE_H
+#ifndef EK_TEXT_INDEX_INDEX_FILE_H
+#define EK_TEXT_INDEX_INDEX_FILE_H
 
 #include "text/index/field.h"
 

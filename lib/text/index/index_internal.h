@@ -1,6 +1,6 @@
 /* A mapped index, for its readers in text/. */
-#ifndef EK_TEXT_INDEX_INTERNAL_H
-#define EK_TEXT_INDEX_INTERNAL_H
+#ifndef EK_TEXT_INDEX_INDEX_INTERNAL_H
+#define EK_TEXT_INDEX_INDEX_INTERNAL_H
 
 #include "text/index/index.h"
 #include "text/index/index_file.h"

@@ -1,8 +1,8 @@
 /* An index file while it is written: sections, one behind the other, and the footer. Internal to
  * lib/text/index/build.
  */
-#ifndef EK_TEXT_INDEX_OUT_H
-#define EK_TEXT_INDEX_OUT_H
+#ifndef EK_TEXT_INDEX_INDEX_OUT_H
+#define EK_TEXT_INDEX_INDEX_OUT_H
 
 #include "base/error.h"
 #include "text/index/index_file.h"

@@ -3,8 +3,8 @@
  * Owner: whoever called ek_lexicon_init; memory goes back with ek_lexicon_release. Limits: 2^32 - 2
  * strings, 4 GiB of them together.
  */
-#ifndef EK_TEXT_LEXICON_H
-#define EK_TEXT_LEXICON_H
+#ifndef EK_TEXT_INDEX_LEXICON_H
+#define EK_TEXT_INDEX_LEXICON_H
 
 #include "base/error.h"
 

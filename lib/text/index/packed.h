@@ -5,8 +5,8 @@
  * them is needed but the padding. Kinds: EK_PACK_WIDE numbers take 1 to 4 bytes, EK_PACK_SMALL ones
  * 0, 1, 2 or 4: for those that are mostly 0. Both take two bits more.
  */
-#ifndef EK_TEXT_PACKED_H
-#define EK_TEXT_PACKED_H
+#ifndef EK_TEXT_INDEX_PACKED_H
+#define EK_TEXT_INDEX_PACKED_H
 
 #include <stdbool.h>
 #include <stddef.h>

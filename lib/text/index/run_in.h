@@ -1,7 +1,7 @@
 /* A run (lib/text/index/gather.h) that is read again, from front to end. Internal to
  * lib/text/index/build. */
-#ifndef EK_TEXT_RUN_IN_H
-#define EK_TEXT_RUN_IN_H
+#ifndef EK_TEXT_INDEX_RUN_IN_H
+#define EK_TEXT_INDEX_RUN_IN_H
 
 #include "base/error.h"
 #include "text/index/field.h"

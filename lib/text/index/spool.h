@@ -4,8 +4,8 @@
  * It lies beside a file that is being made, so that it needs no room on another disk, and is gone
  * with the process whatever ends it. Owner: the caller. Threads: one each.
  */
-#ifndef EK_TEXT_SPOOL_H
-#define EK_TEXT_SPOOL_H
+#ifndef EK_TEXT_INDEX_SPOOL_H
+#define EK_TEXT_INDEX_SPOOL_H
 
 #include "base/error.h"
 

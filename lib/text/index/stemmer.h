@@ -2,8 +2,8 @@
  *
  * Owner: the caller. Threads: one each.
  */
-#ifndef EK_TEXT_STEMMER_H
-#define EK_TEXT_STEMMER_H
+#ifndef EK_TEXT_INDEX_STEMMER_H
+#define EK_TEXT_INDEX_STEMMER_H
 
 #include "base/error.h"
 

@@ -1,7 +1,7 @@
 /* Whole numbers in as few bytes as they need: seven bits a byte, lowest first, the eighth says that
  * more follow. */
-#ifndef EK_TEXT_VARINT_H
-#define EK_TEXT_VARINT_H
+#ifndef EK_TEXT_INDEX_VARINT_H
+#define EK_TEXT_INDEX_VARINT_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -8,8 +8,8 @@
  * Limits: a folded word longer than EK_WORD_BYTES_MAX is cut to so many bytes, at a character; of a
  * run EK_RUN_BYTES_MAX bytes are looked at. Owner: the caller. Threads: one each.
  */
-#ifndef EK_TEXT_WORDS_H
-#define EK_TEXT_WORDS_H
+#ifndef EK_TEXT_INDEX_WORDS_H
+#define EK_TEXT_INDEX_WORDS_H
 
 #include "base/error.h"
 
