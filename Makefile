@@ -6,8 +6,6 @@ DESTDIR ?=
 
 # Parts are found by folder, so a new file needs no line here.
 LIB_SRC    := $(sort $(wildcard lib/*/*.c))
-# Code of others, unchanged; our gates and warnings do not apply.
-VENDOR_SRC := $(wildcard lib/vendor/*/*.c)
 LIB_CXX    := $(sort $(wildcard lib/*/*.cc))
 # Of the programs alone: the installed library has nothing of it.
 OFFLINE_SRC := $(sort $(wildcard lib/offline/*/*.c lib/text/*/*.c))
@@ -30,7 +28,7 @@ PKG_CONFIG ?= pkg-config
 once = $(eval $(1) := $(2))$($(1))
 MSGPACK     = $(call once,MSGPACK,$(shell $(PKG_CONFIG) --exists msgpack-c 2>/dev/null && echo msgpack-c || echo msgpack))
 LIB_PKGS    = $(MSGPACK) yaml-0.1 simdjson libzstd zlib libxxhash
-DAEMON_PKGS = jansson rdkafka libmicrohttpd libcurl
+DAEMON_PKGS = rdkafka libmicrohttpd libcurl
 TOOLS_PKGS  = libutf8proc libzip
 # The headers of others are not held to our warnings.
 PKG_CFLAGS  = $(call once,PKG_CFLAGS,$(patsubst -I%,-isystem%,$(shell $(PKG_CONFIG) --cflags $(LIB_PKGS) $(DAEMON_PKGS) $(TOOLS_PKGS) check)))
@@ -38,6 +36,7 @@ LIB_LIBS    = $(call once,LIB_LIBS,$(shell $(PKG_CONFIG) --libs $(LIB_PKGS)) -ls
 DAEMON_LIBS = $(call once,DAEMON_LIBS,$(shell $(PKG_CONFIG) --libs $(DAEMON_PKGS)) -lpthread)
 TOOLS_LIBS  = $(call once,TOOLS_LIBS,$(shell $(PKG_CONFIG) --libs $(TOOLS_PKGS)) -lstreamvbyte -lstemmer -lpthread)
 ALL_LIBS    = $(TOOLS_LIBS) $(DAEMON_LIBS) $(LIB_LIBS)
+# Jansson is the second reader of JSON in tests.
 CHECK_LIBS  = $(call once,CHECK_LIBS,$(shell $(PKG_CONFIG) --libs check jansson))
 
 CC      ?= cc
@@ -67,7 +66,7 @@ BASE_CXXFLAGS := -std=c++17 -fno-exceptions -fno-rtti -DSIMDJSON_EXCEPTIONS=0 \
 ALL_CXXFLAGS = $(CFLAGS) $(BASE_CXXFLAGS) $(SAN_FLAGS) $(PKG_CFLAGS)
 ALL_CFLAGS = $(CFLAGS) $(BASE_CFLAGS) $(SAN_FLAGS) $(PKG_CFLAGS)
 
-LIB_OBJ    := $(LIB_SRC:%.c=$(B)/%.o) $(VENDOR_SRC:%.c=$(B)/%.o) $(LIB_CXX:%.cc=$(B)/%.o)
+LIB_OBJ    := $(LIB_SRC:%.c=$(B)/%.o) $(LIB_CXX:%.cc=$(B)/%.o)
 OFFLINE_OBJ := $(OFFLINE_SRC:%.c=$(B)/%.o)
 DAEMON_OBJ := $(DAEMON_SRC:%.c=$(B)/%.o)
 UNIT_OBJ   := $(UNIT_SRC:%.c=$(B)/%.o)
@@ -104,7 +103,6 @@ $(B)/%.o: %.cc $(B)/flags.stamp
 	@mkdir -p $(@D)
 	$(call say,CXX)
 	$(Q)$(CXX) $(ALL_CXXFLAGS) -MMD -MP -c -o $@ $<
-$(B)/lib/vendor/%.o: EXTRA := -w -DYYJSON_DISABLE_WRITER -DYYJSON_DISABLE_UTILS -DYYJSON_DISABLE_NON_STANDARD -DYYJSON_DISABLE_INCR_READER
 $(B)/tests/%.o: EXTRA := -Wno-missing-prototypes
 
 # A file that is written only when its content changes.

@@ -23,7 +23,6 @@ BUILD_LIBRARIES='
 rdkafka 2.0 librdkafka-dev
 msgpack-c|msgpack 3.3 libmsgpack-dev
 yaml-0.1 0.2.2 libyaml-dev
-jansson 2.13 libjansson-dev
 simdjson 3.0 libsimdjson-dev
 libzstd 1.4.8 libzstd-dev
 zlib 1.2.11 zlib1g-dev
@@ -33,6 +32,10 @@ libcurl 7.85 libcurl4-openssl-dev
 libutf8proc 2.6 libutf8proc-dev
 libzip 1.7 libzip-dev
 check 0.15 check
+'
+# Of tests alone.
+TEST_LIBRARIES='
+jansson 2.13 libjansson-dev
 '
 # program, Debian package
 BUILD_PROGRAMS='
@@ -153,6 +156,7 @@ check_libraries() {
 		fi
 	done <<END
 $BUILD_LIBRARIES
+$TEST_LIBRARIES
 END
 }
 

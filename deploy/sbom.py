@@ -23,7 +23,6 @@ LIBRARIES = [
      "BSD-2-Clause AND BSD-3-Clause AND MIT AND Zlib", "https://github.com/confluentinc/librdkafka"),
     ("msgpack-c", "libmsgpackc", "msgpack-c msgpack", "libmsgpack-dev", "BSL-1.0", "https://github.com/msgpack/msgpack-c"),
     ("libyaml", "libyaml-0", "yaml-0.1", "libyaml-dev", "MIT", "https://pyyaml.org/wiki/LibYAML"),
-    ("jansson", "libjansson", "jansson", "libjansson-dev", "MIT", "https://github.com/akheron/jansson"),
     ("simdjson", "libsimdjson", "simdjson", "libsimdjson-dev", "Apache-2.0 AND BSD-3-Clause AND BSL-1.0 AND MIT", "https://simdjson.org"),
     ("zstd", "libzstd", "libzstd", "libzstd-dev", "BSD-3-Clause OR GPL-2.0-only", "https://facebook.github.io/zstd"),
     ("zlib", "libz", "zlib", "zlib1g-dev", "Zlib", "https://zlib.net"),
@@ -39,6 +38,8 @@ LIBRARIES = [
     ("libgcc", "libgcc_s", "", "libgcc-s1", "GPL-3.0-or-later WITH GCC-exception-3.1", "https://gcc.gnu.org"),
     ("glibc", "libc", "", "libc6-dev", "LGPL-2.1-or-later", "https://www.gnu.org/software/libc"),
 ]
+# What stands in the source tree: name, file with its version, licence, home.
+VENDORED = [("yyjson", "lib/vendor/yyjson/yyjson.h", "MIT", "https://github.com/ibireme/yyjson")]
 ALSO = {"libm": "libc", "libpthread": "libc", "ld-linux-x86-64": "libc", "ld-linux-aarch64": "libc"}
 # What builds and tests, and stays behind.
 TOOLS = [
@@ -48,6 +49,7 @@ TOOLS = [
     ("pkg-config", "pkg-config", "GPL-2.0-or-later", "https://www.freedesktop.org/wiki/Software/pkg-config", "BUILD_TOOL_OF"),
     ("python3", "python3", "PSF-2.0", "https://www.python.org", "BUILD_TOOL_OF"),
     ("check", "check", "LGPL-2.1-or-later", "https://libcheck.github.io/check", "TEST_DEPENDENCY_OF"),
+    ("jansson", "libjansson-dev", "MIT", "https://github.com/akheron/jansson", "TEST_DEPENDENCY_OF"),
 ]
 
 
@@ -130,10 +132,20 @@ def libraries(wants):
     return packages, relations
 
 
+def vendored():
+    packages, relations = [], []
+    for name, header, licence, home in VENDORED:
+        with open(header, encoding="utf-8") as f:
+            version = re.search(r'_VERSION_STRING +"([^"]+)"', f.read()).group(1)
+        packages.append(package(name, version, licence, home, f"pkg:generic/{name}@{version}", primaryPackagePurpose="LIBRARY"))
+        relations += [relation(who, "STATIC_LINK", name) for who in OURS]
+    return packages, relations
+
+
 def tools():
     packages, relations = [], []
     for name, debian, licence, home, kind in TOOLS:
-        version, purl = version_of(behind(name) or debian, "check" if name == "check" else "")
+        version, purl = version_of(behind(name) or debian, name if name in ("check", "jansson") else "")
         if version is not None:
             packages.append(package(name, version, licence, home, purl, primaryPackagePurpose="APPLICATION"))
             relations.append(relation(name, kind, "evenkeel"))
@@ -154,10 +166,11 @@ def main():
         sys.exit("usage: sbom.py VERSION PROGRAM TOOLS LIBRARY > FILE")
     version, *binaries = sys.argv[1:]
     linked, links = libraries({name: wanted_by(path) for name, path in zip(OURS, binaries)})
+    kept, holds = vendored()
     used, uses = tools()
-    packages = [ours(name, version, path, OURS[name]) for name, path in zip(OURS, binaries)] + linked + used
+    packages = [ours(name, version, path, OURS[name]) for name, path in zip(OURS, binaries)] + linked + kept + used
     relations = [{"spdxElementId": "SPDXRef-DOCUMENT", "relationshipType": "DESCRIBES", "relatedSpdxElement": spdx_id(name)}
-                 for name in OURS] + links + uses
+                 for name in OURS] + links + holds + uses
     about = json.dumps([packages, relations], sort_keys=True).encode()
     document = {"spdxVersion": "SPDX-2.3", "dataLicense": "CC0-1.0", "SPDXID": "SPDXRef-DOCUMENT", "name": f"evenkeel-{version}",
                 "documentNamespace": f"https://evenkeel.invalid/spdx/evenkeel-{version}-{hashlib.sha256(about).hexdigest()[:32]}",

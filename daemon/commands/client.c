@@ -479,7 +479,7 @@ static int await_order(struct tell *t, uint64_t number, struct ek_error *e)
 
 static int show_order(struct tell *t, struct ek_error *e)
 {
-    uint64_t number = ek_tell_order_number(&t->answer);
+    uint64_t number = ek_tell_number(&t->answer, "order");
     int rc = await_order(t, number, e);
     if (rc || t->json)
         return rc ? rc : show(t, NULL, e);
@@ -535,7 +535,7 @@ static int reload(struct tell *t, enum ek_reload_state *state, struct ek_error *
     if (!rc)
         rc = ask(t, "/api/v1/reload", text, e);
     if (!rc)
-        rc = await_reload(t, ek_tell_reload_number(&t->answer), state, e);
+        rc = await_reload(t, ek_tell_number(&t->answer, "reload"), state, e);
     ek_buf_release(&body);
     return rc ? rc : show(t, ek_tell_reload, e);
 }

@@ -2,37 +2,41 @@
 
 #include "base/error.h"
 
-#include <jansson.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <string.h>
 
-json_t *ek_tell_parsed(const struct ek_buf *answer)
+yyjson_doc *ek_tell_parsed(const struct ek_buf *answer)
 {
-    return json_loadb((const char *)answer->data, answer->length, 0, NULL);
+    struct ek_json_error why;
+    yyjson_doc *doc;
+    ek_json_parse(&doc, (const char *)answer->data, answer->length, false, &why);
+    return doc;
 }
 
-const char *ek_tell_text(const json_t *o, const char *key, const char *none)
+const char *ek_tell_text(yyjson_val *o, const char *key, const char *none)
 {
-    const char *text = json_string_value(json_object_get(o, key));
+    const char *text = yyjson_get_str(yyjson_obj_get(o, key));
     return text && *text ? text : none;
 }
 
-void ek_tell_segment(const json_t *of, char *text, size_t size)
+void ek_tell_segment(yyjson_val *of, char *text, size_t size)
 {
-    void *pair = json_object_iter(json_object_get(of, "segment"));
-    const char *value = pair ? json_string_value(json_object_iter_value(pair)) : NULL;
-    if (pair)
-        snprintf(text, size, "%s=%s", json_object_iter_key(pair), value ? value : "?");
+    yyjson_obj_iter iter = yyjson_obj_iter_with(yyjson_obj_get(of, "segment"));
+    yyjson_val *key = yyjson_obj_iter_next(&iter);
+    const char *value = yyjson_get_str(yyjson_obj_iter_get_val(key));
+    if (key)
+        snprintf(text, size, "%s=%s", yyjson_get_str(key), value ? value : "?");
     else
         snprintf(text, size, "all");
 }
 
-void ek_tell_time(const json_t *o, const char *key, char text[EK_DATE_TEXT])
+void ek_tell_time(yyjson_val *o, const char *key, char text[EK_DATE_TEXT])
 {
-    const json_t *v = json_object_get(o, key);
-    ek_date_text(json_is_integer(v) ? json_integer_value(v) : -1, text);
+    yyjson_val *v = yyjson_obj_get(o, key);
+    ek_date_text(yyjson_is_int(v) ? yyjson_get_sint(v) : -1, text);
     char *day_end = strchr(text, 'T');
     if (!day_end)
         return;
@@ -40,15 +44,14 @@ void ek_tell_time(const json_t *o, const char *key, char text[EK_DATE_TEXT])
     day_end[6] = 0;
 }
 
-bool ek_tell_table(const json_t *array, const char *const *titles, int count,
-                   int (*add)(struct ek_columns *c, const json_t *of), struct ek_room *room,
-                   FILE *to)
+bool ek_tell_table(yyjson_val *array, const char *const *titles, int count,
+                   int (*add)(struct ek_columns *c, yyjson_val *of), struct ek_room *room, FILE *to)
 {
-    struct ek_columns *c = json_is_array(array) ? ek_columns_new(titles, count) : NULL;
+    struct ek_columns *c = yyjson_is_arr(array) ? ek_columns_new(titles, count) : NULL;
     bool good = c;
-    size_t i;
-    json_t *of;
-    json_array_foreach(array, i, of)
+    size_t i, max;
+    yyjson_val *of;
+    yyjson_arr_foreach(array, i, max, of)
     {
         good = good && !add(c, of);
     }
@@ -64,31 +67,32 @@ enum { WORDS_BYTES = EK_TELL_WORDS_BYTES, NUMBER_BYTES = 24, TITLE_LINES = 2 };
 
 void ek_tell_error(const struct ek_buf *answer, char *text, size_t size)
 {
-    json_t *o = ek_tell_parsed(answer);
+    yyjson_doc *doc = ek_tell_parsed(answer);
+    yyjson_val *o = yyjson_doc_get_root(doc);
     snprintf(text, size, "%s", ek_tell_text(o, "error", ""));
-    json_decref(o);
+    yyjson_doc_free(doc);
 }
 
 /* "scale x100.3, cents" */
-static void what_text(const json_t *finding, char *text, size_t size)
+static void what_text(yyjson_val *finding, char *text, size_t size)
 {
-    const json_t *factor = json_object_get(finding, "factor");
-    const char *unit = json_string_value(json_array_get(json_object_get(finding, "units"), 0));
+    yyjson_val *factor = yyjson_obj_get(finding, "factor");
+    const char *unit = yyjson_get_str(yyjson_arr_get(yyjson_obj_get(finding, "units"), 0));
     int n = snprintf(text, size, "%s", ek_tell_text(finding, "class", "not diagnosed yet"));
-    if (json_is_number(factor))
-        n += snprintf(text + n, size - (size_t)n, " x%.4g", json_number_value(factor));
+    if (yyjson_is_num(factor))
+        n += snprintf(text + n, size - (size_t)n, " x%.4g", yyjson_get_num(factor));
     if (unit)
         snprintf(text + n, size - (size_t)n, ", %.200s", unit);
 }
 
 /* The state of a finding that is open. `updated` is news of one that is confirmed. */
-static const char *state_text(const json_t *finding)
+static const char *state_text(yyjson_val *finding)
 {
     const char *state = ek_tell_text(finding, "state", "?");
     return strcmp(state, "updated") != 0 ? state : "confirmed";
 }
 
-static int add_finding(struct ek_columns *c, const json_t *finding)
+static int add_finding(struct ek_columns *c, yyjson_val *finding)
 {
     char segment[WORDS_BYTES], since[EK_DATE_TEXT], what[WORDS_BYTES], action[WORDS_BYTES];
     const char *mode = ek_tell_text(finding, "mode", NULL);
@@ -101,21 +105,21 @@ static int add_finding(struct ek_columns *c, const json_t *finding)
                                                    state_text(finding), action, since, what});
 }
 
-static int add_cell(struct ek_columns *c, const json_t *cell)
+static int add_cell(struct ek_columns *c, yyjson_val *cell)
 {
     char segment[WORDS_BYTES], percent[NUMBER_BYTES] = "-";
-    const json_t *v = json_object_get(cell, "percent");
+    yyjson_val *v = yyjson_obj_get(cell, "percent");
     ek_tell_segment(cell, segment, sizeof segment);
-    if (json_is_number(v))
-        snprintf(percent, sizeof percent, "%.4g%%", json_number_value(v));
+    if (yyjson_is_num(v))
+        snprintf(percent, sizeof percent, "%.4g%%", yyjson_get_num(v));
     return ek_columns_add(c, (const char *const[]){ek_tell_text(cell, "feature", "?"), segment,
                                                    ek_tell_text(cell, "action", "?"),
                                                    ek_tell_text(cell, "mode", "-"), percent,
                                                    ek_tell_text(cell, "by", "-")});
 }
 
-static bool print_table(const json_t *array, const char *const *titles, int count,
-                        int (*add)(struct ek_columns *c, const json_t *of), FILE *to)
+static bool print_table(yyjson_val *array, const char *const *titles, int count,
+                        int (*add)(struct ek_columns *c, yyjson_val *of), FILE *to)
 {
     return ek_tell_table(array, titles, count, add, NULL, to);
 }
@@ -124,15 +128,16 @@ int ek_tell_findings_in(const struct ek_buf *answer, struct ek_room *room, FILE 
 {
     static const char *const titles[] = {"FEATURE", "SEGMENT",     "STATE",
                                          "ACTION",  "SINCE (UTC)", "WHAT"};
-    json_t *o = ek_tell_parsed(answer);
-    bool good = json_is_array(o);
+    yyjson_doc *doc = ek_tell_parsed(answer);
+    yyjson_val *o = yyjson_doc_get_root(doc);
+    bool good = yyjson_is_arr(o);
     if (good)
-        fputs(json_array_size(o) ? "\nopen findings\n" : "\nno open findings\n", to);
+        fputs(yyjson_arr_size(o) ? "\nopen findings\n" : "\nno open findings\n", to);
     if (room)
         room->lines -= TITLE_LINES;
-    if (good && json_array_size(o))
+    if (good && yyjson_arr_size(o))
         good = ek_tell_table(o, titles, sizeof titles / sizeof *titles, add_finding, room, to);
-    json_decref(o);
+    yyjson_doc_free(doc);
     return good ? EK_OK : EK_EFORMAT;
 }
 
@@ -141,10 +146,10 @@ int ek_tell_findings(const struct ek_buf *answer, FILE *to)
     return ek_tell_findings_in(answer, NULL, to);
 }
 
-static void print_end_of(const json_t *cell, FILE *to)
+static void print_end_of(yyjson_val *cell, FILE *to)
 {
     char segment[WORDS_BYTES];
-    bool all = !json_object_iter(json_object_get(cell, "segment"));
+    bool all = !yyjson_obj_size(yyjson_obj_get(cell, "segment"));
     ek_tell_segment(cell, segment, sizeof segment);
     fputs("the fault of ", to);
     ek_print_safe(ek_tell_text(cell, "feature", "?"), to);
@@ -156,7 +161,7 @@ static void print_end_of(const json_t *cell, FILE *to)
 }
 
 /* Broken to the room; what has none left is left out. */
-static void print_in(const json_t *cell, struct ek_room *room, FILE *to)
+static void print_in(yyjson_val *cell, struct ek_room *room, FILE *to)
 {
     char text[3 * WORDS_BYTES] = "";
     FILE *into = room->lines > 0 ? fmemopen(text, sizeof text - 1, "w") : NULL;
@@ -169,13 +174,13 @@ static void print_in(const json_t *cell, struct ek_room *room, FILE *to)
 }
 
 /* What waits for a person. */
-static void print_gone(const json_t *cells, struct ek_room *room, FILE *to)
+static void print_gone(yyjson_val *cells, struct ek_room *room, FILE *to)
 {
-    size_t i;
-    json_t *cell;
-    json_array_foreach(cells, i, cell)
+    size_t i, max;
+    yyjson_val *cell;
+    yyjson_arr_foreach(cells, i, max, cell)
     {
-        if (!json_is_true(json_object_get(cell, "gone")))
+        if (!yyjson_is_true(yyjson_obj_get(cell, "gone")))
             continue;
         if (room)
             print_in(cell, room, to);
@@ -187,18 +192,19 @@ static void print_gone(const json_t *cells, struct ek_room *room, FILE *to)
 int ek_tell_plan_in(const struct ek_buf *answer, struct ek_room *room, FILE *to)
 {
     static const char *const titles[] = {"FEATURE", "SEGMENT", "ACTION", "MODE", "OF LISTS", "BY"};
-    json_t *o = ek_tell_parsed(answer);
-    const json_t *cells = json_object_get(o, "cells");
-    bool good = json_is_array(cells);
+    yyjson_doc *doc = ek_tell_parsed(answer);
+    yyjson_val *o = yyjson_doc_get_root(doc);
+    yyjson_val *cells = yyjson_obj_get(o, "cells");
+    bool good = yyjson_is_arr(cells);
     if (good)
-        fputs(json_array_size(cells) ? "\nplan in force\n" : "\nnothing in force\n", to);
+        fputs(yyjson_arr_size(cells) ? "\nplan in force\n" : "\nnothing in force\n", to);
     if (room)
         room->lines -= TITLE_LINES;
-    if (good && json_array_size(cells))
+    if (good && yyjson_arr_size(cells))
         good = ek_tell_table(cells, titles, sizeof titles / sizeof *titles, add_cell, room, to);
     if (good)
         print_gone(cells, room, to);
-    json_decref(o);
+    yyjson_doc_free(doc);
     return good ? EK_OK : EK_EFORMAT;
 }
 
@@ -207,12 +213,12 @@ int ek_tell_plan(const struct ek_buf *answer, FILE *to)
     return ek_tell_plan_in(answer, NULL, to);
 }
 
-static int add_pin(struct ek_columns *c, const json_t *pin)
+static int add_pin(struct ek_columns *c, yyjson_val *pin)
 {
     char segment[WORDS_BYTES], by[WORDS_BYTES], until[EK_DATE_TEXT] = "for good";
     const char *author = ek_tell_text(pin, "author", NULL);
     ek_tell_segment(pin, segment, sizeof segment);
-    if (json_is_integer(json_object_get(pin, "until_ms")))
+    if (yyjson_is_int(yyjson_obj_get(pin, "until_ms")))
         ek_tell_time(pin, "until_ms", until);
     snprintf(by, sizeof by, author ? "%s (%.200s)" : "%s", ek_tell_text(pin, "by", "-"), author);
     return ek_columns_add(c, (const char *const[]){ek_tell_text(pin, "feature", "?"), segment,
@@ -224,28 +230,30 @@ int ek_tell_pins(const struct ek_buf *answer, FILE *to)
 {
     static const char *const titles[] = {"FEATURE",     "SEGMENT", "ACTION",
                                          "UNTIL (UTC)", "BY",      "REASON"};
-    json_t *o = ek_tell_parsed(answer);
-    bool good = json_is_array(o);
-    if (good && json_array_size(o)) {
+    yyjson_doc *doc = ek_tell_parsed(answer);
+    yyjson_val *o = yyjson_doc_get_root(doc);
+    bool good = yyjson_is_arr(o);
+    if (good && yyjson_arr_size(o)) {
         fputs("\npins\n", to);
         good = print_table(o, titles, sizeof titles / sizeof *titles, add_pin, to);
     }
-    json_decref(o);
+    yyjson_doc_free(doc);
     return good ? EK_OK : EK_EFORMAT;
 }
 
 int ek_tell_paused(const struct ek_buf *answer, FILE *to)
 {
-    json_t *o = ek_tell_parsed(answer);
-    bool good = json_is_object(o);
-    bool paused = json_is_object(json_object_get(o, "paused"));
-    bool changed = json_is_true(json_object_get(o, "changed"));
+    yyjson_doc *doc = ek_tell_parsed(answer);
+    yyjson_val *o = yyjson_doc_get_root(doc);
+    bool good = yyjson_is_obj(o);
+    bool paused = yyjson_is_obj(yyjson_obj_get(o, "paused"));
+    bool changed = yyjson_is_true(yyjson_obj_get(o, "changed"));
     if (good)
         fprintf(to, "%s%s%s\n", paused ? "paused" : "not paused", changed ? "" : ", as it was",
-                paused && json_is_false(json_object_get(o, "kept"))
+                paused && yyjson_is_false(yyjson_obj_get(o, "kept"))
                     ? "; a restart ends it, for nothing is kept without 'state.topic'"
                     : "");
-    json_decref(o);
+    yyjson_doc_free(doc);
     return good ? EK_OK : EK_EFORMAT;
 }
 
@@ -261,28 +269,28 @@ put(char *text, size_t size, const char *format, ...)
 }
 
 /* "price, arm=B" */
-static void place_text(const json_t *decision, char *text, size_t size)
+static void place_text(yyjson_val *decision, char *text, size_t size)
 {
     char segment[WORDS_BYTES];
-    bool all = !json_object_iter(json_object_get(decision, "segment"));
+    bool all = !yyjson_obj_size(yyjson_obj_get(decision, "segment"));
     ek_tell_segment(decision, segment, sizeof segment);
     snprintf(text, size, "%s", ek_tell_text(decision, "feature", "-"));
     if (!all)
         put(text, size, ", %s", segment);
 }
 
-static void print_accept(const json_t *o, FILE *to)
+static void print_accept(yyjson_val *o, FILE *to)
 {
     bool reverted = !strcmp(ek_tell_text(o, "what", ""), "revert");
-    fprintf(to, ": x%.4g is %s", json_number_value(json_object_get(o, "factor")),
+    fprintf(to, ": x%.4g is %s", yyjson_get_num(yyjson_obj_get(o, "factor")),
             reverted ? "no longer normal" : "normal from now on");
     if (!reverted)
-        fprintf(to, "; 'evenkeel revert %" JSON_INTEGER_FORMAT "' takes that back",
-                json_integer_value(json_object_get(o, "accept")));
+        fprintf(to, "; 'evenkeel revert %" PRId64 "' takes that back",
+                yyjson_get_sint(yyjson_obj_get(o, "accept")));
 }
 
 /* What holds now. */
-static void print_other(const json_t *o, FILE *to)
+static void print_other(yyjson_val *o, FILE *to)
 {
     const char *what = ek_tell_text(o, "what", "?");
     bool pinned = !strcmp(what, "pin");
@@ -297,14 +305,14 @@ static void print_other(const json_t *o, FILE *to)
         ek_print_safe(what, to);
 }
 
-static bool print_decision(const json_t *o, FILE *to)
+static bool print_decision(yyjson_val *o, FILE *to)
 {
     char place[WORDS_BYTES];
     place_text(o, place, sizeof place);
-    if (!json_is_object(o))
+    if (!yyjson_is_obj(o))
         return false;
     ek_print_safe(place, to);
-    if (json_is_integer(json_object_get(o, "accept")))
+    if (yyjson_is_int(yyjson_obj_get(o, "accept")))
         print_accept(o, to);
     else
         print_other(o, to);
@@ -320,59 +328,59 @@ static bool print_decision(const json_t *o, FILE *to)
 
 int ek_tell_decision(const struct ek_buf *answer, FILE *to)
 {
-    json_t *o = ek_tell_parsed(answer);
+    yyjson_doc *doc = ek_tell_parsed(answer);
+    yyjson_val *o = yyjson_doc_get_root(doc);
     bool good = print_decision(o, to);
-    json_decref(o);
+    yyjson_doc_free(doc);
     return good ? EK_OK : EK_EFORMAT;
 }
 
 int ek_tell_resumed(const struct ek_buf *answer, FILE *to)
 {
-    json_t *o = ek_tell_parsed(answer);
-    bool route = json_object_get(o, "feature");
-    json_decref(o);
+    yyjson_doc *doc = ek_tell_parsed(answer);
+    yyjson_val *o = yyjson_doc_get_root(doc);
+    bool route = yyjson_obj_get(o, "feature");
+    yyjson_doc_free(doc);
     return route ? ek_tell_decision(answer, to) : ek_tell_paused(answer, to);
 }
 
 /* What is known of it but who and where: "route, 25%; scale x100; plan 7; it looks odd". */
-static void details_text(const json_t *d, char *text, size_t size)
+static void details_text(yyjson_val *d, char *text, size_t size)
 {
-    const json_t *percent = json_object_get(d, "percent"), *factor = json_object_get(d, "factor");
-    const json_t *figure = json_object_get(d, "figure"), *limit = json_object_get(d, "limit");
-    const json_t *after = json_object_get(json_object_get(d, "plan"), "after");
+    yyjson_val *plan = yyjson_obj_get(d, "plan");
+    yyjson_val *percent = yyjson_obj_get(d, "percent"), *factor = yyjson_obj_get(d, "factor");
+    yyjson_val *figure = yyjson_obj_get(d, "figure"), *limit = yyjson_obj_get(d, "limit");
+    yyjson_val *after = yyjson_obj_get(plan, "after");
     const char *none = !strcmp(ek_tell_text(d, "what", ""), "pin") ? "none" : NULL;
     const char *action = ek_tell_text(d, "action", none), *class = ek_tell_text(d, "class", NULL);
     const char *rail = ek_tell_text(d, "rail", NULL), *why = ek_tell_text(d, "why", NULL);
     *text = 0;
     if (action)
         put(text, size, "%s; ", action);
-    if (json_is_number(percent))
-        put(text, size, "%.4g%%; ", json_number_value(percent));
+    if (yyjson_is_num(percent))
+        put(text, size, "%.4g%%; ", yyjson_get_num(percent));
     if (class)
-        put(text, size, json_is_number(factor) ? "%s " : "%s; ", class);
-    if (json_is_number(factor))
-        put(text, size, "x%.4g; ", json_number_value(factor));
+        put(text, size, yyjson_is_num(factor) ? "%s " : "%s; ", class);
+    if (yyjson_is_num(factor))
+        put(text, size, "x%.4g; ", yyjson_get_num(factor));
     if (rail)
         put(text, size, "%s ", rail);
-    if (json_is_number(figure) && json_is_number(limit))
-        put(text, size, "%.4g of at most %.4g; ", json_number_value(figure),
-            json_number_value(limit));
-    if (json_is_integer(json_object_get(d, "accept")))
-        put(text, size, "accept %" JSON_INTEGER_FORMAT "; ",
-            json_integer_value(json_object_get(d, "accept")));
-    if (!json_equal(after, json_object_get(json_object_get(d, "plan"), "before")))
-        put(text, size, "plan %" JSON_INTEGER_FORMAT "; ", json_integer_value(after));
+    if (yyjson_is_num(figure) && yyjson_is_num(limit))
+        put(text, size, "%.4g of at most %.4g; ", yyjson_get_num(figure), yyjson_get_num(limit));
+    if (yyjson_is_int(yyjson_obj_get(d, "accept")))
+        put(text, size, "accept %" PRId64 "; ", yyjson_get_sint(yyjson_obj_get(d, "accept")));
+    if (yyjson_get_sint(after) != yyjson_get_sint(yyjson_obj_get(plan, "before")))
+        put(text, size, "plan %" PRId64 "; ", yyjson_get_sint(after));
     put(text, size, "%s", why ? why : "");
     size_t length = strlen(text);
     if (!why && length)
         text[length - 2] = 0;
 }
 
-static int add_decision(struct ek_columns *c, const json_t *d)
+static int add_decision(struct ek_columns *c, yyjson_val *d)
 {
     char number[NUMBER_BYTES], when[EK_DATE_TEXT], place[WORDS_BYTES], details[2 * WORDS_BYTES];
-    snprintf(number, sizeof number, "%" JSON_INTEGER_FORMAT,
-             json_integer_value(json_object_get(d, "number")));
+    snprintf(number, sizeof number, "%" PRId64, yyjson_get_sint(yyjson_obj_get(d, "number")));
     ek_tell_time(d, "time_ms", when);
     place_text(d, place, sizeof place);
     details_text(d, details, sizeof details);
@@ -384,44 +392,44 @@ int ek_tell_history(const struct ek_buf *answer, FILE *to)
 {
     static const char *const titles[] = {"NO",  "STREAM TIME, UTC", "WHAT", "WHERE",
                                          "WHO", "DETAILS"};
-    json_t *o = ek_tell_parsed(answer);
-    bool good = json_is_array(o);
-    if (good && !json_array_size(o))
+    yyjson_doc *doc = ek_tell_parsed(answer);
+    yyjson_val *o = yyjson_doc_get_root(doc);
+    bool good = yyjson_is_arr(o);
+    if (good && !yyjson_arr_size(o))
         fputs("nothing was decided\n", to);
     else if (good)
         good = print_table(o, titles, sizeof titles / sizeof *titles, add_decision, to);
-    json_decref(o);
+    yyjson_doc_free(doc);
     return good ? EK_OK : EK_EFORMAT;
 }
 
 /* One order beside that in which the lists came, in the words that people see. */
-static int add_order(struct ek_columns *c, const json_t *route, const char *key, const char *order,
+static int add_order(struct ek_columns *c, yyjson_val *route, const char *key, const char *order,
                      bool first)
 {
     char segment[WORDS_BYTES] = "", mode[WORDS_BYTES] = "";
     char lists[NUMBER_BYTES], figure[4][NUMBER_BYTES];
     static const char *const figures[] = {"tau", "top10_overlap", "places", "change_p95"};
-    const json_t *sums = json_object_get(route, key), *percent = json_object_get(route, "percent");
-    if (!json_is_object(sums))
+    yyjson_val *sums = yyjson_obj_get(route, key), *percent = yyjson_obj_get(route, "percent");
+    if (!yyjson_is_obj(sums))
         return EK_OK;
     if (first) {
         ek_tell_segment(route, segment, sizeof segment);
         snprintf(mode, sizeof mode, "%.100s", ek_tell_text(route, "mode", "?"));
-        if (json_is_number(percent))
-            put(mode, sizeof mode, " %.4g%%", json_number_value(percent));
+        if (yyjson_is_num(percent))
+            put(mode, sizeof mode, " %.4g%%", yyjson_get_num(percent));
     }
-    snprintf(lists, sizeof lists, "%" JSON_INTEGER_FORMAT,
-             json_integer_value(json_object_get(sums, "lists")));
+    snprintf(lists, sizeof lists, "%" PRId64, yyjson_get_sint(yyjson_obj_get(sums, "lists")));
     for (int i = 0; i < 4; i++) {
-        const json_t *v = json_object_get(sums, figures[i]);
-        snprintf(figure[i], NUMBER_BYTES, json_is_number(v) ? "%.2f" : "-", json_number_value(v));
+        yyjson_val *v = yyjson_obj_get(sums, figures[i]);
+        snprintf(figure[i], NUMBER_BYTES, yyjson_is_num(v) ? "%.2f" : "-", yyjson_get_num(v));
     }
     return ek_columns_add(c, (const char *const[]){first ? ek_tell_text(route, "feature", "?") : "",
                                                    segment, mode, order, lists, figure[0],
                                                    figure[1], figure[2], figure[3]});
 }
 
-static int add_route(struct ek_columns *c, const json_t *route)
+static int add_route(struct ek_columns *c, yyjson_val *route)
 {
     int rc = add_order(c, route, "moved", "wanted", true);
     if (!rc)
@@ -429,25 +437,25 @@ static int add_route(struct ek_columns *c, const json_t *route)
     return rc ? rc : add_order(c, route, "plain", "no route", false);
 }
 
-static void print_rail(const json_t *route, const char *key, const char *said, FILE *to)
+static void print_rail(yyjson_val *route, const char *key, const char *said, FILE *to)
 {
     char place[WORDS_BYTES];
-    const json_t *rail = json_object_get(route, key);
-    if (!json_is_object(rail))
+    yyjson_val *rail = yyjson_obj_get(route, key);
+    if (!yyjson_is_obj(rail))
         return;
     place_text(route, place, sizeof place);
     ek_print_safe(place, to);
     fprintf(to, ": %s ", said);
     ek_print_safe(ek_tell_text(rail, "rail", "?"), to);
-    fprintf(to, ", %.4g of at most %.4g\n", json_number_value(json_object_get(rail, "figure")),
-            json_number_value(json_object_get(rail, "limit")));
+    fprintf(to, ", %.4g of at most %.4g\n", yyjson_get_num(yyjson_obj_get(rail, "figure")),
+            yyjson_get_num(yyjson_obj_get(rail, "limit")));
 }
 
-static void print_rails(const json_t *routes, FILE *to)
+static void print_rails(yyjson_val *routes, FILE *to)
 {
-    size_t i;
-    json_t *route;
-    json_array_foreach(routes, i, route)
+    size_t i, max;
+    yyjson_val *route;
+    yyjson_arr_foreach(routes, i, max, route)
     {
         print_rail(route, "withdrawn", "taken back by the guardrail", to);
         print_rail(route, "would_be_withdrawn", "beyond the guardrail", to);
@@ -458,54 +466,56 @@ int ek_tell_ranks(const struct ek_buf *answer, FILE *to)
 {
     static const char *const titles[] = {"FEATURE", "SEGMENT", "MODE",   "ORDER", "LISTS",
                                          "TAU",     "TOP10",   "PLACES", "P95"};
-    json_t *o = ek_tell_parsed(answer);
-    const json_t *routes = json_object_get(o, "routes");
-    bool good = json_is_array(routes);
-    if (good && !json_array_size(routes))
+    yyjson_doc *doc = ek_tell_parsed(answer);
+    yyjson_val *o = yyjson_doc_get_root(doc);
+    yyjson_val *routes = yyjson_obj_get(o, "routes");
+    bool good = yyjson_is_arr(routes);
+    if (good && !yyjson_arr_size(routes))
         fputs("nothing is routed, and nothing would be\n", to);
     else if (good)
         good = print_table(routes, titles, sizeof titles / sizeof *titles, add_route, to);
     if (good)
         print_rails(routes, to);
-    json_decref(o);
+    yyjson_doc_free(doc);
     return good ? EK_OK : EK_EFORMAT;
 }
 
-uint64_t ek_tell_reload_number(const struct ek_buf *answer)
+uint64_t ek_tell_number(const struct ek_buf *answer, const char *key)
 {
-    json_t *o = ek_tell_parsed(answer);
-    json_int_t number = json_integer_value(json_object_get(o, "reload"));
-    json_decref(o);
+    yyjson_doc *doc = ek_tell_parsed(answer);
+    int64_t number = yyjson_get_sint(yyjson_obj_get(yyjson_doc_get_root(doc), key));
+    yyjson_doc_free(doc);
     return number > 0 ? (uint64_t)number : 0;
 }
 
 enum ek_reload_state ek_tell_reload_state(const struct ek_buf *answer, uint64_t number)
 {
-    json_t *o = ek_tell_parsed(answer);
+    yyjson_doc *doc = ek_tell_parsed(answer);
+    yyjson_val *o = yyjson_doc_get_root(doc);
     const char *state = ek_tell_text(o, "state", "");
-    bool there = (uint64_t)json_integer_value(json_object_get(o, "reload")) >= number;
+    bool there = (uint64_t)yyjson_get_sint(yyjson_obj_get(o, "reload")) >= number;
     enum ek_reload_state found = EK_RELOAD_GOES_ON;
     if (there && !strcmp(state, "done"))
         found = EK_RELOAD_DONE;
     else if (there && !strcmp(state, "refused"))
         found = EK_RELOAD_REFUSED;
-    json_decref(o);
+    yyjson_doc_free(doc);
     return found;
 }
 
-static void print_places(const json_t *errors, const char *before, FILE *to)
+static void print_places(yyjson_val *errors, const char *before, FILE *to)
 {
-    size_t i;
-    json_t *e;
-    json_array_foreach(errors, i, e)
+    size_t i, max;
+    yyjson_val *e;
+    yyjson_arr_foreach(errors, i, max, e)
     {
         const char *file = ek_tell_text(e, "file", NULL);
-        json_int_t line = json_integer_value(json_object_get(e, "line"));
+        int64_t line = yyjson_get_sint(yyjson_obj_get(e, "line"));
         fputs(before, to);
         ek_print_safe(file ? file : "", to);
         if (line)
-            fprintf(to, "%s%" JSON_INTEGER_FORMAT ":%" JSON_INTEGER_FORMAT, file ? ":" : "", line,
-                    json_integer_value(json_object_get(e, "column")));
+            fprintf(to, "%s%" PRId64 ":%" PRId64, file ? ":" : "", line,
+                    yyjson_get_sint(yyjson_obj_get(e, "column")));
         fputs(file || line ? ": " : "", to);
         ek_print_safe(ek_tell_text(e, "message", "?"), to);
         fputc('\n', to);
@@ -514,33 +524,26 @@ static void print_places(const json_t *errors, const char *before, FILE *to)
 
 int ek_tell_reload(const struct ek_buf *answer, FILE *to)
 {
-    json_t *o = ek_tell_parsed(answer);
-    bool good = json_is_object(o), anew = strcmp(ek_tell_text(o, "fit", "whole"), "whole") != 0;
+    yyjson_doc *doc = ek_tell_parsed(answer);
+    yyjson_val *o = yyjson_doc_get_root(doc);
+    bool good = yyjson_is_obj(o), anew = strcmp(ek_tell_text(o, "fit", "whole"), "whole") != 0;
     if (good && !strcmp(ek_tell_text(o, "state", ""), "done"))
         fprintf(to, "reloaded: evidence, findings and routes %s\n", anew ? "begin anew" : "go on");
     if (good) {
-        print_places(json_object_get(o, "faults"), "", to);
-        print_places(json_object_get(o, "notes"), "note: ", to);
+        print_places(yyjson_obj_get(o, "faults"), "", to);
+        print_places(yyjson_obj_get(o, "notes"), "note: ", to);
     }
-    json_decref(o);
+    yyjson_doc_free(doc);
     return good ? EK_OK : EK_EFORMAT;
 }
 
-uint64_t ek_tell_order_number(const struct ek_buf *answer)
+static yyjson_val *order_of(yyjson_val *orders, uint64_t number)
 {
-    json_t *o = ek_tell_parsed(answer);
-    json_int_t number = json_integer_value(json_object_get(o, "order"));
-    json_decref(o);
-    return number > 0 ? (uint64_t)number : 0;
-}
-
-static const json_t *order_of(const json_t *orders, uint64_t number)
-{
-    size_t i;
-    json_t *o;
-    json_array_foreach(orders, i, o)
+    size_t i, max;
+    yyjson_val *o;
+    yyjson_arr_foreach(orders, i, max, o)
     {
-        if ((uint64_t)json_integer_value(json_object_get(o, "order")) == number)
+        if ((uint64_t)yyjson_get_sint(yyjson_obj_get(o, "order")) == number)
             return o;
     }
     return NULL;
@@ -550,22 +553,24 @@ enum ek_order_state ek_tell_order_state(const struct ek_buf *answer, uint64_t nu
                                         size_t size)
 {
     static const char *const words[] = {"waiting", "lost", "done", "refused"};
-    json_t *all = ek_tell_parsed(answer);
-    const json_t *o = order_of(all, number);
+    yyjson_doc *doc = ek_tell_parsed(answer);
+    yyjson_val *all = yyjson_doc_get_root(doc);
+    yyjson_val *o = order_of(all, number);
     int state = EK_ORDER_REFUSED;
     while (state > EK_ORDER_WAITS && strcmp(ek_tell_text(o, "state", ""), words[state]) != 0)
         state--;
     snprintf(why, size, "%s", ek_tell_text(o, "error", ""));
-    json_decref(all);
+    yyjson_doc_free(doc);
     return (enum ek_order_state)state;
 }
 
 int ek_tell_order(const struct ek_buf *answer, uint64_t number, FILE *to)
 {
-    json_t *all = ek_tell_parsed(answer);
-    const json_t *o = order_of(all, number), *d = json_object_get(o, "decision");
+    yyjson_doc *doc = ek_tell_parsed(answer);
+    yyjson_val *all = yyjson_doc_get_root(doc);
+    yyjson_val *o = order_of(all, number), *d = yyjson_obj_get(o, "decision");
     const char *what = ek_tell_text(d, "what", "");
-    bool of_all = !json_object_get(d, "feature"), paused = !strcmp(what, "pause");
+    bool of_all = !yyjson_obj_get(d, "feature"), paused = !strcmp(what, "pause");
     int rc = d ? EK_OK : EK_EFORMAT;
     if (!rc && of_all)
         fputs(paused ? "paused\n" : "not paused\n", to);
@@ -576,6 +581,6 @@ int ek_tell_order(const struct ek_buf *answer, uint64_t number, FILE *to)
         ek_print_safe(ek_tell_text(o, "decider", "?"), to);
         fputc('\n', to);
     }
-    json_decref(all);
+    yyjson_doc_free(doc);
     return rc;
 }

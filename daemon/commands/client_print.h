@@ -2,7 +2,7 @@
  * JSON, and the texts of which lines and tables are made.
  *
  * Texts of an answer are not to be trusted: they go through ek_print_safe or a table. Owner: the
- * caller, json_decref for what was parsed. One thread at a time.
+ * caller, yyjson_doc_free for what was parsed. One thread at a time.
  */
 #ifndef EK_DAEMON_COMMANDS_CLIENT_PRINT_H
 #define EK_DAEMON_COMMANDS_CLIENT_PRINT_H
@@ -10,25 +10,25 @@
 #include "base/buf.h"
 #include "base/date.h"
 #include "daemon/base/text_table.h"
+#include "yaml/json_parse.h"
 
-#include <jansson.h>
 #include <stdbool.h>
 #include <stdio.h>
 
 enum { EK_TELL_WORDS_BYTES = 2000 };
 
 /* NULL when it is no JSON. */
-json_t *ek_tell_parsed(const struct ek_buf *answer);
+yyjson_doc *ek_tell_parsed(const struct ek_buf *answer);
 /* The text of a key, `none` where there is none or an empty one. */
-const char *ek_tell_text(const json_t *o, const char *key, const char *none);
+const char *ek_tell_text(yyjson_val *o, const char *key, const char *none);
 /* Its segment as "arm=B", or "all". */
-void ek_tell_segment(const json_t *of, char *text, size_t size);
+void ek_tell_segment(yyjson_val *of, char *text, size_t size);
 /* "2026-09-21 14:30" in UTC. */
-void ek_tell_time(const json_t *o, const char *key, char text[EK_DATE_TEXT]);
+void ek_tell_time(yyjson_val *o, const char *key, char text[EK_DATE_TEXT]);
 /* A table of the objects of an array; room NULL: as long as it is.
  * false: it is none, or there is no memory. */
-bool ek_tell_table(const json_t *array, const char *const *titles, int count,
-                   int (*add)(struct ek_columns *c, const json_t *of), struct ek_room *room,
+bool ek_tell_table(yyjson_val *array, const char *const *titles, int count,
+                   int (*add)(struct ek_columns *c, yyjson_val *of), struct ek_room *room,
                    FILE *to);
 
 /* What an instance has answered, for people (`evenkeel status`, `accept`, ...).
@@ -62,16 +62,14 @@ int ek_tell_reload(const struct ek_buf *answer, FILE *to);
 enum ek_reload_state { EK_RELOAD_GOES_ON, EK_RELOAD_DONE, EK_RELOAD_REFUSED };
 /* How far that reload is, or a later one. */
 enum ek_reload_state ek_tell_reload_state(const struct ek_buf *answer, uint64_t number);
-/* Its number, of the answer to its request; 0: there is none. */
-uint64_t ek_tell_reload_number(const struct ek_buf *answer);
 /* One decision, and many. */
 int ek_tell_decision(const struct ek_buf *answer, FILE *to);
 int ek_tell_history(const struct ek_buf *answer, FILE *to);
 /* How far each route moves ranks, or would. */
 int ek_tell_ranks(const struct ek_buf *answer, FILE *to);
 
-/* The number of an order that a fleet has been given, of the answer to it; 0: it is none. */
-uint64_t ek_tell_order_number(const struct ek_buf *answer);
+/* Return the positive number of a key of the answer, such as "order"; 0: it has none. */
+uint64_t ek_tell_number(const struct ek_buf *answer, const char *key);
 /* What came of it, of /api/v1/orders. While it waits, and when nobody has answered, nothing is
  * known; `why` of one that was refused says so, else it is "". */
 enum ek_order_state { EK_ORDER_WAITS, EK_ORDER_LOST, EK_ORDER_DONE, EK_ORDER_REFUSED };

@@ -1,3 +1,11 @@
+/* The parser is compiled here, so that no name of it leaves this file. */
+#define yyjson_api                  static __attribute__((unused))
+#define YYJSON_DISABLE_WRITER       1
+#define YYJSON_DISABLE_UTILS        1
+#define YYJSON_DISABLE_NON_STANDARD 1
+#define YYJSON_DISABLE_INCR_READER  1
+#include "vendor/yyjson/yyjson.c"
+
 #include "yaml/json_parse.h"
 
 #include "base/alloc.h"

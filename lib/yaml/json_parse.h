@@ -1,10 +1,11 @@
 /* JSON parser: reads a whole text into a read-only yyjson document.
  *
  * Rejects duplicate keys, numbers beyond int64 or double, nesting deeper than 2,048 and text that
- * is not UTF-8. Owner: the caller, who frees the document with yyjson_doc_free. Threads: any.
+ * is not UTF-8. Only inline functions of yyjson.h can be linked: the others are static in
+ * json_parse.c. Owner: the caller, who frees the document with yyjson_doc_free. Threads: any.
  */
-#ifndef EK_DATA_JSON_PARSE_H
-#define EK_DATA_JSON_PARSE_H
+#ifndef EK_YAML_JSON_PARSE_H
+#define EK_YAML_JSON_PARSE_H
 
 #include "vendor/yyjson/yyjson.h"
 

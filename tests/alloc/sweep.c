@@ -1,10 +1,8 @@
 #include "tests/alloc/sweep.h"
 
-#include "tests/alloc/json_token.h"
 #include "tests/alloc/sites.h"
 #include "tests/check.h"
 
-#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -80,17 +78,6 @@ void __wrap_free(void *p)
 {
     forget(p);
     __real_free(p);
-}
-
-static void *lend_to_json(size_t size)
-{
-    return json_grows_token(size) ? note(__real_malloc(size)) : malloc(size);
-}
-
-/* Jansson takes ours, which runs out. */
-__attribute__((constructor)) static void lend(void)
-{
-    json_set_alloc_funcs(lend_to_json, free);
 }
 
 enum outcome { GOT_BY, FAILED_WELL, FAULTY };

@@ -1,8 +1,8 @@
 /* Makes memory run out at every place once.
  *
  * The program is linked with malloc, calloc, realloc, aligned_alloc and free wrapped, for our own
- * objects and what they inline, and so is what C++ libraries get by `new`, and Jansson by what it
- * is given; memory that other C libraries ask for is not touched (tests/alloc/whole.c does that).
+ * objects and what they inline, and so is what C++ libraries get by `new`; memory that other C
+ * libraries ask for is not touched (tests/alloc/whole.c does that).
  *
  * A scenario does something whole and cleans up after itself. It is run with its first allocation
  * failing, then its second, ... until it gets by without reaching the failing one; and again with

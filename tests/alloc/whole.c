@@ -9,14 +9,12 @@
  *   - or with status 1 and a message that speaks of memory; files are then not there or whole.
  * Nothing else may be left in the folder that it runs in.
  */
-#include "tests/alloc/json_token.h"
 #include "tests/alloc/sites.h"
 
 #include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <jansson.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -110,11 +108,6 @@ void *realloc(void *p, size_t size)
 void *aligned_alloc(size_t alignment, size_t size)
 {
     return fails(FROM) ? NULL : __libc_memalign(alignment, size);
-}
-
-static void *for_json(size_t size)
-{
-    return json_grows_token(size) ? __libc_malloc(size) : malloc(size);
 }
 
 /* What a run has left. */
@@ -287,7 +280,6 @@ __attribute__((constructor)) static void sweep(void)
     if (!folder)
         return;
     name_files(folder);
-    json_set_alloc_funcs(for_json, free);
     shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (shared == MAP_FAILED)
         abort();

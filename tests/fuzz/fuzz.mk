@@ -24,7 +24,7 @@ FUZZ_OPTIONS  := ASAN_OPTIONS=abort_on_error=1 UBSAN_OPTIONS=abort_on_error=1:pr
 $(B)/fuzz/%: $(B)/tests/fuzz/fuzz_%.o $(B)/tests/fuzz/main.o $(B)/tests/fuzz/bytes.o $(FUZZ_PARTS)
 	$(call say,LD)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(SAN_FLAGS) $(LDFLAGS) -o $@ $^ $(ALL_LIBS)
+	$(Q)$(CC) $(SAN_FLAGS) $(LDFLAGS) -o $@ $^ $(CHECK_LIBS) $(ALL_LIBS)
 .SECONDARY: $(FUZZ_OBJ) $(FUZZ_SHARED_OBJ) $(B)/tests/fuzz/bytes.o
 
 # Those in which a try costs a tenth of a millisecond and more have fewer mutations; those that play out minutes of a
@@ -62,7 +62,7 @@ fuzz-all: deps-fuzz ## libFuzzer on every target in turn, TIME seconds each, and
 $(B)/libfuzzer/%: $(B)/tests/fuzz/fuzz_%.o $(FUZZ_PARTS)
 	$(call say,LD)
 	@mkdir -p $(@D)
-	$(Q)$(CC) -fsanitize=fuzzer,address,undefined $(LDFLAGS) -o $@ $^ $(ALL_LIBS)
+	$(Q)$(CC) -fsanitize=fuzzer,address,undefined $(LDFLAGS) -o $@ $^ $(CHECK_LIBS) $(ALL_LIBS)
 
 # AFL++, a second engine: other mutations, the same targets.
 fuzz-afl: deps-fuzz ## AFL++ on one target (TARGET=codec TIME=60)
@@ -72,7 +72,7 @@ fuzz-afl: deps-fuzz ## AFL++ on one target (TARGET=codec TIME=60)
 $(B)/afl/%: $(B)/tests/fuzz/fuzz_%.o $(B)/tests/fuzz/afl.o $(B)/tests/fuzz/bytes.o $(FUZZ_PARTS)
 	$(call say,LD)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(SAN_FLAGS) $(LDFLAGS) -o $@ $^ $(ALL_LIBS)
+	$(Q)$(CC) $(SAN_FLAGS) $(LDFLAGS) -o $@ $^ $(CHECK_LIBS) $(ALL_LIBS)
 
 # Which lines of the files that a target is about its inputs reach.
 COVER_FLAGS := -fprofile-instr-generate -fcoverage-mapping

@@ -1,5 +1,5 @@
-"""The shared library exports what its map lists and its header declares, no more; names have prefixes. Neither the
-library nor the daemon is linked with code that belongs to others."""
+"""The shared library exports what its map lists and its header declares, no more; names have prefixes, in the static
+library as well, where code of others is compiled in. Neither the library nor the daemon is linked with code that belongs to others."""
 import os
 import re
 import subprocess
@@ -41,6 +41,15 @@ def interface_faults(tree):
         yield f"{HEADER}: declares '{name}', which {MAP} does not list"
 
 
+def archive_faults(tree):
+    """C++ names are those of templates, which the linker takes once."""
+    archive = os.path.join(tree.build, "libevenkeel.a")
+    if os.path.exists(tree.path(archive)):
+        for name in sorted({name for _, name in nm(tree, [archive])}):
+            if not re.match(r"ek_|_Z|DW\.ref\.", name):
+                yield f"{archive}: external name '{name}' lacks a prefix"
+
+
 def foreign_faults(tree, name, folders, libraries):
     binary = os.path.join(tree.build, name)
     if not os.path.exists(tree.path(binary)):
@@ -60,6 +69,7 @@ def foreign_faults(tree, name, folders, libraries):
 
 def faults(tree):
     yield from interface_faults(tree)
+    yield from archive_faults(tree)
     for name, (folders, libraries) in FOREIGN.items():
         yield from foreign_faults(tree, name, folders, libraries)
     for folder, prefixes in PREFIXES.items():
@@ -79,6 +89,8 @@ SEEDS = [
     ("training in the shared library", "Makefile",
      "$(B)/libevenkeel.so: UNUSED :=\n$(B)/libevenkeel.so: LIB_OBJ += $(OFFLINE_OBJ)\n$(B)/libevenkeel.so: FORCE\n",
      "libevenkeel.so: is linked with 'ek_train"),
+    ("a vendored library with its names", "Makefile",
+     "$(B)/libevenkeel.a: $(B)/lib/vendor/yyjson/yyjson.o\n$(B)/lib/vendor/%.o: EXTRA := -w\n", "libevenkeel.a: external name 'unsafe_yyjson_"),
     ("a declaration nobody exports", "lib/evenkeel.h", "int ek_seeded(void);\n", "declares 'ek_seeded'"),
 ]
 TO_BUILD = {what for what, path, _, _ in SEEDS if path != "lib/evenkeel.h"}  # what they do is seen in what is built

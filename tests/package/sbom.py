@@ -8,7 +8,7 @@ import sys
 LICENCES = {"Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "BSL-1.0", "GPL-2.0-only", "GPL-2.0-or-later", "GPL-3.0-or-later",
             "LGPL-2.1-or-later", "MIT", "PSF-2.0", "Unicode-DFS-2015", "Zlib", "curl", "GCC-exception-3.1"}
 OURS = ("evenkeel", "evenkeel-tools", "libevenkeel0")
-KINDS = {"DESCRIBES", "DYNAMIC_LINK", "BUILD_DEPENDENCY_OF", "BUILD_TOOL_OF", "TEST_DEPENDENCY_OF"}
+KINDS = {"DESCRIBES", "DYNAMIC_LINK", "STATIC_LINK", "BUILD_DEPENDENCY_OF", "BUILD_TOOL_OF", "TEST_DEPENDENCY_OF"}
 
 
 def of_document(d):

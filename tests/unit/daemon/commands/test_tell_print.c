@@ -264,7 +264,7 @@ START_TEST(a_reload_that_was_refused_is_told_with_every_fault)
     ck_assert_int_eq(ek_tell_reload_state(&answer, 2), EK_RELOAD_REFUSED);
     ck_assert_int_eq(ek_tell_reload_state(&answer, 3),
                      EK_RELOAD_GOES_ON); /* that is an older one */
-    ck_assert_uint_eq(ek_tell_reload_number(&answer), 2);
+    ck_assert_uint_eq(ek_tell_number(&answer, "reload"), 2);
     ek_buf_release(&answer);
 }
 END_TEST
