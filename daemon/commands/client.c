@@ -400,57 +400,51 @@ int ek_cmd_history(int argc, char **argv)
     return end(&t, rc, &e);
 }
 
-static int write_key(struct ek_buf *body, const char *key)
+/* An error stays in `body`, here and below. */
+static void write_key(struct ek_buf *body, const char *key)
 {
-    return ek_buf_printf(body, "%s\"%s\":", body->length > 1 ? "," : "", key);
+    ek_buf_printf(body, "%s\"%s\":", body->length > 1 ? "," : "", key);
 }
 
-static int write_text(struct ek_buf *body, const char *key, const char *text)
+static void write_text(struct ek_buf *body, const char *key, const char *text)
 {
-    int rc = text ? write_key(body, key) : EK_OK;
-    return rc || !text ? rc : ek_buf_json(body, text, strlen(text));
+    if (!text)
+        return;
+    write_key(body, key);
+    ek_buf_json(body, text, strlen(text));
 }
 
 /* arm=B as {"arm":"B"}. */
-static int write_segment(struct ek_buf *body, const char *segment)
+static void write_segment(struct ek_buf *body, const char *segment)
 {
     size_t name = strcspn(segment, "=");
-    int rc = write_key(body, "segment");
-    if (!rc)
-        rc = ek_buf_text(body, "{");
-    if (!rc)
-        rc = ek_buf_json(body, segment, name);
-    if (!rc)
-        rc = ek_buf_text(body, ":");
-    if (!rc)
-        rc = ek_buf_json(body, segment + name + 1, strlen(segment + name + 1));
-    return rc ? rc : ek_buf_text(body, "}");
+    write_key(body, "segment");
+    ek_buf_text(body, "{");
+    ek_buf_json(body, segment, name);
+    ek_buf_text(body, ":");
+    ek_buf_json(body, segment + name + 1, strlen(segment + name + 1));
+    ek_buf_text(body, "}");
 }
 
 static int write_body(const struct tell *t, struct ek_buf *body)
 {
-    int rc = ek_buf_text(body, "{");
-    if (!rc)
-        rc = write_text(body, "feature", t->feature);
-    if (!rc && t->segment)
-        rc = write_segment(body, t->segment);
-    if (!rc && t->version)
-        rc = write_key(body, "version");
-    if (!rc && t->version)
-        rc = ek_buf_printf(body, "%" PRIu64, t->version);
-    if (!rc && t->begin_anew)
-        rc = write_key(body, "begin_anew");
-    if (!rc && t->begin_anew)
-        rc = ek_buf_text(body, "true");
-    if (!rc)
-        rc = write_text(body, "action", t->action);
-    if (!rc)
-        rc = write_text(body, "until", t->until);
-    if (!rc)
-        rc = write_text(body, "reason", t->reason);
-    if (!rc)
-        rc = write_text(body, "author", t->author);
-    return rc ? rc : ek_buf_text(body, "}");
+    ek_buf_text(body, "{");
+    write_text(body, "feature", t->feature);
+    if (t->segment)
+        write_segment(body, t->segment);
+    if (t->version) {
+        write_key(body, "version");
+        ek_buf_printf(body, "%" PRIu64, t->version);
+    }
+    if (t->begin_anew) {
+        write_key(body, "begin_anew");
+        ek_buf_text(body, "true");
+    }
+    write_text(body, "action", t->action);
+    write_text(body, "until", t->until);
+    write_text(body, "reason", t->reason);
+    write_text(body, "author", t->author);
+    return ek_buf_text(body, "}");
 }
 
 /* A fleet takes its time. */

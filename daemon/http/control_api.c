@@ -203,10 +203,9 @@ refuse(struct ek_buf *out, unsigned status, const char *format, ...)
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    int rc = ek_buf_text(out, "{\"error\":");
-    if (!rc)
-        rc = ek_buf_json(out, text, strlen(text));
-    return rc || ek_buf_text(out, "}\n") ? BROKEN : status;
+    ek_buf_text(out, "{\"error\":");
+    ek_buf_json(out, text, strlen(text));
+    return ek_buf_text(out, "}\n") ? BROKEN : status;
 }
 
 static bool is_json(const char *type)

@@ -106,13 +106,11 @@ enum MHD_Result ek_http_refuse(struct MHD_Connection *connection, unsigned statu
 {
     struct ek_buf body;
     ek_buf_init(&body, 0);
-    int rc = ek_buf_text(&body, "{\"error\":");
-    if (!rc)
-        rc = ek_buf_json(&body, why, strlen(why));
-    if (!rc)
-        rc = ek_buf_text(&body, "}\n");
+    ek_buf_text(&body, "{\"error\":");
+    ek_buf_json(&body, why, strlen(why));
+    ek_buf_text(&body, "}\n");
     enum MHD_Result result =
-        rc ? MHD_NO : queue_body(connection, status, "application/json", NULL, &body);
+        body.rc ? MHD_NO : queue_body(connection, status, "application/json", NULL, &body);
     ek_buf_release(&body);
     return result;
 }

@@ -121,17 +121,15 @@ static void drop_repeated(struct names *all)
 /* A line each, so that the line of a fault says whose it is. */
 static int write_manifest(const struct names *all, struct ek_buf *text)
 {
-    int rc = ek_buf_text(text, "features:\n");
-    for (size_t i = 0; !rc && i < all->count; i++) {
+    ek_buf_text(text, "features:\n");
+    for (size_t i = 0; i < all->count; i++) {
         const struct named *f = &all->one[i];
-        rc = ek_buf_text(text, "  - {name: ");
-        if (!rc)
-            rc = ek_buf_json(text, f->name, strlen(f->name));
-        if (!rc)
-            rc = ek_buf_printf(text, ", index: %zu, role: %s, routable: %s}\n", i + 1,
-                               f->query ? "query" : "item", f->query ? "false" : "true");
+        ek_buf_text(text, "  - {name: ");
+        ek_buf_json(text, f->name, strlen(f->name));
+        ek_buf_printf(text, ", index: %zu, role: %s, routable: %s}\n", i + 1,
+                      f->query ? "query" : "item", f->query ? "false" : "true");
     }
-    return rc;
+    return text->rc;
 }
 
 static int read_manifest(struct ek_manifest **out, const struct ek_yaml *y, const struct names *all,

@@ -118,11 +118,9 @@ static int add_word(const struct source *s, const struct ek_node *n, const char 
                             key, EK_UNIT_WORD_BYTES_MAX);
     if (words->length + length + 1 > WORDS_BYTES_MAX)
         return ek_node_fail(s->y, n, s->e, "'%s' is longer than %d bytes", key, WORDS_BYTES_MAX);
-    for (const char *c = word; !rc && *c; c++)
-        rc = ek_buf_add(words, &(char){(char)tolower((unsigned char)*c)}, 1);
-    if (!rc)
-        rc = ek_buf_text(words, " ");
-    return rc ? no_memory(s) : EK_OK;
+    for (const char *c = word; *c; c++)
+        ek_buf_add(words, &(char){(char)tolower((unsigned char)*c)}, 1);
+    return ek_buf_text(words, " ") ? no_memory(s) : EK_OK;
 }
 
 /* The words of a list as " a b c ", which is how ek_unit has them. */

@@ -195,11 +195,10 @@ static int put_unused(const struct work *w)
     int rc = w->count ? ek_buf_printf(w->out, "%*s%s: [", w->indent, "", UNUSED) : EK_OK;
     for (int i = 0; i < w->count && !rc; i++) {
         if (i)
-            rc = ek_buf_text(w->out, i % NUMBERS_A_LINE ? ", " : ",");
-        if (i && i % NUMBERS_A_LINE == 0 && !rc)
-            rc = ek_buf_printf(w->out, "%s%*s", w->eol, w->indent + 9, "");
-        if (!rc)
-            rc = ek_buf_printf(w->out, "%d", w->unused[i]);
+            ek_buf_text(w->out, i % NUMBERS_A_LINE ? ", " : ",");
+        if (i && i % NUMBERS_A_LINE == 0)
+            ek_buf_printf(w->out, "%s%*s", w->eol, w->indent + 9, "");
+        rc = ek_buf_printf(w->out, "%d", w->unused[i]);
     }
     return rc || !w->count ? rc : ek_buf_printf(w->out, "]%s", w->eol);
 }

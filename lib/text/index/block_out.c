@@ -84,11 +84,9 @@ static int put_block(struct ek_block_out *o, bool summary)
     h += ek_varint_put(head + h, packed_bytes);
     if (summary)
         h += put_summary(o, head + h);
-    int rc = ek_buf_add(&o->bytes, head, h);
-    if (!rc)
-        rc = ek_buf_add(&o->bytes, small, n);
-    if (!rc)
-        rc = ek_buf_add(&o->bytes, packed, packed_bytes);
+    ek_buf_add(&o->bytes, head, h);
+    ek_buf_add(&o->bytes, small, n);
+    int rc = ek_buf_add(&o->bytes, packed, packed_bytes);
     ek_free(packed);
     o->last = last;
     o->count = 0;

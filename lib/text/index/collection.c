@@ -21,9 +21,9 @@ int ek_collection_add(struct ek_collection *c, int part, const char *text, size_
                       struct ek_error *e)
 {
     struct ek_buf *b = c->part + part;
-    int rc = b->length ? ek_buf_add(b, "\n", 1) : EK_OK;
-    if (!rc)
-        rc = ek_buf_add(b, text, length);
+    if (b->length)
+        ek_buf_add(b, "\n", 1);
+    int rc = ek_buf_add(b, text, length);
     if (rc == EK_ELIMIT)
         return ek_fail_at(e, EK_ELIMIT, ek_collection_name(c), c->begin, 0,
                           "a document has more than %d MiB", EK_TEXT_BYTES_MAX >> 20);

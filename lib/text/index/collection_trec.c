@@ -174,9 +174,8 @@ static int take_line(struct ek_collection *c, bool *whole, struct ek_error *e)
         return ek_fail_at(e, EK_EFORMAT, ek_collection_name(c), ek_reader_line_number(c->reader), 0,
                           "a '<DOC>' within the document of line %ld: '</DOC>' is missing",
                           c->begin);
-    int rc = ek_buf_add(&c->document, c->line, length);
-    if (!rc)
-        rc = ek_buf_add(&c->document, "\n", 1);
+    ek_buf_add(&c->document, c->line, length);
+    int rc = ek_buf_add(&c->document, "\n", 1);
     if (rc == EK_ELIMIT)
         return ek_fail_at(e, EK_ELIMIT, ek_collection_name(c), c->begin, 0,
                           "a document has more than %d MiB", EK_TEXT_BYTES_MAX >> 20);
