@@ -119,6 +119,18 @@ void ek_cli_parse(const struct argp *argp, int argc, char **argv, unsigned flags
     }
 }
 
+bool ek_cli_store(const struct ek_cli_slot *slots, int key, char *arg, void *arguments)
+{
+    while (slots->key && slots->key != key)
+        slots++;
+    char *member = (char *)arguments + slots->offset;
+    if (slots->key && arg)
+        memcpy(member, &arg, sizeof arg);
+    else if (slots->key)
+        *(bool *)member = true;
+    return slots->key;
+}
+
 uint64_t ek_cli_whole(struct argp_state *state, const char *name, const char *arg, uint64_t low,
                       uint64_t high)
 {

@@ -14,6 +14,7 @@
 #include <inttypes.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -159,22 +160,21 @@ static void on_signal(int number)
     interrupted = 1;
 }
 
+static const struct ek_cli_slot SLOTS[] = {
+    {'b', offsetof(struct capture_args, brokers)},
+    {'t', offsetof(struct capture_args, topic)},
+    {'o', offsetof(struct capture_args, output)},
+    {'c', offsetof(struct capture_args, config)},
+    {KEY_JSON, offsetof(struct capture_args, json)},
+    {KEY_UNTIL_END, offsetof(struct capture_args, until_end)},
+    {0}};
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
     struct capture_args *a = state->input;
+    if (ek_cli_store(SLOTS, key, arg, a))
+        return 0;
     switch (key) {
-    case 'b':
-        a->brokers = arg;
-        return 0;
-    case 't':
-        a->topic = arg;
-        return 0;
-    case 'o':
-        a->output = arg;
-        return 0;
-    case 'c':
-        a->config = arg;
-        return 0;
     case 'X':
         if (a->property_count == PROPERTIES_MAX)
             argp_error(state, "more than %d properties", PROPERTIES_MAX);
@@ -188,12 +188,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case KEY_MAX:
         if (ek_parse_u64(arg, EK_WHOLE, &a->max) || !a->max)
             argp_error(state, "--max: '%s' is no positive number", arg);
-        return 0;
-    case KEY_JSON:
-        a->json = true;
-        return 0;
-    case KEY_UNTIL_END:
-        a->until_end = true;
         return 0;
     case ARGP_KEY_END:
         if (!a->topic || !a->output)

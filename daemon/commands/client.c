@@ -13,6 +13,7 @@
 
 #include <ctype.h>
 #include <inttypes.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -85,46 +86,30 @@ static void take_watch(struct tell *t, const char *arg, struct argp_state *state
     t->watch_ms = 1000 * (int)seconds;
 }
 
+static const struct ek_cli_slot SLOTS[] = {{'c', offsetof(struct tell, config)},
+                                           {KEY_TOKEN, offsetof(struct tell, token_file)},
+                                           {KEY_REASON, offsetof(struct tell, reason)},
+                                           {KEY_AUTHOR, offsetof(struct tell, author)},
+                                           {KEY_JSON, offsetof(struct tell, json)},
+                                           {KEY_BEGIN_ANEW, offsetof(struct tell, begin_anew)},
+                                           {KEY_FEATURE, offsetof(struct tell, feature)},
+                                           {KEY_ACTION, offsetof(struct tell, action)},
+                                           {KEY_UNTIL, offsetof(struct tell, until)},
+                                           {'n', offsetof(struct tell, count)},
+                                           {0}};
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
     struct tell *t = state->input;
-    switch (key) {
-    case 'c':
-        t->config = arg;
+    if (ek_cli_store(SLOTS, key, arg, t))
         return 0;
+    switch (key) {
     case KEY_WATCH:
         take_watch(t, arg, state);
         return 0;
     case KEY_URL:
         if (snprintf(t->url, sizeof t->url, "%s", arg) >= (int)sizeof t->url)
             argp_error(state, "--url is too long");
-        return 0;
-    case KEY_TOKEN:
-        t->token_file = arg;
-        return 0;
-    case KEY_REASON:
-        t->reason = arg;
-        return 0;
-    case KEY_AUTHOR:
-        t->author = arg;
-        return 0;
-    case KEY_JSON:
-        t->json = true;
-        return 0;
-    case KEY_BEGIN_ANEW:
-        t->begin_anew = true;
-        return 0;
-    case KEY_FEATURE:
-        t->feature = arg;
-        return 0;
-    case KEY_ACTION:
-        t->action = arg;
-        return 0;
-    case KEY_UNTIL:
-        t->until = arg;
-        return 0;
-    case 'n':
-        t->count = arg;
         return 0;
     case KEY_SEGMENT:
         t->segment = arg;

@@ -18,6 +18,7 @@
 
 #include <inttypes.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <string.h>
 
 struct totals {
@@ -296,27 +297,21 @@ static const struct argp_option OPTIONS[] = {
     EK_DIALECT_OPTION,
     {0}};
 
+static const struct ek_cli_slot SLOTS[] = {{KEY_PLOT, offsetof(struct arguments, plot)},
+                                           {KEY_MANIFEST, offsetof(struct arguments, manifest)},
+                                           {'c', offsetof(struct arguments, config)},
+                                           {'m', offsetof(struct arguments, features)},
+                                           {'p', offsetof(struct arguments, profile)},
+                                           {0}};
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
     struct arguments *a = state->input;
+    if (ek_cli_store(SLOTS, key, arg, a))
+        return 0;
     switch (key) {
     case KEY_JSON:
         a->form = EK_INSPECT_JSON;
-        return 0;
-    case KEY_PLOT:
-        a->plot = arg;
-        return 0;
-    case KEY_MANIFEST:
-        a->manifest = true;
-        return 0;
-    case 'c':
-        a->config = arg;
-        return 0;
-    case 'm':
-        a->features = arg;
-        return 0;
-    case 'p':
-        a->profile = arg;
         return 0;
     case ARGP_KEY_END:
         if (a->plot && a->form == EK_INSPECT_JSON)

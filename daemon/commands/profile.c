@@ -8,6 +8,7 @@
 #include "offline/fit/profile_fit.h"
 #include "offline/fit/stratum_fit.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -43,31 +44,18 @@ static const struct argp_option OPTIONS[] = {
     {"json", KEY_JSON, NULL, 0, "What it was made from, as JSON on standard output", 0},
     {0}};
 
+static const struct ek_cli_slot SLOTS[] = {
+    {'m', offsetof(struct arguments, manifest)},  {'i', offsetof(struct arguments, messages)},
+    {'b', offsetof(struct arguments, baseline)},  {'o', offsetof(struct arguments, output)},
+    {'c', offsetof(struct arguments, config)},    {KEY_JSON, offsetof(struct arguments, json)},
+    {KEY_KEEP, offsetof(struct arguments, keep)}, {0}};
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
     struct arguments *a = state->input;
+    if (ek_cli_store(SLOTS, key, arg, a))
+        return 0;
     switch (key) {
-    case 'm':
-        a->manifest = arg;
-        return 0;
-    case 'i':
-        a->messages = arg;
-        return 0;
-    case 'b':
-        a->baseline = arg;
-        return 0;
-    case 'o':
-        a->output = arg;
-        return 0;
-    case 'c':
-        a->config = arg;
-        return 0;
-    case KEY_JSON:
-        a->json = true;
-        return 0;
-    case KEY_KEEP:
-        a->keep = true;
-        return 0;
     case 'l':
         a->open = &a->letor;
         break;

@@ -19,6 +19,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -239,44 +240,26 @@ static const struct argp_option OPTIONS[] = {
     {"json", KEY_JSON, NULL, 0, "The closing summary as one JSON object on standard output", 0},
     {0}};
 
+static const struct ek_cli_slot SLOTS[] = {{'m', offsetof(struct arguments, manifest)},
+                                           {'p', offsetof(struct arguments, profile)},
+                                           {'r', offsetof(struct arguments, rules)},
+                                           {'M', offsetof(struct arguments, model)},
+                                           {'i', offsetof(struct arguments, messages)},
+                                           {'o', offsetof(struct arguments, output)},
+                                           {'e', offsetof(struct arguments, events)},
+                                           {KEY_EXIT_CODE, offsetof(struct arguments, exit_code)},
+                                           {KEY_JSON, offsetof(struct arguments, json)},
+                                           {KEY_COMPARE, offsetof(struct arguments, compare)},
+                                           {'c', offsetof(struct arguments, config)},
+                                           {0}};
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
     struct arguments *a = state->input;
     struct ek_error e;
+    if (ek_cli_store(SLOTS, key, arg, a))
+        return 0;
     switch (key) {
-    case 'm':
-        a->manifest = arg;
-        return 0;
-    case 'p':
-        a->profile = arg;
-        return 0;
-    case 'r':
-        a->rules = arg;
-        return 0;
-    case 'M':
-        a->model = arg;
-        return 0;
-    case 'i':
-        a->messages = arg;
-        return 0;
-    case 'o':
-        a->output = arg;
-        return 0;
-    case 'e':
-        a->events = arg;
-        return 0;
-    case KEY_EXIT_CODE:
-        a->exit_code = true;
-        return 0;
-    case KEY_JSON:
-        a->json = true;
-        return 0;
-    case KEY_COMPARE:
-        a->compare = arg;
-        return 0;
-    case 'c':
-        a->config = arg;
-        return 0;
     case KEY_LAYOUT:
         a->layout_given = true;
         if (ek_layout_parse(arg, &a->layout, &e))

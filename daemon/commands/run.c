@@ -21,6 +21,7 @@
 
 #include <signal.h>
 #include <stdatomic.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -118,22 +119,18 @@ static void end_soon(int status)
     alarm(RELEASE_SECONDS);
 }
 
+static const struct ek_cli_slot SLOTS[] = {{'c', offsetof(struct run_args, config)},
+                                           {KEY_PRINT, offsetof(struct run_args, print)},
+                                           {KEY_PAUSED, offsetof(struct run_args, paused)},
+                                           {KEY_TEST, offsetof(struct run_args, test)},
+                                           {0}};
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
     struct run_args *a = state->input;
+    if (ek_cli_store(SLOTS, key, arg, a))
+        return 0;
     switch (key) {
-    case 'c':
-        a->config = arg;
-        return 0;
-    case KEY_PRINT:
-        a->print = true;
-        return 0;
-    case KEY_PAUSED:
-        a->paused = true;
-        return 0;
-    case KEY_TEST:
-        a->test = true;
-        return 0;
     case ARGP_KEY_ARG:
         argp_error(state, "unexpected '%s', did you mean 'evenkeel run -c %s'?", arg, arg);
         return 0;

@@ -7,6 +7,7 @@
 
 #include "base/parse.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -126,29 +127,11 @@ static error_t parse_action(int key, const char *arg, struct argp_state *state,
 {
     static const char *const spreads[] = {"off", "auto"}, *const groups[] = {"all", "arm"};
     switch (key) {
-    case OPT_ROUTE:
-        a->route = arg;
-        return 0;
-    case OPT_ROUTE_SOURCE:
-        a->route_source = arg;
-        return 0;
     case OPT_SPREAD:
         a->spread = ek_one_of(state, "spread", arg, spreads, 2) == 1;
         return 0;
-    case OPT_SILENCE:
-        a->silence = arg;
-        return 0;
-    case OPT_RESCALE:
-        a->rescale = arg;
-        return 0;
-    case OPT_REPAIR:
-        a->repair = arg;
-        return 0;
     case OPT_REPAIR_BY:
         a->by_arm = ek_one_of(state, "repair-by", arg, groups, 2) == 1;
-        return 0;
-    case OPT_FILL:
-        a->fill = arg;
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -161,9 +144,6 @@ static error_t parse_measure(int key, const char *arg, struct argp_state *state,
     static const char *const gains[] = {"exp", "linear"}, *const rules[] = {"skip", "0", "1"};
     a->labelled |= key == OPT_METRIC || key == OPT_GAIN || key == OPT_EMPTY;
     switch (key) {
-    case OPT_METRIC:
-        a->metrics = arg;
-        return 0;
     case OPT_GAIN:
         a->evaluation.gain = (enum ek_gain)ek_one_of(state, "gain", arg, gains, 2);
         return 0;
@@ -177,27 +157,31 @@ static error_t parse_measure(int key, const char *arg, struct argp_state *state,
     case OPT_TEACHER:
         a->taught = !ek_one_of(state, "teacher", arg, (const char *const[]){"upstream"}, 1);
         return 0;
-    case OPT_JSON:
-        a->json = true;
-        return 0;
     default:
         return parse_action(key, arg, state, a);
     }
 }
 
+static const struct ek_cli_slot SLOTS[] = {
+    {OPT_ROUTE, offsetof(struct ek_eval_args, route)},
+    {OPT_ROUTE_SOURCE, offsetof(struct ek_eval_args, route_source)},
+    {OPT_SILENCE, offsetof(struct ek_eval_args, silence)},
+    {OPT_RESCALE, offsetof(struct ek_eval_args, rescale)},
+    {OPT_REPAIR, offsetof(struct ek_eval_args, repair)},
+    {OPT_FILL, offsetof(struct ek_eval_args, fill)},
+    {OPT_METRIC, offsetof(struct ek_eval_args, metrics)},
+    {OPT_JSON, offsetof(struct ek_eval_args, json)},
+    {'m', offsetof(struct ek_eval_args, manifest)},
+    {'o', offsetof(struct ek_eval_args, output)},
+    {'c', offsetof(struct ek_eval_args, config)},
+    {0}};
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
     struct ek_eval_args *a = state->input;
+    if (ek_cli_store(SLOTS, key, arg, a))
+        return 0;
     switch (key) {
-    case 'm':
-        a->manifest = arg;
-        return 0;
-    case 'o':
-        a->output = arg;
-        return 0;
-    case 'c':
-        a->config = arg;
-        return 0;
     case OPT_MODEL:
     case OPT_DATA:
     case OPT_REFERENCE:

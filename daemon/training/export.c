@@ -5,6 +5,7 @@
 #include "daemon/files/file_kind.h"
 #include "offline/train/onnx.h"
 
+#include <stddef.h>
 #include <stdio.h>
 
 struct export_args {
@@ -33,19 +34,17 @@ static void finish(struct argp_state *state, const struct export_args *a)
         argp_error(state, "the model has standard output: --json needs -o FILE");
 }
 
+static const struct ek_cli_slot SLOTS[] = {{OPT_ONNX, offsetof(struct export_args, onnx)},
+                                           {OPT_JSON, offsetof(struct export_args, json)},
+                                           {'o', offsetof(struct export_args, output)},
+                                           {0}};
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
     struct export_args *a = state->input;
+    if (ek_cli_store(SLOTS, key, arg, a))
+        return 0;
     switch (key) {
-    case OPT_ONNX:
-        a->onnx = true;
-        return 0;
-    case OPT_JSON:
-        a->json = true;
-        return 0;
-    case 'o':
-        a->output = arg;
-        return 0;
     case ARGP_KEY_ARG:
         if (a->model)
             argp_error(state, "one model at a time, not '%s' too", arg);

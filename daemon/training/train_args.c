@@ -7,6 +7,7 @@
 
 #include <pthread.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -113,24 +114,6 @@ static void take_file(struct argp_state *state, struct ek_train_args *a, const c
         argp_error(state, "%s", a->e.message);
 }
 
-static void take_manifest(struct argp_state *state, struct ek_train_args *a, const char *arg)
-{
-    (void)state;
-    a->manifest = arg;
-}
-
-static void take_output(struct argp_state *state, struct ek_train_args *a, const char *arg)
-{
-    (void)state;
-    a->output = arg;
-}
-
-static void take_config(struct argp_state *state, struct ek_train_args *a, const char *arg)
-{
-    (void)state;
-    a->config = arg;
-}
-
 static void take_train(struct argp_state *state, struct ek_train_args *a, const char *arg)
 {
     a->open = &a->train;
@@ -165,24 +148,11 @@ static void take_cutoff(struct argp_state *state, struct ek_train_args *a, const
     a->options.cutoff = (int)ek_cli_whole(state, "cutoff", arg, 0, 1000000);
 }
 
-static void take_routing(struct argp_state *state, struct ek_train_args *a, const char *arg)
-{
-    (void)state;
-    a->routing = arg;
-}
-
 static void take_logs(struct argp_state *state, struct ek_train_args *a, const char *arg)
 {
     static const char *const words[] = {"none", "routed", "always"};
     a->options.shape.log_input = (enum ek_log_input)ek_one_of(state, "log-input", arg, words, 3);
     a->log_input_given = true;
-}
-
-static void take_free(struct argp_state *state, struct ek_train_args *a, const char *arg)
-{
-    (void)state;
-    (void)arg;
-    a->options.shape.list_free = true;
 }
 
 static void take_hidden(struct argp_state *state, struct ek_train_args *a, const char *arg)
@@ -261,28 +231,9 @@ static void take_transform(struct argp_state *state, struct ek_train_args *a, co
         (enum ek_transform)ek_one_of(state, "transform", arg, words, EK_TRANSFORM_MIXTURE + 1);
 }
 
-static void take_norm(struct argp_state *state, struct ek_train_args *a, const char *arg)
-{
-    (void)state;
-    (void)arg;
-    a->options.network.batch_norm = true;
-}
-
 static void take_dropout(struct argp_state *state, struct ek_train_args *a, const char *arg)
 {
     a->options.network.dropout = real(state, "dropout", arg);
-}
-
-static void take_checkpoint(struct argp_state *state, struct ek_train_args *a, const char *arg)
-{
-    (void)state;
-    a->options.checkpoint = arg;
-}
-
-static void take_resume(struct argp_state *state, struct ek_train_args *a, const char *arg)
-{
-    (void)state;
-    a->options.resume = arg;
 }
 
 static void take_seed(struct argp_state *state, struct ek_train_args *a, const char *arg)
@@ -295,68 +246,65 @@ static void take_threads(struct argp_state *state, struct ek_train_args *a, cons
     a->threads = ek_cli_whole(state, "threads", arg, 1, EK_POOL_THREADS_MAX);
 }
 
-static void take_json(struct argp_state *state, struct ek_train_args *a, const char *arg)
-{
-    (void)state;
-    (void)arg;
-    a->json = true;
-}
-
 /* An option, and who takes its argument (NULL for a switch). `letter` 0: it has a long name only.
- */
+ * `take` NULL: the value is kept as given, at an offset in the arguments (ek_cli_store). */
 struct row {
     const char *name;
     int letter;
     const char *argument, *text;
     void (*take)(struct argp_state *state, struct ek_train_args *a, const char *arg);
+    size_t member;
 };
+#define AT(member) offsetof(struct ek_train_args, member)
 
 static const struct row ROWS[] = {
-    {"manifest", 'm', "FILE", "Feature manifest (YAML)", take_manifest},
-    {"train", 0, "FILE...", "LETOR files to learn from; several may follow", take_train},
-    {"vali", 0, "FILE...", "The same, to choose the best epoch", take_vali},
-    {"output", 'o', "FILE", "Model to write (.safetensors)", take_output},
+    {"manifest", 'm', "FILE", "Feature manifest (YAML)", NULL, AT(manifest)},
+    {"train", 0, "FILE...", "LETOR files to learn from; several may follow", take_train, 0},
+    {"vali", 0, "FILE...", "The same, to choose the best epoch", take_vali, 0},
+    {"output", 'o', "FILE", "Model to write (.safetensors)", NULL, AT(output)},
     {"teacher", 0, "WHO",
      "upstream: the files are messages, their scores are what is learned, no labels needed",
-     take_teacher},
+     take_teacher, 0},
     {"config", 'c', "FILE",
      "With --teacher: configuration of run, which says under message what the fields are called",
-     take_config},
-    {"loss", 0, "NAME", "listmle, listnet or approxndcg (listmle)", take_loss},
-    {"samples", 0, "N", "Gumbel samples of approxndcg, its stochastic form (0: none)",
-     take_samples},
-    {"cutoff", 0, "K", "Cut-off of approxndcg (0: none)", take_cutoff},
-    {"routing", 0, "HOW", "random, none, or static:FEATURE,... for a fixed choice (random)",
-     take_routing},
+     NULL, AT(config)},
+    {"loss", 0, "NAME", "listmle, listnet or approxndcg (listmle)", take_loss, 0},
+    {"samples", 0, "N", "Gumbel samples of approxndcg, its stochastic form (0: none)", take_samples,
+     0},
+    {"cutoff", 0, "K", "Cut-off of approxndcg (0: none)", take_cutoff, 0},
+    {"routing", 0, "HOW", "random, none, or static:FEATURE,... for a fixed choice (random)", NULL,
+     AT(routing)},
     {"log-input", 0, "WHEN", "Centred logs as deep inputs: always, routed or none (always)",
-     take_logs},
-    {"list-free", 0, NULL, "A model whose items are scored one by one", take_free},
-    {"hidden", 0, "N,...", "Units of the hidden layers (64,32)", take_hidden},
+     take_logs, 0},
+    {"list-free", 0, NULL, "A model whose items are scored one by one", NULL,
+     AT(options.shape.list_free)},
+    {"hidden", 0, "N,...", "Units of the hidden layers (64,32)", take_hidden, 0},
     {"transform", 0, "NAME",
      "How the deep part sees item features: log1p, raw, zscore, cdf or mixture (log1p)",
-     take_transform},
-    {"batch-norm", 0, NULL, "Normalise what each layer reads over the batch (no)", take_norm},
+     take_transform, 0},
+    {"batch-norm", 0, NULL, "Normalise what each layer reads over the batch (no)", NULL,
+     AT(options.network.batch_norm)},
     {"dropout", 0, "X", "Share of each hidden layer's outputs dropped in training (0)",
-     take_dropout},
+     take_dropout, 0},
     {"keep-clean", 0, "SHARE",
-     "At the first step, lists with nothing routed under random routing (0.5)", take_keep_clean},
+     "At the first step, lists with nothing routed under random routing (0.5)", take_keep_clean, 0},
     {"shift", 0, "SHARE",
-     "At the first step, lists that get scale faults under random routing (0.3)", take_shift},
-    {"epochs", 0, "N", "Passes over the data (15)", take_epochs},
-    {"patience", 0, "N", "Stop after N epochs without a better one (0: never)", take_patience},
-    {"optimizer", 0, "NAME", "adamw or adagrad (adamw)", take_optimiser},
-    {"lr", 0, "X", "Highest learning rate (3e-3)", take_rate},
-    {"decay", 0, "X", "Weight decay (1e-4)", take_decay},
+     "At the first step, lists that get scale faults under random routing (0.3)", take_shift, 0},
+    {"epochs", 0, "N", "Passes over the data (15)", take_epochs, 0},
+    {"patience", 0, "N", "Stop after N epochs without a better one (0: never)", take_patience, 0},
+    {"optimizer", 0, "NAME", "adamw or adagrad (adamw)", take_optimiser, 0},
+    {"lr", 0, "X", "Highest learning rate (3e-3)", take_rate, 0},
+    {"decay", 0, "X", "Weight decay (1e-4)", take_decay, 0},
     {"average", 0, "POWER", "Average the steps' weights, step t with t^POWER; 0: none (3)",
-     take_average},
-    {"batch", 0, "N", "Lists per step (64)", take_batch},
+     take_average, 0},
+    {"batch", 0, "N", "Lists per step (64)", take_batch, 0},
     {"checkpoint", 0, "FILE", "Keep the state of training there, and on SIGINT stop after that",
-     take_checkpoint},
+     NULL, AT(options.checkpoint)},
     {"resume", 0, "FILE", "Go on from a checkpoint, with the options and data it was made with",
-     take_resume},
-    {"seed", 0, "N", "Seed of all that is random (0)", take_seed},
-    {"threads", 0, "N", "Threads (as many as processors); no result changes", take_threads},
-    {"json", 0, NULL, "Result as JSON", take_json},
+     NULL, AT(options.resume)},
+    {"seed", 0, "N", "Seed of all that is random (0)", take_seed, 0},
+    {"threads", 0, "N", "Threads (as many as processors); no result changes", take_threads, 0},
+    {"json", 0, NULL, "Result as JSON", NULL, AT(json)},
 };
 enum { ROW_COUNT = sizeof ROWS / sizeof *ROWS, KEY_OF_FIRST = 256 };
 
@@ -393,7 +341,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
             row++;
         if (row == ROW_COUNT)
             return ARGP_ERR_UNKNOWN;
-        ROWS[row].take(state, a, arg);
+        const struct ek_cli_slot slot[] = {{key, ROWS[row].member}, {0}};
+        if (ROWS[row].take)
+            ROWS[row].take(state, a, arg);
+        else
+            ek_cli_store(slot, key, arg, a);
     }
     return 0;
 }

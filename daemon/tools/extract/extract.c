@@ -260,30 +260,17 @@ static void take_kind(struct argp_state *state, struct ek_extract_args *a, const
         (enum ek_collection_format)ek_one_of(state, "collection-format", arg, words, 3);
 }
 
-/* Options that are a text and nothing more. */
-static const char **text_of(struct ek_extract_args *a, int key)
-{
-    switch (key) {
-    case 'i':
-        return &a->index;
-    case 'o':
-        return &a->output;
-    case 'f':
-        return &a->features;
-    case OPT_STEM:
-        return &a->stemmer;
-    case OPT_QUERIES:
-        return &a->queries;
-    case OPT_CANDIDATES:
-        return &a->candidates;
-    case OPT_QRELS:
-        return &a->qrels;
-    case OPT_MANIFEST:
-        return &a->manifest_out;
-    default:
-        return NULL;
-    }
-}
+static const struct ek_cli_slot SLOTS[] = {
+    {'i', offsetof(struct ek_extract_args, index)},
+    {'o', offsetof(struct ek_extract_args, output)},
+    {'f', offsetof(struct ek_extract_args, features)},
+    {OPT_STEM, offsetof(struct ek_extract_args, stemmer)},
+    {OPT_QUERIES, offsetof(struct ek_extract_args, queries)},
+    {OPT_CANDIDATES, offsetof(struct ek_extract_args, candidates)},
+    {OPT_QRELS, offsetof(struct ek_extract_args, qrels)},
+    {OPT_MANIFEST, offsetof(struct ek_extract_args, manifest_out)},
+    {OPT_JSON, offsetof(struct ek_extract_args, json)},
+    {0}};
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
@@ -294,11 +281,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
                  {OPT_MEMORY, take_memory},   {OPT_TOP, take_top},
                  {OPT_FORMAT, take_format},   {OPT_COLLECTION_FORMAT, take_kind}};
     struct ek_extract_args *a = state->input;
-    const char **text = text_of(a, key);
-    if (text) {
-        *text = arg;
+    if (ek_cli_store(SLOTS, key, arg, a))
         return 0;
-    }
     for (size_t i = 0; i < sizeof TAKES / sizeof *TAKES; i++)
         if (TAKES[i].key == key) {
             TAKES[i].take(state, a, arg);
@@ -307,9 +291,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     if (key == OPT_LIST || key == OPT_LIST_DOCS) {
         a->list = true;
         a->list_docs = key == OPT_LIST_DOCS;
-    } else if (key == OPT_JSON)
-        a->json = true;
-    else if (key == ARGP_KEY_END)
+    } else if (key == ARGP_KEY_END)
         finish(state, a);
     else
         return ARGP_ERR_UNKNOWN;

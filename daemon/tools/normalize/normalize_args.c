@@ -4,6 +4,7 @@
 #include "daemon/tools/normalize/normalize.h"
 #include "lists/letor.h"
 
+#include <stddef.h>
 #include <string.h>
 
 static int take(struct ek_dataset *d, const struct ek_query *q, struct ek_error *e)
@@ -170,24 +171,6 @@ static void finish(struct argp_state *state, const struct ek_normalize_args *a)
 static error_t parse_file(int key, char *arg, struct argp_state *state, struct ek_normalize_args *a)
 {
     switch (key) {
-    case 'm':
-        a->manifest = arg;
-        return 0;
-    case 'o':
-        a->output = arg;
-        return 0;
-    case KEY_PROFILE:
-        a->profile = arg;
-        return 0;
-    case KEY_REPORT:
-        a->report = arg;
-        return 0;
-    case KEY_DATA:
-        a->output_data = arg;
-        return 0;
-    case KEY_DATA_MANIFEST:
-        a->output_manifest = arg;
-        return 0;
     case 'l':
         take_files(state, a, &a->letor, arg);
         return 0;
@@ -205,10 +188,22 @@ static error_t parse_file(int key, char *arg, struct argp_state *state, struct e
     }
 }
 
+static const struct ek_cli_slot SLOTS[] = {
+    {'m', offsetof(struct ek_normalize_args, manifest)},
+    {'o', offsetof(struct ek_normalize_args, output)},
+    {KEY_PROFILE, offsetof(struct ek_normalize_args, profile)},
+    {KEY_REPORT, offsetof(struct ek_normalize_args, report)},
+    {KEY_DATA, offsetof(struct ek_normalize_args, output_data)},
+    {KEY_DATA_MANIFEST, offsetof(struct ek_normalize_args, output_manifest)},
+    {KEY_JSON, offsetof(struct ek_normalize_args, json)},
+    {0}};
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
     static const char *const rules[] = {"skip", "0", "1"}, *const missing[] = {"keep", "zero"};
     struct ek_normalize_args *a = state->input;
+    if (ek_cli_store(SLOTS, key, arg, a))
+        return 0;
     switch (key) {
     case KEY_METHOD:
         a->method_given = true;
@@ -226,9 +221,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case KEY_JUDGE:
         a->judge = true;
         a->judge_methods = arg;
-        return 0;
-    case KEY_JSON:
-        a->json = true;
         return 0;
     case ARGP_KEY_END:
         finish(state, a);

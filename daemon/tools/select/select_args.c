@@ -5,6 +5,7 @@
 #include "daemon/training/train_args.h"
 
 #include <argp.h>
+#include <stddef.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -238,39 +239,28 @@ static int parse_numbers(int key, char *arg, struct argp_state *state, struct ek
     case KEY_LIKENESS:
         take_likeness(state, a, arg);
         return 0;
-    case KEY_JUDGE:
-        a->judge = true;
-        return 0;
-    case KEY_WATCH:
-        a->watch = true;
-        return 0;
-    case KEY_JSON:
-        a->json = true;
-        return 0;
     default:
         return ARGP_ERR_UNKNOWN;
     }
 }
 
+static const struct ek_cli_slot SLOTS[] = {
+    {KEY_JUDGE, offsetof(struct ek_select_args, judge)},
+    {KEY_WATCH, offsetof(struct ek_select_args, watch)},
+    {KEY_JSON, offsetof(struct ek_select_args, json)},
+    {'m', offsetof(struct ek_select_args, manifest)},
+    {'M', offsetof(struct ek_select_args, model)},
+    {'o', offsetof(struct ek_select_args, output)},
+    {KEY_SCATTER, offsetof(struct ek_select_args, scatter)},
+    {KEY_DENDROGRAM, offsetof(struct ek_select_args, dendrogram)},
+    {0}};
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
     struct ek_select_args *a = state->input;
+    if (ek_cli_store(SLOTS, key, arg, a))
+        return 0;
     switch (key) {
-    case 'm':
-        a->manifest = arg;
-        return 0;
-    case 'M':
-        a->model = arg;
-        return 0;
-    case 'o':
-        a->output = arg;
-        return 0;
-    case KEY_SCATTER:
-        a->scatter = arg;
-        return 0;
-    case KEY_DENDROGRAM:
-        a->dendrogram = arg;
-        return 0;
     case KEY_TRAIN:
         take_file(state, a, &a->train, arg);
         return 0;
