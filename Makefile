@@ -155,12 +155,12 @@ $(ARCHIVES): $(B)/sources.stamp
 	$(Q)rm -f $@ && $(AR) rcsD $@ $(filter %.o,$^)
 
 # Pages of the reference and JSON Schemas come from the tables of keys and of metrics.
-REFERENCE_OBJ := $(B)/deploy/key_pages.o $(B)/deploy/key_schemas.o
-REFERENCE_PAGES := config.md rules.md metrics.md
+REFERENCE_OBJ := $(addprefix $(B)/deploy/,key_pages.o key_schemas.o text_features_page.o)
+REFERENCE_PAGES := config.md rules.md metrics.md text-features.md
 $(B)/reference: $(B)/deploy/reference.o $(REFERENCE_OBJ) $(ARCHIVES)
 	$(call say,LD)
 	$(Q)$(CC) $(SAN_FLAGS) $(LDFLAGS) -o $@ $^ $(ALL_LIBS)
-reference: $(B)/reference ## docs/config.md, docs/rules.md and docs/metrics.md from the tables
+reference: $(B)/reference ## docs/config.md, rules.md, metrics.md and text-features.md from the tables
 	$(Q)for page in $(REFERENCE_PAGES); do $< $$page > docs/$$page || exit 1; done
 
 SONAME := libevenkeel.so.$(firstword $(subst ., ,$(VERSION)))

@@ -1,5 +1,6 @@
 /* reference PAGE: a page of the reference, or a JSON Schema, on standard output. */
 #include "deploy/key_pages.h"
+#include "deploy/text_features_page.h"
 
 #include <string.h>
 
@@ -9,6 +10,7 @@ static const struct {
 } PAGES[] = {{"config.md", ek_page_config},
              {"rules.md", ek_page_rules},
              {"metrics.md", ek_page_metrics},
+             {"text-features.md", ek_page_text_features},
              {"config.schema.json", ek_schema_config},
              {"rules.schema.json", ek_schema_rules}};
 

@@ -129,7 +129,6 @@ enum {
     OPT_FORMAT,
     OPT_MANIFEST,
     OPT_LIST,
-    OPT_LIST_DOCS,
     OPT_JSON
 };
 
@@ -155,7 +154,6 @@ static const struct argp_option OPTIONS[] = {
     {"manifest-out", OPT_MANIFEST, "FILE", 0, "The manifest of what was written", 2},
     {NULL, 0, NULL, 0, "Both", 3},
     {"list", OPT_LIST, NULL, 0, "List the features there are, and do nothing else", 3},
-    {"list-docs", OPT_LIST_DOCS, NULL, 0, "Print docs/text-features.md, and do nothing else", 3},
     {"json", OPT_JSON, NULL, 0, "What it came to, as JSON on standard output", 3},
     {0}};
 
@@ -269,6 +267,7 @@ static const struct ek_cli_slot SLOTS[] = {
     {OPT_CANDIDATES, offsetof(struct ek_extract_args, candidates)},
     {OPT_QRELS, offsetof(struct ek_extract_args, qrels)},
     {OPT_MANIFEST, offsetof(struct ek_extract_args, manifest_out)},
+    {OPT_LIST, offsetof(struct ek_extract_args, list)},
     {OPT_JSON, offsetof(struct ek_extract_args, json)},
     {0}};
 
@@ -288,13 +287,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
             TAKES[i].take(state, a, arg);
             return 0;
         }
-    if (key == OPT_LIST || key == OPT_LIST_DOCS) {
-        a->list = true;
-        a->list_docs = key == OPT_LIST_DOCS;
-    } else if (key == ARGP_KEY_END)
-        finish(state, a);
-    else
+    if (key != ARGP_KEY_END)
         return ARGP_ERR_UNKNOWN;
+    finish(state, a);
     return 0;
 }
 

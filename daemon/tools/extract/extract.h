@@ -34,8 +34,7 @@ struct ek_extract_args {
         format; /* by the ending of `output` unless given: .csv, .npz, else letor */
     bool format_given;
     const char *manifest_out;
-    bool list;      /* --list: the catalogue of features, nothing else */
-    bool list_docs; /* as docs/text-features.md */
+    bool list; /* --list: the catalogue of features, nothing else */
     bool json;
     struct ek_error e;
 };

@@ -1,6 +1,6 @@
 /* The facade over the families, on an index of a few texts. That every value is right is for
  * tests/cli/extract-features.sh, which has a second reader of the formulas. */
-#include "daemon/tools/extract/extract_list.h"
+#include "deploy/text_features_page.h"
 #include "tests/texts.h"
 #include "text/features/features.h"
 #include "text/features/stops.h"
@@ -198,7 +198,7 @@ START_TEST(the_page_of_text_features_is_up_to_date)
     ck_assert_int_eq(ek_text_features_page(&made), EK_OK);
     ck_assert_int_eq(ek_file_read("docs/text-features.md", &kept, NULL), EK_OK);
     ck_assert_msg(made.length == kept.length && !memcmp(made.data, kept.data, made.length),
-                  "stale: evenkeel extract --list-docs > docs/text-features.md");
+                  "stale: make reference");
     ek_buf_release(&made);
     ek_buf_release(&kept);
 }

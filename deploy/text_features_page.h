@@ -1,0 +1,14 @@
+/* docs/text-features.md out of the catalogue of text features. Host tool: build time only. */
+#ifndef EK_DEPLOY_TEXT_FEATURES_PAGE_H
+#define EK_DEPLOY_TEXT_FEATURES_PAGE_H
+
+#include "base/buf.h"
+
+#include <stdio.h>
+
+/* Append the page. Returns 0 or EK_ENOMEM. */
+int ek_text_features_page(struct ek_buf *out);
+/* Write the page. Output errors show in the stream. */
+void ek_page_text_features(FILE *out);
+
+#endif
