@@ -235,14 +235,12 @@ static struct ek_alert_entry *find_cause(struct ek_alert_book *b, uint32_t cause
 /* Before its alert fires: one without a finding would have nobody to end it. */
 static int room_for_finding(struct ek_alert_book *b)
 {
-    if (b->findings == FINDINGS_MAX || b->findings < b->findings_room)
+    if (b->findings == FINDINGS_MAX)
         return EK_OK;
-    size_t room = b->findings_room ? 2 * b->findings_room : 16;
-    struct finding *more = ek_realloc(b->finding, room, sizeof *more);
+    struct finding *more = ek_grow(b->finding, b->findings, &b->findings_room, sizeof *more);
     if (!more)
         return EK_ENOMEM;
     b->finding = more;
-    b->findings_room = room;
     return EK_OK;
 }
 

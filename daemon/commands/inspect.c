@@ -34,14 +34,10 @@ static int out_of_memory(struct ek_error *e)
 
 static int grow(struct ek_inspect_states *s, const char *prefix, size_t length, struct ek_error *e)
 {
-    if (s->count == s->capacity) {
-        int capacity = s->capacity ? 2 * s->capacity : 8;
-        void *of = ek_realloc(s->of, (size_t)capacity, sizeof *s->of);
-        if (!of)
-            return out_of_memory(e);
-        s->of = of;
-        s->capacity = capacity;
-    }
+    void *of = ek_grow(s->of, (size_t)s->count, &s->capacity, sizeof *s->of);
+    if (!of)
+        return out_of_memory(e);
+    s->of = of;
     s->of[s->count].state = NULL;
     s->of[s->count].prefix = ek_strndup(prefix, length);
     if (!s->of[s->count].prefix)

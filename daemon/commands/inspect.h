@@ -31,7 +31,8 @@ int ek_inspect_model(const struct ek_model *m, enum ek_inspect_form form, FILE *
 /* States of guards among the records of a capture: what their last complete base says. */
 /* Starts as {0}; by the prefix of their keys. Owner: the caller. */
 struct ek_inspect_states {
-    int count, capacity;
+    int count;
+    size_t capacity;
     struct {
         char *prefix; /* what comes before the last ':' of a key */
         struct ek_state *state;

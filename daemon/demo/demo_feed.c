@@ -86,14 +86,10 @@ static double ndcg10(const struct ek_query *q)
 
 static struct sent *remember(struct ek_demo_feed *f)
 {
-    if (f->count == f->room) {
-        uint64_t room = f->room ? 2 * f->room : 4096;
-        struct sent *larger = ek_realloc(f->sent, room, sizeof *larger);
-        if (!larger)
-            return NULL;
-        f->sent = larger;
-        f->room = room;
-    }
+    struct sent *larger = ek_grow(f->sent, f->count, &f->room, sizeof *larger);
+    if (!larger)
+        return NULL;
+    f->sent = larger;
     return &f->sent[f->count];
 }
 

@@ -162,14 +162,10 @@ static int put(void *to, const char *name, const void *bytes, size_t length)
 static int keep_lane(struct saving *v, struct ek_lane *lane)
 {
     struct ek_keeper *k = v->k;
-    if (k->count == k->capacity) {
-        size_t capacity = k->capacity ? 2 * k->capacity : 16;
-        void *kept = ek_realloc(k->kept, capacity, sizeof *k->kept);
-        if (!kept)
-            return EK_ENOMEM;
-        k->kept = kept;
-        k->capacity = capacity;
-    }
+    void *kept = ek_grow(k->kept, k->count, &k->capacity, sizeof *k->kept);
+    if (!kept)
+        return EK_ENOMEM;
+    k->kept = kept;
     k->kept[k->count++] = (struct ek_kept_lane){lane, lane->seen};
     lane->sealed = k->parting && lane->leaving;
     int rc = ek_state_note_add(&v->note, lane->topic, lane->partition, lane->seen);

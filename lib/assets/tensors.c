@@ -70,14 +70,10 @@ static bool count_of(int dims, const size_t *shape, size_t size, size_t *count)
 
 static int grow(struct ek_tensors *t)
 {
-    if (t->count < t->capacity)
-        return EK_OK;
-    size_t want = 2 * t->capacity + 16;
-    struct ek_tensor **larger = ek_realloc(t->arrays, want, sizeof *larger);
+    struct ek_tensor **larger = ek_grow(t->arrays, t->count, &t->capacity, sizeof *larger);
     if (!larger)
         return EK_ENOMEM;
     t->arrays = larger;
-    t->capacity = want;
     return EK_OK;
 }
 

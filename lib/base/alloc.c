@@ -7,7 +7,7 @@
 #endif
 #include <string.h>
 
-enum { ALIGNMENT = 64, LITTLE = 1 << 20 };
+enum { ALIGNMENT = 64, LITTLE = 1 << 20, FIRST_CAPACITY = 16 };
 
 void *ek_calloc(size_t count, size_t size)
 {
@@ -20,6 +20,17 @@ void *ek_realloc(void *p, size_t count, size_t size)
     if (__builtin_mul_overflow(count, size, &bytes))
         return NULL;
     return realloc(p, bytes ? bytes : 1);
+}
+
+void *ek_grow(void *array, size_t count, size_t *capacity, size_t size)
+{
+    if (count < *capacity)
+        return array;
+    size_t larger = *capacity ? 2 * *capacity : FIRST_CAPACITY;
+    void *grown = ek_realloc(array, larger, size);
+    if (grown)
+        *capacity = larger;
+    return grown;
 }
 
 void *ek_calloc_aligned(size_t count, size_t size)

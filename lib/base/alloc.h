@@ -17,6 +17,10 @@ void *ek_calloc(size_t count, size_t size);
  */
 void *ek_realloc(void *p, size_t count, size_t size);
 
+/* Return the array with room for one more than `count` elements of `size` bytes: it moves, and
+ * *capacity doubles, when it is full. NULL on failure, the array then stays. */
+void *ek_grow(void *array, size_t count, size_t *capacity, size_t size);
+
 /* count * size bytes aligned to 64, zeroed; for vector kernels. NULL on failure. */
 void *ek_calloc_aligned(size_t count, size_t size);
 

@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIRST_CAPACITY = 4 };
-
 void ek_error_list_init(struct ek_error_list *l)
 {
     memset(l, 0, sizeof *l);
@@ -27,14 +25,10 @@ int ek_error_list_add(struct ek_error_list *l, const struct ek_error *e)
 {
     if (l->count == EK_ERRORS_MAX)
         return EK_ELIMIT;
-    if (l->count == l->capacity) {
-        size_t want = l->capacity ? 2 * l->capacity : FIRST_CAPACITY;
-        struct ek_error *errors = ek_realloc(l->errors, want, sizeof *errors);
-        if (!errors)
-            return EK_ENOMEM;
-        l->errors = errors;
-        l->capacity = want;
-    }
+    struct ek_error *errors = ek_grow(l->errors, l->count, &l->capacity, sizeof *errors);
+    if (!errors)
+        return EK_ENOMEM;
+    l->errors = errors;
     l->errors[l->count++] = *e;
     return EK_OK;
 }

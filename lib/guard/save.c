@@ -26,14 +26,11 @@ void ek_checkpoint_index_clear(struct ek_checkpoint_index *x)
 struct ek_checkpoint_part *ek_checkpoint_index_add(struct ek_checkpoint_index *x, const char *name,
                                                    int records)
 {
-    if (x->count == x->capacity) {
-        int capacity = x->capacity ? 2 * x->capacity : 64;
-        struct ek_checkpoint_part *part = ek_realloc(x->part, (size_t)capacity, sizeof *part);
-        if (!part)
-            return NULL;
-        x->part = part;
-        x->capacity = capacity;
-    }
+    struct ek_checkpoint_part *part =
+        ek_grow(x->part, (size_t)x->count, &x->capacity, sizeof *part);
+    if (!part)
+        return NULL;
+    x->part = part;
     struct ek_checkpoint_part *p = &x->part[x->count];
     *p = (struct ek_checkpoint_part){.records = 0};
     snprintf(p->name, sizeof p->name, "%s", name);

@@ -74,7 +74,8 @@ struct ek_checkpoint_part {
 /* Starts as {0}. */
 struct ek_checkpoint_index {
     uint64_t base; /* number of the base; 0: none yet */
-    int count, capacity;
+    int count;
+    size_t capacity;
     struct ek_checkpoint_part *part;
     struct ek_checkpoint_part index; /* the index itself as a part */
 };

@@ -344,14 +344,11 @@ static int add_head(struct ek_state *s, const void *bytes, size_t length, struct
 static int add_record(struct ek_state *s, const char *key, const struct ek_snap *body,
                       struct ek_error *e)
 {
-    if (s->count == s->capacity) {
-        int capacity = s->capacity ? 2 * s->capacity : 256;
-        struct ek_state_record *record = ek_realloc(s->record, (size_t)capacity, sizeof *record);
-        if (!record)
-            return out_of_memory(e);
-        s->record = record;
-        s->capacity = capacity;
-    }
+    struct ek_state_record *record =
+        ek_grow(s->record, (size_t)s->count, &s->capacity, sizeof *record);
+    if (!record)
+        return out_of_memory(e);
+    s->record = record;
     size_t length = (size_t)(body->end - body->at);
     struct ek_state_record *r = &s->record[s->count];
     *r = (struct ek_state_record){.length = length, .hash = ek_hash(body->at, length, 0)};

@@ -58,7 +58,8 @@ struct ek_state_record {
 
 struct ek_state {
     struct ek_state_record *record;
-    int count, capacity, sorted;      /* the first `sorted` are in order */
+    size_t capacity;
+    int count, sorted;                /* the first `sorted` are in order */
     bool has_base, incomplete;        /* there is a complete base; the last head had none */
     bool other_version;               /* the last head was of one */
     bool damaged;                     /* the last head was */

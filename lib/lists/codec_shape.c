@@ -76,14 +76,10 @@ static int add(struct ek_shape *s, const char *name, enum ek_role role, struct s
 {
     if (s->count == EK_FEATURES_MAX)
         return EK_ELIMIT;
-    if (s->count == s->capacity) {
-        size_t want = s->capacity ? 2 * s->capacity : 64;
-        struct seen *more = ek_realloc(s->seen, want, sizeof *more);
-        if (!more)
-            return EK_ENOMEM;
-        s->seen = more;
-        s->capacity = want;
-    }
+    struct seen *more = ek_grow(s->seen, s->count, &s->capacity, sizeof *more);
+    if (!more)
+        return EK_ENOMEM;
+    s->seen = more;
     *out = &s->seen[s->count++];
     **out = (struct seen){.role = role, .low = INFINITY, .high = -INFINITY, .whole = true};
     snprintf((*out)->name, LINE_NAME_BYTES, "%s", name);

@@ -21,14 +21,10 @@ struct names {
 
 static int add(struct names *all, const struct ek_node *at, const char *name, bool query)
 {
-    if (all->count == all->capacity) {
-        size_t want = all->capacity ? 2 * all->capacity : 16;
-        struct named *one = ek_realloc(all->one, want, sizeof *one);
-        if (!one)
-            return EK_ENOMEM;
-        all->one = one;
-        all->capacity = want;
-    }
+    struct named *one = ek_grow(all->one, all->count, &all->capacity, sizeof *one);
+    if (!one)
+        return EK_ENOMEM;
+    all->one = one;
     all->one[all->count++] = (struct named){name, at, query};
     return EK_OK;
 }

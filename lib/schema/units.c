@@ -6,8 +6,6 @@
 #include <ctype.h>
 #include <string.h>
 
-enum { FIRST_CAPACITY = 16 };
-
 void ek_units_init(struct ek_units *own)
 {
     memset(own, 0, sizeof *own);
@@ -75,14 +73,10 @@ int ek_units_add(struct ek_units *own, const struct ek_unit *u)
 {
     if (own->count == EK_OWN_UNITS_MAX)
         return EK_ELIMIT;
-    if (own->count == own->capacity) {
-        size_t want = own->capacity ? 2 * own->capacity : FIRST_CAPACITY;
-        struct ek_unit *unit = ek_realloc(own->unit, want, sizeof *unit);
-        if (!unit)
-            return EK_ENOMEM;
-        own->unit = unit;
-        own->capacity = want;
-    }
+    struct ek_unit *unit = ek_grow(own->unit, own->count, &own->capacity, sizeof *unit);
+    if (!unit)
+        return EK_ENOMEM;
+    own->unit = unit;
     int lacks = 0;
     struct ek_unit mine = {copy(u->id, &lacks),       u->factor,
                            copy(u->quantity, &lacks), copy(u->from, &lacks),

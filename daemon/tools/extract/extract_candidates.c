@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PARTS_MAX = 6, FIRST_ROOM = 1024 };
+enum { PARTS_MAX = 6 };
 static const size_t TEXT_BYTES_MAX = (size_t)4 << 30;
 
 struct ek_trec_pairs {
@@ -62,14 +62,10 @@ static int add(struct ek_trec_pairs *p, const char *query, const char *document,
 {
     if (p->count == EK_TREC_PAIRS_MAX)
         return ek_fail(e, EK_ELIMIT, "more than %d pairs", EK_TREC_PAIRS_MAX);
-    if (p->count == p->room) {
-        size_t room = p->room ? 2 * p->room : FIRST_ROOM;
-        struct ek_trec_pair *grown = ek_realloc(p->pair, room, sizeof *grown);
-        if (!grown)
-            return ek_fail(e, EK_ENOMEM, "no memory for the pairs of a file");
-        p->pair = grown;
-        p->room = room;
-    }
+    struct ek_trec_pair *grown = ek_grow(p->pair, p->count, &p->room, sizeof *grown);
+    if (!grown)
+        return ek_fail(e, EK_ENOMEM, "no memory for the pairs of a file");
+    p->pair = grown;
     uintptr_t q = p->text.length;
     int rc = add_text(p, query);
     uintptr_t d = p->text.length;

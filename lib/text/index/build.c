@@ -173,14 +173,10 @@ static int add_run(struct ek_build *b)
         return ek_fail_at(b->error, EK_ELIMIT, b->file, b->line, 0,
                           "%d times the memory of %llu bytes was used up; give more by --memory",
                           EK_RUNS_MAX, (unsigned long long)b->memory_bytes);
-    if (b->run_count == b->run_room) {
-        uint32_t room = b->run_room ? 2 * b->run_room : 16;
-        struct ek_run *larger = ek_realloc(b->run, room, sizeof *larger);
-        if (!larger)
-            return fail_here(b, EK_ENOMEM);
-        b->run = larger;
-        b->run_room = room;
-    }
+    struct ek_run *larger = ek_grow(b->run, b->run_count, &b->run_room, sizeof *larger);
+    if (!larger)
+        return fail_here(b, EK_ENOMEM);
+    b->run = larger;
     struct ek_run *run = b->run + b->run_count++;
     run->at = ek_spool_length(b->runs);
     int rc = ek_gather_spill(&b->gather, b->runs, b->error);

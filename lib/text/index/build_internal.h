@@ -32,7 +32,8 @@ struct ek_build {
     struct ek_gather gather;
     struct ek_spool *runs, *rows;
     struct ek_run *run; /* [run_count] */
-    uint32_t run_count, run_room;
+    uint32_t run_count;
+    size_t run_room;
     uint64_t memory_bytes, bytes;
     struct ek_numbers lengths; /* of all documents */
     /* The document that is being read. */

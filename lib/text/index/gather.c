@@ -71,14 +71,10 @@ static int next_slab(struct ek_gather *g)
 {
     size_t next = g->slab_count ? g->slab + 1 : 0;
     if (next == g->slab_count) {
-        if (next == g->slab_room) {
-            size_t room = g->slab_room ? 2 * g->slab_room : 64;
-            uint8_t **larger = ek_realloc(g->slabs, room, sizeof *larger);
-            if (!larger)
-                return EK_ENOMEM;
-            g->slabs = larger;
-            g->slab_room = room;
-        }
+        uint8_t **larger = ek_grow(g->slabs, next, &g->slab_room, sizeof *larger);
+        if (!larger)
+            return EK_ENOMEM;
+        g->slabs = larger;
         if (next >= UINT32_MAX / SLAB_UNITS)
             return EK_ELIMIT;
         g->slabs[next] = ek_realloc(NULL, SLAB_BYTES, 1);
