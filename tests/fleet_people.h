@@ -28,33 +28,31 @@ static inline void finish(struct fleet *f)
     free(f);
 }
 
-static inline struct ek_fleet_wish wish_of(const struct fleet *f, enum ek_did what, uint64_t number)
+static inline struct ek_order order_of(enum ek_did kind, uint64_t number)
 {
-    struct ek_fleet_wish w = {.id = {ek_text_of("node-1"), 1790000000000, number},
-                              .manifest = f->world.manifest->hash,
-                              .what = what,
-                              .dimensions = {1, {ek_text_of("arm")}},
-                              .author = ek_text_of("ana")};
-    if (what == EK_DID_PAUSE || what == EK_DID_RESUME)
-        return w;
-    w.feature = ek_text_of("price");
-    w.cell = (struct ek_fleet_cell){ek_text_of("arm"), ek_text_of("B")};
-    w.action = what == EK_DID_PIN ? EK_ACT_ROUTE : EK_ACT_NONE;
-    w.reason = ek_text_of("miles");
-    return w;
+    struct ek_order o = {
+        .id = {ek_text_of("node-1"), 1790000000000, number}, .kind = kind, .author = "ana"};
+    if (kind == EK_DID_PAUSE || kind == EK_DID_RESUME)
+        return o;
+    o.feature = "price";
+    o.segment = "arm";
+    o.value = "B";
+    o.action = kind == EK_DID_PIN ? EK_ACT_ROUTE : EK_ACT_NONE;
+    o.reason = "miles";
+    return o;
 }
 
-static inline struct ek_buf record_of(const struct ek_fleet_wish *w)
+static inline struct ek_buf record_of(const struct fleet *f, const struct ek_order *o)
 {
     struct ek_buf out;
     ek_buf_init(&out, 0);
-    must(ek_fleet_wish_write(w, &out));
+    must(ek_fleet_order_write(o, f->world.manifest->hash, &out));
     return out;
 }
 
-static inline void give(struct fleet *f, int decider, const struct ek_fleet_wish *w)
+static inline void give(struct fleet *f, int decider, const struct ek_order *o)
 {
-    struct ek_buf out = record_of(w);
+    struct ek_buf out = record_of(f, o);
     struct ek_error e;
     int rc = ek_fleet_decider_take(f->decider[decider], out.data, out.length, f->clock_ms, &e);
     ck_assert_msg(!rc, "%s", e.message);

@@ -615,24 +615,13 @@ int ek_fleet_metrics(struct ek_fleet *f, struct ek_buf *out)
     return ek_fleet_figures_metrics(&figures, out);
 }
 
-struct giving {
-    struct ek_fleet_orders *orders;
-    uint64_t *number;
-};
-
-static int give(void *context, struct ek_fleet_wish *w, struct ek_error *e)
-{
-    const struct giving *to = context;
-    return ek_fleet_orders_give(to->orders, w, ek_now_ms(), to->number)
-               ? ek_fail(e, EK_ENOMEM, "no memory for an order")
-               : EK_OK;
-}
-
-int ek_fleet_order(struct ek_fleet *f, const struct ek_guard_order *o, uint64_t *number,
+int ek_fleet_order(struct ek_fleet *f, const struct ek_order *o, uint64_t *number,
                    struct ek_error *e)
 {
-    struct giving to = {f->orders, number};
-    int rc = ek_shared_guard_wish(f->tools.guard, o, give, &to, e);
+    uint64_t manifest;
+    int rc = ek_shared_guard_check(f->tools.guard, o, &manifest, e);
+    if (!rc && ek_fleet_orders_give(f->orders, o, manifest, ek_now_ms(), number))
+        rc = ek_fail(e, EK_ENOMEM, "no memory for an order");
     if (!rc)
         ek_fleet_link_wake(f->link);
     return rc;

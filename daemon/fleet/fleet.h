@@ -74,7 +74,7 @@ const char *ek_fleet_name(const struct ek_fleet *f);
 /* Has the decider do what a person says, at once or as soon as it is heard; *number is that of the
  * order, for ek_fleet_orders_of. EK_EUSAGE, EK_ESTATE for what cannot be meant; EK_ENOMEM. Any
  * thread. */
-int ek_fleet_order(struct ek_fleet *f, const struct ek_guard_order *o, uint64_t *number,
+int ek_fleet_order(struct ek_fleet *f, const struct ek_order *o, uint64_t *number,
                    struct ek_error *e);
 /* Appends what came of the last orders that were given here; of the plan, the pins of people and
  * what is accepted: JSON arrays. EK_ENOMEM. Any thread. */

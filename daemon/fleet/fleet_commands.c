@@ -57,17 +57,18 @@ void ek_fleet_orders_free(struct ek_fleet_orders *o)
     ek_free(o);
 }
 
-int ek_fleet_orders_give(struct ek_fleet_orders *o, struct ek_fleet_wish *w, int64_t now_ms,
-                         uint64_t *number)
+int ek_fleet_orders_give(struct ek_fleet_orders *o, const struct ek_order *order, uint64_t manifest,
+                         int64_t now_ms, uint64_t *number)
 {
+    struct ek_order own = *order;
     pthread_mutex_lock(&o->lock);
     *number = o->count + 1;
-    w->id = (struct ek_fleet_wish_id){ek_text_of(o->instance), o->start, *number};
+    own.id = (struct ek_order_id){ek_text_of(o->instance), o->start, *number};
     struct order *one = &o->of[o->count % KEPT];
     clear(one);
     ek_buf_init(&one->record, 0);
     ek_buf_init(&one->outcome, 0);
-    int rc = ek_fleet_wish_write(w, &one->record);
+    int rc = ek_fleet_order_write(&own, manifest, &one->record);
     if (!rc) {
         o->count++;
         one->number = *number;
@@ -98,7 +99,7 @@ void ek_fleet_orders_due(struct ek_fleet_orders *o, int64_t now_ms,
     pthread_mutex_unlock(&o->lock);
 }
 
-static bool is_ours(const struct ek_fleet_orders *o, const struct ek_fleet_wish_id *id)
+static bool is_ours(const struct ek_fleet_orders *o, const struct ek_order_id *id)
 {
     return id->start == o->start && ek_text_same(id->instance, ek_text_of(o->instance));
 }

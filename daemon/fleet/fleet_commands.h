@@ -20,9 +20,10 @@ enum {
 int ek_fleet_orders_new(struct ek_fleet_orders **out, const char *instance, uint64_t start);
 void ek_fleet_orders_free(struct ek_fleet_orders *o);
 
-/* Takes one, whose id is filled in; *number is the one it gets. EK_ENOMEM. */
-int ek_fleet_orders_give(struct ek_fleet_orders *o, struct ek_fleet_wish *w, int64_t now_ms,
-                         uint64_t *number);
+/* Add an order of an instance with this manifest (its hash); *number is the one it gets.
+ * EK_ENOMEM. */
+int ek_fleet_orders_give(struct ek_fleet_orders *o, const struct ek_order *order, uint64_t manifest,
+                         int64_t now_ms, uint64_t *number);
 /* Hands each that is due to `send`. */
 void ek_fleet_orders_due(struct ek_fleet_orders *o, int64_t now_ms,
                          void (*send)(void *context, const void *bytes, size_t length),

@@ -147,21 +147,9 @@ static const char *own(char to[EK_FLEET_TEXT_MAX + 1], struct ek_text text)
     return text.length ? to : NULL;
 }
 
-static int add_pin(void *context, const struct ek_fleet_pin *p)
+static int add_pin(void *context, const struct ek_order *p)
 {
-    struct ek_json_writer *w = context;
-    char text[5][EK_FLEET_TEXT_MAX + 1];
-    const struct ek_control_pinned one = {.feature = own(text[0], p->place.feature),
-                                          .dimension = own(text[1], p->place.cell.dimension),
-                                          .value = own(text[2], p->place.cell.value),
-                                          .action = p->action,
-                                          .until_ms = p->until_ms,
-                                          .author = own(text[3], p->author),
-                                          .reason = own(text[4], p->reason),
-                                          .by = EK_BY_PERSON};
-    if (one.feature)
-        ek_json_add_pin(w, &one);
-    return w->rc;
+    return p->feature ? ek_json_add_pin(context, p, EK_BY_PERSON) : EK_OK;
 }
 
 static int add_accept(void *context, const struct ek_fleet_accept *a)

@@ -9,7 +9,6 @@
 #include "daemon/views/event_log.h"
 #include "daemon/views/feature_history.h"
 #include "daemon/views/feature_stats.h"
-#include "fleet/command_record.h"
 #include "guard/event_json.h"
 #include "guard/guard_assets.h"
 #include "guard/guard_fleet.h"
@@ -295,15 +294,12 @@ int ek_shared_guard_ordered(struct ek_shared_guard *s, const struct ek_decided *
     return ek_shared_guard_decided(s, &own);
 }
 
-int ek_shared_guard_wish(struct ek_shared_guard *s, const struct ek_guard_order *o,
-                         int (*give)(void *context, struct ek_fleet_wish *w, struct ek_error *e),
-                         void *context, struct ek_error *e)
+int ek_shared_guard_check(struct ek_shared_guard *s, const struct ek_order *o, uint64_t *manifest,
+                          struct ek_error *e)
 {
-    struct ek_fleet_wish w;
     pthread_mutex_lock(&s->lock);
-    int rc = ek_guard_wish(s->guard, o, &w, e);
-    if (!rc)
-        rc = give(context, &w, e);
+    *manifest = ek_guard_assets(s->guard)->manifest->hash;
+    int rc = ek_guard_check_order(s->guard, o, e);
     pthread_mutex_unlock(&s->lock);
     return rc;
 }

@@ -90,13 +90,10 @@ bool ek_shared_guard_pause(struct ek_shared_guard *s, bool paused, const char *w
 int ek_shared_guard_decided(struct ek_shared_guard *s, const struct ek_decided *m);
 /* The same of one that was made for the whole fleet, which each instance numbers for itself. */
 int ek_shared_guard_ordered(struct ek_shared_guard *s, const struct ek_decided *m);
-/* As ek_guard_wish. The wish has texts of the guard, so it is handed to `give`, while the guard
- * stays as it is; give must not call this guard. What give returned, where that is not 0. */
-struct ek_guard_order;
-struct ek_fleet_wish;
-int ek_shared_guard_wish(struct ek_shared_guard *s, const struct ek_guard_order *o,
-                         int (*give)(void *context, struct ek_fleet_wish *w, struct ek_error *e),
-                         void *context, struct ek_error *e);
+/* As ek_guard_check_order; *manifest: hash of that of the guard. */
+struct ek_order;
+int ek_shared_guard_check(struct ek_shared_guard *s, const struct ek_order *o, uint64_t *manifest,
+                          struct ek_error *e);
 /* As ek_guard_history. */
 int ek_shared_guard_history(struct ek_shared_guard *s, const struct ek_history_wish *w,
                             struct ek_buf *out, struct ek_error *e);

@@ -33,17 +33,17 @@ static int read_text(yyjson_val *value, const char *key, size_t most, const char
 
 static int read_author(struct ek_api_words *w, yyjson_val *value, struct ek_error *e)
 {
-    return read_text(value, "author", EK_AUTHOR_BYTES, &w->author, e);
+    return read_text(value, "author", EK_AUTHOR_BYTES, &w->order.author, e);
 }
 
 static int read_reason(struct ek_api_words *w, yyjson_val *value, struct ek_error *e)
 {
-    return read_text(value, "reason", EK_REASON_BYTES, &w->reason, e);
+    return read_text(value, "reason", EK_REASON_BYTES, &w->order.reason, e);
 }
 
 static int read_feature(struct ek_api_words *w, yyjson_val *value, struct ek_error *e)
 {
-    return read_text(value, "feature", NAME_BYTES, &w->feature, e);
+    return read_text(value, "feature", NAME_BYTES, &w->order.feature, e);
 }
 
 static int read_segment(struct ek_api_words *w, yyjson_val *value, struct ek_error *e)
@@ -55,15 +55,15 @@ static int read_segment(struct ek_api_words *w, yyjson_val *value, struct ek_err
     if (yyjson_obj_size(value) != 1 || !yyjson_is_str(of))
         return ek_fail(e, EK_EUSAGE,
                        "'segment' must be like {\"arm\": \"B\"}, or null for all traffic");
-    w->dimension = yyjson_get_str(key);
-    return read_text(of, w->dimension, NAME_BYTES, &w->value, e);
+    w->order.segment = yyjson_get_str(key);
+    return read_text(of, w->order.segment, NAME_BYTES, &w->order.value, e);
 }
 
 static int read_version(struct ek_api_words *w, yyjson_val *value, struct ek_error *e)
 {
     if (!yyjson_is_int(value) || yyjson_get_sint(value) < 1)
         return ek_fail(e, EK_EUSAGE, "'version' must be a whole number from 1 on");
-    w->version = (uint64_t)yyjson_get_sint(value);
+    w->order.version = (uint64_t)yyjson_get_sint(value);
     return EK_OK;
 }
 
@@ -76,24 +76,16 @@ static int read_begin_anew(struct ek_api_words *w, yyjson_val *value, struct ek_
 
 static int read_action(struct ek_api_words *w, yyjson_val *value, struct ek_error *e)
 {
-    const char *names[EK_ACTION_COUNT];
-    int rc = read_text(value, "action", NAME_BYTES, &w->action, e);
-    if (rc || ek_action_parse(w->action) >= 0)
-        return rc;
-    for (int i = 0; i < EK_ACTION_COUNT; i++)
-        names[i] = ek_action_name((enum ek_action)i);
-    const char *near = ek_nearest_word(w->action, names, EK_ACTION_COUNT);
-    return near ? ek_fail(e, EK_EUSAGE, "unknown action '%.60s', did you mean '%s'?", w->action,
-                          near)
-                : ek_fail(e, EK_EUSAGE, "unknown action '%.60s', there are %s, %s, %s and others",
-                          w->action, names[0], names[1], names[2]);
+    const char *name = NULL;
+    int rc = read_text(value, "action", NAME_BYTES, &name, e);
+    return rc ? rc : ek_order_parse_action(name, &w->order.action, e);
 }
 
 static int read_until(struct ek_api_words *w, yyjson_val *value, struct ek_error *e)
 {
     const char *text = NULL;
     int rc = read_text(value, "until", NAME_BYTES, &text, e);
-    if (!rc && ek_parse_until_ms(text, &w->until_ms))
+    if (!rc && ek_parse_until_ms(text, &w->order.until_ms))
         rc = ek_fail(e, EK_EUSAGE,
                      "'until' must be a date like 2027-01-31 or 2027-01-31T12:00:00Z, not '%.60s'",
                      text);
@@ -274,32 +266,22 @@ static unsigned status_of(const struct ek_error *e)
     }
 }
 
-/* In a fleet whoever decides does it, for all instances: /api/v1/orders tells what came of it. */
-static unsigned order(const struct ek_api *api, enum ek_did what, const struct ek_api_words *w,
-                      struct ek_buf *out)
+/* In a fleet the leader does it, for all instances: /api/v1/orders has the result. */
+static unsigned order(const struct ek_api *api, const struct ek_order *o, struct ek_buf *out)
 {
-    const struct ek_guard_order o = {.what = what,
-                                     .feature = w->feature,
-                                     .segment = w->dimension,
-                                     .value = w->value,
-                                     .action = w->action,
-                                     .until_ms = w->until_ms,
-                                     .version = what == EK_DID_REVERT ? w->version : 0,
-                                     .author = w->author,
-                                     .reason = w->reason};
     struct ek_error e = {0};
     uint64_t number;
-    if (ek_fleet_order(ek_stage_fleet(api->stage), &o, &number, &e))
+    if (ek_fleet_order(ek_stage_fleet(api->stage), o, &number, &e))
         return refuse(out, status_of(&e), "%s", e.message);
     return ek_buf_printf(out, "{\"order\":%" PRIu64 "}\n", number) ? BROKEN : ACCEPTED;
 }
 
-static unsigned pause_or_resume(const struct ek_api *api, bool pause, const struct ek_api_words *w,
-                                struct ek_buf *out)
+static unsigned on_pause(const struct ek_api *api, struct ek_api_words *w, struct ek_buf *out)
 {
-    bool changed = ek_stage_pause(api->stage, pause, w->author, w->reason);
+    bool pause = w->order.kind == EK_DID_PAUSE;
+    bool changed = ek_stage_pause(api->stage, pause, w->order.author, w->order.reason);
     if (ek_stage_fleet(api->stage)) /* here it holds at once */
-        return order(api, pause ? EK_DID_PAUSE : EK_DID_RESUME, w, out);
+        return order(api, &w->order, out);
     int rc =
         ek_buf_printf(out, "{\"changed\":%s,\"kept\":%s,\"paused\":", changed ? "true" : "false",
                       ek_stage_keeps(api->stage) ? "true" : "false");
@@ -308,22 +290,20 @@ static unsigned pause_or_resume(const struct ek_api *api, bool pause, const stru
     return rc || ek_buf_text(out, "}\n") ? BROKEN : OK;
 }
 
-static unsigned on_pause(const struct ek_api *api, struct ek_api_words *w, struct ek_buf *out)
-{
-    return pause_or_resume(api, true, w, out);
-}
-
-/* An operator command of this instance alone, and where its decision is to be written. */
+/* An order to this instance alone, and where its decision is to be written. */
 struct command {
     struct ek_api_words *words;
     struct ek_buf *out;
-    int (*work)(struct ek_guard *guard, struct ek_api_words *w, struct ek_error *e);
 };
 
 static int run_command(void *context, struct ek_guard **guard, struct ek_error *e)
 {
-    const struct command *c = context;
-    return c->work(*guard, c->words, e);
+    struct ek_api_words *w = ((const struct command *)context)->words;
+    const struct ek_order *o = &w->order;
+    const char *value = ek_order_cell_value(o);
+    w->strange =
+        o->kind == EK_DID_PIN && value && ek_guard_find_cell(*guard, o->segment, value) < 0;
+    return ek_guard_carry_out(*guard, o, NULL, e);
 }
 
 /* A value may be pinned before it comes, or be misspelt. */
@@ -333,7 +313,7 @@ static void add_note(struct ek_json_writer *w, const struct ek_api_words *words)
     snprintf(
         note, sizeof note,
         "no lists of %.200s=%.200s are known on their own so far: is it written as in messages?",
-        words->dimension, words->value);
+        words->order.segment, words->order.value);
     ek_json_add_text(w, "note", note);
 }
 
@@ -350,43 +330,18 @@ static int write_decision(void *context, const struct ek_decided *m)
     return w.rc;
 }
 
-/* Has the guard do it between two lists; the answer is the decision as it is told. */
-static unsigned decide(const struct ek_api *api, enum ek_did what,
-                       int (*work)(struct ek_guard *guard, struct ek_api_words *w,
-                                   struct ek_error *e),
-                       struct ek_api_words *w, struct ek_buf *out)
+/* Has the guard do it between two lists; the answer is the decision as it is reported. */
+static unsigned on_order(const struct ek_api *api, struct ek_api_words *w, struct ek_buf *out)
 {
     struct ek_error e = {0};
-    struct command c = {w, out, work};
+    struct command c = {w, out};
     if (ek_stage_fleet(api->stage))
-        return order(api, what, w, out);
-    int rc = ek_shared_guard_order(ek_stage_guard(api->stage), what, run_command, write_decision,
-                                   &c, &e);
+        return order(api, &w->order, out);
+    int rc = ek_shared_guard_order(ek_stage_guard(api->stage), w->order.kind, run_command,
+                                   write_decision, &c, &e);
     if (rc)
         return refuse(out, status_of(&e), "%s", e.message);
     return ek_buf_text(out, "\n") ? BROKEN : OK;
-}
-
-static int accept_it(struct ek_guard *g, struct ek_api_words *w, struct ek_error *e)
-{
-    uint64_t version;
-    return ek_guard_accept(g, w->feature, w->dimension, w->value, w->author, w->reason, &version,
-                           e);
-}
-
-static unsigned on_accept(const struct ek_api *api, struct ek_api_words *w, struct ek_buf *out)
-{
-    return decide(api, EK_DID_ACCEPT, accept_it, w, out);
-}
-
-static int revert_it(struct ek_guard *g, struct ek_api_words *w, struct ek_error *e)
-{
-    return ek_guard_revert(g, w->version, w->author, w->reason, e);
-}
-
-static unsigned on_revert(const struct ek_api *api, struct ek_api_words *w, struct ek_buf *out)
-{
-    return decide(api, EK_DID_REVERT, revert_it, w, out);
 }
 
 /* It takes its time: GET of the same path tells what came of it. */
@@ -394,7 +349,7 @@ static unsigned on_reload(const struct ek_api *api, struct ek_api_words *w, stru
 {
     if (!api->steward)
         return refuse(out, CONFLICT, "nothing is reloaded here");
-    uint64_t number = ek_steward_reload(api->steward, w->begin_anew, w->author);
+    uint64_t number = ek_steward_reload(api->steward, w->begin_anew, w->order.author);
     return ek_buf_printf(out, "{\"reload\":%" PRIu64 "}\n", number) ? BROKEN : ACCEPTED;
 }
 
@@ -405,61 +360,33 @@ static unsigned tell_reload(const struct ek_api *api, struct ek_buf *out)
     return ek_steward_reload_json(api->steward, out) || ek_buf_text(out, "\n") ? BROKEN : OK;
 }
 
-static int pin_it(struct ek_guard *g, struct ek_api_words *w, struct ek_error *e)
-{
-    struct ek_error why;
-    int cell;
-    w->strange = w->dimension && strcmp(w->value, EK_SEGMENT_OTHER) != 0 &&
-                 ek_guard_find_cell(g, w->dimension, w->value, &cell, &why);
-    return ek_guard_pin(g, w->feature, w->dimension, w->value, w->action, w->until_ms, w->author,
-                        w->reason, e);
-}
-
-static unsigned on_pin(const struct ek_api *api, struct ek_api_words *w, struct ek_buf *out)
-{
-    return decide(api, EK_DID_PIN, pin_it, w, out);
-}
-
-static int unpin_it(struct ek_guard *g, struct ek_api_words *w, struct ek_error *e)
-{
-    return ek_guard_unpin(g, w->feature, w->dimension, w->value, w->author, w->reason, e);
-}
-
-static unsigned on_unpin(const struct ek_api *api, struct ek_api_words *w, struct ek_buf *out)
-{
-    return decide(api, EK_DID_UNPIN, unpin_it, w, out);
-}
-
-static int resume_it(struct ek_guard *g, struct ek_api_words *w, struct ek_error *e)
-{
-    return ek_guard_resume_route(g, w->feature, w->dimension, w->value, w->author, w->reason, e);
-}
-
-/* All, or one route that was taken back. */
+/* All, or one route that was rolled back. */
 static unsigned on_resume(const struct ek_api *api, struct ek_api_words *w, struct ek_buf *out)
 {
-    if (w->feature)
-        return decide(api, EK_DID_RESUME, resume_it, w, out);
-    return w->dimension ? refuse(out, BAD_REQUEST, "'segment' is of a 'feature': say which")
-                        : pause_or_resume(api, false, w, out);
+    if (w->order.feature)
+        return on_order(api, w, out);
+    return w->order.segment ? refuse(out, BAD_REQUEST, "'segment' is of a 'feature': say which")
+                            : on_pause(api, w, out);
 }
 
 enum { WHO = EK_API_AUTHOR | EK_API_REASON, PLACE = EK_API_FEATURE | EK_API_SEGMENT };
 
 static const struct call {
     const char *name;      /* behind ROOT */
+    enum ek_did kind;      /* of its order */
     unsigned knows, needs; /* of enum ek_api_key */
     unsigned (*act)(const struct ek_api *api, struct ek_api_words *w, struct ek_buf *out);
     unsigned (*tell)(const struct ek_api *api,
                      struct ek_buf *out); /* what came of it; NULL: at once */
-} CALLS[] = {{"pause", WHO, 0, on_pause, NULL},
-             {"resume", WHO | PLACE, 0, on_resume, NULL},
-             {"accept", WHO | PLACE, EK_API_FEATURE, on_accept, NULL},
-             {"revert", WHO | EK_API_VERSION, EK_API_VERSION, on_revert, NULL},
-             {"pin", WHO | PLACE | EK_API_ACTION | EK_API_UNTIL, EK_API_FEATURE | EK_API_ACTION,
-              on_pin, NULL},
-             {"unpin", WHO | PLACE, EK_API_FEATURE, on_unpin, NULL},
-             {"reload", EK_API_AUTHOR | EK_API_BEGIN_ANEW, 0, on_reload, tell_reload}};
+} CALLS[] = {
+    {"pause", EK_DID_PAUSE, WHO, 0, on_pause, NULL},
+    {"resume", EK_DID_RESUME, WHO | PLACE, 0, on_resume, NULL},
+    {"accept", EK_DID_ACCEPT, WHO | PLACE, EK_API_FEATURE, on_order, NULL},
+    {"revert", EK_DID_REVERT, WHO | EK_API_VERSION, EK_API_VERSION, on_order, NULL},
+    {"pin", EK_DID_PIN, WHO | PLACE | EK_API_ACTION | EK_API_UNTIL, EK_API_FEATURE | EK_API_ACTION,
+     on_order, NULL},
+    {"unpin", EK_DID_UNPIN, WHO | PLACE, EK_API_FEATURE, on_order, NULL},
+    {"reload", EK_DID_RELOAD, EK_API_AUTHOR | EK_API_BEGIN_ANEW, 0, on_reload, tell_reload}};
 enum { CALL_COUNT = sizeof CALLS / sizeof *CALLS };
 
 static const char ROOT[] = "/api/v1/";
@@ -507,7 +434,8 @@ static unsigned act(const struct call *call, const struct ek_api *api, const cha
     if (ek_api_words_read(&w, r->body, r->length, call->knows, call->needs, &e)) {
         status = refuse(out, e.code == EK_ENOMEM ? BROKEN : BAD_REQUEST, "%s", e.message);
     } else {
-        w.author = *name ? name : w.author;
+        w.order.kind = call->kind;
+        w.order.author = *name ? name : w.order.author;
         status = call->act(api, &w, out);
     }
     ek_api_words_release(&w);

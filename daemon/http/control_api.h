@@ -13,6 +13,7 @@
 #include "daemon/config/token.h"
 #include "daemon/stage/reload.h"
 #include "daemon/stage/stage.h"
+#include "guard/operator_commands.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -29,14 +30,10 @@ enum ek_api_key {
 };
 
 struct ek_api_words {
-    const char *author, *reason, *feature; /* NULL: not said */
-    const char *dimension, *value;         /* of the segment; both NULL: all traffic */
-    uint64_t version;
+    struct ek_order order; /* its value is never NULL with a segment */
     bool begin_anew;
-    const char *action; /* one that there is */
-    int64_t until_ms;   /* 0: for good */
-    bool strange;       /* the guard knows no list of that segment, as was found out */
-    void *body;         /* what the texts live in */
+    bool strange; /* the guard knows no list of that segment, as was found out */
+    void *body;   /* what the texts live in */
 };
 
 /* knows, needs: of enum ek_api_key. An empty body says nothing. EK_EUSAGE: what is wrong with it,

@@ -21,7 +21,7 @@ struct ek_snap {
     const uint8_t *at, *end; /* reading: what is left of the section */
     int rc;                  /* of the first failure */
     size_t start;            /* writing a record: where it begins in `out` */
-    bool elder;              /* reading a record: of the version before this one */
+    int version;             /* of a record */
 };
 
 static inline bool ek_snap_reads(const struct ek_snap *s)

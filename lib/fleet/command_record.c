@@ -3,17 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-static int what_parse(const char *word)
-{
-    static const enum ek_did known[] = {EK_DID_PIN,    EK_DID_UNPIN,  EK_DID_PAUSE,
-                                        EK_DID_RESUME, EK_DID_ACCEPT, EK_DID_REVERT};
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (!strcmp(word, ek_did_name(known[i])))
-            return (int)known[i];
-    return -1;
-}
-
-static void walk_id(struct ek_snap *w, struct ek_fleet_wish_id *id)
+static void walk_id(struct ek_snap *w, struct ek_order_id *id)
 {
     ek_wire_text(w, &id->instance, EK_FLEET_NAME_MAX);
     ek_wire_number(w, &id->start, UINT64_MAX);
@@ -21,34 +11,39 @@ static void walk_id(struct ek_snap *w, struct ek_fleet_wish_id *id)
     ek_wire_require(w, id->instance.length && id->number);
 }
 
-static void walk_order(struct ek_snap *w, struct ek_fleet_wish *o)
+int ek_fleet_order_write(const struct ek_order *o, uint64_t manifest, struct ek_buf *out)
 {
-    walk_id(w, &o->id);
-    ek_snap_u64(w, &o->manifest);
-    o->what = (enum ek_did)ek_wire_word(w, ek_did_name(o->what), what_parse);
-    ek_wire_dimensions(w, &o->dimensions);
-    ek_wire_cell(w, &o->dimensions, &o->cell);
-    ek_wire_text(w, &o->feature, EK_FLEET_NAME_MAX);
-    o->action = (enum ek_action)ek_wire_word(w, ek_action_name(o->action), ek_action_parse);
-    ek_wire_time(w, &o->until_ms);
-    ek_wire_text(w, &o->author, EK_AUTHOR_BYTES);
-    ek_wire_text(w, &o->reason, EK_REASON_BYTES);
-    if (!w->elder)
-        ek_wire_number(w, &o->accept, UINT64_MAX >> 1);
-    bool of_all = o->what == EK_DID_PAUSE || o->what == EK_DID_REVERT ||
-                  (o->what == EK_DID_RESUME && !o->feature.length);
-    ek_wire_require(w, (o->what == EK_DID_REVERT) == (o->accept > 0));
-    ek_wire_require(w, of_all == !o->feature.length);
-    ek_wire_require(w, o->action != EK_ACT_RESCALE && o->until_ms >= 0);
-}
-
-int ek_fleet_wish_write(const struct ek_fleet_wish *o, struct ek_buf *out)
-{
-    struct ek_fleet_wish copy = *o;
+    const struct ek_fleet_place place = ek_fleet_order_place(o);
+    struct ek_fleet_dimensions own = {o->segment != NULL, {place.cell.dimension}};
+    struct ek_order_id id = o->id;
     struct ek_snap w;
     ek_wire_begin(&w, out, EK_FLEET_ORDER);
-    walk_order(&w, &copy);
+    walk_id(&w, &id);
+    ek_snap_u64(&w, &manifest);
+    ek_wire_word(&w, ek_did_name(o->kind), ek_did_parse);
+    ek_wire_dimensions(&w, &own);
+    ek_fleet_order_put(&w, &own, &place, o);
+    ek_wire_put(&w, o->version);
     return ek_wire_seal(&w);
+}
+
+static void read_order(struct ek_snap *w, struct ek_fleet_order_read *o, uint64_t *manifest)
+{
+    struct ek_fleet_dimensions dimensions = {0};
+    struct ek_order_id id;
+    walk_id(w, &id);
+    ek_snap_u64(w, manifest);
+    enum ek_did kind = (enum ek_did)ek_wire_word(w, NULL, ek_did_parse);
+    ek_wire_dimensions(w, &dimensions);
+    ek_fleet_order_get(w, &dimensions, o);
+    o->is.id = id;
+    o->is.kind = kind;
+    o->is.version = w->version > 2 ? ek_wire_get(w, UINT64_MAX >> 1) : 0;
+    bool of_all = kind == EK_DID_PAUSE || kind == EK_DID_REVERT;
+    bool of_one = kind == EK_DID_PIN || kind == EK_DID_UNPIN || kind == EK_DID_ACCEPT;
+    ek_wire_require(w, (kind == EK_DID_REVERT) == (o->is.version > 0));
+    ek_wire_require(w, o->is.feature ? of_one || kind == EK_DID_RESUME
+                                     : of_all || kind == EK_DID_RESUME);
 }
 
 static int ended(const struct ek_snap *w, const char *what, struct ek_error *e)
@@ -58,24 +53,24 @@ static int ended(const struct ek_snap *w, const char *what, struct ek_error *e)
                : EK_OK;
 }
 
-int ek_fleet_wish_open(struct ek_fleet_wish *o, const void *bytes, size_t length,
-                       const struct ek_manifest *m, struct ek_error *e)
+int ek_fleet_order_open(struct ek_fleet_order_read *o, const void *bytes, size_t length,
+                        const struct ek_manifest *m, struct ek_error *e)
 {
     struct ek_snap w;
+    uint64_t manifest;
     int rc = ek_wire_open(&w, bytes, length, EK_FLEET_ORDER, e);
     if (rc)
         return rc;
-    *o = (struct ek_fleet_wish){.what = EK_DID_PAUSE};
-    walk_order(&w, o);
+    read_order(&w, o, &manifest);
     rc = ended(&w, "order", e);
-    if (!rc && o->manifest != m->hash)
+    if (!rc && manifest != m->hash)
         rc = ek_fail(e, EK_ESTATE, "an order of an instance with another manifest");
     return rc;
 }
 
 void ek_fleet_reply_put(struct ek_snap *w, const struct ek_fleet_reply *a)
 {
-    struct ek_fleet_wish_id id = a->id;
+    struct ek_order_id id = a->id;
     struct ek_text decider = a->decider, refusal = a->refusal;
     walk_id(w, &id);
     ek_wire_text(w, &decider, EK_FLEET_NAME_MAX);

@@ -5,16 +5,10 @@
 #include <math.h>
 #include <string.h>
 
-static void release_pin(struct ek_control_pin *p)
-{
-    ek_free(p->author);
-    ek_free(p->reason);
-}
-
 void ek_fleet_standing_clear(struct ek_fleet_standing *s)
 {
     for (int i = 0; i < s->pins; i++)
-        release_pin(&s->pin[i]);
+        ek_control_pin_release(&s->pin[i]);
     ek_fleet_normal_clear(&s->normal);
     s->wanted.count = s->rollouts.count = s->pins = 0;
 }
@@ -105,12 +99,6 @@ static int take_rollout(void *context, const struct ek_fleet_rollout *m)
     return rc;
 }
 
-static int copy_text(struct ek_text text, char **out)
-{
-    *out = text.length ? ek_strndup(text.text, text.length) : NULL;
-    return text.length && !*out ? EK_ENOMEM : EK_OK;
-}
-
 static bool is_pinned(const struct ek_fleet_standing *s, int feature, int cell)
 {
     for (int i = 0; i < s->pins; i++)
@@ -119,22 +107,18 @@ static bool is_pinned(const struct ek_fleet_standing *s, int feature, int cell)
     return false;
 }
 
-static int take_pin(void *context, const struct ek_fleet_pin *p)
+static int take_pin(void *context, const struct ek_order *p)
 {
     struct reading *r = context;
-    struct ek_control_pin own = {.action = p->action, .until_ms = p->until_ms};
+    const struct ek_fleet_place place = ek_fleet_order_place(p);
+    struct ek_control_pin own = {.is = *p};
     if (!r->by->decides)
         return EK_OK;
-    int rc = find(r, &p->place, &own.feature, &own.cell);
+    int rc = find(r, &place, &own.feature, &own.cell);
     if (rc || own.cell < 0 || is_pinned(r->to, own.feature, own.cell))
         return rc;
-    rc = copy_text(p->author, &own.author);
-    if (!rc)
-        rc = copy_text(p->reason, &own.reason);
-    if (rc)
-        release_pin(&own);
-    else
-        r->to->pin[r->to->pins++] = own;
+    rc = ek_control_pin_copy(&r->to->pin[r->to->pins], &own);
+    r->to->pins += !rc;
     return rc;
 }
 
@@ -245,10 +229,8 @@ static void put_pins(const struct writing *o, const struct ek_control_pin *pin, 
 {
     ek_wire_put(o->w, (uint64_t)pins);
     for (int i = 0; i < pins; i++) {
-        struct ek_fleet_pin p = {place_of(o, pin[i].feature, pin[i].cell), pin[i].action,
-                                 pin[i].until_ms, ek_text_of(pin[i].author),
-                                 ek_text_of(pin[i].reason)};
-        ek_fleet_pin_walk(o->w, o->dimensions, &p);
+        const struct ek_fleet_place place = place_of(o, pin[i].feature, pin[i].cell);
+        ek_fleet_order_put(o->w, o->dimensions, &place, &pin[i].is);
     }
 }
 

@@ -1,5 +1,6 @@
 #include "fleet/evidence_report.h"
 
+#include "base/alloc.h"
 #include "detect/evidence_export.h"
 #include "fleet/fleet_plan_fields.h"
 
@@ -33,6 +34,8 @@ void ek_fleet_finding_walk(struct ek_snap *w, const struct ek_manifest *m, struc
     ek_wire_text(w, &query, EK_FLEET_NAME_MAX);
     for (size_t i = 0; i < sizeof number / sizeof *number; i++)
         ek_snap_f64(w, number[i]);
+    if (w->version > 3)
+        ek_wire_u32(w, &f->cause);
     if (!ek_snap_reads(w))
         return;
     f->feature = ek_manifest_find_item(m, feature);
@@ -169,6 +172,41 @@ static void put_findings(struct ek_snap *w, const struct ek_detector *d,
         }
 }
 
+/* Lists since the last tick, as far as they are remembered, by the cells that have a name. */
+static void put_traffic(struct ek_snap *w, const struct ek_detector *d, struct ek_fleet_head *h,
+                        int most)
+{
+    const struct ek_cells *cells = ek_detector_registry(d);
+    uint64_t first, count = 0, end = ek_detector_rows(d, &first);
+    int known = ek_cells_count(cells);
+    uint32_t *lists = ek_calloc((size_t)known, sizeof *lists);
+    if (!lists) {
+        w->rc = w->rc ? w->rc : EK_ENOMEM;
+        return;
+    }
+    for (uint64_t row = h->row > first ? h->row : first; row < end; row++) {
+        struct ek_pooled_row r;
+        ek_detector_row(d, row, 0, &r);
+        for (int i = 0; i <= h->dimensions.count; i++)
+            if (r.cell[i] >= 0)
+                lists[r.cell[i]]++;
+    }
+    for (int cell = 1; cell < known; cell++) {
+        bool put = lists[cell] && ek_cells_value(cells, cell) && count < (uint64_t)most;
+        lists[cell] = put ? lists[cell] : 0;
+        count += put;
+    }
+    ek_wire_put(w, lists[0]);
+    ek_wire_put(w, count);
+    for (int cell = 1; cell < known; cell++)
+        if (lists[cell]) {
+            struct ek_fleet_cell names = ek_fleet_cell_of(cells, cell);
+            ek_wire_cell(w, &h->dimensions, &names);
+            ek_wire_put(w, lists[cell]);
+        }
+    ek_free(lists);
+}
+
 int ek_fleet_tick_write(const struct ek_detector *d, const struct ek_fleet_head *head, int cells,
                         struct ek_buf *out)
 {
@@ -180,6 +218,7 @@ int ek_fleet_tick_write(const struct ek_detector *d, const struct ek_fleet_head 
     ek_wire_put(&w, h.normal);
     put_cells(&w, d, &h.dimensions, cells);
     put_findings(&w, d, &h.dimensions);
+    put_traffic(&w, d, &h, cells);
     return ek_wire_seal(&w);
 }
 
@@ -239,6 +278,21 @@ static void get_findings(struct reading *r)
     }
 }
 
+static void get_traffic(struct reading *r)
+{
+    struct ek_fleet_cell cell = {{NULL, 0}, {NULL, 0}};
+    uint64_t all = ek_wire_get(&r->w, EK_FLEET_LISTS_MAX);
+    uint64_t count = ek_wire_get(&r->w, EK_FLEET_CELLS_MAX);
+    if (!r->w.rc && r->hears && r->hears->traffic)
+        r->rc = r->hears->traffic(r->hears->context, &cell, all);
+    for (uint64_t i = 0; i < count && goes_on(r); i++) {
+        ek_wire_cell(&r->w, &r->tick->head.dimensions, &cell);
+        uint64_t lists = ek_wire_get(&r->w, all);
+        if (!r->w.rc && r->hears && r->hears->traffic)
+            r->rc = r->hears->traffic(r->hears->context, &cell, lists);
+    }
+}
+
 static struct reading get_all(const struct ek_fleet_tick *t,
                               const struct ek_fleet_tick_hears *hears)
 {
@@ -246,6 +300,8 @@ static struct reading get_all(const struct ek_fleet_tick *t,
     get_cells(&r);
     if (!r.rc)
         get_findings(&r);
+    if (!r.rc && r.w.version > 3)
+        get_traffic(&r);
     return r;
 }
 
@@ -255,7 +311,7 @@ int ek_fleet_tick_open(struct ek_fleet_tick *t, const void *bytes, size_t length
     int rc = ek_fleet_head_open(&t->content, bytes, length, EK_FLEET_TICK, m, &t->head, WHAT, e);
     if (rc)
         return rc;
-    t->head.normal = t->content.elder ? 0 : ek_wire_get(&t->content, UINT64_MAX >> 1);
+    t->head.normal = t->content.version > 2 ? ek_wire_get(&t->content, UINT64_MAX >> 1) : 0;
     t->manifest = m;
     struct reading check = get_all(t, NULL);
     return ek_wire_done(&check.w, WHAT, e);

@@ -41,6 +41,7 @@ struct ek_fleet_head {
     int64_t time_ms; /* highest time of a list so far */
     struct ek_fleet_dimensions dimensions;
     uint64_t normal; /* of a tick: version of what is normal, which its lists were held against */
+    uint64_t row;    /* of a tick that is written: the first row that is not in an earlier one */
 };
 
 /* Texts of the registry. */
@@ -66,6 +67,8 @@ struct ek_fleet_tick_hears {
     int (*sums)(void *context, int feature, const struct ek_tick_sums *sums);
     /* cell and texts of the finding are not filled in; NULL: findings are not told */
     int (*finding)(void *context, const struct ek_fleet_cell *cell, const struct ek_finding *f);
+    /* the lists of all traffic, then those of cells; NULL: they are not told */
+    int (*traffic)(void *context, const struct ek_fleet_cell *cell, uint64_t lists);
 };
 
 /* A record that was opened; good as long as its bytes. */

@@ -176,3 +176,17 @@ int ek_fleet_news_next(struct ek_fleet_news *n, struct ek_finding *out)
     n->next++;
     return 1;
 }
+
+int ek_fleet_news_members(const struct ek_fleet_news *n, uint32_t cause, int *features, int most)
+{
+    int count = 0;
+    for (int f = 0; f < n->manifest->item_count && count < most; f++)
+        for (int i = 0; i < n->known.count; i++) {
+            const struct ek_open_finding *k = &n->known.item[i];
+            if (!k->present || k->f.feature != f || k->f.cause != cause)
+                continue;
+            features[count++] = f;
+            break;
+        }
+    return count;
+}

@@ -26,5 +26,7 @@ int ek_fleet_news_take(struct ek_fleet_news *n, const void *bytes, size_t length
 /* The next that is to be told, 0 when there is none. It has no cell (-1), no time and no query;
  * texts are good until the next record is taken. Episodes are those of the fleet. */
 int ek_fleet_news_next(struct ek_fleet_news *n, struct ek_finding *out);
+/* As ek_detector_members, of the findings of the fleet. */
+int ek_fleet_news_members(const struct ek_fleet_news *n, uint32_t cause, int *features, int most);
 
 #endif

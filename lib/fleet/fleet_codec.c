@@ -6,12 +6,12 @@
 #include <string.h>
 
 enum { MAGIC_BYTES = 4, CRC_BYTES = 4, WORD_BYTES = 64 };
-static const char VERSION = '3', ELDER = '2';
+static const char VERSION = '4', ELDEST = '2';
 
 void ek_wire_begin(struct ek_snap *w, struct ek_buf *buf, enum ek_fleet_kind kind)
 {
     uint8_t magic[MAGIC_BYTES] = {'E', 'K', (uint8_t)VERSION, (uint8_t)kind};
-    *w = (struct ek_snap){.out = buf, .start = buf->length};
+    *w = (struct ek_snap){.out = buf, .start = buf->length, .version = VERSION - '0'};
     ek_snap_raw(w, magic, sizeof magic);
 }
 
@@ -27,8 +27,8 @@ int ek_wire_seal(struct ek_snap *w)
 bool ek_wire_is(const void *bytes, size_t length, enum ek_fleet_kind kind)
 {
     const uint8_t *is = bytes;
-    return length >= MAGIC_BYTES && is[0] == 'E' && is[1] == 'K' &&
-           (is[2] == VERSION || is[2] == ELDER) && is[3] == kind;
+    return length >= MAGIC_BYTES && is[0] == 'E' && is[1] == 'K' && is[2] >= ELDEST &&
+           is[2] <= VERSION && is[3] == kind;
 }
 
 int ek_wire_open(struct ek_snap *w, const void *bytes, size_t length, enum ek_fleet_kind kind,
@@ -48,7 +48,7 @@ int ek_wire_open(struct ek_snap *w, const void *bytes, size_t length, enum ek_fl
     if (crc != ek_crc32(start, length - CRC_BYTES))
         return ek_fail(e, EK_EFORMAT, "fleet record is damaged: the checksum does not fit");
     *w = (struct ek_snap){
-        .at = start + MAGIC_BYTES, .end = start + length - CRC_BYTES, .elder = start[2] == ELDER};
+        .at = start + MAGIC_BYTES, .end = start + length - CRC_BYTES, .version = start[2] - '0'};
     return EK_OK;
 }
 

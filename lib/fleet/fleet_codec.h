@@ -20,8 +20,8 @@ enum { EK_FLEET_TEXT_MAX = 1024, EK_FLEET_NAME_MAX = 200 };
 /* Times in records are within this of 1970, in ms. */
 #define EK_FLEET_TIME_MAX ((int64_t)1 << 53)
 
-/* The fourth letter of a record; the first three are EK3, those of version 2 are EK2, and of
- * version 1 they were EKF. */
+/* The fourth letter of a record; the first three are EK4, EK3 and EK2 in the versions before, and
+ * EKF in version 1. */
 enum ek_fleet_kind {
     EK_FLEET_TICK = 'T',
     EK_FLEET_PLAN = 'P',
@@ -35,8 +35,8 @@ enum ek_fleet_kind {
 void ek_wire_begin(struct ek_snap *w, struct ek_buf *buf, enum ek_fleet_kind kind);
 /* Add the checksum. Of a record that failed nothing is left in the buffer. */
 int ek_wire_seal(struct ek_snap *w);
-/* Begin to read. EK_EFORMAT unless it is a whole record of that kind, of this version or the one
- * before (`elder`: version 2, which knows no accepts), with the right checksum. */
+/* Begin to read. EK_EFORMAT unless it is a whole record of that kind, of version 2 to this one,
+ * with the right checksum. Version 2 has no accepts, version 3 no incidents. */
 int ek_wire_open(struct ek_snap *w, const void *bytes, size_t length, enum ek_fleet_kind kind,
                  struct ek_error *e);
 /* Return whether bytes begin as a record of that kind does. */

@@ -7,6 +7,12 @@
 
 enum { NOBODY = -2 /* the log: whoever proposes it again has it */ };
 
+/* An instance proposes a finding, with its own number of the cause. */
+struct link {
+    int by, feature, cell;
+    uint32_t cause;
+};
+
 struct ek_fleet_told {
     struct ek_fleet_pool *pool;
     const struct ek_manifest *manifest;
@@ -15,7 +21,14 @@ struct ek_fleet_told {
     struct ek_open_findings open;            /* with room for EK_FLEET_FINDINGS_MAX */
     struct ek_finding news[EK_EPISODES_MAX]; /* ring */
     uint64_t told, fetched;
+    struct link link[EK_FLEET_FINDINGS_MAX]; /* of the present tick */
+    int links;
 };
+
+static bool is_about(const struct link *l, const struct ek_open_finding *o)
+{
+    return l->feature == o->f.feature && l->cell == o->f.cell;
+}
 
 int ek_fleet_told_new(struct ek_fleet_told **out, struct ek_fleet_pool *pool,
                       const struct ek_manifest *m, const struct ek_rules *rules)
@@ -93,6 +106,7 @@ void ek_fleet_told_begin(struct ek_fleet_told *t)
         t->open.item[i].present = false;
         t->open.item[i].reported = true;
     }
+    t->links = 0;
 }
 
 /* The numbers of whoever had them before, else of the oldest. */
@@ -117,6 +131,8 @@ void ek_fleet_told_propose(struct ek_fleet_told *t, const struct ek_finding *f, 
         o->now_by = by;
     }
     o->present = true;
+    if (f->cause && t->links < EK_FLEET_FINDINGS_MAX)
+        t->link[t->links++] = (struct link){by, f->feature, f->cell, f->cause};
 }
 
 void ek_fleet_told_keep(struct ek_fleet_told *t, const struct ek_finding *f)
@@ -161,15 +177,35 @@ void ek_fleet_told_orphan(struct ek_fleet_told *t, int feature, int by)
             t->open.item[i].by = NOBODY;
 }
 
-/* What the finding is by the present numbers; its name and its beginning stay. */
+/* The incident of a new finding: that of an earlier one which some instance has found to have the
+ * same cause; else one of its own, by the number of the finding. */
+static uint32_t incident_of(const struct ek_fleet_told *t, const struct ek_open_finding *o)
+{
+    for (int i = 0; i < t->links; i++)
+        for (int k = 0; is_about(&t->link[i], o) && k < t->links; k++) {
+            const struct link *l = &t->link[k];
+            if (l->by != t->link[i].by || l->cause != t->link[i].cause)
+                continue;
+            const struct ek_open_finding *other =
+                ek_open_findings_at(&t->open, l->feature, l->cell);
+            if (other && other < o && other->f.cause)
+                return other->f.cause;
+        }
+    return o->f.episode;
+}
+
+/* What the finding is by the present numbers; its names and its beginning stay. */
 static void update(struct ek_fleet_told *t, struct ek_open_finding *o)
 {
     struct ek_finding before = o->f;
     o->f = o->now;
     o->by = o->now_by;
     o->f.episode = !o->reported ? ++t->episodes : before.episode;
+    o->f.cause = before.cause;
     if (o->reported)
         o->f.since_ms = before.since_ms;
+    else
+        o->f.cause = incident_of(t, o);
     ek_fleet_finding_match_units(&o->f, t->rules, t->manifest);
 }
 

@@ -116,6 +116,7 @@ static int write_sums(struct ek_fleet_member *m, const struct outlet *out)
     ek_buf_clear(&m->record);
     int rc = ek_fleet_tick_write(m->detector, &m->head, m->cells, &m->record);
     ek_tick_clear(ek_detector_tick(m->detector));
+    m->head.row = ek_detector_rows(m->detector, &(uint64_t){0});
     return rc ? rc : write_record(m, out);
 }
 

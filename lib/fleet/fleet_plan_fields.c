@@ -102,15 +102,62 @@ void ek_fleet_rollout_walk(struct ek_snap *w, const struct ek_fleet_dimensions *
     ek_wire_require(w, is->step_ms >= 0 && is->ended_ms >= -1);
 }
 
-void ek_fleet_pin_walk(struct ek_snap *w, const struct ek_fleet_dimensions *d,
-                       struct ek_fleet_pin *p)
+struct ek_fleet_place ek_fleet_order_place(const struct ek_order *o)
 {
-    walk_place(w, d, &p->place);
-    p->action = walk_action(w, p->action);
-    ek_wire_time(w, &p->until_ms);
-    ek_wire_text(w, &p->author, EK_AUTHOR_BYTES);
-    ek_wire_text(w, &p->reason, EK_REASON_BYTES);
-    ek_wire_require(w, p->action != EK_ACT_RESCALE && p->until_ms >= 0);
+    const struct ek_fleet_cell cell = {ek_text_of(o->segment), ek_text_of(ek_order_cell_value(o))};
+    return (struct ek_fleet_place){cell, ek_text_of(o->feature)};
+}
+
+struct order_fields {
+    struct ek_fleet_place place;
+    enum ek_action action;
+    int64_t until_ms;
+    struct ek_text author, reason;
+};
+
+static void walk_order(struct ek_snap *w, const struct ek_fleet_dimensions *d,
+                       struct order_fields *o)
+{
+    walk_place(w, d, &o->place);
+    o->action = walk_action(w, o->action);
+    ek_wire_time(w, &o->until_ms);
+    ek_wire_text(w, &o->author, EK_AUTHOR_BYTES);
+    ek_wire_text(w, &o->reason, EK_REASON_BYTES);
+    ek_wire_require(w, o->action != EK_ACT_RESCALE && o->until_ms >= 0);
+}
+
+void ek_fleet_order_put(struct ek_snap *w, const struct ek_fleet_dimensions *d,
+                        const struct ek_fleet_place *place, const struct ek_order *o)
+{
+    struct order_fields fields = {*place, o->action, o->until_ms, ek_text_of(o->author),
+                                  ek_text_of(o->reason)};
+    walk_order(w, d, &fields);
+}
+
+/* A terminated copy; NULL of an empty text. */
+static const char *copy_of(char *to, struct ek_text text)
+{
+    if (text.length)
+        memcpy(to, text.text, text.length);
+    to[text.length] = 0;
+    return text.length ? to : NULL;
+}
+
+void ek_fleet_order_get(struct ek_snap *w, const struct ek_fleet_dimensions *d,
+                        struct ek_fleet_order_read *o)
+{
+    struct order_fields fields = {.until_ms = 0};
+    walk_order(w, d, &fields);
+    o->is = (struct ek_order){.kind = EK_DID_PIN,
+                              .feature = copy_of(o->feature, fields.place.feature),
+                              .segment = copy_of(o->segment, fields.place.cell.dimension),
+                              .value = copy_of(o->value, fields.place.cell.value),
+                              .action = fields.action,
+                              .until_ms = fields.until_ms,
+                              .author = copy_of(o->author, fields.author),
+                              .reason = copy_of(o->reason, fields.reason)};
+    if (o->is.segment && !fields.place.cell.value.text)
+        o->is.value = EK_SEGMENT_OTHER;
 }
 
 void ek_fleet_accept_walk(struct ek_snap *w, const struct ek_fleet_dimensions *d,

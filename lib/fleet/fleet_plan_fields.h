@@ -35,12 +35,12 @@ struct ek_fleet_rollout {
     struct ek_rollout is;
 };
 
-/* A pin of a person. Author and reason are empty where they were not said. */
-struct ek_fleet_pin {
-    struct ek_fleet_place place;
-    enum ek_action action;
-    int64_t until_ms; /* 0: for good */
-    struct ek_text author, reason;
+/* An order that was read, with the texts that it points to: it stays where it is. */
+struct ek_fleet_order_read {
+    struct ek_order is;
+    char feature[EK_FLEET_NAME_MAX + 1], segment[EK_FLEET_NAME_MAX + 1];
+    char value[EK_FLEET_TEXT_MAX + 1];
+    char author[EK_AUTHOR_BYTES + 1], reason[EK_REASON_BYTES + 1];
 };
 
 /* Of struct ek_control_memory. */
@@ -68,8 +68,12 @@ void ek_fleet_mode_walk(struct ek_snap *w, const struct ek_fleet_dimensions *d,
                         struct ek_fleet_mode *m);
 void ek_fleet_rollout_walk(struct ek_snap *w, const struct ek_fleet_dimensions *d,
                            struct ek_fleet_rollout *r);
-void ek_fleet_pin_walk(struct ek_snap *w, const struct ek_fleet_dimensions *d,
-                       struct ek_fleet_pin *p);
+/* A pin of a person, or the same part of another order; `place` has its names. */
+void ek_fleet_order_put(struct ek_snap *w, const struct ek_fleet_dimensions *d,
+                        const struct ek_fleet_place *place, const struct ek_order *o);
+void ek_fleet_order_get(struct ek_snap *w, const struct ek_fleet_dimensions *d,
+                        struct ek_fleet_order_read *o);
+struct ek_fleet_place ek_fleet_order_place(const struct ek_order *o);
 void ek_fleet_accept_walk(struct ek_snap *w, const struct ek_fleet_dimensions *d,
                           struct ek_fleet_accept *a);
 void ek_fleet_limits_walk(struct ek_snap *w, struct ek_fleet_limits *l);

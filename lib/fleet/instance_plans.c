@@ -5,16 +5,10 @@
 
 #include <string.h>
 
-/* What is normal under a plan; its cells are held. */
-struct levels {
-    struct ek_rebases is;
-    int64_t since_ms[EK_REBASES_MAX];
-};
-
 struct kept {
     int64_t from_ms;
     struct ek_plan *plan;
-    struct levels *levels;
+    struct ek_fleet_normal *normal; /* under the plan; its cells are held */
 };
 
 struct ek_fleet_plans {
@@ -67,17 +61,23 @@ static void release_plan(struct ek_fleet_plans *p, struct ek_plan *plan)
     ek_free(plan);
 }
 
-static void release_levels(struct ek_fleet_plans *p, struct levels *l)
+static void release_cells(struct ek_fleet_plans *p, const struct ek_fleet_normal *n)
 {
-    for (int i = 0; l && i < l->is.count; i++)
-        ek_detector_release(p->detector, l->is.one[i].cell);
-    ek_free(l);
+    for (int i = 0; n && i < n->levels.count; i++)
+        ek_detector_release(p->detector, n->levels.one[i].cell);
+}
+
+static void release_kept(struct ek_fleet_plans *p, struct kept *k)
+{
+    release_plan(p, k->plan);
+    release_cells(p, k->normal);
+    ek_fleet_normal_clear(k->normal);
+    ek_free(k->normal);
 }
 
 static void clear_standing(struct ek_fleet_plans *p, struct ek_fleet_standing *s)
 {
-    for (int i = 0; s && i < s->normal.levels.count; i++)
-        ek_detector_release(p->detector, s->normal.levels.one[i].cell);
+    release_cells(p, s ? &s->normal : NULL);
     for (int i = 0; s && i < s->wanted.count; i++)
         ek_detector_release(p->detector, s->wanted.entry[i].cell);
     for (int i = 0; s && i < s->rollouts.count; i++)
@@ -98,10 +98,8 @@ void ek_fleet_plans_free(struct ek_fleet_plans *p)
         return;
     ek_detector_claim(p->detector, NULL, 0);
     release_claims(p, p->claim, p->claims);
-    for (int i = 0; i < p->count; i++) {
-        release_plan(p, p->kept[i].plan);
-        release_levels(p, p->kept[i].levels);
-    }
+    for (int i = 0; i < p->count; i++)
+        release_kept(p, &p->kept[i]);
     clear_standing(p, p->standing);
     ek_free(p->standing);
     ek_free(p->spare);
@@ -139,24 +137,18 @@ static int take_ask(void *context, const struct ek_fleet_ask *ask)
     return EK_OK;
 }
 
-/* The cells that were held for the record are held for the levels from here on. */
-static void move_levels(struct levels *to, struct ek_fleet_normal *from)
-{
-    to->is = from->levels;
-    memcpy(to->since_ms, from->since_ms, sizeof to->since_ms);
-    ek_fleet_normal_clear(from);
-}
-
-static void keep(struct ek_fleet_plans *p, struct ek_plan *plan, struct levels *levels,
+/* The cells that were held for the record are held for the plan from here on. */
+static void keep(struct ek_fleet_plans *p, struct ek_plan *plan, struct ek_fleet_normal *normal,
                  int64_t from_ms)
 {
+    *normal = p->standing->normal;
+    p->standing->normal = (struct ek_fleet_normal){.profile = normal->profile};
     if (p->count == EK_FLEET_PLANS) {
-        release_plan(p, p->kept[0].plan);
-        release_levels(p, p->kept[0].levels);
+        release_kept(p, &p->kept[0]);
         memmove(p->kept, p->kept + 1, (EK_FLEET_PLANS - 1) * sizeof *p->kept);
         p->count--;
     }
-    p->kept[p->count++] = (struct kept){from_ms, plan, levels};
+    p->kept[p->count++] = (struct kept){from_ms, plan, normal};
     p->unsettled = true;
 }
 
@@ -246,10 +238,10 @@ int ek_fleet_plans_take(struct ek_fleet_plans *p, const void *bytes, size_t leng
     if (rc)
         return rc;
     struct ek_plan *plan = ek_calloc(1, sizeof *plan);
-    struct levels *levels = ek_calloc(1, sizeof *levels);
-    if (!plan || !levels) {
+    struct ek_fleet_normal *normal = ek_calloc(1, sizeof *normal);
+    if (!plan || !normal) {
         ek_free(plan);
-        ek_free(levels);
+        ek_free(normal);
         return ek_fail(e, EK_ENOMEM, "out of memory");
     }
     enum ek_fleet_turn turn = ek_fleet_order_take(&p->order, &record.head);
@@ -261,11 +253,10 @@ int ek_fleet_plans_take(struct ek_fleet_plans *p, const void *bytes, size_t leng
     if (turn == EK_FLEET_NEWER && !rc) {
         change_standing(p);
         p->late += record.head.from_ms < stream_ms;
-        move_levels(levels, &p->standing->normal);
-        keep(p, plan, levels, from_of(p, record.head.from_ms));
+        keep(p, plan, normal, from_of(p, record.head.from_ms));
     } else {
         release_plan(p, plan);
-        ek_free(levels);
+        ek_free(normal);
     }
     clear_standing(p, p->spare);
     return rc;
@@ -289,11 +280,11 @@ const struct ek_rebases *ek_fleet_plans_levels(const struct ek_fleet_plans *p,
 {
     for (int i = p->count - 1; i >= 0; i--)
         if (p->kept[i].plan->version == plan->version &&
-            p->kept[i].levels->is.version == plan->normal)
-            return &p->kept[i].levels->is;
+            p->kept[i].normal->levels.version == plan->normal)
+            return &p->kept[i].normal->levels;
     for (int i = p->count - 1; i >= 0; i--) /* its own is not kept any more */
-        if (p->kept[i].levels->is.version == plan->normal)
-            return &p->kept[i].levels->is;
+        if (p->kept[i].normal->levels.version == plan->normal)
+            return &p->kept[i].normal->levels;
     return ek_detector_rebases(p->detector);
 }
 
@@ -301,9 +292,9 @@ bool ek_fleet_plans_settle(struct ek_fleet_plans *p)
 {
     if (!p->unsettled || !p->count)
         return false;
-    const struct levels *now = p->kept[p->count - 1].levels;
-    ek_detector_set_normal(p->detector, &now->is, now->since_ms);
-    p->normal = now->is.version;
+    const struct ek_fleet_normal *now = p->kept[p->count - 1].normal;
+    ek_detector_set_normal(p->detector, &now->levels, now->since_ms);
+    p->normal = now->levels.version;
     p->unsettled = false;
     return true;
 }

@@ -68,6 +68,17 @@ static const char *value_of(void *context, int place)
     return ek_fleet_pool_cell(((struct ek_fleet_decider *)context)->pool, place).value.text;
 }
 
+static double share_of(void *context, const int *place, int count)
+{
+    return ek_fleet_pool_share(((struct ek_fleet_decider *)context)->pool, place, count);
+}
+
+static int find(void *context, const char *dimension, const char *value)
+{
+    const struct ek_fleet_cell cell = {ek_text_of(dimension), ek_text_of(value)};
+    return ek_fleet_pool_find(((struct ek_fleet_decider *)context)->pool, &cell);
+}
+
 static int give(void *context, const char *dimension, const char *value)
 {
     struct ek_fleet_decider *d = context;
@@ -102,6 +113,56 @@ static void figures_begin(void *context, int feature, int place)
     ek_fleet_rails_begin(((struct ek_fleet_decider *)context)->rails);
 }
 
+static struct ek_fleet_case *case_of(const struct ek_fleet_decider *d, int feature)
+{
+    for (int i = 0; i < EK_FLEET_ASKS_MAX; i++)
+        if (d->open[i] && ek_fleet_case_feature(d->open[i]) == feature)
+            return d->open[i];
+    return NULL;
+}
+
+/* The level of a feature is another one: evidence that was held against the one before is over, and
+ * what the lists of all have shown elsewhere is to be shown anew. */
+static void begin_anew(struct ek_fleet_decider *d, int feature)
+{
+    struct ek_fleet_case *of = case_of(d, feature);
+    for (int i = 0; of && i < EK_FLEET_ASKS_MAX; i++)
+        if (d->open[i] == of)
+            d->open[i] = NULL;
+    ek_fleet_case_free(of);
+    ek_fleet_told_orphan(d->told, feature, POOL);
+    d->orphans_ms = d->clock_ms;
+    ek_fleet_pool_restart_all(d->pool, feature);
+    ek_fleet_pool_expect(d->pool, d->normal.levels.version);
+}
+
+static int accept(void *context, int feature, int place, struct ek_decided *m, struct ek_error *e)
+{
+    struct ek_fleet_decider *d = context;
+    const struct ek_fleet_normal_tools tools = {d->setup.manifest, d->pool, d->told, d->time_ms};
+    struct ek_finding over;
+    int rc = ek_fleet_normal_add(&d->normal, &tools, feature, place, m, &over, e);
+    if (rc)
+        return rc;
+    ek_control_found(d->control, &over, d->time_ms);
+    begin_anew(d, feature);
+    return EK_OK;
+}
+
+static int revert(void *context, uint64_t version, struct ek_decided *m, struct ek_error *e)
+{
+    struct ek_fleet_decider *d = context;
+    struct ek_rebase one;
+    int rc = ek_fleet_normal_remove(&d->normal, version, m, &one, e);
+    if (rc)
+        return rc;
+    m->feature = d->setup.manifest->item[one.feature]->name;
+    m->dimension = name_of(d, one.cell);
+    m->value = value_of(d, one.cell);
+    begin_anew(d, one.feature);
+    return EK_OK;
+}
+
 static int new_control(struct ek_fleet_decider *d, struct ek_error *e)
 {
     const struct ek_control_setup setup = {.manifest = d->setup.manifest,
@@ -110,12 +171,15 @@ static int new_control(struct ek_fleet_decider *d, struct ek_error *e)
                                            .cells = {.dimension_of = dimension_of,
                                                      .name_of = name_of,
                                                      .value_of = value_of,
+                                                     .find = find,
                                                      .give = give,
+                                                     .share_of = share_of,
                                                      .context = d},
                                            .hears = {.decided = decided,
                                                      .figures_of = figures_of,
                                                      .figures_begin = figures_begin,
-                                                     .context = d}};
+                                                     .context = d},
+                                           .levels = {accept, revert, d}};
     return ek_control_new(&d->control, &setup, e);
 }
 
@@ -286,14 +350,6 @@ int ek_fleet_decider_follow(struct ek_fleet_decider *d, const void *bytes, size_
     return EK_OK;
 }
 
-static struct ek_fleet_case *case_of(const struct ek_fleet_decider *d, int feature)
-{
-    for (int i = 0; i < EK_FLEET_ASKS_MAX; i++)
-        if (d->open[i] && ek_fleet_case_feature(d->open[i]) == feature)
-            return d->open[i];
-    return NULL;
-}
-
 /* Rows of the case they were asked for. */
 struct rows {
     struct ek_fleet_decider *decider;
@@ -330,40 +386,15 @@ static int take_rows(struct ek_fleet_decider *d, const void *bytes, size_t lengt
     return rc ? ek_fail(e, rc, "out of memory") : EK_OK;
 }
 
-/* The level of a feature is another one: evidence that was held against the one before is over, and
- * what the lists of all have shown elsewhere is to be shown anew. */
-static void begin_anew(struct ek_fleet_decider *d, int feature)
-{
-    struct ek_fleet_case *of = case_of(d, feature);
-    for (int i = 0; of && i < EK_FLEET_ASKS_MAX; i++)
-        if (d->open[i] == of)
-            d->open[i] = NULL;
-    ek_fleet_case_free(of);
-    ek_fleet_told_orphan(d->told, feature, POOL);
-    d->orphans_ms = d->clock_ms;
-    ek_fleet_pool_restart_all(d->pool, feature);
-    ek_fleet_pool_expect(d->pool, d->normal.levels.version);
-}
-
-/* Of who does not decide nobody expects it. Until the time is known an order waits: it is told
+/* One that does not decide carries nothing out. Until the time is known an order waits: it is sent
  * again. */
 static int take_order(struct ek_fleet_decider *d, const void *bytes, size_t length,
                       struct ek_error *e)
 {
-    int moved = -1;
-    const struct ek_fleet_desk_tools tools = {.manifest = d->setup.manifest,
-                                              .control = d->control,
-                                              .pool = d->pool,
-                                              .told = d->told,
-                                              .normal = &d->normal,
-                                              .time_ms = d->time_ms,
-                                              .version = d->version,
-                                              .moved = &moved};
-    int rc = d->decides && d->time_ms > 0 ? ek_fleet_desk_take(d->desk, &tools, bytes, length, e)
-                                          : EK_OK;
-    if (moved >= 0)
-        begin_anew(d, moved);
-    return rc;
+    if (!d->decides || d->time_ms <= 0)
+        return EK_OK;
+    return ek_fleet_desk_take(d->desk, d->control, d->setup.manifest, d->time_ms, d->version, bytes,
+                              length, e);
 }
 
 int ek_fleet_decider_answers(struct ek_fleet_decider *d,

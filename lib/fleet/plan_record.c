@@ -7,14 +7,6 @@
 
 #include <string.h>
 
-static int did_parse(const char *word)
-{
-    for (int i = 0; i < EK_DIDS; i++)
-        if (!strcmp(word, ek_did_name((enum ek_did)i)))
-            return i;
-    return -1;
-}
-
 /* NULL is written as an empty text. Reading, `own` holds the text. */
 static void walk_text(struct ek_snap *w, char *own, const char **text)
 {
@@ -37,7 +29,7 @@ static void walk_decided(struct ek_snap *w, struct ek_decided *is,
                               &is->share,  &is->figure,     &is->limit};
     int percent = is->percent + 1;
     ek_wire_number(w, &is->number, UINT64_MAX >> 1);
-    is->what = (enum ek_did)ek_wire_word(w, ek_did_name(is->what), did_parse);
+    is->what = (enum ek_did)ek_wire_word(w, ek_did_name(is->what), ek_did_parse);
     ek_wire_number(w, &is->before, UINT64_MAX >> 1);
     ek_wire_number(w, &is->after, UINT64_MAX >> 1);
     ek_wire_number(w, &is->accept, UINT64_MAX >> 1);
@@ -151,10 +143,10 @@ static void get_rollout(struct reading *r)
 
 static void get_pin(struct reading *r)
 {
-    struct ek_fleet_pin pin = {.until_ms = 0};
-    ek_fleet_pin_walk(&r->w, dimensions(r), &pin);
+    struct ek_fleet_order_read pin;
+    ek_fleet_order_get(&r->w, dimensions(r), &pin);
     if (is_heard(r) && r->hears->pin)
-        r->rc = r->hears->pin(r->hears->context, &pin);
+        r->rc = r->hears->pin(r->hears->context, &pin.is);
 }
 
 static void get_limits(struct reading *r)
@@ -180,7 +172,7 @@ static void get_normal(struct reading *r)
 {
     uint64_t profile = 0;
     r->accepted = r->normal = 0;
-    if (!r->w.elder) {
+    if (r->w.version > 2) {
         r->normal = ek_wire_get(&r->w, UINT64_MAX >> 2); /* so that there is always a next one */
         ek_snap_u64(&r->w, &profile);
     }
@@ -234,7 +226,7 @@ static struct reading get_all(const struct ek_fleet_plan *p,
         get_limits(&r);
     if (!r.rc)
         get_normal(&r);
-    if (!r.w.elder)
+    if (r.w.version > 2)
         get_each(&r, EK_REBASES_MAX, get_accept);
     get_each(&r, EK_FLEET_DECIDED_MAX, get_decided);
     get_each(&r, EK_FLEET_FINDINGS_MAX, get_finding);

@@ -70,7 +70,7 @@ struct ek_fleet_plan_hears {
     int (*mode)(void *context, const struct ek_fleet_mode *mode);
     int (*wanted)(void *context, const struct ek_fleet_entry *entry);
     int (*rollout)(void *context, const struct ek_fleet_rollout *rollout);
-    int (*pin)(void *context, const struct ek_fleet_pin *pin);
+    int (*pin)(void *context, const struct ek_order *pin);
     int (*limits)(void *context, const struct ek_fleet_limits *limits);
     /* version of what is normal, and hash of the profile that it is of; then each that is accepted,
      * by versions, none beyond it */

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const double LATE_LISTS = 8192; /* when all have so many, all are halved */
 static const int64_t APART_MS = 60000; /* from the median of the stream times */
 
 struct ek_fleet_instance {
@@ -242,6 +243,7 @@ static size_t ek_fleet_instances_finding(const struct ek_fleet_instances *s, siz
 struct place {
     char *dimension, *value; /* NULL as in struct ek_fleet_cell */
     uint64_t hash;
+    double lists; /* of late */
 };
 
 /* What is known of a feature in a place. */
@@ -382,7 +384,8 @@ static int add_place(struct ek_fleet_pool *p, const struct ek_fleet_cell *cell, 
     return EK_OK;
 }
 
-bool ek_fleet_pool_knows(const struct ek_fleet_pool *p, struct ek_text dimension)
+/* Whether it is a segment of the rules, or all traffic. */
+static bool knows_dimension(const struct ek_fleet_pool *p, struct ek_text dimension)
 {
     for (int i = 0; i < p->rules->segment_count; i++)
         if (ek_text_same(dimension, ek_text_of(p->rules->segment[i])))
@@ -410,7 +413,7 @@ int ek_fleet_pool_find(const struct ek_fleet_pool *p, const struct ek_fleet_cell
 int ek_fleet_pool_place(struct ek_fleet_pool *p, const struct ek_fleet_cell *cell, int *place)
 {
     *place = ek_fleet_pool_find(p, cell);
-    if (*place >= 0 || p->places == p->places_max || !ek_fleet_pool_knows(p, cell->dimension))
+    if (*place >= 0 || p->places == p->places_max || !knows_dimension(p, cell->dimension))
         return EK_OK;
     *place = p->places;
     return add_place(p, cell, hash_of(cell));
@@ -452,6 +455,37 @@ static int take_finding(void *context, const struct ek_fleet_cell *cell, const s
     return rc || one.cell < 0 ? rc : ek_fleet_instance_finding(p->teller, &one);
 }
 
+static int take_traffic(void *context, const struct ek_fleet_cell *cell, uint64_t lists)
+{
+    struct ek_fleet_pool *p = context;
+    int place = ek_fleet_pool_find(p, cell);
+    if (place >= 0)
+        p->place[place].lists += (double)lists;
+    for (int i = p->places - 1; p->place[0].lists > LATE_LISTS && i >= 0; i--)
+        p->place[i].lists /= 2;
+    return EK_OK;
+}
+
+static bool is_among(int place, const int *places, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (places[i] == place)
+            return true;
+    return false;
+}
+
+double ek_fleet_pool_share(const struct ek_fleet_pool *p, const int *place, int count)
+{
+    double lists = 0, all = p->place[0].lists;
+    for (int i = 0; i < count; i++) {
+        if (place[i] == 0 || p->place[place[i]].lists <= 0)
+            return 1;
+        if (!is_among(place[i], place, i)) /* two features of a segment */
+            lists += p->place[place[i]].lists;
+    }
+    return lists < all ? lists / all : count > 0;
+}
+
 static int refuse(struct ek_fleet_pool *p, int rc)
 {
     p->counts.refused++;
@@ -461,7 +495,7 @@ static int refuse(struct ek_fleet_pool *p, int rc)
 int ek_fleet_pool_take(struct ek_fleet_pool *p, const void *bytes, size_t length, int64_t clock_ms,
                        struct ek_error *e)
 {
-    struct ek_fleet_tick_hears hears = {p, take_cell, take_sums, take_finding};
+    struct ek_fleet_tick_hears hears = {p, take_cell, take_sums, take_finding, take_traffic};
     struct ek_fleet_tick tick;
     int rc = ek_fleet_tick_open(&tick, bytes, length, p->manifest, e);
     if (rc)

@@ -48,8 +48,6 @@ struct ek_fleet_pool_counts ek_fleet_pool_counts(const struct ek_fleet_pool *p);
  * EK_ENOMEM: then nothing of it counts, but for EK_ENOMEM, where a part may. */
 int ek_fleet_pool_take(struct ek_fleet_pool *p, const void *bytes, size_t length, int64_t clock_ms,
                        struct ek_error *e);
-/* Whether it is a segment of the rules; NULL, of all traffic, is. */
-bool ek_fleet_pool_knows(const struct ek_fleet_pool *p, struct ek_text dimension);
 /* Number of a cell by its names, from 0 for all traffic; it gets one if it has none. -1: no room,
  * or a dimension that the pool does not know. Good as long as the pool. EK_ENOMEM. */
 int ek_fleet_pool_place(struct ek_fleet_pool *p, const struct ek_fleet_cell *cell, int *place);
@@ -57,6 +55,10 @@ int ek_fleet_pool_place(struct ek_fleet_pool *p, const struct ek_fleet_cell *cel
 int ek_fleet_pool_find(const struct ek_fleet_pool *p, const struct ek_fleet_cell *cell);
 struct ek_fleet_cell ek_fleet_pool_cell(const struct ek_fleet_pool *p, int place);
 int ek_fleet_pool_places(const struct ek_fleet_pool *p);
+
+/* The share of the traffic of late in any of these places, 0 to 1, never too low: 1 where it is not
+ * known, and lists in two of them count twice. */
+double ek_fleet_pool_share(const struct ek_fleet_pool *p, const int *place, int count);
 
 struct ek_fleet_alarm {
     int place, feature, bet;

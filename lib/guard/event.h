@@ -17,9 +17,6 @@
 
 #include <stdbool.h>
 
-/* The value of the segment that several values of a dimension share. */
-#define EK_SEGMENT_OTHER "(other)"
-
 enum { EK_EVENT_CAUSE_BYTES = sizeof "c-4294967295" };
 
 enum ek_event_kind {

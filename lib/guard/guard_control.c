@@ -3,9 +3,11 @@
 #include "base/alloc.h"
 #include "detect/evidence_export.h"
 #include "detect/fault_membership.h"
+#include "guard/operator_commands.h"
 #include "guard/operator_json.h"
 #include "guard/guard_trials.h"
 
+#include <math.h>
 #include <string.h>
 
 static const struct ek_cells *cells_of(const void *context)
@@ -41,6 +43,23 @@ static int give(void *context, const char *dimension, const char *value)
     return cell;
 }
 
+int ek_guard_find_cell(const struct ek_guard *g, const char *segment, const char *value)
+{
+    const struct ek_cells *cells = cells_of(g);
+    for (int cell = 1; cell < ek_cells_count(cells); cell++) {
+        const char *own = ek_cells_value(cells, cell);
+        if (!strcmp(ek_cells_dimension_name(cells, cell), segment) && !own == !value &&
+            (!own || !strcmp(own, value)))
+            return cell;
+    }
+    return -1;
+}
+
+static int find(void *context, const char *dimension, const char *value)
+{
+    return ek_guard_find_cell(context, dimension, value);
+}
+
 static void keep(void *context, const uint8_t *held, int cells)
 {
     ek_detector_keep(((struct ek_guard *)context)->detector, held, cells);
@@ -74,6 +93,38 @@ static double shown(void *context, int feature, int cell)
     return ek_detector_shown(((const struct ek_guard *)context)->detector, feature, cell);
 }
 
+static void note_accept(const struct ek_guard *g, const struct ek_rebase *one, uint64_t normal,
+                        struct ek_decided *m)
+{
+    const struct ek_cells *cells = ek_detector_registry(g->detector);
+    m->accept = one->version;
+    m->normal = normal;
+    m->factor = exp(one->shift_ln);
+    m->feature = g->assets->manifest->item[one->feature]->name;
+    m->dimension = ek_cells_dimension_name(cells, one->cell);
+    m->value = ek_cells_value(cells, one->cell);
+}
+
+static int accept(void *context, int feature, int cell, struct ek_decided *m, struct ek_error *e)
+{
+    struct ek_guard *g = context;
+    struct ek_rebase one;
+    int rc = ek_detector_accept(g->detector, feature, cell, &one, e);
+    if (!rc)
+        note_accept(g, &one, one.version, m);
+    return rc;
+}
+
+static int revert(void *context, uint64_t version, struct ek_decided *m, struct ek_error *e)
+{
+    struct ek_guard *g = context;
+    struct ek_rebase one;
+    int rc = ek_detector_revert(g->detector, version, &one, e);
+    if (!rc)
+        note_accept(g, &one, ek_detector_rebases(g->detector)->version, m);
+    return rc;
+}
+
 int ek_guard_control_new(struct ek_guard *g, struct ek_error *e)
 {
     const struct ek_assets *a = g->assets;
@@ -83,6 +134,7 @@ int ek_guard_control_new(struct ek_guard *g, struct ek_error *e)
                                            .cells = {.dimension_of = dimension_of,
                                                      .name_of = name_of,
                                                      .value_of = value_of,
+                                                     .find = find,
                                                      .give = give,
                                                      .keep = keep,
                                                      .each_list = each_list,
@@ -92,7 +144,8 @@ int ek_guard_control_new(struct ek_guard *g, struct ek_error *e)
                                                      .figures_begin = ek_guard_figures_begin,
                                                      .shows = shows,
                                                      .shown = shown,
-                                                     .context = g}};
+                                                     .context = g},
+                                           .levels = {accept, revert, g}};
     return ek_control_new(&g->control, &setup, e);
 }
 

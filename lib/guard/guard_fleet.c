@@ -8,30 +8,13 @@
 
 #include <math.h>
 
-static int refuse(const char *what, struct ek_error *e)
-{
-    return ek_fail(e, EK_ESTATE,
-                   "the rules have %s, which a fleet cannot carry out yet: take it out, or run "
-                   "without 'fleet.topic'",
-                   what);
-}
-
-/* What the records of a fleet have no words for. */
-int ek_guard_may_join(const struct ek_rules *r, struct ek_error *e)
-{
-    return r->max_routed_share < 1 ? refuse("a 'max_routed_share' below 1", e) : EK_OK;
-}
-
 int ek_guard_join(struct ek_guard *g, const char *name, uint64_t start, int cells,
                   struct ek_error *e)
 {
     const struct ek_fleet_member_setup setup = {g->assets->profile, name, start, cells};
-    int rc = ek_guard_may_join(g->assets->rules, e);
-    if (rc)
-        return rc;
     if (ek_fleet_news_new(&g->news, g->assets->manifest, g->assets->rules))
         return ek_fail(e, EK_ENOMEM, "out of memory");
-    rc = ek_fleet_member_new(&g->member, g->detector, &setup, e);
+    int rc = ek_fleet_member_new(&g->member, g->detector, &setup, e);
     if (rc) {
         ek_fleet_news_free(g->news);
         g->news = NULL;
@@ -69,36 +52,53 @@ static int tell_news(struct ek_guard *g)
         struct ek_decision decision = ek_guard_decide(g, &f);
         f.query = ek_detector_queries(g->detector);
         f.time_ms = g->time_ms;
-        rc = ek_guard_tell_finding(g, &f, &decision, NULL, 0);
+        int members =
+            ek_fleet_news_members(g->news, f.cause, g->members, g->assets->manifest->item_count);
+        rc = ek_guard_tell_finding(g, &f, &decision, g->members, members);
     }
     return rc;
 }
 
-/* A limit of the whole plan, and not of one pin of the rules, is an event of its own, too. Of the
- * two that a fleet has, only that of the rules has a figure. */
-static int tell_limit(struct ek_guard *g, const struct ek_decided *m)
+/* A record that is read for its decisions. */
+struct hearing {
+    struct ek_guard *guard;
+    enum ek_exceeds limited;
+};
+
+static int take_limits(void *context, const struct ek_fleet_limits *l)
 {
-    enum ek_bound bound = isfinite(m->figure) ? EK_BOUND_ROUTED : EK_BOUND_PLAN;
+    ((struct hearing *)context)->limited = l->limited;
+    return EK_OK;
+}
+
+/* A limit of the whole plan, and not of one pin of the rules, is an event of its own, too. That of
+ * the plan's room has no figure. */
+static int tell_limit(const struct hearing *h, const struct ek_decided *m)
+{
+    enum ek_bound of_rules = h->limited == EK_EXCEEDS_SHARE ? EK_BOUND_SHARE : EK_BOUND_ROUTED;
     if (m->what != EK_DID_LIMIT || m->feature)
         return EK_OK;
-    return ek_guard_tell_tripped(g, bound, ek_detector_queries(g->detector));
+    return ek_guard_tell_tripped(h->guard, isfinite(m->figure) ? of_rules : EK_BOUND_PLAN,
+                                 ek_detector_queries(h->guard->detector));
 }
 
 static int take_decided(void *context, const struct ek_decided *m)
 {
-    struct ek_guard *g = context;
+    const struct hearing *h = context;
     struct ek_decided own = *m;
     own.number = 0; /* each instance numbers its own history */
-    if (ek_decisions_has(g->decisions, m))
+    if (ek_decisions_has(h->guard->decisions, m))
         return EK_OK;
-    int rc = ek_guard_decided(g, &own);
-    return rc ? rc : tell_limit(g, m);
+    int rc = ek_guard_decided(h->guard, &own);
+    return rc ? rc : tell_limit(h, m);
 }
 
 /* What the decider has done, as far as it is not known here. */
 static int hear_decisions(struct ek_guard *g, const void *bytes, size_t length, struct ek_error *e)
 {
-    const struct ek_fleet_plan_hears hears = {.context = g, .decided = take_decided};
+    struct hearing h = {g, EK_EXCEEDS_NONE};
+    const struct ek_fleet_plan_hears hears = {
+        .context = &h, .limits = take_limits, .decided = take_decided};
     struct ek_fleet_plan record;
     int rc = ek_fleet_plan_open(&record, bytes, length, g->assets->manifest, e);
     if (rc)

@@ -14,10 +14,8 @@
 
 #include <stdbool.h>
 
-/* EK_ESTATE: rules that a fleet cannot carry out (max_routed_share below 1). */
-int ek_guard_may_join(const struct ek_rules *r, struct ek_error *e);
-/* name, start, cells: as in struct ek_fleet_member_setup. Once for a guard. Errors as of
- * ek_guard_may_join, EK_ENOMEM. */
+/* name, start, cells: as in struct ek_fleet_member_setup. Once for a guard.
+ * EK_ENOMEM. */
 int ek_guard_join(struct ek_guard *g, const char *name, uint64_t start, int cells,
                   struct ek_error *e);
 /* To be called at each tick, and `early` between two where one of the next two functions says so;

@@ -1,21 +1,24 @@
-/* Names that people give to a guard: features, segments, and their own. What is none is refused
- * (EK_EUSAGE, for a feature and a segment with EK_ERR_NAME) with the nearest that is one. */
+/* Operator's orders (plan/order.h) to a guard, its accepted levels, and its pause. */
 #ifndef EK_GUARD_OPERATOR_COMMANDS_H
 #define EK_GUARD_OPERATOR_COMMANDS_H
 
 #include "evenkeel.h"
 #include "guard/guard_internal.h"
 #include "plan/decisions.h"
+#include "plan/order.h"
 #include "schema/manifest.h"
 
 #include <stdbool.h>
 
 struct ek_guard;
 
-int ek_guard_find_feature(const struct ek_manifest *m, const char *name, int *feature,
-                          struct ek_error *e);
-/* The cell that it has; segment NULL: all traffic. EK_ESTATE: none. */
-int ek_guard_find_cell(const struct ek_guard *g, const char *segment, const char *value, int *cell,
+/* Return the cell of a segment, value NULL: the one that values share; -1: it has none. */
+int ek_guard_find_cell(const struct ek_guard *g, const char *segment, const char *value);
+/* Check an order by the names and the time that the guard knows, without carrying it out. */
+int ek_guard_check_order(const struct ek_guard *g, const struct ek_order *o, struct ek_error *e);
+/* Carry out an order of an operator, as the functions of evenkeel.h do. *version: of an accept;
+ * may be NULL. */
+int ek_guard_carry_out(struct ek_guard *g, const struct ek_order *o, uint64_t *version,
                        struct ek_error *e);
 
 /* What of accepted levels a guard minds when it scores; accepting itself is in evenkeel.h. */
@@ -32,20 +35,6 @@ const struct ek_treatment *ek_guard_untreated(const struct ek_guard *g, struct e
                                               int count);
 
 /* The pause of a guard, for who has to follow it; what people order is in evenkeel.h. */
-struct ek_fleet_wish;
-
-/* What a person says; NULL: not said. */
-struct ek_guard_order {
-    enum ek_did what; /* EK_DID_PIN, _UNPIN, _PAUSE, _RESUME, _ACCEPT, _REVERT */
-    const char *feature, *segment, *value, *action;
-    int64_t until_ms;
-    uint64_t version; /* of the accept, for a revert */
-    const char *author, *reason;
-};
-/* Whether that can be meant, by the names and the time that the guard knows; and the same for the
- * decider of a fleet, but for its number, in views. Errors as of ek_guard_pin and the others. */
-int ek_guard_wish(const struct ek_guard *g, const struct ek_guard_order *o,
-                  struct ek_fleet_wish *out, struct ek_error *e);
 
 /* Whether it is paused; then *since is who said so, when and why, as far as it is known. Its texts
  * are good until the next decision. */

@@ -13,11 +13,12 @@ static void ek_json_add_said(struct ek_json_writer *w, const char *key, const ch
     ek_json_add_text(w, key, text && *text ? text : NULL);
 }
 
-void ek_json_add_pin(struct ek_json_writer *w, const struct ek_control_pinned *p)
+int ek_json_add_pin(void *writer, const struct ek_order *p, enum ek_plan_by by)
 {
+    struct ek_json_writer *w = writer;
     ek_json_open(w, NULL, '{');
     ek_json_add_text(w, "feature", p->feature);
-    ek_json_add_segment(w, "segment", p->dimension, p->value);
+    ek_json_add_segment(w, "segment", p->segment, ek_order_cell_value(p));
     ek_json_add_text(w, "action", ek_action_name(p->action));
     if (p->until_ms)
         ek_json_add_integer(w, "until_ms", p->until_ms);
@@ -25,14 +26,8 @@ void ek_json_add_pin(struct ek_json_writer *w, const struct ek_control_pinned *p
         ek_json_add_null(w, "until_ms");
     ek_json_add_said(w, "author", p->author);
     ek_json_add_said(w, "reason", p->reason);
-    ek_json_add_text(w, "by", ek_plan_by_name(p->by));
+    ek_json_add_text(w, "by", ek_plan_by_name(by));
     ek_json_close(w, '}');
-}
-
-static int add_pin(void *context, const struct ek_control_pinned *p)
-{
-    struct ek_json_writer *w = context;
-    ek_json_add_pin(w, p);
     return w->rc;
 }
 
@@ -41,7 +36,7 @@ int ek_guard_pins_json(const struct ek_guard *g, struct ek_buf *out)
     struct ek_json_writer w;
     ek_json_init(&w, out);
     ek_json_open(&w, NULL, '[');
-    int rc = ek_control_tell_pins(g->control, g->time_ms, add_pin, &w);
+    int rc = ek_control_tell_pins(g->control, g->time_ms, ek_json_add_pin, &w);
     ek_json_close(&w, ']');
     return rc ? rc : w.rc;
 }
@@ -147,7 +142,7 @@ int ek_guard_history(const struct ek_guard *g, const struct ek_history_wish *w, 
     const struct ek_decisions *d = g->decisions;
     int feature;
     int rc =
-        w->feature ? ek_guard_find_feature(g->assets->manifest, w->feature, &feature, e) : EK_OK;
+        w->feature ? ek_order_find_feature(g->assets->manifest, w->feature, &feature, e) : EK_OK;
     if (rc)
         return rc;
     uint64_t number = before_first(d, w), left = w->count;

@@ -5,15 +5,16 @@
 #include "base/buf.h"
 #include "base/json.h"
 #include "plan/decisions.h"
+#include "plan/order.h"
+#include "plan/plan.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
 struct ek_guard;
 
-struct ek_control_pinned;
-/* Add a pin as an object. */
-void ek_json_add_pin(struct ek_json_writer *w, const struct ek_control_pinned *p);
+/* Add a pin as an object to a struct ek_json_writer. EK_ENOMEM. */
+int ek_json_add_pin(void *writer, const struct ek_order *p, enum ek_plan_by by);
 /* Appends those in force as a JSON array (docs/operations.md): those of people first. EK_ENOMEM. */
 int ek_guard_pins_json(const struct ek_guard *g, struct ek_buf *out);
 

@@ -22,6 +22,14 @@ const char *ek_did_name(enum ek_did d)
     return names[d];
 }
 
+int ek_did_parse(const char *word)
+{
+    for (int i = 0; i < EK_DIDS; i++)
+        if (!strcmp(word, ek_did_name((enum ek_did)i)))
+            return i;
+    return -1;
+}
+
 struct ek_decided ek_decided_of(enum ek_did what)
 {
     return (struct ek_decided){.what = what,

@@ -14,6 +14,9 @@
 
 #include <stdbool.h>
 
+/* Value of a segment: all values without a cell of their own. */
+#define EK_SEGMENT_OTHER "(other)"
+
 enum {
     EK_DECISIONS_KEPT = 1024,
     EK_DECISIONS_EACH = 64, /* in one part of the state */
@@ -40,6 +43,8 @@ enum ek_did {
 
 /* "route", "end", ... */
 const char *ek_did_name(enum ek_did d);
+/* Return the enum ek_did of such a word, -1: unknown. */
+int ek_did_parse(const char *word);
 
 /* Texts are NULL where there is none; what is kept has copies. */
 struct ek_decided {

@@ -15,10 +15,10 @@ static bool is_over(int64_t until_ms, int64_t time_ms)
 
 /* ------------------------------------------------------------------ people's */
 
-static void release(struct ek_control_pin *p)
+void ek_control_pin_release(struct ek_control_pin *p)
 {
-    ek_free(p->author);
-    ek_free(p->reason);
+    ek_free((char *)p->is.author);
+    ek_free((char *)p->is.reason);
     *p = (struct ek_control_pin){.cell = -1};
 }
 
@@ -36,14 +36,17 @@ static struct ek_control_pin *find(struct ek_control *c, int feature, int cell)
     return i < c->pins ? &c->pin[i] : NULL;
 }
 
-static int copy(struct ek_control_pin *to, const struct ek_control_pin *from)
+int ek_control_pin_copy(struct ek_control_pin *to, const struct ek_control_pin *from)
 {
+    const struct ek_order *o = &from->is;
     *to = *from;
-    to->author = from->author ? ek_strdup(from->author) : NULL;
-    to->reason = from->reason ? ek_strdup(from->reason) : NULL;
-    if ((!from->author || to->author) && (!from->reason || to->reason))
+    to->is.id = (struct ek_order_id){.number = 0};
+    to->is.feature = to->is.segment = to->is.value = NULL;
+    to->is.author = o->author ? ek_strdup(o->author) : NULL;
+    to->is.reason = o->reason ? ek_strdup(o->reason) : NULL;
+    if (!o->author == !to->is.author && !o->reason == !to->is.reason)
         return EK_OK;
-    release(to);
+    ek_control_pin_release(to);
     return EK_ENOMEM;
 }
 
@@ -53,10 +56,10 @@ int ek_control_pin(struct ek_control *c, const struct ek_control_pin *pin, struc
     if (!place && c->pins == EK_PINS_MAX)
         return ek_fail(e, EK_ELIMIT, "there are %d pins, which is the most: take one away first",
                        EK_PINS_MAX);
-    if (copy(&own, pin))
+    if (ek_control_pin_copy(&own, pin))
         return ek_fail(e, EK_ENOMEM, "out of memory");
     if (place)
-        release(place);
+        ek_control_pin_release(place);
     else
         place = &c->pin[c->pins++];
     *place = own;
@@ -66,7 +69,7 @@ int ek_control_pin(struct ek_control *c, const struct ek_control_pin *pin, struc
 
 static void take_away(struct ek_control *c, struct ek_control_pin *p)
 {
-    release(p);
+    ek_control_pin_release(p);
     *p = c->pin[--c->pins];
 }
 
@@ -158,7 +161,7 @@ bool ek_control_pins_due(const struct ek_control *c, int64_t time_ms)
 {
     const struct ek_rules *rules = c->setup.rules;
     for (int i = 0; i < c->pins; i++)
-        if (is_over(c->pin[i].until_ms, time_ms))
+        if (is_over(c->pin[i].is.until_ms, time_ms))
             return true;
     for (int i = 0; i < rules->pin_count; i++)
         if (c->rule_over[i] != is_over(rules->pin[i].until_ms, time_ms))
@@ -195,8 +198,8 @@ int ek_control_pins_of(struct ek_control *c, int64_t time_ms)
     place(c);
     for (int i = 0; i < c->pins; i++) {
         const struct ek_control_pin *p = &c->pin[i];
-        if (!is_over(p->until_ms, time_ms))
-            put(c, &count, p->feature, p->cell, p->action, EK_BY_PERSON);
+        if (!is_over(p->is.until_ms, time_ms))
+            put(c, &count, p->feature, p->cell, p->is.action, EK_BY_PERSON);
     }
     for (int i = 0; i < rules->pin_count; i++) {
         const struct ek_pin *p = &rules->pin[i];
@@ -208,54 +211,51 @@ int ek_control_pins_of(struct ek_control *c, int64_t time_ms)
 
 /* -------------------------------------------------------------- what is shown */
 
-static struct ek_control_pinned shown(const struct ek_control *c, const struct ek_control_pin *p)
+static struct ek_order order_of(const struct ek_control *c, const struct ek_control_pin *p)
 {
     const struct ek_control_cells *cells = &c->setup.cells;
-    return (struct ek_control_pinned){
-        .feature = c->setup.manifest->item[p->feature]->name,
-        .dimension = cells->name_of ? cells->name_of(cells->context, p->cell) : NULL,
-        .value = cells->value_of ? cells->value_of(cells->context, p->cell) : NULL,
-        .action = p->action,
-        .until_ms = p->until_ms,
-        .author = p->author,
-        .reason = p->reason,
-        .by = EK_BY_PERSON};
+    const char *segment = cells->name_of ? cells->name_of(cells->context, p->cell) : NULL;
+    const char *value = segment ? cells->value_of(cells->context, p->cell) : NULL;
+    struct ek_order o = p->is;
+    o.kind = EK_DID_PIN;
+    o.feature = c->setup.manifest->item[p->feature]->name;
+    o.segment = segment;
+    o.value = segment && !value ? EK_SEGMENT_OTHER : value;
+    return o;
 }
 
-static int tell_rules_pins(const struct ek_control *c, int64_t time_ms,
-                           int (*tell)(void *context, const struct ek_control_pinned *pin),
-                           void *context)
+/* Those of the rules have no pin of a person in their place. */
+static bool is_shown(const struct ek_control *c, int rule, int64_t time_ms)
 {
-    const struct ek_rules *rules = c->setup.rules;
-    int rc = EK_OK;
-    for (int i = 0; i < rules->pin_count && !rc; i++) {
-        const struct ek_pin *p = &rules->pin[i];
-        int item = item_of(c, p), cell = cell_of(c, i);
-        if (cell < 0 || is_over(p->until_ms, time_ms) || number_of(c, item, cell) < c->pins)
-            continue;
-        const struct ek_control_pinned one = {c->setup.manifest->item[item]->name,
-                                              p->dimension,
-                                              p->value,
-                                              p->action,
-                                              p->until_ms,
-                                              p->author,
-                                              p->reason,
-                                              EK_BY_RULES};
-        rc = tell(context, &one);
-    }
-    return rc;
+    const struct ek_pin *p = &c->setup.rules->pin[rule];
+    int cell = cell_of(c, rule);
+    return cell >= 0 && !is_over(p->until_ms, time_ms) &&
+           number_of(c, item_of(c, p), cell) == c->pins;
 }
 
 int ek_control_tell_pins(const struct ek_control *c, int64_t time_ms,
-                         int (*tell)(void *context, const struct ek_control_pinned *pin),
+                         int (*tell)(void *context, const struct ek_order *pin, enum ek_plan_by by),
                          void *context)
 {
     int rc = EK_OK;
     for (int i = 0; i < c->pins && !rc; i++) {
-        const struct ek_control_pinned one = shown(c, &c->pin[i]);
-        rc = is_over(c->pin[i].until_ms, time_ms) ? EK_OK : tell(context, &one);
+        const struct ek_order one = order_of(c, &c->pin[i]);
+        rc = is_over(c->pin[i].is.until_ms, time_ms) ? EK_OK : tell(context, &one, EK_BY_PERSON);
     }
-    return rc ? rc : tell_rules_pins(c, time_ms, tell, context);
+    for (int i = 0; i < c->setup.rules->pin_count && !rc; i++) {
+        const struct ek_pin *p = &c->setup.rules->pin[i];
+        const struct ek_control_pin same = {item_of(c, p),
+                                            cell_of(c, i),
+                                            {.action = p->action,
+                                             .until_ms = p->until_ms,
+                                             .author = p->author,
+                                             .reason = p->reason}};
+        if (!is_shown(c, i, time_ms))
+            continue;
+        const struct ek_order one = order_of(c, &same);
+        rc = tell(context, &one, EK_BY_RULES);
+    }
+    return rc;
 }
 
 /* --------------------------------------------------------------- what ran out */
@@ -284,13 +284,14 @@ static int tell_gone(const struct ek_control *c, enum ek_did what, const struct 
                      const struct ek_control_cells *cells, const char *how, const struct when *when)
 {
     struct ek_decided d = ek_decided_of(what);
+    const struct ek_order *o = &p->is;
     char why[WHY_BYTES];
-    snprintf(why, sizeof why, "the pin%s%s %s%s%s", p->author ? " of " : "",
-             p->author ? p->author : "", how, p->reason ? ": " : "", p->reason ? p->reason : "");
+    snprintf(why, sizeof why, "the pin%s%s %s%s%s", o->author ? " of " : "",
+             o->author ? o->author : "", how, o->reason ? ": " : "", o->reason ? o->reason : "");
     d.why = why;
     d.dimension = cells->name_of ? cells->name_of(cells->context, p->cell) : NULL;
     d.value = cells->value_of ? cells->value_of(cells->context, p->cell) : NULL;
-    return tell(c, &d, p->feature, p->action, when);
+    return tell(c, &d, p->feature, o->action, when);
 }
 
 static int tell_rules(const struct ek_control *c, enum ek_did what, const struct ek_pin *pin,
@@ -333,7 +334,7 @@ int ek_control_pins_end(struct ek_control *c, int64_t time_ms, uint64_t query, u
     const struct when when = {time_ms, query, before};
     int rc = end_rules_pins(c, &when);
     for (int i = c->pins - 1; i >= 0; i--) {
-        if (!is_over(c->pin[i].until_ms, time_ms))
+        if (!is_over(c->pin[i].is.until_ms, time_ms))
             continue;
         int told = tell_gone(c, EK_DID_EXPIRE, &c->pin[i], &c->setup.cells, "has run out", &when);
         rc = rc ? rc : told;
@@ -345,30 +346,33 @@ int ek_control_pins_end(struct ek_control *c, int64_t time_ms, uint64_t query, u
 void ek_control_pins_free(struct ek_control *c)
 {
     while (c->pins)
-        release(&c->pin[--c->pins]);
+        ek_control_pin_release(&c->pin[--c->pins]);
 }
 
 /* -------------------------------------------------------------- state, merge */
 
-static void text_snap(struct ek_snap *s, char **text, size_t most)
+static void text_snap(struct ek_snap *s, const char **text, size_t most)
 {
-    int there = *text != NULL;
+    char *own = (char *)*text;
+    int there = own != NULL;
     ek_snap_int(s, &there, 0, 1);
     if (there)
-        ek_snap_text(s, text);
-    ek_snap_require(s, !*text || strlen(*text) <= most);
+        ek_snap_text(s, &own);
+    ek_snap_require(s, !own || strlen(own) <= most);
+    *text = own;
 }
 
 static void pin_snap(struct ek_control_pin *p, struct ek_snap *s, int features, int cells)
 {
-    int action = (int)p->action;
+    struct ek_order *o = &p->is;
+    int action = (int)o->action;
     ek_snap_int(s, &p->feature, 0, features - 1);
     ek_snap_int(s, &p->cell, 0, cells - 1);
     ek_snap_int(s, &action, 0, EK_ACTION_COUNT - 1);
-    p->action = (enum ek_action)action;
-    ek_snap_i64(s, &p->until_ms);
-    text_snap(s, &p->author, EK_AUTHOR_BYTES);
-    text_snap(s, &p->reason, EK_REASON_BYTES);
+    o->action = (enum ek_action)action;
+    ek_snap_i64(s, &o->until_ms);
+    text_snap(s, &o->author, EK_AUTHOR_BYTES);
+    text_snap(s, &o->reason, EK_REASON_BYTES);
 }
 
 void ek_control_pins_snap(struct ek_control *c, struct ek_snap *s, int features, int cells)
@@ -380,9 +384,9 @@ void ek_control_pins_snap(struct ek_control *c, struct ek_snap *s, int features,
         pin_snap(p, s, features, cells);
         if (!ek_snap_reads(s))
             continue;
-        ek_snap_require(s, p->action != EK_ACT_RESCALE && !find(c, p->feature, p->cell));
+        ek_snap_require(s, p->is.action != EK_ACT_RESCALE && !find(c, p->feature, p->cell));
         if (s->rc)
-            release(p);
+            ek_control_pin_release(p);
         else
             c->pin[c->pins++] = *p;
     }

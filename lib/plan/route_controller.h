@@ -14,6 +14,7 @@
 #include "detect/bounds.h"
 #include "detect/finding.h"
 #include "plan/decisions.h"
+#include "plan/order.h"
 #include "plan/plan.h"
 #include "plan/plan_compose.h"
 #include "plan/policy.h"
@@ -32,6 +33,8 @@ struct ek_control_cells {
     int (*dimension_of)(void *context, int cell);
     const char *(*name_of)(void *context, int cell);
     const char *(*value_of)(void *context, int cell);
+    /* The cell of a value, -1: it has none. For orders only. */
+    int (*find)(void *context, const char *dimension, const char *value);
     /* A cell for a value, made if need be, and kept at once; -1: no room; -2: no memory. */
     int (*give)(void *context, const char *dimension, const char *value);
     /* held [cells]: those in use (plans, modes, pins), which are not to be taken. NULL: none is. */
@@ -62,12 +65,21 @@ struct ek_control_hears {
     void *context;
 };
 
+/* Accepted levels, for orders: both fill in the decision. */
+struct ek_control_levels {
+    /* EK_ESTATE, EK_ELIMIT, EK_ENOMEM: nothing has changed. */
+    int (*accept)(void *context, int feature, int cell, struct ek_decided *m, struct ek_error *e);
+    int (*revert)(void *context, uint64_t version, struct ek_decided *m, struct ek_error *e);
+    void *context;
+};
+
 struct ek_control_setup {
     const struct ek_manifest *manifest;
     const struct ek_rules *rules;
     bool have_model; /* without one nothing is wanted */
     struct ek_control_cells cells;
     struct ek_control_hears hears;
+    struct ek_control_levels levels;
 };
 
 int ek_control_new(struct ek_control **out, const struct ek_control_setup *s, struct ek_error *e);
@@ -96,30 +108,32 @@ void ek_control_forget(struct ek_control *c, int cell);
 /* How far the route is; NULL: there is none. */
 const struct ek_rollout *ek_control_rollout(const struct ek_control *c, int feature, int cell);
 
-/* What people say (control_orders.c). At most EK_PINS_MAX pins of people. A person's goes before
+/* Check whether an order can be meant, by the names, the rules and the time of the stream (0: not
+ * known). EK_EUSAGE, with EK_ERR_NAME for an unknown feature or segment; EK_ESTATE. */
+int ek_control_check(const struct ek_control *c, const struct ek_order *o, int64_t time_ms,
+                     struct ek_error *e);
+/* Check an order and carry it out; the next settle makes the plan. *m: the decision, apart from
+ * number, list and versions; texts of the order. Errors: those of ek_control_check, EK_ESTATE,
+ * EK_ELIMIT, EK_ENOMEM; then nothing has changed. */
+int ek_control_carry_out(struct ek_control *c, const struct ek_order *o, int64_t time_ms,
+                         struct ek_decided *m, struct ek_error *e);
+/* What people say (pins.c). At most EK_PINS_MAX pins of people. A person's goes before
  * one of the rules, and each before what findings want. Texts are copied. */
 struct ek_control_pin {
     int feature, cell;
-    enum ek_action action;
-    int64_t until_ms;      /* of the stream; 0: for good */
-    char *author, *reason; /* NULL: not said */
+    struct ek_order is; /* without names; its texts are owned where it is kept */
 };
+/* Copy a pin with its texts, but for names. EK_ENOMEM: *to has none. */
+int ek_control_pin_copy(struct ek_control_pin *to, const struct ek_control_pin *from);
+void ek_control_pin_release(struct ek_control_pin *p);
 /* Puts it in the place of one that is there. EK_ELIMIT, EK_ENOMEM: nothing has changed. */
 int ek_control_pin(struct ek_control *c, const struct ek_control_pin *pin, struct ek_error *e);
 /* EK_ESTATE: there is none of a person; of one of the rules the message says where it stands. */
 int ek_control_unpin(struct ek_control *c, int feature, int cell, struct ek_error *e);
-/* One that holds: of a person, or of the rules. Views. */
-struct ek_control_pinned {
-    const char *feature, *dimension, *value; /* as in struct ek_decided */
-    enum ek_action action;
-    int64_t until_ms; /* 0: for good */
-    const char *author, *reason;
-    enum ek_plan_by by;
-};
 /* Tells each pin that holds at that time, those of people first, and of the rules those that have a
  * cell and no pin of a person in their place. What `tell` returned, where that is not 0. */
 int ek_control_tell_pins(const struct ek_control *c, int64_t time_ms,
-                         int (*tell)(void *context, const struct ek_control_pinned *pin),
+                         int (*tell)(void *context, const struct ek_order *pin, enum ek_plan_by by),
                          void *context);
 bool ek_control_paused(const struct ek_control *c);
 /* Rollouts stand still meanwhile. */

@@ -220,13 +220,13 @@ END_TEST
 static int give_order(struct ek_error *e)
 {
     struct ek_fleet_orders *o = NULL;
-    struct ek_fleet_wish w = {.what = EK_DID_PAUSE};
+    const struct ek_order w = {.kind = EK_DID_PAUSE};
     struct ek_buf out;
     uint64_t number;
     ek_buf_init(&out, 0);
     int rc = ek_fleet_orders_new(&o, "one", 1);
     if (!rc)
-        rc = ek_fleet_orders_give(o, &w, 0, &number);
+        rc = ek_fleet_orders_give(o, &w, 0, 0, &number);
     if (!rc)
         rc = ek_fleet_orders_json(o, &out);
     ek_buf_release(&out);

@@ -31,8 +31,8 @@ HARM_BETS, LATENCY_BINS, RANK_BINS = 5, 64, 64
 class Body:
     """The numbers and texts of a record, one behind the other."""
 
-    def __init__(self, data, elder=False):
-        self.data, self.at, self.elder = data, 0, elder  # elder: version 2, which knows no accepts
+    def __init__(self, data, version):
+        self.data, self.at, self.version = data, 0, version  # 2 has no accepts, 3 no incidents
 
     def take(self, count):
         if count > len(self.data) - self.at:
@@ -85,11 +85,13 @@ def finding(body, dimensions):
     feature, episode, since = body.text(), body.number(2**32 - 1), body.signed()
     kind, fewer, query = body.word(CLASSES), body.number(3), body.text()
     factor, low, high, error, share, spread, exponent = body.fixed("7d")
+    incident = body.number(U32) if body.version > 3 else 0
     if any(f <= 0 for f in (factor, low, high)) or not 0 <= share <= 1:
         raise Damaged(f"a finding that cannot be before byte {body.at}")
     return {"cell": where, "feature": feature, "episode": episode, "since": since, "class": kind, "fewer": fewer,
             "query_feature": query, "factor": factor, "factor_low": low, "factor_high": high, "error_ln": error,
-            "share": share, "spread_ratio": spread, "exponent": exponent}
+            "share": share, "spread_ratio": spread, "exponent": exponent,
+            "incident": incident}
 
 
 def instance(body):
@@ -115,9 +117,11 @@ def sums(body):
 def tick(body):
     head = instance(body)
     dimensions = head["dimensions"]
-    head["normal"] = 0 if body.elder else body.number(VERSION_MAX)
+    head["normal"] = body.number(VERSION_MAX) if body.version > 2 else 0
     head["cells"] = body.many(lambda b: {"cell": cell(b, dimensions), "features": sums(b)}, 4096)
     head["findings"] = body.many(lambda b: finding(b, dimensions), 1024)
+    head["lists"] = body.number(2**24) if body.version > 3 else 0
+    head["traffic"] = body.many(lambda b: (cell(b, dimensions), b.number(head["lists"])), 4096) if body.version > 3 else []
     return head
 
 
@@ -189,7 +193,7 @@ def accept(body, dimensions):
 
 
 def normal(body, dimensions):
-    if body.elder:
+    if body.version < 3:
         return {"normal": 0, "profile": 0, "accepts": []}
     head = {"normal": body.number(VERSION_MAX), "profile": body.fixed("Q")[0], "accepts": body.many(lambda b: accept(b, dimensions), 256)}
     versions = [one["version"] for one in head["accepts"]]
@@ -280,7 +284,7 @@ def order(body):
     one["what"] = body.word({"pin", "unpin", "pause", "resume", "accept", "revert"})
     one |= place(body, body.many(Body.text, 8))
     one |= {"action": body.word(ACTIONS - {"rescale"}), "until": body.signed(), "who": body.text(64), "why": body.text(500)}
-    one["accept"] = 0 if body.elder else body.number(VERSION_MAX)
+    one["accept"] = body.number(VERSION_MAX) if body.version > 2 else 0
     if one["until"] < 0 or one["what"] in ("pause", "revert") and one["feature"] or \
             one["what"] in ("pin", "unpin", "accept") and not one["feature"] or \
             (one["what"] == "revert") != (one["accept"] > 0):
@@ -299,11 +303,11 @@ def answer(body):
 def read(data, query_features=1):
     """-> the record; rows need to know how many query features the manifest has"""
     kinds = {b"T": tick, b"U": trials, b"P": plan, b"O": order, b"A": answer, b"R": lambda body: rows(body, query_features)}
-    if data[:3] not in (b"EK3", b"EK2") or data[3:4] not in kinds or len(data) < 8:
+    if data[:3] not in (b"EK4", b"EK3", b"EK2") or data[3:4] not in kinds or len(data) < 8:
         raise Damaged("it does not begin as a record does")
     if data[-4:] != struct.pack("<I", zlib.crc32(data[:-4])):
         raise Damaged("wrong checksum")
-    body = Body(data[4:-4], data[:3] == b"EK2")
+    body = Body(data[4:-4], data[2] - ord("0"))
     record = kinds[data[3:4]](body)
     if body.at != len(body.data):
         raise Damaged(f"more bytes at byte {body.at}")

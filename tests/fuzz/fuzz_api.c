@@ -58,9 +58,10 @@ static void read_words(const uint8_t *data, size_t size)
     int rc = ek_api_words_read(&w, data + 1, size - 1, knows, 0, &e);
     ek_fuzz_require(!rc || e.message[0], "refused without a word");
     if (!rc)
-        ek_fuzz_require((!w.reason || knows & EK_API_REASON) &&
-                            (!w.feature || knows & EK_API_FEATURE) && (!w.dimension == !w.value) &&
-                            (!w.action || knows & EK_API_ACTION),
+        ek_fuzz_require((!w.order.reason || knows & EK_API_REASON) &&
+                            (!w.order.feature || knows & EK_API_FEATURE) &&
+                            (!w.order.segment == !w.order.value) &&
+                            (!w.order.action || knows & EK_API_ACTION),
                         "read what is not known");
     ek_api_words_release(&w);
 }

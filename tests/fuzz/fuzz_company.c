@@ -135,21 +135,21 @@ static void say(struct company *c, struct script *s, unsigned how)
     const char *value = values[where % 4];
     enum ek_did did = dids[how % 6];
     struct ek_buf record;
-    struct ek_fleet_wish w = {.id = {ek_text_of(name_of(where >> 6)), c->start, s->orders},
-                              .manifest = a->manifest->hash,
-                              .what = did,
-                              .dimensions = {1, {ek_text_of("arm")}},
-                              .feature = ek_text_of(features[what % 6]),
-                              .action = (enum ek_action)(what / 6 % EK_ACTION_COUNT),
-                              .accept = did == EK_DID_REVERT ? what % 4 : 0,
-                              .until_ms = where & 0x20 ? c->stream_ms + 3000 : 0,
-                              .author = ek_text_of("ana"),
-                              .reason = ek_text_of(where & 0x10 ? "by night" : "")};
-    if (value)
-        w.cell = (struct ek_fleet_cell){ek_text_of("arm"), ek_text_of(value)};
+    const char *feature = features[what % 6];
+    const struct ek_order o = {.id = {ek_text_of(name_of(where >> 6)), c->start, s->orders},
+                               .kind = did,
+                               .feature = *feature ? feature : NULL,
+                               .segment = value ? "arm" : NULL,
+                               .value = value,
+                               .action = (enum ek_action)(what / 6 % EK_ACTION_COUNT),
+                               .version = did == EK_DID_REVERT ? what % 4 : 0,
+                               .until_ms = where & 0x20 ? c->stream_ms + 3000 : 0,
+                               .author = "ana",
+                               .reason = where & 0x10 ? "by night" : NULL};
     s->orders += !(where & 8);
     ek_buf_init(&record, 0);
-    ek_fuzz_require(!ek_fleet_wish_write(&w, &record), "an order cannot be written");
+    ek_fuzz_require(!ek_fleet_order_write(&o, a->manifest->hash, &record),
+                    "an order cannot be written");
     company_send(c, record.data, record.length, false);
     ek_buf_release(&record);
 }

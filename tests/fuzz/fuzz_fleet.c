@@ -68,14 +68,14 @@ static int is_record(const uint8_t *data, size_t size)
     struct ek_fleet_plan plan;
     struct ek_fleet_rows rows;
     struct ek_fleet_trials trials;
-    struct ek_fleet_wish order;
+    struct ek_fleet_order_read order;
     static struct ek_fleet_reply answer;
     struct ek_error e[6] = {{0}};
     if (!ek_fleet_tick_open(&tick, data, size, manifest, &e[0]) ||
         !ek_fleet_plan_open(&plan, data, size, manifest, &e[1]) ||
         !ek_fleet_rows_open(&rows, data, size, manifest, profile->strata, &e[2]) ||
         !ek_fleet_trials_open(&trials, data, size, manifest, &e[3]) ||
-        !ek_fleet_wish_open(&order, data, size, manifest, &e[4]))
+        !ek_fleet_order_open(&order, data, size, manifest, &e[4]))
         return 1;
     if (!ek_fleet_reply_open(&answer, data, size, &e[5])) {
         ek_fuzz_require(answer.code || answer.decided.is.request, "an answer to no order");

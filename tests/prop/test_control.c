@@ -56,11 +56,11 @@ static struct ek_control *new_control(struct world *w, struct side *side)
 {
     struct ek_control *c;
     const struct ek_control_setup setup = {
-        w->manifest,
-        w->rules,
-        true,
-        {.dimension_of = dimension_of},
-        {.decided = decided, .figures_of = figures_of, .context = side}};
+        .manifest = w->manifest,
+        .rules = w->rules,
+        .have_model = true,
+        .cells = {.dimension_of = dimension_of},
+        .hears = {.decided = decided, .figures_of = figures_of, .context = side}};
     ck_assert_int_eq(ek_control_new(&c, &setup, NULL), EK_OK);
     return c;
 }

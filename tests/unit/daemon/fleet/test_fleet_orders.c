@@ -7,14 +7,14 @@
 #include "tests/fleet_people.h"
 #include "tests/must.h"
 
-static const char ORDER[] = "tests/format/golden/fleet-order-3.bin";
-static const char ANSWER[] = "tests/format/golden/fleet-answer-3.bin";
+static const char ORDER[] = "tests/format/golden/fleet-order-4.bin";
+static const char ANSWER[] = "tests/format/golden/fleet-answer-4.bin";
 
 START_TEST(an_order_is_carried_out_once_for_all_and_answered)
 {
     struct fleet *f = start();
     struct answers a = {.count = 0};
-    struct ek_fleet_wish w = wish_of(f, EK_DID_PIN, 1);
+    struct ek_order w = order_of(EK_DID_PIN, 1);
     ek_buf_init(&a.bytes, 0);
     give(f, 0, &w);
     give(f, 0, &w); /* again, for nobody has answered yet */
@@ -36,7 +36,7 @@ START_TEST(an_order_is_carried_out_once_for_all_and_answered)
     give(f, 0, &w); /* whose answer was lost */
     fleet_tick(f, quiet);
     ck_assert_uint_eq(answered(f, 0, &a, 1).decided.is.after, r.decided.is.after);
-    w = wish_of(f, EK_DID_PAUSE, 2);
+    w = order_of(EK_DID_PAUSE, 2);
     give(f, 0, &w);
     fleet_run(f, 4, quiet);
     ck_assert(fleet_plan(f, 0)->paused && fleet_plan(f, 1)->paused);
@@ -49,7 +49,7 @@ START_TEST(what_cannot_be_is_refused_with_a_reason)
 {
     struct fleet *f = start();
     struct answers a = {.count = 0};
-    struct ek_fleet_wish w = wish_of(f, EK_DID_UNPIN, 1);
+    struct ek_order w = order_of(EK_DID_UNPIN, 1);
     static struct ek_fleet_reply r;
     ek_buf_init(&a.bytes, 0);
     give(f, 0, &w);
@@ -59,13 +59,12 @@ START_TEST(what_cannot_be_is_refused_with_a_reason)
     ck_assert_int_eq(r.code, EK_ESTATE);
     ck_assert(ek_text_same(r.refusal, ek_text_of("'price' is not pinned there")));
     ck_assert_uint_eq(ek_fleet_decider_version(f->decider[0]), version);
-    struct ek_buf out = record_of(&w);
+    struct ek_buf out = record_of(f, &w);
     struct ek_error e;
     out.data[out.length - 6] ^= 1;
     ck_assert_int_eq(ek_fleet_decider_take(f->decider[0], out.data, out.length, 0, &e), EK_EFORMAT);
     ek_buf_release(&out);
-    w.manifest++;
-    out = record_of(&w);
+    must(ek_fleet_order_write(&w, f->world.manifest->hash + 1, &out));
     ck_assert_int_eq(ek_fleet_decider_take(f->decider[0], out.data, out.length, 0, &e), EK_ESTATE);
     ek_buf_release(&out);
     ek_buf_release(&a.bytes);
@@ -80,9 +79,8 @@ START_TEST(the_next_decider_keeps_what_people_said)
     struct answers a = {.count = 0};
     ek_buf_init(&a.bytes, 0);
     fleet_decider(f, 1);
-    const struct ek_fleet_wish pin = wish_of(f, EK_DID_PIN, 1), pause = wish_of(f, EK_DID_PAUSE, 2),
-                               resume = wish_of(f, EK_DID_RESUME, 3),
-                               unpin = wish_of(f, EK_DID_UNPIN, 4);
+    const struct ek_order pin = order_of(EK_DID_PIN, 1), pause = order_of(EK_DID_PAUSE, 2),
+                          resume = order_of(EK_DID_RESUME, 3), unpin = order_of(EK_DID_UNPIN, 4);
     give(f, 1, &pin);
     answered(f, 1, &a, 0);
     give(f, 0, &pin);
@@ -157,7 +155,7 @@ START_TEST(a_dimension_that_the_rules_do_not_have_is_passed_over)
     struct fleet *f = start();
     static struct ek_plan plan, wanted;
     static struct ek_rollouts ended = {.count = 1};
-    struct ek_control_pin pin = {.feature = PRICE, .cell = 1, .action = EK_ACT_ROUTE};
+    struct ek_control_pin pin = {.feature = PRICE, .cell = 1, .is = {.action = EK_ACT_ROUTE}};
     const struct ek_control_memory memory = {
         .plan = &plan, .wanted = &wanted, .rollouts = &ended, .pin = &pin, .pins = 1};
     ended.one[0] = (struct ek_rollout){.feature = PRICE, .cell = 0, .ended_ms = 500};
@@ -166,16 +164,16 @@ START_TEST(a_dimension_that_the_rules_do_not_have_is_passed_over)
     fleet_run(f, 3, quiet);
     ck_assert_int_eq(f->published, published + 3);
     struct answers a = {.count = 0};
-    struct ek_fleet_wish w = wish_of(f, EK_DID_PIN, 1);
+    struct ek_order w = order_of(EK_DID_PIN, 1);
     ek_buf_init(&a.bytes, 0);
-    w.dimensions.name[0] = w.cell.dimension = ek_text_of("market");
+    w.segment = "market";
     give(f, 1, &w);
     fleet_tick(f, quiet);
     static struct ek_fleet_reply r;
     r = answered(f, 1, &a, 1);
     ck_assert_int_eq(r.code, EK_EUSAGE);
-    ck_assert(ek_text_same(r.refusal,
-                           ek_text_of("'market' is no segment of the rules where it is decided")));
+    ck_assert(ek_text_same(
+        r.refusal, ek_text_of("no segment 'market': 'segments' of the rules must name it")));
     ek_buf_release(&a.bytes);
     finish(f);
 }
@@ -228,7 +226,7 @@ START_TEST(an_order_waits_until_the_decider_knows_the_time)
     struct answers a = {.count = 0};
     ek_buf_init(&a.bytes, 0);
     fleet_start(f, 2, TRAINING, 7);
-    const struct ek_fleet_wish w = wish_of(f, EK_DID_PAUSE, 1);
+    const struct ek_order w = order_of(EK_DID_PAUSE, 1);
     give(f, 0, &w);
     fleet_run(f, 3, quiet);
     answered(f, 0, &a, 0);
@@ -247,12 +245,14 @@ START_TEST(only_a_pin_makes_a_place)
     ek_buf_init(&a.bytes, 0);
     const enum ek_did what[] = {EK_DID_UNPIN, EK_DID_RESUME};
     const char *const refusal[] = {"'price' is not pinned there",
-                                   "nothing is known of 'price' there"};
+                                   "no lists of arm=nowhere are watched on their own: wait for the "
+                                   "first, or set 'limits.cells' higher where many values share a "
+                                   "cell"};
     int places = ek_fleet_pool_places(ek_fleet_decider_pool(f->decider[0]));
     for (uint64_t i = 0; i < 2; i++) {
-        struct ek_fleet_wish w = wish_of(f, EK_DID_UNPIN, i + 1);
-        w.what = what[i];
-        w.cell.value = ek_text_of("nowhere");
+        struct ek_order w = order_of(EK_DID_UNPIN, i + 1);
+        w.kind = what[i];
+        w.value = "nowhere";
         give(f, 0, &w);
         fleet_tick(f, quiet);
         static struct ek_fleet_reply r;
@@ -287,13 +287,13 @@ START_TEST(an_order_is_told_until_it_is_answered_or_nobody_waits_any_more)
 {
     struct fleet *f = start();
     struct ek_fleet_orders *o;
-    struct ek_fleet_wish w = wish_of(f, EK_DID_PAUSE, 1);
+    struct ek_order w = order_of(EK_DID_PAUSE, 1);
     uint64_t number;
     must(ek_fleet_orders_new(&o, "node-1", 5));
     ck_orders(o, "[]");
-    must(ek_fleet_orders_give(o, &w, 1000, &number));
+    must(ek_fleet_orders_give(o, &w, 0, 1000, &number));
     ck_assert_uint_eq(number, 1);
-    must(ek_fleet_orders_give(o, &w, 1000, &number));
+    must(ek_fleet_orders_give(o, &w, 0, 1000, &number));
     sent = 0;
     for (int64_t now = 1000; now < 1000 + 2 * EK_ORDERS_AGAIN_MS; now += 50)
         ek_fleet_orders_due(o, now, send, NULL);
@@ -335,11 +335,11 @@ static void hold_to_golden(const char *path, const struct ek_buf *record)
 START_TEST(the_records_are_written_as_they_always_were)
 {
     struct fleet *f = start();
-    struct ek_fleet_wish w = wish_of(f, EK_DID_PIN, 3);
+    struct ek_order w = order_of(EK_DID_PIN, 3);
     struct ek_snap out;
     static struct ek_fleet_reply r;
     w.until_ms = 1800000000000;
-    struct ek_buf record = record_of(&w);
+    struct ek_buf record = record_of(f, &w);
     hold_to_golden(ORDER, &record);
     ek_buf_clear(&record);
     r = (struct ek_fleet_reply){.id = w.id, .decider = ek_text_of("node-0")};

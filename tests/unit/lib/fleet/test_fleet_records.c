@@ -52,7 +52,8 @@ static int hear_row(void *context, const struct ek_fleet_row *row)
 static int read_any(const struct fleet *f, const void *bytes, size_t length, struct heard *h,
                     struct ek_error *e)
 {
-    const struct ek_fleet_tick_hears tick = {h, hear_cell, hear_sums, hear_finding};
+    const struct ek_fleet_tick_hears tick = {
+        .context = h, .cell = hear_cell, .sums = hear_sums, .finding = hear_finding};
     const struct ek_fleet_rows_hears rows = {h, hear_row};
     const struct ek_manifest *m = f->world.manifest;
     if (ek_wire_is(bytes, length, EK_FLEET_ROWS)) {
@@ -139,8 +140,9 @@ START_TEST(no_more_cells_are_told_than_the_limit_says)
 }
 END_TEST
 
-static const char *const GOLDEN[] = {"fleet-tick-3.bin", "fleet-rows-3.bin", "fleet-plan-3.bin"};
-static const char *const ELDER[] = {"fleet-tick-2.bin", "fleet-rows-2.bin", "fleet-plan-2.bin"};
+static const char *const GOLDEN[] = {"fleet-tick-4.bin", "fleet-rows-4.bin", "fleet-plan-4.bin"};
+static const char *const OF_3[] = {"fleet-tick-3.bin", "fleet-rows-3.bin", "fleet-plan-3.bin"};
+static const char *const OF_2[] = {"fleet-tick-2.bin", "fleet-rows-2.bin", "fleet-plan-2.bin"};
 
 static struct ek_buf golden(const char *name)
 {
@@ -152,7 +154,7 @@ static struct ek_buf golden(const char *name)
     return bytes;
 }
 
-/* Those of version 2, which knew no accepts, and of this one: normal is what they say of that. */
+/* Records of version 2, which has no accepts, to this one; normal is their version of these. */
 static void ck_golden(const char *const *name, uint64_t normal)
 {
     struct fleet *f = start();
@@ -193,7 +195,8 @@ static void ck_golden(const char *const *name, uint64_t normal)
 START_TEST(golden_records_say_what_they_always_said)
 {
     ck_golden(GOLDEN, 4);
-    ck_golden(ELDER, 0);
+    ck_golden(OF_3, 4);
+    ck_golden(OF_2, 0);
 }
 END_TEST
 

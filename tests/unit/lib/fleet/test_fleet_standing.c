@@ -16,8 +16,8 @@
 
 enum { PRICE = 0, SIZE = 1, ALL = 0, B = 1, C = 2 };
 
-static const char PLAN[] = "tests/format/golden/fleet-plan-3.bin";
-static const char TRIALS[] = "tests/format/golden/fleet-trials-3.bin";
+static const char PLAN[] = "tests/format/golden/fleet-plan-4.bin";
+static const char TRIALS[] = "tests/format/golden/fleet-trials-4.bin";
 static const char *const VALUE[] = {NULL, "B", "C"};
 
 static const uint64_t PROFILE = 0x1234;
@@ -83,10 +83,10 @@ static void fill(void)
     standing.pins = 1;
     standing.pin[0] = (struct ek_control_pin){.feature = SIZE,
                                               .cell = ALL,
-                                              .action = EK_ACT_SILENCE,
-                                              .until_ms = 900000,
-                                              .author = strdup("ana"),
-                                              .reason = strdup("sizes are broken")};
+                                              .is = {.action = EK_ACT_SILENCE,
+                                                     .until_ms = 900000,
+                                                     .author = strdup("ana"),
+                                                     .reason = strdup("sizes are broken")}};
 }
 
 /* The third of those that were made was taken back, so what is normal is of version 4. */
@@ -117,8 +117,7 @@ static void teardown(void)
 {
     ek_fleet_standing_clear(&read_standing);
     ek_fleet_normal_clear(&standing.normal);
-    free(standing.pin[0].author);
-    free(standing.pin[0].reason);
+    ek_control_pin_release(&standing.pin[0]);
     memset(&standing, 0, sizeof standing);
     ek_buf_release(&record);
     ek_manifest_free(manifest);
@@ -176,7 +175,8 @@ static struct ek_finding finding(void)
                                .error_ln = .01,
                                .share = .75,
                                .spread_ratio = 1,
-                               .exponent = (double)NAN};
+                               .exponent = (double)NAN,
+                               .cause = 5};
 }
 
 static void write_record(const struct ek_control_memory *memory,

@@ -100,6 +100,8 @@ static void put_tick(struct ek_buf *out, const struct tick *t)
     ek_wire_put(&w, (uint64_t)t->findings);
     for (int i = 0; i < t->findings; i++)
         put_finding(&w, i);
+    ek_wire_put(&w, 0); /* lists */
+    ek_wire_put(&w, 0); /* and cells that have them */
     must(ek_wire_seal(&w));
 }
 

@@ -40,16 +40,16 @@ static struct fleet *found(int instances, fleet_fault *harm)
     return f;
 }
 
-static struct ek_fleet_wish revert_of(const struct fleet *f, uint64_t version, uint64_t number)
+static struct ek_order revert_of(uint64_t version, uint64_t number)
 {
-    struct ek_fleet_wish w = wish_of(f, EK_DID_PAUSE, number);
-    w.what = EK_DID_REVERT;
-    w.accept = version;
+    struct ek_order w = order_of(EK_DID_PAUSE, number);
+    w.kind = EK_DID_REVERT;
+    w.version = version;
     return w;
 }
 
 /* What the decider has answered to one order. */
-static struct ek_fleet_reply *say(struct fleet *f, int decider, const struct ek_fleet_wish *w,
+static struct ek_fleet_reply *say(struct fleet *f, int decider, const struct ek_order *w,
                                   fleet_fault *harm)
 {
     static struct answers a;
@@ -64,7 +64,7 @@ static struct ek_fleet_reply *say(struct fleet *f, int decider, const struct ek_
 
 static void accept(struct fleet *f, int decider, uint64_t version, fleet_fault *harm)
 {
-    const struct ek_fleet_wish w = wish_of(f, EK_DID_ACCEPT, 100 + version);
+    const struct ek_order w = order_of(EK_DID_ACCEPT, 100 + version);
     const struct ek_decided *is = &say(f, decider, &w, harm)->decided.is;
     ck_assert_int_eq(is->what, EK_DID_ACCEPT);
     ck_assert_uint_eq(is->accept, version);
@@ -149,7 +149,7 @@ START_TEST(the_next_decider_keeps_it_and_takes_it_back)
     ek_fleet_decider_begin(f->decider[1], f->clock_ms);
     ck_quiet(f, cents_in_arm_b);
     ck_normal(f, 1, 1);
-    const struct ek_fleet_wish w = revert_of(f, 1, 2);
+    const struct ek_order w = revert_of(1, 2);
     const struct ek_decided *is = &say(f, 1, &w, cents_in_arm_b)->decided.is;
     ck_assert_int_eq(is->what, EK_DID_REVERT);
     ck_assert_uint_eq(is->accept, 1);
@@ -212,8 +212,8 @@ END_TEST
 START_TEST(what_only_all_could_see_can_be_accepted_too)
 {
     struct fleet *f = found(8, dearer);
-    struct ek_fleet_wish w = wish_of(f, EK_DID_ACCEPT, 1);
-    w.cell = (struct ek_fleet_cell){{NULL, 0}, {NULL, 0}};
+    struct ek_order w = order_of(EK_DID_ACCEPT, 1);
+    w.segment = w.value = NULL;
     ck_assert_int_eq(say(f, 0, &w, dearer)->code, EK_OK);
     fleet_tick(f, dearer);
     ck_normal(f, 1, 1);
@@ -243,8 +243,8 @@ static int late(struct fleet *f, int *ticks)
 START_TEST(sums_of_before_an_accept_suspect_nothing_after_it)
 {
     struct fleet *f = found(8, dearer);
-    struct ek_fleet_wish w = wish_of(f, EK_DID_ACCEPT, 1);
-    w.cell = (struct ek_fleet_cell){{NULL, 0}, {NULL, 0}};
+    struct ek_order w = order_of(EK_DID_ACCEPT, 1);
+    w.segment = w.value = NULL;
     f->fate = late;
     for (int i = 0; i < 8; i++) /* so that it is evidence, as from those who have not heard yet */
         must(ek_detector_claim(f->instance[i].detector, NULL, 0));
@@ -279,7 +279,7 @@ START_TEST(levels_end_with_the_profile_that_they_were_accepted_under)
 }
 END_TEST
 
-static void ck_refused(struct fleet *f, const struct ek_fleet_wish *w, const char *why)
+static void ck_refused(struct fleet *f, const struct ek_order *w, const char *why)
 {
     const struct ek_fleet_reply *r = say(f, 0, w, cents_in_arm_b);
     uint64_t version = ek_fleet_decider_version(f->decider[0]);
@@ -292,21 +292,23 @@ static void ck_refused(struct fleet *f, const struct ek_fleet_wish *w, const cha
 START_TEST(what_cannot_be_accepted_is_refused_as_by_one_alone)
 {
     struct fleet *f = found(2, cents_in_arm_b);
-    struct ek_fleet_wish w = wish_of(f, EK_DID_ACCEPT, 1);
-    w.cell.value = ek_text_of("A");
+    struct ek_order w = order_of(EK_DID_ACCEPT, 1);
+    w.value = "A";
     ck_refused(f, &w, "no change of 'price' is confirmed in arm=A: accept it in arm=B");
     w.id.number++;
-    w.cell.value = ek_text_of("nobody");
-    ck_refused(f, &w, "no change of 'price' is confirmed in arm=nobody: accept it in arm=B");
+    w.value = "nobody";
+    ck_refused(f, &w,
+               "no lists of arm=nobody are watched on their own: wait for the first, or set "
+               "'limits.cells' higher where many values share a cell");
     w.id.number++;
-    w.feature = ek_text_of("size");
-    w.cell.value = ek_text_of("B");
+    w.feature = "size";
+    w.value = "B";
     ck_refused(f, &w,
                "no change of 'size' is confirmed in arm=B: what is normal there needs no accept");
-    w = revert_of(f, 1, 4);
+    w = revert_of(1, 4);
     ck_refused(f, &w, "nothing was accepted that could be reverted");
     accept(f, 0, 1, cents_in_arm_b);
-    w = revert_of(f, 9, 5);
+    w = revert_of(9, 5);
     ck_refused(f, &w, "there is no accept 9: there are 1");
     finish(f);
 }
@@ -316,12 +318,12 @@ END_TEST
 START_TEST(an_order_says_which_accept_it_is_about_and_no_other_does)
 {
     struct fleet *f = start();
-    struct ek_fleet_wish wrong[] = {revert_of(f, 0, 1), wish_of(f, EK_DID_ACCEPT, 1)};
-    wrong[1].accept = 3;
+    struct ek_order wrong[] = {revert_of(0, 1), order_of(EK_DID_ACCEPT, 1)};
+    wrong[1].version = 3;
     for (int i = 0; i < 2; i++) {
-        struct ek_buf out = record_of(&wrong[i]);
-        struct ek_fleet_wish read;
-        ck_assert_int_eq(ek_fleet_wish_open(&read, out.data, out.length, f->world.manifest, NULL),
+        struct ek_buf out = record_of(f, &wrong[i]);
+        struct ek_fleet_order_read read;
+        ck_assert_int_eq(ek_fleet_order_open(&read, out.data, out.length, f->world.manifest, NULL),
                          EK_EFORMAT);
         ek_buf_release(&out);
     }

@@ -298,36 +298,14 @@ START_TEST(each_guard_tells_a_limit_of_the_plan_once)
 }
 END_TEST
 
-START_TEST(rules_that_a_fleet_refuses_are_no_reload)
-{
-    static const char SHARE[] = "version: 1\nlimits: {max_routed_share: .5}\n";
-    static struct bench b;
-    struct ek_error e = {0};
-    enum ek_state_fit fit;
-    setup(&b);
-    run(&b, 20, 0);
-    run(&b, 12, 1);
-    struct ek_assets other = b.assets;
-    ck_assert_int_eq(
-        ek_rules_parse(&other.rules, other.manifest, "rules", SHARE, strlen(SHARE), NULL), EK_OK);
-    const struct ek_fleet_plans *plans = ek_guard_plans(b.guard[0]);
-    ck_assert_int_eq(ek_guard_set_assets(b.guard[0], &other, &fit, &e), EK_ESTATE);
-    ck_assert_ptr_nonnull(strstr(e.message, "'max_routed_share' below 1"));
-    ck_assert_ptr_eq(ek_guard_assets(b.guard[0]), &b.assets);
-    ck_assert_ptr_eq(ek_guard_plans(b.guard[0]), plans);
-    ek_rules_free(other.rules);
-    teardown(&b);
-}
-END_TEST
-
 Suite *suite_guard_fleet(void)
 {
-    return ek_suite(
-        "guard fleet", what_one_guard_confirms_routes_the_lists_of_all,
-        when_it_is_over_all_lists_pass_again,
-        each_guard_tells_the_findings_of_the_fleet_and_none_of_its_own,
-        the_sketches_of_a_cell_that_a_plan_takes_begin_anew,
-        what_a_guard_finds_reaches_all_between_two_ticks, a_guard_that_hears_nothing_keeps_its_plan,
-        a_guard_alone_in_its_fleet_routes_nothing_of_its_own,
-        each_guard_tells_a_limit_of_the_plan_once, rules_that_a_fleet_refuses_are_no_reload);
+    return ek_suite("guard fleet", what_one_guard_confirms_routes_the_lists_of_all,
+                    when_it_is_over_all_lists_pass_again,
+                    each_guard_tells_the_findings_of_the_fleet_and_none_of_its_own,
+                    the_sketches_of_a_cell_that_a_plan_takes_begin_anew,
+                    what_a_guard_finds_reaches_all_between_two_ticks,
+                    a_guard_that_hears_nothing_keeps_its_plan,
+                    a_guard_alone_in_its_fleet_routes_nothing_of_its_own,
+                    each_guard_tells_a_limit_of_the_plan_once);
 }

@@ -163,21 +163,9 @@ START_TEST(lists_of_a_segment_have_its_mode)
 }
 END_TEST
 
-/* Nobody of a fleet knows the traffic of all. */
-START_TEST(a_fleet_refuses_a_share_of_the_traffic)
-{
-    struct bench b;
-    struct ek_error e;
-    setup(&b, "version: 1\nlimits: {max_routed_share: 0.5}\n", EK_FEATURES_ARRAY, false);
-    ck_assert_int_eq(ek_guard_join(b.guard, "a", 1, 0, &e), EK_ESTATE);
-    ck_assert_ptr_nonnull(strstr(e.message, "a 'max_routed_share' below 1"));
-    teardown(&b);
-}
-END_TEST
-
 Suite *suite_modes(void)
 {
     return ek_suite("modes", in_shadow_and_observe_bytes_are_those_that_came,
                     a_canary_acts_on_the_queries_of_its_buckets_and_no_others,
-                    lists_of_a_segment_have_its_mode, a_fleet_refuses_a_share_of_the_traffic);
+                    lists_of_a_segment_have_its_mode);
 }

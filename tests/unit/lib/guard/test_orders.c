@@ -343,7 +343,7 @@ START_TEST(what_is_no_name_is_refused_with_the_nearest)
     rc = ek_guard_pin(g, "price", "arm", long_text, "route", 0, NULL, NULL, &e);
     ck_refused(b, rc, EK_EUSAGE, &e, "a value that is pinned has at most 200 bytes, not 599");
     rc = ek_guard_unpin(g, "price", "arm", "C", NULL, NULL, &e);
-    ck_refused(b, rc, EK_ESTATE, &e, "no lists of arm=C");
+    ck_refused(b, rc, EK_ESTATE, &e, "'price' is not pinned there");
     must(ek_guard_pin(g, "flag", NULL, NULL, "none", 0, NULL, NULL, &e));
     bench_free(b);
 }
@@ -386,7 +386,7 @@ START_TEST(an_instance_of_a_fleet_cannot_be_pinned_alone)
     struct ek_error e = {0};
     must(ek_guard_join(b->guard, "a", 1, 16, NULL));
     int rc = ek_guard_pin(b->guard, "price", NULL, NULL, "route", 0, NULL, NULL, &e);
-    ck_refused(b, rc, EK_ESTATE, &e, "an instance of a fleet is not pinned alone");
+    ck_refused(b, rc, EK_ESTATE, &e, "an instance of a fleet carries out no order alone");
     must(ek_guard_pause(b->guard, "ana", NULL, &e));
     bench_free(b);
     b = bench_of(PINNED); /* those of the rules hold for all */

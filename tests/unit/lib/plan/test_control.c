@@ -92,15 +92,19 @@ static void figures_begin(void *context, int feature, int cell)
 static struct ek_control *new_control(struct scene *s)
 {
     struct ek_control *c;
-    const struct ek_control_setup setup = {
-        s->manifest,
-        s->rules,
-        true,
-        {dimension_of, name_of, value_of, give, NULL, share_of, NULL, s},
-        {.decided = decided,
-         .figures_of = figures_of,
-         .figures_begin = figures_begin,
-         .context = s}};
+    const struct ek_control_setup setup = {.manifest = s->manifest,
+                                           .rules = s->rules,
+                                           .have_model = true,
+                                           .cells = {.dimension_of = dimension_of,
+                                                     .name_of = name_of,
+                                                     .value_of = value_of,
+                                                     .give = give,
+                                                     .share_of = share_of,
+                                                     .context = s},
+                                           .hears = {.decided = decided,
+                                                     .figures_of = figures_of,
+                                                     .figures_begin = figures_begin,
+                                                     .context = s}};
     ck_assert_int_eq(ek_control_new(&c, &setup, NULL), EK_OK);
     return c;
 }

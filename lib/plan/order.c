@@ -1,0 +1,233 @@
+/* Operator's orders: their validation, and how a controller carries them out. */
+#include "plan/order.h"
+
+#include "base/date.h"
+#include "base/parse.h"
+#include "plan/control_internal.h"
+
+#include <string.h>
+
+/* Marks an unknown name, apart from other invalid orders. */
+static int mark_name(struct ek_error *e)
+{
+    if (e)
+        e->flags |= EK_ERR_NAME;
+    return EK_EUSAGE;
+}
+
+int ek_order_find_feature(const struct ek_manifest *m, const char *name, int *feature,
+                          struct ek_error *e)
+{
+    for (*feature = 0; *feature < m->item_count; ++*feature)
+        if (!strcmp(m->item[*feature]->name, name))
+            return EK_OK;
+    const char *near = ek_manifest_suggest(m, EK_ROLE_ITEM, name);
+    if (near)
+        ek_fail(e, EK_EUSAGE, "no item feature '%s', did you mean '%s'?", name, near);
+    else
+        ek_fail(e, EK_EUSAGE, "no item feature '%s' in the manifest", name);
+    return mark_name(e);
+}
+
+int ek_order_parse_action(const char *name, enum ek_action *action, struct ek_error *e)
+{
+    const char *words[EK_ACTION_COUNT];
+    int found = ek_action_parse(name);
+    for (int i = 0; i < EK_ACTION_COUNT; i++)
+        words[i] = ek_action_name((enum ek_action)i);
+    const char *near = found < 0 ? ek_nearest_word(name, words, EK_ACTION_COUNT) : NULL;
+    *action = (enum ek_action)found;
+    if (found == EK_ACT_RESCALE)
+        return ek_fail(e, EK_EUSAGE, "a pin cannot rescale, it has no factor: take 'route'");
+    if (found >= 0)
+        return EK_OK;
+    return near ? ek_fail(e, EK_EUSAGE, "unknown action '%.60s', did you mean '%s'?", name, near)
+                : ek_fail(e, EK_EUSAGE,
+                          "unknown action '%.60s', there are none, alert, route, route_spread, "
+                          "silence, route_source",
+                          name);
+}
+
+const char *ek_order_cell_value(const struct ek_order *o)
+{
+    return o->value && strcmp(o->value, EK_SEGMENT_OTHER) != 0 ? o->value : NULL;
+}
+
+/* ---------------------------------------------------------------- validation */
+
+static int check_segment(const struct ek_rules *rules, const struct ek_order *o, struct ek_error *e)
+{
+    for (int d = 0; d < rules->segment_count; d++)
+        if (o->segment && !strcmp(rules->segment[d], o->segment))
+            return o->value ? EK_OK
+                            : ek_fail(e, EK_EUSAGE, "segment '%s' needs a value", o->segment);
+    if (!o->segment)
+        return EK_OK;
+    const char *near = ek_nearest_word(o->segment, (const char *const *)rules->segment,
+                                       (size_t)rules->segment_count);
+    if (near)
+        ek_fail(e, EK_EUSAGE, "no segment '%s', did you mean '%s'?", o->segment, near);
+    else
+        ek_fail(e, EK_EUSAGE, "no segment '%s': 'segments' of the rules must name it", o->segment);
+    return mark_name(e);
+}
+
+static int check_text(const char *what, const char *text, size_t most, struct ek_error *e)
+{
+    size_t length = text ? strlen(text) : 0;
+    return length > most
+               ? ek_fail(e, EK_EUSAGE, "the %s has %zu bytes, at most %zu", what, length, most)
+               : EK_OK;
+}
+
+static int check_action(const struct ek_control *c, int item, enum ek_action action,
+                        struct ek_error *e)
+{
+    const struct ek_manifest *m = c->setup.manifest;
+    if (action == EK_ACT_NONE || action == EK_ACT_ALERT)
+        return EK_OK;
+    if (m->routable_of_item[item] < 0)
+        return ek_fail(e, EK_EUSAGE,
+                       "action '%s' needs a routable feature, and '%s' is not one: take 'none' or "
+                       "'alert'",
+                       ek_action_name(action), m->item[item]->name);
+    return c->setup.have_model
+               ? EK_OK
+               : ek_fail(e, EK_ESTATE, "there is no model for action '%s'", ek_action_name(action));
+}
+
+static int check_until(int64_t until_ms, int64_t time_ms, struct ek_error *e)
+{
+    char end[EK_DATE_TEXT], now[EK_DATE_TEXT];
+    if (until_ms < 0)
+        return ek_fail(e, EK_EUSAGE, "the end of a pin must not be negative");
+    if (until_ms && time_ms && until_ms <= time_ms)
+        return ek_fail(e, EK_EUSAGE,
+                       "the pin would be over: it ends at %s, and the stream is at %s",
+                       ek_date_text(until_ms, end), ek_date_text(time_ms, now));
+    return EK_OK;
+}
+
+static int check_pin(const struct ek_control *c, const struct ek_order *o, int feature,
+                     int64_t time_ms, struct ek_error *e)
+{
+    const char *value = ek_order_cell_value(o);
+    size_t length = value ? strlen(value) : 0;
+    if (length > EK_SEGMENT_BYTES_MAX)
+        return ek_fail(e, EK_EUSAGE,
+                       "a value that is pinned has at most %d bytes, not %zu: lists with longer "
+                       "ones are watched together",
+                       EK_SEGMENT_BYTES_MAX, length);
+    int rc = check_action(c, feature, o->action, e);
+    return rc ? rc : check_until(o->until_ms, time_ms, e);
+}
+
+/* *feature: of the order, -1 where it has none. */
+static int check(const struct ek_control *c, const struct ek_order *o, int64_t time_ms,
+                 int *feature, struct ek_error *e)
+{
+    *feature = -1;
+    int rc = check_text("author", o->author, EK_AUTHOR_BYTES, e);
+    if (!rc)
+        rc = check_text("reason", o->reason, EK_REASON_BYTES, e);
+    if (rc || !o->feature)
+        return rc;
+    rc = ek_order_find_feature(c->setup.manifest, o->feature, feature, e);
+    if (!rc)
+        rc = check_segment(c->setup.rules, o, e);
+    return rc || o->kind != EK_DID_PIN ? rc : check_pin(c, o, *feature, time_ms, e);
+}
+
+int ek_control_check(const struct ek_control *c, const struct ek_order *o, int64_t time_ms,
+                     struct ek_error *e)
+{
+    int feature;
+    return check(c, o, time_ms, &feature, e);
+}
+
+/* ----------------------------------------------------------------- execution */
+
+static int no_cell(const struct ek_order *o, struct ek_error *e)
+{
+    return ek_fail(e, EK_ELIMIT,
+                   "no cell is left for %s=%s, all are in use: set 'limits.cells' (in a fleet "
+                   "'fleet.places', too) higher, or pin all traffic",
+                   o->segment, o->value);
+}
+
+/* Only a pin makes a cell. */
+static int cell_for_pin(struct ek_control *c, const struct ek_order *o, int *cell,
+                        struct ek_error *e)
+{
+    const struct ek_control_cells *cells = &c->setup.cells;
+    *cell = o->segment ? cells->give(cells->context, o->segment, ek_order_cell_value(o)) : 0;
+    if (*cell < -1)
+        return ek_fail(e, EK_ENOMEM, "out of memory");
+    return *cell < 0 ? no_cell(o, e) : EK_OK;
+}
+
+static int find_cell(const struct ek_control *c, const struct ek_order *o, int *cell,
+                     struct ek_error *e)
+{
+    const struct ek_control_cells *cells = &c->setup.cells;
+    *cell = o->segment ? cells->find(cells->context, o->segment, ek_order_cell_value(o)) : 0;
+    if (*cell >= 0)
+        return EK_OK;
+    if (o->kind == EK_DID_UNPIN)
+        return ek_fail(e, EK_ESTATE, "'%s' is not pinned there", o->feature);
+    return ek_fail(e, EK_ESTATE,
+                   "no lists of %s=%s are watched on their own: wait for the first, or set "
+                   "'limits.cells' higher where many values share a cell",
+                   o->segment, o->value);
+}
+
+static int pin(struct ek_control *c, const struct ek_order *o, int feature, struct ek_error *e)
+{
+    struct ek_control_pin p = {.feature = feature, .is = *o};
+    int rc = cell_for_pin(c, o, &p.cell, e);
+    if (!rc)
+        rc = ek_control_pin(c, &p, e);
+    if (!rc)
+        ek_control_keep(c); /* the next value must not take it */
+    return rc;
+}
+
+/* An order for one feature. */
+static int carry_out(struct ek_control *c, const struct ek_order *o, int feature, int64_t time_ms,
+                     struct ek_decided *m, struct ek_error *e)
+{
+    const struct ek_control_levels *levels = &c->setup.levels;
+    int cell;
+    if (o->kind == EK_DID_PIN)
+        return pin(c, o, feature, e);
+    int rc = find_cell(c, o, &cell, e);
+    if (rc)
+        return rc;
+    if (o->kind == EK_DID_UNPIN)
+        return ek_control_unpin(c, feature, cell, e);
+    if (o->kind == EK_DID_ACCEPT)
+        return levels->accept(levels->context, feature, cell, m, e);
+    return ek_control_resume(c, feature, cell, time_ms, e);
+}
+
+int ek_control_carry_out(struct ek_control *c, const struct ek_order *o, int64_t time_ms,
+                         struct ek_decided *m, struct ek_error *e)
+{
+    const struct ek_control_levels *levels = &c->setup.levels;
+    int feature, rc = check(c, o, time_ms, &feature, e);
+    *m = ek_decided_of(o->kind);
+    m->action = o->action;
+    m->who = o->author;
+    m->why = o->reason;
+    m->feature = o->feature;
+    m->dimension = o->segment;
+    m->value = ek_order_cell_value(o);
+    if (rc)
+        return rc;
+    if (o->kind == EK_DID_REVERT)
+        return levels->revert(levels->context, o->version, m, e);
+    if (o->feature)
+        return carry_out(c, o, feature, time_ms, m, e);
+    ek_control_pause(c, o->kind == EK_DID_PAUSE, time_ms);
+    return EK_OK;
+}
