@@ -2,7 +2,7 @@
 #include "deploy/text_features_page.h"
 
 #include "text/features/feature_list.h"
-#include "text/features/static.h"
+#include "text/features/document_features.h"
 
 #include <stdlib.h>
 #include <string.h>

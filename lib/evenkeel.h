@@ -27,7 +27,7 @@
  *
  * A guard that is stopped goes on where it was from what it saved, as keyed records:
  *
- *     ek_guard_save(guard, 0, note, note_length, put, to, e);    now and then: what has changed
+ *     ek_guard_save(guard, 0, data, length, write, user, e);    now and then: what has changed
  *     for each record, as it was written:
  *         ek_state_add(state, key, bytes, length, e);
  *     ek_guard_load(&guard, assets, state, &fit, e);
@@ -53,6 +53,17 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+enum ek_code {
+    EK_OK = 0,
+    EK_ENOMEM,  /* memory could not be had */
+    EK_EIO,     /* the operating system said no: file, network */
+    EK_EFORMAT, /* data that cannot be read: message, LETOR line, model file */
+    EK_ECONFIG, /* configuration that cannot be used; commands exit with 78 */
+    EK_EUSAGE,  /* wrong call of a command or function; commands exit with 2 */
+    EK_ELIMIT,  /* a named limit was exceeded */
+    EK_ESTATE,  /* not possible now: wrong manifest, model without tensors, closed handle */
+};
 
 struct ek_error;
 struct ek_assets;
@@ -173,9 +184,9 @@ int ek_guard_resume_route(struct ek_guard *g, const char *feature, const char *s
 
 /* All that the guard has seen, as records of at most 260 KiB (docs/format/state.md), and behind
  * them their head, which makes a base of them. What has not changed since the last base is left
- * out, unless `whole`; the first base of a guard is whole. `note` (at most 64 KiB) is kept in the
- * head, for the caller. After a failure, or when the records were not kept, the next base must be
- * whole: after a failure it is. EK_ESTATE: put said no; EK_ENOMEM, EK_ELIMIT. */
+ * out, unless `full`; the first base of a guard is full. `user_data` (at most 64 KiB) is kept in
+ * the head, for the caller. After a failure, or when the records were not kept, the next base must
+ * be whole: after a failure it is. EK_ESTATE: write failed; EK_ENOMEM, EK_ELIMIT. */
 int ek_guard_save(struct ek_guard *g, int whole, const void *note, size_t note_length,
                   ek_guard_record put, void *to, struct ek_error *e);
 

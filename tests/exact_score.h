@@ -21,7 +21,7 @@
 
 #include "assets/model.h"
 #include "lists/list.h"
-#include "schema/words.h"
+#include "schema/enum_names.h"
 
 #include <math.h>
 #include <stdbool.h>

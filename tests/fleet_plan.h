@@ -7,7 +7,7 @@
 
 /* The end of a record behind its entries: no modes, nothing wanted, no rollouts, no pins, no
  * limits; nothing normal but training; no decisions, findings, asks. */
-static inline void fleet_plan_end(struct ek_snap *w)
+static inline void fleet_plan_end(struct ek_serialize *w)
 {
     struct ek_fleet_limits none = {.free_ms = -1};
     for (int i = 0; i < 4; i++)
@@ -23,7 +23,7 @@ static inline void fleet_plan_end(struct ek_snap *w)
 static inline void fleet_plan_write(struct ek_buf *out, const struct ek_fleet_plan_head *head,
                                     const struct ek_fleet_entry *entry, int entries)
 {
-    struct ek_snap w;
+    struct ek_serialize w;
     ek_fleet_plan_begin(&w, out, head);
     ek_wire_put(&w, (uint64_t)entries);
     for (int i = 0; i < entries; i++) {

@@ -7,7 +7,7 @@
 #include "offline/train/distillation.h"
 #include "offline/train/training.h"
 #include "score/agreement.h"
-#include "score/both_ways.h"
+#include "score/rank_comparison.h"
 #include "tests/check.h"
 
 #include <math.h>

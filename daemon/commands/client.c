@@ -9,7 +9,7 @@
 #include "daemon/commands/client_print.h"
 #include "daemon/commands/live_view.h"
 #include "daemon/config/config.h"
-#include "daemon/config/token.h"
+#include "daemon/config/auth.h"
 
 #include <ctype.h>
 #include <inttypes.h>

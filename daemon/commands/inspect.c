@@ -65,7 +65,7 @@ static int inspect_states_add(struct ek_inspect_states *s, const struct ek_recor
 {
     struct ek_record_frame frame;
     struct ek_state *state;
-    struct ek_snap body;
+    struct ek_serialize body;
     if (!r->key || ek_record_open(r->bytes, r->length, &frame, &body, NULL))
         return EK_OK;
     const char *key = r->key, *end = key + r->key_length, *at = end;

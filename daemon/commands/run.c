@@ -9,7 +9,7 @@
 #include "daemon/base/process.h"
 #include "daemon/base/secret.h"
 #include "daemon/config/config.h"
-#include "daemon/config/token.h"
+#include "daemon/config/auth.h"
 #include "daemon/files/file_kind.h"
 #include "daemon/files/routing_warning.h"
 #include "daemon/http/server.h"

@@ -5,8 +5,8 @@
 #include "daemon/base/clock.h"
 #include "daemon/base/command.h"
 #include "daemon/demo/demo_assets.h"
-#include "daemon/demo/demo_draw.h"
-#include "daemon/demo/demo_feed.h"
+#include "daemon/demo/demo_view.h"
+#include "daemon/demo/demo_source.h"
 #include "daemon/demo/demo_pipeline.h"
 
 #include <signal.h>

@@ -2,7 +2,7 @@
 #include "daemon/files/file_kind.h"
 #include "daemon/config/config.h"
 #include "daemon/config/instance.h"
-#include "daemon/config/token.h"
+#include "daemon/config/auth.h"
 #include "serve/assets.h"
 
 struct telling {

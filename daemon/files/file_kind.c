@@ -8,7 +8,7 @@
 #include "daemon/config/config.h"
 #include "daemon/files/field_mapping.h"
 #include "lists/letor.h"
-#include "rules/rules_notes.h"
+#include "rules/rules_warnings.h"
 #include "serve/assets.h"
 #include "yaml/yaml.h"
 

@@ -9,7 +9,7 @@
 #include "guard/event_json.h"
 #include "guard/operator_commands.h"
 #include "rules/rules.h" /* limits of what people say */
-#include "schema/words.h"
+#include "schema/enum_names.h"
 #include "yaml/json_parse.h"
 
 #include <inttypes.h>

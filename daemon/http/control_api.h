@@ -10,7 +10,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "daemon/config/config.h"
-#include "daemon/config/token.h"
+#include "daemon/config/auth.h"
 #include "daemon/stage/reload.h"
 #include "daemon/stage/stage.h"
 #include "guard/operator_commands.h"

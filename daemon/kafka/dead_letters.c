@@ -1,6 +1,6 @@
 /* Dead letters: the message with the reason in headers, or as much of it as the topic takes. */
 #include "daemon/kafka/client.h"
-#include "daemon/kafka/kafka_output_internal.h"
+#include "daemon/kafka/producer_internal.h"
 #include "daemon/kafka/partition_offsets.h"
 
 #include <inttypes.h>

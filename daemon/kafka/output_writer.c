@@ -3,7 +3,7 @@
 
 #include "base/alloc.h"
 #include "daemon/kafka/client.h"
-#include "daemon/kafka/kafka_output_internal.h"
+#include "daemon/kafka/producer_internal.h"
 #include "daemon/kafka/partition_offsets.h"
 #include "plan/plan.h"
 

@@ -7,7 +7,7 @@
 #include "daemon/config/instance.h"
 #include "daemon/kafka/client.h"
 #include "daemon/kafka/client_conf.h"
-#include "daemon/kafka/kafka_output_internal.h"
+#include "daemon/kafka/producer_internal.h"
 #include "daemon/kafka/side_records.h"
 #include "daemon/kafka/state_topic.h"
 #include "daemon/kafka/topics.h"

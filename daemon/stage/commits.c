@@ -1,5 +1,5 @@
 #include "base/alloc.h"
-#include "daemon/stage/kafka_input_internal.h"
+#include "daemon/stage/consumer_internal.h"
 
 #include <stdio.h>
 #include <string.h>

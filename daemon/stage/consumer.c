@@ -6,7 +6,7 @@
 #include "daemon/kafka/client_conf.h"
 #include "daemon/kafka/inflight_accounting.h"
 #include "daemon/kafka/topics.h"
-#include "daemon/stage/kafka_input_internal.h"
+#include "daemon/stage/consumer_internal.h"
 
 #include <string.h>
 

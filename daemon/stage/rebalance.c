@@ -1,4 +1,4 @@
-#include "daemon/stage/kafka_input_internal.h"
+#include "daemon/stage/consumer_internal.h"
 
 #include <string.h>
 

@@ -9,7 +9,7 @@
 #include "base/error_list.h"
 #include "daemon/base/log.h"
 #include "daemon/config/config.h"
-#include "daemon/config/token.h"
+#include "daemon/config/auth.h"
 #include "daemon/stage/stage.h"
 
 struct ek_reload {

@@ -2,7 +2,7 @@
 
 #include "base/alloc.h"
 #include "daemon/base/clock.h"
-#include "daemon/kafka/kafka_output_internal.h"
+#include "daemon/kafka/producer_internal.h"
 #include "daemon/kafka/transaction_thread.h"
 #include "daemon/state/checkpoint_store.h"
 

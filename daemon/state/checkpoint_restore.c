@@ -2,7 +2,7 @@
 #include "daemon/alerts/alerts.h"
 #include "daemon/base/clock.h"
 #include "daemon/state/checkpoint_ref.h"
-#include "daemon/state/kafka_state_internal.h"
+#include "daemon/state/checkpoint_internal.h"
 #include "daemon/views/event_log.h"
 #include "guard/event_json.h"
 #include "guard/guard_assets.h"

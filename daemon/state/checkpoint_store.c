@@ -4,7 +4,7 @@
 #include "base/hash.h"
 #include "daemon/base/clock.h"
 #include "daemon/state/checkpoint_ref.h"
-#include "daemon/state/kafka_state_internal.h"
+#include "daemon/state/checkpoint_internal.h"
 #include "guard/state.h"
 
 #include <string.h>
@@ -141,7 +141,7 @@ static int put(void *to, const char *name, const void *bytes, size_t length)
     struct ek_keeper *k = v->k;
     char key[EK_STATE_KEY_BYTES];
     struct ek_record_frame frame;
-    struct ek_snap body;
+    struct ek_serialize body;
     size_t size = ek_state_key(key, sizeof key, k->sent.topic, k->sent.partition, name);
     const struct ek_output_record r = {.partition = k->sent.partition,
                                        .key = key,

@@ -5,7 +5,7 @@
 #ifndef EK_DAEMON_TRAINING_EVAL_ARGS_H
 #define EK_DAEMON_TRAINING_EVAL_ARGS_H
 
-#include "daemon/files/lists_in.h"
+#include "daemon/files/list_input.h"
 
 #include "offline/train/evaluate.h"
 

@@ -6,7 +6,7 @@
 #ifndef EK_DAEMON_TRAINING_TRAIN_ARGS_H
 #define EK_DAEMON_TRAINING_TRAIN_ARGS_H
 
-#include "daemon/files/lists_in.h"
+#include "daemon/files/list_input.h"
 #include "offline/train/training.h"
 
 struct ek_pool;

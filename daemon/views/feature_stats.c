@@ -4,7 +4,7 @@
 #include "base/alloc.h"
 #include "base/json.h"
 #include "daemon/base/metrics.h"
-#include "daemon/views/feature_board_internal.h"
+#include "daemon/views/feature_stats_internal.h"
 #include "daemon/views/feature_history.h"
 #include "guard/event.h"
 #include "guard/event_json.h"

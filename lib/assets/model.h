@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "schema/manifest.h"
-#include "schema/words.h"
+#include "schema/enum_names.h"
 #include "yaml/json_parse.h"
 
 #include <stdbool.h>

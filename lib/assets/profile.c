@@ -3,7 +3,7 @@
  */
 #include "assets/profile.h"
 
-#include "assets/profile_inner.h"
+#include "assets/profile_internal.h"
 #include "assets/tensors.h"
 #include "base/alloc.h"
 #include "base/buf.h"

@@ -1,7 +1,7 @@
 #include "assets/profile_lists.h"
 
 #include "base/alloc.h"
-#include "assets/profile_inner.h"
+#include "assets/profile_internal.h"
 
 #include <math.h>
 #include <string.h>

@@ -7,7 +7,7 @@
 #ifndef EK_ASSETS_PROFILE_LISTS_H
 #define EK_ASSETS_PROFILE_LISTS_H
 
-#include "num/heavy.h"
+#include "num/misra_gries.h"
 #include "num/list_stats.h"
 
 /* Of one category feature: shares by stratum and value, and each stratum's lists with a value. */

@@ -12,18 +12,9 @@
 #ifndef EK_BASE_ERROR_H
 #define EK_BASE_ERROR_H
 
-#include <stddef.h>
+#include "evenkeel.h"
 
-enum ek_code {
-    EK_OK = 0,
-    EK_ENOMEM,  /* memory could not be had */
-    EK_EIO,     /* the operating system said no: file, network */
-    EK_EFORMAT, /* data that cannot be read: message, LETOR line, model file */
-    EK_ECONFIG, /* configuration that cannot be used; commands exit with 78 */
-    EK_EUSAGE,  /* wrong call of a command or function; commands exit with 2 */
-    EK_ELIMIT,  /* a named limit was exceeded */
-    EK_ESTATE,  /* not possible now: wrong manifest, model without tensors, closed handle */
-};
+#include <stddef.h>
 
 enum ek_error_flag {
     EK_ERR_FATAL = 1,    /* the process cannot go on */

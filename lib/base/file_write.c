@@ -3,7 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/file_error.h"
-#include "base/nameless.h"
+#include "base/tmpfile.h"
 
 #include <errno.h>
 #include <fcntl.h>

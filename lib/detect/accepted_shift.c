@@ -303,9 +303,9 @@ const struct ek_rebases *ek_detector_rebases(const struct ek_detector *d)
     return &d->rebases;
 }
 
-void ek_detector_rebases_snap(struct ek_detector *d, struct ek_snap *s)
+void ek_detector_rebases_serialize(struct ek_detector *d, struct ek_serialize *s)
 {
-    ek_rebases_snap(&d->rebases, s, d->features, ek_cells_count(d->cells));
+    ek_rebases_serialize(&d->rebases, s, d->features, ek_cells_count(d->cells));
     for (int i = 0; ek_snap_reads(s) && !s->rc && i < d->rebases.count; i++)
         ek_cells_hold(d->cells, d->rebases.one[i].cell);
 }

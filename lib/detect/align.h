@@ -16,7 +16,7 @@
 #ifndef EK_DETECT_ALIGN_H
 #define EK_DETECT_ALIGN_H
 
-#include "assets/residual.h"
+#include "assets/residual_grid.h"
 
 /* Residuals as counts per bin of the density. */
 struct ek_residuals {

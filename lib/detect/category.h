@@ -7,7 +7,7 @@
 #define EK_DETECT_CATEGORY_H
 
 #include "assets/profile.h"
-#include "base/snap.h"
+#include "base/serialize.h"
 #include "detect/evidence.h"
 #include "lists/list.h"
 
@@ -100,10 +100,10 @@ int ek_categories_diagnose(const struct ek_categories *c, int feature, int cell,
 double ek_categories_moved(const struct ek_categories *c, int feature,
                            const struct ek_category_diagnosis *g, uint64_t row);
 /* In parts: which categories there are, rows first .. end - 1 of the history, and one cell. */
-void ek_categories_kind_snap(struct ek_categories *c, struct ek_snap *s);
-void ek_categories_rows_snap(struct ek_categories *c, struct ek_snap *s, uint64_t first,
-                             uint64_t end);
-void ek_categories_cell_snap(struct ek_categories *c, struct ek_snap *s, int cell);
+void ek_categories_kind_serialize(struct ek_categories *c, struct ek_serialize *s);
+void ek_categories_rows_serialize(struct ek_categories *c, struct ek_serialize *s, uint64_t first,
+                                  uint64_t end);
+void ek_categories_cell_serialize(struct ek_categories *c, struct ek_serialize *s, int cell);
 /* Adds what a cell of others, by the same profile, has seen. Of single values the evidence is kept
  * of as many as there is room for. */
 void ek_categories_merge(struct ek_categories *c, int cell, const struct ek_categories *others,

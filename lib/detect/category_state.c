@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-static void row_snap(struct ek_category *k, struct ek_snap *s, uint64_t number)
+static void row_serialize(struct ek_category *k, struct ek_serialize *s, uint64_t number)
 {
     struct ek_category_row *row = &k->row[number % EK_HISTORY];
     ek_snap_raw(s, &row->unknown, sizeof row->unknown);
@@ -15,13 +15,14 @@ static void row_snap(struct ek_category *k, struct ek_snap *s, uint64_t number)
         ek_snap_raw(s, row->top, row->count * sizeof *row->top);
 }
 
-static void rows_snap(struct ek_category *k, struct ek_snap *s, uint64_t first, uint64_t end)
+static void rows_serialize(struct ek_category *k, struct ek_serialize *s, uint64_t first,
+                           uint64_t end)
 {
     for (uint64_t row = first; row < end && !s->rc; row++)
-        row_snap(k, s, row);
+        row_serialize(k, s, row);
 }
 
-static void cell_snap(struct ek_category *k, struct ek_snap *s, int cell)
+static void cell_serialize(struct ek_category *k, struct ek_serialize *s, int cell)
 {
     struct ek_category_evidence *e = &k->evidence[cell];
     size_t values = (size_t)k->table->count;
@@ -35,32 +36,32 @@ static void cell_snap(struct ek_category *k, struct ek_snap *s, int cell)
 }
 
 /* Which one it is: reading, it has to be the same. */
-static void kind_snap(struct ek_category *k, struct ek_snap *s)
+static void kind_serialize(struct ek_category *k, struct ek_serialize *s)
 {
     int feature = k->feature, values = k->table->count;
     ek_snap_int(s, &feature, feature, feature);
     ek_snap_int(s, &values, values, values);
 }
 
-void ek_categories_kind_snap(struct ek_categories *c, struct ek_snap *s)
+void ek_categories_kind_serialize(struct ek_categories *c, struct ek_serialize *s)
 {
     int count = c->count;
     ek_snap_int(s, &count, c->count, c->count);
     for (int i = 0; i < c->count; i++)
-        kind_snap(&c->of[i], s);
+        kind_serialize(&c->of[i], s);
 }
 
-void ek_categories_rows_snap(struct ek_categories *c, struct ek_snap *s, uint64_t first,
-                             uint64_t end)
+void ek_categories_rows_serialize(struct ek_categories *c, struct ek_serialize *s, uint64_t first,
+                                  uint64_t end)
 {
     for (int i = 0; i < c->count; i++)
-        rows_snap(&c->of[i], s, first, end);
+        rows_serialize(&c->of[i], s, first, end);
 }
 
-void ek_categories_cell_snap(struct ek_categories *c, struct ek_snap *s, int cell)
+void ek_categories_cell_serialize(struct ek_categories *c, struct ek_serialize *s, int cell)
 {
     for (int i = 0; i < c->count; i++)
-        cell_snap(&c->of[i], s, cell);
+        cell_serialize(&c->of[i], s, cell);
 }
 
 /* Of a value; else a free place, -1: none. */

@@ -322,7 +322,7 @@ struct ek_cells_share ek_cells_share_of(const struct ek_cells *c, int dimension)
     return (struct ek_cells_share){d->name, d->own, values, d->lists, d->pooled};
 }
 
-static void cell_snap(struct ek_cells *c, struct ek_snap *s, int cell)
+static void cell_serialize(struct ek_cells *c, struct ek_serialize *s, int cell)
 {
     struct cell *one = &c->cell[cell];
     int valued = one->value != NULL;
@@ -333,7 +333,7 @@ static void cell_snap(struct ek_cells *c, struct ek_snap *s, int cell)
 }
 
 /* Of a cell that was read: what follows from it. A dimension has one pool. */
-static void count_cell(struct ek_cells *c, struct ek_snap *s, int cell)
+static void count_cell(struct ek_cells *c, struct ek_serialize *s, int cell)
 {
     struct dimension *d = &c->dimension[c->cell[cell].dimension];
     if (c->cell[cell].value) {
@@ -352,7 +352,7 @@ static void count_bits(struct dimension *d)
         d->bits += __builtin_popcountll(d->seen[i]);
 }
 
-static void dimension_snap(struct dimension *d, struct ek_snap *s)
+static void dimension_serialize(struct dimension *d, struct ek_serialize *s)
 {
     ek_snap_u64(s, &d->lists);
     ek_snap_u64(s, &d->pooled);
@@ -360,12 +360,12 @@ static void dimension_snap(struct dimension *d, struct ek_snap *s)
     count_bits(d);
 }
 
-void ek_cells_snap(struct ek_cells *c, struct ek_snap *s)
+void ek_cells_serialize(struct ek_cells *c, struct ek_serialize *s)
 {
     int count = c->count;
     ek_snap_int(s, &count, 1, c->limit + c->dimensions);
     for (int i = 1; i < count && !s->rc; i++) {
-        cell_snap(c, s, i);
+        cell_serialize(c, s, i);
         if (ek_snap_reads(s) && !s->rc) {
             c->count = i + 1;
             count_cell(c, s, i);
@@ -377,8 +377,8 @@ void ek_cells_snap(struct ek_cells *c, struct ek_snap *s)
     ek_snap_int(s, &c->least, -1, c->count - 1);
     ek_snap_require(s, c->least < 0 || c->cell[c->least].value);
     for (int d = 0; d < c->dimensions; d++)
-        dimension_snap(&c->dimension[d], s);
-    ek_busy_snap(c->busy, s);
+        dimension_serialize(&c->dimension[d], s);
+    ek_busy_serialize(c->busy, s);
     for (int i = 0; i < c->limit + c->dimensions; i++)
         ek_snap_require(s, ek_busy_owned(c->busy, i) == (c->cell[i].value != NULL));
 }

@@ -18,7 +18,7 @@
 
 #include "lists/list.h"
 #include "rules/rules.h"
-#include "base/snap.h"
+#include "base/serialize.h"
 
 enum {
     EK_CELLS_DEFAULT_MAX = 256,
@@ -79,6 +79,6 @@ struct ek_cells_share ek_cells_share_of(const struct ek_cells *c, int dimension)
  * not among those here. Who nearly had a cell there is not taken over. EK_ENOMEM: some were. */
 int ek_cells_merge(struct ek_cells *into, const struct ek_cells *from, int16_t *to);
 /* All but the names of the dimensions, who holds cells, and what the last list took. */
-void ek_cells_snap(struct ek_cells *c, struct ek_snap *s);
+void ek_cells_serialize(struct ek_cells *c, struct ek_serialize *s);
 
 #endif

@@ -6,7 +6,7 @@
 
 #include "detect/align.h"
 #include "num/list_stats.h"
-#include "schema/words.h"
+#include "schema/enum_names.h"
 
 #include <stdbool.h>
 

@@ -48,7 +48,7 @@ uint32_t ek_repeat_count(struct ek_repeats *r, uint64_t key, uint64_t number)
 }
 
 /* Returns where the next slot begins. */
-static int slot_snap(struct ek_repeats *r, struct ek_snap *s, int slot)
+static int slot_serialize(struct ek_repeats *r, struct ek_serialize *s, int slot)
 {
     int from = slot;
     ek_snap_int(s, &slot, from, EK_REPEAT_SLOTS - 1);
@@ -58,7 +58,7 @@ static int slot_snap(struct ek_repeats *r, struct ek_snap *s, int slot)
     return slot + 1;
 }
 
-void ek_repeats_snap(struct ek_repeats *r, struct ek_snap *s, uint64_t number)
+void ek_repeats_serialize(struct ek_repeats *r, struct ek_serialize *s, uint64_t number)
 {
     uint32_t now = (uint32_t)number + 1;
     int count = 0, next = 0;
@@ -70,7 +70,7 @@ void ek_repeats_snap(struct ek_repeats *r, struct ek_snap *s, uint64_t number)
             next++;
         ek_snap_require(s, next < EK_REPEAT_SLOTS);
         if (!s->rc)
-            next = slot_snap(r, s, next);
+            next = slot_serialize(r, s, next);
     }
 }
 

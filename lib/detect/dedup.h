@@ -9,7 +9,7 @@
 #ifndef EK_DETECT_DEDUP_H
 #define EK_DETECT_DEDUP_H
 
-#include "base/snap.h"
+#include "base/serialize.h"
 #include "lists/list.h"
 #include "rules/rules.h"
 
@@ -34,7 +34,7 @@ uint32_t ek_repeat_count(struct ek_repeats *r, uint64_t key, uint64_t number);
 void ek_repeats_merge(struct ek_repeats *r, const struct ek_repeats *others, uint64_t here,
                       uint64_t there);
 /* The slots that still count for list `number` or a later one. */
-void ek_repeats_snap(struct ek_repeats *r, struct ek_snap *s, uint64_t number);
+void ek_repeats_serialize(struct ek_repeats *r, struct ek_serialize *s, uint64_t number);
 
 /* In which of 10,000 buckets a query is: a canary of P percent acts on those below 100 P
  * (plan/plan.h).

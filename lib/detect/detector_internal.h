@@ -250,8 +250,9 @@ void ek_episode_claim(struct ek_detector *d, struct ek_episode *e);
 struct ek_snap_bounds {
     int features, query_features, cells;
 };
-void ek_episode_snap(struct ek_episode *e, struct ek_snap *s, const struct ek_snap_bounds *b);
-void ek_detector_rebases_snap(struct ek_detector *d, struct ek_snap *s);
+void ek_episode_serialize(struct ek_episode *e, struct ek_serialize *s,
+                          const struct ek_snap_bounds *b);
+void ek_detector_rebases_serialize(struct ek_detector *d, struct ek_serialize *s);
 
 /* How many more episodes can be opened. */
 int ek_episodes_room(const struct ek_detector *d);

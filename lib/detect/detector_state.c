@@ -13,7 +13,7 @@ static const char *signal_name(int i)
 }
 
 /* A conversion that is not among those of the rules now is left out. */
-static void units_snap(struct ek_detector *d, struct ek_finding *f, struct ek_snap *s)
+static void units_serialize(struct ek_detector *d, struct ek_finding *f, struct ek_serialize *s)
 {
     int count = f->unit_count, kept = 0;
     ek_snap_int(s, &count, 0, EK_UNIT_MATCHES);
@@ -34,7 +34,7 @@ static void units_snap(struct ek_detector *d, struct ek_finding *f, struct ek_sn
     f->unit_count = kept;
 }
 
-static void words_snap(struct ek_finding *f, struct ek_snap *s)
+static void words_serialize(struct ek_finding *f, struct ek_serialize *s)
 {
     int state = (int)f->state, class = (int)f->class;
     ek_snap_int(s, &state, EK_SUSPECTED, EK_RECOVERED);
@@ -46,7 +46,7 @@ static void words_snap(struct ek_finding *f, struct ek_snap *s)
     ek_snap_word(s, &f->reason, ek_reason_text, EK_REASONS);
 }
 
-static void numbers_snap(struct ek_finding *f, struct ek_snap *s)
+static void numbers_serialize(struct ek_finding *f, struct ek_serialize *s)
 {
     ek_snap_u32(s, &f->episode);
     ek_snap_u32(s, &f->cause);
@@ -67,7 +67,8 @@ static void numbers_snap(struct ek_finding *f, struct ek_snap *s)
     f->passing = flags >> 1;
 }
 
-static void category_changes_snap(struct ek_category_change *change, int *count, struct ek_snap *s)
+static void category_changes_serialize(struct ek_category_change *change, int *count,
+                                       struct ek_serialize *s)
 {
     ek_snap_int(s, count, 0, EK_CATEGORY_CHANGES);
     for (int i = 0; i < *count; i++) {
@@ -78,31 +79,31 @@ static void category_changes_snap(struct ek_category_change *change, int *count,
 }
 
 /* No cell changes hands while a finding waits: its value is that of its cell. */
-static void finding_snap(struct ek_detector *d, struct ek_finding *f, struct ek_snap *s)
+static void finding_serialize(struct ek_detector *d, struct ek_finding *f, struct ek_serialize *s)
 {
-    words_snap(f, s);
-    numbers_snap(f, s);
+    words_serialize(f, s);
+    numbers_serialize(f, s);
     ek_snap_int(s, &f->feature, 0, d->features - 1);
     ek_snap_int(s, &f->cell, 0, ek_cells_count(d->cells) - 1);
     ek_snap_int(s, &f->query_feature, -1, d->query_features - 1);
-    category_changes_snap(f->category, &f->category_count, s);
-    units_snap(d, f, s);
+    category_changes_serialize(f->category, &f->category_count, s);
+    units_serialize(d, f, s);
     if (!ek_snap_reads(s))
         return;
     f->dimension = ek_cells_dimension_name(d->cells, f->cell);
     f->value = ek_cells_value(d->cells, f->cell);
 }
 
-static void findings_snap(struct ek_detector *d, struct ek_snap *s)
+static void findings_serialize(struct ek_detector *d, struct ek_serialize *s)
 {
     ek_snap_u64(s, &d->findings);
     ek_snap_u64(s, &d->fetched);
     ek_snap_require(s, d->fetched <= d->findings && d->findings - d->fetched <= EK_FINDINGS_MAX);
     for (uint64_t i = d->fetched; i < d->findings && !s->rc; i++)
-        finding_snap(d, &d->finding[i % EK_FINDINGS_MAX], s);
+        finding_serialize(d, &d->finding[i % EK_FINDINGS_MAX], s);
 }
 
-static void alignment_snap(struct ek_alignment *a, struct ek_snap *s)
+static void alignment_serialize(struct ek_alignment *a, struct ek_serialize *s)
 {
     ek_snap_f64(s, &a->shift_ln);
     ek_snap_f64(s, &a->share);
@@ -112,19 +113,19 @@ static void alignment_snap(struct ek_alignment *a, struct ek_snap *s)
     ek_snap_f64(s, &a->error_ln);
 }
 
-static void class_snap(enum ek_class *class, struct ek_snap *s)
+static void class_serialize(enum ek_class *class, struct ek_serialize *s)
 {
     int number = (int)*class;
     ek_snap_int(s, &number, EK_CLASS_NONE, EK_CLASS_COUNT - 1);
     *class = (enum ek_class)number;
 }
 
-static void diagnosis_snap(struct ek_diagnosis *g, struct ek_snap *s)
+static void diagnosis_serialize(struct ek_diagnosis *g, struct ek_serialize *s)
 {
     int class = (int)g->class;
     ek_snap_int(s, &class, EK_CLASS_NONE, EK_CLASS_COUNT - 1);
     g->class = (enum ek_class) class;
-    alignment_snap(&g->level, s);
+    alignment_serialize(&g->level, s);
     ek_snap_f64(s, &g->mean_ln);
     ek_snap_f64(s, &g->mean_error_ln);
     ek_snap_f64(s, &g->spread_ratio);
@@ -137,7 +138,7 @@ static void diagnosis_snap(struct ek_diagnosis *g, struct ek_snap *s)
 }
 
 /* When it began and what has come since. */
-static void course_snap(struct ek_episode *e, struct ek_snap *s)
+static void course_serialize(struct ek_episode *e, struct ek_serialize *s)
 {
     ek_snap_u64(s, &e->alarm_row);
     ek_snap_u64(s, &e->since_row);
@@ -155,7 +156,8 @@ static void course_snap(struct ek_episode *e, struct ek_snap *s)
     ek_snap_u32(s, &e->relieved_at);
 }
 
-static void place_snap(struct ek_episode *e, struct ek_snap *s, const struct ek_snap_bounds *b)
+static void place_serialize(struct ek_episode *e, struct ek_serialize *s,
+                            const struct ek_snap_bounds *b)
 {
     ek_snap_u32(s, &e->number);
     ek_snap_u32(s, &e->cause);
@@ -173,7 +175,7 @@ static void place_snap(struct ek_episode *e, struct ek_snap *s, const struct ek_
 }
 
 /* An episode on values is one of a category. */
-static void check(const struct ek_detector *d, const struct ek_episode *e, struct ek_snap *s)
+static void check(const struct ek_detector *d, const struct ek_episode *e, struct ek_serialize *s)
 {
     int on_values = e->bet >= EK_BETS || e->diagnosis.class == EK_NEW_CATEGORY;
     ek_snap_require(s, !on_values || d->profile->category[e->feature].strata);
@@ -182,25 +184,26 @@ static void check(const struct ek_detector *d, const struct ek_episode *e, struc
                            e->alarm_row < ek_history_count(d->history));
 }
 
-void ek_episode_snap(struct ek_episode *e, struct ek_snap *s, const struct ek_snap_bounds *b)
+void ek_episode_serialize(struct ek_episode *e, struct ek_serialize *s,
+                          const struct ek_snap_bounds *b)
 {
     int phase = (int)e->phase;
     ek_snap_int(s, &phase, EK_WATCHING, EK_PHASE_CONFIRMED);
     e->phase = (enum ek_phase)phase;
     if (e->phase == EK_WATCHING)
         return;
-    place_snap(e, s, b);
-    course_snap(e, s);
-    diagnosis_snap(&e->diagnosis, s);
-    class_snap(&e->rival, s);
-    category_changes_snap(e->category.change, &e->category.count, s);
+    place_serialize(e, s, b);
+    course_serialize(e, s);
+    diagnosis_serialize(&e->diagnosis, s);
+    class_serialize(&e->rival, s);
+    category_changes_serialize(e->category.change, &e->category.count, s);
     ek_snap_f64(s, &e->category.lists);
 }
 
-static void one_snap(struct ek_detector *d, struct ek_episode *e, struct ek_snap *s)
+static void one_serialize(struct ek_detector *d, struct ek_episode *e, struct ek_serialize *s)
 {
     const struct ek_snap_bounds bounds = {d->features, d->query_features, ek_cells_count(d->cells)};
-    ek_episode_snap(e, s, &bounds);
+    ek_episode_serialize(e, s, &bounds);
     if (e->phase == EK_WATCHING)
         return;
     check(d, e, s);
@@ -210,13 +213,13 @@ static void one_snap(struct ek_detector *d, struct ek_episode *e, struct ek_snap
     }
 }
 
-static void episodes_snap(struct ek_detector *d, struct ek_snap *s)
+static void episodes_serialize(struct ek_detector *d, struct ek_serialize *s)
 {
     ek_snap_u32(s, &d->episodes_ever);
     ek_snap_u32(s, &d->causes_ever);
     ek_snap_int(s, &d->episodes, 0, EK_EPISODES_MAX);
     for (int i = 0; i < d->episodes && !s->rc; i++)
-        one_snap(d, &d->episode[i], s);
+        one_serialize(d, &d->episode[i], s);
 }
 
 struct ek_detector_kind ek_detector_kind_of(const struct ek_detector *d)
@@ -234,7 +237,7 @@ struct ek_detector_kind ek_detector_kind_of(const struct ek_detector *d)
     };
 }
 
-void ek_detector_kind_snap(struct ek_detector_kind *k, struct ek_snap *s)
+void ek_detector_kind_serialize(struct ek_detector_kind *k, struct ek_serialize *s)
 {
     int *size[] = {&k->features, &k->query_features, &k->strata, &k->bets,
                    &k->bounds,   &k->history,        &k->cells,  &k->dimensions};
@@ -279,9 +282,9 @@ uint64_t ek_detector_part_mark(const struct ek_detector *d, enum ek_detector_par
     return ek_hash(mark, sizeof mark, 0) | 1;
 }
 
-static void cells_snap(struct ek_detector *d, struct ek_snap *s)
+static void cells_serialize(struct ek_detector *d, struct ek_serialize *s)
 {
-    ek_cells_snap(d->cells, s);
+    ek_cells_serialize(d->cells, s);
     if (ek_snap_reads(s) && !s->rc)
         s->rc = ek_detector_grow(d, ek_cells_count(d->cells));
     for (int cell = 0; cell < ek_cells_count(d->cells) && !s->rc; cell++) {
@@ -292,7 +295,7 @@ static void cells_snap(struct ek_detector *d, struct ek_snap *s)
     }
 }
 
-static void lists_snap(struct ek_detector *d, struct ek_snap *s)
+static void lists_serialize(struct ek_detector *d, struct ek_serialize *s)
 {
     int per_query = 1 + ek_cells_dimensions(d->cells);
     ek_snap_u64(s, &d->queries);
@@ -300,62 +303,63 @@ static void lists_snap(struct ek_detector *d, struct ek_snap *s)
     for (int i = 0; i < per_query; i++)
         ek_snap_require(s, d->cell_of[i] >= -1 && d->cell_of[i] < ek_cells_count(d->cells));
     ek_snap_raw(s, d->beyond.count, EK_BOUNDS * sizeof *d->beyond.count);
-    ek_repeats_snap(d->repeats, s, d->queries);
-    ek_repeats_snap(d->relatives, s, d->queries);
-    ek_history_count_snap(d->history, s);
-    ek_categories_kind_snap(d->categories, s);
+    ek_repeats_serialize(d->repeats, s, d->queries);
+    ek_repeats_serialize(d->relatives, s, d->queries);
+    ek_history_count_serialize(d->history, s);
+    ek_categories_kind_serialize(d->categories, s);
 }
 
-static void rows_snap(struct ek_detector *d, int number, struct ek_snap *s)
+static void rows_serialize(struct ek_detector *d, int number, struct ek_serialize *s)
 {
     int first = number * EK_PART_ROWS_EACH, end = first + EK_PART_ROWS_EACH;
     if ((uint64_t)end > ek_history_count(d->history))
         end = (int)ek_history_count(d->history);
-    ek_history_places_snap(d->history, s, first, end, d->profile->strata, ek_cells_count(d->cells));
-    ek_categories_rows_snap(d->categories, s, (uint64_t)first, (uint64_t)end);
+    ek_history_places_serialize(d->history, s, first, end, d->profile->strata,
+                                ek_cells_count(d->cells));
+    ek_categories_rows_serialize(d->categories, s, (uint64_t)first, (uint64_t)end);
 }
 
-static void evidence_snap(struct ek_detector *d, int cell, struct ek_snap *s)
+static void evidence_serialize(struct ek_detector *d, int cell, struct ek_serialize *s)
 {
     int habits = d->habits && ek_cells_dimension(d->cells, cell) == d->baseline;
-    ek_evidence_cells_snap(d->evidence, cell, s);
+    ek_evidence_cells_serialize(d->evidence, cell, s);
     ek_snap_int(s, &habits, habits, habits);
     if (habits)
-        ek_habits_snap(d->habits, s, cell);
-    ek_categories_cell_snap(d->categories, s, cell);
+        ek_habits_serialize(d->habits, s, cell);
+    ek_categories_cell_serialize(d->categories, s, cell);
 }
 
-static void changes_snap(struct ek_detector *d, struct ek_snap *s)
+static void changes_serialize(struct ek_detector *d, struct ek_serialize *s)
 {
     for (int f = 0; f < d->features; f++) {
         ek_snap_u64(s, &d->settled[f]);
         ek_snap_require(s, d->settled[f] <= ek_history_count(d->history));
     }
-    episodes_snap(d, s);
-    findings_snap(d, s);
+    episodes_serialize(d, s);
+    findings_serialize(d, s);
 }
 
-void ek_detector_part_snap(struct ek_detector *d, enum ek_detector_part part, int number,
-                           struct ek_snap *s)
+void ek_detector_part_serialize(struct ek_detector *d, enum ek_detector_part part, int number,
+                                struct ek_serialize *s)
 {
     switch (part) {
     case EK_PART_CELLS:
-        cells_snap(d, s);
+        cells_serialize(d, s);
         break;
     case EK_PART_LISTS:
-        lists_snap(d, s);
+        lists_serialize(d, s);
         break;
     case EK_PART_ROWS:
-        rows_snap(d, number, s);
+        rows_serialize(d, number, s);
         break;
     case EK_PART_EVIDENCE:
-        evidence_snap(d, number, s);
+        evidence_serialize(d, number, s);
         break;
     case EK_PART_CHANGES:
-        changes_snap(d, s);
+        changes_serialize(d, s);
         break;
     case EK_PART_ACCEPTS:
-        ek_detector_rebases_snap(d, s);
+        ek_detector_rebases_serialize(d, s);
         break;
     }
 }

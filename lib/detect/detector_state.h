@@ -8,7 +8,7 @@
 #ifndef EK_DETECT_DETECTOR_STATE_H
 #define EK_DETECT_DETECTOR_STATE_H
 
-#include "base/snap.h"
+#include "base/serialize.h"
 #include "detect/detector.h"
 
 /* Read in this order, all of each, into a new detector. */
@@ -30,14 +30,14 @@ struct ek_detector_kind {
 };
 struct ek_detector_kind ek_detector_kind_of(const struct ek_detector *d);
 /* Sizes are not negative; more has to be asked of those that are read. */
-void ek_detector_kind_snap(struct ek_detector_kind *k, struct ek_snap *s);
+void ek_detector_kind_serialize(struct ek_detector_kind *k, struct ek_serialize *s);
 
 /* How many of a part there are now. */
 int ek_detector_part_count(const struct ek_detector *d, enum ek_detector_part part);
 /* Another number when the part may be another one, never 0; 0: not known. */
 uint64_t ek_detector_part_mark(const struct ek_detector *d, enum ek_detector_part part, int number);
 /* The walk over one. */
-void ek_detector_part_snap(struct ek_detector *d, enum ek_detector_part part, int number,
-                           struct ek_snap *s);
+void ek_detector_part_serialize(struct ek_detector *d, enum ek_detector_part part, int number,
+                                struct ek_serialize *s);
 
 #endif

@@ -110,7 +110,7 @@ void ek_habits_learn(struct ek_habits *h, int cell, const struct ek_evidence_lis
     }
 }
 
-void ek_habits_snap(struct ek_habits *h, struct ek_snap *s, int cell)
+void ek_habits_serialize(struct ek_habits *h, struct ek_serialize *s, int cell)
 {
     struct habit *habit = habits_of(h, cell);
     for (int f = 0; f < h->features; f++) {
@@ -323,7 +323,7 @@ void ek_evidence_shift(struct ek_evidence_cells *s, int cell, int feature, float
     *mu = clamp(*mu + shift_ln, TRACK_MAX_LN);
 }
 
-static void evidence_snap(struct ek_evidence *s, struct ek_snap *snap)
+static void evidence_serialize(struct ek_evidence *s, struct ek_serialize *snap)
 {
     ek_snap_raw(snap, s->r, sizeof s->r);
     ek_snap_raw(snap, &s->mu, sizeof s->mu);
@@ -331,13 +331,13 @@ static void evidence_snap(struct ek_evidence *s, struct ek_snap *snap)
     ek_snap_require(snap, s->mu >= -TRACK_MAX_LN && s->mu <= TRACK_MAX_LN);
 }
 
-void ek_evidence_cells_snap(struct ek_evidence_cells *s, int cell, struct ek_snap *snap)
+void ek_evidence_cells_serialize(struct ek_evidence_cells *s, int cell, struct ek_serialize *snap)
 {
     for (int f = 0; f < s->features; f++) {
         size_t at = slot(s, cell, f);
         struct ek_evidence one = {.mu = s->mu[at], .queries = s->queries[at]};
         memcpy(one.r, s->r[at], sizeof one.r);
-        evidence_snap(&one, snap);
+        evidence_serialize(&one, snap);
         memcpy(s->r[at], one.r, sizeof one.r);
         s->mu[at] = one.mu;
         s->queries[at] = one.queries;

@@ -12,7 +12,7 @@
 #ifndef EK_DETECT_EVIDENCE_H
 #define EK_DETECT_EVIDENCE_H
 
-#include "base/snap.h"
+#include "base/serialize.h"
 #include "detect/evalue_tests.h"
 
 struct ek_tick;
@@ -96,7 +96,7 @@ void ek_evidence_shift(struct ek_evidence_cells *s, int cell, int feature, float
 /* Adds what cell `of` of others has: R is the sum, the level the mean by lists. */
 void ek_evidence_cells_merge(struct ek_evidence_cells *s, int cell,
                              const struct ek_evidence_cells *others, int of);
-void ek_evidence_cells_snap(struct ek_evidence_cells *s, int cell, struct ek_snap *snap);
+void ek_evidence_cells_serialize(struct ek_evidence_cells *s, int cell, struct ek_serialize *snap);
 
 /* What the bets have come to in the cells of baseline strata so far: calibration learnt on the way.
  *
@@ -126,6 +126,6 @@ void ek_habits_learn(struct ek_habits *h, int cell, const struct ek_evidence_lis
 /* Adds those of a cell of others. */
 void ek_habits_merge(struct ek_habits *h, int cell, const struct ek_habits *others, int of);
 /* Of one cell, between two lists; there is room for it. */
-void ek_habits_snap(struct ek_habits *h, struct ek_snap *s, int cell);
+void ek_habits_serialize(struct ek_habits *h, struct ek_serialize *s, int cell);
 
 #endif

@@ -1,6 +1,6 @@
 #include "detect/fault_membership.h"
 
-#include "assets/residual.h"
+#include "assets/residual_grid.h"
 #include "detect/detector_internal.h"
 #include "detect/localize_segment.h"
 

@@ -6,7 +6,7 @@
 #ifndef EK_DETECT_FINDING_H
 #define EK_DETECT_FINDING_H
 
-#include "schema/words.h"
+#include "schema/enum_names.h"
 #include "detect/category.h"
 #include "detect/unit_match.h"
 

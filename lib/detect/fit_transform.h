@@ -12,7 +12,7 @@
 #ifndef EK_DETECT_FIT_TRANSFORM_H
 #define EK_DETECT_FIT_TRANSFORM_H
 
-#include "assets/residual.h"
+#include "assets/residual_grid.h"
 #include "num/list_stats.h"
 
 enum { EK_EXPLAIN_LISTS = 192 };

@@ -166,7 +166,8 @@ void ek_history_forget(struct ek_history *h, int cell)
 enum { RECORD_BYTES = offsetof(struct ek_list_stats, usable) + sizeof(uint16_t) };
 _Static_assert(RECORD_BYTES == 14, "a record is written as it lies");
 
-static void row_snap(struct ek_history *h, struct ek_snap *s, uint64_t i, int strata, int cells)
+static void row_serialize(struct ek_history *h, struct ek_serialize *s, uint64_t i, int strata,
+                          int cells)
 {
     struct ek_history_row *row = &h->row[i % EK_HISTORY];
     ek_snap_u64(s, &row->query);
@@ -182,16 +183,16 @@ static void row_snap(struct ek_history *h, struct ek_snap *s, uint64_t i, int st
                 (size_t)h->query_features * sizeof *h->query);
 }
 
-void ek_history_count_snap(struct ek_history *h, struct ek_snap *s)
+void ek_history_count_serialize(struct ek_history *h, struct ek_serialize *s)
 {
     ek_snap_u64(s, &h->count);
 }
 
-void ek_history_places_snap(struct ek_history *h, struct ek_snap *s, int first, int end, int strata,
-                            int cells)
+void ek_history_places_serialize(struct ek_history *h, struct ek_serialize *s, int first, int end,
+                                 int strata, int cells)
 {
     for (int i = first; i < end && !s->rc; i++)
-        row_snap(h, s, (uint64_t)i, strata, cells);
+        row_serialize(h, s, (uint64_t)i, strata, cells);
 }
 
 /* Row i of the new history from a place of one of the old ones. */

@@ -7,7 +7,7 @@
 #ifndef EK_DETECT_HISTORY_H
 #define EK_DETECT_HISTORY_H
 
-#include "base/snap.h"
+#include "base/serialize.h"
 #include "detect/cells.h"
 #include "num/list_stats.h"
 
@@ -51,9 +51,9 @@ int ek_history_merge(struct ek_history *h, const struct ek_history *there,
                      const struct ek_row_order *order, const int16_t *to);
 /* How many rows there ever were; then those in the places first .. end - 1 of the ring, which have
  * one; their strata and cells are below the counts. */
-void ek_history_count_snap(struct ek_history *h, struct ek_snap *s);
-void ek_history_places_snap(struct ek_history *h, struct ek_snap *s, int first, int end, int strata,
-                            int cells);
+void ek_history_count_serialize(struct ek_history *h, struct ek_serialize *s);
+void ek_history_places_serialize(struct ek_history *h, struct ek_serialize *s, int first, int end,
+                                 int strata, int cells);
 
 /* The order of the rows of two histories in one: by time, the rows of each in their own order. */
 /* Of one history: how many rows it ever had, and the new number of each that it remembers. */

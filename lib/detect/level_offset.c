@@ -70,7 +70,7 @@ void ek_rebase_treat(const struct ek_rebases *r, const int16_t *cells, int count
     }
 }
 
-static void one_snap(struct ek_rebase *one, struct ek_snap *s, int features, int cells)
+static void one_serialize(struct ek_rebase *one, struct ek_serialize *s, int features, int cells)
 {
     ek_snap_int(s, &one->feature, 0, features - 1);
     ek_snap_int(s, &one->cell, 0, cells - 1);
@@ -80,12 +80,12 @@ static void one_snap(struct ek_rebase *one, struct ek_snap *s, int features, int
     ek_snap_require(s, fabs(one->shift_ln) <= EK_REBASE_MOST_LN);
 }
 
-void ek_rebases_snap(struct ek_rebases *r, struct ek_snap *s, int features, int cells)
+void ek_rebases_serialize(struct ek_rebases *r, struct ek_serialize *s, int features, int cells)
 {
     ek_snap_u64(s, &r->version);
     ek_snap_int(s, &r->count, 0, EK_REBASES_MAX);
     for (int i = 0; i < r->count && !s->rc; i++) {
-        one_snap(&r->one[i], s, features, cells);
+        one_serialize(&r->one[i], s, features, cells);
         ek_snap_require(s, r->one[i].version > (i ? r->one[i - 1].version : 0));
         ek_snap_require(s, r->one[i].version <= r->version);
     }

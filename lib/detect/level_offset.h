@@ -10,9 +10,9 @@
 #ifndef EK_DETECT_LEVEL_OFFSET_H
 #define EK_DETECT_LEVEL_OFFSET_H
 
-#include "base/snap.h"
+#include "base/serialize.h"
 #include "detect/list_stats_builder.h"
-#include "schema/words.h"
+#include "schema/enum_names.h"
 
 enum { EK_REBASES_MAX = 256 };
 /* No shift is larger: a float's range spans less. */
@@ -47,6 +47,6 @@ void ek_rebase_list(const struct ek_rebases *r, const int16_t *cells, int count,
  * routable number; routable_of_item [F]. */
 void ek_rebase_treat(const struct ek_rebases *r, const int16_t *cells, int count,
                      const int *routable_of_item, struct ek_treatment *treatment);
-void ek_rebases_snap(struct ek_rebases *r, struct ek_snap *s, int features, int cells);
+void ek_rebases_serialize(struct ek_rebases *r, struct ek_serialize *s, int features, int cells);
 
 #endif

@@ -233,7 +233,7 @@ void ek_busy_own(struct ek_busy *b, uint64_t key, int cell)
     settle(b, candidate->place);
 }
 
-static void counter_snap(struct ek_snap *s, struct counter *c)
+static void counter_serialize(struct ek_serialize *s, struct counter *c)
 {
     ek_snap_u64(s, &c->key);
     ek_snap_f64(s, &c->count);
@@ -242,7 +242,7 @@ static void counter_snap(struct ek_snap *s, struct counter *c)
 }
 
 /* The heap in its order: which of two equal counters is the least depends on it. */
-static void heap_snap(struct ek_busy *b, struct ek_snap *s)
+static void heap_serialize(struct ek_busy *b, struct ek_serialize *s)
 {
     for (int i = 0; ek_snap_reads(s) && i < b->used; i++)
         b->counter[b->cells + i].place = -1;
@@ -256,7 +256,7 @@ static void heap_snap(struct ek_busy *b, struct ek_snap *s)
     }
 }
 
-static void fill_table(struct ek_busy *b, struct ek_snap *s)
+static void fill_table(struct ek_busy *b, struct ek_serialize *s)
 {
     for (int i = 0; i < b->cells + b->used; i++) {
         if (!b->counter[i].known)
@@ -266,21 +266,21 @@ static void fill_table(struct ek_busy *b, struct ek_snap *s)
     }
 }
 
-void ek_busy_snap(struct ek_busy *b, struct ek_snap *s)
+void ek_busy_serialize(struct ek_busy *b, struct ek_serialize *s)
 {
     ek_snap_f64(s, &b->weight);
     ek_snap_require(s, b->weight >= 1 && b->weight < WEIGHT_MOST);
     for (int i = 0; i < b->cells; i++) {
         ek_snap_int(s, &b->counter[i].known, 0, 1);
         if (b->counter[i].known)
-            counter_snap(s, &b->counter[i]);
+            counter_serialize(s, &b->counter[i]);
     }
     ek_snap_int(s, &b->used, 0, b->candidates);
     for (int i = b->cells; i < b->cells + b->used; i++) {
         b->counter[i].known = 1;
-        counter_snap(s, &b->counter[i]);
+        counter_serialize(s, &b->counter[i]);
     }
-    heap_snap(b, s);
+    heap_serialize(b, s);
     if (ek_snap_reads(s))
         fill_table(b, s);
 }

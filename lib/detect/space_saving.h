@@ -16,7 +16,7 @@
 #ifndef EK_DETECT_SPACE_SAVING_H
 #define EK_DETECT_SPACE_SAVING_H
 
-#include "base/snap.h"
+#include "base/serialize.h"
 
 #include <stdint.h>
 
@@ -43,6 +43,6 @@ double ek_busy_lists(const struct ek_busy *b, int cell);
 void ek_busy_own(struct ek_busy *b, uint64_t key, int cell);
 /* Whether a cell has an owner. */
 int ek_busy_owned(const struct ek_busy *b, int cell);
-void ek_busy_snap(struct ek_busy *b, struct ek_snap *s);
+void ek_busy_serialize(struct ek_busy *b, struct ek_serialize *s);
 
 #endif

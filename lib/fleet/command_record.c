@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-static void walk_id(struct ek_snap *w, struct ek_order_id *id)
+static void walk_id(struct ek_serialize *w, struct ek_order_id *id)
 {
     ek_wire_text(w, &id->instance, EK_FLEET_NAME_MAX);
     ek_wire_number(w, &id->start, UINT64_MAX);
@@ -16,7 +16,7 @@ int ek_fleet_order_write(const struct ek_order *o, uint64_t manifest, struct ek_
     const struct ek_fleet_place place = ek_fleet_order_place(o);
     struct ek_fleet_dimensions own = {o->segment != NULL, {place.cell.dimension}};
     struct ek_order_id id = o->id;
-    struct ek_snap w;
+    struct ek_serialize w;
     ek_wire_begin(&w, out, EK_FLEET_ORDER);
     walk_id(&w, &id);
     ek_snap_u64(&w, &manifest);
@@ -27,7 +27,7 @@ int ek_fleet_order_write(const struct ek_order *o, uint64_t manifest, struct ek_
     return ek_wire_seal(&w);
 }
 
-static void read_order(struct ek_snap *w, struct ek_fleet_order_read *o, uint64_t *manifest)
+static void read_order(struct ek_serialize *w, struct ek_fleet_order_read *o, uint64_t *manifest)
 {
     struct ek_fleet_dimensions dimensions = {0};
     struct ek_order_id id;
@@ -46,7 +46,7 @@ static void read_order(struct ek_snap *w, struct ek_fleet_order_read *o, uint64_
                                      : of_all || kind == EK_DID_RESUME);
 }
 
-static int ended(const struct ek_snap *w, const char *what, struct ek_error *e)
+static int ended(const struct ek_serialize *w, const char *what, struct ek_error *e)
 {
     return w->rc || w->at != w->end
                ? ek_fail(e, EK_EFORMAT, "fleet record is no %s: its content is damaged", what)
@@ -56,7 +56,7 @@ static int ended(const struct ek_snap *w, const char *what, struct ek_error *e)
 int ek_fleet_order_open(struct ek_fleet_order_read *o, const void *bytes, size_t length,
                         const struct ek_manifest *m, struct ek_error *e)
 {
-    struct ek_snap w;
+    struct ek_serialize w;
     uint64_t manifest;
     int rc = ek_wire_open(&w, bytes, length, EK_FLEET_ORDER, e);
     if (rc)
@@ -68,7 +68,7 @@ int ek_fleet_order_open(struct ek_fleet_order_read *o, const void *bytes, size_t
     return rc;
 }
 
-void ek_fleet_reply_put(struct ek_snap *w, const struct ek_fleet_reply *a)
+void ek_fleet_reply_put(struct ek_serialize *w, const struct ek_fleet_reply *a)
 {
     struct ek_order_id id = a->id;
     struct ek_text decider = a->decider, refusal = a->refusal;
@@ -84,7 +84,7 @@ void ek_fleet_reply_put(struct ek_snap *w, const struct ek_fleet_reply *a)
 int ek_fleet_reply_open(struct ek_fleet_reply *a, const void *bytes, size_t length,
                         struct ek_error *e)
 {
-    struct ek_snap w;
+    struct ek_serialize w;
     int rc = ek_wire_open(&w, bytes, length, EK_FLEET_ANSWER, e);
     if (rc)
         return rc;

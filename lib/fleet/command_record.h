@@ -26,7 +26,7 @@ struct ek_fleet_reply {
     struct ek_fleet_decided decided; /* where it is done */
 };
 
-void ek_fleet_reply_put(struct ek_snap *w, const struct ek_fleet_reply *a);
+void ek_fleet_reply_put(struct ek_serialize *w, const struct ek_fleet_reply *a);
 int ek_fleet_reply_open(struct ek_fleet_reply *a, const void *bytes, size_t length,
                         struct ek_error *e);
 

@@ -10,14 +10,14 @@ static const uint64_t LISTS_MAX = (uint64_t)1 << 40;
  */
 static const int64_t LIST_UNITS_MAX = (int64_t)1 << 22, LIST_PLACES_MAX = (int64_t)1 << 40;
 
-static void walk_sum(struct ek_snap *w, int64_t *sum, uint64_t lists, int64_t most)
+static void walk_sum(struct ek_serialize *w, int64_t *sum, uint64_t lists, int64_t most)
 {
     bool many = lists > (uint64_t)(INT64_MAX / most);
     ek_wire_signed(w, sum, many ? INT64_MAX : (int64_t)lists * most);
 }
 
 /* Only those that have lists, each with the number of empty ones before it. */
-static void walk_bins(struct ek_snap *w, struct ek_rank_sums *s)
+static void walk_bins(struct ek_serialize *w, struct ek_rank_sums *s)
 {
     uint64_t used = 0, lists = 0;
     for (int i = 0; i < EK_CHANGE_BINS; i++)
@@ -39,7 +39,7 @@ static void walk_bins(struct ek_snap *w, struct ek_rank_sums *s)
     ek_wire_require(w, lists == s->lists);
 }
 
-static void walk_ranks(struct ek_snap *w, struct ek_rank_sums *s)
+static void walk_ranks(struct ek_serialize *w, struct ek_rank_sums *s)
 {
     ek_wire_number(w, &s->lists, LISTS_MAX);
     walk_sum(w, &s->tau, s->lists, LIST_UNITS_MAX);
@@ -50,7 +50,7 @@ static void walk_ranks(struct ek_snap *w, struct ek_rank_sums *s)
 }
 
 /* Reading, `t` starts as {0}. */
-static void walk_route(struct ek_snap *w, const struct ek_fleet_dimensions *d,
+static void walk_route(struct ek_serialize *w, const struct ek_fleet_dimensions *d,
                        struct ek_fleet_trial *t)
 {
     struct ek_trial_sums *s = &t->is;
@@ -70,7 +70,7 @@ static void walk_route(struct ek_snap *w, const struct ek_fleet_dimensions *d,
                            s->moved.lists <= s->tried && s->acted.lists <= s->tried);
 }
 
-static void walk_all(struct ek_snap *w, struct ek_fleet_trials_all *all)
+static void walk_all(struct ek_serialize *w, struct ek_fleet_trials_all *all)
 {
     ek_wire_flag(w, &all->drifted);
     for (int i = 0; i < 2; i++) {
@@ -93,7 +93,7 @@ int ek_fleet_trials_write(const struct ek_trials *t, bool drifted, const struct 
 {
     struct ek_fleet_head h = *head;
     struct ek_fleet_trials_all all = {drifted, *ek_trials_all(t)};
-    struct ek_snap w;
+    struct ek_serialize w;
     const struct ek_trial_sums *s;
     uint64_t count = 0;
     ek_fleet_dimensions_of(&h.dimensions, cells);
@@ -113,7 +113,7 @@ int ek_fleet_trials_write(const struct ek_trials *t, bool drifted, const struct 
 }
 
 /* route NULL: it is only checked. */
-static int get_routes(struct ek_snap *w, const struct ek_fleet_dimensions *d,
+static int get_routes(struct ek_serialize *w, const struct ek_fleet_dimensions *d,
                       int (*route)(void *context, const struct ek_fleet_trial *trial),
                       void *context)
 {
@@ -135,7 +135,7 @@ int ek_fleet_trials_open(struct ek_fleet_trials *t, const void *bytes, size_t le
     if (rc)
         return rc;
     walk_all(&t->content, &t->all);
-    struct ek_snap check = t->content;
+    struct ek_serialize check = t->content;
     get_routes(&check, &t->head.dimensions, NULL, NULL);
     return ek_wire_done(&check, WHAT, e);
 }
@@ -144,6 +144,6 @@ int ek_fleet_trials_tell(const struct ek_fleet_trials *t,
                          int (*route)(void *context, const struct ek_fleet_trial *trial),
                          void *context)
 {
-    struct ek_snap w = t->content;
+    struct ek_serialize w = t->content;
     return get_routes(&w, &t->head.dimensions, route, context);
 }

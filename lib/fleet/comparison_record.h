@@ -35,7 +35,7 @@ int ek_fleet_trials_write(const struct ek_trials *t, bool drifted, const struct 
 struct ek_fleet_trials {
     struct ek_fleet_head head;
     struct ek_fleet_trials_all all;
-    struct ek_snap content; /* behind these */
+    struct ek_serialize content; /* behind these */
 };
 
 /* Checks all of it. EK_EFORMAT, EK_ESTATE for another manifest. */

@@ -179,7 +179,7 @@ int ek_fleet_standing_read(const struct ek_fleet_plan *record, struct ek_fleet_s
 /* ------------------------------------------------------------------ writing */
 
 struct writing {
-    struct ek_snap *w;
+    struct ek_serialize *w;
     const struct ek_fleet_dimensions *dimensions;
     const struct ek_manifest *manifest;
     struct ek_fleet_cell (*names_of)(const void *context, int cell);
@@ -247,7 +247,7 @@ static void put_normal(const struct writing *o, const struct ek_fleet_normal *n)
     }
 }
 
-void ek_fleet_standing_put(struct ek_snap *w, const struct ek_fleet_dimensions *d,
+void ek_fleet_standing_put(struct ek_serialize *w, const struct ek_fleet_dimensions *d,
                            const struct ek_manifest *m, const struct ek_control_memory *memory,
                            const struct ek_fleet_normal *normal,
                            struct ek_fleet_cell (*names_of)(const void *context, int cell),

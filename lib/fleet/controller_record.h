@@ -46,7 +46,7 @@ struct ek_fleet_standing_reader {
 int ek_fleet_standing_read(const struct ek_fleet_plan *record, struct ek_fleet_standing_reader *r,
                            struct ek_plan *plan, struct ek_fleet_standing *s);
 /* Writes what ek_fleet_standing_read reads. */
-void ek_fleet_standing_put(struct ek_snap *w, const struct ek_fleet_dimensions *d,
+void ek_fleet_standing_put(struct ek_serialize *w, const struct ek_fleet_dimensions *d,
                            const struct ek_manifest *m, const struct ek_control_memory *memory,
                            const struct ek_fleet_normal *normal,
                            struct ek_fleet_cell (*names_of)(const void *context, int cell),

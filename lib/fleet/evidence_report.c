@@ -13,7 +13,8 @@ static bool is_factor(double v)
     return isnan(v) || (v > 0 && isfinite(v));
 }
 
-void ek_fleet_finding_walk(struct ek_snap *w, const struct ek_manifest *m, struct ek_finding *f)
+void ek_fleet_finding_walk(struct ek_serialize *w, const struct ek_manifest *m,
+                           struct ek_finding *f)
 {
     double *const number[] = {&f->factor, &f->factor_low,   &f->factor_high, &f->error_ln,
                               &f->share,  &f->spread_ratio, &f->exponent};
@@ -61,7 +62,7 @@ static const char WHAT[] = "tick of an instance";
 /* A bet is at most what a float holds: ln e < 89. */
 static const int64_t LIST_UNITS_MAX = 1 << 17;
 
-void ek_fleet_head_walk(struct ek_snap *w, struct ek_fleet_head *h)
+void ek_fleet_head_walk(struct ek_serialize *w, struct ek_fleet_head *h)
 {
     ek_wire_text(w, &h->instance, EK_FLEET_NAME_MAX);
     ek_wire_number(w, &h->start, UINT64_MAX);
@@ -73,9 +74,9 @@ void ek_fleet_head_walk(struct ek_snap *w, struct ek_fleet_head *h)
     ek_wire_require(w, h->instance.length && h->number);
 }
 
-int ek_fleet_head_open(struct ek_snap *w, const void *bytes, size_t length, enum ek_fleet_kind kind,
-                       const struct ek_manifest *m, struct ek_fleet_head *h, const char *what,
-                       struct ek_error *e)
+int ek_fleet_head_open(struct ek_serialize *w, const void *bytes, size_t length,
+                       enum ek_fleet_kind kind, const struct ek_manifest *m,
+                       struct ek_fleet_head *h, const char *what, struct ek_error *e)
 {
     int rc = ek_wire_open(w, bytes, length, kind, e);
     if (rc)
@@ -108,7 +109,8 @@ static int features_of(const struct ek_tick *t, int cell)
 }
 
 /* gap: features without lists before it. */
-static void walk_sums(struct ek_snap *w, uint64_t *gap, uint64_t features, struct ek_tick_sums *s)
+static void walk_sums(struct ek_serialize *w, uint64_t *gap, uint64_t features,
+                      struct ek_tick_sums *s)
 {
     ek_wire_number(w, gap, features);
     ek_wire_number(w, &s->lists, EK_FLEET_LISTS_MAX);
@@ -116,7 +118,7 @@ static void walk_sums(struct ek_snap *w, uint64_t *gap, uint64_t features, struc
         ek_wire_signed(w, &s->ln[b], (int64_t)s->lists * LIST_UNITS_MAX);
 }
 
-static void put_sums(struct ek_snap *w, const struct ek_tick *t, int cell)
+static void put_sums(struct ek_serialize *w, const struct ek_tick *t, int cell)
 {
     int next = 0, features = ek_tick_features(t);
     ek_wire_put(w, (uint64_t)features_of(t, cell));
@@ -138,7 +140,7 @@ static bool is_told(const struct ek_detector *d, int cell)
     return (cell == 0 || ek_cells_value(cells, cell)) && features_of(ek_detector_tick(d), cell);
 }
 
-static void put_cells(struct ek_snap *w, const struct ek_detector *d,
+static void put_cells(struct ek_serialize *w, const struct ek_detector *d,
                       const struct ek_fleet_dimensions *dimensions, int most)
 {
     const struct ek_cells *cells = ek_detector_registry(d);
@@ -155,7 +157,7 @@ static void put_cells(struct ek_snap *w, const struct ek_detector *d,
         }
 }
 
-static void put_findings(struct ek_snap *w, const struct ek_detector *d,
+static void put_findings(struct ek_serialize *w, const struct ek_detector *d,
                          const struct ek_fleet_dimensions *dimensions)
 {
     const struct ek_cells *cells = ek_detector_registry(d);
@@ -173,8 +175,8 @@ static void put_findings(struct ek_snap *w, const struct ek_detector *d,
 }
 
 /* Lists since the last tick, as far as they are remembered, by the cells that have a name. */
-static void put_traffic(struct ek_snap *w, const struct ek_detector *d, struct ek_fleet_head *h,
-                        int most)
+static void put_traffic(struct ek_serialize *w, const struct ek_detector *d,
+                        struct ek_fleet_head *h, int most)
 {
     const struct ek_cells *cells = ek_detector_registry(d);
     uint64_t first, count = 0, end = ek_detector_rows(d, &first);
@@ -211,7 +213,7 @@ int ek_fleet_tick_write(const struct ek_detector *d, const struct ek_fleet_head 
                         struct ek_buf *out)
 {
     struct ek_fleet_head h = *head;
-    struct ek_snap w;
+    struct ek_serialize w;
     ek_fleet_dimensions_of(&h.dimensions, ek_detector_registry(d));
     ek_wire_begin(&w, out, EK_FLEET_TICK);
     ek_fleet_head_walk(&w, &h);
@@ -224,7 +226,7 @@ int ek_fleet_tick_write(const struct ek_detector *d, const struct ek_fleet_head 
 
 /* What is read, and who hears of it: NULL while it is only checked. */
 struct reading {
-    struct ek_snap w;
+    struct ek_serialize w;
     const struct ek_fleet_tick *tick;
     const struct ek_fleet_tick_hears *hears;
     int rc; /* of who hears */

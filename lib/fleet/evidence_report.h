@@ -11,7 +11,8 @@
 
 /* A confirmed one. Read, its cell and texts are not filled in, nor are units and categories;
  * feature is -1 when the manifest has none of its name. */
-void ek_fleet_finding_walk(struct ek_snap *w, const struct ek_manifest *m, struct ek_finding *f);
+void ek_fleet_finding_walk(struct ek_serialize *w, const struct ek_manifest *m,
+                           struct ek_finding *f);
 /* Fills in which conversions its factor looks like, which no record has. */
 void ek_fleet_finding_match_units(struct ek_finding *f, const struct ek_rules *rules,
                                   const struct ek_manifest *m);
@@ -47,12 +48,12 @@ struct ek_fleet_head {
 /* Texts of the registry. */
 void ek_fleet_dimensions_of(struct ek_fleet_dimensions *out, const struct ek_cells *cells);
 struct ek_fleet_cell ek_fleet_cell_of(const struct ek_cells *cells, int cell);
-void ek_fleet_head_walk(struct ek_snap *w, struct ek_fleet_head *h);
+void ek_fleet_head_walk(struct ek_serialize *w, struct ek_fleet_head *h);
 /* Begin to read a record (`what`, for messages) and read its head. EK_EFORMAT, EK_ESTATE for
  * another manifest; a damaged head shows in ek_wire_done. */
-int ek_fleet_head_open(struct ek_snap *w, const void *bytes, size_t length, enum ek_fleet_kind kind,
-                       const struct ek_manifest *m, struct ek_fleet_head *h, const char *what,
-                       struct ek_error *e);
+int ek_fleet_head_open(struct ek_serialize *w, const void *bytes, size_t length,
+                       enum ek_fleet_kind kind, const struct ek_manifest *m,
+                       struct ek_fleet_head *h, const char *what, struct ek_error *e);
 
 /* Adds the record of what the detector has in its tick, which stays; `cells` at most. `head` but
  * for its dimensions is the caller's. EK_ENOMEM, EK_ELIMIT of the buffer. */
@@ -75,7 +76,7 @@ struct ek_fleet_tick_hears {
 struct ek_fleet_tick {
     struct ek_fleet_head head;
     const struct ek_manifest *manifest;
-    struct ek_snap content; /* behind the head */
+    struct ek_serialize content; /* behind the head */
 };
 
 /* Checks all of it. EK_EFORMAT, EK_ESTATE for another manifest. */

@@ -8,14 +8,14 @@
 enum { MAGIC_BYTES = 4, CRC_BYTES = 4, WORD_BYTES = 64 };
 static const char VERSION = '4', ELDEST = '2';
 
-void ek_wire_begin(struct ek_snap *w, struct ek_buf *buf, enum ek_fleet_kind kind)
+void ek_wire_begin(struct ek_serialize *w, struct ek_buf *buf, enum ek_fleet_kind kind)
 {
     uint8_t magic[MAGIC_BYTES] = {'E', 'K', (uint8_t)VERSION, (uint8_t)kind};
-    *w = (struct ek_snap){.out = buf, .start = buf->length, .version = VERSION - '0'};
+    *w = (struct ek_serialize){.out = buf, .start = buf->length, .version = VERSION - '0'};
     ek_snap_raw(w, magic, sizeof magic);
 }
 
-int ek_wire_seal(struct ek_snap *w)
+int ek_wire_seal(struct ek_serialize *w)
 {
     uint32_t crc = w->rc ? 0 : ek_crc32(w->out->data + w->start, w->out->length - w->start);
     ek_snap_u32(w, &crc);
@@ -31,7 +31,7 @@ bool ek_wire_is(const void *bytes, size_t length, enum ek_fleet_kind kind)
            is[2] <= VERSION && is[3] == kind;
 }
 
-int ek_wire_open(struct ek_snap *w, const void *bytes, size_t length, enum ek_fleet_kind kind,
+int ek_wire_open(struct ek_serialize *w, const void *bytes, size_t length, enum ek_fleet_kind kind,
                  struct ek_error *e)
 {
     const uint8_t *start = bytes;
@@ -42,27 +42,27 @@ int ek_wire_open(struct ek_snap *w, const void *bytes, size_t length, enum ek_fl
     if (length < MAGIC_BYTES + CRC_BYTES || !ek_wire_is(bytes, length, kind))
         return ek_fail(e, EK_EFORMAT, "no fleet record: it does not begin with 'EK%c%c'", VERSION,
                        kind);
-    struct ek_snap tail = {.at = start + length - CRC_BYTES, .end = start + length};
+    struct ek_serialize tail = {.at = start + length - CRC_BYTES, .end = start + length};
     uint32_t crc;
     ek_snap_u32(&tail, &crc);
     if (crc != ek_crc32(start, length - CRC_BYTES))
         return ek_fail(e, EK_EFORMAT, "fleet record is damaged: the checksum does not fit");
-    *w = (struct ek_snap){
+    *w = (struct ek_serialize){
         .at = start + MAGIC_BYTES, .end = start + length - CRC_BYTES, .version = start[2] - '0'};
     return EK_OK;
 }
 
-int ek_wire_done(const struct ek_snap *w, const char *what, struct ek_error *e)
+int ek_wire_done(const struct ek_serialize *w, const char *what, struct ek_error *e)
 {
     return w->rc || w->at != w->end ? ek_fail(e, EK_EFORMAT, "%s is damaged", what) : EK_OK;
 }
 
-void ek_wire_require(struct ek_snap *w, bool good)
+void ek_wire_require(struct ek_serialize *w, bool good)
 {
     ek_snap_require(w, good || !ek_snap_reads(w));
 }
 
-void ek_wire_number(struct ek_snap *w, uint64_t *v, uint64_t most)
+void ek_wire_number(struct ek_serialize *w, uint64_t *v, uint64_t most)
 {
     uint8_t bytes[EK_VARINT_BYTES];
     uint64_t read = 0;
@@ -74,33 +74,33 @@ void ek_wire_number(struct ek_snap *w, uint64_t *v, uint64_t most)
     *v = w->rc ? 0 : read;
 }
 
-void ek_wire_put(struct ek_snap *w, uint64_t v)
+void ek_wire_put(struct ek_serialize *w, uint64_t v)
 {
     ek_wire_number(w, &v, UINT64_MAX);
 }
 
-uint64_t ek_wire_get(struct ek_snap *w, uint64_t most)
+uint64_t ek_wire_get(struct ek_serialize *w, uint64_t most)
 {
     uint64_t v = 0;
     ek_wire_number(w, &v, most);
     return v;
 }
 
-void ek_wire_u32(struct ek_snap *w, uint32_t *v)
+void ek_wire_u32(struct ek_serialize *w, uint32_t *v)
 {
     uint64_t number = ek_snap_reads(w) ? 0 : *v;
     ek_wire_number(w, &number, UINT32_MAX);
     *v = (uint32_t)number;
 }
 
-void ek_wire_int(struct ek_snap *w, int *v, int most)
+void ek_wire_int(struct ek_serialize *w, int *v, int most)
 {
     uint64_t number = ek_snap_reads(w) ? 0 : (uint64_t)*v;
     ek_wire_number(w, &number, (uint64_t)most);
     *v = (int)number;
 }
 
-void ek_wire_flag(struct ek_snap *w, bool *flag)
+void ek_wire_flag(struct ek_serialize *w, bool *flag)
 {
     uint64_t number = ek_snap_reads(w) ? 0 : *flag;
     ek_wire_number(w, &number, 1);
@@ -108,7 +108,7 @@ void ek_wire_flag(struct ek_snap *w, bool *flag)
 }
 
 /* 0, -1, 1, -2, ... as 0, 1, 2, 3, ... */
-void ek_wire_signed(struct ek_snap *w, int64_t *v, int64_t most)
+void ek_wire_signed(struct ek_serialize *w, int64_t *v, int64_t most)
 {
     int64_t given = ek_snap_reads(w) ? 0 : *v;
     uint64_t number = given < 0 ? ~((uint64_t)given << 1) : (uint64_t)given << 1;
@@ -119,17 +119,17 @@ void ek_wire_signed(struct ek_snap *w, int64_t *v, int64_t most)
         *v = 0;
 }
 
-void ek_wire_time(struct ek_snap *w, int64_t *ms)
+void ek_wire_time(struct ek_serialize *w, int64_t *ms)
 {
     ek_wire_signed(w, ms, EK_FLEET_TIME_MAX);
 }
 
-void ek_wire_f32(struct ek_snap *w, float *v)
+void ek_wire_f32(struct ek_serialize *w, float *v)
 {
     ek_snap_raw(w, v, sizeof *v);
 }
 
-void ek_wire_text(struct ek_snap *w, struct ek_text *text, size_t most)
+void ek_wire_text(struct ek_serialize *w, struct ek_text *text, size_t most)
 {
     uint64_t length = ek_snap_reads(w) ? 0 : text->length;
     ek_wire_number(w, &length, most);
@@ -143,7 +143,7 @@ void ek_wire_text(struct ek_snap *w, struct ek_text *text, size_t most)
     w->at += text->length;
 }
 
-int ek_wire_word(struct ek_snap *w, const char *word, int (*parse)(const char *word))
+int ek_wire_word(struct ek_serialize *w, const char *word, int (*parse)(const char *word))
 {
     char own[WORD_BYTES] = "";
     struct ek_text text = ek_text_of(ek_snap_reads(w) ? NULL : word);
@@ -155,7 +155,7 @@ int ek_wire_word(struct ek_snap *w, const char *word, int (*parse)(const char *w
     return w->rc ? 0 : number;
 }
 
-void ek_wire_dimensions(struct ek_snap *w, struct ek_fleet_dimensions *d)
+void ek_wire_dimensions(struct ek_serialize *w, struct ek_fleet_dimensions *d)
 {
     ek_wire_int(w, &d->count, EK_DIMENSIONS_MAX);
     for (int i = 0; i < d->count; i++)
@@ -171,7 +171,7 @@ static uint64_t number_of(const struct ek_fleet_dimensions *d, const struct ek_f
     return 2 * number + (cell->value.text ? 2 : 1);
 }
 
-void ek_wire_cell(struct ek_snap *w, const struct ek_fleet_dimensions *d,
+void ek_wire_cell(struct ek_serialize *w, const struct ek_fleet_dimensions *d,
                   struct ek_fleet_cell *cell)
 {
     uint64_t most = 2 * (uint64_t)d->count, v = 0;

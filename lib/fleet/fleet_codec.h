@@ -1,6 +1,6 @@
 /* Fields of the records of a fleet: numbers, texts, cells by name (docs/format/fleet.md).
  *
- * Walks as those of base/snap.h: each goes over a record's fields in their order and writes or
+ * Walks as those of base/serialize.h: each goes over a record's fields in their order and writes or
  * reads them. Most numbers are of varying length. Writing, limits are not checked. Texts that were
  * read are views into the bytes; after a failure they are empty. Owner: the caller, on the stack.
  */
@@ -9,7 +9,7 @@
 
 #include "base/buf.h"
 #include "base/error.h"
-#include "base/snap.h"
+#include "base/serialize.h"
 #include "lists/list.h"
 #include "rules/rules.h"
 
@@ -32,38 +32,38 @@ enum ek_fleet_kind {
 };
 
 /* Begin to write a record. */
-void ek_wire_begin(struct ek_snap *w, struct ek_buf *buf, enum ek_fleet_kind kind);
+void ek_wire_begin(struct ek_serialize *w, struct ek_buf *buf, enum ek_fleet_kind kind);
 /* Add the checksum. Of a record that failed nothing is left in the buffer. */
-int ek_wire_seal(struct ek_snap *w);
+int ek_wire_seal(struct ek_serialize *w);
 /* Begin to read. EK_EFORMAT unless it is a whole record of that kind, of version 2 to this one,
  * with the right checksum. Version 2 has no accepts, version 3 no incidents. */
-int ek_wire_open(struct ek_snap *w, const void *bytes, size_t length, enum ek_fleet_kind kind,
+int ek_wire_open(struct ek_serialize *w, const void *bytes, size_t length, enum ek_fleet_kind kind,
                  struct ek_error *e);
 /* Return whether bytes begin as a record of that kind does. */
 bool ek_wire_is(const void *bytes, size_t length, enum ek_fleet_kind kind);
 /* EK_EFORMAT when something failed or bytes are left. */
-int ek_wire_done(const struct ek_snap *w, const char *what, struct ek_error *e);
+int ek_wire_done(const struct ek_serialize *w, const char *what, struct ek_error *e);
 /* What was read is refused when it is not `good`. */
-void ek_wire_require(struct ek_snap *w, bool good);
+void ek_wire_require(struct ek_serialize *w, bool good);
 
 /* A number that is refused beyond `most`. */
-void ek_wire_number(struct ek_snap *w, uint64_t *v, uint64_t most);
+void ek_wire_number(struct ek_serialize *w, uint64_t *v, uint64_t most);
 /* The same, only written or only read. */
-void ek_wire_put(struct ek_snap *w, uint64_t v);
-uint64_t ek_wire_get(struct ek_snap *w, uint64_t most);
-void ek_wire_u32(struct ek_snap *w, uint32_t *v);
+void ek_wire_put(struct ek_serialize *w, uint64_t v);
+uint64_t ek_wire_get(struct ek_serialize *w, uint64_t most);
+void ek_wire_u32(struct ek_serialize *w, uint32_t *v);
 /* 0 to most. */
-void ek_wire_int(struct ek_snap *w, int *v, int most);
-void ek_wire_flag(struct ek_snap *w, bool *flag);
+void ek_wire_int(struct ek_serialize *w, int *v, int most);
+void ek_wire_flag(struct ek_serialize *w, bool *flag);
 /* Refused below -most and beyond most. */
-void ek_wire_signed(struct ek_snap *w, int64_t *v, int64_t most);
+void ek_wire_signed(struct ek_serialize *w, int64_t *v, int64_t most);
 /* Refused beyond EK_FLEET_TIME_MAX of 1970. */
-void ek_wire_time(struct ek_snap *w, int64_t *ms);
-void ek_wire_f32(struct ek_snap *w, float *v);
+void ek_wire_time(struct ek_serialize *w, int64_t *ms);
+void ek_wire_f32(struct ek_serialize *w, float *v);
 /* A text; reading, of at most so many bytes, none of them 0. */
-void ek_wire_text(struct ek_snap *w, struct ek_text *text, size_t most);
+void ek_wire_text(struct ek_serialize *w, struct ek_text *text, size_t most);
 /* Write a word, or read one of those that `parse` knows. Returns its number. */
-int ek_wire_word(struct ek_snap *w, const char *word, int (*parse)(const char *word));
+int ek_wire_word(struct ek_serialize *w, const char *word, int (*parse)(const char *word));
 
 /* A cell by its names. */
 struct ek_fleet_cell {
@@ -77,9 +77,9 @@ struct ek_fleet_dimensions {
     struct ek_text name[EK_DIMENSIONS_MAX];
 };
 
-void ek_wire_dimensions(struct ek_snap *w, struct ek_fleet_dimensions *d);
+void ek_wire_dimensions(struct ek_serialize *w, struct ek_fleet_dimensions *d);
 /* The cell's dimension must be one of them. */
-void ek_wire_cell(struct ek_snap *w, const struct ek_fleet_dimensions *d,
+void ek_wire_cell(struct ek_serialize *w, const struct ek_fleet_dimensions *d,
                   struct ek_fleet_cell *cell);
 
 #endif

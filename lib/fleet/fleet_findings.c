@@ -260,7 +260,7 @@ void ek_fleet_told_suspect(struct ek_fleet_told *t, const struct ek_fleet_alarm 
     tell(t, &f, EK_SUSPECTED, time_ms);
 }
 
-void ek_fleet_told_put(const struct ek_fleet_told *t, struct ek_snap *w,
+void ek_fleet_told_put(const struct ek_fleet_told *t, struct ek_serialize *w,
                        const struct ek_fleet_dimensions *d)
 {
     ek_wire_put(w, (uint64_t)t->open.count);

@@ -46,7 +46,7 @@ void ek_fleet_told_restart(struct ek_fleet_told *t);
 void ek_fleet_told_suspect(struct ek_fleet_told *t, const struct ek_fleet_alarm *a,
                            int64_t time_ms);
 /* The findings of the plan record. */
-void ek_fleet_told_put(const struct ek_fleet_told *t, struct ek_snap *w,
+void ek_fleet_told_put(const struct ek_fleet_told *t, struct ek_serialize *w,
                        const struct ek_fleet_dimensions *d);
 int ek_fleet_told_next(struct ek_fleet_told *t, struct ek_finding *out);
 /* How many there were for it, ever. */

@@ -21,34 +21,34 @@ static int rail_parse(const char *word)
     return -1;
 }
 
-enum ek_rail ek_fleet_rail_walk(struct ek_snap *w, enum ek_rail rail)
+enum ek_rail ek_fleet_rail_walk(struct ek_serialize *w, enum ek_rail rail)
 {
     return (enum ek_rail)ek_wire_word(w, ek_rail_name(rail), rail_parse);
 }
 
-enum ek_class ek_fleet_class_walk(struct ek_snap *w, enum ek_class class)
+enum ek_class ek_fleet_class_walk(struct ek_serialize *w, enum ek_class class)
 {
     return (enum ek_class)ek_wire_word(w, ek_class_name(class), ek_class_parse);
 }
 
-static void walk_place(struct ek_snap *w, const struct ek_fleet_dimensions *d,
+static void walk_place(struct ek_serialize *w, const struct ek_fleet_dimensions *d,
                        struct ek_fleet_place *p)
 {
     ek_wire_cell(w, d, &p->cell);
     ek_wire_text(w, &p->feature, EK_FLEET_NAME_MAX);
 }
 
-static enum ek_action walk_action(struct ek_snap *w, enum ek_action a)
+static enum ek_action walk_action(struct ek_serialize *w, enum ek_action a)
 {
     return (enum ek_action)ek_wire_word(w, ek_action_name(a), ek_action_parse);
 }
 
-static enum ek_mode walk_mode(struct ek_snap *w, enum ek_mode m)
+static enum ek_mode walk_mode(struct ek_serialize *w, enum ek_mode m)
 {
     return (enum ek_mode)ek_wire_word(w, ek_mode_name(m), ek_mode_parse);
 }
 
-void ek_fleet_entry_walk(struct ek_snap *w, const struct ek_fleet_dimensions *d,
+void ek_fleet_entry_walk(struct ek_serialize *w, const struct ek_fleet_dimensions *d,
                          struct ek_fleet_entry *e)
 {
     struct ek_plan_entry *is = &e->is;
@@ -69,7 +69,7 @@ void ek_fleet_entry_walk(struct ek_snap *w, const struct ek_fleet_dimensions *d,
     ek_wire_require(w, isfinite(is->treatment.value) && is->since_ms >= 0 && is->until_ms >= -1);
 }
 
-void ek_fleet_mode_walk(struct ek_snap *w, const struct ek_fleet_dimensions *d,
+void ek_fleet_mode_walk(struct ek_serialize *w, const struct ek_fleet_dimensions *d,
                         struct ek_fleet_mode *m)
 {
     bool own = m->is.own;
@@ -79,7 +79,7 @@ void ek_fleet_mode_walk(struct ek_snap *w, const struct ek_fleet_dimensions *d,
     m->is.own = own;
 }
 
-void ek_fleet_rollout_walk(struct ek_snap *w, const struct ek_fleet_dimensions *d,
+void ek_fleet_rollout_walk(struct ek_serialize *w, const struct ek_fleet_dimensions *d,
                            struct ek_fleet_rollout *r)
 {
     struct ek_rollout *is = &r->is;
@@ -115,7 +115,7 @@ struct order_fields {
     struct ek_text author, reason;
 };
 
-static void walk_order(struct ek_snap *w, const struct ek_fleet_dimensions *d,
+static void walk_order(struct ek_serialize *w, const struct ek_fleet_dimensions *d,
                        struct order_fields *o)
 {
     walk_place(w, d, &o->place);
@@ -126,7 +126,7 @@ static void walk_order(struct ek_snap *w, const struct ek_fleet_dimensions *d,
     ek_wire_require(w, o->action != EK_ACT_RESCALE && o->until_ms >= 0);
 }
 
-void ek_fleet_order_put(struct ek_snap *w, const struct ek_fleet_dimensions *d,
+void ek_fleet_order_put(struct ek_serialize *w, const struct ek_fleet_dimensions *d,
                         const struct ek_fleet_place *place, const struct ek_order *o)
 {
     struct order_fields fields = {*place, o->action, o->until_ms, ek_text_of(o->author),
@@ -143,7 +143,7 @@ static const char *copy_of(char *to, struct ek_text text)
     return text.length ? to : NULL;
 }
 
-void ek_fleet_order_get(struct ek_snap *w, const struct ek_fleet_dimensions *d,
+void ek_fleet_order_get(struct ek_serialize *w, const struct ek_fleet_dimensions *d,
                         struct ek_fleet_order_read *o)
 {
     struct order_fields fields = {.until_ms = 0};
@@ -160,7 +160,7 @@ void ek_fleet_order_get(struct ek_snap *w, const struct ek_fleet_dimensions *d,
         o->is.value = EK_SEGMENT_OTHER;
 }
 
-void ek_fleet_accept_walk(struct ek_snap *w, const struct ek_fleet_dimensions *d,
+void ek_fleet_accept_walk(struct ek_serialize *w, const struct ek_fleet_dimensions *d,
                           struct ek_fleet_accept *a)
 {
     walk_place(w, d, &a->place);
@@ -173,7 +173,7 @@ void ek_fleet_accept_walk(struct ek_snap *w, const struct ek_fleet_dimensions *d
     ek_wire_require(w, fabs(a->shift_ln) <= EK_REBASE_MOST_LN && a->version > 0);
 }
 
-void ek_fleet_limits_walk(struct ek_snap *w, struct ek_fleet_limits *l)
+void ek_fleet_limits_walk(struct ek_serialize *w, struct ek_fleet_limits *l)
 {
     int limited = (int)l->limited;
     ek_wire_int(w, &limited, EK_EXCEEDS_PLAN - 1);

@@ -62,24 +62,24 @@ struct ek_fleet_accept {
 };
 
 /* Reading, they fill a struct that starts as {0}. */
-void ek_fleet_entry_walk(struct ek_snap *w, const struct ek_fleet_dimensions *d,
+void ek_fleet_entry_walk(struct ek_serialize *w, const struct ek_fleet_dimensions *d,
                          struct ek_fleet_entry *e);
-void ek_fleet_mode_walk(struct ek_snap *w, const struct ek_fleet_dimensions *d,
+void ek_fleet_mode_walk(struct ek_serialize *w, const struct ek_fleet_dimensions *d,
                         struct ek_fleet_mode *m);
-void ek_fleet_rollout_walk(struct ek_snap *w, const struct ek_fleet_dimensions *d,
+void ek_fleet_rollout_walk(struct ek_serialize *w, const struct ek_fleet_dimensions *d,
                            struct ek_fleet_rollout *r);
 /* A pin of a person, or the same part of another order; `place` has its names. */
-void ek_fleet_order_put(struct ek_snap *w, const struct ek_fleet_dimensions *d,
+void ek_fleet_order_put(struct ek_serialize *w, const struct ek_fleet_dimensions *d,
                         const struct ek_fleet_place *place, const struct ek_order *o);
-void ek_fleet_order_get(struct ek_snap *w, const struct ek_fleet_dimensions *d,
+void ek_fleet_order_get(struct ek_serialize *w, const struct ek_fleet_dimensions *d,
                         struct ek_fleet_order_read *o);
 struct ek_fleet_place ek_fleet_order_place(const struct ek_order *o);
-void ek_fleet_accept_walk(struct ek_snap *w, const struct ek_fleet_dimensions *d,
+void ek_fleet_accept_walk(struct ek_serialize *w, const struct ek_fleet_dimensions *d,
                           struct ek_fleet_accept *a);
-void ek_fleet_limits_walk(struct ek_snap *w, struct ek_fleet_limits *l);
+void ek_fleet_limits_walk(struct ek_serialize *w, struct ek_fleet_limits *l);
 
 /* A word; writing, of the argument. Return what was read. */
-enum ek_rail ek_fleet_rail_walk(struct ek_snap *w, enum ek_rail rail);
-enum ek_class ek_fleet_class_walk(struct ek_snap *w, enum ek_class class);
+enum ek_rail ek_fleet_rail_walk(struct ek_serialize *w, enum ek_rail rail);
+enum ek_class ek_fleet_class_walk(struct ek_serialize *w, enum ek_class class);
 
 #endif

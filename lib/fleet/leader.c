@@ -513,7 +513,7 @@ static void look_at_cases(struct ek_fleet_decider *d, bool tick, int instances)
     }
 }
 
-static void put_asks(const struct ek_fleet_decider *d, struct ek_snap *w)
+static void put_asks(const struct ek_fleet_decider *d, struct ek_serialize *w)
 {
     uint64_t count = 0;
     for (int i = 0; i < EK_FLEET_ASKS_MAX; i++)
@@ -531,7 +531,7 @@ static void put_asks(const struct ek_fleet_decider *d, struct ek_snap *w)
 /* Those of the last minute of the stream, and the last one in any case: it has the number that the
  * next decider goes on from. Where these are more than a record takes, all have their turn, the
  * oldest first. Returns the first that is still to be shown. */
-static uint64_t put_decisions(const struct ek_fleet_decider *d, struct ek_snap *w)
+static uint64_t put_decisions(const struct ek_fleet_decider *d, struct ek_serialize *w)
 {
     uint64_t last = ek_decisions_last(d->decisions), end = last + 1, first = end;
     uint64_t shown = d->shown;
@@ -556,7 +556,7 @@ static struct ek_fleet_cell names_of(const void *pool, int place)
     return ek_fleet_pool_cell(pool, place);
 }
 
-static uint64_t put_plan(struct ek_fleet_decider *d, struct ek_snap *w,
+static uint64_t put_plan(struct ek_fleet_decider *d, struct ek_serialize *w,
                          const struct ek_fleet_dimensions *dimensions)
 {
     const struct ek_control_memory memory = ek_control_memory(d->control);
@@ -569,7 +569,7 @@ static uint64_t put_plan(struct ek_fleet_decider *d, struct ek_snap *w,
 
 static int write_record(struct ek_fleet_decider *d, int64_t clock_ms, struct ek_buf *out)
 {
-    struct ek_snap w;
+    struct ek_serialize w;
     struct ek_fleet_plan_head head = {.decider = ek_text_of(d->name),
                                       .term = d->term,
                                       .version = d->version,

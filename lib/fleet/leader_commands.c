@@ -110,7 +110,7 @@ static int answer(const struct ek_fleet_desk *d, struct carried_out *c,
                                .code = c->code,
                                .refusal = ek_text_of(c->refusal),
                                .decided = {.is = c->decided}};
-    struct ek_snap w;
+    struct ek_serialize w;
     struct ek_buf out;
     ek_buf_init(&out, 0);
     ek_wire_begin(&w, &out, EK_FLEET_ANSWER);

@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* NULL is written as an empty text. Reading, `own` holds the text. */
-static void walk_text(struct ek_snap *w, char *own, const char **text)
+static void walk_text(struct ek_serialize *w, char *own, const char **text)
 {
     struct ek_text view = {*text, *text ? strnlen(*text, EK_FLEET_TEXT_MAX) : 0};
     ek_wire_text(w, &view, EK_FLEET_TEXT_MAX);
@@ -20,7 +20,7 @@ static void walk_text(struct ek_snap *w, char *own, const char **text)
 }
 
 /* text: where texts go; NULL: writing. */
-static void walk_decided(struct ek_snap *w, struct ek_decided *is,
+static void walk_decided(struct ek_serialize *w, struct ek_decided *is,
                          char (*text)[EK_FLEET_TEXT_MAX + 1])
 {
     const char **const texts[] = {&is->who,     &is->why,       &is->request, &is->instance,
@@ -48,19 +48,19 @@ static void walk_decided(struct ek_snap *w, struct ek_decided *is,
     ek_wire_require(w, is->number > 0);
 }
 
-void ek_fleet_decided_put(struct ek_snap *w, const struct ek_decided *m)
+void ek_fleet_decided_put(struct ek_serialize *w, const struct ek_decided *m)
 {
     struct ek_decided copy = *m;
     walk_decided(w, &copy, NULL);
 }
 
-void ek_fleet_decided_get(struct ek_snap *w, struct ek_fleet_decided *m)
+void ek_fleet_decided_get(struct ek_serialize *w, struct ek_fleet_decided *m)
 {
     m->is = ek_decided_of(EK_DID_ROUTE);
     walk_decided(w, &m->is, m->text);
 }
 
-static void walk_head(struct ek_snap *w, struct ek_fleet_plan_head *head)
+static void walk_head(struct ek_serialize *w, struct ek_fleet_plan_head *head)
 {
     ek_wire_text(w, &head->decider, EK_FLEET_NAME_MAX);
     ek_wire_number(w, &head->term, UINT64_MAX >> 1);
@@ -72,7 +72,7 @@ static void walk_head(struct ek_snap *w, struct ek_fleet_plan_head *head)
     ek_wire_require(w, head->decider.length > 0);
 }
 
-void ek_fleet_plan_begin(struct ek_snap *w, struct ek_buf *out,
+void ek_fleet_plan_begin(struct ek_serialize *w, struct ek_buf *out,
                          const struct ek_fleet_plan_head *head)
 {
     struct ek_fleet_plan_head copy = *head;
@@ -80,7 +80,7 @@ void ek_fleet_plan_begin(struct ek_snap *w, struct ek_buf *out,
     walk_head(w, &copy);
 }
 
-void ek_fleet_ask_walk(struct ek_snap *w, struct ek_fleet_ask *ask)
+void ek_fleet_ask_walk(struct ek_serialize *w, struct ek_fleet_ask *ask)
 {
     uint64_t rows = ask->rows;
     ek_wire_text(w, &ask->feature, EK_FLEET_NAME_MAX);
@@ -91,7 +91,7 @@ void ek_fleet_ask_walk(struct ek_snap *w, struct ek_fleet_ask *ask)
 
 /* What is read, and who hears of it: NULL while it is only checked. */
 struct reading {
-    struct ek_snap w;
+    struct ek_serialize w;
     const struct ek_fleet_plan *plan;
     const struct ek_fleet_plan_hears *hears;
     int rc;                    /* of who hears */

@@ -11,7 +11,7 @@
 #include "schema/manifest.h"
 
 /* Texts are cut at EK_FLEET_TEXT_MAX bytes. */
-void ek_fleet_decided_put(struct ek_snap *w, const struct ek_decided *m);
+void ek_fleet_decided_put(struct ek_serialize *w, const struct ek_decided *m);
 
 /* One that was read, with its texts, which it points to: it stays where it is. */
 struct ek_fleet_decided {
@@ -19,7 +19,7 @@ struct ek_fleet_decided {
     char text[7][EK_FLEET_TEXT_MAX + 1];
 };
 
-void ek_fleet_decided_get(struct ek_snap *w, struct ek_fleet_decided *m);
+void ek_fleet_decided_get(struct ek_serialize *w, struct ek_fleet_decided *m);
 
 /* The plan record, which the decider writes at each of its ticks, and the plans an instance keeps
  * of it (docs/format/fleet.md).
@@ -85,15 +85,15 @@ struct ek_fleet_plan_hears {
  * is wanted, rollouts, pins; the limits; what is normal; decisions, findings (cell and
  * ek_fleet_finding_walk), asks.
  */
-void ek_fleet_plan_begin(struct ek_snap *w, struct ek_buf *out,
+void ek_fleet_plan_begin(struct ek_serialize *w, struct ek_buf *out,
                          const struct ek_fleet_plan_head *head);
-void ek_fleet_ask_walk(struct ek_snap *w, struct ek_fleet_ask *ask);
+void ek_fleet_ask_walk(struct ek_serialize *w, struct ek_fleet_ask *ask);
 
 /* A record that was opened; good as long as its bytes. */
 struct ek_fleet_plan {
     struct ek_fleet_plan_head head;
     const struct ek_manifest *manifest;
-    struct ek_snap content; /* behind the head */
+    struct ek_serialize content; /* behind the head */
 };
 
 /* Checks all of it. EK_EFORMAT. */

@@ -5,7 +5,7 @@
 
 static const char WHAT[] = "rows of an instance";
 
-static void walk_record(struct ek_snap *w, struct ek_list_stats *record)
+static void walk_record(struct ek_serialize *w, struct ek_list_stats *record)
 {
     int usable = record->usable;
     ek_wire_f32(w, &record->r);
@@ -21,7 +21,7 @@ static void walk_record(struct ek_snap *w, struct ek_list_stats *record)
 }
 
 /* But for its query features. */
-static void walk_row(struct ek_snap *w, const struct ek_fleet_dimensions *d, int strata,
+static void walk_row(struct ek_serialize *w, const struct ek_fleet_dimensions *d, int strata,
                      struct ek_fleet_row *row)
 {
     ek_wire_number(w, &row->number, UINT64_MAX);
@@ -36,7 +36,7 @@ static void walk_row(struct ek_snap *w, const struct ek_fleet_dimensions *d, int
 }
 
 /* Values without a cell of their own are not reported: their lists differ by instance. */
-static void put_row(struct ek_snap *w, const struct ek_detector *d,
+static void put_row(struct ek_serialize *w, const struct ek_detector *d,
                     const struct ek_fleet_dimensions *dimensions,
                     const struct ek_fleet_answer *answer, uint64_t number)
 {
@@ -66,7 +66,7 @@ int ek_fleet_rows_write(const struct ek_detector *d, const struct ek_fleet_head 
 {
     struct ek_fleet_head h = *head;
     uint64_t first, end = ek_detector_rows(d, &first), rows = (uint64_t)answer->rows;
-    struct ek_snap w;
+    struct ek_serialize w;
     first = answer->next > first ? answer->next : first;
     if (end - first > rows)
         first = end - rows;
@@ -88,7 +88,7 @@ int ek_fleet_rows_write(const struct ek_detector *d, const struct ek_fleet_head 
 }
 
 /* query [query features], NULL while it is only checked. */
-static void get_row(struct ek_snap *w, const struct ek_fleet_rows *r, float *query,
+static void get_row(struct ek_serialize *w, const struct ek_fleet_rows *r, float *query,
                     struct ek_fleet_row *row)
 {
     *row = (struct ek_fleet_row){.query = query};
@@ -102,7 +102,7 @@ static void get_row(struct ek_snap *w, const struct ek_fleet_rows *r, float *que
 }
 
 /* hears NULL: it is only checked. */
-static int get_rows(struct ek_snap *w, const struct ek_fleet_rows *r, float *query,
+static int get_rows(struct ek_serialize *w, const struct ek_fleet_rows *r, float *query,
                     const struct ek_fleet_rows_hears *hears)
 {
     uint64_t count = ek_wire_get(w, EK_FLEET_ROWS_MAX);
@@ -119,7 +119,7 @@ static int get_rows(struct ek_snap *w, const struct ek_fleet_rows *r, float *que
 int ek_fleet_rows_open(struct ek_fleet_rows *r, const void *bytes, size_t length,
                        const struct ek_manifest *m, int strata, struct ek_error *e)
 {
-    struct ek_snap *w = &r->content;
+    struct ek_serialize *w = &r->content;
     struct ek_text feature;
     int rc = ek_fleet_head_open(w, bytes, length, EK_FLEET_ROWS, m, &r->head, WHAT, e);
     if (rc)
@@ -130,14 +130,14 @@ int ek_fleet_rows_open(struct ek_fleet_rows *r, const void *bytes, size_t length
     ek_wire_require(w, r->feature >= 0);
     r->manifest = m;
     r->strata = strata;
-    struct ek_snap check = *w;
+    struct ek_serialize check = *w;
     get_rows(&check, r, NULL, NULL);
     return ek_wire_done(&check, WHAT, e);
 }
 
 int ek_fleet_rows_tell(const struct ek_fleet_rows *r, const struct ek_fleet_rows_hears *hears)
 {
-    struct ek_snap w = r->content;
+    struct ek_serialize w = r->content;
     float *query = ek_calloc((size_t)r->manifest->query_count, sizeof *query);
     int rc = query ? get_rows(&w, r, query, hears) : EK_ENOMEM;
     ek_free(query);

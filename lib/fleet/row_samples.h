@@ -53,7 +53,7 @@ struct ek_fleet_rows {
     uint32_t ask;
     const struct ek_manifest *manifest;
     int strata;
-    struct ek_snap content; /* behind all of that */
+    struct ek_serialize content; /* behind all of that */
 };
 
 /* As ek_fleet_tick_open; strata: of the profile. */

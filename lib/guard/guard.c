@@ -92,7 +92,7 @@ void ek_stream_clock_restored(struct ek_stream_clock *c)
     c->next = c->seen % EK_STREAM_CLOCK_LISTS;
 }
 
-void ek_stream_clock_snap(struct ek_stream_clock *c, struct ek_snap *s)
+void ek_stream_clock_serialize(struct ek_stream_clock *c, struct ek_serialize *s)
 {
     int first = ek_snap_reads(s) ? 0 : c->next - c->seen + EK_STREAM_CLOCK_LISTS;
     for (int i = 0; i < c->seen; i++) {

@@ -10,7 +10,7 @@
 #ifndef EK_GUARD_GUARD_H
 #define EK_GUARD_GUARD_H
 
-#include "base/snap.h"
+#include "base/serialize.h"
 
 #include <stdint.h>
 
@@ -32,6 +32,6 @@ int64_t ek_stream_clock_pass(struct ek_stream_clock *c, int64_t elapsed_ms);
 void ek_stream_clock_restored(struct ek_stream_clock *c);
 /* The times of the last lists, the oldest first, as distances from now_ms, which stay the same when
  * time passes without lists. now_ms, seen and started are those of the clock that was written. */
-void ek_stream_clock_snap(struct ek_stream_clock *c, struct ek_snap *s);
+void ek_stream_clock_serialize(struct ek_stream_clock *c, struct ek_serialize *s);
 
 #endif

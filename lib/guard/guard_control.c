@@ -159,7 +159,7 @@ static const char *old_value_of(void *context, int cell)
     return ek_cells_value(context, cell);
 }
 
-int ek_guard_carry_pins(struct ek_guard *g, struct ek_snap *s, const struct ek_cells *old,
+int ek_guard_carry_pins(struct ek_guard *g, struct ek_serialize *s, const struct ek_cells *old,
                         const int16_t *to)
 {
     const struct ek_control_setup setup = {
@@ -170,7 +170,7 @@ int ek_guard_carry_pins(struct ek_guard *g, struct ek_snap *s, const struct ek_c
     int rc = ek_control_new(&had, &setup, NULL);
     if (rc)
         return rc;
-    ek_control_snap(had, s, g->assets->manifest->item_count, ek_cells_count(old));
+    ek_control_serialize(had, s, g->assets->manifest->item_count, ek_cells_count(old));
     if (!s->rc)
         rc = ek_control_carry_pins(g->control, had, to, g->time_ms, ek_guard_queries(g));
     ek_control_free(had);

@@ -8,7 +8,7 @@
 int ek_guard_control_new(struct ek_guard *g, struct ek_error *e);
 /* Reads `control` of a state of other cells, of the same manifest, and takes its pins alone. to
  * [cells of old]: here, -1: none. EK_EFORMAT, EK_ENOMEM. */
-int ek_guard_carry_pins(struct ek_guard *g, struct ek_snap *s, const struct ek_cells *old,
+int ek_guard_carry_pins(struct ek_guard *g, struct ek_serialize *s, const struct ek_cells *old,
                         const int16_t *to);
 /* The plan that follows from what has happened: in a fleet the fleet's, else one's own; told when
  * it is another one. query: the first under it. EK_ENOMEM. */

@@ -3,7 +3,7 @@
 #include "detect/fault_membership.h"
 #include "fleet/fleet_instance.h"
 #include "guard/guard_control.h"
-#include "num/windows_snap.h"
+#include "num/windows_serialize.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
 #include "guard/guard_control.h"
 #include "guard/operator_commands.h"
 #include "guard/state.h"
-#include "num/windows_snap.h"
+#include "num/windows_serialize.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -25,13 +25,13 @@ const char *ek_state_fit_name(enum ek_state_fit fit)
 }
 
 /* Open the part v->name; after a failure it is empty. */
-static struct ek_snap open_part(struct loading *v)
+static struct ek_serialize open_part(struct loading *v)
 {
-    struct ek_snap s = {.rc = v->rc};
+    struct ek_serialize s = {.rc = v->rc};
     return s.rc ? s : ek_state_part(v->state, v->name, &v->joined);
 }
 
-static void close_part(struct loading *v, struct ek_snap *s)
+static void close_part(struct loading *v, struct ek_serialize *s)
 {
     ek_snap_require(s, s->at == s->end);
     v->rc = s->rc;
@@ -47,7 +47,7 @@ static void read_part(struct loading *v, const struct ek_part_at *at)
     ek_state_part_name(v->name, at);
     if (at->part->flags & EK_PART_OPTIONAL && !ek_state_has(v->state, v->name))
         return;
-    struct ek_snap s = open_part(v);
+    struct ek_serialize s = open_part(v);
     if (!s.rc)
         at->part->walk(at, &s);
     close_part(v, &s);
@@ -153,9 +153,9 @@ static struct ek_cells *old_cells(struct loading *v)
     if (v->rc)
         return NULL;
     name_part(v, EK_PART_OF_CELLS);
-    struct ek_snap s = open_part(v);
+    struct ek_serialize s = open_part(v);
     if (!s.rc)
-        ek_cells_snap(cells, &s); /* which of them the plan had does not matter */
+        ek_cells_serialize(cells, &s); /* which of them the plan had does not matter */
     v->rc = s.rc;
     return cells;
 }
@@ -165,7 +165,7 @@ static void pins(struct loading *v, const struct ek_cells *cells, const int16_t 
     name_part(v, EK_PART_OF_CONTROL);
     if (v->rc || !ek_state_has(v->state, v->name))
         return;
-    struct ek_snap s = open_part(v);
+    struct ek_serialize s = open_part(v);
     if (!s.rc)
         s.rc = ek_guard_carry_pins(v->g, &s, cells, to);
     close_part(v, &s);

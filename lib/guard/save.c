@@ -5,7 +5,7 @@
 #include "guard/event_json.h"
 #include "guard/guard_internal.h"
 #include "guard/state.h"
-#include "num/windows_snap.h"
+#include "num/windows_serialize.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -52,7 +52,7 @@ void ek_checkpoint_key(char key[EK_KEY_BYTES], const char *part, int record)
     snprintf(key, EK_KEY_BYTES, "%s.%03d", part, record);
 }
 
-static void index_part_snap(struct ek_checkpoint_index *x, int number, struct ek_snap *s)
+static void index_part_serialize(struct ek_checkpoint_index *x, int number, struct ek_serialize *s)
 {
     char *name = ek_snap_reads(s) ? NULL : x->part[number].name;
     int records = ek_snap_reads(s) ? 0 : x->part[number].records;
@@ -68,12 +68,12 @@ static void index_part_snap(struct ek_checkpoint_index *x, int number, struct ek
         ek_snap_raw(s, x->part[number].hash, (size_t)records * sizeof *x->part[number].hash);
 }
 
-void ek_checkpoint_index_snap(struct ek_checkpoint_index *x, struct ek_snap *s)
+void ek_checkpoint_index_serialize(struct ek_checkpoint_index *x, struct ek_serialize *s)
 {
     int count = x->count;
     ek_snap_int(s, &count, 0, INT_MAX);
     for (int i = 0; i < count && !s->rc; i++)
-        index_part_snap(x, i, s);
+        index_part_serialize(x, i, s);
 }
 
 /* ---- parts */
@@ -95,26 +95,26 @@ static uint64_t rows_mark(const struct ek_part_at *at)
     return ek_detector_part_mark(at->g->detector, EK_PART_ROWS, at->number);
 }
 
-static void detector_walk(const struct ek_part_at *at, struct ek_snap *s)
+static void detector_walk(const struct ek_part_at *at, struct ek_serialize *s)
 {
-    ek_detector_part_snap(at->g->detector, at->part->detector, at->number, s);
+    ek_detector_part_serialize(at->g->detector, at->part->detector, at->number, s);
 }
 
-static void plan_walk(const struct ek_part_at *at, struct ek_snap *s)
+static void plan_walk(const struct ek_part_at *at, struct ek_serialize *s)
 {
     struct ek_guard *g = at->g;
-    ek_control_wanted_snap(g->control, s, g->assets->manifest->item_count, cells_of(g));
+    ek_control_wanted_serialize(g->control, s, g->assets->manifest->item_count, cells_of(g));
 }
 
-static void control_walk(const struct ek_part_at *at, struct ek_snap *s)
+static void control_walk(const struct ek_part_at *at, struct ek_serialize *s)
 {
     struct ek_guard *g = at->g;
-    ek_control_snap(g->control, s, g->assets->manifest->item_count, cells_of(g));
+    ek_control_serialize(g->control, s, g->assets->manifest->item_count, cells_of(g));
     if (ek_snap_reads(s) && !s->rc)
         ek_control_restored(g->control, at->time_ms);
 }
 
-static void open_snap(struct ek_guard *g, struct ek_snap *s)
+static void open_serialize(struct ek_guard *g, struct ek_serialize *s)
 {
     int cells = ek_cells_count(ek_detector_registry(g->detector));
     int count = g->open.count;
@@ -130,7 +130,7 @@ static void open_snap(struct ek_guard *g, struct ek_snap *s)
     }
 }
 
-static void event_snap(struct ek_guard *g, uint64_t number, struct ek_snap *s)
+static void event_serialize(struct ek_guard *g, uint64_t number, struct ek_serialize *s)
 {
     struct ek_buf json;
     char *text = NULL;
@@ -152,7 +152,7 @@ static void event_snap(struct ek_guard *g, uint64_t number, struct ek_snap *s)
 }
 
 /* Reported limits, open findings, events that were not fetched. */
-static void guard_walk(const struct ek_part_at *at, struct ek_snap *s)
+static void guard_walk(const struct ek_part_at *at, struct ek_serialize *s)
 {
     struct ek_guard *g = at->g;
     uint32_t said = g->said;
@@ -161,10 +161,10 @@ static void guard_walk(const struct ek_part_at *at, struct ek_snap *s)
     ek_snap_u32(s, &said);
     g->said = said;
     ek_snap_raw(s, g->beyond.count, EK_BOUNDS * sizeof *g->beyond.count);
-    open_snap(g, s);
+    open_serialize(g, s);
     ek_snap_int(s, &waiting, 0, EK_EVENTS_MAX);
     for (int i = 0; i < waiting && !s->rc; i++)
-        event_snap(g, g->fetched + (uint64_t)i, s);
+        event_serialize(g, g->fetched + (uint64_t)i, s);
 }
 
 static int history_count(const struct ek_part_at *at)
@@ -178,9 +178,9 @@ static uint64_t history_mark(const struct ek_part_at *at)
     return ek_decisions_mark(at->g->decisions, at->number);
 }
 
-static void history_walk(const struct ek_part_at *at, struct ek_snap *s)
+static void history_walk(const struct ek_part_at *at, struct ek_serialize *s)
 {
-    ek_decisions_snap(at->g->decisions, s, at->number);
+    ek_decisions_serialize(at->g->decisions, s, at->number);
 }
 
 static int drift_count(const struct ek_part_at *at)
@@ -188,9 +188,9 @@ static int drift_count(const struct ek_part_at *at)
     return at->g->agreement != NULL;
 }
 
-static void drift_walk(const struct ek_part_at *at, struct ek_snap *s)
+static void drift_walk(const struct ek_part_at *at, struct ek_serialize *s)
 {
-    ek_agreement_watch_snap(at->g->agreement, s);
+    ek_agreement_watch_serialize(at->g->agreement, s);
 }
 
 static int queries_count(const struct ek_part_at *at)
@@ -198,12 +198,12 @@ static int queries_count(const struct ek_part_at *at)
     return at->g->assembly != NULL;
 }
 
-static void queries_walk(const struct ek_part_at *at, struct ek_snap *s)
+static void queries_walk(const struct ek_part_at *at, struct ek_serialize *s)
 {
     struct ek_guard *g = at->g;
-    ek_assembly_snap(g->assembly, s);
-    ek_past_plans_snap(&g->past, s, g->assets->manifest->item_count,
-                       at->cells ? at->cells : cells_of(g));
+    ek_assembly_serialize(g->assembly, s);
+    ek_past_plans_serialize(&g->past, s, g->assets->manifest->item_count,
+                            at->cells ? at->cells : cells_of(g));
 }
 
 static int clock_count(const struct ek_part_at *at)
@@ -211,9 +211,9 @@ static int clock_count(const struct ek_part_at *at)
     return at->reading || at->g->stream_clock.seen;
 }
 
-static void clock_walk(const struct ek_part_at *at, struct ek_snap *s)
+static void clock_walk(const struct ek_part_at *at, struct ek_serialize *s)
 {
-    ek_stream_clock_snap(&at->g->stream_clock, s);
+    ek_stream_clock_serialize(&at->g->stream_clock, s);
 }
 
 static int windows_count(const struct ek_part_at *at)
@@ -233,9 +233,9 @@ static uint64_t life_mark(const struct ek_part_at *at)
     return windows_mark(at, ek_windows_life_mark(at->windows));
 }
 
-static void life_walk(const struct ek_part_at *at, struct ek_snap *s)
+static void life_walk(const struct ek_part_at *at, struct ek_serialize *s)
 {
-    ek_windows_life_snap(at->windows, s);
+    ek_windows_life_serialize(at->windows, s);
 }
 
 static uint64_t now_mark(const struct ek_part_at *at)
@@ -243,9 +243,9 @@ static uint64_t now_mark(const struct ek_part_at *at)
     return windows_mark(at, ek_windows_now_mark(at->windows));
 }
 
-static void now_walk(const struct ek_part_at *at, struct ek_snap *s)
+static void now_walk(const struct ek_part_at *at, struct ek_serialize *s)
 {
-    ek_windows_now_snap(at->windows, s);
+    ek_windows_now_serialize(at->windows, s);
 }
 
 static uint64_t closed_mark(const struct ek_part_at *at)
@@ -253,9 +253,9 @@ static uint64_t closed_mark(const struct ek_part_at *at)
     return windows_mark(at, ek_windows_place_mark(at->windows, at->place));
 }
 
-static void closed_walk(const struct ek_part_at *at, struct ek_snap *s)
+static void closed_walk(const struct ek_part_at *at, struct ek_serialize *s)
 {
-    ek_windows_place_snap(at->windows, s, at->place);
+    ek_windows_place_serialize(at->windows, s, at->place);
 }
 
 #define ANY      EK_PART_ANY_PROFILE
@@ -324,7 +324,7 @@ static void hand_over(struct saving *v, const char *key, const void *bytes, size
 static void put_record(struct saving *v, const char *part, int number, const uint8_t *bytes,
                        size_t length)
 {
-    struct ek_snap s = {.out = &v->record, .rc = v->rc};
+    struct ek_serialize s = {.out = &v->record, .rc = v->rc};
     struct ek_record_frame frame = {v->g->assets->manifest->hash, v->next.base};
     char key[EK_KEY_BYTES];
     ek_checkpoint_key(key, part, number);
@@ -363,13 +363,13 @@ static const struct ek_checkpoint_part *last_of(struct saving *v, const char *na
 }
 
 /* Begins a part. Whether it has to be walked, with *s: not when it is as the last base has it. */
-static bool begin(struct saving *v, struct ek_snap *s, const char *name, uint64_t mark)
+static bool begin(struct saving *v, struct ek_serialize *s, const char *name, uint64_t mark)
 {
     const struct ek_checkpoint_part *last = last_of(v, name);
     if (v->rc)
         return false;
     ek_buf_clear(&v->part);
-    *s = (struct ek_snap){.out = &v->part};
+    *s = (struct ek_serialize){.out = &v->part};
     if (v->whole || !last || !mark || last->mark != mark)
         return true;
     struct ek_checkpoint_part *part = ek_checkpoint_index_add(&v->next, name, last->records);
@@ -409,7 +409,7 @@ static int records_of(struct saving *v)
 }
 
 /* Ends the part that was walked. */
-static void end(struct saving *v, const struct ek_snap *s, const char *name, uint64_t mark)
+static void end(struct saving *v, const struct ek_serialize *s, const char *name, uint64_t mark)
 {
     v->rc = s->rc;
     int records = records_of(v);
@@ -428,7 +428,7 @@ static void save_one(struct saving *v, const struct ek_part_at *at)
 {
     const struct ek_state_part *part = at->part;
     char name[EK_PART_NAME];
-    struct ek_snap s;
+    struct ek_serialize s;
     uint64_t mark = part->mark ? part->mark(at) : 0;
     bool empty = part->mark && part->flags & EK_PART_OPTIONAL && !mark;
     ek_state_part_name(name, at);
@@ -472,10 +472,10 @@ static void all_parts(struct saving *v)
 
 static void index_part(struct saving *v)
 {
-    struct ek_snap s = {.out = &v->part};
+    struct ek_serialize s = {.out = &v->part};
     ek_buf_clear(&v->part);
     if (!v->rc) {
-        ek_checkpoint_index_snap(&v->next, &s);
+        ek_checkpoint_index_serialize(&v->next, &s);
         v->rc = s.rc;
     }
     int records = records_of(v);

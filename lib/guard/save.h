@@ -4,7 +4,7 @@
 #ifndef EK_GUARD_SAVE_H
 #define EK_GUARD_SAVE_H
 
-#include "base/snap.h"
+#include "base/serialize.h"
 #include "detect/detector_state.h"
 
 #include <stdbool.h>
@@ -48,7 +48,7 @@ struct ek_state_part {
     int (*count)(const struct ek_part_at *at);
     /* Number that changes with the part; 0: unknown, or nothing to write if optional. NULL: 0. */
     uint64_t (*mark)(const struct ek_part_at *at);
-    void (*walk)(const struct ek_part_at *at, struct ek_snap *s);
+    void (*walk)(const struct ek_part_at *at, struct ek_serialize *s);
     enum ek_detector_part detector;
 };
 
@@ -90,6 +90,6 @@ int ek_checkpoint_part_reserve(struct ek_checkpoint_part *part, int records);
 /* Write the key of a record. */
 void ek_checkpoint_key(char key[EK_KEY_BYTES], const char *part, int record);
 /* Walk over names and hashes. */
-void ek_checkpoint_index_snap(struct ek_checkpoint_index *x, struct ek_snap *s);
+void ek_checkpoint_index_serialize(struct ek_checkpoint_index *x, struct ek_serialize *s);
 
 #endif

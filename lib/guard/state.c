@@ -15,7 +15,7 @@ enum { VERSION = 1 };
 
 static const uint8_t magic[] = {'E', 'K', 'S', 'T', 'A', 'T', '\r', '\n'};
 
-void ek_record_begin(const struct ek_record_frame *frame, struct ek_snap *s)
+void ek_record_begin(const struct ek_record_frame *frame, struct ek_serialize *s)
 {
     struct ek_record_frame f = *frame;
     uint32_t version = VERSION;
@@ -26,11 +26,11 @@ void ek_record_begin(const struct ek_record_frame *frame, struct ek_snap *s)
 }
 
 int ek_record_open(const void *bytes, size_t length, struct ek_record_frame *frame,
-                   struct ek_snap *s, struct ek_error *e)
+                   struct ek_serialize *s, struct ek_error *e)
 {
     uint8_t found[sizeof magic];
     uint32_t version;
-    *s = (struct ek_snap){.at = bytes, .end = (const uint8_t *)bytes + length};
+    *s = (struct ek_serialize){.at = bytes, .end = (const uint8_t *)bytes + length};
     ek_snap_raw(s, found, sizeof found);
     ek_snap_require(s, !memcmp(found, magic, sizeof magic));
     if (s->rc)
@@ -56,14 +56,14 @@ void ek_state_head_release(struct ek_state_head *h)
     *h = (struct ek_state_head){.dimension = NULL};
 }
 
-static void kind_snap(struct ek_detector_kind *k, struct ek_snap *s)
+static void kind_serialize(struct ek_detector_kind *k, struct ek_serialize *s)
 {
-    ek_detector_kind_snap(k, s);
+    ek_detector_kind_serialize(k, s);
     ek_snap_require(s, k->cells <= INT16_MAX && /* what numbers of cells are kept as */
                            k->dimensions <= EK_DIMENSIONS_MAX);
 }
 
-static void dimensions_snap(struct ek_state_head *h, struct ek_snap *s)
+static void dimensions_serialize(struct ek_state_head *h, struct ek_serialize *s)
 {
     if (ek_snap_reads(s) && !s->rc) {
         h->dimension = ek_calloc((size_t)h->kind.dimensions, sizeof *h->dimension);
@@ -73,7 +73,7 @@ static void dimensions_snap(struct ek_state_head *h, struct ek_snap *s)
         ek_snap_text(s, &h->dimension[i]);
 }
 
-static void times_snap(struct ek_state_head *h, struct ek_snap *s)
+static void times_serialize(struct ek_state_head *h, struct ek_serialize *s)
 {
     ek_snap_i64(s, &h->windows.length_ms);
     ek_snap_int(s, &h->windows.kept, 1, EK_WINDOWS_KEPT_MAX);
@@ -91,7 +91,7 @@ static void times_snap(struct ek_state_head *h, struct ek_snap *s)
     ek_snap_u64(s, &h->plan_version);
 }
 
-static void note_snap(struct ek_state_head *h, struct ek_snap *s)
+static void note_serialize(struct ek_state_head *h, struct ek_serialize *s)
 {
     int length = (int)h->note.length;
     ek_snap_int(s, &length, 0, EK_NOTE_MAX);
@@ -102,7 +102,7 @@ static void note_snap(struct ek_state_head *h, struct ek_snap *s)
     h->note.length = s->rc ? 0 : (size_t)length;
 }
 
-static void index_snap(struct ek_state_head *h, struct ek_snap *s)
+static void index_serialize(struct ek_state_head *h, struct ek_serialize *s)
 {
     struct ek_checkpoint_part *index = &h->index;
     int records = index->records;
@@ -113,21 +113,21 @@ static void index_snap(struct ek_state_head *h, struct ek_snap *s)
         ek_snap_raw(s, index->hash, (size_t)records * sizeof *index->hash);
 }
 
-static void head_snap(struct ek_state_head *h, struct ek_snap *s)
+static void head_serialize(struct ek_state_head *h, struct ek_serialize *s)
 {
-    kind_snap(&h->kind, s);
-    dimensions_snap(h, s);
-    times_snap(h, s);
-    note_snap(h, s);
-    index_snap(h, s);
+    kind_serialize(&h->kind, s);
+    dimensions_serialize(h, s);
+    times_serialize(h, s);
+    note_serialize(h, s);
+    index_serialize(h, s);
 }
 
 int ek_state_head_write(struct ek_state_head *h, struct ek_buf *out)
 {
-    struct ek_snap s = {.out = out};
+    struct ek_serialize s = {.out = out};
     size_t start = out->length;
     ek_record_begin(&h->frame, &s);
-    head_snap(h, &s);
+    head_serialize(h, &s);
     uint64_t hash = s.rc ? 0 : ek_hash(out->data + start, out->length - start, 0);
     ek_snap_u64(&s, &hash);
     return s.rc;
@@ -146,7 +146,7 @@ static bool is_whole(const void *bytes, size_t length)
 int ek_state_head_read(struct ek_state_head *h, const void *bytes, size_t length,
                        struct ek_error *e)
 {
-    struct ek_snap s;
+    struct ek_serialize s;
     int rc = ek_record_open(bytes, length, &h->frame, &s, e);
     if (rc)
         return rc;
@@ -154,7 +154,7 @@ int ek_state_head_read(struct ek_state_head *h, const void *bytes, size_t length
         return ek_fail(e, EK_EFORMAT, "head of a state is damaged: its hash does not fit");
     s.end -= sizeof(uint64_t);
     ek_buf_init(&h->note, EK_NOTE_MAX);
-    head_snap(h, &s);
+    head_serialize(h, &s);
     ek_snap_require(&s, s.at == s.end);
     if (!s.rc)
         return EK_OK;
@@ -247,11 +247,11 @@ static bool has_part(struct ek_state *s, const struct ek_checkpoint_part *part)
 }
 
 /* The records of a part, one behind the other. */
-static struct ek_snap bytes_of(const struct ek_state *s, const struct ek_checkpoint_part *part,
-                               struct ek_buf *joined)
+static struct ek_serialize bytes_of(const struct ek_state *s, const struct ek_checkpoint_part *part,
+                                    struct ek_buf *joined)
 {
     char key[EK_KEY_BYTES];
-    struct ek_snap out = {.rc = EK_OK};
+    struct ek_serialize out = {.rc = EK_OK};
     ek_buf_clear(joined);
     for (int i = 0; i < part->records && !out.rc; i++) {
         ek_checkpoint_key(key, part->name, i);
@@ -284,12 +284,12 @@ bool ek_state_has(const struct ek_state *s, const char *name)
     return find_part(s, name) != NULL;
 }
 
-struct ek_snap ek_state_part(const struct ek_state *s, const char *name, struct ek_buf *joined)
+struct ek_serialize ek_state_part(const struct ek_state *s, const char *name, struct ek_buf *joined)
 {
     const struct ek_checkpoint_part *part = find_part(s, name);
     if (part)
         return bytes_of(s, part, joined);
-    return (struct ek_snap){.rc = EK_EFORMAT};
+    return (struct ek_serialize){.rc = EK_EFORMAT};
 }
 
 /* The index that a head names; EK_ESTATE when not all of it, and of what it names, is there. */
@@ -304,8 +304,8 @@ static int find_base(struct ek_state *s, struct ek_state_head *head,
     if (!has_part(s, &head->index))
         return EK_ESTATE;
     ek_buf_init(&joined, 0);
-    struct ek_snap bytes = bytes_of(s, &head->index, &joined);
-    ek_checkpoint_index_snap(index, &bytes);
+    struct ek_serialize bytes = bytes_of(s, &head->index, &joined);
+    ek_checkpoint_index_serialize(index, &bytes);
     ek_snap_require(&bytes, bytes.at == bytes.end);
     ek_buf_release(&joined);
     for (int i = 0; i < index->count && !bytes.rc; i++)
@@ -341,7 +341,7 @@ static int add_head(struct ek_state *s, const void *bytes, size_t length, struct
     return EK_OK;
 }
 
-static int add_record(struct ek_state *s, const char *key, const struct ek_snap *body,
+static int add_record(struct ek_state *s, const char *key, const struct ek_serialize *body,
                       struct ek_error *e)
 {
     struct ek_state_record *record =
@@ -365,7 +365,7 @@ int ek_state_add(struct ek_state *s, const char *key, const void *bytes, size_t 
                  struct ek_error *e)
 {
     struct ek_record_frame frame;
-    struct ek_snap body;
+    struct ek_serialize body;
     bool head = !strcmp(key, EK_STATE_HEAD);
     if (!bytes && head) {
         forget_base(s);

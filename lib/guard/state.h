@@ -7,7 +7,7 @@
 #ifndef EK_GUARD_STATE_H
 #define EK_GUARD_STATE_H
 
-#include "base/snap.h"
+#include "base/serialize.h"
 #include "detect/detector_state.h"
 #include "evenkeel.h"
 #include "guard/save.h"
@@ -25,8 +25,8 @@ struct ek_record_frame {
 };
 /* What comes behind it is in *s then. EK_EFORMAT; EK_ESTATE for another version. */
 int ek_record_open(const void *bytes, size_t length, struct ek_record_frame *frame,
-                   struct ek_snap *s, struct ek_error *e);
-void ek_record_begin(const struct ek_record_frame *frame, struct ek_snap *s);
+                   struct ek_serialize *s, struct ek_error *e);
+void ek_record_begin(const struct ek_record_frame *frame, struct ek_serialize *s);
 
 struct ek_state_head {
     struct ek_record_frame frame;
@@ -69,7 +69,8 @@ struct ek_state {
 
 /* The bytes of a part of the complete base; `joined` holds them where they are in pieces. *s->rc is
  * EK_EFORMAT when the base has no such part. */
-struct ek_snap ek_state_part(const struct ek_state *state, const char *name, struct ek_buf *joined);
+struct ek_serialize ek_state_part(const struct ek_state *state, const char *name,
+                                  struct ek_buf *joined);
 /* Return whether the base has a part. */
 bool ek_state_has(const struct ek_state *state, const char *name);
 

@@ -3,7 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/hash.h"
-#include "lists/codec_inner.h"
+#include "lists/codec_internal.h"
 #include "lists/codec_json.h"
 #include "lists/codec_wire.h"
 

@@ -1,4 +1,4 @@
-#include "lists/codec_inner.h"
+#include "lists/codec_internal.h"
 #include "num/isa.h"
 
 #include <immintrin.h>

@@ -2,7 +2,7 @@
  * something else by these words, a value of another kind, must not turn live messages into dead
  * letters, so such a value is skipped. */
 #include "base/parse.h"
-#include "lists/codec_inner.h"
+#include "lists/codec_internal.h"
 #include "lists/codec_json.h"
 
 #include <math.h>

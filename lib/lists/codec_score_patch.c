@@ -1,4 +1,4 @@
-#include "lists/codec_inner.h"
+#include "lists/codec_internal.h"
 #include "lists/codec_json.h"
 
 #include <math.h>

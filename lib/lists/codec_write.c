@@ -1,7 +1,7 @@
 /* Encoding, by msgpack-c: for generators, converters and tests; live messages are patched, never
  * re-encoded. */
 #include "lists/codec.h"
-#include "lists/codec_inner.h"
+#include "lists/codec_internal.h"
 #include "lists/codec_json.h"
 
 #include <math.h>

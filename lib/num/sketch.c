@@ -1,7 +1,7 @@
 #include "num/sketch.h"
 
 #include "base/alloc.h"
-#include "base/lazy.h"
+#include "base/reserve_memory.h"
 #include "num/sketch_internal.h"
 
 #include <math.h>

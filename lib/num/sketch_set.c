@@ -10,7 +10,7 @@
  * So a seal costs no copy and no second set, as long as nothing else has to be drained meanwhile;
  * EK_SKETCH_SEALED_ROWS sees to that. */
 #include "base/alloc.h"
-#include "base/lazy.h"
+#include "base/reserve_memory.h"
 #include "num/sketch_internal.h"
 
 #include <string.h>

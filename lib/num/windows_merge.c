@@ -1,7 +1,7 @@
 #include "base/alloc.h"
 #include "num/sketch_pack.h"
 #include "num/windows_internal.h"
-#include "num/windows_snap.h"
+#include "num/windows_serialize.h"
 
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 /* What has become of the plan, told as decisions with a sentence that says why. */
-#include "plan/control_internal.h"
+#include "plan/controller_internal.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -1,14 +1,15 @@
 /* The state of what is done about findings, joining that of two, and going on with that of another.
  */
-#include "plan/control_internal.h"
+#include "plan/controller_internal.h"
 #include "plan/plan.h"
 
-void ek_control_wanted_snap(struct ek_control *c, struct ek_snap *s, int features, int cells)
+void ek_control_wanted_serialize(struct ek_control *c, struct ek_serialize *s, int features,
+                                 int cells)
 {
-    ek_plan_snap(&c->wanted, s, features, cells);
+    ek_plan_serialize(&c->wanted, s, features, cells);
 }
 
-static void flag_snap(struct ek_snap *s, bool *flag)
+static void flag_serialize(struct ek_serialize *s, bool *flag)
 {
     int value = *flag;
     ek_snap_int(s, &value, 0, 1);
@@ -16,27 +17,27 @@ static void flag_snap(struct ek_snap *s, bool *flag)
 }
 
 /* What an earlier version did not write. */
-static bool is_there(const struct ek_snap *s)
+static bool is_there(const struct ek_serialize *s)
 {
     return !ek_snap_reads(s) || s->at < s->end;
 }
 
-void ek_control_snap(struct ek_control *c, struct ek_snap *s, int features, int cells)
+void ek_control_serialize(struct ek_control *c, struct ek_serialize *s, int features, int cells)
 {
     int limited = (int)c->limited;
-    ek_plan_snap(ek_control_now(c), s, features, cells);
-    ek_rollouts_snap(&c->rollouts, s, features, cells);
-    flag_snap(s, &c->paused);
+    ek_plan_serialize(ek_control_now(c), s, features, cells);
+    ek_rollouts_serialize(&c->rollouts, s, features, cells);
+    flag_serialize(s, &c->paused);
     ek_snap_i64(s, &c->paused_ms);
     ek_snap_int(s, &limited, EK_EXCEEDS_NONE, EK_EXCEEDS_PLAN - 1);
     c->limited = (enum ek_exceeds)limited;
     ek_snap_i64(s, &c->free_ms);
-    flag_snap(s, &c->was_full);
-    ek_control_pins_snap(c, s, features, cells);
+    flag_serialize(s, &c->was_full);
+    ek_control_pins_serialize(c, s, features, cells);
     if (c->paused && is_there(s))
-        ek_plan_snap(&c->before, s, features, cells);
+        ek_plan_serialize(&c->before, s, features, cells);
     if (is_there(s))
-        ek_rollouts_credit_snap(&c->rollouts, s);
+        ek_rollouts_credit_serialize(&c->rollouts, s);
 }
 
 /* Rules that let routes end by themselves do so with those that wait for a person, too. */

@@ -169,12 +169,12 @@ uint64_t ek_decisions_mark(const struct ek_decisions *d, int part)
     return any ? ek_hash(number, sizeof number, 0) | 1 : 0;
 }
 
-static void word_snap(struct ek_snap *s, int *word, int count)
+static void word_serialize(struct ek_serialize *s, int *word, int count)
 {
     ek_snap_int(s, word, 0, count - 1);
 }
 
-static void text_snap(struct ek_snap *s, const char **text)
+static void text_serialize(struct ek_serialize *s, const char **text)
 {
     char *own = ek_snap_reads(s) ? NULL : (char *)*text;
     int there = own != NULL;
@@ -184,13 +184,13 @@ static void text_snap(struct ek_snap *s, const char **text)
     *text = own;
 }
 
-static void words_snap(struct ek_decided *m, struct ek_snap *s)
+static void words_serialize(struct ek_decided *m, struct ek_serialize *s)
 {
     int what = (int)m->what, class = (int)m->class, action = (int)m->action, rail = (int)m->rail;
-    word_snap(s, &what, EK_DIDS);
-    word_snap(s, &class, EK_CLASS_COUNT);
-    word_snap(s, &action, EK_ACTION_COUNT);
-    word_snap(s, &rail, EK_RAILS);
+    word_serialize(s, &what, EK_DIDS);
+    word_serialize(s, &class, EK_CLASS_COUNT);
+    word_serialize(s, &action, EK_ACTION_COUNT);
+    word_serialize(s, &rail, EK_RAILS);
     m->what = (enum ek_did)what;
     m->class = (enum ek_class) class;
     m->action = (enum ek_action)action;
@@ -198,7 +198,7 @@ static void words_snap(struct ek_decided *m, struct ek_snap *s)
 }
 
 /* All but its number. */
-static void decided_snap(struct ek_decided *m, struct ek_snap *s)
+static void decided_serialize(struct ek_decided *m, struct ek_serialize *s)
 {
     double *const numbers[] = {&m->factor, &m->factor_low, &m->factor_high,
                                &m->share,  &m->figure,     &m->limit};
@@ -208,16 +208,16 @@ static void decided_snap(struct ek_decided *m, struct ek_snap *s)
     ek_snap_u64(s, &m->accept);
     ek_snap_u64(s, &m->normal);
     ek_snap_i64(s, &m->time_ms);
-    words_snap(m, s);
+    words_serialize(m, s);
     ek_snap_u32(s, &m->episode);
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         ek_snap_f64(s, numbers[i]);
     ek_snap_int(s, &m->percent, -1, EK_PERCENT_WHOLE);
     for (int i = 0; i < TEXTS; i++)
-        text_snap(s, text_of(m, i));
+        text_serialize(s, text_of(m, i));
 }
 
-void ek_decisions_snap(struct ek_decisions *d, struct ek_snap *s, int part)
+void ek_decisions_serialize(struct ek_decisions *d, struct ek_serialize *s, int part)
 {
     for (int i = 0; i < EK_DECISIONS_EACH && !s->rc; i++) {
         int place = part * EK_DECISIONS_EACH + i;
@@ -226,7 +226,7 @@ void ek_decisions_snap(struct ek_decisions *d, struct ek_snap *s, int part)
         ek_snap_require(s, !m->number || m->number % EK_DECISIONS_KEPT == (uint64_t)place);
         ek_snap_require(s, m->number < (uint64_t)1 << 62); /* it goes on rising */
         if (!s->rc && m->number)
-            decided_snap(m, s);
+            decided_serialize(m, s);
         if (s->rc && ek_snap_reads(s))
             release(m);
         d->last = m->number > d->last ? m->number : d->last;

@@ -8,8 +8,8 @@
 #ifndef EK_PLAN_DECISIONS_H
 #define EK_PLAN_DECISIONS_H
 
-#include "base/snap.h"
-#include "schema/words.h"
+#include "base/serialize.h"
+#include "schema/enum_names.h"
 #include "plan/rollout.h"
 
 #include <stdbool.h>
@@ -94,7 +94,7 @@ uint64_t ek_decisions_last(const struct ek_decisions *d);
 
 /* One part of the ring; reading goes into a new ring. What was made of a part is as it was while
  * its mark is the same; 0: an empty one. */
-void ek_decisions_snap(struct ek_decisions *d, struct ek_snap *s, int part);
+void ek_decisions_serialize(struct ek_decisions *d, struct ek_serialize *s, int part);
 uint64_t ek_decisions_mark(const struct ek_decisions *d, int part);
 
 #endif

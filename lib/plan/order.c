@@ -3,7 +3,7 @@
 
 #include "base/date.h"
 #include "base/parse.h"
-#include "plan/control_internal.h"
+#include "plan/controller_internal.h"
 
 #include <string.h>
 

@@ -10,7 +10,7 @@
 #include "base/text.h"
 #include "plan/decisions.h"
 #include "schema/manifest.h"
-#include "schema/words.h"
+#include "schema/enum_names.h"
 
 /* Bytes of author and reason: rules/rules.h. */
 struct ek_order_id {

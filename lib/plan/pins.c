@@ -1,6 +1,6 @@
 /* What people say, and what the rules pin: pins, and the pause. */
 #include "base/alloc.h"
-#include "plan/control_internal.h"
+#include "plan/controller_internal.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -351,7 +351,7 @@ void ek_control_pins_free(struct ek_control *c)
 
 /* -------------------------------------------------------------- state, merge */
 
-static void text_snap(struct ek_snap *s, const char **text, size_t most)
+static void text_serialize(struct ek_serialize *s, const char **text, size_t most)
 {
     char *own = (char *)*text;
     int there = own != NULL;
@@ -362,7 +362,7 @@ static void text_snap(struct ek_snap *s, const char **text, size_t most)
     *text = own;
 }
 
-static void pin_snap(struct ek_control_pin *p, struct ek_snap *s, int features, int cells)
+static void pin_serialize(struct ek_control_pin *p, struct ek_serialize *s, int features, int cells)
 {
     struct ek_order *o = &p->is;
     int action = (int)o->action;
@@ -371,17 +371,18 @@ static void pin_snap(struct ek_control_pin *p, struct ek_snap *s, int features, 
     ek_snap_int(s, &action, 0, EK_ACTION_COUNT - 1);
     o->action = (enum ek_action)action;
     ek_snap_i64(s, &o->until_ms);
-    text_snap(s, &o->author, EK_AUTHOR_BYTES);
-    text_snap(s, &o->reason, EK_REASON_BYTES);
+    text_serialize(s, &o->author, EK_AUTHOR_BYTES);
+    text_serialize(s, &o->reason, EK_REASON_BYTES);
 }
 
-void ek_control_pins_snap(struct ek_control *c, struct ek_snap *s, int features, int cells)
+void ek_control_pins_serialize(struct ek_control *c, struct ek_serialize *s, int features,
+                               int cells)
 {
     int count = c->pins;
     ek_snap_int(s, &count, 0, EK_PINS_MAX);
     for (int i = 0; i < count && !s->rc; i++) {
         struct ek_control_pin new = {.cell = -1}, *p = ek_snap_reads(s) ? &new : &c->pin[i];
-        pin_snap(p, s, features, cells);
+        pin_serialize(p, s, features, cells);
         if (!ek_snap_reads(s))
             continue;
         ek_snap_require(s, p->is.action != EK_ACT_RESCALE && !find(c, p->feature, p->cell));

@@ -348,7 +348,8 @@ bool ek_plan_same(const struct ek_plan *a, const struct ek_plan *b)
     return same;
 }
 
-static void entry_snap(struct ek_plan_entry *entry, struct ek_snap *s, int features, int cells)
+static void entry_serialize(struct ek_plan_entry *entry, struct ek_serialize *s, int features,
+                            int cells)
 {
     int action = (int)entry->treatment.action, mode = (int)entry->mode, by = (int)entry->by;
     ek_snap_int(s, &entry->feature, 0, features - 1);
@@ -369,7 +370,7 @@ static void entry_snap(struct ek_plan_entry *entry, struct ek_snap *s, int featu
     ek_snap_require(s, entry->since_ms >= 0 && entry->until_ms >= -1 && entry->hold_ms >= 0);
 }
 
-static void mode_snap(struct ek_plan_mode *m, struct ek_snap *s, int features, int cells)
+static void mode_serialize(struct ek_plan_mode *m, struct ek_serialize *s, int features, int cells)
 {
     int mode = (int)m->mode, own = m->own;
     ek_snap_int(s, &m->feature, 0, features - 1);
@@ -380,7 +381,7 @@ static void mode_snap(struct ek_plan_mode *m, struct ek_snap *s, int features, i
     m->own = own;
 }
 
-void ek_plan_snap(struct ek_plan *p, struct ek_snap *s, int features, int cells)
+void ek_plan_serialize(struct ek_plan *p, struct ek_serialize *s, int features, int cells)
 {
     int paused = p->paused;
     ek_snap_u64(s, &p->version);
@@ -388,8 +389,8 @@ void ek_plan_snap(struct ek_plan *p, struct ek_snap *s, int features, int cells)
     p->paused = paused;
     ek_snap_int(s, &p->count, 0, EK_PLAN_MAX);
     for (int i = 0; i < p->count; i++)
-        entry_snap(&p->entry[i], s, features, cells);
+        entry_serialize(&p->entry[i], s, features, cells);
     ek_snap_int(s, &p->modes, 0, EK_PLAN_MODES_MAX);
     for (int i = 0; i < p->modes; i++)
-        mode_snap(&p->mode[i], s, features, cells);
+        mode_serialize(&p->mode[i], s, features, cells);
 }

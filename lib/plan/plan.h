@@ -10,8 +10,8 @@
 #ifndef EK_PLAN_PLAN_H
 #define EK_PLAN_PLAN_H
 
-#include "base/snap.h"
-#include "schema/words.h"
+#include "base/serialize.h"
+#include "schema/enum_names.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -160,6 +160,6 @@ unsigned ek_plan_modes_of(const struct ek_plan_words *w, int feature, int cell, 
 
 /* The plan as a part of the state (docs/format/state.md). */
 /* Its entries are of features and cells below these. */
-void ek_plan_snap(struct ek_plan *p, struct ek_snap *s, int features, int cells);
+void ek_plan_serialize(struct ek_plan *p, struct ek_serialize *s, int features, int cells);
 
 #endif

@@ -278,7 +278,7 @@ void ek_rollouts_merge(struct ek_rollouts *into, const struct ek_rollouts *from,
     }
 }
 
-static void about_snap(struct ek_rollout_about *a, struct ek_snap *s)
+static void about_serialize(struct ek_rollout_about *a, struct ek_serialize *s)
 {
     int class = (int)a->class;
     ek_snap_u32(s, &a->episode);
@@ -290,7 +290,7 @@ static void about_snap(struct ek_rollout_about *a, struct ek_snap *s)
     ek_snap_f64(s, &a->share);
 }
 
-static void one_snap(struct ek_rollout *r, struct ek_snap *s, int features, int cells)
+static void one_serialize(struct ek_rollout *r, struct ek_serialize *s, int features, int cells)
 {
     int rail = (int)r->withdrawn;
     ek_snap_int(s, &r->feature, 0, features - 1);
@@ -304,20 +304,21 @@ static void one_snap(struct ek_rollout *r, struct ek_snap *s, int features, int 
     ek_snap_int(s, &r->relapses, 0, INT32_MAX);
     ek_snap_i64(s, &r->ended_ms);
     ek_snap_u64(s, &r->tried);
-    about_snap(&r->about, s);
+    about_serialize(&r->about, s);
     ek_snap_require(s, r->step_ms >= 0 && r->ended_ms >= -1);
     if (ek_snap_reads(s))
         r->credit = EK_CREDIT_KNOWN_NOT;
 }
 
-void ek_rollouts_snap(struct ek_rollouts *s, struct ek_snap *snap, int features, int cells)
+void ek_rollouts_serialize(struct ek_rollouts *s, struct ek_serialize *snap, int features,
+                           int cells)
 {
     ek_snap_int(snap, &s->count, 0, EK_ROLLOUTS_MAX);
     for (int i = 0; i < s->count; i++)
-        one_snap(&s->one[i], snap, features, cells);
+        one_serialize(&s->one[i], snap, features, cells);
 }
 
-void ek_rollouts_credit_snap(struct ek_rollouts *s, struct ek_snap *snap)
+void ek_rollouts_credit_serialize(struct ek_rollouts *s, struct ek_serialize *snap)
 {
     for (int i = 0; i < s->count; i++) {
         ek_snap_f64(snap, &s->one[i].credit);

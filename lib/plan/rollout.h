@@ -18,7 +18,7 @@
 #ifndef EK_PLAN_ROLLOUT_H
 #define EK_PLAN_ROLLOUT_H
 
-#include "base/snap.h"
+#include "base/serialize.h"
 #include "rules/rules.h"
 
 enum {
@@ -128,7 +128,8 @@ void ek_rollout_resume(struct ek_rollout *r, const struct ek_canary *c, int64_t 
 void ek_rollouts_stood_still(struct ek_rollouts *s, int64_t for_ms);
 
 /* Of features and cells below these; the account of each apart, for it is younger. */
-void ek_rollouts_credit_snap(struct ek_rollouts *s, struct ek_snap *snap);
-void ek_rollouts_snap(struct ek_rollouts *s, struct ek_snap *snap, int features, int cells);
+void ek_rollouts_credit_serialize(struct ek_rollouts *s, struct ek_serialize *snap);
+void ek_rollouts_serialize(struct ek_rollouts *s, struct ek_serialize *snap, int features,
+                           int cells);
 
 #endif

@@ -2,7 +2,7 @@
 #include "plan/route_controller.h"
 
 #include "base/alloc.h"
-#include "plan/control_internal.h"
+#include "plan/controller_internal.h"
 #include "plan/plan.h"
 
 #include <math.h>

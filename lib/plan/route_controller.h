@@ -10,7 +10,7 @@
 #ifndef EK_PLAN_ROUTE_CONTROLLER_H
 #define EK_PLAN_ROUTE_CONTROLLER_H
 
-#include "base/snap.h"
+#include "base/serialize.h"
 #include "detect/bounds.h"
 #include "detect/finding.h"
 #include "plan/decisions.h"
@@ -166,8 +166,9 @@ int ek_control_follow_people(struct ek_control *c, const struct ek_control_memor
 /* The state: part `plan` is what is wanted; part `control` the rest. Of features and cells below
  * these. A state without `control` has a plan all the same: ek_control_restored says that it was
  * read, and the next settle makes the plan in force of it. */
-void ek_control_wanted_snap(struct ek_control *c, struct ek_snap *s, int features, int cells);
-void ek_control_snap(struct ek_control *c, struct ek_snap *s, int features, int cells);
+void ek_control_wanted_serialize(struct ek_control *c, struct ek_serialize *s, int features,
+                                 int cells);
+void ek_control_serialize(struct ek_control *c, struct ek_serialize *s, int features, int cells);
 void ek_control_restored(struct ek_control *c, int64_t time_ms);
 /* Adds what another one has, `to` [cells of from] for its cells here: what both want goes on as it
  * is here, of rollouts see ek_rollouts_merge, pins are united, and all is paused when one is. The

@@ -12,7 +12,7 @@
 #include "base/error_list.h"
 #include "schema/manifest.h"
 #include "schema/units.h"
-#include "schema/words.h"
+#include "schema/enum_names.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -21,7 +21,7 @@
 #define EK_SCORE_ENCODE_H
 
 #include "assets/model.h"
-#include "schema/words.h"
+#include "schema/enum_names.h"
 #include "num/ln.h"
 #include "score/transform.h"
 

@@ -12,7 +12,7 @@
 
 #include "assets/model.h"
 #include "lists/list.h"
-#include "schema/words.h"
+#include "schema/enum_names.h"
 
 struct ek_scorer;
 

@@ -301,7 +301,7 @@ double ek_guard_gap(const struct ek_guard *g)
 }
 
 /* What its bets are about; reading, whether it is the same. */
-static bool same_watch(const struct ek_agreement_watch *w, struct ek_snap *s)
+static bool same_watch(const struct ek_agreement_watch *w, struct ek_serialize *s)
 {
     uint64_t every = w->every;
     double alarm = w->alarm, bound;
@@ -316,7 +316,7 @@ static bool same_watch(const struct ek_agreement_watch *w, struct ek_snap *s)
     return same;
 }
 
-static void compared_snap(struct ek_agreement_watch *w, struct ek_snap *s)
+static void compared_serialize(struct ek_agreement_watch *w, struct ek_serialize *s)
 {
     uint64_t first = w->lists > EK_AGREEMENT_WINDOW ? w->lists - EK_AGREEMENT_WINDOW : 0;
     for (uint64_t i = first; i < w->lists && !s->rc; i++) {
@@ -326,7 +326,7 @@ static void compared_snap(struct ek_agreement_watch *w, struct ek_snap *s)
     }
 }
 
-void ek_agreement_watch_snap(struct ek_agreement_watch *w, struct ek_snap *s)
+void ek_agreement_watch_serialize(struct ek_agreement_watch *w, struct ek_serialize *s)
 {
     int drifted = w->drifted;
     if (!same_watch(w, s)) {
@@ -346,5 +346,5 @@ void ek_agreement_watch_snap(struct ek_agreement_watch *w, struct ek_snap *s)
     ek_snap_u64(s, &w->lists);
     ek_snap_u64(s, &w->from);
     ek_snap_require(s, w->from <= w->lists);
-    compared_snap(w, s);
+    compared_serialize(w, s);
 }

@@ -12,7 +12,7 @@
 #define EK_SERVE_AGREEMENT_WATCH_H
 
 #include "assets/model.h"
-#include "base/snap.h"
+#include "base/serialize.h"
 #include "lists/list.h"
 
 #include <stdbool.h>
@@ -104,7 +104,7 @@ double ek_agreement_gap(const struct ek_agreement_watch *w);
 
 /* All that it has seen. Reading, into a new one: what one of another model, or of another budget,
  * had seen is left out. */
-void ek_agreement_watch_snap(struct ek_agreement_watch *w, struct ek_snap *s);
+void ek_agreement_watch_serialize(struct ek_agreement_watch *w, struct ek_serialize *s);
 
 struct ek_guard;
 /* That of a guard; NULL without a model, or with one that always routes the same features. */

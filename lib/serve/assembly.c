@@ -85,7 +85,8 @@ void ek_past_plans_forget(struct ek_past_plans *p, int cell)
     }
 }
 
-void ek_past_plans_snap(struct ek_past_plans *p, struct ek_snap *s, int features, int cells)
+void ek_past_plans_serialize(struct ek_past_plans *p, struct ek_serialize *s, int features,
+                             int cells)
 {
     ek_snap_u64(s, &p->count);
     ek_snap_require(s, p->count < (uint64_t)1 << 62); /* it goes on rising */
@@ -93,7 +94,7 @@ void ek_past_plans_snap(struct ek_past_plans *p, struct ek_snap *s, int features
     for (uint64_t i = p->count - kept; i < p->count && !s->rc; i++) {
         struct ek_plan *plan = room(p, i);
         if (plan)
-            ek_plan_snap(plan, s, features, cells);
+            ek_plan_serialize(plan, s, features, cells);
         else
             s->rc = EK_ENOMEM;
     }
@@ -464,7 +465,7 @@ size_t ek_assembly_bytes(const struct ek_assembly *a)
     return a->bytes;
 }
 
-static void known_snap(struct known *k, struct ek_snap *s)
+static void known_serialize(struct known *k, struct ek_serialize *s)
 {
     ek_snap_u64(s, &k->key);
     ek_snap_i64(s, &k->begun_ms);
@@ -476,10 +477,10 @@ static void known_snap(struct known *k, struct ek_snap *s)
 }
 
 /* The newest are kept, where the limit has become smaller. */
-static void read_one(struct ek_assembly *a, struct ek_snap *s)
+static void read_one(struct ek_assembly *a, struct ek_serialize *s)
 {
     struct known k = {.list = NULL};
-    known_snap(&k, s);
+    known_serialize(&k, s);
     ek_snap_require(s, !find(a, k.key));
     if (s->rc)
         return;
@@ -488,7 +489,7 @@ static void read_one(struct ek_assembly *a, struct ek_snap *s)
     enter(a, &k);
 }
 
-void ek_assembly_snap(struct ek_assembly *a, struct ek_snap *s)
+void ek_assembly_serialize(struct ek_assembly *a, struct ek_serialize *s)
 {
     int known = (int)(a->last - a->first);
     ek_snap_u64(s, &a->pending);
@@ -497,7 +498,7 @@ void ek_assembly_snap(struct ek_assembly *a, struct ek_snap *s)
         if (ek_snap_reads(s))
             read_one(a, s);
         else
-            known_snap(at(a, a->first + i), s);
+            known_serialize(at(a, a->first + i), s);
 }
 
 void ek_assembly_merge(struct ek_assembly *into, const struct ek_assembly *from)

@@ -9,7 +9,7 @@
 #ifndef EK_SERVE_ASSEMBLY_H
 #define EK_SERVE_ASSEMBLY_H
 
-#include "base/snap.h"
+#include "base/serialize.h"
 #include "lists/list.h"
 #include "plan/plan.h"
 
@@ -31,8 +31,9 @@ int ek_past_plans_keep(struct ek_past_plans *p, const struct ek_plan *plan, uint
 const struct ek_plan *ek_past_plans_find(const struct ek_past_plans *p, uint64_t number);
 /* The cell is another value's from now on. */
 void ek_past_plans_forget(struct ek_past_plans *p, int cell);
-/* Reading takes those of new ones; features, cells: as for ek_plan_snap. */
-void ek_past_plans_snap(struct ek_past_plans *p, struct ek_snap *s, int features, int cells);
+/* Reading takes those of new ones; features, cells: as for ek_plan_serialize. */
+void ek_past_plans_serialize(struct ek_past_plans *p, struct ek_serialize *s, int features,
+                             int cells);
 
 /* Lists whose items come one by one (message layout `item`): which plan a query has, and lists that
  * are being put together.
@@ -107,7 +108,7 @@ size_t ek_assembly_bytes(const struct ek_assembly *a);
 
 /* The queries that are known, without the items of their lists: a list goes on with those that come
  * (docs/format/state.md). Reading takes one that is new. */
-void ek_assembly_snap(struct ek_assembly *a, struct ek_snap *s);
+void ek_assembly_serialize(struct ek_assembly *a, struct ek_serialize *s);
 /* Gets to know the queries of another one, as far as there is room: they have no plan yet
  * (EK_NO_PLAN), and their lists go on with the items that come here. */
 void ek_assembly_merge(struct ek_assembly *into, const struct ek_assembly *from);

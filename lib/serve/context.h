@@ -11,7 +11,7 @@
 #include "detect/list_stats_builder.h"
 #include "plan/plan.h"
 #include "evenkeel.h"
-#include "score/both_ways.h"
+#include "score/rank_comparison.h"
 #include "score/scorer.h"
 
 #include <stdbool.h>

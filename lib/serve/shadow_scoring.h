@@ -8,7 +8,7 @@
 #define EK_SERVE_SHADOW_SCORING_H
 
 #include "plan/plan.h"
-#include "score/both_ways.h"
+#include "score/rank_comparison.h"
 #include "serve/context.h"
 #include "serve/latency_window.h"
 
@@ -27,8 +27,8 @@ struct ek_acts {
 void ek_acts_add(struct ek_acts *a, const struct ek_context *c, uint64_t ns);
 void ek_acts_clear(struct ek_acts *a);
 
-/* A list tried both ways (score/both_ways.h): in the order of the upstream scores, and in that
- * which the plan wants for it.
+/* A list tried both ways (score/rank_comparison.h): in the order of the upstream scores, and in
+ * that which the plan wants for it.
  *
  * The thread that has the context tries it after its output was handed on; nothing of the output
  * changes. The context's own numbers are read and none of its texts, for the message may be gone by

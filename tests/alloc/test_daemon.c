@@ -18,7 +18,7 @@
 #include "daemon/guard/pause.h"
 #include "daemon/files/list_writer.h"
 #include "daemon/state/checkpoint_status.h"
-#include "daemon/config/token.h"
+#include "daemon/config/auth.h"
 
 #include <string.h>
 

@@ -26,19 +26,19 @@ static int scenario(struct ek_error *e)
     struct ek_buf text, part;
     ek_buf_init(&text, 0);
     ek_buf_init(&part, 0);
-    struct ek_snap out = {.out = &part};
+    struct ek_serialize out = {.out = &part};
     int rc = ek_decisions_new(&d);
     if (!rc)
         rc = ek_decisions_new(&loaded);
     if (!rc)
         rc = keep_and_tell(d, &text);
     if (!rc) {
-        ek_decisions_snap(d, &out, 0);
+        ek_decisions_serialize(d, &out, 0);
         rc = out.rc;
     }
     if (!rc) {
-        struct ek_snap in = {.at = part.data, .end = part.data + part.length};
-        ek_decisions_snap(loaded, &in, 0);
+        struct ek_serialize in = {.at = part.data, .end = part.data + part.length};
+        ek_decisions_serialize(loaded, &in, 0);
         rc = in.rc;
     }
     ek_decisions_free(d);

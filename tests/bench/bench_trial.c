@@ -1,7 +1,7 @@
-/* What it costs to try a list both ways (score/both_ways.h), beside scoring it once: where its
- * scores are known already, as when the plan acts; where they are not, as in shadow; and with the
- * model's plain order and the harm, which every fourth tried list has. */
-#include "score/both_ways.h"
+/* What it costs to try a list both ways (score/rank_comparison.h), beside scoring it once: where
+ * its scores are known already, as when the plan acts; where they are not, as in shadow; and with
+ * the model's plain order and the harm, which every fourth tried list has. */
+#include "score/rank_comparison.h"
 
 #include "tests/bench/bench.h"
 #include "tests/bench/world.h"

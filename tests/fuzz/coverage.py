@@ -50,7 +50,7 @@ ABOUT = {
     "tensors": ["lib/assets/tensors*.c"],
     "units": ["lib/schema/units*.c"],
     "words": ["daemon/state/checkpoint_ref.c", "daemon/http/host_check.c", "daemon/base/url.c", "daemon/base/url.c",
-              "daemon/config/token.c", "daemon/state/checkpoint_ref.c"],
+              "daemon/config/auth.c", "daemon/state/checkpoint_ref.c"],
     "yaml": ["lib/yaml/yaml*.c", "lib/yaml/node.c"],
 }
 

@@ -75,7 +75,7 @@ static const char *name_of(unsigned who)
 }
 
 /* By another decider, at the end of whose plan the input stands. */
-static void begin_plan(const struct company *c, struct script *s, struct ek_snap *w,
+static void begin_plan(const struct company *c, struct script *s, struct ek_serialize *w,
                        struct ek_buf *out)
 {
     const struct ek_fleet_plan_head head = {.decider = ek_text_of(name_of(next(s))),
@@ -89,7 +89,7 @@ static void begin_plan(const struct company *c, struct script *s, struct ek_snap
 }
 
 static void begin_record(const struct company *c, struct script *s, enum ek_fleet_kind kind,
-                         struct ek_snap *w, struct ek_buf *out)
+                         struct ek_serialize *w, struct ek_buf *out)
 {
     const struct company_assets *a = company_assets();
     struct ek_fleet_head head = {.instance = ek_text_of(name_of(next(s))),
@@ -109,7 +109,7 @@ static void make_up(struct company *c, struct script *s, unsigned how)
     static const enum ek_fleet_kind kinds[] = {EK_FLEET_TICK, EK_FLEET_ROWS, EK_FLEET_TRIALS,
                                                EK_FLEET_PLAN};
     enum ek_fleet_kind kind = kinds[how % 4];
-    struct ek_snap w;
+    struct ek_serialize w;
     struct ek_buf record;
     ek_buf_init(&record, 0);
     if (kind == EK_FLEET_PLAN)

@@ -158,7 +158,7 @@ static void look(const uint8_t *data, size_t size)
  * an answer. */
 static void try_body(const uint8_t *data, size_t size, enum ek_fleet_kind kind)
 {
-    struct ek_snap w;
+    struct ek_serialize w;
     struct ek_buf record;
     struct ek_fleet_head head = {.instance = {"it", 2},
                                  .start = 1,

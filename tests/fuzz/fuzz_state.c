@@ -168,8 +168,8 @@ static struct ek_checkpoint_index index_of(struct state_store *s)
 {
     struct ek_checkpoint_index index = {0};
     const struct state_record *r = find(s, "index", 0);
-    struct ek_snap bytes = {.at = r->bytes + STATE_FRAME, .end = r->bytes + r->length};
-    ek_checkpoint_index_snap(&index, &bytes);
+    struct ek_serialize bytes = {.at = r->bytes + STATE_FRAME, .end = r->bytes + r->length};
+    ek_checkpoint_index_serialize(&index, &bytes);
     ek_fuzz_require(!bytes.rc, "an index of ours is refused");
     return index;
 }

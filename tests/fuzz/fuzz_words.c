@@ -7,7 +7,7 @@
 #include "daemon/base/url.h"
 #include "daemon/http/host_check.h"
 #include "daemon/state/checkpoint_ref.h"
-#include "daemon/config/token.h"
+#include "daemon/config/auth.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <string.h>

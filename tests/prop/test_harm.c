@@ -2,7 +2,7 @@
  * held against the truth, which is what upstream would say of the lists without the fault. Routes
  * of a model that was taught by its upstream scorer stay where they help, those of one that ranks
  * otherwise are to be taken back. */
-#include "score/both_ways.h"
+#include "score/rank_comparison.h"
 
 #include "serve/comparison_sums.h"
 #include "tests/taught_world.h"

@@ -117,17 +117,17 @@ static void save_and_load(struct world *w)
     struct ek_buf bytes, again;
     ek_buf_init(&bytes, 0);
     ek_buf_init(&again, 0);
-    struct ek_snap out = {.out = &bytes}, second = {.out = &again};
+    struct ek_serialize out = {.out = &bytes}, second = {.out = &again};
     struct ek_rollouts before = *w->stopped;
-    ek_rollouts_snap(w->stopped, &out, FEATURES, CELLS);
+    ek_rollouts_serialize(w->stopped, &out, FEATURES, CELLS);
     for (int i = 0; i < before.count; i++) /* writing changes nothing */
         ck_assert(!memcmp(&before.one[i], &w->stopped->one[i], sizeof *before.one));
     memset(w->stopped, 0xff, sizeof *w->stopped);
     w->stopped->count = 0;
-    struct ek_snap in = {.at = bytes.data, .end = bytes.data + bytes.length};
-    ek_rollouts_snap(w->stopped, &in, FEATURES, CELLS);
+    struct ek_serialize in = {.at = bytes.data, .end = bytes.data + bytes.length};
+    ek_rollouts_serialize(w->stopped, &in, FEATURES, CELLS);
     ck_assert(!out.rc && !in.rc && in.at == in.end);
-    ek_rollouts_snap(w->rollouts, &second, FEATURES, CELLS);
+    ek_rollouts_serialize(w->rollouts, &second, FEATURES, CELLS);
     ck_assert_uint_eq(again.length, bytes.length);
     ck_assert(!memcmp(again.data, bytes.data, bytes.length));
     ek_buf_release(&bytes);
@@ -167,15 +167,15 @@ START_TEST(what_could_not_be_is_not_read)
         take_turn(&w);
     struct ek_buf bytes;
     ek_buf_init(&bytes, 0);
-    struct ek_snap out = {.out = &bytes};
-    ek_rollouts_snap(w.rollouts, &out, FEATURES, CELLS);
+    struct ek_serialize out = {.out = &bytes};
+    ek_rollouts_serialize(w.rollouts, &out, FEATURES, CELLS);
     for (int i = 0; i < 3000; i++) {
         size_t at = ek_rng_below(&r, bytes.length);
         uint8_t was = bytes.data[at];
         bytes.data[at] = (uint8_t)ek_rng_u64(&r);
-        struct ek_snap in = {.at = bytes.data, .end = bytes.data + bytes.length};
+        struct ek_serialize in = {.at = bytes.data, .end = bytes.data + bytes.length};
         memset(w.stopped, 0, sizeof *w.stopped);
-        ek_rollouts_snap(w.stopped, &in, FEATURES, CELLS);
+        ek_rollouts_serialize(w.stopped, &in, FEATURES, CELLS);
         for (int k = 0; k < w.stopped->count && !in.rc; k++) {
             const struct ek_rollout *one = &w.stopped->one[k];
             ck_assert(one->feature >= 0 && one->feature < FEATURES && one->cell >= 0 &&

@@ -1,6 +1,6 @@
 /* Windows that were written and read again go on as the ones they were; parts make up the whole. */
 #include "base/rng.h"
-#include "num/windows_snap.h"
+#include "num/windows_serialize.h"
 #include "tests/check.h"
 
 #include <math.h>
@@ -45,24 +45,24 @@ static void add(const struct world *w, struct ek_windows *to)
 
 static void write(struct ek_windows *w, struct ek_buf *out)
 {
-    struct ek_snap s = {.out = out};
+    struct ek_serialize s = {.out = out};
     ek_buf_init(out, 0);
     ck_assert_int_eq(ek_windows_settle(w), EK_OK);
-    ek_windows_life_snap(w, &s);
-    ek_windows_now_snap(w, &s);
+    ek_windows_life_serialize(w, &s);
+    ek_windows_now_serialize(w, &s);
     for (int i = 0; i < ek_windows_places(w); i++)
-        ek_windows_place_snap(w, &s, i);
+        ek_windows_place_serialize(w, &s, i);
     ck_assert_int_eq(s.rc, EK_OK);
 }
 
 static struct ek_windows *read(const struct world *w, int kept, const struct ek_buf *bytes)
 {
     struct ek_windows *new = windows(w, kept);
-    struct ek_snap s = {.at = bytes->data, .end = bytes->data + bytes->length};
-    ek_windows_life_snap(new, &s);
-    ek_windows_now_snap(new, &s);
+    struct ek_serialize s = {.at = bytes->data, .end = bytes->data + bytes->length};
+    ek_windows_life_serialize(new, &s);
+    ek_windows_now_serialize(new, &s);
     for (int i = 0; i < ek_windows_places(new); i++)
-        ek_windows_place_snap(new, &s, i);
+        ek_windows_place_serialize(new, &s, i);
     ck_assert_int_eq(s.rc, EK_OK);
     ck_assert(s.at == s.end);
     return new;

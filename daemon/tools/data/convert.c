@@ -5,7 +5,7 @@
 #include "daemon/base/command.h"
 #include "daemon/files/file_kind.h"
 #include "daemon/files/list_writer.h"
-#include "daemon/files/lists_in.h"
+#include "daemon/files/list_input.h"
 #include "lists/letor.h"
 
 #include <stdio.h>

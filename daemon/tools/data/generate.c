@@ -5,7 +5,7 @@
 #include "daemon/base/arguments.h"
 #include "daemon/base/command.h"
 #include "daemon/files/list_writer.h"
-#include "daemon/files/lists_in.h"
+#include "daemon/files/list_input.h"
 #include "lists/dataset.h"
 #include "offline/world/hotel.h"
 

@@ -6,7 +6,7 @@
 #ifndef EK_DAEMON_TOOLS_EXTRACT_EXTRACT_H
 #define EK_DAEMON_TOOLS_EXTRACT_EXTRACT_H
 
-#include "daemon/files/lists_in.h"
+#include "daemon/files/list_input.h"
 #include "text/index/collection.h"
 
 #include <stdbool.h>

@@ -3,7 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/file.h"
-#include "daemon/tools/extract/extract_write_inner.h"
+#include "daemon/tools/extract/extract_write_internal.h"
 
 #include <math.h>
 #include <stdio.h>

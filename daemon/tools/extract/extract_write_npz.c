@@ -1,6 +1,6 @@
 /* Rows as arrays: X [n, F], y [n], qid [n] (number of the list), docid [n], query [lists], group
  * [lists] (rows of each), feature_names [F]. */
-#include "daemon/tools/extract/extract_write_inner.h"
+#include "daemon/tools/extract/extract_write_internal.h"
 
 #include "daemon/tools/extract/npz.h"
 

@@ -1,7 +1,7 @@
 #include "daemon/tools/extract/npz.h"
 
 #include "base/alloc.h"
-#include "base/nameless.h"
+#include "base/tmpfile.h"
 
 #include <errno.h>
 #include <stdbool.h>

@@ -9,7 +9,7 @@
 
 #include "assets/profile.h"
 #include "base/buf.h"
-#include "daemon/files/lists_in.h"
+#include "daemon/files/list_input.h"
 #include "offline/scale/fdm.h"
 #include "offline/scale/scaling.h"
 

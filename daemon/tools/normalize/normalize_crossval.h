@@ -6,7 +6,7 @@
 #ifndef EK_DAEMON_TOOLS_NORMALIZE_NORMALIZE_CROSSVAL_H
 #define EK_DAEMON_TOOLS_NORMALIZE_NORMALIZE_CROSSVAL_H
 
-#include "daemon/files/lists_in.h"
+#include "daemon/files/list_input.h"
 #include "offline/scale/crossval.h"
 #include "score/metrics.h"
 

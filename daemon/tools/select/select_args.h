@@ -6,7 +6,7 @@
 #define EK_DAEMON_TOOLS_SELECT_SELECT_ARGS_H
 
 #include "offline/select/relevance.h"
-#include "daemon/files/lists_in.h"
+#include "daemon/files/list_input.h"
 
 #include <stdio.h>
 

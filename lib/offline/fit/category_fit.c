@@ -2,7 +2,7 @@
 
 #include "base/alloc.h"
 #include "assets/profile.h"
-#include "num/heavy.h"
+#include "num/misra_gries.h"
 
 #include <math.h>
 #include <stdlib.h>

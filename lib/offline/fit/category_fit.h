@@ -1,7 +1,7 @@
 /* The table of a category feature from training lists, one pass, bounded memory.
  *
- * Counts shares by stratum and value (num/heavy.h): exact up to EK_CATEGORY_PAIRS_MAX pairs; with
- * more, light values are forgotten, and what they had counts as unknown.
+ * Counts shares by stratum and value (num/misra_gries.h): exact up to EK_CATEGORY_PAIRS_MAX pairs;
+ * with more, light values are forgotten, and what they had counts as unknown.
  */
 #ifndef EK_OFFLINE_FIT_CATEGORY_FIT_H
 #define EK_OFFLINE_FIT_CATEGORY_FIT_H

@@ -4,7 +4,7 @@
 #include "base/alloc.h"
 #include "base/buf.h"
 #include "detect/dedup.h"
-#include "offline/fit/profile_fit_inner.h"
+#include "offline/fit/profile_fit_internal.h"
 #include "offline/fit/stratum_fit.h"
 
 #include <math.h>

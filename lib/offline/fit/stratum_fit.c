@@ -1,6 +1,6 @@
 #include "offline/fit/stratum_fit.h"
 
-#include "assets/residual.h"
+#include "assets/residual_grid.h"
 
 #include <math.h>
 #include <stdlib.h>

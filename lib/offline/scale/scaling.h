@@ -28,7 +28,7 @@
 #include "lists/dataset.h"
 #include "offline/scale/osm.h"
 #include "offline/scale/values.h"
-#include "schema/scale.h"
+#include "schema/transform_names.h"
 
 enum { EK_SCALING_KNOTS = 4096, EK_SCALING_MERGED = 3 };
 

@@ -25,7 +25,7 @@
 
 #include "offline/select/importance.h"
 #include "schema/manifest.h"
-#include "schema/words.h"
+#include "schema/enum_names.h"
 
 enum { EK_SHIFTS_MAX = 12, EK_SHIFT_BYTES = 32 };
 

@@ -7,7 +7,7 @@
 
 #include "lists/dataset.h"
 #include "assets/model.h"
-#include "schema/words.h"
+#include "schema/enum_names.h"
 #include "score/metrics.h"
 
 enum { EK_EVALUATE_METRICS_MAX = 32 };

@@ -4,7 +4,7 @@
 #include "serve/context.h"
 #include "guard/guard_items.h"
 #include "guard/guard_trials.h"
-#include "offline/world/compare_side.h"
+#include "offline/world/compare_trace.h"
 
 #include <math.h>
 #include <stdlib.h>

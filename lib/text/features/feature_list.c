@@ -3,8 +3,8 @@
 #include "base/alloc.h"
 #include "text/features/proximity.h"
 #include "text/features/query_features.h"
-#include "text/features/static.h"
-#include "text/features/stream.h"
+#include "text/features/document_features.h"
+#include "text/features/tf_features.h"
 #include "text/features/term_scores.h"
 #include "text/features/unigram.h"
 

@@ -1,4 +1,4 @@
-#include "text/features/features_inner.h"
+#include "text/features/features_internal.h"
 
 #include "base/alloc.h"
 #include "text/features/proximity.h"

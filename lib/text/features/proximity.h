@@ -9,7 +9,7 @@
 #ifndef EK_TEXT_FEATURES_PROXIMITY_H
 #define EK_TEXT_FEATURES_PROXIMITY_H
 
-#include "text/features/kind.h"
+#include "text/features/feature_kind.h"
 
 #include <stddef.h>
 #include <stdint.h>

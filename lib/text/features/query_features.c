@@ -1,6 +1,6 @@
 #include "text/features/query_features.h"
 
-#include "text/features/spread.h"
+#include "text/features/summary_stats.h"
 
 #include <math.h>
 

@@ -6,7 +6,7 @@
 #ifndef EK_TEXT_FEATURES_QUERY_FEATURES_H
 #define EK_TEXT_FEATURES_QUERY_FEATURES_H
 
-#include "text/features/kind.h"
+#include "text/features/feature_kind.h"
 #include "text/features/unigram.h"
 
 #include <stdbool.h>

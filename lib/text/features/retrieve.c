@@ -8,7 +8,7 @@
 
 #include "base/alloc.h"
 #include "text/index/index_blocks.h"
-#include "text/features/top.h"
+#include "text/features/topk.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 #include "text/features/term_scores.h"
 
-#include "text/features/spread.h"
+#include "text/features/summary_stats.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -11,7 +11,7 @@
 #ifndef EK_TEXT_FEATURES_UNIGRAM_H
 #define EK_TEXT_FEATURES_UNIGRAM_H
 
-#include "text/features/kind.h"
+#include "text/features/feature_kind.h"
 
 #include <stddef.h>
 #include <stdint.h>

@@ -5,10 +5,10 @@
 
 #include "base/buf.h"
 #include "text/index/build.h"
-#include "text/index/gather.h"
-#include "text/index/index_out.h"
+#include "text/index/run_writer.h"
+#include "text/index/index_writer.h"
 #include "text/index/lexicon.h"
-#include "text/index/spool.h"
+#include "text/index/spill_file.h"
 
 struct ek_words;
 

@@ -1,9 +1,9 @@
 /* Runs become postings: for each term what the runs have of it, one run after another, which is the
  * order of the documents. */
 #include "base/alloc.h"
-#include "text/index/block_out.h"
+#include "text/index/postings_writer.h"
 #include "text/index/build_internal.h"
-#include "text/index/run_in.h"
+#include "text/index/run_reader.h"
 #include "text/index/varint.h"
 
 enum { TERMS_BETWEEN = 4096 };

@@ -1,5 +1,5 @@
-/* The blocks of a term's postings (lib/text/index/block_out.h), one after another. Internal to
- * text/.
+/* The blocks of a term's postings (lib/text/index/postings_writer.h), one after another. Internal
+ * to text/.
  *
  * Owner: the caller; ek_blocks_end. What is read is checked: documents rise and are there, sums
  * fit.

@@ -4,7 +4,7 @@
 #include "daemon/config/config.h"
 #include "daemon/config/instance.h"
 #include "daemon/config/config_keys.h"
-#include "lists/codec_inner.h"
+#include "lists/codec_internal.h"
 #include "schema/manifest.h"
 #include "rules/rules.h"
 #include "rules/rules_keys.h"

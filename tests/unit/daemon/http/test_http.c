@@ -1,4 +1,4 @@
-/* Where the HTTP interface listens; what it answers is in test_stage_tells.c. */
+/* Where the HTTP interface listens; what it answers is in test_stage_events.c. */
 #include "daemon/base/clock.h"
 #include "daemon/http/server.h"
 #include "daemon/base/process.h"

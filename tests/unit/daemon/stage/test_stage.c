@@ -1,5 +1,5 @@
 /* What a stage does with messages, in one process against librdkafka's mock cluster; the real
- * broker is in tests/kafka, what a stage tells in test_stage_tells.c.
+ * broker is in tests/kafka, what a stage tells in test_stage_events.c.
  */
 #include "daemon/kafka/client.h"
 #include "daemon/base/log.h"

@@ -2,7 +2,7 @@
  * refused for.
  */
 #include "base/alloc.h"
-#include "num/heavy.h"
+#include "num/misra_gries.h"
 #include "offline/fit/category_fit.h"
 #include "tests/check.h"
 #include "tests/shop.h"

@@ -7,7 +7,7 @@
 #include "assets/tensors.h"
 #include "schema/units.h"
 #include "offline/fit/category_fit.h"
-#include "offline/fit/profile_fit_inner.h"
+#include "offline/fit/profile_fit_internal.h"
 #include "tests/check.h"
 #include "tests/limit.h"
 #include "tests/must.h"

@@ -3,7 +3,7 @@
  */
 #include "base/error.h"
 #include "assets/profile.h"
-#include "assets/residual.h"
+#include "assets/residual_grid.h"
 #include "tests/check.h"
 #include "tests/stream.h"
 #include "tests/temporary.h"

@@ -346,13 +346,13 @@ START_TEST(a_longer_value_that_a_state_has_a_cell_for_keeps_it)
     b.query.segments[0].value.length = EK_SEGMENT_BYTES_MAX;
     ck_assert_int_eq(ek_cells_of(b.cells, &b.query, 1, ids), EK_OK);
     ck_assert_int_eq(ids[1], 2);
-    struct ek_snap write = {.out = &state};
-    ek_cells_snap(b.cells, &write);
+    struct ek_serialize write = {.out = &state};
+    ek_cells_serialize(b.cells, &write);
     teardown(&b);
     lengthen(&state, value);
     setup(&b, 4);
-    struct ek_snap read = {.at = state.data, .end = state.data + state.length};
-    ek_cells_snap(b.cells, &read);
+    struct ek_serialize read = {.at = state.data, .end = state.data + state.length};
+    ek_cells_serialize(b.cells, &read);
     ck_assert_int_eq(read.rc, EK_OK);
     b.query.segments[0] = (struct ek_segment){stream_text(ARM), stream_text(value)};
     ck_assert_int_eq(ek_cells_of(b.cells, &b.query, 1, ids), EK_OK);

@@ -28,11 +28,11 @@ START_TEST(every_member_of_an_episode_is_kept)
     struct ek_buf b;
     int lost = 0;
     ek_buf_init(&b, 0);
-    struct ek_snap out = {.out = &b};
-    ek_episode_snap(&e, &out, &bounds);
-    struct ek_snap in = {.at = b.data, .end = b.data + b.length};
+    struct ek_serialize out = {.out = &b};
+    ek_episode_serialize(&e, &out, &bounds);
+    struct ek_serialize in = {.at = b.data, .end = b.data + b.length};
     memset(&read, 0, sizeof read);
-    ek_episode_snap(&read, &in, &bounds);
+    ek_episode_serialize(&read, &in, &bounds);
     ck_assert(!out.rc && !in.rc && in.at == in.end);
     for (size_t i = 0; i < sizeof e; i++)
         lost += ((const uint8_t *)&e)[i] != ((const uint8_t *)&read)[i];

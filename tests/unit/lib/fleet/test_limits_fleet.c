@@ -42,7 +42,7 @@ static struct ek_fleet_cell value(int number)
     return (struct ek_fleet_cell){ARM.name[0], stream_text(text)};
 }
 
-static void put_finding(struct ek_snap *w, int number)
+static void put_finding(struct ek_serialize *w, int number)
 {
     struct ek_finding f = {.feature = PRICE,
                            .episode = (uint32_t)number,
@@ -78,7 +78,7 @@ struct tick {
 
 static void put_tick(struct ek_buf *out, const struct tick *t)
 {
-    struct ek_snap w;
+    struct ek_serialize w;
     struct ek_fleet_head head = head_of(t->instance, 1);
     head.time_ms = t->time_ms;
     head.profile = t->profile;
@@ -168,7 +168,7 @@ static int plan(struct plan p, char said[SAID_BYTES])
     const struct ek_fleet_plan_head head = {
         .decider = name_of(1), .term = 1, .version = 1, .dimensions = ARM};
     struct ek_buf b;
-    struct ek_snap w;
+    struct ek_serialize w;
     struct ek_fleet_plan read;
     struct ek_error e = {0};
     ek_buf_init(&b, LARGE);
@@ -219,7 +219,7 @@ START_TEST(a_plan_beyond_a_limit_is_refused_and_one_at_it_is_read)
 END_TEST
 
 /* The row of a list without a usable value. */
-static void put_row(struct ek_snap *w, uint64_t number)
+static void put_row(struct ek_serialize *w, uint64_t number)
 {
     ek_wire_put(w, number);
     ek_wire_put(w, 0);
@@ -235,7 +235,7 @@ static void put_row(struct ek_snap *w, uint64_t number)
 static int rows(int count, char said[SAID_BYTES])
 {
     struct ek_buf b;
-    struct ek_snap w;
+    struct ek_serialize w;
     struct ek_fleet_rows read;
     struct ek_error e = {0};
     struct ek_fleet_head head = head_of(name_of(1), 1);
@@ -348,7 +348,7 @@ END_TEST
 /* A record of so many routes of price, each in a cell of its own, with one list tried. */
 static void put_trials(struct ek_buf *out, struct ek_text instance, int routes)
 {
-    struct ek_snap w;
+    struct ek_serialize w;
     struct ek_fleet_head head = head_of(instance, 1);
     ek_wire_begin(&w, out, EK_FLEET_TRIALS);
     ek_fleet_head_walk(&w, &head);

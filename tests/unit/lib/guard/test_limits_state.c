@@ -98,11 +98,11 @@ static int read_parts(int records, char said[SAID_BYTES])
     struct ek_checkpoint_index l = {0}, back = {0};
     struct ek_buf bytes;
     ek_buf_init(&bytes, 0);
-    struct ek_snap write = {.out = &bytes};
+    struct ek_serialize write = {.out = &bytes};
     ck_assert_ptr_nonnull(ek_checkpoint_index_add(&l, "part", records));
-    ek_checkpoint_index_snap(&l, &write);
-    struct ek_snap read = {.at = bytes.data, .end = bytes.data + bytes.length};
-    ek_checkpoint_index_snap(&back, &read);
+    ek_checkpoint_index_serialize(&l, &write);
+    struct ek_serialize read = {.at = bytes.data, .end = bytes.data + bytes.length};
+    ek_checkpoint_index_serialize(&back, &read);
     snprintf(said, SAID_BYTES, "%d", read.rc);
     ek_checkpoint_index_clear(&back);
     ek_checkpoint_index_clear(&l);

@@ -88,7 +88,7 @@ static int puts_of(const struct bench *b, const char *part, uint64_t base)
     int puts = 0;
     for (int i = 0; i < b->store.count; i++) {
         struct ek_record_frame frame;
-        struct ek_snap s;
+        struct ek_serialize s;
         ck_assert_int_eq(
             ek_record_open(b->store.record[i].bytes, b->store.record[i].length, &frame, &s, NULL),
             EK_OK);

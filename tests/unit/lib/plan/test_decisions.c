@@ -154,16 +154,16 @@ END_TEST
 
 static int save(struct ek_decisions *d, int part, struct ek_buf *out)
 {
-    struct ek_snap s = {.out = out};
+    struct ek_serialize s = {.out = out};
     ek_buf_clear(out);
-    ek_decisions_snap(d, &s, part);
+    ek_decisions_serialize(d, &s, part);
     return s.rc;
 }
 
 static int load(struct ek_decisions *d, int part, const struct ek_buf *from)
 {
-    struct ek_snap s = {.at = from->data, .end = from->data + from->length};
-    ek_decisions_snap(d, &s, part);
+    struct ek_serialize s = {.at = from->data, .end = from->data + from->length};
+    ek_decisions_serialize(d, &s, part);
     ek_snap_require(&s, s.at == s.end);
     return s.rc;
 }

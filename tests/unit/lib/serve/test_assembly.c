@@ -1,7 +1,7 @@
 /* Lists whose items come one by one: when they are given out, what is in them, what is left out,
  * and that nothing grows.
  */
-#include "base/snap.h"
+#include "base/serialize.h"
 #include "serve/assembly.h"
 #include "tests/items.h"
 
@@ -372,16 +372,16 @@ END_TEST
 
 static void write_state(struct bench *b, struct ek_buf *out)
 {
-    struct ek_snap s = {.out = out};
+    struct ek_serialize s = {.out = out};
     ek_buf_init(out, 0);
-    ek_assembly_snap(b->a, &s);
+    ek_assembly_serialize(b->a, &s);
     ck_assert_int_eq(s.rc, EK_OK);
 }
 
 static int read_state(struct bench *b, const struct ek_buf *bytes, size_t length)
 {
-    struct ek_snap s = {.at = bytes->data, .end = bytes->data + length};
-    ek_assembly_snap(b->a, &s);
+    struct ek_serialize s = {.at = bytes->data, .end = bytes->data + length};
+    ek_assembly_serialize(b->a, &s);
     return s.rc ? s.rc : s.at == s.end ? EK_OK : EK_EFORMAT;
 }
 
@@ -543,10 +543,10 @@ START_TEST(plans_of_before_survive_a_restart)
     ek_buf_init(&bytes, 0);
     for (int i = 0; i < 20; i++)
         keep(&past, (uint64_t)i, 3, 1 + i);
-    struct ek_snap out = {.out = &bytes};
-    ek_past_plans_snap(&past, &out, 2, 5);
-    struct ek_snap in = {.at = bytes.data, .end = bytes.data + bytes.length};
-    ek_past_plans_snap(&then, &in, 2, 5);
+    struct ek_serialize out = {.out = &bytes};
+    ek_past_plans_serialize(&past, &out, 2, 5);
+    struct ek_serialize in = {.at = bytes.data, .end = bytes.data + bytes.length};
+    ek_past_plans_serialize(&then, &in, 2, 5);
     ck_assert_int_eq(in.rc, EK_OK);
     ck_assert_ptr_eq(in.at, in.end);
     for (uint64_t i = 0; i < 20; i++) {

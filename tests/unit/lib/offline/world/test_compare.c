@@ -1,5 +1,5 @@
 /* What a comparison keeps of the events of one guard. That of two is in tests/cli/compare.sh. */
-#include "offline/world/compare_side.h"
+#include "offline/world/compare_trace.h"
 #include "tests/event_from.h"
 #include "tests/check.h"
 

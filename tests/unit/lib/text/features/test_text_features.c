@@ -3,7 +3,7 @@
 #include "deploy/text_features_page.h"
 #include "tests/texts.h"
 #include "text/features/features.h"
-#include "text/features/stops.h"
+#include "text/features/stop_words.h"
 
 #include "base/file.h"
 

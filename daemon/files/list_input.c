@@ -1,0 +1,140 @@
+#include "daemon/files/list_input.h"
+
+#include "base/parse.h"
+#include "daemon/files/field_mapping.h"
+#include "daemon/files/file_kind.h"
+#include "offline/train/distillation.h"
+
+#include <argp.h>
+#include <stdio.h>
+#include <string.h>
+
+int ek_files_add(struct ek_files *f, const char *path, struct ek_error *e)
+{
+    if (f->count == EK_FILES_MAX)
+        return ek_fail(e, EK_EUSAGE, "more than %d files", EK_FILES_MAX);
+    f->path[f->count++] = path;
+    return EK_OK;
+}
+
+int ek_files_read(const struct ek_files *f, const struct ek_manifest *m, struct ek_dataset *d,
+                  struct ek_error *e)
+{
+    ek_dataset_init(d, m->item_count, m->query_count);
+    for (int i = 0; i < f->count; i++) {
+        size_t before = d->lists;
+        int code = ek_dataset_read_letor(d, m, f->path[i], e);
+        if (code)
+            return e ? ek_kind_explain(f->path[i], EK_KIND_LETOR, e) : code;
+        if (d->lists == before)
+            return ek_fail_at(e, EK_EFORMAT, f->path[i], 0, 0, "there are no lists in it");
+    }
+    return EK_OK;
+}
+
+struct taught {
+    struct ek_dataset *lists;
+    struct ek_upstream_scores *scores;
+};
+
+static int add_taught(void *context, struct ek_query *q, uint64_t number, struct ek_error *e)
+{
+    struct taught *to = context;
+    (void)number;
+    int code = ek_teach(q, e);
+    if (!code)
+        code = ek_dataset_add(to->lists, q, e);
+    if (!code && to->scores && ek_upstream_scores_add(to->scores, q))
+        code = ek_fail(e, EK_ENOMEM, "no memory for the scores of %d items", q->items);
+    return code;
+}
+
+int ek_files_read_taught(const struct ek_files *f, const struct ek_manifest *m, const char *config,
+                         struct ek_dataset *d, struct ek_upstream_scores *upstream,
+                         struct ek_error *e)
+{
+    struct taught to = {d, upstream};
+    struct ek_dialect dialect;
+    ek_dataset_init(d, m->item_count, m->query_count);
+    int code = ek_dialect_load(&dialect, config, e);
+    if (code)
+        return code;
+    for (int i = 0; i < f->count && !code; i++) {
+        code = ek_each_message(m, &dialect, f->path[i], add_taught, &to, e);
+        if (code && e)
+            ek_kind_explain(f->path[i], EK_KIND_MESSAGES, e);
+    }
+    ek_dialect_release(&dialect);
+    return code;
+}
+
+bool ek_next_piece(const char **at, const char **piece, size_t *length)
+{
+    if (!*at)
+        return false;
+    const char *comma = strchr(*at, ',');
+    *piece = *at;
+    *length = comma ? (size_t)(comma - *at) : strlen(*at);
+    *at = comma ? comma + 1 : NULL;
+    return true;
+}
+
+static int routable_number(const struct ek_manifest *m, const char *name, int *out,
+                           struct ek_error *e)
+{
+    int item = ek_manifest_item(m, name);
+    if (item < 0) {
+        const char *near = ek_manifest_suggest(m, EK_ROLE_ITEM, name);
+        return ek_fail(e, EK_EUSAGE,
+                       near ? "unknown item feature '%s', did you mean '%s'?"
+                            : "unknown item feature '%s'",
+                       name, near);
+    }
+    if (m->routable_of_item[item] < 0)
+        return ek_fail(e, EK_EUSAGE, "feature '%s' is not routable", name);
+    *out = m->routable_of_item[item];
+    return EK_OK;
+}
+
+int ek_routable_list(const struct ek_manifest *m, const char *text, int *out, int *count,
+                     struct ek_error *e)
+{
+    const char *piece;
+    size_t length;
+    int n = 0;
+    for (const char *at = text; ek_next_piece(&at, &piece, &length);) {
+        char name[256];
+        int k = 0;
+        snprintf(name, sizeof name, "%.*s", (int)length, piece);
+        int code = routable_number(m, name, &k, e);
+        if (code)
+            return code;
+        for (int i = 0; i < n; i++)
+            if (out[i] == k)
+                return ek_fail(e, EK_EUSAGE, "feature '%s' is named twice", name);
+        out[n++] = k;
+    }
+    *count = n;
+    return EK_OK;
+}
+
+int ek_sources_number(struct argp_state *state, const char *arg)
+{
+    uint64_t number = 0;
+    if (ek_parse_u64(arg, EK_WHOLE, &number) || number < 2 || number > EK_SOURCES_MAX)
+        argp_error(state, "--sources needs a number from 2 to %d, not '%s'", EK_SOURCES_MAX, arg);
+    return (int)number;
+}
+
+int ek_one_of(struct argp_state *state, const char *name, const char *arg, const char *const *words,
+              int count)
+{
+    for (int i = 0; i < count; i++)
+        if (!strcmp(words[i], arg))
+            return i;
+    char known[200] = "";
+    for (int i = 0, n = 0; i < count && n < (int)sizeof known; i++)
+        n += snprintf(known + n, sizeof known - (size_t)n, "%s%s", i ? ", " : "", words[i]);
+    argp_error(state, "--%s does not know '%s' (%s)", name, arg, known);
+    return 0;
+}

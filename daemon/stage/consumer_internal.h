@@ -1,0 +1,41 @@
+/* What the files of the consumer share: daemon/stage/consumer.c (reading),
+ * daemon/stage/rebalance.c (partitions that come and go), daemon/stage/commits.c
+ * (offsets: committed, gone back to, lags). */
+#ifndef EK_DAEMON_STAGE_CONSUMER_INTERNAL_H
+#define EK_DAEMON_STAGE_CONSUMER_INTERNAL_H
+
+#include "daemon/kafka/errors.h"
+#include "daemon/stage/consumer.h"
+#include "daemon/state/checkpoint_store.h"
+
+struct ek_input {
+    rd_kafka_t *client;
+    const struct ek_config *config;
+    struct ek_lanes *lanes;
+    struct ek_keeper *keeper; /* NULL: no state is kept */
+    struct ek_input_hooks hooks;
+    struct ek_kafka_watch watch;
+    struct ek_topics *topics;
+    const struct ek_bell *bell;
+    rd_kafka_queue_t **reader; /* [readers] messages of the partitions of each */
+    int readers;
+    int64_t drain_ms, commit_ms; /* how long a partition that leaves may keep us */
+    int64_t nudge_due_ms;
+    bool closed;
+    bool cooperative; /* partitions come and go one by one, not all together */
+};
+
+/* Callbacks of the client; their opaque is its watch. */
+void ek_input_on_rebalance(rd_kafka_t *rk, rd_kafka_resp_err_t err,
+                           rd_kafka_topic_partition_list_t *parts, void *opaque);
+void ek_input_on_commit(rd_kafka_t *rk, rd_kafka_resp_err_t err,
+                        rd_kafka_topic_partition_list_t *offsets, void *opaque);
+
+/* A partition has the same reader for as long as there are so many. */
+int ek_input_reader_of(const struct ek_input *in, const char *topic, int partition);
+/* Partitions that are assigned now. */
+int ek_input_open_count(struct ek_input *in);
+/* A commit that is waited for, but never longer than wait_ms. */
+void ek_input_commit_now(struct ek_input *in, int64_t wait_ms);
+
+#endif

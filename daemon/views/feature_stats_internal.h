@@ -1,0 +1,21 @@
+/* What the board and its pages share; internal. */
+#ifndef EK_DAEMON_VIEWS_FEATURE_STATS_INTERNAL_H
+#define EK_DAEMON_VIEWS_FEATURE_STATS_INTERNAL_H
+
+#include "daemon/views/feature_stats.h"
+
+#include <pthread.h>
+
+struct ek_board {
+    const struct ek_manifest *manifest;
+    const struct ek_rules *rules;
+    struct ek_traffic *traffic;
+    const struct ek_values *training; /* [features] */
+    int features;
+    pthread_mutex_t lock;       /* of what follows */
+    struct ek_board_cell *cell; /* [room] */
+    int room, cells;
+    int next_cell, next_feature; /* of the thread that steps */
+};
+
+#endif

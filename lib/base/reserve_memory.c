@@ -1,0 +1,19 @@
+#include "base/reserve_memory.h"
+
+#include <sys/mman.h>
+
+void *ek_lazy_new(size_t bytes)
+{
+    int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+    void *p = mmap(NULL, bytes ? bytes : 1, PROT_READ | PROT_WRITE, flags, -1, 0);
+    if (p == MAP_FAILED)
+        return NULL;
+    (void)madvise(p, bytes, MADV_NOHUGEPAGE); /* refused where there are none: as good */
+    return p;
+}
+
+void ek_lazy_free(void *p, size_t bytes)
+{
+    if (p)
+        (void)munmap(p, bytes ? bytes : 1);
+}

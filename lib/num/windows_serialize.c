@@ -1,0 +1,137 @@
+#include "num/windows_serialize.h"
+
+#include "base/alloc.h"
+#include "num/sketch_pack.h"
+#include "num/windows_internal.h"
+
+int ek_windows_settle(struct ek_windows *w)
+{
+    return ek_windows_pack(w, w->features);
+}
+
+/* A packed sketch and its length before it; reading, where it lies in what is read. *total: what it
+ * has counted, only reading. */
+static const uint8_t *packed_serialize(struct ek_serialize *s, const uint8_t *own, uint32_t *length,
+                                       uint64_t *total)
+{
+    ek_snap_u32(s, length);
+    if (!ek_snap_reads(s)) {
+        if (*length)
+            ek_snap_raw(s, (uint8_t *)own, *length);
+        return own;
+    }
+    const uint8_t *at = s->at;
+    ek_snap_require(s, *length <= (size_t)(s->end - at));
+    if (!s->rc)
+        ek_snap_require(s, ek_sketch_pack_is_sound(at, *length, total));
+    if (s->rc)
+        *length = 0;
+    s->at += *length;
+    return at;
+}
+
+static void take(struct ek_window_bytes *b, const uint8_t *bytes, uint32_t length,
+                 struct ek_serialize *s)
+{
+    if (!s->rc)
+        s->rc = ek_window_bytes_add(b, bytes, length);
+}
+
+void ek_windows_life_serialize(struct ek_windows *w, struct ek_serialize *s)
+{
+    uint64_t items = 0, total = 0;
+    ek_snap_u64(s, &w->closings);
+    ek_snap_u64(s, &w->life_lists);
+    for (int f = 0; f < w->features && !s->rc; f++) {
+        struct ek_window_bytes *life = &w->life[f];
+        uint32_t length = life->length;
+        const uint8_t *bytes = packed_serialize(s, life->data, &length, &total);
+        if (!ek_snap_reads(s))
+            continue;
+        items = f ? items : total;
+        ek_snap_require(s, total == items && (w->life_lists || !total));
+        take(life, bytes, length, s);
+    }
+    if (ek_snap_reads(s))
+        ek_windows_weigh(w);
+}
+
+static void pack_current(struct ek_windows *w, int feature, struct ek_serialize *s)
+{
+    ek_sketch_clear(w->one);
+    ek_sketch_set_get(w->current, feature, w->one);
+    ek_buf_clear(&w->packed);
+    if (!s->rc)
+        s->rc = ek_sketch_pack(w->one, &w->packed);
+}
+
+void ek_windows_now_serialize(struct ek_windows *w, struct ek_serialize *s)
+{
+    uint64_t rows = ek_sketch_set_rows(w->current), total = 0;
+    ek_snap_i64(s, &w->number);
+    ek_snap_u64(s, &w->lists);
+    ek_snap_u64(s, &rows);
+    ek_snap_require(s, w->lists || !rows);
+    for (int f = 0; f < w->features && !s->rc; f++) {
+        if (!ek_snap_reads(s))
+            pack_current(w, f, s);
+        uint32_t length = (uint32_t)w->packed.length;
+        const uint8_t *bytes = packed_serialize(s, w->packed.data, &length, &total);
+        if (!ek_snap_reads(s) || s->rc)
+            continue;
+        ek_snap_require(s, total == rows);
+        ek_sketch_clear(w->one);
+        ek_sketch_unpack(w->one, bytes, length);
+        ek_sketch_set_put(w->current, f, w->one);
+    }
+    if (ek_snap_reads(s) && !s->rc)
+        ek_sketch_set_put_rows(w->current, rows);
+}
+
+int ek_windows_places(const struct ek_windows *w)
+{
+    return w->closings < (uint64_t)w->kept ? (int)w->closings : w->kept;
+}
+
+void ek_windows_place_serialize(struct ek_windows *w, struct ek_serialize *s, int place)
+{
+    struct ek_closed_window *c = &w->ring[place];
+    uint64_t items = 0, total = 0;
+    if (ek_snap_reads(s) && !(c->end = ek_calloc((size_t)w->features, sizeof *c->end)))
+        s->rc = s->rc ? s->rc : EK_ENOMEM;
+    ek_snap_i64(s, &c->number);
+    ek_snap_u64(s, &c->lists);
+    ek_snap_require(s, c->lists > 0);
+    for (int f = 0; f < w->features && !s->rc; f++) {
+        uint32_t start = f ? c->end[f - 1] : 0, length = c->end[f] - start;
+        const uint8_t *own = c->bytes.data ? c->bytes.data + start : NULL;
+        const uint8_t *bytes = packed_serialize(s, own, &length, &total);
+        if (!ek_snap_reads(s))
+            continue;
+        items = f ? items : total;
+        ek_snap_require(s, total == items);
+        take(&c->bytes, bytes, length, s);
+        c->end[f] = c->bytes.length;
+    }
+    if (ek_snap_reads(s) && s->rc)
+        c->lists = 0;
+    if (ek_snap_reads(s))
+        ek_windows_weigh(w);
+}
+
+/* Lists only rise, and a closed window's never change. */
+uint64_t ek_windows_now_mark(const struct ek_windows *w)
+{
+    return w->life_lists + w->lists;
+}
+
+uint64_t ek_windows_life_mark(const struct ek_windows *w)
+{
+    return w->closings;
+}
+
+uint64_t ek_windows_place_mark(const struct ek_windows *w, int place)
+{
+    uint64_t kept = (uint64_t)w->kept, behind = w->closings % kept > (uint64_t)place;
+    return w->closings / kept + behind;
+}

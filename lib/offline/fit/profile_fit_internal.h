@@ -1,0 +1,35 @@
+/* Parts of the fit of a profile that only its own files see. */
+#ifndef EK_OFFLINE_FIT_PROFILE_FIT_INTERNAL_H
+#define EK_OFFLINE_FIT_PROFILE_FIT_INTERNAL_H
+
+#include "detect/category.h"
+#include "detect/list_stats_builder.h"
+#include "offline/fit/category_fit.h"
+#include "offline/fit/profile_fit.h"
+
+struct ek_profile_fit {
+    const struct ek_manifest *manifest;
+    struct ek_stratum_field field;
+    char *field_name; /* what field.name is; NULL: one stratum */
+    int features;
+    size_t queries, capacity;
+    uint64_t items;
+    struct ek_list_stats *record; /* [capacity, features] */
+    uint64_t *key;                /* [capacity] of the query features */
+    int *stratum;                 /* [capacity] in order of appearance; 0 without the field */
+    char **name;                  /* [names]; name[0] is "" */
+    int names;
+    bool keep; /* the lists */
+    float *pivot;
+    struct ek_list_sums *sums;
+    struct ek_sketch_set *sketches;
+    struct ek_category_fit **category; /* [features], NULL for a number */
+    struct ek_category_list list;
+};
+
+/* The number of a stratum here, which is made if there is none; 0 for the empty name. EK_ELIMIT,
+ * EK_ENOMEM. */
+int ek_profile_fit_stratum(struct ek_profile_fit *fit, struct ek_text name, int *stratum,
+                           struct ek_error *e);
+
+#endif

@@ -1,0 +1,113 @@
+#include "rules/rules_warnings.h"
+
+#include <string.h>
+
+static const char *const OF_WATCHED[] = {"mode", "mode_in", "canary", "on"};
+
+struct notes {
+    const struct ek_rules *r;
+    const struct ek_yaml *y;
+    struct ek_error_list *list;
+};
+
+static int add(const struct notes *n, const struct ek_error *e)
+{
+    return ek_error_list_add(n->list, e) == EK_ENOMEM ? EK_ENOMEM : EK_OK;
+}
+
+static bool says(const struct ek_node *n, const char *word)
+{
+    return n && n->kind == EK_NODE_SCALAR && !strcmp(n->text, word);
+}
+
+static bool is_watched(const struct ek_node *rule)
+{
+    return !says(ek_node_get(rule, "watch"), "false");
+}
+
+static int note_pins(const struct notes *n, const struct ek_node *pins, int64_t now_ms)
+{
+    int rc = EK_OK;
+    for (size_t i = 0; !rc && pins && i < pins->count && i < (size_t)n->r->pin_count; i++) {
+        const struct ek_node *pin = &pins->children[i], *until = ek_node_get(pin, "until");
+        struct ek_error e;
+        if (!until || n->r->pin[i].until_ms > now_ms)
+            continue;
+        ek_node_fail(n->y, until, &e, "the pin of '%.60s' ran out on %.20s: take it out",
+                     ek_node_get(pin, "feature")->text, until->text);
+        rc = add(n, &e);
+    }
+    return rc;
+}
+
+/* The mappings of features, by name; NULL behind the last. */
+static const struct ek_node *rule_at(const struct ek_node *features, size_t i)
+{
+    return features && i < features->count ? &features->children[2 * i + 1] : NULL;
+}
+
+static int note_unwatched(const struct notes *n, const struct ek_node *features)
+{
+    const struct ek_node *rule;
+    int rc = EK_OK;
+    for (size_t i = 0; !rc && (rule = rule_at(features, i)); i++)
+        for (size_t k = 0; !rc && !is_watched(rule) && k < sizeof OF_WATCHED / sizeof *OF_WATCHED;
+             k++) {
+            const struct ek_node *said = ek_node_get(rule, OF_WATCHED[k]);
+            struct ek_error e;
+            if (!said)
+                continue;
+            ek_node_fail(n->y, said, &e, "'%s' has no effect, for '%.60s' is not watched",
+                         OF_WATCHED[k], features->children[2 * i].text);
+            rc = add(n, &e);
+        }
+    return rc;
+}
+
+/* The first word of a mapping that lets something act; NULL. */
+static const struct ek_node *acting_word(const struct ek_node *rule)
+{
+    const struct ek_node *mode = ek_node_get(rule, "mode"), *in = ek_node_get(rule, "mode_in");
+    if (says(mode, "enforce") || says(mode, "canary"))
+        return mode;
+    for (size_t i = 0; in && i < in->count; i++) {
+        const struct ek_node *values = &in->children[2 * i + 1];
+        for (size_t k = 0; k < values->count; k++) {
+            mode = &values->children[2 * k + 1];
+            if (says(mode, "enforce") || says(mode, "canary"))
+                return mode;
+        }
+    }
+    return NULL;
+}
+
+static int note_limit(const struct notes *n, const struct ek_node *root)
+{
+    const struct ek_node *most = ek_node_get(ek_node_get(root, "limits"), "max_routed_features"),
+                         *features = ek_node_get(root, "features"),
+                         *acts = acting_word(ek_node_get(root, "defaults")), *rule;
+    struct ek_error e;
+    for (size_t i = 0; !acts && (rule = rule_at(features, i)); i++)
+        acts = is_watched(rule) ? acting_word(rule) : NULL;
+    if (!most || n->r->max_routed_features || !acts)
+        return EK_OK;
+    ek_node_fail(n->y, most, &e, "'max_routed_features' is 0: nothing comes of '%s' at %ld:%ld",
+                 acts->text, acts->line, acts->column);
+    return add(n, &e);
+}
+
+int ek_rules_notes(const struct ek_rules *r, const struct ek_yaml *y, int64_t now_ms,
+                   struct ek_error_list *notes)
+{
+    const struct notes n = {r, y, notes};
+    const struct ek_node *root = ek_yaml_root(y);
+    struct ek_error unwanted;
+    int rc = note_pins(&n, ek_node_get(root, "pins"), now_ms);
+    if (!rc)
+        rc = note_unwatched(&n, ek_node_get(root, "features"));
+    if (!rc)
+        rc = note_limit(&n, root);
+    if (!rc)
+        ek_error_list_first(notes, EK_OK, &unwanted);
+    return rc;
+}

@@ -1,0 +1,69 @@
+/* What the parts of features.c share. Internal to lib/text/features/features*.c. */
+#ifndef EK_TEXT_FEATURES_FEATURES_INTERNAL_H
+#define EK_TEXT_FEATURES_FEATURES_INTERNAL_H
+
+#include "text/features/features.h"
+#include "text/features/query_features.h"
+#include "text/features/query_terms.h"
+#include "text/features/document_features.h"
+#include "text/features/stop_words.h"
+#include "text/features/tf_features.h"
+#include "text/features/postings_scan.h"
+
+enum { EK_NEAR_TOKENS = 8 };
+
+/* What is worked out for a document, family by family; only what the choice needs is. */
+struct ek_document_values {
+    double stream[EK_FIELDS_AND_DOCUMENT][EK_STREAMS];
+    double proximity[EK_FIELDS_AND_DOCUMENT][EK_PROXIMITIES];
+    double fixed[EK_STATICS];
+    double stage0;
+};
+
+/* The same for a query. */
+struct ek_query_values {
+    double query[EK_QUERY_KINDS];
+    double idf[EK_FIELDS_AND_DOCUMENT][EK_SPREADS];
+    double terms[EK_TERM_FIGURES], pairs[EK_TERM_FIGURES];
+};
+
+/* What the choice asks for. */
+struct ek_feature_needs {
+    bool stream[EK_FIELDS_AND_DOCUMENT], proximity[EK_FIELDS_AND_DOCUMENT];
+    bool fixed, query, scope, idf, terms, pairs, pair_counts;
+};
+
+struct ek_text_features {
+    const struct ek_index *x;
+    const struct ek_feature_choice *c;
+    struct ek_feature_needs needs;
+    struct ek_words *words;
+    struct ek_term_scan *scan;
+    struct ek_stops stops;
+    uint32_t stop[EK_STOPS_MAX]; /* [known_stops] rising numbers of those that the index has */
+    size_t known_stops;
+    uint8_t *letters; /* [terms of the index] of a term, 0: not counted yet */
+
+    struct ek_query_terms q;
+    struct ek_text_field field[EK_FIELDS_AND_DOCUMENT];
+    struct ek_text_term term[EK_FIELDS_AND_DOCUMENT][EK_QUERY_TOKENS_MAX];
+    struct ek_pair_counts pair[EK_QUERY_TOKENS_MAX];
+    double weight[EK_QUERY_TOKENS_MAX]; /* ln(N / df), 0 for a term nobody has */
+    struct ek_term_scores *scores;      /* [EK_QUERY_TOKENS_MAX] */
+    double *square;                     /* [terms * terms + terms] */
+    size_t squares;
+    struct ek_query_values of_query;
+
+    struct ek_document d;
+    struct ek_place_of_term *at; /* [n] where the document has terms of the query */
+    uint32_t *sorted;            /* [places] */
+    size_t places, n;
+    struct ek_document_values of_document;
+};
+
+/* Of f->q, which was read: everything that is the same for all documents. */
+int ek_features_of_query(struct ek_text_features *f, struct ek_error *e);
+/* Of f->d, which was read: into f->of_document, and the terms' tf per field. */
+int ek_features_of_document(struct ek_text_features *f, struct ek_error *e);
+
+#endif

@@ -1,0 +1,34 @@
+/* A run (lib/text/index/run_writer.h) that is read again, from front to end. Internal to
+ * lib/text/index/build. */
+#ifndef EK_TEXT_INDEX_RUN_READER_H
+#define EK_TEXT_INDEX_RUN_READER_H
+
+#include "base/error.h"
+#include "text/index/field.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct ek_spool;
+struct ek_block_out;
+
+struct ek_run_in {
+    struct ek_spool *spool;
+    uint64_t at, end; /* of what was not read into the buffer */
+    uint8_t *buffer;
+    size_t room, next, held;
+    bool more;
+    uint32_t term; /* whose places come next, when there are more */
+    uint64_t left; /* bytes of its places */
+};
+
+/* The run of spool[at, end), by a buffer of `room` bytes. EK_ENOMEM; so that of reading is told at
+ * the first term. Release it in any case. */
+int ek_run_in_begin(struct ek_run_in *r, struct ek_spool *spool, uint64_t at, uint64_t end,
+                    size_t room, struct ek_error *e);
+void ek_run_in_release(struct ek_run_in *r);
+/* The places of its term go to `out`; then it has the next term. */
+int ek_run_in_places(struct ek_run_in *r, struct ek_block_out *out, struct ek_error *e);
+
+#endif

@@ -1,0 +1,72 @@
+/* Properties that would break what the delivery promises. */
+#include "daemon/config/config.h"
+#include "tests/check.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Reads a configuration with these properties of the producer. */
+static int parse(struct ek_config **c, const char *properties, struct ek_error *e)
+{
+    char text[1000];
+    snprintf(text, sizeof text,
+             "input: {brokers: \"b:9092\", topics: [s], group: g}\n"
+             "output:\n  topic: r\n  dead_letter: d\n  librdkafka:\n%s"
+             "assets: {manifest: m, profile: p}\n",
+             properties);
+    return ek_config_parse(c, "run.yaml", text, strlen(text), e);
+}
+
+START_TEST(what_could_lose_messages_is_refused_where_it_stands)
+{
+    static const char *const values[] = {"acks: 1", "acks: 0", "request.required.acks: 1"};
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+        char line[100];
+        struct ek_config *c = NULL;
+        struct ek_error e;
+        snprintf(line, sizeof line, "    %s\n", values[i]);
+        ck_assert_int_eq(parse(&c, line, &e), EK_ECONFIG);
+        ck_assert_int_eq(e.line, 6);
+        ck_assert_ptr_nonnull(strstr(e.message, "an output may be lost after it was acknowledged"));
+    }
+}
+END_TEST
+
+START_TEST(what_ends_the_program_or_the_order_is_noted_where_it_stands)
+{
+    static const struct {
+        const char *property, *said; /* NULL: nothing to say */
+    } cases[] = {
+        {"    acks: all\n", NULL},
+        {"    message.timeout.ms: 30000\n", "brokers that are away for longer end the program"},
+        {"    message.timeout.ms: 0\n", NULL},
+        {"    retries: 3\n", "brokers that are away for longer end the program"},
+        {"    retries: 2147483647\n", NULL},
+        {"    enable.idempotence: false\n", "lists may change their order"},
+        {"    enable.idempotence: true\n    max.in.flight: 5\n", NULL},
+        {"    enable.gapless.guarantee: true\n    enable.idempotence: true\n",
+         "one message that is refused ends the program"},
+        {"    isolation.level: read_uncommitted\n", "transactions that are aborted"},
+        {"    isolation.level: read_committed\n", NULL},
+        {"    linger.ms: 3\n", NULL},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct ek_config *c = NULL;
+        struct ek_error e;
+        ck_assert_msg(!parse(&c, cases[i].property, &e), "%s", e.message);
+        ck_assert_uint_eq(c->notes.count, cases[i].said != NULL);
+        if (cases[i].said) {
+            ck_assert_int_eq(c->notes.errors[0].line, 6);
+            ck_assert_str_eq(c->notes.errors[0].file, "run.yaml");
+            ck_assert_ptr_nonnull(strstr(c->notes.errors[0].message, cases[i].said));
+        }
+        ek_config_free(c);
+    }
+}
+END_TEST
+
+Suite *suite_property_policy(void)
+{
+    return ek_suite("risk", what_could_lose_messages_is_refused_where_it_stands,
+                    what_ends_the_program_or_the_order_is_noted_where_it_stands);
+}

@@ -1,0 +1,144 @@
+/* What goes with committed offsets: where the state is; and the note in its head. */
+#include "base/error.h"
+#include "daemon/state/checkpoint_ref.h"
+#include "tests/check.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const char TEXT[] =
+    "ek1;home=scored-1/2;base=12;head=00000000000000ff;since=1700000000000;seen=480";
+
+static const struct ek_state_pointer POINTER = {.topic = "scored-1",
+                                                .partition = 2,
+                                                .base = 12,
+                                                .head = 255,
+                                                .since_ms = 1700000000000,
+                                                .seen = 480};
+
+START_TEST(a_pointer_is_a_text_that_people_can_read)
+{
+    char text[EK_POINTER_BYTES];
+    ek_state_pointer_write(&POINTER, text);
+    ck_assert_str_eq(text, TEXT);
+}
+END_TEST
+
+START_TEST(a_pointer_that_was_written_is_read_again)
+{
+    char text[EK_POINTER_BYTES];
+    struct ek_state_pointer p = POINTER, back;
+    memset(p.topic, 'x', EK_TOPIC_BYTES - 1);
+    p.head = UINT64_MAX;
+    p.seen = INT64_MAX;
+    ek_state_pointer_write(&p, text);
+    ck_assert_int_eq(ek_state_pointer_read(text, strlen(text), &back), EK_POINTER_READ);
+    ck_assert_str_eq(back.topic, p.topic);
+    ck_assert_int_eq(back.partition, p.partition);
+    ck_assert_uint_eq(back.base, p.base);
+    ck_assert_uint_eq(back.head, p.head);
+    ck_assert_int_eq(back.since_ms, p.since_ms);
+    ck_assert_int_eq(back.seen, p.seen);
+}
+END_TEST
+
+START_TEST(metadata_of_others_is_no_pointer)
+{
+    static const char *const others[] = {
+        "",
+        "ek",
+        "ekans;home=a/0",
+        "{\"checkpoint\": 3}",
+        "ek1;",
+        "ek1;home=scored;base=1;head=00000000000000ff;since=1;seen=1",
+        "ek1;home=/1;base=1;head=00000000000000ff;since=1;seen=1",
+        "ek1;home=a/-1;base=1;head=00000000000000ff;since=1;seen=1",
+        "ek1;home=a/1;base=x;head=00000000000000ff;since=1;seen=1",
+        "ek1;home=a/1;base=1;head=ff;since=1;seen=1",
+        "ek1;home=a/1;base=1;head=00000000000000fg;since=1;seen=1",
+        "ek1;home=a/1;base=1;head=00000000000000ff;since=1;seen=1;more=2",
+        "ek1;home=a/1;base=1;head=00000000000000ff;since=1;seen=-1",
+    };
+    struct ek_state_pointer p = POINTER;
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        ck_assert_int_eq(ek_state_pointer_read(others[i], strlen(others[i]), &p), EK_POINTER_NONE);
+    ck_assert_int_eq(ek_state_pointer_read(NULL, 0, &p), EK_POINTER_NONE);
+    ck_assert_mem_eq(&p, &POINTER, sizeof p);
+}
+END_TEST
+
+START_TEST(a_pointer_that_is_cut_short_is_none)
+{
+    struct ek_state_pointer p;
+    for (size_t n = 0; n + 1 < sizeof TEXT - strlen("480"); n++)
+        ck_assert_int_eq(ek_state_pointer_read(TEXT, n, &p), EK_POINTER_NONE);
+}
+END_TEST
+
+START_TEST(a_pointer_to_a_topic_with_a_zero_in_its_name_is_none)
+{
+    char text[sizeof TEXT];
+    struct ek_state_pointer p;
+    memcpy(text, TEXT, sizeof text);
+    *(strstr(text, "home=") + strlen("home=")) = 0;
+    ck_assert_int_eq(ek_state_pointer_read(text, sizeof text - 1, &p), EK_POINTER_NONE);
+}
+END_TEST
+
+START_TEST(a_pointer_of_a_later_version_is_known_as_one)
+{
+    static const char later[] = "ek2;anything", much_later[] = "ek17;";
+    struct ek_state_pointer p;
+    ck_assert_int_eq(ek_state_pointer_read(later, sizeof later - 1, &p), EK_POINTER_NEWER);
+    ck_assert_int_eq(ek_state_pointer_read(much_later, sizeof much_later - 1, &p),
+                     EK_POINTER_NEWER);
+}
+END_TEST
+
+START_TEST(a_partition_has_a_state_when_its_own_pointer_says_so)
+{
+    ck_assert(ek_state_pointer_home(&POINTER, "scored-1", 2));
+    ck_assert(!ek_state_pointer_home(&POINTER, "scored-1", 1));
+    ck_assert(!ek_state_pointer_home(&POINTER, "scored", 2));
+}
+END_TEST
+
+START_TEST(a_note_tells_how_far_each_partition_had_come)
+{
+    struct ek_buf note;
+    ek_buf_init(&note, 0);
+    ck_assert_int_eq(ek_state_note_add(&note, "scored", 1, 480), 0);
+    ck_assert_int_eq(ek_state_note_add(&note, "scored", 11, 7), 0);
+    ck_assert_int_eq(ek_state_note_add(&note, "more", 1, 0), 0);
+    ck_assert_int_eq(ek_state_note_seen(note.data, note.length, "scored", 1), 480);
+    ck_assert_int_eq(ek_state_note_seen(note.data, note.length, "scored", 11), 7);
+    ck_assert_int_eq(ek_state_note_seen(note.data, note.length, "more", 1), 0);
+    ck_assert_int_eq(ek_state_note_seen(note.data, note.length, "scored", 2), -1);
+    ck_assert_int_eq(ek_state_note_seen(note.data, note.length, "core", 1), -1);
+    ck_assert_int_eq(ek_state_note_seen(NULL, 0, "scored", 1), -1);
+    ek_buf_release(&note);
+}
+END_TEST
+
+START_TEST(a_note_that_is_full_keeps_what_it_has)
+{
+    struct ek_buf note;
+    ek_buf_init(&note, 24);
+    ck_assert_int_eq(ek_state_note_add(&note, "scored", 1, 480), 0);
+    ck_assert_int_eq(ek_state_note_add(&note, "scored", 2, 123456), EK_ELIMIT);
+    ck_assert_int_eq(ek_state_note_seen(note.data, note.length, "scored", 1), 480);
+    ck_assert_int_eq(ek_state_note_seen(note.data, note.length, "scored", 2), -1);
+    ek_buf_release(&note);
+}
+END_TEST
+
+Suite *suite_checkpoint_ref(void)
+{
+    return ek_suite(
+        "state_pointer", a_pointer_is_a_text_that_people_can_read,
+        a_pointer_that_was_written_is_read_again, metadata_of_others_is_no_pointer,
+        a_pointer_that_is_cut_short_is_none, a_pointer_to_a_topic_with_a_zero_in_its_name_is_none,
+        a_pointer_of_a_later_version_is_known_as_one,
+        a_partition_has_a_state_when_its_own_pointer_says_so,
+        a_note_tells_how_far_each_partition_had_come, a_note_that_is_full_keeps_what_it_has);
+}

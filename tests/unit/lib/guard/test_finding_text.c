@@ -1,0 +1,123 @@
+/* What a finding says to the person on call. */
+#include "guard/finding_text.h"
+#include "tests/check.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char FEATURES[] = "features:\n"
+                               "  - {name: price, index: 1, role: item, unit: currency/night}\n"
+                               "  - {name: way, index: 2, role: item, unit: normalised}\n"
+                               "  - {name: nights, index: 3, role: query}\n";
+static const struct ek_decision ROUTE = {
+    .treatment = {EK_ACT_ROUTE, 0}, .mode = EK_MODE_ENFORCE, .wanted = true};
+
+static const char *say(const char *rules_text, struct ek_finding f, struct ek_decision decision)
+{
+    static char said[1000];
+    struct ek_manifest *m;
+    struct ek_rules *rules;
+    struct ek_buf b;
+    ek_buf_init(&b, 0);
+    ck_assert_int_eq(ek_manifest_parse(&m, "m", FEATURES, strlen(FEATURES), NULL), EK_OK);
+    ck_assert_int_eq(ek_rules_parse(&rules, m, "r", rules_text, strlen(rules_text), NULL), EK_OK);
+    if (f.class == EK_SCALE && f.query_feature < 0)
+        f.unit_count = ek_units_match(rules, m, f.feature, log(f.factor), log(f.factor_low),
+                                      log(f.factor_high), f.unit);
+    ck_assert_int_eq(ek_sentence(&b, m, &f, &decision), EK_OK);
+    snprintf(said, sizeof said, "%s", ek_buf_string(&b));
+    ek_buf_release(&b);
+    ek_rules_free(rules);
+    ek_manifest_free(m);
+    return said;
+}
+
+static struct ek_finding scale(int feature, double factor)
+{
+    return (struct ek_finding){.state = EK_CONFIRMED,
+                               .class = EK_SCALE,
+                               .feature = feature,
+                               .query_feature = -1,
+                               .since_query = 17,
+                               .factor = factor,
+                               .factor_low = .99 * factor,
+                               .factor_high = 1.01 * factor,
+                               .share = 1};
+}
+
+START_TEST(a_factor_is_told_with_what_it_looks_like)
+{
+    struct ek_finding f = scale(0, 100);
+    ck_assert_str_eq(say("version: 1", f, ROUTE),
+                     "price: values are multiplied by 100 (99 to 101) since query 17; looks like "
+                     "amounts in cents instead of whole units; action: route");
+    f.dimension = "arm";
+    f.value = "B";
+    f.share = .52;
+    struct ek_decision observed = ROUTE;
+    observed.mode = EK_MODE_OBSERVE;
+    ck_assert_str_eq(say("version: 1", f, observed),
+                     "price, arm=B: values are multiplied by 100 (99 to 101) in 52% of the lists "
+                     "since query 17; looks like amounts in cents instead of whole units; action: "
+                     "route, not enforced");
+}
+END_TEST
+
+START_TEST(a_price_is_never_told_to_be_in_kilometres_unless_the_rules_say_so)
+{
+    ck_assert_ptr_nonnull(strstr(say("version: 1", scale(0, 1.609), ROUTE),
+                                 "; no known conversion of its unit fits; action"));
+    ck_assert_ptr_nonnull(
+        strstr(say("version: 1", scale(1, 1.609), ROUTE), "; could be kilometres instead of"));
+    ck_assert_ptr_nonnull(
+        strstr(say("features: {price: {units: [mi_to_km]}}", scale(0, 1.609), ROUTE),
+               "; looks like kilometres instead of miles"));
+    ck_assert_ptr_nonnull(strstr(say("version: 1", scale(1, 2), ROUTE), "; looks like twice"));
+    ck_assert_ptr_nonnull(strstr(say("version: 1", scale(1, 37), ROUTE), "; no known conversion"));
+}
+END_TEST
+
+START_TEST(a_factor_that_is_a_query_feature_is_told_by_its_name)
+{
+    struct ek_finding f = scale(0, 3);
+    f.query_feature = 0;
+    ck_assert_str_eq(
+        say("version: 1", f, ROUTE),
+        "price: values are multiplied by nights, list by list, since query 17; action: route");
+}
+END_TEST
+
+START_TEST(every_class_and_state_has_its_words)
+{
+    struct ek_finding f = scale(0, 3);
+    for (int c = 0; c < EK_CLASS_COUNT; c++) {
+        f.class = (enum ek_class)c;
+        ck_assert_ptr_null(strstr(say("version: 1", f, ROUTE), "null"));
+        ck_assert_ptr_nonnull(strstr(say("version: 1", f, ROUTE), " since query 17"));
+    }
+    f.class = EK_MISSING;
+    f.fewer = 1;
+    ck_assert_ptr_nonnull(strstr(say("version: 1", f, ROUTE), "were missing in training since"));
+    f.class = EK_CLASS_NONE;
+    f.fewer = 0;
+    f.signal = "level up";
+    f.reason = "smaller than min_effect";
+    f.state = EK_SUSPECTED;
+    ck_assert_str_eq(say("version: 1", f, ROUTE),
+                     "price: something has changed since query 17 (level up); not confirmed yet");
+    f.state = EK_DISMISSED;
+    ck_assert_str_eq(say("version: 1", f, ROUTE),
+                     "price: no finding after all, smaller than min_effect");
+    f.state = EK_RECOVERED;
+    ck_assert_str_eq(say("version: 1", f, ROUTE), "price: back to normal");
+}
+END_TEST
+
+Suite *suite_finding_text(void)
+{
+    return ek_suite("sentence", a_factor_is_told_with_what_it_looks_like,
+                    a_price_is_never_told_to_be_in_kilometres_unless_the_rules_say_so,
+                    a_factor_that_is_a_query_feature_is_told_by_its_name,
+                    every_class_and_state_has_its_words);
+}

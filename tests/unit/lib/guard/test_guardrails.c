@@ -1,0 +1,439 @@
+/* Canaries that grow, and guardrails that take routes back, through a whole guard. */
+#include "guard/event_json.h"
+#include "lists/codec.h"
+#include "detect/dedup.h"
+#include "serve/assets.h"
+#include "guard/guard_internal.h"
+#include "guard/guard_trials.h"
+#include "guard/replay_open.h"
+#include "tests/check.h"
+#include "tests/stream_assets.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BEFORE = 200, FACTOR = 100, PRICE = 0, ROUTED_WITHIN = 2000 };
+
+struct scene {
+    struct ek_assets assets;
+    struct stream stream;
+    struct ek_guard *guard;
+    struct ek_buf message, events;
+    bool tries; /* each list that wants it */
+};
+
+#define RULES                                                                                      \
+    "version: 1\n"                                                                                 \
+    "defaults:\n"                                                                                  \
+    "  mode: %s\n"                                                                                 \
+    "  confirm_queries: 64\n"                                                                      \
+    "  hold: 1h\n"                                                                                 \
+    "  canary: {percent: 20, step: 40, every: 1m, max: 90, min_lists: %d, abort_if: {%s}}\n"
+
+static void begin(struct scene *s, const char *mode, int min_lists, const char *abort_if)
+{
+    struct ek_assets *a = &s->assets;
+    char rules[600];
+    memset(s, 0, sizeof *s);
+    snprintf(rules, sizeof rules, RULES, mode, min_lists, abort_if);
+    stream_assets_open(a, rules, NULL);
+    ck_assert_int_eq(ek_guard_new(&s->guard, a, NULL), EK_OK);
+    stream_start(&s->stream, 21);
+    ek_buf_init(&s->message, 0);
+    ek_buf_init(&s->events, 0);
+    s->tries = true;
+}
+
+static void end(struct scene *s)
+{
+    ek_guard_free(s->guard);
+    ek_buf_release(&s->message);
+    ek_buf_release(&s->events);
+    stream_end(&s->stream);
+    ek_assets_release(&s->assets);
+}
+
+/* One list, with prices in cents from BEFORE on, as a message; a list is a second. */
+static void make(struct scene *s, int more_items)
+{
+    struct ek_query *q = stream_next(&s->stream);
+    if (s->stream.number > BEFORE)
+        stream_scale(q, PRICE, FACTOR);
+    if (more_items)
+        q->list_items = q->items + more_items;
+    ek_buf_clear(&s->message);
+    ck_assert_int_eq(ek_codec_encode(s->assets.manifest, q, EK_FEATURES_ARRAY, &s->message, NULL),
+                     EK_OK);
+}
+
+/* That message; whether it could be scored. */
+static bool take(struct scene *s)
+{
+    const char *text;
+    struct ek_trial t;
+    size_t length;
+    bool says;
+    ck_assert_int_eq(ek_guard_observe(s->guard, s->message.data, s->message.length, 1, NULL), 0);
+    bool scored = ek_guard_score(s->guard, &length, NULL) != NULL;
+    if (s->tries)
+        ck_assert_int_eq(ek_guard_try(s->guard, &t, &says, NULL), EK_OK);
+    while (ek_guard_next_event(s->guard, &text))
+        ck_assert_int_eq(ek_buf_printf(&s->events, "%s\n", text), EK_OK);
+    return scored;
+}
+
+/* One list; what became of it. */
+static const char *pass(struct scene *s)
+{
+    make(s, 0);
+    ck_assert(take(s));
+    return ek_guard_action(s->guard);
+}
+
+static const struct ek_rollout *rollout(struct scene *s)
+{
+    return ek_control_rollout(s->guard->control, PRICE, 0);
+}
+
+static const struct ek_plan *plan(struct scene *s)
+{
+    return ek_control_plan(s->guard->control);
+}
+
+/* Until there is a route for the price. */
+static void find_fault(struct scene *s)
+{
+    for (int i = 0; i < ROUTED_WITHIN && !plan(s)->count; i++)
+        pass(s);
+    ck_assert(plan(s)->count == 1 && rollout(s) && rollout(s)->withdrawn == EK_RAIL_NONE);
+}
+
+START_TEST(a_canary_grows_with_the_lists_that_are_tried)
+{
+    struct scene s;
+    int steps = 0, percent = 2000;
+    begin(&s, "canary", 20, "error_rate: 0.01");
+    find_fault(&s);
+    ck_assert_int_eq(rollout(&s)->percent, 2000);
+    for (int i = 0; i < 2000 && percent < 9000; i++) {
+        const char *became = pass(&s);
+        int bucket = ek_bucket_of(&s.stream.query);
+        int now = plan(&s)->entry[0].percent;
+        ck_assert_str_eq(became, bucket < now ? "canary" : "pass");
+        ck_assert_int_eq(now, rollout(&s)->percent);
+        if (now == percent)
+            continue;
+        steps++;
+        percent = now;
+        ck_assert_int_eq(percent, steps == 1 ? 6000 : 9000);
+    }
+    ck_assert_int_eq(steps, 2);
+    for (int i = 0; i < 300; i++)
+        pass(&s);
+    ck_assert_int_eq(rollout(&s)->percent, 9000);
+    end(&s);
+}
+END_TEST
+
+START_TEST(a_canary_whose_lists_are_not_tried_stays_where_it_is)
+{
+    struct scene s;
+    begin(&s, "canary", 20, "error_rate: 0.01");
+    find_fault(&s);
+    s.tries = false;
+    for (int i = 0; i < 600; i++)
+        pass(&s);
+    ck_assert_int_eq(rollout(&s)->percent, 2000);
+    end(&s);
+}
+END_TEST
+
+/* Looks at routes come with lists: so many that there was one. */
+static bool is_withdrawn(struct scene *s)
+{
+    for (int i = 0; i < 80 && rollout(s)->withdrawn == EK_RAIL_NONE; i++)
+        pass(s);
+    return rollout(s)->withdrawn != EK_RAIL_NONE;
+}
+
+static void assert_withdrawn(struct scene *s, enum ek_rail by)
+{
+    ck_assert(is_withdrawn(s));
+    ck_assert_int_eq(rollout(s)->withdrawn, by);
+    ck_assert_str_eq(pass(s), "pass");
+    for (int i = 0; i < plan(s)->count; i++)
+        ck_assert(plan(s)->entry[i].feature != PRICE);
+    ck_assert_msg(rollout(s)->figure > rollout(s)->limit || by == EK_RAIL_WORSE, "%g %g",
+                  rollout(s)->figure, rollout(s)->limit);
+    for (int i = 0; i < 300; i++) /* and it stays so */
+        ck_assert_str_eq(pass(s), "pass");
+}
+
+/* Tells of `lists` more lists of the plan of now, `failed` of which could not be scored, and each
+ * took that long. */
+static void tell_acts(struct scene *s, uint32_t lists, uint32_t failed, uint64_t ns)
+{
+    struct ek_acts a = {.plan = plan(s)->version, .lists = lists, .entries = 1};
+    a.acted[0] = lists;
+    a.failed[0] = failed;
+    a.latency[ek_latency_bin(ns)] = lists;
+    ck_assert_int_eq(ek_guard_acted(s->guard, &a, NULL), EK_OK);
+}
+
+/* How many of so many lists make the lower end of their interval no more than 1%. */
+static uint32_t just_not(uint32_t lists)
+{
+    struct ek_canary c = {.min_lists = 1, .abort_if = {.error_rate = .01}};
+    struct ek_rollout_figures f = {.acted = lists,
+                                   .dead_rate_elsewhere = (double)NAN,
+                                   .rank_change_p95 = (double)NAN,
+                                   .latency_p99_ms = (double)NAN,
+                                   .latency_before_ms = (double)NAN};
+    double figure, limit;
+    while (!ek_rollout_rail(&c, &f, &figure, &limit))
+        f.failed++;
+    return (uint32_t)f.failed - 1;
+}
+
+enum { FED = 100000 }; /* lists: some hundred of the stream change nothing */
+
+START_TEST(lists_that_cannot_be_scored_take_a_route_back)
+{
+    uint32_t most = just_not(FED);
+    for (uint32_t more = 0; more < 2; more++) {
+        struct scene s;
+        begin(&s, "enforce", 20, "error_rate: 0.01");
+        find_fault(&s);
+        s.tries = false;
+        tell_acts(&s, FED, most + more, 1);
+        if (more)
+            assert_withdrawn(&s, EK_RAIL_ERRORS);
+        else
+            ck_assert(!is_withdrawn(&s));
+        end(&s);
+    }
+}
+END_TEST
+
+/* That word is another one then, and its values are none for us: at each place, or at the last. */
+static void misspell(struct ek_buf *message, const char *word, bool each)
+{
+    size_t length = strlen(word), found = 0;
+    for (size_t i = message->length - length; i-- > 0 && (each || !found);)
+        if (!memcmp(message->data + i, word, length)) {
+            message->data[i] = '?';
+            found++;
+        }
+    ck_assert_uint_gt(found, 0);
+}
+
+enum { FORGED = 400 };
+
+/* Lists that it would act on, if they did not lack what scoring needs, which their producer has in
+ * hand: they say nothing of the route, and are not even counted. */
+START_TEST(lists_that_lack_what_scoring_needs_say_nothing_of_a_route)
+{
+    enum { NO_SCORES, ONE_SCORE, PART, SHAPES };
+    for (int shape = 0; shape < SHAPES; shape++) {
+        struct scene s;
+        begin(&s, "enforce", 20, "error_rate: 0.01");
+        find_fault(&s);
+        for (int i = 0; i < 50; i++)
+            pass(&s);
+        uint64_t acted = ek_trials_figures(s.guard->trials, &plan(&s)->entry[0]).acted;
+        for (int i = 0; i < FORGED; i++) {
+            make(&s, shape == PART);
+            if (shape != PART)
+                misspell(&s.message, "score", shape == NO_SCORES);
+            ck_assert(!take(&s));
+            ck_assert_str_eq(ek_guard_action(s.guard), "pass");
+        }
+        ck_assert(acted >= 50 && !is_withdrawn(&s));
+        ck_assert_str_eq(pass(&s), "routed");
+        struct ek_rollout_figures f = ek_trials_figures(s.guard->trials, &plan(&s)->entry[0]);
+        ck_assert(f.acted == acted + 81 && !f.failed);
+        end(&s);
+    }
+}
+END_TEST
+
+/* Weights of a model that no float holds: its score is infinite, or none. */
+START_TEST(what_the_model_cannot_score_takes_a_route_back)
+{
+    struct scene s;
+    int failed = 0;
+    begin(&s, "enforce", 20, "error_rate: 0.01");
+    for (int i = 0; i < 8; i++)
+        s.assets.model->weight[1][i] = i % 2 ? 3e38f : -3e38f;
+    ek_guard_free(s.guard);
+    ck_assert_int_eq(ek_guard_new(&s.guard, &s.assets, NULL), EK_OK);
+    for (int i = 0; i < ROUTED_WITHIN && !strstr(ek_buf_string(&s.events), "error_rate is"); i++) {
+        make(&s, 0);
+        failed += !take(&s);
+    }
+    ck_assert_int_gt(failed, 0);
+    ck_assert_int_eq(rollout(&s)->withdrawn, EK_RAIL_ERRORS);
+    end(&s);
+}
+END_TEST
+
+/* Of outputs; half of those that pass become dead letters as well as of those that do not. */
+START_TEST(dead_letters_take_a_route_back_unless_others_are_as_many)
+{
+    uint32_t most = just_not(FED);
+    static const enum { BELOW, ABOVE, AS_ELSEWHERE } cases[] = {BELOW, ABOVE, AS_ELSEWHERE};
+    for (int i = 0; i < 3; i++) {
+        struct scene s;
+        struct ek_guard_load load = {{FED, 0}, {0, 0}};
+        begin(&s, "enforce", 20, "dead_letter_rate: 0.01");
+        find_fault(&s);
+        s.tries = false;
+        tell_acts(&s, FED, 0, 1);
+        load.dead[1] = most + (cases[i] != BELOW);
+        load.lists[1] = FED - load.dead[1];
+        load.dead[0] = cases[i] == AS_ELSEWHERE ? 100 : 0;
+        ek_guard_load_is(s.guard, &load);
+        if (cases[i] == ABOVE)
+            assert_withdrawn(&s, EK_RAIL_DEAD);
+        else
+            ck_assert(!is_withdrawn(&s));
+        end(&s);
+    }
+}
+END_TEST
+
+START_TEST(lists_that_take_long_in_two_windows_take_a_route_back)
+{
+    enum { MS = 1000000 };
+    static const struct {
+        uint64_t first_ns, second_ns;
+        bool hit;
+    } cases[] = {{60 * MS, 60 * MS, true}, {60 * MS, 40 * MS, false}, {49 * MS, 49 * MS, false}};
+    for (int i = 0; i < 3; i++) {
+        struct scene s;
+        begin(&s, "enforce", 20, "latency_p99: 50ms");
+        find_fault(&s);
+        s.tries = false;
+        tell_acts(&s, EK_LATENCY_WINDOW, 0, cases[i].first_ns);
+        ck_assert(!is_withdrawn(&s));
+        tell_acts(&s, EK_LATENCY_WINDOW, 0, cases[i].second_ns);
+        if (cases[i].hit)
+            assert_withdrawn(&s, EK_RAIL_LATENCY);
+        else
+            ck_assert(!is_withdrawn(&s));
+        end(&s);
+    }
+}
+END_TEST
+
+/* A model at random moves ranks by some two thirds of what can be: 1 is never reached. */
+START_TEST(ranks_that_move_too_far_take_a_route_back)
+{
+    struct scene s;
+    begin(&s, "enforce", 50, "rank_change_p95: 0.2");
+    find_fault(&s);
+    assert_withdrawn(&s, EK_RAIL_RANKS);
+    ck_assert(rollout(&s)->figure > .5 && rollout(&s)->limit == .2);
+    end(&s);
+    begin(&s, "enforce", 50, "rank_change_p95: 1");
+    find_fault(&s);
+    for (int i = 0; i < 300; i++)
+        ck_assert_str_eq(pass(&s), "routed");
+    end(&s);
+}
+END_TEST
+
+START_TEST(in_shadow_a_rail_that_is_hit_is_told_and_changes_nothing)
+{
+    struct scene s;
+    struct ek_ranks_view v;
+    int at = 0;
+    begin(&s, "shadow", 50, "rank_change_p95: 0.2");
+    find_fault(&s);
+    uint64_t version = plan(&s)->version;
+    for (int i = 0; i < 300; i++)
+        ck_assert_str_eq(pass(&s), "shadow");
+    ck_assert(rollout(&s)->withdrawn == EK_RAIL_NONE && plan(&s)->version == version);
+    ck_assert(ek_guard_ranks(s.guard, &at, &v));
+    ck_assert(v.rail == EK_RAIL_RANKS && !v.withdrawn && v.figure > v.limit && v.limit == .2);
+    ck_assert(v.sums->tried > 200 && !v.sums->acted.lists && !v.sums->acts);
+    end(&s);
+}
+END_TEST
+
+START_TEST(a_route_that_was_taken_back_is_shown_with_the_reason)
+{
+    struct scene s;
+    struct ek_ranks_view v;
+    int at = 0;
+    begin(&s, "enforce", 50, "rank_change_p95: 0.2");
+    find_fault(&s);
+    assert_withdrawn(&s, EK_RAIL_RANKS);
+    ck_assert(ek_guard_ranks(s.guard, &at, &v));
+    ck_assert_str_eq(v.feature, "price");
+    ck_assert(v.withdrawn && v.rail == EK_RAIL_RANKS && v.limit == .2 && v.figure > .5);
+    ck_assert_int_eq(v.mode, EK_MODE_OBSERVE);
+    ck_assert(!ek_guard_ranks(s.guard, &at, &v));
+    end(&s);
+}
+END_TEST
+
+static int keep(void *context, const struct ek_event *v)
+{
+    int rc = ek_event_json(v, context);
+    return rc ? rc : ek_buf_text(context, "\n");
+}
+
+START_TEST(a_route_that_was_taken_back_is_recalled_as_it_was_decided)
+{
+    struct scene s;
+    struct ek_buf told;
+    begin(&s, "enforce", 50, "rank_change_p95: 0.2");
+    find_fault(&s);
+    ek_buf_init(&told, 0);
+    ck_assert_int_eq(ek_guard_recall_amiss(s.guard, keep, &told), EK_OK);
+    ck_assert_uint_eq(told.length, 0);
+    assert_withdrawn(&s, EK_RAIL_RANKS);
+    for (int i = 0; i < 50; i++)
+        pass(&s); /* which is later than it was decided */
+    ck_assert_int_eq(ek_guard_recall_amiss(s.guard, keep, &told), EK_OK);
+    ck_assert_ptr_nonnull(strstr(ek_buf_string(&told), "\"what\":\"withdraw\""));
+    ck_assert_ptr_nonnull(strstr(ek_buf_string(&s.events), ek_buf_string(&told)));
+    ek_buf_release(&told);
+    end(&s);
+}
+END_TEST
+
+/* Evidence of an earlier life must not take back what comes anew. */
+START_TEST(figures_of_a_route_that_ended_are_none_of_the_next)
+{
+    struct scene s;
+    begin(&s, "enforce", 20, "error_rate: 0.01");
+    find_fault(&s);
+    s.tries = false;
+    struct ek_plan_entry entry = plan(&s)->entry[0];
+    tell_acts(&s, 100, 0, 1);
+    ck_assert_uint_ge(ek_trials_figures(s.guard->trials, &entry).acted, 100);
+    entry.since_ms++;
+    ck_assert_uint_eq(ek_trials_figures(s.guard->trials, &entry).acted, 0);
+    end(&s);
+}
+END_TEST
+
+Suite *suite_guardrails(void)
+{
+    return ek_suite("rails", a_canary_grows_with_the_lists_that_are_tried,
+                    a_canary_whose_lists_are_not_tried_stays_where_it_is,
+                    lists_that_cannot_be_scored_take_a_route_back,
+                    lists_that_lack_what_scoring_needs_say_nothing_of_a_route,
+                    what_the_model_cannot_score_takes_a_route_back,
+                    dead_letters_take_a_route_back_unless_others_are_as_many,
+                    lists_that_take_long_in_two_windows_take_a_route_back,
+                    ranks_that_move_too_far_take_a_route_back,
+                    in_shadow_a_rail_that_is_hit_is_told_and_changes_nothing,
+                    a_route_that_was_taken_back_is_shown_with_the_reason,
+                    a_route_that_was_taken_back_is_recalled_as_it_was_decided,
+                    figures_of_a_route_that_ended_are_none_of_the_next);
+}

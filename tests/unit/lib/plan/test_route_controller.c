@@ -1,0 +1,536 @@
+/* From findings to the plan in force: holds that grow, limits, canaries, words for segments. */
+#include "plan/route_controller.h"
+
+#include "base/serialize.h"
+#include "tests/check.h"
+#include "tests/stream.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Cells: all traffic, arm A and B. */
+enum { ALL, ARM_A, ARM_B, ARM_C, CELLS, MINUTE = 60000, TOLD_MAX = 64 };
+
+struct scene {
+    struct ek_manifest *manifest;
+    struct ek_rules *rules;
+    struct ek_control *control;
+    struct ek_rollout_figures figures;
+    bool has_figures, has_room;
+    int begun; /* figures that were to begin anew */
+    int64_t now;
+    uint64_t query;
+    bool changed;
+    int told;
+    enum ek_did did[TOLD_MAX];
+    char why[TOLD_MAX][300];
+    double share[CELLS];
+};
+
+static int dimension_of(void *context, int cell)
+{
+    (void)context;
+    return cell == ALL ? -1 : 0;
+}
+
+static const char *name_of(void *context, int cell)
+{
+    (void)context;
+    return cell == ALL ? NULL : "arm";
+}
+
+static const char *value_of(void *context, int cell)
+{
+    (void)context;
+    return cell == ALL ? NULL : cell == ARM_A ? "A" : cell == ARM_B ? "B" : "C";
+}
+
+/* A third value finds a cell only when there is room. */
+static int give(void *context, const char *dimension, const char *value)
+{
+    const struct scene *s = context;
+    ck_assert_str_eq(dimension, "arm");
+    return !strcmp(value, "A") ? ARM_A : !strcmp(value, "B") ? ARM_B : s->has_room ? ARM_C : -1;
+}
+
+static double share_of(void *context, const int *cell, int count)
+{
+    const struct scene *s = context;
+    double share = 0;
+    for (int i = 0; i < count; i++)
+        share += s->share[cell[i]];
+    return fmin(share, 1);
+}
+
+static int decided(void *context, const struct ek_decided *d)
+{
+    struct scene *s = context;
+    ck_assert_int_lt(s->told, TOLD_MAX);
+    s->did[s->told] = d->what;
+    snprintf(s->why[s->told++], sizeof s->why[0], "%s", d->why);
+    return EK_OK;
+}
+
+static bool figures_of(void *context, int feature, int cell, struct ek_rollout_figures *out)
+{
+    const struct scene *s = context;
+    (void)feature;
+    (void)cell;
+    *out = s->figures;
+    return s->has_figures;
+}
+
+static void figures_begin(void *context, int feature, int cell)
+{
+    (void)feature;
+    (void)cell;
+    ((struct scene *)context)->begun++;
+}
+
+static struct ek_control *new_control(struct scene *s)
+{
+    struct ek_control *c;
+    const struct ek_control_setup setup = {.manifest = s->manifest,
+                                           .rules = s->rules,
+                                           .have_model = true,
+                                           .cells = {.dimension_of = dimension_of,
+                                                     .name_of = name_of,
+                                                     .value_of = value_of,
+                                                     .give = give,
+                                                     .share_of = share_of,
+                                                     .context = s},
+                                           .hears = {.decided = decided,
+                                                     .figures_of = figures_of,
+                                                     .figures_begin = figures_begin,
+                                                     .context = s}};
+    ck_assert_int_eq(ek_control_new(&c, &setup, NULL), EK_OK);
+    return c;
+}
+
+static struct scene *new_scene(const char *rules)
+{
+    static const char head[] = "version: 1\nsegments: [arm]\n";
+    struct ek_error e;
+    char text[1000];
+    struct scene *s = calloc(1, sizeof *s);
+    ck_assert_ptr_nonnull(s);
+    s->manifest = stream_manifest();
+    snprintf(text, sizeof text, "%s%s", head, rules);
+    int rc = ek_rules_parse(&s->rules, s->manifest, "rules", text, strlen(text), &e);
+    ck_assert_msg(!rc, "%s", e.message);
+    s->control = new_control(s);
+    s->figures = (struct ek_rollout_figures){.dead_rate_elsewhere = (double)NAN,
+                                             .rank_change_p95 = (double)NAN,
+                                             .latency_p99_ms = (double)NAN,
+                                             .latency_before_ms = (double)NAN};
+    s->share[ALL] = 1;
+    s->share[ARM_A] = s->share[ARM_B] = .5;
+    s->now = 100 * MINUTE;
+    return s;
+}
+
+static void free_scene(struct scene *s)
+{
+    ek_control_free(s->control);
+    ek_rules_free(s->rules);
+    ek_manifest_free(s->manifest);
+    free(s);
+}
+
+static struct ek_finding finding(enum ek_finding_state state, int feature, int cell)
+{
+    return (struct ek_finding){.state = state,
+                               .episode = 7,
+                               .feature = feature,
+                               .cell = cell,
+                               .dimension = cell ? "arm" : NULL,
+                               .value = cell ? value_of(NULL, cell) : NULL,
+                               .class = EK_SCALE,
+                               .factor = 100,
+                               .factor_low = 99,
+                               .factor_high = 101,
+                               .share = 1,
+                               .query_feature = -1};
+}
+
+/* What is due now, and has been at each list since. */
+static bool settle(struct scene *s)
+{
+    s->query += 32 - s->query % 32; /* a list at which rollouts are looked at */
+    ck_assert_int_eq(ek_control_settle(s->control, s->now, s->query, &s->changed), EK_OK);
+    return s->changed;
+}
+
+static bool found(struct scene *s, enum ek_finding_state state, int feature, int cell)
+{
+    struct ek_finding f = finding(state, feature, cell);
+    ek_control_found(s->control, &f, s->now);
+    return settle(s);
+}
+
+static const struct ek_plan_entry *entry_of(const struct scene *s, int feature, int cell)
+{
+    const struct ek_plan *p = ek_control_plan(s->control);
+    for (int i = 0; i < p->count; i++)
+        if (p->entry[i].feature == feature && p->entry[i].cell == cell)
+            return &p->entry[i];
+    return NULL;
+}
+
+/* Whether a list of arm A or B is scored anew, and what became of it. */
+static enum ek_word word_of(const struct scene *s, int arm, int bucket)
+{
+    struct ek_treatment acts[8], would[8];
+    const int16_t cells[] = {ALL, (int16_t)arm};
+    struct ek_plan_list l = {cells, 2, bucket, true};
+    struct ek_plan_routing r = {.acts = acts, .would = would};
+    ek_plan_apply(ek_control_plan(s->control), &l, s->manifest->routable_of_item,
+                  s->manifest->routable_count, &r);
+    return r.word;
+}
+
+static int count_did(const struct scene *s, enum ek_did what)
+{
+    int count = 0;
+    for (int i = 0; i < s->told; i++)
+        count += s->did[i] == what;
+    return count;
+}
+
+/* Minutes until the route is gone after its fault was. */
+static int hold_of(struct scene *s)
+{
+    int minutes = 0;
+    found(s, EK_CONFIRMED, 0, ALL);
+    ck_assert_ptr_nonnull(entry_of(s, 0, ALL));
+    found(s, EK_RECOVERED, 0, ALL);
+    while (entry_of(s, 0, ALL)) {
+        s->now += MINUTE;
+        minutes++;
+        settle(s);
+    }
+    return minutes;
+}
+
+START_TEST(a_hold_grows_with_each_relapse_and_is_forgiven)
+{
+    struct scene *s = new_scene("defaults: {mode: enforce, hold: 10m, hold_max: 35m}\n");
+    ck_assert_int_eq(hold_of(s), 10);
+    s->now += 230 * MINUTE; /* 24 holds are 240 */
+    ck_assert_int_eq(hold_of(s), 20);
+    ck_assert_int_eq(hold_of(s), 30);
+    ck_assert_int_eq(hold_of(s), 35); /* hold_max */
+    ck_assert_int_eq(hold_of(s), 35);
+    ck_assert_int_eq(count_did(s, EK_DID_RELAPSE), 4);
+    ck_assert_ptr_nonnull(strstr(s->why[s->told - 2], "holds 35 min"));
+    s->now += 241 * MINUTE;
+    ck_assert_int_eq(hold_of(s), 10);
+    ck_assert_int_eq(count_did(s, EK_DID_ROUTE), 2);
+    ck_assert_int_eq(count_did(s, EK_DID_END), 6);
+    free_scene(s);
+}
+END_TEST
+
+START_TEST(what_no_longer_asks_for_a_route_lets_it_end_by_its_hold)
+{
+    struct scene *s = new_scene("defaults: {mode: enforce, hold: 10m}\n");
+    struct ek_finding f = finding(EK_UPDATED, 0, ALL);
+    found(s, EK_CONFIRMED, 0, ALL);
+    f.share = .01; /* below act_share */
+    ek_control_found(s->control, &f, s->now);
+    ck_assert(!settle(s) && entry_of(s, 0, ALL));
+    s->now += 5 * MINUTE;
+    found(s, EK_UPDATED, 0, ALL); /* it asks again */
+    s->now += 20 * MINUTE;
+    ck_assert(!settle(s) && entry_of(s, 0, ALL));
+    ck_assert(found(s, EK_DISMISSED, 0, ALL) && !entry_of(s, 0, ALL)); /* at once */
+    free_scene(s);
+}
+END_TEST
+
+START_TEST(beyond_the_limit_nothing_acts_and_it_shouts_each_time)
+{
+    struct scene *s = new_scene("defaults: {mode: enforce, hold: 10m}\n"
+                                "limits: {max_routed_features: 1}\n");
+    struct ek_finding second = finding(EK_CONFIRMED, 1, ALL);
+    for (int trip = 0; trip < 2; trip++) {
+        found(s, EK_CONFIRMED, 0, ALL);
+        ck_assert(entry_of(s, 0, ALL) && !ek_control_tripped(s->control));
+        ck_assert(found(s, EK_CONFIRMED, 1, ALL));
+        ck_assert_int_eq(ek_control_tripped(s->control), EK_BOUND_ROUTED);
+        ck_assert_int_eq(ek_control_plan(s->control)->count, 0);
+        struct ek_decision d = ek_control_decide(s->control, &second);
+        ck_assert(d.limited == EK_BOUND_ROUTED && d.mode == EK_MODE_OBSERVE);
+        ck_assert(!settle(s) && !ek_control_tripped(s->control)); /* it is the same trip */
+        found(s, EK_DISMISSED, 1, ALL);
+        s->now += 9 * MINUTE; /* a hold from now, as long as nothing is exceeded again */
+        ck_assert(!settle(s) && !entry_of(s, 0, ALL));
+        found(s, EK_CONFIRMED, 1, ALL);
+        ck_assert(!ek_control_tripped(s->control));
+        found(s, EK_DISMISSED, 1, ALL);
+        s->now += 10 * MINUTE;
+        ck_assert(settle(s) && entry_of(s, 0, ALL));
+    }
+    ck_assert_int_eq(count_did(s, EK_DID_LIMIT), 2);
+    free_scene(s);
+}
+END_TEST
+
+START_TEST(what_acted_first_is_kept_where_the_rules_say_so)
+{
+    struct scene *s = new_scene("defaults: {mode: enforce}\n"
+                                "limits: {max_routed_features: 1, on_limit: keep}\n");
+    found(s, EK_CONFIRMED, 0, ALL);
+    ck_assert(!found(s, EK_CONFIRMED, 1, ALL));
+    ck_assert_int_eq(ek_control_tripped(s->control), EK_BOUND_ROUTED);
+    ck_assert(entry_of(s, 0, ALL) && !entry_of(s, 1, ALL));
+    free_scene(s);
+}
+END_TEST
+
+START_TEST(a_share_of_the_traffic_is_a_limit_too)
+{
+    struct scene *s = new_scene("defaults: {mode: enforce}\nlimits: {max_routed_share: 0.6}\n");
+    found(s, EK_CONFIRMED, 0, ARM_B);
+    ck_assert_ptr_nonnull(entry_of(s, 0, ARM_B));
+    found(s, EK_CONFIRMED, 0, ARM_A);
+    ck_assert_int_eq(ek_control_tripped(s->control), EK_BOUND_SHARE);
+    ck_assert_int_eq(ek_control_plan(s->control)->count, 0);
+    free_scene(s);
+}
+END_TEST
+
+static const char CANARY[] = "defaults: {mode: canary, canary: {percent: 5, step: 20, every: 10m, "
+                             "max: 40, min_lists: 200}}\n";
+
+START_TEST(a_canary_grows_when_its_time_and_its_lists_have_come)
+{
+    struct scene *s = new_scene(CANARY);
+    found(s, EK_CONFIRMED, 0, ALL);
+    ck_assert(entry_of(s, 0, ALL)->percent == 500 && entry_of(s, 0, ALL)->mode == EK_MODE_CANARY);
+    ck_assert(word_of(s, ARM_A, 499) == EK_WORD_CANARY && word_of(s, ARM_A, 500) == EK_WORD_PASS);
+    s->now += 60 * MINUTE; /* nobody has tried anything */
+    ck_assert(!settle(s));
+    s->has_figures = true;
+    s->figures.tried = s->figures.acted = 199;
+    ck_assert(!settle(s));
+    s->figures.tried = 200;
+    uint64_t version = ek_control_plan(s->control)->version;
+    ck_assert(settle(s) && entry_of(s, 0, ALL)->percent == 2500);
+    ck_assert_uint_eq(ek_control_plan(s->control)->version, version + 1);
+    ck_assert_int_eq(s->begun, 1);
+    ck_assert(!settle(s)); /* `every` from now */
+    s->now += 10 * MINUTE;
+    ck_assert(settle(s) && entry_of(s, 0, ALL)->percent == 4000);
+    s->now += 100 * MINUTE;
+    ck_assert(!settle(s)); /* `max` */
+    ck_assert_int_eq(count_did(s, EK_DID_STEP), 2);
+    ck_assert_ptr_nonnull(strstr(s->why[1], "from 5% to 25% of the queries: 200 lists"));
+    free_scene(s);
+}
+END_TEST
+
+/* Percent of the route of a cell after its figures would have let it grow to the end. */
+static int grown(const char *rules, int cell)
+{
+    struct scene *s = new_scene(rules);
+    found(s, EK_CONFIRMED, 0, cell);
+    s->has_figures = true;
+    s->figures.tried = s->figures.acted = 200;
+    for (int step = 0; step < 6; step++) {
+        s->now += 10 * MINUTE;
+        settle(s);
+    }
+    int percent = entry_of(s, 0, cell)->percent;
+    free_scene(s);
+    return percent;
+}
+
+START_TEST(lists_that_wait_for_a_canary_have_its_steps_whatever_mode_others_have)
+{
+    static const char canary[] = "canary: {percent: 10, step: 30, every: 10m, min_lists: 200}";
+    static const struct {
+        const char *in; /* modes of values */
+        int cell;
+    } scene[] = {{"A: shadow", ARM_B},
+                 {"A: enforce", ARM_B},
+                 {"B: enforce", ALL},
+                 {"A: shadow, B: enforce", ALL}};
+    for (size_t i = 0; i < sizeof scene / sizeof *scene; i++) {
+        char rules[300];
+        snprintf(rules, sizeof rules, "defaults: {mode: canary, %s, mode_in: {arm: {%s}}}\n",
+                 canary, scene[i].in);
+        int percent = grown(rules, scene[i].cell);
+        ck_assert_msg(percent == EK_PERCENT_WHOLE, "%s: %d", scene[i].in, percent);
+    }
+}
+END_TEST
+
+START_TEST(a_route_that_does_harm_is_taken_back_until_a_person_says_so)
+{
+    struct scene *s = new_scene(CANARY);
+    struct ek_finding f = finding(EK_UPDATED, 0, ALL);
+    struct ek_error e;
+    found(s, EK_CONFIRMED, 0, ALL);
+    ck_assert_int_eq(ek_control_resume(s->control, 0, ALL, s->now, &e), EK_ESTATE);
+    s->has_figures = true;
+    s->figures.tried = s->figures.acted = 1000;
+    s->figures.failed = 300; /* error_rate is 0.01 */
+    ck_assert(settle(s) && !entry_of(s, 0, ALL));
+    ck_assert_int_eq(s->did[s->told - 1], EK_DID_WITHDRAW);
+    ck_assert_ptr_nonnull(strstr(s->why[s->told - 1], "error_rate is"));
+    ck_assert_int_eq(ek_control_decide(s->control, &f).mode, EK_MODE_OBSERVE);
+    s->has_figures = false;
+    s->now += 1000 * MINUTE;
+    ck_assert(!found(s, EK_UPDATED, 0, ALL)); /* the same fault */
+    ck_assert_int_eq(ek_control_resume(s->control, 0, ALL, s->now, &e), EK_OK);
+    ck_assert(settle(s) && entry_of(s, 0, ALL)->percent == 500);
+    free_scene(s);
+}
+END_TEST
+
+/* The fault goes on; its share alone is below act_share for longer than the hold. */
+static void waver(struct scene *s)
+{
+    struct ek_finding f = finding(EK_UPDATED, 0, ALL);
+    f.share = .01;
+    ek_control_found(s->control, &f, s->now);
+    s->now += 30 * MINUTE;
+    settle(s);
+    ck_assert(!ek_plan_has(ek_control_wanted(s->control), 0, ALL));
+    s->now += MINUTE;
+}
+
+START_TEST(a_fault_that_wavers_brings_no_route_back_that_was_withdrawn_in_it)
+{
+    struct scene *s = new_scene(CANARY);
+    found(s, EK_CONFIRMED, 0, ALL);
+    s->has_figures = true;
+    s->figures.tried = s->figures.acted = 1000;
+    s->now += 10 * MINUTE;
+    ck_assert(settle(s) && entry_of(s, 0, ALL)->percent == 2500);
+    s->has_figures = false;
+    waver(s);
+    ck_assert(found(s, EK_UPDATED, 0, ALL) && entry_of(s, 0, ALL)->percent == 2500);
+    s->has_figures = true;
+    s->figures.failed = 300;
+    ck_assert(settle(s) && !entry_of(s, 0, ALL));
+    s->has_figures = false;
+    waver(s);
+    ck_assert(!found(s, EK_UPDATED, 0, ALL) && !entry_of(s, 0, ALL));
+    ck_assert_int_eq(ek_control_rollout(s->control, 0, ALL)->relapses, 0);
+    found(s, EK_RECOVERED, 0, ALL);
+    s->now += 30 * MINUTE;
+    settle(s);
+    ck_assert(found(s, EK_CONFIRMED, 0, ALL) && entry_of(s, 0, ALL)->percent == 500);
+    ck_assert_int_eq(ek_control_rollout(s->control, 0, ALL)->relapses, 1);
+    free_scene(s);
+}
+END_TEST
+
+/* Whether a route waits for a person after its fault went in a pause. */
+static bool awaits_after_pause(const char *mode)
+{
+    char rules[100];
+    snprintf(rules, sizeof rules, "defaults: {mode: %s, hold: 10m, recover: manual}\n", mode);
+    struct scene *s = new_scene(rules);
+    found(s, EK_CONFIRMED, 0, ALL);
+    ek_control_pause(s->control, true, s->now);
+    settle(s);
+    found(s, EK_RECOVERED, 0, ALL);
+    ek_control_pause(s->control, false, s->now);
+    s->now += 20 * MINUTE;
+    settle(s);
+    bool awaits = ek_plan_has(ek_control_wanted(s->control), 0, ALL);
+    free_scene(s);
+    return awaits;
+}
+
+START_TEST(what_never_acted_waits_for_no_person_because_all_was_paused)
+{
+    ck_assert(!awaits_after_pause("observe"));
+    ck_assert(awaits_after_pause("shadow") && awaits_after_pause("enforce"));
+}
+END_TEST
+
+START_TEST(lists_of_a_value_have_the_mode_that_the_rules_have_for_them)
+{
+    struct scene *s = new_scene("defaults: {mode: observe, mode_in: {arm: {B: enforce}}}\n");
+    found(s, EK_CONFIRMED, 0, ALL);
+    ck_assert(word_of(s, ARM_A, 0) == EK_WORD_PASS && word_of(s, ARM_B, 0) == EK_WORD_ROUTED);
+    free_scene(s);
+    s = new_scene("defaults: {mode: enforce, mode_in: {arm: {B: shadow}}}\n");
+    found(s, EK_CONFIRMED, 0, ALL);
+    ck_assert(word_of(s, ARM_A, 0) == EK_WORD_ROUTED && word_of(s, ARM_B, 0) == EK_WORD_SHADOW);
+    free_scene(s);
+}
+END_TEST
+
+START_TEST(a_feature_is_left_alone_while_a_value_cannot_be_told_apart)
+{
+    struct scene *s = new_scene("defaults: {mode: enforce, mode_in: {arm: {C: observe}}}\n");
+    found(s, EK_CONFIRMED, 0, ALL);
+    ck_assert_int_eq(ek_control_plan(s->control)->count, 0);
+    ck_assert_int_eq(ek_control_tripped(s->control), EK_BOUND_PLAN);
+    s->has_room = true;
+    s->query = 2 * 1024 - 32;
+    ck_assert(settle(s) && entry_of(s, 0, ALL));
+    ck_assert(word_of(s, ARM_A, 0) == EK_WORD_ROUTED && word_of(s, ARM_C, 0) == EK_WORD_PASS);
+    free_scene(s);
+}
+END_TEST
+
+START_TEST(in_observe_nothing_is_in_force)
+{
+    struct scene *s = new_scene("defaults: {mode: observe}\n");
+    ck_assert(!found(s, EK_CONFIRMED, 0, ALL));
+    ck_assert(ek_control_wanted(s->control)->count == 1);
+    ck_assert_uint_eq(ek_control_plan(s->control)->version, 0);
+    ck_assert_int_eq(s->told, 0);
+    free_scene(s);
+}
+END_TEST
+
+/* The other one's cells are numbered the other way round. */
+START_TEST(of_two_that_are_joined_the_more_careful_percentage_counts)
+{
+    static const int16_t to[] = {ALL, ARM_B, ARM_A};
+    struct scene *s = new_scene(CANARY);
+    struct ek_control *one = s->control;
+    found(s, EK_CONFIRMED, 0, ARM_A);
+    s->has_figures = true;
+    s->figures.tried = 200;
+    s->now += 10 * MINUTE;
+    ck_assert(settle(s) && entry_of(s, 0, ARM_A)->percent == 2500);
+    s->control = new_control(s);
+    s->has_figures = false;
+    found(s, EK_CONFIRMED, 0, ARM_B);
+    found(s, EK_CONFIRMED, 1, ARM_B);
+    ck_assert_int_eq(ek_control_merge(one, s->control, to), EK_OK);
+    ek_control_free(s->control);
+    s->control = one;
+    ck_assert(settle(s));
+    ck_assert_int_eq(ek_control_plan(one)->count, 2);
+    ck_assert(entry_of(s, 0, ARM_A)->percent == 500 && entry_of(s, 1, ARM_A)->percent == 500);
+    free_scene(s);
+}
+END_TEST
+
+Suite *suite_route_controller(void)
+{
+    return ek_suite(
+        "control", a_hold_grows_with_each_relapse_and_is_forgiven,
+        what_no_longer_asks_for_a_route_lets_it_end_by_its_hold,
+        beyond_the_limit_nothing_acts_and_it_shouts_each_time,
+        what_acted_first_is_kept_where_the_rules_say_so, a_share_of_the_traffic_is_a_limit_too,
+        a_canary_grows_when_its_time_and_its_lists_have_come,
+        lists_that_wait_for_a_canary_have_its_steps_whatever_mode_others_have,
+        a_route_that_does_harm_is_taken_back_until_a_person_says_so,
+        a_fault_that_wavers_brings_no_route_back_that_was_withdrawn_in_it,
+        what_never_acted_waits_for_no_person_because_all_was_paused,
+        lists_of_a_value_have_the_mode_that_the_rules_have_for_them,
+        a_feature_is_left_alone_while_a_value_cannot_be_told_apart, in_observe_nothing_is_in_force,
+        of_two_that_are_joined_the_more_careful_percentage_counts);
+}
