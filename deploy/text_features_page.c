@@ -117,7 +117,7 @@ static int write_counts(const struct ek_feature_list *l, struct ek_buf *out)
         enum ek_text_family family = (enum ek_text_family)f;
         count(l, f, &all, &core);
         ek_buf_printf(out, "| `%s` | %d | %d | %s |\n", ek_text_family_name(family), core,
-                      all - core, ek_text_family_words(family));
+                      all - core, ek_text_family_title(family));
     }
     return ek_buf_printf(out, "| all | %d | %zu | |\n", EK_CORE_FEATURES,
                          l->count - EK_CORE_FEATURES);
@@ -155,7 +155,7 @@ static int write_kinds(const struct ek_feature_list *l, struct ek_buf *out)
                           "\n## %s\n\nOf %s: %s.\n\n| kind | fields | group | formula | "
                           "source |\n|---|---|---|---|---|\n",
                           ek_text_family_name(f->family), f->of_query ? "queries" : "documents",
-                          ek_text_family_words(f->family));
+                          ek_text_family_title(f->family));
         write_kind(l, i, out);
     }
     return out->rc;

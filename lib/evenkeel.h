@@ -17,8 +17,8 @@
  *
  *     each thread: ek_context_new(&context, assets, e);
  *     for each message of that thread:
- *         if (ek_context_prepare(context, bytes, length, e) == 0) {
- *             lock(); rc = ek_guard_take(guard, context, now_ms, e); ...next events... unlock();
+ *         if (ek_context_decode(context, bytes, length, e) == 0) {
+ *             lock(); rc = ek_guard_update(guard, context, now_ms, e); ...next events... unlock();
  *             if (rc == 0)
  *                 forward(ek_context_score(context, &length, e), length);
  *         }
@@ -33,7 +33,7 @@
  *     ek_guard_load(&guard, assets, state, &fit, e);
  *
  * Lists that come again after that, or after a transaction that was given up, are not to count
- * twice: those that the state has seen are scored with ek_guard_look in place of ek_guard_take;
+ * twice: those that the state has seen are scored with ek_guard_peek in place of ek_guard_update;
  * those that were forwarded but are not in it are taken, and not scored.
  *
  * Units: times in milliseconds since 1970, factors as plain ratios, lengths in bytes.
@@ -108,23 +108,22 @@ const char *ek_guard_action(const struct ek_guard *g);
 /* Version of the plan that the last message was scored under; 0 before the first plan. */
 uint64_t ek_guard_plan_version(const struct ek_guard *g);
 /* Queries observed in its life: by the guards whose state it has, too. */
-uint64_t ek_guard_queries(const struct ek_guard *g);
+uint64_t ek_guard_list_count(const struct ek_guard *g);
 
 /* A context for one thread. The assets must outlive it. */
 int ek_context_new(struct ek_context **out, const struct ek_assets *assets, struct ek_error *e);
 void ek_context_free(struct ek_context *c);
 /* Reads one message into the context; `message` must stay unchanged until ek_context_score. On
  * failure (a message that cannot be read) the context has none. */
-int ek_context_prepare(struct ek_context *c, const void *message, size_t length,
-                       struct ek_error *e);
+int ek_context_decode(struct ek_context *c, const void *message, size_t length, struct ek_error *e);
 /* Takes the message of the context into account, once, and notes in the context what the plan has
  * for it; now_ms as for ek_guard_observe. EK_ESTATE when there is none or it was taken, or when the
  * guard has other assets than the context by now: then it is still there, but only good to be read
  * again. On failure ek_context_score must not be called for it. */
-int ek_guard_take(struct ek_guard *g, struct ek_context *c, int64_t now_ms, struct ek_error *e);
-/* As ek_guard_take, but the message is not taken into account: it gets what the plan has now for
+int ek_guard_update(struct ek_guard *g, struct ek_context *c, int64_t now_ms, struct ek_error *e);
+/* As ek_guard_update, but the message is not taken into account: it gets what the plan has now for
  * lists of its segments. */
-int ek_guard_look(const struct ek_guard *g, struct ek_context *c, struct ek_error *e);
+int ek_guard_peek(const struct ek_guard *g, struct ek_context *c, struct ek_error *e);
 /* As ek_guard_score, for the message of the context and the plan that it was taken under; needs the
  * context alone. */
 const void *ek_context_score(struct ek_context *c, size_t *length, struct ek_error *e);
@@ -134,7 +133,7 @@ uint64_t ek_context_plan_version(const struct ek_context *c);
 
 /* Lets time pass without a message: holds run out. Call about once a second. Of a clock that goes
  * back, or on by more than a day at once, nothing passes; use one that nobody sets. */
-int ek_guard_tick(struct ek_guard *g, int64_t now_ms, struct ek_error *e);
+int ek_guard_advance(struct ek_guard *g, int64_t now_ms, struct ek_error *e);
 
 /* The next thing that happened, one JSON object without a line end, oldest first. 1 when there was
  * one, 0 when there is none, -1 without memory to write it: then it is the next one still. Events
@@ -144,7 +143,7 @@ int ek_guard_next_event(struct ek_guard *g, const char **json);
 /* Takes a record of a state: `key` is terminated, at most 39 bytes; with bytes NULL the record of
  * that key is to be deleted, which may as well be left out. Both are good until it returns. A value
  * other than 0 ends the save. */
-typedef int (*ek_guard_record)(void *to, const char *key, const void *bytes, size_t length);
+typedef int (*ek_write_fn)(void *user, const char *key, const void *bytes, size_t length);
 
 /* What the feature is like now in lists of that segment (NULL: in all) is normal there: the
  * confirmed change of scale ends, with its route, and is found no more, in no segment. *version:
@@ -187,8 +186,8 @@ int ek_guard_resume_route(struct ek_guard *g, const char *feature, const char *s
  * out, unless `full`; the first base of a guard is full. `user_data` (at most 64 KiB) is kept in
  * the head, for the caller. After a failure, or when the records were not kept, the next base must
  * be whole: after a failure it is. EK_ESTATE: write failed; EK_ENOMEM, EK_ELIMIT. */
-int ek_guard_save(struct ek_guard *g, int whole, const void *note, size_t note_length,
-                  ek_guard_record put, void *to, struct ek_error *e);
+int ek_guard_save(struct ek_guard *g, int full, const void *user_data, size_t user_data_length,
+                  ek_write_fn write, void *user, struct ek_error *e);
 
 /* Gathers the records of a state, which are copied. Those of a base may come in any order, behind
  * them its head; bases one after the other. */
@@ -199,29 +198,29 @@ int ek_state_add(struct ek_state *s, const char *key, const void *bytes, size_t 
                  struct ek_error *e);
 /* Number of the last base of which all is there, 0: none; bases of a guard are numbered from 1. Its
  * queries, and its note, as long as no head is added. */
-uint64_t ek_state_base(const struct ek_state *s);
-uint64_t ek_state_queries(const struct ek_state *s);
+uint64_t ek_checkpoint_number(const struct ek_state *s);
+uint64_t ek_state_list_count(const struct ek_state *s);
 const void *ek_state_note(const struct ek_state *s, size_t *length);
 
 /* What a state was to a guard. */
-enum ek_state_fit {
-    EK_STATE_NONE,           /* there was no head */
-    EK_STATE_WHOLE,          /* it goes on as if it had never stopped */
-    EK_STATE_EARLIER,        /* the same, but from a base before the last, which is not complete */
-    EK_STATE_OTHER_PROFILE,  /* of another profile, limit of cells, or segments: sketches and
-                              * queries were kept, and the detector begins anew */
-    EK_STATE_OTHER_MANIFEST, /* refused, and so are those below */
-    EK_STATE_INCOMPLETE,     /* records that the head names are missing or differ */
-    EK_STATE_DAMAGED,
-    EK_STATE_OTHER_VERSION /* of the format */
+enum ek_restore_result {
+    EK_RESTORE_NONE,          /* there was no head */
+    EK_RESTORE_FULL,          /* it goes on as if it had never stopped */
+    EK_RESTORE_PREVIOUS,      /* the same, but from a base before the last, which is not complete */
+    EK_RESTORE_COUNTERS_ONLY, /* of another profile, limit of cells, or segments: sketches and
+                               * queries were kept, and the detector begins anew */
+    EK_RESTORE_OTHER_MANIFEST, /* refused, and so are those below */
+    EK_RESTORE_INCOMPLETE,     /* records that the head names are missing or differ */
+    EK_RESTORE_DAMAGED,
+    EK_RESTORE_OTHER_VERSION /* of the format */
 };
 /* "none", "whole", "earlier", ... */
-const char *ek_state_fit_name(enum ek_state_fit fit);
+const char *ek_restore_result_name(enum ek_restore_result fit);
 
 /* A new guard with a state. *fit says what it was, with failures too, memory aside; *out is
  * untouched then. The assets must outlive the guard, the state need not. */
 int ek_guard_load(struct ek_guard **out, const struct ek_assets *assets,
-                  const struct ek_state *state, enum ek_state_fit *fit, struct ek_error *e);
+                  const struct ek_state *state, enum ek_restore_result *fit, struct ek_error *e);
 
 /* Other assets from the next list on: rules, profile, model. Of the manifest there must be the same
  * one (EK_ESTATE). What was learnt goes on as far as *fit says, as of ek_guard_load; plan and open
@@ -230,8 +229,8 @@ int ek_guard_load(struct ek_guard **out, const struct ek_assets *assets,
  * with a context of these. What was taken may still be scored with its context; ek_guard_score has
  * nothing until the next message. On failure the guard is as it was. The assets of before may go
  * when no context has them. An instance of a fleet (of `run`) has to join it again. */
-int ek_guard_set_assets(struct ek_guard *g, const struct ek_assets *assets, enum ek_state_fit *fit,
-                        struct ek_error *e);
+int ek_guard_set_assets(struct ek_guard *g, const struct ek_assets *assets,
+                        enum ek_restore_result *fit, struct ek_error *e);
 
 /* Adds what another guard of the same assets has seen: sketches and counts exactly, evidence as its
  * theory allows, lists it remembers in the order of their times, open changes and the plan. Of two

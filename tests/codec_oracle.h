@@ -171,7 +171,7 @@ static inline bool ek_oracle_hash(const msgpack_object *o, uint64_t hash)
            (o->type == MSGPACK_OBJECT_NEGATIVE_INTEGER && (uint64_t)o->via.i64 == hash);
 }
 
-static inline bool ek_oracle_segments(const msgpack_object *o, const struct ek_query *q)
+static inline bool ek_oracle_segments(const msgpack_object *o, const struct ek_list *q)
 {
     int count = 0;
     if (o->type == MSGPACK_OBJECT_NIL)
@@ -198,7 +198,7 @@ static inline bool ek_oracle_segments(const msgpack_object *o, const struct ek_q
     return count <= EK_SEGMENTS_MAX && (!q || count == q->segment_count);
 }
 
-static inline bool ek_oracle_score(const msgpack_object *o, const struct ek_query *q, int i)
+static inline bool ek_oracle_score(const msgpack_object *o, const struct ek_list *q, int i)
 {
     double value = NAN;
     if (o && o->type != MSGPACK_OBJECT_NIL && !ek_oracle_number(o, &value))
@@ -208,7 +208,7 @@ static inline bool ek_oracle_score(const msgpack_object *o, const struct ek_quer
 
 /* Whether every item says its source, how many there are, and which one each has: numbered as they
  * come. A value of another kind says nothing. */
-static inline bool ek_oracle_sources(const msgpack_object *items, const struct ek_query *q)
+static inline bool ek_oracle_sources(const msgpack_object *items, const struct ek_list *q)
 {
     char digits[EK_SOURCES_MAX + 1][EK_ORACLE_DIGITS];
     struct ek_text met[EK_SOURCES_MAX + 1];
@@ -231,7 +231,7 @@ static inline bool ek_oracle_sources(const msgpack_object *items, const struct e
 }
 
 static inline bool ek_oracle_item(const msgpack_object *o, const struct ek_manifest *m,
-                                  const struct ek_query *q, int i, bool *labelled)
+                                  const struct ek_list *q, int i, bool *labelled)
 {
     const msgpack_object *id = NULL, *score = NULL, *features = NULL, *label = NULL, *source = NULL;
     double value;
@@ -250,7 +250,7 @@ static inline bool ek_oracle_item(const msgpack_object *o, const struct ek_manif
 }
 
 static inline bool ek_oracle_items(const msgpack_object *o, const struct ek_manifest *m,
-                                   const struct ek_query *q)
+                                   const struct ek_list *q)
 {
     if (o->type != MSGPACK_OBJECT_ARRAY || (q && (int)o->via.array.size != q->items))
         return false;
@@ -266,7 +266,7 @@ static inline bool ek_oracle_items(const msgpack_object *o, const struct ek_mani
 
 /* Of the whole list, at least those of the message. */
 static inline bool ek_oracle_list_items(const msgpack_object *o, const msgpack_object *items,
-                                        const struct ek_query *q)
+                                        const struct ek_list *q)
 {
     double value = 0;
     bool said = o && ek_oracle_number(o, &value);
@@ -278,7 +278,7 @@ static inline bool ek_oracle_list_items(const msgpack_object *o, const msgpack_o
 
 /* One number or nil for each routable feature. */
 static inline bool ek_oracle_log_means(const msgpack_object *o, const struct ek_manifest *m,
-                                       const struct ek_query *q)
+                                       const struct ek_list *q)
 {
     if (!o || o->type != MSGPACK_OBJECT_ARRAY)
         return !q || !q->has_log_means;
@@ -295,7 +295,7 @@ static inline bool ek_oracle_log_means(const msgpack_object *o, const struct ek_
 }
 
 /* The only derived feature: ln of the items of the whole list. */
-static inline bool ek_oracle_derived(const struct ek_manifest *m, const struct ek_query *q)
+static inline bool ek_oracle_derived(const struct ek_manifest *m, const struct ek_list *q)
 {
     int items = q->list_items ? q->list_items : q->items;
     return !items || q->query[m->query_count - 1] == (float)log(items);
@@ -303,7 +303,7 @@ static inline bool ek_oracle_derived(const struct ek_manifest *m, const struct e
 
 /* Whether the tree is a message, and the one that `q` holds (NULL: not asked). */
 static inline bool ek_oracle_message(const msgpack_object *root, const struct ek_manifest *m,
-                                     const struct ek_query *q)
+                                     const struct ek_list *q)
 {
     const msgpack_object *id = NULL, *time = NULL, *segments = NULL, *hash = NULL, *query = NULL,
                          *items = NULL, *list_items = NULL, *log_means = NULL;
@@ -329,8 +329,8 @@ static inline bool ek_oracle_message(const msgpack_object *root, const struct ek
 }
 
 /* Whether bytes outside of the scores are the same in the message and its patched form. */
-static inline bool ek_oracle_untouched(const struct ek_query *before, const uint8_t *in,
-                                       const struct ek_query *after, const struct ek_buf *out,
+static inline bool ek_oracle_untouched(const struct ek_list *before, const uint8_t *in,
+                                       const struct ek_list *after, const struct ek_buf *out,
                                        size_t length)
 {
     size_t from = 0, to = 0;
@@ -347,16 +347,16 @@ static inline bool ek_oracle_untouched(const struct ek_query *before, const uint
 }
 
 /* NULL, or what a patched message got wrong. `q` is the decoded one. */
-static inline const char *ek_oracle_patch(const struct ek_codec *c, const struct ek_query *q,
+static inline const char *ek_oracle_patch(const struct ek_codec *c, const struct ek_list *q,
                                           const uint8_t *bytes, size_t length)
 {
     struct ek_buf out;
-    struct ek_query again;
+    struct ek_list again;
     const char *fault = NULL;
     bool placed = true;
     double *scores = ek_calloc((size_t)q->items, sizeof *scores);
     ek_buf_init(&out, 0);
-    ek_query_init(&again);
+    ek_list_init(&again);
     for (int i = 0; i < q->items; i++) {
         scores[i] = 1.0 / (3 + i);
         placed = placed && q->place[i].length;
@@ -375,7 +375,7 @@ static inline const char *ek_oracle_patch(const struct ek_codec *c, const struct
         if (again.score[i] != (narrow ? (double)(float)scores[i] : scores[i]))
             fault = "a patched score is not the one asked for";
     }
-    ek_query_release(&again);
+    ek_list_release(&again);
     ek_buf_release(&out);
     ek_free(scores);
     return fault;
@@ -386,12 +386,12 @@ static inline const char *ek_oracle_patch(const struct ek_codec *c, const struct
 static inline const char *ek_oracle_fault(const struct ek_codec *c, const struct ek_manifest *m,
                                           const uint8_t *bytes, size_t length, bool *accepted)
 {
-    struct ek_query q;
+    struct ek_list q;
     struct ek_error e = {0};
     msgpack_unpacked u;
     size_t extent = 0, at = 0;
     const char *fault = NULL;
-    ek_query_init(&q);
+    ek_list_init(&q);
     msgpack_unpacked_init(&u);
     int rc = ek_codec_decode(c, bytes, length, &q, &e);
     *accepted = !rc;
@@ -410,7 +410,7 @@ static inline const char *ek_oracle_fault(const struct ek_codec *c, const struct
     if (!rc && !fault)
         fault = ek_oracle_patch(c, &q, bytes, length);
     msgpack_unpacked_destroy(&u);
-    ek_query_release(&q);
+    ek_list_release(&q);
     return fault;
 }
 

@@ -43,7 +43,7 @@ static inline void teardown(struct bench *b)
     stream_world_end(&b->world);
 }
 
-static inline void observe(struct bench *b, const struct ek_query *q)
+static inline void observe(struct bench *b, const struct ek_list *q)
 {
     struct ek_finding f;
     ck_assert_int_eq(ek_detector_observe(b->detector, q, q->time_ms, NULL), EK_OK);
@@ -57,80 +57,80 @@ static inline void observe(struct bench *b, const struct ek_query *q)
 }
 
 /* What is done to a list of the faulty part of a stream. */
-typedef void fault(struct bench *b, struct ek_query *q);
+typedef void fault(struct bench *b, struct ek_list *q);
 
 static inline void run(struct bench *b, int lists, fault *harm)
 {
     for (int i = 0; i < lists; i++) {
-        struct ek_query *q = stream_next(&b->world.stream);
+        struct ek_list *q = stream_next(&b->world.stream);
         if (harm)
             harm(b, q);
         observe(b, q);
     }
 }
 
-static inline void cents(struct bench *b, struct ek_query *q)
+static inline void cents(struct bench *b, struct ek_list *q)
 {
     (void)b;
     stream_scale(q, 0, 100);
 }
 
-static inline void cents_in_arm_b(struct bench *b, struct ek_query *q)
+static inline void cents_in_arm_b(struct bench *b, struct ek_list *q)
 {
     if (b->world.stream.arm_b)
         stream_scale(q, 0, 100);
 }
 
-static inline void full_stay(struct bench *b, struct ek_query *q)
+static inline void full_stay(struct bench *b, struct ek_list *q)
 {
     (void)b;
     stream_scale(q, 0, q->query[0]);
 }
 
-static inline void three_percent(struct bench *b, struct ek_query *q)
+static inline void three_percent(struct bench *b, struct ek_list *q)
 {
     (void)b;
     stream_scale(q, 0, 1.03);
 }
 
-static inline void eight_percent(struct bench *b, struct ek_query *q)
+static inline void eight_percent(struct bench *b, struct ek_list *q)
 {
     (void)b;
     stream_scale(q, 1, 1.08);
 }
 
-static inline void a_third_more(struct bench *b, struct ek_query *q)
+static inline void a_third_more(struct bench *b, struct ek_list *q)
 {
     (void)b;
     stream_scale(q, 1, 1.08 * 1.3);
 }
 
-static inline void turned(struct bench *b, struct ek_query *q)
+static inline void turned(struct bench *b, struct ek_list *q)
 {
     (void)b;
     stream_scale(q, 1, -1);
 }
 
-static inline void zeroed(struct bench *b, struct ek_query *q)
+static inline void zeroed(struct bench *b, struct ek_list *q)
 {
     (void)b;
     stream_scale(q, 1, 0);
 }
 
-static inline void absent(struct bench *b, struct ek_query *q)
+static inline void absent(struct bench *b, struct ek_list *q)
 {
     (void)b;
     stream_scale(q, 1, NAN);
 }
 
-static inline void stuck(struct bench *b, struct ek_query *q)
+static inline void stuck(struct bench *b, struct ek_list *q)
 {
     (void)b;
     for (int i = 0; i < q->items; i++)
         q->x[3 * i + 1] = 20;
 }
 
-static inline void squared(struct bench *b, struct ek_query *q)
+static inline void squared(struct bench *b, struct ek_list *q)
 {
     (void)b;
     for (int i = 0; i < q->items; i++)

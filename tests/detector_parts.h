@@ -12,7 +12,7 @@ static inline void detector_parts_walk(struct ek_detector *d, struct ek_serializ
         enum ek_detector_part one = (enum ek_detector_part)part;
         int count = ek_detector_part_count(d, one);
         if (one == EK_PART_ACCEPTS)
-            ek_snap_int(s, &count, 0, 1);
+            ek_serialize_int(s, &count, 0, 1);
         for (int n = 0; n < count && !s->rc; n++)
             ek_detector_part_serialize(d, one, n, s);
     }

@@ -68,12 +68,12 @@ static inline const char *event_bound_name(int i)
 
 static inline const char *event_did_name(int i)
 {
-    return ek_did_name((enum ek_did)i);
+    return ek_decision_kind_name((enum ek_decision_kind)i);
 }
 
 static inline const char *event_rail_name(int i)
 {
-    return i == EK_RAIL_NONE ? "" : ek_rail_name((enum ek_rail)i);
+    return i == EK_GUARDRAIL_NONE ? "" : ek_guardrail_name((enum ek_guardrail)i);
 }
 
 static inline enum ek_action event_action(const json_t *o)
@@ -161,10 +161,11 @@ static inline void event_plan(struct ek_event_plan *p, json_t *o)
     }
 }
 
-static inline void event_decision(struct ek_decided *m, json_t *o)
+static inline void event_decision(struct ek_decision_record *m, json_t *o)
 {
     struct ek_event_place at = event_place(o);
-    *m = ek_decided_of((enum ek_did)event_name(o, "what", EK_DIDS, event_did_name, EK_DID_STEP));
+    *m = ek_decision_get((enum ek_decision_kind)event_name(o, "what", EK_DECISION_KINDS,
+                                                           event_did_name, EK_DECIDED_STEP));
     m->number = (uint64_t)event_integer(o, "number");
     m->query = (uint64_t)event_integer(o, "query");
     m->time_ms = event_integer(o, "time_ms");
@@ -174,7 +175,8 @@ static inline void event_decision(struct ek_decided *m, json_t *o)
     m->feature = event_text(o, "feature");
     m->dimension = at.dimension;
     m->value = at.value;
-    m->rail = (enum ek_rail)event_name(o, "rail", EK_RAILS, event_rail_name, EK_RAIL_NONE);
+    m->rail = (enum ek_guardrail)event_name(o, "rail", EK_GUARDRAIL_COUNT, event_rail_name,
+                                            EK_GUARDRAIL_NONE);
     m->figure = event_number(o, "figure");
     m->limit = event_number(o, "limit");
 }

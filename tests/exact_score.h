@@ -60,13 +60,13 @@ static inline bool exact_routes(struct ek_treatment t)
     return t.action == EK_ACT_ROUTE || t.action == EK_ACT_ROUTE_SPREAD;
 }
 
-static inline float exact_x(const struct ek_model *m, const struct ek_query *q, int item, int k)
+static inline float exact_x(const struct ek_model *m, const struct ek_list *q, int item, int k)
 {
     return q->x[item * m->item_features + m->routable[k]];
 }
 
 /* Where z is 0, of routable feature k. */
-static inline double exact_mean(const struct ek_model *m, const struct ek_query *q, int k)
+static inline double exact_mean(const struct ek_model *m, const struct ek_list *q, int k)
 {
     double sum = 0, count = 0;
     for (int i = 0; i < q->items; i++) {
@@ -145,7 +145,7 @@ static inline void exact_layer(const struct ek_model *m, int layer, int inputs, 
 
 /* The score of one item. t [K]: none, route or route_spread; ln_move [K]: how far ln|x| less the
  * mean may move. */
-static inline struct exact exact_score(const struct ek_model *m, const struct ek_query *q, int item,
+static inline struct exact exact_score(const struct ek_model *m, const struct ek_list *q, int item,
                                        const struct ek_treatment *t, const double *ln_move)
 {
     struct exact in[EXACT_WIDTH_MAX], sum = {0, 0, 0};

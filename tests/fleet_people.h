@@ -9,7 +9,7 @@
 
 enum { TRAINING = 2000, PRICE = 0 };
 
-static inline void quiet(struct fleet *f, int i, struct ek_query *q)
+static inline void quiet(struct fleet *f, int i, struct ek_list *q)
 {
     (void)f, (void)i, (void)q;
 }
@@ -28,16 +28,16 @@ static inline void finish(struct fleet *f)
     free(f);
 }
 
-static inline struct ek_order order_of(enum ek_did kind, uint64_t number)
+static inline struct ek_order order_of(enum ek_decision_kind kind, uint64_t number)
 {
     struct ek_order o = {
-        .id = {ek_text_of("node-1"), 1790000000000, number}, .kind = kind, .author = "ana"};
-    if (kind == EK_DID_PAUSE || kind == EK_DID_RESUME)
+        .id = {ek_text_from("node-1"), 1790000000000, number}, .kind = kind, .author = "ana"};
+    if (kind == EK_DECIDED_PAUSE || kind == EK_DECIDED_RESUME)
         return o;
     o.feature = "price";
     o.segment = "arm";
     o.value = "B";
-    o.action = kind == EK_DID_PIN ? EK_ACT_ROUTE : EK_ACT_NONE;
+    o.action = kind == EK_DECIDED_PIN ? EK_ACT_ROUTE : EK_ACT_NONE;
     o.reason = "miles";
     return o;
 }
@@ -54,7 +54,7 @@ static inline void give(struct fleet *f, int decider, const struct ek_order *o)
 {
     struct ek_buf out = record_of(f, o);
     struct ek_error e;
-    int rc = ek_fleet_decider_take(f->decider[decider], out.data, out.length, f->clock_ms, &e);
+    int rc = ek_leader_receive(f->decider[decider], out.data, out.length, f->clock_ms, &e);
     ck_assert_msg(!rc, "%s", e.message);
     ek_buf_release(&out);
 }
@@ -79,7 +79,7 @@ static inline struct ek_fleet_reply answered(struct fleet *f, int decider, struc
     static struct ek_fleet_reply r; /* has the texts that what is given back points to */
     struct ek_error e;
     a->count = 0;
-    must(ek_fleet_decider_answers(f->decider[decider], hear, a));
+    must(ek_leader_write_replies(f->decider[decider], hear, a));
     ck_assert_int_eq(a->count, count);
     memset(&r, 0, sizeof r);
     int rc = count ? ek_fleet_reply_open(&r, a->bytes.data, a->bytes.length, &e) : EK_OK;

@@ -28,7 +28,7 @@ struct fleet_record {
 struct fleet_instance {
     struct stream stream;
     struct ek_detector *detector;
-    struct ek_fleet_member *member;
+    struct ek_fleet_instance *member;
     int64_t stream_ms;
     bool cut;  /* hears of no plans */
     bool idle; /* has no lists */
@@ -40,7 +40,7 @@ struct fleet {
     struct stream_world world;
     int instances, ticks, tick_lists;
     struct fleet_instance instance[FLEET_MOST];
-    struct ek_fleet_decider *decider[FLEET_DECIDERS];
+    struct ek_leader *decider[FLEET_DECIDERS];
     bool dead[FLEET_DECIDERS];
     bool deaf[FLEET_DECIDERS];       /* reads no plans, and decides all the same */
     uint64_t misses[FLEET_DECIDERS]; /* instances whose records do not reach it, as bits */
@@ -59,22 +59,22 @@ struct fleet {
     int since;    /* lists before the fault */
 };
 
-typedef void fleet_fault(struct fleet *f, int instance, struct ek_query *q);
+typedef void fleet_fault(struct fleet *f, int instance, struct ek_list *q);
 
 static inline void fleet_join(struct fleet *f, int i, uint64_t start)
 {
     struct fleet_instance *o = &f->instance[i];
-    const struct ek_fleet_member_setup setup = {f->world.profile, o->name, start, 0};
-    ck_assert_int_eq(ek_fleet_member_new(&o->member, o->detector, &setup, NULL), EK_OK);
+    const struct ek_fleet_instance_setup setup = {f->world.profile, o->name, start, 0};
+    ck_assert_int_eq(ek_fleet_instance_new(&o->member, o->detector, &setup, NULL), EK_OK);
 }
 
-static inline struct ek_fleet_decider *fleet_decider(struct fleet *f, int number)
+static inline struct ek_leader *fleet_decider(struct fleet *f, int number)
 {
     char name[16];
     snprintf(name, sizeof name, "node-%d", number);
-    const struct ek_fleet_decider_setup setup = {
+    const struct ek_leader_setup setup = {
         f->world.manifest, f->world.profile, f->world.rules, true, name, 0};
-    ck_assert_int_eq(ek_fleet_decider_new(&f->decider[number], &setup, NULL), EK_OK);
+    ck_assert_int_eq(ek_leader_new(&f->decider[number], &setup, NULL), EK_OK);
     return f->decider[number];
 }
 
@@ -99,7 +99,7 @@ static inline void fleet_begin(struct fleet *f, int instances, struct stream_wor
                          EK_OK);
         fleet_join(f, i, 1);
     }
-    ek_fleet_decider_begin(fleet_decider(f, 0), 0);
+    ek_leader_start(fleet_decider(f, 0), 0);
 }
 
 static inline void fleet_start(struct fleet *f, int instances, int training, uint64_t seed)
@@ -112,12 +112,12 @@ static inline void fleet_start(struct fleet *f, int instances, int training, uin
 static inline void fleet_end(struct fleet *f)
 {
     for (int i = 0; i < f->instances; i++) {
-        ek_fleet_member_free(f->instance[i].member);
+        ek_fleet_instance_free(f->instance[i].member);
         ek_detector_free(f->instance[i].detector);
         stream_end(&f->instance[i].stream);
     }
     for (int i = 0; i < FLEET_DECIDERS; i++)
-        ek_fleet_decider_free(f->decider[i]);
+        ek_leader_free(f->decider[i]);
     for (int i = 0; i < f->records; i++)
         free(f->log[i].bytes);
     free(f->log);
@@ -152,13 +152,13 @@ static inline void fleet_lists(struct fleet *f, int i, int lists, fleet_fault *h
     struct fleet_instance *o = &f->instance[i];
     struct ek_finding told;
     for (int n = 0; n < lists && !o->idle; n++) {
-        struct ek_query *q = stream_next(&o->stream);
+        struct ek_list *q = stream_next(&o->stream);
         if (harm)
             harm(f, i, q);
         o->stream_ms = q->time_ms;
         ck_assert_int_eq(ek_detector_observe(o->detector, q, q->time_ms, NULL), EK_OK);
         while (ek_detector_next(o->detector, &told)) {
-            ek_fleet_member_found(o->member, &told);
+            ek_fleet_instance_add_finding(o->member, &told);
             if (told.state == EK_SUSPECTED && o->local < 0)
                 o->local = (int)o->stream.number - f->since;
         }
@@ -170,7 +170,8 @@ static inline void fleet_observe(struct fleet *f, int i, fleet_fault *harm)
     struct fleet_instance *o = &f->instance[i];
     fleet_lists(f, i, f->tick_lists, harm);
     f->teller = i;
-    ck_assert_int_eq(ek_fleet_member_tick(o->member, o->stream_ms, fleet_write, f, NULL), EK_OK);
+    ck_assert_int_eq(ek_fleet_instance_report(o->member, o->stream_ms, fleet_write, f, NULL),
+                     EK_OK);
 }
 
 /* The records that are due, to every decider. */
@@ -186,7 +187,7 @@ static inline void fleet_deliver(struct fleet *f)
         for (int d = 0; d < FLEET_DECIDERS; d++)
             if (f->decider[d] && !f->dead[d] && !(f->misses[d] >> r->from % 64 & 1))
                 ck_assert_int_eq(
-                    ek_fleet_decider_take(f->decider[d], r->bytes, r->length, f->clock_ms, NULL),
+                    ek_leader_receive(f->decider[d], r->bytes, r->length, f->clock_ms, NULL),
                     EK_OK);
         free(r->bytes);
     }
@@ -200,16 +201,16 @@ static inline void fleet_publish(struct fleet *f, const struct ek_buf *record)
     for (int d = 0; d < FLEET_DECIDERS; d++)
         if (f->decider[d] && !f->dead[d] && !f->deaf[d])
             ck_assert_int_eq(
-                ek_fleet_decider_follow(f->decider[d], record->data, record->length, NULL), EK_OK);
+                ek_leader_apply_record(f->decider[d], record->data, record->length, NULL), EK_OK);
     for (int i = 0; i < f->instances; i++)
         if (!f->instance[i].cut)
-            ck_assert_int_eq(ek_fleet_plans_take(ek_fleet_member_plans(f->instance[i].member),
-                                                 record->data, record->length, f->clock_ms,
-                                                 f->instance[i].stream_ms, NULL),
+            ck_assert_int_eq(ek_instance_plans_receive(
+                                 ek_fleet_instance_plans(f->instance[i].member), record->data,
+                                 record->length, f->clock_ms, f->instance[i].stream_ms, NULL),
                              EK_OK);
 }
 
-typedef int fleet_decision(struct ek_fleet_decider *d, int64_t clock_ms, struct ek_buf *out,
+typedef int fleet_decision(struct ek_leader *d, int64_t clock_ms, struct ek_buf *out,
                            struct ek_error *e);
 
 static inline void fleet_decide(struct fleet *f, int d, fleet_decision *decide)
@@ -221,7 +222,7 @@ static inline void fleet_decide(struct fleet *f, int d, fleet_decision *decide)
     if (record.length)
         fleet_publish(f, &record);
     ek_buf_release(&record);
-    while (ek_fleet_decider_next(f->decider[d], &told)) {
+    while (ek_leader_next(f->decider[d], &told)) {
         f->last[told.state] = told;
         f->count[told.state]++;
         if (f->first[told.state] < 0)
@@ -238,7 +239,7 @@ static inline void fleet_tick(struct fleet *f, fleet_fault *harm)
     fleet_deliver(f);
     for (int d = 0; d < FLEET_DECIDERS; d++)
         if (f->decider[d] && !f->dead[d])
-            fleet_decide(f, d, ek_fleet_decider_tick);
+            fleet_decide(f, d, ek_leader_advance);
 }
 
 /* Between two ticks: so many lists of each, what cannot wait is told, and the first decider looks
@@ -249,12 +250,13 @@ static inline void fleet_between(struct fleet *f, int lists, fleet_fault *harm)
         struct fleet_instance *o = &f->instance[i];
         fleet_lists(f, i, lists, harm);
         f->teller = i;
-        if (ek_fleet_member_has_found(o->member) || ek_fleet_member_is_asked(o->member))
-            ck_assert_int_eq(ek_fleet_member_early(o->member, o->stream_ms, fleet_write, f, NULL),
-                             EK_OK);
+        if (ek_fleet_instance_has_findings(o->member) || ek_fleet_instance_is_sampled(o->member))
+            ck_assert_int_eq(
+                ek_fleet_instance_report_early(o->member, o->stream_ms, fleet_write, f, NULL),
+                EK_OK);
     }
     fleet_deliver(f);
-    fleet_decide(f, 0, ek_fleet_decider_look);
+    fleet_decide(f, 0, ek_leader_check);
 }
 
 static inline void fleet_run(struct fleet *f, int ticks, fleet_fault *harm)
@@ -267,7 +269,8 @@ static inline void fleet_run(struct fleet *f, int ticks, fleet_fault *harm)
 static inline const struct ek_plan *fleet_plan(struct fleet *f, int i)
 {
     struct fleet_instance *o = &f->instance[i];
-    return ek_fleet_plans_at(ek_fleet_member_plans(o->member), o->stream_ms + 1, o->stream_ms + 1);
+    return ek_instance_plans_get(ek_fleet_instance_plans(o->member), o->stream_ms + 1,
+                                 o->stream_ms + 1);
 }
 
 #endif

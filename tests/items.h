@@ -19,10 +19,10 @@ static inline struct ek_text item_text(const char *text)
 
 /* An item by hand: of a query, with an id (NULL: none), both of which must live on; its values are
  * `value` and `value` + .5. */
-static inline void item_make(struct ek_query *q, const char *query, const char *id, int list_items,
+static inline void item_make(struct ek_list *q, const char *query, const char *id, int list_items,
                              float value)
 {
-    ck_assert_int_eq(ek_query_resize(q, 1, ITEM_FEATURES, ITEM_QUERY_FEATURES), EK_OK);
+    ck_assert_int_eq(ek_list_resize(q, 1, ITEM_FEATURES, ITEM_QUERY_FEATURES), EK_OK);
     q->id = item_text(query);
     q->one_item = true;
     q->list_items = list_items;
@@ -36,9 +36,9 @@ static inline void item_make(struct ek_query *q, const char *query, const char *
 }
 
 /* The mean logarithms of a list, as its sender would find them; room for each routable feature. */
-static inline void item_means(struct ek_query *list, const struct ek_manifest *m)
+static inline void item_means(struct ek_list *list, const struct ek_manifest *m)
 {
-    ck_assert_int_eq(ek_query_mean_room(list, m->routable_count), EK_OK);
+    ck_assert_int_eq(ek_list_reserve_means(list, m->routable_count), EK_OK);
     for (int f = 0; f < m->item_count; f++) {
         double sum = 0, count = 0;
         for (int i = 0; i < list->items; i++) {

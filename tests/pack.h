@@ -53,7 +53,7 @@ static inline void ek_pack_bin(struct ek_buf *out, const char **s)
     ek_pack_bytes(out, EK_TAG_BIN8, "", 1);
     for (++*s, ek_pack_space(s); **s != ')'; ek_pack_space(s)) {
         char *end;
-        uint32_t bits = ek_bits_of_float(strtof(*s, &end));
+        uint32_t bits = ek_float_to_bits(strtof(*s, &end));
         uint8_t le[4] = {(uint8_t)bits, (uint8_t)(bits >> 8), (uint8_t)(bits >> 16),
                          (uint8_t)(bits >> 24)};
         if (end == *s || ek_buf_add(out, le, 4))
@@ -70,11 +70,11 @@ static inline void ek_pack_float(struct ek_buf *out, const char **s)
     double value = strtod(*s, &end);
     uint8_t bytes[8];
     if (*end == 'd') {
-        ek_store_be64(bytes, ek_bits_of_double(value));
+        ek_store_be64(bytes, ek_double_to_bits(value));
         ek_pack_bytes(out, EK_TAG_FLOAT64, bytes, 8);
         end++;
     } else {
-        ek_store_be32(bytes, ek_bits_of_float((float)value));
+        ek_store_be32(bytes, ek_float_to_bits((float)value));
         ek_pack_bytes(out, EK_TAG_FLOAT32, bytes, 4);
     }
     *s = end;

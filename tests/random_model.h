@@ -18,13 +18,13 @@ static inline struct ek_manifest *ek_random_manifest(struct ek_rng *r)
     char text[2048];
     struct ek_manifest *m;
     struct ek_error e;
-    int items = 1 + (int)ek_rng_below(r, EK_RANDOM_FEATURES), index = 1;
+    int items = 1 + (int)ek_rng_uniform_int(r, EK_RANDOM_FEATURES), index = 1;
     int n = snprintf(text, sizeof text, "features:\n");
     for (int i = 0; i < items; i++)
         n += snprintf(text + n, sizeof text - (size_t)n,
                       "  - {name: x%d, index: %d, role: item, routable: %s}\n", i, index++,
-                      i && ek_rng_below(r, 3) == 0 ? "false" : "true");
-    for (uint64_t i = ek_rng_below(r, EK_RANDOM_QUERIES + 1); i > 0; i--)
+                      i && ek_rng_uniform_int(r, 3) == 0 ? "false" : "true");
+    for (uint64_t i = ek_rng_uniform_int(r, EK_RANDOM_QUERIES + 1); i > 0; i--)
         n += snprintf(text + n, sizeof text - (size_t)n,
                       "  - {name: q%d, index: %d, role: query}\n", (int)i, index++);
     ck_assert_int_eq(ek_manifest_parse(&m, "m", text, (size_t)n, &e), EK_OK);
@@ -45,15 +45,15 @@ static inline void ek_randomise_positive(float *x, int count, struct ek_rng *r)
 
 static inline struct ek_model *ek_random_model(const struct ek_manifest *f, struct ek_rng *r)
 {
-    struct ek_model_shape shape = {.gate_size = (int)ek_rng_below(r, 5),
-                                   .mask_input = ek_rng_below(r, 2) == 0,
-                                   .log_input = (enum ek_log_input)ek_rng_below(r, 3)};
+    struct ek_model_shape shape = {.gate_size = (int)ek_rng_uniform_int(r, 5),
+                                   .mask_input = ek_rng_uniform_int(r, 2) == 0,
+                                   .log_input = (enum ek_log_input)ek_rng_uniform_int(r, 3)};
     struct ek_model *m;
     struct ek_error e;
-    shape.list_free = shape.log_input == EK_LOG_NONE && ek_rng_below(r, 2);
-    shape.hidden_count = (int)ek_rng_below(r, 3);
-    shape.hidden[0] = 1 + (int)ek_rng_below(r, 40);
-    shape.hidden[1] = 1 + (int)ek_rng_below(r, 20);
+    shape.list_free = shape.log_input == EK_LOG_NONE && ek_rng_uniform_int(r, 2);
+    shape.hidden_count = (int)ek_rng_uniform_int(r, 3);
+    shape.hidden[0] = 1 + (int)ek_rng_uniform_int(r, 40);
+    shape.hidden[1] = 1 + (int)ek_rng_uniform_int(r, 20);
     ck_assert_int_eq(ek_model_new(&m, f, &shape, &e), EK_OK);
     for (int i = 0, below = m->deep_inputs; i <= m->hidden_count; i++) {
         int width = i < m->hidden_count ? m->hidden[i] : 1;
@@ -78,7 +78,7 @@ static inline struct ek_model *ek_random_model(const struct ek_manifest *f, stru
 static inline float ek_random_value(struct ek_rng *r)
 {
     double x = exp(4 * ek_rng_normal(r));
-    switch (ek_rng_below(r, 12)) {
+    switch (ek_rng_uniform_int(r, 12)) {
     case 0:
         return 0;
     case 1:
@@ -91,10 +91,10 @@ static inline float ek_random_value(struct ek_rng *r)
 }
 
 /* A list for the model, of `items` items. */
-static inline void ek_random_list(struct ek_query *q, int items, const struct ek_model *m,
+static inline void ek_random_list(struct ek_list *q, int items, const struct ek_model *m,
                                   struct ek_rng *r)
 {
-    ck_assert_int_eq(ek_query_resize(q, items, m->item_features, m->query_features), EK_OK);
+    ck_assert_int_eq(ek_list_resize(q, items, m->item_features, m->query_features), EK_OK);
     for (int i = 0; i < items * m->item_features; i++)
         q->x[i] = ek_random_value(r);
     ek_randomise(q->query, m->query_features, r, 1);

@@ -18,7 +18,7 @@ static const char READING_FEATURES[] = "features:\n"
 struct reading {
     struct ek_manifest *manifest;
     struct ek_codec *codec;
-    struct ek_query q;
+    struct ek_list q;
     struct ek_buf message, out;
     struct ek_error e;
     uint8_t *bytes; /* what was read, in memory of just its size, for the sanitizers */
@@ -32,7 +32,7 @@ static inline struct reading reading_of(const char *features, const struct ek_ma
     ck_assert_int_eq(
         ek_manifest_parse(&r.manifest, "features.yaml", features, strlen(features), &r.e), EK_OK);
     ck_assert_int_eq(ek_codec_new(&r.codec, r.manifest, mapping, limits, &r.e), EK_OK);
-    ek_query_init(&r.q);
+    ek_list_init(&r.q);
     ek_buf_init(&r.message, 0);
     ek_buf_init(&r.out, 0);
     return r;
@@ -40,7 +40,7 @@ static inline struct reading reading_of(const char *features, const struct ek_ma
 
 static inline void reading_end(struct reading *r)
 {
-    ek_query_release(&r->q);
+    ek_list_release(&r->q);
     ek_buf_release(&r->message);
     ek_buf_release(&r->out);
     ek_codec_free(r->codec);

@@ -93,7 +93,7 @@ static void print_near(const char *wanted)
     for (int i = 0; i < COUNT; i++)
         left[i] = SUITES[i].file;
     fprintf(stderr, "no suite '%s'; near:", wanted);
-    while (shown < NEAR_NAMES && (near = ek_nearest_word(wanted, left, (size_t)count))) {
+    while (shown < NEAR_NAMES && (near = ek_nearest_name(wanted, left, (size_t)count))) {
         shown += fprintf(stderr, " %s", near) > 0;
         for (int i = 0; i < count; i++)
             if (left[i] == near)

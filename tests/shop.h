@@ -24,7 +24,7 @@ static const char SHOP_MANIFEST[] = "features:\n"
 
 struct shop {
     struct ek_rng rng;
-    struct ek_query query;
+    struct ek_list query;
     uint64_t number;
     int markets, market, arm_b;
     double liked[SHOP_MARKETS_MAX][SHOP_KINDS]; /* shares, cumulated */
@@ -32,7 +32,7 @@ struct shop {
 };
 
 /* What is done to a list before it is seen; NULL: nothing. */
-typedef void shop_change(struct shop *s, struct ek_query *q);
+typedef void shop_change(struct shop *s, struct ek_list *q);
 
 static inline struct ek_manifest *shop_manifest(void)
 {
@@ -55,12 +55,12 @@ static inline void shop_open(struct shop *s, uint64_t seed, int markets)
             s->liked[m][k] /= sum;
     }
     ek_rng_seed(&s->rng, seed);
-    ek_query_init(&s->query);
+    ek_list_init(&s->query);
 }
 
 static inline void shop_close(struct shop *s)
 {
-    ek_query_release(&s->query);
+    ek_list_release(&s->query);
 }
 
 static inline float shop_kind(struct shop *s)
@@ -77,12 +77,12 @@ static inline struct ek_text shop_text(const char *text)
     return (struct ek_text){text, strlen(text)};
 }
 
-static inline struct ek_query *shop_next(struct shop *s)
+static inline struct ek_list *shop_next(struct shop *s)
 {
-    struct ek_query *q = &s->query;
-    int items = 10 + (int)ek_rng_below(&s->rng, 21);
-    ek_query_resize(q, items, 2, 1);
-    s->market = (int)ek_rng_below(&s->rng, (uint64_t)s->markets);
+    struct ek_list *q = &s->query;
+    int items = 10 + (int)ek_rng_uniform_int(&s->rng, 21);
+    ek_list_resize(q, items, 2, 1);
+    s->market = (int)ek_rng_uniform_int(&s->rng, (uint64_t)s->markets);
     s->arm_b = ek_rng_uniform(&s->rng) < .5;
     snprintf(s->market_name, sizeof s->market_name, "m%d", s->market);
     snprintf(s->id, sizeof s->id, "q%llu", (unsigned long long)s->number++);
@@ -114,7 +114,7 @@ static inline struct ek_profile *shop_profile_of(const struct ek_manifest *m, in
     shop_open(&s, 1, markets);
     ek_profile_fit_new(&fit, m, field, NULL);
     for (int i = 0; i < lists; i++) {
-        struct ek_query *q = shop_next(&s);
+        struct ek_list *q = shop_next(&s);
         if (habit)
             habit(&s, q);
         ek_profile_fit_add(fit, q, NULL);

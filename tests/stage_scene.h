@@ -24,7 +24,7 @@ struct scene {
     struct ek_mock *mock;
     struct ek_config *config;
     struct ek_stage *stage;
-    void (*change)(struct ek_query *q, uint64_t i); /* of each list that is sent; NULL: none */
+    void (*change)(struct ek_list *q, uint64_t i); /* of each list that is sent; NULL: none */
     int spread; /* partitions that lists are sent to in turn; 0: as the key says */
     pthread_t thread;
     int rc;
@@ -34,16 +34,16 @@ struct scene {
 static inline void train(struct scene *s, uint64_t lists)
 {
     struct ek_profile_fit *fit;
-    struct ek_query q;
+    struct ek_list q;
     ck_assert_int_eq(ek_profile_fit_new(&fit, s->assets.manifest, NULL, NULL), 0);
-    ek_query_init(&q);
+    ek_list_init(&q);
     for (uint64_t i = 0; i < lists; i++) {
         ck_assert_int_eq(ek_hotel_list(s->hotel, i, &q, NULL), 0);
         ck_assert_int_eq(ek_profile_fit_add(fit, &q, NULL), 0);
     }
     ek_profile_free(s->assets.profile);
     ck_assert_int_eq(ek_profile_fit_finish(fit, &s->assets.profile, NULL), 0);
-    ek_query_release(&q);
+    ek_list_release(&q);
     ek_profile_fit_free(fit);
 }
 
@@ -145,7 +145,7 @@ static inline struct ek_stage_stats wait_for(struct scene *s, uint64_t handled)
     return t;
 }
 
-static inline void make_message(struct scene *s, uint64_t i, struct ek_query *q,
+static inline void make_message(struct scene *s, uint64_t i, struct ek_list *q,
                                 struct ek_buf *message)
 {
     ck_assert_int_eq(ek_hotel_list(s->hotel, i, q, NULL), 0);
@@ -160,9 +160,9 @@ static inline void feed(struct scene *s, uint64_t from, uint64_t to)
 {
     struct ek_sender *sender;
     struct ek_error e;
-    struct ek_query q;
+    struct ek_list q;
     struct ek_buf message;
-    ek_query_init(&q);
+    ek_list_init(&q);
     ek_buf_init(&message, 0);
     ck_assert_int_eq(
         ek_sender_new(&sender, ek_mock_brokers(s->mock), "scored", EK_SENDER_ORDERED, &e), 0);
@@ -179,11 +179,11 @@ static inline void feed(struct scene *s, uint64_t from, uint64_t to)
     ck_assert_int_eq(ek_sender_flush(sender, WAIT_MS, &e), 0);
     ek_sender_free(sender);
     ek_buf_release(&message);
-    ek_query_release(&q);
+    ek_list_release(&q);
 }
 
 /* So short that the mock cluster keeps all of them. */
-static inline void make_short(struct ek_query *q, uint64_t i)
+static inline void make_short(struct ek_list *q, uint64_t i)
 {
     (void)i;
     q->items = q->items > 5 ? 5 : q->items;

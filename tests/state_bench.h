@@ -15,7 +15,7 @@ struct bench {
     struct state_store store;
 };
 
-static inline void cents(struct shop *s, struct ek_query *q)
+static inline void cents(struct shop *s, struct ek_list *q)
 {
     for (int i = 0; s->number > FAULT_FROM && s->arm_b && i < q->items; i++)
         q->x[2 * i] *= 100;

@@ -16,7 +16,7 @@ struct state_capture {
     int64_t offset;
 };
 
-/* An ek_guard_record. */
+/* An ek_write_fn. */
 static inline int state_capture_put(void *to, const char *key, const void *bytes, size_t length)
 {
     struct state_capture *g = to;

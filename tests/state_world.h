@@ -27,7 +27,7 @@ static inline void state_assets_open(struct ek_assets *a, const char *rules, int
     a->profile = shop_profile(a->manifest, training, STATE_MARKETS, "market");
     a->model = guard_model(a->manifest);
     a->model->fidelity.lists = 100;
-    for (int i = 0; i < EK_FIGURES; i++) {
+    for (int i = 0; i < EK_AGREEMENT_STATISTICS; i++) {
         a->model->fidelity.mean[i] = .5;
         a->model->fidelity.sd[i] = .1;
     }
@@ -39,7 +39,7 @@ static inline void state_assets_open(struct ek_assets *a, const char *rules, int
 static inline void state_message(struct shop *s, const struct ek_assets *a, struct ek_buf *out,
                                  shop_change *change)
 {
-    struct ek_query *q = shop_next(s);
+    struct ek_list *q = shop_next(s);
     if (change)
         change(s, q);
     ek_buf_clear(out);
@@ -73,7 +73,7 @@ static inline void state_drop(struct state_store *s, int i)
     s->record[i] = s->record[--s->count];
 }
 
-/* An ek_guard_record. */
+/* An ek_write_fn. */
 static inline int state_put(void *to, const char *key, const void *bytes, size_t length)
 {
     struct state_store *s = to;
@@ -97,7 +97,7 @@ static inline int state_put(void *to, const char *key, const void *bytes, size_t
     return 0;
 }
 
-/* An ek_guard_record that adds up bytes, in a size_t. */
+/* An ek_write_fn that adds up bytes, in a size_t. */
 static inline int state_count(void *to, const char *key, const void *bytes, size_t length)
 {
     (void)key;
@@ -120,8 +120,8 @@ static inline struct ek_state *state_of(const struct state_store *s, uint64_t se
     struct ek_rng r;
     int head = state_find(s, "head"), start, step;
     ek_rng_seed(&r, seed);
-    start = (int)ek_rng_below(&r, (uint64_t)s->count + 1);
-    step = ek_rng_below(&r, 2) ? 1 : s->count - 1;
+    start = (int)ek_rng_uniform_int(&r, (uint64_t)s->count + 1);
+    step = ek_rng_uniform_int(&r, 2) ? 1 : s->count - 1;
     must(ek_state_new(&state, NULL));
     for (int n = 0, i = start; n < s->count; n++, i += step) {
         const struct state_record *record = &s->record[i % s->count];

@@ -24,7 +24,7 @@ static const char STREAM_MANIFEST[] =
 
 struct stream {
     struct ek_rng rng;
-    struct ek_query query;
+    struct ek_list query;
     uint64_t number;
     char id[32];
     char item_ids[64][16];
@@ -42,12 +42,12 @@ static inline void stream_start(struct stream *s, uint64_t seed)
 {
     memset(s, 0, sizeof *s);
     ek_rng_seed(&s->rng, seed);
-    ek_query_init(&s->query);
+    ek_list_init(&s->query);
 }
 
 static inline void stream_end(struct stream *s)
 {
-    ek_query_release(&s->query);
+    ek_list_release(&s->query);
 }
 
 static inline struct ek_text stream_text(const char *text)
@@ -56,13 +56,13 @@ static inline struct ek_text stream_text(const char *text)
 }
 
 /* The next list. */
-static inline struct ek_query *stream_next(struct stream *s)
+static inline struct ek_list *stream_next(struct stream *s)
 {
-    struct ek_query *q = &s->query;
-    int items = 5 + (int)ek_rng_below(&s->rng, 20);
+    struct ek_list *q = &s->query;
+    int items = 5 + (int)ek_rng_uniform_int(&s->rng, 20);
     double level = 4.6 + .3 * ek_rng_normal(&s->rng);
-    ek_query_resize(q, items, 3, 1);
-    q->query[0] = (float)(1 + ek_rng_below(&s->rng, 7));
+    ek_list_resize(q, items, 3, 1);
+    q->query[0] = (float)(1 + ek_rng_uniform_int(&s->rng, 7));
     s->arm_b = ek_rng_uniform(&s->rng) < .5;
     q->segments[0] = (struct ek_segment){stream_text("arm"), stream_text(s->arm_b ? "B" : "A")};
     q->segment_count = 1;
@@ -84,7 +84,7 @@ static inline struct ek_query *stream_next(struct stream *s)
 }
 
 /* Multiplies a feature of the whole list. */
-static inline void stream_scale(struct ek_query *q, int feature, double factor)
+static inline void stream_scale(struct ek_list *q, int feature, double factor)
 {
     for (int i = 0; i < q->items; i++)
         q->x[3 * i + feature] = (float)(q->x[3 * i + feature] * factor);
@@ -92,7 +92,7 @@ static inline void stream_scale(struct ek_query *q, int feature, double factor)
 
 /* Profile of that many lists, each changed by `habit` first (NULL: as they come). */
 static inline struct ek_profile *stream_profile_of(const struct ek_manifest *m, int lists,
-                                                   void (*habit)(struct ek_query *q))
+                                                   void (*habit)(struct ek_list *q))
 {
     struct ek_profile_fit *fit = NULL;
     struct ek_profile *p = NULL;
@@ -100,7 +100,7 @@ static inline struct ek_profile *stream_profile_of(const struct ek_manifest *m, 
     stream_start(&s, 100);
     ek_profile_fit_new(&fit, m, NULL, NULL);
     for (int i = 0; i < lists; i++) {
-        struct ek_query *q = stream_next(&s);
+        struct ek_list *q = stream_next(&s);
         if (habit)
             habit(q);
         ek_profile_fit_add(fit, q, NULL);

@@ -20,8 +20,8 @@ struct taught_world {
     struct ek_model *upstream, *taught;
     struct ek_scorer *of_upstream, *of_taught;
     struct ek_hotel *hotel;
-    struct ek_query list;
-    struct ek_both_ways *ways;
+    struct ek_list list;
+    struct ek_rank_comparison *ways;
     struct ek_ranker *comparer;
     double scores[EK_HOTEL_ITEMS_MAX];
 };
@@ -29,7 +29,7 @@ struct taught_world {
 /* What scores a list in place of the upstream scorer. */
 typedef void upstream_scores(struct taught_world *w);
 
-static inline struct ek_query *taught_next(struct taught_world *w, uint64_t i)
+static inline struct ek_list *taught_next(struct taught_world *w, uint64_t i)
 {
     ck_assert_int_eq(ek_hotel_list(w->hotel, i, &w->list, NULL), EK_OK);
     return &w->list;
@@ -55,10 +55,10 @@ static inline void taught_fill(struct taught_world *w, struct ek_dataset *d, uin
 {
     ek_dataset_init(d, EK_HOTEL_ITEM_FEATURES, EK_HOTEL_QUERY_FEATURES);
     for (int i = 0; i < count; i++) {
-        struct ek_query *q = taught_next(w, from + (uint64_t)i);
+        struct ek_list *q = taught_next(w, from + (uint64_t)i);
         if (taught) {
             by_network(w);
-            ck_assert_int_eq(ek_teach(q, NULL), EK_OK);
+            ck_assert_int_eq(ek_distill(q, NULL), EK_OK);
         }
         ck_assert_int_eq(ek_dataset_add(d, q, NULL), EK_OK);
     }
@@ -103,8 +103,8 @@ static inline void taught_begin(struct taught_world *w)
     memset(w, 0, sizeof *w);
     ck_assert_int_eq(ek_manifest_parse(&w->manifest, "m", text, strlen(text), NULL), EK_OK);
     ck_assert_int_eq(ek_hotel_new(&w->hotel, 1, NULL), EK_OK);
-    ek_query_init(&w->list);
-    ck_assert_int_eq(ek_both_ways_new(&w->ways, NULL), EK_OK);
+    ek_list_init(&w->list);
+    ck_assert_int_eq(ek_rank_comparison_new(&w->ways, NULL), EK_OK);
     ck_assert_int_eq(ek_ranker_new(&w->comparer, NULL), EK_OK);
     taught_train_both(w);
 }
@@ -112,12 +112,12 @@ static inline void taught_begin(struct taught_world *w)
 static inline void taught_end(struct taught_world *w)
 {
     ek_ranker_free(w->comparer);
-    ek_both_ways_free(w->ways);
+    ek_rank_comparison_free(w->ways);
     ek_scorer_free(w->of_taught);
     ek_scorer_free(w->of_upstream);
     ek_model_free(w->taught);
     ek_model_free(w->upstream);
-    ek_query_release(&w->list);
+    ek_list_release(&w->list);
     ek_hotel_free(w->hotel);
     ek_manifest_free(w->manifest);
 }
@@ -128,7 +128,7 @@ static inline double taught_distance(struct taught_world *w, const double *a, co
     bool says;
     ck_assert_int_eq(ek_compare(w->comparer, a, b, w->list.items, &figures, &says, NULL), EK_OK);
     ck_assert(says);
-    return (1 - figures.figure[EK_FIGURE_TAU]) / 2;
+    return (1 - figures.figure[EK_AGREEMENT_TAU]) / 2;
 }
 
 /* Of the taught model, on lists without a fault. */
@@ -144,7 +144,7 @@ static inline double taught_gap(struct taught_world *w, upstream_scores *upstrea
     return sqrt(squares);
 }
 
-static inline void taught_spoil(struct ek_query *q, double factor)
+static inline void taught_spoil(struct ek_list *q, double factor)
 {
     for (int k = 0; k < q->items; k++) {
         float *price = q->x + (size_t)k * EK_HOTEL_ITEM_FEATURES + PRICE;

@@ -29,11 +29,11 @@ static inline void ek_texts_make(struct ek_texts *t, int count, uint64_t seed)
     t->count = count;
     for (int d = 0; d < count; d++)
         for (int f = 0; f < EK_FIELDS; f++) {
-            int length = (int)ek_rng_below(&r, EK_TEXTS_FIELD + 1);
-            t->document[d].length[f] = ek_rng_below(&r, 3) && d % 17 ? length : 0;
+            int length = (int)ek_rng_uniform_int(&r, EK_TEXTS_FIELD + 1);
+            t->document[d].length[f] = ek_rng_uniform_int(&r, 3) && d % 17 ? length : 0;
             for (int i = 0; i < length; i++)
-                t->document[d].word[f][i] =
-                    (int)ek_rng_below(&r, 1 + (uint32_t)ek_rng_below(&r, EK_TEXTS_WORDS));
+                t->document[d].word[f][i] = (int)ek_rng_uniform_int(
+                    &r, 1 + (uint32_t)ek_rng_uniform_int(&r, EK_TEXTS_WORDS));
         }
 }
 

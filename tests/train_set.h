@@ -28,20 +28,20 @@ static inline struct ek_manifest *ek_small_manifest(void)
 }
 
 /* The cheapest item for its rating is the best; some values are missing or 0. */
-static inline void ek_small_list(struct ek_query *q, struct ek_rng *r)
+static inline void ek_small_list(struct ek_list *q, struct ek_rng *r)
 {
-    int n = 3 + (int)ek_rng_below(r, 6), best = 0;
+    int n = 3 + (int)ek_rng_uniform_int(r, 6), best = 0;
     double high = -INFINITY;
-    ck_assert_int_eq(ek_query_resize(q, n, EK_SMALL_FEATURES, EK_SMALL_QUERIES), EK_OK);
+    ck_assert_int_eq(ek_list_resize(q, n, EK_SMALL_FEATURES, EK_SMALL_QUERIES), EK_OK);
     q->has_label = true;
-    q->query[0] = (float)(1 + ek_rng_below(r, 14));
+    q->query[0] = (float)(1 + ek_rng_uniform_int(r, 14));
     for (int i = 0; i < n; i++) {
         double price = exp(4 + ek_rng_normal(r)), rating = exp(0.3 * ek_rng_normal(r));
         double value = 2 * log(rating) - log(price) + 0.2 * ek_rng_gumbel(r);
         float *x = q->x + i * EK_SMALL_FEATURES;
         x[0] = (float)price;
-        x[1] = ek_rng_below(r, 20) ? (float)rating : 0;
-        x[2] = ek_rng_below(r, 20) ? (float)ek_rng_below(r, 2) : NAN;
+        x[1] = ek_rng_uniform_int(r, 20) ? (float)rating : 0;
+        x[2] = ek_rng_uniform_int(r, 20) ? (float)ek_rng_uniform_int(r, 2) : NAN;
         q->label[i] = 0;
         if (value > high) {
             high = value;
@@ -54,17 +54,17 @@ static inline void ek_small_list(struct ek_query *q, struct ek_rng *r)
 static inline void ek_small_data(struct ek_dataset *d, uint64_t seed, int lists)
 {
     struct ek_rng r;
-    struct ek_query q;
+    struct ek_list q;
     struct ek_error e;
     ek_rng_seed(&r, seed);
-    ek_query_init(&q);
+    ek_list_init(&q);
     q.id = (struct ek_text){"q", 1};
     ek_dataset_init(d, EK_SMALL_FEATURES, EK_SMALL_QUERIES);
     for (int i = 0; i < lists; i++) {
         ek_small_list(&q, &r);
         ck_assert_int_eq(ek_dataset_add(d, &q, &e), EK_OK);
     }
-    ek_query_release(&q);
+    ek_list_release(&q);
 }
 
 static inline struct ek_train_options ek_small_options(void)

@@ -61,8 +61,8 @@ static inline struct ek_list_stats window_list(struct windows *w, int most, wind
                                                double by, float *level)
 {
     float x[WINDOW_ITEMS];
-    int items = 1 + (int)ek_rng_below(&w->rng, (uint64_t)most);
-    *level = (float)(4 + .2 * (double)ek_rng_below(&w->rng, WINDOW_STRATA));
+    int items = 1 + (int)ek_rng_uniform_int(&w->rng, (uint64_t)most);
+    *level = (float)(4 + .2 * (double)ek_rng_uniform_int(&w->rng, WINDOW_STRATA));
     double here = *level + .3 * ek_rng_normal(&w->rng);
     for (int i = 0; i < items; i++)
         x[i] = (float)exp(here + .4 * ek_rng_normal(&w->rng));

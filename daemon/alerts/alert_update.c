@@ -92,41 +92,41 @@ static void ends(struct ek_alert_news *n, enum ek_alert_kind kind)
     n->alert.kind = kind;
 }
 
-static void read_withdrawal(struct ek_alert_news *n, const struct ek_decided *m)
+static void read_withdrawal(struct ek_alert_news *n, const struct ek_decision_record *m)
 {
     char detail[EK_ALERT_TEXT_BYTES];
     if (isfinite(m->figure) && isfinite(m->limit))
         snprintf(detail, sizeof detail, "%.60s is %.4g, the rules allow %.4g",
-                 ek_rail_name(m->rail), m->figure, m->limit);
+                 ek_guardrail_name(m->rail), m->figure, m->limit);
     else
         ek_alert_copy(detail, sizeof detail, or_empty(m->why));
     fires(n, EK_ALERT_ROUTE_WITHDRAWN, detail);
 }
 
 /* Whatever is decided about a route after it was withdrawn is the end of that. */
-static bool ends_withdrawal(const struct ek_decided *m)
+static bool ends_withdrawal(const struct ek_decision_record *m)
 {
-    return m->feature &&
-           (m->what == EK_DID_ROUTE || m->what == EK_DID_RELAPSE || m->what == EK_DID_RESUME ||
-            m->what == EK_DID_PIN || m->what == EK_DID_ACCEPT);
+    return m->feature && (m->what == EK_DECIDED_ROUTE || m->what == EK_DECIDED_RELAPSE ||
+                          m->what == EK_DECIDED_RESUME || m->what == EK_DECIDED_PIN ||
+                          m->what == EK_DECIDED_ACCEPT);
 }
 
-static void read_decision(struct ek_alert_news *n, const struct ek_decided *m)
+static void read_decision(struct ek_alert_news *n, const struct ek_decision_record *m)
 {
     char detail[EK_ALERT_TEXT_BYTES];
     const char *who = or_empty(m->who), *why = or_empty(m->why);
     const struct ek_event_place at = {m->feature, m->dimension, m->value};
-    if (m->what == EK_DID_WITHDRAW) {
+    if (m->what == EK_DECIDED_ROLLBACK) {
         copy_place(&n->alert, &at);
         read_withdrawal(n, m);
     } else if (ends_withdrawal(m)) {
         copy_place(&n->alert, &at);
         ends(n, EK_ALERT_ROUTE_WITHDRAWN);
-    } else if (m->what == EK_DID_PAUSE && !m->feature) {
+    } else if (m->what == EK_DECIDED_PAUSE && !m->feature) {
         snprintf(detail, sizeof detail, "%s%.200s%s%.500s", *who ? "by " : "", who,
                  *who && *why ? ", " : "", why);
         fires(n, EK_ALERT_PAUSED, detail);
-    } else if (m->what == EK_DID_RESUME && !m->feature) {
+    } else if (m->what == EK_DECIDED_RESUME && !m->feature) {
         ends(n, EK_ALERT_PAUSED);
     }
 }

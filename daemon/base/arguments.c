@@ -88,7 +88,7 @@ static const char *near(const struct argp_option *options, const char *word)
     for (const struct argp_option *o = options; !is_end(o) && count < NAMES_MOST; o++)
         if (o->name)
             names[count++] = o->name;
-    return ek_nearest_word(word, names, count);
+    return ek_nearest_name(word, names, count);
 }
 
 /* `called`: "evenkeel gen". */

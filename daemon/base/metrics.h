@@ -38,8 +38,8 @@ enum ek_counter {
     EK_COUNT_EVENTS,
     EK_COUNT_DETECTED,
     EK_COUNT_ENFORCED,
-    EK_COUNT_WITHDRAWN, /* by guardrails, one for each enum ek_rail */
-    EK_COUNT_WITHDRAWN_LAST = EK_COUNT_WITHDRAWN + EK_RAILS - 1,
+    EK_COUNT_WITHDRAWN, /* by guardrails, one for each enum ek_guardrail */
+    EK_COUNT_WITHDRAWN_LAST = EK_COUNT_WITHDRAWN + EK_GUARDRAIL_COUNT - 1,
     EK_COUNT_KAFKA_RETRIABLE,
     EK_COUNT_KAFKA_MESSAGE,
     EK_COUNT_KAFKA_ABORT,

@@ -36,7 +36,7 @@ static int unknown(const struct ek_program *p, const char *word)
         return ek_cli_usage(NULL, "a command comes first, not '%s'", word);
     for (int i = 0; i < count; i++)
         names[i] = p->commands[i].name;
-    const char *near = ek_nearest_word(word, names, count);
+    const char *near = ek_nearest_name(word, names, count);
     if (near)
         return ek_cli_usage(NULL, "unknown command '%s', did you mean '%s'?", word, near);
     return ek_cli_usage(NULL, "unknown command '%s'", word);

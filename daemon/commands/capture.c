@@ -323,7 +323,7 @@ static int capture(const struct capture_args *a, struct ek_error *e)
         ek_record_totals_init(&c.all);
         rc = copy_records(tap, writer, a, &c, e);
         if (rc)
-            ek_capture_abandon(writer);
+            ek_capture_abort(writer);
         else
             rc = ek_capture_finish(writer, e);
     }

@@ -134,7 +134,7 @@ static void table(const char *prefix, const struct ek_state *s, FILE *to)
     char now[EK_DATE_TEXT];
     struct size size = size_of(s);
     fprintf(to, "\nstate%s%s\n", *prefix ? " of " : "", prefix);
-    if (!ek_state_base(s)) {
+    if (!ek_checkpoint_number(s)) {
         fprintf(to, "  base            none of which all is there\n");
         return;
     }
@@ -143,7 +143,7 @@ static void table(const char *prefix, const struct ek_state *s, FILE *to)
             "\n  profile         %016" PRIx64 "\n  item features   %d\n  lists           %" PRIu64
             "\n  plan            version %" PRIu64 "\n  stream          %s\n"
             "  records         %d, %" PRIu64 " bytes\n",
-            ek_state_base(s),
+            ek_checkpoint_number(s),
             s->incomplete || s->damaged ? ", and a later one is not complete" : "",
             h->frame.manifest, h->kind.profile, h->kind.features, h->queries, h->plan_version,
             ek_date_text(h->time_ms, now), size.records, size.bytes);
@@ -162,9 +162,9 @@ static int json(const char *prefix, const struct ek_state *s, FILE *to)
     struct size size = size_of(s);
     fputs("{\"prefix\":", to);
     int rc = ek_json_print_text(prefix, to);
-    fprintf(to, ",\"base\":%" PRIu64 ",\"complete\":%s", ek_state_base(s),
-            ek_state_base(s) && !s->incomplete && !s->damaged ? "true" : "false");
-    if (ek_state_base(s))
+    fprintf(to, ",\"base\":%" PRIu64 ",\"complete\":%s", ek_checkpoint_number(s),
+            ek_checkpoint_number(s) && !s->incomplete && !s->damaged ? "true" : "false");
+    if (ek_checkpoint_number(s))
         fprintf(to,
                 ",\"manifest\":\"%016" PRIx64 "\",\"profile\":\"%016" PRIx64 "\",\"lists\":%" PRIu64
                 ",\"plan_version\":%" PRIu64 ",\"time_ms\":%" PRId64

@@ -212,9 +212,9 @@ static void fidelity_row(const struct ek_model *m, FILE *to)
     if (!m->fidelity.lists)
         return;
     fputs("  faithful        ", to);
-    for (int i = 0; i < EK_FIGURES; i++)
-        fprintf(to, "%s%s %.4f", i ? ", " : "", ek_figure_name((enum ek_figure)i),
-                m->fidelity.mean[i]);
+    for (int i = 0; i < EK_AGREEMENT_STATISTICS; i++)
+        fprintf(to, "%s%s %.4f", i ? ", " : "",
+                ek_agreement_statistic_name((enum ek_agreement_statistic)i), m->fidelity.mean[i]);
     fprintf(to, " over %" PRIu64 " lists\n", m->fidelity.lists);
 }
 

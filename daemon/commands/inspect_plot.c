@@ -132,7 +132,7 @@ static int find(const struct ek_profile *p, const char *name, struct ek_error *e
     for (int f = 0; f < p->features; f++)
         if (!strcmp(p->name[f], name))
             return f;
-    const char *near = ek_nearest_word(name, (const char *const *)p->name, (size_t)p->features);
+    const char *near = ek_nearest_name(name, (const char *const *)p->name, (size_t)p->features);
     if (near)
         ek_fail(e, EK_EUSAGE, "no feature '%s' in the profile, did you mean '%s'?", name, near);
     else
@@ -155,7 +155,7 @@ struct taken {
     struct ek_sketch *sketch;
 };
 
-static int take(void *context, struct ek_query *q, uint64_t number, struct ek_error *e)
+static int take(void *context, struct ek_list *q, uint64_t number, struct ek_error *e)
 {
     const struct taken *t = context;
     (void)number;

@@ -88,7 +88,7 @@ static const struct argp ARGP = {
     NULL};
 
 static int add_letor(struct ek_profile_fit *fit, const struct ek_manifest *m, const char *path,
-                     struct ek_query *q, struct ek_progress *progress, struct ek_error *e)
+                     struct ek_list *q, struct ek_progress *progress, struct ek_error *e)
 {
     struct ek_letor *letor;
     bool more = true;
@@ -112,7 +112,7 @@ struct messages {
     struct ek_progress *progress;
 };
 
-static int add_message(void *context, struct ek_query *q, uint64_t number, struct ek_error *e)
+static int add_message(void *context, struct ek_list *q, uint64_t number, struct ek_error *e)
 {
     struct messages *to = context;
     ek_progress_update(to->progress, number, 0, "lists");
@@ -217,9 +217,9 @@ static int add_profiles(const struct arguments *a, const struct ek_manifest *m,
 static int add_lists(const struct arguments *a, const struct ek_manifest *m,
                      struct ek_profile_fit *fit, struct ek_progress *progress, struct ek_error *e)
 {
-    struct ek_query q;
+    struct ek_list q;
     int rc = EK_OK;
-    ek_query_init(&q);
+    ek_list_init(&q);
     for (int i = 0; !rc && i < a->letor.count; i++)
         rc = add_letor(fit, m, a->letor.path[i], &q, progress, e);
     if (!rc && a->messages)
@@ -227,7 +227,7 @@ static int add_lists(const struct arguments *a, const struct ek_manifest *m,
                              &(struct messages){fit, progress}, e);
     if (rc && a->messages)
         ek_kind_explain(a->messages, EK_KIND_MESSAGES, e);
-    ek_query_release(&q);
+    ek_list_release(&q);
     return rc;
 }
 
@@ -237,7 +237,7 @@ static int finish(const struct arguments *a, struct ek_profile_fit *fit,
     struct ek_profile *profile;
     char note[100];
     if (a->keep)
-        ek_profile_fit_keep(fit);
+        ek_profile_fit_retain_lists(fit);
     int rc = ek_profile_fit_finish(fit, &profile, e);
     if (rc)
         return rc;

@@ -36,14 +36,14 @@ static void rehearsal_init(struct ek_rehearsal *r, const struct ek_assets *asset
     memset(r, 0, sizeof *r);
     r->model = assets->model != NULL;
     r->enforce = enforces(assets->rules);
-    ek_query_init(&r->came);
-    ek_query_init(&r->goes);
+    ek_list_init(&r->came);
+    ek_list_init(&r->goes);
 }
 
 static void rehearsal_release(struct ek_rehearsal *r)
 {
-    ek_query_release(&r->came);
-    ek_query_release(&r->goes);
+    ek_list_release(&r->came);
+    ek_list_release(&r->goes);
     ek_reported_findings_release(&r->told.findings);
     ek_free(r->order);
     ek_free(r->scratch);
@@ -74,7 +74,7 @@ static int make_room(struct ek_rehearsal *r, size_t items)
 }
 
 /* An item alone has no order. */
-static bool can_be_measured(const struct ek_query *q)
+static bool can_be_measured(const struct ek_list *q)
 {
     if (q->one_item)
         return false;
@@ -84,12 +84,12 @@ static bool can_be_measured(const struct ek_query *q)
     return q->has_label;
 }
 
-static void measure(struct ek_rehearsal *r, const struct ek_query *q, struct ek_metric_mean *mean)
+static void measure(struct ek_rehearsal *r, const struct ek_list *q, struct ek_metric_mean *mean)
 {
     static const struct ek_metric metric = {EK_NDCG, 10};
     ek_rank(q->score, q->items, r->order);
     ek_metric_add(
-        mean, ek_metric_of_list(metric, EK_GAIN_EXP, r->order, q->label, q->items, 0, r->scratch),
+        mean, ek_metric_compute(metric, EK_GAIN_EXP, r->order, q->label, q->items, 0, r->scratch),
         EK_EMPTY_SKIP);
 }
 
@@ -114,7 +114,7 @@ static int rehearsal_anew(struct ek_rehearsal *r, const struct ek_codec *codec, 
 }
 
 /* Counts a list that was ranked both ways. */
-static void rehearsal_tried(struct ek_rehearsal *r, const struct ek_trial *t)
+static void rehearsal_tried(struct ek_rehearsal *r, const struct ek_comparison *t)
 {
     if (t->failed)
         return;
@@ -308,7 +308,7 @@ static int write_events(struct replay *r, struct ek_error *e)
 {
     const struct ek_event *v;
     int rc = EK_OK;
-    while (!rc && (v = ek_guard_take_event(r->guard))) {
+    while (!rc && (v = ek_guard_pop_event(r->guard))) {
         if (rehearsal_event(&r->came_to, v))
             return ek_fail(e, EK_ENOMEM, "no memory for an event");
         rc = r->events ? write_event(r, v, e) : EK_OK;
@@ -346,9 +346,9 @@ static int forward(struct replay *r, struct ek_record *record, struct ek_error *
 
 static int try_both_ways(struct replay *r, struct ek_error *e)
 {
-    struct ek_trial t;
+    struct ek_comparison t;
     bool says;
-    int rc = ek_guard_try(r->guard, &t, &says, e);
+    int rc = ek_guard_compare(r->guard, &t, &says, e);
     if (!rc && says)
         rehearsal_tried(&r->came_to, &t);
     return rc;
@@ -358,7 +358,7 @@ static int try_both_ways(struct replay *r, struct ek_error *e)
 static void look_for_scores(struct replay *r, const struct ek_record *record)
 {
     enum { LOOKED_AT = 100 };
-    struct ek_query *q = &r->came_to.came;
+    struct ek_list *q = &r->came_to.came;
     if (r->came_to.messages < LOOKED_AT &&
         !ek_codec_decode(r->assets->codec, record->bytes, record->length, q, NULL))
         ek_scores_missing(&r->scores, q);
@@ -402,7 +402,7 @@ static int finish(struct replay *r, int rc, struct ek_error *e)
     if (r->in)
         ek_capture_close(r->in);
     if (r->out && rc)
-        ek_capture_abandon(r->out);
+        ek_capture_abort(r->out);
     else if (r->out)
         rc = ek_capture_finish(r->out, e);
     if (r->events && rc)

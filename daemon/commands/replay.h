@@ -21,13 +21,13 @@ struct ek_rehearsal {
     uint64_t messages, untouched, anew, unreadable;
     uint64_t unscored; /* of the untouched: the plan was for them, but they cannot be scored */
     uint64_t confirmed, plans;
-    struct ek_told told;
+    struct ek_fit_target told;
     struct ek_rank_sums moved_by_plan, moved_by_model; /* of lists the plan is for: to what it
                                                         * wants; to the model with nothing routed */
     uint64_t labelled;                                 /* of those scored anew */
     struct ek_metric_mean before, after;
     bool model, enforce; /* there is a model; the rules enforce something */
-    struct ek_query came, goes;
+    struct ek_list came, goes;
     int *order;
     double *scratch;
     size_t capacity; /* of the two */

@@ -129,7 +129,7 @@ static void print_kind(const struct ek_compared *c, enum kind kind, FILE *to)
     for (size_t i = 0; i < c->pairs; i++)
         count += kind_of(&c->pair[i]) == kind;
     fprintf(to, "  %-24s %zu\n", titles[kind], count);
-    for (size_t i = 0; kind != ALIKE && i < c->pairs && shown < EK_COMPARED_SHOWN; i++) {
+    for (size_t i = 0; kind != ALIKE && i < c->pairs && shown < EK_COMPARED_LISTED; i++) {
         const struct ek_compared_pair *p = &c->pair[i];
         if (kind_of(p) != kind)
             continue;
@@ -184,7 +184,7 @@ static void print_plans(const struct ek_compared *c, FILE *to)
     fprintf(to, "  %-24s %zu, not the same after %zu of them\n", "plan changes", c->rows, differ);
     if (differ)
         fprintf(to, "%*s%-9s %-*s %s\n", INDENT, "", "query", COLUMN, "A", "B");
-    for (size_t i = 0; i < c->rows && shown < EK_COMPARED_SHOWN; i++) {
+    for (size_t i = 0; i < c->rows && shown < EK_COMPARED_LISTED; i++) {
         if (!c->row[i].differ)
             continue;
         shown++;
@@ -376,8 +376,8 @@ static void add_lists(const struct ek_compared *c, struct ek_json_writer *w)
     add_sides(w, "unscored", c->unscored);
     add_sides(w, "left", c->left);
     ek_json_open(w, "ranks", '{');
-    add_move(w, "came_to_a", &c->moved[EK_CAME_TO_A]);
-    add_move(w, "came_to_b", &c->moved[EK_CAME_TO_B]);
+    add_move(w, "came_to_a", &c->moved[EK_MOVED_TO_A]);
+    add_move(w, "came_to_b", &c->moved[EK_MOVED_TO_B]);
     add_move(w, "a_to_b", &c->moved[EK_A_TO_B]);
     ek_json_close(w, '}');
 }
@@ -411,7 +411,7 @@ enum { UNREADABLE_SHOWN = 5 };
 
 struct run {
     const struct ek_dialect *dialect;
-    struct ek_compare *compare;
+    struct ek_comparison_run *compare;
     struct ek_capture_reader *in;
     uint64_t messages, unreadable;
 };
@@ -420,7 +420,7 @@ static int one_message(struct run *r, const struct ek_record *record, struct ek_
 {
     char text[700];
     int64_t now_ms = record->timestamp_ms >= 0 ? record->timestamp_ms : (int64_t)r->messages;
-    int rc = ek_compare_take(r->compare, record->bytes, record->length, now_ms, e);
+    int rc = ek_comparison_run_add(r->compare, record->bytes, record->length, now_ms, e);
     if (rc != EK_EFORMAT && rc != EK_ELIMIT && rc != EK_ESTATE)
         return rc;
     ek_dialect_hint(r->dialect, e);
@@ -475,20 +475,20 @@ int ek_replay_compare(const struct ek_replay_compare *a, bool *differ, struct ek
     struct run r = {.dialect = a->dialect};
     struct ek_progress progress;
     const struct ek_compared *c;
-    int rc = ek_compare_new(&r.compare, a->assets[0], a->assets[1], e);
+    int rc = ek_comparison_run_new(&r.compare, a->assets[0], a->assets[1], e);
     if (!rc)
         rc = ek_capture_open(&r.in, a->messages, 0, e);
     ek_progress_start(&progress, "replay");
     if (!rc)
         rc = take_all(&r, &progress, e);
     if (!rc)
-        rc = ek_compare_end(r.compare, &c, e);
+        rc = ek_comparison_run_finish(r.compare, &c, e);
     if (!rc)
         rc = tell(a, &r, c, &progress, e);
     if (!rc)
         *differ = c->differ;
     if (r.in)
         ek_capture_close(r.in);
-    ek_compare_free(r.compare);
+    ek_comparison_run_free(r.compare);
     return rc;
 }

@@ -11,7 +11,7 @@
 #include <stdio.h>
 
 enum {
-    EK_COMPARED_SHOWN = 20
+    EK_COMPARED_LISTED = 20
 }; /* findings of a kind, and plans, in the text; the rest is counted */
 
 /* `evenkeel replay --compare`: recorded messages through two guards, which differ in their rules.

@@ -10,7 +10,7 @@
 enum { INDENT = 4 };
 
 /* Model and upstream are one finding of the run, however often they drift apart. */
-static struct ek_reported_finding *drift_of(struct ek_told *t, const struct ek_event *v)
+static struct ek_reported_finding *drift_of(struct ek_fit_target *t, const struct ek_event *v)
 {
     for (size_t i = 0; i < t->findings.count; i++)
         if (v->kind == EK_EVENT_MODEL_DRIFT && ek_event_same_episode(t->findings.item[i].event, v))
@@ -18,7 +18,7 @@ static struct ek_reported_finding *drift_of(struct ek_told *t, const struct ek_e
     return NULL;
 }
 
-int ek_told_event(struct ek_told *t, const struct ek_event *v)
+int ek_told_event(struct ek_fit_target *t, const struct ek_event *v)
 {
     if (v->kind != EK_EVENT_FINDING && v->kind != EK_EVENT_MODEL_DRIFT)
         return EK_OK;
@@ -58,7 +58,7 @@ static bool same_cause(const struct ek_reported_finding *a, const struct ek_repo
            a->event->finding.cause && a->event->finding.cause == b->event->finding.cause;
 }
 
-static bool is_first(const struct ek_told *t, size_t at)
+static bool is_first(const struct ek_fit_target *t, size_t at)
 {
     for (size_t i = 0; i < at; i++)
         if (same_cause(&t->findings.item[i], &t->findings.item[at]))
@@ -66,7 +66,7 @@ static bool is_first(const struct ek_told *t, size_t at)
     return true;
 }
 
-void ek_told_print(const struct ek_told *t, FILE *to)
+void ek_told_print(const struct ek_fit_target *t, FILE *to)
 {
     const struct ek_reported_finding *item = t->findings.item;
     for (size_t i = 0; i < t->findings.count; i++) {

@@ -15,15 +15,15 @@
 
 enum { EK_TOLD_MAX = 20 };
 
-struct ek_told {
+struct ek_fit_target {
     struct ek_reported_findings findings;
     uint64_t more; /* confirmed, and not kept */
 };
 
 /* Follow an event of the guard; only confirmed findings and the model change anything. EK_ENOMEM.
  */
-int ek_told_event(struct ek_told *t, const struct ek_event *v);
+int ek_told_event(struct ek_fit_target *t, const struct ek_event *v);
 /* Indented paragraphs of at most 79 columns; nothing when there was no finding. */
-void ek_told_print(const struct ek_told *t, FILE *to);
+void ek_told_print(const struct ek_fit_target *t, FILE *to);
 
 #endif

@@ -297,7 +297,7 @@ int ek_cmd_run(int argc, char **argv)
     struct ek_error e;
     hear_hups();
     ek_cli_parse(&argp, argc, argv, 0, &args);
-    ek_alloc_keep_little();
+    ek_alloc_limit_cache();
     int rc = ek_config_load(&run.config, args.config, &e);
     if (rc) {
         ek_kind_explain(args.config, EK_KIND_CONFIG, &e);

@@ -8,7 +8,7 @@
 
 /* Behind the token are zeros, so that all are compared over the same length. */
 struct entry {
-    char name[EK_AUTHOR_BYTES + 1], token[EK_TOKEN_MOST + 1];
+    char name[EK_AUTHOR_BYTES + 1], token[EK_TOKEN_MAX + 1];
 };
 
 struct ek_tokens {
@@ -55,7 +55,7 @@ static int add(struct ek_tokens *t, struct ek_reader *r, const char *line, struc
         length = named;
         named = 0;
     }
-    if (length < EK_TOKEN_LEAST || length > EK_TOKEN_MOST)
+    if (length < EK_TOKEN_MIN || length > EK_TOKEN_MAX)
         return fail(r, e,
                     "a token must have 16 to 200 characters: make one with 'openssl rand -hex 32'");
     if (named > EK_AUTHOR_BYTES)
@@ -121,14 +121,14 @@ void ek_tokens_turn(struct ek_tokens *t, struct ek_tokens *with)
 static bool same(const char *padded, const char *token)
 {
     unsigned char differs = 0;
-    for (size_t i = 0; i <= EK_TOKEN_MOST; i++)
+    for (size_t i = 0; i <= EK_TOKEN_MAX; i++)
         differs |= (unsigned char)(padded[i] ^ token[i]);
     return !differs;
 }
 
 bool ek_tokens_who(struct ek_tokens *t, const char *given, char name[EK_AUTHOR_BYTES + 1])
 {
-    char padded[EK_TOKEN_MOST + 1] = {0};
+    char padded[EK_TOKEN_MAX + 1] = {0};
     bool found = false;
     size_t length = strnlen(given, sizeof padded);
     memcpy(padded, given, length < sizeof padded ? length : 0);

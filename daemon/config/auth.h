@@ -1,7 +1,7 @@
 /* Who may change something over HTTP: the tokens of a file.
  *
  * A line is `TOKEN` or `NAME TOKEN`, # begins a comment, empty lines are passed over. A token has
- * EK_TOKEN_LEAST to EK_TOKEN_MOST visible characters, a file at most EK_TOKENS_MAX of them. A name
+ * EK_TOKEN_MIN to EK_TOKEN_MAX visible characters, a file at most EK_TOKENS_MAX of them. A name
  * is the author of what is done with its token. Tokens stand in no error and no log.
  * Owner: the caller. Threads: any.
  */
@@ -13,7 +13,7 @@
 
 #include <stdbool.h>
 
-enum { EK_TOKEN_LEAST = 16, EK_TOKEN_MOST = 200, EK_TOKENS_MAX = 64 };
+enum { EK_TOKEN_MIN = 16, EK_TOKEN_MAX = 200, EK_TOKENS_MAX = 64 };
 
 struct ek_tokens;
 

@@ -143,7 +143,7 @@ static int unknown_key(const char *path, struct ek_error *e)
     const char *names[EK_KEYS_MAX], *dot = strrchr(path, '.'), *word = dot ? dot + 1 : path;
     snprintf(section, sizeof section, "%.*s", dot ? (int)(dot - path) : 0, path);
     size_t count = ek_keys_list(ek_config_keys(), section, names, EK_KEYS_MAX);
-    const char *near = ek_nearest_word(word, names, count);
+    const char *near = ek_nearest_name(word, names, count);
     if (near)
         return ek_fail(e, EK_ECONFIG, "unknown key '%s', did you mean '%s'?", word, near);
     return ek_fail(e, EK_ECONFIG, "unknown key '%s'", word);

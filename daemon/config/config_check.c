@@ -29,7 +29,7 @@ static int keep_fault(const struct finishing *f, const char *key, int rc)
 {
     if (rc)
         ek_config_place(f->c, key, f->e);
-    return ek_error_list_go_on(f->faults, rc, f->e);
+    return ek_error_list_collect(f->faults, rc, f->e);
 }
 
 static int check_topic(const char *key, const char *topic, struct ek_error *e)

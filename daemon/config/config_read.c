@@ -73,7 +73,7 @@ static int read_expanded(struct ek_key_source *s, const struct ek_key_row *k,
     struct reading *r = s->context;
     struct ek_expansion x;
     if (n->kind != EK_NODE_SCALAR)
-        return key ? ek_node_expect(s->yaml, n, key->text, EK_NODE_SCALAR, s->e)
+        return key ? ek_node_check_kind(s->yaml, n, key->text, EK_NODE_SCALAR, s->e)
                    : ek_key_store(s, k, n);
     ek_expansion_init(&x);
     int rc = ek_config_expand(n->text, s->folder, &x, s->e);
@@ -95,9 +95,9 @@ static int read_scalar(struct ek_key_source *s, const struct ek_key_row *k, cons
 int ek_config_read_properties(struct ek_key_source *s, const struct ek_key_row *k,
                               const struct ek_node *n)
 {
-    int rc = ek_node_expect(s->yaml, n, k->path, EK_NODE_MAPPING, s->e);
+    int rc = ek_node_check_kind(s->yaml, n, k->path, EK_NODE_MAPPING, s->e);
     for (size_t i = 0; !rc && i < n->count; i++)
-        rc = ek_keys_go_on(s, read_expanded(s, k, &n->children[2 * i], &n->children[2 * i + 1]));
+        rc = ek_keys_collect(s, read_expanded(s, k, &n->children[2 * i], &n->children[2 * i + 1]));
     return rc;
 }
 
@@ -149,9 +149,9 @@ static int read_alert(struct ek_key_source *s, const struct ek_key_row *k, const
 int ek_config_read_alerts(struct ek_key_source *s, const struct ek_key_row *k,
                           const struct ek_node *n)
 {
-    int rc = ek_node_expect(s->yaml, n, k->path, EK_NODE_SEQUENCE, s->e);
+    int rc = ek_node_check_kind(s->yaml, n, k->path, EK_NODE_SEQUENCE, s->e);
     for (size_t i = 0; !rc && i < n->count; i++)
-        rc = ek_keys_go_on(s, read_alert(s, k, &n->children[i]));
+        rc = ek_keys_collect(s, read_alert(s, k, &n->children[i]));
     return rc;
 }
 
@@ -166,7 +166,7 @@ static int check_named(struct ek_key_source *s, const char *key, const char *pat
     const struct ek_config *c = s->base[EK_IN_CONFIG];
     if (path || place_of(c, key).line)
         return EK_OK;
-    return ek_keys_go_on(
+    return ek_keys_collect(
         s, ek_fail_at(s->e, EK_ECONFIG, c->path, 0, 0, "'%s' is missing: set it", key));
 }
 
@@ -183,7 +183,7 @@ static int note_open_tokens(struct ek_key_source *s)
 
 static int read_tree(struct ek_key_source *s, struct ek_config *c)
 {
-    int rc = ek_keys_go_on(s, ek_keys_read(s, "", ek_yaml_root(s->yaml)));
+    int rc = ek_keys_collect(s, ek_keys_read(s, "", ek_yaml_root(s->yaml)));
     if (!rc)
         rc = ek_config_finish_all(c, s->faults, s->e);
     if (!rc)

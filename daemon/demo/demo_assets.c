@@ -76,17 +76,17 @@ struct lists {
 static int generate(struct lists *l, uint64_t seed, struct ek_error *e)
 {
     struct ek_hotel *hotel;
-    struct ek_query q;
+    struct ek_list q;
     int rc = ek_hotel_new(&hotel, seed, e);
     if (rc)
         return rc;
-    ek_query_init(&q);
+    ek_list_init(&q);
     for (uint64_t i = 0; i < TRAIN_LISTS + VALI_LISTS && !rc; i++) {
         rc = ek_hotel_list(hotel, i, &q, e);
         if (!rc)
             rc = ek_dataset_add(i < TRAIN_LISTS ? &l->train : &l->vali, &q, e);
     }
-    ek_query_release(&q);
+    ek_list_release(&q);
     ek_hotel_free(hotel);
     return rc;
 }
@@ -96,11 +96,11 @@ static int fit(const struct ek_demo_assets *a, uint64_t seed, struct ek_error *e
     struct ek_profile_fit *fit;
     struct ek_profile *profile;
     struct ek_hotel *hotel;
-    struct ek_query q;
+    struct ek_list q;
     int rc = ek_hotel_new(&hotel, seed, e);
     if (rc)
         return rc;
-    ek_query_init(&q);
+    ek_list_init(&q);
     rc = ek_profile_fit_new(&fit, a->manifest, "market", e);
     if (!rc) {
         for (uint64_t i = 0; i < PROFILE_LISTS && !rc; i++) {
@@ -116,7 +116,7 @@ static int fit(const struct ek_demo_assets *a, uint64_t seed, struct ek_error *e
         }
         ek_profile_fit_free(fit);
     }
-    ek_query_release(&q);
+    ek_list_release(&q);
     ek_hotel_free(hotel);
     return rc;
 }

@@ -21,7 +21,7 @@ struct ek_demo_feed {
     struct ek_hotel *hotel;
     struct ek_upstream *clean, *faulty;
     struct ek_codec *codec;
-    struct ek_query q;
+    struct ek_list q;
     struct ek_buf bytes;
     struct sent *sent;
     uint64_t count, room;
@@ -35,7 +35,7 @@ void ek_demo_feed_free(struct ek_demo_feed *f)
     ek_upstream_free(f->clean);
     ek_upstream_free(f->faulty);
     ek_codec_free(f->codec);
-    ek_query_release(&f->q);
+    ek_list_release(&f->q);
     ek_buf_release(&f->bytes);
     ek_free(f->sent);
     ek_free(f);
@@ -64,7 +64,7 @@ int ek_demo_feed_new(struct ek_demo_feed **out, const struct ek_manifest *m, con
     if (!f)
         return ek_fail(e, EK_ENOMEM, "no memory for the traffic");
     f->m = m;
-    ek_query_init(&f->q);
+    ek_list_init(&f->q);
     ek_buf_init(&f->bytes, 0);
     int rc = open_parts(f, model, seed, e);
     if (rc) {
@@ -75,13 +75,13 @@ int ek_demo_feed_new(struct ek_demo_feed **out, const struct ek_manifest *m, con
     return EK_OK;
 }
 
-static double ndcg10(const struct ek_query *q)
+static double ndcg10(const struct ek_list *q)
 {
     static const struct ek_metric metric = {EK_NDCG, 10};
     int order[EK_HOTEL_ITEMS_MAX];
     double scratch[EK_HOTEL_ITEMS_MAX];
     ek_rank(q->score, q->items, order);
-    return ek_metric_of_list(metric, EK_GAIN_EXP, order, q->label, q->items, 2, scratch);
+    return ek_metric_compute(metric, EK_GAIN_EXP, order, q->label, q->items, 2, scratch);
 }
 
 static struct sent *remember(struct ek_demo_feed *f)
@@ -93,9 +93,9 @@ static struct sent *remember(struct ek_demo_feed *f)
     return &f->sent[f->count];
 }
 
-static bool in_arm_b(const struct ek_query *q)
+static bool in_arm_b(const struct ek_list *q)
 {
-    struct ek_text arm = ek_query_segment(q, "arm");
+    struct ek_text arm = ek_list_segment(q, "arm");
     return arm.length == 1 && *arm.text == 'B';
 }
 

@@ -35,7 +35,7 @@ static int on_fault(void *context, enum ek_asset which, struct ek_error *e)
     ek_error_text(e, text, sizeof text);
     ek_fail(e, EK_ECONFIG, "'%s': %s", keys[which], text);
     ek_config_place(t->c, keys[which], e);
-    return ek_error_list_go_on(t->faults, EK_ECONFIG, e);
+    return ek_error_list_collect(t->faults, EK_ECONFIG, e);
 }
 
 void ek_config_mapping(const struct ek_config *c, struct ek_mapping *mapping,

@@ -75,9 +75,9 @@ static int each(struct ek_capture_reader *capture, const struct ek_codec *codec,
                 struct ek_error *e)
 {
     struct ek_scores_seen scores = {.some = false};
-    struct ek_query q;
+    struct ek_list q;
     int more = 1, rc = EK_OK;
-    ek_query_init(&q);
+    ek_list_init(&q);
     for (uint64_t number = 0; !rc; number++) {
         struct ek_record message;
         rc = ek_capture_next(capture, &message, &more, e);
@@ -95,7 +95,7 @@ static int each(struct ek_capture_reader *capture, const struct ek_codec *codec,
     }
     if (!rc)
         ek_scores_note(&scores, dialect->config);
-    ek_query_release(&q);
+    ek_list_release(&q);
     return rc;
 }
 
@@ -131,7 +131,7 @@ bool ek_scores_expected(const struct ek_config *c)
     return c->model || place_of(c).line;
 }
 
-static bool has_score(const struct ek_query *q)
+static bool has_score(const struct ek_list *q)
 {
     for (int i = 0; i < q->items; i++)
         if (q->place[i].length)
@@ -139,7 +139,7 @@ static bool has_score(const struct ek_query *q)
     return false;
 }
 
-unsigned long ek_scores_missing(struct ek_scores_seen *s, const struct ek_query *q)
+unsigned long ek_scores_missing(struct ek_scores_seen *s, const struct ek_list *q)
 {
     if (atomic_load_explicit(&s->some, memory_order_relaxed) || !q->items)
         return 0;

@@ -44,7 +44,7 @@ int ek_dialect_hint(const struct ek_dialect *d, struct ek_error *e);
 
 /* Every list of a message file or capture, one after the other. */
 /* Takes a list; `number` counts from 0, the list dies with the call. */
-typedef int ek_take_list(void *context, struct ek_query *q, uint64_t number, struct ek_error *e);
+typedef int ek_take_list(void *context, struct ek_list *q, uint64_t number, struct ek_error *e);
 
 /* Decodes `path` (a capture or bare messages, "-" for standard input) and hands over each list.
  * Ends at the first failure; the error carries file and number of the message, from 1. Messages of
@@ -69,7 +69,7 @@ struct ek_scores_seen {
 bool ek_scores_expected(const struct ek_config *c);
 /* Looks at a list that was decoded. Returns how many there were, this one among them, if none has
  * ever had a score; else 0. */
-unsigned long ek_scores_missing(struct ek_scores_seen *s, const struct ek_query *q);
+unsigned long ek_scores_missing(struct ek_scores_seen *s, const struct ek_list *q);
 /* What is wrong then, and where to look. */
 void ek_scores_text(const struct ek_config *c, unsigned long lists, char *text, size_t size);
 

@@ -90,7 +90,7 @@ static const struct {
 static bool has_any(const struct ek_node *root, const char *const *keys, size_t count, bool nearly)
 {
     for (size_t i = 0; root->kind == EK_NODE_MAPPING && i < root->count; i++) {
-        const char *key = root->children[2 * i].text, *near = ek_nearest_word(key, keys, count);
+        const char *key = root->children[2 * i].text, *near = ek_nearest_name(key, keys, count);
         if (near && (nearly || !strcmp(near, key)))
             return true;
     }
@@ -256,7 +256,7 @@ static int note_rules(struct ek_checked *c, const struct ek_rules *r, const stru
 {
     struct ek_error_list notes;
     ek_error_list_init(&notes);
-    int rc = ek_rules_notes(r, c->tree, now_ms, &notes);
+    int rc = ek_rules_warnings(r, c->tree, now_ms, &notes);
     note_first(c, &notes);
     ek_error_list_release(&notes);
     if (!m)
@@ -315,7 +315,7 @@ static int check_units(struct ek_checked *c, struct ek_error *e)
 static void note_model(struct ek_checked *c, const struct ek_model *model, bool held)
 {
     char advice[300] = "";
-    bool any = ek_model_routing_advice(model, NULL, advice, sizeof advice);
+    bool any = ek_model_routing_warning(model, NULL, advice, sizeof advice);
     snprintf(c->note, sizeof c->note, "%s%s%s", advice, any && !held ? "; " : "",
              held ? "" : NOT_HELD);
 }
@@ -380,7 +380,7 @@ static int read_config(struct ek_checked *c, struct ek_config **config, struct e
     struct ek_error own;
     int rc = ek_config_from_tree(config, c->tree, &c->faults, e);
     if (!rc)
-        return ek_error_list_go_on(&c->faults, ek_config_tokens(NULL, *config, e), e);
+        return ek_error_list_collect(&c->faults, ek_config_tokens(NULL, *config, e), e);
     if (rc != EK_ECONFIG || !c->faults.count)
         return rc;
     int part = ek_config_part_of_tree(config, c->tree, uses, &own);
@@ -398,7 +398,7 @@ static int check_config(struct ek_checked *c, struct ek_error *e)
         rc = ek_config_assets(&assets, config, &c->faults, e);
     if (!rc && assets->model) {
         char advice[300];
-        if (ek_model_routing_advice(assets->model, NULL, advice, sizeof advice))
+        if (ek_model_routing_warning(assets->model, NULL, advice, sizeof advice))
             add_note(c, "'assets.model': %s", advice);
     }
     if (!rc && note_trials(c, config, assets))
@@ -410,7 +410,7 @@ static int check_config(struct ek_checked *c, struct ek_error *e)
     return rc;
 }
 
-static int take_nothing(void *context, struct ek_query *q, uint64_t number, struct ek_error *e)
+static int take_nothing(void *context, struct ek_list *q, uint64_t number, struct ek_error *e)
 {
     (void)context, (void)q, (void)number, (void)e;
     return EK_OK;
@@ -419,15 +419,15 @@ static int take_nothing(void *context, struct ek_query *q, uint64_t number, stru
 static int read_letor(const char *path, const struct ek_manifest *m, struct ek_error *e)
 {
     struct ek_letor *letor;
-    struct ek_query q;
+    struct ek_list q;
     bool more = true;
     int rc = ek_letor_open(&letor, m, path, e);
     if (rc)
         return rc;
-    ek_query_init(&q);
+    ek_list_init(&q);
     while (!rc && more)
         rc = ek_letor_next(letor, &q, &more, e);
-    ek_query_release(&q);
+    ek_list_release(&q);
     ek_letor_close(letor);
     return rc;
 }

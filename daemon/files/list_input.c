@@ -37,11 +37,11 @@ struct taught {
     struct ek_upstream_scores *scores;
 };
 
-static int add_taught(void *context, struct ek_query *q, uint64_t number, struct ek_error *e)
+static int add_taught(void *context, struct ek_list *q, uint64_t number, struct ek_error *e)
 {
     struct taught *to = context;
     (void)number;
-    int code = ek_teach(q, e);
+    int code = ek_distill(q, e);
     if (!code)
         code = ek_dataset_add(to->lists, q, e);
     if (!code && to->scores && ek_upstream_scores_add(to->scores, q))

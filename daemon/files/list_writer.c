@@ -72,7 +72,7 @@ void ek_segment_draw_release(struct ek_segment_draw *d)
     d->count = 0;
 }
 
-int ek_segment_draw_apply(const struct ek_segment_draw *d, struct ek_query *q, uint64_t number,
+int ek_segment_draw_apply(const struct ek_segment_draw *d, struct ek_list *q, uint64_t number,
                           uint64_t seed, struct ek_error *e)
 {
     uint8_t bytes[8];
@@ -181,8 +181,7 @@ int ek_upstream_fit(struct ek_upstream *u, const struct ek_dataset *d, struct ek
     return EK_OK;
 }
 
-int ek_upstream_apply(struct ek_upstream *u, struct ek_query *q, uint64_t number,
-                      struct ek_error *e)
+int ek_upstream_apply(struct ek_upstream *u, struct ek_list *q, uint64_t number, struct ek_error *e)
 {
     for (size_t i = 0; i < u->fault_count; i++)
         u->hits[i] += ek_fault_apply(&u->faults[i], q, number, u->seed);
@@ -243,7 +242,7 @@ static int add_line_end(struct ek_list_sink *s, struct ek_error *e)
 }
 
 /* Mean ln|x| of the usable values of a feature; NaN without any. */
-static double mean_of(const struct ek_query *q, int feature)
+static double mean_of(const struct ek_list *q, int feature)
 {
     double sum = 0, count = 0;
     for (int i = 0; i < q->items; i++) {
@@ -257,9 +256,9 @@ static double mean_of(const struct ek_query *q, int feature)
 }
 
 /* A model of lists can score an item with the means of its list. */
-static int take_means(struct ek_query *q, const struct ek_manifest *m, struct ek_error *e)
+static int take_means(struct ek_list *q, const struct ek_manifest *m, struct ek_error *e)
 {
-    if (ek_query_mean_room(q, m->routable_count))
+    if (ek_list_reserve_means(q, m->routable_count))
         return ek_fail(e, EK_ENOMEM, "no memory for %d means", m->routable_count);
     for (int f = 0; f < m->item_count; f++)
         if (m->routable_of_item[f] >= 0)
@@ -268,7 +267,7 @@ static int take_means(struct ek_query *q, const struct ek_manifest *m, struct ek
     return EK_OK;
 }
 
-static int encode_items(struct ek_list_sink *s, struct ek_query *q, struct ek_error *e)
+static int encode_items(struct ek_list_sink *s, struct ek_list *q, struct ek_error *e)
 {
     const struct ek_manifest *m = s->o->upstream.manifest;
     int rc = take_means(q, m, e);
@@ -282,7 +281,7 @@ static int encode_items(struct ek_list_sink *s, struct ek_query *q, struct ek_er
 }
 
 /* JSON has one message a line. */
-static int encode(struct ek_list_sink *s, struct ek_query *q, struct ek_error *e)
+static int encode(struct ek_list_sink *s, struct ek_list *q, struct ek_error *e)
 {
     if (s->o->layout == EK_LAYOUT_ITEM)
         return encode_items(s, q, e);
@@ -290,8 +289,7 @@ static int encode(struct ek_list_sink *s, struct ek_query *q, struct ek_error *e
     return !rc && s->o->encoding >= EK_FEATURES_JSON ? add_line_end(s, e) : rc;
 }
 
-int ek_list_sink_put(struct ek_list_sink *s, struct ek_query *q, uint64_t number,
-                     struct ek_error *e)
+int ek_list_sink_put(struct ek_list_sink *s, struct ek_list *q, uint64_t number, struct ek_error *e)
 {
     const struct ek_manifest *m = s->o->upstream.manifest;
     if (s->o->sources) {

@@ -30,7 +30,7 @@ int ek_segment_draw_add(struct ek_segment_draw *d, const char *spec, struct ek_e
 void ek_segment_draw_release(struct ek_segment_draw *d);
 /* Adds the segments to the list, whose texts live as long as `d`. EK_ELIMIT when the list has no
  * room for more. */
-int ek_segment_draw_apply(const struct ek_segment_draw *d, struct ek_query *q, uint64_t number,
+int ek_segment_draw_apply(const struct ek_segment_draw *d, struct ek_list *q, uint64_t number,
                           uint64_t seed, struct ek_error *e);
 
 /* What stands before evenkeel in a pipeline: faults come into the lists, then the upstream model
@@ -61,7 +61,7 @@ bool ek_upstream_needs_fit(const struct ek_upstream *u);
 int ek_upstream_fit(struct ek_upstream *u, const struct ek_dataset *d, struct ek_error *e);
 
 /* Changes x and sets the scores of query `number`. */
-int ek_upstream_apply(struct ek_upstream *u, struct ek_query *q, uint64_t number,
+int ek_upstream_apply(struct ek_upstream *u, struct ek_list *q, uint64_t number,
                       struct ek_error *e);
 /* Queries that fault number i has changed so far. */
 uint64_t ek_upstream_hits(const struct ek_upstream *u, size_t i);
@@ -90,7 +90,7 @@ int ek_list_sink_open(struct ek_list_sink **out, const struct ek_list_sink_optio
 /* The stage before it, to be fitted. */
 struct ek_upstream *ek_list_sink_upstream(struct ek_list_sink *s);
 /* Applies faults and scores to `q`, which they change, and writes it. */
-int ek_list_sink_put(struct ek_list_sink *s, struct ek_query *q, uint64_t number,
+int ek_list_sink_put(struct ek_list_sink *s, struct ek_list *q, uint64_t number,
                      struct ek_error *e);
 /* The file appears. Warns on stderr of faults that hit no query, and with `json` tells on stdout
  * how much was written. Always frees. */

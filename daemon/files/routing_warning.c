@@ -9,7 +9,7 @@ void ek_routing_warn(const char *path, const struct ek_model *m, const struct ek
                      struct ek_log *log)
 {
     char advice[ADVICE_BYTES], text[ADVICE_BYTES + PATH_SHOWN + 3];
-    if (!ek_model_routing_advice(m, t, advice, sizeof advice))
+    if (!ek_model_routing_warning(m, t, advice, sizeof advice))
         return;
     snprintf(text, sizeof text, "%.*s: %s", PATH_SHOWN, path, advice);
     if (log)
@@ -18,23 +18,23 @@ void ek_routing_warn(const char *path, const struct ek_model *m, const struct ek
         fprintf(stderr, "evenkeel: %s\n", text);
 }
 
-void ek_fidelity_print(const struct ek_fidelity *f, size_t lists, FILE *to)
+void ek_fidelity_print(const struct ek_model_agreement *f, size_t lists, FILE *to)
 {
-    static const char *const names[EK_FIGURES] = {"Kendall tau", "NDCG@10 under its order",
-                                                  "the same first item"};
+    static const char *const names[EK_AGREEMENT_STATISTICS] = {
+        "Kendall tau", "NDCG@10 under its order", "the same first item"};
     fprintf(to, "beside the upstream scorer, mean and sd over %" PRIu64 " of %zu lists:\n",
             f->lists, lists);
-    for (int i = 0; i < EK_FIGURES && f->lists; i++)
+    for (int i = 0; i < EK_AGREEMENT_STATISTICS && f->lists; i++)
         fprintf(to, "  %-24s %.4f  %.4f\n", names[i], f->mean[i], f->sd[i]);
     if (!f->lists)
         fputs("  none of them has upstream scores that differ\n", to);
 }
 
-void ek_fidelity_print_json(const struct ek_fidelity *f, FILE *to)
+void ek_fidelity_print_json(const struct ek_model_agreement *f, FILE *to)
 {
     fprintf(to, "{\"lists\":%" PRIu64, f->lists);
-    for (int i = 0; i < EK_FIGURES; i++) {
-        fprintf(to, ",\"%s\":", ek_figure_name((enum ek_figure)i));
+    for (int i = 0; i < EK_AGREEMENT_STATISTICS; i++) {
+        fprintf(to, ",\"%s\":", ek_agreement_statistic_name((enum ek_agreement_statistic)i));
         if (f->lists)
             fprintf(to, "{\"mean\":%.9g,\"sd\":%.9g}", f->mean[i], f->sd[i]);
         else

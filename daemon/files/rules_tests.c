@@ -15,7 +15,7 @@ struct recorded {
     uint64_t seen; /* lists whose scores were looked at: those of a later test are the same */
 };
 
-static int next_recorded(void *context, uint64_t i, struct ek_query *q, struct ek_error *e)
+static int next_recorded(void *context, uint64_t i, struct ek_list *q, struct ek_error *e)
 {
     struct recorded *r = context;
     struct ek_record record;

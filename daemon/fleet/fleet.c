@@ -52,7 +52,7 @@ enum {
 
 /* A decider with what it decides by. */
 struct deciding {
-    struct ek_fleet_decider *decider;
+    struct ek_leader *decider;
     struct ek_loaded *assets;
 };
 
@@ -87,7 +87,7 @@ struct ek_fleet {
 
 static void free_deciding(struct deciding *d)
 {
-    ek_fleet_decider_free(d->decider);
+    ek_leader_free(d->decider);
     ek_loaded_drop(d->assets);
     *d = (struct deciding){NULL, NULL};
 }
@@ -96,13 +96,13 @@ static int make_decider(const struct ek_fleet *f, struct ek_loaded *assets, stru
                         struct ek_error *e)
 {
     const struct ek_assets *a = ek_loaded_assets(assets);
-    const struct ek_fleet_decider_setup setup = {.manifest = a->manifest,
-                                                 .profile = a->profile,
-                                                 .rules = a->rules,
-                                                 .have_model = a->model != NULL,
-                                                 .name = f->name,
-                                                 .places = (int)f->tools.config->fleet_places};
-    int rc = ek_fleet_decider_new(&out->decider, &setup, e);
+    const struct ek_leader_setup setup = {.manifest = a->manifest,
+                                          .profile = a->profile,
+                                          .rules = a->rules,
+                                          .have_model = a->model != NULL,
+                                          .name = f->name,
+                                          .places = (int)f->tools.config->fleet_places};
+    int rc = ek_leader_new(&out->decider, &setup, e);
     if (!rc)
         out->assets = ek_loaded_hold(assets);
     return rc;
@@ -256,7 +256,7 @@ static void tell_suspicions(struct ek_fleet *f)
 {
     const struct ek_manifest *m = ek_loaded_assets(f->in_use.assets)->manifest;
     struct ek_finding found;
-    while (ek_fleet_decider_next(f->in_use.decider, &found))
+    while (ek_leader_next(f->in_use.decider, &found))
         if (found.state == EK_SUSPECTED)
             ek_log_write(f->tools.log, EK_LOG_INFO, "fleet_suspects", "feature=%s signal=%s",
                          m->item[found.feature]->name, found.signal);
@@ -274,13 +274,13 @@ static void decide(struct ek_fleet *f, bool early, int64_t now)
     static const char key[] = "plan";
     struct ek_error e;
     ek_buf_clear(&f->plan);
-    int rc = early ? ek_fleet_decider_look(f->in_use.decider, now, &f->plan, &e)
-                   : ek_fleet_decider_tick(f->in_use.decider, now, &f->plan, &e);
+    int rc = early ? ek_leader_check(f->in_use.decider, now, &f->plan, &e)
+                   : ek_leader_advance(f->in_use.decider, now, &f->plan, &e);
     if (rc)
         ek_log_text(f->tools.log, EK_LOG_ERROR, "fleet_plan_lost", e.message);
     else if (f->plan.length)
         ek_fleet_link_send(f->link, EK_TOPIC_PLAN, key, f->plan.data, f->plan.length);
-    if (!rc && ek_fleet_decider_answers(f->in_use.decider, send_answer, f))
+    if (!rc && ek_leader_write_replies(f->in_use.decider, send_answer, f))
         ek_log_text(f->tools.log, EK_LOG_ERROR, "fleet_answer_lost", "no memory for an answer");
     tell_suspicions(f);
 }
@@ -336,8 +336,8 @@ static void show_plan(struct ek_fleet *f, const void *bytes, size_t length)
 static void hear_plan(struct ek_fleet *f, const void *bytes, size_t length, int64_t now)
 {
     struct ek_error e;
-    int rc = ek_fleet_decider_follow(f->in_use.decider, bytes, length, &e);
-    bool decides = ek_fleet_decider_decides(f->in_use.decider);
+    int rc = ek_leader_apply_record(f->in_use.decider, bytes, length, &e);
+    bool decides = ek_leader_is_active(f->in_use.decider);
     bool counts = false;
     if (!rc)
         rc = ek_shared_guard_hear_plan(f->tools.guard, bytes, length, now, decides, &counts, &e);
@@ -387,7 +387,7 @@ static void hear(struct ek_fleet *f, enum ek_fleet_topic topic, const void *byte
 {
     struct ek_error e;
     int64_t now = ek_now_ms();
-    if (topic == EK_TOPIC_PLAN && ek_wire_is(bytes, length, EK_FLEET_ANSWER)) {
+    if (topic == EK_TOPIC_PLAN && ek_record_has_kind(bytes, length, EK_FLEET_REPLY)) {
         hear_answer(f, bytes, length);
         return;
     }
@@ -397,7 +397,7 @@ static void hear(struct ek_fleet *f, enum ek_fleet_topic topic, const void *byte
         return;
     }
     ek_pace_ask(&f->deciding);
-    if (ek_fleet_decider_take(f->in_use.decider, bytes, length, now, &e))
+    if (ek_leader_receive(f->in_use.decider, bytes, length, now, &e))
         tell_refused(f, e.message);
 }
 
@@ -406,15 +406,15 @@ static void begin(struct ek_fleet *f, int64_t now)
     if (!ek_fleet_link_at_end(f->link, LOG_END_MS))
         return;
     atomic_store(&f->knows_plan, true);
-    ek_fleet_decider_begin(f->in_use.decider, now);
+    ek_leader_start(f->in_use.decider, now);
     ek_fleet_duty_begun(&f->duty);
     ek_log_write(f->tools.log, EK_LOG_INFO, "fleet_decides", "instance=%s version=%llu", f->name,
-                 (unsigned long long)ek_fleet_decider_version(f->in_use.decider));
+                 (unsigned long long)ek_leader_version(f->in_use.decider));
 }
 
 static void end(struct ek_fleet *f)
 {
-    ek_fleet_decider_end(f->in_use.decider);
+    ek_leader_stop(f->in_use.decider);
     ek_log_write(f->tools.log, EK_LOG_INFO, "fleet_decides_no_more", "instance=%s", f->name);
 }
 
@@ -423,7 +423,7 @@ static void look_at_duty(struct ek_fleet *f, int64_t age_ms, int64_t now)
     const struct ek_config *c = f->tools.config;
     bool owned = atomic_load(&f->owned);
     const struct ek_fleet_duty_view view = {.gain = owned ? atomic_load(&f->gains) : 0,
-                                            .decides = ek_fleet_decider_decides(f->in_use.decider),
+                                            .decides = ek_leader_is_active(f->in_use.decider),
                                             .age_ms = age_ms,
                                             .silent_ms = c->fleet_silent_ms,
                                             .grace_ms = c->fleet_tick_ms,
@@ -463,11 +463,11 @@ static void look_at_silence(struct ek_fleet *f, const struct ek_shared_fleet *he
 static void show(struct ek_fleet *f, const struct ek_shared_fleet *heard, int64_t age_ms,
                  int64_t now)
 {
-    const struct ek_fleet_pool *pool = ek_fleet_decider_pool(f->in_use.decider);
+    const struct ek_fleet_pool *pool = ek_leader_pool(f->in_use.decider);
     struct ek_fleet_figures figures = {.heard = *heard,
                                        .age_ms = age_ms,
                                        .cut_off = f->cut_off,
-                                       .decides = ek_fleet_decider_decides(f->in_use.decider),
+                                       .decides = ek_leader_is_active(f->in_use.decider),
                                        .counts = ek_fleet_pool_counts(pool),
                                        .traffic = ek_fleet_link_traffic(f->link)};
     memcpy(figures.name, f->name, sizeof figures.name);
@@ -496,7 +496,7 @@ static void take_turns(struct ek_fleet *f, int64_t now)
         heed_asks(f);
     }
     turn = ek_pace_take(&f->deciding, now);
-    if (turn != EK_PACE_WAIT && ek_fleet_decider_decides(f->in_use.decider))
+    if (turn != EK_PACE_WAIT && ek_leader_is_active(f->in_use.decider))
         decide(f, turn == EK_PACE_EARLY, now);
 }
 
@@ -519,8 +519,8 @@ static void look_around(struct ek_fleet *f, int64_t now)
     int64_t age_ms = silence(f, &heard, now);
     look_at_duty(f, age_ms, now);
     look_at_silence(f, &heard, age_ms);
-    bool decides = ek_fleet_decider_decides(f->in_use.decider);
-    ek_fleet_names_look(&f->names, decides ? ek_fleet_decider_pool(f->in_use.decider) : NULL, now,
+    bool decides = ek_leader_is_active(f->in_use.decider);
+    ek_fleet_names_look(&f->names, decides ? ek_leader_pool(f->in_use.decider) : NULL, now,
                         &f->mouth);
     show(f, &heard, age_ms, now);
 }
@@ -541,10 +541,10 @@ static void turn(struct ek_fleet *f, int64_t now)
 {
     struct ek_error e;
     struct deciding to = take_laid(f);
-    bool decides = ek_fleet_decider_decides(f->in_use.decider);
+    bool decides = ek_leader_is_active(f->in_use.decider);
     int rc = !to.decider || !f->last.length
                  ? EK_OK
-                 : ek_fleet_decider_follow(to.decider, f->last.data, f->last.length, &e);
+                 : ek_leader_apply_record(to.decider, f->last.data, f->last.length, &e);
     if (rc)
         ek_log_text(f->tools.log, EK_LOG_ERROR, "fleet_rules_not_taken", e.message);
     if (rc || !to.decider) {
@@ -552,7 +552,7 @@ static void turn(struct ek_fleet *f, int64_t now)
         return;
     }
     if (decides)
-        ek_fleet_decider_begin(to.decider, now);
+        ek_leader_start(to.decider, now);
     free_deciding(&f->in_use);
     f->in_use = to;
 }

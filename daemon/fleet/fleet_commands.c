@@ -63,7 +63,7 @@ int ek_fleet_orders_give(struct ek_fleet_orders *o, const struct ek_order *order
     struct ek_order own = *order;
     pthread_mutex_lock(&o->lock);
     *number = o->count + 1;
-    own.id = (struct ek_order_id){ek_text_of(o->instance), o->start, *number};
+    own.id = (struct ek_order_id){ek_text_from(o->instance), o->start, *number};
     struct order *one = &o->of[o->count % KEPT];
     clear(one);
     ek_buf_init(&one->record, 0);
@@ -101,7 +101,7 @@ void ek_fleet_orders_due(struct ek_fleet_orders *o, int64_t now_ms,
 
 static bool is_ours(const struct ek_fleet_orders *o, const struct ek_order_id *id)
 {
-    return id->start == o->start && ek_text_same(id->instance, ek_text_of(o->instance));
+    return id->start == o->start && ek_text_same(id->instance, ek_text_from(o->instance));
 }
 
 static void note(struct order *one, const struct ek_fleet_reply *r)
@@ -109,7 +109,7 @@ static void note(struct order *one, const struct ek_fleet_reply *r)
     ek_buf_clear(&one->outcome);
     snprintf(one->decider, sizeof one->decider, "%.*s", (int)r->decider.length, r->decider.text);
     int rc = r->code ? ek_buf_add(&one->outcome, r->refusal.text, r->refusal.length)
-                     : ek_decided_json(&one->outcome, &r->decided.is);
+                     : ek_decision_record_json(&one->outcome, &r->decided.is);
     one->state = r->code ? REFUSED : DONE;
     if (rc)
         ek_buf_clear(&one->outcome);

@@ -65,7 +65,7 @@ void ek_fleet_names_look(struct ek_fleet_names *n, const struct ek_fleet_pool *p
     const char *name, *first = "";
     bool due = !n->warned_ms || now_ms - n->warned_ms >= WARN_EVERY_MS;
     n->shared = 0;
-    for (size_t at = 0; pool && (at = ek_fleet_pool_shared_name(pool, at, now_ms, &name));) {
+    for (size_t at = 0; pool && (at = ek_fleet_pool_next_duplicate(pool, at, now_ms, &name));) {
         if (due)
             warn(m, name);
         if (!n->shared++ || !strcmp(name, n->told))
@@ -170,7 +170,7 @@ static int add_accept(void *context, const struct ek_fleet_accept *a)
 }
 
 static int write_list(const void *bytes, size_t length, const struct ek_manifest *m,
-                      struct ek_fleet_plan_hears hears, struct ek_buf *out)
+                      struct ek_fleet_plan_visitor hears, struct ek_buf *out)
 {
     struct ek_fleet_plan record;
     struct ek_json_writer w;
@@ -181,7 +181,7 @@ static int write_list(const void *bytes, size_t length, const struct ek_manifest
     if (rc)
         return rc;
     ek_json_open(&w, NULL, '[');
-    rc = ek_fleet_plan_tell(&record, &hears);
+    rc = ek_fleet_plan_visit(&record, &hears);
     ek_json_close(&w, ']');
     return rc ? rc : w.rc;
 }
@@ -189,11 +189,12 @@ static int write_list(const void *bytes, size_t length, const struct ek_manifest
 int ek_fleet_pins_json(const void *bytes, size_t length, const struct ek_manifest *m,
                        struct ek_buf *out)
 {
-    return write_list(bytes, length, m, (struct ek_fleet_plan_hears){.pin = add_pin}, out);
+    return write_list(bytes, length, m, (struct ek_fleet_plan_visitor){.pin = add_pin}, out);
 }
 
 int ek_fleet_accepts_json(const void *bytes, size_t length, const struct ek_manifest *m,
                           struct ek_buf *out)
 {
-    return write_list(bytes, length, m, (struct ek_fleet_plan_hears){.accepted = add_accept}, out);
+    return write_list(bytes, length, m, (struct ek_fleet_plan_visitor){.accepted = add_accept},
+                      out);
 }

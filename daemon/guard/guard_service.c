@@ -74,9 +74,9 @@ struct ek_shared_guard {
     struct ek_alerts *alerts;                              /* NULL: nobody wants them */
     void (*hear)(void *context, const struct ek_event *v); /* NULL: there is no listener */
     void *listener;
-    struct ek_pause *pause;    /* NULL: nobody can pause it */
-    int64_t ahead_ms;          /* of the wall to the clock that nobody sets, when it began */
-    struct ek_guard_load told; /* of outputs, in all */
+    struct ek_pause *pause;       /* NULL: nobody can pause it */
+    int64_t ahead_ms;             /* of the wall to the clock that nobody sets, when it began */
+    struct ek_output_counts told; /* of outputs, in all */
     /* In a fleet. */
     struct ek_shared_member member; /* name NULL: in none */
     uint64_t start;                 /* of the guard as a member: each has a later one */
@@ -163,13 +163,13 @@ static void report_json(struct ek_shared_guard *s, const struct ek_event *v, con
         report_loss(s);
     if (change.drifted)
         ek_log_json(s->log, EK_LOG_WARN, "model_drift", json);
-    else if (change.withdrawn != EK_RAIL_NONE)
+    else if (change.withdrawn != EK_GUARDRAIL_NONE)
         ek_log_json(s->log, EK_LOG_WARN, "route_withdrawn", json);
     else
         ek_log_json(s->log, EK_LOG_INFO, "guard", json);
     ek_metrics_count(s->metrics, EK_COUNT_EVENTS, 1);
     ek_metrics_count(s->metrics, EK_COUNT_WITHDRAWN + change.withdrawn,
-                     change.withdrawn != EK_RAIL_NONE);
+                     change.withdrawn != EK_GUARDRAIL_NONE);
     ek_metrics_count(s->metrics, EK_COUNT_DETECTED, (uint64_t)change.detected);
     ek_metrics_count(s->metrics, EK_COUNT_ENFORCED, (uint64_t)change.enforced);
     bool common = is_common(s, v), ours = !common || s->decided_here; /* one tells for all */
@@ -195,13 +195,13 @@ static void report(struct ek_shared_guard *s, const struct ek_event *v)
 static void tell(struct ek_shared_guard *s)
 {
     const struct ek_event *v;
-    while ((v = ek_guard_take_event(s->guard)))
+    while ((v = ek_guard_pop_event(s->guard)))
         report(s, v);
 }
 
 static void show_progress(struct ek_shared_guard *s)
 {
-    ek_metrics_gauge(s->metrics, EK_GAUGE_QUERIES, ek_guard_queries(s->guard));
+    ek_metrics_gauge(s->metrics, EK_GAUGE_QUERIES, ek_guard_list_count(s->guard));
     ek_metrics_gauge(s->metrics, EK_GAUGE_PLAN_VERSION, ek_guard_plan_version(s->guard));
 }
 
@@ -216,10 +216,10 @@ static void show_pause(struct ek_shared_guard *s)
 }
 
 /* That it is paused was told when it began. */
-static void recall_pause(struct ek_shared_guard *s, const struct ek_decided *since)
+static void recall_pause(struct ek_shared_guard *s, const struct ek_decision_record *since)
 {
     struct ek_event v = {.kind = EK_EVENT_DECISION, .time_ms = since->time_ms, .decision = *since};
-    v.decision.what = EK_DID_PAUSE;
+    v.decision.what = EK_DECIDED_PAUSE;
     ek_alerts_recall(s->alerts, &v, !s->member.name);
 }
 
@@ -227,14 +227,14 @@ static void recall_pause(struct ek_shared_guard *s, const struct ek_decided *sin
  * plan, or who paused this instance, ends it. */
 static void follow_pause(struct ek_shared_guard *s)
 {
-    struct ek_decided since;
+    struct ek_decision_record since;
     if (!s->pause || !ek_guard_paused(s->guard, &since))
         return;
     ek_pause_restore(s->pause, since.time_ms, since.who, since.why);
     show_pause(s);
     recall_pause(s, &since);
     if (s->member.name)
-        ek_guard_pause_is_over(s->guard);
+        ek_guard_clear_pause(s->guard);
 }
 
 /* In a fleet the decider says it for all; until it does, a pause is of this instance alone. */
@@ -251,10 +251,11 @@ static bool pause_here(struct ek_shared_guard *s, bool paused, const char *who, 
 /* What all are told; an instance that was paused alone stays so until somebody ends that. */
 static void follow_fleet(struct ek_shared_guard *s)
 {
-    const struct ek_fleet_plans *plans = ek_guard_plans(s->guard);
-    if (!s->pause || !plans || !ek_fleet_plans_counted(plans)) /* nobody has said otherwise */
+    const struct ek_instance_plans *plans = ek_guard_plans(s->guard);
+    if (!s->pause || !plans ||
+        !ek_instance_plans_has_version(plans)) /* nobody has said otherwise */
         return;
-    bool paused = ek_fleet_plans_memory(plans, NULL).paused;
+    bool paused = ek_instance_plans_memory(plans, NULL).paused;
     if (paused == s->fleet_paused)
         return;
     s->fleet_paused = paused;
@@ -270,7 +271,7 @@ bool ek_shared_guard_pause(struct ek_shared_guard *s, bool paused, const char *w
     /* Whoever has the guard now, and for how long. */
     bool changed = paused && ek_pause_set(s->pause, true, ek_wall_ms(), who, why);
     pthread_mutex_lock(&s->lock);
-    int rc = ek_guard_tick(s->guard, ek_shared_guard_clock_ms(s), &e);
+    int rc = ek_guard_advance(s->guard, ek_shared_guard_clock_ms(s), &e);
     if (!rc)
         rc = paused ? ek_guard_pause(s->guard, who, why, &e)
                     : ek_guard_resume(s->guard, who, why, &e);
@@ -285,11 +286,11 @@ bool ek_shared_guard_pause(struct ek_shared_guard *s, bool paused, const char *w
     return changed;
 }
 
-int ek_shared_guard_ordered(struct ek_shared_guard *s, const struct ek_decided *m)
+int ek_shared_guard_ordered(struct ek_shared_guard *s, const struct ek_decision_record *m)
 {
-    struct ek_decided own = *m;
+    struct ek_decision_record own = *m;
     own.number = own.query = 0;
-    if (m->what == EK_DID_PAUSE && s->pause)
+    if (m->what == EK_DECIDED_PAUSE && s->pause)
         ek_pause_say(s->pause, m->who, m->why);
     return ek_shared_guard_decided(s, &own);
 }
@@ -304,16 +305,16 @@ int ek_shared_guard_check(struct ek_shared_guard *s, const struct ek_order *o, u
     return rc;
 }
 
-int ek_shared_guard_decided(struct ek_shared_guard *s, const struct ek_decided *m)
+int ek_shared_guard_decided(struct ek_shared_guard *s, const struct ek_decision_record *m)
 {
     pthread_mutex_lock(&s->lock);
-    int rc = ek_guard_decided(s->guard, m);
+    int rc = ek_guard_add_decision(s->guard, m);
     tell(s);
     pthread_mutex_unlock(&s->lock);
     return rc;
 }
 
-int ek_shared_guard_history(struct ek_shared_guard *s, const struct ek_history_wish *w,
+int ek_shared_guard_history(struct ek_shared_guard *s, const struct ek_history_request *w,
                             struct ek_buf *out, struct ek_error *e)
 {
     pthread_mutex_lock(&s->lock);
@@ -345,11 +346,11 @@ static void take(struct ek_shared_guard *s, struct ek_shared_list *l, int64_t no
     const struct ek_ticket *t = l->ticket;
     bool loose = ek_ticket_loose(t);
     if (loose || t->lane->sealed || t->offset < t->lane->seen) {
-        l->rc = ek_guard_look(s->guard, l->context, &l->why);
+        l->rc = ek_guard_peek(s->guard, l->context, &l->why);
         ek_metrics_count(s->metrics, EK_COUNT_REPEATED, !loose && !t->silent);
         return;
     }
-    l->rc = ek_guard_take(s->guard, l->context, now_ms, &l->why);
+    l->rc = ek_guard_update(s->guard, l->context, now_ms, &l->why);
     if (!l->rc)
         t->lane->seen = t->offset + 1;
     ek_metrics_count(s->metrics, EK_COUNT_REPLAYED, t->silent);
@@ -406,7 +407,7 @@ static int hear_again(struct ek_shared_guard *s, struct ek_error *e)
     s->hears = s->hears_again = true;
     for (int i = 0; i < ek_plan_log_count(&s->heard) && !rc; i++) {
         const struct ek_buf *record = ek_plan_log_at(&s->heard, i);
-        rc = ek_guard_hear_plan_again(s->guard, record->data, record->length, s->heard.heard_ms, e);
+        rc = ek_guard_restore_plan(s->guard, record->data, record->length, s->heard.heard_ms, e);
     }
     tell(s);
     s->hears = s->hears_again = false;
@@ -438,12 +439,13 @@ int ek_shared_guard_hold(struct ek_shared_guard *s,
 }
 
 /* Reports what waits, and hands the decision of that kind to `write`. */
-static int report_order(struct ek_shared_guard *s, enum ek_did what,
-                        int (*write)(void *context, const struct ek_decided *m), void *context)
+static int report_order(struct ek_shared_guard *s, enum ek_decision_kind what,
+                        int (*write)(void *context, const struct ek_decision_record *m),
+                        void *context)
 {
     const struct ek_event *v;
     int rc = EK_OK;
-    while ((v = ek_guard_take_event(s->guard))) {
+    while ((v = ek_guard_pop_event(s->guard))) {
         if (!rc && v->kind == EK_EVENT_DECISION && v->decision.what == what)
             rc = write(context, &v->decision);
         report(s, v);
@@ -451,10 +453,10 @@ static int report_order(struct ek_shared_guard *s, enum ek_did what,
     return rc;
 }
 
-int ek_shared_guard_order(struct ek_shared_guard *s, enum ek_did what,
+int ek_shared_guard_order(struct ek_shared_guard *s, enum ek_decision_kind what,
                           int (*work)(void *context, struct ek_guard **guard, struct ek_error *e),
-                          int (*write)(void *context, const struct ek_decided *m), void *context,
-                          struct ek_error *e)
+                          int (*write)(void *context, const struct ek_decision_record *m),
+                          void *context, struct ek_error *e)
 {
     pthread_mutex_lock(&s->lock);
     int rc = work(context, &s->guard, e);
@@ -486,7 +488,7 @@ void ek_shared_guard_tell(struct ek_shared_guard *s, const struct ek_event *v)
 
 /* What is shown is of the new traffic. Of a guard that began anew nothing is open. */
 static void show_turned(struct ek_shared_guard *s, const struct ek_shared_turn *turn,
-                        enum ek_state_fit fit)
+                        enum ek_restore_result fit)
 {
     const struct ek_agreement_watch *watch = ek_guard_agreement(s->guard);
     ek_board_turn(turn->board, turn->assets->manifest, turn->assets->rules,
@@ -494,7 +496,7 @@ static void show_turned(struct ek_shared_guard *s, const struct ek_shared_turn *
     if (!watch)
         ek_agreement_board_clear(turn->agreement);
     ek_agreement_board_set(turn->agreement, watch);
-    if (fit == EK_STATE_OTHER_PROFILE) {
+    if (fit == EK_RESTORE_COUNTERS_ONLY) {
         ek_journal_begin_anew(s->journal);
         ek_alerts_begin_anew(s->alerts);
         ek_tracks_clear(turn->tracks);
@@ -502,7 +504,7 @@ static void show_turned(struct ek_shared_guard *s, const struct ek_shared_turn *
 }
 
 static int turn_guard(struct ek_shared_guard *s, const struct ek_shared_turn *turn,
-                      enum ek_state_fit *fit, struct ek_error *e)
+                      enum ek_restore_result *fit, struct ek_error *e)
 {
     struct ek_error why;
     if (ek_board_room(turn->board, turn->assets->rules->windows.cells))
@@ -521,7 +523,7 @@ static int turn_guard(struct ek_shared_guard *s, const struct ek_shared_turn *tu
 }
 
 int ek_shared_guard_turn(struct ek_shared_guard *s, const struct ek_shared_turn *turn,
-                         enum ek_state_fit *fit, struct ek_error *e)
+                         enum ek_restore_result *fit, struct ek_error *e)
 {
     pthread_mutex_lock(&s->assets);
     pthread_mutex_lock(&s->lock);
@@ -547,7 +549,7 @@ static void tell_load(struct ek_shared_guard *s)
 {
     static const enum ek_counter lists[] = {EK_COUNT_PASSED, EK_COUNT_ROUTED},
                                  dead[] = {EK_COUNT_DEAD_PASSED, EK_COUNT_DEAD_ROUTED};
-    struct ek_guard_load news;
+    struct ek_output_counts news;
     for (int i = 0; i < 2; i++) {
         uint64_t l = ek_metrics_counter(s->metrics, lists[i]),
                  d = ek_metrics_counter(s->metrics, dead[i]);
@@ -556,7 +558,7 @@ static void tell_load(struct ek_shared_guard *s)
         s->told.lists[i] = l;
         s->told.dead[i] = d;
     }
-    ek_guard_load_is(s->guard, &news);
+    ek_guard_set_output_counts(s->guard, &news);
 }
 
 int ek_shared_guard_tick(struct ek_shared_guard *s, struct ek_agreement_board *agreement,
@@ -564,10 +566,10 @@ int ek_shared_guard_tick(struct ek_shared_guard *s, struct ek_agreement_board *a
 {
     pthread_mutex_lock(&s->lock);
     tell_load(s);
-    int rc = ek_guard_tick(s->guard, ek_shared_guard_clock_ms(s), e);
+    int rc = ek_guard_advance(s->guard, ek_shared_guard_clock_ms(s), e);
     tell(s);
     show_progress(s);
-    struct ek_beyond beyond = ek_guard_beyond(s->guard);
+    struct ek_limit_counters beyond = ek_guard_limit_counters(s->guard);
     for (int i = 0; i < EK_BOUNDS_ALL; i++)
         ek_metrics_gauge(s->metrics, (enum ek_gauge)(EK_GAUGE_BEYOND + i), beyond.count[i]);
     show_items(s);
@@ -592,7 +594,8 @@ int ek_shared_guard_show(struct ek_shared_guard *s, struct ek_board *board)
 void ek_shared_guard_track(struct ek_shared_guard *s, struct ek_tracks *tracks)
 {
     pthread_mutex_lock(&s->lock);
-    ek_tracks_step(tracks, ek_guard_looks(s->guard), ek_guard_assets(s->guard)->profile->features);
+    ek_tracks_step(tracks, ek_guard_detector(s->guard),
+                   ek_guard_assets(s->guard)->profile->features);
     pthread_mutex_unlock(&s->lock);
 }
 
@@ -606,7 +609,7 @@ int ek_shared_guard_join(struct ek_shared_guard *s, const struct ek_shared_membe
 bool ek_shared_guard_is_asked(struct ek_shared_guard *s)
 {
     pthread_mutex_lock(&s->lock);
-    bool asked = ek_guard_is_asked(s->guard);
+    bool asked = ek_guard_is_sampled(s->guard);
     pthread_mutex_unlock(&s->lock);
     return asked;
 }
@@ -618,7 +621,7 @@ int ek_shared_guard_tell_fleet(struct ek_shared_guard *s, bool early,
     pthread_mutex_lock(&s->lock);
     int rc = stay_in_fleet(s, e);
     if (!rc)
-        rc = ek_guard_tell_fleet(s->guard, early, write, context, e);
+        rc = ek_guard_write_report(s->guard, early, write, context, e);
     pthread_mutex_unlock(&s->lock);
     return rc;
 }
@@ -626,13 +629,13 @@ int ek_shared_guard_tell_fleet(struct ek_shared_guard *s, bool early,
 static int hear_plan(struct ek_shared_guard *s, const void *bytes, size_t length, int64_t now_ms,
                      bool *counts, struct ek_error *e)
 {
-    const struct ek_fleet_plans *plans = ek_guard_plans(s->guard);
-    uint64_t counted = ek_fleet_plans_counted(plans);
-    int rc = ek_guard_hear_plan(s->guard, bytes, length, now_ms, e);
-    *counts = !rc && ek_fleet_plans_counted(plans) != counted;
+    const struct ek_instance_plans *plans = ek_guard_plans(s->guard);
+    uint64_t counted = ek_instance_plans_has_version(plans);
+    int rc = ek_guard_receive_plan(s->guard, bytes, length, now_ms, e);
+    *counts = !rc && ek_instance_plans_has_version(plans) != counted;
     if (!*counts)
         return rc;
-    uint64_t version = ek_fleet_plans_order(plans)->version;
+    uint64_t version = ek_instance_plans_order(plans)->version;
     return ek_plan_log_add(&s->heard, version, bytes, length, now_ms)
                ? ek_fail(e, EK_ENOMEM, "no memory for the plan of the fleet")
                : EK_OK;
@@ -641,8 +644,8 @@ static int hear_plan(struct ek_shared_guard *s, const void *bytes, size_t length
 /* For a moment two may decide: whose plan counts is what all see alike. */
 static bool is_ours(const struct ek_shared_guard *s)
 {
-    const struct ek_fleet_plans *plans = ek_guard_plans(s->guard);
-    return plans && !strcmp(ek_fleet_plans_order(plans)->decider, s->member.name);
+    const struct ek_instance_plans *plans = ek_guard_plans(s->guard);
+    return plans && !strcmp(ek_instance_plans_order(plans)->decider, s->member.name);
 }
 
 int ek_shared_guard_hear_plan(struct ek_shared_guard *s, const void *bytes, size_t length,
@@ -668,15 +671,15 @@ int ek_shared_guard_hear_plan(struct ek_shared_guard *s, const void *bytes, size
 void ek_shared_guard_fleet(struct ek_shared_guard *s, int64_t now_ms, struct ek_shared_fleet *out)
 {
     pthread_mutex_lock(&s->lock);
-    const struct ek_fleet_plans *plans = ek_guard_plans(s->guard);
-    *out = (struct ek_shared_fleet){.age_ms = -1, .lists = ek_guard_queries(s->guard)};
+    const struct ek_instance_plans *plans = ek_guard_plans(s->guard);
+    *out = (struct ek_shared_fleet){.age_ms = -1, .lists = ek_guard_list_count(s->guard)};
     if (plans) {
-        const struct ek_fleet_order *order = ek_fleet_plans_order(plans);
-        out->age_ms = ek_fleet_plans_age_ms(plans, now_ms);
+        const struct ek_fleet_order *order = ek_instance_plans_order(plans);
+        out->age_ms = ek_instance_plans_age_ms(plans, now_ms);
         out->version = order->version;
         out->term = order->term;
-        out->late = ek_fleet_plans_late(plans);
-        out->missed = ek_fleet_plans_missed(plans);
+        out->late = ek_instance_plans_late_count(plans);
+        out->missed = ek_instance_plans_unresolved_count(plans);
         memcpy(out->decider, order->decider, sizeof out->decider);
     }
     pthread_mutex_unlock(&s->lock);
@@ -690,7 +693,7 @@ struct ek_guard *ek_shared_guard_inner(struct ek_shared_guard *s)
 uint64_t ek_shared_guard_queries(struct ek_shared_guard *s)
 {
     pthread_mutex_lock(&s->lock);
-    uint64_t queries = ek_guard_queries(s->guard);
+    uint64_t queries = ek_guard_list_count(s->guard);
     pthread_mutex_unlock(&s->lock);
     return queries;
 }

@@ -70,8 +70,8 @@ void ek_shared_guard_tell_to(struct ek_shared_guard *s, struct ek_output *output
 void ek_shared_guard_listen(struct ek_shared_guard *s,
                             void (*hear)(void *context, const struct ek_event *v), void *context);
 struct ek_alerts *ek_shared_guard_alerts(const struct ek_shared_guard *s);
-/* ek_guard_take for each of these that can be taken, in this order and no other list between; of
- * one that was taken into account before, or whose partition is not ours any more, ek_guard_look.
+/* ek_guard_update for each of these that can be taken, in this order and no other list between; of
+ * one that was taken into account before, or whose partition is not ours any more, ek_guard_peek.
  * What the caller has tried before is told first. All of their contexts are of the same assets.
  * False: the guard has others now, and nothing was done: they are to be read again. */
 bool ek_shared_guard_take(struct ek_shared_guard *s, struct ek_shared_list *lists, size_t count,
@@ -86,16 +86,16 @@ void ek_shared_guard_obey(struct ek_shared_guard *s, struct ek_pause *pause);
  * pause does not end here. */
 bool ek_shared_guard_pause(struct ek_shared_guard *s, bool paused, const char *who,
                            const char *why);
-/* Keeps and tells a decision that is not the guard's own, as ek_guard_decided. */
-int ek_shared_guard_decided(struct ek_shared_guard *s, const struct ek_decided *m);
+/* Keeps and tells a decision that is not the guard's own, as ek_guard_add_decision. */
+int ek_shared_guard_decided(struct ek_shared_guard *s, const struct ek_decision_record *m);
 /* The same of one that was made for the whole fleet, which each instance numbers for itself. */
-int ek_shared_guard_ordered(struct ek_shared_guard *s, const struct ek_decided *m);
+int ek_shared_guard_ordered(struct ek_shared_guard *s, const struct ek_decision_record *m);
 /* As ek_guard_check_order; *manifest: hash of that of the guard. */
 struct ek_order;
 int ek_shared_guard_check(struct ek_shared_guard *s, const struct ek_order *o, uint64_t *manifest,
                           struct ek_error *e);
 /* As ek_guard_history. */
-int ek_shared_guard_history(struct ek_shared_guard *s, const struct ek_history_wish *w,
+int ek_shared_guard_history(struct ek_shared_guard *s, const struct ek_history_request *w,
                             struct ek_buf *out, struct ek_error *e);
 /* As ek_guard_pins_json. */
 int ek_shared_guard_pins(struct ek_shared_guard *s, struct ek_buf *out);
@@ -108,10 +108,10 @@ int ek_shared_guard_hold(struct ek_shared_guard *s,
                          void *context, struct ek_error *e);
 /* As _hold, for an operator command: calls `write` with the decision of that kind that comes of it;
  * what write returns, if not 0, is EK_ENOMEM here. */
-int ek_shared_guard_order(struct ek_shared_guard *s, enum ek_did what,
+int ek_shared_guard_order(struct ek_shared_guard *s, enum ek_decision_kind what,
                           int (*work)(void *context, struct ek_guard **guard, struct ek_error *e),
-                          int (*write)(void *context, const struct ek_decided *m), void *context,
-                          struct ek_error *e);
+                          int (*write)(void *context, const struct ek_decision_record *m),
+                          void *context, struct ek_error *e);
 /* Other assets for the guard, the boards, and the state that is got back from now on. */
 struct ek_shared_turn {
     const struct ek_assets *assets;
@@ -123,7 +123,7 @@ struct ek_shared_turn {
 };
 /* As ek_guard_set_assets; what comes of it is told. After a failure all is as it was. */
 int ek_shared_guard_turn(struct ek_shared_guard *s, const struct ek_shared_turn *turn,
-                         enum ek_state_fit *fit, struct ek_error *e);
+                         enum ek_restore_result *fit, struct ek_error *e);
 /* The assets of the guard, which stay those until ek_shared_guard_let: for who makes another guard
  * to take its place. */
 const struct ek_assets *ek_shared_guard_keep(struct ek_shared_guard *s);
@@ -133,14 +133,14 @@ void ek_shared_guard_tell(struct ek_shared_guard *s, const struct ek_event *v);
 /* The guard's clock, to be given as now_ms: that on the wall as it was at the beginning, and nobody
  * sets it. Any thread. */
 int64_t ek_shared_guard_clock_ms(const struct ek_shared_guard *s);
-/* As ek_guard_tick; the metrics and the board of agreement follow. */
+/* As ek_guard_advance; the metrics and the board of agreement follow. */
 int ek_shared_guard_tick(struct ek_shared_guard *s, struct ek_agreement_board *agreement,
                          struct ek_error *e);
 /* ek_board_step for a board of the guard's traffic. */
 int ek_shared_guard_show(struct ek_shared_guard *s, struct ek_board *board);
 /* ek_tracks_step of the guard. */
 void ek_shared_guard_track(struct ek_shared_guard *s, struct ek_tracks *tracks);
-/* How the guard takes part in a fleet: as in struct ek_fleet_member_setup, and whom it tells that
+/* How the guard takes part in a fleet: as in struct ek_fleet_instance_setup, and whom it tells that
  * the fleet should hear of something before the next tick, from any thread, perhaps often. */
 struct ek_shared_member {
     const char *name; /* good as long as the guard is used */
@@ -152,14 +152,14 @@ struct ek_shared_member {
  * the first list. */
 int ek_shared_guard_join(struct ek_shared_guard *s, const struct ek_shared_member *member,
                          struct ek_error *e);
-/* As ek_guard_tell_fleet; `write` must not wait for anything. */
+/* As ek_guard_write_report; `write` must not wait for anything. */
 int ek_shared_guard_tell_fleet(struct ek_shared_guard *s, bool early,
                                int (*write)(void *context, const void *bytes, size_t length),
                                void *context, struct ek_error *e);
-/* As ek_guard_is_asked. */
+/* As ek_guard_is_sampled. */
 bool ek_shared_guard_is_asked(struct ek_shared_guard *s);
-/* As ek_guard_hear_plan. Findings and plans are alerts where we decide and the plan that counts is
- * ours. *counts: it is not of a lower term, nor of a version that was there before. */
+/* As ek_guard_receive_plan. Findings and plans are alerts where we decide and the plan that counts
+ * is ours. *counts: it is not of a lower term, nor of a version that was there before. */
 int ek_shared_guard_hear_plan(struct ek_shared_guard *s, const void *bytes, size_t length,
                               int64_t now_ms, bool decides, bool *counts, struct ek_error *e);
 /* How things stand with the plan of the fleet. */

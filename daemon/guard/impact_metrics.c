@@ -45,7 +45,7 @@ void ek_json_add_rail(struct ek_json_writer *w, const char *key, const struct ek
         return;
     }
     ek_json_open(w, key, '{');
-    ek_json_add_text(w, "rail", ek_rail_name(v->rail));
+    ek_json_add_text(w, "rail", ek_guardrail_name(v->rail));
     add_number(w, "figure", v->figure);
     add_number(w, "limit", v->limit);
     ek_json_close(w, '}');
@@ -53,7 +53,7 @@ void ek_json_add_rail(struct ek_json_writer *w, const char *key, const struct ek
 
 static void add_counts(struct ek_json_writer *w, const struct ek_ranks_view *v)
 {
-    const struct ek_trial_sums *s = v->sums;
+    const struct ek_comparison_sums *s = v->sums;
     ek_json_add_count(w, "tried", s->tried);
     ek_json_add_count(w, "alone", s->alone);
     ek_json_add_count(w, "acted", s->acts);
@@ -79,7 +79,7 @@ static void add_route(struct ek_json_writer *w, const struct ek_ranks_view *v)
     add_number(w, "percent", v->mode == EK_MODE_CANARY ? e->percent / 100. : (double)NAN);
     add_counts(w, v);
     ek_json_add_rail(w, "withdrawn", v, v->withdrawn);
-    ek_json_add_rail(w, "would_be_withdrawn", v, !v->withdrawn && v->rail != EK_RAIL_NONE);
+    ek_json_add_rail(w, "would_be_withdrawn", v, !v->withdrawn && v->rail != EK_GUARDRAIL_NONE);
     ek_json_close(w, '}');
 }
 
@@ -90,7 +90,7 @@ static void add_routes(struct ek_json_writer *w, const char *key, const struct e
     struct ek_ranks_view v;
     int at = 0;
     ek_json_open(w, key, '[');
-    while (ek_guard_ranks(g, &at, &v))
+    while (ek_guard_impact(g, &at, &v))
         if (!feature || !strcmp(v.feature, feature))
             add_route(w, &v);
     ek_json_close(w, ']');
@@ -104,7 +104,7 @@ static int add_page(void *context, struct ek_guard **guard, struct ek_error *e)
     ek_json_init(&w, context);
     ek_json_open(&w, NULL, '{');
     ek_json_add_count(&w, "plan_version", ek_guard_plan_version(g));
-    ek_json_add_count(&w, "late_trials", ek_guard_trials_late(g));
+    ek_json_add_count(&w, "late_trials", ek_guard_stale_comparisons(g));
     add_routes(&w, "routes", g, NULL);
     ek_json_close(&w, '}');
     return w.rc ? w.rc : ek_buf_text(context, "\n");
@@ -139,30 +139,30 @@ int ek_ranks_page(struct ek_shared_guard *guard, struct ek_buf *out)
 struct figure {
     const char *name;
     const char *label; /* one more, with its value; "" without */
-    double (*of)(const struct ek_trial_sums *s);
+    double (*of)(const struct ek_comparison_sums *s);
 };
 
-static double tried(const struct ek_trial_sums *s)
+static double tried(const struct ek_comparison_sums *s)
 {
     return (double)s->tried;
 }
-static double tau(const struct ek_trial_sums *s)
+static double tau(const struct ek_comparison_sums *s)
 {
     return ek_rank_sums_mean(&s->moved).tau;
 }
-static double top10(const struct ek_trial_sums *s)
+static double top10(const struct ek_comparison_sums *s)
 {
     return ek_rank_sums_mean(&s->moved).top10;
 }
-static double places(const struct ek_trial_sums *s)
+static double places(const struct ek_comparison_sums *s)
 {
     return ek_rank_sums_mean(&s->moved).places;
 }
-static double median(const struct ek_trial_sums *s)
+static double median(const struct ek_comparison_sums *s)
 {
     return ek_rank_sums_quantile(&s->moved, .5);
 }
-static double p95(const struct ek_trial_sums *s)
+static double p95(const struct ek_comparison_sums *s)
 {
     return ek_rank_sums_quantile(&s->moved, .95);
 }
@@ -200,7 +200,7 @@ static int add_families(void *context, struct ek_guard **guard, struct ek_error 
         int at = 0;
         if (!i || strcmp(f->name, f[-1].name) != 0)
             rc = ek_metrics_head(f->name, out);
-        for (int k = 0; !rc && k < EK_RANKS_SHOWN && ek_guard_ranks(*guard, &at, &v); k++)
+        for (int k = 0; !rc && k < EK_RANKS_SHOWN && ek_guard_impact(*guard, &at, &v); k++)
             rc = add_sample(f, &v, out);
     }
     return rc;

@@ -46,7 +46,7 @@ void ek_tries_spent(struct ek_tries *t, uint64_t ns)
 void ek_tries_list(struct ek_tries *t, struct ek_context *c)
 {
     bool says, more = t->number % EK_TRIES_MORE == 0;
-    int rc = ek_context_try(c, more, t->gap, &t->trial[t->waiting], &says, NULL);
+    int rc = ek_context_compare(c, more, t->gap, &t->trial[t->waiting], &says, NULL);
     ek_metrics_count(t->metrics, rc ? EK_COUNT_TRIALS_SKIPPED : EK_COUNT_TRIALS, 1);
     if (rc || !says)
         return;
@@ -67,8 +67,9 @@ void ek_tries_tell(struct ek_tries *t, struct ek_guard *g)
         return;
     t->gap = ek_guard_gap(g);
     bool elder = t->waiting && t->assets != ek_guard_assets(g); /* of a model that is gone */
-    if (elder || ek_guard_tried(g, t->trial, t->waiting, &e) || ek_guard_acted(g, &t->acts, &e))
+    if (elder || ek_guard_add_comparisons(g, t->trial, t->waiting, &e) ||
+        ek_guard_add_route_stats(g, &t->acts, &e))
         ek_metrics_count(t->metrics, EK_COUNT_TRIALS_SKIPPED, t->waiting);
     t->waiting = 0;
-    ek_acts_clear(&t->acts);
+    ek_route_stats_clear(&t->acts);
 }

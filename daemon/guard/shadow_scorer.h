@@ -26,9 +26,9 @@ struct ek_tries {
     uint64_t number;    /* of trials */
     double gap;         /* as the guard said at the last turn; NaN before */
     size_t waiting;     /* trials for the guard */
-    struct ek_trial trial[EK_TRIES_MAX];
+    struct ek_comparison trial[EK_TRIES_MAX];
     const struct ek_assets *assets; /* of those, and only compared */
-    struct ek_acts acts;
+    struct ek_route_stats acts;
     struct ek_metrics *metrics; /* counts there */
 };
 

@@ -113,7 +113,7 @@ static int unknown(const char *key, unsigned knows, struct ek_error *e)
         snprintf(all + length, sizeof all - length, "%s%s", count ? ", " : "", KEYS[k].name);
         names[count++] = KEYS[k].name;
     }
-    const char *near = ek_nearest_word(key, names, count);
+    const char *near = ek_nearest_name(key, names, count);
     return near ? ek_fail(e, EK_EUSAGE, "unknown key '%.60s', did you mean '%s'?", key, near)
                 : ek_fail(e, EK_EUSAGE, "unknown key '%.60s', there are %s", key, all);
 }
@@ -278,7 +278,7 @@ static unsigned order(const struct ek_api *api, const struct ek_order *o, struct
 
 static unsigned on_pause(const struct ek_api *api, struct ek_api_words *w, struct ek_buf *out)
 {
-    bool pause = w->order.kind == EK_DID_PAUSE;
+    bool pause = w->order.kind == EK_DECIDED_PAUSE;
     bool changed = ek_stage_pause(api->stage, pause, w->order.author, w->order.reason);
     if (ek_stage_fleet(api->stage)) /* here it holds at once */
         return order(api, &w->order, out);
@@ -302,7 +302,7 @@ static int run_command(void *context, struct ek_guard **guard, struct ek_error *
     const struct ek_order *o = &w->order;
     const char *value = ek_order_cell_value(o);
     w->strange =
-        o->kind == EK_DID_PIN && value && ek_guard_find_cell(*guard, o->segment, value) < 0;
+        o->kind == EK_DECIDED_PIN && value && ek_guard_find_cell(*guard, o->segment, value) < 0;
     return ek_guard_carry_out(*guard, o, NULL, e);
 }
 
@@ -317,7 +317,7 @@ static void add_note(struct ek_json_writer *w, const struct ek_api_words *words)
     ek_json_add_text(w, "note", note);
 }
 
-static int write_decision(void *context, const struct ek_decided *m)
+static int write_decision(void *context, const struct ek_decision_record *m)
 {
     const struct command *c = context;
     struct ek_json_writer w;
@@ -372,21 +372,21 @@ static unsigned on_resume(const struct ek_api *api, struct ek_api_words *w, stru
 enum { WHO = EK_API_AUTHOR | EK_API_REASON, PLACE = EK_API_FEATURE | EK_API_SEGMENT };
 
 static const struct call {
-    const char *name;      /* behind ROOT */
-    enum ek_did kind;      /* of its order */
-    unsigned knows, needs; /* of enum ek_api_key */
+    const char *name;           /* behind ROOT */
+    enum ek_decision_kind kind; /* of its order */
+    unsigned knows, needs;      /* of enum ek_api_key */
     unsigned (*act)(const struct ek_api *api, struct ek_api_words *w, struct ek_buf *out);
     unsigned (*tell)(const struct ek_api *api,
                      struct ek_buf *out); /* what came of it; NULL: at once */
 } CALLS[] = {
-    {"pause", EK_DID_PAUSE, WHO, 0, on_pause, NULL},
-    {"resume", EK_DID_RESUME, WHO | PLACE, 0, on_resume, NULL},
-    {"accept", EK_DID_ACCEPT, WHO | PLACE, EK_API_FEATURE, on_order, NULL},
-    {"revert", EK_DID_REVERT, WHO | EK_API_VERSION, EK_API_VERSION, on_order, NULL},
-    {"pin", EK_DID_PIN, WHO | PLACE | EK_API_ACTION | EK_API_UNTIL, EK_API_FEATURE | EK_API_ACTION,
-     on_order, NULL},
-    {"unpin", EK_DID_UNPIN, WHO | PLACE, EK_API_FEATURE, on_order, NULL},
-    {"reload", EK_DID_RELOAD, EK_API_AUTHOR | EK_API_BEGIN_ANEW, 0, on_reload, tell_reload}};
+    {"pause", EK_DECIDED_PAUSE, WHO, 0, on_pause, NULL},
+    {"resume", EK_DECIDED_RESUME, WHO | PLACE, 0, on_resume, NULL},
+    {"accept", EK_DECIDED_ACCEPT, WHO | PLACE, EK_API_FEATURE, on_order, NULL},
+    {"revert", EK_DECIDED_REVERT, WHO | EK_API_VERSION, EK_API_VERSION, on_order, NULL},
+    {"pin", EK_DECIDED_PIN, WHO | PLACE | EK_API_ACTION | EK_API_UNTIL,
+     EK_API_FEATURE | EK_API_ACTION, on_order, NULL},
+    {"unpin", EK_DECIDED_UNPIN, WHO | PLACE, EK_API_FEATURE, on_order, NULL},
+    {"reload", EK_DECIDED_RELOAD, EK_API_AUTHOR | EK_API_BEGIN_ANEW, 0, on_reload, tell_reload}};
 enum { CALL_COUNT = sizeof CALLS / sizeof *CALLS };
 
 static const char ROOT[] = "/api/v1/";

@@ -153,7 +153,7 @@ static void action_text(const struct problem *p, char text[TEXT_BYTES])
         snprintf(what, sizeof what, "the action on %s is %s", feature, ek_action_name(p->action));
     if (p->route && p->route->withdrawn)
         snprintf(text, TEXT_BYTES, "nothing any more: the guardrail %s took the route of %s back",
-                 ek_rail_name(p->route->rail), feature);
+                 ek_guardrail_name(p->route->rail), feature);
     else if (!ek_action_treats(p->action))
         snprintf(text, TEXT_BYTES, "nothing: it is only told");
     else if (p->mode == EK_MODE_ENFORCE)

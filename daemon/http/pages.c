@@ -139,7 +139,7 @@ static unsigned orders(struct ek_stage *s, const struct ek_http_query *q, struct
 
 static unsigned history(struct ek_stage *s, const struct ek_http_query *q, struct ek_buf *body)
 {
-    struct ek_history_wish wish = {
+    struct ek_history_request wish = {
         .count = EVENTS_DEFAULT, .has_after = q->after != NULL, .feature = q->feature};
     struct ek_error e;
     unsigned status = read_count(q->n, &wish.count, body);
@@ -187,11 +187,11 @@ static int write_overview(void *context, struct ek_guard **guard, struct ek_erro
     struct ek_ranks_view v, *route;
     size_t count = 0;
     (void)e;
-    for (int at = 0; ek_guard_ranks(*guard, &at, &v);)
+    for (int at = 0; ek_guard_impact(*guard, &at, &v);)
         count++;
     if (!(route = ek_calloc(count + 1, sizeof *route)))
         return EK_ENOMEM;
-    for (int at = 0; o->of.routes < count && ek_guard_ranks(*guard, &at, &v);)
+    for (int at = 0; o->of.routes < count && ek_guard_impact(*guard, &at, &v);)
         route[o->of.routes++] = v;
     o->of.route = route;
     int rc = ek_journal_look(ek_stage_journal(o->stage), write_open, o);

@@ -349,7 +349,7 @@ static int check_each(const struct ek_config *c, const struct ek_property_list *
     rd_kafka_conf_t *conf = rd_kafka_conf_new();
     int rc = EK_OK;
     for (size_t i = 0; !rc && i < list->count; i++)
-        rc = ek_error_list_go_on(faults, pass_one(conf, c, &list->items[i], e), e);
+        rc = ek_error_list_collect(faults, pass_one(conf, c, &list->items[i], e), e);
     rd_kafka_conf_destroy(conf);
     return rc;
 }

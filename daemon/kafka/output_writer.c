@@ -112,7 +112,7 @@ static void gate_look(struct ek_gate *g, void (*look)(void *context), void *cont
     pthread_mutex_unlock(&g->lock);
 }
 
-enum { QUEUE_FULL_WAIT_NS = 1000000, WORDS = EK_WORD_PAUSED + 1 };
+enum { QUEUE_FULL_WAIT_NS = 1000000, WORDS = EK_LIST_PAUSED + 1 };
 
 /* The headers of most messages, which have none of their own, are the same until the next plan. */
 struct ek_outlet {
@@ -310,26 +310,27 @@ void ek_outlet_free(struct ek_outlet *t)
     ek_free(t);
 }
 
-static rd_kafka_headers_t *with_plan(rd_kafka_headers_t *headers, uint64_t plan, enum ek_word word)
+static rd_kafka_headers_t *with_plan(rd_kafka_headers_t *headers, uint64_t plan,
+                                     enum ek_list_outcome word)
 {
     char version[24];
     if (!headers)
         return NULL;
     snprintf(version, sizeof version, "%" PRIu64, plan);
     ek_kafka_add_header(headers, "ek-plan", version);
-    ek_kafka_add_header(headers, "ek-action", ek_word_name(word));
+    ek_kafka_add_header(headers, "ek-action", ek_list_outcome_name(word));
     return headers;
 }
 
 /* With other scores than it came with. */
-static bool is_scored(enum ek_word word)
+static bool is_scored(enum ek_list_outcome word)
 {
-    return word == EK_WORD_CANARY || word == EK_WORD_ROUTED;
+    return word == EK_LIST_CANARY || word == EK_LIST_ROUTED;
 }
 
 /* Those of the message, which may have none, and ours; NULL without memory. Takes `own`. */
 static rd_kafka_headers_t *plan_headers(struct ek_outlet *t, rd_kafka_headers_t *own, uint64_t plan,
-                                        enum ek_word word)
+                                        enum ek_list_outcome word)
 {
     if (own)
         return with_plan(own, plan, word);
@@ -384,11 +385,11 @@ static int refused_by_topic(struct ek_outlet *outlet, struct ek_ticket *t, uint6
         return ek_output_send_dead(o, outlet, t, EK_EIO, why, e);
     ek_metrics_count(o->watch.metrics, EK_COUNT_SCORE_FAILED, 1);
     ek_ticket_log(o->watch.log, EK_LOG_ERROR, "score_failed", t, NULL, why);
-    return ek_outlet_forward(outlet, t, t->bytes, t->length, plan, EK_WORD_PASS, e);
+    return ek_outlet_forward(outlet, t, t->bytes, t->length, plan, EK_LIST_PASSED, e);
 }
 
 int ek_outlet_forward(struct ek_outlet *outlet, struct ek_ticket *t, const void *bytes,
-                      size_t length, uint64_t plan, enum ek_word word, struct ek_error *e)
+                      size_t length, uint64_t plan, enum ek_list_outcome word, struct ek_error *e)
 {
     struct ek_output *o = outlet->o;
     const rd_kafka_message_t *source = t->message;
@@ -397,7 +398,7 @@ int ek_outlet_forward(struct ek_outlet *outlet, struct ek_ticket *t, const void 
     if (t->refused)
         return ek_output_send_dead(o, outlet, t, EK_EIO, rd_kafka_err2str(t->refused), e);
     bool unreadable = ek_kafka_headers_of(t->message, &own) != EK_OK;
-    if (unreadable && word != EK_WORD_PAUSED)
+    if (unreadable && word != EK_LIST_PAUSED)
         return ek_output_send_dead(o, outlet, t, EK_ELIMIT, EK_HEADERS_UNREADABLE, e);
     t->outcome = is_scored(word) ? ROUTED : PASSED;
     struct ek_parcel p = {.ticket = t,

@@ -43,7 +43,7 @@ void ek_outlet_free(struct ek_outlet *t);
  * Sends `bytes` in place of the ticket's message with `word` in header ek-action. Bytes that
  * are the message's own are not copied, the message is kept until it is acknowledged. */
 int ek_outlet_forward(struct ek_outlet *o, struct ek_ticket *t, const void *bytes, size_t length,
-                      uint64_t plan, enum ek_word word, struct ek_error *e);
+                      uint64_t plan, enum ek_list_outcome word, struct ek_error *e);
 /* Sends the ticket's message as it came, with the reason in headers, and as far as the topic takes
  * it. */
 int ek_outlet_dead_letter(struct ek_outlet *o, struct ek_ticket *t, enum ek_code code,

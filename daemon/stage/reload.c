@@ -127,7 +127,7 @@ static int read_config(struct loading *l, struct ek_error *e)
 static int check_goes_on(const struct loading *l, const struct ek_rules *was,
                          const struct ek_rules *now, struct ek_error *e)
 {
-    bool same = ek_rules_segments_are(was, (const char *const *)now->segment, now->segment_count);
+    bool same = ek_rules_has_segments(was, (const char *const *)now->segment, now->segment_count);
     const char *what = !same                                     ? "segments"
                        : same_text(was->baseline, now->baseline) ? NULL
                                                                  : "baseline";
@@ -286,7 +286,7 @@ static int write_outcome(const struct ek_reload *r, const struct wish *w, int64_
     else
         ek_buf_text(out, "null");
     if (r->done)
-        ek_buf_printf(out, ",\"fit\":\"%s\"", ek_state_fit_name(r->fit));
+        ek_buf_printf(out, ",\"fit\":\"%s\"", ek_restore_result_name(r->fit));
     else
         ek_buf_text(out, ",\"fit\":null");
     ek_buf_text(out, ",\"faults\":");
@@ -339,7 +339,7 @@ static void tell(struct ek_steward *s, const struct ek_reload *r, const struct w
     tell_errors(s->log, EK_LOG_ERROR, "reload_refused", &r->faults);
     tell_errors(s->log, EK_LOG_WARN, "reload_note", &r->notes);
     if (r->done)
-        ek_log_write(s->log, EK_LOG_INFO, "reload_done", "fit=%s", ek_state_fit_name(r->fit));
+        ek_log_write(s->log, EK_LOG_INFO, "reload_done", "fit=%s", ek_restore_result_name(r->fit));
     int rc = write_outcome(r, w, time_ms, &outcome);
     rc = rc || !ek_buf_string(&outcome) ? EK_ENOMEM : EK_OK;
     if (rc)

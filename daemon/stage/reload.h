@@ -16,7 +16,7 @@ struct ek_reload {
     bool done;                   /* else nothing has changed, and there are faults */
     struct ek_error_list faults; /* all of them, with places */
     struct ek_error_list notes;  /* what takes a restart */
-    enum ek_state_fit fit;       /* what of the guard goes on */
+    enum ek_restore_result fit;  /* what of the guard goes on */
     enum ek_log_level log_level; /* that the configuration has now */
     struct ek_tokens *tokens;    /* as the file has them now; NULL: none is named */
 };

@@ -66,7 +66,7 @@ bool ek_stage_keeps(const struct ek_stage *s);
  * on, as of ek_guard_set_assets; a decision of `who` (NULL: not said). On failure nothing has
  * changed. One thread at a time; also before ek_stage_run. */
 int ek_stage_reload(struct ek_stage *s, struct ek_loaded *assets, const char *who,
-                    enum ek_state_fit *fit, struct ek_error *e);
+                    enum ek_restore_result *fit, struct ek_error *e);
 /* Those in use, for that thread. */
 const struct ek_assets *ek_stage_assets(const struct ek_stage *s);
 /* An event that is none of the guard's (docs/format/events.md): told like those. */

@@ -25,12 +25,12 @@ static void take_back(struct ek_stage *s)
 }
 
 /* It stands in the history beside what comes of it. */
-static void decide(struct ek_stage *s, const char *who, enum ek_state_fit fit)
+static void decide(struct ek_stage *s, const char *who, enum ek_restore_result fit)
 {
-    struct ek_decided m = ek_decided_of(EK_DID_RELOAD);
+    struct ek_decision_record m = ek_decision_get(EK_DECIDED_RELOAD);
     m.who = who;
     m.why =
-        fit == EK_STATE_OTHER_PROFILE
+        fit == EK_RESTORE_COUNTERS_ONLY
             ? "rules, profile and model were read again: evidence, findings and routes begin anew"
             : "rules, profile and model were read again: evidence, findings and routes go on";
     if (ek_shared_guard_decided(s->guard, &m))
@@ -38,7 +38,7 @@ static void decide(struct ek_stage *s, const char *who, enum ek_state_fit fit)
 }
 
 int ek_stage_reload(struct ek_stage *s, struct ek_loaded *assets, const char *who,
-                    enum ek_state_fit *fit, struct ek_error *e)
+                    enum ek_restore_result *fit, struct ek_error *e)
 {
     const struct ek_shared_turn turn = {.assets = ek_loaded_assets(assets),
                                         .board = s->board,

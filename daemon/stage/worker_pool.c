@@ -109,7 +109,7 @@ static int make_contexts(struct contexts **out, size_t count, struct ek_loaded *
     s->assets = ek_loaded_hold(assets);
     int rc = ek_context_new(&s->of[0], ek_loaded_assets(assets), e);
     for (size_t i = 1; !rc && i < count; i++)
-        rc = ek_context_new_beside(&s->of[i], s->of[0], e);
+        rc = ek_context_new_paired(&s->of[i], s->of[0], e);
     if (rc)
         free_contexts(s);
     else
@@ -213,7 +213,7 @@ static int prepare(const struct worker *w, const struct ek_ticket *t, struct ek_
     if (t->length > (size_t)most)
         return ek_fail(e, EK_ELIMIT, "the message has %zu bytes, limits.message_bytes allows %lld",
                        t->length, most);
-    int rc = ek_context_prepare(c, t->bytes ? t->bytes : "", t->length, e);
+    int rc = ek_context_decode(c, t->bytes ? t->bytes : "", t->length, e);
     if (!rc && c->query.time_ms < 0)
         c->query.time_ms = t->stamp_ms; /* the same whenever it is read, as a clock is not */
     return rc;
@@ -232,8 +232,8 @@ static void note_sent(struct worker *w, struct ek_context *c, bool scored)
     if (!c->routing.wanted)
         return;
     if (c->counted)
-        ek_acts_add(&w->tries.acts, c, ek_now_ns() - w->began_ns);
-    if (scored && ek_context_wants_trial(c))
+        ek_route_stats_add(&w->tries.acts, c, ek_now_ns() - w->began_ns);
+    if (scored && ek_context_needs_comparison(c))
         w->to_try[w->to_try_count++] = c;
 }
 
@@ -242,7 +242,7 @@ static void sample(struct worker *w, const struct ek_context *c)
 {
     int64_t now = (int64_t)(w->began_ns / 1000000);
     if (!w->crew->tools.samples || w->sample || now < w->sample_due_ms ||
-        !ek_context_wants_trial(c))
+        !ek_context_needs_comparison(c))
         return;
     w->sample_due_ms = now + EK_SAMPLE_EVERY_MS;
     w->sample = ek_sample_take(w->crew->tools.samples, c);
@@ -250,7 +250,7 @@ static void sample(struct worker *w, const struct ek_context *c)
 }
 
 /* Told once, before anything is to be routed. */
-static void look_for_scores(struct worker *w, const struct ek_query *q)
+static void look_for_scores(struct worker *w, const struct ek_list *q)
 {
     struct ek_crew *crew = w->crew;
     char text[500];
@@ -291,7 +291,7 @@ static int forward_paused(struct worker *w, struct ek_ticket *t, const struct ek
     struct ek_metrics *m = w->crew->tools.metrics;
     ek_metrics_count(m, EK_COUNT_UNREADABLE_FORWARDED, l->rc != 0);
     return ek_outlet_forward(w->outlet, t, t->bytes, t->length,
-                             ek_metrics_gauge_value(m, EK_GAUGE_PLAN_VERSION), EK_WORD_PAUSED, e);
+                             ek_metrics_gauge_value(m, EK_GAUGE_PLAN_VERSION), EK_LIST_PAUSED, e);
 }
 
 /* Fails when the stage cannot go on; then the ticket is still ours. */
@@ -344,7 +344,8 @@ static void show_sample(struct worker *w, const struct ek_context *c)
 {
     if (!w->sample || w->sampled != c)
         return;
-    ek_samples_put(w->crew->tools.samples, w->sample, ek_both_ways_scores(c->ways), ek_now_ms());
+    ek_samples_put(w->crew->tools.samples, w->sample, ek_rank_comparison_scores(c->ways),
+                   ek_now_ms());
     w->sample = NULL;
 }
 
@@ -380,7 +381,7 @@ static void take_laid(struct worker *w)
     if (laid)
         use(w, laid);
     w->tries.waiting = 0;
-    ek_acts_clear(&w->tries.acts);
+    ek_route_stats_clear(&w->tries.acts);
 }
 
 static size_t read_some(struct worker *w, struct ek_ticket *const *tickets, size_t count)

@@ -215,7 +215,7 @@ static int take(struct ek_state_job *job, const rd_kafka_message_t *m, struct ek
     bool named = !strcmp(name, EK_STATE_HEAD) && m->payload &&
                  ek_hash(m->payload, m->len, 0) == job->pointer.head;
     int rc = ek_state_add(job->state, name, m->payload, m->len, e);
-    job->found = named && ek_state_base(job->state) == job->pointer.base;
+    job->found = named && ek_checkpoint_number(job->state) == job->pointer.base;
     job->broken = named && !job->found;
     return rc == EK_EFORMAT ? EK_OK : rc;
 }

@@ -124,32 +124,32 @@ static void tell_gap(struct ek_keeper *k, enum ek_state_gap gap, const struct ek
 }
 
 /* What a state is to us, in words. */
-static void tell_fit(struct ek_keeper *k, const struct ek_state_job *j, enum ek_state_fit fit)
+static void tell_fit(struct ek_keeper *k, const struct ek_state_job *j, enum ek_restore_result fit)
 {
     struct ek_log *log = k->tools.log;
     if (!j->found)
         tell_gap(k, EK_GAP_NOT_FOUND, &j->pointer,
                  "the last base is not there, or not all of it: another one is taken, and what "
                  "came since is read again as far as it is still there");
-    else if (fit == EK_STATE_OTHER_PROFILE)
+    else if (fit == EK_RESTORE_COUNTERS_ONLY)
         ek_log_text(log, EK_LOG_WARN, "state_of_another_profile",
                     "sketches and counts go on; evidence, findings and plan begin anew");
     ek_log_write(log, EK_LOG_INFO, "state_restored", "shard=%s/%d base=%llu queries=%llu fit=%s",
                  j->pointer.topic, j->pointer.partition,
-                 (unsigned long long)ek_state_base(j->state),
-                 (unsigned long long)ek_state_queries(j->state), ek_state_fit_name(fit));
+                 (unsigned long long)ek_checkpoint_number(j->state),
+                 (unsigned long long)ek_state_list_count(j->state), ek_restore_result_name(fit));
 }
 
-static int refuse(struct ek_keeper *k, struct ek_state_job *j, enum ek_state_fit fit,
+static int refuse(struct ek_keeper *k, struct ek_state_job *j, enum ek_restore_result fit,
                   const struct ek_error *why, struct ek_error *e)
 {
-    if (fit == EK_STATE_OTHER_VERSION)
+    if (fit == EK_RESTORE_OTHER_VERSION)
         return ek_fail(e, EK_ECONFIG,
                        "state of %s/%d in topic '%s': %s; run the version that wrote it, or begin "
                        "anew with another 'state.topic'",
                        j->pointer.topic, j->pointer.partition, k->tools.config->state_topic,
                        why->message);
-    if (fit == EK_STATE_NONE || fit == EK_STATE_INCOMPLETE)
+    if (fit == EK_RESTORE_NONE || fit == EK_RESTORE_INCOMPLETE)
         tell_gap(k, EK_GAP_NOT_FOUND, &j->pointer,
                  "the state is not in the topic, or not all of it: what was learnt before begins "
                  "anew");
@@ -164,14 +164,14 @@ static int join(struct restoring *r, struct ek_state_job *j, struct ek_error *e)
 {
     struct ek_error why;
     struct ek_guard *guard = NULL;
-    enum ek_state_fit fit = EK_STATE_NONE;
+    enum ek_restore_result fit = EK_RESTORE_NONE;
     int rc = ek_guard_load(&guard, r->assets, j->state, &fit, &why);
     if (rc == EK_ENOMEM)
         return no_memory(e);
     if (rc)
         return refuse(r->k, j, fit, &why, e);
     tell_fit(r->k, j, fit);
-    r->queries += ek_state_queries(j->state);
+    r->queries += ek_state_list_count(j->state);
     if (!r->joined) {
         r->joined = guard;
         return EK_OK;
@@ -222,8 +222,8 @@ static void show(struct ek_keeper *k, struct ek_guard *guard)
     ek_agreement_board_set(t->agreement, ek_guard_agreement(guard));
     ek_journal_begin_anew(t->journal);
     ek_alerts_begin_recall(ek_shared_guard_alerts(t->guard));
-    if (ek_guard_recall(guard, tell_again, (void *)(uintptr_t)t) ||
-        ek_guard_recall_amiss(guard, alert_again, (void *)(uintptr_t)t))
+    if (ek_guard_replay_open(guard, tell_again, (void *)(uintptr_t)t) ||
+        ek_guard_replay_inconsistent(guard, alert_again, (void *)(uintptr_t)t))
         ek_log_text(t->log, EK_LOG_ERROR, "event_lost", "no memory for an event");
     ek_alerts_end_recall(ek_shared_guard_alerts(t->guard));
 }
@@ -239,7 +239,7 @@ static int install(void *context, struct ek_guard **guard, struct ek_error *e)
     if (r->anew) {
         spent = *guard;
         *guard = r->joined;
-        rc = ek_guard_stay_paused(*guard, spent, e);
+        rc = ek_guard_copy_pause(*guard, spent, e);
     } else {
         rc = ek_guard_merge(*guard, r->joined, e);
     }

@@ -65,7 +65,8 @@ static int measure(struct ek_eval_args *a, const struct models *v, const struct 
 }
 
 /* The model with these figures in place of those it may have had. */
-static int save_with(struct ek_eval_args *a, struct ek_model *model, const struct ek_fidelity *f)
+static int save_with(struct ek_eval_args *a, struct ek_model *model,
+                     const struct ek_model_agreement *f)
 {
     if (!f->lists)
         return ek_fail(&a->e, EK_EFORMAT,
@@ -79,9 +80,9 @@ static int measure_fidelity(struct ek_eval_args *a, struct ek_model *model,
                             const struct ek_counter *c, struct ek_dataset *d,
                             const struct ek_upstream_scores *upstream, struct ek_eval_result *r)
 {
-    struct ek_fidelity f;
+    struct ek_model_agreement f;
     ek_counter_of_model(c, model, d, a->spread, r->treatment);
-    int rc = ek_fidelity_measure(model, d, upstream, r->treatment, &f, &a->e);
+    int rc = ek_model_agreement_measure(model, d, upstream, r->treatment, &f, &a->e);
     if (!rc && a->output)
         rc = save_with(a, model, &f);
     if (rc)

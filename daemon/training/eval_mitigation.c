@@ -136,7 +136,7 @@ static int put_in(struct ek_counter *c, const struct ek_fault *f, struct ek_data
     if (apart && c->arms > EK_EVAL_ARMS_MAX / arms)
         return ek_fail(&a->e, EK_EUSAGE, "the faults have more than %d arms", EK_EVAL_ARMS_MAX);
     for (size_t i = 0; i < d->lists; i++) {
-        struct ek_query q;
+        struct ek_list q;
         ek_dataset_view(d, i, &q);
         if (apart)
             c->arm[i] = c->arm[i] * arms + ek_fault_arm(f, &q, i, a->seed);
@@ -198,8 +198,8 @@ static int repair_one(const struct ek_counter *c, const struct ek_dataset *refer
     if (!rc)
         rc = ek_ln_median(reference, item, &median, &a->e);
     if (!rc)
-        rc = ek_repair(d, item, median, a->by_arm ? c->arm : NULL, a->by_arm ? c->arms : 1, factor,
-                       &a->e);
+        rc = ek_rescale_fit(d, item, median, a->by_arm ? c->arm : NULL, a->by_arm ? c->arms : 1,
+                            factor, &a->e);
     ek_free(factor);
     return rc;
 }
@@ -221,7 +221,7 @@ void ek_counter_of_model(const struct ek_counter *c, const struct ek_model *mode
                          struct ek_dataset *d, bool spread, struct ek_treatment *treatment)
 {
     for (int i = 0; i < c->fill_count; i++)
-        ek_fill(d, c->fill[i], model->item_median[c->fill[i]]);
+        ek_impute(d, c->fill[i], model->item_median[c->fill[i]]);
     for (int k = 0; k < model->routable_count; k++) {
         treatment[k] = c->treatment[k];
         if (spread && treatment[k].action == EK_ACT_ROUTE)

@@ -58,7 +58,7 @@ static void run_parts(void *context, void (*task)(void *arg, int i), void *arg, 
 
 /* `unrouted`: what `eval` will say of the same lists, of which there are `lists`. */
 static void print_result(const struct ek_train_args *a, const struct ek_train_progress *p,
-                         double unrouted, const struct ek_fidelity *fidelity, size_t lists)
+                         double unrouted, const struct ek_model_agreement *fidelity, size_t lists)
 {
     bool random = a->options.routing == EK_ROUTING_RANDOM;
     if (a->json) {
@@ -134,7 +134,7 @@ static int train_on(struct ek_train_args *a, const struct ek_manifest *m,
     ek_progress_finish(&w.progress, note);
     rc = unrouted_ndcg10(model, vali, &unrouted, &a->e);
     if (!rc && a->taught)
-        rc = ek_fidelity_measure(model, vali, upstream, NULL, &model->fidelity, &a->e);
+        rc = ek_model_agreement_measure(model, vali, upstream, NULL, &model->fidelity, &a->e);
     if (!rc)
         rc = ek_model_save(model, a->output, &a->e);
     if (!rc)

@@ -190,7 +190,7 @@ static void take_average(struct argp_state *state, struct ek_train_args *a, cons
 static void take_optimiser(struct argp_state *state, struct ek_train_args *a, const char *arg)
 {
     static const char *const words[] = {"adamw", "adagrad"};
-    a->options.optimiser = (enum ek_optimiser_kind)ek_one_of(state, "optimizer", arg, words, 2);
+    a->options.optimiser = (enum ek_optimizer_kind)ek_one_of(state, "optimizer", arg, words, 2);
 }
 
 static void take_patience(struct argp_state *state, struct ek_train_args *a, const char *arg)

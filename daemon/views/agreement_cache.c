@@ -62,10 +62,10 @@ static bool read_board(struct ek_agreement_board *b, struct ek_agreement_view *o
 static void write_figures(const char *name, const double *value, struct ek_buf *out)
 {
     ek_metrics_head(name, out);
-    for (int i = 0; i < EK_FIGURES; i++)
+    for (int i = 0; i < EK_AGREEMENT_STATISTICS; i++)
         if (!isnan(value[i]))
-            ek_buf_printf(out, "%s{figure=\"%s\"} %.6g\n", name, ek_figure_name((enum ek_figure)i),
-                          value[i]);
+            ek_buf_printf(out, "%s{figure=\"%s\"} %.6g\n", name,
+                          ek_agreement_statistic_name((enum ek_agreement_statistic)i), value[i]);
 }
 
 int ek_agreement_board_metrics(struct ek_agreement_board *b, struct ek_buf *out)
@@ -93,7 +93,7 @@ int ek_agreement_board_json(struct ek_agreement_board *b, struct ek_buf *out)
     ek_json_add_text(&w, "state", ek_agreement_state_name(v.state));
     ek_json_add_count(&w, "compared_lists", v.lists);
     ek_json_add_integer(&w, "one_in", v.every);
-    ek_json_add_figures(&w, &v);
+    ek_json_add_stats(&w, &v);
     ek_json_close(&w, '}');
     return w.rc;
 }

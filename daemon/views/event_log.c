@@ -165,7 +165,7 @@ static int interpret(struct ek_journal *j, const struct ek_event *v, int64_t now
         return keep_plan(j, v, change);
     if (v->kind == EK_EVENT_MODEL_DRIFT)
         change->drifted = v->model_drift.view.state == EK_AGREEMENT_DRIFTED;
-    else if (v->kind == EK_EVENT_DECISION && v->decision.what == EK_DID_WITHDRAW)
+    else if (v->kind == EK_EVENT_DECISION && v->decision.what == EK_DECIDED_ROLLBACK)
         change->withdrawn = v->decision.rail;
     return EK_OK;
 }

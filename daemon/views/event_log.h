@@ -22,10 +22,10 @@ struct ek_journal;
 
 /* What an event changed, for counters. */
 struct ek_journal_change {
-    int detected;           /* 1: a finding was confirmed whose action is to route */
-    int enforced;           /* cells routed by this plan and not by the one before */
-    int drifted;            /* 1: model and upstream no longer rank alike */
-    enum ek_rail withdrawn; /* a route, by this; none: none was */
+    int detected;                /* 1: a finding was confirmed whose action is to route */
+    int enforced;                /* cells routed by this plan and not by the one before */
+    int drifted;                 /* 1: model and upstream no longer rank alike */
+    enum ek_guardrail withdrawn; /* a route, by this; none: none was */
 };
 
 struct ek_journal *ek_journal_new(size_t keep);

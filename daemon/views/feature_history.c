@@ -180,7 +180,7 @@ static void go_on(struct ek_tracks *t, const struct ek_detector *d)
         if (one->cell < ek_cells_count(cells) &&
             is_of(one, ek_cells_dimension_name(cells, one->cell),
                   ek_cells_value(cells, one->cell)) &&
-            ek_detector_look(d, one->feature, one->cell, &p)) {
+            ek_detector_get_point(d, one->feature, one->cell, &p)) {
             add(one, &p);
             continue;
         }
@@ -202,7 +202,7 @@ static void look_round(struct ek_tracks *t, const struct ek_detector *d, int fea
         struct ek_track_point p;
         t->next = t->next < pairs ? t->next : 0;
         int feature = t->next % features, cell = t->next / features;
-        if (!ek_detector_look(d, feature, cell, &p))
+        if (!ek_detector_get_point(d, feature, cell, &p))
             continue;
         if ((t->count < EK_TRACKS || is_of_interest(t, &p)) && !find(t, feature, cell))
             begin(t, cells, feature, cell, &p);

@@ -14,7 +14,7 @@
 #include <string.h>
 
 struct ek_board *ek_board_new(const struct ek_manifest *m, const struct ek_rules *rules,
-                              struct ek_traffic *traffic)
+                              struct ek_live_sketches *traffic)
 {
     struct ek_board *b = ek_calloc(1, sizeof *b);
     if (!b)
@@ -23,8 +23,8 @@ struct ek_board *ek_board_new(const struct ek_manifest *m, const struct ek_rules
     b->manifest = m;
     b->rules = rules;
     b->traffic = traffic;
-    b->training = ek_traffic_training(traffic);
-    b->features = ek_traffic_features(traffic);
+    b->training = ek_live_sketches_training(traffic);
+    b->features = ek_live_sketches_features(traffic);
     if (!ek_board_room(b, rules->windows.cells))
         return b;
     ek_board_free(b);
@@ -67,7 +67,7 @@ int ek_board_room(struct ek_board *b, int cells)
 }
 
 void ek_board_turn(struct ek_board *b, const struct ek_manifest *m, const struct ek_rules *rules,
-                   struct ek_traffic *traffic)
+                   struct ek_live_sketches *traffic)
 {
     pthread_mutex_lock(&b->lock);
     for (int i = 0; i < b->cells; i++)
@@ -76,7 +76,7 @@ void ek_board_turn(struct ek_board *b, const struct ek_manifest *m, const struct
     b->manifest = m;
     b->rules = rules;
     b->traffic = traffic;
-    b->training = ek_traffic_training(traffic);
+    b->training = ek_live_sketches_training(traffic);
     pthread_mutex_unlock(&b->lock);
 }
 
@@ -91,7 +91,7 @@ static bool is_current(const struct ek_board *b, int cell)
 {
     const char *dimension, *value;
     const struct ek_board_cell *c = &b->cell[cell];
-    ek_traffic_cell(b->traffic, cell, &dimension, &value);
+    ek_live_sketches_cell(b->traffic, cell, &dimension, &value);
     return c->views && same(c->dimension, dimension) && same(c->value, value);
 }
 
@@ -99,7 +99,7 @@ static int make_cell(struct ek_board *b, int cell)
 {
     const char *dimension, *value;
     struct ek_board_cell *c = &b->cell[cell];
-    ek_traffic_cell(b->traffic, cell, &dimension, &value);
+    ek_live_sketches_cell(b->traffic, cell, &dimension, &value);
     forget(c);
     c->dimension = dimension ? ek_strdup(dimension) : NULL;
     c->value = value ? ek_strdup(value) : NULL;
@@ -137,22 +137,22 @@ static void next(struct ek_board *b, int features)
     if (b->next_feature < b->features)
         return;
     b->next_feature = 0;
-    b->next_cell = b->next_cell + 1 < ek_traffic_cells(b->traffic) ? b->next_cell + 1 : 0;
+    b->next_cell = b->next_cell + 1 < ek_live_sketches_cells(b->traffic) ? b->next_cell + 1 : 0;
 }
 
 int ek_board_step(struct ek_board *b)
 {
     struct figures f;
     int cell = b->next_cell;
-    if (!ek_traffic_cells(b->traffic))
+    if (!ek_live_sketches_cells(b->traffic))
         return EK_OK;
     if (!is_current(b, cell))
         b->next_feature = 0;
     int first = b->next_feature, left = b->features - first;
     int count = left < EK_BOARD_FEATURES ? left : EK_BOARD_FEATURES;
     for (int i = 0; i < count; i++)
-        if (!ek_traffic_view(b->traffic, cell, first + i, f.views[i]) ||
-            !ek_traffic_histogram(b->traffic, cell, first + i, &f.histograms[i])) {
+        if (!ek_live_sketches_view(b->traffic, cell, first + i, f.views[i]) ||
+            !ek_live_sketches_histogram(b->traffic, cell, first + i, &f.histograms[i])) {
             next(b, left);
             return EK_OK;
         }

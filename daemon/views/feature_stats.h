@@ -21,14 +21,14 @@ struct ek_tracks;
 
 /* Manifest, rules and traffic must outlive it. NULL without memory. */
 struct ek_board *ek_board_new(const struct ek_manifest *m, const struct ek_rules *rules,
-                              struct ek_traffic *traffic);
+                              struct ek_live_sketches *traffic);
 void ek_board_free(struct ek_board *b);
 /* Room for so many cells, for a turn to other rules. EK_ENOMEM: it is as it was. */
 int ek_board_room(struct ek_board *b, int cells);
 /* Another traffic from now on, with other rules and another copy of the manifest maybe; what is
  * shown begins anew. */
 void ek_board_turn(struct ek_board *b, const struct ek_manifest *m, const struct ek_rules *rules,
-                   struct ek_traffic *traffic);
+                   struct ek_live_sketches *traffic);
 /* The next features. EK_ENOMEM: they are not shown. */
 int ek_board_step(struct ek_board *b);
 

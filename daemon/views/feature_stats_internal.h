@@ -9,7 +9,7 @@
 struct ek_board {
     const struct ek_manifest *manifest;
     const struct ek_rules *rules;
-    struct ek_traffic *traffic;
+    struct ek_live_sketches *traffic;
     const struct ek_values *training; /* [features] */
     int features;
     pthread_mutex_t lock;       /* of what follows */

@@ -140,7 +140,7 @@ static bool take_routes(struct ek_sample *one, const struct ek_context *c)
     return one->routes > 0;
 }
 
-static void take_segments(struct ek_sample *one, const struct ek_query *q)
+static void take_segments(struct ek_sample *one, const struct ek_list *q)
 {
     for (int i = 0; i < q->segment_count; i++) {
         copy(one->segment[i][0], q->segments[i].name);
@@ -149,7 +149,7 @@ static void take_segments(struct ek_sample *one, const struct ek_query *q)
     one->segments = q->segment_count;
 }
 
-static bool take_items(struct ek_sample *one, const struct ek_query *q)
+static bool take_items(struct ek_sample *one, const struct ek_list *q)
 {
     struct place *places = rank(q->score, q->items);
     one->total = q->items;
@@ -166,7 +166,7 @@ static bool take_items(struct ek_sample *one, const struct ek_query *q)
 
 struct ek_sample *ek_sample_take(const struct ek_samples *s, const struct ek_context *c)
 {
-    const struct ek_query *q = &c->query;
+    const struct ek_list *q = &c->query;
     struct ek_sample *one = s ? ek_calloc(1, sizeof *one) : NULL;
     if (!one)
         return NULL;

@@ -243,12 +243,12 @@ int ek_model_routable(const struct ek_model *m, const char *name)
     return -1;
 }
 
-void ek_model_fidelity_write(const struct ek_fidelity *f, struct ek_json_writer *w)
+void ek_model_agreement_write(const struct ek_model_agreement *f, struct ek_json_writer *w)
 {
     ek_json_open(w, "fidelity", '{');
     ek_json_add_count(w, "lists", f->lists);
-    for (int i = 0; i < EK_FIGURES; i++) {
-        ek_json_open(w, ek_figure_name((enum ek_figure)i), '{');
+    for (int i = 0; i < EK_AGREEMENT_STATISTICS; i++) {
+        ek_json_open(w, ek_agreement_statistic_name((enum ek_agreement_statistic)i), '{');
         ek_json_add_real(w, "mean", f->mean[i]);
         ek_json_add_real(w, "sd", f->sd[i]);
         ek_json_close(w, '}');
@@ -268,10 +268,11 @@ static double number(yyjson_val *object, const char *key)
     return yyjson_is_num(v) ? yyjson_get_num(v) : NAN;
 }
 
-int ek_model_fidelity_read(yyjson_val *description, struct ek_fidelity *out, struct ek_error *e)
+int ek_model_agreement_read(yyjson_val *description, struct ek_model_agreement *out,
+                            struct ek_error *e)
 {
     yyjson_val *all = yyjson_obj_get(description, "fidelity");
-    struct ek_fidelity f = {0};
+    struct ek_model_agreement f = {0};
     *out = f;
     if (!all)
         return EK_OK;
@@ -279,11 +280,13 @@ int ek_model_fidelity_read(yyjson_val *description, struct ek_fidelity *out, str
     if (!yyjson_is_int(lists) || yyjson_get_sint(lists) < 1)
         return unusable(e);
     f.lists = (uint64_t)yyjson_get_sint(lists);
-    for (int i = 0; i < EK_FIGURES; i++) {
-        yyjson_val *figure = yyjson_obj_get(all, ek_figure_name((enum ek_figure)i));
+    for (int i = 0; i < EK_AGREEMENT_STATISTICS; i++) {
+        yyjson_val *figure =
+            yyjson_obj_get(all, ek_agreement_statistic_name((enum ek_agreement_statistic)i));
         f.mean[i] = number(figure, "mean");
         f.sd[i] = number(figure, "sd");
-        if (!(f.mean[i] >= ek_figure_low((enum ek_figure)i) && f.mean[i] <= 1) ||
+        if (!(f.mean[i] >= ek_agreement_statistic_low((enum ek_agreement_statistic)i) &&
+              f.mean[i] <= 1) ||
             !(f.sd[i] >= 0 && f.sd[i] <= 1))
             return unusable(e);
     }
@@ -291,13 +294,13 @@ int ek_model_fidelity_read(yyjson_val *description, struct ek_fidelity *out, str
     return EK_OK;
 }
 
-const char *ek_figure_name(enum ek_figure f)
+const char *ek_agreement_statistic_name(enum ek_agreement_statistic f)
 {
-    static const char *const names[EK_FIGURES] = {"tau", "ndcg@10", "top1"};
+    static const char *const names[EK_AGREEMENT_STATISTICS] = {"tau", "ndcg@10", "top1"};
     return names[f];
 }
 
-double ek_figure_low(enum ek_figure f)
+double ek_agreement_statistic_low(enum ek_agreement_statistic f)
 {
-    return f == EK_FIGURE_TAU ? -1 : 0;
+    return f == EK_AGREEMENT_TAU ? -1 : 0;
 }

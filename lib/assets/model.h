@@ -17,16 +17,21 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum ek_figure { EK_FIGURE_TAU, EK_FIGURE_NDCG10, EK_FIGURE_TOP1, EK_FIGURES };
+enum ek_agreement_statistic {
+    EK_AGREEMENT_TAU,
+    EK_AGREEMENT_NDCG10,
+    EK_AGREEMENT_TOP1,
+    EK_AGREEMENT_STATISTICS
+};
 
 /* "tau", "ndcg@10", "top1". */
-const char *ek_figure_name(enum ek_figure f);
+const char *ek_agreement_statistic_name(enum ek_agreement_statistic f);
 /* The lowest value there is: -1 or 0. */
-double ek_figure_low(enum ek_figure f);
+double ek_agreement_statistic_low(enum ek_agreement_statistic f);
 
-struct ek_fidelity {
+struct ek_model_agreement {
     uint64_t lists; /* that were compared; 0: not known, and the rest means nothing */
-    double mean[EK_FIGURES], sd[EK_FIGURES]; /* over these lists */
+    double mean[EK_AGREEMENT_STATISTICS], sd[EK_AGREEMENT_STATISTICS]; /* over these lists */
 };
 
 /* The routable SIR model as stored: weights, training statistics, and what they mean
@@ -93,8 +98,8 @@ struct ek_model {
     float *cdf;               /* [F, EK_CDF_KNOTS], rising */
     float *mixture;           /* [F, EK_TRANSFORM_PARTS] */
     struct ek_trained trained;
-    struct ek_fidelity fidelity; /* to the scorer it was taught by; lists 0: none */
-    struct ek_tensors *storage;  /* what the pointers point into */
+    struct ek_model_agreement fidelity; /* to the scorer it was taught by; lists 0: none */
+    struct ek_tensors *storage;         /* what the pointers point into */
 };
 
 struct ek_model_shape {
@@ -128,15 +133,16 @@ const char *ek_routing_name(enum ek_routing r);
 /* Whether a model that was trained under one routing only would be scored under another. Then
  * `text` says what is wrong and what helps, to stand behind the model's name. Treatments [K]; NULL:
  * not known yet, any may come. */
-bool ek_model_routing_advice(const struct ek_model *m, const struct ek_treatment *t, char *text,
-                             size_t size);
+bool ek_model_routing_warning(const struct ek_model *m, const struct ek_treatment *t, char *text,
+                              size_t size);
 /* Routable number of a feature name, -1 when it is not routable in this model. */
 int ek_model_routable(const struct ek_model *m, const char *name);
 
 /* The key `fidelity` of a model's description; only model_file.c includes it. */
 /* Append the member `fidelity`. */
-void ek_model_fidelity_write(const struct ek_fidelity *f, struct ek_json_writer *w);
+void ek_model_agreement_write(const struct ek_model_agreement *f, struct ek_json_writer *w);
 /* From a description; lists 0 when it has none. EK_EFORMAT when it is not usable. */
-int ek_model_fidelity_read(yyjson_val *description, struct ek_fidelity *out, struct ek_error *e);
+int ek_model_agreement_read(yyjson_val *description, struct ek_model_agreement *out,
+                            struct ek_error *e);
 
 #endif

@@ -199,7 +199,7 @@ static int read_description(struct ek_model *m, yyjson_val *d, struct ek_error *
         (code = read_bool(d, "mask_input", &m->mask_input, e)) ||
         (code = read_bool(d, "list_free", &m->list_free, e)) ||
         (code = model_trained_read(m, yyjson_obj_get(d, "trained"), e)) ||
-        (code = ek_model_fidelity_read(d, &m->fidelity, e)))
+        (code = ek_model_agreement_read(d, &m->fidelity, e)))
         return code;
     return ek_model_shape_check(m, EK_EFORMAT, e);
 }
@@ -364,7 +364,7 @@ static void write_description(struct ek_json_writer *w, const struct ek_model *m
     if (m->trained.known)
         model_trained_write(m, w);
     if (m->fidelity.lists)
-        ek_model_fidelity_write(&m->fidelity, w);
+        ek_model_agreement_write(&m->fidelity, w);
     ek_json_close(w, '}');
 }
 
@@ -406,8 +406,8 @@ static void name_routed(const struct ek_model *m, struct ek_buf *text)
         }
 }
 
-bool ek_model_routing_advice(const struct ek_model *m, const struct ek_treatment *t, char *text,
-                             size_t size)
+bool ek_model_routing_warning(const struct ek_model *m, const struct ek_treatment *t, char *text,
+                              size_t size)
 {
     struct ek_buf names;
     if (!m->trained.known || m->trained.routing == EK_ROUTING_RANDOM || routes_as_trained(m, t))

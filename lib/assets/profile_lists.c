@@ -206,7 +206,7 @@ static int read_records(const struct ek_tensors *t, const struct ek_profile *p,
 static bool sound_pairs(const struct ek_category_counts *c, int strata)
 {
     for (size_t i = 0; i < c->pairs; i++) {
-        const struct ek_heavy_key *k = &c->pair[i];
+        const struct ek_misra_gries_key *k = &c->pair[i];
         if (!k->weight || !k->times || k->key >> 32 >= (uint64_t)strata ||
             (i && c->pair[i - 1].key >= k->key))
             return false;
@@ -226,8 +226,8 @@ static int take_counts(const struct ek_profile *p, int f, const uint64_t *const 
         return ek_fail(e, EK_ENOMEM, "out of memory");
     memcpy(c->lists, lists + (size_t)f * strata, strata * sizeof *lists);
     for (size_t i = 0; i < c->pairs; i++)
-        c->pair[i] = (struct ek_heavy_key){array[PAIR][offset[f] + i], array[WEIGHT][offset[f] + i],
-                                           array[TIMES][offset[f] + i]};
+        c->pair[i] = (struct ek_misra_gries_key){
+            array[PAIR][offset[f] + i], array[WEIGHT][offset[f] + i], array[TIMES][offset[f] + i]};
     return sound_pairs(c, p->strata) ? EK_OK : no_training(PAIR_NAMES[PAIR], e);
 }
 

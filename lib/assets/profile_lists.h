@@ -12,7 +12,8 @@
 
 /* Of one category feature: shares by stratum and value, and each stratum's lists with a value. */
 struct ek_category_counts {
-    struct ek_heavy_key *pair; /* [pairs], rising; stratum in the upper half, the value's bits */
+    struct ek_misra_gries_key
+        *pair; /* [pairs], rising; stratum in the upper half, the value's bits */
     size_t pairs;
     uint32_t *lists; /* [strata]; NULL where the feature is no category */
 };

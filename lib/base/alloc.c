@@ -70,7 +70,7 @@ void ek_alloc_trim(void)
 #endif
 }
 
-void ek_alloc_keep_little(void)
+void ek_alloc_limit_cache(void)
 {
 #if defined(__GLIBC__)
     (void)mallopt(M_MMAP_THRESHOLD, LITTLE); /* 0: as it was */

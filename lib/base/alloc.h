@@ -41,7 +41,7 @@ void ek_alloc_trim(void);
  * large by itself, so that it goes back when it is freed. Left alone glibc takes the largest block
  * ever freed, up to 32 MiB, as the measure of both, for each heap, and `ek_alloc_trim` reaches only
  * what lies between blocks. Once, at the start of a process that runs for long. */
-void ek_alloc_keep_little(void);
+void ek_alloc_limit_cache(void);
 
 /* Bytes that are in use, of all heaps; 0 where nobody can say. Looks at all heaps, too. */
 size_t ek_alloc_used(void);

@@ -50,7 +50,7 @@ int ek_error_list_first(struct ek_error_list *l, int code, struct ek_error *e)
     return (int)e->code;
 }
 
-int ek_error_list_go_on(struct ek_error_list *l, int code, const struct ek_error *e)
+int ek_error_list_collect(struct ek_error_list *l, int code, const struct ek_error *e)
 {
     if (!l || code != EK_ECONFIG)
         return code;

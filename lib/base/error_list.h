@@ -28,7 +28,7 @@ int ek_error_list_first(struct ek_error_list *l, int code, struct ek_error *e);
 /* For readers that may go on: keeps the error of a call that returned EK_ECONFIG and gives 0, or
  * EK_ECONFIG when the list is full. Any other code, and every code when `l` is NULL, comes back as
  * it is. */
-int ek_error_list_go_on(struct ek_error_list *l, int code, const struct ek_error *e);
+int ek_error_list_collect(struct ek_error_list *l, int code, const struct ek_error *e);
 /* Appends a JSON array of {"file","line","column","message"}; file null, line and column 0 where
  * there is no place. EK_ENOMEM. */
 int ek_error_list_json(const struct ek_error_list *l, struct ek_buf *out);

@@ -28,7 +28,8 @@ const char *ek_reader_name(const struct ek_reader *r);
  */
 int ek_reader_read(struct ek_reader *r, void *bytes, size_t size, size_t *got, struct ek_error *e);
 /* Exactly `size` bytes, or *got = 0 at a clean end; EK_EFORMAT when the file ends in between. */
-int ek_reader_exact(struct ek_reader *r, void *bytes, size_t size, size_t *got, struct ek_error *e);
+int ek_reader_read_exact(struct ek_reader *r, void *bytes, size_t size, size_t *got,
+                         struct ek_error *e);
 /* The next line without its end (\n or \r\n) and without a mark of byte order before the first,
  * NUL-terminated; *line = NULL at the end of the file.
  * Valid until the next call. `length` may be NULL. EK_ELIMIT beyond EK_LINE_BYTES_MAX. */

@@ -278,7 +278,8 @@ int ek_reader_read(struct ek_reader *r, void *bytes, size_t size, size_t *got, s
     return EK_OK;
 }
 
-int ek_reader_exact(struct ek_reader *r, void *bytes, size_t size, size_t *got, struct ek_error *e)
+int ek_reader_read_exact(struct ek_reader *r, void *bytes, size_t size, size_t *got,
+                         struct ek_error *e)
 {
     size_t have = 0, n = 1;
     while (have < size && n) {

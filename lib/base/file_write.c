@@ -208,7 +208,7 @@ static bool open_nameless(struct ek_writer *w)
     size_t name = strlen(slash ? slash + 1 : w->target);
     if (access("/proc/self/fd", X_OK) || name + NAME_MORE > NAME_MAX)
         return false; /* if it cannot have a name beside the target, that is to be told now */
-    w->fd = ek_nameless_open(w->target, O_WRONLY, 0666);
+    w->fd = ek_tmpfile_open(w->target, O_WRONLY, 0666);
     w->nameless = w->fd >= 0;
     return w->nameless;
 }

@@ -171,7 +171,7 @@ static size_t edit_distance(const char *a, const char *b)
     return row[m];
 }
 
-const char *ek_nearest_word(const char *word, const char *const *candidates, size_t count)
+const char *ek_nearest_name(const char *word, const char *const *candidates, size_t count)
 {
     size_t limit = strlen(word) / 3 + 1, best = limit + 1;
     const char *found = NULL;

@@ -26,6 +26,6 @@ int ek_parse_bytes(const char *text, size_t length, uint64_t *out);
 
 /* The candidate nearest to `word` by edit distance, when near enough to be a typing error; else
  * NULL. `count` candidates. */
-const char *ek_nearest_word(const char *word, const char *const *candidates, size_t count);
+const char *ek_nearest_name(const char *word, const char *const *candidates, size_t count);
 
 #endif

@@ -2,7 +2,7 @@
 
 #include <sys/mman.h>
 
-void *ek_lazy_new(size_t bytes)
+void *ek_reserve_memory_new(size_t bytes)
 {
     int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
     void *p = mmap(NULL, bytes ? bytes : 1, PROT_READ | PROT_WRITE, flags, -1, 0);
@@ -12,7 +12,7 @@ void *ek_lazy_new(size_t bytes)
     return p;
 }
 
-void ek_lazy_free(void *p, size_t bytes)
+void ek_reserve_memory_free(void *p, size_t bytes)
 {
     if (p)
         (void)munmap(p, bytes ? bytes : 1);

@@ -10,8 +10,8 @@
 #include <stddef.h>
 
 /* NULL on failure. Aligned to a page. */
-void *ek_lazy_new(size_t bytes);
+void *ek_reserve_memory_new(size_t bytes);
 /* NULL is allowed. */
-void ek_lazy_free(void *p, size_t bytes);
+void ek_reserve_memory_free(void *p, size_t bytes);
 
 #endif

@@ -44,7 +44,7 @@ double ek_rng_uniform(struct ek_rng *r)
     return (double)(ek_rng_u64(r) >> 11) * 0x1p-53;
 }
 
-uint64_t ek_rng_below(struct ek_rng *r, uint64_t n)
+uint64_t ek_rng_uniform_int(struct ek_rng *r, uint64_t n)
 {
     uint64_t reject = (0 - n) % n, x;
     do
@@ -94,7 +94,7 @@ double ek_rng_gamma(struct ek_rng *r, double a)
 void ek_rng_shuffle(struct ek_rng *r, int *values, size_t count)
 {
     for (size_t i = count; i > 1; i--) {
-        size_t j = (size_t)ek_rng_below(r, i);
+        size_t j = (size_t)ek_rng_uniform_int(r, i);
         int held = values[i - 1];
         values[i - 1] = values[j];
         values[j] = held;

@@ -21,7 +21,7 @@ uint64_t ek_rng_u64(struct ek_rng *r);
 /* Uniform in [0, 1), 53 bits. */
 double ek_rng_uniform(struct ek_rng *r);
 /* Uniform in 0 .. n-1, without bias; n > 0. */
-uint64_t ek_rng_below(struct ek_rng *r, uint64_t n);
+uint64_t ek_rng_uniform_int(struct ek_rng *r, uint64_t n);
 /* Normal with mean 0, sd 1 (Marsaglia's polar method). */
 double ek_rng_normal(struct ek_rng *r);
 /* Exponential with mean 1. */

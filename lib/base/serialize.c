@@ -6,20 +6,20 @@
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "numbers are copied as they lie");
 
-void ek_snap_require(struct ek_serialize *s, bool good)
+void ek_serialize_require(struct ek_serialize *s, bool good)
 {
     if (!good && !s->rc)
         s->rc = EK_EFORMAT;
 }
 
-void ek_snap_raw(struct ek_serialize *s, void *numbers, size_t bytes)
+void ek_serialize_raw(struct ek_serialize *s, void *numbers, size_t bytes)
 {
-    if (!ek_snap_reads(s)) {
+    if (!ek_serialize_is_reading(s)) {
         if (!s->rc)
             s->rc = ek_buf_add(s->out, numbers, bytes);
         return;
     }
-    ek_snap_require(s, bytes <= (size_t)(s->end - s->at));
+    ek_serialize_require(s, bytes <= (size_t)(s->end - s->at));
     if (s->rc) {
         memset(numbers, 0, bytes);
         return;
@@ -28,46 +28,46 @@ void ek_snap_raw(struct ek_serialize *s, void *numbers, size_t bytes)
     s->at += bytes;
 }
 
-void ek_snap_u32(struct ek_serialize *s, uint32_t *v)
+void ek_serialize_u32(struct ek_serialize *s, uint32_t *v)
 {
-    ek_snap_raw(s, v, sizeof *v);
+    ek_serialize_raw(s, v, sizeof *v);
 }
 
-void ek_snap_u64(struct ek_serialize *s, uint64_t *v)
+void ek_serialize_u64(struct ek_serialize *s, uint64_t *v)
 {
-    ek_snap_raw(s, v, sizeof *v);
+    ek_serialize_raw(s, v, sizeof *v);
 }
 
-void ek_snap_i64(struct ek_serialize *s, int64_t *v)
+void ek_serialize_i64(struct ek_serialize *s, int64_t *v)
 {
-    ek_snap_raw(s, v, sizeof *v);
+    ek_serialize_raw(s, v, sizeof *v);
 }
 
-void ek_snap_f64(struct ek_serialize *s, double *v)
+void ek_serialize_f64(struct ek_serialize *s, double *v)
 {
-    ek_snap_raw(s, v, sizeof *v);
+    ek_serialize_raw(s, v, sizeof *v);
 }
 
-void ek_snap_int(struct ek_serialize *s, int *v, int low, int high)
+void ek_serialize_int(struct ek_serialize *s, int *v, int low, int high)
 {
     int32_t bits = *v;
-    ek_snap_raw(s, &bits, sizeof bits);
-    if (!ek_snap_reads(s))
+    ek_serialize_raw(s, &bits, sizeof bits);
+    if (!ek_serialize_is_reading(s))
         return;
-    ek_snap_require(s, bits >= low && bits <= high);
+    ek_serialize_require(s, bits >= low && bits <= high);
     *v = s->rc ? low : bits;
 }
 
-void ek_snap_text(struct ek_serialize *s, char **text)
+void ek_serialize_text(struct ek_serialize *s, char **text)
 {
-    uint32_t length = ek_snap_reads(s) ? 0 : (uint32_t)strlen(*text);
-    ek_snap_u32(s, &length);
-    if (!ek_snap_reads(s)) {
-        ek_snap_raw(s, *text, length);
+    uint32_t length = ek_serialize_is_reading(s) ? 0 : (uint32_t)strlen(*text);
+    ek_serialize_u32(s, &length);
+    if (!ek_serialize_is_reading(s)) {
+        ek_serialize_raw(s, *text, length);
         return;
     }
     *text = NULL;
-    ek_snap_require(s, length <= (size_t)(s->end - s->at) && !memchr(s->at, 0, length));
+    ek_serialize_require(s, length <= (size_t)(s->end - s->at) && !memchr(s->at, 0, length));
     if (s->rc)
         return;
     *text = ek_strndup((const char *)s->at, length);
@@ -76,18 +76,19 @@ void ek_snap_text(struct ek_serialize *s, char **text)
         s->rc = EK_ENOMEM;
 }
 
-void ek_snap_word(struct ek_serialize *s, const char **word, const char *word_of(int i), int count)
+void ek_serialize_name(struct ek_serialize *s, const char **word, const char *word_of(int i),
+                       int count)
 {
-    char *text = ek_snap_reads(s) || !*word ? NULL : (char *)*word;
+    char *text = ek_serialize_is_reading(s) || !*word ? NULL : (char *)*word;
     int there = text != NULL, at = 0;
-    ek_snap_int(s, &there, 0, 1);
+    ek_serialize_int(s, &there, 0, 1);
     if (there)
-        ek_snap_text(s, &text);
-    if (!ek_snap_reads(s))
+        ek_serialize_text(s, &text);
+    if (!ek_serialize_is_reading(s))
         return;
     while (text && at < count && strcmp(word_of(at), text) != 0)
         at++;
-    ek_snap_require(s, at < count);
+    ek_serialize_require(s, at < count);
     *word = text && at < count ? word_of(at) : NULL;
     ek_free(text);
 }

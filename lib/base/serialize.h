@@ -24,24 +24,25 @@ struct ek_serialize {
     int version;             /* of a record */
 };
 
-static inline bool ek_snap_reads(const struct ek_serialize *s)
+static inline bool ek_serialize_is_reading(const struct ek_serialize *s)
 {
     return !s->out;
 }
 
 /* What was read is refused when it is not `good`. */
-void ek_snap_require(struct ek_serialize *s, bool good);
+void ek_serialize_require(struct ek_serialize *s, bool good);
 /* Numbers of any type as they lie in memory, without padding between them. */
-void ek_snap_raw(struct ek_serialize *s, void *numbers, size_t bytes);
-void ek_snap_u32(struct ek_serialize *s, uint32_t *v);
-void ek_snap_u64(struct ek_serialize *s, uint64_t *v);
-void ek_snap_i64(struct ek_serialize *s, int64_t *v);
-void ek_snap_f64(struct ek_serialize *s, double *v);
+void ek_serialize_raw(struct ek_serialize *s, void *numbers, size_t bytes);
+void ek_serialize_u32(struct ek_serialize *s, uint32_t *v);
+void ek_serialize_u64(struct ek_serialize *s, uint64_t *v);
+void ek_serialize_i64(struct ek_serialize *s, int64_t *v);
+void ek_serialize_f64(struct ek_serialize *s, double *v);
 /* 32 bits, between low and high. */
-void ek_snap_int(struct ek_serialize *s, int *v, int low, int high);
+void ek_serialize_int(struct ek_serialize *s, int *v, int low, int high);
 /* A text; reading, it is the caller's (NULL after a failure). */
-void ek_snap_text(struct ek_serialize *s, char **text);
+void ek_serialize_text(struct ek_serialize *s, char **text);
 /* One of the words that word_of(0 .. count - 1) gives, as its text; NULL is allowed. */
-void ek_snap_word(struct ek_serialize *s, const char **word, const char *word_of(int i), int count);
+void ek_serialize_name(struct ek_serialize *s, const char **word, const char *word_of(int i),
+                       int count);
 
 #endif

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-struct ek_text ek_text_of(const char *word)
+struct ek_text ek_text_from(const char *word)
 {
     return (struct ek_text){word, word ? strlen(word) : 0};
 }

@@ -11,7 +11,7 @@ struct ek_text {
 };
 
 /* Return a view of a terminated string; NULL gives an absent text. */
-struct ek_text ek_text_of(const char *word);
+struct ek_text ek_text_from(const char *word);
 /* Compare as strcmp does. `text` may contain any bytes, zeros included. */
 int ek_text_compare(struct ek_text text, const char *word);
 /* Return whether both have the same bytes. */

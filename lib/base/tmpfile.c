@@ -10,7 +10,7 @@
 
 enum { TRIES = 1000, NUMBER = 32 };
 
-int ek_nameless_open(char *path, int access, mode_t mode)
+int ek_tmpfile_open(char *path, int access, mode_t mode)
 {
     char *slash = strrchr(path, '/');
     const char *folder = !slash ? "." : slash == path ? "/" : path;
@@ -40,8 +40,8 @@ static int open_unlinked(const char *path)
     return fd;
 }
 
-int ek_nameless_spool(char *path)
+int ek_tmpfile_spool(char *path)
 {
-    int fd = ek_nameless_open(path, O_RDWR, 0600);
+    int fd = ek_tmpfile_open(path, O_RDWR, 0600);
     return fd < 0 ? open_unlinked(path) : fd;
 }

@@ -9,9 +9,9 @@
 #include <sys/types.h>
 
 /* In the folder of the path; access: O_RDWR, O_WRONLY. Not every file system has that. */
-int ek_nameless_open(char *path, int access, mode_t mode);
+int ek_tmpfile_open(char *path, int access, mode_t mode);
 /* The same to write and read, for its owner alone; where the file system has none, a file beside
  * the path that loses its name at once. */
-int ek_nameless_spool(char *path);
+int ek_tmpfile_spool(char *path);
 
 #endif

@@ -28,8 +28,8 @@ static int accept_too_early(const struct ek_accept_place *at, struct ek_error *e
                    at->feature, place_text(at, place));
 }
 
-int ek_accept_nothing(const struct ek_accept_place *at, const struct ek_accept_place *near,
-                      struct ek_error *e)
+int ek_accept_unconfirmed(const struct ek_accept_place *at, const struct ek_accept_place *near,
+                          struct ek_error *e)
 {
     char place[PLACE_BYTES], other[PLACE_BYTES];
     place_text(at, place);
@@ -70,16 +70,16 @@ int ek_accept_check(const struct ek_accept_change *c, struct ek_error *e)
     return EK_OK;
 }
 
-int ek_accept_no_room(struct ek_error *e)
+int ek_accept_too_many(struct ek_error *e)
 {
     return ek_fail(e, EK_ELIMIT,
                    "%d accepts are in force, which is the most: revert one, or make the "
                    "profile anew",
-                   EK_REBASES_MAX);
+                   EK_LEVEL_OFFSETS_MAX);
 }
 
 /* Numbers of those in force, as far as there is room. */
-static const char *numbers_of(const struct ek_rebases *r, char text[NEAR_BYTES])
+static const char *numbers_of(const struct ek_level_offsets *r, char text[NEAR_BYTES])
 {
     size_t length = 0;
     text[0] = 0;
@@ -89,7 +89,7 @@ static const char *numbers_of(const struct ek_rebases *r, char text[NEAR_BYTES])
     return text;
 }
 
-int ek_accept_none_of(const struct ek_rebases *r, uint64_t version, struct ek_error *e)
+int ek_accept_not_found(const struct ek_level_offsets *r, uint64_t version, struct ek_error *e)
 {
     char text[NEAR_BYTES];
     if (!r->count)
@@ -124,9 +124,9 @@ static int nothing_there(const struct ek_detector *d, int feature, int cell, str
     if (ek_episode_at(d, cell, feature))
         return accept_too_early(&at, e);
     if (!near)
-        return ek_accept_nothing(&at, NULL, e);
+        return ek_accept_unconfirmed(&at, NULL, e);
     const struct ek_accept_place other = place_of(d, feature, near->cell);
-    return ek_accept_nothing(&at, &other, e);
+    return ek_accept_unconfirmed(&at, &other, e);
 }
 
 static int check(const struct ek_detector *d, const struct ek_episode *now, struct ek_error *e)
@@ -146,17 +146,17 @@ static bool share_lists(const struct ek_detector *d, int a, int b)
     return a == b || !a || !b || ek_cells_dimension(d->cells, a) != ek_cells_dimension(d->cells, b);
 }
 
-static void lower_rows(struct ek_detector *d, const struct ek_rebase *one, double shift_ln)
+static void lower_rows(struct ek_detector *d, const struct ek_level_offset *one, double shift_ln)
 {
     uint64_t first = ek_history_first(d->history), end = ek_history_count(d->history);
     for (uint64_t i = one->row > first ? one->row : first; i < end; i++)
-        if (ek_history_in(d->history, i, one->cell))
-            ek_history_lower(d->history, i, one->feature, shift_ln);
+        if (ek_history_row_in_cell(d->history, i, one->cell))
+            ek_history_lower_bound(d->history, i, one->feature, shift_ln);
     d->walk.cell = -1; /* its rows say something else now */
 }
 
-bool ek_accept_ends(const struct ek_detector *d, const struct ek_rebase *one, double shift_ln,
-                    struct ek_episode *e, bool *moved)
+bool ek_accept_is_covering(const struct ek_detector *d, const struct ek_level_offset *one,
+                           double shift_ln, struct ek_episode *e, bool *moved)
 {
     struct ek_alignment *level = &e->diagnosis.level;
     *moved = false;
@@ -173,21 +173,21 @@ bool ek_accept_ends(const struct ek_detector *d, const struct ek_rebase *one, do
     return fabs(level->shift_ln) < log(ek_detector_rule(d, e->feature)->min_effect);
 }
 
-void ek_accept_episodes(struct ek_detector *d, const struct ek_rebase *one, double shift_ln)
+void ek_accept_episodes(struct ek_detector *d, const struct ek_level_offset *one, double shift_ln)
 {
     bool moved;
     for (int i = 0; i < d->episodes; i++) {
         struct ek_episode *e = &d->episode[i];
         if (e->phase == EK_WATCHING)
             continue;
-        if (ek_accept_ends(d, one, shift_ln, e, &moved))
+        if (ek_accept_is_covering(d, one, shift_ln, e, &moved))
             ek_episode_dismiss(d, e, EK_OTHER_NORMAL);
         else if (moved)
-            ek_episode_tell_updated(d, e);
+            ek_episode_report_updated(d, e);
     }
 }
 
-void ek_accept_evidence(struct ek_detector *d, const struct ek_rebase *one)
+void ek_accept_evidence(struct ek_detector *d, const struct ek_level_offset *one)
 {
     for (int cell = 0; cell < ek_cells_count(d->cells); cell++)
         if (share_lists(d, cell, one->cell))
@@ -195,14 +195,14 @@ void ek_accept_evidence(struct ek_detector *d, const struct ek_rebase *one)
 }
 
 /* What is normal has risen by shift_ln where `one` says. */
-static void lower(struct ek_detector *d, const struct ek_rebase *one, double shift_ln)
+static void lower(struct ek_detector *d, const struct ek_level_offset *one, double shift_ln)
 {
     lower_rows(d, one, shift_ln);
     ek_accept_episodes(d, one, shift_ln);
     ek_accept_evidence(d, one);
 }
 
-int ek_detector_accept(struct ek_detector *d, int feature, int cell, struct ek_rebase *out,
+int ek_detector_accept(struct ek_detector *d, int feature, int cell, struct ek_level_offset *out,
                        struct ek_error *e)
 {
     struct ek_episode *now = ek_episode_at(d, cell, feature);
@@ -211,23 +211,24 @@ int ek_detector_accept(struct ek_detector *d, int feature, int cell, struct ek_r
     int rc = check(d, now, e);
     if (rc)
         return rc;
-    if (ek_rebases_add(&d->rebases, feature, cell, now->diagnosis.level.shift_ln, now->since_row))
-        return ek_accept_no_room(e);
+    if (ek_level_offsets_add(&d->rebases, feature, cell, now->diagnosis.level.shift_ln,
+                             now->since_row))
+        return ek_accept_too_many(e);
     *out = d->rebases.one[d->rebases.count - 1];
-    ek_cells_hold(d->cells, cell);
+    ek_cells_retain(d->cells, cell);
     ek_episode_dismiss(d, now, EK_ACCEPTED);
     lower(d, out, out->shift_ln);
     return EK_OK;
 }
 
-int ek_detector_revert(struct ek_detector *d, uint64_t version, struct ek_rebase *out,
+int ek_detector_revert(struct ek_detector *d, uint64_t version, struct ek_level_offset *out,
                        struct ek_error *e)
 {
-    const struct ek_rebase *one = ek_rebases_of_version(&d->rebases, version);
+    const struct ek_level_offset *one = ek_level_offsets_find_version(&d->rebases, version);
     if (!one)
-        return ek_accept_none_of(&d->rebases, version, e);
+        return ek_accept_not_found(&d->rebases, version, e);
     *out = *one;
-    ek_rebases_remove(&d->rebases, one);
+    ek_level_offsets_remove(&d->rebases, one);
     ek_cells_release(d->cells, out->cell);
     lower(d, out, -out->shift_ln);
     return EK_OK;
@@ -235,22 +236,22 @@ int ek_detector_revert(struct ek_detector *d, uint64_t version, struct ek_rebase
 
 /* ------------------------------------------------------------------- of a fleet */
 
-static bool is_among(const struct ek_rebases *r, const struct ek_rebase *one)
+static bool is_among(const struct ek_level_offsets *r, const struct ek_level_offset *one)
 {
-    const struct ek_rebase *is = ek_rebases_of_version(r, one->version);
+    const struct ek_level_offset *is = ek_level_offsets_find_version(r, one->version);
     return is && is->feature == one->feature && is->cell == one->cell &&
            is->shift_ln == one->shift_ln;
 }
 
 /* Those of here that nobody wants. Whether there were any. */
-static bool drop_others(struct ek_detector *d, const struct ek_rebases *want)
+static bool drop_others(struct ek_detector *d, const struct ek_level_offsets *want)
 {
     int before = d->rebases.count;
     for (int i = before - 1; i >= 0; i--) {
-        const struct ek_rebase one = d->rebases.one[i];
+        const struct ek_level_offset one = d->rebases.one[i];
         if (is_among(want, &one))
             continue;
-        ek_rebases_remove(&d->rebases, &d->rebases.one[i]);
+        ek_level_offsets_remove(&d->rebases, &d->rebases.one[i]);
         lower(d, &one, -one.shift_ln);
         ek_cells_release(d->cells, one.cell);
     }
@@ -270,42 +271,42 @@ static uint64_t row_since(const struct ek_detector *d, const struct ek_episode *
     return row;
 }
 
-static void take_up(struct ek_detector *d, struct ek_rebase *one, int64_t since_ms)
+static void take_up(struct ek_detector *d, struct ek_level_offset *one, int64_t since_ms)
 {
     struct ek_episode *own = ek_episode_at(d, one->cell, one->feature);
     one->row = row_since(d, own, since_ms);
-    ek_cells_hold(d->cells, one->cell);
+    ek_cells_retain(d->cells, one->cell);
     if (own && own->phase == EK_PHASE_CONFIRMED)
         ek_episode_dismiss(d, own, EK_ACCEPTED);
     lower(d, one, one->shift_ln);
 }
 
-void ek_detector_set_normal(struct ek_detector *d, const struct ek_rebases *want,
+void ek_detector_set_normal(struct ek_detector *d, const struct ek_level_offsets *want,
                             const int64_t *since_ms)
 {
-    struct ek_rebases now = {.version = want->version, .count = want->count};
+    struct ek_level_offsets now = {.version = want->version, .count = want->count};
     bool changed = drop_others(d, want);
     for (int i = 0; i < want->count; i++) {
-        const struct ek_rebase *one = &want->one[i];
+        const struct ek_level_offset *one = &want->one[i];
         bool known = is_among(&d->rebases, one);
-        now.one[i] = known ? *ek_rebases_of_version(&d->rebases, one->version) : *one;
+        now.one[i] = known ? *ek_level_offsets_find_version(&d->rebases, one->version) : *one;
         if (!known)
             take_up(d, &now.one[i], since_ms[i]);
         changed |= !known;
     }
     d->rebases = now;
     if (changed && d->tick)
-        ek_tick_clear(d->tick); /* its lists were held against what was normal before */
+        ek_evidence_sum_clear(d->tick); /* its lists were held against what was normal before */
 }
 
-const struct ek_rebases *ek_detector_rebases(const struct ek_detector *d)
+const struct ek_level_offsets *ek_detector_offsets(const struct ek_detector *d)
 {
     return &d->rebases;
 }
 
-void ek_detector_rebases_serialize(struct ek_detector *d, struct ek_serialize *s)
+void ek_detector_offsets_serialize(struct ek_detector *d, struct ek_serialize *s)
 {
-    ek_rebases_serialize(&d->rebases, s, d->features, ek_cells_count(d->cells));
-    for (int i = 0; ek_snap_reads(s) && !s->rc && i < d->rebases.count; i++)
-        ek_cells_hold(d->cells, d->rebases.one[i].cell);
+    ek_level_offsets_serialize(&d->rebases, s, d->features, ek_cells_count(d->cells));
+    for (int i = 0; ek_serialize_is_reading(s) && !s->rc && i < d->rebases.count; i++)
+        ek_cells_retain(d->cells, d->rebases.one[i].cell);
 }

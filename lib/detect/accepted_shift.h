@@ -26,21 +26,21 @@ int ek_accept_check(const struct ek_accept_change *c, struct ek_error *e);
 /* Each fails, with EK_ESTATE or EK_ELIMIT: the change is only suspected; there is none that is
  * confirmed, near: where there is one of the feature, or NULL; there are as many as can be; there
  * is none of that version. */
-int ek_accept_nothing(const struct ek_accept_place *at, const struct ek_accept_place *near,
-                      struct ek_error *e);
-int ek_accept_no_room(struct ek_error *e);
-int ek_accept_none_of(const struct ek_rebases *r, uint64_t version, struct ek_error *e);
+int ek_accept_unconfirmed(const struct ek_accept_place *at, const struct ek_accept_place *near,
+                          struct ek_error *e);
+int ek_accept_too_many(struct ek_error *e);
+int ek_accept_not_found(const struct ek_level_offsets *r, uint64_t version, struct ek_error *e);
 
 /* What it means for open changes and evidence that another level is normal somewhere: for
  * accepted_shift.c, and where two detectors are joined. */
 /* What is normal has risen by shift_ln where `one` says: whether a change in those lists is none
  * any more. A confirmed one that goes on, all lists of which are concerned, is smaller by it then,
  * and *moved is set. */
-bool ek_accept_ends(const struct ek_detector *d, const struct ek_rebase *one, double shift_ln,
-                    struct ek_episode *e, bool *moved);
+bool ek_accept_is_covering(const struct ek_detector *d, const struct ek_level_offset *one,
+                           double shift_ln, struct ek_episode *e, bool *moved);
 /* The same of all that the detector has open, which is told. */
-void ek_accept_episodes(struct ek_detector *d, const struct ek_rebase *one, double shift_ln);
+void ek_accept_episodes(struct ek_detector *d, const struct ek_level_offset *one, double shift_ln);
 /* Evidence begins anew in every cell that can have lists with it. */
-void ek_accept_evidence(struct ek_detector *d, const struct ek_rebase *one);
+void ek_accept_evidence(struct ek_detector *d, const struct ek_level_offset *one);
 
 #endif

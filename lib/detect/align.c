@@ -32,7 +32,7 @@ static double at(const float *density, int bin)
     return density[bin < 0 ? 0 : bin >= EK_DENSITY_BINS ? EK_DENSITY_BINS - 1 : bin];
 }
 
-void ek_residuals_of(struct ek_residuals *h, const float *r, int count)
+void ek_residuals_get(struct ek_residuals *h, const float *r, int count)
 {
     int lists[EK_DENSITY_BINS] = {0};
     for (int i = 0; i < count; i++)

@@ -26,7 +26,7 @@ struct ek_residuals {
 };
 
 /* r [count], finite. */
-void ek_residuals_of(struct ek_residuals *h, const float *r, int count);
+void ek_residuals_get(struct ek_residuals *h, const float *r, int count);
 
 /* What is known beside the residuals. */
 struct ek_align_known {

@@ -19,7 +19,7 @@ enum ek_bound {
     EK_BOUNDS_ALL
 };
 
-struct ek_beyond {
+struct ek_limit_counters {
     uint64_t count[EK_BOUNDS_ALL];
 };
 

@@ -38,7 +38,7 @@ static int rising(const void *a, const void *b)
 }
 
 /* The present values, sorted, to scratch; returns how many. */
-static int sort_values(struct ek_category_list *l, const struct ek_query *q, int feature)
+static int sort_values(struct ek_category_list *l, const struct ek_list *q, int feature)
 {
     int present = 0;
     for (int i = 0; i < q->items; i++) {
@@ -50,7 +50,7 @@ static int sort_values(struct ek_category_list *l, const struct ek_query *q, int
     return present;
 }
 
-int ek_category_list_read(struct ek_category_list *l, const struct ek_query *q, int feature)
+int ek_category_list_read(struct ek_category_list *l, const struct ek_list *q, int feature)
 {
     if (room_for(l, q->items))
         return EK_ENOMEM;
@@ -201,7 +201,7 @@ static void begin_cells(struct ek_category *k, int from, int to)
     }
 }
 
-int ek_categories_room(struct ek_categories *c, int cells)
+int ek_categories_reserve(struct ek_categories *c, int cells)
 {
     if (cells <= c->capacity)
         return EK_OK;
@@ -246,7 +246,7 @@ static void remember(struct ek_category *k, int stratum, uint64_t number)
     k->now = row;
 }
 
-int ek_categories_read(struct ek_categories *c, const struct ek_query *q)
+int ek_categories_read(struct ek_categories *c, const struct ek_list *q)
 {
     for (int i = 0; i < c->count; i++)
         if (ek_category_list_read(&c->of[i].list, q, c->of[i].feature))
@@ -254,7 +254,7 @@ int ek_categories_read(struct ek_categories *c, const struct ek_query *q)
     return EK_OK;
 }
 
-void ek_categories_remember(struct ek_categories *c, int stratum, uint64_t row)
+void ek_categories_add_row(struct ek_categories *c, int stratum, uint64_t row)
 {
     for (int i = 0; i < c->count; i++)
         remember(&c->of[i], stratum, row);
@@ -404,7 +404,7 @@ int ek_categories_add(struct ek_categories *c, int number, int cell,
     return total < level->alarm ? -1 : EK_BET_NEW_VALUE + strongest(kind, 3);
 }
 
-void ek_categories_forget(struct ek_categories *c, int cell)
+void ek_categories_reset_cell(struct ek_categories *c, int cell)
 {
     for (int i = 0; i < c->count; i++)
         begin_cells(&c->of[i], cell, cell + 1);
@@ -581,8 +581,8 @@ int ek_categories_diagnose(const struct ek_categories *c, int feature, int cell,
 }
 
 /* What training has of a value in the row's stratum is taken off: what is left is the change. */
-double ek_categories_moved(const struct ek_categories *c, int feature,
-                           const struct ek_category_diagnosis *g, uint64_t number)
+double ek_categories_shift_probability(const struct ek_categories *c, int feature,
+                                       const struct ek_category_diagnosis *g, uint64_t number)
 {
     const struct ek_category *k = &c->of[c->number[feature]];
     const struct ek_category_row *row = ek_category_row_at(k, number);

@@ -24,7 +24,7 @@ struct ek_category_list {
 
 void ek_category_list_release(struct ek_category_list *l);
 /* Values of an item feature of q. EK_ENOMEM. */
-int ek_category_list_read(struct ek_category_list *l, const struct ek_query *q, int feature);
+int ek_category_list_read(struct ek_category_list *l, const struct ek_list *q, int feature);
 
 /* Evidence on category features: codes that training did not have, codes whose share exploded, and
  * heavy ones that vanished, as all codes do that became others.
@@ -75,17 +75,17 @@ void ek_categories_free(struct ek_categories *c);
 int ek_categories_count(const struct ek_categories *c);
 int ek_categories_feature(const struct ek_categories *c, int number);
 /* Room for so many cells; new ones have seen nothing. EK_ENOMEM leaves all as it was. */
-int ek_categories_room(struct ek_categories *c, int cells);
+int ek_categories_reserve(struct ek_categories *c, int cells);
 /* Reads the category features of a list. EK_ENOMEM. */
-int ek_categories_read(struct ek_categories *c, const struct ek_query *q);
+int ek_categories_read(struct ek_categories *c, const struct ek_list *q);
 /* Keeps the list last read as a row of the history, in its stratum. */
-void ek_categories_remember(struct ek_categories *c, int stratum, uint64_t row);
+void ek_categories_add_row(struct ek_categories *c, int stratum, uint64_t row);
 /* The list last remembered is one of the cell. Returns the bet that weighs most when the alarm is
  * reached, else -1. */
 int ek_categories_add(struct ek_categories *c, int number, int cell,
                       const struct ek_alarm_level *level);
 /* All that a cell has seen, when it becomes that of another value. */
-void ek_categories_forget(struct ek_categories *c, int cell);
+void ek_categories_reset_cell(struct ek_categories *c, int cell);
 /* The evidence of one feature; what the cell's values lately were stays. */
 void ek_categories_restart(struct ek_categories *c, int feature, int cell);
 /* What one of the bets said of a row; of values, that on the one with the most evidence. */
@@ -97,8 +97,8 @@ double ek_categories_bet(const struct ek_categories *c, int feature, int cell, i
 int ek_categories_diagnose(const struct ek_categories *c, int feature, int cell,
                            const uint64_t *row, int count, struct ek_category_diagnosis *out);
 /* Share of a row's items with a value that the diagnosis names, or unknown. */
-double ek_categories_moved(const struct ek_categories *c, int feature,
-                           const struct ek_category_diagnosis *g, uint64_t row);
+double ek_categories_shift_probability(const struct ek_categories *c, int feature,
+                                       const struct ek_category_diagnosis *g, uint64_t row);
 /* In parts: which categories there are, rows first .. end - 1 of the history, and one cell. */
 void ek_categories_kind_serialize(struct ek_categories *c, struct ek_serialize *s);
 void ek_categories_rows_serialize(struct ek_categories *c, struct ek_serialize *s, uint64_t first,

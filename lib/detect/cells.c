@@ -32,8 +32,8 @@ struct ek_cells {
     int dimensions, count, own, limit;
     struct dimension *dimension; /* [dimensions] */
     struct cell *cell;           /* [limit + dimensions] */
-    struct ek_busy *busy;
-    int16_t taken[EK_CELLS_PER_QUERY]; /* by the last list */
+    struct ek_space_saving *busy;
+    int16_t taken[EK_CELLS_PER_LIST]; /* by the last list */
     int taken_count, since_look;
     uint64_t taken_ever; /* cells that changed hands */
     int least;           /* the least busy cell that may be taken, -1: none */
@@ -48,7 +48,7 @@ int ek_cells_new(struct ek_cells **out, char *const *dimensions, int count, int 
     c->least = -1;
     c->cell = ek_calloc((size_t)c->limit + (size_t)count, sizeof *c->cell);
     c->dimension = ek_calloc((size_t)count, sizeof *c->dimension);
-    int rc = ek_busy_new(&c->busy, c->limit + count, CANDIDATES_PER_CELL * c->limit);
+    int rc = ek_space_saving_new(&c->busy, c->limit + count, CANDIDATES_PER_CELL * c->limit);
     for (; !rc && c->dimension && c->dimensions < count; c->dimensions++) {
         c->dimension[c->dimensions].other = -1;
         if (!(c->dimension[c->dimensions].name = ek_strdup(dimensions[c->dimensions])))
@@ -72,7 +72,7 @@ void ek_cells_free(struct ek_cells *c)
         ek_free(c->cell[i].value);
     for (int d = 0; c->dimension && d < c->dimensions; d++)
         ek_free(c->dimension[d].name);
-    ek_busy_free(c->busy);
+    ek_space_saving_free(c->busy);
     ek_free(c->dimension);
     ek_free(c->cell);
     ek_free(c);
@@ -88,7 +88,7 @@ int ek_cells_count(const struct ek_cells *c)
     return c->count;
 }
 
-int ek_cells_most(const struct ek_cells *c)
+int ek_cells_max(const struct ek_cells *c)
 {
     return c->limit + c->dimensions;
 }
@@ -98,23 +98,23 @@ int ek_cells_limit(const struct ek_cells *c)
     return c->limit;
 }
 
-const int16_t *ek_cells_taken(const struct ek_cells *c, int *count)
+const int16_t *ek_cells_reused(const struct ek_cells *c, int *count)
 {
     *count = c->taken_count;
     return c->taken;
 }
 
-uint64_t ek_cells_taken_ever(const struct ek_cells *c)
+uint64_t ek_cells_reuse_count(const struct ek_cells *c)
 {
     return c->taken_ever;
 }
 
-bool ek_cells_taken_since(const struct ek_cells *c, int cell, uint64_t ever)
+bool ek_cells_is_reused_since(const struct ek_cells *c, int cell, uint64_t ever)
 {
     return c->cell[cell].taken > ever;
 }
 
-void ek_cells_hold(struct ek_cells *c, int cell)
+void ek_cells_retain(struct ek_cells *c, int cell)
 {
     c->cell[cell].held++;
     if (c->least == cell)
@@ -132,7 +132,8 @@ static void look_for_least(struct ek_cells *c)
     c->since_look = 0;
     for (int i = 1; i < c->count; i++)
         if (c->cell[i].value && !c->cell[i].held &&
-            (c->least < 0 || ek_busy_lists(c->busy, i) < ek_busy_lists(c->busy, c->least)))
+            (c->least < 0 ||
+             ek_space_saving_lists(c->busy, i) < ek_space_saving_lists(c->busy, c->least)))
             c->least = i;
 }
 
@@ -146,7 +147,7 @@ static int cell_to_take(struct ek_cells *c, double lists)
         look_for_least(c);
     if (c->least < 0)
         return -1;
-    double least = ek_busy_lists(c->busy, c->least) + EK_CELLS_ENTRY_LISTS;
+    double least = ek_space_saving_lists(c->busy, c->least) + EK_CELLS_ENTRY_LISTS;
     return lists > EK_CELLS_ENTRY_RATIO * least ? c->least : -1;
 }
 
@@ -165,7 +166,7 @@ static int give(struct ek_cells *c, int cell, int d, struct ek_text value, uint6
     }
     *one = (struct cell){d, 0, copy, taken};
     c->dimension[d].own++;
-    ek_busy_own(c->busy, key, cell);
+    ek_space_saving_assign(c->busy, key, cell);
     c->least = -1;
     return EK_OK;
 }
@@ -212,11 +213,11 @@ static int cell_of(struct ek_cells *c, int d, struct ek_text value, int may_take
     double lists;
     uint64_t key = key_of(d, value);
     c->dimension[d].lists++;
-    if (value.length > EK_SEGMENT_BYTES_MAX && ek_busy_cell(c->busy, key) < 0) {
+    if (value.length > EK_SEGMENT_BYTES_MAX && ek_space_saving_cell(c->busy, key) < 0) {
         *id = (int16_t)pool(c, d, key);
         return EK_OK;
     }
-    int cell = ek_busy_count(c->busy, key, &lists);
+    int cell = ek_space_saving_count(c->busy, key, &lists);
     if (cell < 0) {
         int fresh = c->own < c->limit;
         int own = fresh ? c->count : may_take ? cell_to_take(c, lists) : -1;
@@ -228,22 +229,22 @@ static int cell_of(struct ek_cells *c, int d, struct ek_text value, int may_take
     return EK_OK;
 }
 
-int ek_cells_of(struct ek_cells *c, const struct ek_query *q, int may_take,
-                int16_t ids[EK_CELLS_PER_QUERY])
+int ek_cells_lookup(struct ek_cells *c, const struct ek_list *q, int may_take,
+                    int16_t ids[EK_CELLS_PER_LIST])
 {
     int rc = EK_OK;
     ids[0] = 0;
     c->taken_count = 0;
     c->since_look += c->since_look < LOOK_AGAIN;
-    ek_busy_list(c->busy);
+    ek_space_saving_list(c->busy);
     for (int d = 0; d < c->dimensions; d++) {
-        struct ek_text value = ek_query_segment(q, c->dimension[d].name);
+        struct ek_text value = ek_list_segment(q, c->dimension[d].name);
         ids[1 + d] = -1;
         if (rc || !value.text)
             continue;
         rc = cell_of(c, d, value, may_take, &ids[1 + d]);
         if (!rc)
-            ek_cells_hold(c, ids[1 + d]); /* another value of this list must not take it */
+            ek_cells_retain(c, ids[1 + d]); /* another value of this list must not take it */
     }
     for (int d = 0; d < c->dimensions; d++)
         if (ids[1 + d] >= 0)
@@ -251,13 +252,13 @@ int ek_cells_of(struct ek_cells *c, const struct ek_query *q, int may_take,
     return rc;
 }
 
-void ek_cells_find(const struct ek_cells *c, const struct ek_query *q,
-                   int16_t ids[EK_CELLS_PER_QUERY])
+void ek_cells_find(const struct ek_cells *c, const struct ek_list *q,
+                   int16_t ids[EK_CELLS_PER_LIST])
 {
     ids[0] = 0;
     for (int d = 0; d < c->dimensions; d++) {
-        struct ek_text value = ek_query_segment(q, c->dimension[d].name);
-        int cell = value.text ? ek_busy_cell(c->busy, key_of(d, value)) : -1;
+        struct ek_text value = ek_list_segment(q, c->dimension[d].name);
+        int cell = value.text ? ek_space_saving_cell(c->busy, key_of(d, value)) : -1;
         if (value.text && cell < 0)
             cell = c->dimension[d].other;
         ids[1 + d] = (int16_t)cell;
@@ -283,19 +284,19 @@ static int own_for(struct ek_cells *c, int d, struct ek_text value, int may_take
     *cell = value.length > EK_SEGMENT_BYTES_MAX ? -1 : fresh ? c->count : may_take ? c->least : -1;
     if (*cell < 0)
         return EK_OK;
-    ek_busy_add(c->busy, key, 1); /* only who is known can own */
+    ek_space_saving_add(c->busy, key, 1); /* only who is known can own */
     return fresh ? give_new(c, d, value, key) : give(c, *cell, d, value, key);
 }
 
-int ek_cells_give(struct ek_cells *c, struct ek_text dimension, struct ek_text value, int may_take,
-                  int *cell)
+int ek_cells_assign(struct ek_cells *c, struct ek_text dimension, struct ek_text value,
+                    int may_take, int *cell)
 {
     int d = dimension.text ? dimension_named(c, dimension) : -1;
     c->taken_count = 0;
     *cell = dimension.text ? -1 : 0;
     if (d < 0)
         return EK_OK;
-    *cell = value.text ? ek_busy_cell(c->busy, key_of(d, value)) : c->dimension[d].other;
+    *cell = value.text ? ek_space_saving_cell(c->busy, key_of(d, value)) : c->dimension[d].other;
     return value.text && *cell < 0 ? own_for(c, d, value, may_take, cell) : EK_OK;
 }
 
@@ -314,7 +315,7 @@ const char *ek_cells_value(const struct ek_cells *c, int cell)
     return c->cell[cell].value;
 }
 
-struct ek_cells_share ek_cells_share_of(const struct ek_cells *c, int dimension)
+struct ek_cells_share ek_cells_get_share(const struct ek_cells *c, int dimension)
 {
     const struct dimension *d = &c->dimension[dimension];
     int clear = SEEN_BITS - d->bits;
@@ -326,10 +327,10 @@ static void cell_serialize(struct ek_cells *c, struct ek_serialize *s, int cell)
 {
     struct cell *one = &c->cell[cell];
     int valued = one->value != NULL;
-    ek_snap_int(s, &one->dimension, 0, c->dimensions - 1);
-    ek_snap_int(s, &valued, 0, 1);
+    ek_serialize_int(s, &one->dimension, 0, c->dimensions - 1);
+    ek_serialize_int(s, &valued, 0, 1);
     if (valued)
-        ek_snap_text(s, &one->value);
+        ek_serialize_text(s, &one->value);
 }
 
 /* Of a cell that was read: what follows from it. A dimension has one pool. */
@@ -341,7 +342,7 @@ static void count_cell(struct ek_cells *c, struct ek_serialize *s, int cell)
         c->own++;
         return;
     }
-    ek_snap_require(s, d->other < 0);
+    ek_serialize_require(s, d->other < 0);
     d->other = cell;
 }
 
@@ -354,33 +355,34 @@ static void count_bits(struct dimension *d)
 
 static void dimension_serialize(struct dimension *d, struct ek_serialize *s)
 {
-    ek_snap_u64(s, &d->lists);
-    ek_snap_u64(s, &d->pooled);
-    ek_snap_raw(s, d->seen, sizeof d->seen);
+    ek_serialize_u64(s, &d->lists);
+    ek_serialize_u64(s, &d->pooled);
+    ek_serialize_raw(s, d->seen, sizeof d->seen);
     count_bits(d);
 }
 
 void ek_cells_serialize(struct ek_cells *c, struct ek_serialize *s)
 {
     int count = c->count;
-    ek_snap_int(s, &count, 1, c->limit + c->dimensions);
+    ek_serialize_int(s, &count, 1, c->limit + c->dimensions);
     for (int i = 1; i < count && !s->rc; i++) {
         cell_serialize(c, s, i);
-        if (ek_snap_reads(s) && !s->rc) {
+        if (ek_serialize_is_reading(s) && !s->rc) {
             c->count = i + 1;
             count_cell(c, s, i);
         }
     }
-    ek_snap_require(s, c->own <= c->limit);
-    ek_snap_u64(s, &c->taken_ever);
-    ek_snap_int(s, &c->since_look, 0, LOOK_AGAIN);
-    ek_snap_int(s, &c->least, -1, c->count - 1);
-    ek_snap_require(s, c->least < 0 || c->cell[c->least].value);
+    ek_serialize_require(s, c->own <= c->limit);
+    ek_serialize_u64(s, &c->taken_ever);
+    ek_serialize_int(s, &c->since_look, 0, LOOK_AGAIN);
+    ek_serialize_int(s, &c->least, -1, c->count - 1);
+    ek_serialize_require(s, c->least < 0 || c->cell[c->least].value);
     for (int d = 0; d < c->dimensions; d++)
         dimension_serialize(&c->dimension[d], s);
-    ek_busy_serialize(c->busy, s);
+    ek_space_saving_serialize(c->busy, s);
     for (int i = 0; i < c->limit + c->dimensions; i++)
-        ek_snap_require(s, ek_busy_owned(c->busy, i) == (c->cell[i].value != NULL));
+        ek_serialize_require(s,
+                             ek_space_saving_is_assigned(c->busy, i) == (c->cell[i].value != NULL));
 }
 
 /* The cell here of a cell there, of dimension d here. */
@@ -390,9 +392,9 @@ static int merge_cell(struct ek_cells *into, const struct ek_cells *from, int ce
     const char *text = from->cell[cell].value;
     int own = -1;
     if (text) {
-        struct ek_text value = ek_text_of(text);
+        struct ek_text value = ek_text_from(text);
         uint64_t key = key_of(d, value);
-        own = ek_busy_add(into->busy, key, ek_busy_lists(from->busy, cell));
+        own = ek_space_saving_add(into->busy, key, ek_space_saving_lists(from->busy, cell));
         if (own < 0 && into->own < into->limit) {
             own = into->count;
             if (give_new(into, d, value, key))
@@ -418,7 +420,7 @@ int ek_cells_merge(struct ek_cells *into, const struct ek_cells *from, int16_t *
     to[0] = 0;
     into->taken_count = 0;
     for (int d = 0; d < from->dimensions; d++) {
-        int here = dimension_named(into, ek_text_of(from->dimension[d].name));
+        int here = dimension_named(into, ek_text_from(from->dimension[d].name));
         for (int cell = 1; cell < from->count && !rc; cell++) {
             if (from->cell[cell].dimension != d)
                 continue;

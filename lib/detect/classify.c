@@ -35,8 +35,8 @@ static int levels_alike(const struct ek_alignment *then, const struct ek_alignme
            is_near(then->gain_ln, now->gain_ln, sqrt(measured), 0);
 }
 
-int ek_diagnosis_alike(const struct ek_diagnosis *then, const struct ek_diagnosis *now,
-                       int measured)
+int ek_diagnosis_is_same(const struct ek_diagnosis *then, const struct ek_diagnosis *now,
+                         int measured)
 {
     int alike = (now->class == EK_CLASS_NONE || now->class == then->class) &&
                 is_near(then->mean_ln, now->mean_ln, hypot(then->mean_error_ln, now->mean_error_ln),
@@ -182,7 +182,7 @@ static enum ek_class by_shares(const struct ek_baseline *b, const struct ek_diag
 }
 
 static void tell(const struct ek_baseline *b, const float *density, const struct ek_window *w,
-                 struct ek_told *t)
+                 struct ek_fit_target *t)
 {
     int first = w->count > EK_EXPLAIN_LISTS ? w->count - EK_EXPLAIN_LISTS : 0;
     t->density = density;
@@ -200,7 +200,7 @@ static void tell(const struct ek_baseline *b, const float *density, const struct
         t->typical[n] = exp(b->spread_mean[c]);
         t->spread[n] = known ? exp(o->spread) : o->usable > 1 ? t->typical[n] : 0;
     }
-    ek_told_settle(t);
+    ek_fit_target_prepare(t);
 }
 
 /* Whether what was added can be told from the levels: it shifts the values of a feature that has
@@ -225,7 +225,8 @@ static int is_likely(const struct ek_diagnosis *d, const struct ek_explanation *
 
 /* Some items on another scale, unless one transformation of all values explains the lists better. A
  * mixture is never narrower than its parts. */
-static void by_spread(const struct ek_baseline *b, const struct ek_told *t, struct ek_diagnosis *d)
+static void by_spread(const struct ek_baseline *b, const struct ek_fit_target *t,
+                      struct ek_diagnosis *d)
 {
     d->class = EK_OFFSET;
     if (sign_moved(b, d)) /* no factor makes a value negative */
@@ -252,7 +253,7 @@ static void by_spread(const struct ek_baseline *b, const struct ek_told *t, stru
 
 /* A factor on some items moves the level of a list by how many it has of them. None: either may be.
  */
-static enum ek_class scale_or_items(const struct ek_told *t, const struct ek_diagnosis *d)
+static enum ek_class scale_or_items(const struct ek_fit_target *t, const struct ek_diagnosis *d)
 {
     if (d->spread_ratio < 1)
         return EK_SCALE;
@@ -268,7 +269,7 @@ void ek_describe(const struct ek_baseline *b, const float *density, const struct
     memset(d, 0, sizeof *d);
     int n = residuals(w, &d->mean_ln);
     d->mean_error_ln = b->sd / sqrt(n ? n : 1);
-    ek_residuals_of(&h, w->scratch, n);
+    ek_residuals_get(&h, w->scratch, n);
     d->level = ek_align(density, &h, &w->known);
     spreads(b, w, d);
     for (int i = 0; i < EK_SHARES; i++)
@@ -296,7 +297,7 @@ static int level_moved(const struct ek_diagnosis *d)
 void ek_classify(const struct ek_baseline *b, const float *density, const struct ek_window *w,
                  struct ek_diagnosis *d)
 {
-    struct ek_told told;
+    struct ek_fit_target told;
     ek_describe(b, density, w, d);
     if (d->class == EK_CLASS_NONE && !spread_moved(d) && !level_moved(d))
         d->class = by_fewer(b, d);
@@ -309,8 +310,8 @@ void ek_classify(const struct ek_baseline *b, const float *density, const struct
         d->class = scale_or_items(&told, d);
 }
 
-int ek_looks_usual(const struct ek_baseline *b, const float *density, const struct ek_window *w,
-                   double min_effect)
+int ek_window_is_normal(const struct ek_baseline *b, const float *density,
+                        const struct ek_window *w, double min_effect)
 {
     struct ek_diagnosis d;
     ek_describe(b, density, w, &d);

@@ -49,15 +49,15 @@ void ek_classify(const struct ek_baseline *b, const float *density, const struct
 
 /* Whether the lists look like training in every respect, a level inside min_effect (a factor)
  * apart. */
-int ek_looks_usual(const struct ek_baseline *b, const float *density, const struct ek_window *w,
-                   double min_effect);
+int ek_window_is_normal(const struct ek_baseline *b, const float *density,
+                        const struct ek_window *w, double min_effect);
 
 /* Whether two descriptions of lists (classify.h) say the same as far as chance goes, so that what
  * explains the one explains the other.
  */
 /* now: as ek_describe leaves it. Levels and shares of lists are compared where `then` is EK_SCALE;
  * both are to be measured on about `measured` lists. */
-int ek_diagnosis_alike(const struct ek_diagnosis *then, const struct ek_diagnosis *now,
-                       int measured);
+int ek_diagnosis_is_same(const struct ek_diagnosis *then, const struct ek_diagnosis *now,
+                         int measured);
 
 #endif

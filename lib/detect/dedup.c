@@ -2,13 +2,13 @@
 
 #include "base/hash.h"
 
-uint64_t ek_relative_key(const struct ek_query *q)
+uint64_t ek_relative_key(const struct ek_list *q)
 {
     return ek_hash(q->query, (size_t)q->query_features * sizeof *q->query, 1);
 }
 
 /* The item ids behind `key`, in any order; the values where an item has no id. */
-static uint64_t items_key(const struct ek_query *q, uint64_t key)
+static uint64_t items_key(const struct ek_list *q, uint64_t key)
 {
     uint64_t of_ids = 0, of_values = 0;
     size_t row = (size_t)q->item_features;
@@ -24,18 +24,18 @@ static uint64_t items_key(const struct ek_query *q, uint64_t key)
     return ek_hash(&sum, sizeof sum, key);
 }
 
-uint64_t ek_repeat_key(const struct ek_query *q, unsigned same)
+uint64_t ek_dedup_key(const struct ek_list *q, unsigned same)
 {
     uint64_t key = same & EK_SAME_QUERY_FEATURES ? ek_relative_key(q) : 0;
     return same & EK_SAME_ITEM_IDS ? items_key(q, key) : key;
 }
 
-static bool counts(const struct ek_repeats *r, uint32_t slot, uint32_t now)
+static bool counts(const struct ek_dedup *r, uint32_t slot, uint32_t now)
 {
     return r->number[slot] && now - r->number[slot] <= EK_REPEAT_LISTS;
 }
 
-uint32_t ek_repeat_count(struct ek_repeats *r, uint64_t key, uint64_t number)
+uint32_t ek_dedup_count(struct ek_dedup *r, uint64_t key, uint64_t number)
 {
     uint32_t slot = (uint32_t)key % EK_REPEAT_SLOTS, tag = (uint32_t)(key >> 32);
     uint32_t now = (uint32_t)number + 1;
@@ -48,34 +48,34 @@ uint32_t ek_repeat_count(struct ek_repeats *r, uint64_t key, uint64_t number)
 }
 
 /* Returns where the next slot begins. */
-static int slot_serialize(struct ek_repeats *r, struct ek_serialize *s, int slot)
+static int slot_serialize(struct ek_dedup *r, struct ek_serialize *s, int slot)
 {
     int from = slot;
-    ek_snap_int(s, &slot, from, EK_REPEAT_SLOTS - 1);
-    ek_snap_u32(s, &r->tag[slot]);
-    ek_snap_u32(s, &r->number[slot]);
-    ek_snap_u32(s, &r->seen[slot]);
+    ek_serialize_int(s, &slot, from, EK_REPEAT_SLOTS - 1);
+    ek_serialize_u32(s, &r->tag[slot]);
+    ek_serialize_u32(s, &r->number[slot]);
+    ek_serialize_u32(s, &r->seen[slot]);
     return slot + 1;
 }
 
-void ek_repeats_serialize(struct ek_repeats *r, struct ek_serialize *s, uint64_t number)
+void ek_repeats_serialize(struct ek_dedup *r, struct ek_serialize *s, uint64_t number)
 {
     uint32_t now = (uint32_t)number + 1;
     int count = 0, next = 0;
     for (uint32_t slot = 0; slot < EK_REPEAT_SLOTS; slot++)
         count += counts(r, slot, now);
-    ek_snap_int(s, &count, 0, EK_REPEAT_SLOTS);
+    ek_serialize_int(s, &count, 0, EK_REPEAT_SLOTS);
     for (int i = 0; i < count && !s->rc; i++) {
-        while (!ek_snap_reads(s) && !counts(r, (uint32_t)next, now))
+        while (!ek_serialize_is_reading(s) && !counts(r, (uint32_t)next, now))
             next++;
-        ek_snap_require(s, next < EK_REPEAT_SLOTS);
+        ek_serialize_require(s, next < EK_REPEAT_SLOTS);
         if (!s->rc)
             next = slot_serialize(r, s, next);
     }
 }
 
-void ek_repeats_merge(struct ek_repeats *r, const struct ek_repeats *others, uint64_t here,
-                      uint64_t there)
+void ek_dedup_merge(struct ek_dedup *r, const struct ek_dedup *others, uint64_t here,
+                    uint64_t there)
 {
     uint32_t now = (uint32_t)here + 1, then = (uint32_t)there + 1;
     for (uint32_t slot = 0; slot < EK_REPEAT_SLOTS; slot++) {
@@ -93,10 +93,10 @@ static int bucket_of(const void *bytes, size_t length)
     return (int)(ek_hash(bytes, length, EK_BUCKET_SEED) % EK_BUCKETS);
 }
 
-int ek_bucket_of(const struct ek_query *q)
+int ek_canary_bucket(const struct ek_list *q)
 {
     if (q->id.text && q->id.length)
         return bucket_of(q->id.text, q->id.length);
-    uint64_t key = ek_repeat_key(q, EK_SAME_QUERY_FEATURES | EK_SAME_ITEM_IDS);
+    uint64_t key = ek_dedup_key(q, EK_SAME_QUERY_FEATURES | EK_SAME_ITEM_IDS);
     return bucket_of(&key, sizeof key);
 }

@@ -30,8 +30,8 @@ static void describe(const struct ek_episode *e, struct ek_track_point *out)
     out->high_ln = (float)e->diagnosis.level.high_ln;
 }
 
-bool ek_detector_look(const struct ek_detector *d, int feature, int cell,
-                      struct ek_track_point *out)
+bool ek_detector_get_point(const struct ek_detector *d, int feature, int cell,
+                           struct ek_track_point *out)
 {
     uint64_t lists = ek_history_count(d->history);
     if (!lists || cell >= d->cell_capacity)
@@ -62,7 +62,7 @@ static int out_of_memory(struct ek_error *e)
     return ek_fail(e, EK_ENOMEM, "out of memory");
 }
 
-int ek_detector_grow(struct ek_detector *d, int cells)
+int ek_detector_reserve_cells(struct ek_detector *d, int cells)
 {
     int capacity = d->cell_capacity ? d->cell_capacity : EK_CELLS_AT_FIRST;
     size_t features = (size_t)d->features;
@@ -87,10 +87,10 @@ int ek_detector_grow(struct ek_detector *d, int cells)
         memset(foreign + before, 0, after - before);
     }
     memset(planned + d->cell_capacity, 0, (size_t)(capacity - d->cell_capacity));
-    if (ek_evidence_cells_room(d->evidence, capacity) ||
-        ek_categories_room(d->categories, capacity) ||
-        (d->tick && ek_tick_room(d->tick, capacity)) ||
-        (d->habits && ek_habits_room(d->habits, capacity)))
+    if (ek_evidence_cells_reserve(d->evidence, capacity) ||
+        ek_categories_reserve(d->categories, capacity) ||
+        (d->tick && ek_evidence_sum_reserve(d->tick, capacity)) ||
+        (d->habits && ek_cell_calibration_reserve(d->habits, capacity)))
         return EK_ENOMEM;
     memset(episode_of + before, 0, (after - before) * sizeof *episode_of);
     d->cell_capacity = capacity;
@@ -100,27 +100,27 @@ int ek_detector_grow(struct ek_detector *d, int cells)
 /* A cell that changed hands starts from nothing: R = 0 is where the new value's evidence begins, as
  * if it had had a cell all along. So however often cells change hands, every list is tested once in
  * its dimension, and the budget of false alarms holds (evidence.h). */
-void ek_detector_forget_taken(struct ek_detector *d)
+void ek_detector_reset_reused(struct ek_detector *d)
 {
     int count;
-    const int16_t *taken = ek_cells_taken(d->cells, &count);
+    const int16_t *taken = ek_cells_reused(d->cells, &count);
     for (int i = 0; i < count; i++) {
-        ek_evidence_cells_forget(d->evidence, taken[i]);
+        ek_evidence_cells_reset(d->evidence, taken[i]);
         if (d->habits)
-            ek_habits_forget(d->habits, taken[i]);
-        ek_history_forget(d->history, taken[i]);
-        ek_categories_forget(d->categories, taken[i]);
+            ek_cell_calibration_reset(d->habits, taken[i]);
+        ek_history_reset_cell(d->history, taken[i]);
+        ek_categories_reset_cell(d->categories, taken[i]);
         if (d->tick)
-            ek_tick_forget(d->tick, taken[i]);
+            ek_evidence_sum_reset(d->tick, taken[i]);
     }
 }
 
 /* Cells of the list. A cell is not taken while a finding that names its value waits. */
-static int cells_of(struct ek_detector *d, const struct ek_query *q)
+static int cells_of(struct ek_detector *d, const struct ek_list *q)
 {
-    int rc = ek_cells_of(d->cells, q, d->fetched == d->findings, d->cell_of);
-    ek_detector_forget_taken(d);
-    return rc ? rc : ek_detector_grow(d, ek_cells_count(d->cells));
+    int rc = ek_cells_lookup(d->cells, q, d->fetched == d->findings, d->cell_of);
+    ek_detector_reset_reused(d);
+    return rc ? rc : ek_detector_reserve_cells(d, ek_cells_count(d->cells));
 }
 
 static int allocate(struct ek_detector *d, int cells)
@@ -130,7 +130,7 @@ static int allocate(struct ek_detector *d, int cells)
         ek_cells_new(&d->cells, d->rules->segment, d->rules->segment_count, cells) ||
         ek_categories_new(&d->categories, d->profile) ||
         ek_evidence_cells_new(&d->evidence, d->features) ||
-        (d->baseline >= 0 && ek_habits_new(&d->habits, d->features)))
+        (d->baseline >= 0 && ek_cell_calibration_new(&d->habits, d->features)))
         return EK_ENOMEM;
     d->watched = ek_calloc(features, sizeof *d->watched);
     d->resembles = ek_calloc(features, sizeof *d->resembles);
@@ -158,7 +158,7 @@ static int allocate(struct ek_detector *d, int cells)
         !d->finding || !d->window || !d->window_level || !d->rows || !d->residual || !d->offset ||
         !d->tail || !d->slope)
         return EK_ENOMEM;
-    return ek_detector_grow(d, 1);
+    return ek_detector_reserve_cells(d, 1);
 }
 
 static bool watched(const struct ek_detector *d, int feature)
@@ -202,7 +202,7 @@ static void take_profile(struct ek_detector *d)
 }
 
 /* A category is tested for what is missing, and for its values. */
-int ek_detector_watching(const struct ek_detector *d)
+int ek_detector_watch_count(const struct ek_detector *d)
 {
     int count = 0;
     for (int f = 0; f < d->features; f++)
@@ -223,7 +223,7 @@ int ek_detector_new_with(struct ek_detector **out, const struct ek_manifest *m,
     struct ek_detector *d = ek_calloc(1, sizeof *d);
     if (!d)
         return out_of_memory(e);
-    int rc = ek_list_reader_new(&d->reader, m, p, rules, e);
+    int rc = ek_list_stats_builder_new(&d->reader, m, p, rules, e);
     if (rc) {
         ek_detector_free(d);
         return rc;
@@ -241,8 +241,8 @@ int ek_detector_new_with(struct ek_detector **out, const struct ek_manifest *m,
         return out_of_memory(e);
     }
     take_profile(d);
-    d->level = ek_alarm_level_of((double)rules->false_alarms, ek_detector_watching(d),
-                                 rules->segment_count);
+    d->level = ek_alarm_level_compute((double)rules->false_alarms, ek_detector_watch_count(d),
+                                      rules->segment_count);
     *out = d;
     return EK_OK;
 }
@@ -251,7 +251,7 @@ void ek_detector_free(struct ek_detector *d)
 {
     if (!d)
         return;
-    ek_list_reader_free(d->reader);
+    ek_list_stats_builder_free(d->reader);
     ek_history_free(d->history);
     ek_cells_free(d->cells);
     ek_categories_free(d->categories);
@@ -276,12 +276,12 @@ void ek_detector_free(struct ek_detector *d)
     ek_free(d->tail);
     ek_free(d->slope);
     ek_evidence_cells_free(d->evidence);
-    ek_tick_free(d->tick);
+    ek_evidence_sum_free(d->tick);
     ek_free(d->foreign_claim);
     ek_free(d->foreign);
     ek_free(d->episode_of);
     ek_free(d->planned);
-    ek_habits_free(d->habits);
+    ek_cell_calibration_free(d->habits);
     ek_free(d);
 }
 
@@ -289,13 +289,13 @@ void ek_detector_free(struct ek_detector *d)
 static bool concerns(struct ek_detector *d, int feature, int cell)
 {
     return d->watched[feature] &&
-           !(d->open[feature] && ek_detector_explained(d, d->cell_of, feature, cell));
+           !(d->open[feature] && ek_detector_is_explained(d, d->cell_of, feature, cell));
 }
 
 /* Whether the cell has no episode, and none claims its lists. */
 static bool quiet(const struct ek_detector *d, int cell)
 {
-    const uint16_t *episode_of = d->episode_of + ek_detector_slot(d, cell, 0);
+    const uint16_t *episode_of = d->episode_of + ek_detector_cell_slot(d, cell, 0);
     int any = 0;
     for (int f = 0; f < d->features; f++)
         any |= episode_of[f] | d->open[f];
@@ -303,13 +303,14 @@ static bool quiet(const struct ek_detector *d, int cell)
 }
 
 /* Open episodes hear of the list; of all other features it is evidence. Returns them. */
-static const uint16_t *hear(struct ek_detector *d, int cell, const struct ek_list_reader *list,
-                            const float *query, int relative)
+static const uint16_t *hear(struct ek_detector *d, int cell,
+                            const struct ek_list_stats_builder *list, const float *query,
+                            int relative)
 {
     const struct ek_list_stats *record = list->record;
     if (quiet(d, cell))
         return d->usual[relative];
-    const uint16_t *episode_of = d->episode_of + ek_detector_slot(d, cell, 0);
+    const uint16_t *episode_of = d->episode_of + ek_detector_cell_slot(d, cell, 0);
     size_t blocks = (size_t)list->list_bets->padded / EK_BET_BLOCK;
     memcpy(d->evident, d->usual[relative], blocks * sizeof *d->evident);
     for (int f = 0; f < d->features; f++) {
@@ -326,7 +327,7 @@ static const uint16_t *hear(struct ek_detector *d, int cell, const struct ek_lis
 }
 
 /* One list of one cell. A cell of one stratum has habits of its own. */
-static void cell_list(struct ek_detector *d, int cell, const struct ek_list_reader *read,
+static void cell_list(struct ek_detector *d, int cell, const struct ek_list_stats_builder *read,
                       const float *query, int relative)
 {
     size_t stratum = (size_t)read->stratum * (size_t)d->features;
@@ -342,15 +343,15 @@ static void cell_list(struct ek_detector *d, int cell, const struct ek_list_read
     };
     int own = d->habits && ek_cells_dimension(d->cells, cell) == d->baseline;
     if (own)
-        list.fair = ek_habits_fair(d->habits, cell, &list);
-    int alarms = ek_evidence_take(&list, &d->level, d->alarm);
+        list.fair = ek_cell_calibration_is_fair(d->habits, cell, &list);
+    int alarms = ek_evidence_update(&list, &d->level, d->alarm);
     if (own)
-        ek_habits_learn(d->habits, cell, &list);
+        ek_cell_calibration_learn(d->habits, cell, &list);
     for (int i = 0; i < alarms; i++)
         ek_episode_open(d, d->alarm[i].feature, cell, d->alarm[i].bet);
 }
 
-static void add_evidence(struct ek_detector *d, const struct ek_list_reader *read,
+static void add_evidence(struct ek_detector *d, const struct ek_list_stats_builder *read,
                          const float *query, int relative)
 {
     for (int i = 0; i <= ek_cells_dimensions(d->cells); i++)
@@ -363,7 +364,7 @@ static void categories_of_cell(struct ek_detector *d, int cell, int relative)
     for (int i = 0; i < ek_categories_count(d->categories); i++) {
         int f = ek_categories_feature(d->categories, i);
         if (ek_episode_at(d, cell, f) || ek_detector_is_foreign(d, cell, f) ||
-            (relative && ek_detector_resembles(d, f)) || !concerns(d, f, cell))
+            (relative && ek_detector_is_similar(d, f)) || !concerns(d, f, cell))
             continue;
         int bet = ek_categories_add(d->categories, i, cell, &d->level);
         if (bet >= 0)
@@ -379,8 +380,8 @@ static void add_category_evidence(struct ek_detector *d, int relative)
 }
 
 /* Returns the query features, where they are kept. */
-static const float *remember(struct ek_detector *d, const struct ek_query *q,
-                             const struct ek_list_reader *read, int64_t time_ms)
+static const float *remember(struct ek_detector *d, const struct ek_list *q,
+                             const struct ek_list_stats_builder *read, int64_t time_ms)
 {
     struct ek_list_stats *records;
     float *query;
@@ -392,34 +393,34 @@ static const float *remember(struct ek_detector *d, const struct ek_query *q,
     memcpy(query, q->query, (size_t)d->query_features * sizeof *query);
     memcpy(records, read->record, (size_t)d->features * sizeof *records);
     d->track_lists = ek_track_lists(ek_history_lists_per_day(d->history));
-    ek_categories_remember(d->categories, read->stratum, ek_history_count(d->history) - 1);
+    ek_categories_add_row(d->categories, read->stratum, ek_history_count(d->history) - 1);
     return query;
 }
 
-static int is_repeat(struct ek_detector *d, const struct ek_list_reader *read)
+static int is_repeat(struct ek_detector *d, const struct ek_list_stats_builder *read)
 {
-    return d->rules->same_query && ek_repeat_count(d->repeats, read->repeat_key, d->queries) > 0;
+    return d->rules->same_query && ek_dedup_count(d->repeats, read->repeat_key, d->queries) > 0;
 }
 
 /* One that is no repeat. */
-static void take_list(struct ek_detector *d, const struct ek_query *q, struct ek_list_reader *read,
-                      int64_t time_ms)
+static void take_list(struct ek_detector *d, const struct ek_list *q,
+                      struct ek_list_stats_builder *read, int64_t time_ms)
 {
-    uint32_t relatives = ek_repeat_count(d->relatives, read->relative_key, d->queries);
+    uint32_t relatives = ek_dedup_count(d->relatives, read->relative_key, d->queries);
     if (d->rebases.count)
-        ek_rebase_list(&d->rebases, d->cell_of, 1 + ek_cells_dimensions(d->cells), read);
+        ek_level_offset_list(&d->rebases, d->cell_of, 1 + ek_cells_dimensions(d->cells), read);
     const float *query = remember(d, q, read, time_ms);
-    ek_turns_give(d);
+    ek_scheduler_refill(d);
     /* One in `related_lists` counts in any case: a key that never changes must not blind us. */
     int relative = relatives % (uint32_t)d->profile->related_lists != 0;
     add_evidence(d, read, query, relative);
     add_category_evidence(d, relative);
     if (ek_history_count(d->history) % FORGET_LISTS == 0)
-        ek_episodes_forget(d);
+        ek_episodes_remove_expired(d);
 }
 
-int ek_detector_take(struct ek_detector *d, const struct ek_query *q, struct ek_list_reader *read,
-                     int64_t time_ms, struct ek_error *e)
+int ek_detector_update(struct ek_detector *d, const struct ek_list *q,
+                       struct ek_list_stats_builder *read, int64_t time_ms, struct ek_error *e)
 {
     if (ek_categories_read(d->categories, q) || cells_of(d, q))
         return out_of_memory(e);
@@ -429,14 +430,14 @@ int ek_detector_take(struct ek_detector *d, const struct ek_query *q, struct ek_
     return EK_OK;
 }
 
-int ek_detector_observe(struct ek_detector *d, const struct ek_query *q, int64_t time_ms,
+int ek_detector_observe(struct ek_detector *d, const struct ek_list *q, int64_t time_ms,
                         struct ek_error *e)
 {
-    int rc = ek_list_reader_read(d->reader, q, e);
-    return rc ? rc : ek_detector_take(d, q, d->reader, time_ms, e);
+    int rc = ek_list_stats_builder_read(d->reader, q, e);
+    return rc ? rc : ek_detector_update(d, q, d->reader, time_ms, e);
 }
 
-struct ek_list_reader *ek_detector_reader(struct ek_detector *d)
+struct ek_list_stats_builder *ek_detector_reader(struct ek_detector *d)
 {
     return d->reader;
 }
@@ -455,12 +456,12 @@ const int16_t *ek_detector_cells(const struct ek_detector *d, int *count)
     return d->cell_of;
 }
 
-void ek_detector_keep(struct ek_detector *d, const uint8_t *held, int cells)
+void ek_detector_retain_cells(struct ek_detector *d, const uint8_t *held, int cells)
 {
     for (int cell = 0; cell < d->cell_capacity; cell++) {
         uint8_t hold = cell < cells && held[cell];
         if (hold && !d->planned[cell])
-            ek_cells_hold(d->cells, cell);
+            ek_cells_retain(d->cells, cell);
         else if (!hold && d->planned[cell])
             ek_cells_release(d->cells, cell);
         d->planned[cell] = hold;
@@ -472,20 +473,20 @@ const struct ek_cells *ek_detector_registry(const struct ek_detector *d)
     return d->cells;
 }
 
-struct ek_beyond ek_detector_beyond(const struct ek_detector *d)
+struct ek_limit_counters ek_detector_limit_counters(const struct ek_detector *d)
 {
-    struct ek_beyond b = d->beyond;
+    struct ek_limit_counters b = d->beyond;
     for (int i = 0; i < ek_cells_dimensions(d->cells); i++)
-        b.count[EK_BOUND_CELLS] += ek_cells_share_of(d->cells, i).pooled;
+        b.count[EK_BOUND_CELLS] += ek_cells_get_share(d->cells, i).pooled;
     return b;
 }
 
-int ek_detector_looks(const struct ek_detector *d)
+int ek_detector_diagnosis_count(const struct ek_detector *d)
 {
     return d->turns.looks;
 }
 
-uint64_t ek_detector_queries(const struct ek_detector *d)
+uint64_t ek_detector_list_count(const struct ek_detector *d)
 {
     return d->queries;
 }

@@ -36,14 +36,14 @@ int ek_detector_new_with(struct ek_detector **out, const struct ek_manifest *m,
                          struct ek_error *e);
 void ek_detector_free(struct ek_detector *d);
 /* Takes one list into account. The number of the query is how many came before. */
-int ek_detector_observe(struct ek_detector *d, const struct ek_query *q, int64_t time_ms,
+int ek_detector_observe(struct ek_detector *d, const struct ek_list *q, int64_t time_ms,
                         struct ek_error *e);
 /* The same of a list that `read` has read, a reader of the same manifest, profile and rules. What
  * it has of the list is then against what is normal now. */
-int ek_detector_take(struct ek_detector *d, const struct ek_query *q, struct ek_list_reader *read,
-                     int64_t time_ms, struct ek_error *e);
+int ek_detector_update(struct ek_detector *d, const struct ek_list *q,
+                       struct ek_list_stats_builder *read, int64_t time_ms, struct ek_error *e);
 /* The detector's own, which ek_detector_observe reads with. */
-struct ek_list_reader *ek_detector_reader(struct ek_detector *d);
+struct ek_list_stats_builder *ek_detector_reader(struct ek_detector *d);
 /* The next finding, oldest first; 0 when there is none. Its texts are good until the next list is
  * observed; while findings wait, no cell goes to another value. */
 int ek_detector_next(struct ek_detector *d, struct ek_finding *out);
@@ -51,13 +51,13 @@ int ek_detector_next(struct ek_detector *d, struct ek_finding *out);
  * lowers its rows by its shift and begins the evidence anew. The shift, in ln, and the number of
  * the accept. EK_ESTATE: nothing is confirmed there, or nothing that a shift makes normal; the
  * message says what to do. EK_ELIMIT: too many; then, too, all is as it was. */
-int ek_detector_accept(struct ek_detector *d, int feature, int cell, struct ek_rebase *out,
+int ek_detector_accept(struct ek_detector *d, int feature, int cell, struct ek_level_offset *out,
                        struct ek_error *e);
 /* Takes the accept of that number back, which *out was. EK_ESTATE: there is none. */
-int ek_detector_revert(struct ek_detector *d, uint64_t version, struct ek_rebase *out,
+int ek_detector_revert(struct ek_detector *d, uint64_t version, struct ek_level_offset *out,
                        struct ek_error *e);
 /* As long as the detector lives. */
-const struct ek_rebases *ek_detector_rebases(const struct ek_detector *d);
+const struct ek_level_offsets *ek_detector_offsets(const struct ek_detector *d);
 /* Ends the open changes of features that the rules do not watch, which may have been others when
  * they began. Whether there were any. */
 bool ek_detector_dismiss_unwatched(struct ek_detector *d);
@@ -65,16 +65,16 @@ bool ek_detector_dismiss_unwatched(struct ek_detector *d);
  */
 int ek_detector_members(const struct ek_detector *d, uint32_t cause, int *features, int most);
 /* The cells for which held [cells] is not 0 stay those of their values; no other does for this. */
-void ek_detector_keep(struct ek_detector *d, const uint8_t *held, int cells);
+void ek_detector_retain_cells(struct ek_detector *d, const uint8_t *held, int cells);
 /* Cells of the list last observed. */
 const int16_t *ek_detector_cells(const struct ek_detector *d, int *count);
 const struct ek_cells *ek_detector_registry(const struct ek_detector *d);
 /* How much was beyond the limits of the detector so far. */
-struct ek_beyond ek_detector_beyond(const struct ek_detector *d);
-uint64_t ek_detector_queries(const struct ek_detector *d);
+struct ek_limit_counters ek_detector_limit_counters(const struct ek_detector *d);
+uint64_t ek_detector_list_count(const struct ek_detector *d);
 /* Changes that were looked at again with the list last observed, which is what makes a list dear:
  * one, or up to four while many are only suspected. */
-int ek_detector_looks(const struct ek_detector *d);
+int ek_detector_diagnosis_count(const struct ek_detector *d);
 
 /* How things stand with one feature in one cell right now, for who draws it over time.
  *
@@ -95,8 +95,8 @@ struct ek_track_point {
 };
 
 /* False: there was no list yet. */
-bool ek_detector_look(const struct ek_detector *d, int feature, int cell,
-                      struct ek_track_point *out);
+bool ek_detector_get_point(const struct ek_detector *d, int feature, int cell,
+                           struct ek_track_point *out);
 /* The level of evidence_ln at which the alarm is raised. */
 double ek_detector_alarm_ln(const struct ek_detector *d);
 

@@ -16,16 +16,16 @@ static const char *signal_name(int i)
 static void units_serialize(struct ek_detector *d, struct ek_finding *f, struct ek_serialize *s)
 {
     int count = f->unit_count, kept = 0;
-    ek_snap_int(s, &count, 0, EK_UNIT_MATCHES);
+    ek_serialize_int(s, &count, 0, EK_UNIT_MATCHES);
     for (int i = 0; i < count && !s->rc; i++) {
         struct ek_unit_match *match = &f->unit[kept];
-        char *id = ek_snap_reads(s) ? NULL : (char *)match->unit->id;
+        char *id = ek_serialize_is_reading(s) ? NULL : (char *)match->unit->id;
         int fit = (int)match->fit;
-        ek_snap_text(s, &id);
-        ek_snap_int(s, &match->listed, 0, 1);
-        ek_snap_int(s, &fit, EK_UNIT_SAME, EK_UNIT_OTHER);
+        ek_serialize_text(s, &id);
+        ek_serialize_int(s, &match->listed, 0, 1);
+        ek_serialize_int(s, &fit, EK_UNIT_SAME, EK_UNIT_OTHER);
         match->fit = (enum ek_unit_fit)fit;
-        if (ek_snap_reads(s)) {
+        if (ek_serialize_is_reading(s)) {
             match->unit = id ? ek_units_find(&d->rules->units, id) : NULL;
             ek_free(id);
         }
@@ -37,32 +37,32 @@ static void units_serialize(struct ek_detector *d, struct ek_finding *f, struct 
 static void words_serialize(struct ek_finding *f, struct ek_serialize *s)
 {
     int state = (int)f->state, class = (int)f->class;
-    ek_snap_int(s, &state, EK_SUSPECTED, EK_RECOVERED);
-    ek_snap_int(s, &class, EK_CLASS_NONE, EK_CLASS_COUNT - 1);
+    ek_serialize_int(s, &state, EK_SUSPECTED, EK_RECOVERED);
+    ek_serialize_int(s, &class, EK_CLASS_NONE, EK_CLASS_COUNT - 1);
     f->state = (enum ek_finding_state)state;
     f->class = (enum ek_class) class;
-    ek_snap_word(s, &f->signal, signal_name, EK_BET_VALUE_GONE + 1);
-    ek_snap_require(s, f->signal != NULL);
-    ek_snap_word(s, &f->reason, ek_reason_text, EK_REASONS);
+    ek_serialize_name(s, &f->signal, signal_name, EK_BET_VALUE_GONE + 1);
+    ek_serialize_require(s, f->signal != NULL);
+    ek_serialize_name(s, &f->reason, ek_reason_text, EK_REASONS);
 }
 
 static void numbers_serialize(struct ek_finding *f, struct ek_serialize *s)
 {
-    ek_snap_u32(s, &f->episode);
-    ek_snap_u32(s, &f->cause);
-    ek_snap_u64(s, &f->query);
-    ek_snap_u64(s, &f->since_query);
-    ek_snap_i64(s, &f->time_ms);
-    ek_snap_i64(s, &f->since_ms);
-    ek_snap_f64(s, &f->factor);
-    ek_snap_f64(s, &f->factor_low);
-    ek_snap_f64(s, &f->factor_high);
-    ek_snap_f64(s, &f->error_ln);
-    ek_snap_f64(s, &f->share);
-    ek_snap_f64(s, &f->spread_ratio);
-    ek_snap_f64(s, &f->exponent);
+    ek_serialize_u32(s, &f->episode);
+    ek_serialize_u32(s, &f->cause);
+    ek_serialize_u64(s, &f->query);
+    ek_serialize_u64(s, &f->since_query);
+    ek_serialize_i64(s, &f->time_ms);
+    ek_serialize_i64(s, &f->since_ms);
+    ek_serialize_f64(s, &f->factor);
+    ek_serialize_f64(s, &f->factor_low);
+    ek_serialize_f64(s, &f->factor_high);
+    ek_serialize_f64(s, &f->error_ln);
+    ek_serialize_f64(s, &f->share);
+    ek_serialize_f64(s, &f->spread_ratio);
+    ek_serialize_f64(s, &f->exponent);
     int flags = f->fewer | f->passing << 1;
-    ek_snap_int(s, &flags, 0, 3);
+    ek_serialize_int(s, &flags, 0, 3);
     f->fewer = flags & 1;
     f->passing = flags >> 1;
 }
@@ -70,11 +70,11 @@ static void numbers_serialize(struct ek_finding *f, struct ek_serialize *s)
 static void category_changes_serialize(struct ek_category_change *change, int *count,
                                        struct ek_serialize *s)
 {
-    ek_snap_int(s, count, 0, EK_CATEGORY_CHANGES);
+    ek_serialize_int(s, count, 0, EK_CATEGORY_CHANGES);
     for (int i = 0; i < *count; i++) {
-        ek_snap_raw(s, &change[i].value, sizeof change[i].value);
-        ek_snap_f64(s, &change[i].share);
-        ek_snap_f64(s, &change[i].trained);
+        ek_serialize_raw(s, &change[i].value, sizeof change[i].value);
+        ek_serialize_f64(s, &change[i].share);
+        ek_serialize_f64(s, &change[i].trained);
     }
 }
 
@@ -83,12 +83,12 @@ static void finding_serialize(struct ek_detector *d, struct ek_finding *f, struc
 {
     words_serialize(f, s);
     numbers_serialize(f, s);
-    ek_snap_int(s, &f->feature, 0, d->features - 1);
-    ek_snap_int(s, &f->cell, 0, ek_cells_count(d->cells) - 1);
-    ek_snap_int(s, &f->query_feature, -1, d->query_features - 1);
+    ek_serialize_int(s, &f->feature, 0, d->features - 1);
+    ek_serialize_int(s, &f->cell, 0, ek_cells_count(d->cells) - 1);
+    ek_serialize_int(s, &f->query_feature, -1, d->query_features - 1);
     category_changes_serialize(f->category, &f->category_count, s);
     units_serialize(d, f, s);
-    if (!ek_snap_reads(s))
+    if (!ek_serialize_is_reading(s))
         return;
     f->dimension = ek_cells_dimension_name(d->cells, f->cell);
     f->value = ek_cells_value(d->cells, f->cell);
@@ -96,99 +96,101 @@ static void finding_serialize(struct ek_detector *d, struct ek_finding *f, struc
 
 static void findings_serialize(struct ek_detector *d, struct ek_serialize *s)
 {
-    ek_snap_u64(s, &d->findings);
-    ek_snap_u64(s, &d->fetched);
-    ek_snap_require(s, d->fetched <= d->findings && d->findings - d->fetched <= EK_FINDINGS_MAX);
+    ek_serialize_u64(s, &d->findings);
+    ek_serialize_u64(s, &d->fetched);
+    ek_serialize_require(s,
+                         d->fetched <= d->findings && d->findings - d->fetched <= EK_FINDINGS_MAX);
     for (uint64_t i = d->fetched; i < d->findings && !s->rc; i++)
         finding_serialize(d, &d->finding[i % EK_FINDINGS_MAX], s);
 }
 
 static void alignment_serialize(struct ek_alignment *a, struct ek_serialize *s)
 {
-    ek_snap_f64(s, &a->shift_ln);
-    ek_snap_f64(s, &a->share);
-    ek_snap_f64(s, &a->gain_ln);
-    ek_snap_f64(s, &a->low_ln);
-    ek_snap_f64(s, &a->high_ln);
-    ek_snap_f64(s, &a->error_ln);
+    ek_serialize_f64(s, &a->shift_ln);
+    ek_serialize_f64(s, &a->share);
+    ek_serialize_f64(s, &a->gain_ln);
+    ek_serialize_f64(s, &a->low_ln);
+    ek_serialize_f64(s, &a->high_ln);
+    ek_serialize_f64(s, &a->error_ln);
 }
 
 static void class_serialize(enum ek_class *class, struct ek_serialize *s)
 {
     int number = (int)*class;
-    ek_snap_int(s, &number, EK_CLASS_NONE, EK_CLASS_COUNT - 1);
+    ek_serialize_int(s, &number, EK_CLASS_NONE, EK_CLASS_COUNT - 1);
     *class = (enum ek_class)number;
 }
 
 static void diagnosis_serialize(struct ek_diagnosis *g, struct ek_serialize *s)
 {
     int class = (int)g->class;
-    ek_snap_int(s, &class, EK_CLASS_NONE, EK_CLASS_COUNT - 1);
+    ek_serialize_int(s, &class, EK_CLASS_NONE, EK_CLASS_COUNT - 1);
     g->class = (enum ek_class) class;
     alignment_serialize(&g->level, s);
-    ek_snap_f64(s, &g->mean_ln);
-    ek_snap_f64(s, &g->mean_error_ln);
-    ek_snap_f64(s, &g->spread_ratio);
-    ek_snap_f64(s, &g->spread_test);
-    ek_snap_f64(s, &g->incoherent);
-    ek_snap_raw(s, g->share, sizeof g->share);
-    ek_snap_raw(s, g->share_error, sizeof g->share_error);
-    ek_snap_f64(s, &g->exponent);
-    ek_snap_int(s, &g->lists, 0, EK_HISTORY);
+    ek_serialize_f64(s, &g->mean_ln);
+    ek_serialize_f64(s, &g->mean_error_ln);
+    ek_serialize_f64(s, &g->spread_ratio);
+    ek_serialize_f64(s, &g->spread_test);
+    ek_serialize_f64(s, &g->incoherent);
+    ek_serialize_raw(s, g->share, sizeof g->share);
+    ek_serialize_raw(s, g->share_error, sizeof g->share_error);
+    ek_serialize_f64(s, &g->exponent);
+    ek_serialize_int(s, &g->lists, 0, EK_HISTORY);
 }
 
 /* When it began and what has come since. */
 static void course_serialize(struct ek_episode *e, struct ek_serialize *s)
 {
-    ek_snap_u64(s, &e->alarm_row);
-    ek_snap_u64(s, &e->since_row);
-    ek_snap_u64(s, &e->since_query);
-    ek_snap_i64(s, &e->since_ms);
-    ek_snap_u64(s, &e->span_first);
-    ek_snap_u64(s, &e->span_last);
-    ek_snap_u32(s, &e->lists);
-    ek_snap_u32(s, &e->due);
-    ek_snap_f64(s, &e->level_error);
-    ek_snap_f64(s, &e->recovery);
-    ek_snap_f64(s, &e->relief_ln);
-    ek_snap_u64(s, &e->relief_row);
-    ek_snap_int(s, &e->relieved, 0, 1);
-    ek_snap_u32(s, &e->relieved_at);
+    ek_serialize_u64(s, &e->alarm_row);
+    ek_serialize_u64(s, &e->since_row);
+    ek_serialize_u64(s, &e->since_query);
+    ek_serialize_i64(s, &e->since_ms);
+    ek_serialize_u64(s, &e->span_first);
+    ek_serialize_u64(s, &e->span_last);
+    ek_serialize_u32(s, &e->lists);
+    ek_serialize_u32(s, &e->due);
+    ek_serialize_f64(s, &e->level_error);
+    ek_serialize_f64(s, &e->recovery);
+    ek_serialize_f64(s, &e->relief_ln);
+    ek_serialize_u64(s, &e->relief_row);
+    ek_serialize_int(s, &e->relieved, 0, 1);
+    ek_serialize_u32(s, &e->relieved_at);
 }
 
 static void place_serialize(struct ek_episode *e, struct ek_serialize *s,
-                            const struct ek_snap_bounds *b)
+                            const struct ek_serialize_bounds *b)
 {
-    ek_snap_u32(s, &e->number);
-    ek_snap_u32(s, &e->cause);
-    ek_snap_int(s, &e->feature, 0, b->features - 1);
-    ek_snap_int(s, &e->cell, 0, b->cells - 1);
-    ek_snap_int(s, &e->bet, 0, EK_BET_VALUE_GONE);
-    ek_snap_int(s, &e->claimed, 0, 1);
-    ek_snap_int(s, &e->quiet, 0, 1);
-    ek_snap_int(s, &e->attempts, 0, INT_MAX);
-    ek_snap_int(s, &e->looks, 0, INT_MAX);
-    ek_snap_int(s, &e->waits, 0, INT_MAX);
-    ek_snap_u32(s, &e->through);
-    ek_snap_u32(s, &e->kin);
-    ek_snap_int(s, &e->query_feature, -1, b->query_features - 1);
+    ek_serialize_u32(s, &e->number);
+    ek_serialize_u32(s, &e->cause);
+    ek_serialize_int(s, &e->feature, 0, b->features - 1);
+    ek_serialize_int(s, &e->cell, 0, b->cells - 1);
+    ek_serialize_int(s, &e->bet, 0, EK_BET_VALUE_GONE);
+    ek_serialize_int(s, &e->claimed, 0, 1);
+    ek_serialize_int(s, &e->quiet, 0, 1);
+    ek_serialize_int(s, &e->attempts, 0, INT_MAX);
+    ek_serialize_int(s, &e->looks, 0, INT_MAX);
+    ek_serialize_int(s, &e->waits, 0, INT_MAX);
+    ek_serialize_u32(s, &e->through);
+    ek_serialize_u32(s, &e->kin);
+    ek_serialize_int(s, &e->query_feature, -1, b->query_features - 1);
 }
 
 /* An episode on values is one of a category. */
 static void check(const struct ek_detector *d, const struct ek_episode *e, struct ek_serialize *s)
 {
     int on_values = e->bet >= EK_BETS || e->diagnosis.class == EK_NEW_CATEGORY;
-    ek_snap_require(s, !on_values || d->profile->category[e->feature].strata);
-    ek_snap_require(s, e->number && e->number <= d->episodes_ever && e->cause <= d->causes_ever);
-    ek_snap_require(s, e->since_row < ek_history_count(d->history) &&
-                           e->alarm_row < ek_history_count(d->history));
+    ek_serialize_require(s, !on_values || d->profile->category[e->feature].strata);
+    ek_serialize_require(s,
+                         e->number && e->number <= d->episodes_ever && e->cause <= d->causes_ever);
+    ek_serialize_require(s, e->since_row < ek_history_count(d->history) &&
+                                e->alarm_row < ek_history_count(d->history));
 }
 
 void ek_episode_serialize(struct ek_episode *e, struct ek_serialize *s,
-                          const struct ek_snap_bounds *b)
+                          const struct ek_serialize_bounds *b)
 {
     int phase = (int)e->phase;
-    ek_snap_int(s, &phase, EK_WATCHING, EK_PHASE_CONFIRMED);
+    ek_serialize_int(s, &phase, EK_WATCHING, EK_PHASE_CONFIRMED);
     e->phase = (enum ek_phase)phase;
     if (e->phase == EK_WATCHING)
         return;
@@ -197,32 +199,33 @@ void ek_episode_serialize(struct ek_episode *e, struct ek_serialize *s,
     diagnosis_serialize(&e->diagnosis, s);
     class_serialize(&e->rival, s);
     category_changes_serialize(e->category.change, &e->category.count, s);
-    ek_snap_f64(s, &e->category.lists);
+    ek_serialize_f64(s, &e->category.lists);
 }
 
 static void one_serialize(struct ek_detector *d, struct ek_episode *e, struct ek_serialize *s)
 {
-    const struct ek_snap_bounds bounds = {d->features, d->query_features, ek_cells_count(d->cells)};
+    const struct ek_serialize_bounds bounds = {d->features, d->query_features,
+                                               ek_cells_count(d->cells)};
     ek_episode_serialize(e, s, &bounds);
     if (e->phase == EK_WATCHING)
         return;
     check(d, e, s);
-    if (ek_snap_reads(s) && !s->rc) {
-        ek_snap_require(s, !ek_episode_at(d, e->cell, e->feature));
+    if (ek_serialize_is_reading(s) && !s->rc) {
+        ek_serialize_require(s, !ek_episode_at(d, e->cell, e->feature));
         ek_episode_enter(d, e);
     }
 }
 
 static void episodes_serialize(struct ek_detector *d, struct ek_serialize *s)
 {
-    ek_snap_u32(s, &d->episodes_ever);
-    ek_snap_u32(s, &d->causes_ever);
-    ek_snap_int(s, &d->episodes, 0, EK_EPISODES_MAX);
+    ek_serialize_u32(s, &d->episodes_ever);
+    ek_serialize_u32(s, &d->causes_ever);
+    ek_serialize_int(s, &d->episodes, 0, EK_EPISODES_MAX);
     for (int i = 0; i < d->episodes && !s->rc; i++)
         one_serialize(d, &d->episode[i], s);
 }
 
-struct ek_detector_kind ek_detector_kind_of(const struct ek_detector *d)
+struct ek_detector_kind ek_detector_get_kind(const struct ek_detector *d)
 {
     return (struct ek_detector_kind){
         .profile = d->profile_hash,
@@ -241,9 +244,9 @@ void ek_detector_kind_serialize(struct ek_detector_kind *k, struct ek_serialize 
 {
     int *size[] = {&k->features, &k->query_features, &k->strata, &k->bets,
                    &k->bounds,   &k->history,        &k->cells,  &k->dimensions};
-    ek_snap_u64(s, &k->profile);
+    ek_serialize_u64(s, &k->profile);
     for (size_t i = 0; i < sizeof size / sizeof *size; i++)
-        ek_snap_int(s, size[i], 0, INT32_MAX);
+        ek_serialize_int(s, size[i], 0, INT32_MAX);
 }
 
 int ek_detector_part_count(const struct ek_detector *d, enum ek_detector_part part)
@@ -277,32 +280,32 @@ uint64_t ek_detector_part_mark(const struct ek_detector *d, enum ek_detector_par
         return 0;
     uint64_t rows = ek_history_count(d->history), first = (uint64_t)number * EK_PART_ROWS_EACH;
     uint64_t mark[] = {rows_below(rows, first + EK_PART_ROWS_EACH) - rows_below(rows, first),
-                       ek_cells_taken_ever(d->cells), /* which forgets cells of rows */
-                       d->rebases.version};           /* which moves rows */
+                       ek_cells_reuse_count(d->cells), /* which forgets cells of rows */
+                       d->rebases.version};            /* which moves rows */
     return ek_hash(mark, sizeof mark, 0) | 1;
 }
 
 static void cells_serialize(struct ek_detector *d, struct ek_serialize *s)
 {
     ek_cells_serialize(d->cells, s);
-    if (ek_snap_reads(s) && !s->rc)
-        s->rc = ek_detector_grow(d, ek_cells_count(d->cells));
+    if (ek_serialize_is_reading(s) && !s->rc)
+        s->rc = ek_detector_reserve_cells(d, ek_cells_count(d->cells));
     for (int cell = 0; cell < ek_cells_count(d->cells) && !s->rc; cell++) {
-        ek_snap_raw(s, &d->planned[cell], 1);
-        ek_snap_require(s, d->planned[cell] <= 1);
-        if (ek_snap_reads(s) && d->planned[cell])
-            ek_cells_hold(d->cells, cell);
+        ek_serialize_raw(s, &d->planned[cell], 1);
+        ek_serialize_require(s, d->planned[cell] <= 1);
+        if (ek_serialize_is_reading(s) && d->planned[cell])
+            ek_cells_retain(d->cells, cell);
     }
 }
 
 static void lists_serialize(struct ek_detector *d, struct ek_serialize *s)
 {
     int per_query = 1 + ek_cells_dimensions(d->cells);
-    ek_snap_u64(s, &d->queries);
-    ek_snap_raw(s, d->cell_of, (size_t)per_query * sizeof *d->cell_of);
+    ek_serialize_u64(s, &d->queries);
+    ek_serialize_raw(s, d->cell_of, (size_t)per_query * sizeof *d->cell_of);
     for (int i = 0; i < per_query; i++)
-        ek_snap_require(s, d->cell_of[i] >= -1 && d->cell_of[i] < ek_cells_count(d->cells));
-    ek_snap_raw(s, d->beyond.count, EK_BOUNDS * sizeof *d->beyond.count);
+        ek_serialize_require(s, d->cell_of[i] >= -1 && d->cell_of[i] < ek_cells_count(d->cells));
+    ek_serialize_raw(s, d->beyond.count, EK_BOUNDS * sizeof *d->beyond.count);
     ek_repeats_serialize(d->repeats, s, d->queries);
     ek_repeats_serialize(d->relatives, s, d->queries);
     ek_history_count_serialize(d->history, s);
@@ -323,17 +326,17 @@ static void evidence_serialize(struct ek_detector *d, int cell, struct ek_serial
 {
     int habits = d->habits && ek_cells_dimension(d->cells, cell) == d->baseline;
     ek_evidence_cells_serialize(d->evidence, cell, s);
-    ek_snap_int(s, &habits, habits, habits);
+    ek_serialize_int(s, &habits, habits, habits);
     if (habits)
-        ek_habits_serialize(d->habits, s, cell);
+        ek_cell_calibration_serialize(d->habits, s, cell);
     ek_categories_cell_serialize(d->categories, s, cell);
 }
 
 static void changes_serialize(struct ek_detector *d, struct ek_serialize *s)
 {
     for (int f = 0; f < d->features; f++) {
-        ek_snap_u64(s, &d->settled[f]);
-        ek_snap_require(s, d->settled[f] <= ek_history_count(d->history));
+        ek_serialize_u64(s, &d->settled[f]);
+        ek_serialize_require(s, d->settled[f] <= ek_history_count(d->history));
     }
     episodes_serialize(d, s);
     findings_serialize(d, s);
@@ -359,7 +362,7 @@ void ek_detector_part_serialize(struct ek_detector *d, enum ek_detector_part par
         changes_serialize(d, s);
         break;
     case EK_PART_ACCEPTS:
-        ek_detector_rebases_serialize(d, s);
+        ek_detector_offsets_serialize(d, s);
         break;
     }
 }

@@ -28,7 +28,7 @@ struct ek_detector_kind {
     uint64_t profile;
     int features, query_features, strata, bets, bounds, history, cells, dimensions;
 };
-struct ek_detector_kind ek_detector_kind_of(const struct ek_detector *d);
+struct ek_detector_kind ek_detector_get_kind(const struct ek_detector *d);
 /* Sizes are not negative; more has to be asked of those that are read. */
 void ek_detector_kind_serialize(struct ek_detector_kind *k, struct ek_serialize *s);
 

@@ -114,8 +114,8 @@ static double bet_of(const struct ek_detector *d, int feature, int cell, int bet
     float bets[EK_BETS];
     if (bet >= EK_BETS)
         return ek_categories_bet(d->categories, feature, cell, bet, d->window_row[i]);
-    ek_bets_of(d->reader->tables, &d->reader->bets[feature], &d->profile->baseline[feature],
-               &w->record[i], w->record[i].r - w->mu, bets);
+    ek_bets_select(d->reader->tables, &d->reader->bets[feature], &d->profile->baseline[feature],
+                   &w->record[i], w->record[i].r - w->mu, bets);
     return (double)bets[bet];
 }
 
@@ -180,7 +180,7 @@ static void level_before(struct ek_detector *d, struct ek_episode *e)
     while (w.count && d->window_row[w.count - 1] >= e->since_row)
         w.count--;
     int n = usable_residuals(&w, w.count > BEFORE ? w.count - BEFORE : 0);
-    ek_residuals_of(&h, w.scratch, n);
+    ek_residuals_get(&h, w.scratch, n);
     double level = ek_align_level(ek_profile_density(d->profile, e->feature), &h, TRACKED_ERROR,
                                   &e->level_error);
     ek_episode_follow(d, e, level);
@@ -192,7 +192,7 @@ static struct ek_align_known known_of(const struct ek_detector *d, const struct 
 {
     double since = (double)(ek_history_count(d->history) - e->since_row) / EK_HISTORY;
     double related = d->profile->baseline[e->feature].related;
-    double families = ek_detector_resembles(d, e->feature) ? d->profile->related_lists - 1 : 0;
+    double families = ek_detector_is_similar(d, e->feature) ? d->profile->related_lists - 1 : 0;
     double whole = log(ek_detector_rule(d, e->feature)->act_effect);
     return (struct ek_align_known){hypot(e->level_error, WANDER * since), 1 + families * related,
                                    whole};
@@ -208,7 +208,7 @@ static void measure(const struct ek_detector *d, const struct ek_episode *e,
     if (!(needed < w->count))
         return;
     struct ek_residuals h;
-    ek_residuals_of(&h, w->scratch, usable_residuals(w, w->count - (int)needed));
+    ek_residuals_get(&h, w->scratch, usable_residuals(w, w->count - (int)needed));
     *level = ek_align(ek_profile_density(d->profile, e->feature), &h, &w->known);
 }
 
@@ -239,7 +239,7 @@ int ek_diagnose(struct ek_detector *d, struct ek_episode *e, struct ek_window *w
     return verdict(d, e);
 }
 
-int ek_diagnosis_holds(struct ek_detector *d, struct ek_episode *e)
+int ek_diagnosis_is_current(struct ek_detector *d, struct ek_episode *e)
 {
     struct ek_diagnosis now;
     struct ek_episode after = *e;
@@ -248,12 +248,12 @@ int ek_diagnosis_holds(struct ek_detector *d, struct ek_episode *e)
     int most = needed < EK_HISTORY ? (int)needed : EK_HISTORY;
     if (e->query_feature >= 0 || e->rival != e->diagnosis.class || e->rival == EK_NEW_CATEGORY)
         return 0;
-    if (!ek_detector_window_of(d, e->feature, e->cell, e->since_row, most, &w))
+    if (!ek_detector_window_for(d, e->feature, e->cell, e->since_row, most, &w))
         return 0;
     w.known = known_of(d, e);
     ek_describe(&d->profile->baseline[e->feature], ek_profile_density(d->profile, e->feature), &w,
                 &now);
-    if (!ek_diagnosis_alike(&e->diagnosis, &now, w.count))
+    if (!ek_diagnosis_is_same(&e->diagnosis, &now, w.count))
         return 0;
     if (ek_episode_has_level(e))
         after.diagnosis.level = now.level;
@@ -287,21 +287,21 @@ void ek_refine_since(struct ek_detector *d, struct ek_episode *e)
         ek_episode_begin(d, e, d->window_row[best]);
 }
 
-int ek_is_small_shift(const struct ek_detector *d, const struct ek_episode *e,
-                      const struct ek_alignment *level)
+int ek_episode_is_small_shift(const struct ek_detector *d, const struct ek_episode *e,
+                              const struct ek_alignment *level)
 {
     return level->share > EK_WHOLE_SHARE && fabs(level->shift_ln) - level->error_ln <
                                                 log(ek_detector_rule(d, e->feature)->min_effect);
 }
 
-int ek_begins_small(struct ek_detector *d, const struct ek_episode *e)
+int ek_episode_is_small_at_alarm(struct ek_detector *d, const struct ek_episode *e)
 {
     struct ek_residuals h;
     struct ek_window w;
-    if (!ek_bet_on_level(e->bet) || !ek_detector_window(d, e->feature, e->cell, e->since_row, &w))
+    if (!ek_bet_is_level(e->bet) || !ek_detector_window(d, e->feature, e->cell, e->since_row, &w))
         return 0;
     w.known = known_of(d, e);
-    ek_residuals_of(&h, w.scratch, usable_residuals(&w, 0));
+    ek_residuals_get(&h, w.scratch, usable_residuals(&w, 0));
     struct ek_alignment level = ek_align(ek_profile_density(d->profile, e->feature), &h, &w.known);
-    return ek_is_small_shift(d, e, &level);
+    return ek_episode_is_small_shift(d, e, &level);
 }

@@ -3,7 +3,8 @@
 
 enum { AHEAD = 8 }; /* rows fetched before they are needed: each lies far from the next */
 
-bool ek_detector_explained(const struct ek_detector *d, const int16_t *cells, int feature, int cell)
+bool ek_detector_is_explained(const struct ek_detector *d, const int16_t *cells, int feature,
+                              int cell)
 {
     const struct ek_episode *own = ek_episode_at(d, cell, feature);
     int claims = own && own->claimed;
@@ -41,7 +42,7 @@ static void walk(struct ek_detector *d, uint64_t first, int most)
         if (k->row >= first + AHEAD)
             __builtin_prefetch(ek_history_records(d->history, k->row - AHEAD) + k->feature);
         if (row->cell[place] != k->cell ||
-            (d->open[k->feature] && ek_detector_explained(d, row->cell, k->feature, k->cell)))
+            (d->open[k->feature] && ek_detector_is_explained(d, row->cell, k->feature, k->cell)))
             continue;
         d->window[--k->at] = ek_history_records(d->history, k->row)[k->feature];
         d->window_level[k->at] = level[row->stratum];
@@ -63,8 +64,8 @@ static int begin_of(const struct ek_detector *d, uint64_t first)
     return low;
 }
 
-int ek_detector_window_of(struct ek_detector *d, int feature, int cell, uint64_t since, int most,
-                          struct ek_window *w)
+int ek_detector_window_for(struct ek_detector *d, int feature, int cell, uint64_t since, int most,
+                           struct ek_window *w)
 {
     uint64_t first = ek_history_first(d->history);
     first = since > first ? since : first;
@@ -85,7 +86,7 @@ int ek_detector_window_of(struct ek_detector *d, int feature, int cell, uint64_t
 int ek_detector_window(struct ek_detector *d, int feature, int cell, uint64_t since,
                        struct ek_window *w)
 {
-    return ek_detector_window_of(d, feature, cell, since, EK_HISTORY, w);
+    return ek_detector_window_for(d, feature, cell, since, EK_HISTORY, w);
 }
 
 enum { MANY = 8, FIRSTS = 4 };
@@ -116,7 +117,7 @@ static const struct ek_episode *relief_of(const struct ek_detector *d, int relie
     return NULL;
 }
 
-void ek_turns_give(struct ek_detector *d)
+void ek_scheduler_refill(struct ek_detector *d)
 {
     int firsts = 0, relieved = 0;
     const struct ek_episode *update = NULL;
@@ -132,24 +133,24 @@ void ek_turns_give(struct ek_detector *d)
         else if (!update || overdue(e) > overdue(update))
             update = e;
     }
-    d->turns = (struct ek_turns){.update = firsts ? NULL : update,
-                                 .relief = relief_of(d, relieved),
-                                 .firsts = firsts > MANY ? FIRSTS : 1,
-                                 .reliefs = 1};
+    d->turns = (struct ek_scheduler){.update = firsts ? NULL : update,
+                                     .relief = relief_of(d, relieved),
+                                     .firsts = firsts > MANY ? FIRSTS : 1,
+                                     .reliefs = 1};
 }
 
-bool ek_turn_to_settle(struct ek_detector *d, const struct ek_episode *e)
+bool ek_scheduler_can_diagnose(struct ek_detector *d, const struct ek_episode *e)
 {
-    struct ek_turns *t = &d->turns;
+    struct ek_scheduler *t = &d->turns;
     if (e->phase == EK_PHASE_SUSPECTED ? t->firsts-- <= 0 : e != t->update)
         return false;
     t->looks++;
     return true;
 }
 
-bool ek_turn_to_relief(struct ek_detector *d, const struct ek_episode *e, bool new)
+bool ek_scheduler_can_relieve(struct ek_detector *d, const struct ek_episode *e, bool new)
 {
-    struct ek_turns *t = &d->turns;
+    struct ek_scheduler *t = &d->turns;
     if (t->reliefs <= 0 || !(new || !t->relief || e == t->relief))
         return false;
     t->reliefs--;

@@ -62,12 +62,12 @@ static int normal_lists(struct ek_detector *d, struct ek_episode *e, uint64_t *r
 {
     struct ek_window w;
     struct ek_category_diagnosis category;
-    int count = ek_detector_window_of(d, e->feature, e->cell, e->since_row, EK_RECOVERY_LISTS, &w);
+    int count = ek_detector_window_for(d, e->feature, e->cell, e->since_row, EK_RECOVERY_LISTS, &w);
     *row = count ? d->window_row[0] : e->since_row;
     w.known = (struct ek_align_known){e->level_error, 1, 0};
-    int usual = ek_looks_usual(&d->profile->baseline[e->feature],
-                               ek_profile_density(d->profile, e->feature), &w,
-                               ek_detector_rule(d, e->feature)->min_effect) &&
+    int usual = ek_window_is_normal(&d->profile->baseline[e->feature],
+                                    ek_profile_density(d->profile, e->feature), &w,
+                                    ek_detector_rule(d, e->feature)->min_effect) &&
                 !ek_categories_diagnose(d->categories, e->feature, e->cell, d->window_row, count,
                                         &category);
     return usual ? count : 0;
@@ -101,7 +101,7 @@ static enum ek_recovery look_at(struct ek_detector *d, struct ek_episode *e, int
     struct ek_window w;
     int faulty = 0, fine = 0, awaited = 0;
     int lists = ek_detector_window(d, e->feature, e->cell, e->since_row, &w);
-    struct ek_change c = ek_change_of(d, e, &w);
+    struct ek_change c = ek_change_compute(d, e, &w);
     ek_split_lists(d, &w, dimension, &all);
     ek_detector_window(d, e->feature, e->cell, e->relief_row, &w);
     ek_split_values(d, e, &c, &w, dimension, &now);
@@ -115,7 +115,7 @@ static enum ek_recovery look_at(struct ek_detector *d, struct ek_episode *e, int
             now.value[i].evidence = 0; /* not to be handed anything */
     }
     if (faulty && fine)
-        return ek_attribute_to(d, e, &now) ? EK_GOES_ON : EK_LASTS;
+        return ek_localize_to(d, e, &now) ? EK_GOES_ON : EK_LASTS;
     return faulty || awaited ? EK_LASTS : EK_OVER;
 }
 
@@ -179,7 +179,7 @@ static enum ek_recovery check_recovery(struct ek_detector *d, struct ek_episode 
     if (!e->relieved)
         return EK_LASTS;
     enum ek_recovery verdict = EK_LASTS;
-    if (ek_turn_to_relief(d, e, e->relieved_at == e->lists))
+    if (ek_scheduler_can_relieve(d, e, e->relieved_at == e->lists))
         verdict = look_at_segments(d, e);
     if (verdict == EK_LASTS && e->lists - e->relieved_at >= FOLLOWED) {
         e->relieved = 0;
@@ -245,7 +245,7 @@ static void describe(const struct ek_detector *d, const struct ek_episode *e, st
         memcpy(f->category, e->category.change, sizeof f->category);
     }
     f->fewer = ek_fewer(&d->profile->baseline[e->feature], g);
-    f->passing = !ek_change_lasts(d, e);
+    f->passing = !ek_episode_is_lasting(d, e);
     f->spread_ratio = g->spread_ratio;
     f->exponent = g->exponent;
     if (!ek_episode_has_level(e))
@@ -312,12 +312,12 @@ struct ek_episode *ek_episode_place(struct ek_detector *d)
 
 void ek_episode_enter(struct ek_detector *d, const struct ek_episode *e)
 {
-    d->episode_of[ek_detector_slot(d, e->cell, e->feature)] = (uint16_t)(e - d->episode + 1);
+    d->episode_of[ek_detector_cell_slot(d, e->cell, e->feature)] = (uint16_t)(e - d->episode + 1);
     d->open[e->feature] += e->claimed;
-    ek_cells_hold(d->cells, e->cell);
+    ek_cells_retain(d->cells, e->cell);
 }
 
-int ek_episodes_room(const struct ek_detector *d)
+int ek_episodes_available(const struct ek_detector *d)
 {
     int open = 0;
     for (int i = 0; i < d->episodes; i++)
@@ -342,12 +342,12 @@ struct ek_episode *ek_episode_open(struct ek_detector *d, int feature, int cell,
     e->alarm_row = ek_history_count(d->history) - 1;
     e->due = (uint32_t)d->rules->confirm_queries;
     ek_episode_enter(d, e);
-    e->quiet = ek_begins_small(d, e);
+    e->quiet = ek_episode_is_small_at_alarm(d, e);
     tell(d, e, EK_SUSPECTED, NULL);
     return e;
 }
 
-void ek_episode_claim(struct ek_detector *d, struct ek_episode *e)
+void ek_episode_mark_lists(struct ek_detector *d, struct ek_episode *e)
 {
     d->open[e->feature] += !e->claimed;
     d->claims++;
@@ -356,7 +356,7 @@ void ek_episode_claim(struct ek_detector *d, struct ek_episode *e)
 
 static void close_episode(struct ek_detector *d, struct ek_episode *e)
 {
-    size_t at = ek_detector_slot(d, e->cell, e->feature);
+    size_t at = ek_detector_cell_slot(d, e->cell, e->feature);
     d->open[e->feature] -= e->claimed;
     d->claims++;
     d->episode_of[at] = 0;
@@ -364,17 +364,17 @@ static void close_episode(struct ek_detector *d, struct ek_episode *e)
     e->phase = EK_WATCHING;
     ek_evidence_restart(d->evidence, e->cell, e->feature);
     if (e->lists > LONG_LISTS)
-        *ek_evidence_queries(d->evidence, e->cell, e->feature) = 0;
+        *ek_evidence_list_count(d->evidence, e->cell, e->feature) = 0;
     ek_categories_restart(d->categories, e->feature, e->cell);
 }
 
-void ek_episode_tell_updated(struct ek_detector *d, const struct ek_episode *e)
+void ek_episode_report_updated(struct ek_detector *d, const struct ek_episode *e)
 {
     tell(d, e, EK_UPDATED, NULL);
 }
 
-void ek_episode_tell_dismissed(struct ek_detector *d, const struct ek_episode *e,
-                               enum ek_reason why)
+void ek_episode_report_dismissed(struct ek_detector *d, const struct ek_episode *e,
+                                 enum ek_reason why)
 {
     tell(d, e, EK_DISMISSED, ek_reason_text(why));
 }
@@ -399,7 +399,8 @@ static void speak_up(struct ek_detector *d, struct ek_episode *e)
 static uint32_t next_look(const struct ek_detector *d, const struct ek_episode *e)
 {
     uint32_t half = (uint32_t)(d->rules->confirm_queries + 1) / 2;
-    bool soon = e->lists < EK_UPDATE_LISTS && half < EK_UPDATE_LISTS && !ek_change_lasts(d, e);
+    bool soon =
+        e->lists < EK_UPDATE_LISTS && half < EK_UPDATE_LISTS && !ek_episode_is_lasting(d, e);
     return e->lists + (soon ? half : EK_UPDATE_LISTS);
 }
 
@@ -416,16 +417,16 @@ static void confirm(struct ek_detector *d, struct ek_episode *e)
     e->phase = EK_PHASE_CONFIRMED;
     e->recovery = 0;
     e->due = next_look(d, e);
-    ek_cause_name(d, e);
-    ek_episode_claim(d, e);
+    ek_incident_name(d, e);
+    ek_episode_mark_lists(d, e);
     tell(d, e, EK_CONFIRMED, NULL);
-    ek_cause_dismiss_others(d, e);
+    ek_incident_dismiss_others(d, e);
 }
 
 /* The alarm was about a level inside min_effect: follow it, or it comes again. */
 static void follow_small_shift(struct ek_detector *d, const struct ek_episode *e)
 {
-    if (ek_bet_on_level(e->bet) && e->diagnosis.level.share > EK_WHOLE_SHARE)
+    if (ek_bet_is_level(e->bet) && e->diagnosis.level.share > EK_WHOLE_SHARE)
         ek_episode_follow(d, e, e->diagnosis.level.shift_ln);
 }
 
@@ -443,7 +444,7 @@ void ek_episode_inherit(struct ek_detector *d, struct ek_episode *e, const struc
 }
 
 /* Whether the verdict can be given now: not while more lists may put the change on a segment. */
-static int may_settle(struct ek_detector *d, struct ek_episode *e, enum ek_attribution where)
+static int may_settle(struct ek_detector *d, struct ek_episode *e, enum ek_localization where)
 {
     if (where != EK_UNDECIDED || e->waits == WAITS)
         return 1;
@@ -452,14 +453,14 @@ static int may_settle(struct ek_detector *d, struct ek_episode *e, enum ek_attri
     return 0;
 }
 
-static void settle_worth(struct ek_detector *d, struct ek_episode *e, enum ek_attribution where)
+static void settle_worth(struct ek_detector *d, struct ek_episode *e, enum ek_localization where)
 {
-    enum ek_attribution up = ek_attribute_up(d, e);
+    enum ek_localization up = ek_localize_to_all(d, e);
     if (up == EK_HANDED_OVER)
         ek_episode_dismiss(d, e, EK_BY_ALL_TRAFFIC);
     else if (may_settle(d, e, up == EK_UNDECIDED ? up : where)) {
         confirm(d, e);
-        ek_attribute_joined(d, e);
+        ek_localize_joined(d, e);
     }
 }
 
@@ -475,7 +476,7 @@ static void settle_suspected(struct ek_detector *d, struct ek_episode *e)
 {
     struct ek_window w;
     int worth = ek_diagnose(d, e, &w);
-    enum ek_attribution where = worth >= 0 ? ek_attribute(d, e, e->since_row) : EK_STAYS;
+    enum ek_localization where = worth >= 0 ? ek_localize(d, e, e->since_row) : EK_STAYS;
     if (where == EK_HANDED_OVER) {
         ek_episode_dismiss(d, e, EK_BY_A_SEGMENT);
         return;
@@ -484,7 +485,7 @@ static void settle_suspected(struct ek_detector *d, struct ek_episode *e)
         settle_worth(d, e, where);
         return;
     }
-    if (worth == 0 && !ek_is_small_shift(d, e, &e->diagnosis.level))
+    if (worth == 0 && !ek_episode_is_small_shift(d, e, &e->diagnosis.level))
         speak_up(d, e);
     if (worth == 0 && is_large(d, e) && ++e->looks < LOOKS) {
         e->due = e->lists + LOOK_LISTS;
@@ -556,9 +557,9 @@ static int is_to_diagnose(const struct ek_episode *e)
 static void settle_confirmed(struct ek_detector *d, struct ek_episode *e)
 {
     struct ek_window w;
-    int same = (!is_to_diagnose(e) && ek_diagnosis_holds(d, e)) || diagnose_again(d, e);
-    if (same && ek_detector_window_of(d, e->feature, e->cell, e->since_row, EK_UPDATE_LISTS, &w) &&
-        ek_attribute(d, e, d->window_row[0]) == EK_HANDED_OVER) {
+    int same = (!is_to_diagnose(e) && ek_diagnosis_is_current(d, e)) || diagnose_again(d, e);
+    if (same && ek_detector_window_for(d, e->feature, e->cell, e->since_row, EK_UPDATE_LISTS, &w) &&
+        ek_localize(d, e, d->window_row[0]) == EK_HANDED_OVER) {
         ek_episode_dismiss(d, e, EK_BY_A_SEGMENT);
         return;
     }
@@ -577,7 +578,7 @@ void ek_episode_list(struct ek_detector *d, struct ek_episode *e,
                      const struct ek_list_stats *record, float r, const float *query)
 {
     e->lists++;
-    ++*ek_evidence_queries(d->evidence, e->cell, e->feature);
+    ++*ek_evidence_list_count(d->evidence, e->cell, e->feature);
     enum ek_recovery over = EK_LASTS;
     if (e->phase == EK_PHASE_CONFIRMED)
         over = check_recovery(d, e, record, r, query);
@@ -587,7 +588,7 @@ void ek_episode_list(struct ek_detector *d, struct ek_episode *e,
         ek_episode_dismiss(d, e, EK_GOES_ON_IN_A_SEGMENT);
     if (over != EK_LASTS)
         return;
-    if (e->lists < e->due || !ek_turn_to_settle(d, e))
+    if (e->lists < e->due || !ek_scheduler_can_diagnose(d, e))
         return;
     if (e->phase == EK_PHASE_SUSPECTED)
         settle_suspected(d, e);
@@ -598,12 +599,12 @@ void ek_episode_list(struct ek_detector *d, struct ek_episode *e,
 static int has_lists(const struct ek_detector *d, const struct ek_episode *e)
 {
     for (uint64_t i = ek_history_count(d->history); i > ek_history_first(d->history); i--)
-        if (ek_history_in(d->history, i - 1, e->cell))
+        if (ek_history_row_in_cell(d->history, i - 1, e->cell))
             return 1;
     return 0;
 }
 
-void ek_episodes_forget(struct ek_detector *d)
+void ek_episodes_remove_expired(struct ek_detector *d)
 {
     for (int i = 0; i < d->episodes; i++) {
         struct ek_episode *e = &d->episode[i];

@@ -232,8 +232,8 @@ void ek_feature_bets_fill(struct ek_feature_bets *f, const struct ek_bet_tables 
     }
 }
 
-void ek_bet_law_fill(struct ek_bet_law *law, const struct ek_feature_bets *f,
-                     const struct ek_baseline *b)
+void ek_evalue_null_init(struct ek_evalue_null *law, const struct ek_feature_bets *f,
+                         const struct ek_baseline *b)
 {
     memset(law, 0, sizeof *law);
     memcpy(law->line, f->line, sizeof law->line);
@@ -291,9 +291,9 @@ static float share_bet(const struct ek_feature_bets *f, int i, uint8_t share)
     return share > EK_SHARE_WHOLE ? 1 : a + b * (float)at;
 }
 
-void ek_bets_of(const struct ek_bet_tables *t, const struct ek_feature_bets *f,
-                const struct ek_baseline *b, const struct ek_list_stats *record, float residual,
-                float *e)
+void ek_bets_select(const struct ek_bet_tables *t, const struct ek_feature_bets *f,
+                    const struct ek_baseline *b, const struct ek_list_stats *record, float residual,
+                    float *e)
 {
     for (int i = 0; i < EK_BET_SHARES; i++)
         e[i] = 1;
@@ -305,7 +305,7 @@ void ek_bets_of(const struct ek_bet_tables *t, const struct ek_feature_bets *f,
         e[EK_BET_SHARES + i] = share_bet(f, i, record->share[i % EK_SHARES]);
 }
 
-bool ek_bet_on_level(int bet)
+bool ek_bet_is_level(int bet)
 {
     return bet < EK_BET_SHARES && bet % EK_BET_DOWN < EK_LEVEL_BETS;
 }
@@ -324,7 +324,7 @@ const char *ek_bet_name(int bet)
     static const char *const shares[EK_SHARES] = {"missing", "zero", "negative", "tied"};
     if (bet >= EK_BET_SHARES)
         return shares[(bet - EK_BET_SHARES) % EK_SHARES];
-    if (ek_bet_on_level(bet))
+    if (ek_bet_is_level(bet))
         return bet < EK_BET_DOWN ? "level up" : "level down";
     return bet < EK_BET_DOWN ? "spread up" : "spread down";
 }

@@ -75,17 +75,17 @@ void ek_feature_bets_fill(struct ek_feature_bets *f, const struct ek_bet_tables 
                           const struct ek_baseline *b);
 
 /* What the steps of evidence need of a feature. */
-void ek_bet_law_fill(struct ek_bet_law *law, const struct ek_feature_bets *f,
-                     const struct ek_baseline *b);
+void ek_evalue_null_init(struct ek_evalue_null *law, const struct ek_feature_bets *f,
+                         const struct ek_baseline *b);
 /* Rows that bound the level bets, and what bets on the spread are worth where it is not known. */
 extern const float ek_bet_caps[EK_CAPS][EK_BET_ROW];
 
 /* The bets of one list, before calibration: the reference for num/bet_steps.h. */
-void ek_bets_of(const struct ek_bet_tables *t, const struct ek_feature_bets *f,
-                const struct ek_baseline *b, const struct ek_list_stats *record, float residual,
-                float *e /* [EK_BETS] */);
+void ek_bets_select(const struct ek_bet_tables *t, const struct ek_feature_bets *f,
+                    const struct ek_baseline *b, const struct ek_list_stats *record, float residual,
+                    float *e /* [EK_BETS] */);
 
-bool ek_bet_on_level(int bet);
+bool ek_bet_is_level(int bet);
 /* The bet whose evidence r, weighted, is the largest; [EK_BETS] each. */
 int ek_bet_strongest(const float *r, const float *weight);
 /* What a bet is about: "level up", "spread down", "missing", ... */

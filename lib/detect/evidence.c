@@ -14,35 +14,35 @@ struct habit {
     uint32_t lists;
 };
 
-/* Of one feature, between ek_habits_fair and ek_habits_learn. */
+/* Of one feature, between ek_cell_calibration_is_fair and ek_cell_calibration_learn. */
 struct watched {
     float before[EK_BETS], own[EK_BETS];
 };
 
-struct ek_habits {
+struct ek_cell_calibration {
     int features, cells;
     struct habit *habit;     /* [cells, features] */
     struct watched *watched; /* [features] */
     float (*fair)[EK_BETS];  /* [features] */
 };
 
-int ek_habits_new(struct ek_habits **out, int features)
+int ek_cell_calibration_new(struct ek_cell_calibration **out, int features)
 {
-    struct ek_habits *h = ek_calloc(1, sizeof *h);
+    struct ek_cell_calibration *h = ek_calloc(1, sizeof *h);
     if (!h)
         return EK_ENOMEM;
     h->features = features;
     h->watched = ek_calloc((size_t)features, sizeof *h->watched);
     h->fair = ek_calloc((size_t)features, sizeof *h->fair);
     if (!h->watched || !h->fair) {
-        ek_habits_free(h);
+        ek_cell_calibration_free(h);
         return EK_ENOMEM;
     }
     *out = h;
     return EK_OK;
 }
 
-void ek_habits_free(struct ek_habits *h)
+void ek_cell_calibration_free(struct ek_cell_calibration *h)
 {
     if (!h)
         return;
@@ -52,7 +52,7 @@ void ek_habits_free(struct ek_habits *h)
     ek_free(h);
 }
 
-int ek_habits_room(struct ek_habits *h, int cells)
+int ek_cell_calibration_reserve(struct ek_cell_calibration *h, int cells)
 {
     size_t before = (size_t)h->cells * (size_t)h->features;
     size_t after = (size_t)cells * (size_t)h->features;
@@ -67,19 +67,19 @@ int ek_habits_room(struct ek_habits *h, int cells)
     return EK_OK;
 }
 
-void ek_habits_forget(struct ek_habits *h, int cell)
+void ek_cell_calibration_reset(struct ek_cell_calibration *h, int cell)
 {
     size_t features = (size_t)h->features;
     memset(h->habit + (size_t)cell * features, 0, features * sizeof *h->habit);
 }
 
-static struct habit *habits_of(const struct ek_habits *h, int cell)
+static struct habit *habits_of(const struct ek_cell_calibration *h, int cell)
 {
     return h->habit + (size_t)cell * (size_t)h->features;
 }
 
-const float (*ek_habits_fair(struct ek_habits *h, int cell,
-                             const struct ek_evidence_list *list))[EK_BETS]
+const float (*ek_cell_calibration_is_fair(struct ek_cell_calibration *h, int cell,
+                                          const struct ek_evidence_list *list))[EK_BETS]
 {
     for (int f = 0; f < h->features; f++) {
         if (!ek_is_evident(list->evident, f))
@@ -96,7 +96,8 @@ const float (*ek_habits_fair(struct ek_habits *h, int cell,
     return (const float(*)[EK_BETS])h->fair;
 }
 
-void ek_habits_learn(struct ek_habits *h, int cell, const struct ek_evidence_list *list)
+void ek_cell_calibration_learn(struct ek_cell_calibration *h, int cell,
+                               const struct ek_evidence_list *list)
 {
     for (int f = 0; f < h->features; f++) {
         if (!ek_is_evident(list->evident, f))
@@ -110,16 +111,17 @@ void ek_habits_learn(struct ek_habits *h, int cell, const struct ek_evidence_lis
     }
 }
 
-void ek_habits_serialize(struct ek_habits *h, struct ek_serialize *s, int cell)
+void ek_cell_calibration_serialize(struct ek_cell_calibration *h, struct ek_serialize *s, int cell)
 {
     struct habit *habit = habits_of(h, cell);
     for (int f = 0; f < h->features; f++) {
-        ek_snap_raw(s, habit[f].sum, sizeof habit[f].sum);
-        ek_snap_u32(s, &habit[f].lists);
+        ek_serialize_raw(s, habit[f].sum, sizeof habit[f].sum);
+        ek_serialize_u32(s, &habit[f].lists);
     }
 }
 
-void ek_habits_merge(struct ek_habits *h, int cell, const struct ek_habits *others, int of)
+void ek_cell_calibration_merge(struct ek_cell_calibration *h, int cell,
+                               const struct ek_cell_calibration *others, int of)
 {
     struct habit *to = habits_of(h, cell);
     const struct habit *from = habits_of(others, of);
@@ -145,7 +147,7 @@ struct ek_evidence_cells {
     float *none; /* [padded] the level of no traffic: 0 */
 };
 
-struct ek_alarm_level ek_alarm_level_of(double queries, int features, int dimensions)
+struct ek_alarm_level ek_alarm_level_compute(double queries, int features, int dimensions)
 {
     double alarm = queries * (features > 1 ? features : 1) * (1 + dimensions);
     return (struct ek_alarm_level){(float)alarm, (float)sqrt(alarm)};
@@ -208,7 +210,7 @@ static int grow(void **array, size_t before, size_t after, size_t size)
     return EK_OK;
 }
 
-int ek_evidence_cells_room(struct ek_evidence_cells *s, int cells)
+int ek_evidence_cells_reserve(struct ek_evidence_cells *s, int cells)
 {
     size_t before = slot(s, s->cells, 0), after = slot(s, cells, 0);
     if (cells <= s->cells)
@@ -227,7 +229,7 @@ int ek_evidence_cells_room(struct ek_evidence_cells *s, int cells)
     return rc;
 }
 
-void ek_evidence_cells_forget(struct ek_evidence_cells *s, int cell)
+void ek_evidence_cells_reset(struct ek_evidence_cells *s, int cell)
 {
     size_t at = slot(s, cell, 0), count = (size_t)s->padded;
     memset(s->r + at, 0, count * sizeof *s->r);
@@ -245,7 +247,7 @@ float ek_evidence_mu(const struct ek_evidence_cells *s, int cell, int feature)
     return s->mu[slot(s, cell, feature)];
 }
 
-uint32_t *ek_evidence_queries(struct ek_evidence_cells *s, int cell, int feature)
+uint32_t *ek_evidence_list_count(struct ek_evidence_cells *s, int cell, int feature)
 {
     return &s->queries[slot(s, cell, feature)];
 }
@@ -291,8 +293,8 @@ static int take_block(const struct ek_evidence_list *l, const struct ek_bet_cell
     return 0;
 }
 
-int ek_evidence_take(const struct ek_evidence_list *l, const struct ek_alarm_level *level,
-                     struct ek_alarm *alarm)
+int ek_evidence_update(const struct ek_evidence_list *l, const struct ek_alarm_level *level,
+                       struct ek_alarm *alarm)
 {
     struct ek_evidence_cells *s = l->cells;
     size_t at = slot(s, l->cell, 0);
@@ -303,7 +305,7 @@ int ek_evidence_take(const struct ek_evidence_list *l, const struct ek_alarm_lev
         .queries = s->queries + at,
         .fair = l->fair,
         .track = {TRACK_FIRST, LN_2 / l->track_lists, TRACK_CLIP, TRACK_MAX_LN},
-        .product = l->tick ? ek_tick_products(l->tick, l->cell) : NULL,
+        .product = l->tick ? ek_evidence_sum_products(l->tick, l->cell) : NULL,
     };
     int alarms = 0;
     for (int block = 0; block * EK_BET_BLOCK < s->features; block++)
@@ -325,10 +327,10 @@ void ek_evidence_shift(struct ek_evidence_cells *s, int cell, int feature, float
 
 static void evidence_serialize(struct ek_evidence *s, struct ek_serialize *snap)
 {
-    ek_snap_raw(snap, s->r, sizeof s->r);
-    ek_snap_raw(snap, &s->mu, sizeof s->mu);
-    ek_snap_u32(snap, &s->queries);
-    ek_snap_require(snap, s->mu >= -TRACK_MAX_LN && s->mu <= TRACK_MAX_LN);
+    ek_serialize_raw(snap, s->r, sizeof s->r);
+    ek_serialize_raw(snap, &s->mu, sizeof s->mu);
+    ek_serialize_u32(snap, &s->queries);
+    ek_serialize_require(snap, s->mu >= -TRACK_MAX_LN && s->mu <= TRACK_MAX_LN);
 }
 
 void ek_evidence_cells_serialize(struct ek_evidence_cells *s, int cell, struct ek_serialize *snap)

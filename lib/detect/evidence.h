@@ -15,7 +15,7 @@
 #include "base/serialize.h"
 #include "detect/evalue_tests.h"
 
-struct ek_tick;
+struct ek_evidence_sum;
 
 /* Of one feature in one cell. */
 struct ek_evidence {
@@ -31,7 +31,7 @@ struct ek_alarm_level {
 
 /* A from the budget: one false alarm per `queries` queries over `features` features, each tested in
  * all traffic and once per segment dimension. */
-struct ek_alarm_level ek_alarm_level_of(double queries, int features, int dimensions);
+struct ek_alarm_level ek_alarm_level_compute(double queries, int features, int dimensions);
 
 /* Half-lives of the tracked level, in lists. */
 enum { EK_TRACK_LISTS_MIN = 300, EK_TRACK_LISTS = 2500 };
@@ -46,14 +46,14 @@ struct ek_evidence_cells;
 int ek_evidence_cells_new(struct ek_evidence_cells **out, int features);
 void ek_evidence_cells_free(struct ek_evidence_cells *s);
 /* Room for so many cells; new ones have no evidence. EK_ENOMEM leaves all as it was. */
-int ek_evidence_cells_room(struct ek_evidence_cells *s, int cells);
+int ek_evidence_cells_reserve(struct ek_evidence_cells *s, int cells);
 /* The cell starts from nothing. */
-void ek_evidence_cells_forget(struct ek_evidence_cells *s, int cell);
+void ek_evidence_cells_reset(struct ek_evidence_cells *s, int cell);
 /* [EK_BETS] */
 const float *ek_evidence_r(const struct ek_evidence_cells *s, int cell, int feature);
 float ek_evidence_mu(const struct ek_evidence_cells *s, int cell, int feature);
 /* Number of lists that counted. */
-uint32_t *ek_evidence_queries(struct ek_evidence_cells *s, int cell, int feature);
+uint32_t *ek_evidence_list_count(struct ek_evidence_cells *s, int cell, int feature);
 
 /* One list of one cell; cell 0 is all traffic, whose level that of other cells is relative to. */
 struct ek_evidence_list {
@@ -62,9 +62,9 @@ struct ek_evidence_list {
     const float *weight;            /* [EK_BETS] of the tables */
     struct ek_evidence_cells *cells;
     int cell;
-    const uint16_t *evident; /* features that the list is evidence of: a bit each, by block */
-    float track_lists;       /* half-life of the tracked level */
-    struct ek_tick *tick;    /* takes what the bets come to, for a fleet; NULL: nobody does */
+    const uint16_t *evident;      /* features that the list is evidence of: a bit each, by block */
+    float track_lists;            /* half-life of the tracked level */
+    struct ek_evidence_sum *tick; /* takes what the bets come to, for a fleet; NULL: nobody does */
 };
 
 static inline int ek_is_evident(const uint16_t *evident, int feature)
@@ -86,8 +86,8 @@ struct ek_alarm {
 
 /* Takes the list into account. Returns how many features have reached the alarm, in their order;
  * alarm [features]. */
-int ek_evidence_take(const struct ek_evidence_list *list, const struct ek_alarm_level *level,
-                     struct ek_alarm *alarm);
+int ek_evidence_update(const struct ek_evidence_list *list, const struct ek_alarm_level *level,
+                       struct ek_alarm *alarm);
 
 /* Starts again; the tracked level stays. */
 void ek_evidence_restart(struct ek_evidence_cells *s, int cell, int feature);
@@ -109,23 +109,25 @@ void ek_evidence_cells_serialize(struct ek_evidence_cells *s, int cell, struct e
  *
  * Owner: the caller. Memory: 100 bytes per feature and cell.
  */
-struct ek_habits;
+struct ek_cell_calibration;
 
-int ek_habits_new(struct ek_habits **out, int features);
-void ek_habits_free(struct ek_habits *h);
+int ek_cell_calibration_new(struct ek_cell_calibration **out, int features);
+void ek_cell_calibration_free(struct ek_cell_calibration *h);
 /* Room for so many cells; new ones have no habits. EK_ENOMEM leaves all as it was. */
-int ek_habits_room(struct ek_habits *h, int cells);
-void ek_habits_forget(struct ek_habits *h, int cell);
+int ek_cell_calibration_reserve(struct ek_cell_calibration *h, int cells);
+void ek_cell_calibration_reset(struct ek_cell_calibration *h, int cell);
 /* Of the list's features what the bets are multiplied with: by training (`fair` of the list), and
- * by the cell's own. The evidence of the list's `state` is watched until ek_habits_learn; the
- * result [features] is good until then. */
-const float (*ek_habits_fair(struct ek_habits *h, int cell,
-                             const struct ek_evidence_list *list))[EK_BETS];
+ * by the cell's own. The evidence of the list's `state` is watched until ek_cell_calibration_learn;
+ * the result [features] is good until then. */
+const float (*ek_cell_calibration_is_fair(struct ek_cell_calibration *h, int cell,
+                                          const struct ek_evidence_list *list))[EK_BETS];
 /* The list was taken into account: learns what the bets were from how the evidence has moved. */
-void ek_habits_learn(struct ek_habits *h, int cell, const struct ek_evidence_list *list);
+void ek_cell_calibration_learn(struct ek_cell_calibration *h, int cell,
+                               const struct ek_evidence_list *list);
 /* Adds those of a cell of others. */
-void ek_habits_merge(struct ek_habits *h, int cell, const struct ek_habits *others, int of);
+void ek_cell_calibration_merge(struct ek_cell_calibration *h, int cell,
+                               const struct ek_cell_calibration *others, int of);
 /* Of one cell, between two lists; there is room for it. */
-void ek_habits_serialize(struct ek_habits *h, struct ek_serialize *s, int cell);
+void ek_cell_calibration_serialize(struct ek_cell_calibration *h, struct ek_serialize *s, int cell);
 
 #endif

@@ -16,32 +16,34 @@ static const double ROUNDED_LN = 3 * 0x1p-24 * 1.005;
 
 enum { MANTISSA_BITS = 23, EXPONENT_OF_ONE = 127 };
 
-struct ek_tick {
+struct ek_evidence_sum {
     int cells, features;
     struct ek_bet_product *product; /* [cells, features] */
 };
 
-void ek_tick_merge(struct ek_tick_sums *into, const struct ek_tick_sums *from)
+void ek_evidence_sum_merge(struct ek_evidence_sum_values *into,
+                           const struct ek_evidence_sum_values *from)
 {
     for (int i = 0; i < EK_BETS; i++)
         into->ln[i] += from->ln[i];
     into->lists += from->lists;
 }
 
-double ek_tick_apply(const struct ek_tick_sums *t, const float *weight, float *r)
+double ek_evidence_sum_apply(const struct ek_evidence_sum_values *t, const float *weight, float *r)
 {
     double total = 0;
     for (int i = 0; i < EK_BETS; i++) {
-        double grown = ((double)r[i] + (double)t->lists) * exp((double)t->ln[i] * EK_TICK_UNIT);
+        double grown =
+            ((double)r[i] + (double)t->lists) * exp((double)t->ln[i] * EK_EVIDENCE_SUM_UNIT);
         r[i] = (float)fmin(grown, R_MOST);
         total += (double)weight[i] * (double)r[i];
     }
     return total;
 }
 
-int ek_tick_new(struct ek_tick **out, int features)
+int ek_evidence_sum_new(struct ek_evidence_sum **out, int features)
 {
-    struct ek_tick *t = ek_calloc(1, sizeof *t);
+    struct ek_evidence_sum *t = ek_calloc(1, sizeof *t);
     if (!t)
         return EK_ENOMEM;
     t->features = features;
@@ -49,19 +51,19 @@ int ek_tick_new(struct ek_tick **out, int features)
     return EK_OK;
 }
 
-void ek_tick_free(struct ek_tick *t)
+void ek_evidence_sum_free(struct ek_evidence_sum *t)
 {
     if (t)
         ek_free(t->product);
     ek_free(t);
 }
 
-static struct ek_bet_product *at(const struct ek_tick *t, int cell, int feature)
+static struct ek_bet_product *at(const struct ek_evidence_sum *t, int cell, int feature)
 {
     return &t->product[(size_t)cell * (size_t)t->features + (size_t)feature];
 }
 
-int ek_tick_room(struct ek_tick *t, int cells)
+int ek_evidence_sum_reserve(struct ek_evidence_sum *t, int cells)
 {
     if (cells <= t->cells)
         return EK_OK;
@@ -76,19 +78,19 @@ int ek_tick_room(struct ek_tick *t, int cells)
     return EK_OK;
 }
 
-void ek_tick_clear(struct ek_tick *t)
+void ek_evidence_sum_clear(struct ek_evidence_sum *t)
 {
     for (int cell = 0; cell < t->cells; cell++)
-        ek_tick_forget(t, cell);
+        ek_evidence_sum_reset(t, cell);
 }
 
-void ek_tick_forget(struct ek_tick *t, int cell)
+void ek_evidence_sum_reset(struct ek_evidence_sum *t, int cell)
 {
     for (int f = 0; f < t->features; f++)
         at(t, cell, f)->lists = 0;
 }
 
-int ek_tick_features(const struct ek_tick *t)
+int ek_evidence_sum_features(const struct ek_evidence_sum *t)
 {
     return t->features;
 }
@@ -115,31 +117,32 @@ static void start(struct ek_bet_product *p)
     }
 }
 
-void ek_tick_add(struct ek_tick *t, int cell, int feature, const float *e)
+void ek_evidence_sum_add(struct ek_evidence_sum *t, int cell, int feature, const float *e)
 {
     const uint32_t fraction = (1u << MANTISSA_BITS) - 1;
     struct ek_bet_product *p = at(t, cell, feature);
     if (!p->lists++)
         start(p);
     for (int i = 0; i < EK_BETS; i++) {
-        float bet = e[i] > EK_BET_LEAST ? e[i] : EK_BET_LEAST;
+        float bet = e[i] > EK_BET_MIN ? e[i] : EK_BET_MIN;
         uint32_t bits = bits_of(float_of(p->mantissa[i]) * bet);
         p->exponent[i] += (int32_t)(bits >> MANTISSA_BITS) - EXPONENT_OF_ONE;
         p->mantissa[i] = (bits & fraction) | EXPONENT_OF_ONE << MANTISSA_BITS;
     }
 }
 
-struct ek_bet_product *ek_tick_products(struct ek_tick *t, int cell)
+struct ek_bet_product *ek_evidence_sum_products(struct ek_evidence_sum *t, int cell)
 {
     return at(t, cell, 0);
 }
 
-uint32_t ek_tick_lists(const struct ek_tick *t, int cell, int feature)
+uint32_t ek_evidence_sum_lists(const struct ek_evidence_sum *t, int cell, int feature)
 {
     return at(t, cell, feature)->lists;
 }
 
-void ek_tick_sums(const struct ek_tick *t, int cell, int feature, struct ek_tick_sums *out)
+void ek_evidence_sum_values(const struct ek_evidence_sum *t, int cell, int feature,
+                            struct ek_evidence_sum_values *out)
 {
     const struct ek_bet_product *p = at(t, cell, feature);
     double rounded = p->lists * ROUNDED_LN;
@@ -147,28 +150,28 @@ void ek_tick_sums(const struct ek_tick *t, int cell, int feature, struct ek_tick
     out->lists = p->lists;
     for (int i = 0; p->lists && i < EK_BETS; i++) {
         double ln = (p->exponent[i] + log2((double)float_of(p->mantissa[i]))) * M_LN2;
-        out->ln[i] = (int64_t)floor((ln - rounded) / EK_TICK_UNIT);
+        out->ln[i] = (int64_t)floor((ln - rounded) / EK_EVIDENCE_SUM_UNIT);
     }
 }
 
 int ek_detector_join(struct ek_detector *d, double share, struct ek_error *e)
 {
-    struct ek_tick *t = NULL;
-    int rc = d->tick ? EK_OK : ek_tick_new(&t, d->features);
+    struct ek_evidence_sum *t = NULL;
+    int rc = d->tick ? EK_OK : ek_evidence_sum_new(&t, d->features);
     if (!rc && t)
-        rc = ek_tick_room(t, d->cell_capacity);
+        rc = ek_evidence_sum_reserve(t, d->cell_capacity);
     if (rc) {
-        ek_tick_free(t);
+        ek_evidence_sum_free(t);
         return ek_fail(e, rc, "out of memory");
     }
     if (t)
         d->tick = t;
-    d->level = ek_alarm_level_of((double)d->rules->false_alarms / share, ek_detector_watching(d),
-                                 d->rules->segment_count);
+    d->level = ek_alarm_level_compute((double)d->rules->false_alarms / share,
+                                      ek_detector_watch_count(d), d->rules->segment_count);
     return EK_OK;
 }
 
-struct ek_tick *ek_detector_tick(const struct ek_detector *d)
+struct ek_evidence_sum *ek_detector_evidence_sum(const struct ek_detector *d)
 {
     return d->tick;
 }
@@ -188,15 +191,15 @@ int ek_detector_confirmed(const struct ek_detector *d, int place, struct ek_find
     return 0;
 }
 
-int ek_detector_hold(struct ek_detector *d, struct ek_text dimension, struct ek_text value,
-                     int *cell)
+int ek_detector_retain_cell(struct ek_detector *d, struct ek_text dimension, struct ek_text value,
+                            int *cell)
 {
-    int rc = ek_cells_give(d->cells, dimension, value, d->fetched == d->findings, cell);
-    ek_detector_forget_taken(d);
+    int rc = ek_cells_assign(d->cells, dimension, value, d->fetched == d->findings, cell);
+    ek_detector_reset_reused(d);
     if (!rc)
-        rc = ek_detector_grow(d, ek_cells_count(d->cells));
+        rc = ek_detector_reserve_cells(d, ek_cells_count(d->cells));
     if (!rc && *cell >= 0)
-        ek_cells_hold(d->cells, *cell);
+        ek_cells_retain(d->cells, *cell);
     return rc;
 }
 
@@ -225,24 +228,25 @@ float ek_detector_tracked(const struct ek_detector *d, int feature)
     return ek_detector_level(d, 0, feature);
 }
 
-void ek_detector_trust(struct ek_detector *d, int feature, uint32_t lists)
+void ek_detector_set_trusted(struct ek_detector *d, int feature, uint32_t lists)
 {
-    *ek_evidence_queries(d->evidence, 0, feature) = lists;
+    *ek_evidence_list_count(d->evidence, 0, feature) = lists;
 }
 
 void ek_detector_suspect(struct ek_detector *d, int feature, int cell, int bet)
 {
-    int explained = d->open[feature] && ek_detector_explained(d, d->cell_of, feature, cell);
+    int explained = d->open[feature] && ek_detector_is_explained(d, d->cell_of, feature, cell);
     if (!ek_episode_at(d, cell, feature) && !explained && ek_history_count(d->history))
         ek_episode_open(d, feature, cell, bet);
 }
 
 int ek_detector_changes(const struct ek_detector *d)
 {
-    return EK_EPISODES_MAX - ek_episodes_room(d);
+    return EK_EPISODES_MAX - ek_episodes_available(d);
 }
 
-static int has_claim(const struct ek_claim *claim, int count, const struct ek_claim *one)
+static int has_claim(const struct ek_fleet_claim_item *claim, int count,
+                     const struct ek_fleet_claim_item *one)
 {
     for (int i = 0; i < count; i++)
         if (claim[i].feature == one->feature && claim[i].cell == one->cell)
@@ -251,12 +255,12 @@ static int has_claim(const struct ek_claim *claim, int count, const struct ek_cl
 }
 
 /* What nobody claims any more begins from nothing, as after a change of one's own. */
-static void give_up(struct ek_detector *d, const struct ek_claim *claim, int count)
+static void give_up(struct ek_detector *d, const struct ek_fleet_claim_item *claim, int count)
 {
     for (int i = 0; i < d->foreign_claims; i++) {
-        const struct ek_claim *old = &d->foreign_claim[i];
+        const struct ek_fleet_claim_item *old = &d->foreign_claim[i];
         d->open[old->feature]--;
-        d->foreign[ek_detector_slot(d, old->cell, old->feature)] = 0;
+        d->foreign[ek_detector_cell_slot(d, old->cell, old->feature)] = 0;
         if (!has_claim(claim, count, old))
             ek_evidence_restart(d->evidence, old->cell, old->feature);
     }
@@ -267,7 +271,7 @@ static int room(struct ek_detector *d, int count)
 {
     if (!d->foreign)
         d->foreign = ek_calloc((size_t)d->cell_capacity * (size_t)d->features, sizeof *d->foreign);
-    struct ek_claim *more =
+    struct ek_fleet_claim_item *more =
         ek_realloc(d->foreign_claim, (size_t)d->foreign_claims + (size_t)count, sizeof *more);
     if (more)
         d->foreign_claim = more;
@@ -282,12 +286,13 @@ static void let_go(struct ek_detector *d)
     d->foreign_claim = NULL;
 }
 
-int ek_detector_claim(struct ek_detector *d, const struct ek_claim *claim, int count)
+int ek_detector_set_fleet_findings(struct ek_detector *d, const struct ek_fleet_claim_item *claim,
+                                   int count)
 {
     int rc = count ? room(d, count) : EK_OK;
     give_up(d, rc ? NULL : claim, rc ? 0 : count);
     for (int i = 0; !rc && i < count; i++) {
-        size_t at = ek_detector_slot(d, claim[i].cell, claim[i].feature);
+        size_t at = ek_detector_cell_slot(d, claim[i].cell, claim[i].feature);
         if (d->foreign[at])
             continue;
         d->foreign[at] = 1;

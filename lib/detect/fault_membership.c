@@ -14,21 +14,21 @@ static double density_at(const float *density, double r)
     return density[ek_residual_bin((float)r)];
 }
 
-double ek_moved_chance(const float *density, double share, double shift_ln, double r)
+double ek_shift_probability(const float *density, double share, double shift_ln, double r)
 {
     double moved = share * density_at(density, r - shift_ln);
     return moved / (moved + (1 - share) * density_at(density, r));
 }
 
-double ek_sure_part(const float *density, double sd, double share, double shift_ln)
+double ek_share_bound(const float *density, double sd, double share, double shift_ln)
 {
     double moved = 0, usual = 0, all = 0;
     int steps =
         (int)fmin(ceil(REACH * hypot(sd, SMOOTHED) / SMOOTHED), -EK_RESIDUAL_LOW / SMOOTHED);
     for (int i = -steps; i <= steps; i++) {
         double r = SMOOTHED * i, weight = density_at(density, r);
-        moved += weight * ek_moved_chance(density, share, shift_ln, r + shift_ln);
-        usual += weight * ek_moved_chance(density, share, shift_ln, r);
+        moved += weight * ek_shift_probability(density, share, shift_ln, r + shift_ln);
+        usual += weight * ek_shift_probability(density, share, shift_ln, r);
         all += weight;
     }
     return all > usual ? fmin(fmax((moved - usual) / (all - usual), 0), 1) : 0;
@@ -55,7 +55,7 @@ static double shows_level(const struct ek_detector *d, const struct ek_episode *
         shift = value > 0 && isfinite(value) ? logf(value) : 0;
         q = SHARE_MOST;
     }
-    return ek_moved_chance(density, q, shift, r);
+    return ek_shift_probability(density, q, shift, r);
 }
 
 /* What lists of a level count in all, of what they show. A share of the lists counts as far as it
@@ -66,8 +66,8 @@ static double counts(const struct ek_detector *d, const struct ek_episode *e)
     const struct ek_alignment *level = &e->diagnosis.level;
     if (!ek_episode_has_level(e) || e->query_feature >= 0 || level->share > EK_WHOLE_SHARE)
         return 1;
-    return fmax(ek_sure_part(ek_profile_density(d->profile, e->feature),
-                             d->profile->baseline[e->feature].sd, level->share, level->shift_ln),
+    return fmax(ek_share_bound(ek_profile_density(d->profile, e->feature),
+                               d->profile->baseline[e->feature].sd, level->share, level->shift_ln),
                 SURE_LEAST);
 }
 
@@ -95,7 +95,8 @@ static struct move move_of_category(const struct ek_detector *d, const struct ek
         told += fabs(c->change[i].share - c->change[i].trained);
     }
     trained = c->count ? trained / c->count : 0;
-    return move_of_share(told, ek_categories_moved(d->categories, e->feature, c, row), trained);
+    return move_of_share(told, ek_categories_shift_probability(d->categories, e->feature, c, row),
+                         trained);
 }
 
 static struct move move_of(const struct ek_detector *d, const struct ek_episode *e, uint64_t row,
@@ -108,8 +109,8 @@ static struct move move_of(const struct ek_detector *d, const struct ek_episode 
     if (which < 0)
         return (struct move){log(e->diagnosis.spread_ratio), ek_change_spread(d, e->feature, o),
                              b->spread_sd[ek_size_class(o->usable)], INFINITY};
-    return move_of_share(e->diagnosis.share[which] - b->share[which], ek_change_in_share(d, e, o),
-                         b->share[which]);
+    return move_of_share(e->diagnosis.share[which] - b->share[which],
+                         ek_change_excess_share(d, e, o), b->share[which]);
 }
 
 /* How far a list shows a change of another class; NaN: it cannot say. It counts in proportion, and
@@ -139,11 +140,11 @@ static double shows(const struct ek_detector *d, const struct ek_episode *e, uin
 static bool is_of(const struct ek_detector *d, const struct ek_episode *e, uint64_t row)
 {
     const int16_t *cells = ek_history_row(d->history, row)->cell;
-    return ek_history_in(d->history, row, e->cell) &&
-           !(d->open[e->feature] && ek_detector_explained(d, cells, e->feature, e->cell));
+    return ek_history_row_in_cell(d->history, row, e->cell) &&
+           !(d->open[e->feature] && ek_detector_is_explained(d, cells, e->feature, e->cell));
 }
 
-bool ek_change_lasts(const struct ek_detector *d, const struct ek_episode *e)
+bool ek_episode_is_lasting(const struct ek_detector *d, const struct ek_episode *e)
 {
     uint64_t first = ek_history_first(d->history);
     uint64_t from = e->alarm_row >= first ? e->alarm_row + 1 : first;
@@ -168,31 +169,31 @@ static const struct ek_episode *confirmed(const struct ek_detector *d, int featu
     return e && e->phase == EK_PHASE_CONFIRMED ? e : NULL;
 }
 
-uint32_t ek_detector_number(const struct ek_detector *d, int feature, int cell)
+uint32_t ek_detector_finding_number(const struct ek_detector *d, int feature, int cell)
 {
     const struct ek_episode *e = confirmed(d, feature, cell);
     return e ? e->number : 0;
 }
 
-bool ek_detector_took(const struct ek_detector *d)
+bool ek_detector_has_counted(const struct ek_detector *d)
 {
     uint64_t rows = ek_history_count(d->history);
     return rows > ek_history_first(d->history) &&
            ek_history_row(d->history, rows - 1)->query + 1 == d->queries;
 }
 
-double ek_detector_shows(const struct ek_detector *d, int feature, int cell, uint32_t *episode)
+double ek_detector_membership(const struct ek_detector *d, int feature, int cell, uint32_t *episode)
 {
     const struct ek_episode *e = confirmed(d, feature, cell);
     uint64_t last = ek_history_count(d->history) - 1;
     *episode = 0;
-    if (!e || !ek_detector_took(d) || !is_of(d, e, last))
+    if (!e || !ek_detector_has_counted(d) || !is_of(d, e, last))
         return 0;
     *episode = e->number;
     return shows(d, e, last, counts(d, e));
 }
 
-double ek_detector_shown(const struct ek_detector *d, int feature, int cell)
+double ek_detector_mean_membership(const struct ek_detector *d, int feature, int cell)
 {
     const struct ek_episode *e = confirmed(d, feature, cell);
     double shown = 0;
@@ -200,7 +201,7 @@ double ek_detector_shown(const struct ek_detector *d, int feature, int cell)
         return 0;
     double each = counts(d, e);
     uint64_t first = ek_history_first(d->history);
-    uint64_t end = ek_history_count(d->history) - ek_detector_took(d);
+    uint64_t end = ek_history_count(d->history) - ek_detector_has_counted(d);
     for (uint64_t row = e->since_row > first ? e->since_row : first; row < end; row++)
         if (is_of(d, e, row))
             shown += shows(d, e, row, each);

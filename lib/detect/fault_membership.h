@@ -14,10 +14,10 @@
 #include "detect/detector.h"
 
 /* Chance that a list has moved whose residual is r. density [EK_DENSITY_BINS]. */
-double ek_moved_chance(const float *density, double share, double shift_ln, double r);
+double ek_shift_probability(const float *density, double share, double shift_ln, double r);
 
 /* The part of a share that is sure, 0..1; sd: of the residuals in training. */
-double ek_sure_part(const float *density, double sd, double share, double shift_ln);
+double ek_share_bound(const float *density, double sd, double share, double shift_ln);
 
 /* Which lists show a change: what acting on it is borne out by.
  *
@@ -32,13 +32,14 @@ double ek_sure_part(const float *density, double sd, double share, double shift_
  * detector.
  */
 /* Whether the list last observed was taken: it was no repeat, and had items. */
-bool ek_detector_took(const struct ek_detector *d);
+bool ek_detector_has_counted(const struct ek_detector *d);
 /* Number of the confirmed change of a place, 0: there is none. */
-uint32_t ek_detector_number(const struct ek_detector *d, int feature, int cell);
+uint32_t ek_detector_finding_number(const struct ek_detector *d, int feature, int cell);
 /* How far the list last observed shows the confirmed change, and the number of that; 0 and 0:
  * there is none, the list is not of it, or it was a repeat, of which nothing was learnt. */
-double ek_detector_shows(const struct ek_detector *d, int feature, int cell, uint32_t *episode);
+double ek_detector_membership(const struct ek_detector *d, int feature, int cell,
+                              uint32_t *episode);
 /* The same of all its lists before that one since it began, as far as they are remembered. */
-double ek_detector_shown(const struct ek_detector *d, int feature, int cell);
+double ek_detector_mean_membership(const struct ek_detector *d, int feature, int cell);
 
 #endif

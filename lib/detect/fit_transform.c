@@ -28,7 +28,7 @@ static const double OFFSET_MOST = 20, OFFSET_LEAST = .03, OFFSET_DOWN_MOST = 3, 
 static const double NODE[NODES] = {-1.4187, -.5316, 0, .5316, 1.4187};
 
 /* out[i]: density in training of a list with that level and move of the spread. */
-static void densities_of(const struct ek_told *t, const double *level, const double *move,
+static void densities_of(const struct ek_fit_target *t, const double *level, const double *move,
                          double *out)
 {
     double law[EK_EXPLAIN_LISTS];
@@ -41,7 +41,7 @@ static void densities_of(const struct ek_told *t, const double *level, const dou
                  (isnan(t->move[i]) ? 1 : law[i]);
 }
 
-void ek_told_settle(struct ek_told *t)
+void ek_fit_target_prepare(struct ek_fit_target *t)
 {
     for (int i = 0; i < t->lists; i++) {
         t->inv_sd[i] = 1 / t->sd[i];
@@ -51,14 +51,14 @@ void ek_told_settle(struct ek_told *t)
 }
 
 /* Half a ln(lists) for each free number. */
-static double explain_penalty(const struct ek_told *t, int numbers)
+static double explain_penalty(const struct ek_fit_target *t, int numbers)
 {
     return .5 * numbers * log(t->lists > 1 ? t->lists : 1);
 }
 
 /* An explanation being tried. */
 struct trial {
-    const struct ek_told *t;
+    const struct ek_fit_target *t;
     /* out[i]: density in training of list i as it would have been, per unit of what it is. */
     void (*undo)(const struct trial *trial, double value, double *out);
     double node[NODES][EK_EXPLAIN_LISTS]; /* of an offset: five values for the items of a list */
@@ -66,7 +66,7 @@ struct trial {
 
 static void undo_power(const struct trial *trial, double exponent, double *out)
 {
-    const struct ek_told *t = trial->t;
+    const struct ek_fit_target *t = trial->t;
     double level[EK_EXPLAIN_LISTS] = {0}, move[EK_EXPLAIN_LISTS] = {0}, ln = log(exponent);
     for (int i = 0; i < t->lists; i++) {
         level[i] = t->level[i] / exponent;
@@ -79,7 +79,7 @@ static void undo_power(const struct trial *trial, double exponent, double *out)
 
 static void undo_shape(const struct trial *trial, double ratio, double *out)
 {
-    const struct ek_told *t = trial->t;
+    const struct ek_fit_target *t = trial->t;
     double move[EK_EXPLAIN_LISTS] = {0}, ln = log(ratio);
     for (int i = 0; i < t->lists; i++)
         move[i] = t->move[i] - ln;
@@ -88,7 +88,7 @@ static void undo_shape(const struct trial *trial, double ratio, double *out)
 
 static void undo_scale(const struct trial *trial, double factor, double *out)
 {
-    const struct ek_told *t = trial->t;
+    const struct ek_fit_target *t = trial->t;
     double level[EK_EXPLAIN_LISTS] = {0}, ln = log(factor);
     for (int i = 0; i < t->lists; i++)
         level[i] = t->level[i] - ln;
@@ -98,7 +98,7 @@ static void undo_scale(const struct trial *trial, double factor, double *out)
 /* Items of a list as a normal law of their ln, at five places. */
 static void undo_offset(const struct trial *trial, double added, double *out)
 {
-    const struct ek_told *t = trial->t;
+    const struct ek_fit_target *t = trial->t;
     double before[NODES][EK_EXPLAIN_LISTS], growth[EK_EXPLAIN_LISTS] = {0};
     double level[EK_EXPLAIN_LISTS] = {0}, squares[EK_EXPLAIN_LISTS] = {0};
     double move[EK_EXPLAIN_LISTS] = {0};
@@ -109,7 +109,7 @@ static void undo_offset(const struct trial *trial, double added, double *out)
             before[j][i] = rest > least ? rest : least;
             growth[i] += value[i] / before[j][i] / NODES;
         }
-        ek_ln_of(before[j], before[j], (size_t)t->lists);
+        ek_ln_compute(before[j], before[j], (size_t)t->lists);
         for (int i = 0; i < t->lists; i++) {
             level[i] += before[j][i] / NODES;
             squares[i] += before[j][i] * before[j][i] / NODES;
@@ -119,7 +119,7 @@ static void undo_offset(const struct trial *trial, double added, double *out)
         double variance = squares[i] - level[i] * level[i];
         move[i] = (variance > 1e-6 ? variance : 1e-6) / (t->spread[i] * t->spread[i]);
     }
-    ek_ln_of(move, move, (size_t)t->lists);
+    ek_ln_compute(move, move, (size_t)t->lists);
     for (int i = 0; i < t->lists; i++)
         move[i] = t->move[i] + .5 * move[i];
     densities_of(t, level, move, out);
@@ -148,7 +148,7 @@ static double best_share(const double *excess, int lists)
 /* Worth of a value with the share of lists that suits it best: concave in the share. */
 static double worth_of(const struct trial *trial, double value, double *share)
 {
-    const struct ek_told *t = trial->t;
+    const struct ek_fit_target *t = trial->t;
     double excess[EK_EXPLAIN_LISTS], worth = 0;
     trial->undo(trial, value, excess);
     for (int i = 0; i < t->lists; i++)
@@ -158,7 +158,7 @@ static double worth_of(const struct trial *trial, double value, double *share)
         double ratio = 1 + q * excess[i];
         excess[i] = ratio > 1e-12 ? ratio : 1e-12;
     }
-    ek_ln_of(excess, excess, (size_t)t->lists);
+    ek_ln_compute(excess, excess, (size_t)t->lists);
     for (int i = 0; i < t->lists; i++)
         worth += excess[i];
     return worth;
@@ -210,25 +210,25 @@ static struct ek_explanation best_of(const struct trial *t, const struct range *
     return best;
 }
 
-struct ek_explanation ek_explain_scale(const struct ek_told *t, double about_ln)
+struct ek_explanation ek_explain_scale(const struct ek_fit_target *t, double about_ln)
 {
     struct trial trial = {.t = t, .undo = undo_scale};
     return best_of(&trial, &(struct range){about_ln - SCALE_REACH, about_ln + SCALE_REACH, 1});
 }
 
-struct ek_explanation ek_explain_power(const struct ek_told *t)
+struct ek_explanation ek_explain_power(const struct ek_fit_target *t)
 {
     struct trial trial = {.t = t, .undo = undo_power};
     return best_of(&trial, &(struct range){-POWER_MOST_LN, POWER_MOST_LN, 1});
 }
 
-struct ek_explanation ek_explain_shape(const struct ek_told *t)
+struct ek_explanation ek_explain_shape(const struct ek_fit_target *t)
 {
     struct trial trial = {.t = t, .undo = undo_shape};
     return best_of(&trial, &(struct range){-POWER_MOST_LN, POWER_MOST_LN, 1});
 }
 
-struct ek_explanation ek_explain_offset(const struct ek_told *t)
+struct ek_explanation ek_explain_offset(const struct ek_fit_target *t)
 {
     struct trial trial = {.t = t, .undo = undo_offset};
     double usual = 0;
@@ -276,7 +276,7 @@ struct hits {
 
 /* Lists in the order of their sizes, the largest first. */
 struct sorted {
-    const struct ek_told *t;
+    const struct ek_fit_target *t;
     int list[EK_EXPLAIN_LISTS];
     int sizes, end[EK_EXPLAIN_LISTS]; /* where the lists of a size end in `list` */
     double normal_ln[EK_EXPLAIN_LISTS], density_most, sign;
@@ -287,7 +287,7 @@ struct place {
     double p_ln, f_ln, worth;
 };
 
-static void sort_lists(struct sorted *s, const struct ek_told *t)
+static void sort_lists(struct sorted *s, const struct ek_fit_target *t)
 {
     s->t = t;
     s->sizes = 0;
@@ -303,7 +303,7 @@ static void sort_lists(struct sorted *s, const struct ek_told *t)
         if (n + 1 == t->lists || t->items[s->list[n]] != t->items[s->list[n + 1]])
             s->end[s->sizes++] = n + 1;
     }
-    ek_ln_of(s->normal_ln, s->normal_ln, (size_t)t->lists);
+    ek_ln_compute(s->normal_ln, s->normal_ln, (size_t)t->lists);
     for (int i = 0; i < EK_DENSITY_BINS; i++)
         s->density_most = fmax(s->density_most, (double)t->density[i]);
 }
@@ -341,7 +341,7 @@ static double apart_by(double part, double f, double k)
 }
 
 /* The level moves by a part of f, and the spread grows by what the parts are apart. */
-static void settle_hit(struct hit *h, const struct ek_told *t, int list, double f)
+static void settle_hit(struct hit *h, const struct ek_fit_target *t, int list, double f)
 {
     double k = t->items[list], part = h->number / k, typical = t->typical[list];
     double own = typical * typical, apart = apart_by(part, f, k);
@@ -353,7 +353,7 @@ static void settle_hit(struct hit *h, const struct ek_told *t, int list, double 
 }
 
 /* For lists of the size of `list`. */
-static void hits_of(struct hits *h, const struct ek_told *t, int list, double p, double f)
+static void hits_of(struct hits *h, const struct ek_fit_target *t, int list, double p, double f)
 {
     double sum = 0;
     int kept = 0;
@@ -375,7 +375,7 @@ static void hits_of(struct hits *h, const struct ek_told *t, int list, double p,
  * narrowest where nothing is apart or where most is. */
 static double density_bound(const struct sorted *s, int list, double f)
 {
-    const struct ek_told *t = s->t;
+    const struct ek_fit_target *t = s->t;
     double k = t->items[list], sd = t->sd[list];
     double apart = apart_by(.5, f, k) / (t->typical[list] * t->typical[list]), both = 1 + apart;
     double narrowest = sqrt(fmin(sd * sd, (sd * sd + apart / k) / (both * both)));
@@ -383,7 +383,7 @@ static double density_bound(const struct sorted *s, int list, double f)
 }
 
 /* Density of a list: a sum over how many of its items were hit. */
-static double density_of(const struct ek_told *t, int list, const struct hits *h)
+static double density_of(const struct ek_fit_target *t, int list, const struct hits *h)
 {
     double total = 0, move = t->move[list];
     double from = (t->level[list] - t->usual[list] - EK_RESIDUAL_LOW) / EK_RESIDUAL_BIN;
@@ -405,7 +405,7 @@ static double bounds_of(const struct sorted *s, double f, double *ln)
     double total = 0;
     for (int j = 0; j < s->sizes; j++)
         ln[j] = density_bound(s, s->list[s->end[j] - 1], f);
-    ek_ln_of(ln, ln, (size_t)s->sizes);
+    ek_ln_compute(ln, ln, (size_t)s->sizes);
     for (int j = 0, n = 0; j < s->sizes; j++)
         for (; n < s->end[j]; n++)
             total += ln[j] - s->normal_ln[n];
@@ -457,7 +457,7 @@ static void climb(const struct sorted *s, struct place *best)
 }
 
 /* How far the level moved on average, and what was added to the square of the spread. */
-static void means_of(const struct ek_told *t, double *level, double *square)
+static void means_of(const struct ek_fit_target *t, double *level, double *square)
 {
     double known = 0;
     *level = *square = 0;
@@ -505,7 +505,7 @@ static struct place best_place(const struct sorted *s, struct place *grid, int c
     return best;
 }
 
-struct ek_explanation ek_explain_items(const struct ek_told *t)
+struct ek_explanation ek_explain_items(const struct ek_fit_target *t)
 {
     double level, square;
     struct sorted s;

@@ -18,7 +18,7 @@
 enum { EK_EXPLAIN_LISTS = 192 };
 
 /* What the newest lists say. */
-struct ek_told {
+struct ek_fit_target {
     const float *density;
     int lists;
     double level[EK_EXPLAIN_LISTS];   /* ln, of the values as they are */
@@ -40,16 +40,16 @@ struct ek_explanation {
 };
 
 /* Fills `inv_sd`, `peak` and `normal` from the rest. */
-void ek_told_settle(struct ek_told *t);
+void ek_fit_target_prepare(struct ek_fit_target *t);
 
 /* about_ln: where the ln of the factor is looked for. */
-struct ek_explanation ek_explain_scale(const struct ek_told *t, double about_ln);
-struct ek_explanation ek_explain_power(const struct ek_told *t);
-struct ek_explanation ek_explain_offset(const struct ek_told *t);
-struct ek_explanation ek_explain_shape(const struct ek_told *t);
+struct ek_explanation ek_explain_scale(const struct ek_fit_target *t, double about_ln);
+struct ek_explanation ek_explain_power(const struct ek_fit_target *t);
+struct ek_explanation ek_explain_offset(const struct ek_fit_target *t);
+struct ek_explanation ek_explain_shape(const struct ek_fit_target *t);
 /* Each item is hit with the same probability (value) and multiplied by the same factor. Lists of
  * the same number of items and the same training have the same `typical` and `sd`. */
-struct ek_explanation ek_explain_items(const struct ek_told *t);
+struct ek_explanation ek_explain_items(const struct ek_fit_target *t);
 
 /* The law of the spread: a normal one, and some lists that follow none. */
 #define EK_UNEXPLAINED  .02 /* of the lists */

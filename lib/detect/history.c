@@ -129,7 +129,7 @@ const float *ek_history_query(const struct ek_history *h, uint64_t i)
     return h->query + i % EK_HISTORY * (size_t)h->query_features;
 }
 
-void ek_history_lower(struct ek_history *h, uint64_t i, int feature, double shift_ln)
+void ek_history_lower_bound(struct ek_history *h, uint64_t i, int feature, double shift_ln)
 {
     struct ek_list_stats *record =
         &h->record[i % EK_HISTORY * (size_t)h->features + (size_t)feature];
@@ -145,7 +145,7 @@ double ek_history_lists_per_day(const struct ek_history *h)
     return to > from ? DAY_MS * (double)(last - first) / ((double)to - (double)from) : 0;
 }
 
-int ek_history_in(const struct ek_history *h, uint64_t i, int cell)
+int ek_history_row_in_cell(const struct ek_history *h, uint64_t i, int cell)
 {
     const struct ek_history_row *row = ek_history_row(h, i);
     for (int c = 0; c < h->cells; c++)
@@ -154,7 +154,7 @@ int ek_history_in(const struct ek_history *h, uint64_t i, int cell)
     return 0;
 }
 
-void ek_history_forget(struct ek_history *h, int cell)
+void ek_history_reset_cell(struct ek_history *h, int cell)
 {
     for (uint64_t i = ek_history_first(h); i < h->count; i++)
         for (int c = 0; c < h->cells; c++)
@@ -170,22 +170,22 @@ static void row_serialize(struct ek_history *h, struct ek_serialize *s, uint64_t
                           int cells)
 {
     struct ek_history_row *row = &h->row[i % EK_HISTORY];
-    ek_snap_u64(s, &row->query);
-    ek_snap_i64(s, &row->time_ms);
-    ek_snap_int(s, &row->stratum, 0, strata - 1);
-    ek_snap_raw(s, row->cell, (size_t)h->cells * sizeof *row->cell);
+    ek_serialize_u64(s, &row->query);
+    ek_serialize_i64(s, &row->time_ms);
+    ek_serialize_int(s, &row->stratum, 0, strata - 1);
+    ek_serialize_raw(s, row->cell, (size_t)h->cells * sizeof *row->cell);
     for (int c = 0; c < h->cells; c++)
-        ek_snap_require(s, row->cell[c] < cells && row->cell[c] >= (c ? -1 : 0));
+        ek_serialize_require(s, row->cell[c] < cells && row->cell[c] >= (c ? -1 : 0));
     struct ek_list_stats *record = h->record + i % EK_HISTORY * (size_t)h->features;
     for (int f = 0; f < h->features; f++)
-        ek_snap_raw(s, &record[f], RECORD_BYTES);
-    ek_snap_raw(s, h->query + i % EK_HISTORY * (size_t)h->query_features,
-                (size_t)h->query_features * sizeof *h->query);
+        ek_serialize_raw(s, &record[f], RECORD_BYTES);
+    ek_serialize_raw(s, h->query + i % EK_HISTORY * (size_t)h->query_features,
+                     (size_t)h->query_features * sizeof *h->query);
 }
 
 void ek_history_count_serialize(struct ek_history *h, struct ek_serialize *s)
 {
-    ek_snap_u64(s, &h->count);
+    ek_serialize_u64(s, &h->count);
 }
 
 void ek_history_places_serialize(struct ek_history *h, struct ek_serialize *s, int first, int end,

@@ -17,7 +17,7 @@ struct ek_history_row {
     uint64_t query; /* number in the stream, repeats counted */
     int64_t time_ms;
     int stratum; /* of the profile */
-    int16_t cell[EK_CELLS_PER_QUERY];
+    int16_t cell[EK_CELLS_PER_LIST];
 };
 
 struct ek_history;
@@ -38,11 +38,11 @@ const float *ek_history_query(const struct ek_history *h, uint64_t i);
  * do not move on. */
 double ek_history_lists_per_day(const struct ek_history *h);
 /* Lists of a cell that has changed hands are of no cell in its dimension from now on. */
-void ek_history_forget(struct ek_history *h, int cell);
+void ek_history_reset_cell(struct ek_history *h, int cell);
 /* What row i says of a feature, against a level higher by shift_ln. */
-void ek_history_lower(struct ek_history *h, uint64_t i, int feature, double shift_ln);
+void ek_history_lower_bound(struct ek_history *h, uint64_t i, int feature, double shift_ln);
 /* Whether row i belongs to a cell. */
-int ek_history_in(const struct ek_history *h, uint64_t i, int cell);
+int ek_history_row_in_cell(const struct ek_history *h, uint64_t i, int cell);
 struct ek_row_order;
 /* Takes the rows of another one in, in that order; to: numbers of its cells here. Rows that come
  * from there have the list numbers of those from here before them. EK_ENOMEM leaves all as it was.

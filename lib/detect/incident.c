@@ -19,7 +19,7 @@ static void date(struct ek_detector *d, struct ek_episode *e)
     double tail = 0, best = -INFINITY, *sum = d->tail;
     int at = -1, first, last;
     int n = ek_detector_window(d, e->feature, e->cell, d->settled[e->feature], &w);
-    struct ek_change c = ek_change_of(d, e, &w);
+    struct ek_change c = ek_change_compute(d, e, &w);
     for (int i = n - 1; i >= 0; i--)
         sum[i] = tail += ek_change_evidence(d, e, &c, &w, i);
     for (int i = 0; i < n; i++)
@@ -47,7 +47,7 @@ static int nested(const struct ek_episode *a, const struct ek_episode *b)
     return a->cell == b->cell || a->cell == 0 || b->cell == 0;
 }
 
-int ek_cause_same_change(const struct ek_episode *a, const struct ek_episode *b)
+int ek_incident_is_same_change(const struct ek_episode *a, const struct ek_episode *b)
 {
     const struct ek_alignment *x = &a->diagnosis.level, *y = &b->diagnosis.level;
     if (a->feature != b->feature || a->diagnosis.class != b->diagnosis.class)
@@ -60,11 +60,11 @@ int ek_cause_same_change(const struct ek_episode *a, const struct ek_episode *b)
 
 static int same_cause(const struct ek_episode *a, const struct ek_episode *b)
 {
-    return (a->kin && a->kin == b->kin) || ek_cause_same_change(a, b) ||
+    return (a->kin && a->kin == b->kin) || ek_incident_is_same_change(a, b) ||
            (nested(a, b) && overlap(a, b));
 }
 
-void ek_cause_name(struct ek_detector *d, struct ek_episode *e)
+void ek_incident_name(struct ek_detector *d, struct ek_episode *e)
 {
     date(d, e);
     for (int i = 0; i < d->episodes && !e->cause; i++) {
@@ -86,10 +86,10 @@ static int explains(const struct ek_detector *d, const struct ek_episode *e,
 /* A change of a part that all traffic has now. */
 static int absorbs(const struct ek_episode *e, const struct ek_episode *o)
 {
-    return e->cell == 0 && o->claimed && ek_cause_same_change(e, o);
+    return e->cell == 0 && o->claimed && ek_incident_is_same_change(e, o);
 }
 
-void ek_cause_dismiss_others(struct ek_detector *d, const struct ek_episode *e)
+void ek_incident_dismiss_others(struct ek_detector *d, const struct ek_episode *e)
 {
     for (int i = 0; i < d->episodes; i++) {
         struct ek_episode *o = &d->episode[i];

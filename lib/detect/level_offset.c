@@ -3,15 +3,17 @@
 #include <math.h>
 #include <string.h>
 
-int ek_rebases_add(struct ek_rebases *r, int feature, int cell, double shift_ln, uint64_t row)
+int ek_level_offsets_add(struct ek_level_offsets *r, int feature, int cell, double shift_ln,
+                         uint64_t row)
 {
-    if (r->count == EK_REBASES_MAX)
+    if (r->count == EK_LEVEL_OFFSETS_MAX)
         return EK_ELIMIT;
-    r->one[r->count++] = (struct ek_rebase){feature, cell, shift_ln, ++r->version, row};
+    r->one[r->count++] = (struct ek_level_offset){feature, cell, shift_ln, ++r->version, row};
     return EK_OK;
 }
 
-const struct ek_rebase *ek_rebases_of_version(const struct ek_rebases *r, uint64_t version)
+const struct ek_level_offset *ek_level_offsets_find_version(const struct ek_level_offsets *r,
+                                                            uint64_t version)
 {
     for (int i = 0; i < r->count; i++)
         if (r->one[i].version == version)
@@ -19,7 +21,7 @@ const struct ek_rebase *ek_rebases_of_version(const struct ek_rebases *r, uint64
     return NULL;
 }
 
-void ek_rebases_remove(struct ek_rebases *r, const struct ek_rebase *one)
+void ek_level_offsets_remove(struct ek_level_offsets *r, const struct ek_level_offset *one)
 {
     int at = (int)(one - r->one);
     r->count--;
@@ -35,7 +37,8 @@ static bool has(const int16_t *cells, int count, int cell)
     return i < count;
 }
 
-double ek_rebase_of_list(const struct ek_rebases *r, int feature, const int16_t *cells, int count)
+double ek_level_offset_find(const struct ek_level_offsets *r, int feature, const int16_t *cells,
+                            int count)
 {
     double shift_ln = 0;
     for (int i = 0; i < r->count; i++)
@@ -44,11 +47,11 @@ double ek_rebase_of_list(const struct ek_rebases *r, int feature, const int16_t 
     return shift_ln;
 }
 
-void ek_rebase_list(const struct ek_rebases *r, const int16_t *cells, int count,
-                    struct ek_list_reader *read)
+void ek_level_offset_list(const struct ek_level_offsets *r, const int16_t *cells, int count,
+                          struct ek_list_stats_builder *read)
 {
     for (int i = 0; i < r->count; i++) {
-        const struct ek_rebase *one = &r->one[i];
+        const struct ek_level_offset *one = &r->one[i];
         struct ek_list_stats *record = &read->record[one->feature];
         if (!has(cells, count, one->cell))
             continue;
@@ -57,11 +60,11 @@ void ek_rebase_list(const struct ek_rebases *r, const int16_t *cells, int count,
     }
 }
 
-void ek_rebase_treat(const struct ek_rebases *r, const int16_t *cells, int count,
-                     const int *routable_of_item, struct ek_treatment *treatment)
+void ek_level_offset_apply(const struct ek_level_offsets *r, const int16_t *cells, int count,
+                           const int *routable_of_item, struct ek_treatment *treatment)
 {
     for (int i = 0; i < r->count; i++) {
-        const struct ek_rebase *one = &r->one[i];
+        const struct ek_level_offset *one = &r->one[i];
         int k = routable_of_item[one->feature];
         if (k < 0 || ek_action_masks(treatment[k].action) || !has(cells, count, one->cell))
             continue;
@@ -70,23 +73,25 @@ void ek_rebase_treat(const struct ek_rebases *r, const int16_t *cells, int count
     }
 }
 
-static void one_serialize(struct ek_rebase *one, struct ek_serialize *s, int features, int cells)
+static void one_serialize(struct ek_level_offset *one, struct ek_serialize *s, int features,
+                          int cells)
 {
-    ek_snap_int(s, &one->feature, 0, features - 1);
-    ek_snap_int(s, &one->cell, 0, cells - 1);
-    ek_snap_f64(s, &one->shift_ln);
-    ek_snap_u64(s, &one->version);
-    ek_snap_u64(s, &one->row);
-    ek_snap_require(s, fabs(one->shift_ln) <= EK_REBASE_MOST_LN);
+    ek_serialize_int(s, &one->feature, 0, features - 1);
+    ek_serialize_int(s, &one->cell, 0, cells - 1);
+    ek_serialize_f64(s, &one->shift_ln);
+    ek_serialize_u64(s, &one->version);
+    ek_serialize_u64(s, &one->row);
+    ek_serialize_require(s, fabs(one->shift_ln) <= EK_OFFSET_MAX_LN);
 }
 
-void ek_rebases_serialize(struct ek_rebases *r, struct ek_serialize *s, int features, int cells)
+void ek_level_offsets_serialize(struct ek_level_offsets *r, struct ek_serialize *s, int features,
+                                int cells)
 {
-    ek_snap_u64(s, &r->version);
-    ek_snap_int(s, &r->count, 0, EK_REBASES_MAX);
+    ek_serialize_u64(s, &r->version);
+    ek_serialize_int(s, &r->count, 0, EK_LEVEL_OFFSETS_MAX);
     for (int i = 0; i < r->count && !s->rc; i++) {
         one_serialize(&r->one[i], s, features, cells);
-        ek_snap_require(s, r->one[i].version > (i ? r->one[i - 1].version : 0));
-        ek_snap_require(s, r->one[i].version <= r->version);
+        ek_serialize_require(s, r->one[i].version > (i ? r->one[i - 1].version : 0));
+        ek_serialize_require(s, r->one[i].version <= r->version);
     }
 }

@@ -14,39 +14,43 @@
 #include "detect/list_stats_builder.h"
 #include "schema/enum_names.h"
 
-enum { EK_REBASES_MAX = 256 };
+enum { EK_LEVEL_OFFSETS_MAX = 256 };
 /* No shift is larger: a float's range spans less. */
-#define EK_REBASE_MOST_LN 200.0
+#define EK_OFFSET_MAX_LN 200.0
 
-struct ek_rebase {
+struct ek_level_offset {
     int feature, cell; /* item feature and cell numbers */
     double shift_ln;
     uint64_t version; /* of the accept */
     uint64_t row;     /* of the history: the first that it lowered */
 };
 
-struct ek_rebases {
+struct ek_level_offsets {
     uint64_t version; /* of the last change; 0: never one */
     int count;
-    struct ek_rebase one[EK_REBASES_MAX]; /* versions rise */
+    struct ek_level_offset one[EK_LEVEL_OFFSETS_MAX]; /* versions rise */
 };
 
 /* EK_ELIMIT: all is as it was. */
-int ek_rebases_add(struct ek_rebases *r, int feature, int cell, double shift_ln, uint64_t row);
+int ek_level_offsets_add(struct ek_level_offsets *r, int feature, int cell, double shift_ln,
+                         uint64_t row);
 /* NULL: there is none of that version. */
-const struct ek_rebase *ek_rebases_of_version(const struct ek_rebases *r, uint64_t version);
+const struct ek_level_offset *ek_level_offsets_find_version(const struct ek_level_offsets *r,
+                                                            uint64_t version);
 /* Takes one of them back, which is a change like others. */
-void ek_rebases_remove(struct ek_rebases *r, const struct ek_rebase *one);
+void ek_level_offsets_remove(struct ek_level_offsets *r, const struct ek_level_offset *one);
 /* What is normal for a feature of a list of these cells (-1: none). */
-double ek_rebase_of_list(const struct ek_rebases *r, int feature, const int16_t *cells, int count);
+double ek_level_offset_find(const struct ek_level_offsets *r, int feature, const int16_t *cells,
+                            int count);
 /* Lowers what the reader has of its list, which has these cells. */
-void ek_rebase_list(const struct ek_rebases *r, const int16_t *cells, int count,
-                    struct ek_list_reader *read);
+void ek_level_offset_list(const struct ek_level_offsets *r, const int16_t *cells, int count,
+                          struct ek_list_stats_builder *read);
 /* For a model, which knows the scale of training: features that nothing is done to are divided back
  * to it, and `rescale` divides by what is normal, too; what is routed needs no scale. treatment by
  * routable number; routable_of_item [F]. */
-void ek_rebase_treat(const struct ek_rebases *r, const int16_t *cells, int count,
-                     const int *routable_of_item, struct ek_treatment *treatment);
-void ek_rebases_serialize(struct ek_rebases *r, struct ek_serialize *s, int features, int cells);
+void ek_level_offset_apply(const struct ek_level_offsets *r, const int16_t *cells, int count,
+                           const int *routable_of_item, struct ek_treatment *treatment);
+void ek_level_offsets_serialize(struct ek_level_offsets *r, struct ek_serialize *s, int features,
+                                int cells);
 
 #endif

@@ -7,18 +7,18 @@
 #include <stdio.h>
 #include <string.h>
 
-struct ek_stratum_field ek_stratum_field_of(const struct ek_manifest *m, const char *name)
+struct ek_stratum_field ek_stratum_field_find(const struct ek_manifest *m, const char *name)
 {
     return (struct ek_stratum_field){name, name ? ek_manifest_query(m, name) : -1};
 }
 
-struct ek_text ek_stratum_name(const struct ek_stratum_field *field, const struct ek_query *q,
+struct ek_text ek_stratum_name(const struct ek_stratum_field *field, const struct ek_list *q,
                                char scratch[EK_STRATUM_TEXT])
 {
     if (!field->name)
         return (struct ek_text){NULL, 0};
     if (field->query_feature < 0)
-        return ek_query_segment(q, field->name);
+        return ek_list_segment(q, field->name);
     int length = snprintf(scratch, EK_STRATUM_TEXT, "%.9g", (double)q->query[field->query_feature]);
     return (struct ek_text){scratch, (size_t)length};
 }
@@ -30,7 +30,7 @@ _Static_assert((int)EK_BET_Z_BINS == EK_Z_BINS && (int)EK_BET_SPREAD_BINS == EK_
 /* A list and what it points to; what is of training only where it is not another list's. */
 struct owner {
     struct ek_bet_list list; /* first */
-    struct ek_bet_law *law;
+    struct ek_evalue_null *law;
     const float **table;
     float *inv_sd_of, *spread_hi;
 };
@@ -61,7 +61,7 @@ static void fill(struct owner *o, const struct ek_feature_bets *bets,
 {
     struct ek_bet_list *l = &o->list;
     for (int f = 0; f < l->features; f++) {
-        ek_bet_law_fill(&o->law[f], &bets[f], &baseline[f]);
+        ek_evalue_null_init(&o->law[f], &bets[f], &baseline[f]);
         o->table[f] = bets[f].level[0];
         for (int i = 0; i < EK_SD_SIZES; i++)
             o->inv_sd_of[i * l->padded + f] = baseline[f].inv_sd[i];
@@ -132,7 +132,7 @@ static int out_of_memory(struct ek_error *e)
     return ek_fail(e, EK_ENOMEM, "out of memory");
 }
 
-static int allocate(struct ek_list_reader *r)
+static int allocate(struct ek_list_stats_builder *r)
 {
     size_t features = (size_t)r->features;
     if (ek_list_sums_new(&r->sums, r->features))
@@ -148,7 +148,7 @@ static int allocate(struct ek_list_reader *r)
 }
 
 /* The profile is by feature; a list needs all features of its stratum. */
-static int take_profile(struct ek_list_reader *r)
+static int take_profile(struct ek_list_stats_builder *r)
 {
     const struct ek_profile *p = r->profile;
     ek_bet_tables_fill(r->tables);
@@ -163,32 +163,33 @@ static int take_profile(struct ek_list_reader *r)
     return ek_list_bets_new(&r->list_bets, r->tables, r->bets, p->baseline, r->features);
 }
 
-int ek_list_reader_new(struct ek_list_reader **out, const struct ek_manifest *m,
-                       const struct ek_profile *p, const struct ek_rules *rules, struct ek_error *e)
+int ek_list_stats_builder_new(struct ek_list_stats_builder **out, const struct ek_manifest *m,
+                              const struct ek_profile *p, const struct ek_rules *rules,
+                              struct ek_error *e)
 {
     int rc = ek_profile_check(p, m, e);
     if (rc)
         return rc;
-    struct ek_list_reader *r = ek_calloc(1, sizeof *r);
+    struct ek_list_stats_builder *r = ek_calloc(1, sizeof *r);
     if (!r)
         return out_of_memory(e);
     r->features = m->item_count;
     r->query_features = m->query_count;
     r->profile = p;
     r->same = rules->same_query;
-    r->field = ek_stratum_field_of(m, p->field);
+    r->field = ek_stratum_field_find(m, p->field);
     if (allocate(r) || take_profile(r)) {
-        ek_list_reader_free(r);
+        ek_list_stats_builder_free(r);
         return out_of_memory(e);
     }
     *out = r;
     return EK_OK;
 }
 
-int ek_list_reader_beside(struct ek_list_reader **out, const struct ek_list_reader *with,
-                          struct ek_error *e)
+int ek_list_stats_builder_new_paired(struct ek_list_stats_builder **out,
+                                     const struct ek_list_stats_builder *with, struct ek_error *e)
 {
-    struct ek_list_reader *r = ek_calloc(1, sizeof *r);
+    struct ek_list_stats_builder *r = ek_calloc(1, sizeof *r);
     if (!r)
         return out_of_memory(e);
     *r = *with;
@@ -196,14 +197,14 @@ int ek_list_reader_beside(struct ek_list_reader **out, const struct ek_list_read
     r->list_bets = NULL;
     r->record = ek_calloc((size_t)r->features, sizeof *r->record);
     if (!r->record || list_bets_beside(&r->list_bets, with->list_bets)) {
-        ek_list_reader_free(r);
+        ek_list_stats_builder_free(r);
         return out_of_memory(e);
     }
     *out = r;
     return EK_OK;
 }
 
-static void free_shared(struct ek_list_reader *r)
+static void free_shared(struct ek_list_stats_builder *r)
 {
     ek_list_sums_free(r->sums);
     ek_free(r->tables);
@@ -213,7 +214,7 @@ static void free_shared(struct ek_list_reader *r)
     ek_free(r->category);
 }
 
-void ek_list_reader_free(struct ek_list_reader *r)
+void ek_list_stats_builder_free(struct ek_list_stats_builder *r)
 {
     if (!r)
         return;
@@ -224,28 +225,29 @@ void ek_list_reader_free(struct ek_list_reader *r)
     ek_free(r);
 }
 
-static void read_items(struct ek_list_reader *r, const struct ek_query *q)
+static void read_items(struct ek_list_stats_builder *r, const struct ek_list *q)
 {
     char scratch[EK_STRATUM_TEXT];
     struct ek_text name = ek_stratum_name(&r->field, q, scratch);
     r->stratum = ek_profile_stratum(r->profile, name.text, name.length);
-    ek_list_sums_of(r->sums, q->x, q->items, r->pivot);
-    ek_list_stats_of(r->sums, q->items, r->pivot, r->record);
+    ek_list_sums_compute(r->sums, q->x, q->items, r->pivot);
+    ek_list_stats_compute(r->sums, q->items, r->pivot, r->record);
     const float *level = r->level + (size_t)r->stratum * (size_t)r->features;
     for (int f = 0; f < r->features; f++)
         r->record[f].r -= level[f];
     for (int i = 0; i < r->categories; i++)
-        ek_list_stats_of_category(&r->record[r->category[i]]);
-    ek_bet_list_take(r->list_bets, r->record);
+        ek_list_stats_compute_category(&r->record[r->category[i]]);
+    ek_bet_list_update(r->list_bets, r->record);
 }
 
-int ek_list_reader_read(struct ek_list_reader *r, const struct ek_query *q, struct ek_error *e)
+int ek_list_stats_builder_read(struct ek_list_stats_builder *r, const struct ek_list *q,
+                               struct ek_error *e)
 {
     if (q->item_features != r->features || q->query_features != r->query_features)
         return ek_fail(e, EK_ESTATE,
                        "a list has %d item and %d query features, the manifest %d and %d",
                        q->item_features, q->query_features, r->features, r->query_features);
-    r->repeat_key = r->same ? ek_repeat_key(q, r->same) : 0;
+    r->repeat_key = r->same ? ek_dedup_key(q, r->same) : 0;
     r->relative_key = ek_relative_key(q);
     if (q->items > 0)
         read_items(r, q);

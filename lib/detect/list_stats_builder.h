@@ -17,9 +17,9 @@ struct ek_stratum_field {
     int query_feature; /* number, or -1 for a segment dimension */
 };
 
-struct ek_stratum_field ek_stratum_field_of(const struct ek_manifest *m, const char *name);
+struct ek_stratum_field ek_stratum_field_find(const struct ek_manifest *m, const char *name);
 /* Name of the list's stratum; text NULL when it has none. `scratch` holds a rendered number. */
-struct ek_text ek_stratum_name(const struct ek_stratum_field *field, const struct ek_query *q,
+struct ek_text ek_stratum_name(const struct ek_stratum_field *field, const struct ek_list *q,
                                char scratch[EK_STRATUM_TEXT]);
 
 /* Makes the list of num/bet_steps.h for the features of a profile.
@@ -36,17 +36,17 @@ void ek_list_bets_free(struct ek_bet_list *l);
 /* What one list says on its own: all that the detector needs of it and that no other list changes.
  *
  * So threads can read lists side by side, each with a reader of its own, and the detector takes one
- * after the other (ek_detector_take). A reader is for one profile and one set of rules; what it
+ * after the other (ek_detector_update). A reader is for one profile and one set of rules; what it
  * reads depends on nothing else. Several lists of one thread can be held at a time by readers
  * beside each other. Owner: the caller. Memory: about 2 KiB per item feature, 150 bytes of one that
  * is beside another. One thread at a time. Manifest, profile and rules must outlive it.
  */
-struct ek_list_reader {
+struct ek_list_stats_builder {
     int features, query_features;
     const struct ek_profile *profile;
     unsigned same; /* of enum ek_same: what makes a list a repeat; 0: nothing does */
     struct ek_stratum_field field;
-    const struct ek_list_reader *with; /* whose are the next ones; NULL: its own */
+    const struct ek_list_stats_builder *with; /* whose are the next ones; NULL: its own */
     struct ek_bet_tables *tables;
     struct ek_feature_bets *bets; /* [F] */
     float *pivot;                 /* [padded] */
@@ -60,14 +60,15 @@ struct ek_list_reader {
     struct ek_bet_list *list_bets;
 };
 
-int ek_list_reader_new(struct ek_list_reader **out, const struct ek_manifest *m,
-                       const struct ek_profile *p, const struct ek_rules *rules,
-                       struct ek_error *e);
+int ek_list_stats_builder_new(struct ek_list_stats_builder **out, const struct ek_manifest *m,
+                              const struct ek_profile *p, const struct ek_rules *rules,
+                              struct ek_error *e);
 /* Another reader of the same thread, which holds a list of its own; `with` must outlive it. */
-int ek_list_reader_beside(struct ek_list_reader **out, const struct ek_list_reader *with,
-                          struct ek_error *e);
-void ek_list_reader_free(struct ek_list_reader *r);
+int ek_list_stats_builder_new_paired(struct ek_list_stats_builder **out,
+                                     const struct ek_list_stats_builder *with, struct ek_error *e);
+void ek_list_stats_builder_free(struct ek_list_stats_builder *r);
 /* EK_ESTATE for a list of another manifest; then there is none. */
-int ek_list_reader_read(struct ek_list_reader *r, const struct ek_query *q, struct ek_error *e);
+int ek_list_stats_builder_read(struct ek_list_stats_builder *r, const struct ek_list *q,
+                               struct ek_error *e);
 
 #endif

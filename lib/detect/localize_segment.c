@@ -25,8 +25,8 @@ int ek_change_share(enum ek_class class)
     }
 }
 
-double ek_change_in_share(const struct ek_detector *d, const struct ek_episode *e,
-                          const struct ek_list_stats *o)
+double ek_change_excess_share(const struct ek_detector *d, const struct ek_episode *e,
+                              const struct ek_list_stats *o)
 {
     int which = ek_change_share(e->diagnosis.class);
     return o->share[which] == EK_SHARE_UNKNOWN ? (double)NAN
@@ -52,12 +52,13 @@ static double statistic(const struct ek_detector *d, const struct ek_episode *e,
     case EK_ITEMS:
         return ek_change_spread(d, e->feature, o);
     case EK_NEW_CATEGORY:
-        return ek_categories_moved(d->categories, e->feature, &e->category, d->window_row[i]);
+        return ek_categories_shift_probability(d->categories, e->feature, &e->category,
+                                               d->window_row[i]);
     default:
         break;
     }
     if (ek_change_share(e->diagnosis.class) >= 0)
-        return ek_change_in_share(d, e, o);
+        return ek_change_excess_share(d, e, o);
     return o->usable ? o->r - w->mu : (double)NAN;
 }
 
@@ -95,7 +96,7 @@ static int fit_level(struct ek_detector *d, const struct ek_episode *e, const st
     for (int i = 0; i < w->count; i++)
         if (w->record[i].usable && (!s || s->value[of[i]].evidence > 0))
             w->scratch[n++] = w->record[i].r - w->mu;
-    ek_residuals_of(&h, w->scratch, n);
+    ek_residuals_get(&h, w->scratch, n);
     struct ek_alignment a = ek_align(ek_profile_density(d->profile, e->feature), &h, &w->known);
     if (!(a.gain_ln > 0))
         return 0;
@@ -135,8 +136,8 @@ static int fit(struct ek_detector *d, const struct ek_episode *e, const struct e
     return fit_mean(d, e, w, s, of, c);
 }
 
-struct ek_change ek_change_of(struct ek_detector *d, const struct ek_episode *e,
-                              const struct ek_window *w)
+struct ek_change ek_change_compute(struct ek_detector *d, const struct ek_episode *e,
+                                   const struct ek_window *w)
 {
     struct ek_change c = {e->diagnosis.level.shift_ln, e->diagnosis.level.share, 0, 1};
     if (!ek_episode_has_level(e))
@@ -216,7 +217,7 @@ static void split_by(struct ek_detector *d, const struct ek_episode *e, const st
 {
     int16_t of[EK_HISTORY];
     int hits;
-    struct ek_change c = ek_change_of(d, e, w);
+    struct ek_change c = ek_change_compute(d, e, w);
     number_values(d, w, dimension, out, of);
     fit(d, e, w, NULL, of, &c);
     double all = weigh(d, e, &c, w, of, out);
@@ -249,7 +250,7 @@ static double outside(struct ek_detector *d, const struct ek_episode *e, const s
     *lists = 0;
     ek_detector_window(d, e->feature, cell, e->since_row, &w);
     for (int i = 0; i < w.count; i++)
-        if (!ek_history_in(d->history, d->window_row[i], e->cell)) {
+        if (!ek_history_row_in_cell(d->history, d->window_row[i], e->cell)) {
             ++*lists;
             evidence += ek_change_evidence(d, e, c, &w, i);
         }
@@ -267,7 +268,7 @@ static int explains_more(struct ek_detector *d, const struct ek_episode *e, int 
     struct ek_window w;
     ek_detector_window(d, e->feature, e->cell, e->since_row, &w);
     if (!ek_episode_has_level(e))
-        c = ek_change_of(d, e, &w);
+        c = ek_change_compute(d, e, &w);
     double evidence = outside(d, e, &c, cell, &lists);
     return lists < FEW || evidence > EK_SPLIT_CLEAR;
 }
@@ -280,7 +281,7 @@ static uint32_t lists_since_alarm(const struct ek_detector *d, const struct ek_e
     uint64_t first = ek_history_first(d->history);
     uint64_t from = e->alarm_row + 1 > first ? e->alarm_row + 1 : first;
     for (uint64_t i = from; i < ek_history_count(d->history); i++)
-        lists += (uint32_t)ek_history_in(d->history, i, cell);
+        lists += (uint32_t)ek_history_row_in_cell(d->history, i, cell);
     return lists;
 }
 
@@ -299,7 +300,7 @@ static void hand_over(struct ek_detector *d, const struct ek_episode *from, int 
     int own = ek_cells_dimension(d->cells, from->cell);
     e->through |= from->through | (own < 0 ? 0 : 1u << own);
     e->kin = from->number;
-    ek_episode_claim(d, e);
+    ek_episode_mark_lists(d, e);
     if (from->phase == EK_PHASE_CONFIRMED && e->phase == EK_PHASE_SUSPECTED)
         ek_episode_inherit(d, e, from);
 }
@@ -336,12 +337,12 @@ static int is_open(const struct ek_split *s, int lists)
     return 0;
 }
 
-int ek_attribute_to(struct ek_detector *d, struct ek_episode *e, const struct ek_split *s)
+int ek_localize_to(struct ek_detector *d, struct ek_episode *e, const struct ek_split *s)
 {
     int hits = 0;
     for (int i = 0; i < s->count; i++)
         hits += is_hit(&s->value[i]) && !ek_episode_at(d, s->value[i].cell, e->feature);
-    if (hits > ek_episodes_room(d))
+    if (hits > ek_episodes_available(d))
         return 0;
     for (int i = 0; i < s->count; i++)
         if (is_hit(&s->value[i]) && s->value[i].cell >= 0)
@@ -358,7 +359,7 @@ static int explains_all(struct ek_detector *d, const struct ek_episode *e, const
 }
 
 /* A change of arm B in app 7.1 alone is explained by either: no dimension gets it back. */
-enum ek_attribution ek_attribute(struct ek_detector *d, struct ek_episode *e, uint64_t since)
+enum ek_localization ek_localize(struct ek_detector *d, struct ek_episode *e, uint64_t since)
 {
     struct ek_split best, s;
     int own = ek_cells_dimension(d->cells, e->cell), found = 0, open = 0;
@@ -377,27 +378,27 @@ enum ek_attribution ek_attribute(struct ek_detector *d, struct ek_episode *e, ui
             found = 1;
         }
     }
-    if (found && ek_attribute_to(d, e, &best))
+    if (found && ek_localize_to(d, e, &best))
         return EK_HANDED_OVER;
     return open ? EK_UNDECIDED : EK_STAYS;
 }
 
 /* A change that the rest of the traffic has too is not the segment's, which was only the first to
  * reach the alarm. */
-enum ek_attribution ek_attribute_up(struct ek_detector *d, struct ek_episode *e)
+enum ek_localization ek_localize_to_all(struct ek_detector *d, struct ek_episode *e)
 {
     struct ek_window w;
     int lists;
     if (e->cell == 0 || e->claimed)
         return EK_STAYS;
     ek_detector_window(d, e->feature, e->cell, e->since_row, &w);
-    struct ek_change c = ek_change_of(d, e, &w);
+    struct ek_change c = ek_change_compute(d, e, &w);
     double evidence = outside(d, e, &c, 0, &lists);
     if (lists < FEW || evidence < -EK_SPLIT_CLEAR)
         return EK_STAYS;
     if (evidence <= EK_SPLIT_CLEAR)
         return EK_UNDECIDED;
-    if (!ek_episode_at(d, 0, e->feature) && !ek_episodes_room(d))
+    if (!ek_episode_at(d, 0, e->feature) && !ek_episodes_available(d))
         return EK_STAYS;
     hand_over(d, e, 0);
     return EK_HANDED_OVER;
@@ -409,17 +410,17 @@ static int has_same(struct ek_detector *d, const struct ek_episode *e, uint64_t 
     const int16_t *cells = ek_history_row(d->history, row)->cell;
     for (int i = 0; i <= ek_cells_dimensions(d->cells); i++) {
         const struct ek_episode *o = cells[i] < 0 ? NULL : ek_episode_at(d, cells[i], e->feature);
-        if (o && o->phase == EK_PHASE_CONFIRMED && ek_cause_same_change(o, e))
+        if (o && o->phase == EK_PHASE_CONFIRMED && ek_incident_is_same_change(o, e))
             return 1;
     }
     return 0;
 }
 
-void ek_attribute_joined(struct ek_detector *d, struct ek_episode *e)
+void ek_localize_joined(struct ek_detector *d, struct ek_episode *e)
 {
     uint64_t count = ek_history_count(d->history), same = 0;
     uint64_t rows = count < JOINED_ROWS ? count : JOINED_ROWS;
-    if (e->cell == 0 || !ek_episodes_room(d) || ek_episode_at(d, 0, e->feature))
+    if (e->cell == 0 || !ek_episodes_available(d) || ek_episode_at(d, 0, e->feature))
         return;
     for (uint64_t i = count - rows; i < count; i++)
         same += (uint64_t)has_same(d, e, i);

@@ -35,13 +35,13 @@ struct ek_split {
 /* The share that a class is about, EK_SHARE_...; -1: none. */
 int ek_change_share(enum ek_class class);
 /* What a list has of it, less what is so in training. NaN: unknown. */
-double ek_change_in_share(const struct ek_detector *d, const struct ek_episode *e,
-                          const struct ek_list_stats *o);
+double ek_change_excess_share(const struct ek_detector *d, const struct ek_episode *e,
+                              const struct ek_list_stats *o);
 /* How far its spread is from that of training (ln). NaN: unknown. */
 double ek_change_spread(const struct ek_detector *d, int feature, const struct ek_list_stats *o);
 /* The change as the episode's diagnosis has it, and as the lists of w show it. */
-struct ek_change ek_change_of(struct ek_detector *d, const struct ek_episode *e,
-                              const struct ek_window *w);
+struct ek_change ek_change_compute(struct ek_detector *d, const struct ek_episode *e,
+                                   const struct ek_window *w);
 /* What list i of the window says; 0 when it says nothing. w as ek_detector_window left it. */
 double ek_change_evidence(const struct ek_detector *d, const struct ek_episode *e,
                           const struct ek_change *c, const struct ek_window *w, int i);

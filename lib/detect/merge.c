@@ -7,7 +7,7 @@
 
 static struct ek_text text_of(const char *text)
 {
-    return text ? ek_text_of(text) : (struct ek_text){NULL, 0};
+    return text ? ek_text_from(text) : (struct ek_text){NULL, 0};
 }
 
 /* Values that have an accept there get a cell here, and hold it: before the cells are merged. One
@@ -17,15 +17,15 @@ static int accepts_hold(struct ek_detector *into, const struct ek_detector *from
     int rc = EK_OK, here;
     for (int i = 0; i < from->rebases.count && !rc; i++) {
         int cell = from->rebases.one[i].cell;
-        rc = ek_detector_hold(into, text_of(ek_cells_dimension_name(from->cells, cell)),
-                              text_of(ek_cells_value(from->cells, cell)), &here);
+        rc = ek_detector_retain_cell(into, text_of(ek_cells_dimension_name(from->cells, cell)),
+                                     text_of(ek_cells_value(from->cells, cell)), &here);
     }
     return rc;
 }
 
 /* Whether there is an accept of that place, which is in the terms of here. */
 static bool has_place(const struct ek_detector *from, const int16_t *to,
-                      const struct ek_rebase *one)
+                      const struct ek_level_offset *one)
 {
     for (int i = 0; i < from->rebases.count; i++)
         if (from->rebases.one[i].feature == one->feature &&
@@ -35,12 +35,12 @@ static bool has_place(const struct ek_detector *from, const int16_t *to,
 }
 
 /* Of the rows of one side. */
-static void lower_rows(struct ek_detector *d, const struct ek_rebase *one,
+static void lower_rows(struct ek_detector *d, const struct ek_level_offset *one,
                        const struct ek_row_order *o, bool other)
 {
     for (uint64_t i = one->row > o->first ? one->row : o->first; i < o->count; i++)
-        if (o->is_other[i - o->first] == other && ek_history_in(d->history, i, one->cell))
-            ek_history_lower(d->history, i, one->feature, one->shift_ln);
+        if (o->is_other[i - o->first] == other && ek_history_row_in_cell(d->history, i, one->cell))
+            ek_history_lower_bound(d->history, i, one->feature, one->shift_ln);
 }
 
 /* Those of here, for what comes from there. */
@@ -48,7 +48,7 @@ static void spread_own(struct ek_detector *into, const struct ek_detector *from,
                        const struct ek_row_order *o, const int16_t *to)
 {
     for (int i = 0; i < into->rebases.count; i++) {
-        struct ek_rebase *one = &into->rebases.one[i];
+        struct ek_level_offset *one = &into->rebases.one[i];
         one->row = ek_row_moved(o, &o->here, one->row);
         if (has_place(from, to, one))
             continue;
@@ -58,7 +58,7 @@ static void spread_own(struct ek_detector *into, const struct ek_detector *from,
 }
 
 /* `own` is how many of them are of here. */
-static bool is_taken(const struct ek_rebases *r, int own, const struct ek_rebase *one)
+static bool is_taken(const struct ek_level_offsets *r, int own, const struct ek_level_offset *one)
 {
     int i = 0;
     while (i < own && (r->one[i].feature != one->feature || r->one[i].cell != one->cell))
@@ -67,10 +67,10 @@ static bool is_taken(const struct ek_rebases *r, int own, const struct ek_rebase
 }
 
 /* One from there, in the terms of here. */
-static void adopt_accept(struct ek_detector *into, struct ek_rebase one,
+static void adopt_accept(struct ek_detector *into, struct ek_level_offset one,
                          const struct ek_row_order *o)
 {
-    struct ek_rebases *r = &into->rebases;
+    struct ek_level_offsets *r = &into->rebases;
     if (one.version <= r->version)
         one.version = r->version + 1;
     r->version = one.version;
@@ -84,15 +84,15 @@ static void adopt_accept(struct ek_detector *into, struct ek_rebase one,
 static void accepts_merge(struct ek_detector *into, const struct ek_detector *from,
                           const struct ek_row_order *o, const int16_t *to)
 {
-    struct ek_rebases *r = &into->rebases;
+    struct ek_level_offsets *r = &into->rebases;
     const int own = r->count;
     spread_own(into, from, o, to);
     for (int i = 0; i < from->rebases.count; i++) {
-        struct ek_rebase one = from->rebases.one[i];
+        struct ek_level_offset one = from->rebases.one[i];
         one.cell = to[one.cell];
         one.row = ek_row_moved(o, &o->there, one.row);
         bool held = !one.cell || (one.cell > 0 && ek_cells_value(into->cells, one.cell));
-        if (held && r->count < EK_REBASES_MAX && !is_taken(r, own, &one))
+        if (held && r->count < EK_LEVEL_OFFSETS_MAX && !is_taken(r, own, &one))
             adopt_accept(into, one, o);
         else if (held)
             ek_cells_release(into->cells, one.cell);
@@ -109,8 +109,8 @@ static bool accepts_end(const struct ek_detector *into, const struct ek_detector
     bool moved, ends = false;
     for (int i = 0; i < into->rebases.count && !ends; i++)
         if (!has_place(from, to, &into->rebases.one[i]))
-            ends = ek_accept_ends(into, &into->rebases.one[i], into->rebases.one[i].shift_ln, e,
-                                  &moved);
+            ends = ek_accept_is_covering(into, &into->rebases.one[i], into->rebases.one[i].shift_ln,
+                                         e, &moved);
     return ends;
 }
 
@@ -198,7 +198,7 @@ static void unite(struct ek_detector *d, const struct ek_episode *e, bool told_e
     struct ek_episode *own = ek_episode_at(d, e->cell, e->feature), *place;
     if (own && (own->phase == EK_PHASE_CONFIRMED || e->phase != EK_PHASE_CONFIRMED)) {
         if (!told_elsewhere)
-            ek_episode_tell_dismissed(d, e, EK_BY_ANOTHER_FINDING);
+            ek_episode_report_dismissed(d, e, EK_BY_ANOTHER_FINDING);
         return;
     }
     if (own)
@@ -228,7 +228,7 @@ static void adopt_change(struct numbering *n, int place, const struct ek_row_ord
     if (!accepts_end(d, n->from, to, &e))
         unite(d, &e, renumbered);
     else if (!renumbered)
-        ek_episode_tell_dismissed(d, &e, EK_OTHER_NORMAL);
+        ek_episode_report_dismissed(d, &e, EK_OTHER_NORMAL);
 }
 
 /* Rows are those of the new order from here on. to: cells of `from`, here. */
@@ -253,7 +253,7 @@ static void changes_merge(struct ek_detector *into, const struct ek_detector *fr
 int ek_detector_adopt_cells(struct ek_detector *into, const struct ek_cells *from, int16_t *to)
 {
     int rc = ek_cells_merge(into->cells, from, to);
-    return rc ? rc : ek_detector_grow(into, ek_cells_count(into->cells));
+    return rc ? rc : ek_detector_reserve_cells(into, ek_cells_count(into->cells));
 }
 
 bool ek_detector_has_open(const struct ek_detector *d, int feature, int cell)
@@ -267,7 +267,7 @@ static void merge_cell(struct ek_detector *into, const struct ek_detector *from,
     ek_evidence_cells_merge(into->evidence, to, from->evidence, cell);
     ek_categories_merge(into->categories, to, from->categories, cell);
     if (into->habits && ek_cells_dimension(into->cells, to) == into->baseline)
-        ek_habits_merge(into->habits, to, from->habits, cell);
+        ek_cell_calibration_merge(into->habits, to, from->habits, cell);
     for (int f = 0; f < into->features; f++)
         if (ek_detector_has_open(into, f, to) || ek_detector_has_open(from, f, cell)) {
             ek_evidence_restart(into->evidence, to, f);
@@ -296,8 +296,8 @@ static int merge_lists(struct ek_detector *into, const struct ek_detector *from,
     if (!rc)
         rc = ek_categories_merge_rows(into->categories, from->categories, order);
     if (!rc) {
-        ek_repeats_merge(into->repeats, from->repeats, into->queries, from->queries);
-        ek_repeats_merge(into->relatives, from->relatives, into->queries, from->queries);
+        ek_dedup_merge(into->repeats, from->repeats, into->queries, from->queries);
+        ek_dedup_merge(into->relatives, from->relatives, into->queries, from->queries);
         accepts_merge(into, from, order, to);
         changes_merge(into, from, order, to);
         into->walk.cell = -1; /* its rows are others now */

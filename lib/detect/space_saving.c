@@ -16,7 +16,7 @@ struct counter {
 };
 
 /* Counters 0 .. cells - 1 are those of the owners, the candidates' follow. */
-struct ek_busy {
+struct ek_space_saving {
     int cells, candidates, used; /* candidates in use */
     double weight, growth;       /* of a list now, and from list to list */
     struct counter *counter;     /* [cells + candidates] */
@@ -25,9 +25,9 @@ struct ek_busy {
     uint64_t mask;
 };
 
-int ek_busy_new(struct ek_busy **out, int cells, int candidates)
+int ek_space_saving_new(struct ek_space_saving **out, int cells, int candidates)
 {
-    struct ek_busy *b = ek_calloc(1, sizeof *b);
+    struct ek_space_saving *b = ek_calloc(1, sizeof *b);
     if (!b)
         return EK_ENOMEM;
     size_t counters = (size_t)cells + (size_t)candidates, slots = 4;
@@ -36,20 +36,20 @@ int ek_busy_new(struct ek_busy **out, int cells, int candidates)
     b->cells = cells;
     b->candidates = candidates;
     b->weight = 1;
-    b->growth = exp2(1.0 / EK_BUSY_HALF_LIFE);
+    b->growth = exp2(1.0 / EK_SPACE_SAVING_HALF_LIFE);
     b->mask = slots - 1;
     b->counter = ek_calloc(counters, sizeof *b->counter);
     b->heap = ek_calloc((size_t)candidates, sizeof *b->heap);
     b->table = ek_calloc(slots, sizeof *b->table);
     if (!b->counter || !b->heap || !b->table) {
-        ek_busy_free(b);
+        ek_space_saving_free(b);
         return EK_ENOMEM;
     }
     *out = b;
     return EK_OK;
 }
 
-void ek_busy_free(struct ek_busy *b)
+void ek_space_saving_free(struct ek_space_saving *b)
 {
     if (!b)
         return;
@@ -59,7 +59,7 @@ void ek_busy_free(struct ek_busy *b)
     ek_free(b);
 }
 
-void ek_busy_list(struct ek_busy *b)
+void ek_space_saving_list(struct ek_space_saving *b)
 {
     b->weight *= b->growth;
     if (b->weight < WEIGHT_MOST)
@@ -72,7 +72,7 @@ void ek_busy_list(struct ek_busy *b)
 }
 
 /* Slot of a key, or the free one where it would go. */
-static uint64_t slot_of(const struct ek_busy *b, uint64_t key)
+static uint64_t slot_of(const struct ek_space_saving *b, uint64_t key)
 {
     uint64_t slot = key & b->mask;
     while (b->table[slot] && b->counter[b->table[slot] - 1].key != key)
@@ -80,13 +80,13 @@ static uint64_t slot_of(const struct ek_busy *b, uint64_t key)
     return slot;
 }
 
-static void put(struct ek_busy *b, int which)
+static void put(struct ek_space_saving *b, int which)
 {
     b->table[slot_of(b, b->counter[which].key)] = which + 1;
 }
 
 /* Closes the gap, so that no probe stops short of a later key. */
-static void drop(struct ek_busy *b, uint64_t key)
+static void drop(struct ek_space_saving *b, uint64_t key)
 {
     uint64_t gap = slot_of(b, key);
     b->table[gap] = 0;
@@ -100,19 +100,19 @@ static void drop(struct ek_busy *b, uint64_t key)
     }
 }
 
-static void stand(struct ek_busy *b, int place, int which)
+static void stand(struct ek_space_saving *b, int place, int which)
 {
     b->heap[place] = which;
     b->counter[which].place = place;
 }
 
-static double count_at(const struct ek_busy *b, int place)
+static double count_at(const struct ek_space_saving *b, int place)
 {
     return b->counter[b->heap[place]].count;
 }
 
 /* Moves a counter to where it belongs in the heap. */
-static void settle(struct ek_busy *b, int place)
+static void settle(struct ek_space_saving *b, int place)
 {
     int which = b->heap[place];
     double count = b->counter[which].count;
@@ -133,7 +133,7 @@ static void settle(struct ek_busy *b, int place)
 }
 
 /* A counter for a new candidate: an unused one, else that of the least. */
-static int take(struct ek_busy *b, uint64_t key)
+static int take(struct ek_space_saving *b, uint64_t key)
 {
     int fresh = b->used < b->candidates, which = fresh ? b->cells + b->used : b->heap[0];
     struct counter *c = &b->counter[which];
@@ -149,7 +149,7 @@ static int take(struct ek_busy *b, uint64_t key)
 }
 
 /* Counts a key; returns the number of its counter. */
-static int count(struct ek_busy *b, uint64_t key, double lists)
+static int count(struct ek_space_saving *b, uint64_t key, double lists)
 {
     int which = b->table[slot_of(b, key)] - 1;
     if (which < 0)
@@ -162,12 +162,12 @@ static int count(struct ek_busy *b, uint64_t key, double lists)
 }
 
 /* The cell of a counter, -1: of a candidate, or there is no counter. */
-static int cell_of(const struct ek_busy *b, int which)
+static int cell_of(const struct ek_space_saving *b, int which)
 {
     return which < b->cells ? which : -1;
 }
 
-int ek_busy_count(struct ek_busy *b, uint64_t key, double *lists)
+int ek_space_saving_count(struct ek_space_saving *b, uint64_t key, double *lists)
 {
     int which = count(b, key, 1);
     const struct counter *c = &b->counter[which];
@@ -175,28 +175,28 @@ int ek_busy_count(struct ek_busy *b, uint64_t key, double *lists)
     return cell_of(b, which);
 }
 
-int ek_busy_add(struct ek_busy *b, uint64_t key, double lists)
+int ek_space_saving_add(struct ek_space_saving *b, uint64_t key, double lists)
 {
     return cell_of(b, count(b, key, lists));
 }
 
-int ek_busy_cell(const struct ek_busy *b, uint64_t key)
+int ek_space_saving_cell(const struct ek_space_saving *b, uint64_t key)
 {
     return cell_of(b, b->table[slot_of(b, key)] - 1);
 }
 
-double ek_busy_lists(const struct ek_busy *b, int cell)
+double ek_space_saving_lists(const struct ek_space_saving *b, int cell)
 {
     return b->counter[cell].count / b->weight;
 }
 
-int ek_busy_owned(const struct ek_busy *b, int cell)
+int ek_space_saving_is_assigned(const struct ek_space_saving *b, int cell)
 {
     return b->counter[cell].known;
 }
 
 /* Takes a candidate out of heap and counters; those in use stay together. */
-static void leave(struct ek_busy *b, int which)
+static void leave(struct ek_space_saving *b, int which)
 {
     int place = b->counter[which].place, last = b->cells + --b->used;
     if (place < b->used) {
@@ -212,7 +212,7 @@ static void leave(struct ek_busy *b, int which)
     b->counter[last] = (struct counter){0};
 }
 
-void ek_busy_own(struct ek_busy *b, uint64_t key, int cell)
+void ek_space_saving_assign(struct ek_space_saving *b, uint64_t key, int cell)
 {
     int which = b->table[slot_of(b, key)] - 1;
     if (which < b->cells)
@@ -235,52 +235,52 @@ void ek_busy_own(struct ek_busy *b, uint64_t key, int cell)
 
 static void counter_serialize(struct ek_serialize *s, struct counter *c)
 {
-    ek_snap_u64(s, &c->key);
-    ek_snap_f64(s, &c->count);
-    ek_snap_f64(s, &c->error);
-    ek_snap_require(s, isfinite(c->count) && c->error >= 0 && c->error <= c->count);
+    ek_serialize_u64(s, &c->key);
+    ek_serialize_f64(s, &c->count);
+    ek_serialize_f64(s, &c->error);
+    ek_serialize_require(s, isfinite(c->count) && c->error >= 0 && c->error <= c->count);
 }
 
 /* The heap in its order: which of two equal counters is the least depends on it. */
-static void heap_serialize(struct ek_busy *b, struct ek_serialize *s)
+static void heap_serialize(struct ek_space_saving *b, struct ek_serialize *s)
 {
-    for (int i = 0; ek_snap_reads(s) && i < b->used; i++)
+    for (int i = 0; ek_serialize_is_reading(s) && i < b->used; i++)
         b->counter[b->cells + i].place = -1;
     for (int i = 0; i < b->used && !s->rc; i++) {
-        ek_snap_int(s, &b->heap[i], b->cells, b->cells + b->used - 1);
-        if (!ek_snap_reads(s))
+        ek_serialize_int(s, &b->heap[i], b->cells, b->cells + b->used - 1);
+        if (!ek_serialize_is_reading(s))
             continue;
-        ek_snap_require(s, b->counter[b->heap[i]].place < 0 &&
-                               count_at(b, i) >= count_at(b, i ? (i - 1) / 2 : 0));
+        ek_serialize_require(s, b->counter[b->heap[i]].place < 0 &&
+                                    count_at(b, i) >= count_at(b, i ? (i - 1) / 2 : 0));
         b->counter[b->heap[i]].place = i;
     }
 }
 
-static void fill_table(struct ek_busy *b, struct ek_serialize *s)
+static void fill_table(struct ek_space_saving *b, struct ek_serialize *s)
 {
     for (int i = 0; i < b->cells + b->used; i++) {
         if (!b->counter[i].known)
             continue;
-        ek_snap_require(s, !b->table[slot_of(b, b->counter[i].key)]);
+        ek_serialize_require(s, !b->table[slot_of(b, b->counter[i].key)]);
         put(b, i);
     }
 }
 
-void ek_busy_serialize(struct ek_busy *b, struct ek_serialize *s)
+void ek_space_saving_serialize(struct ek_space_saving *b, struct ek_serialize *s)
 {
-    ek_snap_f64(s, &b->weight);
-    ek_snap_require(s, b->weight >= 1 && b->weight < WEIGHT_MOST);
+    ek_serialize_f64(s, &b->weight);
+    ek_serialize_require(s, b->weight >= 1 && b->weight < WEIGHT_MOST);
     for (int i = 0; i < b->cells; i++) {
-        ek_snap_int(s, &b->counter[i].known, 0, 1);
+        ek_serialize_int(s, &b->counter[i].known, 0, 1);
         if (b->counter[i].known)
             counter_serialize(s, &b->counter[i]);
     }
-    ek_snap_int(s, &b->used, 0, b->candidates);
+    ek_serialize_int(s, &b->used, 0, b->candidates);
     for (int i = b->cells; i < b->cells + b->used; i++) {
         b->counter[i].known = 1;
         counter_serialize(s, &b->counter[i]);
     }
     heap_serialize(b, s);
-    if (ek_snap_reads(s))
+    if (ek_serialize_is_reading(s))
         fill_table(b, s);
 }

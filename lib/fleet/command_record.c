@@ -8,7 +8,7 @@ static void walk_id(struct ek_serialize *w, struct ek_order_id *id)
     ek_wire_text(w, &id->instance, EK_FLEET_NAME_MAX);
     ek_wire_number(w, &id->start, UINT64_MAX);
     ek_wire_number(w, &id->number, UINT64_MAX);
-    ek_wire_require(w, id->instance.length && id->number);
+    ek_record_reader_require(w, id->instance.length && id->number);
 }
 
 int ek_fleet_order_write(const struct ek_order *o, uint64_t manifest, struct ek_buf *out)
@@ -17,14 +17,14 @@ int ek_fleet_order_write(const struct ek_order *o, uint64_t manifest, struct ek_
     struct ek_fleet_dimensions own = {o->segment != NULL, {place.cell.dimension}};
     struct ek_order_id id = o->id;
     struct ek_serialize w;
-    ek_wire_begin(&w, out, EK_FLEET_ORDER);
+    ek_record_writer_start(&w, out, EK_FLEET_COMMAND);
     walk_id(&w, &id);
-    ek_snap_u64(&w, &manifest);
-    ek_wire_word(&w, ek_did_name(o->kind), ek_did_parse);
+    ek_serialize_u64(&w, &manifest);
+    ek_wire_word(&w, ek_decision_kind_name(o->kind), ek_did_parse);
     ek_wire_dimensions(&w, &own);
     ek_fleet_order_put(&w, &own, &place, o);
-    ek_wire_put(&w, o->version);
-    return ek_wire_seal(&w);
+    ek_record_put(&w, o->version);
+    return ek_record_writer_finish(&w);
 }
 
 static void read_order(struct ek_serialize *w, struct ek_fleet_order_read *o, uint64_t *manifest)
@@ -32,18 +32,18 @@ static void read_order(struct ek_serialize *w, struct ek_fleet_order_read *o, ui
     struct ek_fleet_dimensions dimensions = {0};
     struct ek_order_id id;
     walk_id(w, &id);
-    ek_snap_u64(w, manifest);
-    enum ek_did kind = (enum ek_did)ek_wire_word(w, NULL, ek_did_parse);
+    ek_serialize_u64(w, manifest);
+    enum ek_decision_kind kind = (enum ek_decision_kind)ek_wire_word(w, NULL, ek_did_parse);
     ek_wire_dimensions(w, &dimensions);
     ek_fleet_order_get(w, &dimensions, o);
     o->is.id = id;
     o->is.kind = kind;
-    o->is.version = w->version > 2 ? ek_wire_get(w, UINT64_MAX >> 1) : 0;
-    bool of_all = kind == EK_DID_PAUSE || kind == EK_DID_REVERT;
-    bool of_one = kind == EK_DID_PIN || kind == EK_DID_UNPIN || kind == EK_DID_ACCEPT;
-    ek_wire_require(w, (kind == EK_DID_REVERT) == (o->is.version > 0));
-    ek_wire_require(w, o->is.feature ? of_one || kind == EK_DID_RESUME
-                                     : of_all || kind == EK_DID_RESUME);
+    o->is.version = w->version > 2 ? ek_record_get(w, UINT64_MAX >> 1) : 0;
+    bool of_all = kind == EK_DECIDED_PAUSE || kind == EK_DECIDED_REVERT;
+    bool of_one = kind == EK_DECIDED_PIN || kind == EK_DECIDED_UNPIN || kind == EK_DECIDED_ACCEPT;
+    ek_record_reader_require(w, (kind == EK_DECIDED_REVERT) == (o->is.version > 0));
+    ek_record_reader_require(w, o->is.feature ? of_one || kind == EK_DECIDED_RESUME
+                                              : of_all || kind == EK_DECIDED_RESUME);
 }
 
 static int ended(const struct ek_serialize *w, const char *what, struct ek_error *e)
@@ -58,7 +58,7 @@ int ek_fleet_order_open(struct ek_fleet_order_read *o, const void *bytes, size_t
 {
     struct ek_serialize w;
     uint64_t manifest;
-    int rc = ek_wire_open(&w, bytes, length, EK_FLEET_ORDER, e);
+    int rc = ek_record_reader_open(&w, bytes, length, EK_FLEET_COMMAND, e);
     if (rc)
         return rc;
     read_order(&w, o, &manifest);
@@ -68,34 +68,34 @@ int ek_fleet_order_open(struct ek_fleet_order_read *o, const void *bytes, size_t
     return rc;
 }
 
-void ek_fleet_reply_put(struct ek_serialize *w, const struct ek_fleet_reply *a)
+void ek_fleet_reply_write(struct ek_serialize *w, const struct ek_fleet_reply *a)
 {
     struct ek_order_id id = a->id;
     struct ek_text decider = a->decider, refusal = a->refusal;
     walk_id(w, &id);
     ek_wire_text(w, &decider, EK_FLEET_NAME_MAX);
-    ek_wire_put(w, (uint64_t)a->code);
+    ek_record_put(w, (uint64_t)a->code);
     if (a->code)
         ek_wire_text(w, &refusal, EK_FLEET_TEXT_MAX);
     else
-        ek_fleet_decided_put(w, &a->decided.is);
+        ek_fleet_decision_write(w, &a->decided.is);
 }
 
 int ek_fleet_reply_open(struct ek_fleet_reply *a, const void *bytes, size_t length,
                         struct ek_error *e)
 {
     struct ek_serialize w;
-    int rc = ek_wire_open(&w, bytes, length, EK_FLEET_ANSWER, e);
+    int rc = ek_record_reader_open(&w, bytes, length, EK_FLEET_REPLY, e);
     if (rc)
         return rc;
     walk_id(&w, &a->id);
     ek_wire_text(&w, &a->decider, EK_FLEET_NAME_MAX);
-    a->code = (enum ek_code)ek_wire_get(&w, 255);
+    a->code = (enum ek_code)ek_record_get(&w, 255);
     a->refusal = (struct ek_text){0};
     if (a->code)
         ek_wire_text(&w, &a->refusal, EK_FLEET_TEXT_MAX);
     else
-        ek_fleet_decided_get(&w, &a->decided);
-    ek_wire_require(&w, a->code || a->decided.is.request);
+        ek_fleet_decision_read(&w, &a->decided);
+    ek_record_reader_require(&w, a->code || a->decided.is.request);
     return ended(&w, "answer", e);
 }

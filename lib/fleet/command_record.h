@@ -21,33 +21,33 @@ int ek_fleet_order_open(struct ek_fleet_order_read *o, const void *bytes, size_t
 struct ek_fleet_reply {
     struct ek_order_id id;
     struct ek_text decider;
-    enum ek_code code;               /* EK_OK: done */
-    struct ek_text refusal;          /* why not */
-    struct ek_fleet_decided decided; /* where it is done */
+    enum ek_code code;                /* EK_OK: done */
+    struct ek_text refusal;           /* why not */
+    struct ek_fleet_decision decided; /* where it is done */
 };
 
-void ek_fleet_reply_put(struct ek_serialize *w, const struct ek_fleet_reply *a);
+void ek_fleet_reply_write(struct ek_serialize *w, const struct ek_fleet_reply *a);
 int ek_fleet_reply_open(struct ek_fleet_reply *a, const void *bytes, size_t length,
                         struct ek_error *e);
 
 /* The orders that a decider has carried out, the last EK_FLEET_ORDERS_KEPT of them. */
 enum { EK_FLEET_ORDERS_KEPT = 32 };
-struct ek_fleet_desk;
+struct ek_leader_commands;
 
-int ek_fleet_desk_new(struct ek_fleet_desk **out, const char *decider); /* EK_ENOMEM */
-void ek_fleet_desk_free(struct ek_fleet_desk *d);
+int ek_leader_commands_new(struct ek_leader_commands **out, const char *decider); /* EK_ENOMEM */
+void ek_leader_commands_free(struct ek_leader_commands *d);
 /* Carry out an order that is not among them; of one that is, the answer is due again. time_ms: of
  * the stream; version: of the plan. EK_EFORMAT, EK_ESTATE, EK_ENOMEM: it is as if it had not come.
  */
-int ek_fleet_desk_take(struct ek_fleet_desk *d, struct ek_control *control,
-                       const struct ek_manifest *m, int64_t time_ms, uint64_t version,
-                       const void *bytes, size_t length, struct ek_error *e);
+int ek_leader_commands_run(struct ek_leader_commands *d, struct ek_controller *control,
+                           const struct ek_manifest *m, int64_t time_ms, uint64_t version,
+                           const void *bytes, size_t length, struct ek_error *e);
 /* Whether an answer is due. */
-bool ek_fleet_desk_owes(const struct ek_fleet_desk *d);
+bool ek_leader_commands_has_replies(const struct ek_leader_commands *d);
 /* The plan was written: the answers that are due, as records to be written behind it, each handed
  * to `write`. version: of the plan; what `write` returned, where that is not 0. */
-int ek_fleet_desk_answer(struct ek_fleet_desk *d, uint64_t version,
-                         int (*write)(void *context, const void *bytes, size_t length),
-                         void *context);
+int ek_leader_commands_reply(struct ek_leader_commands *d, uint64_t version,
+                             int (*write)(void *context, const void *bytes, size_t length),
+                             void *context);
 
 #endif

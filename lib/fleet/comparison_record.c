@@ -25,18 +25,18 @@ static void walk_bins(struct ek_serialize *w, struct ek_rank_sums *s)
     ek_wire_number(w, &used, EK_CHANGE_BINS);
     for (uint64_t i = 0, bin = 0; i < used && !w->rc; i++, bin++) {
         uint64_t gap = 0;
-        while (!ek_snap_reads(w) && !s->bin[bin + gap])
+        while (!ek_serialize_is_reading(w) && !s->bin[bin + gap])
             gap++;
         ek_wire_number(w, &gap, EK_CHANGE_BINS);
         bin += gap;
-        ek_wire_require(w, bin < EK_CHANGE_BINS);
+        ek_record_reader_require(w, bin < EK_CHANGE_BINS);
         if (w->rc)
             return;
         ek_wire_number(w, &s->bin[bin], LISTS_MAX);
-        ek_wire_require(w, s->bin[bin] > 0);
+        ek_record_reader_require(w, s->bin[bin] > 0);
         lists += s->bin[bin];
     }
-    ek_wire_require(w, lists == s->lists);
+    ek_record_reader_require(w, lists == s->lists);
 }
 
 static void walk_ranks(struct ek_serialize *w, struct ek_rank_sums *s)
@@ -51,9 +51,9 @@ static void walk_ranks(struct ek_serialize *w, struct ek_rank_sums *s)
 
 /* Reading, `t` starts as {0}. */
 static void walk_route(struct ek_serialize *w, const struct ek_fleet_dimensions *d,
-                       struct ek_fleet_trial *t)
+                       struct ek_fleet_comparison *t)
 {
-    struct ek_trial_sums *s = &t->is;
+    struct ek_comparison_sums *s = &t->is;
     uint64_t *const count[] = {&s->tried, &s->unscored, &s->acts, &s->failed, &s->measured};
     ek_wire_cell(w, d, &t->place.cell);
     ek_wire_text(w, &t->place.feature, EK_FLEET_NAME_MAX);
@@ -64,20 +64,21 @@ static void walk_route(struct ek_serialize *w, const struct ek_fleet_dimensions 
         ek_wire_number(w, count[i], LISTS_MAX);
     walk_ranks(w, &s->moved);
     walk_ranks(w, &s->acted);
-    for (int i = 0; i < EK_MEAN_BETS; i++)
+    for (int i = 0; i < EK_MEAN_EVALUES; i++)
         walk_sum(w, &s->worse_sum[i], s->measured, LIST_UNITS_MAX);
-    ek_wire_require(w, s->unscored <= s->tried && s->failed <= s->acts && s->measured <= s->tried &&
-                           s->moved.lists <= s->tried && s->acted.lists <= s->tried);
+    ek_record_reader_require(w, s->unscored <= s->tried && s->failed <= s->acts &&
+                                    s->measured <= s->tried && s->moved.lists <= s->tried &&
+                                    s->acted.lists <= s->tried);
 }
 
-static void walk_all(struct ek_serialize *w, struct ek_fleet_trials_all *all)
+static void walk_all(struct ek_serialize *w, struct ek_fleet_comparisons_total *all)
 {
     ek_wire_flag(w, &all->drifted);
     for (int i = 0; i < 2; i++) {
         ek_wire_number(w, &all->is.load.lists[i], LISTS_MAX);
         ek_wire_number(w, &all->is.load.dead[i], LISTS_MAX);
     }
-    for (int i = 0; i < EK_LATENCY_BINS; i++)
+    for (int i = 0; i < EK_LATENCY_WINDOW_BINS; i++)
         ek_wire_number(w, &all->is.latency[i], LISTS_MAX);
 }
 
@@ -87,40 +88,40 @@ static bool is_told(const struct ek_cells *cells, int cell)
     return cell == 0 || ek_cells_value(cells, cell);
 }
 
-int ek_fleet_trials_write(const struct ek_trials *t, bool drifted, const struct ek_manifest *m,
-                          const struct ek_cells *cells, const struct ek_fleet_head *head,
-                          struct ek_buf *out)
+int ek_fleet_comparisons_write(const struct ek_comparisons *t, bool drifted,
+                               const struct ek_manifest *m, const struct ek_cells *cells,
+                               const struct ek_fleet_head *head, struct ek_buf *out)
 {
     struct ek_fleet_head h = *head;
-    struct ek_fleet_trials_all all = {drifted, *ek_trials_all(t)};
+    struct ek_fleet_comparisons_total all = {drifted, *ek_comparisons_total(t)};
     struct ek_serialize w;
-    const struct ek_trial_sums *s;
+    const struct ek_comparison_sums *s;
     uint64_t count = 0;
-    ek_fleet_dimensions_of(&h.dimensions, cells);
-    ek_wire_begin(&w, out, EK_FLEET_TRIALS);
+    ek_fleet_dimensions_get(&h.dimensions, cells);
+    ek_record_writer_start(&w, out, EK_FLEET_COMPARISONS);
     ek_fleet_head_walk(&w, &h);
     walk_all(&w, &all);
-    for (int at = 0; (s = ek_trials_next(t, &at));)
+    for (int at = 0; (s = ek_comparisons_next(t, &at));)
         count += is_told(cells, s->cell);
-    ek_wire_put(&w, count);
-    for (int at = 0; (s = ek_trials_next(t, &at));)
+    ek_record_put(&w, count);
+    for (int at = 0; (s = ek_comparisons_next(t, &at));)
         if (is_told(cells, s->cell)) {
-            struct ek_fleet_trial one = {
-                {ek_fleet_cell_of(cells, s->cell), ek_text_of(m->item[s->feature]->name)}, *s};
+            struct ek_fleet_comparison one = {
+                {ek_fleet_cell_get(cells, s->cell), ek_text_from(m->item[s->feature]->name)}, *s};
             walk_route(&w, &h.dimensions, &one);
         }
-    return ek_wire_seal(&w);
+    return ek_record_writer_finish(&w);
 }
 
 /* route NULL: it is only checked. */
 static int get_routes(struct ek_serialize *w, const struct ek_fleet_dimensions *d,
-                      int (*route)(void *context, const struct ek_fleet_trial *trial),
+                      int (*route)(void *context, const struct ek_fleet_comparison *trial),
                       void *context)
 {
     int rc = EK_OK;
-    uint64_t count = ek_wire_get(w, EK_PLAN_MAX);
+    uint64_t count = ek_record_get(w, EK_PLAN_MAX);
     for (uint64_t i = 0; i < count && !w->rc && !rc; i++) {
-        struct ek_fleet_trial t = {.is = {.feature = -1, .cell = -1}};
+        struct ek_fleet_comparison t = {.is = {.feature = -1, .cell = -1}};
         walk_route(w, d, &t);
         if (!w->rc && route)
             rc = route(context, &t);
@@ -128,21 +129,22 @@ static int get_routes(struct ek_serialize *w, const struct ek_fleet_dimensions *
     return rc;
 }
 
-int ek_fleet_trials_open(struct ek_fleet_trials *t, const void *bytes, size_t length,
-                         const struct ek_manifest *m, struct ek_error *e)
+int ek_fleet_comparisons_open(struct ek_fleet_comparisons *t, const void *bytes, size_t length,
+                              const struct ek_manifest *m, struct ek_error *e)
 {
-    int rc = ek_fleet_head_open(&t->content, bytes, length, EK_FLEET_TRIALS, m, &t->head, WHAT, e);
+    int rc =
+        ek_fleet_head_open(&t->content, bytes, length, EK_FLEET_COMPARISONS, m, &t->head, WHAT, e);
     if (rc)
         return rc;
     walk_all(&t->content, &t->all);
     struct ek_serialize check = t->content;
     get_routes(&check, &t->head.dimensions, NULL, NULL);
-    return ek_wire_done(&check, WHAT, e);
+    return ek_record_reader_is_done(&check, WHAT, e);
 }
 
-int ek_fleet_trials_tell(const struct ek_fleet_trials *t,
-                         int (*route)(void *context, const struct ek_fleet_trial *trial),
-                         void *context)
+int ek_fleet_comparisons_each(const struct ek_fleet_comparisons *t,
+                              int (*route)(void *context, const struct ek_fleet_comparison *trial),
+                              void *context)
 {
     struct ek_serialize w = t->content;
     return get_routes(&w, &t->head.dimensions, route, context);

@@ -14,36 +14,36 @@
 #include "serve/comparison_sums.h"
 
 /* What it says of the instance as a whole, since its start. */
-struct ek_fleet_trials_all {
+struct ek_fleet_comparisons_total {
     bool drifted; /* the model no longer ranks as its upstream */
-    struct ek_trials_all is;
+    struct ek_comparisons_total is;
 };
 
 /* Feature and cell of `is` are not filled in. */
-struct ek_fleet_trial {
+struct ek_fleet_comparison {
     struct ek_fleet_place place;
-    struct ek_trial_sums is;
+    struct ek_comparison_sums is;
 };
 
 /* Adds the record. head but for its dimensions is the caller's; cells are of that registry.
  * EK_ENOMEM, EK_ELIMIT of the buffer. */
-int ek_fleet_trials_write(const struct ek_trials *t, bool drifted, const struct ek_manifest *m,
-                          const struct ek_cells *cells, const struct ek_fleet_head *head,
-                          struct ek_buf *out);
+int ek_fleet_comparisons_write(const struct ek_comparisons *t, bool drifted,
+                               const struct ek_manifest *m, const struct ek_cells *cells,
+                               const struct ek_fleet_head *head, struct ek_buf *out);
 
 /* A record that was opened; good as long as its bytes. */
-struct ek_fleet_trials {
+struct ek_fleet_comparisons {
     struct ek_fleet_head head;
-    struct ek_fleet_trials_all all;
+    struct ek_fleet_comparisons_total all;
     struct ek_serialize content; /* behind these */
 };
 
 /* Checks all of it. EK_EFORMAT, EK_ESTATE for another manifest. */
-int ek_fleet_trials_open(struct ek_fleet_trials *t, const void *bytes, size_t length,
-                         const struct ek_manifest *m, struct ek_error *e);
+int ek_fleet_comparisons_open(struct ek_fleet_comparisons *t, const void *bytes, size_t length,
+                              const struct ek_manifest *m, struct ek_error *e);
 /* Tells of each route, in its order; 0, or what `route` returned. */
-int ek_fleet_trials_tell(const struct ek_fleet_trials *t,
-                         int (*route)(void *context, const struct ek_fleet_trial *trial),
-                         void *context);
+int ek_fleet_comparisons_each(const struct ek_fleet_comparisons *t,
+                              int (*route)(void *context, const struct ek_fleet_comparison *trial),
+                              void *context);
 
 #endif

@@ -5,35 +5,35 @@
 #include <math.h>
 #include <string.h>
 
-void ek_fleet_standing_clear(struct ek_fleet_standing *s)
+void ek_controller_record_clear(struct ek_controller_record *s)
 {
     for (int i = 0; i < s->pins; i++)
-        ek_control_pin_release(&s->pin[i]);
-    ek_fleet_normal_clear(&s->normal);
+        ek_controller_pin_release(&s->pin[i]);
+    ek_fleet_accepted_set_clear(&s->normal);
     s->wanted.count = s->rollouts.count = s->pins = 0;
 }
 
-struct ek_control_memory ek_fleet_standing_memory(const struct ek_fleet_standing *s,
-                                                  const struct ek_plan *plan)
+struct ek_controller_memory ek_controller_record_memory(const struct ek_controller_record *s,
+                                                        const struct ek_plan *plan)
 {
-    return (struct ek_control_memory){.plan = plan,
-                                      .wanted = &s->wanted,
-                                      .rollouts = &s->rollouts,
-                                      .limited = s->limits.limited,
-                                      .free_ms = s->limits.free_ms,
-                                      .was_full = s->limits.was_full,
-                                      .pin = s->pin,
-                                      .pins = s->pins,
-                                      .paused = s->limits.paused,
-                                      .paused_ms = s->limits.paused_ms};
+    return (struct ek_controller_memory){.plan = plan,
+                                         .wanted = &s->wanted,
+                                         .rollouts = &s->rollouts,
+                                         .limited = s->limits.limited,
+                                         .free_ms = s->limits.free_ms,
+                                         .was_full = s->limits.was_full,
+                                         .pin = s->pin,
+                                         .pins = s->pins,
+                                         .paused = s->limits.paused,
+                                         .paused_ms = s->limits.paused_ms};
 }
 
 /* ------------------------------------------------------------------ reading */
 
 struct reading {
-    struct ek_fleet_standing_reader *by;
+    struct ek_controller_record_reader *by;
     struct ek_plan *plan;
-    struct ek_fleet_standing *to;
+    struct ek_controller_record *to;
 };
 
 /* -1 for either: there is none here. */
@@ -99,7 +99,7 @@ static int take_rollout(void *context, const struct ek_fleet_rollout *m)
     return rc;
 }
 
-static bool is_pinned(const struct ek_fleet_standing *s, int feature, int cell)
+static bool is_pinned(const struct ek_controller_record *s, int feature, int cell)
 {
     for (int i = 0; i < s->pins; i++)
         if (s->pin[i].feature == feature && s->pin[i].cell == cell)
@@ -111,13 +111,13 @@ static int take_pin(void *context, const struct ek_order *p)
 {
     struct reading *r = context;
     const struct ek_fleet_place place = ek_fleet_order_place(p);
-    struct ek_control_pin own = {.is = *p};
+    struct ek_controller_pin own = {.is = *p};
     if (!r->by->decides)
         return EK_OK;
     int rc = find(r, &place, &own.feature, &own.cell);
     if (rc || own.cell < 0 || is_pinned(r->to, own.feature, own.cell))
         return rc;
-    rc = ek_control_pin_copy(&r->to->pin[r->to->pins], &own);
+    rc = ek_controller_pin_copy(&r->to->pin[r->to->pins], &own);
     r->to->pins += !rc;
     return rc;
 }
@@ -152,28 +152,29 @@ static int take_accept(void *context, const struct ek_fleet_accept *a)
     if (!r->by->decides) /* who said it is for the next plan */
         own.author = own.reason = (struct ek_text){NULL, 0};
     if (!rc && cell >= 0)
-        return ek_fleet_normal_take(&r->to->normal, &own, feature, cell);
+        return ek_fleet_accepted_load(&r->to->normal, &own, feature, cell);
     r->by->missed += !rc;
     return rc;
 }
 
-int ek_fleet_standing_read(const struct ek_fleet_plan *record, struct ek_fleet_standing_reader *by,
-                           struct ek_plan *plan, struct ek_fleet_standing *s)
+int ek_controller_record_read(const struct ek_fleet_plan *record,
+                              struct ek_controller_record_reader *by, struct ek_plan *plan,
+                              struct ek_controller_record *s)
 {
     struct reading r = {by, plan, s};
-    const struct ek_fleet_plan_hears hears = {.context = &r,
-                                              .entry = take_entry,
-                                              .mode = take_mode,
-                                              .wanted = take_wanted,
-                                              .rollout = take_rollout,
-                                              .pin = take_pin,
-                                              .limits = take_limits,
-                                              .normal = take_normal,
-                                              .accepted = take_accept};
+    const struct ek_fleet_plan_visitor hears = {.context = &r,
+                                                .entry = take_entry,
+                                                .mode = take_mode,
+                                                .wanted = take_wanted,
+                                                .rollout = take_rollout,
+                                                .pin = take_pin,
+                                                .limits = take_limits,
+                                                .normal = take_normal,
+                                                .accepted = take_accept};
     by->missed = by->outdated = 0;
     memset(by->apart, 0, sizeof by->apart);
     plan->version = record->head.version;
-    return ek_fleet_plan_tell(record, &hears);
+    return ek_fleet_plan_visit(record, &hears);
 }
 
 /* ------------------------------------------------------------------ writing */
@@ -189,25 +190,25 @@ struct writing {
 static struct ek_fleet_place place_of(const struct writing *o, int feature, int cell)
 {
     return (struct ek_fleet_place){o->names_of(o->context, cell),
-                                   ek_text_of(o->manifest->item[feature]->name)};
+                                   ek_text_from(o->manifest->item[feature]->name)};
 }
 
 static void put_entries(const struct writing *o, const struct ek_plan *p)
 {
-    ek_wire_put(o->w, (uint64_t)p->count);
+    ek_record_put(o->w, (uint64_t)p->count);
     for (int i = 0; i < p->count; i++) {
         struct ek_fleet_entry e = {.is = p->entry[i]};
         int query = e.is.repair.query_feature;
         e.place = place_of(o, e.is.feature, e.is.cell);
         if (query >= 0)
-            e.query_feature = ek_text_of(o->manifest->query[query]->name);
+            e.query_feature = ek_text_from(o->manifest->query[query]->name);
         ek_fleet_entry_walk(o->w, o->dimensions, &e);
     }
 }
 
 static void put_modes(const struct writing *o, const struct ek_plan *p)
 {
-    ek_wire_put(o->w, (uint64_t)p->modes);
+    ek_record_put(o->w, (uint64_t)p->modes);
     for (int i = 0; i < p->modes; i++) {
         struct ek_fleet_mode m = {.is = p->mode[i]};
         m.place = place_of(o, m.is.feature, m.is.cell);
@@ -217,7 +218,7 @@ static void put_modes(const struct writing *o, const struct ek_plan *p)
 
 static void put_rollouts(const struct writing *o, const struct ek_rollouts *s)
 {
-    ek_wire_put(o->w, (uint64_t)s->count);
+    ek_record_put(o->w, (uint64_t)s->count);
     for (int i = 0; i < s->count; i++) {
         struct ek_fleet_rollout r = {.is = s->one[i]};
         r.place = place_of(o, r.is.feature, r.is.cell);
@@ -225,33 +226,34 @@ static void put_rollouts(const struct writing *o, const struct ek_rollouts *s)
     }
 }
 
-static void put_pins(const struct writing *o, const struct ek_control_pin *pin, int pins)
+static void put_pins(const struct writing *o, const struct ek_controller_pin *pin, int pins)
 {
-    ek_wire_put(o->w, (uint64_t)pins);
+    ek_record_put(o->w, (uint64_t)pins);
     for (int i = 0; i < pins; i++) {
         const struct ek_fleet_place place = place_of(o, pin[i].feature, pin[i].cell);
         ek_fleet_order_put(o->w, o->dimensions, &place, &pin[i].is);
     }
 }
 
-static void put_normal(const struct writing *o, const struct ek_fleet_normal *n)
+static void put_normal(const struct writing *o, const struct ek_fleet_accepted_set *n)
 {
-    ek_wire_put(o->w, n->levels.version);
-    ek_snap_u64(o->w, &(uint64_t){n->profile});
-    ek_wire_put(o->w, (uint64_t)n->levels.count);
+    ek_record_put(o->w, n->levels.version);
+    ek_serialize_u64(o->w, &(uint64_t){n->profile});
+    ek_record_put(o->w, (uint64_t)n->levels.count);
     for (int i = 0; i < n->levels.count; i++) {
         const struct ek_fleet_place place =
             place_of(o, n->levels.one[i].feature, n->levels.one[i].cell);
-        struct ek_fleet_accept a = ek_fleet_normal_accept(n, i, &place);
+        struct ek_fleet_accept a = ek_fleet_accepted_set_accept(n, i, &place);
         ek_fleet_accept_walk(o->w, o->dimensions, &a);
     }
 }
 
-void ek_fleet_standing_put(struct ek_serialize *w, const struct ek_fleet_dimensions *d,
-                           const struct ek_manifest *m, const struct ek_control_memory *memory,
-                           const struct ek_fleet_normal *normal,
-                           struct ek_fleet_cell (*names_of)(const void *context, int cell),
-                           const void *context)
+void ek_controller_record_write(struct ek_serialize *w, const struct ek_fleet_dimensions *d,
+                                const struct ek_manifest *m,
+                                const struct ek_controller_memory *memory,
+                                const struct ek_fleet_accepted_set *normal,
+                                struct ek_fleet_cell (*names_of)(const void *context, int cell),
+                                const void *context)
 {
     const struct writing o = {w, d, m, names_of, context};
     struct ek_fleet_limits limits = {memory->limited, memory->free_ms, memory->was_full,

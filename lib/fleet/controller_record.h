@@ -11,23 +11,23 @@
 #include "plan/route_controller.h"
 
 /* What a record has besides the plan, under the numbers of who has read it. Some 390 KiB. */
-struct ek_fleet_standing {
+struct ek_controller_record {
     struct ek_plan wanted;
     struct ek_rollouts rollouts;
     struct ek_fleet_limits limits;
-    struct ek_fleet_normal normal;
+    struct ek_fleet_accepted_set normal;
     int pins;
-    struct ek_control_pin pin[EK_PINS_MAX]; /* of people; texts are owned */
+    struct ek_controller_pin pin[EK_PINS_MAX]; /* of people; texts are owned */
 };
 
 /* Starts as {0}. */
-void ek_fleet_standing_clear(struct ek_fleet_standing *s);
+void ek_controller_record_clear(struct ek_controller_record *s);
 /* The same for a control; valid as long as both. */
-struct ek_control_memory ek_fleet_standing_memory(const struct ek_fleet_standing *s,
-                                                  const struct ek_plan *plan);
+struct ek_controller_memory ek_controller_record_memory(const struct ek_controller_record *s,
+                                                        const struct ek_plan *plan);
 
 /* Who reads a record. */
-struct ek_fleet_standing_reader {
+struct ek_controller_record_reader {
     const struct ek_manifest *manifest;
     /* The number of a cell by its names, -1: it can have none. EK_ENOMEM. */
     int (*cell_of)(void *context, const struct ek_fleet_cell *names, int *cell);
@@ -43,13 +43,15 @@ struct ek_fleet_standing_reader {
 
 /* Of a record that was opened, into *plan, whose version is the record's, and *s, both empty
  * before. EK_ENOMEM: then a part of it is there. */
-int ek_fleet_standing_read(const struct ek_fleet_plan *record, struct ek_fleet_standing_reader *r,
-                           struct ek_plan *plan, struct ek_fleet_standing *s);
-/* Writes what ek_fleet_standing_read reads. */
-void ek_fleet_standing_put(struct ek_serialize *w, const struct ek_fleet_dimensions *d,
-                           const struct ek_manifest *m, const struct ek_control_memory *memory,
-                           const struct ek_fleet_normal *normal,
-                           struct ek_fleet_cell (*names_of)(const void *context, int cell),
-                           const void *context);
+int ek_controller_record_read(const struct ek_fleet_plan *record,
+                              struct ek_controller_record_reader *r, struct ek_plan *plan,
+                              struct ek_controller_record *s);
+/* Writes what ek_controller_record_read reads. */
+void ek_controller_record_write(struct ek_serialize *w, const struct ek_fleet_dimensions *d,
+                                const struct ek_manifest *m,
+                                const struct ek_controller_memory *memory,
+                                const struct ek_fleet_accepted_set *normal,
+                                struct ek_fleet_cell (*names_of)(const void *context, int cell),
+                                const void *context);
 
 #endif

@@ -29,14 +29,14 @@ struct suspicion {
     int64_t time_ms;
 };
 
-struct ek_fleet_case {
+struct ek_fleet_diagnosis {
     int feature;
     uint32_t number;
     struct ek_manifest manifest; /* of one item feature: views into the whole one */
     struct ek_profile profile;
     struct ek_category_table no_category;
     struct ek_detector *detector;
-    struct ek_query query;
+    struct ek_list query;
     struct row *row; /* [LIMIT] that wait */
     float *queries;  /* [LIMIT, query features] */
     int *order;      /* [LIMIT] */
@@ -49,7 +49,8 @@ struct ek_fleet_case {
 };
 
 /* What a detector asks manifest and profile for, of one feature. */
-static void narrow(struct ek_fleet_case *c, const struct ek_manifest *m, const struct ek_profile *p)
+static void narrow(struct ek_fleet_diagnosis *c, const struct ek_manifest *m,
+                   const struct ek_profile *p)
 {
     int f = c->feature, strata = p->strata;
     c->manifest = *m;
@@ -66,70 +67,72 @@ static void narrow(struct ek_fleet_case *c, const struct ek_manifest *m, const s
     c->profile.category = &c->no_category;
 }
 
-int ek_fleet_case_new(struct ek_fleet_case **out, const struct ek_manifest *m,
-                      const struct ek_profile *p, const struct ek_rules *rules, int feature,
-                      uint32_t number, struct ek_error *e)
+int ek_fleet_diagnosis_new(struct ek_fleet_diagnosis **out, const struct ek_manifest *m,
+                           const struct ek_profile *p, const struct ek_rules *rules, int feature,
+                           uint32_t number, struct ek_error *e)
 {
     if (m->item[feature]->type == EK_TYPE_CATEGORY)
         return ek_fail(e, EK_ESTATE, "'%s' is a category", m->item[feature]->name);
-    struct ek_fleet_case *c = ek_calloc(1, sizeof *c);
+    struct ek_fleet_diagnosis *c = ek_calloc(1, sizeof *c);
     if (!c)
         return ek_fail(e, EK_ENOMEM, "out of memory");
     c->feature = feature;
     c->number = number;
-    ek_query_init(&c->query);
+    ek_list_init(&c->query);
     narrow(c, m, p);
     c->row = ek_calloc(LIMIT, sizeof *c->row);
     c->order = ek_calloc(LIMIT, sizeof *c->order);
     c->queries = ek_calloc((size_t)LIMIT * (size_t)m->query_count, sizeof *c->queries);
-    int rc = c->row && c->order && c->queries && !ek_query_resize(&c->query, 1, 1, m->query_count)
+    int rc = c->row && c->order && c->queries && !ek_list_resize(&c->query, 1, 1, m->query_count)
                  ? ek_detector_new(&c->detector, &c->manifest, &c->profile, rules, e)
                  : ek_fail(e, EK_ENOMEM, "out of memory");
     if (rc) {
-        ek_fleet_case_free(c);
+        ek_fleet_diagnosis_free(c);
         return rc;
     }
-    ek_detector_trust(c->detector, 0, EK_FLEET_ROWS_MAX); /* rows are against a tracked level */
+    ek_detector_set_trusted(c->detector, 0,
+                            EK_FLEET_ROWS_MAX); /* rows are against a tracked level */
     *out = c;
     return EK_OK;
 }
 
-void ek_fleet_case_free(struct ek_fleet_case *c)
+void ek_fleet_diagnosis_free(struct ek_fleet_diagnosis *c)
 {
     if (!c)
         return;
     ek_detector_free(c->detector);
-    ek_query_release(&c->query);
+    ek_list_release(&c->query);
     ek_free(c->row);
     ek_free(c->order);
     ek_free(c->queries);
     ek_free(c);
 }
 
-int ek_fleet_case_feature(const struct ek_fleet_case *c)
+int ek_fleet_diagnosis_feature(const struct ek_fleet_diagnosis *c)
 {
     return c->feature;
 }
 
-uint32_t ek_fleet_case_number(const struct ek_fleet_case *c)
+uint32_t ek_fleet_diagnosis_number(const struct ek_fleet_diagnosis *c)
 {
     return c->number;
 }
 
-void ek_fleet_case_suspect(struct ek_fleet_case *c, const struct ek_fleet_alarm *a, int64_t time_ms)
+void ek_fleet_diagnosis_suspect(struct ek_fleet_diagnosis *c, const struct ek_fleet_alarm *a,
+                                int64_t time_ms)
 {
     if (c->suspicions < SUSPICIONS_MAX)
         c->suspicion[c->suspicions++] = (struct suspicion){a->place, a->bet, time_ms};
 }
 
-void ek_fleet_case_answered(struct ek_fleet_case *c, int instance)
+void ek_fleet_diagnosis_is_complete(struct ek_fleet_diagnosis *c, int instance)
 {
     c->answered += !c->teller[instance].answered;
     c->teller[instance].answered = true;
 }
 
-int ek_fleet_case_row(struct ek_fleet_case *c, struct ek_fleet_pool *pool, int instance,
-                      uint64_t start, const struct ek_fleet_row *row)
+int ek_fleet_diagnosis_row(struct ek_fleet_diagnosis *c, struct ek_fleet_pool *pool, int instance,
+                           uint64_t start, const struct ek_fleet_row *row)
 {
     size_t queries = (size_t)c->manifest.query_count;
     struct teller *teller = &c->teller[instance];
@@ -157,11 +160,11 @@ int ek_fleet_case_row(struct ek_fleet_case *c, struct ek_fleet_pool *pool, int i
 }
 
 /* Cell of the case's detector for a place of the pool, -1 when it has none. */
-static int cell_of(const struct ek_fleet_case *c, const struct ek_fleet_pool *pool, int place)
+static int cell_of(const struct ek_fleet_diagnosis *c, const struct ek_fleet_pool *pool, int place)
 {
     struct ek_fleet_cell names = ek_fleet_pool_cell(pool, place);
     int cell;
-    if (ek_detector_hold(c->detector, names.dimension, names.value, &cell))
+    if (ek_detector_retain_cell(c->detector, names.dimension, names.value, &cell))
         return -1;
     if (cell >= 0)
         ek_detector_release(c->detector, cell);
@@ -169,7 +172,8 @@ static int cell_of(const struct ek_fleet_case *c, const struct ek_fleet_pool *po
 }
 
 /* Opens what was suspected of lists until this time. */
-static void open_until(struct ek_fleet_case *c, const struct ek_fleet_pool *pool, int64_t time_ms)
+static void open_until(struct ek_fleet_diagnosis *c, const struct ek_fleet_pool *pool,
+                       int64_t time_ms)
 {
     int kept = 0;
     for (int i = 0; i < c->suspicions; i++) {
@@ -183,12 +187,12 @@ static void open_until(struct ek_fleet_case *c, const struct ek_fleet_pool *pool
     c->suspicions = kept;
 }
 
-static int take_row(struct ek_fleet_case *c, const struct ek_fleet_pool *pool, int i)
+static int take_row(struct ek_fleet_diagnosis *c, const struct ek_fleet_pool *pool, int i)
 {
     const struct row *row = &c->row[i];
     size_t queries = (size_t)c->manifest.query_count;
-    struct ek_list_reader *read = ek_detector_reader(c->detector);
-    struct ek_query *q = &c->query;
+    struct ek_list_stats_builder *read = ek_detector_reader(c->detector);
+    struct ek_list *q = &c->query;
     struct ek_finding told;
     q->segment_count = row->places;
     for (int p = 0; p < row->places; p++) {
@@ -200,8 +204,8 @@ static int take_row(struct ek_fleet_case *c, const struct ek_fleet_pool *pool, i
     read->record[0] = row->record;
     read->stratum = row->stratum;
     read->repeat_key = read->relative_key = row->key; /* the instance has left repeats out */
-    ek_bet_list_take(read->list_bets, read->record);
-    int rc = ek_detector_take(c->detector, q, read, row->time_ms, NULL);
+    ek_bet_list_update(read->list_bets, read->record);
+    int rc = ek_detector_update(c->detector, q, read, row->time_ms, NULL);
     while (ek_detector_next(c->detector, &told))
         ;
     return rc;
@@ -218,7 +222,7 @@ static int earlier(const void *a, const void *b, void *context)
     return (i > j) - (i < j);
 }
 
-static int take_rows(struct ek_fleet_case *c, const struct ek_fleet_pool *pool)
+static int take_rows(struct ek_fleet_diagnosis *c, const struct ek_fleet_pool *pool)
 {
     int rc = EK_OK;
     for (int i = 0; i < c->rows; i++)
@@ -232,20 +236,22 @@ static int take_rows(struct ek_fleet_case *c, const struct ek_fleet_pool *pool)
     return rc;
 }
 
-int ek_fleet_case_tick(struct ek_fleet_case *c, const struct ek_fleet_pool *pool, int instances)
+int ek_fleet_diagnosis_advance(struct ek_fleet_diagnosis *c, const struct ek_fleet_pool *pool,
+                               int instances)
 {
     c->waited++;
-    if (!c->begun && c->answered < instances && c->waited < EK_FLEET_WAIT_TICKS)
+    if (!c->begun && c->answered < instances && c->waited < EK_FLEET_WAIT_REPORTS)
         return 1;
     c->begun = true;
     if (take_rows(c, pool))
         return -EK_ENOMEM;
-    if (c->waited > EK_FLEET_WAIT_TICKS)
+    if (c->waited > EK_FLEET_WAIT_REPORTS)
         open_until(c, pool, INT64_MAX); /* no later list came */
-    return c->suspicions || ek_detector_changes(c->detector) || c->waited <= EK_FLEET_WAIT_TICKS;
+    return c->suspicions || ek_detector_changes(c->detector) || c->waited <= EK_FLEET_WAIT_REPORTS;
 }
 
-int ek_fleet_case_look(struct ek_fleet_case *c, const struct ek_fleet_pool *pool, int instances)
+int ek_fleet_diagnosis_check(struct ek_fleet_diagnosis *c, const struct ek_fleet_pool *pool,
+                             int instances)
 {
     struct ek_finding found;
     if (!c->begun && c->answered < instances)
@@ -254,11 +260,11 @@ int ek_fleet_case_look(struct ek_fleet_case *c, const struct ek_fleet_pool *pool
     return ek_detector_confirmed(c->detector, 0, &found) ? EK_OK : take_rows(c, pool);
 }
 
-int ek_fleet_case_finding(const struct ek_fleet_case *c, struct ek_fleet_pool *pool, int at,
-                          struct ek_finding *out)
+int ek_fleet_diagnosis_finding(const struct ek_fleet_diagnosis *c, struct ek_fleet_pool *pool,
+                               int at, struct ek_finding *out)
 {
     while ((at = ek_detector_confirmed(c->detector, at, out)) > 0) {
-        const struct ek_fleet_cell names = {ek_text_of(out->dimension), ek_text_of(out->value)};
+        const struct ek_fleet_cell names = {ek_text_from(out->dimension), ek_text_from(out->value)};
         int rc = ek_fleet_pool_place(pool, &names, &out->cell);
         out->feature = c->feature;
         if (!rc && out->cell >= 0 && (!out->dimension || out->value))

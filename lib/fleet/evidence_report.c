@@ -19,12 +19,12 @@ void ek_fleet_finding_walk(struct ek_serialize *w, const struct ek_manifest *m,
     double *const number[] = {&f->factor, &f->factor_low,   &f->factor_high, &f->error_ln,
                               &f->share,  &f->spread_ratio, &f->exponent};
     struct ek_text feature = {0}, query = {"", 0};
-    if (ek_snap_reads(w))
+    if (ek_serialize_is_reading(w))
         *f = (struct ek_finding){.state = EK_CONFIRMED};
     else {
-        feature = ek_text_of(m->item[f->feature]->name);
+        feature = ek_text_from(m->item[f->feature]->name);
         if (f->query_feature >= 0)
-            query = ek_text_of(m->query[f->query_feature]->name);
+            query = ek_text_from(m->query[f->query_feature]->name);
     }
     int flags = f->fewer | f->passing << 1;
     ek_wire_text(w, &feature, EK_FLEET_NAME_MAX);
@@ -34,18 +34,18 @@ void ek_fleet_finding_walk(struct ek_serialize *w, const struct ek_manifest *m,
     ek_wire_int(w, &flags, 3);
     ek_wire_text(w, &query, EK_FLEET_NAME_MAX);
     for (size_t i = 0; i < sizeof number / sizeof *number; i++)
-        ek_snap_f64(w, number[i]);
+        ek_serialize_f64(w, number[i]);
     if (w->version > 3)
         ek_wire_u32(w, &f->cause);
-    if (!ek_snap_reads(w))
+    if (!ek_serialize_is_reading(w))
         return;
     f->feature = ek_manifest_find_item(m, feature);
     f->query_feature = ek_manifest_find_query(m, query);
     f->fewer = flags & 1;
     f->passing = flags >> 1;
-    ek_wire_require(w, is_factor(f->factor) && is_factor(f->factor_low) &&
-                           is_factor(f->factor_high) && f->share >= 0 && f->share <= 1 &&
-                           isfinite(f->spread_ratio) && f->class != EK_CLASS_NONE);
+    ek_record_reader_require(w, is_factor(f->factor) && is_factor(f->factor_low) &&
+                                    is_factor(f->factor_high) && f->share >= 0 && f->share <= 1 &&
+                                    isfinite(f->spread_ratio) && f->class != EK_CLASS_NONE);
 }
 
 void ek_fleet_finding_match_units(struct ek_finding *f, const struct ek_rules *rules,
@@ -67,18 +67,18 @@ void ek_fleet_head_walk(struct ek_serialize *w, struct ek_fleet_head *h)
     ek_wire_text(w, &h->instance, EK_FLEET_NAME_MAX);
     ek_wire_number(w, &h->start, UINT64_MAX);
     ek_wire_number(w, &h->number, UINT64_MAX);
-    ek_snap_u64(w, &h->manifest);
-    ek_snap_u64(w, &h->profile);
+    ek_serialize_u64(w, &h->manifest);
+    ek_serialize_u64(w, &h->profile);
     ek_wire_time(w, &h->time_ms);
     ek_wire_dimensions(w, &h->dimensions);
-    ek_wire_require(w, h->instance.length && h->number);
+    ek_record_reader_require(w, h->instance.length && h->number);
 }
 
 int ek_fleet_head_open(struct ek_serialize *w, const void *bytes, size_t length,
                        enum ek_fleet_kind kind, const struct ek_manifest *m,
                        struct ek_fleet_head *h, const char *what, struct ek_error *e)
 {
-    int rc = ek_wire_open(w, bytes, length, kind, e);
+    int rc = ek_record_reader_open(w, bytes, length, kind, e);
     if (rc)
         return rc;
     ek_fleet_head_walk(w, h);
@@ -87,30 +87,30 @@ int ek_fleet_head_open(struct ek_serialize *w, const void *bytes, size_t length,
                : EK_OK;
 }
 
-void ek_fleet_dimensions_of(struct ek_fleet_dimensions *out, const struct ek_cells *cells)
+void ek_fleet_dimensions_get(struct ek_fleet_dimensions *out, const struct ek_cells *cells)
 {
     out->count = ek_cells_dimensions(cells);
     for (int i = 0; i < out->count; i++)
-        out->name[i] = ek_text_of(ek_cells_share_of(cells, i).dimension);
+        out->name[i] = ek_text_from(ek_cells_get_share(cells, i).dimension);
 }
 
-struct ek_fleet_cell ek_fleet_cell_of(const struct ek_cells *cells, int cell)
+struct ek_fleet_cell ek_fleet_cell_get(const struct ek_cells *cells, int cell)
 {
-    return (struct ek_fleet_cell){ek_text_of(ek_cells_dimension_name(cells, cell)),
-                                  ek_text_of(ek_cells_value(cells, cell))};
+    return (struct ek_fleet_cell){ek_text_from(ek_cells_dimension_name(cells, cell)),
+                                  ek_text_from(ek_cells_value(cells, cell))};
 }
 
-static int features_of(const struct ek_tick *t, int cell)
+static int features_of(const struct ek_evidence_sum *t, int cell)
 {
     int count = 0;
-    for (int f = 0; f < ek_tick_features(t); f++)
-        count += ek_tick_lists(t, cell, f) > 0;
+    for (int f = 0; f < ek_evidence_sum_features(t); f++)
+        count += ek_evidence_sum_lists(t, cell, f) > 0;
     return count;
 }
 
 /* gap: features without lists before it. */
 static void walk_sums(struct ek_serialize *w, uint64_t *gap, uint64_t features,
-                      struct ek_tick_sums *s)
+                      struct ek_evidence_sum_values *s)
 {
     ek_wire_number(w, gap, features);
     ek_wire_number(w, &s->lists, EK_FLEET_LISTS_MAX);
@@ -118,16 +118,16 @@ static void walk_sums(struct ek_serialize *w, uint64_t *gap, uint64_t features,
         ek_wire_signed(w, &s->ln[b], (int64_t)s->lists * LIST_UNITS_MAX);
 }
 
-static void put_sums(struct ek_serialize *w, const struct ek_tick *t, int cell)
+static void put_sums(struct ek_serialize *w, const struct ek_evidence_sum *t, int cell)
 {
-    int next = 0, features = ek_tick_features(t);
-    ek_wire_put(w, (uint64_t)features_of(t, cell));
+    int next = 0, features = ek_evidence_sum_features(t);
+    ek_record_put(w, (uint64_t)features_of(t, cell));
     for (int f = 0; f < features; f++) {
-        struct ek_tick_sums s;
+        struct ek_evidence_sum_values s;
         uint64_t gap = (uint64_t)(f - next);
-        if (!ek_tick_lists(t, cell, f))
+        if (!ek_evidence_sum_lists(t, cell, f))
             continue;
-        ek_tick_sums(t, cell, f, &s);
+        ek_evidence_sum_values(t, cell, f, &s);
         walk_sums(w, &gap, (uint64_t)features, &s);
         next = f + 1;
     }
@@ -137,7 +137,8 @@ static void put_sums(struct ek_serialize *w, const struct ek_tick *t, int cell)
 static bool is_told(const struct ek_detector *d, int cell)
 {
     const struct ek_cells *cells = ek_detector_registry(d);
-    return (cell == 0 || ek_cells_value(cells, cell)) && features_of(ek_detector_tick(d), cell);
+    return (cell == 0 || ek_cells_value(cells, cell)) &&
+           features_of(ek_detector_evidence_sum(d), cell);
 }
 
 static void put_cells(struct ek_serialize *w, const struct ek_detector *d,
@@ -147,12 +148,12 @@ static void put_cells(struct ek_serialize *w, const struct ek_detector *d,
     int count = 0, known = ek_cells_count(cells);
     for (int cell = 0; cell < known && count < most; cell++)
         count += is_told(d, cell);
-    ek_wire_put(w, (uint64_t)count);
+    ek_record_put(w, (uint64_t)count);
     for (int cell = 0; count; cell++)
         if (is_told(d, cell)) {
-            struct ek_fleet_cell names = ek_fleet_cell_of(cells, cell);
+            struct ek_fleet_cell names = ek_fleet_cell_get(cells, cell);
             ek_wire_cell(w, dimensions, &names);
-            put_sums(w, ek_detector_tick(d), cell);
+            put_sums(w, ek_detector_evidence_sum(d), cell);
             count--;
         }
 }
@@ -165,10 +166,10 @@ static void put_findings(struct ek_serialize *w, const struct ek_detector *d,
     uint64_t count = 0;
     for (int place = 0; (place = ek_detector_confirmed(d, place, &f)) > 0;)
         count += !f.dimension || f.value;
-    ek_wire_put(w, count);
+    ek_record_put(w, count);
     for (int place = 0; (place = ek_detector_confirmed(d, place, &f)) > 0;)
         if (!f.dimension || f.value) {
-            struct ek_fleet_cell names = ek_fleet_cell_of(cells, f.cell);
+            struct ek_fleet_cell names = ek_fleet_cell_get(cells, f.cell);
             ek_wire_cell(w, dimensions, &names);
             ek_fleet_finding_walk(w, ek_detector_manifest(d), &f);
         }
@@ -198,37 +199,37 @@ static void put_traffic(struct ek_serialize *w, const struct ek_detector *d,
         lists[cell] = put ? lists[cell] : 0;
         count += put;
     }
-    ek_wire_put(w, lists[0]);
-    ek_wire_put(w, count);
+    ek_record_put(w, lists[0]);
+    ek_record_put(w, count);
     for (int cell = 1; cell < known; cell++)
         if (lists[cell]) {
-            struct ek_fleet_cell names = ek_fleet_cell_of(cells, cell);
+            struct ek_fleet_cell names = ek_fleet_cell_get(cells, cell);
             ek_wire_cell(w, &h->dimensions, &names);
-            ek_wire_put(w, lists[cell]);
+            ek_record_put(w, lists[cell]);
         }
     ek_free(lists);
 }
 
-int ek_fleet_tick_write(const struct ek_detector *d, const struct ek_fleet_head *head, int cells,
-                        struct ek_buf *out)
+int ek_evidence_report_write(const struct ek_detector *d, const struct ek_fleet_head *head,
+                             int cells, struct ek_buf *out)
 {
     struct ek_fleet_head h = *head;
     struct ek_serialize w;
-    ek_fleet_dimensions_of(&h.dimensions, ek_detector_registry(d));
-    ek_wire_begin(&w, out, EK_FLEET_TICK);
+    ek_fleet_dimensions_get(&h.dimensions, ek_detector_registry(d));
+    ek_record_writer_start(&w, out, EK_FLEET_REPORT);
     ek_fleet_head_walk(&w, &h);
-    ek_wire_put(&w, h.normal);
+    ek_record_put(&w, h.normal);
     put_cells(&w, d, &h.dimensions, cells);
     put_findings(&w, d, &h.dimensions);
     put_traffic(&w, d, &h, cells);
-    return ek_wire_seal(&w);
+    return ek_record_writer_finish(&w);
 }
 
 /* What is read, and who hears of it: NULL while it is only checked. */
 struct reading {
     struct ek_serialize w;
-    const struct ek_fleet_tick *tick;
-    const struct ek_fleet_tick_hears *hears;
+    const struct ek_evidence_report *tick;
+    const struct ek_evidence_report_visitor *hears;
     int rc; /* of who hears */
 };
 
@@ -240,13 +241,13 @@ static bool goes_on(const struct reading *r)
 static void get_sums(struct reading *r)
 {
     uint64_t features = (uint64_t)r->tick->manifest->item_count, next = 0;
-    uint64_t count = ek_wire_get(&r->w, features);
+    uint64_t count = ek_record_get(&r->w, features);
     for (uint64_t i = 0; i < count && goes_on(r); i++) {
-        struct ek_tick_sums s = {.lists = 0};
+        struct ek_evidence_sum_values s = {.lists = 0};
         uint64_t gap = 0;
         walk_sums(&r->w, &gap, features, &s);
         uint64_t f = next + gap;
-        ek_wire_require(&r->w, f < features && s.lists);
+        ek_record_reader_require(&r->w, f < features && s.lists);
         next = f + 1;
         if (!r->w.rc && r->hears)
             r->rc = r->hears->sums(r->hears->context, (int)f, &s);
@@ -255,7 +256,7 @@ static void get_sums(struct reading *r)
 
 static void get_cells(struct reading *r)
 {
-    uint64_t count = ek_wire_get(&r->w, EK_FLEET_CELLS_MAX);
+    uint64_t count = ek_record_get(&r->w, EK_FLEET_CELLS_MAX);
     for (uint64_t i = 0; i < count && goes_on(r); i++) {
         struct ek_fleet_cell cell;
         ek_wire_cell(&r->w, &r->tick->head.dimensions, &cell);
@@ -268,13 +269,13 @@ static void get_cells(struct reading *r)
 
 static void get_findings(struct reading *r)
 {
-    uint64_t count = ek_wire_get(&r->w, EK_EPISODES_MAX);
+    uint64_t count = ek_record_get(&r->w, EK_EPISODES_MAX);
     for (uint64_t i = 0; i < count && goes_on(r); i++) {
         struct ek_fleet_cell cell;
         struct ek_finding f;
         ek_wire_cell(&r->w, &r->tick->head.dimensions, &cell);
         ek_fleet_finding_walk(&r->w, r->tick->manifest, &f);
-        ek_wire_require(&r->w, f.feature >= 0);
+        ek_record_reader_require(&r->w, f.feature >= 0);
         if (!r->w.rc && r->hears && r->hears->finding)
             r->rc = r->hears->finding(r->hears->context, &cell, &f);
     }
@@ -283,20 +284,20 @@ static void get_findings(struct reading *r)
 static void get_traffic(struct reading *r)
 {
     struct ek_fleet_cell cell = {{NULL, 0}, {NULL, 0}};
-    uint64_t all = ek_wire_get(&r->w, EK_FLEET_LISTS_MAX);
-    uint64_t count = ek_wire_get(&r->w, EK_FLEET_CELLS_MAX);
+    uint64_t all = ek_record_get(&r->w, EK_FLEET_LISTS_MAX);
+    uint64_t count = ek_record_get(&r->w, EK_FLEET_CELLS_MAX);
     if (!r->w.rc && r->hears && r->hears->traffic)
         r->rc = r->hears->traffic(r->hears->context, &cell, all);
     for (uint64_t i = 0; i < count && goes_on(r); i++) {
         ek_wire_cell(&r->w, &r->tick->head.dimensions, &cell);
-        uint64_t lists = ek_wire_get(&r->w, all);
+        uint64_t lists = ek_record_get(&r->w, all);
         if (!r->w.rc && r->hears && r->hears->traffic)
             r->rc = r->hears->traffic(r->hears->context, &cell, lists);
     }
 }
 
-static struct reading get_all(const struct ek_fleet_tick *t,
-                              const struct ek_fleet_tick_hears *hears)
+static struct reading get_all(const struct ek_evidence_report *t,
+                              const struct ek_evidence_report_visitor *hears)
 {
     struct reading r = {t->content, t, hears, EK_OK};
     get_cells(&r);
@@ -307,19 +308,20 @@ static struct reading get_all(const struct ek_fleet_tick *t,
     return r;
 }
 
-int ek_fleet_tick_open(struct ek_fleet_tick *t, const void *bytes, size_t length,
-                       const struct ek_manifest *m, struct ek_error *e)
+int ek_evidence_report_open(struct ek_evidence_report *t, const void *bytes, size_t length,
+                            const struct ek_manifest *m, struct ek_error *e)
 {
-    int rc = ek_fleet_head_open(&t->content, bytes, length, EK_FLEET_TICK, m, &t->head, WHAT, e);
+    int rc = ek_fleet_head_open(&t->content, bytes, length, EK_FLEET_REPORT, m, &t->head, WHAT, e);
     if (rc)
         return rc;
-    t->head.normal = t->content.version > 2 ? ek_wire_get(&t->content, UINT64_MAX >> 1) : 0;
+    t->head.normal = t->content.version > 2 ? ek_record_get(&t->content, UINT64_MAX >> 1) : 0;
     t->manifest = m;
     struct reading check = get_all(t, NULL);
-    return ek_wire_done(&check.w, WHAT, e);
+    return ek_record_reader_is_done(&check.w, WHAT, e);
 }
 
-int ek_fleet_tick_tell(const struct ek_fleet_tick *t, const struct ek_fleet_tick_hears *hears)
+int ek_evidence_report_visit(const struct ek_evidence_report *t,
+                             const struct ek_evidence_report_visitor *hears)
 {
     return get_all(t, hears).rc;
 }

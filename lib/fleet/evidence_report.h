@@ -46,26 +46,26 @@ struct ek_fleet_head {
 };
 
 /* Texts of the registry. */
-void ek_fleet_dimensions_of(struct ek_fleet_dimensions *out, const struct ek_cells *cells);
-struct ek_fleet_cell ek_fleet_cell_of(const struct ek_cells *cells, int cell);
+void ek_fleet_dimensions_get(struct ek_fleet_dimensions *out, const struct ek_cells *cells);
+struct ek_fleet_cell ek_fleet_cell_get(const struct ek_cells *cells, int cell);
 void ek_fleet_head_walk(struct ek_serialize *w, struct ek_fleet_head *h);
 /* Begin to read a record (`what`, for messages) and read its head. EK_EFORMAT, EK_ESTATE for
- * another manifest; a damaged head shows in ek_wire_done. */
+ * another manifest; a damaged head shows in ek_record_reader_is_done. */
 int ek_fleet_head_open(struct ek_serialize *w, const void *bytes, size_t length,
                        enum ek_fleet_kind kind, const struct ek_manifest *m,
                        struct ek_fleet_head *h, const char *what, struct ek_error *e);
 
 /* Adds the record of what the detector has in its tick, which stays; `cells` at most. `head` but
  * for its dimensions is the caller's. EK_ENOMEM, EK_ELIMIT of the buffer. */
-int ek_fleet_tick_write(const struct ek_detector *d, const struct ek_fleet_head *head, int cells,
-                        struct ek_buf *out);
+int ek_evidence_report_write(const struct ek_detector *d, const struct ek_fleet_head *head,
+                             int cells, struct ek_buf *out);
 
 /* Hears of the content of a record, in its order. A function that returns other than 0 ends it. */
-struct ek_fleet_tick_hears {
+struct ek_evidence_report_visitor {
     void *context;
     /* what `sums` tells next is of this cell */
     int (*cell)(void *context, const struct ek_fleet_cell *cell);
-    int (*sums)(void *context, int feature, const struct ek_tick_sums *sums);
+    int (*sums)(void *context, int feature, const struct ek_evidence_sum_values *sums);
     /* cell and texts of the finding are not filled in; NULL: findings are not told */
     int (*finding)(void *context, const struct ek_fleet_cell *cell, const struct ek_finding *f);
     /* the lists of all traffic, then those of cells; NULL: they are not told */
@@ -73,16 +73,17 @@ struct ek_fleet_tick_hears {
 };
 
 /* A record that was opened; good as long as its bytes. */
-struct ek_fleet_tick {
+struct ek_evidence_report {
     struct ek_fleet_head head;
     const struct ek_manifest *manifest;
     struct ek_serialize content; /* behind the head */
 };
 
 /* Checks all of it. EK_EFORMAT, EK_ESTATE for another manifest. */
-int ek_fleet_tick_open(struct ek_fleet_tick *t, const void *bytes, size_t length,
-                       const struct ek_manifest *m, struct ek_error *e);
+int ek_evidence_report_open(struct ek_evidence_report *t, const void *bytes, size_t length,
+                            const struct ek_manifest *m, struct ek_error *e);
 /* Tells of its content; 0, or what a function returned. */
-int ek_fleet_tick_tell(const struct ek_fleet_tick *t, const struct ek_fleet_tick_hears *hears);
+int ek_evidence_report_visit(const struct ek_evidence_report *t,
+                             const struct ek_evidence_report_visitor *hears);
 
 #endif

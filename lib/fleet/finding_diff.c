@@ -8,7 +8,7 @@
 
 static const char SIGNAL[] = "fleet"; /* an instance does not know which bet it was */
 
-struct ek_fleet_news {
+struct ek_finding_diff {
     const struct ek_manifest *manifest;
     const struct ek_rules *rules;
     struct ek_fleet_order order;
@@ -17,10 +17,10 @@ struct ek_fleet_news {
     uint64_t normal, heard; /* version of what is normal by the last record, and the one before */
 };
 
-int ek_fleet_news_new(struct ek_fleet_news **out, const struct ek_manifest *m,
-                      const struct ek_rules *rules)
+int ek_finding_diff_new(struct ek_finding_diff **out, const struct ek_manifest *m,
+                        const struct ek_rules *rules)
 {
-    struct ek_fleet_news *n = ek_calloc(1, sizeof *n);
+    struct ek_finding_diff *n = ek_calloc(1, sizeof *n);
     if (!n)
         return EK_ENOMEM;
     n->manifest = m;
@@ -29,7 +29,7 @@ int ek_fleet_news_new(struct ek_fleet_news **out, const struct ek_manifest *m,
     return EK_OK;
 }
 
-void ek_fleet_news_free(struct ek_fleet_news *n)
+void ek_finding_diff_free(struct ek_finding_diff *n)
 {
     if (!n)
         return;
@@ -37,7 +37,7 @@ void ek_fleet_news_free(struct ek_fleet_news *n)
     ek_free(n);
 }
 
-static struct ek_open_finding *find(struct ek_fleet_news *n, uint32_t episode)
+static struct ek_open_finding *find(struct ek_finding_diff *n, uint32_t episode)
 {
     for (int i = 0; i < n->known.count; i++)
         if (n->known.item[i].f.episode == episode)
@@ -45,7 +45,7 @@ static struct ek_open_finding *find(struct ek_fleet_news *n, uint32_t episode)
     return NULL;
 }
 
-static int add(struct ek_fleet_news *n, const struct ek_fleet_cell *cell,
+static int add(struct ek_finding_diff *n, const struct ek_fleet_cell *cell,
                const struct ek_finding *f, struct ek_open_finding **out)
 {
     struct ek_open_finding *one = ek_open_findings_add(&n->known, f);
@@ -73,7 +73,7 @@ static bool differs(const struct ek_finding *told, const struct ek_finding *now)
     return now->factor < told->factor_low || now->factor > told->factor_high;
 }
 
-static void hold(struct ek_fleet_news *n, struct ek_open_finding *k, const struct ek_finding *f)
+static void hold(struct ek_finding_diff *n, struct ek_open_finding *k, const struct ek_finding *f)
 {
     k->f = *f;
     k->f.cell = -1;
@@ -85,7 +85,7 @@ static void hold(struct ek_fleet_news *n, struct ek_open_finding *k, const struc
 
 static int take_finding(void *context, const struct ek_fleet_cell *cell, const struct ek_finding *f)
 {
-    struct ek_fleet_news *n = context;
+    struct ek_finding_diff *n = context;
     struct ek_open_finding *k = find(n, f->episode);
     int rc = k || f->feature < 0 ? EK_OK : add(n, cell, f, &k);
     if (rc || !k)
@@ -101,7 +101,7 @@ static int take_finding(void *context, const struct ek_fleet_cell *cell, const s
 static int take_normal(void *context, uint64_t version, uint64_t profile)
 {
     (void)profile;
-    struct ek_fleet_news *n = context;
+    struct ek_finding_diff *n = context;
     n->heard = n->normal;
     n->normal = version;
     return EK_OK;
@@ -109,13 +109,13 @@ static int take_normal(void *context, uint64_t version, uint64_t profile)
 
 static bool is_at(const struct ek_open_finding *k, const struct ek_fleet_place *p, int feature)
 {
-    return k->f.feature == feature && ek_text_same(ek_text_of(k->dimension), p->cell.dimension) &&
-           ek_text_same(ek_text_of(k->value), p->cell.value);
+    return k->f.feature == feature && ek_text_same(ek_text_from(k->dimension), p->cell.dimension) &&
+           ek_text_same(ek_text_from(k->value), p->cell.value);
 }
 
 static int take_accepted(void *context, const struct ek_fleet_accept *a)
 {
-    struct ek_fleet_news *n = context;
+    struct ek_finding_diff *n = context;
     int feature = ek_manifest_find_item(n->manifest, a->place.feature);
     for (int i = 0; a->version > n->heard && i < n->known.count; i++)
         n->known.item[i].accepted |= is_at(&n->known.item[i], &a->place, feature);
@@ -123,27 +123,27 @@ static int take_accepted(void *context, const struct ek_fleet_accept *a)
 }
 
 /* Forgets those that were reported to be gone. */
-static void sweep(struct ek_fleet_news *n)
+static void sweep(struct ek_finding_diff *n)
 {
     for (int i = n->known.count - 1; i >= 0; i--)
         if (!n->known.item[i].present && !n->known.item[i].changed)
             ek_open_findings_remove(&n->known, &n->known.item[i]);
 }
 
-int ek_fleet_news_take(struct ek_fleet_news *n, const void *bytes, size_t length,
-                       struct ek_error *e)
+int ek_finding_diff_apply(struct ek_finding_diff *n, const void *bytes, size_t length,
+                          struct ek_error *e)
 {
-    const struct ek_fleet_plan_hears hears = {
+    const struct ek_fleet_plan_visitor hears = {
         .context = n, .normal = take_normal, .accepted = take_accepted, .finding = take_finding};
     struct ek_fleet_plan record;
     int rc = ek_fleet_plan_open(&record, bytes, length, n->manifest, e);
-    if (rc || ek_fleet_order_take(&n->order, &record.head) == EK_FLEET_VOID)
+    if (rc || ek_record_order_check(&n->order, &record.head) == EK_FLEET_VOID)
         return rc;
     sweep(n);
     for (int i = 0; i < n->known.count; i++)
         n->known.item[i].present = n->known.item[i].accepted = false;
     n->next = 0;
-    if (ek_fleet_plan_tell(&record, &hears))
+    if (ek_fleet_plan_visit(&record, &hears))
         return ek_fail(e, EK_ENOMEM, "out of memory");
     for (int i = 0; i < n->known.count; i++)
         n->known.item[i].changed |= !n->known.item[i].present;
@@ -156,7 +156,7 @@ static bool is_news(const struct ek_open_finding *k)
     return k->changed && (k->present || k->reported);
 }
 
-int ek_fleet_news_next(struct ek_fleet_news *n, struct ek_finding *out)
+int ek_finding_diff_next(struct ek_finding_diff *n, struct ek_finding *out)
 {
     while (n->next < n->known.count && !is_news(&n->known.item[n->next]))
         n->next++;
@@ -177,7 +177,8 @@ int ek_fleet_news_next(struct ek_fleet_news *n, struct ek_finding *out)
     return 1;
 }
 
-int ek_fleet_news_members(const struct ek_fleet_news *n, uint32_t cause, int *features, int most)
+int ek_finding_diff_members(const struct ek_finding_diff *n, uint32_t cause, int *features,
+                            int most)
 {
     int count = 0;
     for (int f = 0; f < n->manifest->item_count && count < most; f++)

@@ -14,19 +14,20 @@
 #include "fleet/plan_record.h"
 #include "plan/open_findings.h"
 
-struct ek_fleet_news;
+struct ek_finding_diff;
 
-int ek_fleet_news_new(struct ek_fleet_news **out, const struct ek_manifest *m,
-                      const struct ek_rules *rules);
-void ek_fleet_news_free(struct ek_fleet_news *n);
+int ek_finding_diff_new(struct ek_finding_diff **out, const struct ek_manifest *m,
+                        const struct ek_rules *rules);
+void ek_finding_diff_free(struct ek_finding_diff *n);
 
 /* Takes a record of the log. EK_EFORMAT, EK_ENOMEM: then a part of it may be told later. */
-int ek_fleet_news_take(struct ek_fleet_news *n, const void *bytes, size_t length,
-                       struct ek_error *e);
+int ek_finding_diff_apply(struct ek_finding_diff *n, const void *bytes, size_t length,
+                          struct ek_error *e);
 /* The next that is to be told, 0 when there is none. It has no cell (-1), no time and no query;
  * texts are good until the next record is taken. Episodes are those of the fleet. */
-int ek_fleet_news_next(struct ek_fleet_news *n, struct ek_finding *out);
+int ek_finding_diff_next(struct ek_finding_diff *n, struct ek_finding *out);
 /* As ek_detector_members, of the findings of the fleet. */
-int ek_fleet_news_members(const struct ek_fleet_news *n, uint32_t cause, int *features, int most);
+int ek_finding_diff_members(const struct ek_finding_diff *n, uint32_t cause, int *features,
+                            int most);
 
 #endif

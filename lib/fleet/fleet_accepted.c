@@ -6,14 +6,14 @@
 #include <math.h>
 #include <string.h>
 
-static void release(struct ek_fleet_accepted *a)
+static void release(struct ek_fleet_accepted_shift *a)
 {
     ek_free(a->author);
     ek_free(a->reason);
-    *a = (struct ek_fleet_accepted){0};
+    *a = (struct ek_fleet_accepted_shift){0};
 }
 
-void ek_fleet_normal_clear(struct ek_fleet_normal *n)
+void ek_fleet_accepted_set_clear(struct ek_fleet_accepted_set *n)
 {
     for (int i = 0; i < n->levels.count; i++)
         release(&n->about[i]);
@@ -27,10 +27,10 @@ static int copy(struct ek_text text, char **out)
     return text.length && !*out ? EK_ENOMEM : EK_OK;
 }
 
-static int say(struct ek_fleet_accepted *a, int64_t time_ms, struct ek_text author,
+static int say(struct ek_fleet_accepted_shift *a, int64_t time_ms, struct ek_text author,
                struct ek_text reason)
 {
-    *a = (struct ek_fleet_accepted){.time_ms = time_ms};
+    *a = (struct ek_fleet_accepted_shift){.time_ms = time_ms};
     int rc = copy(author, &a->author);
     if (!rc)
         rc = copy(reason, &a->reason);
@@ -39,35 +39,35 @@ static int say(struct ek_fleet_accepted *a, int64_t time_ms, struct ek_text auth
     return rc;
 }
 
-int ek_fleet_normal_take(struct ek_fleet_normal *n, const struct ek_fleet_accept *a, int feature,
-                         int cell)
+int ek_fleet_accepted_load(struct ek_fleet_accepted_set *n, const struct ek_fleet_accept *a,
+                           int feature, int cell)
 {
     int i = n->levels.count;
-    if (i == EK_REBASES_MAX)
+    if (i == EK_LEVEL_OFFSETS_MAX)
         return EK_OK; /* no record has more */
     int rc = say(&n->about[i], a->time_ms, a->author, a->reason);
     if (rc)
         return rc;
-    n->levels.one[i] = (struct ek_rebase){
+    n->levels.one[i] = (struct ek_level_offset){
         .feature = feature, .cell = cell, .shift_ln = a->shift_ln, .version = a->version};
     n->since_ms[i] = a->since_ms;
     n->levels.count++;
     return EK_OK;
 }
 
-struct ek_fleet_accept ek_fleet_normal_accept(const struct ek_fleet_normal *n, int i,
-                                              const struct ek_fleet_place *place)
+struct ek_fleet_accept ek_fleet_accepted_set_accept(const struct ek_fleet_accepted_set *n, int i,
+                                                    const struct ek_fleet_place *place)
 {
     return (struct ek_fleet_accept){.place = *place,
                                     .shift_ln = n->levels.one[i].shift_ln,
                                     .version = n->levels.one[i].version,
                                     .since_ms = n->since_ms[i],
                                     .time_ms = n->about[i].time_ms,
-                                    .author = ek_text_of(n->about[i].author),
-                                    .reason = ek_text_of(n->about[i].reason)};
+                                    .author = ek_text_from(n->about[i].author),
+                                    .reason = ek_text_from(n->about[i].reason)};
 }
 
-static struct ek_accept_place names_of(const struct ek_fleet_normal_tools *t, int feature,
+static struct ek_accept_place names_of(const struct ek_fleet_accepted_set_tools *t, int feature,
                                        int place)
 {
     struct ek_fleet_cell cell = ek_fleet_pool_cell(t->pool, place);
@@ -75,18 +75,18 @@ static struct ek_accept_place names_of(const struct ek_fleet_normal_tools *t, in
                                     cell.value.text};
 }
 
-static int nothing_there(const struct ek_fleet_normal_tools *t, int feature,
-                         const struct ek_decided *m, struct ek_error *e)
+static int nothing_there(const struct ek_fleet_accepted_set_tools *t, int feature,
+                         const struct ek_decision_record *m, struct ek_error *e)
 {
     const struct ek_accept_place at = {m->feature, m->dimension, m->value};
-    const struct ek_finding *near = ek_fleet_told_of(t->told, feature);
+    const struct ek_finding *near = ek_fleet_findings_get(t->told, feature);
     if (!near)
-        return ek_accept_nothing(&at, NULL, e);
+        return ek_accept_unconfirmed(&at, NULL, e);
     const struct ek_accept_place other = names_of(t, feature, near->cell);
-    return ek_accept_nothing(&at, &other, e);
+    return ek_accept_unconfirmed(&at, &other, e);
 }
 
-static int check(const struct ek_fleet_normal *n, const struct ek_fleet_normal_tools *t,
+static int check(const struct ek_fleet_accepted_set *n, const struct ek_fleet_accepted_set_tools *t,
                  const struct ek_finding *f, struct ek_error *e)
 {
     int query = f->query_feature;
@@ -96,51 +96,53 @@ static int check(const struct ek_fleet_normal *n, const struct ek_fleet_normal_t
                                            query < 0 ? NULL : t->manifest->query[query]->name,
                                        .share = f->share};
     int rc = ek_accept_check(&c, e);
-    if (!rc && !(fabs(log(f->factor)) <= EK_REBASE_MOST_LN))
+    if (!rc && !(fabs(log(f->factor)) <= EK_OFFSET_MAX_LN))
         rc = ek_fail(e, EK_ESTATE, "the factor of '%s' there is not known yet", c.at.feature);
-    if (!rc && n->levels.count == EK_REBASES_MAX)
-        rc = ek_accept_no_room(e);
+    if (!rc && n->levels.count == EK_LEVEL_OFFSETS_MAX)
+        rc = ek_accept_too_many(e);
     return rc;
 }
 
-static void note(struct ek_decided *m, const struct ek_rebase *one, uint64_t normal)
+static void note(struct ek_decision_record *m, const struct ek_level_offset *one, uint64_t normal)
 {
     m->accept = one->version;
     m->normal = normal;
     m->factor = exp(one->shift_ln);
 }
 
-int ek_fleet_normal_add(struct ek_fleet_normal *n, const struct ek_fleet_normal_tools *t,
-                        int feature, int place, struct ek_decided *m, struct ek_finding *over,
-                        struct ek_error *e)
+int ek_fleet_accepted_set_add(struct ek_fleet_accepted_set *n,
+                              const struct ek_fleet_accepted_set_tools *t, int feature, int place,
+                              struct ek_decision_record *m, struct ek_finding *over,
+                              struct ek_error *e)
 {
-    const struct ek_finding *f = place < 0 ? NULL : ek_fleet_told_find(t->told, feature, place);
+    const struct ek_finding *f = place < 0 ? NULL : ek_fleet_findings_find(t->told, feature, place);
     int i = n->levels.count;
     int rc = f ? check(n, t, f, e) : nothing_there(t, feature, m, e);
     if (rc)
         return rc;
-    if (say(&n->about[i], t->time_ms, ek_text_of(m->who), ek_text_of(m->why)))
+    if (say(&n->about[i], t->time_ms, ek_text_from(m->who), ek_text_from(m->why)))
         return ek_fail(e, EK_ENOMEM, "out of memory");
     n->since_ms[i] = f->since_ms;
-    ek_rebases_add(&n->levels, feature, place, log(f->factor), 0);
+    ek_level_offsets_add(&n->levels, feature, place, log(f->factor), 0);
     note(m, &n->levels.one[i], n->levels.version);
-    ek_fleet_told_accept(t->told, f, t->time_ms, over);
+    ek_fleet_findings_accept(t->told, f, t->time_ms, over);
     return EK_OK;
 }
 
-int ek_fleet_normal_remove(struct ek_fleet_normal *n, uint64_t version, struct ek_decided *m,
-                           struct ek_rebase *one, struct ek_error *e)
+int ek_fleet_accepted_set_remove(struct ek_fleet_accepted_set *n, uint64_t version,
+                                 struct ek_decision_record *m, struct ek_level_offset *one,
+                                 struct ek_error *e)
 {
-    const struct ek_rebase *is = ek_rebases_of_version(&n->levels, version);
+    const struct ek_level_offset *is = ek_level_offsets_find_version(&n->levels, version);
     if (!is)
-        return ek_accept_none_of(&n->levels, version, e);
+        return ek_accept_not_found(&n->levels, version, e);
     int at = (int)(is - n->levels.one);
     size_t behind = (size_t)(n->levels.count - at - 1);
     *one = *is;
     release(&n->about[at]);
     memmove(&n->about[at], &n->about[at + 1], behind * sizeof *n->about);
     memmove(&n->since_ms[at], &n->since_ms[at + 1], behind * sizeof *n->since_ms);
-    ek_rebases_remove(&n->levels, is);
+    ek_level_offsets_remove(&n->levels, is);
     note(m, one, n->levels.version);
     return EK_OK;
 }

@@ -13,30 +13,30 @@
 #include "fleet/pool.h"
 #include "plan/decisions.h"
 
-struct ek_fleet_normal {
-    uint64_t profile;         /* hash of the one that they were accepted under, and end with */
-    struct ek_rebases levels; /* rows mean nothing */
-    int64_t since_ms[EK_REBASES_MAX];
-    struct ek_fleet_accepted {
+struct ek_fleet_accepted_set {
+    uint64_t profile; /* hash of the one that they were accepted under, and end with */
+    struct ek_level_offsets levels; /* rows mean nothing */
+    int64_t since_ms[EK_LEVEL_OFFSETS_MAX];
+    struct ek_fleet_accepted_shift {
         int64_t time_ms;
         char *author, *reason; /* NULL: not said */
-    } about[EK_REBASES_MAX];
+    } about[EK_LEVEL_OFFSETS_MAX];
 };
 
 /* Nothing is accepted, and no version is known. */
-void ek_fleet_normal_clear(struct ek_fleet_normal *n);
+void ek_fleet_accepted_set_clear(struct ek_fleet_accepted_set *n);
 /* One that was read, for that feature and cell. EK_ENOMEM. */
-int ek_fleet_normal_take(struct ek_fleet_normal *n, const struct ek_fleet_accept *a, int feature,
-                         int cell);
+int ek_fleet_accepted_load(struct ek_fleet_accepted_set *n, const struct ek_fleet_accept *a,
+                           int feature, int cell);
 /* By names, for a record; texts are views. */
-struct ek_fleet_accept ek_fleet_normal_accept(const struct ek_fleet_normal *n, int i,
-                                              const struct ek_fleet_place *place);
+struct ek_fleet_accept ek_fleet_accepted_set_accept(const struct ek_fleet_accepted_set *n, int i,
+                                                    const struct ek_fleet_place *place);
 
 /* What a decider works on, and what comes of it. */
-struct ek_fleet_normal_tools {
+struct ek_fleet_accepted_set_tools {
     const struct ek_manifest *manifest;
     struct ek_fleet_pool *pool;
-    struct ek_fleet_told *told;
+    struct ek_fleet_findings *told;
     int64_t time_ms; /* of the stream */
 };
 
@@ -44,11 +44,13 @@ struct ek_fleet_normal_tools {
  * is normal from here on: as ek_detector_accept of a single detector, and refused as there. The
  * author and the reason are in *m, which gets the version and the factor; *over is the finding that
  * this ends, which was told. EK_ESTATE, EK_ELIMIT, EK_ENOMEM: all is as it was. */
-int ek_fleet_normal_add(struct ek_fleet_normal *n, const struct ek_fleet_normal_tools *t,
-                        int feature, int place, struct ek_decided *m, struct ek_finding *over,
-                        struct ek_error *e);
+int ek_fleet_accepted_set_add(struct ek_fleet_accepted_set *n,
+                              const struct ek_fleet_accepted_set_tools *t, int feature, int place,
+                              struct ek_decision_record *m, struct ek_finding *over,
+                              struct ek_error *e);
 /* Takes the one of that version back; *one is what it was. EK_ESTATE: there is none. */
-int ek_fleet_normal_remove(struct ek_fleet_normal *n, uint64_t version, struct ek_decided *m,
-                           struct ek_rebase *one, struct ek_error *e);
+int ek_fleet_accepted_set_remove(struct ek_fleet_accepted_set *n, uint64_t version,
+                                 struct ek_decision_record *m, struct ek_level_offset *one,
+                                 struct ek_error *e);
 
 #endif

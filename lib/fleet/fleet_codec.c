@@ -8,43 +8,43 @@
 enum { MAGIC_BYTES = 4, CRC_BYTES = 4, WORD_BYTES = 64 };
 static const char VERSION = '4', ELDEST = '2';
 
-void ek_wire_begin(struct ek_serialize *w, struct ek_buf *buf, enum ek_fleet_kind kind)
+void ek_record_writer_start(struct ek_serialize *w, struct ek_buf *buf, enum ek_fleet_kind kind)
 {
     uint8_t magic[MAGIC_BYTES] = {'E', 'K', (uint8_t)VERSION, (uint8_t)kind};
     *w = (struct ek_serialize){.out = buf, .start = buf->length, .version = VERSION - '0'};
-    ek_snap_raw(w, magic, sizeof magic);
+    ek_serialize_raw(w, magic, sizeof magic);
 }
 
-int ek_wire_seal(struct ek_serialize *w)
+int ek_record_writer_finish(struct ek_serialize *w)
 {
     uint32_t crc = w->rc ? 0 : ek_crc32(w->out->data + w->start, w->out->length - w->start);
-    ek_snap_u32(w, &crc);
+    ek_serialize_u32(w, &crc);
     if (w->rc)
         ek_buf_truncate(w->out, w->start);
     return w->rc;
 }
 
-bool ek_wire_is(const void *bytes, size_t length, enum ek_fleet_kind kind)
+bool ek_record_has_kind(const void *bytes, size_t length, enum ek_fleet_kind kind)
 {
     const uint8_t *is = bytes;
     return length >= MAGIC_BYTES && is[0] == 'E' && is[1] == 'K' && is[2] >= ELDEST &&
            is[2] <= VERSION && is[3] == kind;
 }
 
-int ek_wire_open(struct ek_serialize *w, const void *bytes, size_t length, enum ek_fleet_kind kind,
-                 struct ek_error *e)
+int ek_record_reader_open(struct ek_serialize *w, const void *bytes, size_t length,
+                          enum ek_fleet_kind kind, struct ek_error *e)
 {
     const uint8_t *start = bytes;
     if (length >= MAGIC_BYTES && !memcmp(bytes, "EKF", MAGIC_BYTES - 1))
         return ek_fail(e, EK_EFORMAT,
                        "fleet record of version 1, which is not read any more: all instances need "
                        "the same release");
-    if (length < MAGIC_BYTES + CRC_BYTES || !ek_wire_is(bytes, length, kind))
+    if (length < MAGIC_BYTES + CRC_BYTES || !ek_record_has_kind(bytes, length, kind))
         return ek_fail(e, EK_EFORMAT, "no fleet record: it does not begin with 'EK%c%c'", VERSION,
                        kind);
     struct ek_serialize tail = {.at = start + length - CRC_BYTES, .end = start + length};
     uint32_t crc;
-    ek_snap_u32(&tail, &crc);
+    ek_serialize_u32(&tail, &crc);
     if (crc != ek_crc32(start, length - CRC_BYTES))
         return ek_fail(e, EK_EFORMAT, "fleet record is damaged: the checksum does not fit");
     *w = (struct ek_serialize){
@@ -52,34 +52,34 @@ int ek_wire_open(struct ek_serialize *w, const void *bytes, size_t length, enum 
     return EK_OK;
 }
 
-int ek_wire_done(const struct ek_serialize *w, const char *what, struct ek_error *e)
+int ek_record_reader_is_done(const struct ek_serialize *w, const char *what, struct ek_error *e)
 {
     return w->rc || w->at != w->end ? ek_fail(e, EK_EFORMAT, "%s is damaged", what) : EK_OK;
 }
 
-void ek_wire_require(struct ek_serialize *w, bool good)
+void ek_record_reader_require(struct ek_serialize *w, bool good)
 {
-    ek_snap_require(w, good || !ek_snap_reads(w));
+    ek_serialize_require(w, good || !ek_serialize_is_reading(w));
 }
 
 void ek_wire_number(struct ek_serialize *w, uint64_t *v, uint64_t most)
 {
     uint8_t bytes[EK_VARINT_BYTES];
     uint64_t read = 0;
-    if (!ek_snap_reads(w)) {
-        ek_snap_raw(w, bytes, ek_varint_put(bytes, *v));
+    if (!ek_serialize_is_reading(w)) {
+        ek_serialize_raw(w, bytes, ek_varint_put(bytes, *v));
         return;
     }
-    ek_snap_require(w, !w->rc && ek_varint_read(&w->at, w->end, &read) && read <= most);
+    ek_serialize_require(w, !w->rc && ek_varint_read(&w->at, w->end, &read) && read <= most);
     *v = w->rc ? 0 : read;
 }
 
-void ek_wire_put(struct ek_serialize *w, uint64_t v)
+void ek_record_put(struct ek_serialize *w, uint64_t v)
 {
     ek_wire_number(w, &v, UINT64_MAX);
 }
 
-uint64_t ek_wire_get(struct ek_serialize *w, uint64_t most)
+uint64_t ek_record_get(struct ek_serialize *w, uint64_t most)
 {
     uint64_t v = 0;
     ek_wire_number(w, &v, most);
@@ -88,21 +88,21 @@ uint64_t ek_wire_get(struct ek_serialize *w, uint64_t most)
 
 void ek_wire_u32(struct ek_serialize *w, uint32_t *v)
 {
-    uint64_t number = ek_snap_reads(w) ? 0 : *v;
+    uint64_t number = ek_serialize_is_reading(w) ? 0 : *v;
     ek_wire_number(w, &number, UINT32_MAX);
     *v = (uint32_t)number;
 }
 
 void ek_wire_int(struct ek_serialize *w, int *v, int most)
 {
-    uint64_t number = ek_snap_reads(w) ? 0 : (uint64_t)*v;
+    uint64_t number = ek_serialize_is_reading(w) ? 0 : (uint64_t)*v;
     ek_wire_number(w, &number, (uint64_t)most);
     *v = (int)number;
 }
 
 void ek_wire_flag(struct ek_serialize *w, bool *flag)
 {
-    uint64_t number = ek_snap_reads(w) ? 0 : *flag;
+    uint64_t number = ek_serialize_is_reading(w) ? 0 : *flag;
     ek_wire_number(w, &number, 1);
     *flag = number;
 }
@@ -110,12 +110,12 @@ void ek_wire_flag(struct ek_serialize *w, bool *flag)
 /* 0, -1, 1, -2, ... as 0, 1, 2, 3, ... */
 void ek_wire_signed(struct ek_serialize *w, int64_t *v, int64_t most)
 {
-    int64_t given = ek_snap_reads(w) ? 0 : *v;
+    int64_t given = ek_serialize_is_reading(w) ? 0 : *v;
     uint64_t number = given < 0 ? ~((uint64_t)given << 1) : (uint64_t)given << 1;
     ek_wire_number(w, &number, UINT64_MAX);
     *v = (int64_t)(number >> 1) ^ -(int64_t)(number & 1);
-    ek_wire_require(w, *v >= -most && *v <= most);
-    if (w->rc && ek_snap_reads(w))
+    ek_record_reader_require(w, *v >= -most && *v <= most);
+    if (w->rc && ek_serialize_is_reading(w))
         *v = 0;
 }
 
@@ -126,19 +126,19 @@ void ek_wire_time(struct ek_serialize *w, int64_t *ms)
 
 void ek_wire_f32(struct ek_serialize *w, float *v)
 {
-    ek_snap_raw(w, v, sizeof *v);
+    ek_serialize_raw(w, v, sizeof *v);
 }
 
 void ek_wire_text(struct ek_serialize *w, struct ek_text *text, size_t most)
 {
-    uint64_t length = ek_snap_reads(w) ? 0 : text->length;
+    uint64_t length = ek_serialize_is_reading(w) ? 0 : text->length;
     ek_wire_number(w, &length, most);
-    if (!ek_snap_reads(w)) {
+    if (!ek_serialize_is_reading(w)) {
         if (!w->rc)
             w->rc = ek_buf_add(w->out, text->text, text->length);
         return;
     }
-    ek_snap_require(w, (size_t)(w->end - w->at) >= length && !memchr(w->at, 0, length));
+    ek_serialize_require(w, (size_t)(w->end - w->at) >= length && !memchr(w->at, 0, length));
     *text = w->rc ? (struct ek_text){"", 0} : (struct ek_text){(const char *)w->at, length};
     w->at += text->length;
 }
@@ -146,12 +146,12 @@ void ek_wire_text(struct ek_serialize *w, struct ek_text *text, size_t most)
 int ek_wire_word(struct ek_serialize *w, const char *word, int (*parse)(const char *word))
 {
     char own[WORD_BYTES] = "";
-    struct ek_text text = ek_text_of(ek_snap_reads(w) ? NULL : word);
+    struct ek_text text = ek_text_from(ek_serialize_is_reading(w) ? NULL : word);
     ek_wire_text(w, &text, sizeof own - 1);
     if (!w->rc)
         memcpy(own, text.text, text.length);
     int number = w->rc ? -1 : parse(own);
-    ek_wire_require(w, number >= 0);
+    ek_record_reader_require(w, number >= 0);
     return w->rc ? 0 : number;
 }
 
@@ -175,12 +175,12 @@ void ek_wire_cell(struct ek_serialize *w, const struct ek_fleet_dimensions *d,
                   struct ek_fleet_cell *cell)
 {
     uint64_t most = 2 * (uint64_t)d->count, v = 0;
-    if (!ek_snap_reads(w) && cell->dimension.text)
+    if (!ek_serialize_is_reading(w) && cell->dimension.text)
         v = number_of(d, cell);
     if (v > most && !w->rc)
         w->rc = EK_ESTATE;
     ek_wire_number(w, &v, most);
-    if (ek_snap_reads(w))
+    if (ek_serialize_is_reading(w))
         *cell =
             (struct ek_fleet_cell){v ? d->name[(v - 1) / 2] : (struct ek_text){NULL, 0}, {NULL, 0}};
     if (v && v % 2 == 0)

@@ -23,34 +23,34 @@ enum { EK_FLEET_TEXT_MAX = 1024, EK_FLEET_NAME_MAX = 200 };
 /* The fourth letter of a record; the first three are EK4, EK3 and EK2 in the versions before, and
  * EKF in version 1. */
 enum ek_fleet_kind {
-    EK_FLEET_TICK = 'T',
+    EK_FLEET_REPORT = 'T',
     EK_FLEET_PLAN = 'P',
     EK_FLEET_ROWS = 'R',
-    EK_FLEET_TRIALS = 'U',
-    EK_FLEET_ORDER = 'O',
-    EK_FLEET_ANSWER = 'A'
+    EK_FLEET_COMPARISONS = 'U',
+    EK_FLEET_COMMAND = 'O',
+    EK_FLEET_REPLY = 'A'
 };
 
 /* Begin to write a record. */
-void ek_wire_begin(struct ek_serialize *w, struct ek_buf *buf, enum ek_fleet_kind kind);
+void ek_record_writer_start(struct ek_serialize *w, struct ek_buf *buf, enum ek_fleet_kind kind);
 /* Add the checksum. Of a record that failed nothing is left in the buffer. */
-int ek_wire_seal(struct ek_serialize *w);
+int ek_record_writer_finish(struct ek_serialize *w);
 /* Begin to read. EK_EFORMAT unless it is a whole record of that kind, of version 2 to this one,
  * with the right checksum. Version 2 has no accepts, version 3 no incidents. */
-int ek_wire_open(struct ek_serialize *w, const void *bytes, size_t length, enum ek_fleet_kind kind,
-                 struct ek_error *e);
+int ek_record_reader_open(struct ek_serialize *w, const void *bytes, size_t length,
+                          enum ek_fleet_kind kind, struct ek_error *e);
 /* Return whether bytes begin as a record of that kind does. */
-bool ek_wire_is(const void *bytes, size_t length, enum ek_fleet_kind kind);
+bool ek_record_has_kind(const void *bytes, size_t length, enum ek_fleet_kind kind);
 /* EK_EFORMAT when something failed or bytes are left. */
-int ek_wire_done(const struct ek_serialize *w, const char *what, struct ek_error *e);
+int ek_record_reader_is_done(const struct ek_serialize *w, const char *what, struct ek_error *e);
 /* What was read is refused when it is not `good`. */
-void ek_wire_require(struct ek_serialize *w, bool good);
+void ek_record_reader_require(struct ek_serialize *w, bool good);
 
 /* A number that is refused beyond `most`. */
 void ek_wire_number(struct ek_serialize *w, uint64_t *v, uint64_t most);
 /* The same, only written or only read. */
-void ek_wire_put(struct ek_serialize *w, uint64_t v);
-uint64_t ek_wire_get(struct ek_serialize *w, uint64_t most);
+void ek_record_put(struct ek_serialize *w, uint64_t v);
+uint64_t ek_record_get(struct ek_serialize *w, uint64_t most);
 void ek_wire_u32(struct ek_serialize *w, uint32_t *v);
 /* 0 to most. */
 void ek_wire_int(struct ek_serialize *w, int *v, int most);

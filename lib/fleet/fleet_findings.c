@@ -13,7 +13,7 @@ struct link {
     uint32_t cause;
 };
 
-struct ek_fleet_told {
+struct ek_fleet_findings {
     struct ek_fleet_pool *pool;
     const struct ek_manifest *manifest;
     const struct ek_rules *rules;
@@ -30,10 +30,10 @@ static bool is_about(const struct link *l, const struct ek_open_finding *o)
     return l->feature == o->f.feature && l->cell == o->f.cell;
 }
 
-int ek_fleet_told_new(struct ek_fleet_told **out, struct ek_fleet_pool *pool,
-                      const struct ek_manifest *m, const struct ek_rules *rules)
+int ek_fleet_findings_new(struct ek_fleet_findings **out, struct ek_fleet_pool *pool,
+                          const struct ek_manifest *m, const struct ek_rules *rules)
 {
-    struct ek_fleet_told *t = ek_calloc(1, sizeof *t);
+    struct ek_fleet_findings *t = ek_calloc(1, sizeof *t);
     if (!t)
         return EK_ENOMEM;
     if (ek_open_findings_reserve(&t->open, EK_FLEET_FINDINGS_MAX)) {
@@ -47,34 +47,34 @@ int ek_fleet_told_new(struct ek_fleet_told **out, struct ek_fleet_pool *pool,
     return EK_OK;
 }
 
-void ek_fleet_told_free(struct ek_fleet_told *t)
+void ek_fleet_findings_free(struct ek_fleet_findings *t)
 {
     if (t)
         ek_open_findings_release(&t->open);
     ek_free(t);
 }
 
-void ek_fleet_told_forget(struct ek_fleet_told *t, uint32_t episodes)
+void ek_fleet_findings_reset(struct ek_fleet_findings *t, uint32_t episodes)
 {
     t->open.count = 0;
     if (episodes > t->episodes)
         t->episodes = episodes;
 }
 
-void ek_fleet_told_restore(struct ek_fleet_told *t, const struct ek_finding *f)
+void ek_fleet_findings_restore(struct ek_fleet_findings *t, const struct ek_finding *f)
 {
     if (t->open.count < EK_FLEET_FINDINGS_MAX &&
         !ek_open_findings_at(&t->open, f->feature, f->cell))
         ek_open_findings_add(&t->open, f)->by = NOBODY;
 }
 
-uint32_t ek_fleet_told_episodes(const struct ek_fleet_told *t)
+uint32_t ek_fleet_findings_episodes(const struct ek_fleet_findings *t)
 {
     return t->episodes;
 }
 
-static void tell(struct ek_fleet_told *t, const struct ek_finding *f, enum ek_finding_state state,
-                 int64_t time_ms)
+static void tell(struct ek_fleet_findings *t, const struct ek_finding *f,
+                 enum ek_finding_state state, int64_t time_ms)
 {
     struct ek_fleet_cell names = ek_fleet_pool_cell(t->pool, f->cell);
     struct ek_finding *o = &t->news[t->told++ % EK_EPISODES_MAX];
@@ -87,7 +87,7 @@ static void tell(struct ek_fleet_told *t, const struct ek_finding *f, enum ek_fi
     o->value = names.value.text;
 }
 
-int ek_fleet_told_next(struct ek_fleet_told *t, struct ek_finding *out)
+int ek_fleet_findings_next(struct ek_fleet_findings *t, struct ek_finding *out)
 {
     if (t->fetched == t->told)
         return 0;
@@ -95,12 +95,12 @@ int ek_fleet_told_next(struct ek_fleet_told *t, struct ek_finding *out)
     return 1;
 }
 
-uint64_t ek_fleet_told_count(const struct ek_fleet_told *t)
+uint64_t ek_fleet_findings_count(const struct ek_fleet_findings *t)
 {
     return t->told;
 }
 
-void ek_fleet_told_begin(struct ek_fleet_told *t)
+void ek_fleet_findings_start(struct ek_fleet_findings *t)
 {
     for (int i = 0; i < t->open.count; i++) {
         t->open.item[i].present = false;
@@ -117,7 +117,7 @@ static bool goes_before(const struct ek_open_finding *o, const struct ek_finding
     return o->now_by != o->by && f->since_ms < o->now.since_ms;
 }
 
-void ek_fleet_told_propose(struct ek_fleet_told *t, const struct ek_finding *f, int by)
+void ek_fleet_findings_propose(struct ek_fleet_findings *t, const struct ek_finding *f, int by)
 {
     struct ek_open_finding *o = ek_open_findings_at(&t->open, f->feature, f->cell);
     if (!o) {
@@ -135,7 +135,7 @@ void ek_fleet_told_propose(struct ek_fleet_told *t, const struct ek_finding *f, 
         t->link[t->links++] = (struct link){by, f->feature, f->cell, f->cause};
 }
 
-void ek_fleet_told_keep(struct ek_fleet_told *t, const struct ek_finding *f)
+void ek_fleet_findings_confirm_open(struct ek_fleet_findings *t, const struct ek_finding *f)
 {
     struct ek_open_finding *o = ek_open_findings_at(&t->open, f->feature, f->cell);
     if (!o || o->present)
@@ -145,13 +145,13 @@ void ek_fleet_told_keep(struct ek_fleet_told *t, const struct ek_finding *f)
     o->present = true;
 }
 
-const struct ek_finding *ek_fleet_told_find(struct ek_fleet_told *t, int feature, int place)
+const struct ek_finding *ek_fleet_findings_find(struct ek_fleet_findings *t, int feature, int place)
 {
     const struct ek_open_finding *o = ek_open_findings_at(&t->open, feature, place);
     return o ? &o->f : NULL;
 }
 
-const struct ek_finding *ek_fleet_told_of(const struct ek_fleet_told *t, int feature)
+const struct ek_finding *ek_fleet_findings_get(const struct ek_fleet_findings *t, int feature)
 {
     for (int i = 0; i < t->open.count; i++)
         if (t->open.item[i].f.feature == feature)
@@ -159,8 +159,8 @@ const struct ek_finding *ek_fleet_told_of(const struct ek_fleet_told *t, int fea
     return NULL;
 }
 
-void ek_fleet_told_accept(struct ek_fleet_told *t, const struct ek_finding *f, int64_t time_ms,
-                          struct ek_finding *over)
+void ek_fleet_findings_accept(struct ek_fleet_findings *t, const struct ek_finding *f,
+                              int64_t time_ms, struct ek_finding *over)
 {
     struct ek_open_finding *o = ek_open_findings_at(&t->open, f->feature, f->cell);
     *over = o->f;
@@ -170,7 +170,7 @@ void ek_fleet_told_accept(struct ek_fleet_told *t, const struct ek_finding *f, i
     ek_open_findings_remove(&t->open, o);
 }
 
-void ek_fleet_told_orphan(struct ek_fleet_told *t, int feature, int by)
+void ek_fleet_findings_release_source(struct ek_fleet_findings *t, int feature, int by)
 {
     for (int i = 0; i < t->open.count; i++)
         if (t->open.item[i].f.feature == feature && t->open.item[i].by == by)
@@ -179,7 +179,7 @@ void ek_fleet_told_orphan(struct ek_fleet_told *t, int feature, int by)
 
 /* The incident of a new finding: that of an earlier one which some instance has found to have the
  * same cause; else one of its own, by the number of the finding. */
-static uint32_t incident_of(const struct ek_fleet_told *t, const struct ek_open_finding *o)
+static uint32_t incident_of(const struct ek_fleet_findings *t, const struct ek_open_finding *o)
 {
     for (int i = 0; i < t->links; i++)
         for (int k = 0; is_about(&t->link[i], o) && k < t->links; k++) {
@@ -195,7 +195,7 @@ static uint32_t incident_of(const struct ek_fleet_told *t, const struct ek_open_
 }
 
 /* What the finding is by the present numbers; its names and its beginning stay. */
-static void update(struct ek_fleet_told *t, struct ek_open_finding *o)
+static void update(struct ek_fleet_findings *t, struct ek_open_finding *o)
 {
     struct ek_finding before = o->f;
     o->f = o->now;
@@ -217,8 +217,8 @@ static struct ek_finding as_before(const struct ek_open_finding *o)
     return f;
 }
 
-void ek_fleet_told_settle(struct ek_fleet_told *t, bool settled, int64_t time_ms,
-                          void (*act)(void *context, const struct ek_finding *f), void *context)
+void ek_fleet_findings_finish(struct ek_fleet_findings *t, bool settled, int64_t time_ms,
+                              void (*act)(void *context, const struct ek_finding *f), void *context)
 {
     int kept = 0;
     for (int i = 0; i < t->open.count; i++) {
@@ -242,13 +242,14 @@ void ek_fleet_told_settle(struct ek_fleet_told *t, bool settled, int64_t time_ms
     t->open.count = kept;
 }
 
-void ek_fleet_told_restart(struct ek_fleet_told *t)
+void ek_fleet_findings_restart(struct ek_fleet_findings *t)
 {
     for (int i = 0; i < t->open.count; i++)
         ek_fleet_pool_restart(t->pool, t->open.item[i].f.cell, t->open.item[i].f.feature);
 }
 
-void ek_fleet_told_suspect(struct ek_fleet_told *t, const struct ek_fleet_alarm *a, int64_t time_ms)
+void ek_fleet_findings_suspect(struct ek_fleet_findings *t, const struct ek_fleet_alarm *a,
+                               int64_t time_ms)
 {
     struct ek_finding f = {.feature = a->feature,
                            .cell = a->place,
@@ -260,10 +261,10 @@ void ek_fleet_told_suspect(struct ek_fleet_told *t, const struct ek_fleet_alarm 
     tell(t, &f, EK_SUSPECTED, time_ms);
 }
 
-void ek_fleet_told_put(const struct ek_fleet_told *t, struct ek_serialize *w,
-                       const struct ek_fleet_dimensions *d)
+void ek_fleet_findings_write(const struct ek_fleet_findings *t, struct ek_serialize *w,
+                             const struct ek_fleet_dimensions *d)
 {
-    ek_wire_put(w, (uint64_t)t->open.count);
+    ek_record_put(w, (uint64_t)t->open.count);
     for (int i = 0; i < t->open.count; i++) {
         struct ek_fleet_cell cell = ek_fleet_pool_cell(t->pool, t->open.item[i].f.cell);
         ek_wire_cell(w, d, &cell);

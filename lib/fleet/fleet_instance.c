@@ -7,73 +7,73 @@
 
 enum { RECORD_BYTES_MAX = 64 << 20 };
 
-struct ek_fleet_member {
+struct ek_fleet_instance {
     struct ek_detector *detector;
-    struct ek_fleet_plans *plans;
+    struct ek_instance_plans *plans;
     char name[EK_FLEET_NAME_MAX + 1];
     struct ek_fleet_head head;
     int cells;
     struct ek_buf record;
-    struct ek_fleet_answer answer[EK_FLEET_ASKS_MAX]; /* as far as `answers` */
+    struct ek_fleet_row_reply answer[EK_ROW_REQUESTS_MAX]; /* as far as `answers` */
     int answers;
     bool found; /* something that was not told yet */
 };
 
-int ek_fleet_member_new(struct ek_fleet_member **out, struct ek_detector *d,
-                        const struct ek_fleet_member_setup *setup, struct ek_error *e)
+int ek_fleet_instance_new(struct ek_fleet_instance **out, struct ek_detector *d,
+                          const struct ek_fleet_instance_setup *setup, struct ek_error *e)
 {
-    struct ek_fleet_member *m = ek_calloc(1, sizeof *m);
+    struct ek_fleet_instance *m = ek_calloc(1, sizeof *m);
     if (!m)
         return ek_fail(e, EK_ENOMEM, "out of memory");
     ek_buf_init(&m->record, RECORD_BYTES_MAX);
     m->detector = d;
     memcpy(m->name, setup->name, strnlen(setup->name, EK_FLEET_NAME_MAX));
     m->cells = setup->cells > 0 ? setup->cells : EK_FLEET_CELLS_DEFAULT_MAX;
-    m->head = (struct ek_fleet_head){.instance = ek_text_of(m->name),
+    m->head = (struct ek_fleet_head){.instance = ek_text_from(m->name),
                                      .start = setup->start,
                                      .manifest = ek_detector_manifest(d)->hash,
                                      .profile = ek_profile_hash(setup->profile)};
-    int rc = ek_fleet_plans_new(&m->plans, d, m->head.profile)
+    int rc = ek_instance_plans_new(&m->plans, d, m->head.profile)
                  ? ek_fail(e, EK_ENOMEM, "out of memory")
                  : ek_detector_join(d, EK_FLEET_SHARE_LOCAL, e);
     if (rc) {
-        ek_fleet_member_free(m);
+        ek_fleet_instance_free(m);
         return rc;
     }
     *out = m;
     return EK_OK;
 }
 
-void ek_fleet_member_free(struct ek_fleet_member *m)
+void ek_fleet_instance_free(struct ek_fleet_instance *m)
 {
     if (!m)
         return;
-    ek_fleet_plans_free(m->plans);
+    ek_instance_plans_free(m->plans);
     ek_buf_release(&m->record);
     ek_free(m);
 }
 
-struct ek_fleet_plans *ek_fleet_member_plans(struct ek_fleet_member *m)
+struct ek_instance_plans *ek_fleet_instance_plans(struct ek_fleet_instance *m)
 {
     return m->plans;
 }
 
-static struct ek_fleet_answer answer_to(const struct ek_fleet_member *m, int feature,
-                                        const struct ek_fleet_ask *ask)
+static struct ek_fleet_row_reply answer_to(const struct ek_fleet_instance *m, int feature,
+                                           const struct ek_row_request *ask)
 {
     for (int i = 0; i < m->answers; i++)
         if (m->answer[i].feature == feature && m->answer[i].number == ask->number)
             return m->answer[i];
-    return (struct ek_fleet_answer){
+    return (struct ek_fleet_row_reply){
         feature, ask->number, 0, ek_detector_tracked(m->detector, feature), 0, false};
 }
 
 /* What is asked now; how far it was answered stays known. */
-static void take_asks(struct ek_fleet_member *m)
+static void take_asks(struct ek_fleet_instance *m)
 {
-    struct ek_fleet_ask ask[EK_FLEET_ASKS_MAX];
-    struct ek_fleet_answer now[EK_FLEET_ASKS_MAX];
-    int asks = ek_fleet_plans_asks(m->plans, ask);
+    struct ek_row_request ask[EK_ROW_REQUESTS_MAX];
+    struct ek_fleet_row_reply now[EK_ROW_REQUESTS_MAX];
+    int asks = ek_instance_plans_row_requests(m->plans, ask);
     for (int i = 0; i < asks; i++) {
         int feature = ek_manifest_find_item(ek_detector_manifest(m->detector), ask[i].feature);
         now[i] = answer_to(m, feature, &ask[i]);
@@ -83,19 +83,19 @@ static void take_asks(struct ek_fleet_member *m)
     m->answers = asks;
 }
 
-void ek_fleet_member_found(struct ek_fleet_member *m, const struct ek_finding *f)
+void ek_fleet_instance_add_finding(struct ek_fleet_instance *m, const struct ek_finding *f)
 {
     m->found |= f->state != EK_UPDATED; /* better numbers can wait */
 }
 
-bool ek_fleet_member_has_found(const struct ek_fleet_member *m)
+bool ek_fleet_instance_has_findings(const struct ek_fleet_instance *m)
 {
     return m->found;
 }
 
-bool ek_fleet_member_is_asked(const struct ek_fleet_member *m)
+bool ek_fleet_instance_is_sampled(const struct ek_fleet_instance *m)
 {
-    return ek_fleet_plans_wonder(m->plans);
+    return ek_instance_plans_needs_rows(m->plans);
 }
 
 /* Where records go. */
@@ -104,24 +104,24 @@ struct outlet {
     void *context;
 };
 
-static int write_record(struct ek_fleet_member *m, const struct outlet *out)
+static int write_record(struct ek_fleet_instance *m, const struct outlet *out)
 {
     return out->write(out->context, m->record.data, m->record.length);
 }
 
-static int write_sums(struct ek_fleet_member *m, const struct outlet *out)
+static int write_sums(struct ek_fleet_instance *m, const struct outlet *out)
 {
     m->head.number++;
     m->found = false;
     ek_buf_clear(&m->record);
-    int rc = ek_fleet_tick_write(m->detector, &m->head, m->cells, &m->record);
-    ek_tick_clear(ek_detector_tick(m->detector));
+    int rc = ek_evidence_report_write(m->detector, &m->head, m->cells, &m->record);
+    ek_evidence_sum_clear(ek_detector_evidence_sum(m->detector));
     m->head.row = ek_detector_rows(m->detector, &(uint64_t){0});
     return rc ? rc : write_record(m, out);
 }
 
 /* all: also of what has no new lists. */
-static int write_answers(struct ek_fleet_member *m, bool all, const struct outlet *out)
+static int write_answers(struct ek_fleet_instance *m, bool all, const struct outlet *out)
 {
     int rc = EK_OK;
     for (int i = 0; i < m->answers && !rc; i++) {
@@ -136,12 +136,12 @@ static int write_answers(struct ek_fleet_member *m, bool all, const struct outle
 }
 
 /* An instance is known by its first tick, so answers never come before that. */
-static int tell(struct ek_fleet_member *m, int64_t stream_ms, bool tick, const struct outlet *out,
+static int tell(struct ek_fleet_instance *m, int64_t stream_ms, bool tick, const struct outlet *out,
                 struct ek_error *e)
 {
-    ek_fleet_plans_settle(m->plans);
+    ek_instance_plans_apply_accepted(m->plans);
     m->head.time_ms = stream_ms;
-    m->head.normal = ek_fleet_plans_normal(m->plans);
+    m->head.normal = ek_instance_plans_normal(m->plans);
     take_asks(m);
     int rc = tick ? write_sums(m, out) : EK_OK;
     if (!rc)
@@ -149,31 +149,32 @@ static int tell(struct ek_fleet_member *m, int64_t stream_ms, bool tick, const s
     return rc ? ek_fail(e, rc, "a tick of the fleet could not be written") : EK_OK;
 }
 
-int ek_fleet_member_tick(struct ek_fleet_member *m, int64_t stream_ms,
-                         int (*write)(void *context, const void *bytes, size_t length),
-                         void *context, struct ek_error *e)
+int ek_fleet_instance_report(struct ek_fleet_instance *m, int64_t stream_ms,
+                             int (*write)(void *context, const void *bytes, size_t length),
+                             void *context, struct ek_error *e)
 {
     return tell(m, stream_ms, true, &(struct outlet){write, context}, e);
 }
 
-int ek_fleet_member_early(struct ek_fleet_member *m, int64_t stream_ms,
-                          int (*write)(void *context, const void *bytes, size_t length),
-                          void *context, struct ek_error *e)
+int ek_fleet_instance_report_early(struct ek_fleet_instance *m, int64_t stream_ms,
+                                   int (*write)(void *context, const void *bytes, size_t length),
+                                   void *context, struct ek_error *e)
 {
     bool tick = m->found || !m->head.number;
     return tell(m, stream_ms, tick, &(struct outlet){write, context}, e);
 }
 
-int ek_fleet_member_trials(struct ek_fleet_member *m, const struct ek_trials *t, bool drifted,
-                           int (*write)(void *context, const void *bytes, size_t length),
-                           void *context, struct ek_error *e)
+int ek_fleet_instance_comparisons(struct ek_fleet_instance *m, const struct ek_comparisons *t,
+                                  bool drifted,
+                                  int (*write)(void *context, const void *bytes, size_t length),
+                                  void *context, struct ek_error *e)
 {
     int at = 0;
-    if (!ek_trials_next(t, &at) || !m->head.number)
+    if (!ek_comparisons_next(t, &at) || !m->head.number)
         return EK_OK;
     ek_buf_clear(&m->record);
-    int rc = ek_fleet_trials_write(t, drifted, ek_detector_manifest(m->detector),
-                                   ek_detector_registry(m->detector), &m->head, &m->record);
+    int rc = ek_fleet_comparisons_write(t, drifted, ek_detector_manifest(m->detector),
+                                        ek_detector_registry(m->detector), &m->head, &m->record);
     if (!rc)
         rc = write(context, m->record.data, m->record.length);
     return rc ? ek_fail(e, rc, "what was tried could not be told to the fleet") : EK_OK;

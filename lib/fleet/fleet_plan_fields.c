@@ -8,22 +8,22 @@
 static int by_parse(const char *word)
 {
     for (int i = 0; i < EK_BYS; i++)
-        if (!strcmp(word, ek_plan_by_name((enum ek_plan_by)i)))
+        if (!strcmp(word, ek_plan_source_name((enum ek_plan_source)i)))
             return i;
     return -1;
 }
 
 static int rail_parse(const char *word)
 {
-    for (int i = 0; i < EK_RAILS; i++)
-        if (!strcmp(word, ek_rail_name((enum ek_rail)i)))
+    for (int i = 0; i < EK_GUARDRAIL_COUNT; i++)
+        if (!strcmp(word, ek_guardrail_name((enum ek_guardrail)i)))
             return i;
     return -1;
 }
 
-enum ek_rail ek_fleet_rail_walk(struct ek_serialize *w, enum ek_rail rail)
+enum ek_guardrail ek_fleet_rail_walk(struct ek_serialize *w, enum ek_guardrail rail)
 {
-    return (enum ek_rail)ek_wire_word(w, ek_rail_name(rail), rail_parse);
+    return (enum ek_guardrail)ek_wire_word(w, ek_guardrail_name(rail), rail_parse);
 }
 
 enum ek_class ek_fleet_class_walk(struct ek_serialize *w, enum ek_class class)
@@ -55,18 +55,19 @@ void ek_fleet_entry_walk(struct ek_serialize *w, const struct ek_fleet_dimension
     uint64_t hold_ms = (uint64_t)is->hold_ms;
     walk_place(w, d, &e->place);
     is->treatment.action = walk_action(w, is->treatment.action);
-    ek_snap_f64(w, &is->treatment.value);
+    ek_serialize_f64(w, &is->treatment.value);
     is->mode = walk_mode(w, is->mode);
     ek_wire_int(w, &is->percent, EK_PERCENT_WHOLE);
-    is->by = (enum ek_plan_by)ek_wire_word(w, ek_plan_by_name(is->by), by_parse);
-    ek_snap_f64(w, &is->repair.factor);
+    is->by = (enum ek_plan_source)ek_wire_word(w, ek_plan_source_name(is->by), by_parse);
+    ek_serialize_f64(w, &is->repair.factor);
     ek_wire_text(w, &e->query_feature, EK_FLEET_NAME_MAX);
     ek_wire_time(w, &is->since_ms);
     ek_wire_time(w, &is->until_ms);
     ek_wire_number(w, &hold_ms, (uint64_t)EK_FLEET_TIME_MAX);
     is->hold_ms = (int64_t)hold_ms;
     ek_wire_u32(w, &is->turns);
-    ek_wire_require(w, isfinite(is->treatment.value) && is->since_ms >= 0 && is->until_ms >= -1);
+    ek_record_reader_require(w, isfinite(is->treatment.value) && is->since_ms >= 0 &&
+                                    is->until_ms >= -1);
 }
 
 void ek_fleet_mode_walk(struct ek_serialize *w, const struct ek_fleet_dimensions *d,
@@ -87,25 +88,26 @@ void ek_fleet_rollout_walk(struct ek_serialize *w, const struct ek_fleet_dimensi
     ek_wire_int(w, &is->percent, EK_PERCENT_WHOLE);
     ek_wire_time(w, &is->step_ms);
     is->withdrawn = ek_fleet_rail_walk(w, is->withdrawn);
-    ek_snap_f64(w, &is->figure);
-    ek_snap_f64(w, &is->limit);
+    ek_serialize_f64(w, &is->figure);
+    ek_serialize_f64(w, &is->limit);
     ek_wire_int(w, &is->relapses, INT32_MAX);
     ek_wire_time(w, &is->ended_ms);
     ek_wire_number(w, &is->tried, UINT64_MAX);
     ek_wire_u32(w, &is->turns);
     ek_wire_u32(w, &is->about.episode);
     is->about.class = ek_fleet_class_walk(w, is->about.class);
-    ek_snap_f64(w, &is->about.factor);
-    ek_snap_f64(w, &is->about.factor_low);
-    ek_snap_f64(w, &is->about.factor_high);
-    ek_snap_f64(w, &is->about.share);
-    ek_wire_require(w, is->step_ms >= 0 && is->ended_ms >= -1);
+    ek_serialize_f64(w, &is->about.factor);
+    ek_serialize_f64(w, &is->about.factor_low);
+    ek_serialize_f64(w, &is->about.factor_high);
+    ek_serialize_f64(w, &is->about.share);
+    ek_record_reader_require(w, is->step_ms >= 0 && is->ended_ms >= -1);
 }
 
 struct ek_fleet_place ek_fleet_order_place(const struct ek_order *o)
 {
-    const struct ek_fleet_cell cell = {ek_text_of(o->segment), ek_text_of(ek_order_cell_value(o))};
-    return (struct ek_fleet_place){cell, ek_text_of(o->feature)};
+    const struct ek_fleet_cell cell = {ek_text_from(o->segment),
+                                       ek_text_from(ek_order_cell_value(o))};
+    return (struct ek_fleet_place){cell, ek_text_from(o->feature)};
 }
 
 struct order_fields {
@@ -123,14 +125,14 @@ static void walk_order(struct ek_serialize *w, const struct ek_fleet_dimensions 
     ek_wire_time(w, &o->until_ms);
     ek_wire_text(w, &o->author, EK_AUTHOR_BYTES);
     ek_wire_text(w, &o->reason, EK_REASON_BYTES);
-    ek_wire_require(w, o->action != EK_ACT_RESCALE && o->until_ms >= 0);
+    ek_record_reader_require(w, o->action != EK_ACT_RESCALE && o->until_ms >= 0);
 }
 
 void ek_fleet_order_put(struct ek_serialize *w, const struct ek_fleet_dimensions *d,
                         const struct ek_fleet_place *place, const struct ek_order *o)
 {
-    struct order_fields fields = {*place, o->action, o->until_ms, ek_text_of(o->author),
-                                  ek_text_of(o->reason)};
+    struct order_fields fields = {*place, o->action, o->until_ms, ek_text_from(o->author),
+                                  ek_text_from(o->reason)};
     walk_order(w, d, &fields);
 }
 
@@ -148,7 +150,7 @@ void ek_fleet_order_get(struct ek_serialize *w, const struct ek_fleet_dimensions
 {
     struct order_fields fields = {.until_ms = 0};
     walk_order(w, d, &fields);
-    o->is = (struct ek_order){.kind = EK_DID_PIN,
+    o->is = (struct ek_order){.kind = EK_DECIDED_PIN,
                               .feature = copy_of(o->feature, fields.place.feature),
                               .segment = copy_of(o->segment, fields.place.cell.dimension),
                               .value = copy_of(o->value, fields.place.cell.value),
@@ -164,13 +166,13 @@ void ek_fleet_accept_walk(struct ek_serialize *w, const struct ek_fleet_dimensio
                           struct ek_fleet_accept *a)
 {
     walk_place(w, d, &a->place);
-    ek_snap_f64(w, &a->shift_ln);
+    ek_serialize_f64(w, &a->shift_ln);
     ek_wire_number(w, &a->version, UINT64_MAX >> 1);
     ek_wire_time(w, &a->since_ms);
     ek_wire_time(w, &a->time_ms);
     ek_wire_text(w, &a->author, EK_AUTHOR_BYTES);
     ek_wire_text(w, &a->reason, EK_REASON_BYTES);
-    ek_wire_require(w, fabs(a->shift_ln) <= EK_REBASE_MOST_LN && a->version > 0);
+    ek_record_reader_require(w, fabs(a->shift_ln) <= EK_OFFSET_MAX_LN && a->version > 0);
 }
 
 void ek_fleet_limits_walk(struct ek_serialize *w, struct ek_fleet_limits *l)
@@ -182,5 +184,5 @@ void ek_fleet_limits_walk(struct ek_serialize *w, struct ek_fleet_limits *l)
     ek_wire_flag(w, &l->was_full);
     ek_wire_flag(w, &l->paused);
     ek_wire_time(w, &l->paused_ms);
-    ek_wire_require(w, l->free_ms >= -1);
+    ek_record_reader_require(w, l->free_ms >= -1);
 }

@@ -43,7 +43,7 @@ struct ek_fleet_order_read {
     char author[EK_AUTHOR_BYTES + 1], reason[EK_REASON_BYTES + 1];
 };
 
-/* Of struct ek_control_memory. */
+/* Of struct ek_controller_memory. */
 struct ek_fleet_limits {
     enum ek_exceeds limited;
     int64_t free_ms;
@@ -79,7 +79,7 @@ void ek_fleet_accept_walk(struct ek_serialize *w, const struct ek_fleet_dimensio
 void ek_fleet_limits_walk(struct ek_serialize *w, struct ek_fleet_limits *l);
 
 /* A word; writing, of the argument. Return what was read. */
-enum ek_rail ek_fleet_rail_walk(struct ek_serialize *w, enum ek_rail rail);
+enum ek_guardrail ek_fleet_rail_walk(struct ek_serialize *w, enum ek_guardrail rail);
 enum ek_class ek_fleet_class_walk(struct ek_serialize *w, enum ek_class class);
 
 #endif

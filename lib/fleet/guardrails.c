@@ -11,13 +11,13 @@ struct instance {
     char name[EK_FLEET_NAME_MAX + 1];
     uint64_t start, number;
     int64_t heard_ms;
-    struct ek_fleet_trials_all all;
+    struct ek_fleet_comparisons_total all;
 };
 
 /* What one instance has tried of one route; instance -1: what came of starts that are over. */
 struct tried {
     int instance;
-    struct ek_trial_sums sums;
+    struct ek_comparison_sums sums;
 };
 
 /* A route that somebody asked about: where its last lists begin, and its evidence so far. */
@@ -26,13 +26,13 @@ struct route {
     enum ek_action action;
     int64_t since_ms;
     uint32_t turns;
-    struct ek_recent recent;
+    struct ek_recent_values recent;
     uint64_t measured;
-    int64_t worse_sum[EK_MEAN_BETS];
-    struct ek_mean_bets worse;
+    int64_t worse_sum[EK_MEAN_EVALUES];
+    struct ek_mean_evalues worse;
 };
 
-struct ek_fleet_rails {
+struct ek_fleet_guardrails {
     const struct ek_manifest *manifest;
     int instances, instances_room;
     struct instance *instance;
@@ -40,11 +40,11 @@ struct ek_fleet_rails {
     struct tried *tried;
     int routes;
     struct route route[EK_ROLLOUTS_MAX];
-    struct ek_guard_load load; /* of all, since each was known */
-    struct ek_latency latency;
+    struct ek_output_counts load; /* of all, since each was known */
+    struct ek_latency_window latency;
 };
 
-int ek_fleet_rails_new(struct ek_fleet_rails **out, const struct ek_manifest *m)
+int ek_fleet_guardrails_new(struct ek_fleet_guardrails **out, const struct ek_manifest *m)
 {
     *out = ek_calloc(1, sizeof **out);
     if (*out)
@@ -52,7 +52,7 @@ int ek_fleet_rails_new(struct ek_fleet_rails **out, const struct ek_manifest *m)
     return *out ? EK_OK : EK_ENOMEM;
 }
 
-void ek_fleet_rails_free(struct ek_fleet_rails *r)
+void ek_fleet_guardrails_free(struct ek_fleet_guardrails *r)
 {
     if (!r)
         return;
@@ -72,7 +72,7 @@ static void *one_more(void *all, int count, int *room, int most, size_t size)
     return grown;
 }
 
-static bool is_of(const struct ek_trial_sums *a, int feature, int place, enum ek_action action,
+static bool is_of(const struct ek_comparison_sums *a, int feature, int place, enum ek_action action,
                   int64_t since_ms, uint32_t turns)
 {
     return a->feature == feature && a->cell == place && a->action == action &&
@@ -81,26 +81,26 @@ static bool is_of(const struct ek_trial_sums *a, int feature, int place, enum ek
 
 /* ------------------------------------------------------------------- records */
 
-static int add(struct ek_fleet_rails *r, int instance, const struct ek_trial_sums *sums)
+static int add(struct ek_fleet_guardrails *r, int instance, const struct ek_comparison_sums *sums)
 {
-    void *all = one_more(r->tried, r->count, &r->room, EK_FLEET_TRIED_MAX, sizeof *r->tried);
+    void *all = one_more(r->tried, r->count, &r->room, EK_FLEET_COMPARED_MAX, sizeof *r->tried);
     if (!all)
-        return r->count < EK_FLEET_TRIED_MAX ? EK_ENOMEM : EK_OK;
+        return r->count < EK_FLEET_COMPARED_MAX ? EK_ENOMEM : EK_OK;
     r->tried = all;
     r->tried[r->count++] = (struct tried){instance, *sums};
     return EK_OK;
 }
 
 /* Into what came of starts that are over. */
-static void fold(struct ek_fleet_rails *r, struct tried *one)
+static void fold(struct ek_fleet_guardrails *r, struct tried *one)
 {
-    const struct ek_trial_sums *s = &one->sums;
+    const struct ek_comparison_sums *s = &one->sums;
     for (int i = 0; i < r->count; i++) {
         struct tried *past = &r->tried[i];
         if (past->instance >= 0 ||
             !is_of(&past->sums, s->feature, s->cell, s->action, s->since_ms, s->turns))
             continue;
-        ek_trial_sums_add(&past->sums, s);
+        ek_comparison_sums_add(&past->sums, s);
         one->sums.feature = -1;
         return;
     }
@@ -108,7 +108,7 @@ static void fold(struct ek_fleet_rails *r, struct tried *one)
 }
 
 /* What an instance has said before gives way; of another start it stays. */
-static void forget(struct ek_fleet_rails *r, int instance, bool over)
+static void forget(struct ek_fleet_guardrails *r, int instance, bool over)
 {
     int kept = 0;
     for (int i = 0; i < r->count; i++)
@@ -120,7 +120,7 @@ static void forget(struct ek_fleet_rails *r, int instance, bool over)
     r->count = kept;
 }
 
-static struct instance *find(struct ek_fleet_rails *r, struct ek_text name)
+static struct instance *find(struct ek_fleet_guardrails *r, struct ek_text name)
 {
     for (int i = 0; i < r->instances; i++)
         if (!ek_text_compare(name, r->instance[i].name))
@@ -130,7 +130,7 @@ static struct instance *find(struct ek_fleet_rails *r, struct ek_text name)
 
 /* The place of the one that was not heard of for the longest time, if it is gone: what it has tried
  * stays in the sum. NULL: none is. */
-static struct instance *place_of_gone(struct ek_fleet_rails *r, int64_t clock_ms)
+static struct instance *place_of_gone(struct ek_fleet_guardrails *r, int64_t clock_ms)
 {
     int gone = 0;
     for (int i = 1; i < r->instances; i++)
@@ -143,7 +143,7 @@ static struct instance *place_of_gone(struct ek_fleet_rails *r, int64_t clock_ms
 }
 
 /* NULL: no memory, or no room. */
-static struct instance *new_place(struct ek_fleet_rails *r, int64_t clock_ms)
+static struct instance *new_place(struct ek_fleet_guardrails *r, int64_t clock_ms)
 {
     if (r->instances == EK_FLEET_INSTANCES_MAX)
         return place_of_gone(r, clock_ms);
@@ -156,8 +156,8 @@ static struct instance *new_place(struct ek_fleet_rails *r, int64_t clock_ms)
 }
 
 /* One that was not known: what it says now is where it begins. NULL: no memory, or no room. */
-static struct instance *known_from(struct ek_fleet_rails *r, const struct ek_fleet_trials *t,
-                                   int64_t clock_ms)
+static struct instance *known_from(struct ek_fleet_guardrails *r,
+                                   const struct ek_fleet_comparisons *t, int64_t clock_ms)
 {
     struct instance *one = new_place(r, clock_ms);
     if (!one)
@@ -173,22 +173,22 @@ static uint64_t risen(uint64_t from, uint64_t to)
 }
 
 /* Outputs and times since its last record. */
-static void add_all(struct ek_fleet_rails *r, const struct ek_trials_all *from,
-                    const struct ek_trials_all *to)
+static void add_all(struct ek_fleet_guardrails *r, const struct ek_comparisons_total *from,
+                    const struct ek_comparisons_total *to)
 {
-    uint64_t times[EK_LATENCY_BINS];
+    uint64_t times[EK_LATENCY_WINDOW_BINS];
     for (int i = 0; i < 2; i++) {
         r->load.lists[i] += risen(from->load.lists[i], to->load.lists[i]);
         r->load.dead[i] += risen(from->load.dead[i], to->load.dead[i]);
     }
-    for (int i = 0; i < EK_LATENCY_BINS; i++)
+    for (int i = 0; i < EK_LATENCY_WINDOW_BINS; i++)
         times[i] = risen(from->latency[i], to->latency[i]);
-    ek_latency_add(&r->latency, times);
+    ek_latency_window_add(&r->latency, times);
 }
 
 /* Who tells, and by what numbers. */
 struct taking {
-    struct ek_fleet_rails *rails;
+    struct ek_fleet_guardrails *rails;
     int instance;
     int (*place_of)(void *context, const struct ek_fleet_cell *cell, int *place);
     void *context;
@@ -196,33 +196,33 @@ struct taking {
 
 /* Of ranks no guardrail asks for more than how many lists changed how far; and evidence that is
  * clear is clear enough. */
-static void cut(struct ek_trial_sums *s)
+static void cut(struct ek_comparison_sums *s)
 {
     static const int64_t MOST = (int64_t)1 << 48;
     struct ek_rank_sums *const ranks[] = {&s->moved, &s->acted};
     for (int i = 0; i < 2; i++)
         ranks[i]->tau = ranks[i]->top10 = ranks[i]->places = ranks[i]->change = 0;
-    for (int i = 0; i < EK_MEAN_BETS; i++) {
+    for (int i = 0; i < EK_MEAN_EVALUES; i++) {
         int64_t sum = s->worse_sum[i];
         s->worse_sum[i] = sum > MOST ? MOST : sum < -MOST ? -MOST : sum;
     }
 }
 
-static int take_route(void *context, const struct ek_fleet_trial *t)
+static int take_route(void *context, const struct ek_fleet_comparison *t)
 {
     struct taking *o = context;
-    struct ek_trial_sums sums = t->is;
+    struct ek_comparison_sums sums = t->is;
     cut(&sums);
     sums.feature = ek_manifest_find_item(o->rails->manifest, t->place.feature);
     int rc = o->place_of(o->context, &t->place.cell, &sums.cell);
     return rc || sums.feature < 0 || sums.cell < 0 ? rc : add(o->rails, o->instance, &sums);
 }
 
-static int take(struct taking *o, const struct ek_fleet_trials *t, int64_t clock_ms,
+static int take(struct taking *o, const struct ek_fleet_comparisons *t, int64_t clock_ms,
                 struct ek_error *e)
 {
-    static const struct ek_trials_all none;
-    struct ek_fleet_rails *r = o->rails;
+    static const struct ek_comparisons_total none;
+    struct ek_fleet_guardrails *r = o->rails;
     struct instance *one = find(r, t->head.instance);
     if (!one)
         one = known_from(r, t, clock_ms);
@@ -238,18 +238,19 @@ static int take(struct taking *o, const struct ek_fleet_trials *t, int64_t clock
     one->number = t->head.number;
     one->heard_ms = clock_ms;
     one->all = t->all;
-    return ek_fleet_trials_tell(t, take_route, o) ? ek_fail(e, EK_ENOMEM, "out of memory") : EK_OK;
+    return ek_fleet_comparisons_each(t, take_route, o) ? ek_fail(e, EK_ENOMEM, "out of memory")
+                                                       : EK_OK;
 }
 
-int ek_fleet_rails_take(struct ek_fleet_rails *r, const void *bytes, size_t length,
-                        uint64_t profile, int64_t clock_ms,
-                        int (*place_of)(void *context, const struct ek_fleet_cell *cell,
-                                        int *place),
-                        void *context, struct ek_error *e)
+int ek_fleet_guardrails_receive(struct ek_fleet_guardrails *r, const void *bytes, size_t length,
+                                uint64_t profile, int64_t clock_ms,
+                                int (*place_of)(void *context, const struct ek_fleet_cell *cell,
+                                                int *place),
+                                void *context, struct ek_error *e)
 {
-    struct ek_fleet_trials t;
+    struct ek_fleet_comparisons t;
     struct taking o = {r, -1, place_of, context};
-    int rc = ek_fleet_trials_open(&t, bytes, length, r->manifest, e);
+    int rc = ek_fleet_comparisons_open(&t, bytes, length, r->manifest, e);
     if (rc)
         return rc;
     if (t.head.profile != profile)
@@ -265,7 +266,7 @@ static bool is_route(const struct route *o, const struct ek_plan_entry *e)
 }
 
 /* Its place; begun anew where it is in another turn. NULL: no room. */
-static struct route *route_of(struct ek_fleet_rails *r, const struct ek_plan_entry *e)
+static struct route *route_of(struct ek_fleet_guardrails *r, const struct ek_plan_entry *e)
 {
     int i = 0;
     while (i < r->routes && (r->route[i].feature != e->feature || r->route[i].place != e->cell))
@@ -280,40 +281,40 @@ static struct route *route_of(struct ek_fleet_rails *r, const struct ek_plan_ent
                                  .action = e->treatment.action,
                                  .since_ms = e->since_ms,
                                  .turns = e->turns};
-    ek_recent_start(&r->route[i].recent, &r->load);
-    ek_mean_bets_start(&r->route[i].worse, EK_HARM_BOUND);
+    ek_recent_values_start(&r->route[i].recent, &r->load);
+    ek_mean_evalues_start(&r->route[i].worse, EK_HARM_BOUND);
     return &r->route[i];
 }
 
-static bool sum_up(const struct ek_fleet_rails *r, const struct ek_plan_entry *e,
-                   struct ek_trial_sums *out)
+static bool sum_up(const struct ek_fleet_guardrails *r, const struct ek_plan_entry *e,
+                   struct ek_comparison_sums *out)
 {
     bool some = false;
     for (int i = 0; i < r->count; i++) {
-        const struct ek_trial_sums *s = &r->tried[i].sums;
+        const struct ek_comparison_sums *s = &r->tried[i].sums;
         if (!is_of(s, e->feature, e->cell, e->treatment.action, e->since_ms, e->turns))
             continue;
-        ek_trial_sums_add(out, s);
+        ek_comparison_sums_add(out, s);
         some = true;
     }
     return some;
 }
 
 /* By what has come since the last time. */
-static void bet(struct route *o, const struct ek_trial_sums *all)
+static void bet(struct route *o, const struct ek_comparison_sums *all)
 {
-    int64_t sum[EK_MEAN_BETS];
+    int64_t sum[EK_MEAN_EVALUES];
     uint64_t lists = risen(o->measured, all->measured);
-    for (int i = 0; i < EK_MEAN_BETS; i++)
+    for (int i = 0; i < EK_MEAN_EVALUES; i++)
         sum[i] = all->worse_sum[i] - o->worse_sum[i];
     if (!lists)
         return;
-    ek_mean_bets_take_sums(&o->worse, sum, lists);
+    ek_mean_evalues_add_sums(&o->worse, sum, lists);
     o->measured = all->measured;
     memcpy(o->worse_sum, all->worse_sum, sizeof sum);
 }
 
-static bool has_drifted(const struct ek_fleet_rails *r, int64_t clock_ms)
+static bool has_drifted(const struct ek_fleet_guardrails *r, int64_t clock_ms)
 {
     for (int i = 0; i < r->instances; i++)
         if (r->instance[i].all.drifted && clock_ms - r->instance[i].heard_ms <= EK_FLEET_GONE_MS)
@@ -321,23 +322,23 @@ static bool has_drifted(const struct ek_fleet_rails *r, int64_t clock_ms)
     return false;
 }
 
-bool ek_fleet_rails_figures(struct ek_fleet_rails *r, const struct ek_plan_entry *entry,
-                            int64_t clock_ms, struct ek_rollout_figures *out)
+bool ek_fleet_guardrails_stats(struct ek_fleet_guardrails *r, const struct ek_plan_entry *entry,
+                               int64_t clock_ms, struct ek_rollout_stats *out)
 {
-    struct ek_trial_sums all;
+    struct ek_comparison_sums all;
     struct route *o = route_of(r, entry);
     memset(&all, 0, sizeof all);
     if (!o || !sum_up(r, entry, &all))
         return false;
     bet(o, &all);
     all.worse = o->worse;
-    ek_recent_roll(&o->recent, &all, &r->load);
-    *out = ek_recent_figures(&o->recent, &all, &r->load, &r->latency);
+    ek_recent_values_roll(&o->recent, &all, &r->load);
+    *out = ek_recent_values_stats(&o->recent, &all, &r->load, &r->latency);
     out->drifted = has_drifted(r, clock_ms);
     return true;
 }
 
-void ek_fleet_rails_begin(struct ek_fleet_rails *r)
+void ek_fleet_guardrails_begin(struct ek_fleet_guardrails *r)
 {
     memset(&r->latency, 0, sizeof r->latency);
 }

@@ -6,7 +6,7 @@
  * all places were taken, and should that come back, it counts twice. The evidence of harm moves
  * when it is asked for, by what has come since (guard/mean_bets.h).
  * Owner: the caller. One thread at a time. Memory: 2 KiB per route and instance, of at most
- * EK_FLEET_TRIED_MAX of these; what is beyond does not count.
+ * EK_FLEET_COMPARED_MAX of these; what is beyond does not count.
  */
 #ifndef EK_FLEET_GUARDRAILS_H
 #define EK_FLEET_GUARDRAILS_H
@@ -15,24 +15,25 @@
 #include "plan/plan.h"
 #include "plan/rollout.h"
 
-enum { EK_FLEET_TRIED_MAX = 16384 };
+enum { EK_FLEET_COMPARED_MAX = 16384 };
 
-struct ek_fleet_rails;
+struct ek_fleet_guardrails;
 
-int ek_fleet_rails_new(struct ek_fleet_rails **out, const struct ek_manifest *m); /* EK_ENOMEM */
-void ek_fleet_rails_free(struct ek_fleet_rails *r);
+int ek_fleet_guardrails_new(struct ek_fleet_guardrails **out,
+                            const struct ek_manifest *m); /* EK_ENOMEM */
+void ek_fleet_guardrails_free(struct ek_fleet_guardrails *r);
 /* Takes a record. place_of: the number of a cell by its names, -1: none. One that is older than the
  * newest of its instance counts for nothing. EK_EFORMAT, EK_ESTATE for another manifest or profile;
  * EK_ENOMEM: a part of it counts. */
-int ek_fleet_rails_take(struct ek_fleet_rails *r, const void *bytes, size_t length,
-                        uint64_t profile, int64_t clock_ms,
-                        int (*place_of)(void *context, const struct ek_fleet_cell *cell,
-                                        int *place),
-                        void *context, struct ek_error *e);
+int ek_fleet_guardrails_receive(struct ek_fleet_guardrails *r, const void *bytes, size_t length,
+                                uint64_t profile, int64_t clock_ms,
+                                int (*place_of)(void *context, const struct ek_fleet_cell *cell,
+                                                int *place),
+                                void *context, struct ek_error *e);
 /* Of an entry of the plan in force, its cell a place. False: nobody has tried it. */
-bool ek_fleet_rails_figures(struct ek_fleet_rails *r, const struct ek_plan_entry *entry,
-                            int64_t clock_ms, struct ek_rollout_figures *out);
+bool ek_fleet_guardrails_stats(struct ek_fleet_guardrails *r, const struct ek_plan_entry *entry,
+                               int64_t clock_ms, struct ek_rollout_stats *out);
 /* Times are those of the next step from here on. */
-void ek_fleet_rails_begin(struct ek_fleet_rails *r);
+void ek_fleet_guardrails_begin(struct ek_fleet_guardrails *r);
 
 #endif

@@ -8,10 +8,10 @@
 struct kept {
     int64_t from_ms;
     struct ek_plan *plan;
-    struct ek_fleet_normal *normal; /* under the plan; its cells are held */
+    struct ek_fleet_accepted_set *normal; /* under the plan; its cells are held */
 };
 
-struct ek_fleet_plans {
+struct ek_instance_plans {
     struct ek_detector *detector;
     const struct ek_manifest *manifest;
     uint64_t profile; /* hash */
@@ -19,21 +19,23 @@ struct ek_fleet_plans {
     struct kept kept[EK_FLEET_PLANS]; /* by from_ms, which rises with the version */
     int count;
     struct ek_plan *none;
-    struct ek_fleet_standing *standing, *spare; /* of the newest plan; of the record being read */
-    int64_t heard_ms;                           /* by the clock */
-    uint64_t counted;                           /* records */
+    struct ek_controller_record *standing,
+        *spare;       /* of the newest plan; of the record being read */
+    int64_t heard_ms; /* by the clock */
+    uint64_t counted; /* records */
     uint64_t late, missed;
     uint64_t normal; /* its version that the detector has; 0 before a plan said one */
     bool unsettled;  /* it may have another than the newest plan */
-    struct ek_claim *claim, *taken; /* [EK_FLEET_FINDINGS_MAX] of now; of the record being read */
+    struct ek_fleet_claim_item *claim,
+        *taken; /* [EK_FLEET_FINDINGS_MAX] of now; of the record being read */
     int claims, takes;
     int asks;
-    struct ek_fleet_ask ask[EK_FLEET_ASKS_MAX];
+    struct ek_row_request ask[EK_ROW_REQUESTS_MAX];
 };
 
-int ek_fleet_plans_new(struct ek_fleet_plans **out, struct ek_detector *d, uint64_t profile)
+int ek_instance_plans_new(struct ek_instance_plans **out, struct ek_detector *d, uint64_t profile)
 {
-    struct ek_fleet_plans *p = ek_calloc(1, sizeof *p);
+    struct ek_instance_plans *p = ek_calloc(1, sizeof *p);
     if (!p)
         return EK_ENOMEM;
     p->detector = d;
@@ -45,14 +47,14 @@ int ek_fleet_plans_new(struct ek_fleet_plans **out, struct ek_detector *d, uint6
     p->claim = ek_calloc(EK_FLEET_FINDINGS_MAX, sizeof *p->claim);
     p->taken = ek_calloc(EK_FLEET_FINDINGS_MAX, sizeof *p->taken);
     if (!p->none || !p->standing || !p->spare || !p->claim || !p->taken) {
-        ek_fleet_plans_free(p);
+        ek_instance_plans_free(p);
         return EK_ENOMEM;
     }
     *out = p;
     return EK_OK;
 }
 
-static void release_plan(struct ek_fleet_plans *p, struct ek_plan *plan)
+static void release_plan(struct ek_instance_plans *p, struct ek_plan *plan)
 {
     for (int i = 0; plan && i < plan->count; i++)
         ek_detector_release(p->detector, plan->entry[i].cell);
@@ -61,21 +63,21 @@ static void release_plan(struct ek_fleet_plans *p, struct ek_plan *plan)
     ek_free(plan);
 }
 
-static void release_cells(struct ek_fleet_plans *p, const struct ek_fleet_normal *n)
+static void release_cells(struct ek_instance_plans *p, const struct ek_fleet_accepted_set *n)
 {
     for (int i = 0; n && i < n->levels.count; i++)
         ek_detector_release(p->detector, n->levels.one[i].cell);
 }
 
-static void release_kept(struct ek_fleet_plans *p, struct kept *k)
+static void release_kept(struct ek_instance_plans *p, struct kept *k)
 {
     release_plan(p, k->plan);
     release_cells(p, k->normal);
-    ek_fleet_normal_clear(k->normal);
+    ek_fleet_accepted_set_clear(k->normal);
     ek_free(k->normal);
 }
 
-static void clear_standing(struct ek_fleet_plans *p, struct ek_fleet_standing *s)
+static void clear_standing(struct ek_instance_plans *p, struct ek_controller_record *s)
 {
     release_cells(p, s ? &s->normal : NULL);
     for (int i = 0; s && i < s->wanted.count; i++)
@@ -83,20 +85,21 @@ static void clear_standing(struct ek_fleet_plans *p, struct ek_fleet_standing *s
     for (int i = 0; s && i < s->rollouts.count; i++)
         ek_detector_release(p->detector, s->rollouts.one[i].cell);
     if (s)
-        ek_fleet_standing_clear(s);
+        ek_controller_record_clear(s);
 }
 
-static void release_claims(struct ek_fleet_plans *p, const struct ek_claim *claim, int count)
+static void release_claims(struct ek_instance_plans *p, const struct ek_fleet_claim_item *claim,
+                           int count)
 {
     for (int i = 0; i < count; i++)
         ek_detector_release(p->detector, claim[i].cell);
 }
 
-void ek_fleet_plans_free(struct ek_fleet_plans *p)
+void ek_instance_plans_free(struct ek_instance_plans *p)
 {
     if (!p)
         return;
-    ek_detector_claim(p->detector, NULL, 0);
+    ek_detector_set_fleet_findings(p->detector, NULL, 0);
     release_claims(p, p->claim, p->claims);
     for (int i = 0; i < p->count; i++)
         release_kept(p, &p->kept[i]);
@@ -112,37 +115,37 @@ void ek_fleet_plans_free(struct ek_fleet_plans *p)
 /* What has no cell here cannot be told from others. */
 static int hold(void *context, const struct ek_fleet_cell *names, int *cell)
 {
-    struct ek_fleet_plans *p = context;
-    return ek_detector_hold(p->detector, names->dimension, names->value, cell);
+    struct ek_instance_plans *p = context;
+    return ek_detector_retain_cell(p->detector, names->dimension, names->value, cell);
 }
 
 static int take_finding(void *context, const struct ek_fleet_cell *names,
                         const struct ek_finding *f)
 {
-    struct ek_fleet_plans *p = context;
+    struct ek_instance_plans *p = context;
     int cell = -1, rc = f->feature < 0 ? EK_OK : hold(p, names, &cell);
     if (!rc && cell >= 0)
-        p->taken[p->takes++] = (struct ek_claim){f->feature, cell};
+        p->taken[p->takes++] = (struct ek_fleet_claim_item){f->feature, cell};
     return rc;
 }
 
-static int take_ask(void *context, const struct ek_fleet_ask *ask)
+static int take_ask(void *context, const struct ek_row_request *ask)
 {
-    struct ek_fleet_plans *p = context;
+    struct ek_instance_plans *p = context;
     int feature = ek_manifest_find_item(p->manifest, ask->feature);
     if (feature < 0)
         return EK_OK;
     const char *name = p->manifest->item[feature]->name; /* outlives the record */
-    p->ask[p->asks++] = (struct ek_fleet_ask){ek_text_of(name), ask->number, ask->rows};
+    p->ask[p->asks++] = (struct ek_row_request){ek_text_from(name), ask->number, ask->rows};
     return EK_OK;
 }
 
 /* The cells that were held for the record are held for the plan from here on. */
-static void keep(struct ek_fleet_plans *p, struct ek_plan *plan, struct ek_fleet_normal *normal,
-                 int64_t from_ms)
+static void keep(struct ek_instance_plans *p, struct ek_plan *plan,
+                 struct ek_fleet_accepted_set *normal, int64_t from_ms)
 {
     *normal = p->standing->normal;
-    p->standing->normal = (struct ek_fleet_normal){.profile = normal->profile};
+    p->standing->normal = (struct ek_fleet_accepted_set){.profile = normal->profile};
     if (p->count == EK_FLEET_PLANS) {
         release_kept(p, &p->kept[0]);
         memmove(p->kept, p->kept + 1, (EK_FLEET_PLANS - 1) * sizeof *p->kept);
@@ -153,10 +156,10 @@ static void keep(struct ek_fleet_plans *p, struct ek_plan *plan, struct ek_fleet
 }
 
 /* Claims of the last record give way to those of this one. */
-static int change_claims(struct ek_fleet_plans *p)
+static int change_claims(struct ek_instance_plans *p)
 {
-    struct ek_claim *before = p->claim;
-    int count = p->claims, rc = ek_detector_claim(p->detector, p->taken, p->takes);
+    struct ek_fleet_claim_item *before = p->claim;
+    int count = p->claims, rc = ek_detector_set_fleet_findings(p->detector, p->taken, p->takes);
     p->claim = p->taken;
     p->claims = p->takes;
     p->taken = before;
@@ -166,7 +169,7 @@ static int change_claims(struct ek_fleet_plans *p)
 
 /* Where the lists of a value that has a mode of its own cannot be told from others, nothing is done
  * about its feature. */
-static void leave_alone(struct ek_fleet_plans *p, struct ek_plan *plan, const bool *apart)
+static void leave_alone(struct ek_instance_plans *p, struct ek_plan *plan, const bool *apart)
 {
     int kept = 0;
     for (int i = 0; i < plan->count; i++)
@@ -182,33 +185,33 @@ static void leave_alone(struct ek_fleet_plans *p, struct ek_plan *plan, const bo
     plan->modes = kept;
 }
 
-static int read_plan(struct ek_fleet_plans *p, const struct ek_fleet_plan *record,
+static int read_plan(struct ek_instance_plans *p, const struct ek_fleet_plan *record,
                      struct ek_plan *plan)
 {
-    struct ek_fleet_standing_reader by = {.manifest = p->manifest,
-                                          .cell_of = hold,
-                                          .context = p,
-                                          .decides = false,
-                                          .profile = p->profile};
-    int rc = ek_fleet_standing_read(record, &by, plan, p->spare);
+    struct ek_controller_record_reader by = {.manifest = p->manifest,
+                                             .cell_of = hold,
+                                             .context = p,
+                                             .decides = false,
+                                             .profile = p->profile};
+    int rc = ek_controller_record_read(record, &by, plan, p->spare);
     p->missed += (uint64_t)by.missed;
     leave_alone(p, plan, by.apart);
     return rc;
 }
 
-static int read_news(struct ek_fleet_plans *p, const struct ek_fleet_plan *record)
+static int read_news(struct ek_instance_plans *p, const struct ek_fleet_plan *record)
 {
-    const struct ek_fleet_plan_hears hears = {
+    const struct ek_fleet_plan_visitor hears = {
         .context = p, .finding = take_finding, .ask = take_ask};
     p->takes = p->asks = 0;
-    int rc = ek_fleet_plan_tell(record, &hears);
+    int rc = ek_fleet_plan_visit(record, &hears);
     if (rc)
         release_claims(p, p->taken, p->takes);
     return rc ? rc : change_claims(p);
 }
 
-static int take(struct ek_fleet_plans *p, const struct ek_fleet_plan *record, struct ek_plan *plan,
-                struct ek_error *e)
+static int take(struct ek_instance_plans *p, const struct ek_fleet_plan *record,
+                struct ek_plan *plan, struct ek_error *e)
 {
     int rc = read_plan(p, record, plan);
     if (!rc)
@@ -216,35 +219,35 @@ static int take(struct ek_fleet_plans *p, const struct ek_fleet_plan *record, st
     return rc ? ek_fail(e, rc, "out of memory") : EK_OK;
 }
 
-static void change_standing(struct ek_fleet_plans *p)
+static void change_standing(struct ek_instance_plans *p)
 {
-    struct ek_fleet_standing *before = p->standing;
+    struct ek_controller_record *before = p->standing;
     p->standing = p->spare;
     p->spare = before;
 }
 
 /* A plan never holds from before the one it follows. */
-static int64_t from_of(const struct ek_fleet_plans *p, int64_t from_ms)
+static int64_t from_of(const struct ek_instance_plans *p, int64_t from_ms)
 {
     int64_t before = p->count ? p->kept[p->count - 1].from_ms : from_ms;
     return from_ms > before ? from_ms : before;
 }
 
-int ek_fleet_plans_take(struct ek_fleet_plans *p, const void *bytes, size_t length,
-                        int64_t clock_ms, int64_t stream_ms, struct ek_error *e)
+int ek_instance_plans_receive(struct ek_instance_plans *p, const void *bytes, size_t length,
+                              int64_t clock_ms, int64_t stream_ms, struct ek_error *e)
 {
     struct ek_fleet_plan record;
     int rc = ek_fleet_plan_open(&record, bytes, length, p->manifest, e);
     if (rc)
         return rc;
     struct ek_plan *plan = ek_calloc(1, sizeof *plan);
-    struct ek_fleet_normal *normal = ek_calloc(1, sizeof *normal);
+    struct ek_fleet_accepted_set *normal = ek_calloc(1, sizeof *normal);
     if (!plan || !normal) {
         ek_free(plan);
         ek_free(normal);
         return ek_fail(e, EK_ENOMEM, "out of memory");
     }
-    enum ek_fleet_turn turn = ek_fleet_order_take(&p->order, &record.head);
+    enum ek_fleet_turn turn = ek_record_order_check(&p->order, &record.head);
     if (turn != EK_FLEET_VOID) {
         p->counted++;
         p->heard_ms = clock_ms;
@@ -262,8 +265,8 @@ int ek_fleet_plans_take(struct ek_fleet_plans *p, const void *bytes, size_t leng
     return rc;
 }
 
-const struct ek_plan *ek_fleet_plans_at(const struct ek_fleet_plans *p, int64_t time_ms,
-                                        int64_t stream_ms)
+const struct ek_plan *ek_instance_plans_get(const struct ek_instance_plans *p, int64_t time_ms,
+                                            int64_t stream_ms)
 {
     int near = time_ms >= stream_ms - EK_FLEET_SAME_MS && time_ms <= stream_ms + EK_FLEET_SAME_MS;
     int64_t at = near ? time_ms : stream_ms;
@@ -275,8 +278,8 @@ const struct ek_plan *ek_fleet_plans_at(const struct ek_fleet_plans *p, int64_t 
     return p->count && p->kept[0].plan->version > 1 ? p->kept[0].plan : p->none;
 }
 
-const struct ek_rebases *ek_fleet_plans_levels(const struct ek_fleet_plans *p,
-                                               const struct ek_plan *plan)
+const struct ek_level_offsets *ek_instance_plans_levels(const struct ek_instance_plans *p,
+                                                        const struct ek_plan *plan)
 {
     for (int i = p->count - 1; i >= 0; i--)
         if (p->kept[i].plan->version == plan->version &&
@@ -285,63 +288,64 @@ const struct ek_rebases *ek_fleet_plans_levels(const struct ek_fleet_plans *p,
     for (int i = p->count - 1; i >= 0; i--) /* its own is not kept any more */
         if (p->kept[i].normal->levels.version == plan->normal)
             return &p->kept[i].normal->levels;
-    return ek_detector_rebases(p->detector);
+    return ek_detector_offsets(p->detector);
 }
 
-bool ek_fleet_plans_settle(struct ek_fleet_plans *p)
+bool ek_instance_plans_apply_accepted(struct ek_instance_plans *p)
 {
     if (!p->unsettled || !p->count)
         return false;
-    const struct ek_fleet_normal *now = p->kept[p->count - 1].normal;
+    const struct ek_fleet_accepted_set *now = p->kept[p->count - 1].normal;
     ek_detector_set_normal(p->detector, &now->levels, now->since_ms);
     p->normal = now->levels.version;
     p->unsettled = false;
     return true;
 }
 
-void ek_fleet_plans_unsettle(struct ek_fleet_plans *p)
+void ek_instance_plans_clear_accepted(struct ek_instance_plans *p)
 {
     p->unsettled = true;
 }
 
-uint64_t ek_fleet_plans_normal(const struct ek_fleet_plans *p)
+uint64_t ek_instance_plans_normal(const struct ek_instance_plans *p)
 {
     return p->normal;
 }
 
-struct ek_control_memory ek_fleet_plans_memory(const struct ek_fleet_plans *p,
-                                               const struct ek_plan *plan)
+struct ek_controller_memory ek_instance_plans_memory(const struct ek_instance_plans *p,
+                                                     const struct ek_plan *plan)
 {
-    return ek_fleet_standing_memory(p->standing, plan);
+    return ek_controller_record_memory(p->standing, plan);
 }
 
-uint64_t ek_fleet_plans_counted(const struct ek_fleet_plans *p)
+uint64_t ek_instance_plans_has_version(const struct ek_instance_plans *p)
 {
     return p->counted;
 }
 
-int64_t ek_fleet_plans_age_ms(const struct ek_fleet_plans *p, int64_t clock_ms)
+int64_t ek_instance_plans_age_ms(const struct ek_instance_plans *p, int64_t clock_ms)
 {
     return p->counted ? clock_ms - p->heard_ms : -1;
 }
 
-uint64_t ek_fleet_plans_late(const struct ek_fleet_plans *p)
+uint64_t ek_instance_plans_late_count(const struct ek_instance_plans *p)
 {
     return p->late;
 }
 
-uint64_t ek_fleet_plans_missed(const struct ek_fleet_plans *p)
+uint64_t ek_instance_plans_unresolved_count(const struct ek_instance_plans *p)
 {
     return p->missed;
 }
 
-int ek_fleet_plans_asks(const struct ek_fleet_plans *p, struct ek_fleet_ask ask[EK_FLEET_ASKS_MAX])
+int ek_instance_plans_row_requests(const struct ek_instance_plans *p,
+                                   struct ek_row_request ask[EK_ROW_REQUESTS_MAX])
 {
     memcpy(ask, p->ask, (size_t)p->asks * sizeof *ask);
     return p->asks;
 }
 
-static bool is_found(const struct ek_fleet_plans *p, struct ek_text feature)
+static bool is_found(const struct ek_instance_plans *p, struct ek_text feature)
 {
     for (int i = 0; i < p->claims; i++)
         if (!ek_text_compare(feature, p->manifest->item[p->claim[i].feature]->name))
@@ -349,7 +353,7 @@ static bool is_found(const struct ek_fleet_plans *p, struct ek_text feature)
     return false;
 }
 
-bool ek_fleet_plans_wonder(const struct ek_fleet_plans *p)
+bool ek_instance_plans_needs_rows(const struct ek_instance_plans *p)
 {
     for (int i = 0; i < p->asks; i++)
         if (!is_found(p, p->ask[i].feature))
@@ -357,7 +361,7 @@ bool ek_fleet_plans_wonder(const struct ek_fleet_plans *p)
     return false;
 }
 
-const struct ek_fleet_order *ek_fleet_plans_order(const struct ek_fleet_plans *p)
+const struct ek_fleet_order *ek_instance_plans_order(const struct ek_instance_plans *p)
 {
     return &p->order;
 }

@@ -17,28 +17,28 @@ enum {
     SETTLE_MS = 5000 /* without any it goes by the plan of before: it is a sign of life at least */
 };
 
-struct ek_fleet_decider {
-    struct ek_fleet_decider_setup setup;
+struct ek_leader {
+    struct ek_leader_setup setup;
     char name[EK_FLEET_NAME_MAX + 1];
     struct ek_fleet_pool *pool;
-    struct ek_fleet_told *told;
-    struct ek_fleet_desk *desk;                    /* for orders of people */
-    bool answerable;                               /* what was carried out stands in a record */
-    struct ek_control *control;                    /* the plan; cells are places of the pool */
-    uint64_t published;                            /* its version that the record has */
-    struct ek_plan heard;                          /* of the log, while it is read; */
-    struct ek_fleet_standing standing;             /* and what it was made of */
-    struct ek_fleet_normal normal;                 /* what is normal; cells are places */
-    uint64_t normal_published;                     /* its version that the record has */
-    struct ek_fleet_rails *rails;                  /* what all have tried */
-    struct ek_decisions *decisions;                /* of the fleet, by its numbers */
-    uint64_t untold;                               /* the first that has no version yet */
-    uint64_t shown;                                /* the first that was in no record */
-    struct ek_fleet_order order;                   /* of the log */
-    uint64_t term, version;                        /* own, while it decides */
-    struct ek_fleet_case *open[EK_FLEET_ASKS_MAX]; /* by number of the case, NULL: free */
-    uint32_t rows;                                 /* asked of each instance */
-    uint32_t asks;                                 /* ever */
+    struct ek_fleet_findings *told;
+    struct ek_leader_commands *desk;      /* for orders of people */
+    bool answerable;                      /* what was carried out stands in a record */
+    struct ek_controller *control;        /* the plan; cells are places of the pool */
+    uint64_t published;                   /* its version that the record has */
+    struct ek_plan heard;                 /* of the log, while it is read; */
+    struct ek_controller_record standing; /* and what it was made of */
+    struct ek_fleet_accepted_set normal;  /* what is normal; cells are places */
+    uint64_t normal_published;            /* its version that the record has */
+    struct ek_fleet_guardrails *rails;    /* what all have tried */
+    struct ek_decisions *decisions;       /* of the fleet, by its numbers */
+    uint64_t untold;                      /* the first that has no version yet */
+    uint64_t shown;                       /* the first that was in no record */
+    struct ek_fleet_order order;          /* of the log */
+    uint64_t term, version;               /* own, while it decides */
+    struct ek_fleet_diagnosis *open[EK_ROW_REQUESTS_MAX]; /* by number of the case, NULL: free */
+    uint32_t rows;                                        /* asked of each instance */
+    uint32_t asks;                                        /* ever */
     bool decides;
     bool renewed;               /* the version is to be published, whatever the plan */
     int64_t began_ms, taken_ms; /* by the clock; the last tick */
@@ -50,59 +50,59 @@ struct ek_fleet_decider {
 
 static int dimension_of(void *context, int place)
 {
-    const struct ek_fleet_decider *d = context;
+    const struct ek_leader *d = context;
     struct ek_fleet_cell cell = ek_fleet_pool_cell(d->pool, place);
     for (int i = 0; i < d->setup.rules->segment_count; i++)
-        if (ek_text_same(cell.dimension, ek_text_of(d->setup.rules->segment[i])))
+        if (ek_text_same(cell.dimension, ek_text_from(d->setup.rules->segment[i])))
             return i;
     return -1;
 }
 
 static const char *name_of(void *context, int place)
 {
-    return ek_fleet_pool_cell(((struct ek_fleet_decider *)context)->pool, place).dimension.text;
+    return ek_fleet_pool_cell(((struct ek_leader *)context)->pool, place).dimension.text;
 }
 
 static const char *value_of(void *context, int place)
 {
-    return ek_fleet_pool_cell(((struct ek_fleet_decider *)context)->pool, place).value.text;
+    return ek_fleet_pool_cell(((struct ek_leader *)context)->pool, place).value.text;
 }
 
 static double share_of(void *context, const int *place, int count)
 {
-    return ek_fleet_pool_share(((struct ek_fleet_decider *)context)->pool, place, count);
+    return ek_fleet_pool_share(((struct ek_leader *)context)->pool, place, count);
 }
 
 static int find(void *context, const char *dimension, const char *value)
 {
-    const struct ek_fleet_cell cell = {ek_text_of(dimension), ek_text_of(value)};
-    return ek_fleet_pool_find(((struct ek_fleet_decider *)context)->pool, &cell);
+    const struct ek_fleet_cell cell = {ek_text_from(dimension), ek_text_from(value)};
+    return ek_fleet_pool_find(((struct ek_leader *)context)->pool, &cell);
 }
 
 static int give(void *context, const char *dimension, const char *value)
 {
-    struct ek_fleet_decider *d = context;
-    const struct ek_fleet_cell cell = {ek_text_of(dimension), ek_text_of(value)};
+    struct ek_leader *d = context;
+    const struct ek_fleet_cell cell = {ek_text_from(dimension), ek_text_from(value)};
     int place;
     return ek_fleet_pool_place(d->pool, &cell, &place) ? -2 : place;
 }
 
 /* Of which plan it is follows when that has its version. */
-static int decided(void *context, const struct ek_decided *m)
+static int decided(void *context, const struct ek_decision_record *m)
 {
-    struct ek_fleet_decider *d = context;
+    struct ek_leader *d = context;
     bool is_new;
     return ek_decisions_add(d->decisions, m, &is_new);
 }
 
-static bool figures_of(void *context, int feature, int place, struct ek_rollout_figures *out)
+static bool figures_of(void *context, int feature, int place, struct ek_rollout_stats *out)
 {
-    struct ek_fleet_decider *d = context;
-    const struct ek_plan *p = ek_control_plan(d->control);
+    struct ek_leader *d = context;
+    const struct ek_plan *p = ek_controller_plan(d->control);
     for (int i = 0; i < p->count; i++)
         if (p->entry[i].feature == feature && p->entry[i].cell == place &&
             p->entry[i].by == EK_BY_FINDING)
-            return ek_fleet_rails_figures(d->rails, &p->entry[i], d->clock_ms, out);
+            return ek_fleet_guardrails_stats(d->rails, &p->entry[i], d->clock_ms, out);
     return false;
 }
 
@@ -110,50 +110,52 @@ static void figures_begin(void *context, int feature, int place)
 {
     (void)feature;
     (void)place; /* its figures are of another turn from here on */
-    ek_fleet_rails_begin(((struct ek_fleet_decider *)context)->rails);
+    ek_fleet_guardrails_begin(((struct ek_leader *)context)->rails);
 }
 
-static struct ek_fleet_case *case_of(const struct ek_fleet_decider *d, int feature)
+static struct ek_fleet_diagnosis *case_of(const struct ek_leader *d, int feature)
 {
-    for (int i = 0; i < EK_FLEET_ASKS_MAX; i++)
-        if (d->open[i] && ek_fleet_case_feature(d->open[i]) == feature)
+    for (int i = 0; i < EK_ROW_REQUESTS_MAX; i++)
+        if (d->open[i] && ek_fleet_diagnosis_feature(d->open[i]) == feature)
             return d->open[i];
     return NULL;
 }
 
 /* The level of a feature is another one: evidence that was held against the one before is over, and
  * what the lists of all have shown elsewhere is to be shown anew. */
-static void begin_anew(struct ek_fleet_decider *d, int feature)
+static void begin_anew(struct ek_leader *d, int feature)
 {
-    struct ek_fleet_case *of = case_of(d, feature);
-    for (int i = 0; of && i < EK_FLEET_ASKS_MAX; i++)
+    struct ek_fleet_diagnosis *of = case_of(d, feature);
+    for (int i = 0; of && i < EK_ROW_REQUESTS_MAX; i++)
         if (d->open[i] == of)
             d->open[i] = NULL;
-    ek_fleet_case_free(of);
-    ek_fleet_told_orphan(d->told, feature, POOL);
+    ek_fleet_diagnosis_free(of);
+    ek_fleet_findings_release_source(d->told, feature, POOL);
     d->orphans_ms = d->clock_ms;
     ek_fleet_pool_restart_all(d->pool, feature);
-    ek_fleet_pool_expect(d->pool, d->normal.levels.version);
+    ek_fleet_pool_set_accepted_version(d->pool, d->normal.levels.version);
 }
 
-static int accept(void *context, int feature, int place, struct ek_decided *m, struct ek_error *e)
+static int accept(void *context, int feature, int place, struct ek_decision_record *m,
+                  struct ek_error *e)
 {
-    struct ek_fleet_decider *d = context;
-    const struct ek_fleet_normal_tools tools = {d->setup.manifest, d->pool, d->told, d->time_ms};
+    struct ek_leader *d = context;
+    const struct ek_fleet_accepted_set_tools tools = {d->setup.manifest, d->pool, d->told,
+                                                      d->time_ms};
     struct ek_finding over;
-    int rc = ek_fleet_normal_add(&d->normal, &tools, feature, place, m, &over, e);
+    int rc = ek_fleet_accepted_set_add(&d->normal, &tools, feature, place, m, &over, e);
     if (rc)
         return rc;
-    ek_control_found(d->control, &over, d->time_ms);
+    ek_controller_add_finding(d->control, &over, d->time_ms);
     begin_anew(d, feature);
     return EK_OK;
 }
 
-static int revert(void *context, uint64_t version, struct ek_decided *m, struct ek_error *e)
+static int revert(void *context, uint64_t version, struct ek_decision_record *m, struct ek_error *e)
 {
-    struct ek_fleet_decider *d = context;
-    struct ek_rebase one;
-    int rc = ek_fleet_normal_remove(&d->normal, version, m, &one, e);
+    struct ek_leader *d = context;
+    struct ek_level_offset one;
+    int rc = ek_fleet_accepted_set_remove(&d->normal, version, m, &one, e);
     if (rc)
         return rc;
     m->feature = d->setup.manifest->item[one.feature]->name;
@@ -163,120 +165,120 @@ static int revert(void *context, uint64_t version, struct ek_decided *m, struct 
     return EK_OK;
 }
 
-static int new_control(struct ek_fleet_decider *d, struct ek_error *e)
+static int new_control(struct ek_leader *d, struct ek_error *e)
 {
-    const struct ek_control_setup setup = {.manifest = d->setup.manifest,
-                                           .rules = d->setup.rules,
-                                           .have_model = d->setup.have_model,
-                                           .cells = {.dimension_of = dimension_of,
-                                                     .name_of = name_of,
-                                                     .value_of = value_of,
-                                                     .find = find,
-                                                     .give = give,
-                                                     .share_of = share_of,
-                                                     .context = d},
-                                           .hears = {.decided = decided,
-                                                     .figures_of = figures_of,
-                                                     .figures_begin = figures_begin,
-                                                     .context = d},
-                                           .levels = {accept, revert, d}};
-    return ek_control_new(&d->control, &setup, e);
+    const struct ek_controller_setup setup = {.manifest = d->setup.manifest,
+                                              .rules = d->setup.rules,
+                                              .have_model = d->setup.have_model,
+                                              .cells = {.dimension_of = dimension_of,
+                                                        .name_of = name_of,
+                                                        .value_of = value_of,
+                                                        .find = find,
+                                                        .give = give,
+                                                        .share_of = share_of,
+                                                        .context = d},
+                                              .hears = {.decided = decided,
+                                                        .figures_of = figures_of,
+                                                        .figures_begin = figures_begin,
+                                                        .context = d},
+                                              .levels = {accept, revert, d}};
+    return ek_controller_new(&d->control, &setup, e);
 }
 
-int ek_fleet_decider_new(struct ek_fleet_decider **out, const struct ek_fleet_decider_setup *setup,
-                         struct ek_error *e)
+int ek_leader_new(struct ek_leader **out, const struct ek_leader_setup *setup, struct ek_error *e)
 {
     int places = setup->places > 0 ? setup->places : EK_FLEET_PLACES_DEFAULT_MAX;
-    struct ek_fleet_decider *d = ek_calloc(1, sizeof *d);
+    struct ek_leader *d = ek_calloc(1, sizeof *d);
     if (!d)
         return ek_fail(e, EK_ENOMEM, "out of memory");
     d->setup = *setup;
     memcpy(d->name, setup->name, strnlen(setup->name, EK_FLEET_NAME_MAX));
     int rc = ek_fleet_pool_new(&d->pool, setup->manifest, setup->profile, setup->rules,
                                EK_FLEET_SHARE_POOLED, places, e);
-    if (!rc && (ek_fleet_told_new(&d->told, d->pool, setup->manifest, setup->rules) ||
-                ek_fleet_rails_new(&d->rails, setup->manifest) || ek_decisions_new(&d->decisions)))
+    if (!rc &&
+        (ek_fleet_findings_new(&d->told, d->pool, setup->manifest, setup->rules) ||
+         ek_fleet_guardrails_new(&d->rails, setup->manifest) || ek_decisions_new(&d->decisions)))
         rc = ek_fail(e, EK_ENOMEM, "out of memory");
-    if (!rc && ek_fleet_desk_new(&d->desk, d->name))
+    if (!rc && ek_leader_commands_new(&d->desk, d->name))
         rc = ek_fail(e, EK_ENOMEM, "out of memory");
     if (!rc)
         rc = new_control(d, e);
     if (!rc)
         d->normal.profile = ek_fleet_pool_profile(d->pool);
     if (rc) {
-        ek_fleet_decider_free(d);
+        ek_leader_free(d);
         return rc;
     }
     *out = d;
     return EK_OK;
 }
 
-static void close_cases(struct ek_fleet_decider *d)
+static void close_cases(struct ek_leader *d)
 {
-    for (int i = 0; i < EK_FLEET_ASKS_MAX; i++) {
-        ek_fleet_case_free(d->open[i]);
+    for (int i = 0; i < EK_ROW_REQUESTS_MAX; i++) {
+        ek_fleet_diagnosis_free(d->open[i]);
         d->open[i] = NULL;
     }
 }
 
-void ek_fleet_decider_free(struct ek_fleet_decider *d)
+void ek_leader_free(struct ek_leader *d)
 {
     if (!d)
         return;
     close_cases(d);
-    ek_fleet_desk_free(d->desk);
-    ek_control_free(d->control);
-    ek_fleet_rails_free(d->rails);
+    ek_leader_commands_free(d->desk);
+    ek_controller_free(d->control);
+    ek_fleet_guardrails_free(d->rails);
     ek_decisions_free(d->decisions);
-    ek_fleet_normal_clear(&d->normal);
-    ek_fleet_told_free(d->told);
+    ek_fleet_accepted_set_clear(&d->normal);
+    ek_fleet_findings_free(d->told);
     ek_fleet_pool_free(d->pool);
     ek_free(d);
 }
 
-const struct ek_fleet_pool *ek_fleet_decider_pool(const struct ek_fleet_decider *d)
+const struct ek_fleet_pool *ek_leader_pool(const struct ek_leader *d)
 {
     return d->pool;
 }
 
-const struct ek_plan *ek_fleet_decider_plan(const struct ek_fleet_decider *d)
+const struct ek_plan *ek_leader_plan(const struct ek_leader *d)
 {
-    return ek_control_plan(d->control);
+    return ek_controller_plan(d->control);
 }
 
-uint64_t ek_fleet_decider_version(const struct ek_fleet_decider *d)
+uint64_t ek_leader_version(const struct ek_leader *d)
 {
     return d->decides ? d->version : d->order.version;
 }
 
-bool ek_fleet_decider_decides(const struct ek_fleet_decider *d)
+bool ek_leader_is_active(const struct ek_leader *d)
 {
     return d->decides;
 }
 
-int ek_fleet_decider_next(struct ek_fleet_decider *d, struct ek_finding *out)
+int ek_leader_next(struct ek_leader *d, struct ek_finding *out)
 {
-    return ek_fleet_told_next(d->told, out);
+    return ek_fleet_findings_next(d->told, out);
 }
 
 static int place_of(void *context, const struct ek_fleet_cell *cell, int *place)
 {
-    return ek_fleet_pool_place(((struct ek_fleet_decider *)context)->pool, cell, place);
+    return ek_fleet_pool_place(((struct ek_leader *)context)->pool, cell, place);
 }
 
 static int take_finding(void *context, const struct ek_fleet_cell *cell, const struct ek_finding *f)
 {
-    struct ek_fleet_decider *d = context;
+    struct ek_leader *d = context;
     struct ek_finding one = *f;
     int rc = ek_fleet_pool_place(d->pool, cell, &one.cell);
     if (!rc && one.feature >= 0 && one.cell >= 0)
-        ek_fleet_told_restore(d->told, &one);
+        ek_fleet_findings_restore(d->told, &one);
     return rc;
 }
 
-static int take_decided(void *context, const struct ek_decided *m)
+static int take_decided(void *context, const struct ek_decision_record *m)
 {
-    struct ek_fleet_decider *d = context;
+    struct ek_leader *d = context;
     bool is_new;
     int rc = ek_decisions_add(d->decisions, m, &is_new);
     d->untold = ek_decisions_last(d->decisions) + 1;
@@ -284,63 +286,62 @@ static int take_decided(void *context, const struct ek_decided *m)
 }
 
 /* As the log has it. With another profile other levels are normal, which is a change. */
-static void follow_normal(struct ek_fleet_decider *d, struct ek_fleet_normal *read, int outdated)
+static void follow_normal(struct ek_leader *d, struct ek_fleet_accepted_set *read, int outdated)
 {
-    ek_fleet_normal_clear(&d->normal);
+    ek_fleet_accepted_set_clear(&d->normal);
     d->normal = *read;
-    *read = (struct ek_fleet_normal){.levels.count = 0};
+    *read = (struct ek_fleet_accepted_set){.levels.count = 0};
     d->normal.profile = ek_fleet_pool_profile(d->pool);
     d->normal.levels.version += outdated > 0;
-    ek_fleet_pool_expect(d->pool, d->normal.levels.version);
+    ek_fleet_pool_set_accepted_version(d->pool, d->normal.levels.version);
 }
 
-static int follow_control(struct ek_fleet_decider *d, const struct ek_fleet_plan *record)
+static int follow_control(struct ek_leader *d, const struct ek_fleet_plan *record)
 {
-    struct ek_fleet_standing_reader by = {.manifest = d->setup.manifest,
-                                          .cell_of = place_of,
-                                          .context = d,
-                                          .decides = true,
-                                          .profile = ek_fleet_pool_profile(d->pool)};
+    struct ek_controller_record_reader by = {.manifest = d->setup.manifest,
+                                             .cell_of = place_of,
+                                             .context = d,
+                                             .decides = true,
+                                             .profile = ek_fleet_pool_profile(d->pool)};
     d->heard.count = d->heard.modes = 0;
-    int rc = ek_fleet_standing_read(record, &by, &d->heard, &d->standing);
-    d->heard.version = ek_control_plan(d->control)->version; /* this one counts its own */
-    const struct ek_control_memory memory = ek_fleet_standing_memory(&d->standing, &d->heard);
-    ek_control_follow(d->control, &memory);
-    int people = ek_control_follow_people(d->control, &memory);
+    int rc = ek_controller_record_read(record, &by, &d->heard, &d->standing);
+    d->heard.version = ek_controller_plan(d->control)->version; /* this one counts its own */
+    const struct ek_controller_memory memory = ek_controller_record_memory(&d->standing, &d->heard);
+    ek_controller_apply_record(d->control, &memory);
+    int people = ek_controller_apply_operators(d->control, &memory);
     follow_normal(d, &d->standing.normal, by.outdated);
-    ek_fleet_standing_clear(&d->standing);
+    ek_controller_record_clear(&d->standing);
     return rc ? rc : people;
 }
 
 /* Who does not decide has the plan of the log, and all that the next one is made of. */
-static int take_over(struct ek_fleet_decider *d, const struct ek_fleet_plan *record,
-                     struct ek_error *e)
+static int take_over(struct ek_leader *d, const struct ek_fleet_plan *record, struct ek_error *e)
 {
-    const struct ek_fleet_plan_hears hears = {
+    const struct ek_fleet_plan_visitor hears = {
         .context = d, .decided = take_decided, .finding = take_finding};
     d->from_ms = record->head.from_ms;
-    ek_fleet_told_forget(d->told, record->head.episodes);
+    ek_fleet_findings_reset(d->told, record->head.episodes);
     int rc = follow_control(d, record);
     if (!rc)
-        rc = ek_fleet_plan_tell(record, &hears);
+        rc = ek_fleet_plan_visit(record, &hears);
     return rc ? ek_fail(e, rc, "out of memory") : EK_OK;
 }
 
-static bool is_own(const struct ek_fleet_decider *d)
+static bool is_own(const struct ek_leader *d)
 {
     return d->order.term == d->term && !strcmp(d->order.decider, d->name);
 }
 
-int ek_fleet_decider_follow(struct ek_fleet_decider *d, const void *bytes, size_t length,
-                            struct ek_error *e)
+int ek_leader_apply_record(struct ek_leader *d, const void *bytes, size_t length,
+                           struct ek_error *e)
 {
     struct ek_fleet_plan record;
     int rc = ek_fleet_plan_open(&record, bytes, length, d->setup.manifest, e);
     if (rc)
         return rc;
     if (d->decides && ek_fleet_plan_compare(&record.head, d->term, d->name) > 0)
-        ek_fleet_decider_end(d);
-    enum ek_fleet_turn turn = ek_fleet_order_take(&d->order, &record.head);
+        ek_leader_stop(d);
+    enum ek_fleet_turn turn = ek_record_order_check(&d->order, &record.head);
     if (!d->decides)
         return turn == EK_FLEET_VOID ? EK_OK : take_over(d, &record, e);
     if (d->version <= d->order.version && !is_own(d)) {
@@ -352,8 +353,8 @@ int ek_fleet_decider_follow(struct ek_fleet_decider *d, const void *bytes, size_
 
 /* Rows of the case they were asked for. */
 struct rows {
-    struct ek_fleet_decider *decider;
-    struct ek_fleet_case *of;
+    struct ek_leader *decider;
+    struct ek_fleet_diagnosis *of;
     int instance;
     uint64_t start;
 };
@@ -361,14 +362,13 @@ struct rows {
 static int take_row(void *context, const struct ek_fleet_row *row)
 {
     struct rows *r = context;
-    return ek_fleet_case_row(r->of, r->decider->pool, r->instance, r->start, row);
+    return ek_fleet_diagnosis_row(r->of, r->decider->pool, r->instance, r->start, row);
 }
 
-static int take_rows(struct ek_fleet_decider *d, const void *bytes, size_t length,
-                     struct ek_error *e)
+static int take_rows(struct ek_leader *d, const void *bytes, size_t length, struct ek_error *e)
 {
     struct rows r = {.decider = d};
-    const struct ek_fleet_rows_hears hears = {&r, take_row};
+    const struct ek_fleet_rows_visitor hears = {&r, take_row};
     struct ek_fleet_rows rows;
     int rc =
         ek_fleet_rows_open(&rows, bytes, length, d->setup.manifest, d->setup.profile->strata, e);
@@ -379,51 +379,50 @@ static int take_rows(struct ek_fleet_decider *d, const void *bytes, size_t lengt
     r.of = case_of(d, rows.feature);
     r.instance = ek_fleet_pool_instance(d->pool, rows.head.instance);
     r.start = rows.head.start;
-    if (!r.of || ek_fleet_case_number(r.of) != rows.ask || r.instance < 0)
+    if (!r.of || ek_fleet_diagnosis_number(r.of) != rows.ask || r.instance < 0)
         return EK_OK;
-    ek_fleet_case_answered(r.of, r.instance);
-    rc = ek_fleet_rows_tell(&rows, &hears);
+    ek_fleet_diagnosis_is_complete(r.of, r.instance);
+    rc = ek_fleet_rows_visit(&rows, &hears);
     return rc ? ek_fail(e, rc, "out of memory") : EK_OK;
 }
 
 /* One that does not decide carries nothing out. Until the time is known an order waits: it is sent
  * again. */
-static int take_order(struct ek_fleet_decider *d, const void *bytes, size_t length,
-                      struct ek_error *e)
+static int take_order(struct ek_leader *d, const void *bytes, size_t length, struct ek_error *e)
 {
     if (!d->decides || d->time_ms <= 0)
         return EK_OK;
-    return ek_fleet_desk_take(d->desk, d->control, d->setup.manifest, d->time_ms, d->version, bytes,
-                              length, e);
+    return ek_leader_commands_run(d->desk, d->control, d->setup.manifest, d->time_ms, d->version,
+                                  bytes, length, e);
 }
 
-int ek_fleet_decider_answers(struct ek_fleet_decider *d,
-                             int (*write)(void *context, const void *bytes, size_t length),
-                             void *context)
+int ek_leader_write_replies(struct ek_leader *d,
+                            int (*write)(void *context, const void *bytes, size_t length),
+                            void *context)
 {
     if (!d->answerable)
         return EK_OK;
     d->answerable = false;
-    return ek_fleet_desk_answer(d->desk, d->version, write, context);
+    return ek_leader_commands_reply(d->desk, d->version, write, context);
 }
 
-int ek_fleet_decider_take(struct ek_fleet_decider *d, const void *bytes, size_t length,
-                          int64_t clock_ms, struct ek_error *e)
+int ek_leader_receive(struct ek_leader *d, const void *bytes, size_t length, int64_t clock_ms,
+                      struct ek_error *e)
 {
-    if (ek_wire_is(bytes, length, EK_FLEET_ORDER))
+    if (ek_record_has_kind(bytes, length, EK_FLEET_COMMAND))
         return take_order(d, bytes, length, e);
-    if (ek_wire_is(bytes, length, EK_FLEET_ROWS))
+    if (ek_record_has_kind(bytes, length, EK_FLEET_ROWS))
         return take_rows(d, bytes, length, e);
-    if (ek_wire_is(bytes, length, EK_FLEET_TRIALS))
-        return ek_fleet_rails_take(d->rails, bytes, length, ek_fleet_pool_profile(d->pool),
-                                   clock_ms, place_of, d, e);
-    int rc = ek_fleet_pool_take(d->pool, bytes, length, clock_ms, e);
+    if (ek_record_has_kind(bytes, length, EK_FLEET_COMPARISONS))
+        return ek_fleet_guardrails_receive(d->rails, bytes, length, ek_fleet_pool_profile(d->pool),
+                                           clock_ms, place_of, d, e);
+    int rc = ek_fleet_pool_add(d->pool, bytes, length, clock_ms, e);
     if (!rc)
         d->taken_ms = clock_ms;
     return rc;
 }
 
-void ek_fleet_decider_begin(struct ek_fleet_decider *d, int64_t clock_ms)
+void ek_leader_start(struct ek_leader *d, int64_t clock_ms)
 {
     if (d->decides)
         return;
@@ -431,13 +430,13 @@ void ek_fleet_decider_begin(struct ek_fleet_decider *d, int64_t clock_ms)
     d->term = d->order.term + 1;
     d->version = d->order.version + 1;
     d->renewed = true;
-    ek_control_restored(d->control, d->time_ms); /* the rules may be other ones */
-    d->asks = (uint32_t)d->term << 16;           /* no number that another decider has given */
+    ek_controller_restored(d->control, d->time_ms); /* the rules may be other ones */
+    d->asks = (uint32_t)d->term << 16;              /* no number that another decider has given */
     d->began_ms = d->orphans_ms = clock_ms;
     d->untold = d->shown = ek_decisions_last(d->decisions) + 1;
 }
 
-void ek_fleet_decider_end(struct ek_fleet_decider *d)
+void ek_leader_stop(struct ek_leader *d)
 {
     d->decides = false;
     d->time_ms = 0; /* the next turn may be long after */
@@ -447,83 +446,84 @@ void ek_fleet_decider_end(struct ek_fleet_decider *d)
 /* What is to be done about it, as the rules have it. */
 static void act_on(void *context, const struct ek_finding *f)
 {
-    struct ek_fleet_decider *d = context;
-    ek_control_found(d->control, f, d->time_ms);
+    struct ek_leader *d = context;
+    ek_controller_add_finding(d->control, f, d->time_ms);
 }
 
 /* All that instances propose, and what is to be done about it. */
-static void merge(struct ek_fleet_decider *d, int64_t clock_ms)
+static void merge(struct ek_leader *d, int64_t clock_ms)
 {
     struct ek_finding f;
     int instance;
     bool current, settled = clock_ms - d->orphans_ms > EK_FLEET_GONE_MS;
-    ek_fleet_told_begin(d->told);
+    ek_fleet_findings_start(d->told);
     for (size_t at = 0;
          (at = ek_fleet_pool_finding(d->pool, at, clock_ms, &f, &instance, &current)) > 0;)
         if (current)
-            ek_fleet_told_propose(d->told, &f, instance);
+            ek_fleet_findings_propose(d->told, &f, instance);
         else
-            ek_fleet_told_keep(d->told, &f);
-    for (int i = 0; i < EK_FLEET_ASKS_MAX; i++)
+            ek_fleet_findings_confirm_open(d->told, &f);
+    for (int i = 0; i < EK_ROW_REQUESTS_MAX; i++)
         for (int at = 0;
-             d->open[i] && (at = ek_fleet_case_finding(d->open[i], d->pool, at, &f)) > 0;)
-            ek_fleet_told_propose(d->told, &f, POOL);
-    ek_fleet_told_settle(d->told, settled, d->time_ms, act_on, d);
+             d->open[i] && (at = ek_fleet_diagnosis_finding(d->open[i], d->pool, at, &f)) > 0;)
+            ek_fleet_findings_propose(d->told, &f, POOL);
+    ek_fleet_findings_finish(d->told, settled, d->time_ms, act_on, d);
 }
 
 /* NULL when there is no room, or the feature can have none. */
-static struct ek_fleet_case *open_case(struct ek_fleet_decider *d, int feature)
+static struct ek_fleet_diagnosis *open_case(struct ek_leader *d, int feature)
 {
-    const struct ek_fleet_decider_setup *s = &d->setup;
-    for (int i = 0; i < EK_FLEET_ASKS_MAX; i++)
+    const struct ek_leader_setup *s = &d->setup;
+    for (int i = 0; i < EK_ROW_REQUESTS_MAX; i++)
         if (!d->open[i]) {
-            ek_fleet_case_new(&d->open[i], s->manifest, s->profile, s->rules, feature, ++d->asks,
-                              NULL);
+            ek_fleet_diagnosis_new(&d->open[i], s->manifest, s->profile, s->rules, feature,
+                                   ++d->asks, NULL);
             return d->open[i];
         }
     return NULL;
 }
 
 /* What the pooled evidence says of a change that is known already is spent. */
-static void pool(struct ek_fleet_decider *d)
+static void pool(struct ek_leader *d)
 {
     struct ek_fleet_alarm alarm[EK_FLEET_ALARMS_MAX];
-    ek_fleet_told_restart(d->told);
-    int alarms = ek_fleet_pool_tick(d->pool, alarm, EK_FLEET_ALARMS_MAX);
+    ek_fleet_findings_restart(d->told);
+    int alarms = ek_fleet_pool_advance(d->pool, alarm, EK_FLEET_ALARMS_MAX);
     for (int i = 0; i < alarms && d->decides; i++) {
-        struct ek_fleet_case *c = case_of(d, alarm[i].feature);
+        struct ek_fleet_diagnosis *c = case_of(d, alarm[i].feature);
         if (!c && (c = open_case(d, alarm[i].feature)))
-            ek_fleet_told_suspect(d->told, &alarm[i], d->time_ms);
+            ek_fleet_findings_suspect(d->told, &alarm[i], d->time_ms);
         if (c)
-            ek_fleet_case_suspect(c, &alarm[i], d->time_ms);
+            ek_fleet_diagnosis_suspect(c, &alarm[i], d->time_ms);
     }
 }
 
 /* Failing to take rows for want of memory ends the case: it is suspected again if it lasts. */
-static void look_at_cases(struct ek_fleet_decider *d, bool tick, int instances)
+static void look_at_cases(struct ek_leader *d, bool tick, int instances)
 {
-    for (int i = 0; i < EK_FLEET_ASKS_MAX; i++) {
-        struct ek_fleet_case *c = d->open[i];
-        bool goes_on = !c || (tick ? ek_fleet_case_tick(c, d->pool, instances) > 0
-                                   : !ek_fleet_case_look(c, d->pool, instances));
+    for (int i = 0; i < EK_ROW_REQUESTS_MAX; i++) {
+        struct ek_fleet_diagnosis *c = d->open[i];
+        bool goes_on = !c || (tick ? ek_fleet_diagnosis_advance(c, d->pool, instances) > 0
+                                   : !ek_fleet_diagnosis_check(c, d->pool, instances));
         if (goes_on)
             continue;
-        ek_fleet_case_free(c);
+        ek_fleet_diagnosis_free(c);
         d->open[i] = NULL;
     }
 }
 
-static void put_asks(const struct ek_fleet_decider *d, struct ek_serialize *w)
+static void put_asks(const struct ek_leader *d, struct ek_serialize *w)
 {
     uint64_t count = 0;
-    for (int i = 0; i < EK_FLEET_ASKS_MAX; i++)
+    for (int i = 0; i < EK_ROW_REQUESTS_MAX; i++)
         count += d->open[i] != NULL;
-    ek_wire_put(w, count);
-    for (int i = 0; i < EK_FLEET_ASKS_MAX; i++) {
+    ek_record_put(w, count);
+    for (int i = 0; i < EK_ROW_REQUESTS_MAX; i++) {
         if (!d->open[i])
             continue;
-        const char *name = d->setup.manifest->item[ek_fleet_case_feature(d->open[i])]->name;
-        struct ek_fleet_ask ask = {ek_text_of(name), ek_fleet_case_number(d->open[i]), d->rows};
+        const char *name = d->setup.manifest->item[ek_fleet_diagnosis_feature(d->open[i])]->name;
+        struct ek_row_request ask = {ek_text_from(name), ek_fleet_diagnosis_number(d->open[i]),
+                                     d->rows};
         ek_fleet_ask_walk(w, &ask);
     }
 }
@@ -531,23 +531,23 @@ static void put_asks(const struct ek_fleet_decider *d, struct ek_serialize *w)
 /* Those of the last minute of the stream, and the last one in any case: it has the number that the
  * next decider goes on from. Where these are more than a record takes, all have their turn, the
  * oldest first. Returns the first that is still to be shown. */
-static uint64_t put_decisions(const struct ek_fleet_decider *d, struct ek_serialize *w)
+static uint64_t put_decisions(const struct ek_leader *d, struct ek_serialize *w)
 {
     uint64_t last = ek_decisions_last(d->decisions), end = last + 1, first = end;
     uint64_t shown = d->shown;
-    const struct ek_decided *m;
-    while (first > 1 && last + 1 - first < EK_FLEET_DECIDED_MAX &&
+    const struct ek_decision_record *m;
+    while (first > 1 && last + 1 - first < EK_FLEET_DECISIONS_MAX &&
            (m = ek_decisions_at(d->decisions, first - 1)) &&
            (first > last || m->time_ms > d->time_ms - EK_FLEET_SAME_MS))
         first--;
     for (; shown < first && !ek_decisions_at(d->decisions, shown); shown++)
         ; /* too old to be kept */
     first = shown < first ? shown : first;
-    if (end - first > EK_FLEET_DECIDED_MAX)
-        end = first + EK_FLEET_DECIDED_MAX;
-    ek_wire_put(w, end - first);
+    if (end - first > EK_FLEET_DECISIONS_MAX)
+        end = first + EK_FLEET_DECISIONS_MAX;
+    ek_record_put(w, end - first);
     for (; first < end; first++)
-        ek_fleet_decided_put(w, ek_decisions_at(d->decisions, first));
+        ek_fleet_decision_write(w, ek_decisions_at(d->decisions, first));
     return end;
 }
 
@@ -556,42 +556,43 @@ static struct ek_fleet_cell names_of(const void *pool, int place)
     return ek_fleet_pool_cell(pool, place);
 }
 
-static uint64_t put_plan(struct ek_fleet_decider *d, struct ek_serialize *w,
+static uint64_t put_plan(struct ek_leader *d, struct ek_serialize *w,
                          const struct ek_fleet_dimensions *dimensions)
 {
-    const struct ek_control_memory memory = ek_control_memory(d->control);
-    ek_fleet_standing_put(w, dimensions, d->setup.manifest, &memory, &d->normal, names_of, d->pool);
+    const struct ek_controller_memory memory = ek_controller_memory(d->control);
+    ek_controller_record_write(w, dimensions, d->setup.manifest, &memory, &d->normal, names_of,
+                               d->pool);
     uint64_t shown = put_decisions(d, w);
-    ek_fleet_told_put(d->told, w, dimensions);
+    ek_fleet_findings_write(d->told, w, dimensions);
     put_asks(d, w);
     return shown;
 }
 
-static int write_record(struct ek_fleet_decider *d, int64_t clock_ms, struct ek_buf *out)
+static int write_record(struct ek_leader *d, int64_t clock_ms, struct ek_buf *out)
 {
     struct ek_serialize w;
-    struct ek_fleet_plan_head head = {.decider = ek_text_of(d->name),
+    struct ek_fleet_plan_head head = {.decider = ek_text_from(d->name),
                                       .term = d->term,
                                       .version = d->version,
-                                      .episodes = ek_fleet_told_episodes(d->told),
+                                      .episodes = ek_fleet_findings_episodes(d->told),
                                       .from_ms = d->from_ms,
                                       .clock_ms = clock_ms};
     head.dimensions.count = d->setup.rules->segment_count;
     for (int i = 0; i < head.dimensions.count; i++)
-        head.dimensions.name[i] = ek_text_of(d->setup.rules->segment[i]);
-    ek_fleet_plan_begin(&w, out, &head);
+        head.dimensions.name[i] = ek_text_from(d->setup.rules->segment[i]);
+    ek_fleet_plan_start(&w, out, &head);
     uint64_t shown = put_plan(d, &w, &head.dimensions);
-    int rc = ek_wire_seal(&w);
+    int rc = ek_record_writer_finish(&w);
     d->shown = rc ? d->shown : shown;
     return rc;
 }
 
 /* A plan that differs from the one published is the next version, and holds a little later than
  * the newest list anybody has seen: so it can be there when its first list comes. Whether it is. */
-static bool number(struct ek_fleet_decider *d)
+static bool number(struct ek_leader *d)
 {
     int64_t from = d->time_ms + EK_FLEET_LEAD_MS;
-    uint64_t version = ek_control_plan(d->control)->version;
+    uint64_t version = ek_controller_plan(d->control)->version;
     uint64_t normal = d->normal.levels.version;
     bool changed = version != d->published || normal != d->normal_published;
     if (!changed && !d->renewed)
@@ -606,7 +607,7 @@ static bool number(struct ek_fleet_decider *d)
 }
 
 /* What was decided since the last plan, under the versions that others know. */
-static void number_decisions(struct ek_fleet_decider *d, uint64_t before)
+static void number_decisions(struct ek_leader *d, uint64_t before)
 {
     uint64_t last = ek_decisions_last(d->decisions);
     for (; d->untold <= last; d->untold++)
@@ -621,7 +622,7 @@ static uint32_t rows_each(int instances)
 
 /* Whether the time of the stream is known, from which a plan may hold; where it is not, one would
  * come too late for lists that others have scored. */
-static bool knows_time(struct ek_fleet_decider *d, int64_t clock_ms)
+static bool knows_time(struct ek_leader *d, int64_t clock_ms)
 {
     int64_t time_ms = ek_fleet_pool_time_ms(d->pool, clock_ms);
     bool settled = clock_ms - d->began_ms >= SETTLE_MS;
@@ -634,12 +635,12 @@ static bool knows_time(struct ek_fleet_decider *d, int64_t clock_ms)
 
 /* Decides, where it is to. *news: what others should not wait a tick for. Whether there is a plan
  * to be written. */
-static bool decide(struct ek_fleet_decider *d, int64_t clock_ms, bool tick, bool *news)
+static bool decide(struct ek_leader *d, int64_t clock_ms, bool tick, bool *news)
 {
     bool changed, timed = knows_time(d, clock_ms);
     d->clock_ms = clock_ms;
     d->rc = EK_OK;
-    uint64_t told = ek_fleet_told_count(d->told);
+    uint64_t told = ek_fleet_findings_count(d->told);
     pool(d);
     if (!d->decides || !timed) /* without a list there is no moment to begin at */
         return false;
@@ -647,18 +648,17 @@ static bool decide(struct ek_fleet_decider *d, int64_t clock_ms, bool tick, bool
     d->rows = rows_each(instances);
     look_at_cases(d, tick, instances);
     merge(d, clock_ms);
-    d->rc = ek_control_settle(d->control, d->time_ms, 0, &changed);
+    d->rc = ek_controller_update(d->control, d->time_ms, 0, &changed);
     bool decisions = ek_decisions_last(d->decisions) >= d->untold;
     uint64_t before = d->renewed ? d->order.version : d->version;
     changed = number(d);
     number_decisions(d, before);
-    *news = changed || decisions || d->rc || ek_fleet_desk_owes(d->desk) ||
-            d->shown <= ek_decisions_last(d->decisions) || ek_fleet_told_count(d->told) != told;
+    *news = changed || decisions || d->rc || ek_leader_commands_has_replies(d->desk) ||
+            d->shown <= ek_decisions_last(d->decisions) || ek_fleet_findings_count(d->told) != told;
     return true;
 }
 
-static int publish(struct ek_fleet_decider *d, int64_t clock_ms, struct ek_buf *out,
-                   struct ek_error *e)
+static int publish(struct ek_leader *d, int64_t clock_ms, struct ek_buf *out, struct ek_error *e)
 {
     if (d->rc) /* the next tick writes it */
         return ek_fail(e, d->rc, "no memory to tell what was decided");
@@ -668,15 +668,13 @@ static int publish(struct ek_fleet_decider *d, int64_t clock_ms, struct ek_buf *
     return EK_OK;
 }
 
-int ek_fleet_decider_tick(struct ek_fleet_decider *d, int64_t clock_ms, struct ek_buf *out,
-                          struct ek_error *e)
+int ek_leader_advance(struct ek_leader *d, int64_t clock_ms, struct ek_buf *out, struct ek_error *e)
 {
     bool news;
     return decide(d, clock_ms, true, &news) ? publish(d, clock_ms, out, e) : EK_OK;
 }
 
-int ek_fleet_decider_look(struct ek_fleet_decider *d, int64_t clock_ms, struct ek_buf *out,
-                          struct ek_error *e)
+int ek_leader_check(struct ek_leader *d, int64_t clock_ms, struct ek_buf *out, struct ek_error *e)
 {
     bool news;
     return decide(d, clock_ms, false, &news) && news ? publish(d, clock_ms, out, e) : EK_OK;

@@ -30,7 +30,7 @@ enum {
     EK_FLEET_ALARMS_MAX = 64 /* of the pooled evidence, in a tick */
 };
 
-struct ek_fleet_decider_setup {
+struct ek_leader_setup {
     const struct ek_manifest *manifest;
     const struct ek_profile *profile;
     const struct ek_rules *rules;
@@ -39,48 +39,46 @@ struct ek_fleet_decider_setup {
     int places;       /* cells by name that are pooled; 0: EK_FLEET_PLACES_DEFAULT_MAX */
 };
 
-struct ek_fleet_decider;
+struct ek_leader;
 
-int ek_fleet_decider_new(struct ek_fleet_decider **out, const struct ek_fleet_decider_setup *setup,
-                         struct ek_error *e);
-void ek_fleet_decider_free(struct ek_fleet_decider *d);
+int ek_leader_new(struct ek_leader **out, const struct ek_leader_setup *setup, struct ek_error *e);
+void ek_leader_free(struct ek_leader *d);
 
 /* The next record of the plan's log, its own ones too. One of a later decider ends its deciding.
  * EK_EFORMAT, EK_ENOMEM. */
-int ek_fleet_decider_follow(struct ek_fleet_decider *d, const void *bytes, size_t length,
-                            struct ek_error *e);
-/* A record of an instance, as ek_fleet_pool_take has it; an order of people is carried out by one
+int ek_leader_apply_record(struct ek_leader *d, const void *bytes, size_t length,
+                           struct ek_error *e);
+/* A record of an instance, as ek_fleet_pool_add has it; an order of people is carried out by one
  * that decides, and told with the next record. */
-int ek_fleet_decider_take(struct ek_fleet_decider *d, const void *bytes, size_t length,
-                          int64_t clock_ms, struct ek_error *e);
+int ek_leader_receive(struct ek_leader *d, const void *bytes, size_t length, int64_t clock_ms,
+                      struct ek_error *e);
 /* Begins to decide, after the log was read to its end; nothing for one that does already. */
-void ek_fleet_decider_begin(struct ek_fleet_decider *d, int64_t clock_ms);
+void ek_leader_start(struct ek_leader *d, int64_t clock_ms);
 /* Ends it: another instance does. */
-void ek_fleet_decider_end(struct ek_fleet_decider *d);
-bool ek_fleet_decider_decides(const struct ek_fleet_decider *d);
+void ek_leader_stop(struct ek_leader *d);
+bool ek_leader_is_active(const struct ek_leader *d);
 /* Lets a tick pass; to be called once a second or so. One that decides adds the record to write,
  * once it knows the time of the stream.
  * EK_ENOMEM, EK_ELIMIT of the buffer. */
-int ek_fleet_decider_tick(struct ek_fleet_decider *d, int64_t clock_ms, struct ek_buf *out,
-                          struct ek_error *e);
+int ek_leader_advance(struct ek_leader *d, int64_t clock_ms, struct ek_buf *out,
+                      struct ek_error *e);
 /* Between two ticks: looks at what has come, and adds a record only when that changes the plan, or
- * shows that something has begun or is over. As ek_fleet_decider_tick else. */
-int ek_fleet_decider_look(struct ek_fleet_decider *d, int64_t clock_ms, struct ek_buf *out,
-                          struct ek_error *e);
+ * shows that something has begun or is over. As ek_leader_advance else. */
+int ek_leader_check(struct ek_leader *d, int64_t clock_ms, struct ek_buf *out, struct ek_error *e);
 
 /* Answers to orders of people (guard/fleet_orders.h), to be written behind the record that the last
  * tick or look has added; each is handed to `write`. What it returned, where that is not 0. */
-int ek_fleet_decider_answers(struct ek_fleet_decider *d,
-                             int (*write)(void *context, const void *bytes, size_t length),
-                             void *context);
+int ek_leader_write_replies(struct ek_leader *d,
+                            int (*write)(void *context, const void *bytes, size_t length),
+                            void *context);
 
 /* The next that was found, oldest first; 0 when there is none. Episodes are those of the fleet, the
  * cell is a place of the pool, texts are good as long as the decider. The last EK_EPISODES_MAX are
  * kept. */
-int ek_fleet_decider_next(struct ek_fleet_decider *d, struct ek_finding *out);
-const struct ek_fleet_pool *ek_fleet_decider_pool(const struct ek_fleet_decider *d);
+int ek_leader_next(struct ek_leader *d, struct ek_finding *out);
+const struct ek_fleet_pool *ek_leader_pool(const struct ek_leader *d);
 /* The plan as decided, its cells places of the pool; and its version in the log. */
-const struct ek_plan *ek_fleet_decider_plan(const struct ek_fleet_decider *d);
-uint64_t ek_fleet_decider_version(const struct ek_fleet_decider *d);
+const struct ek_plan *ek_leader_plan(const struct ek_leader *d);
+uint64_t ek_leader_version(const struct ek_leader *d);
 
 #endif

@@ -14,19 +14,19 @@ struct carried_out {
     char request[ID_BYTES]; /* "instance/start/number" */
     enum ek_code code;
     char refusal[REFUSAL_BYTES];
-    struct ek_decided decided; /* texts of the order, the manifest and the cells */
+    struct ek_decision_record decided; /* texts of the order, the manifest and the cells */
     bool due, told; /* the answer, and that it was written once: then its version stays */
 };
 
-struct ek_fleet_desk {
+struct ek_leader_commands {
     char decider[EK_FLEET_NAME_MAX + 1];
     struct carried_out of[EK_FLEET_ORDERS_KEPT];
     uint64_t count;
 };
 
-int ek_fleet_desk_new(struct ek_fleet_desk **out, const char *decider)
+int ek_leader_commands_new(struct ek_leader_commands **out, const char *decider)
 {
-    struct ek_fleet_desk *d = ek_calloc(1, sizeof *d);
+    struct ek_leader_commands *d = ek_calloc(1, sizeof *d);
     if (!d)
         return EK_ENOMEM;
     snprintf(d->decider, sizeof d->decider, "%s", decider);
@@ -34,12 +34,12 @@ int ek_fleet_desk_new(struct ek_fleet_desk **out, const char *decider)
     return EK_OK;
 }
 
-void ek_fleet_desk_free(struct ek_fleet_desk *d)
+void ek_leader_commands_free(struct ek_leader_commands *d)
 {
     ek_free(d);
 }
 
-static struct carried_out *find(struct ek_fleet_desk *d, const struct ek_order_id *id)
+static struct carried_out *find(struct ek_leader_commands *d, const struct ek_order_id *id)
 {
     for (int i = 0; i < EK_FLEET_ORDERS_KEPT; i++) {
         const struct ek_order_id *own = &d->of[i].order.is.id;
@@ -51,7 +51,7 @@ static struct carried_out *find(struct ek_fleet_desk *d, const struct ek_order_i
 }
 
 /* Takes the place of the oldest. */
-static struct carried_out *keep(struct ek_fleet_desk *d, const void *bytes, size_t length,
+static struct carried_out *keep(struct ek_leader_commands *d, const void *bytes, size_t length,
                                 const struct ek_manifest *m)
 {
     struct carried_out *c = &d->of[d->count++ % EK_FLEET_ORDERS_KEPT];
@@ -65,11 +65,12 @@ static struct carried_out *keep(struct ek_fleet_desk *d, const void *bytes, size
     return c;
 }
 
-static void carry_out(struct carried_out *c, struct ek_control *control, int64_t time_ms,
+static void carry_out(struct carried_out *c, struct ek_controller *control, int64_t time_ms,
                       uint64_t version)
 {
     struct ek_error why = {.message = ""};
-    c->code = (enum ek_code)ek_control_carry_out(control, &c->order.is, time_ms, &c->decided, &why);
+    c->code =
+        (enum ek_code)ek_controller_carry_out(control, &c->order.is, time_ms, &c->decided, &why);
     memcpy(c->refusal, why.message, sizeof c->refusal);
     c->decided.number = 1; /* each instance numbers its own */
     c->decided.before = c->decided.after = version;
@@ -77,9 +78,9 @@ static void carry_out(struct carried_out *c, struct ek_control *control, int64_t
     c->decided.request = c->request;
 }
 
-int ek_fleet_desk_take(struct ek_fleet_desk *d, struct ek_control *control,
-                       const struct ek_manifest *m, int64_t time_ms, uint64_t version,
-                       const void *bytes, size_t length, struct ek_error *e)
+int ek_leader_commands_run(struct ek_leader_commands *d, struct ek_controller *control,
+                           const struct ek_manifest *m, int64_t time_ms, uint64_t version,
+                           const void *bytes, size_t length, struct ek_error *e)
 {
     struct ek_fleet_order_read o;
     int rc = ek_fleet_order_open(&o, bytes, length, m, e);
@@ -94,7 +95,7 @@ int ek_fleet_desk_take(struct ek_fleet_desk *d, struct ek_control *control,
     return EK_OK;
 }
 
-bool ek_fleet_desk_owes(const struct ek_fleet_desk *d)
+bool ek_leader_commands_has_replies(const struct ek_leader_commands *d)
 {
     for (int i = 0; i < EK_FLEET_ORDERS_KEPT; i++)
         if (d->of[i].due)
@@ -102,29 +103,29 @@ bool ek_fleet_desk_owes(const struct ek_fleet_desk *d)
     return false;
 }
 
-static int answer(const struct ek_fleet_desk *d, struct carried_out *c,
+static int answer(const struct ek_leader_commands *d, struct carried_out *c,
                   int (*write)(void *context, const void *bytes, size_t length), void *context)
 {
     struct ek_fleet_reply a = {.id = c->order.is.id,
-                               .decider = ek_text_of(d->decider),
+                               .decider = ek_text_from(d->decider),
                                .code = c->code,
-                               .refusal = ek_text_of(c->refusal),
+                               .refusal = ek_text_from(c->refusal),
                                .decided = {.is = c->decided}};
     struct ek_serialize w;
     struct ek_buf out;
     ek_buf_init(&out, 0);
-    ek_wire_begin(&w, &out, EK_FLEET_ANSWER);
-    ek_fleet_reply_put(&w, &a);
-    int rc = ek_wire_seal(&w);
+    ek_record_writer_start(&w, &out, EK_FLEET_REPLY);
+    ek_fleet_reply_write(&w, &a);
+    int rc = ek_record_writer_finish(&w);
     if (!rc)
         rc = write(context, out.data, out.length);
     ek_buf_release(&out);
     return rc;
 }
 
-int ek_fleet_desk_answer(struct ek_fleet_desk *d, uint64_t version,
-                         int (*write)(void *context, const void *bytes, size_t length),
-                         void *context)
+int ek_leader_commands_reply(struct ek_leader_commands *d, uint64_t version,
+                             int (*write)(void *context, const void *bytes, size_t length),
+                             void *context)
 {
     for (int i = 0; i < EK_FLEET_ORDERS_KEPT; i++) {
         struct carried_out *c = &d->of[i];

@@ -12,7 +12,7 @@ static void walk_text(struct ek_serialize *w, char *own, const char **text)
 {
     struct ek_text view = {*text, *text ? strnlen(*text, EK_FLEET_TEXT_MAX) : 0};
     ek_wire_text(w, &view, EK_FLEET_TEXT_MAX);
-    if (!ek_snap_reads(w))
+    if (!ek_serialize_is_reading(w))
         return;
     memcpy(own, view.text, view.length);
     own[view.length] = 0;
@@ -20,7 +20,7 @@ static void walk_text(struct ek_serialize *w, char *own, const char **text)
 }
 
 /* text: where texts go; NULL: writing. */
-static void walk_decided(struct ek_serialize *w, struct ek_decided *is,
+static void walk_decided(struct ek_serialize *w, struct ek_decision_record *is,
                          char (*text)[EK_FLEET_TEXT_MAX + 1])
 {
     const char **const texts[] = {&is->who,     &is->why,       &is->request, &is->instance,
@@ -29,7 +29,8 @@ static void walk_decided(struct ek_serialize *w, struct ek_decided *is,
                               &is->share,  &is->figure,     &is->limit};
     int percent = is->percent + 1;
     ek_wire_number(w, &is->number, UINT64_MAX >> 1);
-    is->what = (enum ek_did)ek_wire_word(w, ek_did_name(is->what), ek_did_parse);
+    is->what =
+        (enum ek_decision_kind)ek_wire_word(w, ek_decision_kind_name(is->what), ek_did_parse);
     ek_wire_number(w, &is->before, UINT64_MAX >> 1);
     ek_wire_number(w, &is->after, UINT64_MAX >> 1);
     ek_wire_number(w, &is->accept, UINT64_MAX >> 1);
@@ -42,21 +43,21 @@ static void walk_decided(struct ek_serialize *w, struct ek_decided *is,
     ek_wire_int(w, &percent, EK_PERCENT_WHOLE + 1);
     is->percent = percent - 1;
     for (size_t i = 0; i < sizeof number / sizeof *number; i++)
-        ek_snap_f64(w, number[i]);
+        ek_serialize_f64(w, number[i]);
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         walk_text(w, text ? text[i] : NULL, texts[i]);
-    ek_wire_require(w, is->number > 0);
+    ek_record_reader_require(w, is->number > 0);
 }
 
-void ek_fleet_decided_put(struct ek_serialize *w, const struct ek_decided *m)
+void ek_fleet_decision_write(struct ek_serialize *w, const struct ek_decision_record *m)
 {
-    struct ek_decided copy = *m;
+    struct ek_decision_record copy = *m;
     walk_decided(w, &copy, NULL);
 }
 
-void ek_fleet_decided_get(struct ek_serialize *w, struct ek_fleet_decided *m)
+void ek_fleet_decision_read(struct ek_serialize *w, struct ek_fleet_decision *m)
 {
-    m->is = ek_decided_of(EK_DID_ROUTE);
+    m->is = ek_decision_get(EK_DECIDED_ROUTE);
     walk_decided(w, &m->is, m->text);
 }
 
@@ -69,18 +70,18 @@ static void walk_head(struct ek_serialize *w, struct ek_fleet_plan_head *head)
     ek_wire_time(w, &head->from_ms);
     ek_wire_time(w, &head->clock_ms);
     ek_wire_dimensions(w, &head->dimensions);
-    ek_wire_require(w, head->decider.length > 0);
+    ek_record_reader_require(w, head->decider.length > 0);
 }
 
-void ek_fleet_plan_begin(struct ek_serialize *w, struct ek_buf *out,
+void ek_fleet_plan_start(struct ek_serialize *w, struct ek_buf *out,
                          const struct ek_fleet_plan_head *head)
 {
     struct ek_fleet_plan_head copy = *head;
-    ek_wire_begin(w, out, EK_FLEET_PLAN);
+    ek_record_writer_start(w, out, EK_FLEET_PLAN);
     walk_head(w, &copy);
 }
 
-void ek_fleet_ask_walk(struct ek_serialize *w, struct ek_fleet_ask *ask)
+void ek_fleet_ask_walk(struct ek_serialize *w, struct ek_row_request *ask)
 {
     uint64_t rows = ask->rows;
     ek_wire_text(w, &ask->feature, EK_FLEET_NAME_MAX);
@@ -93,7 +94,7 @@ void ek_fleet_ask_walk(struct ek_serialize *w, struct ek_fleet_ask *ask)
 struct reading {
     struct ek_serialize w;
     const struct ek_fleet_plan *plan;
-    const struct ek_fleet_plan_hears *hears;
+    const struct ek_fleet_plan_visitor *hears;
     int rc;                    /* of who hears */
     uint64_t normal, accepted; /* its version; that of the accept read last */
 };
@@ -135,7 +136,7 @@ static void get_wanted(struct reading *r)
 
 static void get_rollout(struct reading *r)
 {
-    struct ek_fleet_rollout rollout = {.is.cell = -1, .is.credit = EK_CREDIT_KNOWN_NOT};
+    struct ek_fleet_rollout rollout = {.is.cell = -1, .is.credit = EK_BUDGET_UNKNOWN};
     ek_fleet_rollout_walk(&r->w, dimensions(r), &rollout);
     if (is_heard(r) && r->hears->rollout)
         r->rc = r->hears->rollout(r->hears->context, &rollout);
@@ -161,7 +162,7 @@ static void get_accept(struct reading *r)
 {
     struct ek_fleet_accept a = {.version = 0};
     ek_fleet_accept_walk(&r->w, dimensions(r), &a);
-    ek_wire_require(&r->w, a.version > r->accepted && a.version <= r->normal);
+    ek_record_reader_require(&r->w, a.version > r->accepted && a.version <= r->normal);
     r->accepted = a.version;
     if (is_heard(r) && r->hears->accepted)
         r->rc = r->hears->accepted(r->hears->context, &a);
@@ -173,8 +174,8 @@ static void get_normal(struct reading *r)
     uint64_t profile = 0;
     r->accepted = r->normal = 0;
     if (r->w.version > 2) {
-        r->normal = ek_wire_get(&r->w, UINT64_MAX >> 2); /* so that there is always a next one */
-        ek_snap_u64(&r->w, &profile);
+        r->normal = ek_record_get(&r->w, UINT64_MAX >> 2); /* so that there is always a next one */
+        ek_serialize_u64(&r->w, &profile);
     }
     if (is_heard(r) && r->hears->normal)
         r->rc = r->hears->normal(r->hears->context, r->normal, profile);
@@ -182,8 +183,8 @@ static void get_normal(struct reading *r)
 
 static void get_decided(struct reading *r)
 {
-    struct ek_fleet_decided m;
-    ek_fleet_decided_get(&r->w, &m);
+    struct ek_fleet_decision m;
+    ek_fleet_decision_read(&r->w, &m);
     if (is_heard(r) && r->hears->decided)
         r->rc = r->hears->decided(r->hears->context, &m.is);
 }
@@ -200,7 +201,7 @@ static void get_finding(struct reading *r)
 
 static void get_ask(struct reading *r)
 {
-    struct ek_fleet_ask ask = {.rows = 0};
+    struct ek_row_request ask = {.rows = 0};
     ek_fleet_ask_walk(&r->w, &ask);
     if (is_heard(r) && r->hears->ask)
         r->rc = r->hears->ask(r->hears->context, &ask);
@@ -208,13 +209,13 @@ static void get_ask(struct reading *r)
 
 static void get_each(struct reading *r, uint64_t most, void (*one)(struct reading *r))
 {
-    uint64_t count = r->rc ? 0 : ek_wire_get(&r->w, most);
+    uint64_t count = r->rc ? 0 : ek_record_get(&r->w, most);
     for (uint64_t i = 0; i < count && !r->w.rc && !r->rc; i++)
         one(r);
 }
 
 static struct reading get_all(const struct ek_fleet_plan *p,
-                              const struct ek_fleet_plan_hears *hears)
+                              const struct ek_fleet_plan_visitor *hears)
 {
     struct reading r = {.w = p->content, .plan = p, .hears = hears};
     get_each(&r, EK_PLAN_MAX, get_entry);
@@ -227,26 +228,26 @@ static struct reading get_all(const struct ek_fleet_plan *p,
     if (!r.rc)
         get_normal(&r);
     if (r.w.version > 2)
-        get_each(&r, EK_REBASES_MAX, get_accept);
-    get_each(&r, EK_FLEET_DECIDED_MAX, get_decided);
+        get_each(&r, EK_LEVEL_OFFSETS_MAX, get_accept);
+    get_each(&r, EK_FLEET_DECISIONS_MAX, get_decided);
     get_each(&r, EK_FLEET_FINDINGS_MAX, get_finding);
-    get_each(&r, EK_FLEET_ASKS_MAX, get_ask);
+    get_each(&r, EK_ROW_REQUESTS_MAX, get_ask);
     return r;
 }
 
 int ek_fleet_plan_open(struct ek_fleet_plan *p, const void *bytes, size_t length,
                        const struct ek_manifest *m, struct ek_error *e)
 {
-    int rc = ek_wire_open(&p->content, bytes, length, EK_FLEET_PLAN, e);
+    int rc = ek_record_reader_open(&p->content, bytes, length, EK_FLEET_PLAN, e);
     if (rc)
         return rc;
     walk_head(&p->content, &p->head);
     p->manifest = m;
     struct reading check = get_all(p, NULL);
-    return ek_wire_done(&check.w, "plan of a fleet", e);
+    return ek_record_reader_is_done(&check.w, "plan of a fleet", e);
 }
 
-int ek_fleet_plan_tell(const struct ek_fleet_plan *p, const struct ek_fleet_plan_hears *hears)
+int ek_fleet_plan_visit(const struct ek_fleet_plan *p, const struct ek_fleet_plan_visitor *hears)
 {
     return get_all(p, hears).rc;
 }
@@ -258,8 +259,8 @@ int ek_fleet_plan_compare(const struct ek_fleet_plan_head *head, uint64_t term, 
     return ek_text_compare(head->decider, decider);
 }
 
-enum ek_fleet_turn ek_fleet_order_take(struct ek_fleet_order *o,
-                                       const struct ek_fleet_plan_head *head)
+enum ek_fleet_turn ek_record_order_check(struct ek_fleet_order *o,
+                                         const struct ek_fleet_plan_head *head)
 {
     int later = ek_fleet_plan_compare(head, o->term, o->decider);
     if (later < 0)

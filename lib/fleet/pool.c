@@ -11,7 +11,7 @@
 static const double LATE_LISTS = 8192; /* when all have so many, all are halved */
 static const int64_t APART_MS = 60000; /* from the median of the stream times */
 
-struct ek_fleet_instance {
+struct ek_pool_instance {
     char name[EK_FLEET_NAME_MAX + 1];
     uint64_t start, newest;
     uint64_t normal, former_normal; /* that findings are held against; those of the start before */
@@ -25,18 +25,18 @@ struct ek_fleet_instance {
     int64_t turned_ms;          /* the last time */
 };
 
-struct ek_fleet_instances {
+struct ek_pool_instances {
     int count;
-    struct ek_fleet_instance instance[EK_FLEET_INSTANCES_MAX];
+    struct ek_pool_instance instance[EK_FLEET_INSTANCES_MAX];
 };
 
-int ek_fleet_instances_new(struct ek_fleet_instances **out)
+int ek_pool_instances_new(struct ek_pool_instances **out)
 {
     *out = ek_calloc(1, sizeof **out);
     return *out ? EK_OK : EK_ENOMEM;
 }
 
-void ek_fleet_instances_free(struct ek_fleet_instances *s)
+void ek_pool_instances_free(struct ek_pool_instances *s)
 {
     for (int i = 0; s && i < s->count; i++)
         ek_free(s->instance[i].finding);
@@ -44,27 +44,27 @@ void ek_fleet_instances_free(struct ek_fleet_instances *s)
 }
 
 /* The one that was not heard of for longest. */
-static struct ek_fleet_instance *longest_gone(struct ek_fleet_instances *s)
+static struct ek_pool_instance *longest_gone(struct ek_pool_instances *s)
 {
-    struct ek_fleet_instance *gone = &s->instance[0];
+    struct ek_pool_instance *gone = &s->instance[0];
     for (int i = 1; i < s->count; i++)
         if (s->instance[i].heard_ms < gone->heard_ms)
             gone = &s->instance[i];
     return gone;
 }
 
-static struct ek_fleet_instance *one_more(struct ek_fleet_instances *s, int64_t clock_ms)
+static struct ek_pool_instance *one_more(struct ek_pool_instances *s, int64_t clock_ms)
 {
     if (s->count < EK_FLEET_INSTANCES_MAX)
         return &s->instance[s->count++];
-    struct ek_fleet_instance *gone = longest_gone(s);
+    struct ek_pool_instance *gone = longest_gone(s);
     if (clock_ms - gone->heard_ms <= EK_FLEET_GONE_MS)
         return NULL;
     ek_free(gone->finding);
     return gone;
 }
 
-static int ek_fleet_instances_number(const struct ek_fleet_instances *s, struct ek_text name)
+static int ek_fleet_instances_number(const struct ek_pool_instances *s, struct ek_text name)
 {
     for (int i = 0; i < s->count; i++)
         if (!ek_text_compare(name, s->instance[i].name))
@@ -72,13 +72,13 @@ static int ek_fleet_instances_number(const struct ek_fleet_instances *s, struct 
     return -1;
 }
 
-struct ek_fleet_instance *ek_fleet_instances_find(struct ek_fleet_instances *s, struct ek_text name,
-                                                  int64_t clock_ms)
+struct ek_pool_instance *ek_pool_instances_find(struct ek_pool_instances *s, struct ek_text name,
+                                                int64_t clock_ms)
 {
     int known = ek_fleet_instances_number(s, name);
     if (known >= 0)
         return &s->instance[known];
-    struct ek_fleet_instance *one = one_more(s, clock_ms);
+    struct ek_pool_instance *one = one_more(s, clock_ms);
     if (!one)
         return NULL;
     memset(one, 0, sizeof *one);
@@ -86,7 +86,7 @@ struct ek_fleet_instance *ek_fleet_instances_find(struct ek_fleet_instances *s, 
     return one;
 }
 
-static enum ek_fleet_arrival newest(struct ek_fleet_instance *i, const struct ek_fleet_head *head,
+static enum ek_fleet_arrival newest(struct ek_pool_instance *i, const struct ek_fleet_head *head,
                                     int64_t clock_ms)
 {
     i->time_ms = head->time_ms;
@@ -101,7 +101,7 @@ static enum ek_fleet_arrival newest(struct ek_fleet_instance *i, const struct ek
 
 /* What an instance had found is not over because it, or its guard, begins anew: it stands until
  * that has had the time to find it, too. */
-static void begin(struct ek_fleet_instance *i, const struct ek_fleet_head *head, int64_t clock_ms)
+static void begin(struct ek_pool_instance *i, const struct ek_fleet_head *head, int64_t clock_ms)
 {
     i->start = head->start;
     i->newest = head->number;
@@ -113,7 +113,7 @@ static void begin(struct ek_fleet_instance *i, const struct ek_fleet_head *head,
 }
 
 /* An earlier start that goes on beside this one. */
-static enum ek_fleet_arrival pass_over(struct ek_fleet_instance *i, int64_t clock_ms)
+static enum ek_fleet_arrival pass_over(struct ek_pool_instance *i, int64_t clock_ms)
 {
     if (i->passed_over)
         return EK_FLEET_LATE;
@@ -123,7 +123,7 @@ static enum ek_fleet_arrival pass_over(struct ek_fleet_instance *i, int64_t cloc
     return EK_FLEET_LATE;
 }
 
-enum ek_fleet_arrival ek_fleet_instance_arrives(struct ek_fleet_instance *i,
+enum ek_fleet_arrival ek_pool_instance_classify(struct ek_pool_instance *i,
                                                 const struct ek_fleet_head *head, int64_t clock_ms)
 {
     if (head->start < i->start)
@@ -142,13 +142,13 @@ enum ek_fleet_arrival ek_fleet_instance_arrives(struct ek_fleet_instance *i,
     if (behind >= EK_FLEET_BEHIND)
         return EK_FLEET_LATE;
     if (i->seen >> behind & 1)
-        return EK_FLEET_TWICE;
+        return EK_FLEET_DUPLICATE;
     i->seen |= (uint64_t)1 << behind;
     return EK_FLEET_OLDER;
 }
 
 /* What the present start says goes before what the one before said. */
-static void forget_former(struct ek_fleet_instance *i, const struct ek_finding *f)
+static void forget_former(struct ek_pool_instance *i, const struct ek_finding *f)
 {
     for (int k = 0; k < i->former; k++)
         if (i->finding[k].feature == f->feature && i->finding[k].cell == f->cell) {
@@ -160,7 +160,7 @@ static void forget_former(struct ek_fleet_instance *i, const struct ek_finding *
 }
 
 /* One more finding of the newest tick. EK_ENOMEM. */
-static int ek_fleet_instance_finding(struct ek_fleet_instance *i, const struct ek_finding *f)
+static int ek_fleet_instance_finding(struct ek_pool_instance *i, const struct ek_finding *f)
 {
     forget_former(i, f);
     if (i->findings == i->room) {
@@ -175,12 +175,12 @@ static int ek_fleet_instance_finding(struct ek_fleet_instance *i, const struct e
     return EK_OK;
 }
 
-static bool alive(const struct ek_fleet_instance *i, int64_t clock_ms)
+static bool alive(const struct ek_pool_instance *i, int64_t clock_ms)
 {
     return i->newest && clock_ms - i->heard_ms <= EK_FLEET_GONE_MS;
 }
 
-static int ek_fleet_instances_alive(const struct ek_fleet_instances *s, int64_t clock_ms)
+static int ek_fleet_instances_alive(const struct ek_pool_instances *s, int64_t clock_ms)
 {
     int count = 0;
     for (int i = 0; i < s->count; i++)
@@ -188,11 +188,11 @@ static int ek_fleet_instances_alive(const struct ek_fleet_instances *s, int64_t 
     return count;
 }
 
-size_t ek_fleet_instances_shared(const struct ek_fleet_instances *s, size_t at, int64_t clock_ms,
-                                 const char **name)
+size_t ek_pool_instances_next_duplicate(const struct ek_pool_instances *s, size_t at,
+                                        int64_t clock_ms, const char **name)
 {
     for (; at < (size_t)s->count; at++) {
-        const struct ek_fleet_instance *i = &s->instance[at];
+        const struct ek_pool_instance *i = &s->instance[at];
         if (i->turns < EK_FLEET_TURNS || clock_ms - i->turned_ms > EK_FLEET_GONE_MS)
             continue;
         *name = i->name;
@@ -207,7 +207,7 @@ static int by_time(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static int64_t ek_fleet_instances_time_ms(const struct ek_fleet_instances *s, int64_t clock_ms)
+static int64_t ek_fleet_instances_time_ms(const struct ek_pool_instances *s, int64_t clock_ms)
 {
     int64_t time[EK_FLEET_INSTANCES_MAX];
     int count = 0;
@@ -221,12 +221,12 @@ static int64_t ek_fleet_instances_time_ms(const struct ek_fleet_instances *s, in
     return highest < most ? highest : most;
 }
 
-static size_t ek_fleet_instances_finding(const struct ek_fleet_instances *s, size_t at,
+static size_t ek_fleet_instances_finding(const struct ek_pool_instances *s, size_t at,
                                          int64_t clock_ms, struct ek_finding *out, int *instance,
                                          uint64_t *normal)
 {
     for (; at < (size_t)s->count * EK_EPISODES_MAX; at++) {
-        const struct ek_fleet_instance *i = &s->instance[at / EK_EPISODES_MAX];
+        const struct ek_pool_instance *i = &s->instance[at / EK_EPISODES_MAX];
         size_t number = at % EK_EPISODES_MAX;
         if (!alive(i, clock_ms) || number >= (size_t)i->findings) {
             at += EK_EPISODES_MAX - 1 - number;
@@ -248,7 +248,7 @@ struct place {
 
 /* What is known of a feature in a place. */
 struct pooled {
-    struct ek_tick_sums come; /* since the last tick of the pool */
+    struct ek_evidence_sum_values come; /* since the last tick of the pool */
     float r[EK_BETS];
     double total;
 };
@@ -263,10 +263,10 @@ struct ek_fleet_pool {
     struct place *place;   /* [places_max] */
     struct pooled *pooled; /* [places_max, features], grown with the places */
     int room;              /* places that `pooled` has */
-    struct ek_fleet_instances *instances;
+    struct ek_pool_instances *instances;
     struct ek_fleet_pool_counts counts;
     int now; /* place of the record that is being taken, -1: beyond */
-    struct ek_fleet_instance *teller;
+    struct ek_pool_instance *teller;
     uint64_t normal; /* version that counts */
 };
 
@@ -291,12 +291,12 @@ int ek_fleet_pool_new(struct ek_fleet_pool **out, const struct ek_manifest *m,
     o->profile = ek_profile_hash(p);
     o->features = m->item_count;
     o->places_max = places > 1 ? places : 1;
-    o->level = ek_alarm_level_of((double)rules->false_alarms / share, watched(m, rules),
-                                 rules->segment_count);
+    o->level = ek_alarm_level_compute((double)rules->false_alarms / share, watched(m, rules),
+                                      rules->segment_count);
     o->tables = ek_calloc(1, sizeof *o->tables);
     o->place = ek_calloc((size_t)o->places_max, sizeof *o->place);
     const struct ek_fleet_cell all = {{NULL, 0}, {NULL, 0}};
-    if (!o->tables || !o->place || ek_fleet_instances_new(&o->instances) ||
+    if (!o->tables || !o->place || ek_pool_instances_new(&o->instances) ||
         ek_fleet_pool_place(o, &all, &o->now)) {
         ek_fleet_pool_free(o);
         return ek_fail(e, EK_ENOMEM, "out of memory");
@@ -317,7 +317,7 @@ void ek_fleet_pool_free(struct ek_fleet_pool *p)
     ek_free(p->place);
     ek_free(p->pooled);
     ek_free(p->tables);
-    ek_fleet_instances_free(p->instances);
+    ek_pool_instances_free(p->instances);
     ek_free(p);
 }
 
@@ -333,8 +333,8 @@ uint64_t ek_fleet_pool_profile(const struct ek_fleet_pool *p)
 
 struct ek_fleet_cell ek_fleet_pool_cell(const struct ek_fleet_pool *p, int place)
 {
-    return (struct ek_fleet_cell){ek_text_of(p->place[place].dimension),
-                                  ek_text_of(p->place[place].value)};
+    return (struct ek_fleet_cell){ek_text_from(p->place[place].dimension),
+                                  ek_text_from(p->place[place].value)};
 }
 
 int ek_fleet_pool_places(const struct ek_fleet_pool *p)
@@ -388,7 +388,7 @@ static int add_place(struct ek_fleet_pool *p, const struct ek_fleet_cell *cell, 
 static bool knows_dimension(const struct ek_fleet_pool *p, struct ek_text dimension)
 {
     for (int i = 0; i < p->rules->segment_count; i++)
-        if (ek_text_same(dimension, ek_text_of(p->rules->segment[i])))
+        if (ek_text_same(dimension, ek_text_from(p->rules->segment[i])))
             return true;
     return !dimension.text;
 }
@@ -432,15 +432,15 @@ static int take_cell(void *context, const struct ek_fleet_cell *cell)
     return rc;
 }
 
-static int take_sums(void *context, int feature, const struct ek_tick_sums *s)
+static int take_sums(void *context, int feature, const struct ek_evidence_sum_values *s)
 {
     struct ek_fleet_pool *p = context;
     if (p->now >= 0 && p->manifest->item[feature]->type != EK_TYPE_CATEGORY)
-        ek_tick_merge(&at(p, p->now, feature)->come, s);
+        ek_evidence_sum_merge(&at(p, p->now, feature)->come, s);
     return EK_OK;
 }
 
-static int skip_sums(void *context, int feature, const struct ek_tick_sums *s)
+static int skip_sums(void *context, int feature, const struct ek_evidence_sum_values *s)
 {
     (void)context, (void)feature, (void)s;
     return EK_OK;
@@ -492,34 +492,34 @@ static int refuse(struct ek_fleet_pool *p, int rc)
     return rc;
 }
 
-int ek_fleet_pool_take(struct ek_fleet_pool *p, const void *bytes, size_t length, int64_t clock_ms,
-                       struct ek_error *e)
+int ek_fleet_pool_add(struct ek_fleet_pool *p, const void *bytes, size_t length, int64_t clock_ms,
+                      struct ek_error *e)
 {
-    struct ek_fleet_tick_hears hears = {p, take_cell, take_sums, take_finding, take_traffic};
-    struct ek_fleet_tick tick;
-    int rc = ek_fleet_tick_open(&tick, bytes, length, p->manifest, e);
+    struct ek_evidence_report_visitor hears = {p, take_cell, take_sums, take_finding, take_traffic};
+    struct ek_evidence_report tick;
+    int rc = ek_evidence_report_open(&tick, bytes, length, p->manifest, e);
     if (rc)
         return refuse(p, rc);
     if (tick.head.profile != p->profile)
         return refuse(p, ek_fail(e, EK_ESTATE, "tick of an instance with another profile"));
-    p->teller = ek_fleet_instances_find(p->instances, tick.head.instance, clock_ms);
+    p->teller = ek_pool_instances_find(p->instances, tick.head.instance, clock_ms);
     if (!p->teller)
         return refuse(p, ek_fail(e, EK_ELIMIT, "more than %d instances", EK_FLEET_INSTANCES_MAX));
-    enum ek_fleet_arrival arrival = ek_fleet_instance_arrives(p->teller, &tick.head, clock_ms);
-    p->counts.twice += arrival == EK_FLEET_TWICE;
+    enum ek_fleet_arrival arrival = ek_pool_instance_classify(p->teller, &tick.head, clock_ms);
+    p->counts.twice += arrival == EK_FLEET_DUPLICATE;
     p->counts.late += arrival == EK_FLEET_LATE;
-    if (arrival == EK_FLEET_TWICE || arrival == EK_FLEET_LATE)
+    if (arrival == EK_FLEET_DUPLICATE || arrival == EK_FLEET_LATE)
         return EK_OK;
     p->counts.taken++;
     if (tick.head.normal != p->normal)
         hears.sums = skip_sums;
     if (arrival != EK_FLEET_NEWEST)
         hears.finding = NULL; /* what it found is past */
-    rc = ek_fleet_tick_tell(&tick, &hears);
+    rc = ek_evidence_report_visit(&tick, &hears);
     return rc ? ek_fail(e, rc, "out of memory") : EK_OK;
 }
 
-int ek_fleet_pool_tick(struct ek_fleet_pool *p, struct ek_fleet_alarm *alarm, int most)
+int ek_fleet_pool_advance(struct ek_fleet_pool *p, struct ek_fleet_alarm *alarm, int most)
 {
     int alarms = 0;
     for (int place = 0; place < p->places; place++)
@@ -527,7 +527,7 @@ int ek_fleet_pool_tick(struct ek_fleet_pool *p, struct ek_fleet_alarm *alarm, in
             struct pooled *o = at(p, place, f);
             if (!o->come.lists)
                 continue;
-            o->total = ek_tick_apply(&o->come, p->tables->weight, o->r);
+            o->total = ek_evidence_sum_apply(&o->come, p->tables->weight, o->r);
             memset(&o->come, 0, sizeof o->come);
             if (!(o->total >= (double)p->level.alarm) || alarms == most)
                 continue;
@@ -549,7 +549,7 @@ void ek_fleet_pool_restart_all(struct ek_fleet_pool *p, int feature)
         ek_fleet_pool_restart(p, place, feature);
 }
 
-void ek_fleet_pool_expect(struct ek_fleet_pool *p, uint64_t normal)
+void ek_fleet_pool_set_accepted_version(struct ek_fleet_pool *p, uint64_t normal)
 {
     p->normal = normal;
 }
@@ -569,10 +569,10 @@ int ek_fleet_pool_instances(const struct ek_fleet_pool *p, int64_t clock_ms)
     return ek_fleet_instances_alive(p->instances, clock_ms);
 }
 
-size_t ek_fleet_pool_shared_name(const struct ek_fleet_pool *p, size_t at, int64_t clock_ms,
-                                 const char **name)
+size_t ek_fleet_pool_next_duplicate(const struct ek_fleet_pool *p, size_t at, int64_t clock_ms,
+                                    const char **name)
 {
-    return ek_fleet_instances_shared(p->instances, at, clock_ms, name);
+    return ek_pool_instances_next_duplicate(p->instances, at, clock_ms, name);
 }
 
 int64_t ek_fleet_pool_time_ms(const struct ek_fleet_pool *p, int64_t clock_ms)

@@ -46,8 +46,8 @@ struct ek_fleet_pool_counts ek_fleet_pool_counts(const struct ek_fleet_pool *p);
 /* Takes a tick record. One that came before or comes too late is counted, and no failure.
  * EK_EFORMAT, EK_ESTATE for another manifest or profile, EK_ELIMIT for too many instances,
  * EK_ENOMEM: then nothing of it counts, but for EK_ENOMEM, where a part may. */
-int ek_fleet_pool_take(struct ek_fleet_pool *p, const void *bytes, size_t length, int64_t clock_ms,
-                       struct ek_error *e);
+int ek_fleet_pool_add(struct ek_fleet_pool *p, const void *bytes, size_t length, int64_t clock_ms,
+                      struct ek_error *e);
 /* Number of a cell by its names, from 0 for all traffic; it gets one if it has none. -1: no room,
  * or a dimension that the pool does not know. Good as long as the pool. EK_ENOMEM. */
 int ek_fleet_pool_place(struct ek_fleet_pool *p, const struct ek_fleet_cell *cell, int *place);
@@ -65,10 +65,10 @@ struct ek_fleet_alarm {
 };
 /* Version of what is normal: sums of ticks from before and after it was heard mean different
  * things, so those of another version do not count. */
-void ek_fleet_pool_expect(struct ek_fleet_pool *p, uint64_t normal);
+void ek_fleet_pool_set_accepted_version(struct ek_fleet_pool *p, uint64_t normal);
 
 /* Spends what has come. Returns how many reached the alarm, at most `most`; they start anew. */
-int ek_fleet_pool_tick(struct ek_fleet_pool *p, struct ek_fleet_alarm *alarm, int most);
+int ek_fleet_pool_advance(struct ek_fleet_pool *p, struct ek_fleet_alarm *alarm, int most);
 /* Forgets the evidence on a feature in a cell, that of lists that came already included; or in all.
  */
 void ek_fleet_pool_restart(struct ek_fleet_pool *p, int place, int feature);
@@ -83,8 +83,8 @@ int ek_fleet_pool_instances(const struct ek_fleet_pool *p, int64_t clock_ms);
 /* The next name, from `at` on, under which two processes have told their ticks in turns in the last
  * EK_FLEET_GONE_MS: what the one says that started first counts for nothing. One that was restarted
  * is none. Returns where to go on, 0 at the end; begin with 0. The text is a view. */
-size_t ek_fleet_pool_shared_name(const struct ek_fleet_pool *p, size_t at, int64_t clock_ms,
-                                 const char **name);
+size_t ek_fleet_pool_next_duplicate(const struct ek_fleet_pool *p, size_t at, int64_t clock_ms,
+                                    const char **name);
 /* The highest stream time of those, but not more than a minute above the median, since a clock may
  * be wrong; INT64_MIN when there is none. Who has seen no list yet says 0 and is left out. */
 int64_t ek_fleet_pool_time_ms(const struct ek_fleet_pool *p, int64_t clock_ms);
@@ -96,27 +96,27 @@ size_t ek_fleet_pool_finding(const struct ek_fleet_pool *p, size_t at, int64_t c
 /* The instances of a fleet as the decider knows them: which ticks of each have come, when, and what
  * it says is wrong. Owner: the caller.
  */
-struct ek_fleet_instances;
-struct ek_fleet_instance;
+struct ek_pool_instances;
+struct ek_pool_instance;
 
 enum ek_fleet_arrival {
     EK_FLEET_NEWEST, /* of its instance so far */
     EK_FLEET_OLDER,  /* new, behind a newer one: its sums count, its findings are past */
-    EK_FLEET_TWICE,
+    EK_FLEET_DUPLICATE,
     EK_FLEET_LATE
 };
 
-int ek_fleet_instances_new(struct ek_fleet_instances **out);
-void ek_fleet_instances_free(struct ek_fleet_instances *s);
+int ek_pool_instances_new(struct ek_pool_instances **out);
+void ek_pool_instances_free(struct ek_pool_instances *s);
 /* Of that name; a new one takes the place of one that is gone for good when there is no room. NULL:
  * no room. */
-struct ek_fleet_instance *ek_fleet_instances_find(struct ek_fleet_instances *s, struct ek_text name,
-                                                  int64_t clock_ms);
-enum ek_fleet_arrival ek_fleet_instance_arrives(struct ek_fleet_instance *i,
+struct ek_pool_instance *ek_pool_instances_find(struct ek_pool_instances *s, struct ek_text name,
+                                                int64_t clock_ms);
+enum ek_fleet_arrival ek_pool_instance_classify(struct ek_pool_instance *i,
                                                 const struct ek_fleet_head *head, int64_t clock_ms);
 
 /* As in guard/fleet_pool.h; *normal: version of what is normal that the finding is held against. */
-size_t ek_fleet_instances_shared(const struct ek_fleet_instances *s, size_t at, int64_t clock_ms,
-                                 const char **name);
+size_t ek_pool_instances_next_duplicate(const struct ek_pool_instances *s, size_t at,
+                                        int64_t clock_ms, const char **name);
 
 #endif

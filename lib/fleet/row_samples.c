@@ -17,7 +17,7 @@ static void walk_record(struct ek_serialize *w, struct ek_list_stats *record)
     }
     ek_wire_int(w, &usable, UINT16_MAX);
     record->usable = (uint16_t)usable;
-    ek_wire_require(w, !record->usable || (record->r >= -1e6f && record->r <= 1e6f));
+    ek_record_reader_require(w, !record->usable || (record->r >= -1e6f && record->r <= 1e6f));
 }
 
 /* But for its query features. */
@@ -31,14 +31,14 @@ static void walk_row(struct ek_serialize *w, const struct ek_fleet_dimensions *d
     ek_wire_int(w, &row->cells, d->count);
     for (int i = 0; i < row->cells; i++) {
         ek_wire_cell(w, d, &row->cell[i]);
-        ek_wire_require(w, row->cell[i].value.text != NULL);
+        ek_record_reader_require(w, row->cell[i].value.text != NULL);
     }
 }
 
 /* Values without a cell of their own are not reported: their lists differ by instance. */
 static void put_row(struct ek_serialize *w, const struct ek_detector *d,
                     const struct ek_fleet_dimensions *dimensions,
-                    const struct ek_fleet_answer *answer, uint64_t number)
+                    const struct ek_fleet_row_reply *answer, uint64_t number)
 {
     const struct ek_cells *cells = ek_detector_registry(d);
     struct ek_pooled_row row;
@@ -47,7 +47,7 @@ static void put_row(struct ek_serialize *w, const struct ek_detector *d,
     out.record.r -= answer->level;
     for (int i = 1; i <= dimensions->count; i++)
         if (row.cell[i] >= 0 && ek_cells_value(cells, row.cell[i]))
-            out.cell[out.cells++] = ek_fleet_cell_of(cells, row.cell[i]);
+            out.cell[out.cells++] = ek_fleet_cell_get(cells, row.cell[i]);
     walk_row(w, dimensions, 0, &out);
     for (int i = 0; i < ek_detector_manifest(d)->query_count; i++) {
         float value = row.query[i];
@@ -55,14 +55,14 @@ static void put_row(struct ek_serialize *w, const struct ek_detector *d,
     }
 }
 
-bool ek_fleet_rows_due(const struct ek_detector *d, const struct ek_fleet_answer *answer)
+bool ek_fleet_rows_due(const struct ek_detector *d, const struct ek_fleet_row_reply *answer)
 {
     uint64_t first;
     return !answer->begun || ek_detector_rows(d, &first) > answer->next;
 }
 
 int ek_fleet_rows_write(const struct ek_detector *d, const struct ek_fleet_head *head,
-                        struct ek_fleet_answer *answer, struct ek_buf *out)
+                        struct ek_fleet_row_reply *answer, struct ek_buf *out)
 {
     struct ek_fleet_head h = *head;
     uint64_t first, end = ek_detector_rows(d, &first), rows = (uint64_t)answer->rows;
@@ -70,16 +70,16 @@ int ek_fleet_rows_write(const struct ek_detector *d, const struct ek_fleet_head 
     first = answer->next > first ? answer->next : first;
     if (end - first > rows)
         first = end - rows;
-    ek_fleet_dimensions_of(&h.dimensions, ek_detector_registry(d));
-    ek_wire_begin(&w, out, EK_FLEET_ROWS);
+    ek_fleet_dimensions_get(&h.dimensions, ek_detector_registry(d));
+    ek_record_writer_start(&w, out, EK_FLEET_ROWS);
     ek_fleet_head_walk(&w, &h);
-    struct ek_text feature = ek_text_of(ek_detector_manifest(d)->item[answer->feature]->name);
+    struct ek_text feature = ek_text_from(ek_detector_manifest(d)->item[answer->feature]->name);
     ek_wire_text(&w, &feature, EK_FLEET_NAME_MAX);
     ek_wire_u32(&w, &answer->number);
-    ek_wire_put(&w, end - first);
+    ek_record_put(&w, end - first);
     for (uint64_t i = first; i < end; i++)
         put_row(&w, d, &h.dimensions, answer, i);
-    int rc = ek_wire_seal(&w);
+    int rc = ek_record_writer_finish(&w);
     if (!rc) {
         answer->next = end;
         answer->begun = true;
@@ -103,9 +103,9 @@ static void get_row(struct ek_serialize *w, const struct ek_fleet_rows *r, float
 
 /* hears NULL: it is only checked. */
 static int get_rows(struct ek_serialize *w, const struct ek_fleet_rows *r, float *query,
-                    const struct ek_fleet_rows_hears *hears)
+                    const struct ek_fleet_rows_visitor *hears)
 {
-    uint64_t count = ek_wire_get(w, EK_FLEET_ROWS_MAX);
+    uint64_t count = ek_record_get(w, EK_FLEET_ROWS_MAX);
     int rc = EK_OK;
     for (uint64_t i = 0; i < count && !w->rc && !rc; i++) {
         struct ek_fleet_row row;
@@ -127,15 +127,15 @@ int ek_fleet_rows_open(struct ek_fleet_rows *r, const void *bytes, size_t length
     ek_wire_text(w, &feature, EK_FLEET_NAME_MAX);
     ek_wire_u32(w, &r->ask);
     r->feature = ek_manifest_find_item(m, feature);
-    ek_wire_require(w, r->feature >= 0);
+    ek_record_reader_require(w, r->feature >= 0);
     r->manifest = m;
     r->strata = strata;
     struct ek_serialize check = *w;
     get_rows(&check, r, NULL, NULL);
-    return ek_wire_done(&check, WHAT, e);
+    return ek_record_reader_is_done(&check, WHAT, e);
 }
 
-int ek_fleet_rows_tell(const struct ek_fleet_rows *r, const struct ek_fleet_rows_hears *hears)
+int ek_fleet_rows_visit(const struct ek_fleet_rows *r, const struct ek_fleet_rows_visitor *hears)
 {
     struct ek_serialize w = r->content;
     float *query = ek_calloc((size_t)r->manifest->query_count, sizeof *query);

@@ -25,7 +25,7 @@ struct ek_fleet_row {
 };
 
 /* What an instance was asked for, and how far it has answered. */
-struct ek_fleet_answer {
+struct ek_fleet_row_reply {
     int feature;
     uint32_t number; /* of the ask */
     uint64_t next;   /* row from which on nothing was told yet */
@@ -36,12 +36,12 @@ struct ek_fleet_answer {
 
 /* Whether there is something to say since the last answer: at first there is, if only that there
  * are no rows. */
-bool ek_fleet_rows_due(const struct ek_detector *d, const struct ek_fleet_answer *answer);
-/* Adds the record of the rows since the last answer. `head` as for ek_fleet_tick_write. */
+bool ek_fleet_rows_due(const struct ek_detector *d, const struct ek_fleet_row_reply *answer);
+/* Adds the record of the rows since the last answer. `head` as for ek_evidence_report_write. */
 int ek_fleet_rows_write(const struct ek_detector *d, const struct ek_fleet_head *head,
-                        struct ek_fleet_answer *answer, struct ek_buf *out);
+                        struct ek_fleet_row_reply *answer, struct ek_buf *out);
 
-struct ek_fleet_rows_hears {
+struct ek_fleet_rows_visitor {
     void *context;
     int (*row)(void *context, const struct ek_fleet_row *row);
 };
@@ -56,10 +56,10 @@ struct ek_fleet_rows {
     struct ek_serialize content; /* behind all of that */
 };
 
-/* As ek_fleet_tick_open; strata: of the profile. */
+/* As ek_evidence_report_open; strata: of the profile. */
 int ek_fleet_rows_open(struct ek_fleet_rows *r, const void *bytes, size_t length,
                        const struct ek_manifest *m, int strata, struct ek_error *e);
-/* As ek_fleet_tick_tell; EK_ENOMEM. */
-int ek_fleet_rows_tell(const struct ek_fleet_rows *r, const struct ek_fleet_rows_hears *hears);
+/* As ek_evidence_report_visit; EK_ENOMEM. */
+int ek_fleet_rows_visit(const struct ek_fleet_rows *r, const struct ek_fleet_rows_visitor *hears);
 
 #endif

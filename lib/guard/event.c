@@ -32,7 +32,7 @@ static void visit_finding(struct ek_event_finding *f, visit_text *visit, void *c
         visit(context, &member[i]);
 }
 
-static void visit_decision(struct ek_decided *m, visit_text *visit, void *context)
+static void visit_decision(struct ek_decision_record *m, visit_text *visit, void *context)
 {
     visit(context, &m->who);
     visit(context, &m->why);
@@ -175,9 +175,9 @@ static void copy_decision(struct ek_event_finding *out, const struct ek_decision
     out->stays = d->stays;
 }
 
-struct ek_event *ek_event_of_finding(const struct ek_manifest *m, const struct ek_finding *f,
-                                     const struct ek_decision *decision, const int *members,
-                                     int count)
+struct ek_event *ek_event_from_finding(const struct ek_manifest *m, const struct ek_finding *f,
+                                       const struct ek_decision *decision, const int *members,
+                                       int count)
 {
     struct ek_event v = {.kind = EK_EVENT_FINDING, .query = f->query, .time_ms = f->time_ms};
     struct ek_event *out = NULL;
@@ -193,7 +193,7 @@ struct ek_event *ek_event_of_finding(const struct ek_manifest *m, const struct e
     v.finding.member = member;
     copy_diagnosis(&v.finding, f);
     copy_decision(&v.finding, decision);
-    if (member && !add_units(&v.finding, m, f, &unit) && !ek_sentence(&text, m, f, decision) &&
+    if (member && !add_units(&v.finding, m, f, &unit) && !ek_finding_text(&text, m, f, decision) &&
         (v.finding.text = ek_buf_string(&text)))
         out = ek_event_copy(&v);
     ek_buf_release(&unit);
@@ -202,8 +202,8 @@ struct ek_event *ek_event_of_finding(const struct ek_manifest *m, const struct e
     return out;
 }
 
-struct ek_event *ek_event_of_plan(const struct ek_manifest *m, const struct ek_cells *cells,
-                                  const struct ek_plan *plan, uint64_t query, int64_t time_ms)
+struct ek_event *ek_event_from_plan(const struct ek_manifest *m, const struct ek_cells *cells,
+                                    const struct ek_plan *plan, uint64_t query, int64_t time_ms)
 {
     struct ek_event v = {.kind = EK_EVENT_PLAN, .query = query, .time_ms = time_ms};
     struct ek_event_entry *entry = ek_calloc((size_t)plan->count + 1, sizeof *entry);
@@ -226,22 +226,22 @@ struct ek_event *ek_event_of_plan(const struct ek_manifest *m, const struct ek_c
     return out;
 }
 
-struct ek_event *ek_event_of_decision(const struct ek_decided *m)
+struct ek_event *ek_event_from_decision(const struct ek_decision_record *m)
 {
     const struct ek_event v = {
         .kind = EK_EVENT_DECISION, .query = m->query, .time_ms = m->time_ms, .decision = *m};
     return ek_event_copy(&v);
 }
 
-struct ek_event *ek_event_of_limit(enum ek_bound bound, int64_t most, const struct ek_cells *cells,
-                                   uint64_t query, int64_t time_ms)
+struct ek_event *ek_event_from_limit(enum ek_bound bound, int64_t most,
+                                     const struct ek_cells *cells, uint64_t query, int64_t time_ms)
 {
     struct ek_event v = {.kind = EK_EVENT_LIMIT, .query = query, .time_ms = time_ms};
     v.limit.bound = bound;
     v.limit.most = most;
     v.limit.dimensions = bound == EK_BOUND_CELLS ? ek_cells_dimensions(cells) : 0;
     for (int i = 0; i < v.limit.dimensions; i++)
-        v.limit.dimension[i] = ek_cells_share_of(cells, i);
+        v.limit.dimension[i] = ek_cells_get_share(cells, i);
     return ek_event_copy(&v);
 }
 
@@ -255,8 +255,9 @@ static int write_drift(struct ek_buf *b, const struct ek_agreement_view *v)
         "%.3f "
         "(%.3f), the first item the same in %.0f%% (%.0f%%)",
         v->state == EK_AGREEMENT_DRIFTED ? "have drifted apart" : "rank alike again", v->recent,
-        v->since_query, now[EK_FIGURE_TAU], trained[EK_FIGURE_TAU], now[EK_FIGURE_NDCG10],
-        trained[EK_FIGURE_NDCG10], 100 * now[EK_FIGURE_TOP1], 100 * trained[EK_FIGURE_TOP1]);
+        v->since_query, now[EK_AGREEMENT_TAU], trained[EK_AGREEMENT_TAU], now[EK_AGREEMENT_NDCG10],
+        trained[EK_AGREEMENT_NDCG10], 100 * now[EK_AGREEMENT_TOP1],
+        100 * trained[EK_AGREEMENT_TOP1]);
     if (rc || v->state != EK_AGREEMENT_DRIFTED)
         return rc;
     return ek_buf_text(b,
@@ -266,8 +267,8 @@ static int write_drift(struct ek_buf *b, const struct ek_agreement_view *v)
                        "if not, something it reads has changed that no finding tells");
 }
 
-struct ek_event *ek_event_of_model_drift(const struct ek_agreement_view *view, uint64_t query,
-                                         int64_t time_ms)
+struct ek_event *ek_event_from_model_drift(const struct ek_agreement_view *view, uint64_t query,
+                                           int64_t time_ms)
 {
     struct ek_event v = {.kind = EK_EVENT_MODEL_DRIFT, .query = query, .time_ms = time_ms};
     struct ek_event *out = NULL;

@@ -65,7 +65,7 @@ struct ek_event_entry {
     enum ek_action action;
     enum ek_mode mode;
     double percent; /* of the queries */
-    enum ek_plan_by by;
+    enum ek_plan_source by;
     bool gone; /* its fault is gone, and a person has to end it */
 };
 
@@ -109,7 +109,7 @@ struct ek_event {
         const char *text;
         struct ek_event_finding finding;
         struct ek_event_plan plan;
-        struct ek_decided decision;
+        struct ek_decision_record decision;
         struct ek_event_limit limit;
         struct ek_event_model_drift model_drift;
         struct ek_event_fleet fleet;
@@ -120,17 +120,18 @@ struct ek_event {
 /* Return NULL without memory. */
 struct ek_event *ek_event_copy(const struct ek_event *v);
 /* members [count]: features that share the cause of the finding. */
-struct ek_event *ek_event_of_finding(const struct ek_manifest *m, const struct ek_finding *finding,
-                                     const struct ek_decision *decision, const int *members,
-                                     int count);
-struct ek_event *ek_event_of_plan(const struct ek_manifest *m, const struct ek_cells *cells,
-                                  const struct ek_plan *plan, uint64_t query, int64_t time_ms);
-struct ek_event *ek_event_of_decision(const struct ek_decided *decision);
+struct ek_event *ek_event_from_finding(const struct ek_manifest *m,
+                                       const struct ek_finding *finding,
+                                       const struct ek_decision *decision, const int *members,
+                                       int count);
+struct ek_event *ek_event_from_plan(const struct ek_manifest *m, const struct ek_cells *cells,
+                                    const struct ek_plan *plan, uint64_t query, int64_t time_ms);
+struct ek_event *ek_event_from_decision(const struct ek_decision_record *decision);
 /* most: the limit. */
-struct ek_event *ek_event_of_limit(enum ek_bound bound, int64_t most, const struct ek_cells *cells,
-                                   uint64_t query, int64_t time_ms);
-struct ek_event *ek_event_of_model_drift(const struct ek_agreement_view *v, uint64_t query,
-                                         int64_t time_ms);
+struct ek_event *ek_event_from_limit(enum ek_bound bound, int64_t most,
+                                     const struct ek_cells *cells, uint64_t query, int64_t time_ms);
+struct ek_event *ek_event_from_model_drift(const struct ek_agreement_view *v, uint64_t query,
+                                           int64_t time_ms);
 
 /* "finding", "plan", ...; NULL for EK_EVENT_TEXT. */
 const char *ek_event_kind_name(enum ek_event_kind kind);
@@ -147,6 +148,6 @@ bool ek_event_entry_acts(const struct ek_event_entry *e);
 struct ek_guard;
 /* The oldest event of a guard that was not taken yet, good until the next call; NULL: there is
  * none. */
-const struct ek_event *ek_guard_take_event(struct ek_guard *g);
+const struct ek_event *ek_guard_pop_event(struct ek_guard *g);
 
 #endif

@@ -175,7 +175,7 @@ static void add_plan(struct ek_json_writer *w, const struct ek_event *v)
         ek_json_add_text(w, "action", ek_action_name(e->action));
         ek_json_add_text(w, "mode", ek_mode_name(e->mode));
         ek_json_add_rounded(w, "percent", e->percent, SHORT_DIGITS);
-        ek_json_add_text(w, "by", ek_plan_by_name(e->by));
+        ek_json_add_text(w, "by", ek_plan_source_name(e->by));
         add_true(w, "gone", e->gone);
         ek_json_close(w, '}');
     }
@@ -188,7 +188,7 @@ static void add_stated(struct ek_json_writer *w, const char *key, const char *te
     ek_json_add_text(w, key, text && *text ? text : NULL);
 }
 
-static void add_decided_place(struct ek_json_writer *w, const struct ek_decided *m)
+static void add_decided_place(struct ek_json_writer *w, const struct ek_decision_record *m)
 {
     const struct ek_event_place at = {m->feature, m->dimension, m->value};
     if (!m->feature)
@@ -202,7 +202,7 @@ static void add_decided_place(struct ek_json_writer *w, const struct ek_decided 
         add_episode(w, m->feature, m->episode);
 }
 
-static void add_evidence(struct ek_json_writer *w, const struct ek_decided *m)
+static void add_evidence(struct ek_json_writer *w, const struct ek_decision_record *m)
 {
     if (m->class != EK_CLASS_NONE)
         ek_json_add_text(w, "class", ek_class_name(m->class));
@@ -210,19 +210,19 @@ static void add_evidence(struct ek_json_writer *w, const struct ek_decided *m)
     add_known_number(w, "factor_low", m->factor_low);
     add_known_number(w, "factor_high", m->factor_high);
     add_known_number(w, "share", m->share);
-    if (m->rail != EK_RAIL_NONE)
-        ek_json_add_text(w, "rail", ek_rail_name(m->rail));
+    if (m->rail != EK_GUARDRAIL_NONE)
+        ek_json_add_text(w, "rail", ek_guardrail_name(m->rail));
     add_known_number(w, "figure", m->figure);
     add_known_number(w, "limit", m->limit);
 }
 
-void ek_json_add_decision(struct ek_json_writer *w, const struct ek_decided *m)
+void ek_json_add_decision(struct ek_json_writer *w, const struct ek_decision_record *m)
 {
     ek_json_add_text(w, "event", ek_event_kind_name(EK_EVENT_DECISION));
     ek_json_add_count(w, "number", m->number);
     ek_json_add_count(w, "query", m->query);
     ek_json_add_integer(w, "time_ms", m->time_ms);
-    ek_json_add_text(w, "what", ek_did_name(m->what));
+    ek_json_add_text(w, "what", ek_decision_kind_name(m->what));
     add_stated(w, "who", m->who);
     ek_json_open(w, "plan", '{');
     ek_json_add_count(w, "before", m->before);
@@ -239,7 +239,7 @@ void ek_json_add_decision(struct ek_json_writer *w, const struct ek_decided *m)
     add_stated(w, "why", m->why);
 }
 
-int ek_decided_json(struct ek_buf *out, const struct ek_decided *m)
+int ek_decision_record_json(struct ek_buf *out, const struct ek_decision_record *m)
 {
     struct ek_json_writer w;
     size_t begin = out->length;
@@ -275,11 +275,11 @@ static void add_limit(struct ek_json_writer *w, const struct ek_event *v)
     ek_json_close(w, ']');
 }
 
-void ek_json_add_figures(struct ek_json_writer *w, const struct ek_agreement_view *v)
+void ek_json_add_stats(struct ek_json_writer *w, const struct ek_agreement_view *v)
 {
     ek_json_open(w, "figures", '{');
-    for (int i = 0; i < EK_FIGURES; i++) {
-        ek_json_open(w, ek_figure_name((enum ek_figure)i), '{');
+    for (int i = 0; i < EK_AGREEMENT_STATISTICS; i++) {
+        ek_json_open(w, ek_agreement_statistic_name((enum ek_agreement_statistic)i), '{');
         ek_json_add_rounded(w, "now", v->now[i], SHORT_DIGITS);
         ek_json_add_rounded(w, "trained", v->trained[i], SHORT_DIGITS);
         ek_json_add_rounded(w, "least", v->least[i], SHORT_DIGITS);
@@ -295,7 +295,7 @@ static void add_model_drift(struct ek_json_writer *w, const struct ek_event *v)
     add_head(w, v);
     ek_json_add_count(w, "since_query", a->since_query);
     ek_json_add_integer(w, "lists", a->recent);
-    ek_json_add_figures(w, a);
+    ek_json_add_stats(w, a);
     ek_json_add_text(w, "text", v->model_drift.text);
 }
 
@@ -342,7 +342,7 @@ int ek_event_json(const struct ek_event *v, struct ek_buf *out)
     if (v->kind == EK_EVENT_TEXT)
         return ek_buf_text(out, v->text);
     if (v->kind == EK_EVENT_DECISION)
-        return ek_decided_json(out, &v->decision);
+        return ek_decision_record_json(out, &v->decision);
     ek_json_init(&w, out);
     ek_json_open(&w, NULL, '{');
     ek_json_add_text(&w, "event", ek_event_kind_name(v->kind));

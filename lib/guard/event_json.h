@@ -17,10 +17,10 @@ int ek_segment_json(struct ek_buf *out, const char *dimension, const char *value
 void ek_json_add_problem(struct ek_json_writer *w, const struct ek_event_finding *f);
 /* The members of a decision; who and why are null where they are not known, other keys without a
  * value are left out. */
-void ek_json_add_decision(struct ek_json_writer *w, const struct ek_decided *m);
+void ek_json_add_decision(struct ek_json_writer *w, const struct ek_decision_record *m);
 /* A decision as an object. After a failure `out` is as it was. */
-int ek_decided_json(struct ek_buf *out, const struct ek_decided *m);
+int ek_decision_record_json(struct ek_buf *out, const struct ek_decision_record *m);
 /* "figures":{"tau":{"now":..,"trained":..,"least":..},..}; null for unknown values. */
-void ek_json_add_figures(struct ek_json_writer *w, const struct ek_agreement_view *v);
+void ek_json_add_stats(struct ek_json_writer *w, const struct ek_agreement_view *v);
 
 #endif

@@ -102,8 +102,8 @@ static int add_recovery(struct ek_buf *b, const struct ek_manifest *m, const str
     return ek_buf_text(b, "' ends it");
 }
 
-int ek_sentence(struct ek_buf *out, const struct ek_manifest *m, const struct ek_finding *f,
-                const struct ek_decision *decision)
+int ek_finding_text(struct ek_buf *out, const struct ek_manifest *m, const struct ek_finding *f,
+                    const struct ek_decision *decision)
 {
     add_where(out, m, f);
     if (f->state == EK_DISMISSED)

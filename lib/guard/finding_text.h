@@ -8,7 +8,7 @@
 
 /* Behind what `out` has. Names and values of features and segments are as the messages have them.
  * EK_ENOMEM, EK_ELIMIT. */
-int ek_sentence(struct ek_buf *out, const struct ek_manifest *m, const struct ek_finding *finding,
-                const struct ek_decision *decision);
+int ek_finding_text(struct ek_buf *out, const struct ek_manifest *m,
+                    const struct ek_finding *finding, const struct ek_decision *decision);
 
 #endif

@@ -38,9 +38,9 @@ static int is_past(int64_t time_ms, int64_t than_ms, int64_t by_ms)
 }
 
 /* Goes where more than half of the last lists are, if that is ahead, or too far behind. */
-static void follow_most(struct ek_stream_clock *c, int64_t back_ms)
+static void follow_most(struct ek_event_clock *c, int64_t back_ms)
 {
-    int64_t sorted[EK_STREAM_CLOCK_LISTS];
+    int64_t sorted[EK_EVENT_CLOCK_LISTS];
     memcpy(sorted, c->last_ms, (size_t)c->seen * sizeof *sorted);
     qsort(sorted, (size_t)c->seen, sizeof *sorted, by_time);
     int64_t reached = sorted[(c->seen - 1) / 2], passed_by_few = sorted[c->seen / 2];
@@ -50,23 +50,23 @@ static void follow_most(struct ek_stream_clock *c, int64_t back_ms)
         c->now_ms = passed_by_few;
 }
 
-static void remember(struct ek_stream_clock *c, int64_t time_ms)
+static void remember(struct ek_event_clock *c, int64_t time_ms)
 {
     c->last_ms[c->next] = time_ms;
-    c->next = (c->next + 1) % EK_STREAM_CLOCK_LISTS;
-    c->seen += c->seen < EK_STREAM_CLOCK_LISTS;
+    c->next = (c->next + 1) % EK_EVENT_CLOCK_LISTS;
+    c->seen += c->seen < EK_EVENT_CLOCK_LISTS;
 }
 
-int64_t ek_stream_clock_list(struct ek_stream_clock *c, int64_t time_ms)
+int64_t ek_event_clock_list(struct ek_event_clock *c, int64_t time_ms)
 {
     time_ms = time_ms < 0 ? 0 : time_ms; /* a state has none before 1970 */
-    int young = c->seen < EK_STREAM_CLOCK_LISTS;
-    int64_t back_ms = young ? EK_STREAM_CLOCK_STEP_MS : DAY_MS;
+    int young = c->seen < EK_EVENT_CLOCK_LISTS;
+    int64_t back_ms = young ? EK_EVENT_CLOCK_STEP_MS : DAY_MS;
     remember(c, time_ms);
     if (!c->started) {
         c->started = 1;
         c->now_ms = time_ms;
-    } else if (is_past(time_ms, c->now_ms, EK_STREAM_CLOCK_STEP_MS) ||
+    } else if (is_past(time_ms, c->now_ms, EK_EVENT_CLOCK_STEP_MS) ||
                is_past(c->now_ms, time_ms, back_ms)) {
         follow_most(c, back_ms);
     } else if (time_ms > c->now_ms) {
@@ -76,7 +76,7 @@ int64_t ek_stream_clock_list(struct ek_stream_clock *c, int64_t time_ms)
 }
 
 /* The last lists would come so much later now, too. */
-int64_t ek_stream_clock_pass(struct ek_stream_clock *c, int64_t elapsed_ms)
+int64_t ek_event_clock_advance(struct ek_event_clock *c, int64_t elapsed_ms)
 {
     if (elapsed_ms <= 0 || elapsed_ms > DAY_MS || !c->started)
         return c->now_ms;
@@ -85,23 +85,23 @@ int64_t ek_stream_clock_pass(struct ek_stream_clock *c, int64_t elapsed_ms)
     return c->now_ms = later(c->now_ms, elapsed_ms);
 }
 
-void ek_stream_clock_restored(struct ek_stream_clock *c)
+void ek_event_clock_restored(struct ek_event_clock *c)
 {
-    for (int i = 0; i < EK_STREAM_CLOCK_LISTS; i++)
+    for (int i = 0; i < EK_EVENT_CLOCK_LISTS; i++)
         c->last_ms[i] = c->now_ms;
-    c->next = c->seen % EK_STREAM_CLOCK_LISTS;
+    c->next = c->seen % EK_EVENT_CLOCK_LISTS;
 }
 
-void ek_stream_clock_serialize(struct ek_stream_clock *c, struct ek_serialize *s)
+void ek_event_clock_serialize(struct ek_event_clock *c, struct ek_serialize *s)
 {
-    int first = ek_snap_reads(s) ? 0 : c->next - c->seen + EK_STREAM_CLOCK_LISTS;
+    int first = ek_serialize_is_reading(s) ? 0 : c->next - c->seen + EK_EVENT_CLOCK_LISTS;
     for (int i = 0; i < c->seen; i++) {
-        int64_t *last_ms = &c->last_ms[(first + i) % EK_STREAM_CLOCK_LISTS];
+        int64_t *last_ms = &c->last_ms[(first + i) % EK_EVENT_CLOCK_LISTS];
         int64_t ago_ms = c->now_ms - *last_ms;
-        ek_snap_i64(s, &ago_ms);
-        if (!ek_snap_reads(s))
+        ek_serialize_i64(s, &ago_ms);
+        if (!ek_serialize_is_reading(s))
             continue;
-        ek_snap_require(s, ago_ms <= c->now_ms && ago_ms >= c->now_ms - INT64_MAX);
+        ek_serialize_require(s, ago_ms <= c->now_ms && ago_ms >= c->now_ms - INT64_MAX);
         *last_ms = s->rc ? c->now_ms : c->now_ms - ago_ms;
     }
 }
@@ -119,12 +119,12 @@ int ek_guard_make(struct ek_guard *g, const struct ek_assets *assets, struct ek_
     int rc = ek_detector_new_with(&g->detector, assets->manifest, assets->profile, assets->rules,
                                   cells, e);
     if (!rc)
-        rc = ek_traffic_new(&g->traffic, assets->profile, assets->rules,
-                            ek_detector_registry(g->detector), e);
+        rc = ek_live_sketches_new(&g->traffic, assets->profile, assets->rules,
+                                  ek_detector_registry(g->detector), e);
     if (!rc)
         rc = ek_guard_control_new(g, e);
     if (!rc)
-        ek_traffic_rebase(g->traffic, ek_detector_rebases(g->detector));
+        ek_live_sketches_add_offset(g->traffic, ek_detector_offsets(g->detector));
     if (!rc)
         rc = ek_context_new_with(&g->own, assets, ek_detector_reader(g->detector), e);
     if (!rc && ek_codec_layout(assets->codec) == EK_LAYOUT_ITEM)
@@ -132,7 +132,7 @@ int ek_guard_make(struct ek_guard *g, const struct ek_assets *assets, struct ek_
     if (!rc && assets->model && !assets->model->trained.routed)
         rc = ek_agreement_watch_new(&g->agreement, assets->model, assets->rules->false_alarms, e);
     if (!rc)
-        rc = ek_trials_new(&g->trials, e);
+        rc = ek_comparisons_new(&g->trials, e);
     if (!rc && ek_open_findings_reserve(&g->open, EK_EPISODES_MAX))
         rc = out_of_memory(e);
     if (!rc && !(g->members = ek_calloc((size_t)assets->manifest->item_count, sizeof *g->members)))
@@ -163,13 +163,13 @@ void ek_guard_release(struct ek_guard *g)
         ek_free(g->events[g->fetched % EK_EVENTS_MAX]);
     ek_free(g->taken_event);
     ek_open_findings_release(&g->open);
-    ek_control_free(g->control);
-    ek_traffic_free(g->traffic);
-    ek_fleet_member_free(g->member);
-    ek_fleet_news_free(g->news);
+    ek_controller_free(g->control);
+    ek_live_sketches_free(g->traffic);
+    ek_fleet_instance_free(g->member);
+    ek_finding_diff_free(g->news);
     ek_detector_free(g->detector);
     ek_agreement_watch_free(g->agreement);
-    ek_trials_free(g->trials);
+    ek_comparisons_free(g->trials);
     ek_guard_items_free(g);
     ek_context_free(g->own);
     ek_buf_release(&g->json);
@@ -211,29 +211,31 @@ int ek_guard_emit(struct ek_guard *g, struct ek_event *event)
     return EK_OK;
 }
 
-int ek_guard_tell_plan(struct ek_guard *g, uint64_t query)
+int ek_guard_report_plan(struct ek_guard *g, uint64_t query)
 {
-    return ek_guard_emit(g, ek_event_of_plan(g->assets->manifest, ek_detector_registry(g->detector),
-                                             ek_control_plan(g->control), query, g->time_ms));
+    return ek_guard_emit(g,
+                         ek_event_from_plan(g->assets->manifest, ek_detector_registry(g->detector),
+                                            ek_controller_plan(g->control), query, g->time_ms));
 }
 
 struct ek_decision ek_guard_decide(const struct ek_guard *g, const struct ek_finding *f)
 {
-    return ek_control_decide(g->control, f);
+    return ek_controller_decide(g->control, f);
 }
 
-int ek_guard_tell_finding(struct ek_guard *g, const struct ek_finding *f,
-                          const struct ek_decision *decision, const int *members, int count)
+int ek_guard_report_finding(struct ek_guard *g, const struct ek_finding *f,
+                            const struct ek_decision *decision, const int *members, int count)
 {
-    return ek_guard_emit(g, ek_event_of_finding(g->assets->manifest, f, decision, members, count));
+    return ek_guard_emit(g,
+                         ek_event_from_finding(g->assets->manifest, f, decision, members, count));
 }
 
-struct ek_beyond ek_guard_beyond(const struct ek_guard *g)
+struct ek_limit_counters ek_guard_limit_counters(const struct ek_guard *g)
 {
-    struct ek_beyond b = ek_detector_beyond(g->detector);
+    struct ek_limit_counters b = ek_detector_limit_counters(g->detector);
     for (int i = 0; i < EK_BOUNDS_ALL; i++)
         b.count[i] += g->beyond.count[i];
-    b.count[EK_BOUND_SKETCHES] += ek_traffic_dropped(g->traffic);
+    b.count[EK_BOUND_SKETCHES] += ek_live_sketches_dropped(g->traffic);
     return b;
 }
 
@@ -241,32 +243,32 @@ struct ek_beyond ek_guard_beyond(const struct ek_guard *g)
 static int act_on(struct ek_guard *g, const struct ek_finding *f, uint64_t query)
 {
     bool changed;
-    ek_control_found(g->control, f, g->time_ms);
-    int rc = ek_control_settle(g->control, g->time_ms, query, &changed);
+    ek_controller_add_finding(g->control, f, g->time_ms);
+    int rc = ek_controller_update(g->control, g->time_ms, query, &changed);
     struct ek_decision decision = ek_guard_decide(g, f);
     int members =
         ek_detector_members(g->detector, f->cause, g->members, g->assets->manifest->item_count);
-    int told = ek_guard_tell_finding(g, f, &decision, g->members, members);
+    int told = ek_guard_report_finding(g, f, &decision, g->members, members);
     if (!told)
-        told = ek_guard_tell_settled(g, changed, query);
+        told = ek_guard_report_update(g, changed, query);
     return rc ? rc : told;
 }
 
 /* In a fleet it is the decider who acts. */
-int ek_guard_take_findings(struct ek_guard *g, uint64_t query)
+int ek_guard_process_findings(struct ek_guard *g, uint64_t query)
 {
     struct ek_finding f;
     int rc = EK_OK;
     while (!rc && ek_detector_next(g->detector, &f)) {
         ek_open_findings_follow(&g->open, &f);
         if (g->member)
-            ek_fleet_member_found(g->member, &f);
+            ek_fleet_instance_add_finding(g->member, &f);
         else
             rc = act_on(g, &f, query);
     }
     if (!rc)
-        rc = ek_guard_settle(g, query);
-    return rc ? rc : ek_guard_tell_limits(g, query);
+        rc = ek_guard_update_plan(g, query);
+    return rc ? rc : ek_guard_report_limits(g, query);
 }
 
 void ek_guard_treat(const struct ek_guard *g, struct ek_context *c, const struct ek_plan *plan,
@@ -275,11 +277,11 @@ void ek_guard_treat(const struct ek_guard *g, struct ek_context *c, const struct
     const struct ek_manifest *m = g->assets->manifest;
     c->plan_version = plan->version;
     c->routing.acted = c->routing.wanted = 0;
-    c->routing.word = plan->paused ? EK_WORD_PAUSED : EK_WORD_PASS;
+    c->routing.word = plan->paused ? EK_LIST_PAUSED : EK_LIST_PASSED;
     if (!plan->count || !c->scorer)
         return;
-    struct ek_plan_list list = {cells, count, ek_bucket_of(&c->query),
-                                ek_scorer_sees_sources(c->scorer, &c->query)};
+    struct ek_plan_list list = {cells, count, ek_canary_bucket(&c->query),
+                                ek_scorer_uses_sources(c->scorer, &c->query)};
     ek_plan_apply(plan, &list, m->routable_of_item, m->routable_count, &c->routing);
     ek_context_note_entries(c, plan);
     ek_guard_treat_accepted(g, c, plan, cells, count);
@@ -289,7 +291,7 @@ static int tell_drift(struct ek_guard *g, uint64_t query)
 {
     struct ek_agreement_view v;
     ek_agreement_watch_view(g->agreement, &v);
-    return ek_guard_emit(g, ek_event_of_model_drift(&v, query, g->time_ms));
+    return ek_guard_emit(g, ek_event_from_model_drift(&v, query, g->time_ms));
 }
 
 /* Of a whole list that nothing is known to be wrong with: a treated one has no upstream order to
@@ -297,16 +299,16 @@ static int tell_drift(struct ek_guard *g, uint64_t query)
 static int watch_agreement(struct ek_guard *g, struct ek_context *c, const struct ek_plan *plan,
                            const int16_t *cells, int count, struct ek_error *e)
 {
-    uint64_t query = ek_detector_queries(g->detector) - 1;
+    uint64_t query = ek_detector_list_count(g->detector) - 1;
     bool changed;
-    if (!g->agreement || ek_query_is_part(&c->query) || !ek_agreement_watch_turn(g->agreement))
+    if (!g->agreement || ek_list_is_partial(&c->query) || !ek_agreement_watch_is_due(g->agreement))
         return EK_OK;
-    if (c->routing.wanted || ek_open_findings_concern(&g->open, cells, count))
+    if (c->routing.wanted || ek_open_findings_match(&g->open, cells, count))
         return EK_OK;
-    int rc = ek_context_room(c, e);
+    int rc = ek_context_reserve_scores(c, e);
     if (!rc)
-        rc = ek_scorer_score(c->scorer, &c->query, ek_guard_untreated(g, c, plan, cells, count),
-                             c->scores, e);
+        rc = ek_scorer_score(c->scorer, &c->query,
+                             ek_guard_base_treatment(g, c, plan, cells, count), c->scores, e);
     if (!rc)
         rc = ek_agreement_watch_list(g->agreement, &c->query, c->scores, query, &changed, e);
     if (!rc && changed && tell_drift(g, query))
@@ -319,42 +321,43 @@ static int conclude(struct ek_guard *g, struct ek_context *c, int64_t time_ms, s
 {
     int count;
     const int16_t *cells = ek_detector_cells(g->detector, &count);
-    if (ek_guard_take_findings(g, ek_detector_queries(g->detector) - 1))
+    if (ek_guard_process_findings(g, ek_detector_list_count(g->detector) - 1))
         return out_of_memory(e);
     const struct ek_plan *plan = ek_guard_plan_at(g, time_ms);
     ek_guard_treat(g, c, plan, cells, count);
-    if (plan == ek_control_plan(g->control) && !g->member && ek_detector_took(g->detector))
-        ek_control_list(g->control, &c->routing);
+    if (plan == ek_controller_plan(g->control) && !g->member &&
+        ek_detector_has_counted(g->detector))
+        ek_controller_list(g->control, &c->routing);
     return watch_agreement(g, c, plan, cells, count, e);
 }
 
-void ek_guard_hear_times(struct ek_guard *g, int64_t time_ms, int64_t now_ms)
+void ek_guard_update_clock(struct ek_guard *g, int64_t time_ms, int64_t now_ms)
 {
-    g->time_ms = ek_stream_clock_list(&g->stream_clock, time_ms);
+    g->time_ms = ek_event_clock_list(&g->stream_clock, time_ms);
     if (now_ms > g->clock_ms) /* it may have waited for its turn since now_ms */
         g->clock_ms = now_ms;
 }
 
-void ek_guard_forget_taken(struct ek_guard *g)
+void ek_guard_reset_reused(struct ek_guard *g)
 {
     const struct ek_cells *cells = ek_detector_registry(g->detector);
-    uint64_t ever = ek_cells_taken_ever(cells);
+    uint64_t ever = ek_cells_reuse_count(cells);
     for (int cell = 1; g->taken != ever && cell < ek_cells_count(cells); cell++)
-        if (ek_cells_taken_since(cells, cell, g->taken)) {
-            ek_traffic_forget(g->traffic, cell);
-            ek_past_plans_forget(&g->past, cell);
-            ek_control_forget(g->control, cell);
+        if (ek_cells_is_reused_since(cells, cell, g->taken)) {
+            ek_live_sketches_reset_cell(g->traffic, cell);
+            ek_plan_history_reset_cell(&g->past, cell);
+            ek_controller_reset_cell(g->control, cell);
         }
     g->taken = ever;
 }
 
-int ek_guard_take_list(struct ek_guard *g, struct ek_context *c, int64_t time_ms,
-                       struct ek_error *e)
+int ek_guard_process_list(struct ek_guard *g, struct ek_context *c, int64_t time_ms,
+                          struct ek_error *e)
 {
-    int rc = ek_detector_take(g->detector, &c->query, c->reader, time_ms, e);
+    int rc = ek_detector_update(g->detector, &c->query, c->reader, time_ms, e);
     if (rc)
         return rc;
-    ek_guard_forget_taken(g);
+    ek_guard_reset_reused(g);
     return conclude(g, c, time_ms, e);
 }
 
@@ -362,15 +365,15 @@ static int take(struct ek_guard *g, struct ek_context *c, int64_t now_ms, struct
 {
     int64_t time_ms = c->query.time_ms >= 0 ? c->query.time_ms : now_ms;
     if (g->assembly)
-        return ek_guard_take_item(g, c, time_ms, now_ms, e);
-    int rc = ek_detector_take(g->detector, &c->query, c->reader, time_ms, e);
+        return ek_guard_process_item(g, c, time_ms, now_ms, e);
+    int rc = ek_detector_update(g->detector, &c->query, c->reader, time_ms, e);
     if (rc)
         return rc;
-    ek_guard_hear_times(g, time_ms, now_ms);
+    ek_guard_update_clock(g, time_ms, now_ms);
     int count;
     const int16_t *cells = ek_detector_cells(g->detector, &count);
-    ek_guard_forget_taken(g);
-    rc = ek_traffic_list(g->traffic, cells, count, g->time_ms, &c->query, e);
+    ek_guard_reset_reused(g);
+    rc = ek_live_sketches_list(g->traffic, cells, count, g->time_ms, &c->query, e);
     return rc ? rc : conclude(g, c, time_ms, e);
 }
 
@@ -387,7 +390,7 @@ static int begin_with(const struct ek_guard *g, struct ek_context *c, struct ek_
     return EK_OK;
 }
 
-int ek_guard_take(struct ek_guard *g, struct ek_context *c, int64_t now_ms, struct ek_error *e)
+int ek_guard_update(struct ek_guard *g, struct ek_context *c, int64_t now_ms, struct ek_error *e)
 {
     int rc = begin_with(g, c, e);
     if (rc)
@@ -397,15 +400,15 @@ int ek_guard_take(struct ek_guard *g, struct ek_context *c, int64_t now_ms, stru
     return rc;
 }
 
-int ek_guard_look(const struct ek_guard *g, struct ek_context *c, struct ek_error *e)
+int ek_guard_peek(const struct ek_guard *g, struct ek_context *c, struct ek_error *e)
 {
-    int16_t cells[EK_CELLS_PER_QUERY];
+    int16_t cells[EK_CELLS_PER_LIST];
     const struct ek_cells *registry = ek_detector_registry(g->detector);
     int rc = begin_with(g, c, e);
     if (rc)
         return rc;
     ek_cells_find(registry, &c->query, cells);
-    const struct ek_plan *plan = g->assembly ? ek_guard_plan_of_item(g, &c->query) : NULL;
+    const struct ek_plan *plan = g->assembly ? ek_guard_item_plan(g, &c->query) : NULL;
     if (!plan)
         plan = ek_guard_plan_at(g, c->query.time_ms >= 0 ? c->query.time_ms : g->time_ms);
     ek_guard_treat(g, c, plan, cells, 1 + ek_cells_dimensions(registry));
@@ -416,8 +419,8 @@ int ek_guard_look(const struct ek_guard *g, struct ek_context *c, struct ek_erro
 int ek_guard_observe(struct ek_guard *g, const void *message, size_t length, int64_t now_ms,
                      struct ek_error *e)
 {
-    int rc = ek_context_prepare(g->own, message, length, e);
-    return rc ? rc : ek_guard_take(g, g->own, now_ms, e);
+    int rc = ek_context_decode(g->own, message, length, e);
+    return rc ? rc : ek_guard_update(g, g->own, now_ms, e);
 }
 
 const void *ek_guard_score(struct ek_guard *g, size_t *length, struct ek_error *e)
@@ -432,13 +435,13 @@ const char *ek_guard_action(const struct ek_guard *g)
 
 uint64_t ek_guard_plan_version(const struct ek_guard *g)
 {
-    return ek_control_plan(g->control)->version;
+    return ek_controller_plan(g->control)->version;
 }
 
-uint64_t ek_guard_queries(const struct ek_guard *g)
+uint64_t ek_guard_list_count(const struct ek_guard *g)
 {
     uint64_t pending = g->assembly ? ek_assembly_pending(g->assembly) : 0;
-    return g->adopted + ek_detector_queries(g->detector) + pending;
+    return g->adopted + ek_detector_list_count(g->detector) + pending;
 }
 
 const struct ek_agreement_watch *ek_guard_agreement(const struct ek_guard *g)
@@ -446,25 +449,25 @@ const struct ek_agreement_watch *ek_guard_agreement(const struct ek_guard *g)
     return g->agreement;
 }
 
-struct ek_traffic *ek_guard_traffic(struct ek_guard *g)
+struct ek_live_sketches *ek_guard_traffic(struct ek_guard *g)
 {
     return g->traffic;
 }
 
-int ek_guard_tick(struct ek_guard *g, int64_t now_ms, struct ek_error *e)
+int ek_guard_advance(struct ek_guard *g, int64_t now_ms, struct ek_error *e)
 {
     if (now_ms > g->clock_ms) {
-        g->time_ms = ek_stream_clock_pass(&g->stream_clock, now_ms - g->clock_ms);
-        ek_traffic_time(g->traffic, g->time_ms);
+        g->time_ms = ek_event_clock_advance(&g->stream_clock, now_ms - g->clock_ms);
+        ek_live_sketches_time(g->traffic, g->time_ms);
     }
     g->clock_ms = now_ms;
-    int rc = g->assembly ? ek_guard_give_out(g, g->time_ms, e) : EK_OK;
+    int rc = g->assembly ? ek_guard_emit_lists(g, g->time_ms, e) : EK_OK;
     if (rc)
         return rc;
-    return ek_guard_settle(g, ek_detector_queries(g->detector)) ? out_of_memory(e) : EK_OK;
+    return ek_guard_update_plan(g, ek_detector_list_count(g->detector)) ? out_of_memory(e) : EK_OK;
 }
 
-const struct ek_event *ek_guard_take_event(struct ek_guard *g)
+const struct ek_event *ek_guard_pop_event(struct ek_guard *g)
 {
     if (g->fetched == g->told)
         return NULL;

@@ -33,11 +33,11 @@ static int out_of_memory(struct ek_error *e)
     return ek_fail(e, EK_ENOMEM, "out of memory");
 }
 
-static int check(const struct ek_guard *g, const struct ek_assets *assets, enum ek_state_fit *fit,
-                 struct ek_error *e)
+static int check(const struct ek_guard *g, const struct ek_assets *assets,
+                 enum ek_restore_result *fit, struct ek_error *e)
 {
     const struct ek_assets *now = g->assets;
-    *fit = EK_STATE_OTHER_MANIFEST;
+    *fit = EK_RESTORE_OTHER_MANIFEST;
     if (assets->manifest->hash != now->manifest->hash)
         return ek_fail(e, EK_ESTATE,
                        "the manifest is another one (%016" PRIx64 ", in use %016" PRIx64
@@ -45,7 +45,7 @@ static int check(const struct ek_guard *g, const struct ek_assets *assets, enum 
                        assets->manifest->hash, now->manifest->hash);
     if (ek_codec_layout(assets->codec) != ek_codec_layout(now->codec))
         return ek_fail(e, EK_ESTATE, "messages are laid out otherwise: make a new guard");
-    *fit = EK_STATE_NONE;
+    *fit = EK_RESTORE_NONE;
     return EK_OK;
 }
 
@@ -108,7 +108,7 @@ static void want_anew(struct ek_guard *g, const struct before *b)
         if (is_same(decision_of(b, &f), &now))
             continue;
         f.state = now.wanted ? EK_UPDATED : EK_DISMISSED;
-        ek_control_found(g->control, &f, g->time_ms);
+        ek_controller_add_finding(g->control, &f, g->time_ms);
     }
 }
 
@@ -129,27 +129,27 @@ static bool is_other(void *context, const struct ek_finding *f)
  * a fleet the decider says that. A plan that ended because all begins anew is told as well. */
 static int decide_anew(struct ek_guard *g, const struct before *b)
 {
-    uint64_t query = ek_detector_queries(g->detector);
-    uint64_t version = ek_control_plan(b->guard.control)->version;
+    uint64_t query = ek_detector_list_count(g->detector);
+    uint64_t version = ek_controller_plan(b->guard.control)->version;
     bool changed;
     if (b->guard.member)
         return EK_OK;
     want_anew(g, b);
-    int rc = ek_control_settle(g->control, g->time_ms, query, &changed);
+    int rc = ek_controller_update(g->control, g->time_ms, query, &changed);
     struct anew anew = {g, b};
     if (!rc)
-        rc = ek_guard_tell_open(g, is_other, &anew);
-    changed |= ek_control_plan(g->control)->version != version;
-    return rc ? rc : ek_guard_tell_settled(g, changed, query);
+        rc = ek_guard_report_open(g, is_other, &anew);
+    changed |= ek_controller_plan(g->control)->version != version;
+    return rc ? rc : ek_guard_report_update(g, changed, query);
 }
 
 static int go_on(struct ek_guard *g, const struct ek_assets *assets, const struct before *b,
-                 enum ek_state_fit *fit, struct ek_error *e)
+                 enum ek_restore_result *fit, struct ek_error *e)
 {
     int rc = ek_guard_make(g, assets, e);
     if (rc)
         return rc;
-    *fit = EK_STATE_WHOLE;
+    *fit = EK_RESTORE_FULL;
     rc = ek_guard_load_into(g, b->state, fit, e);
     if (!rc && decide_anew(g, b))
         rc = out_of_memory(e);
@@ -162,7 +162,7 @@ static int go_on(struct ek_guard *g, const struct ek_assets *assets, const struc
 
 /* In its place, for parts of a guard know where it is. */
 static int replace(struct ek_guard *g, const struct ek_assets *assets, struct before *b,
-                   enum ek_state_fit *fit, struct ek_error *e)
+                   enum ek_restore_result *fit, struct ek_error *e)
 {
     note_decisions(g, b);
     b->guard = *g;
@@ -175,8 +175,8 @@ static int replace(struct ek_guard *g, const struct ek_assets *assets, struct be
     return rc;
 }
 
-int ek_guard_set_assets(struct ek_guard *g, const struct ek_assets *assets, enum ek_state_fit *fit,
-                        struct ek_error *e)
+int ek_guard_set_assets(struct ek_guard *g, const struct ek_assets *assets,
+                        enum ek_restore_result *fit, struct ek_error *e)
 {
     int rc = check(g, assets, fit, e);
     if (rc)

@@ -34,11 +34,11 @@ static int give(void *context, const char *dimension, const char *value)
 {
     struct ek_guard *g = context;
     int cell;
-    if (ek_detector_hold(g->detector, ek_text_of(dimension), ek_text_of(value), &cell))
+    if (ek_detector_retain_cell(g->detector, ek_text_from(dimension), ek_text_from(value), &cell))
         return -2;
     if (cell < 0)
         return -1;
-    ek_guard_forget_taken(g);               /* it may have been another value's */
+    ek_guard_reset_reused(g);               /* it may have been another value's */
     ek_detector_release(g->detector, cell); /* from here on by `keep` */
     return cell;
 }
@@ -62,11 +62,11 @@ static int find(void *context, const char *dimension, const char *value)
 
 static void keep(void *context, const uint8_t *held, int cells)
 {
-    ek_detector_keep(((struct ek_guard *)context)->detector, held, cells);
+    ek_detector_retain_cells(((struct ek_guard *)context)->detector, held, cells);
 }
 
 /* Those that are remembered. */
-static void each_list(void *context, struct ek_reach *reach)
+static void each_list(void *context, struct ek_route_coverage *reach)
 {
     const struct ek_detector *d = ((struct ek_guard *)context)->detector;
     int per_list = 1 + ek_cells_dimensions(ek_detector_registry(d));
@@ -74,27 +74,28 @@ static void each_list(void *context, struct ek_reach *reach)
     for (uint64_t row = first; row < end; row++) {
         struct ek_pooled_row r;
         ek_detector_row(d, row, 0, &r);
-        ek_reach_list(reach, r.cell, per_list);
+        ek_route_coverage_list(reach, r.cell, per_list);
     }
 }
 
-static int decided(void *context, const struct ek_decided *d)
+static int decided(void *context, const struct ek_decision_record *d)
 {
-    return ek_guard_decided(context, d);
+    return ek_guard_add_decision(context, d);
 }
 
 static double shows(void *context, int feature, int cell, uint32_t *episode)
 {
-    return ek_detector_shows(((const struct ek_guard *)context)->detector, feature, cell, episode);
+    return ek_detector_membership(((const struct ek_guard *)context)->detector, feature, cell,
+                                  episode);
 }
 
 static double shown(void *context, int feature, int cell)
 {
-    return ek_detector_shown(((const struct ek_guard *)context)->detector, feature, cell);
+    return ek_detector_mean_membership(((const struct ek_guard *)context)->detector, feature, cell);
 }
 
-static void note_accept(const struct ek_guard *g, const struct ek_rebase *one, uint64_t normal,
-                        struct ek_decided *m)
+static void note_accept(const struct ek_guard *g, const struct ek_level_offset *one,
+                        uint64_t normal, struct ek_decision_record *m)
 {
     const struct ek_cells *cells = ek_detector_registry(g->detector);
     m->accept = one->version;
@@ -105,48 +106,49 @@ static void note_accept(const struct ek_guard *g, const struct ek_rebase *one, u
     m->value = ek_cells_value(cells, one->cell);
 }
 
-static int accept(void *context, int feature, int cell, struct ek_decided *m, struct ek_error *e)
+static int accept(void *context, int feature, int cell, struct ek_decision_record *m,
+                  struct ek_error *e)
 {
     struct ek_guard *g = context;
-    struct ek_rebase one;
+    struct ek_level_offset one;
     int rc = ek_detector_accept(g->detector, feature, cell, &one, e);
     if (!rc)
         note_accept(g, &one, one.version, m);
     return rc;
 }
 
-static int revert(void *context, uint64_t version, struct ek_decided *m, struct ek_error *e)
+static int revert(void *context, uint64_t version, struct ek_decision_record *m, struct ek_error *e)
 {
     struct ek_guard *g = context;
-    struct ek_rebase one;
+    struct ek_level_offset one;
     int rc = ek_detector_revert(g->detector, version, &one, e);
     if (!rc)
-        note_accept(g, &one, ek_detector_rebases(g->detector)->version, m);
+        note_accept(g, &one, ek_detector_offsets(g->detector)->version, m);
     return rc;
 }
 
 int ek_guard_control_new(struct ek_guard *g, struct ek_error *e)
 {
     const struct ek_assets *a = g->assets;
-    const struct ek_control_setup setup = {.manifest = a->manifest,
-                                           .rules = a->rules,
-                                           .have_model = a->model != NULL,
-                                           .cells = {.dimension_of = dimension_of,
-                                                     .name_of = name_of,
-                                                     .value_of = value_of,
-                                                     .find = find,
-                                                     .give = give,
-                                                     .keep = keep,
-                                                     .each_list = each_list,
-                                                     .context = g},
-                                           .hears = {.decided = decided,
-                                                     .figures_of = ek_guard_figures_of,
-                                                     .figures_begin = ek_guard_figures_begin,
-                                                     .shows = shows,
-                                                     .shown = shown,
-                                                     .context = g},
-                                           .levels = {accept, revert, g}};
-    return ek_control_new(&g->control, &setup, e);
+    const struct ek_controller_setup setup = {.manifest = a->manifest,
+                                              .rules = a->rules,
+                                              .have_model = a->model != NULL,
+                                              .cells = {.dimension_of = dimension_of,
+                                                        .name_of = name_of,
+                                                        .value_of = value_of,
+                                                        .find = find,
+                                                        .give = give,
+                                                        .keep = keep,
+                                                        .each_list = each_list,
+                                                        .context = g},
+                                              .hears = {.decided = decided,
+                                                        .figures_of = ek_guard_stats_get,
+                                                        .figures_begin = ek_guard_stats_reset,
+                                                        .shows = shows,
+                                                        .shown = shown,
+                                                        .context = g},
+                                              .levels = {accept, revert, g}};
+    return ek_controller_new(&g->control, &setup, e);
 }
 
 static const char *old_name_of(void *context, int cell)
@@ -159,21 +161,21 @@ static const char *old_value_of(void *context, int cell)
     return ek_cells_value(context, cell);
 }
 
-int ek_guard_carry_pins(struct ek_guard *g, struct ek_serialize *s, const struct ek_cells *old,
-                        const int16_t *to)
+int ek_guard_copy_pins(struct ek_guard *g, struct ek_serialize *s, const struct ek_cells *old,
+                       const int16_t *to)
 {
-    const struct ek_control_setup setup = {
+    const struct ek_controller_setup setup = {
         .manifest = g->assets->manifest,
         .rules = g->assets->rules,
         .cells = {.name_of = old_name_of, .value_of = old_value_of, .context = (void *)old}};
-    struct ek_control *had;
-    int rc = ek_control_new(&had, &setup, NULL);
+    struct ek_controller *had;
+    int rc = ek_controller_new(&had, &setup, NULL);
     if (rc)
         return rc;
-    ek_control_serialize(had, s, g->assets->manifest->item_count, ek_cells_count(old));
+    ek_controller_serialize(had, s, g->assets->manifest->item_count, ek_cells_count(old));
     if (!s->rc)
-        rc = ek_control_carry_pins(g->control, had, to, g->time_ms, ek_guard_queries(g));
-    ek_control_free(had);
+        rc = ek_controller_copy_pins(g->control, had, to, g->time_ms, ek_guard_list_count(g));
+    ek_controller_free(had);
     return rc ? rc : s->rc;
 }
 
@@ -193,9 +195,9 @@ static int64_t most_of(const struct ek_guard *g, enum ek_bound bound)
     case EK_BOUND_SHARE: /* as a whole number, in percent */
         return (int64_t)(100 * g->assets->rules->max_routed_share);
     case EK_BOUND_SKETCHES: /* bytes */
-        return (int64_t)ek_traffic_bytes_most(g->assets->manifest->item_count,
-                                              &g->assets->rules->windows,
-                                              ek_cells_most(ek_detector_registry(g->detector)));
+        return (int64_t)ek_live_sketches_max_bytes(g->assets->manifest->item_count,
+                                                   &g->assets->rules->windows,
+                                                   ek_cells_max(ek_detector_registry(g->detector)));
     case EK_BOUND_EVENTS:
     case EK_BOUND_NONE:
     case EK_BOUNDS_ALL:
@@ -207,8 +209,8 @@ static int64_t most_of(const struct ek_guard *g, enum ek_bound bound)
 static int tell_limit(struct ek_guard *g, enum ek_bound bound, uint64_t query)
 {
     return ek_guard_emit(g,
-                         ek_event_of_limit(bound, most_of(g, bound),
-                                           ek_detector_registry(g->detector), query, g->time_ms));
+                         ek_event_from_limit(bound, most_of(g, bound),
+                                             ek_detector_registry(g->detector), query, g->time_ms));
 }
 
 /* Whether it is of what acts: shouted each time, and not once. */
@@ -217,9 +219,9 @@ static bool trips(enum ek_bound b)
     return b == EK_BOUND_PLAN || b == EK_BOUND_ROUTED || b == EK_BOUND_SHARE;
 }
 
-int ek_guard_tell_limits(struct ek_guard *g, uint64_t query)
+int ek_guard_report_limits(struct ek_guard *g, uint64_t query)
 {
-    struct ek_beyond b = ek_guard_beyond(g);
+    struct ek_limit_counters b = ek_guard_limit_counters(g);
     int rc = EK_OK;
     for (int i = EK_BOUND_NONE + 1; !rc && i < EK_BOUNDS_ALL; i++) {
         if (!b.count[i] || g->said >> i & 1 || trips((enum ek_bound)i))
@@ -230,28 +232,28 @@ int ek_guard_tell_limits(struct ek_guard *g, uint64_t query)
     return rc;
 }
 
-int ek_guard_tell_tripped(struct ek_guard *g, enum ek_bound bound, uint64_t query)
+int ek_guard_report_reached(struct ek_guard *g, enum ek_bound bound, uint64_t query)
 {
     g->beyond.count[bound]++;
     return tell_limit(g, bound, query);
 }
 
-int ek_guard_tell_settled(struct ek_guard *g, bool changed, uint64_t query)
+int ek_guard_report_update(struct ek_guard *g, bool changed, uint64_t query)
 {
-    enum ek_bound tripped = ek_control_tripped(g->control);
+    enum ek_bound tripped = ek_controller_reached_limit(g->control);
     int rc = EK_OK;
     if (tripped != EK_BOUND_NONE)
-        rc = ek_guard_tell_tripped(g, tripped, query);
-    return !rc && changed ? ek_guard_tell_plan(g, query) : rc;
+        rc = ek_guard_report_reached(g, tripped, query);
+    return !rc && changed ? ek_guard_report_plan(g, query) : rc;
 }
 
-int ek_guard_settle(struct ek_guard *g, uint64_t query)
+int ek_guard_update_plan(struct ek_guard *g, uint64_t query)
 {
     bool changed;
     if (g->member)
-        return ek_guard_follow_fleet(g) ? ek_guard_tell_plan(g, query) : EK_OK;
-    int rc = ek_control_settle(g->control, g->time_ms, query, &changed);
-    int told = ek_guard_tell_settled(g, changed, query);
+        return ek_guard_apply_fleet_plan(g) ? ek_guard_report_plan(g, query) : EK_OK;
+    int rc = ek_controller_update(g->control, g->time_ms, query, &changed);
+    int told = ek_guard_report_update(g, changed, query);
     return rc ? rc : told;
 }
 
@@ -262,9 +264,9 @@ bool ek_guard_next_open(const struct ek_guard *g, int *place, struct ek_finding 
     return *place > 0;
 }
 
-int ek_guard_tell_open(struct ek_guard *g,
-                       bool (*is_to_be_told)(void *context, const struct ek_finding *f),
-                       void *context)
+int ek_guard_report_open(struct ek_guard *g,
+                         bool (*is_to_be_told)(void *context, const struct ek_finding *f),
+                         void *context)
 {
     struct ek_finding f;
     int rc = EK_OK;
@@ -274,7 +276,7 @@ int ek_guard_tell_open(struct ek_guard *g,
         struct ek_decision told = ek_guard_decide(g, &f);
         int members =
             ek_detector_members(g->detector, f.cause, g->members, g->assets->manifest->item_count);
-        rc = ek_guard_tell_finding(g, &f, &told, g->members, members);
+        rc = ek_guard_report_finding(g, &f, &told, g->members, members);
     }
     return rc;
 }

@@ -11,36 +11,36 @@
 int ek_guard_join(struct ek_guard *g, const char *name, uint64_t start, int cells,
                   struct ek_error *e)
 {
-    const struct ek_fleet_member_setup setup = {g->assets->profile, name, start, cells};
-    if (ek_fleet_news_new(&g->news, g->assets->manifest, g->assets->rules))
+    const struct ek_fleet_instance_setup setup = {g->assets->profile, name, start, cells};
+    if (ek_finding_diff_new(&g->news, g->assets->manifest, g->assets->rules))
         return ek_fail(e, EK_ENOMEM, "out of memory");
-    int rc = ek_fleet_member_new(&g->member, g->detector, &setup, e);
+    int rc = ek_fleet_instance_new(&g->member, g->detector, &setup, e);
     if (rc) {
-        ek_fleet_news_free(g->news);
+        ek_finding_diff_free(g->news);
         g->news = NULL;
     }
     return rc;
 }
 
-int ek_guard_tell_fleet(struct ek_guard *g, bool early,
-                        int (*write)(void *context, const void *bytes, size_t length),
-                        void *context, struct ek_error *e)
+int ek_guard_write_report(struct ek_guard *g, bool early,
+                          int (*write)(void *context, const void *bytes, size_t length),
+                          void *context, struct ek_error *e)
 {
-    int rc = early ? ek_fleet_member_early(g->member, g->time_ms, write, context, e)
-                   : ek_fleet_member_tick(g->member, g->time_ms, write, context, e);
+    int rc = early ? ek_fleet_instance_report_early(g->member, g->time_ms, write, context, e)
+                   : ek_fleet_instance_report(g->member, g->time_ms, write, context, e);
     return rc || early ? rc
-                       : ek_fleet_member_trials(g->member, g->trials, ek_guard_has_drifted(g),
-                                                write, context, e);
+                       : ek_fleet_instance_comparisons(g->member, g->trials,
+                                                       ek_guard_has_drifted(g), write, context, e);
 }
 
 bool ek_guard_has_found(const struct ek_guard *g)
 {
-    return g->member && ek_fleet_member_has_found(g->member);
+    return g->member && ek_fleet_instance_has_findings(g->member);
 }
 
-bool ek_guard_is_asked(const struct ek_guard *g)
+bool ek_guard_is_sampled(const struct ek_guard *g)
 {
-    return g->member && ek_fleet_member_is_asked(g->member);
+    return g->member && ek_fleet_instance_is_sampled(g->member);
 }
 
 /* What is done about it follows from the rules, which all instances have alike. */
@@ -48,13 +48,13 @@ static int tell_news(struct ek_guard *g)
 {
     struct ek_finding f;
     int rc = EK_OK;
-    while (!rc && ek_fleet_news_next(g->news, &f)) {
+    while (!rc && ek_finding_diff_next(g->news, &f)) {
         struct ek_decision decision = ek_guard_decide(g, &f);
-        f.query = ek_detector_queries(g->detector);
+        f.query = ek_detector_list_count(g->detector);
         f.time_ms = g->time_ms;
         int members =
-            ek_fleet_news_members(g->news, f.cause, g->members, g->assets->manifest->item_count);
-        rc = ek_guard_tell_finding(g, &f, &decision, g->members, members);
+            ek_finding_diff_members(g->news, f.cause, g->members, g->assets->manifest->item_count);
+        rc = ek_guard_report_finding(g, &f, &decision, g->members, members);
     }
     return rc;
 }
@@ -73,23 +73,23 @@ static int take_limits(void *context, const struct ek_fleet_limits *l)
 
 /* A limit of the whole plan, and not of one pin of the rules, is an event of its own, too. That of
  * the plan's room has no figure. */
-static int tell_limit(const struct hearing *h, const struct ek_decided *m)
+static int tell_limit(const struct hearing *h, const struct ek_decision_record *m)
 {
     enum ek_bound of_rules = h->limited == EK_EXCEEDS_SHARE ? EK_BOUND_SHARE : EK_BOUND_ROUTED;
-    if (m->what != EK_DID_LIMIT || m->feature)
+    if (m->what != EK_DECIDED_LIMIT || m->feature)
         return EK_OK;
-    return ek_guard_tell_tripped(h->guard, isfinite(m->figure) ? of_rules : EK_BOUND_PLAN,
-                                 ek_detector_queries(h->guard->detector));
+    return ek_guard_report_reached(h->guard, isfinite(m->figure) ? of_rules : EK_BOUND_PLAN,
+                                   ek_detector_list_count(h->guard->detector));
 }
 
-static int take_decided(void *context, const struct ek_decided *m)
+static int take_decided(void *context, const struct ek_decision_record *m)
 {
     const struct hearing *h = context;
-    struct ek_decided own = *m;
+    struct ek_decision_record own = *m;
     own.number = 0; /* each instance numbers its own history */
     if (ek_decisions_has(h->guard->decisions, m))
         return EK_OK;
-    int rc = ek_guard_decided(h->guard, &own);
+    int rc = ek_guard_add_decision(h->guard, &own);
     return rc ? rc : tell_limit(h, m);
 }
 
@@ -97,41 +97,41 @@ static int take_decided(void *context, const struct ek_decided *m)
 static int hear_decisions(struct ek_guard *g, const void *bytes, size_t length, struct ek_error *e)
 {
     struct hearing h = {g, EK_EXCEEDS_NONE};
-    const struct ek_fleet_plan_hears hears = {
+    const struct ek_fleet_plan_visitor hears = {
         .context = &h, .limits = take_limits, .decided = take_decided};
     struct ek_fleet_plan record;
     int rc = ek_fleet_plan_open(&record, bytes, length, g->assets->manifest, e);
     if (rc)
         return rc;
-    return ek_fleet_plan_tell(&record, &hears) ? ek_fail(e, EK_ENOMEM, "out of memory") : EK_OK;
+    return ek_fleet_plan_visit(&record, &hears) ? ek_fail(e, EK_ENOMEM, "out of memory") : EK_OK;
 }
 
 /* What the newest record has accepted, and what of that has become of changes here. */
 static int settle_normal(struct ek_guard *g)
 {
-    return ek_fleet_plans_settle(ek_fleet_member_plans(g->member))
-               ? ek_guard_take_findings(g, ek_detector_queries(g->detector))
+    return ek_instance_plans_apply_accepted(ek_fleet_instance_plans(g->member))
+               ? ek_guard_process_findings(g, ek_detector_list_count(g->detector))
                : EK_OK;
 }
 
 static int hear(struct ek_guard *g, const void *bytes, size_t length, int64_t clock_ms,
                 int64_t stream_ms, struct ek_error *e)
 {
-    struct ek_fleet_plans *plans = ek_fleet_member_plans(g->member);
-    uint64_t counted = ek_fleet_plans_counted(plans);
-    int rc = ek_fleet_plans_take(plans, bytes, length, clock_ms, stream_ms, e);
-    ek_guard_forget_taken(g); /* the record may speak of values that had none */
+    struct ek_instance_plans *plans = ek_fleet_instance_plans(g->member);
+    uint64_t counted = ek_instance_plans_has_version(plans);
+    int rc = ek_instance_plans_receive(plans, bytes, length, clock_ms, stream_ms, e);
+    ek_guard_reset_reused(g); /* the record may speak of values that had none */
     if (!rc)
-        rc = ek_fleet_news_take(g->news, bytes, length, e);
+        rc = ek_finding_diff_apply(g->news, bytes, length, e);
     if (!rc && tell_news(g))
         rc = ek_fail(e, EK_ENOMEM, "out of memory");
-    if (!rc && ek_fleet_plans_counted(plans) != counted)
+    if (!rc && ek_instance_plans_has_version(plans) != counted)
         rc = hear_decisions(g, bytes, length, e);
     return rc;
 }
 
-int ek_guard_hear_plan(struct ek_guard *g, const void *bytes, size_t length, int64_t clock_ms,
-                       struct ek_error *e)
+int ek_guard_receive_plan(struct ek_guard *g, const void *bytes, size_t length, int64_t clock_ms,
+                          struct ek_error *e)
 {
     int rc = hear(g, bytes, length, clock_ms, g->time_ms, e);
     if (!rc && settle_normal(g))
@@ -139,34 +139,35 @@ int ek_guard_hear_plan(struct ek_guard *g, const void *bytes, size_t length, int
     return rc;
 }
 
-int ek_guard_hear_plan_again(struct ek_guard *g, const void *bytes, size_t length, int64_t clock_ms,
-                             struct ek_error *e)
+int ek_guard_restore_plan(struct ek_guard *g, const void *bytes, size_t length, int64_t clock_ms,
+                          struct ek_error *e)
 {
     return hear(g, bytes, length, clock_ms, INT64_MIN, e);
 }
 
-const struct ek_fleet_plans *ek_guard_plans(const struct ek_guard *g)
+const struct ek_instance_plans *ek_guard_plans(const struct ek_guard *g)
 {
-    return g->member ? ek_fleet_member_plans(g->member) : NULL;
+    return g->member ? ek_fleet_instance_plans(g->member) : NULL;
 }
 
 const struct ek_plan *ek_guard_plan_at(const struct ek_guard *g, int64_t time_ms)
 {
-    const struct ek_fleet_plans *plans = ek_guard_plans(g);
-    bool heard = plans && ek_fleet_plans_order(plans)->version > 0;
-    return heard ? ek_fleet_plans_at(plans, time_ms, g->time_ms) : ek_control_plan(g->control);
+    const struct ek_instance_plans *plans = ek_guard_plans(g);
+    bool heard = plans && ek_instance_plans_order(plans)->version > 0;
+    return heard ? ek_instance_plans_get(plans, time_ms, g->time_ms)
+                 : ek_controller_plan(g->control);
 }
 
-int ek_guard_follow_fleet(struct ek_guard *g)
+int ek_guard_apply_fleet_plan(struct ek_guard *g)
 {
-    ek_fleet_plans_settle(ek_fleet_member_plans(g->member));
-    const struct ek_plan *own = ek_control_plan(g->control);
+    ek_instance_plans_apply_accepted(ek_fleet_instance_plans(g->member));
+    const struct ek_plan *own = ek_controller_plan(g->control);
     const struct ek_plan *now = ek_guard_plan_at(g, g->time_ms);
     if (now == own || (g->follows && now->version == own->version))
         return 0;
     int changed = now->version != own->version || now->count || own->count;
-    struct ek_control_memory memory = ek_fleet_plans_memory(ek_guard_plans(g), now);
-    ek_control_follow(g->control, &memory);
+    struct ek_controller_memory memory = ek_instance_plans_memory(ek_guard_plans(g), now);
+    ek_controller_apply_record(g->control, &memory);
     g->follows = true;
     return changed;
 }

@@ -9,31 +9,31 @@ int ek_guard_items_new(struct ek_guard *g, struct ek_error *e)
     const struct ek_assets *a = g->assets;
     int rc = ek_assembly_new(&g->assembly, a->manifest->item_count, a->manifest->query_count,
                              &a->assembly, e);
-    return rc ? rc : ek_context_new_beside(&g->whole, g->own, e);
+    return rc ? rc : ek_context_new_paired(&g->whole, g->own, e);
 }
 
 void ek_guard_items_free(struct ek_guard *g)
 {
     ek_context_free(g->whole);
     ek_assembly_free(g->assembly);
-    ek_past_plans_release(&g->past);
+    ek_plan_history_release(&g->past);
 }
 
 static int take_whole(struct ek_guard *g, struct ek_error *e)
 {
     struct ek_context *c = g->whole;
-    uint64_t before = ek_detector_queries(g->detector);
-    int rc = ek_list_reader_read(c->reader, &c->query, e);
+    uint64_t before = ek_detector_list_count(g->detector);
+    int rc = ek_list_stats_builder_read(c->reader, &c->query, e);
     if (!rc)
-        rc = ek_guard_take_list(g, c, c->query.time_ms, e);
+        rc = ek_guard_process_list(g, c, c->query.time_ms, e);
     if (!rc)
-        rc = ek_guard_try_whole(g, c, e);
-    if (ek_detector_queries(g->detector) == before)
+        rc = ek_guard_compare_full(g, c, e);
+    if (ek_detector_list_count(g->detector) == before)
         g->adopted++; /* lost for want of memory, but a query all the same */
     return rc;
 }
 
-int ek_guard_give_out(struct ek_guard *g, int64_t time_ms, struct ek_error *e)
+int ek_guard_emit_lists(struct ek_guard *g, int64_t time_ms, struct ek_error *e)
 {
     bool some = true;
     int rc = EK_OK;
@@ -47,14 +47,14 @@ int ek_guard_give_out(struct ek_guard *g, int64_t time_ms, struct ek_error *e)
 
 int ek_guard_end_items(struct ek_guard *g, struct ek_error *e)
 {
-    return g->assembly ? ek_guard_give_out(g, INT64_MAX, e) : EK_OK;
+    return g->assembly ? ek_guard_emit_lists(g, INT64_MAX, e) : EK_OK;
 }
 
-const struct ek_plan *ek_guard_plan_of_item(const struct ek_guard *g, const struct ek_query *item)
+const struct ek_plan *ek_guard_item_plan(const struct ek_guard *g, const struct ek_list *item)
 {
     uint64_t number;
     bool known = ek_assembly_plan(g->assembly, item, &number);
-    return known ? ek_past_plans_find(&g->past, number) : NULL;
+    return known ? ek_plan_history_find(&g->past, number) : NULL;
 }
 
 /* The item, and the plan that its query has: that of now where it has none, or none any more. */
@@ -62,11 +62,11 @@ static int add(struct ek_guard *g, struct ek_context *c, int64_t time_ms,
                const struct ek_plan **plan, struct ek_error *e)
 {
     uint64_t number;
-    *plan = ek_guard_plan_of_item(g, &c->query);
+    *plan = ek_guard_item_plan(g, &c->query);
     if (*plan)
         return ek_assembly_add(g->assembly, &c->query, time_ms, g->time_ms, EK_NO_PLAN, e);
     *plan = ek_guard_plan_at(g, time_ms);
-    if (ek_past_plans_keep(&g->past, *plan, &number))
+    if (ek_plan_history_add(&g->past, *plan, &number))
         return ek_fail(e, EK_ENOMEM, "out of memory");
     int rc = ek_assembly_add(g->assembly, &c->query, time_ms, g->time_ms, number, e);
     if (!rc)
@@ -77,20 +77,20 @@ static int add(struct ek_guard *g, struct ek_context *c, int64_t time_ms,
 /* Before the first list is taken nobody else asks what the rules pin. */
 static int begin(struct ek_guard *g, struct ek_error *e)
 {
-    if (g->past.count || !ek_guard_settle(g, ek_guard_queries(g)))
+    if (g->past.count || !ek_guard_update_plan(g, ek_guard_list_count(g)))
         return EK_OK;
     return ek_fail(e, EK_ENOMEM, "out of memory");
 }
 
-int ek_guard_take_item(struct ek_guard *g, struct ek_context *c, int64_t time_ms, int64_t now_ms,
-                       struct ek_error *e)
+int ek_guard_process_item(struct ek_guard *g, struct ek_context *c, int64_t time_ms, int64_t now_ms,
+                          struct ek_error *e)
 {
-    int16_t cells[EK_CELLS_PER_QUERY];
+    int16_t cells[EK_CELLS_PER_LIST];
     const struct ek_cells *registry = ek_detector_registry(g->detector);
     const struct ek_plan *plan;
     int count = 1 + ek_cells_dimensions(registry);
-    ek_guard_hear_times(g, time_ms, now_ms);
-    int rc = ek_guard_give_out(g, g->time_ms, e);
+    ek_guard_update_clock(g, time_ms, now_ms);
+    int rc = ek_guard_emit_lists(g, g->time_ms, e);
     if (!rc)
         rc = begin(g, e);
     if (!rc)
@@ -99,11 +99,11 @@ int ek_guard_take_item(struct ek_guard *g, struct ek_context *c, int64_t time_ms
         return rc;
     ek_cells_find(registry, &c->query, cells);
     ek_guard_treat(g, c, plan, cells, count);
-    rc = ek_traffic_list(g->traffic, cells, count, g->time_ms, &c->query, e);
-    return rc ? rc : ek_guard_give_out(g, g->time_ms, e);
+    rc = ek_live_sketches_list(g->traffic, cells, count, g->time_ms, &c->query, e);
+    return rc ? rc : ek_guard_emit_lists(g, g->time_ms, e);
 }
 
 struct ek_assembly_counts ek_guard_item_counts(const struct ek_guard *g)
 {
-    return g->assembly ? ek_assembly_counts_of(g->assembly) : (struct ek_assembly_counts){0};
+    return g->assembly ? ek_assembly_get_counts(g->assembly) : (struct ek_assembly_counts){0};
 }

@@ -10,14 +10,14 @@
 /* Windows of a cell of `from`, into those of a cell here. */
 static int merge_windows(struct ek_guard *into, struct ek_guard *from, int cell, int to)
 {
-    struct ek_windows *had = ek_traffic_windows(from->traffic, cell);
+    struct ek_windows *had = ek_live_sketches_windows(from->traffic, cell);
     if (!had || to < 0 || to >= into->assets->rules->windows.cells)
         return EK_OK;
-    int rc = ek_traffic_open(into->traffic, to, NULL);
+    int rc = ek_live_sketches_open(into->traffic, to, NULL);
     if (rc)
         return rc;
-    rc = ek_windows_merge(ek_traffic_windows(into->traffic, to), had, false);
-    ek_traffic_filled(into->traffic, to);
+    rc = ek_windows_merge(ek_live_sketches_windows(into->traffic, to), had, false);
+    ek_live_sketches_filled(into->traffic, to);
     return rc;
 }
 
@@ -30,27 +30,27 @@ static void merge_times(struct ek_guard *into, const struct ek_guard *from)
         into->time_ms = from->time_ms;
     if (from->clock_ms > into->clock_ms)
         into->clock_ms = from->clock_ms;
-    ek_traffic_time(into->traffic, into->time_ms);
+    ek_live_sketches_time(into->traffic, into->time_ms);
 }
 
 /* What has to end when its hold is over. */
 static void let_end(struct ek_guard *g, int feature, int cell)
 {
     const struct ek_finding over = {.state = EK_RECOVERED, .feature = feature, .cell = cell};
-    ek_control_found(g->control, &over, g->time_ms);
+    ek_controller_add_finding(g->control, &over, g->time_ms);
 }
 
 /* A change that was open there may have another number here. */
 static void renumber(struct ek_guard *into, const struct ek_guard *from, const int16_t *to)
 {
-    const struct ek_rollouts *had = ek_control_memory(from->control).rollouts;
+    const struct ek_rollouts *had = ek_controller_memory(from->control).rollouts;
     for (int i = 0; i < had->count; i++) {
         const struct ek_rollout *r = &had->one[i];
-        uint32_t there = ek_detector_number(from->detector, r->feature, r->cell);
+        uint32_t there = ek_detector_finding_number(from->detector, r->feature, r->cell);
         int cell = to[r->cell];
         if (there && there == r->about.episode && cell >= 0)
-            ek_control_renumber(into->control, r->feature, cell,
-                                ek_detector_number(into->detector, r->feature, cell));
+            ek_controller_set_episode(into->control, r->feature, cell,
+                                      ek_detector_finding_number(into->detector, r->feature, cell));
     }
 }
 
@@ -58,8 +58,8 @@ static void renumber(struct ek_guard *into, const struct ek_guard *from, const i
  * another one took its place, ends as after a recovery. */
 static int merge_control(struct ek_guard *into, const struct ek_guard *from, const int16_t *to)
 {
-    const struct ek_plan *wanted = ek_control_wanted(from->control);
-    int rc = ek_control_merge(into->control, from->control, to);
+    const struct ek_plan *wanted = ek_controller_desired(from->control);
+    int rc = ek_controller_merge(into->control, from->control, to);
     renumber(into, from, to);
     for (int i = 0; i < wanted->count; i++) {
         const struct ek_plan_entry *entry = &wanted->entry[i];
@@ -68,7 +68,7 @@ static int merge_control(struct ek_guard *into, const struct ek_guard *from, con
             !ek_detector_has_open(into->detector, entry->feature, cell))
             let_end(into, entry->feature, cell);
     }
-    return rc ? rc : ek_guard_settle(into, ek_detector_queries(into->detector));
+    return rc ? rc : ek_guard_update_plan(into, ek_detector_list_count(into->detector));
 }
 
 static void merge_open(struct ek_guard *into, const struct ek_guard *from, const int16_t *to)
@@ -103,14 +103,14 @@ static int merge_events(struct ek_guard *into, const struct ek_guard *from)
         struct ek_decision decision = ek_guard_decide(into, &f);
         if (f.state == EK_DISMISSED)
             take_dismissed(into, &f);
-        rc = ek_guard_tell_finding(into, &f, &decision, NULL, 0);
+        rc = ek_guard_report_finding(into, &f, &decision, NULL, 0);
     }
     return rc;
 }
 
 static void merge_counts(struct ek_guard *into, const struct ek_guard *from)
 {
-    into->adopted += ek_guard_queries(from);
+    into->adopted += ek_guard_list_count(from);
     if (into->assembly && from->assembly) {
         into->adopted -= ek_assembly_pending(from->assembly);
         ek_assembly_merge(into->assembly, from->assembly);
@@ -129,9 +129,9 @@ int ek_guard_merge(struct ek_guard *into, struct ek_guard *from, struct ek_error
     int16_t *to = ek_calloc((size_t)ek_cells_count(cells), sizeof *to);
     int rc = to ? ek_detector_merge(into->detector, from->detector, to) : EK_ENOMEM;
     if (into->member)
-        ek_fleet_plans_unsettle(ek_fleet_member_plans(into->member));
-    ek_guard_forget_taken(into); /* who has an accept on the other side may have taken a cell */
-    for (int cell = 0; cell < ek_traffic_cells(from->traffic) && !rc; cell++)
+        ek_instance_plans_clear_accepted(ek_fleet_instance_plans(into->member));
+    ek_guard_reset_reused(into); /* who has an accept on the other side may have taken a cell */
+    for (int cell = 0; cell < ek_live_sketches_cells(from->traffic) && !rc; cell++)
         rc = merge_windows(into, from, cell, to[cell]);
     if (!rc) {
         merge_times(into, from);

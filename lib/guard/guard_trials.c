@@ -6,62 +6,63 @@
 
 static const struct ek_plan *plan_of(const struct ek_guard *g)
 {
-    return ek_control_plan(g->control);
+    return ek_controller_plan(g->control);
 }
 
-int ek_guard_tried(struct ek_guard *g, const struct ek_trial *trial, size_t count,
-                   struct ek_error *e)
+int ek_guard_add_comparisons(struct ek_guard *g, const struct ek_comparison *trial, size_t count,
+                             struct ek_error *e)
 {
     int rc = EK_OK;
     for (size_t i = 0; !rc && i < count; i++)
-        rc = ek_trials_take(g->trials, plan_of(g), &trial[i], e);
+        rc = ek_comparisons_add(g->trials, plan_of(g), &trial[i], e);
     return rc;
 }
 
-int ek_guard_acted(struct ek_guard *g, const struct ek_acts *acts, struct ek_error *e)
+int ek_guard_add_route_stats(struct ek_guard *g, const struct ek_route_stats *acts,
+                             struct ek_error *e)
 {
-    return ek_trials_take_acts(g->trials, plan_of(g), acts, e);
+    return ek_comparisons_add_routes(g->trials, plan_of(g), acts, e);
 }
 
-void ek_guard_load_is(struct ek_guard *g, const struct ek_guard_load *load)
+void ek_guard_set_output_counts(struct ek_guard *g, const struct ek_output_counts *load)
 {
-    ek_trials_take_load(g->trials, load);
+    ek_comparisons_set_output_counts(g->trials, load);
 }
 
-uint64_t ek_guard_trials_late(const struct ek_guard *g)
+uint64_t ek_guard_stale_comparisons(const struct ek_guard *g)
 {
-    return ek_trials_late(g->trials);
+    return ek_comparisons_stale_count(g->trials);
 }
 
-int ek_guard_try(struct ek_guard *g, struct ek_trial *out, bool *says, struct ek_error *e)
+int ek_guard_compare(struct ek_guard *g, struct ek_comparison *out, bool *says, struct ek_error *e)
 {
-    return ek_guard_try_in(g, g->own, out, says, e);
+    return ek_guard_compare_in(g, g->own, out, says, e);
 }
 
-int ek_guard_try_in(struct ek_guard *g, struct ek_context *c, struct ek_trial *out, bool *says,
-                    struct ek_error *e)
+int ek_guard_compare_in(struct ek_guard *g, struct ek_context *c, struct ek_comparison *out,
+                        bool *says, struct ek_error *e)
 {
-    struct ek_acts acts = {0};
+    struct ek_route_stats acts = {0};
     *says = false;
     if (!c->counted || !c->routing.wanted)
         return EK_OK;
-    ek_acts_add(&acts, c, 0);
-    int rc = ek_guard_acted(g, &acts, e);
-    if (!rc && ek_context_wants_trial(c))
-        rc = ek_context_try(c, true, ek_guard_gap(g), out, says, e);
-    return !rc && *says ? ek_guard_tried(g, out, 1, e) : rc;
+    ek_route_stats_add(&acts, c, 0);
+    int rc = ek_guard_add_route_stats(g, &acts, e);
+    if (!rc && ek_context_needs_comparison(c))
+        rc = ek_context_compare(c, true, ek_guard_gap(g), out, says, e);
+    return !rc && *says ? ek_guard_add_comparisons(g, out, 1, e) : rc;
 }
 
-int ek_guard_try_whole(struct ek_guard *g, struct ek_context *c, struct ek_error *e)
+int ek_guard_compare_full(struct ek_guard *g, struct ek_context *c, struct ek_error *e)
 {
-    struct ek_trial t;
+    struct ek_comparison t;
     bool says;
     c->counted = true;
     c->scored = false; /* its items were, each in a context of its own */
-    if (!ek_context_wants_trial(c) || ek_trials_turn(g->trials) % EK_WHOLES_APART)
+    if (!ek_context_needs_comparison(c) || ek_comparisons_next_number(g->trials) % EK_WHOLES_APART)
         return EK_OK;
-    int rc = ek_context_try(c, true, ek_guard_gap(g), &t, &says, e);
-    return !rc && says ? ek_guard_tried(g, &t, 1, e) : rc;
+    int rc = ek_context_compare(c, true, ek_guard_gap(g), &t, &says, e);
+    return !rc && says ? ek_guard_add_comparisons(g, &t, 1, e) : rc;
 }
 
 bool ek_guard_has_drifted(const struct ek_guard *g)
@@ -82,20 +83,20 @@ static const struct ek_plan_entry *find(const struct ek_plan *p, int feature, in
     return NULL;
 }
 
-bool ek_guard_figures_of(void *context, int feature, int cell, struct ek_rollout_figures *out)
+bool ek_guard_stats_get(void *context, int feature, int cell, struct ek_rollout_stats *out)
 {
     const struct ek_guard *g = context;
     const struct ek_plan_entry *entry = find(plan_of(g), feature, cell);
     if (!entry)
         return false;
-    *out = ek_trials_figures(g->trials, entry);
+    *out = ek_comparisons_stats(g->trials, entry);
     out->drifted = ek_guard_has_drifted(g);
     return true;
 }
 
-void ek_guard_figures_begin(void *context, int feature, int cell)
+void ek_guard_stats_reset(void *context, int feature, int cell)
 {
-    ek_trials_begin(((struct ek_guard *)context)->trials, feature, cell);
+    ek_comparisons_reset(((struct ek_guard *)context)->trials, feature, cell);
 }
 
 static const struct ek_canary *canary_of(const struct ek_guard *g, int feature)
@@ -106,15 +107,15 @@ static const struct ek_canary *canary_of(const struct ek_guard *g, int feature)
 
 static struct ek_ranks_view view_of(const struct ek_guard *g, const struct ek_plan_entry *entry)
 {
-    static const struct ek_trial_sums nothing;
+    static const struct ek_comparison_sums nothing;
     const struct ek_cells *cells = ek_detector_registry(g->detector);
-    const struct ek_trial_sums *sums = ek_trials_of(g->trials, entry);
+    const struct ek_comparison_sums *sums = ek_comparisons_get(g->trials, entry);
     return (struct ek_ranks_view){.feature = g->assets->manifest->item[entry->feature]->name,
                                   .dimension = ek_cells_dimension_name(cells, entry->cell),
                                   .value = ek_cells_value(cells, entry->cell),
                                   .entry = entry,
                                   .mode = entry->mode,
-                                  .figures = ek_trials_figures(g->trials, entry),
+                                  .figures = ek_comparisons_stats(g->trials, entry),
                                   .sums = sums ? sums : &nothing};
 }
 
@@ -123,17 +124,17 @@ static void view_acting(const struct ek_guard *g, const struct ek_plan_entry *en
 {
     *out = view_of(g, entry);
     if (!ek_mode_acts(entry->mode))
-        out->figures = ek_trials_would_be(g->trials, entry);
+        out->figures = ek_comparisons_would_roll_back(g->trials, entry);
     out->figures.drifted = ek_guard_has_drifted(g);
-    out->rail =
-        ek_rollout_rail(canary_of(g, entry->feature), &out->figures, &out->figure, &out->limit);
+    out->rail = ek_rollout_check_guardrails(canary_of(g, entry->feature), &out->figures,
+                                            &out->figure, &out->limit);
 }
 
 static bool view_withdrawn(const struct ek_guard *g, const struct ek_plan_entry *wanted,
                            struct ek_ranks_view *out)
 {
-    const struct ek_rollout *r = ek_control_rollout(g->control, wanted->feature, wanted->cell);
-    if (!r || r->ended_ms >= 0 || r->withdrawn == EK_RAIL_NONE)
+    const struct ek_rollout *r = ek_controller_rollout(g->control, wanted->feature, wanted->cell);
+    if (!r || r->ended_ms >= 0 || r->withdrawn == EK_GUARDRAIL_NONE)
         return false;
     *out = view_of(g, wanted);
     out->mode = EK_MODE_OBSERVE;
@@ -144,11 +145,11 @@ static bool view_withdrawn(const struct ek_guard *g, const struct ek_plan_entry 
     return true;
 }
 
-bool ek_guard_ranks(const struct ek_guard *g, int *at, struct ek_ranks_view *out)
+bool ek_guard_impact(const struct ek_guard *g, int *at, struct ek_ranks_view *out)
 {
-    const struct ek_plan *plan = plan_of(g), *wanted = ek_control_wanted(g->control);
+    const struct ek_plan *plan = plan_of(g), *wanted = ek_controller_desired(g->control);
     for (; *at < plan->count; ++*at)
-        if (ek_trials_of(g->trials, &plan->entry[*at])) {
+        if (ek_comparisons_get(g->trials, &plan->entry[*at])) {
             view_acting(g, &plan->entry[(*at)++], out);
             return true;
         }

@@ -10,10 +10,10 @@
 /* Of a closed window, packed with each list: no more work than the list itself. */
 enum { PACK_FEATURES = 2 };
 
-struct ek_traffic {
+struct ek_live_sketches {
     const struct ek_profile *profile;
     const struct ek_cells *cells;
-    const struct ek_rebases *rebases; /* NULL: training is what is normal */
+    const struct ek_level_offsets *rebases; /* NULL: training is what is normal */
     struct ek_window_rule rule;
     int64_t now;                 /* number of the window that is open */
     struct ek_windows **windows; /* [rule.cells], NULL before the first list */
@@ -55,11 +55,12 @@ static void values_of(const struct ek_sketch *s, struct ek_values *out)
     ek_sketch_quantiles(s, ek_quantile_share, EK_QUANTILES, out->quantile);
 }
 
-int ek_traffic_new(struct ek_traffic **out, const struct ek_profile *p,
-                   const struct ek_rules *rules, const struct ek_cells *cells, struct ek_error *e)
+int ek_live_sketches_new(struct ek_live_sketches **out, const struct ek_profile *p,
+                         const struct ek_rules *rules, const struct ek_cells *cells,
+                         struct ek_error *e)
 {
     size_t features = (size_t)p->features;
-    struct ek_traffic *t = ek_calloc(1, sizeof *t);
+    struct ek_live_sketches *t = ek_calloc(1, sizeof *t);
     if (!t)
         return fail(e);
     t->profile = p;
@@ -69,12 +70,12 @@ int ek_traffic_new(struct ek_traffic **out, const struct ek_profile *p,
     t->unpacked = ek_calloc((size_t)t->rule.cells, sizeof *t->unpacked);
     t->waits = ek_calloc((size_t)t->rule.cells, sizeof *t->waits);
     t->bytes = ek_calloc((size_t)t->rule.cells, sizeof *t->bytes);
-    t->most_bytes = ek_traffic_bytes_most(p->features, &t->rule, ek_cells_most(cells));
+    t->most_bytes = ek_live_sketches_max_bytes(p->features, &t->rule, ek_cells_max(cells));
     t->bins = ek_calloc(features, sizeof *t->bins);
     t->training = ek_calloc(features, sizeof *t->training);
     if (!t->windows || !t->unpacked || !t->waits || !t->bytes || !t->bins || !t->training ||
         ek_sketch_new(&t->sketch) || ek_sketch_new(&t->normal)) {
-        ek_traffic_free(t);
+        ek_live_sketches_free(t);
         return fail(e);
     }
     for (int f = 0; f < p->features; f++) {
@@ -85,7 +86,7 @@ int ek_traffic_new(struct ek_traffic **out, const struct ek_profile *p,
     return EK_OK;
 }
 
-void ek_traffic_free(struct ek_traffic *t)
+void ek_live_sketches_free(struct ek_live_sketches *t)
 {
     if (!t)
         return;
@@ -102,47 +103,47 @@ void ek_traffic_free(struct ek_traffic *t)
     ek_free(t);
 }
 
-void ek_traffic_rebase(struct ek_traffic *t, const struct ek_rebases *rebases)
+void ek_live_sketches_add_offset(struct ek_live_sketches *t, const struct ek_level_offsets *rebases)
 {
     t->rebases = rebases;
 }
 
-void ek_traffic_time(struct ek_traffic *t, int64_t time_ms)
+void ek_live_sketches_time(struct ek_live_sketches *t, int64_t time_ms)
 {
     int64_t length = t->rule.length_ms;
     t->now = time_ms / length - (time_ms % length < 0);
 }
 
-int ek_traffic_open(struct ek_traffic *t, int cell, struct ek_error *e)
+int ek_live_sketches_open(struct ek_live_sketches *t, int cell, struct ek_error *e)
 {
     struct ek_windows **w = &t->windows[cell];
     return *w ? EK_OK : ek_windows_new(w, t->profile->features, t->rule.kept, e);
 }
 
-struct ek_windows *ek_traffic_windows(const struct ek_traffic *t, int cell)
+struct ek_windows *ek_live_sketches_windows(const struct ek_live_sketches *t, int cell)
 {
     return cell < t->rule.cells ? t->windows[cell] : NULL;
 }
 
-size_t ek_traffic_bytes_most(int features, const struct ek_window_rule *rule, int cells)
+size_t ek_live_sketches_max_bytes(int features, const struct ek_window_rule *rule, int cells)
 {
     size_t some = (size_t)(cells < rule->cells ? cells : rule->cells);
     size_t windows = (size_t)rule->kept + 1; /* and the sum of all */
-    size_t each = EK_TRAFFIC_FEATURE_BYTES + windows * EK_TRAFFIC_WINDOW_BYTES;
-    return some * ((size_t)features * each + EK_TRAFFIC_CELL_BYTES);
+    size_t each = EK_LIVE_SKETCHES_FEATURE_BYTES + windows * EK_LIVE_SKETCHES_WINDOW_BYTES;
+    return some * ((size_t)features * each + EK_LIVE_SKETCHES_CELL_BYTES);
 }
 
-size_t ek_traffic_bytes(const struct ek_traffic *t)
+size_t ek_live_sketches_bytes(const struct ek_live_sketches *t)
 {
     return t->all_bytes;
 }
 
-uint64_t ek_traffic_dropped(const struct ek_traffic *t)
+uint64_t ek_live_sketches_dropped(const struct ek_live_sketches *t)
 {
     return t->dropped;
 }
 
-static void weigh(struct ek_traffic *t, int cell)
+static void weigh(struct ek_live_sketches *t, int cell)
 {
     size_t bytes = t->windows[cell] ? ek_windows_bytes(t->windows[cell]) : 0;
     t->all_bytes += bytes - t->bytes[cell];
@@ -150,7 +151,7 @@ static void weigh(struct ek_traffic *t, int cell)
 }
 
 /* Who has filled the memory loses his own. What waits to be packed finds nothing. */
-static void drop_largest(struct ek_traffic *t)
+static void drop_largest(struct ek_live_sketches *t)
 {
     int largest = 0;
     for (int cell = 1; cell < t->rule.cells; cell++)
@@ -162,22 +163,22 @@ static void drop_largest(struct ek_traffic *t)
     t->dropped++;
 }
 
-static void drop_too_much(struct ek_traffic *t)
+static void drop_too_much(struct ek_live_sketches *t)
 {
     while (t->all_bytes > t->most_bytes)
         drop_largest(t);
 }
 
-void ek_traffic_filled(struct ek_traffic *t, int cell)
+void ek_live_sketches_filled(struct ek_live_sketches *t, int cell)
 {
     weigh(t, cell);
     drop_too_much(t);
 }
 
-static int list_in_cell(struct ek_traffic *t, int cell, const struct ek_query *q,
+static int list_in_cell(struct ek_live_sketches *t, int cell, const struct ek_list *q,
                         struct ek_error *e)
 {
-    int rc = ek_traffic_open(t, cell, e);
+    int rc = ek_live_sketches_open(t, cell, e);
     if (rc)
         return rc;
     rc = ek_windows_add(t->windows[cell], t->now, q->x, q->items);
@@ -193,7 +194,7 @@ static int list_in_cell(struct ek_traffic *t, int cell, const struct ek_query *q
 
 /* Cells close their windows at about the same time; their packing goes on list by list, whatever
  * cells these are of. */
-static int pack_some(struct ek_traffic *t, struct ek_error *e)
+static int pack_some(struct ek_live_sketches *t, struct ek_error *e)
 {
     if (!t->unpacked_count)
         return EK_OK;
@@ -208,17 +209,17 @@ static int pack_some(struct ek_traffic *t, struct ek_error *e)
     return EK_OK;
 }
 
-void ek_traffic_forget(struct ek_traffic *t, int cell)
+void ek_live_sketches_reset_cell(struct ek_live_sketches *t, int cell)
 {
-    struct ek_windows *w = ek_traffic_windows(t, cell);
+    struct ek_windows *w = ek_live_sketches_windows(t, cell);
     if (w)
         ek_windows_clear(w);
 }
 
-int ek_traffic_list(struct ek_traffic *t, const int16_t *cells, int count, int64_t time_ms,
-                    const struct ek_query *q, struct ek_error *e)
+int ek_live_sketches_list(struct ek_live_sketches *t, const int16_t *cells, int count,
+                          int64_t time_ms, const struct ek_list *q, struct ek_error *e)
 {
-    ek_traffic_time(t, time_ms);
+    ek_live_sketches_time(t, time_ms);
     int rc = pack_some(t, e);
     for (int i = 0; !rc && i < count; i++)
         if (cells[i] >= 0 && cells[i] < t->rule.cells)
@@ -227,19 +228,19 @@ int ek_traffic_list(struct ek_traffic *t, const int16_t *cells, int count, int64
     return rc;
 }
 
-int ek_traffic_features(const struct ek_traffic *t)
+int ek_live_sketches_features(const struct ek_live_sketches *t)
 {
     return t->profile->features;
 }
 
-int ek_traffic_cells(const struct ek_traffic *t)
+int ek_live_sketches_cells(const struct ek_live_sketches *t)
 {
     int count = ek_cells_count(t->cells);
     return count < t->rule.cells ? count : t->rule.cells;
 }
 
-void ek_traffic_cell(const struct ek_traffic *t, int cell, const char **dimension,
-                     const char **value)
+void ek_live_sketches_cell(const struct ek_live_sketches *t, int cell, const char **dimension,
+                           const char **value)
 {
     *dimension = ek_cells_dimension_name(t->cells, cell);
     *value = ek_cells_value(t->cells, cell);
@@ -254,10 +255,10 @@ struct reference {
 };
 
 /* Whether lists of the cell have an accept that is not one of the cell. */
-static bool is_accepted_in_part(const struct ek_traffic *t, int cell, int feature)
+static bool is_accepted_in_part(const struct ek_live_sketches *t, int cell, int feature)
 {
     for (int i = 0; i < t->rebases->count; i++) {
-        const struct ek_rebase *one = &t->rebases->one[i];
+        const struct ek_level_offset *one = &t->rebases->one[i];
         if (one->feature == feature && one->cell && one->cell != cell &&
             (!cell ||
              ek_cells_dimension(t->cells, cell) != ek_cells_dimension(t->cells, one->cell)))
@@ -266,7 +267,7 @@ static bool is_accepted_in_part(const struct ek_traffic *t, int cell, int featur
     return false;
 }
 
-static void find_reference(struct ek_traffic *t, int cell, int feature, struct reference *out)
+static void find_reference(struct ek_live_sketches *t, int cell, int feature, struct reference *out)
 {
     const int16_t cells[] = {0, (int16_t)cell};
     *out = (struct reference){.sketch = t->profile->sketch[feature],
@@ -275,7 +276,7 @@ static void find_reference(struct ek_traffic *t, int cell, int feature, struct r
                               .accepted = {.factor = 1}};
     if (!t->rebases || !t->rebases->count)
         return;
-    double shift_ln = ek_rebase_of_list(t->rebases, feature, cells, cell ? 2 : 1);
+    double shift_ln = ek_level_offset_find(t->rebases, feature, cells, cell ? 2 : 1);
     out->accepted.in_part = is_accepted_in_part(t, cell, feature);
     if (shift_ln == 0)
         return;
@@ -295,11 +296,11 @@ static void feature_view_of(const struct ek_sketch *s, uint64_t lists, const str
     out->lists = lists;
     values_of(s, &out->values);
     out->scale_ratio = exp(out->values.log_mean - training->log_mean);
-    ek_divergence_of(bins, reference, s, &out->divergence);
+    ek_divergence_compute(bins, reference, s, &out->divergence);
 }
 
-int ek_traffic_view(struct ek_traffic *t, int cell, int feature,
-                    struct ek_feature_view out[EK_SPANS])
+int ek_live_sketches_view(struct ek_live_sketches *t, int cell, int feature,
+                          struct ek_feature_view out[EK_SPANS])
 {
     struct ek_windows *w = t->windows[cell];
     struct reference normal;
@@ -313,7 +314,7 @@ int ek_traffic_view(struct ek_traffic *t, int cell, int feature,
         case EK_SPAN_RECENT:
             lists = ek_windows_get(w, feature, t->now - 1, t->now, t->sketch);
             break;
-        case EK_SPAN_KEPT: /* and the recent ones, which are there already */
+        case EK_SPAN_RETAINED: /* and the recent ones, which are there already */
             lists += ek_windows_get(w, feature, t->now - t->rule.kept, t->now - 2, t->sketch);
             break;
         default:
@@ -326,7 +327,8 @@ int ek_traffic_view(struct ek_traffic *t, int cell, int feature,
     return 1;
 }
 
-int ek_traffic_histogram(struct ek_traffic *t, int cell, int feature, struct ek_histogram *out)
+int ek_live_sketches_histogram(struct ek_live_sketches *t, int cell, int feature,
+                               struct ek_histogram *out)
 {
     struct ek_windows *w = t->windows[cell];
     struct reference normal;
@@ -335,11 +337,11 @@ int ek_traffic_histogram(struct ek_traffic *t, int cell, int feature, struct ek_
     find_reference(t, cell, feature, &normal);
     ek_sketch_clear(t->sketch);
     ek_windows_get(w, feature, t->now - 1, t->now, t->sketch);
-    ek_histogram_of(normal.sketch, t->sketch, out);
+    ek_histogram_build(normal.sketch, t->sketch, out);
     return 1;
 }
 
-const struct ek_values *ek_traffic_training(const struct ek_traffic *t)
+const struct ek_values *ek_live_sketches_training(const struct ek_live_sketches *t)
 {
     return t->training;
 }

@@ -64,7 +64,7 @@ int ek_feature_view_json(struct ek_buf *out, const struct ek_feature_view *v);
  * Owner: the caller. One thread at a time. Manifest, profile, rules and cells must outlive it.
  */
 /* The window that is open with the one before; all that are kept; since the start. */
-enum ek_span { EK_SPAN_RECENT, EK_SPAN_KEPT, EK_SPAN_LIFE, EK_SPANS };
+enum ek_span { EK_SPAN_RECENT, EK_SPAN_RETAINED, EK_SPAN_LIFE, EK_SPANS };
 const char *ek_span_name(enum ek_span span);
 
 /* What live sketches may take, on average over the cells that may have some: of an item feature,
@@ -72,57 +72,60 @@ const char *ek_span_name(enum ek_span span);
  * more are values of any magnitude, which nobody's features have. When all together take more, the
  * cell that takes most loses its sketches, and begins anew with its next list. */
 enum {
-    EK_TRAFFIC_FEATURE_BYTES = 48 << 10,
-    EK_TRAFFIC_WINDOW_BYTES = 2 << 10,
-    EK_TRAFFIC_CELL_BYTES = 64 << 10
+    EK_LIVE_SKETCHES_FEATURE_BYTES = 48 << 10,
+    EK_LIVE_SKETCHES_WINDOW_BYTES = 2 << 10,
+    EK_LIVE_SKETCHES_CELL_BYTES = 64 << 10
 };
 /* cells: that there can be. */
-size_t ek_traffic_bytes_most(int features, const struct ek_window_rule *rule, int cells);
+size_t ek_live_sketches_max_bytes(int features, const struct ek_window_rule *rule, int cells);
 
-struct ek_traffic;
+struct ek_live_sketches;
 
-int ek_traffic_new(struct ek_traffic **out, const struct ek_profile *p,
-                   const struct ek_rules *rules, const struct ek_cells *cells, struct ek_error *e);
-void ek_traffic_free(struct ek_traffic *t);
+int ek_live_sketches_new(struct ek_live_sketches **out, const struct ek_profile *p,
+                         const struct ek_rules *rules, const struct ek_cells *cells,
+                         struct ek_error *e);
+void ek_live_sketches_free(struct ek_live_sketches *t);
 /* What is normal now: figures of a cell are beside training at that scale. Must outlive it. */
-void ek_traffic_rebase(struct ek_traffic *t, const struct ek_rebases *rebases);
+void ek_live_sketches_add_offset(struct ek_live_sketches *t,
+                                 const struct ek_level_offsets *rebases);
 /* A cell that changed hands begins anew. */
-void ek_traffic_forget(struct ek_traffic *t, int cell);
+void ek_live_sketches_reset_cell(struct ek_live_sketches *t, int cell);
 /* One list, or one item, of these cells (-1: none), at the stream's time. EK_ENOMEM: some of the
  * cells may not have counted it. */
-int ek_traffic_list(struct ek_traffic *t, const int16_t *cells, int count, int64_t time_ms,
-                    const struct ek_query *q, struct ek_error *e);
-/* Bytes of all sketches: never more than ek_traffic_bytes_most. */
-size_t ek_traffic_bytes(const struct ek_traffic *t);
+int ek_live_sketches_list(struct ek_live_sketches *t, const int16_t *cells, int count,
+                          int64_t time_ms, const struct ek_list *q, struct ek_error *e);
+/* Bytes of all sketches: never more than ek_live_sketches_max_bytes. */
+size_t ek_live_sketches_bytes(const struct ek_live_sketches *t);
 /* How often a cell has lost its sketches, for they took too much. */
-uint64_t ek_traffic_dropped(const struct ek_traffic *t);
+uint64_t ek_live_sketches_dropped(const struct ek_live_sketches *t);
 /* The stream's time went on without a list. */
-void ek_traffic_time(struct ek_traffic *t, int64_t time_ms);
+void ek_live_sketches_time(struct ek_live_sketches *t, int64_t time_ms);
 
-int ek_traffic_features(const struct ek_traffic *t);
+int ek_live_sketches_features(const struct ek_live_sketches *t);
 /* Cells that may have sketches: 0 .. that - 1. */
-int ek_traffic_cells(const struct ek_traffic *t);
+int ek_live_sketches_cells(const struct ek_live_sketches *t);
 /* Names of a cell; NULL for all traffic, value NULL for "other". */
-void ek_traffic_cell(const struct ek_traffic *t, int cell, const char **dimension,
-                     const char **value);
+void ek_live_sketches_cell(const struct ek_live_sketches *t, int cell, const char **dimension,
+                           const char **value);
 /* The figures of a feature in a cell; 0 when the cell has no sketches. Costs some 200
  * microseconds. */
-int ek_traffic_view(struct ek_traffic *t, int cell, int feature,
-                    struct ek_feature_view out[EK_SPANS]);
+int ek_live_sketches_view(struct ek_live_sketches *t, int cell, int feature,
+                          struct ek_feature_view out[EK_SPANS]);
 /* The values that came lately beside those of training, at the scale that is normal in the cell; 0
  * when the cell has no sketches. Some 50 microseconds. */
-int ek_traffic_histogram(struct ek_traffic *t, int cell, int feature, struct ek_histogram *out);
+int ek_live_sketches_histogram(struct ek_live_sketches *t, int cell, int feature,
+                               struct ek_histogram *out);
 /* Those of training; [features], as long as the traffic lives, for any thread. */
-const struct ek_values *ek_traffic_training(const struct ek_traffic *t);
+const struct ek_values *ek_live_sketches_training(const struct ek_live_sketches *t);
 
-/* The sketches of a cell, for the state: NULL when it has none. With ek_traffic_open it gets some.
- * EK_ENOMEM. Who has put something into them says so with _filled: from then on they count, and
- * where all together take too much, the largest go, these perhaps. */
-struct ek_windows *ek_traffic_windows(const struct ek_traffic *t, int cell);
-int ek_traffic_open(struct ek_traffic *t, int cell, struct ek_error *e);
-void ek_traffic_filled(struct ek_traffic *t, int cell);
+/* The sketches of a cell, for the state: NULL when it has none. With ek_live_sketches_open it gets
+ * some. EK_ENOMEM. Who has put something into them says so with _filled: from then on they count,
+ * and where all together take too much, the largest go, these perhaps. */
+struct ek_windows *ek_live_sketches_windows(const struct ek_live_sketches *t, int cell);
+int ek_live_sketches_open(struct ek_live_sketches *t, int cell, struct ek_error *e);
+void ek_live_sketches_filled(struct ek_live_sketches *t, int cell);
 
 /* That of a guard, which owns it. */
-struct ek_traffic *ek_guard_traffic(struct ek_guard *g);
+struct ek_live_sketches *ek_guard_traffic(struct ek_guard *g);
 
 #endif

@@ -17,7 +17,7 @@ struct loading {
     int rc;
 };
 
-const char *ek_state_fit_name(enum ek_state_fit fit)
+const char *ek_restore_result_name(enum ek_restore_result fit)
 {
     static const char *const names[] = {"none",           "whole",      "earlier", "other_profile",
                                         "other_manifest", "incomplete", "damaged", "other_version"};
@@ -33,7 +33,7 @@ static struct ek_serialize open_part(struct loading *v)
 
 static void close_part(struct loading *v, struct ek_serialize *s)
 {
-    ek_snap_require(s, s->at == s->end);
+    ek_serialize_require(s, s->at == s->end);
     v->rc = s->rc;
 }
 
@@ -60,7 +60,7 @@ static void read_parts(struct loading *v, unsigned flags, int cells)
         .g = v->g, .reading = true, .cells = cells, .time_ms = v->state->head.time_ms};
     for (int i = 0; i < EK_STATE_PARTS; i++) {
         at.part = &ek_state_parts[i];
-        if ((at.part->flags & flags) != flags || at.part->flags & EK_PART_OF_WINDOWS)
+        if ((at.part->flags & flags) != flags || at.part->flags & EK_PART_PER_WINDOW)
             continue;
         for (at.number = 0; !v->rc && at.number < ek_state_part_count(&at); at.number++)
             read_part(v, &at);
@@ -70,7 +70,7 @@ static void read_parts(struct loading *v, unsigned flags, int cells)
 /* All queries of the state count, be they ones whose lists nobody waits for any more. */
 static void count_queries(struct loading *v)
 {
-    uint64_t all = v->state->head.queries, have = ek_guard_queries(v->g);
+    uint64_t all = v->state->head.queries, have = ek_guard_list_count(v->g);
     v->g->adopted += all > have ? all - have : 0;
 }
 
@@ -81,7 +81,7 @@ static void times(struct loading *v)
     g->time_ms = h->time_ms;
     g->clock_ms = h->clock_ms;
     g->saved.base = h->frame.base;
-    ek_traffic_time(g->traffic, g->time_ms);
+    ek_live_sketches_time(g->traffic, g->time_ms);
 }
 
 /* Read all windows of a cell of the checkpoint into new ones. */
@@ -90,7 +90,7 @@ static void read_windows(struct loading *v, int cell, struct ek_windows *w)
     struct ek_part_at at = {.g = v->g, .reading = true, .windows = w, .number = cell};
     for (int i = 0; i < EK_STATE_PARTS; i++) {
         at.part = &ek_state_parts[i];
-        if (!(at.part->flags & EK_PART_OF_WINDOWS))
+        if (!(at.part->flags & EK_PART_PER_WINDOW))
             continue;
         for (at.place = 0; !v->rc && at.place < ek_state_part_places(&at); at.place++)
             read_part(v, &at);
@@ -103,10 +103,10 @@ static void windows_of_cell(struct loading *v, int cell, int to)
     struct ek_guard *g = v->g;
     const struct ek_window_rule *then = &v->state->head.windows, *now = &g->assets->rules->windows;
     struct ek_windows *had = NULL;
-    v->rc = ek_traffic_open(g->traffic, to, NULL);
+    v->rc = ek_live_sketches_open(g->traffic, to, NULL);
     if (v->rc)
         return;
-    struct ek_windows *w = ek_traffic_windows(g->traffic, to);
+    struct ek_windows *w = ek_live_sketches_windows(g->traffic, to);
     if (cell == to && then->length_ms == now->length_ms && then->kept == now->kept) {
         read_windows(v, cell, w);
         return;
@@ -125,11 +125,11 @@ static void all_windows(struct loading *v, int cells, const int16_t *to_of)
 {
     for (int cell = 0; cell < cells && !v->rc; cell++) {
         int to = to_of ? to_of[cell] : cell;
-        snprintf(v->name, sizeof v->name, "%s/%05d", EK_PART_OF_NOW, cell);
+        snprintf(v->name, sizeof v->name, "%s/%05d", EK_PART_CURRENT, cell);
         if (to < 0 || to >= v->g->assets->rules->windows.cells || !ek_state_has(v->state, v->name))
             continue;
         windows_of_cell(v, cell, to);
-        ek_traffic_filled(v->g->traffic, to);
+        ek_live_sketches_filled(v->g->traffic, to);
     }
 }
 
@@ -140,7 +140,7 @@ static void whole(struct loading *v)
     times(v);
     count_queries(v);
     if (!v->rc && ek_detector_dismiss_unwatched(v->g->detector))
-        v->rc = ek_guard_take_findings(v->g, ek_detector_queries(v->g->detector));
+        v->rc = ek_guard_process_findings(v->g, ek_detector_list_count(v->g->detector));
 }
 
 /* The cells of the state as they were. */
@@ -152,7 +152,7 @@ static struct ek_cells *old_cells(struct loading *v)
         v->rc = ek_cells_new(&cells, h->dimension, h->kind.dimensions, h->kind.cells);
     if (v->rc)
         return NULL;
-    name_part(v, EK_PART_OF_CELLS);
+    name_part(v, EK_PART_PER_CELL);
     struct ek_serialize s = open_part(v);
     if (!s.rc)
         ek_cells_serialize(cells, &s); /* which of them the plan had does not matter */
@@ -162,12 +162,12 @@ static struct ek_cells *old_cells(struct loading *v)
 
 static void pins(struct loading *v, const struct ek_cells *cells, const int16_t *to)
 {
-    name_part(v, EK_PART_OF_CONTROL);
+    name_part(v, EK_PART_CONTROLLER);
     if (v->rc || !ek_state_has(v->state, v->name))
         return;
     struct ek_serialize s = open_part(v);
     if (!s.rc)
-        s.rc = ek_guard_carry_pins(v->g, &s, cells, to);
+        s.rc = ek_guard_copy_pins(v->g, &s, cells, to);
     close_part(v, &s);
 }
 
@@ -185,12 +185,12 @@ static void sketches(struct loading *v)
     if (!v->rc)
         all_windows(v, ek_cells_count(cells), to);
     read_parts(v, EK_PART_ANY_PROFILE, INT16_MAX);
-    ek_past_plans_release(&g->past); /* they name other cells */
+    ek_plan_history_release(&g->past); /* they name other cells */
     if (!v->rc)
-        ek_guard_pause_as_told(g);
+        ek_guard_restore_pause(g);
     count_queries(v);
     uint64_t version = v->state->head.plan_version; /* it has no entries any more */
-    ek_control_begin_at(g->control, version + (version > 0));
+    ek_controller_start_at(g->control, version + (version > 0));
     times(v);
     if (!v->rc)
         pins(v, cells, to);
@@ -200,44 +200,44 @@ static void sketches(struct loading *v)
 
 static bool same_kind(const struct ek_guard *g, const struct ek_state_head *h)
 {
-    struct ek_detector_kind own = ek_detector_kind_of(g->detector);
+    struct ek_detector_kind own = ek_detector_get_kind(g->detector);
     bool same = own.profile == h->kind.profile && own.features == h->kind.features &&
                 own.query_features == h->kind.query_features && own.strata == h->kind.strata &&
                 own.bets == h->kind.bets && own.bounds == h->kind.bounds &&
                 own.history == h->kind.history && own.cells == h->kind.cells;
-    return same && ek_rules_segments_are(g->assets->rules, (const char *const *)h->dimension,
+    return same && ek_rules_has_segments(g->assets->rules, (const char *const *)h->dimension,
                                          h->kind.dimensions);
 }
 
 /* What the records amount to, as far as can be said without reading their parts. */
-static int judge(const struct ek_state *s, const struct ek_assets *assets, enum ek_state_fit *fit,
-                 struct ek_error *e)
+static int judge(const struct ek_state *s, const struct ek_assets *assets,
+                 enum ek_restore_result *fit, struct ek_error *e)
 {
     if (s->other_version) {
-        *fit = EK_STATE_OTHER_VERSION;
+        *fit = EK_RESTORE_OTHER_VERSION;
         return ek_fail(e, EK_ESTATE, "state was written in another version of its format");
     }
     if (!s->has_base && s->incomplete) {
-        *fit = EK_STATE_INCOMPLETE;
+        *fit = EK_RESTORE_INCOMPLETE;
         return ek_fail(e, EK_EFORMAT,
                        "state is incomplete: records that its head names are not "
                        "there or are other ones");
     }
     if (!s->has_base && s->damaged) {
-        *fit = EK_STATE_DAMAGED;
+        *fit = EK_RESTORE_DAMAGED;
         return ek_fail(e, EK_EFORMAT, "state is damaged: its head cannot be read");
     }
     if (!s->has_base) {
-        *fit = EK_STATE_NONE;
+        *fit = EK_RESTORE_NONE;
         return ek_fail(e, EK_ESTATE, "there is no state: no head was read");
     }
     if (s->head.frame.manifest != assets->manifest->hash) {
-        *fit = EK_STATE_OTHER_MANIFEST;
+        *fit = EK_RESTORE_OTHER_MANIFEST;
         return ek_fail(e, EK_ESTATE,
                        "state is of another manifest (%016" PRIx64 ", here %016" PRIx64 ")",
                        s->head.frame.manifest, assets->manifest->hash);
     }
-    *fit = s->incomplete || s->damaged ? EK_STATE_EARLIER : EK_STATE_WHOLE;
+    *fit = s->incomplete || s->damaged ? EK_RESTORE_PREVIOUS : EK_RESTORE_FULL;
     return EK_OK;
 }
 
@@ -247,8 +247,8 @@ static int why(const struct loading *v, struct ek_error *e)
                               : ek_fail(e, EK_EFORMAT, "state is damaged: '%s'", v->name);
 }
 
-int ek_guard_load_into(struct ek_guard *g, const struct ek_state *state, enum ek_state_fit *fit,
-                       struct ek_error *e)
+int ek_guard_load_into(struct ek_guard *g, const struct ek_state *state,
+                       enum ek_restore_result *fit, struct ek_error *e)
 {
     struct loading v = {.g = g, .state = state};
     ek_buf_init(&v.joined, 0);
@@ -256,18 +256,18 @@ int ek_guard_load_into(struct ek_guard *g, const struct ek_state *state, enum ek
     if (same_kind(g, &state->head)) {
         whole(&v);
     } else {
-        *fit = EK_STATE_OTHER_PROFILE;
+        *fit = EK_RESTORE_COUNTERS_ONLY;
         sketches(&v);
     }
     ek_buf_release(&v.joined);
     if (!v.rc)
         return EK_OK;
-    *fit = v.rc == EK_ENOMEM ? *fit : EK_STATE_DAMAGED;
+    *fit = v.rc == EK_ENOMEM ? *fit : EK_RESTORE_DAMAGED;
     return why(&v, e);
 }
 
 int ek_guard_load(struct ek_guard **out, const struct ek_assets *assets,
-                  const struct ek_state *state, enum ek_state_fit *fit, struct ek_error *e)
+                  const struct ek_state *state, enum ek_restore_result *fit, struct ek_error *e)
 {
     struct ek_guard *g;
     int rc = judge(state, assets, fit, e);

@@ -13,59 +13,60 @@
 #include <string.h>
 
 /* A factor that differs by list cannot be joined with another: then it is not known. */
-static void note_repair(struct ek_repair *repair, enum ek_action would, double shift_ln)
+static void note_repair(struct ek_plan_repair *repair, enum ek_action would, double shift_ln)
 {
     if (would == EK_ACT_NONE)
-        *repair = (struct ek_repair){exp(shift_ln), -1};
+        *repair = (struct ek_plan_repair){exp(shift_ln), -1};
     else if (repair->query_feature >= 0)
-        *repair = (struct ek_repair){(double)NAN, -1};
+        *repair = (struct ek_plan_repair){(double)NAN, -1};
     else
         repair->factor *= exp(shift_ln);
 }
 
 /* In a fleet lists of one time are scored alike everywhere, by what the plan of that time has. */
-static const struct ek_rebases *levels_of(const struct ek_guard *g, const struct ek_plan *plan)
+static const struct ek_level_offsets *levels_of(const struct ek_guard *g,
+                                                const struct ek_plan *plan)
 {
-    const struct ek_fleet_plans *plans = ek_guard_plans(g);
-    return plans && ek_fleet_plans_counted(plans) ? ek_fleet_plans_levels(plans, plan)
-                                                  : ek_detector_rebases(g->detector);
+    const struct ek_instance_plans *plans = ek_guard_plans(g);
+    return plans && ek_instance_plans_has_version(plans) ? ek_instance_plans_levels(plans, plan)
+                                                         : ek_detector_offsets(g->detector);
 }
 
 void ek_guard_treat_accepted(const struct ek_guard *g, struct ek_context *c,
                              const struct ek_plan *plan, const int16_t *cells, int count)
 {
     const struct ek_manifest *m = g->assets->manifest;
-    const struct ek_rebases *r = levels_of(g, plan);
+    const struct ek_level_offsets *r = levels_of(g, plan);
     if (!r->count || !c->routing.wanted)
         return;
     for (int f = 0; f < m->item_count; f++) {
         int k = m->routable_of_item[f];
-        double shift_ln = k < 0 ? 0 : ek_rebase_of_list(r, f, cells, count);
+        double shift_ln = k < 0 ? 0 : ek_level_offset_find(r, f, cells, count);
         if (shift_ln != 0)
             note_repair(&c->repair[k], c->routing.would[k].action, shift_ln);
     }
-    ek_rebase_treat(r, cells, count, m->routable_of_item, c->routing.would);
+    ek_level_offset_apply(r, cells, count, m->routable_of_item, c->routing.would);
     if (c->routing.acted)
-        ek_rebase_treat(r, cells, count, m->routable_of_item, c->routing.acts);
+        ek_level_offset_apply(r, cells, count, m->routable_of_item, c->routing.acts);
 }
 
-const struct ek_treatment *ek_guard_untreated(const struct ek_guard *g, struct ek_context *c,
-                                              const struct ek_plan *plan, const int16_t *cells,
-                                              int count)
+const struct ek_treatment *ek_guard_base_treatment(const struct ek_guard *g, struct ek_context *c,
+                                                   const struct ek_plan *plan, const int16_t *cells,
+                                                   int count)
 {
     const struct ek_manifest *m = g->assets->manifest;
-    const struct ek_rebases *r = levels_of(g, plan);
+    const struct ek_level_offsets *r = levels_of(g, plan);
     struct ek_treatment *t = c->routing.acts; /* which has nothing for such a list */
     if (!r->count)
         return NULL;
     memset(t, 0, (size_t)m->routable_count * sizeof *t);
-    ek_rebase_treat(r, cells, count, m->routable_of_item, t);
+    ek_level_offset_apply(r, cells, count, m->routable_of_item, t);
     return t;
 }
 
 int ek_guard_check_order(const struct ek_guard *g, const struct ek_order *o, struct ek_error *e)
 {
-    return ek_control_check(g->control, o, g->time_ms, e);
+    return ek_controller_check(g->control, o, g->time_ms, e);
 }
 
 /* What acts on findings is reported again with the pause. */
@@ -79,34 +80,34 @@ static bool would_act(void *context, const struct ek_finding *f)
 
 static bool is_about_all(const struct ek_order *o)
 {
-    return o->kind == EK_DID_PAUSE || (o->kind == EK_DID_RESUME && !o->feature);
+    return o->kind == EK_DECIDED_PAUSE || (o->kind == EK_DECIDED_RESUME && !o->feature);
 }
 
 /* The plan that follows, then the decision. */
-static int conclude(struct ek_guard *g, const struct ek_order *o, struct ek_decided *m)
+static int conclude(struct ek_guard *g, const struct ek_order *o, struct ek_decision_record *m)
 {
-    m->query = ek_detector_queries(g->detector);
+    m->query = ek_detector_list_count(g->detector);
     m->before = ek_guard_plan_version(g);
-    int rc = o->kind == EK_DID_ACCEPT || o->kind == EK_DID_REVERT
-                 ? ek_guard_take_findings(g, m->query)
-                 : ek_guard_settle(g, m->query);
+    int rc = o->kind == EK_DECIDED_ACCEPT || o->kind == EK_DECIDED_REVERT
+                 ? ek_guard_process_findings(g, m->query)
+                 : ek_guard_update_plan(g, m->query);
     m->after = ek_guard_plan_version(g);
     if (!rc)
-        rc = ek_guard_decided(g, m);
-    return rc || !is_about_all(o) ? rc : ek_guard_tell_open(g, would_act, g);
+        rc = ek_guard_add_decision(g, m);
+    return rc || !is_about_all(o) ? rc : ek_guard_report_open(g, would_act, g);
 }
 
 int ek_guard_carry_out(struct ek_guard *g, const struct ek_order *o, uint64_t *version,
                        struct ek_error *e)
 {
-    struct ek_decided m;
+    struct ek_decision_record m;
     if (g->member && !is_about_all(o))
         return ek_fail(e, EK_ESTATE,
                        "an instance of a fleet carries out no order alone: its leader does, for "
                        "all instances");
-    bool paused = ek_control_paused(g->control);
-    int rc = ek_control_carry_out(g->control, o, g->time_ms, &m, e);
-    if (rc || (is_about_all(o) && ek_control_paused(g->control) == paused))
+    bool paused = ek_controller_paused(g->control);
+    int rc = ek_controller_carry_out(g->control, o, g->time_ms, &m, e);
+    if (rc || (is_about_all(o) && ek_controller_paused(g->control) == paused))
         return rc;
     if (version)
         *version = m.accept;
@@ -116,7 +117,7 @@ int ek_guard_carry_out(struct ek_guard *g, const struct ek_order *o, uint64_t *v
 int ek_guard_accept(struct ek_guard *g, const char *feature, const char *segment, const char *value,
                     const char *author, const char *reason, uint64_t *version, struct ek_error *e)
 {
-    const struct ek_order o = {.kind = EK_DID_ACCEPT,
+    const struct ek_order o = {.kind = EK_DECIDED_ACCEPT,
                                .feature = feature,
                                .segment = segment,
                                .value = value,
@@ -129,7 +130,7 @@ int ek_guard_revert(struct ek_guard *g, uint64_t version, const char *author, co
                     struct ek_error *e)
 {
     const struct ek_order o = {
-        .kind = EK_DID_REVERT, .version = version, .author = author, .reason = reason};
+        .kind = EK_DECIDED_REVERT, .version = version, .author = author, .reason = reason};
     return ek_guard_carry_out(g, &o, NULL, e);
 }
 
@@ -137,7 +138,7 @@ int ek_guard_pin(struct ek_guard *g, const char *feature, const char *segment, c
                  const char *action, int64_t until_ms, const char *author, const char *reason,
                  struct ek_error *e)
 {
-    struct ek_order o = {.kind = EK_DID_PIN,
+    struct ek_order o = {.kind = EK_DECIDED_PIN,
                          .feature = feature,
                          .segment = segment,
                          .value = value,
@@ -151,7 +152,7 @@ int ek_guard_pin(struct ek_guard *g, const char *feature, const char *segment, c
 int ek_guard_unpin(struct ek_guard *g, const char *feature, const char *segment, const char *value,
                    const char *author, const char *reason, struct ek_error *e)
 {
-    const struct ek_order o = {.kind = EK_DID_UNPIN,
+    const struct ek_order o = {.kind = EK_DECIDED_UNPIN,
                                .feature = feature,
                                .segment = segment,
                                .value = value,
@@ -162,13 +163,13 @@ int ek_guard_unpin(struct ek_guard *g, const char *feature, const char *segment,
 
 int ek_guard_pause(struct ek_guard *g, const char *author, const char *reason, struct ek_error *e)
 {
-    const struct ek_order o = {.kind = EK_DID_PAUSE, .author = author, .reason = reason};
+    const struct ek_order o = {.kind = EK_DECIDED_PAUSE, .author = author, .reason = reason};
     return ek_guard_carry_out(g, &o, NULL, e);
 }
 
 int ek_guard_resume(struct ek_guard *g, const char *author, const char *reason, struct ek_error *e)
 {
-    const struct ek_order o = {.kind = EK_DID_RESUME, .author = author, .reason = reason};
+    const struct ek_order o = {.kind = EK_DECIDED_RESUME, .author = author, .reason = reason};
     return ek_guard_carry_out(g, &o, NULL, e);
 }
 
@@ -177,7 +178,7 @@ int ek_guard_resume_route(struct ek_guard *g, const char *feature, const char *s
                           const char *value, const char *author, const char *reason,
                           struct ek_error *e)
 {
-    const struct ek_order o = {.kind = EK_DID_RESUME,
+    const struct ek_order o = {.kind = EK_DECIDED_RESUME,
                                .feature = feature,
                                .segment = segment,
                                .value = value,
@@ -189,45 +190,45 @@ int ek_guard_resume_route(struct ek_guard *g, const char *feature, const char *s
 /* ---------------------------------------------------------------------- pause */
 
 /* The last word about it; NULL: none is known. */
-static const struct ek_decided *last_word(const struct ek_guard *g)
+static const struct ek_decision_record *last_word(const struct ek_guard *g)
 {
-    const struct ek_decided *m;
+    const struct ek_decision_record *m;
     for (uint64_t n = ek_decisions_last(g->decisions); (m = ek_decisions_at(g->decisions, n)); n--)
-        if (m->what == EK_DID_PAUSE || (m->what == EK_DID_RESUME && !m->feature))
+        if (m->what == EK_DECIDED_PAUSE || (m->what == EK_DECIDED_RESUME && !m->feature))
             return m;
     return NULL;
 }
 
-void ek_guard_pause_as_told(struct ek_guard *g)
+void ek_guard_restore_pause(struct ek_guard *g)
 {
-    const struct ek_decided *m = last_word(g);
-    if (m && m->what == EK_DID_PAUSE)
-        ek_control_pause(g->control, true, m->time_ms);
+    const struct ek_decision_record *m = last_word(g);
+    if (m && m->what == EK_DECIDED_PAUSE)
+        ek_controller_pause(g->control, true, m->time_ms);
 }
 
-bool ek_guard_paused(const struct ek_guard *g, struct ek_decided *since)
+bool ek_guard_paused(const struct ek_guard *g, struct ek_decision_record *since)
 {
-    if (!ek_control_paused(g->control))
+    if (!ek_controller_paused(g->control))
         return false;
-    const struct ek_decided *m = last_word(g);
-    *since = m && m->what == EK_DID_PAUSE ? *m : ek_decided_of(EK_DID_PAUSE);
+    const struct ek_decision_record *m = last_word(g);
+    *since = m && m->what == EK_DECIDED_PAUSE ? *m : ek_decision_get(EK_DECIDED_PAUSE);
     return true;
 }
 
-void ek_guard_pause_is_over(struct ek_guard *g)
+void ek_guard_clear_pause(struct ek_guard *g)
 {
-    ek_control_pause(g->control, false, g->time_ms);
+    ek_controller_pause(g->control, false, g->time_ms);
 }
 
-int ek_guard_stay_paused(struct ek_guard *g, const struct ek_guard *before, struct ek_error *e)
+int ek_guard_copy_pause(struct ek_guard *g, const struct ek_guard *before, struct ek_error *e)
 {
-    struct ek_decided since;
+    struct ek_decision_record since;
     bool is_new;
-    if (!ek_guard_paused(before, &since) || ek_control_paused(g->control))
+    if (!ek_guard_paused(before, &since) || ek_controller_paused(g->control))
         return EK_OK;
-    ek_control_pause(g->control, true, g->time_ms);
+    ek_controller_pause(g->control, true, g->time_ms);
     since.number = 0;
-    since.query = ek_detector_queries(g->detector);
+    since.query = ek_detector_list_count(g->detector);
     return ek_decisions_add(g->decisions, &since, &is_new) ? ek_fail(e, EK_ENOMEM, "out of memory")
                                                            : EK_OK;
 }

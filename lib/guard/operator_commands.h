@@ -30,21 +30,21 @@ void ek_guard_treat_accepted(const struct ek_guard *g, struct ek_context *c,
                              const struct ek_plan *plan, const int16_t *cells, int count);
 /* The treatment of a list that nothing is done to: NULL, or in the context what brings its accepted
  * levels back to the scale that the model was trained on. */
-const struct ek_treatment *ek_guard_untreated(const struct ek_guard *g, struct ek_context *c,
-                                              const struct ek_plan *plan, const int16_t *cells,
-                                              int count);
+const struct ek_treatment *ek_guard_base_treatment(const struct ek_guard *g, struct ek_context *c,
+                                                   const struct ek_plan *plan, const int16_t *cells,
+                                                   int count);
 
 /* The pause of a guard, for who has to follow it; what people order is in evenkeel.h. */
 
 /* Whether it is paused; then *since is who said so, when and why, as far as it is known. Its texts
  * are good until the next decision. */
-bool ek_guard_paused(const struct ek_guard *g, struct ek_decided *since);
+bool ek_guard_paused(const struct ek_guard *g, struct ek_decision_record *since);
 /* Pauses a guard that knows no more of it than its history. */
-void ek_guard_pause_as_told(struct ek_guard *g);
+void ek_guard_restore_pause(struct ek_guard *g);
 /* Ends it untold, for a guard whose pause another has taken over. */
-void ek_guard_pause_is_over(struct ek_guard *g);
+void ek_guard_clear_pause(struct ek_guard *g);
 /* A guard takes the place of one that may be paused: then it is, too, by the same word, which is
  * not told again. EK_ENOMEM. */
-int ek_guard_stay_paused(struct ek_guard *g, const struct ek_guard *before, struct ek_error *e);
+int ek_guard_copy_pause(struct ek_guard *g, const struct ek_guard *before, struct ek_error *e);
 
 #endif

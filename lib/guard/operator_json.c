@@ -13,7 +13,7 @@ static void ek_json_add_said(struct ek_json_writer *w, const char *key, const ch
     ek_json_add_text(w, key, text && *text ? text : NULL);
 }
 
-int ek_json_add_pin(void *writer, const struct ek_order *p, enum ek_plan_by by)
+int ek_json_add_pin(void *writer, const struct ek_order *p, enum ek_plan_source by)
 {
     struct ek_json_writer *w = writer;
     ek_json_open(w, NULL, '{');
@@ -26,7 +26,7 @@ int ek_json_add_pin(void *writer, const struct ek_order *p, enum ek_plan_by by)
         ek_json_add_null(w, "until_ms");
     ek_json_add_said(w, "author", p->author);
     ek_json_add_said(w, "reason", p->reason);
-    ek_json_add_text(w, "by", ek_plan_by_name(by));
+    ek_json_add_text(w, "by", ek_plan_source_name(by));
     ek_json_close(w, '}');
     return w->rc;
 }
@@ -36,7 +36,7 @@ int ek_guard_pins_json(const struct ek_guard *g, struct ek_buf *out)
     struct ek_json_writer w;
     ek_json_init(&w, out);
     ek_json_open(&w, NULL, '[');
-    int rc = ek_control_tell_pins(g->control, g->time_ms, ek_json_add_pin, &w);
+    int rc = ek_controller_each_pin(g->control, g->time_ms, ek_json_add_pin, &w);
     ek_json_close(&w, ']');
     return rc ? rc : w.rc;
 }
@@ -60,19 +60,20 @@ void ek_json_add_accepted(struct ek_json_writer *w, const struct ek_accepted *a)
 }
 
 /* The decision that made it; NULL: it is gone. */
-static const struct ek_decided *made_by(const struct ek_guard *g, uint64_t version)
+static const struct ek_decision_record *made_by(const struct ek_guard *g, uint64_t version)
 {
-    const struct ek_decided *m;
+    const struct ek_decision_record *m;
     for (uint64_t n = ek_decisions_last(g->decisions); (m = ek_decisions_at(g->decisions, n)); n--)
-        if (m->what == EK_DID_ACCEPT && m->accept == version)
+        if (m->what == EK_DECIDED_ACCEPT && m->accept == version)
             return m;
     return NULL;
 }
 
-static void add(const struct ek_guard *g, const struct ek_rebase *one, struct ek_json_writer *w)
+static void add(const struct ek_guard *g, const struct ek_level_offset *one,
+                struct ek_json_writer *w)
 {
     const struct ek_cells *cells = ek_detector_registry(g->detector);
-    const struct ek_decided *m = made_by(g, one->version);
+    const struct ek_decision_record *m = made_by(g, one->version);
     const struct ek_accepted a = {.version = one->version,
                                   .feature = g->assets->manifest->item[one->feature]->name,
                                   .dimension = ek_cells_dimension_name(cells, one->cell),
@@ -86,7 +87,7 @@ static void add(const struct ek_guard *g, const struct ek_rebase *one, struct ek
 
 int ek_guard_accepts_json(const struct ek_guard *g, struct ek_buf *out)
 {
-    const struct ek_rebases *r = ek_detector_rebases(g->detector);
+    const struct ek_level_offsets *r = ek_detector_offsets(g->detector);
     struct ek_json_writer w;
     ek_json_init(&w, out);
     ek_json_open(&w, NULL, '[');
@@ -96,14 +97,14 @@ int ek_guard_accepts_json(const struct ek_guard *g, struct ek_buf *out)
     return w.rc;
 }
 
-int ek_guard_decided(struct ek_guard *g, const struct ek_decided *m)
+int ek_guard_add_decision(struct ek_guard *g, const struct ek_decision_record *m)
 {
-    struct ek_decided own = *m;
+    struct ek_decision_record own = *m;
     bool is_new;
     if (!own.before && !own.after)
         own.before = own.after = ek_guard_plan_version(g);
     if (!own.query)
-        own.query = ek_detector_queries(g->detector);
+        own.query = ek_detector_list_count(g->detector);
     if (!own.time_ms)
         own.time_ms = g->stream_clock.started ? g->time_ms : g->clock_ms;
     int rc = ek_decisions_add(g->decisions, &own, &is_new);
@@ -111,22 +112,22 @@ int ek_guard_decided(struct ek_guard *g, const struct ek_decided *m)
         return rc;
     if (!own.number)
         own.number = ek_decisions_last(g->decisions);
-    return ek_guard_emit(g, ek_event_of_decision(&own));
+    return ek_guard_emit(g, ek_event_from_decision(&own));
 }
 
-static const struct ek_decided *asked_for(const struct ek_decisions *d,
-                                          const struct ek_history_wish *w, uint64_t number)
+static const struct ek_decision_record *
+asked_for(const struct ek_decisions *d, const struct ek_history_request *w, uint64_t number)
 {
-    const struct ek_decided *m = ek_decisions_at(d, number);
+    const struct ek_decision_record *m = ek_decisions_at(d, number);
     bool good = m && (!w->feature || (m->feature && !strcmp(m->feature, w->feature)));
     return good ? m : NULL;
 }
 
 /* The number behind which to begin. */
-static uint64_t before_first(const struct ek_decisions *d, const struct ek_history_wish *w)
+static uint64_t before_first(const struct ek_decisions *d, const struct ek_history_request *w)
 {
     uint64_t last = ek_decisions_last(d), left = w->count, number = last;
-    uint64_t gone = last > EK_DECISIONS_KEPT ? last - EK_DECISIONS_KEPT : 0;
+    uint64_t gone = last > EK_DECISIONS_RETAINED ? last - EK_DECISIONS_RETAINED : 0;
     if (w->has_after)
         return w->after > gone ? w->after : gone;
     while (number > gone && left) {
@@ -136,8 +137,8 @@ static uint64_t before_first(const struct ek_decisions *d, const struct ek_histo
     return number;
 }
 
-int ek_guard_history(const struct ek_guard *g, const struct ek_history_wish *w, struct ek_buf *out,
-                     struct ek_error *e)
+int ek_guard_history(const struct ek_guard *g, const struct ek_history_request *w,
+                     struct ek_buf *out, struct ek_error *e)
 {
     const struct ek_decisions *d = g->decisions;
     int feature;
@@ -149,11 +150,11 @@ int ek_guard_history(const struct ek_guard *g, const struct ek_history_wish *w, 
     bool first = true;
     rc = ek_buf_text(out, "[");
     while (!rc && left && number < ek_decisions_last(d)) {
-        const struct ek_decided *m = asked_for(d, w, ++number);
+        const struct ek_decision_record *m = asked_for(d, w, ++number);
         if (!m)
             continue;
         rc = first ? EK_OK : ek_buf_text(out, ",");
-        rc = rc ? rc : ek_decided_json(out, m);
+        rc = rc ? rc : ek_decision_record_json(out, m);
         first = false;
         left--;
     }

@@ -14,7 +14,7 @@
 struct ek_guard;
 
 /* Add a pin as an object to a struct ek_json_writer. EK_ENOMEM. */
-int ek_json_add_pin(void *writer, const struct ek_order *p, enum ek_plan_by by);
+int ek_json_add_pin(void *writer, const struct ek_order *p, enum ek_plan_source by);
 /* Appends those in force as a JSON array (docs/operations.md): those of people first. EK_ENOMEM. */
 int ek_guard_pins_json(const struct ek_guard *g, struct ek_buf *out);
 
@@ -41,10 +41,10 @@ struct ek_guard;
 /* Keeps a decision and tells it. What is 0 in it is put in: its number, its time (of the stream;
  * before its first list, of the caller), the next list as its query, and the version of the plan.
  * EK_ENOMEM. */
-int ek_guard_decided(struct ek_guard *g, const struct ek_decided *m);
+int ek_guard_add_decision(struct ek_guard *g, const struct ek_decision_record *m);
 
 /* Which decisions are asked for. */
-struct ek_history_wish {
+struct ek_history_request {
     uint64_t count; /* at most so many: the last, or those next behind `after` */
     bool has_after;
     uint64_t after;      /* a number */
@@ -53,7 +53,7 @@ struct ek_history_wish {
 
 /* Appends them as a JSON array, oldest first. EK_EUSAGE for a feature that is none, with the
  * nearest; EK_ENOMEM. */
-int ek_guard_history(const struct ek_guard *g, const struct ek_history_wish *w, struct ek_buf *out,
-                     struct ek_error *e);
+int ek_guard_history(const struct ek_guard *g, const struct ek_history_request *w,
+                     struct ek_buf *out, struct ek_error *e);
 
 #endif

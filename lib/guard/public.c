@@ -39,7 +39,7 @@ const char *ek_version(void)
     return EK_VERSION;
 }
 
-const struct ek_detector *ek_guard_looks(const struct ek_guard *g)
+const struct ek_detector *ek_guard_detector(const struct ek_guard *g)
 {
     return g->detector;
 }

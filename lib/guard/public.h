@@ -6,6 +6,6 @@
 #include "evenkeel.h"
 
 /* Whose features and cells those are; as long as the guard. */
-const struct ek_detector *ek_guard_looks(const struct ek_guard *g);
+const struct ek_detector *ek_guard_detector(const struct ek_guard *g);
 
 #endif

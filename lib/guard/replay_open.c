@@ -5,7 +5,7 @@
 #include "guard/guard_internal.h"
 #include "guard/guard_trials.h"
 
-static int hand_over(struct ek_event *event, ek_recall_fn *tell, void *context)
+static int hand_over(struct ek_event *event, ek_replay_fn *tell, void *context)
 {
     int rc = event ? tell(context, event) : EK_ENOMEM;
     ek_free(event);
@@ -18,10 +18,10 @@ static struct ek_event *open_finding(struct ek_guard *g, struct ek_finding *f)
     struct ek_decision decision = ek_guard_decide(g, f);
     int members = ek_detector_members(g->detector, f->cause, g->members, a->manifest->item_count);
     f->state = EK_UPDATED;
-    return ek_event_of_finding(a->manifest, f, &decision, g->members, members);
+    return ek_event_from_finding(a->manifest, f, &decision, g->members, members);
 }
 
-int ek_guard_recall(struct ek_guard *g, ek_recall_fn *tell, void *context)
+int ek_guard_replay_open(struct ek_guard *g, ek_replay_fn *tell, void *context)
 {
     struct ek_finding f;
     int rc = EK_OK, place = 0;
@@ -29,28 +29,28 @@ int ek_guard_recall(struct ek_guard *g, ek_recall_fn *tell, void *context)
         rc = hand_over(open_finding(g, &f), tell, context);
     if (rc || !ek_guard_plan_version(g))
         return rc;
-    return hand_over(ek_event_of_plan(g->assets->manifest, ek_detector_registry(g->detector),
-                                      ek_control_plan(g->control), ek_detector_queries(g->detector),
-                                      g->time_ms),
+    return hand_over(ek_event_from_plan(g->assets->manifest, ek_detector_registry(g->detector),
+                                        ek_controller_plan(g->control),
+                                        ek_detector_list_count(g->detector), g->time_ms),
                      tell, context);
 }
 
-static bool is_of(const struct ek_decided *m, const struct ek_ranks_view *v)
+static bool is_of(const struct ek_decision_record *m, const struct ek_ranks_view *v)
 {
     const struct ek_event_place a = {m->feature, m->dimension, m->value},
                                 b = {v->feature, v->dimension, v->value};
-    return m->what == EK_DID_WITHDRAW && ek_event_same_place(&a, &b);
+    return m->what == EK_DECIDED_ROLLBACK && ek_event_same_place(&a, &b);
 }
 
 /* As it was decided; where that is forgotten, what is known of it now. */
-static struct ek_decided withdrawal(const struct ek_guard *g, const struct ek_ranks_view *v)
+static struct ek_decision_record withdrawal(const struct ek_guard *g, const struct ek_ranks_view *v)
 {
     for (uint64_t i = ek_decisions_last(g->decisions); i > 0; i--) {
-        const struct ek_decided *m = ek_decisions_at(g->decisions, i);
+        const struct ek_decision_record *m = ek_decisions_at(g->decisions, i);
         if (m && is_of(m, v))
             return *m;
     }
-    struct ek_decided m = ek_decided_of(EK_DID_WITHDRAW);
+    struct ek_decision_record m = ek_decision_get(EK_DECIDED_ROLLBACK);
     m.time_ms = g->time_ms;
     m.feature = v->feature;
     m.dimension = v->dimension;
@@ -61,23 +61,23 @@ static struct ek_decided withdrawal(const struct ek_guard *g, const struct ek_ra
     return m;
 }
 
-static int recall_model(struct ek_guard *g, ek_recall_fn *tell, void *context)
+static int recall_model(struct ek_guard *g, ek_replay_fn *tell, void *context)
 {
     struct ek_agreement_view v;
     if (!ek_guard_has_drifted(g))
         return EK_OK;
     ek_agreement_watch_view(g->agreement, &v);
-    return hand_over(ek_event_of_model_drift(&v, ek_detector_queries(g->detector), g->time_ms),
+    return hand_over(ek_event_from_model_drift(&v, ek_detector_list_count(g->detector), g->time_ms),
                      tell, context);
 }
 
-int ek_guard_recall_amiss(struct ek_guard *g, ek_recall_fn *tell, void *context)
+int ek_guard_replay_inconsistent(struct ek_guard *g, ek_replay_fn *tell, void *context)
 {
     struct ek_ranks_view v;
     int rc = EK_OK, at = 0;
-    while (!rc && ek_guard_ranks(g, &at, &v)) {
-        struct ek_decided m = withdrawal(g, &v);
-        rc = v.withdrawn ? hand_over(ek_event_of_decision(&m), tell, context) : EK_OK;
+    while (!rc && ek_guard_impact(g, &at, &v)) {
+        struct ek_decision_record m = withdrawal(g, &v);
+        rc = v.withdrawn ? hand_over(ek_event_from_decision(&m), tell, context) : EK_OK;
     }
     return rc ? rc : recall_model(g, tell, context);
 }

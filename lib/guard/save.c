@@ -54,24 +54,24 @@ void ek_checkpoint_key(char key[EK_KEY_BYTES], const char *part, int record)
 
 static void index_part_serialize(struct ek_checkpoint_index *x, int number, struct ek_serialize *s)
 {
-    char *name = ek_snap_reads(s) ? NULL : x->part[number].name;
-    int records = ek_snap_reads(s) ? 0 : x->part[number].records;
-    ek_snap_text(s, &name);
-    ek_snap_int(s, &records, 0, EK_PART_RECORDS_MAX);
-    if (ek_snap_reads(s)) {
-        ek_snap_require(s, name && strlen(name) < EK_PART_NAME);
+    char *name = ek_serialize_is_reading(s) ? NULL : x->part[number].name;
+    int records = ek_serialize_is_reading(s) ? 0 : x->part[number].records;
+    ek_serialize_text(s, &name);
+    ek_serialize_int(s, &records, 0, EK_PART_RECORDS_MAX);
+    if (ek_serialize_is_reading(s)) {
+        ek_serialize_require(s, name && strlen(name) < EK_PART_NAME);
         if (!s->rc && !ek_checkpoint_index_add(x, name, records))
             s->rc = EK_ENOMEM;
         ek_free(name);
     }
     if (!s->rc)
-        ek_snap_raw(s, x->part[number].hash, (size_t)records * sizeof *x->part[number].hash);
+        ek_serialize_raw(s, x->part[number].hash, (size_t)records * sizeof *x->part[number].hash);
 }
 
 void ek_checkpoint_index_serialize(struct ek_checkpoint_index *x, struct ek_serialize *s)
 {
     int count = x->count;
-    ek_snap_int(s, &count, 0, INT_MAX);
+    ek_serialize_int(s, &count, 0, INT_MAX);
     for (int i = 0; i < count && !s->rc; i++)
         index_part_serialize(x, i, s);
 }
@@ -103,29 +103,29 @@ static void detector_walk(const struct ek_part_at *at, struct ek_serialize *s)
 static void plan_walk(const struct ek_part_at *at, struct ek_serialize *s)
 {
     struct ek_guard *g = at->g;
-    ek_control_wanted_serialize(g->control, s, g->assets->manifest->item_count, cells_of(g));
+    ek_controller_wanted_serialize(g->control, s, g->assets->manifest->item_count, cells_of(g));
 }
 
 static void control_walk(const struct ek_part_at *at, struct ek_serialize *s)
 {
     struct ek_guard *g = at->g;
-    ek_control_serialize(g->control, s, g->assets->manifest->item_count, cells_of(g));
-    if (ek_snap_reads(s) && !s->rc)
-        ek_control_restored(g->control, at->time_ms);
+    ek_controller_serialize(g->control, s, g->assets->manifest->item_count, cells_of(g));
+    if (ek_serialize_is_reading(s) && !s->rc)
+        ek_controller_restored(g->control, at->time_ms);
 }
 
 static void open_serialize(struct ek_guard *g, struct ek_serialize *s)
 {
     int cells = ek_cells_count(ek_detector_registry(g->detector));
     int count = g->open.count;
-    ek_snap_int(s, &count, 0, EK_EPISODES_MAX);
+    ek_serialize_int(s, &count, 0, EK_EPISODES_MAX);
     for (int i = 0; i < count && !s->rc; i++) {
         struct ek_finding f = {.feature = 0};
         if (i < g->open.count)
             f = g->open.item[i].f;
-        ek_snap_int(s, &f.feature, 0, g->assets->manifest->item_count - 1);
-        ek_snap_int(s, &f.cell, 0, cells - 1);
-        if (ek_snap_reads(s))
+        ek_serialize_int(s, &f.feature, 0, g->assets->manifest->item_count - 1);
+        ek_serialize_int(s, &f.cell, 0, cells - 1);
+        if (ek_serialize_is_reading(s))
             ek_open_findings_add(&g->open, &f);
     }
 }
@@ -135,15 +135,15 @@ static void event_serialize(struct ek_guard *g, uint64_t number, struct ek_seria
     struct ek_buf json;
     char *text = NULL;
     ek_buf_init(&json, 0);
-    if (!ek_snap_reads(s)) {
+    if (!ek_serialize_is_reading(s)) {
         int rc = ek_event_json(g->events[number % EK_EVENTS_MAX], &json);
         text = rc || !ek_buf_string(&json) ? NULL : (char *)json.data;
         s->rc = s->rc ? s->rc : text ? EK_OK : EK_ENOMEM;
     }
     if (!s->rc)
-        ek_snap_text(s, &text);
+        ek_serialize_text(s, &text);
     ek_buf_release(&json);
-    if (!ek_snap_reads(s))
+    if (!ek_serialize_is_reading(s))
         return;
     const struct ek_event v = {.kind = EK_EVENT_TEXT, .text = text};
     if (!s->rc)
@@ -157,12 +157,12 @@ static void guard_walk(const struct ek_part_at *at, struct ek_serialize *s)
     struct ek_guard *g = at->g;
     uint32_t said = g->said;
     int waiting = (int)(g->told - g->fetched);
-    ek_snap_u64(s, &g->adopted);
-    ek_snap_u32(s, &said);
+    ek_serialize_u64(s, &g->adopted);
+    ek_serialize_u32(s, &said);
     g->said = said;
-    ek_snap_raw(s, g->beyond.count, EK_BOUNDS * sizeof *g->beyond.count);
+    ek_serialize_raw(s, g->beyond.count, EK_BOUNDS * sizeof *g->beyond.count);
     open_serialize(g, s);
-    ek_snap_int(s, &waiting, 0, EK_EVENTS_MAX);
+    ek_serialize_int(s, &waiting, 0, EK_EVENTS_MAX);
     for (int i = 0; i < waiting && !s->rc; i++)
         event_serialize(g, g->fetched + (uint64_t)i, s);
 }
@@ -202,8 +202,8 @@ static void queries_walk(const struct ek_part_at *at, struct ek_serialize *s)
 {
     struct ek_guard *g = at->g;
     ek_assembly_serialize(g->assembly, s);
-    ek_past_plans_serialize(&g->past, s, g->assets->manifest->item_count,
-                            at->cells ? at->cells : cells_of(g));
+    ek_plan_history_serialize(&g->past, s, g->assets->manifest->item_count,
+                              at->cells ? at->cells : cells_of(g));
 }
 
 static int clock_count(const struct ek_part_at *at)
@@ -213,18 +213,18 @@ static int clock_count(const struct ek_part_at *at)
 
 static void clock_walk(const struct ek_part_at *at, struct ek_serialize *s)
 {
-    ek_stream_clock_serialize(&at->g->stream_clock, s);
+    ek_event_clock_serialize(&at->g->stream_clock, s);
 }
 
 static int windows_count(const struct ek_part_at *at)
 {
-    return ek_traffic_cells(at->g->traffic);
+    return ek_live_sketches_cells(at->g->traffic);
 }
 
 /* A segment that replaces another one starts new windows. */
 static uint64_t windows_mark(const struct ek_part_at *at, uint64_t windows)
 {
-    uint64_t mark[] = {windows, ek_cells_taken_ever(ek_detector_registry(at->g->detector))};
+    uint64_t mark[] = {windows, ek_cells_reuse_count(ek_detector_registry(at->g->detector))};
     return ek_hash(mark, sizeof mark, 0) | 1;
 }
 
@@ -261,24 +261,24 @@ static void closed_walk(const struct ek_part_at *at, struct ek_serialize *s)
 #define ANY      EK_PART_ANY_PROFILE
 #define NUMBERED EK_PART_NUMBERED
 #define OPTIONAL EK_PART_OPTIONAL
-#define WINDOWS  (EK_PART_OF_WINDOWS | NUMBERED | ANY)
+#define WINDOWS  (EK_PART_PER_WINDOW | NUMBERED | ANY)
 
 const struct ek_state_part ek_state_parts[EK_STATE_PARTS] = {
-    {EK_PART_OF_CELLS, 0, detector_count, NULL, detector_walk, EK_PART_CELLS},
+    {EK_PART_PER_CELL, 0, detector_count, NULL, detector_walk, EK_PART_CELLS},
     {"lists", 0, detector_count, NULL, detector_walk, EK_PART_LISTS},
     {"rows", NUMBERED, detector_count, rows_mark, detector_walk, EK_PART_ROWS},
     {"evidence", NUMBERED, detector_count, NULL, detector_walk, EK_PART_EVIDENCE},
     {"changes", 0, detector_count, NULL, detector_walk, EK_PART_CHANGES},
     {"accepts", OPTIONAL, detector_count, NULL, detector_walk, EK_PART_ACCEPTS},
     {"plan", 0, NULL, NULL, plan_walk, 0},
-    {EK_PART_OF_CONTROL, 0, NULL, NULL, control_walk, 0},
+    {EK_PART_CONTROLLER, 0, NULL, NULL, control_walk, 0},
     {"guard", 0, NULL, NULL, guard_walk, 0},
     {"history", NUMBERED | OPTIONAL | ANY, history_count, history_mark, history_walk, 0},
     {"drift", OPTIONAL, drift_count, NULL, drift_walk, 0},
     {"queries", OPTIONAL | ANY, queries_count, NULL, queries_walk, 0},
     {"clock", OPTIONAL | ANY, clock_count, NULL, clock_walk, 0},
     {"life", WINDOWS, windows_count, life_mark, life_walk, 0},
-    {EK_PART_OF_NOW, WINDOWS, windows_count, now_mark, now_walk, 0},
+    {EK_PART_CURRENT, WINDOWS, windows_count, now_mark, now_walk, 0},
     {"window", WINDOWS | EK_PART_EACH_WINDOW, windows_count, closed_mark, closed_walk, 0},
 };
 
@@ -307,7 +307,7 @@ int ek_state_part_places(const struct ek_part_at *at)
 struct saving {
     struct ek_guard *g;
     bool whole; /* everything is written, changed or not */
-    ek_guard_record put;
+    ek_write_fn put;
     void *to;
     struct ek_checkpoint_index next; /* what this base has */
     int passed;                      /* parts of the last base that come before the present one */
@@ -331,7 +331,7 @@ static void put_record(struct saving *v, const char *part, int number, const uin
     ek_buf_clear(&v->record);
     ek_record_begin(&frame, &s);
     if (length)
-        ek_snap_raw(&s, (uint8_t *)bytes, length);
+        ek_serialize_raw(&s, (uint8_t *)bytes, length);
     v->rc = s.rc;
     hand_over(v, key, v->record.data, v->record.length);
 }
@@ -443,8 +443,8 @@ static void save_part(struct saving *v, const struct ek_state_part *part)
     struct ek_part_at at = {.part = part, .g = v->g};
     for (; at.number < ek_state_part_count(&at) && !v->rc; at.number++) {
         at.windows = NULL;
-        if (part->flags & EK_PART_OF_WINDOWS) {
-            at.windows = ek_traffic_windows(v->g->traffic, at.number);
+        if (part->flags & EK_PART_PER_WINDOW) {
+            at.windows = ek_live_sketches_windows(v->g->traffic, at.number);
             if (!at.windows)
                 continue;
         }
@@ -480,7 +480,7 @@ static void index_part(struct saving *v)
     }
     int records = records_of(v);
     struct ek_checkpoint_part *index = &v->next.index;
-    *index = (struct ek_checkpoint_part){.name = EK_PART_OF_INDEX};
+    *index = (struct ek_checkpoint_part){.name = EK_PART_INDEX};
     if (!v->rc)
         v->rc = ek_checkpoint_part_reserve(index, records);
     if (!v->rc)
@@ -492,14 +492,14 @@ static void put_head(struct saving *v, const void *note, size_t length)
     const struct ek_guard *g = v->g;
     struct ek_state_head h = {
         .frame = {g->assets->manifest->hash, v->next.base},
-        .kind = ek_detector_kind_of(g->detector),
+        .kind = ek_detector_get_kind(g->detector),
         .dimension = g->assets->rules->segment,
         .windows = g->assets->rules->windows,
         .stream_clock = g->stream_clock,
         .time_ms = g->time_ms,
         .clock_ms = g->clock_ms,
-        .queries = ek_guard_queries(g),
-        .plan_version = ek_control_plan(g->control)->version,
+        .queries = ek_guard_list_count(g),
+        .plan_version = ek_controller_plan(g->control)->version,
         .note = {.data = (uint8_t *)note, .length = length},
         .index = v->next.index,
     };
@@ -512,9 +512,9 @@ static void put_head(struct saving *v, const void *note, size_t length)
 static int settle_windows(struct ek_guard *g)
 {
     int rc = EK_OK;
-    for (int cell = 0; cell < ek_traffic_cells(g->traffic) && !rc; cell++)
-        if (ek_traffic_windows(g->traffic, cell))
-            rc = ek_windows_settle(ek_traffic_windows(g->traffic, cell));
+    for (int cell = 0; cell < ek_live_sketches_cells(g->traffic) && !rc; cell++)
+        if (ek_live_sketches_windows(g->traffic, cell))
+            rc = ek_windows_pack_newest(ek_live_sketches_windows(g->traffic, cell));
     return rc;
 }
 
@@ -528,8 +528,8 @@ static int why(const struct saving *v, struct ek_error *e)
     return v->rc ? ek_fail(e, v->rc, "out of memory") : EK_OK;
 }
 
-int ek_guard_save(struct ek_guard *g, int whole, const void *note, size_t length,
-                  ek_guard_record put, void *to, struct ek_error *e)
+int ek_guard_save(struct ek_guard *g, int whole, const void *note, size_t length, ek_write_fn put,
+                  void *to, struct ek_error *e)
 {
     struct saving v = {.g = g, .whole = whole || !g->saved.count, .put = put, .to = to};
     if (length > EK_NOTE_MAX)

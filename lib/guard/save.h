@@ -15,10 +15,10 @@ struct ek_windows;
 enum { EK_PART_NAME = 32, EK_PART_RECORDS_MAX = 1000, EK_KEY_BYTES = EK_PART_NAME + 8 };
 
 /* Parts that are also read by themselves. */
-#define EK_PART_OF_CELLS   "cells"
-#define EK_PART_OF_CONTROL "control"
-#define EK_PART_OF_INDEX   "index"
-#define EK_PART_OF_NOW     "now"
+#define EK_PART_PER_CELL   "cells"
+#define EK_PART_CONTROLLER "control"
+#define EK_PART_INDEX      "index"
+#define EK_PART_CURRENT    "now"
 
 /* ---- parts */
 
@@ -26,7 +26,7 @@ enum {
     EK_PART_NUMBERED = 1,     /* the number is in the name */
     EK_PART_OPTIONAL = 2,     /* may be missing in a checkpoint */
     EK_PART_ANY_PROFILE = 4,  /* also read if the profile or the segments have changed */
-    EK_PART_OF_WINDOWS = 8,   /* one for each segment that has windows */
+    EK_PART_PER_WINDOW = 8,   /* one for each segment that has windows */
     EK_PART_EACH_WINDOW = 16, /* one for each closed window of the segment */
 };
 
@@ -35,7 +35,7 @@ struct ek_part_at {
     const struct ek_state_part *part;
     struct ek_guard *g;
     bool reading;
-    struct ek_windows *windows; /* EK_PART_OF_WINDOWS */
+    struct ek_windows *windows; /* EK_PART_PER_WINDOW */
     int number, place;          /* number in the name; closed window */
     int cells;                  /* that plans of past lists may name; 0: those of the detector */
     int64_t time_ms;            /* of the checkpoint, reading */

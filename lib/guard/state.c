@@ -19,10 +19,10 @@ void ek_record_begin(const struct ek_record_frame *frame, struct ek_serialize *s
 {
     struct ek_record_frame f = *frame;
     uint32_t version = VERSION;
-    ek_snap_raw(s, (uint8_t *)magic, sizeof magic);
-    ek_snap_u32(s, &version);
-    ek_snap_u64(s, &f.manifest);
-    ek_snap_u64(s, &f.base);
+    ek_serialize_raw(s, (uint8_t *)magic, sizeof magic);
+    ek_serialize_u32(s, &version);
+    ek_serialize_u64(s, &f.manifest);
+    ek_serialize_u64(s, &f.base);
 }
 
 int ek_record_open(const void *bytes, size_t length, struct ek_record_frame *frame,
@@ -31,17 +31,17 @@ int ek_record_open(const void *bytes, size_t length, struct ek_record_frame *fra
     uint8_t found[sizeof magic];
     uint32_t version;
     *s = (struct ek_serialize){.at = bytes, .end = (const uint8_t *)bytes + length};
-    ek_snap_raw(s, found, sizeof found);
-    ek_snap_require(s, !memcmp(found, magic, sizeof magic));
+    ek_serialize_raw(s, found, sizeof found);
+    ek_serialize_require(s, !memcmp(found, magic, sizeof magic));
     if (s->rc)
         return ek_fail(e, EK_EFORMAT, "no record of a state: it does not begin with 'EKSTAT'");
-    ek_snap_u32(s, &version);
+    ek_serialize_u32(s, &version);
     if (!s->rc && version != VERSION)
         return ek_fail(e, EK_ESTATE,
                        "record of a state has version %" PRIu32 ", this program reads %d", version,
                        VERSION);
-    ek_snap_u64(s, &frame->manifest);
-    ek_snap_u64(s, &frame->base);
+    ek_serialize_u64(s, &frame->manifest);
+    ek_serialize_u64(s, &frame->base);
     return s->rc ? ek_fail(e, EK_EFORMAT, "record of a state is cut off after %zu bytes", length)
                  : EK_OK;
 }
@@ -59,46 +59,46 @@ void ek_state_head_release(struct ek_state_head *h)
 static void kind_serialize(struct ek_detector_kind *k, struct ek_serialize *s)
 {
     ek_detector_kind_serialize(k, s);
-    ek_snap_require(s, k->cells <= INT16_MAX && /* what numbers of cells are kept as */
-                           k->dimensions <= EK_DIMENSIONS_MAX);
+    ek_serialize_require(s, k->cells <= INT16_MAX && /* what numbers of cells are kept as */
+                                k->dimensions <= EK_DIMENSIONS_MAX);
 }
 
 static void dimensions_serialize(struct ek_state_head *h, struct ek_serialize *s)
 {
-    if (ek_snap_reads(s) && !s->rc) {
+    if (ek_serialize_is_reading(s) && !s->rc) {
         h->dimension = ek_calloc((size_t)h->kind.dimensions, sizeof *h->dimension);
         s->rc = h->dimension ? EK_OK : EK_ENOMEM;
     }
     for (int i = 0; i < h->kind.dimensions && !s->rc; i++)
-        ek_snap_text(s, &h->dimension[i]);
+        ek_serialize_text(s, &h->dimension[i]);
 }
 
 static void times_serialize(struct ek_state_head *h, struct ek_serialize *s)
 {
-    ek_snap_i64(s, &h->windows.length_ms);
-    ek_snap_int(s, &h->windows.kept, 1, EK_WINDOWS_KEPT_MAX);
-    ek_snap_int(s, &h->windows.cells, 0, INT32_MAX);
-    ek_snap_require(s, h->windows.length_ms > 0);
-    ek_snap_i64(s, &h->stream_clock.now_ms);
-    ek_snap_int(s, &h->stream_clock.seen, 0, EK_STREAM_CLOCK_LISTS);
-    ek_snap_int(s, &h->stream_clock.started, 0, 1);
-    if (ek_snap_reads(s))
-        ek_stream_clock_restored(&h->stream_clock);
-    ek_snap_i64(s, &h->time_ms);
-    ek_snap_i64(s, &h->clock_ms);
-    ek_snap_require(s, h->stream_clock.now_ms >= 0 && h->time_ms >= 0 && h->clock_ms >= 0);
-    ek_snap_u64(s, &h->queries);
-    ek_snap_u64(s, &h->plan_version);
+    ek_serialize_i64(s, &h->windows.length_ms);
+    ek_serialize_int(s, &h->windows.kept, 1, EK_WINDOWS_KEPT_MAX);
+    ek_serialize_int(s, &h->windows.cells, 0, INT32_MAX);
+    ek_serialize_require(s, h->windows.length_ms > 0);
+    ek_serialize_i64(s, &h->stream_clock.now_ms);
+    ek_serialize_int(s, &h->stream_clock.seen, 0, EK_EVENT_CLOCK_LISTS);
+    ek_serialize_int(s, &h->stream_clock.started, 0, 1);
+    if (ek_serialize_is_reading(s))
+        ek_event_clock_restored(&h->stream_clock);
+    ek_serialize_i64(s, &h->time_ms);
+    ek_serialize_i64(s, &h->clock_ms);
+    ek_serialize_require(s, h->stream_clock.now_ms >= 0 && h->time_ms >= 0 && h->clock_ms >= 0);
+    ek_serialize_u64(s, &h->queries);
+    ek_serialize_u64(s, &h->plan_version);
 }
 
 static void note_serialize(struct ek_state_head *h, struct ek_serialize *s)
 {
     int length = (int)h->note.length;
-    ek_snap_int(s, &length, 0, EK_NOTE_MAX);
-    if (ek_snap_reads(s) && !s->rc)
+    ek_serialize_int(s, &length, 0, EK_NOTE_MAX);
+    if (ek_serialize_is_reading(s) && !s->rc)
         s->rc = ek_buf_reserve(&h->note, (size_t)length);
     if (!s->rc && length)
-        ek_snap_raw(s, h->note.data, (size_t)length);
+        ek_serialize_raw(s, h->note.data, (size_t)length);
     h->note.length = s->rc ? 0 : (size_t)length;
 }
 
@@ -106,11 +106,11 @@ static void index_serialize(struct ek_state_head *h, struct ek_serialize *s)
 {
     struct ek_checkpoint_part *index = &h->index;
     int records = index->records;
-    ek_snap_int(s, &records, 1, EK_PART_RECORDS_MAX);
-    if (ek_snap_reads(s) && !s->rc)
+    ek_serialize_int(s, &records, 1, EK_PART_RECORDS_MAX);
+    if (ek_serialize_is_reading(s) && !s->rc)
         s->rc = ek_checkpoint_part_reserve(index, records);
     if (!s->rc)
-        ek_snap_raw(s, index->hash, (size_t)records * sizeof *index->hash);
+        ek_serialize_raw(s, index->hash, (size_t)records * sizeof *index->hash);
 }
 
 static void head_serialize(struct ek_state_head *h, struct ek_serialize *s)
@@ -129,7 +129,7 @@ int ek_state_head_write(struct ek_state_head *h, struct ek_buf *out)
     ek_record_begin(&h->frame, &s);
     head_serialize(h, &s);
     uint64_t hash = s.rc ? 0 : ek_hash(out->data + start, out->length - start, 0);
-    ek_snap_u64(&s, &hash);
+    ek_serialize_u64(&s, &hash);
     return s.rc;
 }
 
@@ -155,7 +155,7 @@ int ek_state_head_read(struct ek_state_head *h, const void *bytes, size_t length
     s.end -= sizeof(uint64_t);
     ek_buf_init(&h->note, EK_NOTE_MAX);
     head_serialize(h, &s);
-    ek_snap_require(&s, s.at == s.end);
+    ek_serialize_require(&s, s.at == s.end);
     if (!s.rc)
         return EK_OK;
     ek_state_head_release(h);
@@ -297,7 +297,7 @@ static int find_base(struct ek_state *s, struct ek_state_head *head,
                      struct ek_checkpoint_index *index)
 {
     struct ek_buf joined;
-    snprintf(head->index.name, sizeof head->index.name, EK_PART_OF_INDEX);
+    snprintf(head->index.name, sizeof head->index.name, EK_PART_INDEX);
     for (int i = 0; i < s->count; i++)
         s->record[i].needed = false;
     sort(s);
@@ -306,7 +306,7 @@ static int find_base(struct ek_state *s, struct ek_state_head *head,
     ek_buf_init(&joined, 0);
     struct ek_serialize bytes = bytes_of(s, &head->index, &joined);
     ek_checkpoint_index_serialize(index, &bytes);
-    ek_snap_require(&bytes, bytes.at == bytes.end);
+    ek_serialize_require(&bytes, bytes.at == bytes.end);
     ek_buf_release(&joined);
     for (int i = 0; i < index->count && !bytes.rc; i++)
         if (!has_part(s, &index->part[i]))
@@ -384,12 +384,12 @@ int ek_state_add(struct ek_state *s, const char *key, const void *bytes, size_t 
     return rc ? rc : add_record(s, key, &body, e);
 }
 
-uint64_t ek_state_base(const struct ek_state *s)
+uint64_t ek_checkpoint_number(const struct ek_state *s)
 {
     return s->has_base ? s->head.frame.base : 0;
 }
 
-uint64_t ek_state_queries(const struct ek_state *s)
+uint64_t ek_state_list_count(const struct ek_state *s)
 {
     return s->has_base ? s->head.queries : 0;
 }

@@ -33,7 +33,7 @@ struct ek_state_head {
     struct ek_detector_kind kind;
     char **dimension; /* [kind.dimensions] */
     struct ek_window_rule windows;
-    struct ek_stream_clock stream_clock;
+    struct ek_event_clock stream_clock;
     int64_t time_ms, clock_ms;
     uint64_t queries, plan_version;
     struct ek_buf note;              /* of the caller */

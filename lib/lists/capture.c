@@ -374,7 +374,7 @@ int ek_capture_finish(struct ek_capture_writer *w, struct ek_error *e)
     return rc;
 }
 
-void ek_capture_abandon(struct ek_capture_writer *w)
+void ek_capture_abort(struct ek_capture_writer *w)
 {
     if (!w)
         return;

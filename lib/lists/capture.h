@@ -44,6 +44,6 @@ int ek_capture_write(struct ek_capture_writer *w, const struct ek_record *record
 /* The file stands under its name only after this succeeded. Always frees `w`. */
 int ek_capture_finish(struct ek_capture_writer *w, struct ek_error *e);
 /* Throws away what was written. */
-void ek_capture_abandon(struct ek_capture_writer *w);
+void ek_capture_abort(struct ek_capture_writer *w);
 
 #endif

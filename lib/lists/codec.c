@@ -337,7 +337,7 @@ const char *ek_decode_kind(const struct ek_decode *d, enum ek_wire_kind kind)
 
 int ek_decode_wire_fail(struct ek_decode *d, enum ek_wire_result result)
 {
-    if (result == EK_WIRE_CUT)
+    if (result == EK_WIRE_TRUNCATED)
         return ek_decode_fail(d, EK_EFORMAT, "the message of %zu bytes is cut short",
                               (size_t)(d->w.end - d->w.start));
     if (result == EK_WIRE_DEEP)

@@ -60,18 +60,18 @@ enum ek_message_layout ek_codec_layout(const struct ek_codec *c);
  * EK_EFORMAT, EK_ELIMIT, EK_ESTATE (another manifest's hash), EK_ENOMEM. A message of one item must
  * have the id of its query and, where the manifest has a query feature that is derived from the
  * length of the list, list_items. */
-int ek_codec_decode(const struct ek_codec *c, const void *bytes, size_t length, struct ek_query *q,
+int ek_codec_decode(const struct ek_codec *c, const void *bytes, size_t length, struct ek_list *q,
                     struct ek_error *e);
 
 /* Whether every item of the list had a score field in its message (EK_EFORMAT otherwise), without
  * which no other can be put in. */
-int ek_codec_has_scores(const struct ek_query *q, struct ek_error *e);
+int ek_codec_has_scores(const struct ek_list *q, struct ek_error *e);
 /* Writes the message that `q` was decoded from with other scores [n] to `out` (cleared first). A
  * float32 score stays a float32 and a float64 one a float64; integers and nil become float64. In
  * JSON a score is the shortest decimal that is read back as the same double. Every item must have
  * had a score field (EK_EFORMAT otherwise); JSON has no score that is no finite number (EK_ESTATE).
  */
-int ek_codec_patch(const struct ek_query *q, const void *bytes, size_t length, const double *scores,
+int ek_codec_patch(const struct ek_list *q, const void *bytes, size_t length, const double *scores,
                    struct ek_buf *out, struct ek_error *e);
 
 /* The first three make msgpack, the others JSON. */
@@ -87,12 +87,12 @@ enum ek_feature_encoding {
  * nil (array), NaN (bin) or left out (map), in JSON likewise; an infinite value as 1e39 there.
  * Labels are written when has_label, sources by their numbers. JSON has no bytes that are no UTF-8
  * in its texts: they become U+FFFD. */
-int ek_codec_encode(const struct ek_manifest *m, const struct ek_query *q,
+int ek_codec_encode(const struct ek_manifest *m, const struct ek_list *q,
                     enum ek_feature_encoding encoding, struct ek_buf *out, struct ek_error *e);
 
 /* Encodes item i of the list as a message of its own: all that is said of the list, how many items
  * it has, and the item. */
-int ek_codec_encode_item(const struct ek_manifest *m, const struct ek_query *q, int i,
+int ek_codec_encode_item(const struct ek_manifest *m, const struct ek_list *q, int i,
                          enum ek_feature_encoding encoding, struct ek_buf *out, struct ek_error *e);
 
 /* `time_ms` of a message in the default fields, for which no manifest is needed; -1 when it has

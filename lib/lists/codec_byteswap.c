@@ -51,16 +51,16 @@ static void take_float32(struct row *r)
         if (other)
             break;
         for (int j = 0; j < BLOCK; j++)
-            r->out[j] = ek_float_of_bits(ek_load_be32(r->p + FLOAT32_BYTES * j + 1));
+            r->out[j] = ek_float_from_bits(ek_load_be32(r->p + FLOAT32_BYTES * j + 1));
     }
     for (; room && *r->p == EK_TAG_FLOAT32; room--, pass(r, 1, FLOAT32_BYTES))
-        *r->out = ek_float_of_bits(ek_load_be32(r->p + 1));
+        *r->out = ek_float_from_bits(ek_load_be32(r->p + 1));
 }
 
 static void take_float64(struct row *r)
 {
     for (size_t room = room_for(r, FLOAT64_BYTES); room && *r->p == EK_TAG_FLOAT64; room--) {
-        *r->out = (float)ek_double_of_bits(ek_load_be64(r->p + 1));
+        *r->out = (float)ek_double_from_bits(ek_load_be64(r->p + 1));
         pass(r, 1, FLOAT64_BYTES);
     }
 }

@@ -41,7 +41,7 @@ struct ek_key {
 enum { EK_FIELD_KEY_BYTES = 32 };
 
 /* Passes over the key if it stands next in the message. False near the end of the message too. */
-static inline bool ek_key_take(const struct ek_key *k, struct ek_wire *w)
+static inline bool ek_key_match(const struct ek_key *k, struct ek_wire *w)
 {
     const uint8_t *p = w->p;
     if (w->end - p < EK_FIELD_KEY_BYTES || !k->length)
@@ -108,19 +108,19 @@ struct ek_codec {
 };
 
 /* What is written: the items of a list, or one of them. */
-struct ek_encode {
+struct ek_codec_encode_state {
     const struct ek_manifest *m;
-    const struct ek_query *q;
+    const struct ek_list *q;
     enum ek_feature_encoding encoding;
     int item; /* -1: all */
 };
 
 /* `list_items` of the message; 0: it has none. */
-static inline int ek_encode_list_items(const struct ek_encode *w)
+static inline int ek_encode_list_items(const struct ek_codec_encode_state *w)
 {
     if (w->item >= 0)
-        return ek_query_is_part(w->q) ? w->q->list_items : w->q->items;
-    return ek_query_is_part(w->q) ? w->q->list_items : 0;
+        return ek_list_is_partial(w->q) ? w->q->list_items : w->q->items;
+    return ek_list_is_partial(w->q) ? w->q->list_items : 0;
 }
 
 /* Number of a name, -1 when there is none. */
@@ -145,7 +145,7 @@ static inline uint64_t ek_field_bit(const struct ek_codec *c, const struct ek_fi
 struct ek_decode {
     const struct ek_codec *c;
     struct ek_wire w;
-    struct ek_query *q;
+    struct ek_list *q;
     struct ek_error *e;
     const struct ek_words *words;
     uint64_t seen;                /* bit i: fields[i] was read */

@@ -208,7 +208,7 @@ struct writer {
             s.size() > SHORT_NUMBER_MOST ? parse_long(s, &number) : v.get_double().get(number);
         if (failed)
             return simdjson::NUMBER_ERROR;
-        tag64(EK_TAG_FLOAT64, ek_bits_of_double(number));
+        tag64(EK_TAG_FLOAT64, ek_double_to_bits(number));
         return simdjson::SUCCESS;
     }
 

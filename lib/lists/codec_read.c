@@ -66,7 +66,7 @@ static void read_bin(struct ek_wire *w, float *row, size_t count)
         memcpy(row, w->p, 4 * count);
 #else
     for (size_t i = 0; i < count; i++)
-        row[i] = ek_float_of_bits(__builtin_bswap32(ek_load_be32(w->p + 4 * i)));
+        row[i] = ek_float_from_bits(__builtin_bswap32(ek_load_be32(w->p + 4 * i)));
 #endif
     w->p += 4 * count;
 }
@@ -97,7 +97,7 @@ static int decode_key(struct ek_decode *d, struct ek_text *key)
  */
 static int read_name(struct ek_decode *d, const struct ek_names *names, int guess, int *number)
 {
-    if (guess < names->count && ek_key_take(&names->keys[guess], &d->w)) {
+    if (guess < names->count && ek_key_match(&names->keys[guess], &d->w)) {
         *number = guess;
         return EK_OK;
     }
@@ -130,7 +130,7 @@ static int read_entry(struct ek_decode *d, const struct ek_names *names, float *
         return rc;
     }
     *next = number + 1;
-    bool twice = ek_bits_of_float(row[number]) != UNSEEN;
+    bool twice = ek_float_to_bits(row[number]) != UNSEEN;
     if (!twice && ek_wire_float32(&d->w, row + number))
         return EK_OK;
     d->key = (struct ek_text){names->features[number]->name, names->lengths[number]};
@@ -149,7 +149,7 @@ static int read_values_map(struct ek_decode *d, const struct ek_names *names, fl
     for (uint32_t i = 0; !rc && i < pairs; i++)
         rc = read_entry(d, names, row, &next);
     for (int i = 0; i < names->count; i++)
-        if (ek_bits_of_float(row[i]) == UNSEEN)
+        if (ek_float_to_bits(row[i]) == UNSEEN)
             row[i] = NAN;
     return rc;
 }
@@ -252,7 +252,7 @@ static int decode_log_means(struct ek_decode *d)
         return decode_skip_from(d, start);
     if (h.count != (uint32_t)count)
         return ek_decode_fail(d, EK_EFORMAT, "%u means, %d features are routable", h.count, count);
-    if (ek_query_mean_room(d->q, count))
+    if (ek_list_reserve_means(d->q, count))
         return ek_decode_fail(d, EK_ENOMEM, "no memory for %d means", count);
     for (d->index = 0; !rc && d->index < count; d->index += !rc)
         rc = read_mean(d, &d->q->log_mean[d->index]);
@@ -340,7 +340,7 @@ static int read_item_id(struct ek_decode *d)
     if (h.kind == EK_WIRE_TEXT || h.kind == EK_WIRE_BIN) {
         *id = take_text(d, &h);
     } else if (is_whole(&h)) {
-        char *room = ek_query_item_room(d->q, d->item);
+        char *room = ek_list_item_id_buffer(d->q, d->item);
         if (!room)
             return ek_decode_fail(d, EK_ENOMEM, "no memory for the ids of %d items", d->q->items);
         *id = digits_of(&h, room);
@@ -389,7 +389,7 @@ static int read_manifest(struct ek_decode *d)
     return EK_OK;
 }
 
-static bool has_segment(const struct ek_query *q, struct ek_text name)
+static bool has_segment(const struct ek_list *q, struct ek_text name)
 {
     for (int i = 0; i < q->segment_count; i++)
         if (ek_text_same(q->segments[i].name, name))
@@ -399,7 +399,7 @@ static bool has_segment(const struct ek_query *q, struct ek_text name)
 
 static int read_segment(struct ek_decode *d)
 {
-    struct ek_query *q = d->q;
+    struct ek_list *q = d->q;
     struct ek_text value = {NULL, 0};
     struct ek_head h;
     int rc = decode_head(d, &h);
@@ -537,7 +537,7 @@ static int read_map(struct ek_decode *d, uint32_t pairs, int first);
 
 static int read_item(struct ek_decode *d, int i)
 {
-    const struct ek_query *q = d->q;
+    const struct ek_list *q = d->q;
     struct ek_head h;
     d->item = i;
     d->field = NULL;
@@ -558,7 +558,7 @@ static int read_item(struct ek_decode *d, int i)
     return rc ? rc : require(d, d->c->features, q->item_features);
 }
 
-static bool all_labelled(const struct ek_query *q)
+static bool all_labelled(const struct ek_list *q)
 {
     for (int i = 0; i < q->items; i++)
         if (!isfinite(q->label[i]))
@@ -578,7 +578,7 @@ static void end_items(struct ek_decode *d, const struct ek_field *field)
 static int read_one_item(struct ek_decode *d)
 {
     const struct ek_field *field = d->field;
-    if (ek_query_resize(d->q, 1, d->q->item_features, d->q->query_features))
+    if (ek_list_resize(d->q, 1, d->q->item_features, d->q->query_features))
         return ek_decode_fail(d, EK_ENOMEM, "no memory for an item");
     d->q->one_item = true;
     int rc = read_item(d, 0);
@@ -599,7 +599,7 @@ static int read_items(struct ek_decode *d)
         return wrong_kind(d, &h, "an array");
     if (h.count > (uint32_t)c->limits.items)
         return ek_decode_fail(d, EK_ELIMIT, "%u items, the limit is %d", h.count, c->limits.items);
-    if (ek_query_resize(d->q, (int)h.count, d->q->item_features, d->q->query_features))
+    if (ek_list_resize(d->q, (int)h.count, d->q->item_features, d->q->query_features))
         return ek_decode_fail(d, EK_ENOMEM, "no memory for %u items", h.count);
     for (uint32_t i = 0; !rc && i < h.count; i++)
         rc = read_item(d, (int)i);
@@ -610,7 +610,7 @@ static int read_items(struct ek_decode *d)
 
 static int read_features(struct ek_decode *d)
 {
-    struct ek_query *q = d->q;
+    struct ek_list *q = d->q;
     return decode_values(d, &d->c->item_names, q->x + (size_t)d->item * (size_t)q->item_features,
                          q->item_features);
 }
@@ -674,7 +674,7 @@ static int read_key(struct ek_decode *d, int first, int guess, const struct ek_f
     const uint8_t *start = d->w.p;
     struct ek_head h;
     *field = guess >= 0 ? &d->c->fields[guess] : NULL;
-    if (*field && ek_key_take(&(*field)->key, &d->w))
+    if (*field && ek_key_match(&(*field)->key, &d->w))
         return EK_OK;
     *field = NULL;
     int rc = decode_head(d, &h);
@@ -712,7 +712,7 @@ static int read_map(struct ek_decode *d, uint32_t pairs, int first)
     return rc;
 }
 
-static void clear(struct ek_query *q)
+static void clear(struct ek_list *q)
 {
     q->id = (struct ek_text){NULL, 0};
     q->time_ms = -1;
@@ -822,7 +822,7 @@ static int read_message(struct ek_decode *d)
     return rc ? rc : decode_whole(d);
 }
 
-int ek_codec_decode(const struct ek_codec *c, const void *bytes, size_t length, struct ek_query *q,
+int ek_codec_decode(const struct ek_codec *c, const void *bytes, size_t length, struct ek_list *q,
                     struct ek_error *e)
 {
     const struct ek_manifest *m = c->manifest;
@@ -835,7 +835,7 @@ int ek_codec_decode(const struct ek_codec *c, const void *bytes, size_t length, 
         return ek_decode_fail(&d, EK_ELIMIT, "%zu bytes, the limit is %u", length,
                               c->limits.message_bytes);
     clear(q);
-    if (ek_query_resize(q, 0, m->item_count, m->query_count))
+    if (ek_list_resize(q, 0, m->item_count, m->query_count))
         return ek_decode_fail(&d, EK_ENOMEM, "no memory for %d features", m->item_count);
     int rc = hold_encoding(&d, length);
     if (!rc && wants_json(c, bytes, length))
@@ -843,6 +843,6 @@ int ek_codec_decode(const struct ek_codec *c, const void *bytes, size_t length, 
     if (!rc)
         rc = read_message(&d);
     if (!rc)
-        ek_query_derive(q, m);
+        ek_list_derive(q, m);
     return rc;
 }

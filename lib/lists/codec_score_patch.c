@@ -6,7 +6,7 @@
 enum { FLOAT32_VALUE = 5, FLOAT64_VALUE = 9 }; /* bytes, tag included */
 
 /* What a score takes at most when it replaces the value that begins with this byte. */
-static size_t width_for(const struct ek_query *q, uint8_t tag)
+static size_t width_for(const struct ek_list *q, uint8_t tag)
 {
     if (q->from_json)
         return EK_JSON_NUMBER_BYTES;
@@ -14,7 +14,7 @@ static size_t width_for(const struct ek_query *q, uint8_t tag)
 }
 
 /* Writes a score in the form of the value that begins with `tag`, and returns its bytes. */
-static size_t store_score(const struct ek_query *q, uint8_t *to, uint8_t tag, double score)
+static size_t store_score(const struct ek_list *q, uint8_t *to, uint8_t tag, double score)
 {
     if (q->from_json) {
         char text[EK_JSON_NUMBER_BYTES];
@@ -24,15 +24,15 @@ static size_t store_score(const struct ek_query *q, uint8_t *to, uint8_t tag, do
     }
     if (tag == EK_TAG_FLOAT32) {
         to[0] = EK_TAG_FLOAT32;
-        ek_store_be32(to + 1, ek_bits_of_float((float)score));
+        ek_store_be32(to + 1, ek_float_to_bits((float)score));
         return FLOAT32_VALUE;
     }
     to[0] = EK_TAG_FLOAT64;
-    ek_store_be64(to + 1, ek_bits_of_double(score));
+    ek_store_be64(to + 1, ek_double_to_bits(score));
     return FLOAT64_VALUE;
 }
 
-static int check_score(const struct ek_query *q, int i, struct ek_error *e)
+static int check_score(const struct ek_list *q, int i, struct ek_error *e)
 {
     if (q->place[i].length)
         return EK_OK;
@@ -41,7 +41,7 @@ static int check_score(const struct ek_query *q, int i, struct ek_error *e)
     return ek_fail(e, EK_EFORMAT, "items[%d]: no score to replace", i);
 }
 
-int ek_codec_has_scores(const struct ek_query *q, struct ek_error *e)
+int ek_codec_has_scores(const struct ek_list *q, struct ek_error *e)
 {
     int rc = EK_OK;
     for (int i = 0; !rc && i < q->items; i++)
@@ -51,7 +51,7 @@ int ek_codec_has_scores(const struct ek_query *q, struct ek_error *e)
 
 /* Checks that every score has its place within the message, one behind the other, and counts the
  * bytes by which the message grows at most. */
-static int check_places(const struct ek_query *q, const uint8_t *bytes, size_t length,
+static int check_places(const struct ek_list *q, const uint8_t *bytes, size_t length,
                         size_t *growth, struct ek_error *e)
 {
     size_t end = 0;
@@ -71,7 +71,7 @@ static int check_places(const struct ek_query *q, const uint8_t *bytes, size_t l
     return EK_OK;
 }
 
-static int check_scores(const struct ek_query *q, const double *scores, struct ek_error *e)
+static int check_scores(const struct ek_list *q, const double *scores, struct ek_error *e)
 {
     for (int i = 0; q->from_json && i < q->items; i++)
         if (!isfinite(scores[i]))
@@ -80,7 +80,7 @@ static int check_scores(const struct ek_query *q, const double *scores, struct e
     return EK_OK;
 }
 
-int ek_codec_patch(const struct ek_query *q, const void *bytes, size_t length, const double *scores,
+int ek_codec_patch(const struct ek_list *q, const void *bytes, size_t length, const double *scores,
                    struct ek_buf *out, struct ek_error *e)
 {
     const uint8_t *in = bytes;

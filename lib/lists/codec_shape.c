@@ -175,8 +175,8 @@ static void number_name(char name[LINE_NAME_BYTES], enum ek_role role, uint32_t 
 
 static float little_float(const uint8_t *p)
 {
-    return ek_float_of_bits((uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 |
-                            (uint32_t)p[3] << 24);
+    return ek_float_from_bits((uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 |
+                              (uint32_t)p[3] << 24);
 }
 
 /* The values of an item or of a list, in any of their three forms. */

@@ -65,7 +65,7 @@ static enum ek_wire_result large_head(const struct ek_wire *w, struct ek_head *h
     if (form.kind == EK_WIRE_NEVER)
         return EK_WIRE_BAD;
     if (ek_wire_left(w) <= form.extra)
-        return EK_WIRE_CUT;
+        return EK_WIRE_TRUNCATED;
     uint64_t value = load(w->p + 1, form.extra);
     *size = 1u + form.extra;
     h->kind = form.kind;
@@ -83,7 +83,7 @@ static enum ek_wire_result large_head(const struct ek_wire *w, struct ek_head *h
 enum ek_wire_result ek_wire_head(struct ek_wire *w, struct ek_head *h)
 {
     if (w->p == w->end)
-        return EK_WIRE_CUT;
+        return EK_WIRE_TRUNCATED;
     size_t size = 1;
     if (*w->p >= FIRST_FORM && *w->p < 0xe0) {
         enum ek_wire_result result = large_head(w, h, &size);
@@ -98,7 +98,7 @@ enum ek_wire_result ek_wire_head(struct ek_wire *w, struct ek_head *h)
     else if (h->kind == EK_WIRE_EXT)
         payload += 1;
     if (payload > ek_wire_left(w) - size)
-        return EK_WIRE_CUT;
+        return EK_WIRE_TRUNCATED;
     w->p += size;
     return EK_WIRE_OK;
 }
@@ -204,7 +204,7 @@ int ek_codec_extent(const void *bytes, size_t length, size_t *extent, struct ek_
     size_t passed = (size_t)(w.p - w.start);
     if (result == EK_WIRE_BAD)
         return ek_fail(e, EK_EFORMAT, "byte %zu is 0xc1, which no msgpack has", passed);
-    *extent = result == EK_WIRE_CUT ? 0 : passed;
+    *extent = result == EK_WIRE_TRUNCATED ? 0 : passed;
     return EK_OK;
 }
 
@@ -214,9 +214,9 @@ double ek_head_number(const struct ek_head *h)
     case EK_WIRE_INT:
         return (double)(int64_t)h->bits;
     case EK_WIRE_FLOAT32:
-        return (double)ek_float_of_bits((uint32_t)h->bits);
+        return (double)ek_float_from_bits((uint32_t)h->bits);
     case EK_WIRE_FLOAT64:
-        return ek_double_of_bits(h->bits);
+        return ek_double_from_bits(h->bits);
     default:
         return (double)h->bits;
     }

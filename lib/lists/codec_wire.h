@@ -19,9 +19,9 @@ enum { EK_WIRE_DEPTH_MAX = 1024 };
 
 enum ek_wire_result {
     EK_WIRE_OK,
-    EK_WIRE_CUT,  /* the bytes end in the middle */
-    EK_WIRE_BAD,  /* the byte 0xc1, which no msgpack has */
-    EK_WIRE_DEEP, /* nested deeper than allowed */
+    EK_WIRE_TRUNCATED, /* the bytes end in the middle */
+    EK_WIRE_BAD,       /* the byte 0xc1, which no msgpack has */
+    EK_WIRE_DEEP,      /* nested deeper than allowed */
 };
 
 enum ek_wire_kind {
@@ -102,28 +102,28 @@ static inline void ek_store_be64(uint8_t *p, uint64_t bits)
     ek_store_be32(p + 4, (uint32_t)bits);
 }
 
-static inline float ek_float_of_bits(uint32_t bits)
+static inline float ek_float_from_bits(uint32_t bits)
 {
     float f;
     memcpy(&f, &bits, sizeof f);
     return f;
 }
 
-static inline double ek_double_of_bits(uint64_t bits)
+static inline double ek_double_from_bits(uint64_t bits)
 {
     double d;
     memcpy(&d, &bits, sizeof d);
     return d;
 }
 
-static inline uint32_t ek_bits_of_float(float f)
+static inline uint32_t ek_float_to_bits(float f)
 {
     uint32_t bits;
     memcpy(&bits, &f, sizeof bits);
     return bits;
 }
 
-static inline uint64_t ek_bits_of_double(double d)
+static inline uint64_t ek_double_to_bits(double d)
 {
     uint64_t bits;
     memcpy(&bits, &d, sizeof bits);
@@ -167,7 +167,7 @@ static inline bool ek_wire_float32(struct ek_wire *w, float *out)
 {
     if (ek_wire_left(w) < 5 || *w->p != EK_TAG_FLOAT32)
         return false;
-    *out = ek_float_of_bits(ek_load_be32(w->p + 1));
+    *out = ek_float_from_bits(ek_load_be32(w->p + 1));
     w->p += 5;
     return true;
 }

@@ -80,10 +80,10 @@ static void pack_values(msgpack_packer *p, enum ek_feature_encoding encoding,
         pack_array(p, values, count);
 }
 
-static void pack_item(msgpack_packer *p, const struct ek_encode *w, bool wide, int i)
+static void pack_item(msgpack_packer *p, const struct ek_codec_encode_state *w, bool wide, int i)
 {
     const struct ek_manifest *m = w->m;
-    const struct ek_query *q = w->q;
+    const struct ek_list *q = w->q;
     bool id = q->item_id && q->item_id[i].text;
     msgpack_pack_map(p, 2u + id + q->has_label + (q->sources > 0));
     if (id) {
@@ -110,7 +110,7 @@ static void pack_item(msgpack_packer *p, const struct ek_encode *w, bool wide, i
 }
 
 /* All scores of a list have one width, so that patching treats them alike. */
-static bool needs_float64(const struct ek_query *q)
+static bool needs_float64(const struct ek_list *q)
 {
     for (int i = 0; q->score && i < q->items; i++)
         if (!isnan(q->score[i]) && (double)(float)q->score[i] != q->score[i])
@@ -129,10 +129,10 @@ static void pack_means(msgpack_packer *p, const double *mean, int count)
             msgpack_pack_double(p, mean[i]);
 }
 
-static void pack_head(msgpack_packer *p, const struct ek_encode *w)
+static void pack_head(msgpack_packer *p, const struct ek_codec_encode_state *w)
 {
     const struct ek_manifest *m = w->m;
-    const struct ek_query *q = w->q;
+    const struct ek_list *q = w->q;
     int features = m->query_count - m->derived_count, list_items = ek_encode_list_items(w);
     msgpack_pack_map(p, 1u + (q->id.text != NULL) + (q->time_ms >= 0) + (q->segment_count > 0) +
                             (features > 0) + (list_items > 0) + q->has_log_means);
@@ -164,7 +164,7 @@ static void pack_head(msgpack_packer *p, const struct ek_encode *w)
         pack_means(p, q->log_mean, m->routable_count);
 }
 
-static int encode_msgpack(const struct ek_encode *w, struct ek_buf *out)
+static int encode_msgpack(const struct ek_codec_encode_state *w, struct ek_buf *out)
 {
     msgpack_packer p;
     struct sink sink = {out, EK_OK};
@@ -182,12 +182,12 @@ static int encode_msgpack(const struct ek_encode *w, struct ek_buf *out)
     return sink.rc;
 }
 
-static int encode_json(const struct ek_encode *w, struct ek_buf *out);
+static int encode_json(const struct ek_codec_encode_state *w, struct ek_buf *out);
 
-static int encode(const struct ek_encode *w, struct ek_buf *out, struct ek_error *e)
+static int encode(const struct ek_codec_encode_state *w, struct ek_buf *out, struct ek_error *e)
 {
     const struct ek_manifest *m = w->m;
-    const struct ek_query *q = w->q;
+    const struct ek_list *q = w->q;
     size_t start = out->length;
     if (q->item_features != m->item_count || q->query_features != m->query_count)
         return ek_fail(e, EK_ESTATE, "a list of %d and %d features, the manifest has %d and %d",
@@ -199,16 +199,16 @@ static int encode(const struct ek_encode *w, struct ek_buf *out, struct ek_error
     return ek_fail(e, (enum ek_code)rc, "no room for a message of %d items", q->items);
 }
 
-int ek_codec_encode(const struct ek_manifest *m, const struct ek_query *q,
+int ek_codec_encode(const struct ek_manifest *m, const struct ek_list *q,
                     enum ek_feature_encoding encoding, struct ek_buf *out, struct ek_error *e)
 {
-    return encode(&(struct ek_encode){m, q, encoding, -1}, out, e);
+    return encode(&(struct ek_codec_encode_state){m, q, encoding, -1}, out, e);
 }
 
-int ek_codec_encode_item(const struct ek_manifest *m, const struct ek_query *q, int i,
+int ek_codec_encode_item(const struct ek_manifest *m, const struct ek_list *q, int i,
                          enum ek_feature_encoding encoding, struct ek_buf *out, struct ek_error *e)
 {
-    return encode(&(struct ek_encode){m, q, encoding, i}, out, e);
+    return encode(&(struct ek_codec_encode_state){m, q, encoding, i}, out, e);
 }
 
 /* After a failure nothing more is taken: no message with a hole. */
@@ -239,7 +239,7 @@ static void key(struct text *t, bool *first, const char *name)
 {
     word(t, *first ? "" : ",");
     *first = false;
-    quoted(t, ek_text_of(name));
+    quoted(t, ek_text_from(name));
     word(t, ":");
 }
 
@@ -296,10 +296,10 @@ static void put_values(struct text *t, enum ek_feature_encoding encoding,
         put_array(t, values, count);
 }
 
-static void put_item(struct text *t, const struct ek_encode *w, int i)
+static void put_item(struct text *t, const struct ek_codec_encode_state *w, int i)
 {
     const struct ek_manifest *m = w->m;
-    const struct ek_query *q = w->q;
+    const struct ek_list *q = w->q;
     bool first = true;
     word(t, "{");
     if (q->item_id && q->item_id[i].text) {
@@ -321,7 +321,7 @@ static void put_item(struct text *t, const struct ek_encode *w, int i)
     word(t, "}");
 }
 
-static void put_segments(struct text *t, const struct ek_query *q)
+static void put_segments(struct text *t, const struct ek_list *q)
 {
     word(t, "{");
     for (int i = 0; i < q->segment_count; i++) {
@@ -343,10 +343,10 @@ static void put_means(struct text *t, const double *mean, int count)
     word(t, "]");
 }
 
-static void put_head(struct text *t, bool *first, const struct ek_encode *w)
+static void put_head(struct text *t, bool *first, const struct ek_codec_encode_state *w)
 {
     const struct ek_manifest *m = w->m;
-    const struct ek_query *q = w->q;
+    const struct ek_list *q = w->q;
     int features = m->query_count - m->derived_count, list_items = ek_encode_list_items(w);
     if (q->id.text) {
         key(t, first, "query");
@@ -374,7 +374,7 @@ static void put_head(struct text *t, bool *first, const struct ek_encode *w)
     }
 }
 
-static void put_items(struct text *t, const struct ek_encode *w)
+static void put_items(struct text *t, const struct ek_codec_encode_state *w)
 {
     word(t, "[");
     for (int i = 0; i < w->q->items; i++) {
@@ -385,7 +385,7 @@ static void put_items(struct text *t, const struct ek_encode *w)
 }
 
 /* The JSON of a message, appended to `out`; on failure a part of it may stand there. */
-static int encode_json(const struct ek_encode *w, struct ek_buf *out)
+static int encode_json(const struct ek_codec_encode_state *w, struct ek_buf *out)
 {
     struct text t = {out, EK_OK};
     bool first = true;

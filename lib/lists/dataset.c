@@ -68,7 +68,7 @@ static int grow_items(struct ek_dataset *d, size_t n)
     return EK_OK;
 }
 
-int ek_dataset_add(struct ek_dataset *d, const struct ek_query *q, struct ek_error *e)
+int ek_dataset_add(struct ek_dataset *d, const struct ek_list *q, struct ek_error *e)
 {
     size_t n = (size_t)q->items, row = (size_t)d->item_features, m = (size_t)d->query_features;
     if (q->item_features != d->item_features || q->query_features != d->query_features)
@@ -92,10 +92,10 @@ int ek_dataset_add(struct ek_dataset *d, const struct ek_query *q, struct ek_err
     return EK_OK;
 }
 
-void ek_dataset_view(const struct ek_dataset *d, size_t i, struct ek_query *view)
+void ek_dataset_view(const struct ek_dataset *d, size_t i, struct ek_list *view)
 {
     size_t first = d->offset[i];
-    ek_query_init(view);
+    ek_list_init(view);
     view->time_ms = -1;
     view->items = (int)(d->offset[i + 1] - first);
     view->item_features = d->item_features;
@@ -110,16 +110,16 @@ void ek_dataset_view(const struct ek_dataset *d, size_t i, struct ek_query *view
 
 static int read_all(struct ek_dataset *d, struct ek_letor *l, struct ek_error *e)
 {
-    struct ek_query q;
+    struct ek_list q;
     bool more = true;
-    ek_query_init(&q);
+    ek_list_init(&q);
     int rc = ek_letor_next(l, &q, &more, e);
     while (!rc && more) {
         rc = ek_dataset_add(d, &q, e);
         if (!rc)
             rc = ek_letor_next(l, &q, &more, e);
     }
-    ek_query_release(&q);
+    ek_list_release(&q);
     return rc;
 }
 

@@ -26,11 +26,11 @@ struct ek_dataset {
 void ek_dataset_init(struct ek_dataset *d, int item_features, int query_features);
 void ek_dataset_release(struct ek_dataset *d);
 /* Appends a copy of a list. Shapes must agree (EK_ESTATE). */
-int ek_dataset_add(struct ek_dataset *d, const struct ek_query *q, struct ek_error *e);
+int ek_dataset_add(struct ek_dataset *d, const struct ek_list *q, struct ek_error *e);
 /* A view of list i as a query: x, query, label and source point into the dataset, `view` must have
- * come from ek_query_init, must not be resized or released, and lives as long as the dataset. score
+ * come from ek_list_init, must not be resized or released, and lives as long as the dataset. score
  * and item_id are NULL. */
-void ek_dataset_view(const struct ek_dataset *d, size_t i, struct ek_query *view);
+void ek_dataset_view(const struct ek_dataset *d, size_t i, struct ek_list *view);
 /* Reads LETOR files one after the other into the dataset (initialised, shapes of the manifest). */
 int ek_dataset_read_letor(struct ek_dataset *d, const struct ek_manifest *m, const char *path,
                           struct ek_error *e);

@@ -379,7 +379,7 @@ static int read_list(struct ek_letor *l, struct ek_error *e)
     }
 }
 
-static void fill_ids(const struct ek_letor *l, struct ek_query *q)
+static void fill_ids(const struct ek_letor *l, struct ek_list *q)
 {
     const char *text = (const char *)l->ids.data;
     for (int i = 0; i < l->items; i++) {
@@ -390,9 +390,9 @@ static void fill_ids(const struct ek_letor *l, struct ek_query *q)
     }
 }
 
-static int fill_query(const struct ek_letor *l, struct ek_query *q, struct ek_error *e)
+static int fill_query(const struct ek_letor *l, struct ek_list *q, struct ek_error *e)
 {
-    if (ek_query_resize(q, l->items, l->m->item_count, l->m->query_count))
+    if (ek_list_resize(q, l->items, l->m->item_count, l->m->query_count))
         return no_memory(e);
     if (l->rows.length)
         memcpy(q->x, l->rows.data, l->rows.length);
@@ -406,11 +406,11 @@ static int fill_query(const struct ek_letor *l, struct ek_query *q, struct ek_er
     q->time_ms = -1;
     q->segment_count = 0;
     q->has_label = true;
-    ek_query_derive(q, l->m);
+    ek_list_derive(q, l->m);
     return EK_OK;
 }
 
-int ek_letor_next(struct ek_letor *l, struct ek_query *q, bool *more, struct ek_error *e)
+int ek_letor_next(struct ek_letor *l, struct ek_list *q, bool *more, struct ek_error *e)
 {
     clear_list(l);
     int rc = read_list(l, e);
@@ -445,7 +445,7 @@ static int write_value(const struct ek_feature *f, float x, struct ek_buf *out, 
 }
 
 /* Item and query features have an order of rising index each; a line needs them as one. */
-static int write_values(const struct ek_manifest *m, const struct ek_query *q, int item,
+static int write_values(const struct ek_manifest *m, const struct ek_list *q, int item,
                         struct ek_buf *out, struct ek_error *e)
 {
     const float *x = q->x + (size_t)item * (size_t)q->item_features;
@@ -462,7 +462,7 @@ static int write_values(const struct ek_manifest *m, const struct ek_query *q, i
     return EK_OK;
 }
 
-static int write_item(const struct ek_manifest *m, const struct ek_query *q, struct ek_text qid,
+static int write_item(const struct ek_manifest *m, const struct ek_list *q, struct ek_text qid,
                       int item, struct ek_buf *out, struct ek_error *e)
 {
     char label[NUMBER_BYTES];
@@ -478,7 +478,7 @@ static int write_item(const struct ek_manifest *m, const struct ek_query *q, str
     return rc ? ek_fail(e, (enum ek_code)rc, "no room for a list as text") : EK_OK;
 }
 
-int ek_letor_write_as(const struct ek_manifest *m, const struct ek_query *q, struct ek_text qid,
+int ek_letor_write_as(const struct ek_manifest *m, const struct ek_list *q, struct ek_text qid,
                       struct ek_buf *out, struct ek_error *e)
 {
     size_t before = out->length;
@@ -492,10 +492,10 @@ int ek_letor_write_as(const struct ek_manifest *m, const struct ek_query *q, str
     return EK_OK;
 }
 
-int ek_letor_write(const struct ek_manifest *m, const struct ek_query *q, uint64_t qid,
+int ek_letor_write(const struct ek_manifest *m, const struct ek_list *q, uint64_t qid,
                    struct ek_buf *out, struct ek_error *e)
 {
     char text[NUMBER_BYTES];
     snprintf(text, sizeof text, "%llu", (unsigned long long)qid);
-    return ek_letor_write_as(m, q, ek_text_of(text), out, e);
+    return ek_letor_write_as(m, q, ek_text_from(text), out, e);
 }

@@ -34,7 +34,7 @@ int ek_letor_open(struct ek_letor **out, const struct ek_manifest *m, const char
                   struct ek_error *e);
 /* The next list into `q` (id, label, item_id filled; score NaN); *more = false at the end. Texts
  * are valid until the next call. */
-int ek_letor_next(struct ek_letor *l, struct ek_query *q, bool *more, struct ek_error *e);
+int ek_letor_next(struct ek_letor *l, struct ek_list *q, bool *more, struct ek_error *e);
 void ek_letor_position(const struct ek_letor *l, uint64_t *done, uint64_t *total);
 void ek_letor_close(struct ek_letor *l);
 
@@ -47,10 +47,10 @@ void ek_letor_close(struct ek_letor *l);
 /* Appends the lines of one list under the query id `qid`. Labels are 0 without has_label.
  * EK_EFORMAT for an infinity, which LETOR has no word for; EK_ENOMEM, EK_ELIMIT. On failure `out`
  * is as it was. */
-int ek_letor_write(const struct ek_manifest *m, const struct ek_query *q, uint64_t qid,
+int ek_letor_write(const struct ek_manifest *m, const struct ek_list *q, uint64_t qid,
                    struct ek_buf *out, struct ek_error *e);
 /* The same under an id that is any text without spaces, as a reader gives it. */
-int ek_letor_write_as(const struct ek_manifest *m, const struct ek_query *q, struct ek_text qid,
+int ek_letor_write_as(const struct ek_manifest *m, const struct ek_list *q, struct ek_text qid,
                       struct ek_buf *out, struct ek_error *e);
 
 #endif

@@ -7,12 +7,12 @@
 #include <math.h>
 #include <string.h>
 
-void ek_query_init(struct ek_query *q)
+void ek_list_init(struct ek_list *q)
 {
     memset(q, 0, sizeof *q);
 }
 
-void ek_query_release(struct ek_query *q)
+void ek_list_release(struct ek_list *q)
 {
     ek_free(q->x);
     ek_free(q->query);
@@ -24,7 +24,7 @@ void ek_query_release(struct ek_query *q)
     ek_free(q->log_mean);
     ek_free(q->source);
     ek_json_free(q->json);
-    ek_query_init(q);
+    ek_list_init(q);
 }
 
 static int grow(void **array, size_t count, size_t size)
@@ -36,7 +36,7 @@ static int grow(void **array, size_t count, size_t size)
     return EK_OK;
 }
 
-static int grow_items(struct ek_query *q, size_t n)
+static int grow_items(struct ek_list *q, size_t n)
 {
     if (n <= q->item_capacity)
         return EK_OK;
@@ -62,7 +62,7 @@ static int grow_values(float **array, size_t *capacity, size_t n)
     return EK_OK;
 }
 
-int ek_query_resize(struct ek_query *q, int items, int item_features, int query_features)
+int ek_list_resize(struct ek_list *q, int items, int item_features, int query_features)
 {
     size_t values;
     if (items < 0 || item_features < 0 || query_features < 0 ||
@@ -80,12 +80,12 @@ int ek_query_resize(struct ek_query *q, int items, int item_features, int query_
     return EK_OK;
 }
 
-bool ek_query_is_part(const struct ek_query *q)
+bool ek_list_is_partial(const struct ek_list *q)
 {
     return q->list_items > q->items || (q->one_item && !q->list_items);
 }
 
-int ek_query_mean_room(struct ek_query *q, int routable)
+int ek_list_reserve_means(struct ek_list *q, int routable)
 {
     size_t count = (size_t)routable;
     if (count <= q->mean_capacity && q->log_mean)
@@ -96,7 +96,7 @@ int ek_query_mean_room(struct ek_query *q, int routable)
     return EK_OK;
 }
 
-char *ek_query_item_room(struct ek_query *q, int i)
+char *ek_list_item_id_buffer(struct ek_list *q, int i)
 {
     if (q->item_text_capacity < (size_t)q->items) {
         if (grow((void **)&q->item_text, q->item_capacity, EK_NUMBER_TEXT))
@@ -106,7 +106,7 @@ char *ek_query_item_room(struct ek_query *q, int i)
     return q->item_text + (size_t)i * EK_NUMBER_TEXT;
 }
 
-struct ek_text ek_query_segment(const struct ek_query *q, const char *name)
+struct ek_text ek_list_segment(const struct ek_list *q, const char *name)
 {
     size_t length = strlen(name);
     for (int i = 0; i < q->segment_count; i++)
@@ -116,21 +116,21 @@ struct ek_text ek_query_segment(const struct ek_query *q, const char *name)
 }
 
 /* Of an item, but for its values. */
-static size_t item_bytes(const struct ek_query *q)
+static size_t item_bytes(const struct ek_list *q)
 {
     return sizeof *q->score + sizeof *q->label + sizeof *q->item_id + sizeof *q->place +
            sizeof *q->source;
 }
 
-size_t ek_query_bytes(const struct ek_query *q)
+size_t ek_list_bytes(const struct ek_list *q)
 {
     return q->item_capacity * item_bytes(q) + q->value_capacity * sizeof *q->x +
            q->item_text_capacity * EK_NUMBER_TEXT;
 }
 
-void ek_query_derive(struct ek_query *q, const struct ek_manifest *m)
+void ek_list_derive(struct ek_list *q, const struct ek_manifest *m)
 {
-    int items = ek_query_is_part(q) ? q->list_items : q->items;
+    int items = ek_list_is_partial(q) ? q->list_items : q->items;
     for (int i = m->query_count - m->derived_count; i < m->query_count; i++)
         q->query[i] = items > 0 ? (float)log(items) : 0;
 }

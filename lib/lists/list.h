@@ -32,7 +32,7 @@ struct ek_place {
 
 struct ek_json;
 
-struct ek_query {
+struct ek_list {
     struct ek_text id;
     int64_t time_ms; /* -1 when the message does not say */
     int segment_count;
@@ -62,26 +62,26 @@ struct ek_query {
     struct ek_json *json; /* what it was read with; NULL before the first */
 };
 
-void ek_query_init(struct ek_query *q);
-void ek_query_release(struct ek_query *q);
+void ek_list_init(struct ek_list *q);
+void ek_list_release(struct ek_list *q);
 /* Room for n items of F features and M query features; contents of x are undefined afterwards. It
  * is a whole list until list_items says otherwise. */
-int ek_query_resize(struct ek_query *q, int items, int item_features, int query_features);
+int ek_list_resize(struct ek_list *q, int items, int item_features, int query_features);
 /* Whether the items are fewer than those of their list, as far as is known. */
-bool ek_query_is_part(const struct ek_query *q);
+bool ek_list_is_partial(const struct ek_list *q);
 /* Room for log_mean of K routable features. EK_ENOMEM. */
-int ek_query_mean_room(struct ek_query *q, int routable);
+int ek_list_reserve_means(struct ek_list *q, int routable);
 /* EK_NUMBER_TEXT bytes for the id of item i; NULL without memory. What was handed out since the
  * last resize stays. */
-char *ek_query_item_room(struct ek_query *q, int i);
+char *ek_list_item_id_buffer(struct ek_list *q, int i);
 /* Value of a segment dimension; text NULL when the list does not have it. */
-struct ek_text ek_query_segment(const struct ek_query *q, const char *name);
+struct ek_text ek_list_segment(const struct ek_list *q, const char *name);
 
 /* Bytes of its arrays now. */
-size_t ek_query_bytes(const struct ek_query *q);
+size_t ek_list_bytes(const struct ek_list *q);
 
 /* Fill the derived query features of `q` (its last derived_count): log_list_size = ln(items) of
  * the whole list, 0 for an empty one. `items`, `list_items` and the shape must be set. */
-void ek_query_derive(struct ek_query *q, const struct ek_manifest *m);
+void ek_list_derive(struct ek_list *q, const struct ek_manifest *m);
 
 #endif

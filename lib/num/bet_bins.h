@@ -34,7 +34,7 @@ static inline int ek_spread_bin(float spread)
     return (int)(above < most ? above : most);
 }
 
-/* Places of the bins in struct ek_bet_law: a list looks up and down close together. */
+/* Places of the bins in struct ek_evalue_null: a list looks up and down close together. */
 static inline int ek_z_place_down(int bin)
 {
     return EK_BET_Z_BINS - 1 - bin;

@@ -2,7 +2,7 @@
 
 #include "num/bet_steps_isa.h"
 
-struct ek_bet_kernels ek_bet_kernels_of(enum ek_isa isa)
+struct ek_bet_kernels ek_bet_kernels_get(enum ek_isa isa)
 {
     switch (isa) {
 #if defined(__x86_64__)
@@ -19,15 +19,15 @@ struct ek_bet_kernels ek_bet_kernels_of(enum ek_isa isa)
     }
 }
 
-void ek_bet_list_take(struct ek_bet_list *l, const struct ek_list_stats *record)
+void ek_bet_list_update(struct ek_bet_list *l, const struct ek_list_stats *record)
 {
-    ek_bet_kernels_of(ek_isa_best()).list(l, record);
+    ek_bet_kernels_get(ek_isa_best()).list(l, record);
 }
 
 void ek_bet_step(const struct ek_bet_list *l, const struct ek_bet_cell *c, int block, uint32_t mask,
                  float *largest, float *moved)
 {
-    ek_bet_kernels_of(ek_isa_best()).step(l, c, block, mask, largest, moved);
+    ek_bet_kernels_get(ek_isa_best()).step(l, c, block, mask, largest, moved);
 }
 
 static float sum_of(const float *v)

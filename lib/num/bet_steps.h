@@ -2,9 +2,9 @@
  *
  * A bet has a lane: 0-5 level up, 6-7 spread up, 8-13 level down, 14-15 spread down, 16-23 shares.
  * A row is 8 lanes. What the bets mean is detect/evalue_tests.h's affair, and the plain reference
- * is there (ek_bets_of). Of a list, only the level bets differ from cell to cell, for levels are
- * tracked by cell. What is the same in all cells is worked out once (ek_bet_list_take); a bet in a
- * cell is the lesser of that and its row of the level tables.
+ * is there (ek_bets_select). Of a list, only the level bets differ from cell to cell, for levels
+ * are tracked by cell. What is the same in all cells is worked out once (ek_bet_list_update); a bet
+ * in a cell is the lesser of that and its row of the level tables.
  *
  * Features go in blocks of 16. Arrays by feature that say `padded` have room for whole blocks.
  * Evidence is not negative. Every instruction set gives the same bits: lanes are added in one fixed
@@ -34,7 +34,7 @@ enum {
 enum ek_bet_cap { EK_CAP_NONE, EK_CAP_INCOHERENT, EK_CAP_LONELY, EK_CAPS };
 
 /* Of one feature, from training. */
-struct ek_bet_law {
+struct ek_evalue_null {
     float line[2][EK_BET_ROW];   /* a and b of the share bets: a + b share */
     uint8_t z[EK_BET_Z_BINS][2]; /* ranks up and down, at their places of bet_bins.h */
     uint8_t spread[EK_BET_SIZES][EK_BET_SPREAD_BINS + EK_BET_SPREAD_APART][2];
@@ -43,7 +43,7 @@ struct ek_bet_law {
 /* One list. Nothing is owned. */
 struct ek_bet_list {
     int features, padded;
-    const struct ek_bet_law *law;      /* by feature */
+    const struct ek_evalue_null *law;  /* by feature */
     const float *const *table;         /* by feature: rows [256][8] of the level bets, more than any
                                         * bet is worth in lanes 6 and 7 */
     const float *nothing;              /* the same where there is no level */
@@ -63,7 +63,7 @@ struct ek_bet_list {
 struct ek_list_stats;
 
 /* record [features]: residuals against the stratum. */
-void ek_bet_list_take(struct ek_bet_list *l, const struct ek_list_stats *record);
+void ek_bet_list_update(struct ek_bet_list *l, const struct ek_list_stats *record);
 
 /* Of the tracked level: a step is at most `clip` standard deviations times a rate. */
 struct ek_bet_track {
@@ -74,8 +74,8 @@ struct ek_bet_track {
 
 /* What the bets of several lists come to: of each lane a product, as the bits of a mantissa in
  * [1, 2) and an exponent, so that it neither overflows nor vanishes. Before the first list the
- * lanes are not read. A bet that is worth less than EK_BET_LEAST counts as that. */
-#define EK_BET_LEAST 1e-9f
+ * lanes are not read. A bet that is worth less than EK_BET_MIN counts as that. */
+#define EK_BET_MIN 1e-9f
 struct ek_bet_product {
     uint32_t mantissa[EK_BET_LANES];
     int32_t exponent[EK_BET_LANES];

@@ -58,7 +58,7 @@ BET_INLINE bet_i bet_shares_of(uint32_t once)
 }
 
 /* A share was rounded down: for a bet on its fall the cautious side is up. */
-BET_INLINE void bet_on_shares(const struct ek_bet_law *law, uint32_t shares, float *to)
+BET_INLINE void bet_on_shares(const struct ek_evalue_null *law, uint32_t shares, float *to)
 {
     for (int i = 0; i < EK_BET_ROW; i += BET_WIDTH) {
         bet_f a = *(const bet_row *)&law->line[0][i], b = *(const bet_row *)&law->line[1][i];
@@ -140,7 +140,7 @@ BET_INLINE void bet_take_sides(struct ek_bet_list *l, int first, int n, const st
                                const float *spread_hi)
 {
     enum { UP = EK_BET_LEVEL_LANES, DOWN = EK_BET_ROW + UP, PAIR = EK_BET_ROW - UP };
-    const struct ek_bet_law *law = l->law + first;
+    const struct ek_evalue_null *law = l->law + first;
     const float(*const cap)[EK_BET_ROW] = l->cap, (*const spread)[EK_BET_ROW] = l->spread;
     float(*const all)[EK_BET_LANES] = l->most + first;
     struct bet_sides s;
@@ -227,7 +227,7 @@ BET_INLINE void bet_find(struct bet_places *p, const struct ek_bet_list *l,
 BET_INLINE void bet_multiply(struct ek_bet_product *p, int lane, bet_f e)
 {
     bet_f at_least = {0}, mantissa = *(const bet_row *)&p->mantissa[lane];
-    at_least += EK_BET_LEAST;
+    at_least += EK_BET_MIN;
     bet_u bits = (bet_u)(mantissa * EK_MAX(e, at_least));
     *(bet_signed *)&p->exponent[lane] += (bet_i)(bits >> 23) - (int32_t)(BET_ONE >> 23);
     *(bet_unsigned *)&p->mantissa[lane] = (bits & BET_FRACTION) | BET_ONE;
@@ -259,7 +259,7 @@ BET_INLINE void bet_step_block(const struct ek_bet_list *l, const struct ek_bet_
 {
     enum { VECTORS = EK_BET_LANES / BET_WIDTH, SIDES = 2 * EK_BET_ROW / BET_WIDTH };
     const int first = block * EK_BET_BLOCK;
-    const struct ek_bet_law *law = l->law + first;
+    const struct ek_evalue_null *law = l->law + first;
     const float *const *level = l->level + first;
     float(*const most)[EK_BET_LANES] = l->most + first, (*const r)[EK_BET_LANES] = c->r + first;
     const float(*const fair)[EK_BET_LANES] = c->fair + first;

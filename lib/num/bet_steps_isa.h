@@ -25,6 +25,6 @@ struct ek_bet_kernels {
 };
 
 /* The kernels for `isa`; the portable ones where this program has none. */
-struct ek_bet_kernels ek_bet_kernels_of(enum ek_isa isa);
+struct ek_bet_kernels ek_bet_kernels_get(enum ek_isa isa);
 
 #endif

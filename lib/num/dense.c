@@ -60,7 +60,7 @@ int ek_dense_outputs(const struct ek_dense *d)
     return d->outputs;
 }
 
-ek_dense_fn *ek_dense_fn_of(enum ek_isa isa)
+ek_dense_fn *ek_dense_fn_get(enum ek_isa isa)
 {
     switch (isa) {
 #if defined(__x86_64__)
@@ -86,7 +86,7 @@ void ek_dense_apply_from(const struct ek_dense *d, const float *start, int idle,
                          int rows, size_t x_stride, float *y, size_t y_stride, int relu)
 {
     const struct ek_dense_rows all = {x, y, x_stride, y_stride, rows, relu, start, idle};
-    ek_dense_fn_of(ek_isa_best())(d, &all);
+    ek_dense_fn_get(ek_isa_best())(d, &all);
 }
 
 void ek_dense_apply(const struct ek_dense *d, const float *x, int rows, size_t x_stride, float *y,

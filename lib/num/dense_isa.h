@@ -35,6 +35,6 @@ ek_dense_fn ek_dense_neon;
 #endif
 
 /* The kernel for `isa`; the portable one where this program has none. */
-ek_dense_fn *ek_dense_fn_of(enum ek_isa isa);
+ek_dense_fn *ek_dense_fn_get(enum ek_isa isa);
 
 #endif

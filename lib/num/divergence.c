@@ -64,8 +64,8 @@ void ek_bins_fill(struct ek_bins *b, const struct ek_sketch *reference)
     b->share[MISSING] = (double)missing / total;
     b->share[ZERO] = (double)zero / total;
     int positive = 0;
-    struct ek_sketch_walk w = ek_sketch_walk_of(reference);
-    while (ek_sketch_walk_on(&w)) {
+    struct ek_sketch_walk w = ek_sketch_walk_init(reference);
+    while (ek_sketch_walk_next(&w)) {
         if (is_zero(w.key))
             continue;
         if (w.key < EK_SKETCH_NEG_ZERO && !positive) {
@@ -89,8 +89,8 @@ static void count_bins(const struct ek_bins *b, const struct ek_sketch *s, uint6
     seen[MISSING] = ek_sketch_count(s, EK_SKETCH_NAN);
     seen[ZERO] = zeros(s);
     int bin = VALUES;
-    struct ek_sketch_walk w = ek_sketch_walk_of(s);
-    while (ek_sketch_walk_on(&w)) {
+    struct ek_sketch_walk w = ek_sketch_walk_init(s);
+    while (ek_sketch_walk_next(&w)) {
         if (is_zero(w.key))
             continue;
         int place = w.next - 1;
@@ -156,9 +156,9 @@ struct pair {
 
 static void pair_start(struct pair *p, const struct ek_sketch *a, const struct ek_sketch *b)
 {
-    *p = (struct pair){.w = {ek_sketch_walk_of(a), ek_sketch_walk_of(b)}};
+    *p = (struct pair){.w = {ek_sketch_walk_init(a), ek_sketch_walk_init(b)}};
     for (int i = 0; i < 2; i++)
-        p->more[i] = ek_sketch_walk_on(&p->w[i]);
+        p->more[i] = ek_sketch_walk_next(&p->w[i]);
 }
 
 static int pair_on(struct pair *p)
@@ -174,7 +174,7 @@ static int pair_on(struct pair *p)
         p->at[i] += p->count[i];
         p->count[i] = has ? (double)p->w[i].count : 0;
         if (has)
-            p->more[i] = ek_sketch_walk_on(&p->w[i]);
+            p->more[i] = ek_sketch_walk_next(&p->w[i]);
     }
     return 1;
 }
@@ -287,8 +287,8 @@ static double area_of_logarithms(const struct ek_sketch *a, const struct ek_sket
     return area;
 }
 
-void ek_divergence_of(const struct ek_bins *b, const struct ek_sketch *reference,
-                      const struct ek_sketch *s, struct ek_divergence *out)
+void ek_divergence_compute(const struct ek_bins *b, const struct ek_sketch *reference,
+                           const struct ek_sketch *s, struct ek_divergence *out)
 {
     const double none = (double)NAN;
     *out = (struct ek_divergence){none, none, none, none, none, none, none};

@@ -53,7 +53,7 @@ struct ek_divergence {
     double wasserstein, wasserstein_ln;
 };
 
-void ek_divergence_of(const struct ek_bins *b, const struct ek_sketch *reference,
-                      const struct ek_sketch *s, struct ek_divergence *out);
+void ek_divergence_compute(const struct ek_bins *b, const struct ek_sketch *reference,
+                           const struct ek_sketch *s, struct ek_divergence *out);
 
 #endif

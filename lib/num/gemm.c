@@ -2,7 +2,7 @@
 
 #include "num/gemm_isa.h"
 
-ek_gemm_fn *ek_gemm_fn_of(enum ek_isa isa)
+ek_gemm_fn *ek_gemm_fn_get(enum ek_isa isa)
 {
     switch (isa) {
 #if defined(__x86_64__)
@@ -21,5 +21,5 @@ ek_gemm_fn *ek_gemm_fn_of(enum ek_isa isa)
 
 void ek_gemm(const struct ek_gemm *g)
 {
-    ek_gemm_fn_of(ek_isa_best())(g);
+    ek_gemm_fn_get(ek_isa_best())(g);
 }

@@ -15,6 +15,6 @@ ek_gemm_fn ek_gemm_neon;
 #endif
 
 /* The kernel for `isa`; the portable one where this program has none. */
-ek_gemm_fn *ek_gemm_fn_of(enum ek_isa isa);
+ek_gemm_fn *ek_gemm_fn_get(enum ek_isa isa);
 
 #endif

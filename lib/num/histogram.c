@@ -39,12 +39,12 @@ static void widen(struct range *r, double ln)
 static void middle(const struct ek_sketch *s, enum kind kind, struct range *r)
 {
     double all = 0, seen = 0;
-    struct ek_sketch_walk w = ek_sketch_walk_of(s);
-    while (ek_sketch_walk_on(&w))
+    struct ek_sketch_walk w = ek_sketch_walk_init(s);
+    while (ek_sketch_walk_next(&w))
         if (kind_of(w.key) == kind)
             all += (double)w.count;
-    w = ek_sketch_walk_of(s);
-    while (ek_sketch_walk_on(&w)) {
+    w = ek_sketch_walk_init(s);
+    while (ek_sketch_walk_next(&w)) {
         if (kind_of(w.key) != kind)
             continue;
         double before = seen;
@@ -84,11 +84,11 @@ static void fill(const struct ek_histogram *h, const struct ek_sketch *s,
                  struct ek_histogram_side *side)
 {
     double items = (double)(side->items = ek_sketch_total(s));
-    struct ek_sketch_walk w = ek_sketch_walk_of(s);
+    struct ek_sketch_walk w = ek_sketch_walk_init(s);
     if (!side->items)
         return;
     side->missing = (float)((double)ek_sketch_count(s, EK_SKETCH_NAN) / items);
-    while (ek_sketch_walk_on(&w)) {
+    while (ek_sketch_walk_next(&w)) {
         float share = (float)((double)w.count / items);
         enum kind kind = kind_of(w.key);
         if (kind == ZERO)
@@ -100,8 +100,8 @@ static void fill(const struct ek_histogram *h, const struct ek_sketch *s,
     }
 }
 
-void ek_histogram_of(const struct ek_sketch *training, const struct ek_sketch *recent,
-                     struct ek_histogram *out)
+void ek_histogram_build(const struct ek_sketch *training, const struct ek_sketch *recent,
+                        struct ek_histogram *out)
 {
     struct range range[] = {{(double)INFINITY, (double)-INFINITY},
                             {(double)INFINITY, (double)-INFINITY}};

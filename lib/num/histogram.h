@@ -27,8 +27,8 @@ struct ek_histogram {
     } side[EK_HISTOGRAM_SIDES];
 };
 
-void ek_histogram_of(const struct ek_sketch *training, const struct ek_sketch *recent,
-                     struct ek_histogram *out);
+void ek_histogram_build(const struct ek_sketch *training, const struct ek_sketch *recent,
+                        struct ek_histogram *out);
 /* Appends a JSON object (docs/format/features.md). EK_ENOMEM. */
 int ek_histogram_json(const struct ek_histogram *h, struct ek_buf *out);
 

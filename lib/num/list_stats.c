@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-ek_list_stats_fn *ek_list_stats_fn_of(enum ek_isa isa)
+ek_list_stats_fn *ek_list_stats_fn_get(enum ek_isa isa)
 {
     switch (isa) {
 #if defined(__x86_64__)
@@ -22,13 +22,13 @@ ek_list_stats_fn *ek_list_stats_fn_of(enum ek_isa isa)
     }
 }
 
-void ek_list_stats_of(const struct ek_list_sums *sums, int rows, const float *pivot,
-                      struct ek_list_stats *records)
+void ek_list_stats_compute(const struct ek_list_sums *sums, int rows, const float *pivot,
+                           struct ek_list_stats *records)
 {
-    ek_list_stats_fn_of(ek_isa_best())(sums, rows, pivot, records);
+    ek_list_stats_fn_get(ek_isa_best())(sums, rows, pivot, records);
 }
 
-void ek_list_stats_of_category(struct ek_list_stats *record)
+void ek_list_stats_compute_category(struct ek_list_stats *record)
 {
     uint8_t missing = record->share[EK_SHARE_MISSING];
     *record = (struct ek_list_stats){.r = NAN, .spread = NAN};

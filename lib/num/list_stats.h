@@ -25,12 +25,12 @@ struct ek_list_stats {
 
 /* records [features of sums] from the sums of a list of `rows` items; pivot as given to the sums.
  */
-void ek_list_stats_of(const struct ek_list_sums *sums, int rows, const float *pivot,
-                      struct ek_list_stats *records);
+void ek_list_stats_compute(const struct ek_list_sums *sums, int rows, const float *pivot,
+                           struct ek_list_stats *records);
 
 /* Leaves of a category feature's record what codes have: which are missing. They have no level, no
  * spread, no sign, and 0 is a code like others. */
-void ek_list_stats_of_category(struct ek_list_stats *record);
+void ek_list_stats_compute_category(struct ek_list_stats *record);
 
 /* The residual of a list for which a level higher by shift_ln is normal; NaN stays. */
 static inline float ek_residual_lowered(float r, double shift_ln)

@@ -1,7 +1,7 @@
 /* The instruction sets behind list_stats.h, for the choice at run time and for tests; internal.
  *
- * Every function does what ek_list_stats_of promises, with the bits of the scalar one. It may be
- * called only where ek_isa_has says so.
+ * Every function does what ek_list_stats_compute promises, with the bits of the scalar one. It may
+ * be called only where ek_isa_has says so.
  */
 #ifndef EK_NUM_LIST_STATS_ISA_H
 #define EK_NUM_LIST_STATS_ISA_H
@@ -22,7 +22,7 @@ ek_list_stats_fn ek_list_stats_neon;
 #endif
 
 /* The kernel for `isa`; the portable one where this program has none. */
-ek_list_stats_fn *ek_list_stats_fn_of(enum ek_isa isa);
+ek_list_stats_fn *ek_list_stats_fn_get(enum ek_isa isa);
 
 /* Smallest variance that has a spread: below, all values are equal but for rounding. */
 #define EK_VARIANCE_MIN 6.2e-6f

@@ -39,7 +39,7 @@ void ek_list_sums_free(struct ek_list_sums *s)
     ek_free(s);
 }
 
-ek_list_sums_fn *ek_list_sums_fn_of(enum ek_isa isa)
+ek_list_sums_fn *ek_list_sums_fn_get(enum ek_isa isa)
 {
     switch (isa) {
 #if defined(__x86_64__)
@@ -56,7 +56,7 @@ ek_list_sums_fn *ek_list_sums_fn_of(enum ek_isa isa)
     }
 }
 
-void ek_list_sums_of(struct ek_list_sums *s, const float *x, int rows, const float *pivot)
+void ek_list_sums_compute(struct ek_list_sums *s, const float *x, int rows, const float *pivot)
 {
-    ek_list_sums_fn_of(ek_isa_best())(s, x, rows, pivot);
+    ek_list_sums_fn_get(ek_isa_best())(s, x, rows, pivot);
 }

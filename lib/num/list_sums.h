@@ -26,6 +26,6 @@ struct ek_list_sums {
 int ek_list_sums_new(struct ek_list_sums **out, int features);
 void ek_list_sums_free(struct ek_list_sums *s);
 /* pivot [padded of s], usually the training mean of ln|x|. Overwrites the sums. */
-void ek_list_sums_of(struct ek_list_sums *s, const float *x, int rows, const float *pivot);
+void ek_list_sums_compute(struct ek_list_sums *s, const float *x, int rows, const float *pivot);
 
 #endif

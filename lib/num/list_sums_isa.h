@@ -1,7 +1,7 @@
 /* The instruction sets behind list_sums.h, for the choice at run time and for tests; internal.
  *
- * Every function does what ek_list_sums_of promises, with the bits of the scalar one. It may be
- * called only where ek_isa_has says so.
+ * Every function does what ek_list_sums_compute promises, with the bits of the scalar one. It may
+ * be called only where ek_isa_has says so.
  */
 #ifndef EK_NUM_LIST_SUMS_ISA_H
 #define EK_NUM_LIST_SUMS_ISA_H
@@ -23,7 +23,7 @@ ek_list_sums_fn ek_list_sums_neon;
 #endif
 
 /* The kernel for `isa`; the portable one where this program has none. */
-ek_list_sums_fn *ek_list_sums_fn_of(enum ek_isa isa);
+ek_list_sums_fn *ek_list_sums_fn_get(enum ek_isa isa);
 
 /* ln m for m in [sqrt(1/2), sqrt(2)) as t + t^2 Q(t), t = m - 1; |error| < 3e-7. Minimax. */
 #define EK_LN_C2 -0.500014842f

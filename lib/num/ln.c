@@ -2,7 +2,7 @@
 
 #include "num/ln_isa.h"
 
-const struct ek_ln_kernels *ek_ln_kernels_of(enum ek_isa isa)
+const struct ek_ln_kernels *ek_ln_kernels_get(enum ek_isa isa)
 {
     switch (isa) {
 #if defined(__x86_64__)
@@ -19,19 +19,19 @@ const struct ek_ln_kernels *ek_ln_kernels_of(enum ek_isa isa)
     }
 }
 
-void ek_ln_of(const double *x, double *y, size_t count)
+void ek_ln_compute(const double *x, double *y, size_t count)
 {
-    ek_ln_kernels_of(ek_isa_best())->of(x, y, count);
+    ek_ln_kernels_get(ek_isa_best())->of(x, y, count);
 }
 
 void ek_signed_ln(const struct ek_ln_rows *rows, const double *mean, const double *scale)
 {
-    ek_ln_kernels_of(ek_isa_best())->signed_ln(rows, mean, scale);
+    ek_ln_kernels_get(ek_isa_best())->signed_ln(rows, mean, scale);
 }
 
 void ek_ln_centre(const struct ek_ln_list *list)
 {
-    ek_ln_kernels_of(ek_isa_best())->centre(list);
+    ek_ln_kernels_get(ek_isa_best())->centre(list);
 }
 
 double ek_ln_to_octaves(double ln)
@@ -39,7 +39,7 @@ double ek_ln_to_octaves(double ln)
     return ln * (1 / EK_LN_2) + EK_LN_GRID - EK_LN_GRID;
 }
 
-double ek_ln_of_octaves(double octaves)
+double ek_ln_from_octaves(double octaves)
 {
     return octaves * EK_LN_2;
 }

@@ -7,10 +7,10 @@
  * so x -> 2^j x moves every octave and their mean by exactly j, and the mean does not depend on the
  * order. The grid moves a logarithm by less than 4e-13.
  *
- * ek_ln_of: for positive, finite, normal numbers the relative error of ln x is below 6e-16. Zero,
- * denormals, negative numbers, infinities and NaN give finite numbers or NaN without meaning, never
- * a trap. The transforms take any float and compute in double, logarithms to 3e-14, ln(1 + |x|) of
- * what is small to a rounding of 1: a value is usable when it is finite and not 0; NaN and
+ * ek_ln_compute: for positive, finite, normal numbers the relative error of ln x is below 6e-16.
+ * Zero, denormals, negative numbers, infinities and NaN give finite numbers or NaN without meaning,
+ * never a trap. The transforms take any float and compute in double, logarithms to 3e-14, ln(1 +
+ * |x|) of what is small to a rounding of 1: a value is usable when it is finite and not 0; NaN and
  * infinities count as missing. Every instruction set gives the same bits: nothing is fused. Arrays
  * do not overlap. No alignment needed. Threads: no state.
  */
@@ -21,7 +21,7 @@
 #include <stddef.h>
 
 /* y[i] = ln x[i]; y may be x. */
-void ek_ln_of(const double *x, double *y, size_t count);
+void ek_ln_compute(const double *x, double *y, size_t count);
 
 /* Some rows of `count` columns, those of x and y x_stride and y_stride floats apart. */
 struct ek_ln_rows {
@@ -49,7 +49,7 @@ void ek_ln_centre(const struct ek_ln_list *list);
 /* A mean of natural logarithms in octaves, and back: the way there undoes the way back exactly, up
  * to 1,500 octaves. */
 double ek_ln_to_octaves(double ln);
-double ek_ln_of_octaves(double octaves);
+double ek_ln_from_octaves(double octaves);
 
 #define EK_LN_2 0x1.62e42fefa39efp-1 /* ln of an octave */
 

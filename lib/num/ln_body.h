@@ -1,6 +1,6 @@
 /* Logarithms for every vector width: the including file sets EK_LANES (of floats) and EK_KERNEL.
  *
- * x = 2^e m with m in [sqrt(1/2), sqrt(2)). ek_ln_of: s = (m - 1) / (m + 1), ln x = e ln 2 +
+ * x = 2^e m with m in [sqrt(1/2), sqrt(2)). ek_ln_compute: s = (m - 1) / (m + 1), ln x = e ln 2 +
  * 2 atanh s; the series of atanh ends after s^19: what is left out is below 3e-17 of it. The
  * transforms count in octaves (ln.h), e plus log2 m from a table.
  */
@@ -91,8 +91,8 @@ static const double LN_TABLE[16] = {-0x1.dfb6068692de5p-2, -0x1.a12d1124819cp-2,
 /* table[at], each `at` below 16. */
 LN_INLINE ln_d ln_look_up(const double *table, ln_u at)
 {
-#ifdef EK_LOOK_UP
-    return (ln_d)EK_LOOK_UP(table, at);
+#ifdef EK_LOOKUP
+    return (ln_d)EK_LOOKUP(table, at);
 #else
     ln_d v;
     for (int i = 0; i < LN_LANES; i++)

@@ -24,6 +24,6 @@ extern const struct ek_ln_kernels ek_ln_neon;
 #endif
 
 /* Those for `isa`; the portable ones where this program has none. */
-const struct ek_ln_kernels *ek_ln_kernels_of(enum ek_isa isa);
+const struct ek_ln_kernels *ek_ln_kernels_get(enum ek_isa isa);
 
 #endif

@@ -7,14 +7,14 @@
 
 enum { FIRST_SLOTS = 64 };
 
-struct ek_heavy {
+struct ek_misra_gries {
     size_t most, count, slots; /* slots: a power of two, at least twice the count */
-    struct ek_heavy_key *slot;
+    struct ek_misra_gries_key *slot;
 };
 
-int ek_heavy_new(struct ek_heavy **out, size_t most)
+int ek_misra_gries_new(struct ek_misra_gries **out, size_t most)
 {
-    struct ek_heavy *h = ek_calloc(1, sizeof *h);
+    struct ek_misra_gries *h = ek_calloc(1, sizeof *h);
     if (!h)
         return EK_ENOMEM;
     h->most = most;
@@ -28,7 +28,7 @@ int ek_heavy_new(struct ek_heavy **out, size_t most)
     return EK_OK;
 }
 
-void ek_heavy_free(struct ek_heavy *h)
+void ek_misra_gries_free(struct ek_misra_gries *h)
 {
     if (!h)
         return;
@@ -47,7 +47,8 @@ static uint64_t mixed(uint64_t x)
 }
 
 /* The slot of a key, or the empty one where it belongs. */
-static struct ek_heavy_key *slot_of(struct ek_heavy_key *slot, size_t slots, uint64_t key)
+static struct ek_misra_gries_key *slot_of(struct ek_misra_gries_key *slot, size_t slots,
+                                          uint64_t key)
 {
     size_t i = (size_t)mixed(key) & (slots - 1);
     while (slot[i].times && slot[i].key != key)
@@ -56,14 +57,14 @@ static struct ek_heavy_key *slot_of(struct ek_heavy_key *slot, size_t slots, uin
 }
 
 /* Moves all keys to a table of `slots`, with `less` taken off their weights. */
-static int rebuild(struct ek_heavy *h, size_t slots, uint64_t less)
+static int rebuild(struct ek_misra_gries *h, size_t slots, uint64_t less)
 {
-    struct ek_heavy_key *slot = ek_calloc(slots, sizeof *slot);
+    struct ek_misra_gries_key *slot = ek_calloc(slots, sizeof *slot);
     if (!slot)
         return EK_ENOMEM;
     h->count = 0;
     for (size_t i = 0; i < h->slots; i++) {
-        struct ek_heavy_key k = h->slot[i];
+        struct ek_misra_gries_key k = h->slot[i];
         if (!k.times || k.weight <= less)
             continue;
         k.weight -= less;
@@ -83,7 +84,7 @@ static int by_weight(const void *a, const void *b)
 }
 
 /* At least half of the keys weigh no more than the median, and go. */
-static int prune(struct ek_heavy *h)
+static int prune(struct ek_misra_gries *h)
 {
     uint64_t *weight = ek_calloc(h->count, sizeof *weight);
     size_t n = 0;
@@ -98,11 +99,11 @@ static int prune(struct ek_heavy *h)
     return rebuild(h, h->slots, median);
 }
 
-int ek_heavy_put(struct ek_heavy *h, const struct ek_heavy_key *key)
+int ek_misra_gries_add_weight(struct ek_misra_gries *h, const struct ek_misra_gries_key *key)
 {
     if (!key->weight)
         return EK_OK;
-    struct ek_heavy_key *k = slot_of(h->slot, h->slots, key->key);
+    struct ek_misra_gries_key *k = slot_of(h->slot, h->slots, key->key);
     if (!k->times && 2 * (h->count + 1) > h->slots) {
         if (h->count >= h->most ? prune(h) : rebuild(h, 2 * h->slots, 0))
             return EK_ENOMEM;
@@ -115,23 +116,24 @@ int ek_heavy_put(struct ek_heavy *h, const struct ek_heavy_key *key)
     return EK_OK;
 }
 
-int ek_heavy_add(struct ek_heavy *h, uint64_t key, uint64_t weight)
+int ek_misra_gries_add(struct ek_misra_gries *h, uint64_t key, uint64_t weight)
 {
-    return ek_heavy_put(h, &(struct ek_heavy_key){key, weight, 1});
+    return ek_misra_gries_add_weight(h, &(struct ek_misra_gries_key){key, weight, 1});
 }
 
-size_t ek_heavy_count(const struct ek_heavy *h)
+size_t ek_misra_gries_count(const struct ek_misra_gries *h)
 {
     return h->count;
 }
 
 static int by_key(const void *a, const void *b)
 {
-    uint64_t x = ((const struct ek_heavy_key *)a)->key, y = ((const struct ek_heavy_key *)b)->key;
+    uint64_t x = ((const struct ek_misra_gries_key *)a)->key,
+             y = ((const struct ek_misra_gries_key *)b)->key;
     return (x > y) - (x < y);
 }
 
-void ek_heavy_list(const struct ek_heavy *h, struct ek_heavy_key *out)
+void ek_misra_gries_list(const struct ek_misra_gries *h, struct ek_misra_gries_key *out)
 {
     size_t n = 0;
     for (size_t i = 0; i < h->slots; i++)

@@ -72,7 +72,7 @@ int ek_sketch_new(struct ek_sketch **out)
     struct ek_sketch *s = ek_calloc(1, sizeof *s);
     if (!s)
         return EK_ENOMEM;
-    s->count = ek_lazy_new(COUNT_BYTES);
+    s->count = ek_reserve_memory_new(COUNT_BYTES);
     if (!s->count) {
         ek_free(s);
         return EK_ENOMEM;
@@ -84,7 +84,7 @@ int ek_sketch_new(struct ek_sketch **out)
 void ek_sketch_free(struct ek_sketch *s)
 {
     if (s)
-        ek_lazy_free(s->count, COUNT_BYTES);
+        ek_reserve_memory_free(s->count, COUNT_BYTES);
     ek_free(s);
 }
 
@@ -109,7 +109,7 @@ void ek_sketch_add(struct ek_sketch *s, float x, uint64_t count)
 
 void ek_sketch_merge(struct ek_sketch *into, const struct ek_sketch *from)
 {
-    ek_sketch_add_wide_fn *add = ek_sketch_kernels_of(ek_isa_best()).add_wide;
+    ek_sketch_add_wide_fn *add = ek_sketch_kernels_get(ek_isa_best()).add_wide;
     for (int word = 0; word < EK_SKETCH_BLOCKS / 64; word++) {
         for (uint64_t left = from->touched[word]; left; left &= left - 1) {
             size_t first = (size_t)(64 * word + __builtin_ctzll(left)) * EK_SKETCH_BLOCK;

@@ -82,8 +82,8 @@ void ek_sketch_set_get(const struct ek_sketch_set *s, int feature, struct ek_ske
 int ek_sketch_set_merge(struct ek_sketch_set *into, struct ek_sketch_set *from);
 /* Adds a sketch to one feature, and rows to all of them: every feature is to be given as many
  * values as rows. EK_EUSAGE while a part is sealed. */
-int ek_sketch_set_put(struct ek_sketch_set *into, int feature, const struct ek_sketch *from);
-int ek_sketch_set_put_rows(struct ek_sketch_set *into, uint64_t rows);
+int ek_sketch_set_add_sketch(struct ek_sketch_set *into, int feature, const struct ek_sketch *from);
+int ek_sketch_set_add_rows(struct ek_sketch_set *into, uint64_t rows);
 void ek_sketch_set_clear(struct ek_sketch_set *s);
 /* What of it is resident, and the most that it can be: when every key of every feature has come. */
 size_t ek_sketch_set_bytes(const struct ek_sketch_set *s);
@@ -101,6 +101,6 @@ int ek_sketch_set_sealed(const struct ek_sketch_set *s);
 /* Adds the sealed part of a feature to `out`, nothing when it was dropped. */
 void ek_sketch_set_get_sealed(const struct ek_sketch_set *s, int feature, struct ek_sketch *out);
 /* Drops that of the first feature that has one; there must be one. */
-void ek_sketch_set_drop_sealed(struct ek_sketch_set *s);
+void ek_sketch_set_remove_sealed(struct ek_sketch_set *s);
 
 #endif

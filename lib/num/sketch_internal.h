@@ -51,7 +51,7 @@ struct ek_sketch_kernels {
     ek_sketch_add_wide_fn *add_wide;
     ek_sketch_add_hot_fn *add_hot;
 };
-struct ek_sketch_kernels ek_sketch_kernels_of(enum ek_isa isa);
+struct ek_sketch_kernels ek_sketch_kernels_get(enum ek_isa isa);
 
 #define EK_SKETCH_KERNELS(isa)                                                                     \
     ek_sketch_keys_fn ek_sketch_keys_##isa;                                                        \
@@ -69,7 +69,7 @@ EK_SKETCH_KERNELS(neon);
 /* The hot index of one value, and the block of keys that a block of hot indexes has. */
 uint16_t ek_sketch_hot_index(float x);
 
-static inline int ek_sketch_block_of_hot(int hot_block)
+static inline int ek_sketch_hot_to_block(int hot_block)
 {
     enum { TURN_BLOCKS = EK_HOT_TURN / EK_SKETCH_BLOCK };
     return (hot_block + EK_SKETCH_BLOCKS - TURN_BLOCKS) % EK_SKETCH_BLOCKS;

@@ -21,7 +21,7 @@ void ek_sketch_keys_scalar(const float *x, size_t stride, int rows, uint16_t *ke
         ek_sketch_keys_##isa, ek_sketch_add_wide_##isa, ek_sketch_add_hot_##isa                    \
     }
 
-struct ek_sketch_kernels ek_sketch_kernels_of(enum ek_isa isa)
+struct ek_sketch_kernels ek_sketch_kernels_get(enum ek_isa isa)
 {
     switch (isa) {
 #if defined(__x86_64__)

@@ -50,11 +50,11 @@ void ek_sketch_unpack(struct ek_sketch *s, const uint8_t *bytes, size_t length)
     const uint8_t *at = bytes, *end = bytes + length;
     uint64_t key = 0, gap, count, total = 0;
     while (at < end) {
-        at = ek_varint_take(at, &gap);
+        at = ek_varint_decode(at, &gap);
         key += gap;
         ek_sketch_touch(s, (int)(key / EK_SKETCH_BLOCK));
         for (uint64_t stop = key + 1 + *at++; key < stop; key++) {
-            at = ek_varint_take(at, &count);
+            at = ek_varint_decode(at, &count);
             s->count[key] += count;
             total += count;
         }

@@ -64,7 +64,7 @@ static int map_parts(struct ek_sketch_set *s)
     size_t hot_touched = place(&end, groups * EK_KEY_LANES, sizeof *s->hot_touched);
     size_t rows = place(&end, 3 * groups, sizeof *s->since);
     size_t hot_sealed = place(&end, groups, sizeof *s->hot_sealed);
-    char *m = ek_lazy_new(end);
+    char *m = ek_reserve_memory_new(end);
     if (!m)
         return EK_ENOMEM;
     s->memory = m;
@@ -106,7 +106,7 @@ int ek_sketch_set_new(struct ek_sketch_set **out, int features, struct ek_error 
     s->features = features;
     s->groups = (features + EK_KEY_LANES - 1) / EK_KEY_LANES;
     s->sealed = features;
-    s->kernels = ek_sketch_kernels_of(ek_isa_best());
+    s->kernels = ek_sketch_kernels_get(ek_isa_best());
     if (map_parts(s)) {
         ek_free(s);
         return ek_fail(e, EK_ENOMEM, "no memory for a sketch set of %d features", features);
@@ -122,7 +122,7 @@ int ek_sketch_set_new(struct ek_sketch_set **out, int features, struct ek_error 
 void ek_sketch_set_free(struct ek_sketch_set *s)
 {
     if (s)
-        ek_lazy_free(s->memory, s->bytes);
+        ek_reserve_memory_free(s->memory, s->bytes);
     ek_free(s);
 }
 
@@ -173,7 +173,7 @@ static void drain_block(struct ek_sketch_set *s, int feature, int hot_block)
     uint16_t *hot = hot_of(s, feature) + hot_block * EK_SKETCH_BLOCK;
     if (is_empty(hot))
         return;
-    s->kernels.add_hot(cold_block(s, feature, ek_sketch_block_of_hot(hot_block)), hot);
+    s->kernels.add_hot(cold_block(s, feature, ek_sketch_hot_to_block(hot_block)), hot);
     memset(hot, 0, EK_SKETCH_BLOCK * sizeof *hot);
 }
 
@@ -353,7 +353,7 @@ static void get_hot(const struct ek_sketch_set *s, int feature, struct ek_sketch
     for (; chunks; chunks &= chunks - 1)
         for (int i = 0; i < CHUNK_BLOCKS; i++) {
             int hot_block = __builtin_ctz(chunks) * CHUNK_BLOCKS + i;
-            int block = ek_sketch_block_of_hot(hot_block);
+            int block = ek_sketch_hot_to_block(hot_block);
             const uint16_t *hot = hot_of(s, feature) + hot_block * EK_SKETCH_BLOCK;
             if (is_empty(hot))
                 continue;
@@ -407,7 +407,7 @@ void ek_sketch_set_get_sealed(const struct ek_sketch_set *s, int feature, struct
     out->total += s->sealed_rows;
 }
 
-void ek_sketch_set_drop_sealed(struct ek_sketch_set *s)
+void ek_sketch_set_remove_sealed(struct ek_sketch_set *s)
 {
     uint32_t *slot = s->slot + (size_t)s->sealed * EK_SKETCH_BLOCKS;
     unseal_hot(s, s->sealed / EK_KEY_LANES);
@@ -443,7 +443,7 @@ int ek_sketch_set_merge(struct ek_sketch_set *into, struct ek_sketch_set *from)
     return EK_OK;
 }
 
-int ek_sketch_set_put(struct ek_sketch_set *into, int feature, const struct ek_sketch *from)
+int ek_sketch_set_add_sketch(struct ek_sketch_set *into, int feature, const struct ek_sketch *from)
 {
     if (into->sealed < into->features)
         return EK_EUSAGE;
@@ -453,7 +453,7 @@ int ek_sketch_set_put(struct ek_sketch_set *into, int feature, const struct ek_s
     return EK_OK;
 }
 
-int ek_sketch_set_put_rows(struct ek_sketch_set *into, uint64_t rows)
+int ek_sketch_set_add_rows(struct ek_sketch_set *into, uint64_t rows)
 {
     if (into->sealed < into->features)
         return EK_EUSAGE;

@@ -16,7 +16,7 @@ int ek_sketch_place(uint16_t key)
     return key >= EK_SKETCH_NEG_ZERO ? EK_SKETCH_NEG_INF - key : key + EK_SKETCH_INF + 1;
 }
 
-struct ek_sketch_walk ek_sketch_walk_of(const struct ek_sketch *s)
+struct ek_sketch_walk ek_sketch_walk_init(const struct ek_sketch *s)
 {
     return (struct ek_sketch_walk){.counts = s->count, .s = s};
 }
@@ -53,8 +53,8 @@ double ek_sketch_quantile(const struct ek_sketch *s, double share)
 {
     double wanted = share * (double)present(s), value = (double)NAN;
     uint64_t below = 0;
-    struct ek_sketch_walk w = ek_sketch_walk_of(s);
-    while (ek_sketch_walk_on(&w)) {
+    struct ek_sketch_walk w = ek_sketch_walk_init(s);
+    while (ek_sketch_walk_next(&w)) {
         below += w.count;
         value = ek_sketch_value(w.key);
         if ((double)below >= wanted)
@@ -152,7 +152,7 @@ void ek_sketch_quantiles(const struct ek_sketch *s, const double *shares, int co
                                  ek_sketch_count(s, EK_SKETCH_NEG_INF);
     int next = 0;
     uint64_t wanted = count ? values_below(shares[0], finite) : 0;
-    struct ek_sketch_walk w = ek_sketch_walk_of(s);
+    struct ek_sketch_walk w = ek_sketch_walk_init(s);
     for (; next < count && ek_sketch_walk_block(&w); ek_sketch_walk_over(&w)) {
         uint16_t key = w.key;
         for (int left = w.left; left > 0 && next < count; left--) {
@@ -182,7 +182,7 @@ void ek_sketch_summarize(const struct ek_sketch *s, struct ek_sketch_summary *ou
                                       .log_sd = none,
                                       .low = none,
                                       .high = none};
-    struct ek_sketch_walk w = ek_sketch_walk_of(s);
+    struct ek_sketch_walk w = ek_sketch_walk_init(s);
     for (; ek_sketch_walk_block(&w); ek_sketch_walk_over(&w))
         summarize_block(out, &m, &octave, &w);
     if (m.first >= 0) {
@@ -222,8 +222,8 @@ void ek_sketch_translate(const struct ek_sketch *from, double shift_ln, struct e
 {
     double factor = exp(shift_ln);
     uint64_t missing = ek_sketch_count(from, EK_SKETCH_NAN);
-    struct ek_sketch_walk w = ek_sketch_walk_of(from);
-    while (ek_sketch_walk_on(&w))
+    struct ek_sketch_walk w = ek_sketch_walk_init(from);
+    while (ek_sketch_walk_next(&w))
         add_at(out, key_times(w.key, factor), w.count);
     if (missing)
         add_at(out, EK_SKETCH_NAN, missing);

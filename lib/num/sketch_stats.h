@@ -20,7 +20,7 @@ struct ek_sketch_walk {
     uint64_t count;
 };
 
-struct ek_sketch_walk ek_sketch_walk_of(const struct ek_sketch *s);
+struct ek_sketch_walk ek_sketch_walk_init(const struct ek_sketch *s);
 int ek_sketch_place(uint16_t key);
 /* Block by block, for loops of their own over w->left keys, the first w->key + w->step: opens the
  * next block that was written (0 when there is none), and goes behind it. */
@@ -32,7 +32,7 @@ static inline void ek_sketch_walk_over(struct ek_sketch_walk *w)
 }
 
 /* The next key with a count; 0 at the end. */
-static inline int ek_sketch_walk_on(struct ek_sketch_walk *w)
+static inline int ek_sketch_walk_next(struct ek_sketch_walk *w)
 {
     do {
         while (w->left > 0) {

@@ -21,7 +21,7 @@ static inline size_t ek_varint_put(uint8_t *to, uint64_t v)
 }
 
 /* Of bytes that ek_varint_put wrote; returns what follows them. */
-static inline const uint8_t *ek_varint_take(const uint8_t *at, uint64_t *out)
+static inline const uint8_t *ek_varint_decode(const uint8_t *at, uint64_t *out)
 {
     uint64_t byte = *at++, v = byte & 0x7f;
     for (int shift = 7; byte & 0x80; shift += 7) {

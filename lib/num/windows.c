@@ -36,8 +36,8 @@ static void drop_bytes(struct ek_window_bytes *b)
     *b = (struct ek_window_bytes){NULL, 0, 0};
 }
 
-void ek_closed_windows_drop(struct ek_closed_window *ring, int kept, struct ek_window_bytes *life,
-                            int features)
+void ek_closed_windows_release(struct ek_closed_window *ring, int kept,
+                               struct ek_window_bytes *life, int features)
 {
     for (int i = 0; ring && i < kept; i++) {
         drop_bytes(&ring[i].bytes);
@@ -50,7 +50,7 @@ void ek_closed_windows_drop(struct ek_closed_window *ring, int kept, struct ek_w
 
 static void drop_closed(struct ek_windows *w)
 {
-    ek_closed_windows_drop(w->ring, w->kept, w->life, w->features);
+    ek_closed_windows_release(w->ring, w->kept, w->life, w->features);
     w->life_lists = w->closings = 0;
     w->weighed = 0;
 }
@@ -140,7 +140,7 @@ static int pack_feature(struct ek_windows *w)
     newest(w)->end[feature] = window->length;
     life->length = 0;
     append(life, w->packed.data, middle, w->packed.length);
-    ek_sketch_set_drop_sealed(w->current);
+    ek_sketch_set_remove_sealed(w->current);
     return EK_OK;
 }
 

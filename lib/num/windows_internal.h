@@ -33,8 +33,8 @@ struct ek_windows {
 };
 
 /* Frees what closed windows and their sums hold, and leaves them empty; either may be NULL. */
-void ek_closed_windows_drop(struct ek_closed_window *ring, int kept, struct ek_window_bytes *life,
-                            int features);
+void ek_closed_windows_release(struct ek_closed_window *ring, int kept,
+                               struct ek_window_bytes *life, int features);
 /* Puts bytes behind those that are there. EK_ENOMEM, EK_ELIMIT leave it as it was. */
 int ek_window_bytes_add(struct ek_window_bytes *b, const uint8_t *bytes, size_t length);
 /* Adds a feature of a closed window, which is packed, to `out`. */

@@ -114,7 +114,7 @@ static int join_lives(struct ek_windows *into, const struct ek_windows *from, bo
 /* Gives back what it holds: the new or, after `enter`, the old. */
 static void release(const struct ek_windows *w, struct merged *m)
 {
-    ek_closed_windows_drop(m->ring, w->kept, m->life, w->features);
+    ek_closed_windows_release(m->ring, w->kept, m->life, w->features);
     ek_free(m->ring);
     ek_free(m->life);
 }
@@ -132,11 +132,11 @@ static void enter(struct ek_windows *w, struct merged *m)
  */
 static int fall_behind(struct ek_windows *w, const struct ek_windows *ahead)
 {
-    int rc = ek_windows_settle(w);
+    int rc = ek_windows_pack_newest(w);
     if (!rc && w->lists && ahead->lists && w->number < ahead->number) {
         rc = ek_windows_close(w);
         if (!rc)
-            rc = ek_windows_settle(w);
+            rc = ek_windows_pack_newest(w);
     }
     return rc;
 }
@@ -147,9 +147,9 @@ int ek_windows_merge(struct ek_windows *into, struct ek_windows *from, bool apar
                        ek_calloc((size_t)into->features, sizeof *m.life), 0};
     int rc = m.ring && m.life ? EK_OK : EK_ENOMEM;
     if (!rc)
-        rc = apart ? ek_windows_settle(into) : fall_behind(into, from);
+        rc = apart ? ek_windows_pack_newest(into) : fall_behind(into, from);
     if (!rc)
-        rc = apart ? ek_windows_settle(from) : fall_behind(from, into);
+        rc = apart ? ek_windows_pack_newest(from) : fall_behind(from, into);
     if (!rc)
         rc = join_rings(into, from, apart, &m);
     if (!rc)

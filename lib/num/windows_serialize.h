@@ -11,7 +11,7 @@
 
 /* Packs what is left of the newest closed window: the walks below want nothing unpacked. EK_ENOMEM:
  * nothing is lost. */
-int ek_windows_settle(struct ek_windows *w);
+int ek_windows_pack_newest(struct ek_windows *w);
 /* All closed windows since the start. Reading, it comes first, into new windows. */
 void ek_windows_life_serialize(struct ek_windows *w, struct ek_serialize *s);
 /* The current one. */

@@ -8,7 +8,7 @@
 enum { WHY_BYTES = 300, FOR_BYTES = 32 };
 
 struct telling {
-    struct ek_control *c;
+    struct ek_controller *c;
     const struct ek_plan *was, *is;
     const struct ek_composed *composed;
     int64_t time_ms;
@@ -35,9 +35,9 @@ static double percent(int hundredths)
     return hundredths / 100.0;
 }
 
-static struct ek_decided begin(const struct telling *t, enum ek_did what)
+static struct ek_decision_record begin(const struct telling *t, enum ek_decision_kind what)
 {
-    struct ek_decided d = ek_decided_of(what);
+    struct ek_decision_record d = ek_decision_get(what);
     d.query = t->query;
     d.time_ms = t->time_ms;
     d.before = t->was->version;
@@ -45,19 +45,19 @@ static struct ek_decided begin(const struct telling *t, enum ek_did what)
     return d;
 }
 
-static void hand_over(struct telling *t, const struct ek_decided *d)
+static void hand_over(struct telling *t, const struct ek_decision_record *d)
 {
-    const struct ek_control_hears *h = &t->c->setup.hears;
+    const struct ek_controller_callbacks *h = &t->c->setup.hears;
     int rc = h->decided ? h->decided(h->context, d) : EK_OK;
     t->rc = t->rc ? t->rc : rc;
 }
 
 /* Of an entry of either plan. */
-static void tell(struct telling *t, enum ek_did what, const struct ek_plan_entry *e,
+static void tell(struct telling *t, enum ek_decision_kind what, const struct ek_plan_entry *e,
                  const struct ek_rollout *r, const char *why)
 {
-    const struct ek_control_cells *cells = &t->c->setup.cells;
-    struct ek_decided d = begin(t, what);
+    const struct ek_controller_cells *cells = &t->c->setup.cells;
+    struct ek_decision_record d = begin(t, what);
     d.why = why;
     d.feature = t->c->setup.manifest->item[e->feature]->name;
     d.dimension = cells->name_of ? cells->name_of(cells->context, e->cell) : NULL;
@@ -72,7 +72,7 @@ static void tell(struct telling *t, enum ek_did what, const struct ek_plan_entry
         d.factor_high = r->about.factor_high;
         d.share = r->about.share;
     }
-    if (r && what == EK_DID_WITHDRAW) {
+    if (r && what == EK_DECIDED_ROLLBACK) {
         d.rail = r->withdrawn;
         d.figure = r->figure;
         d.limit = r->limit;
@@ -110,28 +110,28 @@ static void say_mode(const struct ek_plan_entry *e, char *text, size_t size)
 /* One that was only kept back, by a pin, a limit or the rules, is none that has come again. */
 static void tell_begin(struct telling *t, const struct ek_plan_entry *e)
 {
-    const struct ek_rollout *r = ek_control_rollout(t->c, e->feature, e->cell);
+    const struct ek_rollout *r = ek_controller_rollout(t->c, e->feature, e->cell);
     bool relapse = r && r->relapses > 0 && e->since_ms == t->time_ms;
     char mode[64], why[WHY_BYTES], held[FOR_BYTES];
     say_mode(e, mode, sizeof mode);
     if (relapse)
         snprintf(why, sizeof why, "the fault has come back %d time%s: %s is %s, and holds %s",
                  r->relapses, r->relapses > 1 ? "s" : "", ek_action_name(e->treatment.action), mode,
-                 for_text(ek_rollout_hold_ms(r, t->c->setup.rules), held));
+                 for_text(ek_rollout_min_duration_ms(r, t->c->setup.rules), held));
     else
         snprintf(why, sizeof why, "a finding asks for %s: it is %s",
                  ek_action_name(e->treatment.action), mode);
-    tell(t, relapse ? EK_DID_RELAPSE : EK_DID_ROUTE, e, r, why);
+    tell(t, relapse ? EK_DECIDED_RELAPSE : EK_DECIDED_ROUTE, e, r, why);
 }
 
 /* The rules have another mode for it than they had. */
 static void tell_mode(struct telling *t, const struct ek_plan_entry *from,
                       const struct ek_plan_entry *e)
 {
-    const struct ek_rollout *r = ek_control_rollout(t->c, e->feature, e->cell);
-    enum ek_did what = ek_mode_acts(e->mode) == ek_mode_acts(from->mode) ? EK_DID_STEP
-                       : ek_mode_acts(e->mode)                           ? EK_DID_ROUTE
-                                                                         : EK_DID_END;
+    const struct ek_rollout *r = ek_controller_rollout(t->c, e->feature, e->cell);
+    enum ek_decision_kind what = ek_mode_acts(e->mode) == ek_mode_acts(from->mode) ? EK_DECIDED_STEP
+                                 : ek_mode_acts(e->mode) ? EK_DECIDED_ROUTE
+                                                         : EK_DECIDED_END;
     char mode[64], why[WHY_BYTES];
     say_mode(e, mode, sizeof mode);
     snprintf(why, sizeof why, "by the rules it is now %s", mode);
@@ -141,7 +141,7 @@ static void tell_mode(struct telling *t, const struct ek_plan_entry *from,
 static void tell_step(struct telling *t, const struct ek_plan_entry *from,
                       const struct ek_plan_entry *e)
 {
-    const struct ek_rollout *r = ek_control_rollout(t->c, e->feature, e->cell);
+    const struct ek_rollout *r = ek_controller_rollout(t->c, e->feature, e->cell);
     char why[WHY_BYTES];
     if (e->percent > from->percent)
         snprintf(why, sizeof why,
@@ -151,7 +151,7 @@ static void tell_step(struct telling *t, const struct ek_plan_entry *from,
     else
         snprintf(why, sizeof why, "from %.4g%% to %.4g%% of the queries: the rules have it so now",
                  percent(from->percent), percent(e->percent));
-    tell(t, EK_DID_STEP, e, r, why);
+    tell(t, EK_DECIDED_STEP, e, r, why);
 }
 
 static void tell_withdrawal(struct telling *t, const struct ek_plan_entry *e,
@@ -159,47 +159,49 @@ static void tell_withdrawal(struct telling *t, const struct ek_plan_entry *e,
 {
     char why[WHY_BYTES];
     switch (r->withdrawn) {
-    case EK_RAIL_DRIFT:
+    case EK_GUARDRAIL_DRIFT:
         snprintf(why, sizeof why, "the model no longer ranks as the upstream does (model_drift)");
         break;
-    case EK_RAIL_WORSE:
+    case EK_GUARDRAIL_WORSE:
         snprintf(why, sizeof why, "the route does more harm than the fault (worse_than_fault)");
         break;
-    case EK_RAIL_RANKS:
-    case EK_RAIL_ERRORS:
-    case EK_RAIL_DEAD:
-    case EK_RAIL_LATENCY:
-    case EK_RAIL_NONE:
-    case EK_RAILS:
+    case EK_GUARDRAIL_RANKS:
+    case EK_GUARDRAIL_ERRORS:
+    case EK_GUARDRAIL_DEAD:
+    case EK_GUARDRAIL_LATENCY:
+    case EK_GUARDRAIL_NONE:
+    case EK_GUARDRAIL_COUNT:
         snprintf(why, sizeof why, "%s is %.3g, and 'abort_if' allows %.3g",
-                 ek_rail_name(r->withdrawn), r->figure, r->limit);
+                 ek_guardrail_name(r->withdrawn), r->figure, r->limit);
         break;
     }
-    tell(t, EK_DID_WITHDRAW, e, r, why);
+    tell(t, EK_DECIDED_ROLLBACK, e, r, why);
 }
 
 static void tell_end(struct telling *t, const struct ek_plan_entry *e)
 {
-    const struct ek_rollout *r = ek_control_rollout(t->c, e->feature, e->cell);
+    const struct ek_rollout *r = ek_controller_rollout(t->c, e->feature, e->cell);
     bool wanted = ek_plan_has(&t->c->wanted, e->feature, e->cell);
-    if (wanted && r && r->withdrawn != EK_RAIL_NONE)
+    if (wanted && r && r->withdrawn != EK_GUARDRAIL_NONE)
         tell_withdrawal(t, e, r);
     else if (!wanted && t->resumed)
-        tell(t, EK_DID_END, e, r, "nothing asks for it any more, since a time when all was paused");
+        tell(t, EK_DECIDED_END, e, r,
+             "nothing asks for it any more, since a time when all was paused");
     else if (!wanted && ek_plan_awaits(e))
-        tell(t, EK_DID_END, e, r, "its fault is gone, and a person has ended it");
+        tell(t, EK_DECIDED_END, e, r, "its fault is gone, and a person has ended it");
     else if (!wanted && r && r->credit < 1 && t->c->setup.hears.shown)
-        tell(t, EK_DID_END, e, r, "it has acted on as many lists as those with the fault earn it");
+        tell(t, EK_DECIDED_END, e, r,
+             "it has acted on as many lists as those with the fault earn it");
     else if (!wanted)
-        tell(t, EK_DID_END, e, r,
+        tell(t, EK_DECIDED_END, e, r,
              e->until_ms >= 0 ? "its fault is gone, and its hold is over"
                               : "nothing asks for it any more");
     else if (t->c->limited != EK_EXCEEDS_NONE)
-        tell(t, EK_DID_END, e, r, "a limit of the rules keeps it back");
+        tell(t, EK_DECIDED_END, e, r, "a limit of the rules keeps it back");
     else if (ek_plan_has(t->is, e->feature, e->cell) || ek_plan_has(t->is, e->feature, 0))
-        tell(t, EK_DID_END, e, r, "a pin goes before it");
+        tell(t, EK_DECIDED_END, e, r, "a pin goes before it");
     else
-        tell(t, EK_DID_END, e, r, "the rules do not let it act");
+        tell(t, EK_DECIDED_END, e, r, "the rules do not let it act");
 }
 
 static void tell_limit(struct telling *t, enum ek_bound bound)
@@ -208,7 +210,7 @@ static void tell_limit(struct telling *t, enum ek_bound bound)
     const char *then = rules->on_limit == EK_LIMIT_OBSERVE
                            ? "nothing that findings ask for acts: the profile is suspect"
                            : "what was found first goes on, the rest is only told";
-    struct ek_decided d = begin(t, EK_DID_LIMIT);
+    struct ek_decision_record d = begin(t, EK_DECIDED_LIMIT);
     char why[WHY_BYTES];
     if (bound == EK_BOUND_ROUTED) {
         d.figure = t->composed->features;
@@ -227,12 +229,12 @@ static void tell_limit(struct telling *t, enum ek_bound bound)
     hand_over(t, &d);
 }
 
-int ek_control_tell(struct ek_control *c, const struct ek_plan *was,
-                    const struct ek_composed *composed, int64_t time_ms, uint64_t query)
+int ek_controller_report(struct ek_controller *c, const struct ek_plan *was,
+                         const struct ek_composed *composed, int64_t time_ms, uint64_t query)
 {
     struct telling t = {.c = c,
                         .was = was,
-                        .is = ek_control_plan(c),
+                        .is = ek_controller_plan(c),
                         .composed = composed,
                         .time_ms = time_ms,
                         .query = query};

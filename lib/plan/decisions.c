@@ -11,55 +11,56 @@ enum { TEXTS = 7 };
 
 struct ek_decisions {
     uint64_t last;
-    struct ek_decided kept[EK_DECISIONS_KEPT]; /* number n is in place n mod EK_DECISIONS_KEPT */
+    struct ek_decision_record
+        kept[EK_DECISIONS_RETAINED]; /* number n is in place n mod EK_DECISIONS_RETAINED */
 };
 
-const char *ek_did_name(enum ek_did d)
+const char *ek_decision_kind_name(enum ek_decision_kind d)
 {
-    static const char *const names[EK_DIDS] = {"route",  "end",   "step",   "withdraw", "relapse",
-                                               "limit",  "pin",   "unpin",  "expired",  "accept",
-                                               "revert", "pause", "resume", "reload"};
+    static const char *const names[EK_DECISION_KINDS] = {
+        "route", "end",     "step",   "withdraw", "relapse", "limit",  "pin",
+        "unpin", "expired", "accept", "revert",   "pause",   "resume", "reload"};
     return names[d];
 }
 
 int ek_did_parse(const char *word)
 {
-    for (int i = 0; i < EK_DIDS; i++)
-        if (!strcmp(word, ek_did_name((enum ek_did)i)))
+    for (int i = 0; i < EK_DECISION_KINDS; i++)
+        if (!strcmp(word, ek_decision_kind_name((enum ek_decision_kind)i)))
             return i;
     return -1;
 }
 
-struct ek_decided ek_decided_of(enum ek_did what)
+struct ek_decision_record ek_decision_get(enum ek_decision_kind what)
 {
-    return (struct ek_decided){.what = what,
-                               .factor = NAN,
-                               .factor_low = NAN,
-                               .factor_high = NAN,
-                               .share = NAN,
-                               .figure = NAN,
-                               .limit = NAN,
-                               .percent = -1,
-                               .who = "evenkeel"};
+    return (struct ek_decision_record){.what = what,
+                                       .factor = NAN,
+                                       .factor_low = NAN,
+                                       .factor_high = NAN,
+                                       .share = NAN,
+                                       .figure = NAN,
+                                       .limit = NAN,
+                                       .percent = -1,
+                                       .who = "evenkeel"};
 }
 
-static const char **text_of(struct ek_decided *m, int i)
+static const char **text_of(struct ek_decision_record *m, int i)
 {
     const char **const all[TEXTS] = {&m->who,     &m->why,       &m->request, &m->instance,
                                      &m->feature, &m->dimension, &m->value};
     return all[i];
 }
 
-static void release(struct ek_decided *m)
+static void release(struct ek_decision_record *m)
 {
     for (int i = 0; i < TEXTS; i++)
         ek_free((void *)*text_of(m, i));
-    *m = (struct ek_decided){.number = 0};
+    *m = (struct ek_decision_record){.number = 0};
 }
 
-static int copy(struct ek_decided *to, const struct ek_decided *from)
+static int copy(struct ek_decision_record *to, const struct ek_decision_record *from)
 {
-    struct ek_decided given = *from;
+    struct ek_decision_record given = *from;
     int rc = EK_OK;
     *to = given;
     for (int i = 0; i < TEXTS; i++) {
@@ -83,17 +84,17 @@ int ek_decisions_new(struct ek_decisions **out)
 
 void ek_decisions_free(struct ek_decisions *d)
 {
-    for (int i = 0; d && i < EK_DECISIONS_KEPT; i++)
+    for (int i = 0; d && i < EK_DECISIONS_RETAINED; i++)
         release(&d->kept[i]);
     ek_free(d);
 }
 
-int ek_decisions_add(struct ek_decisions *d, const struct ek_decided *m, bool *is_new)
+int ek_decisions_add(struct ek_decisions *d, const struct ek_decision_record *m, bool *is_new)
 {
     uint64_t number = m->number ? m->number : d->last + 1;
-    struct ek_decided *to = &d->kept[number % EK_DECISIONS_KEPT], own;
+    struct ek_decision_record *to = &d->kept[number % EK_DECISIONS_RETAINED], own;
     *is_new = false;
-    if (to->number >= number || number + EK_DECISIONS_KEPT <= d->last)
+    if (to->number >= number || number + EK_DECISIONS_RETAINED <= d->last)
         return EK_OK;
     int rc = copy(&own, m);
     if (rc)
@@ -106,9 +107,9 @@ int ek_decisions_add(struct ek_decisions *d, const struct ek_decided *m, bool *i
     return EK_OK;
 }
 
-const struct ek_decided *ek_decisions_at(const struct ek_decisions *d, uint64_t number)
+const struct ek_decision_record *ek_decisions_at(const struct ek_decisions *d, uint64_t number)
 {
-    const struct ek_decided *m = &d->kept[number % EK_DECISIONS_KEPT];
+    const struct ek_decision_record *m = &d->kept[number % EK_DECISIONS_RETAINED];
     return number && m->number == number ? m : NULL;
 }
 
@@ -119,7 +120,7 @@ uint64_t ek_decisions_last(const struct ek_decisions *d)
 
 void ek_decisions_set_plan(struct ek_decisions *d, uint64_t number, uint64_t before, uint64_t after)
 {
-    struct ek_decided *m = &d->kept[number % EK_DECISIONS_KEPT];
+    struct ek_decision_record *m = &d->kept[number % EK_DECISIONS_RETAINED];
     if (!number || m->number != number)
         return;
     m->before = before;
@@ -131,10 +132,10 @@ static bool same_text(const char *a, const char *b)
     return a && b ? !strcmp(a, b) : !a && !b;
 }
 
-bool ek_decisions_has(const struct ek_decisions *d, const struct ek_decided *m)
+bool ek_decisions_has(const struct ek_decisions *d, const struct ek_decision_record *m)
 {
-    for (int i = 0; i < EK_DECISIONS_KEPT; i++) {
-        const struct ek_decided *o = &d->kept[i];
+    for (int i = 0; i < EK_DECISIONS_RETAINED; i++) {
+        const struct ek_decision_record *o = &d->kept[i];
         if (o->number && o->what == m->what && o->time_ms == m->time_ms && o->before == m->before &&
             o->after == m->after && same_text(o->feature, m->feature) &&
             same_text(o->dimension, m->dimension) && same_text(o->value, m->value))
@@ -145,13 +146,14 @@ bool ek_decisions_has(const struct ek_decisions *d, const struct ek_decided *m)
 
 int ek_decisions_merge(struct ek_decisions *into, const struct ek_decisions *from)
 {
-    uint64_t first = from->last > EK_DECISIONS_KEPT ? from->last - EK_DECISIONS_KEPT + 1 : 1;
+    uint64_t first =
+        from->last > EK_DECISIONS_RETAINED ? from->last - EK_DECISIONS_RETAINED + 1 : 1;
     int rc = EK_OK;
     for (uint64_t number = first; !rc && number <= from->last; number++) {
-        const struct ek_decided *theirs = ek_decisions_at(from, number);
+        const struct ek_decision_record *theirs = ek_decisions_at(from, number);
         if (!theirs)
             continue;
-        struct ek_decided m = *theirs;
+        struct ek_decision_record m = *theirs;
         bool is_new;
         m.number = 0;
         rc = ek_decisions_add(into, &m, &is_new);
@@ -161,9 +163,9 @@ int ek_decisions_merge(struct ek_decisions *into, const struct ek_decisions *fro
 
 uint64_t ek_decisions_mark(const struct ek_decisions *d, int part)
 {
-    uint64_t number[EK_DECISIONS_EACH], any = 0;
-    for (int i = 0; i < EK_DECISIONS_EACH; i++) {
-        number[i] = d->kept[part * EK_DECISIONS_EACH + i].number;
+    uint64_t number[EK_DECISIONS_PER_PART], any = 0;
+    for (int i = 0; i < EK_DECISIONS_PER_PART; i++) {
+        number[i] = d->kept[part * EK_DECISIONS_PER_PART + i].number;
         any |= number[i];
     }
     return any ? ek_hash(number, sizeof number, 0) | 1 : 0;
@@ -171,63 +173,63 @@ uint64_t ek_decisions_mark(const struct ek_decisions *d, int part)
 
 static void word_serialize(struct ek_serialize *s, int *word, int count)
 {
-    ek_snap_int(s, word, 0, count - 1);
+    ek_serialize_int(s, word, 0, count - 1);
 }
 
 static void text_serialize(struct ek_serialize *s, const char **text)
 {
-    char *own = ek_snap_reads(s) ? NULL : (char *)*text;
+    char *own = ek_serialize_is_reading(s) ? NULL : (char *)*text;
     int there = own != NULL;
-    ek_snap_int(s, &there, 0, 1);
+    ek_serialize_int(s, &there, 0, 1);
     if (there)
-        ek_snap_text(s, &own);
+        ek_serialize_text(s, &own);
     *text = own;
 }
 
-static void words_serialize(struct ek_decided *m, struct ek_serialize *s)
+static void words_serialize(struct ek_decision_record *m, struct ek_serialize *s)
 {
     int what = (int)m->what, class = (int)m->class, action = (int)m->action, rail = (int)m->rail;
-    word_serialize(s, &what, EK_DIDS);
+    word_serialize(s, &what, EK_DECISION_KINDS);
     word_serialize(s, &class, EK_CLASS_COUNT);
     word_serialize(s, &action, EK_ACTION_COUNT);
-    word_serialize(s, &rail, EK_RAILS);
-    m->what = (enum ek_did)what;
+    word_serialize(s, &rail, EK_GUARDRAIL_COUNT);
+    m->what = (enum ek_decision_kind)what;
     m->class = (enum ek_class) class;
     m->action = (enum ek_action)action;
-    m->rail = (enum ek_rail)rail;
+    m->rail = (enum ek_guardrail)rail;
 }
 
 /* All but its number. */
-static void decided_serialize(struct ek_decided *m, struct ek_serialize *s)
+static void decided_serialize(struct ek_decision_record *m, struct ek_serialize *s)
 {
     double *const numbers[] = {&m->factor, &m->factor_low, &m->factor_high,
                                &m->share,  &m->figure,     &m->limit};
-    ek_snap_u64(s, &m->query);
-    ek_snap_u64(s, &m->before);
-    ek_snap_u64(s, &m->after);
-    ek_snap_u64(s, &m->accept);
-    ek_snap_u64(s, &m->normal);
-    ek_snap_i64(s, &m->time_ms);
+    ek_serialize_u64(s, &m->query);
+    ek_serialize_u64(s, &m->before);
+    ek_serialize_u64(s, &m->after);
+    ek_serialize_u64(s, &m->accept);
+    ek_serialize_u64(s, &m->normal);
+    ek_serialize_i64(s, &m->time_ms);
     words_serialize(m, s);
-    ek_snap_u32(s, &m->episode);
+    ek_serialize_u32(s, &m->episode);
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        ek_snap_f64(s, numbers[i]);
-    ek_snap_int(s, &m->percent, -1, EK_PERCENT_WHOLE);
+        ek_serialize_f64(s, numbers[i]);
+    ek_serialize_int(s, &m->percent, -1, EK_PERCENT_WHOLE);
     for (int i = 0; i < TEXTS; i++)
         text_serialize(s, text_of(m, i));
 }
 
 void ek_decisions_serialize(struct ek_decisions *d, struct ek_serialize *s, int part)
 {
-    for (int i = 0; i < EK_DECISIONS_EACH && !s->rc; i++) {
-        int place = part * EK_DECISIONS_EACH + i;
-        struct ek_decided *m = &d->kept[place];
-        ek_snap_u64(s, &m->number);
-        ek_snap_require(s, !m->number || m->number % EK_DECISIONS_KEPT == (uint64_t)place);
-        ek_snap_require(s, m->number < (uint64_t)1 << 62); /* it goes on rising */
+    for (int i = 0; i < EK_DECISIONS_PER_PART && !s->rc; i++) {
+        int place = part * EK_DECISIONS_PER_PART + i;
+        struct ek_decision_record *m = &d->kept[place];
+        ek_serialize_u64(s, &m->number);
+        ek_serialize_require(s, !m->number || m->number % EK_DECISIONS_RETAINED == (uint64_t)place);
+        ek_serialize_require(s, m->number < (uint64_t)1 << 62); /* it goes on rising */
         if (!s->rc && m->number)
             decided_serialize(m, s);
-        if (s->rc && ek_snap_reads(s))
+        if (s->rc && ek_serialize_is_reading(s))
             release(m);
         d->last = m->number > d->last ? m->number : d->last;
     }

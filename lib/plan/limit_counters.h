@@ -7,6 +7,6 @@
 
 struct ek_guard;
 
-struct ek_beyond ek_guard_beyond(const struct ek_guard *g);
+struct ek_limit_counters ek_guard_limit_counters(const struct ek_guard *g);
 
 #endif

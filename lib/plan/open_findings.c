@@ -73,7 +73,7 @@ void ek_open_findings_follow(struct ek_open_findings *o, const struct ek_finding
         ek_open_findings_add(o, f);
 }
 
-bool ek_open_findings_concern(const struct ek_open_findings *o, const int16_t *cells, int count)
+bool ek_open_findings_match(const struct ek_open_findings *o, const int16_t *cells, int count)
 {
     for (int i = 0; i < o->count; i++)
         for (int c = 0; c < count; c++)

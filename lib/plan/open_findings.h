@@ -43,6 +43,6 @@ bool ek_open_findings_is_handed_over(const struct ek_open_findings *o,
 /* Follow what the detector reports; EK_EPISODES_MAX must be reserved. */
 void ek_open_findings_follow(struct ek_open_findings *o, const struct ek_finding *f);
 /* Return whether a finding is open in any of these cells. */
-bool ek_open_findings_concern(const struct ek_open_findings *o, const int16_t *cells, int count);
+bool ek_open_findings_match(const struct ek_open_findings *o, const int16_t *cells, int count);
 
 #endif

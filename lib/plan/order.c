@@ -35,7 +35,7 @@ int ek_order_parse_action(const char *name, enum ek_action *action, struct ek_er
     int found = ek_action_parse(name);
     for (int i = 0; i < EK_ACTION_COUNT; i++)
         words[i] = ek_action_name((enum ek_action)i);
-    const char *near = found < 0 ? ek_nearest_word(name, words, EK_ACTION_COUNT) : NULL;
+    const char *near = found < 0 ? ek_nearest_name(name, words, EK_ACTION_COUNT) : NULL;
     *action = (enum ek_action)found;
     if (found == EK_ACT_RESCALE)
         return ek_fail(e, EK_EUSAGE, "a pin cannot rescale, it has no factor: take 'route'");
@@ -63,7 +63,7 @@ static int check_segment(const struct ek_rules *rules, const struct ek_order *o,
                             : ek_fail(e, EK_EUSAGE, "segment '%s' needs a value", o->segment);
     if (!o->segment)
         return EK_OK;
-    const char *near = ek_nearest_word(o->segment, (const char *const *)rules->segment,
+    const char *near = ek_nearest_name(o->segment, (const char *const *)rules->segment,
                                        (size_t)rules->segment_count);
     if (near)
         ek_fail(e, EK_EUSAGE, "no segment '%s', did you mean '%s'?", o->segment, near);
@@ -80,7 +80,7 @@ static int check_text(const char *what, const char *text, size_t most, struct ek
                : EK_OK;
 }
 
-static int check_action(const struct ek_control *c, int item, enum ek_action action,
+static int check_action(const struct ek_controller *c, int item, enum ek_action action,
                         struct ek_error *e)
 {
     const struct ek_manifest *m = c->setup.manifest;
@@ -108,7 +108,7 @@ static int check_until(int64_t until_ms, int64_t time_ms, struct ek_error *e)
     return EK_OK;
 }
 
-static int check_pin(const struct ek_control *c, const struct ek_order *o, int feature,
+static int check_pin(const struct ek_controller *c, const struct ek_order *o, int feature,
                      int64_t time_ms, struct ek_error *e)
 {
     const char *value = ek_order_cell_value(o);
@@ -123,7 +123,7 @@ static int check_pin(const struct ek_control *c, const struct ek_order *o, int f
 }
 
 /* *feature: of the order, -1 where it has none. */
-static int check(const struct ek_control *c, const struct ek_order *o, int64_t time_ms,
+static int check(const struct ek_controller *c, const struct ek_order *o, int64_t time_ms,
                  int *feature, struct ek_error *e)
 {
     *feature = -1;
@@ -135,11 +135,11 @@ static int check(const struct ek_control *c, const struct ek_order *o, int64_t t
     rc = ek_order_find_feature(c->setup.manifest, o->feature, feature, e);
     if (!rc)
         rc = check_segment(c->setup.rules, o, e);
-    return rc || o->kind != EK_DID_PIN ? rc : check_pin(c, o, *feature, time_ms, e);
+    return rc || o->kind != EK_DECIDED_PIN ? rc : check_pin(c, o, *feature, time_ms, e);
 }
 
-int ek_control_check(const struct ek_control *c, const struct ek_order *o, int64_t time_ms,
-                     struct ek_error *e)
+int ek_controller_check(const struct ek_controller *c, const struct ek_order *o, int64_t time_ms,
+                        struct ek_error *e)
 {
     int feature;
     return check(c, o, time_ms, &feature, e);
@@ -156,24 +156,24 @@ static int no_cell(const struct ek_order *o, struct ek_error *e)
 }
 
 /* Only a pin makes a cell. */
-static int cell_for_pin(struct ek_control *c, const struct ek_order *o, int *cell,
+static int cell_for_pin(struct ek_controller *c, const struct ek_order *o, int *cell,
                         struct ek_error *e)
 {
-    const struct ek_control_cells *cells = &c->setup.cells;
+    const struct ek_controller_cells *cells = &c->setup.cells;
     *cell = o->segment ? cells->give(cells->context, o->segment, ek_order_cell_value(o)) : 0;
     if (*cell < -1)
         return ek_fail(e, EK_ENOMEM, "out of memory");
     return *cell < 0 ? no_cell(o, e) : EK_OK;
 }
 
-static int find_cell(const struct ek_control *c, const struct ek_order *o, int *cell,
+static int find_cell(const struct ek_controller *c, const struct ek_order *o, int *cell,
                      struct ek_error *e)
 {
-    const struct ek_control_cells *cells = &c->setup.cells;
+    const struct ek_controller_cells *cells = &c->setup.cells;
     *cell = o->segment ? cells->find(cells->context, o->segment, ek_order_cell_value(o)) : 0;
     if (*cell >= 0)
         return EK_OK;
-    if (o->kind == EK_DID_UNPIN)
+    if (o->kind == EK_DECIDED_UNPIN)
         return ek_fail(e, EK_ESTATE, "'%s' is not pinned there", o->feature);
     return ek_fail(e, EK_ESTATE,
                    "no lists of %s=%s are watched on their own: wait for the first, or set "
@@ -181,41 +181,41 @@ static int find_cell(const struct ek_control *c, const struct ek_order *o, int *
                    o->segment, o->value);
 }
 
-static int pin(struct ek_control *c, const struct ek_order *o, int feature, struct ek_error *e)
+static int pin(struct ek_controller *c, const struct ek_order *o, int feature, struct ek_error *e)
 {
-    struct ek_control_pin p = {.feature = feature, .is = *o};
+    struct ek_controller_pin p = {.feature = feature, .is = *o};
     int rc = cell_for_pin(c, o, &p.cell, e);
     if (!rc)
-        rc = ek_control_pin(c, &p, e);
+        rc = ek_controller_pin(c, &p, e);
     if (!rc)
-        ek_control_keep(c); /* the next value must not take it */
+        ek_controller_retain_cells(c); /* the next value must not take it */
     return rc;
 }
 
 /* An order for one feature. */
-static int carry_out(struct ek_control *c, const struct ek_order *o, int feature, int64_t time_ms,
-                     struct ek_decided *m, struct ek_error *e)
+static int carry_out(struct ek_controller *c, const struct ek_order *o, int feature,
+                     int64_t time_ms, struct ek_decision_record *m, struct ek_error *e)
 {
-    const struct ek_control_levels *levels = &c->setup.levels;
+    const struct ek_controller_levels *levels = &c->setup.levels;
     int cell;
-    if (o->kind == EK_DID_PIN)
+    if (o->kind == EK_DECIDED_PIN)
         return pin(c, o, feature, e);
     int rc = find_cell(c, o, &cell, e);
     if (rc)
         return rc;
-    if (o->kind == EK_DID_UNPIN)
-        return ek_control_unpin(c, feature, cell, e);
-    if (o->kind == EK_DID_ACCEPT)
+    if (o->kind == EK_DECIDED_UNPIN)
+        return ek_controller_unpin(c, feature, cell, e);
+    if (o->kind == EK_DECIDED_ACCEPT)
         return levels->accept(levels->context, feature, cell, m, e);
-    return ek_control_resume(c, feature, cell, time_ms, e);
+    return ek_controller_resume(c, feature, cell, time_ms, e);
 }
 
-int ek_control_carry_out(struct ek_control *c, const struct ek_order *o, int64_t time_ms,
-                         struct ek_decided *m, struct ek_error *e)
+int ek_controller_carry_out(struct ek_controller *c, const struct ek_order *o, int64_t time_ms,
+                            struct ek_decision_record *m, struct ek_error *e)
 {
-    const struct ek_control_levels *levels = &c->setup.levels;
+    const struct ek_controller_levels *levels = &c->setup.levels;
     int feature, rc = check(c, o, time_ms, &feature, e);
-    *m = ek_decided_of(o->kind);
+    *m = ek_decision_get(o->kind);
     m->action = o->action;
     m->who = o->author;
     m->why = o->reason;
@@ -224,10 +224,10 @@ int ek_control_carry_out(struct ek_control *c, const struct ek_order *o, int64_t
     m->value = ek_order_cell_value(o);
     if (rc)
         return rc;
-    if (o->kind == EK_DID_REVERT)
+    if (o->kind == EK_DECIDED_REVERT)
         return levels->revert(levels->context, o->version, m, e);
     if (o->feature)
         return carry_out(c, o, feature, time_ms, m, e);
-    ek_control_pause(c, o->kind == EK_DID_PAUSE, time_ms);
+    ek_controller_pause(c, o->kind == EK_DECIDED_PAUSE, time_ms);
     return EK_OK;
 }

@@ -20,7 +20,7 @@ struct ek_order_id {
 
 struct ek_order {
     struct ek_order_id id;       /* in a fleet only */
-    enum ek_did kind;            /* EK_DID_PIN, _UNPIN, _PAUSE, _RESUME, _ACCEPT, _REVERT */
+    enum ek_decision_kind kind;  /* EK_DECIDED_PIN, _UNPIN, _PAUSE, _RESUME, _ACCEPT, _REVERT */
     const char *feature;         /* NULL: all features, of a pause or resume; of a revert */
     const char *segment, *value; /* segment NULL: all traffic; value may be EK_SEGMENT_OTHER */
     enum ek_action action;       /* of a pin */

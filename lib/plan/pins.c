@@ -15,14 +15,14 @@ static bool is_over(int64_t until_ms, int64_t time_ms)
 
 /* ------------------------------------------------------------------ people's */
 
-void ek_control_pin_release(struct ek_control_pin *p)
+void ek_controller_pin_release(struct ek_controller_pin *p)
 {
     ek_free((char *)p->is.author);
     ek_free((char *)p->is.reason);
-    *p = (struct ek_control_pin){.cell = -1};
+    *p = (struct ek_controller_pin){.cell = -1};
 }
 
-static int number_of(const struct ek_control *c, int feature, int cell)
+static int number_of(const struct ek_controller *c, int feature, int cell)
 {
     int i = 0;
     while (i < c->pins && (c->pin[i].feature != feature || c->pin[i].cell != cell))
@@ -30,13 +30,13 @@ static int number_of(const struct ek_control *c, int feature, int cell)
     return i;
 }
 
-static struct ek_control_pin *find(struct ek_control *c, int feature, int cell)
+static struct ek_controller_pin *find(struct ek_controller *c, int feature, int cell)
 {
     int i = number_of(c, feature, cell);
     return i < c->pins ? &c->pin[i] : NULL;
 }
 
-int ek_control_pin_copy(struct ek_control_pin *to, const struct ek_control_pin *from)
+int ek_controller_pin_copy(struct ek_controller_pin *to, const struct ek_controller_pin *from)
 {
     const struct ek_order *o = &from->is;
     *to = *from;
@@ -46,20 +46,21 @@ int ek_control_pin_copy(struct ek_control_pin *to, const struct ek_control_pin *
     to->is.reason = o->reason ? ek_strdup(o->reason) : NULL;
     if (!o->author == !to->is.author && !o->reason == !to->is.reason)
         return EK_OK;
-    ek_control_pin_release(to);
+    ek_controller_pin_release(to);
     return EK_ENOMEM;
 }
 
-int ek_control_pin(struct ek_control *c, const struct ek_control_pin *pin, struct ek_error *e)
+int ek_controller_pin(struct ek_controller *c, const struct ek_controller_pin *pin,
+                      struct ek_error *e)
 {
-    struct ek_control_pin own, *place = find(c, pin->feature, pin->cell);
+    struct ek_controller_pin own, *place = find(c, pin->feature, pin->cell);
     if (!place && c->pins == EK_PINS_MAX)
         return ek_fail(e, EK_ELIMIT, "there are %d pins, which is the most: take one away first",
                        EK_PINS_MAX);
-    if (ek_control_pin_copy(&own, pin))
+    if (ek_controller_pin_copy(&own, pin))
         return ek_fail(e, EK_ENOMEM, "out of memory");
     if (place)
-        ek_control_pin_release(place);
+        ek_controller_pin_release(place);
     else
         place = &c->pin[c->pins++];
     *place = own;
@@ -67,22 +68,22 @@ int ek_control_pin(struct ek_control *c, const struct ek_control_pin *pin, struc
     return EK_OK;
 }
 
-static void take_away(struct ek_control *c, struct ek_control_pin *p)
+static void take_away(struct ek_controller *c, struct ek_controller_pin *p)
 {
-    ek_control_pin_release(p);
+    ek_controller_pin_release(p);
     *p = c->pin[--c->pins];
 }
 
 /* ---------------------------------------------------------------- the rules' */
 
 /* -1: it has none yet. */
-static int cell_of(const struct ek_control *c, int pin)
+static int cell_of(const struct ek_controller *c, int pin)
 {
     return c->rule_cell[pin] - 1;
 }
 
 /* The number among item features; -1: it is none of them. */
-static int item_of(const struct ek_control *c, const struct ek_pin *pin)
+static int item_of(const struct ek_controller *c, const struct ek_pin *pin)
 {
     const struct ek_manifest *m = c->setup.manifest;
     for (int i = 0; pin->feature >= 0 && i < m->item_count; i++)
@@ -91,16 +92,16 @@ static int item_of(const struct ek_control *c, const struct ek_pin *pin)
     return -1;
 }
 
-static int cell_for(struct ek_control *c, const char *dimension, const char *value)
+static int cell_for(struct ek_controller *c, const char *dimension, const char *value)
 {
-    const struct ek_control_cells *cells = &c->setup.cells;
+    const struct ek_controller_cells *cells = &c->setup.cells;
     if (!dimension)
         return 0;
     return cells->give ? cells->give(cells->context, dimension, value) : -1;
 }
 
 /* Those without a cell get one, as far as there is room. */
-static void place(struct ek_control *c)
+static void place(struct ek_controller *c)
 {
     const struct ek_rules *rules = c->setup.rules;
     bool all = true;
@@ -112,14 +113,14 @@ static void place(struct ek_control *c)
         c->rule_cell[i] = (int16_t)(cell < 0 ? 0 : cell + 1);
         all &= cell >= 0;
         if (cell > 0)
-            ek_control_keep(c); /* the next value must not take it */
+            ek_controller_retain_cells(c); /* the next value must not take it */
     }
     c->rules_untold = !all && !c->rules_unplaced;
     c->rules_unplaced = !all;
     c->rules_placed = true;
 }
 
-static int find_rule(const struct ek_control *c, int feature, int cell)
+static int find_rule(const struct ek_controller *c, int feature, int cell)
 {
     const struct ek_rules *rules = c->setup.rules;
     for (int i = 0; i < rules->pin_count; i++)
@@ -128,9 +129,9 @@ static int find_rule(const struct ek_control *c, int feature, int cell)
     return -1;
 }
 
-int ek_control_unpin(struct ek_control *c, int feature, int cell, struct ek_error *e)
+int ek_controller_unpin(struct ek_controller *c, int feature, int cell, struct ek_error *e)
 {
-    struct ek_control_pin *mine = find(c, feature, cell);
+    struct ek_controller_pin *mine = find(c, feature, cell);
     int rule = mine ? -1 : find_rule(c, feature, cell);
     const char *name = c->setup.manifest->item[feature]->name;
     if (mine) {
@@ -148,7 +149,7 @@ int ek_control_unpin(struct ek_control *c, int feature, int cell, struct ek_erro
 
 /* ------------------------------------------------------- for the plan in force */
 
-void ek_control_pins_hold(const struct ek_control *c, uint8_t *held)
+void ek_controller_pins_retain(const struct ek_controller *c, uint8_t *held)
 {
     for (int i = 0; i < c->pins; i++)
         held[c->pin[i].cell] = 1;
@@ -157,7 +158,7 @@ void ek_control_pins_hold(const struct ek_control *c, uint8_t *held)
             held[cell_of(c, i)] = 1;
 }
 
-bool ek_control_pins_due(const struct ek_control *c, int64_t time_ms)
+bool ek_controller_pins_due(const struct ek_controller *c, int64_t time_ms)
 {
     const struct ek_rules *rules = c->setup.rules;
     for (int i = 0; i < c->pins; i++)
@@ -170,7 +171,7 @@ bool ek_control_pins_due(const struct ek_control *c, int64_t time_ms)
 }
 
 /* The ratio of a spread that a finding has there; without one it stays as it is. */
-static struct ek_treatment treatment_of(const struct ek_control *c, int feature, int cell,
+static struct ek_treatment treatment_of(const struct ek_controller *c, int feature, int cell,
                                         enum ek_action action)
 {
     struct ek_treatment t = {action, action == EK_ACT_ROUTE_SPREAD ? 1 : 0};
@@ -183,21 +184,21 @@ static struct ek_treatment treatment_of(const struct ek_control *c, int feature,
 }
 
 /* Without a model there is nothing to act with. */
-static void put(struct ek_control *c, int *count, int feature, int cell, enum ek_action action,
-                enum ek_plan_by by)
+static void put(struct ek_controller *c, int *count, int feature, int cell, enum ek_action action,
+                enum ek_plan_source by)
 {
     if (c->setup.have_model)
         c->pinned[(*count)++] =
             (struct ek_pinned){feature, cell, treatment_of(c, feature, cell, action), by};
 }
 
-int ek_control_pins_of(struct ek_control *c, int64_t time_ms)
+int ek_controller_pins_get(struct ek_controller *c, int64_t time_ms)
 {
     const struct ek_rules *rules = c->setup.rules;
     int count = 0;
     place(c);
     for (int i = 0; i < c->pins; i++) {
-        const struct ek_control_pin *p = &c->pin[i];
+        const struct ek_controller_pin *p = &c->pin[i];
         if (!is_over(p->is.until_ms, time_ms))
             put(c, &count, p->feature, p->cell, p->is.action, EK_BY_PERSON);
     }
@@ -211,13 +212,13 @@ int ek_control_pins_of(struct ek_control *c, int64_t time_ms)
 
 /* -------------------------------------------------------------- what is shown */
 
-static struct ek_order order_of(const struct ek_control *c, const struct ek_control_pin *p)
+static struct ek_order order_of(const struct ek_controller *c, const struct ek_controller_pin *p)
 {
-    const struct ek_control_cells *cells = &c->setup.cells;
+    const struct ek_controller_cells *cells = &c->setup.cells;
     const char *segment = cells->name_of ? cells->name_of(cells->context, p->cell) : NULL;
     const char *value = segment ? cells->value_of(cells->context, p->cell) : NULL;
     struct ek_order o = p->is;
-    o.kind = EK_DID_PIN;
+    o.kind = EK_DECIDED_PIN;
     o.feature = c->setup.manifest->item[p->feature]->name;
     o.segment = segment;
     o.value = segment && !value ? EK_SEGMENT_OTHER : value;
@@ -225,7 +226,7 @@ static struct ek_order order_of(const struct ek_control *c, const struct ek_cont
 }
 
 /* Those of the rules have no pin of a person in their place. */
-static bool is_shown(const struct ek_control *c, int rule, int64_t time_ms)
+static bool is_shown(const struct ek_controller *c, int rule, int64_t time_ms)
 {
     const struct ek_pin *p = &c->setup.rules->pin[rule];
     int cell = cell_of(c, rule);
@@ -233,9 +234,10 @@ static bool is_shown(const struct ek_control *c, int rule, int64_t time_ms)
            number_of(c, item_of(c, p), cell) == c->pins;
 }
 
-int ek_control_tell_pins(const struct ek_control *c, int64_t time_ms,
-                         int (*tell)(void *context, const struct ek_order *pin, enum ek_plan_by by),
-                         void *context)
+int ek_controller_each_pin(const struct ek_controller *c, int64_t time_ms,
+                           int (*tell)(void *context, const struct ek_order *pin,
+                                       enum ek_plan_source by),
+                           void *context)
 {
     int rc = EK_OK;
     for (int i = 0; i < c->pins && !rc; i++) {
@@ -244,12 +246,12 @@ int ek_control_tell_pins(const struct ek_control *c, int64_t time_ms,
     }
     for (int i = 0; i < c->setup.rules->pin_count && !rc; i++) {
         const struct ek_pin *p = &c->setup.rules->pin[i];
-        const struct ek_control_pin same = {item_of(c, p),
-                                            cell_of(c, i),
-                                            {.action = p->action,
-                                             .until_ms = p->until_ms,
-                                             .author = p->author,
-                                             .reason = p->reason}};
+        const struct ek_controller_pin same = {item_of(c, p),
+                                               cell_of(c, i),
+                                               {.action = p->action,
+                                                .until_ms = p->until_ms,
+                                                .author = p->author,
+                                                .reason = p->reason}};
         if (!is_shown(c, i, time_ms))
             continue;
         const struct ek_order one = order_of(c, &same);
@@ -266,24 +268,25 @@ struct when {
     uint64_t query, before; /* version of the plan with it */
 };
 
-static int tell(const struct ek_control *c, struct ek_decided *d, int feature,
+static int tell(const struct ek_controller *c, struct ek_decision_record *d, int feature,
                 enum ek_action action, const struct when *when)
 {
-    const struct ek_control_hears *h = &c->setup.hears;
+    const struct ek_controller_callbacks *h = &c->setup.hears;
     d->query = when->query;
     d->time_ms = when->time_ms;
     d->before = when->before;
-    d->after = ek_control_plan(c)->version;
+    d->after = ek_controller_plan(c)->version;
     d->feature = c->setup.manifest->item[feature]->name;
     d->action = action;
     return h->decided ? h->decided(h->context, d) : EK_OK;
 }
 
 /* cells: those that it has a place in. */
-static int tell_gone(const struct ek_control *c, enum ek_did what, const struct ek_control_pin *p,
-                     const struct ek_control_cells *cells, const char *how, const struct when *when)
+static int tell_gone(const struct ek_controller *c, enum ek_decision_kind what,
+                     const struct ek_controller_pin *p, const struct ek_controller_cells *cells,
+                     const char *how, const struct when *when)
 {
-    struct ek_decided d = ek_decided_of(what);
+    struct ek_decision_record d = ek_decision_get(what);
     const struct ek_order *o = &p->is;
     char why[WHY_BYTES];
     snprintf(why, sizeof why, "the pin%s%s %s%s%s", o->author ? " of " : "",
@@ -294,10 +297,10 @@ static int tell_gone(const struct ek_control *c, enum ek_did what, const struct 
     return tell(c, &d, p->feature, o->action, when);
 }
 
-static int tell_rules(const struct ek_control *c, enum ek_did what, const struct ek_pin *pin,
-                      const char *why, const struct when *when)
+static int tell_rules(const struct ek_controller *c, enum ek_decision_kind what,
+                      const struct ek_pin *pin, const char *why, const struct when *when)
 {
-    struct ek_decided d = ek_decided_of(what);
+    struct ek_decision_record d = ek_decision_get(what);
     char text[WHY_BYTES];
     snprintf(text, sizeof text, "the pin of the rules, line %ld, column %ld, %s", pin->line,
              pin->column, why);
@@ -308,7 +311,7 @@ static int tell_rules(const struct ek_control *c, enum ek_did what, const struct
 }
 
 /* Those that were over when the time of the stream became known are no news. */
-static int end_rules_pins(struct ek_control *c, const struct when *when)
+static int end_rules_pins(struct ek_controller *c, const struct when *when)
 {
     const struct ek_rules *rules = c->setup.rules;
     int rc = EK_OK;
@@ -317,9 +320,9 @@ static int end_rules_pins(struct ek_control *c, const struct when *when)
         bool over = is_over(pin->until_ms, when->time_ms), item = item_of(c, pin) >= 0;
         int told = EK_OK;
         if (item && over && !c->rule_over[i] && c->rules_timed)
-            told = tell_rules(c, EK_DID_EXPIRE, pin, "has run out", when);
+            told = tell_rules(c, EK_DECIDED_EXPIRE, pin, "has run out", when);
         else if (item && !over && cell_of(c, i) < 0 && c->rules_untold)
-            told = tell_rules(c, EK_DID_LIMIT, pin,
+            told = tell_rules(c, EK_DECIDED_LIMIT, pin,
                               "has no cell, all are in use: set 'limits.cells' higher", when);
         c->rule_over[i] = over;
         rc = rc ? rc : told;
@@ -329,24 +332,26 @@ static int end_rules_pins(struct ek_control *c, const struct when *when)
     return rc;
 }
 
-int ek_control_pins_end(struct ek_control *c, int64_t time_ms, uint64_t query, uint64_t before)
+int ek_controller_pins_end(struct ek_controller *c, int64_t time_ms, uint64_t query,
+                           uint64_t before)
 {
     const struct when when = {time_ms, query, before};
     int rc = end_rules_pins(c, &when);
     for (int i = c->pins - 1; i >= 0; i--) {
         if (!is_over(c->pin[i].is.until_ms, time_ms))
             continue;
-        int told = tell_gone(c, EK_DID_EXPIRE, &c->pin[i], &c->setup.cells, "has run out", &when);
+        int told =
+            tell_gone(c, EK_DECIDED_EXPIRE, &c->pin[i], &c->setup.cells, "has run out", &when);
         rc = rc ? rc : told;
         take_away(c, &c->pin[i]);
     }
     return rc;
 }
 
-void ek_control_pins_free(struct ek_control *c)
+void ek_controller_pins_free(struct ek_controller *c)
 {
     while (c->pins)
-        ek_control_pin_release(&c->pin[--c->pins]);
+        ek_controller_pin_release(&c->pin[--c->pins]);
 }
 
 /* -------------------------------------------------------------- state, merge */
@@ -355,98 +360,101 @@ static void text_serialize(struct ek_serialize *s, const char **text, size_t mos
 {
     char *own = (char *)*text;
     int there = own != NULL;
-    ek_snap_int(s, &there, 0, 1);
+    ek_serialize_int(s, &there, 0, 1);
     if (there)
-        ek_snap_text(s, &own);
-    ek_snap_require(s, !own || strlen(own) <= most);
+        ek_serialize_text(s, &own);
+    ek_serialize_require(s, !own || strlen(own) <= most);
     *text = own;
 }
 
-static void pin_serialize(struct ek_control_pin *p, struct ek_serialize *s, int features, int cells)
+static void pin_serialize(struct ek_controller_pin *p, struct ek_serialize *s, int features,
+                          int cells)
 {
     struct ek_order *o = &p->is;
     int action = (int)o->action;
-    ek_snap_int(s, &p->feature, 0, features - 1);
-    ek_snap_int(s, &p->cell, 0, cells - 1);
-    ek_snap_int(s, &action, 0, EK_ACTION_COUNT - 1);
+    ek_serialize_int(s, &p->feature, 0, features - 1);
+    ek_serialize_int(s, &p->cell, 0, cells - 1);
+    ek_serialize_int(s, &action, 0, EK_ACTION_COUNT - 1);
     o->action = (enum ek_action)action;
-    ek_snap_i64(s, &o->until_ms);
+    ek_serialize_i64(s, &o->until_ms);
     text_serialize(s, &o->author, EK_AUTHOR_BYTES);
     text_serialize(s, &o->reason, EK_REASON_BYTES);
 }
 
-void ek_control_pins_serialize(struct ek_control *c, struct ek_serialize *s, int features,
-                               int cells)
+void ek_controller_pins_serialize(struct ek_controller *c, struct ek_serialize *s, int features,
+                                  int cells)
 {
     int count = c->pins;
-    ek_snap_int(s, &count, 0, EK_PINS_MAX);
+    ek_serialize_int(s, &count, 0, EK_PINS_MAX);
     for (int i = 0; i < count && !s->rc; i++) {
-        struct ek_control_pin new = {.cell = -1}, *p = ek_snap_reads(s) ? &new : &c->pin[i];
+        struct ek_controller_pin new = {.cell = -1},
+                                 *p = ek_serialize_is_reading(s) ? &new : &c->pin[i];
         pin_serialize(p, s, features, cells);
-        if (!ek_snap_reads(s))
+        if (!ek_serialize_is_reading(s))
             continue;
-        ek_snap_require(s, p->is.action != EK_ACT_RESCALE && !find(c, p->feature, p->cell));
+        ek_serialize_require(s, p->is.action != EK_ACT_RESCALE && !find(c, p->feature, p->cell));
         if (s->rc)
-            ek_control_pin_release(p);
+            ek_controller_pin_release(p);
         else
             c->pin[c->pins++] = *p;
     }
 }
 
 /* The cell of a pin of another control, here: a value keeps its own, or it is none. */
-static int cell_here(struct ek_control *c, const struct ek_control *from, int cell,
+static int cell_here(struct ek_controller *c, const struct ek_controller *from, int cell,
                      const int16_t *to)
 {
-    const struct ek_control_cells *theirs = &from->setup.cells;
+    const struct ek_controller_cells *theirs = &from->setup.cells;
     const char *value = theirs->value_of ? theirs->value_of(theirs->context, cell) : NULL;
     if (!value)
         return to[cell];
     return cell_for(c, theirs->name_of(theirs->context, cell), value);
 }
 
-int ek_control_carry_pins(struct ek_control *c, const struct ek_control *from, const int16_t *to,
-                          int64_t time_ms, uint64_t query)
+int ek_controller_copy_pins(struct ek_controller *c, const struct ek_controller *from,
+                            const int16_t *to, int64_t time_ms, uint64_t query)
 {
-    uint64_t version = ek_control_plan(c)->version;
+    uint64_t version = ek_controller_plan(c)->version;
     const struct when when = {.time_ms = time_ms, .query = query, .before = version};
-    int rc = ek_control_pins_merge(c, from, to);
+    int rc = ek_controller_pins_merge(c, from, to);
     for (int i = 0; i < from->pins && !rc; i++)
         if (cell_here(c, from, from->pin[i].cell, to) < 0)
-            rc = tell_gone(c, EK_DID_UNPIN, &from->pin[i], &from->setup.cells,
+            rc = tell_gone(c, EK_DECIDED_UNPIN, &from->pin[i], &from->setup.cells,
                            "is gone, there is no such segment any more or no cell for it", &when);
     return rc;
 }
 
-int ek_control_pins_merge(struct ek_control *c, const struct ek_control *from, const int16_t *to)
+int ek_controller_pins_merge(struct ek_controller *c, const struct ek_controller *from,
+                             const int16_t *to)
 {
     for (int i = 0; i < from->pins; i++) {
-        struct ek_control_pin pin = from->pin[i];
+        struct ek_controller_pin pin = from->pin[i];
         pin.cell = cell_here(c, from, pin.cell, to);
         if (pin.cell < 0 || find(c, pin.feature, pin.cell))
             continue;
-        int rc = ek_control_pin(c, &pin, NULL);
+        int rc = ek_controller_pin(c, &pin, NULL);
         if (rc == EK_ENOMEM)
             return rc;
-        ek_control_keep(c); /* the next value must not take it */
+        ek_controller_retain_cells(c); /* the next value must not take it */
     }
     return EK_OK;
 }
 
 /* ---------------------------------------------------------------------- pause */
 
-bool ek_control_paused(const struct ek_control *c)
+bool ek_controller_paused(const struct ek_controller *c)
 {
     return c->paused;
 }
 
-void ek_control_pause(struct ek_control *c, bool paused, int64_t time_ms)
+void ek_controller_pause(struct ek_controller *c, bool paused, int64_t time_ms)
 {
     if (c->paused == paused)
         return;
     if (paused)
-        c->before = *ek_control_plan(c);
+        c->before = *ek_controller_plan(c);
     else
-        ek_rollouts_stood_still(&c->rollouts, time_ms > c->paused_ms ? time_ms - c->paused_ms : 0);
+        ek_rollouts_add_pause(&c->rollouts, time_ms > c->paused_ms ? time_ms - c->paused_ms : 0);
     c->paused = paused;
     c->paused_ms = time_ms;
     c->stale = true;

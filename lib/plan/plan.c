@@ -13,12 +13,12 @@ static unsigned up_to(enum ek_mode m)
 }
 
 /* Whether a list can be in both. */
-static bool meet(const struct ek_plan_words *w, int a, int b)
+static bool meet(const struct ek_plan_outcomes *w, int a, int b)
 {
     return a == b || w->dimension_of(w->context, a) != w->dimension_of(w->context, b);
 }
 
-static const struct ek_plan_mode *mode_at(const struct ek_plan_words *w, int feature, int cell,
+static const struct ek_plan_mode *mode_at(const struct ek_plan_outcomes *w, int feature, int cell,
                                           bool own)
 {
     for (int i = 0; i < w->modes; i++)
@@ -29,7 +29,7 @@ static const struct ek_plan_mode *mode_at(const struct ek_plan_words *w, int fea
 
 /* The modes that lists of a cell can get at one level; `above`: those of lists of which this level
  * says nothing. */
-static unsigned modes_of_level(const struct ek_plan_words *w, int feature, int cell, bool own,
+static unsigned modes_of_level(const struct ek_plan_outcomes *w, int feature, int cell, bool own,
                                unsigned above)
 {
     const struct ek_plan_mode *here = mode_at(w, feature, cell, own);
@@ -43,25 +43,26 @@ static unsigned modes_of_level(const struct ek_plan_words *w, int feature, int c
     return modes;
 }
 
-unsigned ek_plan_modes_of(const struct ek_plan_words *w, int feature, int cell, enum ek_mode mode)
+unsigned ek_plan_get_modes(const struct ek_plan_outcomes *w, int feature, int cell,
+                           enum ek_mode mode)
 {
     unsigned of_defaults = modes_of_level(w, feature, cell, false, ek_mode_bit(mode));
     return modes_of_level(w, feature, cell, true, of_defaults);
 }
 
-const char *ek_plan_by_name(enum ek_plan_by by)
+const char *ek_plan_source_name(enum ek_plan_source by)
 {
     static const char *const names[EK_BYS] = {"finding", "person", "rules"};
     return names[by];
 }
 
-const char *ek_word_name(enum ek_word w)
+const char *ek_list_outcome_name(enum ek_list_outcome w)
 {
     static const char *const names[] = {"pass", "shadow", "canary", "routed", "paused"};
     return names[w];
 }
 
-struct ek_plan_entry ek_plan_entry_of(int feature, int cell, struct ek_treatment treatment)
+struct ek_plan_entry ek_plan_entry_find(int feature, int cell, struct ek_treatment treatment)
 {
     return (struct ek_plan_entry){.feature = feature,
                                   .cell = cell,
@@ -101,7 +102,7 @@ int ek_plan_set(struct ek_plan *p, int feature, int cell, struct ek_treatment tr
     if (p->count == EK_PLAN_MAX)
         return 0;
     found = &p->entry[p->count++];
-    *found = ek_plan_entry_of(feature, cell, treatment);
+    *found = ek_plan_entry_find(feature, cell, treatment);
     found->since_ms = now_ms;
     p->version++;
     return 1;
@@ -124,7 +125,7 @@ void ek_plan_await(struct ek_plan *p, int feature, int cell)
         found->until_ms = found->hold_ms = EK_PLAN_AWAITS_MS;
 }
 
-int ek_plan_has_room(const struct ek_plan *p, int feature, int cell)
+int ek_plan_has_space(const struct ek_plan *p, int feature, int cell)
 {
     return p->count < EK_PLAN_MAX || ek_plan_has(p, feature, cell);
 }
@@ -264,10 +265,10 @@ static void route(const struct ek_plan_entry *e, int entry, enum ek_mode mode, i
     if (mode == EK_MODE_OBSERVE || !ek_action_treats(e->treatment.action))
         return;
     bool acts = mode == EK_MODE_ENFORCE || (mode == EK_MODE_CANARY && bucket < e->percent);
-    enum ek_word word = mode == EK_MODE_SHADOW   ? EK_WORD_SHADOW
-                        : !acts                  ? EK_WORD_PASS
-                        : mode == EK_MODE_CANARY ? EK_WORD_CANARY
-                                                 : EK_WORD_ROUTED;
+    enum ek_list_outcome word = mode == EK_MODE_SHADOW   ? EK_LIST_SHADOW
+                                : !acts                  ? EK_LIST_PASSED
+                                : mode == EK_MODE_CANARY ? EK_LIST_CANARY
+                                                         : EK_LIST_ROUTED;
     out->would[k] = e->treatment;
     out->wanted++;
     if (acts)
@@ -298,7 +299,7 @@ void ek_plan_apply(const struct ek_plan *p, const struct ek_plan_list *list,
 {
     struct winners w;
     out->acted = out->wanted = out->entries = 0;
-    out->word = p->paused ? EK_WORD_PAUSED : EK_WORD_PASS;
+    out->word = p->paused ? EK_LIST_PAUSED : EK_LIST_PASSED;
     if (!p->count)
         return;
     memset(out->reach, 0, sizeof out->reach);
@@ -352,45 +353,45 @@ static void entry_serialize(struct ek_plan_entry *entry, struct ek_serialize *s,
                             int cells)
 {
     int action = (int)entry->treatment.action, mode = (int)entry->mode, by = (int)entry->by;
-    ek_snap_int(s, &entry->feature, 0, features - 1);
-    ek_snap_int(s, &entry->cell, 0, cells - 1);
-    ek_snap_int(s, &action, EK_ACT_NONE, EK_ACT_ROUTE_SOURCE);
+    ek_serialize_int(s, &entry->feature, 0, features - 1);
+    ek_serialize_int(s, &entry->cell, 0, cells - 1);
+    ek_serialize_int(s, &action, EK_ACT_NONE, EK_ACT_ROUTE_SOURCE);
     entry->treatment.action = (enum ek_action)action;
-    ek_snap_f64(s, &entry->treatment.value);
-    ek_snap_int(s, &mode, EK_MODE_OBSERVE, EK_MODE_COUNT - 1);
+    ek_serialize_f64(s, &entry->treatment.value);
+    ek_serialize_int(s, &mode, EK_MODE_OBSERVE, EK_MODE_COUNT - 1);
     entry->mode = (enum ek_mode)mode;
-    ek_snap_int(s, &entry->percent, 0, EK_PERCENT_WHOLE);
-    ek_snap_int(s, &by, EK_BY_FINDING, EK_BY_RULES);
-    entry->by = (enum ek_plan_by)by;
-    ek_snap_f64(s, &entry->repair.factor);
-    ek_snap_int(s, &entry->repair.query_feature, -1, EK_FEATURES_MAX - 1);
-    ek_snap_i64(s, &entry->since_ms);
-    ek_snap_i64(s, &entry->until_ms);
-    ek_snap_i64(s, &entry->hold_ms);
-    ek_snap_require(s, entry->since_ms >= 0 && entry->until_ms >= -1 && entry->hold_ms >= 0);
+    ek_serialize_int(s, &entry->percent, 0, EK_PERCENT_WHOLE);
+    ek_serialize_int(s, &by, EK_BY_FINDING, EK_BY_RULES);
+    entry->by = (enum ek_plan_source)by;
+    ek_serialize_f64(s, &entry->repair.factor);
+    ek_serialize_int(s, &entry->repair.query_feature, -1, EK_FEATURES_MAX - 1);
+    ek_serialize_i64(s, &entry->since_ms);
+    ek_serialize_i64(s, &entry->until_ms);
+    ek_serialize_i64(s, &entry->hold_ms);
+    ek_serialize_require(s, entry->since_ms >= 0 && entry->until_ms >= -1 && entry->hold_ms >= 0);
 }
 
 static void mode_serialize(struct ek_plan_mode *m, struct ek_serialize *s, int features, int cells)
 {
     int mode = (int)m->mode, own = m->own;
-    ek_snap_int(s, &m->feature, 0, features - 1);
-    ek_snap_int(s, &m->cell, 0, cells - 1);
-    ek_snap_int(s, &mode, EK_MODE_OBSERVE, EK_MODE_COUNT - 1);
+    ek_serialize_int(s, &m->feature, 0, features - 1);
+    ek_serialize_int(s, &m->cell, 0, cells - 1);
+    ek_serialize_int(s, &mode, EK_MODE_OBSERVE, EK_MODE_COUNT - 1);
     m->mode = (enum ek_mode)mode;
-    ek_snap_int(s, &own, 0, 1);
+    ek_serialize_int(s, &own, 0, 1);
     m->own = own;
 }
 
 void ek_plan_serialize(struct ek_plan *p, struct ek_serialize *s, int features, int cells)
 {
     int paused = p->paused;
-    ek_snap_u64(s, &p->version);
-    ek_snap_int(s, &paused, 0, 1);
+    ek_serialize_u64(s, &p->version);
+    ek_serialize_int(s, &paused, 0, 1);
     p->paused = paused;
-    ek_snap_int(s, &p->count, 0, EK_PLAN_MAX);
+    ek_serialize_int(s, &p->count, 0, EK_PLAN_MAX);
     for (int i = 0; i < p->count; i++)
         entry_serialize(&p->entry[i], s, features, cells);
-    ek_snap_int(s, &p->modes, 0, EK_PLAN_MODES_MAX);
+    ek_serialize_int(s, &p->modes, 0, EK_PLAN_MODES_MAX);
     for (int i = 0; i < p->modes; i++)
         mode_serialize(&p->mode[i], s, features, cells);
 }

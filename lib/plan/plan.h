@@ -24,10 +24,10 @@ enum {
 };
 
 /* The last two are pins. */
-enum ek_plan_by { EK_BY_FINDING, EK_BY_PERSON, EK_BY_RULES, EK_BYS };
+enum ek_plan_source { EK_BY_FINDING, EK_BY_PERSON, EK_BY_RULES, EK_BYS };
 
 /* What would undo the fault: the value over it. */
-struct ek_repair {
+struct ek_plan_repair {
     double factor;     /* NaN: not known */
     int query_feature; /* whose value it is; -1: one number */
 };
@@ -41,8 +41,8 @@ struct ek_plan_entry {
     struct ek_treatment treatment;
     enum ek_mode mode; /* observe only where `mode` of the plan lets some lists act */
     int percent;       /* hundredths: a canary acts on the buckets below it */
-    enum ek_plan_by by;
-    struct ek_repair repair;
+    enum ek_plan_source by;
+    struct ek_plan_repair repair;
     int64_t since_ms;
     int64_t until_ms; /* recovered: taken out at this time; -1: stays */
     int64_t hold_ms;  /* of until_ms: it is never further away than this */
@@ -69,13 +69,19 @@ struct ek_plan {
 struct ek_plan_list {
     const int16_t *cells; /* all traffic first; -1: none */
     int cell_count;
-    int bucket;   /* ek_bucket_of */
+    int bucket;   /* ek_canary_bucket */
     bool sources; /* it can be routed by source; where it cannot, such an entry is as if it were
                    * not there */
 };
 
 /* What became of a list. */
-enum ek_word { EK_WORD_PASS, EK_WORD_SHADOW, EK_WORD_CANARY, EK_WORD_ROUTED, EK_WORD_PAUSED };
+enum ek_list_outcome {
+    EK_LIST_PASSED,
+    EK_LIST_SHADOW,
+    EK_LIST_CANARY,
+    EK_LIST_ROUTED,
+    EK_LIST_PAUSED
+};
 
 /* What a plan has for one list. The arrays [K] by routable number are the caller's; they are
  * meaningful when `wanted` is not 0. */
@@ -83,7 +89,7 @@ struct ek_plan_routing {
     struct ek_treatment *acts;  /* what the output is scored with */
     struct ek_treatment *would; /* the same if all acted that is in shadow or outside its canary */
     int acted, wanted;          /* features treated in each; wanted >= acted */
-    enum ek_word word;
+    enum ek_list_outcome word;
     int entries; /* of the plan that are in `would`, the first of them: findings', then pins */
     int16_t entry[EK_ROUTING_ENTRIES];
     uint64_t reach[EK_PLAN_MAX / 64]; /* all entries in `would`, a bit for each */
@@ -95,12 +101,12 @@ static inline bool ek_routing_has(const struct ek_plan_routing *r, int entry)
 }
 
 /* "finding", "person", "rules". */
-const char *ek_plan_by_name(enum ek_plan_by by);
+const char *ek_plan_source_name(enum ek_plan_source by);
 /* "pass", "shadow", "canary", "routed", "paused". */
-const char *ek_word_name(enum ek_word w);
+const char *ek_list_outcome_name(enum ek_list_outcome w);
 
 /* An entry as a finding asks for it: enforced, repair not known, of time 0, stays. */
-struct ek_plan_entry ek_plan_entry_of(int feature, int cell, struct ek_treatment treatment);
+struct ek_plan_entry ek_plan_entry_find(int feature, int cell, struct ek_treatment treatment);
 /* Puts an entry in, or changes its treatment and keeps it. The version rises when the set of
  * actions changed; a better value of the same action is taken silently. Returns whether the version
  * rose; nothing happens at EK_PLAN_MAX. */
@@ -118,7 +124,7 @@ static inline bool ek_plan_awaits(const struct ek_plan_entry *e)
     return e->until_ms == EK_PLAN_AWAITS_MS;
 }
 /* Whether ek_plan_set would take it. */
-int ek_plan_has_room(const struct ek_plan *p, int feature, int cell);
+int ek_plan_has_space(const struct ek_plan *p, int feature, int cell);
 int ek_plan_remove(struct ek_plan *p, int feature, int cell);
 /* Lets an entry end once it has been in force for hold_ms, now or later. */
 void ek_plan_end(struct ek_plan *p, int feature, int cell, int64_t now_ms, int64_t hold_ms);
@@ -142,7 +148,7 @@ bool ek_plan_same(const struct ek_plan *a, const struct ek_plan *b);
  * those of `defaults`, else that of the entry; an entry of all traffic, or of one dimension, has
  * lists of many modes then. Pure.
  */
-struct ek_plan_words {
+struct ek_plan_outcomes {
     const struct ek_plan_mode *mode; /* one per feature, level and cell */
     int modes;
     int (*dimension_of)(void *context, int cell); /* -1: all traffic */
@@ -156,7 +162,8 @@ static inline unsigned ek_mode_bit(enum ek_mode m)
 }
 
 /* Of an entry of this feature and cell; mode: what the most specific word says of it. */
-unsigned ek_plan_modes_of(const struct ek_plan_words *w, int feature, int cell, enum ek_mode mode);
+unsigned ek_plan_get_modes(const struct ek_plan_outcomes *w, int feature, int cell,
+                           enum ek_mode mode);
 
 /* The plan as a part of the state (docs/format/state.md). */
 /* Its entries are of features and cells below these. */

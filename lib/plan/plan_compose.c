@@ -8,53 +8,54 @@
 #include <math.h>
 #include <string.h>
 
-_Static_assert((int)EK_REACH_LISTS >= (int)EK_HISTORY, "all that a detector remembers");
+_Static_assert((int)EK_ROUTE_COVERAGE_LISTS >= (int)EK_HISTORY, "all that a detector remembers");
 
 /* What acts on each list, and on all of them. */
 struct acting {
-    int16_t percent[EK_REACH_LISTS];
+    int16_t percent[EK_ROUTE_COVERAGE_LISTS];
     int64_t sum;
     int most;
 };
 
-struct ek_reach {
+struct ek_route_coverage {
     int lists, places;
-    int32_t last[INT16_MAX + 1];                     /* place of each cell + 1; 0: none */
-    int32_t before[EK_REACH_LISTS * EK_REACH_CELLS]; /* the same of the list before, in its cell */
-    int16_t list[EK_REACH_LISTS * EK_REACH_CELLS];
+    int32_t last[INT16_MAX + 1]; /* place of each cell + 1; 0: none */
+    int32_t before[EK_ROUTE_COVERAGE_LISTS *
+                   EK_ROUTE_COVERAGE_CELLS]; /* the same of the list before, in its cell */
+    int16_t list[EK_ROUTE_COVERAGE_LISTS * EK_ROUTE_COVERAGE_CELLS];
     struct acting now, marked;
 };
 
-int ek_reach_new(struct ek_reach **out)
+int ek_route_coverage_new(struct ek_route_coverage **out)
 {
     *out = ek_calloc(1, sizeof **out);
     return *out ? EK_OK : EK_ENOMEM;
 }
 
-void ek_reach_free(struct ek_reach *r)
+void ek_route_coverage_free(struct ek_route_coverage *r)
 {
     ek_free(r);
 }
 
 /* Nothing acts any more. */
-static void ek_reach_restart(struct ek_reach *r)
+static void ek_route_coverage_restart(struct ek_route_coverage *r)
 {
     memset(&r->now, 0, sizeof r->now);
     memset(&r->marked, 0, sizeof r->marked);
 }
 
-void ek_reach_clear(struct ek_reach *r)
+void ek_route_coverage_clear(struct ek_route_coverage *r)
 {
     r->lists = r->places = 0;
     memset(r->last, 0, sizeof r->last);
-    ek_reach_restart(r);
+    ek_route_coverage_restart(r);
 }
 
-void ek_reach_list(struct ek_reach *r, const int16_t *cells, int count)
+void ek_route_coverage_list(struct ek_route_coverage *r, const int16_t *cells, int count)
 {
-    if (r->lists == EK_REACH_LISTS)
+    if (r->lists == EK_ROUTE_COVERAGE_LISTS)
         return;
-    for (int i = 0; i < count && i < EK_REACH_CELLS; i++) {
+    for (int i = 0; i < count && i < EK_ROUTE_COVERAGE_CELLS; i++) {
         if (cells[i] < 0)
             continue;
         r->list[r->places] = (int16_t)r->lists;
@@ -64,7 +65,7 @@ void ek_reach_list(struct ek_reach *r, const int16_t *cells, int count)
     r->lists++;
 }
 
-static void ek_reach_add(struct ek_reach *r, int cell, int percent)
+static void ek_route_coverage_add(struct ek_route_coverage *r, int cell, int percent)
 {
     struct acting *a = &r->now;
     a->most = percent > a->most ? percent : a->most;
@@ -78,19 +79,19 @@ static void ek_reach_add(struct ek_reach *r, int cell, int percent)
 }
 
 /* 0..1. Without a list it is taken for the largest percentage. */
-static double ek_reach_share(const struct ek_reach *r)
+static double ek_route_coverage_share(const struct ek_route_coverage *r)
 {
     double whole = (double)EK_PERCENT_WHOLE * (r->lists ? r->lists : 1);
     return (r->lists ? (double)r->now.sum : r->now.most) / whole;
 }
 
 /* What was added since the last mark, or restart, is taken back. */
-static void ek_reach_mark(struct ek_reach *r)
+static void ek_route_coverage_mark(struct ek_route_coverage *r)
 {
     r->marked = r->now;
 }
 
-static void ek_reach_back(struct ek_reach *r)
+static void ek_route_coverage_back(struct ek_route_coverage *r)
 {
     r->now = r->marked;
 }
@@ -135,13 +136,13 @@ static bool pinned(const struct ek_composing *c, int feature, int cell)
 
 static void find_candidates(const struct ek_composing *c, struct candidates *all)
 {
-    const struct ek_plan_words words = {c->mode, c->modes, c->dimension_of, c->context};
+    const struct ek_plan_outcomes words = {c->mode, c->modes, c->dimension_of, c->context};
     all->count = 0;
     for (int i = 0; i < c->wanted->count; i++) {
         const struct ek_plan_entry *e = &c->wanted->entry[i];
         const struct ek_rollout *r = ek_rollout_find(c->rollouts, e->feature, e->cell);
         struct candidate k = {.wanted = e, .mode = c->mode_of(c->context, e->feature, e->cell)};
-        k.modes = ek_plan_modes_of(&words, e->feature, e->cell, k.mode);
+        k.modes = ek_plan_get_modes(&words, e->feature, e->cell, k.mode);
         k.percent = r && k.modes & ek_mode_bit(EK_MODE_CANARY) ? r->percent : EK_PERCENT_WHOLE;
         k.turns = r ? r->turns : 0;
         bool some = k.modes & ~ek_mode_bit(EK_MODE_OBSERVE);
@@ -209,8 +210,8 @@ static double share_of(const struct ek_composing *c, const struct acting_cells *
     if (!c->reach)
         return share_of_sets(c, a);
     for (int i = from; i < a->count; i++)
-        ek_reach_add(c->reach, a->of[i].cell, a->of[i].percent);
-    return ek_reach_share(c->reach);
+        ek_route_coverage_add(c->reach, a->of[i].cell, a->of[i].percent);
+    return ek_route_coverage_share(c->reach);
 }
 
 /* What all of them would do; and what of the limits they exceed. */
@@ -227,7 +228,7 @@ static enum ek_exceeds measure(const struct ek_composing *c, const struct candid
             where_it_acts(c, &all->of[i], &a);
         }
     if (c->reach)
-        ek_reach_restart(c->reach);
+        ek_route_coverage_restart(c->reach);
     out->share = share_of(c, &a, 0);
     if (out->features > c->rules->max_routed_features)
         return EK_EXCEEDS_FEATURES;
@@ -247,21 +248,21 @@ static void keep_the_first(const struct ek_composing *c, struct candidates *all)
     bool known[EK_FEATURES_MAX] = {false};
     int features = 0;
     if (c->reach)
-        ek_reach_restart(c->reach);
+        ek_route_coverage_restart(c->reach);
     for (int i = 0; i < all->count; i++) {
         struct candidate *k = &all->of[i];
         int before = a.count, more = may_act(k) && !known[k->wanted->feature];
         if (!may_act(k))
             continue;
         if (c->reach)
-            ek_reach_mark(c->reach);
+            ek_route_coverage_mark(c->reach);
         where_it_acts(c, k, &a);
         k->left_out = features + more > c->rules->max_routed_features ||
                       share_of(c, &a, before) > c->rules->max_routed_share;
         if (k->left_out) {
             a.count = before;
             if (c->reach)
-                ek_reach_back(c->reach);
+                ek_route_coverage_back(c->reach);
         } else {
             features += more;
             known[k->wanted->feature] = true;
@@ -281,7 +282,7 @@ static bool put_pins(struct ek_plan *p, const struct ek_composing *c)
         if (!at && p->count == EK_PLAN_MAX)
             return false;
         at = at ? at : &p->entry[p->count++];
-        *at = ek_plan_entry_of(pin->feature, pin->cell, pin->treatment);
+        *at = ek_plan_entry_find(pin->feature, pin->cell, pin->treatment);
         at->by = pin->by;
     }
     return true;

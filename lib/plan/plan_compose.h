@@ -17,17 +17,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct ek_reach;
+struct ek_route_coverage;
 
-enum { EK_REACH_LISTS = 4096, EK_REACH_CELLS = 9 /* of a list */ };
+enum { EK_ROUTE_COVERAGE_LISTS = 4096, EK_ROUTE_COVERAGE_CELLS = 9 /* of a list */ };
 
-int ek_reach_new(struct ek_reach **out); /* EK_ENOMEM */
-void ek_reach_free(struct ek_reach *r);
+int ek_route_coverage_new(struct ek_route_coverage **out); /* EK_ENOMEM */
+void ek_route_coverage_free(struct ek_route_coverage *r);
 /* No lists, and nothing acts. */
-void ek_reach_clear(struct ek_reach *r);
+void ek_route_coverage_clear(struct ek_route_coverage *r);
 /* One more list; those below 0 are none. What is beyond the enum is left out. Before the first
- * ek_reach_add. */
-void ek_reach_list(struct ek_reach *r, const int16_t *cells, int count);
+ * ek_route_coverage_add. */
+void ek_route_coverage_list(struct ek_route_coverage *r, const int16_t *cells, int count);
 
 /* The plan in force, made from scratch of what findings want, what people and rules have pinned,
  * how far each route has been let, and the limits.
@@ -48,7 +48,7 @@ void ek_reach_list(struct ek_reach *r, const int16_t *cells, int count);
 struct ek_pinned {
     int feature, cell;
     struct ek_treatment treatment; /* EK_ACT_NONE: nothing acts there */
-    enum ek_plan_by by;            /* EK_BY_PERSON, EK_BY_RULES */
+    enum ek_plan_source by;        /* EK_BY_PERSON, EK_BY_RULES */
 };
 
 struct ek_composing {
@@ -70,7 +70,7 @@ struct ek_composing {
     /* Of the traffic in any of these cells, 0..1. NULL: not known, and no limit of it holds. */
     double (*share_of)(void *context, const int *cell, int count);
     /* The same by lists, and quicker: it is asked in place of share_of. NULL: there are none. */
-    struct ek_reach *reach;
+    struct ek_route_coverage *reach;
     void *context;
 };
 

@@ -4,9 +4,9 @@
 
 #include <math.h>
 
-const char *ek_rail_name(enum ek_rail r)
+const char *ek_guardrail_name(enum ek_guardrail r)
 {
-    static const char *const names[EK_RAILS] = {
+    static const char *const names[EK_GUARDRAIL_COUNT] = {
         "none",        "rank_change_p95", "error_rate",      "dead_letter_rate",
         "latency_p99", "model_drift",     "worse_than_fault"};
     return names[r];
@@ -27,7 +27,7 @@ static bool goes_on(const struct ek_rollout *r)
 
 bool ek_rollout_may_act(const struct ek_rollout *r)
 {
-    return r && goes_on(r) && r->withdrawn == EK_RAIL_NONE;
+    return r && goes_on(r) && r->withdrawn == EK_GUARDRAIL_NONE;
 }
 
 static int hundredths(double percent)
@@ -63,7 +63,7 @@ static struct ek_rollout *place_for(struct ek_rollouts *s, int feature, int cell
 /* Whether a time lies no further back than so many holds; one ahead of now was wrong. */
 static bool lately(int64_t then_ms, int64_t now_ms, int64_t hold_ms)
 {
-    return then_ms >= now_ms || (now_ms - then_ms - 1) / EK_RELAPSE_HOLDS < hold_ms;
+    return then_ms >= now_ms || (now_ms - then_ms - 1) / EK_FLAP_DURATIONS < hold_ms;
 }
 
 static void start(struct ek_rollout *r, const struct ek_canary *c, int64_t now_ms)
@@ -71,7 +71,7 @@ static void start(struct ek_rollout *r, const struct ek_canary *c, int64_t now_m
     r->percent = hundredths(c->percent);
     r->step_ms = now_ms;
     r->turns++;
-    r->withdrawn = EK_RAIL_NONE;
+    r->withdrawn = EK_GUARDRAIL_NONE;
     r->figure = r->limit = 0;
 }
 
@@ -94,7 +94,7 @@ struct ek_rollout *ek_rollout_begin(struct ek_rollouts *s, int feature, int cell
     return r;
 }
 
-void ek_rollout_take_up(struct ek_rollout *r, int64_t now_ms)
+void ek_rollout_restart(struct ek_rollout *r, int64_t now_ms)
 {
     if (goes_on(r))
         return;
@@ -110,7 +110,7 @@ void ek_rollout_end(struct ek_rollouts *s, int feature, int cell, int64_t now_ms
         r->ended_ms = now_ms;
 }
 
-void ek_rollouts_forget(struct ek_rollouts *s, int cell)
+void ek_rollouts_reset_cell(struct ek_rollouts *s, int cell)
 {
     int kept = 0;
     for (int i = 0; i < s->count; i++)
@@ -119,7 +119,7 @@ void ek_rollouts_forget(struct ek_rollouts *s, int cell)
     s->count = kept;
 }
 
-int64_t ek_rollout_hold_ms(const struct ek_rollout *r, const struct ek_rules *rules)
+int64_t ek_rollout_min_duration_ms(const struct ek_rollout *r, const struct ek_rules *rules)
 {
     int64_t hold = rules->hold_ms, times = 1 + (int64_t)r->relapses;
     int64_t most = rules->hold_max_ms > hold ? rules->hold_max_ms : hold;
@@ -146,35 +146,38 @@ static bool above(double value, double most, double *figure, double *limit)
 }
 
 /* Of the lists that were tried. */
-static enum ek_rail rail_of_ranks(const struct ek_guardrails *g, const struct ek_rollout_figures *f,
-                                  double *figure, double *limit)
+static enum ek_guardrail rail_of_ranks(const struct ek_guardrails *g,
+                                       const struct ek_rollout_stats *f, double *figure,
+                                       double *limit)
 {
-    return above(f->rank_change_p95, g->rank_change_p95, figure, limit) ? EK_RAIL_RANKS
-                                                                        : EK_RAIL_NONE;
+    return above(f->rank_change_p95, g->rank_change_p95, figure, limit) ? EK_GUARDRAIL_RANKS
+                                                                        : EK_GUARDRAIL_NONE;
 }
 
 /* Of the lists that it acted on. */
-static enum ek_rail rail_of_acts(const struct ek_guardrails *g, const struct ek_rollout_figures *f,
-                                 double *figure, double *limit)
+static enum ek_guardrail rail_of_acts(const struct ek_guardrails *g,
+                                      const struct ek_rollout_stats *f, double *figure,
+                                      double *limit)
 {
     double elsewhere = isnan(f->dead_rate_elsewhere) ? 0 : f->dead_rate_elsewhere;
     double slow = fmin(f->latency_p99_ms, f->latency_before_ms);
     bool twice = !isnan(f->latency_p99_ms) && !isnan(f->latency_before_ms);
     if (above(surely(f->failed, f->acted), g->error_rate, figure, limit))
-        return EK_RAIL_ERRORS;
+        return EK_GUARDRAIL_ERRORS;
     if (above(surely(f->dead, f->acted) - elsewhere, g->dead_letter_rate, figure, limit))
-        return EK_RAIL_DEAD;
+        return EK_GUARDRAIL_DEAD;
     if (twice && above(slow, (double)g->latency_p99_ms, figure, limit))
-        return EK_RAIL_LATENCY;
-    return EK_RAIL_NONE;
+        return EK_GUARDRAIL_LATENCY;
+    return EK_GUARDRAIL_NONE;
 }
 
-enum ek_rail ek_rollout_rail(const struct ek_canary *c, const struct ek_rollout_figures *f,
-                             double *figure, double *limit)
+enum ek_guardrail ek_rollout_check_guardrails(const struct ek_canary *c,
+                                              const struct ek_rollout_stats *f, double *figure,
+                                              double *limit)
 {
     const struct ek_guardrails *g = &c->abort_if;
     uint64_t least = (uint64_t)c->min_lists;
-    enum ek_rail hit = EK_RAIL_NONE;
+    enum ek_guardrail hit = EK_GUARDRAIL_NONE;
     *figure = *limit = 0;
     if (f->tried >= least)
         hit = rail_of_ranks(g, f, figure, limit);
@@ -182,46 +185,46 @@ enum ek_rail ek_rollout_rail(const struct ek_canary *c, const struct ek_rollout_
         hit = rail_of_acts(g, f, figure, limit);
     if (!hit && g->model_drift && f->drifted) {
         *figure = 1;
-        hit = EK_RAIL_DRIFT;
+        hit = EK_GUARDRAIL_DRIFT;
     }
     if (!hit && g->worse_than_fault && f->worse >= EK_HARM_EVIDENCE) {
         *figure = f->worse;
         *limit = EK_HARM_EVIDENCE;
-        hit = EK_RAIL_WORSE;
+        hit = EK_GUARDRAIL_WORSE;
     }
     return hit;
 }
 
-static enum ek_rollout_turn step(struct ek_rollout *r, const struct ek_canary *c, uint64_t tried,
-                                 int64_t now_ms)
+static enum ek_rollout_change step(struct ek_rollout *r, const struct ek_canary *c, uint64_t tried,
+                                   int64_t now_ms)
 {
     int most = hundredths(c->max), next = r->percent + hundredths(c->step);
     bool due = now_ms - r->step_ms >= c->every_ms && tried >= (uint64_t)c->min_lists;
     next = next < most ? next : most;
     if (next == r->percent || (next > r->percent && !due))
-        return EK_ROLLOUT_STAYS;
+        return EK_ROLLOUT_UNCHANGED;
     r->percent = next;
     r->step_ms = now_ms;
     r->turns++;
-    return EK_ROLLOUT_STEPS;
+    return EK_ROLLOUT_STEPPED;
 }
 
-enum ek_rollout_turn ek_rollout_look(struct ek_rollout *r, enum ek_mode mode,
-                                     const struct ek_canary *c, const struct ek_rollout_figures *f,
-                                     int64_t now_ms)
+enum ek_rollout_change ek_rollout_step(struct ek_rollout *r, enum ek_mode mode,
+                                       const struct ek_canary *c, const struct ek_rollout_stats *f,
+                                       int64_t now_ms)
 {
     if (!ek_rollout_may_act(r))
-        return EK_ROLLOUT_STAYS;
+        return EK_ROLLOUT_UNCHANGED;
     if (r->step_ms > now_ms || mode < EK_MODE_CANARY)
         r->step_ms = now_ms;
     if (mode < EK_MODE_CANARY)
-        return EK_ROLLOUT_STAYS;
-    r->withdrawn = ek_rollout_rail(c, f, &r->figure, &r->limit);
-    if (r->withdrawn != EK_RAIL_NONE) {
+        return EK_ROLLOUT_UNCHANGED;
+    r->withdrawn = ek_rollout_check_guardrails(c, f, &r->figure, &r->limit);
+    if (r->withdrawn != EK_GUARDRAIL_NONE) {
         r->turns++;
-        return EK_ROLLOUT_WITHDRAWN;
+        return EK_ROLLOUT_ROLLED_BACK;
     }
-    return mode == EK_MODE_CANARY ? step(r, c, f->tried, now_ms) : EK_ROLLOUT_STAYS;
+    return mode == EK_MODE_CANARY ? step(r, c, f->tried, now_ms) : EK_ROLLOUT_UNCHANGED;
 }
 
 void ek_rollout_resume(struct ek_rollout *r, const struct ek_canary *c, int64_t now_ms)
@@ -229,7 +232,7 @@ void ek_rollout_resume(struct ek_rollout *r, const struct ek_canary *c, int64_t 
     start(r, c, now_ms);
 }
 
-void ek_rollouts_stood_still(struct ek_rollouts *s, int64_t for_ms)
+void ek_rollouts_add_pause(struct ek_rollouts *s, int64_t for_ms)
 {
     for (int i = 0; i < s->count; i++)
         if (goes_on(&s->one[i]))
@@ -243,7 +246,8 @@ static void join(struct ek_rollout *r, const struct ek_rollout *other)
         r->percent = other->percent;
         r->step_ms = other->step_ms;
     }
-    if (goes_on(other) && other->withdrawn != EK_RAIL_NONE && r->withdrawn == EK_RAIL_NONE) {
+    if (goes_on(other) && other->withdrawn != EK_GUARDRAIL_NONE &&
+        r->withdrawn == EK_GUARDRAIL_NONE) {
         r->withdrawn = other->withdrawn;
         r->figure = other->figure;
         r->limit = other->limit;
@@ -278,42 +282,42 @@ void ek_rollouts_merge(struct ek_rollouts *into, const struct ek_rollouts *from,
     }
 }
 
-static void about_serialize(struct ek_rollout_about *a, struct ek_serialize *s)
+static void about_serialize(struct ek_rollout_context *a, struct ek_serialize *s)
 {
     int class = (int)a->class;
-    ek_snap_u32(s, &a->episode);
-    ek_snap_int(s, &class, EK_CLASS_NONE, EK_CLASS_COUNT - 1);
+    ek_serialize_u32(s, &a->episode);
+    ek_serialize_int(s, &class, EK_CLASS_NONE, EK_CLASS_COUNT - 1);
     a->class = (enum ek_class) class;
-    ek_snap_f64(s, &a->factor);
-    ek_snap_f64(s, &a->factor_low);
-    ek_snap_f64(s, &a->factor_high);
-    ek_snap_f64(s, &a->share);
+    ek_serialize_f64(s, &a->factor);
+    ek_serialize_f64(s, &a->factor_low);
+    ek_serialize_f64(s, &a->factor_high);
+    ek_serialize_f64(s, &a->share);
 }
 
 static void one_serialize(struct ek_rollout *r, struct ek_serialize *s, int features, int cells)
 {
     int rail = (int)r->withdrawn;
-    ek_snap_int(s, &r->feature, 0, features - 1);
-    ek_snap_int(s, &r->cell, 0, cells - 1);
-    ek_snap_int(s, &r->percent, 0, EK_PERCENT_WHOLE);
-    ek_snap_i64(s, &r->step_ms);
-    ek_snap_int(s, &rail, EK_RAIL_NONE, EK_RAILS - 1);
-    r->withdrawn = (enum ek_rail)rail;
-    ek_snap_f64(s, &r->figure);
-    ek_snap_f64(s, &r->limit);
-    ek_snap_int(s, &r->relapses, 0, INT32_MAX);
-    ek_snap_i64(s, &r->ended_ms);
-    ek_snap_u64(s, &r->tried);
+    ek_serialize_int(s, &r->feature, 0, features - 1);
+    ek_serialize_int(s, &r->cell, 0, cells - 1);
+    ek_serialize_int(s, &r->percent, 0, EK_PERCENT_WHOLE);
+    ek_serialize_i64(s, &r->step_ms);
+    ek_serialize_int(s, &rail, EK_GUARDRAIL_NONE, EK_GUARDRAIL_COUNT - 1);
+    r->withdrawn = (enum ek_guardrail)rail;
+    ek_serialize_f64(s, &r->figure);
+    ek_serialize_f64(s, &r->limit);
+    ek_serialize_int(s, &r->relapses, 0, INT32_MAX);
+    ek_serialize_i64(s, &r->ended_ms);
+    ek_serialize_u64(s, &r->tried);
     about_serialize(&r->about, s);
-    ek_snap_require(s, r->step_ms >= 0 && r->ended_ms >= -1);
-    if (ek_snap_reads(s))
-        r->credit = EK_CREDIT_KNOWN_NOT;
+    ek_serialize_require(s, r->step_ms >= 0 && r->ended_ms >= -1);
+    if (ek_serialize_is_reading(s))
+        r->credit = EK_BUDGET_UNKNOWN;
 }
 
 void ek_rollouts_serialize(struct ek_rollouts *s, struct ek_serialize *snap, int features,
                            int cells)
 {
-    ek_snap_int(snap, &s->count, 0, EK_ROLLOUTS_MAX);
+    ek_serialize_int(snap, &s->count, 0, EK_ROLLOUTS_MAX);
     for (int i = 0; i < s->count; i++)
         one_serialize(&s->one[i], snap, features, cells);
 }
@@ -321,7 +325,7 @@ void ek_rollouts_serialize(struct ek_rollouts *s, struct ek_serialize *snap, int
 void ek_rollouts_credit_serialize(struct ek_rollouts *s, struct ek_serialize *snap)
 {
     for (int i = 0; i < s->count; i++) {
-        ek_snap_f64(snap, &s->one[i].credit);
-        ek_snap_require(snap, isfinite(s->one[i].credit));
+        ek_serialize_f64(snap, &s->one[i].credit);
+        ek_serialize_require(snap, isfinite(s->one[i].credit));
     }
 }

@@ -12,20 +12,21 @@
  * they are looked at. */
 enum { AGAIN_LISTS = 1024 };
 
-static bool limits_share(const struct ek_control *c)
+static bool limits_share(const struct ek_controller *c)
 {
-    const struct ek_control_cells *cells = &c->setup.cells;
+    const struct ek_controller_cells *cells = &c->setup.cells;
     return c->setup.rules->max_routed_share < 1 && (cells->share_of || cells->each_list);
 }
 
-int ek_control_new(struct ek_control **out, const struct ek_control_setup *s, struct ek_error *e)
+int ek_controller_new(struct ek_controller **out, const struct ek_controller_setup *s,
+                      struct ek_error *e)
 {
-    struct ek_control *c = ek_calloc(1, sizeof *c);
+    struct ek_controller *c = ek_calloc(1, sizeof *c);
     if (!c)
         return ek_fail(e, EK_ENOMEM, "out of memory");
     c->setup = *s;
     c->free_ms = -1;
-    if (limits_share(c) && s->cells.each_list && ek_reach_new(&c->reach)) {
+    if (limits_share(c) && s->cells.each_list && ek_route_coverage_new(&c->reach)) {
         ek_free(c);
         return ek_fail(e, EK_ENOMEM, "out of memory");
     }
@@ -33,31 +34,31 @@ int ek_control_new(struct ek_control **out, const struct ek_control_setup *s, st
     return EK_OK;
 }
 
-void ek_control_free(struct ek_control *c)
+void ek_controller_free(struct ek_controller *c)
 {
     if (!c)
         return;
-    ek_control_pins_free(c);
-    ek_reach_free(c->reach);
+    ek_controller_pins_free(c);
+    ek_route_coverage_free(c->reach);
     ek_free(c);
 }
 
-const struct ek_plan *ek_control_plan(const struct ek_control *c)
+const struct ek_plan *ek_controller_plan(const struct ek_controller *c)
 {
     return &c->plan[c->now];
 }
 
-const struct ek_plan *ek_control_wanted(const struct ek_control *c)
+const struct ek_plan *ek_controller_desired(const struct ek_controller *c)
 {
     return &c->wanted;
 }
 
-enum ek_bound ek_control_tripped(const struct ek_control *c)
+enum ek_bound ek_controller_reached_limit(const struct ek_controller *c)
 {
     return c->tripped;
 }
 
-const struct ek_rollout *ek_control_rollout(const struct ek_control *c, int feature, int cell)
+const struct ek_rollout *ek_controller_rollout(const struct ek_controller *c, int feature, int cell)
 {
     return ek_rollout_find((struct ek_rollouts *)&c->rollouts, feature, cell);
 }
@@ -69,40 +70,40 @@ static enum ek_bound bound_of(enum ek_exceeds x)
     return bound[x];
 }
 
-static bool ek_control_is_earned(const struct ek_control *c, const struct ek_finding *f,
-                                 double *credit);
+static bool ek_controller_is_earned(const struct ek_controller *c, const struct ek_finding *f,
+                                    double *credit);
 
 /* As the rules have it; told only where too few lists have shown the fault, or none of late. */
-static struct ek_decision decide(const struct ek_control *c, const struct ek_finding *f)
+static struct ek_decision decide(const struct ek_controller *c, const struct ek_finding *f)
 {
-    const struct ek_control_setup *s = &c->setup;
+    const struct ek_controller_setup *s = &c->setup;
     struct ek_decision d = ek_decide(s->rules, s->manifest, s->have_model, f);
     bool open = f->state == EK_CONFIRMED || f->state == EK_UPDATED;
     double credit;
-    if (d.wanted && open && !ek_control_is_earned(c, f, &credit)) {
+    if (d.wanted && open && !ek_controller_is_earned(c, f, &credit)) {
         d.treatment = (struct ek_treatment){EK_ACT_ALERT, 0};
         d.wanted = false;
     }
     return d;
 }
 
-struct ek_decision ek_control_decide(const struct ek_control *c, const struct ek_finding *f)
+struct ek_decision ek_controller_decide(const struct ek_controller *c, const struct ek_finding *f)
 {
-    const struct ek_control_setup *s = &c->setup;
+    const struct ek_controller_setup *s = &c->setup;
     struct ek_decision d = decide(c, f);
-    const struct ek_rollout *r = ek_control_rollout(c, f->feature, f->cell);
+    const struct ek_rollout *r = ek_controller_rollout(c, f->feature, f->cell);
     bool acts = d.wanted && d.mode >= EK_MODE_CANARY;
     bool wanted = ek_plan_has(&c->wanted, f->feature, f->cell);
-    if (acts && wanted && r && r->withdrawn != EK_RAIL_NONE)
+    if (acts && wanted && r && r->withdrawn != EK_GUARDRAIL_NONE)
         d.mode = EK_MODE_OBSERVE;
     const struct ek_plan_entry *entry = ek_plan_entry_at(&c->wanted, f->feature, f->cell);
     d.stays = f->state == EK_RECOVERED && entry && ek_plan_awaits(entry);
     d.paused = acts && c->paused;
     if (d.paused)
         d.mode = EK_MODE_OBSERVE;
-    if (!acts || c->paused || ek_plan_has(ek_control_plan(c), f->feature, f->cell))
+    if (!acts || c->paused || ek_plan_has(ek_controller_plan(c), f->feature, f->cell))
         return d;
-    if (!wanted && !ek_plan_has_room(&c->wanted, f->feature, f->cell))
+    if (!wanted && !ek_plan_has_space(&c->wanted, f->feature, f->cell))
         d.limited = EK_BOUND_PLAN;
     else if (wanted && ek_rollout_may_act(r))
         d.limited = bound_of(c->limited);
@@ -114,37 +115,37 @@ struct ek_decision ek_control_decide(const struct ek_control *c, const struct ek
 /* ---------------------------------------------------------------- findings */
 
 /* A factor of a part of the lists undoes nothing in the others. */
-static struct ek_repair repair_of(const struct ek_finding *f)
+static struct ek_plan_repair repair_of(const struct ek_finding *f)
 {
     static const double ALL_LISTS = .9;
     bool one = f->class == EK_SCALE && f->query_feature < 0 && f->share >= ALL_LISTS;
     bool by_list = f->class == EK_SCALE && f->query_feature >= 0;
-    return (struct ek_repair){one ? f->factor : (double)NAN, by_list ? f->query_feature : -1};
+    return (struct ek_plan_repair){one ? f->factor : (double)NAN, by_list ? f->query_feature : -1};
 }
 
-static const struct ek_feature_rule *ek_control_rule(const struct ek_control *c, int feature);
+static const struct ek_feature_rule *ek_controller_rule(const struct ek_controller *c, int feature);
 
 /* A fault whose figures waver about a bound lets its route end and asks again: that is the same
  * fault, in which a guardrail's word is final. */
-static struct ek_rollout *rollout_for(struct ek_control *c, const struct ek_finding *f,
+static struct ek_rollout *rollout_for(struct ek_controller *c, const struct ek_finding *f,
                                       int64_t time_ms)
 {
     struct ek_rollout *r = ek_rollout_find(&c->rollouts, f->feature, f->cell);
     if (r && f->state == EK_UPDATED && f->episode == r->about.episode)
-        ek_rollout_take_up(r, time_ms);
+        ek_rollout_restart(r, time_ms);
     return ek_rollout_begin(&c->rollouts, f->feature, f->cell, c->setup.rules,
-                            &ek_control_rule(c, f->feature)->canary, time_ms);
+                            &ek_controller_rule(c, f->feature)->canary, time_ms);
 }
 
-static void want(struct ek_control *c, const struct ek_finding *f, struct ek_treatment treatment,
+static void want(struct ek_controller *c, const struct ek_finding *f, struct ek_treatment treatment,
                  int64_t time_ms)
 {
-    if (!ek_plan_has_room(&c->wanted, f->feature, f->cell)) {
+    if (!ek_plan_has_space(&c->wanted, f->feature, f->cell)) {
         c->wanted_full = true;
         return;
     }
     double credit;
-    ek_control_is_earned(c, f, &credit);
+    ek_controller_is_earned(c, f, &credit);
     const struct ek_plan_entry *before = ek_plan_entry_at(&c->wanted, f->feature, f->cell);
     c->retell |= before && ek_plan_awaits(before); /* its fault has come back */
     ek_plan_set(&c->wanted, f->feature, f->cell, treatment, time_ms);
@@ -155,37 +156,37 @@ static void want(struct ek_control *c, const struct ek_finding *f, struct ek_tre
     if (!r)
         return;
     r->credit = credit;
-    r->about = (struct ek_rollout_about){f->episode,    f->class,       f->factor,
-                                         f->factor_low, f->factor_high, f->share};
+    r->about = (struct ek_rollout_context){f->episode,    f->class,       f->factor,
+                                           f->factor_low, f->factor_high, f->share};
 }
 
-static int64_t ek_control_earned_ms(const struct ek_control *c, const struct ek_finding *f,
-                                    int64_t time_ms);
+static int64_t ek_controller_earned_ms(const struct ek_controller *c, const struct ek_finding *f,
+                                       int64_t time_ms);
 
-static void let_end(struct ek_control *c, const struct ek_finding *f, int64_t time_ms)
+static void let_end(struct ek_controller *c, const struct ek_finding *f, int64_t time_ms)
 {
-    const struct ek_rollout *r = ek_control_rollout(c, f->feature, f->cell);
-    int64_t hold_ms = r ? ek_rollout_hold_ms(r, c->setup.rules) : c->setup.rules->hold_ms;
-    int64_t earned_ms = ek_control_earned_ms(c, f, time_ms);
+    const struct ek_rollout *r = ek_controller_rollout(c, f->feature, f->cell);
+    int64_t hold_ms = r ? ek_rollout_min_duration_ms(r, c->setup.rules) : c->setup.rules->hold_ms;
+    int64_t earned_ms = ek_controller_earned_ms(c, f, time_ms);
     ek_plan_end(&c->wanted, f->feature, f->cell, time_ms,
                 earned_ms < hold_ms ? earned_ms : hold_ms);
 }
 
-static enum ek_mode ek_control_mode_of(const struct ek_control *c, int feature, int cell);
+static enum ek_mode ek_controller_mode_of(const struct ek_controller *c, int feature, int cell);
 
 /* Whether the route of a finding does anything; while all is paused, whether it did before. Where
  * nobody knows what was in force then, the rules say what would have been. */
-static bool does_something(const struct ek_control *c, int feature, int cell)
+static bool does_something(const struct ek_controller *c, int feature, int cell)
 {
-    const struct ek_plan *p = c->paused ? &c->before : ek_control_plan(c);
+    const struct ek_plan *p = c->paused ? &c->before : ek_controller_plan(c);
     const struct ek_plan_entry *e = ek_plan_entry_at(p, feature, cell);
     if (c->paused && !p->count)
-        return ek_control_mode_of(c, feature, cell) != EK_MODE_OBSERVE;
+        return ek_controller_mode_of(c, feature, cell) != EK_MODE_OBSERVE;
     return e && e->by == EK_BY_FINDING && e->mode != EK_MODE_OBSERVE;
 }
 
 /* Its fault is gone. With `recover: manual` what acts goes on until a person ends it. */
-static void recover(struct ek_control *c, const struct ek_finding *f, int64_t time_ms)
+static void recover(struct ek_controller *c, const struct ek_finding *f, int64_t time_ms)
 {
     bool acts = does_something(c, f->feature, f->cell);
     if (c->setup.rules->recover_auto || !acts) {
@@ -196,7 +197,7 @@ static void recover(struct ek_control *c, const struct ek_finding *f, int64_t ti
     c->retell = true;
 }
 
-void ek_control_found(struct ek_control *c, const struct ek_finding *f, int64_t time_ms)
+void ek_controller_add_finding(struct ek_controller *c, const struct ek_finding *f, int64_t time_ms)
 {
     struct ek_decision d;
     switch (f->state) {
@@ -221,27 +222,27 @@ void ek_control_found(struct ek_control *c, const struct ek_finding *f, int64_t 
     c->stale = true;
 }
 
-void ek_control_forget(struct ek_control *c, int cell)
+void ek_controller_reset_cell(struct ek_controller *c, int cell)
 {
     int kept = 0;
     for (int i = 0; i < c->before.count; i++)
         if (c->before.entry[i].cell != cell)
             c->before.entry[kept++] = c->before.entry[i];
     c->before.count = kept;
-    ek_rollouts_forget(&c->rollouts, cell);
+    ek_rollouts_reset_cell(&c->rollouts, cell);
 }
 
-void ek_control_begin_at(struct ek_control *c, uint64_t version)
+void ek_controller_start_at(struct ek_controller *c, uint64_t version)
 {
-    ek_control_now(c)->version = version;
+    ek_controller_time(c)->version = version;
 }
 
 /* --------------------------------------------------- what a plan is made of */
 
 /* The cells in use, to who gives them away. */
-void ek_control_keep(struct ek_control *c)
+void ek_controller_retain_cells(struct ek_controller *c)
 {
-    const struct ek_plan *const plan[] = {&c->wanted, ek_control_plan(c), &c->before};
+    const struct ek_plan *const plan[] = {&c->wanted, ek_controller_plan(c), &c->before};
     int cells = 0;
     memset(c->held, 0, sizeof c->held);
     for (int p = 0; p < 3; p++)
@@ -251,7 +252,7 @@ void ek_control_keep(struct ek_control *c)
         c->held[plan[1]->mode[i].cell] = 1;
     for (int i = 0; i < c->modes; i++)
         c->held[c->mode[i].cell] = 1;
-    ek_control_pins_hold(c, c->held);
+    ek_controller_pins_retain(c, c->held);
     for (int cell = 0; cell <= INT16_MAX; cell++)
         cells = c->held[cell] ? cell + 1 : cells;
     if (c->setup.cells.keep)
@@ -260,10 +261,10 @@ void ek_control_keep(struct ek_control *c)
 
 /* What the rules say of the lists of some values. Where one has no cell, the whole feature is left
  * alone: nobody could tell its lists from others. */
-static bool put_modes(struct ek_control *c, int feature, const struct ek_feature_rule *said,
+static bool put_modes(struct ek_controller *c, int feature, const struct ek_feature_rule *said,
                       bool own)
 {
-    const struct ek_control_cells *cells = &c->setup.cells;
+    const struct ek_controller_cells *cells = &c->setup.cells;
     for (int i = 0; i < said->mode_in_count; i++) {
         const struct ek_mode_in *in = &said->mode_in[i];
         int cell = -1;
@@ -274,13 +275,13 @@ static bool put_modes(struct ek_control *c, int feature, const struct ek_feature
             return false;
         c->mode[c->modes++] = (struct ek_plan_mode){feature, cell, in->mode, own};
         if (!c->held[cell])
-            ek_control_keep(c); /* the next value must not take it */
+            ek_controller_retain_cells(c); /* the next value must not take it */
     }
     return true;
 }
 
 /* Words for the lists of values, of the features that something is wanted for. */
-static void find_modes(struct ek_control *c)
+static void find_modes(struct ek_controller *c)
 {
     const struct ek_rules *rules = c->setup.rules;
     c->modes = 0;
@@ -288,7 +289,7 @@ static void find_modes(struct ek_control *c)
     memset(c->apart, 0, sizeof c->apart);
     for (int i = 0; i < c->wanted.count; i++) {
         int feature = c->wanted.entry[i].feature, before = c->modes;
-        const struct ek_feature_rule *rule = ek_control_rule(c, feature);
+        const struct ek_feature_rule *rule = ek_controller_rule(c, feature);
         bool known = c->apart[feature] != EK_APART_NEW;
         bool placed =
             known || (put_modes(c, feature, rule, true) &&
@@ -303,27 +304,27 @@ static void find_modes(struct ek_control *c)
 
 static enum ek_mode mode_of(void *context, int feature, int cell)
 {
-    const struct ek_control *c = context;
+    const struct ek_controller *c = context;
     return c->apart[feature] == EK_APART_YES ? EK_MODE_OBSERVE
-                                             : ek_control_mode_of(c, feature, cell);
+                                             : ek_controller_mode_of(c, feature, cell);
 }
 
 static int dimension_of(void *context, int cell)
 {
-    const struct ek_control_cells *cells = &((struct ek_control *)context)->setup.cells;
+    const struct ek_controller_cells *cells = &((struct ek_controller *)context)->setup.cells;
     return cells->dimension_of(cells->context, cell);
 }
 
 static double share_of(void *context, const int *cell, int count)
 {
-    const struct ek_control_cells *cells = &((struct ek_control *)context)->setup.cells;
+    const struct ek_controller_cells *cells = &((struct ek_controller *)context)->setup.cells;
     return cells->share_of(cells->context, cell, count);
 }
 
 /* ------------------------------------------------------------------ limits */
 
 /* Whether what was exceeded is so no longer, for a hold. */
-static bool is_free(const struct ek_control *c, int64_t time_ms)
+static bool is_free(const struct ek_controller *c, int64_t time_ms)
 {
     return c->limited == EK_EXCEEDS_NONE ||
            (c->free_ms >= 0 &&
@@ -332,7 +333,7 @@ static bool is_free(const struct ek_control *c, int64_t time_ms)
 
 /* A trip is when a limit begins to hold; it is the same one until a hold after nothing was exceeded
  * any more. */
-static void note_limit(struct ek_control *c, const struct ek_composed *out, bool was,
+static void note_limit(struct ek_controller *c, const struct ek_composed *out, bool was,
                        int64_t time_ms)
 {
     bool full = out->limited == EK_EXCEEDS_PLAN || c->modes_full;
@@ -353,41 +354,41 @@ static void note_limit(struct ek_control *c, const struct ek_composed *out, bool
     c->wanted_full = false;
 }
 
-static bool ek_control_end_spent(struct ek_control *c);
+static bool ek_controller_end_spent(struct ek_controller *c);
 
 /* ----------------------------------------------------------------- settling */
 
 /* Takes out what has ended. */
-static void expire(struct ek_control *c, int64_t time_ms)
+static void expire(struct ek_controller *c, int64_t time_ms)
 {
     if (c->wanted.count && ek_plan_expire(&c->wanted, time_ms))
         c->stale = true;
-    if (c->spent && ek_control_end_spent(c))
+    if (c->spent && ek_controller_end_spent(c))
         c->stale = true;
 }
 
-static bool is_due(const struct ek_control *c, int64_t time_ms, uint64_t query)
+static bool is_due(const struct ek_controller *c, int64_t time_ms, uint64_t query)
 {
     bool moves = limits_share(c) || c->was_full;
     bool again = moves && c->wanted.count && query % AGAIN_LISTS == 0;
     bool freed = c->limited != EK_EXCEEDS_NONE && is_free(c, time_ms);
-    return c->stale || (!c->paused && (again || freed)) || ek_control_pins_due(c, time_ms);
+    return c->stale || (!c->paused && (again || freed)) || ek_controller_pins_due(c, time_ms);
 }
 
-static void compose(struct ek_control *c, int64_t time_ms, struct ek_composed *out)
+static void compose(struct ek_controller *c, int64_t time_ms, struct ek_composed *out)
 {
     bool was = !is_free(c, time_ms);
-    ek_control_follow_wanted(c, time_ms);
+    ek_controller_sync_rollouts(c, time_ms);
     find_modes(c);
     if (c->reach && !c->paused) {
-        ek_reach_clear(c->reach);
+        ek_route_coverage_clear(c->reach);
         c->setup.cells.each_list(c->setup.cells.context, c->reach);
     }
     struct ek_composing composing = {.rules = c->setup.rules,
                                      .wanted = &c->wanted,
                                      .rollouts = &c->rollouts,
                                      .pin = c->pinned,
-                                     .pins = ek_control_pins_of(c, time_ms),
+                                     .pins = ek_controller_pins_get(c, time_ms),
                                      .mode = c->mode,
                                      .modes = c->modes,
                                      .paused = c->paused,
@@ -397,7 +398,7 @@ static void compose(struct ek_control *c, int64_t time_ms, struct ek_composed *o
                                      .share_of = limits_share(c) ? share_of : NULL,
                                      .reach = c->reach,
                                      .context = c};
-    ek_plan_compose(&c->plan[!c->now], ek_control_plan(c), &composing, out);
+    ek_plan_compose(&c->plan[!c->now], ek_controller_plan(c), &composing, out);
     if (out->changed && c->plan[!c->now].version <= c->above)
         c->plan[!c->now].version = c->above + 1;
     if (!c->paused)
@@ -405,18 +406,18 @@ static void compose(struct ek_control *c, int64_t time_ms, struct ek_composed *o
     c->now = !c->now;
     c->above = 0;
     c->stale = c->no_memory; /* then it is tried again with the next list */
-    ek_control_keep(c);
+    ek_controller_retain_cells(c);
 }
 
-static bool ek_control_look(struct ek_control *c, int64_t time_ms, uint64_t query);
+static bool ek_controller_look(struct ek_controller *c, int64_t time_ms, uint64_t query);
 
-int ek_control_settle(struct ek_control *c, int64_t time_ms, uint64_t query, bool *changed)
+int ek_controller_update(struct ek_controller *c, int64_t time_ms, uint64_t query, bool *changed)
 {
     struct ek_composed composed;
     *changed = false;
     c->tripped = EK_BOUND_NONE;
     expire(c, time_ms);
-    if (ek_control_look(c, time_ms, query))
+    if (ek_controller_look(c, time_ms, query))
         c->stale = true;
     if (!is_due(c, time_ms, query))
         return EK_OK;
@@ -424,8 +425,8 @@ int ek_control_settle(struct ek_control *c, int64_t time_ms, uint64_t query, boo
     *changed = composed.changed || c->retell;
     c->retell = false;
     const struct ek_plan *was = &c->plan[!c->now];
-    int told = ek_control_tell(c, was, &composed, time_ms, query);
-    int ended = ek_control_pins_end(c, time_ms, query, was->version);
+    int told = ek_controller_report(c, was, &composed, time_ms, query);
+    int ended = ek_controller_pins_end(c, time_ms, query, was->version);
     if (c->no_memory)
         return EK_ENOMEM;
     return told ? told : ended;
@@ -435,22 +436,22 @@ int ek_control_settle(struct ek_control *c, int64_t time_ms, uint64_t query, boo
 enum { LOOK_LISTS = 32 };
 
 /* The mode of a feature in a cell, by the most specific word of the rules. */
-static const struct ek_feature_rule *ek_control_rule(const struct ek_control *c, int feature)
+static const struct ek_feature_rule *ek_controller_rule(const struct ek_controller *c, int feature)
 {
     const struct ek_manifest *m = c->setup.manifest;
     return &c->setup.rules->feature[m->item[feature] - m->features];
 }
 
-static enum ek_mode ek_control_mode_of(const struct ek_control *c, int feature, int cell)
+static enum ek_mode ek_controller_mode_of(const struct ek_controller *c, int feature, int cell)
 {
-    const struct ek_control_cells *cells = &c->setup.cells;
+    const struct ek_controller_cells *cells = &c->setup.cells;
     const struct ek_manifest *m = c->setup.manifest;
     const char *value = cells->value_of ? cells->value_of(cells->context, cell) : NULL;
     const char *name = value ? cells->name_of(cells->context, cell) : NULL;
     return ek_rules_mode(c->setup.rules, (int)(m->item[feature] - m->features), name, value);
 }
 
-void ek_control_follow_wanted(struct ek_control *c, int64_t time_ms)
+void ek_controller_sync_rollouts(struct ek_controller *c, int64_t time_ms)
 {
     for (int i = 0; i < c->rollouts.count; i++) {
         struct ek_rollout *r = &c->rollouts.one[i];
@@ -460,30 +461,31 @@ void ek_control_follow_wanted(struct ek_control *c, int64_t time_ms)
     for (int i = 0; i < c->wanted.count; i++) {
         const struct ek_plan_entry *e = &c->wanted.entry[i];
         ek_rollout_begin(&c->rollouts, e->feature, e->cell, c->setup.rules,
-                         &ek_control_rule(c, e->feature)->canary, time_ms);
+                         &ek_controller_rule(c, e->feature)->canary, time_ms);
     }
 }
 
 /* The mode by which a route of the plan in force steps and is judged: that of a canary as long as
  * any list that it reaches has it, for those wait for its steps whatever others have. */
-static enum ek_mode mode_of_route(const struct ek_control *c, const struct ek_plan_entry *e)
+static enum ek_mode mode_of_route(const struct ek_controller *c, const struct ek_plan_entry *e)
 {
-    const struct ek_plan *p = ek_control_plan(c);
-    const struct ek_plan_words words = {p->mode, p->modes, c->setup.cells.dimension_of,
-                                        c->setup.cells.context};
-    unsigned modes = ek_plan_modes_of(&words, e->feature, e->cell, e->mode);
+    const struct ek_plan *p = ek_controller_plan(c);
+    const struct ek_plan_outcomes words = {p->mode, p->modes, c->setup.cells.dimension_of,
+                                           c->setup.cells.context};
+    unsigned modes = ek_plan_get_modes(&words, e->feature, e->cell, e->mode);
     if (modes & ek_mode_bit(EK_MODE_CANARY))
         return EK_MODE_CANARY;
     return modes & ek_mode_bit(EK_MODE_ENFORCE) ? EK_MODE_ENFORCE : EK_MODE_OBSERVE;
 }
 
 /* Whose step was the last of those that act: where the stage is slow, it is that one's doing. */
-static const struct ek_rollout *grew_last(const struct ek_control *c)
+static const struct ek_rollout *grew_last(const struct ek_controller *c)
 {
-    const struct ek_plan *p = ek_control_plan(c);
+    const struct ek_plan *p = ek_controller_plan(c);
     const struct ek_rollout *last = NULL;
     for (int i = 0; i < p->count; i++) {
-        const struct ek_rollout *r = ek_control_rollout(c, p->entry[i].feature, p->entry[i].cell);
+        const struct ek_rollout *r =
+            ek_controller_rollout(c, p->entry[i].feature, p->entry[i].cell);
         bool acts = r && ek_rollout_may_act(r) && mode_of_route(c, &p->entry[i]) >= EK_MODE_CANARY;
         if (acts && p->entry[i].by == EK_BY_FINDING && (!last || r->step_ms > last->step_ms))
             last = r;
@@ -491,15 +493,15 @@ static const struct ek_rollout *grew_last(const struct ek_control *c)
     return last;
 }
 
-static struct ek_rollout_figures figures_of(const struct ek_control *c, const struct ek_rollout *r,
-                                            const struct ek_rollout *last)
+static struct ek_rollout_stats figures_of(const struct ek_controller *c, const struct ek_rollout *r,
+                                          const struct ek_rollout *last)
 {
-    static const struct ek_rollout_figures nothing = {.dead_rate_elsewhere = NAN,
-                                                      .rank_change_p95 = NAN,
-                                                      .latency_p99_ms = NAN,
-                                                      .latency_before_ms = NAN};
-    const struct ek_control_hears *h = &c->setup.hears;
-    struct ek_rollout_figures f = nothing;
+    static const struct ek_rollout_stats nothing = {.dead_rate_elsewhere = NAN,
+                                                    .rank_change_p95 = NAN,
+                                                    .latency_p99_ms = NAN,
+                                                    .latency_before_ms = NAN};
+    const struct ek_controller_callbacks *h = &c->setup.hears;
+    struct ek_rollout_stats f = nothing;
     if (!h->figures_of || !h->figures_of(h->context, r->feature, r->cell, &f))
         f = nothing;
     if (r != last)
@@ -507,19 +509,19 @@ static struct ek_rollout_figures figures_of(const struct ek_control *c, const st
     return f;
 }
 
-static bool look_at(struct ek_control *c, struct ek_rollout *r, const struct ek_rollout *last,
+static bool look_at(struct ek_controller *c, struct ek_rollout *r, const struct ek_rollout *last,
                     int64_t time_ms)
 {
-    const struct ek_plan *p = ek_control_plan(c);
-    const struct ek_control_hears *h = &c->setup.hears;
+    const struct ek_plan *p = ek_controller_plan(c);
+    const struct ek_controller_callbacks *h = &c->setup.hears;
     enum ek_mode mode = EK_MODE_OBSERVE; /* what a limit keeps out does not act */
     for (int i = 0; i < p->count; i++)
         if (p->entry[i].feature == r->feature && p->entry[i].cell == r->cell &&
             p->entry[i].by == EK_BY_FINDING)
             mode = mode_of_route(c, &p->entry[i]);
-    struct ek_rollout_figures f = figures_of(c, r, last);
-    if (ek_rollout_look(r, mode, &ek_control_rule(c, r->feature)->canary, &f, time_ms) ==
-        EK_ROLLOUT_STAYS)
+    struct ek_rollout_stats f = figures_of(c, r, last);
+    if (ek_rollout_step(r, mode, &ek_controller_rule(c, r->feature)->canary, &f, time_ms) ==
+        EK_ROLLOUT_UNCHANGED)
         return false;
     r->tried = f.tried;
     if (h->figures_begin)
@@ -528,7 +530,7 @@ static bool look_at(struct ek_control *c, struct ek_rollout *r, const struct ek_
 }
 
 /* Lets all rollouts look; whether one has changed. Nothing while it is paused. */
-static bool ek_control_look(struct ek_control *c, int64_t time_ms, uint64_t query)
+static bool ek_controller_look(struct ek_controller *c, int64_t time_ms, uint64_t query)
 {
     bool some = c->wanted.count && !c->paused;
     bool changed = false;
@@ -542,7 +544,7 @@ static bool ek_control_look(struct ek_control *c, int64_t time_ms, uint64_t quer
 }
 
 /* Whether it was one that only stayed because nobody had ended it. */
-static bool end_by_hand(struct ek_control *c, int feature, int cell)
+static bool end_by_hand(struct ek_controller *c, int feature, int cell)
 {
     const struct ek_plan_entry *e = ek_plan_entry_at(&c->wanted, feature, cell);
     if (!e || !ek_plan_awaits(e))
@@ -552,19 +554,19 @@ static bool end_by_hand(struct ek_control *c, int feature, int cell)
     return true;
 }
 
-int ek_control_resume(struct ek_control *c, int feature, int cell, int64_t time_ms,
-                      struct ek_error *e)
+int ek_controller_resume(struct ek_controller *c, int feature, int cell, int64_t time_ms,
+                         struct ek_error *e)
 {
     if (end_by_hand(c, feature, cell))
         return EK_OK;
     struct ek_rollout *r = ek_rollout_find(&c->rollouts, feature, cell);
-    const struct ek_control_hears *h = &c->setup.hears;
-    if (!r || r->ended_ms >= 0 || r->withdrawn == EK_RAIL_NONE)
+    const struct ek_controller_callbacks *h = &c->setup.hears;
+    if (!r || r->ended_ms >= 0 || r->withdrawn == EK_GUARDRAIL_NONE)
         return ek_fail(e, EK_ESTATE,
                        "no route of '%s' was withdrawn there: resume is for one that a limit of "
                        "its canary has taken back, or that outlives its fault by 'recover: manual'",
                        c->setup.manifest->item[feature]->name);
-    ek_rollout_resume(r, &ek_control_rule(c, feature)->canary, time_ms);
+    ek_rollout_resume(r, &ek_controller_rule(c, feature)->canary, time_ms);
     if (h->figures_begin)
         h->figures_begin(h->context, feature, cell);
     c->stale = true;
@@ -575,24 +577,24 @@ int ek_control_resume(struct ek_control *c, int feature, int cell, int64_t time_
  * least. No class goes without an account, also those that are acted on whatever their share. */
 static const double SHARE_MOST = .5, SHARE_LEAST = 1e-4;
 
-static double lists_each(const struct ek_control *c, int feature)
+static double lists_each(const struct ek_controller *c, int feature)
 {
-    double share = ek_control_rule(c, feature)->act_share;
+    double share = ek_controller_rule(c, feature)->act_share;
     return 1 / fmin(fmax(share, SHARE_LEAST), SHARE_MOST);
 }
 
-static bool keeps_account(const struct ek_control *c)
+static bool keeps_account(const struct ek_controller *c)
 {
     return c->setup.hears.shown && c->setup.hears.shows;
 }
 
 /* With `recover: manual` it is kept, for other rules may come, and ends nothing. */
-static bool goes_by_account(const struct ek_control *c)
+static bool goes_by_account(const struct ek_controller *c)
 {
     return keeps_account(c) && c->setup.rules->recover_auto;
 }
 
-static bool goes_on(const struct ek_control *c, int feature, int cell)
+static bool goes_on(const struct ek_controller *c, int feature, int cell)
 {
     const struct ek_plan_entry *e = ek_plan_entry_at(&c->wanted, feature, cell);
     return e && e->until_ms < 0;
@@ -600,13 +602,13 @@ static bool goes_on(const struct ek_control *c, int feature, int cell)
 
 /* control_earned.c: whether lists enough have shown the fault, the newest among them, to begin or
  * to go on; *credit: lists that its route may act on then. */
-static bool ek_control_is_earned(const struct ek_control *c, const struct ek_finding *f,
-                                 double *credit)
+static bool ek_controller_is_earned(const struct ek_controller *c, const struct ek_finding *f,
+                                    double *credit)
 {
     *credit = 0;
     if (f->cell < 0) /* a fleet's, for which its decider acts, and has no cell here */
         return !f->passing;
-    const struct ek_rollout *r = ek_control_rollout(c, f->feature, f->cell);
+    const struct ek_rollout *r = ek_controller_rollout(c, f->feature, f->cell);
     bool lasts = goes_on(c, f->feature, f->cell), again = r && r->about.episode == f->episode;
     *credit = r ? r->credit : 0;
     if (lasts && again)
@@ -623,8 +625,8 @@ static bool ek_control_is_earned(const struct ek_control *c, const struct ek_fin
 
 /* For how long a fault that is gone has earned its route where nobody counts lists, by the time
  * that it went on and its share; INT64_MAX where they are counted, or it is not known. */
-static int64_t ek_control_earned_ms(const struct ek_control *c, const struct ek_finding *f,
-                                    int64_t time_ms)
+static int64_t ek_controller_earned_ms(const struct ek_controller *c, const struct ek_finding *f,
+                                       int64_t time_ms)
 {
     double lasted = (double)time_ms - (double)f->since_ms;
     if (keeps_account(c) || f->state != EK_RECOVERED || f->class == EK_CLASS_NONE || lasted < 0)
@@ -633,9 +635,9 @@ static int64_t ek_control_earned_ms(const struct ek_control *c, const struct ek_
     return ms < 9e18 ? (int64_t)ms : INT64_MAX;
 }
 
-static void take_in(struct ek_control *c)
+static void take_in(struct ek_controller *c)
 {
-    const struct ek_control_hears *h = &c->setup.hears;
+    const struct ek_controller_callbacks *h = &c->setup.hears;
     for (int i = 0; i < c->rollouts.count; i++) {
         struct ek_rollout *r = &c->rollouts.one[i];
         uint32_t episode;
@@ -645,9 +647,9 @@ static void take_in(struct ek_control *c)
     }
 }
 
-void ek_control_list(struct ek_control *c, const struct ek_plan_routing *routing)
+void ek_controller_list(struct ek_controller *c, const struct ek_plan_routing *routing)
 {
-    const struct ek_plan *p = ek_control_plan(c);
+    const struct ek_plan *p = ek_controller_plan(c);
     if (!keeps_account(c) || !c->rollouts.count)
         return;
     take_in(c);
@@ -664,12 +666,12 @@ void ek_control_list(struct ek_control *c, const struct ek_plan_routing *routing
 }
 
 /* Takes out what has spent all; whether there was any. */
-static bool ek_control_end_spent(struct ek_control *c)
+static bool ek_controller_end_spent(struct ek_controller *c)
 {
     bool some = false;
     for (int i = goes_by_account(c) ? c->wanted.count - 1 : -1; i >= 0; i--) {
         const struct ek_plan_entry *e = &c->wanted.entry[i];
-        const struct ek_rollout *r = ek_control_rollout(c, e->feature, e->cell);
+        const struct ek_rollout *r = ek_controller_rollout(c, e->feature, e->cell);
         if (r && r->credit < 1 && !ek_plan_awaits(e))
             some |= ek_plan_remove(&c->wanted, e->feature, e->cell);
     }
@@ -677,7 +679,7 @@ static bool ek_control_end_spent(struct ek_control *c)
     return some;
 }
 
-void ek_control_renumber(struct ek_control *c, int feature, int cell, uint32_t episode)
+void ek_controller_set_episode(struct ek_controller *c, int feature, int cell, uint32_t episode)
 {
     struct ek_rollout *r = ek_rollout_find(&c->rollouts, feature, cell);
     if (r && episode)

@@ -109,7 +109,7 @@ int ek_rules_from_tree(struct ek_rules **out, const struct ek_manifest *m, const
     if (!rc) {
         struct ek_key_source s = source_of(r, &context, y, e);
         s.faults = faults;
-        rc = ek_keys_go_on(&s, ek_keys_read(&s, "", ek_yaml_root(y)));
+        rc = ek_keys_collect(&s, ek_keys_read(&s, "", ek_yaml_root(y)));
     }
     rc = ek_error_list_first(faults, rc, e);
     if (rc)
@@ -160,7 +160,7 @@ static const struct ek_mode_in *find_mode(const struct ek_feature_rule *rule, co
     return NULL;
 }
 
-bool ek_rules_segments_are(const struct ek_rules *r, const char *const *names, int count)
+bool ek_rules_has_segments(const struct ek_rules *r, const char *const *names, int count)
 {
     bool same = r->segment_count == count;
     for (int i = 0; same && i < count; i++)

@@ -157,7 +157,7 @@ int ek_rules_from_tree(struct ek_rules **out, const struct ek_manifest *m, const
                        struct ek_error_list *faults, struct ek_error *e);
 void ek_rules_free(struct ek_rules *r);
 /* Whether these are the `segments` of the rules, in this order. */
-bool ek_rules_segments_are(const struct ek_rules *r, const char *const *names, int count);
+bool ek_rules_has_segments(const struct ek_rules *r, const char *const *names, int count);
 
 /* The mode of a finding in a segment value (dimension NULL: all traffic), by the most specific
  * word: `mode_in` of the feature, its `mode`, `mode_in` of `defaults`, `mode` there. */

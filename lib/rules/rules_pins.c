@@ -9,7 +9,7 @@
 static int check_count(struct ek_key_source *s, const struct ek_key_row *k, const struct ek_node *n,
                        size_t max)
 {
-    int rc = ek_node_expect(s->yaml, n, ek_key_name(k), EK_NODE_SEQUENCE, s->e);
+    int rc = ek_node_check_kind(s->yaml, n, ek_key_name(k), EK_NODE_SEQUENCE, s->e);
     if (!rc && n->count > max)
         rc = ek_node_fail(s->yaml, n, s->e, "there must be at most %zu %s, not %zu", max,
                           ek_key_name(k), n->count);
@@ -61,7 +61,7 @@ static const char *feature_name(const struct ek_node *pin)
  * number. */
 static int check_pin_twice(const struct ek_key_source *s, const struct ek_node *list)
 {
-    const struct ek_rules *r = ek_rules_of(s);
+    const struct ek_rules *r = ek_rules_from_node(s);
     size_t at = (size_t)r->pin_count - 1;
     const struct ek_pin *pin = r->pin, *last = &pin[at];
     const char *name = feature_name(&list->children[at]);
@@ -77,7 +77,7 @@ static int check_pin_twice(const struct ek_key_source *s, const struct ek_node *
 
 int ek_rules_read_pins(struct ek_key_source *s, const struct ek_key_row *k, const struct ek_node *n)
 {
-    struct ek_rules *r = ek_rules_of(s);
+    struct ek_rules *r = ek_rules_from_node(s);
     int rc = check_count(s, k, n, EK_PINS_MAX);
     if (rc)
         return rc;
@@ -92,7 +92,7 @@ int ek_rules_read_pins(struct ek_key_source *s, const struct ek_key_row *k, cons
         rc = ek_keys_read(s, "pins.*", map);
         if (!rc)
             rc = check_pin_twice(s, n);
-        rc = ek_keys_go_on(s, rc);
+        rc = ek_keys_collect(s, rc);
     }
     return rc;
 }
@@ -110,7 +110,7 @@ static struct ek_rules_test *test_of(const struct ek_key_source *s)
 int ek_rules_read_target(struct ek_key_source *s, const struct ek_key_row *k,
                          const struct ek_node *n)
 {
-    const struct ek_manifest *m = ek_rules_manifest_of(s);
+    const struct ek_manifest *m = ek_rules_make_manifest(s);
     struct ek_rules_test *t = test_of(s);
     (void)k;
     int rc = ek_rules_read_feature_name(s, n, &t->feature);
@@ -186,7 +186,7 @@ int ek_rules_read_class(struct ek_key_source *s, const struct ek_key_row *k,
     if (is_none(n))
         return ek_node_fail(s->yaml, n, s->e,
                             "no finding has the class 'none': write 'expect: none'");
-    int rc = ek_key_word(s, k, n, &word);
+    int rc = ek_key_read_name(s, k, n, &word);
     if (!rc)
         test_of(s)->class = (enum ek_class)(word + 1); /* all but `none` */
     return rc;
@@ -230,7 +230,7 @@ int ek_rules_read_queries(struct ek_key_source *s, const struct ek_key_row *k,
 
 static int check_test_twice(const struct ek_key_source *s, const struct ek_node *map)
 {
-    const struct ek_rules *r = ek_rules_of(s);
+    const struct ek_rules *r = ek_rules_from_node(s);
     const struct ek_rules_test *last = &r->test[r->test_count - 1];
     for (const struct ek_rules_test *t = r->test; last->name && t < last; t++)
         if (t->name && !strcmp(t->name, last->name))
@@ -265,7 +265,7 @@ static int read_test(struct ek_key_source *s, const struct ek_node *map, struct 
 int ek_rules_read_tests(struct ek_key_source *s, const struct ek_key_row *k,
                         const struct ek_node *n)
 {
-    struct ek_rules *r = ek_rules_of(s);
+    struct ek_rules *r = ek_rules_from_node(s);
     int rc = check_count(s, k, n, EK_TESTS_MAX);
     if (rc)
         return rc;
@@ -273,6 +273,6 @@ int ek_rules_read_tests(struct ek_key_source *s, const struct ek_key_row *k,
     if (!r->test)
         return no_memory(s);
     for (size_t i = 0; !rc && i < n->count; i++)
-        rc = ek_keys_go_on(s, read_test(s, &n->children[i], &r->test[r->test_count++]));
+        rc = ek_keys_collect(s, read_test(s, &n->children[i], &r->test[r->test_count++]));
     return rc;
 }

@@ -8,12 +8,12 @@
 
 enum { NAMES_BYTES = 200 };
 
-struct ek_rules *ek_rules_of(const struct ek_key_source *s)
+struct ek_rules *ek_rules_from_node(const struct ek_key_source *s)
 {
     return s->base[EK_IN_RULES];
 }
 
-const struct ek_manifest *ek_rules_manifest_of(const struct ek_key_source *s)
+const struct ek_manifest *ek_rules_make_manifest(const struct ek_key_source *s)
 {
     return ((const struct ek_rules_context *)s->context)->m;
 }
@@ -36,7 +36,7 @@ static int copy_text(const struct ek_key_source *s, const struct ek_node *n, con
 
 int ek_rules_read_feature_name(struct ek_key_source *s, const struct ek_node *n, int *out)
 {
-    const struct ek_manifest *m = ek_rules_manifest_of(s);
+    const struct ek_manifest *m = ek_rules_make_manifest(s);
     const char *name = NULL;
     int rc = ek_node_text(s->yaml, n, "feature", &name, s->e);
     if (rc)
@@ -65,7 +65,7 @@ static bool needs_wide_path(enum ek_action action)
 int ek_rules_read_action(struct ek_key_source *s, const struct ek_node *n, int feature,
                          enum ek_action *out)
 {
-    const struct ek_manifest *m = ek_rules_manifest_of(s);
+    const struct ek_manifest *m = ek_rules_make_manifest(s);
     const char *words[EK_ACTION_COUNT];
     int word = 0;
     for (int i = 0; i < EK_ACTION_COUNT; i++)
@@ -84,7 +84,7 @@ int ek_rules_read_action(struct ek_key_source *s, const struct ek_node *n, int f
 
 static int check_dimension(const struct ek_key_source *s, const struct ek_node *n)
 {
-    const struct ek_rules *r = ek_rules_of(s);
+    const struct ek_rules *r = ek_rules_from_node(s);
     char there[NAMES_BYTES] = "";
     size_t used = 0;
     for (int i = 0; i < r->segment_count; i++) {
@@ -131,7 +131,7 @@ int ek_rules_read_cell(struct ek_key_source *s, const struct ek_node *n, char **
 /* The last segment against those before it. */
 static int check_segment(const struct ek_key_source *s, const struct ek_node *n)
 {
-    const struct ek_rules *r = ek_rules_of(s);
+    const struct ek_rules *r = ek_rules_from_node(s);
     if (!*n->text)
         return ek_node_fail(s->yaml, n, s->e,
                             "a segment without a name: put the name of a field of the messages");
@@ -149,8 +149,8 @@ static int check_segment(const struct ek_key_source *s, const struct ek_node *n)
 int ek_rules_read_segments(struct ek_key_source *s, const struct ek_key_row *k,
                            const struct ek_node *n)
 {
-    struct ek_rules *r = ek_rules_of(s);
-    int rc = ek_node_expect(s->yaml, n, ek_key_name(k), EK_NODE_SEQUENCE, s->e);
+    struct ek_rules *r = ek_rules_from_node(s);
+    int rc = ek_node_check_kind(s->yaml, n, ek_key_name(k), EK_NODE_SEQUENCE, s->e);
     if (!rc && n->count > EK_DIMENSIONS_MAX)
         rc = ek_node_fail(s->yaml, n, s->e, "there must be at most %d segments, not %zu",
                           EK_DIMENSIONS_MAX, n->count);
@@ -168,21 +168,21 @@ int ek_rules_read_same_query(struct ek_key_source *s, const struct ek_key_row *k
                              const struct ek_node *n)
 {
     unsigned same = 0;
-    int rc = ek_node_expect(s->yaml, n, ek_key_name(k), EK_NODE_SEQUENCE, s->e);
+    int rc = ek_node_check_kind(s->yaml, n, ek_key_name(k), EK_NODE_SEQUENCE, s->e);
     for (size_t i = 0; !rc && i < n->count; i++) {
         int word = 0;
-        rc = ek_key_word(s, k, &n->children[i], &word);
+        rc = ek_key_read_name(s, k, &n->children[i], &word);
         same |= 1u << word;
     }
     if (!rc)
-        ek_rules_of(s)->same_query = same;
+        ek_rules_from_node(s)->same_query = same;
     return rc;
 }
 
 int ek_rules_read_baseline(struct ek_key_source *s, const struct ek_key_row *k,
                            const struct ek_node *n)
 {
-    const struct ek_manifest *m = ek_rules_manifest_of(s);
+    const struct ek_manifest *m = ek_rules_make_manifest(s);
     const char *name = NULL;
     int rc = ek_node_text(s->yaml, n, ek_key_name(k), &name, s->e);
     if (rc || !strcmp(name, "none"))
@@ -192,7 +192,7 @@ int ek_rules_read_baseline(struct ek_key_source *s, const struct ek_key_row *k,
                             "'baseline' must be a segment or a query feature, '%s' is an item "
                             "feature",
                             name);
-    return copy_text(s, n, ek_key_name(k), &ek_rules_of(s)->baseline);
+    return copy_text(s, n, ek_key_name(k), &ek_rules_from_node(s)->baseline);
 }
 
 static struct ek_feature_rule *rule_of(const struct ek_key_source *s)
@@ -216,7 +216,8 @@ static int read_value_mode(struct ek_key_source *s, const struct ek_node *dimens
                            const struct ek_node *value)
 {
     struct ek_feature_rule *rule = rule_of(s);
-    int word = 0, rc = ek_key_word(s, ek_key_find(s->table, "defaults.mode"), value + 1, &word);
+    int word = 0,
+        rc = ek_key_read_name(s, ek_key_find(s->table, "defaults.mode"), value + 1, &word);
     if (rc)
         return rc;
     if (rule->mode_in_count == EK_MODE_IN_MAX)
@@ -236,11 +237,11 @@ static int read_value_mode(struct ek_key_source *s, const struct ek_node *dimens
 static int read_dimension_modes(struct ek_key_source *s, const struct ek_node *dimension)
 {
     const struct ek_node *values = dimension + 1;
-    int rc = ek_keys_go_on(s, check_dimension(s, dimension));
+    int rc = ek_keys_collect(s, check_dimension(s, dimension));
     if (!rc && values->kind != EK_NODE_MAPPING)
         rc = wrong_shape(s, values);
     for (size_t i = 0; !rc && i < values->count; i++)
-        rc = ek_keys_go_on(s, read_value_mode(s, dimension, &values->children[2 * i]));
+        rc = ek_keys_collect(s, read_value_mode(s, dimension, &values->children[2 * i]));
     return rc;
 }
 
@@ -256,7 +257,7 @@ int ek_rules_read_mode_in(struct ek_key_source *s, const struct ek_key_row *k,
         return no_memory(s);
     int rc = EK_OK;
     for (size_t i = 0; !rc && i < n->count; i++)
-        rc = ek_keys_go_on(s, read_dimension_modes(s, &n->children[2 * i]));
+        rc = ek_keys_collect(s, read_dimension_modes(s, &n->children[2 * i]));
     return rc;
 }
 
@@ -284,7 +285,7 @@ int ek_rules_read_canary(struct ek_key_source *s, const struct ek_key_row *k,
 int ek_rules_read_reaction(struct ek_key_source *s, const struct ek_key_row *k,
                            const struct ek_node *n)
 {
-    struct ek_rules *r = ek_rules_of(s);
+    struct ek_rules *r = ek_rules_from_node(s);
     const struct ek_rules_context *c = s->context;
     const char *class = ek_key_name(k);
     enum ek_action action = EK_ACT_NONE;
@@ -321,13 +322,13 @@ static int check_effects(struct ek_key_source *s, const struct ek_node *map)
                           rule->act_effect, rule->min_effect);
     if (!rc && rule->act_effect < rule->min_effect)
         rule->act_effect = rule->min_effect;
-    return ek_keys_go_on(s, rc);
+    return ek_keys_collect(s, rc);
 }
 
 /* Where only `hold` is given and longer, it counts for both. */
 static int check_hold(struct ek_key_source *s, const struct ek_node *map)
 {
-    struct ek_rules *r = ek_rules_of(s);
+    struct ek_rules *r = ek_rules_from_node(s);
     const struct ek_node *most = ek_node_get(map, "hold_max");
     int rc = EK_OK;
     if (most && r->hold_max_ms < r->hold_ms)
@@ -336,7 +337,7 @@ static int check_hold(struct ek_key_source *s, const struct ek_node *map)
                          (double)r->hold_ms / 1000);
     if (!rc && r->hold_max_ms < r->hold_ms)
         r->hold_max_ms = r->hold_ms;
-    return ek_keys_go_on(s, rc);
+    return ek_keys_collect(s, rc);
 }
 
 int ek_rules_read_defaults(struct ek_key_source *s, const struct ek_key_row *k,
@@ -348,7 +349,7 @@ int ek_rules_read_defaults(struct ek_key_source *s, const struct ek_key_row *k,
     if (!rc)
         rc = check_hold(s, n);
     if (!rc)
-        ek_rules_set_features(ek_rules_of(s));
+        ek_rules_set_features(ek_rules_from_node(s));
     return rc;
 }
 
@@ -381,16 +382,16 @@ static int load_catalogue(struct ek_key_source *s, const struct ek_node *n, cons
     struct ek_error_list faults;
     struct ek_error e = {0};
     ek_error_list_init(&faults);
-    int rc = ek_units_load(&ek_rules_of(s)->units, path, s->faults ? &faults : NULL, &e);
-    ek_rules_of(s)->units.incomplete |= rc != EK_OK;
+    int rc = ek_units_load(&ek_rules_from_node(s)->units, path, s->faults ? &faults : NULL, &e);
+    ek_rules_from_node(s)->units.incomplete |= rc != EK_OK;
     if (rc == EK_ENOMEM)
         *s->e = e;
     else if (rc && !faults.count)
-        rc = ek_keys_go_on(s, wrong_catalogue(s, n, &e));
+        rc = ek_keys_collect(s, wrong_catalogue(s, n, &e));
     else if (rc)
         rc = EK_OK;
     for (size_t i = 0; !rc && i < faults.count; i++)
-        rc = ek_keys_go_on(s, wrong_catalogue(s, n, &faults.errors[i]));
+        rc = ek_keys_collect(s, wrong_catalogue(s, n, &faults.errors[i]));
     ek_error_list_release(&faults);
     return rc;
 }
@@ -414,14 +415,14 @@ static int read_catalogue(struct ek_key_source *s, const struct ek_node *n)
 int ek_rules_read_units(struct ek_key_source *s, const struct ek_key_row *k,
                         const struct ek_node *list)
 {
-    int rc = ek_node_expect(s->yaml, list, ek_key_name(k), EK_NODE_SEQUENCE, s->e);
+    int rc = ek_node_check_kind(s->yaml, list, ek_key_name(k), EK_NODE_SEQUENCE, s->e);
     for (size_t i = 0; !rc && i < list->count; i++) {
         const struct ek_node *n = &list->children[i];
         if (n->kind != EK_NODE_MAPPING)
             rc = read_catalogue(s, n);
-        else if (!(rc = ek_units_check_twice(s->yaml, list, i, s->e)))
-            rc = ek_units_read_entry(&ek_rules_of(s)->units, s->yaml, n, s->faults, s->e);
-        rc = ek_keys_go_on(s, rc);
+        else if (!(rc = ek_units_check_duplicate(s->yaml, list, i, s->e)))
+            rc = ek_units_read_entry(&ek_rules_from_node(s)->units, s->yaml, n, s->faults, s->e);
+        rc = ek_keys_collect(s, rc);
     }
     return rc;
 }
@@ -435,7 +436,7 @@ static bool is_currency_pair(const char *id)
 
 static int check_unit_id(const struct ek_key_source *s, const struct ek_node *n, const char *id)
 {
-    const struct ek_units *units = &ek_rules_of(s)->units;
+    const struct ek_units *units = &ek_rules_from_node(s)->units;
     const char *near = NULL;
     if (is_currency_pair(id) || ek_units_find(units, id) || units->incomplete)
         return EK_OK;
@@ -452,7 +453,7 @@ static int check_unit_id(const struct ek_key_source *s, const struct ek_node *n,
 static int check_unit(const struct ek_key_source *s, const struct ek_node *n, const char *id)
 {
     static const char mark[] = EK_RULES_QUERY_FEATURE;
-    const struct ek_manifest *m = ek_rules_manifest_of(s);
+    const struct ek_manifest *m = ek_rules_make_manifest(s);
     if (strncmp(id, mark, strlen(mark)) != 0)
         return check_unit_id(s, n, id);
     const char *name = id + strlen(mark);
@@ -482,25 +483,25 @@ static int read_feature_unit(struct ek_key_source *s, const struct ek_node *n)
 int ek_rules_read_feature_units(struct ek_key_source *s, const struct ek_key_row *k,
                                 const struct ek_node *n)
 {
-    int rc = ek_node_expect(s->yaml, n, ek_key_name(k), EK_NODE_SEQUENCE, s->e);
+    int rc = ek_node_check_kind(s->yaml, n, ek_key_name(k), EK_NODE_SEQUENCE, s->e);
     if (!rc && n->count > EK_UNITS_MAX)
         rc = ek_node_fail(s->yaml, n, s->e,
                           "there must be at most %d units for one feature, not %zu", EK_UNITS_MAX,
                           n->count);
     for (size_t i = 0; !rc && i < n->count; i++)
-        rc = ek_keys_go_on(s, read_feature_unit(s, &n->children[i]));
+        rc = ek_keys_collect(s, read_feature_unit(s, &n->children[i]));
     return rc;
 }
 
 /* Without a manifest the rule of a feature goes nowhere. */
 static int read_feature(struct ek_key_source *s, const struct ek_node *key)
 {
-    struct ek_rules *r = ek_rules_of(s);
+    struct ek_rules *r = ek_rules_from_node(s);
     struct ek_rules_context *c = s->context;
     struct ek_feature_rule unused = r->defaults;
     unused.mode_in_count = 0;
     unused.mode_in = NULL;
-    int feature = -1, rc = ek_keys_go_on(s, ek_rules_read_feature_name(s, key, &feature));
+    int feature = -1, rc = ek_keys_collect(s, ek_rules_read_feature_name(s, key, &feature));
     if (rc)
         return rc;
     s->base[EK_IN_RULE] = feature >= 0 ? &r->feature[feature] : &unused;
@@ -516,10 +517,10 @@ int ek_rules_read_features(struct ek_key_source *s, const struct ek_key_row *k,
                            const struct ek_node *n)
 {
     struct ek_rules_context *c = s->context;
-    int rc = ek_node_expect(s->yaml, n, ek_key_name(k), EK_NODE_MAPPING, s->e);
+    int rc = ek_node_check_kind(s->yaml, n, ek_key_name(k), EK_NODE_MAPPING, s->e);
     for (size_t i = 0; !rc && i < n->count; i++)
-        rc = ek_keys_go_on(s, read_feature(s, &n->children[2 * i]));
-    s->base[EK_IN_RULE] = &ek_rules_of(s)->defaults;
+        rc = ek_keys_collect(s, read_feature(s, &n->children[2 * i]));
+    s->base[EK_IN_RULE] = &ek_rules_from_node(s)->defaults;
     c->feature = -1;
     return rc;
 }

@@ -26,8 +26,8 @@ void ek_rules_release_rule(struct ek_feature_rule *rule);
 /* Set the rules of all features to the defaults, but for `mode_in`. */
 void ek_rules_set_features(struct ek_rules *r);
 
-struct ek_rules *ek_rules_of(const struct ek_key_source *s);
-const struct ek_manifest *ek_rules_manifest_of(const struct ek_key_source *s);
+struct ek_rules *ek_rules_from_node(const struct ek_key_source *s);
+const struct ek_manifest *ek_rules_make_manifest(const struct ek_key_source *s);
 /* Read the number in the manifest's `features` of the feature that `n` names; -1 without a
  * manifest. */
 int ek_rules_read_feature_name(struct ek_key_source *s, const struct ek_node *n, int *out);

@@ -96,8 +96,8 @@ static int note_limit(const struct notes *n, const struct ek_node *root)
     return add(n, &e);
 }
 
-int ek_rules_notes(const struct ek_rules *r, const struct ek_yaml *y, int64_t now_ms,
-                   struct ek_error_list *notes)
+int ek_rules_warnings(const struct ek_rules *r, const struct ek_yaml *y, int64_t now_ms,
+                      struct ek_error_list *notes)
 {
     const struct notes n = {r, y, notes};
     const struct ek_node *root = ek_yaml_root(y);

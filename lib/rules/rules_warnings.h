@@ -10,7 +10,7 @@
 /* Adds them, by place: pins that have run out by `now_ms`; what is said of a feature that is not
  * watched; a limit that lets nothing act beside something that should. The rules are those of the
  * tree, with a manifest or without. EK_ENOMEM; what is beyond EK_ERRORS_MAX is left out. */
-int ek_rules_notes(const struct ek_rules *r, const struct ek_yaml *y, int64_t now_ms,
-                   struct ek_error_list *notes);
+int ek_rules_warnings(const struct ek_rules *r, const struct ek_yaml *y, int64_t now_ms,
+                      struct ek_error_list *notes);
 
 #endif

@@ -55,12 +55,12 @@ int ek_manifest_find_query(const struct ek_manifest *m, struct ek_text name)
 
 int ek_manifest_item(const struct ek_manifest *m, const char *name)
 {
-    return ek_manifest_find_item(m, ek_text_of(name));
+    return ek_manifest_find_item(m, ek_text_from(name));
 }
 
 int ek_manifest_query(const struct ek_manifest *m, const char *name)
 {
-    return ek_manifest_find_query(m, ek_text_of(name));
+    return ek_manifest_find_query(m, ek_text_from(name));
 }
 
 static int by_name(const void *a, const void *b)
@@ -87,7 +87,7 @@ const char *ek_manifest_suggest(const struct ek_manifest *m, enum ek_role role, 
         return NULL;
     for (int i = 0; i < count; i++)
         names[i] = of_role[i]->name;
-    const char *near = ek_nearest_word(word, names, (size_t)count);
+    const char *near = ek_nearest_name(word, names, (size_t)count);
     ek_free(names);
     return near;
 }

@@ -35,7 +35,7 @@ struct ek_feature {
     bool routable, positive, missing_expected;
     bool is_money; /* among `currency_features` */
     /* Of `normalization:`, item features only; none where it does not name the feature. */
-    enum ek_scale scale;
+    enum ek_transform_kind scale;
     char *scale_why; /* may be NULL */
 };
 

@@ -111,7 +111,7 @@ static int edit(const struct file *f, const struct ek_yaml *y, const char *key, 
 {
     const struct ek_node *root = ek_yaml_root(y);
     size_t begin = line_of(f, root->line) + (size_t)f->indent, from, to, before = out->length;
-    int rc = ek_node_expect(y, root, "the file", EK_NODE_MAPPING, e);
+    int rc = ek_node_check_kind(y, root, "the file", EK_NODE_MAPPING, e);
     if (!rc && begin < f->length && f->text[begin] == '{')
         rc = ek_node_fail(y, root, e,
                           "a section cannot be added to a file written in braces: write its keys "
@@ -126,8 +126,8 @@ static int edit(const struct file *f, const struct ek_yaml *y, const char *key, 
     return rc;
 }
 
-int ek_manifest_put(const char *name, const char *text, size_t length, const char *key,
-                    const char *section, struct ek_buf *out, struct ek_error *e)
+int ek_manifest_set_section(const char *name, const char *text, size_t length, const char *key,
+                            const char *section, struct ek_buf *out, struct ek_error *e)
 {
     struct ek_yaml *y;
     size_t before = out->length;

@@ -16,7 +16,7 @@
  * first begins with `key:`. Appends the new text to `out`; where there was no such section it comes
  * last, in front of `...`. EK_ECONFIG when the file is no YAML, is written in braces, or another
  * key would change; EK_ENOMEM. */
-int ek_manifest_put(const char *name, const char *text, size_t length, const char *key,
-                    const char *section, struct ek_buf *out, struct ek_error *e);
+int ek_manifest_set_section(const char *name, const char *text, size_t length, const char *key,
+                            const char *section, struct ek_buf *out, struct ek_error *e);
 
 #endif

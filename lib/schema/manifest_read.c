@@ -24,7 +24,7 @@ struct source {
 /* The error of a part that others do not depend on: kept, and 0, when reading shall go on. */
 static int go_on(const struct source *s, int code)
 {
-    return ek_error_list_go_on(s->faults, code, s->e);
+    return ek_error_list_collect(s->faults, code, s->e);
 }
 
 /* Whether nothing was kept so far, so that one part may rely on another. */
@@ -207,7 +207,7 @@ static int check_twice(const struct source *s, const struct ek_node *list)
 
 static int read_features(const struct source *s, const struct ek_node *list, size_t derived)
 {
-    int rc = ek_node_expect(s->y, list, "features", EK_NODE_SEQUENCE, s->e);
+    int rc = ek_node_check_kind(s->y, list, "features", EK_NODE_SEQUENCE, s->e);
     if (rc)
         return rc;
     if (!list->count || list->count + derived > EK_FEATURES_MAX)
@@ -294,7 +294,7 @@ static int read_references(const struct source *s, const struct ek_node *root)
         rc = read_reference(s, ek_node_get(root, "nights_feature"), "nights_feature", EK_ROLE_QUERY,
                             &s->m->nights_feature);
     if (!rc && list)
-        rc = ek_node_expect(s->y, list, currency, EK_NODE_SEQUENCE, s->e);
+        rc = ek_node_check_kind(s->y, list, currency, EK_NODE_SEQUENCE, s->e);
     for (size_t i = 0; !rc && list && i < list->count; i++)
         rc = go_on(s, read_money(s, &list->children[i], currency));
     return rc;
@@ -303,7 +303,7 @@ static int read_references(const struct source *s, const struct ek_node *root)
 static int read_hidden(const struct source *s, const struct ek_node *list)
 {
     struct ek_training_hints *t = &s->m->training;
-    int rc = ek_node_expect(s->y, list, "hidden", EK_NODE_SEQUENCE, s->e);
+    int rc = ek_node_check_kind(s->y, list, "hidden", EK_NODE_SEQUENCE, s->e);
     if (!rc && list->count > COUNT(t->hidden))
         rc = ek_node_fail(s->y, list, s->e, "'hidden' has more than %zu layers", COUNT(t->hidden));
     for (size_t i = 0; !rc && i < list->count; i++) {
@@ -364,7 +364,7 @@ static int check_foreign(const struct source *s, const struct ek_node *root)
     for (size_t i = 0; !rc && i < COUNT(mappings); i++) {
         const struct ek_node *n = ek_node_get(root, mappings[i]);
         if (n)
-            rc = ek_node_expect(s->y, n, mappings[i], EK_NODE_MAPPING, s->e);
+            rc = ek_node_check_kind(s->y, n, mappings[i], EK_NODE_MAPPING, s->e);
     }
     return rc;
 }
@@ -403,7 +403,7 @@ static int read_unused(const struct source *s, const struct ek_node *list)
     struct ek_manifest *m = s->m;
     if (!list)
         return EK_OK;
-    int rc = ek_node_expect(s->y, list, "unused", EK_NODE_SEQUENCE, s->e);
+    int rc = ek_node_check_kind(s->y, list, "unused", EK_NODE_SEQUENCE, s->e);
     if (!rc && list->count > EK_FEATURES_MAX)
         rc = ek_node_fail(s->y, list, s->e, "there must be at most %d unused indices, not %zu",
                           EK_FEATURES_MAX, list->count);
@@ -438,7 +438,7 @@ static int read_root(const struct source *s, const struct ek_node *root)
     if (!rc && !list)
         rc = ek_node_fail(s->y, root, s->e, "there is no 'features'");
     if (!rc && derived)
-        rc = ek_node_expect(s->y, derived, "derived_query_features", EK_NODE_SEQUENCE, s->e);
+        rc = ek_node_check_kind(s->y, derived, "derived_query_features", EK_NODE_SEQUENCE, s->e);
     if (!rc)
         rc = go_on(s, read_text(s, root, "set", &s->m->set));
     if (!rc)
@@ -459,8 +459,8 @@ static int read_rest(const struct source *s, const struct ek_node *root)
         return no_memory(s);
     int rc = go_on(s, read_references(s, root));
     if (!rc)
-        rc = go_on(s, ek_manifest_read_scales(s->y, ek_node_get(root, "normalization"), s->m,
-                                              s->faults, s->e));
+        rc = go_on(s, ek_manifest_read_transforms(s->y, ek_node_get(root, "normalization"), s->m,
+                                                  s->faults, s->e));
     if (!rc && !s->m->item_count)
         rc = go_on(
             s, ek_node_fail(s->y, ek_node_get(root, "features"), s->e, "there is no item feature"));

@@ -13,8 +13,8 @@ int ek_manifest_read_text(const struct ek_yaml *y, const struct ek_node *map, co
                           char **out, struct ek_error *e);
 /* The section `normalization` (NULL: there is none) of a manifest whose orders stand. faults may be
  * NULL, e not. */
-int ek_manifest_read_scales(const struct ek_yaml *y, const struct ek_node *section,
-                            struct ek_manifest *m, struct ek_error_list *faults,
-                            struct ek_error *e);
+int ek_manifest_read_transforms(const struct ek_yaml *y, const struct ek_node *section,
+                                struct ek_manifest *m, struct ek_error_list *faults,
+                                struct ek_error *e);
 
 #endif

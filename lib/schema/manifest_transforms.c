@@ -16,7 +16,7 @@ struct source {
 
 static int go_on(const struct source *s, int code)
 {
-    return ek_error_list_go_on(s->faults, code, s->e);
+    return ek_error_list_collect(s->faults, code, s->e);
 }
 
 /* Which feature a key names; it must be an item feature. */
@@ -55,17 +55,18 @@ static int read_one(const struct source *s, const struct ek_node *key, const str
     if (!rc && !n)
         rc = ek_node_fail(s->y, value, s->e, "the feature has no 'scale'");
     if (!rc)
-        rc = ek_node_choice(s->y, n, "scale", ek_scale_names(), EK_SCALE_COUNT, &scale, s->e);
+        rc = ek_node_choice(s->y, n, "scale", ek_transform_kind_names(), EK_SCALE_COUNT, &scale,
+                            s->e);
     if (!rc)
         rc = ek_manifest_read_text(s->y, value, "why", &f->scale_why, s->e);
     if (!rc)
-        f->scale = (enum ek_scale)scale;
+        f->scale = (enum ek_transform_kind)scale;
     return rc;
 }
 
 static int read_features(const struct source *s, const struct ek_node *map)
 {
-    int rc = map ? ek_node_expect(s->y, map, "features", EK_NODE_MAPPING, s->e) : EK_OK;
+    int rc = map ? ek_node_check_kind(s->y, map, "features", EK_NODE_MAPPING, s->e) : EK_OK;
     for (size_t i = 0; !rc && map && i < map->count; i++)
         rc = go_on(s, read_one(s, &map->children[2 * i], &map->children[2 * i + 1]));
     return rc;
@@ -80,14 +81,15 @@ static int read_method(const struct source *s, const struct ek_node *section)
     return rc;
 }
 
-int ek_manifest_read_scales(const struct ek_yaml *y, const struct ek_node *section,
-                            struct ek_manifest *m, struct ek_error_list *faults, struct ek_error *e)
+int ek_manifest_read_transforms(const struct ek_yaml *y, const struct ek_node *section,
+                                struct ek_manifest *m, struct ek_error_list *faults,
+                                struct ek_error *e)
 {
     static const char *const keys[] = {"method", "features"};
     const struct source s = {y, m, faults, e};
     if (!section)
         return EK_OK;
-    int rc = ek_node_expect(y, section, "normalization", EK_NODE_MAPPING, e);
+    int rc = ek_node_check_kind(y, section, "normalization", EK_NODE_MAPPING, e);
     if (!rc)
         rc = ek_node_all_keys(y, section, keys, COUNT(keys), faults, e);
     if (!rc)

@@ -8,12 +8,12 @@ static const char *const NAMES[] = {
     [EK_SCALE_MERGE] = "merge",
 };
 
-const char *const *ek_scale_names(void)
+const char *const *ek_transform_kind_names(void)
 {
     return NAMES;
 }
 
-const char *ek_scale_name(enum ek_scale s)
+const char *ek_transform_kind_name(enum ek_transform_kind s)
 {
     return NAMES[s];
 }

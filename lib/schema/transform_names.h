@@ -6,7 +6,7 @@
 #ifndef EK_SCHEMA_TRANSFORM_NAMES_H
 #define EK_SCHEMA_TRANSFORM_NAMES_H
 
-enum ek_scale {
+enum ek_transform_kind {
     EK_SCALE_NONE, /* left as it is, or nothing was said */
     EK_SCALE_MINMAX,
     EK_SCALE_LOG,
@@ -20,7 +20,7 @@ enum ek_scale {
 };
 
 /* [EK_SCALE_COUNT], in the order of the numbers. */
-const char *const *ek_scale_names(void);
-const char *ek_scale_name(enum ek_scale s);
+const char *const *ek_transform_kind_names(void);
+const char *ek_transform_kind_name(enum ek_transform_kind s);
 
 #endif

@@ -56,7 +56,7 @@ int ek_units_nearest(const struct ek_units *own, const char *id, const char **ne
         return EK_ENOMEM;
     for (i = 0; i < count; i++)
         words[i] = ek_units_at(own, i)->id;
-    *near = ek_nearest_word(id, words, count);
+    *near = ek_nearest_name(id, words, count);
     ek_free(words);
     return EK_OK;
 }
@@ -71,7 +71,7 @@ static char *copy(const char *text, int *lacks)
 
 int ek_units_add(struct ek_units *own, const struct ek_unit *u)
 {
-    if (own->count == EK_OWN_UNITS_MAX)
+    if (own->count == EK_CUSTOM_UNITS_MAX)
         return EK_ELIMIT;
     struct ek_unit *unit = ek_grow(own->unit, own->count, &own->capacity, sizeof *unit);
     if (!unit)
@@ -104,7 +104,7 @@ static int take_word(const struct ek_units *own, const char *text, size_t length
                      struct ek_measure *out)
 {
     const struct ek_unit *u;
-    if (!length || length > EK_UNIT_WORD_BYTES_MAX || memchr(text, ' ', length))
+    if (!length || length > EK_UNIT_NAME_BYTES_MAX || memchr(text, ' ', length))
         return 0;
     for (size_t i = 0; i < length; i++)
         out->word[i] = (char)tolower((unsigned char)text[i]);

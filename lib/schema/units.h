@@ -14,10 +14,10 @@
 #include <stddef.h>
 
 enum {
-    EK_OWN_UNITS_MAX = 1000, /* conversions, both ways counted */
+    EK_CUSTOM_UNITS_MAX = 1000, /* conversions, both ways counted */
     EK_UNIT_ID_BYTES_MAX = 60,
     EK_UNIT_TEXT_BYTES_MAX = 160,
-    EK_UNIT_WORD_BYTES_MAX = 31
+    EK_UNIT_NAME_BYTES_MAX = 31
 };
 
 struct ek_unit {
@@ -52,7 +52,7 @@ int ek_units_add(struct ek_units *own, const struct ek_unit *u);
 /* What the `unit` of a manifest says about a feature. */
 struct ek_measure {
     const char *quantity;                  /* of a unit; NULL: not known */
-    char word[EK_UNIT_WORD_BYTES_MAX + 1]; /* the one that told; lower case */
+    char word[EK_UNIT_NAME_BYTES_MAX + 1]; /* the one that told; lower case */
 };
 /* The first word of `text` (the whole of it before its parts) that some unit has. */
 struct ek_measure ek_units_measure(const struct ek_units *own, const char *text);
@@ -70,8 +70,8 @@ enum ek_unit_fit ek_unit_fit(const struct ek_unit *u, const struct ek_measure *m
 int ek_units_read_entry(struct ek_units *own, const struct ek_yaml *y, const struct ek_node *n,
                         struct ek_error_list *faults, struct ek_error *e);
 /* Entry i of `list` must not have an id that an entry before it has. */
-int ek_units_check_twice(const struct ek_yaml *y, const struct ek_node *list, size_t i,
-                         struct ek_error *e);
+int ek_units_check_duplicate(const struct ek_yaml *y, const struct ek_node *list, size_t i,
+                             struct ek_error *e);
 /* A catalogue, the same way. With `faults` (initialised, may be NULL) all of them are told, by
  * place; the first is the error. */
 int ek_units_parse(struct ek_units *own, const char *name, const char *text, size_t length,

@@ -27,7 +27,7 @@ struct entry {
 
 static int go_on(const struct source *s, int code)
 {
-    return ek_error_list_go_on(s->faults, code, s->e);
+    return ek_error_list_collect(s->faults, code, s->e);
 }
 
 static int no_memory(const struct source *s)
@@ -113,9 +113,9 @@ static int add_word(const struct source *s, const struct ek_node *n, const char 
     for (const char *c = word; *c; c++)
         if (isspace((unsigned char)*c) || iscntrl((unsigned char)*c))
             length = 0;
-    if (!length || length > EK_UNIT_WORD_BYTES_MAX)
+    if (!length || length > EK_UNIT_NAME_BYTES_MAX)
         return ek_node_fail(s->y, n, s->e, "'%s' must have words of 1 to %d bytes without spaces",
-                            key, EK_UNIT_WORD_BYTES_MAX);
+                            key, EK_UNIT_NAME_BYTES_MAX);
     if (words->length + length + 1 > WORDS_BYTES_MAX)
         return ek_node_fail(s->y, n, s->e, "'%s' is longer than %d bytes", key, WORDS_BYTES_MAX);
     for (const char *c = word; *c; c++)
@@ -130,7 +130,7 @@ static int read_words(const struct source *s, const struct ek_node *map, const c
     const struct ek_node *list = ek_node_get(map, key);
     if (!list)
         return EK_OK;
-    int rc = ek_node_expect(s->y, list, key, EK_NODE_SEQUENCE, s->e);
+    int rc = ek_node_check_kind(s->y, list, key, EK_NODE_SEQUENCE, s->e);
     if (!rc && !ek_node_get(map, "quantity"))
         rc = ek_node_fail(s->y, list, s->e, "'%s' needs a 'quantity' beside it", key);
     if (!rc && ek_buf_text(words, " "))
@@ -254,7 +254,7 @@ static int add_way(const struct source *s, const struct ek_node *map, const stru
         return go_on(s, rc);
     rc = ek_units_add(s->own, u);
     if (rc == EK_ELIMIT)
-        return ek_node_fail(s->y, map, s->e, "more than %d units", EK_OWN_UNITS_MAX);
+        return ek_node_fail(s->y, map, s->e, "more than %d units", EK_CUSTOM_UNITS_MAX);
     return rc ? no_memory(s) : EK_OK;
 }
 
@@ -300,8 +300,8 @@ static const struct ek_node *names(const struct ek_node *entry, const char *id)
     return NULL;
 }
 
-int ek_units_check_twice(const struct ek_yaml *y, const struct ek_node *list, size_t i,
-                         struct ek_error *e)
+int ek_units_check_duplicate(const struct ek_yaml *y, const struct ek_node *list, size_t i,
+                             struct ek_error *e)
 {
     const struct ek_node *id = ek_node_get(&list->children[i], "id"),
                          *inverse = ek_node_get(&list->children[i], "inverse"), *first;
@@ -330,9 +330,9 @@ static int read_catalogue(const struct source *s, const struct ek_node *root)
     if (!rc && !list)
         rc = ek_node_fail(s->y, root, s->e, "there is no 'units'");
     if (!rc)
-        rc = ek_node_expect(s->y, list, "units", EK_NODE_SEQUENCE, s->e);
+        rc = ek_node_check_kind(s->y, list, "units", EK_NODE_SEQUENCE, s->e);
     for (size_t i = 0; !rc && i < list->count; i++) {
-        int twice = ek_units_check_twice(s->y, list, i, s->e);
+        int twice = ek_units_check_duplicate(s->y, list, i, s->e);
         rc = twice
                  ? go_on(s, twice)
                  : go_on(s, ek_units_read_entry(s->own, s->y, &list->children[i], s->faults, s->e));

@@ -54,7 +54,7 @@ static double top1(const struct ek_ranker *c, const double *student, const doubl
 int ek_compare(struct ek_ranker *c, const double *student, const double *teacher, int n,
                struct ek_agreement *out, bool *says, struct ek_error *e)
 {
-    *says = ek_scores_tell(teacher, n);
+    *says = ek_scores_have_order(teacher, n);
     if (!*says)
         return EK_OK;
     int rc = ek_ranker_rank(c, student, teacher, n, e);
@@ -62,26 +62,26 @@ int ek_compare(struct ek_ranker *c, const double *student, const double *teacher
         return rc;
     share(teacher, c->order[1], n, gain_of_place, c->worth[0]);
     share(student, c->order[0], n, discount_of_place, c->worth[1]);
-    out->figure[EK_FIGURE_TAU] = ek_tau_b(student, teacher, c->order[1], n, c->row, c->merged);
-    out->figure[EK_FIGURE_NDCG10] = ndcg(c, n);
-    out->figure[EK_FIGURE_TOP1] = top1(c, student, teacher, n);
+    out->figure[EK_AGREEMENT_TAU] = ek_tau_b(student, teacher, c->order[1], n, c->row, c->merged);
+    out->figure[EK_AGREEMENT_NDCG10] = ndcg(c, n);
+    out->figure[EK_AGREEMENT_TOP1] = top1(c, student, teacher, n);
     return EK_OK;
 }
 
 void ek_agreement_add(struct ek_agreement_sums *s, const struct ek_agreement *a)
 {
     s->lists++;
-    for (int i = 0; i < EK_FIGURES; i++) {
+    for (int i = 0; i < EK_AGREEMENT_STATISTICS; i++) {
         double off = a->figure[i] - s->mean[i];
         s->mean[i] += off / (double)s->lists;
         s->square[i] += off * (a->figure[i] - s->mean[i]);
     }
 }
 
-struct ek_fidelity ek_agreement_result(const struct ek_agreement_sums *s)
+struct ek_model_agreement ek_agreement_result(const struct ek_agreement_sums *s)
 {
-    struct ek_fidelity f = {.lists = s->lists};
-    for (int i = 0; i < EK_FIGURES && s->lists; i++) {
+    struct ek_model_agreement f = {.lists = s->lists};
+    for (int i = 0; i < EK_AGREEMENT_STATISTICS && s->lists; i++) {
         f.mean[i] = s->mean[i];
         f.sd[i] = sqrt(s->square[i] / (double)s->lists);
     }

@@ -22,7 +22,7 @@
 #include <stdbool.h>
 
 struct ek_agreement {
-    double figure[EK_FIGURES];
+    double figure[EK_AGREEMENT_STATISTICS];
 };
 
 /* student, teacher [n]. *says is false, and *out untouched, for a list that says nothing: fewer
@@ -34,9 +34,10 @@ int ek_compare(struct ek_ranker *c, const double *student, const double *teacher
 /* Mean and deviation over lists; starts as {0}. */
 struct ek_agreement_sums {
     uint64_t lists;
-    double mean[EK_FIGURES], square[EK_FIGURES]; /* of deviations from the mean (Welford 1962) */
+    double mean[EK_AGREEMENT_STATISTICS],
+        square[EK_AGREEMENT_STATISTICS]; /* of deviations from the mean (Welford 1962) */
 };
 void ek_agreement_add(struct ek_agreement_sums *s, const struct ek_agreement *a);
-struct ek_fidelity ek_agreement_result(const struct ek_agreement_sums *s);
+struct ek_model_agreement ek_agreement_result(const struct ek_agreement_sums *s);
 
 #endif

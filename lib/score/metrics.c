@@ -127,7 +127,7 @@ static double reciprocal_rank(const int *order, const float *label, int n)
     return NAN;
 }
 
-double ek_metric_of_list(struct ek_metric metric, enum ek_gain gain, const int *order,
+double ek_metric_compute(struct ek_metric metric, enum ek_gain gain, const int *order,
                          const float *label, int n, double max_label, double *scratch)
 {
     int depth = metric.cutoff && metric.cutoff < n ? metric.cutoff : n;

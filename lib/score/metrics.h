@@ -33,7 +33,7 @@ void ek_rank(const double *scores, int n, int *order);
 
 /* Value of one list; `order` as from ek_rank, label [n], max_label of the data set (ERR only).
  * scratch [n] doubles. */
-double ek_metric_of_list(struct ek_metric metric, enum ek_gain gain, const int *order,
+double ek_metric_compute(struct ek_metric metric, enum ek_gain gain, const int *order,
                          const float *label, int n, double max_label, double *scratch);
 
 /* Running mean with the rule for empty lists. */

@@ -22,11 +22,11 @@ static double footrule(const struct ek_ranker *r, int n, int top, int *both)
     return sum;
 }
 
-int ek_rank_change_of(struct ek_ranker *r, const double *before, const double *after, int n,
-                      struct ek_rank_change *out, bool *says, struct ek_error *e)
+int ek_rank_change_compute(struct ek_ranker *r, const double *before, const double *after, int n,
+                           struct ek_rank_change *out, bool *says, struct ek_error *e)
 {
     int top = n < TOP ? n : TOP, both;
-    *says = ek_scores_tell(before, n);
+    *says = ek_scores_have_order(before, n);
     if (!*says)
         return EK_OK;
     int rc = ek_ranker_rank(r, before, after, n, e);

@@ -28,8 +28,8 @@ struct ek_rank_change {
 /* before, after: scores [n]. *says is false, and *out untouched, for a list that says nothing:
  * fewer than two items, a score before that is absent or not finite, all of them equal. EK_ENOMEM.
  */
-int ek_rank_change_of(struct ek_ranker *r, const double *before, const double *after, int n,
-                      struct ek_rank_change *out, bool *says, struct ek_error *e);
+int ek_rank_change_compute(struct ek_ranker *r, const double *before, const double *after, int n,
+                           struct ek_rank_change *out, bool *says, struct ek_error *e);
 
 /* Figures of lists, summed; starts as {0}. In units of 2^-20, so they add up to the same in any
  * order. `bin` counts `change`: 0 alone is in bin 0, bin i has what is above (i - 1) / 63 and not

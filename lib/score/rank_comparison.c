@@ -5,16 +5,16 @@
 
 #include <math.h>
 
-struct ek_both_ways {
+struct ek_rank_comparison {
     struct ek_ranker *ranker;
     double *is, *other; /* scores of the model */
     const double *last; /* of the list that was tried last */
     size_t capacity;
 };
 
-int ek_both_ways_new(struct ek_both_ways **out, struct ek_error *e)
+int ek_rank_comparison_new(struct ek_rank_comparison **out, struct ek_error *e)
 {
-    struct ek_both_ways *b = ek_calloc(1, sizeof *b);
+    struct ek_rank_comparison *b = ek_calloc(1, sizeof *b);
     if (!b)
         return ek_fail(e, EK_ENOMEM, "no memory to try lists");
     int rc = ek_ranker_new(&b->ranker, e);
@@ -25,7 +25,7 @@ int ek_both_ways_new(struct ek_both_ways **out, struct ek_error *e)
     return rc;
 }
 
-void ek_both_ways_free(struct ek_both_ways *b)
+void ek_rank_comparison_free(struct ek_rank_comparison *b)
 {
     if (!b)
         return;
@@ -35,7 +35,7 @@ void ek_both_ways_free(struct ek_both_ways *b)
     ek_free(b);
 }
 
-static int room_for(struct ek_both_ways *b, size_t n, struct ek_error *e)
+static int room_for(struct ek_rank_comparison *b, size_t n, struct ek_error *e)
 {
     if (n <= b->capacity)
         return EK_OK;
@@ -51,34 +51,35 @@ static int room_for(struct ek_both_ways *b, size_t n, struct ek_error *e)
     return EK_OK;
 }
 
-static int try_plain(struct ek_both_ways *b, struct ek_scorer *s, const struct ek_query *q,
-                     struct ek_ways *out, struct ek_error *e)
+static int try_plain(struct ek_rank_comparison *b, struct ek_scorer *s, const struct ek_list *q,
+                     struct ek_comparison_result *out, struct ek_error *e)
 {
     int rc = ek_scorer_score(s, q, NULL, b->other, e);
     return rc ? rc
-              : ek_rank_change_of(b->ranker, q->score, b->other, q->items, &out->plain,
-                                  &out->has_plain, e);
+              : ek_rank_change_compute(b->ranker, q->score, b->other, q->items, &out->plain,
+                                       &out->has_plain, e);
 }
 
 /* The square of d; `from` is known to tell an order. */
-static int square(struct ek_both_ways *b, const double *from, const double *to, int n, double *out,
-                  struct ek_error *e)
+static int square(struct ek_rank_comparison *b, const double *from, const double *to, int n,
+                  double *out, struct ek_error *e)
 {
     struct ek_rank_change c;
     bool says;
-    int rc = ek_rank_change_of(b->ranker, from, to, n, &c, &says, e);
+    int rc = ek_rank_change_compute(b->ranker, from, to, n, &c, &says, e);
     if (!rc)
         *out = (1 - c.tau) * (1 - c.tau) / 4;
     return rc;
 }
 
-static int try_harm(struct ek_both_ways *b, struct ek_scorer *s, const struct ek_ways_of *t,
-                    const double *is, struct ek_ways *out, struct ek_error *e)
+static int try_harm(struct ek_rank_comparison *b, struct ek_scorer *s,
+                    const struct ek_comparison_input *t, const double *is,
+                    struct ek_comparison_result *out, struct ek_error *e)
 {
-    const struct ek_query *q = t->list;
+    const struct ek_list *q = t->list;
     double of_treatment, of_fault;
     int rc = ek_scorer_score(s, q, t->repaired, b->other, e);
-    if (rc || !ek_scores_tell(b->other, q->items))
+    if (rc || !ek_scores_have_order(b->other, q->items))
         return rc;
     rc = square(b, b->other, is, q->items, &of_treatment, e);
     if (!rc)
@@ -90,13 +91,14 @@ static int try_harm(struct ek_both_ways *b, struct ek_scorer *s, const struct ek
     return EK_OK;
 }
 
-int ek_both_ways_try(struct ek_both_ways *b, struct ek_scorer *scorer, const struct ek_ways_of *t,
-                     struct ek_ways *out, bool *says, struct ek_error *e)
+int ek_rank_comparison_run(struct ek_rank_comparison *b, struct ek_scorer *scorer,
+                           const struct ek_comparison_input *t, struct ek_comparison_result *out,
+                           bool *says, struct ek_error *e)
 {
-    const struct ek_query *q = t->list;
+    const struct ek_list *q = t->list;
     const double *is = t->scores;
-    struct ek_ways made = {.harm = NAN};
-    *says = ek_scores_tell(q->score, q->items);
+    struct ek_comparison_result made = {.harm = NAN};
+    *says = ek_scores_have_order(q->score, q->items);
     if (!*says)
         return EK_OK;
     int rc = room_for(b, (size_t)q->items, e);
@@ -105,10 +107,10 @@ int ek_both_ways_try(struct ek_both_ways *b, struct ek_scorer *scorer, const str
         rc = ek_scorer_score_finite(scorer, q, t->treatment, b->is, e);
     }
     if (!rc)
-        rc = ek_rank_change_of(b->ranker, q->score, is, q->items, &made.moved, says, e);
+        rc = ek_rank_change_compute(b->ranker, q->score, is, q->items, &made.moved, says, e);
     made.out = made.moved;
     if (!rc && t->out)
-        rc = ek_rank_change_of(b->ranker, q->score, t->out, q->items, &made.out, says, e);
+        rc = ek_rank_change_compute(b->ranker, q->score, t->out, q->items, &made.out, says, e);
     if (!rc && t->plain)
         rc = try_plain(b, scorer, q, &made, e);
     if (!rc && t->repaired)
@@ -119,7 +121,7 @@ int ek_both_ways_try(struct ek_both_ways *b, struct ek_scorer *scorer, const str
     return rc;
 }
 
-const double *ek_both_ways_scores(const struct ek_both_ways *b)
+const double *ek_rank_comparison_scores(const struct ek_rank_comparison *b)
 {
     return b->last;
 }

@@ -27,10 +27,10 @@
 
 #include <stdbool.h>
 
-struct ek_both_ways; /* memory for lists; grows only */
+struct ek_rank_comparison; /* memory for lists; grows only */
 
-struct ek_ways_of { /* what is tried */
-    const struct ek_query *list;
+struct ek_comparison_input { /* what is tried */
+    const struct ek_list *list;
     const struct ek_treatment *treatment; /* [K] by routable number */
     const double *scores; /* [n] the model's under them, where they are known; NULL: made here */
     const double *out;    /* [n] those the list goes out with, where they are others; else NULL */
@@ -39,22 +39,23 @@ struct ek_ways_of { /* what is tried */
     double gap;                          /* of harm */
 };
 
-struct ek_ways {
+struct ek_comparison_result {
     bool has_plain, has_harm;
     struct ek_rank_change moved, plain; /* from was to is; from was to plain */
     struct ek_rank_change out;          /* from was to `out`; the same as moved without one */
     double harm;
 };
 
-int ek_both_ways_new(struct ek_both_ways **out, struct ek_error *e);
-void ek_both_ways_free(struct ek_both_ways *b);
+int ek_rank_comparison_new(struct ek_rank_comparison **out, struct ek_error *e);
+void ek_rank_comparison_free(struct ek_rank_comparison *b);
 /* *says as in score/rank_change.h. There is no harm where the repaired list has no order. EK_ESTATE
  * for a score under the treatments that is not a finite number, and as ek_scorer_score; EK_ENOMEM.
  */
-int ek_both_ways_try(struct ek_both_ways *b, struct ek_scorer *scorer, const struct ek_ways_of *t,
-                     struct ek_ways *out, bool *says, struct ek_error *e);
+int ek_rank_comparison_run(struct ek_rank_comparison *b, struct ek_scorer *scorer,
+                           const struct ek_comparison_input *t, struct ek_comparison_result *out,
+                           bool *says, struct ek_error *e);
 /* The model's scores under the treatments of the list that was tried last, which are those it was
  * given where they were known; good until the next. NULL before the first. */
-const double *ek_both_ways_scores(const struct ek_both_ways *b);
+const double *ek_rank_comparison_scores(const struct ek_rank_comparison *b);
 
 #endif

@@ -116,12 +116,12 @@ void ek_scorer_free(struct ek_scorer *s)
     ek_free(s);
 }
 
-bool ek_scorer_sees_sources(const struct ek_scorer *s, const struct ek_query *q)
+bool ek_scorer_uses_sources(const struct ek_scorer *s, const struct ek_list *q)
 {
-    return q->sources > 0 && !ek_query_is_part(q) && !s->model->list_free;
+    return q->sources > 0 && !ek_list_is_partial(q) && !s->model->list_free;
 }
 
-static int take_treatment(struct ek_scorer *s, const struct ek_query *q,
+static int take_treatment(struct ek_scorer *s, const struct ek_list *q,
                           const struct ek_treatment *t, struct ek_error *e)
 {
     const struct ek_model *m = s->model;
@@ -132,7 +132,7 @@ static int take_treatment(struct ek_scorer *s, const struct ek_query *q,
         if (valued && !(isfinite(t[k].value) && t[k].value > 0))
             return ek_fail(e, EK_ESTATE, "'%s' of feature '%s' needs a positive value",
                            ek_action_name(a), m->item_names[m->routable[k]]);
-        if (a == EK_ACT_ROUTE_SOURCE && !ek_scorer_sees_sources(s, q))
+        if (a == EK_ACT_ROUTE_SOURCE && !ek_scorer_uses_sources(s, q))
             return ek_fail(e, EK_ESTATE,
                            "'%s' of feature '%s' needs a whole list whose items all say their "
                            "source, of at most %d, and a model of lists",
@@ -248,7 +248,7 @@ static double wide_part(const struct ek_scorer *s, size_t number)
     return sum;
 }
 
-int ek_scorer_score(struct ek_scorer *s, const struct ek_query *q,
+int ek_scorer_score(struct ek_scorer *s, const struct ek_list *q,
                     const struct ek_treatment *treatment, double *scores, struct ek_error *e)
 {
     const struct ek_model *m = s->model;
@@ -257,11 +257,11 @@ int ek_scorer_score(struct ek_scorer *s, const struct ek_query *q,
         return ek_fail(e, EK_ESTATE, "list has %d item and %d query features, the model %d and %d",
                        q->item_features, q->query_features, m->item_features, m->query_features);
     const double *log_mean = q->has_log_means ? q->log_mean : NULL;
-    if (ek_query_is_part(q) && !log_mean && !m->list_free && !q->list_items)
+    if (ek_list_is_partial(q) && !log_mean && !m->list_free && !q->list_items)
         return ek_fail(e, EK_EFORMAT,
                        "one item of a list and no 'log_means': this model needs the whole list, "
                        "its mean logarithms, or training with --list-free");
-    if (ek_query_is_part(q) && !log_mean && !m->list_free)
+    if (ek_list_is_partial(q) && !log_mean && !m->list_free)
         return ek_fail(e, EK_EFORMAT,
                        "%d of the list's %d items and no 'log_means': this model needs the whole "
                        "list, its mean logarithms, or training with --list-free",
@@ -289,7 +289,7 @@ int ek_scorer_score(struct ek_scorer *s, const struct ek_query *q,
     return EK_OK;
 }
 
-int ek_scorer_score_finite(struct ek_scorer *s, const struct ek_query *q,
+int ek_scorer_score_finite(struct ek_scorer *s, const struct ek_list *q,
                            const struct ek_treatment *treatment, double *scores, struct ek_error *e)
 {
     int code = ek_scorer_score(s, q, treatment, scores, e);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool ek_scores_tell(const double *score, int n)
+bool ek_scores_have_order(const double *score, int n)
 {
     bool differs = false;
     for (int i = 0; i < n; i++) {

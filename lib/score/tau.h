@@ -12,7 +12,7 @@
 
 /* Whether a list has an order to be held against: two items or more, all scores finite, and not all
  * of them equal. */
-bool ek_scores_tell(const double *score, int n);
+bool ek_scores_have_order(const double *score, int n);
 /* Behind the last place of the tie that begins at place `from` of the order. */
 int ek_tie_end(const double *score, const int *order, int from, int n);
 /* -1 .. 1; 0 where one of them has no order. order: as ek_rank has it of `b`. row, merged [n]:

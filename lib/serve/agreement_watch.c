@@ -8,11 +8,11 @@
 
 /* Of the largest stake there is, 1 / bound: the larger a move and the less the values scatter, the
  * more a large one gains. */
-static const double STAKE[EK_MEAN_BETS] = {1. / 16, 1. / 8, 1. / 4, 1. / 2, 7. / 8};
+static const double STAKE[EK_MEAN_EVALUES] = {1. / 16, 1. / 8, 1. / 4, 1. / 2, 7. / 8};
 
-void ek_mean_bets_start(struct ek_mean_bets *b, double bound)
+void ek_mean_evalues_start(struct ek_mean_evalues *b, double bound)
 {
-    *b = (struct ek_mean_bets){.bound = bound};
+    *b = (struct ek_mean_evalues){.bound = bound};
 }
 
 static double gain(int bet, double bound, double x)
@@ -20,9 +20,9 @@ static double gain(int bet, double bound, double x)
     return 1 + STAKE[bet] * (x / bound - 1);
 }
 
-void ek_mean_bets_take(struct ek_mean_bets *b, double x, uint64_t number)
+void ek_mean_evalues_add(struct ek_mean_evalues *b, double x, uint64_t number)
 {
-    for (int i = 0; i < EK_MEAN_BETS; i++) {
+    for (int i = 0; i < EK_MEAN_EVALUES; i++) {
         double e = gain(i, b->bound, x);
         if (b->run[i] <= 1) {
             b->run[i] = 1;
@@ -33,30 +33,30 @@ void ek_mean_bets_take(struct ek_mean_bets *b, double x, uint64_t number)
     }
 }
 
-void ek_mean_bets_sum(int64_t *sum, double bound, double x)
+void ek_mean_evalues_sum(int64_t *sum, double bound, double x)
 {
-    for (int i = 0; i < EK_MEAN_BETS; i++)
+    for (int i = 0; i < EK_MEAN_EVALUES; i++)
         sum[i] += (int64_t)floor(ldexp(log(gain(i, bound, x)), EK_MEAN_UNITS));
 }
 
-void ek_mean_bets_take_sums(struct ek_mean_bets *b, const int64_t *sum, uint64_t n)
+void ek_mean_evalues_add_sums(struct ek_mean_evalues *b, const int64_t *sum, uint64_t n)
 {
-    for (int i = 0; i < EK_MEAN_BETS; i++)
+    for (int i = 0; i < EK_MEAN_EVALUES; i++)
         b->r[i] = (b->r[i] + (double)n) * exp(ldexp((double)sum[i], -EK_MEAN_UNITS));
 }
 
-double ek_mean_bets_evidence(const struct ek_mean_bets *b)
+double ek_mean_evalues_evidence(const struct ek_mean_evalues *b)
 {
     double sum = 0;
-    for (int i = 0; i < EK_MEAN_BETS; i++)
+    for (int i = 0; i < EK_MEAN_EVALUES; i++)
         sum += b->r[i];
-    return sum / EK_MEAN_BETS;
+    return sum / EK_MEAN_EVALUES;
 }
 
-uint64_t ek_mean_bets_since(const struct ek_mean_bets *b, double *most)
+uint64_t ek_mean_evalues_since(const struct ek_mean_evalues *b, double *most)
 {
     int best = 0;
-    for (int i = 1; i < EK_MEAN_BETS; i++)
+    for (int i = 1; i < EK_MEAN_EVALUES; i++)
         if (b->r[i] > b->r[best])
             best = i;
     *most = b->r[best];
@@ -79,13 +79,13 @@ struct compared {
 };
 
 struct ek_agreement_watch {
-    struct ek_fidelity trained; /* lists 0: nothing to hold against */
+    struct ek_model_agreement trained; /* lists 0: nothing to hold against */
     struct ek_ranker *comparer;
     struct ek_rng rng;
     uint64_t turns, every, chosen; /* of each block, the place whose turn it is */
     double alarm;                  /* evidence */
-    struct ek_mean_bets bets[EK_FIGURES];
-    bool tested[EK_FIGURES];
+    struct ek_mean_evalues bets[EK_AGREEMENT_STATISTICS];
+    bool tested[EK_AGREEMENT_STATISTICS];
     bool drifted;
     uint64_t lists, from; /* compared; the number of the first one behind `now` */
     struct compared ring[EK_AGREEMENT_WINDOW];
@@ -100,7 +100,7 @@ const char *ek_agreement_state_name(enum ek_agreement_state s)
 /* Range of a figure: 1 or 2. */
 static double range(int figure)
 {
-    return 1 - ek_figure_low((enum ek_figure)figure);
+    return 1 - ek_agreement_statistic_low((enum ek_agreement_statistic)figure);
 }
 
 /* How far from perfect, 0 .. 1. */
@@ -110,7 +110,7 @@ static double distance(int figure, double value)
     return x > 0 ? x : 0;
 }
 
-static double bound_of(const struct ek_fidelity *f, int figure)
+static double bound_of(const struct ek_model_agreement *f, int figure)
 {
     double usual = distance(figure, f->mean[figure]);
     double error = f->sd[figure] / range(figure) / sqrt((double)f->lists);
@@ -119,10 +119,10 @@ static double bound_of(const struct ek_fidelity *f, int figure)
 
 static void start_bets(struct ek_agreement_watch *w)
 {
-    for (int i = 0; i < EK_FIGURES; i++) {
+    for (int i = 0; i < EK_AGREEMENT_STATISTICS; i++) {
         double bound = w->trained.lists ? bound_of(&w->trained, i) : 1;
         w->tested[i] = bound < BOUND_MAX;
-        ek_mean_bets_start(&w->bets[i], bound);
+        ek_mean_evalues_start(&w->bets[i], bound);
     }
 }
 
@@ -177,16 +177,16 @@ void ek_agreement_watch_free(struct ek_agreement_watch *w)
     ek_free(w);
 }
 
-bool ek_agreement_watch_turn(struct ek_agreement_watch *w)
+bool ek_agreement_watch_is_due(struct ek_agreement_watch *w)
 {
     uint64_t place = w->turns++ % w->every;
     if (!place)
-        w->chosen = ek_rng_below(&w->rng, w->every);
+        w->chosen = ek_rng_uniform_int(&w->rng, w->every);
     return place == w->chosen;
 }
 
 /* The kept lists from number `from` on. */
-static struct ek_fidelity figures_since(const struct ek_agreement_watch *w, uint64_t from)
+static struct ek_model_agreement figures_since(const struct ek_agreement_watch *w, uint64_t from)
 {
     struct ek_agreement_sums sums = {0};
     uint64_t oldest = w->lists > EK_AGREEMENT_WINDOW ? w->lists - EK_AGREEMENT_WINDOW : 0;
@@ -196,10 +196,11 @@ static struct ek_fidelity figures_since(const struct ek_agreement_watch *w, uint
 }
 
 /* Their mean. Returns how many they are. */
-static int mean_since(const struct ek_agreement_watch *w, uint64_t from, double mean[EK_FIGURES])
+static int mean_since(const struct ek_agreement_watch *w, uint64_t from,
+                      double mean[EK_AGREEMENT_STATISTICS])
 {
-    struct ek_fidelity f = figures_since(w, from);
-    for (int i = 0; i < EK_FIGURES; i++)
+    struct ek_model_agreement f = figures_since(w, from);
+    for (int i = 0; i < EK_AGREEMENT_STATISTICS; i++)
         mean[i] = f.lists ? f.mean[i] : NAN;
     return (int)f.lists;
 }
@@ -208,12 +209,12 @@ static void bet(struct ek_agreement_watch *w, const struct ek_agreement *a)
 {
     double evidence = 0, best = 0, most;
     uint64_t from = w->lists;
-    for (int i = 0; i < EK_FIGURES; i++) {
+    for (int i = 0; i < EK_AGREEMENT_STATISTICS; i++) {
         if (!w->tested[i])
             continue;
-        ek_mean_bets_take(&w->bets[i], distance(i, a->figure[i]), w->lists);
-        evidence += ek_mean_bets_evidence(&w->bets[i]) / EK_FIGURES;
-        uint64_t since = ek_mean_bets_since(&w->bets[i], &most);
+        ek_mean_evalues_add(&w->bets[i], distance(i, a->figure[i]), w->lists);
+        evidence += ek_mean_evalues_evidence(&w->bets[i]) / EK_AGREEMENT_STATISTICS;
+        uint64_t since = ek_mean_evalues_since(&w->bets[i], &most);
         if (most > best) {
             best = most;
             from = since;
@@ -228,11 +229,11 @@ static void bet(struct ek_agreement_watch *w, const struct ek_agreement *a)
 /* Over when a whole window is, in every figure, nearer to training than to the bound. */
 static void look_for_the_end(struct ek_agreement_watch *w)
 {
-    double mean[EK_FIGURES];
+    double mean[EK_AGREEMENT_STATISTICS];
     if (w->lists < w->from + EK_AGREEMENT_WINDOW)
         return;
     mean_since(w, w->from, mean);
-    for (int i = 0; i < EK_FIGURES; i++) {
+    for (int i = 0; i < EK_AGREEMENT_STATISTICS; i++) {
         double usual = distance(i, w->trained.mean[i]);
         if (w->tested[i] && distance(i, mean[i]) > (usual + w->bets[i].bound) / 2)
             return;
@@ -242,7 +243,7 @@ static void look_for_the_end(struct ek_agreement_watch *w)
     start_bets(w);
 }
 
-int ek_agreement_watch_list(struct ek_agreement_watch *w, const struct ek_query *q,
+int ek_agreement_watch_list(struct ek_agreement_watch *w, const struct ek_list *q,
                             const double *student, uint64_t number, bool *changed,
                             struct ek_error *e)
 {
@@ -278,7 +279,7 @@ void ek_agreement_watch_view(const struct ek_agreement_watch *w, struct ek_agree
     out->recent = mean_since(w, w->from, out->now);
     if (out->recent)
         out->since_query = w->ring[(w->lists - (uint64_t)out->recent) % EK_AGREEMENT_WINDOW].query;
-    for (int i = 0; i < EK_FIGURES; i++) {
+    for (int i = 0; i < EK_AGREEMENT_STATISTICS; i++) {
         out->trained[i] = known ? w->trained.mean[i] : NAN;
         out->least[i] = w->tested[i] ? figure_at(i, w->bets[i].bound) : NAN;
     }
@@ -286,12 +287,12 @@ void ek_agreement_watch_view(const struct ek_agreement_watch *w, struct ek_agree
 
 double ek_agreement_gap(const struct ek_agreement_watch *w)
 {
-    struct ek_fidelity now = figures_since(w, w->from), f = w->trained;
+    struct ek_model_agreement now = figures_since(w, w->from), f = w->trained;
     if (!w->trained.lists)
         return 0;
     if (now.lists >= EK_AGREEMENT_REFERENCE_MIN || (w->drifted && now.lists))
         f = now;
-    return hypot(1 - f.mean[EK_FIGURE_TAU], f.sd[EK_FIGURE_TAU]) / 2;
+    return hypot(1 - f.mean[EK_AGREEMENT_TAU], f.sd[EK_AGREEMENT_TAU]) / 2;
 }
 
 double ek_guard_gap(const struct ek_guard *g)
@@ -305,12 +306,12 @@ static bool same_watch(const struct ek_agreement_watch *w, struct ek_serialize *
 {
     uint64_t every = w->every;
     double alarm = w->alarm, bound;
-    ek_snap_u64(s, &every);
-    ek_snap_f64(s, &alarm);
+    ek_serialize_u64(s, &every);
+    ek_serialize_f64(s, &alarm);
     bool same = every == w->every && alarm == w->alarm;
-    for (int i = 0; i < EK_FIGURES; i++) {
+    for (int i = 0; i < EK_AGREEMENT_STATISTICS; i++) {
         bound = w->bets[i].bound;
-        ek_snap_f64(s, &bound);
+        ek_serialize_f64(s, &bound);
         same &= bound == w->bets[i].bound;
     }
     return same;
@@ -321,8 +322,8 @@ static void compared_serialize(struct ek_agreement_watch *w, struct ek_serialize
     uint64_t first = w->lists > EK_AGREEMENT_WINDOW ? w->lists - EK_AGREEMENT_WINDOW : 0;
     for (uint64_t i = first; i < w->lists && !s->rc; i++) {
         struct compared *one = &w->ring[i % EK_AGREEMENT_WINDOW];
-        ek_snap_u64(s, &one->query);
-        ek_snap_raw(s, one->list.figure, sizeof one->list.figure);
+        ek_serialize_u64(s, &one->query);
+        ek_serialize_raw(s, one->list.figure, sizeof one->list.figure);
     }
 }
 
@@ -333,18 +334,18 @@ void ek_agreement_watch_serialize(struct ek_agreement_watch *w, struct ek_serial
         s->at = s->end;
         return;
     }
-    ek_snap_raw(s, w->rng.s, sizeof w->rng.s);
-    ek_snap_u64(s, &w->turns);
-    ek_snap_u64(s, &w->chosen);
-    for (int i = 0; i < EK_FIGURES; i++) {
-        ek_snap_raw(s, w->bets[i].r, sizeof w->bets[i].r);
-        ek_snap_raw(s, w->bets[i].run, sizeof w->bets[i].run);
-        ek_snap_raw(s, w->bets[i].since, sizeof w->bets[i].since);
+    ek_serialize_raw(s, w->rng.s, sizeof w->rng.s);
+    ek_serialize_u64(s, &w->turns);
+    ek_serialize_u64(s, &w->chosen);
+    for (int i = 0; i < EK_AGREEMENT_STATISTICS; i++) {
+        ek_serialize_raw(s, w->bets[i].r, sizeof w->bets[i].r);
+        ek_serialize_raw(s, w->bets[i].run, sizeof w->bets[i].run);
+        ek_serialize_raw(s, w->bets[i].since, sizeof w->bets[i].since);
     }
-    ek_snap_int(s, &drifted, 0, 1);
+    ek_serialize_int(s, &drifted, 0, 1);
     w->drifted = drifted;
-    ek_snap_u64(s, &w->lists);
-    ek_snap_u64(s, &w->from);
-    ek_snap_require(s, w->from <= w->lists);
+    ek_serialize_u64(s, &w->lists);
+    ek_serialize_u64(s, &w->from);
+    ek_serialize_require(s, w->from <= w->lists);
     compared_serialize(w, s);
 }

@@ -18,31 +18,31 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { EK_MEAN_BETS = 5, EK_MEAN_UNITS = 20 };
+enum { EK_MEAN_EVALUES = 5, EK_MEAN_UNITS = 20 };
 
-struct ek_mean_bets {
+struct ek_mean_evalues {
     double bound;
-    double r[EK_MEAN_BETS];
+    double r[EK_MEAN_EVALUES];
     /* Product of e since the value from which on it is largest (Page 1954), and the number of that.
      */
-    double run[EK_MEAN_BETS];
-    uint64_t since[EK_MEAN_BETS];
+    double run[EK_MEAN_EVALUES];
+    uint64_t since[EK_MEAN_EVALUES];
 };
 
 /* bound: above 0, below 1. */
-void ek_mean_bets_start(struct ek_mean_bets *b, double bound);
+void ek_mean_evalues_start(struct ek_mean_evalues *b, double bound);
 /* Takes value x, which has that number. */
-void ek_mean_bets_take(struct ek_mean_bets *b, double x, uint64_t number);
+void ek_mean_evalues_add(struct ek_mean_evalues *b, double x, uint64_t number);
 /* Values that came elsewhere, summed, in any order: adds ln e of a value, rounded down to units of
- * 2^-EK_MEAN_UNITS, to sum [EK_MEAN_BETS]; */
-void ek_mean_bets_sum(int64_t *sum, double bound, double x);
+ * 2^-EK_MEAN_UNITS, to sum [EK_MEAN_EVALUES]; */
+void ek_mean_evalues_sum(int64_t *sum, double bound, double x);
 /* and takes the sums of so many values at once: R <- (R + n) exp(sum). R - n is a supermartingale
  * still. Which value came first is not known of them. */
-void ek_mean_bets_take_sums(struct ek_mean_bets *b, const int64_t *sum, uint64_t n);
-double ek_mean_bets_evidence(const struct ek_mean_bets *b);
+void ek_mean_evalues_add_sums(struct ek_mean_evalues *b, const int64_t *sum, uint64_t n);
+double ek_mean_evalues_evidence(const struct ek_mean_evalues *b);
 /* Where the values began that made the bet with the most evidence win, and in *most its evidence.
  */
-uint64_t ek_mean_bets_since(const struct ek_mean_bets *b, double *most);
+uint64_t ek_mean_evalues_since(const struct ek_mean_evalues *b, double *most);
 
 /* Whether model and upstream scorer still rank alike (docs/detection.md).
  *
@@ -73,13 +73,14 @@ const char *ek_agreement_state_name(enum ek_agreement_state s);
 
 struct ek_agreement_view {
     enum ek_agreement_state state;
-    int every;                  /* of so many lists one is looked at */
-    uint64_t lists;             /* that were compared since the start */
-    int recent;                 /* lists behind `now`, at most EK_AGREEMENT_WINDOW */
-    uint64_t since_query;       /* the first of them */
-    double now[EK_FIGURES];     /* NaN before the first list */
-    double trained[EK_FIGURES]; /* as the model says; NaN when it does not */
-    double least[EK_FIGURES];   /* what is still taken for the same; NaN when it is not tested */
+    int every;                               /* of so many lists one is looked at */
+    uint64_t lists;                          /* that were compared since the start */
+    int recent;                              /* lists behind `now`, at most EK_AGREEMENT_WINDOW */
+    uint64_t since_query;                    /* the first of them */
+    double now[EK_AGREEMENT_STATISTICS];     /* NaN before the first list */
+    double trained[EK_AGREEMENT_STATISTICS]; /* as the model says; NaN when it does not */
+    double least[EK_AGREEMENT_STATISTICS];   /* what is still taken for the same; NaN when it is not
+                                                tested */
 };
 
 /* false_alarms: lists of traffic per false alarm, at least. The model must outlive the watch. */
@@ -87,10 +88,10 @@ int ek_agreement_watch_new(struct ek_agreement_watch **out, const struct ek_mode
                            uint64_t false_alarms, struct ek_error *e);
 void ek_agreement_watch_free(struct ek_agreement_watch *w);
 /* Counts a list; whether it is its turn. */
-bool ek_agreement_watch_turn(struct ek_agreement_watch *w);
+bool ek_agreement_watch_is_due(struct ek_agreement_watch *w);
 /* Takes a list whose turn it is. student [items]: scores of the model with nothing routed; number:
  * of the query. *changed: the state is another one now. EK_ENOMEM: nothing was taken. */
-int ek_agreement_watch_list(struct ek_agreement_watch *w, const struct ek_query *q,
+int ek_agreement_watch_list(struct ek_agreement_watch *w, const struct ek_list *q,
                             const double *student, uint64_t number, bool *changed,
                             struct ek_error *e);
 /* After a change to drifted, `now` is that of the lists since it began, as far as they are kept. */

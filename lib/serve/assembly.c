@@ -8,11 +8,11 @@
 #include <stddef.h>
 #include <string.h>
 
-void ek_past_plans_release(struct ek_past_plans *p)
+void ek_plan_history_release(struct ek_plan_history *p)
 {
-    for (int i = 0; i < EK_PAST_PLANS; i++)
+    for (int i = 0; i < EK_PLAN_HISTORY; i++)
         ek_free(p->plan[i]);
-    *p = (struct ek_past_plans){.count = 0};
+    *p = (struct ek_plan_history){.count = 0};
 }
 
 static bool same(const struct ek_plan *a, const struct ek_plan *b)
@@ -33,12 +33,12 @@ static void copy(struct ek_plan *to, const struct ek_plan *from)
     memcpy(to->mode, from->mode, (size_t)from->modes * sizeof *from->mode);
 }
 
-static struct ek_plan **place(struct ek_past_plans *p, uint64_t number)
+static struct ek_plan **place(struct ek_plan_history *p, uint64_t number)
 {
-    return &p->plan[number % EK_PAST_PLANS];
+    return &p->plan[number % EK_PLAN_HISTORY];
 }
 
-static struct ek_plan *room(struct ek_past_plans *p, uint64_t number)
+static struct ek_plan *room(struct ek_plan_history *p, uint64_t number)
 {
     struct ek_plan **to = place(p, number);
     if (!*to)
@@ -46,7 +46,7 @@ static struct ek_plan *room(struct ek_past_plans *p, uint64_t number)
     return *to;
 }
 
-int ek_past_plans_keep(struct ek_past_plans *p, const struct ek_plan *plan, uint64_t *number)
+int ek_plan_history_add(struct ek_plan_history *p, const struct ek_plan *plan, uint64_t *number)
 {
     if (!p->count || !same(*place(p, p->count - 1), plan)) {
         struct ek_plan *to = room(p, p->count);
@@ -59,16 +59,16 @@ int ek_past_plans_keep(struct ek_past_plans *p, const struct ek_plan *plan, uint
     return EK_OK;
 }
 
-const struct ek_plan *ek_past_plans_find(const struct ek_past_plans *p, uint64_t number)
+const struct ek_plan *ek_plan_history_find(const struct ek_plan_history *p, uint64_t number)
 {
-    if (number >= p->count || p->count - number > EK_PAST_PLANS)
+    if (number >= p->count || p->count - number > EK_PLAN_HISTORY)
         return NULL;
-    return p->plan[number % EK_PAST_PLANS];
+    return p->plan[number % EK_PLAN_HISTORY];
 }
 
-void ek_past_plans_forget(struct ek_past_plans *p, int cell)
+void ek_plan_history_reset_cell(struct ek_plan_history *p, int cell)
 {
-    for (int k = 0; k < EK_PAST_PLANS; k++) {
+    for (int k = 0; k < EK_PLAN_HISTORY; k++) {
         struct ek_plan *plan = p->plan[k];
         int kept = 0;
         for (int i = 0; plan && i < plan->count; i++)
@@ -85,12 +85,12 @@ void ek_past_plans_forget(struct ek_past_plans *p, int cell)
     }
 }
 
-void ek_past_plans_serialize(struct ek_past_plans *p, struct ek_serialize *s, int features,
-                             int cells)
+void ek_plan_history_serialize(struct ek_plan_history *p, struct ek_serialize *s, int features,
+                               int cells)
 {
-    ek_snap_u64(s, &p->count);
-    ek_snap_require(s, p->count < (uint64_t)1 << 62); /* it goes on rising */
-    uint64_t kept = p->count < EK_PAST_PLANS ? p->count : EK_PAST_PLANS;
+    ek_serialize_u64(s, &p->count);
+    ek_serialize_require(s, p->count < (uint64_t)1 << 62); /* it goes on rising */
+    uint64_t kept = p->count < EK_PLAN_HISTORY ? p->count : EK_PLAN_HISTORY;
     for (uint64_t i = p->count - kept; i < p->count && !s->rc; i++) {
         struct ek_plan *plan = room(p, i);
         if (plan)
@@ -142,13 +142,13 @@ static void take_limits(struct ek_assembly *a, const struct ek_assembly_limits *
 {
     a->limits = *limits;
     if (!a->limits.queries)
-        a->limits.queries = EK_ASSEMBLY_QUERIES;
+        a->limits.queries = EK_ASSEMBLY_LISTS;
     if (!a->limits.items)
         a->limits.items = EK_ITEMS_DEFAULT_MAX;
     if (!a->limits.bytes)
         a->limits.bytes = EK_ASSEMBLY_BYTES;
     if (!a->limits.within_ms)
-        a->limits.within_ms = EK_ASSEMBLY_WITHIN_MS;
+        a->limits.within_ms = EK_ASSEMBLY_TIMEOUT_MS;
 }
 
 int ek_assembly_new(struct ek_assembly **out, int features, int query_features,
@@ -195,12 +195,12 @@ void ek_assembly_free(struct ek_assembly *a)
     ek_free(a);
 }
 
-static uint64_t key_of(const struct ek_query *item)
+static uint64_t key_of(const struct ek_list *item)
 {
     return ek_hash(item->id.text, item->id.length, 0);
 }
 
-static uint64_t id_of(const struct ek_query *item)
+static uint64_t id_of(const struct ek_list *item)
 {
     struct ek_text id = item->item_id[0];
     uint64_t hash = id.text ? ek_hash(id.text, id.length, 0) : 0;
@@ -274,14 +274,14 @@ static struct ek_partial_list *take_spare(struct ek_assembly *a)
 }
 
 /* Begins a list with an item. NULL without memory. */
-static struct ek_partial_list *begin(struct ek_assembly *a, const struct ek_query *item,
-                                     uint64_t id, int64_t time_ms)
+static struct ek_partial_list *begin(struct ek_assembly *a, const struct ek_list *item, uint64_t id,
+                                     int64_t time_ms)
 {
     struct ek_partial_list *l = take_spare(a);
     if (!l)
         return NULL;
     size_t before = bytes_of(a, l);
-    int rc = ek_partial_begin(l, item, time_ms);
+    int rc = ek_partial_start(l, item, time_ms);
     if (!rc)
         rc = ek_partial_add(l, item, id);
     a->bytes += bytes_of(a, l) - before;
@@ -291,7 +291,7 @@ static struct ek_partial_list *begin(struct ek_assembly *a, const struct ek_quer
     return NULL;
 }
 
-static int go_on(struct ek_assembly *a, struct ek_partial_list *l, const struct ek_query *item,
+static int go_on(struct ek_assembly *a, struct ek_partial_list *l, const struct ek_list *item,
                  uint64_t id)
 {
     size_t before = bytes_of(a, l);
@@ -308,7 +308,7 @@ static uint64_t number_of(const struct ek_assembly *a, const struct known *k)
 }
 
 /* An item that counts. */
-static int add_to(struct ek_assembly *a, struct known *k, const struct ek_query *item, uint64_t id,
+static int add_to(struct ek_assembly *a, struct known *k, const struct ek_list *item, uint64_t id,
                   int64_t time_ms)
 {
     if (k->list) {
@@ -329,7 +329,7 @@ static int add_to(struct ek_assembly *a, struct known *k, const struct ek_query 
     return EK_OK;
 }
 
-static int add_first(struct ek_assembly *a, const struct known *first, const struct ek_query *item,
+static int add_first(struct ek_assembly *a, const struct known *first, const struct ek_list *item,
                      uint64_t id, int64_t time_ms)
 {
     struct known *k = enter(a, first);
@@ -342,7 +342,7 @@ static int add_first(struct ek_assembly *a, const struct known *first, const str
     return EK_OK;
 }
 
-int ek_assembly_add(struct ek_assembly *a, const struct ek_query *item, int64_t time_ms,
+int ek_assembly_add(struct ek_assembly *a, const struct ek_list *item, int64_t time_ms,
                     int64_t now_ms, uint64_t plan, struct ek_error *e)
 {
     uint64_t key = key_of(item), id = id_of(item);
@@ -411,7 +411,7 @@ static void count(struct ek_assembly *a, const struct known *k)
         a->counts.complete++;
 }
 
-int ek_assembly_next(struct ek_assembly *a, int64_t now_ms, struct ek_query *list, bool *some,
+int ek_assembly_next(struct ek_assembly *a, int64_t now_ms, struct ek_list *list, bool *some,
                      struct ek_error *e)
 {
     *some = false;
@@ -437,7 +437,7 @@ int ek_assembly_next(struct ek_assembly *a, int64_t now_ms, struct ek_query *lis
     return EK_OK;
 }
 
-bool ek_assembly_plan(const struct ek_assembly *a, const struct ek_query *item, uint64_t *plan)
+bool ek_assembly_plan(const struct ek_assembly *a, const struct ek_list *item, uint64_t *plan)
 {
     const struct known *k = find(a, key_of(item));
     if (k)
@@ -445,12 +445,12 @@ bool ek_assembly_plan(const struct ek_assembly *a, const struct ek_query *item, 
     return k;
 }
 
-void ek_assembly_set_plan(struct ek_assembly *a, const struct ek_query *item, uint64_t plan)
+void ek_assembly_set_plan(struct ek_assembly *a, const struct ek_list *item, uint64_t plan)
 {
     find(a, key_of(item))->plan = plan;
 }
 
-struct ek_assembly_counts ek_assembly_counts_of(const struct ek_assembly *a)
+struct ek_assembly_counts ek_assembly_get_counts(const struct ek_assembly *a)
 {
     return a->counts;
 }
@@ -467,13 +467,13 @@ size_t ek_assembly_bytes(const struct ek_assembly *a)
 
 static void known_serialize(struct known *k, struct ek_serialize *s)
 {
-    ek_snap_u64(s, &k->key);
-    ek_snap_i64(s, &k->begun_ms);
-    ek_snap_u64(s, &k->plan);
-    ek_snap_int(s, &k->expected, 0, INT32_MAX);
-    ek_snap_int(s, &k->seen, 0, ITEMS_MOST);
-    ek_snap_int(s, &k->open, 0, 1);
-    ek_snap_require(s, k->begun_ms >= 0);
+    ek_serialize_u64(s, &k->key);
+    ek_serialize_i64(s, &k->begun_ms);
+    ek_serialize_u64(s, &k->plan);
+    ek_serialize_int(s, &k->expected, 0, INT32_MAX);
+    ek_serialize_int(s, &k->seen, 0, ITEMS_MOST);
+    ek_serialize_int(s, &k->open, 0, 1);
+    ek_serialize_require(s, k->begun_ms >= 0);
 }
 
 /* The newest are kept, where the limit has become smaller. */
@@ -481,7 +481,7 @@ static void read_one(struct ek_assembly *a, struct ek_serialize *s)
 {
     struct known k = {.list = NULL};
     known_serialize(&k, s);
-    ek_snap_require(s, !find(a, k.key));
+    ek_serialize_require(s, !find(a, k.key));
     if (s->rc)
         return;
     if (a->last - a->first == (uint64_t)a->limits.queries)
@@ -492,10 +492,10 @@ static void read_one(struct ek_assembly *a, struct ek_serialize *s)
 void ek_assembly_serialize(struct ek_assembly *a, struct ek_serialize *s)
 {
     int known = (int)(a->last - a->first);
-    ek_snap_u64(s, &a->pending);
-    ek_snap_int(s, &known, 0, QUERIES_MOST);
+    ek_serialize_u64(s, &a->pending);
+    ek_serialize_int(s, &known, 0, QUERIES_MOST);
     for (uint64_t i = 0; i < (uint64_t)known && !s->rc; i++)
-        if (ek_snap_reads(s))
+        if (ek_serialize_is_reading(s))
             read_one(a, s);
         else
             known_serialize(at(a, a->first + i), s);

@@ -1,8 +1,8 @@
 /* The plans that queries were met with and may still have items to come for (message layout
  * `item`).
  *
- * Of the last EK_PAST_PLANS that differ in what they treat, or how, a copy each, under numbers that
- * rise: versions do not tell them apart, for the value of a treatment may become a better one
+ * Of the last EK_PLAN_HISTORY that differ in what they treat, or how, a copy each, under numbers
+ * that rise: versions do not tell them apart, for the value of a treatment may become a better one
  * within a version. Cells are those of the detector at that time; one that changes hands is taken
  * out. Memory: 88 KiB each. Owner: the caller. Plain values otherwise.
  */
@@ -17,23 +17,23 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { EK_PAST_PLANS = 16 };
+enum { EK_PLAN_HISTORY = 16 };
 
-struct ek_past_plans {
-    struct ek_plan *plan[EK_PAST_PLANS]; /* number n is in place n mod EK_PAST_PLANS */
-    uint64_t count;                      /* ever */
+struct ek_plan_history {
+    struct ek_plan *plan[EK_PLAN_HISTORY]; /* number n is in place n mod EK_PLAN_HISTORY */
+    uint64_t count;                        /* ever */
 };
 
-void ek_past_plans_release(struct ek_past_plans *p);
+void ek_plan_history_release(struct ek_plan_history *p);
 /* A query is met with this plan, which has *number. EK_ENOMEM: it is not kept. */
-int ek_past_plans_keep(struct ek_past_plans *p, const struct ek_plan *plan, uint64_t *number);
+int ek_plan_history_add(struct ek_plan_history *p, const struct ek_plan *plan, uint64_t *number);
 /* NULL when it is not there any more. Valid until the next one is kept. */
-const struct ek_plan *ek_past_plans_find(const struct ek_past_plans *p, uint64_t number);
+const struct ek_plan *ek_plan_history_find(const struct ek_plan_history *p, uint64_t number);
 /* The cell is another value's from now on. */
-void ek_past_plans_forget(struct ek_past_plans *p, int cell);
+void ek_plan_history_reset_cell(struct ek_plan_history *p, int cell);
 /* Reading takes those of new ones; features, cells: as for ek_plan_serialize. */
-void ek_past_plans_serialize(struct ek_past_plans *p, struct ek_serialize *s, int features,
-                             int cells);
+void ek_plan_history_serialize(struct ek_plan_history *p, struct ek_serialize *s, int features,
+                               int cells);
 
 /* Lists whose items come one by one (message layout `item`): which plan a query has, and lists that
  * are being put together.
@@ -52,8 +52,8 @@ void ek_past_plans_serialize(struct ek_past_plans *p, struct ek_serialize *s, in
  * Owner: the caller. One thread at a time. No clock: times are given, in milliseconds.
  */
 enum {
-    EK_ASSEMBLY_QUERIES = 65536,
-    EK_ASSEMBLY_WITHIN_MS = 10000,
+    EK_ASSEMBLY_LISTS = 65536,
+    EK_ASSEMBLY_TIMEOUT_MS = 10000,
     EK_ASSEMBLY_BYTES = 64 << 20,
 };
 
@@ -87,20 +87,20 @@ void ek_assembly_free(struct ek_assembly *a);
 /* Takes the item that is a message, and its query, with the number of a plan, when that is new.
  * time_ms: of the list; now_ms: of the stream. Call ek_assembly_next before and after, until there
  * is none. EK_ENOMEM: nothing happened. */
-int ek_assembly_add(struct ek_assembly *a, const struct ek_query *item, int64_t time_ms,
+int ek_assembly_add(struct ek_assembly *a, const struct ek_list *item, int64_t time_ms,
                     int64_t now_ms, uint64_t plan, struct ek_error *e);
 /* The next list that is to be given out at this time of the stream: *some, and the list in *list,
  * whose texts are good until the next call. INT64_MAX: the stream has ended. EK_ENOMEM: it stays
  * the next one. */
-int ek_assembly_next(struct ek_assembly *a, int64_t now_ms, struct ek_query *list, bool *some,
+int ek_assembly_next(struct ek_assembly *a, int64_t now_ms, struct ek_list *list, bool *some,
                      struct ek_error *e);
 /* Number of the plan that the query of an item has; false when it is not known. */
-bool ek_assembly_plan(const struct ek_assembly *a, const struct ek_query *item, uint64_t *plan);
+bool ek_assembly_plan(const struct ek_assembly *a, const struct ek_list *item, uint64_t *plan);
 
 /* The query of an item, which is known, has that plan from now on. */
-void ek_assembly_set_plan(struct ek_assembly *a, const struct ek_query *item, uint64_t plan);
+void ek_assembly_set_plan(struct ek_assembly *a, const struct ek_list *item, uint64_t plan);
 
-struct ek_assembly_counts ek_assembly_counts_of(const struct ek_assembly *a);
+struct ek_assembly_counts ek_assembly_get_counts(const struct ek_assembly *a);
 /* Queries that were met, less the lists that were given out. */
 uint64_t ek_assembly_pending(const struct ek_assembly *a);
 /* Of lists on their way, and of memory that waits for more. */

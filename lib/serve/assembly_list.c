@@ -38,7 +38,7 @@ size_t ek_partial_bytes(const struct ek_partial_list *l, int features, int query
            l->text_room;
 }
 
-static int keep_texts(struct ek_partial_list *l, const struct ek_query *item)
+static int keep_texts(struct ek_partial_list *l, const struct ek_list *item)
 {
     size_t length = 0;
     for (int i = 0; i < item->segment_count; i++)
@@ -64,7 +64,7 @@ static int keep_texts(struct ek_partial_list *l, const struct ek_query *item)
     return EK_OK;
 }
 
-int ek_partial_begin(struct ek_partial_list *l, const struct ek_query *item, int64_t time_ms)
+int ek_partial_start(struct ek_partial_list *l, const struct ek_list *item, int64_t time_ms)
 {
     if (keep_texts(l, item))
         return EK_ENOMEM;
@@ -83,7 +83,7 @@ bool ek_partial_has(const struct ek_partial_list *l, uint64_t id)
 }
 
 /* Messages may say how long the list is; they need not be right. */
-static int rows_for(const struct ek_partial_list *l, const struct ek_query *item)
+static int rows_for(const struct ek_partial_list *l, const struct ek_list *item)
 {
     if (l->room)
         return 2 * l->room;
@@ -92,7 +92,7 @@ static int rows_for(const struct ek_partial_list *l, const struct ek_query *item
     return item->list_items < ROWS_EXPECTED_MOST ? item->list_items : ROWS_EXPECTED_MOST;
 }
 
-static int grow(struct ek_partial_list *l, const struct ek_query *item)
+static int grow(struct ek_partial_list *l, const struct ek_list *item)
 {
     int room = rows_for(l, item);
     float *x = ek_realloc(l->x, (size_t)room * (size_t)item->item_features, sizeof *x);
@@ -107,7 +107,7 @@ static int grow(struct ek_partial_list *l, const struct ek_query *item)
     return EK_OK;
 }
 
-int ek_partial_add(struct ek_partial_list *l, const struct ek_query *item, uint64_t id)
+int ek_partial_add(struct ek_partial_list *l, const struct ek_list *item, uint64_t id)
 {
     size_t row = (size_t)item->item_features;
     if (l->items == l->room && grow(l, item))
@@ -118,10 +118,10 @@ int ek_partial_add(struct ek_partial_list *l, const struct ek_query *item, uint6
 }
 
 /* The hashes stand in for the ids: what is asked of these is whether they are the same. */
-static int get_items(const struct ek_partial_list *l, struct ek_query *q)
+static int get_items(const struct ek_partial_list *l, struct ek_list *q)
 {
     for (int i = 0; i < l->items; i++) {
-        char *room = ek_query_item_room(q, i);
+        char *room = ek_list_item_id_buffer(q, i);
         if (!room)
             return EK_ENOMEM;
         memcpy(room, &l->note[i].id, sizeof l->note[i].id);
@@ -131,7 +131,7 @@ static int get_items(const struct ek_partial_list *l, struct ek_query *q)
     return EK_OK;
 }
 
-static void get_segments(const struct ek_partial_list *l, struct ek_query *q)
+static void get_segments(const struct ek_partial_list *l, struct ek_list *q)
 {
     const char *at = l->text;
     q->segment_count = l->segment_count;
@@ -144,9 +144,9 @@ static void get_segments(const struct ek_partial_list *l, struct ek_query *q)
 }
 
 int ek_partial_get(const struct ek_partial_list *l, int features, int query_features,
-                   int list_items, struct ek_query *q)
+                   int list_items, struct ek_list *q)
 {
-    if (ek_query_resize(q, l->items, features, query_features))
+    if (ek_list_resize(q, l->items, features, query_features))
         return EK_ENOMEM;
     memcpy(q->x, l->x, (size_t)l->items * (size_t)features * sizeof *q->x);
     memcpy(q->query, l->query, (size_t)query_features * sizeof *q->query);

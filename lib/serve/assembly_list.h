@@ -31,12 +31,12 @@ void ek_partial_free(struct ek_partial_list *l);
 /* What it takes in memory. */
 size_t ek_partial_bytes(const struct ek_partial_list *l, int features, int query_features);
 /* Begins anew with what a message says of its list. EK_ENOMEM. */
-int ek_partial_begin(struct ek_partial_list *l, const struct ek_query *item, int64_t time_ms);
+int ek_partial_start(struct ek_partial_list *l, const struct ek_list *item, int64_t time_ms);
 bool ek_partial_has(const struct ek_partial_list *l, uint64_t id);
 /* Adds the item of a message; EK_ENOMEM: it is as before. */
-int ek_partial_add(struct ek_partial_list *l, const struct ek_query *item, uint64_t id);
-/* Puts it into *q, whose segments are views of it; list_items as in struct ek_query. EK_ENOMEM. */
+int ek_partial_add(struct ek_partial_list *l, const struct ek_list *item, uint64_t id);
+/* Puts it into *q, whose segments are views of it; list_items as in struct ek_list. EK_ENOMEM. */
 int ek_partial_get(const struct ek_partial_list *l, int features, int query_features,
-                   int list_items, struct ek_query *q);
+                   int list_items, struct ek_list *q);
 
 #endif

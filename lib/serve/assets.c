@@ -28,7 +28,7 @@ static int check_baseline(const struct ek_rules *rules, const struct ek_profile 
 {
     if (!rules->baseline || (p->field && !strcmp(rules->baseline, p->field)))
         return EK_OK;
-    if (p->field && ek_nearest_word(rules->baseline, (const char *const *)&p->field, 1))
+    if (p->field && ek_nearest_name(rules->baseline, (const char *const *)&p->field, 1))
         return mistyped_baseline(rules->baseline, p->field, file, e);
     return ek_fail_at(e, EK_ECONFIG, file, 0, 0,
                       "'baseline' is '%s', but the profile was made with %s%s%s: make it again "

@@ -8,25 +8,25 @@
 
 /* Of one entry: all since its present turn began, and where its last lists begin. */
 struct kept {
-    struct ek_trial_sums is;
-    struct ek_recent recent;
+    struct ek_comparison_sums is;
+    struct ek_recent_values recent;
 };
 
-struct ek_trials {
+struct ek_comparisons {
     uint64_t version, late, turns; /* version: of the plan that `one` is laid out as */
     int count;
     struct kept *one;
-    struct ek_trials_all all;
-    struct ek_latency latency;
+    struct ek_comparisons_total all;
+    struct ek_latency_window latency;
 };
 
-int ek_trials_new(struct ek_trials **out, struct ek_error *e)
+int ek_comparisons_new(struct ek_comparisons **out, struct ek_error *e)
 {
     *out = ek_calloc(1, sizeof **out);
     return *out ? EK_OK : ek_fail(e, EK_ENOMEM, "no memory for figures of trials");
 }
 
-void ek_trials_free(struct ek_trials *t)
+void ek_comparisons_free(struct ek_comparisons *t)
 {
     if (!t)
         return;
@@ -34,7 +34,7 @@ void ek_trials_free(struct ek_trials *t)
     ek_free(t);
 }
 
-static struct kept *find(const struct ek_trials *t, int feature, int cell)
+static struct kept *find(const struct ek_comparisons *t, int feature, int cell)
 {
     for (int i = 0; i < t->count; i++)
         if (t->one[i].is.feature == feature && t->one[i].is.cell == cell)
@@ -42,38 +42,38 @@ static struct kept *find(const struct ek_trials *t, int feature, int cell)
     return NULL;
 }
 
-static bool is_of(const struct ek_trial_sums *s, const struct ek_plan_entry *e)
+static bool is_of(const struct ek_comparison_sums *s, const struct ek_plan_entry *e)
 {
     return s->feature == e->feature && s->cell == e->cell && s->action == e->treatment.action &&
            s->since_ms == e->since_ms && s->turns == e->turns;
 }
 
-static struct kept *kept_of(const struct ek_trials *t, const struct ek_plan_entry *entry)
+static struct kept *kept_of(const struct ek_comparisons *t, const struct ek_plan_entry *entry)
 {
     struct kept *k = find(t, entry->feature, entry->cell);
     return k && is_of(&k->is, entry) ? k : NULL;
 }
 
-const struct ek_trial_sums *ek_trials_of(const struct ek_trials *t,
-                                         const struct ek_plan_entry *entry)
+const struct ek_comparison_sums *ek_comparisons_get(const struct ek_comparisons *t,
+                                                    const struct ek_plan_entry *entry)
 {
     const struct kept *k = kept_of(t, entry);
     return k ? &k->is : NULL;
 }
 
-static void begin(const struct ek_trials *t, const struct ek_plan_entry *e, struct kept *k)
+static void begin(const struct ek_comparisons *t, const struct ek_plan_entry *e, struct kept *k)
 {
-    k->is = (struct ek_trial_sums){.feature = e->feature,
-                                   .cell = e->cell,
-                                   .action = e->treatment.action,
-                                   .since_ms = e->since_ms,
-                                   .turns = e->turns};
-    ek_mean_bets_start(&k->is.worse, EK_HARM_BOUND);
-    ek_recent_start(&k->recent, &t->all.load);
+    k->is = (struct ek_comparison_sums){.feature = e->feature,
+                                        .cell = e->cell,
+                                        .action = e->treatment.action,
+                                        .since_ms = e->since_ms,
+                                        .turns = e->turns};
+    ek_mean_evalues_start(&k->is.worse, EK_HARM_BOUND);
+    ek_recent_values_start(&k->recent, &t->all.load);
 }
 
 /* A place for each entry of the plan; what is of the same entry stays. */
-static int lay_out(struct ek_trials *t, const struct ek_plan *plan, struct ek_error *e)
+static int lay_out(struct ek_comparisons *t, const struct ek_plan *plan, struct ek_error *e)
 {
     struct kept *one = ek_calloc((size_t)plan->count, sizeof *one);
     if (!one)
@@ -94,7 +94,7 @@ static int lay_out(struct ek_trials *t, const struct ek_plan *plan, struct ek_er
 
 /* The place of an entry; NULL: the plan has none such. Of the same version its entries may stand in
  * another order, and one that went and came again is another one. */
-static struct kept *place(struct ek_trials *t, const struct ek_plan *plan, int entry,
+static struct kept *place(struct ek_comparisons *t, const struct ek_plan *plan, int entry,
                           struct ek_error *e, int *rc)
 {
     if (entry >= plan->count)
@@ -105,7 +105,7 @@ static struct kept *place(struct ek_trials *t, const struct ek_plan *plan, int e
     return *rc ? NULL : &t->one[entry];
 }
 
-static void count(struct ek_trial_sums *s, const struct ek_trial *t, bool acts)
+static void count(struct ek_comparison_sums *s, const struct ek_comparison *t, bool acts)
 {
     s->tried++;
     s->alone += t->entries == 1;
@@ -119,13 +119,13 @@ static void count(struct ek_trial_sums *s, const struct ek_trial *t, bool acts)
         ek_rank_sums_add(&s->plain, &t->ways.plain);
     if (t->ways.has_harm) {
         double x = (1 + t->ways.harm) / 2;
-        ek_mean_bets_sum(s->worse_sum, EK_HARM_BOUND, x);
-        ek_mean_bets_take(&s->worse, x, s->measured++);
+        ek_mean_evalues_sum(s->worse_sum, EK_HARM_BOUND, x);
+        ek_mean_evalues_add(&s->worse, x, s->measured++);
     }
 }
 
-int ek_trials_take(struct ek_trials *t, const struct ek_plan *plan, const struct ek_trial *trial,
-                   struct ek_error *e)
+int ek_comparisons_add(struct ek_comparisons *t, const struct ek_plan *plan,
+                       const struct ek_comparison *trial, struct ek_error *e)
 {
     if (trial->plan != plan->version) {
         t->late++;
@@ -137,13 +137,13 @@ int ek_trials_take(struct ek_trials *t, const struct ek_plan *plan, const struct
         if (!k)
             continue;
         count(&k->is, trial, trial->acting >> i & 1);
-        ek_recent_roll(&k->recent, &k->is, &t->all.load);
+        ek_recent_values_roll(&k->recent, &k->is, &t->all.load);
     }
     return rc;
 }
 
-int ek_trials_take_acts(struct ek_trials *t, const struct ek_plan *plan, const struct ek_acts *acts,
-                        struct ek_error *e)
+int ek_comparisons_add_routes(struct ek_comparisons *t, const struct ek_plan *plan,
+                              const struct ek_route_stats *acts, struct ek_error *e)
 {
     if (!acts->lists || acts->plan != plan->version)
         return EK_OK;
@@ -154,17 +154,17 @@ int ek_trials_take_acts(struct ek_trials *t, const struct ek_plan *plan, const s
             continue;
         k->is.acts += acts->acted[i];
         k->is.failed += acts->failed[i];
-        ek_recent_roll(&k->recent, &k->is, &t->all.load);
+        ek_recent_values_roll(&k->recent, &k->is, &t->all.load);
     }
     if (rc)
         return rc;
-    ek_latency_add(&t->latency, acts->latency);
-    for (int i = 0; i < EK_LATENCY_BINS; i++)
+    ek_latency_window_add(&t->latency, acts->latency);
+    for (int i = 0; i < EK_LATENCY_WINDOW_BINS; i++)
         t->all.latency[i] += acts->latency[i];
     return EK_OK;
 }
 
-void ek_trials_take_load(struct ek_trials *t, const struct ek_guard_load *load)
+void ek_comparisons_set_output_counts(struct ek_comparisons *t, const struct ek_output_counts *load)
 {
     for (int i = 0; i < 2; i++) {
         t->all.load.lists[i] += load->lists[i];
@@ -172,17 +172,17 @@ void ek_trials_take_load(struct ek_trials *t, const struct ek_guard_load *load)
     }
 }
 
-uint64_t ek_trials_turn(struct ek_trials *t)
+uint64_t ek_comparisons_next_number(struct ek_comparisons *t)
 {
     return t->turns++;
 }
 
-uint64_t ek_trials_late(const struct ek_trials *t)
+uint64_t ek_comparisons_stale_count(const struct ek_comparisons *t)
 {
     return t->late;
 }
 
-void ek_trials_begin(struct ek_trials *t, int feature, int cell)
+void ek_comparisons_reset(struct ek_comparisons *t, int feature, int cell)
 {
     struct kept *k = find(t, feature, cell);
     memset(&t->latency, 0, sizeof t->latency);
@@ -196,7 +196,7 @@ void ek_trials_begin(struct ek_trials *t, int feature, int cell)
     begin(t, &entry, k);
 }
 
-const struct ek_trial_sums *ek_trials_next(const struct ek_trials *t, int *at)
+const struct ek_comparison_sums *ek_comparisons_next(const struct ek_comparisons *t, int *at)
 {
     for (; *at < t->count; ++*at)
         if (t->one[*at].is.tried || t->one[*at].is.acts)
@@ -204,12 +204,12 @@ const struct ek_trial_sums *ek_trials_next(const struct ek_trials *t, int *at)
     return NULL;
 }
 
-const struct ek_trials_all *ek_trials_all(const struct ek_trials *t)
+const struct ek_comparisons_total *ek_comparisons_total(const struct ek_comparisons *t)
 {
     return &t->all;
 }
 
-void ek_trial_sums_add(struct ek_trial_sums *into, const struct ek_trial_sums *s)
+void ek_comparison_sums_add(struct ek_comparison_sums *into, const struct ek_comparison_sums *s)
 {
     into->tried += s->tried;
     into->alone += s->alone;
@@ -220,33 +220,34 @@ void ek_trial_sums_add(struct ek_trial_sums *into, const struct ek_trial_sums *s
     into->acts += s->acts;
     into->failed += s->failed;
     into->measured += s->measured;
-    for (int i = 0; i < EK_MEAN_BETS; i++)
+    for (int i = 0; i < EK_MEAN_EVALUES; i++)
         into->worse_sum[i] += s->worse_sum[i];
 }
 
-static const struct ek_rollout_figures NOTHING_KNOWN = {.dead_rate_elsewhere = (double)NAN,
-                                                        .rank_change_p95 = (double)NAN,
-                                                        .latency_p99_ms = (double)NAN,
-                                                        .latency_before_ms = (double)NAN};
+static const struct ek_rollout_stats NOTHING_KNOWN = {.dead_rate_elsewhere = (double)NAN,
+                                                      .rank_change_p95 = (double)NAN,
+                                                      .latency_p99_ms = (double)NAN,
+                                                      .latency_before_ms = (double)NAN};
 
-struct ek_rollout_figures ek_trials_figures(const struct ek_trials *t,
-                                            const struct ek_plan_entry *entry)
-{
-    const struct kept *k = kept_of(t, entry);
-    return k ? ek_recent_figures(&k->recent, &k->is, &t->all.load, &t->latency) : NOTHING_KNOWN;
-}
-
-struct ek_rollout_figures ek_trials_would_be(const struct ek_trials *t,
+struct ek_rollout_stats ek_comparisons_stats(const struct ek_comparisons *t,
                                              const struct ek_plan_entry *entry)
 {
-    const struct ek_trial_sums *s = ek_trials_of(t, entry);
-    struct ek_rollout_figures f = NOTHING_KNOWN;
+    const struct kept *k = kept_of(t, entry);
+    return k ? ek_recent_values_stats(&k->recent, &k->is, &t->all.load, &t->latency)
+             : NOTHING_KNOWN;
+}
+
+struct ek_rollout_stats ek_comparisons_would_roll_back(const struct ek_comparisons *t,
+                                                       const struct ek_plan_entry *entry)
+{
+    const struct ek_comparison_sums *s = ek_comparisons_get(t, entry);
+    struct ek_rollout_stats f = NOTHING_KNOWN;
     if (!s)
         return f;
     f.tried = s->moved.lists;
     f.acted = s->tried;
     f.failed = s->unscored;
     f.rank_change_p95 = ek_rank_sums_quantile(&s->moved, .95);
-    f.worse = ek_mean_bets_evidence(&s->worse);
+    f.worse = ek_mean_evalues_evidence(&s->worse);
     return f;
 }

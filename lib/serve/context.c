@@ -13,7 +13,7 @@ static int out_of_memory(struct ek_error *e)
 
 /* One that reads and scores with what it is given. */
 static int make(struct ek_context **out, const struct ek_assets *assets,
-                struct ek_list_reader *reader, struct ek_scorer *scorer, struct ek_error *e)
+                struct ek_list_stats_builder *reader, struct ek_scorer *scorer, struct ek_error *e)
 {
     struct ek_context *c = ek_calloc(1, sizeof *c);
     if (!c)
@@ -21,7 +21,7 @@ static int make(struct ek_context **out, const struct ek_assets *assets,
     c->assets = assets;
     c->reader = reader;
     c->scorer = scorer;
-    ek_query_init(&c->query);
+    ek_list_init(&c->query);
     ek_buf_init(&c->output, 0);
     size_t routables = (size_t)assets->manifest->routable_count;
     c->routing.acts = ek_calloc(routables, sizeof *c->routing.acts);
@@ -38,19 +38,20 @@ static int make(struct ek_context **out, const struct ek_assets *assets,
 
 int ek_context_new(struct ek_context **out, const struct ek_assets *assets, struct ek_error *e)
 {
-    struct ek_list_reader *reader = NULL;
-    int rc = ek_list_reader_new(&reader, assets->manifest, assets->profile, assets->rules, e);
+    struct ek_list_stats_builder *reader = NULL;
+    int rc =
+        ek_list_stats_builder_new(&reader, assets->manifest, assets->profile, assets->rules, e);
     if (!rc)
         rc = ek_context_new_with(out, assets, reader, e);
     if (rc)
-        ek_list_reader_free(reader);
+        ek_list_stats_builder_free(reader);
     else
         (*out)->own_reader = reader;
     return rc;
 }
 
 int ek_context_new_with(struct ek_context **out, const struct ek_assets *assets,
-                        struct ek_list_reader *reader, struct ek_error *e)
+                        struct ek_list_stats_builder *reader, struct ek_error *e)
 {
     struct ek_scorer *scorer = NULL;
     int rc = assets->model ? ek_scorer_new(&scorer, assets->model, e) : EK_OK;
@@ -63,15 +64,15 @@ int ek_context_new_with(struct ek_context **out, const struct ek_assets *assets,
     return rc;
 }
 
-int ek_context_new_beside(struct ek_context **out, const struct ek_context *with,
+int ek_context_new_paired(struct ek_context **out, const struct ek_context *with,
                           struct ek_error *e)
 {
-    struct ek_list_reader *reader = NULL;
-    int rc = ek_list_reader_beside(&reader, with->reader, e);
+    struct ek_list_stats_builder *reader = NULL;
+    int rc = ek_list_stats_builder_new_paired(&reader, with->reader, e);
     if (!rc)
         rc = make(out, with->assets, reader, with->scorer, e);
     if (rc)
-        ek_list_reader_free(reader);
+        ek_list_stats_builder_free(reader);
     else
         (*out)->own_reader = reader;
     return rc;
@@ -81,15 +82,15 @@ void ek_context_free(struct ek_context *c)
 {
     if (!c)
         return;
-    ek_list_reader_free(c->own_reader);
+    ek_list_stats_builder_free(c->own_reader);
     ek_scorer_free(c->own_scorer);
-    ek_query_release(&c->query);
+    ek_list_release(&c->query);
     ek_buf_release(&c->output);
     ek_free(c->routing.acts);
     ek_free(c->routing.would);
     ek_free(c->repair);
     ek_free(c->repaired);
-    ek_both_ways_free(c->ways);
+    ek_rank_comparison_free(c->ways);
     ek_free(c->scores);
     ek_free(c);
 }
@@ -101,7 +102,7 @@ void ek_context_note_entries(struct ek_context *c, const struct ek_plan *plan)
     _Static_assert(EK_ROUTING_ENTRIES <= 32, "a bit for each");
     c->acting = 0;
     for (int k = 0; k < m->routable_count && c->routing.wanted; k++)
-        c->repair[k] = (struct ek_repair){NAN, -1};
+        c->repair[k] = (struct ek_plan_repair){NAN, -1};
     for (int i = 0; i < c->routing.entries; i++) {
         const struct ek_plan_entry *entry = &plan->entry[c->routing.entry[i]];
         int k = m->routable_of_item[entry->feature];
@@ -111,14 +112,14 @@ void ek_context_note_entries(struct ek_context *c, const struct ek_plan *plan)
     }
 }
 
-int ek_context_prepare(struct ek_context *c, const void *message, size_t length, struct ek_error *e)
+int ek_context_decode(struct ek_context *c, const void *message, size_t length, struct ek_error *e)
 {
     c->prepared = c->taken = c->counted = c->scored = c->failed = false;
     c->routing = (struct ek_plan_routing){.acts = c->routing.acts, .would = c->routing.would};
-    c->outcome = EK_WORD_PASS;
+    c->outcome = EK_LIST_PASSED;
     int rc = ek_codec_decode(c->assets->codec, message, length, &c->query, e);
     if (!rc && ek_codec_layout(c->assets->codec) == EK_LAYOUT_LIST)
-        rc = ek_list_reader_read(c->reader, &c->query, e);
+        rc = ek_list_stats_builder_read(c->reader, &c->query, e);
     if (rc)
         return rc;
     c->message = message;
@@ -127,7 +128,7 @@ int ek_context_prepare(struct ek_context *c, const void *message, size_t length,
     return EK_OK;
 }
 
-int ek_context_room(struct ek_context *c, struct ek_error *e)
+int ek_context_reserve_scores(struct ek_context *c, struct ek_error *e)
 {
     size_t items = (size_t)c->query.items;
     if (items <= c->score_capacity)
@@ -147,7 +148,7 @@ static int score(struct ek_context *c, struct ek_error *e)
 {
     int rc = ek_codec_has_scores(&c->query, e);
     if (!rc)
-        rc = ek_context_room(c, e);
+        rc = ek_context_reserve_scores(c, e);
     if (!rc)
         rc = ek_scorer_score_finite(c->scorer, &c->query, c->routing.acts, c->scores, e);
     c->failed = rc == EK_ESTATE;
@@ -178,7 +179,7 @@ const void *ek_context_score(struct ek_context *c, size_t *length, struct ek_err
 
 const char *ek_context_action(const struct ek_context *c)
 {
-    return ek_word_name(c->outcome);
+    return ek_list_outcome_name(c->outcome);
 }
 
 uint64_t ek_context_plan_version(const struct ek_context *c)
@@ -188,19 +189,19 @@ uint64_t ek_context_plan_version(const struct ek_context *c)
 
 size_t ek_context_bytes(const struct ek_context *c)
 {
-    return ek_query_bytes(&c->query) + c->output.capacity + c->score_capacity * sizeof *c->scores;
+    return ek_list_bytes(&c->query) + c->output.capacity + c->score_capacity * sizeof *c->scores;
 }
 
 void ek_context_shrink(struct ek_context *c, size_t most)
 {
     if (ek_context_bytes(c) <= most)
         return;
-    ek_query_release(&c->query);
+    ek_list_release(&c->query);
     ek_buf_release(&c->output);
     ek_free(c->scores);
     c->scores = NULL;
     c->score_capacity = 0;
-    ek_both_ways_free(c->ways);
+    ek_rank_comparison_free(c->ways);
     c->ways = NULL;
     c->prepared = c->taken = c->counted = c->scored = c->failed = false;
 }

@@ -10,23 +10,23 @@
 #include <stdint.h>
 
 enum {
-    EK_LATENCY_BINS = 64,   /* from 64 us on; the last one is open, from 3 s */
-    EK_LATENCY_WINDOW = 500 /* times of a window, at least */
+    EK_LATENCY_WINDOW_BINS = 64, /* from 64 us on; the last one is open, from 3 s */
+    EK_LATENCY_WINDOW_SIZE = 500 /* times of a window, at least */
 };
 
-struct ek_latency {
-    uint64_t bin[EK_LATENCY_BINS], times; /* of the window that is open */
-    uint32_t windows;                     /* that are over */
-    double p99_ms, before_ms;             /* of the last one and that before it */
+struct ek_latency_window {
+    uint64_t bin[EK_LATENCY_WINDOW_BINS], times; /* of the window that is open */
+    uint32_t windows;                            /* that are over */
+    double p99_ms, before_ms;                    /* of the last one and that before it */
 };
 
 /* The bin of a time. */
-int ek_latency_bin(uint64_t ns);
+int ek_latency_window_bin(uint64_t ns);
 /* Its lower end; that of the first is 0. */
-double ek_latency_from_ms(int bin);
-void ek_latency_add(struct ek_latency *l, const uint64_t bin[EK_LATENCY_BINS]);
+double ek_latency_window_from_ms(int bin);
+void ek_latency_window_add(struct ek_latency_window *l, const uint64_t bin[EK_LATENCY_WINDOW_BINS]);
 /* NaN while there was no such window. */
-double ek_latency_p99_ms(const struct ek_latency *l);
-double ek_latency_before_ms(const struct ek_latency *l);
+double ek_latency_window_p99_ms(const struct ek_latency_window *l);
+double ek_latency_window_before_ms(const struct ek_latency_window *l);
 
 #endif

@@ -3,30 +3,30 @@
 #include <math.h>
 #include <string.h>
 
-void ek_recent_start(struct ek_recent *r, const struct ek_guard_load *load)
+void ek_recent_values_start(struct ek_recent_values *r, const struct ek_output_counts *load)
 {
     memset(r, 0, sizeof *r);
     r->acts[0].load = r->acts[1].load = *load;
 }
 
-static void mark_ranks(struct ek_recent *r, int which, const struct ek_rank_sums *s)
+static void mark_ranks(struct ek_recent_values *r, int which, const struct ek_rank_sums *s)
 {
     r->ranks[which].lists = s->lists;
     memcpy(r->ranks[which].bin, s->bin, sizeof s->bin);
 }
 
-static void mark_acts(struct ek_recent *r, int which, const struct ek_trial_sums *s,
-                      const struct ek_guard_load *load)
+static void mark_acts(struct ek_recent_values *r, int which, const struct ek_comparison_sums *s,
+                      const struct ek_output_counts *load)
 {
     r->acts[which].lists = s->acts;
     r->acts[which].failed = s->failed;
     r->acts[which].load = *load;
 }
 
-static void roll_ranks(struct ek_recent *r, const struct ek_rank_sums *s)
+static void roll_ranks(struct ek_recent_values *r, const struct ek_rank_sums *s)
 {
     bool less = s->lists < r->ranks[1].lists;
-    if (!less && s->lists - r->ranks[1].lists < EK_RAIL_LISTS)
+    if (!less && s->lists - r->ranks[1].lists < EK_GUARDRAIL_LISTS)
         return;
     r->ranks[0] = r->ranks[1];
     mark_ranks(r, 1, s);
@@ -34,11 +34,11 @@ static void roll_ranks(struct ek_recent *r, const struct ek_rank_sums *s)
         mark_ranks(r, 0, s);
 }
 
-static void roll_acts(struct ek_recent *r, const struct ek_trial_sums *s,
-                      const struct ek_guard_load *load)
+static void roll_acts(struct ek_recent_values *r, const struct ek_comparison_sums *s,
+                      const struct ek_output_counts *load)
 {
     bool less = s->acts < r->acts[1].lists;
-    if (!less && s->acts - r->acts[1].lists < EK_RAIL_LISTS)
+    if (!less && s->acts - r->acts[1].lists < EK_GUARDRAIL_LISTS)
         return;
     r->acts[0] = r->acts[1];
     mark_acts(r, 1, s, load);
@@ -46,8 +46,8 @@ static void roll_acts(struct ek_recent *r, const struct ek_trial_sums *s,
         mark_acts(r, 0, s, load);
 }
 
-void ek_recent_roll(struct ek_recent *r, const struct ek_trial_sums *s,
-                    const struct ek_guard_load *load)
+void ek_recent_values_roll(struct ek_recent_values *r, const struct ek_comparison_sums *s,
+                           const struct ek_output_counts *load)
 {
     roll_ranks(r, &s->acted);
     roll_acts(r, s, load);
@@ -58,7 +58,7 @@ static uint64_t risen(uint64_t from, uint64_t to)
     return to > from ? to - from : 0;
 }
 
-static double p95_of(const struct ek_recent *r, const struct ek_trial_sums *s)
+static double p95_of(const struct ek_recent_values *r, const struct ek_comparison_sums *s)
 {
     struct ek_rank_sums lately = {.lists = 0};
     for (int i = 0; i < EK_CHANGE_BINS; i++) {
@@ -69,7 +69,7 @@ static double p95_of(const struct ek_recent *r, const struct ek_trial_sums *s)
 }
 
 /* Of the outputs since then, the share that became dead letters; NaN without any. */
-static double dead_share(const struct ek_guard_load *now, const struct ek_guard_load *from,
+static double dead_share(const struct ek_output_counts *now, const struct ek_output_counts *from,
                          int kind)
 {
     uint64_t dead = risen(from->dead[kind], now->dead[kind]);
@@ -79,28 +79,28 @@ static double dead_share(const struct ek_guard_load *now, const struct ek_guard_
 
 /* As many of the entry's lists as of all; outputs that are not acknowledged are no reason to take
  * more for dead than there were. */
-static uint64_t dead_of(uint64_t lists, const struct ek_guard_load *now,
-                        const struct ek_guard_load *from)
+static uint64_t dead_of(uint64_t lists, const struct ek_output_counts *now,
+                        const struct ek_output_counts *from)
 {
     double share = dead_share(now, from, 1);
     double most = (double)risen(from->dead[1], now->dead[1]);
     return isnan(share) ? 0 : (uint64_t)fmin(share * (double)lists, most);
 }
 
-struct ek_rollout_figures ek_recent_figures(const struct ek_recent *r,
-                                            const struct ek_trial_sums *s,
-                                            const struct ek_guard_load *load,
-                                            const struct ek_latency *latency)
+struct ek_rollout_stats ek_recent_values_stats(const struct ek_recent_values *r,
+                                               const struct ek_comparison_sums *s,
+                                               const struct ek_output_counts *load,
+                                               const struct ek_latency_window *latency)
 {
     uint64_t lists = risen(r->acts[0].lists, s->acts);
-    return (struct ek_rollout_figures){.tried = s->acted.lists,
-                                       .acted = lists,
-                                       .failed = risen(r->acts[0].failed, s->failed),
-                                       .dead = dead_of(lists, load, &r->acts[0].load),
-                                       .earlier = s->acts - lists,
-                                       .dead_rate_elsewhere = dead_share(load, &r->acts[0].load, 0),
-                                       .rank_change_p95 = p95_of(r, s),
-                                       .latency_p99_ms = ek_latency_p99_ms(latency),
-                                       .latency_before_ms = ek_latency_before_ms(latency),
-                                       .worse = ek_mean_bets_evidence(&s->worse)};
+    return (struct ek_rollout_stats){.tried = s->acted.lists,
+                                     .acted = lists,
+                                     .failed = risen(r->acts[0].failed, s->failed),
+                                     .dead = dead_of(lists, load, &r->acts[0].load),
+                                     .earlier = s->acts - lists,
+                                     .dead_rate_elsewhere = dead_share(load, &r->acts[0].load, 0),
+                                     .rank_change_p95 = p95_of(r, s),
+                                     .latency_p99_ms = ek_latency_window_p99_ms(latency),
+                                     .latency_before_ms = ek_latency_window_before_ms(latency),
+                                     .worse = ek_mean_evalues_evidence(&s->worse)};
 }

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-void ek_acts_clear(struct ek_acts *a)
+void ek_route_stats_clear(struct ek_route_stats *a)
 {
     if (!a->lists)
         return;
@@ -16,16 +16,16 @@ void ek_acts_clear(struct ek_acts *a)
     a->entries = 0;
 }
 
-void ek_acts_add(struct ek_acts *a, const struct ek_context *c, uint64_t ns)
+void ek_route_stats_add(struct ek_route_stats *a, const struct ek_context *c, uint64_t ns)
 {
     const struct ek_plan_routing *r = &c->routing;
     if (!r->acted || !(c->scored || c->failed))
         return;
     if (a->plan != c->plan_version)
-        ek_acts_clear(a);
+        ek_route_stats_clear(a);
     a->plan = c->plan_version;
     a->lists++;
-    a->latency[ek_latency_bin(ns)]++;
+    a->latency[ek_latency_window_bin(ns)]++;
     for (int i = 0; i < r->entries; i++) {
         int entry = r->entry[i];
         if (!(c->acting >> i & 1))
@@ -36,13 +36,13 @@ void ek_acts_add(struct ek_acts *a, const struct ek_context *c, uint64_t ns)
     }
 }
 
-bool ek_context_wants_trial(const struct ek_context *c)
+bool ek_context_needs_comparison(const struct ek_context *c)
 {
-    return c->counted && c->routing.wanted && c->query.items >= 2 && !ek_query_is_part(&c->query);
+    return c->counted && c->routing.wanted && c->query.items >= 2 && !ek_list_is_partial(&c->query);
 }
 
 /* The factor that the values of this list have by that; NaN when it is not known. */
-static double factor_of(const struct ek_repair *r, const struct ek_query *q)
+static double factor_of(const struct ek_plan_repair *r, const struct ek_list *q)
 {
     double factor = r->query_feature < 0 ? r->factor : (double)q->query[r->query_feature];
     return factor > 0 && isfinite(factor) ? factor : NAN;
@@ -69,7 +69,7 @@ static const double *other_scores(const struct ek_context *c)
     return part && c->scored ? c->scores : NULL;
 }
 
-static void note(const struct ek_context *c, struct ek_trial *out)
+static void note(const struct ek_context *c, struct ek_comparison *out)
 {
     const struct ek_plan_routing *r = &c->routing;
     out->plan = c->plan_version;
@@ -78,21 +78,21 @@ static void note(const struct ek_context *c, struct ek_trial *out)
     memcpy(out->entry, r->entry, (size_t)r->entries * sizeof *out->entry);
 }
 
-int ek_context_try(struct ek_context *c, bool more, double gap, struct ek_trial *out, bool *says,
-                   struct ek_error *e)
+int ek_context_compare(struct ek_context *c, bool more, double gap, struct ek_comparison *out,
+                       bool *says, struct ek_error *e)
 {
     const struct ek_plan_routing *r = &c->routing;
     bool known = r->acted == r->wanted && c->scored, harm = more && !isnan(gap) && repair(c);
-    struct ek_ways_of t = {.list = &c->query,
-                           .treatment = r->would,
-                           .scores = known ? c->scores : NULL,
-                           .out = other_scores(c),
-                           .plain = more,
-                           .repaired = harm ? c->repaired : NULL,
-                           .gap = gap};
-    int rc = c->ways ? EK_OK : ek_both_ways_new(&c->ways, e);
+    struct ek_comparison_input t = {.list = &c->query,
+                                    .treatment = r->would,
+                                    .scores = known ? c->scores : NULL,
+                                    .out = other_scores(c),
+                                    .plain = more,
+                                    .repaired = harm ? c->repaired : NULL,
+                                    .gap = gap};
+    int rc = c->ways ? EK_OK : ek_rank_comparison_new(&c->ways, e);
     if (!rc)
-        rc = ek_both_ways_try(c->ways, c->scorer, &t, &out->ways, says, e);
+        rc = ek_rank_comparison_run(c->ways, c->scorer, &t, &out->ways, says, e);
     out->failed = rc == EK_ESTATE;
     if (out->failed) {
         *says = true;

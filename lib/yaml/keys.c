@@ -123,9 +123,9 @@ static int no_memory(const struct ek_key_source *s)
     return ek_fail(s->e, EK_ENOMEM, "out of memory");
 }
 
-int ek_keys_go_on(const struct ek_key_source *s, int code)
+int ek_keys_collect(const struct ek_key_source *s, int code)
 {
-    return ek_error_list_go_on(s->faults, code, s->e);
+    return ek_error_list_collect(s->faults, code, s->e);
 }
 
 static bool has_range(const struct ek_key_row *k)
@@ -250,8 +250,8 @@ static int store_whole(struct ek_key_source *s, const struct ek_key_row *k, cons
     return EK_OK;
 }
 
-int ek_key_word(struct ek_key_source *s, const struct ek_key_row *k, const struct ek_node *n,
-                int *out)
+int ek_key_read_name(struct ek_key_source *s, const struct ek_key_row *k, const struct ek_node *n,
+                     int *out)
 {
     char text[CHOICES_BYTES];
     const char *words[CHOICES_MAX];
@@ -269,7 +269,7 @@ int ek_key_word(struct ek_key_source *s, const struct ek_key_row *k, const struc
 static int store_choice(struct ek_key_source *s, const struct ek_key_row *k,
                         const struct ek_node *n)
 {
-    int number = 0, rc = ek_key_word(s, k, n, &number);
+    int number = 0, rc = ek_key_read_name(s, k, n, &number);
     if (!rc)
         set_whole(s, k, number);
     return rc;
@@ -333,9 +333,9 @@ static int read_texts(struct ek_key_source *s, const struct ek_key_row *k, const
     int rc = EK_OK;
     if (n->kind != EK_NODE_SEQUENCE && k->flags & EK_KEY_OR_ONE)
         return read_one(s, k, n);
-    rc = ek_node_expect(s->yaml, n, called(s, k), EK_NODE_SEQUENCE, s->e);
+    rc = ek_node_check_kind(s->yaml, n, called(s, k), EK_NODE_SEQUENCE, s->e);
     for (size_t i = 0; !rc && i < n->count; i++)
-        rc = ek_keys_go_on(s, read_one(s, k, &n->children[i]));
+        rc = ek_keys_collect(s, read_one(s, k, &n->children[i]));
     return rc;
 }
 
@@ -354,7 +354,7 @@ static const char *nearest(const struct ek_node *key, const char *const *names, 
     for (size_t i = 0; i < count; i++)
         if (!strcmp(names[i], key->text))
             return NULL;
-    return ek_nearest_word(key->text, names, count);
+    return ek_nearest_name(key->text, names, count);
 }
 
 /* A key that is only misspelt is not missing as well. */
@@ -427,7 +427,8 @@ static int check_mapping(struct ek_key_source *s, const char *section, const str
         return EK_OK;
     if (!*name || *name == '*')
         return ek_node_fail(s->yaml, map, s->e, "a mapping (key: value) is expected here");
-    return ek_node_expect(s->yaml, map, s->table->by_path ? section : name, EK_NODE_MAPPING, s->e);
+    return ek_node_check_kind(s->yaml, map, s->table->by_path ? section : name, EK_NODE_MAPPING,
+                              s->e);
 }
 
 static int check_keys(struct ek_key_source *s, const char *section, const struct ek_node *map)
@@ -461,7 +462,7 @@ int ek_keys_read(struct ek_key_source *s, const char *section, const struct ek_n
         if (!pair)
             continue;
         set_place(s, k, pair);
-        rc = ek_keys_go_on(s, read_value(s, k, pair + 1));
+        rc = ek_keys_collect(s, read_value(s, k, pair + 1));
     }
     return rc;
 }

@@ -127,15 +127,15 @@ void *ek_key_member(const struct ek_key_row *k, const void *base);
 int64_t ek_key_get(const struct ek_key_row *k, const void *base);
 
 /* Keep the error of a part that others do not depend on, and return 0, when reading goes on. */
-int ek_keys_go_on(const struct ek_key_source *s, int code);
+int ek_keys_collect(const struct ek_key_source *s, int code);
 /* Read a mapping: unknown keys are errors with the nearest known one, and so are required ones that
  * are missing. NULL is an absent mapping. Members of keys that are absent or faulty stay. */
 int ek_keys_read(struct ek_key_source *s, const char *section, const struct ek_node *map);
 /* Store one scalar by the type of its key; TEXTS get one more element. */
 int ek_key_store(struct ek_key_source *s, const struct ek_key_row *k, const struct ek_node *n);
 /* Read the number of the word among the choices. */
-int ek_key_word(struct ek_key_source *s, const struct ek_key_row *k, const struct ek_node *n,
-                int *out);
+int ek_key_read_name(struct ek_key_source *s, const struct ek_key_row *k, const struct ek_node *n,
+                     int *out);
 /* Store the built-in values of a key or of all keys below a path ("" for all). */
 int ek_keys_set_built_in(struct ek_key_source *s, const char *section);
 /* Free the texts of all rows with this base. */

@@ -126,8 +126,8 @@ int ek_node_int(const struct ek_yaml *y, const struct ek_node *n, const char *wh
     return ek_node_out_of_range(y, n, what, least, most, e);
 }
 
-int ek_node_expect(const struct ek_yaml *y, const struct ek_node *n, const char *what,
-                   enum ek_node_kind kind, struct ek_error *e)
+int ek_node_check_kind(const struct ek_yaml *y, const struct ek_node *n, const char *what,
+                       enum ek_node_kind kind, struct ek_error *e)
 {
     static const char *const kinds[] = {"a text", "a list", "a mapping (key: value)"};
     return n->kind == kind ? EK_OK : ek_node_wrong(y, n, what, kinds[kind], e);
@@ -161,7 +161,7 @@ int ek_node_choice(const struct ek_yaml *y, const struct ek_node *n, const char 
     }
     char all[CHOICES_BYTES];
     list_words(all, sizeof all, words, count);
-    const char *near = ek_nearest_word(text, words, count);
+    const char *near = ek_nearest_name(text, words, count);
     return near
                ? ek_node_fail(y, n, e, "unknown %s '%.*s', did you mean '%s'?", what, SHOWN_BYTES,
                               text, near)
@@ -176,7 +176,7 @@ static int check_key(const struct ek_yaml *y, const struct ek_node *key, const c
             return EK_OK;
     char all[CHOICES_BYTES];
     list_words(all, sizeof all, known, count);
-    const char *near = ek_nearest_word(key->text, known, count);
+    const char *near = ek_nearest_name(key->text, known, count);
     if (near)
         return ek_node_fail(y, key, e, "unknown key '%.*s', did you mean '%s'?", SHOWN_BYTES,
                             key->text, near);
@@ -193,8 +193,8 @@ int ek_node_all_keys(const struct ek_yaml *y, const struct ek_node *mapping,
         return ek_node_fail(y, mapping, e, "a mapping (key: value) is expected here");
     int rc = EK_OK;
     for (size_t i = 0; !rc && i < mapping->count; i++)
-        rc = ek_error_list_go_on(faults, check_key(y, &mapping->children[2 * i], known, count, e),
-                                 e);
+        rc = ek_error_list_collect(faults, check_key(y, &mapping->children[2 * i], known, count, e),
+                                   e);
     return rc;
 }
 

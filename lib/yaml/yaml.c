@@ -241,7 +241,7 @@ static int drop_duplicate(struct builder *b, const struct ek_node *first, struct
     int rc =
         ek_fail_at(b->e, EK_ECONFIG, b->y->name, key->line, key->column,
                    "duplicate key '%s', first at %ld:%ld", key->text, first->line, first->column);
-    rc = ek_error_list_go_on(b->faults, rc, b->e);
+    rc = ek_error_list_collect(b->faults, rc, b->e);
     if (rc)
         return rc;
     release(key);
@@ -470,7 +470,7 @@ int ek_yaml_parse_all(struct ek_yaml **out, const char *name, const char *text, 
     yaml_parser_set_input_string(&b.parser, (const unsigned char *)text, length);
     int rc = build_document(&b);
     yaml_parser_delete(&b.parser);
-    if (rc && faults && faults->count && !ek_error_list_go_on(faults, rc, b.e))
+    if (rc && faults && faults->count && !ek_error_list_collect(faults, rc, b.e))
         rc = ek_error_list_first(faults, rc, b.e);
     if (rc)
         ek_yaml_free(b.y);

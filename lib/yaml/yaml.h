@@ -73,8 +73,8 @@ int ek_node_out_of_range(const struct ek_yaml *y, const struct ek_node *n, const
 int ek_node_choice(const struct ek_yaml *y, const struct ek_node *n, const char *what,
                    const char *const *words, size_t count, int *out, struct ek_error *e);
 /* EK_ECONFIG unless the node is of that kind. */
-int ek_node_expect(const struct ek_yaml *y, const struct ek_node *n, const char *what,
-                   enum ek_node_kind kind, struct ek_error *e);
+int ek_node_check_kind(const struct ek_yaml *y, const struct ek_node *n, const char *what,
+                       enum ek_node_kind kind, struct ek_error *e);
 /* EK_ECONFIG at the node's place. */
 int ek_node_fail(const struct ek_yaml *y, const struct ek_node *n, struct ek_error *e,
                  const char *format, ...) __attribute__((format(printf, 4, 5)));

@@ -13,7 +13,7 @@ enum { LISTS = 8, COMPARED = 60 };
 
 static struct ek_manifest *manifest;
 static struct ek_model *model;
-static struct ek_query query[LISTS];
+static struct ek_list query[LISTS];
 static double opposite[64];
 
 static void set_up(void)
@@ -26,13 +26,13 @@ static void set_up(void)
         model->item_sd[i] = 1;
     model->query_sd[0] = 1;
     model->log_sd[0] = model->log_sd[1] = 1;
-    model->fidelity = (struct ek_fidelity){1000, {.9, .9, .9}, {.1, .1, .1}};
+    model->fidelity = (struct ek_model_agreement){1000, {.9, .9, .9}, {.1, .1, .1}};
     stream_start(&s, 3);
     for (int i = 0; i < LISTS; i++) { /* lists that grow */
-        struct ek_query *q = stream_next(&s);
+        struct ek_list *q = stream_next(&s);
         int n = 3 + 7 * i;
-        ek_query_init(&query[i]);
-        ck_assert_int_eq(ek_query_resize(&query[i], n, 3, 1), EK_OK);
+        ek_list_init(&query[i]);
+        ck_assert_int_eq(ek_list_resize(&query[i], n, 3, 1), EK_OK);
         query[i].query[0] = q->query[0];
         for (int k = 0; k < n; k++) {
             for (int f = 0; f < 3; f++)
@@ -47,7 +47,7 @@ static void set_up(void)
 static void tear_down(void)
 {
     for (int i = 0; i < LISTS; i++)
-        ek_query_release(&query[i]);
+        ek_list_release(&query[i]);
     ek_model_free(model);
     ek_manifest_free(manifest);
 }
@@ -56,7 +56,7 @@ static int measure(struct ek_error *e)
 {
     struct ek_dataset d;
     struct ek_upstream_scores scores = {0};
-    struct ek_fidelity f;
+    struct ek_model_agreement f;
     int rc = EK_OK;
     ek_dataset_init(&d, 3, 1);
     for (int i = 0; i < LISTS && !rc; i++) {
@@ -65,7 +65,7 @@ static int measure(struct ek_error *e)
             rc = ek_fail(e, EK_ENOMEM, "no memory for scores");
     }
     if (!rc)
-        rc = ek_fidelity_measure(model, &d, &scores, NULL, &f, e);
+        rc = ek_model_agreement_measure(model, &d, &scores, NULL, &f, e);
     ek_upstream_scores_release(&scores);
     ek_dataset_release(&d);
     return rc;
@@ -77,7 +77,7 @@ static int tell(struct ek_agreement_watch *w, struct ek_error *e)
     struct ek_agreement_view v;
     ek_buf_init(&text, 0);
     ek_agreement_watch_view(w, &v);
-    struct ek_event *event = ek_event_of_model_drift(&v, 1, 1);
+    struct ek_event *event = ek_event_from_model_drift(&v, 1, 1);
     int rc = event ? ek_event_json(event, &text) : EK_ENOMEM;
     ek_buf_release(&text);
     ek_free(event);

@@ -37,7 +37,7 @@ static int keep_profile(struct ek_error *e)
     for (int i = 0; !rc && i < FAULT_FROM; i++)
         rc = ek_profile_fit_add(fit, &shops[i].query, e);
     if (!rc) {
-        ek_profile_fit_keep(fit);
+        ek_profile_fit_retain_lists(fit);
         rc = ek_profile_fit_finish(fit, &kept, e);
     }
     ek_profile_fit_free(fit);
@@ -60,7 +60,7 @@ static int join_profiles(struct ek_error *e)
     for (int i = 0; !rc && i < 2; i++)
         rc = ek_profile_fit_merge(fit, kept, e);
     if (!rc) {
-        ek_profile_fit_keep(fit);
+        ek_profile_fit_retain_lists(fit);
         rc = ek_profile_fit_finish(fit, &joined, e);
     }
     ek_profile_fit_free(fit);
@@ -89,7 +89,7 @@ static void make_lists(void)
 {
     for (int i = 0; i < LISTS; i++) {
         shop_open(&shops[i], 10 + (uint64_t)i, 4);
-        struct ek_query *q = shop_next(&shops[i]);
+        struct ek_list *q = shop_next(&shops[i]);
         for (int k = 0; k < q->items; k++)
             if (i >= FAULT_FROM || k < 3)
                 q->x[2 * k + KIND] = i >= FAULT_FROM ? 99 : (float)(1000 + 10 * i + k);

@@ -15,14 +15,14 @@ static const char FEATURES[] = "features:\n"
 
 static struct ek_manifest *manifest;
 static struct ek_codec *codec;
-static struct ek_query q;
+static struct ek_list q;
 static struct ek_buf message, out;
 
 static void make_message(int items, enum ek_feature_encoding encoding)
 {
-    struct ek_query list;
-    ek_query_init(&list);
-    ck_assert_int_eq(ek_query_resize(&list, items, 2, 2), EK_OK);
+    struct ek_list list;
+    ek_list_init(&list);
+    ck_assert_int_eq(ek_list_resize(&list, items, 2, 2), EK_OK);
     list.time_ms = 5;
     list.query[0] = 1;
     for (int i = 0; i < items; i++) {
@@ -32,7 +32,7 @@ static void make_message(int items, enum ek_feature_encoding encoding)
     }
     ek_buf_clear(&message);
     ck_assert_int_eq(ek_codec_encode(manifest, &list, encoding, &message, NULL), EK_OK);
-    ek_query_release(&list);
+    ek_list_release(&list);
 }
 
 static int read_and_patch(void)
@@ -44,7 +44,7 @@ static int read_and_patch(void)
 
 START_TEST(a_warm_reader_asks_for_no_memory)
 {
-    ek_query_init(&q);
+    ek_list_init(&q);
     ek_buf_init(&message, 0);
     ek_buf_init(&out, 0);
     ck_assert_int_eq(ek_manifest_parse(&manifest, "m", FEATURES, strlen(FEATURES), NULL), EK_OK);
@@ -61,7 +61,7 @@ START_TEST(a_warm_reader_asks_for_no_memory)
         ck_assert_int_eq(rc, EK_OK);
         ck_assert_int_eq(q.items, 1 + i % ITEMS);
     }
-    ek_query_release(&q);
+    ek_list_release(&q);
     ek_buf_release(&message);
     ek_buf_release(&out);
     ek_codec_free(codec);

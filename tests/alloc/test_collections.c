@@ -72,7 +72,7 @@ static int search(struct ek_error *e)
         return rc;
     rc = walk(x, e);
     if (!rc)
-        rc = ek_retrieve_new(&r, x, EK_BM25_USUAL, e);
+        rc = ek_retrieve_new(&r, x, EK_BM25_DEFAULT, e);
     if (!rc) {
         rc = ek_retrieve(r, terms, 3, 2, hits, &found, e);
         ek_retrieve_free(r);

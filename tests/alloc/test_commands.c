@@ -38,7 +38,7 @@ static int order_alone(struct ek_error *e)
 {
     struct ek_guard *g;
     struct ek_buf shown;
-    const struct ek_history_wish wish = {.count = 100};
+    const struct ek_history_request wish = {.count = 100};
     int rc = ek_guard_new(&g, &assets, e);
     if (rc)
         return rc;
@@ -47,7 +47,7 @@ static int order_alone(struct ek_error *e)
     if (!rc)
         rc = ek_guard_resume(g, NULL, NULL, e);
     if (!rc)
-        rc = ek_guard_tick(g, 1000, e);
+        rc = ek_guard_advance(g, 1000, e);
     if (!rc)
         rc = ek_guard_history(g, &wish, &shown, e);
     ek_buf_release(&shown);
@@ -60,14 +60,14 @@ static struct ek_state *state;
 static int load_and_join(struct ek_error *e)
 {
     struct ek_guard *a, *b = NULL;
-    enum ek_state_fit fit;
+    enum ek_restore_result fit;
     size_t bytes = 0;
     int rc = ek_guard_new(&a, &assets, e);
     if (rc)
         return rc;
     rc = ek_guard_load(&b, &assets, state, &fit, e);
     if (!rc)
-        rc = ek_guard_stay_paused(a, b, e);
+        rc = ek_guard_copy_pause(a, b, e);
     if (!rc)
         rc = ek_guard_merge(a, b, e);
     if (!rc)

@@ -37,21 +37,21 @@ static void plant(void)
 
 static int judge(struct ek_error *e)
 {
-    struct ek_judge_method m[2] = {{.method = EK_METHOD_MERGE}, {.method = EK_METHOD_OSM}};
+    struct ek_crossval_method m[2] = {{.method = EK_METHOD_MERGE}, {.method = EK_METHOD_OSM}};
     struct ek_judged of[2];
-    struct ek_judge_options o;
-    struct ek_judgement out[2];
+    struct ek_crossval_options o;
+    struct ek_crossval_scores out[2];
     struct ek_folds folds;
-    int rc = ek_folds_cut(&folds, LISTS, 5, e);
-    ek_judge_defaults(&o);
+    int rc = ek_folds_split(&folds, LISTS, 5, e);
+    ek_crossval_defaults(&o);
     for (int i = 0; i < 2; i++) {
         ek_osm_defaults(&m[i].osm);
-        of[i] = ek_judge_of_method(&m[i]);
+        of[i] = ek_crossval_from_method(&m[i]);
     }
     if (!rc)
-        rc = ek_judge(&data, &folds, of, 2, &o, out, e);
+        rc = ek_crossval(&data, &folds, of, 2, &o, out, e);
     for (int i = 0; i < 2 && !rc; i++)
-        ek_judgement_release(&out[i]);
+        ek_crossval_scores_release(&out[i]);
     return rc;
 }
 

@@ -173,7 +173,7 @@ START_TEST(messages_without_memory_can_be_taken_again)
 END_TEST
 
 static struct stream_world world;
-static struct ek_traffic *traffic;
+static struct ek_live_sketches *traffic;
 
 static int board_pages(struct ek_error *e)
 {
@@ -181,8 +181,8 @@ static int board_pages(struct ek_error *e)
     struct ek_journal *j = ek_journal_new(4);
     struct ek_buf out;
     ek_buf_init(&out, 0);
-    int rc = b && j ? ek_board_room(b, ek_traffic_cells(traffic)) : EK_ENOMEM;
-    for (int i = 0; i < ek_traffic_cells(traffic) && !rc; i++)
+    int rc = b && j ? ek_board_room(b, ek_live_sketches_cells(traffic)) : EK_ENOMEM;
+    for (int i = 0; i < ek_live_sketches_cells(traffic) && !rc; i++)
         rc = ek_board_step(b);
     if (!rc)
         rc = ek_board_features(b, &out);
@@ -202,16 +202,17 @@ START_TEST(pages_of_features_without_memory_leave_nothing)
     struct ek_cells *cells;
     stream_world_start(&world, rules, 400, 41);
     ck_assert_int_eq(ek_cells_new(&cells, world.rules->segment, world.rules->segment_count, 8), 0);
-    ck_assert_int_eq(ek_traffic_new(&traffic, world.profile, world.rules, cells, NULL), EK_OK);
+    ck_assert_int_eq(ek_live_sketches_new(&traffic, world.profile, world.rules, cells, NULL),
+                     EK_OK);
     for (int i = 0; i < 50; i++) {
-        int16_t ids[EK_CELLS_PER_QUERY];
-        struct ek_query *q = stream_next(&world.stream);
-        ck_assert_int_eq(ek_cells_of(cells, q, 1, ids), EK_OK);
-        ck_assert_int_eq(ek_traffic_list(traffic, ids, 1 + ek_cells_dimensions(cells), 0, q, NULL),
-                         EK_OK);
+        int16_t ids[EK_CELLS_PER_LIST];
+        struct ek_list *q = stream_next(&world.stream);
+        ck_assert_int_eq(ek_cells_lookup(cells, q, 1, ids), EK_OK);
+        ck_assert_int_eq(
+            ek_live_sketches_list(traffic, ids, 1 + ek_cells_dimensions(cells), 0, q, NULL), EK_OK);
     }
     ek_sweep(board_pages);
-    ek_traffic_free(traffic);
+    ek_live_sketches_free(traffic);
     ek_cells_free(cells);
     stream_world_end(&world);
 }
@@ -220,7 +221,7 @@ END_TEST
 static int give_order(struct ek_error *e)
 {
     struct ek_fleet_orders *o = NULL;
-    const struct ek_order w = {.kind = EK_DID_PAUSE};
+    const struct ek_order w = {.kind = EK_DECIDED_PAUSE};
     struct ek_buf out;
     uint64_t number;
     ek_buf_init(&out, 0);

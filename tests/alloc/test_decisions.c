@@ -8,7 +8,7 @@
 
 static int keep_and_tell(struct ek_decisions *d, struct ek_buf *text)
 {
-    struct ek_decided m = ek_decided_of(EK_DID_PIN);
+    struct ek_decision_record m = ek_decision_get(EK_DECIDED_PIN);
     bool is_new;
     m.feature = "price";
     m.dimension = "arm";
@@ -17,7 +17,7 @@ static int keep_and_tell(struct ek_decisions *d, struct ek_buf *text)
     int rc = ek_decisions_add(d, &m, &is_new);
     if (rc && ek_decisions_last(d))
         return EK_ESTATE; /* what was not taken left something behind */
-    return rc ? rc : ek_decided_json(text, ek_decisions_at(d, 1));
+    return rc ? rc : ek_decision_record_json(text, ek_decisions_at(d, 1));
 }
 
 static int scenario(struct ek_error *e)

@@ -169,20 +169,20 @@ END_TEST
 static int generate_lists(struct ek_error *e)
 {
     struct ek_hotel *hotel;
-    struct ek_query q;
+    struct ek_list q;
     struct ek_fault fault;
     int rc = ek_fault_parse(&fault, manifest, "price,taxes=x100,from=1,share=0.5,arm=B", e);
     if (rc)
         return rc;
     rc = ek_hotel_new(&hotel, 1, e);
     if (!rc) {
-        ek_query_init(&q);
+        ek_list_init(&q);
         for (uint64_t i = 0; i < 4 && !rc; i++) {
             rc = ek_hotel_list(hotel, i, &q, e);
             if (!rc)
                 ek_fault_apply(&fault, &q, i, 1);
         }
-        ek_query_release(&q);
+        ek_list_release(&q);
         ek_hotel_free(hotel);
     }
     ek_fault_release(&fault);

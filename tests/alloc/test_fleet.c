@@ -16,9 +16,9 @@ static struct ek_detector *detector;
 
 /* What goes to and fro. */
 struct fleet {
-    struct ek_fleet_member *member;
-    struct ek_fleet_decider *decider;
-    struct ek_fleet_news *news;
+    struct ek_fleet_instance *member;
+    struct ek_leader *decider;
+    struct ek_finding_diff *news;
     struct ek_buf record;
     struct ek_error *e;
 };
@@ -26,64 +26,64 @@ struct fleet {
 static int to_decider(void *context, const void *bytes, size_t length)
 {
     struct fleet *f = context;
-    return ek_fleet_decider_take(f->decider, bytes, length, 0, f->e);
+    return ek_leader_receive(f->decider, bytes, length, 0, f->e);
 }
 
 static int hear(struct fleet *f)
 {
     struct ek_finding told;
-    struct ek_fleet_plans *plans = ek_fleet_member_plans(f->member);
-    int rc = ek_fleet_decider_follow(f->decider, f->record.data, f->record.length, f->e);
+    struct ek_instance_plans *plans = ek_fleet_instance_plans(f->member);
+    int rc = ek_leader_apply_record(f->decider, f->record.data, f->record.length, f->e);
     if (!rc)
-        rc = ek_fleet_plans_take(plans, f->record.data, f->record.length, 1000, 1000, f->e);
+        rc = ek_instance_plans_receive(plans, f->record.data, f->record.length, 1000, 1000, f->e);
     if (!rc)
-        rc = ek_fleet_news_take(f->news, f->record.data, f->record.length, f->e);
-    while (!rc && ek_fleet_news_next(f->news, &told))
+        rc = ek_finding_diff_apply(f->news, f->record.data, f->record.length, f->e);
+    while (!rc && ek_finding_diff_next(f->news, &told))
         ;
     return rc;
 }
 
 static int tick(struct fleet *f)
 {
-    int rc = ek_fleet_member_tick(f->member, 1000, to_decider, f, f->e);
+    int rc = ek_fleet_instance_report(f->member, 1000, to_decider, f, f->e);
     ek_buf_clear(&f->record);
     if (!rc)
-        rc = ek_fleet_decider_tick(f->decider, 1000, &f->record, f->e);
+        rc = ek_leader_advance(f->decider, 1000, &f->record, f->e);
     return rc ? rc : hear(f);
 }
 
 /* Between two ticks; the first time there is something to tell. */
 static int look(struct fleet *f)
 {
-    int rc = ek_fleet_member_early(f->member, 1000, to_decider, f, f->e);
+    int rc = ek_fleet_instance_report_early(f->member, 1000, to_decider, f, f->e);
     ek_buf_clear(&f->record);
     if (!rc)
-        rc = ek_fleet_decider_look(f->decider, 1000, &f->record, f->e);
+        rc = ek_leader_check(f->decider, 1000, &f->record, f->e);
     return rc || !f->record.length ? rc : hear(f);
 }
 
 /* The detector, which has a finding, stays from run to run: a fleet leaves nothing in it. */
 static int together(struct ek_error *e)
 {
-    const struct ek_fleet_member_setup member = {profile, "one", 1, 0};
-    const struct ek_fleet_decider_setup decider = {manifest, profile, rules, true, "one", CELLS};
+    const struct ek_fleet_instance_setup member = {profile, "one", 1, 0};
+    const struct ek_leader_setup decider = {manifest, profile, rules, true, "one", CELLS};
     struct fleet f = {.e = e};
     ek_buf_init(&f.record, 0);
-    int rc = ek_fleet_member_new(&f.member, detector, &member, e);
+    int rc = ek_fleet_instance_new(&f.member, detector, &member, e);
     if (!rc)
-        rc = ek_fleet_decider_new(&f.decider, &decider, e);
-    if (!rc && ek_fleet_news_new(&f.news, manifest, rules))
+        rc = ek_leader_new(&f.decider, &decider, e);
+    if (!rc && ek_finding_diff_new(&f.news, manifest, rules))
         rc = ek_fail(e, EK_ENOMEM, "out of memory");
     if (!rc)
-        ek_fleet_decider_begin(f.decider, 0);
+        ek_leader_start(f.decider, 0);
     for (int i = 0; i < TICKS && !rc; i++) {
         rc = look(&f);
         if (!rc)
             rc = tick(&f);
     }
-    ek_fleet_decider_free(f.decider);
-    ek_fleet_member_free(f.member);
-    ek_fleet_news_free(f.news);
+    ek_leader_free(f.decider);
+    ek_fleet_instance_free(f.member);
+    ek_finding_diff_free(f.news);
     ek_buf_release(&f.record);
     return rc;
 }
@@ -100,7 +100,7 @@ static void set_up(void)
     ck_assert_int_eq(ek_detector_new_with(&detector, manifest, profile, rules, CELLS, NULL), EK_OK);
     shop_open(&s, 5, 4);
     for (int n = 0; n < LISTS; n++) {
-        struct ek_query *q = shop_next(&s);
+        struct ek_list *q = shop_next(&s);
         for (int i = 0; n > LISTS / 3 && i < q->items; i++)
             q->x[2 * i] *= 100;
         ck_assert_int_eq(ek_detector_observe(detector, q, n, NULL), EK_OK);

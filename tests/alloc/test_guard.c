@@ -56,7 +56,7 @@ static void write_model(void)
     ek_model_free(model);
 }
 
-static void write_profile(struct ek_hotel *hotel, struct ek_query *q)
+static void write_profile(struct ek_hotel *hotel, struct ek_list *q)
 {
     struct ek_profile_fit *fit;
     struct ek_profile *profile;
@@ -71,7 +71,7 @@ static void write_profile(struct ek_hotel *hotel, struct ek_query *q)
     ek_profile_fit_free(fit);
 }
 
-static void make_messages(struct ek_hotel *hotel, struct ek_query *q)
+static void make_messages(struct ek_hotel *hotel, struct ek_list *q)
 {
     struct ek_fault fault;
     ck_assert_int_eq(ek_fault_parse(&fault, manifest, "price=x100", NULL), EK_OK);
@@ -90,17 +90,17 @@ static void make_messages(struct ek_hotel *hotel, struct ek_query *q)
 static void set_up(void)
 {
     struct ek_hotel *hotel;
-    struct ek_query q;
+    struct ek_list q;
     const char *text = ek_hotel_manifest();
     ck_assert_int_eq(ek_manifest_parse(&manifest, "hotel", text, strlen(text), NULL), EK_OK);
     ck_assert_int_eq(ek_hotel_new(&hotel, 5, NULL), EK_OK);
-    ek_query_init(&q);
+    ek_list_init(&q);
     write_text("features.yaml", text);
     write_text("rules.yaml", RULES);
     write_model();
     write_profile(hotel, &q);
     make_messages(hotel, &q);
-    ek_query_release(&q);
+    ek_list_release(&q);
     ek_hotel_free(hotel);
 }
 
@@ -144,7 +144,8 @@ static int guard_one(struct ek_guard *g, const struct ek_buf *bytes, int *routed
     int more;
     while ((more = ek_guard_next_event(g, &json)) > 0)
         ;
-    return more < 0 ? ek_fail(e, EK_ENOMEM, "no memory for an event") : ek_guard_tick(g, 1000, e);
+    return more < 0 ? ek_fail(e, EK_ENOMEM, "no memory for an event")
+                    : ek_guard_advance(g, 1000, e);
 }
 
 static int guard_stream(struct ek_error *e)
@@ -250,7 +251,7 @@ static void load(struct ek_guard **g)
 /* Healthy lists one after the other, as msgpack and as JSON in turns. */
 struct traffic {
     struct ek_hotel *hotel;
-    struct ek_query q;
+    struct ek_list q;
     struct ek_buf bytes;
     uint64_t number;
 };
@@ -258,7 +259,7 @@ struct traffic {
 static void start_traffic(struct traffic *t)
 {
     ck_assert_int_eq(ek_hotel_new(&t->hotel, 5, NULL), EK_OK);
-    ek_query_init(&t->q);
+    ek_list_init(&t->q);
     ek_buf_init(&t->bytes, 0);
     t->number = TRAINING_LISTS;
 }
@@ -266,7 +267,7 @@ static void start_traffic(struct traffic *t)
 static void end_traffic(struct traffic *t)
 {
     ek_hotel_free(t->hotel);
-    ek_query_release(&t->q);
+    ek_list_release(&t->q);
     ek_buf_release(&t->bytes);
 }
 

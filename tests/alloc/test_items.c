@@ -24,7 +24,7 @@ static void make_messages(void)
     struct shop s;
     shop_open(&s, 3, STATE_MARKETS);
     for (int n = 0; n < LISTS; n++) {
-        struct ek_query *q = shop_next(&s);
+        struct ek_list *q = shop_next(&s);
         for (int i = 0; n >= FAULT_FROM && i < q->items; i++)
             q->x[2 * i] *= 100;
         item_means(q, assets.manifest);
@@ -92,7 +92,7 @@ static int stream(struct ek_error *e)
     for (int i = 0; i < messages && !rc; i++)
         rc = pass(g, i, &routed, e);
     if (!rc)
-        rc = ek_guard_tick(g, 100000, e);
+        rc = ek_guard_advance(g, 100000, e);
     ek_guard_free(g);
     if (!rc && !routed)
         return ek_fail(e, EK_ESTATE, "nothing was routed, so routing was not tried");
@@ -127,7 +127,7 @@ START_TEST(a_guard_of_items_goes_on_when_memory_is_back)
         ek_sweep_fail(0);
         ck_assert_int_le(again, 1);
         ck_assert_int_gt(routed, 0);
-        ck_assert_uint_eq(ek_guard_queries(g), LISTS);
+        ck_assert_uint_eq(ek_guard_list_count(g), LISTS);
         ek_guard_free(g);
     }
     tear_down();
@@ -136,7 +136,7 @@ END_TEST
 
 static int load(struct ek_guard **g, struct ek_error *e)
 {
-    enum ek_state_fit fit;
+    enum ek_restore_result fit;
     *g = NULL;
     return ek_guard_load(g, &assets, state, &fit, e);
 }
@@ -169,12 +169,12 @@ END_TEST
 START_TEST(a_warm_guard_of_items_asks_for_no_memory)
 {
     struct ek_guard *g;
-    struct ek_query q;
+    struct ek_list q;
     char id[16], item[16];
     long calls = 0;
     int routed = 0;
     set_up();
-    ek_query_init(&q);
+    ek_list_init(&q);
     ck_assert_int_eq(ek_guard_new(&g, &assets, NULL), EK_OK);
     for (int n = 0; n < 400; n++) {
         calls = n == 200 ? 0 : calls;
@@ -195,8 +195,8 @@ START_TEST(a_warm_guard_of_items_asks_for_no_memory)
         }
     }
     ck_assert_int_eq(calls, 0);
-    ck_assert_uint_eq(ek_guard_queries(g), 400);
-    ek_query_release(&q);
+    ck_assert_uint_eq(ek_guard_list_count(g), 400);
+    ek_list_release(&q);
     ek_guard_free(g);
     tear_down();
 }

@@ -19,7 +19,7 @@ static int read_fault(struct ek_error *e)
     return rc;
 }
 
-static int write_lists(struct ek_hotel *hotel, struct ek_query *q, struct ek_buf *out,
+static int write_lists(struct ek_hotel *hotel, struct ek_list *q, struct ek_buf *out,
                        struct ek_error *e)
 {
     int rc = EK_OK;
@@ -34,16 +34,16 @@ static int write_lists(struct ek_hotel *hotel, struct ek_query *q, struct ek_buf
 static int make_lists(struct ek_error *e)
 {
     struct ek_hotel *hotel;
-    struct ek_query q;
+    struct ek_list q;
     struct ek_buf out;
     int rc = ek_hotel_new(&hotel, 1, e);
     if (rc)
         return rc;
-    ek_query_init(&q);
+    ek_list_init(&q);
     ek_buf_init(&out, 0);
     rc = write_lists(hotel, &q, &out, e);
     ek_buf_release(&out);
-    ek_query_release(&q);
+    ek_list_release(&q);
     ek_hotel_free(hotel);
     return rc;
 }

@@ -18,15 +18,15 @@ enum { LISTS = 6, ITEMS_MAX = 30 };
 static void make_message(uint64_t number, enum ek_feature_encoding encoding)
 {
     struct ek_hotel *hotel;
-    struct ek_query q;
+    struct ek_list q;
     ck_assert_int_eq(ek_hotel_new(&hotel, 5, NULL), EK_OK);
-    ek_query_init(&q);
+    ek_list_init(&q);
     ck_assert_int_eq(ek_hotel_list(hotel, number, &q, NULL), EK_OK);
     for (int i = 0; i < q.items; i++)
         q.score[i] = i;
     ek_buf_clear(&message);
     ck_assert_int_eq(ek_codec_encode(manifest, &q, encoding, &message, NULL), EK_OK);
-    ek_query_release(&q);
+    ek_list_release(&q);
     ek_hotel_free(hotel);
 }
 
@@ -53,7 +53,7 @@ static void tear_down(void)
     ek_manifest_free(manifest);
 }
 
-static int score_and_patch(struct ek_scorer *scorer, const struct ek_query *q, struct ek_error *e)
+static int score_and_patch(struct ek_scorer *scorer, const struct ek_list *q, struct ek_error *e)
 {
     double scores[ITEMS_MAX];
     struct ek_buf out;
@@ -70,17 +70,17 @@ static int decode_score_patch(struct ek_error *e)
 {
     struct ek_codec *codec;
     struct ek_scorer *scorer;
-    struct ek_query q;
+    struct ek_list q;
     int rc = ek_codec_new(&codec, manifest, NULL, NULL, e);
     if (rc)
         return rc;
     rc = ek_scorer_new(&scorer, model, e);
     if (!rc) {
-        ek_query_init(&q);
+        ek_list_init(&q);
         rc = ek_codec_decode(codec, message.data, message.length, &q, e);
         if (!rc)
             rc = score_and_patch(scorer, &q, e);
-        ek_query_release(&q);
+        ek_list_release(&q);
         ek_scorer_free(scorer);
     }
     ek_codec_free(codec);
@@ -122,12 +122,12 @@ END_TEST
 static int encode(struct ek_error *e)
 {
     struct ek_hotel *hotel;
-    struct ek_query q;
+    struct ek_list q;
     struct ek_buf out;
     int rc = ek_hotel_new(&hotel, 5, e);
     if (rc)
         return rc;
-    ek_query_init(&q);
+    ek_list_init(&q);
     ek_buf_init(&out, 0);
     for (uint64_t i = 0; i < LISTS && !rc; i++) {
         rc = ek_hotel_list(hotel, i, &q, e);
@@ -135,7 +135,7 @@ static int encode(struct ek_error *e)
             rc = ek_codec_encode(manifest, &q, EK_FEATURES_ARRAY, &out, e);
     }
     ek_buf_release(&out);
-    ek_query_release(&q);
+    ek_list_release(&q);
     ek_hotel_free(hotel);
     return rc;
 }

@@ -15,17 +15,17 @@ static struct ek_dataset lists;
 static void make_lists(void)
 {
     struct ek_hotel *hotel;
-    struct ek_query q;
+    struct ek_list q;
     const char *text = ek_hotel_manifest();
     ck_assert_int_eq(ek_manifest_parse(&manifest, "hotel", text, strlen(text), NULL), EK_OK);
     ck_assert_int_eq(ek_hotel_new(&hotel, 1, NULL), EK_OK);
-    ek_query_init(&q);
+    ek_list_init(&q);
     ek_dataset_init(&lists, manifest->item_count, manifest->query_count);
     for (uint64_t i = 0; i < LISTS; i++) {
         ck_assert_int_eq(ek_hotel_list(hotel, i, &q, NULL), EK_OK);
         ck_assert_int_eq(ek_dataset_add(&lists, &q, NULL), EK_OK);
     }
-    ek_query_release(&q);
+    ek_list_release(&q);
     ek_hotel_free(hotel);
 }
 

@@ -28,42 +28,42 @@ static struct ek_profile *profile;
 
 static int lists(struct ek_error *e)
 {
-    struct ek_world *w;
-    struct ek_query q;
-    int rc = ek_world_new(&w, manifest, rules, 3, e);
+    struct ek_synthetic_lists *w;
+    struct ek_list q;
+    int rc = ek_synthetic_lists_new(&w, manifest, rules, 3, e);
     if (rc)
         return rc;
-    ek_query_init(&q);
+    ek_list_init(&q);
     for (uint64_t i = 0; !rc && i < 20; i++)
-        rc = ek_world_list(w, i, &q, e);
-    ek_query_release(&q);
-    ek_world_free(w);
+        rc = ek_synthetic_lists_list(w, i, &q, e);
+    ek_list_release(&q);
+    ek_synthetic_lists_free(w);
     return rc;
 }
 
 static int world_profile(struct ek_error *e)
 {
-    struct ek_world *w;
+    struct ek_synthetic_lists *w;
     struct ek_profile *p = NULL;
-    int rc = ek_world_new(&w, manifest, rules, 3, e);
+    int rc = ek_synthetic_lists_new(&w, manifest, rules, 3, e);
     if (rc)
         return rc;
-    rc = ek_world_profile(w, &p, e);
+    rc = ek_synthetic_lists_profile(w, &p, e);
     ek_profile_free(p);
-    ek_world_free(w);
+    ek_synthetic_lists_free(w);
     return rc;
 }
 
-static int next(void *world, uint64_t i, struct ek_query *q, struct ek_error *e)
+static int next(void *world, uint64_t i, struct ek_list *q, struct ek_error *e)
 {
-    return ek_world_list(world, i, q, e);
+    return ek_synthetic_lists_list(world, i, q, e);
 }
 
 static int rules_tests(struct ek_error *e)
 {
-    struct ek_world *w;
+    struct ek_synthetic_lists *w;
     struct ek_error_list faults;
-    int rc = ek_world_new(&w, manifest, rules, 3, e);
+    int rc = ek_synthetic_lists_new(&w, manifest, rules, 3, e);
     if (rc)
         return rc;
     const struct ek_healthy_lists from = {next, w, profile};
@@ -71,18 +71,18 @@ static int rules_tests(struct ek_error *e)
     rc = ek_rules_tests_run(rules, manifest, "r", &from, &faults, e);
     size_t failed = faults.count;
     ek_error_list_release(&faults);
-    ek_world_free(w);
+    ek_synthetic_lists_free(w);
     return rc || failed == 1 ? rc : ek_fail(e, EK_ESTATE, "%zu tests failed", failed);
 }
 
 START_TEST(tests_of_rules_without_memory_leave_nothing)
 {
-    struct ek_world *w;
+    struct ek_synthetic_lists *w;
     must(ek_manifest_parse(&manifest, "m", MANIFEST, sizeof MANIFEST - 1, NULL));
     must(ek_rules_parse(&rules, manifest, "r", RULES, sizeof RULES - 1, NULL));
-    must(ek_world_new(&w, manifest, rules, 3, NULL));
-    must(ek_world_profile(w, &profile, NULL));
-    ek_world_free(w);
+    must(ek_synthetic_lists_new(&w, manifest, rules, 3, NULL));
+    must(ek_synthetic_lists_profile(w, &profile, NULL));
+    ek_synthetic_lists_free(w);
     ek_sweep(lists);
     ek_sweep(world_profile);
     ek_sweep(rules_tests);
@@ -97,20 +97,20 @@ enum { TRAINING = 400, LISTS = 160, FAULT_FROM = 20 };
 static struct ek_assets watching, acting;
 static struct ek_buf message[LISTS];
 
-static void cents(struct shop *s, struct ek_query *q)
+static void cents(struct shop *s, struct ek_list *q)
 {
     for (int i = 0; s->number > FAULT_FROM && i < q->items; i++)
         q->x[2 * i] *= 100;
 }
 
-static int take_all(struct ek_compare *c, struct ek_error *e)
+static int take_all(struct ek_comparison_run *c, struct ek_error *e)
 {
     const struct ek_compared *said;
     int rc = EK_OK;
     for (int i = 0; !rc && i < LISTS; i++)
-        rc = ek_compare_take(c, message[i].data, message[i].length, 1000 * i, e);
+        rc = ek_comparison_run_add(c, message[i].data, message[i].length, 1000 * i, e);
     if (!rc)
-        rc = ek_compare_end(c, &said, e);
+        rc = ek_comparison_run_finish(c, &said, e);
     if (rc)
         return rc;
     bool found = said->pairs && said->touched[EK_SIDE_B] && said->differ;
@@ -119,12 +119,12 @@ static int take_all(struct ek_compare *c, struct ek_error *e)
 
 static int compare(struct ek_error *e)
 {
-    struct ek_compare *c;
-    int rc = ek_compare_new(&c, &watching, &acting, e);
+    struct ek_comparison_run *c;
+    int rc = ek_comparison_run_new(&c, &watching, &acting, e);
     if (rc)
         return rc;
     rc = take_all(c, e);
-    ek_compare_free(c);
+    ek_comparison_run_free(c);
     return rc;
 }
 

@@ -33,17 +33,17 @@ static struct ek_train_options small(void)
 static void make_lists(void)
 {
     struct ek_hotel *hotel;
-    struct ek_query q;
+    struct ek_list q;
     const char *text = ek_hotel_manifest();
     ck_assert_int_eq(ek_manifest_parse(&manifest, "hotel", text, strlen(text), NULL), EK_OK);
     ck_assert_int_eq(ek_hotel_new(&hotel, 1, NULL), EK_OK);
-    ek_query_init(&q);
+    ek_list_init(&q);
     ek_dataset_init(&lists, manifest->item_count, manifest->query_count);
     for (uint64_t i = 0; i < LISTS; i++) {
         ck_assert_int_eq(ek_hotel_list(hotel, i, &q, NULL), EK_OK);
         ck_assert_int_eq(ek_dataset_add(&lists, &q, NULL), EK_OK);
     }
-    ek_query_release(&q);
+    ek_list_release(&q);
     ek_hotel_free(hotel);
 }
 
@@ -100,7 +100,7 @@ static int score_growing_lists(struct ek_error *e)
     if (rc)
         return rc;
     for (size_t i = 0; i < LISTS && !rc; i++) {
-        struct ek_query q;
+        struct ek_list q;
         ek_dataset_view(&lists, i, &q);
         rc = ek_scorer_score(s, &q, NULL, scores, e);
     }
@@ -123,7 +123,7 @@ static int repair(struct ek_error *e)
 {
     double median, factor;
     int rc = ek_ln_median(&lists, 0, &median, e);
-    return rc ? rc : ek_repair(&lists, 0, median, NULL, 1, &factor, e);
+    return rc ? rc : ek_rescale_fit(&lists, 0, median, NULL, 1, &factor, e);
 }
 
 static int export_model(struct ek_error *e)

@@ -102,7 +102,7 @@ static int write_capture(struct ek_error *e)
         rc = ek_capture_write(w, &record, e);
     if (!rc)
         return ek_capture_finish(w, e);
-    ek_capture_abandon(w);
+    ek_capture_abort(w);
     return rc;
 }
 

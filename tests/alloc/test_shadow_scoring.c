@@ -9,7 +9,7 @@ enum { LISTS = 8 };
 
 static struct ek_manifest *manifest;
 static struct ek_model *model;
-static struct ek_query query[LISTS];
+static struct ek_list query[LISTS];
 
 /* Lists that grow, scored upstream from the last to the first. */
 static void set_up(void)
@@ -23,8 +23,8 @@ static void set_up(void)
     model->log_sd[0] = model->log_sd[1] = 1;
     for (int i = 0; i < LISTS; i++) {
         int n = 3 + 7 * i;
-        ek_query_init(&query[i]);
-        ck_assert_int_eq(ek_query_resize(&query[i], n, 3, 1), EK_OK);
+        ek_list_init(&query[i]);
+        ck_assert_int_eq(ek_list_resize(&query[i], n, 3, 1), EK_OK);
         query[i].query[0] = 1;
         for (int k = 0; k < n; k++) {
             for (int f = 0; f < 3; f++)
@@ -37,7 +37,7 @@ static void set_up(void)
 static void tear_down(void)
 {
     for (int i = 0; i < LISTS; i++)
-        ek_query_release(&query[i]);
+        ek_list_release(&query[i]);
     ek_model_free(model);
     ek_manifest_free(manifest);
 }
@@ -47,37 +47,37 @@ static int try_all(struct ek_error *e)
     static const struct ek_treatment route[2] = {{EK_ACT_ROUTE, 0}},
                                      repair[2] = {{EK_ACT_RESCALE, 100}};
     struct ek_scorer *scorer = NULL;
-    struct ek_both_ways *ways = NULL;
+    struct ek_rank_comparison *ways = NULL;
     int rc = ek_scorer_new(&scorer, model, e), measured = 0;
     if (!rc)
-        rc = ek_both_ways_new(&ways, e);
+        rc = ek_rank_comparison_new(&ways, e);
     for (int i = 0; i < LISTS && !rc; i++) {
-        const struct ek_ways_of t = {&query[i], route, NULL, NULL, true, repair, .1};
-        struct ek_ways out;
+        const struct ek_comparison_input t = {&query[i], route, NULL, NULL, true, repair, .1};
+        struct ek_comparison_result out;
         bool says;
-        rc = ek_both_ways_try(ways, scorer, &t, &out, &says, e);
+        rc = ek_rank_comparison_run(ways, scorer, &t, &out, &says, e);
         measured += !rc && says && out.has_harm;
     }
-    ek_both_ways_free(ways);
+    ek_rank_comparison_free(ways);
     ek_scorer_free(scorer);
     return rc || measured == LISTS ? rc : ek_fail(e, EK_ESTATE, "harm was not measured");
 }
 
 static int sum_up(struct ek_error *e)
 {
-    static const struct ek_trial trial = {.plan = 1, .entries = 1};
+    static const struct ek_comparison trial = {.plan = 1, .entries = 1};
     static struct ek_plan plan;
-    struct ek_trials *trials;
+    struct ek_comparisons *trials;
     plan.version = 0;
     plan.count = 0;
     ek_plan_set(&plan, 0, 0, (struct ek_treatment){EK_ACT_ROUTE, 0}, 0);
-    int rc = ek_trials_new(&trials, e);
+    int rc = ek_comparisons_new(&trials, e);
     if (rc)
         return rc;
-    rc = ek_trials_take(trials, &plan, &trial, e);
-    const struct ek_trial_sums *s = ek_trials_of(trials, &plan.entry[0]);
+    rc = ek_comparisons_add(trials, &plan, &trial, e);
+    const struct ek_comparison_sums *s = ek_comparisons_get(trials, &plan.entry[0]);
     bool counted = s && s->tried == 1;
-    ek_trials_free(trials);
+    ek_comparisons_free(trials);
     return rc || counted ? rc : ek_fail(e, EK_ESTATE, "a trial was not counted");
 }
 

@@ -20,14 +20,14 @@ static int gather(struct ek_error *e)
                               e);
     if (!rc)
         rc = ek_state_add(s, "head", store.record[head].bytes, store.record[head].length, e);
-    int good = rc || ek_state_base(s) == 1;
+    int good = rc || ek_checkpoint_number(s) == 1;
     ek_state_free(s);
     return good ? rc : ek_fail(e, EK_ESTATE, "no base");
 }
 
 static int load(struct ek_guard **g, struct ek_error *e)
 {
-    enum ek_state_fit fit;
+    enum ek_restore_result fit;
     *g = NULL;
     int rc = ek_guard_load(g, &assets, state, &fit, e);
     return rc && *g ? ek_fail(e, EK_ESTATE, "a part of a guard was left") : rc;
@@ -62,7 +62,7 @@ static int save(struct ek_error *e)
 static int set_anew(struct ek_error *e)
 {
     struct ek_guard *g;
-    enum ek_state_fit fit;
+    enum ek_restore_result fit;
     size_t bytes = 0;
     int rc = load(&g, e), good = 1;
     if (rc)
@@ -105,7 +105,7 @@ static int merge_accepted(struct ek_error *e)
     return rc;
 }
 
-static void cents(struct shop *s, struct ek_query *q)
+static void cents(struct shop *s, struct ek_list *q)
 {
     for (int i = 0; s->number > FAULT_FROM && i < q->items; i++)
         q->x[2 * i] *= 100;

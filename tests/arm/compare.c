@@ -40,9 +40,9 @@ static void *memory(size_t count, size_t size)
 static void fill(struct ek_rng *r, float *x, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        uint32_t bits = (uint32_t)ek_rng_u64(r) | (ek_rng_below(r, 8) ? 0 : 0x7f800000);
+        uint32_t bits = (uint32_t)ek_rng_u64(r) | (ek_rng_uniform_int(r, 8) ? 0 : 0x7f800000);
         memcpy(x + i, &bits, sizeof bits);
-        if (ek_rng_below(r, 2))
+        if (ek_rng_uniform_int(r, 2))
             x[i] = (float)exp(3 + 1.5 * ek_rng_normal(r));
     }
 }
@@ -61,10 +61,10 @@ static int same_sums(struct ek_rng *r, enum ek_isa isa, int features)
         for (int f = 0; f < features; f++)
             pivot[f] = (float)(3 * ek_rng_normal(r));
         ek_list_sums_scalar(a, x, ROWS, pivot);
-        ek_list_sums_fn_of(isa)(b, x, ROWS, pivot);
+        ek_list_sums_fn_get(isa)(b, x, ROWS, pivot);
         same &= !memcmp(a->memory, b->memory, (size_t)a->padded * SUMS_ARRAYS * sizeof(float));
         ek_list_stats_scalar(a, ROWS, pivot, of_a);
-        ek_list_stats_fn_of(isa)(b, ROWS, pivot, of_b);
+        ek_list_stats_fn_get(isa)(b, ROWS, pivot, of_b);
         for (int f = 0; f < features; f++)
             same &= !memcmp(&of_a[f], &of_b[f], RECORD_BYTES);
     }
@@ -83,7 +83,7 @@ static int same_keys(struct ek_rng *r, enum ek_isa isa)
         uint32_t chunks_a[EK_KEY_LANES] = {0}, chunks_b[EK_KEY_LANES] = {0};
         fill(r, x, ROWS * FEATURES);
         ek_sketch_keys_scalar(x + 1, FEATURES, ROWS, a, chunks_a);
-        ek_sketch_kernels_of(isa).keys(x + 1, FEATURES, ROWS, b, chunks_b);
+        ek_sketch_kernels_get(isa).keys(x + 1, FEATURES, ROWS, b, chunks_b);
         same &= !memcmp(a, b, sizeof a) && !memcmp(chunks_a, chunks_b, sizeof chunks_a);
     }
     return same;
@@ -104,7 +104,7 @@ static int near_layers(struct ek_rng *r, enum ek_isa isa)
     const struct ek_dense_rows to_a = {x, a, FEATURES, OUTPUTS, ROWS, 1, NULL, 0};
     const struct ek_dense_rows to_b = {x, b, FEATURES, OUTPUTS, ROWS, 1, NULL, 0};
     ek_dense_portable(d, &to_a);
-    ek_dense_fn_of(isa)(d, &to_b);
+    ek_dense_fn_get(isa)(d, &to_b);
     for (size_t i = 0; i < sizeof a / sizeof *a; i++)
         near &= fabsf(a[i] - b[i]) <= 1e-5f * FEATURES;
     ek_dense_free(d);
@@ -116,8 +116,8 @@ static int same_evidence(enum ek_isa isa)
 {
     static struct ek_bet_world w;
     static struct ek_bet_evidence want, got;
-    ek_world_run(EK_ISA_PORTABLE, 8, 400, &w, &want);
-    ek_world_run(isa, 8, 400, &w, &got);
+    ek_synthetic_lists_run(EK_ISA_PORTABLE, 8, 400, &w, &want);
+    ek_synthetic_lists_run(isa, 8, 400, &w, &got);
     return !memcmp(&want, &got, sizeof want);
 }
 
@@ -177,7 +177,7 @@ static int same_transforms(struct ek_rng *r, enum ek_isa isa)
         memset(&got, 0, sizeof got);
         fill(r, x, ROWS * FEATURES);
         transform(&ek_ln_portable, x, &want);
-        transform(ek_ln_kernels_of(isa), x, &got);
+        transform(ek_ln_kernels_get(isa), x, &got);
         same &= !memcmp(&want, &got, sizeof want);
     }
     return same;

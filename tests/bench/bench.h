@@ -32,7 +32,7 @@
 struct ek_bench;
 struct ek_manifest;
 struct ek_profile;
-struct ek_query;
+struct ek_list;
 struct ek_rng;
 
 struct ek_contender {
@@ -65,8 +65,7 @@ struct ek_manifest *ek_bench_manifest(int features);
 
 /* The profile of that many lists, each as `fill` makes it for the manifest's item features. */
 struct ek_profile *ek_bench_profile(const struct ek_manifest *m, int lists,
-                                    void (*fill)(struct ek_query *q, int features,
-                                                 struct ek_rng *r),
+                                    void (*fill)(struct ek_list *q, int features, struct ek_rng *r),
                                     struct ek_rng *r);
 
 /* Never returns NULL: ends the program, with a word, when memory is gone. */

@@ -17,15 +17,15 @@ enum { ITEMS = 20, LISTS = 1000, TRAINING = 2000 };
 struct work {
     struct ek_assets assets;
     struct ek_guard *guard;
-    struct ek_query *list;
+    struct ek_list *list;
     struct ek_buf *message;
     struct ek_agreement_watch *watch;
     struct ek_scorer *scorer;
 };
 
-static void fill(struct ek_query *q, int features, struct ek_rng *r)
+static void fill(struct ek_list *q, int features, struct ek_rng *r)
 {
-    if (ek_query_resize(q, ITEMS, features, 1))
+    if (ek_list_resize(q, ITEMS, features, 1))
         abort();
     q->query[0] = 1;
     q->time_ms = 0;
@@ -56,7 +56,7 @@ static struct ek_model *model(const struct ek_manifest *m, const struct ek_model
     for (int i = 0; i < model->routable_count; i++)
         model->log_sd[i] = 1;
     model->query_sd[0] = 1;
-    model->fidelity = (struct ek_fidelity){1000, {0, .5, .05}, {.2, .2, .2}};
+    model->fidelity = (struct ek_model_agreement){1000, {0, .5, .05}, {.2, .2, .2}};
     return model;
 }
 
@@ -134,7 +134,7 @@ static void bench_features(struct ek_bench *b, int features)
         ek_codec_new(&w.assets.codec, w.assets.manifest, NULL, NULL, NULL))
         abort();
     for (int i = 0; i < LISTS; i++) {
-        ek_query_init(&w.list[i]);
+        ek_list_init(&w.list[i]);
         fill(&w.list[i], features, &r);
         ek_buf_init(&w.message[i], 0);
         if (ek_codec_encode(w.assets.manifest, &w.list[i], EK_FEATURES_BIN, &w.message[i], NULL))
@@ -147,7 +147,7 @@ static void bench_features(struct ek_bench *b, int features)
         ek_model_free(w.assets.model);
     }
     for (int i = 0; i < LISTS; i++) {
-        ek_query_release(&w.list[i]);
+        ek_list_release(&w.list[i]);
         ek_buf_release(&w.message[i]);
     }
     free(w.list);

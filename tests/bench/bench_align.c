@@ -20,7 +20,7 @@ static void align(void *context)
 {
     struct work *w = context;
     struct ek_residuals h;
-    ek_residuals_of(&h, w->r, w->lists);
+    ek_residuals_get(&h, w->r, w->lists);
     w->found = ek_align(w->density, &h, &(struct ek_align_known){.02, 1, 0});
 }
 

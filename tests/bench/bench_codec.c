@@ -20,7 +20,7 @@ struct work {
     struct ek_buf message[MESSAGES], out;
     int features, items, messages;
     struct ek_codec *codec;
-    struct ek_query q;
+    struct ek_list q;
     float *row;
     double scores[ITEMS_MOST];
 };
@@ -134,7 +134,7 @@ static void rewrite_floats(struct ek_buf *message, rewrite *form)
         if (h.kind == EK_WIRE_TEXT)
             w.p += h.count;
         if (h.kind == EK_WIRE_FLOAT32)
-            must(ek_buf_add(&out, value, form(value, ek_float_of_bits((uint32_t)h.bits))));
+            must(ek_buf_add(&out, value, form(value, ek_float_from_bits((uint32_t)h.bits))));
         else
             must(ek_buf_add(&out, from, (size_t)(w.p - from)));
     }
@@ -145,7 +145,7 @@ static void rewrite_floats(struct ek_buf *message, rewrite *form)
 static size_t widen(uint8_t *to, float value)
 {
     to[0] = EK_TAG_FLOAT64;
-    ek_store_be64(to + 1, ek_bits_of_double((double)value));
+    ek_store_be64(to + 1, ek_double_to_bits((double)value));
     return 9;
 }
 
@@ -163,9 +163,9 @@ static size_t shorten(uint8_t *to, float value)
     return 3;
 }
 
-static void fill(const struct work *w, struct ek_query *q, struct ek_rng *r, float missing)
+static void fill(const struct work *w, struct ek_list *q, struct ek_rng *r, float missing)
 {
-    must(ek_query_resize(q, w->items, w->features, 1));
+    must(ek_list_resize(q, w->items, w->features, 1));
     q->id = (struct ek_text){"q-00000012", 10};
     q->time_ms = 1790000000000;
     q->segment_count = 2;
@@ -201,7 +201,7 @@ static struct work *make_work(const struct ek_manifest *m, const struct form *fo
     struct work *w = ek_bench_memory(1, sizeof *w);
     struct ek_rng r;
     ek_rng_seed(&r, 1);
-    ek_query_init(&w->q);
+    ek_list_init(&w->q);
     ek_buf_init(&w->out, 0);
     w->features = m->item_count;
     w->items = items;
@@ -224,7 +224,7 @@ static void free_work(struct work *w)
     for (int i = 0; i < w->messages; i++)
         ek_buf_release(&w->message[i]);
     ek_buf_release(&w->out);
-    ek_query_release(&w->q);
+    ek_list_release(&w->q);
     ek_codec_free(w->codec);
     ek_free(w->row);
     ek_free(w);

@@ -77,13 +77,13 @@ static void case_of(struct ek_bench *b, struct work *w, int inputs, int outputs)
     w->outputs = outputs;
     if (ek_dense_new(&w->d, inputs, outputs, w->weight, w->bias))
         abort();
-    w->kernel = ek_dense_fn_of(ek_isa_best());
+    w->kernel = ek_dense_fn_get(ek_isa_best());
     all[count++] = (struct ek_contender){NULL, packed, w};
     for (enum ek_isa isa = EK_ISA_PORTABLE; isa < ek_isa_best(); isa++) {
         if (!ek_isa_has(isa))
             continue;
         own[isa] = *w;
-        own[isa].kernel = ek_dense_fn_of(isa);
+        own[isa].kernel = ek_dense_fn_get(isa);
         all[count++] = (struct ek_contender){names[isa], packed, own + isa};
     }
     all[count++] = (struct ek_contender){"plain loops", plain, w};

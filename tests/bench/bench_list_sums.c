@@ -50,12 +50,12 @@ void bench_list_sums(struct ek_bench *b)
     static const char *const names[EK_ISAS] = {"ours, portable", "ours, neon", "ours, avx2",
                                                "ours, avx512"};
     int count = 0;
-    work[0] = (struct work){x, pivot, sums, ek_list_sums_of};
+    work[0] = (struct work){x, pivot, sums, ek_list_sums_compute};
     all[count++] = (struct ek_contender){NULL, all_lists, work};
     for (enum ek_isa isa = EK_ISA_PORTABLE; isa < ek_isa_best(); isa++) {
         if (!ek_isa_has(isa))
             continue;
-        work[count] = (struct work){x, pivot, sums, ek_list_sums_fn_of(isa)};
+        work[count] = (struct work){x, pivot, sums, ek_list_sums_fn_get(isa)};
         all[count] = (struct ek_contender){names[isa], all_lists, work + count};
         count++;
     }

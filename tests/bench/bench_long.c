@@ -43,7 +43,7 @@ static size_t place_of(const struct ek_buf *b, const void *mark, size_t length)
     return (size_t)(at - b->data);
 }
 
-static void make_message(struct message *m, const struct ek_manifest *manifest, struct ek_query *q)
+static void make_message(struct message *m, const struct ek_manifest *manifest, struct ek_list *q)
 {
     static const unsigned char time_bytes[] = {1, 2, 3, 4, 5, 6, 7, 8};
     q->time_ms = time_mark;

@@ -20,8 +20,8 @@ enum { FEATURES = 136, ITEMS = 20, LISTS = 1000, TRAINING = 10000, ARMS = 8 };
 
 struct work {
     struct ek_detector *detector;
-    struct ek_query *lists;
-    struct ek_traffic *traffic;
+    struct ek_list *lists;
+    struct ek_live_sketches *traffic;
     struct ek_cells *cells;
     struct ek_guard *guard;
     struct ek_buf *messages;
@@ -29,9 +29,9 @@ struct work {
     float values[ITEMS * FEATURES];
 };
 
-static void fill(struct ek_query *q, int features, struct ek_rng *r)
+static void fill(struct ek_list *q, int features, struct ek_rng *r)
 {
-    if (ek_query_resize(q, ITEMS, features, 1))
+    if (ek_list_resize(q, ITEMS, features, 1))
         abort();
     q->query[0] = 1;
     q->time_ms = 0;
@@ -52,7 +52,7 @@ static void observe(void *context)
 {
     struct work *w = context;
     for (int i = 0; i < LISTS; i++) {
-        struct ek_query q = w->lists[i];
+        struct ek_list q = w->lists[i];
         memcpy(w->values, q.x, sizeof w->values);
         q.x = w->values;
         if (ek_detector_observe(w->detector, &q, 0, NULL))
@@ -70,7 +70,7 @@ static void cold_case(struct ek_bench *b, struct work *w, const char *name)
     for (int round = 0; round < ROUNDS; round++) {
         double sum = 0;
         for (int i = 0; i < COLD_LISTS; i++) {
-            struct ek_query q = w->lists[i];
+            struct ek_list q = w->lists[i];
             for (int at = 0; at < EVICTED; at += LINE)
                 other[at]++;
             ek_bench_use(other);
@@ -88,7 +88,7 @@ static void cold_case(struct ek_bench *b, struct work *w, const char *name)
 }
 
 static void one_case(struct ek_bench *b, struct ek_manifest *m, struct ek_profile *p,
-                     struct ek_query *lists, const char *text, const char *name, const char *cold)
+                     struct ek_list *lists, const char *text, const char *name, const char *cold)
 {
     bool alone = cold != NULL; /* in a fleet the warm case says what the sums cost */
     struct ek_rules *rules;
@@ -115,7 +115,7 @@ static void sketch(void *context)
     int16_t ids[2] = {0, -1};
     for (int i = 0; i < LISTS; i++) {
         ids[1] = (int16_t)(1 + i % ARMS);
-        if (ek_traffic_list(w->traffic, ids, w->arms ? 2 : 1, 0, &w->lists[i], NULL))
+        if (ek_live_sketches_list(w->traffic, ids, w->arms ? 2 : 1, 0, &w->lists[i], NULL))
             abort();
     }
 }
@@ -149,11 +149,12 @@ static void memory_case(struct ek_bench *b)
                     packed / CELLS, NULL, 0);
 }
 
-static void sketch_cases(struct ek_bench *b, struct ek_profile *p, struct ek_query *lists,
+static void sketch_cases(struct ek_bench *b, struct ek_profile *p, struct ek_list *lists,
                          const struct ek_rules *rules)
 {
     struct work w = {.lists = lists, .arms = ARMS};
-    if (ek_cells_new(&w.cells, NULL, 0, 1) || ek_traffic_new(&w.traffic, p, rules, w.cells, NULL))
+    if (ek_cells_new(&w.cells, NULL, 0, 1) ||
+        ek_live_sketches_new(&w.traffic, p, rules, w.cells, NULL))
         abort();
     const struct ek_contender ours = {NULL, sketch, &w};
     ek_bench_case(b, "live sketch, 136 features, 20 items, all traffic and 8 arms",
@@ -161,7 +162,7 @@ static void sketch_cases(struct ek_bench *b, struct ek_profile *p, struct ek_que
     w.arms = 0;
     ek_bench_case(b, "live sketch, 136 features, 20 items, all traffic", "ns/value and cell",
                   (double)LISTS * ITEMS * FEATURES, &ours, 1);
-    ek_traffic_free(w.traffic);
+    ek_live_sketches_free(w.traffic);
     ek_cells_free(w.cells);
 }
 
@@ -173,7 +174,7 @@ static void observe_bytes(void *context)
             abort();
 }
 
-static void guard_case(struct ek_bench *b, const struct ek_assets *assets, struct ek_query *lists,
+static void guard_case(struct ek_bench *b, const struct ek_assets *assets, struct ek_list *lists,
                        const char *name)
 {
     struct work w = {.messages = ek_bench_memory(LISTS, sizeof *w.messages)};
@@ -218,7 +219,7 @@ static void observe_items(void *context)
             }
 }
 
-static void items_case(struct ek_bench *b, const struct ek_assets *of_lists, struct ek_query *lists)
+static void items_case(struct ek_bench *b, const struct ek_assets *of_lists, struct ek_list *lists)
 {
     static const char id[] = "--------";
     const struct ek_mapping mapping = {.layout = EK_LAYOUT_ITEM};
@@ -228,7 +229,7 @@ static void items_case(struct ek_bench *b, const struct ek_assets *of_lists, str
     if (ek_codec_new(&assets.codec, assets.manifest, &mapping, NULL, NULL))
         abort();
     for (int at = 0; at < ITEM_LISTS * ITEMS; at++) {
-        struct ek_query q = lists[at / ITEMS];
+        struct ek_list q = lists[at / ITEMS];
         q.id = (struct ek_text){id, ID_DIGITS};
         ek_buf_init(&w->message[at], 0);
         if (ek_codec_encode_item(assets.manifest, &q, at % ITEMS, EK_FEATURES_BIN, &w->message[at],
@@ -250,7 +251,7 @@ static void items_case(struct ek_bench *b, const struct ek_assets *of_lists, str
 
 /* The same with and without live sketches, so that their part can be told. */
 static void guard_cases(struct ek_bench *b, struct ek_manifest *m, struct ek_profile *p,
-                        struct ek_query *lists)
+                        struct ek_list *lists)
 {
     static const char text[] = "version: 1\ndefaults: {same_query: []}\n";
     struct ek_assets assets = {.manifest = m, .profile = p};
@@ -273,7 +274,7 @@ void bench_observe(struct ek_bench *b)
     ek_rng_seed(&r, 5);
     struct ek_manifest *m = ek_bench_manifest(FEATURES);
     struct ek_profile *p = ek_bench_profile(m, TRAINING, fill, &r);
-    struct ek_query *lists = ek_bench_memory(LISTS, sizeof *lists);
+    struct ek_list *lists = ek_bench_memory(LISTS, sizeof *lists);
     for (int i = 0; i < LISTS; i++)
         fill(&lists[i], FEATURES, &r);
     one_case(b, m, p, lists, "version: 1\ndefaults: {same_query: []}\n",
@@ -286,7 +287,7 @@ void bench_observe(struct ek_bench *b)
              "observe, 136 features, 20 items, all traffic and 2 arms, in a fleet", NULL);
     guard_cases(b, m, p, lists);
     for (int i = 0; i < LISTS; i++)
-        ek_query_release(&lists[i]);
+        ek_list_release(&lists[i]);
     free(lists);
     ek_profile_free(p);
     ek_manifest_free(m);

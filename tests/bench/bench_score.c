@@ -18,7 +18,7 @@ struct work {
     struct ek_model *model;
     struct ek_scorer *scorer;
     struct ek_encoder encoder;
-    struct ek_query list[LISTS];
+    struct ek_list list[LISTS];
     struct ek_treatment treatment[FEATURES];
     struct ek_dense *layer[3];
     float *input, *output;
@@ -56,10 +56,10 @@ static struct ek_model *random_model(const struct ek_model_shape *shape, struct 
     return model;
 }
 
-static void fill_list(struct ek_query *q, struct ek_rng *r)
+static void fill_list(struct ek_list *q, struct ek_rng *r)
 {
-    ek_query_init(q);
-    if (ek_query_resize(q, ITEMS, FEATURES, 1))
+    ek_list_init(q);
+    if (ek_list_resize(q, ITEMS, FEATURES, 1))
         abort();
     q->query[0] = 1;
     for (int i = 0; i < ITEMS * FEATURES; i++)
@@ -149,7 +149,7 @@ static void bench_shape(struct ek_bench *b, const char *net, const struct ek_mod
     run_case(b, &w, net, 0);
     run_case(b, &w, net, 5);
     for (int i = 0; i < LISTS; i++)
-        ek_query_release(&w.list[i]);
+        ek_list_release(&w.list[i]);
     for (int i = 0; i <= shape->hidden_count; i++)
         ek_dense_free(w.layer[i]);
     ek_free(w.input);

@@ -52,7 +52,7 @@ static void index_only(void *context)
 {
     struct work *w = context;
     uint32_t chunks[EK_KEY_LANES];
-    ek_sketch_keys_fn *to_keys = ek_sketch_kernels_of(ek_isa_best()).keys;
+    ek_sketch_keys_fn *to_keys = ek_sketch_kernels_get(ek_isa_best()).keys;
     for (int r = 0; r < ROWS; r += MESSAGE_ROWS)
         for (int f = 0; f + EK_KEY_LANES <= FEATURES; f += EK_KEY_LANES)
             to_keys(w->x + (size_t)r * FEATURES + f, FEATURES, MESSAGE_ROWS,

@@ -62,7 +62,7 @@ static void load(void *context)
     const struct work *w = context;
     struct ek_state *state = state_of(&w->store, 1);
     struct ek_guard *g;
-    enum ek_state_fit fit;
+    enum ek_restore_result fit;
     must(ek_guard_load(&g, &w->assets, state, &fit, NULL));
     ek_guard_free(g);
     ek_state_free(state);

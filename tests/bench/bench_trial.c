@@ -16,7 +16,7 @@ enum { FEATURES_MAX = 136, ITEMS = 20, LISTS = 200 };
 struct work {
     struct ek_model *model;
     struct ek_scorer *scorer;
-    struct ek_both_ways *ways;
+    struct ek_rank_comparison *ways;
     struct ek_bench_list list[LISTS];
     double scores[LISTS][ITEMS];
     struct ek_treatment route[FEATURES_MAX], repair[FEATURES_MAX];
@@ -40,15 +40,15 @@ static void try_lists(void *context)
 {
     const struct way *way = context;
     struct work *w = way->work;
-    struct ek_ways ways;
+    struct ek_comparison_result ways;
     bool says;
     for (int i = 0; i < LISTS; i++) {
-        struct ek_ways_of t = {.list = &w->list[i].q,
-                               .treatment = w->route,
-                               .scores = way->known ? w->scores[i] : NULL,
-                               .plain = way->more,
-                               .repaired = way->more ? w->repair : NULL};
-        if (ek_both_ways_try(w->ways, w->scorer, &t, &ways, &says, NULL) || !says)
+        struct ek_comparison_input t = {.list = &w->list[i].q,
+                                        .treatment = w->route,
+                                        .scores = way->known ? w->scores[i] : NULL,
+                                        .plain = way->more,
+                                        .repaired = way->more ? w->repair : NULL};
+        if (ek_rank_comparison_run(w->ways, w->scorer, &t, &ways, &says, NULL) || !says)
             abort();
         ek_bench_use(&ways);
     }
@@ -61,7 +61,7 @@ static void begin(struct work *w, int features)
     ek_rng_seed(&r, 5);
     w->model = ek_bench_model(m);
     ek_manifest_free(m);
-    if (ek_scorer_new(&w->scorer, w->model, NULL) || ek_both_ways_new(&w->ways, NULL))
+    if (ek_scorer_new(&w->scorer, w->model, NULL) || ek_rank_comparison_new(&w->ways, NULL))
         abort();
     for (int i = 0; i < LISTS; i++) {
         ek_bench_list_init(&w->list[i], 1 + (uint64_t)i);
@@ -78,7 +78,7 @@ static void end(struct work *w)
 {
     for (int i = 0; i < LISTS; i++)
         ek_bench_list_release(&w->list[i]);
-    ek_both_ways_free(w->ways);
+    ek_rank_comparison_free(w->ways);
     ek_scorer_free(w->scorer);
     ek_model_free(w->model);
 }

@@ -64,14 +64,14 @@ struct ek_manifest *ek_bench_manifest(int features)
     return ek_bench_manifest_of(features, false);
 }
 
-struct ek_profile *
-ek_bench_profile(const struct ek_manifest *m, int lists,
-                 void (*fill)(struct ek_query *q, int features, struct ek_rng *r), struct ek_rng *r)
+struct ek_profile *ek_bench_profile(const struct ek_manifest *m, int lists,
+                                    void (*fill)(struct ek_list *q, int features, struct ek_rng *r),
+                                    struct ek_rng *r)
 {
     struct ek_profile_fit *fit;
     struct ek_profile *p;
-    struct ek_query q;
-    ek_query_init(&q);
+    struct ek_list q;
+    ek_list_init(&q);
     if (ek_profile_fit_new(&fit, m, NULL, NULL))
         abort();
     for (int i = 0; i < lists; i++) {
@@ -82,7 +82,7 @@ ek_bench_profile(const struct ek_manifest *m, int lists,
     if (ek_profile_fit_finish(fit, &p, NULL))
         abort();
     ek_profile_fit_free(fit);
-    ek_query_release(&q);
+    ek_list_release(&q);
     return p;
 }
 
@@ -114,13 +114,13 @@ struct ek_profile *ek_bench_list_profile(const struct ek_manifest *m, uint64_t s
 void ek_bench_list_init(struct ek_bench_list *list, uint64_t seed)
 {
     *list = (struct ek_bench_list){0};
-    ek_query_init(&list->q);
+    ek_list_init(&list->q);
     ek_rng_seed(&list->r, seed);
 }
 
 void ek_bench_list_release(struct ek_bench_list *list)
 {
-    ek_query_release(&list->q);
+    ek_list_release(&list->q);
     ek_free(list->ids);
 }
 
@@ -132,7 +132,7 @@ static struct ek_text id_of(char *room, char kind, int64_t number)
 
 static void fill_texts(struct ek_bench_list *list)
 {
-    struct ek_query *q = &list->q;
+    struct ek_list *q = &list->q;
     q->id = id_of(list->id, 'q', list->number);
     q->time_ms = began_ms + STEP_MS * list->number;
     q->segment_count = 1;
@@ -146,8 +146,8 @@ static void fill_texts(struct ek_bench_list *list)
 
 void ek_bench_list_next(struct ek_bench_list *list, int features, int items)
 {
-    struct ek_query *q = &list->q;
-    if (ek_query_resize(q, items, features, 1))
+    struct ek_list *q = &list->q;
+    if (ek_list_resize(q, items, features, 1))
         abort();
     if (items > list->capacity) {
         ek_free(list->ids);
@@ -168,7 +168,7 @@ void ek_bench_list_next(struct ek_bench_list *list, int features, int items)
     }
 }
 
-void ek_bench_fault(struct ek_query *q)
+void ek_bench_fault(struct ek_list *q)
 {
     for (int k = 0; k < FAULTY; k++) {
         int f = FAULT_FIRST + k * FAULT_STEP;

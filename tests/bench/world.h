@@ -15,7 +15,7 @@ enum { EK_BENCH_ID = 12 }; /* bytes of an id and its end */
 #define EK_BENCH_MISSING 0.05
 
 struct ek_bench_list {
-    struct ek_query q;
+    struct ek_list q;
     char id[EK_BENCH_ID];
     char (*ids)[EK_BENCH_ID];
     int capacity;
@@ -30,7 +30,7 @@ void ek_bench_list_release(struct ek_bench_list *list);
 /* The next list, in list->q. */
 void ek_bench_list_next(struct ek_bench_list *list, int features, int items);
 /* A fault: features 3, 30, 57, 84 and 111, as far as there are so many, come as 100 times x. */
-void ek_bench_fault(struct ek_query *q);
+void ek_bench_fault(struct ek_list *q);
 
 /* The manifest of ek_bench_manifest as it stands in a file; values may be missing, or never are. */
 struct ek_buf;

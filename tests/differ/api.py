@@ -12,11 +12,11 @@ class Refused(Exception):
 class Library:
     def __init__(self, path):
         self.c = ctypes.CDLL(path)
-        for name in ("ek_error_message", "ek_guard_action", "ek_context_action", "ek_state_fit_name"):
+        for name in ("ek_error_message", "ek_guard_action", "ek_context_action", "ek_restore_result_name"):
             getattr(self.c, name).restype = S
         for name in ("ek_error_new", "ek_guard_score", "ek_context_score"):
             getattr(self.c, name).restype = P
-        for name in ("ek_guard_plan_version", "ek_guard_queries", "ek_context_plan_version", "ek_state_queries"):
+        for name in ("ek_guard_plan_version", "ek_guard_list_count", "ek_context_plan_version", "ek_state_list_count"):
             getattr(self.c, name).restype = ctypes.c_uint64
         self.error = P(self.c.ek_error_new())
 
@@ -69,8 +69,8 @@ class Guard:
             self.context = P()
             self.lib.call("ek_context_new", REF(self.context), self.assets)
         held = ctypes.create_string_buffer(message, len(message))
-        self.lib.call("ek_context_prepare", self.context, held, ctypes.c_size_t(len(message)))
-        self.lib.call("ek_guard_take", self.g, self.context, I(now_ms))
+        self.lib.call("ek_context_decode", self.context, held, ctypes.c_size_t(len(message)))
+        self.lib.call("ek_guard_update", self.g, self.context, I(now_ms))
         return self._scored("context", self.context)
 
     def look(self, message):
@@ -78,14 +78,14 @@ class Guard:
         context, held = P(), ctypes.create_string_buffer(message, len(message))
         self.lib.call("ek_context_new", REF(context), self.assets)
         try:
-            self.lib.call("ek_context_prepare", context, held, ctypes.c_size_t(len(message)))
-            self.lib.call("ek_guard_look", self.g, context)
+            self.lib.call("ek_context_decode", context, held, ctypes.c_size_t(len(message)))
+            self.lib.call("ek_guard_peek", self.g, context)
             return self._scored("context", context)
         finally:
             self.lib.c.ek_context_free(context)
 
     def tick(self, now_ms):
-        self.lib.call("ek_guard_tick", self.g, I(now_ms))
+        self.lib.call("ek_guard_advance", self.g, I(now_ms))
 
     def say(self, what, *words):
         """accept, revert, pin, unpin, pause, resume; texts may be None. Returns the refusal, or None."""
@@ -123,7 +123,7 @@ class Guard:
         self.g, self.assets = P(), assets
         self.lib.call("ek_guard_load", REF(self.g), assets, state, REF(fit))
         self.lib.c.ek_state_free(state)
-        return self.lib.c.ek_state_fit_name(fit).decode()
+        return self.lib.c.ek_restore_result_name(fit).decode()
 
     def turn(self, assets):
         """Other assets that say the same. -> the fit"""
@@ -131,7 +131,7 @@ class Guard:
         self.lib.call("ek_guard_set_assets", self.g, assets, REF(fit))
         self.assets = assets
         self.no_context()
-        return self.lib.c.ek_state_fit_name(fit).decode()
+        return self.lib.c.ek_restore_result_name(fit).decode()
 
     def merge(self, other):
         self.lib.call("ek_guard_merge", self.g, other.g)

@@ -11,7 +11,7 @@
 #include <stdio.h>
 
 struct list {
-    struct ek_query query;
+    struct ek_list query;
     struct ek_treatment *treatment; /* [K] */
 };
 
@@ -30,9 +30,9 @@ static inline int list_read(struct list *l, int n, const struct ek_model *m, FIL
     size_t routable = (size_t)m->routable_count;
     float *mask = ek_calloc(routable, sizeof *mask);
     l->treatment = ek_calloc(routable, sizeof *l->treatment);
-    ek_query_init(&l->query);
+    ek_list_init(&l->query);
     int failed = !mask || !l->treatment ||
-                 ek_query_resize(&l->query, n, m->item_features, m->query_features) ||
+                 ek_list_resize(&l->query, n, m->item_features, m->query_features) ||
                  lists_take(l->query.x, (size_t)n * (size_t)m->item_features, from) ||
                  lists_take(l->query.query, (size_t)m->query_features, from) ||
                  lists_take(mask, routable, from);
@@ -45,7 +45,7 @@ static inline int list_read(struct list *l, int n, const struct ek_model *m, FIL
 static inline void lists_release(struct lists *l)
 {
     for (size_t i = 0; i < l->count; i++) {
-        ek_query_release(&l->list[i].query);
+        ek_list_release(&l->list[i].query);
         ek_free(l->list[i].treatment);
     }
     ek_free(l->list);

@@ -10,7 +10,7 @@ enum { STEPS_MAX = 6, PIECE_MAX = 64 };
 static void flip(struct ek_fuzz_input *in, struct ek_rng *r)
 {
     if (in->length)
-        in->bytes[ek_rng_below(r, in->length)] ^= (uint8_t)(1u << ek_rng_below(r, 8));
+        in->bytes[ek_rng_uniform_int(r, in->length)] ^= (uint8_t)(1u << ek_rng_uniform_int(r, 8));
 }
 
 /* Lengths, tags and characters at which readers turn. */
@@ -20,13 +20,13 @@ static void plant(struct ek_fuzz_input *in, struct ek_rng *r)
                                   0xc4, 0xc6, 0xca, 0xcb, 0xcf, 0xd9, 0xdc, 0xdd,
                                   0xde, 0xdf, 0xff, '\n', ' ',  ':',  '-',  '"'};
     if (in->length)
-        in->bytes[ek_rng_below(r, in->length)] = odd[ek_rng_below(r, sizeof odd)];
+        in->bytes[ek_rng_uniform_int(r, in->length)] = odd[ek_rng_uniform_int(r, sizeof odd)];
 }
 
 static void cut_out(struct ek_fuzz_input *in, struct ek_rng *r)
 {
-    size_t from = ek_rng_below(r, in->length + 1);
-    size_t piece = ek_rng_below(r, PIECE_MAX);
+    size_t from = ek_rng_uniform_int(r, in->length + 1);
+    size_t piece = ek_rng_uniform_int(r, PIECE_MAX);
     if (piece > in->length - from)
         piece = in->length - from;
     memmove(in->bytes + from, in->bytes + from + piece, in->length - from - piece);
@@ -35,8 +35,8 @@ static void cut_out(struct ek_fuzz_input *in, struct ek_rng *r)
 
 static void repeat(struct ek_fuzz_input *in, struct ek_rng *r)
 {
-    size_t from = ek_rng_below(r, in->length + 1), to = ek_rng_below(r, in->length + 1);
-    size_t piece = ek_rng_below(r, PIECE_MAX);
+    size_t from = ek_rng_uniform_int(r, in->length + 1), to = ek_rng_uniform_int(r, in->length + 1);
+    size_t piece = ek_rng_uniform_int(r, PIECE_MAX);
     uint8_t copy[PIECE_MAX];
     if (piece > in->length - from)
         piece = in->length - from;
@@ -50,13 +50,14 @@ static void repeat(struct ek_fuzz_input *in, struct ek_rng *r)
 
 static void shorten(struct ek_fuzz_input *in, struct ek_rng *r)
 {
-    in->length = ek_rng_below(r, in->length + 1);
+    in->length = ek_rng_uniform_int(r, in->length + 1);
 }
 
 /* The tail of another file behind the head of this one. */
 static void splice(struct ek_fuzz_input *in, struct ek_rng *r, const struct ek_fuzz_input *other)
 {
-    size_t head = ek_rng_below(r, in->length + 1), tail = ek_rng_below(r, other->length + 1);
+    size_t head = ek_rng_uniform_int(r, in->length + 1),
+           tail = ek_rng_uniform_int(r, other->length + 1);
     if (tail > in->most - head)
         return;
     memcpy(in->bytes + head, other->bytes + other->length - tail, tail);
@@ -69,12 +70,12 @@ void ek_fuzz_mutate_bytes(struct ek_fuzz_input *in, struct ek_rng *r,
     static void (*const ways[])(struct ek_fuzz_input *, struct ek_rng *) = {
         flip, flip, plant, plant, cut_out, repeat, shorten};
     enum { WAYS = sizeof ways / sizeof *ways };
-    for (uint64_t steps = 1 + ek_rng_below(r, STEPS_MAX); steps; steps--) {
-        size_t way = ek_rng_below(r, 2 * WAYS + 1);
+    for (uint64_t steps = 1 + ek_rng_uniform_int(r, STEPS_MAX); steps; steps--) {
+        size_t way = ek_rng_uniform_int(r, 2 * WAYS + 1);
         if (way < 2 * WAYS)
             ways[way % WAYS](in, r);
         else if (count)
-            splice(in, r, &all[ek_rng_below(r, count)]);
+            splice(in, r, &all[ek_rng_uniform_int(r, count)]);
     }
 }
 

@@ -18,8 +18,9 @@ static const char RULES[] =
     "limits: {max_routed_features: 1, on_limit: keep}\n";
 
 static const char *const NAMES[] = {"node-0", "node-1"};
-static const uint8_t KINDS[COMPANY_KINDS] = {EK_FLEET_TICK,   EK_FLEET_PLAN,  EK_FLEET_ROWS,
-                                             EK_FLEET_TRIALS, EK_FLEET_ORDER, EK_FLEET_ANSWER};
+static const uint8_t KINDS[COMPANY_KINDS] = {EK_FLEET_REPORT,  EK_FLEET_PLAN,
+                                             EK_FLEET_ROWS,    EK_FLEET_COMPARISONS,
+                                             EK_FLEET_COMMAND, EK_FLEET_REPLY};
 
 static void good(int rc, const struct ek_error *e)
 {
@@ -46,7 +47,7 @@ const struct company_assets *company_assets(void)
 }
 
 /* The genuine stream, made once: list n of it. */
-static const struct ek_query *list_of(int n)
+static const struct ek_list *list_of(int n)
 {
     static struct stream lists[LISTS];
     static bool made;
@@ -73,13 +74,14 @@ static void keep(struct company *c, const void *bytes, size_t length)
 /* All members read the same log, so that they have the same plan. */
 static void same_plan(const struct company *c)
 {
-    const struct ek_fleet_plans *one = ek_fleet_member_plans(c->member[0]),
-                                *other = ek_fleet_member_plans(c->member[1]);
-    const struct ek_fleet_order *a = ek_fleet_plans_order(one), *b = ek_fleet_plans_order(other);
+    const struct ek_instance_plans *one = ek_fleet_instance_plans(c->member[0]),
+                                   *other = ek_fleet_instance_plans(c->member[1]);
+    const struct ek_fleet_order *a = ek_instance_plans_order(one),
+                                *b = ek_instance_plans_order(other);
     ek_fuzz_require(a->term == b->term && a->version == b->version &&
                         !strcmp(a->decider, b->decider),
                     "two instances follow two plans");
-    ek_fuzz_require(ek_fleet_plans_counted(one) == ek_fleet_plans_counted(other),
+    ek_fuzz_require(ek_instance_plans_has_version(one) == ek_instance_plans_has_version(other),
                     "a record counts for one instance alone");
 }
 
@@ -89,10 +91,10 @@ static void send_plan(struct company *c, const void *bytes, size_t length)
     struct ek_error e = {0};
     int refused = 0;
     for (int i = 0; i < COMPANY_DECIDERS; i++)
-        refused += !taken(ek_fleet_decider_follow(c->decider[i], bytes, length, &e), &e);
+        refused += !taken(ek_leader_apply_record(c->decider[i], bytes, length, &e), &e);
     for (int i = 0; i < COMPANY_MEMBERS; i++)
-        refused += !taken(ek_fleet_plans_take(ek_fleet_member_plans(c->member[i]), bytes, length,
-                                              c->clock_ms, c->stream_ms, &e),
+        refused += !taken(ek_instance_plans_receive(ek_fleet_instance_plans(c->member[i]), bytes,
+                                                    length, c->clock_ms, c->stream_ms, &e),
                           &e);
     ek_fuzz_require(!refused || refused == COMPANY_DECIDERS + COMPANY_MEMBERS,
                     "a record is taken by some and refused by others");
@@ -106,7 +108,7 @@ void company_send(struct company *c, const void *bytes, size_t length, bool plan
     if (plans)
         send_plan(c, exact, length);
     for (int i = 0; !plans && i < COMPANY_DECIDERS; i++)
-        taken(ek_fleet_decider_take(c->decider[i], exact, length, c->clock_ms, &e), &e);
+        taken(ek_leader_receive(c->decider[i], exact, length, c->clock_ms, &e), &e);
     free(exact);
 }
 
@@ -130,26 +132,25 @@ static int write_answer(void *context, const void *bytes, size_t length)
 }
 
 /* What is told is about something. */
-static void hear(const struct company *c, struct ek_fleet_decider *d)
+static void hear(const struct company *c, struct ek_leader *d)
 {
-    const struct ek_fleet_pool *pool = ek_fleet_decider_pool(d);
+    const struct ek_fleet_pool *pool = ek_leader_pool(d);
     struct ek_finding f;
     const char *name = NULL;
-    for (size_t at = 0; (at = ek_fleet_pool_shared_name(pool, at, c->clock_ms, &name)) > 0;)
+    for (size_t at = 0; (at = ek_fleet_pool_next_duplicate(pool, at, c->clock_ms, &name)) > 0;)
         ek_fuzz_require(name && strlen(name) <= EK_FLEET_NAME_MAX, "a name that is none");
-    while (ek_fleet_decider_next(d, &f))
+    while (ek_leader_next(d, &f))
         ek_fuzz_require(f.feature >= 0 && f.feature < company_assets()->manifest->item_count &&
                             f.cell >= 0 && f.cell < ek_fleet_pool_places(pool),
                         "a finding of nothing");
 }
 
-typedef int decision(struct ek_fleet_decider *d, int64_t clock_ms, struct ek_buf *out,
-                     struct ek_error *e);
+typedef int decision(struct ek_leader *d, int64_t clock_ms, struct ek_buf *out, struct ek_error *e);
 
 /* Behind the last version there is nothing (docs/limits.md). */
-static bool is_at_the_end(const struct ek_fleet_decider *d)
+static bool is_at_the_end(const struct ek_leader *d)
 {
-    return ek_fleet_decider_version(d) > UINT64_MAX >> 2;
+    return ek_leader_version(d) > UINT64_MAX >> 2;
 }
 
 /* What a decider writes everybody can read, whatever it was told. */
@@ -168,17 +169,17 @@ static void decide(struct company *c, decision *how)
         good(ek_fleet_plan_open(&plan, out.data, out.length, company_assets()->manifest, &e), &e);
         keep(c, out.data, out.length);
         send_plan(c, out.data, out.length);
-        ek_fuzz_require(!ek_fleet_decider_answers(c->decider[i], write_answer, c), "no answer");
+        ek_fuzz_require(!ek_leader_write_replies(c->decider[i], write_answer, c), "no answer");
     }
     ek_buf_release(&out);
 }
 
-static void harm(struct ek_query *q, int member, enum company_fault fault)
+static void harm(struct ek_list *q, int member, enum company_fault fault)
 {
     for (int i = 0; i < q->items; i++) {
         float *price = &q->x[3 * i];
         if (fault == CENTS || (fault == HALF_CENTS && i % 2) || (fault == CENTS_IN_ONE && member) ||
-            (fault == CENTS_IN_B && ek_text_same(q->segments[0].value, ek_text_of("B"))))
+            (fault == CENTS_IN_B && ek_text_same(q->segments[0].value, ek_text_from("B"))))
             *price *= 100;
         else if (fault == DEARER)
             *price *= 1.5f;
@@ -191,7 +192,7 @@ static void observe(struct company *c, int member, int n, enum company_fault fau
 {
     enum { ITEMS_MOST = 24 };
     float x[3 * ITEMS_MOST];
-    struct ek_query q = *list_of(n);
+    struct ek_list q = *list_of(n);
     struct ek_finding f;
     struct ek_error e = {0};
     ek_fuzz_require(q.items <= ITEMS_MOST, "a longer list than there are");
@@ -200,7 +201,7 @@ static void observe(struct company *c, int member, int n, enum company_fault fau
     harm(&q, member, fault);
     good(ek_detector_observe(c->detector[member], &q, q.time_ms, &e), &e);
     while (ek_detector_next(c->detector[member], &f))
-        ek_fleet_member_found(c->member[member], &f);
+        ek_fleet_instance_add_finding(c->member[member], &f);
     c->stream_ms = q.time_ms > c->stream_ms ? q.time_ms : c->stream_ms;
 }
 
@@ -215,10 +216,11 @@ static bool lists(struct company *c, int count, enum company_fault fault)
 /* A list of now is scored by the newest plan. */
 static void follow(struct company *c, int member)
 {
-    struct ek_fleet_plans *plans = ek_fleet_member_plans(c->member[member]);
-    const struct ek_plan *plan = ek_fleet_plans_at(plans, c->stream_ms + 1, c->stream_ms + 1);
+    struct ek_instance_plans *plans = ek_fleet_instance_plans(c->member[member]);
+    const struct ek_plan *plan = ek_instance_plans_get(plans, c->stream_ms + 1, c->stream_ms + 1);
     ek_fuzz_require(plan && plan->count <= EK_PLAN_MAX, "no plan");
-    ek_fuzz_require(ek_fleet_plans_levels(plans, plan)->count <= EK_REBASES_MAX, "no levels");
+    ek_fuzz_require(ek_instance_plans_levels(plans, plan)->count <= EK_LEVEL_OFFSETS_MAX,
+                    "no levels");
 }
 
 bool company_tick(struct company *c, enum company_fault fault)
@@ -228,9 +230,9 @@ bool company_tick(struct company *c, enum company_fault fault)
     c->clock_ms += COMPANY_TICK_MS;
     for (int i = 0; i < (fault == GONE ? 1 : COMPANY_MEMBERS); i++) {
         follow(c, i);
-        good(ek_fleet_member_tick(c->member[i], c->stream_ms, write_tick, c, &e), &e);
+        good(ek_fleet_instance_report(c->member[i], c->stream_ms, write_tick, c, &e), &e);
     }
-    decide(c, ek_fleet_decider_tick);
+    decide(c, ek_leader_advance);
     return more;
 }
 
@@ -239,9 +241,10 @@ bool company_early(struct company *c, enum company_fault fault)
     struct ek_error e = {0};
     bool more = lists(c, COMPANY_LISTS, fault);
     for (int i = 0; i < COMPANY_MEMBERS; i++)
-        if (ek_fleet_member_has_found(c->member[i]) || ek_fleet_member_is_asked(c->member[i]))
-            good(ek_fleet_member_early(c->member[i], c->stream_ms, write_tick, c, &e), &e);
-    decide(c, ek_fleet_decider_look);
+        if (ek_fleet_instance_has_findings(c->member[i]) ||
+            ek_fleet_instance_is_sampled(c->member[i]))
+            good(ek_fleet_instance_report_early(c->member[i], c->stream_ms, write_tick, c, &e), &e);
+    decide(c, ek_leader_check);
     return more;
 }
 
@@ -249,9 +252,9 @@ void company_try(struct company *c, double harm)
 {
     struct ek_error e = {0};
     for (int i = 0; i < COMPANY_MEMBERS; i++) {
-        const struct ek_plan *plan =
-            ek_fleet_plans_at(ek_fleet_member_plans(c->member[i]), c->stream_ms + 1, c->stream_ms);
-        struct ek_trial trial = {
+        const struct ek_plan *plan = ek_instance_plans_get(ek_fleet_instance_plans(c->member[i]),
+                                                           c->stream_ms + 1, c->stream_ms);
+        struct ek_comparison trial = {
             .plan = plan->version,
             .ways = {.has_harm = true, .harm = harm, .moved = {.5, .5, 2, harm}}};
         trial.ways.out = trial.ways.moved;
@@ -261,8 +264,10 @@ void company_try(struct company *c, double harm)
             trial.entries++;
         }
         for (int n = 0; n < TRIES && trial.entries; n++)
-            good(ek_trials_take(c->trials[i], plan, &trial, &e), &e);
-        good(ek_fleet_member_trials(c->member[i], c->trials[i], harm > .9, write_tick, c, &e), &e);
+            good(ek_comparisons_add(c->trials[i], plan, &trial, &e), &e);
+        good(
+            ek_fleet_instance_comparisons(c->member[i], c->trials[i], harm > .9, write_tick, c, &e),
+            &e);
     }
 }
 
@@ -272,20 +277,20 @@ static void join(struct company *c)
     struct ek_error e = {0};
     c->start++;
     for (int i = 0; i < COMPANY_MEMBERS; i++) {
-        const struct ek_fleet_member_setup setup = {a->profile, NAMES[i], c->start, 0};
+        const struct ek_fleet_instance_setup setup = {a->profile, NAMES[i], c->start, 0};
         good(ek_detector_new_with(&c->detector[i], a->manifest, a->profile, a->rules, CELLS, &e),
              &e);
-        good(ek_fleet_member_new(&c->member[i], c->detector[i], &setup, &e), &e);
-        good(ek_trials_new(&c->trials[i], &e), &e);
+        good(ek_fleet_instance_new(&c->member[i], c->detector[i], &setup, &e), &e);
+        good(ek_comparisons_new(&c->trials[i], &e), &e);
     }
 }
 
 static void leave(struct company *c)
 {
     for (int i = 0; i < COMPANY_MEMBERS; i++) {
-        ek_fleet_member_free(c->member[i]);
+        ek_fleet_instance_free(c->member[i]);
         ek_detector_free(c->detector[i]);
-        ek_trials_free(c->trials[i]);
+        ek_comparisons_free(c->trials[i]);
     }
 }
 
@@ -305,11 +310,11 @@ struct company *company_open(void)
         ek_buf_init(&c->last[i].bytes, 0);
     join(c);
     for (int i = 0; i < COMPANY_DECIDERS; i++) {
-        const struct ek_fleet_decider_setup setup = {a->manifest, a->profile, a->rules,
-                                                     true,        NAMES[i],   PLACES};
-        good(ek_fleet_decider_new(&c->decider[i], &setup, &e), &e);
+        const struct ek_leader_setup setup = {a->manifest, a->profile, a->rules,
+                                              true,        NAMES[i],   PLACES};
+        good(ek_leader_new(&c->decider[i], &setup, &e), &e);
     }
-    ek_fleet_decider_begin(c->decider[0], 0);
+    ek_leader_start(c->decider[0], 0);
     return c;
 }
 
@@ -317,7 +322,7 @@ void company_close(struct company *c)
 {
     leave(c);
     for (int i = 0; i < COMPANY_DECIDERS; i++)
-        ek_fleet_decider_free(c->decider[i]);
+        ek_leader_free(c->decider[i]);
     for (int i = 0; i < COMPANY_KINDS; i++)
         ek_buf_release(&c->last[i].bytes);
     free(c);

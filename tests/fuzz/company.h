@@ -24,9 +24,9 @@ enum { COMPANY_KINDS = 6 };
 
 struct company {
     struct ek_detector *detector[COMPANY_MEMBERS];
-    struct ek_fleet_member *member[COMPANY_MEMBERS];
-    struct ek_trials *trials[COMPANY_MEMBERS];
-    struct ek_fleet_decider *decider[COMPANY_DECIDERS];
+    struct ek_fleet_instance *member[COMPANY_MEMBERS];
+    struct ek_comparisons *trials[COMPANY_MEMBERS];
+    struct ek_leader *decider[COMPANY_DECIDERS];
     struct company_record last[COMPANY_KINDS];
     uint64_t start; /* of the instances */
     int list;       /* genuine ones so far */

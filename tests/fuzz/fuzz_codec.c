@@ -30,13 +30,13 @@ static bool same_floats(const float *a, const float *b, size_t count, bool finit
 }
 
 /* A list that says it is whole is written as one that does not say. */
-static int length_of(const struct ek_query *q)
+static int length_of(const struct ek_list *q)
 {
     return q->list_items ? q->list_items : q->items;
 }
 
 /* JSON has no infinite number and no text that is no UTF-8, hence no ids there. */
-static void same_list(const struct ek_query *a, const struct ek_query *b, bool json)
+static void same_list(const struct ek_list *a, const struct ek_list *b, bool json)
 {
     ek_fuzz_require(a->items == b->items && length_of(a) == length_of(b),
                     "another length comes back");
@@ -55,7 +55,7 @@ static void same_list(const struct ek_query *a, const struct ek_query *b, bool j
 }
 
 /* Two names that are no UTF-8 may be one in JSON, which has them as U+FFFD. */
-static bool json_has_names(const struct ek_query *q)
+static bool json_has_names(const struct ek_list *q)
 {
     for (int i = 0; i < q->segment_count; i++) {
         const unsigned char *name = (const unsigned char *)q->segments[i].name.text;
@@ -69,7 +69,7 @@ static bool json_has_names(const struct ek_query *q)
 static void write_in_each_form(const struct ek_codec *codec, const struct ek_manifest *m,
                                const uint8_t *data, size_t size)
 {
-    static struct ek_query q, back;
+    static struct ek_list q, back;
     static struct ek_buf out;
     struct ek_error e = {0};
     if (!out.limit)

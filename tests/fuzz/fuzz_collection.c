@@ -13,7 +13,7 @@ static const char *const NAMES[EK_FIELDS] = {"title", "body", "heading", "inlink
 static int term(void *context, const char *text, size_t length)
 {
     size_t *terms = context;
-    ek_fuzz_require(length > 0 && length <= EK_WORD_BYTES_MAX, "a term of such a length");
+    ek_fuzz_require(length > 0 && length <= EK_NAME_TEXT_BYTES_MAX, "a term of such a length");
     for (size_t at = 0, n; at < length; at += n)
         ek_fuzz_require((n = ek_utf8_length((const unsigned char *)text + at, length - at)) > 0,
                         "a term that is no UTF-8");
@@ -29,8 +29,8 @@ static void cut_into_terms(const struct ek_text *t)
         ek_fuzz_require(!ek_words_new(&plain, "none", NULL) &&
                             !ek_words_new(&english, "english", NULL),
                         "no words");
-    ek_fuzz_require(!ek_words_of(plain, t->text, t->length, term, &terms), "no memory");
-    ek_fuzz_require(!ek_words_of(english, t->text, t->length, term, &stemmed), "no memory");
+    ek_fuzz_require(!ek_words_each(plain, t->text, t->length, term, &terms), "no memory");
+    ek_fuzz_require(!ek_words_each(english, t->text, t->length, term, &stemmed), "no memory");
     ek_fuzz_require(terms == stemmed, "stemming changes how many terms there are");
 }
 

@@ -36,7 +36,7 @@ static const uint8_t *some(struct script *s, size_t *length)
 
 static bool is_plans(uint8_t kind)
 {
-    return kind == EK_FLEET_PLAN || kind == EK_FLEET_ANSWER;
+    return kind == EK_FLEET_PLAN || kind == EK_FLEET_REPLY;
 }
 
 /* As somebody else would: with the checksum that lets it in. */
@@ -78,35 +78,35 @@ static const char *name_of(unsigned who)
 static void begin_plan(const struct company *c, struct script *s, struct ek_serialize *w,
                        struct ek_buf *out)
 {
-    const struct ek_fleet_plan_head head = {.decider = ek_text_of(name_of(next(s))),
+    const struct ek_fleet_plan_head head = {.decider = ek_text_from(name_of(next(s))),
                                             .term = 1 + next(s),
                                             .version = (uint64_t)1 << next(s) % 63,
                                             .episodes = (uint32_t)next(s) << 24,
                                             .from_ms = c->stream_ms + next(s) * 100,
                                             .clock_ms = c->clock_ms,
                                             .dimensions = {1, {{"arm", 3}}}};
-    ek_fleet_plan_begin(w, out, &head);
+    ek_fleet_plan_start(w, out, &head);
 }
 
 static void begin_record(const struct company *c, struct script *s, enum ek_fleet_kind kind,
                          struct ek_serialize *w, struct ek_buf *out)
 {
     const struct company_assets *a = company_assets();
-    struct ek_fleet_head head = {.instance = ek_text_of(name_of(next(s))),
+    struct ek_fleet_head head = {.instance = ek_text_from(name_of(next(s))),
                                  .start = c->start + next(s) % 2,
                                  .number = next(s),
                                  .time_ms = c->stream_ms + next(s) * 100,
                                  .manifest = a->manifest->hash,
                                  .profile = ek_profile_hash(a->profile),
                                  .dimensions = {1, {{"arm", 3}}}};
-    ek_wire_begin(w, out, kind);
+    ek_record_writer_start(w, out, kind);
     ek_fleet_head_walk(w, &head);
 }
 
 /* A head, and what the input has behind it. */
 static void make_up(struct company *c, struct script *s, unsigned how)
 {
-    static const enum ek_fleet_kind kinds[] = {EK_FLEET_TICK, EK_FLEET_ROWS, EK_FLEET_TRIALS,
+    static const enum ek_fleet_kind kinds[] = {EK_FLEET_REPORT, EK_FLEET_ROWS, EK_FLEET_COMPARISONS,
                                                EK_FLEET_PLAN};
     enum ek_fleet_kind kind = kinds[how % 4];
     struct ek_serialize w;
@@ -118,7 +118,8 @@ static void make_up(struct company *c, struct script *s, unsigned how)
         begin_record(c, s, kind, &w, &record);
     size_t length = next(s);
     const uint8_t *bytes = some(s, &length);
-    ek_fuzz_require(!w.rc && !ek_buf_add(&record, bytes, length) && !ek_wire_seal(&w), "no memory");
+    ek_fuzz_require(!w.rc && !ek_buf_add(&record, bytes, length) && !ek_record_writer_finish(&w),
+                    "no memory");
     send(c, &record);
     ek_buf_release(&record);
 }
@@ -126,23 +127,24 @@ static void make_up(struct company *c, struct script *s, unsigned how)
 /* Well-formed, and perhaps the same one again. */
 static void say(struct company *c, struct script *s, unsigned how)
 {
-    static const enum ek_did dids[] = {EK_DID_PIN,    EK_DID_UNPIN,  EK_DID_PAUSE,
-                                       EK_DID_RESUME, EK_DID_ACCEPT, EK_DID_REVERT};
+    static const enum ek_decision_kind dids[] = {EK_DECIDED_PIN,    EK_DECIDED_UNPIN,
+                                                 EK_DECIDED_PAUSE,  EK_DECIDED_RESUME,
+                                                 EK_DECIDED_ACCEPT, EK_DECIDED_REVERT};
     static const char *const features[] = {"price", "size", "flag", "nights", "none", ""};
     static const char *const values[] = {NULL, "A", "B", "C"};
     const struct company_assets *a = company_assets();
     uint8_t what = next(s), where = next(s);
     const char *value = values[where % 4];
-    enum ek_did did = dids[how % 6];
+    enum ek_decision_kind did = dids[how % 6];
     struct ek_buf record;
     const char *feature = features[what % 6];
-    const struct ek_order o = {.id = {ek_text_of(name_of(where >> 6)), c->start, s->orders},
+    const struct ek_order o = {.id = {ek_text_from(name_of(where >> 6)), c->start, s->orders},
                                .kind = did,
                                .feature = *feature ? feature : NULL,
                                .segment = value ? "arm" : NULL,
                                .value = value,
                                .action = (enum ek_action)(what / 6 % EK_ACTION_COUNT),
-                               .version = did == EK_DID_REVERT ? what % 4 : 0,
+                               .version = did == EK_DECIDED_REVERT ? what % 4 : 0,
                                .until_ms = where & 0x20 ? c->stream_ms + 3000 : 0,
                                .author = "ana",
                                .reason = where & 0x10 ? "by night" : NULL};
@@ -157,11 +159,11 @@ static void say(struct company *c, struct script *s, unsigned how)
 /* Who decides. */
 static void change(struct company *c, unsigned how)
 {
-    struct ek_fleet_decider *d = c->decider[how % 2];
+    struct ek_leader *d = c->decider[how % 2];
     if (how & 2)
-        ek_fleet_decider_end(d);
+        ek_leader_stop(d);
     else
-        ek_fleet_decider_begin(d, c->clock_ms);
+        ek_leader_start(d, c->clock_ms);
 }
 
 /* False: the genuine lists are over. */

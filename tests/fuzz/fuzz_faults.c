@@ -16,15 +16,15 @@ static const char FEATURES[] = "features:\n"
 
 enum { SPEC_MAX = 500, ITEMS = 3, F = 3 };
 
-static void make_list(struct ek_query *q, uint64_t number)
+static void make_list(struct ek_list *q, uint64_t number)
 {
     static const float odd[] = {0, -1, 100, 1e30f, -1e-30f};
-    ek_fuzz_require(!ek_query_resize(q, ITEMS, F, 1), "no memory");
+    ek_fuzz_require(!ek_list_resize(q, ITEMS, F, 1), "no memory");
     for (int i = 0; i < ITEMS * F; i++)
         q->x[i] = i % 7 == 6 ? NAN : odd[((uint64_t)i + number) % 5];
     q->query[0] = (float)number;
     q->segment_count = 1;
-    q->segments[0] = (struct ek_segment){ek_text_of("arm"), ek_text_of(number % 2 ? "B" : "A")};
+    q->segments[0] = (struct ek_segment){ek_text_from("arm"), ek_text_from(number % 2 ? "B" : "A")};
     q->sources = (int)(number % 3);
     for (int i = 0; i < ITEMS && q->source; i++)
         q->source[i] = (uint8_t)(q->sources ? i % q->sources : 0);
@@ -40,9 +40,9 @@ static bool names(const struct ek_fault *f, int item)
 
 static void put_in(const struct ek_fault *f)
 {
-    struct ek_query q, was;
-    ek_query_init(&q);
-    ek_query_init(&was);
+    struct ek_list q, was;
+    ek_list_init(&q);
+    ek_list_init(&was);
     for (uint64_t n = 0; n < 6; n++) {
         make_list(&q, n);
         make_list(&was, n);
@@ -54,8 +54,8 @@ static void put_in(const struct ek_fault *f)
                             "another value has changed");
         ek_fault_arm(f, &q, n, 1);
     }
-    ek_query_release(&q);
-    ek_query_release(&was);
+    ek_list_release(&q);
+    ek_list_release(&was);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -31,32 +31,32 @@ static int hear(void *context, const void *bytes, size_t length)
     struct ek_error e = {0};
     ek_fuzz_require(!ek_fleet_reply_open(&answer, bytes, length, &e), e.message);
     ek_fuzz_require(answer.code == EK_OK || answer.refusal.length, "refused without a word");
-    ek_fuzz_require(!ek_fleet_decider_follow(context, bytes, length, &e), e.message);
+    ek_fuzz_require(!ek_leader_apply_record(context, bytes, length, &e), e.message);
     return 0;
 }
 
 /* A decider that decides after what it was given writes a plan that everybody can read. Orders are
  * carried out by one that decides only, so it is given the record again. */
-static void decide(struct ek_fleet_decider *d, struct ek_fleet_plans *plans, const uint8_t *data,
+static void decide(struct ek_leader *d, struct ek_instance_plans *plans, const uint8_t *data,
                    size_t size)
 {
     struct ek_buf out;
     struct ek_error e = {0};
     ek_buf_init(&out, 0);
-    ek_fleet_decider_begin(d, CLOCK_MS);
+    ek_leader_start(d, CLOCK_MS);
     for (int tick = 0; tick < 3; tick++) {
         ek_buf_clear(&out);
-        int rc = tick == 1 ? ek_fleet_decider_look(d, CLOCK_MS, &out, &e)
-                           : ek_fleet_decider_tick(d, CLOCK_MS, &out, &e);
+        int rc = tick == 1 ? ek_leader_check(d, CLOCK_MS, &out, &e)
+                           : ek_leader_advance(d, CLOCK_MS, &out, &e);
         ek_fuzz_require(!rc, e.message);
-        if (!tick && ek_fleet_decider_take(d, data, size, CLOCK_MS, &e))
+        if (!tick && ek_leader_receive(d, data, size, CLOCK_MS, &e))
             ek_fuzz_require(e.message[0] != 0, "refused without a word");
         if (!out.length) /* no instance has told of a list, or nothing is new */
             continue;
-        ek_fuzz_require(!ek_fleet_decider_follow(d, out.data, out.length, &e), e.message);
-        ek_fuzz_require(!ek_fleet_plans_take(plans, out.data, out.length, CLOCK_MS, 0, &e),
+        ek_fuzz_require(!ek_leader_apply_record(d, out.data, out.length, &e), e.message);
+        ek_fuzz_require(!ek_instance_plans_receive(plans, out.data, out.length, CLOCK_MS, 0, &e),
                         e.message);
-        ek_fuzz_require(!ek_fleet_decider_answers(d, hear, d), "an answer cannot be written");
+        ek_fuzz_require(!ek_leader_write_replies(d, hear, d), "an answer cannot be written");
     }
     ek_buf_release(&out);
 }
@@ -64,17 +64,17 @@ static void decide(struct ek_fleet_decider *d, struct ek_fleet_plans *plans, con
 /* Whether it is a record of any kind. */
 static int is_record(const uint8_t *data, size_t size)
 {
-    struct ek_fleet_tick tick;
+    struct ek_evidence_report tick;
     struct ek_fleet_plan plan;
     struct ek_fleet_rows rows;
-    struct ek_fleet_trials trials;
+    struct ek_fleet_comparisons trials;
     struct ek_fleet_order_read order;
     static struct ek_fleet_reply answer;
     struct ek_error e[6] = {{0}};
-    if (!ek_fleet_tick_open(&tick, data, size, manifest, &e[0]) ||
+    if (!ek_evidence_report_open(&tick, data, size, manifest, &e[0]) ||
         !ek_fleet_plan_open(&plan, data, size, manifest, &e[1]) ||
         !ek_fleet_rows_open(&rows, data, size, manifest, profile->strata, &e[2]) ||
-        !ek_fleet_trials_open(&trials, data, size, manifest, &e[3]) ||
+        !ek_fleet_comparisons_open(&trials, data, size, manifest, &e[3]) ||
         !ek_fleet_order_open(&order, data, size, manifest, &e[4]))
         return 1;
     if (!ek_fleet_reply_open(&answer, data, size, &e[5])) {
@@ -89,68 +89,69 @@ static int is_record(const uint8_t *data, size_t size)
 static void try(const uint8_t *data, size_t size)
 {
     struct ek_detector *detector;
-    struct ek_fleet_member *member;
-    struct ek_fleet_decider *d;
+    struct ek_fleet_instance *member;
+    struct ek_leader *d;
     struct ek_error e = {0};
     if (!is_record(data, size) || ek_crc32(data, size - CRC) % OFTEN)
         return; /* a fleet costs milliseconds, so not each gets one */
-    const struct ek_fleet_member_setup setup = {profile, "me", 1, 0};
-    const struct ek_fleet_decider_setup decider = {manifest, profile, rules, true, "me", 8};
+    const struct ek_fleet_instance_setup setup = {profile, "me", 1, 0};
+    const struct ek_leader_setup decider = {manifest, profile, rules, true, "me", 8};
     ek_fuzz_require(!ek_detector_new_with(&detector, manifest, profile, rules, 4, NULL) &&
-                        !ek_fleet_member_new(&member, detector, &setup, NULL) &&
-                        !ek_fleet_decider_new(&d, &decider, NULL),
+                        !ek_fleet_instance_new(&member, detector, &setup, NULL) &&
+                        !ek_leader_new(&d, &decider, NULL),
                     "no fleet");
-    struct ek_fleet_plans *plans = ek_fleet_member_plans(member);
-    if (ek_fleet_decider_take(d, data, size, 0, &e))
+    struct ek_instance_plans *plans = ek_fleet_instance_plans(member);
+    if (ek_leader_receive(d, data, size, 0, &e))
         ek_fuzz_require(e.message[0] != 0, "refused without a word");
     e.message[0] = 0;
-    if (ek_fleet_decider_follow(d, data, size, &e))
+    if (ek_leader_apply_record(d, data, size, &e))
         ek_fuzz_require(e.message[0] != 0, "refused without a word");
     else
-        ek_fuzz_require(!ek_fleet_plans_take(plans, data, size, 0, 0, &e), e.message);
-    const struct ek_plan *plan = ek_fleet_plans_at(plans, 0, 0);
+        ek_fuzz_require(!ek_instance_plans_receive(plans, data, size, 0, 0, &e), e.message);
+    const struct ek_plan *plan = ek_instance_plans_get(plans, 0, 0);
     ek_fuzz_require(plan != NULL, "no plan");
-    ek_fuzz_require(ek_fleet_plans_levels(plans, plan)->count <= EK_REBASES_MAX, "no levels");
-    ek_fleet_plans_settle(plans);
+    ek_fuzz_require(ek_instance_plans_levels(plans, plan)->count <= EK_LEVEL_OFFSETS_MAX,
+                    "no levels");
+    ek_instance_plans_apply_accepted(plans);
     decide(d, plans, data, size);
-    ek_fleet_decider_free(d);
-    ek_fleet_member_free(member);
+    ek_leader_free(d);
+    ek_fleet_instance_free(member);
     ek_detector_free(detector);
 }
 
 /* Rows that a case is given are lists like any other. */
 struct looking {
-    struct ek_fleet_case *of;
+    struct ek_fleet_diagnosis *of;
     struct ek_fleet_pool *pool;
 };
 
 static int give_row(void *context, const struct ek_fleet_row *row)
 {
     struct looking *l = context;
-    return ek_fleet_case_row(l->of, l->pool, (int)(row->number % 2), 1, row);
+    return ek_fleet_diagnosis_row(l->of, l->pool, (int)(row->number % 2), 1, row);
 }
 
 /* A pool and a case cost a millisecond: they are for rows that can be read. */
 static void look(const uint8_t *data, size_t size)
 {
     struct looking l;
-    const struct ek_fleet_rows_hears hears = {&l, give_row};
+    const struct ek_fleet_rows_visitor hears = {&l, give_row};
     struct ek_fleet_rows rows;
     struct ek_finding found;
     if (ek_fleet_rows_open(&rows, data, size, manifest, profile->strata, NULL))
         return;
     ek_fuzz_require(!ek_fleet_pool_new(&l.pool, manifest, profile, rules, 1, 8, NULL) &&
-                        !ek_fleet_case_new(&l.of, manifest, profile, rules, 0, 1, NULL),
+                        !ek_fleet_diagnosis_new(&l.of, manifest, profile, rules, 0, 1, NULL),
                     "no case");
-    ek_fleet_case_suspect(l.of, &(struct ek_fleet_alarm){0, 0, 0}, 0);
-    if (!ek_fleet_rows_tell(&rows, &hears))
+    ek_fleet_diagnosis_suspect(l.of, &(struct ek_fleet_alarm){0, 0, 0}, 0);
+    if (!ek_fleet_rows_visit(&rows, &hears))
         for (int tick = 0; tick < 5; tick++) {
-            ek_fuzz_require(!ek_fleet_case_look(l.of, l.pool, 2), "no memory");
-            ek_fuzz_require(ek_fleet_case_tick(l.of, l.pool, 2) >= 0, "no memory");
+            ek_fuzz_require(!ek_fleet_diagnosis_check(l.of, l.pool, 2), "no memory");
+            ek_fuzz_require(ek_fleet_diagnosis_advance(l.of, l.pool, 2) >= 0, "no memory");
         }
-    for (int at = 0; (at = ek_fleet_case_finding(l.of, l.pool, at, &found)) > 0;)
+    for (int at = 0; (at = ek_fleet_diagnosis_finding(l.of, l.pool, at, &found)) > 0;)
         ek_fuzz_require(found.cell >= 0 && found.feature == 0, "a finding of nothing");
-    ek_fleet_case_free(l.of);
+    ek_fleet_diagnosis_free(l.of);
     ek_fleet_pool_free(l.pool);
 }
 
@@ -167,22 +168,23 @@ static void try_body(const uint8_t *data, size_t size, enum ek_fleet_kind kind)
                                  .profile = ek_profile_hash(profile),
                                  .dimensions = {2, {{"arm", 3}, {"market", 6}}}};
     ek_buf_init(&record, 0);
-    ek_wire_begin(&w, &record, kind);
-    if (kind == EK_FLEET_ORDER || kind == EK_FLEET_ANSWER) {
+    ek_record_writer_start(&w, &record, kind);
+    if (kind == EK_FLEET_COMMAND || kind == EK_FLEET_REPLY) {
         ek_wire_text(&w, &(struct ek_text){"it", sizeof "it" - 1}, EK_FLEET_NAME_MAX);
-        ek_wire_put(&w, 1);
-        ek_wire_put(&w, 1);
+        ek_record_put(&w, 1);
+        ek_record_put(&w, 1);
     } else if (kind != EK_FLEET_PLAN)
         ek_fleet_head_walk(&w, &head);
-    if (kind == EK_FLEET_ORDER)
-        ek_snap_u64(&w, &(uint64_t){manifest->hash});
-    if (kind == EK_FLEET_ANSWER)
+    if (kind == EK_FLEET_COMMAND)
+        ek_serialize_u64(&w, &(uint64_t){manifest->hash});
+    if (kind == EK_FLEET_REPLY)
         ek_wire_text(&w, &(struct ek_text){"me", sizeof "me" - 1}, EK_FLEET_NAME_MAX);
     if (kind == EK_FLEET_ROWS) {
         ek_wire_text(&w, &(struct ek_text){"price", sizeof "price" - 1}, EK_FLEET_NAME_MAX);
-        ek_wire_put(&w, 1);
+        ek_record_put(&w, 1);
     }
-    ek_fuzz_require(!w.rc && !ek_buf_add(&record, data, size) && !ek_wire_seal(&w), "no memory");
+    ek_fuzz_require(!w.rc && !ek_buf_add(&record, data, size) && !ek_record_writer_finish(&w),
+                    "no memory");
     uint8_t *exact = ek_fuzz_exact(record.data, record.length);
     try(exact, record.length);
     if (kind == EK_FLEET_ROWS)
@@ -198,10 +200,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     try(data, size);
     size_t body = size > MAGIC + CRC ? size - MAGIC - CRC : 0;
     try_body(data + (body ? MAGIC : 0), body, EK_FLEET_PLAN);
-    try_body(data, size, EK_FLEET_TICK);
+    try_body(data, size, EK_FLEET_REPORT);
     try_body(data, size, EK_FLEET_ROWS);
-    try_body(data, size, EK_FLEET_TRIALS);
-    try_body(data, size, EK_FLEET_ORDER);
-    try_body(data, size, EK_FLEET_ANSWER);
+    try_body(data, size, EK_FLEET_COMPARISONS);
+    try_body(data, size, EK_FLEET_COMMAND);
+    try_body(data, size, EK_FLEET_REPLY);
     return 0;
 }

@@ -109,7 +109,7 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t most, unsigned
 /* But for the scores the output is the message. */
 static void same_but_scores(const uint8_t *in, size_t length, const uint8_t *out, size_t written)
 {
-    static struct ek_query q, again;
+    static struct ek_list q, again;
     struct ek_error e = {0};
     ek_fuzz_require(!ek_codec_decode(world->assets.codec, in, length, &q, &e), e.message);
     ek_fuzz_require(!ek_codec_decode(world->assets.codec, out, written, &again, &e), e.message);
@@ -147,11 +147,11 @@ static void check_output(const struct play *p, const uint8_t *message, size_t le
 static bool pass(struct play *p, const uint8_t *message, size_t length)
 {
     struct ek_error e = {0};
-    uint64_t before = ek_guard_queries(p->g);
+    uint64_t before = ek_guard_list_count(p->g);
     uint8_t *copy = ek_fuzz_exact(message, length);
     bool taken = !ek_guard_observe(p->g, copy, length, 0, &e);
     ek_fuzz_require(taken || e.message[0], "refused without a word");
-    ek_fuzz_require(taken || ek_guard_queries(p->g) == before, "refused, and counted");
+    ek_fuzz_require(taken || ek_guard_list_count(p->g) == before, "refused, and counted");
     take_events(p);
     if (taken)
         check_output(p, copy, length);
@@ -240,16 +240,16 @@ static void play(struct play *p, const uint8_t *data, size_t size)
         data += extent;
         size -= extent;
     }
-    ek_fuzz_require(!ek_guard_tick(p->g, 1000 * GENUINE, &e), e.message);
+    ek_fuzz_require(!ek_guard_advance(p->g, 1000 * GENUINE, &e), e.message);
     take_events(p);
 }
 
 /* Makes item i of a list have it. */
-static void harm(struct ek_query *q, int i, enum fault fault)
+static void harm(struct ek_list *q, int i, enum fault fault)
 {
     float *price = &q->x[2 * i], *kind = price + 1;
     if (fault == CENTS || (fault == HALF_CENTS && i % 2) ||
-        (fault == CENTS_IN_B && ek_text_same(q->segments[0].value, ek_text_of("B"))))
+        (fault == CENTS_IN_B && ek_text_same(q->segments[0].value, ek_text_from("B"))))
         *price *= 100;
     else if (fault == NEW_KINDS)
         *kind = i % 2 ? 20 : 1;
@@ -266,7 +266,7 @@ static void write_lists(const struct ek_manifest *m)
     struct shop s;
     shop_open(&s, 5, 4);
     for (int n = 0; n < GENUINE; n++) {
-        struct ek_query *q = shop_next(&s);
+        struct ek_list *q = shop_next(&s);
         float as_it_was[2 * 32];
         memcpy(as_it_was, q->x, sizeof *q->x * 2 * (size_t)q->items);
         for (int fault = PEOPLE; fault < FAULTS; fault++) {
@@ -309,7 +309,7 @@ static void set_up(void)
 
 static struct ek_guard *as_it_was(void)
 {
-    enum ek_state_fit fit;
+    enum ek_restore_result fit;
     struct ek_guard *g;
     struct ek_error e = {0};
     struct ek_state *state = state_of(&world->own, 0);

@@ -18,10 +18,10 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t most, unsigned
     return ek_fuzz_mutate_msgpack(data, size, most, seed, &w);
 }
 
-static void check_patched(const struct ek_codec *codec, const struct ek_query *q,
+static void check_patched(const struct ek_codec *codec, const struct ek_list *q,
                           const uint8_t *data, size_t size)
 {
-    static struct ek_query again;
+    static struct ek_list again;
     static struct ek_buf out;
     struct ek_error e = {0};
     const double score = 1 / 3.;
@@ -45,7 +45,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static struct ek_manifest *manifest;
     static struct ek_codec *codec;
-    static struct ek_query q;
+    static struct ek_list q;
     const struct ek_mapping mapping = {.layout = EK_LAYOUT_ITEM};
     struct ek_error e = {0};
     if (!codec) {

@@ -122,7 +122,7 @@ static void check_text(const uint8_t *data, size_t size)
 
 static void check_message(const struct ek_codec *codec, const uint8_t *data, size_t size)
 {
-    static struct ek_query q;
+    static struct ek_list q;
     static struct ek_buf out;
     static double scores[1000];
     struct ek_error e = {0};

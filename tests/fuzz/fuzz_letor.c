@@ -11,7 +11,7 @@ static const char FEATURES[] = "features:\n"
                                "  - {name: rating, index: 3, role: item}\n"
                                "derived_query_features: [log_list_size]\n";
 
-static void check_list(const struct ek_query *q)
+static void check_list(const struct ek_list *q)
 {
     ek_fuzz_require(q->items > 0 && q->item_features == 2 && q->query_features == 2,
                     "a list of another shape");
@@ -25,7 +25,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static struct ek_manifest *manifest;
     struct ek_letor *letor;
-    struct ek_query q;
+    struct ek_list q;
     struct ek_error e = {0};
     char path[EK_FUZZ_PATH_BYTES];
     bool more = true;
@@ -34,14 +34,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         ek_fuzz_require(!ek_manifest_parse(&manifest, "m", FEATURES, strlen(FEATURES), NULL),
                         "the manifest cannot be read");
     int fd = ek_fuzz_file(data, size, path);
-    ek_query_init(&q);
+    ek_list_init(&q);
     if (!ek_letor_open(&letor, manifest, path, NULL)) {
         while (!(rc = ek_letor_next(letor, &q, &more, &e)) && more)
             check_list(&q);
         ek_fuzz_require(!rc || e.message[0], "refused without a word");
         ek_letor_close(letor);
     }
-    ek_query_release(&q);
+    ek_list_release(&q);
     close(fd);
     return 0;
 }

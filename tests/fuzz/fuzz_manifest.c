@@ -51,25 +51,25 @@ static void check(const struct ek_manifest *m)
 static void carry(const struct ek_manifest *m)
 {
     struct ek_codec *codec;
-    struct ek_query q, back;
+    struct ek_list q, back;
     struct ek_buf out;
     struct ek_error e = {0};
     if (m->feature_count > WIDTH_TRIED)
         return;
-    ek_query_init(&q);
-    ek_query_init(&back);
+    ek_list_init(&q);
+    ek_list_init(&back);
     ek_buf_init(&out, 0);
     ek_fuzz_require(!ek_codec_new(&codec, m, NULL, NULL, &e), e.message);
-    ek_fuzz_require(!ek_query_resize(&q, ITEMS, m->item_count, m->query_count), "no memory");
+    ek_fuzz_require(!ek_list_resize(&q, ITEMS, m->item_count, m->query_count), "no memory");
     for (int i = 0; i < ITEMS; i++) {
         q.score[i] = i;
-        q.item_id[i] = ek_text_of("an item");
+        q.item_id[i] = ek_text_from("an item");
     }
     for (int i = 0; i < ITEMS * m->item_count; i++)
         q.x[i] = (float)i - 1;
     for (int i = 0; i < m->query_count; i++)
         q.query[i] = (float)i;
-    ek_query_derive(&q, m);
+    ek_list_derive(&q, m);
     for (int i = EK_FEATURES_ARRAY; i <= EK_FEATURES_JSON_MAP; i++) {
         ek_buf_clear(&out);
         ek_fuzz_require(!ek_codec_encode(m, &q, (enum ek_feature_encoding)i, &out, &e), e.message);
@@ -81,8 +81,8 @@ static void carry(const struct ek_manifest *m)
     }
     ek_codec_free(codec);
     ek_buf_release(&out);
-    ek_query_release(&back);
-    ek_query_release(&q);
+    ek_list_release(&back);
+    ek_list_release(&q);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -42,7 +42,7 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t most, unsigned
 
 static void read_message(const struct ek_codec *codec, const uint8_t *bytes, size_t length)
 {
-    static struct ek_query q, again;
+    static struct ek_list q, again;
     static struct ek_buf out;
     struct ek_error e = {0};
     double scores[ITEMS_MOST];

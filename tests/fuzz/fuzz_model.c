@@ -15,15 +15,15 @@ enum { ITEMS = 3, FEATURES_TRIED = 256 };
 static void score_list(const struct ek_model *m)
 {
     struct ek_scorer *scorer;
-    struct ek_query q;
+    struct ek_list q;
     struct ek_error e = {0};
     double scores[ITEMS];
-    ek_query_init(&q);
+    ek_list_init(&q);
     if (ek_scorer_new(&scorer, m, &e)) {
         ek_fuzz_require(e.message[0] != 0, "refused without a word");
         return;
     }
-    ek_fuzz_require(!ek_query_resize(&q, ITEMS, m->item_features, m->query_features),
+    ek_fuzz_require(!ek_list_resize(&q, ITEMS, m->item_features, m->query_features),
                     "no room for a list");
     for (int i = 0; i < ITEMS * m->item_features; i++)
         q.x[i] = (float)(i - 1);
@@ -31,7 +31,7 @@ static void score_list(const struct ek_model *m)
         q.query[i] = (float)i;
     ek_fuzz_require(!ek_scorer_score(scorer, &q, NULL, scores, &e), e.message);
     ek_scorer_free(scorer);
-    ek_query_release(&q);
+    ek_list_release(&q);
 }
 
 /* Of a model that was trained under any routing nothing is said, of others what helps. */
@@ -42,12 +42,12 @@ static void ask_routing(const struct ek_model *m)
     ek_fuzz_require(t != NULL, "no memory");
     for (int k = 0; m->trained.routed && k < m->routable_count; k++)
         t[k].action = m->trained.routed[k] ? EK_ACT_ROUTE : EK_ACT_NONE;
-    bool any = ek_model_routing_advice(m, NULL, text, sizeof text);
+    bool any = ek_model_routing_warning(m, NULL, text, sizeof text);
     ek_fuzz_require(any == (m->trained.known && m->trained.routing != EK_ROUTING_RANDOM),
                     "advice for a model that needs none, or none for one that does");
     ek_fuzz_require(!any || text[0], "advice without a word");
     if (m->trained.routed)
-        ek_fuzz_require(!ek_model_routing_advice(m, t, text, sizeof text),
+        ek_fuzz_require(!ek_model_routing_warning(m, t, text, sizeof text),
                         "advice against the routing it was trained under");
     free(t);
 }

@@ -22,7 +22,7 @@ static struct world {
 } worlds[WORLDS];
 static struct ek_assets assets;
 
-static int encode(const struct world *w, const struct ek_query *q, int i, struct ek_buf *out)
+static int encode(const struct world *w, const struct ek_list *q, int i, struct ek_buf *out)
 {
     ek_buf_clear(out);
     return w->items ? ek_codec_encode_item(assets.manifest, q, i, EK_FEATURES_ARRAY, out, NULL)
@@ -39,7 +39,7 @@ static void observe(const struct world *w, struct ek_guard *g, uint64_t seed, in
     shop_open(&s, seed, 4);
     ek_buf_init(&message, 0);
     for (int n = 0; n < lists; n++) {
-        struct ek_query *q = shop_next(&s);
+        struct ek_list *q = shop_next(&s);
         for (int i = 0; n >= lists / 3 && i < q->items; i++)
             q->x[2 * i] *= 100;
         for (int i = 0; i < (w->items ? q->items - (n == lists - 1) : 1); i++) {
@@ -109,7 +109,7 @@ static int drop(void *to, const char *key, const void *bytes, size_t length)
 
 static void try(const struct world *w, struct state_store *s)
 {
-    enum ek_state_fit fit;
+    enum ek_restore_result fit;
     struct ek_guard *g = NULL;
     struct ek_state *state;
     struct ek_error e = {0};
@@ -118,7 +118,8 @@ static void try(const struct world *w, struct state_store *s)
         if (ek_state_add(state, s->record[i].key, s->record[i].bytes, s->record[i].length, &e))
             ek_fuzz_require(e.message[0] != 0, "refused without a word");
     if (ek_guard_load(&g, &w->assets, state, &fit, &e)) {
-        ek_fuzz_require(!g && e.message[0] && ek_state_fit_name(fit), "refused without a word");
+        ek_fuzz_require(!g && e.message[0] && ek_restore_result_name(fit),
+                        "refused without a word");
     } else {
         observe(w, g, 9, USED);
         if (w->accepts && ek_guard_revert(g, 1, NULL, NULL, &e))

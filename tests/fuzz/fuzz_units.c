@@ -21,7 +21,7 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t most, unsigned
 
 static void check(const struct ek_units *own)
 {
-    ek_fuzz_require(own->count <= EK_OWN_UNITS_MAX, "more units than the limit");
+    ek_fuzz_require(own->count <= EK_CUSTOM_UNITS_MAX, "more units than the limit");
     for (size_t i = 0; i < own->count; i++) {
         const struct ek_unit *u = &own->unit[i];
         ek_fuzz_require(u->id && *u->id && strlen(u->id) <= EK_UNIT_ID_BYTES_MAX, "no id");

@@ -95,7 +95,7 @@ static void token_file(const uint8_t *data, size_t size)
     } else {
         const char *first = ek_tokens_first(t);
         size_t length = strlen(first);
-        ek_fuzz_require(length >= EK_TOKEN_LEAST && length <= EK_TOKEN_MOST, "no token");
+        ek_fuzz_require(length >= EK_TOKEN_MIN && length <= EK_TOKEN_MAX, "no token");
         ek_fuzz_require(ek_tokens_who(t, first, name), "a token that is not known");
         ek_fuzz_require(!ek_tokens_who(t, "", name), "anybody may");
         ek_tokens_free(t);

@@ -13,8 +13,9 @@ enum { WORDS = 18, LONGEST = 4, TEXT = 8 * LONGEST };
 static size_t any_text(char text[TEXT], struct ek_rng *r)
 {
     size_t n = 0;
-    for (uint64_t left = ek_rng_below(r, LONGEST + 1); left; left--) {
-        uint64_t word = ek_rng_below(r, 1 + ek_rng_below(r, 1 + ek_rng_below(r, WORDS)));
+    for (uint64_t left = ek_rng_uniform_int(r, LONGEST + 1); left; left--) {
+        uint64_t word =
+            ek_rng_uniform_int(r, 1 + ek_rng_uniform_int(r, 1 + ek_rng_uniform_int(r, WORDS)));
         n += (size_t)snprintf(text + n, TEXT - n, "w%d ", (int)word);
     }
     return n;

@@ -32,9 +32,9 @@ static void report(int signal_number)
 static void mutate(struct ek_fuzz_input *in, struct ek_rng *r, const struct ek_fuzz_input *all,
                    size_t count)
 {
-    if (LLVMFuzzerCustomMutator && ek_rng_below(r, 2))
+    if (LLVMFuzzerCustomMutator && ek_rng_uniform_int(r, 2))
         in->length = LLVMFuzzerCustomMutator(in->bytes, in->length, in->most,
-                                             (unsigned)ek_rng_below(r, UINT32_MAX));
+                                             (unsigned)ek_rng_uniform_int(r, UINT32_MAX));
     else
         ek_fuzz_mutate_bytes(in, r, all, count);
 }

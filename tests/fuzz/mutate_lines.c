@@ -48,7 +48,7 @@ static size_t indent_of(const struct text *t, size_t from, size_t to)
 
 static const char *key_of(const struct ek_fuzz_words *w, struct ek_rng *r)
 {
-    return w->keys ? w->key[ek_rng_below(r, w->keys)] : "key";
+    return w->keys ? w->key[ek_rng_uniform_int(r, w->keys)] : "key";
 }
 
 static const char *value_of(const struct ek_fuzz_words *w, struct ek_rng *r)
@@ -59,9 +59,9 @@ static const char *value_of(const struct ek_fuzz_words *w, struct ek_rng *r)
         "null",  "nan",         "1e400",  "~",      "64KiB",      "\"\"",
         "'a b'", "99999999999", "[a, b]", "{a: b}", "2027-01-31", "2027-01-31T12:00:00Z",
         "|",     "&a",          "*a",     "!t x"};
-    if (w->values && ek_rng_below(r, 3))
-        return w->value[ek_rng_below(r, w->values)];
-    return any[ek_rng_below(r, sizeof any / sizeof *any)];
+    if (w->values && ek_rng_uniform_int(r, 3))
+        return w->value[ek_rng_uniform_int(r, w->values)];
+    return any[ek_rng_uniform_int(r, sizeof any / sizeof *any)];
 }
 
 /* `key: value`, as deep as the line at hand, or deeper, or the first of a list. */
@@ -70,10 +70,10 @@ static size_t make_line(char line[NEW_MAX], size_t indent, const struct ek_fuzz_
 {
     const char *key = key_of(w, r), *value = value_of(w, r);
     int n;
-    indent += DEEPER * ek_rng_below(r, 2);
+    indent += DEEPER * ek_rng_uniform_int(r, 2);
     if (indent > 40)
         indent = 40;
-    switch (ek_rng_below(r, 5)) {
+    switch (ek_rng_uniform_int(r, 5)) {
     case 2:
         n = snprintf(line, NEW_MAX, "%*s- %s: %s\n", (int)indent, "", key, value);
         break;
@@ -93,7 +93,7 @@ static void change_indent(struct text *t, size_t from, size_t to, struct ek_rng 
 {
     static const char spaces[] = "    ";
     size_t has = indent_of(t, from, to);
-    if (has >= DEEPER && ek_rng_below(r, 2))
+    if (has >= DEEPER && ek_rng_uniform_int(r, 2))
         splice(t, from, DEEPER, NULL, 0);
     else
         splice(t, from, 0, spaces, DEEPER);
@@ -105,11 +105,11 @@ static void change_word(struct text *t, size_t from, size_t to, const struct ek_
 {
     size_t colons = 0, at = 0;
     for (size_t i = from; i < to; i++)
-        if (t->data[i] == ':' && !ek_rng_below(r, ++colons))
+        if (t->data[i] == ':' && !ek_rng_uniform_int(r, ++colons))
             at = i;
     if (!colons)
         return;
-    if (ek_rng_below(r, 4)) {
+    if (ek_rng_uniform_int(r, 4)) {
         const char *value = value_of(w, r);
         size_t begin = at + 1, end;
         begin += begin < to && t->data[begin] == ' ';
@@ -129,14 +129,14 @@ static void change_word(struct text *t, size_t from, size_t to, const struct ek_
 static void copy_lines(struct text *t, const struct lines *l, size_t from, struct ek_rng *r)
 {
     uint8_t copy[NEW_MAX];
-    size_t to = from + 1 + ek_rng_below(r, 3);
+    size_t to = from + 1 + ek_rng_uniform_int(r, 3);
     if (to > l->count)
         to = l->count;
     size_t length = l->at[to] - l->at[from];
     if (length > sizeof copy)
         return;
     memcpy(copy, t->data + l->at[from], length);
-    splice(t, l->at[ek_rng_below(r, l->count + 1)], 0, copy, length);
+    splice(t, l->at[ek_rng_uniform_int(r, l->count + 1)], 0, copy, length);
 }
 
 static void step(struct text *t, const struct ek_fuzz_words *w, struct ek_rng *r)
@@ -144,12 +144,12 @@ static void step(struct text *t, const struct ek_fuzz_words *w, struct ek_rng *r
     static struct lines l;
     char line[NEW_MAX];
     find_lines(&l, t);
-    size_t i = l.count ? ek_rng_below(r, l.count) : 0;
+    size_t i = l.count ? ek_rng_uniform_int(r, l.count) : 0;
     size_t from = l.count ? l.at[i] : 0, to = l.count ? l.at[i + 1] : 0;
-    uint64_t way = l.count ? ek_rng_below(r, 10) : 0;
+    uint64_t way = l.count ? ek_rng_uniform_int(r, 10) : 0;
     if (way <= 2) {
         size_t length = make_line(line, indent_of(t, from, to), w, r);
-        splice(t, ek_rng_below(r, 3) ? to : from, 0, line, length);
+        splice(t, ek_rng_uniform_int(r, 3) ? to : from, 0, line, length);
     } else if (way == 3)
         splice(t, from, to - from, NULL, 0);
     else if (way == 4)
@@ -166,9 +166,9 @@ size_t ek_fuzz_mutate_lines(uint8_t *data, size_t size, size_t most, unsigned se
     struct text t = {data, size, most};
     struct ek_rng r;
     ek_rng_seed(&r, seed);
-    if (!ek_rng_below(&r, 5))
+    if (!ek_rng_uniform_int(&r, 5))
         return LLVMFuzzerMutate(data, size, most);
-    for (uint64_t steps = 1 + ek_rng_below(&r, 4); steps; steps--)
+    for (uint64_t steps = 1 + ek_rng_uniform_int(&r, 4); steps; steps--)
         step(&t, w, &r);
     return t.size;
 }

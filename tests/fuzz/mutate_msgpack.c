@@ -65,9 +65,9 @@ static size_t put_double(uint8_t *out, double d, bool wide)
 {
     out[0] = wide ? EK_TAG_FLOAT64 : EK_TAG_FLOAT32;
     if (wide)
-        ek_store_be64(out + 1, ek_bits_of_double(d));
+        ek_store_be64(out + 1, ek_double_to_bits(d));
     else
-        ek_store_be32(out + 1, ek_bits_of_float((float)d));
+        ek_store_be32(out + 1, ek_float_to_bits((float)d));
     return wide ? 9 : 5;
 }
 
@@ -95,16 +95,16 @@ static size_t put_edge(uint8_t *out, struct ek_rng *r)
                                      UINT64_MAX,
                                      (uint64_t)1 << 63,
                                      1700000000000};
-    if (ek_rng_below(r, 2))
-        return put_double(out, edges[ek_rng_below(r, sizeof edges / sizeof *edges)],
-                          ek_rng_below(r, 2) != 0);
-    return put_integer(out, whole[ek_rng_below(r, sizeof whole / sizeof *whole)],
-                       ek_rng_below(r, 2) != 0);
+    if (ek_rng_uniform_int(r, 2))
+        return put_double(out, edges[ek_rng_uniform_int(r, sizeof edges / sizeof *edges)],
+                          ek_rng_uniform_int(r, 2) != 0);
+    return put_integer(out, whole[ek_rng_uniform_int(r, sizeof whole / sizeof *whole)],
+                       ek_rng_uniform_int(r, 2) != 0);
 }
 
 static const char *any_key(const struct ek_fuzz_words *w, struct ek_rng *r)
 {
-    return w->keys ? w->key[ek_rng_below(r, w->keys)] : "k";
+    return w->keys ? w->key[ek_rng_uniform_int(r, w->keys)] : "k";
 }
 
 static size_t put_scalar(uint8_t *out, const struct ek_fuzz_words *w, struct ek_rng *r)
@@ -112,14 +112,14 @@ static size_t put_scalar(uint8_t *out, const struct ek_fuzz_words *w, struct ek_
     static const uint8_t plain[] = {EK_TAG_NIL, EK_TAG_FALSE, EK_TAG_TRUE, 0,
                                     1,          0x7f,         0xff,        0x80 /* an empty map */,
                                     0x90 /* an empty array */};
-    uint64_t way = ek_rng_below(r, 4);
+    uint64_t way = ek_rng_uniform_int(r, 4);
     if (way < 2)
         return put_edge(out, r);
     if (way == 2) {
         const char *key = any_key(w, r);
         return put_text(out, (const uint8_t *)key, strlen(key));
     }
-    out[0] = plain[ek_rng_below(r, sizeof plain)];
+    out[0] = plain[ek_rng_uniform_int(r, sizeof plain)];
     return 1;
 }
 
@@ -141,7 +141,7 @@ static bool copy_of(const struct tree *t, struct edit *e, const struct node *n)
 
 static const struct node *any(const struct tree *t, struct ek_rng *r)
 {
-    return &t->node[ek_rng_below(r, (uint64_t)t->count)];
+    return &t->node[ek_rng_uniform_int(r, (uint64_t)t->count)];
 }
 
 static bool replace(const struct tree *t, struct edit *e, const struct node *n, struct ek_rng *r,
@@ -149,7 +149,7 @@ static bool replace(const struct tree *t, struct edit *e, const struct node *n, 
 {
     e->at = n->at;
     e->cut = n->length;
-    if (ek_rng_below(r, 2))
+    if (ek_rng_uniform_int(r, 2))
         return copy_of(t, e, any(t, r));
     e->filled = put_scalar(e->fill, w, r);
     return true;
@@ -193,7 +193,7 @@ static bool put_in(const struct tree *t, struct edit *e, const struct node *n, s
     e->at = n->at;
     e->parent = n->parent;
     e->more = 1;
-    if (ek_rng_below(r, 3))
+    if (ek_rng_uniform_int(r, 3))
         return copy_of(t, e, any(t, r));
     e->filled += put_scalar(e->fill + e->filled, w, r);
     return true;
@@ -206,7 +206,7 @@ static bool recode(struct edit *e, const struct node *n, struct ek_rng *r)
     double value = ek_head_number(&n->is);
     e->at = n->at;
     e->cut = n->length;
-    uint64_t way = ek_rng_below(r, 4);
+    uint64_t way = ek_rng_uniform_int(r, 4);
     if (way == 3 && value > -1e18 && value < 1e18)
         e->filled = put_integer(e->fill, (uint64_t)(int64_t)value, true);
     else
@@ -222,7 +222,7 @@ static bool change_text(const struct tree *t, struct edit *e, const struct node 
         return false;
     size_t length = n->is.count;
     memcpy(text, t->bytes + n->at + n->head, length);
-    if (ek_rng_below(r, 2)) {
+    if (ek_rng_uniform_int(r, 2)) {
         const char *key = any_key(w, r);
         length = strlen(key) < TEXT_MAX ? strlen(key) : TEXT_MAX;
         memcpy(text, key, length);
@@ -256,7 +256,7 @@ static bool choose(const struct tree *t, struct edit *e, struct ek_rng *r,
                    const struct ek_fuzz_words *w)
 {
     const struct node *n = any(t, r);
-    switch (ek_rng_below(r, 8)) {
+    switch (ek_rng_uniform_int(r, 8)) {
     case 0:
     case 1:
         return replace(t, e, n, r, w);
@@ -310,9 +310,9 @@ size_t ek_fuzz_mutate_msgpack(uint8_t *data, size_t size, size_t most, unsigned 
     static struct edit e;
     struct ek_rng r;
     ek_rng_seed(&r, seed);
-    if (!ek_rng_below(&r, 5))
+    if (!ek_rng_uniform_int(&r, 5))
         return LLVMFuzzerMutate(data, size, most);
-    for (uint64_t steps = 1 + ek_rng_below(&r, 3); steps; steps--) {
+    for (uint64_t steps = 1 + ek_rng_uniform_int(&r, 3); steps; steps--) {
         t.count = 0;
         t.bytes = data;
         t.w = (struct ek_wire){data, data, data + size};

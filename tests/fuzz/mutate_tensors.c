@@ -49,7 +49,7 @@ static bool any_number(const struct file *f, struct ek_rng *r, size_t *at, size_
     for (size_t i = PREFIX; i < PREFIX + f->header; i++) {
         if (!is_digit(f->data[i]) || is_digit(f->data[i - 1]))
             continue;
-        if (ek_rng_below(r, ++seen))
+        if (ek_rng_uniform_int(r, ++seen))
             continue;
         *at = i;
         for (*length = 0; i + *length < PREFIX + f->header && is_digit(f->data[i + *length]);)
@@ -75,18 +75,19 @@ static void change_number(struct file *f, struct ek_rng *r)
     char number[NUMBER];
     if (!any_number(f, r, &at, &length))
         return;
-    uint64_t way = ek_rng_below(r, 3);
+    uint64_t way = ek_rng_uniform_int(r, 3);
     if (way == 0 && length < NUMBER - 2) { /* one more or less */
         long long value = 0;
         for (size_t i = 0; i < length && i < 15; i++)
             value = value * 10 + (f->data[at + i] - '0');
-        int n = snprintf(number, sizeof number, "%lld", value + (ek_rng_below(r, 2) ? 1 : -1));
+        int n =
+            snprintf(number, sizeof number, "%lld", value + (ek_rng_uniform_int(r, 2) ? 1 : -1));
         splice(f, at, length, number, (size_t)n);
     } else if (way == 1 && any_number(f, r, &from, &copied) && copied < NUMBER) {
         memcpy(number, f->data + from, copied);
         splice(f, at, length, number, copied);
     } else {
-        const char *edge = edges[ek_rng_below(r, sizeof edges / sizeof *edges)];
+        const char *edge = edges[ek_rng_uniform_int(r, sizeof edges / sizeof *edges)];
         splice(f, at, length, edge, strlen(edge));
     }
 }
@@ -109,11 +110,12 @@ static void change_value(struct file *f, struct ek_rng *r)
     size_t begin = PREFIX + f->header, values = (f->size - begin) / sizeof(double);
     if (!values)
         return;
-    uint8_t *at = f->data + begin + sizeof(double) * ek_rng_below(r, values);
-    if (ek_rng_below(r, 2))
-        memcpy(at + 4 * ek_rng_below(r, 2), &odd[ek_rng_below(r, sizeof odd / sizeof *odd)], 4);
+    uint8_t *at = f->data + begin + sizeof(double) * ek_rng_uniform_int(r, values);
+    if (ek_rng_uniform_int(r, 2))
+        memcpy(at + 4 * ek_rng_uniform_int(r, 2),
+               &odd[ek_rng_uniform_int(r, sizeof odd / sizeof *odd)], 4);
     else
-        memcpy(at, &wide[ek_rng_below(r, sizeof wide / sizeof *wide)], sizeof *wide);
+        memcpy(at, &wide[ek_rng_uniform_int(r, sizeof wide / sizeof *wide)], sizeof *wide);
 }
 
 size_t ek_fuzz_mutate_tensors(uint8_t *data, size_t size, size_t most, unsigned seed)
@@ -121,10 +123,10 @@ size_t ek_fuzz_mutate_tensors(uint8_t *data, size_t size, size_t most, unsigned 
     struct file f = {data, size, most, 0};
     struct ek_rng r;
     ek_rng_seed(&r, seed);
-    if (!ek_rng_below(&r, 6) || !read_file(&f))
+    if (!ek_rng_uniform_int(&r, 6) || !read_file(&f))
         return LLVMFuzzerMutate(data, size, most);
-    for (uint64_t steps = 1 + ek_rng_below(&r, 3); steps; steps--) {
-        uint64_t way = ek_rng_below(&r, 8);
+    for (uint64_t steps = 1 + ek_rng_uniform_int(&r, 3); steps; steps--) {
+        uint64_t way = ek_rng_uniform_int(&r, 8);
         if (way < 3)
             change_number(&f, &r);
         else if (way < 5)

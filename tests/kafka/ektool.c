@@ -78,7 +78,7 @@ static bool get(struct ek_reader *in, struct ek_buf *b, size_t size, struct ek_e
 {
     size_t got = 0;
     e->code = ek_buf_reserve(b, size + 1);
-    if (e->code || (size && (ek_reader_exact(in, b->data + b->length, size, &got, e) || !got)))
+    if (e->code || (size && (ek_reader_read_exact(in, b->data + b->length, size, &got, e) || !got)))
         return false;
     b->length += size;
     return true;

@@ -17,7 +17,7 @@ struct scene {
     struct ek_manifest *manifest;
     struct ek_model *model;
     struct ek_ranker *comparer;
-    struct ek_query query;
+    struct ek_list query;
     struct ek_rng rng;
     double student[ITEMS_MAX];
 };
@@ -30,12 +30,12 @@ static void begin(struct scene *s)
     s->model = ek_save_plain_model(s->manifest, path);
     unlink(path);
     ck_assert_int_eq(ek_ranker_new(&s->comparer, NULL), EK_OK);
-    ek_query_init(&s->query);
+    ek_list_init(&s->query);
 }
 
 static void end(struct scene *s)
 {
-    ek_query_release(&s->query);
+    ek_list_release(&s->query);
     ek_ranker_free(s->comparer);
     ek_model_free(s->model);
     ek_manifest_free(s->manifest);
@@ -44,7 +44,7 @@ static void end(struct scene *s)
 /* Two items, in the opposite order with probability p. */
 static void draw_pair(struct scene *s, double p)
 {
-    ck_assert_int_eq(ek_query_resize(&s->query, 2, 3, 1), EK_OK);
+    ck_assert_int_eq(ek_list_resize(&s->query, 2, 3, 1), EK_OK);
     s->student[0] = 1;
     s->student[1] = 0;
     s->query.score[0] = ek_rng_uniform(&s->rng) < p ? -1 : 1;
@@ -54,8 +54,8 @@ static void draw_pair(struct scene *s, double p)
 /* 3 to 12 items, the teacher's scores the student's with noise. */
 static void draw_list(struct scene *s, double noise)
 {
-    int n = 3 + (int)ek_rng_below(&s->rng, ITEMS_MAX - 2);
-    ck_assert_int_eq(ek_query_resize(&s->query, n, 3, 1), EK_OK);
+    int n = 3 + (int)ek_rng_uniform_int(&s->rng, ITEMS_MAX - 2);
+    ck_assert_int_eq(ek_list_resize(&s->query, n, 3, 1), EK_OK);
     for (int i = 0; i < n; i++) {
         s->student[i] = ek_rng_normal(&s->rng);
         s->query.score[i] = s->student[i] + noise * ek_rng_normal(&s->rng);
@@ -87,15 +87,15 @@ static void put_at_bounds(struct scene *s, double p)
     draw_pair(s, 1);
     ck_assert_int_eq(ek_compare(s->comparer, s->student, s->query.score, 2, &swapped, &says, NULL),
                      EK_OK);
-    s->model->fidelity = (struct ek_fidelity){.lists = 1000000};
-    for (int i = 0; i < EK_FIGURES; i++) {
-        double range = 1 - ek_figure_low((enum ek_figure)i);
+    s->model->fidelity = (struct ek_model_agreement){.lists = 1000000};
+    for (int i = 0; i < EK_AGREEMENT_STATISTICS; i++) {
+        double range = 1 - ek_agreement_statistic_low((enum ek_agreement_statistic)i);
         double at = p * (1 - swapped.figure[i]) / range; /* distance from perfect, 0 .. 1 */
         s->model->fidelity.mean[i] = 1 - range * (at - .01) / 1.25;
     }
     ck_assert_int_eq(ek_agreement_watch_new(&w, s->model, 1, NULL), EK_OK);
     ek_agreement_watch_view(w, &v);
-    for (int i = 0; i < EK_FIGURES; i++)
+    for (int i = 0; i < EK_AGREEMENT_STATISTICS; i++)
         ck_assert_double_eq_tol(v.least[i], 1 - p * (1 - swapped.figure[i]), 1e-9);
     ek_agreement_watch_free(w);
 }

@@ -30,7 +30,7 @@ static void ck_coverage(double factor, double share, int lists, double level_err
     windows_train(&w, seed);
     for (int t = 0; t < TRIALS; t++) {
         struct ek_window window = windows_next(&w, lists, WINDOW_ITEMS, scale, factor, share);
-        ek_residuals_of(&h, r, residuals(&window, level_error, &w.rng, r));
+        ek_residuals_get(&h, r, residuals(&window, level_error, &w.rng, r));
         struct ek_alignment a =
             ek_align(w.density, &h, &(struct ek_align_known){level_error, 1, 0});
         held += a.low_ln <= log(factor) && log(factor) <= a.high_ln;
@@ -65,7 +65,7 @@ static int shares_found(double factor, double share, int lists, uint64_t seed)
     windows_train(&w, seed);
     for (int t = 0; t < TRIALS; t++) {
         struct ek_window window = windows_next(&w, lists, WINDOW_ITEMS, scale, factor, share);
-        ek_residuals_of(&h, r, residuals(&window, .02, &w.rng, r));
+        ek_residuals_get(&h, r, residuals(&window, .02, &w.rng, r));
         found += ek_align(w.density, &h, &(struct ek_align_known){.02, 1, log(1.25)}).share < .9;
     }
     return found;
@@ -87,7 +87,7 @@ START_TEST(lists_that_say_the_same_widen_the_interval)
     struct ek_residuals h;
     windows_train(&w, 17);
     struct ek_window window = windows_next(&w, 200, WINDOW_ITEMS, scale, 2, 1);
-    ek_residuals_of(&h, r, residuals(&window, 0, &w.rng, r));
+    ek_residuals_get(&h, r, residuals(&window, 0, &w.rng, r));
     double one = ek_align(w.density, &h, &(struct ek_align_known){0, 1, 0}).error_ln;
     double four = ek_align(w.density, &h, &(struct ek_align_known){0, 4, 0}).error_ln;
     ck_assert_double_eq_tol(four / one, 2, .25);
@@ -103,8 +103,8 @@ START_TEST(counts_in_bins_have_the_likelihood_of_the_lists)
     windows_train(&w, 18);
     for (int t = 0; t < 50; t++) {
         struct ek_window window = windows_next(&w, 300, WINDOW_ITEMS, scale, 3, .3);
-        ek_residuals_of(&h, r, residuals(&window, 0, &w.rng, r));
-        int shift = (int)ek_rng_below(&w.rng, 200) - 100;
+        ek_residuals_get(&h, r, residuals(&window, 0, &w.rng, r));
+        int shift = (int)ek_rng_uniform_int(&w.rng, 200) - 100;
         double q = ek_rng_uniform(&w.rng), sum = 0;
         for (int i = 0; i < window.count; i++) {
             int bin = ek_residual_bin(r[i]);
@@ -124,7 +124,7 @@ START_TEST(no_place_near_the_one_found_is_likelier)
     windows_train(&w, 19);
     for (int t = 0; t < 50; t++) {
         struct ek_window window = windows_next(&w, 300, WINDOW_ITEMS, scale, 2 + t, .4);
-        ek_residuals_of(&h, r, residuals(&window, 0, &w.rng, r));
+        ek_residuals_get(&h, r, residuals(&window, 0, &w.rng, r));
         struct ek_alignment a = ek_align(w.density, &h, &(struct ek_align_known){0, 1, 0});
         for (double s = -.2; s <= .2; s += .02)
             for (double q = .05; q <= 1; q += .05)
@@ -146,7 +146,7 @@ START_TEST(the_level_before_a_change_is_found_with_its_error)
         double truth = .05 * ek_rng_normal(&w.rng);
         for (int i = 0; i < window.count; i++)
             r[i] = window.record[i].r + (float)truth;
-        ek_residuals_of(&h, r, window.count);
+        ek_residuals_get(&h, r, window.count);
         held += fabs(ek_align_level(w.density, &h, .05, &error) - truth) < 1.96 * error;
     }
     ck_assert_int_ge(held, LEAST * TRIALS);

@@ -27,9 +27,9 @@ static double surely_above(const struct mean *m)
 }
 
 /* A fifth of the lists are of market 3, which has but a 24th in training. */
-static struct ek_query *more_of_one_market(struct shop *s)
+static struct ek_list *more_of_one_market(struct shop *s)
 {
-    struct ek_query *q = shop_next(s);
+    struct ek_list *q = shop_next(s);
     if (ek_rng_uniform(&s->rng) < .17)
         while (s->market != 3)
             q = shop_next(s);
@@ -37,7 +37,7 @@ static struct ek_query *more_of_one_market(struct shop *s)
 }
 
 /* Codes that are rare at all times: some of them training has not seen. */
-static void rare_codes(struct shop *s, struct ek_query *q)
+static void rare_codes(struct shop *s, struct ek_list *q)
 {
     if (ek_rng_uniform(&s->rng) < .5)
         q->x[KIND] = (float)(100 + (int)(3000 * ek_rng_exponential(&s->rng)));
@@ -53,13 +53,13 @@ static void no_bet_wins_on(const char *field, int training, uint64_t seed)
     struct mean e[3] = {{0}};
     shop_open(&s, seed, MARKETS);
     ck_assert_int_eq(ek_categories_new(&c, p), EK_OK);
-    ck_assert_int_eq(ek_categories_room(c, 1), EK_OK);
+    ck_assert_int_eq(ek_categories_reserve(c, 1), EK_OK);
     for (uint64_t row = 0; row < 6 * BLOCK; row++) {
-        struct ek_query *q = row < 3 * BLOCK ? shop_next(&s) : more_of_one_market(&s);
+        struct ek_list *q = row < 3 * BLOCK ? shop_next(&s) : more_of_one_market(&s);
         int stratum = ek_profile_stratum(p, s.market_name, strlen(s.market_name));
         rare_codes(&s, q);
         ck_assert_int_eq(ek_categories_read(c, q), EK_OK);
-        ek_categories_remember(c, field ? stratum : 0, row);
+        ek_categories_add_row(c, field ? stratum : 0, row);
         for (int bet = 0; bet < 3; bet++)
             add(&e[bet], ek_categories_bet(c, KIND, 0, EK_BET_NEW_VALUE + bet, row));
         ck_assert_int_eq(ek_categories_add(c, 0, 0, &never), -1);
@@ -99,7 +99,7 @@ static int findings_in(const char *field, int lists, uint64_t seed, int burst)
     ck_assert_int_eq(ek_rules_parse(&rules, m, "rules", text, strlen(text), NULL), EK_OK);
     ck_assert_int_eq(ek_detector_new(&d, m, p, rules, NULL), EK_OK);
     for (int i = 0; i < lists; i++) {
-        struct ek_query *q = shop_next(&s);
+        struct ek_list *q = shop_next(&s);
         while (burst && s.market / 6 != i / BLOCK % 4)
             q = shop_next(&s);
         ck_assert_int_eq(ek_detector_observe(d, q, q->time_ms, NULL), EK_OK);
@@ -136,7 +136,7 @@ START_TEST(a_million_new_codes_are_one_finding_and_take_no_more_room)
     ck_assert_int_eq(ek_rules_default(&rules, m, NULL), EK_OK);
     ck_assert_int_eq(ek_detector_new(&d, m, p, rules, NULL), EK_OK);
     while (code < 1001000) {
-        struct ek_query *q = shop_next(&s);
+        struct ek_list *q = shop_next(&s);
         for (int i = 0; i < q->items; i++)
             q->x[2 * i + KIND] = (float)code++;
         ck_assert_int_eq(ek_detector_observe(d, q, q->time_ms, NULL), EK_OK);

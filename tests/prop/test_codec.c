@@ -20,7 +20,7 @@ static int append(void *out, const char *bytes, size_t length)
 
 static unsigned below(struct maker *k, unsigned n)
 {
-    return (unsigned)ek_rng_below(&k->r, n);
+    return (unsigned)ek_rng_uniform_int(&k->r, n);
 }
 
 static bool one_in(struct maker *k, unsigned n)
@@ -400,7 +400,8 @@ START_TEST(damaged_messages_are_judged_as_msgpack_c_judges_them)
     for (int i = 0; i < ROUNDS; i++) {
         put_message(&f->maker, f->manifest);
         for (int j = 0; j < 4; j++) {
-            uint8_t *byte = &f->maker.out.data[ek_rng_below(&f->maker.r, f->maker.out.length)];
+            uint8_t *byte =
+                &f->maker.out.data[ek_rng_uniform_int(&f->maker.r, f->maker.out.length)];
             *byte = one_in(&f->maker, 2) ? (uint8_t)(*byte ^ 1u << below(&f->maker, 8))
                                          : (uint8_t)below(&f->maker, 256);
             accepted += check(f, f->maker.out.data, f->maker.out.length, i);

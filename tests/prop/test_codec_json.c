@@ -36,36 +36,36 @@ static void teardown(struct fixture *f)
 /* Any float there is, most of them far from 1. */
 static float any_float(struct ek_rng *r)
 {
-    return ek_float_of_bits((uint32_t)ek_rng_u64(r));
+    return ek_float_from_bits((uint32_t)ek_rng_u64(r));
 }
 
-static void fill_item(struct fixture *f, struct ek_query *q, int i)
+static void fill_item(struct fixture *f, struct ek_list *q, int i)
 {
     static const char bytes[] = "az09\"\\\n\x01/";
-    size_t length = ek_rng_below(&f->r, sizeof f->ids[i]);
+    size_t length = ek_rng_uniform_int(&f->r, sizeof f->ids[i]);
     for (size_t k = 0; k < length; k++)
-        f->ids[i][k] = bytes[ek_rng_below(&f->r, sizeof bytes - 1)];
+        f->ids[i][k] = bytes[ek_rng_uniform_int(&f->r, sizeof bytes - 1)];
     q->item_id[i] = (struct ek_text){f->ids[i], length};
-    q->score[i] = ek_rng_below(&f->r, 8) ? ek_rng_normal(&f->r) : NAN;
-    q->label[i] = (float)ek_rng_below(&f->r, 5);
-    q->source[i] = (uint8_t)ek_rng_below(&f->r, 3);
+    q->score[i] = ek_rng_uniform_int(&f->r, 8) ? ek_rng_normal(&f->r) : NAN;
+    q->label[i] = (float)ek_rng_uniform_int(&f->r, 5);
+    q->source[i] = (uint8_t)ek_rng_uniform_int(&f->r, 3);
     for (int j = 0; j < q->item_features; j++)
         q->x[i * q->item_features + j] = any_float(&f->r);
 }
 
-static void fill(struct fixture *f, struct ek_query *q)
+static void fill(struct fixture *f, struct ek_list *q)
 {
-    int items = (int)ek_rng_below(&f->r, ITEMS_MOST + 1);
-    ck_assert_int_eq(ek_query_resize(q, items, f->m->item_count, f->m->query_count), EK_OK);
+    int items = (int)ek_rng_uniform_int(&f->r, ITEMS_MOST + 1);
+    ck_assert_int_eq(ek_list_resize(q, items, f->m->item_count, f->m->query_count), EK_OK);
     q->id = (struct ek_text){"q-\xc3\xa9", 4};
     q->time_ms = (int64_t)(ek_rng_u64(&f->r) >> 15);
     q->segment_count = 1;
     q->segments[0] = (struct ek_segment){{"arm", 3}, {"\"B\"", 3}};
-    q->has_label = ek_rng_below(&f->r, 2) && items;
-    q->sources = ek_rng_below(&f->r, 2) && items ? 3 : 0;
-    q->list_items = ek_rng_below(&f->r, 2) ? items + 5 : 0;
-    q->has_log_means = ek_rng_below(&f->r, 2);
-    ck_assert_int_eq(ek_query_mean_room(q, f->m->routable_count), EK_OK);
+    q->has_label = ek_rng_uniform_int(&f->r, 2) && items;
+    q->sources = ek_rng_uniform_int(&f->r, 2) && items ? 3 : 0;
+    q->list_items = ek_rng_uniform_int(&f->r, 2) ? items + 5 : 0;
+    q->has_log_means = ek_rng_uniform_int(&f->r, 2);
+    ck_assert_int_eq(ek_list_reserve_means(q, f->m->routable_count), EK_OK);
     for (int j = 0; j < f->m->routable_count; j++)
         q->log_mean[j] = ek_rng_normal(&f->r);
     for (int j = 0; j < q->query_features; j++)
@@ -76,12 +76,12 @@ static void fill(struct fixture *f, struct ek_query *q)
 
 static bool same_float(float a, float b)
 {
-    return ek_bits_of_float(a) == ek_bits_of_float(b) || (isnan(a) && isnan(b));
+    return ek_float_to_bits(a) == ek_float_to_bits(b) || (isnan(a) && isnan(b));
 }
 
 static bool same_double(double a, double b)
 {
-    return ek_bits_of_double(a) == ek_bits_of_double(b) || (isnan(a) && isnan(b));
+    return ek_double_to_bits(a) == ek_double_to_bits(b) || (isnan(a) && isnan(b));
 }
 
 static bool same_text(struct ek_text a, struct ek_text b)
@@ -89,7 +89,7 @@ static bool same_text(struct ek_text a, struct ek_text b)
     return a.length == b.length && !memcmp(a.text, b.text, a.length);
 }
 
-static void assert_same(const struct ek_query *a, const struct ek_query *b)
+static void assert_same(const struct ek_list *a, const struct ek_list *b)
 {
     ck_assert(same_text(a->id, b->id) && same_text(a->segments[0].value, b->segments[0].value));
     ck_assert_int_eq(a->time_ms, b->time_ms);
@@ -113,10 +113,10 @@ static void assert_same(const struct ek_query *a, const struct ek_query *b)
 struct form {
     enum ek_feature_encoding encoding;
     struct ek_buf bytes, out;
-    struct ek_query q, patched;
+    struct ek_list q, patched;
 };
 
-static void decode(struct fixture *f, const struct ek_buf *bytes, struct ek_query *q)
+static void decode(struct fixture *f, const struct ek_buf *bytes, struct ek_list *q)
 {
     struct ek_error e = {0};
     int rc = ek_codec_decode(f->codec, bytes->data, bytes->length, q, &e);
@@ -124,7 +124,7 @@ static void decode(struct fixture *f, const struct ek_buf *bytes, struct ek_quer
 }
 
 /* Encodes `list`, reads it, puts other scores in and reads that. */
-static void round_trip(struct fixture *f, const struct ek_query *list, const double *scores,
+static void round_trip(struct fixture *f, const struct ek_list *list, const double *scores,
                        struct form *form)
 {
     ek_buf_clear(&form->bytes);
@@ -140,16 +140,16 @@ static void init_form(struct form *form)
 {
     ek_buf_init(&form->bytes, 0);
     ek_buf_init(&form->out, 0);
-    ek_query_init(&form->q);
-    ek_query_init(&form->patched);
+    ek_list_init(&form->q);
+    ek_list_init(&form->patched);
 }
 
 static void release_form(struct form *form)
 {
     ek_buf_release(&form->bytes);
     ek_buf_release(&form->out);
-    ek_query_release(&form->q);
-    ek_query_release(&form->patched);
+    ek_list_release(&form->q);
+    ek_list_release(&form->patched);
 }
 
 START_TEST(lists_are_the_same_as_msgpack_and_as_json_before_and_after_patching)
@@ -158,9 +158,9 @@ START_TEST(lists_are_the_same_as_msgpack_and_as_json_before_and_after_patching)
                            {.encoding = EK_FEATURES_JSON},
                            {.encoding = EK_FEATURES_JSON_MAP}};
     struct fixture *f = setup(1);
-    struct ek_query list;
+    struct ek_list list;
     double scores[ITEMS_MOST];
-    ek_query_init(&list);
+    ek_list_init(&list);
     for (int k = 0; k < 3; k++)
         init_form(&forms[k]);
     for (int i = 0; i < LISTS; i++) {
@@ -174,7 +174,7 @@ START_TEST(lists_are_the_same_as_msgpack_and_as_json_before_and_after_patching)
             assert_same(&forms[0].patched, &forms[k].patched);
         }
     }
-    ek_query_release(&list);
+    ek_list_release(&list);
     for (int k = 0; k < 3; k++)
         release_form(&forms[k]);
     teardown(f);
@@ -188,7 +188,7 @@ START_TEST(every_number_that_is_written_is_read_back)
     ek_rng_seed(&r, 2);
     for (int i = 0; i < NUMBERS; i++) {
         float narrow = any_float(&r);
-        double wide = ek_double_of_bits(ek_rng_u64(&r));
+        double wide = ek_double_from_bits(ek_rng_u64(&r));
         size_t length = ek_json_double(text, wide);
         text[length] = 0;
         ck_assert(isfinite(wide) ? same_double(strtod(text, NULL), wide) : !length);

@@ -257,7 +257,7 @@ static void compose(struct world *w, struct ek_composed *said)
 
 static int maybe(struct ek_rng *r, double chance, int below)
 {
-    int value = (int)ek_rng_below(r, (uint64_t)below);
+    int value = (int)ek_rng_uniform_int(r, (uint64_t)below);
     return ek_rng_uniform(r) < chance ? value : NOT_SAID;
 }
 
@@ -265,7 +265,7 @@ static void open_world(struct world *w, uint64_t seed)
 {
     memset(w, 0, sizeof *w);
     ek_rng_seed(&w->r, seed);
-    w->rules.max_routed_features = 1 + (int)ek_rng_below(&w->r, FEATURES);
+    w->rules.max_routed_features = 1 + (int)ek_rng_uniform_int(&w->r, FEATURES);
     w->rules.max_routed_share = 1;
     w->rules.on_limit = ek_rng_uniform(&w->r) < .5 ? EK_LIMIT_KEEP : EK_LIMIT_OBSERVE;
     w->rules.hold_ms = w->rules.hold_max_ms = 1000;
@@ -286,12 +286,12 @@ static void open_world(struct world *w, uint64_t seed)
 static void change_something(struct world *w)
 {
     static const enum ek_action action[] = {EK_ACT_ROUTE, EK_ACT_SILENCE};
-    int f = (int)ek_rng_below(&w->r, FEATURES), cell = (int)ek_rng_below(&w->r, CELLS);
+    int f = (int)ek_rng_uniform_int(&w->r, FEATURES), cell = (int)ek_rng_uniform_int(&w->r, CELLS);
     double kind = ek_rng_uniform(&w->r);
     struct ek_rollout *r = ek_rollout_find(&w->rollouts, f, cell);
     if (kind < .45) {
         ek_plan_set(&w->wanted, f, cell,
-                    (struct ek_treatment){action[ek_rng_below(&w->r, 2)], kind}, 0);
+                    (struct ek_treatment){action[ek_rng_uniform_int(&w->r, 2)], kind}, 0);
         ek_rollout_begin(&w->rollouts, f, cell, &w->rules, &w->canary, 0);
     } else if (kind < .6) {
         ek_plan_remove(&w->wanted, f, cell);
@@ -299,9 +299,10 @@ static void change_something(struct world *w)
     } else if (kind < .75 && r) {
         r->percent = ek_rng_uniform(&w->r) < .3 ? EK_PERCENT_WHOLE : r->percent + 1;
     } else if (kind < .82 && r) {
-        r->withdrawn = r->withdrawn ? EK_RAIL_NONE : EK_RAIL_RANKS;
+        r->withdrawn = r->withdrawn ? EK_GUARDRAIL_NONE : EK_GUARDRAIL_RANKS;
     } else if (kind < .88) {
-        w->pin[ek_rng_below(&w->r, 2)][f][cell] = maybe(&w->r, .5, 2) == NOT_SAID ? NOT_SAID : 2;
+        w->pin[ek_rng_uniform_int(&w->r, 2)][f][cell] =
+            maybe(&w->r, .5, 2) == NOT_SAID ? NOT_SAID : 2;
     } else if (kind < .92) {
         w->paused = !w->paused;
     } else if (kind < .96) {
@@ -329,9 +330,9 @@ static void assert_as_read(struct world *w, const struct reading *read)
             ck_assert_int_eq(out.acted, acted);
             ck_assert_int_eq(out.wanted, wanted);
             ck_assert_int_eq(out.entries, wanted);
-            ck_assert(acted ? out.word == EK_WORD_CANARY || out.word == EK_WORD_ROUTED
-                            : out.word != EK_WORD_CANARY && out.word != EK_WORD_ROUTED);
-            ck_assert(w->paused == (out.word == EK_WORD_PAUSED));
+            ck_assert(acted ? out.word == EK_LIST_CANARY || out.word == EK_LIST_ROUTED
+                            : out.word != EK_LIST_CANARY && out.word != EK_LIST_ROUTED);
+            ck_assert(w->paused == (out.word == EK_LIST_PAUSED));
             w->told[out.word]++;
         }
 }
@@ -372,7 +373,8 @@ START_TEST(lists_are_treated_as_a_naive_reading_has_it_and_the_version_says_when
     ck_assert_msg(changes > 200 && silent > 200 && limited > 200, "%d %d %d", changes, silent,
                   limited);
     for (int i = 0; i < 5; i++)
-        ck_assert_msg(told[i] > 1000, "%s: %d", ek_word_name((enum ek_word)i), told[i]);
+        ck_assert_msg(told[i] > 1000, "%s: %d", ek_list_outcome_name((enum ek_list_outcome)i),
+                      told[i]);
 }
 END_TEST
 

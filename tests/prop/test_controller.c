@@ -14,7 +14,7 @@ enum { CELLS = 3, WORLDS = 30, TURNS = 1500, MINUTE = 60000, BUCKETS = 6 };
 static const int BUCKET[BUCKETS] = {0, 499, 500, 2400, 6000, 9999};
 
 struct side {
-    struct ek_control *control;
+    struct ek_controller *control;
     struct ek_buf told; /* what was decided, one byte each */
 };
 
@@ -23,7 +23,7 @@ struct world {
     struct ek_manifest *manifest;
     struct ek_rules *rules;
     struct side through, stopped;
-    struct ek_rollout_figures figures;
+    struct ek_rollout_stats figures;
     int64_t now;
     uint64_t query;
     int changes, steps, loads;
@@ -35,7 +35,7 @@ static int dimension_of(void *context, int cell)
     return cell ? 0 : -1;
 }
 
-static int decided(void *context, const struct ek_decided *d)
+static int decided(void *context, const struct ek_decision_record *d)
 {
     const uint8_t what = (uint8_t)d->what;
     return ek_buf_add(&((struct side *)context)->told, &what, 1);
@@ -43,7 +43,7 @@ static int decided(void *context, const struct ek_decided *d)
 
 static struct world *the_world; /* whose figures are asked for */
 
-static bool figures_of(void *context, int feature, int cell, struct ek_rollout_figures *out)
+static bool figures_of(void *context, int feature, int cell, struct ek_rollout_stats *out)
 {
     (void)context;
     (void)feature;
@@ -52,16 +52,16 @@ static bool figures_of(void *context, int feature, int cell, struct ek_rollout_f
     return true;
 }
 
-static struct ek_control *new_control(struct world *w, struct side *side)
+static struct ek_controller *new_control(struct world *w, struct side *side)
 {
-    struct ek_control *c;
-    const struct ek_control_setup setup = {
+    struct ek_controller *c;
+    const struct ek_controller_setup setup = {
         .manifest = w->manifest,
         .rules = w->rules,
         .have_model = true,
         .cells = {.dimension_of = dimension_of},
         .hears = {.decided = decided, .figures_of = figures_of, .context = side}};
-    ck_assert_int_eq(ek_control_new(&c, &setup, NULL), EK_OK);
+    ck_assert_int_eq(ek_controller_new(&c, &setup, NULL), EK_OK);
     return c;
 }
 
@@ -89,20 +89,20 @@ static void open_world(struct world *w, uint64_t seed)
 
 static void close_world(struct world *w)
 {
-    ek_control_free(w->through.control);
-    ek_control_free(w->stopped.control);
+    ek_controller_free(w->through.control);
+    ek_controller_free(w->stopped.control);
     ek_buf_release(&w->through.told);
     ek_buf_release(&w->stopped.told);
     ek_rules_free(w->rules);
     ek_manifest_free(w->manifest);
 }
 
-static void write(struct world *w, struct ek_control *c, struct ek_buf *out)
+static void write(struct world *w, struct ek_controller *c, struct ek_buf *out)
 {
     struct ek_serialize s = {.out = out};
     ek_buf_clear(out);
-    ek_control_wanted_serialize(c, &s, w->manifest->item_count, CELLS);
-    ek_control_serialize(c, &s, w->manifest->item_count, CELLS);
+    ek_controller_wanted_serialize(c, &s, w->manifest->item_count, CELLS);
+    ek_controller_serialize(c, &s, w->manifest->item_count, CELLS);
     ck_assert_int_eq(s.rc, EK_OK);
 }
 
@@ -112,13 +112,13 @@ static void stop(struct world *w)
     struct ek_buf state;
     ek_buf_init(&state, 0);
     write(w, w->stopped.control, &state);
-    ek_control_free(w->stopped.control);
+    ek_controller_free(w->stopped.control);
     w->stopped.control = new_control(w, &w->stopped);
     struct ek_serialize s = {.at = state.data, .end = state.data + state.length};
-    ek_control_wanted_serialize(w->stopped.control, &s, w->manifest->item_count, CELLS);
-    ek_control_serialize(w->stopped.control, &s, w->manifest->item_count, CELLS);
+    ek_controller_wanted_serialize(w->stopped.control, &s, w->manifest->item_count, CELLS);
+    ek_controller_serialize(w->stopped.control, &s, w->manifest->item_count, CELLS);
     ck_assert(!s.rc && s.at == s.end);
-    ek_control_restored(w->stopped.control, w->now);
+    ek_controller_restored(w->stopped.control, w->now);
     ek_buf_release(&state);
     w->loads++;
 }
@@ -127,9 +127,9 @@ static struct ek_finding random_finding(struct world *w)
 {
     static const enum ek_finding_state state[] = {EK_CONFIRMED, EK_UPDATED,   EK_CONFIRMED,
                                                   EK_RECOVERED, EK_DISMISSED, EK_UPDATED};
-    int cell = (int)ek_rng_below(&w->r, CELLS);
-    return (struct ek_finding){.state = state[ek_rng_below(&w->r, 6)],
-                               .feature = (int)ek_rng_below(&w->r, 2),
+    int cell = (int)ek_rng_uniform_int(&w->r, CELLS);
+    return (struct ek_finding){.state = state[ek_rng_uniform_int(&w->r, 6)],
+                               .feature = (int)ek_rng_uniform_int(&w->r, 2),
                                .cell = cell,
                                .class = EK_SCALE,
                                .factor = 100,
@@ -141,14 +141,14 @@ static struct ek_finding random_finding(struct world *w)
 
 static void random_figures(struct world *w)
 {
-    uint64_t tried = ek_rng_below(&w->r, 200);
-    w->figures = (struct ek_rollout_figures){.tried = tried,
-                                             .acted = tried,
-                                             .failed = ek_rng_uniform(&w->r) < .02 ? tried / 2 : 0,
-                                             .dead_rate_elsewhere = (double)NAN,
-                                             .rank_change_p95 = (double)NAN,
-                                             .latency_p99_ms = (double)NAN,
-                                             .latency_before_ms = (double)NAN};
+    uint64_t tried = ek_rng_uniform_int(&w->r, 200);
+    w->figures = (struct ek_rollout_stats){.tried = tried,
+                                           .acted = tried,
+                                           .failed = ek_rng_uniform(&w->r) < .02 ? tried / 2 : 0,
+                                           .dead_rate_elsewhere = (double)NAN,
+                                           .rank_change_p95 = (double)NAN,
+                                           .latency_p99_ms = (double)NAN,
+                                           .latency_before_ms = (double)NAN};
 }
 
 /* The actions that lists of each cell have, bucket by bucket. */
@@ -165,7 +165,7 @@ static void treat(struct world *w, struct treated *out)
             const int16_t cells[] = {0, (int16_t)(cell ? cell : -1)};
             struct ek_plan_list l = {cells, 2, BUCKET[b], true};
             struct ek_plan_routing r = {.acts = acts, .would = would};
-            ek_plan_apply(ek_control_plan(w->through.control), &l, w->manifest->routable_of_item,
+            ek_plan_apply(ek_controller_plan(w->through.control), &l, w->manifest->routable_of_item,
                           w->manifest->routable_count, &r);
             for (int k = 0; k < w->manifest->routable_count && r.wanted; k++)
                 out->acts[cell][b][k] = acts[k].action;
@@ -175,7 +175,7 @@ static void treat(struct world *w, struct treated *out)
 /* Of an entry that goes on. */
 static void assert_only_more(struct world *w, const struct ek_plan *was)
 {
-    const struct ek_plan *is = ek_control_plan(w->through.control);
+    const struct ek_plan *is = ek_controller_plan(w->through.control);
     for (int i = 0; i < is->count; i++)
         for (int j = 0; j < was->count; j++)
             if (is->entry[i].feature == was->entry[j].feature &&
@@ -190,17 +190,17 @@ static bool turn(struct world *w)
     struct side *const sides[] = {&w->through, &w->stopped};
     bool changed[2], found = ek_rng_uniform(&w->r) < .3;
     struct ek_finding f = random_finding(w);
-    w->now += (int64_t)ek_rng_below(&w->r, 2 * MINUTE);
-    w->query += ek_rng_below(&w->r, 40);
+    w->now += (int64_t)ek_rng_uniform_int(&w->r, 2 * MINUTE);
+    w->query += ek_rng_uniform_int(&w->r, 40);
     random_figures(w);
     for (int i = 0; i < 2; i++) {
         if (found)
-            ek_control_found(sides[i]->control, &f, w->now);
-        ck_assert_int_eq(ek_control_settle(sides[i]->control, w->now, w->query, &changed[i]),
+            ek_controller_add_finding(sides[i]->control, &f, w->now);
+        ck_assert_int_eq(ek_controller_update(sides[i]->control, w->now, w->query, &changed[i]),
                          EK_OK);
     }
-    ck_assert(changed[0] == changed[1] &&
-              ek_control_tripped(w->through.control) == ek_control_tripped(w->stopped.control));
+    ck_assert(changed[0] == changed[1] && ek_controller_reached_limit(w->through.control) ==
+                                              ek_controller_reached_limit(w->stopped.control));
     return changed[0];
 }
 
@@ -226,9 +226,10 @@ START_TEST(one_that_is_loaded_goes_on_and_versions_and_percentages_only_rise)
         open_world(&w, 7000 + seed);
         treat(&w, &before);
         for (int i = 0; i < TURNS; i++) {
-            was = *ek_control_plan(w.through.control);
+            was = *ek_controller_plan(w.through.control);
             bool changed = turn(&w);
-            ck_assert_uint_eq(ek_control_plan(w.through.control)->version, was.version + changed);
+            ck_assert_uint_eq(ek_controller_plan(w.through.control)->version,
+                              was.version + changed);
             treat(&w, &after);
             ck_assert(changed || !memcmp(&before, &after, sizeof before));
             before = after;

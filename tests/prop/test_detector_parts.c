@@ -48,16 +48,16 @@ static void pair_close(struct pair *p)
 
 static void assert_same_figures(const struct ek_detector *a, const struct ek_detector *b)
 {
-    struct ek_beyond x = ek_detector_beyond(a), y = ek_detector_beyond(b);
+    struct ek_limit_counters x = ek_detector_limit_counters(a), y = ek_detector_limit_counters(b);
     const struct ek_cells *c = ek_detector_registry(a), *d = ek_detector_registry(b);
     int count, per_query = 1 + ek_cells_dimensions(c);
     ck_assert(!memcmp(&x, &y, sizeof x));
     ck_assert(!memcmp(ek_detector_cells(a, &count), ek_detector_cells(b, &count),
                       (size_t)per_query * sizeof(int16_t)));
-    ck_assert_uint_eq(ek_detector_queries(a), ek_detector_queries(b));
-    ck_assert_uint_eq(ek_cells_taken_ever(c), ek_cells_taken_ever(d));
+    ck_assert_uint_eq(ek_detector_list_count(a), ek_detector_list_count(b));
+    ck_assert_uint_eq(ek_cells_reuse_count(c), ek_cells_reuse_count(d));
     for (int i = 0; i < ek_cells_dimensions(c); i++) {
-        struct ek_cells_share s = ek_cells_share_of(c, i), t = ek_cells_share_of(d, i);
+        struct ek_cells_share s = ek_cells_get_share(c, i), t = ek_cells_get_share(d, i);
         ck_assert(s.own == t.own && s.lists == t.lists && s.pooled == t.pooled);
         ck_assert(!memcmp(&s.pooled_values, &t.pooled_values, sizeof s.pooled_values));
     }
@@ -128,13 +128,13 @@ static void follow(struct pair *p, const struct ek_finding *f)
     memset(p->held, 0, sizeof p->held);
     for (int i = 0; i < p->plan.count; i++)
         p->held[p->plan.entry[i].cell] = 1;
-    ek_detector_keep(p->through, p->held, sizeof p->held);
-    ek_detector_keep(p->stopped, p->held, sizeof p->held);
+    ek_detector_retain_cells(p->through, p->held, sizeof p->held);
+    ek_detector_retain_cells(p->stopped, p->held, sizeof p->held);
 }
 
 /* Cuts are where something has happened, before it is fetched and after, often while a change is
  * open, and now and then. */
-static void observe(struct pair *p, const struct ek_query *q)
+static void observe(struct pair *p, const struct ek_list *q)
 {
     struct ek_finding f, g;
     ck_assert_int_eq(ek_detector_observe(p->through, q, q->time_ms, NULL), EK_OK);
@@ -150,8 +150,8 @@ static void observe(struct pair *p, const struct ek_query *q)
         p->categories += f.class == EK_NEW_CATEGORY;
     }
     ck_assert_int_eq(ek_detector_next(p->stopped, &g), 0);
-    uint64_t every = ek_episodes_room(p->through) < EK_EPISODES_MAX ? EVERY_OPEN : EVERY;
-    if (waiting || ek_detector_queries(p->through) % every == 0)
+    uint64_t every = ek_episodes_available(p->through) < EK_EPISODES_MAX ? EVERY_OPEN : EVERY;
+    if (waiting || ek_detector_list_count(p->through) % every == 0)
         cut(p);
 }
 
@@ -160,8 +160,8 @@ static struct ek_profile *hotel_profile(const struct ek_manifest *m, int lists)
     struct ek_profile_fit *fit = NULL;
     struct ek_profile *p = NULL;
     struct ek_hotel *h;
-    struct ek_query q;
-    ek_query_init(&q);
+    struct ek_list q;
+    ek_list_init(&q);
     ck_assert_int_eq(ek_hotel_new(&h, 1, NULL), EK_OK);
     ck_assert_int_eq(ek_profile_fit_new(&fit, m, "market", NULL), EK_OK);
     for (int i = 0; i < lists; i++) {
@@ -171,12 +171,12 @@ static struct ek_profile *hotel_profile(const struct ek_manifest *m, int lists)
     ck_assert_int_eq(ek_profile_fit_finish(fit, &p, NULL), EK_OK);
     ek_profile_fit_free(fit);
     ek_hotel_free(h);
-    ek_query_release(&q);
+    ek_list_release(&q);
     return p;
 }
 
 /* Half of the traffic goes to two places that nobody went to before. */
-static void summer(struct ek_query *q, uint64_t n)
+static void summer(struct ek_list *q, uint64_t n)
 {
     static const char *const place[] = {"beach", "island"};
     if (n % 2)
@@ -190,8 +190,8 @@ static void run_hotel(struct pair *p, const char *const *spec, int faults, uint6
     enum { FAULTS_MAX = 8, SEED = 5 };
     struct ek_fault fault[FAULTS_MAX];
     struct ek_hotel *h;
-    struct ek_query q;
-    ek_query_init(&q);
+    struct ek_list q;
+    ek_list_init(&q);
     ck_assert_int_eq(ek_hotel_new(&h, SEED, NULL), EK_OK);
     for (int i = 0; i < faults; i++)
         ck_assert_int_eq(ek_fault_parse(&fault[i], p->manifest, spec[i], NULL), EK_OK);
@@ -208,7 +208,7 @@ static void run_hotel(struct pair *p, const char *const *spec, int faults, uint6
     for (int i = 0; i < faults; i++)
         ek_fault_release(&fault[i]);
     ek_hotel_free(h);
-    ek_query_release(&q);
+    ek_list_release(&q);
 }
 
 static void open_hotel(struct pair *p, const char *rules, int cells)
@@ -221,7 +221,7 @@ static void open_hotel(struct pair *p, const char *rules, int cells)
 
 static uint64_t pooled(const struct ek_detector *d)
 {
-    return ek_detector_beyond(d).count[EK_BOUND_CELLS];
+    return ek_detector_limit_counters(d).count[EK_BOUND_CELLS];
 }
 
 /* Beyond the history's 4,096 lists, so that its ring has gone round. */
@@ -251,7 +251,7 @@ START_TEST(so_does_one_whose_cells_change_hands)
     open_hotel(&p, "version: 1\nsegments: [market, arm]\n", 10);
     run_hotel(&p, faults, 1, 3000, 1200);
     ck_assert_uint_gt(pooled(p.through), 0);
-    ck_assert_uint_gt(ek_cells_taken_ever(ek_detector_registry(p.through)), 0);
+    ck_assert_uint_gt(ek_cells_reuse_count(ek_detector_registry(p.through)), 0);
     ck_assert_int_gt(p.findings[EK_SUSPECTED], 0);
     pair_close(&p);
 }
@@ -280,7 +280,7 @@ START_TEST(so_does_one_that_watches_codes)
               64);
     shop_open(&s, 3, 6);
     for (int n = 0; n < 5000; n++) {
-        struct ek_query *q = shop_next(&s);
+        struct ek_list *q = shop_next(&s);
         for (int i = 0; i < q->items; i++)
             disturb_code(&q->x[2 * i + 1], i, n, s.arm_b);
         observe(&p, q);

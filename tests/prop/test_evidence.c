@@ -101,8 +101,8 @@ static struct world *world(struct ek_rng *r)
     memset(&w, 0, sizeof w);
     w.law = (struct law){.between = .15 + .4 * ek_rng_uniform(r),
                          .within = .2 + .6 * ek_rng_uniform(r),
-                         .tail = ek_rng_below(r, 2) ? 1 : 0,
-                         .missing = ek_rng_below(r, 2) ? .3 * ek_rng_uniform(r) : 0,
+                         .tail = ek_rng_uniform_int(r, 2) ? 1 : 0,
+                         .missing = ek_rng_uniform_int(r, 2) ? .3 * ek_rng_uniform(r) : 0,
                          .zero = .6 * ek_rng_uniform(r),
                          .negative = ek_rng_uniform(r)};
     ek_bet_tables_fill(&w.tables);
@@ -140,7 +140,7 @@ static void add_world(const struct world *w, struct ek_rng *r, enum drift kind, 
     for (int i = 0; i < LISTS; i++) {
         struct ek_list_stats o = list(r, &w->law, drift_at(kind, i, evidence), 1.4);
         float e[EK_BETS];
-        ek_bets_of(&w->tables, &w->bets, &w->baseline, &o, o.r - w->level, e);
+        ek_bets_select(&w->tables, &w->bets, &w->baseline, &o, o.r - w->level, e);
         for (int b = 0; b < EK_BETS; b++) {
             e[b] *= w->fair[b];
             mean[b] += e[b] / LISTS;
@@ -186,7 +186,7 @@ START_TEST(a_shift_beyond_the_dead_band_is_what_lifts_a_bet)
     for (int i = 0; i < LISTS; i++) {
         struct ek_list_stats o = list(&r, &w->law, .18, 1);
         float e[EK_BETS];
-        ek_bets_of(&w->tables, &w->bets, &w->baseline, &o, o.r - w->level, e);
+        ek_bets_select(&w->tables, &w->bets, &w->baseline, &o, o.r - w->level, e);
         sum += e[0] / LISTS;
     }
     ck_assert(sum > 1.05);
@@ -203,7 +203,7 @@ static int alarms(const struct world *w, struct ek_rng *r, enum drift kind,
     int count = 0;
     uint16_t evident = 1;
     if (ek_list_bets_new(&bets, &w->tables, &w->bets, &w->baseline, 1) ||
-        ek_evidence_cells_new(&cells, 1) || ek_evidence_cells_room(cells, 1))
+        ek_evidence_cells_new(&cells, 1) || ek_evidence_cells_reserve(cells, 1))
         ck_abort();
     struct ek_evidence_list one = {.bets = bets,
                                    .fair = (const float(*)[EK_BETS])w->fair,
@@ -215,8 +215,8 @@ static int alarms(const struct world *w, struct ek_rng *r, enum drift kind,
         struct ek_list_stats record =
             list(r, &w->law, drift_at(kind, i, ek_evidence_r(cells, 0, 0)), 1);
         record.r -= w->level;
-        ek_bet_list_take(bets, &record);
-        if (ek_evidence_take(&one, level, &alarm)) {
+        ek_bet_list_update(bets, &record);
+        if (ek_evidence_update(&one, level, &alarm)) {
             count++;
             ek_evidence_restart(cells, 0, 0);
         }
@@ -228,7 +228,7 @@ static int alarms(const struct world *w, struct ek_rng *r, enum drift kind,
 
 START_TEST(alarms_are_no_more_frequent_than_the_budget)
 {
-    struct ek_alarm_level level = ek_alarm_level_of(500, 1, 0);
+    struct ek_alarm_level level = ek_alarm_level_compute(500, 1, 0);
     struct ek_rng r;
     ek_rng_seed(&r, 23);
     int count = 0;

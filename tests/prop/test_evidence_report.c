@@ -38,28 +38,29 @@ static void leave(struct world *w)
 static void say(const struct world *w, struct ek_rng *r, double shift, float *e)
 {
     const struct ek_baseline *b = &w->profile->baseline[0];
-    int k = 1 + (int)ek_rng_below(r, 20);
+    int k = 1 + (int)ek_rng_uniform_int(r, 20);
     struct ek_list_stats list = {
         .usable = (uint16_t)k, .spread = b->spread_mean[ek_size_class(k)], .share = {0, 0, 0, 0}};
-    ek_bets_of(&w->tables, &w->bets, b, &list, (float)(shift + ek_rng_normal(r) / b->inv_sd[k]), e);
+    ek_bets_select(&w->tables, &w->bets, b, &list, (float)(shift + ek_rng_normal(r) / b->inv_sd[k]),
+                   e);
 }
 
-static struct ek_tick *new_tick(void)
+static struct ek_evidence_sum *new_tick(void)
 {
-    struct ek_tick *t;
-    ck_assert_int_eq(ek_tick_new(&t, FEATURES), 0);
-    ck_assert_int_eq(ek_tick_room(t, CELLS), 0);
+    struct ek_evidence_sum *t;
+    ck_assert_int_eq(ek_evidence_sum_new(&t, FEATURES), 0);
+    ck_assert_int_eq(ek_evidence_sum_reserve(t, CELLS), 0);
     return t;
 }
 
-static void merge_all(struct ek_tick_sums *into, struct ek_tick *const *part, const int *order,
-                      int cell, int feature)
+static void merge_all(struct ek_evidence_sum_values *into, struct ek_evidence_sum *const *part,
+                      const int *order, int cell, int feature)
 {
     memset(into, 0, sizeof *into);
     for (int i = 0; i < PARTS; i++) {
-        struct ek_tick_sums one;
-        ek_tick_sums(part[order[i]], cell, feature, &one);
-        ek_tick_merge(into, &one);
+        struct ek_evidence_sum_values one;
+        ek_evidence_sum_values(part[order[i]], cell, feature, &one);
+        ek_evidence_sum_merge(into, &one);
     }
 }
 
@@ -68,7 +69,7 @@ static void merge_all(struct ek_tick_sums *into, struct ek_tick *const *part, co
 START_TEST(sums_of_parts_add_up_in_any_order_to_no_more_than_their_lists_said)
 {
     struct world *w = world();
-    struct ek_tick *part[PARTS];
+    struct ek_evidence_sum *part[PARTS];
     static double said[CELLS][FEATURES][EK_BETS];
     static uint64_t lists[CELLS][FEATURES];
     struct ek_rng r;
@@ -79,71 +80,72 @@ START_TEST(sums_of_parts_add_up_in_any_order_to_no_more_than_their_lists_said)
         part[i] = new_tick();
     }
     for (int i = 0; i < LISTS; i++) {
-        int cell = (int)ek_rng_below(&r, CELLS), feature = (int)ek_rng_below(&r, FEATURES);
+        int cell = (int)ek_rng_uniform_int(&r, CELLS),
+            feature = (int)ek_rng_uniform_int(&r, FEATURES);
         float e[EK_BETS];
         say(w, &r, i % 7 ? 0 : 4.6, e);
-        ek_tick_add(part[ek_rng_below(&r, PARTS)], cell, feature, e);
+        ek_evidence_sum_add(part[ek_rng_uniform_int(&r, PARTS)], cell, feature, e);
         lists[cell][feature]++;
         for (int b = 0; b < EK_BETS; b++)
             said[cell][feature][b] += log((double)e[b]);
     }
     for (int c = 0; c < CELLS; c++)
         for (int f = 0; f < FEATURES; f++) {
-            struct ek_tick_sums want, sum;
+            struct ek_evidence_sum_values want, sum;
             merge_all(&want, part, order, c, f);
             ek_rng_shuffle(&r, order, PARTS);
             merge_all(&sum, part, order, c, f);
             ck_assert_mem_eq(&sum, &want, sizeof sum);
             ck_assert_uint_eq(sum.lists, lists[c][f]);
-            double short_of = PARTS * EK_TICK_UNIT + 4e-7 * (double)lists[c][f];
+            double short_of = PARTS * EK_EVIDENCE_SUM_UNIT + 4e-7 * (double)lists[c][f];
             for (int b = 0; b < EK_BETS; b++) {
-                double sum_ln = (double)sum.ln[b] * EK_TICK_UNIT;
+                double sum_ln = (double)sum.ln[b] * EK_EVIDENCE_SUM_UNIT;
                 ck_assert(sum_ln <= said[c][f][b]);
                 ck_assert(sum_ln >= said[c][f][b] - short_of);
             }
         }
     for (int i = 0; i < PARTS; i++)
-        ek_tick_free(part[i]);
+        ek_evidence_sum_free(part[i]);
     leave(w);
 }
 END_TEST
 
 START_TEST(bets_far_from_one_neither_overflow_nor_vanish)
 {
-    struct ek_tick *t = new_tick();
+    struct ek_evidence_sum *t = new_tick();
     float e[EK_BETS];
-    struct ek_tick_sums sums;
+    struct ek_evidence_sum_values sums;
     for (int b = 0; b < EK_BETS; b++)
         e[b] = b % 4 == 0 ? 1e30f : b % 4 == 1 ? 0 : b % 4 == 2 ? NAN : 1e-9f;
     for (int i = 0; i < LISTS; i++)
-        ek_tick_add(t, 0, 0, e);
-    ek_tick_sums(t, 0, 0, &sums);
+        ek_evidence_sum_add(t, 0, 0, e);
+    ek_evidence_sum_values(t, 0, 0, &sums);
     for (int b = 0; b < EK_BETS; b++) {
         double want = LISTS * log(b % 4 ? 1e-9 : 1e30);
-        ck_assert_double_eq_tol((double)sums.ln[b] * EK_TICK_UNIT, want, 1e-6 * fabs(want));
+        ck_assert_double_eq_tol((double)sums.ln[b] * EK_EVIDENCE_SUM_UNIT, want, 1e-6 * fabs(want));
     }
-    ek_tick_free(t);
+    ek_evidence_sum_free(t);
 }
 END_TEST
 
 START_TEST(a_tick_that_was_cleared_or_a_cell_that_was_forgotten_has_no_lists)
 {
-    struct ek_tick *t = new_tick();
+    struct ek_evidence_sum *t = new_tick();
     float e[EK_BETS];
-    struct ek_tick_sums sums;
+    struct ek_evidence_sum_values sums;
     for (int b = 0; b < EK_BETS; b++)
         e[b] = 2;
-    ek_tick_add(t, 1, 2, e);
-    ek_tick_add(t, 0, 2, e);
-    ek_tick_forget(t, 1);
-    ck_assert_uint_eq(ek_tick_lists(t, 1, 2), 0);
-    ck_assert_uint_eq(ek_tick_lists(t, 0, 2), 1);
-    ek_tick_clear(t);
-    ck_assert_uint_eq(ek_tick_lists(t, 0, 2), 0);
-    ek_tick_add(t, 0, 2, e);
-    ek_tick_sums(t, 0, 2, &sums);
-    ck_assert_int_eq(sums.ln[0], (int64_t)floor((M_LN2 - 2e-7) / EK_TICK_UNIT));
-    ek_tick_free(t);
+    ek_evidence_sum_add(t, 1, 2, e);
+    ek_evidence_sum_add(t, 0, 2, e);
+    ek_evidence_sum_reset(t, 1);
+    ck_assert_uint_eq(ek_evidence_sum_lists(t, 1, 2), 0);
+    ck_assert_uint_eq(ek_evidence_sum_lists(t, 0, 2), 1);
+    ek_evidence_sum_clear(t);
+    ck_assert_uint_eq(ek_evidence_sum_lists(t, 0, 2), 0);
+    ek_evidence_sum_add(t, 0, 2, e);
+    ek_evidence_sum_values(t, 0, 2, &sums);
+    ck_assert_int_eq(sums.ln[0], (int64_t)floor((M_LN2 - 2e-7) / EK_EVIDENCE_SUM_UNIT));
+    ek_evidence_sum_free(t);
 }
 END_TEST
 
@@ -151,27 +153,27 @@ END_TEST
 START_TEST(ticks_of_one_list_are_the_evidence_of_single_lists)
 {
     struct world *w = world();
-    struct ek_tick *t = new_tick();
+    struct ek_evidence_sum *t = new_tick();
     struct ek_rng r;
     float got[EK_BETS] = {0};
     double want[EK_BETS] = {0}, low[EK_BETS] = {0};
     ek_rng_seed(&r, 32);
     for (int i = 0; i < 100; i++) {
         float e[EK_BETS];
-        struct ek_tick_sums sums;
+        struct ek_evidence_sum_values sums;
         say(w, &r, .1, e);
-        ek_tick_clear(t);
-        ek_tick_add(t, 0, 0, e);
-        ek_tick_sums(t, 0, 0, &sums);
-        ek_tick_apply(&sums, w->tables.weight, got);
+        ek_evidence_sum_clear(t);
+        ek_evidence_sum_add(t, 0, 0, e);
+        ek_evidence_sum_values(t, 0, 0, &sums);
+        ek_evidence_sum_apply(&sums, w->tables.weight, got);
         for (int b = 0; b < EK_BETS; b++) {
             want[b] = (want[b] + 1) * (double)e[b];
-            low[b] = (low[b] + 1) * (double)e[b] * exp(-EK_TICK_UNIT - 1e-6);
+            low[b] = (low[b] + 1) * (double)e[b] * exp(-EK_EVIDENCE_SUM_UNIT - 1e-6);
             ck_assert_double_le((double)got[b], want[b] * (1 + 1e-5));
             ck_assert_double_ge((double)got[b], low[b] * (1 - 1e-5));
         }
     }
-    ek_tick_free(t);
+    ek_evidence_sum_free(t);
     leave(w);
 }
 END_TEST
@@ -179,25 +181,25 @@ END_TEST
 /* Lists of each part until the alarm, at a shift of all; `parts` > 1: the sums of all of them. */
 static int lists_until_alarm(const struct world *w, int parts, double shift)
 {
-    struct ek_alarm_level level = ek_alarm_level_of(1e7, 136, 1);
-    struct ek_tick *t = new_tick();
+    struct ek_alarm_level level = ek_alarm_level_compute(1e7, 136, 1);
+    struct ek_evidence_sum *t = new_tick();
     struct ek_rng r;
     float evidence[EK_BETS] = {0};
     double total = 0;
     int ticks = 0;
     ek_rng_seed(&r, 33);
     for (; total < level.alarm && ticks < 400; ticks++) {
-        struct ek_tick_sums sums;
-        ek_tick_clear(t);
+        struct ek_evidence_sum_values sums;
+        ek_evidence_sum_clear(t);
         for (int i = 0; i < TICK * parts; i++) {
             float e[EK_BETS];
             say(w, &r, shift, e);
-            ek_tick_add(t, 0, 0, e);
+            ek_evidence_sum_add(t, 0, 0, e);
         }
-        ek_tick_sums(t, 0, 0, &sums);
-        total = ek_tick_apply(&sums, w->tables.weight, evidence);
+        ek_evidence_sum_values(t, 0, 0, &sums);
+        total = ek_evidence_sum_apply(&sums, w->tables.weight, evidence);
     }
-    ek_tick_free(t);
+    ek_evidence_sum_free(t);
     return ticks * TICK;
 }
 

@@ -16,47 +16,47 @@ enum {
     SIZE = 1
 };
 
-static void dearer(struct fleet *f, int i, struct ek_query *q)
+static void dearer(struct fleet *f, int i, struct ek_list *q)
 {
     (void)f;
     (void)i;
     stream_scale(q, PRICE, 1.2);
 }
 
-static void double_in_a_tenth(struct fleet *f, int i, struct ek_query *q)
+static void double_in_a_tenth(struct fleet *f, int i, struct ek_list *q)
 {
     (void)i;
     if (ek_rng_uniform(&f->rng) < .1)
         stream_scale(q, PRICE, 2);
 }
 
-static void cents(struct fleet *f, int i, struct ek_query *q)
+static void cents(struct fleet *f, int i, struct ek_list *q)
 {
     (void)f;
     (void)i;
     stream_scale(q, PRICE, 100);
 }
 
-static void cents_in_arm_b(struct fleet *f, int i, struct ek_query *q)
+static void cents_in_arm_b(struct fleet *f, int i, struct ek_list *q)
 {
     if (f->instance[i].stream.arm_b)
         stream_scale(q, PRICE, 100);
 }
 
-static void dearer_in_arm_b(struct fleet *f, int i, struct ek_query *q)
+static void dearer_in_arm_b(struct fleet *f, int i, struct ek_list *q)
 {
     if (f->instance[i].stream.arm_b)
         stream_scale(q, PRICE, 1.4);
 }
 
-static void double_on_the_first(struct fleet *f, int i, struct ek_query *q)
+static void double_on_the_first(struct fleet *f, int i, struct ek_list *q)
 {
     (void)f;
     if (i == 0)
         stream_scale(q, PRICE, 2);
 }
 
-static void dearer_on_the_first(struct fleet *f, int i, struct ek_query *q)
+static void dearer_on_the_first(struct fleet *f, int i, struct ek_list *q)
 {
     (void)f;
     if (i == 0)
@@ -170,7 +170,7 @@ END_TEST
 static void begin_anew(struct fleet *f, int i, uint64_t start)
 {
     struct fleet_instance *o = &f->instance[i];
-    ek_fleet_member_free(o->member);
+    ek_fleet_instance_free(o->member);
     ek_detector_free(o->detector);
     ck_assert_int_eq(
         ek_detector_new(&o->detector, f->world.manifest, f->world.profile, f->world.rules, NULL),
@@ -257,7 +257,7 @@ static int delay_of_one(uint64_t seed, fleet_fault *harm)
     int lists = 0;
     ck_assert_int_eq(ek_detector_join(f->instance[0].detector, 1, NULL), EK_OK);
     while (told.state != EK_CONFIRMED && lists < 1000) {
-        struct ek_query *q = stream_next(&f->instance[0].stream);
+        struct ek_list *q = stream_next(&f->instance[0].stream);
         harm(f, 0, q);
         ck_assert_int_eq(ek_detector_observe(f->instance[0].detector, q, q->time_ms, NULL), EK_OK);
         while (ek_detector_next(f->instance[0].detector, &told) && told.state != EK_CONFIRMED)
@@ -332,7 +332,7 @@ static int bad_network(struct fleet *f, int *late)
     double u = ek_rng_uniform(&f->rng);
     int copies = u < .1 ? 0 : u < .3 ? 2 : 1;
     for (int i = 0; i < copies; i++)
-        late[i] = ek_rng_below(&f->rng, 3) ? 0 : (int)ek_rng_below(&f->rng, 6);
+        late[i] = ek_rng_uniform_int(&f->rng, 3) ? 0 : (int)ek_rng_uniform_int(&f->rng, 6);
     return copies;
 }
 
@@ -368,9 +368,9 @@ START_TEST(alarms_of_the_pool_are_no_more_frequent_than_its_budget)
         for (int i = 0; i < INSTANCES; i++)
             fleet_observe(f, i, NULL);
         for (int i = 0; i < f->records; i++)
-            ek_fleet_pool_take(pool, f->log[i].bytes, f->log[i].length, 0, NULL);
+            ek_fleet_pool_add(pool, f->log[i].bytes, f->log[i].length, 0, NULL);
         fleet_deliver(f);
-        alarms += ek_fleet_pool_tick(pool, alarm, 16);
+        alarms += ek_fleet_pool_advance(pool, alarm, 16);
         lists += INSTANCES;
     }
     double budget = 2 * 3 * lists / level; /* all traffic and the arms; three features */
@@ -388,7 +388,7 @@ START_TEST(ticks_that_are_lost_doubled_or_late_are_no_false_evidence)
     fleet_run(f, LONG, NULL);
     for (int state = 0; state < 5; state++)
         ck_assert_int_eq(f->count[state], 0);
-    struct ek_fleet_pool_counts counts = ek_fleet_pool_counts(ek_fleet_decider_pool(f->decider[0]));
+    struct ek_fleet_pool_counts counts = ek_fleet_pool_counts(ek_leader_pool(f->decider[0]));
     ck_assert(counts.twice > 100 && counts.refused == 0 && counts.beyond == 0);
     f->since = f->ticks * FLEET_TICK_LISTS;
     fleet_run(f, 16, dearer);
@@ -411,12 +411,13 @@ START_TEST(a_record_that_comes_again_changes_nothing)
         for (int i = 0; i < 2; i++)
             fleet_observe(f, i, cents_in_arm_b);
         for (int i = 0; i < f->records; i++)
-            ek_fleet_pool_take(once, f->log[i].bytes, f->log[i].length, 0, NULL);
+            ek_fleet_pool_add(once, f->log[i].bytes, f->log[i].length, 0, NULL);
         for (int i = 3 * f->records - 1; i >= 0; i--)
-            ek_fleet_pool_take(often, f->log[i % f->records].bytes, f->log[i % f->records].length,
-                               0, NULL);
+            ek_fleet_pool_add(often, f->log[i % f->records].bytes, f->log[i % f->records].length, 0,
+                              NULL);
         struct ek_fleet_alarm alarm[4];
-        ck_assert_int_eq(ek_fleet_pool_tick(once, alarm, 4), ek_fleet_pool_tick(often, alarm, 4));
+        ck_assert_int_eq(ek_fleet_pool_advance(once, alarm, 4),
+                         ek_fleet_pool_advance(often, alarm, 4));
         for (int place = 0; place < ek_fleet_pool_places(once); place++) {
             struct ek_fleet_cell cell = ek_fleet_pool_cell(once, place);
             int same;
@@ -454,19 +455,20 @@ START_TEST(of_two_deciders_the_later_one_decides_and_versions_never_mean_two_thi
     fleet_run(f, 5, cents);
     fleet_decider(f, 1); /* has read nothing of the log yet but the next records */
     fleet_run(f, 1, cents);
-    ek_fleet_decider_begin(f->decider[1], f->clock_ms);
+    ek_leader_start(f->decider[1], f->clock_ms);
     for (int tick = 0; tick < 10; tick++) {
         fleet_tick(f, tick < 5 ? cents : NULL);
         const struct ek_plan *plan = fleet_plan(f, tick % INSTANCES);
         assert_one_plan_per_version(f, known, versions);
         known[versions++] = *plan;
     }
-    ck_assert(!ek_fleet_decider_decides(f->decider[0]));
-    ck_assert(ek_fleet_decider_decides(f->decider[1]));
+    ck_assert(!ek_leader_is_active(f->decider[0]));
+    ck_assert(ek_leader_is_active(f->decider[1]));
     for (int i = 0; i < INSTANCES; i++) {
         ck_assert_int_eq(fleet_plan(f, i)->count, 1);
         ck_assert_str_eq(
-            ek_fleet_plans_order(ek_fleet_member_plans(f->instance[i].member))->decider, "node-1");
+            ek_instance_plans_order(ek_fleet_instance_plans(f->instance[i].member))->decider,
+            "node-1");
     }
     fleet_end(f);
 }
@@ -474,7 +476,7 @@ END_TEST
 
 /* The first has prices in cents, which only the next decider hears of, the second its sizes, which
  * only the old one does. */
-static void each_its_own(struct fleet *f, int i, struct ek_query *q)
+static void each_its_own(struct fleet *f, int i, struct ek_list *q)
 {
     (void)f;
     stream_scale(q, i == 0 ? PRICE : SIZE, 100);
@@ -499,20 +501,21 @@ START_TEST(a_decider_that_does_not_know_yet_is_not_listened_to)
         f->misses[1] = 1 << 1;
         fleet_run(f, at, each_its_own);
         f->deaf[0] = true;
-        ek_fleet_decider_begin(f->decider[1], f->clock_ms);
+        ek_leader_start(f->decider[1], f->clock_ms);
         for (int tick = 0; tick < 14; tick++) {
             fleet_tick(f, each_its_own);
             for (int i = 0; i < 2 && tick > 1; i++)
                 ck_assert_str_eq(
-                    ek_fleet_plans_order(ek_fleet_member_plans(f->instance[i].member))->decider,
+                    ek_instance_plans_order(ek_fleet_instance_plans(f->instance[i].member))
+                        ->decider,
                     "node-1");
         }
-        ck_assert(ek_fleet_decider_decides(f->decider[0]));
-        ck_assert_int_eq(entries_of(ek_fleet_decider_plan(f->decider[0]), SIZE), 1);
+        ck_assert(ek_leader_is_active(f->decider[0]));
+        ck_assert_int_eq(entries_of(ek_leader_plan(f->decider[0]), SIZE), 1);
         for (int i = 0; i < 2; i++) {
             const struct ek_plan *plan = fleet_plan(f, i);
             ck_assert_int_eq(entries_of(plan, PRICE), 1);
-            ck_assert_uint_eq(plan->version, ek_fleet_decider_version(f->decider[1]));
+            ck_assert_uint_eq(plan->version, ek_leader_version(f->decider[1]));
         }
         fleet_end(f);
     }
@@ -532,7 +535,7 @@ START_TEST(the_next_decider_goes_on_where_the_dead_one_stopped)
     fleet_run(f, 5, cents);
     ck_assert_uint_eq(fleet_plan(f, 0)->version, version);
     ck_assert_int_eq(fleet_plan(f, 0)->count, 1);
-    ek_fleet_decider_begin(f->decider[1], f->clock_ms);
+    ek_leader_start(f->decider[1], f->clock_ms);
     fleet_run(f, 5, cents);
     for (int i = 0; i < INSTANCES; i++) {
         ck_assert_uint_eq(fleet_plan(f, i)->version, version + 1);
@@ -552,11 +555,11 @@ START_TEST(an_instance_that_is_cut_off_keeps_its_plan_and_knows_for_how_long)
     fleet_run(f, 10, cents);
     f->instance[3].cut = true;
     fleet_run(f, 40, NULL);
-    const struct ek_fleet_plans *plans = ek_fleet_member_plans(f->instance[3].member);
+    const struct ek_instance_plans *plans = ek_fleet_instance_plans(f->instance[3].member);
     ck_assert_int_eq(fleet_plan(f, 3)->count, 1);
     ck_assert_int_eq(fleet_plan(f, 0)->count, 0);
-    ck_assert_int_eq(ek_fleet_plans_age_ms(plans, f->clock_ms), 40 * FLEET_TICK_MS);
-    ck_assert_int_ge(ek_fleet_plans_age_ms(plans, f->clock_ms), EK_FLEET_SILENT_MS);
+    ck_assert_int_eq(ek_instance_plans_age_ms(plans, f->clock_ms), 40 * FLEET_TICK_MS);
+    ck_assert_int_ge(ek_instance_plans_age_ms(plans, f->clock_ms), EK_FLEET_SILENT_MS);
     f->instance[3].cut = false;
     fleet_run(f, 1, NULL);
     ck_assert_int_eq(fleet_plan(f, 3)->count, 0);
@@ -574,18 +577,20 @@ START_TEST(a_plan_holds_from_one_moment_of_the_stream_on_everywhere)
     for (int64_t t = now - 30000; t <= now + 5000; t += 500)
         for (int i = 1; i < INSTANCES; i++)
             ck_assert_uint_eq(
-                ek_fleet_plans_at(ek_fleet_member_plans(f->instance[i].member), t, now)->version,
-                ek_fleet_plans_at(ek_fleet_member_plans(f->instance[0].member), t, now)->version);
-    const struct ek_fleet_plans *p = ek_fleet_member_plans(f->instance[0].member);
+                ek_instance_plans_get(ek_fleet_instance_plans(f->instance[i].member), t, now)
+                    ->version,
+                ek_instance_plans_get(ek_fleet_instance_plans(f->instance[0].member), t, now)
+                    ->version);
+    const struct ek_instance_plans *p = ek_fleet_instance_plans(f->instance[0].member);
     int64_t from = now + 5000;
-    uint64_t newest = ek_fleet_plans_at(p, from, now)->version;
-    while (ek_fleet_plans_at(p, from - 1, now)->version == newest && from > now - 59000)
+    uint64_t newest = ek_instance_plans_get(p, from, now)->version;
+    while (ek_instance_plans_get(p, from - 1, now)->version == newest && from > now - 59000)
         from--;
-    ck_assert_uint_gt(newest, ek_fleet_plans_at(p, from - 1, now)->version);
+    ck_assert_uint_gt(newest, ek_instance_plans_get(p, from - 1, now)->version);
     fleet_run(f, 1, cents);
-    ck_assert_uint_gt(newest, ek_fleet_plans_at(p, from - 1, now)->version);
+    ck_assert_uint_gt(newest, ek_instance_plans_get(p, from - 1, now)->version);
     /* older than a minute: as of now */
-    ck_assert_uint_eq(ek_fleet_plans_at(p, now - 3600000, now + 20000)->version, newest);
+    ck_assert_uint_eq(ek_instance_plans_get(p, now - 3600000, now + 20000)->version, newest);
     fleet_end(f);
 }
 END_TEST

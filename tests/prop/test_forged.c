@@ -47,34 +47,34 @@ static void scene_free(struct scene *s)
     free(s);
 }
 
-static void in_cents(struct shop *s, struct ek_query *q)
+static void in_cents(struct shop *s, struct ek_list *q)
 {
     (void)s;
     for (int i = 0; i < q->items; i++)
         q->x[2 * i] *= 100;
 }
 
-static void in_cents_in_arm_b(struct shop *s, struct ek_query *q)
+static void in_cents_in_arm_b(struct shop *s, struct ek_list *q)
 {
     if (s->arm_b)
         in_cents(s, q);
 }
 
-static void closer(struct shop *s, struct ek_query *q)
+static void closer(struct shop *s, struct ek_list *q)
 {
     (void)s;
     for (int i = 0; i < q->items; i++)
         q->x[2 * i] = sqrtf(q->x[2 * i]);
 }
 
-static void with_a_fee(struct shop *s, struct ek_query *q)
+static void with_a_fee(struct shop *s, struct ek_list *q)
 {
     (void)s;
     for (int i = 0; i < q->items; i++)
         q->x[2 * i] += 100;
 }
 
-static void without(struct shop *s, struct ek_query *q)
+static void without(struct shop *s, struct ek_list *q)
 {
     (void)s;
     for (int i = 0; i < q->items; i++)
@@ -82,7 +82,7 @@ static void without(struct shop *s, struct ek_query *q)
 }
 
 /* A list that was made. */
-static void take(struct scene *s, struct ek_query *q, bool forged)
+static void take(struct scene *s, struct ek_list *q, bool forged)
 {
     q->time_ms = s->now_ms += s->step_ms;
     ek_buf_clear(&s->message);
@@ -97,7 +97,7 @@ static void take(struct scene *s, struct ek_query *q, bool forged)
 static void list(struct scene *s, shop_change *change)
 {
     bool forged = change != NULL;
-    struct ek_query *q = shop_next(&s->shop);
+    struct ek_list *q = shop_next(&s->shop);
     if (change)
         change(&s->shop, q);
     if (change == in_cents_in_arm_b)
@@ -128,8 +128,8 @@ START_TEST(bursts_at_random_route_no_more_genuine_lists_than_they_earn)
         s->step_ms = seed % 3 ? 1000 : 1;
         lists(s, HEALTHY, NULL);
         for (int done = 0; done < LISTS;) {
-            int burst = 1 + (int)ek_rng_below(&s->rng, (uint64_t)longest);
-            int pause = 1 + (int)ek_rng_below(&s->rng, (uint64_t)rarest);
+            int burst = 1 + (int)ek_rng_uniform_int(&s->rng, (uint64_t)longest);
+            int pause = 1 + (int)ek_rng_uniform_int(&s->rng, (uint64_t)rarest);
             lists(s, burst, change);
             lists(s, pause, NULL);
             ck_bound(s);
@@ -240,7 +240,7 @@ START_TEST(a_fault_keeps_its_route_where_lists_repeat)
     int routed = 0;
     lists(s, HEALTHY, NULL);
     for (int i = 0; i < LISTS; i++) {
-        struct ek_query *q = shop_next(&s->shop);
+        struct ek_list *q = shop_next(&s->shop);
         if (i % 5 == 0)
             in_cents(&s->shop, q);
         for (int again = 0; again < 8; again++)
@@ -276,7 +276,7 @@ START_TEST(faults_that_last_are_acted_on_as_ever)
         int within = 0;
         lists(s, HEALTHY, NULL);
         while (strcmp(ek_guard_action(s->guard), "routed") != 0 && within < 200) {
-            list(s, ek_rng_below(&s->rng, 2) ? in_cents : NULL);
+            list(s, ek_rng_uniform_int(&s->rng, 2) ? in_cents : NULL);
             within++;
         }
         ck_assert_int_le(within, 16 + 64 + 64);

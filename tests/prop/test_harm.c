@@ -10,21 +10,21 @@
 enum { SEEDS = 20, MEASURED = 400 };
 
 /* The list has prices times `factor`; what becomes of it where the price is routed. */
-static struct ek_ways try(struct taught_world *w, uint64_t i, upstream_scores *upstream,
-                          double factor, double gap)
+static struct ek_comparison_result try(struct taught_world *w, uint64_t i,
+                                       upstream_scores *upstream, double factor, double gap)
 {
     struct ek_treatment route[EK_HOTEL_ITEM_FEATURES] = {{EK_ACT_ROUTE, 0}},
                         repair[EK_HOTEL_ITEM_FEATURES] = {{EK_ACT_RESCALE, factor}};
-    struct ek_query *q = taught_next(w, i);
-    struct ek_ways ways;
+    struct ek_list *q = taught_next(w, i);
+    struct ek_comparison_result ways;
     bool says;
     taught_spoil(q, factor);
     upstream(w);
-    ck_assert_int_eq(
-        ek_both_ways_try(w->ways, w->of_taught,
-                         &(struct ek_ways_of){q, route, NULL, NULL, false, repair, gap}, &ways,
-                         &says, NULL),
-        EK_OK);
+    ck_assert_int_eq(ek_rank_comparison_run(
+                         w->ways, w->of_taught,
+                         &(struct ek_comparison_input){q, route, NULL, NULL, false, repair, gap},
+                         &ways, &says, NULL),
+                     EK_OK);
     ck_assert(says && ways.has_harm);
     return ways;
 }
@@ -34,20 +34,21 @@ static int taken_back(struct taught_world *w, uint64_t seed, upstream_scores *up
                       double factor, double gap, int lists)
 {
     struct ek_plan plan = {0};
-    struct ek_trials *trials;
+    struct ek_comparisons *trials;
     int at = 0;
     ek_hotel_free(w->hotel);
     ck_assert_int_eq(ek_hotel_new(&w->hotel, seed, NULL), EK_OK);
-    ck_assert_int_eq(ek_trials_new(&trials, NULL), EK_OK);
+    ck_assert_int_eq(ek_comparisons_new(&trials, NULL), EK_OK);
     ek_plan_set(&plan, PRICE, 0, (struct ek_treatment){EK_ACT_ROUTE, 0}, 0);
     for (int i = 0; i < lists && !at; i++) {
-        struct ek_trial t = {.plan = plan.version, .entries = 1};
+        struct ek_comparison t = {.plan = plan.version, .entries = 1};
         t.ways = try(w, (uint64_t)i, upstream, factor, gap);
-        ck_assert_int_eq(ek_trials_take(trials, &plan, &t, NULL), EK_OK);
-        if (ek_mean_bets_evidence(&ek_trials_of(trials, &plan.entry[0])->worse) >= EK_HARM_EVIDENCE)
+        ck_assert_int_eq(ek_comparisons_add(trials, &plan, &t, NULL), EK_OK);
+        if (ek_mean_evalues_evidence(&ek_comparisons_get(trials, &plan.entry[0])->worse) >=
+            EK_HARM_EVIDENCE)
             at = i + 1;
     }
-    ek_trials_free(trials);
+    ek_comparisons_free(trials);
     return at;
 }
 
@@ -57,7 +58,7 @@ static double true_harm(struct taught_world *w, double factor)
     const struct ek_treatment route[EK_HOTEL_ITEM_FEATURES] = {{EK_ACT_ROUTE, 0}};
     double healthy[EK_HOTEL_ITEMS_MAX], sum = 0;
     for (uint64_t i = 0; i < MEASURED; i++) {
-        struct ek_query *q = taught_next(w, TEACHING + VALIDATION + i);
+        struct ek_list *q = taught_next(w, TEACHING + VALIDATION + i);
         by_network(w);
         memcpy(healthy, q->score, (size_t)q->items * sizeof *healthy);
         taught_spoil(q, factor);

@@ -31,7 +31,7 @@ static void fit_profile(struct scene *s)
 }
 
 /* How faithful the model was to its teacher, as training notes it. */
-static struct ek_fidelity fidelity(struct taught_world *w)
+static struct ek_model_agreement fidelity(struct taught_world *w)
 {
     struct ek_agreement_sums sums = {0};
     for (uint64_t i = 0; i < VALIDATION; i++) {
@@ -74,8 +74,8 @@ static void end(struct scene *s)
 
 static void pass(struct scene *s, uint64_t i, double factor)
 {
-    struct ek_query *q = taught_next(&s->world, i);
-    struct ek_trial t;
+    struct ek_list *q = taught_next(&s->world, i);
+    struct ek_comparison t;
     const char *event;
     size_t length;
     bool says;
@@ -87,15 +87,15 @@ static void pass(struct scene *s, uint64_t i, double factor)
                      0);
     ck_assert_int_eq(ek_guard_observe(s->guard, s->message.data, s->message.length, 1, NULL), 0);
     ck_assert_ptr_nonnull(ek_guard_score(s->guard, &length, NULL));
-    ck_assert_int_eq(ek_guard_try(s->guard, &t, &says, NULL), EK_OK);
+    ck_assert_int_eq(ek_guard_compare(s->guard, &t, &says, NULL), EK_OK);
     while (ek_guard_next_event(s->guard, &event))
         continue;
 }
 
-static enum ek_rail withdrawn(const struct scene *s)
+static enum ek_guardrail withdrawn(const struct scene *s)
 {
-    const struct ek_rollout *r = ek_control_rollout(s->guard->control, PRICE, 0);
-    return r ? r->withdrawn : EK_RAIL_NONE;
+    const struct ek_rollout *r = ek_controller_rollout(s->guard->control, PRICE, 0);
+    return r ? r->withdrawn : EK_GUARDRAIL_NONE;
 }
 
 /* Healthy lists, then the fault, until it is routed; after how many further lists the route was
@@ -109,15 +109,15 @@ static int taken_back(struct scene *s, uint64_t seed, double factor, int healthy
     ck_assert_int_eq(ek_guard_new(&s->guard, &s->assets, NULL), EK_OK);
     while (i < (uint64_t)healthy)
         pass(s, i++, 1);
-    ck_assert_int_eq(ek_control_plan(s->guard->control)->count, 0);
-    for (int k = 0; k < FOUND_WITHIN && !ek_control_plan(s->guard->control)->count; k++)
+    ck_assert_int_eq(ek_controller_plan(s->guard->control)->count, 0);
+    for (int k = 0; k < FOUND_WITHIN && !ek_controller_plan(s->guard->control)->count; k++)
         pass(s, i++, factor);
-    ck_assert_int_eq(ek_control_plan(s->guard->control)->count, 1);
+    ck_assert_int_eq(ek_controller_plan(s->guard->control)->count, 1);
     for (int k = 1; k <= WATCHED && !at; k++) {
         pass(s, i++, factor);
-        at = withdrawn(s) == EK_RAIL_NONE ? 0 : k;
+        at = withdrawn(s) == EK_GUARDRAIL_NONE ? 0 : k;
     }
-    ck_assert(!at || withdrawn(s) == EK_RAIL_WORSE);
+    ck_assert(!at || withdrawn(s) == EK_GUARDRAIL_WORSE);
     ek_guard_free(s->guard);
     return at;
 }

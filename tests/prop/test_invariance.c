@@ -22,7 +22,7 @@ struct world {
     struct ek_manifest *features;
     struct ek_model *model;
     struct ek_scorer *scorer;
-    struct ek_query clean, faulty;
+    struct ek_list clean, faulty;
     struct ek_treatment treatment[EK_RANDOM_FEATURES];
     double factor[EK_RANDOM_FEATURES];          /* of each routable feature, 1 where not routed */
     double before[ITEMS_MAX], after[ITEMS_MAX]; /* the scores */
@@ -31,12 +31,12 @@ struct world {
 /* Some features are the same for the whole list. */
 static void random_list(struct world *w)
 {
-    int n = 1 + (int)ek_rng_below(&w->r, ITEMS_MAX), f = w->model->item_features;
+    int n = 1 + (int)ek_rng_uniform_int(&w->r, ITEMS_MAX), f = w->model->item_features;
     size_t queries = (size_t)w->model->query_features;
     ek_random_list(&w->clean, n, w->model, &w->r);
-    ck_assert_int_eq(ek_query_resize(&w->faulty, n, f, w->model->query_features), EK_OK);
+    ck_assert_int_eq(ek_list_resize(&w->faulty, n, f, w->model->query_features), EK_OK);
     for (int j = 0; j < f; j++)
-        for (int i = 1; ek_rng_below(&w->r, 8) == 0 && i < n; i++)
+        for (int i = 1; ek_rng_uniform_int(&w->r, 8) == 0 && i < n; i++)
             w->clean.x[i * f + j] = w->clean.x[j];
     memcpy(w->faulty.x, w->clean.x, (size_t)(n * f) * sizeof(float));
     memcpy(w->faulty.query, w->clean.query, queries * sizeof(float));
@@ -44,9 +44,9 @@ static void random_list(struct world *w)
 
 static struct ek_treatment random_treatment(struct ek_rng *r)
 {
-    if (ek_rng_below(r, 2))
+    if (ek_rng_uniform_int(r, 2))
         return (struct ek_treatment){EK_ACT_NONE, 0};
-    if (ek_rng_below(r, 4) == 0)
+    if (ek_rng_uniform_int(r, 4) == 0)
         return (struct ek_treatment){EK_ACT_ROUTE_SPREAD, 0.5 + 2 * ek_rng_uniform(r)};
     return (struct ek_treatment){EK_ACT_ROUTE, 0};
 }
@@ -54,7 +54,8 @@ static struct ek_treatment random_treatment(struct ek_rng *r)
 /* 1e-6 to 1e6, or a power of two of that range. */
 static double random_factor(struct ek_rng *r, bool of_two)
 {
-    return of_two ? ldexp(1, (int)ek_rng_below(r, 41) - 20) : pow(10, 12 * ek_rng_uniform(r) - 6);
+    return of_two ? ldexp(1, (int)ek_rng_uniform_int(r, 41) - 20)
+                  : pow(10, 12 * ek_rng_uniform(r) - 6);
 }
 
 /* Routes a random subset and multiplies each feature of it by a factor of its own. */
@@ -144,8 +145,8 @@ static double check_list(struct world *w, bool of_two)
 static void open_world(struct world *w, uint64_t seed, int number)
 {
     ek_rng_seed_stream(&w->r, seed, (uint64_t)number);
-    ek_query_init(&w->clean);
-    ek_query_init(&w->faulty);
+    ek_list_init(&w->clean);
+    ek_list_init(&w->faulty);
     ek_random_scorer(&w->features, &w->model, &w->scorer, &w->r);
 }
 
@@ -154,8 +155,8 @@ static void close_world(struct world *w)
     ek_scorer_free(w->scorer);
     ek_model_free(w->model);
     ek_manifest_free(w->features);
-    ek_query_release(&w->clean);
-    ek_query_release(&w->faulty);
+    ek_list_release(&w->clean);
+    ek_list_release(&w->faulty);
 }
 
 START_TEST(routed_scores_keep_their_distances_to_rounding_under_any_factor)
@@ -205,14 +206,15 @@ END_TEST
 /* Each source gets a factor of its own for each feature that is routed by source. */
 static void random_sources(struct world *w)
 {
-    int sources = 1 + (int)ek_rng_below(&w->r, EK_SOURCES_MAX);
+    int sources = 1 + (int)ek_rng_uniform_int(&w->r, EK_SOURCES_MAX);
     w->clean.sources = w->faulty.sources = sources;
     for (int i = 0; i < w->clean.items; i++)
-        w->clean.source[i] = w->faulty.source[i] = (uint8_t)ek_rng_below(&w->r, (uint64_t)sources);
+        w->clean.source[i] = w->faulty.source[i] =
+            (uint8_t)ek_rng_uniform_int(&w->r, (uint64_t)sources);
     for (int k = 0; k < w->model->routable_count; k++) {
         double factor[EK_SOURCES_MAX];
         w->treatment[k] = (struct ek_treatment){EK_ACT_NONE, 0};
-        if (ek_rng_below(&w->r, 2))
+        if (ek_rng_uniform_int(&w->r, 2))
             continue;
         w->treatment[k].action = EK_ACT_ROUTE_SOURCE;
         for (int i = 0; i < sources; i++)

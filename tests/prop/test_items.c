@@ -16,7 +16,7 @@ static const char RULES[] = "version: 1\n"
 
 /* A list on its way: its items in the order in which they come. */
 struct travelling {
-    struct ek_query list; /* owns its arrays; texts below */
+    struct ek_list list; /* owns its arrays; texts below */
     char id[32], item_id[32][24], arm[4], market[8];
     int sent;
     uint64_t version; /* of the plan of its items */
@@ -28,7 +28,7 @@ struct guard {
     struct ek_guard *guard;
     struct ek_context *again; /* for what comes a second time */
     struct ek_buf message, events;
-    struct ek_query out;
+    struct ek_list out;
 };
 
 struct world {
@@ -51,7 +51,7 @@ static void open_guard(struct guard *g, const struct ek_assets *common,
     ck_assert_int_eq(ek_context_new(&g->again, &g->assets, NULL), EK_OK);
     ek_buf_init(&g->message, 0);
     ek_buf_init(&g->events, 0);
-    ek_query_init(&g->out);
+    ek_list_init(&g->out);
 }
 
 static void close_guard(struct guard *g)
@@ -61,23 +61,23 @@ static void close_guard(struct guard *g)
     ek_codec_free(g->assets.codec);
     ek_buf_release(&g->message);
     ek_buf_release(&g->events);
-    ek_query_release(&g->out);
+    ek_list_release(&g->out);
 }
 
 /* A copy of the shop's next list, its items in another order where they are to be mixed. */
 static void begin(struct world *w, struct travelling *t, bool shuffled)
 {
-    struct ek_query *q = shop_next(&w->shop), *l = &t->list;
+    struct ek_list *q = shop_next(&w->shop), *l = &t->list;
     if (w->made >= FAULT_FROM && w->made < FAULT_UNTIL && w->shop.arm_b)
         for (int i = 0; i < q->items; i++)
             q->x[2 * i] *= 100;
     int at[32];
     for (int i = 0; i < q->items; i++) {
-        int other = shuffled ? (int)ek_rng_below(&w->r, (uint64_t)i + 1) : i;
+        int other = shuffled ? (int)ek_rng_uniform_int(&w->r, (uint64_t)i + 1) : i;
         at[i] = at[other];
         at[other] = i;
     }
-    ck_assert_int_eq(ek_query_resize(l, q->items, 2, 1), EK_OK);
+    ck_assert_int_eq(ek_list_resize(l, q->items, 2, 1), EK_OK);
     snprintf(t->id, sizeof t->id, "%s", w->shop.id);
     snprintf(t->arm, sizeof t->arm, "%s", w->shop.arm_b ? "B" : "A");
     snprintf(t->market, sizeof t->market, "%s", w->shop.market_name);
@@ -136,8 +136,8 @@ static void send_item(struct world *w, struct travelling *t)
     t->score[t->sent] = (float)g->out.score[0];
     read_events(g, w->timed, &plans);
     struct ek_context *c = g->again;
-    ck_assert_int_eq(ek_context_prepare(c, g->message.data, g->message.length, NULL), EK_OK);
-    ck_assert_int_eq(ek_guard_look(g->guard, c, NULL), EK_OK);
+    ck_assert_int_eq(ek_context_decode(c, g->message.data, g->message.length, NULL), EK_OK);
+    ck_assert_int_eq(ek_guard_peek(g->guard, c, NULL), EK_OK);
     uint64_t version = ek_context_plan_version(c);
     ck_assert(!t->sent || version == t->version); /* one plan for all */
     t->version = version;
@@ -148,7 +148,7 @@ static void send_item(struct world *w, struct travelling *t)
 static void send_list(struct world *w, struct travelling *t)
 {
     struct guard *g = &w->lists;
-    struct ek_query whole = t->list;
+    struct ek_list whole = t->list;
     size_t length;
     whole.has_log_means = false;
     ek_buf_clear(&g->message);
@@ -184,7 +184,7 @@ static void stream_through(struct world *w, bool shuffled)
     while (w->done < LISTS) {
         while (w->open < w->window && w->made < LISTS)
             begin(w, w->way[w->open++], shuffled);
-        int i = (int)ek_rng_below(&w->r, (uint64_t)w->open);
+        int i = (int)ek_rng_uniform_int(&w->r, (uint64_t)w->open);
         struct travelling *t = w->way[i];
         send_item(w, t);
         if (t->sent < t->list.items)
@@ -209,19 +209,19 @@ static void run_case(const struct ek_assets *common, int number, int window, boo
     open_guard(&w.items, common, &(struct ek_mapping){.layout = EK_LAYOUT_ITEM});
     for (int i = 0; i < WINDOW; i++) {
         w.way[i] = &w.memory[i];
-        ek_query_init(&w.memory[i].list);
+        ek_list_init(&w.memory[i].list);
     }
     stream_through(&w, shuffled);
     check_same(&w);
     struct ek_assembly_counts c = ek_guard_item_counts(w.items.guard);
     ck_assert_uint_eq(c.complete, LISTS);
     ck_assert_uint_eq(c.cut + c.unsaid + c.late + c.repeated + c.forgotten, 0);
-    ck_assert_uint_eq(ek_guard_queries(w.items.guard), LISTS);
+    ck_assert_uint_eq(ek_guard_list_count(w.items.guard), LISTS);
     ck_assert_int_ge(w.plans, 1);
     ck_assert_int_le(w.elsewhere, w.plans * window); /* those that were on their way */
     ck_assert_int_gt(w.routed, 20);
     for (int i = 0; i < WINDOW; i++)
-        ek_query_release(&w.memory[i].list);
+        ek_list_release(&w.memory[i].list);
     close_guard(&w.lists);
     close_guard(&w.items);
     shop_close(&w.shop);

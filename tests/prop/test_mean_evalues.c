@@ -49,15 +49,15 @@ static int alarms(law *draw, uint64_t seed)
 {
     int count = 0;
     for (int i = 0; i < STREAMS; i++) {
-        struct ek_mean_bets b;
+        struct ek_mean_evalues b;
         struct ek_rng r;
         double x = 0, most = 0;
         ek_rng_seed_stream(&r, seed, (uint64_t)i);
-        ek_mean_bets_start(&b, BOUND);
+        ek_mean_evalues_start(&b, BOUND);
         for (uint64_t n = 0; n < LENGTH; n++) {
             x = draw(&r, x);
-            ek_mean_bets_take(&b, x, n);
-            most = fmax(most, ek_mean_bets_evidence(&b));
+            ek_mean_evalues_add(&b, x, n);
+            most = fmax(most, ek_mean_evalues_evidence(&b));
         }
         count += most >= LEVEL;
     }
@@ -83,13 +83,13 @@ START_TEST(a_mean_above_the_bound_is_found)
 {
     int found = 0;
     for (int i = 0; i < 200; i++) {
-        struct ek_mean_bets b;
+        struct ek_mean_evalues b;
         struct ek_rng r;
         ek_rng_seed_stream(&r, 9, (uint64_t)i);
-        ek_mean_bets_start(&b, BOUND);
-        for (uint64_t n = 0; n < LENGTH && ek_mean_bets_evidence(&b) < LEVEL; n++)
-            ek_mean_bets_take(&b, 3 * BOUND * ek_rng_uniform(&r), n);
-        found += ek_mean_bets_evidence(&b) >= LEVEL;
+        ek_mean_evalues_start(&b, BOUND);
+        for (uint64_t n = 0; n < LENGTH && ek_mean_evalues_evidence(&b) < LEVEL; n++)
+            ek_mean_evalues_add(&b, 3 * BOUND * ek_rng_uniform(&r), n);
+        found += ek_mean_evalues_evidence(&b) >= LEVEL;
     }
     ck_assert_int_ge(found, 190);
 }
@@ -99,15 +99,15 @@ START_TEST(the_begin_of_the_evidence_is_that_of_the_change)
 {
     double late = 0;
     for (int i = 0; i < 200; i++) {
-        struct ek_mean_bets b;
+        struct ek_mean_evalues b;
         struct ek_rng r;
         uint64_t n = 0;
         double most;
         ek_rng_seed_stream(&r, 10, (uint64_t)i);
-        ek_mean_bets_start(&b, BOUND);
-        for (; ek_mean_bets_evidence(&b) < LEVEL && n < 10000; n++)
-            ek_mean_bets_take(&b, (n < 500 ? 1 : 6) * BOUND * ek_rng_uniform(&r), n);
-        late += fabs((double)ek_mean_bets_since(&b, &most) - 500) / 200;
+        ek_mean_evalues_start(&b, BOUND);
+        for (; ek_mean_evalues_evidence(&b) < LEVEL && n < 10000; n++)
+            ek_mean_evalues_add(&b, (n < 500 ? 1 : 6) * BOUND * ek_rng_uniform(&r), n);
+        late += fabs((double)ek_mean_evalues_since(&b, &most) - 500) / 200;
         ck_assert(most >= LEVEL);
     }
     ck_assert(late < 1.5);

@@ -16,7 +16,7 @@ struct world {
     struct ek_manifest *features;
     struct ek_model *model;
     struct ek_scorer *scorer;
-    struct ek_query whole, part;
+    struct ek_list whole, part;
     struct ek_treatment treatment[EK_RANDOM_FEATURES];
     double mean[EK_RANDOM_FEATURES]; /* of the whole list, as it would be sent */
     double want[ITEMS_MAX];          /* the scores of the whole list */
@@ -25,8 +25,8 @@ struct world {
 static void open_world(struct world *w, int number)
 {
     ek_rng_seed_stream(&w->r, 31, (uint64_t)number);
-    ek_query_init(&w->whole);
-    ek_query_init(&w->part);
+    ek_list_init(&w->whole);
+    ek_list_init(&w->part);
     ek_random_scorer(&w->features, &w->model, &w->scorer, &w->r);
 }
 
@@ -35,8 +35,8 @@ static void close_world(struct world *w)
     ek_scorer_free(w->scorer);
     ek_model_free(w->model);
     ek_manifest_free(w->features);
-    ek_query_release(&w->whole);
-    ek_query_release(&w->part);
+    ek_list_release(&w->whole);
+    ek_list_release(&w->part);
 }
 
 /* Every treatment but `rescale`, which divides a value before its logarithm is rounded. */
@@ -44,7 +44,7 @@ static struct ek_treatment random_treatment(struct ek_rng *r)
 {
     static const enum ek_action actions[] = {EK_ACT_NONE, EK_ACT_ROUTE, EK_ACT_ROUTE_SPREAD,
                                              EK_ACT_SILENCE};
-    return (struct ek_treatment){actions[ek_rng_below(r, 4)], 0.5 + ek_rng_uniform(r)};
+    return (struct ek_treatment){actions[ek_rng_uniform_int(r, 4)], 0.5 + ek_rng_uniform(r)};
 }
 
 /* The means that the scorer itself takes from the whole list. */
@@ -54,14 +54,14 @@ static void find_means(struct world *w)
     ck_assert_int_eq(ek_encoder_init(&c, w->model), EK_OK);
     ck_assert_int_eq(ek_encode(&c, w->whole.x, w->whole.items, w->whole.query, NULL), EK_OK);
     for (int k = 0; k < w->model->routable_count; k++)
-        w->mean[k] = ek_ln_of_octaves(c.mean[k]);
+        w->mean[k] = ek_ln_from_octaves(c.mean[k]);
     ek_encoder_release(&c);
 }
 
 static void random_list(struct world *w)
 {
     struct ek_error e;
-    ek_random_list(&w->whole, 2 + (int)ek_rng_below(&w->r, ITEMS_MAX - 1), w->model, &w->r);
+    ek_random_list(&w->whole, 2 + (int)ek_rng_uniform_int(&w->r, ITEMS_MAX - 1), w->model, &w->r);
     for (int k = 0; k < w->model->routable_count; k++)
         w->treatment[k] = random_treatment(&w->r);
     ck_assert_int_eq(ek_scorer_score(w->scorer, &w->whole, w->treatment, w->want, &e), EK_OK);
@@ -71,7 +71,7 @@ static void random_list(struct world *w)
 static void cut(struct world *w, int from, int count)
 {
     size_t f = (size_t)w->model->item_features;
-    ck_assert_int_eq(ek_query_resize(&w->part, count, (int)f, w->model->query_features), EK_OK);
+    ck_assert_int_eq(ek_list_resize(&w->part, count, (int)f, w->model->query_features), EK_OK);
     memcpy(w->part.x, w->whole.x + (size_t)from * f, (size_t)count * f * sizeof(float));
     memcpy(w->part.query, w->whole.query, (size_t)w->model->query_features * sizeof(float));
     w->part.list_items = w->whole.items;
@@ -81,7 +81,7 @@ static void cut(struct world *w, int from, int count)
 static void give_means(struct world *w)
 {
     int count = w->model->routable_count;
-    ck_assert_int_eq(ek_query_mean_room(&w->part, count), EK_OK);
+    ck_assert_int_eq(ek_list_reserve_means(&w->part, count), EK_OK);
     memcpy(w->part.log_mean, w->mean, (size_t)count * sizeof *w->mean);
     w->part.has_log_means = true;
 }
@@ -89,10 +89,10 @@ static void give_means(struct world *w)
 /* The list in random parts, the last of them left out at times: a list cut short. */
 static void check_parts(struct world *w, bool with_means, int number)
 {
-    for (int from = 0; from < w->whole.items && (from == 0 || ek_rng_below(&w->r, 8));) {
+    for (int from = 0; from < w->whole.items && (from == 0 || ek_rng_uniform_int(&w->r, 8));) {
         double got[ITEMS_MAX];
         struct ek_error e;
-        int count = 1 + (int)ek_rng_below(&w->r, (uint64_t)(w->whole.items - from));
+        int count = 1 + (int)ek_rng_uniform_int(&w->r, (uint64_t)(w->whole.items - from));
         cut(w, from, count);
         if (with_means)
             give_means(w);

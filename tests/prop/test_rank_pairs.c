@@ -20,11 +20,11 @@ static void draw(struct scene *s, struct ek_rng *r)
 {
     s->offset[0] = 0;
     for (size_t q = 0; q < LISTS; q++) {
-        size_t n = ek_rng_below(r, q % 8 ? 8 : LONGEST);
-        uint64_t levels = 1 + ek_rng_below(r, q % 5 ? 4 : 200);
+        size_t n = ek_rng_uniform_int(r, q % 8 ? 8 : LONGEST);
+        uint64_t levels = 1 + ek_rng_uniform_int(r, q % 5 ? 4 : 200);
         s->offset[q + 1] = s->offset[q] + n;
         for (size_t i = s->offset[q]; i < s->offset[q + 1]; i++)
-            s->label[i] = (float)ek_rng_below(r, levels) * .5f;
+            s->label[i] = (float)ek_rng_uniform_int(r, levels) * .5f;
     }
     s->d = (struct ek_dataset){
         .lists = LISTS, .items = s->offset[LISTS], .offset = s->offset, .label = s->label};

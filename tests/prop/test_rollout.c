@@ -29,20 +29,20 @@ static void open_world(struct world *w, uint64_t seed)
 {
     memset(w, 0, sizeof *w);
     ek_rng_seed(&w->r, seed);
-    w->rules.hold_ms = MINUTE * (int64_t)(1 + ek_rng_below(&w->r, 20));
-    w->rules.hold_max_ms = w->rules.hold_ms * (int64_t)(1 + ek_rng_below(&w->r, 9));
+    w->rules.hold_ms = MINUTE * (int64_t)(1 + ek_rng_uniform_int(&w->r, 20));
+    w->rules.hold_max_ms = w->rules.hold_ms * (int64_t)(1 + ek_rng_uniform_int(&w->r, 9));
     w->canary = (struct ek_canary){.percent = one_of(&w->r, 0, 7.25),
                                    .step = one_of(&w->r, 3, .01 + 50 * ek_rng_uniform(&w->r)),
                                    .max = one_of(&w->r, 100, 7.25 + 90 * ek_rng_uniform(&w->r)),
-                                   .every_ms = MINUTE * (int64_t)(1 + ek_rng_below(&w->r, 9)),
-                                   .min_lists = 1 + (int)ek_rng_below(&w->r, 50)};
+                                   .every_ms = MINUTE * (int64_t)(1 + ek_rng_uniform_int(&w->r, 9)),
+                                   .min_lists = 1 + (int)ek_rng_uniform_int(&w->r, 50)};
     w->canary.abort_if = (struct ek_guardrails){.rank_change_p95 = one_of(&w->r, 0, .9),
                                                 .error_rate = one_of(&w->r, 0, .2),
                                                 .worse_than_fault = true};
     w->rollouts = calloc(1, sizeof *w->rollouts);
     w->stopped = calloc(1, sizeof *w->stopped);
     ck_assert(w->rollouts && w->stopped);
-    w->now = MINUTE * (int64_t)ek_rng_below(&w->r, 1000);
+    w->now = MINUTE * (int64_t)ek_rng_uniform_int(&w->r, 1000);
 }
 
 static void close_world(struct world *w)
@@ -51,30 +51,30 @@ static void close_world(struct world *w)
     free(w->stopped);
 }
 
-static struct ek_rollout_figures random_figures(struct world *w)
+static struct ek_rollout_stats random_figures(struct world *w)
 {
-    uint64_t acted = ek_rng_below(&w->r, 120);
-    return (struct ek_rollout_figures){.tried = ek_rng_below(&w->r, 100),
-                                       .acted = acted,
-                                       .failed = ek_rng_below(&w->r, acted + 1) / 6,
-                                       .dead_rate_elsewhere = NAN,
-                                       .rank_change_p95 = pow(ek_rng_uniform(&w->r), .5),
-                                       .latency_p99_ms = NAN,
-                                       .latency_before_ms = NAN,
-                                       .worse = 10020 * ek_rng_uniform(&w->r)};
+    uint64_t acted = ek_rng_uniform_int(&w->r, 120);
+    return (struct ek_rollout_stats){.tried = ek_rng_uniform_int(&w->r, 100),
+                                     .acted = acted,
+                                     .failed = ek_rng_uniform_int(&w->r, acted + 1) / 6,
+                                     .dead_rate_elsewhere = NAN,
+                                     .rank_change_p95 = pow(ek_rng_uniform(&w->r), .5),
+                                     .latency_p99_ms = NAN,
+                                     .latency_before_ms = NAN,
+                                     .worse = 10020 * ek_rng_uniform(&w->r)};
 }
 
 /* What a look may do, seen from outside. */
 static void assert_look(const struct world *w, const struct ek_rollout *before,
-                        const struct ek_rollout *after, enum ek_rollout_turn turn,
-                        const struct ek_rollout_figures *f)
+                        const struct ek_rollout *after, enum ek_rollout_change turn,
+                        const struct ek_rollout_stats *f)
 {
     int step = (int)floor(w->canary.step * 100 + .5);
     ck_assert_int_ge(after->percent, before->percent); /* only ever adds queries */
-    ck_assert(turn != EK_ROLLOUT_STAYS || after->percent == before->percent);
-    ck_assert(turn == EK_ROLLOUT_WITHDRAWN ||
+    ck_assert(turn != EK_ROLLOUT_UNCHANGED || after->percent == before->percent);
+    ck_assert(turn == EK_ROLLOUT_ROLLED_BACK ||
               ek_rollout_may_act(after) == ek_rollout_may_act(before));
-    if (turn == EK_ROLLOUT_STEPS) {
+    if (turn == EK_ROLLOUT_STEPPED) {
         ck_assert_int_le(after->percent - before->percent, step);
         ck_assert_int_le(after->percent, (int)floor(w->canary.max * 100 + .5));
         ck_assert(w->now - before->step_ms >= w->canary.every_ms);
@@ -86,10 +86,11 @@ static void assert_look(const struct world *w, const struct ek_rollout *before,
 /* One turn of one place, the same for the other: which must answer alike. */
 static void take_turn(struct world *w)
 {
-    int feature = (int)ek_rng_below(&w->r, FEATURES), cell = (int)ek_rng_below(&w->r, CELLS);
+    int feature = (int)ek_rng_uniform_int(&w->r, FEATURES),
+        cell = (int)ek_rng_uniform_int(&w->r, CELLS);
     double kind = ek_rng_uniform(&w->r);
     enum ek_mode mode = ek_rng_uniform(&w->r) < .3 ? EK_MODE_ENFORCE : EK_MODE_CANARY;
-    struct ek_rollout_figures f = random_figures(w);
+    struct ek_rollout_stats f = random_figures(w);
     for (int which = 0; which < 2; which++) {
         struct ek_rollouts *s = which ? w->stopped : w->rollouts;
         struct ek_rollout *r = ek_rollout_find(s, feature, cell), before;
@@ -102,12 +103,12 @@ static void take_turn(struct world *w)
             ek_rollout_resume(r, &w->canary, w->now);
         } else {
             before = *r;
-            enum ek_rollout_turn turn = ek_rollout_look(r, mode, &w->canary, &f, w->now);
+            enum ek_rollout_change turn = ek_rollout_step(r, mode, &w->canary, &f, w->now);
             assert_look(w, &before, r, turn, &f);
-            w->steps += turn == EK_ROLLOUT_STEPS;
-            w->withdrawn += turn == EK_ROLLOUT_WITHDRAWN;
+            w->steps += turn == EK_ROLLOUT_STEPPED;
+            w->withdrawn += turn == EK_ROLLOUT_ROLLED_BACK;
         }
-        int64_t hold = r ? ek_rollout_hold_ms(r, &w->rules) : w->rules.hold_ms;
+        int64_t hold = r ? ek_rollout_min_duration_ms(r, &w->rules) : w->rules.hold_ms;
         ck_assert(hold >= w->rules.hold_ms && hold <= w->rules.hold_max_ms);
     }
 }
@@ -141,9 +142,9 @@ START_TEST(a_canary_only_ever_adds_queries_and_goes_on_after_a_restart)
         struct world w;
         open_world(&w, 700 + seed);
         for (int i = 0; i < TURNS; i++) {
-            w.now += (int64_t)ek_rng_below(&w.r, MINUTE / 2);
+            w.now += (int64_t)ek_rng_uniform_int(&w.r, MINUTE / 2);
             take_turn(&w);
-            if (ek_rng_below(&w.r, 20) == 0)
+            if (ek_rng_uniform_int(&w.r, 20) == 0)
                 save_and_load(&w);
         }
         steps += w.steps;
@@ -170,7 +171,7 @@ START_TEST(what_could_not_be_is_not_read)
     struct ek_serialize out = {.out = &bytes};
     ek_rollouts_serialize(w.rollouts, &out, FEATURES, CELLS);
     for (int i = 0; i < 3000; i++) {
-        size_t at = ek_rng_below(&r, bytes.length);
+        size_t at = ek_rng_uniform_int(&r, bytes.length);
         uint8_t was = bytes.data[at];
         bytes.data[at] = (uint8_t)ek_rng_u64(&r);
         struct ek_serialize in = {.at = bytes.data, .end = bytes.data + bytes.length};
@@ -181,7 +182,7 @@ START_TEST(what_could_not_be_is_not_read)
             ck_assert(one->feature >= 0 && one->feature < FEATURES && one->cell >= 0 &&
                       one->cell < CELLS && one->percent >= 0 && one->percent <= EK_PERCENT_WHOLE &&
                       one->relapses >= 0 && one->step_ms >= 0 && one->ended_ms >= -1);
-            ck_assert_ptr_nonnull(ek_rail_name(one->withdrawn));
+            ck_assert_ptr_nonnull(ek_guardrail_name(one->withdrawn));
         }
         bytes.data[at] = was;
     }

@@ -22,7 +22,7 @@ struct world {
     int said;
     struct ek_plan wanted, none, plan[2];
     struct ek_rollouts rollouts;
-    struct ek_reach *reach;
+    struct ek_route_coverage *reach;
 };
 
 static enum ek_mode mode_of(void *context, int feature, int cell)
@@ -51,7 +51,7 @@ static double share_of(void *context, const int *cell, int count)
 
 static int below(struct world *w, int n)
 {
-    return (int)ek_rng_below(&w->r, (uint64_t)n);
+    return (int)ek_rng_uniform_int(&w->r, (uint64_t)n);
 }
 
 static void draw_lists(struct world *w)
@@ -61,7 +61,7 @@ static void draw_lists(struct world *w)
         w->list[l][0] = 0;
         for (int d = 0; d < 2; d++)
             w->list[l][1 + d] = (int16_t)(below(w, 9) ? 1 + d * VALUES + below(w, VALUES) : -1);
-        ek_reach_list(w->reach, w->list[l], PER_LIST);
+        ek_route_coverage_list(w->reach, w->list[l], PER_LIST);
     }
 }
 
@@ -85,10 +85,10 @@ static void draw_wanted(struct world *w)
 /* No share of so few lists is a limit like that. */
 static void open_world(struct world *w, uint64_t seed)
 {
-    struct ek_reach *reach = w->reach;
+    struct ek_route_coverage *reach = w->reach;
     memset(w, 0, sizeof *w);
     w->reach = reach;
-    ek_reach_clear(reach);
+    ek_route_coverage_clear(reach);
     ek_rng_seed(&w->r, seed);
     w->rules.max_routed_features = 1 + below(w, FEATURES);
     w->rules.max_routed_share = ek_rng_uniform(&w->r) * .9 + 1e-7 * M_PI;
@@ -117,7 +117,7 @@ START_TEST(a_limit_of_shares_keeps_what_a_plain_walk_keeps)
 {
     struct world *w = calloc(1, sizeof *w);
     int limited = 0, kept = 0, left_out = 0;
-    ck_assert_int_eq(ek_reach_new(&w->reach), EK_OK);
+    ck_assert_int_eq(ek_route_coverage_new(&w->reach), EK_OK);
     for (uint64_t seed = 0; seed < WORLDS; seed++) {
         struct ek_composed plain, said;
         open_world(w, 500 + seed);
@@ -137,7 +137,7 @@ START_TEST(a_limit_of_shares_keeps_what_a_plain_walk_keeps)
         left_out += said.limited == EK_EXCEEDS_SHARE && w->plan[0].count < w->wanted.count;
     }
     ck_assert_msg(limited > 50 && kept > 50 && left_out > 50, "%d %d %d", limited, kept, left_out);
-    ek_reach_free(w->reach);
+    ek_route_coverage_free(w->reach);
     free(w);
 }
 END_TEST

@@ -26,13 +26,13 @@ static int forge(struct windows *w, const struct pile *p, double share, struct e
         r[i] = here ? (float)(sd * (p->at + own)) : window_list(w, WINDOW_ITEMS, NULL, 0, &level).r;
         forged += here;
     }
-    ek_residuals_of(h, r, LISTS);
+    ek_residuals_get(h, r, LISTS);
     return forged;
 }
 
 static double sure_of(const struct windows *w, const struct ek_alignment *a)
 {
-    return a->share * ek_sure_part(w->density, w->baseline.sd, a->share, a->shift_ln);
+    return a->share * ek_share_bound(w->density, w->baseline.sd, a->share, a->shift_ln);
 }
 
 START_TEST(no_more_lists_are_sure_than_were_forged_where_a_list_counts_most)
@@ -57,8 +57,8 @@ START_TEST(lists_that_moved_far_are_sure)
     static struct windows w;
     windows_train(&w, 42);
     for (double share = .05; share < .9; share += .1) {
-        ck_assert_double_ge(ek_sure_part(w.density, w.baseline.sd, share, log(100)), .98);
-        ck_assert_double_ge(ek_sure_part(w.density, w.baseline.sd, share, -log(100)), .98);
+        ck_assert_double_ge(ek_share_bound(w.density, w.baseline.sd, share, log(100)), .98);
+        ck_assert_double_ge(ek_share_bound(w.density, w.baseline.sd, share, -log(100)), .98);
     }
 }
 END_TEST
@@ -69,13 +69,13 @@ START_TEST(the_less_a_share_has_moved_the_less_of_it_is_sure)
     windows_train(&w, 43);
     for (double share = .05; share < .9; share += .2)
         for (double by = .1, before = 0; by < 4; by *= 1.5) {
-            double now = ek_sure_part(w.density, w.baseline.sd, share, by);
+            double now = ek_share_bound(w.density, w.baseline.sd, share, by);
             ck_assert_double_ge(now, before - .005);
             ck_assert_double_le(now, 1);
             before = now;
         }
-    ck_assert_double_lt(ek_sure_part(w.density, w.baseline.sd, .05, .1), .05);
-    ck_assert_double_eq_tol(ek_sure_part(w.density, w.baseline.sd, .05, 0), 0, 1e-9);
+    ck_assert_double_lt(ek_share_bound(w.density, w.baseline.sd, .05, .1), .05);
+    ck_assert_double_eq_tol(ek_share_bound(w.density, w.baseline.sd, .05, 0), 0, 1e-9);
 }
 END_TEST
 
@@ -85,8 +85,8 @@ static double exact_part(const float *density, double share, double shift)
     double moved = 0, usual = 0, all = 0;
     for (int i = 0; i < EK_DENSITY_BINS; i++) {
         double r = EK_RESIDUAL_LOW + (i + .5) * EK_RESIDUAL_BIN;
-        moved += density[i] * ek_moved_chance(density, share, shift, r + shift);
-        usual += density[i] * ek_moved_chance(density, share, shift, r);
+        moved += density[i] * ek_shift_probability(density, share, shift, r + shift);
+        usual += density[i] * ek_shift_probability(density, share, shift, r);
         all += density[i];
     }
     return (moved - usual) / (all - usual);
@@ -117,7 +117,7 @@ START_TEST(lists_of_two_groups_are_as_sure_as_all_bins_say)
     for (int i = 0; i < 3 * 4 * 3; i++) {
         double sd = two_groups(density, seconds[i % 3], aparts[i / 3 % 4], widths[i / 12]);
         for (double shift = -5; shift < 5; shift += .23)
-            ck_assert_double_eq_tol(ek_sure_part(density, sd, .07, shift),
+            ck_assert_double_eq_tol(ek_share_bound(density, sd, .07, shift),
                                     fmax(exact_part(density, .07, shift), 0), .07);
     }
 }
@@ -129,9 +129,9 @@ START_TEST(what_says_nothing_is_not_sure)
     static float flat[EK_DENSITY_BINS];
     for (int i = 0; i < EK_DENSITY_BINS; i++)
         flat[i] = 1 / (float)EK_RESIDUAL_RANGE;
-    ck_assert_double_eq_tol(ek_sure_part(flat, .3, .05, 1), 0, 1e-9);
-    ck_assert_double_eq_tol(ek_sure_part(flat, 0, 0, 1), 0, 1e-9);
-    ck_assert_double_eq_tol(ek_sure_part(flat, .3, 1, 1), 0, 1e-9);
+    ck_assert_double_eq_tol(ek_share_bound(flat, .3, .05, 1), 0, 1e-9);
+    ck_assert_double_eq_tol(ek_share_bound(flat, 0, 0, 1), 0, 1e-9);
+    ck_assert_double_eq_tol(ek_share_bound(flat, .3, 1, 1), 0, 1e-9);
 }
 END_TEST
 

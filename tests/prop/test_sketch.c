@@ -22,7 +22,7 @@ static float any_value(struct ek_rng *r)
     uint32_t bits = (uint32_t)ek_rng_u64(r);
     float x;
     memcpy(&x, &bits, sizeof x);
-    return ek_rng_below(r, 3) ? (float)exp(3 + 1.5 * ek_rng_normal(r)) : x;
+    return ek_rng_uniform_int(r, 3) ? (float)exp(3 + 1.5 * ek_rng_normal(r)) : x;
 }
 
 static void ck_same(const struct ek_sketch *a, const struct ek_sketch *b)
@@ -78,7 +78,7 @@ START_TEST(moments_of_the_logarithm_are_those_of_the_data)
             double ln = log((double)x);
             mean += ln / VALUES;
             squares += ln * ln / VALUES;
-            ek_sketch_add(s, ek_rng_below(&r, 2) ? x : -x, 1);
+            ek_sketch_add(s, ek_rng_uniform_int(&r, 2) ? x : -x, 1);
         }
         ek_sketch_summarize(s, &sum);
         ck_assert_double_eq_tol(sum.log_mean, mean, 1e-4);
@@ -136,7 +136,7 @@ START_TEST(bytes_give_the_same_sketch_and_the_same_bytes)
         ek_buf_clear(&bytes);
         ek_buf_clear(&again);
         for (uint64_t i = 0; i < seed * 100; i++)
-            ek_sketch_add(s, any_value(&r), ek_rng_u64(&r) >> (16 + ek_rng_below(&r, 48)));
+            ek_sketch_add(s, any_value(&r), ek_rng_u64(&r) >> (16 + ek_rng_uniform_int(&r, 48)));
         ck_assert_int_eq(ek_sketch_write(s, &bytes), EK_OK);
         size_t length = bytes.length;
         ck_assert_int_eq(ek_buf_text(&bytes, "what follows"), EK_OK);
@@ -166,7 +166,7 @@ START_TEST(what_is_packed_and_added_again_is_twice_as_much)
         ek_sketch_clear(twice);
         ek_buf_clear(&bytes);
         for (uint64_t i = 0; i < seed * 300; i++)
-            ek_sketch_add(s, any_value(&r), ek_rng_u64(&r) >> (16 + ek_rng_below(&r, 48)));
+            ek_sketch_add(s, any_value(&r), ek_rng_u64(&r) >> (16 + ek_rng_uniform_int(&r, 48)));
         ck_assert_int_eq(ek_sketch_pack(s, &bytes), EK_OK);
         ek_sketch_unpack(twice, bytes.data, bytes.length);
         ck_same(s, twice);
@@ -187,9 +187,9 @@ START_TEST(random_bytes_are_no_sketch_and_do_no_harm)
     ek_rng_seed(&r, 1);
     for (int i = 0; i < 20000; i++) {
         uint8_t bytes[80] = {'E', 'K', 'S', '1'};
-        size_t used, length = 4 + ek_rng_below(&r, 76);
+        size_t used, length = 4 + ek_rng_uniform_int(&r, 76);
         for (size_t k = 4; k < length; k++)
-            bytes[k] = (uint8_t)(ek_rng_u64(&r) >> (56 + ek_rng_below(&r, 8)));
+            bytes[k] = (uint8_t)(ek_rng_u64(&r) >> (56 + ek_rng_uniform_int(&r, 8)));
         ck_assert_int_eq(ek_sketch_read(s, bytes, length, &used, NULL), EK_EFORMAT);
     }
     ek_sketch_free(s);
@@ -210,14 +210,14 @@ static void compare_set(int features, uint64_t seed)
     for (int f = 0; f < features; f++)
         want[f] = empty();
     for (int step = 0; step < 12; step++) {
-        int rows = (int)ek_rng_below(&r, ek_rng_below(&r, 2) ? 30 : ROWS_MAX);
+        int rows = (int)ek_rng_uniform_int(&r, ek_rng_uniform_int(&r, 2) ? 30 : ROWS_MAX);
         for (int i = 0; i < rows * features; i++) {
             x[i] = any_value(&r);
             ek_sketch_add(want[i % features], x[i], 1);
         }
         ck_assert_int_eq(ek_sketch_set_add(step % 3 ? set : other, x, rows), EK_OK);
         if (step % 5 == 0)
-            ek_sketch_set_get(set, (int)ek_rng_below(&r, (uint64_t)features), got);
+            ek_sketch_set_get(set, (int)ek_rng_uniform_int(&r, (uint64_t)features), got);
     }
     ck_assert_int_eq(ek_sketch_set_merge(set, other), EK_OK);
     for (int f = 0; f < features; f++) {

@@ -85,28 +85,28 @@ static void ck_same_state(struct pair *p)
 /* Goes on with assets that say the same. */
 static void turn(struct pair *p)
 {
-    enum ek_state_fit fit;
+    enum ek_restore_result fit;
     struct ek_error e = {0};
     const struct ek_assets *to = p->turns++ % 2 ? &p->assets : &p->twin;
     int rc = ek_guard_set_assets(p->stopped, to, &fit, &e);
     ck_assert_msg(!rc, "%s", e.message);
-    ck_assert_int_eq(fit, EK_STATE_WHOLE);
+    ck_assert_int_eq(fit, EK_RESTORE_FULL);
 }
 
 /* Saves what has changed, and goes on from what was kept. Sometimes the base is given up, as with a
  * transaction, and the next one is whole. */
 static void cut(struct pair *p)
 {
-    enum ek_state_fit fit;
+    enum ek_restore_result fit;
     char note[32];
     size_t length;
     struct ek_error e = {0};
-    if (ek_rng_below(&p->rng, 3) == 0) {
-        p->kept.fail_after = 1 + (int)ek_rng_below(&p->rng, 20);
+    if (ek_rng_uniform_int(&p->rng, 3) == 0) {
+        p->kept.fail_after = 1 + (int)ek_rng_uniform_int(&p->rng, 20);
         if (ek_guard_save(p->stopped, 0, NULL, 0, state_put, &p->kept, NULL) == EK_OK)
             p->kept.fail_after = 0;
     }
-    int whole = ek_rng_below(&p->rng, 3) == 0;
+    int whole = ek_rng_uniform_int(&p->rng, 3) == 0;
     if (whole)
         ck_same_state(p); /* which was a base that is not kept */
     save(p->stopped, whole, p->n, &p->kept);
@@ -114,13 +114,13 @@ static void cut(struct pair *p)
     const void *found = ek_state_note(state, &length);
     note_of(note, p->n);
     ck_assert(length == strlen(note) && !memcmp(found, note, length));
-    ck_assert_uint_eq(ek_state_queries(state), ek_guard_queries(p->through));
-    if (ek_rng_below(&p->rng, 2)) {
+    ck_assert_uint_eq(ek_state_list_count(state), ek_guard_list_count(p->through));
+    if (ek_rng_uniform_int(&p->rng, 2)) {
         ek_guard_free(p->stopped);
         p->stopped = NULL;
         ek_guard_load(&p->stopped, &p->assets, state, &fit, &e);
         ck_assert_msg(p->stopped != NULL, "%s", e.message);
-        ck_assert_int_eq(fit, EK_STATE_WHOLE);
+        ck_assert_int_eq(fit, EK_RESTORE_FULL);
         p->cuts++;
     }
     ek_state_free(state);
@@ -153,7 +153,7 @@ static void pass(struct pair *p)
 }
 
 /* Prices in cents for arm B, a code that is new, markets that nobody had before. */
-static void disturb(struct shop *s, struct ek_query *q)
+static void disturb(struct shop *s, struct ek_list *q)
 {
     uint64_t n = s->number;
     if (n % 97 < 3) /* wrong clocks; and below a stream that is elsewhere from then on */
@@ -201,15 +201,15 @@ static void run(uint64_t seed)
             state_message(&p->shop, &p->assets, &p->message, disturb);
         pass(p);
         decide(p);
-        if (ek_rng_below(&p->rng, 70) == 0)
+        if (ek_rng_uniform_int(&p->rng, 70) == 0)
             turn(p);
-        if (ek_rng_below(&p->rng, 70) == 0)
+        if (ek_rng_uniform_int(&p->rng, 70) == 0)
             cut(p);
         ck_same_events(p);
-        if (ek_rng_below(&p->rng, 150) == 0) {
+        if (ek_rng_uniform_int(&p->rng, 150) == 0) {
             int64_t now = 1000 * p->n;
-            ck_assert_int_eq(ek_guard_tick(p->through, now, NULL), EK_OK);
-            ck_assert_int_eq(ek_guard_tick(p->stopped, now, NULL), EK_OK);
+            ck_assert_int_eq(ek_guard_advance(p->through, now, NULL), EK_OK);
+            ck_assert_int_eq(ek_guard_advance(p->stopped, now, NULL), EK_OK);
             cut(p);
         }
     }
@@ -234,7 +234,7 @@ static struct ek_guard *copy_of(struct ek_guard *g, const struct ek_assets *a)
 {
     struct state_store *s = calloc(1, sizeof *s);
     struct ek_guard *copy = NULL;
-    enum ek_state_fit fit;
+    enum ek_restore_result fit;
     struct ek_error e = {0};
     save(g, 1, 0, s);
     struct ek_state *state = state_of(s, 3);
@@ -253,8 +253,8 @@ static void join(struct pair *p)
     struct ek_guard *through = p->through, *stopped = p->stopped;
     struct ek_guard *into = copy_of(through, &p->assets), *from = copy_of(stopped, &p->assets);
     ck_assert_int_eq(ek_guard_merge(into, from, NULL), EK_OK);
-    ck_assert_uint_eq(ek_guard_queries(into),
-                      ek_guard_queries(through) + ek_guard_queries(stopped));
+    ck_assert_uint_eq(ek_guard_list_count(into),
+                      ek_guard_list_count(through) + ek_guard_list_count(stopped));
     ek_guard_free(from);
     p->through = into;
     p->stopped = copy_of(into, &p->assets);
@@ -276,17 +276,17 @@ START_TEST(joined_guards_go_on_and_can_be_saved)
     for (uint64_t seed = 11; seed <= 13; seed++) {
         struct pair *p = pair_of(seed);
         for (; p->n < LISTS; p->n++) {
-            struct ek_guard *one = ek_rng_below(&p->rng, 3) ? p->through : p->stopped;
+            struct ek_guard *one = ek_rng_uniform_int(&p->rng, 3) ? p->through : p->stopped;
             const char *event;
-            uint64_t version = 1 + ek_rng_below(&p->rng, 6);
+            uint64_t version = 1 + ek_rng_uniform_int(&p->rng, 6);
             state_message(&p->shop, &p->assets, &p->message, disturb);
             ck_assert_int_eq(ek_guard_observe(one, p->message.data, p->message.length, 0, NULL),
                              EK_OK);
-            while (ek_rng_below(&p->rng, 9) && ek_guard_next_event(one, &event))
+            while (ek_rng_uniform_int(&p->rng, 9) && ek_guard_next_event(one, &event))
                 continue;
-            if (ek_rng_below(&p->rng, 40) == 0)
-                accepts += tell(one, ek_rng_below(&p->rng, 2), &version) == EK_OK;
-            if (ek_rng_below(&p->rng, 200) == 0)
+            if (ek_rng_uniform_int(&p->rng, 40) == 0)
+                accepts += tell(one, ek_rng_uniform_int(&p->rng, 2), &version) == EK_OK;
+            if (ek_rng_uniform_int(&p->rng, 200) == 0)
                 join(p);
         }
         pair_free(p);

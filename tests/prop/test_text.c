@@ -58,14 +58,14 @@ static void release_seeds(struct seeds *s)
 static void break_once(struct ek_rng *r, char *text, size_t *length)
 {
     static const char signs[] = "{}[],:#&*!|>'\"%@`-? \n\t0";
-    size_t at = *length ? ek_rng_below(r, *length) : 0, left = *length - at;
-    size_t part = ek_rng_below(r, (left < ROOM / 4 ? left : ROOM / 4) + 1);
-    switch (left ? ek_rng_below(r, 5) : 5) {
+    size_t at = *length ? ek_rng_uniform_int(r, *length) : 0, left = *length - at;
+    size_t part = ek_rng_uniform_int(r, (left < ROOM / 4 ? left : ROOM / 4) + 1);
+    switch (left ? ek_rng_uniform_int(r, 5) : 5) {
     case 0:
-        text[at] = (char)ek_rng_below(r, 256);
+        text[at] = (char)ek_rng_uniform_int(r, 256);
         break;
     case 1:
-        text[at] = signs[ek_rng_below(r, sizeof signs - 1)];
+        text[at] = signs[ek_rng_uniform_int(r, sizeof signs - 1)];
         break;
     case 2: /* taken out */
         memmove(text + at, text + at + part, left - part);
@@ -86,11 +86,11 @@ static void break_once(struct ek_rng *r, char *text, size_t *length)
 /* A seed, broken up to three times. */
 static size_t broken(struct ek_rng *r, const struct seeds *s, char *text)
 {
-    const struct ek_buf *seed = &s->text[ek_rng_below(r, (uint64_t)s->count)];
+    const struct ek_buf *seed = &s->text[ek_rng_uniform_int(r, (uint64_t)s->count)];
     size_t length = seed->length;
     if (length)
         memcpy(text, seed->data, length);
-    for (uint64_t i = ek_rng_below(r, 4); i > 0; i--)
+    for (uint64_t i = ek_rng_uniform_int(r, 4); i > 0; i--)
         break_once(r, text, &length);
     return length;
 }

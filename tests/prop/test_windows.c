@@ -70,13 +70,13 @@ static float any_value(struct ek_rng *r)
     uint32_t bits = (uint32_t)ek_rng_u64(r);
     float x;
     memcpy(&x, &bits, sizeof x);
-    return ek_rng_below(r, 20) ? (float)exp(3 + ek_rng_normal(r)) : x;
+    return ek_rng_uniform_int(r, 20) ? (float)exp(3 + ek_rng_normal(r)) : x;
 }
 
 static void add_list(struct world *w, int64_t number)
 {
     struct plain *p = window_of(w, number);
-    int rows = (int)ek_rng_below(&w->r, ek_rng_below(&w->r, 10) ? 25 : ROWS_MAX);
+    int rows = (int)ek_rng_uniform_int(&w->r, ek_rng_uniform_int(&w->r, 10) ? 25 : ROWS_MAX);
     for (int i = 0; i < rows * w->features; i++) {
         w->x[i] = any_value(&w->r);
         ek_sketch_add(p->feature[i % w->features], w->x[i], 1);
@@ -115,10 +115,10 @@ static void look(struct world *w, int feature, int64_t first, int64_t last, int 
 
 static void look_anywhere(struct world *w, int64_t number)
 {
-    int feature = (int)ek_rng_below(&w->r, (uint64_t)w->features);
-    int64_t first = number - (int64_t)ek_rng_below(&w->r, KEPT + 2);
-    look(w, feature, first, first + (int64_t)ek_rng_below(&w->r, KEPT + 2),
-         !ek_rng_below(&w->r, 3));
+    int feature = (int)ek_rng_uniform_int(&w->r, (uint64_t)w->features);
+    int64_t first = number - (int64_t)ek_rng_uniform_int(&w->r, KEPT + 2);
+    look(w, feature, first, first + (int64_t)ek_rng_uniform_int(&w->r, KEPT + 2),
+         !ek_rng_uniform_int(&w->r, 3));
 }
 
 /* `slices`: 0 never packs of its own accord, so that each closing finds all that is left. */
@@ -128,13 +128,13 @@ static void run(int features, uint64_t seed, int slices)
     start(&w, features, seed);
     int64_t number = 5;
     while (w.windows < WINDOWS) {
-        int step = (int)ek_rng_below(&w.r, 12);
+        int step = (int)ek_rng_uniform_int(&w.r, 12);
         if (!step)
-            number += ek_rng_below(&w.r, 8) ? 1 : -2;
+            number += ek_rng_uniform_int(&w.r, 8) ? 1 : -2;
         if (step == 1)
             look_anywhere(&w, number);
         if (step == 2 && slices)
-            ck_assert_int_eq(ek_windows_pack(w.ours, (int)ek_rng_below(&w.r, 12)), EK_OK);
+            ck_assert_int_eq(ek_windows_pack(w.ours, (int)ek_rng_uniform_int(&w.r, 12)), EK_OK);
         if (step > 2)
             add_list(&w, number);
     }

@@ -31,11 +31,11 @@ static struct ek_windows *windows(const struct world *w, int kept)
 
 static void draw_list(struct world *w)
 {
-    if (!ek_rng_below(&w->r, 12))
-        w->number += 1 + (int64_t)ek_rng_below(&w->r, 2);
-    w->rows = (int)ek_rng_below(&w->r, ROWS_MAX);
+    if (!ek_rng_uniform_int(&w->r, 12))
+        w->number += 1 + (int64_t)ek_rng_uniform_int(&w->r, 2);
+    w->rows = (int)ek_rng_uniform_int(&w->r, ROWS_MAX);
     for (int i = 0; i < w->rows * w->features; i++)
-        w->x[i] = ek_rng_below(&w->r, 9) ? (float)exp(3 + ek_rng_normal(&w->r)) : -0.f;
+        w->x[i] = ek_rng_uniform_int(&w->r, 9) ? (float)exp(3 + ek_rng_normal(&w->r)) : -0.f;
 }
 
 static void add(const struct world *w, struct ek_windows *to)
@@ -47,7 +47,7 @@ static void write(struct ek_windows *w, struct ek_buf *out)
 {
     struct ek_serialize s = {.out = out};
     ek_buf_init(out, 0);
-    ck_assert_int_eq(ek_windows_settle(w), EK_OK);
+    ck_assert_int_eq(ek_windows_pack_newest(w), EK_OK);
     ek_windows_life_serialize(w, &s);
     ek_windows_now_serialize(w, &s);
     for (int i = 0; i < ek_windows_places(w); i++)
@@ -88,7 +88,7 @@ static void run_on(int features, uint64_t seed)
         draw_list(&w);
         add(&w, through);
         add(&w, stopped);
-        if (ek_rng_below(&w.r, 10))
+        if (ek_rng_uniform_int(&w.r, 10))
             continue;
         struct ek_buf bytes;
         write(stopped, &bytes);
@@ -147,11 +147,11 @@ static void run_parts(uint64_t seed)
     static struct world w;
     start(&w, 5, seed);
     struct ek_windows *whole = windows(&w, KEPT), *part[2] = {windows(&w, KEPT), windows(&w, KEPT)};
-    int stop = (int)ek_rng_below(&w.r, 2 * LISTS), which = (int)ek_rng_below(&w.r, 2);
+    int stop = (int)ek_rng_uniform_int(&w.r, 2 * LISTS), which = (int)ek_rng_uniform_int(&w.r, 2);
     for (int i = 0; i < LISTS; i++) {
         draw_list(&w);
         add(&w, whole);
-        add(&w, part[i < stop ? (int)ek_rng_below(&w.r, 2) : which]);
+        add(&w, part[i < stop ? (int)ek_rng_uniform_int(&w.r, 2) : which]);
     }
     ck_assert_int_eq(ek_windows_merge(part[0], part[1], false), EK_OK);
     ck_same_spans(&w, whole, part[0]);

@@ -56,7 +56,7 @@ struct scored {
 struct instance {
     struct stream stream;
     struct ek_detector *detector;
-    struct ek_fleet_member *member;
+    struct ek_fleet_instance *member;
     int64_t stream_ms;
     int number, told; /* step at which it told last */
     struct scored scored[LISTS_PER_STEP];
@@ -70,7 +70,7 @@ struct fleet {
     struct ek_profile *profile;
     struct ek_rules *rules;
     struct instance instance[INSTANCES];
-    struct ek_fleet_decider *decider[2];
+    struct ek_leader *decider[2];
     bool dead;
     struct record *log;
     int records, room;
@@ -89,7 +89,7 @@ static void send_to(struct fleet *f, const void *bytes, size_t length, int to, i
     if (!f->log || !copy)
         abort();
     memcpy(copy, bytes, length);
-    int64_t takes = NEAR_MS + (int64_t)ek_rng_below(&f->rng, (uint64_t)(far_ms - NEAR_MS));
+    int64_t takes = NEAR_MS + (int64_t)ek_rng_uniform_int(&f->rng, (uint64_t)(far_ms - NEAR_MS));
     f->log[f->records++] = (struct record){copy, length, f->clock_ms + takes, to};
 }
 
@@ -109,21 +109,22 @@ static bool is_hit(const struct fleet *f, int partition, struct ek_rng *r)
 /* The lists of a step of one instance: of its partitions, which are not in step. */
 static void observe(struct fleet *f, struct instance *o)
 {
-    const struct ek_fleet_plans *plans = ek_fleet_member_plans(o->member);
+    const struct ek_instance_plans *plans = ek_fleet_instance_plans(o->member);
     struct ek_finding told;
     for (int i = 0; i < LISTS_PER_STEP; i++) {
-        struct ek_query *q = stream_next(&o->stream);
+        struct ek_list *q = stream_next(&o->stream);
         int own = PARTITIONS / INSTANCES;
-        int partition = o->number * own + (int)ek_rng_below(&o->stream.rng, (uint64_t)own);
+        int partition = o->number * own + (int)ek_rng_uniform_int(&o->stream.rng, (uint64_t)own);
         int64_t lag = partition * 7919 % LAG_MS;
-        q->time_ms = f->clock_ms + LAG_MS - lag + (int64_t)ek_rng_below(&o->stream.rng, STEP_MS);
+        q->time_ms =
+            f->clock_ms + LAG_MS - lag + (int64_t)ek_rng_uniform_int(&o->stream.rng, STEP_MS);
         if (is_hit(f, partition, &o->stream.rng))
             stream_scale(q, 0, f->fault == ONE_PARTITION ? 100 : 2);
         o->stream_ms = q->time_ms > o->stream_ms ? q->time_ms : o->stream_ms;
         must(ek_detector_observe(o->detector, q, q->time_ms, NULL));
         while (ek_detector_next(o->detector, &told))
-            ek_fleet_member_found(o->member, &told);
-        const struct ek_plan *plan = ek_fleet_plans_at(plans, q->time_ms, o->stream_ms);
+            ek_fleet_instance_add_finding(o->member, &told);
+        const struct ek_plan *plan = ek_instance_plans_get(plans, q->time_ms, o->stream_ms);
         o->scored[i] = (struct scored){q->time_ms, plan->version + 1};
     }
 }
@@ -164,14 +165,14 @@ static void arrive(struct fleet *f, const struct record *r)
 {
     if (r->to >= 0) {
         struct instance *o = &f->instance[r->to];
-        must(ek_fleet_plans_take(ek_fleet_member_plans(o->member), r->bytes, r->length, f->clock_ms,
-                                 o->stream_ms, NULL));
+        must(ek_instance_plans_receive(ek_fleet_instance_plans(o->member), r->bytes, r->length,
+                                       f->clock_ms, o->stream_ms, NULL));
         return;
     }
     for (int d = f->dead; d < 2; d++) {
-        bool plan = ek_wire_is(r->bytes, r->length, EK_FLEET_PLAN);
-        must(plan ? ek_fleet_decider_follow(f->decider[d], r->bytes, r->length, NULL)
-                  : ek_fleet_decider_take(f->decider[d], r->bytes, r->length, f->clock_ms, NULL));
+        bool plan = ek_record_has_kind(r->bytes, r->length, EK_FLEET_PLAN);
+        must(plan ? ek_leader_apply_record(f->decider[d], r->bytes, r->length, NULL)
+                  : ek_leader_receive(f->decider[d], r->bytes, r->length, f->clock_ms, NULL));
     }
 }
 
@@ -199,15 +200,15 @@ static void decide(struct fleet *f, int d, bool tick, struct seen *seen)
     struct ek_buf record;
     struct ek_finding told;
     ek_buf_init(&record, 0);
-    must(tick ? ek_fleet_decider_tick(f->decider[d], f->clock_ms, &record, NULL)
-              : ek_fleet_decider_look(f->decider[d], f->clock_ms, &record, NULL));
+    must(tick ? ek_leader_advance(f->decider[d], f->clock_ms, &record, NULL)
+              : ek_leader_check(f->decider[d], f->clock_ms, &record, NULL));
     if (record.length) {
         send_to(f, record.data, record.length, -1, TICK_FAR_MS);
         for (int i = 0; i < INSTANCES; i++)
             send_to(f, record.data, record.length, i, PLAN_FAR_MS);
     }
     ek_buf_release(&record);
-    while (ek_fleet_decider_next(f->decider[d], &told)) {
+    while (ek_leader_next(f->decider[d], &told)) {
         if (told.state == EK_SUSPECTED && seen->suspected_ms < 0)
             seen->suspected_ms = f->clock_ms;
         if (told.state == EK_CONFIRMED && seen->confirmed_ms < 0)
@@ -220,12 +221,13 @@ static void tell(struct fleet *f, struct instance *o)
 {
     int step = (int)(f->clock_ms / STEP_MS);
     bool tick = step % TICK_STEPS == o->number % TICK_STEPS;
-    bool early = ek_fleet_member_has_found(o->member) || ek_fleet_member_is_asked(o->member);
+    bool early =
+        ek_fleet_instance_has_findings(o->member) || ek_fleet_instance_is_sampled(o->member);
     if (!tick && (!early || step - o->told < EARLY_STEPS))
         return;
     o->told = step;
-    must(tick ? ek_fleet_member_tick(o->member, o->stream_ms, to_deciders, f, NULL)
-              : ek_fleet_member_early(o->member, o->stream_ms, to_deciders, f, NULL));
+    must(tick ? ek_fleet_instance_report(o->member, o->stream_ms, to_deciders, f, NULL)
+              : ek_fleet_instance_report_early(o->member, o->stream_ms, to_deciders, f, NULL));
 }
 
 /* Plans and ticks do not overtake one another on their way: a log has an order. */
@@ -253,29 +255,28 @@ static void start(struct fleet *f, enum fault fault)
         struct instance *o = &f->instance[i];
         char own[16];
         snprintf(own, sizeof own, "node-%d", i);
-        const struct ek_fleet_member_setup setup = {f->profile, own, 1, 0};
+        const struct ek_fleet_instance_setup setup = {f->profile, own, 1, 0};
         o->number = i;
         stream_start(&o->stream, 7000 + (uint64_t)i);
         must(ek_detector_new(&o->detector, f->manifest, f->profile, f->rules, NULL));
-        must(ek_fleet_member_new(&o->member, o->detector, &setup, NULL));
+        must(ek_fleet_instance_new(&o->member, o->detector, &setup, NULL));
     }
     for (int d = 0; d < 2; d++) {
-        const struct ek_fleet_decider_setup setup = {f->manifest, f->profile, f->rules,
-                                                     true,        name[d],    0};
-        must(ek_fleet_decider_new(&f->decider[d], &setup, NULL));
+        const struct ek_leader_setup setup = {f->manifest, f->profile, f->rules, true, name[d], 0};
+        must(ek_leader_new(&f->decider[d], &setup, NULL));
     }
-    ek_fleet_decider_begin(f->decider[0], 0);
+    ek_leader_start(f->decider[0], 0);
 }
 
 static void end(struct fleet *f)
 {
     for (int i = 0; i < INSTANCES; i++) {
-        ek_fleet_member_free(f->instance[i].member);
+        ek_fleet_instance_free(f->instance[i].member);
         ek_detector_free(f->instance[i].detector);
         stream_end(&f->instance[i].stream);
     }
     for (int d = 0; d < 2; d++)
-        ek_fleet_decider_free(f->decider[d]);
+        ek_leader_free(f->decider[d]);
     for (int i = 0; i < f->records; i++)
         free(f->log[i].bytes);
     free(f->log);
@@ -291,8 +292,8 @@ static int applied(const struct fleet *f)
     for (int i = 0; i < INSTANCES; i++) {
         const struct instance *o = &f->instance[i];
         count +=
-            ek_fleet_plans_at(ek_fleet_member_plans(o->member), o->stream_ms, o->stream_ms)->count >
-            0;
+            ek_instance_plans_get(ek_fleet_instance_plans(o->member), o->stream_ms, o->stream_ms)
+                ->count > 0;
     }
     return count;
 }
@@ -301,7 +302,7 @@ static uint64_t late_plans(const struct fleet *f)
 {
     uint64_t late = 0;
     for (int i = 0; i < INSTANCES; i++)
-        late += ek_fleet_plans_late(ek_fleet_member_plans(f->instance[i].member));
+        late += ek_instance_plans_late_count(ek_fleet_instance_plans(f->instance[i].member));
     return late;
 }
 
@@ -329,7 +330,7 @@ static void run(struct fleet *f, enum fault fault)
             died_ms = f->clock_ms;
         }
         if (f->dead && f->clock_ms - died_ms >= TAKE_OVER_MS)
-            ek_fleet_decider_begin(f->decider[1], f->clock_ms);
+            ek_leader_start(f->decider[1], f->clock_ms);
         int have = applied(f);
         first_ms = have && first_ms < 0 ? f->clock_ms : first_ms;
         all_ms = have == INSTANCES ? f->clock_ms : -1;

@@ -30,11 +30,11 @@ static struct ek_manifest *manifest_of(int features)
     return m;
 }
 
-static void list(struct ek_query *q, int features, int arms, struct ek_rng *r, uint64_t number)
+static void list(struct ek_list *q, int features, int arms, struct ek_rng *r, uint64_t number)
 {
     static char arm[24];
-    must(ek_query_resize(q, ITEMS, features, 1));
-    snprintf(arm, sizeof arm, "value-%d", (int)ek_rng_below(r, (uint64_t)arms));
+    must(ek_list_resize(q, ITEMS, features, 1));
+    snprintf(arm, sizeof arm, "value-%d", (int)ek_rng_uniform_int(r, (uint64_t)arms));
     q->query[0] = (float)ek_rng_uniform(r);
     q->time_ms = (int64_t)number;
     q->segment_count = 1;
@@ -72,7 +72,7 @@ static double taking_ms(const struct ek_manifest *m, const struct ek_profile *p,
     for (int i = 0; i < ROUNDS; i++) {
         must(ek_fleet_pool_new(&pool, m, p, rules, 1, 4096, NULL));
         double from = ek_measure_seconds();
-        must(ek_fleet_pool_take(pool, record->data, record->length, 0, NULL));
+        must(ek_fleet_pool_add(pool, record->data, record->length, 0, NULL));
         double took = ek_measure_seconds() - from;
         best = took < best ? took : best;
         ek_fleet_pool_free(pool);
@@ -88,12 +88,12 @@ static void measure(int features, int arms)
     struct ek_profile *p;
     struct ek_rules *rules = NULL;
     struct ek_detector *d;
-    struct ek_fleet_member *member;
-    struct ek_query q;
+    struct ek_fleet_instance *member;
+    struct ek_list q;
     struct ek_rng r;
     struct ek_buf record;
     uint64_t number = 0;
-    ek_query_init(&q);
+    ek_list_init(&q);
     ek_buf_init(&record, 0);
     ek_rng_seed(&r, 5);
     must(ek_profile_fit_new(&fit, m, NULL, NULL));
@@ -104,26 +104,26 @@ static void measure(int features, int arms)
     must(ek_profile_fit_finish(fit, &p, NULL));
     must(ek_rules_parse(&rules, m, "rules", text, sizeof text - 1, NULL));
     must(ek_detector_new(&d, m, p, rules, NULL));
-    const struct ek_fleet_member_setup setup = {p, "node-17", 1, 4096};
-    must(ek_fleet_member_new(&member, d, &setup, NULL));
+    const struct ek_fleet_instance_setup setup = {p, "node-17", 1, 4096};
+    must(ek_fleet_instance_new(&member, d, &setup, NULL));
     for (int i = 0; i < WARM + LISTS; i++) {
         if (i == WARM)
-            must(ek_fleet_member_tick(member, 0, keep, &record, NULL));
+            must(ek_fleet_instance_report(member, 0, keep, &record, NULL));
         list(&q, features, arms, &r, number++);
         must(ek_detector_observe(d, &q, q.time_ms, NULL));
     }
-    must(ek_fleet_member_tick(member, (int64_t)number, keep, &record, NULL));
+    must(ek_fleet_instance_report(member, (int64_t)number, keep, &record, NULL));
     printf("{\"features\":%d,\"cells\":%d,\"bytes\":%zu,\"zstd\":%zu,\"take_ms\":%.3f}\n", features,
            ek_cells_count(ek_detector_registry(d)), record.length, squeezed(&record),
            taking_ms(m, p, rules, &record));
     fflush(stdout);
-    ek_fleet_member_free(member);
+    ek_fleet_instance_free(member);
     ek_detector_free(d);
     ek_rules_free(rules);
     ek_profile_free(p);
     ek_profile_fit_free(fit);
     ek_manifest_free(m);
-    ek_query_release(&q);
+    ek_list_release(&q);
     ek_buf_release(&record);
 }
 

@@ -127,7 +127,7 @@ static int fit(struct convert *c, struct ek_upstream *upstream)
     return rc;
 }
 
-static int convert_lists(struct convert *c, struct ek_letor *letor, struct ek_query *q,
+static int convert_lists(struct convert *c, struct ek_letor *letor, struct ek_list *q,
                          struct ek_list_sink *sink)
 {
     uint64_t at, total;
@@ -146,7 +146,7 @@ static int convert_lists(struct convert *c, struct ek_letor *letor, struct ek_qu
     return rc;
 }
 
-static int convert_file(struct convert *c, const char *path, struct ek_query *q,
+static int convert_file(struct convert *c, const char *path, struct ek_list *q,
                         struct ek_list_sink *sink)
 {
     struct ek_letor *letor;
@@ -163,13 +163,13 @@ static int convert_file(struct convert *c, const char *path, struct ek_query *q,
 
 static int convert_files(struct convert *c, struct ek_list_sink *sink)
 {
-    struct ek_query q;
+    struct ek_list q;
     int rc = fit(c, ek_list_sink_upstream(sink));
-    ek_query_init(&q);
+    ek_list_init(&q);
     ek_progress_start(&c->progress, "converting");
     for (size_t i = 0; i < c->file_count && !rc; i++)
         rc = convert_file(c, c->files[i], &q, sink);
-    ek_query_release(&q);
+    ek_list_release(&q);
     if (!rc) {
         char note[40];
         snprintf(note, sizeof note, "%llu lists", (unsigned long long)c->done);

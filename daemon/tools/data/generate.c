@@ -147,7 +147,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     return 0;
 }
 
-static int fit(struct gen *g, struct ek_hotel *hotel, struct ek_query *q,
+static int fit(struct gen *g, struct ek_hotel *hotel, struct ek_list *q,
                struct ek_upstream *upstream)
 {
     struct ek_dataset d;
@@ -167,7 +167,7 @@ static int fit(struct gen *g, struct ek_hotel *hotel, struct ek_query *q,
     return rc;
 }
 
-static int put_lists(struct gen *g, struct ek_hotel *hotel, struct ek_query *q,
+static int put_lists(struct gen *g, struct ek_hotel *hotel, struct ek_list *q,
                      struct ek_list_sink *sink)
 {
     struct ek_progress progress;
@@ -191,15 +191,15 @@ static int generate(struct gen *g)
 {
     struct ek_hotel *hotel;
     struct ek_list_sink *sink;
-    struct ek_query q;
+    struct ek_list q;
     int rc = ek_hotel_new(&hotel, g->sink.upstream.seed, &g->e);
     if (rc)
         return rc;
     rc = ek_list_sink_open(&sink, &g->sink, &g->e);
     if (!rc) {
-        ek_query_init(&q);
+        ek_list_init(&q);
         rc = put_lists(g, hotel, &q, sink);
-        ek_query_release(&q);
+        ek_list_release(&q);
         if (rc)
             ek_list_sink_abandon(sink);
         else

@@ -238,7 +238,7 @@ static int grow(struct ek_extract_candidates *c, size_t n, struct ek_error *e)
 
 static int open_best(struct ek_extract_candidates *c, struct ek_error *e)
 {
-    int rc = ek_retrieve_new(&c->best, c->x, EK_BM25_USUAL, e);
+    int rc = ek_retrieve_new(&c->best, c->x, EK_BM25_DEFAULT, e);
     if (rc)
         return rc;
     c->hits = ek_calloc(c->top, sizeof *c->hits);

@@ -36,7 +36,7 @@ static int fail_io(struct ek_error *e, const char *path)
 /* A file beside the output that has no name; the path is as it was afterwards. */
 static FILE *spool(char *path)
 {
-    int fd = ek_nameless_spool(path);
+    int fd = ek_tmpfile_spool(path);
     FILE *f = fd < 0 ? NULL : fdopen(fd, "w+b");
     if (fd >= 0 && !f)
         close(fd);

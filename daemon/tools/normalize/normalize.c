@@ -42,7 +42,7 @@ static int add_row(struct ek_columns *t, const struct ek_choice *c, bool by_valu
     else
         snprintf(brief, sizeof brief, "%s", c->why);
     const char *const texts[] = {c->feature->name, ek_fdm_name(c->fdm.category), drawn,
-                                 ek_scale_name(c->scale), brief};
+                                 ek_transform_kind_name(c->scale), brief};
     return ek_columns_add(t, texts);
 }
 
@@ -66,7 +66,7 @@ static void add_feature(struct ek_json_writer *s, const struct ek_choice *c)
 {
     ek_json_open(s, NULL, '{');
     ek_json_add_text(s, "name", c->feature->name);
-    ek_json_add_text(s, "scale", ek_scale_name(c->scale));
+    ek_json_add_text(s, "scale", ek_transform_kind_name(c->scale));
     ek_json_add_text(s, "why", c->why);
     ek_json_add_text(s, "category", c->fdm.category ? ek_fdm_name(c->fdm.category) : NULL);
     ek_json_add_number(s, "values", c->count);

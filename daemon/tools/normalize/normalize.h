@@ -40,7 +40,7 @@ struct ek_histogram {
 struct ek_choice {
     const struct ek_feature *feature;
     struct ek_fdm fdm;
-    enum ek_scale scale;
+    enum ek_transform_kind scale;
     char why[EK_NORMALIZE_WHY];
     uint64_t missing;
     double count; /* values */

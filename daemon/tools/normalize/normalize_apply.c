@@ -43,8 +43,8 @@ int ek_normalize_check_merge(const struct ek_manifest *m, struct ek_error *e)
     for (int f = 0; f < m->item_count; f++)
         for (int i = 0; i < EK_SCALING_MERGED && !rc; i++)
             if (m->item[f]->type != EK_TYPE_CATEGORY)
-                rc =
-                    check_column(m, m->item[f], ek_scale_name(ek_scale_part(EK_SCALE_MERGE, i)), e);
+                rc = check_column(m, m->item[f],
+                                  ek_transform_kind_name(ek_scaling_part(EK_SCALE_MERGE, i)), e);
     return rc;
 }
 
@@ -68,7 +68,8 @@ static int add_items(struct ek_buf *to, const struct ek_choices *c, bool renumbe
         const struct ek_choice *one = &c->of[f];
         int columns = ek_scale_columns(one->scale);
         for (int i = 0; i < columns; i++) {
-            const char *part = columns > 1 ? ek_scale_name(ek_scale_part(one->scale, i)) : NULL;
+            const char *part =
+                columns > 1 ? ek_transform_kind_name(ek_scaling_part(one->scale, i)) : NULL;
             add_feature(to, one->feature, part, renumber ? ++*index : one->feature->index);
         }
     }
@@ -97,7 +98,7 @@ struct output {
     const struct ek_choices *c;
     struct ek_manifest *manifest; /* of what is written */
     struct ek_writer *writer;
-    struct ek_query in, out;
+    struct ek_list in, out;
     struct ek_buf text;
     float missing;
     uint64_t lists;
@@ -105,8 +106,8 @@ struct output {
 
 static int write_list(struct output *o, struct ek_error *e)
 {
-    struct ek_query *q = &o->in, *s = &o->out;
-    if (ek_query_resize(s, q->items, o->manifest->item_count, o->manifest->query_count))
+    struct ek_list *q = &o->in, *s = &o->out;
+    if (ek_list_resize(s, q->items, o->manifest->item_count, o->manifest->query_count))
         return ek_fail(e, EK_ENOMEM, "no memory for a list of %d items", q->items);
     ek_scaling_apply(o->c->scaling, q->x, (size_t)q->items, o->missing, s->x);
     for (int i = 0; i < q->query_features; i++)
@@ -168,8 +169,8 @@ int ek_normalize_apply(const struct ek_choices *c, const struct ek_normalize_arg
     struct ek_buf about;
     ek_buf_init(&about, EK_YAML_BYTES_MAX);
     ek_buf_init(&o.text, LISTS_BYTES_MAX);
-    ek_query_init(&o.in);
-    ek_query_init(&o.out);
+    ek_list_init(&o.in);
+    ek_list_init(&o.out);
     int rc = describe(&about, c) ? ek_fail(e, EK_ENOMEM, "no memory for a manifest") : EK_OK;
     if (!rc)
         rc = ek_manifest_parse(&o.manifest, "the scaled manifest", (const char *)about.data,
@@ -178,8 +179,8 @@ int ek_normalize_apply(const struct ek_choices *c, const struct ek_normalize_arg
         rc = write_all(&o, a, e);
     if (!rc && a->output_manifest)
         rc = ek_file_write_bytes(a->output_manifest, about.data, about.length, e);
-    ek_query_release(&o.in);
-    ek_query_release(&o.out);
+    ek_list_release(&o.in);
+    ek_list_release(&o.out);
     ek_manifest_free(o.manifest);
     ek_buf_release(&o.text);
     ek_buf_release(&about);

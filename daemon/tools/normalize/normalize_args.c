@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <string.h>
 
-static int take(struct ek_dataset *d, const struct ek_query *q, struct ek_error *e)
+static int take(struct ek_dataset *d, const struct ek_list *q, struct ek_error *e)
 {
     size_t width = (size_t)d->item_features;
     if ((d->items + (size_t)q->items) * width > EK_NORMALIZE_VALUES_MAX)
@@ -19,7 +19,7 @@ static int take(struct ek_dataset *d, const struct ek_query *q, struct ek_error 
 }
 
 static int read_file(struct ek_dataset *d, const struct ek_manifest *m, const char *path,
-                     struct ek_query *q, struct ek_progress *progress, struct ek_error *e)
+                     struct ek_list *q, struct ek_progress *progress, struct ek_error *e)
 {
     struct ek_letor *letor;
     bool more = true;
@@ -45,10 +45,10 @@ int ek_normalize_read_parts(const struct ek_files *files, const struct ek_manife
                             struct ek_dataset *d, size_t *lists, struct ek_error *e)
 {
     struct ek_progress progress;
-    struct ek_query q;
+    struct ek_list q;
     int rc = EK_OK;
     ek_dataset_init(d, m->item_count, m->query_count);
-    ek_query_init(&q);
+    ek_list_init(&q);
     ek_progress_start(&progress, "reading");
     for (int i = 0; i < files->count && !rc; i++) {
         size_t before = d->lists;
@@ -56,7 +56,7 @@ int ek_normalize_read_parts(const struct ek_files *files, const struct ek_manife
         if (lists)
             lists[i] = d->lists - before;
     }
-    ek_query_release(&q);
+    ek_list_release(&q);
     return rc;
 }
 

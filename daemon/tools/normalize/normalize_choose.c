@@ -43,7 +43,7 @@ static void decide(struct ek_choice *c, enum ek_method method)
         ek_fdm_reason(&c->fdm, c->why, sizeof c->why);
     } else if (method != EK_METHOD_OSM) {
         c->scale = ek_method_scale(method);
-        snprintf(c->why, sizeof c->why, "%s for all", ek_scale_name(c->scale));
+        snprintf(c->why, sizeof c->why, "%s for all", ek_transform_kind_name(c->scale));
     }
 }
 
@@ -72,8 +72,8 @@ static int choose_all(struct ek_choices *c, const struct ek_profile *profile,
     ek_progress_start(&progress, "choosing");
     for (size_t f = 0; f < width && !rc; f++) {
         struct ek_values v = {0};
-        rc = profile ? ek_values_of_sketch(&v, profile->sketch[f], e)
-                     : ek_values_of_column(&v, train->x + f, train->items, width, e);
+        rc = profile ? ek_values_from_sketch(&v, profile->sketch[f], e)
+                     : ek_values_from_column(&v, train->x + f, train->items, width, e);
         if (!rc)
             rc = choose_one(c, (int)f, &v, e);
         ek_values_release(&v);
@@ -106,7 +106,8 @@ static int show(void *context, int done, int of, double map)
 }
 
 /* map [F + 1] as from ek_osm: each switch is held against what was kept before it. */
-static void note_switches(const struct ek_choices *c, const enum ek_scale *scale, const double *map)
+static void note_switches(const struct ek_choices *c, const enum ek_transform_kind *scale,
+                          const double *map)
 {
     int features = c->manifest->item_count;
     double before = map[features];
@@ -131,7 +132,7 @@ static int try_switches(const struct ek_choices *c, const struct ek_normalize_ar
     struct ek_progress progress;
     struct ek_osm_options o;
     size_t features = (size_t)c->manifest->item_count;
-    enum ek_scale *scale = ek_calloc(features, sizeof *scale);
+    enum ek_transform_kind *scale = ek_calloc(features, sizeof *scale);
     double *map = ek_calloc(features + 1, sizeof *map);
     bool *category = ek_calloc(features, sizeof *category);
     ek_osm_defaults(&o);

@@ -19,9 +19,10 @@ static const struct {
     const char *title;
     int metric;
 } SHOWN[] = {
-    {"P@5", EK_JUDGE_P + 4},       {"NDCG@1", EK_JUDGE_NDCG},      {"NDCG@3", EK_JUDGE_NDCG + 2},
-    {"NDCG@5", EK_JUDGE_NDCG + 4}, {"NDCG@10", EK_JUDGE_NDCG + 9}, {"MAP", EK_JUDGE_MAP},
-    {"ERR", EK_JUDGE_ERR},
+    {"P@5", EK_CROSSVAL_P + 4},        {"NDCG@1", EK_CROSSVAL_NDCG},
+    {"NDCG@3", EK_CROSSVAL_NDCG + 2},  {"NDCG@5", EK_CROSSVAL_NDCG + 4},
+    {"NDCG@10", EK_CROSSVAL_NDCG + 9}, {"MAP", EK_CROSSVAL_MAP},
+    {"ERR", EK_CROSSVAL_ERR},
 };
 enum { METRICS_SHOWN = sizeof SHOWN / sizeof *SHOWN, SHOWN_COLUMNS = METRICS_SHOWN + 2 };
 
@@ -80,7 +81,7 @@ static void print_rules(const struct ek_judge_report *r, FILE *to)
              "%zu lists in %d parts%s; %d folds: RankSVM trained on %d parts, its C the best of %g "
              "to %g by MAP on the next, tested on the last",
              r->data->lists, parts, r->files ? ", the files" : " of equal size", parts, parts - 2,
-             ek_judge_c(0), ek_judge_c(EK_JUDGE_CS - 1));
+             ek_crossval_c(0), ek_crossval_c(EK_CROSSVAL_CS - 1));
     ek_print_wrapped(line, 79, to);
     snprintf(line, sizeof line,
              "gain %s; lists without a relevant item %s; equal scores keep the order of the file; "
@@ -92,7 +93,7 @@ static void print_rules(const struct ek_judge_report *r, FILE *to)
 }
 
 /* How many folds chose the end of the grid on that side. */
-static int at_edge(const struct ek_judgement *j, int edge)
+static int at_edge(const struct ek_crossval_scores *j, int edge)
 {
     int count = 0;
     for (int f = 0; f < j->parts; f++)
@@ -100,7 +101,7 @@ static int at_edge(const struct ek_judgement *j, int edge)
     return count;
 }
 
-static int unsettled(const struct ek_judgement *j)
+static int unsettled(const struct ek_crossval_scores *j)
 {
     int count = 0;
     for (int f = 0; f < j->parts; f++)
@@ -139,13 +140,13 @@ static void add_metrics(struct ek_json_writer *s, const struct ek_metric_mean *m
 {
     char name[CELL];
     ek_json_open(s, "metrics", '{');
-    for (int i = 0; i < EK_JUDGE_METRICS; i++)
-        ek_json_add_number(s, ek_judge_metric_name(i, name, sizeof name),
+    for (int i = 0; i < EK_CROSSVAL_METRICS; i++)
+        ek_json_add_number(s, ek_crossval_metric_name(i, name, sizeof name),
                            ek_metric_result(&mean[i]));
     ek_json_close(s, '}');
 }
 
-static void add_fold(struct ek_json_writer *s, const struct ek_judge_fold *f)
+static void add_fold(struct ek_json_writer *s, const struct ek_crossval_fold *f)
 {
     ek_json_open(s, NULL, '{');
     ek_json_add_number(s, "c", f->c);
@@ -154,7 +155,7 @@ static void add_fold(struct ek_json_writer *s, const struct ek_judge_fold *f)
     ek_json_add_number(s, "vali_map", f->vali_map);
     ek_json_add_count(s, "columns", f->columns);
     ek_json_add_count(s, "lists", f->mean[0].lists);
-    ek_json_add_count(s, "counted", f->mean[EK_JUDGE_MAP].count);
+    ek_json_add_count(s, "counted", f->mean[EK_CROSSVAL_MAP].count);
     add_metrics(s, f->mean);
     ek_json_close(s, '}');
 }
@@ -178,11 +179,11 @@ static void add_tests(struct ek_json_writer *s, const struct ek_judge_report *r,
 
 static void add_method(struct ek_json_writer *s, const struct ek_judge_report *r, int method)
 {
-    const struct ek_judgement *j = &r->of[method];
+    const struct ek_crossval_scores *j = &r->of[method];
     ek_json_open(s, NULL, '{');
     ek_json_add_text(s, "method", j->name);
     add_metrics(s, j->mean);
-    ek_json_add_count(s, "counted", j->mean[EK_JUDGE_MAP].count);
+    ek_json_add_count(s, "counted", j->mean[EK_CROSSVAL_MAP].count);
     ek_json_open(s, "folds", '[');
     for (int f = 0; f < j->parts; f++)
         add_fold(s, &j->fold[f]);
@@ -209,8 +210,8 @@ static int judge_print_json(const struct ek_judge_report *r, FILE *to, struct ek
     ek_json_add_text(&s, "ties", "input order");
     ek_json_add_number(&s, "max_label", r->count ? r->of[0].max_label : 0);
     ek_json_open(&s, "c", '[');
-    for (int i = 0; i < EK_JUDGE_CS; i++)
-        ek_json_add_number(&s, NULL, ek_judge_c(i));
+    for (int i = 0; i < EK_CROSSVAL_CS; i++)
+        ek_json_add_number(&s, NULL, ek_crossval_c(i));
     ek_json_close(&s, ']');
     ek_json_open(&s, "methods", '[');
     for (int i = 0; i < r->count; i++)
@@ -225,12 +226,12 @@ static const enum ek_method ALL[EK_METHOD_COUNT] = {
     EK_METHOD_LOG1P,  EK_METHOD_MERGE, EK_METHOD_FDM,    EK_METHOD_OSM};
 
 struct contest {
-    struct ek_judge_method method[EK_METHOD_COUNT];
+    struct ek_crossval_method method[EK_METHOD_COUNT];
     struct ek_judged of[EK_METHOD_COUNT];
-    struct ek_judgement out[EK_METHOD_COUNT];
+    struct ek_crossval_scores out[EK_METHOD_COUNT];
     int count;
     bool *category; /* [F] */
-    struct ek_judge_options options;
+    struct ek_crossval_options options;
     struct ek_dataset data;
     struct ek_folds folds;
     bool files;
@@ -240,12 +241,12 @@ struct contest {
 
 static void enter(struct contest *c, enum ek_method method)
 {
-    struct ek_judge_method *m = &c->method[c->count];
+    struct ek_crossval_method *m = &c->method[c->count];
     m->method = method;
     ek_osm_defaults(&m->osm);
     m->osm.empty = c->options.empty;
     m->osm.category = c->category;
-    c->of[c->count++] = ek_judge_of_method(m);
+    c->of[c->count++] = ek_crossval_from_method(m);
 }
 
 static int enter_named(struct contest *c, const char *name, size_t length, struct ek_error *e)
@@ -261,7 +262,7 @@ static int enter_named(struct contest *c, const char *name, size_t length, struc
             enter(c, (enum ek_method)i);
             return EK_OK;
         }
-    const char *near = ek_nearest_word(word, known, EK_METHOD_COUNT);
+    const char *near = ek_nearest_name(word, known, EK_METHOD_COUNT);
     if (near)
         return ek_fail(e, EK_EUSAGE, "unknown method '%s', did you mean '%s'?", word, near);
     return ek_fail(e, EK_EUSAGE,
@@ -290,9 +291,9 @@ static int read_lists(struct contest *c, const struct ek_files *letor, const str
     int rc = ek_normalize_read_parts(letor, m, &c->data, lists, e);
     if (rc)
         return rc;
-    c->files = letor->count == EK_FOLDS_USUAL;
-    return c->files ? ek_folds_given(&c->folds, lists, letor->count, e)
-                    : ek_folds_cut(&c->folds, c->data.lists, EK_FOLDS_USUAL, e);
+    c->files = letor->count == EK_FOLDS_DEFAULT;
+    return c->files ? ek_folds_from_parts(&c->folds, lists, letor->count, e)
+                    : ek_folds_split(&c->folds, c->data.lists, EK_FOLDS_DEFAULT, e);
 }
 
 static int show(void *context, int done, int of, const char *name)
@@ -321,21 +322,21 @@ static int print(const struct contest *c, bool json, struct ek_error *e)
 static int judge(struct contest *c, bool json, struct ek_error *e)
 {
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    c->pool = ek_pool_new(processors < 1                ? 1
-                          : processors > EK_FOLDS_USUAL ? EK_FOLDS_USUAL
-                                                        : (int)processors);
+    c->pool = ek_pool_new(processors < 1                  ? 1
+                          : processors > EK_FOLDS_DEFAULT ? EK_FOLDS_DEFAULT
+                                                          : (int)processors);
     c->options.progress = show;
     c->options.run = run_folds;
     c->options.context = c;
     ek_progress_start(&c->progress, "judging");
-    int rc = ek_judge(&c->data, &c->folds, c->of, c->count, &c->options, c->out, e);
+    int rc = ek_crossval(&c->data, &c->folds, c->of, c->count, &c->options, c->out, e);
     ek_progress_finish(&c->progress, NULL);
     ek_pool_free(c->pool);
     if (rc)
         return rc;
     rc = print(c, json, e);
     for (int i = 0; i < c->count; i++)
-        ek_judgement_release(&c->out[i]);
+        ek_crossval_scores_release(&c->out[i]);
     return rc;
 }
 
@@ -343,7 +344,7 @@ int ek_normalize_judge(const struct ek_files *letor, const struct ek_manifest *m
                        const char *methods, enum ek_empty empty, bool json, struct ek_error *e)
 {
     struct contest c = {0};
-    ek_judge_defaults(&c.options);
+    ek_crossval_defaults(&c.options);
     c.options.empty = empty;
     ek_dataset_init(&c.data, m->item_count, m->query_count);
     c.category = ek_calloc((size_t)m->item_count, sizeof *c.category);

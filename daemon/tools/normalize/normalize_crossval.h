@@ -17,8 +17,8 @@ struct ek_judge_report {
     const struct ek_dataset *data;
     const struct ek_folds *folds;
     bool files; /* the parts are files as they were given */
-    const struct ek_judge_options *options;
-    const struct ek_judgement *of;
+    const struct ek_crossval_options *options;
+    const struct ek_crossval_scores *of;
     int count;
     int against; /* whom the table tests each against by NDCG@1 */
 };

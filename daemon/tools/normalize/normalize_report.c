@@ -38,7 +38,7 @@ static int add_line(struct ek_buf *to, const struct ek_choice *c, enum ek_method
         ek_buf_text(to, name);
     else
         ek_buf_json(to, name, strlen(name));
-    ek_buf_printf(to, ": {scale: %s, why: ", ek_scale_name(c->scale));
+    ek_buf_printf(to, ": {scale: %s, why: ", ek_transform_kind_name(c->scale));
     ek_buf_json(to, why, strlen(why));
     return ek_buf_text(to, "}\n");
 }
@@ -84,8 +84,8 @@ int ek_normalize_write_manifest(const struct ek_choices *c, const char *from,
     if (!rc && !lines)
         rc = ek_fail(e, EK_ENOMEM, "no memory for the section");
     if (!rc)
-        rc = ek_manifest_put(from, (const char *)old->data, old->length, "normalization", lines,
-                             &text, e);
+        rc = ek_manifest_set_section(from, (const char *)old->data, old->length, "normalization",
+                                     lines, &text, e);
     if (!rc)
         rc = check(c, from, &text, e);
     if (!rc)
@@ -155,7 +155,7 @@ static void draw_after(struct ek_svg *s, const struct ek_choice *c, double x, do
         draw(s, &c->after[i], "main", at, y, columns > 1 ? width - 8 : width);
         if (columns > 1)
             ek_svg_words(s, "small", at + width / 2, y + PLOT_HEIGHT + 24, EK_ANCHOR_MIDDLE,
-                         ek_scale_name(ek_scale_part(c->scale, i)));
+                         ek_transform_kind_name(ek_scaling_part(c->scale, i)));
     }
 }
 
@@ -174,7 +174,7 @@ static void draw_cell(struct ek_svg *s, const struct ek_choice *c, bool named, d
     shorten(text, 40);
     ek_svg_words(s, "title", x, y + 14, EK_ANCHOR_START, text);
     ek_svg_words(s, "title", x + PLOT_WIDTH + BETWEEN, y + 14, EK_ANCHOR_START,
-                 ek_scale_name(c->scale));
+                 ek_transform_kind_name(c->scale));
     snprintf(text, sizeof text - 4, "%s%s%s", named ? ek_fdm_name(c->fdm.category) : "",
              named ? ": " : "", c->why);
     shorten(text, LINE_BYTES);

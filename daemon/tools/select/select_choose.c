@@ -85,7 +85,7 @@ static int measure(struct ek_selection *s, const struct ek_select_args *a,
                      "no list of the --train files has a positive label, so nothing can be chosen "
                      "by");
     if (!rc)
-        rc = ek_likeness_measure(d->train, a->likeness, s->likeness, e);
+        rc = ek_similarity_measure(d->train, a->likeness, s->likeness, e);
     for (int i = 0; i < s->features && !rc; i++) {
         s->candidate[i] = !s->relevance[i].constant;
         if (s->candidate[i])
@@ -213,7 +213,7 @@ static int neural_clusters(struct ek_selection *s, int k, struct ek_error *e)
     bool *grouped = ek_calloc(n, sizeof *grouped);
     int *chosen = ek_calloc(n, sizeof *chosen), count = 0, least = 1;
     struct ek_merge *merge = ek_calloc(n, sizeof *merge);
-    struct ek_gas g = {s->features, s->nfs.frequency, s->likeness, grouped};
+    struct ek_greedy_select g = {s->features, s->nfs.frequency, s->likeness, grouped};
     int rc =
         grouped && chosen && merge ? EK_OK : ek_fail(e, EK_ENOMEM, "no memory for the clusters");
     for (size_t i = 0; i < n && !rc; i++) {
@@ -244,7 +244,7 @@ static int choose(struct ek_selection *s, const struct ek_select_args *a, int k,
         return ek_fail(e, EK_ENOMEM, "no memory for %d features", s->features);
     for (int i = 0; i < s->features; i++)
         worth[i] = s->relevance[i].ndcg;
-    struct ek_gas g = {s->features, worth, s->likeness, s->candidate};
+    struct ek_greedy_select g = {s->features, worth, s->likeness, s->candidate};
     int rc;
     switch (a->method) {
     case EK_SELECT_NFS:
@@ -311,7 +311,7 @@ static int link_all(struct ek_selection *s, struct ek_error *e)
 {
     int *chosen = ek_calloc((size_t)s->candidates, sizeof *chosen);
     double *worth = ek_calloc((size_t)s->features, sizeof *worth);
-    struct ek_gas g = {s->features, worth, s->likeness, s->candidate};
+    struct ek_greedy_select g = {s->features, worth, s->likeness, s->candidate};
     int rc = chosen && worth ? ek_hcas(&g, s->candidates, chosen, s->merge, NULL, e)
                              : ek_fail(e, EK_ENOMEM, "no memory for %d features", s->features);
     ek_free(chosen);

@@ -13,14 +13,14 @@
 static int columns(struct ek_dataset *out, const struct ek_dataset *d, const bool *keep, int kept,
                    struct ek_error *e)
 {
-    struct ek_query q;
+    struct ek_list q;
     int rc = EK_OK;
-    ek_query_init(&q);
+    ek_list_init(&q);
     ek_dataset_init(out, kept, d->query_features);
     for (size_t i = 0; i < d->lists && !rc; i++) {
-        struct ek_query from;
+        struct ek_list from;
         ek_dataset_view(d, i, &from);
-        rc = ek_query_resize(&q, from.items, kept, from.query_features)
+        rc = ek_list_resize(&q, from.items, kept, from.query_features)
                  ? ek_fail(e, EK_ENOMEM, "no memory for a list of %d items", from.items)
                  : EK_OK;
         if (rc)
@@ -35,7 +35,7 @@ static int columns(struct ek_dataset *out, const struct ek_dataset *d, const boo
         q.has_label = true;
         rc = ek_dataset_add(out, &q, e);
     }
-    ek_query_release(&q);
+    ek_list_release(&q);
     return rc;
 }
 

@@ -21,18 +21,18 @@
 enum care { CARE_MOST, CARE_USUAL, CARE_NONE, CARE_BUILT_IN };
 
 /* The first third of those whose shift does harm are watched most. */
-static enum care care_of(const struct ek_harm *h, int rank, int harmful)
+static enum care care_of(const struct ek_shift_impact *h, int rank, int harmful)
 {
-    if (ek_harm_known(h) != EK_HARM_YES)
-        return ek_harm_known(h) == EK_HARM_NO ? CARE_NONE : CARE_BUILT_IN;
+    if (ek_shift_impact_known(h) != EK_HARM_YES)
+        return ek_shift_impact_known(h) == EK_HARM_NO ? CARE_NONE : CARE_BUILT_IN;
     return rank < (harmful + 2) / 3 ? CARE_MOST : CARE_USUAL;
 }
 
-static int count_harmful(const struct ek_harm *h, const int *order, int features)
+static int count_harmful(const struct ek_shift_impact *h, const int *order, int features)
 {
     int count = 0;
     for (int i = 0; i < features; i++)
-        count += ek_harm_known(&h[order[i]]) == EK_HARM_YES;
+        count += ek_shift_impact_known(&h[order[i]]) == EK_HARM_YES;
     return count;
 }
 
@@ -53,7 +53,7 @@ static int write_head(struct ek_writer *w, int cutoff, double whole, struct ek_e
 }
 
 /* Why, for people. */
-static int write_why(struct ek_writer *w, const struct ek_harm *h, enum care care,
+static int write_why(struct ek_writer *w, const struct ek_shift_impact *h, enum care care,
                      struct ek_error *e)
 {
     int rc = ek_writer_printf(w, e, "  # %s: %g%% a year to change unit, which unnoticed ", h->kind,
@@ -80,7 +80,7 @@ static int write_why(struct ek_writer *w, const struct ek_harm *h, enum care car
     return ek_writer_printf(w, e, "; to route or silence it costs more, so people are told\n");
 }
 
-static int write_units(struct ek_writer *w, const struct ek_harm *h, const char *before,
+static int write_units(struct ek_writer *w, const struct ek_shift_impact *h, const char *before,
                        struct ek_error *e)
 {
     int rc = EK_OK;
@@ -107,8 +107,8 @@ static int write_name(struct ek_writer *w, const char *name, struct ek_error *e)
     return rc;
 }
 
-static int write_actions(struct ek_writer *w, const struct ek_feature *f, const struct ek_harm *h,
-                         enum care care, struct ek_error *e)
+static int write_actions(struct ek_writer *w, const struct ek_feature *f,
+                         const struct ek_shift_impact *h, enum care care, struct ek_error *e)
 {
     static const char *const effects[] = {"min_effect: 1.05, ", "", "min_effect: 1.5, "};
     enum ek_action action = care == CARE_NONE ? EK_ACT_ALERT : h->action;
@@ -120,8 +120,8 @@ static int write_actions(struct ek_writer *w, const struct ek_feature *f, const 
     return rc ? rc : ek_writer_printf(w, e, "}");
 }
 
-static int write_feature(struct ek_writer *w, const struct ek_feature *f, const struct ek_harm *h,
-                         enum care care, struct ek_error *e)
+static int write_feature(struct ek_writer *w, const struct ek_feature *f,
+                         const struct ek_shift_impact *h, enum care care, struct ek_error *e)
 {
     int rc = write_why(w, h, care, e);
     if (!rc)
@@ -140,8 +140,8 @@ static int write_feature(struct ek_writer *w, const struct ek_feature *f, const 
 /* Rules that follow from harms [F], with a comment on each feature that says why, in the order of
  * the expected harm, `order` [F]. EK_EIO and others as files give. */
 static int select_write_rules(const char *path, const struct ek_manifest *m,
-                              const struct ek_harm *h, const int *order, int cutoff, double whole,
-                              struct ek_error *e)
+                              const struct ek_shift_impact *h, const int *order, int cutoff,
+                              double whole, struct ek_error *e)
 {
     struct ek_writer *w;
     int harmful = count_harmful(h, order, m->item_count), rank = 0;
@@ -150,9 +150,9 @@ static int select_write_rules(const char *path, const struct ek_manifest *m,
         return rc;
     rc = write_head(w, cutoff, whole, e);
     for (int i = 0; i < m->item_count && !rc; i++) {
-        const struct ek_harm *f = &h[order[i]];
+        const struct ek_shift_impact *f = &h[order[i]];
         enum care care = care_of(f, rank, harmful);
-        rank += ek_harm_known(f) == EK_HARM_YES;
+        rank += ek_shift_impact_known(f) == EK_HARM_YES;
         rc = write_feature(w, m->item[order[i]], f, care, e);
     }
     if (!rc)
@@ -169,10 +169,10 @@ static int unknown_name(struct ek_select_args *a, const struct ek_manifest *m, c
     const char *kinds[32], *near = ek_manifest_suggest(m, EK_ROLE_ITEM, name);
     double chance;
     size_t count = 0;
-    while (count < 32 && (kinds[count] = ek_harm_kind((int)count, &chance)))
+    while (count < 32 && (kinds[count] = ek_shift_impact_kind((int)count, &chance)))
         count++;
     if (!near)
-        near = ek_nearest_word(name, kinds, count);
+        near = ek_nearest_name(name, kinds, count);
     return ek_fail(&a->e, EK_EUSAGE, "--chance: there is no item feature or kind '%.60s'%s%s%s",
                    name, near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "");
 }
@@ -181,14 +181,15 @@ static bool is_kind(const char *name)
 {
     double chance;
     const char *kind;
-    for (int i = 0; (kind = ek_harm_kind(i, &chance)); i++)
+    for (int i = 0; (kind = ek_shift_impact_kind(i, &chance)); i++)
         if (!strcmp(kind, name))
             return true;
     return false;
 }
 
 /* A feature's own chance goes before that of its kind: features are taken in the second round. */
-static int take_chances(struct ek_select_args *a, const struct ek_manifest *m, struct ek_harm *h)
+static int take_chances(struct ek_select_args *a, const struct ek_manifest *m,
+                        struct ek_shift_impact *h)
 {
     for (int round = 0; round < 2; round++)
         for (int i = 0; i < a->chance_count; i++) {
@@ -211,7 +212,7 @@ static int take_chances(struct ek_select_args *a, const struct ek_manifest *m, s
 
 static int by_expected(const void *a, const void *b, void *context)
 {
-    const struct ek_harm *h = context;
+    const struct ek_shift_impact *h = context;
     int i = *(const int *)a, j = *(const int *)b;
     if (isnan(h[i].expected) || isnan(h[j].expected))
         return isnan(h[i].expected) == isnan(h[j].expected) ? i - j : isnan(h[i].expected) ? 1 : -1;
@@ -222,7 +223,7 @@ static int by_expected(const void *a, const void *b, void *context)
 
 static int measure(struct ek_select_args *a, const struct ek_manifest *m,
                    const struct ek_model *model, const struct ek_dataset *d, struct ek_pool *pool,
-                   double *whole, struct ek_harm *h)
+                   double *whole, struct ek_shift_impact *h)
 {
     struct ek_select_progress w;
     ek_select_progress_start(&w, pool);
@@ -234,12 +235,12 @@ static int measure(struct ek_select_args *a, const struct ek_manifest *m,
     o.done = ek_select_one_done;
     o.context = &w;
     for (int i = 0; i < m->item_count; i++)
-        ek_harm_shifts(m, i, d, &h[i]);
+        ek_shift_candidates(m, i, d, &h[i]);
     int rc = take_chances(a, m, h);
     if (rc)
         return rc;
     ek_progress_start(&w.progress, "shifting");
-    rc = ek_harm_measure(model, m, d, &o, whole, h, &a->e);
+    rc = ek_shift_impact_measure(model, m, d, &o, whole, h, &a->e);
     if (!rc)
         ek_progress_finish(&w.progress, "all features shifted");
     return rc;
@@ -254,13 +255,13 @@ static void number(char cell[20], int digits, double x)
 }
 
 /* What is known to be best; else what the rules have built in. */
-static const char *action_of(const struct ek_harm *h)
+static const char *action_of(const struct ek_shift_impact *h)
 {
-    return ek_harm_known(h) == EK_HARM_UNKNOWN ? "built-in" : ek_action_name(h->action);
+    return ek_shift_impact_known(h) == EK_HARM_UNKNOWN ? "built-in" : ek_action_name(h->action);
 }
 
-static int add_row(struct ek_columns *table, const struct ek_manifest *m, const struct ek_harm *h,
-                   int item)
+static int add_row(struct ek_columns *table, const struct ek_manifest *m,
+                   const struct ek_shift_impact *h, int item)
 {
     char chance[20], unnoticed[20], error[20], left[20], expected[20];
     const char *texts[] = {h->kind, chance,   unnoticed,    error,
@@ -274,7 +275,8 @@ static int add_row(struct ek_columns *table, const struct ek_manifest *m, const 
 }
 
 static int print_text(const struct ek_select_args *a, const struct ek_manifest *m,
-                      const struct ek_harm *h, const int *order, double whole, struct ek_error *e)
+                      const struct ek_shift_impact *h, const int *order, double whole,
+                      struct ek_error *e)
 {
     static const char *const titles[] = {"kind", "chance",   "unnoticed", "+-",
                                          "left", "expected", "action",    "feature"};
@@ -301,7 +303,7 @@ static int print_text(const struct ek_select_args *a, const struct ek_manifest *
     return EK_OK;
 }
 
-static void shifts_json(struct ek_json_writer *to, const struct ek_harm *h)
+static void shifts_json(struct ek_json_writer *to, const struct ek_shift_impact *h)
 {
     ek_json_open(to, "shifts", '[');
     for (int i = 0; i < h->shift_count; i++) {
@@ -316,7 +318,8 @@ static void shifts_json(struct ek_json_writer *to, const struct ek_harm *h)
 }
 
 static int print_json(const struct ek_select_args *a, const struct ek_manifest *m,
-                      const struct ek_harm *h, const int *order, double whole, struct ek_error *e)
+                      const struct ek_shift_impact *h, const int *order, double whole,
+                      struct ek_error *e)
 {
     struct ek_buf line;
     struct ek_json_writer to;
@@ -327,7 +330,7 @@ static int print_json(const struct ek_select_args *a, const struct ek_manifest *
     ek_json_add_number(&to, "whole", whole);
     ek_json_open(&to, "features", '[');
     for (int i = 0; i < m->item_count; i++) {
-        const struct ek_harm *f = &h[order[i]];
+        const struct ek_shift_impact *f = &h[order[i]];
         ek_json_open(&to, NULL, '{');
         ek_json_add_text(&to, "name", m->item[order[i]]->name);
         ek_json_add_text(&to, "kind", f->kind);
@@ -350,7 +353,7 @@ int ek_select_watch(struct ek_select_args *a, const struct ek_manifest *m,
                     const struct ek_model *model, const struct ek_dataset *d, struct ek_pool *pool)
 {
     size_t n = (size_t)m->item_count;
-    struct ek_harm *h = ek_calloc(n, sizeof *h);
+    struct ek_shift_impact *h = ek_calloc(n, sizeof *h);
     int *order = ek_calloc(n, sizeof *order);
     double whole = 0;
     int rc =

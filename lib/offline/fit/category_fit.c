@@ -14,7 +14,7 @@ enum {
 };
 
 struct ek_category_fit {
-    struct ek_heavy *pairs;        /* stratum in the upper half of the key, value in the lower */
+    struct ek_misra_gries *pairs;  /* stratum in the upper half of the key, value in the lower */
     uint32_t lists[EK_STRATA_MAX]; /* with a value */
 };
 
@@ -29,7 +29,7 @@ int ek_category_fit_new(struct ek_category_fit **out)
     struct ek_category_fit *fit = ek_calloc(1, sizeof *fit);
     if (!fit)
         return EK_ENOMEM;
-    if (ek_heavy_new(&fit->pairs, EK_CATEGORY_PAIRS_MAX)) {
+    if (ek_misra_gries_new(&fit->pairs, EK_CATEGORY_PAIRS_MAX)) {
         ek_free(fit);
         return EK_ENOMEM;
     }
@@ -41,7 +41,7 @@ void ek_category_fit_free(struct ek_category_fit *fit)
 {
     if (!fit)
         return;
-    ek_heavy_free(fit->pairs);
+    ek_misra_gries_free(fit->pairs);
     ek_free(fit);
 }
 
@@ -63,8 +63,8 @@ static float value_of(uint64_t key)
 int ek_category_fit_add(struct ek_category_fit *fit, const struct ek_category_list *l, int stratum)
 {
     for (int i = 0; i < l->count; i++)
-        if (ek_heavy_add(fit->pairs, key_of(stratum, l->of[i].value),
-                         (uint64_t)lroundf(l->of[i].share * WHOLE)))
+        if (ek_misra_gries_add(fit->pairs, key_of(stratum, l->of[i].value),
+                               (uint64_t)lroundf(l->of[i].share * WHOLE)))
             return EK_ENOMEM;
     fit->lists[stratum] += l->count > 0;
     return EK_OK;
@@ -79,9 +79,9 @@ int ek_category_fit_merge(struct ek_category_fit *fit, const struct ek_category_
                           const int *number, int strata)
 {
     for (size_t i = 0; i < c->pairs; i++) {
-        struct ek_heavy_key pair = c->pair[i];
+        struct ek_misra_gries_key pair = c->pair[i];
         pair.key = moved(pair.key, number);
-        if (ek_heavy_put(fit->pairs, &pair))
+        if (ek_misra_gries_add_weight(fit->pairs, &pair))
             return EK_ENOMEM;
     }
     for (int s = 0; s < strata; s++)
@@ -91,20 +91,21 @@ int ek_category_fit_merge(struct ek_category_fit *fit, const struct ek_category_
 
 static int by_pair(const void *a, const void *b)
 {
-    uint64_t x = ((const struct ek_heavy_key *)a)->key, y = ((const struct ek_heavy_key *)b)->key;
+    uint64_t x = ((const struct ek_misra_gries_key *)a)->key,
+             y = ((const struct ek_misra_gries_key *)b)->key;
     return (x > y) - (x < y);
 }
 
 int ek_category_fit_counts(const struct ek_category_fit *fit, const int *number, int strata,
                            struct ek_category_counts *out)
 {
-    size_t pairs = ek_heavy_count(fit->pairs);
+    size_t pairs = ek_misra_gries_count(fit->pairs);
     out->pair = ek_calloc(pairs, sizeof *out->pair);
     out->lists = ek_calloc((size_t)strata, sizeof *out->lists);
     if (!out->pair || !out->lists)
         return EK_ENOMEM;
     out->pairs = pairs;
-    ek_heavy_list(fit->pairs, out->pair);
+    ek_misra_gries_list(fit->pairs, out->pair);
     for (size_t i = 0; i < pairs; i++)
         out->pair[i].key = moved(out->pair[i].key, number);
     qsort(out->pair, pairs, sizeof *out->pair, by_pair);
@@ -127,7 +128,7 @@ static int heaviest_first(const void *a, const void *b)
 }
 
 /* Pairs to values; returns how many different ones. */
-static size_t add_up(const struct ek_heavy_key *pair, size_t pairs, struct total *total)
+static size_t add_up(const struct ek_misra_gries_key *pair, size_t pairs, struct total *total)
 {
     size_t n = 0;
     for (size_t i = 0; i < pairs; i++)
@@ -174,7 +175,7 @@ static void fill_values(struct total *total, size_t kept, double lists, struct e
 }
 
 /* Shares by stratum, where there is more than one; and what is known of each stratum's lists. */
-static void fill_strata(const struct ek_heavy_key *pair, size_t pairs, const int *number,
+static void fill_strata(const struct ek_misra_gries_key *pair, size_t pairs, const int *number,
                         const struct total *total, const double *lists, struct ek_category_table *t,
                         double *known)
 {
@@ -210,11 +211,11 @@ static void fill_unknown(const double *lists, const double *known, double all,
 }
 
 static int fill(const struct ek_category_fit *fit, const int *number, int strata,
-                struct ek_heavy_key *pair, struct total *total, double *lists,
+                struct ek_misra_gries_key *pair, struct total *total, double *lists,
                 struct ek_category_table *t)
 {
-    size_t pairs = ek_heavy_count(fit->pairs), most = EK_CATEGORY_CELLS_MAX / (size_t)strata;
-    ek_heavy_list(fit->pairs, pair);
+    size_t pairs = ek_misra_gries_count(fit->pairs), most = EK_CATEGORY_CELLS_MAX / (size_t)strata;
+    ek_misra_gries_list(fit->pairs, pair);
     size_t values = add_up(pair, pairs, total), kept = values < most ? values : most;
     if (kept > EK_CATEGORIES_MAX)
         kept = EK_CATEGORIES_MAX;
@@ -231,8 +232,8 @@ static int fill(const struct ek_category_fit *fit, const int *number, int strata
 int ek_category_fit_finish(const struct ek_category_fit *fit, const int *number, int strata,
                            struct ek_category_table *out)
 {
-    size_t pairs = ek_heavy_count(fit->pairs);
-    struct ek_heavy_key *pair = ek_calloc(pairs, sizeof *pair);
+    size_t pairs = ek_misra_gries_count(fit->pairs);
+    struct ek_misra_gries_key *pair = ek_calloc(pairs, sizeof *pair);
     struct total *total = ek_calloc(pairs, sizeof *total);
     double *lists = ek_calloc(2 * (size_t)strata, sizeof *lists);
     int rc = EK_ENOMEM;

@@ -44,7 +44,7 @@ int ek_profile_fit_new(struct ek_profile_fit **out, const struct ek_manifest *m,
         ek_profile_fit_free(fit);
         return out_of_memory(e);
     }
-    fit->field = ek_stratum_field_of(m, fit->field_name);
+    fit->field = ek_stratum_field_find(m, fit->field_name);
     *out = fit;
     return EK_OK;
 }
@@ -129,7 +129,7 @@ int ek_profile_fit_stratum(struct ek_profile_fit *fit, struct ek_text name, int 
 }
 
 /* Lists without a name that can be stored are of "any other" stratum, here as in the stream. */
-static int stratum_of(struct ek_profile_fit *fit, const struct ek_query *q, int *stratum,
+static int stratum_of(struct ek_profile_fit *fit, const struct ek_list *q, int *stratum,
                       struct ek_error *e)
 {
     char scratch[EK_STRATUM_TEXT];
@@ -139,7 +139,7 @@ static int stratum_of(struct ek_profile_fit *fit, const struct ek_query *q, int 
     return ek_profile_fit_stratum(fit, name, stratum, e);
 }
 
-static int add_categories(struct ek_profile_fit *fit, const struct ek_query *q, int stratum,
+static int add_categories(struct ek_profile_fit *fit, const struct ek_list *q, int stratum,
                           struct ek_list_stats *row)
 {
     for (int f = 0; f < fit->features; f++) {
@@ -148,12 +148,12 @@ static int add_categories(struct ek_profile_fit *fit, const struct ek_query *q, 
         if (ek_category_list_read(&fit->list, q, f) ||
             ek_category_fit_add(fit->category[f], &fit->list, stratum))
             return EK_ENOMEM;
-        ek_list_stats_of_category(&row[f]);
+        ek_list_stats_compute_category(&row[f]);
     }
     return EK_OK;
 }
 
-int ek_profile_fit_add(struct ek_profile_fit *fit, const struct ek_query *q, struct ek_error *e)
+int ek_profile_fit_add(struct ek_profile_fit *fit, const struct ek_list *q, struct ek_error *e)
 {
     if (q->item_features != fit->features)
         return ek_fail(e, EK_ESTATE, "a list has %d item features, the manifest %d",
@@ -166,8 +166,8 @@ int ek_profile_fit_add(struct ek_profile_fit *fit, const struct ek_query *q, str
     if (rc)
         return rc;
     struct ek_list_stats *row = fit->record + fit->queries * (size_t)fit->features;
-    ek_list_sums_of(fit->sums, q->x, q->items, fit->pivot);
-    ek_list_stats_of(fit->sums, q->items, fit->pivot, row);
+    ek_list_sums_compute(fit->sums, q->x, q->items, fit->pivot);
+    ek_list_stats_compute(fit->sums, q->items, fit->pivot, row);
     if (add_categories(fit, q, fit->stratum[fit->queries], row))
         return out_of_memory(e);
     for (int f = 0; fit->queries == 0 && f < fit->features; f++)
@@ -214,13 +214,13 @@ static int sort_strata(struct ek_profile_fit *fit, struct ek_profile *p)
  * share them on average. */
 static int find_relatives(const struct ek_profile_fit *fit, struct ek_profile *p, int *before)
 {
-    struct ek_repeats *seen = ek_calloc(1, sizeof *seen);
+    struct ek_dedup *seen = ek_calloc(1, sizeof *seen);
     int *last = ek_calloc(EK_REPEAT_SLOTS, sizeof *last);
     size_t fresh = 0;
     int rc = seen && last ? EK_OK : EK_ENOMEM;
     for (size_t q = 0; !rc && q < fit->queries; q++) {
         size_t slot = fit->key[q] % EK_REPEAT_SLOTS;
-        before[q] = ek_repeat_count(seen, fit->key[q], q) ? last[slot] : -1;
+        before[q] = ek_dedup_count(seen, fit->key[q], q) ? last[slot] : -1;
         fresh += before[q] < 0;
         last[slot] = (int)q;
     }
@@ -342,7 +342,7 @@ int ek_profile_fit_finish(struct ek_profile_fit *fit, struct ek_profile **out, s
     return EK_OK;
 }
 
-void ek_profile_fit_keep(struct ek_profile_fit *fit)
+void ek_profile_fit_retain_lists(struct ek_profile_fit *fit)
 {
     fit->keep = true;
 }
@@ -378,13 +378,13 @@ static int add_values(struct ek_profile_fit *fit, const struct ek_profile *p, co
 {
     const struct ek_profile_lists *l = p->lists;
     for (int f = 0; f < fit->features; f++) {
-        if (ek_sketch_set_put(fit->sketches, f, p->sketch[f]))
+        if (ek_sketch_set_add_sketch(fit->sketches, f, p->sketch[f]))
             return EK_ENOMEM;
         if (fit->category[f] && l->category[f].lists &&
             ek_category_fit_merge(fit->category[f], &l->category[f], number, p->strata))
             return EK_ENOMEM;
     }
-    return ek_sketch_set_put_rows(fit->sketches, p->items);
+    return ek_sketch_set_add_rows(fit->sketches, p->items);
 }
 
 static void add_records(struct ek_profile_fit *fit, const struct ek_profile_lists *l,

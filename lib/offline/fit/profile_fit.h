@@ -17,13 +17,13 @@ struct ek_profile_fit;
 /* field: baseline field, a segment dimension or query feature; NULL for one stratum. */
 int ek_profile_fit_new(struct ek_profile_fit **out, const struct ek_manifest *m, const char *field,
                        struct ek_error *e);
-int ek_profile_fit_add(struct ek_profile_fit *fit, const struct ek_query *q, struct ek_error *e);
+int ek_profile_fit_add(struct ek_profile_fit *fit, const struct ek_list *q, struct ek_error *e);
 /* Adds the lists that a profile keeps (p->lists), which was made with the same manifest. EK_ESTATE
  * when it has another baseline field, EK_ELIMIT. */
 int ek_profile_fit_merge(struct ek_profile_fit *fit, const struct ek_profile *p,
                          struct ek_error *e);
 /* The profile is to keep its lists, so that it can be merged: 16 bytes per list and feature. */
-void ek_profile_fit_keep(struct ek_profile_fit *fit);
+void ek_profile_fit_retain_lists(struct ek_profile_fit *fit);
 /* EK_ESTATE when no list was added, or none had the baseline field. */
 int ek_profile_fit_finish(struct ek_profile_fit *fit, struct ek_profile **out, struct ek_error *e);
 void ek_profile_fit_free(struct ek_profile_fit *fit);

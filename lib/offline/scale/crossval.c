@@ -9,13 +9,13 @@
 
 static int check(int parts, struct ek_error *e)
 {
-    if (parts < EK_FOLDS_LEAST || parts > EK_FOLDS_MOST)
-        return ek_fail(e, EK_EUSAGE, "%d parts; folds are made of %d to %d", parts, EK_FOLDS_LEAST,
-                       EK_FOLDS_MOST);
+    if (parts < EK_FOLDS_MIN || parts > EK_FOLDS_MAX)
+        return ek_fail(e, EK_EUSAGE, "%d parts; folds are made of %d to %d", parts, EK_FOLDS_MIN,
+                       EK_FOLDS_MAX);
     return EK_OK;
 }
 
-int ek_folds_cut(struct ek_folds *f, size_t lists, int parts, struct ek_error *e)
+int ek_folds_split(struct ek_folds *f, size_t lists, int parts, struct ek_error *e)
 {
     int rc = check(parts, e);
     if (rc)
@@ -29,7 +29,7 @@ int ek_folds_cut(struct ek_folds *f, size_t lists, int parts, struct ek_error *e
     return EK_OK;
 }
 
-int ek_folds_given(struct ek_folds *f, const size_t *lists, int parts, struct ek_error *e)
+int ek_folds_from_parts(struct ek_folds *f, const size_t *lists, int parts, struct ek_error *e)
 {
     int rc = check(parts, e);
     for (int i = 0; i < parts && !rc; i++)
@@ -49,7 +49,7 @@ static int add_part(struct ek_dataset *to, const struct ek_folds *f, const struc
 {
     int rc = EK_OK;
     for (size_t i = f->edge[part]; i < f->edge[part + 1] && !rc; i++) {
-        struct ek_query q;
+        struct ek_list q;
         ek_dataset_view(d, i, &q);
         rc = ek_dataset_add(to, &q, e);
     }
@@ -177,7 +177,7 @@ void ek_paired_test(const double *a, const double *b, size_t n, struct ek_paired
     *out = r;
 }
 
-static int rows_of(const struct ek_scaling *s, const enum ek_scale *scales,
+static int rows_of(const struct ek_scaling *s, const enum ek_transform_kind *scales,
                    const struct ek_dataset *d, float **rows, struct ek_error *e)
 {
     *rows = ek_calloc(d->items, ek_scaling_columns(s) * sizeof **rows);
@@ -185,21 +185,21 @@ static int rows_of(const struct ek_scaling *s, const enum ek_scale *scales,
         return ek_fail(e, EK_ENOMEM, "no memory for %zu items of %zu columns", d->items,
                        ek_scaling_columns(s));
     ek_scaling_apply(s, d->x, d->items, 0, *rows);
-    ek_scaling_drop_unscaled(s, scales, d->item_features, d->items, *rows);
+    ek_scaling_clear_unscaled(s, scales, d->item_features, d->items, *rows);
     return EK_OK;
 }
 
-static int scale(void *context, const struct ek_fold *fold, struct ek_judge_rows *rows,
+static int scale(void *context, const struct ek_fold *fold, struct ek_crossval_rows *rows,
                  struct ek_error *e)
 {
-    const struct ek_judge_method *m = context;
+    const struct ek_crossval_method *m = context;
     struct ek_scaling *s = NULL;
-    enum ek_scale *scales = ek_calloc((size_t)fold->train.item_features, sizeof *scales);
+    enum ek_transform_kind *scales = ek_calloc((size_t)fold->train.item_features, sizeof *scales);
     if (!scales)
         return ek_fail(e, EK_ENOMEM, "no memory for %d features", fold->train.item_features);
     int rc = ek_method_scales(m->method, &fold->train, &fold->vali, &m->osm, scales, e);
     if (!rc)
-        rc = ek_scaling_of(&s, &fold->train, scales, e);
+        rc = ek_scaling_get(&s, &fold->train, scales, e);
     if (!rc) {
         rows->columns = ek_scaling_columns(s);
         rc = rows_of(s, scales, &fold->train, &rows->train, e);
@@ -213,21 +213,21 @@ static int scale(void *context, const struct ek_fold *fold, struct ek_judge_rows
     return rc;
 }
 
-struct ek_judged ek_judge_of_method(struct ek_judge_method *m)
+struct ek_judged ek_crossval_from_method(struct ek_crossval_method *m)
 {
     return (struct ek_judged){ek_method_names()[m->method], scale, m};
 }
 
-static const double GRID[EK_JUDGE_CS] = {.01, .1, 1, 10, 100, 1e3, 1e4, 1e5};
+static const double GRID[EK_CROSSVAL_CS] = {.01, .1, 1, 10, 100, 1e3, 1e4, 1e5};
 
 /* One method, whose folds may be at work at the same time. */
 struct bench {
     const struct ek_dataset *data;
     const struct ek_folds *folds;
     const struct ek_judged *of;
-    const struct ek_judge_options *o;
+    const struct ek_crossval_options *o;
     double max_label;
-    struct ek_judgement *out;
+    struct ek_crossval_scores *out;
     struct ek_error *error; /* [parts] */
     int *rc;                /* [parts] */
 };
@@ -236,32 +236,32 @@ struct bench {
 struct bout {
     const struct bench *b;
     struct ek_fold fold;
-    struct ek_judge_rows rows;
+    struct ek_crossval_rows rows;
     double *w, *best;         /* [columns] */
     double *scores, *scratch; /* [longest list] */
     int *order;               /* [longest list] */
-    struct ek_judge_fold *out;
+    struct ek_crossval_fold *out;
 };
 
-void ek_judge_defaults(struct ek_judge_options *o)
+void ek_crossval_defaults(struct ek_crossval_options *o)
 {
-    *o = (struct ek_judge_options){.gain = EK_GAIN_EXP, .empty = EK_EMPTY_SKIP};
+    *o = (struct ek_crossval_options){.gain = EK_GAIN_EXP, .empty = EK_EMPTY_SKIP};
     ek_rank_svm_defaults(&o->svm);
 }
 
-struct ek_metric ek_judge_metric(int number)
+struct ek_metric ek_crossval_metric(int number)
 {
-    if (number == EK_JUDGE_MAP)
+    if (number == EK_CROSSVAL_MAP)
         return (struct ek_metric){EK_MAP, 0};
-    if (number == EK_JUDGE_ERR)
+    if (number == EK_CROSSVAL_ERR)
         return (struct ek_metric){EK_ERR, 0};
-    enum ek_metric_kind kind = number < EK_JUDGE_NDCG ? EK_PRECISION : EK_NDCG;
-    return (struct ek_metric){kind, number % EK_JUDGE_DEPTH + 1};
+    enum ek_metric_kind kind = number < EK_CROSSVAL_NDCG ? EK_PRECISION : EK_NDCG;
+    return (struct ek_metric){kind, number % EK_CROSSVAL_DEPTH + 1};
 }
 
-const char *ek_judge_metric_name(int number, char *text, size_t size)
+const char *ek_crossval_metric_name(int number, char *text, size_t size)
 {
-    struct ek_metric m = ek_judge_metric(number);
+    struct ek_metric m = ek_crossval_metric(number);
     if (m.cutoff)
         snprintf(text, size, "%s@%d", m.kind == EK_NDCG ? "ndcg" : "p", m.cutoff);
     else
@@ -269,7 +269,7 @@ const char *ek_judge_metric_name(int number, char *text, size_t size)
     return text;
 }
 
-double ek_judge_c(int number)
+double ek_crossval_c(int number)
 {
     return GRID[number];
 }
@@ -326,7 +326,7 @@ static void rank(struct bout *k, const struct ek_dataset *d, const float *rows, 
 static double value(struct bout *k, const struct ek_dataset *d, size_t q, struct ek_metric metric)
 {
     size_t from = d->offset[q];
-    return ek_metric_of_list(metric, k->b->o->gain, k->order, d->label + from,
+    return ek_metric_compute(metric, k->b->o->gain, k->order, d->label + from,
                              (int)(d->offset[q + 1] - from), k->b->max_label, k->scratch);
 }
 
@@ -336,7 +336,7 @@ static double validate(struct bout *k)
     struct ek_metric_mean map = {0};
     for (size_t q = 0; q < k->fold.vali.lists; q++) {
         rank(k, &k->fold.vali, k->rows.vali, k->w, q);
-        ek_metric_add(&map, value(k, &k->fold.vali, q, ek_judge_metric(EK_JUDGE_MAP)),
+        ek_metric_add(&map, value(k, &k->fold.vali, q, ek_crossval_metric(EK_CROSSVAL_MAP)),
                       k->b->o->empty);
     }
     return ek_metric_result(&map);
@@ -346,9 +346,9 @@ static double validate(struct bout *k)
 static int choose(struct bout *k, struct ek_error *e)
 {
     struct ek_rank_svm_options svm = k->b->o->svm;
-    struct ek_judge_fold *out = k->out;
+    struct ek_crossval_fold *out = k->out;
     int chosen = -1;
-    for (int i = 0; i < EK_JUDGE_CS; i++) {
+    for (int i = 0; i < EK_CROSSVAL_CS; i++) {
         svm.c = GRID[i];
         int rc = ek_rank_svm(&k->fold.train, k->rows.train, k->rows.columns, &svm, k->w, NULL, e);
         if (rc && rc != EK_ESTATE)
@@ -366,7 +366,7 @@ static int choose(struct bout *k, struct ek_error *e)
     if (isnan(out->vali_map))
         return ek_fail(e, EK_EUSAGE, "no list of the validation part has a relevant item");
     out->c = GRID[chosen];
-    out->edge = chosen == 0 ? -1 : chosen == EK_JUDGE_CS - 1;
+    out->edge = chosen == 0 ? -1 : chosen == EK_CROSSVAL_CS - 1;
     return EK_OK;
 }
 
@@ -374,12 +374,12 @@ static void test(struct bout *k)
 {
     for (size_t q = 0; q < k->fold.test.lists; q++) {
         rank(k, &k->fold.test, k->rows.test, k->best, q);
-        for (int i = 0; i < EK_JUDGE_METRICS; i++) {
+        for (int i = 0; i < EK_CROSSVAL_METRICS; i++) {
             struct ek_metric_mean one = {0};
-            double v = value(k, &k->fold.test, q, ek_judge_metric(i));
+            double v = value(k, &k->fold.test, q, ek_crossval_metric(i));
             ek_metric_add(&k->out->mean[i], v, k->b->o->empty);
             ek_metric_add(&one, v, k->b->o->empty);
-            if (i == EK_JUDGE_NDCG)
+            if (i == EK_CROSSVAL_NDCG)
                 k->b->out->first[k->fold.first_tested + q] = ek_metric_result(&one);
         }
     }
@@ -423,7 +423,7 @@ static int gather(const struct bench *b, struct ek_error *e)
         if (b->rc[f])
             return ek_fail(e, (enum ek_code)b->rc[f], "'%s', fold %d: %s", b->of->name, f + 1,
                            b->error[f].message);
-        for (int i = 0; i < EK_JUDGE_METRICS; i++) {
+        for (int i = 0; i < EK_CROSSVAL_METRICS; i++) {
             const struct ek_metric_mean *part = &b->out->fold[f].mean[i];
             b->out->mean[i].sum += part->sum;
             b->out->mean[i].count += part->count;
@@ -436,7 +436,7 @@ static int gather(const struct bench *b, struct ek_error *e)
 static int judge_one(struct bench *b, struct ek_error *e)
 {
     size_t parts = (size_t)b->folds->parts;
-    struct ek_judgement *j = b->out;
+    struct ek_crossval_scores *j = b->out;
     memset(j, 0, sizeof *j);
     j->name = b->of->name;
     j->parts = b->folds->parts;
@@ -468,7 +468,7 @@ static int highest_label(const struct ek_dataset *d, double *highest, struct ek_
     return EK_OK;
 }
 
-static int report(const struct ek_judge_options *o, int done, int count, const char *name,
+static int report(const struct ek_crossval_options *o, int done, int count, const char *name,
                   struct ek_error *e)
 {
     if (o->progress && o->progress(o->context, done, count, name))
@@ -476,9 +476,9 @@ static int report(const struct ek_judge_options *o, int done, int count, const c
     return EK_OK;
 }
 
-int ek_judge(const struct ek_dataset *d, const struct ek_folds *folds, const struct ek_judged *of,
-             int count, const struct ek_judge_options *o, struct ek_judgement *out,
-             struct ek_error *e)
+int ek_crossval(const struct ek_dataset *d, const struct ek_folds *folds,
+                const struct ek_judged *of, int count, const struct ek_crossval_options *o,
+                struct ek_crossval_scores *out, struct ek_error *e)
 {
     struct bench b = {.data = d, .folds = folds, .o = o};
     int done = 0, rc = highest_label(d, &b.max_label, e);
@@ -493,11 +493,11 @@ int ek_judge(const struct ek_dataset *d, const struct ek_folds *folds, const str
     if (!rc)
         rc = report(o, count, count, "", e);
     for (int i = 0; i < done && rc; i++)
-        ek_judgement_release(&out[i]);
+        ek_crossval_scores_release(&out[i]);
     return rc;
 }
 
-void ek_judgement_release(struct ek_judgement *j)
+void ek_crossval_scores_release(struct ek_crossval_scores *j)
 {
     ek_free(j->fold);
     ek_free(j->first);

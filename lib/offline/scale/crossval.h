@@ -14,11 +14,11 @@
 
 #include <stddef.h>
 
-enum { EK_FOLDS_LEAST = 3, EK_FOLDS_USUAL = 5, EK_FOLDS_MOST = 20 };
+enum { EK_FOLDS_MIN = 3, EK_FOLDS_DEFAULT = 5, EK_FOLDS_MAX = 20 };
 
 struct ek_folds {
     int parts;
-    size_t edge[EK_FOLDS_MOST + 1]; /* part i is the lists edge[i] .. edge[i+1]-1 */
+    size_t edge[EK_FOLDS_MAX + 1]; /* part i is the lists edge[i] .. edge[i+1]-1 */
 };
 
 struct ek_fold {
@@ -28,10 +28,10 @@ struct ek_fold {
 
 /* Parts whose sizes differ by one at most, the larger ones first. EK_EUSAGE for a number of parts
  * that is out of range or above that of the lists. */
-int ek_folds_cut(struct ek_folds *f, size_t lists, int parts, struct ek_error *e);
+int ek_folds_split(struct ek_folds *f, size_t lists, int parts, struct ek_error *e);
 /* Parts as given, the files of a set: lists [parts] is how many each has. EK_EUSAGE as above, and
  * when one is empty. */
-int ek_folds_given(struct ek_folds *f, const size_t *lists, int parts, struct ek_error *e);
+int ek_folds_from_parts(struct ek_folds *f, const size_t *lists, int parts, struct ek_error *e);
 /* Takes all of `d`, which has the lists that the parts were made for. EK_ENOMEM; there is nothing
  * to release then. */
 int ek_fold_make(struct ek_fold *out, const struct ek_folds *f, const struct ek_dataset *d,
@@ -64,29 +64,29 @@ double ek_student_two_sided(double t, double degrees);
 /* The judge of scalings: a linear ranker (choose/rank_svm.h) on each, by cross validation. It is
  * weak on purpose, as in the papers: what it cannot bend, the scaling must have bent.
  *
- * Per fold C is chosen on the validation part, of ek_judge_c by MAP, the smaller of equals; the
+ * Per fold C is chosen on the validation part, of ek_crossval_c by MAP, the smaller of equals; the
  * ranker with it is tested. Figures are means over the tested lists of all folds, each list once.
  * Lists without a relevant item follow one rule for all figures; the gain of NDCG is 2^y - 1 or y,
  * ERR is by the data's highest label. A C at which training does not settle is passed over.
  *
  * Shapes: F item features become `columns` per method and fold. Deterministic, whatever the number
  * of threads. Memory: per fold at work the data once more, and its rows after scaling.
- * Owner: the caller, ek_judgement_release.
+ * Owner: the caller, ek_crossval_scores_release.
  */
 enum {
-    EK_JUDGE_DEPTH = 10,               /* of P@k and NDCG@k */
-    EK_JUDGE_P = 0,                    /* P@1 .. */
-    EK_JUDGE_NDCG = EK_JUDGE_DEPTH,    /* NDCG@1 .. */
-    EK_JUDGE_MAP = 2 * EK_JUDGE_DEPTH, /* numbers of metrics */
-    EK_JUDGE_ERR,
-    EK_JUDGE_METRICS
+    EK_CROSSVAL_DEPTH = 10,                  /* of P@k and NDCG@k */
+    EK_CROSSVAL_P = 0,                       /* P@1 .. */
+    EK_CROSSVAL_NDCG = EK_CROSSVAL_DEPTH,    /* NDCG@1 .. */
+    EK_CROSSVAL_MAP = 2 * EK_CROSSVAL_DEPTH, /* numbers of metrics */
+    EK_CROSSVAL_ERR,
+    EK_CROSSVAL_METRICS
 };
-enum { EK_JUDGE_CS = 8 };
+enum { EK_CROSSVAL_CS = 8 };
 /* The grid of C, in rising order: 0.01 to 100000, a step being tenfold. */
-double ek_judge_c(int number);
+double ek_crossval_c(int number);
 
 /* What a scaling makes of a fold: rows of finite numbers, in the order of the items. */
-struct ek_judge_rows {
+struct ek_crossval_rows {
     size_t columns;
     float *train, *vali, *test; /* [items, columns], from ek_calloc; the judge frees them */
 };
@@ -95,12 +95,12 @@ struct ek_judge_rows {
  * called from several threads at once. On failure what is in `rows` is freed all the same. */
 struct ek_judged {
     const char *name;
-    int (*scale)(void *context, const struct ek_fold *fold, struct ek_judge_rows *rows,
+    int (*scale)(void *context, const struct ek_fold *fold, struct ek_crossval_rows *rows,
                  struct ek_error *e);
     void *context;
 };
 
-struct ek_judge_options {
+struct ek_crossval_options {
     enum ek_gain gain;
     enum ek_empty empty;
     struct ek_rank_svm_options svm; /* its C is not looked at */
@@ -110,47 +110,47 @@ struct ek_judge_options {
     void *context;
 };
 
-struct ek_judge_fold {
+struct ek_crossval_fold {
     double c;        /* chosen */
     int edge;        /* it is the least (-1) or the largest (1) of the grid */
     int unsettled;   /* how many C were passed over */
     double vali_map; /* at the chosen C */
     size_t columns;
-    struct ek_metric_mean mean[EK_JUDGE_METRICS];
+    struct ek_metric_mean mean[EK_CROSSVAL_METRICS];
 };
 
-struct ek_judgement {
+struct ek_crossval_scores {
     const char *name;
     int parts;
-    double max_label;           /* of the data, which ERR is relative to */
-    struct ek_judge_fold *fold; /* [parts] */
-    struct ek_metric_mean mean[EK_JUDGE_METRICS];
+    double max_label;              /* of the data, which ERR is relative to */
+    struct ek_crossval_fold *fold; /* [parts] */
+    struct ek_metric_mean mean[EK_CROSSVAL_METRICS];
     double *first; /* [Q] NDCG@1 per list, by the rule for empty ones; NaN: skipped */
 };
 
 /* Gain exp, empty lists skipped, the ranker's defaults. */
-void ek_judge_defaults(struct ek_judge_options *o);
+void ek_crossval_defaults(struct ek_crossval_options *o);
 /* "p@1" ... "err". */
-struct ek_metric ek_judge_metric(int number);
-const char *ek_judge_metric_name(int number, char *text, size_t size);
+struct ek_metric ek_crossval_metric(int number);
+const char *ek_crossval_metric_name(int number, char *text, size_t size);
 /* out [count]. EK_EUSAGE when a fold has nothing to learn from or to choose by, EK_ESTATE,
  * EK_ENOMEM, and what `scale` fails with; nothing is to be released then. */
-int ek_judge(const struct ek_dataset *d, const struct ek_folds *folds, const struct ek_judged *of,
-             int count, const struct ek_judge_options *o, struct ek_judgement *out,
-             struct ek_error *e);
-void ek_judgement_release(struct ek_judgement *j);
+int ek_crossval(const struct ek_dataset *d, const struct ek_folds *folds,
+                const struct ek_judged *of, int count, const struct ek_crossval_options *o,
+                struct ek_crossval_scores *out, struct ek_error *e);
+void ek_crossval_scores_release(struct ek_crossval_scores *j);
 
 /* The judge on the methods of choose/method.h: a method learns on the training part of a fold, as
  * osm does on the validation part too, and scales all three. Missing values are 0 afterwards.
  *
  * Owner: the caller. Threads: read-only, so that folds may be scaled at the same time.
  */
-struct ek_judge_method {
+struct ek_crossval_method {
     enum ek_method method;
     struct ek_osm_options osm; /* without progress: several folds may be at work */
 };
 
 /* How the judge calls it; `m` must live as long. */
-struct ek_judged ek_judge_of_method(struct ek_judge_method *m);
+struct ek_judged ek_crossval_from_method(struct ek_crossval_method *m);
 
 #endif

@@ -9,7 +9,7 @@
 enum { IDLE_ROUNDS = 50, STEPS_MAX = 200000, FIRST_ROOM = 32 };
 
 /* Plane 0 is the zero plane: what it carries is what the sum of the others lacks of C. */
-struct ek_planes {
+struct ek_cutting_planes {
     size_t columns;
     double c;
     int count, room;
@@ -21,7 +21,7 @@ struct ek_planes {
     int *idle;     /* [room] solutions in a row in which it carried nothing */
 };
 
-static double *gram_row(const struct ek_planes *p, int i)
+static double *gram_row(const struct ek_cutting_planes *p, int i)
 {
     return p->gram + (size_t)i * (size_t)p->room;
 }
@@ -34,11 +34,11 @@ static bool grow_one(double **field, size_t count)
     return grown;
 }
 
-static int grow(struct ek_planes *p, struct ek_error *e)
+static int grow(struct ek_cutting_planes *p, struct ek_error *e)
 {
     int room = p->room ? 2 * p->room : FIRST_ROOM;
-    if (room > EK_PLANES_MAX)
-        room = EK_PLANES_MAX;
+    if (room > EK_CUTTING_PLANES_MAX)
+        room = EK_CUTTING_PLANES_MAX;
     double *gram = ek_calloc((size_t)room, (size_t)room * sizeof *gram);
     int *idle = gram ? ek_realloc(p->idle, (size_t)room, sizeof *idle) : NULL;
     if (idle)
@@ -56,20 +56,21 @@ static int grow(struct ek_planes *p, struct ek_error *e)
     return EK_OK;
 }
 
-int ek_planes_new(struct ek_planes **out, size_t columns, double c, struct ek_error *e)
+int ek_cutting_planes_new(struct ek_cutting_planes **out, size_t columns, double c,
+                          struct ek_error *e)
 {
-    struct ek_planes *p = ek_calloc(1, sizeof *p);
+    struct ek_cutting_planes *p = ek_calloc(1, sizeof *p);
     double *zero = ek_calloc(columns, sizeof *zero);
     int rc = EK_ENOMEM;
     if (p && zero) {
         p->columns = columns;
-        rc = ek_planes_add(p, zero, 0, e);
+        rc = ek_cutting_planes_add(p, zero, 0, e);
     } else {
         ek_fail(e, EK_ENOMEM, "no memory for planes of %zu columns", columns);
     }
     ek_free(zero);
     if (rc) {
-        ek_planes_free(p);
+        ek_cutting_planes_free(p);
         return rc;
     }
     p->c = p->load[0] = c;
@@ -77,7 +78,7 @@ int ek_planes_new(struct ek_planes **out, size_t columns, double c, struct ek_er
     return EK_OK;
 }
 
-void ek_planes_free(struct ek_planes *p)
+void ek_cutting_planes_free(struct ek_cutting_planes *p)
 {
     if (!p)
         return;
@@ -91,7 +92,7 @@ void ek_planes_free(struct ek_planes *p)
 }
 
 /* The last plane takes the place of one that goes. */
-static void remove_plane(struct ek_planes *p, int i)
+static void remove_plane(struct ek_cutting_planes *p, int i)
 {
     int last = --p->count;
     if (i == last)
@@ -108,7 +109,7 @@ static void remove_plane(struct ek_planes *p, int i)
 }
 
 /* The one idle for longest, if for `rounds` at least; -1: none. */
-static int idlest(const struct ek_planes *p, int rounds)
+static int idlest(const struct ek_cutting_planes *p, int rounds)
 {
     int found = -1;
     for (int i = 1; i < p->count; i++)
@@ -125,13 +126,14 @@ static double dot(const double *a, const double *b, size_t n)
     return sum;
 }
 
-int ek_planes_add(struct ek_planes *p, const double *a, double b, struct ek_error *e)
+int ek_cutting_planes_add(struct ek_cutting_planes *p, const double *a, double b,
+                          struct ek_error *e)
 {
-    int old = idlest(p, p->count >= EK_PLANES_MAX ? 1 : IDLE_ROUNDS);
+    int old = idlest(p, p->count >= EK_CUTTING_PLANES_MAX ? 1 : IDLE_ROUNDS);
     if (old >= 0)
         remove_plane(p, old);
-    if (p->count >= EK_PLANES_MAX)
-        return ek_fail(e, EK_ESTATE, "more than %d planes are needed", EK_PLANES_MAX);
+    if (p->count >= EK_CUTTING_PLANES_MAX)
+        return ek_fail(e, EK_ESTATE, "more than %d planes are needed", EK_CUTTING_PLANES_MAX);
     int rc = p->count == p->room ? grow(p, e) : EK_OK;
     if (rc)
         return rc;
@@ -146,13 +148,13 @@ int ek_planes_add(struct ek_planes *p, const double *a, double b, struct ek_erro
     return EK_OK;
 }
 
-static void set_slopes(struct ek_planes *p)
+static void set_slopes(struct ek_cutting_planes *p)
 {
     for (int i = 0; i < p->count; i++)
         p->slope[i] = p->b[i] - dot(gram_row(p, i), p->load, (size_t)p->count);
 }
 
-static int highest(const struct ek_planes *p)
+static int highest(const struct ek_cutting_planes *p)
 {
     int found = 0;
     for (int i = 1; i < p->count; i++)
@@ -163,14 +165,14 @@ static int highest(const struct ek_planes *p)
 
 /* Curvature along which load moves from j to i. Not below a trace of its parts: of two planes
  * alike, all goes over at once, up to the bound. */
-static double curvature(const struct ek_planes *p, int i, int j)
+static double curvature(const struct ek_cutting_planes *p, int i, int j)
 {
     double own = gram_row(p, i)[i] + gram_row(p, j)[j];
     return fmax(own - 2 * gram_row(p, i)[j], 1e-14 * own);
 }
 
 /* Whom to take load from, given who gets it; -1: nobody has any that does better there. */
-static int giver(const struct ek_planes *p, int i)
+static int giver(const struct ek_cutting_planes *p, int i)
 {
     int found = -1;
     double best = 0;
@@ -187,7 +189,7 @@ static int giver(const struct ek_planes *p, int i)
     return found;
 }
 
-static void move_load(struct ek_planes *p, int i, int j)
+static void move_load(struct ek_cutting_planes *p, int i, int j)
 {
     double step = (p->slope[i] - p->slope[j]) / curvature(p, i, j);
     if (!(step < p->load[j])) {
@@ -202,7 +204,7 @@ static void move_load(struct ek_planes *p, int i, int j)
         p->slope[k] -= step * (more[k] - less[k]);
 }
 
-double ek_planes_solve(struct ek_planes *p, double gap, double *w)
+double ek_cutting_planes_solve(struct ek_cutting_planes *p, double gap, double *w)
 {
     set_slopes(p);
     for (int step = 0; step < STEPS_MAX; step++) {

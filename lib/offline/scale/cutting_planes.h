@@ -7,8 +7,9 @@
  * with w = sum_k l_k a_k. Solved in l, two of them at a time, those that gain most (second-order
  * choice of Fan, Chen and Lin 2005).
  *
- * Shapes: a [columns]. All numbers are finite. Limit: EK_PLANES_MAX planes are held; those that
- * carried nothing for longest give way. Deterministic. Owner: the caller. Threads: one at a time.
+ * Shapes: a [columns]. All numbers are finite. Limit: EK_CUTTING_PLANES_MAX planes are held; those
+ * that carried nothing for longest give way. Deterministic. Owner: the caller. Threads: one at a
+ * time.
  */
 #ifndef EK_OFFLINE_SCALE_CUTTING_PLANES_H
 #define EK_OFFLINE_SCALE_CUTTING_PLANES_H
@@ -17,17 +18,19 @@
 
 #include <stddef.h>
 
-enum { EK_PLANES_MAX = 1000 };
+enum { EK_CUTTING_PLANES_MAX = 1000 };
 
-struct ek_planes;
+struct ek_cutting_planes;
 
 /* EK_ENOMEM. c > 0. */
-int ek_planes_new(struct ek_planes **out, size_t columns, double c, struct ek_error *e);
-void ek_planes_free(struct ek_planes *p);
-/* Copies a. EK_ENOMEM, EK_ESTATE when all EK_PLANES_MAX planes are needed. */
-int ek_planes_add(struct ek_planes *p, const double *a, double b, struct ek_error *e);
+int ek_cutting_planes_new(struct ek_cutting_planes **out, size_t columns, double c,
+                          struct ek_error *e);
+void ek_cutting_planes_free(struct ek_cutting_planes *p);
+/* Copies a. EK_ENOMEM, EK_ESTATE when all EK_CUTTING_PLANES_MAX planes are needed. */
+int ek_cutting_planes_add(struct ek_cutting_planes *p, const double *a, double b,
+                          struct ek_error *e);
 /* Solves until the two problems differ by `gap` at most, or rounding allows no further step; sets
  * w [columns]. Returns the value of the second one, which the first is never below. */
-double ek_planes_solve(struct ek_planes *p, double gap, double *w);
+double ek_cutting_planes_solve(struct ek_cutting_planes *p, double gap, double *w);
 
 #endif

@@ -29,7 +29,7 @@ enum ek_fdm_category { EK_FDM_NONE, EK_FDM_C1, EK_FDM_C2, EK_FDM_C3, EK_FDM_C4 }
 
 struct ek_fdm {
     enum ek_fdm_category category;
-    enum ek_scale scale;
+    enum ek_transform_kind scale;
     double min, max;                /* NaN without values */
     double unique;                  /* different values, a guess unless `exact` */
     double share[EK_FDM_INTERVALS]; /* p_j, sum 1 (0 without values) */

@@ -52,8 +52,9 @@ static size_t longest(const struct ek_dataset *d)
 }
 
 /* scale [F]: that of `log`, in which categories are as they are. */
-static int side_init(struct side *s, const struct ek_dataset *lists, const enum ek_scale *scale,
-                     const struct ek_scaling *minmax, const struct ek_scaling *log)
+static int side_init(struct side *s, const struct ek_dataset *lists,
+                     const enum ek_transform_kind *scale, const struct ek_scaling *minmax,
+                     const struct ek_scaling *log)
 {
     size_t width = (size_t)lists->item_features;
     s->lists = lists;
@@ -64,7 +65,7 @@ static int side_init(struct side *s, const struct ek_dataset *lists, const enum 
         return EK_ENOMEM;
     ek_scaling_apply(minmax, lists->x, lists->items, 0, s->minmax);
     ek_scaling_apply(log, lists->x, lists->items, 0, s->log);
-    ek_scaling_drop_unscaled(minmax, scale, lists->item_features, lists->items, s->minmax);
+    ek_scaling_clear_unscaled(minmax, scale, lists->item_features, lists->items, s->minmax);
     memcpy(s->x, s->minmax, lists->items * width * sizeof *s->x);
     return EK_OK;
 }
@@ -102,7 +103,7 @@ static double map_of_list(const struct judge *j, size_t list)
             j->score[i] += j->w[f] * (double)x[f];
     }
     ek_rank(j->score, (int)n, j->order);
-    return ek_metric_of_list(MAP, EK_GAIN_EXP, j->order, d->label + from, (int)n, 0, j->spare);
+    return ek_metric_compute(MAP, EK_GAIN_EXP, j->order, d->label + from, (int)n, 0, j->spare);
 }
 
 /* Trains on what `x` holds now. */
@@ -123,7 +124,7 @@ static int measure(struct judge *j, double *out, struct ek_error *e)
     return EK_OK;
 }
 
-static int try_all(struct judge *j, int features, enum ek_scale *scale, double *map,
+static int try_all(struct judge *j, int features, enum ek_transform_kind *scale, double *map,
                    struct ek_error *e)
 {
     double best, with = 0;
@@ -152,16 +153,16 @@ static int try_all(struct judge *j, int features, enum ek_scale *scale, double *
 }
 
 static int prepare(struct judge *j, const struct ek_dataset *train, const struct ek_dataset *vali,
-                   enum ek_scale *scale, struct ek_error *e)
+                   enum ek_transform_kind *scale, struct ek_error *e)
 {
     struct ek_scaling *fit[2] = {NULL, NULL};
-    static const enum ek_scale WHICH[2] = {EK_SCALE_MINMAX, EK_SCALE_LOG};
+    static const enum ek_transform_kind WHICH[2] = {EK_SCALE_MINMAX, EK_SCALE_LOG};
     size_t n = longest(vali), features = (size_t)train->item_features;
     int rc = EK_OK;
     for (int i = 0; i < 2 && !rc; i++) {
         for (size_t f = 0; f < features; f++)
             scale[f] = is_category(j->o, f) ? EK_SCALE_NONE : WHICH[i];
-        rc = ek_scaling_of(&fit[i], train, scale, e);
+        rc = ek_scaling_get(&fit[i], train, scale, e);
     }
     j->w = ek_calloc(features, sizeof *j->w);
     j->score = ek_calloc(n, sizeof *j->score);
@@ -178,11 +179,12 @@ static int prepare(struct judge *j, const struct ek_dataset *train, const struct
 }
 
 int ek_osm(const struct ek_dataset *train, const struct ek_dataset *vali,
-           const struct ek_osm_options *o, enum ek_scale *scale, double *map, struct ek_error *e)
+           const struct ek_osm_options *o, enum ek_transform_kind *scale, double *map,
+           struct ek_error *e)
 {
     struct judge j = {.o = o, .of = switches(o, train->item_features) + 1};
     size_t features = (size_t)train->item_features;
-    enum ek_scale *chosen = ek_calloc(features, sizeof *chosen);
+    enum ek_transform_kind *chosen = ek_calloc(features, sizeof *chosen);
     int rc = chosen ? prepare(&j, train, vali, chosen, e)
                     : ek_fail(e, EK_ENOMEM, "no memory for %zu scales", features);
     if (!rc)

@@ -34,6 +34,7 @@ void ek_osm_defaults(struct ek_osm_options *o);
  * when the lists have no pair or no list of `vali` counts, EK_ESTATE, EK_ENOMEM; scale is untouched
  * then. */
 int ek_osm(const struct ek_dataset *train, const struct ek_dataset *vali,
-           const struct ek_osm_options *o, enum ek_scale *scale, double *map, struct ek_error *e);
+           const struct ek_osm_options *o, enum ek_transform_kind *scale, double *map,
+           struct ek_error *e);
 
 #endif

@@ -202,7 +202,7 @@ struct work {
     const float *x;
     size_t columns;
     struct ek_rank_pairs *pairs;
-    struct ek_planes *planes;
+    struct ek_cutting_planes *planes;
     double *w, *best, *a; /* [columns] */
     double *scores, *net; /* [N] */
 };
@@ -237,13 +237,13 @@ static int prepare(struct work *k, const struct ek_rank_svm_options *o, struct e
     int rc = ek_rank_pairs_new(&k->pairs, k->lists, e);
     if (!rc && !ek_rank_pairs_count(k->pairs))
         rc = ek_fail(e, EK_EUSAGE, "no list has items with different labels: nothing to learn");
-    return rc ? rc : ek_planes_new(&k->planes, k->columns, o->c, e);
+    return rc ? rc : ek_cutting_planes_new(&k->planes, k->columns, o->c, e);
 }
 
 static void release(struct work *k)
 {
     ek_rank_pairs_free(k->pairs);
-    ek_planes_free(k->planes);
+    ek_cutting_planes_free(k->planes);
     ek_free(k->w);
     ek_free(k->best);
     ek_free(k->a);
@@ -301,10 +301,10 @@ static int round_of(struct work *k, const struct ek_rank_svm_options *o,
     }
     if (r->objective - r->bound <= o->epsilon * o->c)
         return EK_OK;
-    int rc = ek_planes_add(k->planes, k->a, b, e);
+    int rc = ek_cutting_planes_add(k->planes, k->a, b, e);
     if (!rc)
-        r->bound =
-            fmax(r->bound, ek_planes_solve(k->planes, SMALL_SHARE * o->epsilon * o->c, k->w));
+        r->bound = fmax(r->bound,
+                        ek_cutting_planes_solve(k->planes, SMALL_SHARE * o->epsilon * o->c, k->w));
     return rc;
 }
 

@@ -15,7 +15,7 @@ struct knot {
 };
 
 struct fit {
-    enum ek_scale scale;
+    enum ek_transform_kind scale;
     double min, max, mean, sd; /* min > max: there was no value */
     struct knot *knot;
     size_t knots;
@@ -75,7 +75,7 @@ static int fit_knots(struct fit *f, const struct ek_values *v)
     return EK_OK;
 }
 
-int ek_scaling_fit(struct ek_scaling *s, int feature, enum ek_scale scale,
+int ek_scaling_fit(struct ek_scaling *s, int feature, enum ek_transform_kind scale,
                    const struct ek_values *v, struct ek_error *e)
 {
     struct fit f = {.scale = scale, .min = 1, .max = -1};
@@ -91,8 +91,8 @@ int ek_scaling_fit(struct ek_scaling *s, int feature, enum ek_scale scale,
     return EK_OK;
 }
 
-int ek_scaling_of(struct ek_scaling **out, const struct ek_dataset *train,
-                  const enum ek_scale *scale, struct ek_error *e)
+int ek_scaling_get(struct ek_scaling **out, const struct ek_dataset *train,
+                   const enum ek_transform_kind *scale, struct ek_error *e)
 {
     struct ek_scaling *s;
     size_t width = (size_t)train->item_features;
@@ -101,7 +101,7 @@ int ek_scaling_of(struct ek_scaling **out, const struct ek_dataset *train,
         return rc;
     for (size_t f = 0; !rc && f < width; f++) {
         struct ek_values v = {0};
-        rc = ek_values_of_column(&v, train->x + f, train->items, width, e);
+        rc = ek_values_from_column(&v, train->x + f, train->items, width, e);
         if (!rc)
             rc = ek_scaling_fit(s, (int)f, scale[f], &v, e);
         ek_values_release(&v);
@@ -113,15 +113,15 @@ int ek_scaling_of(struct ek_scaling **out, const struct ek_dataset *train,
     return rc;
 }
 
-int ek_scale_columns(enum ek_scale scale)
+int ek_scale_columns(enum ek_transform_kind scale)
 {
     return scale == EK_SCALE_MERGE ? EK_SCALING_MERGED : 1;
 }
 
-enum ek_scale ek_scale_part(enum ek_scale scale, int column)
+enum ek_transform_kind ek_scaling_part(enum ek_transform_kind scale, int column)
 {
-    static const enum ek_scale MERGED[EK_SCALING_MERGED] = {EK_SCALE_MINMAX, EK_SCALE_LOG,
-                                                            EK_SCALE_ARCTAN};
+    static const enum ek_transform_kind MERGED[EK_SCALING_MERGED] = {EK_SCALE_MINMAX, EK_SCALE_LOG,
+                                                                     EK_SCALE_ARCTAN};
     return scale == EK_SCALE_MERGE ? MERGED[column] : scale;
 }
 
@@ -163,7 +163,7 @@ static double share_below(const struct fit *f, double x)
     return a->upto + t * (b->below - a->upto);
 }
 
-static double scaled(const struct fit *f, enum ek_scale scale, double x)
+static double scaled(const struct fit *f, enum ek_transform_kind scale, double x)
 {
     switch (scale) {
     case EK_SCALE_MINMAX:
@@ -188,7 +188,7 @@ static double scaled(const struct fit *f, enum ek_scale scale, double x)
 double ek_scaling_value(const struct ek_scaling *s, int feature, int column, double x)
 {
     const struct fit *f = &s->fit[feature];
-    double y = scaled(f, ek_scale_part(f->scale, column), x);
+    double y = scaled(f, ek_scaling_part(f->scale, column), x);
     return fmax(-LARGEST, fmin(LARGEST, y));
 }
 
@@ -201,8 +201,8 @@ void ek_scaling_apply(const struct ek_scaling *s, const float *x, size_t items, 
                 *y++ = isfinite(*x) ? (float)ek_scaling_value(s, f, c, (double)*x) : missing;
 }
 
-void ek_scaling_drop_unscaled(const struct ek_scaling *s, const enum ek_scale *scale, int features,
-                              size_t items, float *y)
+void ek_scaling_clear_unscaled(const struct ek_scaling *s, const enum ek_transform_kind *scale,
+                               int features, size_t items, float *y)
 {
     size_t columns = ek_scaling_columns(s), at = 0;
     for (int f = 0; f < features; f++) {
@@ -223,9 +223,9 @@ const char *const *ek_method_names(void)
     return NAMES;
 }
 
-enum ek_scale ek_method_scale(enum ek_method method)
+enum ek_transform_kind ek_method_scale(enum ek_method method)
 {
-    static const enum ek_scale SCALES[] = {
+    static const enum ek_transform_kind SCALES[] = {
         [EK_METHOD_MINMAX] = EK_SCALE_MINMAX, [EK_METHOD_LOG] = EK_SCALE_LOG,
         [EK_METHOD_ARCTAN] = EK_SCALE_ARCTAN, [EK_METHOD_ZSCORE] = EK_SCALE_ZSCORE,
         [EK_METHOD_CDF] = EK_SCALE_CDF,       [EK_METHOD_LOG1P] = EK_SCALE_LOG1P,
@@ -235,14 +235,15 @@ enum ek_scale ek_method_scale(enum ek_method method)
     return SCALES[method];
 }
 
-static int by_distribution(const struct ek_dataset *d, enum ek_scale *scale, struct ek_error *e)
+static int by_distribution(const struct ek_dataset *d, enum ek_transform_kind *scale,
+                           struct ek_error *e)
 {
     size_t width = (size_t)d->item_features;
     int rc = EK_OK;
     for (size_t f = 0; f < width && !rc; f++) {
         struct ek_values v = {0};
         struct ek_fdm found;
-        rc = ek_values_of_column(&v, d->x + f, d->items, width, e);
+        rc = ek_values_from_column(&v, d->x + f, d->items, width, e);
         if (!rc) {
             ek_fdm(&v, &found);
             scale[f] = found.scale;
@@ -254,7 +255,7 @@ static int by_distribution(const struct ek_dataset *d, enum ek_scale *scale, str
 
 int ek_method_scales(enum ek_method method, const struct ek_dataset *train,
                      const struct ek_dataset *vali, const struct ek_osm_options *o,
-                     enum ek_scale *scale, struct ek_error *e)
+                     enum ek_transform_kind *scale, struct ek_error *e)
 {
     int rc = EK_OK;
     if (method == EK_METHOD_OSM)

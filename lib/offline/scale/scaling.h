@@ -38,20 +38,20 @@ struct ek_scaling;
 int ek_scaling_new(struct ek_scaling **out, int features, struct ek_error *e);
 void ek_scaling_free(struct ek_scaling *s);
 /* Fits one feature, which had another scale before or none. Memory for cdf only: EK_ENOMEM. */
-int ek_scaling_fit(struct ek_scaling *s, int feature, enum ek_scale scale,
+int ek_scaling_fit(struct ek_scaling *s, int feature, enum ek_transform_kind scale,
                    const struct ek_values *v, struct ek_error *e);
 /* All of them on the items of `train`: scale [F]. EK_ENOMEM. */
-int ek_scaling_of(struct ek_scaling **out, const struct ek_dataset *train,
-                  const enum ek_scale *scale, struct ek_error *e);
+int ek_scaling_get(struct ek_scaling **out, const struct ek_dataset *train,
+                   const enum ek_transform_kind *scale, struct ek_error *e);
 
 size_t ek_scaling_columns(const struct ek_scaling *s);
 /* How many columns a feature becomes, and how one of them is made. */
-int ek_scale_columns(enum ek_scale scale);
-enum ek_scale ek_scale_part(enum ek_scale scale, int column);
+int ek_scale_columns(enum ek_transform_kind scale);
+enum ek_transform_kind ek_scaling_part(enum ek_transform_kind scale, int column);
 /* Sets columns of y to 0 that come from features left as they are: codes say nothing to a linear
  * ranker, and unscaled it would not settle on them. scale [F] is that of the scaling. */
-void ek_scaling_drop_unscaled(const struct ek_scaling *s, const enum ek_scale *scale, int features,
-                              size_t items, float *y);
+void ek_scaling_clear_unscaled(const struct ek_scaling *s, const enum ek_transform_kind *scale,
+                               int features, size_t items, float *y);
 /* x [items, F] to y [items, columns]; missing: what missing values become, 0 or NaN as a rule. */
 void ek_scaling_apply(const struct ek_scaling *s, const float *x, size_t items, float missing,
                       float *y);
@@ -78,12 +78,12 @@ enum ek_method {
 /* [EK_METHOD_COUNT], as options and manifests spell them. */
 const char *const *ek_method_names(void);
 /* The scaling that a method has for all features; EK_SCALE_NONE of fdm and osm. */
-enum ek_scale ek_method_scale(enum ek_method method);
+enum ek_transform_kind ek_method_scale(enum ek_method method);
 /* scale [F], by the lists of `train`; a category (o->category) has none
  * whatever the method. All else of o, and vali, is looked at by osm only. What ek_osm fails with,
  * or EK_ENOMEM. */
 int ek_method_scales(enum ek_method method, const struct ek_dataset *train,
                      const struct ek_dataset *vali, const struct ek_osm_options *o,
-                     enum ek_scale *scale, struct ek_error *e);
+                     enum ek_transform_kind *scale, struct ek_error *e);
 
 #endif

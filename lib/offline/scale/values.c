@@ -69,8 +69,8 @@ static int gather(struct ek_values *v, const uint32_t *sorted, size_t n)
     return EK_OK;
 }
 
-int ek_values_of_column(struct ek_values *out, const float *x, size_t rows, size_t stride,
-                        struct ek_error *e)
+int ek_values_from_column(struct ek_values *out, const float *x, size_t rows, size_t stride,
+                          struct ek_error *e)
 {
     struct ek_values v = {.exact = true};
     uint32_t *rank = ek_calloc(rows, sizeof *rank), *other = ek_calloc(rows, sizeof *other);
@@ -241,7 +241,7 @@ static void add_zero(struct ek_values *v, const struct ek_sketch *s)
     v->count += n;
 }
 
-int ek_values_of_sketch(struct ek_values *out, const struct ek_sketch *s, struct ek_error *e)
+int ek_values_from_sketch(struct ek_values *out, const struct ek_sketch *s, struct ek_error *e)
 {
     size_t buckets = 1;
     for (int key = 0; next(s, &key);)

@@ -44,9 +44,9 @@ struct ek_values {
 
 /* x[0], x[stride], ...: `rows` of them. Nearly 24 bytes per row are needed meanwhile. EK_ENOMEM,
  * nothing is to be released then. */
-int ek_values_of_column(struct ek_values *out, const float *x, size_t rows, size_t stride,
-                        struct ek_error *e);
-int ek_values_of_sketch(struct ek_values *out, const struct ek_sketch *s, struct ek_error *e);
+int ek_values_from_column(struct ek_values *out, const float *x, size_t rows, size_t stride,
+                          struct ek_error *e);
+int ek_values_from_sketch(struct ek_values *out, const struct ek_sketch *s, struct ek_error *e);
 void ek_values_release(struct ek_values *v);
 
 #endif

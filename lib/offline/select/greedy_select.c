@@ -6,12 +6,12 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-static bool may(const struct ek_gas *g, int i)
+static bool may(const struct ek_greedy_select *g, int i)
 {
     return !g->candidate || g->candidate[i];
 }
 
-int ek_gas_candidates(const struct ek_gas *g)
+int ek_greedy_candidates(const struct ek_greedy_select *g)
 {
     int count = 0;
     for (int i = 0; i < g->features; i++)
@@ -19,22 +19,22 @@ int ek_gas_candidates(const struct ek_gas *g)
     return count;
 }
 
-static int check_count(const struct ek_gas *g, int k, struct ek_error *e)
+static int check_count(const struct ek_greedy_select *g, int k, struct ek_error *e)
 {
-    int candidates = ek_gas_candidates(g);
+    int candidates = ek_greedy_candidates(g);
     if (k < 1 || k > candidates)
         return ek_fail(e, EK_EUSAGE, "there are %d features to choose from, so %d cannot be chosen",
                        candidates, k);
     return EK_OK;
 }
 
-static double worth(const struct ek_gas *g, int i)
+static double worth(const struct ek_greedy_select *g, int i)
 {
     return isnan(g->relevance[i]) ? -INFINITY : g->relevance[i];
 }
 
 /* Whether a comes before b. */
-static bool better(const struct ek_gas *g, int a, int b)
+static bool better(const struct ek_greedy_select *g, int a, int b)
 {
     return worth(g, a) > worth(g, b) || (worth(g, a) == worth(g, b) && a < b);
 }
@@ -53,7 +53,7 @@ static int by_likeness(const void *a, const void *b)
     return (x->feature > y->feature) - (x->feature < y->feature);
 }
 
-static int first_of(const struct ek_gas *g, const struct left *left, int count)
+static int first_of(const struct ek_greedy_select *g, const struct left *left, int count)
 {
     int best = 0;
     for (int i = 1; i < count; i++)
@@ -62,7 +62,7 @@ static int first_of(const struct ek_gas *g, const struct left *left, int count)
     return best;
 }
 
-int ek_xgas(const struct ek_gas *g, double p, int k, int *chosen, struct ek_error *e)
+int ek_xgas(const struct ek_greedy_select *g, double p, int k, int *chosen, struct ek_error *e)
 {
     int rc = check_count(g, k, e), count = 0;
     if (!rc && !(p > 0 && p <= 1))
@@ -96,7 +96,7 @@ struct clusters {
     struct ek_merge *merge; /* [candidates - 1] */
 };
 
-static void fill(const struct ek_gas *g, struct clusters *c, int count)
+static void fill(const struct ek_greedy_select *g, struct clusters *c, int count)
 {
     for (int i = 0, n = 0; i < g->features; i++)
         if (may(g, i))
@@ -108,7 +108,7 @@ static void fill(const struct ek_gas *g, struct clusters *c, int count)
 }
 
 /* Of each cluster the best, then these by their worth: k is small. */
-static void take_best(const struct ek_gas *g, const struct clusters *c, int count, int k,
+static void take_best(const struct ek_greedy_select *g, const struct clusters *c, int count, int k,
                       int *chosen)
 {
     for (int i = 0; i < k; i++)
@@ -126,7 +126,7 @@ static void take_best(const struct ek_gas *g, const struct clusters *c, int coun
         }
 }
 
-static void hand_out(const struct ek_gas *g, const struct clusters *c, int count,
+static void hand_out(const struct ek_greedy_select *g, const struct clusters *c, int count,
                      struct ek_merge *merge, int *cluster_of)
 {
     for (int i = 0; merge && i < count - 1; i++)
@@ -137,10 +137,10 @@ static void hand_out(const struct ek_gas *g, const struct clusters *c, int count
         cluster_of[c->number[i]] = c->of[i];
 }
 
-int ek_hcas(const struct ek_gas *g, int k, int *chosen, struct ek_merge *merge, int *cluster_of,
-            struct ek_error *e)
+int ek_hcas(const struct ek_greedy_select *g, int k, int *chosen, struct ek_merge *merge,
+            int *cluster_of, struct ek_error *e)
 {
-    int rc = check_count(g, k, e), count = ek_gas_candidates(g);
+    int rc = check_count(g, k, e), count = ek_greedy_candidates(g);
     if (rc)
         return rc;
     size_t n = (size_t)count;

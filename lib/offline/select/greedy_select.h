@@ -39,7 +39,7 @@ int ek_linkage_cut(const struct ek_merge *merge, int n, int clusters, int *clust
  * candidate [F]: those that are not are never chosen; NULL: all are. Owner: all arrays are the
  * caller's. Threads: no state.
  */
-struct ek_gas {
+struct ek_greedy_select {
     int features;            /* F */
     const double *relevance; /* [F] */
     const double *likeness;  /* [F, F] */
@@ -48,14 +48,14 @@ struct ek_gas {
 
 #define EK_XGAS_SHARE 0.05
 
-int ek_gas_candidates(const struct ek_gas *g);
+int ek_greedy_candidates(const struct ek_greedy_select *g);
 /* chosen [k] in the order in which they are taken: k' < k gives the first k'. EK_EUSAGE unless
  * 1 <= k <= candidates, and 0 < p <= 1; EK_ENOMEM. */
-int ek_xgas(const struct ek_gas *g, double p, int k, int *chosen, struct ek_error *e);
+int ek_xgas(const struct ek_greedy_select *g, double p, int k, int *chosen, struct ek_error *e);
 /* chosen [k], the most relevant first. merge [candidates - 1] and cluster_of [F] (-1 for those
  * that are no candidates) may be NULL; merges number the candidates from 0 in their order, and of
  * the cut. Errors likewise. */
-int ek_hcas(const struct ek_gas *g, int k, int *chosen, struct ek_merge *merge, int *cluster_of,
-            struct ek_error *e);
+int ek_hcas(const struct ek_greedy_select *g, int k, int *chosen, struct ek_merge *merge,
+            int *cluster_of, struct ek_error *e);
 
 #endif

@@ -14,9 +14,10 @@ struct feature_job {
     struct ek_error *error; /* [features] */
 };
 
-int ek_metric_of_model(const struct ek_model *m, const struct ek_dataset *d,
-                       const struct ek_importance_options *o, const struct ek_treatment *treatment,
-                       double *of_list, double *value, struct ek_error *e)
+int ek_metric_evaluate_model(const struct ek_model *m, const struct ek_dataset *d,
+                             const struct ek_importance_options *o,
+                             const struct ek_treatment *treatment, double *of_list, double *value,
+                             struct ek_error *e)
 {
     struct ek_evaluation v = {.metric = {o->metric},
                               .metric_count = 1,
@@ -34,7 +35,7 @@ int ek_metric_unchanged(const struct ek_model *m, const struct ek_dataset *d,
                         const struct ek_importance_options *o, double *of_list, double *value,
                         struct ek_error *e)
 {
-    int rc = ek_metric_of_model(m, d, o, NULL, of_list, value, e);
+    int rc = ek_metric_evaluate_model(m, d, o, NULL, of_list, value, e);
     if (!rc && isnan(*value))
         rc = ek_fail(e, EK_EUSAGE, "no list has a positive label, so nothing can be lost");
     return rc;
@@ -58,9 +59,9 @@ static void of_feature(void *arg, int feature)
         o->done(o->context, j->features);
 }
 
-int ek_each_feature(const struct ek_importance_options *o, int features,
-                    int (*measure)(void *arg, int feature, struct ek_error *e), void *arg,
-                    struct ek_error *e)
+int ek_feature_for_each(const struct ek_importance_options *o, int features,
+                        int (*measure)(void *arg, int feature, struct ek_error *e), void *arg,
+                        struct ek_error *e)
 {
     struct feature_job j = {o, features, measure, arg, NULL};
     int rc = EK_OK;
@@ -214,7 +215,7 @@ static void shuffle_lists(struct copy *c, struct ek_rng *r)
 static int evaluate(const struct importance_run *j, const struct ek_dataset *d,
                     const struct ek_treatment *treatment, double *value, struct ek_error *e)
 {
-    return ek_metric_of_model(j->model, d, j->options, treatment, NULL, value, e);
+    return ek_metric_evaluate_model(j->model, d, j->options, treatment, NULL, value, e);
 }
 
 static int permute(const struct importance_run *j, int feature, struct ek_error *e)
@@ -287,7 +288,7 @@ int ek_importance_measure(const struct ek_model *m, const struct ek_dataset *d,
         return ek_fail(e, EK_EUSAGE, "there must be at least 1 repeat, not %d", o->repeats);
     int rc = ek_metric_unchanged(m, d, o, NULL, &j.whole, e);
     if (!rc)
-        rc = ek_each_feature(o, d->item_features, measure, &j, e);
+        rc = ek_feature_for_each(o, d->item_features, measure, &j, e);
     if (!rc)
         *whole = j.whole;
     return rc;

@@ -27,7 +27,7 @@ struct work {
     bool *constant;       /* [F] */
     bool *live;           /* [F] neither a copy nor constant */
     struct ek_nfs_ranker ranker;
-    struct ek_nfs_look look;
+    struct ek_nfs_saliency look;
 };
 
 static int check_options(const struct ek_nfs_options *o, struct ek_error *e)
@@ -79,13 +79,13 @@ static int standardise(struct work *w, const struct ek_dataset *train, struct ek
     w->live = ek_calloc(features, sizeof *w->live);
     if (!w->mean || !w->scale || !w->copy_of || !w->constant || !w->live)
         return ek_fail(e, EK_ENOMEM, "no memory to select from %zu features", features);
-    int code = ek_nfs_copies(train, w->copy_of, e);
+    int code = ek_nfs_duplicates(train, w->copy_of, e);
     if (code)
         return code;
     ek_nfs_data_measure(&w->train, w->mean, w->scale);
     sort_out(w);
-    ek_nfs_data_standardise(&w->train, w->mean, w->scale);
-    ek_nfs_data_standardise(&w->vali, w->mean, w->scale);
+    ek_nfs_data_standardize(&w->train, w->mean, w->scale);
+    ek_nfs_data_standardize(&w->vali, w->mean, w->scale);
     return EK_OK;
 }
 
@@ -134,7 +134,7 @@ static void keep_groups(struct ek_nfs *out, const struct work *w, const struct e
     out->groups = g->count;
     for (size_t i = 0; i < g->count; i++) {
         double chance =
-            ek_nfs_chance(live, ek_nfs_group_size(g, i), o->threshold, g->maps, g->seen[i]);
+            ek_nfs_null_model(live, ek_nfs_group_size(g, i), o->threshold, g->maps, g->seen[i]);
         if (chance > o->chance)
             continue;
         take_group(out, g, i);
@@ -186,7 +186,7 @@ static void release(struct work *w)
     ek_nfs_data_release(&w->train);
     ek_nfs_data_release(&w->vali);
     ek_nfs_ranker_release(&w->ranker);
-    ek_nfs_look_release(&w->look);
+    ek_nfs_saliency_release(&w->look);
     ek_model_free(w->model);
     ek_free(w->mean);
     ek_free(w->scale);
@@ -207,7 +207,7 @@ int ek_nfs_run(struct ek_nfs *out, const struct ek_manifest *m, const struct ek_
     if (!code)
         code = ek_nfs_train(&w.ranker, &w.train, &w.vali, o, e);
     if (!code)
-        code = ek_nfs_look(&w.look, &w.ranker, &w.train, w.live, o, e);
+        code = ek_nfs_saliency(&w.look, &w.ranker, &w.train, w.live, o, e);
     if (!code)
         code = report(out, &w, o, e);
     release(&w);
@@ -386,7 +386,7 @@ static int first_alike(const struct order *order, int feature)
     return -1;
 }
 
-int ek_nfs_copies(const struct ek_dataset *d, int *copy_of, struct ek_error *e)
+int ek_nfs_duplicates(const struct ek_dataset *d, int *copy_of, struct ek_error *e)
 {
     struct order *order = ek_calloc((size_t)d->item_features, sizeof *order);
     struct value *values = ek_calloc(d->items, sizeof *values);
@@ -461,8 +461,8 @@ double ek_ln_binomial_tail(uint64_t n, double ln_p, uint64_t c)
     return log1p(-fmin(below, 1));
 }
 
-double ek_nfs_chance(uint64_t features, uint64_t size, double threshold, uint64_t maps,
-                     uint64_t seen)
+double ek_nfs_null_model(uint64_t features, uint64_t size, double threshold, uint64_t maps,
+                         uint64_t seen)
 {
     double ln_p = ek_nfs_ln_probability(features, size, threshold);
     if (ln_p == -INFINITY)

@@ -77,7 +77,7 @@ void ek_nfs_release(struct ek_nfs *n);
  * bits. Threads: no state.
  */
 /* copy_of [F]: the first feature that f is a copy of, -1 for none. EK_ENOMEM. */
-int ek_nfs_copies(const struct ek_dataset *d, int *copy_of, struct ek_error *e);
+int ek_nfs_duplicates(const struct ek_dataset *d, int *copy_of, struct ek_error *e);
 
 /* What chance alone makes of groups of features; the null model of nfs.h.
  *
@@ -102,7 +102,7 @@ double ek_nfs_ln_probability(uint64_t features, uint64_t size, double threshold)
 /* ln P(Binomial(n, p) >= c), to about 1e-10 relative. */
 double ek_ln_binomial_tail(uint64_t n, double ln_p, uint64_t c);
 /* The expected number above, at most 1e300. */
-double ek_nfs_chance(uint64_t features, uint64_t size, double threshold, uint64_t maps,
-                     uint64_t seen);
+double ek_nfs_null_model(uint64_t features, uint64_t size, double threshold, uint64_t maps,
+                         uint64_t seen);
 
 #endif

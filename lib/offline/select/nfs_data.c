@@ -141,7 +141,7 @@ void ek_nfs_data_measure(const struct ek_nfs_data *d, double *mean, double *scal
             measure_part(d, f, k, &mean[f * EK_NFS_PARTS + k], &scale[f * EK_NFS_PARTS + k]);
 }
 
-void ek_nfs_data_standardise(struct ek_nfs_data *d, const double *mean, const double *scale)
+void ek_nfs_data_standardize(struct ek_nfs_data *d, const double *mean, const double *scale)
 {
     float *part = d->part;
     for (size_t i = 0; i < d->items; i++)

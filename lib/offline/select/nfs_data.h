@@ -38,7 +38,7 @@ void ek_nfs_data_release(struct ek_nfs_data *d);
  */
 void ek_nfs_data_measure(const struct ek_nfs_data *d, double *mean, double *scale);
 /* (part - mean) scale, cut. */
-void ek_nfs_data_standardise(struct ek_nfs_data *d, const double *mean, const double *scale);
+void ek_nfs_data_standardize(struct ek_nfs_data *d, const double *mean, const double *scale);
 struct ek_nfs_list ek_nfs_data_list(const struct ek_nfs_data *d, size_t list);
 
 #endif

@@ -36,7 +36,7 @@ void ek_linear_start(const struct ek_linear *l, float *parameter, size_t first, 
     draw(parameter + l->bias, l->outputs, bound, r);
 }
 
-void ek_linear_turn(const struct ek_linear *l, const float *parameter, float *turned)
+void ek_linear_transpose(const struct ek_linear *l, const float *parameter, float *turned)
 {
     const float *from = parameter + l->weight;
     float *to = turned + l->turned;
@@ -61,8 +61,8 @@ void ek_linear_forward(const struct ek_linear *l, const float *parameter, const 
                               .start = parameter + l->bias});
 }
 
-void ek_linear_blame(const struct ek_linear *l, const float *x, const float *dy, size_t rows,
-                     float *gradient)
+void ek_linear_backward(const struct ek_linear *l, const float *x, const float *dy, size_t rows,
+                        float *gradient)
 {
     static const float one = 1;
     ek_gemm(&(struct ek_gemm){.a = x,
@@ -86,8 +86,8 @@ void ek_linear_blame(const struct ek_linear *l, const float *x, const float *dy,
                               .add = true});
 }
 
-void ek_linear_below(const struct ek_linear *l, const float *turned, const float *dy, size_t rows,
-                     bool add, float *dx)
+void ek_linear_backward_input(const struct ek_linear *l, const float *turned, const float *dy,
+                              size_t rows, bool add, float *dx)
 {
     ek_gemm(&(struct ek_gemm){.a = dy,
                               .b = turned + l->turned,
@@ -104,7 +104,7 @@ void ek_linear_below(const struct ek_linear *l, const float *turned, const float
 
 static const double EPSILON = 1e-5;
 
-void ek_row_norm(const float *x, size_t rows, size_t width, float *y, float *scale)
+void ek_layer_norm(const float *x, size_t rows, size_t width, float *y, float *scale)
 {
     for (size_t r = 0; r < rows; r++, x += width, y += width) {
         double sum = 0, squares = 0;
@@ -121,8 +121,8 @@ void ek_row_norm(const float *x, size_t rows, size_t width, float *y, float *sca
 }
 
 /* With y centred: dx = scale (dy - mean(dy) - y mean(dy y)). */
-void ek_row_norm_below(const float *y, const float *scale, const float *dy, size_t rows,
-                       size_t width, float *dx)
+void ek_layer_norm_backward(const float *y, const float *scale, const float *dy, size_t rows,
+                            size_t width, float *dx)
 {
     for (size_t r = 0; r < rows; r++, y += width, dy += width, dx += width) {
         double sum = 0, along = 0;

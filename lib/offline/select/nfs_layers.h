@@ -26,17 +26,17 @@ void ek_linear_init(struct ek_linear *l, size_t inputs, size_t outputs, size_t *
 /* Weights of the inputs from `first` on, and biases, uniform within 1 / sqrt(inputs); other weights
  * stay. */
 void ek_linear_start(const struct ek_linear *l, float *parameter, size_t first, struct ek_rng *r);
-void ek_linear_turn(const struct ek_linear *l, const float *parameter, float *turned);
+void ek_linear_transpose(const struct ek_linear *l, const float *parameter, float *turned);
 
 /* y = x W + b */
 void ek_linear_forward(const struct ek_linear *l, const float *parameter, const float *x,
                        size_t rows, float *y);
 /* Adds the layer's own gradient, given d loss / d y. */
-void ek_linear_blame(const struct ek_linear *l, const float *x, const float *dy, size_t rows,
-                     float *gradient);
+void ek_linear_backward(const struct ek_linear *l, const float *x, const float *dy, size_t rows,
+                        float *gradient);
 /* d loss / d x, or adds it. */
-void ek_linear_below(const struct ek_linear *l, const float *turned, const float *dy, size_t rows,
-                     bool add, float *dx);
+void ek_linear_backward_input(const struct ek_linear *l, const float *turned, const float *dy,
+                              size_t rows, bool add, float *dx);
 
 /* Layer normalisation (Ba, Kiros and Hinton 2016) without gain and shift of its own: the weights of
  * the linear layer behind it can do both.
@@ -47,10 +47,10 @@ void ek_linear_below(const struct ek_linear *l, const float *turned, const float
  * in a row makes the row NaN. Owner: all arrays are the caller's. Threads: no state.
  */
 /* x, y [rows, width]; scale [rows] gets 1 / sqrt(variance + 1e-5). */
-void ek_row_norm(const float *x, size_t rows, size_t width, float *y, float *scale);
+void ek_layer_norm(const float *x, size_t rows, size_t width, float *y, float *scale);
 /* Adds d loss / d x to dx, given d loss / d y. */
-void ek_row_norm_below(const float *y, const float *scale, const float *dy, size_t rows,
-                       size_t width, float *dx);
+void ek_layer_norm_backward(const float *y, const float *scale, const float *dy, size_t rows,
+                            size_t width, float *dx);
 
 /* Self-attention over the items of one list, by several heads (Vaswani et al. 2017), forward and
  * back by hand.

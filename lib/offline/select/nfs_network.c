@@ -50,13 +50,13 @@ static void softmax(const float *logit, float *share)
         share[k] = (float)(power[k] / sum);
 }
 
-void ek_nfs_network_turn(const struct ek_nfs_network *n, const float *parameter, float *turned)
+void ek_nfs_network_transpose(const struct ek_nfs_network *n, const float *parameter, float *turned)
 {
-    ek_linear_turn(&n->in, parameter, turned);
-    ek_linear_turn(&n->qkv, parameter, turned);
-    ek_linear_turn(&n->out, parameter, turned);
-    ek_linear_turn(&n->wide, parameter, turned);
-    ek_linear_turn(&n->narrow, parameter, turned);
+    ek_linear_transpose(&n->in, parameter, turned);
+    ek_linear_transpose(&n->qkv, parameter, turned);
+    ek_linear_transpose(&n->out, parameter, turned);
+    ek_linear_transpose(&n->wide, parameter, turned);
+    ek_linear_transpose(&n->narrow, parameter, turned);
     for (size_t f = 0; f < n->features * EK_NFS_PARTS; f += EK_NFS_PARTS)
         softmax(parameter + n->mixture + f, turned + n->shares + f);
 }
@@ -195,18 +195,18 @@ void ek_nfs_forward(const struct ek_nfs_network *n, const float *parameter, stru
 {
     size_t rows = p->rows;
     ek_linear_forward(&n->in, parameter, p->input, rows, p->h0);
-    ek_row_norm(p->h0, rows, W, p->norm[0], p->scale[0]);
+    ek_layer_norm(p->h0, rows, W, p->norm[0], p->scale[0]);
     ek_linear_forward(&n->qkv, parameter, p->norm[0], rows, p->qkv);
     attend(p);
     ek_linear_forward(&n->out, parameter, p->mixed, rows, p->h1);
     add(p->h1, p->h0, rows * W);
-    ek_row_norm(p->h1, rows, W, p->norm[1], p->scale[1]);
+    ek_layer_norm(p->h1, rows, W, p->norm[1], p->scale[1]);
     ek_linear_forward(&n->wide, parameter, p->norm[1], rows, p->wide);
     for (size_t i = 0; i < rows * EK_NFS_WIDE; i++)
         p->wide[i] = p->wide[i] > 0 ? p->wide[i] : 0;
     ek_linear_forward(&n->narrow, parameter, p->wide, rows, p->h2);
     add(p->h2, p->h1, rows * W);
-    ek_row_norm(p->h2, rows, W, p->norm[2], p->scale[2]);
+    ek_layer_norm(p->h2, rows, W, p->norm[2], p->scale[2]);
     for (size_t r = 0; r < rows; r++) {
         p->score[r] = 0;
         for (size_t i = 0; i < W; i++)
@@ -226,36 +226,36 @@ static void score_back(const struct ek_nfs_network *n, const float *parameter,
             gradient[n->score + i] += slope * p->norm[2][r * W + i];
     }
     memset(p->d_h, 0, p->rows * W * sizeof *p->d_h);
-    ek_row_norm_below(p->norm[2], p->scale[2], p->d_row, p->rows, W, p->d_h);
+    ek_layer_norm_backward(p->norm[2], p->scale[2], p->d_row, p->rows, W, p->d_h);
 }
 
 static void feed_forward_back(const struct ek_nfs_network *n, const float *turned,
                               struct ek_nfs_pass *p, float *gradient)
 {
     size_t rows = p->rows;
-    ek_linear_below(&n->narrow, turned, p->d_h, rows, false, p->d_wide);
+    ek_linear_backward_input(&n->narrow, turned, p->d_h, rows, false, p->d_wide);
     for (size_t i = 0; i < rows * EK_NFS_WIDE; i++)
         p->d_wide[i] = p->wide[i] > 0 ? p->d_wide[i] : 0;
     if (gradient) {
-        ek_linear_blame(&n->narrow, p->wide, p->d_h, rows, gradient);
-        ek_linear_blame(&n->wide, p->norm[1], p->d_wide, rows, gradient);
+        ek_linear_backward(&n->narrow, p->wide, p->d_h, rows, gradient);
+        ek_linear_backward(&n->wide, p->norm[1], p->d_wide, rows, gradient);
     }
-    ek_linear_below(&n->wide, turned, p->d_wide, rows, false, p->d_row);
-    ek_row_norm_below(p->norm[1], p->scale[1], p->d_row, rows, W, p->d_h);
+    ek_linear_backward_input(&n->wide, turned, p->d_wide, rows, false, p->d_row);
+    ek_layer_norm_backward(p->norm[1], p->scale[1], p->d_row, rows, W, p->d_h);
 }
 
 static void attention_back(const struct ek_nfs_network *n, const float *turned,
                            struct ek_nfs_pass *p, bool own, float *gradient)
 {
     size_t rows = p->rows;
-    ek_linear_below(&n->out, turned, p->d_h, rows, false, p->d_row);
+    ek_linear_backward_input(&n->out, turned, p->d_h, rows, false, p->d_row);
     attend_back(p, own);
     if (gradient) {
-        ek_linear_blame(&n->out, p->mixed, p->d_h, rows, gradient);
-        ek_linear_blame(&n->qkv, p->norm[0], p->d_qkv, rows, gradient);
+        ek_linear_backward(&n->out, p->mixed, p->d_h, rows, gradient);
+        ek_linear_backward(&n->qkv, p->norm[0], p->d_qkv, rows, gradient);
     }
-    ek_linear_below(&n->qkv, turned, p->d_qkv, rows, false, p->d_row);
-    ek_row_norm_below(p->norm[0], p->scale[0], p->d_row, rows, W, p->d_h);
+    ek_linear_backward_input(&n->qkv, turned, p->d_qkv, rows, false, p->d_row);
+    ek_layer_norm_backward(p->norm[0], p->scale[0], p->d_row, rows, W, p->d_h);
 }
 
 /* Of the mixtures' rows: share_k sum over the items of d u (part_k - u). */
@@ -283,10 +283,10 @@ static void back(const struct ek_nfs_network *n, const float *parameter, const f
     score_back(n, parameter, p, gradient);
     feed_forward_back(n, turned, p, gradient);
     attention_back(n, turned, p, own, gradient);
-    ek_linear_below(&n->in, turned, p->d_h, p->rows, false, p->d_input);
+    ek_linear_backward_input(&n->in, turned, p->d_h, p->rows, false, p->d_input);
     if (!gradient)
         return;
-    ek_linear_blame(&n->in, p->input, p->d_h, p->rows, gradient);
+    ek_linear_backward(&n->in, p->input, p->d_h, p->rows, gradient);
     mixture_back(n, turned, p, gradient);
 }
 
@@ -296,8 +296,8 @@ void ek_nfs_backward(const struct ek_nfs_network *n, const float *parameter, con
     back(n, parameter, turned, p, false, gradient);
 }
 
-void ek_nfs_own_gradient(const struct ek_nfs_network *n, const float *parameter,
-                         const float *turned, struct ek_nfs_pass *p)
+void ek_nfs_item_gradient(const struct ek_nfs_network *n, const float *parameter,
+                          const float *turned, struct ek_nfs_pass *p)
 {
     for (size_t r = 0; r < p->rows; r++)
         p->slope[r] = 1;

@@ -58,7 +58,8 @@ struct ek_nfs_pass {
 void ek_nfs_network_init(struct ek_nfs_network *n, size_t features, size_t queries);
 void ek_nfs_network_start(const struct ek_nfs_network *n, float *parameter, struct ek_rng *r);
 /* What the passes need besides the parameters: weights transposed, shares of the mixtures. */
-void ek_nfs_network_turn(const struct ek_nfs_network *n, const float *parameter, float *turned);
+void ek_nfs_network_transpose(const struct ek_nfs_network *n, const float *parameter,
+                              float *turned);
 
 /* EK_ENOMEM. */
 int ek_nfs_pass_init(struct ek_nfs_pass *p, const struct ek_nfs_network *n, size_t rows_max);
@@ -74,7 +75,7 @@ void ek_nfs_forward(const struct ek_nfs_network *n, const float *parameter, stru
 void ek_nfs_backward(const struct ek_nfs_network *n, const float *parameter, const float *turned,
                      struct ek_nfs_pass *p, float *gradient);
 /* d_input becomes, row by row, d score / d u of the same item. */
-void ek_nfs_own_gradient(const struct ek_nfs_network *n, const float *parameter,
-                         const float *turned, struct ek_nfs_pass *p);
+void ek_nfs_item_gradient(const struct ek_nfs_network *n, const float *parameter,
+                          const float *turned, struct ek_nfs_pass *p);
 
 #endif

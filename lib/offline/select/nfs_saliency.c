@@ -13,8 +13,8 @@ struct looking;
 struct shard {
     struct looking *of;
     struct ek_nfs_pass pass;
-    struct ek_nfs_look found; /* saliency: the sum */
-    double *map;              /* [F] */
+    struct ek_nfs_saliency found; /* saliency: the sum */
+    double *map;                  /* [F] */
     uint64_t *bits;
     size_t from, to;
     int code;
@@ -77,7 +77,7 @@ static void look_task(void *arg, int i)
     for (size_t at = s->from; at < s->to && !s->code;) {
         size_t end = load(s, at);
         ek_nfs_forward(&r->network, r->parameter, &s->pass);
-        ek_nfs_own_gradient(&r->network, r->parameter, r->turned, &s->pass);
+        ek_nfs_item_gradient(&r->network, r->parameter, r->turned, &s->pass);
         for (size_t row = 0; at < end && !s->code; at++) {
             size_t items = items_of(l->data, at * l->stride);
             if (items < 2)
@@ -109,7 +109,7 @@ static int init_shard(struct looking *l, size_t i, size_t places)
 }
 
 /* Adds up what the shards found, in their order. */
-static int collect(struct ek_nfs_look *out, const struct looking *l)
+static int collect(struct ek_nfs_saliency *out, const struct looking *l)
 {
     size_t features = l->data->features;
     int code = ek_nfs_groups_init(&out->groups, features);
@@ -125,8 +125,9 @@ static int collect(struct ek_nfs_look *out, const struct looking *l)
     return code;
 }
 
-int ek_nfs_look(struct ek_nfs_look *out, const struct ek_nfs_ranker *r, const struct ek_nfs_data *d,
-                const bool *live, const struct ek_nfs_options *o, struct ek_error *e)
+int ek_nfs_saliency(struct ek_nfs_saliency *out, const struct ek_nfs_ranker *r,
+                    const struct ek_nfs_data *d, const bool *live, const struct ek_nfs_options *o,
+                    struct ek_error *e)
 {
     struct looking l = {.ranker = r,
                         .data = d,
@@ -147,17 +148,17 @@ int ek_nfs_look(struct ek_nfs_look *out, const struct ek_nfs_ranker *r, const st
     }
     for (size_t i = 0; i < EK_NFS_SHARDS; i++) {
         ek_nfs_pass_release(&l.shard[i].pass);
-        ek_nfs_look_release(&l.shard[i].found);
+        ek_nfs_saliency_release(&l.shard[i].found);
         ek_free(l.shard[i].map);
         ek_free(l.shard[i].bits);
     }
     if (!code)
         return EK_OK;
-    ek_nfs_look_release(out);
+    ek_nfs_saliency_release(out);
     return ek_fail(e, code, "no memory for the saliency of %zu items", d->items);
 }
 
-void ek_nfs_look_release(struct ek_nfs_look *l)
+void ek_nfs_saliency_release(struct ek_nfs_saliency *l)
 {
     ek_nfs_groups_release(&l->groups);
     ek_free(l->saliency);

@@ -42,20 +42,21 @@ size_t ek_nfs_group_size(const struct ek_nfs_groups *g, size_t group);
 /* Where a trained re-ranker looks: saliency maps of many items, their mean and their groups.
  *
  * Lists of one item have no order and are left out. Of more than EK_NFS_MAPS_MAX items every so
- * many-th list is looked at. Owner: the caller, ek_nfs_look_release. Results do not depend on the
- * number of threads.
+ * many-th list is looked at. Owner: the caller, ek_nfs_saliency_release. Results do not depend on
+ * the number of threads.
  */
 enum { EK_NFS_MAPS_MAX = 200000 };
 
-struct ek_nfs_look {
+struct ek_nfs_saliency {
     struct ek_nfs_groups groups;
     double *saliency; /* [F] mean over the items */
     uint64_t items;
 };
 
 /* live [F]: the features that vary. EK_ENOMEM. */
-int ek_nfs_look(struct ek_nfs_look *out, const struct ek_nfs_ranker *r, const struct ek_nfs_data *d,
-                const bool *live, const struct ek_nfs_options *o, struct ek_error *e);
-void ek_nfs_look_release(struct ek_nfs_look *l);
+int ek_nfs_saliency(struct ek_nfs_saliency *out, const struct ek_nfs_ranker *r,
+                    const struct ek_nfs_data *d, const bool *live, const struct ek_nfs_options *o,
+                    struct ek_error *e);
+void ek_nfs_saliency_release(struct ek_nfs_saliency *l);
 
 #endif

@@ -32,7 +32,7 @@ struct training {
     const struct ek_nfs_data *train, *vali;
     struct ek_nfs_network network;
     struct shard shard[EK_NFS_SHARDS];
-    struct ek_optimiser optimiser;
+    struct ek_optimizer optimiser;
     float *parameter, *average, *best, *turned, *gradient;
     const float *in_use; /* by the passes: parameter or average */
     size_t *order;       /* lists with a positive label */
@@ -81,7 +81,7 @@ static void learn_list(struct shard *s, size_t list, size_t row)
                              .gradient = s->pass.slope + row,
                              .scratch = s->scratch,
                              .order = s->ranked};
-    s->loss += ek_loss_of_list(EK_APPROX_NDCG, &l) / s->divisor;
+    s->loss += ek_loss_compute(EK_APPROX_NDCG, &l) / s->divisor;
     for (size_t i = 0; i < items; i++)
         l.gradient[i] /= s->divisor;
 }
@@ -110,7 +110,7 @@ static void judge_list(struct shard *s, size_t list, size_t row)
     int n = (int)(d->offset[list + 1] - d->offset[list]);
     ek_rank(s->pass.score + row, n, s->ranked);
     ek_metric_add(&s->ndcg,
-                  ek_metric_of_list(metric, EK_GAIN_EXP, s->ranked, d->label + d->offset[list], n,
+                  ek_metric_compute(metric, EK_GAIN_EXP, s->ranked, d->label + d->offset[list], n,
                                     0, s->scratch),
                   EK_EMPTY_SKIP);
 }
@@ -168,14 +168,14 @@ static double rate(const struct training *t)
 static int do_step(struct training *t, size_t from, size_t to, struct ek_error *e)
 {
     t->in_use = t->parameter;
-    ek_nfs_network_turn(&t->network, t->in_use, t->turned);
+    ek_nfs_network_transpose(&t->network, t->in_use, t->turned);
     deal(t, t->train, t->order, from, to);
     ek_nfs_run_tasks(t->options, learn_task, t);
     if (!isfinite(collect(t)))
         return ek_fail(e, EK_ESTATE,
                        "the loss of the re-ranker is no number any more; try a lower learning "
                        "rate");
-    ek_optimiser_step(&t->optimiser, t->parameter, t->gradient, rate(t), WEIGHT_DECAY);
+    ek_optimizer_step(&t->optimiser, t->parameter, t->gradient, rate(t), WEIGHT_DECAY);
     t->step++;
     float weight = (float)((AVERAGE + 1) / ((double)t->step + AVERAGE));
     for (size_t i = 0; i < t->network.parameters; i++)
@@ -187,7 +187,7 @@ static void validate(struct training *t, int epoch)
 {
     struct ek_metric_mean all = {0};
     t->in_use = t->average;
-    ek_nfs_network_turn(&t->network, t->in_use, t->turned);
+    ek_nfs_network_transpose(&t->network, t->in_use, t->turned);
     deal(t, t->vali, NULL, 0, t->vali->lists);
     ek_nfs_run_tasks(t->options, judge_task, t);
     for (size_t i = 0; i < EK_NFS_SHARDS; i++) {
@@ -205,7 +205,7 @@ static void validate(struct training *t, int epoch)
 static void shuffle(struct training *t, struct ek_rng *r)
 {
     for (size_t i = t->lists; i > 1; i--) {
-        size_t j = (size_t)ek_rng_below(r, i), held = t->order[i - 1];
+        size_t j = (size_t)ek_rng_uniform_int(r, i), held = t->order[i - 1];
         t->order[i - 1] = t->order[j];
         t->order[j] = held;
     }
@@ -255,7 +255,7 @@ static int allocate(struct training *t)
     t->turned = ek_calloc_aligned(t->network.turned, sizeof *t->turned);
     t->order = ek_calloc(t->train->lists, sizeof *t->order);
     if (!t->parameter || !t->average || !t->best || !t->gradient || !t->turned || !t->order ||
-        ek_optimiser_init(&t->optimiser, EK_ADAMW, count))
+        ek_optimizer_init(&t->optimiser, EK_ADAMW, count))
         return EK_ENOMEM;
     int code = EK_OK;
     for (size_t i = 0; i < EK_NFS_SHARDS && !code; i++)
@@ -271,7 +271,7 @@ static void release(struct training *t)
         ek_free(t->shard[i].scratch);
         ek_free(t->shard[i].ranked);
     }
-    ek_optimiser_release(&t->optimiser);
+    ek_optimizer_release(&t->optimiser);
     ek_free(t->parameter);
     ek_free(t->average);
     ek_free(t->best);
@@ -310,7 +310,7 @@ int ek_nfs_train(struct ek_nfs_ranker *out, const struct ek_nfs_data *train,
                                       .turned = t.turned,
                                       .vali_ndcg10 = t.best_ndcg10,
                                       .rows_max = t.shard[0].pass.rows_max};
-        ek_nfs_network_turn(&t.network, out->parameter, out->turned);
+        ek_nfs_network_transpose(&t.network, out->parameter, out->turned);
         t.best = t.turned = NULL;
     }
     release(&t);

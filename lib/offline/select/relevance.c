@@ -252,8 +252,8 @@ static void finish(const struct sums *s, size_t features, double *likeness)
     }
 }
 
-int ek_likeness_measure(const struct ek_dataset *d, enum ek_spearman how, double *likeness,
-                        struct ek_error *e)
+int ek_similarity_measure(const struct ek_dataset *d, enum ek_spearman how, double *likeness,
+                          struct ek_error *e)
 {
     size_t features = (size_t)d->item_features,
            n = how == EK_SPEARMAN_ITEMS ? d->items : longest_list(d);

@@ -29,7 +29,7 @@ enum ek_spearman { EK_SPEARMAN_ITEMS, EK_SPEARMAN_LISTS };
 int ek_relevance_measure(const struct ek_dataset *d, int cutoff, struct ek_relevance *out,
                          struct ek_error *e);
 /* likeness [F, F], symmetric, 1 on the diagonal. EK_ENOMEM. */
-int ek_likeness_measure(const struct ek_dataset *d, enum ek_spearman how, double *likeness,
-                        struct ek_error *e);
+int ek_similarity_measure(const struct ek_dataset *d, enum ek_spearman how, double *likeness,
+                          struct ek_error *e);
 
 #endif

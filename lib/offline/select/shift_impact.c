@@ -16,8 +16,8 @@ struct job {
     const struct ek_dataset *data;
     const struct ek_importance_options *options;
     double whole;
-    double *of_list;     /* [Q] metric with nothing changed */
-    struct ek_harm *out; /* [F] */
+    double *of_list;             /* [Q] metric with nothing changed */
+    struct ek_shift_impact *out; /* [F] */
 };
 
 /* What is measured of one feature. */
@@ -35,7 +35,7 @@ static int lost(const struct job *j, const struct ek_dataset *d,
                 struct ek_error *e)
 {
     double value = NAN;
-    int rc = ek_metric_of_model(j->model, d, j->options, treatment, of_list, &value, e);
+    int rc = ek_metric_evaluate_model(j->model, d, j->options, treatment, of_list, &value, e);
     if (!rc)
         *out = j->whole - value;
     return rc;
@@ -54,7 +54,7 @@ static int lost_under(struct part *p, enum ek_action action, double *out, struct
 static void apply(struct part *p, const struct ek_fault *f)
 {
     for (size_t q = 0; q < p->column.data.lists; q++) {
-        struct ek_query view;
+        struct ek_list view;
         ek_dataset_view(&p->column.data, q, &view);
         ek_fault_apply(f, &view, q, p->job->options->seed);
     }
@@ -80,7 +80,7 @@ static double error_of(const double *lost, size_t lists, double weight)
     return n < 2 ? INFINITY : sqrt(squares / (n - 1) / n);
 }
 
-enum ek_harm_known ek_harm_known(const struct ek_harm *h)
+enum ek_shift_impact_known ek_shift_impact_known(const struct ek_shift_impact *h)
 {
     if (isnan(h->unnoticed))
         return EK_HARM_UNKNOWN;
@@ -91,7 +91,8 @@ enum ek_harm_known ek_harm_known(const struct ek_harm *h)
 }
 
 /* The feature of the part under one shift. */
-static int shifted(struct part *p, struct ek_harm *h, struct ek_shift *s, struct ek_error *e)
+static int shifted(struct part *p, struct ek_shift_impact *h, struct ek_shift *s,
+                   struct ek_error *e)
 {
     char spec[sizeof s->how + EK_NAME_BYTES_MAX + 2];
     struct ek_fault fault;
@@ -126,7 +127,7 @@ static int shifted(struct part *p, struct ek_harm *h, struct ek_shift *s, struct
 }
 
 /* What is best done, from the three means. */
-static void settle(struct ek_harm *h, const struct part *p)
+static void settle(struct ek_shift_impact *h, const struct part *p)
 {
     double weight = 0;
     for (int i = 0; i < h->shift_count; i++)
@@ -151,7 +152,7 @@ static void settle(struct ek_harm *h, const struct part *p)
 static int measure(void *arg, int feature, struct ek_error *e)
 {
     const struct job *j = arg;
-    struct ek_harm *h = &j->out[feature];
+    struct ek_shift_impact *h = &j->out[feature];
     struct part p = {.job = j, .routable = ek_model_routable_number(j->model, feature)};
     p.treatment = ek_calloc((size_t)j->model->routable_count, sizeof *p.treatment);
     p.now = ek_calloc(j->data->lists, sizeof *p.now);
@@ -172,9 +173,9 @@ static int measure(void *arg, int feature, struct ek_error *e)
     return rc;
 }
 
-int ek_harm_measure(const struct ek_model *model, const struct ek_manifest *m,
-                    const struct ek_dataset *d, const struct ek_importance_options *o,
-                    double *whole, struct ek_harm *out, struct ek_error *e)
+int ek_shift_impact_measure(const struct ek_model *model, const struct ek_manifest *m,
+                            const struct ek_dataset *d, const struct ek_importance_options *o,
+                            double *whole, struct ek_shift_impact *out, struct ek_error *e)
 {
     struct job j = {.model = model, .manifest = m, .data = d, .options = o, .out = out};
     j.of_list = ek_calloc(d->lists, sizeof *j.of_list);
@@ -182,7 +183,7 @@ int ek_harm_measure(const struct ek_model *model, const struct ek_manifest *m,
                        : ek_fail(e, EK_ENOMEM, "no memory for %zu lists", d->lists);
     if (!rc) {
         *whole = j.whole;
-        rc = ek_each_feature(o, d->item_features, measure, &j, e);
+        rc = ek_feature_for_each(o, d->item_features, measure, &j, e);
     }
     ek_free(j.of_list);
     return rc;
@@ -204,7 +205,7 @@ static const struct {
 };
 enum { KINDS = sizeof CHANCES / sizeof *CHANCES };
 
-const char *ek_harm_kind(int i, double *chance)
+const char *ek_shift_impact_kind(int i, double *chance)
 {
     if (i < 0 || i >= KINDS)
         return NULL;
@@ -232,7 +233,7 @@ static bool is_indicator(const struct ek_dataset *d, int item)
     return any;
 }
 
-static struct ek_shift *add(struct ek_harm *h, double weight, const char *unit)
+static struct ek_shift *add(struct ek_shift_impact *h, double weight, const char *unit)
 {
     if (h->shift_count == EK_SHIFTS_MAX)
         return NULL;
@@ -241,14 +242,14 @@ static struct ek_shift *add(struct ek_harm *h, double weight, const char *unit)
     return s;
 }
 
-static void add_factor(struct ek_harm *h, double factor, double weight, const char *unit)
+static void add_factor(struct ek_shift_impact *h, double factor, double weight, const char *unit)
 {
     struct ek_shift *s = add(h, weight, unit);
     if (s)
         snprintf(s->how, sizeof s->how, "x%.10g", factor);
 }
 
-static void add_word(struct ek_harm *h, const char *word)
+static void add_word(struct ek_shift_impact *h, const char *word)
 {
     struct ek_shift *s = add(h, 1, NULL);
     if (s)
@@ -256,7 +257,8 @@ static void add_word(struct ek_harm *h, const char *word)
 }
 
 /* All conversions that fit so well. */
-static void add_units(struct ek_harm *h, const struct ek_measure *measure, enum ek_unit_fit fit)
+static void add_units(struct ek_shift_impact *h, const struct ek_measure *measure,
+                      enum ek_unit_fit fit)
 {
     const struct ek_unit *u;
     for (size_t i = 0; (u = ek_units_at(NULL, i)); i++)
@@ -264,7 +266,7 @@ static void add_units(struct ek_harm *h, const struct ek_measure *measure, enum 
             add_factor(h, u->factor, 1, u->id);
 }
 
-static void add_money(struct ek_harm *h, const struct ek_manifest *m)
+static void add_money(struct ek_shift_impact *h, const struct ek_manifest *m)
 {
     if (!h->shift_count)
         add_factor(h, 100, 1, "cents");
@@ -279,19 +281,19 @@ static void add_money(struct ek_harm *h, const struct ek_manifest *m)
 }
 
 /* A decimal place lost or too many; two of them are rare. */
-static void add_places(struct ek_harm *h)
+static void add_places(struct ek_shift_impact *h)
 {
     add_factor(h, 10, 1, "tenfold");
     add_factor(h, 0.1, 1, "tenth");
     add_factor(h, 100, 0.25, NULL);
 }
 
-void ek_harm_shifts(const struct ek_manifest *m, int item, const struct ek_dataset *d,
-                    struct ek_harm *out)
+void ek_shift_candidates(const struct ek_manifest *m, int item, const struct ek_dataset *d,
+                         struct ek_shift_impact *out)
 {
     const struct ek_feature *f = m->item[item];
     struct ek_measure measure = ek_units_measure(NULL, f->unit);
-    *out = (struct ek_harm){.kind = measure.quantity ? measure.quantity : NUMBER};
+    *out = (struct ek_shift_impact){.kind = measure.quantity ? measure.quantity : NUMBER};
     if (f->is_money)
         out->kind = MONEY;
     else if (f->type == EK_TYPE_CATEGORY)

@@ -42,7 +42,7 @@ struct ek_shift {
     double weight, lost;
 };
 
-struct ek_harm {
+struct ek_shift_impact {
     const char *kind; /* a word of the table of chances */
     double chance;
     int shift_count;
@@ -54,25 +54,25 @@ struct ek_harm {
 };
 
 /* What the lists tell of the harm. */
-enum ek_harm_known {
+enum ek_shift_impact_known {
     EK_HARM_NO,     /* as good as none: nothing is lost, and it cannot be much by the error */
     EK_HARM_YES,    /* more than two errors */
     EK_HARM_UNKNOWN /* cannot be told, or was not measured */
 };
-enum ek_harm_known ek_harm_known(const struct ek_harm *h);
+enum ek_shift_impact_known ek_shift_impact_known(const struct ek_shift_impact *h);
 
 /* Kind i of the table and its chance; NULL behind the last. */
-const char *ek_harm_kind(int i, double *chance);
+const char *ek_shift_impact_kind(int i, double *chance);
 
 /* Kind, chance and shifts of an item feature. `d` tells which features are indicators (nothing but
  * 0 and 1). What points into the manifest lives as long as that. */
-void ek_harm_shifts(const struct ek_manifest *m, int item, const struct ek_dataset *d,
-                    struct ek_harm *out);
-/* out [F]: kind, chance and shifts filled by ek_harm_shifts (a chance may be changed). Metric,
+void ek_shift_candidates(const struct ek_manifest *m, int item, const struct ek_dataset *d,
+                         struct ek_shift_impact *out);
+/* out [F]: kind, chance and shifts filled by ek_shift_candidates (a chance may be changed). Metric,
  * threads and callbacks from `o`; *whole as there. Errors as ek_importance_measure, and those of a
  * fault that the data does not allow. */
-int ek_harm_measure(const struct ek_model *model, const struct ek_manifest *m,
-                    const struct ek_dataset *d, const struct ek_importance_options *o,
-                    double *whole, struct ek_harm *out, struct ek_error *e);
+int ek_shift_impact_measure(const struct ek_model *model, const struct ek_manifest *m,
+                            const struct ek_dataset *d, const struct ek_importance_options *o,
+                            double *whole, struct ek_shift_impact *out, struct ek_error *e);
 
 #endif

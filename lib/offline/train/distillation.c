@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-int ek_teach(struct ek_query *q, struct ek_error *e)
+int ek_distill(struct ek_list *q, struct ek_error *e)
 {
     double high = -INFINITY;
     for (int i = 0; i < q->items; i++) {
@@ -21,7 +21,7 @@ int ek_teach(struct ek_query *q, struct ek_error *e)
     return EK_OK;
 }
 
-int ek_upstream_scores_add(struct ek_upstream_scores *s, const struct ek_query *q)
+int ek_upstream_scores_add(struct ek_upstream_scores *s, const struct ek_list *q)
 {
     size_t items = (size_t)q->items;
     if (!items)
@@ -92,10 +92,10 @@ static int compare_all(struct comparing *c, const struct ek_dataset *d, const do
 {
     int rc = EK_OK;
     for (size_t i = 0; i < d->lists && !rc; i++) {
-        struct ek_query q;
+        struct ek_list q;
         struct ek_agreement a;
         bool says = false;
-        ek_query_init(&q);
+        ek_list_init(&q);
         ek_dataset_view(d, i, &q);
         rc = ek_scorer_score(c->scorer, &q, c->treatment, c->score, e);
         if (!rc)
@@ -106,10 +106,10 @@ static int compare_all(struct comparing *c, const struct ek_dataset *d, const do
     return rc;
 }
 
-int ek_fidelity_measure(const struct ek_model *m, const struct ek_dataset *d,
-                        const struct ek_upstream_scores *upstream,
-                        const struct ek_treatment *treatment, struct ek_fidelity *out,
-                        struct ek_error *e)
+int ek_model_agreement_measure(const struct ek_model *m, const struct ek_dataset *d,
+                               const struct ek_upstream_scores *upstream,
+                               const struct ek_treatment *treatment, struct ek_model_agreement *out,
+                               struct ek_error *e)
 {
     struct comparing c = {.treatment = treatment};
     struct ek_agreement_sums sums = {0};

@@ -13,7 +13,7 @@
 
 /* Sets the labels of a list from its upstream scores. EK_EFORMAT when a score is absent or not
  * finite; the labels are then untouched. */
-int ek_teach(struct ek_query *q, struct ek_error *e);
+int ek_distill(struct ek_list *q, struct ek_error *e);
 
 /* How faithful a model is to the scorer whose lists are at hand: the report after training with a
  * teacher, and that of a model beside captured messages.
@@ -27,16 +27,16 @@ struct ek_upstream_scores {
 };
 
 /* Appends those of a list. EK_ENOMEM. */
-int ek_upstream_scores_add(struct ek_upstream_scores *s, const struct ek_query *q);
+int ek_upstream_scores_add(struct ek_upstream_scores *s, const struct ek_list *q);
 void ek_upstream_scores_release(struct ek_upstream_scores *s);
 
 /* Scores every list of `d` and compares with `upstream`, which has a score for each item.
  * treatment [K]; NULL: as the model was trained, which is nothing routed unless it was a fixed
  * choice. Lists that say nothing (score/agreement.h) are left out. EK_ESTATE when the model is for
  * other features, EK_ENOMEM. */
-int ek_fidelity_measure(const struct ek_model *m, const struct ek_dataset *d,
-                        const struct ek_upstream_scores *upstream,
-                        const struct ek_treatment *treatment, struct ek_fidelity *out,
-                        struct ek_error *e);
+int ek_model_agreement_measure(const struct ek_model *m, const struct ek_dataset *d,
+                               const struct ek_upstream_scores *upstream,
+                               const struct ek_treatment *treatment, struct ek_model_agreement *out,
+                               struct ek_error *e);
 
 #endif

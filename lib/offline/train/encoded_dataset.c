@@ -93,8 +93,8 @@ static bool zeros_differ(const struct ek_dataset *d, size_t feature)
     return zeros && zeros < d->items;
 }
 
-int ek_varied_find(struct ek_varied *v, const struct ek_model *m, const struct ek_dataset *d,
-                   struct ek_error *e)
+int ek_input_usage_find(struct ek_input_usage *v, const struct ek_model *m,
+                        const struct ek_dataset *d, struct ek_error *e)
 {
     size_t items = (size_t)m->item_features, queries = (size_t)m->query_features;
     size_t routable = (size_t)m->routable_count;
@@ -103,7 +103,7 @@ int ek_varied_find(struct ek_varied *v, const struct ek_model *m, const struct e
     v->log = ek_calloc(routable, sizeof *v->log);
     v->zero = ek_calloc(routable, sizeof *v->zero);
     if (!v->item || !v->query || !v->log || !v->zero) {
-        ek_varied_release(v);
+        ek_input_usage_release(v);
         return ek_fail(e, EK_ENOMEM, "no memory for the inputs of a network");
     }
     mark(v->item, m->item_sd, items);
@@ -114,7 +114,7 @@ int ek_varied_find(struct ek_varied *v, const struct ek_model *m, const struct e
     return EK_OK;
 }
 
-void ek_varied_release(struct ek_varied *v)
+void ek_input_usage_release(struct ek_input_usage *v)
 {
     ek_free(v->item);
     ek_free(v->query);
@@ -132,7 +132,7 @@ static void keep(float *row, size_t rows, size_t stride, size_t at, const float 
                 row[r * stride + at + i] = 0;
 }
 
-void ek_varied_prune(const struct ek_varied *v, struct ek_model *m)
+void ek_input_usage_prune(const struct ek_input_usage *v, struct ek_model *m)
 {
     size_t items = (size_t)m->item_features, queries = (size_t)m->query_features;
     size_t routable = (size_t)m->routable_count, gate = (size_t)m->gate_size;

@@ -39,15 +39,15 @@ struct ek_network_list ek_encoded_list(const struct ek_encoded *c, size_t q, con
  */
 /* 1 for what differed, 0 for what did not: values of the item features, missing ones left out; of
  * the query features; centred logarithms; whether a value is 0. Shapes as in assets/model.h. */
-struct ek_varied {
+struct ek_input_usage {
     float *item, *query, *log, *zero; /* [F], [M], [K], [K] */
 };
 
 /* For a model with the statistics of the data. EK_ENOMEM. */
-int ek_varied_find(struct ek_varied *v, const struct ek_model *m, const struct ek_dataset *d,
-                   struct ek_error *e);
-void ek_varied_release(struct ek_varied *v);
+int ek_input_usage_find(struct ek_input_usage *v, const struct ek_model *m,
+                        const struct ek_dataset *d, struct ek_error *e);
+void ek_input_usage_release(struct ek_input_usage *v);
 /* Takes out of a model what reads anything else. */
-void ek_varied_prune(const struct ek_varied *v, struct ek_model *m);
+void ek_input_usage_prune(const struct ek_input_usage *v, struct ek_model *m);
 
 #endif

@@ -45,7 +45,7 @@ static void release(struct work *w)
     ek_free(w->order);
 }
 
-static int add_list(struct work *w, struct ek_query *q, size_t number, struct ek_evaluation *v,
+static int add_list(struct work *w, struct ek_list *q, size_t number, struct ek_evaluation *v,
                     struct ek_error *e)
 {
     int code = ek_scorer_score(w->scorer, q, v->treatment, w->scores, e);
@@ -53,7 +53,7 @@ static int add_list(struct work *w, struct ek_query *q, size_t number, struct ek
         return code;
     ek_rank(w->scores, q->items, w->order);
     for (int i = 0; i < v->metric_count; i++) {
-        double x = ek_metric_of_list(v->metric[i], v->gain, w->order, q->label, q->items,
+        double x = ek_metric_compute(v->metric[i], v->gain, w->order, q->label, q->items,
                                      v->max_label, w->scratch);
         ek_metric_add(&v->mean[i], x, v->empty);
         if (!i && v->of_list)
@@ -86,7 +86,7 @@ int ek_evaluate(const struct ek_model *m, const struct ek_dataset *d, struct ek_
                     "metrics other than ERR, or give grades",
                     v->max_label, (double)EK_LABEL_MAX);
     for (size_t i = 0; i < d->lists && !code; i++) {
-        struct ek_query q;
+        struct ek_list q;
         ek_dataset_view(d, i, &q);
         code = add_list(&w, &q, i, v, e);
     }

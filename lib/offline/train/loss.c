@@ -139,7 +139,7 @@ const char *ek_loss_name(enum ek_loss loss)
     return names[loss];
 }
 
-double ek_loss_of_list(enum ek_loss loss, const struct ek_list_loss *l)
+double ek_loss_compute(enum ek_loss loss, const struct ek_list_loss *l)
 {
     if (!ek_has_positive(l->label, l->n)) {
         memset(l->gradient, 0, (size_t)l->n * sizeof *l->gradient);
@@ -165,7 +165,7 @@ double ek_loss_stochastic(const struct ek_list_loss *l, int samples, struct ek_r
     for (int s = 0; s < samples; s++) {
         for (int i = 0; i < l->n; i++)
             shifted[i] = l->score[i] + ek_rng_gumbel(r);
-        loss += ek_loss_of_list(EK_APPROX_NDCG, &sample) / samples;
+        loss += ek_loss_compute(EK_APPROX_NDCG, &sample) / samples;
         for (int i = 0; i < l->n; i++)
             sum[i] += l->gradient[i] / samples;
     }

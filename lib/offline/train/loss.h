@@ -37,7 +37,7 @@ struct ek_list_loss {
 /* As on the command line: "listmle". */
 const char *ek_loss_name(enum ek_loss loss);
 
-double ek_loss_of_list(enum ek_loss loss, const struct ek_list_loss *list);
+double ek_loss_compute(enum ek_loss loss, const struct ek_list_loss *list);
 
 /* The stochastic ApproxNDCG of a list over `samples` samples; shifted, sum [n] are scratch. */
 double ek_loss_stochastic(const struct ek_list_loss *list, int samples, struct ek_rng *r,

@@ -133,8 +133,8 @@ static void network_shares(const struct ek_network *n, const float *parameter, f
         softmax(parameter + n->mixture + f, shares + f);
 }
 
-void ek_network_turn(const struct ek_network *n, const float *parameter, float *turned, int part,
-                     int parts)
+void ek_network_transpose(const struct ek_network *n, const float *parameter, float *turned,
+                          int part, int parts)
 {
     for (int i = 0; i < n->layers; i++) {
         const struct ek_network_layer *l = &n->layer[i];
@@ -162,7 +162,7 @@ void ek_network_export(const struct ek_network *n, const float *parameter, struc
     if (n->mixes)
         network_shares(n, parameter, m->mixture);
     if (n->varied)
-        ek_varied_prune(n->varied, m);
+        ek_input_usage_prune(n->varied, m);
 }
 
 /* Arrays of one layer. */
@@ -242,7 +242,7 @@ static void keep(float *x, const float *kept, size_t count)
  */
 static void keep_varied(const struct ek_network *n, float *u, float *logs)
 {
-    const struct ek_varied *v = n->varied;
+    const struct ek_input_usage *v = n->varied;
     keep(u, v->item, n->items);
     keep(u + n->items, v->query, n->queries);
     if (n->log_input != EK_LOG_NONE)
@@ -304,12 +304,12 @@ static void rectify(float *x, size_t count)
         x[i] = x[i] > 0 ? x[i] : 0;
 }
 
-float *ek_pass_source(const struct ek_pass *p, int layer)
+float *ek_pass_input(const struct ek_pass *p, int layer)
 {
     return layer ? p->active[layer - 1] : p->input;
 }
 
-float *ek_pass_below(const struct ek_pass *p, int layer)
+float *ek_pass_input_gradient(const struct ek_pass *p, int layer)
 {
     return layer ? p->delta[layer - 1] : p->below;
 }
@@ -317,7 +317,7 @@ float *ek_pass_below(const struct ek_pass *p, int layer)
 /* What a layer reads in training. */
 static const float *fed(const struct ek_pass *p, int layer)
 {
-    return p->fed[layer] ? p->fed[layer] : ek_pass_source(p, layer);
+    return p->fed[layer] ? p->fed[layer] : ek_pass_input(p, layer);
 }
 
 void ek_network_forward_layer(const struct ek_network *n, const float *parameter,
@@ -325,7 +325,7 @@ void ek_network_forward_layer(const struct ek_network *n, const float *parameter
                               bool trains)
 {
     const struct ek_network_layer *l = &n->layer[layer];
-    ek_gemm(&(struct ek_gemm){.a = trains ? fed(p, layer) : ek_pass_source(p, layer),
+    ek_gemm(&(struct ek_gemm){.a = trains ? fed(p, layer) : ek_pass_input(p, layer),
                               .b = turned + l->turned,
                               .c = p->active[layer],
                               .a_row = l->stride,
@@ -354,7 +354,7 @@ static void pass_down(const struct ek_network *n, const float *parameter, struct
     const struct ek_network_layer *l = &n->layer[layer];
     ek_gemm(&(struct ek_gemm){.a = p->delta[layer],
                               .b = parameter + l->weight,
-                              .c = ek_pass_below(p, layer),
+                              .c = ek_pass_input_gradient(p, layer),
                               .a_row = l->width,
                               .a_step = 1,
                               .b_row = l->stride,
@@ -364,10 +364,10 @@ static void pass_down(const struct ek_network *n, const float *parameter, struct
                               .depth = l->outputs});
 }
 
-void ek_network_rectify_below(const struct ek_network *n, struct ek_pass *p, size_t rows, int layer)
+void ek_network_backward_relu(const struct ek_network *n, struct ek_pass *p, size_t rows, int layer)
 {
-    float *below = ek_pass_below(p, layer);
-    const float *active = ek_pass_source(p, layer);
+    float *below = ek_pass_input_gradient(p, layer);
+    const float *active = ek_pass_input(p, layer);
     for (size_t j = 0; layer && j < rows * n->layer[layer].stride; j++)
         below[j] = active[j] > 0 ? below[j] : 0;
 }
@@ -396,7 +396,7 @@ void ek_network_backward_layer(const struct ek_network *n, const float *paramete
                               .columns = l->width,
                               .depth = rows,
                               .add = true});
-    if (ek_pass_below(p, layer))
+    if (ek_pass_input_gradient(p, layer))
         pass_down(n, parameter, p, rows, layer);
 }
 
@@ -457,9 +457,9 @@ static void blame_slopes(const struct ek_network *n, struct ek_pass *p,
     }
 }
 
-void ek_network_blame(const struct ek_network *n, const float *parameter, struct ek_pass *p,
-                      size_t row, const struct ek_network_list *l, const double *slope_of_score,
-                      float *gradient)
+void ek_network_backward_list(const struct ek_network *n, const float *parameter, struct ek_pass *p,
+                              size_t row, const struct ek_network_list *l,
+                              const double *slope_of_score, float *gradient)
 {
     float *delta = p->delta[n->layers - 1];
     size_t width = n->layer[n->layers - 1].width;
@@ -508,8 +508,8 @@ static bool routed(const struct ek_network *n, const struct ek_network_list *l, 
     return false;
 }
 
-void ek_network_blame_mixture(const struct ek_network *n, const float *turned, struct ek_pass *p,
-                              size_t row, const struct ek_network_list *l, float *gradient)
+void ek_network_backward_mixture(const struct ek_network *n, const float *turned, struct ek_pass *p,
+                                 size_t row, const struct ek_network_list *l, float *gradient)
 {
     for (size_t f = 0; f < n->items; f++) {
         const float *share = turned + n->shares + f * EK_TRANSFORM_PARTS;

@@ -25,7 +25,7 @@ struct ek_network {
     bool mask_input;
     enum ek_log_input log_input;
     const struct ek_model *model;
-    const struct ek_varied *varied; /* what the deep part reads; NULL: everything */
+    const struct ek_input_usage *varied; /* what the deep part reads; NULL: everything */
     int layers;
     struct ek_network_layer layer[EK_LAYERS_MAX];
     size_t gate_weight, gate_bias, slope, zero; /* [L, M], [L], [L + 1, K] twice */
@@ -52,8 +52,8 @@ void ek_network_init(struct ek_network *n, const struct ek_model *m,
 void ek_network_start(const struct ek_network *n, float *parameter, struct ek_rng *r);
 /* The weights transposed, for the forward direction, and the shares of a mixture: one of `parts`
  * parts of them, which may be done at the same time. */
-void ek_network_turn(const struct ek_network *n, const float *parameter, float *turned, int part,
-                     int parts);
+void ek_network_transpose(const struct ek_network *n, const float *parameter, float *turned,
+                          int part, int parts);
 void ek_network_export(const struct ek_network *n, const float *parameter, struct ek_model *m);
 
 /* One list's inputs: item [n, F + 2 K] as score/encode.h has it, query [M], mask [K] of 0 and 1;
@@ -95,23 +95,23 @@ void ek_network_forward_layer(const struct ek_network *n, const float *parameter
 void ek_network_score(const struct ek_network *n, const float *parameter, struct ek_pass *p,
                       size_t row, const struct ek_network_list *l, double *score);
 /* Takes d loss / d score of a list: adds the wide part's gradient, notes the deep part's. */
-void ek_network_blame(const struct ek_network *n, const float *parameter, struct ek_pass *p,
-                      size_t row, const struct ek_network_list *l, const double *slope_of_score,
-                      float *gradient);
+void ek_network_backward_list(const struct ek_network *n, const float *parameter, struct ek_pass *p,
+                              size_t row, const struct ek_network_list *l,
+                              const double *slope_of_score, float *gradient);
 /* Layers from the last to the first, all rows having been blamed: adds a layer's gradient, puts
- * d loss / d what it was fed into ek_pass_below. */
+ * d loss / d what it was fed into ek_pass_input_gradient. */
 void ek_network_backward_layer(const struct ek_network *n, const float *parameter,
                                struct ek_pass *p, size_t rows, int layer, float *gradient);
 /* Where the inputs of a layer come from, before anything is done to them: [rows, stride]. */
-float *ek_pass_source(const struct ek_pass *p, int layer);
+float *ek_pass_input(const struct ek_pass *p, int layer);
 /* Where their gradient goes: [rows, stride]; NULL where nothing below learns. */
-float *ek_pass_below(const struct ek_pass *p, int layer);
+float *ek_pass_input_gradient(const struct ek_pass *p, int layer);
 /* From d loss / d what the layer below gives to that before its ReLU. */
-void ek_network_rectify_below(const struct ek_network *n, struct ek_pass *p, size_t rows,
+void ek_network_backward_relu(const struct ek_network *n, struct ek_pass *p, size_t rows,
                               int layer);
 
 /* Adds a loaded list's gradient of a mixture, after the first layer's backward. */
-void ek_network_blame_mixture(const struct ek_network *n, const float *turned, struct ek_pass *p,
-                              size_t row, const struct ek_network_list *l, float *gradient);
+void ek_network_backward_mixture(const struct ek_network *n, const float *turned, struct ek_pass *p,
+                                 size_t row, const struct ek_network_list *l, float *gradient);
 
 #endif

@@ -45,7 +45,7 @@ void ek_norm_release(struct ek_norm *b)
 void ek_norm_measure(const struct ek_network *n, struct ek_pass *p, size_t rows, int layer)
 {
     size_t stride = n->layer[layer].stride;
-    const float *x = ek_pass_source(p, layer);
+    const float *x = ek_pass_input(p, layer);
     double *restrict mean = p->column[0], *restrict square = p->column[1];
     memset(mean, 0, stride * sizeof *mean);
     memset(square, 0, stride * sizeof *square);
@@ -97,11 +97,11 @@ void ek_norm_merge(const struct ek_network *n, struct ek_norm *b, struct ek_pass
     }
 }
 
-void ek_norm_feed(const struct ek_network *n, const struct ek_norm *b, struct ek_pass *p,
-                  size_t rows, int layer)
+void ek_norm_forward(const struct ek_network *n, const struct ek_norm *b, struct ek_pass *p,
+                     size_t rows, int layer)
 {
     size_t stride = n->layer[layer].stride;
-    const float *x = ek_pass_source(p, layer), *keep = p->keep[layer];
+    const float *x = ek_pass_input(p, layer), *keep = p->keep[layer];
     float *to = p->fed[layer];
     if (n->norm) {
         const float *mean = b->mean[layer], *scale = b->scale[layer];
@@ -114,12 +114,12 @@ void ek_norm_feed(const struct ek_network *n, const struct ek_norm *b, struct ek
         to[i] = x[i] * keep[i];
 }
 
-void ek_norm_blame(const struct ek_network *n, const struct ek_norm *b, struct ek_pass *p,
-                   size_t rows, int layer)
+void ek_norm_backward(const struct ek_network *n, const struct ek_norm *b, struct ek_pass *p,
+                      size_t rows, int layer)
 {
     size_t stride = n->layer[layer].stride;
-    const float *x = ek_pass_source(p, layer), *keep = p->keep[layer];
-    float *d = ek_pass_below(p, layer);
+    const float *x = ek_pass_input(p, layer), *keep = p->keep[layer];
+    float *d = ek_pass_input_gradient(p, layer);
     for (size_t i = 0; d && keep && i < rows * stride; i++)
         d[i] *= keep[i];
     if (!n->norm || !d)
@@ -136,8 +136,8 @@ void ek_norm_blame(const struct ek_network *n, const struct ek_norm *b, struct e
         }
 }
 
-void ek_norm_merge_blame(const struct ek_network *n, struct ek_norm *b,
-                         struct ek_pass *const *passes, const size_t *rows, int count, int layer)
+void ek_norm_merge_backward(const struct ek_network *n, struct ek_norm *b,
+                            struct ek_pass *const *passes, const size_t *rows, int count, int layer)
 {
     size_t all = 0;
     for (int i = 0; i < count; i++)
@@ -154,12 +154,12 @@ void ek_norm_merge_blame(const struct ek_network *n, struct ek_norm *b,
     }
 }
 
-void ek_norm_return(const struct ek_network *n, const struct ek_norm *b, struct ek_pass *p,
+void ek_norm_finish(const struct ek_network *n, const struct ek_norm *b, struct ek_pass *p,
                     size_t rows, int layer)
 {
     size_t stride = n->layer[layer].stride;
-    const float *x = ek_pass_source(p, layer);
-    float *d = ek_pass_below(p, layer);
+    const float *x = ek_pass_input(p, layer);
+    float *d = ek_pass_input_gradient(p, layer);
     if (!n->norm || !d)
         return;
     const float *mean = b->mean[layer], *scale = b->scale[layer];

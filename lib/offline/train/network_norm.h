@@ -33,18 +33,19 @@ void ek_norm_measure(const struct ek_network *n, struct ek_pass *p, size_t rows,
 void ek_norm_merge(const struct ek_network *n, struct ek_norm *b, struct ek_pass *const *passes,
                    const size_t *rows, int count, int layer, float *parameter, double old);
 /* Fills p->fed[layer] from what the layer below gave, with p->keep. */
-void ek_norm_feed(const struct ek_network *n, const struct ek_norm *b, struct ek_pass *p,
-                  size_t rows, int layer);
+void ek_norm_forward(const struct ek_network *n, const struct ek_norm *b, struct ek_pass *p,
+                     size_t rows, int layer);
 
-/* The way back, from ek_pass_below (where there is one) after ek_network_backward_layer. First undo
- * the dropout and sum up into p->column what the columns of d add up to, alone and times the
- * normalised input; then merge the passes; then turn d loss / d fed into d loss / d what the layer
- * below gave. */
-void ek_norm_blame(const struct ek_network *n, const struct ek_norm *b, struct ek_pass *p,
-                   size_t rows, int layer);
-void ek_norm_merge_blame(const struct ek_network *n, struct ek_norm *b,
-                         struct ek_pass *const *passes, const size_t *rows, int count, int layer);
-void ek_norm_return(const struct ek_network *n, const struct ek_norm *b, struct ek_pass *p,
+/* The way back, from ek_pass_input_gradient (where there is one) after ek_network_backward_layer.
+ * First undo the dropout and sum up into p->column what the columns of d add up to, alone and times
+ * the normalised input; then merge the passes; then turn d loss / d fed into d loss / d what the
+ * layer below gave. */
+void ek_norm_backward(const struct ek_network *n, const struct ek_norm *b, struct ek_pass *p,
+                      size_t rows, int layer);
+void ek_norm_merge_backward(const struct ek_network *n, struct ek_norm *b,
+                            struct ek_pass *const *passes, const size_t *rows, int count,
+                            int layer);
+void ek_norm_finish(const struct ek_network *n, const struct ek_norm *b, struct ek_pass *p,
                     size_t rows, int layer);
 
 /* The same network without normalisation: parameters whose weights and biases contain the running

@@ -6,25 +6,25 @@
 #include <math.h>
 #include <string.h>
 
-int ek_optimiser_init(struct ek_optimiser *o, enum ek_optimiser_kind kind, size_t count)
+int ek_optimizer_init(struct ek_optimizer *o, enum ek_optimizer_kind kind, size_t count)
 {
-    *o = (struct ek_optimiser){.kind = kind, .count = count};
+    *o = (struct ek_optimizer){.kind = kind, .count = count};
     o->mean = ek_calloc_aligned(count, sizeof *o->mean);
     o->square = ek_calloc_aligned(count, sizeof *o->square);
     if (o->mean && o->square)
         return EK_OK;
-    ek_optimiser_release(o);
+    ek_optimizer_release(o);
     return EK_ENOMEM;
 }
 
-void ek_optimiser_release(struct ek_optimiser *o)
+void ek_optimizer_release(struct ek_optimizer *o)
 {
     ek_free(o->mean);
     ek_free(o->square);
     memset(o, 0, sizeof *o);
 }
 
-static void adamw(struct ek_optimiser *o, float *restrict parameter, const float *restrict gradient,
+static void adamw(struct ek_optimizer *o, float *restrict parameter, const float *restrict gradient,
                   double rate, float keep)
 {
     const float beta1 = 0.9f, beta2 = 0.999f, epsilon = 1e-8f;
@@ -39,7 +39,7 @@ static void adamw(struct ek_optimiser *o, float *restrict parameter, const float
     }
 }
 
-static void adagrad(struct ek_optimiser *o, float *restrict parameter,
+static void adagrad(struct ek_optimizer *o, float *restrict parameter,
                     const float *restrict gradient, double rate, float keep)
 {
     const float epsilon = 1e-10f, step = (float)rate;
@@ -51,7 +51,7 @@ static void adagrad(struct ek_optimiser *o, float *restrict parameter,
     }
 }
 
-void ek_optimiser_step(struct ek_optimiser *o, float *parameter, const float *gradient, double rate,
+void ek_optimizer_step(struct ek_optimizer *o, float *parameter, const float *gradient, double rate,
                        double decay)
 {
     float keep = (float)(1 - rate * decay);

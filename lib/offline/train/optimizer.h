@@ -4,7 +4,7 @@
  * 0.9 and 0.999, epsilon 1e-8. AdaGrad (Duchi, Hazan and Singer 2011): steps fall with the root of
  * the sum of all squares so far, which starts at 0; epsilon 1e-10, the same decoupled decay.
  * Every parameter decays. Elements do not mix, so padding that is 0 with gradient 0 stays 0.
- * Owner: the caller, ek_optimiser_release.
+ * Owner: the caller, ek_optimizer_release.
  */
 #ifndef EK_OFFLINE_TRAIN_OPTIMIZER_H
 #define EK_OFFLINE_TRAIN_OPTIMIZER_H
@@ -12,21 +12,21 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum ek_optimiser_kind { EK_ADAMW, EK_ADAGRAD };
+enum ek_optimizer_kind { EK_ADAMW, EK_ADAGRAD };
 
-struct ek_optimiser {
-    enum ek_optimiser_kind kind;
+struct ek_optimizer {
+    enum ek_optimizer_kind kind;
     float *mean, *square; /* running means of the gradient (AdamW) and of its square, or its sum */
     size_t count;
     uint64_t step;
 };
 
 /* EK_ENOMEM. */
-int ek_optimiser_init(struct ek_optimiser *o, enum ek_optimiser_kind kind, size_t count);
-void ek_optimiser_release(struct ek_optimiser *o);
+int ek_optimizer_init(struct ek_optimizer *o, enum ek_optimizer_kind kind, size_t count);
+void ek_optimizer_release(struct ek_optimizer *o);
 /* One step. AdamW: p <- p (1 - rate decay) - rate m / (sqrt(v) + epsilon), bias-corrected; AdaGrad:
  * p <- p (1 - rate decay) - rate g / (sqrt(v) + epsilon). */
-void ek_optimiser_step(struct ek_optimiser *o, float *parameter, const float *gradient, double rate,
+void ek_optimizer_step(struct ek_optimizer *o, float *parameter, const float *gradient, double rate,
                        double decay);
 
 #endif

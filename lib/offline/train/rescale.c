@@ -54,8 +54,8 @@ int ek_ln_median(const struct ek_dataset *d, int item, double *out, struct ek_er
     return EK_OK;
 }
 
-int ek_repair(struct ek_dataset *d, int item, double reference_ln_median, const int *arm, int arms,
-              double *factor, struct ek_error *e)
+int ek_rescale_fit(struct ek_dataset *d, int item, double reference_ln_median, const int *arm,
+                   int arms, double *factor, struct ek_error *e)
 {
     double *logs = room_for_logs(d, e);
     if (!logs)
@@ -73,7 +73,7 @@ int ek_repair(struct ek_dataset *d, int item, double reference_ln_median, const 
     return EK_OK;
 }
 
-void ek_fill(struct ek_dataset *d, int item, float value)
+void ek_impute(struct ek_dataset *d, int item, float value)
 {
     for (size_t i = 0; i < d->items; i++)
         *value_of(d, i, item) = value;

@@ -16,10 +16,10 @@ int ek_ln_median(const struct ek_dataset *d, int item, double *out, struct ek_er
 /* Divides an item feature by its factor, one for each arm: arm [Q] < arms, NULL with arms 1: one
  * for all lists. factor [arms] is what was divided by; 1 where an arm or the reference has no
  * usable value. EK_ENOMEM. */
-int ek_repair(struct ek_dataset *d, int item, double reference_ln_median, const int *arm, int arms,
-              double *factor, struct ek_error *e);
+int ek_rescale_fit(struct ek_dataset *d, int item, double reference_ln_median, const int *arm,
+                   int arms, double *factor, struct ek_error *e);
 
 /* Sets an item feature to `value` everywhere, missing values included. */
-void ek_fill(struct ek_dataset *d, int item, float value);
+void ek_impute(struct ek_dataset *d, int item, float value);
 
 #endif

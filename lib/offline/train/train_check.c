@@ -100,11 +100,11 @@ static int check_labels_of(const char *name, const struct ek_dataset *d, size_t 
                            q + 1, name, i - d->offset[q] + 1, (double)y, (double)EK_LABEL_MAX);
         high = y > high ? y : high;
     }
-    if (high > 0 && high < EK_TRAIN_LABEL_LEAST)
+    if (high > 0 && high < EK_TRAIN_LABEL_MIN)
         return ek_fail(e, EK_EUSAGE,
                        "list %zu of the %s data: its highest label, %g, is below %g and no gain of "
                        "2^y - 1 is left of it; multiply all labels",
-                       q + 1, name, (double)high, (double)EK_TRAIN_LABEL_LEAST);
+                       q + 1, name, (double)high, (double)EK_TRAIN_LABEL_MIN);
     return EK_OK;
 }
 

@@ -55,7 +55,7 @@ void ek_train_shard_release(struct ek_train_shard *s)
     memset(s, 0, sizeof *s);
 }
 
-int ek_train_shard_room(struct ek_train_shard *s, size_t rows, size_t lists)
+int ek_train_shard_reserve(struct ek_train_shard *s, size_t rows, size_t lists)
 {
     const struct ek_network *n = &s->shared->network;
     if (lists > s->run_lists) {
@@ -77,7 +77,7 @@ static void draw_random_mask(struct ek_train_shard *s, struct ek_rng *r, float *
     size_t count = s->shared->network.routable;
     if (ek_rng_uniform(r) >= s->part.routed || !count)
         return;
-    size_t size = 1 + (size_t)ek_rng_below(r, count);
+    size_t size = 1 + (size_t)ek_rng_uniform_int(r, count);
     for (size_t k = 0; k < count; k++)
         s->pick[k] = (int)k;
     ek_rng_shuffle(r, s->pick, count);
@@ -169,7 +169,7 @@ static void train_shift_list(struct ek_train_shift *s, double share, const struc
     if (ek_rng_uniform(r) >= share || !count)
         return;
     memcpy(s->x, d->x + d->offset[q] * features, l->items * features * sizeof *s->x);
-    size_t size = 1 + (size_t)ek_rng_below(r, count);
+    size_t size = 1 + (size_t)ek_rng_uniform_int(r, count);
     for (size_t k = 0; k < count; k++)
         s->pick[k] = (int)k;
     ek_rng_shuffle(r, s->pick, count);
@@ -259,7 +259,7 @@ static double loss_of(struct ek_train_shard *s, size_t place, struct ek_list_los
     }
     if (o->loss == EK_LISTMLE)
         draw_noise(s, place, (size_t)list->n);
-    return ek_loss_of_list(o->loss, list);
+    return ek_loss_compute(o->loss, list);
 }
 
 /* Loss and blame of one list whose rows start at `row`. */
@@ -279,8 +279,8 @@ static void learn_list(struct ek_train_shard *s, size_t place, size_t row,
     s->loss += loss_of(s, place, &list) / s->part.divisor;
     for (size_t i = 0; i < input->items; i++)
         s->slope[i] /= s->part.divisor;
-    ek_network_blame(&shared->network, shared->parameter, &s->pass, row, input, s->slope,
-                     s->gradient);
+    ek_network_backward_list(&shared->network, shared->parameter, &s->pass, row, input, s->slope,
+                             s->gradient);
 }
 
 static void learn_run(struct ek_train_shard *s)
@@ -318,7 +318,7 @@ void ek_train_shard_forward(struct ek_train_shard *s, int layer)
 {
     const struct ek_train_shared *shared = s->shared;
     const struct ek_network *n = &shared->network;
-    ek_norm_feed(n, &shared->norm, &s->pass, s->run.rows, layer);
+    ek_norm_forward(n, &shared->norm, &s->pass, s->run.rows, layer);
     ek_network_forward_layer(n, shared->parameter, shared->turned, &s->pass, s->run.rows, layer,
                              true);
     if (layer + 1 == n->layers)
@@ -332,7 +332,7 @@ void ek_train_shard_backward(struct ek_train_shard *s, int layer)
     const struct ek_train_shared *shared = s->shared;
     ek_network_backward_layer(&shared->network, shared->parameter, &s->pass, s->run.rows, layer,
                               s->gradient);
-    ek_norm_blame(&shared->network, &shared->norm, &s->pass, s->run.rows, layer);
+    ek_norm_backward(&shared->network, &shared->norm, &s->pass, s->run.rows, layer);
 }
 
 static void blame_mixture(struct ek_train_shard *s)
@@ -340,7 +340,8 @@ static void blame_mixture(struct ek_train_shard *s)
     const struct ek_train_shared *shared = s->shared;
     for (size_t at = s->run.from, row = 0; at < s->run.to; at++) {
         struct ek_network_list l = input_at(s, &s->run, at);
-        ek_network_blame_mixture(&shared->network, shared->turned, &s->pass, row, &l, s->gradient);
+        ek_network_backward_mixture(&shared->network, shared->turned, &s->pass, row, &l,
+                                    s->gradient);
         row += l.items;
     }
 }
@@ -348,13 +349,13 @@ static void blame_mixture(struct ek_train_shard *s)
 void ek_train_shard_close(struct ek_train_shard *s, int layer)
 {
     const struct ek_train_shared *shared = s->shared;
-    ek_norm_return(&shared->network, &shared->norm, &s->pass, s->run.rows, layer);
-    ek_network_rectify_below(&shared->network, &s->pass, s->run.rows, layer);
+    ek_norm_finish(&shared->network, &shared->norm, &s->pass, s->run.rows, layer);
+    ek_network_backward_relu(&shared->network, &s->pass, s->run.rows, layer);
     if (!layer && shared->network.mixes)
         blame_mixture(s);
 }
 
-void ek_train_shard_learn(struct ek_train_shard *s)
+void ek_train_shard_train(struct ek_train_shard *s)
 {
     int layers = s->shared->network.layers;
     clear(s);
@@ -384,7 +385,7 @@ void ek_train_shard_validate(struct ek_train_shard *s)
             ek_network_score(&shared->network, shared->parameter, &s->pass, row, &input, s->score);
             ek_rank(s->score, n, s->order);
             ek_metric_add(&s->ndcg,
-                          ek_metric_of_list(metric, EK_GAIN_EXP, s->order, labels_at(s, at), n, 0,
+                          ek_metric_compute(metric, EK_GAIN_EXP, s->order, labels_at(s, at), n, 0,
                                             s->scratch),
                           EK_EMPTY_SKIP);
             row += input.items;

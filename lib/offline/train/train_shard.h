@@ -75,9 +75,9 @@ int ek_train_shard_init(struct ek_train_shard *s, const struct ek_train_shared *
                         size_t longest);
 void ek_train_shard_release(struct ek_train_shard *s);
 /* Room for a run of that many items and lists. EK_ENOMEM. */
-int ek_train_shard_room(struct ek_train_shard *s, size_t rows, size_t lists);
+int ek_train_shard_reserve(struct ek_train_shard *s, size_t rows, size_t lists);
 /* Loss and gradient of the part, without batch normalisation. */
-void ek_train_shard_learn(struct ek_train_shard *s);
+void ek_train_shard_train(struct ek_train_shard *s);
 /* The same in steps, for statistics of the whole batch: `open` loads the part, which must fit into
  * one run, and measures what the first layer reads; `forward` measures what the next layer reads,
  * the last one finds the loss; `backward` and `close` are for each layer from the last to the

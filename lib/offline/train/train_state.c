@@ -11,7 +11,7 @@ static const char IDENTITY_KEY[] = "evenkeel_training";
 /* The room holds the numbers of all features twice and the rest. */
 enum { CHECKPOINT_VERSION = 2, IDENTITY_ROOM = 16 * EK_FEATURES_MAX + 4096 };
 
-int ek_train_state_init(struct ek_train_state *s, enum ek_optimiser_kind kind, size_t count,
+int ek_train_state_init(struct ek_train_state *s, enum ek_optimizer_kind kind, size_t count,
                         size_t learned, size_t lists)
 {
     memset(s, 0, sizeof *s);
@@ -22,7 +22,7 @@ int ek_train_state_init(struct ek_train_state *s, enum ek_optimiser_kind kind, s
     s->best = ek_calloc_aligned(count, sizeof *s->best);
     s->order = ek_calloc(lists, sizeof *s->order);
     if (!s->parameter || !s->average || !s->best || !s->order ||
-        ek_optimiser_init(&s->optimiser, kind, learned)) {
+        ek_optimizer_init(&s->optimiser, kind, learned)) {
         ek_train_state_release(s);
         return EK_ENOMEM;
     }
@@ -33,7 +33,7 @@ int ek_train_state_init(struct ek_train_state *s, enum ek_optimiser_kind kind, s
 
 void ek_train_state_release(struct ek_train_state *s)
 {
-    ek_optimiser_release(&s->optimiser);
+    ek_optimizer_release(&s->optimiser);
     ek_free(s->parameter);
     ek_free(s->average);
     ek_free(s->best);

@@ -16,7 +16,7 @@
 struct ek_train_state {
     size_t count;                      /* of the parameters */
     float *parameter, *average, *best; /* [count]; average: over the steps so far */
-    struct ek_optimiser optimiser;
+    struct ek_optimizer optimiser;
     uint64_t *order; /* [lists] of the training data in this epoch */
     size_t lists;
     struct ek_rng order_rng;
@@ -25,7 +25,7 @@ struct ek_train_state {
 };
 
 /* `count` parameters, the first `learned` of which the optimiser moves. EK_ENOMEM. */
-int ek_train_state_init(struct ek_train_state *s, enum ek_optimiser_kind kind, size_t count,
+int ek_train_state_init(struct ek_train_state *s, enum ek_optimizer_kind kind, size_t count,
                         size_t learned, size_t lists);
 void ek_train_state_release(struct ek_train_state *s);
 

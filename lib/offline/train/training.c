@@ -18,7 +18,7 @@ static const double WARM_UP = 0.05;
 struct training {
     const struct ek_train_options *options;
     struct ek_model *model;
-    struct ek_varied varied;
+    struct ek_input_usage varied;
     struct ek_encoded train, vali;
     struct ek_train_shared shared;
     struct ek_train_shard shard[EK_TRAIN_SHARDS];
@@ -61,7 +61,7 @@ static void run_tasks(struct training *t, void (*task)(void *arg, int i))
 
 static void learn_task(void *arg, int i)
 {
-    ek_train_shard_learn(&((struct training *)arg)->shard[i]);
+    ek_train_shard_train(&((struct training *)arg)->shard[i]);
 }
 
 static void validate_task(void *arg, int i)
@@ -138,7 +138,7 @@ static double collect(struct training *t)
 static void turn_task(void *arg, int part)
 {
     struct training *t = arg;
-    ek_network_turn(&t->shared.network, t->shared.parameter, t->turned, part, EK_TRAIN_SHARDS);
+    ek_network_transpose(&t->shared.network, t->shared.parameter, t->turned, part, EK_TRAIN_SHARDS);
 }
 
 /* Share of the running statistics that a batch leaves as it was. */
@@ -187,7 +187,7 @@ static int make_room(struct ek_train_batch *b)
         size_t rows = 0;
         for (size_t at = p->from; at < p->to; at++)
             rows += offset[p->lists[at] + 1] - offset[p->lists[at]];
-        if (ek_train_shard_room(&b->shard[i], rows, p->to - p->from))
+        if (ek_train_shard_reserve(&b->shard[i], rows, p->to - p->from))
             return EK_ENOMEM;
     }
     return EK_OK;
@@ -215,7 +215,7 @@ static int train_batch_learn(struct ek_train_batch *b)
     }
     for (b->layer = n->layers - 1; b->layer >= 0; b->layer--) {
         run_all(b, backward_task);
-        ek_norm_merge_blame(n, norm, pass, rows, EK_TRAIN_SHARDS, b->layer);
+        ek_norm_merge_backward(n, norm, pass, rows, EK_TRAIN_SHARDS, b->layer);
         run_all(b, close_task);
     }
     return EK_OK;
@@ -282,7 +282,7 @@ static int do_step(struct training *t, size_t from, size_t to, struct ek_error *
         return ek_fail(e, EK_ESTATE,
                        "the loss is no number any more in epoch %d; try a lower learning rate",
                        t->state.at.epoch);
-    ek_optimiser_step(&t->state.optimiser, t->state.parameter, t->gradient,
+    ek_optimizer_step(&t->state.optimiser, t->state.parameter, t->gradient,
                       rate_at(o, t->state.at.step, t->state.at.steps), o->weight_decay);
     t->state.at.step++;
     take_average(t);
@@ -300,7 +300,7 @@ static bool report(struct training *t)
 static void shuffle(struct training *t)
 {
     for (size_t i = t->state.lists; i > 1; i--) {
-        size_t j = (size_t)ek_rng_below(&t->state.order_rng, i);
+        size_t j = (size_t)ek_rng_uniform_int(&t->state.order_rng, i);
         uint64_t held = t->state.order[i - 1];
         t->state.order[i - 1] = t->state.order[j];
         t->state.order[j] = held;
@@ -415,7 +415,7 @@ static int prepare(struct training *t, const struct ek_manifest *m, const struct
         (code = ek_train_check_data("validation", m, vali, false, o, e)) ||
         (code = ek_model_new(&t->model, m, &o->shape, e)) ||
         (code = ek_statistics_fit(t->model, train, e)) ||
-        (code = ek_varied_find(&t->varied, t->model, train, e)) ||
+        (code = ek_input_usage_find(&t->varied, t->model, train, e)) ||
         (code = ek_encoded_init(&t->train, t->model, train, e)) ||
         (code = ek_encoded_init(&t->vali, t->model, vali, e)))
         return code;
@@ -478,7 +478,7 @@ static void release(struct training *t)
         ek_train_shard_release(&t->shard[i]);
     ek_train_state_release(&t->state);
     ek_buf_release(&t->identity);
-    ek_varied_release(&t->varied);
+    ek_input_usage_release(&t->varied);
     ek_encoded_release(&t->train);
     ek_encoded_release(&t->vali);
     ek_norm_release(&t->shared.norm);

@@ -40,7 +40,7 @@ struct ek_train_options {
     double keep_clean, shift;
     int epochs, batch_lists;
     int patience; /* stops after that many epochs without a better one; 0: never */
-    enum ek_optimiser_kind optimiser;
+    enum ek_optimizer_kind optimiser;
     double learning_rate, weight_decay;
     /* The model is the mean of the weights after all steps t so far, weighted with about t to this
      * power (Shamir and Zhang 2013, polynomial-decay averaging); 0: the last weights alone. */

@@ -13,13 +13,13 @@
 struct guarded {
     struct ek_guard *guard;
     struct ek_context *context;
-    struct ek_compare_side told;
+    struct ek_compare_trace told;
     const void *bytes; /* of the message at hand, as this side gives it out */
     size_t length;
     bool touched;
 };
 
-struct ek_compare {
+struct ek_comparison_run {
     struct guarded side[EK_SIDES];
     struct ek_ranker *ranker;
     struct ek_compared result;
@@ -34,11 +34,11 @@ const char *ek_compared_in_name(int bit)
     return names[bit];
 }
 
-int ek_compare_new(struct ek_compare **out, const struct ek_assets *a, const struct ek_assets *b,
-                   struct ek_error *e)
+int ek_comparison_run_new(struct ek_comparison_run **out, const struct ek_assets *a,
+                          const struct ek_assets *b, struct ek_error *e)
 {
     const struct ek_assets *assets[EK_SIDES] = {a, b};
-    struct ek_compare *c = ek_calloc(1, sizeof *c);
+    struct ek_comparison_run *c = ek_calloc(1, sizeof *c);
     if (!c)
         return ek_fail(e, EK_ENOMEM, "no memory for a comparison");
     int rc = ek_ranker_new(&c->ranker, e);
@@ -48,21 +48,21 @@ int ek_compare_new(struct ek_compare **out, const struct ek_assets *a, const str
             rc = ek_context_new(&c->side[i].context, assets[i], e);
     }
     if (rc) {
-        ek_compare_free(c);
+        ek_comparison_run_free(c);
         return rc;
     }
     *out = c;
     return EK_OK;
 }
 
-void ek_compare_free(struct ek_compare *c)
+void ek_comparison_run_free(struct ek_comparison_run *c)
 {
     if (!c)
         return;
     for (int i = 0; i < EK_SIDES; i++) {
         ek_context_free(c->side[i].context);
         ek_guard_free(c->side[i].guard);
-        ek_compare_side_release(&c->side[i].told);
+        ek_compare_trace_release(&c->side[i].told);
     }
     ek_ranker_free(c->ranker);
     ek_free(c->pair);
@@ -74,8 +74,8 @@ static int hear(struct guarded *s, struct ek_error *e)
 {
     const struct ek_event *v;
     int rc = EK_OK;
-    while (!rc && (v = ek_guard_take_event(s->guard)))
-        rc = ek_compare_side_event(&s->told, v, e);
+    while (!rc && (v = ek_guard_pop_event(s->guard)))
+        rc = ek_compare_trace_event(&s->told, v, e);
     return rc;
 }
 
@@ -101,19 +101,19 @@ static const double *scores(const struct guarded *s)
     return s->touched ? s->context->scores : s->context->query.score;
 }
 
-static int move(struct ek_compare *c, enum ek_compared_move which, const double *before,
+static int move(struct ek_comparison_run *c, enum ek_compared_move which, const double *before,
                 const double *after, struct ek_error *e)
 {
     struct ek_rank_change change;
     bool says;
     int n = c->side[EK_SIDE_A].context->query.items;
-    int rc = ek_rank_change_of(c->ranker, before, after, n, &change, &says, e);
+    int rc = ek_rank_change_compute(c->ranker, before, after, n, &change, &says, e);
     if (!rc && says)
         ek_rank_sums_add(&c->result.moved[which], &change);
     return rc;
 }
 
-static int hold_against(struct ek_compare *c, struct ek_error *e)
+static int hold_against(struct ek_comparison_run *c, struct ek_error *e)
 {
     const struct guarded *a = &c->side[EK_SIDE_A], *b = &c->side[EK_SIDE_B];
     struct ek_compared *r = &c->result;
@@ -129,30 +129,30 @@ static int hold_against(struct ek_compare *c, struct ek_error *e)
     if (a->context->query.one_item)
         return EK_OK;
     if (a->touched)
-        rc = move(c, EK_CAME_TO_A, came, scores(a), e);
+        rc = move(c, EK_MOVED_TO_A, came, scores(a), e);
     if (!rc && b->touched)
-        rc = move(c, EK_CAME_TO_B, came, scores(b), e);
+        rc = move(c, EK_MOVED_TO_B, came, scores(b), e);
     return rc || !apart ? rc : move(c, EK_A_TO_B, scores(a), scores(b), e);
 }
 
 /* As a stage does, whose canaries and guardrails live on it. */
 static int try_both_ways(struct guarded *s, struct ek_error *e)
 {
-    struct ek_trial t;
+    struct ek_comparison t;
     bool says;
-    return ek_guard_try_in(s->guard, s->context, &t, &says, e);
+    return ek_guard_compare_in(s->guard, s->context, &t, &says, e);
 }
 
-int ek_compare_take(struct ek_compare *c, const void *message, size_t length, int64_t now_ms,
-                    struct ek_error *e)
+int ek_comparison_run_add(struct ek_comparison_run *c, const void *message, size_t length,
+                          int64_t now_ms, struct ek_error *e)
 {
     struct ek_error own;
     int rc = EK_OK;
     e = e ? e : &own;
     for (int i = 0; !rc && i < EK_SIDES; i++)
-        rc = ek_context_prepare(c->side[i].context, message, length, e);
+        rc = ek_context_decode(c->side[i].context, message, length, e);
     for (int i = 0; !rc && i < EK_SIDES; i++)
-        rc = ek_guard_take(c->side[i].guard, c->side[i].context, now_ms, e);
+        rc = ek_guard_update(c->side[i].guard, c->side[i].context, now_ms, e);
     if (rc)
         return rc;
     c->result.messages++;
@@ -218,9 +218,9 @@ static int by_query(const void *x, const void *y)
 }
 
 /* Each of A takes the first of B that is the same change and nobody's yet. */
-static int match(struct ek_compare *c, struct ek_error *e)
+static int match(struct ek_comparison_run *c, struct ek_error *e)
 {
-    const struct ek_compare_side *a = &c->side[EK_SIDE_A].told, *b = &c->side[EK_SIDE_B].told;
+    const struct ek_compare_trace *a = &c->side[EK_SIDE_A].told, *b = &c->side[EK_SIDE_B].told;
     bool *taken = ek_calloc(b->findings, sizeof *taken);
     size_t pairs = 0;
     c->pair = ek_calloc(a->findings + b->findings, sizeof *c->pair);
@@ -248,16 +248,16 @@ static int match(struct ek_compare *c, struct ek_error *e)
     return EK_OK;
 }
 
-static uint64_t query_of(const struct ek_compare_side *s, size_t at)
+static uint64_t query_of(const struct ek_compare_trace *s, size_t at)
 {
     return at < s->plans ? s->plan[at].query : UINT64_MAX;
 }
 
 /* The last plan of a query is the one its list was scored under. */
-static int line_up(struct ek_compare *c, struct ek_error *e)
+static int line_up(struct ek_comparison_run *c, struct ek_error *e)
 {
     static const struct ek_compared_plan none = {0};
-    const struct ek_compare_side *told[EK_SIDES] = {&c->side[0].told, &c->side[1].told};
+    const struct ek_compare_trace *told[EK_SIDES] = {&c->side[0].told, &c->side[1].told};
     const struct ek_compared_plan *now[EK_SIDES] = {&none, &none};
     size_t at[EK_SIDES] = {0}, rows = 0;
     c->row = ek_calloc(told[0]->plans + told[1]->plans, sizeof *c->row);
@@ -289,7 +289,8 @@ static bool any_differs(const struct ek_compared *r)
     return differ;
 }
 
-int ek_compare_end(struct ek_compare *c, const struct ek_compared **out, struct ek_error *e)
+int ek_comparison_run_finish(struct ek_comparison_run *c, const struct ek_compared **out,
+                             struct ek_error *e)
 {
     struct ek_compared *r = &c->result;
     int rc = EK_OK;
@@ -297,7 +298,7 @@ int ek_compare_end(struct ek_compare *c, const struct ek_compared **out, struct 
         rc = ek_guard_end_items(c->side[i].guard, e);
         if (!rc)
             rc = hear(&c->side[i], e);
-        if (!rc && ek_compare_side_end(&c->side[i].told))
+        if (!rc && ek_compare_trace_end(&c->side[i].told))
             rc = ek_fail(e, EK_ENOMEM, "no memory for a comparison");
         r->withdrawn[i] = c->side[i].told.withdrawn;
         r->left[i] = c->side[i].told.left;

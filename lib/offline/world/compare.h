@@ -6,7 +6,7 @@
  * that could be read, from 0. Of a side EK_COMPARED_MAX findings and as many plans are kept, the
  * rest is left out and counted. Ranks: mean figures over lists whose scores differ from what they
  * are held against (score/rank_change.h). Messages of one item have
- * none. Owner: the caller, ek_compare_free. One thread. Deterministic.
+ * none. Owner: the caller, ek_comparison_run_free. One thread. Deterministic.
  */
 #ifndef EK_OFFLINE_WORLD_COMPARE_H
 #define EK_OFFLINE_WORLD_COMPARE_H
@@ -66,7 +66,7 @@ struct ek_compared_row {
     bool differ;
 };
 
-enum ek_compared_move { EK_CAME_TO_A, EK_CAME_TO_B, EK_A_TO_B, EK_COMPARED_MOVES };
+enum ek_compared_move { EK_MOVED_TO_A, EK_MOVED_TO_B, EK_A_TO_B, EK_COMPARED_MOVES };
 
 struct ek_compared {
     uint64_t messages;
@@ -84,16 +84,17 @@ struct ek_compared {
     bool differ; /* anything of the above is not the same for A and B */
 };
 
-struct ek_compare;
+struct ek_comparison_run;
 
 /* The assets must outlive it. */
-int ek_compare_new(struct ek_compare **out, const struct ek_assets *a, const struct ek_assets *b,
-                   struct ek_error *e);
-void ek_compare_free(struct ek_compare *c);
+int ek_comparison_run_new(struct ek_comparison_run **out, const struct ek_assets *a,
+                          const struct ek_assets *b, struct ek_error *e);
+void ek_comparison_run_free(struct ek_comparison_run *c);
 /* As ek_guard_observe, with its errors: nothing was counted then. */
-int ek_compare_take(struct ek_compare *c, const void *message, size_t length, int64_t now_ms,
-                    struct ek_error *e);
+int ek_comparison_run_add(struct ek_comparison_run *c, const void *message, size_t length,
+                          int64_t now_ms, struct ek_error *e);
 /* The stream has ended. What is given is good as long as the comparison. */
-int ek_compare_end(struct ek_compare *c, const struct ek_compared **out, struct ek_error *e);
+int ek_comparison_run_finish(struct ek_comparison_run *c, const struct ek_compared **out,
+                             struct ek_error *e);
 
 #endif

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-void ek_compare_side_release(struct ek_compare_side *s)
+void ek_compare_trace_release(struct ek_compare_trace *s)
 {
     ek_reported_findings_release(&s->reported);
     for (size_t i = 0; i < s->plans; i++)
@@ -37,7 +37,7 @@ bool ek_compared_same_plan(const struct ek_compared_plan *a, const struct ek_com
     return all;
 }
 
-static int follow(struct ek_compare_side *s, const struct ek_event *v)
+static int follow(struct ek_compare_trace *s, const struct ek_event *v)
 {
     if (s->reported.count < EK_COMPARED_MAX || !ek_reported_findings_grow(&s->reported, v))
         return ek_reported_findings_follow(&s->reported, v);
@@ -80,7 +80,7 @@ static struct ek_compared_finding view_of(const struct ek_reported_finding *r)
     return f;
 }
 
-int ek_compare_side_end(struct ek_compare_side *s)
+int ek_compare_trace_end(struct ek_compare_trace *s)
 {
     s->finding = ek_calloc(s->reported.count + 1, sizeof *s->finding);
     if (!s->finding)
@@ -92,7 +92,7 @@ int ek_compare_side_end(struct ek_compare_side *s)
     return EK_OK;
 }
 
-static int take_plan(struct ek_compare_side *s, const struct ek_event *v)
+static int take_plan(struct ek_compare_trace *s, const struct ek_event *v)
 {
     if (s->plans == EK_COMPARED_MAX) {
         s->left++;
@@ -116,7 +116,7 @@ static int take_plan(struct ek_compare_side *s, const struct ek_event *v)
     return EK_OK;
 }
 
-int ek_compare_side_event(struct ek_compare_side *s, const struct ek_event *v, struct ek_error *e)
+int ek_compare_trace_event(struct ek_compare_trace *s, const struct ek_event *v, struct ek_error *e)
 {
     int rc = EK_OK;
     if (v->kind == EK_EVENT_PLAN)
@@ -125,6 +125,6 @@ int ek_compare_side_event(struct ek_compare_side *s, const struct ek_event *v, s
              v->kind == EK_EVENT_LIMIT)
         rc = follow(s, v);
     else if (v->kind == EK_EVENT_DECISION)
-        s->withdrawn += v->decision.what == EK_DID_WITHDRAW;
+        s->withdrawn += v->decision.what == EK_DECIDED_ROLLBACK;
     return rc ? ek_fail(e, EK_ENOMEM, "no memory for an event") : EK_OK;
 }

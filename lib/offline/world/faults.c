@@ -89,11 +89,11 @@ int ek_fault_fit(struct ek_fault *f, const struct ek_dataset *d, struct ek_error
     return rc;
 }
 
-static bool in_segment(const struct ek_fault *f, const struct ek_query *q)
+static bool in_segment(const struct ek_fault *f, const struct ek_list *q)
 {
     if (!f->dimension)
         return true;
-    struct ek_text value = ek_query_segment(q, f->dimension);
+    struct ek_text value = ek_list_segment(q, f->dimension);
     return value.text && value.length == strlen(f->segment_value) &&
            !memcmp(value.text, f->segment_value, value.length);
 }
@@ -107,7 +107,7 @@ static double drawn(const uint64_t *of, size_t count, uint64_t seed)
     return (double)(ek_hash(bytes, count * sizeof *of, seed) >> 11) * 0x1p-53;
 }
 
-bool ek_fault_hits(const struct ek_fault *f, const struct ek_query *q, uint64_t number,
+bool ek_fault_hits(const struct ek_fault *f, const struct ek_list *q, uint64_t number,
                    uint64_t seed)
 {
     if (number < f->from || number >= f->to || !in_segment(f, q) || f->source >= q->sources)
@@ -121,14 +121,14 @@ static int rate_of(uint64_t number, uint64_t seed)
     return (int)(drawn((const uint64_t[]){number, UINT64_MAX}, 2, seed) * EK_FAULT_RATES);
 }
 
-int ek_fault_arm(const struct ek_fault *f, const struct ek_query *q, uint64_t number, uint64_t seed)
+int ek_fault_arm(const struct ek_fault *f, const struct ek_list *q, uint64_t number, uint64_t seed)
 {
     if (!ek_fault_hits(f, q, number, seed))
         return 0;
     return f->op == EK_FAULT_CURRENCY ? 1 + rate_of(number, seed) : 1;
 }
 
-static bool hits_item(const struct ek_fault *f, const struct ek_query *q, uint64_t number, int item,
+static bool hits_item(const struct ek_fault *f, const struct ek_list *q, uint64_t number, int item,
                       uint64_t seed)
 {
     if (f->source >= 0 && q->source[item] != f->source)
@@ -146,7 +146,7 @@ static double next_code(const struct ek_codes *c, double x)
 }
 
 /* Of the value x of the i-th feature of the fault. */
-static double changed(const struct ek_fault *f, const struct ek_query *q, double x, int i,
+static double changed(const struct ek_fault *f, const struct ek_list *q, double x, int i,
                       double rate)
 {
     switch (f->op) {
@@ -176,7 +176,7 @@ static double changed(const struct ek_fault *f, const struct ek_query *q, double
     return x;
 }
 
-bool ek_fault_apply(const struct ek_fault *f, struct ek_query *q, uint64_t number, uint64_t seed)
+bool ek_fault_apply(const struct ek_fault *f, struct ek_list *q, uint64_t number, uint64_t seed)
 {
     if (!ek_fault_hits(f, q, number, seed))
         return false;

@@ -74,13 +74,12 @@ bool ek_fault_needs_fit(const struct ek_fault *f);
  * values. */
 int ek_fault_fit(struct ek_fault *f, const struct ek_dataset *d, struct ek_error *e);
 /* Whether query number `number` is hit. */
-bool ek_fault_hits(const struct ek_fault *f, const struct ek_query *q, uint64_t number,
+bool ek_fault_hits(const struct ek_fault *f, const struct ek_list *q, uint64_t number,
                    uint64_t seed);
 /* Which arm a query is in: 0 is not hit, 1 hit, and with EK_FAULT_CURRENCY 1 + the rate's number.
  */
-int ek_fault_arm(const struct ek_fault *f, const struct ek_query *q, uint64_t number,
-                 uint64_t seed);
+int ek_fault_arm(const struct ek_fault *f, const struct ek_list *q, uint64_t number, uint64_t seed);
 /* Changes q->x in place when hit; returns whether it was. */
-bool ek_fault_apply(const struct ek_fault *f, struct ek_query *q, uint64_t number, uint64_t seed);
+bool ek_fault_apply(const struct ek_fault *f, struct ek_list *q, uint64_t number, uint64_t seed);
 
 #endif

@@ -120,16 +120,16 @@ static int draw_stay(struct ek_rng *r)
 static void draw_search(const struct ek_hotel *h, struct ek_rng *r, struct search *s)
 {
     static const double season_factor[] = {1.0, 1.15, 1.4, 1.05};
-    s->destination = (int)ek_rng_below(r, EK_HOTEL_DESTINATIONS);
+    s->destination = (int)ek_rng_uniform_int(r, EK_HOTEL_DESTINATIONS);
     s->place = &h->place[s->destination];
-    s->items =
-        EK_HOTEL_ITEMS_MIN + (int)ek_rng_below(r, EK_HOTEL_ITEMS_MAX - EK_HOTEL_ITEMS_MIN + 1);
+    s->items = EK_HOTEL_ITEMS_MIN +
+               (int)ek_rng_uniform_int(r, EK_HOTEL_ITEMS_MAX - EK_HOTEL_ITEMS_MIN + 1);
     s->stay = draw_stay(r);
     s->adults = 1;
     for (int i = 0; i < 3; i++)
         s->adults += chance(r, 0.35);
     s->children = chance(r, 0.2);
-    s->season = (int)ek_rng_below(r, 4);
+    s->season = (int)ek_rng_uniform_int(r, 4);
     s->lead = 30 * ek_rng_exponential(r);
     s->mobile = chance(r, 0.5);
     s->weekday = chance(r, 0.4);
@@ -193,14 +193,14 @@ static double comfort_utility(const struct search *s, const struct offer *o)
 }
 
 /* The best by noisy utility is booked, the next 0, 1 or 2 are clicked. */
-static void draw_labels(struct ek_rng *r, const double *utility, struct ek_query *q)
+static void draw_labels(struct ek_rng *r, const double *utility, struct ek_list *q)
 {
     double noisy[EK_HOTEL_ITEMS_MAX];
     for (int i = 0; i < q->items; i++) {
         noisy[i] = utility[i] + NOISE * ek_rng_gumbel(r);
         q->label[i] = 0;
     }
-    int marked = 1 + (int)ek_rng_below(r, 3);
+    int marked = 1 + (int)ek_rng_uniform_int(r, 3);
     for (int m = 0; m < marked; m++) {
         int best = -1;
         for (int i = 0; i < q->items; i++)
@@ -230,25 +230,25 @@ static void store_search(const struct search *s, float *query)
 }
 
 static void name_list(struct ek_hotel *h, struct ek_rng *r, uint64_t i, const struct search *s,
-                      struct ek_query *q)
+                      struct ek_list *q)
 {
     int first = s->destination * HOTELS_PER_DESTINATION +
-                (int)ek_rng_below(r, HOTELS_PER_DESTINATION - EK_HOTEL_ITEMS_MAX);
+                (int)ek_rng_uniform_int(r, HOTELS_PER_DESTINATION - EK_HOTEL_ITEMS_MAX);
     for (int k = 0; k < q->items; k++) {
         snprintf(h->item_id[k], ID_BYTES, "h-%d", first + k);
-        q->item_id[k] = ek_text_of(h->item_id[k]);
+        q->item_id[k] = ek_text_from(h->item_id[k]);
     }
     snprintf(h->query_id, sizeof h->query_id, "q-%llu", (unsigned long long)i);
     snprintf(h->arm, sizeof h->arm, "%c", chance(r, 0.5) ? 'B' : 'A');
     snprintf(h->market, sizeof h->market, "m%02u", (unsigned)s->place->market % 100);
-    q->id = ek_text_of(h->query_id);
+    q->id = ek_text_from(h->query_id);
     q->time_ms = ek_hotel_time_ms(i);
-    q->segments[0] = (struct ek_segment){ek_text_of("arm"), ek_text_of(h->arm)};
-    q->segments[1] = (struct ek_segment){ek_text_of("market"), ek_text_of(h->market)};
+    q->segments[0] = (struct ek_segment){ek_text_from("arm"), ek_text_from(h->arm)};
+    q->segments[1] = (struct ek_segment){ek_text_from("market"), ek_text_from(h->market)};
     q->segment_count = 2;
 }
 
-int ek_hotel_list(struct ek_hotel *h, uint64_t i, struct ek_query *q, struct ek_error *e)
+int ek_hotel_list(struct ek_hotel *h, uint64_t i, struct ek_list *q, struct ek_error *e)
 {
     struct ek_rng r;
     struct search s;
@@ -256,7 +256,7 @@ int ek_hotel_list(struct ek_hotel *h, uint64_t i, struct ek_query *q, struct ek_
     double utility[EK_HOTEL_ITEMS_MAX];
     ek_rng_seed_stream(&r, h->seed, i);
     draw_search(h, &r, &s);
-    int rc = ek_query_resize(q, s.items, EK_HOTEL_ITEM_FEATURES, EK_HOTEL_QUERY_FEATURES);
+    int rc = ek_list_resize(q, s.items, EK_HOTEL_ITEM_FEATURES, EK_HOTEL_QUERY_FEATURES);
     if (rc)
         return ek_fail(e, (enum ek_code)rc, "no memory for a list");
     for (int k = 0; k < s.items; k++) {

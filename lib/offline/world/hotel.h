@@ -39,6 +39,6 @@ int64_t ek_hotel_time_ms(uint64_t i);
 /* List number i into `q`: id `q-I`, item ids `h-N`, segments arm (A, B; fair coin), market
  * (m00..m23, from the destination), label set, score NaN. Texts live until the next call.
  * EK_ENOMEM; `q` is then undefined but can be released. */
-int ek_hotel_list(struct ek_hotel *h, uint64_t i, struct ek_query *q, struct ek_error *e);
+int ek_hotel_list(struct ek_hotel *h, uint64_t i, struct ek_list *q, struct ek_error *e);
 
 #endif

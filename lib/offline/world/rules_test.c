@@ -14,7 +14,7 @@ static bool same_text(const char *a, const char *b)
     return a && b ? !strcmp(a, b) : a == b;
 }
 
-bool ek_found_in(const struct ek_finding *f, const char *dimension, const char *value)
+bool ek_finding_is_in(const struct ek_finding *f, const char *dimension, const char *value)
 {
     return same_text(f->dimension, dimension) && same_text(f->value, value);
 }
@@ -33,7 +33,7 @@ static const struct ek_pin *pin_of(const struct ek_rules *rules, int feature,
         const struct ek_pin *p = &rules->pin[i];
         if (!holds(p, feature, now_ms))
             continue;
-        if (ek_found_in(f, p->dimension, p->value))
+        if (ek_finding_is_in(f, p->dimension, p->value))
             return p;
         if (!p->dimension)
             found = p;
@@ -51,8 +51,8 @@ static const char *limit_of(const struct ek_rules *rules, int feature, const str
     return beyond ? "max_routed_share" : NULL;
 }
 
-void ek_rules_settle(const struct ek_rules *rules, int feature, const struct ek_finding *f,
-                     int64_t now_ms, struct ek_decision *d, char *by)
+void ek_rules_resolve(const struct ek_rules *rules, int feature, const struct ek_finding *f,
+                      int64_t now_ms, struct ek_decision *d, char *by)
 {
     const struct ek_pin *pin = pin_of(rules, feature, f, now_ms);
     by[0] = 0;
@@ -82,7 +82,7 @@ struct run {
     const struct ek_rules_test *t;
     const struct ek_healthy_lists *from;
     struct ek_detector *detector;
-    struct ek_query q;
+    struct ek_list q;
     struct ek_fault fault;
     int item;           /* number of the item feature; -1: none */
     uint64_t since;     /* faulty lists so far */
@@ -164,8 +164,8 @@ static bool misfit(const struct run *r, const struct ek_finding *f, char *said, 
     const struct ek_rules_test *t = r->t;
     char by[EK_SETTLED_BYTES];
     struct ek_decision d = ek_decide(r->rules, r->m, true, f);
-    ek_rules_settle(r->rules, t->feature, f, r->q.time_ms, &d, by);
-    if (t->cell_said && !ek_found_in(f, t->found_dimension, t->found_value)) {
+    ek_rules_resolve(r->rules, t->feature, f, r->q.time_ms, &d, by);
+    if (t->cell_said && !ek_finding_is_in(f, t->found_dimension, t->found_value)) {
         char found[90], wanted[90];
         cell_text(f->dimension, f->value, found, sizeof found);
         cell_text(t->found_dimension, t->found_value, wanted, sizeof wanted);
@@ -300,11 +300,11 @@ int ek_rules_test_run(const struct ek_rules *rules, const struct ek_manifest *m,
     int rc = ek_detector_new(&r.detector, m, from->profile, rules, e);
     if (rc)
         return rc;
-    ek_query_init(&r.q);
+    ek_list_init(&r.q);
     rc = run_lists(&r, e);
     if (!rc)
         conclude(&r);
-    ek_query_release(&r.q);
+    ek_list_release(&r.q);
     ek_detector_free(r.detector);
     return rc;
 }
@@ -332,28 +332,28 @@ static int run_each(const struct ek_rules *rules, const struct ek_manifest *m, c
     return rc;
 }
 
-static int next_made_up(void *world, uint64_t i, struct ek_query *q, struct ek_error *e)
+static int next_made_up(void *world, uint64_t i, struct ek_list *q, struct ek_error *e)
 {
-    return ek_world_list(world, i, q, e);
+    return ek_synthetic_lists_list(world, i, q, e);
 }
 
 int ek_rules_tests_run(const struct ek_rules *rules, const struct ek_manifest *m, const char *file,
                        const struct ek_healthy_lists *from, struct ek_error_list *faults,
                        struct ek_error *e)
 {
-    struct ek_world *world;
+    struct ek_synthetic_lists *world;
     struct ek_profile *profile = NULL;
     if (from || !rules->test_count)
         return from ? run_each(rules, m, file, from, faults, e) : EK_OK;
-    int rc = ek_world_new(&world, m, rules, WORLD_SEED, e);
+    int rc = ek_synthetic_lists_new(&world, m, rules, WORLD_SEED, e);
     if (rc)
         return rc;
-    rc = ek_world_profile(world, &profile, e);
+    rc = ek_synthetic_lists_profile(world, &profile, e);
     if (!rc) {
         const struct ek_healthy_lists made_up = {next_made_up, world, profile};
         rc = run_each(rules, m, file, &made_up, faults, e);
     }
     ek_profile_free(profile);
-    ek_world_free(world);
+    ek_synthetic_lists_free(world);
     return rc;
 }

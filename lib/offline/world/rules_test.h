@@ -20,12 +20,12 @@
 enum { EK_SETTLED_BYTES = 60 };
 
 /* Whether it was found there; NULL, NULL: in all traffic. */
-bool ek_found_in(const struct ek_finding *f, const char *dimension, const char *value);
+bool ek_finding_is_in(const struct ek_finding *f, const char *dimension, const char *value);
 /* Changes action and mode of what ek_decide said. feature: its number in the manifest. now_ms: by
  * the times of the stream. by [EK_SETTLED_BYTES]: " by the pin at 9:5", or "" where nothing is
  * changed. */
-void ek_rules_settle(const struct ek_rules *rules, int feature, const struct ek_finding *f,
-                     int64_t now_ms, struct ek_decision *d, char *by);
+void ek_rules_resolve(const struct ek_rules *rules, int feature, const struct ek_finding *f,
+                      int64_t now_ms, struct ek_decision *d, char *by);
 
 /* The `tests` of a rules file, run: a fault is put into healthy lists, and what the detector and
  * the rules make of it is held against what the test expects.
@@ -42,7 +42,7 @@ enum {
 
 /* Where healthy lists come from: `next` gives number i, in rising order from 0 for each test. */
 struct ek_healthy_lists {
-    int (*next)(void *context, uint64_t i, struct ek_query *q, struct ek_error *e);
+    int (*next)(void *context, uint64_t i, struct ek_list *q, struct ek_error *e);
     void *context;
     const struct ek_profile *profile; /* theirs */
 };

@@ -37,7 +37,7 @@ struct dimension {
     int values;
 };
 
-struct ek_world {
+struct ek_synthetic_lists {
     const struct ek_manifest *m;
     uint64_t seed;
     const char *baseline;  /* NULL: none */
@@ -55,7 +55,7 @@ static int out_of_memory(struct ek_error *e)
 }
 
 /* Number of the dimension, which is added when there is none; -1 without memory. */
-static int dimension_of(struct ek_world *w, const char *name)
+static int dimension_of(struct ek_synthetic_lists *w, const char *name)
 {
     for (int i = 0; i < w->dimensions; i++)
         if (!strcmp(w->dimension[i].name, name))
@@ -79,7 +79,7 @@ static int add_value(struct dimension *d, const char *value)
 }
 
 /* The value of a dimension that rules name; other dimensions no list has. */
-static int add_named(struct ek_world *w, const char *dimension, const char *value)
+static int add_named(struct ek_synthetic_lists *w, const char *dimension, const char *value)
 {
     for (int i = 0; i < w->dimensions; i++)
         if (dimension && value && !strcmp(w->dimension[i].name, dimension))
@@ -95,7 +95,7 @@ static int fill_up(struct dimension *d)
     return rc;
 }
 
-static int make_dimensions(struct ek_world *w, const struct ek_rules *rules)
+static int make_dimensions(struct ek_synthetic_lists *w, const struct ek_rules *rules)
 {
     w->by_dimension = w->by_query = -1;
     for (int i = 0; i < rules->segment_count; i++)
@@ -130,7 +130,7 @@ static struct measured measured_of(const struct ek_feature *f, struct ek_rng *r)
     return x;
 }
 
-static void make_features(struct ek_world *w)
+static void make_features(struct ek_synthetic_lists *w)
 {
     struct ek_rng r;
     int features = w->m->item_count;
@@ -139,14 +139,14 @@ static void make_features(struct ek_world *w)
         w->item[f] = measured_of(w->m->item[f], &r);
         ek_rng_seed_stream(&r, w->seed + (uint64_t)f, STREAM_STRATA);
         for (int s = 0; s < VALUES_MAX; s++)
-            w->level[s * features + f] = log(EK_WORLD_LEVEL) + .25 * ek_rng_normal(&r);
+            w->level[s * features + f] = log(EK_SYNTHETIC_LEVEL) + .25 * ek_rng_normal(&r);
     }
 }
 
-int ek_world_new(struct ek_world **out, const struct ek_manifest *m, const struct ek_rules *rules,
-                 uint64_t seed, struct ek_error *e)
+int ek_synthetic_lists_new(struct ek_synthetic_lists **out, const struct ek_manifest *m,
+                           const struct ek_rules *rules, uint64_t seed, struct ek_error *e)
 {
-    struct ek_world *w = ek_calloc(1, sizeof *w);
+    struct ek_synthetic_lists *w = ek_calloc(1, sizeof *w);
     if (!w)
         return out_of_memory(e);
     w->m = m;
@@ -154,9 +154,9 @@ int ek_world_new(struct ek_world **out, const struct ek_manifest *m, const struc
     w->baseline = rules->baseline;
     w->item = ek_calloc((size_t)m->item_count, sizeof *w->item);
     w->level = ek_calloc((size_t)m->item_count, VALUES_MAX * sizeof *w->level);
-    w->item_id = ek_calloc(EK_WORLD_ITEMS_MAX, sizeof *w->item_id);
+    w->item_id = ek_calloc(EK_SYNTHETIC_ITEMS_MAX, sizeof *w->item_id);
     if (!w->item || !w->level || !w->item_id || make_dimensions(w, rules)) {
-        ek_world_free(w);
+        ek_synthetic_lists_free(w);
         return out_of_memory(e);
     }
     make_features(w);
@@ -164,7 +164,7 @@ int ek_world_new(struct ek_world **out, const struct ek_manifest *m, const struc
     return EK_OK;
 }
 
-void ek_world_free(struct ek_world *w)
+void ek_synthetic_lists_free(struct ek_synthetic_lists *w)
 {
     if (!w)
         return;
@@ -202,8 +202,8 @@ static double draw_value(struct ek_rng *r, const struct measured *x, double leve
     return odd > 1 - x->zeros ? 0 : exp(ln);
 }
 
-static void draw_items(const struct ek_world *w, struct ek_rng *r, const double *level,
-                       struct ek_query *q)
+static void draw_items(const struct ek_synthetic_lists *w, struct ek_rng *r, const double *level,
+                       struct ek_list *q)
 {
     int features = w->m->item_count;
     for (int f = 0; f < features; f++) {
@@ -213,56 +213,57 @@ static void draw_items(const struct ek_world *w, struct ek_rng *r, const double 
     }
 }
 
-static void draw_query(const struct ek_world *w, struct ek_rng *r, struct ek_query *q)
+static void draw_query(const struct ek_synthetic_lists *w, struct ek_rng *r, struct ek_list *q)
 {
     for (int i = 0; i < w->m->query_count; i++) {
         const struct ek_feature *f = w->m->query[i];
         if (i == w->by_query)
-            q->query[i] = (float)(1 + ek_rng_below(r, VALUES));
+            q->query[i] = (float)(1 + ek_rng_uniform_int(r, VALUES));
         else if (f->unit && !strcmp(f->unit, "flag"))
             q->query[i] = ek_rng_uniform(r) < .4F ? 1 : 0;
         else
-            q->query[i] = (float)(1 + ek_rng_below(r, 7));
+            q->query[i] = (float)(1 + ek_rng_uniform_int(r, 7));
     }
-    ek_query_derive(q, w->m);
+    ek_list_derive(q, w->m);
 }
 
 /* Values of the dimensions; returns the number of the stratum. */
-static int draw_segments(const struct ek_world *w, struct ek_rng *r, struct ek_query *q)
+static int draw_segments(const struct ek_synthetic_lists *w, struct ek_rng *r, struct ek_list *q)
 {
     int stratum = 0;
     q->segment_count = w->dimensions;
     for (int i = 0; i < w->dimensions; i++) {
         const struct dimension *d = &w->dimension[i];
-        int value = (int)ek_rng_below(r, (uint64_t)d->values);
-        q->segments[i] = (struct ek_segment){ek_text_of(d->name), ek_text_of(d->value[value])};
+        int value = (int)ek_rng_uniform_int(r, (uint64_t)d->values);
+        q->segments[i] = (struct ek_segment){ek_text_from(d->name), ek_text_from(d->value[value])};
         if (i == w->by_dimension)
             stratum = value;
     }
     return w->by_query >= 0 ? (int)q->query[w->by_query] - 1 : stratum;
 }
 
-static void name_list(struct ek_world *w, struct ek_rng *r, uint64_t i, struct ek_query *q)
+static void name_list(struct ek_synthetic_lists *w, struct ek_rng *r, uint64_t i, struct ek_list *q)
 {
     snprintf(w->query_id, sizeof w->query_id, "q-%llu", (unsigned long long)i);
-    q->id = ek_text_of(w->query_id);
+    q->id = ek_text_from(w->query_id);
     q->time_ms = START_MS + (int64_t)(i % TRAINING_FROM) * LIST_MS;
     for (int k = 0; k < q->items; k++) {
         snprintf(w->item_id[k], ID_BYTES, "i-%llx", (unsigned long long)(ek_rng_u64(r) >> 8));
-        q->item_id[k] = ek_text_of(w->item_id[k]);
+        q->item_id[k] = ek_text_from(w->item_id[k]);
         q->score[k] = NAN;
         q->place[k] = (struct ek_place){0, 0};
     }
     q->has_label = false;
 }
 
-int ek_world_list(struct ek_world *w, uint64_t i, struct ek_query *q, struct ek_error *e)
+int ek_synthetic_lists_list(struct ek_synthetic_lists *w, uint64_t i, struct ek_list *q,
+                            struct ek_error *e)
 {
     struct ek_rng r;
     ek_rng_seed_stream(&r, w->seed, STREAM_LISTS + i);
-    int items =
-        EK_WORLD_ITEMS_MIN + (int)ek_rng_below(&r, EK_WORLD_ITEMS_MAX - EK_WORLD_ITEMS_MIN + 1);
-    if (ek_query_resize(q, items, w->m->item_count, w->m->query_count))
+    int items = EK_SYNTHETIC_ITEMS_MIN +
+                (int)ek_rng_uniform_int(&r, EK_SYNTHETIC_ITEMS_MAX - EK_SYNTHETIC_ITEMS_MIN + 1);
+    if (ek_list_resize(q, items, w->m->item_count, w->m->query_count))
         return out_of_memory(e);
     draw_query(w, &r, q);
     int stratum = draw_segments(w, &r, q);
@@ -271,22 +272,23 @@ int ek_world_list(struct ek_world *w, uint64_t i, struct ek_query *q, struct ek_
     return EK_OK;
 }
 
-int ek_world_profile(struct ek_world *w, struct ek_profile **out, struct ek_error *e)
+int ek_synthetic_lists_profile(struct ek_synthetic_lists *w, struct ek_profile **out,
+                               struct ek_error *e)
 {
     struct ek_profile_fit *fit;
-    struct ek_query q;
+    struct ek_list q;
     int rc = ek_profile_fit_new(&fit, w->m, w->baseline, e);
     if (rc)
         return rc;
-    ek_query_init(&q);
-    for (uint64_t i = 0; !rc && i < EK_WORLD_TRAINING; i++) {
-        rc = ek_world_list(w, TRAINING_FROM + i, &q, e);
+    ek_list_init(&q);
+    for (uint64_t i = 0; !rc && i < EK_SYNTHETIC_TRAINING; i++) {
+        rc = ek_synthetic_lists_list(w, TRAINING_FROM + i, &q, e);
         if (!rc)
             rc = ek_profile_fit_add(fit, &q, e);
     }
     if (!rc)
         rc = ek_profile_fit_finish(fit, out, e);
-    ek_query_release(&q);
+    ek_list_release(&q);
     ek_profile_fit_free(fit);
     return rc;
 }

@@ -7,7 +7,7 @@
 #define BENDERSKY "Bendersky, Croft and Diao 2011"
 #define FXT       "Gallagher et al. 2020"
 
-static const struct ek_text_kind KINDS[EK_STATICS] = {
+static const struct ek_feature_kind KINDS[EK_DOCUMENT_FEATURES] = {
     [EK_URL_LENGTH] = {"url_length", "bytes of the URL behind '://'", FXT, true},
     [EK_URL_SLASHES] = {"url_slashes", "slashes in the URL", FXT, true},
     [EK_URL_DEPTH] = {"url_depth",
@@ -42,7 +42,7 @@ static const char *const STOP[] = {
     "with", "would", "you",    "your",
 };
 
-const struct ek_text_kind *ek_static_kind(int kind)
+const struct ek_feature_kind *ek_document_feature_kind(int kind)
 {
     return &KINDS[kind];
 }
@@ -84,7 +84,7 @@ static double parameters(const char *rest, size_t length)
     return n ? 1 + (double)count_byte(rest + begin, n, '&') : 0;
 }
 
-void ek_static_url(const char *url, size_t length, double out[EK_URLS])
+void ek_document_features_url(const char *url, size_t length, double out[EK_URLS])
 {
     for (int k = 0; k < EK_URLS; k++)
         out[k] = NAN;
@@ -108,7 +108,7 @@ static int by_number(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static int is_stop(const struct ek_static_words *w, uint32_t term)
+static int is_stop(const struct ek_document_terms *w, uint32_t term)
 {
     return w->known && bsearch(&term, w->stop, w->known, sizeof term, by_number);
 }
@@ -118,7 +118,7 @@ struct counted {
     double unique, letters, entropy, stops, stop_tokens;
 };
 
-static struct counted count(const struct ek_static_words *w, const uint32_t *sorted, size_t n)
+static struct counted count(const struct ek_document_terms *w, const uint32_t *sorted, size_t n)
 {
     struct counted c = {0};
     for (size_t i = 0, end; i < n; i = end) {
@@ -136,10 +136,11 @@ static struct counted count(const struct ek_static_words *w, const uint32_t *sor
     return c;
 }
 
-void ek_static_terms(const struct ek_static_words *w, const uint32_t *terms, size_t n,
-                     const uint32_t length[EK_FIELDS], uint32_t *scratch, double out[EK_STATICS])
+void ek_document_features_terms(const struct ek_document_terms *w, const uint32_t *terms, size_t n,
+                                const uint32_t length[EK_FIELDS], uint32_t *scratch,
+                                double out[EK_DOCUMENT_FEATURES])
 {
-    for (int k = EK_UNIQUE_TERMS; k < EK_STATICS; k++)
+    for (int k = EK_UNIQUE_TERMS; k < EK_DOCUMENT_FEATURES; k++)
         out[k] = NAN;
     if (!n)
         return;

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum ek_static {
+enum ek_document_feature {
     EK_URL_LENGTH,
     EK_URL_SLASHES,
     EK_URL_DEPTH,
@@ -26,17 +26,17 @@ enum ek_static {
     EK_STOP_COVER,
     EK_STOP_RATIO,
     EK_SHARE_OF_FIELD, /* one per field */
-    EK_STATICS = EK_SHARE_OF_FIELD + EK_FIELDS
+    EK_DOCUMENT_FEATURES = EK_SHARE_OF_FIELD + EK_FIELDS
 };
 
-const struct ek_text_kind *ek_static_kind(int kind);
+const struct ek_feature_kind *ek_document_feature_kind(int kind);
 
 /* All NaN for an address of no bytes. */
-void ek_static_url(const char *url, size_t length, double out[EK_URLS]);
+void ek_document_features_url(const char *url, size_t length, double out[EK_URLS]);
 
 /* What is known of words: the stop words' terms in rising order, how many stop words there are (an
  * index need not have all), and the letters of a term. */
-struct ek_static_words {
+struct ek_document_terms {
     const uint32_t *stop; /* [known] */
     size_t known, stops;
     uint32_t (*letters)(void *context, uint32_t term);
@@ -44,8 +44,9 @@ struct ek_static_words {
 };
 
 /* From EK_UNIQUE_TERMS on. terms: the whole document's. length: tokens per field. scratch [n]. */
-void ek_static_terms(const struct ek_static_words *w, const uint32_t *terms, size_t n,
-                     const uint32_t length[EK_FIELDS], uint32_t *scratch, double out[EK_STATICS]);
+void ek_document_features_terms(const struct ek_document_terms *w, const uint32_t *terms, size_t n,
+                                const uint32_t length[EK_FIELDS], uint32_t *scratch,
+                                double out[EK_DOCUMENT_FEATURES]);
 
 /* English function words that say nothing of what a text is about; NULL behind the last. */
 const char *ek_stop_word(size_t i);

@@ -73,7 +73,7 @@ static int fail_none(const struct ek_feature_choice *c, const struct ek_yaml *y,
         words[count++] = ek_text_family_name((enum ek_text_family)f);
     words[count++] = "core";
     words[count++] = "all";
-    const char *near = ek_nearest_word(n->text, words, count);
+    const char *near = ek_nearest_name(n->text, words, count);
     ek_free(words);
     if (near)
         return ek_node_fail(y, n, e, "no feature is named '%s', did you mean '%s'?", n->text, near);
@@ -100,7 +100,7 @@ static int mark_all(struct ek_feature_choice *c, const struct ek_yaml *y, const 
                     bool *chosen, struct ek_error *e)
 {
     const struct ek_node *n = ek_node_get(ek_yaml_root(y), key);
-    int rc = n ? ek_node_expect(y, n, key, EK_NODE_SEQUENCE, e) : EK_OK;
+    int rc = n ? ek_node_check_kind(y, n, key, EK_NODE_SEQUENCE, e) : EK_OK;
     for (size_t i = 0; !rc && n && i < n->count; i++)
         rc = mark(c, y, &n->children[i], key, to, chosen, e);
     return rc;
@@ -128,7 +128,7 @@ static int set_parameter(struct ek_feature_choice *c, const struct ek_yaml *y, c
                 return ek_node_double(y, value, key->text, PARAMETERS[i].low, PARAMETERS[i].high,
                                       place, e);
         }
-    const char *near = ek_nearest_word(key->text, known, count);
+    const char *near = ek_nearest_name(key->text, known, count);
     return ek_node_fail(y, key, e, "'%s' has no parameter '%s'%s%s%s", group, key->text,
                         near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "");
 }
@@ -141,12 +141,12 @@ static int read_parameters(struct ek_feature_choice *c, const struct ek_yaml *y,
         groups[i] = PARAMETERS[i].group;
     if (!n)
         return EK_OK;
-    int rc = ek_node_expect(y, n, "parameters", EK_NODE_MAPPING, e);
+    int rc = ek_node_check_kind(y, n, "parameters", EK_NODE_MAPPING, e);
     if (!rc)
         rc = ek_node_keys(y, n, groups, PARAMETER_COUNT, e);
     for (size_t i = 0; !rc && i < n->count; i++) {
         const struct ek_node *group = &n->children[2 * i], *set = group + 1;
-        rc = ek_node_expect(y, set, group->text, EK_NODE_MAPPING, e);
+        rc = ek_node_check_kind(y, set, group->text, EK_NODE_MAPPING, e);
         for (size_t j = 0; !rc && j < set->count; j++)
             rc = set_parameter(c, y, group->text, &set->children[2 * j], &set->children[2 * j + 1],
                                e);
@@ -187,7 +187,7 @@ static int read_choice(struct ek_feature_choice *c, const struct ek_yaml *y, boo
 {
     const struct ek_node *root = ek_yaml_root(y), *n;
     int64_t version;
-    int rc = ek_node_expect(y, root, "the file", EK_NODE_MAPPING, e);
+    int rc = ek_node_check_kind(y, root, "the file", EK_NODE_MAPPING, e);
     if (!rc)
         rc = ek_node_keys(y, root, KEYS, KEY_COUNT, e);
     if (!rc && (n = ek_node_get(root, "version")))

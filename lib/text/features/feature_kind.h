@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-struct ek_text_kind {
+struct ek_feature_kind {
     const char *name;    /* without the field */
     const char *formula; /* in words and signs that docs/text-features.md explains */
     const char *source;  /* the paper; "" where it says itself */

@@ -27,15 +27,15 @@ static const struct {
     {"stream", "how often a text has the query's terms", EK_STREAMS, false},
     {"proximity", "how near the query's terms are to each other", EK_PROXIMITIES, false},
     {"run", "what the candidates came with", 1, false},
-    {"static", "what a document is like, whatever the query", EK_STATICS, false},
+    {"static", "what a document is like, whatever the query", EK_DOCUMENT_FEATURES, false},
     {"query", "what a query is like", EK_QUERY_KINDS, true},
     {"idf", "how rare the query's terms are in a field", EK_SPREADS, true},
-    {"terms", "how the scores of the query's terms are spread over documents", EK_TERM_FIGURES,
+    {"terms", "how the scores of the query's terms are spread over documents", EK_TERM_STATISTICS,
      true},
-    {"pairs", "the same of neighbours in the query", EK_TERM_FIGURES, true},
+    {"pairs", "the same of neighbours in the query", EK_TERM_STATISTICS, true},
 };
 
-static const struct ek_text_kind STAGE0 = {
+static const struct ek_feature_kind STAGE0 = {
     "stage0",
     "the candidate's score in the run; of --top: sum qtf ln(1 + (N - "
     "df + 0.5) / (df + 0.5)) tf / (tf + k1 (1 - b + b len / "
@@ -47,26 +47,26 @@ const char *ek_text_family_name(enum ek_text_family f)
     return FAMILIES[f].name;
 }
 
-const char *ek_text_family_words(enum ek_text_family f)
+const char *ek_text_family_title(enum ek_text_family f)
 {
     return FAMILIES[f].words;
 }
 
-static const struct ek_text_kind *kind_of(enum ek_text_family f, int kind)
+static const struct ek_feature_kind *kind_of(enum ek_text_family f, int kind)
 {
     switch (f) {
     case EK_FAMILY_UNIGRAM:
         return ek_unigram_kind((enum ek_unigram)kind);
     case EK_FAMILY_STREAM:
-        return ek_stream_kind(kind);
+        return ek_tf_feature_kind(kind);
     case EK_FAMILY_PROXIMITY:
         return ek_proximity_kind((enum ek_proximity)kind);
     case EK_FAMILY_STATIC:
-        return ek_static_kind(kind);
+        return ek_document_feature_kind(kind);
     case EK_FAMILY_QUERY:
         return ek_query_kind((enum ek_query_kind)kind);
     case EK_FAMILY_IDF:
-        return ek_stream_idf_kind(kind);
+        return ek_tf_feature_idf_kind(kind);
     default:
         return &STAGE0;
     }
@@ -94,13 +94,13 @@ static void describe(struct ek_text_feature *x, const char *field)
 {
     if (x->family == EK_FAMILY_TERMS || x->family == EK_FAMILY_PAIRS) {
         const char *what = FAMILIES[x->family].name;
-        ek_term_figure_name(x->kind, what, x->name, sizeof x->name);
-        ek_term_figure_formula(x->kind, what, x->formula, sizeof x->formula);
+        ek_term_statistic_name(x->kind, what, x->name, sizeof x->name);
+        ek_term_statistic_formula(x->kind, what, x->formula, sizeof x->formula);
         x->source = "Gallagher et al. 2020";
         x->core = true;
         return;
     }
-    const struct ek_text_kind *k = kind_of(x->family, x->kind);
+    const struct ek_feature_kind *k = kind_of(x->family, x->kind);
     snprintf(x->name, sizeof x->name, "%s%s%s", k->name, field ? "." : "", field ? field : "");
     snprintf(x->formula, sizeof x->formula, "%s", k->formula);
     x->source = k->source;

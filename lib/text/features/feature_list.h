@@ -54,6 +54,6 @@ const struct ek_text_feature *ek_feature_list_find(const struct ek_feature_list 
                                                    const char *name);
 /* "unigram", ... and what it is in a line. */
 const char *ek_text_family_name(enum ek_text_family f);
-const char *ek_text_family_words(enum ek_text_family f);
+const char *ek_text_family_title(enum ek_text_family f);
 
 #endif

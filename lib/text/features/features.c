@@ -13,10 +13,10 @@ static int by_number(const void *a, const void *b)
 
 static int read_stops(struct ek_text_features *f, struct ek_error *e)
 {
-    if (ek_stops_read(&f->stops, f->words))
+    if (ek_stop_words_read(&f->stops, f->words))
         return ek_fail(e, EK_ENOMEM, "no memory for stop words");
     for (size_t i = 0, length; i < f->stops.count; i++) {
-        const char *text = ek_stops_text(&f->stops, i, &length);
+        const char *text = ek_stop_words_text(&f->stops, i, &length);
         uint32_t number = ek_index_find(f->x, text, length);
         if (number != EK_NO_TERM)
             f->stop[f->known_stops++] = number;
@@ -61,7 +61,7 @@ int ek_text_features_new(struct ek_text_features **out, const struct ek_index *x
     if (!rc)
         rc = ek_words_new(&f->words, ek_index_stemmer(x), e);
     if (!rc)
-        rc = ek_term_scan_new(&f->scan, x, &c->unigram, e);
+        rc = ek_postings_scan_new(&f->scan, x, &c->unigram, e);
     if (!rc)
         rc = read_stops(f, e);
     if (rc)
@@ -77,9 +77,9 @@ void ek_text_features_free(struct ek_text_features *f)
         return;
     ek_query_terms_release(&f->q);
     ek_document_release(&f->d);
-    ek_term_scan_free(f->scan);
+    ek_postings_scan_free(f->scan);
     ek_words_free(f->words);
-    ek_stops_release(&f->stops);
+    ek_stop_words_release(&f->stops);
     ek_free(f->scores);
     ek_free(f->letters);
     ek_free(f->square);
@@ -92,7 +92,7 @@ int ek_text_features_query(struct ek_text_features *f, const char *text, size_t 
                            struct ek_error *e)
 {
     int rc = ek_query_terms_read(&f->q, f->words, f->x, text, length, e);
-    return rc ? rc : ek_features_of_query(f, e);
+    return rc ? rc : ek_features_for_query(f, e);
 }
 
 uint32_t ek_text_features_terms(const struct ek_text_features *f, uint32_t *terms, uint32_t room)
@@ -136,7 +136,7 @@ int ek_text_features_document(struct ek_text_features *f, uint32_t number, doubl
 {
     int rc = ek_index_read(f->x, number, &f->d, e);
     if (!rc)
-        rc = ek_features_of_document(f, e);
+        rc = ek_features_for_document(f, e);
     if (rc)
         return rc;
     f->of_document.stage0 = stage0;

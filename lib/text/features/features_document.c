@@ -108,7 +108,7 @@ static void whole_document(struct ek_text_features *f, struct stretch s, double 
                                      all->length * all->documents / all->tokens};
     out[EK_TP_SCORE] =
         ek_unigram_score(EK_BM25_ATIRE, p, all, f->term[EK_FIELD_DOCUMENT], f->q.terms) +
-        ek_neighbour_score(s.at, s.n, f->weight, f->q.terms, &norm, f->square);
+        ek_neighbor_score(s.at, s.n, f->weight, f->q.terms, &norm, f->square);
     out[EK_BM25_PAIRS_W100] = ek_pairs_score(s.at, s.n, f->weight, f->q.terms, &norm, f->square);
     out[EK_BM25_UW8] = f->needs.pair_counts ? pairs_bm25(f, s) : NAN;
     out[EK_SDM] = f->needs.pair_counts ? sdm(f, s) : NAN;
@@ -150,7 +150,7 @@ static void proximity(struct ek_text_features *f, enum ek_field field, double *o
 }
 
 /* Letters of a term, not bytes: those that continue a character do not count. A term has at most
- * EK_WORD_BYTES_MAX of them. */
+ * EK_NAME_TEXT_BYTES_MAX of them. */
 static uint32_t letters(void *context, uint32_t term)
 {
     struct ek_text_features *f = context;
@@ -166,13 +166,13 @@ static uint32_t letters(void *context, uint32_t term)
 static void fixed(struct ek_text_features *f)
 {
     double *out = f->of_document.fixed;
-    struct ek_static_words w = {f->stop, f->known_stops, f->stops.count, letters, f};
-    ek_static_url(f->d.url, f->d.url_length, out);
-    ek_static_terms(&w, f->d.term[EK_FIELD_DOCUMENT], f->d.length[EK_FIELD_DOCUMENT], f->d.length,
-                    f->sorted, out);
+    struct ek_document_terms w = {f->stop, f->known_stops, f->stops.count, letters, f};
+    ek_document_features_url(f->d.url, f->d.url_length, out);
+    ek_document_features_terms(&w, f->d.term[EK_FIELD_DOCUMENT], f->d.length[EK_FIELD_DOCUMENT],
+                               f->d.length, f->sorted, out);
 }
 
-int ek_features_of_document(struct ek_text_features *f, struct ek_error *e)
+int ek_features_for_document(struct ek_text_features *f, struct ek_error *e)
 {
     double scratch[EK_QUERY_TOKENS_MAX];
     int rc = grow(f, f->d.length[EK_FIELD_DOCUMENT], e);
@@ -182,8 +182,8 @@ int ek_features_of_document(struct ek_text_features *f, struct ek_error *e)
     for (int field = 0; field < EK_FIELDS_AND_DOCUMENT; field++) {
         count_terms(f, (enum ek_field)field);
         if (f->needs.stream[field])
-            ek_stream_of(&f->field[field], f->term[field], f->q.terms, scratch,
-                         f->of_document.stream[field]);
+            ek_tf_features_compute(&f->field[field], f->term[field], f->q.terms, scratch,
+                                   f->of_document.stream[field]);
     }
     for (int field = 0; field < EK_FIELDS_AND_DOCUMENT; field++)
         if (f->needs.proximity[field])

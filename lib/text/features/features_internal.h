@@ -16,7 +16,7 @@ enum { EK_NEAR_TOKENS = 8 };
 struct ek_document_values {
     double stream[EK_FIELDS_AND_DOCUMENT][EK_STREAMS];
     double proximity[EK_FIELDS_AND_DOCUMENT][EK_PROXIMITIES];
-    double fixed[EK_STATICS];
+    double fixed[EK_DOCUMENT_FEATURES];
     double stage0;
 };
 
@@ -24,7 +24,7 @@ struct ek_document_values {
 struct ek_query_values {
     double query[EK_QUERY_KINDS];
     double idf[EK_FIELDS_AND_DOCUMENT][EK_SPREADS];
-    double terms[EK_TERM_FIGURES], pairs[EK_TERM_FIGURES];
+    double terms[EK_TERM_STATISTICS], pairs[EK_TERM_STATISTICS];
 };
 
 /* What the choice asks for. */
@@ -38,8 +38,8 @@ struct ek_text_features {
     const struct ek_feature_choice *c;
     struct ek_feature_needs needs;
     struct ek_words *words;
-    struct ek_term_scan *scan;
-    struct ek_stops stops;
+    struct ek_postings_scan *scan;
+    struct ek_stop_words stops;
     uint32_t stop[EK_STOPS_MAX]; /* [known_stops] rising numbers of those that the index has */
     size_t known_stops;
     uint8_t *letters; /* [terms of the index] of a term, 0: not counted yet */
@@ -62,8 +62,8 @@ struct ek_text_features {
 };
 
 /* Of f->q, which was read: everything that is the same for all documents. */
-int ek_features_of_query(struct ek_text_features *f, struct ek_error *e);
+int ek_features_for_query(struct ek_text_features *f, struct ek_error *e);
 /* Of f->d, which was read: into f->of_document, and the terms' tf per field. */
-int ek_features_of_document(struct ek_text_features *f, struct ek_error *e);
+int ek_features_for_document(struct ek_text_features *f, struct ek_error *e);
 
 #endif

@@ -22,7 +22,7 @@ static bool is_stop(const struct ek_text_features *f, uint32_t t)
 {
     size_t length;
     const char *text = ek_query_terms_text(&f->q, t, &length);
-    return ek_stops_has(&f->stops, text, length);
+    return ek_stop_words_has(&f->stops, text, length);
 }
 
 /* A scan of all documents of the terms, so only where somebody asks. */
@@ -34,7 +34,7 @@ static int count_reached(struct ek_text_features *f, double *reached, struct ek_
     *reached = NAN;
     if (!f->needs.scope)
         return EK_OK;
-    int rc = ek_term_scan_reached(f->scan, known, f->q.known, &documents, e);
+    int rc = ek_postings_scan_reached(f->scan, known, f->q.known, &documents, e);
     *reached = documents;
     return rc;
 }
@@ -60,12 +60,12 @@ static int term_values(struct ek_text_features *f, struct ek_error *e)
     const struct ek_term_scores *s[EK_QUERY_TOKENS_MAX];
     double scratch[EK_QUERY_TOKENS_MAX];
     for (uint32_t i = 0; i < f->q.known; i++) {
-        int rc = ek_term_scan_scores(f->scan, f->q.sorted[i].number, &f->scores[i], e);
+        int rc = ek_postings_scan_scores(f->scan, f->q.sorted[i].number, &f->scores[i], e);
         if (rc)
             return rc;
         s[i] = &f->scores[i];
     }
-    ek_term_figures(s, f->q.known, scratch, f->of_query.terms);
+    ek_term_statistics_list(s, f->q.known, scratch, f->of_query.terms);
     return EK_OK;
 }
 
@@ -81,13 +81,13 @@ static int pair_values(struct ek_text_features *f, struct ek_error *e)
         f->pair[p] = (struct ek_pair_counts){0};
         if (a == EK_NO_TERM || b == EK_NO_TERM)
             continue;
-        int rc = ek_term_scan_pair(f->scan, a, b, &f->pair[p], to, e);
+        int rc = ek_postings_scan_pair(f->scan, a, b, &f->pair[p], to, e);
         if (rc)
             return rc;
         if (to && to->documents > 0)
             s[known++] = to;
     }
-    ek_term_figures(s, known, scratch, f->of_query.pairs);
+    ek_term_statistics_list(s, known, scratch, f->of_query.pairs);
     return EK_OK;
 }
 
@@ -113,15 +113,15 @@ static void weigh(struct ek_text_features *f)
     }
 }
 
-int ek_features_of_query(struct ek_text_features *f, struct ek_error *e)
+int ek_features_for_query(struct ek_text_features *f, struct ek_error *e)
 {
     double scratch[EK_QUERY_TOKENS_MAX];
     int rc = grow_square(f, e);
     for (int field = 0; field < EK_FIELDS_AND_DOCUMENT; field++) {
         fill_field(f, (enum ek_field)field);
         if (f->needs.idf)
-            ek_stream_idf(&f->field[field], f->term[field], f->q.terms, scratch,
-                          f->of_query.idf[field]);
+            ek_tf_feature_idf(&f->field[field], f->term[field], f->q.terms, scratch,
+                              f->of_query.idf[field]);
     }
     weigh(f);
     if (!rc && f->needs.query)

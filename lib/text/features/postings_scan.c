@@ -12,11 +12,11 @@ struct kept {
     struct ek_term_scores scores;
 };
 
-struct ek_term_scan {
+struct ek_postings_scan {
     const struct ek_index *x;
     const struct ek_unigram_parameters *p;
     struct ek_text_field collection;
-    struct kept *kept; /* [EK_TERM_SCANS_KEPT] by the term's last bits */
+    struct kept *kept; /* [EK_POSTINGS_SCANS_RETAINED] by the term's last bits */
     uint32_t *tf, *length;
     double *scratch; /* [room] each */
     size_t room, n;
@@ -24,14 +24,14 @@ struct ek_term_scan {
     size_t places;
 };
 
-int ek_term_scan_new(struct ek_term_scan **out, const struct ek_index *x,
-                     const struct ek_unigram_parameters *p, struct ek_error *e)
+int ek_postings_scan_new(struct ek_postings_scan **out, const struct ek_index *x,
+                         const struct ek_unigram_parameters *p, struct ek_error *e)
 {
-    struct ek_term_scan *s = ek_calloc(1, sizeof *s);
+    struct ek_postings_scan *s = ek_calloc(1, sizeof *s);
     if (s)
-        s->kept = ek_calloc(EK_TERM_SCANS_KEPT, sizeof *s->kept);
+        s->kept = ek_calloc(EK_POSTINGS_SCANS_RETAINED, sizeof *s->kept);
     if (!s || !s->kept) {
-        ek_term_scan_free(s);
+        ek_postings_scan_free(s);
         return ek_fail(e, EK_ENOMEM, "no memory for statistics of terms");
     }
     struct ek_field_statistics all = ek_index_field(x, EK_FIELD_DOCUMENT);
@@ -42,7 +42,7 @@ int ek_term_scan_new(struct ek_term_scan **out, const struct ek_index *x,
     return EK_OK;
 }
 
-void ek_term_scan_free(struct ek_term_scan *s)
+void ek_postings_scan_free(struct ek_postings_scan *s)
 {
     if (!s)
         return;
@@ -55,7 +55,7 @@ void ek_term_scan_free(struct ek_term_scan *s)
 }
 
 /* Twice the room, so that adding stays cheap; no more than the documents of the index. */
-static int grow(struct ek_term_scan *s, struct ek_error *e)
+static int grow(struct ek_postings_scan *s, struct ek_error *e)
 {
     size_t room = s->room ? 2 * s->room : FIRST_ROOM;
     uint32_t *tf = ek_realloc(s->tf, room, sizeof *tf);
@@ -73,7 +73,8 @@ static int grow(struct ek_term_scan *s, struct ek_error *e)
     return EK_OK;
 }
 
-static int add_document(struct ek_term_scan *s, uint32_t document, uint32_t tf, struct ek_error *e)
+static int add_document(struct ek_postings_scan *s, uint32_t document, uint32_t tf,
+                        struct ek_error *e)
 {
     int rc = s->n == s->room ? grow(s, e) : EK_OK;
     if (rc)
@@ -83,13 +84,13 @@ static int add_document(struct ek_term_scan *s, uint32_t document, uint32_t tf, 
     return EK_OK;
 }
 
-static void score(struct ek_term_scan *s, uint64_t cf, struct ek_term_scores *out)
+static void score(struct ek_postings_scan *s, uint64_t cf, struct ek_term_scores *out)
 {
     struct ek_term_documents d = {s->tf, s->length, s->n, cf};
-    ek_term_scores_of(s->p, &s->collection, &d, s->scratch, out);
+    ek_term_scores_compute(s->p, &s->collection, &d, s->scratch, out);
 }
 
-static int scan_term(struct ek_term_scan *s, uint32_t term, struct ek_error *e)
+static int scan_term(struct ek_postings_scan *s, uint32_t term, struct ek_error *e)
 {
     struct ek_postings p;
     bool more = true;
@@ -104,10 +105,10 @@ static int scan_term(struct ek_term_scan *s, uint32_t term, struct ek_error *e)
     return rc;
 }
 
-int ek_term_scan_scores(struct ek_term_scan *s, uint32_t term, struct ek_term_scores *out,
-                        struct ek_error *e)
+int ek_postings_scan_scores(struct ek_postings_scan *s, uint32_t term, struct ek_term_scores *out,
+                            struct ek_error *e)
 {
-    struct kept *k = &s->kept[term % EK_TERM_SCANS_KEPT];
+    struct kept *k = &s->kept[term % EK_POSTINGS_SCANS_RETAINED];
     if (k->term != term + 1) {
         int rc = scan_term(s, term, e);
         if (rc)
@@ -120,8 +121,8 @@ int ek_term_scan_scores(struct ek_term_scan *s, uint32_t term, struct ek_term_sc
 }
 
 /* Places of both terms in one document, in order: 0 for the first term, 1 for the second. */
-static int merge(struct ek_term_scan *s, const struct ek_postings *a, const struct ek_postings *b,
-                 struct ek_error *e)
+static int merge(struct ek_postings_scan *s, const struct ek_postings *a,
+                 const struct ek_postings *b, struct ek_error *e)
 {
     size_t n = (size_t)a->count + b->count, i = 0, j = 0;
     if (n > s->places) {
@@ -139,7 +140,7 @@ static int merge(struct ek_term_scan *s, const struct ek_postings *a, const stru
     return EK_OK;
 }
 
-static int count_both(struct ek_term_scan *s, const struct ek_postings *a,
+static int count_both(struct ek_postings_scan *s, const struct ek_postings *a,
                       const struct ek_postings *b, struct ek_pair_counts *out, struct ek_error *e)
 {
     int rc = merge(s, a, b, e);
@@ -154,7 +155,7 @@ static int count_both(struct ek_term_scan *s, const struct ek_postings *a,
 }
 
 /* Walks both lists side by side. */
-static int join(struct ek_term_scan *s, struct ek_postings *a, struct ek_postings *b,
+static int join(struct ek_postings_scan *s, struct ek_postings *a, struct ek_postings *b,
                 struct ek_pair_counts *out, struct ek_error *e)
 {
     bool more_a, more_b;
@@ -173,8 +174,9 @@ static int join(struct ek_term_scan *s, struct ek_postings *a, struct ek_posting
     return rc;
 }
 
-int ek_term_scan_pair(struct ek_term_scan *s, uint32_t a, uint32_t b, struct ek_pair_counts *out,
-                      struct ek_term_scores *scores, struct ek_error *e)
+int ek_postings_scan_pair(struct ek_postings_scan *s, uint32_t a, uint32_t b,
+                          struct ek_pair_counts *out, struct ek_term_scores *scores,
+                          struct ek_error *e)
 {
     struct ek_postings first, second;
     struct ek_pair_counts counts = {0};
@@ -196,8 +198,8 @@ int ek_term_scan_pair(struct ek_term_scan *s, uint32_t a, uint32_t b, struct ek_
     return EK_OK;
 }
 
-static int mark_documents(struct ek_term_scan *s, uint32_t term, uint8_t *seen, uint32_t *documents,
-                          struct ek_error *e)
+static int mark_documents(struct ek_postings_scan *s, uint32_t term, uint8_t *seen,
+                          uint32_t *documents, struct ek_error *e)
 {
     struct ek_postings p;
     bool more = true;
@@ -213,8 +215,8 @@ static int mark_documents(struct ek_term_scan *s, uint32_t term, uint8_t *seen, 
     return rc;
 }
 
-int ek_term_scan_reached(struct ek_term_scan *s, const uint32_t *term, size_t terms,
-                         uint32_t *documents, struct ek_error *e)
+int ek_postings_scan_reached(struct ek_postings_scan *s, const uint32_t *term, size_t terms,
+                             uint32_t *documents, struct ek_error *e)
 {
     uint8_t *seen = ek_calloc((size_t)ek_index_documents(s->x) / 8 + 1, 1);
     uint32_t count = 0;

@@ -8,7 +8,7 @@
 
 enum { PAIR_TOKENS_MAX = 100 };
 
-static const struct ek_text_kind KINDS[EK_PROXIMITIES] = {
+static const struct ek_feature_kind KINDS[EK_PROXIMITIES] = {
     [EK_TP_SCORE] =
         {"tp_score",
          "bm25_atire + sum min(1, w) a (k1 + 1) / (a + K); a: sum over neighbouring "
@@ -47,7 +47,7 @@ static const struct ek_text_kind KINDS[EK_PROXIMITIES] = {
     [EK_TP_DECAY] = {"tp_decay", "ln(0.3 + exp(-tp_distance_min))", TAO, false},
 };
 
-const struct ek_text_kind *ek_proximity_kind(enum ek_proximity p)
+const struct ek_feature_kind *ek_proximity_kind(enum ek_proximity p)
 {
     return &KINDS[p];
 }
@@ -149,8 +149,8 @@ static double saturated(double a, const struct ek_proximity_norm *norm)
     return a * (norm->k1 + 1) / (a + k);
 }
 
-double ek_neighbour_score(const struct ek_place_of_term *at, size_t n, const double *weight,
-                          size_t terms, const struct ek_proximity_norm *norm, double *scratch)
+double ek_neighbor_score(const struct ek_place_of_term *at, size_t n, const double *weight,
+                         size_t terms, const struct ek_proximity_norm *norm, double *scratch)
 {
     double sum = 0;
     memset(scratch, 0, terms * sizeof *scratch);

@@ -30,7 +30,7 @@ enum ek_proximity {
     EK_PROXIMITIES
 };
 
-const struct ek_text_kind *ek_proximity_kind(enum ek_proximity p);
+const struct ek_feature_kind *ek_proximity_kind(enum ek_proximity p);
 
 struct ek_place_of_term {
     uint32_t position, term;
@@ -65,8 +65,8 @@ struct ek_proximity_norm {
 };
 /* What is added to BM25 by neighbours (Buettcher, Clarke and Lushman 2006). weight [terms]: ln(N /
  * df), 0 for unknown terms. scratch [terms]. */
-double ek_neighbour_score(const struct ek_place_of_term *at, size_t n, const double *weight,
-                          size_t terms, const struct ek_proximity_norm *norm, double *scratch);
+double ek_neighbor_score(const struct ek_place_of_term *at, size_t n, const double *weight,
+                         size_t terms, const struct ek_proximity_norm *norm, double *scratch);
 /* The same idea, every pair within 100 tokens (Rasolofo and Savoy 2003). scratch [terms * terms].
  */
 double ek_pairs_score(const struct ek_place_of_term *at, size_t n, const double *weight,

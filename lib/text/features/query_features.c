@@ -8,7 +8,7 @@
 #define ZHAO "Zhao, Scholer and Tsegay 2008"
 #define QIN  "Macdonald, Santos and Ounis 2012"
 
-static const struct ek_text_kind KINDS[EK_QUERY_KINDS] = {
+static const struct ek_feature_kind KINDS[EK_QUERY_KINDS] = {
     [EK_QUERY_LENGTH] = {"query_length", "terms of the query, each as often as it is there", HE,
                          true},
     [EK_QUERY_LENGTH_CONTENT] = {"query_length_content", "the same without stop words", HE, true},
@@ -54,7 +54,7 @@ static const struct ek_text_kind KINDS[EK_QUERY_KINDS] = {
     [EK_QUERY_SCQ_MAX] = {"query_scq_max", "greatest of those", ZHAO, false},
 };
 
-const struct ek_text_kind *ek_query_kind(enum ek_query_kind k)
+const struct ek_feature_kind *ek_query_kind(enum ek_query_kind k)
 {
     return &KINDS[k];
 }
@@ -121,9 +121,9 @@ static double clarity(const struct ek_query_numbers *q, double length)
 static void of_idf(const struct ek_query_numbers *q, double *x, double out[EK_QUERY_KINDS])
 {
     size_t n = weights(q, idf, true, x);
-    out[EK_QUERY_IDF_MEAN_CONTENT] = ek_spread_of(x, n).mean;
+    out[EK_QUERY_IDF_MEAN_CONTENT] = ek_summary_stats_compute(x, n).mean;
     n = weights(q, idf, false, x);
-    struct ek_spread s = ek_spread_of(x, n);
+    struct ek_summary_stats s = ek_summary_stats_compute(x, n);
     out[EK_QUERY_IDF_MEAN] = s.mean;
     out[EK_QUERY_IDF_VARIANCE] = s.variance;
     out[EK_QUERY_IDF_DEVIATION] = sqrt(s.variance);
@@ -139,9 +139,9 @@ static void of_idf(const struct ek_query_numbers *q, double *x, double out[EK_QU
 static void of_collection(const struct ek_query_numbers *q, double *x, double out[EK_QUERY_KINDS])
 {
     size_t n = weights(q, ictf, true, x);
-    out[EK_QUERY_ICTF_MEAN_CONTENT] = ek_spread_of(x, n).mean;
+    out[EK_QUERY_ICTF_MEAN_CONTENT] = ek_summary_stats_compute(x, n).mean;
     n = weights(q, ictf, false, x);
-    struct ek_spread s = ek_spread_of(x, n);
+    struct ek_summary_stats s = ek_summary_stats_compute(x, n);
     out[EK_QUERY_ICTF_MEAN] = s.mean;
     out[EK_QUERY_ICTF_SUM] = s.sum;
     out[EK_QUERY_ICTF_MIN] = s.min;
@@ -149,14 +149,14 @@ static void of_collection(const struct ek_query_numbers *q, double *x, double ou
     out[EK_QUERY_ICTF_HARMONIC] = ek_harmonic_mean(x, n);
     out[EK_QUERY_ICTF_GEOMETRIC] = ek_geometric_mean(x, n);
     n = weights(q, cf, false, x);
-    s = ek_spread_of(x, n);
+    s = ek_summary_stats_compute(x, n);
     out[EK_QUERY_CF_SUM] = s.sum;
     out[EK_QUERY_CF_MEAN] = s.mean;
     out[EK_QUERY_CF_MAX] = s.max;
     out[EK_QUERY_CF_HARMONIC] = ek_harmonic_mean(x, n);
     out[EK_QUERY_CF_GEOMETRIC] = ek_geometric_mean(x, n);
     n = weights(q, scq, false, x);
-    s = ek_spread_of(x, n);
+    s = ek_summary_stats_compute(x, n);
     out[EK_QUERY_SCQ_SUM] = s.sum;
     out[EK_QUERY_SCQ_MEAN] = s.mean;
     out[EK_QUERY_SCQ_MAX] = s.max;

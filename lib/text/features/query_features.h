@@ -46,7 +46,7 @@ enum ek_query_kind {
     EK_QUERY_KINDS
 };
 
-const struct ek_text_kind *ek_query_kind(enum ek_query_kind k);
+const struct ek_feature_kind *ek_query_kind(enum ek_query_kind k);
 
 struct ek_query_numbers {
     const struct ek_text_term *term; /* [terms] the distinct ones; their tf is not looked at */

@@ -103,7 +103,7 @@ int ek_query_terms_read(struct ek_query_terms *q, struct ek_words *w, const stru
     struct reading r = {.q = q, .x = x, .e = e};
     q->terms = q->pairs = q->known = 0;
     ek_buf_clear(&q->letters);
-    int rc = ek_words_of(w, text, length, take, &r);
+    int rc = ek_words_each(w, text, length, take, &r);
     if (rc)
         q->terms = q->pairs = 0;
     sort_known(q);

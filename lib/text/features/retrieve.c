@@ -31,7 +31,7 @@ struct ek_retrieve {
     double fixed, slope; /* k1 * (1 - b + b * length / average) = fixed + slope * length */
     struct term *terms;
     uint32_t count, room;
-    struct ek_top top;
+    struct ek_topk top;
     uint32_t low, high; /* the stretch, both in it */
     uint32_t touched_count;
     uint16_t touched[STRETCH];
@@ -154,7 +154,7 @@ static bool is_in(const struct ek_retrieve *r, const struct term *t)
  * of their bounds, and in *all that of all terms in the stretch. */
 static double choose_lookups(struct ek_retrieve *r, double *all)
 {
-    double least = ek_top_least(&r->top), looked = 0;
+    double least = ek_topk_min(&r->top), looked = 0;
     *all = 0;
     for (uint32_t i = 0; i < r->count; i++) {
         r->terms[i].lookup = !is_in(r, r->terms + i);
@@ -219,7 +219,7 @@ static int score_document(struct ek_retrieve *r, uint32_t document, struct ek_er
         if (tf)
             score += score_of(r, t, tf, r->index->lengths[document]);
     }
-    ek_top_add(&r->top, (struct ek_hit){document, score});
+    ek_topk_add(&r->top, (struct ek_hit){document, score});
     return EK_OK;
 }
 
@@ -227,7 +227,7 @@ static int search_stretch(struct ek_retrieve *r, struct ek_error *e)
 {
     double all, looked = choose_lookups(r, &all);
     int rc = EK_OK;
-    if (all * slack < ek_top_least(&r->top))
+    if (all * slack < ek_topk_min(&r->top))
         return EK_OK;
     r->touched_count = 0;
     for (uint32_t i = 0; i < r->count && !rc; i++)
@@ -237,12 +237,12 @@ static int search_stretch(struct ek_retrieve *r, struct ek_error *e)
         uint32_t at = r->touched[i];
         double sum = r->sum[at];
         r->sum[at] = 0;
-        if (rc || (sum + looked) * slack < ek_top_least(&r->top))
+        if (rc || (sum + looked) * slack < ek_topk_min(&r->top))
             continue;
         if (looked > 0)
             rc = score_document(r, r->low + at, e);
         else /* all terms were gone through, in their order: that is the score */
-            ek_top_add(&r->top, (struct ek_hit){r->low + at, sum});
+            ek_topk_add(&r->top, (struct ek_hit){r->low + at, sum});
     }
     return rc;
 }
@@ -314,7 +314,7 @@ static int make_room(struct ek_retrieve *r, uint32_t count, struct ek_error *e)
 int ek_retrieve(struct ek_retrieve *r, const uint32_t *terms, uint32_t count, uint32_t k,
                 struct ek_hit *hits, uint32_t *found, struct ek_error *e)
 {
-    r->top = (struct ek_top){hits, 0, k};
+    r->top = (struct ek_topk){hits, 0, k};
     r->count = 0;
     *found = 0;
     uint32_t *sorted = ek_calloc(count, sizeof *sorted);
@@ -330,7 +330,7 @@ int ek_retrieve(struct ek_retrieve *r, const uint32_t *terms, uint32_t count, ui
         rc = search(r, e);
     if (rc)
         return rc;
-    ek_top_sort(&r->top);
+    ek_topk_sort(&r->top);
     *found = r->top.count;
     return EK_OK;
 }

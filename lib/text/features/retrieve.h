@@ -26,7 +26,7 @@ struct ek_bm25 {
     double k1, b;
 };
 
-#define EK_BM25_USUAL ((struct ek_bm25){0.9, 0.4})
+#define EK_BM25_DEFAULT ((struct ek_bm25){0.9, 0.4})
 
 enum { EK_RETRIEVE_TERMS_MAX = 1024 };
 

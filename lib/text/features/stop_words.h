@@ -1,7 +1,7 @@
 /* Stop words as an index has words: folded, and stemmed where it stems. Of two that become one
  * there is one. They are English (document_features.h), whatever the stemmer.
  *
- * Owner: the caller, ek_stops_release even after a failure. Read-only afterwards, any thread.
+ * Owner: the caller, ek_stop_words_release even after a failure. Read-only afterwards, any thread.
  */
 #ifndef EK_TEXT_FEATURES_STOP_WORDS_H
 #define EK_TEXT_FEATURES_STOP_WORDS_H
@@ -13,17 +13,17 @@
 
 enum { EK_STOPS_MAX = 256 };
 
-struct ek_stops {
+struct ek_stop_words {
     size_t count;
     struct ek_buf letters; /* of all, one behind the other */
     size_t end[EK_STOPS_MAX];
 };
 
 /* EK_ENOMEM, EK_ELIMIT. */
-int ek_stops_read(struct ek_stops *s, struct ek_words *w);
-void ek_stops_release(struct ek_stops *s);
+int ek_stop_words_read(struct ek_stop_words *s, struct ek_words *w);
+void ek_stop_words_release(struct ek_stop_words *s);
 /* Number i of them; not terminated. */
-const char *ek_stops_text(const struct ek_stops *s, size_t i, size_t *length);
-bool ek_stops_has(const struct ek_stops *s, const char *term, size_t length);
+const char *ek_stop_words_text(const struct ek_stop_words *s, size_t i, size_t *length);
+bool ek_stop_words_has(const struct ek_stop_words *s, const char *term, size_t length);
 
 #endif

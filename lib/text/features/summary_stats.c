@@ -2,9 +2,9 @@
 
 #include <math.h>
 
-struct ek_spread ek_spread_of(const double *x, size_t n)
+struct ek_summary_stats ek_summary_stats_compute(const double *x, size_t n)
 {
-    struct ek_spread s = {NAN, NAN, NAN, NAN, NAN};
+    struct ek_summary_stats s = {NAN, NAN, NAN, NAN, NAN};
     if (!n)
         return s;
     s.sum = 0;
@@ -75,11 +75,11 @@ static double quantile(double *x, size_t n, double share)
     select_at(x, n, k);
     double next = x[k];
     if (k + 1 < n)
-        next = ek_spread_of(x + k + 1, n - k - 1).min;
+        next = ek_summary_stats_compute(x + k + 1, n - k - 1).min;
     return x[k] + (place - (double)k) * (next - x[k]);
 }
 
-struct ek_quartiles ek_quartiles_of(double *x, size_t n)
+struct ek_quartiles ek_quartiles_compute(double *x, size_t n)
 {
     struct ek_quartiles q = {NAN, NAN, NAN};
     if (n) {

@@ -9,18 +9,18 @@
 
 #include <stddef.h>
 
-struct ek_spread {
+struct ek_summary_stats {
     double sum, min, max, mean, variance;
 };
 
-struct ek_spread ek_spread_of(const double *x, size_t n);
+struct ek_summary_stats ek_summary_stats_compute(const double *x, size_t n);
 
 struct ek_quartiles {
     double q1, median, q3;
 };
 
 /* Changes the order of x. */
-struct ek_quartiles ek_quartiles_of(double *x, size_t n);
+struct ek_quartiles ek_quartiles_compute(double *x, size_t n);
 
 /* n / sum(1/x). NaN unless all have one sign: there is no such mean otherwise. */
 double ek_harmonic_mean(const double *x, size_t n);

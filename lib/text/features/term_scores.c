@@ -35,9 +35,9 @@ static const struct {
 
 static void spread(double *x, size_t n, double stat[EK_SPREAD_STATS])
 {
-    struct ek_spread s = ek_spread_of(x, n);
+    struct ek_summary_stats s = ek_summary_stats_compute(x, n);
     stat[HMEAN] = ek_harmonic_mean(x, n);
-    struct ek_quartiles q = ek_quartiles_of(x, n);
+    struct ek_quartiles q = ek_quartiles_compute(x, n);
     stat[MAX] = s.max;
     stat[MEAN] = s.mean;
     stat[VARIANCE] = s.variance;
@@ -47,9 +47,9 @@ static void spread(double *x, size_t n, double stat[EK_SPREAD_STATS])
     stat[IQR] = q.q3 - q.q1;
 }
 
-void ek_term_scores_of(const struct ek_unigram_parameters *p, const struct ek_text_field *f,
-                       const struct ek_term_documents *d, double *scratch,
-                       struct ek_term_scores *out)
+void ek_term_scores_compute(const struct ek_unigram_parameters *p, const struct ek_text_field *f,
+                            const struct ek_term_documents *d, double *scratch,
+                            struct ek_term_scores *out)
 {
     struct ek_text_term t = {.count = 1, .df = (uint32_t)d->n, .cf = d->cf};
     struct ek_text_field text = *f;
@@ -69,7 +69,7 @@ void ek_term_scores_of(const struct ek_unigram_parameters *p, const struct ek_te
 
 static double over(const double *x, size_t n, enum over how)
 {
-    struct ek_spread s = ek_spread_of(x, n);
+    struct ek_summary_stats s = ek_summary_stats_compute(x, n);
     return how == OVER_MEAN ? s.mean : how == OVER_MIN ? s.min : s.max;
 }
 
@@ -106,13 +106,13 @@ static enum over over_of(int figure)
     return FIGURES[(figure - BEFORE_MODELS) % EK_SPREAD_FIGURES].over;
 }
 
-void ek_term_figures(const struct ek_term_scores *const *s, size_t n, double *scratch,
-                     double out[EK_TERM_FIGURES])
+void ek_term_statistics_list(const struct ek_term_scores *const *s, size_t n, double *scratch,
+                             double out[EK_TERM_STATISTICS])
 {
     out[0] = 0;
     for (size_t i = 0; i < n; i++)
         out[0] += s[i]->documents > 0;
-    for (int k = 1; k < EK_TERM_FIGURES; k++)
+    for (int k = 1; k < EK_TERM_STATISTICS; k++)
         out[k] = over_terms(s, n, place_of(k), over_of(k), scratch);
 }
 
@@ -126,7 +126,7 @@ static enum stat stat_of(int figure)
     return FIGURES[(figure - BEFORE_MODELS) % EK_SPREAD_FIGURES].stat;
 }
 
-void ek_term_figure_name(int figure, const char *what, char *name, size_t size)
+void ek_term_statistic_name(int figure, const char *what, char *name, size_t size)
 {
     if (!figure)
         snprintf(name, size, "%s_known", what);
@@ -138,7 +138,7 @@ void ek_term_figure_name(int figure, const char *what, char *name, size_t size)
                  OVER[over_of(figure)]);
 }
 
-void ek_term_figure_formula(int figure, const char *what, char *text, size_t size)
+void ek_term_statistic_formula(int figure, const char *what, char *text, size_t size)
 {
     if (!figure)
         snprintf(text, size, "the query's distinct %s that the collection has", what);

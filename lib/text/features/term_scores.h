@@ -27,18 +27,18 @@ struct ek_term_documents {
 };
 
 /* scratch [n]. `f`: of the collection, its length is not looked at. */
-void ek_term_scores_of(const struct ek_unigram_parameters *p, const struct ek_text_field *f,
-                       const struct ek_term_documents *d, double *scratch,
-                       struct ek_term_scores *out);
+void ek_term_scores_compute(const struct ek_unigram_parameters *p, const struct ek_text_field *f,
+                            const struct ek_term_documents *d, double *scratch,
+                            struct ek_term_scores *out);
 
 /* Known terms; mean, min and max of df and of tf_gmean; EK_SPREAD_FIGURES per model. */
-enum { EK_TERM_FIGURES = 1 + 3 + 3 + EK_SPREAD_MODELS * EK_SPREAD_FIGURES };
+enum { EK_TERM_STATISTICS = 1 + 3 + 3 + EK_SPREAD_MODELS * EK_SPREAD_FIGURES };
 /* scratch [n]. */
-void ek_term_figures(const struct ek_term_scores *const *s, size_t n, double *scratch,
-                     double out[EK_TERM_FIGURES]);
+void ek_term_statistics_list(const struct ek_term_scores *const *s, size_t n, double *scratch,
+                             double out[EK_TERM_STATISTICS]);
 
 /* "bm25_atire_q1_min", and what that is; `what`: "terms" or "pairs". */
-void ek_term_figure_name(int figure, const char *what, char *name, size_t size);
-void ek_term_figure_formula(int figure, const char *what, char *text, size_t size);
+void ek_term_statistic_name(int figure, const char *what, char *name, size_t size);
+void ek_term_statistic_formula(int figure, const char *what, char *text, size_t size);
 
 #endif

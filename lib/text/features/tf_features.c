@@ -7,7 +7,7 @@
 #define MSLR "Qin and Liu 2013"
 #define FXT  "Gallagher et al. 2020"
 
-static const struct ek_text_kind KINDS[EK_STREAMS] = {
+static const struct ek_feature_kind KINDS[EK_STREAMS] = {
     {"stream_length", "tokens of the text; 0 where it has none", FXT, true},
     {"stream_tfn_sum", "sum over the query's distinct terms of tf / len", FXT, true},
     {"stream_tfn_min", "least tf / len", FXT, true},
@@ -29,7 +29,7 @@ static const struct ek_text_kind KINDS[EK_STREAMS] = {
     {"matched_share", "matched / distinct terms of the query", MSLR, false},
 };
 
-static const struct ek_text_kind IDF[EK_SPREADS] = {
+static const struct ek_feature_kind IDF[EK_SPREADS] = {
     {"stream_idf_sum",
      "sum over the query's distinct terms that the field has of ln((N + 1) / (df + 0.5))", MSLR,
      false},
@@ -39,19 +39,19 @@ static const struct ek_text_kind IDF[EK_SPREADS] = {
     {"stream_idf_variance", "variance of those", MSLR, false},
 };
 
-const struct ek_text_kind *ek_stream_kind(int kind)
+const struct ek_feature_kind *ek_tf_feature_kind(int kind)
 {
     return &KINDS[kind];
 }
 
-const struct ek_text_kind *ek_stream_idf_kind(int kind)
+const struct ek_feature_kind *ek_tf_feature_idf_kind(int kind)
 {
     return &IDF[kind];
 }
 
 static void put(double out[EK_SPREADS], const double *x, size_t n)
 {
-    struct ek_spread s = ek_spread_of(x, n);
+    struct ek_summary_stats s = ek_summary_stats_compute(x, n);
     out[0] = s.sum;
     out[1] = s.min;
     out[2] = s.max;
@@ -65,8 +65,8 @@ static double idf(const struct ek_text_field *f, const struct ek_text_term *t)
     return log((f->documents + 1) / (t->df + 0.5));
 }
 
-void ek_stream_of(const struct ek_text_field *f, const struct ek_text_term *t, size_t terms,
-                  double *scratch, double out[EK_STREAMS])
+void ek_tf_features_compute(const struct ek_text_field *f, const struct ek_text_term *t,
+                            size_t terms, double *scratch, double out[EK_STREAMS])
 {
     double matched = 0;
     for (int k = 0; k < EK_STREAMS; k++)
@@ -89,8 +89,8 @@ void ek_stream_of(const struct ek_text_field *f, const struct ek_text_term *t, s
     out[EK_STREAM_MATCHED_SHARE] = matched / (double)terms;
 }
 
-void ek_stream_idf(const struct ek_text_field *f, const struct ek_text_term *t, size_t terms,
-                   double *scratch, double out[EK_SPREADS])
+void ek_tf_feature_idf(const struct ek_text_field *f, const struct ek_text_term *t, size_t terms,
+                       double *scratch, double out[EK_SPREADS])
 {
     size_t known = 0;
     for (size_t i = 0; i < terms; i++)

@@ -21,15 +21,15 @@ enum {
     EK_STREAM_MATCHED_SHARE,
     EK_STREAMS
 };
-const struct ek_text_kind *ek_stream_kind(int kind);
+const struct ek_feature_kind *ek_tf_feature_kind(int kind);
 /* scratch [terms]. */
-void ek_stream_of(const struct ek_text_field *f, const struct ek_text_term *t, size_t terms,
-                  double *scratch, double out[EK_STREAMS]);
+void ek_tf_features_compute(const struct ek_text_field *f, const struct ek_text_term *t,
+                            size_t terms, double *scratch, double out[EK_STREAMS]);
 
 /* idf in a field, ln((N + 1) / (df + 0.5)), of the terms that the field's collection has: the same
  * for all documents, so a feature of the query. */
-const struct ek_text_kind *ek_stream_idf_kind(int kind);
-void ek_stream_idf(const struct ek_text_field *f, const struct ek_text_term *t, size_t terms,
-                   double *scratch, double out[EK_SPREADS]);
+const struct ek_feature_kind *ek_tf_feature_idf_kind(int kind);
+void ek_tf_feature_idf(const struct ek_text_field *f, const struct ek_text_term *t, size_t terms,
+                       double *scratch, double out[EK_SPREADS]);
 
 #endif

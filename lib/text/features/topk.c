@@ -15,7 +15,7 @@ static void swap(struct ek_hit *a, struct ek_hit *b)
     *b = kept;
 }
 
-static void rise(struct ek_top *t, uint32_t at)
+static void rise(struct ek_topk *t, uint32_t at)
 {
     while (at && is_worse(t->hits + at, t->hits + (at - 1) / 2)) {
         swap(t->hits + at, t->hits + (at - 1) / 2);
@@ -23,7 +23,7 @@ static void rise(struct ek_top *t, uint32_t at)
     }
 }
 
-static void sink(struct ek_top *t)
+static void sink(struct ek_topk *t)
 {
     uint32_t at = 0, child;
     while ((child = 2 * at + 1) < t->count) {
@@ -36,7 +36,7 @@ static void sink(struct ek_top *t)
     }
 }
 
-void ek_top_add(struct ek_top *t, struct ek_hit hit)
+void ek_topk_add(struct ek_topk *t, struct ek_hit hit)
 {
     if (t->count < t->k) {
         t->hits[t->count] = hit;
@@ -47,7 +47,7 @@ void ek_top_add(struct ek_top *t, struct ek_hit hit)
     }
 }
 
-double ek_top_least(const struct ek_top *t)
+double ek_topk_min(const struct ek_topk *t)
 {
     return t->count < t->k ? -1 : t->hits[0].score;
 }
@@ -57,7 +57,7 @@ static int best_first(const void *a, const void *b)
     return is_worse(a, b) - is_worse(b, a);
 }
 
-void ek_top_sort(struct ek_top *t)
+void ek_topk_sort(struct ek_topk *t)
 {
     if (t->count)
         qsort(t->hits, t->count, sizeof *t->hits, best_first);

@@ -4,16 +4,16 @@
 
 #include "text/features/retrieve.h"
 
-struct ek_top {
+struct ek_topk {
     struct ek_hit *hits; /* [k], of the caller */
     uint32_t count, k;
 };
 
 /* Takes it in when it is better than the worst, or there is room. */
-void ek_top_add(struct ek_top *t, struct ek_hit hit);
+void ek_topk_add(struct ek_topk *t, struct ek_hit hit);
 /* What a hit must reach, at least; below any score while there is room. */
-double ek_top_least(const struct ek_top *t);
+double ek_topk_min(const struct ek_topk *t);
 /* The best one first; it is no heap any more. */
-void ek_top_sort(struct ek_top *t);
+void ek_topk_sort(struct ek_topk *t);
 
 #endif

@@ -6,7 +6,7 @@
 #define AMATI "Amati and van Rijsbergen 2002"
 #define ZHAI  "Zhai and Lafferty 2004"
 
-static const struct ek_text_kind KINDS[EK_UNIGRAMS] = {
+static const struct ek_feature_kind KINDS[EK_UNIGRAMS] = {
     [EK_BM25_ATIRE] =
         {"bm25_atire",
          "sum qtf ln(N / df) tf (k1 + 1) / (tf + k1 (1 - b + b len / avg)); k1 = 0.9, "
@@ -45,7 +45,7 @@ static const struct ek_text_kind KINDS[EK_UNIGRAMS] = {
     [EK_LMJM_70] = {"lmjm_70", "as lmjm_10; w = 0.7", ZHAI, false},
 };
 
-const struct ek_text_kind *ek_unigram_kind(enum ek_unigram m)
+const struct ek_feature_kind *ek_unigram_kind(enum ek_unigram m)
 {
     return &KINDS[m];
 }

@@ -34,7 +34,7 @@ enum ek_unigram {
     EK_UNIGRAMS
 };
 
-const struct ek_text_kind *ek_unigram_kind(enum ek_unigram m);
+const struct ek_feature_kind *ek_unigram_kind(enum ek_unigram m);
 
 enum { EK_BM25S = 3 }; /* the first so many of the models */
 

@@ -33,14 +33,14 @@ static int prepare(struct ek_build *b, const char *path, const char *stemmer, st
     if (!rc && strlen(stemmer) >= EK_INDEX_STEMMER)
         rc = ek_fail(e, EK_EUSAGE, "the name of stemmer '%s' is too long", stemmer);
     if (!rc)
-        rc = ek_index_out_open(&b->out, path, e);
+        rc = ek_index_writer_open(&b->out, path, e);
     if (!rc)
-        rc = ek_spool_open(&b->runs, path, e);
+        rc = ek_spill_file_open(&b->runs, path, e);
     if (!rc)
-        rc = ek_spool_open(&b->rows, path, e);
+        rc = ek_spill_file_open(&b->rows, path, e);
     if (!rc) {
         memcpy(b->out.footer.stemmer, stemmer, strlen(stemmer));
-        rc = ek_index_out_begin(&b->out, EK_SECTION_FORWARD, e);
+        rc = ek_index_writer_begin(&b->out, EK_SECTION_FORWARD, e);
     }
     return rc;
 }
@@ -54,7 +54,7 @@ int ek_build_new(struct ek_build **out, const char *path, const char *stemmer,
     b->memory_bytes = memory_bytes;
     ek_lexicon_init(&b->terms);
     ek_lexicon_init(&b->ids);
-    ek_gather_init(&b->gather);
+    ek_run_writer_init(&b->gather);
     ek_buf_init(&b->entries, SIZE_MAX);
     int rc = prepare(b, path, stemmer, e);
     if (rc) {
@@ -69,13 +69,13 @@ void ek_build_free(struct ek_build *b)
 {
     if (!b)
         return;
-    ek_index_out_release(&b->out);
+    ek_index_writer_release(&b->out);
     ek_words_free(b->words);
     ek_lexicon_release(&b->terms);
     ek_lexicon_release(&b->ids);
-    ek_gather_release(&b->gather);
-    ek_spool_close(b->runs);
-    ek_spool_close(b->rows);
+    ek_run_writer_release(&b->gather);
+    ek_spill_file_close(b->runs);
+    ek_spill_file_close(b->rows);
     ek_buf_release(&b->entries);
     ek_free(b->entry_at);
     ek_free(b->run);
@@ -86,10 +86,10 @@ void ek_build_free(struct ek_build *b)
     ek_free(b);
 }
 
-uint64_t ek_build_kept(const struct ek_build *b)
+uint64_t ek_build_resident_bytes(const struct ek_build *b)
 {
-    return ek_lexicon_memory(&b->terms) + ek_lexicon_memory(&b->ids) + ek_gather_table(&b->gather) +
-           b->lengths.room * sizeof *b->lengths.data;
+    return ek_lexicon_memory(&b->terms) + ek_lexicon_memory(&b->ids) +
+           ek_run_writer_table(&b->gather) + b->lengths.room * sizeof *b->lengths.data;
 }
 
 static int fail_here(struct ek_build *b, int rc)
@@ -107,7 +107,7 @@ static int take_term(void *context, const char *term, size_t length)
     bool added;
     int rc = ek_lexicon_add(&b->terms, term, length, &number, &added);
     if (!rc)
-        rc = ek_gather_add(&b->gather, number, document, b->field, (uint32_t)b->tokens.count);
+        rc = ek_run_writer_add(&b->gather, number, document, b->field, (uint32_t)b->tokens.count);
     if (!rc)
         rc = ek_numbers_add(&b->tokens, number);
     return rc ? fail_here(b, rc) : EK_OK;
@@ -129,7 +129,7 @@ static int read_fields(struct ek_build *b, const struct ek_record_text *r, struc
         size_t before = b->tokens.count;
         b->field = (enum ek_field)f;
         b->error->code = EK_OK;
-        int rc = ek_words_of(b->words, r->field[f].text, r->field[f].length, take_term, b);
+        int rc = ek_words_each(b->words, r->field[f].text, r->field[f].length, take_term, b);
         if (rc)
             return b->error->code ? rc : fail_here(b, rc);
         count_field(b, f, (uint32_t)(b->tokens.count - before));
@@ -143,14 +143,14 @@ static int read_fields(struct ek_build *b, const struct ek_record_text *r, struc
 static int write_text(struct ek_build *b, const struct ek_text *text)
 {
     uint8_t head[EK_VARINT_BYTES_MAX];
-    int rc = ek_index_out_add(&b->out, head, ek_varint_put(head, text->length), b->error);
-    return rc ? rc : ek_index_out_add(&b->out, text->text, text->length, b->error);
+    int rc = ek_index_writer_add(&b->out, head, ek_varint_put(head, text->length), b->error);
+    return rc ? rc : ek_index_writer_add(&b->out, text->text, text->length, b->error);
 }
 
 static int write_forward(struct ek_build *b, const struct ek_record_text *r)
 {
     uint32_t count = (uint32_t)b->tokens.count;
-    size_t room = ek_pack_room(count);
+    size_t room = ek_pack_max_bytes(count);
     if (room > b->packed_room) {
         uint8_t *larger = ek_realloc(b->packed, 2 * room, 1);
         if (!larger)
@@ -162,9 +162,9 @@ static int write_forward(struct ek_build *b, const struct ek_record_text *r)
     if (!rc)
         rc = write_text(b, &r->url);
     return rc ? rc
-              : ek_index_out_add(&b->out, b->packed,
-                                 ek_pack_put(EK_PACK_WIDE, b->tokens.data, count, b->packed),
-                                 b->error);
+              : ek_index_writer_add(&b->out, b->packed,
+                                    ek_pack_encode(EK_PACK_WIDE, b->tokens.data, count, b->packed),
+                                    b->error);
 }
 
 static int add_run(struct ek_build *b)
@@ -178,17 +178,17 @@ static int add_run(struct ek_build *b)
         return fail_here(b, EK_ENOMEM);
     b->run = larger;
     struct ek_run *run = b->run + b->run_count++;
-    run->at = ek_spool_length(b->runs);
-    int rc = ek_gather_spill(&b->gather, b->runs, b->error);
-    run->end = ek_spool_length(b->runs);
+    run->at = ek_spill_file_length(b->runs);
+    int rc = ek_run_writer_spill(&b->gather, b->runs, b->error);
+    run->end = ek_spill_file_length(b->runs);
     return rc;
 }
 
 /* Where the limit is reached, what was gathered goes to disk. */
 static int keep_limit(struct ek_build *b)
 {
-    uint64_t kept = ek_build_kept(b);
-    if (kept + ek_gather_places(&b->gather) <= b->memory_bytes)
+    uint64_t kept = ek_build_resident_bytes(b);
+    if (kept + ek_run_writer_places(&b->gather) <= b->memory_bytes)
         return EK_OK;
     if (kept > b->memory_bytes / 4 * 3)
         return ek_fail_at(b->error, EK_ELIMIT, b->file, b->line, 0,
@@ -201,7 +201,7 @@ int ek_build_add(struct ek_build *b, const struct ek_record_text *r, const char 
                  struct ek_error *e)
 {
     struct ek_error own = {0};
-    struct ek_index_row row = {.forward = ek_index_out_length(&b->out)};
+    struct ek_index_row row = {.forward = ek_index_writer_length(&b->out)};
     uint32_t number;
     bool added;
     b->file = name;
@@ -217,23 +217,23 @@ int ek_build_add(struct ek_build *b, const struct ek_record_text *r, const char 
     if (!rc)
         rc = write_forward(b, r);
     if (!rc)
-        rc = ek_spool_add(b->rows, &row, sizeof row, b->error);
+        rc = ek_spill_file_add(b->rows, &row, sizeof row, b->error);
     if (!rc)
         rc = keep_limit(b);
     b->out.footer.documents++;
     return rc;
 }
 
-static int copy_spool(struct ek_build *b, struct ek_spool *from, struct ek_error *e)
+static int copy_spool(struct ek_build *b, struct ek_spill_file *from, struct ek_error *e)
 {
     uint8_t *bytes = ek_realloc(NULL, COPIED, 1);
-    uint64_t at = 0, length = ek_spool_length(from);
+    uint64_t at = 0, length = ek_spill_file_length(from);
     int rc = bytes ? EK_OK : ek_fail(e, EK_ENOMEM, "out of memory");
     while (!rc && at < length) {
         size_t n = length - at < COPIED ? (size_t)(length - at) : COPIED;
-        rc = ek_spool_read(from, at, bytes, n, e);
+        rc = ek_spill_file_read(from, at, bytes, n, e);
         if (!rc)
-            rc = ek_index_out_add(&b->out, bytes, n, e);
+            rc = ek_index_writer_add(&b->out, bytes, n, e);
         at += n;
     }
     ek_free(bytes);
@@ -243,24 +243,24 @@ static int copy_spool(struct ek_build *b, struct ek_spool *from, struct ek_error
 static int write_section(struct ek_build *b, enum ek_section section, const void *bytes,
                          size_t length, struct ek_error *e)
 {
-    int rc = ek_index_out_begin(&b->out, section, e);
+    int rc = ek_index_writer_begin(&b->out, section, e);
     if (!rc)
-        rc = ek_index_out_add(&b->out, bytes, length, e);
-    ek_index_out_end(&b->out);
+        rc = ek_index_writer_add(&b->out, bytes, length, e);
+    ek_index_writer_end(&b->out);
     return rc;
 }
 
 static int write_slots(struct ek_build *b, struct ek_error *e)
 {
     uint32_t numbers[SLOTS];
-    int rc = ek_index_out_begin(&b->out, EK_SECTION_SLOTS, e);
+    int rc = ek_index_writer_begin(&b->out, EK_SECTION_SLOTS, e);
     for (size_t i = 0; i < b->ids.slot_count && !rc;) {
         size_t n = 0;
         while (n < SLOTS && i < b->ids.slot_count)
             numbers[n++] = b->ids.slots[i++].number;
-        rc = ek_index_out_add(&b->out, numbers, n * sizeof *numbers, e);
+        rc = ek_index_writer_add(&b->out, numbers, n * sizeof *numbers, e);
     }
-    ek_index_out_end(&b->out);
+    ek_index_writer_end(&b->out);
     return rc;
 }
 
@@ -269,10 +269,10 @@ static int write_documents(struct ek_build *b, struct ek_error *e)
     int rc = write_section(b, EK_SECTION_LENGTHS, b->lengths.data,
                            b->lengths.count * sizeof *b->lengths.data, e);
     if (!rc)
-        rc = ek_index_out_begin(&b->out, EK_SECTION_ROWS, e);
+        rc = ek_index_writer_begin(&b->out, EK_SECTION_ROWS, e);
     if (!rc)
         rc = copy_spool(b, b->rows, e);
-    ek_index_out_end(&b->out);
+    ek_index_writer_end(&b->out);
     return rc ? rc : write_slots(b, e);
 }
 
@@ -284,7 +284,7 @@ int ek_build_finish(struct ek_build *b,
     b->error = e ? e : &own;
     b->file = b->path;
     b->line = 0;
-    ek_index_out_end(&b->out);
+    ek_index_writer_end(&b->out);
     int rc = add_run(b);
     if (!rc)
         rc = write_documents(b, e);
@@ -294,7 +294,7 @@ int ek_build_finish(struct ek_build *b,
     if (!rc)
         rc = ek_build_dictionary(b, e);
     if (!rc)
-        rc = ek_index_out_close(&b->out, e);
+        rc = ek_index_writer_close(&b->out, e);
     b->bytes = b->out.at;
     return rc;
 }

@@ -26,11 +26,11 @@ struct ek_numbers {
 
 struct ek_build {
     char *path;
-    struct ek_index_out out;
+    struct ek_index_writer out;
     struct ek_words *words;
     struct ek_lexicon terms, ids;
-    struct ek_gather gather;
-    struct ek_spool *runs, *rows;
+    struct ek_run_writer gather;
+    struct ek_spill_file *runs, *rows;
     struct ek_run *run; /* [run_count] */
     uint32_t run_count;
     size_t run_room;
@@ -53,7 +53,7 @@ struct ek_build {
 /* Room for one more. EK_ENOMEM. */
 int ek_numbers_add(struct ek_numbers *n, uint32_t number);
 /* What does not get less by a spill. */
-uint64_t ek_build_kept(const struct ek_build *b);
+uint64_t ek_build_resident_bytes(const struct ek_build *b);
 /* Writes the section of postings, fills entries and entry_at. */
 int ek_build_merge(struct ek_build *b,
                    void (*progress)(void *context, uint64_t done, uint64_t total), void *context,

@@ -10,15 +10,16 @@ enum { TERMS_BETWEEN = 4096 };
 
 struct merge {
     struct ek_build *build;
-    struct ek_run_in *runs;
-    struct ek_block_out out;
+    struct ek_run_reader *runs;
+    struct ek_postings_writer out;
     struct ek_error *error;
 };
 
 static int begin(struct merge *m)
 {
     struct ek_build *b = m->build;
-    uint64_t kept = ek_build_kept(b), room = b->memory_bytes > kept ? b->memory_bytes - kept : 0;
+    uint64_t kept = ek_build_resident_bytes(b),
+             room = b->memory_bytes > kept ? b->memory_bytes - kept : 0;
     size_t each = (size_t)(room / 2 / (b->run_count ? b->run_count : 1));
     each = each < EK_RUN_BUFFER_MIN ? EK_RUN_BUFFER_MIN : each;
     each = each > EK_RUN_BUFFER_MAX ? EK_RUN_BUFFER_MAX : each;
@@ -28,12 +29,12 @@ static int begin(struct merge *m)
         return ek_fail(m->error, EK_ENOMEM, "out of memory");
     int rc = EK_OK;
     for (uint32_t i = 0; i < b->run_count && !rc; i++)
-        rc = ek_run_in_begin(m->runs + i, b->runs, b->run[i].at, b->run[i].end, each, m->error);
-    return rc ? rc : ek_index_out_begin(&b->out, EK_SECTION_POSTINGS, m->error);
+        rc = ek_run_reader_begin(m->runs + i, b->runs, b->run[i].at, b->run[i].end, each, m->error);
+    return rc ? rc : ek_index_writer_begin(&b->out, EK_SECTION_POSTINGS, m->error);
 }
 
 /* Statistics of a term, as the file has them. */
-static size_t put_counts(const struct ek_block_out *o, uint8_t *out)
+static size_t put_counts(const struct ek_postings_writer *o, uint8_t *out)
 {
     size_t n = 1;
     int fields = 0;
@@ -58,22 +59,22 @@ static int put_entry(struct merge *m, uint32_t term)
     struct ek_build *b = m->build;
     uint8_t entry[1 + (3 * EK_FIELDS_AND_DOCUMENT + 2) * EK_VARINT_BYTES_MAX];
     size_t n = put_counts(&m->out, entry);
-    n += ek_varint_put(entry + n, ek_index_out_length(&b->out));
+    n += ek_varint_put(entry + n, ek_index_writer_length(&b->out));
     n += ek_varint_put(entry + n, m->out.bytes.length);
     b->entry_at[term] = b->entries.length;
     if (ek_buf_add(&b->entries, entry, n))
         return ek_fail(m->error, EK_ENOMEM, "out of memory");
-    return ek_index_out_add(&b->out, m->out.bytes.data, m->out.bytes.length, m->error);
+    return ek_index_writer_add(&b->out, m->out.bytes.data, m->out.bytes.length, m->error);
 }
 
 static int merge_term(struct merge *m, uint32_t term)
 {
     int rc = EK_OK;
-    ek_block_out_clear(&m->out);
+    ek_postings_writer_clear(&m->out);
     for (uint32_t i = 0; i < m->build->run_count && !rc; i++)
         if (m->runs[i].more && m->runs[i].term == term)
-            rc = ek_run_in_places(m->runs + i, &m->out, m->error);
-    if (!rc && ek_block_out_end(&m->out))
+            rc = ek_run_reader_copy_postings(m->runs + i, &m->out, m->error);
+    if (!rc && ek_postings_writer_end(&m->out))
         rc = ek_fail(m->error, EK_ENOMEM, "out of memory");
     return rc ? rc : put_entry(m, term);
 }
@@ -83,8 +84,8 @@ int ek_build_merge(struct ek_build *b,
                    struct ek_error *e)
 {
     struct merge m = {.build = b, .error = e};
-    ek_gather_release(&b->gather);
-    ek_block_out_init(&m.out, b->lengths.data);
+    ek_run_writer_release(&b->gather);
+    ek_postings_writer_init(&m.out, b->lengths.data);
     int rc = begin(&m);
     for (uint32_t t = 0; t < b->terms.count && !rc; t++) {
         rc = merge_term(&m, t);
@@ -93,10 +94,10 @@ int ek_build_merge(struct ek_build *b,
     }
     if (!rc)
         b->entry_at[b->terms.count] = b->entries.length;
-    ek_index_out_end(&b->out);
+    ek_index_writer_end(&b->out);
     for (uint32_t i = 0; m.runs && i < b->run_count; i++)
-        ek_run_in_release(m.runs + i);
+        ek_run_reader_release(m.runs + i);
     ek_free(m.runs);
-    ek_block_out_release(&m.out);
+    ek_postings_writer_release(&m.out);
     return rc;
 }

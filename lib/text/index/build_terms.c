@@ -24,10 +24,10 @@ static int write_ranks(struct ek_build *b, const uint32_t *order, struct ek_erro
         return ek_fail(e, EK_ENOMEM, "out of memory");
     for (uint32_t i = 0; i < count; i++)
         ranks[order[i]] = i;
-    int rc = ek_index_out_begin(&b->out, EK_SECTION_RANKS, e);
+    int rc = ek_index_writer_begin(&b->out, EK_SECTION_RANKS, e);
     if (!rc)
-        rc = ek_index_out_add(&b->out, ranks, count * sizeof *ranks, e);
-    ek_index_out_end(&b->out);
+        rc = ek_index_writer_add(&b->out, ranks, count * sizeof *ranks, e);
+    ek_index_writer_end(&b->out);
     ek_free(ranks);
     return rc;
 }
@@ -38,28 +38,28 @@ static int write_entry(struct ek_build *b, uint32_t term, struct ek_error *e)
     uint8_t head[EK_VARINT_BYTES_MAX];
     size_t length;
     const char *text = ek_lexicon_text(&b->terms, term, &length);
-    int rc = ek_index_out_add(&b->out, head, ek_varint_put(head, length), e);
+    int rc = ek_index_writer_add(&b->out, head, ek_varint_put(head, length), e);
     if (!rc)
-        rc = ek_index_out_add(&b->out, text, length, e);
+        rc = ek_index_writer_add(&b->out, text, length, e);
     return rc ? rc
-              : ek_index_out_add(&b->out, b->entries.data + b->entry_at[term],
-                                 (size_t)(b->entry_at[term + 1] - b->entry_at[term]), e);
+              : ek_index_writer_add(&b->out, b->entries.data + b->entry_at[term],
+                                    (size_t)(b->entry_at[term + 1] - b->entry_at[term]), e);
 }
 
 static int write_terms(struct ek_build *b, const uint32_t *order, uint64_t *at, struct ek_error *e)
 {
-    int rc = ek_index_out_begin(&b->out, EK_SECTION_TERMS, e);
+    int rc = ek_index_writer_begin(&b->out, EK_SECTION_TERMS, e);
     for (uint32_t i = 0; i < b->terms.count && !rc; i++) {
-        at[i] = ek_index_out_length(&b->out);
+        at[i] = ek_index_writer_length(&b->out);
         rc = write_entry(b, order[i], e);
     }
-    at[b->terms.count] = ek_index_out_length(&b->out);
-    ek_index_out_end(&b->out);
+    at[b->terms.count] = ek_index_writer_length(&b->out);
+    ek_index_writer_end(&b->out);
     if (!rc)
-        rc = ek_index_out_begin(&b->out, EK_SECTION_TERM_AT, e);
+        rc = ek_index_writer_begin(&b->out, EK_SECTION_TERM_AT, e);
     if (!rc)
-        rc = ek_index_out_add(&b->out, at, ((size_t)b->terms.count + 1) * sizeof *at, e);
-    ek_index_out_end(&b->out);
+        rc = ek_index_writer_add(&b->out, at, ((size_t)b->terms.count + 1) * sizeof *at, e);
+    ek_index_writer_end(&b->out);
     return rc;
 }
 

@@ -17,7 +17,7 @@ int ek_blocks_begin(struct ek_blocks *b, const struct ek_index *x, uint32_t term
     if (!ek_index_entry(x, term, &entry))
         return ek_index_damaged(x, "a term cannot be read", e);
     struct ek_bytes all = ek_index_section(x, EK_SECTION_POSTINGS, entry.postings);
-    b->bytes.at = ek_bytes_take(&all, entry.postings_bytes);
+    b->bytes.at = ek_bytes_read(&all, entry.postings_bytes);
     b->left = entry.statistics[EK_FIELD_DOCUMENT].documents;
     if (all.bad || !b->left)
         return ek_index_damaged(x, "postings lie beyond their section", e);
@@ -34,7 +34,7 @@ void ek_blocks_end(struct ek_blocks *b)
 
 static struct ek_bytes part(struct ek_bytes *from, uint64_t length)
 {
-    const uint8_t *at = ek_bytes_take(from, length);
+    const uint8_t *at = ek_bytes_read(from, length);
     return (struct ek_bytes){at, from->at, from->bad};
 }
 
@@ -50,9 +50,9 @@ int ek_blocks_next(struct ek_blocks *b, struct ek_error *e)
     uint64_t body = ek_varint_get(&b->bytes), places = ek_varint_get(&b->bytes);
     b->summary = head & 1;
     if (b->summary) {
-        b->highest = (uint32_t)(b->last + 1 + (int64_t)ek_varint_upto(&b->bytes, documents));
-        b->most = (uint32_t)ek_varint_upto(&b->bytes, UINT32_MAX);
-        b->shortest = (uint32_t)ek_varint_upto(&b->bytes, UINT32_MAX);
+        b->highest = (uint32_t)(b->last + 1 + (int64_t)ek_varint_get_bounded(&b->bytes, documents));
+        b->most = (uint32_t)ek_varint_get_bounded(&b->bytes, UINT32_MAX);
+        b->shortest = (uint32_t)ek_varint_get_bounded(&b->bytes, UINT32_MAX);
     }
     b->body = part(&b->bytes, body);
     b->places = part(&b->bytes, places);
@@ -69,8 +69,9 @@ int ek_blocks_documents(struct ek_blocks *b, struct ek_error *e)
     size_t left = (size_t)(b->body.end - b->body.at), used, more;
     uint64_t sum = 0;
     int64_t document = b->last;
-    bool good = ek_pack_get(EK_PACK_WIDE, b->body.at, left, b->count, b->document, &used) &&
-                ek_pack_get(EK_PACK_SMALL, b->body.at + used, left - used, b->count, b->tf, &more);
+    bool good =
+        ek_pack_decode(EK_PACK_WIDE, b->body.at, left, b->count, b->document, &used) &&
+        ek_pack_decode(EK_PACK_SMALL, b->body.at + used, left - used, b->count, b->tf, &more);
     for (uint32_t i = 0; good && i < b->count; i++) {
         document += (int64_t)b->document[i] + 1;
         good = document < b->index->footer.documents && b->tf[i] < UINT32_MAX;
@@ -99,8 +100,8 @@ int ek_blocks_positions(struct ek_blocks *b, struct ek_error *e)
         b->position_room = room;
     }
     if (b->position_count > UINT32_MAX ||
-        !ek_pack_get(EK_PACK_WIDE, b->places.at, left, (uint32_t)b->position_count, b->position,
-                     &used))
+        !ek_pack_decode(EK_PACK_WIDE, b->places.at, left, (uint32_t)b->position_count, b->position,
+                        &used))
         return ek_index_damaged(b->index, "positions are missing", e);
     return EK_OK;
 }

@@ -11,9 +11,9 @@ static struct ek_bytes record(const struct ek_index *x, uint32_t number, struct 
 {
     struct ek_bytes b = ek_index_section(x, EK_SECTION_FORWARD, x->rows[number].forward);
     d->id_length = (size_t)ek_varint_get(&b);
-    d->id = (const char *)ek_bytes_take(&b, d->id_length);
+    d->id = (const char *)ek_bytes_read(&b, d->id_length);
     d->url_length = (size_t)ek_varint_get(&b);
-    d->url = (const char *)ek_bytes_take(&b, d->url_length);
+    d->url = (const char *)ek_bytes_read(&b, d->url_length);
     return b;
 }
 
@@ -95,7 +95,7 @@ int ek_index_read(const struct ek_index *x, uint32_t number, struct ek_document 
     int rc = make_room(d, count, e);
     if (rc)
         return rc;
-    if (!ek_pack_get(EK_PACK_WIDE, b.at, left, count, d->memory, &used) ||
+    if (!ek_pack_decode(EK_PACK_WIDE, b.at, left, count, d->memory, &used) ||
         !rank(x, d->memory, count))
         return ek_index_damaged(x, "a document has terms that there are not", e);
     d->number = number;

@@ -6,21 +6,21 @@
 static const char *term_text(struct ek_bytes *b, size_t *length)
 {
     uint64_t n = ek_varint_get(b);
-    const uint8_t *text = ek_bytes_take(b, n);
+    const uint8_t *text = ek_bytes_read(b, n);
     *length = text ? (size_t)n : 0;
     return (const char *)text;
 }
 
 static void get_counts(struct ek_bytes *b, struct ek_term_statistics *s)
 {
-    uint64_t documents = ek_varint_upto(b, UINT32_MAX - 1), more = ek_varint_get(b);
+    uint64_t documents = ek_varint_get_bounded(b, UINT32_MAX - 1), more = ek_varint_get(b);
     *s = (struct ek_term_statistics){(uint32_t)documents + 1, documents + 1 + more,
-                                     (uint32_t)ek_varint_upto(b, UINT32_MAX - 1) + 1};
+                                     (uint32_t)ek_varint_get_bounded(b, UINT32_MAX - 1) + 1};
 }
 
 static void get_statistics(struct ek_bytes *b, struct ek_term_statistics *s)
 {
-    const uint8_t *mask = ek_bytes_take(b, 1);
+    const uint8_t *mask = ek_bytes_read(b, 1);
     struct ek_term_statistics *whole = s + EK_FIELD_DOCUMENT;
     uint64_t tokens = 0;
     int fields = 0;

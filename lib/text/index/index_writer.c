@@ -13,22 +13,22 @@ static bool ends_in(const char *text, const char *ending)
     return n >= m && !strcmp(text + n - m, ending);
 }
 
-static int send(struct ek_index_out *o, const void *bytes, size_t length, struct ek_error *e)
+static int send(struct ek_index_writer *o, const void *bytes, size_t length, struct ek_error *e)
 {
     o->at += length;
     return ek_writer_write(o->writer, bytes, length, e);
 }
 
-static int pad(struct ek_index_out *o, struct ek_error *e)
+static int pad(struct ek_index_writer *o, struct ek_error *e)
 {
     static const char zeros[EK_INDEX_ALIGN];
     size_t more = (size_t)(-o->at % EK_INDEX_ALIGN);
     return more ? send(o, zeros, more, e) : EK_OK;
 }
 
-int ek_index_out_open(struct ek_index_out *o, const char *path, struct ek_error *e)
+int ek_index_writer_open(struct ek_index_writer *o, const char *path, struct ek_error *e)
 {
-    *o = (struct ek_index_out){0};
+    *o = (struct ek_index_writer){0};
     if (!strcmp(path, "-"))
         return ek_fail(e, EK_EUSAGE, "an index is a file of its own, not standard output");
     if (ends_in(path, ".gz") || ends_in(path, ".zst"))
@@ -40,18 +40,18 @@ int ek_index_out_open(struct ek_index_out *o, const char *path, struct ek_error 
     if (!rc)
         rc = send(o, EK_INDEX_MAGIC, strlen(EK_INDEX_MAGIC), e);
     if (rc)
-        ek_index_out_release(o);
+        ek_index_writer_release(o);
     return rc;
 }
 
-void ek_index_out_release(struct ek_index_out *o)
+void ek_index_writer_release(struct ek_index_writer *o)
 {
     ek_writer_abandon(o->writer);
     ek_free(o->hold);
-    *o = (struct ek_index_out){0};
+    *o = (struct ek_index_writer){0};
 }
 
-int ek_index_out_begin(struct ek_index_out *o, enum ek_section section, struct ek_error *e)
+int ek_index_writer_begin(struct ek_index_writer *o, enum ek_section section, struct ek_error *e)
 {
     int rc = pad(o, e);
     o->section = section;
@@ -60,14 +60,15 @@ int ek_index_out_begin(struct ek_index_out *o, enum ek_section section, struct e
     return rc;
 }
 
-static void hash_held(struct ek_index_out *o)
+static void hash_held(struct ek_index_writer *o)
 {
     struct ek_index_section *s = o->footer.section + o->section;
     s->hash = ek_hash(o->hold, o->held, s->hash);
     o->held = 0;
 }
 
-int ek_index_out_add(struct ek_index_out *o, const void *bytes, size_t length, struct ek_error *e)
+int ek_index_writer_add(struct ek_index_writer *o, const void *bytes, size_t length,
+                        struct ek_error *e)
 {
     const uint8_t *from = bytes;
     o->footer.section[o->section].length += length;
@@ -83,18 +84,18 @@ int ek_index_out_add(struct ek_index_out *o, const void *bytes, size_t length, s
     return send(o, bytes, length, e);
 }
 
-uint64_t ek_index_out_length(const struct ek_index_out *o)
+uint64_t ek_index_writer_length(const struct ek_index_writer *o)
 {
     return o->footer.section[o->section].length;
 }
 
-void ek_index_out_end(struct ek_index_out *o)
+void ek_index_writer_end(struct ek_index_writer *o)
 {
     if (o->held)
         hash_held(o);
 }
 
-int ek_index_out_close(struct ek_index_out *o, struct ek_error *e)
+int ek_index_writer_close(struct ek_index_writer *o, struct ek_error *e)
 {
     struct ek_index_footer *f = &o->footer;
     memcpy(f->magic, EK_INDEX_MAGIC, sizeof f->magic);

@@ -11,7 +11,7 @@
 
 struct ek_writer;
 
-struct ek_index_out {
+struct ek_index_writer {
     struct ek_writer *writer;
     uint64_t at; /* bytes written */
     enum ek_section section;
@@ -21,15 +21,16 @@ struct ek_index_out {
 };
 
 /* EK_EUSAGE where the path asks for compression or is standard output. */
-int ek_index_out_open(struct ek_index_out *o, const char *path, struct ek_error *e);
+int ek_index_writer_open(struct ek_index_writer *o, const char *path, struct ek_error *e);
 /* Throws away what was not closed. */
-void ek_index_out_release(struct ek_index_out *o);
-int ek_index_out_begin(struct ek_index_out *o, enum ek_section section, struct ek_error *e);
-int ek_index_out_add(struct ek_index_out *o, const void *bytes, size_t length, struct ek_error *e);
+void ek_index_writer_release(struct ek_index_writer *o);
+int ek_index_writer_begin(struct ek_index_writer *o, enum ek_section section, struct ek_error *e);
+int ek_index_writer_add(struct ek_index_writer *o, const void *bytes, size_t length,
+                        struct ek_error *e);
 /* Bytes of the section so far. */
-uint64_t ek_index_out_length(const struct ek_index_out *o);
-void ek_index_out_end(struct ek_index_out *o);
+uint64_t ek_index_writer_length(const struct ek_index_writer *o);
+void ek_index_writer_end(struct ek_index_writer *o);
 /* Footer and name. */
-int ek_index_out_close(struct ek_index_out *o, struct ek_error *e);
+int ek_index_writer_close(struct ek_index_writer *o, struct ek_error *e);
 
 #endif

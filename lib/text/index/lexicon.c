@@ -7,7 +7,7 @@
 
 enum { FIRST_ROOM = 1024, FIRST_BYTES = 16 << 10, FIRST_SLOTS = 64 };
 
-struct ek_word {
+struct ek_lexicon_entry {
     uint32_t at, length;
 };
 
@@ -29,7 +29,7 @@ static bool is_same(const struct ek_lexicon *n, const struct ek_slot *slot, uint
 {
     if (slot->hash != hash)
         return false;
-    const struct ek_word *name = n->names + slot->number - 1;
+    const struct ek_lexicon_entry *name = n->names + slot->number - 1;
     return name->length == length && !memcmp(n->bytes + name->at, bytes, length);
 }
 
@@ -59,7 +59,7 @@ static int make_room(struct ek_lexicon *n, size_t length)
         return EK_ELIMIT;
     if (n->count == n->room) {
         uint32_t room = n->room > UINT32_MAX / 2 ? UINT32_MAX : n->room ? 2 * n->room : FIRST_ROOM;
-        struct ek_word *larger = ek_realloc(n->names, room, sizeof *larger);
+        struct ek_lexicon_entry *larger = ek_realloc(n->names, room, sizeof *larger);
         if (!larger)
             return EK_ENOMEM;
         n->names = larger;
@@ -102,7 +102,7 @@ int ek_lexicon_add(struct ek_lexicon *n, const char *bytes, size_t length, uint3
     if (rc)
         return rc;
     at = slot_of(n, hash, bytes, length);
-    n->names[n->count] = (struct ek_word){(uint32_t)n->length, (uint32_t)length};
+    n->names[n->count] = (struct ek_lexicon_entry){(uint32_t)n->length, (uint32_t)length};
     memcpy(n->bytes + n->length, bytes, length);
     n->length += length;
     *number = n->count++;

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct ek_word;
+struct ek_lexicon_entry;
 
 struct ek_slot {
     uint32_t number; /* + 1, 0: free */
@@ -20,7 +20,7 @@ struct ek_slot {
 };
 
 struct ek_lexicon {
-    struct ek_word *names;
+    struct ek_lexicon_entry *names;
     struct ek_slot *slots; /* at most half of them are taken; the next free one is taken */
     char *bytes;
     uint32_t count, room;

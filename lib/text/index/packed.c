@@ -3,12 +3,12 @@
 #include <streamvbyte.h>
 #include <string.h>
 
-size_t ek_pack_room(uint32_t count)
+size_t ek_pack_max_bytes(uint32_t count)
 {
     return streamvbyte_max_compressedbytes(count) + EK_PACK_PADDING;
 }
 
-size_t ek_pack_put(enum ek_pack kind, const uint32_t *numbers, uint32_t count, uint8_t *out)
+size_t ek_pack_encode(enum ek_pack kind, const uint32_t *numbers, uint32_t count, uint8_t *out)
 {
     return kind == EK_PACK_SMALL ? streamvbyte_encode_0124(numbers, count, out)
                                  : streamvbyte_encode(numbers, count, out);
@@ -57,8 +57,8 @@ static bool get_shortest(enum ek_pack kind, const uint8_t *data, size_t size, ui
     return false;
 }
 
-bool ek_pack_get(enum ek_pack kind, const uint8_t *bytes, size_t size, uint32_t count,
-                 uint32_t *numbers, size_t *used)
+bool ek_pack_decode(enum ek_pack kind, const uint8_t *bytes, size_t size, uint32_t count,
+                    uint32_t *numbers, size_t *used)
 {
     size_t controls = (size_t)count / 4 + (count % 4 != 0);
     if (!count || controls > size) {

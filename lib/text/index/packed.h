@@ -17,12 +17,12 @@ enum { EK_PACK_PADDING = 16 };
 enum ek_pack { EK_PACK_WIDE, EK_PACK_SMALL };
 
 /* Room that ek_pack needs for `count` numbers, padding included. */
-size_t ek_pack_room(uint32_t count);
+size_t ek_pack_max_bytes(uint32_t count);
 /* Returns the bytes written. */
-size_t ek_pack_put(enum ek_pack kind, const uint32_t *numbers, uint32_t count, uint8_t *out);
+size_t ek_pack_encode(enum ek_pack kind, const uint32_t *numbers, uint32_t count, uint8_t *out);
 /* Unpacks `count` numbers that stand at the beginning of `size` bytes; *used of them. Returns false
  * when they would be longer. */
-bool ek_pack_get(enum ek_pack kind, const uint8_t *bytes, size_t size, uint32_t count,
-                 uint32_t *numbers, size_t *used);
+bool ek_pack_decode(enum ek_pack kind, const uint8_t *bytes, size_t size, uint32_t count,
+                    uint32_t *numbers, size_t *used);
 
 #endif

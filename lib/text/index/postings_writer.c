@@ -9,21 +9,21 @@ enum {
     HEAD = 6 * EK_VARINT_BYTES_MAX
 };
 
-void ek_block_out_init(struct ek_block_out *o, const uint32_t *lengths)
+void ek_postings_writer_init(struct ek_postings_writer *o, const uint32_t *lengths)
 {
-    *o = (struct ek_block_out){.lengths = lengths};
+    *o = (struct ek_postings_writer){.lengths = lengths};
     ek_buf_init(&o->bytes, SIZE_MAX);
-    ek_block_out_clear(o);
+    ek_postings_writer_clear(o);
 }
 
-void ek_block_out_release(struct ek_block_out *o)
+void ek_postings_writer_release(struct ek_postings_writer *o)
 {
     ek_buf_release(&o->bytes);
     ek_free(o->positions.data);
     o->positions = (struct ek_numbers){0};
 }
 
-void ek_block_out_clear(struct ek_block_out *o)
+void ek_postings_writer_clear(struct ek_postings_writer *o)
 {
     for (int f = 0; f < EK_FIELDS_AND_DOCUMENT; f++)
         o->field[f] = (struct ek_field_count){0};
@@ -34,7 +34,7 @@ void ek_block_out_clear(struct ek_block_out *o)
     ek_buf_clear(&o->bytes);
 }
 
-static size_t put_summary(const struct ek_block_out *o, uint8_t *out)
+static size_t put_summary(const struct ek_postings_writer *o, uint8_t *out)
 {
     uint32_t most = 0, shortest = UINT32_MAX;
     for (uint32_t i = 0; i < o->count; i++) {
@@ -48,7 +48,7 @@ static size_t put_summary(const struct ek_block_out *o, uint8_t *out)
 }
 
 /* Turns positions into gaps, where they are. */
-static void close_up(struct ek_block_out *o)
+static void close_up(struct ek_postings_writer *o)
 {
     uint32_t *p = o->positions.data;
     for (uint32_t i = 0; i < o->count; i++) {
@@ -61,7 +61,7 @@ static void close_up(struct ek_block_out *o)
     }
 }
 
-static int put_block(struct ek_block_out *o, bool summary)
+static int put_block(struct ek_postings_writer *o, bool summary)
 {
     uint32_t gaps[EK_INDEX_BLOCK], more[EK_INDEX_BLOCK], last = o->last;
     uint8_t head[HEAD], small[2 * (5 * EK_INDEX_BLOCK + EK_PACK_PADDING)];
@@ -72,13 +72,13 @@ static int put_block(struct ek_block_out *o, bool summary)
         more[i] = o->counts[i] - 1;
     }
     close_up(o);
-    size_t n = ek_pack_put(EK_PACK_WIDE, gaps, o->count, small);
-    n += ek_pack_put(EK_PACK_SMALL, more, o->count, small + n);
-    size_t room = ek_pack_room(positions);
+    size_t n = ek_pack_encode(EK_PACK_WIDE, gaps, o->count, small);
+    n += ek_pack_encode(EK_PACK_SMALL, more, o->count, small + n);
+    size_t room = ek_pack_max_bytes(positions);
     uint8_t *packed = ek_realloc(NULL, room, 1);
     if (!packed)
         return EK_ENOMEM;
-    size_t packed_bytes = ek_pack_put(EK_PACK_WIDE, o->positions.data, positions, packed);
+    size_t packed_bytes = ek_pack_encode(EK_PACK_WIDE, o->positions.data, positions, packed);
     size_t h = ek_varint_put(head, (uint64_t)o->count << 1 | summary);
     h += ek_varint_put(head + h, n);
     h += ek_varint_put(head + h, packed_bytes);
@@ -101,7 +101,7 @@ static void count_one(struct ek_field_count *f, uint32_t count)
     f->most = count > f->most ? count : f->most;
 }
 
-static void close_document(struct ek_block_out *o)
+static void close_document(struct ek_postings_writer *o)
 {
     uint32_t count = 0;
     if (!o->open)
@@ -116,7 +116,7 @@ static void close_document(struct ek_block_out *o)
     o->counts[o->count++] = count;
 }
 
-int ek_block_out_document(struct ek_block_out *o, uint32_t document)
+int ek_postings_writer_document(struct ek_postings_writer *o, uint32_t document)
 {
     int rc = EK_OK;
     close_document(o);
@@ -129,13 +129,14 @@ int ek_block_out_document(struct ek_block_out *o, uint32_t document)
     return rc;
 }
 
-int ek_block_out_position(struct ek_block_out *o, enum ek_field field, uint32_t position)
+int ek_postings_writer_position(struct ek_postings_writer *o, enum ek_field field,
+                                uint32_t position)
 {
     o->in[field]++;
     return ek_numbers_add(&o->positions, position);
 }
 
-int ek_block_out_end(struct ek_block_out *o)
+int ek_postings_writer_end(struct ek_postings_writer *o)
 {
     close_document(o);
     return o->count ? put_block(o, false) : EK_OK;

@@ -19,7 +19,7 @@ struct ek_field_count {
     uint64_t tokens;
 };
 
-struct ek_block_out {
+struct ek_postings_writer {
     const uint32_t *lengths; /* of all documents */
     struct ek_field_count field[EK_FIELDS_AND_DOCUMENT];
     uint32_t last;                    /* document of the block before, -1 at first */
@@ -30,13 +30,14 @@ struct ek_block_out {
     struct ek_buf bytes; /* those of the term so far */
 };
 
-void ek_block_out_init(struct ek_block_out *o, const uint32_t *lengths);
-void ek_block_out_release(struct ek_block_out *o);
+void ek_postings_writer_init(struct ek_postings_writer *o, const uint32_t *lengths);
+void ek_postings_writer_release(struct ek_postings_writer *o);
 /* For the next term; takes back nothing but what is known of the last. */
-void ek_block_out_clear(struct ek_block_out *o);
+void ek_postings_writer_clear(struct ek_postings_writer *o);
 /* EK_ENOMEM, EK_ELIMIT; so the next three. */
-int ek_block_out_document(struct ek_block_out *o, uint32_t document);
-int ek_block_out_position(struct ek_block_out *o, enum ek_field field, uint32_t position);
-int ek_block_out_end(struct ek_block_out *o);
+int ek_postings_writer_document(struct ek_postings_writer *o, uint32_t document);
+int ek_postings_writer_position(struct ek_postings_writer *o, enum ek_field field,
+                                uint32_t position);
+int ek_postings_writer_end(struct ek_postings_writer *o);
 
 #endif

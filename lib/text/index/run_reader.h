@@ -10,11 +10,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct ek_spool;
-struct ek_block_out;
+struct ek_spill_file;
+struct ek_postings_writer;
 
-struct ek_run_in {
-    struct ek_spool *spool;
+struct ek_run_reader {
+    struct ek_spill_file *spool;
     uint64_t at, end; /* of what was not read into the buffer */
     uint8_t *buffer;
     size_t room, next, held;
@@ -25,10 +25,11 @@ struct ek_run_in {
 
 /* The run of spool[at, end), by a buffer of `room` bytes. EK_ENOMEM; so that of reading is told at
  * the first term. Release it in any case. */
-int ek_run_in_begin(struct ek_run_in *r, struct ek_spool *spool, uint64_t at, uint64_t end,
-                    size_t room, struct ek_error *e);
-void ek_run_in_release(struct ek_run_in *r);
+int ek_run_reader_begin(struct ek_run_reader *r, struct ek_spill_file *spool, uint64_t at,
+                        uint64_t end, size_t room, struct ek_error *e);
+void ek_run_reader_release(struct ek_run_reader *r);
 /* The places of its term go to `out`; then it has the next term. */
-int ek_run_in_places(struct ek_run_in *r, struct ek_block_out *out, struct ek_error *e);
+int ek_run_reader_copy_postings(struct ek_run_reader *r, struct ek_postings_writer *out,
+                                struct ek_error *e);
 
 #endif

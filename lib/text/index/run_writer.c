@@ -29,21 +29,21 @@ struct slice {
     uint16_t size, used; /* bytes behind it */
 };
 
-void ek_gather_init(struct ek_gather *g)
+void ek_run_writer_init(struct ek_run_writer *g)
 {
-    *g = (struct ek_gather){0};
+    *g = (struct ek_run_writer){0};
 }
 
-void ek_gather_release(struct ek_gather *g)
+void ek_run_writer_release(struct ek_run_writer *g)
 {
     for (size_t i = 0; i < g->slab_count; i++)
         ek_free(g->slabs[i]);
     ek_free(g->slabs);
     ek_free(g->terms);
-    ek_gather_init(g);
+    ek_run_writer_init(g);
 }
 
-static struct slice *slice_at(const struct ek_gather *g, uint32_t unit)
+static struct slice *slice_at(const struct ek_run_writer *g, uint32_t unit)
 {
     uint32_t at = unit - 1;
     return (struct slice *)(void *)(g->slabs[at / SLAB_UNITS] + (size_t)(at % SLAB_UNITS) * UNIT);
@@ -51,7 +51,7 @@ static struct slice *slice_at(const struct ek_gather *g, uint32_t unit)
 
 static const struct ek_places NOWHERE = {0, 0, UINT32_MAX, UINT32_MAX, EK_FIELD_BODY};
 
-static int know_term(struct ek_gather *g, uint32_t term)
+static int know_term(struct ek_run_writer *g, uint32_t term)
 {
     if (term >= g->room) {
         uint32_t room =
@@ -67,7 +67,7 @@ static int know_term(struct ek_gather *g, uint32_t term)
     return EK_OK;
 }
 
-static int next_slab(struct ek_gather *g)
+static int next_slab(struct ek_run_writer *g)
 {
     size_t next = g->slab_count ? g->slab + 1 : 0;
     if (next == g->slab_count) {
@@ -87,7 +87,7 @@ static int next_slab(struct ek_gather *g)
     return EK_OK;
 }
 
-static int new_slice(struct ek_gather *g, struct ek_places *p)
+static int new_slice(struct ek_run_writer *g, struct ek_places *p)
 {
     struct slice *last = p->tail ? slice_at(g, p->tail) : NULL;
     uint32_t size = !last ? SLICE_FIRST : last->size < SLICE_MOST ? 2u * last->size : SLICE_MOST;
@@ -108,8 +108,8 @@ static int new_slice(struct ek_gather *g, struct ek_places *p)
     return EK_OK;
 }
 
-int ek_gather_add(struct ek_gather *g, uint32_t term, uint32_t document, enum ek_field field,
-                  uint32_t position)
+int ek_run_writer_add(struct ek_run_writer *g, uint32_t term, uint32_t document,
+                      enum ek_field field, uint32_t position)
 {
     uint8_t place[2 * EK_VARINT_BYTES_MAX + 1];
     int rc = term < g->count ? EK_OK : know_term(g, term);
@@ -143,8 +143,8 @@ int ek_gather_add(struct ek_gather *g, uint32_t term, uint32_t document, enum ek
     return EK_OK;
 }
 
-static int spill_term(const struct ek_gather *g, const struct ek_places *p, uint32_t gap,
-                      struct ek_spool *to, struct ek_error *e)
+static int spill_term(const struct ek_run_writer *g, const struct ek_places *p, uint32_t gap,
+                      struct ek_spill_file *to, struct ek_error *e)
 {
     uint8_t head[2 * EK_VARINT_BYTES_MAX];
     uint64_t bytes = 0;
@@ -152,13 +152,13 @@ static int spill_term(const struct ek_gather *g, const struct ek_places *p, uint
         bytes += slice_at(g, at)->used;
     size_t n = ek_varint_put(head, gap);
     n += ek_varint_put(head + n, bytes);
-    int rc = ek_spool_add(to, head, n, e);
+    int rc = ek_spill_file_add(to, head, n, e);
     for (uint32_t at = p->head; at && !rc; at = slice_at(g, at)->next)
-        rc = ek_spool_add(to, slice_at(g, at) + 1, slice_at(g, at)->used, e);
+        rc = ek_spill_file_add(to, slice_at(g, at) + 1, slice_at(g, at)->used, e);
     return rc;
 }
 
-int ek_gather_spill(struct ek_gather *g, struct ek_spool *to, struct ek_error *e)
+int ek_run_writer_spill(struct ek_run_writer *g, struct ek_spill_file *to, struct ek_error *e)
 {
     uint32_t last = UINT32_MAX;
     int rc = EK_OK;
@@ -174,12 +174,12 @@ int ek_gather_spill(struct ek_gather *g, struct ek_spool *to, struct ek_error *e
     return rc;
 }
 
-uint64_t ek_gather_places(const struct ek_gather *g)
+uint64_t ek_run_writer_places(const struct ek_run_writer *g)
 {
     return g->slab_count ? (uint64_t)g->slab * SLAB_BYTES + (uint64_t)g->used * UNIT : 0;
 }
 
-uint64_t ek_gather_table(const struct ek_gather *g)
+uint64_t ek_run_writer_table(const struct ek_run_writer *g)
 {
     return (uint64_t)g->room * sizeof *g->terms;
 }

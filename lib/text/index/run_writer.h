@@ -18,10 +18,10 @@
 
 enum { EK_PLACE_DOCUMENT = 1, EK_PLACE_FIELD = 2, EK_PLACE_BITS = 2 };
 
-struct ek_spool;
+struct ek_spill_file;
 struct ek_places;
 
-struct ek_gather {
+struct ek_run_writer {
     struct ek_places *terms; /* [room] */
     uint8_t **slabs;
     size_t slab_count, slab_room, slab; /* slab: the one being filled; == slab_count: none */
@@ -29,16 +29,16 @@ struct ek_gather {
     uint32_t used; /* units of that slab */
 };
 
-void ek_gather_init(struct ek_gather *g);
-void ek_gather_release(struct ek_gather *g);
+void ek_run_writer_init(struct ek_run_writer *g);
+void ek_run_writer_release(struct ek_run_writer *g);
 /* Position: in the document, its fields one behind the other. Documents and positions never fall.
  * EK_ENOMEM, EK_ELIMIT. */
-int ek_gather_add(struct ek_gather *g, uint32_t term, uint32_t document, enum ek_field field,
-                  uint32_t position);
+int ek_run_writer_add(struct ek_run_writer *g, uint32_t term, uint32_t document,
+                      enum ek_field field, uint32_t position);
 /* Appends a run, and forgets everything but the memory. */
-int ek_gather_spill(struct ek_gather *g, struct ek_spool *to, struct ek_error *e);
+int ek_run_writer_spill(struct ek_run_writer *g, struct ek_spill_file *to, struct ek_error *e);
 /* Bytes of what a spill makes free, and of what it does not. */
-uint64_t ek_gather_places(const struct ek_gather *g);
-uint64_t ek_gather_table(const struct ek_gather *g);
+uint64_t ek_run_writer_places(const struct ek_run_writer *g);
+uint64_t ek_run_writer_table(const struct ek_run_writer *g);
 
 #endif

@@ -11,7 +11,7 @@
 
 enum { BUFFER = 64 << 10 };
 
-struct ek_spool {
+struct ek_spill_file {
     int fd;
     char *name;
     uint64_t length; /* with what is still held */
@@ -19,28 +19,28 @@ struct ek_spool {
     uint8_t buffer[BUFFER];
 };
 
-int ek_spool_open(struct ek_spool **out, const char *path, struct ek_error *e)
+int ek_spill_file_open(struct ek_spill_file **out, const char *path, struct ek_error *e)
 {
-    struct ek_spool *s = ek_calloc(1, sizeof *s);
+    struct ek_spill_file *s = ek_calloc(1, sizeof *s);
     if (!s)
         return ek_fail(e, EK_ENOMEM, "out of memory");
     s->fd = -1;
     s->name = ek_strdup(path);
     if (!s->name) {
-        ek_spool_close(s);
+        ek_spill_file_close(s);
         return ek_fail(e, EK_ENOMEM, "out of memory");
     }
-    s->fd = ek_nameless_spool(s->name);
+    s->fd = ek_tmpfile_spool(s->name);
     if (s->fd < 0) {
         int rc = ek_file_fail(e, path, "cannot create a temporary file beside it");
-        ek_spool_close(s);
+        ek_spill_file_close(s);
         return rc;
     }
     *out = s;
     return EK_OK;
 }
 
-void ek_spool_close(struct ek_spool *s)
+void ek_spill_file_close(struct ek_spill_file *s)
 {
     if (!s)
         return;
@@ -50,21 +50,21 @@ void ek_spool_close(struct ek_spool *s)
     ek_free(s);
 }
 
-static int send(struct ek_spool *s, const void *bytes, size_t length, struct ek_error *e)
+static int send(struct ek_spill_file *s, const void *bytes, size_t length, struct ek_error *e)
 {
     if (!ek_file_write_all(s->fd, bytes, length))
         return EK_OK;
     return ek_file_fail(e, s->name, "cannot write the temporary file beside it");
 }
 
-static int flush(struct ek_spool *s, struct ek_error *e)
+static int flush(struct ek_spill_file *s, struct ek_error *e)
 {
     int rc = send(s, s->buffer, s->held, e);
     s->held = 0;
     return rc;
 }
 
-int ek_spool_add(struct ek_spool *s, const void *bytes, size_t length, struct ek_error *e)
+int ek_spill_file_add(struct ek_spill_file *s, const void *bytes, size_t length, struct ek_error *e)
 {
     int rc = EK_OK;
     if (length > BUFFER - s->held)
@@ -79,12 +79,13 @@ int ek_spool_add(struct ek_spool *s, const void *bytes, size_t length, struct ek
     return EK_OK;
 }
 
-uint64_t ek_spool_length(const struct ek_spool *s)
+uint64_t ek_spill_file_length(const struct ek_spill_file *s)
 {
     return s->length;
 }
 
-int ek_spool_read(struct ek_spool *s, uint64_t at, void *bytes, size_t length, struct ek_error *e)
+int ek_spill_file_read(struct ek_spill_file *s, uint64_t at, void *bytes, size_t length,
+                       struct ek_error *e)
 {
     int rc = s->held ? flush(s, e) : EK_OK;
     uint8_t *out = bytes;

@@ -12,14 +12,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct ek_spool;
+struct ek_spill_file;
 
 /* path: the file beside which it lies; errors name it. EK_EIO, EK_ENOMEM. */
-int ek_spool_open(struct ek_spool **out, const char *path, struct ek_error *e);
-void ek_spool_close(struct ek_spool *s);
-int ek_spool_add(struct ek_spool *s, const void *bytes, size_t length, struct ek_error *e);
-uint64_t ek_spool_length(const struct ek_spool *s);
+int ek_spill_file_open(struct ek_spill_file **out, const char *path, struct ek_error *e);
+void ek_spill_file_close(struct ek_spill_file *s);
+int ek_spill_file_add(struct ek_spill_file *s, const void *bytes, size_t length,
+                      struct ek_error *e);
+uint64_t ek_spill_file_length(const struct ek_spill_file *s);
 /* Exactly `length` bytes that were added at `at`; what was added last may be sent out first. */
-int ek_spool_read(struct ek_spool *s, uint64_t at, void *bytes, size_t length, struct ek_error *e);
+int ek_spill_file_read(struct ek_spill_file *s, uint64_t at, void *bytes, size_t length,
+                       struct ek_error *e);
 
 #endif

@@ -19,7 +19,7 @@ static int explain(const char *name, struct ek_error *e)
     while (all[count])
         if (!strcmp(all[count++], name))
             return ek_fail(e, EK_ENOMEM, "out of memory");
-    const char *near = ek_nearest_word(name, (const char *const *)all, count);
+    const char *near = ek_nearest_name(name, (const char *const *)all, count);
     if (near)
         return ek_fail(e, EK_EUSAGE, "no stemmer is called '%s', did you mean '%s'?", name, near);
     return ek_fail(e, EK_EUSAGE,

@@ -41,7 +41,7 @@ static inline uint64_t ek_varint_get(struct ek_bytes *b)
 }
 
 /* Of a number that has to be at most `most`. */
-static inline uint64_t ek_varint_upto(struct ek_bytes *b, uint64_t most)
+static inline uint64_t ek_varint_get_bounded(struct ek_bytes *b, uint64_t most)
 {
     uint64_t value = ek_varint_get(b);
     if (value <= most)
@@ -52,7 +52,7 @@ static inline uint64_t ek_varint_upto(struct ek_bytes *b, uint64_t most)
 }
 
 /* The next `length` bytes; NULL, and bad, when there are fewer. */
-static inline const uint8_t *ek_bytes_take(struct ek_bytes *b, uint64_t length)
+static inline const uint8_t *ek_bytes_read(struct ek_bytes *b, uint64_t length)
 {
     const uint8_t *at = b->at;
     if (length > (uint64_t)(b->end - b->at)) {

@@ -114,7 +114,7 @@ static int cut(struct ek_words *w, size_t count)
         alone = alone || stands_alone(code);
         utf8proc_uint8_t bytes[4];
         size_t n = (size_t)utf8proc_encode_char(code, bytes);
-        full = full || w->length + n > EK_WORD_BYTES_MAX;
+        full = full || w->length + n > EK_NAME_TEXT_BYTES_MAX;
         if (!full) {
             memcpy(w->word + w->length, bytes, n);
             w->length += n;
@@ -163,7 +163,7 @@ static bool ascii_run(struct ek_words *w, const char *text, size_t length, size_
 {
     size_t end = *at, n = 0;
     while (end < length && is_ascii_word((unsigned char)text[end])) {
-        if (n < EK_WORD_BYTES_MAX)
+        if (n < EK_NAME_TEXT_BYTES_MAX)
             w->word[n++] = (char)(text[end] | 0x20); /* digits have that bit */
         end++;
     }
@@ -174,8 +174,8 @@ static bool ascii_run(struct ek_words *w, const char *text, size_t length, size_
     return true;
 }
 
-int ek_words_of(struct ek_words *w, const char *text, size_t length,
-                int (*each)(void *context, const char *term, size_t length), void *context)
+int ek_words_each(struct ek_words *w, const char *text, size_t length,
+                  int (*each)(void *context, const char *term, size_t length), void *context)
 {
     size_t at = 0;
     int rc = EK_OK;

@@ -93,7 +93,7 @@ static int search(const char *path, const char *queries, uint32_t k, uint64_t pa
     double best = 1e300;
     uint64_t found = 0, sum = 0;
     must(ek_index_open(&x, path, NULL));
-    must(ek_retrieve_new(&r, x, EK_BM25_USUAL, NULL));
+    must(ek_retrieve_new(&r, x, EK_BM25_DEFAULT, NULL));
     read_queries(&q, x, queries);
     struct ek_hit *hits = ek_bench_memory(k, sizeof *hits);
     for (uint64_t pass = 0; pass < passes; pass++) {
@@ -148,7 +148,7 @@ static int features(const char *path, const char *queries, uint32_t k, uint64_t 
     double best = 1e300;
     uint64_t rows = 0;
     must(ek_index_open(&x, path, NULL));
-    must(ek_retrieve_new(&r, x, EK_BM25_USUAL, NULL));
+    must(ek_retrieve_new(&r, x, EK_BM25_DEFAULT, NULL));
     must(ek_feature_choice_load(&choice, wanted, NULL));
     must(ek_text_features_new(&f, x, choice, NULL));
     struct ek_hit *hits = ek_bench_memory(k, sizeof *hits);

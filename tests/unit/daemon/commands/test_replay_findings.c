@@ -9,7 +9,7 @@
 static const char CENTS[] = "price, arm=B: values are multiplied by 100 (98 to 102) since query "
                             "1225; looks like amounts in cents instead of whole units";
 
-static void event(struct ek_told *t, const char *episode, const char *state, const char *text)
+static void event(struct ek_fit_target *t, const char *episode, const char *state, const char *text)
 {
     char json[1000];
     snprintf(json, sizeof json,
@@ -19,7 +19,7 @@ static void event(struct ek_told *t, const char *episode, const char *state, con
     ck_assert_int_eq(ek_told_event(t, event_from(json)), EK_OK);
 }
 
-static const char *printed(const struct ek_told *t)
+static const char *printed(const struct ek_fit_target *t)
 {
     static char text[8000];
     char *all;
@@ -34,7 +34,7 @@ static const char *printed(const struct ek_told *t)
 
 START_TEST(a_confirmed_finding_is_told_with_its_last_sentence)
 {
-    struct ek_told t = {0};
+    struct ek_fit_target t = {0};
     event(&t, "price-1", "suspected", "price: something has changed");
     event(&t, "price-1", "confirmed", "price: first");
     event(&t, "price-1", "updated", CENTS);
@@ -52,7 +52,7 @@ END_TEST
 
 START_TEST(model_and_upstream_are_told_among_the_findings_as_they_are_in_the_end)
 {
-    struct ek_told t = {0};
+    struct ek_fit_target t = {0};
     static const char *const states[] = {"drifted", "recovered", "drifted"};
     static const char *const ends[] = {"", " - over", ""};
     for (int i = 0; i < 3; i++) {
@@ -70,7 +70,7 @@ END_TEST
 
 START_TEST(a_finding_that_ended_says_so)
 {
-    struct ek_told t = {0};
+    struct ek_fit_target t = {0};
     event(&t, "price-1", "confirmed", "price: one");
     event(&t, "price-2", "confirmed", "price: two");
     event(&t, "price-1", "recovered", "price: back to normal");
@@ -82,7 +82,7 @@ END_TEST
 
 START_TEST(what_has_one_cause_stands_together)
 {
-    struct ek_told t = {0};
+    struct ek_fit_target t = {0};
     static const char *const texts[] = {"price: one", "rating: two", "taxes: three"};
     for (int i = 0; i < 3; i++) {
         char json[200];
@@ -99,7 +99,7 @@ END_TEST
 
 START_TEST(no_finding_is_no_line_and_many_are_counted)
 {
-    struct ek_told none = {0}, many = {0};
+    struct ek_fit_target none = {0}, many = {0};
     char episode[20];
     ck_assert_str_eq(printed(&none), "");
     for (int i = 0; i < EK_TOLD_MAX + 3; i++) {
@@ -113,7 +113,7 @@ END_TEST
 
 START_TEST(what_a_producer_writes_does_nothing_to_a_terminal)
 {
-    struct ek_told t = {0};
+    struct ek_fit_target t = {0};
     event(&t, "price-1", "confirmed", "price, arm=\\u001b[2J\\u009b2J\\u00e9: x");
     ck_assert_str_eq(printed(&t), "    price, arm=?[2J?2J\xc3\xa9: x\n");
     ek_reported_findings_release(&t.findings);

@@ -46,7 +46,7 @@ END_TEST
 START_TEST(nothing_else_is_a_token)
 {
     struct ek_tokens *t;
-    char longer[EK_TOKEN_MOST + 60];
+    char longer[EK_TOKEN_MAX + 60];
     memset(longer, 'a', sizeof longer - 1);
     longer[sizeof longer - 1] = 0;
     ck_assert_int_eq(load(&t, longer + 59, NULL), 0);

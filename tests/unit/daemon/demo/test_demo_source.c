@@ -63,14 +63,14 @@ START_TEST(other_scores_are_noticed_and_judged_by_themselves)
 {
     struct bench b;
     struct ek_codec *codec;
-    struct ek_query q;
+    struct ek_list q;
     struct ek_buf out;
     struct ek_demo_result r;
     const void *bytes;
     size_t length;
     double best_first[EK_HOTEL_ITEMS_MAX];
     open_bench(&b);
-    ek_query_init(&q);
+    ek_list_init(&q);
     ek_buf_init(&out, 0);
     ck_assert_int_eq(ek_codec_new(&codec, b.m, NULL, NULL, NULL), EK_OK);
     ck_assert_int_eq(ek_demo_feed_next(b.feed, true, 17, &bytes, &length, NULL), EK_OK);
@@ -84,7 +84,7 @@ START_TEST(other_scores_are_noticed_and_judged_by_themselves)
     ck_assert(r.routed);
     ck_assert_double_eq_tol(r.guarded, 1, 1e-12);
     ek_codec_free(codec);
-    ek_query_release(&q);
+    ek_list_release(&q);
     ek_buf_release(&out);
     close_bench(&b);
 }

@@ -16,7 +16,7 @@ static const char PATH[] = "build/list-sink-test.msg";
 struct outlet {
     struct ek_manifest *m;
     struct ek_hotel *h;
-    struct ek_query q;
+    struct ek_list q;
     struct ek_list_sink_options o;
 };
 
@@ -26,7 +26,7 @@ static void open_outlet(struct outlet *t, const char *const *faults, size_t coun
     memset(t, 0, sizeof *t);
     ck_assert_int_eq(ek_manifest_parse(&t->m, "hotel", text, strlen(text), NULL), EK_OK);
     ck_assert_int_eq(ek_hotel_new(&t->h, 2, NULL), EK_OK);
-    ek_query_init(&t->q);
+    ek_list_init(&t->q);
     t->o.upstream.manifest = t->m;
     t->o.upstream.faults = faults;
     t->o.upstream.fault_count = count;
@@ -36,7 +36,7 @@ static void open_outlet(struct outlet *t, const char *const *faults, size_t coun
 
 static void close_outlet(struct outlet *t)
 {
-    ek_query_release(&t->q);
+    ek_list_release(&t->q);
     ek_hotel_free(t->h);
     ek_manifest_free(t->m);
     unlink(PATH);
@@ -54,15 +54,15 @@ static void write_lists(struct outlet *t)
 }
 
 /* Calls `check` with every list of the file beside the one that was generated. */
-static void read_lists(struct outlet *t, void (*check)(int i, const struct ek_query *made,
-                                                       const struct ek_query *read))
+static void read_lists(struct outlet *t,
+                       void (*check)(int i, const struct ek_list *made, const struct ek_list *read))
 {
     struct ek_codec *codec;
     struct ek_buf file;
-    struct ek_query read;
+    struct ek_list read;
     size_t at = 0, extent;
     ek_buf_init(&file, 0);
-    ek_query_init(&read);
+    ek_list_init(&read);
     ck_assert_int_eq(ek_file_read(PATH, &file, NULL), EK_OK);
     ck_assert_int_eq(ek_codec_new(&codec, t->m, NULL, NULL, NULL), EK_OK);
     for (int i = 0; i < LISTS; i++) {
@@ -79,11 +79,11 @@ static void read_lists(struct outlet *t, void (*check)(int i, const struct ek_qu
     }
     ck_assert_uint_eq(at, file.length);
     ek_codec_free(codec);
-    ek_query_release(&read);
+    ek_list_release(&read);
     ek_buf_release(&file);
 }
 
-static void assert_whole(int i, const struct ek_query *made, const struct ek_query *read)
+static void assert_whole(int i, const struct ek_list *made, const struct ek_list *read)
 {
     size_t values = (size_t)(made->items * made->item_features);
     (void)i;
@@ -96,7 +96,7 @@ static void assert_whole(int i, const struct ek_query *made, const struct ek_que
     ck_assert_mem_eq(read->id.text, made->id.text, made->id.length);
     ck_assert_int_eq(read->time_ms, made->time_ms);
     ck_assert_int_eq(read->segment_count, 2);
-    ck_assert_int_eq(*ek_query_segment(read, "arm").text, *ek_query_segment(made, "arm").text);
+    ck_assert_int_eq(*ek_list_segment(read, "arm").text, *ek_list_segment(made, "arm").text);
     for (int k = 0; k < made->items; k++)
         ck_assert_double_eq(read->score[k], 0);
 }
@@ -116,9 +116,9 @@ END_TEST
 
 static const char *const FAULTS[] = {"price=*stay_nights,from=10,to=50,arm=B", "stars=nan,from=20"};
 
-static void assert_faulty(int i, const struct ek_query *made, const struct ek_query *read)
+static void assert_faulty(int i, const struct ek_list *made, const struct ek_list *read)
 {
-    bool b = *ek_query_segment(made, "arm").text == 'B';
+    bool b = *ek_list_segment(made, "arm").text == 'B';
     float factor = i >= 10 && i < 50 && b ? made->query[0] : 1;
     for (int k = 0; k < made->items; k++) {
         const float *x = made->x + k * made->item_features, *y = read->x + k * read->item_features;

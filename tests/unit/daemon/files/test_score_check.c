@@ -8,7 +8,7 @@ START_TEST(scores_are_missing_until_the_first_item_has_one)
 {
     struct ek_scores_seen s = {.some = false};
     struct ek_place place[2] = {{0, 0}, {0, 0}};
-    struct ek_query q = {.items = 2, .place = place};
+    struct ek_list q = {.items = 2, .place = place};
     ck_assert_uint_eq(ek_scores_missing(&s, &q), 1);
     ck_assert_uint_eq(ek_scores_missing(&s, &q), 2);
     q.items = 0; /* an empty list says nothing */

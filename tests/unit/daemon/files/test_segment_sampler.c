@@ -11,12 +11,12 @@ START_TEST(values_are_equally_likely_and_dimensions_independent)
     ck_assert_int_eq(ek_segment_draw_add(&d, "arm=A,B", NULL), EK_OK);
     ck_assert_int_eq(ek_segment_draw_add(&d, "app=x,y,z", NULL), EK_OK);
     for (uint64_t i = 0; i < MANY; i++) {
-        struct ek_query q;
-        ek_query_init(&q);
+        struct ek_list q;
+        ek_list_init(&q);
         ck_assert_int_eq(ek_segment_draw_apply(&d, &q, i, 1, NULL), EK_OK);
         ck_assert_int_eq(q.segment_count, 2);
-        int is_b = *ek_query_segment(&q, "arm").text == 'B';
-        int is_z = *ek_query_segment(&q, "app").text == 'z';
+        int is_b = *ek_list_segment(&q, "arm").text == 'B';
+        int is_z = *ek_list_segment(&q, "app").text == 'z';
         b += is_b;
         z += is_z;
         both += is_b && is_z;
@@ -31,11 +31,11 @@ END_TEST
 START_TEST(a_value_may_contain_an_equals_sign)
 {
     struct ek_segment_draw d = {0};
-    struct ek_query q;
-    ek_query_init(&q);
+    struct ek_list q;
+    ek_list_init(&q);
     ck_assert_int_eq(ek_segment_draw_add(&d, "build=v=2", NULL), EK_OK);
     ck_assert_int_eq(ek_segment_draw_apply(&d, &q, 1, 1, NULL), EK_OK);
-    ck_assert_str_eq(ek_query_segment(&q, "build").text, "v=2");
+    ck_assert_str_eq(ek_list_segment(&q, "build").text, "v=2");
     ek_segment_draw_release(&d);
 }
 END_TEST
@@ -64,8 +64,8 @@ END_TEST
 START_TEST(a_list_with_many_segments_takes_no_more)
 {
     struct ek_segment_draw d = {0};
-    struct ek_query q;
-    ek_query_init(&q);
+    struct ek_list q;
+    ek_list_init(&q);
     q.segment_count = EK_SEGMENTS_MAX;
     ck_assert_int_eq(ek_segment_draw_add(&d, "arm=A,B", NULL), EK_OK);
     ck_assert_int_eq(ek_segment_draw_apply(&d, &q, 1, 1, NULL), EK_ELIMIT);

@@ -19,7 +19,7 @@ START_TEST(scores_are_those_of_the_model_on_the_faulty_values)
     struct ek_hotel *h;
     struct ek_upstream *u;
     struct ek_scorer *scorer;
-    struct ek_query q;
+    struct ek_list q;
     double clean[EK_HOTEL_ITEMS_MAX], faulty[EK_HOTEL_ITEMS_MAX];
     const char *text = ek_hotel_manifest();
     ck_assert_int_eq(ek_manifest_parse(&m, "hotel", text, strlen(text), NULL), EK_OK);
@@ -29,7 +29,7 @@ START_TEST(scores_are_those_of_the_model_on_the_faulty_values)
     ck_assert_int_eq(ek_hotel_new(&h, 1, NULL), EK_OK);
     ck_assert_int_eq(ek_upstream_new(&u, &o, NULL), EK_OK);
     ck_assert_int_eq(ek_scorer_new(&scorer, model, NULL), EK_OK);
-    ek_query_init(&q);
+    ek_list_init(&q);
     for (uint64_t i = 0; i < 2; i++) {
         ck_assert_int_eq(ek_hotel_list(h, i, &q, NULL), EK_OK);
         float price = q.x[0];
@@ -41,7 +41,7 @@ START_TEST(scores_are_those_of_the_model_on_the_faulty_values)
         ck_assert_int_eq(fabs(q.score[0] - clean[0]) > 1e-6, (int)i);
     }
     ck_assert_uint_eq(ek_upstream_hits(u, 0), 1);
-    ek_query_release(&q);
+    ek_list_release(&q);
     ek_scorer_free(scorer);
     ek_upstream_free(u);
     ek_hotel_free(h);

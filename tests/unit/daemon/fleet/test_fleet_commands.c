@@ -14,7 +14,7 @@ START_TEST(an_order_is_carried_out_once_for_all_and_answered)
 {
     struct fleet *f = start();
     struct answers a = {.count = 0};
-    struct ek_order w = order_of(EK_DID_PIN, 1);
+    struct ek_order w = order_of(EK_DECIDED_PIN, 1);
     ek_buf_init(&a.bytes, 0);
     give(f, 0, &w);
     give(f, 0, &w); /* again, for nobody has answered yet */
@@ -36,7 +36,7 @@ START_TEST(an_order_is_carried_out_once_for_all_and_answered)
     give(f, 0, &w); /* whose answer was lost */
     fleet_tick(f, quiet);
     ck_assert_uint_eq(answered(f, 0, &a, 1).decided.is.after, r.decided.is.after);
-    w = order_of(EK_DID_PAUSE, 2);
+    w = order_of(EK_DECIDED_PAUSE, 2);
     give(f, 0, &w);
     fleet_run(f, 4, quiet);
     ck_assert(fleet_plan(f, 0)->paused && fleet_plan(f, 1)->paused);
@@ -49,23 +49,23 @@ START_TEST(what_cannot_be_is_refused_with_a_reason)
 {
     struct fleet *f = start();
     struct answers a = {.count = 0};
-    struct ek_order w = order_of(EK_DID_UNPIN, 1);
+    struct ek_order w = order_of(EK_DECIDED_UNPIN, 1);
     static struct ek_fleet_reply r;
     ek_buf_init(&a.bytes, 0);
     give(f, 0, &w);
-    uint64_t version = ek_fleet_decider_version(f->decider[0]);
+    uint64_t version = ek_leader_version(f->decider[0]);
     fleet_tick(f, quiet);
     r = answered(f, 0, &a, 1);
     ck_assert_int_eq(r.code, EK_ESTATE);
-    ck_assert(ek_text_same(r.refusal, ek_text_of("'price' is not pinned there")));
-    ck_assert_uint_eq(ek_fleet_decider_version(f->decider[0]), version);
+    ck_assert(ek_text_same(r.refusal, ek_text_from("'price' is not pinned there")));
+    ck_assert_uint_eq(ek_leader_version(f->decider[0]), version);
     struct ek_buf out = record_of(f, &w);
     struct ek_error e;
     out.data[out.length - 6] ^= 1;
-    ck_assert_int_eq(ek_fleet_decider_take(f->decider[0], out.data, out.length, 0, &e), EK_EFORMAT);
+    ck_assert_int_eq(ek_leader_receive(f->decider[0], out.data, out.length, 0, &e), EK_EFORMAT);
     ek_buf_release(&out);
     must(ek_fleet_order_write(&w, f->world.manifest->hash + 1, &out));
-    ck_assert_int_eq(ek_fleet_decider_take(f->decider[0], out.data, out.length, 0, &e), EK_ESTATE);
+    ck_assert_int_eq(ek_leader_receive(f->decider[0], out.data, out.length, 0, &e), EK_ESTATE);
     ek_buf_release(&out);
     ek_buf_release(&a.bytes);
     finish(f);
@@ -79,8 +79,9 @@ START_TEST(the_next_decider_keeps_what_people_said)
     struct answers a = {.count = 0};
     ek_buf_init(&a.bytes, 0);
     fleet_decider(f, 1);
-    const struct ek_order pin = order_of(EK_DID_PIN, 1), pause = order_of(EK_DID_PAUSE, 2),
-                          resume = order_of(EK_DID_RESUME, 3), unpin = order_of(EK_DID_UNPIN, 4);
+    const struct ek_order pin = order_of(EK_DECIDED_PIN, 1), pause = order_of(EK_DECIDED_PAUSE, 2),
+                          resume = order_of(EK_DECIDED_RESUME, 3),
+                          unpin = order_of(EK_DECIDED_UNPIN, 4);
     give(f, 1, &pin);
     answered(f, 1, &a, 0);
     give(f, 0, &pin);
@@ -88,7 +89,7 @@ START_TEST(the_next_decider_keeps_what_people_said)
     fleet_run(f, 2, quiet);
     answered(f, 0, &a, 2);
     f->dead[0] = true;
-    ek_fleet_decider_begin(f->decider[1], f->clock_ms);
+    ek_leader_start(f->decider[1], f->clock_ms);
     fleet_run(f, 3, quiet);
     ck_assert(fleet_plan(f, 0)->paused);
     give(f, 1, &resume);
@@ -112,7 +113,7 @@ enum { MANY = 150, EACH = 64 };
 static struct ek_fleet_cell market_of(const void *context, int cell)
 {
     (void)context;
-    return (struct ek_fleet_cell){ek_text_of("market"), ek_text_of(cell ? "B" : "C")};
+    return (struct ek_fleet_cell){ek_text_from("market"), ek_text_from(cell ? "B" : "C")};
 }
 
 static struct ek_fleet_cell arm_of(const void *context, int cell)
@@ -120,34 +121,34 @@ static struct ek_fleet_cell arm_of(const void *context, int cell)
     static char value[16];
     (void)context;
     snprintf(value, sizeof value, "v%d", cell);
-    return (struct ek_fleet_cell){ek_text_of("arm"), ek_text_of(value)};
+    return (struct ek_fleet_cell){ek_text_from("arm"), ek_text_from(value)};
 }
 
 /* A plan of somebody else, of which this is remembered, is what decider 1 goes on from. */
-static void go_on_from(struct fleet *f, const struct ek_control_memory *memory,
+static void go_on_from(struct fleet *f, const struct ek_controller_memory *memory,
                        const char *dimension,
                        struct ek_fleet_cell (*names_of)(const void *context, int cell))
 {
-    const struct ek_fleet_plan_head head = {.decider = ek_text_of("node-9"),
+    const struct ek_fleet_plan_head head = {.decider = ek_text_from("node-9"),
                                             .term = 9,
                                             .version = 90,
                                             .from_ms = 1000,
-                                            .dimensions = {1, {ek_text_of(dimension)}}};
-    static const struct ek_fleet_normal nothing;
+                                            .dimensions = {1, {ek_text_from(dimension)}}};
+    static const struct ek_fleet_accepted_set nothing;
     struct ek_serialize w;
     struct ek_buf record;
     ek_buf_init(&record, 0);
-    ek_fleet_plan_begin(&w, &record, &head);
-    ek_fleet_standing_put(&w, &head.dimensions, f->world.manifest, memory, &nothing, names_of,
-                          NULL);
+    ek_fleet_plan_start(&w, &record, &head);
+    ek_controller_record_write(&w, &head.dimensions, f->world.manifest, memory, &nothing, names_of,
+                               NULL);
     for (int parts = 0; parts < 3; parts++) /* decisions, findings, asks */
-        ek_wire_put(&w, 0);
-    must(ek_wire_seal(&w));
-    must(ek_fleet_decider_follow(fleet_decider(f, 1), record.data, record.length, NULL));
+        ek_record_put(&w, 0);
+    must(ek_record_writer_finish(&w));
+    must(ek_leader_apply_record(fleet_decider(f, 1), record.data, record.length, NULL));
     ek_buf_release(&record);
     f->dead[0] = true;
     fleet_tick(f, quiet);
-    ek_fleet_decider_begin(f->decider[1], f->clock_ms);
+    ek_leader_start(f->decider[1], f->clock_ms);
 }
 
 START_TEST(a_dimension_that_the_rules_do_not_have_is_passed_over)
@@ -155,8 +156,8 @@ START_TEST(a_dimension_that_the_rules_do_not_have_is_passed_over)
     struct fleet *f = start();
     static struct ek_plan plan, wanted;
     static struct ek_rollouts ended = {.count = 1};
-    struct ek_control_pin pin = {.feature = PRICE, .cell = 1, .is = {.action = EK_ACT_ROUTE}};
-    const struct ek_control_memory memory = {
+    struct ek_controller_pin pin = {.feature = PRICE, .cell = 1, .is = {.action = EK_ACT_ROUTE}};
+    const struct ek_controller_memory memory = {
         .plan = &plan, .wanted = &wanted, .rollouts = &ended, .pin = &pin, .pins = 1};
     ended.one[0] = (struct ek_rollout){.feature = PRICE, .cell = 0, .ended_ms = 500};
     go_on_from(f, &memory, "market", market_of);
@@ -164,7 +165,7 @@ START_TEST(a_dimension_that_the_rules_do_not_have_is_passed_over)
     fleet_run(f, 3, quiet);
     ck_assert_int_eq(f->published, published + 3);
     struct answers a = {.count = 0};
-    struct ek_order w = order_of(EK_DID_PIN, 1);
+    struct ek_order w = order_of(EK_DECIDED_PIN, 1);
     ek_buf_init(&a.bytes, 0);
     w.segment = "market";
     give(f, 1, &w);
@@ -173,13 +174,13 @@ START_TEST(a_dimension_that_the_rules_do_not_have_is_passed_over)
     r = answered(f, 1, &a, 1);
     ck_assert_int_eq(r.code, EK_EUSAGE);
     ck_assert(ek_text_same(
-        r.refusal, ek_text_of("no segment 'market': 'segments' of the rules must name it")));
+        r.refusal, ek_text_from("no segment 'market': 'segments' of the rules must name it")));
     ek_buf_release(&a.bytes);
     finish(f);
 }
 END_TEST
 
-static int see(void *context, const struct ek_decided *m)
+static int see(void *context, const struct ek_decision_record *m)
 {
     bool *seen = context;
     ck_assert_uint_le(m->number, MANY);
@@ -192,12 +193,12 @@ static void see_record(struct fleet *f, bool *seen)
 {
     struct ek_fleet_plan plan;
     struct ek_buf record;
-    const struct ek_fleet_plan_hears hears = {.context = seen, .decided = see};
+    const struct ek_fleet_plan_visitor hears = {.context = seen, .decided = see};
     ek_buf_init(&record, 0);
-    must(ek_fleet_decider_look(f->decider[1], f->clock_ms, &record, NULL));
+    must(ek_leader_check(f->decider[1], f->clock_ms, &record, NULL));
     ck_assert_uint_gt(record.length, 0);
     must(ek_fleet_plan_open(&plan, record.data, record.length, f->world.manifest, NULL));
-    must(ek_fleet_plan_tell(&plan, &hears));
+    must(ek_fleet_plan_visit(&plan, &hears));
     ek_buf_release(&record);
 }
 
@@ -207,9 +208,10 @@ START_TEST(more_decisions_than_a_record_takes_are_told_one_record_after_the_othe
     static struct ek_plan plan, wanted = {.count = MANY};
     static struct ek_rollouts none;
     static bool seen[MANY + 1];
-    const struct ek_control_memory memory = {.plan = &plan, .wanted = &wanted, .rollouts = &none};
+    const struct ek_controller_memory memory = {
+        .plan = &plan, .wanted = &wanted, .rollouts = &none};
     for (int i = 0; i < MANY; i++)
-        wanted.entry[i] = ek_plan_entry_of(PRICE, i, (struct ek_treatment){EK_ACT_ROUTE, 0});
+        wanted.entry[i] = ek_plan_entry_find(PRICE, i, (struct ek_treatment){EK_ACT_ROUTE, 0});
     go_on_from(f, &memory, "arm", arm_of);
     for (int record = 1; record <= 3; record++) {
         see_record(f, seen);
@@ -226,7 +228,7 @@ START_TEST(an_order_waits_until_the_decider_knows_the_time)
     struct answers a = {.count = 0};
     ek_buf_init(&a.bytes, 0);
     fleet_start(f, 2, TRAINING, 7);
-    const struct ek_order w = order_of(EK_DID_PAUSE, 1);
+    const struct ek_order w = order_of(EK_DECIDED_PAUSE, 1);
     give(f, 0, &w);
     fleet_run(f, 3, quiet);
     answered(f, 0, &a, 0);
@@ -243,14 +245,14 @@ START_TEST(only_a_pin_makes_a_place)
     struct fleet *f = start();
     struct answers a = {.count = 0};
     ek_buf_init(&a.bytes, 0);
-    const enum ek_did what[] = {EK_DID_UNPIN, EK_DID_RESUME};
+    const enum ek_decision_kind what[] = {EK_DECIDED_UNPIN, EK_DECIDED_RESUME};
     const char *const refusal[] = {"'price' is not pinned there",
                                    "no lists of arm=nowhere are watched on their own: wait for the "
                                    "first, or set 'limits.cells' higher where many values share a "
                                    "cell"};
-    int places = ek_fleet_pool_places(ek_fleet_decider_pool(f->decider[0]));
+    int places = ek_fleet_pool_places(ek_leader_pool(f->decider[0]));
     for (uint64_t i = 0; i < 2; i++) {
-        struct ek_order w = order_of(EK_DID_UNPIN, i + 1);
+        struct ek_order w = order_of(EK_DECIDED_UNPIN, i + 1);
         w.kind = what[i];
         w.value = "nowhere";
         give(f, 0, &w);
@@ -258,9 +260,9 @@ START_TEST(only_a_pin_makes_a_place)
         static struct ek_fleet_reply r;
         r = answered(f, 0, &a, 1);
         ck_assert_int_eq(r.code, EK_ESTATE);
-        ck_assert(ek_text_same(r.refusal, ek_text_of(refusal[i])));
+        ck_assert(ek_text_same(r.refusal, ek_text_from(refusal[i])));
     }
-    ck_assert_int_eq(ek_fleet_pool_places(ek_fleet_decider_pool(f->decider[0])), places);
+    ck_assert_int_eq(ek_fleet_pool_places(ek_leader_pool(f->decider[0])), places);
     ek_buf_release(&a.bytes);
     finish(f);
 }
@@ -287,7 +289,7 @@ START_TEST(an_order_is_told_until_it_is_answered_or_nobody_waits_any_more)
 {
     struct fleet *f = start();
     struct ek_fleet_orders *o;
-    struct ek_order w = order_of(EK_DID_PAUSE, 1);
+    struct ek_order w = order_of(EK_DECIDED_PAUSE, 1);
     uint64_t number;
     must(ek_fleet_orders_new(&o, "node-1", 5));
     ck_orders(o, "[]");
@@ -299,10 +301,10 @@ START_TEST(an_order_is_told_until_it_is_answered_or_nobody_waits_any_more)
         ek_fleet_orders_due(o, now, send, NULL);
     ck_assert_int_eq(sent, 4);
     static struct ek_fleet_reply r;
-    r = (struct ek_fleet_reply){.id = {ek_text_of("node-1"), 4, 1},
-                                .decider = ek_text_of("node-0"),
+    r = (struct ek_fleet_reply){.id = {ek_text_from("node-1"), 4, 1},
+                                .decider = ek_text_from("node-0"),
                                 .code = EK_ESTATE,
-                                .refusal = ek_text_of("no")};
+                                .refusal = ek_text_from("no")};
     ek_fleet_orders_answer(o, &r); /* of an earlier run of it */
     ck_orders(o, "[{\"order\":1,\"state\":\"waiting\"},{\"order\":2,\"state\":\"waiting\"}]");
     r.id.start = 5;
@@ -335,28 +337,28 @@ static void hold_to_golden(const char *path, const struct ek_buf *record)
 START_TEST(the_records_are_written_as_they_always_were)
 {
     struct fleet *f = start();
-    struct ek_order w = order_of(EK_DID_PIN, 3);
+    struct ek_order w = order_of(EK_DECIDED_PIN, 3);
     struct ek_serialize out;
     static struct ek_fleet_reply r;
     w.until_ms = 1800000000000;
     struct ek_buf record = record_of(f, &w);
     hold_to_golden(ORDER, &record);
     ek_buf_clear(&record);
-    r = (struct ek_fleet_reply){.id = w.id, .decider = ek_text_of("node-0")};
-    r.decided.is = ek_decided_of(EK_DID_PIN);
+    r = (struct ek_fleet_reply){.id = w.id, .decider = ek_text_from("node-0")};
+    r.decided.is = ek_decision_get(EK_DECIDED_PIN);
     r.decided.is.number = 1;
     r.decided.is.who = "ana";
     r.decided.is.request = "node-1/1790000000000/3";
     r.decided.is.feature = "price";
-    ek_wire_begin(&out, &record, EK_FLEET_ANSWER);
-    ek_fleet_reply_put(&out, &r);
-    must(ek_wire_seal(&out));
+    ek_record_writer_start(&out, &record, EK_FLEET_REPLY);
+    ek_fleet_reply_write(&out, &r);
+    must(ek_record_writer_finish(&out));
     hold_to_golden(ANSWER, &record);
     r.decided.is.request = NULL; /* an answer to what? */
     ek_buf_clear(&record);
-    ek_wire_begin(&out, &record, EK_FLEET_ANSWER);
-    ek_fleet_reply_put(&out, &r);
-    must(ek_wire_seal(&out));
+    ek_record_writer_start(&out, &record, EK_FLEET_REPLY);
+    ek_fleet_reply_write(&out, &r);
+    must(ek_record_writer_finish(&out));
     ck_assert_int_eq(ek_fleet_reply_open(&r, record.data, record.length, NULL), EK_EFORMAT);
     ek_buf_release(&record);
     finish(f);

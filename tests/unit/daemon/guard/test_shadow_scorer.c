@@ -113,7 +113,7 @@ START_TEST(what_was_tried_with_another_model_is_passed_over)
     setup(100);
     for (int same = 0; same < 2; same++) {
         tries.waiting = 1;
-        tries.trial[0] = (struct ek_trial){0};
+        tries.trial[0] = (struct ek_comparison){0};
         tries.assets = same ? &b->assets : &other;
         ek_tries_tell(&tries, b->guard);
         ck_assert_uint_eq(skipped(), 1);

@@ -68,7 +68,7 @@ static void assert_answer(struct told *t, const char *path, const char *who, con
     ek_buf_release(&out);
 }
 
-static void price_in_cents(struct ek_query *q, uint64_t i)
+static void price_in_cents(struct ek_list *q, uint64_t i)
 {
     make_short(q, i);
     for (int k = 0; i >= FAULT_FROM && k < q->items; k++)

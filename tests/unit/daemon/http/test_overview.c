@@ -76,7 +76,7 @@ END_TEST
 
 START_TEST(what_is_done_is_that_of_the_route)
 {
-    static struct ek_trial_sums sums;
+    static struct ek_comparison_sums sums;
     const struct ek_plan_entry entry = {.treatment = {.action = EK_ACT_ROUTE}, .percent = 1000};
     struct ek_ranks_view route = {
         .feature = "price", .entry = &entry, .mode = EK_MODE_CANARY, .sums = &sums};
@@ -87,10 +87,10 @@ START_TEST(what_is_done_is_that_of_the_route)
     of.routes = 1;
     ASSERT_OVERVIEW(&of, "\"level\":\"acting\"", "for 10% of the queries so far",
                     "stands 3.4 places elsewhere", "70% of the first ten", "(900 lists)");
-    sums = (struct ek_trial_sums){.tried = 0};
+    sums = (struct ek_comparison_sums){.tried = 0};
     route.mode = EK_MODE_OBSERVE;
     route.withdrawn = true;
-    route.rail = EK_RAIL_WORSE;
+    route.rail = EK_GUARDRAIL_WORSE;
     ASSERT_OVERVIEW(&of, "\"level\":\"found\"", "the guardrail worse_than_fault took the route",
                     "\"without\":null");
 }

@@ -43,12 +43,12 @@ static void send_one(rd_kafka_t *client, const void *bytes, size_t length, int h
  * with more, a list. */
 static void feed_large(struct scene *s)
 {
-    struct ek_query q;
+    struct ek_list q;
     struct ek_buf list;
     char *garbage = calloc(1, TWICE);
     rd_kafka_t *client = open_producer(s);
     ck_assert_ptr_nonnull(garbage);
-    ek_query_init(&q);
+    ek_list_init(&q);
     ek_buf_init(&list, 0);
     make_message(s, 0, &q, &list);
     send_one(client, list.data, list.length, 0);
@@ -61,7 +61,7 @@ static void feed_large(struct scene *s)
     ck_assert_int_eq(rd_kafka_flush(client, WAIT_MS), 0);
     rd_kafka_destroy(client);
     ek_buf_release(&list);
-    ek_query_release(&q);
+    ek_list_release(&q);
     free(garbage);
 }
 

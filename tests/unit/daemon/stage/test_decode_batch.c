@@ -15,10 +15,10 @@ struct bench {
     struct ek_shared_list list[LISTS];
 };
 
-static void many_items(struct shop *s, struct ek_query *q)
+static void many_items(struct shop *s, struct ek_list *q)
 {
     (void)s;
-    must(ek_query_resize(q, MANY_ITEMS, 2, 1));
+    must(ek_list_resize(q, MANY_ITEMS, 2, 1));
     q->query[0] = 1;
     for (int i = 0; i < MANY_ITEMS; i++) {
         q->x[2 * i] = q->x[2 * i + 1] = 1;
@@ -37,7 +37,7 @@ static void setup(struct bench *b)
     state_message(&b->shop, &b->assets, &b->large, many_items);
     for (int i = 0; i < LISTS; i++) {
         b->tickets[i] = &b->ticket[i];
-        must(i ? ek_context_new_beside(&b->list[i].context, b->list[0].context, NULL)
+        must(i ? ek_context_new_paired(&b->list[i].context, b->list[0].context, NULL)
                : ek_context_new(&b->list[0].context, &b->assets, NULL));
     }
 }
@@ -55,7 +55,7 @@ static void teardown(struct bench *b)
 static void read_one(void *context, const struct ek_ticket *t, struct ek_shared_list *l)
 {
     (void)context;
-    must(ek_context_prepare(l->context, t->bytes, t->length, NULL));
+    must(ek_context_decode(l->context, t->bytes, t->length, NULL));
 }
 
 /* How many of so many small messages are read together when that one (-1: none) is large. */

@@ -74,9 +74,9 @@ static void send_many(struct flight *f, int count)
 static void send_list(struct flight *f, uint64_t i, size_t length)
 {
     static const char field[] = "\xa3pad\xc5"; /* with two bytes of length behind it */
-    struct ek_query q;
+    struct ek_list q;
     struct ek_buf b;
-    ek_query_init(&q);
+    ek_list_init(&q);
     ek_buf_init(&b, 0);
     make_message(&f->s, i, &q, &b);
     ((uint8_t *)b.data)[0]++; /* one field more */
@@ -87,7 +87,7 @@ static void send_list(struct flight *f, uint64_t i, size_t length)
     must(ek_buf_add(&b, (const uint8_t[MESSAGE_MOST]){0}, rest));
     send_bytes(f, b.data, b.length);
     ek_buf_release(&b);
-    ek_query_release(&q);
+    ek_list_release(&q);
 }
 
 /* The only message of a topic; why it is a dead letter. */

@@ -296,7 +296,7 @@ START_TEST(a_signal_before_the_stage_runs_is_heeded)
 END_TEST
 
 /* Prices in cents from some list on, and scores as an upstream has them. */
-static void in_cents(struct ek_query *q, uint64_t i)
+static void in_cents(struct ek_list *q, uint64_t i)
 {
     make_short(q, i);
     for (int k = 0; k < q->items; k++) {
@@ -341,11 +341,11 @@ static void expect(struct reading *r, uint64_t list, float sign, struct ek_buf *
     struct ek_model *m = make_model(r->h, sign);
     struct ek_treatment *t = calloc((size_t)m->routable_count, sizeof *t);
     struct ek_scorer *scorer;
-    struct ek_query q;
+    struct ek_list q;
     struct ek_buf message;
     double scores[16];
     t[0].action = EK_ACT_ROUTE;
-    ek_query_init(&q);
+    ek_list_init(&q);
     ek_buf_init(&message, 0);
     make_message(s, list, &q, &message);
     ck_assert_int_eq(ek_codec_decode(s->assets.codec, message.data, message.length, &q, NULL), 0);
@@ -353,7 +353,7 @@ static void expect(struct reading *r, uint64_t list, float sign, struct ek_buf *
     ck_assert_int_eq(ek_scorer_score(scorer, &q, t, scores, NULL), 0);
     ck_assert_int_eq(ek_codec_patch(&q, message.data, message.length, scores, out, NULL), 0);
     ek_scorer_free(scorer);
-    ek_query_release(&q);
+    ek_list_release(&q);
     ek_buf_release(&message);
     ek_model_free(m);
     free(t);

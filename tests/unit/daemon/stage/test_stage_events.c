@@ -14,7 +14,7 @@
 
 enum { FAULT_FROM = 600, MORE_TRAINING = 3000 };
 
-static void price_in_cents(struct ek_query *q, uint64_t i)
+static void price_in_cents(struct ek_list *q, uint64_t i)
 {
     make_short(q, i);
     for (int k = 0; i >= FAULT_FROM && k < q->items; k++)
@@ -40,10 +40,10 @@ static char *without_times(const char *events)
 static char *events_alone(struct scene *s)
 {
     struct ek_guard *guard;
-    struct ek_query q;
+    struct ek_list q;
     struct ek_buf message, events;
     const char *json;
-    ek_query_init(&q);
+    ek_list_init(&q);
     ek_buf_init(&message, 0);
     ek_buf_init(&events, 0);
     ck_assert_int_eq(ek_guard_new(&guard, &s->assets, NULL), 0);
@@ -57,7 +57,7 @@ static char *events_alone(struct scene *s)
     ek_guard_free(guard);
     ek_buf_release(&events);
     ek_buf_release(&message);
-    ek_query_release(&q);
+    ek_list_release(&q);
     return text;
 }
 
@@ -208,7 +208,7 @@ START_TEST(pages_tell_the_state_before_and_after_partitions_are_assigned)
 END_TEST
 
 /* Scores that have nothing to do with what the model makes of the lists. */
-static void score_at_random(struct ek_query *q, uint64_t i)
+static void score_at_random(struct ek_list *q, uint64_t i)
 {
     struct ek_rng r;
     ek_rng_seed_stream(&r, 9, i);
@@ -224,7 +224,7 @@ static struct ek_model *faithful_model(const struct ek_manifest *m)
     close(mkstemp(path));
     struct ek_model *model = ek_save_plain_model(m, path);
     unlink(path);
-    model->fidelity = (struct ek_fidelity){1000, {.95, .99, .9}, {.05, .02, .3}};
+    model->fidelity = (struct ek_model_agreement){1000, {.95, .99, .9}, {.05, .02, .3}};
     return model;
 }
 
@@ -236,7 +236,7 @@ static int keep(void *context, const struct ek_event *v)
 static int recall(void *context, struct ek_guard **guard, struct ek_error *e)
 {
     (void)e;
-    return ek_guard_recall_amiss(*guard, keep, context);
+    return ek_guard_replay_inconsistent(*guard, keep, context);
 }
 
 static void assert_recalled(struct ek_stage *stage, const char *part)

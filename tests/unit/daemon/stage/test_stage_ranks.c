@@ -11,7 +11,7 @@
 
 enum { FAULT_FROM = 600, MORE_TRAINING = 3000, PARTITIONS = 4 };
 
-static void price_in_cents(struct ek_query *q, uint64_t i)
+static void price_in_cents(struct ek_list *q, uint64_t i)
 {
     struct ek_rng r;
     ek_rng_seed_stream(&r, 9, i);
@@ -96,7 +96,7 @@ static bool samples_have(struct ek_stage *stage, const char *part)
 }
 
 /* Of lists with the fault one in three is a part of which nobody knows the list's means. */
-static void partly(struct ek_query *q, uint64_t i)
+static void partly(struct ek_list *q, uint64_t i)
 {
     price_in_cents(q, i);
     if (i >= FAULT_FROM && i % 3 == 0)

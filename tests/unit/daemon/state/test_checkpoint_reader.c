@@ -37,7 +37,7 @@ static void send(struct scene *s, const char *name, const void *bytes, size_t le
     ck_assert_int_eq(ek_sender_send(s->sender, &r, NULL), 0);
 }
 
-/* An ek_guard_record. */
+/* An ek_write_fn. */
 static int put(void *to, const char *name, const void *bytes, size_t length)
 {
     struct scene *s = to;
@@ -120,7 +120,7 @@ START_TEST(brokers_that_are_away_are_waited_for_and_the_state_is_found_then)
     ek_mock_away(s.mock, true);
     read_with(&s, come_back);
     ck_assert(s.job.found);
-    ck_assert_uint_eq(ek_state_queries(s.job.state), LISTS);
+    ck_assert_uint_eq(ek_state_list_count(s.job.state), LISTS);
     ck_assert_int_ge(s.silences, 2);
     end(&s);
 }

@@ -24,7 +24,7 @@ static void begin(struct scene *s, uint64_t lists)
     s->manifest = stream_manifest();
     s->model = ek_save_plain_model(s->manifest, path);
     unlink(path);
-    s->model->fidelity = (struct ek_fidelity){lists, {.5, .75, 0}, {0, 0, 0}};
+    s->model->fidelity = (struct ek_model_agreement){lists, {.5, .75, 0}, {0, 0, 0}};
     ck_assert_int_eq(ek_agreement_watch_new(&s->watch, s->model, 1000, NULL), EK_OK);
     s->board = ek_agreement_board_new();
     ck_assert_ptr_nonnull(s->board);
@@ -40,14 +40,14 @@ static void end(struct scene *s)
 
 static void compare(struct scene *s, const double *student)
 {
-    struct ek_query q;
+    struct ek_list q;
     bool changed;
-    ek_query_init(&q);
-    ck_assert_int_eq(ek_query_resize(&q, ITEMS, 3, 1), EK_OK);
+    ek_list_init(&q);
+    ck_assert_int_eq(ek_list_resize(&q, ITEMS, 3, 1), EK_OK);
     for (int i = 0; i < ITEMS; i++)
         q.score[i] = -i;
     ck_assert_int_eq(ek_agreement_watch_list(s->watch, &q, student, 0, &changed, NULL), EK_OK);
-    ek_query_release(&q);
+    ek_list_release(&q);
     ek_agreement_board_set(s->board, s->watch);
 }
 

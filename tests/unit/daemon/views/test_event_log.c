@@ -52,14 +52,15 @@ END_TEST
 START_TEST(a_withdrawal_says_by_which_guardrail)
 {
     struct ek_journal *j = ek_journal_new(10);
-    for (int rail = EK_RAIL_NONE + 1; rail < EK_RAILS; rail++) {
+    for (int rail = EK_GUARDRAIL_NONE + 1; rail < EK_GUARDRAIL_COUNT; rail++) {
         char json[200];
         snprintf(json, sizeof json,
                  "{\"event\":\"decision\",\"what\":\"withdraw\",\"rail\":\"%s\"}",
-                 ek_rail_name((enum ek_rail)rail));
+                 ek_guardrail_name((enum ek_guardrail)rail));
         ck_assert_int_eq(add(j, json).withdrawn, rail);
     }
-    ck_assert_int_eq(add(j, "{\"event\":\"decision\",\"what\":\"step\"}").withdrawn, EK_RAIL_NONE);
+    ck_assert_int_eq(add(j, "{\"event\":\"decision\",\"what\":\"step\"}").withdrawn,
+                     EK_GUARDRAIL_NONE);
     ek_journal_free(j);
 }
 END_TEST

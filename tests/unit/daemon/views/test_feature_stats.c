@@ -14,7 +14,7 @@ enum { TRAINING = 1500, LISTS = 400, FEATURES = 3 };
 struct bench {
     struct stream_world world;
     struct ek_cells *cells;
-    struct ek_traffic *traffic;
+    struct ek_live_sketches *traffic;
     struct ek_board *board;
     struct ek_journal *journal;
 };
@@ -24,8 +24,8 @@ static void setup(struct bench *b, const char *rules)
     stream_world_start(&b->world, rules, TRAINING, 41);
     ck_assert_int_eq(
         ek_cells_new(&b->cells, b->world.rules->segment, b->world.rules->segment_count, 20), EK_OK);
-    ck_assert_int_eq(ek_traffic_new(&b->traffic, b->world.profile, b->world.rules, b->cells, NULL),
-                     EK_OK);
+    ck_assert_int_eq(
+        ek_live_sketches_new(&b->traffic, b->world.profile, b->world.rules, b->cells, NULL), EK_OK);
     ck_assert_ptr_nonnull(b->board = ek_board_new(b->world.manifest, b->world.rules, b->traffic));
     ck_assert_ptr_nonnull(b->journal = ek_journal_new(10));
 }
@@ -34,7 +34,7 @@ static void teardown(struct bench *b)
 {
     ek_journal_free(b->journal);
     ek_board_free(b->board);
-    ek_traffic_free(b->traffic);
+    ek_live_sketches_free(b->traffic);
     ek_cells_free(b->cells);
     stream_world_end(&b->world);
 }
@@ -43,21 +43,22 @@ static void teardown(struct bench *b)
 static void run(struct bench *b, int lists, const char *arm)
 {
     for (int i = 0; i < lists; i++) {
-        int16_t ids[EK_CELLS_PER_QUERY];
-        struct ek_query *q = stream_next(&b->world.stream);
+        int16_t ids[EK_CELLS_PER_LIST];
+        struct ek_list *q = stream_next(&b->world.stream);
         if (b->world.stream.arm_b) {
             stream_scale(q, 0, 100);
             q->segments[0].value = stream_text(arm);
         }
-        ck_assert_int_eq(ek_cells_of(b->cells, q, 1, ids), EK_OK);
+        ck_assert_int_eq(ek_cells_lookup(b->cells, q, 1, ids), EK_OK);
         ck_assert_int_eq(
-            ek_traffic_list(b->traffic, ids, 1 + ek_cells_dimensions(b->cells), 0, q, NULL), EK_OK);
+            ek_live_sketches_list(b->traffic, ids, 1 + ek_cells_dimensions(b->cells), 0, q, NULL),
+            EK_OK);
     }
 }
 
 static void sweep(struct bench *b)
 {
-    for (int i = 0; i < ek_traffic_cells(b->traffic); i++)
+    for (int i = 0; i < ek_live_sketches_cells(b->traffic); i++)
         ck_assert_int_eq(ek_board_step(b->board), EK_OK);
 }
 

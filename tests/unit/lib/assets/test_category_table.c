@@ -15,50 +15,50 @@ enum { KIND = 1 };
 START_TEST(heavy_keys_are_counted_exactly_and_in_any_order)
 {
     enum { KEYS = 500 };
-    struct ek_heavy *forward, *backward;
-    struct ek_heavy_key a[KEYS], z[KEYS];
-    ck_assert_int_eq(ek_heavy_new(&forward, 1024), EK_OK);
-    ck_assert_int_eq(ek_heavy_new(&backward, 1024), EK_OK);
+    struct ek_misra_gries *forward, *backward;
+    struct ek_misra_gries_key a[KEYS], z[KEYS];
+    ck_assert_int_eq(ek_misra_gries_new(&forward, 1024), EK_OK);
+    ck_assert_int_eq(ek_misra_gries_new(&backward, 1024), EK_OK);
     for (uint64_t i = 0; i < 20 * KEYS; i++) {
         uint64_t j = 20 * KEYS - 1 - i;
-        ck_assert_int_eq(ek_heavy_add(forward, i * i % KEYS, i), EK_OK);
-        ck_assert_int_eq(ek_heavy_add(backward, j * j % KEYS, j), EK_OK);
+        ck_assert_int_eq(ek_misra_gries_add(forward, i * i % KEYS, i), EK_OK);
+        ck_assert_int_eq(ek_misra_gries_add(backward, j * j % KEYS, j), EK_OK);
     }
-    size_t count = ek_heavy_count(forward);
-    ck_assert_uint_eq(count, ek_heavy_count(backward));
-    ek_heavy_list(forward, a);
-    ek_heavy_list(backward, z);
+    size_t count = ek_misra_gries_count(forward);
+    ck_assert_uint_eq(count, ek_misra_gries_count(backward));
+    ek_misra_gries_list(forward, a);
+    ek_misra_gries_list(backward, z);
     for (size_t i = 0; i < count; i++) {
         ck_assert(i == 0 || a[i - 1].key < a[i].key);
         ck_assert_uint_eq(a[i].key, z[i].key);
         ck_assert_uint_eq(a[i].weight, z[i].weight);
         ck_assert_uint_eq(a[i].times, z[i].times);
     }
-    ek_heavy_free(forward);
-    ek_heavy_free(backward);
+    ek_misra_gries_free(forward);
+    ek_misra_gries_free(backward);
 }
 END_TEST
 
 START_TEST(a_million_keys_take_no_more_room_and_hide_no_heavy_one)
 {
     enum { MOST = 1024, LIGHT = 1000000, EVERY = 200 };
-    struct ek_heavy *h;
-    struct ek_heavy_key *keys = ek_calloc(MOST, sizeof *keys);
-    ck_assert_int_eq(ek_heavy_new(&h, MOST), EK_OK);
+    struct ek_misra_gries *h;
+    struct ek_misra_gries_key *keys = ek_calloc(MOST, sizeof *keys);
+    ck_assert_int_eq(ek_misra_gries_new(&h, MOST), EK_OK);
     for (uint64_t i = 0; i < LIGHT; i++) {
-        ck_assert_int_eq(ek_heavy_add(h, 1000 + i, 1), EK_OK);
+        ck_assert_int_eq(ek_misra_gries_add(h, 1000 + i, 1), EK_OK);
         if (i % EVERY == 0)
-            ck_assert_int_eq(ek_heavy_add(h, 7, 1), EK_OK);
-        ck_assert_uint_le(ek_heavy_count(h), MOST);
+            ck_assert_int_eq(ek_misra_gries_add(h, 7, 1), EK_OK);
+        ck_assert_uint_le(ek_misra_gries_count(h), MOST);
     }
-    size_t count = ek_heavy_count(h);
-    ek_heavy_list(h, keys);
+    size_t count = ek_misra_gries_count(h);
+    ek_misra_gries_list(h, keys);
     ck_assert_uint_eq(keys[0].key, 7);
     uint64_t whole = LIGHT / EVERY, short_by = (LIGHT + whole) / (MOST / 2);
     ck_assert(keys[0].weight <= whole && keys[0].weight >= whole - short_by);
     ck_assert_uint_gt(count, 0);
     ek_free(keys);
-    ek_heavy_free(h);
+    ek_misra_gries_free(h);
 }
 END_TEST
 

@@ -333,10 +333,10 @@ static int unit_count(int count, char said[SAID_BYTES])
 
 START_TEST(a_catalogue_has_1000_units_ids_of_60_texts_of_160_and_words_of_31_bytes)
 {
-    ck_limit(unit_count, EK_OWN_UNITS_MAX, "a.yaml", "more than 1000 units");
+    ck_limit(unit_count, EK_CUSTOM_UNITS_MAX, "a.yaml", "more than 1000 units");
     ck_limit(unit_id, EK_UNIT_ID_BYTES_MAX, "a.yaml", "1 to 60 small letters");
     ck_limit(unit_text, EK_UNIT_TEXT_BYTES_MAX, "a.yaml", "one line of 1 to 160 bytes");
-    ck_limit(unit_word, EK_UNIT_WORD_BYTES_MAX, "a.yaml", "words of 1 to 31 bytes");
+    ck_limit(unit_word, EK_UNIT_NAME_BYTES_MAX, "a.yaml", "words of 1 to 31 bytes");
     ck_limit(unit_words, WORDS_MOST, "a.yaml", "'from' is longer than 4096 bytes");
 }
 END_TEST

@@ -62,7 +62,7 @@ START_TEST(a_model_comes_back_from_its_file_as_saved)
     struct ek_model *m = sample(), *back;
     struct ek_error e = {0};
     char path[] = "/tmp/ek-model-XXXXXX";
-    m->fidelity = (struct ek_fidelity){200, {-.125, .75, 0}, {.5, .25, 1}};
+    m->fidelity = (struct ek_model_agreement){200, {-.125, .75, 0}, {.5, .25, 1}};
     close(mkstemp(path));
     ck_assert_int_eq(ek_model_save(m, path, &e), EK_OK);
     ck_assert_int_eq(ek_model_load(&back, path, &e), EK_OK);
@@ -142,7 +142,7 @@ START_TEST(a_fidelity_that_cannot_be_is_refused_and_none_is_none)
     };
     struct ek_model *m = sample(), *none = sample(), *back;
     struct ek_error e;
-    m->fidelity = (struct ek_fidelity){200, {-.5, .25, .5}, {.5, .125, .5}};
+    m->fidelity = (struct ek_model_agreement){200, {-.5, .25, .5}, {.5, .125, .5}};
     ck_assert_int_eq(load_changed(m, "200", "200", &e), EK_OK);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         ck_assert_int_eq(load_changed(m, cases[i][0], cases[i][1], &e), EK_EFORMAT);
@@ -322,11 +322,11 @@ START_TEST(a_model_of_one_routing_says_so_under_any_other)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char text[300] = "";
         struct ek_model *m = sample_of(cases[i].routing);
-        bool any = ek_model_routing_advice(m, cases[i].treatment, text, sizeof text);
+        bool any = ek_model_routing_warning(m, cases[i].treatment, text, sizeof text);
         ck_assert_msg(any == (cases[i].part != NULL), "case %zu", i);
         ck_assert_msg(!any || strstr(text, cases[i].part), "case %zu: %s", i, text);
         m->trained.known = false;
-        ck_assert(!ek_model_routing_advice(m, cases[i].treatment, text, sizeof text));
+        ck_assert(!ek_model_routing_warning(m, cases[i].treatment, text, sizeof text));
         ek_model_free(m);
     }
 }

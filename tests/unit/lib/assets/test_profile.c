@@ -20,7 +20,7 @@ static struct ek_profile *profile_by_arm(const struct ek_manifest *m, const stru
     stream_start(&s, 5);
     ck_assert_int_eq(ek_profile_fit_new(&fit, m, "arm", NULL), EK_OK);
     for (int i = 0; i < LISTS; i++) {
-        struct ek_query *q = stream_next(&s);
+        struct ek_list *q = stream_next(&s);
         q->segments[0].value = arms[i % count];
         ck_assert_int_eq(ek_profile_fit_add(fit, q, NULL), EK_OK);
     }

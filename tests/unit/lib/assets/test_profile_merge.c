@@ -23,11 +23,11 @@ static struct ek_profile *kept(const struct ek_manifest *m, int from, int to, co
     shop_open(&s, 1, MARKETS);
     ck_assert_int_eq(ek_profile_fit_new(&fit, m, field, NULL), EK_OK);
     for (int i = 0; i < to; i++) {
-        struct ek_query *q = shop_next(&s);
+        struct ek_list *q = shop_next(&s);
         if (i >= from)
             ck_assert_int_eq(ek_profile_fit_add(fit, q, NULL), EK_OK);
     }
-    ek_profile_fit_keep(fit);
+    ek_profile_fit_retain_lists(fit);
     ck_assert_int_eq(ek_profile_fit_finish(fit, &p, NULL), EK_OK);
     ek_profile_fit_free(fit);
     shop_close(&s);
@@ -54,7 +54,7 @@ static struct ek_profile *joined(const struct ek_manifest *m, const char *field,
     for (int i = 0; i < parts; i++)
         ck_assert_int_eq(ek_profile_fit_merge(fit, part[i], NULL), EK_OK);
     if (keep)
-        ek_profile_fit_keep(fit);
+        ek_profile_fit_retain_lists(fit);
     ck_assert_int_eq(ek_profile_fit_finish(fit, &p, NULL), EK_OK);
     ek_profile_fit_free(fit);
     return p;

@@ -20,7 +20,7 @@ START_TEST(what_is_large_goes_back_when_it_is_freed_also_after_something_larger)
 {
     if (!seen())
         return;
-    ek_alloc_keep_little();
+    ek_alloc_limit_cache();
     ek_free(ek_calloc(LARGE, 1));
     void *p = ek_calloc(SMALLER, 1);
     ck_assert_ptr_nonnull(p);
@@ -35,7 +35,7 @@ START_TEST(a_heap_that_has_grown_by_small_parts_shrinks_again)
     static void *part[PARTS];
     if (!seen())
         return;
-    ek_alloc_keep_little();
+    ek_alloc_limit_cache();
     ek_free(ek_calloc(LARGE, 1));
     size_t before = mallinfo2().arena;
     for (int i = 0; i < PARTS; i++)

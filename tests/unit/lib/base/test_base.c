@@ -153,8 +153,8 @@ END_TEST
 START_TEST(a_typing_error_finds_its_word)
 {
     static const char *const words[] = {"thresholds", "mode", "hold"};
-    ck_assert_str_eq(ek_nearest_word("tresholds", words, 3), "thresholds");
-    ck_assert_ptr_null(ek_nearest_word("banana", words, 3));
+    ck_assert_str_eq(ek_nearest_name("tresholds", words, 3), "thresholds");
+    ck_assert_ptr_null(ek_nearest_name("banana", words, 3));
 }
 END_TEST
 

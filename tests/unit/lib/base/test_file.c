@@ -193,12 +193,12 @@ START_TEST(exact_reads_tell_a_clean_end_from_a_cut)
     size_t got = 9;
     struct ek_reader *r;
     ck_assert_int_eq(ek_reader_memory(&r, "t", "abcdef", 6, NULL), EK_OK);
-    ck_assert_int_eq(ek_reader_exact(r, four, 4, &got, NULL), EK_OK);
+    ck_assert_int_eq(ek_reader_read_exact(r, four, 4, &got, NULL), EK_OK);
     ck_assert_uint_eq(got, 4);
-    ck_assert_int_eq(ek_reader_exact(r, four, 4, &got, NULL), EK_EFORMAT);
+    ck_assert_int_eq(ek_reader_read_exact(r, four, 4, &got, NULL), EK_EFORMAT);
     ek_reader_close(r);
     ck_assert_int_eq(ek_reader_memory(&r, "t", "", 0, NULL), EK_OK);
-    ck_assert_int_eq(ek_reader_exact(r, four, 4, &got, NULL), EK_OK);
+    ck_assert_int_eq(ek_reader_read_exact(r, four, 4, &got, NULL), EK_OK);
     ck_assert_uint_eq(got, 0);
     ek_reader_close(r);
 }

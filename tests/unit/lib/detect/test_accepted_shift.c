@@ -14,31 +14,31 @@ static const char TWO_SEGMENTS[] =
     "segments: [arm, app]\n";
 
 /* Every list has an app, in no order with the arms. */
-static void with_app(struct bench *b, struct ek_query *q)
+static void with_app(struct bench *b, struct ek_list *q)
 {
     uint64_t app = b->world.stream.number / 3 % 2;
     q->segments[1] = (struct ek_segment){stream_text("app"), stream_text(app ? "7.1" : "7.0")};
     q->segment_count = 2;
 }
 
-static void in_arm_b(struct bench *b, struct ek_query *q, double factor)
+static void in_arm_b(struct bench *b, struct ek_list *q, double factor)
 {
     with_app(b, q);
     if (b->world.stream.arm_b)
         stream_scale(q, PRICE, factor);
 }
 
-static void cents_in_b(struct bench *b, struct ek_query *q)
+static void cents_in_b(struct bench *b, struct ek_list *q)
 {
     in_arm_b(b, q, 100);
 }
 
-static void twice_cents_in_b(struct bench *b, struct ek_query *q)
+static void twice_cents_in_b(struct bench *b, struct ek_list *q)
 {
     in_arm_b(b, q, 200);
 }
 
-static void cents_everywhere(struct bench *b, struct ek_query *q)
+static void cents_everywhere(struct bench *b, struct ek_list *q)
 {
     with_app(b, q);
     stream_scale(q, PRICE, 100);
@@ -48,15 +48,15 @@ static int cell_of(const struct bench *b, const char *dimension, const char *val
 {
     int cell = -1;
     ck_assert_int_eq(
-        ek_cells_give(b->detector->cells, stream_text(dimension), stream_text(value), 0, &cell),
+        ek_cells_assign(b->detector->cells, stream_text(dimension), stream_text(value), 0, &cell),
         EK_OK);
     ck_assert_int_ge(cell, 0);
     return cell;
 }
 
-static struct ek_rebase accept(struct bench *b, int feature, int cell)
+static struct ek_level_offset accept(struct bench *b, int feature, int cell)
 {
-    struct ek_rebase one;
+    struct ek_level_offset one;
     struct ek_error e = {0};
     int rc = ek_detector_accept(b->detector, feature, cell, &one, &e);
     ck_assert_msg(!rc, "%s", e.message);
@@ -65,7 +65,7 @@ static struct ek_rebase accept(struct bench *b, int feature, int cell)
 
 static void revert(struct bench *b, uint64_t version)
 {
-    struct ek_rebase one;
+    struct ek_level_offset one;
     ck_assert_int_eq(ek_detector_revert(b->detector, version, &one, NULL), EK_OK);
     ck_assert_uint_eq(one.version, version);
 }
@@ -102,7 +102,7 @@ static void run_calm(struct bench *b, int lists, fault *harm)
 START_TEST(an_accepted_level_is_normal_in_every_cell)
 {
     struct bench b;
-    struct ek_rebase one = accept(&b, PRICE, found_in_arm_b(&b, 3));
+    struct ek_level_offset one = accept(&b, PRICE, found_in_arm_b(&b, 3));
     ck_assert_double_eq_tol(one.shift_ln, log(b.last[EK_CONFIRMED].factor), 1e-9);
     ck_assert_uint_eq(one.version, 1);
     fetch(&b);
@@ -138,12 +138,12 @@ END_TEST
 START_TEST(a_reverted_accept_is_found_again)
 {
     struct bench b;
-    struct ek_rebase one = accept(&b, PRICE, found_in_arm_b(&b, 7));
+    struct ek_level_offset one = accept(&b, PRICE, found_in_arm_b(&b, 7));
     fetch(&b);
     run_calm(&b, 6000, cents_in_b);
     revert(&b, one.version);
-    ck_assert_int_eq(ek_detector_rebases(b.detector)->count, 0);
-    ck_assert_uint_eq(ek_detector_rebases(b.detector)->version, 2);
+    ck_assert_int_eq(ek_detector_offsets(b.detector)->count, 0);
+    ck_assert_uint_eq(ek_detector_offsets(b.detector)->version, 2);
     run(&b, FAULTY, cents_in_b);
     ck_assert_int_eq(b.count[EK_CONFIRMED], 2);
     ck_assert_str_eq(b.last[EK_CONFIRMED].value, "B");
@@ -157,7 +157,7 @@ END_TEST
 START_TEST(a_revert_of_what_has_gone_ends_the_finding_that_it_has_gone)
 {
     struct bench b;
-    struct ek_rebase one = accept(&b, PRICE, found_in_arm_b(&b, 8));
+    struct ek_level_offset one = accept(&b, PRICE, found_in_arm_b(&b, 8));
     fetch(&b);
     run_calm(&b, 1000, cents_in_b);
     run(&b, FAULTY, with_app);
@@ -176,7 +176,7 @@ END_TEST
 START_TEST(a_revert_moves_what_is_open_by_as_much)
 {
     struct bench b;
-    struct ek_rebase one = accept(&b, PRICE, found_in_arm_b(&b, 9));
+    struct ek_level_offset one = accept(&b, PRICE, found_in_arm_b(&b, 9));
     fetch(&b);
     run(&b, 1000, cents_in_b);
     run(&b, FAULTY, twice_cents_in_b);
@@ -194,16 +194,16 @@ START_TEST(accepts_of_one_place_add_up_and_each_can_be_taken_back)
     struct bench b;
     int cell = found_in_arm_b(&b, 10);
     const int16_t cells[] = {0, (int16_t)cell, -1};
-    struct ek_rebase first = accept(&b, PRICE, cell);
+    struct ek_level_offset first = accept(&b, PRICE, cell);
     fetch(&b);
     run(&b, 1000, cents_in_b);
     run(&b, FAULTY, twice_cents_in_b);
     accept(&b, PRICE, cell);
     fetch(&b);
     run_calm(&b, 6000, twice_cents_in_b);
-    ck_assert_double_eq_tol(ek_rebase_of_list(ek_detector_rebases(b.detector), PRICE, cells, 3),
+    ck_assert_double_eq_tol(ek_level_offset_find(ek_detector_offsets(b.detector), PRICE, cells, 3),
                             log(200), .1);
-    ck_assert(ek_rebase_of_list(ek_detector_rebases(b.detector), SIZE, cells, 3) == 0);
+    ck_assert(ek_level_offset_find(ek_detector_offsets(b.detector), SIZE, cells, 3) == 0);
     revert(&b, first.version);
     run(&b, FAULTY, twice_cents_in_b);
     ck_assert_double_eq_tol(b.last[EK_CONFIRMED].factor, 100, 8);
@@ -216,11 +216,12 @@ START_TEST(rows_are_as_if_accepted_from_the_start)
 {
     struct bench b, start;
     int cell = found_in_arm_b(&b, 11);
-    struct ek_rebase one = accept(&b, PRICE, cell);
+    struct ek_level_offset one = accept(&b, PRICE, cell);
     setup_with(&start, 11, TWO_SEGMENTS);
     run(&start, BEFORE, with_app);
     ck_assert_int_eq(cell_of(&start, "arm", "B"), cell);
-    ck_assert_int_eq(ek_rebases_add(&start.detector->rebases, PRICE, cell, one.shift_ln, 0), EK_OK);
+    ck_assert_int_eq(ek_level_offsets_add(&start.detector->rebases, PRICE, cell, one.shift_ln, 0),
+                     EK_OK);
     run(&start, FAULTY, cents_in_b);
     run(&start, 300, cents_in_b);
     run(&b, 300, cents_in_b);
@@ -251,17 +252,17 @@ START_TEST(a_value_whose_level_was_accepted_keeps_its_cell)
     run(&b, BEFORE, NULL);
     run(&b, FAULTY, cents_in_arm_b);
     int cell = cell_of(&b, "arm", "B");
-    struct ek_rebase one = accept(&b, PRICE, cell);
+    struct ek_level_offset one = accept(&b, PRICE, cell);
     fetch(&b);
     for (int i = 0; i < 4000; i++) {
-        struct ek_query *q = stream_next(&b.world.stream);
+        struct ek_list *q = stream_next(&b.world.stream);
         q->segments[0].value = stream_text(other[i / 1000]);
         observe(&b, q);
     }
     ck_assert_str_eq(ek_cells_value(b.detector->cells, cell), "B");
     revert(&b, one.version);
     for (int i = 0; i < 4000; i++) {
-        struct ek_query *q = stream_next(&b.world.stream);
+        struct ek_list *q = stream_next(&b.world.stream);
         q->segments[0].value = stream_text(other[i / 1000]);
         observe(&b, q);
     }
@@ -274,12 +275,12 @@ END_TEST
 static void ck_refused(struct bench *b, int feature, int cell, int code, const char *remedy)
 {
     struct ek_error e = {0};
-    struct ek_rebase one;
+    struct ek_level_offset one;
     int changes = ek_detector_changes(b->detector);
     ck_assert_int_eq(ek_detector_accept(b->detector, feature, cell, &one, &e), code);
     ck_assert_msg(strstr(e.message, remedy) != NULL, "%s", e.message);
     ck_assert_int_eq(ek_detector_changes(b->detector), changes);
-    ck_assert_uint_eq(ek_detector_rebases(b->detector)->version, 0);
+    ck_assert_uint_eq(ek_detector_offsets(b->detector)->version, 0);
 }
 
 START_TEST(nothing_is_accepted_where_nothing_is_confirmed)
@@ -301,7 +302,7 @@ static void found(struct bench *b, uint64_t seed, fault *harm, enum ek_class cla
     ck_assert_int_eq(b->last[EK_CONFIRMED].class, class);
 }
 
-static void cents_now_and_then(struct bench *b, struct ek_query *q)
+static void cents_now_and_then(struct bench *b, struct ek_list *q)
 {
     if (b->world.stream.number % 4 == 0)
         stream_scale(q, PRICE, 100);
@@ -328,11 +329,11 @@ END_TEST
 START_TEST(more_accepts_than_are_kept_are_refused)
 {
     struct bench b;
-    struct ek_rebase one;
+    struct ek_level_offset one;
     struct ek_error e = {0};
     int cell = found_in_arm_b(&b, 18);
-    for (int i = 0; i < EK_REBASES_MAX; i++)
-        ck_assert_int_eq(ek_rebases_add(&b.detector->rebases, SIZE, 0, .1, 0), EK_OK);
+    for (int i = 0; i < EK_LEVEL_OFFSETS_MAX; i++)
+        ck_assert_int_eq(ek_level_offsets_add(&b.detector->rebases, SIZE, 0, .1, 0), EK_OK);
     ck_assert_int_eq(ek_detector_accept(b.detector, PRICE, cell, &one, &e), EK_ELIMIT);
     ck_assert(strstr(e.message, "revert one") != NULL);
     ck_assert_int_eq(ek_detector_changes(b.detector), 1);
@@ -344,7 +345,7 @@ END_TEST
 START_TEST(only_what_was_accepted_can_be_reverted)
 {
     struct bench b;
-    struct ek_rebase one;
+    struct ek_level_offset one;
     struct ek_error e = {0};
     int cell = found_in_arm_b(&b, 19);
     ck_assert_int_eq(ek_detector_revert(b.detector, 1, &one, &e), EK_ESTATE);
@@ -352,7 +353,7 @@ START_TEST(only_what_was_accepted_can_be_reverted)
     accept(&b, PRICE, cell);
     ck_assert_int_eq(ek_detector_revert(b.detector, 2, &one, &e), EK_ESTATE);
     ck_assert(strstr(e.message, "there is no accept 2: there are 1") != NULL);
-    ck_assert_uint_eq(ek_detector_rebases(b.detector)->version, 1);
+    ck_assert_uint_eq(ek_detector_offsets(b.detector)->version, 1);
     teardown(&b);
 }
 END_TEST
@@ -371,16 +372,16 @@ START_TEST(the_saved_state_has_what_was_accepted)
 {
     struct bench b;
     struct ek_detector *again = NULL;
-    struct ek_rebase one = accept(&b, PRICE, found_in_arm_b(&b, 20)), reverted;
+    struct ek_level_offset one = accept(&b, PRICE, found_in_arm_b(&b, 20)), reverted;
     run(&b, 300, cents_in_b);
     struct ek_buf bytes = detector_parts_save(b.detector);
     must(ek_detector_new(&again, b.world.manifest, b.world.profile, b.world.rules, NULL));
     detector_parts_restore(again, &bytes);
-    ck_assert_int_eq(ek_detector_rebases(again)->count, 1);
+    ck_assert_int_eq(ek_detector_offsets(again)->count, 1);
     ck_assert_int_eq(ek_detector_revert(again, one.version, &reverted, NULL), EK_OK);
     revert(&b, one.version);
     for (int i = 0; i < 500; i++) {
-        struct ek_query *q = stream_next(&b.world.stream);
+        struct ek_list *q = stream_next(&b.world.stream);
         cents_in_b(&b, q);
         ck_assert_int_eq(ek_detector_observe(b.detector, q, q->time_ms, NULL), EK_OK);
         ck_assert_int_eq(ek_detector_observe(again, q, q->time_ms, NULL), EK_OK);
@@ -402,12 +403,12 @@ END_TEST
 static void set_normal(struct bench *b, uint64_t version, int accepts, uint64_t number, int cell,
                        int64_t since_ms)
 {
-    struct ek_rebases want = {.version = version, .count = accepts};
-    want.one[0] = (struct ek_rebase){PRICE, cell, log(100), number, 0};
+    struct ek_level_offsets want = {.version = version, .count = accepts};
+    want.one[0] = (struct ek_level_offset){PRICE, cell, log(100), number, 0};
     ek_detector_set_normal(b->detector, &want, &since_ms);
     fetch(b);
-    ck_assert_uint_eq(ek_detector_rebases(b->detector)->version, version);
-    ck_assert_int_eq(ek_detector_rebases(b->detector)->count, accepts);
+    ck_assert_uint_eq(ek_detector_offsets(b->detector)->version, version);
+    ck_assert_int_eq(ek_detector_offsets(b->detector)->count, accepts);
 }
 
 START_TEST(what_others_accept_is_normal_here_until_they_take_it_back)
@@ -420,9 +421,9 @@ START_TEST(what_others_accept_is_normal_here_until_they_take_it_back)
     ck_assert_int_eq(b.count[EK_DISMISSED], ++dismissed);
     ck_assert_str_eq(b.last[EK_DISMISSED].reason, "accepted as normal");
     run_calm(&b, 20000, cents_in_b);
-    uint64_t row = ek_detector_rebases(b.detector)->one[0].row;
+    uint64_t row = ek_detector_offsets(b.detector)->one[0].row;
     set_normal(&b, 8, 1, 5, cell, since_ms); /* something else was changed */
-    ck_assert_uint_eq(ek_detector_rebases(b.detector)->one[0].row, row);
+    ck_assert_uint_eq(ek_detector_offsets(b.detector)->one[0].row, row);
     ck_assert_int_eq(b.count[EK_DISMISSED], dismissed);
     set_normal(&b, 9, 0, 0, 0, 0);
     run(&b, FAULTY, cents_in_b);
@@ -439,7 +440,7 @@ START_TEST(what_others_have_not_accepted_is_normal_here_no_longer)
     int cell = found_in_arm_b(&b, 7);
     uint64_t own = accept(&b, PRICE, cell).version;
     set_normal(&b, own, 1, own, cell, b.last[EK_CONFIRMED].since_ms); /* of another level */
-    ck_assert(ek_detector_rebases(b.detector)->one[0].shift_ln == log(100));
+    ck_assert(ek_detector_offsets(b.detector)->one[0].shift_ln == log(100));
     run_calm(&b, 4000, cents_in_b);
     set_normal(&b, own, 0, 0, 0, 0);
     run(&b, FAULTY, cents_in_b);
@@ -460,10 +461,10 @@ START_TEST(lists_that_came_before_others_accepted_are_held_against_the_new_level
     uint64_t first = ek_history_count(b.detector->history);
     run(&b, 8, cents_in_b);
     int64_t since_ms = ek_history_row(b.detector->history, first)->time_ms;
-    ck_assert_uint_gt(ek_tick_lists(ek_detector_tick(b.detector), cell, PRICE), 0);
+    ck_assert_uint_gt(ek_evidence_sum_lists(ek_detector_evidence_sum(b.detector), cell, PRICE), 0);
     set_normal(&b, 1, 1, 1, cell, since_ms);
-    ck_assert_uint_eq(ek_detector_rebases(b.detector)->one[0].row, first);
-    ck_assert_uint_eq(ek_tick_lists(ek_detector_tick(b.detector), cell, PRICE), 0);
+    ck_assert_uint_eq(ek_detector_offsets(b.detector)->one[0].row, first);
+    ck_assert_uint_eq(ek_evidence_sum_lists(ek_detector_evidence_sum(b.detector), cell, PRICE), 0);
     for (uint64_t i = first; i < ek_history_count(b.detector->history); i++)
         ck_assert(fabsf(ek_history_records(b.detector->history, i)[PRICE].r) < 2);
     run_calm(&b, 20000, cents_in_b);

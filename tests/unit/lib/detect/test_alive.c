@@ -8,18 +8,18 @@ enum { TRAINING = 6000, BEFORE = 2400 };
 static const char RULES[] = "version: 1\n"
                             "defaults: {false_alarms: 1 per 10000000 queries}\n";
 
-static void never_there(struct ek_query *q)
+static void never_there(struct ek_list *q)
 {
     stream_scale(q, 1, NAN);
 }
 
-static void always_zero(struct ek_query *q)
+static void always_zero(struct ek_list *q)
 {
     stream_scale(q, 1, 0);
 }
 
 /* Four of five lists have no value. */
-static void mostly_missing(struct ek_query *q)
+static void mostly_missing(struct ek_list *q)
 {
     if ((int)q->x[0] % 5)
         stream_scale(q, 1, NAN);
@@ -32,11 +32,11 @@ struct bench {
     int count[5];
 };
 
-static void run(struct bench *b, int lists, void (*habit)(struct ek_query *q))
+static void run(struct bench *b, int lists, void (*habit)(struct ek_list *q))
 {
     struct ek_finding f;
     for (int i = 0; i < lists; i++) {
-        struct ek_query *q = stream_next(&b->stream);
+        struct ek_list *q = stream_next(&b->stream);
         if (habit)
             habit(q);
         ck_assert_int_eq(ek_detector_observe(b->detector, q, q->time_ms, NULL), EK_OK);
@@ -47,7 +47,7 @@ static void run(struct bench *b, int lists, void (*habit)(struct ek_query *q))
     }
 }
 
-static void comes_alive(void (*habit)(struct ek_query *q), enum ek_class class)
+static void comes_alive(void (*habit)(struct ek_list *q), enum ek_class class)
 {
     struct bench b;
     struct ek_rules *rules = NULL;

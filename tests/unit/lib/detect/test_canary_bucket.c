@@ -7,8 +7,8 @@
 
 static int of_id(const char *id, size_t length)
 {
-    struct ek_query q = {.id = {id, length}};
-    return ek_bucket_of(&q);
+    struct ek_list q = {.id = {id, length}};
+    return ek_canary_bucket(&q);
 }
 
 static int of_text(const char *id)
@@ -31,12 +31,12 @@ START_TEST(buckets_are_those_of_the_document)
 END_TEST
 
 struct list {
-    struct ek_query query;
+    struct ek_list query;
     float values[4], asked[1];
     struct ek_text ids[2];
 };
 
-static struct ek_query *two_items(struct list *l)
+static struct ek_list *two_items(struct list *l)
 {
     *l = (struct list){.values = {1.5f, 2, 4, .25f}, .asked = {3}, .ids = {{"h1", 2}, {"h2", 2}}};
     l->query.items = l->query.item_features = 2;
@@ -50,17 +50,17 @@ static struct ek_query *two_items(struct list *l)
 START_TEST(a_list_without_an_id_is_known_by_what_it_holds)
 {
     struct list l;
-    struct ek_query *q = two_items(&l);
-    ck_assert_int_eq(ek_bucket_of(q), 7400);
+    struct ek_list *q = two_items(&l);
+    ck_assert_int_eq(ek_canary_bucket(q), 7400);
     q->id = (struct ek_text){"", 0};
-    ck_assert_int_eq(ek_bucket_of(q), 7400);
+    ck_assert_int_eq(ek_canary_bucket(q), 7400);
     l.ids[0] = (struct ek_text){"h2", 2};
     l.ids[1] = (struct ek_text){"h1", 2}; /* in any order */
-    ck_assert_int_eq(ek_bucket_of(q), 7400);
+    ck_assert_int_eq(ek_canary_bucket(q), 7400);
     l.ids[0] = (struct ek_text){NULL, 0};
-    ck_assert_int_eq(ek_bucket_of(q), 6661);
+    ck_assert_int_eq(ek_canary_bucket(q), 6661);
     q->id = (struct ek_text){"q0", 2};
-    ck_assert_int_eq(ek_bucket_of(q), 9473);
+    ck_assert_int_eq(ek_canary_bucket(q), 9473);
 }
 END_TEST
 

@@ -44,7 +44,7 @@ static void teardown(struct bench *b)
     ek_manifest_free(b->manifest);
 }
 
-static void observe(struct bench *b, const struct ek_query *q)
+static void observe(struct bench *b, const struct ek_list *q)
 {
     struct ek_finding f;
     ck_assert_int_eq(ek_detector_observe(b->detector, q, q->time_ms, NULL), EK_OK);
@@ -57,63 +57,63 @@ static void observe(struct bench *b, const struct ek_query *q)
 static void run(struct bench *b, int lists, shop_change *change)
 {
     for (int i = 0; i < lists; i++) {
-        struct ek_query *q = shop_next(&b->shop);
+        struct ek_list *q = shop_next(&b->shop);
         if (change)
             change(&b->shop, q);
         observe(b, q);
     }
 }
 
-static void become_99(struct shop *s, struct ek_query *q, double part)
+static void become_99(struct shop *s, struct ek_list *q, double part)
 {
     for (int i = 0; i < q->items; i++)
         if (ek_rng_uniform(&s->rng) < part)
             q->x[2 * i + KIND] = 99;
 }
 
-static void all_99(struct shop *s, struct ek_query *q)
+static void all_99(struct shop *s, struct ek_list *q)
 {
     become_99(s, q, 1);
 }
 
-static void tenth_99(struct shop *s, struct ek_query *q)
+static void tenth_99(struct shop *s, struct ek_list *q)
 {
     become_99(s, q, .1);
 }
 
-static void hundredth_99(struct shop *s, struct ek_query *q)
+static void hundredth_99(struct shop *s, struct ek_list *q)
 {
     become_99(s, q, .01);
 }
 
-static void tenth_99_in_arm_b(struct shop *s, struct ek_query *q)
+static void tenth_99_in_arm_b(struct shop *s, struct ek_list *q)
 {
     if (s->arm_b)
         become_99(s, q, .1);
 }
 
-static void one_more(struct shop *s, struct ek_query *q)
+static void one_more(struct shop *s, struct ek_list *q)
 {
     (void)s;
     for (int i = 0; i < q->items; i++)
         q->x[2 * i + KIND]++;
 }
 
-static void turned_round(struct shop *s, struct ek_query *q)
+static void turned_round(struct shop *s, struct ek_list *q)
 {
     (void)s;
     for (int i = 0; i < q->items; i++)
         q->x[2 * i + KIND] = (float)(SHOP_KINDS + 1) - q->x[2 * i + KIND];
 }
 
-static void half_5(struct shop *s, struct ek_query *q)
+static void half_5(struct shop *s, struct ek_list *q)
 {
     for (int i = 0; i < q->items; i++)
         if (ek_rng_uniform(&s->rng) < .5)
             q->x[2 * i + KIND] = 5;
 }
 
-static void half_absent(struct shop *s, struct ek_query *q)
+static void half_absent(struct shop *s, struct ek_list *q)
 {
     (void)s;
     for (int i = 0; i < q->items; i += 2)
@@ -121,7 +121,7 @@ static void half_absent(struct shop *s, struct ek_query *q)
 }
 
 /* Nothing that codes do: a list of few items, of none with a code, of one kind only. */
-static void odd_but_healthy(struct shop *s, struct ek_query *q)
+static void odd_but_healthy(struct shop *s, struct ek_list *q)
 {
     q->items = s->number % 3 ? q->items : 1;
     for (int i = 0; i < q->items; i++)
@@ -252,14 +252,14 @@ START_TEST(codes_that_are_missing_are_called_so)
 END_TEST
 
 /* 0 and -0, infinities, numbers that are no whole ones: codes like others. */
-static void strange(struct ek_query *q)
+static void strange(struct ek_list *q)
 {
     static const float codes[] = {0, -0.f, INFINITY, -7, .5f, 1e-42f};
     for (int i = 0; i < q->items; i++)
         q->x[2 * i + KIND] = codes[(int)q->x[2 * i + KIND] % 6];
 }
 
-static void strange_change(struct shop *s, struct ek_query *q)
+static void strange_change(struct shop *s, struct ek_list *q)
 {
     (void)s;
     strange(q);
@@ -275,7 +275,7 @@ START_TEST(any_number_may_be_a_code)
     shop_open(&s, 1, 1);
     ek_profile_fit_new(&fit, m, NULL, NULL);
     for (int i = 0; i < TRAINING; i++) {
-        struct ek_query *q = shop_next(&s);
+        struct ek_list *q = shop_next(&s);
         strange(q);
         ck_assert_int_eq(ek_profile_fit_add(fit, q, NULL), EK_OK);
     }
@@ -318,7 +318,7 @@ START_TEST(the_event_names_the_values)
     const struct ek_finding *f = finds(&b, tenth_99, 25);
     struct ek_decision decision = ek_decide(b.rules, b.manifest, 1, f);
     ek_buf_init(&text, 0);
-    struct ek_event *event = ek_event_of_finding(b.manifest, f, &decision, NULL, 0);
+    struct ek_event *event = ek_event_from_finding(b.manifest, f, &decision, NULL, 0);
     ck_assert_ptr_nonnull(event);
     ck_assert_int_eq(ek_event_json(event, &text), EK_OK);
     ek_free(event);

@@ -9,7 +9,7 @@
 
 struct bench {
     struct ek_cells *cells;
-    struct ek_query query;
+    struct ek_list query;
     char value[24];
 };
 
@@ -19,7 +19,7 @@ static void setup(struct bench *b, int limit)
 {
     char *dimensions[] = {ARM};
     ck_assert_int_eq(ek_cells_new(&b->cells, dimensions, 1, limit), EK_OK);
-    ek_query_init(&b->query);
+    ek_list_init(&b->query);
     b->query.segment_count = 1;
 }
 
@@ -31,10 +31,10 @@ static void teardown(struct bench *b)
 /* One list of value number `value`; its cell. */
 static int see(struct bench *b, const char *prefix, int value)
 {
-    int16_t ids[EK_CELLS_PER_QUERY];
+    int16_t ids[EK_CELLS_PER_LIST];
     snprintf(b->value, sizeof b->value, "%s%d", prefix, value);
     b->query.segments[0] = (struct ek_segment){stream_text(ARM), stream_text(b->value)};
-    ck_assert_int_eq(ek_cells_of(b->cells, &b->query, 1, ids), EK_OK);
+    ck_assert_int_eq(ek_cells_lookup(b->cells, &b->query, 1, ids), EK_OK);
     return ids[1];
 }
 
@@ -49,14 +49,14 @@ static int owns(struct bench *b, const char *value)
 START_TEST(values_beyond_the_limit_share_a_cell)
 {
     struct bench b;
-    int16_t ids[EK_CELLS_PER_QUERY];
+    int16_t ids[EK_CELLS_PER_LIST];
     setup(&b, 4);
     for (int i = 0; i < 20; i++)
         ck_assert_int_eq(see(&b, "v", i), i < 3 ? i + 1 : 4);
     ck_assert_ptr_null(ek_cells_value(b.cells, 4));
     ck_assert_int_eq(ek_cells_count(b.cells), 5);
     b.query.segment_count = 0;
-    ek_cells_of(b.cells, &b.query, 1, ids);
+    ek_cells_lookup(b.cells, &b.query, 1, ids);
     ck_assert_int_eq(ids[1], -1);
     teardown(&b);
 }
@@ -81,7 +81,7 @@ START_TEST(how_many_values_and_lists_are_pooled_is_known)
     setup(&b, 4);
     for (int i = 0; i < 4000; i++)
         see(&b, "v", i % 1000);
-    struct ek_cells_share s = ek_cells_share_of(b.cells, 0);
+    struct ek_cells_share s = ek_cells_get_share(b.cells, 0);
     ck_assert_str_eq(s.dimension, "arm");
     ck_assert_int_eq(s.own, 3);
     ck_assert(s.pooled_values > 970 && s.pooled_values < 1030);
@@ -98,16 +98,16 @@ START_TEST(a_newcomer_that_becomes_busy_takes_the_cell_of_a_silent_value)
     setup(&b, 4);
     for (int i = 0; i < 3000; i++)
         see(&b, "v", i % 10 ? i % 2 : 2); /* v2 is the least busy of three */
-    ck_assert_int_eq(ek_cells_taken_ever(b.cells), 0);
+    ck_assert_int_eq(ek_cells_reuse_count(b.cells), 0);
     int silent = owns(&b, "v2");
     for (int i = 0; i < 3000 && !owns(&b, "new7"); i++)
         see(&b, i % 2 ? "new" : "v", i % 2 ? 7 : i % 4 / 2);
     ck_assert_int_eq(owns(&b, "new7"), silent);
     ck_assert_int_eq(owns(&b, "v2"), 0);
-    ck_assert_int_eq(ek_cells_taken(b.cells, &taken)[0], silent);
+    ck_assert_int_eq(ek_cells_reused(b.cells, &taken)[0], silent);
     ck_assert_int_eq(taken, 1);
     see(&b, "v", 2);
-    ek_cells_taken(b.cells, &taken);
+    ek_cells_reused(b.cells, &taken);
     ck_assert_int_eq(taken, 0);
     teardown(&b);
 }
@@ -120,8 +120,8 @@ START_TEST(values_that_are_equally_busy_do_not_take_turns)
     ek_rng_seed(&r, 5);
     setup(&b, 8);
     for (int i = 0; i < 200000; i++)
-        see(&b, "v", (int)ek_rng_below(&r, 12));
-    ck_assert_uint_eq(ek_cells_taken_ever(b.cells), 0);
+        see(&b, "v", (int)ek_rng_uniform_int(&r, 12));
+    ck_assert_uint_eq(ek_cells_reuse_count(b.cells), 0);
     teardown(&b);
 }
 END_TEST
@@ -132,8 +132,8 @@ START_TEST(a_cell_in_use_is_not_taken)
     setup(&b, 3);
     for (int i = 0; i < 40; i++)
         see(&b, "v", i % 2);
-    ek_cells_hold(b.cells, 1);
-    ek_cells_hold(b.cells, 2);
+    ek_cells_retain(b.cells, 1);
+    ek_cells_retain(b.cells, 2);
     for (int i = 0; i < 5000; i++)
         ck_assert_int_eq(see(&b, "new", 0), 3);
     ek_cells_release(b.cells, 2);
@@ -149,20 +149,20 @@ START_TEST(two_values_of_one_list_do_not_take_each_others_cell)
 {
     char app[] = "app", *dimensions[] = {ARM, app};
     struct ek_cells *c;
-    struct ek_query q;
-    int16_t ids[EK_CELLS_PER_QUERY];
-    ek_query_init(&q);
+    struct ek_list q;
+    int16_t ids[EK_CELLS_PER_LIST];
+    ek_list_init(&q);
     ck_assert_int_eq(ek_cells_new(&c, dimensions, 2, 2), EK_OK);
     q.segment_count = 2;
     for (int i = 0; i < 500; i++) {
         const char *a = i < 10 ? "old" : "x", *b = i < 10 ? "old" : "y";
         q.segments[0] = (struct ek_segment){stream_text(ARM), stream_text(a)};
         q.segments[1] = (struct ek_segment){stream_text(app), stream_text(b)};
-        ck_assert_int_eq(ek_cells_of(c, &q, 1, ids), EK_OK);
+        ck_assert_int_eq(ek_cells_lookup(c, &q, 1, ids), EK_OK);
         for (int d = 0; d < 2; d++)
             ck_assert_int_eq(ek_cells_dimension(c, ids[1 + d]), d);
     }
-    ck_assert_int_eq(ek_cells_taken_ever(c), 1);
+    ck_assert_int_eq(ek_cells_reuse_count(c), 1);
     ek_cells_free(c);
 }
 END_TEST
@@ -183,7 +183,7 @@ START_TEST(the_busiest_have_cells_among_values_that_come_once)
     ek_rng_seed(&r, 6);
     setup(&b, 32);
     for (int i = 0; i < 5000; i++) /* those who came first are rare later on */
-        see(&b, "early", (int)ek_rng_below(&r, 40));
+        see(&b, "early", (int)ek_rng_uniform_int(&r, 40));
     for (int i = 0; i < 100000; i++)
         see(&b, "v", zipf(&r, i));
     for (int v = 0; v < 12; v++) {
@@ -205,7 +205,7 @@ START_TEST(what_values_are_called_does_not_matter)
         int value = zipf(&r, i), mine = see(&a, "v", value);
         ck_assert_int_eq(see(&b, "renamed", 1000000 - value), mine);
     }
-    ck_assert_uint_ge(ek_cells_taken_ever(a.cells), 3);
+    ck_assert_uint_ge(ek_cells_reuse_count(a.cells), 3);
     teardown(&a);
     teardown(&b);
 }
@@ -236,7 +236,7 @@ static struct told watch(const char *rules, int cells, int lists, arm_of *arm, i
     stream_start(&s, 31);
     ek_rng_seed(&r, 32);
     for (int i = 0; i < lists; i++) {
-        struct ek_query *q = stream_next(&s);
+        struct ek_list *q = stream_next(&s);
         int own = arm(&r, i);
         snprintf(value, sizeof value, "v%d", own);
         q->segments[0].value = stream_text(value);
@@ -264,7 +264,7 @@ static struct told watch(const char *rules, int cells, int lists, arm_of *arm, i
 /* Four at a time are busy, others after every 400 lists: cells change hands all the time. */
 static int in_turns(struct ek_rng *r, int list)
 {
-    return list / 400 * 4 + (int)ek_rng_below(r, 4);
+    return list / 400 * 4 + (int)ek_rng_uniform_int(r, 4);
 }
 
 START_TEST(cells_that_change_hands_stay_inside_the_budget)
@@ -281,7 +281,7 @@ END_TEST
 
 static int a_new_arm(struct ek_rng *r, int list)
 {
-    return list > 4000 && ek_rng_below(r, 2) == 0 ? 99 : (int)ek_rng_below(r, 8);
+    return list > 4000 && ek_rng_uniform_int(r, 2) == 0 ? 99 : (int)ek_rng_uniform_int(r, 8);
 }
 
 START_TEST(a_fault_of_a_new_value_is_found_there_although_all_cells_were_taken)
@@ -297,7 +297,7 @@ END_TEST
 /* Arm 5 is busy and faulty, then never comes again; others take its place. */
 static int one_that_goes(struct ek_rng *r, int list)
 {
-    return list < 3000 ? 3 + (int)ek_rng_below(r, 3) : 100 + (int)ek_rng_below(r, 5);
+    return list < 3000 ? 3 + (int)ek_rng_uniform_int(r, 3) : 100 + (int)ek_rng_uniform_int(r, 5);
 }
 
 START_TEST(a_value_that_takes_a_cell_inherits_no_fault)
@@ -335,7 +335,7 @@ START_TEST(a_longer_value_that_a_state_has_a_cell_for_keeps_it)
 {
     struct bench b;
     struct ek_buf state;
-    int16_t ids[EK_CELLS_PER_QUERY];
+    int16_t ids[EK_CELLS_PER_LIST];
     char value[EK_SEGMENT_BYTES_MAX + 2];
     memset(value, 'x', sizeof value);
     value[sizeof value - 1] = 0;
@@ -344,7 +344,7 @@ START_TEST(a_longer_value_that_a_state_has_a_cell_for_keeps_it)
     see(&b, "v", 0);
     b.query.segments[0].value.text = value;
     b.query.segments[0].value.length = EK_SEGMENT_BYTES_MAX;
-    ck_assert_int_eq(ek_cells_of(b.cells, &b.query, 1, ids), EK_OK);
+    ck_assert_int_eq(ek_cells_lookup(b.cells, &b.query, 1, ids), EK_OK);
     ck_assert_int_eq(ids[1], 2);
     struct ek_serialize write = {.out = &state};
     ek_cells_serialize(b.cells, &write);
@@ -355,12 +355,12 @@ START_TEST(a_longer_value_that_a_state_has_a_cell_for_keeps_it)
     ek_cells_serialize(b.cells, &read);
     ck_assert_int_eq(read.rc, EK_OK);
     b.query.segments[0] = (struct ek_segment){stream_text(ARM), stream_text(value)};
-    ck_assert_int_eq(ek_cells_of(b.cells, &b.query, 1, ids), EK_OK);
+    ck_assert_int_eq(ek_cells_lookup(b.cells, &b.query, 1, ids), EK_OK);
     ck_assert_int_eq(ids[1], 2); /* so its lists are seen, and what is open there ends */
     ek_cells_find(b.cells, &b.query, ids);
     ck_assert_int_eq(ids[1], 2);
     value[0] = 'y';
-    ck_assert_int_eq(ek_cells_of(b.cells, &b.query, 1, ids), EK_OK);
+    ck_assert_int_eq(ek_cells_lookup(b.cells, &b.query, 1, ids), EK_OK);
     ck_assert_ptr_null(ek_cells_value(b.cells, ids[1])); /* no other one gets one */
     ek_buf_release(&state);
     teardown(&b);

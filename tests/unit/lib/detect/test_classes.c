@@ -174,7 +174,7 @@ START_TEST(lists_like_those_of_training_look_usual_and_others_do_not)
         for (int i = 0; i < 5; i++) {
             struct ek_window window =
                 windows_next(&w, FAULTS[f].lists, WINDOW_ITEMS, FAULTS[f].fault, FAULTS[f].by, 1);
-            ck_assert_int_eq(ek_looks_usual(&w.baseline, w.density, &window, 1.1),
+            ck_assert_int_eq(ek_window_is_normal(&w.baseline, w.density, &window, 1.1),
                              FAULTS[f].class == EK_CLASS_NONE);
         }
 }

@@ -5,7 +5,7 @@
 
 enum { BOTH = EK_SAME_QUERY_FEATURES | EK_SAME_ITEM_IDS };
 
-static void swap_items(struct ek_query *q, int a, int b)
+static void swap_items(struct ek_list *q, int a, int b)
 {
     struct ek_text id = q->item_id[a];
     q->item_id[a] = q->item_id[b];
@@ -21,12 +21,12 @@ START_TEST(items_in_another_order_are_the_same_list)
 {
     struct stream s;
     stream_start(&s, 1);
-    struct ek_query *q = stream_next(&s);
-    uint64_t before = ek_repeat_key(q, BOTH);
+    struct ek_list *q = stream_next(&s);
+    uint64_t before = ek_dedup_key(q, BOTH);
     swap_items(q, 0, 3);
-    ck_assert(ek_repeat_key(q, BOTH) == before);
+    ck_assert(ek_dedup_key(q, BOTH) == before);
     q->query[0]++;
-    ck_assert(ek_repeat_key(q, BOTH) != before);
+    ck_assert(ek_dedup_key(q, BOTH) != before);
     stream_end(&s);
 }
 END_TEST
@@ -35,14 +35,14 @@ START_TEST(without_ids_the_values_of_the_items_count)
 {
     struct stream s;
     stream_start(&s, 1);
-    struct ek_query *q = stream_next(&s);
+    struct ek_list *q = stream_next(&s);
     for (int i = 0; i < q->items; i++)
         q->item_id[i].text = NULL;
-    uint64_t before = ek_repeat_key(q, BOTH);
+    uint64_t before = ek_dedup_key(q, BOTH);
     swap_items(q, 1, 2);
-    ck_assert(ek_repeat_key(q, BOTH) == before);
+    ck_assert(ek_dedup_key(q, BOTH) == before);
     q->x[4] += 1;
-    ck_assert(ek_repeat_key(q, BOTH) != before);
+    ck_assert(ek_dedup_key(q, BOTH) != before);
     stream_end(&s);
 }
 END_TEST
@@ -51,10 +51,10 @@ START_TEST(another_item_is_another_list)
 {
     struct stream s;
     stream_start(&s, 1);
-    struct ek_query *q = stream_next(&s);
-    uint64_t before = ek_repeat_key(q, BOTH);
+    struct ek_list *q = stream_next(&s);
+    uint64_t before = ek_dedup_key(q, BOTH);
     q->item_id[2] = q->item_id[1];
-    ck_assert(ek_repeat_key(q, BOTH) != before);
+    ck_assert(ek_dedup_key(q, BOTH) != before);
     stream_end(&s);
 }
 END_TEST

@@ -91,18 +91,18 @@ START_TEST(a_code_of_the_query_is_no_factor)
 END_TEST
 
 /* Prices that go with the nights at all times: the price of the stay, as it always was. */
-static void of_the_stay(struct ek_query *q)
+static void of_the_stay(struct ek_list *q)
 {
     stream_scale(q, 0, q->query[0]);
 }
 
-static void of_the_stay_as_ever(struct bench *b, struct ek_query *q)
+static void of_the_stay_as_ever(struct bench *b, struct ek_list *q)
 {
     (void)b;
     of_the_stay(q);
 }
 
-static void of_the_stay_in_cents(struct bench *b, struct ek_query *q)
+static void of_the_stay_in_cents(struct bench *b, struct ek_list *q)
 {
     (void)b;
     of_the_stay(q);
@@ -189,12 +189,12 @@ START_TEST(a_list_repeated_is_no_new_evidence)
     struct bench b;
     setup(&b, 8);
     run(&b, BEFORE, NULL);
-    struct ek_query *q = stream_next(&b.world.stream);
+    struct ek_list *q = stream_next(&b.world.stream);
     stream_scale(q, 0, 100);
     for (int i = 0; i < 300; i++)
         observe(&b, q);
     ck_assert_int_eq(b.count[EK_SUSPECTED], 0);
-    ck_assert_uint_eq(ek_detector_queries(b.detector), BEFORE + 300);
+    ck_assert_uint_eq(ek_detector_list_count(b.detector), BEFORE + 300);
     teardown(&b);
 }
 END_TEST
@@ -203,7 +203,7 @@ END_TEST
 static void run_same(struct bench *b, int same_ids)
 {
     for (int i = 0; i < 300; i++) {
-        struct ek_query *q = stream_next(&b->world.stream);
+        struct ek_list *q = stream_next(&b->world.stream);
         stream_scale(q, 0, 100);
         q->query[0] = same_ids ? (float)(1 + i) : 3;
         for (int k = 0; same_ids && k < q->items; k++)
@@ -235,7 +235,7 @@ START_TEST(empty_lists_and_strange_values_are_no_evidence_and_no_harm)
     struct bench b;
     setup(&b, 9);
     for (int i = 0; i < 500; i++) {
-        struct ek_query *q = stream_next(&b.world.stream);
+        struct ek_list *q = stream_next(&b.world.stream);
         if (i % 5 == 0)
             q->items = 0;
         else if (i % 50 == 1)
@@ -254,10 +254,10 @@ START_TEST(a_list_of_another_shape_is_refused_and_not_counted)
     struct bench b;
     struct ek_error e;
     setup(&b, 10);
-    struct ek_query *q = stream_next(&b.world.stream);
+    struct ek_list *q = stream_next(&b.world.stream);
     q->item_features = 2;
     ck_assert_int_eq(ek_detector_observe(b.detector, q, 0, &e), EK_ESTATE);
-    ck_assert_uint_eq(ek_detector_queries(b.detector), 0);
+    ck_assert_uint_eq(ek_detector_list_count(b.detector), 0);
     q->item_features = 3;
     teardown(&b);
 }
@@ -281,7 +281,7 @@ START_TEST(the_same_stream_gives_the_same_findings)
 END_TEST
 
 /* A second dimension, drawn from what the stream has: app 7.1 or 7.2. */
-static int app_71(struct ek_query *q)
+static int app_71(struct ek_list *q)
 {
     int new = q->x[0] * 1000 - floorf(q->x[0] * 1000) < .5f;
     q->segments[1] = (struct ek_segment){stream_text("app"), stream_text(new ? "7.1" : "7.2")};
@@ -289,13 +289,13 @@ static int app_71(struct ek_query *q)
     return new;
 }
 
-static void two_dimensions(struct bench *b, struct ek_query *q)
+static void two_dimensions(struct bench *b, struct ek_list *q)
 {
     (void)b;
     app_71(q);
 }
 
-static void cents_in_arm_b_of_app_71(struct bench *b, struct ek_query *q)
+static void cents_in_arm_b_of_app_71(struct bench *b, struct ek_list *q)
 {
     if (app_71(q) && b->world.stream.arm_b)
         stream_scale(q, 0, 100);
@@ -373,7 +373,7 @@ START_TEST(a_fault_of_one_arm_that_spreads_to_all_is_told_of_all_without_a_gap)
 }
 END_TEST
 
-static void absent_in_arm_b(struct bench *b, struct ek_query *q)
+static void absent_in_arm_b(struct bench *b, struct ek_list *q)
 {
     if (b->world.stream.arm_b)
         absent(b, q);
@@ -395,7 +395,7 @@ START_TEST(a_fault_without_a_level_that_ends_for_one_arm_goes_on_in_the_other)
 END_TEST
 
 /* One list in a hundred is of arm C. */
-static int of_arm_c(struct bench *b, struct ek_query *q)
+static int of_arm_c(struct bench *b, struct ek_list *q)
 {
     int rare = b->world.stream.number % 100 == 0;
     if (rare)
@@ -403,12 +403,12 @@ static int of_arm_c(struct bench *b, struct ek_query *q)
     return rare;
 }
 
-static void a_rare_arm(struct bench *b, struct ek_query *q)
+static void a_rare_arm(struct bench *b, struct ek_list *q)
 {
     of_arm_c(b, q);
 }
 
-static void turned_in_a_rare_arm(struct bench *b, struct ek_query *q)
+static void turned_in_a_rare_arm(struct bench *b, struct ek_list *q)
 {
     if (of_arm_c(b, q))
         turned(b, q);
@@ -431,13 +431,13 @@ START_TEST(a_fault_of_a_rare_segment_value_recovers_as_well)
 END_TEST
 
 /* Sizes have a steady level, so that 64 lists tell 8% from nothing. */
-static void eight_percent_of_size(struct bench *b, struct ek_query *q)
+static void eight_percent_of_size(struct bench *b, struct ek_list *q)
 {
     (void)b;
     stream_scale(q, 1, 1.08);
 }
 
-static void half_absent(struct bench *b, struct ek_query *q)
+static void half_absent(struct bench *b, struct ek_list *q)
 {
     (void)b;
     for (int i = 0; i < q->items; i += 2)
@@ -463,7 +463,7 @@ START_TEST(a_list_without_nights_does_not_hide_that_the_factor_is_the_nights)
     setup(&b, 4);
     run(&b, BEFORE, NULL);
     for (int i = 0; i < 400; i++) {
-        struct ek_query *q = stream_next(&b.world.stream);
+        struct ek_list *q = stream_next(&b.world.stream);
         full_stay(&b, q);
         if (i % 50 == 7)
             q->query[0] = i % 100 == 7 ? NAN : INFINITY;

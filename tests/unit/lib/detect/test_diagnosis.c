@@ -52,7 +52,7 @@ static struct ek_diagnosis diagnose(struct known *k)
 static struct ek_alignment align(const float *density, const float *r, int count)
 {
     struct ek_residuals h;
-    ek_residuals_of(&h, r, count);
+    ek_residuals_get(&h, r, count);
     return ek_align(density, &h, &(struct ek_align_known){0, 1, 0});
 }
 
@@ -147,8 +147,8 @@ START_TEST(a_factor_known_per_list_beats_one_number)
     float r[LISTS], right[LISTS], wrong[LISTS];
     setup(&k, 7);
     for (int i = 0; i < LISTS; i++) {
-        right[i] = logf((float)(1 + ek_rng_below(&k.rng, 14)));
-        wrong[i] = logf((float)(1 + ek_rng_below(&k.rng, 14)));
+        right[i] = logf((float)(1 + ek_rng_uniform_int(&k.rng, 14)));
+        wrong[i] = logf((float)(1 + ek_rng_uniform_int(&k.rng, 14)));
         r[i] = k.lists[i].r + right[i];
     }
     double one = align(k.density, r, LISTS).gain_ln;

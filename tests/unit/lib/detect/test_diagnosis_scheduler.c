@@ -16,16 +16,16 @@ struct crowd {
     struct ek_profile *profile;
     struct ek_rules *rules;
     struct ek_detector *detector;
-    struct ek_query query;
+    struct ek_list query;
     struct ek_rng rng;
     uint64_t number;
     int confirmed, updated[FEATURES], last_confirmed, most_looks;
 };
 
-static struct ek_query *next_list(struct crowd *c, int faulty)
+static struct ek_list *next_list(struct crowd *c, int faulty)
 {
-    struct ek_query *q = &c->query;
-    ek_query_resize(q, ITEMS, FEATURES, 1);
+    struct ek_list *q = &c->query;
+    ek_list_resize(q, ITEMS, FEATURES, 1);
     q->query[0] = (float)c->number++; /* no list is like another */
     q->time_ms = 1000 * (int64_t)c->number;
     q->id = (struct ek_text){"q", 1};
@@ -51,7 +51,7 @@ static void setup(struct crowd *c)
     snprintf(text + strlen(text), sizeof text - strlen(text),
              "  - {name: n, index: %d, role: query}\n", FEATURES + 1);
     ek_rng_seed(&c->rng, 9);
-    ek_query_init(&c->query);
+    ek_list_init(&c->query);
     ck_assert_int_eq(ek_manifest_parse(&c->manifest, "m", text, strlen(text), NULL), EK_OK);
     ek_profile_fit_new(&fit, c->manifest, NULL, NULL);
     for (int i = 0; i < TRAINING; i++)
@@ -69,7 +69,7 @@ static void teardown(struct crowd *c)
     ek_rules_free(c->rules);
     ek_profile_free(c->profile);
     ek_manifest_free(c->manifest);
-    ek_query_release(&c->query);
+    ek_list_release(&c->query);
 }
 
 /* Lists of which the first `faulty` features are a hundred times what they were. */
@@ -78,9 +78,9 @@ static void run(struct crowd *c, int lists, int faulty)
     struct ek_finding f;
     c->most_looks = 0;
     for (int i = 0; i < lists; i++) {
-        struct ek_query *q = next_list(c, faulty);
+        struct ek_list *q = next_list(c, faulty);
         ck_assert_int_eq(ek_detector_observe(c->detector, q, q->time_ms, NULL), EK_OK);
-        int looks = ek_detector_looks(c->detector);
+        int looks = ek_detector_diagnosis_count(c->detector);
         if (looks > c->most_looks)
             c->most_looks = looks;
         while (ek_detector_next(c->detector, &f)) {

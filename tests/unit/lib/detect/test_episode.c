@@ -23,7 +23,7 @@ static struct ek_episode full_episode(void)
 START_TEST(every_member_of_an_episode_is_kept)
 {
     enum { GAPS = 4, PADDING = 4 * (EK_CATEGORY_CHANGES + GAPS) };
-    const struct ek_snap_bounds bounds = {INT_MAX, INT_MAX, INT_MAX};
+    const struct ek_serialize_bounds bounds = {INT_MAX, INT_MAX, INT_MAX};
     struct ek_episode e = full_episode(), read;
     struct ek_buf b;
     int lost = 0;

@@ -102,9 +102,9 @@ END_TEST
 
 START_TEST(the_budget_covers_features_and_dimensions)
 {
-    struct ek_alarm_level one = ek_alarm_level_of(1e7, 136, 0);
+    struct ek_alarm_level one = ek_alarm_level_compute(1e7, 136, 0);
     ck_assert_double_eq_tol(log(one.alarm), 21.03, .01);
-    ck_assert_double_eq_tol(ek_alarm_level_of(1e7, 136, 2).alarm / one.alarm, 3, 1e-5);
+    ck_assert_double_eq_tol(ek_alarm_level_compute(1e7, 136, 2).alarm / one.alarm, 3, 1e-5);
 }
 END_TEST
 
@@ -137,7 +137,7 @@ static const float *far_list(const struct fixture *x, int k, float spread)
 {
     static float e[EK_BETS];
     struct ek_list_stats list = {.usable = (uint16_t)k, .spread = spread};
-    ek_bets_of(&x->t, &x->bets, &x->b, &list, 6, e);
+    ek_bets_select(&x->t, &x->bets, &x->b, &list, 6, e);
     return e;
 }
 
@@ -169,13 +169,13 @@ START_TEST(evidence_grows_under_a_shift_and_the_winner_says_which)
     struct fixture *x = plain();
     struct ek_evidence_cells *cells;
     struct ek_bet_list *bets;
-    struct ek_alarm_level level = ek_alarm_level_of(1e7, 1, 0);
+    struct ek_alarm_level level = ek_alarm_level_compute(1e7, 1, 0);
     struct ek_list_stats record = {.r = -4.6f, .usable = 10, .spread = 0, .share = {0, 0, 0, 0}};
     float fair[1][EK_BETS];
     uint16_t evident = 1;
     int lists = 0, alarms = 0;
     ck_assert(!ek_list_bets_new(&bets, &x->t, &x->bets, &x->b, 1) &&
-              !ek_evidence_cells_new(&cells, 1) && !ek_evidence_cells_room(cells, 1));
+              !ek_evidence_cells_new(&cells, 1) && !ek_evidence_cells_reserve(cells, 1));
     struct ek_evidence_list list = {.bets = bets,
                                     .fair = (const float(*)[EK_BETS])fair,
                                     .weight = x->t.weight,
@@ -185,13 +185,13 @@ START_TEST(evidence_grows_under_a_shift_and_the_winner_says_which)
     struct ek_alarm alarm;
     for (int i = 0; i < EK_BETS; i++)
         fair[0][i] = 1;
-    ek_bet_list_take(bets, &record);
+    ek_bet_list_update(bets, &record);
     for (; !alarms && lists < 100; lists++)
-        alarms = ek_evidence_take(&list, &level, &alarm);
+        alarms = ek_evidence_update(&list, &level, &alarm);
     ck_assert_int_lt(lists, 10);
     ck_assert_int_eq(alarms, 1);
     ck_assert_int_eq(alarm.feature, 0);
-    ck_assert(ek_bet_on_level(alarm.bet));
+    ck_assert(ek_bet_is_level(alarm.bet));
     ck_assert_str_eq(ek_bet_name(alarm.bet), "level down");
     ek_evidence_cells_free(cells);
     ek_list_bets_free(bets);
@@ -201,10 +201,10 @@ END_TEST
 START_TEST(the_tracked_level_stays_inside_its_bounds)
 {
     struct ek_evidence_cells *s;
-    ck_assert(!ek_evidence_cells_new(&s, 3) && !ek_evidence_cells_room(s, 2));
+    ck_assert(!ek_evidence_cells_new(&s, 3) && !ek_evidence_cells_reserve(s, 2));
     ek_evidence_shift(s, 1, 2, 5);
     ck_assert_float_eq_tol(ek_evidence_mu(s, 1, 2), 0.18232156f, 1e-6);
-    ck_assert(!ek_evidence_cells_room(s, 9));
+    ck_assert(!ek_evidence_cells_reserve(s, 9));
     ek_evidence_shift(s, 1, 2, -9);
     ck_assert_float_eq_tol(ek_evidence_mu(s, 1, 2), -0.18232156f, 1e-6);
     ck_assert(ek_evidence_mu(s, 0, 2) == 0);

@@ -18,7 +18,7 @@ static double density_at(int bin)
 }
 
 /* Lists of `items` values, each multiplied by e^f with probability p and raised to a power. */
-static void tell(struct ek_told *t, const float *density, int items, double p, double f,
+static void tell(struct ek_fit_target *t, const float *density, int items, double p, double f,
                  double power)
 {
     struct ek_rng rng;
@@ -42,13 +42,13 @@ static void tell(struct ek_told *t, const float *density, int items, double p, d
         t->move[i] = log(t->spread[i] / WITHIN);
         t->sd[i] = 1 / sqrt(2. * items);
     }
-    ek_told_settle(t);
+    ek_fit_target_prepare(t);
 }
 
 static void ck_items(int items, double p, double f)
 {
     static float density[EK_DENSITY_BINS];
-    static struct ek_told t;
+    static struct ek_fit_target t;
     for (int i = 0; i < EK_DENSITY_BINS; i++)
         density[i] = (float)density_at(i);
     tell(&t, density, items, p, f, 1);
@@ -72,7 +72,7 @@ END_TEST
 START_TEST(a_power_is_found_with_its_exponent)
 {
     static float density[EK_DENSITY_BINS];
-    static struct ek_told t;
+    static struct ek_fit_target t;
     for (int i = 0; i < EK_DENSITY_BINS; i++)
         density[i] = (float)density_at(i);
     tell(&t, density, 20, 0, 0, 1.5);

@@ -39,7 +39,7 @@ struct harm {
 static void run(struct bench *b, int lists, const struct harm *harm, int harms)
 {
     for (int i = 0; i < lists; i++) {
-        struct ek_query *q = stream_next(&b->world.stream);
+        struct ek_list *q = stream_next(&b->world.stream);
         struct ek_finding f;
         uint64_t n = b->world.stream.number;
         const char *arm = n % 7 == 3 ? "B" : "A", *app = n * 2654435761u % 5 < 2 ? "7.1" : "7.2";

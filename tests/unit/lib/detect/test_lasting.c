@@ -3,7 +3,7 @@
 #include "tests/detector.h"
 
 /* Grows to twice the value over 6,000 lists. */
-static void growing(struct bench *b, struct ek_query *q)
+static void growing(struct bench *b, struct ek_list *q)
 {
     double done = ((double)b->world.stream.number - BEFORE) / 6000;
     stream_scale(q, 0, exp2(done < 1 ? done : 1));
@@ -40,7 +40,7 @@ START_TEST(another_class_is_told_when_two_diagnoses_in_a_row_say_so)
 }
 END_TEST
 
-static void cents_and_some_zeros(struct bench *b, struct ek_query *q)
+static void cents_and_some_zeros(struct bench *b, struct ek_list *q)
 {
     stream_scale(q, 0, b->world.stream.arm_b ? 0 : 100);
 }
@@ -65,7 +65,7 @@ END_TEST
 static void run_arm_a(struct bench *b, int lists)
 {
     while (lists) {
-        struct ek_query *q = stream_next(&b->world.stream);
+        struct ek_list *q = stream_next(&b->world.stream);
         if (b->world.stream.arm_b)
             continue;
         observe(b, q);
@@ -95,7 +95,7 @@ enum {
     MEASURED_LISTS = 320
 };
 
-static void thousandfold(struct bench *b, struct ek_query *q)
+static void thousandfold(struct bench *b, struct ek_list *q)
 {
     (void)b;
     stream_scale(q, 0, 1000);

@@ -26,25 +26,25 @@ static const char RULES[] = "segments: [arm]\nwindows: {length: 1m, kept: 2, cel
 struct bench {
     struct stream_world world;
     struct ek_cells *cells;
-    struct ek_traffic *traffic;
+    struct ek_live_sketches *traffic;
     struct ek_rng random;
-    struct ek_query query;
+    struct ek_list query;
 };
 
 static void setup(struct bench *b)
 {
     stream_world_start(&b->world, RULES, TRAINING, 5);
     must(ek_cells_new(&b->cells, b->world.rules->segment, 1, ARMS));
-    must(ek_traffic_new(&b->traffic, b->world.profile, b->world.rules, b->cells, NULL));
+    must(ek_live_sketches_new(&b->traffic, b->world.profile, b->world.rules, b->cells, NULL));
     ek_rng_seed(&b->random, 9);
-    ek_query_init(&b->query);
-    must(ek_query_resize(&b->query, ITEMS, b->world.manifest->item_count, 0));
+    ek_list_init(&b->query);
+    must(ek_list_resize(&b->query, ITEMS, b->world.manifest->item_count, 0));
 }
 
 static void teardown(struct bench *b)
 {
-    ek_query_release(&b->query);
-    ek_traffic_free(b->traffic);
+    ek_list_release(&b->query);
+    ek_live_sketches_free(b->traffic);
     ek_cells_free(b->cells);
     stream_world_end(&b->world);
 }
@@ -63,15 +63,16 @@ static float value(struct bench *b, bool any)
 static void stream(struct bench *b, bool any, int minutes)
 {
     char name[16];
-    int16_t ids[EK_CELLS_PER_QUERY];
+    int16_t ids[EK_CELLS_PER_LIST];
     for (int i = 0; i < minutes * ARMS; i++) {
         for (int k = 0; k < ITEMS * b->world.manifest->item_count; k++)
             b->query.x[k] = value(b, any);
         snprintf(name, sizeof name, "%d", i % ARMS);
         b->query.segment_count = 1;
-        b->query.segments[0] = (struct ek_segment){ek_text_of(ARM), ek_text_of(name)};
-        must(ek_cells_of(b->cells, &b->query, 1, ids));
-        must(ek_traffic_list(b->traffic, ids, 2, i / ARMS * (int64_t)MINUTE_MS, &b->query, NULL));
+        b->query.segments[0] = (struct ek_segment){ek_text_from(ARM), ek_text_from(name)};
+        must(ek_cells_lookup(b->cells, &b->query, 1, ids));
+        must(ek_live_sketches_list(b->traffic, ids, 2, i / ARMS * (int64_t)MINUTE_MS, &b->query,
+                                   NULL));
     }
 }
 
@@ -83,11 +84,12 @@ START_TEST(values_of_any_magnitude_take_no_more_than_live_sketches_may)
     stream(&b, true, 4);
     double taken = ek_measure_resident() - before;
     int features = b.world.manifest->item_count;
-    size_t most = ek_traffic_bytes_most(features, &b.world.rules->windows, ek_cells_most(b.cells)) +
-                  (size_t)ARMS * EK_WINDOWS_SCRATCH + (size_t)features * SKETCH_BYTES;
+    size_t most =
+        ek_live_sketches_max_bytes(features, &b.world.rules->windows, ek_cells_max(b.cells)) +
+        (size_t)ARMS * EK_WINDOWS_SCRATCH + (size_t)features * SKETCH_BYTES;
     if (MEASURED)
         ck_assert_double_lt(taken, (double)most);
-    ck_assert_uint_gt(ek_traffic_dropped(b.traffic), 0);
+    ck_assert_uint_gt(ek_live_sketches_dropped(b.traffic), 0);
     teardown(&b);
 }
 END_TEST
@@ -97,7 +99,7 @@ START_TEST(usual_values_lose_no_sketches)
     struct bench b;
     setup(&b);
     stream(&b, false, 4);
-    ck_assert_uint_eq(ek_traffic_dropped(b.traffic), 0);
+    ck_assert_uint_eq(ek_live_sketches_dropped(b.traffic), 0);
     teardown(&b);
 }
 END_TEST
@@ -108,11 +110,11 @@ START_TEST(sketches_that_were_dropped_begin_anew_with_the_next_list)
     struct ek_feature_view view[EK_SPANS];
     setup(&b);
     stream(&b, true, 4);
-    uint64_t dropped = ek_traffic_dropped(b.traffic);
+    uint64_t dropped = ek_live_sketches_dropped(b.traffic);
     stream(&b, false, 2);
-    ck_assert_uint_ge(ek_traffic_dropped(b.traffic), dropped);
-    for (int cell = 0; cell < ek_traffic_cells(b.traffic); cell++)
-        if (ek_traffic_view(b.traffic, cell, 0, view))
+    ck_assert_uint_ge(ek_live_sketches_dropped(b.traffic), dropped);
+    for (int cell = 0; cell < ek_live_sketches_cells(b.traffic); cell++)
+        if (ek_live_sketches_view(b.traffic, cell, 0, view))
             ck_assert_uint_gt(view[EK_SPAN_RECENT].lists, 0);
     teardown(&b);
 }
@@ -121,9 +123,9 @@ END_TEST
 static size_t bytes_of_windows(const struct bench *b)
 {
     size_t sum = 0;
-    for (int cell = 0; cell < ek_traffic_cells(b->traffic); cell++)
-        if (ek_traffic_windows(b->traffic, cell))
-            sum += ek_windows_bytes(ek_traffic_windows(b->traffic, cell));
+    for (int cell = 0; cell < ek_live_sketches_cells(b->traffic); cell++)
+        if (ek_live_sketches_windows(b->traffic, cell))
+            sum += ek_windows_bytes(ek_live_sketches_windows(b->traffic, cell));
     return sum;
 }
 
@@ -136,20 +138,20 @@ START_TEST(sketches_that_are_joined_take_no_more_than_they_may_either)
     ek_rng_seed(&other.random, 10);
     stream(&b, true, 4);
     stream(&other, true, 4);
-    size_t most = ek_traffic_bytes_most(b.world.manifest->item_count, &b.world.rules->windows,
-                                        ek_cells_most(b.cells));
-    uint64_t dropped = ek_traffic_dropped(b.traffic);
-    for (int cell = 0; cell < ek_traffic_cells(other.traffic); cell++) {
-        struct ek_windows *had = ek_traffic_windows(other.traffic, cell);
+    size_t most = ek_live_sketches_max_bytes(b.world.manifest->item_count, &b.world.rules->windows,
+                                             ek_cells_max(b.cells));
+    uint64_t dropped = ek_live_sketches_dropped(b.traffic);
+    for (int cell = 0; cell < ek_live_sketches_cells(other.traffic); cell++) {
+        struct ek_windows *had = ek_live_sketches_windows(other.traffic, cell);
         if (!had)
             continue;
-        must(ek_traffic_open(b.traffic, cell, NULL));
-        must(ek_windows_merge(ek_traffic_windows(b.traffic, cell), had, false));
-        ek_traffic_filled(b.traffic, cell);
+        must(ek_live_sketches_open(b.traffic, cell, NULL));
+        must(ek_windows_merge(ek_live_sketches_windows(b.traffic, cell), had, false));
+        ek_live_sketches_filled(b.traffic, cell);
         ck_assert_uint_le(bytes_of_windows(&b), most);
     }
-    ck_assert_uint_eq(ek_traffic_bytes(b.traffic), bytes_of_windows(&b));
-    ck_assert_uint_gt(ek_traffic_dropped(b.traffic), dropped);
+    ck_assert_uint_eq(ek_live_sketches_bytes(b.traffic), bytes_of_windows(&b));
+    ck_assert_uint_gt(ek_live_sketches_dropped(b.traffic), dropped);
     teardown(&other);
     teardown(&b);
 }
@@ -159,11 +161,11 @@ END_TEST
 static int cell_of_length(struct bench *b, size_t length)
 {
     char text[EK_SEGMENT_BYTES_MAX + 2];
-    int16_t ids[EK_CELLS_PER_QUERY];
+    int16_t ids[EK_CELLS_PER_LIST];
     memset(text, 'x', sizeof text);
     b->query.segment_count = 1;
-    b->query.segments[0] = (struct ek_segment){ek_text_of(ARM), {text, length}};
-    must(ek_cells_of(b->cells, &b->query, 1, ids));
+    b->query.segments[0] = (struct ek_segment){ek_text_from(ARM), {text, length}};
+    must(ek_cells_lookup(b->cells, &b->query, 1, ids));
     return ids[1];
 }
 
@@ -179,11 +181,11 @@ START_TEST(a_segment_value_of_200_bytes_has_a_cell_and_longer_ones_share_one)
     ck_assert_uint_eq(strlen(ek_cells_value(b.cells, at)), EK_SEGMENT_BYTES_MAX);
     ck_assert_int_ne(at, below);
     ck_assert_ptr_null(ek_cells_value(b.cells, above));
-    ck_assert_uint_eq(ek_cells_share_of(b.cells, 0).pooled, 1);
-    int16_t ids[EK_CELLS_PER_QUERY];
+    ck_assert_uint_eq(ek_cells_get_share(b.cells, 0).pooled, 1);
+    int16_t ids[EK_CELLS_PER_LIST];
     ek_cells_find(b.cells, &b.query, ids); /* the last one */
     ck_assert_int_eq(ids[1], above);
-    must(ek_cells_give(b.cells, ek_text_of(ARM), b.query.segments[0].value, 1, &cell));
+    must(ek_cells_assign(b.cells, ek_text_from(ARM), b.query.segments[0].value, 1, &cell));
     ck_assert_int_eq(cell, -1); /* nor can it be pinned */
     teardown(&b);
 }

@@ -32,7 +32,7 @@ static struct ek_diagnosis newest(void)
 
 static int alike(const struct ek_diagnosis *now)
 {
-    return ek_diagnosis_alike(&TOLD, now, MEASURED);
+    return ek_diagnosis_is_same(&TOLD, now, MEASURED);
 }
 
 START_TEST(chance_is_no_other_story)

@@ -61,7 +61,7 @@ static int findings_of(int per_day, int rare)
     ck_assert_int_eq(ek_detector_new(&d, m, p, rules, NULL), EK_OK);
     stream_start(&s, 11);
     for (int i = 0; i < 2 * per_day; i++) {
-        struct ek_query *q = stream_next(&s);
+        struct ek_list *q = stream_next(&s);
         q->segments[0].value = stream_text(i % rare ? "A" : "B");
         stream_scale(q, 0, exp(.15 * sin(2 * M_PI * i / per_day)));
         ck_assert_int_eq(ek_detector_observe(d, q, (int64_t)i * (DAY_MS / per_day), NULL), EK_OK);

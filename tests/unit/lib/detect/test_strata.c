@@ -28,8 +28,8 @@ static void setup(struct world *w, const char *rules)
 {
     struct ek_profile_fit *fit;
     struct ek_hotel *hotel;
-    struct ek_query q;
-    ek_query_init(&q);
+    struct ek_list q;
+    ek_list_init(&q);
     const char *text = ek_hotel_manifest();
     ck_assert_int_eq(ek_manifest_parse(&w->manifest, "hotel", text, strlen(text), NULL), EK_OK);
     ck_assert_int_eq(ek_rules_parse(&w->rules, w->manifest, "r", rules, strlen(rules), NULL), 0);
@@ -42,7 +42,7 @@ static void setup(struct world *w, const char *rules)
     ck_assert_int_eq(ek_profile_fit_finish(fit, &w->profile, NULL), EK_OK);
     ek_profile_fit_free(fit);
     ek_hotel_free(hotel);
-    ek_query_release(&q);
+    ek_list_release(&q);
 }
 
 static void teardown(struct world *w)
@@ -52,9 +52,9 @@ static void teardown(struct world *w)
     ek_manifest_free(w->manifest);
 }
 
-static void name_place(struct ek_query *q)
+static void name_place(struct ek_list *q)
 {
-    struct ek_text market = ek_query_segment(q, "market");
+    struct ek_text market = ek_list_segment(q, "market");
     q->segments[q->segment_count++] = (struct ek_segment){{"place", 5}, market};
 }
 
@@ -64,9 +64,9 @@ static int alarms(const struct world *w)
     struct ek_detector *d;
     struct ek_hotel *hotel;
     struct ek_finding f;
-    struct ek_query q;
+    struct ek_list q;
     int count = 0;
-    ek_query_init(&q);
+    ek_list_init(&q);
     ck_assert_int_eq(ek_hotel_new(&hotel, 11, NULL), EK_OK);
     ck_assert_int_eq(ek_detector_new(&d, w->manifest, w->profile, w->rules, NULL), EK_OK);
     for (uint64_t i = 0; i < LISTS; i++) {
@@ -78,7 +78,7 @@ static int alarms(const struct world *w)
     }
     ek_detector_free(d);
     ek_hotel_free(hotel);
-    ek_query_release(&q);
+    ek_list_release(&q);
     return count;
 }
 

@@ -67,7 +67,7 @@ static void begins(const char *got, const char *want)
 static const struct ek_unit *first_for(const struct ek_unit *u)
 {
     static struct ek_unit_match match[EK_UNIT_MATCHES];
-    char word[EK_UNIT_WORD_BYTES_MAX + 1] = "", text[200];
+    char word[EK_UNIT_NAME_BYTES_MAX + 1] = "", text[200];
     struct with w = rules_of("r", "version: 1");
     struct ek_manifest *m;
     if (u->from)

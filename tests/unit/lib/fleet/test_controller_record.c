@@ -24,13 +24,13 @@ static const uint64_t PROFILE = 0x1234;
 static uint64_t profile_here = 0x1234;
 static struct ek_manifest *manifest;
 static struct ek_plan plan, read_plan;
-static struct ek_fleet_standing standing, read_standing;
+static struct ek_controller_record standing, read_standing;
 static struct ek_buf record;
 
 static struct ek_plan_entry canary_of(int feature, int cell, int percent, uint32_t turns)
 {
     struct ek_plan_entry e =
-        ek_plan_entry_of(feature, cell, (struct ek_treatment){EK_ACT_ROUTE, 0});
+        ek_plan_entry_find(feature, cell, (struct ek_treatment){EK_ACT_ROUTE, 0});
     e.mode = EK_MODE_CANARY;
     e.percent = percent;
     e.since_ms = 590000;
@@ -57,23 +57,23 @@ static void fill(void)
 {
     plan = (struct ek_plan){.version = 42, .count = 3, .modes = 2};
     plan.entry[0] = canary_of(PRICE, B, 500, 3);
-    plan.entry[0].repair = (struct ek_repair){100.5, -1};
-    plan.entry[1] = ek_plan_entry_of(SIZE, ALL, (struct ek_treatment){EK_ACT_SILENCE, 0});
+    plan.entry[0].repair = (struct ek_plan_repair){100.5, -1};
+    plan.entry[1] = ek_plan_entry_find(SIZE, ALL, (struct ek_treatment){EK_ACT_SILENCE, 0});
     plan.entry[1].by = EK_BY_PERSON;
-    plan.entry[2] = ek_plan_entry_of(SIZE, C, (struct ek_treatment){EK_ACT_NONE, 0});
+    plan.entry[2] = ek_plan_entry_find(SIZE, C, (struct ek_treatment){EK_ACT_NONE, 0});
     plan.entry[2].by = EK_BY_RULES;
     plan.mode[0] = (struct ek_plan_mode){PRICE, C, EK_MODE_OBSERVE, true};
     plan.mode[1] = (struct ek_plan_mode){SIZE, B, EK_MODE_SHADOW, false};
     standing.wanted = (struct ek_plan){.count = 2};
     standing.wanted.entry[0] = plan.entry[0];
     standing.wanted.entry[1] =
-        ek_plan_entry_of(SIZE, B, (struct ek_treatment){EK_ACT_RESCALE, 2.5});
-    standing.wanted.entry[1].repair = (struct ek_repair){(double)NAN, 0};
+        ek_plan_entry_find(SIZE, B, (struct ek_treatment){EK_ACT_RESCALE, 2.5});
+    standing.wanted.entry[1].repair = (struct ek_plan_repair){(double)NAN, 0};
     standing.wanted.entry[1].until_ms = 700000;
     standing.rollouts = (struct ek_rollouts){.count = 3};
     standing.rollouts.one[0] = rollout_of(PRICE, B, 500);
     standing.rollouts.one[1] = rollout_of(SIZE, B, 1000);
-    standing.rollouts.one[1].withdrawn = EK_RAIL_RANKS;
+    standing.rollouts.one[1].withdrawn = EK_GUARDRAIL_RANKS;
     standing.rollouts.one[1].figure = .7;
     standing.rollouts.one[1].limit = .5;
     standing.rollouts.one[2] = rollout_of(PRICE, C, 10000);
@@ -81,12 +81,12 @@ static void fill(void)
     standing.rollouts.one[2].relapses = 2;
     standing.limits = (struct ek_fleet_limits){EK_EXCEEDS_FEATURES, 580000, true, false, 0};
     standing.pins = 1;
-    standing.pin[0] = (struct ek_control_pin){.feature = SIZE,
-                                              .cell = ALL,
-                                              .is = {.action = EK_ACT_SILENCE,
-                                                     .until_ms = 900000,
-                                                     .author = strdup("ana"),
-                                                     .reason = strdup("sizes are broken")}};
+    standing.pin[0] = (struct ek_controller_pin){.feature = SIZE,
+                                                 .cell = ALL,
+                                                 .is = {.action = EK_ACT_SILENCE,
+                                                        .until_ms = 900000,
+                                                        .author = strdup("ana"),
+                                                        .reason = strdup("sizes are broken")}};
 }
 
 /* The third of those that were made was taken back, so what is normal is of version 4. */
@@ -99,8 +99,8 @@ static void accept_some(void)
                                           .author = stream_text("ana"),
                                           .reason = stream_text("cents")},
                                  second = {.shift_ln = -2.5, .version = 2, .since_ms = 570000};
-    must(ek_fleet_normal_take(&standing.normal, &first, PRICE, B));
-    must(ek_fleet_normal_take(&standing.normal, &second, SIZE, ALL));
+    must(ek_fleet_accepted_load(&standing.normal, &first, PRICE, B));
+    must(ek_fleet_accepted_load(&standing.normal, &second, SIZE, ALL));
     standing.normal.levels.version = 4;
     standing.normal.profile = PROFILE;
 }
@@ -115,9 +115,9 @@ static void setup(void)
 
 static void teardown(void)
 {
-    ek_fleet_standing_clear(&read_standing);
-    ek_fleet_normal_clear(&standing.normal);
-    ek_control_pin_release(&standing.pin[0]);
+    ek_controller_record_clear(&read_standing);
+    ek_fleet_accepted_set_clear(&standing.normal);
+    ek_controller_pin_release(&standing.pin[0]);
     memset(&standing, 0, sizeof standing);
     ek_buf_release(&record);
     ek_manifest_free(manifest);
@@ -127,7 +127,7 @@ static struct ek_fleet_cell names_of(const void *context, int cell)
 {
     (void)context;
     return (struct ek_fleet_cell){cell ? stream_text("arm") : (struct ek_text){NULL, 0},
-                                  ek_text_of(VALUE[cell])};
+                                  ek_text_from(VALUE[cell])};
 }
 
 /* Who reads it knows the values up to `known`. */
@@ -142,9 +142,9 @@ static int cell_of(void *context, const struct ek_fleet_cell *names, int *cell)
     return EK_OK;
 }
 
-static struct ek_decided decided(void)
+static struct ek_decision_record decided(void)
 {
-    struct ek_decided d = ek_decided_of(EK_DID_WITHDRAW);
+    struct ek_decision_record d = ek_decision_get(EK_DECIDED_ROLLBACK);
     d.number = 9;
     d.before = 41;
     d.after = 42;
@@ -152,7 +152,7 @@ static struct ek_decided decided(void)
     d.episode = 17;
     d.class = EK_SCALE;
     d.action = EK_ACT_RESCALE;
-    d.rail = EK_RAIL_RANKS;
+    d.rail = EK_GUARDRAIL_RANKS;
     d.figure = .7;
     d.limit = .5;
     d.why = "rank_change_p95 is 0.7, and 'abort_if' allows 0.5";
@@ -179,8 +179,8 @@ static struct ek_finding finding(void)
                                .cause = 5};
 }
 
-static void write_record(const struct ek_control_memory *memory,
-                         const struct ek_fleet_normal *normal)
+static void write_record(const struct ek_controller_memory *memory,
+                         const struct ek_fleet_accepted_set *normal)
 {
     static const struct ek_fleet_plan_head head = {.decider = {"node-0", 6},
                                                    .term = 3,
@@ -189,27 +189,27 @@ static void write_record(const struct ek_control_memory *memory,
                                                    .from_ms = 602000,
                                                    .clock_ms = 1790000000000,
                                                    .dimensions = {1, {{"arm", 3}}}};
-    const struct ek_decided d = decided();
+    const struct ek_decision_record d = decided();
     struct ek_finding f = finding();
     struct ek_fleet_cell cell = names_of(NULL, B);
-    struct ek_fleet_ask ask = {stream_text("size"), 6, 512};
+    struct ek_row_request ask = {stream_text("size"), 6, 512};
     struct ek_serialize w;
     ek_buf_clear(&record);
-    ek_fleet_plan_begin(&w, &record, &head);
-    ek_fleet_standing_put(&w, &head.dimensions, manifest, memory, normal, names_of, NULL);
-    ek_wire_put(&w, 1);
-    ek_fleet_decided_put(&w, &d);
-    ek_wire_put(&w, 1);
+    ek_fleet_plan_start(&w, &record, &head);
+    ek_controller_record_write(&w, &head.dimensions, manifest, memory, normal, names_of, NULL);
+    ek_record_put(&w, 1);
+    ek_fleet_decision_write(&w, &d);
+    ek_record_put(&w, 1);
     ek_wire_cell(&w, &head.dimensions, &cell);
     ek_fleet_finding_walk(&w, manifest, &f);
-    ek_wire_put(&w, 1);
+    ek_record_put(&w, 1);
     ek_fleet_ask_walk(&w, &ask);
-    ck_assert_int_eq(ek_wire_seal(&w), EK_OK);
+    ck_assert_int_eq(ek_record_writer_finish(&w), EK_OK);
 }
 
 static void write_all(void)
 {
-    const struct ek_control_memory memory = ek_fleet_standing_memory(&standing, &plan);
+    const struct ek_controller_memory memory = ek_controller_record_memory(&standing, &plan);
     write_record(&memory, &standing.normal);
 }
 
@@ -220,20 +220,20 @@ static void open_record(struct ek_fleet_plan *p)
                   e.message);
 }
 
-static struct ek_fleet_standing_reader read_record(int known, bool decides)
+static struct ek_controller_record_reader read_record(int known, bool decides)
 {
     static int knows;
     struct ek_fleet_plan p;
-    struct ek_fleet_standing_reader by = {.manifest = manifest,
-                                          .cell_of = cell_of,
-                                          .context = &knows,
-                                          .decides = decides,
-                                          .profile = profile_here};
+    struct ek_controller_record_reader by = {.manifest = manifest,
+                                             .cell_of = cell_of,
+                                             .context = &knows,
+                                             .decides = decides,
+                                             .profile = profile_here};
     knows = known;
     open_record(&p);
     read_plan = (struct ek_plan){0};
-    ek_fleet_standing_clear(&read_standing);
-    ck_assert_int_eq(ek_fleet_standing_read(&p, &by, &read_plan, &read_standing), EK_OK);
+    ek_controller_record_clear(&read_standing);
+    ck_assert_int_eq(ek_controller_record_read(&p, &by, &read_plan, &read_standing), EK_OK);
     return by;
 }
 
@@ -271,7 +271,8 @@ START_TEST(what_a_decider_went_by_is_read_and_written_again_to_the_bit)
     first = record;
     read_record(C, true);
     ek_buf_init(&record, 0);
-    const struct ek_control_memory memory = ek_fleet_standing_memory(&read_standing, &read_plan);
+    const struct ek_controller_memory memory =
+        ek_controller_record_memory(&read_standing, &read_plan);
     write_record(&memory, &read_standing.normal);
     ck_assert_uint_eq(record.length, first.length);
     ck_assert_mem_eq(record.data, first.data, first.length);
@@ -284,14 +285,14 @@ START_TEST(an_instance_reads_the_plan_and_what_goes_on)
 {
     setup();
     write_all();
-    struct ek_fleet_standing_reader by = read_record(C, false);
+    struct ek_controller_record_reader by = read_record(C, false);
     ck_assert_int_eq(by.missed, 0);
     ck_assert_uint_eq(read_plan.version, 42);
     ck_assert(ek_plan_same(&read_plan, &plan));
     ck_assert_int_eq(read_plan.entry[0].turns, 3);
     ck_assert_int_eq(read_standing.wanted.count, 2);
     ck_assert_int_eq(read_standing.rollouts.count, 2); /* one has ended */
-    ck_assert_int_eq(read_standing.rollouts.one[1].withdrawn, EK_RAIL_RANKS);
+    ck_assert_int_eq(read_standing.rollouts.one[1].withdrawn, EK_GUARDRAIL_RANKS);
     ck_assert_int_eq(read_standing.pins, 0);
     teardown();
 }
@@ -316,7 +317,7 @@ START_TEST(a_value_that_has_no_cell_here_is_told)
 {
     setup();
     write_all();
-    struct ek_fleet_standing_reader by = read_record(B, false);
+    struct ek_controller_record_reader by = read_record(B, false);
     ck_assert_int_eq(by.missed, 1); /* the pin of C */
     ck_assert(by.apart[PRICE] && !by.apart[SIZE]);
     ck_assert_int_eq(read_plan.count, 2);
@@ -326,9 +327,9 @@ START_TEST(a_value_that_has_no_cell_here_is_told)
 END_TEST
 
 /* What is heard of the decision of a record. */
-static int hear_decided(void *context, const struct ek_decided *d)
+static int hear_decided(void *context, const struct ek_decision_record *d)
 {
-    struct ek_decided was = decided();
+    struct ek_decision_record was = decided();
     ck_assert_uint_eq(d->number, was.number);
     ck_assert_int_eq(d->what, was.what);
     ck_assert_int_eq(d->rail, was.rail);
@@ -348,11 +349,11 @@ START_TEST(a_decision_is_heard_with_its_reason)
 {
     int count = 0;
     struct ek_fleet_plan p;
-    const struct ek_fleet_plan_hears hears = {.context = &count, .decided = hear_decided};
+    const struct ek_fleet_plan_visitor hears = {.context = &count, .decided = hear_decided};
     setup();
     write_all();
     open_record(&p);
-    ck_assert_int_eq(ek_fleet_plan_tell(&p, &hears), EK_OK);
+    ck_assert_int_eq(ek_fleet_plan_visit(&p, &hears), EK_OK);
     ck_assert_int_eq(count, 1);
     teardown();
 }
@@ -364,18 +365,19 @@ static size_t told_of(size_t length)
     static char why[3 * EK_FLEET_TEXT_MAX + 1];
     struct ek_serialize w;
     struct ek_serialize r;
-    static struct ek_fleet_decided back;
+    static struct ek_fleet_decision back;
     setup();
-    struct ek_decided d = decided();
+    struct ek_decision_record d = decided();
     memset(why, 'x', length);
     why[length] = 0;
     d.why = why;
-    ek_wire_begin(&w, &record, EK_FLEET_PLAN);
-    ek_fleet_decided_put(&w, &d);
-    ck_assert_int_eq(ek_wire_seal(&w), EK_OK);
-    ck_assert_int_eq(ek_wire_open(&r, record.data, record.length, EK_FLEET_PLAN, NULL), EK_OK);
-    ek_fleet_decided_get(&r, &back);
-    ck_assert_int_eq(ek_wire_done(&r, "it", NULL), EK_OK);
+    ek_record_writer_start(&w, &record, EK_FLEET_PLAN);
+    ek_fleet_decision_write(&w, &d);
+    ck_assert_int_eq(ek_record_writer_finish(&w), EK_OK);
+    ck_assert_int_eq(ek_record_reader_open(&r, record.data, record.length, EK_FLEET_PLAN, NULL),
+                     EK_OK);
+    ek_fleet_decision_read(&r, &back);
+    ck_assert_int_eq(ek_record_reader_is_done(&r, "it", NULL), EK_OK);
     length = strlen(back.is.why);
     teardown();
     return length;
@@ -405,34 +407,34 @@ END_TEST
 
 /* ------------------------------------------------------------------- trials */
 
-static int take_trial(void *context, const struct ek_fleet_trial *t)
+static int take_trial(void *context, const struct ek_fleet_comparison *t)
 {
-    struct ek_fleet_trial *all = context;
+    struct ek_fleet_comparison *all = context;
     all[!ek_text_compare(t->place.feature, "size")] = *t;
     return EK_OK;
 }
 
 /* Trials of two entries: the first acts on every second list. */
-static struct ek_trials *trials_of(const struct ek_plan *p, int lists)
+static struct ek_comparisons *trials_of(const struct ek_plan *p, int lists)
 {
-    struct ek_trials *t;
-    struct ek_acts acts = {.plan = p->version, .lists = 7, .entries = 1};
-    const struct ek_guard_load load = {{100, 50}, {1, 2}};
-    ck_assert_int_eq(ek_trials_new(&t, NULL), EK_OK);
+    struct ek_comparisons *t;
+    struct ek_route_stats acts = {.plan = p->version, .lists = 7, .entries = 1};
+    const struct ek_output_counts load = {{100, 50}, {1, 2}};
+    ck_assert_int_eq(ek_comparisons_new(&t, NULL), EK_OK);
     for (int i = 0; i < lists; i++) {
         double change = (double)i / lists;
-        struct ek_trial one = {.plan = p->version, .entries = 2, .entry = {0, 1}};
+        struct ek_comparison one = {.plan = p->version, .entries = 2, .entry = {0, 1}};
         one.acting = i % 2;
         one.ways.moved = one.ways.out = (struct ek_rank_change){1 - change, .5, 2.25, change};
         one.ways.has_harm = i % 4 == 0;
         one.ways.harm = change / 2;
-        ck_assert_int_eq(ek_trials_take(t, p, &one, NULL), EK_OK);
+        ck_assert_int_eq(ek_comparisons_add(t, p, &one, NULL), EK_OK);
     }
     acts.acted[0] = 7;
     acts.failed[0] = 1;
     acts.latency[9] = 7;
-    ck_assert_int_eq(ek_trials_take_acts(t, p, &acts, NULL), EK_OK);
-    ek_trials_take_load(t, &load);
+    ck_assert_int_eq(ek_comparisons_add_routes(t, p, &acts, NULL), EK_OK);
+    ek_comparisons_set_output_counts(t, &load);
     return t;
 }
 
@@ -440,35 +442,37 @@ START_TEST(what_an_instance_has_tried_is_read_as_it_was)
 {
     struct stream_world world;
     struct ek_detector *d;
-    struct ek_fleet_trials t;
-    static struct ek_fleet_trial got[2];
+    struct ek_fleet_comparisons t;
+    static struct ek_fleet_comparison got[2];
     struct ek_error e = {0};
     int cell;
     setup();
     stream_world_start(&world, "version: 1\nsegments: [arm]\n", 2000, 3);
     ck_assert_int_eq(ek_detector_new(&d, world.manifest, world.profile, world.rules, NULL), EK_OK);
-    ck_assert_int_eq(ek_detector_hold(d, stream_text("arm"), stream_text("B"), &cell), EK_OK);
+    ck_assert_int_eq(ek_detector_retain_cell(d, stream_text("arm"), stream_text("B"), &cell),
+                     EK_OK);
     plan = (struct ek_plan){.version = 42, .count = 2};
     plan.entry[0] = canary_of(PRICE, cell, 500, 3);
     plan.entry[1] = canary_of(SIZE, ALL, 1000, 1);
-    struct ek_trials *trials = trials_of(&plan, 40);
+    struct ek_comparisons *trials = trials_of(&plan, 40);
     const struct ek_fleet_head head = {.instance = {"node-0", 6},
                                        .start = 1790000000000,
                                        .number = 61,
                                        .manifest = world.manifest->hash,
                                        .profile = 0x1234,
                                        .time_ms = 604000};
-    ck_assert_int_eq(ek_fleet_trials_write(trials, true, world.manifest, ek_detector_registry(d),
-                                           &head, &record),
+    ck_assert_int_eq(ek_fleet_comparisons_write(trials, true, world.manifest,
+                                                ek_detector_registry(d), &head, &record),
                      EK_OK);
-    ck_assert_msg(!ek_fleet_trials_open(&t, record.data, record.length, world.manifest, &e), "%s",
-                  e.message);
-    ck_assert_int_eq(ek_fleet_trials_tell(&t, take_trial, got), EK_OK);
+    ck_assert_msg(!ek_fleet_comparisons_open(&t, record.data, record.length, world.manifest, &e),
+                  "%s", e.message);
+    ck_assert_int_eq(ek_fleet_comparisons_each(&t, take_trial, got), EK_OK);
     ck_assert(t.all.drifted);
     ck_assert_uint_eq(t.all.is.load.dead[1], 2);
     ck_assert_uint_eq(t.all.is.latency[9], 7);
     for (int i = 0; i < 2; i++) {
-        const struct ek_trial_sums *was = ek_trials_of(trials, &plan.entry[i]), *is = &got[i].is;
+        const struct ek_comparison_sums *was = ek_comparisons_get(trials, &plan.entry[i]),
+                                        *is = &got[i].is;
         ck_assert_uint_eq(is->tried, 40);
         ck_assert_uint_eq(is->turns, was->turns);
         ck_assert_uint_eq(is->acts, i ? 0 : 7);
@@ -480,7 +484,7 @@ START_TEST(what_an_instance_has_tried_is_read_as_it_was)
     }
     ck_assert(got[0].place.cell.value.length == 1 && !got[1].place.cell.dimension.text);
     hold_to_golden(TRIALS);
-    ek_trials_free(trials);
+    ek_comparisons_free(trials);
     ek_detector_free(d);
     stream_world_end(&world);
     teardown();
@@ -490,20 +494,23 @@ END_TEST
 START_TEST(trials_that_cannot_be_are_refused)
 {
     struct ek_buf bytes;
-    struct ek_fleet_trials t;
+    struct ek_fleet_comparisons t;
     setup();
     ek_buf_init(&bytes, 0);
     ck_assert_int_eq(ek_file_read(TRIALS, &bytes, NULL), EK_OK);
     for (size_t length = 0; length < bytes.length; length++)
-        ck_assert_int_ne(ek_fleet_trials_open(&t, bytes.data, length, manifest, NULL), EK_OK);
+        ck_assert_int_ne(ek_fleet_comparisons_open(&t, bytes.data, length, manifest, NULL), EK_OK);
     for (size_t bit = 0; bit < 8 * bytes.length; bit++) {
         bytes.data[bit / 8] ^= (uint8_t)(1 << bit % 8);
-        ck_assert_int_ne(ek_fleet_trials_open(&t, bytes.data, bytes.length, manifest, NULL), EK_OK);
+        ck_assert_int_ne(ek_fleet_comparisons_open(&t, bytes.data, bytes.length, manifest, NULL),
+                         EK_OK);
         bytes.data[bit / 8] ^= (uint8_t)(1 << bit % 8);
     }
-    ck_assert_int_eq(ek_fleet_trials_open(&t, bytes.data, bytes.length, manifest, NULL), EK_OK);
+    ck_assert_int_eq(ek_fleet_comparisons_open(&t, bytes.data, bytes.length, manifest, NULL),
+                     EK_OK);
     manifest->hash++;
-    ck_assert_int_eq(ek_fleet_trials_open(&t, bytes.data, bytes.length, manifest, NULL), EK_ESTATE);
+    ck_assert_int_eq(ek_fleet_comparisons_open(&t, bytes.data, bytes.length, manifest, NULL),
+                     EK_ESTATE);
     ek_buf_release(&bytes);
     teardown();
 }

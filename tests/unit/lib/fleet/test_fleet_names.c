@@ -12,13 +12,13 @@
 enum { FIRST = 1000, SECOND = 2000, TICK_MS = 1000 };
 
 struct told {
-    struct ek_fleet_instances *all;
+    struct ek_pool_instances *all;
     int64_t clock_ms;
 };
 
 static void begin(struct told *t)
 {
-    ck_assert_int_eq(ek_fleet_instances_new(&t->all), EK_OK);
+    ck_assert_int_eq(ek_pool_instances_new(&t->all), EK_OK);
     t->clock_ms = 7 * EK_FLEET_GONE_MS;
 }
 
@@ -29,14 +29,14 @@ static enum ek_fleet_arrival comes(struct told *t, const char *name, uint64_t st
     const struct ek_fleet_head head = {
         .instance = {name, strlen(name)}, .start = start, .number = number};
     t->clock_ms += TICK_MS / 2;
-    struct ek_fleet_instance *i = ek_fleet_instances_find(t->all, head.instance, t->clock_ms);
+    struct ek_pool_instance *i = ek_pool_instances_find(t->all, head.instance, t->clock_ms);
     ck_assert_ptr_nonnull(i);
-    return ek_fleet_instance_arrives(i, &head, t->clock_ms);
+    return ek_pool_instance_classify(i, &head, t->clock_ms);
 }
 
 static size_t shared(const struct told *t, const char **name)
 {
-    return ek_fleet_instances_shared(t->all, 0, t->clock_ms, name);
+    return ek_pool_instances_next_duplicate(t->all, 0, t->clock_ms, name);
 }
 
 START_TEST(a_name_that_two_processes_go_by_is_told_until_one_of_them_is_gone)
@@ -53,12 +53,12 @@ START_TEST(a_name_that_two_processes_go_by_is_told_until_one_of_them_is_gone)
     }
     ck_assert_uint_gt(shared(&t, &name), 0);
     ck_assert_str_eq(name, "same");
-    ck_assert_uint_eq(ek_fleet_instances_shared(t.all, 2, t.clock_ms, &name), 0);
+    ck_assert_uint_eq(ek_pool_instances_next_duplicate(t.all, 2, t.clock_ms, &name), 0);
     t.clock_ms += EK_FLEET_GONE_MS;
     ck_assert_uint_gt(shared(&t, &name), 0);
     t.clock_ms++;
     ck_assert_uint_eq(shared(&t, &name), 0);
-    ek_fleet_instances_free(t.all);
+    ek_pool_instances_free(t.all);
 }
 END_TEST
 
@@ -76,7 +76,7 @@ START_TEST(an_instance_that_was_restarted_is_not_told_whatever_it_left_on_the_wa
     comes(&t, "a", FIRST, 20);
     comes(&t, "a", SECOND, 3);
     ck_assert_uint_eq(shared(&t, &name), 0);
-    ek_fleet_instances_free(t.all);
+    ek_pool_instances_free(t.all);
 }
 END_TEST
 
@@ -92,7 +92,7 @@ START_TEST(restarts_that_lie_apart_do_not_add_up)
         ck_assert_uint_eq(shared(&t, &name), 0);
         t.clock_ms += EK_FLEET_GONE_MS;
     }
-    ek_fleet_instances_free(t.all);
+    ek_pool_instances_free(t.all);
 }
 END_TEST
 
@@ -101,7 +101,7 @@ struct decider {
     struct stream_world world;
     struct ek_assets assets;
     struct ek_detector *detector; /* of both processes: what they saw does not matter */
-    struct ek_fleet_member *member;
+    struct ek_fleet_instance *member;
     struct ek_fleet_pool *pool;
     struct ek_journal *journal;
     struct ek_metrics *metrics;
@@ -130,8 +130,8 @@ static void begin_deciding(struct decider *d)
     ck_assert_int_eq(
         ek_detector_new(&d->detector, d->world.manifest, d->world.profile, d->world.rules, NULL),
         EK_OK);
-    const struct ek_fleet_member_setup setup = {d->world.profile, "same", FIRST, 0};
-    ck_assert_int_eq(ek_fleet_member_new(&d->member, d->detector, &setup, NULL), EK_OK);
+    const struct ek_fleet_instance_setup setup = {d->world.profile, "same", FIRST, 0};
+    ck_assert_int_eq(ek_fleet_instance_new(&d->member, d->detector, &setup, NULL), EK_OK);
     d->journal = ek_journal_new(100);
     d->metrics = ek_metrics_new();
     ck_assert(d->journal && d->metrics);
@@ -147,7 +147,7 @@ static void end_deciding(struct decider *d)
     ek_journal_free(d->journal);
     ek_metrics_free(d->metrics);
     ek_fleet_pool_free(d->pool);
-    ek_fleet_member_free(d->member);
+    ek_fleet_instance_free(d->member);
     ek_detector_free(d->detector);
     ek_codec_free(d->assets.codec);
     stream_world_end(&d->world);
@@ -162,8 +162,8 @@ static void tick_comes(struct decider *d, uint64_t start)
                                        .profile = ek_fleet_pool_profile(d->pool)};
     struct ek_buf record;
     ek_buf_init(&record, 0);
-    ck_assert_int_eq(ek_fleet_tick_write(d->detector, &head, 1, &record), EK_OK);
-    ck_assert_int_eq(ek_fleet_pool_take(d->pool, record.data, record.length, d->clock_ms, NULL),
+    ck_assert_int_eq(ek_evidence_report_write(d->detector, &head, 1, &record), EK_OK);
+    ck_assert_int_eq(ek_fleet_pool_add(d->pool, record.data, record.length, d->clock_ms, NULL),
                      EK_OK);
     ek_buf_release(&record);
 }

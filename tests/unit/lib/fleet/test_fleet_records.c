@@ -23,7 +23,7 @@ static int hear_cell(void *context, const struct ek_fleet_cell *cell)
                          cell->value.text ? cell->value.text : "");
 }
 
-static int hear_sums(void *context, int feature, const struct ek_tick_sums *s)
+static int hear_sums(void *context, int feature, const struct ek_evidence_sum_values *s)
 {
     struct heard *h = context;
     h->sums++;
@@ -52,21 +52,21 @@ static int hear_row(void *context, const struct ek_fleet_row *row)
 static int read_any(const struct fleet *f, const void *bytes, size_t length, struct heard *h,
                     struct ek_error *e)
 {
-    const struct ek_fleet_tick_hears tick = {
+    const struct ek_evidence_report_visitor tick = {
         .context = h, .cell = hear_cell, .sums = hear_sums, .finding = hear_finding};
-    const struct ek_fleet_rows_hears rows = {h, hear_row};
+    const struct ek_fleet_rows_visitor rows = {h, hear_row};
     const struct ek_manifest *m = f->world.manifest;
-    if (ek_wire_is(bytes, length, EK_FLEET_ROWS)) {
+    if (ek_record_has_kind(bytes, length, EK_FLEET_ROWS)) {
         struct ek_fleet_rows r;
         int rc = ek_fleet_rows_open(&r, bytes, length, m, f->world.profile->strata, e);
-        return rc ? rc : ek_fleet_rows_tell(&r, &rows);
+        return rc ? rc : ek_fleet_rows_visit(&r, &rows);
     }
-    struct ek_fleet_tick t;
-    int rc = ek_fleet_tick_open(&t, bytes, length, m, e);
-    return rc ? rc : ek_fleet_tick_tell(&t, &tick);
+    struct ek_evidence_report t;
+    int rc = ek_evidence_report_open(&t, bytes, length, m, e);
+    return rc ? rc : ek_evidence_report_visit(&t, &tick);
 }
 
-static void cents_in_arm_b(struct fleet *f, int i, struct ek_query *q)
+static void cents_in_arm_b(struct fleet *f, int i, struct ek_list *q)
 {
     if (f->instance[i].stream.arm_b)
         stream_scale(q, PRICE, 100);
@@ -96,15 +96,15 @@ START_TEST(a_tick_tells_what_the_detector_has)
         .instance = {"x", 1}, .start = 9, .number = 7, .manifest = f->world.manifest->hash};
     stream_next(&f->instance[0].stream);
     for (int i = 0; i < 5; i++) {
-        struct ek_query *q = stream_next(&f->instance[0].stream);
+        struct ek_list *q = stream_next(&f->instance[0].stream);
         ck_assert_int_eq(ek_detector_observe(d, q, q->time_ms, NULL), EK_OK);
     }
-    ck_assert_int_eq(ek_fleet_tick_write(d, &head, 32, &record), EK_OK);
+    ck_assert_int_eq(ek_evidence_report_write(d, &head, 32, &record), EK_OK);
     ck_assert_int_eq(read_any(f, record.data, record.length, &h, NULL), EK_OK);
     uint64_t lists = 0;
     for (int cell = 0; cell < ek_cells_count(ek_detector_registry(d)); cell++)
         for (int i = 0; i < 3; i++)
-            lists += ek_tick_lists(ek_detector_tick(d), cell, i);
+            lists += ek_evidence_sum_lists(ek_detector_evidence_sum(d), cell, i);
     ck_assert_uint_eq(h.lists, lists);
     ck_assert_int_eq(h.cells, 3);
     ck_assert_int_eq(h.findings, 1);
@@ -127,10 +127,10 @@ START_TEST(no_more_cells_are_told_than_the_limit_says)
     const struct ek_fleet_head head = {
         .instance = {"x", 1}, .number = 1, .manifest = f->world.manifest->hash};
     for (int i = 0; i < 5; i++) {
-        struct ek_query *q = stream_next(&f->instance[0].stream);
+        struct ek_list *q = stream_next(&f->instance[0].stream);
         ck_assert_int_eq(ek_detector_observe(d, q, q->time_ms, NULL), EK_OK);
     }
-    ck_assert_int_eq(ek_fleet_tick_write(d, &head, 1, &record), EK_OK);
+    ck_assert_int_eq(ek_evidence_report_write(d, &head, 1, &record), EK_OK);
     ck_assert_int_eq(read_any(f, record.data, record.length, &h, NULL), EK_OK);
     ck_assert_int_eq(h.cells, 1);
     ck_assert_int_eq(strncmp(ek_buf_string(&h.text), "cell =\n", 7), 0);
@@ -171,12 +171,12 @@ static void ck_golden(const char *const *name, uint64_t normal)
         ek_buf_release(&bytes);
     }
     struct ek_buf bytes = golden(name[2]);
-    struct ek_fleet_plans *plans = ek_fleet_member_plans(f->instance[0].member);
-    struct ek_fleet_ask ask[EK_FLEET_ASKS_MAX];
-    ck_assert_int_eq(ek_fleet_plans_take(plans, bytes.data, bytes.length, 0, 0, NULL), EK_OK);
-    ck_assert_uint_eq(ek_fleet_plans_order(plans)->term, 3);
-    ck_assert_uint_eq(ek_fleet_plans_order(plans)->version, 42);
-    const struct ek_plan *plan = ek_fleet_plans_at(plans, 700000, 700000);
+    struct ek_instance_plans *plans = ek_fleet_instance_plans(f->instance[0].member);
+    struct ek_row_request ask[EK_ROW_REQUESTS_MAX];
+    ck_assert_int_eq(ek_instance_plans_receive(plans, bytes.data, bytes.length, 0, 0, NULL), EK_OK);
+    ck_assert_uint_eq(ek_instance_plans_order(plans)->term, 3);
+    ck_assert_uint_eq(ek_instance_plans_order(plans)->version, 42);
+    const struct ek_plan *plan = ek_instance_plans_get(plans, 700000, 700000);
     ck_assert_uint_eq(plan->version, 42);
     ck_assert_int_eq(plan->count, 3);
     ck_assert_int_eq(plan->modes, 2);
@@ -184,10 +184,10 @@ static void ck_golden(const char *const *name, uint64_t normal)
     ck_assert_int_eq(plan->entry[0].percent, 500);
     ck_assert_int_eq(plan->entry[1].by, EK_BY_PERSON);
     ck_assert_int_eq(plan->entry[2].by, EK_BY_RULES);
-    ck_assert_int_eq(ek_fleet_plans_asks(plans, ask), 1);
+    ck_assert_int_eq(ek_instance_plans_row_requests(plans, ask), 1);
     ck_assert_uint_eq(ask[0].number, 6);
     ck_assert_uint_eq(plan->normal, normal);
-    ck_assert_int_eq(ek_fleet_plans_levels(plans, plan)->count, 0); /* of another profile */
+    ck_assert_int_eq(ek_instance_plans_levels(plans, plan)->count, 0); /* of another profile */
     ek_buf_release(&bytes);
     fleet_end(f);
 }
@@ -237,13 +237,13 @@ START_TEST(records_of_another_manifest_or_profile_are_refused)
     struct ek_error e = {0};
     struct ek_buf b = golden(GOLDEN[0]);
     f->world.manifest->hash++;
-    ck_assert_int_eq(ek_fleet_decider_take(f->decider[0], b.data, b.length, 0, &e), EK_ESTATE);
+    ck_assert_int_eq(ek_leader_receive(f->decider[0], b.data, b.length, 0, &e), EK_ESTATE);
     ck_assert_ptr_nonnull(strstr(e.message, "another manifest"));
     f->world.manifest->hash--;
     /* the golden one is of a profile with other numbers */
-    ck_assert_int_eq(ek_fleet_decider_take(f->decider[0], b.data, b.length, 0, &e), EK_ESTATE);
+    ck_assert_int_eq(ek_leader_receive(f->decider[0], b.data, b.length, 0, &e), EK_ESTATE);
     ck_assert_ptr_nonnull(strstr(e.message, "another profile"));
-    ck_assert_uint_eq(ek_fleet_pool_counts(ek_fleet_decider_pool(f->decider[0])).refused, 2);
+    ck_assert_uint_eq(ek_fleet_pool_counts(ek_leader_pool(f->decider[0])).refused, 2);
     ek_buf_release(&b);
     fleet_end(f);
 }
@@ -254,17 +254,17 @@ START_TEST(of_records_the_order_of_the_log_decides)
     struct ek_fleet_order o = {0};
     struct ek_fleet_plan_head a = {.decider = {"a", 1}, .term = 1, .version = 1};
     struct ek_fleet_plan_head b = {.decider = {"b", 1}, .term = 2, .version = 1};
-    ck_assert_int_eq(ek_fleet_order_take(&o, &a), EK_FLEET_NEWER);
-    ck_assert_int_eq(ek_fleet_order_take(&o, &a), EK_FLEET_SAME);
-    ck_assert_int_eq(ek_fleet_order_take(&o, &b), EK_FLEET_VOID); /* version 1 was there */
+    ck_assert_int_eq(ek_record_order_check(&o, &a), EK_FLEET_NEWER);
+    ck_assert_int_eq(ek_record_order_check(&o, &a), EK_FLEET_SAME);
+    ck_assert_int_eq(ek_record_order_check(&o, &b), EK_FLEET_VOID); /* version 1 was there */
     a.version = 2;
-    ck_assert_int_eq(ek_fleet_order_take(&o, &a), EK_FLEET_VOID); /* of a lower term now */
+    ck_assert_int_eq(ek_record_order_check(&o, &a), EK_FLEET_VOID); /* of a lower term now */
     b.version = 2;
-    ck_assert_int_eq(ek_fleet_order_take(&o, &b), EK_FLEET_NEWER);
+    ck_assert_int_eq(ek_record_order_check(&o, &b), EK_FLEET_NEWER);
     struct ek_fleet_plan_head c = {.decider = {"c", 1}, .term = 2, .version = 3};
-    ck_assert_int_eq(ek_fleet_order_take(&o, &c), EK_FLEET_NEWER); /* the same term: by name */
+    ck_assert_int_eq(ek_record_order_check(&o, &c), EK_FLEET_NEWER); /* the same term: by name */
     b.version = 4;
-    ck_assert_int_eq(ek_fleet_order_take(&o, &b), EK_FLEET_VOID);
+    ck_assert_int_eq(ek_record_order_check(&o, &b), EK_FLEET_VOID);
 }
 END_TEST
 
@@ -272,16 +272,16 @@ START_TEST(what_others_found_is_no_evidence_here_until_it_is_over)
 {
     struct fleet *f = start();
     struct ek_detector *d = f->instance[0].detector;
-    const struct ek_claim claim = {1, 0};
-    ck_assert_int_eq(ek_detector_claim(d, &claim, 1), EK_OK);
-    ek_tick_clear(ek_detector_tick(d));
-    struct ek_query *q = stream_next(&f->instance[0].stream);
+    const struct ek_fleet_claim_item claim = {1, 0};
+    ck_assert_int_eq(ek_detector_set_fleet_findings(d, &claim, 1), EK_OK);
+    ek_evidence_sum_clear(ek_detector_evidence_sum(d));
+    struct ek_list *q = stream_next(&f->instance[0].stream);
     ck_assert_int_eq(ek_detector_observe(d, q, q->time_ms, NULL), EK_OK);
-    ck_assert_uint_eq(ek_tick_lists(ek_detector_tick(d), 0, 1), 0);
-    ck_assert_uint_eq(ek_tick_lists(ek_detector_tick(d), 0, 2), 1);
-    ck_assert_int_eq(ek_detector_claim(d, NULL, 0), EK_OK);
+    ck_assert_uint_eq(ek_evidence_sum_lists(ek_detector_evidence_sum(d), 0, 1), 0);
+    ck_assert_uint_eq(ek_evidence_sum_lists(ek_detector_evidence_sum(d), 0, 2), 1);
+    ck_assert_int_eq(ek_detector_set_fleet_findings(d, NULL, 0), EK_OK);
     ck_assert_int_eq(ek_detector_observe(d, stream_next(&f->instance[0].stream), 0, NULL), EK_OK);
-    ck_assert_uint_eq(ek_tick_lists(ek_detector_tick(d), 0, 1), 1);
+    ck_assert_uint_eq(ek_evidence_sum_lists(ek_detector_evidence_sum(d), 0, 1), 1);
     fleet_end(f);
 }
 END_TEST
@@ -293,14 +293,14 @@ START_TEST(a_value_that_no_list_brought_gets_a_cell_that_stays_its_own)
     const struct ek_cells *cells = ek_detector_registry(d);
     const struct ek_text arm = {"arm", 3}, app = {"app", 3}, z = {"Z", 1}, none = {NULL, 0};
     int cell, again;
-    ck_assert_int_eq(ek_detector_hold(d, arm, z, &cell), EK_OK);
+    ck_assert_int_eq(ek_detector_retain_cell(d, arm, z, &cell), EK_OK);
     ck_assert_int_gt(cell, 0);
     ck_assert_str_eq(ek_cells_value(cells, cell), "Z");
-    ck_assert_int_eq(ek_detector_hold(d, arm, z, &again), EK_OK);
+    ck_assert_int_eq(ek_detector_retain_cell(d, arm, z, &again), EK_OK);
     ck_assert_int_eq(again, cell);
-    ck_assert_int_eq(ek_detector_hold(d, app, z, &cell), EK_OK);
+    ck_assert_int_eq(ek_detector_retain_cell(d, app, z, &cell), EK_OK);
     ck_assert_int_eq(cell, -1);
-    ck_assert_int_eq(ek_detector_hold(d, none, none, &cell), EK_OK);
+    ck_assert_int_eq(ek_detector_retain_cell(d, none, none, &cell), EK_OK);
     ck_assert_int_eq(cell, 0);
     fleet_end(f);
 }

@@ -82,37 +82,37 @@ static void put_tick(struct ek_buf *out, const struct tick *t)
     struct ek_fleet_head head = head_of(t->instance, 1);
     head.time_ms = t->time_ms;
     head.profile = t->profile;
-    ek_wire_begin(&w, out, EK_FLEET_TICK);
+    ek_record_writer_start(&w, out, EK_FLEET_REPORT);
     ek_fleet_head_walk(&w, &head);
-    ek_wire_put(&w, 0); /* what is normal */
-    ek_wire_put(&w, (uint64_t)t->cells);
+    ek_record_put(&w, 0); /* what is normal */
+    ek_record_put(&w, (uint64_t)t->cells);
     for (int i = 0; i < t->cells; i++) {
         struct ek_fleet_cell cell = value(i);
         ek_wire_cell(&w, &ARM, &cell);
-        ek_wire_put(&w, t->lists > 0);
+        ek_record_put(&w, t->lists > 0);
         if (t->lists) {
-            ek_wire_put(&w, PRICE);
-            ek_wire_put(&w, (uint64_t)t->lists);
+            ek_record_put(&w, PRICE);
+            ek_record_put(&w, (uint64_t)t->lists);
         }
         for (int b = 0; t->lists && b < EK_BETS; b++)
             ek_wire_time(&w, &(int64_t){t->evidence});
     }
-    ek_wire_put(&w, (uint64_t)t->findings);
+    ek_record_put(&w, (uint64_t)t->findings);
     for (int i = 0; i < t->findings; i++)
         put_finding(&w, i);
-    ek_wire_put(&w, 0); /* lists */
-    ek_wire_put(&w, 0); /* and cells that have them */
-    must(ek_wire_seal(&w));
+    ek_record_put(&w, 0); /* lists */
+    ek_record_put(&w, 0); /* and cells that have them */
+    must(ek_record_writer_finish(&w));
 }
 
 static int tick(struct tick t, char said[SAID_BYTES])
 {
     struct ek_buf b;
-    struct ek_fleet_tick read;
+    struct ek_evidence_report read;
     struct ek_error e = {0};
     ek_buf_init(&b, LARGE);
     put_tick(&b, &t);
-    int rc = ek_fleet_tick_open(&read, b.data, b.length, features(), &e);
+    int rc = ek_evidence_report_open(&read, b.data, b.length, features(), &e);
     ek_error_text(&e, said, SAID_BYTES);
     ek_buf_release(&b);
     return rc;
@@ -164,7 +164,8 @@ struct plan {
 static int plan(struct plan p, char said[SAID_BYTES])
 {
     struct ek_fleet_limits none = {.free_ms = -1};
-    static const struct ek_decided one = {.number = 1, .what = EK_DID_PAUSE, .who = "x"};
+    static const struct ek_decision_record one = {
+        .number = 1, .what = EK_DECIDED_PAUSE, .who = "x"};
     const struct ek_fleet_plan_head head = {
         .decider = name_of(1), .term = 1, .version = 1, .dimensions = ARM};
     struct ek_buf b;
@@ -172,23 +173,23 @@ static int plan(struct plan p, char said[SAID_BYTES])
     struct ek_fleet_plan read;
     struct ek_error e = {0};
     ek_buf_init(&b, LARGE);
-    ek_fleet_plan_begin(&w, &b, &head);
+    ek_fleet_plan_start(&w, &b, &head);
     for (int i = 0; i < 5; i++) /* entries, modes, what is wanted, rollouts, pins */
-        ek_wire_put(&w, 0);
+        ek_record_put(&w, 0);
     ek_fleet_limits_walk(&w, &none);
-    ek_wire_put(&w, 0);
-    ek_snap_u64(&w, &(uint64_t){0});
-    ek_wire_put(&w, 0); /* what is accepted */
-    ek_wire_put(&w, (uint64_t)p.decided);
+    ek_record_put(&w, 0);
+    ek_serialize_u64(&w, &(uint64_t){0});
+    ek_record_put(&w, 0); /* what is accepted */
+    ek_record_put(&w, (uint64_t)p.decided);
     for (int i = 0; i < p.decided; i++)
-        ek_fleet_decided_put(&w, &one);
-    ek_wire_put(&w, (uint64_t)p.findings);
+        ek_fleet_decision_write(&w, &one);
+    ek_record_put(&w, (uint64_t)p.findings);
     for (int i = 0; i < p.findings; i++)
         put_finding(&w, i);
-    ek_wire_put(&w, (uint64_t)p.asks);
+    ek_record_put(&w, (uint64_t)p.asks);
     for (int i = 0; i < p.asks; i++)
-        ek_fleet_ask_walk(&w, &(struct ek_fleet_ask){stream_text("price"), 1, 1});
-    must(ek_wire_seal(&w));
+        ek_fleet_ask_walk(&w, &(struct ek_row_request){stream_text("price"), 1, 1});
+    must(ek_record_writer_finish(&w));
     int rc = ek_fleet_plan_open(&read, b.data, b.length, features(), &e);
     ek_error_text(&e, said, SAID_BYTES);
     ek_buf_release(&b);
@@ -212,22 +213,22 @@ static int plan_asks(int count, char said[SAID_BYTES])
 
 START_TEST(a_plan_beyond_a_limit_is_refused_and_one_at_it_is_read)
 {
-    ck_limit(plan_decided, EK_FLEET_DECIDED_MAX, "", "damaged");
+    ck_limit(plan_decided, EK_FLEET_DECISIONS_MAX, "", "damaged");
     ck_limit(plan_findings, EK_FLEET_FINDINGS_MAX, "", "damaged");
-    ck_limit(plan_asks, EK_FLEET_ASKS_MAX, "", "damaged");
+    ck_limit(plan_asks, EK_ROW_REQUESTS_MAX, "", "damaged");
 }
 END_TEST
 
 /* The row of a list without a usable value. */
 static void put_row(struct ek_serialize *w, uint64_t number)
 {
-    ek_wire_put(w, number);
-    ek_wire_put(w, 0);
-    ek_wire_put(w, 0); /* its stratum */
+    ek_record_put(w, number);
+    ek_record_put(w, 0);
+    ek_record_put(w, 0); /* its stratum */
     for (int i = 0; i < 2; i++)
         ek_wire_f32(w, &(float){0});
     for (int i = 0; i < EK_SHARES + 2; i++) /* and values, cells */
-        ek_wire_put(w, 0);
+        ek_record_put(w, 0);
     for (int i = 0; i < features()->query_count; i++)
         ek_wire_f32(w, &(float){0});
 }
@@ -240,14 +241,14 @@ static int rows(int count, char said[SAID_BYTES])
     struct ek_error e = {0};
     struct ek_fleet_head head = head_of(name_of(1), 1);
     ek_buf_init(&b, LARGE);
-    ek_wire_begin(&w, &b, EK_FLEET_ROWS);
+    ek_record_writer_start(&w, &b, EK_FLEET_ROWS);
     ek_fleet_head_walk(&w, &head);
     ek_wire_text(&w, &(struct ek_text){"price", sizeof "price" - 1}, EK_FLEET_NAME_MAX);
-    ek_wire_put(&w, 1); /* the ask */
-    ek_wire_put(&w, (uint64_t)count);
+    ek_record_put(&w, 1); /* the ask */
+    ek_record_put(&w, (uint64_t)count);
     for (int i = 0; i < count; i++)
         put_row(&w, (uint64_t)i);
-    must(ek_wire_seal(&w));
+    must(ek_record_writer_finish(&w));
     int rc = ek_fleet_rows_open(&read, b.data, b.length, features(), 1, &e);
     ek_error_text(&e, said, SAID_BYTES);
     ek_buf_release(&b);
@@ -275,7 +276,7 @@ static int take_tick(struct ek_fleet_pool *p, struct tick t, int64_t clock_ms, s
     ek_buf_init(&b, LARGE);
     t.profile = ek_fleet_pool_profile(p);
     put_tick(&b, &t);
-    int rc = ek_fleet_pool_take(p, b.data, b.length, clock_ms, e);
+    int rc = ek_fleet_pool_add(p, b.data, b.length, clock_ms, e);
     ek_buf_release(&b);
     return rc;
 }
@@ -334,11 +335,11 @@ START_TEST(of_65_alarms_of_a_tick_the_last_is_given_out_with_the_next)
     struct tick t = {.cells = EK_FLEET_ALARMS_MAX + 1, .lists = 1000, .evidence = SURE};
     t.instance = stream_text("a");
     ck_assert_int_eq(take_tick(p, t, 0, NULL), EK_OK);
-    ck_assert_int_eq(ek_fleet_pool_tick(p, alarm, EK_FLEET_ALARMS_MAX), EK_FLEET_ALARMS_MAX);
+    ck_assert_int_eq(ek_fleet_pool_advance(p, alarm, EK_FLEET_ALARMS_MAX), EK_FLEET_ALARMS_MAX);
     t.instance = stream_text("b");
     t.evidence = 0;
     ck_assert_int_eq(take_tick(p, t, 0, NULL), EK_OK);
-    ck_assert_int_eq(ek_fleet_pool_tick(p, alarm, EK_FLEET_ALARMS_MAX), 1);
+    ck_assert_int_eq(ek_fleet_pool_advance(p, alarm, EK_FLEET_ALARMS_MAX), 1);
     ck_assert_int_eq(alarm[0].place, EK_FLEET_ALARMS_MAX + 1);
     ek_fleet_pool_free(p);
     stream_world_end(&w);
@@ -350,23 +351,23 @@ static void put_trials(struct ek_buf *out, struct ek_text instance, int routes)
 {
     struct ek_serialize w;
     struct ek_fleet_head head = head_of(instance, 1);
-    ek_wire_begin(&w, out, EK_FLEET_TRIALS);
+    ek_record_writer_start(&w, out, EK_FLEET_COMPARISONS);
     ek_fleet_head_walk(&w, &head);
-    for (int i = 0; i < 1 + 4 + EK_LATENCY_BINS; i++) /* drifted, of lists and dead, times */
-        ek_wire_put(&w, 0);
-    ek_wire_put(&w, (uint64_t)routes);
+    for (int i = 0; i < 1 + 4 + EK_LATENCY_WINDOW_BINS; i++) /* drifted, of lists and dead, times */
+        ek_record_put(&w, 0);
+    ek_record_put(&w, (uint64_t)routes);
     for (int i = 0; i < routes; i++) {
         struct ek_fleet_cell cell = value(i);
         ek_wire_cell(&w, &ARM, &cell);
         ek_wire_text(&w, &(struct ek_text){"price", sizeof "price" - 1}, EK_FLEET_NAME_MAX);
         ek_wire_word(&w, ek_action_name(EK_ACT_ROUTE), ek_action_parse);
-        ek_wire_put(&w, 0);
-        ek_wire_put(&w, 0);                                /* its turn */
-        ek_wire_put(&w, 1);                                /* tried */
-        for (int n = 0; n < 4 + 2 * 6 + EK_MEAN_BETS; n++) /* other counts, ranks, evidence */
-            ek_wire_put(&w, 0);
+        ek_record_put(&w, 0);
+        ek_record_put(&w, 0);                                 /* its turn */
+        ek_record_put(&w, 1);                                 /* tried */
+        for (int n = 0; n < 4 + 2 * 6 + EK_MEAN_EVALUES; n++) /* other counts, ranks, evidence */
+            ek_record_put(&w, 0);
     }
-    must(ek_wire_seal(&w));
+    must(ek_record_writer_finish(&w));
 }
 
 static int next_place(void *context, const struct ek_fleet_cell *cell, int *place)
@@ -377,50 +378,50 @@ static int next_place(void *context, const struct ek_fleet_cell *cell, int *plac
     return EK_OK;
 }
 
-static int take_trials(struct ek_fleet_rails *r, const char *name, int routes, int64_t clock_ms,
-                       int *place)
+static int take_trials(struct ek_fleet_guardrails *r, const char *name, int routes,
+                       int64_t clock_ms, int *place)
 {
     struct ek_buf b;
     ek_buf_init(&b, LARGE);
     put_trials(&b, stream_text(name), routes);
-    int rc = ek_fleet_rails_take(r, b.data, b.length, 0, clock_ms, next_place, place, NULL);
+    int rc = ek_fleet_guardrails_receive(r, b.data, b.length, 0, clock_ms, next_place, place, NULL);
     ek_buf_release(&b);
     return rc;
 }
 
-static bool is_tried(struct ek_fleet_rails *r, int place)
+static bool is_tried(struct ek_fleet_guardrails *r, int place)
 {
-    struct ek_rollout_figures figures;
+    struct ek_rollout_stats figures;
     const struct ek_plan_entry entry = {
         .feature = PRICE, .cell = (int16_t)place, .treatment = {.action = EK_ACT_ROUTE}};
-    return ek_fleet_rails_figures(r, &entry, 0, &figures);
+    return ek_fleet_guardrails_stats(r, &entry, 0, &figures);
 }
 
 START_TEST(of_16384_routes_and_instances_what_was_tried_counts_and_of_more_nothing_does)
 {
-    enum { INSTANCES = EK_FLEET_TRIED_MAX / EK_PLAN_MAX };
-    struct ek_fleet_rails *r = NULL;
+    enum { INSTANCES = EK_FLEET_COMPARED_MAX / EK_PLAN_MAX };
+    struct ek_fleet_guardrails *r = NULL;
     char name[16];
     int place = 0;
-    must(ek_fleet_rails_new(&r, features()));
+    must(ek_fleet_guardrails_new(&r, features()));
     for (int i = 0; i < INSTANCES; i++) {
         snprintf(name, sizeof name, "node-%d", i);
         ck_assert_int_eq(take_trials(r, name, EK_PLAN_MAX, 0, &place), EK_OK);
     }
-    ck_assert_int_eq(place, EK_FLEET_TRIED_MAX);
+    ck_assert_int_eq(place, EK_FLEET_COMPARED_MAX);
     ck_assert_int_eq(take_trials(r, "more", 1, 0, &place), EK_OK);
-    ck_assert(is_tried(r, 0) && is_tried(r, EK_FLEET_TRIED_MAX - 1));
-    ck_assert(!is_tried(r, EK_FLEET_TRIED_MAX));
-    ek_fleet_rails_free(r);
+    ck_assert(is_tried(r, 0) && is_tried(r, EK_FLEET_COMPARED_MAX - 1));
+    ck_assert(!is_tried(r, EK_FLEET_COMPARED_MAX));
+    ek_fleet_guardrails_free(r);
 }
 END_TEST
 
 START_TEST(what_an_instance_has_tried_stays_when_it_gives_its_place_to_a_new_one)
 {
-    struct ek_fleet_rails *r = NULL;
+    struct ek_fleet_guardrails *r = NULL;
     char name[16];
     int place = 0;
-    must(ek_fleet_rails_new(&r, features()));
+    must(ek_fleet_guardrails_new(&r, features()));
     for (int i = 0; i < EK_FLEET_INSTANCES_MAX; i++) {
         snprintf(name, sizeof name, "node-%d", i);
         ck_assert_int_eq(take_trials(r, name, 1, i, &place), EK_OK);
@@ -428,7 +429,7 @@ START_TEST(what_an_instance_has_tried_stays_when_it_gives_its_place_to_a_new_one
     ck_assert_int_eq(take_trials(r, "more", 1, EK_FLEET_GONE_MS, &place), EK_ENOMEM);
     ck_assert_int_eq(take_trials(r, "more", 1, EK_FLEET_GONE_MS + 1, &place), EK_OK);
     ck_assert(is_tried(r, 0) && is_tried(r, 1) && is_tried(r, place - 1));
-    ek_fleet_rails_free(r);
+    ek_fleet_guardrails_free(r);
 }
 END_TEST
 

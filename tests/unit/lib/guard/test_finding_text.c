@@ -25,7 +25,7 @@ static const char *say(const char *rules_text, struct ek_finding f, struct ek_de
     if (f.class == EK_SCALE && f.query_feature < 0)
         f.unit_count = ek_units_match(rules, m, f.feature, log(f.factor), log(f.factor_low),
                                       log(f.factor_high), f.unit);
-    ck_assert_int_eq(ek_sentence(&b, m, &f, &decision), EK_OK);
+    ck_assert_int_eq(ek_finding_text(&b, m, &f, &decision), EK_OK);
     snprintf(said, sizeof said, "%s", ek_buf_string(&b));
     ek_buf_release(&b);
     ek_rules_free(rules);

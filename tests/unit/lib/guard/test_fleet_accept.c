@@ -6,21 +6,21 @@
 
 enum { SIZE = 1, WARM = 20, ENOUGH = 60 /* ticks in which a fault is found */ };
 
-static void cents_in_arm_b(struct fleet *f, int i, struct ek_query *q)
+static void cents_in_arm_b(struct fleet *f, int i, struct ek_list *q)
 {
     if (f->instance[i].stream.arm_b)
         stream_scale(q, PRICE, 100);
 }
 
 /* Too little for any of them alone. */
-static void dearer(struct fleet *f, int i, struct ek_query *q)
+static void dearer(struct fleet *f, int i, struct ek_list *q)
 {
     (void)f, (void)i;
     stream_scale(q, PRICE, 1.3);
 }
 
 /* What was accepted, and something else of the same lists. */
-static void cents_and_sizes(struct fleet *f, int i, struct ek_query *q)
+static void cents_and_sizes(struct fleet *f, int i, struct ek_list *q)
 {
     cents_in_arm_b(f, i, q);
     if (f->instance[i].stream.arm_b)
@@ -42,8 +42,8 @@ static struct fleet *found(int instances, fleet_fault *harm)
 
 static struct ek_order revert_of(uint64_t version, uint64_t number)
 {
-    struct ek_order w = order_of(EK_DID_PAUSE, number);
-    w.kind = EK_DID_REVERT;
+    struct ek_order w = order_of(EK_DECIDED_PAUSE, number);
+    w.kind = EK_DECIDED_REVERT;
     w.version = version;
     return w;
 }
@@ -64,9 +64,9 @@ static struct ek_fleet_reply *say(struct fleet *f, int decider, const struct ek_
 
 static void accept(struct fleet *f, int decider, uint64_t version, fleet_fault *harm)
 {
-    const struct ek_order w = order_of(EK_DID_ACCEPT, 100 + version);
-    const struct ek_decided *is = &say(f, decider, &w, harm)->decided.is;
-    ck_assert_int_eq(is->what, EK_DID_ACCEPT);
+    const struct ek_order w = order_of(EK_DECIDED_ACCEPT, 100 + version);
+    const struct ek_decision_record *is = &say(f, decider, &w, harm)->decided.is;
+    ck_assert_int_eq(is->what, EK_DECIDED_ACCEPT);
     ck_assert_uint_eq(is->accept, version);
     ck_assert_uint_eq(is->normal, version);
     ck_assert_uint_eq(is->after, is->before + 1);
@@ -74,9 +74,9 @@ static void accept(struct fleet *f, int decider, uint64_t version, fleet_fault *
     ck_assert_str_eq(is->who, "ana");
 }
 
-static const struct ek_rebases *normal_of(const struct fleet *f, int i)
+static const struct ek_level_offsets *normal_of(const struct fleet *f, int i)
 {
-    return ek_detector_rebases(f->instance[i].detector);
+    return ek_detector_offsets(f->instance[i].detector);
 }
 
 /* All have the same levels, to the bit, as many as that. */
@@ -127,7 +127,7 @@ START_TEST(one_that_comes_later_has_it_from_the_plan_alone)
     struct fleet_instance *late = &f->instance[1];
     accept(f, 0, 1, cents_in_arm_b);
     fleet_run(f, 3, cents_in_arm_b);
-    ek_fleet_member_free(late->member);
+    ek_fleet_instance_free(late->member);
     ek_detector_free(late->detector);
     must(ek_detector_new(&late->detector, f->world.manifest, f->world.profile, f->world.rules,
                          NULL));
@@ -146,12 +146,12 @@ START_TEST(the_next_decider_keeps_it_and_takes_it_back)
     fleet_run(f, 2, cents_in_arm_b); /* which it hears */
     accept(f, 0, 1, cents_in_arm_b);
     f->dead[0] = true; /* at once */
-    ek_fleet_decider_begin(f->decider[1], f->clock_ms);
+    ek_leader_start(f->decider[1], f->clock_ms);
     ck_quiet(f, cents_in_arm_b);
     ck_normal(f, 1, 1);
     const struct ek_order w = revert_of(1, 2);
-    const struct ek_decided *is = &say(f, 1, &w, cents_in_arm_b)->decided.is;
-    ck_assert_int_eq(is->what, EK_DID_REVERT);
+    const struct ek_decision_record *is = &say(f, 1, &w, cents_in_arm_b)->decided.is;
+    ck_assert_int_eq(is->what, EK_DECIDED_REVERT);
     ck_assert_uint_eq(is->accept, 1);
     ck_assert_uint_eq(is->normal, 2);
     ck_assert_str_eq(is->feature, "price");
@@ -212,7 +212,7 @@ END_TEST
 START_TEST(what_only_all_could_see_can_be_accepted_too)
 {
     struct fleet *f = found(8, dearer);
-    struct ek_order w = order_of(EK_DID_ACCEPT, 1);
+    struct ek_order w = order_of(EK_DECIDED_ACCEPT, 1);
     w.segment = w.value = NULL;
     ck_assert_int_eq(say(f, 0, &w, dearer)->code, EK_OK);
     fleet_tick(f, dearer);
@@ -243,11 +243,11 @@ static int late(struct fleet *f, int *ticks)
 START_TEST(sums_of_before_an_accept_suspect_nothing_after_it)
 {
     struct fleet *f = found(8, dearer);
-    struct ek_order w = order_of(EK_DID_ACCEPT, 1);
+    struct ek_order w = order_of(EK_DECIDED_ACCEPT, 1);
     w.segment = w.value = NULL;
     f->fate = late;
     for (int i = 0; i < 8; i++) /* so that it is evidence, as from those who have not heard yet */
-        must(ek_detector_claim(f->instance[i].detector, NULL, 0));
+        must(ek_detector_set_fleet_findings(f->instance[i].detector, NULL, 0));
     fleet_lists_of_all(f, dearer);
     f->fate = NULL;
     ck_assert_int_eq(say(f, 0, &w, dearer)->code, EK_OK);
@@ -271,7 +271,7 @@ START_TEST(levels_end_with_the_profile_that_they_were_accepted_under)
     fleet_run(f, 2, cents_in_arm_b);
     ck_normal(f, 1, 1);
     f->dead[0] = true;
-    ek_fleet_decider_begin(f->decider[1], f->clock_ms);
+    ek_leader_start(f->decider[1], f->clock_ms);
     fleet_run(f, 10, cents_in_arm_b);
     ck_normal(f, 2, 0);
     finish(f);
@@ -282,17 +282,17 @@ END_TEST
 static void ck_refused(struct fleet *f, const struct ek_order *w, const char *why)
 {
     const struct ek_fleet_reply *r = say(f, 0, w, cents_in_arm_b);
-    uint64_t version = ek_fleet_decider_version(f->decider[0]);
+    uint64_t version = ek_leader_version(f->decider[0]);
     ck_assert_int_eq(r->code, EK_ESTATE);
-    ck_assert_msg(ek_text_same(r->refusal, ek_text_of(why)), "%.*s", (int)r->refusal.length,
+    ck_assert_msg(ek_text_same(r->refusal, ek_text_from(why)), "%.*s", (int)r->refusal.length,
                   r->refusal.text);
-    ck_assert_uint_eq(ek_fleet_decider_version(f->decider[0]), version);
+    ck_assert_uint_eq(ek_leader_version(f->decider[0]), version);
 }
 
 START_TEST(what_cannot_be_accepted_is_refused_as_by_one_alone)
 {
     struct fleet *f = found(2, cents_in_arm_b);
-    struct ek_order w = order_of(EK_DID_ACCEPT, 1);
+    struct ek_order w = order_of(EK_DECIDED_ACCEPT, 1);
     w.value = "A";
     ck_refused(f, &w, "no change of 'price' is confirmed in arm=A: accept it in arm=B");
     w.id.number++;
@@ -318,7 +318,7 @@ END_TEST
 START_TEST(an_order_says_which_accept_it_is_about_and_no_other_does)
 {
     struct fleet *f = start();
-    struct ek_order wrong[] = {revert_of(0, 1), order_of(EK_DID_ACCEPT, 1)};
+    struct ek_order wrong[] = {revert_of(0, 1), order_of(EK_DECIDED_ACCEPT, 1)};
     wrong[1].version = 3;
     for (int i = 0; i < 2; i++) {
         struct ek_buf out = record_of(f, &wrong[i]);
@@ -335,14 +335,14 @@ END_TEST
 START_TEST(a_list_has_the_levels_of_its_plan)
 {
     struct fleet *f = found(2, cents_in_arm_b);
-    const struct ek_fleet_plans *plans = ek_fleet_member_plans(f->instance[0].member);
+    const struct ek_instance_plans *plans = ek_fleet_instance_plans(f->instance[0].member);
     accept(f, 0, 1, cents_in_arm_b);
     int64_t now = f->instance[0].stream_ms;
-    const struct ek_plan *before = ek_fleet_plans_at(plans, now, now),
-                         *after = ek_fleet_plans_at(plans, now + EK_FLEET_LEAD_MS, now);
+    const struct ek_plan *before = ek_instance_plans_get(plans, now, now),
+                         *after = ek_instance_plans_get(plans, now + EK_FLEET_LEAD_MS, now);
     ck_assert_uint_eq(after->version, before->version + 1);
-    ck_assert_int_eq(ek_fleet_plans_levels(plans, before)->count, 0);
-    ck_assert_int_eq(ek_fleet_plans_levels(plans, after)->count, 1);
+    ck_assert_int_eq(ek_instance_plans_levels(plans, before)->count, 0);
+    ck_assert_int_eq(ek_instance_plans_levels(plans, after)->count, 1);
     finish(f);
 }
 END_TEST

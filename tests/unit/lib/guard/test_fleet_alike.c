@@ -32,7 +32,7 @@ struct report {
 struct side {
     struct ek_guard *guard[2];
     struct stream stream;
-    struct ek_fleet_decider *leader; /* NULL: one guard alone */
+    struct ek_leader *leader; /* NULL: one guard alone */
     int guards, ticks;
     struct report report;
     bool limited;   /* when a route begins and ends hangs on the moment: only limits are compared */
@@ -82,16 +82,16 @@ static void add_finding(struct side *s, const struct ek_event_finding *f)
 static void take_events(struct side *s, struct ek_guard *g)
 {
     const struct ek_event *v;
-    while ((v = ek_guard_take_event(g))) {
+    while ((v = ek_guard_pop_event(g))) {
         char line[LINE] = {0};
-        const struct ek_decided *d = &v->decision;
+        const struct ek_decision_record *d = &v->decision;
         if (v->kind == EK_EVENT_FINDING && v->finding.state == EK_CONFIRMED)
             add_finding(s, &v->finding);
         else if (v->kind == EK_EVENT_LIMIT)
             snprintf(line, LINE, "limit %d", (int)v->limit.bound);
-        else if (v->kind == EK_EVENT_DECISION && (!s->limited || d->what == EK_DID_LIMIT))
-            snprintf(line, LINE, "%s %s %s=%s %s", ek_did_name(d->what), d->feature, d->dimension,
-                     value_of(d->dimension, d->value), ek_action_name(d->action));
+        else if (v->kind == EK_EVENT_DECISION && (!s->limited || d->what == EK_DECIDED_LIMIT))
+            snprintf(line, LINE, "%s %s %s=%s %s", ek_decision_kind_name(d->what), d->feature,
+                     d->dimension, value_of(d->dimension, d->value), ek_action_name(d->action));
         if (*line)
             add_line(&s->report, line);
     }
@@ -100,7 +100,7 @@ static void take_events(struct side *s, struct ek_guard *g)
 static void begin(struct side *s, int instances)
 {
     static const char *const name[] = {"a", "b"};
-    const struct ek_fleet_decider_setup setup = {
+    const struct ek_leader_setup setup = {
         assets.manifest, assets.profile, assets.rules, true, "a", 0};
     *s = (struct side){.guards = instances ? instances : 1,
                        .limited = assets.rules->max_routed_features < 2};
@@ -111,8 +111,8 @@ static void begin(struct side *s, int instances)
         must(ek_guard_join(s->guard[i], name[i], 1, 0, NULL));
     if (!instances)
         return;
-    must(ek_fleet_decider_new(&s->leader, &setup, NULL));
-    ek_fleet_decider_begin(s->leader, 0);
+    must(ek_leader_new(&s->leader, &setup, NULL));
+    ek_leader_start(s->leader, 0);
 }
 
 static void end(struct side *s)
@@ -120,13 +120,13 @@ static void end(struct side *s)
     stream_end(&s->stream);
     for (int i = 0; i < s->guards; i++)
         ek_guard_free(s->guard[i]);
-    ek_fleet_decider_free(s->leader);
+    ek_leader_free(s->leader);
 }
 
 static int to_leader(void *context, const void *bytes, size_t length)
 {
     struct side *s = context;
-    return ek_fleet_decider_take(s->leader, bytes, length, s->ticks * 1000, NULL);
+    return ek_leader_receive(s->leader, bytes, length, s->ticks * 1000, NULL);
 }
 
 static void publish(struct side *s)
@@ -134,19 +134,19 @@ static void publish(struct side *s)
     struct ek_buf record;
     ek_buf_init(&record, 0);
     for (int i = 0; i < s->guards; i++)
-        must(ek_guard_tell_fleet(s->guard[i], false, to_leader, s, NULL));
-    must(ek_fleet_decider_tick(s->leader, s->ticks * 1000, &record, NULL));
+        must(ek_guard_write_report(s->guard[i], false, to_leader, s, NULL));
+    must(ek_leader_advance(s->leader, s->ticks * 1000, &record, NULL));
     if (record.length)
-        must(ek_fleet_decider_follow(s->leader, record.data, record.length, NULL));
+        must(ek_leader_apply_record(s->leader, record.data, record.length, NULL));
     for (int i = 0; record.length && i < s->guards; i++)
-        must(ek_guard_hear_plan(s->guard[i], record.data, record.length, s->ticks * 1000, NULL));
+        must(ek_guard_receive_plan(s->guard[i], record.data, record.length, s->ticks * 1000, NULL));
     ek_buf_release(&record);
 }
 
 static void pass(struct side *s, int number, const int *factor)
 {
     struct ek_guard *g = s->guard[number % s->guards];
-    struct ek_query *q = stream_next(&s->stream);
+    struct ek_list *q = stream_next(&s->stream);
     struct ek_buf message;
     ek_buf_init(&message, 0);
     if (s->ticks > 5 && s->ticks < WARM && number < 2) /* a value without a cell of its own */
@@ -183,7 +183,7 @@ static void give(struct side *s, const struct ek_order *o)
     }
     ck_assert_msg(!ek_guard_check_order(s->guard[0], o, &e), "%s", e.message);
     must(ek_fleet_order_write(o, assets.manifest->hash, &record));
-    must(ek_fleet_decider_take(s->leader, record.data, record.length, s->ticks * 1000, &e));
+    must(ek_leader_receive(s->leader, record.data, record.length, s->ticks * 1000, &e));
     ek_buf_release(&record);
 }
 
@@ -194,9 +194,9 @@ static int take_answer(void *context, const void *bytes, size_t length)
     struct side *s = context;
     char line[LINE] = {0};
     must(ek_fleet_reply_open(&reply, bytes, length, NULL));
-    const struct ek_decided *d = &reply.decided.is;
+    const struct ek_decision_record *d = &reply.decided.is;
     ck_assert_int_eq(reply.code, EK_OK);
-    snprintf(line, LINE, "%s %s %s=%s %s", ek_did_name(d->what), d->feature, d->dimension,
+    snprintf(line, LINE, "%s %s %s=%s %s", ek_decision_kind_name(d->what), d->feature, d->dimension,
              value_of(d->dimension, d->value), ek_action_name(d->action));
     add_line(&s->report, line);
     return EK_OK;
@@ -211,7 +211,7 @@ static void follow(struct side *s, int instances, const struct ek_order *o, int 
         give(s, &o[i]);
     run(s, 2, NULL);
     if (s->leader)
-        must(ek_fleet_decider_answers(s->leader, take_answer, s));
+        must(ek_leader_write_replies(s->leader, take_answer, s));
     run(s, FAULTY, factor);
     run(s, AFTER, NULL);
 }
@@ -276,15 +276,15 @@ END_TEST
 
 START_TEST(pins_are_those_of_one_guard)
 {
-    const struct ek_order order[] = {{.id = {ek_text_of("a"), 1, 1},
-                                      .kind = EK_DID_PIN,
+    const struct ek_order order[] = {{.id = {ek_text_from("a"), 1, 1},
+                                      .kind = EK_DECIDED_PIN,
                                       .feature = "price",
                                       .segment = "arm",
                                       .value = EK_SEGMENT_OTHER,
                                       .action = EK_ACT_ROUTE,
                                       .author = "ana"},
-                                     {.id = {ek_text_of("a"), 1, 2},
-                                      .kind = EK_DID_PIN,
+                                     {.id = {ek_text_from("a"), 1, 2},
+                                      .kind = EK_DECIDED_PIN,
                                       .feature = "size",
                                       .segment = "arm",
                                       .value = "B",

@@ -43,13 +43,13 @@ struct bench {
     struct ek_assets assets;
     struct ek_guard *guard[GUARDS];
     struct stream stream[GUARDS];
-    struct ek_fleet_decider *decider[DECIDERS];
+    struct ek_leader *decider[DECIDERS];
     bool dead[DECIDERS];
     struct ek_buf message, record;
     int64_t clock_ms;
     char word[GUARDS][16]; /* of the last list */
     int words[GUARDS];     /* lists with other scores, or in shadow */
-    int told[GUARDS][EK_DIDS];
+    int told[GUARDS][EK_DECISION_KINDS];
 };
 
 static void setup(struct bench *b, const char *rules)
@@ -70,11 +70,10 @@ static void setup(struct bench *b, const char *rules)
         stream_start(&b->stream[i], 50 + (uint64_t)i);
     }
     for (int i = 0; i < DECIDERS; i++) {
-        const struct ek_fleet_decider_setup s = {a->manifest, a->profile, a->rules,
-                                                 true,        name[i],    0};
-        ck_assert_int_eq(ek_fleet_decider_new(&b->decider[i], &s, NULL), EK_OK);
+        const struct ek_leader_setup s = {a->manifest, a->profile, a->rules, true, name[i], 0};
+        ck_assert_int_eq(ek_leader_new(&b->decider[i], &s, NULL), EK_OK);
     }
-    ek_fleet_decider_begin(b->decider[0], 0);
+    ek_leader_start(b->decider[0], 0);
     ek_buf_init(&b->message, 0);
     ek_buf_init(&b->record, 0);
 }
@@ -86,7 +85,7 @@ static void teardown(struct bench *b)
         ek_guard_free(b->guard[i]);
     }
     for (int i = 0; i < DECIDERS; i++)
-        ek_fleet_decider_free(b->decider[i]);
+        ek_leader_free(b->decider[i]);
     ek_buf_release(&b->message);
     ek_buf_release(&b->record);
     ek_assets_release(&b->assets);
@@ -97,8 +96,9 @@ static void hear_events(struct bench *b, int i)
     const char *text;
     char word[40];
     while (ek_guard_next_event(b->guard[i], &text))
-        for (int did = 0; did < EK_DIDS; did++) {
-            snprintf(word, sizeof word, "\"what\":\"%s\"", ek_did_name((enum ek_did)did));
+        for (int did = 0; did < EK_DECISION_KINDS; did++) {
+            snprintf(word, sizeof word, "\"what\":\"%s\"",
+                     ek_decision_kind_name((enum ek_decision_kind)did));
             b->told[i][did] += strstr(text, "\"event\":\"decision\"") && strstr(text, word);
         }
 }
@@ -106,8 +106,8 @@ static void hear_events(struct bench *b, int i)
 /* A list; whether its query is in the canary of so many hundredths. */
 static int pass(struct bench *b, int i, bool cents)
 {
-    struct ek_query *q = stream_next(&b->stream[i]);
-    struct ek_trial trial;
+    struct ek_list *q = stream_next(&b->stream[i]);
+    struct ek_comparison trial;
     size_t length;
     bool says;
     if (cents)
@@ -118,11 +118,11 @@ static int pass(struct bench *b, int i, bool cents)
     ck_assert_int_eq(
         ek_guard_observe(b->guard[i], b->message.data, b->message.length, q->time_ms, NULL), EK_OK);
     ck_assert_ptr_nonnull(ek_guard_score(b->guard[i], &length, NULL));
-    ck_assert_int_eq(ek_guard_try(b->guard[i], &trial, &says, NULL), EK_OK);
+    ck_assert_int_eq(ek_guard_compare(b->guard[i], &trial, &says, NULL), EK_OK);
     snprintf(b->word[i], sizeof b->word[i], "%s", ek_guard_action(b->guard[i]));
     b->words[i] += strcmp(b->word[i], "pass") != 0;
     hear_events(b, i);
-    return ek_bucket_of(q);
+    return ek_canary_bucket(q);
 }
 
 static int to_deciders(void *context, const void *bytes, size_t length)
@@ -130,7 +130,7 @@ static int to_deciders(void *context, const void *bytes, size_t length)
     struct bench *b = context;
     for (int i = 0; i < DECIDERS; i++)
         if (!b->dead[i])
-            ck_assert_int_eq(ek_fleet_decider_take(b->decider[i], bytes, length, b->clock_ms, NULL),
+            ck_assert_int_eq(ek_leader_receive(b->decider[i], bytes, length, b->clock_ms, NULL),
                              EK_OK);
     return EK_OK;
 }
@@ -140,11 +140,11 @@ static void publish(struct bench *b)
     for (int i = 0; i < DECIDERS; i++)
         if (!b->dead[i])
             ck_assert_int_eq(
-                ek_fleet_decider_follow(b->decider[i], b->record.data, b->record.length, NULL),
+                ek_leader_apply_record(b->decider[i], b->record.data, b->record.length, NULL),
                 EK_OK);
     for (int i = 0; i < GUARDS; i++) {
         ck_assert_int_eq(
-            ek_guard_hear_plan(b->guard[i], b->record.data, b->record.length, b->clock_ms, NULL),
+            ek_guard_receive_plan(b->guard[i], b->record.data, b->record.length, b->clock_ms, NULL),
             EK_OK);
         hear_events(b, i);
     }
@@ -154,11 +154,11 @@ static void tell(struct bench *b)
 {
     b->clock_ms += ROUND_MS;
     for (int i = 0; i < GUARDS; i++)
-        ck_assert_int_eq(ek_guard_tell_fleet(b->guard[i], false, to_deciders, b, NULL), EK_OK);
+        ck_assert_int_eq(ek_guard_write_report(b->guard[i], false, to_deciders, b, NULL), EK_OK);
     for (int i = 0; i < DECIDERS; i++) {
         ek_buf_clear(&b->record);
         if (!b->dead[i])
-            ck_assert_int_eq(ek_fleet_decider_tick(b->decider[i], b->clock_ms, &b->record, NULL),
+            ck_assert_int_eq(ek_leader_advance(b->decider[i], b->clock_ms, &b->record, NULL),
                              EK_OK);
         if (b->record.length)
             publish(b);
@@ -177,7 +177,7 @@ static void run(struct bench *b, int rounds, bool cents)
 
 static const struct ek_plan *plan_of(struct bench *b, int i)
 {
-    return ek_control_plan(b->guard[i]->control);
+    return ek_controller_plan(b->guard[i]->control);
 }
 
 /* In hundredths; 0: no route. */
@@ -217,8 +217,8 @@ START_TEST(a_canary_grows_on_all_alike_and_by_what_all_have_tried)
         hold_canary(&b, percent[step]);
     }
     for (int i = 0; i < GUARDS; i++) {
-        ck_assert_int_eq(b.told[i][EK_DID_ROUTE], 1);
-        ck_assert_int_eq(b.told[i][EK_DID_STEP], 2);
+        ck_assert_int_eq(b.told[i][EK_DECIDED_ROUTE], 1);
+        ck_assert_int_eq(b.told[i][EK_DECIDED_STEP], 2);
     }
     teardown(&b);
 }
@@ -242,16 +242,16 @@ START_TEST(lists_that_others_have_tried_count_for_a_step)
     setup(&b, CANARY);
     run(&b, 20, false);
     until_percent(&b, 2000);
-    struct ek_rollout_figures f[GUARDS];
+    struct ek_rollout_stats f[GUARDS];
     while (percent_of(&b, 0) == 2000) {
         for (int i = 0; i < GUARDS; i++)
-            ck_assert(ek_guard_figures_of(b.guard[i], PRICE, plan_of(&b, i)->entry[0].cell, &f[i]));
+            ck_assert(ek_guard_stats_get(b.guard[i], PRICE, plan_of(&b, i)->entry[0].cell, &f[i]));
         run(&b, 1, true);
     }
     ck_assert_uint_gt(f[0].tried, 0);
     ck_assert_uint_gt(f[1].tried, 0);
     const struct ek_rollout *r =
-        ek_control_rollout(b.guard[0]->control, PRICE, plan_of(&b, 0)->entry[0].cell);
+        ek_controller_rollout(b.guard[0]->control, PRICE, plan_of(&b, 0)->entry[0].cell);
     ck_assert_uint_gt(r->tried, f[0].tried);
     ck_assert_uint_gt(r->tried, f[1].tried);
     teardown(&b);
@@ -262,7 +262,7 @@ static void take_over(struct bench *b)
 {
     b->dead[0] = true;
     b->clock_ms += ROUND_MS;
-    ek_fleet_decider_begin(b->decider[1], b->clock_ms);
+    ek_leader_start(b->decider[1], b->clock_ms);
 }
 
 START_TEST(who_takes_over_goes_on_with_the_canary_where_it_stood)
@@ -278,9 +278,9 @@ START_TEST(who_takes_over_goes_on_with_the_canary_where_it_stood)
     ck_assert_uint_gt(plan_of(&b, 0)->version, version);
     until_percent(&b, 10000);
     for (int i = 0; i < GUARDS; i++) {
-        ck_assert_int_eq(b.told[i][EK_DID_ROUTE], 1);
-        ck_assert_int_eq(b.told[i][EK_DID_STEP], 2);
-        ck_assert_int_eq(b.told[i][EK_DID_END], 0);
+        ck_assert_int_eq(b.told[i][EK_DECIDED_ROUTE], 1);
+        ck_assert_int_eq(b.told[i][EK_DECIDED_STEP], 2);
+        ck_assert_int_eq(b.told[i][EK_DECIDED_END], 0);
     }
     teardown(&b);
 }
@@ -289,9 +289,9 @@ END_TEST
 static bool is_withdrawn(struct bench *b, int i)
 {
     struct ek_ranks_view v;
-    for (int at = 0; ek_guard_ranks(b->guard[i], &at, &v);)
+    for (int at = 0; ek_guard_impact(b->guard[i], &at, &v);)
         if (v.withdrawn)
-            return v.rail == EK_RAIL_RANKS && v.figure > v.limit;
+            return v.rail == EK_GUARDRAIL_RANKS && v.figure > v.limit;
     return false;
 }
 
@@ -300,7 +300,7 @@ START_TEST(what_was_withdrawn_stays_so_on_all_and_when_another_decides)
     static struct bench b;
     setup(&b, WITHDRAWN);
     run(&b, 20, false);
-    for (int round = 0; round < 100 && !b.told[1][EK_DID_WITHDRAW]; round++)
+    for (int round = 0; round < 100 && !b.told[1][EK_DECIDED_ROLLBACK]; round++)
         run(&b, 1, true);
     run(&b, 1, true);
     take_over(&b);
@@ -311,8 +311,8 @@ START_TEST(what_was_withdrawn_stays_so_on_all_and_when_another_decides)
         ck_assert_int_eq(b.words[i], 0);
         ck_assert_int_eq(plan_of(&b, i)->count, 0);
         ck_assert(is_withdrawn(&b, i));
-        ck_assert_int_eq(b.told[i][EK_DID_ROUTE], 1);
-        ck_assert_int_eq(b.told[i][EK_DID_WITHDRAW], 1);
+        ck_assert_int_eq(b.told[i][EK_DECIDED_ROUTE], 1);
+        ck_assert_int_eq(b.told[i][EK_DECIDED_ROLLBACK], 1);
     }
     teardown(&b);
 }
@@ -321,7 +321,7 @@ END_TEST
 START_TEST(in_shadow_no_list_has_other_scores_and_all_know_what_they_would_be)
 {
     static struct bench b;
-    struct ek_rollout_figures f;
+    struct ek_rollout_stats f;
     setup(&b, SHADOW);
     run(&b, 20, false);
     for (int round = 0; round < 100 && !plan_of(&b, 1)->count; round++)
@@ -331,7 +331,7 @@ START_TEST(in_shadow_no_list_has_other_scores_and_all_know_what_they_would_be)
         pass(&b, i, true);
         ck_assert_str_eq(b.word[i], "shadow");
         ck_assert_int_eq(plan_of(&b, i)->entry[0].mode, EK_MODE_SHADOW);
-        ck_assert(ek_guard_figures_of(b.guard[i], PRICE, plan_of(&b, i)->entry[0].cell, &f));
+        ck_assert(ek_guard_stats_get(b.guard[i], PRICE, plan_of(&b, i)->entry[0].cell, &f));
     }
     teardown(&b);
 }

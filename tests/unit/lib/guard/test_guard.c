@@ -92,7 +92,7 @@ static void read_events(struct bench *b)
 }
 
 /* One message through the guard. */
-static void pass(struct bench *b, struct ek_query *q)
+static void pass(struct bench *b, struct ek_list *q)
 {
     ek_buf_clear(&b->message);
     ck_assert_int_eq(ek_codec_encode(b->assets.manifest, q, EK_FEATURES_ARRAY, &b->message, NULL),
@@ -109,7 +109,7 @@ static void pass(struct bench *b, struct ek_query *q)
 static void run(struct bench *b, int lists, int faulty)
 {
     for (int i = 0; i < lists; i++) {
-        struct ek_query *q = stream_next(&b->stream);
+        struct ek_list *q = stream_next(&b->stream);
         if (faulty && b->stream.arm_b)
             stream_scale(q, 0, 100);
         pass(b, q);
@@ -127,7 +127,7 @@ START_TEST(without_a_plan_the_very_same_bytes_come_out)
         ck_assert_str_eq(ek_guard_action(b.guard), "pass");
     }
     ck_assert_uint_eq(ek_guard_plan_version(b.guard), 0);
-    ck_assert_uint_eq(ek_guard_queries(b.guard), 100);
+    ck_assert_uint_eq(ek_guard_list_count(b.guard), 100);
     teardown(&b);
 }
 END_TEST
@@ -147,7 +147,7 @@ START_TEST(a_fault_of_arm_b_routes_arm_b_and_nobody_else)
                                  "\"by\":\"finding\"}"));
     ck_assert_ptr_nonnull(strstr(b.finding, "\"units\":[\"cents\""));
     for (int i = 0; i < 100; i++) {
-        struct ek_query *q = stream_next(&b.stream);
+        struct ek_list *q = stream_next(&b.stream);
         if (b.stream.arm_b)
             stream_scale(q, 0, 100);
         pass(&b, q);
@@ -161,7 +161,7 @@ END_TEST
 START_TEST(routed_scores_are_those_of_the_scorer_and_nothing_else_changes)
 {
     struct bench b;
-    struct ek_query out;
+    struct ek_list out;
     struct ek_scorer *scorer;
     double expected[64];
     struct ek_treatment route[2] = {{EK_ACT_ROUTE, 0}, {EK_ACT_NONE, 0}};
@@ -169,7 +169,7 @@ START_TEST(routed_scores_are_those_of_the_scorer_and_nothing_else_changes)
     run(&b, BEFORE, 0);
     run(&b, 400, 1);
     ck_assert_int_eq(ek_scorer_new(&scorer, b.assets.model, NULL), EK_OK);
-    ek_query_init(&out);
+    ek_list_init(&out);
     do
         run(&b, 1, 1);
     while (!b.stream.arm_b);
@@ -182,7 +182,7 @@ START_TEST(routed_scores_are_those_of_the_scorer_and_nothing_else_changes)
             ck_assert(out.x[3 * i + f] == b.stream.query.x[3 * i + f]);
     }
     ck_assert_uint_eq(b.length, b.message.length);
-    ek_query_release(&out);
+    ek_list_release(&out);
     ek_scorer_free(scorer);
     teardown(&b);
 }
@@ -200,7 +200,7 @@ START_TEST(scores_that_are_no_numbers_are_not_given_out)
     ck_assert_int_eq(ek_guard_new(&b.guard, &b.assets, NULL), EK_OK);
     run(&b, BEFORE, 0);
     for (int i = 0; !failed && i < 400; i++) {
-        struct ek_query *q = stream_next(&b.stream);
+        struct ek_list *q = stream_next(&b.stream);
         stream_scale(q, 0, 100);
         ek_buf_clear(&b.message);
         ek_codec_encode(b.assets.manifest, q, EK_FEATURES_ARRAY, &b.message, NULL);
@@ -271,9 +271,9 @@ START_TEST(in_observe_mode_findings_are_told_and_bytes_stay)
 END_TEST
 
 /* The next list; every other item is of source 1, whose prices are in cents when `faulty`. */
-static struct ek_query *mixed_list(struct bench *b, int faulty)
+static struct ek_list *mixed_list(struct bench *b, int faulty)
 {
-    struct ek_query *q = stream_next(&b->stream);
+    struct ek_list *q = stream_next(&b->stream);
     q->sources = 2;
     for (int i = 0; i < q->items; i++) {
         q->source[i] = i % 2;
@@ -287,12 +287,12 @@ START_TEST(a_fault_of_one_source_is_routed_where_items_say_theirs_and_nowhere_el
 {
     struct bench b;
     struct ek_scorer *scorer;
-    struct ek_query out;
+    struct ek_list out;
     double expected[64];
     const struct ek_treatment by_source[2] = {{EK_ACT_ROUTE_SOURCE, 0}, {EK_ACT_NONE, 0}};
     setup(&b, BY_SOURCE, 1);
     ck_assert_int_eq(ek_scorer_new(&scorer, b.assets.model, NULL), EK_OK);
-    ek_query_init(&out);
+    ek_list_init(&out);
     for (int i = 0; i < BEFORE; i++)
         pass(&b, mixed_list(&b, 0));
     ck_assert_int_eq(b.confirmed, 0);
@@ -310,13 +310,13 @@ START_TEST(a_fault_of_one_source_is_routed_where_items_say_theirs_and_nowhere_el
         for (int k = 0; k < out.items; k++)
             ck_assert_double_eq_tol(out.score[k], expected[k], 1e-5 * (1 + fabs(expected[k])));
 
-        struct ek_query *silent = mixed_list(&b, 1);
+        struct ek_list *silent = mixed_list(&b, 1);
         silent->sources = 0;
         pass(&b, silent);
         ck_assert_str_eq(ek_guard_action(b.guard), "pass");
         ck_assert_ptr_eq(b.out, b.message.data);
     }
-    ek_query_release(&out);
+    ek_list_release(&out);
     ek_scorer_free(scorer);
     teardown(&b);
 }
@@ -324,9 +324,9 @@ END_TEST
 
 /* Passes the items [first, first + count) of a list as a part of it. Returns how many lists the
  * watch over model and upstream has compared so far. */
-static uint64_t pass_part(struct bench *b, const struct ek_query *whole, int first, int count)
+static uint64_t pass_part(struct bench *b, const struct ek_list *whole, int first, int count)
 {
-    struct ek_query part = *whole;
+    struct ek_list part = *whole;
     struct ek_agreement_view v;
     double log_mean[2];
     for (int k = 0; k < 2; k++) {
@@ -351,29 +351,29 @@ START_TEST(parts_of_lists_are_watched_each_as_a_list_and_routed_as_the_whole)
 {
     struct bench b;
     struct ek_scorer *scorer;
-    struct ek_query out;
+    struct ek_list out;
     double expected[64];
     const struct ek_treatment route[2] = {{EK_ACT_ROUTE, 0}, {EK_ACT_NONE, 0}};
     setup(&b, ENFORCE, 1);
     ck_assert_int_eq(ek_scorer_new(&scorer, b.assets.model, NULL), EK_OK);
-    ek_query_init(&out);
+    ek_list_init(&out);
     for (int i = 0; i < 600; i++) {
-        struct ek_query *q = stream_next(&b.stream);
+        struct ek_list *q = stream_next(&b.stream);
         int half = q->items / 2;
         pass_part(&b, q, 0, half);
         ck_assert_msg(!pass_part(&b, q, half, q->items - half), "an order of parts was compared");
     }
-    ck_assert_uint_eq(ek_guard_queries(b.guard), 1200);
+    ck_assert_uint_eq(ek_guard_list_count(b.guard), 1200);
     ck_assert_int_eq(b.confirmed, 0);
     for (int i = 0; i < 400; i++) {
-        struct ek_query *q = stream_next(&b.stream);
+        struct ek_list *q = stream_next(&b.stream);
         stream_scale(q, 0, 100);
         pass_part(&b, q, 0, q->items / 2);
     }
     ck_assert_int_eq(b.confirmed, 1);
     ck_assert_ptr_nonnull(strstr(b.finding, "\"units\":[\"cents\""));
     for (int i = 0; i < 20; i++) {
-        struct ek_query *q = stream_next(&b.stream);
+        struct ek_list *q = stream_next(&b.stream);
         stream_scale(q, 0, 100);
         int half = q->items / 2;
         pass_part(&b, q, half, q->items - half);
@@ -384,7 +384,7 @@ START_TEST(parts_of_lists_are_watched_each_as_a_list_and_routed_as_the_whole)
             ck_assert_double_eq_tol(out.score[k], expected[half + k],
                                     1e-5 * (1 + fabs(expected[half + k])));
     }
-    ek_query_release(&out);
+    ek_list_release(&out);
     ek_scorer_free(scorer);
     teardown(&b);
 }
@@ -417,7 +417,7 @@ START_TEST(a_limit_of_routed_features_observes_and_says_so)
                                             "\"limit\":\"max_routed_features\""));
     ck_assert_int_eq(b.limits, 1);
     ck_assert_ptr_nonnull(strstr(b.limit, "\"limit\":\"max_routed_features\",\"max\":0,"));
-    ck_assert_uint_eq(ek_guard_beyond(b.guard).count[EK_BOUND_ROUTED], 1);
+    ck_assert_uint_eq(ek_guard_limit_counters(b.guard).count[EK_BOUND_ROUTED], 1);
     teardown(&b);
 }
 END_TEST
@@ -430,13 +430,14 @@ static void passing_values(struct bench *b, int cells, int own)
     b->assets.cells = cells;
     ck_assert_int_eq(ek_guard_new(&b->guard, &b->assets, NULL), EK_OK);
     for (int i = 0; i < 400; i++) {
-        struct ek_query *q = stream_next(&b->stream);
+        struct ek_list *q = stream_next(&b->stream);
         snprintf(value, sizeof value, "v%d", i);
         q->segments[0].value = stream_text(value);
         pass(b, q);
         ck_assert_int_eq(b->limits, i >= own);
     }
-    ck_assert_uint_eq(ek_guard_beyond(b->guard).count[EK_BOUND_CELLS], (uint64_t)(400 - own));
+    ck_assert_uint_eq(ek_guard_limit_counters(b->guard).count[EK_BOUND_CELLS],
+                      (uint64_t)(400 - own));
 }
 
 START_TEST(more_segment_values_than_cells_are_pooled_and_it_is_said_once)
@@ -462,7 +463,7 @@ START_TEST(a_finding_names_the_features_that_share_its_cause)
     setup(&b, ENFORCE, 1);
     run(&b, BEFORE, 0);
     for (int i = 0; i < 400; i++) {
-        struct ek_query *q = stream_next(&b.stream);
+        struct ek_list *q = stream_next(&b.stream);
         for (int k = 0; b.stream.arm_b && k < 2; k++)
             stream_scale(q, k, k ? 7 : 100);
         pass(&b, q);
@@ -481,7 +482,7 @@ START_TEST(a_message_that_cannot_be_read_counts_for_nothing)
     setup(&b, ENFORCE, 1);
     ck_assert_int_ne(ek_guard_observe(b.guard, "\xc1garbage", 8, 0, e), 0);
     ck_assert_int_gt((int)strlen(ek_error_message(e)), 0);
-    ck_assert_uint_eq(ek_guard_queries(b.guard), 0);
+    ck_assert_uint_eq(ek_guard_list_count(b.guard), 0);
     ck_assert_ptr_null(ek_guard_score(b.guard, &length, e));
     ck_assert_uint_eq(length, 77);
     ek_error_free(e);
@@ -493,7 +494,7 @@ START_TEST(an_empty_list_passes)
 {
     struct bench b;
     setup(&b, ENFORCE, 1);
-    struct ek_query *q = stream_next(&b.stream);
+    struct ek_list *q = stream_next(&b.stream);
     q->items = 0;
     pass(&b, q);
     ck_assert_ptr_eq(b.out, b.message.data);
@@ -514,7 +515,7 @@ static int64_t begin_hold(struct bench *b)
 
 static uint64_t plan_at(struct bench *b, int64_t clock_ms)
 {
-    ck_assert_int_eq(ek_guard_tick(b->guard, clock_ms, NULL), EK_OK);
+    ck_assert_int_eq(ek_guard_advance(b->guard, clock_ms, NULL), EK_OK);
     return ek_guard_plan_version(b->guard);
 }
 
@@ -548,7 +549,7 @@ START_TEST(lists_that_waited_for_their_turn_make_no_time_pass_twice)
     int64_t now_ms = begin_hold(&b);
     for (int i = 1; i < 50; i++) {
         ck_assert_uint_eq(plan_at(&b, now_ms + i * MINUTE), 1);
-        struct ek_query *q = stream_next(&b.stream);
+        struct ek_list *q = stream_next(&b.stream);
         ek_buf_clear(&b.message);
         ek_codec_encode(b.assets.manifest, q, EK_FEATURES_BIN, &b.message, NULL);
         ck_assert_int_eq(ek_guard_observe(b.guard, b.message.data, b.message.length, now_ms, NULL),
@@ -566,7 +567,7 @@ START_TEST(events_nobody_fetches_do_not_pile_up)
     int kept = 0;
     setup(&b, OBSERVE, 0);
     for (int i = 0; i < 3000; i++) {
-        struct ek_query *q = stream_next(&b.stream);
+        struct ek_list *q = stream_next(&b.stream);
         stream_scale(q, 0, i / 400 % 2 ? 100 : 1);
         ek_buf_clear(&b.message);
         ek_codec_encode(b.assets.manifest, q, EK_FEATURES_BIN, &b.message, NULL);
@@ -591,17 +592,17 @@ static void pass_together(struct bench *b, struct ek_guard *alone, struct ek_con
     const void *out[AHEAD];
     size_t length[AHEAD], expected;
     for (int i = 0; i < AHEAD; i++) {
-        struct ek_query *q = stream_next(&b->stream);
+        struct ek_list *q = stream_next(&b->stream);
         if (b->stream.arm_b)
             stream_scale(q, 0, 100);
         ek_buf_clear(&message[i]);
         ck_assert_int_eq(
             ek_codec_encode(b->assets.manifest, q, EK_FEATURES_ARRAY, &message[i], NULL), EK_OK);
-        ck_assert_int_eq(ek_context_prepare(context[i], message[i].data, message[i].length, NULL),
+        ck_assert_int_eq(ek_context_decode(context[i], message[i].data, message[i].length, NULL),
                          EK_OK);
     }
     for (int i = 0; i < AHEAD; i++)
-        ck_assert_int_eq(ek_guard_take(b->guard, context[i], 1, NULL), EK_OK);
+        ck_assert_int_eq(ek_guard_update(b->guard, context[i], 1, NULL), EK_OK);
     for (int i = AHEAD; i-- > 0;)
         ck_assert_ptr_nonnull(out[i] = ek_context_score(context[i], &length[i], NULL));
     for (int i = 0; i < AHEAD; i++) {
@@ -626,7 +627,7 @@ START_TEST(several_contexts_score_each_list_under_the_plan_it_was_taken_under)
     ck_assert_int_eq(ek_guard_new(&alone, &b.assets, NULL), EK_OK);
     for (int i = 0; i < AHEAD; i++) {
         ek_buf_init(&message[i], 0);
-        ck_assert_int_eq(i % 2 ? ek_context_new_beside(&context[i], context[i - 1], NULL)
+        ck_assert_int_eq(i % 2 ? ek_context_new_paired(&context[i], context[i - 1], NULL)
                                : ek_context_new(&context[i], &b.assets, NULL),
                          EK_OK);
     }
@@ -653,14 +654,14 @@ START_TEST(a_message_is_taken_once_and_scored_only_when_it_was)
     setup(&b, ENFORCE, 1);
     run(&b, 1, 0);
     ck_assert_int_eq(ek_context_new(&c, &b.assets, NULL), EK_OK);
-    ck_assert_int_eq(ek_guard_take(b.guard, c, 0, &e), EK_ESTATE);
-    ck_assert_int_eq(ek_context_prepare(c, b.message.data, b.message.length, NULL), EK_OK);
+    ck_assert_int_eq(ek_guard_update(b.guard, c, 0, &e), EK_ESTATE);
+    ck_assert_int_eq(ek_context_decode(c, b.message.data, b.message.length, NULL), EK_OK);
     ck_assert_ptr_null(ek_context_score(c, &length, &e));
-    ck_assert_int_eq(ek_guard_take(b.guard, c, 0, &e), EK_OK);
-    ck_assert_int_eq(ek_guard_take(b.guard, c, 0, &e), EK_ESTATE);
-    ck_assert_uint_eq(ek_guard_queries(b.guard), 2);
-    ck_assert_int_eq(ek_context_prepare(c, "\xc1", 1, &e), EK_EFORMAT);
-    ck_assert_int_eq(ek_guard_take(b.guard, c, 0, &e), EK_ESTATE);
+    ck_assert_int_eq(ek_guard_update(b.guard, c, 0, &e), EK_OK);
+    ck_assert_int_eq(ek_guard_update(b.guard, c, 0, &e), EK_ESTATE);
+    ck_assert_uint_eq(ek_guard_list_count(b.guard), 2);
+    ck_assert_int_eq(ek_context_decode(c, "\xc1", 1, &e), EK_EFORMAT);
+    ck_assert_int_eq(ek_guard_update(b.guard, c, 0, &e), EK_ESTATE);
     ck_assert_ptr_null(ek_context_score(c, &length, &e));
     ck_assert_uint_eq(length, 77);
     ek_context_free(c);

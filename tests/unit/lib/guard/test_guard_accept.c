@@ -38,7 +38,7 @@ static void setup_with(struct bench *b, bool fidelity)
     memset(b, 0, sizeof *b);
     stream_assets_open(a, RULES, NULL);
     a->model->fidelity.lists = fidelity ? 100 : 0;
-    for (int i = 0; i < EK_FIGURES; i++) {
+    for (int i = 0; i < EK_AGREEMENT_STATISTICS; i++) {
         a->model->fidelity.mean[i] = .99;
         a->model->fidelity.sd[i] = .02;
     }
@@ -99,7 +99,7 @@ static void read_events(struct bench *b)
 static void run(struct bench *b, int lists, double price, double size)
 {
     for (int i = 0; i < lists; i++) {
-        struct ek_query *q = stream_next(&b->stream);
+        struct ek_list *q = stream_next(&b->stream);
         if (b->upstream)
             must(ek_scorer_score(b->upstream, q, NULL, q->score, NULL));
         if (b->stream.arm_b) {
@@ -187,12 +187,12 @@ END_TEST
 /* Scores [items] in a message. */
 static int scores_in(const struct bench *b, const void *message, size_t length, double *scores)
 {
-    struct ek_query q;
-    ek_query_init(&q);
+    struct ek_list q;
+    ek_list_init(&q);
     must(ek_codec_decode(b->assets.codec, message, length, &q, NULL));
     memcpy(scores, q.score, (size_t)q.items * sizeof *scores);
     int items = q.items;
-    ek_query_release(&q);
+    ek_list_release(&q);
     return items;
 }
 
@@ -202,7 +202,7 @@ START_TEST(the_model_sees_accepted_values_at_the_scale_it_was_trained_on)
 {
     struct bench b;
     struct ek_scorer *scorer = NULL;
-    struct ek_query q;
+    struct ek_list q;
     double got[ITEMS_MAX], want[ITEMS_MAX], raw[ITEMS_MAX];
     setup(&b);
     find_cents(&b);
@@ -213,10 +213,10 @@ START_TEST(the_model_sees_accepted_values_at_the_scale_it_was_trained_on)
     while (!b.stream.arm_b)
         run(&b, 1, 100, 7);
     ck_assert_str_eq(ek_guard_action(b.guard), "routed");
-    double shift_ln = ek_detector_rebases(b.guard->detector)->one[0].shift_ln;
+    double shift_ln = ek_detector_offsets(b.guard->detector)->one[0].shift_ln;
     struct ek_treatment normal[] = {{EK_ACT_RESCALE, exp(shift_ln)}, {EK_ACT_ROUTE, 0}};
     const struct ek_treatment as_it_comes[] = {{EK_ACT_NONE, 0}, {EK_ACT_ROUTE, 0}};
-    ek_query_init(&q);
+    ek_list_init(&q);
     must(ek_codec_decode(b.assets.codec, b.message.data, b.message.length, &q, NULL));
     must(ek_scorer_new(&scorer, b.assets.model, NULL));
     must(ek_scorer_score(scorer, &q, normal, want, NULL));
@@ -230,7 +230,7 @@ START_TEST(the_model_sees_accepted_values_at_the_scale_it_was_trained_on)
     ck_assert(differs);
     ck_assert_double_eq_tol(b.guard->own->repair[0].factor, exp(shift_ln), 1e-9);
     ek_scorer_free(scorer);
-    ek_query_release(&q);
+    ek_list_release(&q);
     teardown(&b);
 }
 END_TEST
@@ -247,7 +247,7 @@ START_TEST(model_and_upstream_agree_on_what_was_accepted)
     run(&b, 12000, 100, 1);
     ek_agreement_watch_view(ek_guard_agreement(b.guard), &v);
     ck_assert_int_gt(v.recent, 20);
-    ck_assert_double_eq_tol(v.now[EK_FIGURE_TAU], 1, .01);
+    ck_assert_double_eq_tol(v.now[EK_AGREEMENT_TAU], 1, .01);
     ck_assert_int_eq(b.drifted, 0);
     teardown(&b);
 }
@@ -255,15 +255,15 @@ END_TEST
 
 START_TEST(treatments_are_brought_to_what_is_normal)
 {
-    struct ek_rebases r = {0};
+    struct ek_level_offsets r = {0};
     const int16_t cells[] = {0, 3, -1};
     static const int routable_of_item[] = {0, 1, 2, -1};
     struct ek_treatment t[3] = {{EK_ACT_NONE, 0}, {EK_ACT_RESCALE, 2}, {EK_ACT_ROUTE_SPREAD, 1.5}};
     for (int f = 0; f < 4; f++)
-        must(ek_rebases_add(&r, f, 3, log(100), 0));
-    must(ek_rebases_add(&r, 0, 0, log(3), 0));
-    must(ek_rebases_add(&r, 0, 2, log(7), 0));
-    ek_rebase_treat(&r, cells, 3, routable_of_item, t);
+        must(ek_level_offsets_add(&r, f, 3, log(100), 0));
+    must(ek_level_offsets_add(&r, 0, 0, log(3), 0));
+    must(ek_level_offsets_add(&r, 0, 2, log(7), 0));
+    ek_level_offset_apply(&r, cells, 3, routable_of_item, t);
     ck_assert_int_eq(t[0].action, EK_ACT_RESCALE);
     ck_assert_double_eq_tol(t[0].value, 300, 1e-9);
     ck_assert_int_eq(t[1].action, EK_ACT_RESCALE);
@@ -331,11 +331,11 @@ START_TEST(what_one_had_accepted_alone_ends_with_the_plan_of_its_fleet)
     find_cents(&b);
     accept_arm_b(&b);
     must(ek_guard_join(b.guard, "a", 1, 16, NULL));
-    ck_assert_int_eq(ek_detector_rebases(b.guard->detector)->count, 1); /* nobody has said more */
+    ck_assert_int_eq(ek_detector_offsets(b.guard->detector)->count, 1); /* nobody has said more */
     ek_buf_init(&record, 0);
     fleet_plan_write(&record, &head, NULL, 0);
-    must(ek_guard_hear_plan(b.guard, record.data, record.length, 0, NULL));
-    ck_assert_int_eq(ek_detector_rebases(b.guard->detector)->count, 0);
+    must(ek_guard_receive_plan(b.guard, record.data, record.length, 0, NULL));
+    ck_assert_int_eq(ek_detector_offsets(b.guard->detector)->count, 0);
     ek_buf_release(&record);
     teardown(&b);
 }
@@ -356,10 +356,10 @@ START_TEST(a_state_that_is_joined_brings_no_levels_into_a_fleet)
     must(ek_guard_join(into, "a", 1, 16, NULL));
     ek_buf_init(&record, 0);
     fleet_plan_write(&record, &head, NULL, 0);
-    must(ek_guard_hear_plan(into, record.data, record.length, 0, NULL));
+    must(ek_guard_receive_plan(into, record.data, record.length, 0, NULL));
     must(ek_guard_merge(into, b.guard, NULL));
-    ck_assert_int_eq(ek_detector_rebases(into->detector)->count, 0);
-    ck_assert_uint_eq(ek_detector_rebases(into->detector)->version, 0);
+    ck_assert_int_eq(ek_detector_offsets(into->detector)->count, 0);
+    ck_assert_uint_eq(ek_detector_offsets(into->detector)->version, 0);
     ek_guard_free(into);
     ek_buf_release(&record);
     teardown(&b);

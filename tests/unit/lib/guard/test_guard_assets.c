@@ -85,7 +85,7 @@ static void read_events(struct bench *b)
     }
 }
 
-static void cents(struct shop *s, struct ek_query *q)
+static void cents(struct shop *s, struct ek_list *q)
 {
     (void)s;
     for (int i = 0; i < q->items; i++)
@@ -118,9 +118,9 @@ static void find_cents(struct bench *b)
     ck_assert_str_eq(says(b->finding, "feature"), "price");
 }
 
-static enum ek_state_fit turn(struct bench *b)
+static enum ek_restore_result turn(struct bench *b)
 {
-    enum ek_state_fit fit;
+    enum ek_restore_result fit;
     struct ek_error e = {0};
     int rc = ek_guard_set_assets(b->guard, &b->other, &fit, &e);
     ck_assert_msg(!rc, "%s", e.message);
@@ -140,7 +140,7 @@ START_TEST(what_was_found_while_observing_is_routed_as_soon_as_the_rules_say_so)
     setup(&b, OBSERVE, ENFORCE);
     find_cents(&b);
     ck_assert_ptr_null(b.plan);
-    ck_assert_int_eq(turn(&b), EK_STATE_WHOLE);
+    ck_assert_int_eq(turn(&b), EK_RESTORE_FULL);
     ck_assert_int_eq(b.findings, 1);
     ck_assert_str_eq(says(b.finding, "state"), "updated");
     ck_assert_str_eq(says(b.finding, "mode"), "enforce");
@@ -157,7 +157,7 @@ START_TEST(a_route_that_the_rules_take_away_ends_at_once)
     setup(&b, ENFORCE, OBSERVE);
     find_cents(&b);
     ck_assert_uint_eq(routes(&b), 1);
-    ck_assert_int_eq(turn(&b), EK_STATE_WHOLE);
+    ck_assert_int_eq(turn(&b), EK_RESTORE_FULL);
     ck_assert_str_eq(says(b.finding, "mode"), "observe");
     ck_assert_int_eq(b.plans, 1);
     ck_assert_uint_eq(routes(&b), 0);
@@ -173,7 +173,7 @@ START_TEST(without_a_model_nothing_is_routed_any_more)
     ek_model_free(b.other.model);
     b.other.model = NULL;
     find_cents(&b);
-    ck_assert_int_eq(turn(&b), EK_STATE_WHOLE);
+    ck_assert_int_eq(turn(&b), EK_RESTORE_FULL);
     ck_assert_uint_eq(routes(&b), 0);
     ck_assert(!run(&b, 1));
     teardown(&b);
@@ -185,7 +185,7 @@ START_TEST(changes_of_a_feature_that_is_not_watched_any_more_end)
     struct bench b;
     setup(&b, ENFORCE, UNWATCHED);
     find_cents(&b);
-    ck_assert_int_eq(turn(&b), EK_STATE_WHOLE);
+    ck_assert_int_eq(turn(&b), EK_RESTORE_FULL);
     ck_assert_int_eq(b.findings, 1);
     ck_assert_str_eq(says(b.finding, "state"), "dismissed");
     ck_assert_str_eq(says(b.finding, "reason"), "not watched any more");
@@ -203,12 +203,12 @@ START_TEST(with_another_profile_it_begins_anew_and_says_that_nothing_is_routed)
     ek_assets_release(&b.other);
     open_assets(&b.other, ENFORCE, TRAINING / 2);
     find_cents(&b);
-    uint64_t queries = ek_guard_queries(b.guard), version = ek_guard_plan_version(b.guard);
-    ck_assert_int_eq(turn(&b), EK_STATE_OTHER_PROFILE);
+    uint64_t queries = ek_guard_list_count(b.guard), version = ek_guard_plan_version(b.guard);
+    ck_assert_int_eq(turn(&b), EK_RESTORE_COUNTERS_ONLY);
     ck_assert_int_eq(b.plans, 1);
     ck_assert_uint_eq(routes(&b), 0);
     ck_assert_uint_gt(ek_guard_plan_version(b.guard), version);
-    ck_assert_uint_eq(ek_guard_queries(b.guard), queries);
+    ck_assert_uint_eq(ek_guard_list_count(b.guard), queries);
     ck_assert(!run(&b, 1));
     teardown(&b);
 }
@@ -218,12 +218,12 @@ START_TEST(assets_of_another_manifest_are_refused_and_nothing_changes)
 {
     struct bench b;
     struct ek_error e = {0};
-    enum ek_state_fit fit;
+    enum ek_restore_result fit;
     setup(&b, ENFORCE, OBSERVE);
     find_cents(&b);
     b.other.manifest->hash++;
     ck_assert_int_eq(ek_guard_set_assets(b.guard, &b.other, &fit, &e), EK_ESTATE);
-    ck_assert_int_eq(fit, EK_STATE_OTHER_MANIFEST);
+    ck_assert_int_eq(fit, EK_RESTORE_OTHER_MANIFEST);
     ck_assert_ptr_nonnull(strstr(e.message, "the manifest is another one"));
     read_events(&b);
     ck_assert_int_eq(b.findings + b.plans, 0);
@@ -244,21 +244,21 @@ START_TEST(messages_read_before_are_read_again_and_those_taken_are_scored)
     must(ek_context_new(&read, &b.assets, NULL));
     must(ek_context_new(&again, &b.other, NULL));
     next_message(&b);
-    must(ek_context_prepare(taken, b.message.data, b.message.length, NULL));
-    must(ek_guard_take(b.guard, taken, 0, NULL));
-    must(ek_context_prepare(read, b.message.data, b.message.length, NULL));
-    uint64_t queries = ek_guard_queries(b.guard);
+    must(ek_context_decode(taken, b.message.data, b.message.length, NULL));
+    must(ek_guard_update(b.guard, taken, 0, NULL));
+    must(ek_context_decode(read, b.message.data, b.message.length, NULL));
+    uint64_t queries = ek_guard_list_count(b.guard);
     turn(&b);
-    ck_assert_int_eq(ek_guard_take(b.guard, read, 0, &e), EK_ESTATE);
+    ck_assert_int_eq(ek_guard_update(b.guard, read, 0, &e), EK_ESTATE);
     ck_assert_ptr_nonnull(strstr(e.message, "read it again"));
-    ck_assert_int_eq(ek_guard_look(b.guard, read, &e), EK_ESTATE);
-    ck_assert_uint_eq(ek_guard_queries(b.guard), queries);
+    ck_assert_int_eq(ek_guard_peek(b.guard, read, &e), EK_ESTATE);
+    ck_assert_uint_eq(ek_guard_list_count(b.guard), queries);
     ck_assert_ptr_nonnull(ek_context_score(taken, &length, NULL));
     ck_assert_str_eq(ek_context_action(taken), "routed");
     ck_assert_ptr_null(ek_guard_score(b.guard, &length, NULL));
-    must(ek_context_prepare(again, b.message.data, b.message.length, NULL));
-    must(ek_guard_take(b.guard, again, 0, NULL));
-    ck_assert_uint_eq(ek_guard_queries(b.guard), queries + 1);
+    must(ek_context_decode(again, b.message.data, b.message.length, NULL));
+    must(ek_guard_update(b.guard, again, 0, NULL));
+    ck_assert_uint_eq(ek_guard_list_count(b.guard), queries + 1);
     ek_context_free(taken);
     ek_context_free(read);
     ek_context_free(again);

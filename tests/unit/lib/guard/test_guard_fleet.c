@@ -23,7 +23,7 @@ struct bench {
     struct ek_assets assets;
     struct ek_guard *guard[GUARDS];
     struct stream stream[GUARDS];
-    struct ek_fleet_decider *decider;
+    struct ek_leader *decider;
     struct ek_buf message, record;
     int64_t clock_ms;
     int routed[GUARDS], plans[GUARDS], confirmed[GUARDS], recovered[GUARDS], limits[GUARDS];
@@ -46,9 +46,9 @@ static void setup_with(struct bench *b, const char *rules)
         ck_assert_int_eq(ek_guard_join(b->guard[i], name[i], 1, 0, NULL), EK_OK);
         stream_start(&b->stream[i], 50 + (uint64_t)i);
     }
-    const struct ek_fleet_decider_setup setup = {a->manifest, a->profile, a->rules, true, "a", 0};
-    ck_assert_int_eq(ek_fleet_decider_new(&b->decider, &setup, NULL), EK_OK);
-    ek_fleet_decider_begin(b->decider, 0);
+    const struct ek_leader_setup setup = {a->manifest, a->profile, a->rules, true, "a", 0};
+    ck_assert_int_eq(ek_leader_new(&b->decider, &setup, NULL), EK_OK);
+    ek_leader_start(b->decider, 0);
     ek_buf_init(&b->message, 0);
     ek_buf_init(&b->record, 0);
 }
@@ -64,7 +64,7 @@ static void teardown(struct bench *b)
         stream_end(&b->stream[i]);
         ek_guard_free(b->guard[i]);
     }
-    ek_fleet_decider_free(b->decider);
+    ek_leader_free(b->decider);
     ek_buf_release(&b->message);
     ek_buf_release(&b->record);
     ek_assets_release(&b->assets);
@@ -72,7 +72,7 @@ static void teardown(struct bench *b)
 
 static void pass(struct bench *b, int i, int cents)
 {
-    struct ek_query *q = stream_next(&b->stream[i]);
+    struct ek_list *q = stream_next(&b->stream[i]);
     const char *text;
     size_t length;
     if (cents)
@@ -96,7 +96,7 @@ static void pass(struct bench *b, int i, int cents)
 static int to_decider(void *context, const void *bytes, size_t length)
 {
     struct bench *b = context;
-    return ek_fleet_decider_take(b->decider, bytes, length, b->clock_ms, NULL);
+    return ek_leader_receive(b->decider, bytes, length, b->clock_ms, NULL);
 }
 
 /* Lists of each, then a tick of the fleet. faulty: how many of the guards have prices in cents. */
@@ -108,15 +108,15 @@ static void run(struct bench *b, int rounds, int faulty)
                 pass(b, i, i < faulty);
         b->clock_ms += ROUND_MS;
         for (int i = 0; i < GUARDS; i++)
-            ck_assert_int_eq(ek_guard_tell_fleet(b->guard[i], false, to_decider, b, NULL), EK_OK);
+            ck_assert_int_eq(ek_guard_write_report(b->guard[i], false, to_decider, b, NULL), EK_OK);
         ek_buf_clear(&b->record);
-        ck_assert_int_eq(ek_fleet_decider_tick(b->decider, b->clock_ms, &b->record, NULL), EK_OK);
-        ck_assert_int_eq(
-            ek_fleet_decider_follow(b->decider, b->record.data, b->record.length, NULL), EK_OK);
+        ck_assert_int_eq(ek_leader_advance(b->decider, b->clock_ms, &b->record, NULL), EK_OK);
+        ck_assert_int_eq(ek_leader_apply_record(b->decider, b->record.data, b->record.length, NULL),
+                         EK_OK);
         for (int i = 0; i < GUARDS; i++)
             if (!b->cut[i])
-                ck_assert_int_eq(ek_guard_hear_plan(b->guard[i], b->record.data, b->record.length,
-                                                    b->clock_ms, NULL),
+                ck_assert_int_eq(ek_guard_receive_plan(b->guard[i], b->record.data,
+                                                       b->record.length, b->clock_ms, NULL),
                                  EK_OK);
     }
 }
@@ -179,7 +179,7 @@ static void write_plan(struct bench *b, const char *arm)
     head.dimensions.name[0] = stream_text("arm");
     const struct ek_fleet_entry entry = {
         .place = {{stream_text("arm"), stream_text(arm)}, stream_text("price")},
-        .is = ek_plan_entry_of(0, 0, (struct ek_treatment){EK_ACT_ROUTE, 0})};
+        .is = ek_plan_entry_find(0, 0, (struct ek_treatment){EK_ACT_ROUTE, 0})};
     ek_buf_clear(&b->record);
     fleet_plan_write(&b->record, &head, &entry, 1);
 }
@@ -187,7 +187,7 @@ static void write_plan(struct bench *b, const char *arm)
 static uint64_t lists_of(struct ek_guard *g, int cell)
 {
     struct ek_feature_view v[EK_SPANS];
-    return ek_traffic_view(ek_guard_traffic(g), cell, 0, v) ? v[EK_SPAN_LIFE].lists : 0;
+    return ek_live_sketches_view(ek_guard_traffic(g), cell, 0, v) ? v[EK_SPAN_LIFE].lists : 0;
 }
 
 START_TEST(the_sketches_of_a_cell_that_a_plan_takes_begin_anew)
@@ -203,9 +203,9 @@ START_TEST(the_sketches_of_a_cell_that_a_plan_takes_begin_anew)
         pass(&b, 0, 0);
     ck_assert_uint_gt(lists_of(b.guard[0], 1), 0);
     write_plan(&b, "Z");
-    ck_assert_int_eq(ek_guard_hear_plan(b.guard[0], b.record.data, b.record.length, 0, NULL),
+    ck_assert_int_eq(ek_guard_receive_plan(b.guard[0], b.record.data, b.record.length, 0, NULL),
                      EK_OK);
-    ek_traffic_cell(ek_guard_traffic(b.guard[0]), 1, &dimension, &value);
+    ek_live_sketches_cell(ek_guard_traffic(b.guard[0]), 1, &dimension, &value);
     ck_assert_str_eq(value, "Z");
     ck_assert_uint_eq(lists_of(b.guard[0], 1), 0);
     for (int i = 0; i < 40; i++)
@@ -229,16 +229,16 @@ START_TEST(what_a_guard_finds_reaches_all_between_two_ticks)
     static struct bench b;
     setup(&b);
     run(&b, 20, 0);
-    ck_assert(!ek_guard_has_found(b.guard[0]) && !ek_guard_is_asked(b.guard[1]));
+    ck_assert(!ek_guard_has_found(b.guard[0]) && !ek_guard_is_sampled(b.guard[1]));
     for (int found = 0; found < 8 && !b.confirmed[1]; found++) {
         until_found(&b);
-        ck_assert_int_eq(ek_guard_tell_fleet(b.guard[0], true, to_decider, &b, NULL), EK_OK);
+        ck_assert_int_eq(ek_guard_write_report(b.guard[0], true, to_decider, &b, NULL), EK_OK);
         ck_assert(!ek_guard_has_found(b.guard[0]));
         ek_buf_clear(&b.record);
-        ck_assert_int_eq(ek_fleet_decider_look(b.decider, b.clock_ms, &b.record, NULL), EK_OK);
+        ck_assert_int_eq(ek_leader_check(b.decider, b.clock_ms, &b.record, NULL), EK_OK);
         for (int i = 0; i < GUARDS && b.record.length; i++)
             ck_assert_int_eq(
-                ek_guard_hear_plan(b.guard[i], b.record.data, b.record.length, b.clock_ms, NULL),
+                ek_guard_receive_plan(b.guard[i], b.record.data, b.record.length, b.clock_ms, NULL),
                 EK_OK);
         pass(&b, 1, 0); /* tells its events */
     }
@@ -258,7 +258,8 @@ START_TEST(a_guard_that_hears_nothing_keeps_its_plan)
     run(&b, 30, 0);
     ck_assert_uint_eq(ek_guard_plan_version(b.guard[2]), version);
     ck_assert_uint_gt(ek_guard_plan_version(b.guard[0]), version);
-    ck_assert_int_eq(ek_fleet_plans_age_ms(ek_guard_plans(b.guard[2]), b.clock_ms), 30 * ROUND_MS);
+    ck_assert_int_eq(ek_instance_plans_age_ms(ek_guard_plans(b.guard[2]), b.clock_ms),
+                     30 * ROUND_MS);
     teardown(&b);
 }
 END_TEST
@@ -275,7 +276,7 @@ START_TEST(a_guard_alone_in_its_fleet_routes_nothing_of_its_own)
         ck_assert_int_eq(b.routed[i], 0);
         ck_assert_int_eq(b.plans[i], 0);
         ck_assert_int_eq(b.confirmed[i], 0);
-        ck_assert_int_eq(ek_fleet_plans_age_ms(ek_guard_plans(b.guard[i]), b.clock_ms), -1);
+        ck_assert_int_eq(ek_instance_plans_age_ms(ek_guard_plans(b.guard[i]), b.clock_ms), -1);
     }
     teardown(&b);
 }
@@ -292,7 +293,7 @@ START_TEST(each_guard_tells_a_limit_of_the_plan_once)
     for (int i = 0; i < GUARDS; i++) {
         ck_assert_int_eq(b.routed[i], 0);
         ck_assert_int_eq(b.limits[i], 1);
-        ck_assert_uint_eq(ek_guard_beyond(b.guard[i]).count[EK_BOUND_ROUTED], 1);
+        ck_assert_uint_eq(ek_guard_limit_counters(b.guard[i]).count[EK_BOUND_ROUTED], 1);
     }
     teardown(&b);
 }

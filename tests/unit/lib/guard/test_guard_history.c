@@ -45,13 +45,13 @@ static void bench_free(struct bench *b)
 static void decide(struct ek_guard *g, const char *feature, int count)
 {
     for (int i = 0; i < count; i++) {
-        struct ek_decided m = ek_decided_of(EK_DID_STEP);
+        struct ek_decision_record m = ek_decision_get(EK_DECIDED_STEP);
         m.feature = feature;
-        must(ek_guard_decided(g, &m));
+        must(ek_guard_add_decision(g, &m));
     }
 }
 
-static const char *shown(struct bench *b, const struct ek_guard *g, struct ek_history_wish w)
+static const char *shown(struct bench *b, const struct ek_guard *g, struct ek_history_request w)
 {
     ek_buf_clear(&b->text);
     must(ek_guard_history(g, &w, &b->text, NULL));
@@ -59,7 +59,7 @@ static const char *shown(struct bench *b, const struct ek_guard *g, struct ek_hi
 }
 
 /* The numbers of what is shown, one after the other. */
-static const char *numbers(struct bench *b, struct ek_history_wish w)
+static const char *numbers(struct bench *b, struct ek_history_request w)
 {
     static char all[200];
     const char *at = shown(b, b->guard, w);
@@ -76,13 +76,13 @@ static const char *numbers(struct bench *b, struct ek_history_wish w)
 START_TEST(a_decision_is_told_as_it_is_kept)
 {
     struct bench *b = bench_new();
-    struct ek_decided m = ek_decided_of(EK_DID_PAUSE);
+    struct ek_decision_record m = ek_decision_get(EK_DECIDED_PAUSE);
     char kept[600];
     const char *event, *last = NULL;
     m.who = "ana";
     m.why = "ranking looks odd";
-    must(ek_guard_decided(b->guard, &m));
-    snprintf(kept, sizeof kept, "%s", shown(b, b->guard, (struct ek_history_wish){.count = 9}));
+    must(ek_guard_add_decision(b->guard, &m));
+    snprintf(kept, sizeof kept, "%s", shown(b, b->guard, (struct ek_history_request){.count = 9}));
     while (ek_guard_next_event(b->guard, &event))
         last = event;
     ck_assert_ptr_nonnull(last);
@@ -102,22 +102,24 @@ START_TEST(what_is_asked_for_is_shown_oldest_first)
     decide(b->guard, "kind", 2);
     decide(b->guard, NULL, 1);
     decide(b->guard, "price", 2);
-    ck_assert_str_eq(numbers(b, (struct ek_history_wish){.count = 3}), "6 7 8");
-    ck_assert_str_eq(numbers(b, (struct ek_history_wish){.count = 100}), "1 2 3 4 5 6 7 8");
-    ck_assert_str_eq(numbers(b, (struct ek_history_wish){.count = 2, .has_after = true}), "1 2");
+    ck_assert_str_eq(numbers(b, (struct ek_history_request){.count = 3}), "6 7 8");
+    ck_assert_str_eq(numbers(b, (struct ek_history_request){.count = 100}), "1 2 3 4 5 6 7 8");
+    ck_assert_str_eq(numbers(b, (struct ek_history_request){.count = 2, .has_after = true}), "1 2");
     ck_assert_str_eq(
-        numbers(b, (struct ek_history_wish){.count = 9, .has_after = true, .after = 6}), "7 8");
+        numbers(b, (struct ek_history_request){.count = 9, .has_after = true, .after = 6}), "7 8");
     ck_assert_str_eq(
-        numbers(b, (struct ek_history_wish){.count = 9, .has_after = true, .after = UINT64_MAX}),
+        numbers(b, (struct ek_history_request){.count = 9, .has_after = true, .after = UINT64_MAX}),
         "");
-    ck_assert_str_eq(numbers(b, (struct ek_history_wish){.count = 3, .feature = "price"}), "3 7 8");
+    ck_assert_str_eq(numbers(b, (struct ek_history_request){.count = 3, .feature = "price"}),
+                     "3 7 8");
     ck_assert_str_eq(numbers(b,
-                             (struct ek_history_wish){
+                             (struct ek_history_request){
                                  .count = 1, .has_after = true, .after = 3, .feature = "price"}),
                      "7");
-    decide(b->guard, "kind", EK_DECISIONS_KEPT);
-    ck_assert_str_eq(numbers(b, (struct ek_history_wish){.count = 2, .has_after = true}), "9 10");
-    ck_assert_str_eq(numbers(b, (struct ek_history_wish){.count = 2, .feature = "price"}), "");
+    decide(b->guard, "kind", EK_DECISIONS_RETAINED);
+    ck_assert_str_eq(numbers(b, (struct ek_history_request){.count = 2, .has_after = true}),
+                     "9 10");
+    ck_assert_str_eq(numbers(b, (struct ek_history_request){.count = 2, .feature = "price"}), "");
     bench_free(b);
 }
 END_TEST
@@ -125,7 +127,7 @@ END_TEST
 START_TEST(a_feature_that_is_none_is_refused_with_the_nearest)
 {
     struct bench *b = bench_new();
-    struct ek_history_wish w = {.count = 9, .feature = "prise"};
+    struct ek_history_request w = {.count = 9, .feature = "prise"};
     struct ek_error e = {0};
     ck_assert_int_eq(ek_guard_history(b->guard, &w, &b->text, &e), EK_EUSAGE);
     ck_assert_str_eq(e.message, "no item feature 'prise', did you mean 'price'?");
@@ -142,7 +144,7 @@ static void save(struct bench *b)
 static struct ek_guard *load(const struct bench *b, const struct ek_assets *assets)
 {
     struct ek_guard *g = NULL;
-    enum ek_state_fit fit;
+    enum ek_restore_result fit;
     struct ek_state *state = state_of(&b->store, 1);
     must(ek_guard_load(&g, assets, state, &fit, NULL));
     ek_state_free(state);
@@ -159,7 +161,7 @@ START_TEST(decisions_come_back_with_the_state_and_their_numbers_go_on)
 {
     struct bench *b = bench_new();
     struct ek_assets other;
-    struct ek_history_wish all = {.count = 200};
+    struct ek_history_request all = {.count = 200};
     save(b);
     ck_assert(!is_in(b, "history/00000.000"));
     decide(b->guard, "price", 70);
@@ -203,8 +205,9 @@ START_TEST(those_of_a_guard_that_is_joined_come_behind)
     struct ek_error e = {0};
     int rc = ek_guard_merge(b->guard, other->guard, &e);
     ck_assert_msg(!rc, "%s", e.message);
-    ck_assert_str_eq(numbers(b, (struct ek_history_wish){.count = 9}), "1 2 3 4 5");
-    ck_assert_str_eq(numbers(b, (struct ek_history_wish){.count = 9, .feature = "kind"}), "3 4 5");
+    ck_assert_str_eq(numbers(b, (struct ek_history_request){.count = 9}), "1 2 3 4 5");
+    ck_assert_str_eq(numbers(b, (struct ek_history_request){.count = 9, .feature = "kind"}),
+                     "3 4 5");
     bench_free(other);
     bench_free(b);
 }

@@ -77,7 +77,7 @@ static void read_events(struct bench *b)
 }
 
 /* Item i of a list through the guard. The clock stands still: messages wait for their turn. */
-static void pass(struct bench *b, const struct ek_query *q, int i)
+static void pass(struct bench *b, const struct ek_list *q, int i)
 {
     ek_buf_clear(&b->message);
     ck_assert_int_eq(
@@ -91,18 +91,18 @@ static void pass(struct bench *b, const struct ek_query *q, int i)
     read_events(b);
 }
 
-static struct ek_query *next_list(struct bench *b, int faulty)
+static struct ek_list *next_list(struct bench *b, int faulty)
 {
-    struct ek_query *q = stream_next(&b->stream);
+    struct ek_list *q = stream_next(&b->stream);
     if (faulty && b->stream.arm_b)
         stream_scale(q, 0, 100);
     item_means(q, b->assets.manifest);
     return q;
 }
 
-static struct ek_query *next_faulty(struct bench *b)
+static struct ek_list *next_faulty(struct bench *b)
 {
-    struct ek_query *q;
+    struct ek_list *q;
     do
         q = next_list(b, 1);
     while (!b->stream.arm_b);
@@ -110,9 +110,9 @@ static struct ek_query *next_faulty(struct bench *b)
 }
 
 /* Begins another stream, and gives a list of arm B of it. */
-static struct ek_query *start_beside(const struct bench *b, struct stream *mine)
+static struct ek_list *start_beside(const struct bench *b, struct stream *mine)
 {
-    struct ek_query *q;
+    struct ek_list *q;
     stream_start(mine, 99);
     do
         q = stream_next(mine);
@@ -124,7 +124,7 @@ static struct ek_query *start_beside(const struct bench *b, struct stream *mine)
 static void run(struct bench *b, int lists, int faulty)
 {
     for (int n = 0; n < lists; n++) {
-        struct ek_query *q = next_list(b, faulty);
+        struct ek_list *q = next_list(b, faulty);
         for (int i = 0; i < q->items; i++)
             pass(b, q, i);
     }
@@ -135,13 +135,13 @@ START_TEST(without_a_plan_the_very_same_bytes_come_out)
     struct bench b;
     setup(&b);
     for (int n = 0; n < 50; n++) {
-        struct ek_query *q = next_list(&b, 0);
+        struct ek_list *q = next_list(&b, 0);
         for (int i = 0; i < q->items; i++) {
             pass(&b, q, i);
             ck_assert_ptr_eq(b.out, b.message.data);
             ck_assert_uint_eq(b.length, b.message.length);
         }
-        ck_assert_uint_eq(ek_guard_queries(b.guard), (uint64_t)n + 1);
+        ck_assert_uint_eq(ek_guard_list_count(b.guard), (uint64_t)n + 1);
     }
     ck_assert_uint_eq(ek_guard_item_counts(b.guard).complete, 50);
     teardown(&b);
@@ -158,7 +158,7 @@ START_TEST(a_fault_is_found_list_by_list_and_routed_item_by_item)
     ck_assert_int_eq(b.confirmed, 1);
     ck_assert_int_eq(b.plans, 1);
     for (int n = 0; n < 20; n++) {
-        struct ek_query *q = next_list(&b, 1);
+        struct ek_list *q = next_list(&b, 1);
         for (int i = 0; i < q->items; i++) {
             pass(&b, q, i);
             ck_assert_str_eq(ek_guard_action(b.guard), b.stream.arm_b ? "routed" : "pass");
@@ -175,9 +175,9 @@ START_TEST(of_the_lists_that_are_whole_some_are_ranked_both_ways)
     int at = 0;
     setup(&b);
     run(&b, 300, 0);
-    ck_assert(!ek_guard_ranks(b.guard, &at, &v));
+    ck_assert(!ek_guard_impact(b.guard, &at, &v));
     run(&b, 900, 1);
-    ck_assert(ek_guard_ranks(b.guard, &at, &v));
+    ck_assert(ek_guard_impact(b.guard, &at, &v));
     ck_assert_str_eq(v.feature, "price");
     ck_assert_uint_ge(v.sums->tried, 300 / EK_WHOLES_APART);
     ck_assert_uint_le(v.sums->tried, 600 / EK_WHOLES_APART + 1);
@@ -189,7 +189,7 @@ END_TEST
 START_TEST(an_item_scores_as_within_its_list_and_nothing_else_of_it_changes)
 {
     struct bench b;
-    struct ek_query out;
+    struct ek_list out;
     struct ek_scorer *scorer;
     double expected[64];
     const struct ek_treatment route[2] = {{EK_ACT_ROUTE, 0}, {EK_ACT_NONE, 0}};
@@ -197,8 +197,8 @@ START_TEST(an_item_scores_as_within_its_list_and_nothing_else_of_it_changes)
     run(&b, BEFORE, 0);
     run(&b, FAULTY, 1);
     ck_assert_int_eq(ek_scorer_new(&scorer, b.assets.model, NULL), EK_OK);
-    ek_query_init(&out);
-    struct ek_query *q = next_faulty(&b);
+    ek_list_init(&out);
+    struct ek_list *q = next_faulty(&b);
     q->has_log_means = false;
     ck_assert_int_eq(ek_scorer_score(scorer, q, route, expected, NULL), EK_OK);
     item_means(q, b.assets.manifest);
@@ -212,7 +212,7 @@ START_TEST(an_item_scores_as_within_its_list_and_nothing_else_of_it_changes)
             ck_assert(is[k] == was[k] ||
                       (k >= out.place[0].offset && k < out.place[0].offset + out.place[0].length));
     }
-    ek_query_release(&out);
+    ek_list_release(&out);
     ek_scorer_free(scorer);
     teardown(&b);
 }
@@ -222,7 +222,7 @@ START_TEST(what_the_rules_pin_holds_from_the_first_item_on)
 {
     struct bench b;
     setup_with(&b, "version: 1\npins: [{feature: price, action: route}]\n");
-    struct ek_query *q = next_list(&b, 0);
+    struct ek_list *q = next_list(&b, 0);
     for (int i = 0; i < q->items; i++) {
         pass(&b, q, i);
         ck_assert_int_eq(b.routed, i + 1);
@@ -238,7 +238,7 @@ START_TEST(all_items_of_a_query_get_the_plan_that_its_first_met)
     struct stream mine;
     setup(&b);
     run(&b, BEFORE, 0);
-    struct ek_query *q = start_beside(&b, &mine);
+    struct ek_list *q = start_beside(&b, &mine);
     q->id = stream_text("mine");
     for (int lists = 0; !b.plans && lists < FAULTY; lists++) {
         q->time_ms = 1000 * (int64_t)(b.stream.number - 1);
@@ -270,16 +270,16 @@ START_TEST(an_item_that_comes_again_is_scored_as_before_and_counts_once)
     setup(&b);
     ck_assert_int_eq(ek_context_new(&c, &b.assets, NULL), EK_OK);
     run(&b, BEFORE, 0);
-    struct ek_query *q = next_list(&b, 0);
+    struct ek_list *q = next_list(&b, 0);
     pass(&b, q, 0);
     struct ek_buf first = b.message;
     ek_buf_init(&b.message, 0);
     run(&b, 5, 0);
-    uint64_t queries = ek_guard_queries(b.guard);
-    ck_assert_int_eq(ek_context_prepare(c, first.data, first.length, NULL), EK_OK);
-    ck_assert_int_eq(ek_guard_look(b.guard, c, NULL), EK_OK);
+    uint64_t queries = ek_guard_list_count(b.guard);
+    ck_assert_int_eq(ek_context_decode(c, first.data, first.length, NULL), EK_OK);
+    ck_assert_int_eq(ek_guard_peek(b.guard, c, NULL), EK_OK);
     ck_assert_ptr_eq(ek_context_score(c, &b.length, NULL), first.data);
-    ck_assert_uint_eq(ek_guard_queries(b.guard), queries);
+    ck_assert_uint_eq(ek_guard_list_count(b.guard), queries);
     ck_assert_int_eq(ek_guard_observe(b.guard, first.data, first.length, 0, NULL), EK_OK);
     ck_assert_uint_eq(ek_guard_item_counts(b.guard).repeated, 1);
     ek_buf_release(&first);
@@ -291,14 +291,15 @@ END_TEST
 static uint64_t items_seen(struct bench *b)
 {
     struct ek_feature_view v[EK_SPANS];
-    return ek_traffic_view(ek_guard_traffic(b->guard), 0, 0, v) ? v[EK_SPAN_LIFE].values.items : 0;
+    return ek_live_sketches_view(ek_guard_traffic(b->guard), 0, 0, v) ? v[EK_SPAN_LIFE].values.items
+                                                                      : 0;
 }
 
 START_TEST(sketches_count_an_item_when_it_comes)
 {
     struct bench b;
     setup(&b);
-    struct ek_query *q = next_list(&b, 0);
+    struct ek_list *q = next_list(&b, 0);
     for (int i = 0; i < 4; i++) {
         pass(&b, q, i);
         ck_assert_uint_eq(items_seen(&b), (uint64_t)i + 1);
@@ -312,13 +313,13 @@ START_TEST(time_that_passes_without_a_message_ends_lists)
 {
     struct bench b;
     setup(&b);
-    ck_assert_int_eq(ek_guard_tick(b.guard, 1000, NULL), EK_OK);
+    ck_assert_int_eq(ek_guard_advance(b.guard, 1000, NULL), EK_OK);
     pass(&b, next_list(&b, 0), 0);
-    ck_assert_int_eq(ek_guard_tick(b.guard, 1000 + EK_ASSEMBLY_WITHIN_MS - 1, NULL), EK_OK);
+    ck_assert_int_eq(ek_guard_advance(b.guard, 1000 + EK_ASSEMBLY_TIMEOUT_MS - 1, NULL), EK_OK);
     ck_assert_uint_eq(ek_guard_item_counts(b.guard).cut, 0);
-    ck_assert_int_eq(ek_guard_tick(b.guard, 1000 + EK_ASSEMBLY_WITHIN_MS, NULL), EK_OK);
+    ck_assert_int_eq(ek_guard_advance(b.guard, 1000 + EK_ASSEMBLY_TIMEOUT_MS, NULL), EK_OK);
     ck_assert_uint_eq(ek_guard_item_counts(b.guard).cut, 1);
-    ck_assert_uint_eq(ek_guard_queries(b.guard), 1);
+    ck_assert_uint_eq(ek_guard_list_count(b.guard), 1);
     pass(&b, next_list(&b, 0), 0);
     ck_assert_int_eq(ek_guard_end_items(b.guard, NULL), EK_OK);
     ck_assert_uint_eq(ek_guard_item_counts(b.guard).cut, 2);
@@ -331,15 +332,15 @@ START_TEST(items_that_waited_for_their_turn_make_no_time_pass_twice)
 {
     struct bench b;
     setup(&b);
-    struct ek_query *q = next_list(&b, 0);
+    struct ek_list *q = next_list(&b, 0);
     for (int i = 0; i < 4; i++) {
         pass(&b, q, i);
-        ck_assert_int_eq(ek_guard_tick(b.guard, 1000 * (i + 1), NULL), EK_OK);
+        ck_assert_int_eq(ek_guard_advance(b.guard, 1000 * (i + 1), NULL), EK_OK);
         ck_assert_uint_eq(ek_guard_item_counts(b.guard).cut, 0);
     }
-    ck_assert_int_eq(ek_guard_tick(b.guard, EK_ASSEMBLY_WITHIN_MS - 1, NULL), EK_OK);
+    ck_assert_int_eq(ek_guard_advance(b.guard, EK_ASSEMBLY_TIMEOUT_MS - 1, NULL), EK_OK);
     ck_assert_uint_eq(ek_guard_item_counts(b.guard).cut, 0);
-    ck_assert_int_eq(ek_guard_tick(b.guard, EK_ASSEMBLY_WITHIN_MS, NULL), EK_OK);
+    ck_assert_int_eq(ek_guard_advance(b.guard, EK_ASSEMBLY_TIMEOUT_MS, NULL), EK_OK);
     ck_assert_uint_eq(ek_guard_item_counts(b.guard).cut, 1);
     teardown(&b);
 }
@@ -351,7 +352,7 @@ START_TEST(a_model_of_lists_wants_the_means_of_the_list)
     setup(&b);
     run(&b, BEFORE, 0);
     run(&b, FAULTY, 1);
-    struct ek_query *q = next_faulty(&b);
+    struct ek_list *q = next_faulty(&b);
     q->has_log_means = false;
     ek_buf_clear(&b.message);
     ek_codec_encode_item(b.assets.manifest, q, 0, EK_FEATURES_BIN, &b.message, NULL);
@@ -367,13 +368,13 @@ static void restart(struct bench *b)
 {
     static struct state_store store;
     struct ek_guard *then;
-    enum ek_state_fit fit;
+    enum ek_restore_result fit;
     state_clear(&store);
     ck_assert_int_eq(ek_guard_save(b->guard, 0, NULL, 0, state_put, &store, NULL), EK_OK);
     struct ek_state *state = state_of(&store, 1);
     int rc = ek_guard_load(&then, &b->assets, state, &fit, &b->e);
     ck_assert_msg(!rc, "%s", b->e.message);
-    ck_assert_uint_eq(ek_guard_queries(then), ek_guard_queries(b->guard));
+    ck_assert_uint_eq(ek_guard_list_count(then), ek_guard_list_count(b->guard));
     ek_state_free(state);
     state_clear(&store);
     ek_guard_free(b->guard);
@@ -386,21 +387,21 @@ START_TEST(a_restart_counts_every_query_and_every_item_once)
     setup(&b);
     run(&b, 30, 0);
     uint64_t items = items_seen(&b);
-    struct ek_query *q = next_list(&b, 0);
+    struct ek_list *q = next_list(&b, 0);
     for (int i = 0; i < 3; i++)
         pass(&b, q, i);
-    ck_assert_uint_eq(ek_guard_queries(b.guard), 31);
+    ck_assert_uint_eq(ek_guard_list_count(b.guard), 31);
     restart(&b);
-    ck_assert_uint_eq(ek_guard_queries(b.guard), 31);
+    ck_assert_uint_eq(ek_guard_list_count(b.guard), 31);
     for (int i = 3; i < q->items; i++)
         pass(&b, q, i);
     ck_assert_uint_eq(ek_guard_item_counts(b.guard).complete, 1);
-    ck_assert_uint_eq(ek_guard_queries(b.guard), 31);
+    ck_assert_uint_eq(ek_guard_list_count(b.guard), 31);
     ck_assert_uint_eq(items_seen(&b), items + (uint64_t)q->items);
     restart(&b);
     pass(&b, q, 0); /* of a list that was taken before */
     ck_assert_uint_eq(ek_guard_item_counts(b.guard).late, 1);
-    ck_assert_uint_eq(ek_guard_queries(b.guard), 31);
+    ck_assert_uint_eq(ek_guard_list_count(b.guard), 31);
     teardown(&b);
 }
 END_TEST
@@ -411,7 +412,7 @@ START_TEST(a_restart_keeps_the_plan_of_a_query)
     struct stream mine;
     setup(&b);
     run(&b, BEFORE, 0);
-    struct ek_query *q = start_beside(&b, &mine);
+    struct ek_list *q = start_beside(&b, &mine);
     for (int lists = 0; !b.plans && lists < FAULTY; lists++) {
         q->time_ms = 1000 * (int64_t)(b.stream.number - 1);
         snprintf(mine.id, sizeof mine.id, "mine-%d", lists);
@@ -439,11 +440,11 @@ START_TEST(a_state_of_items_is_one_of_lists_too_and_the_other_way_round)
     pass(&b, next_list(&b, 0), 0);
     set_layout(&b, NULL);
     restart(&b);
-    ck_assert_uint_eq(ek_guard_queries(b.guard), 31);
+    ck_assert_uint_eq(ek_guard_list_count(b.guard), 31);
     set_layout(&b, &ITEMS);
     restart(&b);
     run(&b, 1, 0);
-    ck_assert_uint_eq(ek_guard_queries(b.guard), 32);
+    ck_assert_uint_eq(ek_guard_list_count(b.guard), 32);
     teardown(&b);
 }
 END_TEST
@@ -456,13 +457,13 @@ START_TEST(guards_that_are_joined_know_each_others_queries)
     run(&a, 10, 0);
     b.stream.number = 1000;
     run(&b, 10, 0);
-    struct ek_query *q = next_list(&b, 0);
+    struct ek_list *q = next_list(&b, 0);
     pass(&b, q, 0);
     ck_assert_int_eq(ek_guard_merge(a.guard, b.guard, NULL), EK_OK);
-    ck_assert_uint_eq(ek_guard_queries(a.guard), 21);
+    ck_assert_uint_eq(ek_guard_list_count(a.guard), 21);
     for (int i = 1; i < q->items; i++)
         pass(&a, q, i);
-    ck_assert_uint_eq(ek_guard_queries(a.guard), 21);
+    ck_assert_uint_eq(ek_guard_list_count(a.guard), 21);
     ck_assert_uint_eq(ek_guard_item_counts(a.guard).complete, 11);
     teardown(&a);
     teardown(&b);
@@ -473,17 +474,17 @@ END_TEST
 START_TEST(the_golden_file_is_what_this_version_writes)
 {
     struct ek_guard *read;
-    enum ek_state_fit fit;
+    enum ek_restore_result fit;
     struct bench b;
     setup(&b);
     run(&b, 12, 0);
-    struct ek_query *q = next_list(&b, 0);
+    struct ek_list *q = next_list(&b, 0);
     for (int i = 0; i < 3; i++)
         pass(&b, q, i);
     struct ek_state *state = state_capture_golden(b.guard, "items", "state-items-1.ekc");
     ck_assert_int_eq(ek_guard_load(&read, &b.assets, state, &fit, NULL), EK_OK);
-    ck_assert_int_eq(fit, EK_STATE_WHOLE);
-    ck_assert_uint_eq(ek_guard_queries(read), 13);
+    ck_assert_int_eq(fit, EK_RESTORE_FULL);
+    ck_assert_uint_eq(ek_guard_list_count(read), 13);
     ek_guard_free(read);
     ek_state_free(state);
     teardown(&b);

@@ -58,7 +58,7 @@ static void end(struct scene *s)
 /* One list, with prices in cents from BEFORE on, as a message; a list is a second. */
 static void make(struct scene *s, int more_items)
 {
-    struct ek_query *q = stream_next(&s->stream);
+    struct ek_list *q = stream_next(&s->stream);
     if (s->stream.number > BEFORE)
         stream_scale(q, PRICE, FACTOR);
     if (more_items)
@@ -72,13 +72,13 @@ static void make(struct scene *s, int more_items)
 static bool take(struct scene *s)
 {
     const char *text;
-    struct ek_trial t;
+    struct ek_comparison t;
     size_t length;
     bool says;
     ck_assert_int_eq(ek_guard_observe(s->guard, s->message.data, s->message.length, 1, NULL), 0);
     bool scored = ek_guard_score(s->guard, &length, NULL) != NULL;
     if (s->tries)
-        ck_assert_int_eq(ek_guard_try(s->guard, &t, &says, NULL), EK_OK);
+        ck_assert_int_eq(ek_guard_compare(s->guard, &t, &says, NULL), EK_OK);
     while (ek_guard_next_event(s->guard, &text))
         ck_assert_int_eq(ek_buf_printf(&s->events, "%s\n", text), EK_OK);
     return scored;
@@ -94,12 +94,12 @@ static const char *pass(struct scene *s)
 
 static const struct ek_rollout *rollout(struct scene *s)
 {
-    return ek_control_rollout(s->guard->control, PRICE, 0);
+    return ek_controller_rollout(s->guard->control, PRICE, 0);
 }
 
 static const struct ek_plan *plan(struct scene *s)
 {
-    return ek_control_plan(s->guard->control);
+    return ek_controller_plan(s->guard->control);
 }
 
 /* Until there is a route for the price. */
@@ -107,7 +107,7 @@ static void find_fault(struct scene *s)
 {
     for (int i = 0; i < ROUTED_WITHIN && !plan(s)->count; i++)
         pass(s);
-    ck_assert(plan(s)->count == 1 && rollout(s) && rollout(s)->withdrawn == EK_RAIL_NONE);
+    ck_assert(plan(s)->count == 1 && rollout(s) && rollout(s)->withdrawn == EK_GUARDRAIL_NONE);
 }
 
 START_TEST(a_canary_grows_with_the_lists_that_are_tried)
@@ -119,7 +119,7 @@ START_TEST(a_canary_grows_with_the_lists_that_are_tried)
     ck_assert_int_eq(rollout(&s)->percent, 2000);
     for (int i = 0; i < 2000 && percent < 9000; i++) {
         const char *became = pass(&s);
-        int bucket = ek_bucket_of(&s.stream.query);
+        int bucket = ek_canary_bucket(&s.stream.query);
         int now = plan(&s)->entry[0].percent;
         ck_assert_str_eq(became, bucket < now ? "canary" : "pass");
         ck_assert_int_eq(now, rollout(&s)->percent);
@@ -153,19 +153,19 @@ END_TEST
 /* Looks at routes come with lists: so many that there was one. */
 static bool is_withdrawn(struct scene *s)
 {
-    for (int i = 0; i < 80 && rollout(s)->withdrawn == EK_RAIL_NONE; i++)
+    for (int i = 0; i < 80 && rollout(s)->withdrawn == EK_GUARDRAIL_NONE; i++)
         pass(s);
-    return rollout(s)->withdrawn != EK_RAIL_NONE;
+    return rollout(s)->withdrawn != EK_GUARDRAIL_NONE;
 }
 
-static void assert_withdrawn(struct scene *s, enum ek_rail by)
+static void assert_withdrawn(struct scene *s, enum ek_guardrail by)
 {
     ck_assert(is_withdrawn(s));
     ck_assert_int_eq(rollout(s)->withdrawn, by);
     ck_assert_str_eq(pass(s), "pass");
     for (int i = 0; i < plan(s)->count; i++)
         ck_assert(plan(s)->entry[i].feature != PRICE);
-    ck_assert_msg(rollout(s)->figure > rollout(s)->limit || by == EK_RAIL_WORSE, "%g %g",
+    ck_assert_msg(rollout(s)->figure > rollout(s)->limit || by == EK_GUARDRAIL_WORSE, "%g %g",
                   rollout(s)->figure, rollout(s)->limit);
     for (int i = 0; i < 300; i++) /* and it stays so */
         ck_assert_str_eq(pass(s), "pass");
@@ -175,24 +175,24 @@ static void assert_withdrawn(struct scene *s, enum ek_rail by)
  * took that long. */
 static void tell_acts(struct scene *s, uint32_t lists, uint32_t failed, uint64_t ns)
 {
-    struct ek_acts a = {.plan = plan(s)->version, .lists = lists, .entries = 1};
+    struct ek_route_stats a = {.plan = plan(s)->version, .lists = lists, .entries = 1};
     a.acted[0] = lists;
     a.failed[0] = failed;
-    a.latency[ek_latency_bin(ns)] = lists;
-    ck_assert_int_eq(ek_guard_acted(s->guard, &a, NULL), EK_OK);
+    a.latency[ek_latency_window_bin(ns)] = lists;
+    ck_assert_int_eq(ek_guard_add_route_stats(s->guard, &a, NULL), EK_OK);
 }
 
 /* How many of so many lists make the lower end of their interval no more than 1%. */
 static uint32_t just_not(uint32_t lists)
 {
     struct ek_canary c = {.min_lists = 1, .abort_if = {.error_rate = .01}};
-    struct ek_rollout_figures f = {.acted = lists,
-                                   .dead_rate_elsewhere = (double)NAN,
-                                   .rank_change_p95 = (double)NAN,
-                                   .latency_p99_ms = (double)NAN,
-                                   .latency_before_ms = (double)NAN};
+    struct ek_rollout_stats f = {.acted = lists,
+                                 .dead_rate_elsewhere = (double)NAN,
+                                 .rank_change_p95 = (double)NAN,
+                                 .latency_p99_ms = (double)NAN,
+                                 .latency_before_ms = (double)NAN};
     double figure, limit;
-    while (!ek_rollout_rail(&c, &f, &figure, &limit))
+    while (!ek_rollout_check_guardrails(&c, &f, &figure, &limit))
         f.failed++;
     return (uint32_t)f.failed - 1;
 }
@@ -209,7 +209,7 @@ START_TEST(lists_that_cannot_be_scored_take_a_route_back)
         s.tries = false;
         tell_acts(&s, FED, most + more, 1);
         if (more)
-            assert_withdrawn(&s, EK_RAIL_ERRORS);
+            assert_withdrawn(&s, EK_GUARDRAIL_ERRORS);
         else
             ck_assert(!is_withdrawn(&s));
         end(&s);
@@ -242,7 +242,7 @@ START_TEST(lists_that_lack_what_scoring_needs_say_nothing_of_a_route)
         find_fault(&s);
         for (int i = 0; i < 50; i++)
             pass(&s);
-        uint64_t acted = ek_trials_figures(s.guard->trials, &plan(&s)->entry[0]).acted;
+        uint64_t acted = ek_comparisons_stats(s.guard->trials, &plan(&s)->entry[0]).acted;
         for (int i = 0; i < FORGED; i++) {
             make(&s, shape == PART);
             if (shape != PART)
@@ -252,7 +252,7 @@ START_TEST(lists_that_lack_what_scoring_needs_say_nothing_of_a_route)
         }
         ck_assert(acted >= 50 && !is_withdrawn(&s));
         ck_assert_str_eq(pass(&s), "routed");
-        struct ek_rollout_figures f = ek_trials_figures(s.guard->trials, &plan(&s)->entry[0]);
+        struct ek_rollout_stats f = ek_comparisons_stats(s.guard->trials, &plan(&s)->entry[0]);
         ck_assert(f.acted == acted + 81 && !f.failed);
         end(&s);
     }
@@ -274,7 +274,7 @@ START_TEST(what_the_model_cannot_score_takes_a_route_back)
         failed += !take(&s);
     }
     ck_assert_int_gt(failed, 0);
-    ck_assert_int_eq(rollout(&s)->withdrawn, EK_RAIL_ERRORS);
+    ck_assert_int_eq(rollout(&s)->withdrawn, EK_GUARDRAIL_ERRORS);
     end(&s);
 }
 END_TEST
@@ -286,7 +286,7 @@ START_TEST(dead_letters_take_a_route_back_unless_others_are_as_many)
     static const enum { BELOW, ABOVE, AS_ELSEWHERE } cases[] = {BELOW, ABOVE, AS_ELSEWHERE};
     for (int i = 0; i < 3; i++) {
         struct scene s;
-        struct ek_guard_load load = {{FED, 0}, {0, 0}};
+        struct ek_output_counts load = {{FED, 0}, {0, 0}};
         begin(&s, "enforce", 20, "dead_letter_rate: 0.01");
         find_fault(&s);
         s.tries = false;
@@ -294,9 +294,9 @@ START_TEST(dead_letters_take_a_route_back_unless_others_are_as_many)
         load.dead[1] = most + (cases[i] != BELOW);
         load.lists[1] = FED - load.dead[1];
         load.dead[0] = cases[i] == AS_ELSEWHERE ? 100 : 0;
-        ek_guard_load_is(s.guard, &load);
+        ek_guard_set_output_counts(s.guard, &load);
         if (cases[i] == ABOVE)
-            assert_withdrawn(&s, EK_RAIL_DEAD);
+            assert_withdrawn(&s, EK_GUARDRAIL_DEAD);
         else
             ck_assert(!is_withdrawn(&s));
         end(&s);
@@ -316,11 +316,11 @@ START_TEST(lists_that_take_long_in_two_windows_take_a_route_back)
         begin(&s, "enforce", 20, "latency_p99: 50ms");
         find_fault(&s);
         s.tries = false;
-        tell_acts(&s, EK_LATENCY_WINDOW, 0, cases[i].first_ns);
+        tell_acts(&s, EK_LATENCY_WINDOW_SIZE, 0, cases[i].first_ns);
         ck_assert(!is_withdrawn(&s));
-        tell_acts(&s, EK_LATENCY_WINDOW, 0, cases[i].second_ns);
+        tell_acts(&s, EK_LATENCY_WINDOW_SIZE, 0, cases[i].second_ns);
         if (cases[i].hit)
-            assert_withdrawn(&s, EK_RAIL_LATENCY);
+            assert_withdrawn(&s, EK_GUARDRAIL_LATENCY);
         else
             ck_assert(!is_withdrawn(&s));
         end(&s);
@@ -334,7 +334,7 @@ START_TEST(ranks_that_move_too_far_take_a_route_back)
     struct scene s;
     begin(&s, "enforce", 50, "rank_change_p95: 0.2");
     find_fault(&s);
-    assert_withdrawn(&s, EK_RAIL_RANKS);
+    assert_withdrawn(&s, EK_GUARDRAIL_RANKS);
     ck_assert(rollout(&s)->figure > .5 && rollout(&s)->limit == .2);
     end(&s);
     begin(&s, "enforce", 50, "rank_change_p95: 1");
@@ -355,9 +355,9 @@ START_TEST(in_shadow_a_rail_that_is_hit_is_told_and_changes_nothing)
     uint64_t version = plan(&s)->version;
     for (int i = 0; i < 300; i++)
         ck_assert_str_eq(pass(&s), "shadow");
-    ck_assert(rollout(&s)->withdrawn == EK_RAIL_NONE && plan(&s)->version == version);
-    ck_assert(ek_guard_ranks(s.guard, &at, &v));
-    ck_assert(v.rail == EK_RAIL_RANKS && !v.withdrawn && v.figure > v.limit && v.limit == .2);
+    ck_assert(rollout(&s)->withdrawn == EK_GUARDRAIL_NONE && plan(&s)->version == version);
+    ck_assert(ek_guard_impact(s.guard, &at, &v));
+    ck_assert(v.rail == EK_GUARDRAIL_RANKS && !v.withdrawn && v.figure > v.limit && v.limit == .2);
     ck_assert(v.sums->tried > 200 && !v.sums->acted.lists && !v.sums->acts);
     end(&s);
 }
@@ -370,12 +370,12 @@ START_TEST(a_route_that_was_taken_back_is_shown_with_the_reason)
     int at = 0;
     begin(&s, "enforce", 50, "rank_change_p95: 0.2");
     find_fault(&s);
-    assert_withdrawn(&s, EK_RAIL_RANKS);
-    ck_assert(ek_guard_ranks(s.guard, &at, &v));
+    assert_withdrawn(&s, EK_GUARDRAIL_RANKS);
+    ck_assert(ek_guard_impact(s.guard, &at, &v));
     ck_assert_str_eq(v.feature, "price");
-    ck_assert(v.withdrawn && v.rail == EK_RAIL_RANKS && v.limit == .2 && v.figure > .5);
+    ck_assert(v.withdrawn && v.rail == EK_GUARDRAIL_RANKS && v.limit == .2 && v.figure > .5);
     ck_assert_int_eq(v.mode, EK_MODE_OBSERVE);
-    ck_assert(!ek_guard_ranks(s.guard, &at, &v));
+    ck_assert(!ek_guard_impact(s.guard, &at, &v));
     end(&s);
 }
 END_TEST
@@ -393,12 +393,12 @@ START_TEST(a_route_that_was_taken_back_is_recalled_as_it_was_decided)
     begin(&s, "enforce", 50, "rank_change_p95: 0.2");
     find_fault(&s);
     ek_buf_init(&told, 0);
-    ck_assert_int_eq(ek_guard_recall_amiss(s.guard, keep, &told), EK_OK);
+    ck_assert_int_eq(ek_guard_replay_inconsistent(s.guard, keep, &told), EK_OK);
     ck_assert_uint_eq(told.length, 0);
-    assert_withdrawn(&s, EK_RAIL_RANKS);
+    assert_withdrawn(&s, EK_GUARDRAIL_RANKS);
     for (int i = 0; i < 50; i++)
         pass(&s); /* which is later than it was decided */
-    ck_assert_int_eq(ek_guard_recall_amiss(s.guard, keep, &told), EK_OK);
+    ck_assert_int_eq(ek_guard_replay_inconsistent(s.guard, keep, &told), EK_OK);
     ck_assert_ptr_nonnull(strstr(ek_buf_string(&told), "\"what\":\"withdraw\""));
     ck_assert_ptr_nonnull(strstr(ek_buf_string(&s.events), ek_buf_string(&told)));
     ek_buf_release(&told);
@@ -415,9 +415,9 @@ START_TEST(figures_of_a_route_that_ended_are_none_of_the_next)
     s.tries = false;
     struct ek_plan_entry entry = plan(&s)->entry[0];
     tell_acts(&s, 100, 0, 1);
-    ck_assert_uint_ge(ek_trials_figures(s.guard->trials, &entry).acted, 100);
+    ck_assert_uint_ge(ek_comparisons_stats(s.guard->trials, &entry).acted, 100);
     entry.since_ms++;
-    ck_assert_uint_eq(ek_trials_figures(s.guard->trials, &entry).acted, 0);
+    ck_assert_uint_eq(ek_comparisons_stats(s.guard->trials, &entry).acted, 0);
     end(&s);
 }
 END_TEST

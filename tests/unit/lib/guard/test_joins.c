@@ -35,7 +35,7 @@ static void fetch_events(struct ek_guard *g)
 static void join(struct bench *b)
 {
     struct ek_guard *other = NULL, *kept = NULL;
-    enum ek_state_fit fit;
+    enum ek_restore_result fit;
     must(ek_guard_new(&other, &b->assets, NULL));
     take_lists(b, other, LISTS);
     must(ek_guard_save(other, 1, NULL, 0, state_put, &b->store, NULL));

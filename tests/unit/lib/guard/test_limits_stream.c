@@ -26,16 +26,16 @@ struct wide {
     struct ek_profile *profile;
     struct ek_rules *rules;
     struct ek_detector *detector;
-    struct ek_query q;
+    struct ek_list q;
     struct ek_rng rng;
     char id[32];
     int features, faulty, well;
 };
 
-static const struct ek_query *wide_next(struct wide *w)
+static const struct ek_list *wide_next(struct wide *w)
 {
-    struct ek_query *q = &w->q;
-    ek_query_resize(q, WIDE_ITEMS, w->features, 0);
+    struct ek_list *q = &w->q;
+    ek_list_resize(q, WIDE_ITEMS, w->features, 0);
     snprintf(w->id, sizeof w->id, "q%lld", (long long)++q->time_ms);
     q->id = stream_text(w->id);
     for (int i = 0; i < WIDE_ITEMS * w->features; i++) {
@@ -63,7 +63,7 @@ static void wide_open(struct wide *w)
     ek_buf_release(&text);
     must(ek_rules_parse(&w->rules, w->manifest, "r", rules, strlen(rules), NULL));
     ek_rng_seed(&w->rng, 1);
-    ek_query_init(&w->q);
+    ek_list_init(&w->q);
     must(ek_profile_fit_new(&fit, w->manifest, NULL, NULL));
     for (int i = 0; i < TRAINING; i++)
         must(ek_profile_fit_add(fit, wide_next(w), NULL));
@@ -77,7 +77,7 @@ static void wide_run(struct wide *w, int faulty, int well, int lists)
     w->faulty = faulty;
     w->well = well;
     for (int i = 0; i < lists; i++) {
-        const struct ek_query *q = wide_next(w);
+        const struct ek_list *q = wide_next(w);
         ck_assert_int_eq(ek_detector_observe(w->detector, q, q->time_ms, NULL), EK_OK);
     }
 }
@@ -85,7 +85,7 @@ static void wide_run(struct wide *w, int faulty, int well, int lists)
 static void wide_close(struct wide *w)
 {
     ek_detector_free(w->detector);
-    ek_query_release(&w->q);
+    ek_list_release(&w->q);
     ek_profile_free(w->profile);
     ek_rules_free(w->rules);
     ek_manifest_free(w->manifest);
@@ -93,7 +93,7 @@ static void wide_close(struct wide *w)
 
 static uint64_t beyond(const struct ek_detector *d, enum ek_bound bound)
 {
-    return ek_detector_beyond(d).count[bound];
+    return ek_detector_limit_counters(d).count[bound];
 }
 
 START_TEST(of_1025_changes_the_last_is_told_when_another_one_has_ended)
@@ -130,7 +130,7 @@ START_TEST(of_findings_that_nobody_fetches_the_newest_4096_are_kept_and_the_othe
     must(ek_detector_new(&d, w.manifest, w.profile, w.rules, NULL));
     d->findings = EK_FINDINGS_MAX - 1;
     while (d->findings < EK_FINDINGS_MAX + 2) {
-        struct ek_query *q = stream_next(&w.stream);
+        struct ek_list *q = stream_next(&w.stream);
         ck_assert_uint_lt(w.stream.number, 1000);
         stream_scale(q, 0, 100);
         stream_scale(q, 1, 100);
@@ -141,7 +141,7 @@ START_TEST(of_findings_that_nobody_fetches_the_newest_4096_are_kept_and_the_othe
     for (; ek_detector_next(d, &f); kept++)
         ;
     ck_assert_uint_eq(kept, EK_FINDINGS_MAX);
-    ck_assert_uint_eq(f.query + 1, ek_detector_queries(d)); /* the newest is the last */
+    ck_assert_uint_eq(f.query + 1, ek_detector_list_count(d)); /* the newest is the last */
     ek_detector_free(d);
     stream_world_end(&w);
 }
@@ -250,7 +250,8 @@ START_TEST(the_event_of_a_full_plan_fits_with_the_longest_names_there_are)
     for (int i = 0; i < VALUES; i++) {
         name[0] = (char)('\1' + i % 16);
         name[1] = (char)('\1' + i / 16);
-        must(ek_detector_hold(d, stream_text("arm"), (struct ek_text){name, BYTES}, &cell[i]));
+        must(ek_detector_retain_cell(d, stream_text("arm"), (struct ek_text){name, BYTES},
+                                     &cell[i]));
         ck_assert_int_gt(cell[i], 0);
     }
     plan->count = EK_PLAN_MAX;
@@ -259,7 +260,7 @@ START_TEST(the_event_of_a_full_plan_fits_with_the_longest_names_there_are)
             (struct ek_plan_entry){.cell = cell[i % VALUES], .treatment = {.action = EK_ACT_ROUTE}};
     ek_buf_init(&out, EK_EVENT_BYTES_MAX);
     struct ek_event *event =
-        ek_event_of_plan(w.manifest, ek_detector_registry(d), plan, UINT64_MAX, INT64_MIN);
+        ek_event_from_plan(w.manifest, ek_detector_registry(d), plan, UINT64_MAX, INT64_MIN);
     ck_assert_ptr_nonnull(event);
     ck_assert_uint_le(event->bytes, EK_EVENT_BYTES_MAX);
     ck_assert_int_eq(ek_event_json(event, &out), EK_OK);

@@ -12,7 +12,7 @@ enum { TRAINING = 2000, MINUTE_MS = 60 * 1000, PRICE = 0, FLAG = 2 };
 struct bench {
     struct stream_world world;
     struct ek_cells *cells;
-    struct ek_traffic *traffic;
+    struct ek_live_sketches *traffic;
 };
 
 static void setup(struct bench *b, const char *rules)
@@ -21,13 +21,13 @@ static void setup(struct bench *b, const char *rules)
     ck_assert_int_eq(ek_cells_new(&b->cells, b->world.rules->segment, b->world.rules->segment_count,
                                   EK_CELLS_DEFAULT_MAX),
                      EK_OK);
-    ck_assert_int_eq(ek_traffic_new(&b->traffic, b->world.profile, b->world.rules, b->cells, NULL),
-                     EK_OK);
+    ck_assert_int_eq(
+        ek_live_sketches_new(&b->traffic, b->world.profile, b->world.rules, b->cells, NULL), EK_OK);
 }
 
 static void teardown(struct bench *b)
 {
-    ek_traffic_free(b->traffic);
+    ek_live_sketches_free(b->traffic);
     ek_cells_free(b->cells);
     stream_world_end(&b->world);
 }
@@ -37,14 +37,14 @@ static int run(struct bench *b, int lists, int64_t minute, double factor)
 {
     int of_b = 0;
     for (int i = 0; i < lists; i++) {
-        int16_t ids[EK_CELLS_PER_QUERY];
-        struct ek_query *q = stream_next(&b->world.stream);
+        int16_t ids[EK_CELLS_PER_LIST];
+        struct ek_list *q = stream_next(&b->world.stream);
         if (b->world.stream.arm_b)
             stream_scale(q, PRICE, factor);
         of_b += b->world.stream.arm_b;
-        ck_assert_int_eq(ek_cells_of(b->cells, q, 1, ids), EK_OK);
-        ck_assert_int_eq(ek_traffic_list(b->traffic, ids, 1 + ek_cells_dimensions(b->cells),
-                                         minute * MINUTE_MS, q, NULL),
+        ck_assert_int_eq(ek_cells_lookup(b->cells, q, 1, ids), EK_OK);
+        ck_assert_int_eq(ek_live_sketches_list(b->traffic, ids, 1 + ek_cells_dimensions(b->cells),
+                                               minute * MINUTE_MS, q, NULL),
                          EK_OK);
     }
     return of_b;
@@ -53,8 +53,8 @@ static int run(struct bench *b, int lists, int64_t minute, double factor)
 static int cell_of(struct bench *b, const char *arm)
 {
     const char *dimension, *value;
-    for (int i = 1; i < ek_traffic_cells(b->traffic); i++) {
-        ek_traffic_cell(b->traffic, i, &dimension, &value);
+    for (int i = 1; i < ek_live_sketches_cells(b->traffic); i++) {
+        ek_live_sketches_cell(b->traffic, i, &dimension, &value);
         if (!strcmp(dimension, "arm") && value && !strcmp(value, arm))
             return i;
     }
@@ -64,7 +64,7 @@ static int cell_of(struct bench *b, const char *arm)
 static struct ek_feature_view view(struct bench *b, int cell, int feature, enum ek_span span)
 {
     struct ek_feature_view v[EK_SPANS];
-    ck_assert(ek_traffic_view(b->traffic, cell, feature, v));
+    ck_assert(ek_live_sketches_view(b->traffic, cell, feature, v));
     return v[span];
 }
 
@@ -79,7 +79,7 @@ START_TEST(traffic_like_training_has_small_figures)
         ck_assert(v.divergence.psi < .02 && v.divergence.ks < .05);
         ck_assert_double_eq_tol(v.scale_ratio, 1, .03);
         ck_assert_double_eq_tol(v.values.quantile[EK_MEDIAN],
-                                ek_traffic_training(b.traffic)[f].quantile[EK_MEDIAN],
+                                ek_live_sketches_training(b.traffic)[f].quantile[EK_MEDIAN],
                                 .05 * v.values.quantile[EK_MEDIAN] + 1e-9);
     }
     ck_assert_double_eq_tol(view(&b, 0, FLAG, EK_SPAN_RECENT).values.zero, .6, .03);
@@ -111,11 +111,11 @@ START_TEST(an_accepted_level_is_what_figures_are_beside)
     struct bench b;
     char text[2048];
     struct ek_buf out;
-    struct ek_rebases accepts = {0};
+    struct ek_level_offsets accepts = {0};
     setup(&b, "version: 1\nsegments: [arm]\n");
     run(&b, 2000, 7, 100);
-    ck_assert_int_eq(ek_rebases_add(&accepts, PRICE, cell_of(&b, "B"), log(100), 0), EK_OK);
-    ek_traffic_rebase(b.traffic, &accepts);
+    ck_assert_int_eq(ek_level_offsets_add(&accepts, PRICE, cell_of(&b, "B"), log(100), 0), EK_OK);
+    ek_live_sketches_add_offset(b.traffic, &accepts);
     struct ek_feature_view v = view(&b, cell_of(&b, "B"), PRICE, EK_SPAN_RECENT);
     ck_assert_double_eq_tol(v.scale_ratio, 1, .03);
     ck_assert(v.divergence.psi < .05 && v.divergence.wasserstein_ln < .03);
@@ -148,14 +148,14 @@ START_TEST(spans_are_minutes_of_the_stream)
     run(&b, 10, 6, 1);
     run(&b, 1, 14, 1);
     ck_assert_uint_eq(view(&b, 0, PRICE, EK_SPAN_RECENT).lists, 11);
-    ck_assert_uint_eq(view(&b, 0, PRICE, EK_SPAN_KEPT).lists, 111);
-    ek_traffic_time(b.traffic, 15 * MINUTE_MS);
+    ck_assert_uint_eq(view(&b, 0, PRICE, EK_SPAN_RETAINED).lists, 111);
+    ek_live_sketches_time(b.traffic, 15 * MINUTE_MS);
     ck_assert_uint_eq(view(&b, 0, PRICE, EK_SPAN_RECENT).lists, 1);
-    ck_assert_uint_eq(view(&b, 0, PRICE, EK_SPAN_KEPT).lists, 111);
-    ek_traffic_time(b.traffic, 20 * MINUTE_MS);
+    ck_assert_uint_eq(view(&b, 0, PRICE, EK_SPAN_RETAINED).lists, 111);
+    ek_live_sketches_time(b.traffic, 20 * MINUTE_MS);
     ck_assert_uint_eq(view(&b, 0, PRICE, EK_SPAN_RECENT).lists, 0);
     ck_assert(isnan(view(&b, 0, PRICE, EK_SPAN_RECENT).divergence.psi));
-    ck_assert_uint_eq(view(&b, 0, PRICE, EK_SPAN_KEPT).lists, 11);
+    ck_assert_uint_eq(view(&b, 0, PRICE, EK_SPAN_RETAINED).lists, 11);
     ck_assert_uint_eq(view(&b, 0, PRICE, EK_SPAN_LIFE).lists, 111);
     teardown(&b);
 }
@@ -182,12 +182,12 @@ START_TEST(cells_beyond_the_limit_have_no_sketches)
     setup(&b, "version: 1\nsegments: [arm]\nwindows: {cells: 2}\n");
     run(&b, 50, 1, 1);
     ck_assert_int_eq(ek_cells_count(b.cells), 3);
-    ck_assert_int_eq(ek_traffic_cells(b.traffic), 2);
-    ck_assert(ek_traffic_view(b.traffic, 1, PRICE, v));
+    ck_assert_int_eq(ek_live_sketches_cells(b.traffic), 2);
+    ck_assert(ek_live_sketches_view(b.traffic, 1, PRICE, v));
     teardown(&b);
     setup(&b, "version: 1\nwindows: {cells: 0}\n");
     run(&b, 50, 1, 1);
-    ck_assert_int_eq(ek_traffic_cells(b.traffic), 0);
+    ck_assert_int_eq(ek_live_sketches_cells(b.traffic), 0);
     teardown(&b);
 }
 END_TEST
@@ -196,11 +196,11 @@ START_TEST(a_cell_that_changes_hands_begins_anew)
 {
     struct bench b;
     setup(&b, "version: 1\nsegments: [arm]\n");
-    ek_traffic_free(b.traffic);
+    ek_live_sketches_free(b.traffic);
     ek_cells_free(b.cells);
     ck_assert_int_eq(ek_cells_new(&b.cells, b.world.rules->segment, 1, 2), EK_OK);
-    ck_assert_int_eq(ek_traffic_new(&b.traffic, b.world.profile, b.world.rules, b.cells, NULL),
-                     EK_OK);
+    ck_assert_int_eq(
+        ek_live_sketches_new(&b.traffic, b.world.profile, b.world.rules, b.cells, NULL), EK_OK);
     do
         run(&b, 1, 1, 1);
     while (cell_of(&b, "A") != 1 && cell_of(&b, "B") != 1);
@@ -208,14 +208,14 @@ START_TEST(a_cell_that_changes_hands_begins_anew)
     uint64_t before = view(&b, 1, PRICE, EK_SPAN_LIFE).lists;
     ck_assert_uint_eq(before, 1);
     for (int i = 0; i < 3000 && cell_of(&b, other) != 1; i++) {
-        struct ek_query *q = stream_next(&b.world.stream);
-        int16_t ids[EK_CELLS_PER_QUERY];
-        uint64_t taken = ek_cells_taken_ever(b.cells);
+        struct ek_list *q = stream_next(&b.world.stream);
+        int16_t ids[EK_CELLS_PER_LIST];
+        uint64_t taken = ek_cells_reuse_count(b.cells);
         q->segments[0].value = stream_text(other);
-        ck_assert_int_eq(ek_cells_of(b.cells, q, 1, ids), EK_OK);
-        if (ek_cells_taken_since(b.cells, 1, taken))
-            ek_traffic_forget(b.traffic, 1);
-        ck_assert_int_eq(ek_traffic_list(b.traffic, ids, 2, MINUTE_MS, q, NULL), EK_OK);
+        ck_assert_int_eq(ek_cells_lookup(b.cells, q, 1, ids), EK_OK);
+        if (ek_cells_is_reused_since(b.cells, 1, taken))
+            ek_live_sketches_reset_cell(b.traffic, 1);
+        ck_assert_int_eq(ek_live_sketches_list(b.traffic, ids, 2, MINUTE_MS, q, NULL), EK_OK);
     }
     ck_assert_int_eq(cell_of(&b, other), 1);
     ck_assert_uint_eq(view(&b, 1, PRICE, EK_SPAN_LIFE).lists, 1);
@@ -240,8 +240,8 @@ START_TEST(figures_are_json_and_what_is_unknown_is_null)
                             v.values.quantile[EK_MEDIAN], 1e-3);
     ck_assert(json_is_number(json_object_get(json, "psi")));
     json_decref(json);
-    ek_traffic_time(b.traffic, 600 * MINUTE_MS);
-    v = view(&b, 0, PRICE, EK_SPAN_KEPT);
+    ek_live_sketches_time(b.traffic, 600 * MINUTE_MS);
+    v = view(&b, 0, PRICE, EK_SPAN_RETAINED);
     ek_buf_clear(&text);
     ck_assert_int_eq(ek_feature_view_json(&text, &v), EK_OK);
     json = json_loadb((const char *)text.data, text.length, 0, NULL);

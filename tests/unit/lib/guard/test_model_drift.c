@@ -22,7 +22,7 @@ struct scene {
     struct ek_model *model;
     struct ek_agreement_watch *watch;
     struct ek_rng rng;
-    struct ek_query query;
+    struct ek_list query;
     double student[ITEMS];
     uint64_t number; /* of queries; the watch sees them all */
 };
@@ -68,8 +68,8 @@ static void begin(struct scene *s, double noise, bool known)
     s->model = ek_save_plain_model(s->manifest, path);
     unlink(path);
     ek_rng_seed(&s->rng, 6);
-    ek_query_init(&s->query);
-    ck_assert_int_eq(ek_query_resize(&s->query, ITEMS, 3, 1), EK_OK);
+    ek_list_init(&s->query);
+    ck_assert_int_eq(ek_list_resize(&s->query, ITEMS, 3, 1), EK_OK);
     ck_assert_int_eq(ek_agreement_watch_new(&s->watch, s->model, BUDGET, NULL), EK_OK);
     struct ek_agreement_sums sums = {0};
     struct ek_ranker *c;
@@ -91,7 +91,7 @@ static void begin(struct scene *s, double noise, bool known)
 static void end(struct scene *s)
 {
     ek_agreement_watch_free(s->watch);
-    ek_query_release(&s->query);
+    ek_list_release(&s->query);
     ek_model_free(s->model);
     ek_manifest_free(s->manifest);
 }
@@ -104,8 +104,8 @@ START_TEST(one_list_of_each_block_has_its_turn_at_no_fixed_distance)
     begin(&t, .2, true);
     int every = view(&s).every, last = 0, distance = 0;
     for (int i = 0; i < 200 * every; i++) {
-        bool turn = ek_agreement_watch_turn(s.watch);
-        ck_assert_int_eq(turn, ek_agreement_watch_turn(t.watch));
+        bool turn = ek_agreement_watch_is_due(s.watch);
+        ck_assert_int_eq(turn, ek_agreement_watch_is_due(t.watch));
         block[i / every] += turn;
         same += turn && i - last == distance;
         if (turn) {
@@ -146,7 +146,7 @@ START_TEST(nothing_is_told_while_they_rank_as_they_did)
     ck_assert_int_eq(v.state, EK_AGREEMENT_HOLDS);
     ck_assert_uint_eq(v.lists, 20000);
     ck_assert_int_eq(v.recent, EK_AGREEMENT_WINDOW);
-    for (int i = 0; i < EK_FIGURES; i++) {
+    for (int i = 0; i < EK_AGREEMENT_STATISTICS; i++) {
         ck_assert(v.now[i] > v.least[i] && v.least[i] < v.trained[i]);
         ck_assert_double_eq_tol(v.now[i], s.model->fidelity.mean[i], .1);
     }
@@ -166,7 +166,7 @@ START_TEST(a_drift_is_told_with_its_begin_and_so_is_its_end)
     ck_assert_int_eq(v.state, EK_AGREEMENT_DRIFTED);
     ck_assert_uint_ge(v.since_query, 490);
     ck_assert_uint_le(v.since_query, 515);
-    ck_assert(v.now[EK_FIGURE_TAU] < v.least[EK_FIGURE_TAU]);
+    ck_assert(v.now[EK_AGREEMENT_TAU] < v.least[EK_AGREEMENT_TAU]);
     ck_assert_int_eq(compare(&s, 1, 2000), -1); /* said once */
     int back = compare(&s, .2, 2000);
     ck_assert_int_ge(back, EK_AGREEMENT_WINDOW / 4);
@@ -211,9 +211,10 @@ START_TEST(a_model_that_does_not_say_has_figures_and_no_verdict)
     ck_assert_int_eq(compare(&s, 5, 2000), -1);
     struct ek_agreement_view v = view(&s);
     ck_assert_int_eq(v.state, EK_AGREEMENT_UNKNOWN);
-    ck_assert(v.now[EK_FIGURE_TAU] < .5);
+    ck_assert(v.now[EK_AGREEMENT_TAU] < .5);
     ck_assert(isnan(v.trained[0]) && isnan(v.least[0]));
-    s.model->fidelity = (struct ek_fidelity){EK_AGREEMENT_REFERENCE_MIN - 1, {1, 1, 1}, {0, 0, 0}};
+    s.model->fidelity =
+        (struct ek_model_agreement){EK_AGREEMENT_REFERENCE_MIN - 1, {1, 1, 1}, {0, 0, 0}};
     ek_agreement_watch_free(s.watch);
     ck_assert_int_eq(ek_agreement_watch_new(&s.watch, s.model, BUDGET, NULL), EK_OK);
     ck_assert_int_eq(view(&s).state, EK_AGREEMENT_UNKNOWN);
@@ -225,8 +226,8 @@ START_TEST(the_gap_is_that_of_now_once_there_are_lists_enough)
 {
     struct scene s;
     begin(&s, .2, true);
-    const struct ek_fidelity *f = &s.model->fidelity;
-    double taught = hypot(1 - f->mean[EK_FIGURE_TAU], f->sd[EK_FIGURE_TAU]) / 2;
+    const struct ek_model_agreement *f = &s.model->fidelity;
+    double taught = hypot(1 - f->mean[EK_AGREEMENT_TAU], f->sd[EK_AGREEMENT_TAU]) / 2;
     compare(&s, .3, EK_AGREEMENT_REFERENCE_MIN - 1);
     ck_assert_int_eq(view(&s).state, EK_AGREEMENT_HOLDS);
     ck_assert_double_eq_tol(ek_agreement_gap(s.watch), taught, 1e-12);
@@ -236,7 +237,7 @@ START_TEST(the_gap_is_that_of_now_once_there_are_lists_enough)
     end(&s);
     begin(&s, .2, true);
     compare(&s, .3, EK_AGREEMENT_WINDOW);
-    double now = (1 - view(&s).now[EK_FIGURE_TAU]) / 2, gap = ek_agreement_gap(s.watch);
+    double now = (1 - view(&s).now[EK_AGREEMENT_TAU]) / 2, gap = ek_agreement_gap(s.watch);
     ck_assert(gap > taught && gap > now && gap < 1.5 * now); /* a root mean square */
     end(&s);
     begin(&s, .2, false);
@@ -270,7 +271,7 @@ START_TEST(the_event_has_the_figures_and_says_what_to_do)
     ck_assert_int_ge(compare(&s, 1, 300), 0);
     ek_buf_init(&text, 0);
     v = view(&s);
-    struct ek_event *value = ek_event_of_model_drift(&v, 77, 1234);
+    struct ek_event *value = ek_event_from_model_drift(&v, 77, 1234);
     ck_assert_ptr_nonnull(value);
     ck_assert_int_eq(ek_event_json(value, &text), EK_OK);
     ek_free(value);
@@ -296,21 +297,21 @@ START_TEST(a_finding_concerns_the_lists_of_its_cell_until_it_is_over)
     static const int16_t all[] = {0, 2}, other[] = {0, 3};
     struct ek_open_findings o = {0};
     struct ek_finding f = {.state = EK_SUSPECTED, .feature = 4, .cell = 2};
-    ck_assert(!ek_open_findings_concern(&o, all, 2));
+    ck_assert(!ek_open_findings_match(&o, all, 2));
     ek_open_findings_follow(&o, &f);
     f.state = EK_CONFIRMED;
     ek_open_findings_follow(&o, &f);
     f.feature = 5;
     ek_open_findings_follow(&o, &f);
-    ck_assert(ek_open_findings_concern(&o, all, 2));
-    ck_assert(!ek_open_findings_concern(&o, other, 2));
+    ck_assert(ek_open_findings_match(&o, all, 2));
+    ck_assert(!ek_open_findings_match(&o, other, 2));
     f.state = EK_RECOVERED;
     ek_open_findings_follow(&o, &f);
-    ck_assert(ek_open_findings_concern(&o, all, 2));
+    ck_assert(ek_open_findings_match(&o, all, 2));
     f.feature = 4;
     f.state = EK_DISMISSED;
     ek_open_findings_follow(&o, &f);
-    ck_assert(!ek_open_findings_concern(&o, all, 2));
+    ck_assert(!ek_open_findings_match(&o, all, 2));
     ek_open_findings_follow(&o, &f); /* one that nobody heard of */
     ck_assert_int_eq(o.count, 0);
 }

@@ -62,21 +62,22 @@ static bool passes(struct bench *b)
     const void *out = ek_guard_score(b->guard, &length, &e);
     ck_assert_msg(out != NULL, "%s", e.message);
     for (int w = 0; w < 5; w++)
-        b->said[w] += !strcmp(ek_guard_action(b->guard), ek_word_name((enum ek_word)w));
+        b->said[w] +=
+            !strcmp(ek_guard_action(b->guard), ek_list_outcome_name((enum ek_list_outcome)w));
     read_events(b);
     return out == b->message.data && length == b->message.length;
 }
 
-static struct ek_query *next(struct bench *b, int i)
+static struct ek_list *next(struct bench *b, int i)
 {
-    struct ek_query *q = stream_next(&b->stream);
+    struct ek_list *q = stream_next(&b->stream);
     if (i >= BEFORE)
         stream_scale(q, 0, 100);
     item_means(q, b->assets.manifest);
     return q;
 }
 
-static void put(struct bench *b, const struct ek_query *q, int item)
+static void put(struct bench *b, const struct ek_list *q, int item)
 {
     const struct ek_manifest *m = b->assets.manifest;
     ek_buf_clear(&b->message);
@@ -92,15 +93,15 @@ static void assert_untouched(const char *rules, enum ek_feature_encoding encodin
     struct bench b;
     setup(&b, rules, encoding, items);
     for (int i = 0; i < BEFORE + FAULTY; i++) {
-        struct ek_query *q = next(&b, i);
+        struct ek_list *q = next(&b, i);
         for (int item = items ? 0 : -1; item < (items ? q->items : 0); item++) {
             put(&b, q, item);
             ck_assert(passes(&b));
         }
     }
     ck_assert_int_eq(b.confirmed, 1);
-    ck_assert(shadow ? b.said[EK_WORD_SHADOW] > FAULTY / 2 : !b.said[EK_WORD_SHADOW]);
-    ck_assert(!b.said[EK_WORD_ROUTED] && !b.said[EK_WORD_CANARY]);
+    ck_assert(shadow ? b.said[EK_LIST_SHADOW] > FAULTY / 2 : !b.said[EK_LIST_SHADOW]);
+    ck_assert(!b.said[EK_LIST_ROUTED] && !b.said[EK_LIST_CANARY]);
     ck_assert_int_eq(strstr(b.plan, "\"mode\":\"shadow\"") != NULL, shadow);
     teardown(&b);
 }
@@ -128,15 +129,15 @@ START_TEST(a_canary_acts_on_the_queries_of_its_buckets_and_no_others)
     int since = 0;
     setup(&b, rules, EK_FEATURES_ARRAY, false);
     for (int i = 0; i < BEFORE + 2 * FAULTY; i++) {
-        struct ek_query *q = next(&b, i);
+        struct ek_list *q = next(&b, i);
         put(&b, q, -1);
         bool passed = passes(&b);
         if (!b.confirmed || !since++)
             continue;
-        ck_assert_int_eq(!passed, ek_bucket_of(q) < 3000);
+        ck_assert_int_eq(!passed, ek_canary_bucket(q) < 3000);
         ck_assert_str_eq(ek_guard_action(b.guard), passed ? "pass" : "canary");
     }
-    ck_assert(b.said[EK_WORD_CANARY] > since / 5 && b.said[EK_WORD_CANARY] < since / 2);
+    ck_assert(b.said[EK_LIST_CANARY] > since / 5 && b.said[EK_LIST_CANARY] < since / 2);
     ck_assert_ptr_nonnull(strstr(b.plan, "\"mode\":\"canary\",\"percent\":30,\"by\":\"finding\""));
     teardown(&b);
 }

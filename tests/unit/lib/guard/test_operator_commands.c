@@ -97,7 +97,7 @@ static void run(struct bench *b, int lists)
 {
     size_t length;
     for (int i = 0; i < lists; i++) {
-        struct ek_query *q = stream_next(&b->stream);
+        struct ek_list *q = stream_next(&b->stream);
         if (b->stream.arm_b)
             stream_scale(q, PRICE, b->price);
         ek_buf_clear(&b->message);
@@ -261,7 +261,7 @@ START_TEST(pins_of_the_rules_run_out_too)
     ck_decided(b, 0, "\"time_ms\":1050000,\"what\":\"expired\"");
     ck_decided(b, 0, "\"feature\":\"size\",\"segment\":{\"arm\":\"B\"}");
     ck_decided(b, 0, "\"why\":\"the pin of the rules, line 7, column 5, has run out\"");
-    ck_assert_int_eq(ek_control_plan(b->guard->control)->count, 1);
+    ck_assert_int_eq(ek_controller_plan(b->guard->control)->count, 1);
     bench_free(b);
 }
 END_TEST
@@ -356,7 +356,7 @@ START_TEST(without_a_model_nothing_can_be_routed)
     run(b, 10);
     int rc = ek_guard_pin(b->guard, "price", NULL, NULL, "route", 0, NULL, NULL, &e);
     ck_refused(b, rc, EK_ESTATE, &e, "there is no model");
-    ck_assert_int_eq(ek_control_plan(b->guard->control)->count, 0);
+    ck_assert_int_eq(ek_controller_plan(b->guard->control)->count, 0);
     bench_free(b);
 }
 END_TEST
@@ -536,12 +536,12 @@ static struct ek_guard *again(struct bench *b)
 {
     struct ek_guard *g = NULL;
     struct ek_error e = {0};
-    enum ek_state_fit fit;
+    enum ek_restore_result fit;
     must(ek_guard_save(b->guard, 1, "", 0, state_put, &b->store, NULL));
     struct ek_state *state = state_of(&b->store, 1);
     int rc = ek_guard_load(&g, &b->assets, state, &fit, &e);
     ck_assert_msg(!rc, "%s", e.message);
-    ck_assert_int_eq(fit, EK_STATE_WHOLE);
+    ck_assert_int_eq(fit, EK_RESTORE_FULL);
     ek_state_free(state);
     return g;
 }
@@ -549,7 +549,7 @@ static struct ek_guard *again(struct bench *b)
 START_TEST(pins_and_a_pause_come_back_with_the_state)
 {
     struct bench *b = bench_of(PINNED);
-    struct ek_decided since;
+    struct ek_decision_record since;
     run(b, 100);
     pin(b, "A", "route", 1000 * 1200);
     pause(b, true);
@@ -581,7 +581,7 @@ START_TEST(a_pause_outlives_the_profile)
 {
     struct bench *b = bench_of(OBSERVE);
     struct ek_guard *g = NULL;
-    enum ek_state_fit fit;
+    enum ek_restore_result fit;
     run(b, 20);
     pause(b, true);
     must(ek_guard_save(b->guard, 1, "", 0, state_put, &b->store, NULL));
@@ -589,7 +589,7 @@ START_TEST(a_pause_outlives_the_profile)
     b->assets.profile = stream_profile(b->assets.manifest, TRAINING / 2);
     struct ek_state *state = state_of(&b->store, 1);
     must(ek_guard_load(&g, &b->assets, state, &fit, NULL));
-    ck_assert_int_eq(fit, EK_STATE_OTHER_PROFILE);
+    ck_assert_int_eq(fit, EK_RESTORE_COUNTERS_ONLY);
     ek_guard_free(b->guard);
     b->guard = g;
     forget(b);
@@ -634,12 +634,12 @@ END_TEST
 START_TEST(a_guard_in_the_place_of_a_paused_one_is_paused)
 {
     struct bench *b = bench_of(OBSERVE), *other = bench_of(OBSERVE);
-    struct ek_decided since;
+    struct ek_decision_record since;
     run(b, 20);
-    must(ek_guard_stay_paused(b->guard, other->guard, NULL));
+    must(ek_guard_copy_pause(b->guard, other->guard, NULL));
     ck_assert(!ek_guard_paused(b->guard, &since));
     pause(other, true);
-    must(ek_guard_stay_paused(b->guard, other->guard, NULL));
+    must(ek_guard_copy_pause(b->guard, other->guard, NULL));
     ck_assert(ek_guard_paused(b->guard, &since));
     ck_assert_str_eq(since.who, "ana");
     run(b, 20);

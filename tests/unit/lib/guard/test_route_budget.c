@@ -19,7 +19,7 @@ enum { EPISODE = 7, MINUTE = 60000 };
 struct scene {
     struct ek_manifest *manifest;
     struct ek_rules *rules;
-    struct ek_control *control;
+    struct ek_controller *control;
     uint32_t open;       /* number of the change; 0: none */
     double shows, shown; /* the newest list; all */
     int64_t now;
@@ -41,7 +41,7 @@ static double shown(void *context, int feature, int cell)
     return ((const struct scene *)context)->shown;
 }
 
-static int decided(void *context, const struct ek_decided *d)
+static int decided(void *context, const struct ek_decision_record *d)
 {
     struct scene *s = context;
     snprintf(s->why, sizeof s->why, "%s", d->why);
@@ -56,18 +56,18 @@ static int dimension_of(void *context, int cell)
 }
 
 /* counts: it has lists to count. */
-static struct ek_control *new_control(struct scene *s, bool counts)
+static struct ek_controller *new_control(struct scene *s, bool counts)
 {
-    struct ek_control *c;
-    const struct ek_control_setup setup = {.manifest = s->manifest,
-                                           .rules = s->rules,
-                                           .have_model = true,
-                                           .cells = {.dimension_of = dimension_of, .context = s},
-                                           .hears = {.decided = decided,
-                                                     .shows = counts ? shows : NULL,
-                                                     .shown = counts ? shown : NULL,
-                                                     .context = s}};
-    must(ek_control_new(&c, &setup, NULL));
+    struct ek_controller *c;
+    const struct ek_controller_setup setup = {.manifest = s->manifest,
+                                              .rules = s->rules,
+                                              .have_model = true,
+                                              .cells = {.dimension_of = dimension_of, .context = s},
+                                              .hears = {.decided = decided,
+                                                        .shows = counts ? shows : NULL,
+                                                        .shown = counts ? shown : NULL,
+                                                        .context = s}};
+    must(ek_controller_new(&c, &setup, NULL));
     return c;
 }
 
@@ -80,20 +80,20 @@ static void begin(struct scene *s, const char *rules, bool counts)
 
 static void end(struct scene *s)
 {
-    ek_control_free(s->control);
+    ek_controller_free(s->control);
     ek_rules_free(s->rules);
     ek_manifest_free(s->manifest);
 }
 
 static bool acts(const struct scene *s)
 {
-    return ek_control_plan(s->control)->count > 0;
+    return ek_controller_plan(s->control)->count > 0;
 }
 
 static void settle(struct scene *s)
 {
     bool changed;
-    must(ek_control_settle(s->control, s->now, s->query, &changed));
+    must(ek_controller_update(s->control, s->now, s->query, &changed));
 }
 
 /* What the rules make of it. */
@@ -109,9 +109,9 @@ static enum ek_action found(struct scene *s, enum ek_finding_state state, int pa
                            .passing = passing,
                            .since_ms = s->now - 10000,
                            .query_feature = -1};
-    ek_control_found(s->control, &f, s->now);
+    ek_controller_add_finding(s->control, &f, s->now);
     settle(s);
-    return ek_control_decide(s->control, &f).treatment.action;
+    return ek_controller_decide(s->control, &f).treatment.action;
 }
 
 /* Lists until the route is gone, `most` at most; each is a second later. */
@@ -125,9 +125,9 @@ static int lists(struct scene *s, int most)
     while (count < most && acts(s)) {
         s->query++;
         s->now += 1000;
-        ek_plan_apply(ek_control_plan(s->control), &l, s->manifest->routable_of_item,
+        ek_plan_apply(ek_controller_plan(s->control), &l, s->manifest->routable_of_item,
                       s->manifest->routable_count, &r);
-        ek_control_list(s->control, &r);
+        ek_controller_list(s->control, &r);
         settle(s);
         count++;
     }
@@ -176,7 +176,7 @@ static int walk(struct scene *s, struct ek_rng *rng, double share, int *acted)
         if (before)
             lists(s, 1);
         else
-            ek_control_list(s->control, &none);
+            ek_controller_list(s->control, &none);
         *acted += before;
         ended += before && !acts(s);
         if (i % 32 == 0)
@@ -233,9 +233,9 @@ START_TEST(one_in_fewer_ends_and_is_back_when_it_has_earned_as_much_as_decides)
     s.shows = 1;
     const struct ek_plan_routing none = {.wanted = 0};
     for (int i = 0; i < 6; i++)
-        ek_control_list(s.control, &none);
+        ek_controller_list(s.control, &none);
     ck_assert_int_eq(found(&s, EK_UPDATED, 0), EK_ACT_ALERT); /* 60 of confirm_queries: 64 */
-    ek_control_list(s.control, &none);
+    ek_controller_list(s.control, &none);
     ck_assert_int_eq(found(&s, EK_UPDATED, 0), EK_ACT_ROUTE);
     end(&s);
 }
@@ -270,16 +270,16 @@ static void restart(struct scene *s)
     struct ek_buf bytes;
     ek_buf_init(&bytes, 0);
     struct ek_serialize out = {.out = &bytes};
-    ek_control_wanted_serialize(s->control, &out, 2, 1);
-    ek_control_serialize(s->control, &out, 2, 1);
-    ek_control_free(s->control);
+    ek_controller_wanted_serialize(s->control, &out, 2, 1);
+    ek_controller_serialize(s->control, &out, 2, 1);
+    ek_controller_free(s->control);
     s->control = new_control(s, true);
     struct ek_serialize in = {.at = bytes.data, .end = bytes.data + bytes.length};
-    ek_control_wanted_serialize(s->control, &in, 2, 1);
-    ek_control_serialize(s->control, &in, 2, 1);
+    ek_controller_wanted_serialize(s->control, &in, 2, 1);
+    ek_controller_serialize(s->control, &in, 2, 1);
     must(in.rc);
     ck_assert_ptr_eq(in.at, in.end);
-    ek_control_restored(s->control, s->now);
+    ek_controller_restored(s->control, s->now);
     ek_buf_release(&bytes);
 }
 
@@ -332,8 +332,8 @@ static int route(struct shop *shop, const struct ek_assets *a, struct ek_guard *
     struct ek_buf message;
     int faulty = 0;
     ek_buf_init(&message, 0);
-    for (int i = 0; i < 1000 && !ek_control_plan(g->control)->count; i++) {
-        struct ek_query *q = shop_next(shop);
+    for (int i = 0; i < 1000 && !ek_controller_plan(g->control)->count; i++) {
+        struct ek_list *q = shop_next(shop);
         bool fault = shop->arm_b == arm_b && i >= 300;
         for (int k = 0; fault && k < q->items; k++)
             q->x[2 * k] *= 100;
@@ -342,7 +342,7 @@ static int route(struct shop *shop, const struct ek_assets *a, struct ek_guard *
         must(ek_codec_encode(a->manifest, q, EK_FEATURES_ARRAY, &message, NULL));
         must(ek_guard_observe(g, message.data, message.length, q->time_ms, NULL));
     }
-    ck_assert_int_eq(ek_control_plan(g->control)->count, 1);
+    ck_assert_int_eq(ek_controller_plan(g->control)->count, 1);
     ek_buf_release(&message);
     return faulty;
 }
@@ -358,7 +358,7 @@ START_TEST(the_list_that_begins_a_route_earns_once)
     shop_open(&shop, 3, STATE_MARKETS);
     must(ek_guard_new(&g, &a, NULL));
     int faulty = route(&shop, &a, g, true);
-    const struct ek_rollout *r = ek_control_memory(g->control).rollouts->one;
+    const struct ek_rollout *r = ek_controller_memory(g->control).rollouts->one;
     ck_assert_double_eq_tol(r->credit, 20 * faulty - 1, 10); /* and takes one */
     ek_guard_free(g);
     shop_close(&shop);
@@ -378,15 +378,15 @@ START_TEST(a_route_earns_on_when_joining_guards_gives_its_change_another_number)
     for (int i = 0; i < 2; i++) {
         must(ek_guard_new(&g[i], &a, NULL));
         route(&shop, &a, g[i], i);
-        credit += ek_control_memory(g[i]->control).rollouts->one[0].credit;
+        credit += ek_controller_memory(g[i]->control).rollouts->one[0].credit;
     }
     must(ek_guard_merge(g[0], g[1], NULL));
-    const struct ek_rollouts *r = ek_control_memory(g[0]->control).rollouts;
+    const struct ek_rollouts *r = ek_controller_memory(g[0]->control).rollouts;
     ck_assert_int_eq(r->count, 2);
     ck_assert_int_ne(r->one[0].about.episode, r->one[1].about.episode);
     for (int i = 0; i < 2; i++)
         ck_assert_uint_eq(r->one[i].about.episode,
-                          ek_detector_number(g[0]->detector, 0, r->one[i].cell));
+                          ek_detector_finding_number(g[0]->detector, 0, r->one[i].cell));
     ck_assert_double_eq_tol(r->one[0].credit + r->one[1].credit, credit, 1e-6);
     for (int i = 0; i < 2; i++)
         ek_guard_free(g[i]);
@@ -413,12 +413,12 @@ START_TEST(an_instance_tells_others_that_a_fault_may_be_over)
         struct ek_serialize out;
         struct ek_serialize in;
         ek_buf_init(&bytes, 0);
-        ek_wire_begin(&out, &bytes, EK_FLEET_PLAN);
+        ek_record_writer_start(&out, &bytes, EK_FLEET_PLAN);
         ek_fleet_finding_walk(&out, m, &told);
-        must(ek_wire_seal(&out));
-        must(ek_wire_open(&in, bytes.data, bytes.length, EK_FLEET_PLAN, NULL));
+        must(ek_record_writer_finish(&out));
+        must(ek_record_reader_open(&in, bytes.data, bytes.length, EK_FLEET_PLAN, NULL));
         ek_fleet_finding_walk(&in, m, &heard);
-        must(ek_wire_done(&in, "finding", NULL));
+        must(ek_record_reader_is_done(&in, "finding", NULL));
         ck_assert(heard.fewer == told.fewer && heard.passing == told.passing);
         ek_buf_release(&bytes);
     }

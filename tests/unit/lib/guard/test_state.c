@@ -50,7 +50,7 @@ static void save(struct bench *b, int whole)
 
 /* NULL when it is refused. */
 static struct ek_guard *load(struct ek_state *state, const struct ek_assets *assets,
-                             enum ek_state_fit *fit)
+                             enum ek_restore_result *fit)
 {
     struct ek_guard *g = NULL;
     struct ek_error e = {0};
@@ -60,9 +60,10 @@ static struct ek_guard *load(struct ek_state *state, const struct ek_assets *ass
     return g;
 }
 
-static enum ek_state_fit fit_of(const struct state_store *store, const struct ek_assets *assets)
+static enum ek_restore_result fit_of(const struct state_store *store,
+                                     const struct ek_assets *assets)
 {
-    enum ek_state_fit fit;
+    enum ek_restore_result fit;
     struct ek_state *state = state_of(store, 1);
     ek_guard_free(load(state, assets, &fit));
     ek_state_free(state);
@@ -74,11 +75,11 @@ START_TEST(a_guard_without_traffic_writes_its_head_alone)
     struct bench *b = bench_of(700);
     save(b, 0);
     ck_assert_int_gt(b->store.puts, 20);
-    ck_assert_int_eq(ek_guard_tick(b->guard, 5000, NULL), EK_OK);
+    ck_assert_int_eq(ek_guard_advance(b->guard, 5000, NULL), EK_OK);
     save(b, 0);
     ck_assert_int_eq(b->store.puts, 1);
     ck_assert_int_eq(b->store.deletes, 0);
-    ck_assert_int_eq(fit_of(&b->store, &b->assets), EK_STATE_WHOLE);
+    ck_assert_int_eq(fit_of(&b->store, &b->assets), EK_RESTORE_FULL);
     bench_free(b);
 }
 END_TEST
@@ -122,12 +123,12 @@ START_TEST(a_large_part_is_cut_into_records)
     struct ek_buf text;
     struct ek_assets a = {.cells = 4};
     struct ek_profile_fit *fit = NULL;
-    struct ek_query q;
+    struct ek_list q;
     struct ek_guard *g = NULL;
     struct ek_rng r;
     struct state_store *store = calloc(1, sizeof *store);
     ek_buf_init(&text, 0);
-    ek_query_init(&q);
+    ek_list_init(&q);
     ek_rng_seed(&r, 3);
     ek_buf_text(&text, "features:\n");
     for (int i = 0; i < FEATURES; i++)
@@ -139,7 +140,7 @@ START_TEST(a_large_part_is_cut_into_records)
                      EK_OK);
     ck_assert_int_eq(ek_codec_new(&a.codec, a.manifest, NULL, NULL, NULL), EK_OK);
     for (int n = 0; n < 3 * LISTS; n++) {
-        ek_query_resize(&q, ITEMS, FEATURES, 0);
+        ek_list_resize(&q, ITEMS, FEATURES, 0);
         for (int i = 0; i < ITEMS; i++) {
             q.item_id[i] = (struct ek_text){NULL, 0};
             q.score[i] = -i;
@@ -163,13 +164,13 @@ START_TEST(a_large_part_is_cut_into_records)
     ck_assert_int_eq(state_find(store, "rows/00001.001"), store->count);
     for (int i = 0; i < store->count; i++)
         ck_assert_uint_le(store->record[i].length, EK_RECORD_MOST + OWN_BYTES);
-    ck_assert_int_eq(fit_of(store, &a), EK_STATE_WHOLE);
+    ck_assert_int_eq(fit_of(store, &a), EK_RESTORE_FULL);
     state_clear(store);
     free(store);
     ek_guard_free(g);
     ek_profile_fit_free(fit);
     ek_assets_release(&a);
-    ek_query_release(&q);
+    ek_list_release(&q);
     ek_buf_release(&text);
 }
 END_TEST
@@ -184,16 +185,17 @@ START_TEST(a_record_that_is_missing_or_another_one_is_noticed)
         size_t at = STATE_FRAME + (r->length - STATE_FRAME) / 2;
         r->bytes[at] ^= 4;
         ck_assert_int_eq(fit_of(&b->store, &b->assets),
-                         head ? EK_STATE_DAMAGED : EK_STATE_INCOMPLETE);
+                         head ? EK_RESTORE_DAMAGED : EK_RESTORE_INCOMPLETE);
         r->bytes[at] ^= 4;
         struct state_record last = b->store.record[b->store.count - 1], taken = *r;
         *r = last;
         b->store.count--;
-        ck_assert_int_eq(fit_of(&b->store, &b->assets), head ? EK_STATE_NONE : EK_STATE_INCOMPLETE);
+        ck_assert_int_eq(fit_of(&b->store, &b->assets),
+                         head ? EK_RESTORE_NONE : EK_RESTORE_INCOMPLETE);
         b->store.record[b->store.count++] = last;
         b->store.record[i] = taken;
     }
-    ck_assert_int_eq(fit_of(&b->store, &b->assets), EK_STATE_WHOLE);
+    ck_assert_int_eq(fit_of(&b->store, &b->assets), EK_RESTORE_FULL);
     bench_free(b);
 }
 END_TEST
@@ -207,10 +209,10 @@ static void add(struct ek_state *state, const struct state_store *s, const char 
 START_TEST(a_base_that_was_not_finished_leaves_the_one_before)
 {
     struct bench *b = bench_of(300);
-    enum ek_state_fit fit;
+    enum ek_restore_result fit;
     save(b, 0);
     struct ek_state *state = state_of(&b->store, 5);
-    uint64_t queries = ek_guard_queries(b->guard);
+    uint64_t queries = ek_guard_list_count(b->guard);
     run(b, 50);
     save(b, 0);
     for (int i = 0; i < b->store.count; i++)
@@ -218,25 +220,25 @@ START_TEST(a_base_that_was_not_finished_leaves_the_one_before)
             strcmp(b->store.record[i].key, "lists.000") != 0)
             add(state, &b->store, b->store.record[i].key);
     struct ek_guard *g = load(state, &b->assets, &fit);
-    ck_assert_int_eq(fit, EK_STATE_WHOLE);
-    ck_assert_uint_eq(ek_guard_queries(g), queries);
+    ck_assert_int_eq(fit, EK_RESTORE_FULL);
+    ck_assert_uint_eq(ek_guard_list_count(g), queries);
     ek_guard_free(g);
     add(state, &b->store, "head");
     g = load(state, &b->assets, &fit);
-    ck_assert_int_eq(fit, EK_STATE_EARLIER);
-    ck_assert_uint_eq(ek_state_base(state), 1);
-    ck_assert_uint_eq(ek_guard_queries(g), queries);
+    ck_assert_int_eq(fit, EK_RESTORE_PREVIOUS);
+    ck_assert_uint_eq(ek_checkpoint_number(state), 1);
+    ck_assert_uint_eq(ek_guard_list_count(g), queries);
     ek_guard_free(g);
     add(state, &b->store, "lists.000");
     add(state, &b->store, "head");
     g = load(state, &b->assets, &fit);
-    ck_assert_int_eq(fit, EK_STATE_WHOLE);
-    ck_assert_uint_eq(ek_state_base(state), 2);
-    ck_assert_uint_eq(ek_guard_queries(g), queries + 50);
+    ck_assert_int_eq(fit, EK_RESTORE_FULL);
+    ck_assert_uint_eq(ek_checkpoint_number(state), 2);
+    ck_assert_uint_eq(ek_guard_list_count(g), queries + 50);
     ek_guard_free(g);
     ck_assert_int_eq(ek_state_add(state, "head", NULL, 0, NULL), EK_OK);
     ck_assert_ptr_null(load(state, &b->assets, &fit));
-    ck_assert_int_eq(fit, EK_STATE_NONE);
+    ck_assert_int_eq(fit, EK_RESTORE_NONE);
     ek_state_free(state);
     bench_free(b);
 }
@@ -253,13 +255,13 @@ START_TEST(another_manifest_and_another_version_are_refused_each_by_its_word)
     save(b, 0);
     ck_assert_int_eq(ek_manifest_parse(&other, "other", text, sizeof text - 1, NULL), EK_OK);
     b->assets.manifest = other;
-    ck_assert_int_eq(fit_of(&b->store, &b->assets), EK_STATE_OTHER_MANIFEST);
+    ck_assert_int_eq(fit_of(&b->store, &b->assets), EK_RESTORE_OTHER_MANIFEST);
     b->assets.manifest = own;
     ek_manifest_free(other);
     b->store.record[state_find(&b->store, "head")].bytes[8]++;
-    ck_assert_int_eq(fit_of(&b->store, &b->assets), EK_STATE_OTHER_VERSION);
-    ck_assert_str_eq(ek_state_fit_name(EK_STATE_OTHER_MANIFEST), "other_manifest");
-    ck_assert_str_eq(ek_state_fit_name(EK_STATE_OTHER_VERSION), "other_version");
+    ck_assert_int_eq(fit_of(&b->store, &b->assets), EK_RESTORE_OTHER_VERSION);
+    ck_assert_str_eq(ek_restore_result_name(EK_RESTORE_OTHER_MANIFEST), "other_manifest");
+    ck_assert_str_eq(ek_restore_result_name(EK_RESTORE_OTHER_VERSION), "other_version");
     bench_free(b);
 }
 END_TEST
@@ -282,7 +284,7 @@ static uint64_t ck_counts(const struct ek_guard *g, int cell, int feature, struc
 {
     struct ek_sketch *s;
     ck_assert_int_eq(ek_sketch_new(&s), EK_OK);
-    uint64_t lists = ek_windows_life(ek_traffic_windows(g->traffic, cell), feature, s);
+    uint64_t lists = ek_windows_life(ek_live_sketches_windows(g->traffic, cell), feature, s);
     ck_assert_int_eq(ek_sketch_write(s, out), EK_OK);
     ek_sketch_free(s);
     return lists;
@@ -305,17 +307,17 @@ static void ck_same_sketches(const struct ek_guard *a, int cell, const struct ek
 static size_t ck_weighed(const struct ek_guard *g)
 {
     size_t sum = 0;
-    for (int cell = 0; cell < ek_traffic_cells(g->traffic); cell++)
-        if (ek_traffic_windows(g->traffic, cell))
-            sum += ek_windows_bytes(ek_traffic_windows(g->traffic, cell));
-    ck_assert_uint_eq(ek_traffic_bytes(g->traffic), sum);
+    for (int cell = 0; cell < ek_live_sketches_cells(g->traffic); cell++)
+        if (ek_live_sketches_windows(g->traffic, cell))
+            sum += ek_windows_bytes(ek_live_sketches_windows(g->traffic, cell));
+    ck_assert_uint_eq(ek_live_sketches_bytes(g->traffic), sum);
     return sum;
 }
 
 START_TEST(sketches_that_come_back_or_are_joined_count_what_they_take_at_once)
 {
     struct bench *b = bench_of(300);
-    enum ek_state_fit fit;
+    enum ek_restore_result fit;
     save(b, 0);
     struct ek_state *state = state_of(&b->store, 1);
     struct ek_guard *g = load(state, &b->assets, &fit), *other;
@@ -334,15 +336,15 @@ END_TEST
 START_TEST(with_another_profile_sketches_and_queries_are_kept)
 {
     struct bench *b = bench_of(500);
-    enum ek_state_fit fit;
+    enum ek_restore_result fit;
     struct ek_profile *own = b->assets.profile;
     save(b, 0);
     struct ek_state *state = state_of(&b->store, 2);
     b->assets.profile = shop_profile(b->assets.manifest, TRAINING / 2, STATE_MARKETS, NULL);
     struct ek_guard *g = load(state, &b->assets, &fit);
-    ck_assert_int_eq(fit, EK_STATE_OTHER_PROFILE);
-    ck_assert_uint_eq(ek_guard_queries(g), 500);
-    ck_assert_int_eq(ek_control_plan(g->control)->count, 0);
+    ck_assert_int_eq(fit, EK_RESTORE_COUNTERS_ONLY);
+    ck_assert_uint_eq(ek_guard_list_count(g), 500);
+    ck_assert_int_eq(ek_controller_plan(g->control)->count, 0);
     ck_assert_uint_eq(ek_guard_plan_version(g), ek_guard_plan_version(b->guard) + 1);
     ck_same_sketches(b->guard, 0, g, 0);
     ck_same_sketches(b->guard, cell_of(b->guard, "arm", "B"), g, cell_of(g, "arm", "B"));
@@ -359,7 +361,7 @@ START_TEST(with_other_segments_and_windows_what_still_has_a_name_is_kept)
     static const char text[] = "version: 1\nsegments: [shop, market]\n"
                                "windows: {length: 30s, kept: 2, cells: 4}\n";
     struct bench *b = bench_of(500);
-    enum ek_state_fit fit;
+    enum ek_restore_result fit;
     struct ek_rules *own = b->assets.rules;
     save(b, 0);
     struct ek_state *state = state_of(&b->store, 2);
@@ -367,7 +369,7 @@ START_TEST(with_other_segments_and_windows_what_still_has_a_name_is_kept)
         ek_rules_parse(&b->assets.rules, b->assets.manifest, "rules", text, strlen(text), NULL),
         EK_OK);
     struct ek_guard *g = load(state, &b->assets, &fit);
-    ck_assert_int_eq(fit, EK_STATE_OTHER_PROFILE);
+    ck_assert_int_eq(fit, EK_RESTORE_COUNTERS_ONLY);
     ck_same_sketches(b->guard, 0, g, 0);
     ck_assert_int_eq(cell_of(g, "arm", "B"), -1);
     ck_assert_str_eq(ek_cells_dimension_name(ek_detector_registry(g->detector), 1), "market");
@@ -390,9 +392,9 @@ START_TEST(a_list_that_is_looked_at_is_treated_and_not_counted)
     for (int i = 0; i < 40; i++) {
         state_message(&b->shop, &b->assets, &b->message, cents);
         save(b, 0);
-        ck_assert_int_eq(ek_context_prepare(c, b->message.data, b->message.length, NULL), EK_OK);
-        ck_assert_int_eq(ek_guard_look(b->guard, c, NULL), EK_OK);
-        ck_assert_int_eq(ek_guard_look(b->guard, c, NULL), EK_ESTATE);
+        ck_assert_int_eq(ek_context_decode(c, b->message.data, b->message.length, NULL), EK_OK);
+        ck_assert_int_eq(ek_guard_peek(b->guard, c, NULL), EK_OK);
+        ck_assert_int_eq(ek_guard_peek(b->guard, c, NULL), EK_ESTATE);
         const void *a = ek_context_score(c, &looked, NULL);
         save(b, 0);
         ck_assert_int_eq(b->store.puts, 1);
@@ -420,7 +422,7 @@ static void share_out(struct bench *b, struct ek_guard *part[2], int lists, uint
     for (int i = 0; i < lists; i++) {
         state_message(&b->shop, &b->assets, &b->message, NULL);
         observe(b, b->guard);
-        observe(b, part[ek_rng_below(&r, one_in) == one_in - 1]);
+        observe(b, part[ek_rng_uniform_int(&r, one_in) == one_in - 1]);
     }
 }
 
@@ -434,10 +436,10 @@ START_TEST(two_guards_together_have_counted_what_one_would)
     for (int i = 0; i < 2; i++)
         before[i] = ek_evidence_r(part[i]->detector->evidence, 0, 0)[0];
     ck_assert_int_eq(ek_guard_merge(part[0], part[1], NULL), EK_OK);
-    ck_assert_uint_eq(ek_guard_queries(part[0]), LISTS);
+    ck_assert_uint_eq(ek_guard_list_count(part[0]), LISTS);
     ck_assert_float_eq(ek_evidence_r(part[0]->detector->evidence, 0, 0)[0], before[0] + before[1]);
-    ck_assert_uint_eq(*ek_evidence_queries(part[0]->detector->evidence, 0, 0),
-                      *ek_evidence_queries(b->guard->detector->evidence, 0, 0));
+    ck_assert_uint_eq(*ek_evidence_list_count(part[0]->detector->evidence, 0, 0),
+                      *ek_evidence_list_count(b->guard->detector->evidence, 0, 0));
     ck_same_sketches(b->guard, 0, part[0], 0);
     ck_same_sketches(b->guard, cell_of(b->guard, "arm", "A"), part[0],
                      cell_of(part[0], "arm", "A"));
@@ -499,15 +501,15 @@ START_TEST(a_loaded_guard_can_say_what_is_open_without_telling_it_again)
 {
     struct bench *b = bench_of(700);
     struct recalled before = {0}, after = {0};
-    enum ek_state_fit fit;
+    enum ek_restore_result fit;
     const char *json;
     count_events(b->guard, "");
     save(b, 0);
-    ck_assert_int_eq(ek_guard_recall(b->guard, recall, &before), EK_OK);
+    ck_assert_int_eq(ek_guard_replay_open(b->guard, recall, &before), EK_OK);
     ck_assert_int_eq(before.findings, 1);
     struct ek_state *state = state_of(&b->store, 1);
     struct ek_guard *g = load(state, &b->assets, &fit);
-    ck_assert_int_eq(ek_guard_recall(g, recall, &after), EK_OK);
+    ck_assert_int_eq(ek_guard_replay_open(g, recall, &after), EK_OK);
     ck_assert_mem_eq(&after, &before, sizeof after);
     ck_assert_int_eq(ek_guard_next_event(g, &json), 0);
     ek_guard_free(g);
@@ -520,10 +522,10 @@ START_TEST(a_change_that_another_guard_has_open_goes_on_here)
 {
     struct bench *b = bench_of(400);
     struct ek_guard *other;
-    ck_assert_int_eq(ek_control_plan(b->guard->control)->count, 1);
+    ck_assert_int_eq(ek_controller_plan(b->guard->control)->count, 1);
     ck_assert_int_eq(ek_guard_new(&other, &b->assets, NULL), EK_OK);
     ck_assert_int_eq(ek_guard_merge(other, b->guard, NULL), EK_OK);
-    ck_assert_int_eq(ek_control_plan(other->control)->count, 1);
+    ck_assert_int_eq(ek_controller_plan(other->control)->count, 1);
     ck_assert_int_eq(other->open.count, b->guard->open.count);
     ck_assert_int_eq(count_events(other, "\"state\":\"confirmed\""), 1);
     ck_assert_int_eq(run_on(b, other, 200, cents, "\"state\":\"suspected\""), 0);
@@ -543,9 +545,9 @@ START_TEST(a_change_that_both_have_found_is_one)
     shop_open(&b->shop, SEED + 1, STATE_MARKETS);
     ck_assert_int_eq(ek_guard_new(&other, &b->assets, NULL), EK_OK);
     run_guard(b, other, 400);
-    ck_assert_int_eq(ek_control_plan(other->control)->count, 1);
+    ck_assert_int_eq(ek_controller_plan(other->control)->count, 1);
     ck_assert_int_eq(ek_guard_merge(other, b->guard, NULL), EK_OK);
-    ck_assert_int_eq(ek_control_plan(other->control)->count, 1);
+    ck_assert_int_eq(ek_controller_plan(other->control)->count, 1);
     ck_assert_int_eq(other->open.count, 1);
     count_events(other, "");
     ck_assert_int_eq(run_on(b, other, 200, cents, "\"state\":\"suspected\""), 0);
@@ -590,13 +592,13 @@ END_TEST
 START_TEST(the_golden_file_is_what_this_version_writes)
 {
     struct bench *b = bench_of(150);
-    enum ek_state_fit fit;
+    enum ek_restore_result fit;
     struct ek_state *state = state_capture_golden(b->guard, "offset 150", "state-1.ekc");
     struct ek_guard *read = load(state, &b->assets, &fit);
-    ck_assert_int_eq(fit, EK_STATE_WHOLE);
-    ck_assert_uint_eq(ek_guard_queries(read), 150);
-    ck_assert_int_eq(ek_control_plan(read->control)->count,
-                     ek_control_plan(b->guard->control)->count);
+    ck_assert_int_eq(fit, EK_RESTORE_FULL);
+    ck_assert_uint_eq(ek_guard_list_count(read), 150);
+    ck_assert_int_eq(ek_controller_plan(read->control)->count,
+                     ek_controller_plan(b->guard->control)->count);
     ek_guard_free(read);
     ek_state_free(state);
     bench_free(b);
@@ -606,14 +608,14 @@ END_TEST
 START_TEST(a_route_of_a_state_from_before_there_were_accounts_goes_on)
 {
     struct bench *b = bench_of(150);
-    enum ek_state_fit fit;
+    enum ek_restore_result fit;
     struct ek_state *state = state_capture_read("tests/format/golden/state-uncounted-1.ekc");
     struct ek_guard *read = load(state, &b->assets, &fit);
-    ck_assert_int_eq(fit, EK_STATE_WHOLE);
-    ck_assert_int_gt(ek_control_plan(read->control)->count, 0);
-    const struct ek_plan_entry *e = &ek_control_plan(read->control)->entry[0];
-    ck_assert_double_eq(ek_control_rollout(read->control, e->feature, e->cell)->credit,
-                        EK_CREDIT_KNOWN_NOT);
+    ck_assert_int_eq(fit, EK_RESTORE_FULL);
+    ck_assert_int_gt(ek_controller_plan(read->control)->count, 0);
+    const struct ek_plan_entry *e = &ek_controller_plan(read->control)->entry[0];
+    ck_assert_double_eq(ek_controller_rollout(read->control, e->feature, e->cell)->credit,
+                        EK_BUDGET_UNKNOWN);
     ek_guard_free(read);
     ek_state_free(state);
     bench_free(b);

@@ -39,9 +39,9 @@ static uint64_t accept(struct ek_guard *g)
     return version;
 }
 
-static const struct ek_rebases *accepts(const struct ek_guard *g)
+static const struct ek_level_offsets *accepts(const struct ek_guard *g)
 {
-    return ek_detector_rebases(g->detector);
+    return ek_detector_offsets(g->detector);
 }
 
 static void save(struct bench *b)
@@ -50,7 +50,7 @@ static void save(struct bench *b)
 }
 
 static struct ek_guard *load(const struct state_store *store, const struct ek_assets *assets,
-                             enum ek_state_fit *fit)
+                             enum ek_restore_result *fit)
 {
     struct ek_guard *g = NULL;
     struct ek_error e = {0};
@@ -82,13 +82,13 @@ END_TEST
 START_TEST(what_was_accepted_comes_back_with_the_state)
 {
     struct bench *b = bench_of(FOUND);
-    enum ek_state_fit fit;
+    enum ek_restore_result fit;
     save(b);
     accept(b->guard);
     save(b);
     ck_assert_int_lt(state_find(&b->store, "accepts.000"), b->store.count);
     struct ek_guard *g = load(&b->store, &b->assets, &fit);
-    ck_assert_int_eq(fit, EK_STATE_WHOLE);
+    ck_assert_int_eq(fit, EK_RESTORE_FULL);
     ck_assert_int_eq(accepts(g)->count, 1);
     ck_assert_mem_eq(&accepts(g)->one[0], &accepts(b->guard)->one[0], sizeof *accepts(g)->one);
     ck_same_rows(g->detector, b->guard->detector);
@@ -104,12 +104,12 @@ START_TEST(with_another_profile_nothing_is_accepted)
 {
     struct bench *b = bench_of(FOUND);
     struct ek_assets other;
-    enum ek_state_fit fit;
+    enum ek_restore_result fit;
     accept(b->guard);
     save(b);
     state_assets_open(&other, STATE_RULES, TRAINING / 2);
     struct ek_guard *g = load(&b->store, &other, &fit);
-    ck_assert_int_eq(fit, EK_STATE_OTHER_PROFILE);
+    ck_assert_int_eq(fit, EK_RESTORE_COUNTERS_ONLY);
     ck_assert_uint_eq(accepts(g)->version, 0);
     ek_guard_free(g);
     ek_assets_release(&other);
@@ -146,7 +146,7 @@ static void ck_joined(struct bench *b, struct ek_guard *into, struct ek_guard *f
     ck_assert_int_eq(into->open.count, 0);
     ck_assert_int_le(far_rows(into), 4);
     ck_assert_int_eq(run(b, into, 1000), 0);
-    ck_assert_int_eq(ek_control_plan(into->control)->count, 0); /* holds are over */
+    ck_assert_int_eq(ek_controller_plan(into->control)->count, 0); /* holds are over */
 }
 
 START_TEST(an_accept_of_one_guard_holds_for_what_both_have_seen)
@@ -179,7 +179,7 @@ START_TEST(an_accept_goes_to_a_guard_that_knows_nothing_of_its_segment)
 {
     struct bench *b = bench_of(FOUND);
     struct ek_guard *empty;
-    enum ek_state_fit fit;
+    enum ek_restore_result fit;
     must(ek_guard_new(&empty, &b->assets, NULL));
     accept(b->guard);
     must(ek_guard_revert(b->guard, 1, NULL, NULL, NULL));
@@ -202,12 +202,12 @@ END_TEST
 START_TEST(the_golden_file_is_what_this_version_writes)
 {
     struct bench *b = bench_of(150);
-    enum ek_state_fit fit;
+    enum ek_restore_result fit;
     struct ek_guard *g = NULL;
     accept(b->guard);
     struct ek_state *state = state_capture_golden(b->guard, "accepted", "state-accepts-1.ekc");
     must(ek_guard_load(&g, &b->assets, state, &fit, NULL));
-    ck_assert_int_eq(fit, EK_STATE_WHOLE);
+    ck_assert_int_eq(fit, EK_RESTORE_FULL);
     ck_assert_int_eq(accepts(g)->count, 1);
     ek_guard_free(g);
     ek_state_free(state);

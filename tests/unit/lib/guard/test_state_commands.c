@@ -28,14 +28,14 @@ START_TEST(the_golden_file_of_orders_is_what_this_version_writes)
 {
     struct bench *b = bench_of_orders();
     struct ek_guard *g = NULL;
-    struct ek_decided since;
+    struct ek_decision_record since;
     struct ek_buf shown[2];
-    enum ek_state_fit fit;
+    enum ek_restore_result fit;
     struct ek_error e = {0};
     struct ek_state *state = state_capture_golden(b->guard, "told", "state-orders-1.ekc");
     int rc = ek_guard_load(&g, &b->assets, state, &fit, &e);
     ck_assert_msg(!rc, "%s", e.message);
-    ck_assert_int_eq(fit, EK_STATE_WHOLE);
+    ck_assert_int_eq(fit, EK_RESTORE_FULL);
     ck_assert(ek_guard_paused(g, &since));
     ck_assert_str_eq(since.who, "bo");
     for (int i = 0; i < 2; i++) {
@@ -62,13 +62,13 @@ static struct ek_guard *load_other(struct bench *b, const char *rules, struct ek
 {
     struct ek_guard *g = NULL;
     struct ek_error e = {0};
-    enum ek_state_fit fit;
+    enum ek_restore_result fit;
     must(ek_guard_save(b->guard, 0, "", 0, state_put, &b->store, NULL));
     struct ek_state *state = state_of(&b->store, 1);
     state_assets_open(other, rules, TRAINING / 2);
     int rc = ek_guard_load(&g, other, state, &fit, &e);
     ck_assert_msg(!rc, "%s", e.message);
-    ck_assert_int_eq(fit, EK_STATE_OTHER_PROFILE);
+    ck_assert_int_eq(fit, EK_RESTORE_COUNTERS_ONLY);
     ek_state_free(state);
     return g;
 }
@@ -101,7 +101,7 @@ START_TEST(a_pin_whose_segment_is_no_more_is_told_as_gone)
     ck_assert_ptr_null(strstr(ek_buf_string(&is), "M1"));
     ck_assert_ptr_nonnull(strstr(ek_buf_string(&is), "\"action\":\"alert\""));
     ek_buf_clear(&is);
-    must(ek_guard_history(g, &(struct ek_history_wish){.count = 100}, &is, NULL));
+    must(ek_guard_history(g, &(struct ek_history_request){.count = 100}, &is, NULL));
     ck_assert_ptr_nonnull(strstr(ek_buf_string(&is), "\"what\":\"unpin\""));
     ck_assert_ptr_nonnull(
         strstr(ek_buf_string(&is), "the pin of ana is gone, there is no such segment any more"));

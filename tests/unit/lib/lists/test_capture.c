@@ -257,7 +257,7 @@ START_TEST(an_abandoned_capture_leaves_no_file)
     struct ek_capture_writer *w;
     snprintf(path, sizeof path, "/tmp/ek-capture-%d", (int)getpid());
     ck_assert_int_eq(ek_capture_create(&w, path, 0, NULL), EK_OK);
-    ek_capture_abandon(w);
+    ek_capture_abort(w);
     ck_assert_int_ne(access(path, F_OK), 0);
 }
 END_TEST

@@ -24,9 +24,9 @@ START_TEST(a_usual_message_is_read_whole)
                 " {id: h2, score: -0.5d, features: [nil, 3.0], label: 1}]}");
     is_text(b.q.id, "q-1");
     ck_assert_int_eq(b.q.time_ms, 1790000);
-    is_text(ek_query_segment(&b.q, "arm"), "B");
-    is_text(ek_query_segment(&b.q, "market"), "s07");
-    ck_assert_ptr_null(ek_query_segment(&b.q, "app").text);
+    is_text(ek_list_segment(&b.q, "arm"), "B");
+    is_text(ek_list_segment(&b.q, "market"), "s07");
+    ck_assert_ptr_null(ek_list_segment(&b.q, "app").text);
     ck_assert_int_eq(b.q.items, 2);
     ck_assert_int_eq(b.q.item_features, 2);
     ck_assert_int_eq(b.q.query_features, 2);
@@ -134,11 +134,11 @@ START_TEST(whole_numbers_serve_as_ids_and_segments)
             " no: nil}, query_features: [1], items: [{id: 12, features: [1, 2]},"
             " {id: #d38000000000000000, features: [1, 2]}, {id: #c403616263, features: [1, 2]}]}");
     is_text(b.q.id, "18446744073709551615");
-    is_text(ek_query_segment(&b.q, "site"), "-7");
-    is_text(ek_query_segment(&b.q, "app"), "71");
-    is_text(ek_query_segment(&b.q, "new"), "true");
-    is_text(ek_query_segment(&b.q, "old"), "false");
-    ck_assert_ptr_null(ek_query_segment(&b.q, "no").text);
+    is_text(ek_list_segment(&b.q, "site"), "-7");
+    is_text(ek_list_segment(&b.q, "app"), "71");
+    is_text(ek_list_segment(&b.q, "new"), "true");
+    is_text(ek_list_segment(&b.q, "old"), "false");
+    ck_assert_ptr_null(ek_list_segment(&b.q, "no").text);
     is_text(b.q.item_id[0], "12");
     is_text(b.q.item_id[1], "-9223372036854775808");
     is_text(b.q.item_id[2], "abc");
@@ -163,7 +163,7 @@ START_TEST(a_part_of_a_list_tells_of_the_whole)
 {
     struct reading b = setup();
     accepts(&b, "{query_features: [1], items: [{features: [1, 2]}]}");
-    ck_assert(!ek_query_is_part(&b.q) && !b.q.has_log_means && b.q.query[1] == 0);
+    ck_assert(!ek_list_is_partial(&b.q) && !b.q.has_log_means && b.q.query[1] == 0);
     accepts(
         &b,
         "{list_items: 20, log_means: [4.25], query_features: [1], items: [{features: [1, 2]}]}");
@@ -173,12 +173,12 @@ START_TEST(a_part_of_a_list_tells_of_the_whole)
     accepts(
         &b,
         "{query_features: [1], items: [{features: [1, 2]}], log_means: [nil], list_items: nil}");
-    ck_assert(!ek_query_is_part(&b.q) && b.q.has_log_means && isnan(b.q.log_mean[0]));
+    ck_assert(!ek_list_is_partial(&b.q) && b.q.has_log_means && isnan(b.q.log_mean[0]));
     accepts(&b, "{query_features: [1], items: [{features: [1, 2]}], log_means: nil}");
     ck_assert(!b.q.has_log_means);
     accepts(&b,
             "{query_features: [1], items: [{features: [1, 2]}], log_means: 4, list_items: [1]}");
-    ck_assert_msg(!ek_query_is_part(&b.q) && !b.q.has_log_means, "words of another schema");
+    ck_assert_msg(!ek_list_is_partial(&b.q) && !b.q.has_log_means, "words of another schema");
     reading_end(&b);
 }
 END_TEST
@@ -186,14 +186,14 @@ END_TEST
 START_TEST(what_is_written_of_a_part_is_read_back)
 {
     struct reading b = setup();
-    struct ek_query back;
+    struct ek_list back;
     accepts(&b,
             "{list_items: 20, log_means: [0.5], query_features: [1], items: [{features: [1, 2]}]}");
     ck_assert_int_eq(ek_codec_encode(b.manifest, &b.q, EK_FEATURES_BIN, &b.out, &b.e), EK_OK);
-    ek_query_init(&back);
+    ek_list_init(&back);
     ck_assert_int_eq(ek_codec_decode(b.codec, b.out.data, b.out.length, &back, &b.e), EK_OK);
     ck_assert(back.list_items == 20 && back.has_log_means && back.log_mean[0] == 0.5);
-    ek_query_release(&back);
+    ek_list_release(&back);
     reading_end(&b);
 }
 END_TEST
@@ -211,7 +211,7 @@ START_TEST(a_mapping_reaches_into_nested_maps)
                 " query_features: [1], result: {hits: [{hotel: {rank: {score: 2.0}, id: h},"
                 " f: [1, 2], score: bad}]}}");
     is_text(b.q.id, "q9");
-    is_text(ek_query_segment(&b.q, "arm"), "A");
+    is_text(ek_list_segment(&b.q, "arm"), "A");
     is_text(b.q.item_id[0], "h");
     ck_assert(b.q.score[0] == 2 && b.q.x[1] == 2);
     refuses(&b, "{query_features: [1], result: {hits: [{f: [1]}]}}", EK_EFORMAT,
@@ -417,7 +417,7 @@ END_TEST
 
 static void fill(struct reading *b, int items)
 {
-    ck_assert_int_eq(ek_query_resize(&b->q, items, 2, 2), EK_OK);
+    ck_assert_int_eq(ek_list_resize(&b->q, items, 2, 2), EK_OK);
     b->q.id = (struct ek_text){"q", 1};
     b->q.time_ms = 1790000000000;
     b->q.segment_count = 1;
@@ -441,10 +441,10 @@ START_TEST(what_is_encoded_is_read_back_in_all_encodings)
                                                    EK_FEATURES_MAP};
     for (size_t k = 0; k < 3; k++) {
         struct reading b = setup();
-        struct ek_query back;
+        struct ek_list back;
         size_t extent;
         int items = 300;
-        ek_query_init(&back);
+        ek_list_init(&back);
         fill(&b, items);
         ck_assert_int_eq(ek_codec_encode(b.manifest, &b.q, all[k], &b.message, &b.e), EK_OK);
         ck_assert_int_eq(ek_codec_extent(b.message.data, b.message.length, &extent, &b.e), EK_OK);
@@ -453,7 +453,7 @@ START_TEST(what_is_encoded_is_read_back_in_all_encodings)
                          EK_OK);
         is_text(back.id, "q");
         ck_assert_int_eq(back.time_ms, 1790000000000);
-        is_text(ek_query_segment(&back, "arm"), "B");
+        is_text(ek_list_segment(&back, "arm"), "B");
         ck_assert_int_eq(back.items, items);
         ck_assert(back.has_label && back.query[0] == 3 && back.sources == 3);
         for (int i = 0; i < items; i++) {
@@ -463,7 +463,7 @@ START_TEST(what_is_encoded_is_read_back_in_all_encodings)
             ck_assert(i % 3 == 0 || back.x[2 * i] == b.q.x[2 * i]);
             ck_assert(back.x[2 * i + 1] == 0 && signbit(back.x[2 * i + 1]));
         }
-        ek_query_release(&back);
+        ek_list_release(&back);
         reading_end(&b);
     }
 }
@@ -521,10 +521,10 @@ END_TEST
 /* Reads a list whose values count up, its bytes in b->message; returns what reading says. */
 static int read_large(struct reading *b, int items, enum ek_feature_encoding encoding)
 {
-    struct ek_query list;
-    ek_query_init(&list);
+    struct ek_list list;
+    ek_list_init(&list);
     ck_assert_int_eq(
-        ek_query_resize(&list, items, b->manifest->item_count, b->manifest->query_count), EK_OK);
+        ek_list_resize(&list, items, b->manifest->item_count, b->manifest->query_count), EK_OK);
     memset(list.query, 0, (size_t)list.query_features * sizeof *list.query);
     for (int i = 0; i < items * list.item_features; i++)
         list.x[i] = (float)i;
@@ -535,7 +535,7 @@ static int read_large(struct reading *b, int items, enum ek_feature_encoding enc
     list.time_ms = -1;
     ek_buf_clear(&b->message);
     ck_assert_int_eq(ek_codec_encode(b->manifest, &list, encoding, &b->message, NULL), EK_OK);
-    ek_query_release(&list);
+    ek_list_release(&list);
     return ek_codec_decode(b->codec, b->message.data, b->message.length, &b->q, &b->e);
 }
 

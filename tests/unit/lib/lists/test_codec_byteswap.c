@@ -21,11 +21,11 @@ struct row {
 static void make_row(struct row *row, struct ek_rng *r, uint8_t tag, unsigned other_per_mille)
 {
     size_t payload = tag == EK_TAG_FLOAT64 ? 8 : 4;
-    row->count = ek_rng_below(r, LONGEST + 1);
+    row->count = ek_rng_uniform_int(r, LONGEST + 1);
     row->length = 0;
     for (size_t i = 0; i < row->count; i++) {
-        bool nil = ek_rng_below(r, 1000) < 2 * other_per_mille;
-        bool other = ek_rng_below(r, 1000) < other_per_mille;
+        bool nil = ek_rng_uniform_int(r, 1000) < 2 * other_per_mille;
+        bool other = ek_rng_uniform_int(r, 1000) < other_per_mille;
         uint8_t *to = row->bytes + row->length;
         to[0] = other ? (uint8_t)ek_rng_u64(r) : nil ? EK_TAG_NIL : tag;
         ek_store_be64(to + 1, ek_rng_u64(r));
@@ -48,7 +48,7 @@ static size_t expected(const struct row *row, enum ek_wire_kind real, float *out
             break;
         }
         if (h.kind == EK_WIRE_FLOAT32)
-            out[i] = ek_float_of_bits((uint32_t)h.bits);
+            out[i] = ek_float_from_bits((uint32_t)h.bits);
         else
             out[i] = h.kind == EK_WIRE_NIL ? NAN : (float)ek_head_number(&h);
     }
@@ -72,7 +72,7 @@ static void check_row(const struct row *row, enum ek_wire_kind real, ek_swap_fn 
         if (isnan(want[i]))
             ck_assert(isnan(out[i]));
         else
-            ck_assert_uint_eq(ek_bits_of_float(out[i]), ek_bits_of_float(want[i]));
+            ck_assert_uint_eq(ek_float_to_bits(out[i]), ek_float_to_bits(want[i]));
     ek_free(exact);
     ek_free(out);
 }
@@ -85,7 +85,7 @@ static void check_rows(ek_swap_fn *swap, enum ek_wire_kind real, uint8_t tag)
     for (int round = 0; round < 20000; round++) {
         make_row(&row, &r, tag, (unsigned)(round % 4) * 40);
         if (row.length && round % 5 == 0)
-            row.length -= ek_rng_below(&r, row.length); /* cut short */
+            row.length -= ek_rng_uniform_int(&r, row.length); /* cut short */
         check_row(&row, real, swap);
     }
 }
@@ -123,7 +123,7 @@ START_TEST(integers_of_every_width_are_read_as_one_by_one)
     ek_rng_seed(&r, 9);
     for (int round = 0; round < 50000; round++) {
         struct row row = {.count = 1};
-        row.length = ek_rng_below(&r, ELEMENT_MOST + 1);
+        row.length = ek_rng_uniform_int(&r, ELEMENT_MOST + 1);
         row.bytes[0] = (uint8_t)ek_rng_u64(&r);
         ek_store_be64(row.bytes + 1, ek_rng_u64(&r));
         check_row(&row, EK_WIRE_FLOAT32, ek_swap_portable);

@@ -20,10 +20,10 @@ START_TEST(an_item_is_read_with_what_is_said_of_its_list)
                 " item: {id: h1, score: 1.25, features: [129.0, 4.5], label: 1}}");
     is_text(b.q.id, "q-1");
     ck_assert_int_eq(b.q.time_ms, 1790000);
-    is_text(ek_query_segment(&b.q, "arm"), "B");
+    is_text(ek_list_segment(&b.q, "arm"), "B");
     ck_assert_int_eq(b.q.items, 1);
     ck_assert_int_eq(b.q.list_items, 20);
-    ck_assert(ek_query_is_part(&b.q));
+    ck_assert(ek_list_is_partial(&b.q));
     ck_assert(b.q.has_log_means && b.q.log_mean[0] == 4.5);
     ck_assert(b.q.query[0] == 3 && fabsf(b.q.query[1] - logf(20)) < 1e-6f);
     ck_assert(b.q.x[0] == 129 && b.q.x[1] == 4.5f && b.q.score[0] == 1.25);
@@ -49,12 +49,12 @@ START_TEST(an_item_is_a_part_unless_it_is_all_of_its_list)
 {
     struct reading b = reading_of(FREE, &ITEMS, NULL);
     accepts(&b, "{query: q, query_features: [1], item: {features: [1, 2]}}");
-    ck_assert(ek_query_is_part(&b.q));
+    ck_assert(ek_list_is_partial(&b.q));
     ck_assert_int_eq(b.q.list_items, 0);
     accepts(&b, "{query: q, query_features: [1], list_items: 1, item: {features: [1, 2]}}");
-    ck_assert(!ek_query_is_part(&b.q));
+    ck_assert(!ek_list_is_partial(&b.q));
     accepts(&b, "{query: q, query_features: [1], list_items: nil, item: {features: [1, 2]}}");
-    ck_assert(ek_query_is_part(&b.q));
+    ck_assert(ek_list_is_partial(&b.q));
     reading_end(&b);
 }
 END_TEST

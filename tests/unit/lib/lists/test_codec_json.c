@@ -42,8 +42,8 @@ START_TEST(a_message_is_read_field_by_field)
     is_text(b.q.id, "q-1");
     ck_assert_int_eq(b.q.time_ms, 1790000000000);
     ck_assert_int_eq(b.q.segment_count, 3);
-    is_text(ek_query_segment(&b.q, "n"), "5");
-    is_text(ek_query_segment(&b.q, "new"), "true");
+    is_text(ek_list_segment(&b.q, "n"), "5");
+    is_text(ek_list_segment(&b.q, "new"), "true");
     ck_assert_int_eq(b.q.items, 2);
     is_text(b.q.item_id[0], "h\"1\n\xc3\xa9\xf0\x9f\x98\x80");
     is_text(b.q.item_id[1], "-7");

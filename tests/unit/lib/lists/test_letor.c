@@ -47,9 +47,9 @@ START_TEST(lists_come_out_as_they_were_written)
                                  "0 qid:ab\t1:-2e3 5:7#docid = GX-1 inc = 1\r\n"
                                  "0.5 qid:7 3:nan 5:inf");
     struct ek_letor *l;
-    struct ek_query q;
+    struct ek_list q;
     bool more = false;
-    ek_query_init(&q);
+    ek_list_init(&q);
     ck_assert_int_eq(ek_letor_open(&l, m, path, NULL), EK_OK);
     ck_assert_int_eq(ek_letor_next(l, &q, &more, NULL), EK_OK);
     ck_assert(more);
@@ -70,7 +70,7 @@ START_TEST(lists_come_out_as_they_were_written)
     ck_assert_int_eq(ek_letor_next(l, &q, &more, NULL), EK_OK);
     ck_assert(!more);
     ek_letor_close(l);
-    ek_query_release(&q);
+    ek_list_release(&q);
     ek_manifest_free(m);
     unlink(path);
 }
@@ -121,7 +121,7 @@ START_TEST(a_dataset_gives_back_the_lists_it_was_given)
 {
     struct ek_manifest *m = manifest(MANIFEST);
     struct ek_dataset d;
-    struct ek_query view, other;
+    struct ek_list view, other;
     struct ek_error e;
     ek_dataset_init(&d, m->item_count, m->query_count);
     char text[40000] = "";
@@ -135,16 +135,16 @@ START_TEST(a_dataset_gives_back_the_lists_it_was_given)
     ck_assert_uint_eq(d.lists, 600);
     ck_assert_uint_eq(d.items, 1800);
     ck_assert_uint_eq(d.offset[600], 1800);
-    ek_query_init(&view);
+    ek_list_init(&view);
     ek_dataset_view(&d, 299, &view);
     ck_assert(view.items == 3 && view.x[0] == 897 && view.x[5] == 5 && view.query[0] == 299);
     ck_assert(view.label[2] == 2 && view.query[1] == logf(3));
     ck_assert_ptr_null(view.score);
     ck_assert_uint_eq(d.id[299], ek_hash("299", 3, 0));
-    ek_query_init(&other);
-    ck_assert_int_eq(ek_query_resize(&other, 1, 3, 2), EK_OK);
+    ek_list_init(&other);
+    ck_assert_int_eq(ek_list_resize(&other, 1, 3, 2), EK_OK);
     ck_assert_int_eq(ek_dataset_add(&d, &other, &e), EK_ESTATE);
-    ek_query_release(&other);
+    ek_list_release(&other);
     ek_dataset_release(&d);
     ek_manifest_free(m);
     unlink(path);
@@ -194,9 +194,10 @@ START_TEST(decimals_are_those_of_strtod)
         memcpy(&value, &bits, sizeof value);
         if (!isfinite(value))
             continue;
-        snprintf(text, sizeof text, "%.*g", 1 + (int)ek_rng_below(&r, 19), value);
+        snprintf(text, sizeof text, "%.*g", 1 + (int)ek_rng_uniform_int(&r, 19), value);
         check_decimal(text);
-        snprintf(text, sizeof text, "%.*f", (int)ek_rng_below(&r, 12), ek_rng_normal(&r) * 1e4);
+        snprintf(text, sizeof text, "%.*f", (int)ek_rng_uniform_int(&r, 12),
+                 ek_rng_normal(&r) * 1e4);
         check_decimal(text);
     }
 }

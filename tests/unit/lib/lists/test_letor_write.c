@@ -26,7 +26,7 @@ static void save(const struct ek_buf *text)
     ck_assert_int_eq(ek_writer_close(w, NULL), EK_OK);
 }
 
-static void assert_same(const struct ek_query *a, const struct ek_query *b)
+static void assert_same(const struct ek_list *a, const struct ek_list *b)
 {
     ck_assert_int_eq(a->items, b->items);
     ck_assert_mem_eq(a->x, b->x, (size_t)(a->items * a->item_features) * sizeof *a->x);
@@ -44,12 +44,12 @@ START_TEST(hotel_lists_come_back_to_the_bit)
     struct ek_manifest *m = manifest_of(ek_hotel_manifest());
     struct ek_hotel *h;
     struct ek_letor *l;
-    struct ek_query q, back;
+    struct ek_list q, back;
     struct ek_buf text;
     bool more;
     ck_assert_int_eq(ek_hotel_new(&h, 11, NULL), EK_OK);
-    ek_query_init(&q);
-    ek_query_init(&back);
+    ek_list_init(&q);
+    ek_list_init(&back);
     ek_buf_init(&text, 0);
     for (uint64_t i = 0; i < LISTS; i++) {
         ck_assert_int_eq(ek_hotel_list(h, i, &q, NULL), EK_OK);
@@ -67,8 +67,8 @@ START_TEST(hotel_lists_come_back_to_the_bit)
     ck_assert(!more);
     ek_letor_close(l);
     ek_buf_release(&text);
-    ek_query_release(&back);
-    ek_query_release(&q);
+    ek_list_release(&back);
+    ek_list_release(&q);
     ek_hotel_free(h);
     ek_manifest_free(m);
     unlink(PATH);
@@ -85,11 +85,11 @@ static const char MIXED[] = "features:\n"
 START_TEST(columns_rise_and_derived_features_stay_out)
 {
     struct ek_manifest *m = manifest_of(MIXED);
-    struct ek_query q;
+    struct ek_list q;
     struct ek_buf text;
-    ek_query_init(&q);
+    ek_list_init(&q);
     ek_buf_init(&text, 0);
-    ck_assert_int_eq(ek_query_resize(&q, 1, 2, 3), EK_OK);
+    ck_assert_int_eq(ek_list_resize(&q, 1, 2, 3), EK_OK);
     q.x[0] = NAN;
     q.x[1] = 0.1f;
     q.query[0] = -3;
@@ -101,7 +101,7 @@ START_TEST(columns_rise_and_derived_features_stay_out)
     ck_assert_int_eq(ek_letor_write(m, &q, 5, &text, NULL), EK_OK);
     ck_assert_str_eq(ek_buf_string(&text), "2 qid:5 1:-3 2:nan 4:9.99995e-41 7:0.1\n");
     ek_buf_release(&text);
-    ek_query_release(&q);
+    ek_list_release(&q);
     ek_manifest_free(m);
 }
 END_TEST
@@ -109,12 +109,12 @@ END_TEST
 START_TEST(an_infinity_is_refused_and_nothing_is_left_behind)
 {
     struct ek_manifest *m = manifest_of(MIXED);
-    struct ek_query q;
+    struct ek_list q;
     struct ek_buf text;
     struct ek_error e;
-    ek_query_init(&q);
+    ek_list_init(&q);
     ek_buf_init(&text, 0);
-    ck_assert_int_eq(ek_query_resize(&q, 2, 2, 3), EK_OK);
+    ck_assert_int_eq(ek_list_resize(&q, 2, 2, 3), EK_OK);
     memset(q.x, 0, 4 * sizeof *q.x);
     memset(q.query, 0, 3 * sizeof *q.query);
     q.item_id[0] = q.item_id[1] = (struct ek_text){NULL, 0};
@@ -124,7 +124,7 @@ START_TEST(an_infinity_is_refused_and_nothing_is_left_behind)
     ck_assert_str_eq(e.message, "feature 'stars' is infinite, LETOR has no word for that");
     ck_assert_str_eq(ek_buf_string(&text), "before");
     ek_buf_release(&text);
-    ek_query_release(&q);
+    ek_list_release(&q);
     ek_manifest_free(m);
 }
 END_TEST

@@ -11,17 +11,17 @@
 #include <stddef.h>
 #include <string.h>
 
-enum { FEATURES = EK_WORLD_FEATURES, LISTS = 400 };
+enum { FEATURES = EK_SYNTHETIC_FEATURES, LISTS = 400 };
 
 START_TEST(every_instruction_set_takes_the_same_decisions)
 {
     static struct ek_bet_world w;
     static struct ek_bet_evidence want, got;
-    ek_world_run(EK_ISA_PORTABLE, 8, LISTS, &w, &want);
+    ek_synthetic_lists_run(EK_ISA_PORTABLE, 8, LISTS, &w, &want);
     for (int isa = 0; isa < EK_ISAS; isa++) {
         if (!ek_isa_has((enum ek_isa)isa))
             continue;
-        ek_world_run((enum ek_isa)isa, 8, LISTS, &w, &got);
+        ek_synthetic_lists_run((enum ek_isa)isa, 8, LISTS, &w, &got);
         ck_assert_mem_eq(&got, &want, sizeof want);
     }
 }
@@ -40,17 +40,18 @@ static void train(struct ek_rng *r)
     ek_bet_tables_fill(&x.tables);
     for (int f = 0; f < FEATURES; f++) {
         struct ek_baseline *b = &x.baseline[f];
-        b->queries = 1 + ek_rng_below(r, 1000000);
+        b->queries = 1 + ek_rng_uniform_int(r, 1000000);
         for (int k = 0; k < EK_SD_SIZES; k++)
             b->inv_sd[k] = (float)(1 + 5 * ek_rng_uniform(r));
         for (int c = 0; c < EK_SIZE_CLASSES; c++)
-            b->spread_hi[c] = ek_rng_below(r, 4) ? (float)ek_rng_normal(r) : EK_SPREAD_UNKNOWN;
+            b->spread_hi[c] =
+                ek_rng_uniform_int(r, 4) ? (float)ek_rng_normal(r) : EK_SPREAD_UNKNOWN;
         for (int i = 0; i < EK_SHARES; i++)
             b->share[i] = (float)ek_rng_uniform(r);
         for (size_t i = 0; i < sizeof b->z_rank; i++)
-            b->z_rank[i % 2][i / 2] = (uint8_t)ek_rng_below(r, 256);
+            b->z_rank[i % 2][i / 2] = (uint8_t)ek_rng_uniform_int(r, 256);
         for (size_t i = 0; i < sizeof b->spread_rank; i++)
-            ((uint8_t *)b->spread_rank)[i] = (uint8_t)ek_rng_below(r, 256);
+            ((uint8_t *)b->spread_rank)[i] = (uint8_t)ek_rng_uniform_int(r, 256);
         ek_feature_bets_fill(&x.bets[f], &x.tables, b);
         for (int i = 0; i < EK_BETS; i++)
             x.fair[f][i] = (float)(1 - .2 * ek_rng_uniform(r));
@@ -63,9 +64,9 @@ START_TEST(a_step_multiplies_with_the_bets_of_the_list_and_so_do_the_products)
     static struct ek_bet_evidence s;
     struct ek_rng r;
     struct ek_bet_list *list;
-    struct ek_tick *t;
-    ck_assert_int_eq(ek_tick_new(&t, FEATURES), 0);
-    ck_assert_int_eq(ek_tick_room(t, 1), 0);
+    struct ek_evidence_sum *t;
+    ck_assert_int_eq(ek_evidence_sum_new(&t, FEATURES), 0);
+    ck_assert_int_eq(ek_evidence_sum_reserve(t, 1), 0);
     ek_rng_seed(&r, 9);
     train(&r);
     ck_assert_int_eq(ek_list_bets_new(&list, &x.tables, x.bets, x.baseline, FEATURES), 0);
@@ -81,22 +82,22 @@ START_TEST(a_step_multiplies_with_the_bets_of_the_list_and_so_do_the_products)
                                          (const float(*)[EK_BETS])x.fair,
                                          {200, .002f, 2, .18f},
                                          s.product};
-        ek_world_draw(x.record, &r);
-        ek_bet_list_take(list, x.record);
+        ek_synthetic_lists_draw(x.record, &r);
+        ek_bet_list_update(list, x.record);
         for (int block = 0; block < 3; block++)
             ek_bet_step(list, &cell, block, block < 2 ? 0xffff : 1, s.largest, moved);
         for (int f = 0; f < FEATURES; f++) {
-            ek_bets_of(&x.tables, &x.bets[f], &x.baseline[f], &x.record[f], x.record[f].r - s.mu[f],
-                       want);
+            ek_bets_select(&x.tables, &x.bets[f], &x.baseline[f], &x.record[f],
+                           x.record[f].r - s.mu[f], want);
             for (int b = 0; b < EK_BETS; b++)
                 want[b] *= x.fair[f][b];
             ck_assert_mem_eq(s.r[f], want, sizeof want);
             ck_assert_uint_eq(s.queries[f], 1);
-            ek_tick_add(t, 0, f, want);
+            ek_evidence_sum_add(t, 0, f, want);
         }
     }
-    ck_assert_mem_eq(s.product, ek_tick_products(t, 0), sizeof s.product);
-    ek_tick_free(t);
+    ck_assert_mem_eq(s.product, ek_evidence_sum_products(t, 0), sizeof s.product);
+    ek_evidence_sum_free(t);
     ek_list_bets_free(list);
 }
 END_TEST
@@ -106,7 +107,7 @@ START_TEST(a_feature_that_is_not_meant_stays_as_it_was)
     static struct ek_bet_world w;
     static struct ek_bet_evidence s;
     float before[EK_BET_LANES], largest[EK_BET_LANES], moved[EK_BET_BLOCK];
-    ek_world_run(ek_isa_best(), 10, 20, &w, &s);
+    ek_synthetic_lists_run(ek_isa_best(), 10, 20, &w, &s);
     const struct ek_bet_cell cell = {
         s.r, s.mu, s.all, s.queries, (const float(*)[EK_BET_LANES])w.fair, {200, .002f, 2, .18f},
         NULL};
@@ -132,7 +133,8 @@ START_TEST(totals_are_weighted_sums_that_no_smaller_evidence_exceeds)
         for (int lane = 0; lane < EK_BET_LANES; lane++) {
             weight[lane] = (float)ek_rng_uniform(&r);
             small[lane] = (float)exp(4 * ek_rng_normal(&r));
-            large[lane] = ek_rng_below(&r, 2) ? small[lane] : nextafterf(small[lane], INFINITY);
+            large[lane] =
+                ek_rng_uniform_int(&r, 2) ? small[lane] : nextafterf(small[lane], INFINITY);
             all += (double)weight[lane] * small[lane];
             if (lane < 2 * EK_BET_ROW && lane % EK_BET_ROW < EK_BET_LEVEL_LANES)
                 level += (double)weight[lane] * small[lane];
@@ -151,7 +153,7 @@ static const float *on_shares(const uint8_t *share)
     static float e[EK_BETS];
     struct ek_list_stats record = {.r = NAN, .spread = NAN};
     memcpy(record.share, share, sizeof record.share);
-    ek_bets_of(&x.tables, &x.bets[0], &x.baseline[0], &record, 0, e);
+    ek_bets_select(&x.tables, &x.bets[0], &x.baseline[0], &record, 0, e);
     return e + EK_BET_SHARES;
 }
 

@@ -53,7 +53,7 @@ static void apply(struct data *t, enum ek_isa isa, int rows, int relu)
         t->x, t->y, (size_t)t->inputs + GAP, (size_t)t->outputs + GAP, rows, relu, NULL, 0};
     for (size_t i = 0; i < ROWS_MAX * ((size_t)t->outputs + GAP); i++)
         t->y[i] = 77;
-    ek_dense_fn_of(isa)(t->d, &all);
+    ek_dense_fn_get(isa)(t->d, &all);
 }
 
 /* Every output right, every float between and behind the rows untouched. */
@@ -187,7 +187,7 @@ START_TEST(nan_passes_through_relu_and_stays_in_its_row)
         const struct ek_dense_rows all = {x, y, 2, 2, 2, 1, NULL, 0};
         if (!ek_isa_has(isa))
             continue;
-        ek_dense_fn_of(isa)(d, &all);
+        ek_dense_fn_get(isa)(d, &all);
         ck_assert(isnan(y[0]) && isnan(y[1]));
         ck_assert(y[2] == 2.f && y[3] == 1.f);
     }

@@ -30,7 +30,7 @@ static struct ek_divergence compare(const struct ek_sketch *reference, const str
     struct ek_bins bins;
     struct ek_divergence d;
     ek_bins_fill(&bins, reference);
-    ek_divergence_of(&bins, reference, s, &d);
+    ek_divergence_compute(&bins, reference, s, &d);
     return d;
 }
 
@@ -227,7 +227,7 @@ START_TEST(every_key_as_heavy_as_a_bin_still_fits)
     ek_bins_fill(&b, s);
     ck_assert_int_le(b.count, EK_BINS_MAX);
     struct ek_divergence d;
-    ek_divergence_of(&b, s, s, &d);
+    ek_divergence_compute(&b, s, s, &d);
     ck_assert_double_eq_tol(d.psi, 0, 1e-12);
     ek_sketch_free(s);
 }

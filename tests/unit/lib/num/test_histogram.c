@@ -32,7 +32,7 @@ START_TEST(shares_are_of_all_items_and_a_factor_moves_bars)
     ek_sketch_add(recent, NAN, 500);
     ek_sketch_add(recent, 0, 1000);
     ek_sketch_add(recent, -INFINITY, 500);
-    ek_histogram_of(training, recent, &h);
+    ek_histogram_build(training, recent, &h);
     const struct ek_histogram_side *t = &h.side[0], *r = &h.side[1];
     ck_assert_int_le(h.bins[0] + h.bins[1], EK_HISTOGRAM_BINS);
     ck_assert_uint_eq(r->items, 4000);
@@ -62,12 +62,12 @@ START_TEST(one_value_and_nothing_at_all_have_bins_too)
     struct ek_histogram h;
     struct ek_buf text;
     ek_buf_init(&text, 0);
-    ek_histogram_of(none, none, &h);
+    ek_histogram_build(none, none, &h);
     ck_assert_int_eq(h.bins[0] + h.bins[1], 0);
     ck_assert_int_eq(ek_histogram_json(&h, &text), EK_OK);
     ck_assert_ptr_nonnull(strstr(ek_buf_string(&text), "\"bins\":[]}"));
     ek_sketch_add(one, 7, 10);
-    ek_histogram_of(one, none, &h);
+    ek_histogram_build(one, none, &h);
     ck_assert_int_eq(h.bins[1], 1);
     ck_assert_double_eq_tol((double)h.side[0].share[0], 1, 1e-6);
     ck_assert_double_lt(exp(h.low_ln[1]), 7.1);
@@ -86,7 +86,7 @@ START_TEST(a_stray_value_does_not_make_all_others_one_bar)
     for (int i = 1000; i <= 2000; i++)
         ek_sketch_add(s, (float)i, 10);
     ek_sketch_add(s, 1e30F, 1);
-    ek_histogram_of(s, s, &h);
+    ek_histogram_build(s, s, &h);
     for (int i = 0; i < h.bins[1]; i++)
         bars += h.side[0].share[i] > 0;
     ck_assert_int_gt(bars, 30);

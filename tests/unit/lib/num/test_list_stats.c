@@ -16,15 +16,18 @@ enum { RECORD_BYTES = offsetof(struct ek_list_stats, usable) + sizeof(uint16_t) 
 static void draw(struct ek_list_sums *s, int rows, struct ek_rng *r)
 {
     for (int f = 0; f < s->features; f++) {
-        int missing = ek_rng_below(r, 3) ? 0 : (int)ek_rng_below(r, (uint32_t)rows + 1);
-        int zero = ek_rng_below(r, 3) ? 0 : (int)ek_rng_below(r, (uint32_t)(rows - missing) + 1);
+        int missing = ek_rng_uniform_int(r, 3) ? 0 : (int)ek_rng_uniform_int(r, (uint32_t)rows + 1);
+        int zero = ek_rng_uniform_int(r, 3)
+                       ? 0
+                       : (int)ek_rng_uniform_int(r, (uint32_t)(rows - missing) + 1);
         int k = rows - missing - zero;
-        double mean = 3 * ek_rng_normal(r), sd = ek_rng_below(r, 4) ? exp(ek_rng_normal(r)) : 0;
+        double mean = 3 * ek_rng_normal(r),
+               sd = ek_rng_uniform_int(r, 4) ? exp(ek_rng_normal(r)) : 0;
         s->missing[f] = (float)missing;
         s->zero[f] = (float)zero;
         s->usable[f] = (float)k;
-        s->negative[f] = (float)ek_rng_below(r, (uint32_t)k + 1);
-        s->tied[f] = rows > missing ? (float)ek_rng_below(r, (uint32_t)(rows - missing)) : 0;
+        s->negative[f] = (float)ek_rng_uniform_int(r, (uint32_t)k + 1);
+        s->tied[f] = rows > missing ? (float)ek_rng_uniform_int(r, (uint32_t)(rows - missing)) : 0;
         s->ln[f] = (float)(k * mean);
         s->ln2[f] = (float)(k * (mean * mean + sd * sd));
     }
@@ -49,7 +52,7 @@ START_TEST(every_instruction_set_gives_the_same_bits)
                 if (!ek_isa_has((enum ek_isa)isa))
                     continue;
                 memset(got, 1, sizeof got);
-                ek_list_stats_fn_of((enum ek_isa)isa)(s, sizes[i], pivot, got);
+                ek_list_stats_fn_get((enum ek_isa)isa)(s, sizes[i], pivot, got);
                 for (int f = 0; f < features; f++)
                     ck_assert_mem_eq(&got[f], &want[f], RECORD_BYTES);
                 ck_assert_msg(got[features].usable == 0x101, "nothing is written behind the end");
@@ -67,8 +70,8 @@ static struct ek_list_stats of(const float *x, int rows)
     struct ek_list_stats record;
     struct ek_list_sums *s;
     ck_assert_int_eq(ek_list_sums_new(&s, 1), 0);
-    ek_list_sums_of(s, x, rows, pivot);
-    ek_list_stats_of(s, rows, pivot, &record);
+    ek_list_sums_compute(s, x, rows, pivot);
+    ek_list_stats_compute(s, rows, pivot, &record);
     ek_list_sums_free(s);
     return record;
 }

@@ -19,9 +19,9 @@ static float any_float(struct ek_rng *r)
                                     FLT_MIN, -FLT_MIN, FLT_MAX,  -FLT_MAX,  -NAN, 1.f,    1.f};
     uint32_t bits = (uint32_t)ek_rng_u64(r);
     float x;
-    switch (ek_rng_below(r, 4)) {
+    switch (ek_rng_uniform_int(r, 4)) {
     case 0:
-        return special[ek_rng_below(r, sizeof special / sizeof *special)];
+        return special[ek_rng_uniform_int(r, sizeof special / sizeof *special)];
     case 1:
         memcpy(&x, &bits, sizeof x);
         return x;
@@ -47,9 +47,9 @@ static void compare(enum ek_isa isa, int features, int rows, struct ek_rng *r)
     for (int f = 0; f < features; f++)
         pivot[f] = (float)(5 * ek_rng_normal(r));
     ek_list_sums_scalar(want, x, rows, pivot);
-    ek_list_sums_fn_of(isa)(got, x, rows, pivot);
+    ek_list_sums_fn_get(isa)(got, x, rows, pivot);
     same_bits(want, got);
-    ek_list_sums_of(got, x, rows, pivot);
+    ek_list_sums_compute(got, x, rows, pivot);
     same_bits(want, got);
     ek_list_sums_free(want);
     ek_list_sums_free(got);
@@ -75,7 +75,7 @@ START_TEST(a_value_is_counted_as_what_it_is)
     float pivot[16] = {0};
     struct ek_list_sums *s;
     ck_assert_int_eq(ek_list_sums_new(&s, 1), 0);
-    ek_list_sums_of(s, x, sizeof x / sizeof *x, pivot);
+    ek_list_sums_compute(s, x, sizeof x / sizeof *x, pivot);
     ck_assert(s->usable[0] == 2);
     ck_assert(s->negative[0] == 1);
     ck_assert(s->zero[0] == 3);
@@ -93,7 +93,7 @@ START_TEST(a_tie_looks_through_missing_values)
     float pivot[16] = {0};
     struct ek_list_sums *s;
     ck_assert_int_eq(ek_list_sums_new(&s, 1), 0);
-    ek_list_sums_of(s, x, sizeof x / sizeof *x, pivot);
+    ek_list_sums_compute(s, x, sizeof x / sizeof *x, pivot);
     ck_assert(s->tied[0] == 4);
     ek_list_sums_free(s);
 }
@@ -110,10 +110,10 @@ START_TEST(logarithms_are_right_over_the_whole_range)
     for (int i = 0; i < STEPS; i++) {
         for (int f = 0; f < FEATURES; f++) {
             float magnitude = (float)exp(-87 + 175.5 * ek_rng_uniform(&r));
-            x[f] = ek_rng_below(&r, 2) ? magnitude : -magnitude;
+            x[f] = ek_rng_uniform_int(&r, 2) ? magnitude : -magnitude;
             pivot[f] = (float)(log(fabs(x[f])) + 3 * ek_rng_normal(&r));
         }
-        ek_list_sums_of(s, x, 1, pivot);
+        ek_list_sums_compute(s, x, 1, pivot);
         for (int f = 0; f < FEATURES; f++) {
             double want = log(fabs((double)x[f])) - (double)pivot[f];
             ck_assert_double_eq_tol(s->ln[f], want, 1e-6 + 1e-7 * fabs(want));
@@ -134,7 +134,7 @@ START_TEST(what_is_beyond_the_features_stays_zero)
         x[i] = 3;
     for (int i = 0; i < 32; i++)
         pivot[i] = 1;
-    ek_list_sums_of(s, x, 2, pivot);
+    ek_list_sums_compute(s, x, 2, pivot);
     for (int f = 17; f < 32; f++)
         ck_assert(s->ln[f] == 0 && s->usable[f] == 0 && s->zero[f] == 0 && s->tied[f] == 0);
     ck_assert(s->tied[16] == 1 && s->usable[16] == 2);

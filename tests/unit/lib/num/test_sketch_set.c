@@ -121,7 +121,7 @@ START_TEST(a_sealed_part_is_apart_from_the_rows_since)
         ck_assert_uint_eq(ek_sketch_count(one, ek_sketch_key(old[f])), 1000);
         ck_assert_uint_eq(ek_sketch_total(one), 1000);
         ck_assert_int_eq(ek_sketch_set_merge(s, other), EK_EUSAGE);
-        ek_sketch_set_drop_sealed(s);
+        ek_sketch_set_remove_sealed(s);
         ek_sketch_clear(one);
         ek_sketch_set_get_sealed(s, f, one);
         ck_assert_uint_eq(ek_sketch_total(one), 0);
@@ -145,7 +145,7 @@ START_TEST(a_sealed_part_holds_only_so_many_rows)
         ck_assert_int_eq(ek_sketch_set_add(s, row, 1), EK_OK);
     ck_assert_int_eq(ek_sketch_set_add(s, row, 1), EK_EUSAGE);
     for (int f = 0; f < 3; f++)
-        ek_sketch_set_drop_sealed(s);
+        ek_sketch_set_remove_sealed(s);
     ck_assert_int_eq(ek_sketch_set_add(s, row, 1), EK_OK);
     for (int f = 0; f < 3; f++)
         ck_assert_uint_eq(count_in(s, f, row[f]), EK_SKETCH_SEALED_ROWS + 1);
@@ -181,7 +181,7 @@ START_TEST(every_instruction_set_gives_the_same_keys)
     ek_rng_seed(&r, 3);
     for (int i = 0; i < STRIDE * ROWS; i++) {
         uint32_t bits = (uint32_t)ek_rng_u64(&r);
-        bits |= ek_rng_below(&r, 4) ? 0 : 0x7f800000; /* often infinite or NaN */
+        bits |= ek_rng_uniform_int(&r, 4) ? 0 : 0x7f800000; /* often infinite or NaN */
         memcpy(x + i, &bits, sizeof bits);
     }
     for (enum ek_isa isa = 0; isa < EK_ISAS; isa++) {
@@ -189,7 +189,7 @@ START_TEST(every_instruction_set_gives_the_same_keys)
         if (!ek_isa_has(isa))
             continue;
         ek_sketch_keys_scalar(x, STRIDE, ROWS, want, chunks);
-        ek_sketch_kernels_of(isa).keys(x, STRIDE, ROWS, got, chunks_got);
+        ek_sketch_kernels_get(isa).keys(x, STRIDE, ROWS, got, chunks_got);
         ck_assert_mem_eq(want, got, sizeof want);
         ck_assert_mem_eq(chunks, chunks_got, sizeof chunks);
     }
@@ -216,9 +216,9 @@ START_TEST(every_instruction_set_adds_the_same)
             for (int i = 0; i < EK_SKETCH_BLOCK; i++)
                 want[i] = start[i] + (kind ? hot[i] : from[i]);
             if (kind)
-                ek_sketch_kernels_of(isa).add_hot(got, hot);
+                ek_sketch_kernels_get(isa).add_hot(got, hot);
             else
-                ek_sketch_kernels_of(isa).add_wide(got, from);
+                ek_sketch_kernels_get(isa).add_wide(got, from);
             ck_assert_mem_eq(got, want, sizeof want);
         }
     }

@@ -110,7 +110,7 @@ START_TEST(a_span_is_the_sketch_of_all_its_rows_in_any_order)
     ek_rng_seed(&r, 9);
     for (int i = 0; i < LISTS; i++) {
         for (int k = 0; k < FEATURES * ROWS; k++)
-            x[i][k] = ek_rng_below(&r, 20) ? (float)exp(3 * ek_rng_normal(&r)) : (float)NAN;
+            x[i][k] = ek_rng_uniform_int(&r, 20) ? (float)exp(3 * ek_rng_normal(&r)) : (float)NAN;
         for (int k = 0; k < ROWS; k++)
             ek_sketch_add(all, x[i][k * FEATURES + 16], 1);
         ck_assert_int_eq(ek_windows_add(w, i / 300, x[i], ROWS), EK_OK);

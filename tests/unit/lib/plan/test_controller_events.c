@@ -10,7 +10,7 @@ enum { HOLD_MS = 60000, SAID_BYTES = 2000 };
 struct scene {
     struct ek_manifest *m;
     struct ek_rules *rules;
-    struct ek_control *control;
+    struct ek_controller *control;
     char said[SAID_BYTES]; /* since it was last asked */
 };
 
@@ -32,11 +32,11 @@ static const char *value_of(void *context, int cell)
     return cell ? "B" : NULL;
 }
 
-static int decided(void *context, const struct ek_decided *d)
+static int decided(void *context, const struct ek_decision_record *d)
 {
     struct scene *s = context;
     size_t used = strlen(s->said);
-    snprintf(s->said + used, SAID_BYTES - used, "%s: %s\n", ek_did_name(d->what), d->why);
+    snprintf(s->said + used, SAID_BYTES - used, "%s: %s\n", ek_decision_kind_name(d->what), d->why);
     return EK_OK;
 }
 
@@ -51,16 +51,16 @@ static struct ek_rules *rules_of(const struct scene *s, const char *mode)
     return r;
 }
 
-static struct ek_control *control_of(struct scene *s)
+static struct ek_controller *control_of(struct scene *s)
 {
-    const struct ek_control_setup setup = {
+    const struct ek_controller_setup setup = {
         .manifest = s->m,
         .rules = s->rules,
         .have_model = true,
         .cells = {.dimension_of = dimension_of, .name_of = name_of, .value_of = value_of},
         .hears = {.decided = decided, .context = s}};
-    struct ek_control *c = NULL;
-    must(ek_control_new(&c, &setup, NULL));
+    struct ek_controller *c = NULL;
+    must(ek_controller_new(&c, &setup, NULL));
     return c;
 }
 
@@ -73,7 +73,7 @@ static void start(struct scene *s, const char *mode)
 
 static void end(struct scene *s)
 {
-    ek_control_free(s->control);
+    ek_controller_free(s->control);
     ek_rules_free(s->rules);
     ek_manifest_free(s->m);
 }
@@ -83,7 +83,7 @@ static const char *told_at(struct scene *s, int64_t time_ms)
 {
     bool changed;
     s->said[0] = 0;
-    must(ek_control_settle(s->control, time_ms, 1, &changed));
+    must(ek_controller_update(s->control, time_ms, 1, &changed));
     return s->said;
 }
 
@@ -99,7 +99,7 @@ static const char *told_of(struct scene *s, enum ek_finding_state state, int64_t
                                      .factor_high = 105,
                                      .share = 1,
                                      .query_feature = -1};
-    ek_control_found(s->control, &cents, time_ms);
+    ek_controller_add_finding(s->control, &cents, time_ms);
     return told_at(s, time_ms);
 }
 
@@ -109,18 +109,18 @@ static const char *told_under(struct scene *s, const char *mode, int64_t time_ms
     struct ek_buf state;
     ek_buf_init(&state, 0);
     struct ek_serialize out = {.out = &state};
-    ek_control_wanted_serialize(s->control, &out, 3, 2);
-    ek_control_serialize(s->control, &out, 3, 2);
+    ek_controller_wanted_serialize(s->control, &out, 3, 2);
+    ek_controller_serialize(s->control, &out, 3, 2);
     must(out.rc);
     struct ek_rules *rules = s->rules;
-    ek_control_free(s->control);
+    ek_controller_free(s->control);
     s->rules = rules_of(s, mode);
     s->control = control_of(s);
     struct ek_serialize in = {.at = state.data, .end = state.data + state.length};
-    ek_control_wanted_serialize(s->control, &in, 3, 2);
-    ek_control_serialize(s->control, &in, 3, 2);
+    ek_controller_wanted_serialize(s->control, &in, 3, 2);
+    ek_controller_serialize(s->control, &in, 3, 2);
     must(in.rc);
-    ek_control_restored(s->control, time_ms);
+    ek_controller_restored(s->control, time_ms);
     ek_rules_free(rules);
     ek_buf_release(&state);
     return told_at(s, time_ms);
@@ -153,7 +153,7 @@ END_TEST
 /* What was accepted, or was none, ends at once: no hold is over then. */
 static const char *told_pause(struct scene *s, bool paused, int64_t time_ms)
 {
-    ek_control_pause(s->control, paused, time_ms);
+    ek_controller_pause(s->control, paused, time_ms);
     return told_at(s, time_ms);
 }
 
@@ -187,20 +187,20 @@ START_TEST(with_recover_manual_a_route_ends_when_somebody_says_so)
     struct ek_error e;
     start(&s, "enforce");
     s.rules->recover_auto = false;
-    ck_assert_int_eq(ek_control_resume(s.control, 0, 1, 500, &e), EK_ESTATE);
+    ck_assert_int_eq(ek_controller_resume(s.control, 0, 1, 500, &e), EK_ESTATE);
     told_of(&s, EK_CONFIRMED, 1000);
-    ck_assert_int_eq(ek_control_resume(s.control, 0, 1, 1500, &e),
+    ck_assert_int_eq(ek_controller_resume(s.control, 0, 1, 1500, &e),
                      EK_ESTATE); /* its fault is there */
     ck_assert_str_eq(told_of(&s, EK_RECOVERED, 2000), "");
     ck_assert_str_eq(told_at(&s, 2000 + 100 * HOLD_MS), "");
-    ck_assert(ek_plan_awaits(&ek_control_plan(s.control)->entry[0]));
+    ck_assert(ek_plan_awaits(&ek_controller_plan(s.control)->entry[0]));
     ck_assert_str_eq(told_of(&s, EK_CONFIRMED, 3000 + 100 * HOLD_MS), ""); /* it has come back */
-    ck_assert(!ek_plan_awaits(&ek_control_plan(s.control)->entry[0]));
+    ck_assert(!ek_plan_awaits(&ek_controller_plan(s.control)->entry[0]));
     told_of(&s, EK_RECOVERED, 4000 + 100 * HOLD_MS);
-    must(ek_control_resume(s.control, 0, 1, 5000 + 100 * HOLD_MS, &e));
+    must(ek_controller_resume(s.control, 0, 1, 5000 + 100 * HOLD_MS, &e));
     ck_assert_str_eq(told_at(&s, 5000 + 100 * HOLD_MS),
                      "end: its fault is gone, and a person has ended it\n");
-    ck_assert_int_eq(ek_control_plan(s.control)->count, 0);
+    ck_assert_int_eq(ek_controller_plan(s.control)->count, 0);
     end(&s);
 }
 END_TEST

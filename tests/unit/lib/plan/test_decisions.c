@@ -16,7 +16,7 @@ static struct ek_decisions *new_ring(void)
 /* Takes one that says why, under a number or (0) the next one; whether it was new. */
 static bool add(struct ek_decisions *d, uint64_t number, const char *why)
 {
-    struct ek_decided m = ek_decided_of(EK_DID_STEP);
+    struct ek_decision_record m = ek_decision_get(EK_DECIDED_STEP);
     bool is_new;
     m.number = number;
     m.why = why;
@@ -26,7 +26,7 @@ static bool add(struct ek_decisions *d, uint64_t number, const char *why)
 
 static const char *why_of(const struct ek_decisions *d, uint64_t number)
 {
-    const struct ek_decided *m = ek_decisions_at(d, number);
+    const struct ek_decision_record *m = ek_decisions_at(d, number);
     return m ? m->why : "gone";
 }
 
@@ -50,13 +50,13 @@ START_TEST(the_last_1024_are_kept)
 {
     struct ek_decisions *d = new_ring();
     char why[20];
-    for (int i = 1; i <= EK_DECISIONS_KEPT + 5; i++) {
+    for (int i = 1; i <= EK_DECISIONS_RETAINED + 5; i++) {
         snprintf(why, sizeof why, "number %d", i);
         ck_assert(add(d, 0, why));
     }
     ck_assert_str_eq(why_of(d, 5), "gone");
     ck_assert_str_eq(why_of(d, 6), "number 6");
-    ck_assert_str_eq(why_of(d, EK_DECISIONS_KEPT + 5), "number 1029");
+    ck_assert_str_eq(why_of(d, EK_DECISIONS_RETAINED + 5), "number 1029");
     ek_decisions_free(d);
 }
 END_TEST
@@ -72,7 +72,7 @@ START_TEST(one_that_is_there_is_not_taken_again)
     ck_assert_uint_eq(ek_decisions_last(d), 7);
     ck_assert(add(d, 0, "the next"));
     ck_assert_uint_eq(ek_decisions_last(d), 8);
-    ck_assert(add(d, 7 + EK_DECISIONS_KEPT, "far ahead"));
+    ck_assert(add(d, 7 + EK_DECISIONS_RETAINED, "far ahead"));
     ck_assert(!add(d, 7, "gone by now"));
     ck_assert(!add(d, 6, "too old, though its place is free"));
     ck_assert_str_eq(why_of(d, 7), "gone");
@@ -80,18 +80,18 @@ START_TEST(one_that_is_there_is_not_taken_again)
 }
 END_TEST
 
-static void assert_json(const struct ek_decided *m, const char *expected)
+static void assert_json(const struct ek_decision_record *m, const char *expected)
 {
     struct ek_buf out;
     ek_buf_init(&out, 0);
-    ck_assert_int_eq(ek_decided_json(&out, m), EK_OK);
+    ck_assert_int_eq(ek_decision_record_json(&out, m), EK_OK);
     ck_assert_str_eq(ek_buf_string(&out), expected);
     ek_buf_release(&out);
 }
 
 START_TEST(a_decision_reads_as_json)
 {
-    struct ek_decided m = ek_decided_of(EK_DID_PAUSE);
+    struct ek_decision_record m = ek_decision_get(EK_DECIDED_PAUSE);
     m.number = 3;
     m.query = 41;
     m.time_ms = 1790001121472;
@@ -103,7 +103,7 @@ START_TEST(a_decision_reads_as_json)
     assert_json(&m, "{\"event\":\"decision\",\"number\":3,\"query\":41,\"time_ms\":1790001121472,"
                     "\"what\":\"pause\",\"who\":\"ana\",\"plan\":{\"before\":6,\"after\":7},"
                     "\"request\":\"hotels-0-41\",\"why\":\"the \\\"new\\\" arm\"}");
-    m = ek_decided_of(EK_DID_WITHDRAW);
+    m = ek_decision_get(EK_DECIDED_ROLLBACK);
     m.number = 4;
     m.feature = "price";
     m.dimension = "arm";
@@ -114,7 +114,7 @@ START_TEST(a_decision_reads_as_json)
     m.class = EK_SCALE;
     m.factor = 100.3;
     m.share = 1;
-    m.rail = EK_RAIL_RANKS;
+    m.rail = EK_GUARDRAIL_RANKS;
     m.figure = .625;
     m.limit = .5;
     m.instance = "hotels-0";
@@ -125,13 +125,13 @@ START_TEST(a_decision_reads_as_json)
                 "\"percent\":12.5,\"episode\":\"price-17\",\"class\":\"scale\",\"factor\":100.3,"
                 "\"share\":1,\"rail\":\"rank_change_p95\",\"figure\":0.625,\"limit\":0.5,"
                 "\"instance\":\"hotels-0\",\"why\":null}");
-    m = ek_decided_of(EK_DID_PIN);
+    m = ek_decision_get(EK_DECIDED_PIN);
     m.feature = "price";
     m.dimension = "app"; /* a value that shares its cell */
     assert_json(&m, "{\"event\":\"decision\",\"number\":0,\"query\":0,\"time_ms\":0,"
                     "\"what\":\"pin\",\"who\":\"evenkeel\",\"plan\":{\"before\":0,\"after\":0},"
                     "\"feature\":\"price\",\"segment\":{\"app\":\"(other)\"},\"why\":null}");
-    m = ek_decided_of(EK_DID_REVERT);
+    m = ek_decision_get(EK_DECIDED_REVERT);
     m.who = "";
     m.accept = 3;
     m.normal = 4;
@@ -143,12 +143,13 @@ END_TEST
 
 START_TEST(each_kind_has_its_word)
 {
-    for (int i = 0; i < EK_DIDS; i++)
+    for (int i = 0; i < EK_DECISION_KINDS; i++)
         for (int k = 0; k < i; k++)
-            ck_assert_str_ne(ek_did_name((enum ek_did)i), ek_did_name((enum ek_did)k));
-    ck_assert_str_eq(ek_did_name(EK_DID_ROUTE), "route");
-    ck_assert_str_eq(ek_did_name(EK_DID_EXPIRE), "expired");
-    ck_assert_str_eq(ek_did_name(EK_DID_RELOAD), "reload");
+            ck_assert_str_ne(ek_decision_kind_name((enum ek_decision_kind)i),
+                             ek_decision_kind_name((enum ek_decision_kind)k));
+    ck_assert_str_eq(ek_decision_kind_name(EK_DECIDED_ROUTE), "route");
+    ck_assert_str_eq(ek_decision_kind_name(EK_DECIDED_EXPIRE), "expired");
+    ck_assert_str_eq(ek_decision_kind_name(EK_DECIDED_RELOAD), "reload");
 }
 END_TEST
 
@@ -164,19 +165,20 @@ static int load(struct ek_decisions *d, int part, const struct ek_buf *from)
 {
     struct ek_serialize s = {.at = from->data, .end = from->data + from->length};
     ek_decisions_serialize(d, &s, part);
-    ek_snap_require(&s, s.at == s.end);
+    ek_serialize_require(&s, s.at == s.end);
     return s.rc;
 }
 
 static void fill(struct ek_decisions *d, int count)
 {
     for (int i = 0; i < count; i++) {
-        struct ek_decided m = ek_decided_of((enum ek_did)(i % EK_DIDS));
+        struct ek_decision_record m =
+            ek_decision_get((enum ek_decision_kind)(i % EK_DECISION_KINDS));
         bool is_new;
         m.why = i % 3 ? "because of it" : NULL;
         m.feature = i % 2 ? "price" : NULL;
         m.percent = i % 200 - 1;
-        m.rail = (enum ek_rail)(i % EK_RAILS);
+        m.rail = (enum ek_guardrail)(i % EK_GUARDRAIL_COUNT);
         m.factor = i;
         m.time_ms = 1000 * i;
         ck_assert_int_eq(ek_decisions_add(d, &m, &is_new), EK_OK);
@@ -189,7 +191,7 @@ START_TEST(a_ring_that_is_loaded_goes_on)
     struct ek_buf part, again;
     ek_buf_init(&part, 0);
     ek_buf_init(&again, 0);
-    fill(d, EK_DECISIONS_KEPT + 100);
+    fill(d, EK_DECISIONS_RETAINED + 100);
     for (int i = 0; i < EK_DECISIONS_PARTS; i++) {
         ck_assert_int_eq(save(d, i, &part), EK_OK);
         ck_assert_int_eq(load(loaded, i, &part), EK_OK);
@@ -198,7 +200,7 @@ START_TEST(a_ring_that_is_loaded_goes_on)
         ck_assert(!memcmp(again.data, part.data, part.length));
         ck_assert_uint_eq(ek_decisions_mark(loaded, i), ek_decisions_mark(d, i));
     }
-    ck_assert_uint_eq(ek_decisions_last(loaded), EK_DECISIONS_KEPT + 100);
+    ck_assert_uint_eq(ek_decisions_last(loaded), EK_DECISIONS_RETAINED + 100);
     ck_assert_str_eq(why_of(loaded, 201), "because of it");
     ck_assert_ptr_null(ek_decisions_at(loaded, 199)->why);
     ck_assert(ek_decisions_at(loaded, 200)->factor == 199);
@@ -216,12 +218,12 @@ START_TEST(a_decision_changes_the_mark_of_its_part_only)
     struct ek_decisions *d = new_ring();
     uint64_t before[EK_DECISIONS_PARTS];
     ck_assert_uint_eq(ek_decisions_mark(d, 3), 0);
-    fill(d, EK_DECISIONS_KEPT + 70);
+    fill(d, EK_DECISIONS_RETAINED + 70);
     for (int i = 0; i < EK_DECISIONS_PARTS; i++)
         before[i] = ek_decisions_mark(d, i);
     add(d, 0, "one more"); /* place 71 */
     for (int i = 0; i < EK_DECISIONS_PARTS; i++)
-        ck_assert((before[i] != ek_decisions_mark(d, i)) == (i == 71 / EK_DECISIONS_EACH));
+        ck_assert((before[i] != ek_decisions_mark(d, i)) == (i == 71 / EK_DECISIONS_PER_PART));
     ek_decisions_free(d);
     d = new_ring();
     add(d, 7, "ahead");
@@ -236,9 +238,9 @@ START_TEST(those_of_another_ring_come_behind)
 {
     struct ek_decisions *d = new_ring(), *from = new_ring();
     add(d, 0, "mine");
-    for (int i = 0; i < EK_DECISIONS_KEPT - 2; i++)
+    for (int i = 0; i < EK_DECISIONS_RETAINED - 2; i++)
         add(from, 0, "theirs");
-    add(from, 3 * EK_DECISIONS_KEPT, "late");
+    add(from, 3 * EK_DECISIONS_RETAINED, "late");
     ck_assert_int_eq(ek_decisions_merge(d, from), EK_OK);
     ck_assert_str_eq(why_of(d, 1), "mine");
     ck_assert_str_eq(why_of(d, 2), "late");
@@ -253,17 +255,18 @@ START_TEST(a_damaged_part_is_refused_or_read_whole)
     struct ek_decisions *d = new_ring();
     struct ek_buf part;
     ek_buf_init(&part, 0);
-    fill(d, EK_DECISIONS_EACH);
+    fill(d, EK_DECISIONS_PER_PART);
     ck_assert_int_eq(save(d, 0, &part), EK_OK);
     for (size_t at = 0; at < part.length; at++) {
         struct ek_decisions *loaded = new_ring();
         part.data[at] ^= 0xa5;
         int rc = load(loaded, 0, &part);
         ck_assert(rc == EK_OK || rc == EK_EFORMAT);
-        for (uint64_t n = 1; n <= EK_DECISIONS_EACH; n++) {
-            const struct ek_decided *m = ek_decisions_at(loaded, n);
+        for (uint64_t n = 1; n <= EK_DECISIONS_PER_PART; n++) {
+            const struct ek_decision_record *m = ek_decisions_at(loaded, n);
             if (m)
-                ck_assert(m->what < EK_DIDS && m->rail < EK_RAILS && m->class < EK_CLASS_COUNT);
+                ck_assert(m->what < EK_DECISION_KINDS && m->rail < EK_GUARDRAIL_COUNT &&
+                          m->class < EK_CLASS_COUNT);
         }
         part.data[at] ^= 0xa5;
         ek_decisions_free(loaded);

@@ -25,7 +25,7 @@ static int apply_in(struct scene *s, const int16_t *cells, int count, int bucket
 }
 
 /* Of a list that is in arm and app (-1: without), in a bucket. */
-static enum ek_word word_of(struct scene *s, int arm, int app, int bucket)
+static enum ek_list_outcome word_of(struct scene *s, int arm, int app, int bucket)
 {
     int16_t cells[] = {0, (int16_t)arm, (int16_t)app};
     apply_in(s, cells, 3, bucket, true);
@@ -36,7 +36,7 @@ static struct ek_plan_entry *add(struct scene *s, int feature, int cell, enum ek
                                  int percent)
 {
     struct ek_plan_entry *e = &s->plan.entry[s->plan.count++];
-    *e = ek_plan_entry_of(feature, cell, ROUTE);
+    *e = ek_plan_entry_find(feature, cell, ROUTE);
     e->mode = mode;
     e->percent = percent;
     return e;
@@ -53,7 +53,7 @@ START_TEST(a_plan_is_empty_and_of_version_0_at_first)
     int16_t cells[] = {0};
     ck_assert_int_eq(apply_in(&s, cells, 1, 0, true), 0);
     ck_assert_int_eq(s.routing.wanted, 0);
-    ck_assert_int_eq(s.routing.word, EK_WORD_PASS);
+    ck_assert_int_eq(s.routing.word, EK_LIST_PASSED);
     ck_assert_uint_eq(s.plan.version, 0);
 }
 END_TEST
@@ -144,7 +144,7 @@ START_TEST(a_full_plan_takes_no_more)
         ek_plan_set(&p, 0, i, ROUTE, 0);
     ck_assert_int_eq(ek_plan_set(&p, 0, EK_PLAN_MAX, ROUTE, 0), 0);
     ck_assert_int_eq(p.count, EK_PLAN_MAX);
-    ck_assert(ek_plan_has_room(&p, 0, 0) && !ek_plan_has_room(&p, 0, EK_PLAN_MAX));
+    ck_assert(ek_plan_has_space(&p, 0, 0) && !ek_plan_has_space(&p, 0, EK_PLAN_MAX));
     ck_assert_int_eq(ek_plan_features(&p), 1);
 }
 END_TEST
@@ -168,7 +168,7 @@ START_TEST(what_findings_ask_for_is_enforced_on_all_queries)
     ek_plan_set(&s.plan, 0, 0, ROUTE, 0);
     ck_assert_int_eq(s.plan.entry[0].mode, EK_MODE_ENFORCE);
     ck_assert_int_eq(s.plan.entry[0].by, EK_BY_FINDING);
-    ck_assert_int_eq(word_of(&s, -1, -1, EK_PERCENT_WHOLE - 1), EK_WORD_ROUTED);
+    ck_assert_int_eq(word_of(&s, -1, -1, EK_PERCENT_WHOLE - 1), EK_LIST_ROUTED);
 }
 END_TEST
 
@@ -176,7 +176,7 @@ START_TEST(in_shadow_nothing_acts_and_all_is_known)
 {
     struct scene s = {.plan.version = 0};
     add(&s, 0, 0, EK_MODE_SHADOW, EK_PERCENT_WHOLE);
-    ck_assert_int_eq(word_of(&s, -1, -1, 0), EK_WORD_SHADOW);
+    ck_assert_int_eq(word_of(&s, -1, -1, 0), EK_LIST_SHADOW);
     ck_assert_int_eq(s.routing.acted, 0);
     ck_assert_int_eq(s.routing.wanted, 1);
     ck_assert_int_eq(s.acts[0].action, EK_ACT_NONE);
@@ -188,15 +188,15 @@ START_TEST(a_canary_acts_on_the_buckets_below_its_percentage)
 {
     struct scene s = {.plan.version = 0};
     add(&s, 0, 0, EK_MODE_CANARY, 500);
-    ck_assert_int_eq(word_of(&s, -1, -1, 499), EK_WORD_CANARY);
+    ck_assert_int_eq(word_of(&s, -1, -1, 499), EK_LIST_CANARY);
     ck_assert_int_eq(s.routing.acted, 1);
-    ck_assert_int_eq(word_of(&s, -1, -1, 500), EK_WORD_PASS);
+    ck_assert_int_eq(word_of(&s, -1, -1, 500), EK_LIST_PASSED);
     ck_assert_int_eq(s.routing.acted, 0);
     ck_assert_int_eq(s.routing.wanted, 1);
     s.plan.entry[0].percent = EK_PERCENT_WHOLE;
-    ck_assert_int_eq(word_of(&s, -1, -1, EK_PERCENT_WHOLE - 1), EK_WORD_CANARY);
+    ck_assert_int_eq(word_of(&s, -1, -1, EK_PERCENT_WHOLE - 1), EK_LIST_CANARY);
     s.plan.entry[0].percent = 0;
-    ck_assert_int_eq(word_of(&s, -1, -1, 0), EK_WORD_PASS);
+    ck_assert_int_eq(word_of(&s, -1, -1, 0), EK_LIST_PASSED);
 }
 END_TEST
 
@@ -206,12 +206,12 @@ START_TEST(the_strongest_word_of_a_list_is_told)
     add(&s, 0, 0, EK_MODE_CANARY, 500);
     add(&s, 2, 1, EK_MODE_ENFORCE, EK_PERCENT_WHOLE);
     add(&s, 2, 2, EK_MODE_SHADOW, EK_PERCENT_WHOLE);
-    ck_assert_int_eq(word_of(&s, 1, -1, 10), EK_WORD_ROUTED);
+    ck_assert_int_eq(word_of(&s, 1, -1, 10), EK_LIST_ROUTED);
     ck_assert_int_eq(s.routing.acted, 2);
-    ck_assert_int_eq(word_of(&s, 2, -1, 10), EK_WORD_CANARY);
-    ck_assert_int_eq(word_of(&s, 2, -1, 900), EK_WORD_SHADOW);
-    ck_assert_str_eq(ek_word_name(EK_WORD_CANARY), "canary");
-    ck_assert_str_eq(ek_word_name(EK_WORD_PAUSED), "paused");
+    ck_assert_int_eq(word_of(&s, 2, -1, 10), EK_LIST_CANARY);
+    ck_assert_int_eq(word_of(&s, 2, -1, 900), EK_LIST_SHADOW);
+    ck_assert_str_eq(ek_list_outcome_name(EK_LIST_CANARY), "canary");
+    ck_assert_str_eq(ek_list_outcome_name(EK_LIST_PAUSED), "paused");
 }
 END_TEST
 
@@ -222,11 +222,11 @@ START_TEST(a_list_gets_the_most_careful_of_its_modes)
     say(&s, 0, 2, EK_MODE_ENFORCE, true);
     say(&s, 0, 4, EK_MODE_SHADOW, true);
     say(&s, 2, 1, EK_MODE_ENFORCE, true); /* of another feature */
-    ck_assert_int_eq(word_of(&s, 1, -1, 0), EK_WORD_PASS);
+    ck_assert_int_eq(word_of(&s, 1, -1, 0), EK_LIST_PASSED);
     ck_assert_int_eq(s.routing.wanted, 0);
-    ck_assert_int_eq(word_of(&s, 2, -1, 0), EK_WORD_ROUTED);
-    ck_assert_int_eq(word_of(&s, 2, 4, 0), EK_WORD_SHADOW);
-    ck_assert_int_eq(word_of(&s, 1, 4, 0), EK_WORD_SHADOW);
+    ck_assert_int_eq(word_of(&s, 2, -1, 0), EK_LIST_ROUTED);
+    ck_assert_int_eq(word_of(&s, 2, 4, 0), EK_LIST_SHADOW);
+    ck_assert_int_eq(word_of(&s, 1, 4, 0), EK_LIST_SHADOW);
 }
 END_TEST
 
@@ -237,9 +237,9 @@ START_TEST(a_word_for_the_feature_goes_before_one_for_all)
     say(&s, 0, 2, EK_MODE_SHADOW, false);
     say(&s, 0, 4, EK_MODE_ENFORCE, true);
     say(&s, 0, 3, EK_MODE_OBSERVE, false);
-    ck_assert_int_eq(word_of(&s, 2, 4, 0), EK_WORD_ROUTED);
-    ck_assert_int_eq(word_of(&s, 2, -1, 0), EK_WORD_SHADOW);
-    ck_assert_int_eq(word_of(&s, 2, 3, 0), EK_WORD_PASS);
+    ck_assert_int_eq(word_of(&s, 2, 4, 0), EK_LIST_ROUTED);
+    ck_assert_int_eq(word_of(&s, 2, -1, 0), EK_LIST_SHADOW);
+    ck_assert_int_eq(word_of(&s, 2, 3, 0), EK_LIST_PASSED);
 }
 END_TEST
 
@@ -249,7 +249,7 @@ START_TEST(a_pin_wins_over_what_is_found_and_over_every_mode)
     add(&s, 0, 4, EK_MODE_ENFORCE, EK_PERCENT_WHOLE)->treatment = SILENCE;
     add(&s, 0, 2, EK_MODE_ENFORCE, EK_PERCENT_WHOLE)->by = EK_BY_PERSON;
     say(&s, 0, 2, EK_MODE_OBSERVE, true);
-    ck_assert_int_eq(word_of(&s, 2, 4, 0), EK_WORD_ROUTED);
+    ck_assert_int_eq(word_of(&s, 2, 4, 0), EK_LIST_ROUTED);
     ck_assert_int_eq(s.acts[0].action, EK_ACT_ROUTE);
     word_of(&s, 1, 4, 0);
     ck_assert_int_eq(s.acts[0].action, EK_ACT_SILENCE);
@@ -286,19 +286,19 @@ START_TEST(a_pin_of_none_keeps_a_list_as_it_came)
     struct ek_plan_entry *pin = add(&s, 0, 2, EK_MODE_ENFORCE, EK_PERCENT_WHOLE);
     pin->by = EK_BY_RULES;
     pin->treatment.action = EK_ACT_NONE;
-    ck_assert_int_eq(word_of(&s, 2, -1, 0), EK_WORD_PASS);
+    ck_assert_int_eq(word_of(&s, 2, -1, 0), EK_LIST_PASSED);
     ck_assert_int_eq(s.routing.wanted, 0);
     ck_assert_int_eq(s.acts[0].action, EK_ACT_NONE);
-    ck_assert_int_eq(word_of(&s, 1, -1, 0), EK_WORD_ROUTED);
+    ck_assert_int_eq(word_of(&s, 1, -1, 0), EK_LIST_ROUTED);
     pin->treatment.action = EK_ACT_ALERT;
-    ck_assert_int_eq(word_of(&s, 2, -1, 0), EK_WORD_PASS);
+    ck_assert_int_eq(word_of(&s, 2, -1, 0), EK_LIST_PASSED);
 }
 END_TEST
 
 START_TEST(a_paused_plan_says_so)
 {
     struct scene s = {.plan.paused = true};
-    ck_assert_int_eq(word_of(&s, 2, -1, 0), EK_WORD_PAUSED);
+    ck_assert_int_eq(word_of(&s, 2, -1, 0), EK_LIST_PAUSED);
     ck_assert_int_eq(s.routing.acted, 0);
 }
 END_TEST

@@ -90,7 +90,8 @@ static void say(struct scene *s, int feature, int cell, enum ek_mode mode, bool 
     s->mode[s->c.modes++] = (struct ek_plan_mode){feature, cell, mode, own};
 }
 
-static void pin(struct scene *s, int feature, int cell, enum ek_action action, enum ek_plan_by by)
+static void pin(struct scene *s, int feature, int cell, enum ek_action action,
+                enum ek_plan_source by)
 {
     s->pin[s->c.pins++] = (struct ek_pinned){feature, cell, {action, 0}, by};
 }
@@ -119,7 +120,7 @@ START_TEST(what_is_wanted_and_enforced_is_in_force)
     struct scene *s = new_scene(EK_MODE_ENFORCE);
     ck_assert(!compose(s));
     want(s, 2, ARM_B);
-    s->wanted.entry[0].repair = (struct ek_repair){100, -1};
+    s->wanted.entry[0].repair = (struct ek_plan_repair){100, -1};
     ck_assert(compose(s));
     ck_assert_int_eq(s->now.count, 1);
     ck_assert_int_eq(s->now.entry[0].mode, EK_MODE_ENFORCE);
@@ -197,7 +198,7 @@ END_TEST
 START_TEST(what_was_withdrawn_or_has_no_rollout_does_not_act)
 {
     struct scene *s = new_scene(EK_MODE_ENFORCE);
-    want(s, 0, ALL)->withdrawn = EK_RAIL_RANKS;
+    want(s, 0, ALL)->withdrawn = EK_GUARDRAIL_RANKS;
     want(s, 1, ALL);
     ek_plan_set(&s->wanted, 2, ALL, (struct ek_treatment){EK_ACT_ROUTE, 0}, NOW);
     compose(s);

@@ -16,15 +16,15 @@ enum { ALL, ARM_A, ARM_B, ARM_C, CELLS, MINUTE = 60000, TOLD_MAX = 64 };
 struct scene {
     struct ek_manifest *manifest;
     struct ek_rules *rules;
-    struct ek_control *control;
-    struct ek_rollout_figures figures;
+    struct ek_controller *control;
+    struct ek_rollout_stats figures;
     bool has_figures, has_room;
     int begun; /* figures that were to begin anew */
     int64_t now;
     uint64_t query;
     bool changed;
     int told;
-    enum ek_did did[TOLD_MAX];
+    enum ek_decision_kind did[TOLD_MAX];
     char why[TOLD_MAX][300];
     double share[CELLS];
 };
@@ -64,7 +64,7 @@ static double share_of(void *context, const int *cell, int count)
     return fmin(share, 1);
 }
 
-static int decided(void *context, const struct ek_decided *d)
+static int decided(void *context, const struct ek_decision_record *d)
 {
     struct scene *s = context;
     ck_assert_int_lt(s->told, TOLD_MAX);
@@ -73,7 +73,7 @@ static int decided(void *context, const struct ek_decided *d)
     return EK_OK;
 }
 
-static bool figures_of(void *context, int feature, int cell, struct ek_rollout_figures *out)
+static bool figures_of(void *context, int feature, int cell, struct ek_rollout_stats *out)
 {
     const struct scene *s = context;
     (void)feature;
@@ -89,23 +89,23 @@ static void figures_begin(void *context, int feature, int cell)
     ((struct scene *)context)->begun++;
 }
 
-static struct ek_control *new_control(struct scene *s)
+static struct ek_controller *new_control(struct scene *s)
 {
-    struct ek_control *c;
-    const struct ek_control_setup setup = {.manifest = s->manifest,
-                                           .rules = s->rules,
-                                           .have_model = true,
-                                           .cells = {.dimension_of = dimension_of,
-                                                     .name_of = name_of,
-                                                     .value_of = value_of,
-                                                     .give = give,
-                                                     .share_of = share_of,
-                                                     .context = s},
-                                           .hears = {.decided = decided,
-                                                     .figures_of = figures_of,
-                                                     .figures_begin = figures_begin,
-                                                     .context = s}};
-    ck_assert_int_eq(ek_control_new(&c, &setup, NULL), EK_OK);
+    struct ek_controller *c;
+    const struct ek_controller_setup setup = {.manifest = s->manifest,
+                                              .rules = s->rules,
+                                              .have_model = true,
+                                              .cells = {.dimension_of = dimension_of,
+                                                        .name_of = name_of,
+                                                        .value_of = value_of,
+                                                        .give = give,
+                                                        .share_of = share_of,
+                                                        .context = s},
+                                              .hears = {.decided = decided,
+                                                        .figures_of = figures_of,
+                                                        .figures_begin = figures_begin,
+                                                        .context = s}};
+    ck_assert_int_eq(ek_controller_new(&c, &setup, NULL), EK_OK);
     return c;
 }
 
@@ -121,10 +121,10 @@ static struct scene *new_scene(const char *rules)
     int rc = ek_rules_parse(&s->rules, s->manifest, "rules", text, strlen(text), &e);
     ck_assert_msg(!rc, "%s", e.message);
     s->control = new_control(s);
-    s->figures = (struct ek_rollout_figures){.dead_rate_elsewhere = (double)NAN,
-                                             .rank_change_p95 = (double)NAN,
-                                             .latency_p99_ms = (double)NAN,
-                                             .latency_before_ms = (double)NAN};
+    s->figures = (struct ek_rollout_stats){.dead_rate_elsewhere = (double)NAN,
+                                           .rank_change_p95 = (double)NAN,
+                                           .latency_p99_ms = (double)NAN,
+                                           .latency_before_ms = (double)NAN};
     s->share[ALL] = 1;
     s->share[ARM_A] = s->share[ARM_B] = .5;
     s->now = 100 * MINUTE;
@@ -133,7 +133,7 @@ static struct scene *new_scene(const char *rules)
 
 static void free_scene(struct scene *s)
 {
-    ek_control_free(s->control);
+    ek_controller_free(s->control);
     ek_rules_free(s->rules);
     ek_manifest_free(s->manifest);
     free(s);
@@ -159,20 +159,20 @@ static struct ek_finding finding(enum ek_finding_state state, int feature, int c
 static bool settle(struct scene *s)
 {
     s->query += 32 - s->query % 32; /* a list at which rollouts are looked at */
-    ck_assert_int_eq(ek_control_settle(s->control, s->now, s->query, &s->changed), EK_OK);
+    ck_assert_int_eq(ek_controller_update(s->control, s->now, s->query, &s->changed), EK_OK);
     return s->changed;
 }
 
 static bool found(struct scene *s, enum ek_finding_state state, int feature, int cell)
 {
     struct ek_finding f = finding(state, feature, cell);
-    ek_control_found(s->control, &f, s->now);
+    ek_controller_add_finding(s->control, &f, s->now);
     return settle(s);
 }
 
 static const struct ek_plan_entry *entry_of(const struct scene *s, int feature, int cell)
 {
-    const struct ek_plan *p = ek_control_plan(s->control);
+    const struct ek_plan *p = ek_controller_plan(s->control);
     for (int i = 0; i < p->count; i++)
         if (p->entry[i].feature == feature && p->entry[i].cell == cell)
             return &p->entry[i];
@@ -180,18 +180,18 @@ static const struct ek_plan_entry *entry_of(const struct scene *s, int feature, 
 }
 
 /* Whether a list of arm A or B is scored anew, and what became of it. */
-static enum ek_word word_of(const struct scene *s, int arm, int bucket)
+static enum ek_list_outcome word_of(const struct scene *s, int arm, int bucket)
 {
     struct ek_treatment acts[8], would[8];
     const int16_t cells[] = {ALL, (int16_t)arm};
     struct ek_plan_list l = {cells, 2, bucket, true};
     struct ek_plan_routing r = {.acts = acts, .would = would};
-    ek_plan_apply(ek_control_plan(s->control), &l, s->manifest->routable_of_item,
+    ek_plan_apply(ek_controller_plan(s->control), &l, s->manifest->routable_of_item,
                   s->manifest->routable_count, &r);
     return r.word;
 }
 
-static int count_did(const struct scene *s, enum ek_did what)
+static int count_did(const struct scene *s, enum ek_decision_kind what)
 {
     int count = 0;
     for (int i = 0; i < s->told; i++)
@@ -223,12 +223,12 @@ START_TEST(a_hold_grows_with_each_relapse_and_is_forgiven)
     ck_assert_int_eq(hold_of(s), 30);
     ck_assert_int_eq(hold_of(s), 35); /* hold_max */
     ck_assert_int_eq(hold_of(s), 35);
-    ck_assert_int_eq(count_did(s, EK_DID_RELAPSE), 4);
+    ck_assert_int_eq(count_did(s, EK_DECIDED_RELAPSE), 4);
     ck_assert_ptr_nonnull(strstr(s->why[s->told - 2], "holds 35 min"));
     s->now += 241 * MINUTE;
     ck_assert_int_eq(hold_of(s), 10);
-    ck_assert_int_eq(count_did(s, EK_DID_ROUTE), 2);
-    ck_assert_int_eq(count_did(s, EK_DID_END), 6);
+    ck_assert_int_eq(count_did(s, EK_DECIDED_ROUTE), 2);
+    ck_assert_int_eq(count_did(s, EK_DECIDED_END), 6);
     free_scene(s);
 }
 END_TEST
@@ -239,7 +239,7 @@ START_TEST(what_no_longer_asks_for_a_route_lets_it_end_by_its_hold)
     struct ek_finding f = finding(EK_UPDATED, 0, ALL);
     found(s, EK_CONFIRMED, 0, ALL);
     f.share = .01; /* below act_share */
-    ek_control_found(s->control, &f, s->now);
+    ek_controller_add_finding(s->control, &f, s->now);
     ck_assert(!settle(s) && entry_of(s, 0, ALL));
     s->now += 5 * MINUTE;
     found(s, EK_UPDATED, 0, ALL); /* it asks again */
@@ -257,23 +257,23 @@ START_TEST(beyond_the_limit_nothing_acts_and_it_shouts_each_time)
     struct ek_finding second = finding(EK_CONFIRMED, 1, ALL);
     for (int trip = 0; trip < 2; trip++) {
         found(s, EK_CONFIRMED, 0, ALL);
-        ck_assert(entry_of(s, 0, ALL) && !ek_control_tripped(s->control));
+        ck_assert(entry_of(s, 0, ALL) && !ek_controller_reached_limit(s->control));
         ck_assert(found(s, EK_CONFIRMED, 1, ALL));
-        ck_assert_int_eq(ek_control_tripped(s->control), EK_BOUND_ROUTED);
-        ck_assert_int_eq(ek_control_plan(s->control)->count, 0);
-        struct ek_decision d = ek_control_decide(s->control, &second);
+        ck_assert_int_eq(ek_controller_reached_limit(s->control), EK_BOUND_ROUTED);
+        ck_assert_int_eq(ek_controller_plan(s->control)->count, 0);
+        struct ek_decision d = ek_controller_decide(s->control, &second);
         ck_assert(d.limited == EK_BOUND_ROUTED && d.mode == EK_MODE_OBSERVE);
-        ck_assert(!settle(s) && !ek_control_tripped(s->control)); /* it is the same trip */
+        ck_assert(!settle(s) && !ek_controller_reached_limit(s->control)); /* it is the same trip */
         found(s, EK_DISMISSED, 1, ALL);
         s->now += 9 * MINUTE; /* a hold from now, as long as nothing is exceeded again */
         ck_assert(!settle(s) && !entry_of(s, 0, ALL));
         found(s, EK_CONFIRMED, 1, ALL);
-        ck_assert(!ek_control_tripped(s->control));
+        ck_assert(!ek_controller_reached_limit(s->control));
         found(s, EK_DISMISSED, 1, ALL);
         s->now += 10 * MINUTE;
         ck_assert(settle(s) && entry_of(s, 0, ALL));
     }
-    ck_assert_int_eq(count_did(s, EK_DID_LIMIT), 2);
+    ck_assert_int_eq(count_did(s, EK_DECIDED_LIMIT), 2);
     free_scene(s);
 }
 END_TEST
@@ -284,7 +284,7 @@ START_TEST(what_acted_first_is_kept_where_the_rules_say_so)
                                 "limits: {max_routed_features: 1, on_limit: keep}\n");
     found(s, EK_CONFIRMED, 0, ALL);
     ck_assert(!found(s, EK_CONFIRMED, 1, ALL));
-    ck_assert_int_eq(ek_control_tripped(s->control), EK_BOUND_ROUTED);
+    ck_assert_int_eq(ek_controller_reached_limit(s->control), EK_BOUND_ROUTED);
     ck_assert(entry_of(s, 0, ALL) && !entry_of(s, 1, ALL));
     free_scene(s);
 }
@@ -296,8 +296,8 @@ START_TEST(a_share_of_the_traffic_is_a_limit_too)
     found(s, EK_CONFIRMED, 0, ARM_B);
     ck_assert_ptr_nonnull(entry_of(s, 0, ARM_B));
     found(s, EK_CONFIRMED, 0, ARM_A);
-    ck_assert_int_eq(ek_control_tripped(s->control), EK_BOUND_SHARE);
-    ck_assert_int_eq(ek_control_plan(s->control)->count, 0);
+    ck_assert_int_eq(ek_controller_reached_limit(s->control), EK_BOUND_SHARE);
+    ck_assert_int_eq(ek_controller_plan(s->control)->count, 0);
     free_scene(s);
 }
 END_TEST
@@ -310,23 +310,23 @@ START_TEST(a_canary_grows_when_its_time_and_its_lists_have_come)
     struct scene *s = new_scene(CANARY);
     found(s, EK_CONFIRMED, 0, ALL);
     ck_assert(entry_of(s, 0, ALL)->percent == 500 && entry_of(s, 0, ALL)->mode == EK_MODE_CANARY);
-    ck_assert(word_of(s, ARM_A, 499) == EK_WORD_CANARY && word_of(s, ARM_A, 500) == EK_WORD_PASS);
+    ck_assert(word_of(s, ARM_A, 499) == EK_LIST_CANARY && word_of(s, ARM_A, 500) == EK_LIST_PASSED);
     s->now += 60 * MINUTE; /* nobody has tried anything */
     ck_assert(!settle(s));
     s->has_figures = true;
     s->figures.tried = s->figures.acted = 199;
     ck_assert(!settle(s));
     s->figures.tried = 200;
-    uint64_t version = ek_control_plan(s->control)->version;
+    uint64_t version = ek_controller_plan(s->control)->version;
     ck_assert(settle(s) && entry_of(s, 0, ALL)->percent == 2500);
-    ck_assert_uint_eq(ek_control_plan(s->control)->version, version + 1);
+    ck_assert_uint_eq(ek_controller_plan(s->control)->version, version + 1);
     ck_assert_int_eq(s->begun, 1);
     ck_assert(!settle(s)); /* `every` from now */
     s->now += 10 * MINUTE;
     ck_assert(settle(s) && entry_of(s, 0, ALL)->percent == 4000);
     s->now += 100 * MINUTE;
     ck_assert(!settle(s)); /* `max` */
-    ck_assert_int_eq(count_did(s, EK_DID_STEP), 2);
+    ck_assert_int_eq(count_did(s, EK_DECIDED_STEP), 2);
     ck_assert_ptr_nonnull(strstr(s->why[1], "from 5% to 25% of the queries: 200 lists"));
     free_scene(s);
 }
@@ -374,18 +374,18 @@ START_TEST(a_route_that_does_harm_is_taken_back_until_a_person_says_so)
     struct ek_finding f = finding(EK_UPDATED, 0, ALL);
     struct ek_error e;
     found(s, EK_CONFIRMED, 0, ALL);
-    ck_assert_int_eq(ek_control_resume(s->control, 0, ALL, s->now, &e), EK_ESTATE);
+    ck_assert_int_eq(ek_controller_resume(s->control, 0, ALL, s->now, &e), EK_ESTATE);
     s->has_figures = true;
     s->figures.tried = s->figures.acted = 1000;
     s->figures.failed = 300; /* error_rate is 0.01 */
     ck_assert(settle(s) && !entry_of(s, 0, ALL));
-    ck_assert_int_eq(s->did[s->told - 1], EK_DID_WITHDRAW);
+    ck_assert_int_eq(s->did[s->told - 1], EK_DECIDED_ROLLBACK);
     ck_assert_ptr_nonnull(strstr(s->why[s->told - 1], "error_rate is"));
-    ck_assert_int_eq(ek_control_decide(s->control, &f).mode, EK_MODE_OBSERVE);
+    ck_assert_int_eq(ek_controller_decide(s->control, &f).mode, EK_MODE_OBSERVE);
     s->has_figures = false;
     s->now += 1000 * MINUTE;
     ck_assert(!found(s, EK_UPDATED, 0, ALL)); /* the same fault */
-    ck_assert_int_eq(ek_control_resume(s->control, 0, ALL, s->now, &e), EK_OK);
+    ck_assert_int_eq(ek_controller_resume(s->control, 0, ALL, s->now, &e), EK_OK);
     ck_assert(settle(s) && entry_of(s, 0, ALL)->percent == 500);
     free_scene(s);
 }
@@ -396,10 +396,10 @@ static void waver(struct scene *s)
 {
     struct ek_finding f = finding(EK_UPDATED, 0, ALL);
     f.share = .01;
-    ek_control_found(s->control, &f, s->now);
+    ek_controller_add_finding(s->control, &f, s->now);
     s->now += 30 * MINUTE;
     settle(s);
-    ck_assert(!ek_plan_has(ek_control_wanted(s->control), 0, ALL));
+    ck_assert(!ek_plan_has(ek_controller_desired(s->control), 0, ALL));
     s->now += MINUTE;
 }
 
@@ -420,12 +420,12 @@ START_TEST(a_fault_that_wavers_brings_no_route_back_that_was_withdrawn_in_it)
     s->has_figures = false;
     waver(s);
     ck_assert(!found(s, EK_UPDATED, 0, ALL) && !entry_of(s, 0, ALL));
-    ck_assert_int_eq(ek_control_rollout(s->control, 0, ALL)->relapses, 0);
+    ck_assert_int_eq(ek_controller_rollout(s->control, 0, ALL)->relapses, 0);
     found(s, EK_RECOVERED, 0, ALL);
     s->now += 30 * MINUTE;
     settle(s);
     ck_assert(found(s, EK_CONFIRMED, 0, ALL) && entry_of(s, 0, ALL)->percent == 500);
-    ck_assert_int_eq(ek_control_rollout(s->control, 0, ALL)->relapses, 1);
+    ck_assert_int_eq(ek_controller_rollout(s->control, 0, ALL)->relapses, 1);
     free_scene(s);
 }
 END_TEST
@@ -437,13 +437,13 @@ static bool awaits_after_pause(const char *mode)
     snprintf(rules, sizeof rules, "defaults: {mode: %s, hold: 10m, recover: manual}\n", mode);
     struct scene *s = new_scene(rules);
     found(s, EK_CONFIRMED, 0, ALL);
-    ek_control_pause(s->control, true, s->now);
+    ek_controller_pause(s->control, true, s->now);
     settle(s);
     found(s, EK_RECOVERED, 0, ALL);
-    ek_control_pause(s->control, false, s->now);
+    ek_controller_pause(s->control, false, s->now);
     s->now += 20 * MINUTE;
     settle(s);
-    bool awaits = ek_plan_has(ek_control_wanted(s->control), 0, ALL);
+    bool awaits = ek_plan_has(ek_controller_desired(s->control), 0, ALL);
     free_scene(s);
     return awaits;
 }
@@ -459,11 +459,11 @@ START_TEST(lists_of_a_value_have_the_mode_that_the_rules_have_for_them)
 {
     struct scene *s = new_scene("defaults: {mode: observe, mode_in: {arm: {B: enforce}}}\n");
     found(s, EK_CONFIRMED, 0, ALL);
-    ck_assert(word_of(s, ARM_A, 0) == EK_WORD_PASS && word_of(s, ARM_B, 0) == EK_WORD_ROUTED);
+    ck_assert(word_of(s, ARM_A, 0) == EK_LIST_PASSED && word_of(s, ARM_B, 0) == EK_LIST_ROUTED);
     free_scene(s);
     s = new_scene("defaults: {mode: enforce, mode_in: {arm: {B: shadow}}}\n");
     found(s, EK_CONFIRMED, 0, ALL);
-    ck_assert(word_of(s, ARM_A, 0) == EK_WORD_ROUTED && word_of(s, ARM_B, 0) == EK_WORD_SHADOW);
+    ck_assert(word_of(s, ARM_A, 0) == EK_LIST_ROUTED && word_of(s, ARM_B, 0) == EK_LIST_SHADOW);
     free_scene(s);
 }
 END_TEST
@@ -472,12 +472,12 @@ START_TEST(a_feature_is_left_alone_while_a_value_cannot_be_told_apart)
 {
     struct scene *s = new_scene("defaults: {mode: enforce, mode_in: {arm: {C: observe}}}\n");
     found(s, EK_CONFIRMED, 0, ALL);
-    ck_assert_int_eq(ek_control_plan(s->control)->count, 0);
-    ck_assert_int_eq(ek_control_tripped(s->control), EK_BOUND_PLAN);
+    ck_assert_int_eq(ek_controller_plan(s->control)->count, 0);
+    ck_assert_int_eq(ek_controller_reached_limit(s->control), EK_BOUND_PLAN);
     s->has_room = true;
     s->query = 2 * 1024 - 32;
     ck_assert(settle(s) && entry_of(s, 0, ALL));
-    ck_assert(word_of(s, ARM_A, 0) == EK_WORD_ROUTED && word_of(s, ARM_C, 0) == EK_WORD_PASS);
+    ck_assert(word_of(s, ARM_A, 0) == EK_LIST_ROUTED && word_of(s, ARM_C, 0) == EK_LIST_PASSED);
     free_scene(s);
 }
 END_TEST
@@ -486,8 +486,8 @@ START_TEST(in_observe_nothing_is_in_force)
 {
     struct scene *s = new_scene("defaults: {mode: observe}\n");
     ck_assert(!found(s, EK_CONFIRMED, 0, ALL));
-    ck_assert(ek_control_wanted(s->control)->count == 1);
-    ck_assert_uint_eq(ek_control_plan(s->control)->version, 0);
+    ck_assert(ek_controller_desired(s->control)->count == 1);
+    ck_assert_uint_eq(ek_controller_plan(s->control)->version, 0);
     ck_assert_int_eq(s->told, 0);
     free_scene(s);
 }
@@ -498,7 +498,7 @@ START_TEST(of_two_that_are_joined_the_more_careful_percentage_counts)
 {
     static const int16_t to[] = {ALL, ARM_B, ARM_A};
     struct scene *s = new_scene(CANARY);
-    struct ek_control *one = s->control;
+    struct ek_controller *one = s->control;
     found(s, EK_CONFIRMED, 0, ARM_A);
     s->has_figures = true;
     s->figures.tried = 200;
@@ -508,11 +508,11 @@ START_TEST(of_two_that_are_joined_the_more_careful_percentage_counts)
     s->has_figures = false;
     found(s, EK_CONFIRMED, 0, ARM_B);
     found(s, EK_CONFIRMED, 1, ARM_B);
-    ck_assert_int_eq(ek_control_merge(one, s->control, to), EK_OK);
-    ek_control_free(s->control);
+    ck_assert_int_eq(ek_controller_merge(one, s->control, to), EK_OK);
+    ek_controller_free(s->control);
     s->control = one;
     ck_assert(settle(s));
-    ck_assert_int_eq(ek_control_plan(one)->count, 2);
+    ck_assert_int_eq(ek_controller_plan(one)->count, 2);
     ck_assert(entry_of(s, 0, ARM_A)->percent == 500 && entry_of(s, 1, ARM_A)->percent == 500);
     free_scene(s);
 }

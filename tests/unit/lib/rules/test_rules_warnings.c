@@ -36,7 +36,7 @@ static const char *notes_at(const char *text, int64_t now_ms)
         ek_error_list_init(&notes);
         must(ek_yaml_parse(&y, "r", text, strlen(text), NULL));
         must(ek_rules_from_tree(&r, held ? m : NULL, y, NULL, NULL));
-        must(ek_rules_notes(r, y, now_ms, &notes));
+        must(ek_rules_warnings(r, y, now_ms, &notes));
         for (size_t i = 0; i < notes.count; i++) {
             const struct ek_error *e = &notes.errors[i];
             used += (size_t)snprintf(said[held] + used, SAID_BYTES - used, "%ld:%ld: %s\n", e->line,

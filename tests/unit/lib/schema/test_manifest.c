@@ -74,20 +74,20 @@ START_TEST(derived_query_features_come_last_and_know_the_list_size)
     ck_assert_int_eq(m->query_count, 2);
     ck_assert_int_eq(m->derived_count, 1);
     ck_assert_int_eq(ek_manifest_query(m, "log_list_size"), 1);
-    struct ek_query q;
-    ek_query_init(&q);
-    ck_assert_int_eq(ek_query_resize(&q, 7, m->item_count, m->query_count), EK_OK);
+    struct ek_list q;
+    ek_list_init(&q);
+    ck_assert_int_eq(ek_list_resize(&q, 7, m->item_count, m->query_count), EK_OK);
     q.query[0] = 3;
-    ek_query_derive(&q, m);
+    ek_list_derive(&q, m);
     ck_assert(q.query[0] == 3);
     ck_assert(q.query[1] == (float)log(7));
     q.list_items = 20; /* the items are a part of it */
-    ek_query_derive(&q, m);
+    ek_list_derive(&q, m);
     ck_assert(q.query[1] == (float)log(20));
     q.items = q.list_items = 0;
-    ek_query_derive(&q, m);
+    ek_list_derive(&q, m);
     ck_assert(q.query[1] == 0);
-    ek_query_release(&q);
+    ek_list_release(&q);
     ek_manifest_free(m);
 }
 END_TEST

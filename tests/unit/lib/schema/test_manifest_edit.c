@@ -13,7 +13,8 @@ static void becomes(const char *from, const char *want)
     struct ek_buf out;
     struct ek_error e;
     ek_buf_init(&out, 0);
-    int rc = ek_manifest_put("m.yaml", from, strlen(from), "normalization", SECTION, &out, &e);
+    int rc =
+        ek_manifest_set_section("m.yaml", from, strlen(from), "normalization", SECTION, &out, &e);
     ck_assert_msg(!rc, "%s", e.message);
     ck_assert_str_eq(ek_buf_string(&out), want);
     ek_buf_release(&out);
@@ -101,8 +102,8 @@ START_TEST(what_is_no_block_of_keys_is_refused)
         struct ek_buf out;
         struct ek_error e;
         ek_buf_init(&out, 0);
-        int rc =
-            ek_manifest_put("m.yaml", bad[i], strlen(bad[i]), "normalization", SECTION, &out, &e);
+        int rc = ek_manifest_set_section("m.yaml", bad[i], strlen(bad[i]), "normalization", SECTION,
+                                         &out, &e);
         ck_assert_int_eq(rc, EK_ECONFIG);
         ck_assert_uint_eq(out.length, 0);
         ek_buf_release(&out);

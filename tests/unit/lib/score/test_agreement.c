@@ -47,16 +47,16 @@ START_TEST(figures_by_hand)
     double log2_3 = 1.584962500721156, ideal = 1 + .5 / log2_3 + 1. / 6 + .25 / log2(5);
     setup();
     struct ek_agreement a = compare(same, teacher, 4);
-    for (int f = 0; f < EK_FIGURES; f++)
+    for (int f = 0; f < EK_AGREEMENT_STATISTICS; f++)
         ck_assert_double_eq_tol(a.figure[f], 1, 1e-12);
     a = compare(swap, teacher, 4); /* one pair of six is in opposite order */
-    ck_assert_double_eq_tol(a.figure[EK_FIGURE_TAU], 4. / 6, 1e-12);
-    ck_assert_double_eq_tol(a.figure[EK_FIGURE_NDCG10],
+    ck_assert_double_eq_tol(a.figure[EK_AGREEMENT_TAU], 4. / 6, 1e-12);
+    ck_assert_double_eq_tol(a.figure[EK_AGREEMENT_NDCG10],
                             (.5 + 1 / log2_3 + 1. / 6 + .25 / log2(5)) / ideal, 1e-12);
-    ck_assert(a.figure[EK_FIGURE_TOP1] == 0);
+    ck_assert(a.figure[EK_AGREEMENT_TOP1] == 0);
     a = compare(turned, teacher, 4);
-    ck_assert_double_eq_tol(a.figure[EK_FIGURE_TAU], -1, 1e-12);
-    ck_assert(a.figure[EK_FIGURE_TOP1] == 0);
+    ck_assert_double_eq_tol(a.figure[EK_AGREEMENT_TAU], -1, 1e-12);
+    ck_assert(a.figure[EK_AGREEMENT_TOP1] == 0);
     teardown();
 }
 END_TEST
@@ -70,9 +70,9 @@ START_TEST(a_student_that_scores_all_alike_gets_no_credit_for_the_order_it_was_g
     setup();
     for (int i = 0; i < 2; i++) {
         struct ek_agreement a = compare(i ? lost : flat, teacher, 4);
-        ck_assert(a.figure[EK_FIGURE_TAU] == 0);
-        ck_assert_double_eq_tol(a.figure[EK_FIGURE_NDCG10], gains * discounts / ideal, 1e-12);
-        ck_assert_double_eq_tol(a.figure[EK_FIGURE_TOP1], .25, 1e-12);
+        ck_assert(a.figure[EK_AGREEMENT_TAU] == 0);
+        ck_assert_double_eq_tol(a.figure[EK_AGREEMENT_NDCG10], gains * discounts / ideal, 1e-12);
+        ck_assert_double_eq_tol(a.figure[EK_AGREEMENT_TOP1], .25, 1e-12);
     }
     teardown();
 }
@@ -85,10 +85,10 @@ START_TEST(equal_scores_of_the_teacher_are_as_good_as_each_other)
     setup();
     struct ek_agreement a = compare(one, teacher, 3), b = compare(other, teacher, 3);
     ck_assert_mem_eq(&a, &b, sizeof a);
-    ck_assert(a.figure[EK_FIGURE_TOP1] == 1);
-    ck_assert_double_eq_tol(a.figure[EK_FIGURE_NDCG10], 1, 1e-12);
-    ck_assert_double_eq_tol(a.figure[EK_FIGURE_TAU], 2 / sqrt(2. * 3), 1e-12);
-    ck_assert_double_eq_tol(compare(both, teacher, 3).figure[EK_FIGURE_TOP1], 2. / 3, 1e-12);
+    ck_assert(a.figure[EK_AGREEMENT_TOP1] == 1);
+    ck_assert_double_eq_tol(a.figure[EK_AGREEMENT_NDCG10], 1, 1e-12);
+    ck_assert_double_eq_tol(a.figure[EK_AGREEMENT_TAU], 2 / sqrt(2. * 3), 1e-12);
+    ck_assert_double_eq_tol(compare(both, teacher, 3).figure[EK_AGREEMENT_TOP1], 2. / 3, 1e-12);
     teardown();
 }
 END_TEST
@@ -129,14 +129,14 @@ START_TEST(tau_is_that_of_all_pairs_for_lists_of_any_length_and_ties)
     setup();
     ek_rng_seed(&r, 11);
     for (int i = 0; i < 3000; i++) {
-        int n = 2 + (int)ek_rng_below(&r, LONGEST - 1);
-        uint64_t values = 2 + ek_rng_below(&r, 80);
+        int n = 2 + (int)ek_rng_uniform_int(&r, LONGEST - 1);
+        uint64_t values = 2 + ek_rng_uniform_int(&r, 80);
         for (int k = 0; k < n; k++) {
-            student[k] = (double)ek_rng_below(&r, values);
-            teacher[k] = (double)ek_rng_below(&r, values) + (i % 3) * student[k];
+            student[k] = (double)ek_rng_uniform_int(&r, values);
+            teacher[k] = (double)ek_rng_uniform_int(&r, values) + (i % 3) * student[k];
         }
         teacher[0] = -1; /* never all equal */
-        double tau = compare(student, teacher, n).figure[EK_FIGURE_TAU];
+        double tau = compare(student, teacher, n).figure[EK_AGREEMENT_TAU];
         ck_assert_double_eq_tol(tau, tau_of_pairs(student, teacher, n), 1e-12);
     }
     teardown();
@@ -156,12 +156,12 @@ START_TEST(ties_count_what_a_random_order_would)
         for (int k = 0; k < ITEMS; k++)
             broken[k] = student[k] + .5 * ek_rng_uniform(&r);
         struct ek_agreement a = compare(broken, teacher, ITEMS);
-        ndcg += a.figure[EK_FIGURE_NDCG10] / DRAWS;
-        top1 += a.figure[EK_FIGURE_TOP1] / DRAWS;
+        ndcg += a.figure[EK_AGREEMENT_NDCG10] / DRAWS;
+        top1 += a.figure[EK_AGREEMENT_TOP1] / DRAWS;
     }
     struct ek_agreement a = compare(student, teacher, ITEMS);
-    ck_assert_double_eq_tol(a.figure[EK_FIGURE_NDCG10], ndcg, .002);
-    ck_assert_double_eq_tol(a.figure[EK_FIGURE_TOP1], top1, .01);
+    ck_assert_double_eq_tol(a.figure[EK_AGREEMENT_NDCG10], ndcg, .002);
+    ck_assert_double_eq_tol(a.figure[EK_AGREEMENT_TOP1], top1, .01);
     teardown();
 }
 END_TEST
@@ -172,7 +172,7 @@ START_TEST(mean_and_deviation_are_those_of_the_lists)
     ck_assert_uint_eq(ek_agreement_result(&s).lists, 0);
     for (int i = 0; i < 4; i++)
         ek_agreement_add(&s, &(struct ek_agreement){{i / 4., 1, i == 3}});
-    struct ek_fidelity f = ek_agreement_result(&s);
+    struct ek_model_agreement f = ek_agreement_result(&s);
     ck_assert_uint_eq(f.lists, 4);
     ck_assert_double_eq_tol(f.mean[0], .375, 1e-12);
     ck_assert_double_eq_tol(f.sd[0], sqrt(5. / 64), 1e-12);

@@ -15,7 +15,7 @@ static double value(const char *name, enum ek_gain gain, const double *scores, c
     double scratch[LONGEST];
     ck_assert_int_eq(ek_metric_parse(name, &metric, &e), EK_OK);
     ek_rank(scores, n, order);
-    return ek_metric_of_list(metric, gain, order, labels, n, max_label, scratch);
+    return ek_metric_compute(metric, gain, order, labels, n, max_label, scratch);
 }
 
 /* Ranking of the labels 0 2 1: DCG = 0 + 3 / log2 3 + 1 / 2, ideal 3 + 1 / log2 3. */

@@ -27,7 +27,7 @@ static struct ek_rank_change change_of(const double *before, const double *after
 {
     struct ek_rank_change c;
     bool says;
-    ck_assert_int_eq(ek_rank_change_of(ranker, before, after, n, &c, &says, NULL), EK_OK);
+    ck_assert_int_eq(ek_rank_change_compute(ranker, before, after, n, &c, &says, NULL), EK_OK);
     ck_assert(says);
     return c;
 }
@@ -118,11 +118,11 @@ START_TEST(longer_lists_are_as_the_definition_has_them)
     setup();
     ek_rng_seed(&r, 4);
     for (int i = 0; i < 2000; i++) {
-        int n = 2 + (int)ek_rng_below(&r, LONGEST - 1);
-        uint64_t values = 2 + ek_rng_below(&r, 60);
+        int n = 2 + (int)ek_rng_uniform_int(&r, LONGEST - 1);
+        uint64_t values = 2 + ek_rng_uniform_int(&r, 60);
         for (int k = 0; k < n; k++) {
-            before[k] = (double)ek_rng_below(&r, values);
-            after[k] = (double)ek_rng_below(&r, values) + (i % 3) * before[k];
+            before[k] = (double)ek_rng_uniform_int(&r, values);
+            after[k] = (double)ek_rng_uniform_int(&r, values) + (i % 3) * before[k];
         }
         before[0] = -1; /* never all equal */
         assert_same(change_of(before, after, n), by_definition(before, after, n));
@@ -173,7 +173,8 @@ START_TEST(a_list_without_an_order_before_says_nothing)
     for (int i = 0; i < 5; i++) {
         const double *before = i < 3 ? silent[i] : fine;
         ck_assert_int_eq(
-            ek_rank_change_of(ranker, before, fine, i < 3 ? 4 : i - 3, &c, &says, NULL), EK_OK);
+            ek_rank_change_compute(ranker, before, fine, i < 3 ? 4 : i - 3, &c, &says, NULL),
+            EK_OK);
         ck_assert(!says && c.tau == 7 && c.change == 7);
     }
     teardown();
@@ -190,7 +191,7 @@ static int ascending(const void *a, const void *b)
 static double draw_change(struct ek_rng *r, int n)
 {
     double most = floor((double)n * n / 2);
-    return most > 0 ? (double)ek_rng_below(r, (uint64_t)most + 1) / most : ek_rng_uniform(r);
+    return most > 0 ? (double)ek_rng_uniform_int(r, (uint64_t)most + 1) / most : ek_rng_uniform(r);
 }
 
 START_TEST(a_quantile_is_never_too_low_and_hardly_too_high)
@@ -201,7 +202,7 @@ START_TEST(a_quantile_is_never_too_low_and_hardly_too_high)
     ek_rng_seed(&r, 5);
     for (int run = 0; run < 2000; run++) {
         struct ek_rank_sums s = {0};
-        int lists = 1 + (int)ek_rng_below(&r, 200);
+        int lists = 1 + (int)ek_rng_uniform_int(&r, 200);
         for (int i = 0; i < lists; i++) {
             change[i] = draw_change(&r, run % 70);
             ek_rank_sums_add(&s, &(struct ek_rank_change){0, 0, 0, change[i]});

@@ -13,7 +13,7 @@ struct scene {
     struct ek_manifest *manifest;
     struct ek_model *model;
     struct ek_scorer *scorer;
-    struct ek_both_ways *ways;
+    struct ek_rank_comparison *ways;
     struct ek_ranker *ranker;
     struct stream stream;
 };
@@ -27,7 +27,7 @@ static void setup(struct scene *s)
     s->manifest = stream_manifest();
     s->model = guard_model(s->manifest);
     ck_assert_int_eq(ek_scorer_new(&s->scorer, s->model, NULL), EK_OK);
-    ck_assert_int_eq(ek_both_ways_new(&s->ways, NULL), EK_OK);
+    ck_assert_int_eq(ek_rank_comparison_new(&s->ways, NULL), EK_OK);
     ck_assert_int_eq(ek_ranker_new(&s->ranker, NULL), EK_OK);
     stream_start(&s->stream, 8);
 }
@@ -36,22 +36,22 @@ static void teardown(struct scene *s)
 {
     stream_end(&s->stream);
     ek_ranker_free(s->ranker);
-    ek_both_ways_free(s->ways);
+    ek_rank_comparison_free(s->ways);
     ek_scorer_free(s->scorer);
     ek_model_free(s->model);
     ek_manifest_free(s->manifest);
 }
 
-static struct ek_ways try(struct scene *s, const struct ek_ways_of *t)
+static struct ek_comparison_result try(struct scene *s, const struct ek_comparison_input *t)
 {
-    struct ek_ways w;
+    struct ek_comparison_result w;
     bool says;
-    ck_assert_int_eq(ek_both_ways_try(s->ways, s->scorer, t, &w, &says, NULL), EK_OK);
+    ck_assert_int_eq(ek_rank_comparison_run(s->ways, s->scorer, t, &w, &says, NULL), EK_OK);
     ck_assert(says);
     return w;
 }
 
-static void score(struct scene *s, const struct ek_query *q, const struct ek_treatment *t,
+static void score(struct scene *s, const struct ek_list *q, const struct ek_treatment *t,
                   double *scores)
 {
     ck_assert_int_eq(ek_scorer_score(s->scorer, q, t, scores, NULL), EK_OK);
@@ -61,7 +61,7 @@ static struct ek_rank_change change(struct scene *s, const double *from, const d
 {
     struct ek_rank_change c;
     bool says;
-    ck_assert_int_eq(ek_rank_change_of(s->ranker, from, to, n, &c, &says, NULL), EK_OK);
+    ck_assert_int_eq(ek_rank_change_compute(s->ranker, from, to, n, &c, &says, NULL), EK_OK);
     ck_assert(says);
     return c;
 }
@@ -72,9 +72,10 @@ START_TEST(figures_are_those_of_the_orders_they_are_said_to_be_of)
     struct scene s;
     setup(&s);
     for (int i = 0; i < LISTS; i++) {
-        struct ek_query *q = stream_next(&s.stream);
+        struct ek_list *q = stream_next(&s.stream);
         stream_scale(q, 0, FACTOR);
-        struct ek_ways w = try(&s, &(struct ek_ways_of){q, ROUTE, NULL, NULL, true, REPAIR, gap});
+        struct ek_comparison_result w =
+            try(&s, &(struct ek_comparison_input){q, ROUTE, NULL, NULL, true, REPAIR, gap});
         score(&s, q, ROUTE, is);
         score(&s, q, NULL, plain);
         score(&s, q, REPAIR, repaired);
@@ -97,16 +98,18 @@ START_TEST(scores_that_are_known_are_not_made_again)
     double known[ITEMS_MAX];
     struct scene s;
     setup(&s);
-    struct ek_query *q = stream_next(&s.stream);
+    struct ek_list *q = stream_next(&s.stream);
     score(&s, q, ROUTE, known);
-    struct ek_ways made = try(&s, &(struct ek_ways_of){q, ROUTE, NULL, NULL, true, REPAIR, .1}),
-                   given = try(&s, &(struct ek_ways_of){q, ROUTE, known, NULL, true, REPAIR, .1});
+    struct ek_comparison_result made = try(&s, &(struct ek_comparison_input){q, ROUTE, NULL, NULL,
+                                                                             true, REPAIR, .1}),
+                                given = try(&s, &(struct ek_comparison_input){q, ROUTE, known, NULL,
+                                                                              true, REPAIR, .1});
     ck_assert_mem_eq(&made.moved, &given.moved, sizeof made.moved);
     ck_assert(made.harm == given.harm && made.plain.tau == given.plain.tau);
     for (int i = 0; i < q->items; i++)
         known[i] = q->score[i];
-    ck_assert(try(&s, &(struct ek_ways_of){q, ROUTE, known, NULL, false, NULL, 0}).moved.change ==
-              0);
+    ck_assert(try(&s, &(struct ek_comparison_input){q, ROUTE, known, NULL, false, NULL, 0})
+                  .moved.change == 0);
     teardown(&s);
 }
 END_TEST
@@ -115,8 +118,9 @@ START_TEST(what_is_not_asked_for_is_not_there)
 {
     struct scene s;
     setup(&s);
-    struct ek_query *q = stream_next(&s.stream);
-    struct ek_ways w = try(&s, &(struct ek_ways_of){q, ROUTE, NULL, NULL, false, NULL, 0});
+    struct ek_list *q = stream_next(&s.stream);
+    struct ek_comparison_result w =
+        try(&s, &(struct ek_comparison_input){q, ROUTE, NULL, NULL, false, NULL, 0});
     ck_assert(!w.has_plain && !w.has_harm && isnan(w.harm));
     teardown(&s);
 }
@@ -128,11 +132,14 @@ START_TEST(harm_is_bounded_and_0_where_nothing_differs)
     struct scene s;
     setup(&s);
     for (int i = 0; i < LISTS; i++) {
-        struct ek_query *q = stream_next(&s.stream);
+        struct ek_list *q = stream_next(&s.stream);
         ck_assert(
-            fabs(try(&s, &(struct ek_ways_of){q, ROUTE, NULL, NULL, false, REPAIR, .5}).harm) <= 1);
+            fabs(try(&s, &(struct ek_comparison_input){q, ROUTE, NULL, NULL, false, REPAIR, .5})
+                     .harm) <= 1);
         score(&s, q, REPAIR, q->score);
-        ck_assert(try(&s, &(struct ek_ways_of){q, REPAIR, NULL, NULL, false, REPAIR, 0}).harm == 0);
+        ck_assert(
+            try(&s, &(struct ek_comparison_input){q, REPAIR, NULL, NULL, false, REPAIR, 0}).harm ==
+            0);
     }
     teardown(&s);
 }
@@ -140,15 +147,16 @@ END_TEST
 
 START_TEST(a_list_that_tells_no_order_says_nothing_and_is_not_scored)
 {
-    struct ek_ways w = {.harm = 7};
+    struct ek_comparison_result w = {.harm = 7};
     bool says;
     struct scene s;
     setup(&s);
-    struct ek_query *q = stream_next(&s.stream);
+    struct ek_list *q = stream_next(&s.stream);
     q->score[2] = NAN;
-    ck_assert_int_eq(ek_both_ways_try(s.ways, NULL,
-                                      &(struct ek_ways_of){q, ROUTE, NULL, NULL, true, REPAIR, .1},
-                                      &w, &says, NULL),
+    ck_assert_int_eq(ek_rank_comparison_run(
+                         s.ways, NULL,
+                         &(struct ek_comparison_input){q, ROUTE, NULL, NULL, true, REPAIR, .1}, &w,
+                         &says, NULL),
                      EK_OK);
     ck_assert(!says && w.harm == 7);
     teardown(&s);
@@ -158,7 +166,7 @@ END_TEST
 START_TEST(a_repaired_list_without_an_order_has_no_harm_and_scores_that_are_no_numbers_fail)
 {
     static const struct ek_treatment silent[2] = {{EK_ACT_SILENCE, 0}, {EK_ACT_SILENCE, 0}};
-    struct ek_ways w;
+    struct ek_comparison_result w;
     struct ek_error e;
     bool says;
     struct scene s;
@@ -167,8 +175,8 @@ START_TEST(a_repaired_list_without_an_order_has_no_harm_and_scores_that_are_no_n
         s.model->weight[0][i] = 0;
     ek_scorer_free(s.scorer);
     ck_assert_int_eq(ek_scorer_new(&s.scorer, s.model, NULL), EK_OK);
-    struct ek_query *q = stream_next(&s.stream);
-    w = try(&s, &(struct ek_ways_of){q, ROUTE, NULL, NULL, false, silent, .1});
+    struct ek_list *q = stream_next(&s.stream);
+    w = try(&s, &(struct ek_comparison_input){q, ROUTE, NULL, NULL, false, silent, .1});
     ck_assert(!w.has_harm && isnan(w.harm));
 
     for (int i = 0; i < 8; i++)
@@ -177,10 +185,11 @@ START_TEST(a_repaired_list_without_an_order_has_no_harm_and_scores_that_are_no_n
         s.model->weight[1][i] = 3e38f;
     ek_scorer_free(s.scorer);
     ck_assert_int_eq(ek_scorer_new(&s.scorer, s.model, NULL), EK_OK);
-    ck_assert_int_eq(ek_both_ways_try(s.ways, s.scorer,
-                                      &(struct ek_ways_of){q, ROUTE, NULL, NULL, false, NULL, 0},
-                                      &w, &says, &e),
-                     EK_ESTATE);
+    ck_assert_int_eq(
+        ek_rank_comparison_run(s.ways, s.scorer,
+                               &(struct ek_comparison_input){q, ROUTE, NULL, NULL, false, NULL, 0},
+                               &w, &says, &e),
+        EK_ESTATE);
     ck_assert_ptr_nonnull(strstr(e.message, "is not a finite number"));
     teardown(&s);
 }

@@ -20,12 +20,11 @@ static struct ek_model *reference_model(void)
     return m;
 }
 
-static void fill_query(struct ek_query *q, const struct ek_model *m, const json_t *entry)
+static void fill_query(struct ek_list *q, const struct ek_model *m, const json_t *entry)
 {
     const json_t *items = json_object_get(entry, "item_features");
     ck_assert_int_eq(
-        ek_query_resize(q, (int)json_array_size(items), m->item_features, m->query_features),
-        EK_OK);
+        ek_list_resize(q, (int)json_array_size(items), m->item_features, m->query_features), EK_OK);
     golden_floats(items, q->x);
     golden_floats(json_object_get(entry, "query_features"), q->query);
 }
@@ -35,11 +34,11 @@ static void check_scores(const struct ek_model *m, json_t *golden, double tolera
 {
     struct ek_scorer *s;
     struct ek_error e;
-    struct ek_query q;
+    struct ek_list q;
     size_t i;
     json_t *entry, *expected;
     const char *mask;
-    ek_query_init(&q);
+    ek_list_init(&q);
     ck_assert_int_eq(ek_scorer_new(&s, m, &e), EK_OK);
     json_array_foreach(json_object_get(golden, "lists"), i, entry)
     {
@@ -62,7 +61,7 @@ static void check_scores(const struct ek_model *m, json_t *golden, double tolera
     }
     ck_assert_uint_gt(i, 0);
     ek_scorer_free(s);
-    ek_query_release(&q);
+    ek_list_release(&q);
 }
 
 START_TEST(scores_are_those_of_the_reference)
@@ -126,10 +125,10 @@ static void score_sourced(const struct ek_model *m, const float *x, int n, const
 {
     struct ek_treatment t[K] = {price, distance};
     struct ek_scorer *s;
-    struct ek_query q;
+    struct ek_list q;
     struct ek_error e = {0};
-    ek_query_init(&q);
-    ck_assert_int_eq(ek_query_resize(&q, n, F, M), EK_OK);
+    ek_list_init(&q);
+    ck_assert_int_eq(ek_list_resize(&q, n, F, M), EK_OK);
     memcpy(q.x, x, (size_t)n * F * sizeof *x);
     q.query[0] = 2;
     q.sources = source ? 2 : 0;
@@ -139,7 +138,7 @@ static void score_sourced(const struct ek_model *m, const float *x, int n, const
     int code = ek_scorer_score(s, &q, t, scores, &e);
     ck_assert_msg(code == EK_OK, "%s", e.message);
     ek_scorer_free(s);
-    ek_query_release(&q);
+    ek_list_release(&q);
 }
 
 static void score_rows(const struct ek_model *m, const float *x, int n, struct ek_treatment price,
@@ -400,16 +399,16 @@ START_TEST(what_cannot_be_scored_is_refused)
 {
     struct ek_model *m = model_of(&ALWAYS);
     struct ek_scorer *s;
-    struct ek_query q;
+    struct ek_list q;
     struct ek_error e;
     double scores[4] = {7, 7, 7, 7};
     struct ek_treatment t[K] = {{EK_ACT_RESCALE, 0}, {EK_ACT_NONE, 0}};
-    ek_query_init(&q);
+    ek_list_init(&q);
     ck_assert_int_eq(ek_scorer_new(&s, m, &e), EK_OK);
-    ck_assert_int_eq(ek_query_resize(&q, 2, F + 1, M), EK_OK);
+    ck_assert_int_eq(ek_list_resize(&q, 2, F + 1, M), EK_OK);
     ck_assert_int_eq(ek_scorer_score(s, &q, NULL, scores, &e), EK_ESTATE);
     ck_assert_str_eq(e.message, "list has 4 item and 1 query features, the model 3 and 1");
-    ck_assert_int_eq(ek_query_resize(&q, 2, F, M), EK_OK);
+    ck_assert_int_eq(ek_list_resize(&q, 2, F, M), EK_OK);
     ck_assert_int_eq(ek_scorer_score(s, &q, t, scores, &e), EK_ESTATE);
     ck_assert_str_eq(e.message, "'rescale' of feature 'price' needs a positive value");
     t[0] = BY_SOURCE;
@@ -417,10 +416,10 @@ START_TEST(what_cannot_be_scored_is_refused)
     ck_assert_str_eq(e.message, "'route_source' of feature 'price' needs a whole list whose items "
                                 "all say their source, of at most 16, and a model of lists");
     ck_assert(scores[0] == 7);
-    ck_assert_int_eq(ek_query_resize(&q, 0, F, M), EK_OK);
+    ck_assert_int_eq(ek_list_resize(&q, 0, F, M), EK_OK);
     ck_assert_int_eq(ek_scorer_score(s, &q, NULL, scores, &e), EK_OK);
     ek_scorer_free(s);
-    ek_query_release(&q);
+    ek_list_release(&q);
     ek_model_free(m);
 }
 END_TEST

@@ -20,12 +20,12 @@ enum { F = 3, M = 1, K = 2, ITEMS = 256 };
 /* price: 1 to 256, each once; stars: 0 or 3, twice the one and twice the other in turn; wifi: 5. */
 static void fill_data(struct ek_dataset *d)
 {
-    struct ek_query q;
+    struct ek_list q;
     struct ek_error e;
     ek_dataset_init(d, F, M);
-    ek_query_init(&q);
+    ek_list_init(&q);
     for (int i = 0; i < ITEMS; i += 4) {
-        ck_assert_int_eq(ek_query_resize(&q, 4, F, M), EK_OK);
+        ck_assert_int_eq(ek_list_resize(&q, 4, F, M), EK_OK);
         q.query[0] = (float)i;
         for (int j = 0; j < 4; j++) {
             q.x[j * F] = (float)(i + j + 1);
@@ -34,7 +34,7 @@ static void fill_data(struct ek_dataset *d)
         }
         ck_assert_int_eq(ek_dataset_add(d, &q, &e), EK_OK);
     }
-    ek_query_release(&q);
+    ek_list_release(&q);
 }
 
 static struct ek_model *model_of(enum ek_transform transform)
@@ -149,17 +149,17 @@ END_TEST
 static void score(const struct ek_model *m, const float *x, enum ek_action price, double *scores)
 {
     struct ek_scorer *s;
-    struct ek_query q;
+    struct ek_list q;
     struct ek_error e;
     const struct ek_treatment t[K] = {{price, 0}, {EK_ACT_NONE, 0}};
-    ek_query_init(&q);
-    ck_assert_int_eq(ek_query_resize(&q, 2, F, M), EK_OK);
+    ek_list_init(&q);
+    ck_assert_int_eq(ek_list_resize(&q, 2, F, M), EK_OK);
     memcpy(q.x, x, 2 * F * sizeof *x);
     q.query[0] = 3;
     ck_assert_int_eq(ek_scorer_new(&s, m, &e), EK_OK);
     ck_assert_int_eq(ek_scorer_score(s, &q, t, scores, &e), EK_OK);
     ek_scorer_free(s);
-    ek_query_release(&q);
+    ek_list_release(&q);
 }
 
 START_TEST(a_factor_on_a_routed_feature_does_nothing_under_any_transform)

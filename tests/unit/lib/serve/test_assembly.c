@@ -11,7 +11,7 @@ enum { WITHIN_MS = 1000 };
 
 struct bench {
     struct ek_assembly *a;
-    struct ek_query item, list;
+    struct ek_list item, list;
     int64_t now_ms;
 };
 
@@ -22,8 +22,8 @@ static void open_with(struct bench *b, struct ek_assembly_limits limits)
         limits.within_ms = WITHIN_MS;
     ck_assert_int_eq(ek_assembly_new(&b->a, ITEM_FEATURES, ITEM_QUERY_FEATURES, &limits, NULL),
                      EK_OK);
-    ek_query_init(&b->item);
-    ek_query_init(&b->list);
+    ek_list_init(&b->item);
+    ek_list_init(&b->list);
 }
 
 static void open_bench(struct bench *b)
@@ -34,8 +34,8 @@ static void open_bench(struct bench *b)
 static void close_bench(struct bench *b)
 {
     ek_assembly_free(b->a);
-    ek_query_release(&b->item);
-    ek_query_release(&b->list);
+    ek_list_release(&b->item);
+    ek_list_release(&b->list);
 }
 
 static bool next(struct bench *b)
@@ -76,10 +76,10 @@ START_TEST(a_list_is_given_out_once_it_has_all_of_its_items)
     ck_assert(next(&b));
     is_list(&b, 3, (const float[]){1, 2, 3});
     ck_assert_int_eq(b.list.list_items, 3);
-    ck_assert(!ek_query_is_part(&b.list));
+    ck_assert(!ek_list_is_partial(&b.list));
     ck_assert_int_eq(b.list.time_ms, 5000);
     ck_assert(!next(&b));
-    ck_assert_uint_eq(ek_assembly_counts_of(b.a).complete, 1);
+    ck_assert_uint_eq(ek_assembly_get_counts(b.a).complete, 1);
     close_bench(&b);
 }
 END_TEST
@@ -101,8 +101,8 @@ START_TEST(a_list_has_the_segments_of_its_first_item)
     b.now_ms = 0;
     ck_assert(next(&b));
     ck_assert_int_eq(b.list.segment_count, 2);
-    ck_assert(ek_text_same(ek_query_segment(&b.list, "arm"), item_text("B")));
-    ck_assert(ek_text_same(ek_query_segment(&b.list, "market"), item_text("")));
+    ck_assert(ek_text_same(ek_list_segment(&b.list, "arm"), item_text("B")));
+    ck_assert(ek_text_same(ek_list_segment(&b.list, "market"), item_text("")));
     close_bench(&b);
 }
 END_TEST
@@ -135,8 +135,8 @@ START_TEST(a_list_of_which_items_are_missing_is_given_out_when_its_time_is_over)
     b.now_ms++;
     ck_assert(next(&b));
     is_list(&b, 2, (const float[]){1, 2});
-    ck_assert(ek_query_is_part(&b.list));
-    ck_assert_uint_eq(ek_assembly_counts_of(b.a).cut, 1);
+    ck_assert(ek_list_is_partial(&b.list));
+    ck_assert_uint_eq(ek_assembly_get_counts(b.a).cut, 1);
     ck_assert(!next(&b));
     close_bench(&b);
 }
@@ -151,8 +151,8 @@ START_TEST(so_is_one_of_which_nobody_says_how_many_items_it_has)
     b.now_ms += WITHIN_MS;
     ck_assert(next(&b));
     is_list(&b, 2, (const float[]){1, 2});
-    ck_assert(!ek_query_is_part(&b.list));
-    ck_assert_uint_eq(ek_assembly_counts_of(b.a).unsaid, 1);
+    ck_assert(!ek_list_is_partial(&b.list));
+    ck_assert_uint_eq(ek_assembly_get_counts(b.a).unsaid, 1);
     close_bench(&b);
 }
 END_TEST
@@ -166,7 +166,7 @@ START_TEST(an_item_that_comes_too_late_makes_no_second_list)
     ck_assert(next(&b));
     add(&b, "q1", "c", 2, 3);
     add(&b, "q1", "a", 2, 1);
-    ck_assert_uint_eq(ek_assembly_counts_of(b.a).late, 2);
+    ck_assert_uint_eq(ek_assembly_get_counts(b.a).late, 2);
     b.now_ms += WITHIN_MS;
     ck_assert(!next(&b));
     add(&b, "q1", "d", 1, 4); /* the id is used anew */
@@ -188,7 +188,7 @@ START_TEST(an_item_that_is_repeated_counts_once)
     add(&b, "q1", "c", 3, 3);
     ck_assert(next(&b));
     is_list(&b, 3, (const float[]){1, 2, 3});
-    ck_assert_uint_eq(ek_assembly_counts_of(b.a).repeated, 2);
+    ck_assert_uint_eq(ek_assembly_get_counts(b.a).repeated, 2);
     close_bench(&b);
 }
 END_TEST
@@ -265,7 +265,7 @@ START_TEST(of_too_many_queries_the_oldest_is_forgotten_and_its_list_given_out)
     is_list(&b, 2, (const float[]){2, 4});
     item_make(&b.item, "q1", "b", 2, 1);
     ck_assert(!ek_assembly_plan(b.a, &b.item, &plan));
-    struct ek_assembly_counts c = ek_assembly_counts_of(b.a);
+    struct ek_assembly_counts c = ek_assembly_get_counts(b.a);
     ck_assert_uint_eq(c.forgotten, 1);
     ck_assert_uint_eq(c.cut, 1);
     ck_assert_uint_eq(c.complete, 1);
@@ -335,7 +335,7 @@ START_TEST(a_list_has_no_more_items_than_lists_may_have)
     is_list(&b, 2, (const float[]){1, 2});
     add(&b, "q1", "c", 3, 3);
     ck_assert(!next(&b));
-    struct ek_assembly_counts c = ek_assembly_counts_of(b.a);
+    struct ek_assembly_counts c = ek_assembly_get_counts(b.a);
     ck_assert_uint_eq(c.cut, 1);
     ck_assert_uint_eq(c.late, 1);
     close_bench(&b);
@@ -407,7 +407,7 @@ START_TEST(what_was_saved_goes_on_short_and_counts_no_list_twice)
     ck_assert_uint_eq(ek_assembly_pending(then.a), 1);
     ck_assert(!next(&then));
     add(&then, "q2", "b", 1, 4);
-    ck_assert_uint_eq(ek_assembly_counts_of(then.a).late, 1);
+    ck_assert_uint_eq(ek_assembly_get_counts(then.a).late, 1);
     item_make(&then.item, "q1", "c", 3, 5);
     ck_assert(ek_assembly_plan(then.a, &then.item, &plan));
     ck_assert_uint_eq(plan, 7);
@@ -483,7 +483,7 @@ START_TEST(merging_gets_to_know_the_others_queries)
     ek_assembly_merge(b.a, other.a);
     ck_assert_uint_eq(ek_assembly_pending(b.a), 2);
     add(&b, "q2", "b", 1, 4);
-    ck_assert_uint_eq(ek_assembly_counts_of(b.a).late, 1);
+    ck_assert_uint_eq(ek_assembly_get_counts(b.a).late, 1);
     ck_assert(ek_assembly_plan(b.a, &b.item, &plan));
     ck_assert_uint_eq(plan, EK_NO_PLAN);
     item_make(&b.item, "q1", "a", 3, 1);
@@ -500,65 +500,65 @@ static struct ek_plan *plan_of(uint64_t version, int cell, double value)
     ck_assert_ptr_nonnull(p);
     p->version = version;
     p->count = 2;
-    p->entry[0] = ek_plan_entry_of(0, 0, (struct ek_treatment){EK_ACT_ROUTE, 0});
-    p->entry[1] = ek_plan_entry_of(1, cell, (struct ek_treatment){EK_ACT_RESCALE, value});
+    p->entry[0] = ek_plan_entry_find(0, 0, (struct ek_treatment){EK_ACT_ROUTE, 0});
+    p->entry[1] = ek_plan_entry_find(1, cell, (struct ek_treatment){EK_ACT_RESCALE, value});
     return p;
 }
 
-static uint64_t keep(struct ek_past_plans *past, uint64_t version, int cell, double value)
+static uint64_t keep(struct ek_plan_history *past, uint64_t version, int cell, double value)
 {
     uint64_t number;
     struct ek_plan *p = plan_of(version, cell, value);
-    ck_assert_int_eq(ek_past_plans_keep(past, p, &number), EK_OK);
+    ck_assert_int_eq(ek_plan_history_add(past, p, &number), EK_OK);
     free(p);
     return number;
 }
 
 START_TEST(plans_of_before_stay_as_they_were)
 {
-    struct ek_past_plans past = {.count = 0};
+    struct ek_plan_history past = {.count = 0};
     uint64_t first = keep(&past, 1, 3, 100);
     ck_assert_uint_eq(keep(&past, 1, 3, 100), first);
     ck_assert_uint_ne(keep(&past, 1, 3, 99), first); /* a better value within the version */
     uint64_t newest = keep(&past, 2, 3, 99);
-    ck_assert(ek_past_plans_find(&past, first)->entry[1].treatment.value == 100);
-    ck_assert_uint_eq(ek_past_plans_find(&past, newest)->version, 2);
-    ek_past_plans_forget(&past, 3);
-    ck_assert_int_eq(ek_past_plans_find(&past, first)->count, 1);
-    ck_assert_int_eq(ek_past_plans_find(&past, first)->entry[0].cell, 0);
-    for (int i = 0; i < EK_PAST_PLANS - 3; i++)
+    ck_assert(ek_plan_history_find(&past, first)->entry[1].treatment.value == 100);
+    ck_assert_uint_eq(ek_plan_history_find(&past, newest)->version, 2);
+    ek_plan_history_reset_cell(&past, 3);
+    ck_assert_int_eq(ek_plan_history_find(&past, first)->count, 1);
+    ck_assert_int_eq(ek_plan_history_find(&past, first)->entry[0].cell, 0);
+    for (int i = 0; i < EK_PLAN_HISTORY - 3; i++)
         keep(&past, 3 + (uint64_t)i, 4, 1);
-    ck_assert_ptr_nonnull(ek_past_plans_find(&past, first));
+    ck_assert_ptr_nonnull(ek_plan_history_find(&past, first));
     keep(&past, 99, 4, 1);
-    ck_assert_ptr_null(ek_past_plans_find(&past, first));
-    ck_assert_ptr_null(ek_past_plans_find(&past, EK_NO_PLAN));
-    ek_past_plans_release(&past);
+    ck_assert_ptr_null(ek_plan_history_find(&past, first));
+    ck_assert_ptr_null(ek_plan_history_find(&past, EK_NO_PLAN));
+    ek_plan_history_release(&past);
 }
 END_TEST
 
 START_TEST(plans_of_before_survive_a_restart)
 {
-    struct ek_past_plans past = {.count = 0}, then = {.count = 0};
+    struct ek_plan_history past = {.count = 0}, then = {.count = 0};
     struct ek_buf bytes;
     ek_buf_init(&bytes, 0);
     for (int i = 0; i < 20; i++)
         keep(&past, (uint64_t)i, 3, 1 + i);
     struct ek_serialize out = {.out = &bytes};
-    ek_past_plans_serialize(&past, &out, 2, 5);
+    ek_plan_history_serialize(&past, &out, 2, 5);
     struct ek_serialize in = {.at = bytes.data, .end = bytes.data + bytes.length};
-    ek_past_plans_serialize(&then, &in, 2, 5);
+    ek_plan_history_serialize(&then, &in, 2, 5);
     ck_assert_int_eq(in.rc, EK_OK);
     ck_assert_ptr_eq(in.at, in.end);
     for (uint64_t i = 0; i < 20; i++) {
-        const struct ek_plan *was = ek_past_plans_find(&past, i), *is;
-        is = ek_past_plans_find(&then, i);
-        ck_assert_int_eq(was != NULL, i >= 20 - EK_PAST_PLANS);
+        const struct ek_plan *was = ek_plan_history_find(&past, i), *is;
+        is = ek_plan_history_find(&then, i);
+        ck_assert_int_eq(was != NULL, i >= 20 - EK_PLAN_HISTORY);
         ck_assert_int_eq(is != NULL, was != NULL);
         ck_assert(!is || (is->version == i && is->entry[1].treatment.value == 1. + (double)i));
     }
     ek_buf_release(&bytes);
-    ek_past_plans_release(&past);
-    ek_past_plans_release(&then);
+    ek_plan_history_release(&past);
+    ek_plan_history_release(&then);
 }
 END_TEST
 

@@ -63,9 +63,9 @@ static void end(struct scene *s)
 
 /* The next list as a message: from BEFORE on, prices come in cents, of every other item where the
  * rules are about sources. */
-static struct ek_query *next(struct scene *s, bool by_source)
+static struct ek_list *next(struct scene *s, bool by_source)
 {
-    struct ek_query *q = stream_next(&s->stream);
+    struct ek_list *q = stream_next(&s->stream);
     q->sources = by_source ? 2 : 0;
     for (int i = 0; i < q->items; i++) {
         q->source[i] = i % 2;
@@ -77,7 +77,7 @@ static struct ek_query *next(struct scene *s, bool by_source)
     return q;
 }
 
-static void encode(struct scene *s, const struct ek_query *q)
+static void encode(struct scene *s, const struct ek_list *q)
 {
     ek_buf_clear(&s->message);
     ck_assert_int_eq(ek_codec_encode(s->assets.manifest, q, EK_FEATURES_ARRAY, &s->message, NULL),
@@ -87,9 +87,9 @@ static void encode(struct scene *s, const struct ek_query *q)
 static const void *pass(struct scene *s, struct side *side, size_t *length)
 {
     const char *text;
-    ck_assert_int_eq(ek_context_prepare(side->context, s->message.data, s->message.length, NULL),
+    ck_assert_int_eq(ek_context_decode(side->context, s->message.data, s->message.length, NULL),
                      EK_OK);
-    ck_assert_int_eq(ek_guard_take(side->guard, side->context, 1, NULL), EK_OK);
+    ck_assert_int_eq(ek_guard_update(side->guard, side->context, 1, NULL), EK_OK);
     const void *out = ek_context_score(side->context, length, NULL);
     ck_assert_ptr_nonnull(out);
     while (ek_guard_next_event(side->guard, &text))
@@ -97,12 +97,12 @@ static const void *pass(struct scene *s, struct side *side, size_t *length)
     return out;
 }
 
-static struct ek_trial try(struct ek_context *c, bool more)
+static struct ek_comparison try(struct ek_context *c, bool more)
 {
-    struct ek_trial t;
+    struct ek_comparison t;
     bool says;
-    ck_assert(ek_context_wants_trial(c));
-    ck_assert_int_eq(ek_context_try(c, more, 0, &t, &says, NULL), EK_OK);
+    ck_assert(ek_context_needs_comparison(c));
+    ck_assert_int_eq(ek_context_compare(c, more, 0, &t, &says, NULL), EK_OK);
     ck_assert(says);
     return t;
 }
@@ -134,10 +134,10 @@ static int pass_beside(struct scene *s, bool by_source)
         size_t length, expected;
         encode(s, next(s, by_source));
         const void *out = pass(s, &s->side[0], &length);
-        if (ek_context_wants_trial(c)) {
-            struct ek_trial t;
+        if (ek_context_needs_comparison(c)) {
+            struct ek_comparison t;
             bool says;
-            ck_assert_int_eq(ek_context_try(c, i % 4 == 0, .1, &t, &says, NULL), EK_OK);
+            ck_assert_int_eq(ek_context_compare(c, i % 4 == 0, .1, &t, &says, NULL), EK_OK);
             tried += says;
         }
         const void *one = pass(s, &s->side[1], &expected);
@@ -184,7 +184,8 @@ static void route_price(struct scene *s, struct side *side)
 /* The same list in a message of its own, which is other bytes and freed when it is tried, as after
  * an acknowledgement. */
 static void try_without_message(struct scene *s, struct ek_context *c,
-                                enum ek_feature_encoding encoding, const struct ek_trial *before)
+                                enum ek_feature_encoding encoding,
+                                const struct ek_comparison *before)
 {
     size_t length;
     struct ek_buf b;
@@ -193,12 +194,12 @@ static void try_without_message(struct scene *s, struct ek_context *c,
                      EK_OK);
     unsigned char *message = malloc(b.length);
     memcpy(message, b.data, b.length);
-    ck_assert_int_eq(ek_context_prepare(c, message, b.length, NULL), EK_OK);
-    ck_assert_int_eq(ek_guard_take(s->side[0].guard, c, 1, NULL), EK_OK);
+    ck_assert_int_eq(ek_context_decode(c, message, b.length, NULL), EK_OK);
+    ck_assert_int_eq(ek_guard_update(s->side[0].guard, c, 1, NULL), EK_OK);
     ck_assert_ptr_nonnull(ek_context_score(c, &length, NULL));
     memset(message, 0xc1, b.length);
     free(message);
-    struct ek_trial after = try(c, true);
+    struct ek_comparison after = try(c, true);
     ck_assert_mem_eq(&after.ways.moved, &before->ways.moved, sizeof before->ways.moved);
     ck_assert_mem_eq(&after.ways.plain, &before->ways.plain, sizeof before->ways.plain);
     ek_buf_release(&b);
@@ -210,7 +211,7 @@ START_TEST(a_trial_reads_no_text)
     begin(&s, ROUTE);
     route_price(&s, &s.side[0]);
     struct ek_context *c = s.side[0].context;
-    struct ek_trial before = try(c, true);
+    struct ek_comparison before = try(c, true);
     for (int i = EK_FEATURES_ARRAY; i <= EK_FEATURES_MAP; i++)
         try_without_message(&s, c, (enum ek_feature_encoding)i, &before);
     end(&s);
@@ -219,13 +220,13 @@ END_TEST
 
 static struct ek_plan *in_force(struct scene *s)
 {
-    return (struct ek_plan *)ek_control_plan(s->side[0].guard->control);
+    return (struct ek_plan *)ek_controller_plan(s->side[0].guard->control);
 }
 
 START_TEST(a_trial_says_how_far_the_output_moves_and_by_which_entry)
 {
     struct scene s;
-    struct ek_query out;
+    struct ek_list out;
     struct ek_ranker *ranker;
     struct ek_rank_change wanted;
     size_t length;
@@ -233,18 +234,18 @@ START_TEST(a_trial_says_how_far_the_output_moves_and_by_which_entry)
     begin(&s, ROUTE);
     route_price(&s, &s.side[0]);
     struct ek_context *c = s.side[0].context;
-    struct ek_trial t = try(c, false);
+    struct ek_comparison t = try(c, false);
     const void *bytes = ek_context_score(c, &length, NULL);
     ck_assert_int_eq(ek_ranker_new(&ranker, NULL), EK_OK);
-    ek_query_init(&out);
+    ek_list_init(&out);
     ck_assert_int_eq(ek_codec_decode(s.assets.codec, bytes, length, &out, NULL), EK_OK);
-    ck_assert_int_eq(
-        ek_rank_change_of(ranker, s.stream.query.score, out.score, out.items, &wanted, &says, NULL),
-        EK_OK);
+    ck_assert_int_eq(ek_rank_change_compute(ranker, s.stream.query.score, out.score, out.items,
+                                            &wanted, &says, NULL),
+                     EK_OK);
     ck_assert_mem_eq(&t.ways.moved, &wanted, sizeof wanted);
     ck_assert(t.acting == 1 && t.entries == 1 && t.entry[0] == 0 && !t.ways.has_plain);
     ck_assert_uint_eq(t.plan, in_force(&s)->version);
-    ek_query_release(&out);
+    ek_list_release(&out);
     ek_ranker_free(ranker);
     end(&s);
 }
@@ -264,14 +265,14 @@ START_TEST(in_shadow_the_bytes_stay_and_the_trial_says_what_would_be)
     begin(&s, ROUTE);
     route_price(&s, &s.side[0]);
     struct ek_context *c = s.side[0].context;
-    struct ek_trial acting = try(c, true);
+    struct ek_comparison acting = try(c, true);
     in_force(&s)->entry[0].mode = EK_MODE_SHADOW;
     const void *out = pass(&s, &s.side[0], &length);
     ck_assert_ptr_eq(out, s.message.data);
     ck_assert_str_eq(ek_context_action(c), "shadow");
     for (int i = 0; i < c->query.items; i++)
         c->scores[i] = i; /* left over of another list */
-    struct ek_trial shadow = try(c, true);
+    struct ek_comparison shadow = try(c, true);
     ck_assert(acting.acting == 1 && !shadow.acting && shadow.entries == 1);
     ck_assert_mem_eq(&shadow.ways.moved, &acting.ways.moved, sizeof acting.ways.moved);
     ck_assert_mem_eq(&shadow.ways.plain, &acting.ways.plain, sizeof acting.ways.plain);
@@ -281,13 +282,13 @@ END_TEST
 
 START_TEST(harm_is_measured_where_it_is_known_what_undoes_the_fault)
 {
-    static const struct ek_repair unknown = {NAN, -1}, nothing = {0, -1}, number = {FACTOR, -1},
-                                  nights = {NAN, 0};
+    static const struct ek_plan_repair unknown = {NAN, -1}, nothing = {0, -1},
+                                       number = {FACTOR, -1}, nights = {NAN, 0};
     struct scene s;
     begin(&s, ROUTE);
     route_price(&s, &s.side[0]);
     struct ek_context *c = s.side[0].context;
-    struct ek_repair *repair = &in_force(&s)->entry[0].repair;
+    struct ek_plan_repair *repair = &in_force(&s)->entry[0].repair;
     for (int i = 0; i < 2; i++) {
         *repair = i ? nothing : unknown;
         again(&s, &s.side[0]);
@@ -298,9 +299,9 @@ START_TEST(harm_is_measured_where_it_is_known_what_undoes_the_fault)
         ck_assert(c->repaired[0].action == EK_ACT_RESCALE && c->repaired[1].action == EK_ACT_NONE);
         ck_assert(c->repaired[0].value == (i ? (double)c->query.query[0] : FACTOR));
     }
-    struct ek_trial t;
+    struct ek_comparison t;
     bool says;
-    ck_assert_int_eq(ek_context_try(c, true, NAN, &t, &says, NULL), EK_OK);
+    ck_assert_int_eq(ek_context_compare(c, true, NAN, &t, &says, NULL), EK_OK);
     ck_assert(t.ways.has_plain && !t.ways.has_harm);
     end(&s);
 }
@@ -312,26 +313,26 @@ START_TEST(lists_that_nothing_is_wanted_for_or_that_were_only_looked_at_are_not_
     size_t length;
     begin(&s, ROUTE);
     struct ek_context *c = s.side[0].context;
-    ck_assert(!ek_context_wants_trial(c));
+    ck_assert(!ek_context_needs_comparison(c));
     encode(&s, next(&s, false));
     pass(&s, &s.side[0], &length);
-    ck_assert(!ek_context_wants_trial(c));
+    ck_assert(!ek_context_needs_comparison(c));
     route_price(&s, &s.side[0]);
-    ck_assert(ek_context_wants_trial(c));
-    ck_assert_int_eq(ek_context_prepare(c, s.message.data, s.message.length, NULL), EK_OK);
-    ck_assert(!ek_context_wants_trial(c));
-    ck_assert_int_eq(ek_guard_look(s.side[0].guard, c, NULL), EK_OK);
+    ck_assert(ek_context_needs_comparison(c));
+    ck_assert_int_eq(ek_context_decode(c, s.message.data, s.message.length, NULL), EK_OK);
+    ck_assert(!ek_context_needs_comparison(c));
+    ck_assert_int_eq(ek_guard_peek(s.side[0].guard, c, NULL), EK_OK);
     ck_assert_ptr_nonnull(ek_context_score(c, &length, NULL));
     ck_assert_str_eq(ek_context_action(c), "routed");
-    ck_assert(!ek_context_wants_trial(c));
-    struct ek_query *q = next(&s, false);
+    ck_assert(!ek_context_needs_comparison(c));
+    struct ek_list *q = next(&s, false);
     q->items = 1;
     encode(&s, q);
     pass(&s, &s.side[0], &length);
     ck_assert_str_eq(ek_context_action(c), "routed");
-    ck_assert(!ek_context_wants_trial(c));
-    ck_assert_int_ne(ek_context_prepare(c, "\xc1", 1, NULL), EK_OK);
-    ck_assert(!ek_context_wants_trial(c));
+    ck_assert(!ek_context_needs_comparison(c));
+    ck_assert_int_ne(ek_context_decode(c, "\xc1", 1, NULL), EK_OK);
+    ck_assert(!ek_context_needs_comparison(c));
     end(&s);
 }
 END_TEST
@@ -339,27 +340,27 @@ END_TEST
 START_TEST(figures_of_trials_come_to_the_entry_of_the_plan)
 {
     struct scene s;
-    struct ek_trials *trials;
+    struct ek_comparisons *trials;
     struct ek_rank_sums sums = {0};
     size_t length;
     begin(&s, ROUTE);
     route_price(&s, &s.side[0]);
     struct ek_context *c = s.side[0].context;
-    ck_assert_int_eq(ek_trials_new(&trials, NULL), EK_OK);
+    ck_assert_int_eq(ek_comparisons_new(&trials, NULL), EK_OK);
     for (int i = 0; i < 40; i++) {
         do
             encode(&s, next(&s, false));
         while (s.stream.number % 7 == 3);
         pass(&s, &s.side[0], &length);
-        struct ek_trial t = try(c, false);
-        ck_assert_int_eq(ek_trials_take(trials, in_force(&s), &t, NULL), EK_OK);
+        struct ek_comparison t = try(c, false);
+        ck_assert_int_eq(ek_comparisons_add(trials, in_force(&s), &t, NULL), EK_OK);
         ek_rank_sums_add(&sums, &t.ways.moved);
     }
     const struct ek_plan_entry *entry = in_force(&s)->entry;
-    const struct ek_trial_sums *of = ek_trials_of(trials, entry);
+    const struct ek_comparison_sums *of = ek_comparisons_get(trials, entry);
     ck_assert(of && of->tried == 40 && of->alone == 40);
     ck_assert_mem_eq(&of->acted, &sums, sizeof sums);
-    ek_trials_free(trials);
+    ek_comparisons_free(trials);
     end(&s);
 }
 END_TEST
@@ -379,7 +380,7 @@ START_TEST(what_a_list_goes_out_with_is_told_apart_from_what_is_in_shadow)
     plan->entry[1].mode = EK_MODE_SHADOW;
     pass(&s, &s.side[0], &length);
     ck_assert_str_eq(ek_context_action(c), "routed");
-    struct ek_trial t = try(c, false);
+    struct ek_comparison t = try(c, false);
     ck_assert(t.entries == 2 && t.acting == 1);
     ck_assert_mem_eq(&t.ways.out, &alone, sizeof alone);
     ck_assert_mem_ne(&t.ways.moved, &alone, sizeof alone);
@@ -391,17 +392,17 @@ START_TEST(a_list_that_cannot_be_scored_as_the_plan_wants_is_told_as_such)
 {
     struct scene s;
     struct ek_context *broken;
-    struct ek_trial t;
+    struct ek_comparison t;
     bool says;
     begin(&s, ROUTE);
     route_price(&s, &s.side[0]);
     in_force(&s)->entry[0].mode = EK_MODE_SHADOW;
     s.assets.model->weight[1][0] = INFINITY;
     ck_assert_int_eq(ek_context_new(&broken, &s.assets, NULL), EK_OK);
-    ck_assert_int_eq(ek_context_prepare(broken, s.message.data, s.message.length, NULL), EK_OK);
-    ck_assert_int_eq(ek_guard_take(s.side[0].guard, broken, 1, NULL), EK_OK);
-    ck_assert(ek_context_wants_trial(broken));
-    ck_assert_int_eq(ek_context_try(broken, true, 0, &t, &says, NULL), EK_OK);
+    ck_assert_int_eq(ek_context_decode(broken, s.message.data, s.message.length, NULL), EK_OK);
+    ck_assert_int_eq(ek_guard_update(s.side[0].guard, broken, 1, NULL), EK_OK);
+    ck_assert(ek_context_needs_comparison(broken));
+    ck_assert_int_eq(ek_context_compare(broken, true, 0, &t, &says, NULL), EK_OK);
     ck_assert(says && t.failed && t.entries == 1);
     ek_context_free(broken);
     end(&s);
@@ -418,23 +419,23 @@ START_TEST(the_guard_itself_tries_the_list_it_has_scored_last)
     begin(&s, ROUTE);
     struct ek_guard *g = s.side[0].guard;
     for (int i = 0; i < BEFORE + FAULTY; i++) {
-        struct ek_trial t;
+        struct ek_comparison t;
         size_t length;
         bool says;
         encode(&s, next(&s, false));
         ck_assert_int_eq(ek_guard_observe(g, s.message.data, s.message.length, 1, NULL), EK_OK);
         ck_assert_ptr_nonnull(ek_guard_score(g, &length, NULL));
-        ck_assert_int_eq(ek_guard_try(g, &t, &says, NULL), EK_OK);
+        ck_assert_int_eq(ek_guard_compare(g, &t, &says, NULL), EK_OK);
         tried += says;
         while (ek_guard_next_event(g, &text))
             continue;
     }
     ck_assert_int_gt(tried, 50);
-    ck_assert(ek_guard_ranks(g, &at, &v));
+    ck_assert(ek_guard_impact(g, &at, &v));
     ck_assert_str_eq(v.feature, "price");
     ck_assert(!v.dimension && v.sums->tried == (uint64_t)tried && v.figures.tried == v.sums->tried);
     ck_assert(v.figures.acted > v.figures.tried && !v.figures.failed); /* some tell no order */
-    ck_assert(!ek_guard_ranks(g, &at, &v));
+    ck_assert(!ek_guard_impact(g, &at, &v));
     end(&s);
 }
 END_TEST

@@ -14,14 +14,14 @@ enum { LISTS = 50, LENGTH = 8, FEATURES = 2, EMPTY_EACH = 10 };
  * logs is right and one in the values is not. Each tenth list has no relevant item. */
 static void plant(struct ek_dataset *d)
 {
-    struct ek_query q;
+    struct ek_list q;
     struct ek_error e;
     struct ek_rng r;
     ek_rng_seed(&r, 3);
     ek_dataset_init(d, FEATURES, 0);
-    ek_query_init(&q);
+    ek_list_init(&q);
     for (int i = 0; i < LISTS; i++) {
-        ck_assert_int_eq(ek_query_resize(&q, LENGTH, FEATURES, 0), EK_OK);
+        ck_assert_int_eq(ek_list_resize(&q, LENGTH, FEATURES, 0), EK_OK);
         q.has_label = true;
         for (int k = 0; k < LENGTH; k++) {
             double a = 3 * ek_rng_normal(&r), b = 3 * ek_rng_normal(&r);
@@ -31,7 +31,7 @@ static void plant(struct ek_dataset *d)
         }
         ck_assert_int_eq(ek_dataset_add(d, &q, &e), EK_OK);
     }
-    ek_query_release(&q);
+    ek_list_release(&q);
 }
 
 static float as_is(float x)
@@ -64,7 +64,7 @@ static float *rows(const struct ek_dataset *d, float (*of)(float))
     return x;
 }
 
-static int scale(void *context, const struct ek_fold *fold, struct ek_judge_rows *out,
+static int scale(void *context, const struct ek_fold *fold, struct ek_crossval_rows *out,
                  struct ek_error *e)
 {
     const struct scaling *s = context;
@@ -82,8 +82,8 @@ struct scene {
     struct ek_folds folds;
     struct scaling scaling[2];
     struct ek_judged of[2];
-    struct ek_judge_options o;
-    struct ek_judgement out[2];
+    struct ek_crossval_options o;
+    struct ek_crossval_scores out[2];
     struct ek_error e;
 };
 
@@ -91,23 +91,23 @@ struct scene {
 static void begin(struct scene *s)
 {
     plant(&s->d);
-    ck_assert_int_eq(ek_folds_cut(&s->folds, LISTS, 5, &s->e), EK_OK);
+    ck_assert_int_eq(ek_folds_split(&s->folds, LISTS, 5, &s->e), EK_OK);
     s->scaling[0] = (struct scaling){logf, -1};
     s->scaling[1] = (struct scaling){shrunk, -1};
     s->of[0] = (struct ek_judged){"logs", scale, &s->scaling[0]};
     s->of[1] = (struct ek_judged){"values", scale, &s->scaling[1]};
-    ek_judge_defaults(&s->o);
+    ek_crossval_defaults(&s->o);
 }
 
 static int judge(struct scene *s, int count)
 {
-    return ek_judge(&s->d, &s->folds, s->of, count, &s->o, s->out, &s->e);
+    return ek_crossval(&s->d, &s->folds, s->of, count, &s->o, s->out, &s->e);
 }
 
 static void end(struct scene *s, int count)
 {
     for (int i = 0; i < count; i++)
-        ek_judgement_release(&s->out[i]);
+        ek_crossval_scores_release(&s->out[i]);
     ek_dataset_release(&s->d);
 }
 
@@ -117,9 +117,9 @@ START_TEST(the_right_scaling_ranks_best_and_the_test_says_so)
     struct ek_paired_test t;
     begin(&s);
     ck_assert_int_eq(judge(&s, 2), EK_OK);
-    ck_assert_double_gt(ek_metric_result(&s.out[0].mean[EK_JUDGE_MAP]), .98);
-    ck_assert_double_gt(ek_metric_result(&s.out[0].mean[EK_JUDGE_NDCG + 9]), .99);
-    for (int i = EK_JUDGE_NDCG; i < EK_JUDGE_METRICS; i++)
+    ck_assert_double_gt(ek_metric_result(&s.out[0].mean[EK_CROSSVAL_MAP]), .98);
+    ck_assert_double_gt(ek_metric_result(&s.out[0].mean[EK_CROSSVAL_NDCG + 9]), .99);
+    for (int i = EK_CROSSVAL_NDCG; i < EK_CROSSVAL_METRICS; i++)
         ck_assert_double_gt(ek_metric_result(&s.out[0].mean[i]),
                             ek_metric_result(&s.out[1].mean[i]));
     ek_paired_test(s.out[0].first, s.out[1].first, LISTS, &t);
@@ -149,7 +149,7 @@ START_TEST(each_list_counts_once_by_the_rule_for_empty_ones)
             sum += s.out[0].first[q];
             counted++;
         }
-        const struct ek_metric_mean *mean = &s.out[0].mean[EK_JUDGE_NDCG];
+        const struct ek_metric_mean *mean = &s.out[0].mean[EK_CROSSVAL_NDCG];
         ck_assert_uint_eq(mean->lists, LISTS);
         ck_assert_uint_eq(mean->count, counted);
         ck_assert_double_eq_tol(ek_metric_result(mean), sum / (double)counted, 1e-12);
@@ -164,16 +164,16 @@ START_TEST(the_figures_are_those_of_the_ranking)
     begin(&s);
     s.scaling[0].of = nothing; /* then the lists stay as they are */
     ck_assert_int_eq(judge(&s, 1), EK_OK);
-    for (int i = 0; i < EK_JUDGE_METRICS; i++) {
+    for (int i = 0; i < EK_CROSSVAL_METRICS; i++) {
         struct ek_metric_mean mean = {0};
         for (size_t q = 0; q < LISTS; q++) {
             int order[LENGTH];
             double scratch[LENGTH];
             for (int k = 0; k < LENGTH; k++)
                 order[k] = k;
-            double v = ek_metric_of_list(ek_judge_metric(i), EK_GAIN_EXP, order,
+            double v = ek_metric_compute(ek_crossval_metric(i), EK_GAIN_EXP, order,
                                          s.d.label + q * LENGTH, LENGTH, 2, scratch);
-            ck_assert(i != EK_JUDGE_NDCG || isnan(v) || v == s.out[0].first[q]);
+            ck_assert(i != EK_CROSSVAL_NDCG || isnan(v) || v == s.out[0].first[q]);
             ek_metric_add(&mean, v, EK_EMPTY_SKIP);
         }
         ck_assert_double_eq_tol(ek_metric_result(&s.out[0].mean[i]), ek_metric_result(&mean),
@@ -189,9 +189,9 @@ START_TEST(metrics_have_names)
     const int number[] = {0, 9, 10, 19, 20, 21};
     char text[16];
     for (int i = 0; i < 6; i++) {
-        struct ek_metric parsed, m = ek_judge_metric(number[i]);
+        struct ek_metric parsed, m = ek_crossval_metric(number[i]);
         struct ek_error e;
-        ck_assert_str_eq(ek_judge_metric_name(number[i], text, sizeof text), expected[i]);
+        ck_assert_str_eq(ek_crossval_metric_name(number[i], text, sizeof text), expected[i]);
         ck_assert_int_eq(ek_metric_parse(text, &parsed, &e), EK_OK);
         ck_assert(parsed.kind == m.kind && parsed.cutoff == m.cutoff);
     }
@@ -232,8 +232,9 @@ START_TEST(c_is_chosen_per_fold_and_its_edges_are_told)
     begin(&s);
     ck_assert_int_eq(judge(&s, 2), EK_OK);
     for (int f = 0; f < 5; f++) {
-        const struct ek_judge_fold *k = &s.out[0].fold[f];
-        ck_assert_int_eq(k->edge, k->c == ek_judge_c(0) ? -1 : k->c == ek_judge_c(EK_JUDGE_CS - 1));
+        const struct ek_crossval_fold *k = &s.out[0].fold[f];
+        ck_assert_int_eq(k->edge,
+                         k->c == ek_crossval_c(0) ? -1 : k->c == ek_crossval_c(EK_CROSSVAL_CS - 1));
         ck_assert_double_gt(k->vali_map, .9);
         ck_assert_uint_eq(k->columns, FEATURES);
         ck_assert_uint_eq(k->mean[0].lists, LISTS / 5);
@@ -242,7 +243,7 @@ START_TEST(c_is_chosen_per_fold_and_its_edges_are_told)
     begin(&s);
     s.scaling[0].of = nothing; /* all C are alike, so it is the least */
     ck_assert_int_eq(judge(&s, 1), EK_OK);
-    ck_assert(s.out[0].fold[2].c == ek_judge_c(0) && s.out[0].fold[2].edge == -1);
+    ck_assert(s.out[0].fold[2].c == ek_crossval_c(0) && s.out[0].fold[2].edge == -1);
     end(&s, 1);
 }
 END_TEST
@@ -254,7 +255,7 @@ START_TEST(a_c_that_does_not_settle_is_passed_over_and_counted)
     s.o.svm.rounds_max = 2;
     ck_assert_int_eq(judge(&s, 1), EK_OK);
     ck_assert_int_gt(s.out[0].fold[0].unsettled, 0);
-    ck_assert_int_lt(s.out[0].fold[0].unsettled, EK_JUDGE_CS);
+    ck_assert_int_lt(s.out[0].fold[0].unsettled, EK_CROSSVAL_CS);
     end(&s, 1);
     begin(&s);
     s.scaling[0].of = as_is; /* over powers of ten nothing settles */

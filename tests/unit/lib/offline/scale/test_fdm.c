@@ -14,13 +14,13 @@ static void both(const float *x, size_t n, struct ek_fdm *exact, struct ek_fdm *
     struct ek_sketch *s;
     struct ek_values v;
     struct ek_error e;
-    ck_assert(!ek_values_of_column(&v, x, n, 1, &e));
+    ck_assert(!ek_values_from_column(&v, x, n, 1, &e));
     ek_fdm(&v, exact);
     ek_values_release(&v);
     ck_assert(!ek_sketch_new(&s));
     for (size_t i = 0; i < n; i++)
         ek_sketch_add(s, x[i], 1);
-    ck_assert(!ek_values_of_sketch(&v, s, &e));
+    ck_assert(!ek_values_from_sketch(&v, s, &e));
     ek_fdm(&v, guess);
     for (size_t i = 1; i < v.entries; i++)
         ck_assert(v.value[i - 1].x <= v.value[i].x);
@@ -34,7 +34,7 @@ static void falls_into(const float *x, size_t n, const char *category, const cha
     both(x, n, &f[0], &f[1]);
     for (int i = 0; i < 2; i++) {
         ck_assert_str_eq(ek_fdm_name(f[i].category), category);
-        ck_assert_str_eq(ek_scale_name(f[i].scale), scale);
+        ck_assert_str_eq(ek_transform_kind_name(f[i].scale), scale);
         ck_assert(f[i].exact == !i);
     }
 }
@@ -51,7 +51,7 @@ static struct ek_fdm of_counts(const int in[10])
     struct ek_values v;
     struct ek_fdm f;
     struct ek_error e;
-    ck_assert(!ek_values_of_column(&v, x, n, 1, &e));
+    ck_assert(!ek_values_from_column(&v, x, n, 1, &e));
     ek_fdm(&v, &f);
     ek_values_release(&v);
     return f;
@@ -204,7 +204,7 @@ START_TEST(a_sketch_of_whole_numbers_gives_them_back)
     ck_assert(!ek_sketch_new(&s));
     for (int i = -40; i <= 90; i++)
         ek_sketch_add(s, (float)i, 100);
-    ck_assert(!ek_values_of_sketch(&v, s, &e));
+    ck_assert(!ek_values_from_sketch(&v, s, &e));
     ck_assert_double_eq(v.step, 1);
     ck_assert_double_eq_tol(v.unique, 131, 1e-6);
     ck_assert_uint_eq(v.entries, 131);

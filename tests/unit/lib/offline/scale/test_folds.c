@@ -10,10 +10,10 @@ START_TEST(parts_differ_by_one_list_at_most)
     struct ek_folds f;
     struct ek_error e;
     const size_t edges[] = {0, 5, 10, 15, 19, 23};
-    ck_assert_int_eq(ek_folds_cut(&f, 23, 5, &e), EK_OK);
+    ck_assert_int_eq(ek_folds_split(&f, 23, 5, &e), EK_OK);
     ck_assert_int_eq(f.parts, 5);
     ck_assert_mem_eq(f.edge, edges, sizeof edges);
-    ck_assert_int_eq(ek_folds_cut(&f, 7, 7, &e), EK_OK);
+    ck_assert_int_eq(ek_folds_split(&f, 7, 7, &e), EK_OK);
     for (size_t i = 0; i <= 7; i++)
         ck_assert_uint_eq(f.edge[i], i);
 }
@@ -24,7 +24,7 @@ START_TEST(files_are_parts_as_they_are)
     struct ek_folds f;
     struct ek_error e;
     const size_t lists[] = {3, 1, 4, 2}, edges[] = {0, 3, 4, 8, 10};
-    ck_assert_int_eq(ek_folds_given(&f, lists, 4, &e), EK_OK);
+    ck_assert_int_eq(ek_folds_from_parts(&f, lists, 4, &e), EK_OK);
     ck_assert_int_eq(f.parts, 4);
     ck_assert_mem_eq(f.edge, edges, sizeof edges);
 }
@@ -35,13 +35,13 @@ START_TEST(too_few_lists_or_parts_are_told)
     struct ek_folds f;
     struct ek_error e;
     const size_t lists[] = {3, 0, 4};
-    ck_assert_int_eq(ek_folds_cut(&f, 4, 5, &e), EK_EUSAGE);
+    ck_assert_int_eq(ek_folds_split(&f, 4, 5, &e), EK_EUSAGE);
     ck_assert_str_eq(e.message, "4 lists are too few for 5 parts");
-    ck_assert_int_eq(ek_folds_cut(&f, 100, 2, &e), EK_EUSAGE);
-    for (int parts = EK_FOLDS_MOST - 1; parts <= EK_FOLDS_MOST; parts++)
-        ck_assert_int_eq(ek_folds_cut(&f, 100, parts, &e), EK_OK);
-    ck_assert_int_eq(ek_folds_cut(&f, 100, EK_FOLDS_MOST + 1, &e), EK_EUSAGE);
-    ck_assert_int_eq(ek_folds_given(&f, lists, 3, &e), EK_EUSAGE);
+    ck_assert_int_eq(ek_folds_split(&f, 100, 2, &e), EK_EUSAGE);
+    for (int parts = EK_FOLDS_MAX - 1; parts <= EK_FOLDS_MAX; parts++)
+        ck_assert_int_eq(ek_folds_split(&f, 100, parts, &e), EK_OK);
+    ck_assert_int_eq(ek_folds_split(&f, 100, EK_FOLDS_MAX + 1, &e), EK_EUSAGE);
+    ck_assert_int_eq(ek_folds_from_parts(&f, lists, 3, &e), EK_EUSAGE);
     ck_assert_str_eq(e.message, "part 2 of 3 has no list");
 }
 END_TEST
@@ -49,18 +49,18 @@ END_TEST
 /* Lists of one to three items; the feature, the label and the id are the number of the list. */
 static void number_lists(struct ek_dataset *d, int lists)
 {
-    struct ek_query q;
+    struct ek_list q;
     struct ek_error e;
     ek_dataset_init(d, 1, 0);
-    ek_query_init(&q);
+    ek_list_init(&q);
     for (int i = 0; i < lists; i++) {
-        ck_assert_int_eq(ek_query_resize(&q, 1 + i % 3, 1, 0), EK_OK);
+        ck_assert_int_eq(ek_list_resize(&q, 1 + i % 3, 1, 0), EK_OK);
         q.has_label = true;
         for (int k = 0; k < q.items; k++)
             q.x[k] = q.label[k] = (float)i;
         ck_assert_int_eq(ek_dataset_add(d, &q, &e), EK_OK);
     }
-    ek_query_release(&q);
+    ek_list_release(&q);
 }
 
 /* The part is those lists, in their order. */
@@ -83,7 +83,7 @@ START_TEST(a_fold_trains_on_three_parts_validates_on_the_next_and_tests_on_the_l
     struct ek_fold first, fourth;
     struct ek_error e;
     number_lists(&d, 6);
-    ck_assert_int_eq(ek_folds_cut(&f, 6, 5, &e), EK_OK); /* 0 1 | 2 | 3 | 4 | 5 */
+    ck_assert_int_eq(ek_folds_split(&f, 6, 5, &e), EK_OK); /* 0 1 | 2 | 3 | 4 | 5 */
     ck_assert_int_eq(ek_fold_make(&first, &f, &d, 0, &e), EK_OK);
     has(&first.train, (const int[]){0, 1, 2, 3}, 4);
     has(&first.vali, (const int[]){4}, 1);
@@ -105,10 +105,10 @@ START_TEST(every_list_is_tested_once_and_never_in_the_fold_that_learned_from_it)
     struct ek_dataset d;
     struct ek_error e;
     number_lists(&d, 17);
-    for (int parts = EK_FOLDS_LEAST; parts <= 7; parts++) {
+    for (int parts = EK_FOLDS_MIN; parts <= 7; parts++) {
         struct ek_folds f;
         int tested[17] = {0};
-        ck_assert_int_eq(ek_folds_cut(&f, 17, parts, &e), EK_OK);
+        ck_assert_int_eq(ek_folds_split(&f, 17, parts, &e), EK_OK);
         for (int number = 0; number < parts; number++) {
             struct ek_fold fold;
             int seen[17] = {0};

@@ -8,19 +8,19 @@
 
 static const double NEAR = 1e-12;
 
-static struct ek_scaling *fit(enum ek_scale scale, const float *x, size_t n)
+static struct ek_scaling *fit(enum ek_transform_kind scale, const float *x, size_t n)
 {
     struct ek_scaling *s;
     struct ek_values v;
     struct ek_error e;
     ck_assert(!ek_scaling_new(&s, 1, &e));
-    ck_assert(!ek_values_of_column(&v, x, n, 1, &e));
+    ck_assert(!ek_values_from_column(&v, x, n, 1, &e));
     ck_assert(!ek_scaling_fit(s, 0, scale, &v, &e));
     ek_values_release(&v);
     return s;
 }
 
-static double once(enum ek_scale scale, const float *train, size_t n, double x)
+static double once(enum ek_transform_kind scale, const float *train, size_t n, double x)
 {
     struct ek_scaling *s = fit(scale, train, n);
     double y = ek_scaling_value(s, 0, 0, x);
@@ -33,7 +33,7 @@ static const float FIVE[] = {2, 4, 4, 6, 14}; /* mean 6, population sd sqrt(88 /
 START_TEST(each_scaling_is_its_formula)
 {
     const struct {
-        enum ek_scale scale;
+        enum ek_transform_kind scale;
         double x, y;
     } want[] = {
         {EK_SCALE_MINMAX, 5, .25},
@@ -55,7 +55,7 @@ END_TEST
 
 START_TEST(training_ends_become_nought_and_one)
 {
-    for (enum ek_scale s = EK_SCALE_MINMAX; s <= EK_SCALE_LOG_REVERSED; s++) {
+    for (enum ek_transform_kind s = EK_SCALE_MINMAX; s <= EK_SCALE_LOG_REVERSED; s++) {
         double at_min = s == EK_SCALE_LOG_REVERSED;
         ck_assert_double_eq_tol(once(s, FIVE, 5, 2), at_min, NEAR);
         ck_assert_double_eq_tol(once(s, FIVE, 5, 14), 1 - at_min, NEAR);
@@ -70,9 +70,9 @@ START_TEST(beyond_the_training_range_scalings_go_on_and_stay_numbers)
     ck_assert_double_eq_tol(once(EK_SCALE_LOG_REVERSED, FIVE, 5, 26), -1, NEAR);
     ck_assert_double_eq(once(EK_SCALE_CDF, FIVE, 5, 1), 0);
     ck_assert_double_eq(once(EK_SCALE_CDF, FIVE, 5, 15), 1);
-    for (enum ek_scale s = EK_SCALE_MINMAX; s < EK_SCALE_MERGE; s++) {
+    for (enum ek_transform_kind s = EK_SCALE_MINMAX; s < EK_SCALE_MERGE; s++) {
         double low = once(s, FIVE, 5, -FLT_MAX), high = once(s, FIVE, 5, FLT_MAX);
-        ck_assert_msg(isfinite(low) && isfinite(high), "%s", ek_scale_name(s));
+        ck_assert_msg(isfinite(low) && isfinite(high), "%s", ek_transform_kind_name(s));
         ck_assert(s == EK_SCALE_LOG_REVERSED ? low > high : low < high);
     }
 }
@@ -81,8 +81,8 @@ END_TEST
 START_TEST(a_constant_feature_becomes_nought_wherever_it_moves_to)
 {
     const float same[] = {7, 7, NAN, 7};
-    static const enum ek_scale scales[] = {EK_SCALE_MINMAX, EK_SCALE_LOG, EK_SCALE_LOG_REVERSED,
-                                           EK_SCALE_ZSCORE};
+    static const enum ek_transform_kind scales[] = {EK_SCALE_MINMAX, EK_SCALE_LOG,
+                                                    EK_SCALE_LOG_REVERSED, EK_SCALE_ZSCORE};
     for (size_t i = 0; i < 4; i++)
         for (double x = 6; x < 9; x++)
             ck_assert_double_eq(once(scales[i], same, 4, x), 0);
@@ -94,7 +94,7 @@ END_TEST
 START_TEST(a_feature_without_values_has_scalings_all_the_same)
 {
     const float none[] = {NAN, NAN, INFINITY};
-    for (enum ek_scale s = EK_SCALE_MINMAX; s < EK_SCALE_LOG1P; s++)
+    for (enum ek_transform_kind s = EK_SCALE_MINMAX; s < EK_SCALE_LOG1P; s++)
         ck_assert_double_eq(once(s, none, 3, 3), 0);
     ck_assert_double_eq(once(EK_SCALE_CDF, none, 0, 3), 0);
 }
@@ -119,17 +119,17 @@ START_TEST(merge_makes_three_columns_and_leaves_the_others_where_they_belong)
 {
     const float x[] = {2, 2, 8, 4, 14, 6}; /* rows of two features */
     struct ek_dataset d = {.items = 3, .item_features = 2, .x = (float *)(uintptr_t)x};
-    const enum ek_scale scale[] = {EK_SCALE_MERGE, EK_SCALE_MINMAX};
+    const enum ek_transform_kind scale[] = {EK_SCALE_MERGE, EK_SCALE_MINMAX};
     struct ek_scaling *s;
     struct ek_error e;
     float y[12];
-    ck_assert(!ek_scaling_of(&s, &d, scale, &e));
+    ck_assert(!ek_scaling_get(&s, &d, scale, &e));
     ck_assert_uint_eq(ek_scaling_columns(s), 4);
     ek_scaling_apply(s, x, 3, 0, y);
     const double want[] = {.5, log(7) / log(13), 2 / acos(-1) * atan(6), .5};
     for (int i = 0; i < 4; i++)
         ck_assert_double_eq_tol((double)y[4 + i], want[i], 1e-7);
-    ck_assert(ek_scale_part(EK_SCALE_MERGE, 1) == EK_SCALE_LOG);
+    ck_assert(ek_scaling_part(EK_SCALE_MERGE, 1) == EK_SCALE_LOG);
     ek_scaling_free(s);
 }
 END_TEST
@@ -161,7 +161,7 @@ START_TEST(values_are_sorted_counted_and_told_apart)
     const float x[] = {3, -2, 0, 3, -0.0F, NAN, -2, -INFINITY, 1e-40F, 3};
     struct ek_values v;
     struct ek_error e;
-    ck_assert(!ek_values_of_column(&v, x, 10, 1, &e));
+    ck_assert(!ek_values_from_column(&v, x, 10, 1, &e));
     ck_assert_uint_eq(v.entries, 4);
     ck_assert_double_eq(v.unique, 4);
     ck_assert_uint_eq(v.missing, 2);
@@ -210,15 +210,15 @@ START_TEST(osm_switches_the_feature_that_a_logarithm_helps_and_no_other)
 {
     struct ek_dataset d = logarithm_helps();
     struct ek_osm_options o;
-    enum ek_scale scale[2];
+    enum ek_transform_kind scale[2];
     double map[3];
     struct ek_error e;
     ek_osm_defaults(&o);
     o.svm.c = 100;
     int rc = ek_osm(&d, &d, &o, scale, map, &e);
     ck_assert_msg(!rc, "%s", e.message);
-    ck_assert_str_eq(ek_scale_name(scale[0]), "log");
-    ck_assert_str_eq(ek_scale_name(scale[1]), "minmax");
+    ck_assert_str_eq(ek_transform_kind_name(scale[0]), "log");
+    ck_assert_str_eq(ek_transform_kind_name(scale[1]), "minmax");
     ck_assert_double_gt(map[0], map[2]);
     ck_assert_double_le(map[1], map[0]);
 }
@@ -235,17 +235,17 @@ static int count_trainings(void *context, int done, int of, double map)
 
 START_TEST(what_is_not_scaled_is_dropped_for_a_linear_ranker)
 {
-    enum ek_scale scale[3] = {EK_SCALE_MERGE, EK_SCALE_NONE, EK_SCALE_MINMAX};
+    enum ek_transform_kind scale[3] = {EK_SCALE_MERGE, EK_SCALE_NONE, EK_SCALE_MINMAX};
     float x[6] = {1, 1e6f, 3, 2, 2e6f, 5}, y[10];
     size_t offset[2] = {0, 2};
     struct ek_dataset d = {.lists = 1, .items = 2, .item_features = 3, .offset = offset, .x = x};
     struct ek_scaling *s;
     struct ek_error e;
-    ck_assert_int_eq(ek_scaling_of(&s, &d, scale, &e), EK_OK);
+    ck_assert_int_eq(ek_scaling_get(&s, &d, scale, &e), EK_OK);
     ck_assert_uint_eq(ek_scaling_columns(s), 5);
     ek_scaling_apply(s, x, 2, 0, y);
     ck_assert_float_eq(y[3], 1e6f);
-    ek_scaling_drop_unscaled(s, scale, 3, 2, y);
+    ek_scaling_clear_unscaled(s, scale, 3, 2, y);
     ck_assert(y[3] == 0 && y[8] == 0);
     ck_assert(y[5] == 1 && y[9] == 1);
     ek_scaling_free(s);
@@ -257,7 +257,7 @@ START_TEST(a_category_keeps_its_values_whatever_the_method)
     static const bool category[2] = {false, true};
     struct ek_dataset d = logarithm_helps();
     struct ek_osm_options o;
-    enum ek_scale scale[2];
+    enum ek_transform_kind scale[2];
     struct ek_error e;
     double map[3];
     int trainings = 0;

@@ -12,7 +12,7 @@ START_TEST(xgas_takes_the_best_of_those_least_like_the_last)
     static const double worth[] = {.9, .8, .3, .5};
     static const double like[] = {1,  .9, .1, .2, /**/ .9, 1,  .1, .1,
                                   .1, .1, 1,  .8, /**/ .2, .1, .8, 1};
-    struct ek_gas g = {4, worth, like, NULL};
+    struct ek_greedy_select g = {4, worth, like, NULL};
     int chosen[4];
     ck_assert_int_eq(ek_xgas(&g, 0.5, 4, chosen, NULL), EK_OK);
     ck_assert_int_eq(chosen[0], 0);
@@ -32,7 +32,7 @@ START_TEST(hcas_takes_the_best_of_each_cluster)
     static const double worth[] = {.5, .6, .9, NAN, .4};
     static const double like[] = {1,  .9, 0, 0, 0,  /**/ .9, 1, 0,      0, 0, /**/ 0, 0, 1,
                                   .8, 0,  0, 0, .8, 1,       0, /**/ 0, 0, 0, 0,      1};
-    struct ek_gas g = {5, worth, like, NULL};
+    struct ek_greedy_select g = {5, worth, like, NULL};
     struct ek_merge merge[4];
     int chosen[5], cluster[5];
     ck_assert_int_eq(ek_hcas(&g, 3, chosen, merge, cluster, NULL), EK_OK);
@@ -55,10 +55,10 @@ START_TEST(what_is_no_candidate_is_never_chosen)
     static const double worth[] = {.9, .5, .4};
     static const double like[] = {1, 0, 0, /**/ 0, 1, 0, /**/ 0, 0, 1};
     static const bool may[] = {false, true, true};
-    struct ek_gas g = {3, worth, like, may};
+    struct ek_greedy_select g = {3, worth, like, may};
     struct ek_error e;
     int chosen[3], cluster[3];
-    ck_assert_int_eq(ek_gas_candidates(&g), 2);
+    ck_assert_int_eq(ek_greedy_candidates(&g), 2);
     ck_assert_int_eq(ek_xgas(&g, 1, 2, chosen, NULL), EK_OK);
     ck_assert_int_eq(chosen[0], 1);
     ck_assert_int_eq(chosen[1], 2);
@@ -108,16 +108,16 @@ static struct ek_relevance RELEVANCE[PLANTED];
 static double WORTH[PLANTED], LIKE[PLANTED * PLANTED];
 static bool VARIES[PLANTED];
 
-static struct ek_gas measured(void)
+static struct ek_greedy_select measured(void)
 {
     struct ek_dataset d = planted();
     ck_assert_int_eq(ek_relevance_measure(&d, 10, RELEVANCE, NULL), EK_OK);
-    ck_assert_int_eq(ek_likeness_measure(&d, EK_SPEARMAN_ITEMS, LIKE, NULL), EK_OK);
+    ck_assert_int_eq(ek_similarity_measure(&d, EK_SPEARMAN_ITEMS, LIKE, NULL), EK_OK);
     for (int i = 0; i < PLANTED; i++) {
         WORTH[i] = RELEVANCE[i].ndcg;
         VARIES[i] = !RELEVANCE[i].constant;
     }
-    return (struct ek_gas){PLANTED, WORTH, LIKE, VARIES};
+    return (struct ek_greedy_select){PLANTED, WORTH, LIKE, VARIES};
 }
 
 START_TEST(planted_features_have_the_relevance_they_were_given)
@@ -134,7 +134,7 @@ END_TEST
 
 START_TEST(hcas_never_takes_a_copy_while_an_independent_feature_is_left)
 {
-    struct ek_gas g = measured();
+    struct ek_greedy_select g = measured();
     int chosen[PLANTED];
     ck_assert_int_eq(ek_hcas(&g, 1, chosen, NULL, NULL, NULL), EK_OK);
     ck_assert_int_eq(chosen[0], MAIN);
@@ -149,7 +149,7 @@ END_TEST
 
 START_TEST(xgas_does_not_take_a_copy_of_the_one_before)
 {
-    struct ek_gas g = measured();
+    struct ek_greedy_select g = measured();
     int chosen[PLANTED];
     ck_assert_int_eq(ek_xgas(&g, EK_XGAS_SHARE, 2, chosen, NULL), EK_OK);
     ck_assert_int_eq(chosen[0], MAIN);

@@ -93,13 +93,13 @@ START_TEST(without_labels_or_repeats_nothing_is_measured)
 {
     struct ek_importance_options o;
     struct ek_importance i[F];
-    struct ek_harm h[F];
+    struct ek_shift_impact h[F];
     struct ek_error e;
     double whole;
     set_up();
     struct ek_manifest *m = ek_small_manifest();
     for (int f = 0; f < F; f++)
-        ek_harm_shifts(m, f, &DATA, &h[f]);
+        ek_shift_candidates(m, f, &DATA, &h[f]);
     ek_importance_defaults(&o);
     o.repeats = 0;
     ck_assert_int_eq(ek_importance_measure(MODEL, &DATA, &o, &whole, i, &e), EK_EUSAGE);
@@ -108,7 +108,7 @@ START_TEST(without_labels_or_repeats_nothing_is_measured)
     memset(DATA.label, 0, DATA.items * sizeof *DATA.label);
     ck_assert_int_eq(ek_importance_measure(MODEL, &DATA, &o, &whole, i, &e), EK_EUSAGE);
     ck_assert_str_eq(e.message, "no list has a positive label, so nothing can be lost");
-    ck_assert_int_eq(ek_harm_measure(MODEL, m, &DATA, &o, &whole, h, &e), EK_EUSAGE);
+    ck_assert_int_eq(ek_shift_impact_measure(MODEL, m, &DATA, &o, &whole, h, &e), EK_EUSAGE);
     ek_manifest_free(m);
     tear_down();
 }
@@ -118,14 +118,14 @@ START_TEST(a_routable_feature_whose_shift_does_harm_is_routed)
 {
     struct ek_importance_options o;
     struct ek_manifest *m = ek_small_manifest();
-    struct ek_harm h[F], again[F];
+    struct ek_shift_impact h[F], again[F];
     double whole;
     set_up();
     ek_importance_defaults(&o);
     for (int f = 0; f < F; f++)
-        ek_harm_shifts(m, f, &DATA, &h[f]);
+        ek_shift_candidates(m, f, &DATA, &h[f]);
     memcpy(again, h, sizeof h);
-    ck_assert_int_eq(ek_harm_measure(MODEL, m, &DATA, &o, &whole, h, NULL), EK_OK);
+    ck_assert_int_eq(ek_shift_impact_measure(MODEL, m, &DATA, &o, &whole, h, NULL), EK_OK);
     ck_assert_double_gt(h[PRICE].unnoticed, 0.01);
     ck_assert_int_eq(h[PRICE].action, EK_ACT_ROUTE);
     ck_assert(h[PRICE].left < 0.2 * h[PRICE].unnoticed);
@@ -136,7 +136,7 @@ START_TEST(a_routable_feature_whose_shift_does_harm_is_routed)
     ck_assert(isnan(h[CHAIN].routed));
     o.context = ek_pool_new(3);
     o.run = ek_run_on_pool;
-    ck_assert_int_eq(ek_harm_measure(MODEL, m, &DATA, &o, &whole, again, NULL), EK_OK);
+    ck_assert_int_eq(ek_shift_impact_measure(MODEL, m, &DATA, &o, &whole, again, NULL), EK_OK);
     ek_pool_free(o.context);
     for (int f = 0; f < F; f++)
         ck_assert(h[f].unnoticed == again[f].unnoticed && h[f].left == again[f].left);
@@ -149,7 +149,7 @@ START_TEST(noise_of_few_lists_is_not_taken_for_no_harm)
 {
     static const struct {
         double unnoticed, error;
-        enum ek_harm_known known;
+        enum ek_shift_impact_known known;
     } of[] = {{-.031, .03, EK_HARM_UNKNOWN},
               {-.031, .001, EK_HARM_UNKNOWN},
               {0, 0, EK_HARM_NO},
@@ -162,8 +162,8 @@ START_TEST(noise_of_few_lists_is_not_taken_for_no_harm)
               {0, INFINITY, EK_HARM_UNKNOWN},
               {NAN, NAN, EK_HARM_UNKNOWN}};
     for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
-        struct ek_harm h = {.unnoticed = of[i].unnoticed, .error = of[i].error};
-        ck_assert_msg(ek_harm_known(&h) == of[i].known, "case %zu", i);
+        struct ek_shift_impact h = {.unnoticed = of[i].unnoticed, .error = of[i].error};
+        ck_assert_msg(ek_shift_impact_known(&h) == of[i].known, "case %zu", i);
     }
 }
 END_TEST
@@ -172,25 +172,25 @@ START_TEST(the_error_is_that_of_the_mean_over_lists_with_a_positive_label)
 {
     struct ek_importance_options o;
     struct ek_manifest *m = ek_small_manifest();
-    struct ek_harm once[F], twice[F];
+    struct ek_shift_impact once[F], twice[F];
     struct ek_dataset half;
     double whole;
     set_up();
     ek_importance_defaults(&o);
     for (int f = 0; f < F; f++)
-        ek_harm_shifts(m, f, &DATA, &once[f]);
+        ek_shift_candidates(m, f, &DATA, &once[f]);
     memcpy(twice, once, sizeof once);
     half = DATA;
     half.lists = 50;
     half.items = DATA.offset[50];
-    ck_assert_int_eq(ek_harm_measure(MODEL, m, &DATA, &o, &whole, once, NULL), EK_OK);
-    ck_assert_int_eq(ek_harm_measure(MODEL, m, &half, &o, &whole, twice, NULL), EK_OK);
+    ck_assert_int_eq(ek_shift_impact_measure(MODEL, m, &DATA, &o, &whole, once, NULL), EK_OK);
+    ck_assert_int_eq(ek_shift_impact_measure(MODEL, m, &half, &o, &whole, twice, NULL), EK_OK);
     /* Four times the lists, half the error. */
     ck_assert(once[PRICE].error > 0);
     ck_assert_double_eq_tol(twice[PRICE].error / once[PRICE].error, 2, .7);
     half.lists = 1;
     half.items = DATA.offset[1];
-    ck_assert_int_eq(ek_harm_measure(MODEL, m, &half, &o, &whole, twice, NULL), EK_OK);
+    ck_assert_int_eq(ek_shift_impact_measure(MODEL, m, &half, &o, &whole, twice, NULL), EK_OK);
     ck_assert(isinf(twice[PRICE].error));
     ek_manifest_free(m);
     tear_down();
@@ -198,7 +198,7 @@ START_TEST(the_error_is_that_of_the_mean_over_lists_with_a_positive_label)
 END_TEST
 
 /* The shift of a unit's id, or of how it is spelled; NULL. */
-static const struct ek_shift *shift_of(const struct ek_harm *h, const char *name)
+static const struct ek_shift *shift_of(const struct ek_shift_impact *h, const char *name)
 {
     for (int i = 0; i < h->shift_count; i++)
         if (!strcmp(h->shift[i].how, name) || (h->shift[i].unit && !strcmp(h->shift[i].unit, name)))
@@ -221,10 +221,10 @@ START_TEST(shifts_and_chances_follow_from_the_unit)
     float x[] = {80, 3, 7, 0, 2, /**/ 90, 5, 9, 1, 3, /**/ 70, 1, 8, NAN, 5};
     struct ek_dataset d = {.items = 3, .item_features = ALL, .x = x};
     struct ek_manifest *m;
-    struct ek_harm h[ALL];
+    struct ek_shift_impact h[ALL];
     ck_assert_int_eq(ek_manifest_parse(&m, "m", text, strlen(text), NULL), EK_OK);
     for (int f = 0; f < ALL; f++)
-        ek_harm_shifts(m, f, &d, &h[f]);
+        ek_shift_candidates(m, f, &d, &h[f]);
     ck_assert_str_eq(h[0].kind, "money");
     ck_assert(shift_of(&h[0], "cents") && shift_of(&h[0], "currency"));
     ck_assert(shift_of(&h[0], "*nights")->by_query);

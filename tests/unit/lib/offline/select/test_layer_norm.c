@@ -21,7 +21,7 @@ static double blamed(const float *x, const float *dy)
 {
     float y[ROWS * WIDTH], scale[ROWS];
     double sum = 0;
-    ek_row_norm(x, ROWS, WIDTH, y, scale);
+    ek_layer_norm(x, ROWS, WIDTH, y, scale);
     for (size_t i = 0; i < (size_t)ROWS * WIDTH; i++)
         sum += (double)dy[i] * (double)y[i];
     return sum;
@@ -31,7 +31,7 @@ START_TEST(rows_get_mean_0_and_deviation_1)
 {
     float x[ROWS * WIDTH], y[ROWS * WIDTH], scale[ROWS];
     draw(x, (size_t)ROWS * WIDTH, 1);
-    ek_row_norm(x, ROWS, WIDTH, y, scale);
+    ek_layer_norm(x, ROWS, WIDTH, y, scale);
     for (size_t r = 0; r < ROWS; r++) {
         double sum = 0, squares = 0;
         for (size_t i = 0; i < WIDTH; i++) {
@@ -49,7 +49,7 @@ START_TEST(a_row_of_equal_elements_gives_zeros)
     float x[WIDTH], y[WIDTH], scale, zeros[WIDTH] = {0};
     for (size_t i = 0; i < WIDTH; i++)
         x[i] = 7;
-    ek_row_norm(x, 1, WIDTH, y, &scale);
+    ek_layer_norm(x, 1, WIDTH, y, &scale);
     ck_assert_mem_eq(y, zeros, sizeof y);
     ck_assert(isfinite(scale));
 }
@@ -62,8 +62,8 @@ START_TEST(its_gradient_is_that_of_differences_and_is_added)
     draw(dy, (size_t)ROWS * WIDTH, 3);
     for (size_t i = 0; i < (size_t)ROWS * WIDTH; i++)
         dx[i] = 1;
-    ek_row_norm(x, ROWS, WIDTH, y, scale);
-    ek_row_norm_below(y, scale, dy, ROWS, WIDTH, dx);
+    ek_layer_norm(x, ROWS, WIDTH, y, scale);
+    ek_layer_norm_backward(y, scale, dy, ROWS, WIDTH, dx);
     for (size_t i = 0; i < (size_t)ROWS * WIDTH; i++) {
         float held = x[i], h = 0x1p-6f;
         x[i] = held + h;

@@ -57,18 +57,18 @@ END_TEST
 
 START_TEST(a_thousand_planes_are_held_and_further_ones_in_place_of_idle_ones)
 {
-    struct ek_planes *p = NULL;
+    struct ek_cutting_planes *p = NULL;
     struct ek_error e = {0};
     double w;
-    must(ek_planes_new(&p, 1, 1, NULL)); /* with the zero plane */
-    for (int i = 1; i < EK_PLANES_MAX; i++)
-        ck_assert_int_eq(ek_planes_add(p, &(double){1}, -i, NULL), EK_OK);
-    ck_assert_int_eq(ek_planes_add(p, &(double){1}, 1, &e), EK_ESTATE);
+    must(ek_cutting_planes_new(&p, 1, 1, NULL)); /* with the zero plane */
+    for (int i = 1; i < EK_CUTTING_PLANES_MAX; i++)
+        ck_assert_int_eq(ek_cutting_planes_add(p, &(double){1}, -i, NULL), EK_OK);
+    ck_assert_int_eq(ek_cutting_planes_add(p, &(double){1}, 1, &e), EK_ESTATE);
     ck_assert_str_eq(e.message, "more than 1000 planes are needed");
-    ek_planes_solve(p, 1e-6, &w);
-    ck_assert_int_eq(ek_planes_add(p, &(double){1}, 1, NULL), EK_OK);
-    ck_assert(ek_planes_solve(p, 1e-6, &w) > 0);
-    ek_planes_free(p);
+    ek_cutting_planes_solve(p, 1e-6, &w);
+    ck_assert_int_eq(ek_cutting_planes_add(p, &(double){1}, 1, NULL), EK_OK);
+    ck_assert(ek_cutting_planes_solve(p, 1e-6, &w) > 0);
+    ek_cutting_planes_free(p);
 }
 END_TEST
 
@@ -89,7 +89,7 @@ static int letters_of(int hyphens)
     for (int i = 0; i < hyphens; i++)
         must(ek_buf_text(&text, "\xc2\xad"));
     must(ek_buf_text(&text, "b"));
-    must(ek_words_of(w, (const char *)text.data, text.length, keep, &words));
+    must(ek_words_each(w, (const char *)text.data, text.length, keep, &words));
     int letters = (int)words.length;
     ek_words_free(w);
     ek_buf_release(&text);
@@ -108,11 +108,11 @@ END_TEST
 START_TEST(every_unit_has_fewer_ways_to_change_than_there_is_room_for)
 {
     const struct ek_unit *u;
-    char text[300], word[EK_UNIT_WORD_BYTES_MAX + 1] = "";
+    char text[300], word[EK_UNIT_NAME_BYTES_MAX + 1] = "";
     for (size_t i = 0; (u = ek_units_at(NULL, i)); i++) {
         struct ek_manifest *m = NULL;
         struct ek_dataset d;
-        struct ek_harm harm;
+        struct ek_shift_impact harm;
         if (u->from)
             sscanf(u->from, "%31s", word);
         snprintf(text, sizeof text,
@@ -122,7 +122,7 @@ START_TEST(every_unit_has_fewer_ways_to_change_than_there_is_room_for)
                  word);
         must(ek_manifest_parse(&m, "m", text, strlen(text), NULL));
         ek_dataset_init(&d, 1, 1);
-        ek_harm_shifts(m, 0, &d, &harm);
+        ek_shift_candidates(m, 0, &d, &harm);
         ck_assert_msg(harm.shift_count > 0 && harm.shift_count < EK_SHIFTS_MAX, "%s: %d", u->id,
                       harm.shift_count);
         ek_dataset_release(&d);

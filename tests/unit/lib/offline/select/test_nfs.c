@@ -55,13 +55,13 @@ static double draw_item(const struct plan *p, struct ek_rng *r, float *x)
 }
 
 /* Every fifth list is of one item, every seventh without a positive label. */
-static void draw_list(const struct plan *p, struct ek_rng *r, int number, struct ek_query *q)
+static void draw_list(const struct plan *p, struct ek_rng *r, int number, struct ek_list *q)
 {
-    int n = number % 5 ? 4 + (int)ek_rng_below(r, ITEMS_MAX - 3) : 1, best = 0;
+    int n = number % 5 ? 4 + (int)ek_rng_uniform_int(r, ITEMS_MAX - 3) : 1, best = 0;
     double high = -INFINITY;
-    ck_assert_int_eq(ek_query_resize(q, n, F, M), EK_OK);
+    ck_assert_int_eq(ek_list_resize(q, n, F, M), EK_OK);
     q->has_label = true;
-    q->query[0] = (float)ek_rng_below(r, 5);
+    q->query[0] = (float)ek_rng_uniform_int(r, 5);
     for (int i = 0; i < n; i++) {
         double utility = draw_item(p, r, q->x + i * F);
         q->label[i] = 0;
@@ -76,17 +76,17 @@ static void draw_list(const struct plan *p, struct ek_rng *r, int number, struct
 static void draw(struct ek_dataset *d, const struct plan *p, uint64_t seed, int lists)
 {
     struct ek_rng r;
-    struct ek_query q;
+    struct ek_list q;
     struct ek_error e;
     ek_rng_seed(&r, seed);
-    ek_query_init(&q);
+    ek_list_init(&q);
     q.id = (struct ek_text){"q", 1};
     ek_dataset_init(d, F, M);
     for (int i = 0; i < lists; i++) {
         draw_list(p, &r, i, &q);
         ck_assert_int_eq(ek_dataset_add(d, &q, &e), EK_OK);
     }
-    ek_query_release(&q);
+    ek_list_release(&q);
 }
 
 static struct ek_nfs_options options(void)
@@ -194,13 +194,13 @@ END_TEST
 static void draw_apart(struct ek_dataset *d)
 {
     struct ek_rng r;
-    struct ek_query q;
+    struct ek_list q;
     struct ek_error e;
     ek_rng_seed(&r, 1);
-    ek_query_init(&q);
+    ek_list_init(&q);
     ek_dataset_init(d, F, M);
     for (int f = 0; f < F; f++) {
-        ck_assert_int_eq(ek_query_resize(&q, 6, F, M), EK_OK);
+        ck_assert_int_eq(ek_list_resize(&q, 6, F, M), EK_OK);
         q.has_label = true;
         q.query[0] = 0;
         for (int i = 0; i < 6; i++) {
@@ -210,7 +210,7 @@ static void draw_apart(struct ek_dataset *d)
         }
         ck_assert_int_eq(ek_dataset_add(d, &q, &e), EK_OK);
     }
-    ek_query_release(&q);
+    ek_list_release(&q);
 }
 
 START_TEST(every_list_of_a_batch_teaches)

@@ -28,24 +28,24 @@ struct bench {
 static void draw(struct ek_dataset *d, const int *lengths, int lists)
 {
     struct ek_rng r;
-    struct ek_query q;
+    struct ek_list q;
     struct ek_error e;
     ek_rng_seed(&r, 1);
-    ek_query_init(&q);
+    ek_list_init(&q);
     ek_dataset_init(d, F, M);
     for (int l = 0; l < lists; l++) {
-        ck_assert_int_eq(ek_query_resize(&q, lengths[l], F, M), EK_OK);
+        ck_assert_int_eq(ek_list_resize(&q, lengths[l], F, M), EK_OK);
         q.has_label = true;
         q.query[0] = (float)l;
         for (int i = 0; i < lengths[l]; i++) {
             q.x[i * F] = (float)(1e4 * exp(ek_rng_normal(&r)));
-            q.x[i * F + 1] = ek_rng_below(&r, 3) ? (float)ek_rng_normal(&r) : NAN;
+            q.x[i * F + 1] = ek_rng_uniform_int(&r, 3) ? (float)ek_rng_normal(&r) : NAN;
             q.x[i * F + 2] = 7;
             q.label[i] = (float)i;
         }
         ck_assert_int_eq(ek_dataset_add(d, &q, &e), EK_OK);
     }
-    ek_query_release(&q);
+    ek_list_release(&q);
 }
 
 static void bench_init(struct bench *b, const int *lengths, int lists)
@@ -58,7 +58,7 @@ static void bench_init(struct bench *b, const int *lengths, int lists)
     ck_assert_int_eq(ek_statistics_fit(b->model, &b->set, &e), EK_OK);
     ck_assert_int_eq(ek_nfs_data_init(&b->data, b->model, &b->set, &e), EK_OK);
     ek_nfs_data_measure(&b->data, b->mean, b->scale);
-    ek_nfs_data_standardise(&b->data, b->mean, b->scale);
+    ek_nfs_data_standardize(&b->data, b->mean, b->scale);
 }
 
 static void bench_release(struct bench *b)
@@ -110,7 +110,7 @@ START_TEST(no_part_is_beyond_10_deviations)
     b.set.x[0] = 1e30f;
     ek_nfs_data_release(&b.data);
     ck_assert_int_eq(ek_nfs_data_init(&b.data, b.model, &b.set, &e), EK_OK);
-    ek_nfs_data_standardise(&b.data, b.mean, b.scale);
+    ek_nfs_data_standardize(&b.data, b.mean, b.scale);
     ck_assert_double_eq((double)b.data.part[0], 10);
     bench_release(&b);
 }

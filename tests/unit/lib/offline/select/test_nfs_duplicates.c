@@ -13,14 +13,14 @@ enum { F = 8, ITEMS = 500 };
 static void draw(struct ek_dataset *d)
 {
     struct ek_rng r;
-    struct ek_query q;
+    struct ek_list q;
     struct ek_error e;
     ek_rng_seed(&r, 1);
-    ek_query_init(&q);
-    ck_assert_int_eq(ek_query_resize(&q, ITEMS, F, 0), EK_OK);
+    ek_list_init(&q);
+    ck_assert_int_eq(ek_list_resize(&q, ITEMS, F, 0), EK_OK);
     for (int i = 0; i < ITEMS; i++) {
-        float *x = q.x + i * F, v = (float)(1 + ek_rng_below(&r, 200));
-        x[0] = ek_rng_below(&r, 10) ? v : NAN;
+        float *x = q.x + i * F, v = (float)(1 + ek_rng_uniform_int(&r, 200));
+        x[0] = ek_rng_uniform_int(&r, 10) ? v : NAN;
         x[1] = 100 * x[0];
         x[2] = logf(x[0]);
         x[3] = -x[0];
@@ -31,7 +31,7 @@ static void draw(struct ek_dataset *d)
     }
     ek_dataset_init(d, F, 0);
     ck_assert_int_eq(ek_dataset_add(d, &q, &e), EK_OK);
-    ek_query_release(&q);
+    ek_list_release(&q);
 }
 
 START_TEST(other_units_logarithms_and_signs_are_copies)
@@ -40,7 +40,7 @@ START_TEST(other_units_logarithms_and_signs_are_copies)
     struct ek_error e;
     int copy_of[F], expected[F] = {-1, 0, 0, 0, -1, -1, 0, -1};
     draw(&d);
-    ck_assert_int_eq(ek_nfs_copies(&d, copy_of, &e), EK_OK);
+    ck_assert_int_eq(ek_nfs_duplicates(&d, copy_of, &e), EK_OK);
     ck_assert_mem_eq(copy_of, expected, sizeof copy_of);
     ek_dataset_release(&d);
 }
@@ -53,7 +53,7 @@ START_TEST(a_value_that_is_missing_elsewhere_makes_no_copy)
     int copy_of[F];
     draw(&d);
     d.x[3 * F + 1] = isnan(d.x[3 * F]) ? 1 : NAN;
-    ck_assert_int_eq(ek_nfs_copies(&d, copy_of, &e), EK_OK);
+    ck_assert_int_eq(ek_nfs_duplicates(&d, copy_of, &e), EK_OK);
     ck_assert_int_eq(copy_of[1], -1);
     ck_assert_int_eq(copy_of[2], 0);
     ek_dataset_release(&d);
@@ -68,7 +68,7 @@ START_TEST(features_that_never_vary_are_no_copies_of_each_other)
     draw(&d);
     for (size_t i = 0; i < ITEMS; i++)
         d.x[i * F + 5] = d.x[i * F + 6] = NAN;
-    ck_assert_int_eq(ek_nfs_copies(&d, copy_of, &e), EK_OK);
+    ck_assert_int_eq(ek_nfs_duplicates(&d, copy_of, &e), EK_OK);
     for (int f = 5; f < F; f++)
         ck_assert_int_eq(copy_of[f], -1);
     ek_dataset_release(&d);

@@ -61,7 +61,7 @@ static struct ek_nfs_list list_of(const struct bench *b, size_t list)
 
 static void forward(struct bench *b)
 {
-    ek_nfs_network_turn(&b->n, b->parameter, b->turned);
+    ek_nfs_network_transpose(&b->n, b->parameter, b->turned);
     ek_nfs_pass_clear(&b->pass);
     for (size_t i = 0; i < LISTS; i++) {
         struct ek_nfs_list l = list_of(b, i);
@@ -183,7 +183,7 @@ START_TEST(an_item_s_own_gradient_is_that_of_its_score_by_its_features)
     float own[ITEMS * F];
     bench_init(&b, 4);
     forward(&b);
-    ek_nfs_own_gradient(&b.n, b.parameter, b.turned, &b.pass);
+    ek_nfs_item_gradient(&b.n, b.parameter, b.turned, &b.pass);
     for (size_t i = 0; i < ITEMS; i++)
         memcpy(own + i * F, b.pass.d_input + i * b.n.in.stride, F * sizeof *own);
     for (size_t i = 0; i < ITEMS; i++)
@@ -219,7 +219,7 @@ START_TEST(at_the_start_no_feature_is_looked_at)
     ek_rng_seed(&r, 6);
     ek_nfs_network_start(&b.n, b.parameter, &r);
     forward(&b);
-    ek_nfs_own_gradient(&b.n, b.parameter, b.turned, &b.pass);
+    ek_nfs_item_gradient(&b.n, b.parameter, b.turned, &b.pass);
     for (size_t i = 0; i < ITEMS; i++)
         for (size_t f = 0; f < F; f++)
             ck_assert_double_eq((double)b.pass.d_input[i * b.n.in.stride + f], 0);

@@ -52,7 +52,7 @@ START_TEST(tails_far_out_are_logarithms_that_do_not_vanish)
     ck_assert_double_eq_tol(ln, 1000 * log(1e-4) - lgamma(1001), 10);
     /* p itself below what a double holds. */
     ck_assert_double_eq_tol(ek_ln_binomial_tail(1000, -2000, 1), -2000 + log(1000), 1e-6);
-    ck_assert_double_eq(ek_nfs_chance(4096, 200, .95, 100000, 3) < 1e-300, 1);
+    ck_assert_double_eq(ek_nfs_null_model(4096, 200, .95, 100000, 3) < 1e-300, 1);
 }
 END_TEST
 
@@ -109,8 +109,9 @@ static bool kept(uint64_t seed, int maps, int each, uint64_t planted)
         ck_assert_int_eq(ek_nfs_groups_add(&g, &bits, 1), 0);
     }
     for (size_t i = 0; i < g.count; i++)
-        found = found || ((!planted || g.bits[i] == planted) &&
-                          ek_nfs_chance(F, ek_nfs_group_size(&g, i), .9, g.maps, g.seen[i]) <= .02);
+        found =
+            found || ((!planted || g.bits[i] == planted) &&
+                      ek_nfs_null_model(F, ek_nfs_group_size(&g, i), .9, g.maps, g.seen[i]) <= .02);
     ek_nfs_groups_release(&g);
     return found;
 }
@@ -136,17 +137,17 @@ END_TEST
 
 START_TEST(a_large_group_seen_once_is_no_finding)
 {
-    ck_assert_double_gt(ek_nfs_chance(46, 4, .95, 10000, 1), 1);
-    ck_assert_double_gt(ek_nfs_chance(136, 12, .95, 100000, 1), .02);
-    ck_assert_double_lt(ek_nfs_chance(46, 4, .95, 10000, 5), 1e-6);
+    ck_assert_double_gt(ek_nfs_null_model(46, 4, .95, 10000, 1), 1);
+    ck_assert_double_gt(ek_nfs_null_model(136, 12, .95, 100000, 1), .02);
+    ck_assert_double_lt(ek_nfs_null_model(46, 4, .95, 10000, 5), 1e-6);
 }
 END_TEST
 
 START_TEST(two_features_are_each_ahead_in_half_of_the_maps)
 {
     ck_assert_double_eq_tol(exp(ek_nfs_ln_probability(2, 1, .95)), .5, 1e-12);
-    ck_assert_double_gt(ek_nfs_chance(2, 1, .95, 1000, 510), .02);
-    ck_assert_double_lt(ek_nfs_chance(2, 1, .95, 1000, 600), .02);
+    ck_assert_double_gt(ek_nfs_null_model(2, 1, .95, 1000, 510), .02);
+    ck_assert_double_lt(ek_nfs_null_model(2, 1, .95, 1000, 600), .02);
 }
 END_TEST
 

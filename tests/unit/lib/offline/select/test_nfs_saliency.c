@@ -35,11 +35,11 @@ static void bench_init(struct bench *b)
     b->r.parameter = ek_calloc(b->r.network.parameters, sizeof(float));
     b->r.turned = ek_calloc(b->r.network.turned, sizeof(float));
     draw(b->r.parameter, b->r.network.parameters, &r);
-    ek_nfs_network_turn(&b->r.network, b->r.parameter, b->r.turned);
+    ek_nfs_network_transpose(&b->r.network, b->r.parameter, b->r.turned);
     *d = (struct ek_nfs_data){.lists = LISTS, .features = F, .queries = M, .longest = ITEMS_MAX};
     d->offset = ek_calloc(LISTS + 1, sizeof *d->offset);
     for (size_t q = 0; q < LISTS; q++)
-        d->offset[q + 1] = d->offset[q] + (q % 4 ? 2 + ek_rng_below(&r, ITEMS_MAX - 1) : 1);
+        d->offset[q + 1] = d->offset[q] + (q % 4 ? 2 + ek_rng_uniform_int(&r, ITEMS_MAX - 1) : 1);
     d->items = d->offset[LISTS];
     d->part = ek_calloc(d->items * F * PARTS, sizeof *d->part);
     d->query = ek_calloc((size_t)LISTS * M, sizeof *d->query);
@@ -47,7 +47,7 @@ static void bench_init(struct bench *b)
     draw(d->part, d->items * F * PARTS, &r);
     draw(d->query, (size_t)LISTS * M, &r);
     for (size_t i = 0; i < d->items * F; i++)
-        d->there[i] = ek_rng_below(&r, 10) > 0;
+        d->there[i] = ek_rng_uniform_int(&r, 10) > 0;
 }
 
 static void bench_release(struct bench *b)
@@ -69,7 +69,7 @@ static void look_alone(const struct bench *b, size_t list, double *sum, struct e
     ck_assert_int_eq(ek_nfs_pass_init(&p, n, ITEMS_MAX), 0);
     ck_assert(ek_nfs_pass_add(&p, n, b->r.turned, &l));
     ek_nfs_forward(n, b->r.parameter, &p);
-    ek_nfs_own_gradient(n, b->r.parameter, b->r.turned, &p);
+    ek_nfs_item_gradient(n, b->r.parameter, b->r.turned, &p);
     for (size_t i = 0; i < l.items; i++) {
         if (ek_nfs_map(p.d_input + i * n->in.stride, b->d.there + (b->d.offset[list] + i) * F, LIVE,
                        F, b->o.threshold, map, &bits))
@@ -83,7 +83,7 @@ static void look_alone(const struct bench *b, size_t list, double *sum, struct e
 START_TEST(all_lists_but_those_of_one_item_are_looked_at)
 {
     struct bench b;
-    struct ek_nfs_look look;
+    struct ek_nfs_saliency look;
     struct ek_nfs_groups g;
     struct ek_error e;
     double sum[F] = {0};
@@ -95,7 +95,7 @@ START_TEST(all_lists_but_those_of_one_item_are_looked_at)
             look_alone(&b, q, sum, &g);
             items += b.d.offset[q + 1] - b.d.offset[q];
         }
-    ck_assert_int_eq(ek_nfs_look(&look, &b.r, &b.d, LIVE, &b.o, &e), EK_OK);
+    ck_assert_int_eq(ek_nfs_saliency(&look, &b.r, &b.d, LIVE, &b.o, &e), EK_OK);
     ck_assert_uint_eq(look.items, items);
     for (size_t f = 0; f < F; f++)
         ck_assert_double_eq_tol(look.saliency[f], sum[f] / (double)items, 1e-12);
@@ -106,7 +106,7 @@ START_TEST(all_lists_but_those_of_one_item_are_looked_at)
         ck_assert_uint_eq(look.groups.seen[i], g.seen[i]);
     }
     ek_nfs_groups_release(&g);
-    ek_nfs_look_release(&look);
+    ek_nfs_saliency_release(&look);
     bench_release(&b);
 }
 END_TEST

@@ -85,7 +85,7 @@ START_TEST(a_list_of_one_item_says_nothing_and_harms_nothing)
     ck_assert_double_eq(r[0].ndcg, 1);
     ck_assert(r[0].constant && r[1].constant);
     for (int how = EK_SPEARMAN_ITEMS; how <= EK_SPEARMAN_LISTS; how++) {
-        ck_assert_int_eq(ek_likeness_measure(&d, (enum ek_spearman)how, like, NULL), EK_OK);
+        ck_assert_int_eq(ek_similarity_measure(&d, (enum ek_spearman)how, like, NULL), EK_OK);
         ck_assert_double_eq(like[1], 0);
     }
 }
@@ -112,7 +112,7 @@ START_TEST(likeness_is_the_size_of_spearmans_rho_with_middle_ranks)
     struct ek_dataset d = {
         .lists = 1, .items = 4, .item_features = 3, .offset = offset, .x = x, .label = label};
     double like[9];
-    ck_assert_int_eq(ek_likeness_measure(&d, EK_SPEARMAN_ITEMS, like, NULL), EK_OK);
+    ck_assert_int_eq(ek_similarity_measure(&d, EK_SPEARMAN_ITEMS, like, NULL), EK_OK);
     ck_assert_double_eq_tol(like[1], 4.5 / sqrt(4.5 * 5), 1e-6);
     ck_assert_double_eq(like[1], like[3]);
     ck_assert_double_eq(like[4], 1);
@@ -129,9 +129,9 @@ START_TEST(likeness_over_lists_leaves_their_levels_out)
     struct ek_dataset d = {
         .lists = 2, .items = 4, .item_features = 2, .offset = offset, .x = x, .label = label};
     double like[4];
-    ck_assert_int_eq(ek_likeness_measure(&d, EK_SPEARMAN_ITEMS, like, NULL), EK_OK);
+    ck_assert_int_eq(ek_similarity_measure(&d, EK_SPEARMAN_ITEMS, like, NULL), EK_OK);
     ck_assert_double_eq_tol(like[1], 0.6, 1e-6);
-    ck_assert_int_eq(ek_likeness_measure(&d, EK_SPEARMAN_LISTS, like, NULL), EK_OK);
+    ck_assert_int_eq(ek_similarity_measure(&d, EK_SPEARMAN_LISTS, like, NULL), EK_OK);
     ck_assert_double_eq_tol(like[1], 1, 1e-6);
 }
 END_TEST

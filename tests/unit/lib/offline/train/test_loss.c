@@ -18,7 +18,7 @@ static double loss_of(enum ek_loss loss, struct room *r)
 {
     struct ek_list_loss l = {r->n,        r->score,   r->label, r->noise,
                              r->gradient, r->scratch, r->order, 0};
-    return ek_loss_of_list(loss, &l);
+    return ek_loss_compute(loss, &l);
 }
 
 static void load(struct room *r, const json_t *entry)
@@ -107,7 +107,7 @@ START_TEST(a_cut_off_counts_the_first_places_only)
                                  .scratch = r.scratch,
                                  .order = r.order,
                                  .cutoff = cutoffs[c]};
-        ek_loss_of_list(EK_APPROX_NDCG, &l);
+        ek_loss_compute(EK_APPROX_NDCG, &l);
         for (int i = 0; i < r.n; i++) {
             struct ek_list_loss a = l, b = l;
             double other[LONGEST];
@@ -118,7 +118,7 @@ START_TEST(a_cut_off_counts_the_first_places_only)
             b.score = down.score;
             a.gradient = b.gradient = other;
             double slope =
-                (ek_loss_of_list(EK_APPROX_NDCG, &a) - ek_loss_of_list(EK_APPROX_NDCG, &b)) / 2e-5;
+                (ek_loss_compute(EK_APPROX_NDCG, &a) - ek_loss_compute(EK_APPROX_NDCG, &b)) / 2e-5;
             ck_assert_msg(fabs(slope - r.gradient[i]) < 1e-7, "cut-off %d, item %d: %g, %g",
                           cutoffs[c], i, slope, r.gradient[i]);
         }
@@ -133,7 +133,7 @@ START_TEST(a_cut_off_counts_the_first_places_only)
                              .order = best.order,
                              .cutoff = 1};
     double edge = 1 / (1 + exp(-0.5)), beyond = 1 / (1 + exp(0.5));
-    ck_assert_double_eq_tol(ek_loss_of_list(EK_APPROX_NDCG, &l), 1 - edge - beyond / 3 / log2(3),
+    ck_assert_double_eq_tol(ek_loss_compute(EK_APPROX_NDCG, &l), 1 - edge - beyond / 3 / log2(3),
                             1e-9);
 }
 END_TEST
@@ -204,12 +204,12 @@ END_TEST
 START_TEST(a_teachers_scores_become_the_target_of_listnet)
 {
     double scores[] = {1.5, -0.5, 1.5, 0, -800}, sum = 0;
-    struct ek_query q;
+    struct ek_list q;
     struct room r = {.n = 5};
-    ek_query_init(&q);
-    ck_assert_int_eq(ek_query_resize(&q, 5, 1, 0), EK_OK);
+    ek_list_init(&q);
+    ck_assert_int_eq(ek_list_resize(&q, 5, 1, 0), EK_OK);
     memcpy(q.score, scores, sizeof scores);
-    ck_assert_int_eq(ek_teach(&q, NULL), EK_OK);
+    ck_assert_int_eq(ek_distill(&q, NULL), EK_OK);
     ck_assert(q.has_label);
     memcpy(r.label, q.label, 5 * sizeof *q.label);
     loss_of(EK_LISTNET, &r); /* all scores 0: the gradient is 1/n minus the target */
@@ -220,10 +220,10 @@ START_TEST(a_teachers_scores_become_the_target_of_listnet)
     q.score[3] = NAN;
     q.label[3] = 7;
     struct ek_error e;
-    ck_assert_int_eq(ek_teach(&q, &e), EK_EFORMAT);
+    ck_assert_int_eq(ek_distill(&q, &e), EK_EFORMAT);
     ck_assert_str_eq(e.message, "items[3] has no score to learn from");
     ck_assert(q.label[3] == 7);
-    ek_query_release(&q);
+    ek_list_release(&q);
 }
 END_TEST
 

@@ -36,7 +36,7 @@ static void begin(struct scene *s, const struct ek_treatment *treatment)
     ek_dataset_init(&s->data, 3, 1);
     stream_start(&stream, 4);
     for (int i = 0; i < LISTS; i++) {
-        struct ek_query *q = stream_next(&stream);
+        struct ek_list *q = stream_next(&stream);
         ck_assert_int_eq(ek_scorer_score(scorer, q, treatment, q->score, NULL), EK_OK);
         ck_assert_int_eq(ek_dataset_add(&s->data, q, NULL), EK_OK);
         ck_assert_int_eq(ek_upstream_scores_add(&s->upstream, q), EK_OK);
@@ -53,10 +53,11 @@ static void end(struct scene *s)
     ek_manifest_free(s->manifest);
 }
 
-static struct ek_fidelity measure(const struct scene *s, const struct ek_treatment *t)
+static struct ek_model_agreement measure(const struct scene *s, const struct ek_treatment *t)
 {
-    struct ek_fidelity f;
-    ck_assert_int_eq(ek_fidelity_measure(s->model, &s->data, &s->upstream, t, &f, NULL), EK_OK);
+    struct ek_model_agreement f;
+    ck_assert_int_eq(ek_model_agreement_measure(s->model, &s->data, &s->upstream, t, &f, NULL),
+                     EK_OK);
     return f;
 }
 
@@ -64,15 +65,15 @@ START_TEST(a_model_is_faithful_to_its_own_scores_and_not_to_others)
 {
     struct scene s;
     begin(&s, NULL);
-    struct ek_fidelity f = measure(&s, NULL);
+    struct ek_model_agreement f = measure(&s, NULL);
     ck_assert_uint_eq(f.lists, LISTS);
-    for (int i = 0; i < EK_FIGURES; i++)
+    for (int i = 0; i < EK_AGREEMENT_STATISTICS; i++)
         ck_assert(fabs(f.mean[i] - 1) < 1e-12 && f.sd[i] < 1e-12);
     for (size_t i = 0; i < s.upstream.count; i++)
         s.upstream.value[i] = -s.upstream.value[i];
     f = measure(&s, NULL);
-    ck_assert_double_eq_tol(f.mean[EK_FIGURE_TAU], -1, 1e-12);
-    ck_assert(f.mean[EK_FIGURE_TOP1] == 0);
+    ck_assert_double_eq_tol(f.mean[EK_AGREEMENT_TAU], -1, 1e-12);
+    ck_assert(f.mean[EK_AGREEMENT_TOP1] == 0);
     end(&s);
 }
 END_TEST
@@ -84,9 +85,9 @@ START_TEST(lists_whose_scores_tell_no_order_are_left_out)
     for (size_t i = s.data.offset[0]; i < s.data.offset[1]; i++)
         s.upstream.value[i] = 1;
     s.upstream.value[s.data.offset[1]] = NAN;
-    struct ek_fidelity f = measure(&s, NULL);
+    struct ek_model_agreement f = measure(&s, NULL);
     ck_assert_uint_eq(f.lists, LISTS - 2);
-    ck_assert_double_eq_tol(f.mean[EK_FIGURE_TAU], 1, 1e-12);
+    ck_assert_double_eq_tol(f.mean[EK_AGREEMENT_TAU], 1, 1e-12);
     end(&s);
 }
 END_TEST
@@ -96,11 +97,11 @@ START_TEST(a_model_of_a_fixed_choice_is_measured_under_it)
     static const struct ek_treatment routed[2] = {{EK_ACT_ROUTE, 0}, {EK_ACT_NONE, 0}};
     struct scene s;
     begin(&s, routed);
-    ck_assert(measure(&s, NULL).mean[EK_FIGURE_TAU] < .9);
-    ck_assert_double_eq_tol(measure(&s, routed).mean[EK_FIGURE_TAU], 1, 1e-12);
+    ck_assert(measure(&s, NULL).mean[EK_AGREEMENT_TAU] < .9);
+    ck_assert_double_eq_tol(measure(&s, routed).mean[EK_AGREEMENT_TAU], 1, 1e-12);
     s.model->trained.routed = ek_calloc(2, sizeof *s.model->trained.routed);
     s.model->trained.routed[0] = true;
-    ck_assert_double_eq_tol(measure(&s, NULL).mean[EK_FIGURE_TAU], 1, 1e-12);
+    ck_assert_double_eq_tol(measure(&s, NULL).mean[EK_AGREEMENT_TAU], 1, 1e-12);
     end(&s);
 }
 END_TEST
@@ -108,10 +109,11 @@ END_TEST
 START_TEST(a_model_of_other_features_is_refused)
 {
     struct scene s;
-    struct ek_fidelity f;
+    struct ek_model_agreement f;
     begin(&s, NULL);
     s.data.item_features = 2;
-    ck_assert_int_eq(ek_fidelity_measure(s.model, &s.data, &s.upstream, NULL, &f, NULL), EK_ESTATE);
+    ck_assert_int_eq(ek_model_agreement_measure(s.model, &s.data, &s.upstream, NULL, &f, NULL),
+                     EK_ESTATE);
     end(&s);
 }
 END_TEST

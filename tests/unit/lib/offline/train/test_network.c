@@ -26,9 +26,9 @@ static struct ek_manifest *hotel_manifest(void)
 static void fill_lists(struct ek_dataset *d, const struct ek_manifest *m, uint64_t from, int count)
 {
     struct ek_hotel *h;
-    struct ek_query q;
+    struct ek_list q;
     struct ek_error e;
-    ek_query_init(&q);
+    ek_list_init(&q);
     ek_dataset_init(d, m->item_count, m->query_count);
     ck_assert_int_eq(ek_hotel_new(&h, 7, &e), EK_OK);
     for (int i = 0; i < count; i++) {
@@ -36,7 +36,7 @@ static void fill_lists(struct ek_dataset *d, const struct ek_manifest *m, uint64
         ck_assert_int_eq(ek_dataset_add(d, &q, &e), EK_OK);
     }
     ek_hotel_free(h);
-    ek_query_release(&q);
+    ek_list_release(&q);
 }
 
 /* A network with weights of a fixed seed. List 0 and 1 go through one pass, list 2 through another;
@@ -68,7 +68,7 @@ static void draw_keeps(struct bench *b, struct ek_rng *r)
     for (int p = 0; p < PASSES; p++)
         for (int i = 1; i < b->n.layers && b->n.dropout > 0; i++)
             for (size_t j = 0; j < b->pass[p].rows * b->n.layer[i].stride; j++)
-                b->pass[p].keep[i][j] = ek_rng_below(r, 4) ? 4.0f / 3 : 0;
+                b->pass[p].keep[i][j] = ek_rng_uniform_int(r, 4) ? 4.0f / 3 : 0;
 }
 
 static void bench_init(struct bench *b, const struct ek_network_options *o,
@@ -137,7 +137,7 @@ static int pass_of(size_t list)
 
 static void load(struct bench *b)
 {
-    ek_network_turn(&b->n, b->parameter, b->turned, 0, 1);
+    ek_network_transpose(&b->n, b->parameter, b->turned, 0, 1);
     memset(b->rows, 0, sizeof b->rows);
     for (size_t q = 0; q < LISTS; q++) {
         struct ek_network_list l = list_of(b, q);
@@ -158,7 +158,7 @@ static void forward(struct bench *b, double old)
         if (b->n.norm)
             ek_norm_merge(&b->n, &b->norm, passes, b->rows, PASSES, i, b->parameter, old);
         for (int p = 0; p < PASSES; p++) {
-            ek_norm_feed(&b->n, &b->norm, &b->pass[p], b->rows[p], i);
+            ek_norm_forward(&b->n, &b->norm, &b->pass[p], b->rows[p], i);
             ek_network_forward_layer(&b->n, b->parameter, b->turned, &b->pass[p], b->rows[p], i,
                                      true);
         }
@@ -192,14 +192,15 @@ static void blame(struct bench *b, struct ek_pass *p, size_t row, size_t list, d
 {
     struct ek_network_list l = list_of(b, list);
     (void)sum;
-    ek_network_blame(&b->n, b->parameter, p, row, &l, b->blame + b->data.offset[list], b->gradient);
+    ek_network_backward_list(&b->n, b->parameter, p, row, &l, b->blame + b->data.offset[list],
+                             b->gradient);
 }
 
 static void blame_mixture(struct bench *b, struct ek_pass *p, size_t row, size_t list, double *sum)
 {
     struct ek_network_list l = list_of(b, list);
     (void)sum;
-    ek_network_blame_mixture(&b->n, b->turned, p, row, &l, b->gradient);
+    ek_network_backward_mixture(&b->n, b->turned, p, row, &l, b->gradient);
 }
 
 static double objective(struct bench *b)
@@ -217,13 +218,13 @@ static void backward(struct bench *b)
     for (int i = b->n.layers - 1; i >= 0; i--) {
         for (int p = 0; p < PASSES; p++) {
             ek_network_backward_layer(&b->n, b->parameter, &b->pass[p], b->rows[p], i, b->gradient);
-            ek_norm_blame(&b->n, &b->norm, &b->pass[p], b->rows[p], i);
+            ek_norm_backward(&b->n, &b->norm, &b->pass[p], b->rows[p], i);
         }
         if (b->n.norm)
-            ek_norm_merge_blame(&b->n, &b->norm, passes, b->rows, PASSES, i);
+            ek_norm_merge_backward(&b->n, &b->norm, passes, b->rows, PASSES, i);
         for (int p = 0; p < PASSES; p++) {
-            ek_norm_return(&b->n, &b->norm, &b->pass[p], b->rows[p], i);
-            ek_network_rectify_below(&b->n, &b->pass[p], b->rows[p], i);
+            ek_norm_finish(&b->n, &b->norm, &b->pass[p], b->rows[p], i);
+            ek_network_backward_relu(&b->n, &b->pass[p], b->rows[p], i);
         }
     }
     if (b->n.mixes)
@@ -295,7 +296,7 @@ static void plain_scores(struct bench *b, size_t list, double *score)
 {
     struct ek_network_list l = list_of(b, list);
     ek_norm_fold(&b->n, b->parameter, b->folded);
-    ek_network_turn(&b->n, b->folded, b->turned, 0, 1);
+    ek_network_transpose(&b->n, b->folded, b->turned, 0, 1);
     ek_network_load(&b->n, b->turned, &b->pass[0], 0, &l);
     ek_network_forward(&b->n, b->folded, b->turned, &b->pass[0], l.items);
     ek_network_score(&b->n, b->folded, &b->pass[0], 0, &l, score);
@@ -327,14 +328,14 @@ static void check_against_scorer(const struct ek_network_options *o, enum ek_tra
 {
     struct bench b;
     struct ek_scorer *scorer;
-    struct ek_query view;
+    struct ek_list view;
     struct ek_error e;
     bench_init(&b, o, transform);
     forward(&b, 0);
     ek_norm_fold(&b.n, b.parameter, b.folded);
     ek_network_export(&b.n, b.folded, b.model);
     ck_assert_int_eq(ek_scorer_new(&scorer, b.model, &e), EK_OK);
-    ek_query_init(&view);
+    ek_list_init(&view);
     for (size_t q = 0; q < LISTS; q++) {
         double ours[LONGEST], theirs[LONGEST];
         struct ek_treatment *t = ek_calloc(b.n.routable, sizeof *t);

@@ -35,7 +35,7 @@ START_TEST(one_factor_takes_the_median_back)
 {
     double factor;
     struct ek_dataset d = lists((const float[]){100, 200, 0, -400, 300, NAN, 500, 600});
-    ck_assert_int_eq(ek_repair(&d, 0, log(7), NULL, 1, &factor, NULL), EK_OK);
+    ck_assert_int_eq(ek_rescale_fit(&d, 0, log(7), NULL, 1, &factor, NULL), EK_OK);
     double median = sqrt(300.0 * 400);
     ck_assert_double_eq_tol(factor, median / 7, 1e-6);
     ck_assert_float_eq_tol(X[0], (float)(700 / median), 1e-5F);
@@ -52,7 +52,7 @@ START_TEST(each_arm_has_a_factor_of_its_own)
     static const int arm[] = {0, 2, 0, 2};
     double factor[3];
     struct ek_dataset d = lists((const float[]){1, 3, 100, 300, 1, 3, 100, 300});
-    ck_assert_int_eq(ek_repair(&d, 0, log(sqrt(3)), arm, 3, factor, NULL), EK_OK);
+    ck_assert_int_eq(ek_rescale_fit(&d, 0, log(sqrt(3)), arm, 3, factor, NULL), EK_OK);
     ck_assert_double_eq_tol(factor[0], 1, 1e-12);
     ck_assert_double_eq(factor[1], 1);
     ck_assert_double_eq_tol(factor[2], 100, 1e-9);
@@ -65,7 +65,7 @@ START_TEST(a_reference_without_values_divides_nothing)
 {
     double factor;
     struct ek_dataset d = lists((const float[]){1, 3, 1, 3, 1, 3, 1, 3});
-    ck_assert_int_eq(ek_repair(&d, 0, NAN, NULL, 1, &factor, NULL), EK_OK);
+    ck_assert_int_eq(ek_rescale_fit(&d, 0, NAN, NULL, 1, &factor, NULL), EK_OK);
     ck_assert_double_eq(factor, 1);
     ck_assert_float_eq(X[2], 3);
 }
@@ -74,7 +74,7 @@ END_TEST
 START_TEST(filling_takes_missing_values_too)
 {
     struct ek_dataset d = lists((const float[]){1, NAN, 3, 4, 5, 6, 7, 8});
-    ek_fill(&d, 0, 2.5F);
+    ek_impute(&d, 0, 2.5F);
     for (int i = 0; i < 8; i++) {
         ck_assert_float_eq(X[2 * i], 2.5F);
         ck_assert_float_eq(X[2 * i + 1], -1);

@@ -46,14 +46,14 @@ START_TEST(statistics_are_those_of_the_data)
     struct ek_model_shape shape = {1, {4}, 4, true, false, EK_LOG_ALWAYS, EK_TRANSFORM_LOG1P};
     struct ek_model *m;
     struct ek_dataset d;
-    struct ek_query q;
+    struct ek_list q;
     struct ek_error e;
     static const float lists[2][2][F] = {{{1, 0, 5}, {-3, 0, NAN}}, {{8, 0, 5}, {0, 0, 5}}};
     ck_assert_int_eq(ek_model_new(&m, f, &shape, &e), EK_OK);
     ek_dataset_init(&d, F, M);
-    ek_query_init(&q);
+    ek_list_init(&q);
     for (int i = 0; i < 2; i++) {
-        ck_assert_int_eq(ek_query_resize(&q, 2, F, M), EK_OK);
+        ck_assert_int_eq(ek_list_resize(&q, 2, F, M), EK_OK);
         memcpy(q.x, lists[i], sizeof lists[i]);
         q.query[0] = (float)i;
         ck_assert_int_eq(ek_dataset_add(&d, &q, &e), EK_OK);
@@ -69,7 +69,7 @@ START_TEST(statistics_are_those_of_the_data)
     ck_assert_float_eq_tol(m->log_mean[0], (float)((l3 + log(8)) / 3), 1e-6f);
     ck_assert_float_eq_tol(m->log_sd[0], (float)(l3 / 2 * sqrt(2.0 / 3)), 1e-6f);
     ck_assert(m->log_mean[1] == 0 && m->log_sd[1] == EK_SD_UNREAD);
-    ek_query_release(&q);
+    ek_list_release(&q);
     ek_dataset_release(&d);
     ek_model_free(m);
     ek_manifest_free(f);
@@ -129,7 +129,7 @@ static const double BLAME[5] = {0.5, -1, 0.25, 2, -0.75};
 static double objective(struct bench *b)
 {
     double score[5], sum = 0;
-    ek_network_turn(&b->n, b->parameter, b->turned, 0, 1);
+    ek_network_transpose(&b->n, b->parameter, b->turned, 0, 1);
     ek_network_load(&b->n, b->turned, &b->pass, 2, &b->list);
     ek_network_forward(&b->n, b->parameter, b->turned, &b->pass, 7);
     ek_network_score(&b->n, b->parameter, &b->pass, 2, &b->list, score);
@@ -144,10 +144,10 @@ static void check_gradient(enum ek_log_input logs)
     double off = 0, size = 0;
     bench_init(&b, logs);
     objective(&b);
-    ek_network_blame(&b.n, b.parameter, &b.pass, 2, &b.list, BLAME, b.gradient);
+    ek_network_backward_list(&b.n, b.parameter, &b.pass, 2, &b.list, BLAME, b.gradient);
     for (int layer = b.n.layers - 1; layer >= 0; layer--) {
         ek_network_backward_layer(&b.n, b.parameter, &b.pass, 7, layer, b.gradient);
-        ek_network_rectify_below(&b.n, &b.pass, 7, layer);
+        ek_network_backward_relu(&b.n, &b.pass, 7, layer);
     }
     for (size_t i = 0; i < b.n.parameters; i++) {
         float held = b.parameter[i];
@@ -195,30 +195,30 @@ END_TEST
 
 START_TEST(the_optimiser_by_hand)
 {
-    struct ek_optimiser a;
+    struct ek_optimizer a;
     float p = 1, g = 0.5f;
-    ck_assert_int_eq(ek_optimiser_init(&a, EK_ADAMW, 1), EK_OK);
-    ek_optimiser_step(&a, &p, &g, 0.1, 0.01); /* a first step is rate times the sign */
+    ck_assert_int_eq(ek_optimizer_init(&a, EK_ADAMW, 1), EK_OK);
+    ek_optimizer_step(&a, &p, &g, 0.1, 0.01); /* a first step is rate times the sign */
     ck_assert_float_eq_tol(p, 1 * (1 - 0.001f) - 0.1f, 1e-6f);
     g = -0.5f;
-    ek_optimiser_step(&a, &p, &g, 0.1, 0);
+    ek_optimizer_step(&a, &p, &g, 0.1, 0);
     double m = 0.9 * 0.05 - 0.05, corrected = m / (1 - 0.81);
     ck_assert_float_eq_tol(p, (float)(0.899 - 0.1 * corrected / 0.5), 1e-5f);
-    ek_optimiser_release(&a);
+    ek_optimizer_release(&a);
 }
 END_TEST
 
 START_TEST(adagrad_by_hand)
 {
-    struct ek_optimiser a;
+    struct ek_optimizer a;
     float p = 1, g = 0.5f;
-    ck_assert_int_eq(ek_optimiser_init(&a, EK_ADAGRAD, 1), EK_OK);
-    ek_optimiser_step(&a, &p, &g, 0.1, 0.01); /* a first step is rate times the sign */
+    ck_assert_int_eq(ek_optimizer_init(&a, EK_ADAGRAD, 1), EK_OK);
+    ek_optimizer_step(&a, &p, &g, 0.1, 0.01); /* a first step is rate times the sign */
     ck_assert_float_eq_tol(p, 1 * (1 - 0.001f) - 0.1f, 1e-6f);
     g = -0.5f;
-    ek_optimiser_step(&a, &p, &g, 0.1, 0);
+    ek_optimizer_step(&a, &p, &g, 0.1, 0);
     ck_assert_float_eq_tol(p, (float)(0.899 + 0.1 / sqrt(2)), 1e-6f);
-    ek_optimiser_release(&a);
+    ek_optimizer_release(&a);
 }
 END_TEST
 

@@ -17,10 +17,10 @@ enum { F = EK_SMALL_FEATURES, M = EK_SMALL_QUERIES };
 /* Lists of the same twelve items: what a step loses then differs by what it draws alone. */
 static void fill_alike(struct ek_dataset *d, int lists)
 {
-    struct ek_query q;
+    struct ek_list q;
     struct ek_error e;
-    ek_query_init(&q);
-    ck_assert_int_eq(ek_query_resize(&q, 12, F, M), EK_OK);
+    ek_list_init(&q);
+    ck_assert_int_eq(ek_list_resize(&q, 12, F, M), EK_OK);
     q.has_label = true;
     q.query[0] = 3;
     for (int i = 0; i < 12; i++) {
@@ -32,7 +32,7 @@ static void fill_alike(struct ek_dataset *d, int lists)
     ek_dataset_init(d, F, M);
     for (int i = 0; i < lists; i++)
         ck_assert_int_eq(ek_dataset_add(d, &q, &e), EK_OK);
-    ek_query_release(&q);
+    ek_list_release(&q);
 }
 
 /* The loss of each step, from the running mean of its epoch. */
@@ -113,7 +113,7 @@ static void score_all(const struct ek_model *m, const struct ek_dataset *d, bool
 {
     const struct ek_treatment t[2] = {{EK_ACT_NONE, 0}, {routed ? EK_ACT_ROUTE : EK_ACT_NONE, 0}};
     struct ek_scorer *s;
-    struct ek_query view;
+    struct ek_list view;
     struct ek_error e;
     ck_assert_int_eq(ek_scorer_new(&s, m, &e), EK_OK);
     for (size_t q = 0; q < d->lists; q++) {
@@ -338,19 +338,19 @@ static int train_without(int absent, char said[SAID_BYTES])
     struct ek_manifest *m = NULL;
     struct ek_model *model = NULL;
     struct ek_dataset d;
-    struct ek_query q;
+    struct ek_list q;
     struct ek_rng r;
     struct ek_buf text;
     struct ek_error e = {0};
     ek_rng_seed(&r, 1);
-    ek_query_init(&q);
+    ek_list_init(&q);
     ek_buf_init(&text, 0);
     must(ek_buf_text(&text, "features:\n"));
     for (int f = 1; f <= ALL; f++)
         must(ek_buf_printf(&text, "- {name: x%d, index: %d, role: item}\n", f, f));
     must(ek_manifest_parse(&m, "m", (const char *)text.data, text.length, NULL));
     ek_dataset_init(&d, ALL, 0);
-    must(ek_query_resize(&q, ITEMS, ALL, 0));
+    must(ek_list_resize(&q, ITEMS, ALL, 0));
     q.has_label = true;
     for (int l = 0; l < LISTS; l++) {
         for (int i = 0; i < ITEMS * ALL; i++)
@@ -364,7 +364,7 @@ static int train_without(int absent, char said[SAID_BYTES])
     ek_error_text(&e, said, SAID_BYTES);
     ek_model_free(model);
     ek_dataset_release(&d);
-    ek_query_release(&q);
+    ek_list_release(&q);
     ek_buf_release(&text);
     ek_manifest_free(m);
     return rc;

@@ -6,13 +6,13 @@
 #include <math.h>
 #include <stdio.h>
 
-static void hear(struct ek_compare_side *s, const char *json)
+static void hear(struct ek_compare_trace *s, const char *json)
 {
     struct ek_error e;
-    ck_assert_int_eq(ek_compare_side_event(s, event_from(json), &e), EK_OK);
+    ck_assert_int_eq(ek_compare_trace_event(s, event_from(json), &e), EK_OK);
 }
 
-static void finding(struct ek_compare_side *s, const char *episode, const char *state, int query,
+static void finding(struct ek_compare_trace *s, const char *episode, const char *state, int query,
                     const char *factor)
 {
     char json[600];
@@ -27,14 +27,14 @@ static void finding(struct ek_compare_side *s, const char *episode, const char *
 
 START_TEST(a_finding_is_kept_as_it_was_told_last_and_when_it_was_confirmed)
 {
-    struct ek_compare_side s = {0};
+    struct ek_compare_trace s = {0};
     finding(&s, "price-1", "suspected", 10, "null");
     ck_assert_uint_eq(s.reported.count, 0);
     finding(&s, "price-1", "confirmed", 20, "90");
     finding(&s, "price-1", "updated", 30, "100.5");
     finding(&s, "price-1", "recovered", 40, "1");
     finding(&s, "price-2", "confirmed", 50, "null");
-    ck_assert_int_eq(ek_compare_side_end(&s), EK_OK);
+    ck_assert_int_eq(ek_compare_trace_end(&s), EK_OK);
     ck_assert_uint_eq(s.findings, 2);
     const struct ek_compared_finding *f = s.finding;
     ck_assert_str_eq(f->at.feature, "price");
@@ -50,13 +50,13 @@ START_TEST(a_finding_is_kept_as_it_was_told_last_and_when_it_was_confirmed)
     ck_assert_str_eq(f->end, "recovered");
     ck_assert(isnan(s.finding[1].factor));
     ck_assert_uint_eq(s.finding[1].ended, UINT64_MAX);
-    ek_compare_side_release(&s);
+    ek_compare_trace_release(&s);
 }
 END_TEST
 
 START_TEST(plans_are_the_same_in_any_order_of_their_entries)
 {
-    struct ek_compare_side s = {0};
+    struct ek_compare_trace s = {0};
     hear(&s, "{\"event\":\"plan\",\"version\":1,\"query\":20,\"cells\":["
              "{\"feature\":\"price\",\"segment\":null,\"action\":\"route\"},"
              "{\"feature\":\"taxes\",\"segment\":{\"arm\":\"B\"},\"action\":\"silence\"}]}");
@@ -72,7 +72,7 @@ START_TEST(plans_are_the_same_in_any_order_of_their_entries)
     ck_assert(!ek_compared_same_plan(&s.plan[0], &s.plan[2]));
     ck_assert(!ek_compared_same_plan(&s.plan[0], &s.plan[3]));
     ck_assert_uint_eq(s.plan[3].query, 23);
-    ek_compare_side_release(&s);
+    ek_compare_trace_release(&s);
 }
 END_TEST
 
@@ -80,7 +80,7 @@ START_TEST(plans_differ_by_mode_and_by_how_far_a_canary_has_come)
 {
     static const char *const said[] = {"\"enforce\",\"percent\":100", "\"canary\",\"percent\":10",
                                        "\"canary\",\"percent\":10.01", "\"canary\",\"percent\":10"};
-    struct ek_compare_side s = {0};
+    struct ek_compare_trace s = {0};
     for (int i = 0; i < 4; i++) {
         char json[200];
         snprintf(json, sizeof json,
@@ -94,33 +94,33 @@ START_TEST(plans_differ_by_mode_and_by_how_far_a_canary_has_come)
     ck_assert(!ek_compared_same_plan(&s.plan[0], &s.plan[1]));
     ck_assert(!ek_compared_same_plan(&s.plan[1], &s.plan[2]));
     ck_assert(ek_compared_same_plan(&s.plan[1], &s.plan[3]));
-    ek_compare_side_release(&s);
+    ek_compare_trace_release(&s);
 }
 END_TEST
 
 START_TEST(model_and_limits_are_kept_like_findings)
 {
-    struct ek_compare_side s = {0};
+    struct ek_compare_trace s = {0};
     hear(&s, "{\"event\":\"model_drift\",\"state\":\"drifted\",\"query\":90,\"since_query\":50,"
              "\"text\":\"apart\"}");
     hear(&s,
          "{\"event\":\"limit\",\"limit\":\"cells\",\"max\":256,\"query\":60,\"text\":\"more\"}");
     hear(&s, "{\"event\":\"model_drift\",\"state\":\"recovered\",\"query\":95,\"since_query\":50,"
              "\"text\":\"alike\"}");
-    ck_assert_int_eq(ek_compare_side_end(&s), EK_OK);
+    ck_assert_int_eq(ek_compare_trace_end(&s), EK_OK);
     ck_assert_uint_eq(s.findings, 2);
     ck_assert_str_eq(s.finding[0].class, "model_drift");
     ck_assert_str_eq(s.finding[0].end, "recovered");
     ck_assert_uint_eq(s.finding[0].since, 50);
     ck_assert_str_eq(s.finding[1].at.feature, "cells");
     ck_assert_ptr_null(s.finding[1].at.dimension);
-    ek_compare_side_release(&s);
+    ek_compare_trace_release(&s);
 }
 END_TEST
 
 START_TEST(what_cannot_be_kept_is_counted)
 {
-    struct ek_compare_side s = {0};
+    struct ek_compare_trace s = {0};
     for (int i = 0; i <= EK_COMPARED_MAX; i++) {
         char id[20];
         snprintf(id, sizeof id, "price-%d", i);
@@ -129,7 +129,7 @@ START_TEST(what_cannot_be_kept_is_counted)
     }
     ck_assert_uint_eq(s.reported.count, EK_COMPARED_MAX);
     ck_assert_uint_eq(s.left, 1);
-    ek_compare_side_release(&s);
+    ek_compare_trace_release(&s);
 }
 END_TEST
 

@@ -10,11 +10,11 @@
 enum { MANY = 20000 };
 
 /* Two items of two features: 100, 0 and NaN, -9; one query feature: 3. */
-static void open_list(struct ek_query *q, const char *arm)
+static void open_list(struct ek_list *q, const char *arm)
 {
     static const float x[] = {100, 0, NAN, -9};
-    ek_query_init(q);
-    ck_assert_int_eq(ek_query_resize(q, 2, 2, 1), EK_OK);
+    ek_list_init(q);
+    ck_assert_int_eq(ek_list_resize(q, 2, 2, 1), EK_OK);
     memcpy(q->x, x, sizeof x);
     q->query[0] = 3;
     q->segments[0] = (struct ek_segment){{"arm", 3}, {arm, strlen(arm)}};
@@ -52,7 +52,7 @@ START_TEST(each_operation_does_what_it_says_and_missing_stays_missing)
     double median[] = {100, -10};
     int items[] = {0, 1};
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
-        struct ek_query q;
+        struct ek_list q;
         struct ek_fault f = everywhere(cases[c].op, cases[c].value, items);
         f.median = median;
         open_list(&q, "A");
@@ -61,27 +61,27 @@ START_TEST(each_operation_does_what_it_says_and_missing_stays_missing)
         ck_assert_float_eq(q.x[1], (float)cases[c].nothing);
         ck_assert_float_nan(q.x[2]);
         ck_assert_float_eq(q.x[3], (float)cases[c].negative);
-        ek_query_release(&q);
+        ek_list_release(&q);
     }
 }
 END_TEST
 
 START_TEST(nan_makes_every_value_missing)
 {
-    struct ek_query q;
+    struct ek_list q;
     int items[] = {0, 1};
     struct ek_fault f = everywhere(EK_FAULT_NAN, 0, items);
     open_list(&q, "A");
     ck_assert(ek_fault_apply(&f, &q, 0, 1));
     for (int i = 0; i < 4; i++)
         ck_assert_float_nan(q.x[i]);
-    ek_query_release(&q);
+    ek_list_release(&q);
 }
 END_TEST
 
 START_TEST(only_the_named_features_change)
 {
-    struct ek_query q;
+    struct ek_list q;
     int items[] = {0};
     struct ek_fault f = everywhere(EK_FAULT_SCALE, 10, items);
     f.item_count = 1;
@@ -89,13 +89,13 @@ START_TEST(only_the_named_features_change)
     ck_assert(ek_fault_apply(&f, &q, 0, 1));
     ck_assert_float_eq(q.x[0], 1000);
     ck_assert_float_eq(q.x[3], -9);
-    ek_query_release(&q);
+    ek_list_release(&q);
 }
 END_TEST
 
 START_TEST(a_window_begins_at_from_and_ends_before_to)
 {
-    struct ek_query q;
+    struct ek_list q;
     int items[] = {0, 1};
     struct ek_fault f = everywhere(EK_FAULT_SCALE, 10, items);
     f.from = 5000;
@@ -107,13 +107,13 @@ START_TEST(a_window_begins_at_from_and_ends_before_to)
     ck_assert(!ek_fault_hits(&f, &q, 9000, 1));
     ck_assert(!ek_fault_apply(&f, &q, 9000, 1));
     ck_assert_float_eq(q.x[0], 100);
-    ek_query_release(&q);
+    ek_list_release(&q);
 }
 END_TEST
 
 START_TEST(a_share_is_that_of_the_queries_and_follows_from_the_seed)
 {
-    struct ek_query q;
+    struct ek_list q;
     int items[] = {0, 1}, hit = 0, same = 0, other = 0;
     struct ek_fault f = everywhere(EK_FAULT_SCALE, 10, items);
     f.share = 0.3;
@@ -127,13 +127,13 @@ START_TEST(a_share_is_that_of_the_queries_and_follows_from_the_seed)
     ck_assert_double_eq_tol((double)hit / MANY, 0.3, 0.02);
     ck_assert_int_eq(same, MANY);
     ck_assert_double_eq_tol((double)other / MANY, 0.3 * 0.3 + 0.7 * 0.7, 0.02);
-    ek_query_release(&q);
+    ek_list_release(&q);
 }
 END_TEST
 
 START_TEST(faults_of_one_share_hit_the_same_queries)
 {
-    struct ek_query q;
+    struct ek_list q;
     int items[] = {0, 1};
     struct ek_fault half = everywhere(EK_FAULT_SCALE, 10, items), third = half;
     half.share = 0.5;
@@ -142,13 +142,13 @@ START_TEST(faults_of_one_share_hit_the_same_queries)
     open_list(&q, "A");
     for (uint64_t i = 0; i < 1000; i++)
         ck_assert(!ek_fault_hits(&third, &q, i, 1) || ek_fault_hits(&half, &q, i, 1));
-    ek_query_release(&q);
+    ek_list_release(&q);
 }
 END_TEST
 
 START_TEST(an_arm_is_hit_alone)
 {
-    struct ek_query a, b, none;
+    struct ek_list a, b, none;
     char arm[] = "arm", value[] = "B";
     int items[] = {0, 1};
     struct ek_fault f = everywhere(EK_FAULT_SCALE, 10, items);
@@ -162,9 +162,9 @@ START_TEST(an_arm_is_hit_alone)
     ck_assert(!ek_fault_hits(&f, &none, 1, 1));
     none.segment_count = 0;
     ck_assert(!ek_fault_hits(&f, &none, 1, 1));
-    ek_query_release(&a);
-    ek_query_release(&b);
-    ek_query_release(&none);
+    ek_list_release(&a);
+    ek_list_release(&b);
+    ek_list_release(&none);
 }
 END_TEST
 
@@ -186,10 +186,10 @@ START_TEST(medians_come_from_the_finite_values)
 END_TEST
 
 /* Many items of one feature with the value 1. */
-static void open_ones(struct ek_query *q)
+static void open_ones(struct ek_list *q)
 {
-    ek_query_init(q);
-    ck_assert_int_eq(ek_query_resize(q, MANY / 100, 1, 0), EK_OK);
+    ek_list_init(q);
+    ck_assert_int_eq(ek_list_resize(q, MANY / 100, 1, 0), EK_OK);
     for (int i = 0; i < q->items; i++)
         q->x[i] = 1;
 }
@@ -201,7 +201,7 @@ START_TEST(a_share_of_the_items_is_hit_within_a_list)
     f.item_count = 1;
     f.items = 0.3;
     for (uint64_t number = 0; number < 100; number++) {
-        struct ek_query q;
+        struct ek_list q;
         open_ones(&q);
         ck_assert(ek_fault_apply(&f, &q, number, 1));
         for (int i = 0; i < q.items; i++) {
@@ -209,7 +209,7 @@ START_TEST(a_share_of_the_items_is_hit_within_a_list)
             hit += q.x[i] == 10;
             both += i && q.x[i] == 10 && q.x[i - 1] == 10;
         }
-        ek_query_release(&q);
+        ek_list_release(&q);
     }
     ck_assert_double_eq_tol((double)hit / MANY, 0.3, 0.02);
     ck_assert_double_eq_tol((double)both / MANY, 0.09, 0.02);
@@ -223,7 +223,7 @@ START_TEST(a_fault_of_a_source_hits_its_items_alone)
     f.item_count = 1;
     f.source = 1;
     for (uint64_t number = 0; number < 100; number++) {
-        struct ek_query q;
+        struct ek_list q;
         open_ones(&q);
         ck_assert_msg(!ek_fault_apply(&f, &q, number, 1), "hits items that do not say theirs");
         q.sources = 3;
@@ -234,7 +234,7 @@ START_TEST(a_fault_of_a_source_hits_its_items_alone)
             hit += q.source[i] == 1;
             both += i && q.source[i] == 1 && q.source[i - 1] == 1;
         }
-        ek_query_release(&q);
+        ek_list_release(&q);
     }
     ck_assert_double_eq_tol((double)hit / MANY, 1.0 / 3, 0.02);
     ck_assert_double_eq_tol((double)both / MANY, 1.0 / 9, 0.02);
@@ -248,7 +248,7 @@ START_TEST(each_list_has_one_of_seven_rates_for_all_its_features)
     struct ek_fault f = everywhere(EK_FAULT_CURRENCY, 0, items);
     f.share = 0.5;
     for (uint64_t number = 0; number < MANY; number++) {
-        struct ek_query q;
+        struct ek_list q;
         open_list(&q, "A");
         q.x[1] = 10;
         int arm = ek_fault_arm(&f, &q, number, 1);
@@ -257,7 +257,7 @@ START_TEST(each_list_has_one_of_seven_rates_for_all_its_features)
         ck_assert_float_eq_tol(q.x[1], q.x[0] / 10, 1e-3F * q.x[1]);
         if (arm)
             lists[arm - 1]++;
-        ek_query_release(&q);
+        ek_list_release(&q);
     }
     for (int i = 0; i < EK_FAULT_RATES; i++)
         ck_assert_double_eq_tol((double)lists[i] / MANY, 0.5 / EK_FAULT_RATES, 0.01);
@@ -268,7 +268,7 @@ START_TEST(a_recoded_feature_has_the_same_values_in_other_places)
 {
     float x[] = {3, NAN, 1, 2, 1, INFINITY};
     struct ek_dataset d = {.items = 6, .item_features = 1, .x = x};
-    struct ek_query q;
+    struct ek_list q;
     int items[] = {0};
     struct ek_codes codes = {0};
     struct ek_fault f = everywhere(EK_FAULT_RECODE, 0, items);
@@ -277,8 +277,8 @@ START_TEST(a_recoded_feature_has_the_same_values_in_other_places)
     ck_assert(ek_fault_needs_fit(&f));
     ck_assert_int_eq(ek_fault_fit(&f, &d, NULL), EK_OK);
     ck_assert_uint_eq(codes.count, 3);
-    ek_query_init(&q);
-    ck_assert_int_eq(ek_query_resize(&q, 6, 1, 0), EK_OK);
+    ek_list_init(&q);
+    ck_assert_int_eq(ek_list_resize(&q, 6, 1, 0), EK_OK);
     memcpy(q.x, x, sizeof x);
     q.x[4] = 7;
     ck_assert(ek_fault_apply(&f, &q, 0, 1));
@@ -288,7 +288,7 @@ START_TEST(a_recoded_feature_has_the_same_values_in_other_places)
     ck_assert_float_eq(q.x[3], 3);
     ck_assert_float_eq(q.x[4], 7);
     ck_assert(isinf(q.x[5]));
-    ek_query_release(&q);
+    ek_list_release(&q);
     ek_free(codes.value);
 }
 END_TEST

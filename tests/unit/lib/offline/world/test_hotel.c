@@ -11,28 +11,28 @@ enum { STAY = 0, ADULTS, CHILDREN, USUAL, HIGH, LEAD, MOBILE, WEEKDAY };
 
 struct world {
     struct ek_hotel *h;
-    struct ek_query q;
+    struct ek_list q;
 };
 
 static void open_world(struct world *w, uint64_t seed)
 {
     ck_assert_int_eq(ek_hotel_new(&w->h, seed, NULL), EK_OK);
-    ek_query_init(&w->q);
+    ek_list_init(&w->q);
 }
 
 static void close_world(struct world *w)
 {
     ek_hotel_free(w->h);
-    ek_query_release(&w->q);
+    ek_list_release(&w->q);
 }
 
-static struct ek_query *list(struct world *w, uint64_t i)
+static struct ek_list *list(struct world *w, uint64_t i)
 {
     ck_assert_int_eq(ek_hotel_list(w->h, i, &w->q, NULL), EK_OK);
     return &w->q;
 }
 
-static double at(const struct ek_query *q, int item, int feature)
+static double at(const struct ek_list *q, int item, int feature)
 {
     return (double)q->x[item * q->item_features + feature];
 }
@@ -64,7 +64,7 @@ START_TEST(prices_spread_around_the_usual_price_of_the_destination)
     struct mean price = {0}, relative = {0}, taxes = {0};
     open_world(&w, 3);
     for (int i = 0; i < LISTS; i++) {
-        const struct ek_query *q = list(&w, (uint64_t)i);
+        const struct ek_list *q = list(&w, (uint64_t)i);
         for (int k = 0; k < q->items; k++) {
             add(&price, log(at(q, k, PRICE)));
             add(&relative, log(at(q, k, PRICE) / (double)q->query[USUAL]));
@@ -86,7 +86,7 @@ START_TEST(hotels_have_the_marginals_of_the_law)
     struct mean of[EK_HOTEL_ITEM_FEATURES] = {{0}};
     open_world(&w, 4);
     for (int i = 0; i < LISTS; i++) {
-        const struct ek_query *q = list(&w, (uint64_t)i);
+        const struct ek_list *q = list(&w, (uint64_t)i);
         for (int k = 0; k < q->items; k++) {
             for (int f = 0; f < EK_HOTEL_ITEM_FEATURES; f++) {
                 add(&of[f], at(q, k, f));
@@ -114,7 +114,7 @@ START_TEST(searches_have_the_marginals_of_the_law)
     struct mean of[EK_HOTEL_QUERY_FEATURES] = {{0}}, one_night = {0}, items = {0};
     open_world(&w, 5);
     for (int i = 0; i < LISTS; i++) {
-        const struct ek_query *q = list(&w, (uint64_t)i);
+        const struct ek_list *q = list(&w, (uint64_t)i);
         for (int f = 0; f < EK_HOTEL_QUERY_FEATURES; f++)
             add(&of[f], (double)q->query[f]);
         add(&one_night, q->query[STAY] == 1);
@@ -142,7 +142,7 @@ START_TEST(one_hotel_is_booked_and_none_to_two_are_clicked)
     double clicks[3] = {0};
     open_world(&w, 6);
     for (int i = 0; i < LISTS; i++) {
-        const struct ek_query *q = list(&w, (uint64_t)i);
+        const struct ek_list *q = list(&w, (uint64_t)i);
         int count[3] = {0};
         for (int k = 0; k < q->items; k++)
             count[(int)q->label[k]]++;
@@ -171,7 +171,7 @@ START_TEST(people_book_what_the_reference_law_makes_them_book)
     struct mean of[2][EK_HOTEL_ITEM_FEATURES] = {{{0}}};
     open_world(&w, 16);
     for (uint64_t i = 0; i < 5 * LISTS; i++) {
-        const struct ek_query *q = list(&w, i);
+        const struct ek_list *q = list(&w, i);
         for (int k = 0; k < q->items; k++) {
             struct mean *m = of[q->label[k] == 2];
             add(&m[PRICE], log(at(q, k, PRICE) / (double)q->query[USUAL]));
@@ -196,8 +196,8 @@ START_TEST(arms_are_a_fair_coin_and_markets_have_levels_of_their_own)
     struct mean b = {0}, level[EK_HOTEL_MARKETS] = {{0}};
     open_world(&w, 7);
     for (int i = 0; i < LISTS; i++) {
-        const struct ek_query *q = list(&w, (uint64_t)i);
-        struct ek_text arm = ek_query_segment(q, "arm"), market = ek_query_segment(q, "market");
+        const struct ek_list *q = list(&w, (uint64_t)i);
+        struct ek_text arm = ek_list_segment(q, "arm"), market = ek_list_segment(q, "market");
         ck_assert(arm.length == 1 && (*arm.text == 'A' || *arm.text == 'B'));
         ck_assert(market.length == 3 && *market.text == 'm');
         int m = (market.text[1] - '0') * 10 + market.text[2] - '0';
@@ -220,7 +220,7 @@ START_TEST(a_list_is_the_same_whatever_was_made_before)
     open_world(&b, 8);
     for (uint64_t i = 0; i < 50; i++)
         list(&a, i);
-    const struct ek_query *p = list(&a, 7), *q = list(&b, 7);
+    const struct ek_list *p = list(&a, 7), *q = list(&b, 7);
     ck_assert_int_eq(p->items, q->items);
     ck_assert_mem_eq(p->x, q->x, (size_t)(p->items * p->item_features) * sizeof *p->x);
     ck_assert_mem_eq(p->query, q->query, (size_t)p->query_features * sizeof *p->query);
@@ -243,8 +243,8 @@ START_TEST(seeds_give_other_searches_at_the_same_destinations)
         for (int m = 0; m < EK_HOTEL_MARKETS; m++)
             low[s][m] = INFINITY;
         for (int i = 0; i < LISTS; i++) {
-            const struct ek_query *q = list(&w[s], (uint64_t)i);
-            const char *market = ek_query_segment(q, "market").text;
+            const struct ek_list *q = list(&w[s], (uint64_t)i);
+            const char *market = ek_list_segment(q, "market").text;
             int m = (market[1] - '0') * 10 + market[2] - '0';
             low[s][m] = fmin(low[s][m], (double)q->query[USUAL]);
         }
@@ -264,7 +264,7 @@ START_TEST(item_ids_of_a_list_differ)
     struct world w;
     open_world(&w, 9);
     for (uint64_t i = 0; i < 200; i++) {
-        const struct ek_query *q = list(&w, i);
+        const struct ek_list *q = list(&w, i);
         for (int a = 0; a < q->items; a++)
             for (int b = 0; b < a; b++)
                 ck_assert_str_ne(q->item_id[a].text, q->item_id[b].text);

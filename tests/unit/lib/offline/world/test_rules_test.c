@@ -176,18 +176,18 @@ START_TEST(a_test_is_told_of_a_limit_that_its_finding_alone_goes_beyond)
 END_TEST
 
 struct lists {
-    struct ek_world *world;
+    struct ek_synthetic_lists *world;
     uint64_t asked;
     int fail_at;
 };
 
-static int next_list(void *context, uint64_t i, struct ek_query *q, struct ek_error *e)
+static int next_list(void *context, uint64_t i, struct ek_list *q, struct ek_error *e)
 {
     struct lists *l = context;
     ck_assert_uint_eq(i, l->asked++);
     if (l->fail_at && (int)i == l->fail_at)
         return ek_fail(e, EK_ESTATE, "no more");
-    return ek_world_list(l->world, i, q, e);
+    return ek_synthetic_lists_list(l->world, i, q, e);
 }
 
 START_TEST(the_same_test_runs_on_lists_that_are_given)
@@ -198,8 +198,8 @@ START_TEST(the_same_test_runs_on_lists_that_are_given)
     struct ek_profile *p;
     struct ek_rules_outcome out;
     start(&s, NORMAL, "inject: {feature: price, scale: 100}, expect: {class: scale}");
-    ck_assert_int_eq(ek_world_new(&lists.world, s.m, s.rules, 99, &e), EK_OK);
-    ck_assert_int_eq(ek_world_profile(lists.world, &p, &e), EK_OK);
+    ck_assert_int_eq(ek_synthetic_lists_new(&lists.world, s.m, s.rules, 99, &e), EK_OK);
+    ck_assert_int_eq(ek_synthetic_lists_profile(lists.world, &p, &e), EK_OK);
     const struct ek_healthy_lists from = {next_list, &lists, p};
     ck_assert_int_eq(ek_rules_test_run(s.rules, s.m, s.rules->test, &from, &out, &e), EK_OK);
     ck_assert_msg(out.passed, "%s", out.said);
@@ -209,7 +209,7 @@ START_TEST(the_same_test_runs_on_lists_that_are_given)
     ck_assert_int_eq(ek_rules_test_run(s.rules, s.m, s.rules->test, &from, &out, &e), EK_ESTATE);
     ck_assert_str_eq(e.message, "no more");
     ek_profile_free(p);
-    ek_world_free(lists.world);
+    ek_synthetic_lists_free(lists.world);
     end(&s);
 }
 END_TEST

@@ -11,7 +11,7 @@ static const char FEATURES[] = "features:\n"
                                "  - {name: price, index: 1, role: item, routable: true}\n";
 
 /* The number of sources of a message. The list is the caller's. */
-static int read_message(const struct ek_buf *message, struct ek_query *q)
+static int read_message(const struct ek_buf *message, struct ek_list *q)
 {
     struct ek_manifest *m;
     struct ek_codec *codec;
@@ -25,7 +25,7 @@ static int read_message(const struct ek_buf *message, struct ek_query *q)
     return q->sources;
 }
 
-static int read_sources(const char *text, struct ek_query *q)
+static int read_sources(const char *text, struct ek_list *q)
 {
     struct ek_buf message;
     ek_buf_init(&message, 0);
@@ -37,8 +37,8 @@ static int read_sources(const char *text, struct ek_query *q)
 
 START_TEST(sources_count_when_every_item_says_its_own)
 {
-    struct ek_query q;
-    ek_query_init(&q);
+    struct ek_list q;
+    ek_list_init(&q);
     ck_assert_int_eq(read_sources("{items: [{features: [1], source: A}, {source: 7, features: [1]},"
                                   " {features: [1], source: A}, {features: [1], source: 7}]}",
                                   &q),
@@ -46,25 +46,25 @@ START_TEST(sources_count_when_every_item_says_its_own)
     ck_assert(q.source[0] == 0 && q.source[1] == 1 && q.source[2] == 0 && q.source[3] == 1);
     ck_assert_int_eq(read_sources("{items: [{features: [1], source: A}, {features: [1]}]}", &q), 0);
     ck_assert_int_eq(read_sources("{items: []}", &q), 0);
-    ek_query_release(&q);
+    ek_list_release(&q);
 }
 END_TEST
 
 START_TEST(a_source_of_another_kind_is_none_and_no_fault)
 {
-    struct ek_query q;
-    ek_query_init(&q);
+    struct ek_list q;
+    ek_list_init(&q);
     ck_assert_int_eq(read_sources("{items: [{features: [1], source: [A]}]}", &q), 0);
     ck_assert_int_eq(read_sources("{items: [{features: [1], source: nil}]}", &q), 0);
-    ek_query_release(&q);
+    ek_list_release(&q);
 }
 END_TEST
 
 START_TEST(more_sources_than_are_kept_apart_count_as_none)
 {
-    struct ek_query q;
+    struct ek_list q;
     struct ek_buf message;
-    ek_query_init(&q);
+    ek_list_init(&q);
     ek_buf_init(&message, 0);
     for (int count = EK_SOURCES_MAX; count <= EK_SOURCES_MAX + 1; count++) {
         const uint8_t array[] = {0, (uint8_t)count};
@@ -80,7 +80,7 @@ START_TEST(more_sources_than_are_kept_apart_count_as_none)
         ck_assert_int_eq(read_message(&message, &q), count > EK_SOURCES_MAX ? 0 : count);
     }
     ek_buf_release(&message);
-    ek_query_release(&q);
+    ek_list_release(&q);
 }
 END_TEST
 

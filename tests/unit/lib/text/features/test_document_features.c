@@ -9,7 +9,7 @@ static void url_is(const char *url, double length, double slashes, double depth,
                    double parameters)
 {
     double out[EK_URLS];
-    ek_static_url(url, strlen(url), out);
+    ek_document_features_url(url, strlen(url), out);
     ck_assert_double_eq(out[EK_URL_LENGTH], length);
     ck_assert_double_eq(out[EK_URL_SLASHES], slashes);
     ck_assert_double_eq(out[EK_URL_DEPTH], depth);
@@ -33,7 +33,7 @@ END_TEST
 START_TEST(without_an_address_there_is_nothing_to_say)
 {
     double out[EK_URLS];
-    ek_static_url(NULL, 0, out);
+    ek_document_features_url(NULL, 0, out);
     for (int k = 0; k < EK_URLS; k++)
         ck_assert(isnan(out[k]));
 }
@@ -49,10 +49,10 @@ START_TEST(words_are_counted)
 {
     const uint32_t stop[] = {1, 5}, terms[] = {3, 1, 3, 4, 1, 3, 7, 3};
     const uint32_t length[EK_FIELDS] = {2, 6, 0, 0, 0};
-    struct ek_static_words w = {stop, 2, 4, letters, NULL};
+    struct ek_document_terms w = {stop, 2, 4, letters, NULL};
     uint32_t scratch[8];
-    double out[EK_STATICS];
-    ek_static_terms(&w, terms, 8, length, scratch, out);
+    double out[EK_DOCUMENT_FEATURES];
+    ek_document_features_terms(&w, terms, 8, length, scratch, out);
     ck_assert_double_eq(out[EK_UNIQUE_TERMS], 4);
     ck_assert_double_eq(out[EK_UNIQUE_SHARE], 0.5);
     ck_assert_double_eq(out[EK_TERM_LETTERS], 25. / 8);
@@ -69,10 +69,10 @@ END_TEST
 START_TEST(a_document_without_words_has_no_values_of_words)
 {
     const uint32_t length[EK_FIELDS] = {0};
-    struct ek_static_words w = {NULL, 0, 4, letters, NULL};
-    double out[EK_STATICS];
-    ek_static_terms(&w, NULL, 0, length, NULL, out);
-    for (int k = EK_UNIQUE_TERMS; k < EK_STATICS; k++)
+    struct ek_document_terms w = {NULL, 0, 4, letters, NULL};
+    double out[EK_DOCUMENT_FEATURES];
+    ek_document_features_terms(&w, NULL, 0, length, NULL, out);
+    for (int k = EK_UNIQUE_TERMS; k < EK_DOCUMENT_FEATURES; k++)
         ck_assert(isnan(out[k]));
 }
 END_TEST

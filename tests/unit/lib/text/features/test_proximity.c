@@ -71,7 +71,7 @@ START_TEST(neighbours_lend_each_other_their_weight)
     const double w[] = {2, 0.5, 1};
     struct ek_proximity_norm norm = {1, 0, 1};
     double scratch[12];
-    ck_assert_double_eq_tol(ek_neighbour_score(at, 4, w, 3, &norm, scratch),
+    ck_assert_double_eq_tol(ek_neighbor_score(at, 4, w, 3, &norm, scratch),
                             0.25 / 1.125 + 0.5625 / 1.5625 + 0.0625 / 1.03125, 1e-12);
     /* a-b: 1/4 + 1/9, least weight 0.5; a-c: 1/49, 1; b-c: 1/25 + 1/16, 0.5. */
     double ab = 1. / 4 + 1. / 9, ac = 1. / 49, bc = 1. / 25 + 1. / 16;

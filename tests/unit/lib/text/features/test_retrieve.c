@@ -101,9 +101,9 @@ START_TEST(the_best_are_those_that_scoring_every_document_finds)
     for (size_t s = 0; s < sizeof settings / sizeof *settings; s++) {
         ck_assert_int_eq(ek_retrieve_new(&r, x, settings[s], NULL), EK_OK);
         for (int round = 0; round < 12; round++) {
-            int words[16], count = 1 + (int)ek_rng_below(&rng, 6);
+            int words[16], count = 1 + (int)ek_rng_uniform_int(&rng, 6);
             for (int i = 0; i < count; i++) /* different words */
-                words[i] = (i * 10 + (int)ek_rng_below(&rng, 10)) % EK_TEXTS_WORDS;
+                words[i] = (i * 10 + (int)ek_rng_uniform_int(&rng, 10)) % EK_TEXTS_WORDS;
             static const uint32_t K[] = {1, 3, 10, 100, EK_TEXTS_MAX};
             compare(r, x, words, count, settings[s], K[round % 5]);
         }
@@ -119,7 +119,7 @@ static void open_one(struct ek_index **x, struct ek_retrieve **r)
     ek_texts_make(&texts, 300, 4);
     ek_texts_index(&texts, PATH, EK_BUILD_MEMORY);
     ck_assert_int_eq(ek_index_open(x, PATH, NULL), EK_OK);
-    ck_assert_int_eq(ek_retrieve_new(r, *x, EK_BM25_USUAL, NULL), EK_OK);
+    ck_assert_int_eq(ek_retrieve_new(r, *x, EK_BM25_DEFAULT, NULL), EK_OK);
 }
 
 START_TEST(a_term_twice_in_the_query_counts_twice)

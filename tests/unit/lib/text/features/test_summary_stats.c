@@ -11,7 +11,7 @@
 START_TEST(a_spread_is_that_of_its_numbers)
 {
     const double x[] = {3, 1, 4, 1, 5};
-    struct ek_spread s = ek_spread_of(x, 5);
+    struct ek_summary_stats s = ek_summary_stats_compute(x, 5);
     ck_assert_double_eq(s.sum, 14);
     ck_assert_double_eq(s.min, 1);
     ck_assert_double_eq(s.max, 5);
@@ -23,8 +23,8 @@ END_TEST
 START_TEST(nothing_has_no_spread)
 {
     double none[1] = {0};
-    struct ek_spread s = ek_spread_of(none, 0);
-    struct ek_quartiles q = ek_quartiles_of(none, 0);
+    struct ek_summary_stats s = ek_summary_stats_compute(none, 0);
+    struct ek_quartiles q = ek_quartiles_compute(none, 0);
     ck_assert(isnan(s.sum) && isnan(s.min) && isnan(s.max) && isnan(s.mean) && isnan(s.variance));
     ck_assert(isnan(q.q1) && isnan(q.median) && isnan(q.q3));
     ck_assert(isnan(ek_harmonic_mean(none, 0)) && isnan(ek_geometric_mean(none, 0)));
@@ -35,7 +35,7 @@ END_TEST
 START_TEST(quartiles_lie_between_numbers)
 {
     double x[] = {4, 1, 3, 2};
-    struct ek_quartiles q = ek_quartiles_of(x, 4);
+    struct ek_quartiles q = ek_quartiles_compute(x, 4);
     ck_assert_double_eq(q.q1, 1.75);
     ck_assert_double_eq(q.median, 2.5);
     ck_assert_double_eq(q.q3, 3.25);
@@ -61,13 +61,13 @@ START_TEST(quartiles_are_those_of_the_sorted_numbers)
     ek_rng_seed(&r, 5);
     for (int round = 0; round < 3000; round++) {
         double x[60], sorted[60];
-        size_t n = 1 + (size_t)ek_rng_below(&r, 60), kinds = 1 + ek_rng_below(&r, 70);
+        size_t n = 1 + (size_t)ek_rng_uniform_int(&r, 60), kinds = 1 + ek_rng_uniform_int(&r, 70);
         for (size_t i = 0; i < n; i++)
-            sorted[i] = x[i] = (double)ek_rng_below(&r, kinds);
+            sorted[i] = x[i] = (double)ek_rng_uniform_int(&r, kinds);
         qsort(sorted, n, sizeof *sorted, by_value);
         if (round % 3 == 1)
             memcpy(x, sorted, sizeof x);
-        struct ek_quartiles q = ek_quartiles_of(x, n);
+        struct ek_quartiles q = ek_quartiles_compute(x, n);
         ck_assert_double_eq(q.q1, sorted_quantile(sorted, n, 0.25));
         ck_assert_double_eq(q.median, sorted_quantile(sorted, n, 0.5));
         ck_assert_double_eq(q.q3, sorted_quantile(sorted, n, 0.75));

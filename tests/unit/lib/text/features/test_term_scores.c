@@ -14,15 +14,15 @@ static struct ek_term_scores scores(void)
     struct ek_term_documents d = {TF, LENGTH, 3, 7};
     struct ek_term_scores s;
     double scratch[3];
-    ek_term_scores_of(&p, &COLLECTION, &d, scratch, &s);
+    ek_term_scores_compute(&p, &COLLECTION, &d, scratch, &s);
     return s;
 }
 
 static int figure(const char *name)
 {
     char made[64];
-    for (int k = 0; k < EK_TERM_FIGURES; k++) {
-        ek_term_figure_name(k, "terms", made, sizeof made);
+    for (int k = 0; k < EK_TERM_STATISTICS; k++) {
+        ek_term_statistic_name(k, "terms", made, sizeof made);
         if (!strcmp(made, name))
             return k;
     }
@@ -34,12 +34,12 @@ START_TEST(figures_are_over_documents_then_over_terms)
 {
     struct ek_term_scores a = scores(), b = a;
     const struct ek_term_scores *both[] = {&a, &b};
-    double out[EK_TERM_FIGURES], scratch[2];
+    double out[EK_TERM_STATISTICS], scratch[2];
     for (int m = 0; m < EK_SPREAD_MODELS; m++)
         for (int k = 0; k < EK_SPREAD_STATS; k++)
             b.stat[m][k] *= 2;
     b.documents = 5;
-    ek_term_figures(both, 2, scratch, out);
+    ek_term_statistics_list(both, 2, scratch, out);
     ck_assert_double_eq(out[figure("terms_known")], 2);
     ck_assert_double_eq(out[figure("terms_df_mean")], 4);
     ck_assert_double_eq(out[figure("terms_df_min")], 3);
@@ -62,8 +62,8 @@ START_TEST(a_score_is_that_of_the_model)
     struct ek_unigram_parameters p = ek_unigram_defaults();
     struct ek_term_scores s = scores();
     const struct ek_term_scores *one[] = {&s};
-    double out[EK_TERM_FIGURES], scratch[1];
-    ek_term_figures(one, 1, scratch, out);
+    double out[EK_TERM_STATISTICS], scratch[1];
+    ek_term_statistics_list(one, 1, scratch, out);
     double lm = -INFINITY, be = -INFINITY;
     for (int i = 0; i < 3; i++) {
         struct ek_text_field text = {6, 60, LENGTH[i]};
@@ -85,10 +85,10 @@ END_TEST
 
 START_TEST(without_terms_only_their_number_is_known)
 {
-    double out[EK_TERM_FIGURES], scratch[1];
-    ek_term_figures(NULL, 0, scratch, out);
+    double out[EK_TERM_STATISTICS], scratch[1];
+    ek_term_statistics_list(NULL, 0, scratch, out);
     ck_assert_double_eq(out[0], 0);
-    for (int k = 1; k < EK_TERM_FIGURES; k++)
+    for (int k = 1; k < EK_TERM_STATISTICS; k++)
         ck_assert(isnan(out[k]));
 }
 END_TEST

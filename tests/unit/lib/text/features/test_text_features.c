@@ -157,21 +157,21 @@ END_TEST
 START_TEST(stop_words_are_stemmed_as_texts_are)
 {
     struct ek_words *w;
-    struct ek_stops none, english;
+    struct ek_stop_words none, english;
     size_t length;
     ck_assert_int_eq(ek_words_new(&w, "none", NULL), EK_OK);
-    ck_assert_int_eq(ek_stops_read(&none, w), EK_OK);
+    ck_assert_int_eq(ek_stop_words_read(&none, w), EK_OK);
     ek_words_free(w);
     ck_assert_int_eq(ek_words_new(&w, "english", NULL), EK_OK);
-    ck_assert_int_eq(ek_stops_read(&english, w), EK_OK);
+    ck_assert_int_eq(ek_stop_words_read(&english, w), EK_OK);
     ek_words_free(w);
     ck_assert_uint_eq(none.count, 84);
-    ck_assert(ek_stops_has(&none, "does", 4) && !ek_stops_has(&none, "doe", 3));
-    ck_assert(ek_stops_has(&english, "doe", 3) && !ek_stops_has(&english, "does", 4));
+    ck_assert(ek_stop_words_has(&none, "does", 4) && !ek_stop_words_has(&none, "doe", 3));
+    ck_assert(ek_stop_words_has(&english, "doe", 3) && !ek_stop_words_has(&english, "does", 4));
     ck_assert_uint_lt(english.count, 84); /* "on" and "one", ... */
-    ck_assert(!memcmp(ek_stops_text(&none, 0, &length), "a", 1) && length == 1);
-    ek_stops_release(&none);
-    ek_stops_release(&english);
+    ck_assert(!memcmp(ek_stop_words_text(&none, 0, &length), "a", 1) && length == 1);
+    ek_stop_words_release(&none);
+    ek_stop_words_release(&english);
 }
 END_TEST
 

@@ -278,11 +278,11 @@ START_TEST(a_damaged_index_is_told_and_never_read_beyond)
     ck_assert_int_eq(ek_file_read(PATH, &b, NULL), EK_OK);
     ck_assert_int_eq(try_bytes(b.data, b.length), 0);
     for (int i = 0; i < 400; i++)
-        ck_assert_int_ne(try_bytes(b.data, (size_t)ek_rng_below(&r, b.length)), 0);
+        ck_assert_int_ne(try_bytes(b.data, (size_t)ek_rng_uniform_int(&r, b.length)), 0);
     for (int i = 0; i < 1500; i++) {
-        size_t at = (size_t)ek_rng_below(&r, b.length);
+        size_t at = (size_t)ek_rng_uniform_int(&r, b.length);
         uint8_t kept = b.data[at];
-        b.data[at] ^= (uint8_t)(1 + ek_rng_below(&r, 255));
+        b.data[at] ^= (uint8_t)(1 + ek_rng_uniform_int(&r, 255));
         try_bytes(b.data, b.length); /* bytes between sections are nobody's */
         b.data[at] = kept;
     }

@@ -20,7 +20,7 @@ static const char *words_by(const char *stemmer, const char *text, size_t length
     struct ek_words *w;
     told[0] = 0;
     ck_assert_int_eq(ek_words_new(&w, stemmer, NULL), EK_OK);
-    ck_assert_int_eq(ek_words_of(w, text, length, tell, NULL), EK_OK);
+    ck_assert_int_eq(ek_words_each(w, text, length, tell, NULL), EK_OK);
     ek_words_free(w);
     return told;
 }
@@ -108,16 +108,16 @@ END_TEST
 
 START_TEST(long_words_are_cut_at_a_character)
 {
-    char text[6000], want[EK_WORD_BYTES_MAX + 1];
+    char text[6000], want[EK_NAME_TEXT_BYTES_MAX + 1];
     memset(text, 'A', sizeof text);
-    memset(want, 'a', EK_WORD_BYTES_MAX);
-    want[EK_WORD_BYTES_MAX] = 0;
+    memset(want, 'a', EK_NAME_TEXT_BYTES_MAX);
+    want[EK_NAME_TEXT_BYTES_MAX] = 0;
     ck_assert_str_eq(words_by("none", text, sizeof text), want);
     text[sizeof text - 1] = '\xe4'; /* another way through, to the same end */
     ck_assert_str_eq(words_by("none", text, sizeof text), want);
     for (size_t i = 0; i < sizeof text; i += 3)
         memcpy(text + i, "\xe3\x82\xab", 3);
-    ck_assert_uint_eq(strlen(words_by("none", text, sizeof text)), EK_WORD_BYTES_MAX / 3 * 3);
+    ck_assert_uint_eq(strlen(words_by("none", text, sizeof text)), EK_NAME_TEXT_BYTES_MAX / 3 * 3);
 }
 END_TEST
 
@@ -150,7 +150,7 @@ START_TEST(a_caller_that_fails_ends_it)
     struct ek_words *w;
     int calls = 0;
     ck_assert_int_eq(ek_words_new(&w, "none", NULL), EK_OK);
-    ck_assert_int_eq(ek_words_of(w, "a b c d", 7, stop, &calls), EK_ELIMIT);
+    ck_assert_int_eq(ek_words_each(w, "a b c d", 7, stop, &calls), EK_ELIMIT);
     ck_assert_int_eq(calls, 2);
     ek_words_free(w);
 }
