@@ -105,7 +105,7 @@ int main(int argc, char **argv)
             return 1;
         }
     }
-    puts("static const struct ek_page_file FILES[] = {");
+    puts("static const struct ek_static_file FILES[] = {");
     for (int i = 1; i < argc; i++)
         print_row((size_t)i, name_of(argv[i]), hash[i]);
     puts("};");

@@ -170,7 +170,7 @@ static int write_stops(struct ek_buf *out)
     return ek_buf_text(out, "\n");
 }
 
-int ek_text_features_page(struct ek_buf *out)
+int ek_feature_docs_write(struct ek_buf *out)
 {
     struct ek_feature_list *l;
     int rc = ek_feature_list_new(&l, NULL);
@@ -188,7 +188,7 @@ void ek_page_text_features(FILE *out)
 {
     struct ek_buf page;
     ek_buf_init(&page, 0);
-    if (ek_text_features_page(&page))
+    if (ek_feature_docs_write(&page))
         abort();
     fwrite(page.data, 1, page.length, out);
     ek_buf_release(&page);

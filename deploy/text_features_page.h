@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 /* Append the page. Returns 0 or EK_ENOMEM. */
-int ek_text_features_page(struct ek_buf *out);
+int ek_feature_docs_write(struct ek_buf *out);
 /* Write the page. Output errors show in the stream. */
 void ek_page_text_features(FILE *out);
 

@@ -13,7 +13,7 @@
 enum { WAIT_MS = 5000, SLACK = 0, MANAGER = 1, SINKS = 2, REPEAT_MS = 60000 };
 
 struct scene {
-    struct ek_alert_book *book;
+    struct ek_alert_registry *book;
     struct ek_alert_queue *queue;
     int64_t now_ms;
 };
@@ -24,7 +24,7 @@ static inline void begin(struct scene *s, size_t limit)
         [SLACK] = {.least = EK_ALERT_INFO},
         [MANAGER] = {.least = EK_ALERT_INFO, .by_key = true, .repeat_ms = REPEAT_MS}};
     s->now_ms = 1000000;
-    s->book = ek_alert_book_new(limit);
+    s->book = ek_alert_registry_new(limit);
     s->queue = ek_alert_queue_new(s->book, rules, SINKS, WAIT_MS);
     ck_assert(s->book && s->queue);
 }
@@ -32,19 +32,19 @@ static inline void begin(struct scene *s, size_t limit)
 static inline void end(struct scene *s)
 {
     ek_alert_queue_free(s->queue);
-    ek_alert_book_free(s->book);
+    ek_alert_registry_free(s->book);
 }
 
-static inline struct ek_alert_when when(const struct scene *s)
+static inline struct ek_alert_times when(const struct scene *s)
 {
-    return (struct ek_alert_when){s->now_ms, 1790001200000 + s->now_ms};
+    return (struct ek_alert_times){s->now_ms, 1790001200000 + s->now_ms};
 }
 
 static inline void hear_as(struct scene *s, const char *json, bool ours, bool recalled)
 {
-    struct ek_alert_news news;
+    struct ek_alert_update news;
     ek_alert_read(&news, event_from(json));
-    ck_assert_int_eq(ek_alert_book_take(s->book, &news, ours, recalled, when(s)), 0);
+    ck_assert_int_eq(ek_alert_registry_add(s->book, &news, ours, recalled, when(s)), 0);
 }
 
 static inline void hear(struct scene *s, const char *json)
@@ -86,7 +86,7 @@ static inline int told(struct scene *s, size_t sink, struct ek_alert *last)
     while ((e = ek_alert_queue_next(s->queue, sink, s->now_ms))) {
         if (last)
             *last = e->alert;
-        ek_alert_queue_done(s->queue, sink, EK_ALERT_SENT, 0, s->now_ms);
+        ek_alert_queue_finish(s->queue, sink, EK_ALERT_SENT, 0, s->now_ms);
         count++;
     }
     return count;
@@ -99,8 +99,8 @@ static inline int told(struct scene *s, size_t sink, struct ek_alert *last)
 static inline int firing(struct scene *s)
 {
     int count = 0;
-    for (size_t i = 0; i < ek_alert_book_count(s->book); i++)
-        count += ek_alert_book_at(s->book, i)->alert.firing;
+    for (size_t i = 0; i < ek_alert_registry_count(s->book); i++)
+        count += ek_alert_registry_get(s->book, i)->alert.firing;
     return count;
 }
 

@@ -86,29 +86,29 @@ Suite *ek_suite_of(const char *name, const TTest *const *tests, int count)
 }
 
 /* Typing errors first, then names that it is a part of, or that are a part of it. */
-static void print_near(const char *wanted)
+static void print_near(const char *desired)
 {
     const char *left[COUNT], *near;
     int count = COUNT, shown = 0;
     for (int i = 0; i < COUNT; i++)
         left[i] = SUITES[i].file;
-    fprintf(stderr, "no suite '%s'; near:", wanted);
-    while (shown < NEAR_NAMES && (near = ek_nearest_name(wanted, left, (size_t)count))) {
+    fprintf(stderr, "no suite '%s'; near:", desired);
+    while (shown < NEAR_NAMES && (near = ek_nearest_name(desired, left, (size_t)count))) {
         shown += fprintf(stderr, " %s", near) > 0;
         for (int i = 0; i < count; i++)
             if (left[i] == near)
                 left[i] = left[--count];
     }
     for (int i = 0; i < count && shown < NEAR_NAMES; i++)
-        if (strstr(left[i], wanted) || strstr(wanted, left[i]))
+        if (strstr(left[i], desired) || strstr(desired, left[i]))
             shown += fprintf(stderr, " %s", left[i]) > 0;
     fputs(shown ? "\n" : " none; they are named like the files, test_NAME.c\n", stderr);
 }
 
 /* Adds all suites. Whether there is one that is wanted; Check knows it by its own name. */
-static int add_suites(SRunner *runner, const char *wanted)
+static int add_suites(SRunner *runner, const char *desired)
 {
-    int found = !wanted || !*wanted;
+    int found = !desired || !*desired;
     for (int i = 0; i < COUNT; i++) {
         *last_name = '\0';
         srunner_add_suite(runner, SUITES[i].make());
@@ -116,7 +116,7 @@ static int add_suites(SRunner *runner, const char *wanted)
             fprintf(stderr, "suite %s was not made by ek_suite\n", SUITES[i].file);
             abort();
         }
-        if (!found && (!strcmp(wanted, SUITES[i].file) || !strcmp(wanted, last_name)))
+        if (!found && (!strcmp(desired, SUITES[i].file) || !strcmp(desired, last_name)))
             found = !setenv("CK_RUN_SUITE", last_name, 1);
     }
     return found;
@@ -140,15 +140,15 @@ static int list(void)
 
 static int run_wanted(void)
 {
-    char wanted[NAME_BYTES] = "";
+    char desired[NAME_BYTES] = "";
     const char *named = getenv("CK_RUN_SUITE");
-    snprintf(wanted, sizeof wanted, "%s", named ? named : "");
+    snprintf(desired, sizeof desired, "%s", named ? named : "");
     SRunner *runner = srunner_create(NULL);
-    int there = add_suites(runner, wanted), status = EXIT_FAILURE;
+    int there = add_suites(runner, desired), status = EXIT_FAILURE;
     if (there)
         status = run(runner);
     else
-        print_near(wanted);
+        print_near(desired);
     srunner_free(runner);
     return status;
 }

@@ -158,14 +158,15 @@ static inline void make_message(struct scene *s, uint64_t i, struct ek_list *q,
 /* Sends lists [from, to) with every tenth one cut short. */
 static inline void feed(struct scene *s, uint64_t from, uint64_t to)
 {
-    struct ek_sender *sender;
+    struct ek_tool_producer *sender;
     struct ek_error e;
     struct ek_list q;
     struct ek_buf message;
     ek_list_init(&q);
     ek_buf_init(&message, 0);
-    ck_assert_int_eq(
-        ek_sender_new(&sender, ek_mock_brokers(s->mock), "scored", EK_SENDER_ORDERED, &e), 0);
+    ck_assert_int_eq(ek_tool_producer_new(&sender, ek_mock_brokers(s->mock), "scored",
+                                          EK_TOOL_PRODUCER_ORDERED, &e),
+                     0);
     for (uint64_t i = from; i < to; i++) {
         make_message(s, i, &q, &message);
         struct ek_kafka_record r = {.partition = s->spread ? (int)(i % (uint64_t)s->spread) : -1,
@@ -174,10 +175,10 @@ static inline void feed(struct scene *s, uint64_t from, uint64_t to)
                                     .key_length = 1,
                                     .bytes = message.data,
                                     .length = message.length - (i % 10 == 9)};
-        ck_assert_int_eq(ek_sender_send(sender, &r, &e), 0);
+        ck_assert_int_eq(ek_tool_producer_send(sender, &r, &e), 0);
     }
-    ck_assert_int_eq(ek_sender_flush(sender, WAIT_MS, &e), 0);
-    ek_sender_free(sender);
+    ck_assert_int_eq(ek_tool_producer_flush(sender, WAIT_MS, &e), 0);
+    ek_tool_producer_free(sender);
     ek_buf_release(&message);
     ek_list_release(&q);
 }

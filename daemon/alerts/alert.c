@@ -18,7 +18,7 @@ struct kind {
 
 static const struct kind KINDS[EK_ALERT_KINDS] = {
     [EK_ALERT_DRIFT] = {"drift", "EvenkeelDrift", EK_ALERT_WARNING},
-    [EK_ALERT_ROUTE_WITHDRAWN] = {"route-withdrawn", "EvenkeelRouteWithdrawn", EK_ALERT_CRITICAL},
+    [EK_ALERT_ROUTE_ROLLED_BACK] = {"route-withdrawn", "EvenkeelRouteWithdrawn", EK_ALERT_CRITICAL},
     [EK_ALERT_LIMIT_REACHED] = {"limit-reached", "EvenkeelLimitReached", EK_ALERT_WARNING},
     [EK_ALERT_PAUSED] = {"paused", "EvenkeelPaused", EK_ALERT_WARNING},
     [EK_ALERT_FLEET_CUT_OFF] = {"fleet-cut-off", "EvenkeelFleetCutOff", EK_ALERT_CRITICAL},
@@ -46,14 +46,14 @@ const char *ek_alert_severity_name(enum ek_alert_severity severity)
 }
 
 /* Of the limits those that keep an action back let faults through. */
-static bool holds_back(const char *limit)
+static bool is_plan_limit(const char *limit)
 {
     return !strcmp(limit, "plan") || !strncmp(limit, "max_routed_", sizeof "max_routed_" - 1);
 }
 
-enum ek_alert_severity ek_alert_severity_of(const struct ek_alert *a)
+enum ek_alert_severity ek_alert_get_severity(const struct ek_alert *a)
 {
-    if (a->kind == EK_ALERT_LIMIT_REACHED && holds_back(a->limit))
+    if (a->kind == EK_ALERT_LIMIT_REACHED && is_plan_limit(a->limit))
         return EK_ALERT_CRITICAL;
     return KINDS[a->kind].severity;
 }
@@ -98,7 +98,7 @@ void ek_alert_key(const struct ek_alert *a, const char *service, char out[EK_ALE
 void ek_alert_sentence(const struct ek_alert *a, char out[EK_ALERT_SENTENCE_BYTES])
 {
     enum { NAMED = 3 };
-    char all[2 * EK_ALERT_SENTENCE_BYTES], more[EK_ALERT_WORD_BYTES] = "";
+    char all[2 * EK_ALERT_SENTENCE_BYTES], more[EK_ALERT_NAME_TEXT_BYTES] = "";
     if (a->features_count > NAMED)
         snprintf(more, sizeof more, " and %d more", a->features_count - 1);
     snprintf(all, sizeof all, "%s%s%s",
@@ -146,7 +146,7 @@ static void add_since(struct line *l, int64_t since_ms)
     add(l, " since %s UTC", *text == '0' ? text + 1 : text);
 }
 
-static const char *said_of(const char *class)
+static const char *get_text(const char *class)
 {
     static const char *const said[][2] = {
         {"offset", "a constant is added to the values"},
@@ -175,7 +175,7 @@ static void add_effect(struct line *l, const struct ek_alert *a, const struct ek
     else if (!strcmp(a->class, "shape") && isfinite(f->spread_ratio))
         add(l, ": spread within lists x%.3g", f->spread_ratio);
     else
-        add(l, ": %s", said_of(a->class));
+        add(l, ": %s", get_text(a->class));
 }
 
 static void add_where(struct line *l, const struct ek_alert *a)
@@ -226,7 +226,7 @@ static void add_action(struct line *l, const struct ek_alert_finding *f)
         add(l, "%s", what);
 }
 
-void ek_alert_tell_drift(struct ek_alert *a, const struct ek_alert_finding *f)
+void ek_alert_format_drift(struct ek_alert *a, const struct ek_alert_finding *f)
 {
     struct line action = {.length = 0}, line = {.length = 0};
     add_action(&action, f);
@@ -240,8 +240,8 @@ void ek_alert_tell_drift(struct ek_alert *a, const struct ek_alert_finding *f)
 }
 
 static const char *const ACTIONS[EK_ALERT_KINDS] = {
-    [EK_ALERT_ROUTE_WITHDRAWN] = "the faulty feature is ranked with as it comes, until somebody "
-                                 "lets the route begin anew (evenkeel resume)",
+    [EK_ALERT_ROUTE_ROLLED_BACK] = "the faulty feature is ranked with as it comes, until somebody "
+                                   "lets the route begin anew (evenkeel resume)",
     [EK_ALERT_LIMIT_REACHED] =
         "what is beyond the limit is told, and nothing else is done about it",
     [EK_ALERT_PAUSED] = "every message goes out as it came, until somebody resumes",
@@ -256,7 +256,7 @@ static const char *const ACTIONS[EK_ALERT_KINDS] = {
 static void add_other(struct line *l, const struct ek_alert *a)
 {
     switch (a->kind) {
-    case EK_ALERT_ROUTE_WITHDRAWN:
+    case EK_ALERT_ROUTE_ROLLED_BACK:
         add(l, "the route of %s", a->feature);
         if (strcmp(a->segment, "all") != 0)
             add(l, " on %s", a->segment);
@@ -287,7 +287,7 @@ static void add_other(struct line *l, const struct ek_alert *a)
     add_since(l, a->since_ms);
 }
 
-void ek_alert_tell_other(struct ek_alert *a, const char *detail)
+void ek_alert_format_other(struct ek_alert *a, const char *detail)
 {
     struct line line = {.length = 0};
     add_other(&line, a);

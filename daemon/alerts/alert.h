@@ -17,7 +17,7 @@
 
 enum ek_alert_kind {
     EK_ALERT_DRIFT,
-    EK_ALERT_ROUTE_WITHDRAWN,
+    EK_ALERT_ROUTE_ROLLED_BACK,
     EK_ALERT_LIMIT_REACHED,
     EK_ALERT_PAUSED,
     EK_ALERT_FLEET_CUT_OFF,
@@ -31,7 +31,7 @@ enum ek_alert_severity { EK_ALERT_INFO, EK_ALERT_WARNING, EK_ALERT_CRITICAL };
 
 enum {
     EK_ALERT_NAME_BYTES = 240,
-    EK_ALERT_WORD_BYTES = 40,
+    EK_ALERT_NAME_TEXT_BYTES = 40,
     EK_ALERT_TEXT_BYTES = 800,
     EK_ALERT_SENTENCE_BYTES = 1000,
     EK_ALERT_KEY_BYTES = 256 /* what PagerDuty takes */
@@ -41,7 +41,7 @@ struct ek_alert {
     enum ek_alert_kind kind;
     /* Who it is; "" where it has none. segment: "arm=B", "all". */
     char feature[EK_ALERT_NAME_BYTES], segment[EK_ALERT_NAME_BYTES];
-    char class[EK_ALERT_WORD_BYTES], limit[EK_ALERT_WORD_BYTES];
+    char class[EK_ALERT_NAME_TEXT_BYTES], limit[EK_ALERT_NAME_TEXT_BYTES];
     char instance[EK_ALERT_NAME_BYTES];
     /* What is known of it. */
     bool firing;
@@ -60,7 +60,7 @@ const char *ek_alert_kind_name(enum ek_alert_kind kind);
 const char *ek_alert_title(enum ek_alert_kind kind);
 const char *ek_alert_severity_name(enum ek_alert_severity severity);
 /* By what an alert is, never by what becomes of it: it is among the labels. */
-enum ek_alert_severity ek_alert_severity_of(const struct ek_alert *a);
+enum ek_alert_severity ek_alert_get_severity(const struct ek_alert *a);
 
 /* Whether both are the same alert of one service. */
 bool ek_alert_same(const struct ek_alert *a, const struct ek_alert *b);
@@ -87,8 +87,8 @@ struct ek_alert_finding {
 };
 
 /* Writes summary (the feature stands before it), evidence and action of a drift, by the rest. */
-void ek_alert_tell_drift(struct ek_alert *a, const struct ek_alert_finding *f);
+void ek_alert_format_drift(struct ek_alert *a, const struct ek_alert_finding *f);
 /* Of all other kinds: action, and a summary behind which `detail` stands, the evidence. */
-void ek_alert_tell_other(struct ek_alert *a, const char *detail);
+void ek_alert_format_other(struct ek_alert *a, const char *detail);
 
 #endif

@@ -9,19 +9,19 @@ static const int64_t NEVER = INT64_MAX, FIRST_BACK_OFF_MS = 1000;
 struct sink {
     struct ek_alert_rule rule;
     struct ek_alert_entry *busy; /* it is being told of this */
-    struct ek_alert_told on_way;
+    struct ek_alert_delivered on_way;
     int64_t not_before_ms, back_off_ms;
 };
 
 struct ek_alert_queue {
-    struct ek_alert_book *book;
+    struct ek_alert_registry *book;
     int64_t wait_ms;
     bool hurry;
     size_t sinks;
     struct sink sink[EK_ALERT_SINKS_MAX];
 };
 
-struct ek_alert_queue *ek_alert_queue_new(struct ek_alert_book *book,
+struct ek_alert_queue *ek_alert_queue_new(struct ek_alert_registry *book,
                                           const struct ek_alert_rule *rules, size_t sinks,
                                           int64_t wait_ms)
 {
@@ -41,7 +41,7 @@ void ek_alert_queue_free(struct ek_alert_queue *q)
     ek_free(q);
 }
 
-void ek_alert_queue_hurry(struct ek_alert_queue *q)
+void ek_alert_queue_skip_waits(struct ek_alert_queue *q)
 {
     q->hurry = true;
 }
@@ -57,23 +57,23 @@ static int64_t later(int64_t a, int64_t b)
 }
 
 /* What the sink knows already: of what was there before us, that it fires. */
-static struct ek_alert_told known(const struct ek_alert_entry *e, const struct sink *s,
-                                  size_t number)
+static struct ek_alert_delivered known(const struct ek_alert_entry *e, const struct sink *s,
+                                       size_t number)
 {
-    struct ek_alert_told told = e->told[number];
+    struct ek_alert_delivered told = e->told[number];
     if (!told.news && e->old && !s->rule.by_key)
-        told = (struct ek_alert_told){
+        told = (struct ek_alert_delivered){
             .news = 1, .firing = true, .unsure = told.unsure, .last_ms = e->born_ms};
     return told;
 }
 
 /* When the sink is to hear of it; NEVER: it knows. */
-static int64_t news_due_ms(const struct ek_alert_queue *q, const struct ek_alert_entry *e,
-                           size_t number)
+static int64_t update_due_ms(const struct ek_alert_queue *q, const struct ek_alert_entry *e,
+                             size_t number)
 {
     const struct sink *s = &q->sink[number];
-    struct ek_alert_told told = known(e, s, number);
-    if (!e->ours || ek_alert_severity_of(&e->alert) < s->rule.least)
+    struct ek_alert_delivered told = known(e, s, number);
+    if (!e->ours || ek_alert_get_severity(&e->alert) < s->rule.least)
         return NEVER;
     if (!e->alert.firing) {
         bool missed = !told.news && e->changed_ms - e->born_ms >= q->wait_ms;
@@ -86,7 +86,7 @@ static int64_t news_due_ms(const struct ek_alert_queue *q, const struct ek_alert
 
 static int64_t due_ms(const struct ek_alert_queue *q, const struct ek_alert_entry *e, size_t number)
 {
-    int64_t news = news_due_ms(q, e, number), repeat = q->sink[number].rule.repeat_ms;
+    int64_t news = update_due_ms(q, e, number), repeat = q->sink[number].rule.repeat_ms;
     if (!repeat || !e->ours || !e->alert.firing || !e->told[number].firing)
         return news;
     int64_t again = e->told[number].last_ms + repeat;
@@ -97,8 +97,8 @@ static struct ek_alert_entry *first_due(struct ek_alert_queue *q, size_t number,
 {
     struct ek_alert_entry *first = NULL;
     *due = NEVER;
-    for (size_t i = 0; i < ek_alert_book_count(q->book); i++) {
-        struct ek_alert_entry *e = ek_alert_book_at(q->book, i);
+    for (size_t i = 0; i < ek_alert_registry_count(q->book); i++) {
+        struct ek_alert_entry *e = ek_alert_registry_get(q->book, i);
         int64_t at = due_ms(q, e, number);
         if (at < *due) {
             first = e;
@@ -119,7 +119,7 @@ const struct ek_alert_entry *ek_alert_queue_next(struct ek_alert_queue *q, size_
     if (!e || due > now_ms)
         return NULL;
     s->busy = e;
-    s->on_way = (struct ek_alert_told){.news = e->news, .firing = e->alert.firing};
+    s->on_way = (struct ek_alert_delivered){.news = e->news, .firing = e->alert.firing};
     e->busy++;
     return e;
 }
@@ -128,12 +128,12 @@ static void back_off(struct sink *s, int64_t asked_ms, int64_t now_ms)
 {
     int64_t next = s->back_off_ms ? 2 * s->back_off_ms : FIRST_BACK_OFF_MS;
     s->back_off_ms = next < EK_ALERT_BACK_OFF_MAX_MS ? next : EK_ALERT_BACK_OFF_MAX_MS;
-    int64_t asked = asked_ms < EK_ALERT_ASKED_MAX_MS ? asked_ms : EK_ALERT_ASKED_MAX_MS;
+    int64_t asked = asked_ms < EK_ALERT_RETRY_AFTER_MAX_MS ? asked_ms : EK_ALERT_RETRY_AFTER_MAX_MS;
     s->not_before_ms = now_ms + later(s->back_off_ms, asked);
 }
 
-void ek_alert_queue_done(struct ek_alert_queue *q, size_t sink, enum ek_alert_result result,
-                         int64_t asked_ms, int64_t now_ms)
+void ek_alert_queue_finish(struct ek_alert_queue *q, size_t sink, enum ek_alert_result result,
+                           int64_t asked_ms, int64_t now_ms)
 {
     struct sink *s = &q->sink[sink];
     if (!s->busy)
@@ -168,18 +168,18 @@ static bool is_over(const struct ek_alert_queue *q, const struct ek_alert_entry 
     if (e->alert.firing || e->busy)
         return false;
     for (size_t i = 0; i < q->sinks; i++)
-        if (news_due_ms(q, e, i) != NEVER)
+        if (update_due_ms(q, e, i) != NEVER)
             return false;
     return true;
 }
 
 /* One that has ended is kept for a while, for it may come back. */
-void ek_alert_queue_sweep(struct ek_alert_queue *q, int64_t now_ms)
+void ek_alert_queue_remove_ended(struct ek_alert_queue *q, int64_t now_ms)
 {
-    for (size_t i = ek_alert_book_count(q->book); i-- > 0;) {
-        const struct ek_alert_entry *e = ek_alert_book_at(q->book, i);
+    for (size_t i = ek_alert_registry_count(q->book); i-- > 0;) {
+        const struct ek_alert_entry *e = ek_alert_registry_get(q->book, i);
         if (is_over(q, e) && now_ms - e->changed_ms >= q->wait_ms)
-            ek_alert_book_forget(q->book, i);
+            ek_alert_registry_remove(q->book, i);
     }
 }
 
@@ -187,8 +187,8 @@ struct ek_alert_backlog ek_alert_queue_backlog(struct ek_alert_queue *q, int64_t
 {
     struct ek_alert_backlog b = {.waiting = 0};
     for (size_t i = 0; i < q->sinks; i++)
-        for (size_t k = 0; k < ek_alert_book_count(q->book); k++) {
-            int64_t due = news_due_ms(q, ek_alert_book_at(q->book, k), i);
+        for (size_t k = 0; k < ek_alert_registry_count(q->book); k++) {
+            int64_t due = update_due_ms(q, ek_alert_registry_get(q->book, k), i);
             if (due > now_ms)
                 continue;
             b.waiting++;

@@ -17,7 +17,11 @@
 
 #include "daemon/alerts/alert_registry.h"
 
-enum { EK_ALERT_PACE_MS = 60000, EK_ALERT_BACK_OFF_MAX_MS = 60000, EK_ALERT_ASKED_MAX_MS = 600000 };
+enum {
+    EK_ALERT_PACE_MS = 60000,
+    EK_ALERT_BACK_OFF_MAX_MS = 60000,
+    EK_ALERT_RETRY_AFTER_MAX_MS = 600000
+};
 
 struct ek_alert_rule {
     enum ek_alert_severity least; /* less serious ones are not for this sink */
@@ -30,7 +34,7 @@ enum ek_alert_result { EK_ALERT_SENT, EK_ALERT_FAILED, EK_ALERT_REFUSED, EK_ALER
 struct ek_alert_queue;
 
 /* rules [sinks] are copied. NULL without memory. */
-struct ek_alert_queue *ek_alert_queue_new(struct ek_alert_book *book,
+struct ek_alert_queue *ek_alert_queue_new(struct ek_alert_registry *book,
                                           const struct ek_alert_rule *rules, size_t sinks,
                                           int64_t wait_ms);
 void ek_alert_queue_free(struct ek_alert_queue *q);
@@ -41,14 +45,14 @@ const struct ek_alert_entry *ek_alert_queue_next(struct ek_alert_queue *q, size_
                                                  int64_t now_ms);
 /* From now on nothing waits for others of its cause, or for coming back: the process ends, and the
  * next one takes what it finds open for told. */
-void ek_alert_queue_hurry(struct ek_alert_queue *q);
+void ek_alert_queue_skip_waits(struct ek_alert_queue *q);
 /* asked_ms: how long it asks to wait, 0 when it does not. */
-void ek_alert_queue_done(struct ek_alert_queue *q, size_t sink, enum ek_alert_result result,
-                         int64_t asked_ms, int64_t now_ms);
+void ek_alert_queue_finish(struct ek_alert_queue *q, size_t sink, enum ek_alert_result result,
+                           int64_t asked_ms, int64_t now_ms);
 /* Until the next is due, 0 when one is; -1: nothing is to come. */
 int64_t ek_alert_queue_wait_ms(struct ek_alert_queue *q, int64_t now_ms);
 /* Forgets what has ended and everybody knows. */
-void ek_alert_queue_sweep(struct ek_alert_queue *q, int64_t now_ms);
+void ek_alert_queue_remove_ended(struct ek_alert_queue *q, int64_t now_ms);
 
 struct ek_alert_backlog {
     size_t waiting;    /* messages that are due, a sink each; repetitions are none */

@@ -48,7 +48,7 @@ static void ek_alert_identity(struct ek_json_writer *w, const struct ek_alert *a
     ek_alert_pair(w, "instance", a->instance);
 }
 
-void ek_alert_page(const struct ek_alert_about *about, const struct ek_alert *a,
+void ek_alert_page(const struct ek_alert_context *about, const struct ek_alert *a,
                    char out[EK_ALERT_LINK_BYTES])
 {
     char name[3 * EK_ALERT_NAME_BYTES];
@@ -64,7 +64,7 @@ void ek_alert_page(const struct ek_alert_about *about, const struct ek_alert *a,
         snprintf(out, EK_ALERT_LINK_BYTES, "%.*s/", shown, page);
 }
 
-static void ek_alert_runbook(const struct ek_alert_about *about, const struct ek_alert *a,
+static void ek_alert_runbook(const struct ek_alert_context *about, const struct ek_alert *a,
                              char out[EK_ALERT_LINK_BYTES])
 {
     bool section = a->kind != EK_ALERT_TEST;
@@ -107,14 +107,14 @@ static void add_section(struct ek_json_writer *w, const char *text)
     ek_json_close(w, '}');
 }
 
-static void write_head(const struct ek_alert_about *about, const struct ek_alert *a,
+static void write_head(const struct ek_alert_context *about, const struct ek_alert *a,
                        char out[SECTION_BYTES])
 {
     char sentence[EK_ALERT_SENTENCE_BYTES], all[2 * EK_ALERT_SENTENCE_BYTES];
     ek_alert_sentence(a, sentence);
     if (a->firing)
-        snprintf(all, sizeof all, "%s, %.300s: %s", ek_alert_severity_name(ek_alert_severity_of(a)),
-                 about->service, sentence);
+        snprintf(all, sizeof all, "%s, %.300s: %s",
+                 ek_alert_severity_name(ek_alert_get_severity(a)), about->service, sentence);
     else
         snprintf(all, sizeof all, "over, %.300s: %s", about->service, sentence);
     escape(all, out, SECTION_BYTES);
@@ -145,7 +145,7 @@ static void write_runbook(const char *runbook, char out[LINK_BYTES])
     snprintf(out, LINK_BYTES, "what to do: %s", escaped);
 }
 
-static void write_links(const struct ek_alert_about *about, const struct ek_alert *a,
+static void write_links(const struct ek_alert_context *about, const struct ek_alert *a,
                         char out[SECTION_BYTES])
 {
     char page[EK_ALERT_LINK_BYTES], runbook[EK_ALERT_LINK_BYTES];
@@ -158,7 +158,8 @@ static void write_links(const struct ek_alert_about *about, const struct ek_aler
     snprintf(out, SECTION_BYTES, "%s%s%s", first, *first ? ", " : "", second);
 }
 
-int ek_alert_slack(struct ek_buf *out, const struct ek_alert_about *about, const struct ek_alert *a)
+int ek_alert_slack(struct ek_buf *out, const struct ek_alert_context *about,
+                   const struct ek_alert *a)
 {
     struct ek_json_writer w;
     char head[SECTION_BYTES], section[SECTION_BYTES];
@@ -180,10 +181,10 @@ int ek_alert_slack(struct ek_buf *out, const struct ek_alert_about *about, const
 
 static const char *severity_of(const struct ek_alert *a)
 {
-    return ek_alert_severity_name(ek_alert_severity_of(a));
+    return ek_alert_severity_name(ek_alert_get_severity(a));
 }
 
-static void add_labels(struct ek_json_writer *w, const struct ek_alert_about *about,
+static void add_labels(struct ek_json_writer *w, const struct ek_alert_context *about,
                        const struct ek_alert *a)
 {
     ek_json_open(w, "labels", '{');
@@ -213,7 +214,7 @@ static void add_numbers(struct ek_json_writer *w, const struct ek_alert *a,
     add(w, "share", a->share);
 }
 
-static void add_links(struct ek_json_writer *w, const struct ek_alert_about *about,
+static void add_links(struct ek_json_writer *w, const struct ek_alert_context *about,
                       const struct ek_alert *a)
 {
     char link[EK_ALERT_LINK_BYTES];
@@ -223,7 +224,7 @@ static void add_links(struct ek_json_writer *w, const struct ek_alert_about *abo
     ek_alert_pair(w, "page_url", link);
 }
 
-static void add_annotations(struct ek_json_writer *w, const struct ek_alert_about *about,
+static void add_annotations(struct ek_json_writer *w, const struct ek_alert_context *about,
                             const struct ek_alert *a)
 {
     ek_json_open(w, "annotations", '{');
@@ -244,7 +245,7 @@ static void add_times(struct ek_json_writer *w, const struct ek_alert *a, int64_
     ek_alert_time(w, "endsAt", end);
 }
 
-int ek_alert_alertmanager(struct ek_buf *out, const struct ek_alert_about *about,
+int ek_alert_alertmanager(struct ek_buf *out, const struct ek_alert_context *about,
                           const struct ek_alert *a, int64_t now_ms, int64_t until_ms)
 {
     struct ek_json_writer w;
@@ -272,7 +273,7 @@ static void add_link(struct ek_json_writer *w, const char *href, const char *tex
     ek_json_close(w, '}');
 }
 
-static void add_link_list(struct ek_json_writer *w, const struct ek_alert_about *about,
+static void add_link_list(struct ek_json_writer *w, const struct ek_alert_context *about,
                           const struct ek_alert *a)
 {
     char page[EK_ALERT_LINK_BYTES], runbook[EK_ALERT_LINK_BYTES];
@@ -292,7 +293,7 @@ static void add_details(struct ek_json_writer *w, const struct ek_alert *a)
     ek_json_close(w, '}');
 }
 
-static void add_payload(struct ek_json_writer *w, const struct ek_alert_about *about,
+static void add_payload(struct ek_json_writer *w, const struct ek_alert_context *about,
                         const struct ek_alert *a)
 {
     char sentence[EK_ALERT_SENTENCE_BYTES]; /* within the 1024 characters that PagerDuty takes */
@@ -310,7 +311,7 @@ static void add_payload(struct ek_json_writer *w, const struct ek_alert_about *a
     ek_json_close(w, '}');
 }
 
-int ek_alert_pagerduty(struct ek_buf *out, const struct ek_alert_about *about,
+int ek_alert_pagerduty(struct ek_buf *out, const struct ek_alert_context *about,
                        const struct ek_alert *a, const char *routing_key)
 {
     struct ek_json_writer w;
@@ -330,7 +331,7 @@ int ek_alert_pagerduty(struct ek_buf *out, const struct ek_alert_about *about,
     return w.rc;
 }
 
-int ek_alert_generic(struct ek_buf *out, const struct ek_alert_about *about,
+int ek_alert_generic(struct ek_buf *out, const struct ek_alert_context *about,
                      const struct ek_alert *a)
 {
     struct ek_json_writer w;

@@ -13,13 +13,13 @@ enum { FINDINGS_MAX = 4096 };
 /* An open finding and the alert that tells of it. */
 struct finding {
     uint32_t episode, cause;
-    char limit[EK_ALERT_WORD_BYTES];
+    char limit[EK_ALERT_NAME_TEXT_BYTES];
     char feature[EK_ALERT_NAME_BYTES], segment[EK_ALERT_NAME_BYTES];
     struct ek_alert_entry *entry;
     bool seen; /* since the recall began */
 };
 
-struct ek_alert_book {
+struct ek_alert_registry {
     struct ek_alert_entry **entry;
     size_t count, limit;
     struct finding *finding;
@@ -28,9 +28,9 @@ struct ek_alert_book {
     uint64_t lost;
 };
 
-struct ek_alert_book *ek_alert_book_new(size_t limit)
+struct ek_alert_registry *ek_alert_registry_new(size_t limit)
 {
-    struct ek_alert_book *b = ek_calloc(1, sizeof *b);
+    struct ek_alert_registry *b = ek_calloc(1, sizeof *b);
     if (!b)
         return NULL;
     b->limit = limit ? limit : 1;
@@ -41,7 +41,7 @@ struct ek_alert_book *ek_alert_book_new(size_t limit)
     return NULL;
 }
 
-void ek_alert_book_free(struct ek_alert_book *b)
+void ek_alert_registry_free(struct ek_alert_registry *b)
 {
     if (!b)
         return;
@@ -52,22 +52,22 @@ void ek_alert_book_free(struct ek_alert_book *b)
     ek_free(b);
 }
 
-size_t ek_alert_book_count(const struct ek_alert_book *b)
+size_t ek_alert_registry_count(const struct ek_alert_registry *b)
 {
     return b->count;
 }
 
-struct ek_alert_entry *ek_alert_book_at(struct ek_alert_book *b, size_t number)
+struct ek_alert_entry *ek_alert_registry_get(struct ek_alert_registry *b, size_t number)
 {
     return b->entry[number];
 }
 
-uint64_t ek_alert_book_lost(const struct ek_alert_book *b)
+uint64_t ek_alert_registry_dropped_count(const struct ek_alert_registry *b)
 {
     return b->lost;
 }
 
-static void drop_findings_of(struct ek_alert_book *b, const struct ek_alert_entry *e)
+static void drop_findings_of(struct ek_alert_registry *b, const struct ek_alert_entry *e)
 {
     for (size_t i = 0; i < b->findings;)
         if (b->finding[i].entry == e)
@@ -76,7 +76,7 @@ static void drop_findings_of(struct ek_alert_book *b, const struct ek_alert_entr
             i++;
 }
 
-void ek_alert_book_forget(struct ek_alert_book *b, size_t number)
+void ek_alert_registry_remove(struct ek_alert_registry *b, size_t number)
 {
     drop_findings_of(b, b->entry[number]);
     ek_free(b->entry[number]);
@@ -98,33 +98,34 @@ static int missed(const struct ek_alert_entry *e)
 }
 
 /* Who goes for another. What fires stays: nobody would hear of its end, and it would come anew. */
-static bool goes_before(const struct ek_alert_entry *a, const struct ek_alert_entry *b)
+static bool is_better_victim(const struct ek_alert_entry *a, const struct ek_alert_entry *b)
 {
     int by = missed(a) - missed(b);
     return by ? by < 0 : a->changed_ms < b->changed_ms;
 }
 
-static bool may_go(const struct ek_alert_entry *e)
+static bool is_evictable(const struct ek_alert_entry *e)
 {
     return !e->busy && !e->alert.firing;
 }
 
-static bool make_room(struct ek_alert_book *b)
+static bool evict_one(struct ek_alert_registry *b)
 {
     size_t least = b->count;
     if (b->count < b->limit)
         return true;
     for (size_t i = 0; i < b->count; i++)
-        if (may_go(b->entry[i]) && (least == b->count || goes_before(b->entry[i], b->entry[least])))
+        if (is_evictable(b->entry[i]) &&
+            (least == b->count || is_better_victim(b->entry[i], b->entry[least])))
             least = i;
     if (least == b->count)
         return false;
     b->lost++;
-    ek_alert_book_forget(b, least);
+    ek_alert_registry_remove(b, least);
     return true;
 }
 
-static struct ek_alert_entry *find(struct ek_alert_book *b, const struct ek_alert *a)
+static struct ek_alert_entry *find(struct ek_alert_registry *b, const struct ek_alert *a)
 {
     for (size_t i = 0; i < b->count; i++)
         if (ek_alert_same(&b->entry[i]->alert, a))
@@ -132,10 +133,10 @@ static struct ek_alert_entry *find(struct ek_alert_book *b, const struct ek_aler
     return NULL;
 }
 
-static struct ek_alert_entry *add(struct ek_alert_book *b, const struct ek_alert *a,
-                                  struct ek_alert_when when)
+static struct ek_alert_entry *add(struct ek_alert_registry *b, const struct ek_alert *a,
+                                  struct ek_alert_times when)
 {
-    struct ek_alert_entry *e = make_room(b) ? ek_calloc(1, sizeof *e) : NULL;
+    struct ek_alert_entry *e = evict_one(b) ? ek_calloc(1, sizeof *e) : NULL;
     if (!e)
         return NULL;
     e->alert = *a;
@@ -147,13 +148,13 @@ static struct ek_alert_entry *add(struct ek_alert_book *b, const struct ek_alert
 
 /* What was told before is not told anew when it is back before anybody heard of its end. */
 static void fire_again(struct ek_alert_entry *e, const struct ek_alert *a,
-                       struct ek_alert_when when)
+                       struct ek_alert_times when)
 {
     e->alert = *a;
     e->born_ms = e->changed_ms = when.now_ms;
 }
 
-static void end(struct ek_alert_entry *e, struct ek_alert_when when)
+static void end(struct ek_alert_entry *e, struct ek_alert_times when)
 {
     if (!e->alert.firing)
         return;
@@ -170,7 +171,7 @@ static void refresh_members(struct ek_alert *own, const struct ek_alert *a)
 }
 
 /* Figures change all the time; what is done, and to what, is worth a word. */
-static void refresh(struct ek_alert_entry *e, const struct ek_alert *a, struct ek_alert_when when)
+static void refresh(struct ek_alert_entry *e, const struct ek_alert *a, struct ek_alert_times when)
 {
     struct ek_alert *own = &e->alert, was = *own;
     bool main = !strcmp(own->feature, a->feature) && !strcmp(own->segment, a->segment);
@@ -193,14 +194,14 @@ static void belong(struct ek_alert_entry *e, bool ours)
     e->ours = ours;
 }
 
-static void hear(struct ek_alert_entry *e, bool ours, struct ek_alert_when when)
+static void mark_received(struct ek_alert_entry *e, bool ours, struct ek_alert_times when)
 {
     belong(e, ours);
     e->heard_ms = when.now_ms;
 }
 
-static int take_fired(struct ek_alert_book *b, const struct ek_alert *a, bool ours, bool recalled,
-                      struct ek_alert_when when, struct ek_alert_entry **out)
+static int add_fired(struct ek_alert_registry *b, const struct ek_alert *a, bool ours,
+                     bool recalled, struct ek_alert_times when, struct ek_alert_entry **out)
 {
     struct ek_alert_entry *e = find(b, a);
     if (!e) {
@@ -211,12 +212,12 @@ static int take_fired(struct ek_alert_book *b, const struct ek_alert *a, bool ou
     }
     if (!e->alert.firing)
         fire_again(e, a, when);
-    hear(e, ours, when);
+    mark_received(e, ours, when);
     *out = e;
     return EK_OK;
 }
 
-static struct finding *find_finding(struct ek_alert_book *b, const struct ek_alert_news *n)
+static struct finding *find_finding(struct ek_alert_registry *b, const struct ek_alert_update *n)
 {
     for (size_t i = 0; i < b->findings; i++)
         if (b->finding[i].episode == n->episode && !strcmp(b->finding[i].feature, n->alert.feature))
@@ -224,7 +225,7 @@ static struct finding *find_finding(struct ek_alert_book *b, const struct ek_ale
     return NULL;
 }
 
-static struct ek_alert_entry *find_cause(struct ek_alert_book *b, uint32_t cause)
+static struct ek_alert_entry *find_cause(struct ek_alert_registry *b, uint32_t cause)
 {
     for (size_t i = 0; cause && i < b->findings; i++)
         if (b->finding[i].cause == cause && (b->finding[i].seen || !b->recalling))
@@ -233,7 +234,7 @@ static struct ek_alert_entry *find_cause(struct ek_alert_book *b, uint32_t cause
 }
 
 /* Before its alert fires: one without a finding would have nobody to end it. */
-static int room_for_finding(struct ek_alert_book *b)
+static int reserve_finding(struct ek_alert_registry *b)
 {
     if (b->findings == FINDINGS_MAX)
         return EK_OK;
@@ -244,7 +245,7 @@ static int room_for_finding(struct ek_alert_book *b)
     return EK_OK;
 }
 
-static struct finding *add_finding(struct ek_alert_book *b, const struct ek_alert_news *n)
+static struct finding *add_finding(struct ek_alert_registry *b, const struct ek_alert_update *n)
 {
     if (b->findings == FINDINGS_MAX)
         return NULL;
@@ -256,25 +257,25 @@ static struct finding *add_finding(struct ek_alert_book *b, const struct ek_aler
 }
 
 /* No state says of a limit that it was told, but of findings that it holds them back. */
-static int recall_limit(struct ek_alert_book *b, const struct ek_alert_news *n, bool ours,
-                        struct ek_alert_when when)
+static int replay_limit(struct ek_alert_registry *b, const struct ek_alert_update *n, bool ours,
+                        struct ek_alert_times when)
 {
     struct ek_alert_entry *e;
     struct ek_alert a = {.kind = EK_ALERT_LIMIT_REACHED, .firing = true};
     a.factor = a.factor_low = a.factor_high = a.share = NAN;
     ek_alert_copy(a.limit, sizeof a.limit, n->limit);
-    ek_alert_tell_other(&a, "it holds findings back that are open");
-    return take_fired(b, &a, ours, true, when, &e);
+    ek_alert_format_other(&a, "it holds findings back that are open");
+    return add_fired(b, &a, ours, true, when, &e);
 }
 
-static int open_finding(struct ek_alert_book *b, const struct ek_alert_news *n, bool ours,
-                        bool recalled, struct ek_alert_when when)
+static int open_finding(struct ek_alert_registry *b, const struct ek_alert_update *n, bool ours,
+                        bool recalled, struct ek_alert_times when)
 {
     struct finding *f = find_finding(b, n);
     struct ek_alert_entry *e = f && (f->seen || !b->recalling) ? f->entry : find_cause(b, n->cause);
-    int rc = room_for_finding(b);
+    int rc = reserve_finding(b);
     if (!rc && !e) {
-        rc = take_fired(b, &n->alert, ours, recalled, when, &e);
+        rc = add_fired(b, &n->alert, ours, recalled, when, &e);
         f = find_finding(b, n); /* room may have been made */
     }
     if (rc)
@@ -285,12 +286,12 @@ static int open_finding(struct ek_alert_book *b, const struct ek_alert_news *n, 
     f->seen = true;
     f->cause = n->cause;
     ek_alert_copy(f->limit, sizeof f->limit, n->limit);
-    hear(e, ours, when);
+    mark_received(e, ours, when);
     refresh(e, &n->alert, when);
-    return recalled && *n->limit ? recall_limit(b, n, ours, when) : EK_OK;
+    return recalled && *n->limit ? replay_limit(b, n, ours, when) : EK_OK;
 }
 
-static bool has_findings(const struct ek_alert_book *b, const struct ek_alert_entry *e)
+static bool has_findings(const struct ek_alert_registry *b, const struct ek_alert_entry *e)
 {
     for (size_t i = 0; i < b->findings; i++)
         if (b->finding[i].entry == e)
@@ -298,10 +299,10 @@ static bool has_findings(const struct ek_alert_book *b, const struct ek_alert_en
     return false;
 }
 
-static void end_withdrawn(struct ek_alert_book *b, const struct finding *f,
-                          struct ek_alert_when when)
+static void end_withdrawn(struct ek_alert_registry *b, const struct finding *f,
+                          struct ek_alert_times when)
 {
-    struct ek_alert which = {.kind = EK_ALERT_ROUTE_WITHDRAWN};
+    struct ek_alert which = {.kind = EK_ALERT_ROUTE_ROLLED_BACK};
     ek_alert_copy(which.feature, sizeof which.feature, f->feature);
     ek_alert_copy(which.segment, sizeof which.segment, f->segment);
     struct ek_alert_entry *e = find(b, &which);
@@ -309,7 +310,8 @@ static void end_withdrawn(struct ek_alert_book *b, const struct finding *f,
         end(e, when);
 }
 
-static void close_finding(struct ek_alert_book *b, struct finding *f, struct ek_alert_when when)
+static void close_finding(struct ek_alert_registry *b, struct finding *f,
+                          struct ek_alert_times when)
 {
     struct ek_alert_entry *e = f->entry;
     end_withdrawn(b, f, when);
@@ -319,8 +321,8 @@ static void close_finding(struct ek_alert_book *b, struct finding *f, struct ek_
         end(e, when);
 }
 
-static void end_alert(struct ek_alert_book *b, const struct ek_alert *a, enum ek_alert_kind kind,
-                      bool ours, struct ek_alert_when when)
+static void end_alert(struct ek_alert_registry *b, const struct ek_alert *a,
+                      enum ek_alert_kind kind, bool ours, struct ek_alert_times when)
 {
     struct ek_alert which = *a;
     which.kind = kind;
@@ -328,18 +330,18 @@ static void end_alert(struct ek_alert_book *b, const struct ek_alert *a, enum ek
     struct ek_alert_entry *e = find(b, &which);
     if (!e)
         return;
-    hear(e, ours, when);
+    mark_received(e, ours, when);
     end(e, when);
 }
 
-int ek_alert_book_take(struct ek_alert_book *b, const struct ek_alert_news *n, bool ours,
-                       bool recalled, struct ek_alert_when when)
+int ek_alert_registry_add(struct ek_alert_registry *b, const struct ek_alert_update *n, bool ours,
+                          bool recalled, struct ek_alert_times when)
 {
     struct ek_alert_entry *e;
     struct finding *f;
     switch (n->what) {
     case EK_ALERT_FIRES: {
-        int rc = take_fired(b, &n->alert, ours, recalled, when, &e);
+        int rc = add_fired(b, &n->alert, ours, recalled, when, &e);
         if (!rc)
             refresh(e, &n->alert, when);
         return rc;
@@ -351,30 +353,30 @@ int ek_alert_book_take(struct ek_alert_book *b, const struct ek_alert_news *n, b
         return open_finding(b, n, ours, recalled, when);
     case EK_ALERT_FINDING_CLOSED:
         if ((f = find_finding(b, n))) {
-            hear(f->entry, ours, when);
+            mark_received(f->entry, ours, when);
             close_finding(b, f, when);
         }
-        end_alert(b, &n->alert, EK_ALERT_ROUTE_WITHDRAWN, ours, when);
+        end_alert(b, &n->alert, EK_ALERT_ROUTE_ROLLED_BACK, ours, when);
         return EK_OK;
     default:
         return EK_OK;
     }
 }
 
-void ek_alert_book_take_over(struct ek_alert_book *b)
+void ek_alert_registry_become_leader(struct ek_alert_registry *b)
 {
     for (size_t i = 0; i < b->count; i++)
         belong(b->entry[i], true);
 }
 
-void ek_alert_book_begin_recall(struct ek_alert_book *b)
+void ek_alert_registry_start_replay(struct ek_alert_registry *b)
 {
     for (size_t i = 0; i < b->findings; i++)
         b->finding[i].seen = false;
     b->recalling = true;
 }
 
-void ek_alert_book_end_recall(struct ek_alert_book *b, struct ek_alert_when when)
+void ek_alert_registry_stop_replay(struct ek_alert_registry *b, struct ek_alert_times when)
 {
     for (size_t i = 0; i < b->findings;)
         if (!b->finding[i].seen)
@@ -389,11 +391,11 @@ void ek_alert_book_end_recall(struct ek_alert_book *b, struct ek_alert_when when
 
 static bool ends_with_guard(enum ek_alert_kind kind)
 {
-    return kind == EK_ALERT_ROUTE_WITHDRAWN || kind == EK_ALERT_MODEL_DRIFT ||
+    return kind == EK_ALERT_ROUTE_ROLLED_BACK || kind == EK_ALERT_MODEL_DRIFT ||
            kind == EK_ALERT_LIMIT_REACHED;
 }
 
-void ek_alert_book_begin_anew(struct ek_alert_book *b, struct ek_alert_when when)
+void ek_alert_registry_reset(struct ek_alert_registry *b, struct ek_alert_times when)
 {
     while (b->findings)
         close_finding(b, b->finding, when);
@@ -402,7 +404,7 @@ void ek_alert_book_begin_anew(struct ek_alert_book *b, struct ek_alert_when when
             end(b->entry[i], when);
 }
 
-static bool holds_back(const struct ek_alert_book *b, const char *limit)
+static bool has_limit(const struct ek_alert_registry *b, const char *limit)
 {
     for (size_t i = 0; i < b->findings; i++)
         if (!strcmp(b->finding[i].limit, limit))
@@ -411,16 +413,16 @@ static bool holds_back(const struct ek_alert_book *b, const char *limit)
 }
 
 /* No event says that a limit holds no more, but findings say which one holds them back. */
-static void age_limit(const struct ek_alert_book *b, struct ek_alert_entry *e,
-                      struct ek_alert_when when)
+static void age_limit(const struct ek_alert_registry *b, struct ek_alert_entry *e,
+                      struct ek_alert_times when)
 {
-    if (*e->alert.limit && holds_back(b, e->alert.limit))
+    if (*e->alert.limit && has_limit(b, e->alert.limit))
         e->heard_ms = when.now_ms;
     if (when.now_ms - e->heard_ms >= EK_ALERT_BRIEF_MS)
         end(e, when);
 }
 
-void ek_alert_book_age(struct ek_alert_book *b, struct ek_alert_when when)
+void ek_alert_registry_age(struct ek_alert_registry *b, struct ek_alert_times when)
 {
     for (size_t i = 0; i < b->count; i++)
         if (b->entry[i]->alert.kind == EK_ALERT_LIMIT_REACHED)

@@ -23,7 +23,7 @@
 enum { EK_ALERT_BRIEF_MS = 3600000 };
 
 /* What a sink has been told of an alert (daemon/alerts/alert_delivery.h). */
-struct ek_alert_told {
+struct ek_alert_delivered {
     uint32_t news;   /* of the alert, when it was told last; 0: never */
     bool firing;     /* it was told to fire */
     bool unsure;     /* telling it failed since; what seems lost may have arrived */
@@ -39,39 +39,39 @@ struct ek_alert_entry {
     int64_t changed_ms; /* when the last news came */
     int64_t heard_ms;   /* when the last event came */
     int busy;           /* somebody is being told of it: it must stay */
-    struct ek_alert_told told[EK_ALERT_SINKS_MAX];
+    struct ek_alert_delivered told[EK_ALERT_SINKS_MAX];
 };
 
-struct ek_alert_when {
+struct ek_alert_times {
     int64_t now_ms, wall_ms;
 };
 
-struct ek_alert_book;
+struct ek_alert_registry;
 
-struct ek_alert_book *ek_alert_book_new(size_t limit);
-void ek_alert_book_free(struct ek_alert_book *b);
+struct ek_alert_registry *ek_alert_registry_new(size_t limit);
+void ek_alert_registry_free(struct ek_alert_registry *b);
 
 /* Takes what an event says. ours: it is for us to tell. recalled: it was so before. EK_ENOMEM: it
  * is lost. */
-int ek_alert_book_take(struct ek_alert_book *b, const struct ek_alert_news *n, bool ours,
-                       bool recalled, struct ek_alert_when when);
+int ek_alert_registry_add(struct ek_alert_registry *b, const struct ek_alert_update *n, bool ours,
+                          bool recalled, struct ek_alert_times when);
 /* From here on all of it is for us to tell: whoever did is gone, and may not come to an end of it.
  */
-void ek_alert_book_take_over(struct ek_alert_book *b);
+void ek_alert_registry_become_leader(struct ek_alert_registry *b);
 /* Between these all findings that are open are told again; those that are not have ended. A limit
  * that holds one of them back goes on with it. */
-void ek_alert_book_begin_recall(struct ek_alert_book *b);
-void ek_alert_book_end_recall(struct ek_alert_book *b, struct ek_alert_when when);
+void ek_alert_registry_start_replay(struct ek_alert_registry *b);
+void ek_alert_registry_stop_replay(struct ek_alert_registry *b, struct ek_alert_times when);
 /* The guard has begun anew: whatever it had found has ended. */
-void ek_alert_book_begin_anew(struct ek_alert_book *b, struct ek_alert_when when);
+void ek_alert_registry_reset(struct ek_alert_registry *b, struct ek_alert_times when);
 /* Ends what has no end of its own. */
-void ek_alert_book_age(struct ek_alert_book *b, struct ek_alert_when when);
+void ek_alert_registry_age(struct ek_alert_registry *b, struct ek_alert_times when);
 
-size_t ek_alert_book_count(const struct ek_alert_book *b);
-struct ek_alert_entry *ek_alert_book_at(struct ek_alert_book *b, size_t number);
+size_t ek_alert_registry_count(const struct ek_alert_registry *b);
+struct ek_alert_entry *ek_alert_registry_get(struct ek_alert_registry *b, size_t number);
 /* Removes one that is not busy; the last one takes its number. */
-void ek_alert_book_forget(struct ek_alert_book *b, size_t number);
+void ek_alert_registry_remove(struct ek_alert_registry *b, size_t number);
 /* Alerts that had to go for others because there were too many; newcomers are not among them. */
-uint64_t ek_alert_book_lost(const struct ek_alert_book *b);
+uint64_t ek_alert_registry_dropped_count(const struct ek_alert_registry *b);
 
 #endif

@@ -60,10 +60,10 @@ static void read_open_finding(struct ek_alert *a, const struct ek_event_finding 
     a->factor_high = f->factor_high;
     a->share = f->share;
     a->since_ms = f->since_ms;
-    ek_alert_tell_drift(a, &more);
+    ek_alert_format_drift(a, &more);
 }
 
-static void read_finding(struct ek_alert_news *n, const struct ek_event_finding *f)
+static void read_finding(struct ek_alert_update *n, const struct ek_event_finding *f)
 {
     struct ek_alert *a = &n->alert;
     a->kind = EK_ALERT_DRIFT;
@@ -79,20 +79,20 @@ static void read_finding(struct ek_alert_news *n, const struct ek_event_finding 
     }
 }
 
-static void fires(struct ek_alert_news *n, enum ek_alert_kind kind, const char *detail)
+static void fires(struct ek_alert_update *n, enum ek_alert_kind kind, const char *detail)
 {
     n->what = EK_ALERT_FIRES;
     n->alert.kind = kind;
-    ek_alert_tell_other(&n->alert, detail);
+    ek_alert_format_other(&n->alert, detail);
 }
 
-static void ends(struct ek_alert_news *n, enum ek_alert_kind kind)
+static void ends(struct ek_alert_update *n, enum ek_alert_kind kind)
 {
     n->what = EK_ALERT_ENDS;
     n->alert.kind = kind;
 }
 
-static void read_withdrawal(struct ek_alert_news *n, const struct ek_decision_record *m)
+static void read_withdrawal(struct ek_alert_update *n, const struct ek_decision_record *m)
 {
     char detail[EK_ALERT_TEXT_BYTES];
     if (isfinite(m->figure) && isfinite(m->limit))
@@ -100,7 +100,7 @@ static void read_withdrawal(struct ek_alert_news *n, const struct ek_decision_re
                  ek_guardrail_name(m->rail), m->figure, m->limit);
     else
         ek_alert_copy(detail, sizeof detail, or_empty(m->why));
-    fires(n, EK_ALERT_ROUTE_WITHDRAWN, detail);
+    fires(n, EK_ALERT_ROUTE_ROLLED_BACK, detail);
 }
 
 /* Whatever is decided about a route after it was withdrawn is the end of that. */
@@ -111,7 +111,7 @@ static bool ends_withdrawal(const struct ek_decision_record *m)
                           m->what == EK_DECIDED_ACCEPT);
 }
 
-static void read_decision(struct ek_alert_news *n, const struct ek_decision_record *m)
+static void read_decision(struct ek_alert_update *n, const struct ek_decision_record *m)
 {
     char detail[EK_ALERT_TEXT_BYTES];
     const char *who = or_empty(m->who), *why = or_empty(m->why);
@@ -121,7 +121,7 @@ static void read_decision(struct ek_alert_news *n, const struct ek_decision_reco
         read_withdrawal(n, m);
     } else if (ends_withdrawal(m)) {
         copy_place(&n->alert, &at);
-        ends(n, EK_ALERT_ROUTE_WITHDRAWN);
+        ends(n, EK_ALERT_ROUTE_ROLLED_BACK);
     } else if (m->what == EK_DECIDED_PAUSE && !m->feature) {
         snprintf(detail, sizeof detail, "%s%.200s%s%.500s", *who ? "by " : "", who,
                  *who && *why ? ", " : "", why);
@@ -131,7 +131,7 @@ static void read_decision(struct ek_alert_news *n, const struct ek_decision_reco
     }
 }
 
-static void read_reload(struct ek_alert_news *n, const struct ek_event_reload *r)
+static void read_reload(struct ek_alert_update *n, const struct ek_event_reload *r)
 {
     char detail[EK_ALERT_TEXT_BYTES];
     const char *file = or_empty(r->file), *message = or_empty(r->message);
@@ -147,13 +147,13 @@ static void read_reload(struct ek_alert_news *n, const struct ek_event_reload *r
     fires(n, EK_ALERT_RELOAD_REFUSED, detail);
 }
 
-static void read_limit(struct ek_alert_news *n, enum ek_bound bound)
+static void read_limit(struct ek_alert_update *n, enum ek_bound bound)
 {
     ek_alert_copy(n->alert.limit, sizeof n->alert.limit, ek_bound_name(bound));
     fires(n, EK_ALERT_LIMIT_REACHED, ek_bound_text(bound));
 }
 
-static void read_drift(struct ek_alert_news *n, const struct ek_event_model_drift *d)
+static void read_drift(struct ek_alert_update *n, const struct ek_event_model_drift *d)
 {
     if (d->view.state == EK_AGREEMENT_DRIFTED)
         fires(n, EK_ALERT_MODEL_DRIFT, or_empty(d->text));
@@ -161,7 +161,7 @@ static void read_drift(struct ek_alert_news *n, const struct ek_event_model_drif
         ends(n, EK_ALERT_MODEL_DRIFT);
 }
 
-static void read_fleet(struct ek_alert_news *n, const struct ek_event_fleet *f)
+static void read_fleet(struct ek_alert_update *n, const struct ek_event_fleet *f)
 {
     enum ek_alert_kind kind = f->name ? EK_ALERT_FLEET_NAME_SHARED : EK_ALERT_FLEET_CUT_OFF;
     ek_alert_copy(n->alert.instance, sizeof n->alert.instance, or_empty(f->instance));
@@ -171,9 +171,9 @@ static void read_fleet(struct ek_alert_news *n, const struct ek_event_fleet *f)
         ends(n, kind);
 }
 
-void ek_alert_read(struct ek_alert_news *n, const struct ek_event *v)
+void ek_alert_read(struct ek_alert_update *n, const struct ek_event *v)
 {
-    *n = (struct ek_alert_news){.what = EK_ALERT_NO_NEWS};
+    *n = (struct ek_alert_update){.what = EK_ALERT_NO_UPDATE};
     n->alert.since_ms = v->time_ms;
     n->alert.firing = true;
     n->alert.factor = n->alert.factor_low = n->alert.factor_high = n->alert.share = NAN;

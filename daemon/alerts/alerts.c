@@ -17,11 +17,11 @@
 
 enum { LONGEST_WAIT_MS = 60000 };
 enum stage_of_life { AT_WORK, FINISHING, STOPPING };
-enum heard_kind { HEARD, RECALLED, RECALL_BEGINS, RECALL_ENDS, BEGUN_ANEW, TAKEN_OVER };
+enum input_kind { HEARD, RECALLED, RECALL_BEGINS, RECALL_ENDS, BEGUN_ANEW, TAKEN_OVER };
 
-struct heard {
-    struct heard *next;
-    enum heard_kind kind;
+struct input {
+    struct input *next;
+    enum input_kind kind;
     bool ours;
     struct ek_event *event; /* HEARD and RECALLED */
 };
@@ -39,19 +39,19 @@ struct ek_alerts {
     const struct ek_config *config;
     struct ek_log *log;
     char instance[EK_INSTANCE_BYTES]; /* "": there is no fleet */
-    struct ek_alert_book *book;
+    struct ek_alert_registry *book;
     struct ek_alert_queue *queue;
     struct ek_http *http;
     pthread_t thread;
     bool started;
     pthread_mutex_t lock; /* of all below */
-    struct heard *first, **end;
+    struct input *first, **end;
     size_t waiting, waiting_bytes;
     enum stage_of_life life;
     struct figures figures;
 };
 
-static int no_memory(struct ek_error *e)
+static int enomem(struct ek_error *e)
 {
     return ek_fail(e, EK_ENOMEM, "no memory for alerts");
 }
@@ -61,11 +61,11 @@ static int make(struct ek_alerts *a, struct ek_error *e)
     const struct ek_config *c = a->config;
     struct ek_alert_rule rules[EK_ALERT_SINKS_MAX];
     for (size_t i = 0; i < c->sinks.count; i++)
-        rules[i] = ek_alert_rule_of(&c->sinks.items[i]);
-    a->book = ek_alert_book_new((size_t)c->alerts_max);
+        rules[i] = ek_alert_get_rule(&c->sinks.items[i]);
+    a->book = ek_alert_registry_new((size_t)c->alerts_max);
     if (a->book)
         a->queue = ek_alert_queue_new(a->book, rules, c->sinks.count, c->alert_wait_ms);
-    return a->queue ? ek_http_new(&a->http, c->sinks.count, e) : no_memory(e);
+    return a->queue ? ek_http_new(&a->http, c->sinks.count, e) : enomem(e);
 }
 
 int ek_alerts_new(struct ek_alerts **out, const struct ek_config *c, struct ek_log *log,
@@ -76,7 +76,7 @@ int ek_alerts_new(struct ek_alerts **out, const struct ek_config *c, struct ek_l
         return EK_OK;
     struct ek_alerts *a = ek_calloc(1, sizeof *a);
     if (!a)
-        return no_memory(e);
+        return enomem(e);
     a->config = c;
     a->log = log;
     a->end = &a->first;
@@ -97,7 +97,7 @@ static void count_lost(struct ek_alerts *a, const char *why)
     ek_log_text(a->log, EK_LOG_ERROR, "alert_lost", why);
 }
 
-static bool put(struct ek_alerts *a, struct heard *h)
+static bool enqueue(struct ek_alerts *a, struct input *h)
 {
     size_t bytes = h->event ? h->event->bytes : 0;
     pthread_mutex_lock(&a->lock);
@@ -113,16 +113,17 @@ static bool put(struct ek_alerts *a, struct heard *h)
     return room;
 }
 
-static void free_one(struct heard *h)
+static void free_one(struct input *h)
 {
     if (h)
         ek_free(h->event);
     ek_free(h);
 }
 
-static int take_in(struct ek_alerts *a, enum heard_kind kind, const struct ek_event *v, bool ours)
+static int enqueue_event(struct ek_alerts *a, enum input_kind kind, const struct ek_event *v,
+                         bool ours)
 {
-    struct heard *h = ek_calloc(1, sizeof *h);
+    struct input *h = ek_calloc(1, sizeof *h);
     if (!h || (v && !(h->event = ek_event_copy(v)))) {
         free_one(h);
         count_lost(a, "no memory for an event");
@@ -130,7 +131,7 @@ static int take_in(struct ek_alerts *a, enum heard_kind kind, const struct ek_ev
     }
     h->kind = kind;
     h->ours = ours;
-    if (!put(a, h)) {
+    if (!enqueue(a, h)) {
         free_one(h);
         count_lost(a, "too many events wait");
         return EK_OK;
@@ -145,44 +146,44 @@ static bool concerns(const struct ek_alerts *a, const struct ek_event *v)
     return a && v->kind != EK_EVENT_PLAN && v->kind != EK_EVENT_TEXT;
 }
 
-void ek_alerts_hear(struct ek_alerts *a, const struct ek_event *v, bool ours)
+void ek_alerts_receive(struct ek_alerts *a, const struct ek_event *v, bool ours)
 {
     if (concerns(a, v))
-        take_in(a, HEARD, v, ours);
+        enqueue_event(a, HEARD, v, ours);
 }
 
-void ek_alerts_begin_recall(struct ek_alerts *a)
+void ek_alerts_start_replay(struct ek_alerts *a)
 {
     if (a)
-        take_in(a, RECALL_BEGINS, NULL, false);
+        enqueue_event(a, RECALL_BEGINS, NULL, false);
 }
 
-int ek_alerts_recall(struct ek_alerts *a, const struct ek_event *v, bool ours)
+int ek_alerts_replay(struct ek_alerts *a, const struct ek_event *v, bool ours)
 {
-    return concerns(a, v) ? take_in(a, RECALLED, v, ours) : EK_OK;
+    return concerns(a, v) ? enqueue_event(a, RECALLED, v, ours) : EK_OK;
 }
 
-void ek_alerts_end_recall(struct ek_alerts *a)
-{
-    if (a)
-        take_in(a, RECALL_ENDS, NULL, false);
-}
-
-void ek_alerts_begin_anew(struct ek_alerts *a)
+void ek_alerts_stop_replay(struct ek_alerts *a)
 {
     if (a)
-        take_in(a, BEGUN_ANEW, NULL, false);
+        enqueue_event(a, RECALL_ENDS, NULL, false);
 }
 
-void ek_alerts_take_over(struct ek_alerts *a)
+void ek_alerts_reset(struct ek_alerts *a)
 {
     if (a)
-        take_in(a, TAKEN_OVER, NULL, true);
+        enqueue_event(a, BEGUN_ANEW, NULL, false);
 }
 
-static struct ek_alert_when now(void)
+void ek_alerts_become_leader(struct ek_alerts *a)
 {
-    return (struct ek_alert_when){ek_now_ms(), ek_wall_ms()};
+    if (a)
+        enqueue_event(a, TAKEN_OVER, NULL, true);
+}
+
+static struct ek_alert_times now(void)
+{
+    return (struct ek_alert_times){ek_now_ms(), ek_wall_ms()};
 }
 
 /* What each instance of a fleet has of its own: the end of one is not that of another. */
@@ -193,33 +194,33 @@ static void name_instance(const struct ek_alerts *a, struct ek_alert *of)
         ek_alert_copy(of->instance, sizeof of->instance, a->instance);
 }
 
-static void take_event(struct ek_alerts *a, const struct heard *h)
+static void process_event(struct ek_alerts *a, const struct input *h)
 {
-    struct ek_alert_news news;
+    struct ek_alert_update news;
     ek_alert_read(&news, h->event);
     name_instance(a, &news.alert);
-    if (ek_alert_book_take(a->book, &news, h->ours, h->kind == RECALLED, now()))
+    if (ek_alert_registry_add(a->book, &news, h->ours, h->kind == RECALLED, now()))
         count_lost(a, "no room for an alert");
 }
 
-static void take(struct ek_alerts *a, const struct heard *h)
+static void process_input(struct ek_alerts *a, const struct input *h)
 {
     if (h->kind == RECALL_BEGINS)
-        ek_alert_book_begin_recall(a->book);
+        ek_alert_registry_start_replay(a->book);
     else if (h->kind == RECALL_ENDS)
-        ek_alert_book_end_recall(a->book, now());
+        ek_alert_registry_stop_replay(a->book, now());
     else if (h->kind == BEGUN_ANEW)
-        ek_alert_book_begin_anew(a->book, now());
+        ek_alert_registry_reset(a->book, now());
     else if (h->kind == TAKEN_OVER)
-        ek_alert_book_take_over(a->book);
+        ek_alert_registry_become_leader(a->book);
     else
-        take_event(a, h);
+        process_event(a, h);
 }
 
-static struct heard *take_waiting(struct ek_alerts *a, enum stage_of_life *life)
+static struct input *process_queue(struct ek_alerts *a, enum stage_of_life *life)
 {
     pthread_mutex_lock(&a->lock);
-    struct heard *first = a->first;
+    struct input *first = a->first;
     a->first = NULL;
     a->end = &a->first;
     a->waiting = a->waiting_bytes = 0;
@@ -228,9 +229,9 @@ static struct heard *take_waiting(struct ek_alerts *a, enum stage_of_life *life)
     return first;
 }
 
-static void free_heard(struct heard *first)
+static void free_input(struct input *first)
 {
-    for (struct heard *next; first; first = next) {
+    for (struct input *next; first; first = next) {
         next = first->next;
         free_one(first);
     }
@@ -239,10 +240,10 @@ static void free_heard(struct heard *first)
 static enum stage_of_life read_events(struct ek_alerts *a)
 {
     enum stage_of_life life;
-    struct heard *first = take_waiting(a, &life);
-    for (const struct heard *h = first; h; h = h->next)
-        take(a, h);
-    free_heard(first);
+    struct input *first = process_queue(a, &life);
+    for (const struct input *h = first; h; h = h->next)
+        process_input(a, h);
+    free_input(first);
     return life;
 }
 
@@ -252,32 +253,32 @@ static void send_due(struct ek_alerts *a)
         const struct ek_alert_entry *e = ek_alert_queue_next(a->queue, i, ek_now_ms());
         if (e && ek_alert_post(a->http, a->config, i, &e->alert, ek_wall_ms())) {
             ek_log_text(a->log, EK_LOG_ERROR, "alert_not_sent", "no memory for a request");
-            ek_alert_queue_done(a->queue, i, EK_ALERT_FAILED, 0, ek_now_ms());
+            ek_alert_queue_finish(a->queue, i, EK_ALERT_FAILED, 0, ek_now_ms());
         }
     }
 }
 
-static void tell_result(struct ek_alerts *a, const struct ek_http_answer *answer,
-                        enum ek_alert_result result)
+static void report_result(struct ek_alerts *a, const struct ek_http_response *answer,
+                          enum ek_alert_result result)
 {
     static const char *const events[] = {"alert_sent", "alert_not_sent", "alert_refused"};
     static const enum ek_log_level levels[] = {EK_LOG_DEBUG, EK_LOG_WARN, EK_LOG_ERROR};
     const struct ek_alert_sink *s = &a->config->sinks.items[answer->slot];
-    char url[EK_URL_SHOWN_BYTES], said[EK_HTTP_START_BYTES], text[2 * EK_HTTP_START_BYTES + 400];
-    ek_alert_said(s, answer, said);
-    ek_url_show(s->url, url);
+    char url[EK_URL_REDACTED_BYTES], said[EK_HTTP_START_BYTES], text[2 * EK_HTTP_START_BYTES + 400];
+    ek_alert_format_response(s, answer, said);
+    ek_url_redact(s->url, url);
     snprintf(text, sizeof text, "%s at %s: status %d%s%s", s->label, url, answer->status,
              *said ? ": " : "", said);
     ek_log_text(a->log, levels[result], events[result], text);
 }
 
-static void take_answers(struct ek_alerts *a)
+static void process_responses(struct ek_alerts *a)
 {
-    struct ek_http_answer answer;
+    struct ek_http_response answer;
     while (ek_http_next(a->http, &answer)) {
-        enum ek_alert_result result = ek_alert_judge(&answer);
-        ek_alert_queue_done(a->queue, answer.slot, result, answer.asked_ms, ek_now_ms());
-        tell_result(a, &answer, result);
+        enum ek_alert_result result = ek_alert_check_response(&answer);
+        ek_alert_queue_finish(a->queue, answer.slot, result, answer.asked_ms, ek_now_ms());
+        report_result(a, &answer, result);
         pthread_mutex_lock(&a->lock);
         a->figures.results[answer.slot][result]++;
         pthread_mutex_unlock(&a->lock);
@@ -289,25 +290,25 @@ static void show(struct ek_alerts *a)
     struct ek_alert_backlog backlog = ek_alert_queue_backlog(a->queue, ek_now_ms());
     pthread_mutex_lock(&a->lock);
     a->figures.backlog = backlog;
-    a->figures.known = ek_alert_book_count(a->book);
-    a->figures.dropped = ek_alert_book_lost(a->book);
+    a->figures.known = ek_alert_registry_count(a->book);
+    a->figures.dropped = ek_alert_registry_dropped_count(a->book);
     pthread_mutex_unlock(&a->lock);
 }
 
 static void step(struct ek_alerts *a, int64_t most_ms)
 {
-    ek_alert_book_age(a->book, now());
+    ek_alert_registry_age(a->book, now());
     send_due(a);
-    ek_alert_queue_sweep(a->queue, ek_now_ms());
+    ek_alert_queue_remove_ended(a->queue, ek_now_ms());
     show(a);
     int64_t wait = ek_alert_queue_wait_ms(a->queue, ek_now_ms());
     ek_http_wait(a->http, (int)(wait < 0 || wait > most_ms ? most_ms : wait));
-    take_answers(a);
+    process_responses(a);
 }
 
 /* A signal is for the thread that runs the stage, and a peer that went away is an error like
  * others. */
-static void let_signals_be(void)
+static void block_signals(void)
 {
     sigset_t all;
     sigfillset(&all);
@@ -315,21 +316,21 @@ static void let_signals_be(void)
 }
 
 /* The last lists are still worked off and may bring news; after them little time is left. */
-static void tell_the_rest(struct ek_alerts *a)
+static void report_remaining(struct ek_alerts *a)
 {
     int64_t until = ek_now_ms() + a->config->shutdown_ms;
     bool stopping = false;
-    ek_alert_queue_hurry(a->queue);
+    ek_alert_queue_skip_waits(a->queue);
     for (;;) {
         if (read_events(a) == STOPPING && !stopping) {
-            int64_t last = ek_now_ms() + EK_ALERTS_LAST_MS;
+            int64_t last = ek_now_ms() + EK_ALERTS_DRAIN_MS;
             until = last < until ? last : until;
             stopping = true;
         }
         show(a);
         if (ek_now_ms() >= until || (stopping && !a->figures.backlog.waiting))
             break;
-        step(a, EK_ALERTS_LAST_MS / 20);
+        step(a, EK_ALERTS_DRAIN_MS / 20);
     }
     if (a->figures.backlog.waiting)
         ek_log_write(a->log, EK_LOG_WARN, "alerts_not_told", "waiting=%zu",
@@ -339,15 +340,15 @@ static void tell_the_rest(struct ek_alerts *a)
 static void *run(void *context)
 {
     struct ek_alerts *a = context;
-    let_signals_be();
-    ek_background();
+    block_signals();
+    ek_lower_priority();
     while (read_events(a) == AT_WORK)
         step(a, LONGEST_WAIT_MS);
-    tell_the_rest(a);
+    report_remaining(a);
     return NULL;
 }
 
-void ek_alerts_are_of(struct ek_alerts *a, const char *instance)
+void ek_alerts_has_profile(struct ek_alerts *a, const char *instance)
 {
     if (a)
         snprintf(a->instance, sizeof a->instance, "%s", instance);
@@ -395,8 +396,8 @@ void ek_alerts_free(struct ek_alerts *a)
     ek_alerts_stop(a);
     ek_http_free(a->http);
     ek_alert_queue_free(a->queue);
-    ek_alert_book_free(a->book);
-    free_heard(a->first);
+    ek_alert_registry_free(a->book);
+    free_input(a->first);
     pthread_mutex_destroy(&a->lock);
     ek_free(a);
 }

@@ -12,7 +12,7 @@
 
 enum { BODY_BYTES_MAX = 64 << 10, URL_BYTES = 4096, SECRET_LEAST = 6, PART_LEAST = 12 };
 
-struct ek_alert_rule ek_alert_rule_of(const struct ek_alert_sink *s)
+struct ek_alert_rule ek_alert_get_rule(const struct ek_alert_sink *s)
 {
     bool manager = s->kind == EK_SINK_ALERTMANAGER;
     return (struct ek_alert_rule){.least = (enum ek_alert_severity)s->severity,
@@ -23,10 +23,10 @@ struct ek_alert_rule ek_alert_rule_of(const struct ek_alert_sink *s)
 static int write_body(struct ek_buf *out, const struct ek_config *c, const struct ek_alert_sink *s,
                       const struct ek_alert *a, int64_t wall_ms)
 {
-    const struct ek_alert_about about = {c->service_name, c->public_url, c->runbook};
+    const struct ek_alert_context about = {c->service_name, c->public_url, c->runbook};
     if (s->kind == EK_SINK_ALERTMANAGER)
         return ek_alert_alertmanager(out, &about, a, wall_ms,
-                                     wall_ms + EK_ALERT_STAYS * s->repeat_ms);
+                                     wall_ms + EK_ALERT_UNCHANGED * s->repeat_ms);
     if (s->kind == EK_SINK_PAGERDUTY)
         return ek_alert_pagerduty(out, &about, a, s->routing_key);
     return s->format == EK_FORMAT_SLACK ? ek_alert_slack(out, &about, a)
@@ -68,7 +68,7 @@ int ek_alert_post(struct ek_http *h, const struct ek_config *c, size_t sink,
     return rc;
 }
 
-enum ek_alert_result ek_alert_judge(const struct ek_http_answer *answer)
+enum ek_alert_result ek_alert_check_response(const struct ek_http_response *answer)
 {
     enum { OK = 200, REDIRECT = 300, TIMEOUT = 408, TOO_MANY = 429, SERVER = 500 };
     int status = answer->status;
@@ -80,7 +80,7 @@ enum ek_alert_result ek_alert_judge(const struct ek_http_answer *answer)
 }
 
 /* Whether it stands in a text, of which the end may be missing. */
-static bool shows_bytes(const char *text, const char *secret, size_t length)
+static bool has_bytes(const char *text, const char *secret, size_t length)
 {
     size_t left = strlen(text);
     bool cut = left == EK_HTTP_START_BYTES - 1;
@@ -90,20 +90,20 @@ static bool shows_bytes(const char *text, const char *secret, size_t length)
     return false;
 }
 
-static bool shows(const char *text, const char *secret)
+static bool has_secret(const char *text, const char *secret)
 {
     size_t length = secret ? strlen(secret) : 0;
-    return length >= SECRET_LEAST && shows_bytes(text, secret, length);
+    return length >= SECRET_LEAST && has_bytes(text, secret, length);
 }
 
 /* Whether a part of the address does, between two of these marks, that is long enough for one. */
-static bool shows_part(const char *text, const char *from, const char *to, const char *marks,
-                       size_t least)
+static bool has_part(const char *text, const char *from, const char *to, const char *marks,
+                     size_t least)
 {
     while (from < to) {
         size_t length = strcspn(from, marks), left = (size_t)(to - from);
         length = length < left ? length : left;
-        if (length >= least && shows_bytes(text, from, length))
+        if (length >= least && has_bytes(text, from, length))
             return true;
         from += length + 1;
     }
@@ -111,20 +111,20 @@ static bool shows_part(const char *text, const char *from, const char *to, const
 }
 
 /* Of an address all is secret but the host. */
-static bool shows_address(const char *text, const char *url)
+static bool has_address(const char *text, const char *url)
 {
     const char *scheme = strstr(url, "://"), *place = scheme ? scheme + strlen("://") : url;
     const char *path = place + strcspn(place, "/?#");
     const char *host = memrchr(place, '@', (size_t)(path - place));
-    return (host && shows_part(text, place, host, ":", SECRET_LEAST)) ||
-           shows_part(text, path, path + strlen(path), "/?#&=", PART_LEAST) || shows(text, path);
+    return (host && has_part(text, place, host, ":", SECRET_LEAST)) ||
+           has_part(text, path, path + strlen(path), "/?#&=", PART_LEAST) || has_secret(text, path);
 }
 
-void ek_alert_said(const struct ek_alert_sink *s, const struct ek_http_answer *answer,
-                   char out[EK_HTTP_START_BYTES])
+void ek_alert_format_response(const struct ek_alert_sink *s, const struct ek_http_response *answer,
+                              char out[EK_HTTP_START_BYTES])
 {
     const char *text = answer->said;
-    if (shows(text, s->token) || shows(text, s->routing_key) || shows_address(text, s->url))
+    if (has_secret(text, s->token) || has_secret(text, s->routing_key) || has_address(text, s->url))
         text = "(not shown, for it repeats a secret)";
     ek_alert_copy(out, EK_HTTP_START_BYTES, text);
     for (char *p = out; *p; p++)
@@ -137,13 +137,13 @@ static struct ek_alert test_alert(bool firing)
     struct ek_alert a = {.kind = EK_ALERT_TEST, .firing = firing};
     a.factor = a.factor_low = a.factor_high = a.share = NAN;
     a.since_ms = a.ended_ms = ek_wall_ms();
-    ek_alert_tell_other(&a, "sent by evenkeel run --test-alerts");
+    ek_alert_format_other(&a, "sent by evenkeel run --test-alerts");
     return a;
 }
 
 /* The answer to one; waits for it, which has a limit of its own. */
 static int post(struct ek_http *h, const struct ek_config *c, size_t sink, bool firing,
-                struct ek_http_answer *answer)
+                struct ek_http_response *answer)
 {
     struct ek_alert a = test_alert(firing);
     int rc = ek_alert_post(h, c, sink, &a, ek_wall_ms());
@@ -156,14 +156,14 @@ static int try_once(struct ek_http *h, const struct ek_config *c, size_t sink, b
                     FILE *to, bool *taken)
 {
     const struct ek_alert_sink *s = &c->sinks.items[sink];
-    char url[EK_URL_SHOWN_BYTES], said[EK_HTTP_START_BYTES];
-    struct ek_http_answer answer;
+    char url[EK_URL_REDACTED_BYTES], said[EK_HTTP_START_BYTES];
+    struct ek_http_response answer;
     int rc = post(h, c, sink, firing, &answer);
     if (rc)
         return rc;
-    bool sent = ek_alert_judge(&answer) == EK_ALERT_SENT;
-    ek_alert_said(s, &answer, said);
-    ek_url_show(s->url, url);
+    bool sent = ek_alert_check_response(&answer) == EK_ALERT_SENT;
+    ek_alert_format_response(s, &answer, said);
+    ek_url_redact(s->url, url);
     fprintf(to, "%s at %s, %s: %s", s->label, url, firing ? "firing" : "resolved",
             sent ? "taken" : "not taken");
     if (answer.status)
@@ -173,7 +173,7 @@ static int try_once(struct ek_http *h, const struct ek_config *c, size_t sink, b
     return EK_OK;
 }
 
-int ek_alert_try(const struct ek_config *c, FILE *to, struct ek_error *e)
+int ek_alert_send_test(const struct ek_config *c, FILE *to, struct ek_error *e)
 {
     struct ek_http *h;
     bool taken = true;

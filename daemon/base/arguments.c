@@ -42,18 +42,18 @@ static const struct argp_option *find_short(const struct argp_option *options, c
 }
 
 /* Whether the argument is the next word when none stands behind the option. */
-static bool takes_next(const struct argp_option *o)
+static bool has_value(const struct argp_option *o)
 {
     return o->arg && !(o->flags & OPTION_ARG_OPTIONAL);
 }
 
 /* Of a word like -abc: whether the next word belongs to it. Unknown letters are left to argp. */
-static bool letters_take_next(const struct argp_option *options, const char *letters)
+static bool letters_have_value(const struct argp_option *options, const char *letters)
 {
     for (; *letters; letters++) {
         const struct argp_option *o = find_short(options, *letters);
         if (!o || o->arg)
-            return o && takes_next(o) && !letters[1];
+            return o && has_value(o) && !letters[1];
     }
     return false;
 }
@@ -71,9 +71,9 @@ static int cli_unknown(const struct argp_option *options, char **argv)
             o = o ? o : find_long(ADDED, word + 2, length);
             if (!o)
                 return i;
-            next = takes_next(o) && !word[2 + length];
+            next = has_value(o) && !word[2 + length];
         } else {
-            next = letters_take_next(options, word + 1);
+            next = letters_have_value(options, word + 1);
         }
         if (next && !argv[++i])
             break;
@@ -131,8 +131,8 @@ bool ek_cli_store(const struct ek_cli_slot *slots, int key, char *arg, void *arg
     return slots->key;
 }
 
-uint64_t ek_cli_whole(struct argp_state *state, const char *name, const char *arg, uint64_t low,
-                      uint64_t high)
+uint64_t ek_cli_parse_integer(struct argp_state *state, const char *name, const char *arg,
+                              uint64_t low, uint64_t high)
 {
     uint64_t n = 0;
     if (ek_parse_u64(arg, EK_WHOLE, &n) || n < low || n > high)

@@ -25,8 +25,8 @@ struct ek_cli_slot {
 bool ek_cli_store(const struct ek_cli_slot *slots, int key, char *arg, void *arguments);
 
 /* The whole number that an option is given, within low and high; else the usage error. */
-uint64_t ek_cli_whole(struct argp_state *state, const char *name, const char *arg, uint64_t low,
-                      uint64_t high);
+uint64_t ek_cli_parse_integer(struct argp_state *state, const char *name, const char *arg,
+                              uint64_t low, uint64_t high);
 
 /* Whether a path, NULL for none, means standard output. */
 bool ek_is_stdout(const char *path);

@@ -41,7 +41,7 @@ int ek_cli_stopped(int number, int status)
 }
 
 /* The errno of a write may be long gone; the pipe still knows. */
-static bool reader_has_gone(void)
+static bool reader_is_closed(void)
 {
     struct pollfd out = {STDOUT_FILENO, POLLOUT, 0};
     return poll(&out, 1, 0) == 1 && out.revents & POLLERR;
@@ -54,7 +54,7 @@ int ek_cli_output_fault(void)
     int problem = errno;
     if (sent)
         return EK_EXIT_OK;
-    if (reader_has_gone())
+    if (reader_is_closed())
         return EK_EXIT_PIPE;
     struct ek_error e;
     char reason[80] = "";

@@ -195,7 +195,7 @@ static enum ek_http_fault fault_of(const struct slot *s, CURLcode code)
                                               : EK_HTTP_OTHER;
 }
 
-static void read_answer(const struct slot *s, CURLcode code, struct ek_http_answer *out)
+static void read_answer(const struct slot *s, CURLcode code, struct ek_http_response *out)
 {
     long status = 0;
     curl_off_t asked = 0;
@@ -211,7 +211,7 @@ static void read_answer(const struct slot *s, CURLcode code, struct ek_http_answ
     out->asked_ms = asked > 0 && asked < INT32_MAX ? (int64_t)asked * 1000 : 0;
 }
 
-bool ek_http_next(struct ek_http *h, struct ek_http_answer *out)
+bool ek_http_next(struct ek_http *h, struct ek_http_response *out)
 {
     int left;
     CURLMsg *message;
@@ -221,7 +221,7 @@ bool ek_http_next(struct ek_http *h, struct ek_http_answer *out)
             continue;
         curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &context);
         struct slot *s = (struct slot *)(void *)context;
-        *out = (struct ek_http_answer){.slot = (size_t)(s - h->slot)};
+        *out = (struct ek_http_response){.slot = (size_t)(s - h->slot)};
         read_answer(s, message->data.result, out);
         clear(h, s);
         return true;

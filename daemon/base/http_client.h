@@ -43,7 +43,7 @@ enum ek_http_fault {
     EK_HTTP_OTHER
 };
 
-struct ek_http_answer {
+struct ek_http_response {
     size_t slot;
     int status;               /* of HTTP, 0: no answer */
     enum ek_http_fault fault; /* why there is no whole answer */
@@ -54,7 +54,7 @@ struct ek_http_answer {
 /* Wait at most wait_ms, or until a wake or an answer. */
 void ek_http_wait(struct ek_http *h, int wait_ms);
 /* Take one finished request, whose slot is free again. Returns false if there is none. */
-bool ek_http_next(struct ek_http *h, struct ek_http_answer *out);
+bool ek_http_next(struct ek_http *h, struct ek_http_response *out);
 void ek_http_wake(struct ek_http *h);
 
 #endif

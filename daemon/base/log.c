@@ -86,7 +86,7 @@ static void begin_line(struct ek_log *l, enum ek_log_level level, const char *ev
             event);
 }
 
-static void tell_left_out(struct ek_log *l, struct rate *r)
+static void write_suppressed(struct ek_log *l, struct rate *r)
 {
     if (!r->left_out)
         return;
@@ -101,7 +101,7 @@ static bool allowed(struct ek_log *l, enum ek_log_level level, const char *event
     struct rate *r = rate_of(l, event);
     int64_t now = ek_now_ms();
     if (now - r->since_ms >= RATE_WINDOW_MS) {
-        tell_left_out(l, r);
+        write_suppressed(l, r);
         r->since_ms = now;
         r->written = 0;
     }
@@ -115,20 +115,20 @@ static bool allowed(struct ek_log *l, enum ek_log_level level, const char *event
 }
 
 /* Of the seconds that are over by now_ms. */
-static void settle(struct ek_log *l, int64_t now_ms)
+static void flush_suppressed(struct ek_log *l, int64_t now_ms)
 {
     for (int i = 0; i < RATE_SLOTS && l->rates[i].event; i++)
         if (now_ms - l->rates[i].since_ms >= RATE_WINDOW_MS)
-            tell_left_out(l, &l->rates[i]);
+            write_suppressed(l, &l->rates[i]);
     fflush(l->to);
 }
 
-void ek_log_settle(struct ek_log *l, int64_t now_ms)
+void ek_log_flush_suppressed(struct ek_log *l, int64_t now_ms)
 {
     if (!l)
         return;
     pthread_mutex_lock(&l->lock);
-    settle(l, now_ms);
+    flush_suppressed(l, now_ms);
     pthread_mutex_unlock(&l->lock);
 }
 
@@ -136,7 +136,7 @@ void ek_log_free(struct ek_log *l)
 {
     if (!l)
         return;
-    settle(l, INT64_MAX);
+    flush_suppressed(l, INT64_MAX);
     pthread_mutex_destroy(&l->lock);
     ek_free(l);
 }

@@ -39,6 +39,6 @@ void ek_log_text(struct ek_log *l, enum ek_log_level level, const char *event, c
 void ek_log_json(struct ek_log *l, enum ek_log_level level, const char *event, const char *json);
 /* Says what was left out in seconds that are over at now_ms, of the clock of ek_now_ms; else that
  * waits for the next of its event, which may never come. To be called once a second or so. */
-void ek_log_settle(struct ek_log *l, int64_t now_ms);
+void ek_log_flush_suppressed(struct ek_log *l, int64_t now_ms);
 
 #endif

@@ -28,31 +28,31 @@ enum ek_counter {
     EK_COUNT_DEAD_STATE,
     EK_COUNT_DEAD_DELIVERY,
     EK_COUNT_DEAD_OTHER,
-    EK_COUNT_DEAD_PASSED, /* become a dead letter in place of an output: as it came */
-    EK_COUNT_DEAD_ROUTED, /* with other scores */
-    EK_COUNT_TRIALS,      /* lists tried both ways (daemon/guard/shadow_scorer.h) */
-    EK_COUNT_TRIALS_SKIPPED,
-    EK_COUNT_SCORE_FAILED,         /* forwarded as it came, because it could not be scored */
-    EK_COUNT_UNREADABLE_FORWARDED, /* as it came, while paused */
-    EK_COUNT_CUT,                  /* acknowledged without a part of what the message came with */
+    EK_COUNT_DEAD_PASSED,   /* become a dead letter in place of an output: as it came */
+    EK_COUNT_DEAD_ROUTED,   /* with other scores */
+    EK_COUNT_SHADOW_SCORED, /* lists tried both ways (daemon/guard/shadow_scorer.h) */
+    EK_COUNT_SHADOW_SKIPPED,
+    EK_COUNT_SCORE_FAILED,          /* forwarded as it came, because it could not be scored */
+    EK_COUNT_UNDECODABLE_FORWARDED, /* as it came, while paused */
+    EK_COUNT_TRUNCATED,             /* acknowledged without a part of what the message came with */
     EK_COUNT_EVENTS,
     EK_COUNT_DETECTED,
     EK_COUNT_ENFORCED,
-    EK_COUNT_WITHDRAWN, /* by guardrails, one for each enum ek_guardrail */
-    EK_COUNT_WITHDRAWN_LAST = EK_COUNT_WITHDRAWN + EK_GUARDRAIL_COUNT - 1,
+    EK_COUNT_ROLLED_BACK, /* by guardrails, one for each enum ek_guardrail */
+    EK_COUNT_ROLLED_BACK_LAST = EK_COUNT_ROLLED_BACK + EK_GUARDRAIL_COUNT - 1,
     EK_COUNT_KAFKA_RETRIABLE,
     EK_COUNT_KAFKA_MESSAGE,
-    EK_COUNT_KAFKA_ABORT,
+    EK_COUNT_KAFKA_ABORTABLE,
     EK_COUNT_KAFKA_FATAL,
     EK_COUNT_KAFKA_CREDENTIALS,
     EK_COUNT_KAFKA_TLS,
-    EK_COUNT_KAFKA_AUTHORISATION,
+    EK_COUNT_KAFKA_AUTHORIZATION,
     EK_COUNT_REBALANCES,
     EK_COUNT_COMMITS,
     EK_COUNT_TXN_COMMITTED,
     EK_COUNT_TXN_ABORTED,
-    EK_COUNT_REPEATED, /* read again and not counted again by the guard */
-    EK_COUNT_REPLAYED, /* read again for the guard alone */
+    EK_COUNT_OUTPUT_ONLY, /* read again and not counted again by the guard */
+    EK_COUNT_STATE_ONLY,  /* read again for the guard alone */
     EK_COUNT_RELOADS_DONE,
     EK_COUNT_RELOADS_REFUSED,
     EK_COUNT_BYTES_IN,
@@ -64,31 +64,31 @@ enum ek_counter {
 };
 
 enum ek_gauge {
-    EK_GAUGE_QUERIES, /* life-long counter of the guard */
+    EK_GAUGE_LISTS, /* life-long counter of the guard */
     EK_GAUGE_PLAN_VERSION,
     EK_GAUGE_IN_FLIGHT,
-    EK_GAUGE_WAITING, /* messages read that no worker has taken yet */
+    EK_GAUGE_QUEUED, /* messages read that no worker has taken yet */
     EK_GAUGE_WORKERS,
     EK_GAUGE_READY,
     EK_GAUGE_PARTITIONS,
     EK_GAUGE_PAUSED,
     EK_GAUGE_RELOAD_OK,      /* the last reload was taken, or there was none */
     EK_GAUGE_RELOAD_SECONDS, /* since 1970, of the last that was taken; of the start */
-    EK_GAUGE_BEYOND,         /* counters of the guard, one for each enum ek_bound */
-    EK_GAUGE_BEYOND_LAST = EK_GAUGE_BEYOND + EK_BOUNDS_ALL - 1,
+    EK_GAUGE_LIMIT_EXCEEDED, /* counters of the guard, one for each enum ek_bound */
+    EK_GAUGE_LIMIT_EXCEEDED_LAST = EK_GAUGE_LIMIT_EXCEEDED + EK_BOUNDS_ALL - 1,
     /* counters of lists that come item by item (serve/assembly.h) */
     EK_GAUGE_ITEM_LISTS_COMPLETE,
-    EK_GAUGE_ITEM_LISTS_SHORT,
-    EK_GAUGE_ITEM_LISTS_UNSAID,
+    EK_GAUGE_ITEM_LISTS_INCOMPLETE,
+    EK_GAUGE_ITEM_LISTS_UNKNOWN,
     EK_GAUGE_ITEMS_REPEATED,
     EK_GAUGE_ITEMS_LATE,
-    EK_GAUGE_QUERIES_FORGOTTEN,
+    EK_GAUGE_LISTS_EVICTED,
     EK_GAUGES
 };
 
 enum ek_time {
-    EK_TIME_STAGE, /* of one message with a worker, until the producer has it */
-    EK_TIME_ADDED, /* from the consumer to the acknowledgement of its output */
+    EK_TIME_PROCESSING, /* of one message with a worker, until the producer has it */
+    EK_TIME_END_TO_END, /* from the consumer to the acknowledgement of its output */
     EK_TIMES
 };
 

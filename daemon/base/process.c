@@ -54,7 +54,7 @@ static void memory(double *whole, double *resident, double *shared)
     *shared = (double)pages[2] * page;
 }
 
-double ek_process_own_bytes(void)
+double ek_process_resident_bytes(void)
 {
     double whole, resident, shared;
     memory(&whole, &resident, &shared);
@@ -74,7 +74,7 @@ static double open_files(void)
     return count - 1;
 }
 
-static double most_files(void)
+static double max_files(void)
 {
     struct rlimit limit;
     return getrlimit(RLIMIT_NOFILE, &limit) ? (double)NAN : (double)limit.rlim_cur;
@@ -118,7 +118,7 @@ int ek_process_metrics(struct ek_buf *out)
         {"process_resident_memory_bytes", resident},
         {"process_virtual_memory_bytes", whole},
         {"process_open_fds", open_files()},
-        {"process_max_fds", most_files()},
+        {"process_max_fds", max_files()},
         {"process_start_time_seconds", start_time()},
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
@@ -132,7 +132,7 @@ int ek_process_metrics(struct ek_buf *out)
 enum { STEPS = 15 };
 
 /* On Linux it is of the calling thread alone. What is too low is taken for the lowest. */
-void ek_background(void)
+void ek_lower_priority(void)
 {
     errno = 0;
     int now = getpriority(PRIO_PROCESS, 0);
@@ -140,19 +140,19 @@ void ek_background(void)
         setpriority(PRIO_PROCESS, 0, now + STEPS);
 }
 
-int ek_open_files(const char *key, int64_t connections, struct ek_error *e)
+int ek_raise_fd_limit(const char *key, int64_t connections, struct ek_error *e)
 {
     struct rlimit now;
-    rlim_t wanted = (rlim_t)connections + EK_FILES_KEPT;
-    if (getrlimit(RLIMIT_NOFILE, &now) || wanted <= now.rlim_cur)
+    rlim_t desired = (rlim_t)connections + EK_FILES_RETAINED;
+    if (getrlimit(RLIMIT_NOFILE, &now) || desired <= now.rlim_cur)
         return EK_OK;
-    struct rlimit more = {wanted, now.rlim_max};
-    if (wanted <= now.rlim_max && !setrlimit(RLIMIT_NOFILE, &more))
+    struct rlimit more = {desired, now.rlim_max};
+    if (desired <= now.rlim_max && !setrlimit(RLIMIT_NOFILE, &more))
         return EK_OK;
     return ek_fail(e, EK_ECONFIG,
                    "'%s': %" PRId64 " connections, and %d files for all else, are more than the "
                    "%llu that may be open (ulimit -n)",
-                   key, connections, EK_FILES_KEPT, (unsigned long long)now.rlim_max);
+                   key, connections, EK_FILES_RETAINED, (unsigned long long)now.rlim_max);
 }
 
 /* 0: it is too long, or no address. */
@@ -169,7 +169,7 @@ static socklen_t fill(struct sockaddr_un *to, const char *address)
     return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + length);
 }
 
-bool ek_supervisor_tell(const char *address, const char *what)
+bool ek_sd_notify(const char *address, const char *what)
 {
     struct sockaddr_un to;
     socklen_t size = address ? fill(&to, address) : 0;

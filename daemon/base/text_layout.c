@@ -17,7 +17,7 @@ struct ek_paragraph ek_paragraph_start(FILE *to, int indent)
     return (struct ek_paragraph){to, indent, indent};
 }
 
-void ek_paragraph_words(struct ek_paragraph *p, const char *text)
+void ek_paragraph_add(struct ek_paragraph *p, const char *text)
 {
     while (*text) {
         int length = (int)strcspn(text, " ");

@@ -17,7 +17,7 @@ struct ek_paragraph {
 /* Begins one that far in. */
 struct ek_paragraph ek_paragraph_start(FILE *to, int indent);
 /* Adds words, with one space between and before them. The first is never broken away. */
-void ek_paragraph_words(struct ek_paragraph *p, const char *text);
+void ek_paragraph_add(struct ek_paragraph *p, const char *text);
 void ek_paragraph_end(struct ek_paragraph *p);
 
 /* What the terminal behind a stream can do, by the conventions of the environment: TERM, NO_COLOR

@@ -9,8 +9,8 @@
 
 enum { LINE = 79, GAP = 2, LAST_LEAST = 20, LAST_SMALLEST = 12 };
 
-struct ek_columns {
-    int count, width[EK_COLUMNS_MOST];
+struct ek_text_table {
+    int count, width[EK_TEXT_TABLE_COLUMNS_MAX];
     size_t rows;
     struct ek_buf texts; /* terminated, row by row */
 };
@@ -68,27 +68,27 @@ void ek_make_safe(char *text)
     *to = 0;
 }
 
-static void widen(struct ek_columns *c, int column, const char *text)
+static void widen(struct ek_text_table *c, int column, const char *text)
 {
     int width = width_of(text, strlen(text));
     if (width > c->width[column])
         c->width[column] = width;
 }
 
-struct ek_columns *ek_columns_new(const char *const *titles, int count)
+struct ek_text_table *ek_text_table_new(const char *const *titles, int count)
 {
-    struct ek_columns *c = ek_calloc(1, sizeof *c);
+    struct ek_text_table *c = ek_calloc(1, sizeof *c);
     if (!c)
         return NULL;
     ek_buf_init(&c->texts, 0);
     c->count = count;
-    if (!ek_columns_add(c, titles))
+    if (!ek_text_table_add(c, titles))
         return c;
-    ek_columns_free(c);
+    ek_text_table_free(c);
     return NULL;
 }
 
-void ek_columns_free(struct ek_columns *c)
+void ek_text_table_free(struct ek_text_table *c)
 {
     if (!c)
         return;
@@ -96,7 +96,7 @@ void ek_columns_free(struct ek_columns *c)
     ek_free(c);
 }
 
-int ek_columns_add(struct ek_columns *c, const char *const *texts)
+int ek_text_table_add(struct ek_text_table *c, const char *const *texts)
 {
     size_t before = c->texts.length;
     for (int i = 0; i < c->count; i++) {
@@ -154,7 +154,8 @@ struct layout {
     bool folds;
 };
 
-static struct layout lay_out(const struct ek_columns *c, int width, int least, bool may_fold)
+static struct layout compute_layout(const struct ek_text_table *c, int width, int least,
+                                    bool may_fold)
 {
     struct layout l = {width, least, 0, false};
     int used = 0;
@@ -170,7 +171,7 @@ static struct layout lay_out(const struct ek_columns *c, int width, int least, b
 }
 
 /* What does not fit, on lines of its own. */
-static int print_folded(const struct ek_columns *c, const struct layout *l, const char *text,
+static int print_folded(const struct ek_text_table *c, const struct layout *l, const char *text,
                         FILE *to)
 {
     struct flow f = {to, GAP, l->width - GAP, 0, 1};
@@ -198,7 +199,8 @@ static const char *text_behind(const char *text, int count)
 }
 
 /* Returns how many lines it took. */
-static int print_row(const struct ek_columns *c, const struct layout *l, const char *text, FILE *to)
+static int print_row(const struct ek_text_table *c, const struct layout *l, const char *text,
+                     FILE *to)
 {
     int indent = 0, column = 0, lines = 1;
     for (int i = 0; i < l->whole; i++) {
@@ -219,17 +221,17 @@ static int print_row(const struct ek_columns *c, const struct layout *l, const c
     return lines;
 }
 
-void ek_columns_print(const struct ek_columns *c, FILE *to)
+void ek_text_table_print(const struct ek_text_table *c, FILE *to)
 {
-    const struct layout l = lay_out(c, LINE, LAST_LEAST, false);
+    const struct layout l = compute_layout(c, LINE, LAST_LEAST, false);
     const char *text = (const char *)c->texts.data;
     for (size_t row = 0; row < c->rows; row++, text = text_behind(text, c->count))
         print_row(c, &l, text, to);
 }
 
-void ek_columns_fit(const struct ek_columns *c, struct ek_room *room, FILE *to)
+void ek_text_table_fit(const struct ek_text_table *c, struct ek_row_limit *room, FILE *to)
 {
-    const struct layout l = lay_out(c, room->columns, LAST_SMALLEST, true);
+    const struct layout l = compute_layout(c, room->columns, LAST_SMALLEST, true);
     const char *text = (const char *)c->texts.data;
     int most = 1; /* lines of a row so far */
     for (size_t row = 0; row < c->rows; row++, text = text_behind(text, c->count)) {

@@ -9,24 +9,24 @@
 
 #include <stdio.h>
 
-enum { EK_COLUMNS_MOST = 10 };
+enum { EK_TEXT_TABLE_COLUMNS_MAX = 10 };
 
-struct ek_columns;
+struct ek_text_table;
 
 /* titles [count], literals. NULL without memory. */
-struct ek_columns *ek_columns_new(const char *const *titles, int count);
-void ek_columns_free(struct ek_columns *c);
+struct ek_text_table *ek_text_table_new(const char *const *titles, int count);
+void ek_text_table_free(struct ek_text_table *c);
 /* A row, as many texts as there are titles; copies. EK_ENOMEM. */
-int ek_columns_add(struct ek_columns *c, const char *const *texts);
-void ek_columns_print(const struct ek_columns *c, FILE *to);
+int ek_text_table_add(struct ek_text_table *c, const char *const *texts);
+void ek_text_table_print(const struct ek_text_table *c, FILE *to);
 /* What is left of a screen. */
-struct ek_room {
+struct ek_row_limit {
     int columns, lines;
 };
 /* As wide as that, and at most so many lines (but for the titles), the last of which says how many
  * rows are not there; they are taken off `room`. Where too little would be left of a line for the
  * last column, rows are folded: what does not fit comes on lines of its own. */
-void ek_columns_fit(const struct ek_columns *c, struct ek_room *room, FILE *to);
+void ek_text_table_fit(const struct ek_text_table *c, struct ek_row_limit *room, FILE *to);
 
 /* `text` broken between words, as wide as that; ends the line. As it may be shown. Returns how many
  * lines that took. */

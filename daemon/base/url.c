@@ -83,13 +83,13 @@ bool ek_url_is_loopback(const char *url)
     return loopback;
 }
 
-int ek_url_show(const char *url, char out[EK_URL_SHOWN_BYTES])
+int ek_url_redact(const char *url, char out[EK_URL_REDACTED_BYTES])
 {
     static const CURLUPart hidden[] = {CURLUPART_PATH, CURLUPART_QUERY, CURLUPART_FRAGMENT,
                                        CURLUPART_USER, CURLUPART_PASSWORD};
     CURLU *u;
     bool more = false;
-    snprintf(out, EK_URL_SHOWN_BYTES, "***");
+    snprintf(out, EK_URL_REDACTED_BYTES, "***");
     int rc = parse(url, &u);
     if (rc)
         return rc;
@@ -102,7 +102,7 @@ int ek_url_show(const char *url, char out[EK_URL_SHOWN_BYTES])
         curl_free(part);
     }
     if (!rc)
-        snprintf(out, EK_URL_SHOWN_BYTES, "%s://%s%s%s%s", scheme, host, port ? ":" : "",
+        snprintf(out, EK_URL_REDACTED_BYTES, "%s://%s%s%s%s", scheme, host, port ? ":" : "",
                  port ? port : "", more ? "/***" : "");
     curl_free(scheme);
     curl_free(host);

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { EK_URL_SHOWN_BYTES = 320 };
+enum { EK_URL_REDACTED_BYTES = 320 };
 
 /* Check for http:// or https://, a host, an optional port; only visible ASCII, at most 2,000
  * bytes. Returns 0, EK_EFORMAT or EK_ENOMEM. */
@@ -18,7 +18,7 @@ int ek_url_check(const char *url);
 bool ek_url_is_loopback(const char *url);
 /* Write scheme, host and port, with stars for a path, query or user. Returns 0, EK_EFORMAT or
  * EK_ENOMEM; on failure `out` has only stars. */
-int ek_url_show(const char *url, char out[EK_URL_SHOWN_BYTES]);
+int ek_url_redact(const char *url, char out[EK_URL_REDACTED_BYTES]);
 /* Write text with everything except letters, digits and -._~ as %XX; cut before `size`. */
 void ek_url_escape(const char *text, char *out, size_t size);
 

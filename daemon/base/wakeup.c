@@ -7,27 +7,27 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-int ek_bell_make(struct ek_bell *b, struct ek_error *e)
+int ek_wakeup_init(struct ek_wakeup *b, struct ek_error *e)
 {
     b->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     return b->fd < 0 ? ek_fail(e, EK_EIO, "eventfd: %s", strerror(errno)) : EK_OK;
 }
 
-void ek_bell_close(struct ek_bell *b)
+void ek_wakeup_close(struct ek_wakeup *b)
 {
     if (b->fd >= 0)
         close(b->fd);
     b->fd = -1;
 }
 
-void ek_bell_ring(const struct ek_bell *b)
+void ek_wakeup_signal(const struct ek_wakeup *b)
 {
     uint64_t one = 1;
     ssize_t ignored = write(b->fd, &one, sizeof one); /* full: it rings already */
     (void)ignored;
 }
 
-void ek_bell_wait(const struct ek_bell *b, int wait_ms)
+void ek_wakeup_wait(const struct ek_wakeup *b, int wait_ms)
 {
     uint64_t rings;
     struct pollfd p = {.fd = b->fd, .events = POLLIN};

@@ -9,16 +9,16 @@
 
 #include "base/error.h"
 
-struct ek_bell {
+struct ek_wakeup {
     int fd;
 };
 
 /* EK_EIO where the system has no more descriptors. */
-int ek_bell_make(struct ek_bell *b, struct ek_error *e);
+int ek_wakeup_init(struct ek_wakeup *b, struct ek_error *e);
 /* One that was never made (fd -1) is fine. */
-void ek_bell_close(struct ek_bell *b);
-void ek_bell_ring(const struct ek_bell *b);
+void ek_wakeup_close(struct ek_wakeup *b);
+void ek_wakeup_signal(const struct ek_wakeup *b);
 /* Until the next ring, one since the last wait counts; at most wait_ms, -1 for ever. */
-void ek_bell_wait(const struct ek_bell *b, int wait_ms);
+void ek_wakeup_wait(const struct ek_wakeup *b, int wait_ms);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-static int no_memory(struct ek_error *e)
+static int enomem(struct ek_error *e)
 {
     return ek_fail(e, EK_ENOMEM, "no memory for a request");
 }
@@ -20,14 +20,14 @@ static int join(struct ek_buf *out, const char *url, const char *path, struct ek
     int rc = ek_buf_printf(out, "%s%.*s", scheme, (int)(host - url + (ptrdiff_t)length), url);
     const char *text = rc ? NULL : ek_buf_string(out);
     if (!text)
-        return no_memory(e);
+        return enomem(e);
     rc = alone ? ek_url_check(text) : EK_EFORMAT;
     if (rc == EK_EFORMAT)
         return ek_fail(e, EK_EUSAGE, "'%s' is not like http://127.0.0.1:9464", url);
-    return rc || ek_buf_text(out, path) || !ek_buf_string(out) ? no_memory(e) : EK_OK;
+    return rc || ek_buf_text(out, path) || !ek_buf_string(out) ? enomem(e) : EK_OK;
 }
 
-static int check_answer(const struct ek_http_answer *a, const char *url, struct ek_error *e)
+static int check_answer(const struct ek_http_response *a, const char *url, struct ek_error *e)
 {
     switch (a->fault) {
     case EK_HTTP_NONE:
@@ -37,20 +37,20 @@ static int check_answer(const struct ek_http_answer *a, const char *url, struct 
     case EK_HTTP_TOO_LONG:
         return ek_fail(e, EK_ELIMIT, "%s: the answer is too long", url);
     case EK_HTTP_MEMORY:
-        return no_memory(e);
+        return enomem(e);
     default:
         return ek_fail(e, EK_EIO, "%s: %s", url, a->said);
     }
 }
 
-static int exchange(const struct ek_http_request *r, struct ek_http_answer *a, struct ek_error *e)
+static int exchange(const struct ek_http_request *r, struct ek_http_response *a, struct ek_error *e)
 {
     struct ek_http *h;
     int rc = ek_http_new(&h, 1, e);
     if (rc)
         return rc;
     if (!ek_http_begin(h, 0, r))
-        rc = no_memory(e);
+        rc = enomem(e);
     while (!rc && !ek_http_next(h, a))
         ek_http_wait(h, EK_API_WAIT_SECONDS * 1000);
     ek_http_free(h);
@@ -61,7 +61,7 @@ int ek_api_call(const char *url, const char *path, const char *token, const char
                 unsigned *status, struct ek_buf *answer, struct ek_error *e)
 {
     struct ek_buf target;
-    struct ek_http_answer a = {0};
+    struct ek_http_response a = {0};
     ek_buf_init(&target, 0);
     int rc = join(&target, url, path, e);
     const struct ek_http_request r = {.url = (const char *)target.data,

@@ -7,7 +7,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 
-enum { EK_API_WAIT_SECONDS = 5, EK_API_ANSWER_BYTES = 64 << 20 };
+enum { EK_API_WAIT_SECONDS = 5, EK_API_RESPONSE_BYTES = 64 << 20 };
 
 /* url: "http://127.0.0.1:9464" or with https, without a path. body NULL: GET, else POST of that
  * JSON with `token`. Append the answer to `answer`, up to its limit; *status is that of HTTP.

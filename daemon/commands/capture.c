@@ -18,12 +18,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-void ek_record_totals_init(struct ek_record_totals *t)
+void ek_record_stats_init(struct ek_record_stats *t)
 {
-    *t = (struct ek_record_totals){.first_ms = -1, .last_ms = -1};
+    *t = (struct ek_record_stats){.first_ms = -1, .last_ms = -1};
 }
 
-void ek_record_totals_add(struct ek_record_totals *t, size_t length, int64_t time_ms)
+void ek_record_stats_add(struct ek_record_stats *t, size_t length, int64_t time_ms)
 {
     t->messages++;
     t->bytes += length;
@@ -148,7 +148,7 @@ struct capture_args {
 
 /* What was read. */
 struct captured {
-    struct ek_record_totals all;
+    struct ek_record_stats all;
     struct ek_dead_letters dead;
 };
 
@@ -210,23 +210,23 @@ static void catch_signals(void)
     sigaction(SIGTERM, &action, NULL);
 }
 
-static int copy_records(struct ek_tap *tap, struct ek_capture_writer *writer,
+static int copy_records(struct ek_merged_consumer *tap, struct ek_capture_writer *writer,
                         const struct capture_args *a, struct captured *c, struct ek_error *e)
 {
-    struct ek_record_totals *totals = &c->all;
+    struct ek_record_stats *totals = &c->all;
     struct ek_progress progress;
     struct ek_kafka_record in;
     int rc = EK_OK, got = 0;
     ek_progress_start(&progress, "capture");
     while (!rc && !interrupted && (!a->max || totals->messages < a->max) &&
-           !(a->until_end && ek_tap_at_end(tap))) {
-        rc = ek_tap_next(tap, &in, POLL_MS, &got, e);
+           !(a->until_end && ek_merged_consumer_at_end(tap))) {
+        rc = ek_merged_consumer_next(tap, &in, POLL_MS, &got, e);
         if (rc || !got)
             continue;
         struct ek_record out = {in.partition,  in.offset, in.timestamp_ms, in.key,
                                 in.key_length, in.bytes,  in.length};
         rc = ek_capture_write(writer, &out, e);
-        ek_record_totals_add(totals, out.length, out.timestamp_ms);
+        ek_record_stats_add(totals, out.length, out.timestamp_ms);
         ek_dead_letters_add(&c->dead, &in);
         ek_progress_update(&progress, totals->messages, a->max, NULL);
     }
@@ -271,24 +271,25 @@ static int make_config(struct ek_config **out, const struct capture_args *a, str
     return EK_OK;
 }
 
-static int open_tap(struct ek_tap **out, const struct capture_args *a, struct ek_error *e)
+static int open_consumer(struct ek_merged_consumer **out, const struct capture_args *a,
+                         struct ek_error *e)
 {
     struct ek_config *c = NULL;
-    unsigned flags =
-        EK_TAP_SAYS | (a->from_end ? EK_TAP_FROM_END : 0u) | (a->until_end ? EK_TAP_UNTIL_END : 0u);
+    unsigned flags = EK_MERGED_CONSUMER_VERBOSE | (a->from_end ? EK_MERGED_CONSUMER_FROM_END : 0u) |
+                     (a->until_end ? EK_MERGED_CONSUMER_UNTIL_END : 0u);
     int rc = make_config(&c, a, e);
     if (rc)
         return rc;
-    rc = ek_tap_open(out, &(struct ek_brokers){c->brokers, &c->librdkafka}, a->topic, flags,
-                     WAIT_MS, e);
+    rc = ek_merged_consumer_open(out, &(struct ek_brokers){c->brokers, &c->librdkafka}, a->topic,
+                                 flags, WAIT_MS, e);
     ek_config_free(c);
     return rc;
 }
 
 /* By the names that `inspect --json` has for it. */
-static int tell(const struct capture_args *a, const struct captured *c, struct ek_error *e)
+static int print_result(const struct capture_args *a, const struct captured *c, struct ek_error *e)
 {
-    const struct ek_record_totals *t = &c->all;
+    const struct ek_record_stats *t = &c->all;
     struct ek_buf line;
     struct ek_json_writer s;
     fprintf(stderr, "capture: %llu messages of '%s' in '%s'\n", (unsigned long long)t->messages,
@@ -311,24 +312,24 @@ static int tell(const struct capture_args *a, const struct captured *c, struct e
 
 static int capture(const struct capture_args *a, struct ek_error *e)
 {
-    struct ek_tap *tap;
+    struct ek_merged_consumer *tap;
     struct ek_capture_writer *writer;
     struct captured c = {.dead = {.of = {{.count = 0}}}};
-    int rc = open_tap(&tap, a, e);
+    int rc = open_consumer(&tap, a, e);
     if (rc)
         return rc;
     rc = ek_capture_create(&writer, a->output, 0, e);
     if (!rc) {
         catch_signals();
-        ek_record_totals_init(&c.all);
+        ek_record_stats_init(&c.all);
         rc = copy_records(tap, writer, a, &c, e);
         if (rc)
             ek_capture_abort(writer);
         else
             rc = ek_capture_finish(writer, e);
     }
-    ek_tap_free(tap);
-    return rc ? rc : tell(a, &c, e);
+    ek_merged_consumer_free(tap);
+    return rc ? rc : print_result(a, &c, e);
 }
 
 static const struct argp_option OPTIONS[] = {

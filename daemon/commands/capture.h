@@ -9,14 +9,14 @@
 #include <stdint.h>
 #include <stdio.h>
 
-struct ek_record_totals {
+struct ek_record_stats {
     uint64_t messages, bytes, largest; /* largest: bytes of that message */
     int64_t first_ms, last_ms;         /* earliest and latest; -1 without any */
 };
 
-void ek_record_totals_init(struct ek_record_totals *t);
+void ek_record_stats_init(struct ek_record_stats *t);
 /* length: bytes of it; time_ms below 0: it has none. */
-void ek_record_totals_add(struct ek_record_totals *t, size_t length, int64_t time_ms);
+void ek_record_stats_add(struct ek_record_stats *t, size_t length, int64_t time_ms);
 
 /* Dead letters among the records of a topic, as their headers tell: how many of each class, and one
  * of each with its place and reason, and how many lack a part of their message. Value type. Headers

@@ -16,7 +16,7 @@ struct check {
     int count;
     bool json;
     const char *config;
-    struct ek_dialect dialect;
+    struct ek_field_mapping dialect;
     struct ek_check_tests tests;
 };
 
@@ -32,7 +32,7 @@ static const struct argp_option OPTIONS[] = {
      "Run the tests of rules on these healthy lists, messages or a capture; else on made-up ones",
      0},
     {"profile", 'p', "FILE", 0, "With --messages: what these lists look like (.ekp)", 0},
-    EK_DIALECT_OPTION,
+    EK_FIELD_MAPPING_OPTION,
     {"no-tests", OPT_NO_TESTS, 0, 0, "Check the form of tests, and do not run them", 0},
     {0}};
 
@@ -169,7 +169,7 @@ static int run(struct check *c)
     struct ek_error e;
     if (!files)
         ek_fail(&e, EK_ENOMEM, "out of memory");
-    if (!files || ek_dialect_load(&c->dialect, c->config, &e)) {
+    if (!files || ek_field_mapping_load(&c->dialect, c->config, &e)) {
         ek_free(files);
         return ek_cli_fail(&e);
     }
@@ -179,7 +179,7 @@ static int run(struct check *c)
         ek_checked_release(&files[i]);
     if (c->manifest_path)
         ek_checked_release(&c->named);
-    ek_dialect_release(&c->dialect);
+    ek_field_mapping_release(&c->dialect);
     ek_free(files);
     if (no_memory) {
         ek_fail(&e, EK_ENOMEM, "no memory to check all of it");

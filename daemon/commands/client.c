@@ -40,7 +40,7 @@ enum {
 /* What stands behind the name of a command. */
 enum argument { NO_ARGUMENT, A_FEATURE, A_VERSION };
 
-struct tell {
+struct client {
     enum argument takes;
     const char *config, *token_file, *reason, *author, *feature, *segment, *count, *action, *until;
     uint64_t version;
@@ -53,7 +53,7 @@ struct tell {
     unsigned status;
 };
 
-static void take_argument(struct tell *t, const char *arg, struct argp_state *state)
+static void add_argument(struct client *t, const char *arg, struct argp_state *state)
 {
     if (t->takes == A_FEATURE && !t->feature)
         t->feature = arg;
@@ -63,7 +63,7 @@ static void take_argument(struct tell *t, const char *arg, struct argp_state *st
         argp_error(state, "'%s' is no version: 'evenkeel accept' has told it", arg);
 }
 
-static void check_all(const struct tell *t, struct argp_state *state)
+static void check_all(const struct client *t, struct argp_state *state)
 {
     if (t->segment && !t->feature && t->takes == NO_ARGUMENT)
         argp_error(state, "--segment is of a --feature");
@@ -78,7 +78,7 @@ static void check_all(const struct tell *t, struct argp_state *state)
 }
 
 /* Seconds between two looks. */
-static void take_watch(struct tell *t, const char *arg, struct argp_state *state)
+static void set_watch(struct client *t, const char *arg, struct argp_state *state)
 {
     uint64_t seconds = WATCH_SECONDS;
     if (arg && (ek_parse_u64(arg, EK_WHOLE, &seconds) || !seconds || seconds > WATCH_MOST))
@@ -86,26 +86,26 @@ static void take_watch(struct tell *t, const char *arg, struct argp_state *state
     t->watch_ms = 1000 * (int)seconds;
 }
 
-static const struct ek_cli_slot SLOTS[] = {{'c', offsetof(struct tell, config)},
-                                           {KEY_TOKEN, offsetof(struct tell, token_file)},
-                                           {KEY_REASON, offsetof(struct tell, reason)},
-                                           {KEY_AUTHOR, offsetof(struct tell, author)},
-                                           {KEY_JSON, offsetof(struct tell, json)},
-                                           {KEY_BEGIN_ANEW, offsetof(struct tell, begin_anew)},
-                                           {KEY_FEATURE, offsetof(struct tell, feature)},
-                                           {KEY_ACTION, offsetof(struct tell, action)},
-                                           {KEY_UNTIL, offsetof(struct tell, until)},
-                                           {'n', offsetof(struct tell, count)},
+static const struct ek_cli_slot SLOTS[] = {{'c', offsetof(struct client, config)},
+                                           {KEY_TOKEN, offsetof(struct client, token_file)},
+                                           {KEY_REASON, offsetof(struct client, reason)},
+                                           {KEY_AUTHOR, offsetof(struct client, author)},
+                                           {KEY_JSON, offsetof(struct client, json)},
+                                           {KEY_BEGIN_ANEW, offsetof(struct client, begin_anew)},
+                                           {KEY_FEATURE, offsetof(struct client, feature)},
+                                           {KEY_ACTION, offsetof(struct client, action)},
+                                           {KEY_UNTIL, offsetof(struct client, until)},
+                                           {'n', offsetof(struct client, count)},
                                            {0}};
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
-    struct tell *t = state->input;
+    struct client *t = state->input;
     if (ek_cli_store(SLOTS, key, arg, t))
         return 0;
     switch (key) {
     case KEY_WATCH:
-        take_watch(t, arg, state);
+        set_watch(t, arg, state);
         return 0;
     case KEY_URL:
         if (snprintf(t->url, sizeof t->url, "%s", arg) >= (int)sizeof t->url)
@@ -117,7 +117,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
             argp_error(state, "--segment must be like arm=B");
         return 0;
     case ARGP_KEY_ARG:
-        take_argument(t, arg, state);
+        add_argument(t, arg, state);
         return 0;
     case ARGP_KEY_END:
         check_all(t, state);
@@ -190,7 +190,7 @@ static const struct argp_option PIN_OPTIONS[] = {
     {0}};
 
 /* An instance that listens on all addresses is asked on this machine. */
-static void url_of(struct tell *t, const char *listen)
+static void url_of(struct client *t, const char *listen)
 {
     const char *port = strrchr(listen, ':');
     bool all = !strncmp(listen, "0.0.0.0:", 8) || !strncmp(listen, "[::]:", 5);
@@ -198,7 +198,7 @@ static void url_of(struct tell *t, const char *listen)
              all && port ? port : listen);
 }
 
-static int read_config(struct tell *t, struct ek_error *e)
+static int read_config(struct client *t, struct ek_error *e)
 {
     bool token = t->tells && !t->token_file;
     const char *const uses[] = {"http.listen", token ? "http.token_file" : NULL, NULL};
@@ -217,7 +217,7 @@ static int read_config(struct tell *t, struct ek_error *e)
     return rc;
 }
 
-static int prepare(struct tell *t, struct ek_error *e)
+static int prepare(struct client *t, struct ek_error *e)
 {
     int rc = t->config ? read_config(t, e) : EK_OK;
     if (!rc && t->token_file)
@@ -226,16 +226,16 @@ static int prepare(struct tell *t, struct ek_error *e)
 }
 
 /* What the instance says is wrong. */
-static int refused(const struct tell *t, struct ek_error *e)
+static int refused(const struct client *t, struct ek_error *e)
 {
     char why[400];
-    ek_tell_error(&t->answer, why, sizeof why);
+    ek_client_get_error(&t->answer, why, sizeof why);
     return *why ? ek_fail(e, EK_EIO, "%s: %s", t->url, why)
                 : ek_fail(e, EK_EIO, "%s: HTTP status %u", t->url, t->status);
 }
 
 /* body NULL: GET. */
-static int ask(struct tell *t, const char *path, const char *body, struct ek_error *e)
+static int send_request(struct client *t, const char *path, const char *body, struct ek_error *e)
 {
     ek_buf_clear(&t->answer);
     int rc = ek_api_call(t->url, path, t->tokens && body ? ek_tokens_first(t->tokens) : NULL, body,
@@ -245,7 +245,7 @@ static int ask(struct tell *t, const char *path, const char *body, struct ek_err
     return rc;
 }
 
-static int show(const struct tell *t, int (*print)(const struct ek_buf *answer, FILE *to),
+static int show(const struct client *t, int (*print)(const struct ek_buf *answer, FILE *to),
                 struct ek_error *e)
 {
     if (t->json)
@@ -257,29 +257,29 @@ static int show(const struct tell *t, int (*print)(const struct ek_buf *answer, 
                : EK_OK;
 }
 
-static void read_words(struct tell *t, const struct argp *argp, int argc, char **argv)
+static void read_arguments(struct client *t, const struct argp *argp, int argc, char **argv)
 {
     ek_cli_parse(argp, argc, argv, 0, t);
-    ek_buf_init(&t->answer, EK_API_ANSWER_BYTES);
+    ek_buf_init(&t->answer, EK_API_RESPONSE_BYTES);
 }
 
-static int end(struct tell *t, int rc, const struct ek_error *e)
+static int end(struct client *t, int rc, const struct ek_error *e)
 {
     ek_tokens_free(t->tokens);
     ek_buf_release(&t->answer);
     return rc ? ek_cli_fail(e) : EK_EXIT_OK;
 }
 
-static const struct ek_buf *ask_again(void *of, const char *path, struct ek_error *e)
+static const struct ek_buf *retry_request(void *of, const char *path, struct ek_error *e)
 {
-    struct tell *t = of;
-    return ask(t, path, NULL, e) ? NULL : &t->answer;
+    struct client *t = of;
+    return send_request(t, path, NULL, e) ? NULL : &t->answer;
 }
 
-static int watch(struct tell *t, struct ek_error *e)
+static int watch(struct client *t, struct ek_error *e)
 {
-    const struct ek_status_watch w = {t->url, t->json, t->watch_ms, t, ask_again};
-    return ek_status_watch(&w, e);
+    const struct ek_live_view w = {t->url, t->json, t->watch_ms, t, retry_request};
+    return ek_live_view_run(&w, e);
 }
 
 int ek_cmd_status(int argc, char **argv)
@@ -296,20 +296,20 @@ int ek_cmd_status(int argc, char **argv)
     static const struct {
         const char *path;
         int (*print)(const struct ek_buf *answer, FILE *to);
-    } parts[] = {{"/api/v1/status", ek_tell_status},
-                 {"/api/v1/findings", ek_tell_findings},
-                 {"/api/v1/plan", ek_tell_plan},
-                 {"/api/v1/ranks", ek_tell_withdrawn},
-                 {"/api/v1/pins", ek_tell_pins}};
-    struct tell t = {0};
+    } parts[] = {{"/api/v1/status", ek_client_print_status},
+                 {"/api/v1/findings", ek_client_print_findings},
+                 {"/api/v1/plan", ek_client_print_plan},
+                 {"/api/v1/ranks", ek_client_print_rollbacks},
+                 {"/api/v1/pins", ek_client_print_pins}};
+    struct client t = {0};
     struct ek_error e = {0};
-    read_words(&t, &argp, argc, argv);
+    read_arguments(&t, &argp, argc, argv);
     int rc = prepare(&t, &e);
     if (!rc && t.watch_ms)
         return end(&t, watch(&t, &e), &e);
     size_t count = t.json ? 1 : sizeof parts / sizeof *parts;
     for (size_t i = 0; !rc && i < count; i++) {
-        rc = ask(&t, parts[i].path, NULL, &e);
+        rc = send_request(&t, parts[i].path, NULL, &e);
         if (!rc)
             rc = show(&t, parts[i].print, &e);
     }
@@ -328,14 +328,14 @@ int ek_cmd_ranks(int argc, char **argv)
         NULL,
         NULL,
         NULL};
-    struct tell t = {0};
+    struct client t = {0};
     struct ek_error e = {0};
-    read_words(&t, &argp, argc, argv);
+    read_arguments(&t, &argp, argc, argv);
     int rc = prepare(&t, &e);
     if (!rc)
-        rc = ask(&t, "/api/v1/ranks", NULL, &e);
+        rc = send_request(&t, "/api/v1/ranks", NULL, &e);
     if (!rc)
-        rc = show(&t, ek_tell_ranks, &e);
+        rc = show(&t, ek_client_print_impact, &e);
     return end(&t, rc, &e);
 }
 
@@ -349,7 +349,7 @@ static int add_query(struct ek_buf *path, const char *key, const char *value)
     return rc;
 }
 
-static int ask_history(struct tell *t, struct ek_buf *path, struct ek_error *e)
+static int request_history(struct client *t, struct ek_buf *path, struct ek_error *e)
 {
     int rc = ek_buf_text(path, "/api/v1/history");
     if (!rc && t->count)
@@ -358,7 +358,7 @@ static int ask_history(struct tell *t, struct ek_buf *path, struct ek_error *e)
         rc = add_query(path, "feature", t->feature);
     if (rc || !ek_buf_string(path))
         return ek_fail(e, EK_ENOMEM, "no memory for a request");
-    return ask(t, ek_buf_string(path), NULL, e);
+    return send_request(t, ek_buf_string(path), NULL, e);
 }
 
 int ek_cmd_history(int argc, char **argv)
@@ -371,16 +371,16 @@ int ek_cmd_history(int argc, char **argv)
                                      NULL,
                                      NULL,
                                      NULL};
-    struct tell t = {0};
+    struct client t = {0};
     struct ek_buf path;
     struct ek_error e = {0};
-    read_words(&t, &argp, argc, argv);
+    read_arguments(&t, &argp, argc, argv);
     ek_buf_init(&path, 0);
     int rc = prepare(&t, &e);
     if (!rc)
-        rc = ask_history(&t, &path, &e);
+        rc = request_history(&t, &path, &e);
     if (!rc)
-        rc = show(&t, ek_tell_history, &e);
+        rc = show(&t, ek_client_print_history, &e);
     ek_buf_release(&path);
     return end(&t, rc, &e);
 }
@@ -411,7 +411,7 @@ static void write_segment(struct ek_buf *body, const char *segment)
     ek_buf_text(body, "}");
 }
 
-static int write_body(const struct tell *t, struct ek_buf *body)
+static int write_body(const struct client *t, struct ek_buf *body)
 {
     ek_buf_text(body, "{");
     write_text(body, "feature", t->feature);
@@ -433,22 +433,22 @@ static int write_body(const struct tell *t, struct ek_buf *body)
 }
 
 /* A fleet takes its time. */
-static int await_order(struct tell *t, uint64_t number, struct ek_error *e)
+static int await_order(struct client *t, uint64_t number, struct ek_error *e)
 {
     const struct timespec pause = {.tv_nsec = 100000000};
     int64_t until = ek_now_ms() + 1000 * EK_API_WAIT_SECONDS;
-    enum ek_order_state state = EK_ORDER_WAITS;
+    enum ek_command_state state = EK_COMMAND_PENDING;
     char why[400] = "";
     int rc = EK_OK;
-    while (!rc && state == EK_ORDER_WAITS && ek_now_ms() < until) {
+    while (!rc && state == EK_COMMAND_PENDING && ek_now_ms() < until) {
         nanosleep(&pause, NULL);
-        rc = ask(t, "/api/v1/orders", NULL, e);
+        rc = send_request(t, "/api/v1/orders", NULL, e);
         if (!rc)
-            state = ek_tell_order_state(&t->answer, number, why, sizeof why);
+            state = ek_client_get_command_state(&t->answer, number, why, sizeof why);
     }
-    if (!rc && state == EK_ORDER_REFUSED)
+    if (!rc && state == EK_COMMAND_REJECTED)
         return ek_fail(e, EK_EIO, "%s: %s", t->url, why);
-    if (!rc && state != EK_ORDER_DONE)
+    if (!rc && state != EK_COMMAND_APPLIED)
         return ek_fail(e, EK_EIO,
                        "%s: nobody in the fleet has decided within %d seconds; a pause holds for "
                        "this instance alone, and /api/v1/orders tells whether it is decided later",
@@ -456,29 +456,29 @@ static int await_order(struct tell *t, uint64_t number, struct ek_error *e)
     return rc;
 }
 
-static int show_order(struct tell *t, struct ek_error *e)
+static int show_order(struct client *t, struct ek_error *e)
 {
-    uint64_t number = ek_tell_number(&t->answer, "order");
+    uint64_t number = ek_client_number(&t->answer, "order");
     int rc = await_order(t, number, e);
     if (rc || t->json)
         return rc ? rc : show(t, NULL, e);
-    return ek_tell_order(&t->answer, number, stdout)
+    return ek_client_print_command(&t->answer, number, stdout)
                ? ek_fail(e, EK_EIO, "%s: what answers there is not evenkeel", t->url)
                : EK_OK;
 }
 
-static int tell(struct tell t, int argc, char **argv, const struct argp *argp, const char *path,
-                int (*print)(const struct ek_buf *answer, FILE *to))
+static int print_response(struct client t, int argc, char **argv, const struct argp *argp,
+                          const char *path, int (*print)(const struct ek_buf *answer, FILE *to))
 {
     struct ek_buf body;
     struct ek_error e = {0};
     t.tells = true;
-    read_words(&t, argp, argc, argv);
+    read_arguments(&t, argp, argc, argv);
     ek_buf_init(&body, 0);
     const char *text = write_body(&t, &body) ? NULL : ek_buf_string(&body);
     int rc = text ? prepare(&t, &e) : ek_fail(&e, EK_ENOMEM, "no memory for a request");
     if (!rc)
-        rc = ask(&t, path, text, &e);
+        rc = send_request(&t, path, text, &e);
     if (!rc)
         rc = t.status == BEGUN ? show_order(&t, &e) : show(&t, print, &e);
     ek_buf_release(&body);
@@ -486,37 +486,37 @@ static int tell(struct tell t, int argc, char **argv, const struct argp *argp, c
 }
 
 /* Until it is known what came of it, for as long as an answer is waited for. */
-static int await_reload(struct tell *t, uint64_t number, enum ek_reload_state *state,
+static int await_reload(struct client *t, uint64_t number, enum ek_reload_state *state,
                         struct ek_error *e)
 {
     const struct timespec pause = {.tv_nsec = 100000000};
     int64_t until = ek_now_ms() + 1000 * EK_API_WAIT_SECONDS;
     int rc = EK_OK;
-    *state = EK_RELOAD_GOES_ON;
-    while (!rc && *state == EK_RELOAD_GOES_ON && ek_now_ms() < until) {
+    *state = EK_RELOAD_RUNNING;
+    while (!rc && *state == EK_RELOAD_RUNNING && ek_now_ms() < until) {
         nanosleep(&pause, NULL);
-        rc = ask(t, "/api/v1/reload", NULL, e);
+        rc = send_request(t, "/api/v1/reload", NULL, e);
         if (!rc)
-            *state = ek_tell_reload_state(&t->answer, number);
+            *state = ek_client_get_reload_state(&t->answer, number);
     }
-    if (!rc && *state == EK_RELOAD_GOES_ON)
+    if (!rc && *state == EK_RELOAD_RUNNING)
         rc = ek_fail(e, EK_EIO, "%s: not done within %d seconds; /api/v1/reload will tell", t->url,
                      EK_API_WAIT_SECONDS);
     return rc;
 }
 
-static int reload(struct tell *t, enum ek_reload_state *state, struct ek_error *e)
+static int reload(struct client *t, enum ek_reload_state *state, struct ek_error *e)
 {
     struct ek_buf body;
     ek_buf_init(&body, 0);
     const char *text = write_body(t, &body) ? NULL : ek_buf_string(&body);
     int rc = text ? prepare(t, e) : ek_fail(e, EK_ENOMEM, "no memory for a request");
     if (!rc)
-        rc = ask(t, "/api/v1/reload", text, e);
+        rc = send_request(t, "/api/v1/reload", text, e);
     if (!rc)
-        rc = await_reload(t, ek_tell_number(&t->answer, "reload"), state, e);
+        rc = await_reload(t, ek_client_number(&t->answer, "reload"), state, e);
     ek_buf_release(&body);
-    return rc ? rc : show(t, ek_tell_reload, e);
+    return rc ? rc : show(t, ek_client_print_reload, e);
 }
 
 int ek_cmd_reload(int argc, char **argv)
@@ -531,10 +531,10 @@ int ek_cmd_reload(int argc, char **argv)
         NULL,
         NULL,
         NULL};
-    struct tell t = {.tells = true};
+    struct client t = {.tells = true};
     struct ek_error e = {0};
-    enum ek_reload_state state = EK_RELOAD_GOES_ON;
-    read_words(&t, &argp, argc, argv);
+    enum ek_reload_state state = EK_RELOAD_RUNNING;
+    read_arguments(&t, &argp, argc, argv);
     int status = end(&t, reload(&t, &state, &e), &e);
     return status == EK_EXIT_OK && state == EK_RELOAD_REFUSED ? EK_EXIT_CONFIG : status;
 }
@@ -551,7 +551,8 @@ int ek_cmd_pause(int argc, char **argv)
         NULL,
         NULL,
         NULL};
-    return tell((struct tell){0}, argc, argv, &argp, "/api/v1/pause", ek_tell_paused);
+    return print_response((struct client){0}, argc, argv, &argp, "/api/v1/pause",
+                          ek_client_print_paused);
 }
 
 int ek_cmd_resume(int argc, char **argv)
@@ -564,7 +565,8 @@ int ek_cmd_resume(int argc, char **argv)
         NULL,
         NULL,
         NULL};
-    return tell((struct tell){0}, argc, argv, &argp, "/api/v1/resume", ek_tell_resumed);
+    return print_response((struct client){0}, argc, argv, &argp, "/api/v1/resume",
+                          ek_client_print_resumed);
 }
 
 int ek_cmd_accept(int argc, char **argv)
@@ -578,8 +580,8 @@ int ek_cmd_accept(int argc, char **argv)
         NULL,
         NULL,
         NULL};
-    return tell((struct tell){.takes = A_FEATURE}, argc, argv, &argp, "/api/v1/accept",
-                ek_tell_decision);
+    return print_response((struct client){.takes = A_FEATURE}, argc, argv, &argp, "/api/v1/accept",
+                          ek_client_print_decision);
 }
 
 int ek_cmd_revert(int argc, char **argv)
@@ -592,8 +594,8 @@ int ek_cmd_revert(int argc, char **argv)
                                      NULL,
                                      NULL,
                                      NULL};
-    return tell((struct tell){.takes = A_VERSION}, argc, argv, &argp, "/api/v1/revert",
-                ek_tell_decision);
+    return print_response((struct client){.takes = A_VERSION}, argc, argv, &argp, "/api/v1/revert",
+                          ek_client_print_decision);
 }
 
 int ek_cmd_pin(int argc, char **argv)
@@ -609,8 +611,8 @@ int ek_cmd_pin(int argc, char **argv)
         NULL,
         NULL,
         NULL};
-    return tell((struct tell){.takes = A_FEATURE, .needs_action = true}, argc, argv, &argp,
-                "/api/v1/pin", ek_tell_decision);
+    return print_response((struct client){.takes = A_FEATURE, .needs_action = true}, argc, argv,
+                          &argp, "/api/v1/pin", ek_client_print_decision);
 }
 
 int ek_cmd_unpin(int argc, char **argv)
@@ -618,6 +620,6 @@ int ek_cmd_unpin(int argc, char **argv)
     static const struct argp argp = {
         PLACE_OPTIONS, parse, "FEATURE", "Takes a pin away: findings decide again.",
         NULL,          NULL,  NULL};
-    return tell((struct tell){.takes = A_FEATURE}, argc, argv, &argp, "/api/v1/unpin",
-                ek_tell_decision);
+    return print_response((struct client){.takes = A_FEATURE}, argc, argv, &argp, "/api/v1/unpin",
+                          ek_client_print_decision);
 }

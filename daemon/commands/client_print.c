@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-yyjson_doc *ek_tell_parsed(const struct ek_buf *answer)
+yyjson_doc *ek_client_parse(const struct ek_buf *answer)
 {
     struct ek_json_error why;
     yyjson_doc *doc;
@@ -16,13 +16,13 @@ yyjson_doc *ek_tell_parsed(const struct ek_buf *answer)
     return doc;
 }
 
-const char *ek_tell_text(yyjson_val *o, const char *key, const char *none)
+const char *ek_client_get_text(yyjson_val *o, const char *key, const char *none)
 {
     const char *text = yyjson_get_str(yyjson_obj_get(o, key));
     return text && *text ? text : none;
 }
 
-void ek_tell_segment(yyjson_val *of, char *text, size_t size)
+void ek_client_format_segment(yyjson_val *of, char *text, size_t size)
 {
     yyjson_obj_iter iter = yyjson_obj_iter_with(yyjson_obj_get(of, "segment"));
     yyjson_val *key = yyjson_obj_iter_next(&iter);
@@ -33,7 +33,7 @@ void ek_tell_segment(yyjson_val *of, char *text, size_t size)
         snprintf(text, size, "all");
 }
 
-void ek_tell_time(yyjson_val *o, const char *key, char text[EK_DATE_TEXT])
+void ek_client_format_time(yyjson_val *o, const char *key, char text[EK_DATE_TEXT])
 {
     yyjson_val *v = yyjson_obj_get(o, key);
     ek_date_text(yyjson_is_int(v) ? yyjson_get_sint(v) : -1, text);
@@ -44,10 +44,11 @@ void ek_tell_time(yyjson_val *o, const char *key, char text[EK_DATE_TEXT])
     day_end[6] = 0;
 }
 
-bool ek_tell_table(yyjson_val *array, const char *const *titles, int count,
-                   int (*add)(struct ek_columns *c, yyjson_val *of), struct ek_room *room, FILE *to)
+bool ek_client_print_table(yyjson_val *array, const char *const *titles, int count,
+                           int (*add)(struct ek_text_table *c, yyjson_val *of),
+                           struct ek_row_limit *room, FILE *to)
 {
-    struct ek_columns *c = yyjson_is_arr(array) ? ek_columns_new(titles, count) : NULL;
+    struct ek_text_table *c = yyjson_is_arr(array) ? ek_text_table_new(titles, count) : NULL;
     bool good = c;
     size_t i, max;
     yyjson_val *of;
@@ -56,29 +57,29 @@ bool ek_tell_table(yyjson_val *array, const char *const *titles, int count,
         good = good && !add(c, of);
     }
     if (good && room)
-        ek_columns_fit(c, room, to);
+        ek_text_table_fit(c, room, to);
     else if (good)
-        ek_columns_print(c, to);
-    ek_columns_free(c);
+        ek_text_table_print(c, to);
+    ek_text_table_free(c);
     return good;
 }
 
-enum { WORDS_BYTES = EK_TELL_WORDS_BYTES, NUMBER_BYTES = 24, TITLE_LINES = 2 };
+enum { WORDS_BYTES = EK_CLIENT_TEXT_BYTES, NUMBER_BYTES = 24, TITLE_LINES = 2 };
 
-void ek_tell_error(const struct ek_buf *answer, char *text, size_t size)
+void ek_client_get_error(const struct ek_buf *answer, char *text, size_t size)
 {
-    yyjson_doc *doc = ek_tell_parsed(answer);
+    yyjson_doc *doc = ek_client_parse(answer);
     yyjson_val *o = yyjson_doc_get_root(doc);
-    snprintf(text, size, "%s", ek_tell_text(o, "error", ""));
+    snprintf(text, size, "%s", ek_client_get_text(o, "error", ""));
     yyjson_doc_free(doc);
 }
 
 /* "scale x100.3, cents" */
-static void what_text(yyjson_val *finding, char *text, size_t size)
+static void decision_text(yyjson_val *finding, char *text, size_t size)
 {
     yyjson_val *factor = yyjson_obj_get(finding, "factor");
     const char *unit = yyjson_get_str(yyjson_arr_get(yyjson_obj_get(finding, "units"), 0));
-    int n = snprintf(text, size, "%s", ek_tell_text(finding, "class", "not diagnosed yet"));
+    int n = snprintf(text, size, "%s", ek_client_get_text(finding, "class", "not diagnosed yet"));
     if (yyjson_is_num(factor))
         n += snprintf(text + n, size - (size_t)n, " x%.4g", yyjson_get_num(factor));
     if (unit)
@@ -88,47 +89,50 @@ static void what_text(yyjson_val *finding, char *text, size_t size)
 /* The state of a finding that is open. `updated` is news of one that is confirmed. */
 static const char *state_text(yyjson_val *finding)
 {
-    const char *state = ek_tell_text(finding, "state", "?");
+    const char *state = ek_client_get_text(finding, "state", "?");
     return strcmp(state, "updated") != 0 ? state : "confirmed";
 }
 
-static int add_finding(struct ek_columns *c, yyjson_val *finding)
+static int add_finding(struct ek_text_table *c, yyjson_val *finding)
 {
     char segment[WORDS_BYTES], since[EK_DATE_TEXT], what[WORDS_BYTES], action[WORDS_BYTES];
-    const char *mode = ek_tell_text(finding, "mode", NULL);
-    ek_tell_segment(finding, segment, sizeof segment);
-    ek_tell_time(finding, "since_ms", since);
-    what_text(finding, what, sizeof what);
-    snprintf(action, sizeof action, "%.100s%s%.100s", ek_tell_text(finding, "action", "-"),
+    const char *mode = ek_client_get_text(finding, "mode", NULL);
+    ek_client_format_segment(finding, segment, sizeof segment);
+    ek_client_format_time(finding, "since_ms", since);
+    decision_text(finding, what, sizeof what);
+    snprintf(action, sizeof action, "%.100s%s%.100s", ek_client_get_text(finding, "action", "-"),
              mode ? ", " : "", mode ? mode : "");
-    return ek_columns_add(c, (const char *const[]){ek_tell_text(finding, "feature", "?"), segment,
-                                                   state_text(finding), action, since, what});
+    return ek_text_table_add(c, (const char *const[]){ek_client_get_text(finding, "feature", "?"),
+                                                      segment, state_text(finding), action, since,
+                                                      what});
 }
 
-static int add_cell(struct ek_columns *c, yyjson_val *cell)
+static int add_cell(struct ek_text_table *c, yyjson_val *cell)
 {
     char segment[WORDS_BYTES], percent[NUMBER_BYTES] = "-";
     yyjson_val *v = yyjson_obj_get(cell, "percent");
-    ek_tell_segment(cell, segment, sizeof segment);
+    ek_client_format_segment(cell, segment, sizeof segment);
     if (yyjson_is_num(v))
         snprintf(percent, sizeof percent, "%.4g%%", yyjson_get_num(v));
-    return ek_columns_add(c, (const char *const[]){ek_tell_text(cell, "feature", "?"), segment,
-                                                   ek_tell_text(cell, "action", "?"),
-                                                   ek_tell_text(cell, "mode", "-"), percent,
-                                                   ek_tell_text(cell, "by", "-")});
+    return ek_text_table_add(c,
+                             (const char *const[]){ek_client_get_text(cell, "feature", "?"),
+                                                   segment, ek_client_get_text(cell, "action", "?"),
+                                                   ek_client_get_text(cell, "mode", "-"), percent,
+                                                   ek_client_get_text(cell, "by", "-")});
 }
 
 static bool print_table(yyjson_val *array, const char *const *titles, int count,
-                        int (*add)(struct ek_columns *c, yyjson_val *of), FILE *to)
+                        int (*add)(struct ek_text_table *c, yyjson_val *of), FILE *to)
 {
-    return ek_tell_table(array, titles, count, add, NULL, to);
+    return ek_client_print_table(array, titles, count, add, NULL, to);
 }
 
-int ek_tell_findings_in(const struct ek_buf *answer, struct ek_room *room, FILE *to)
+int ek_client_print_findings_within(const struct ek_buf *answer, struct ek_row_limit *room,
+                                    FILE *to)
 {
     static const char *const titles[] = {"FEATURE", "SEGMENT",     "STATE",
                                          "ACTION",  "SINCE (UTC)", "WHAT"};
-    yyjson_doc *doc = ek_tell_parsed(answer);
+    yyjson_doc *doc = ek_client_parse(answer);
     yyjson_val *o = yyjson_doc_get_root(doc);
     bool good = yyjson_is_arr(o);
     if (good)
@@ -136,32 +140,33 @@ int ek_tell_findings_in(const struct ek_buf *answer, struct ek_room *room, FILE 
     if (room)
         room->lines -= TITLE_LINES;
     if (good && yyjson_arr_size(o))
-        good = ek_tell_table(o, titles, sizeof titles / sizeof *titles, add_finding, room, to);
+        good =
+            ek_client_print_table(o, titles, sizeof titles / sizeof *titles, add_finding, room, to);
     yyjson_doc_free(doc);
     return good ? EK_OK : EK_EFORMAT;
 }
 
-int ek_tell_findings(const struct ek_buf *answer, FILE *to)
+int ek_client_print_findings(const struct ek_buf *answer, FILE *to)
 {
-    return ek_tell_findings_in(answer, NULL, to);
+    return ek_client_print_findings_within(answer, NULL, to);
 }
 
 static void print_end_of(yyjson_val *cell, FILE *to)
 {
     char segment[WORDS_BYTES];
     bool all = !yyjson_obj_size(yyjson_obj_get(cell, "segment"));
-    ek_tell_segment(cell, segment, sizeof segment);
+    ek_client_format_segment(cell, segment, sizeof segment);
     fputs("the fault of ", to);
-    ek_print_safe(ek_tell_text(cell, "feature", "?"), to);
+    ek_print_safe(ek_client_get_text(cell, "feature", "?"), to);
     fputs(" is gone: end its route with 'evenkeel resume --feature ", to);
-    ek_print_safe(ek_tell_text(cell, "feature", "?"), to);
+    ek_print_safe(ek_client_get_text(cell, "feature", "?"), to);
     fputs(all ? "" : " --segment ", to);
     ek_print_safe(all ? "" : segment, to);
     fputs("'\n", to);
 }
 
 /* Broken to the room; what has none left is left out. */
-static void print_in(yyjson_val *cell, struct ek_room *room, FILE *to)
+static void print_in(yyjson_val *cell, struct ek_row_limit *room, FILE *to)
 {
     char text[3 * WORDS_BYTES] = "";
     FILE *into = room->lines > 0 ? fmemopen(text, sizeof text - 1, "w") : NULL;
@@ -174,7 +179,7 @@ static void print_in(yyjson_val *cell, struct ek_room *room, FILE *to)
 }
 
 /* What waits for a person. */
-static void print_gone(yyjson_val *cells, struct ek_room *room, FILE *to)
+static void print_cleared(yyjson_val *cells, struct ek_row_limit *room, FILE *to)
 {
     size_t i, max;
     yyjson_val *cell;
@@ -189,10 +194,10 @@ static void print_gone(yyjson_val *cells, struct ek_room *room, FILE *to)
     }
 }
 
-int ek_tell_plan_in(const struct ek_buf *answer, struct ek_room *room, FILE *to)
+int ek_client_print_plan_within(const struct ek_buf *answer, struct ek_row_limit *room, FILE *to)
 {
     static const char *const titles[] = {"FEATURE", "SEGMENT", "ACTION", "MODE", "OF LISTS", "BY"};
-    yyjson_doc *doc = ek_tell_parsed(answer);
+    yyjson_doc *doc = ek_client_parse(answer);
     yyjson_val *o = yyjson_doc_get_root(doc);
     yyjson_val *cells = yyjson_obj_get(o, "cells");
     bool good = yyjson_is_arr(cells);
@@ -201,36 +206,39 @@ int ek_tell_plan_in(const struct ek_buf *answer, struct ek_room *room, FILE *to)
     if (room)
         room->lines -= TITLE_LINES;
     if (good && yyjson_arr_size(cells))
-        good = ek_tell_table(cells, titles, sizeof titles / sizeof *titles, add_cell, room, to);
+        good = ek_client_print_table(cells, titles, sizeof titles / sizeof *titles, add_cell, room,
+                                     to);
     if (good)
-        print_gone(cells, room, to);
+        print_cleared(cells, room, to);
     yyjson_doc_free(doc);
     return good ? EK_OK : EK_EFORMAT;
 }
 
-int ek_tell_plan(const struct ek_buf *answer, FILE *to)
+int ek_client_print_plan(const struct ek_buf *answer, FILE *to)
 {
-    return ek_tell_plan_in(answer, NULL, to);
+    return ek_client_print_plan_within(answer, NULL, to);
 }
 
-static int add_pin(struct ek_columns *c, yyjson_val *pin)
+static int add_pin(struct ek_text_table *c, yyjson_val *pin)
 {
     char segment[WORDS_BYTES], by[WORDS_BYTES], until[EK_DATE_TEXT] = "for good";
-    const char *author = ek_tell_text(pin, "author", NULL);
-    ek_tell_segment(pin, segment, sizeof segment);
+    const char *author = ek_client_get_text(pin, "author", NULL);
+    ek_client_format_segment(pin, segment, sizeof segment);
     if (yyjson_is_int(yyjson_obj_get(pin, "until_ms")))
-        ek_tell_time(pin, "until_ms", until);
-    snprintf(by, sizeof by, author ? "%s (%.200s)" : "%s", ek_tell_text(pin, "by", "-"), author);
-    return ek_columns_add(c, (const char *const[]){ek_tell_text(pin, "feature", "?"), segment,
-                                                   ek_tell_text(pin, "action", "?"), until, by,
-                                                   ek_tell_text(pin, "reason", "-")});
+        ek_client_format_time(pin, "until_ms", until);
+    snprintf(by, sizeof by, author ? "%s (%.200s)" : "%s", ek_client_get_text(pin, "by", "-"),
+             author);
+    return ek_text_table_add(c,
+                             (const char *const[]){ek_client_get_text(pin, "feature", "?"), segment,
+                                                   ek_client_get_text(pin, "action", "?"), until,
+                                                   by, ek_client_get_text(pin, "reason", "-")});
 }
 
-int ek_tell_pins(const struct ek_buf *answer, FILE *to)
+int ek_client_print_pins(const struct ek_buf *answer, FILE *to)
 {
     static const char *const titles[] = {"FEATURE",     "SEGMENT", "ACTION",
                                          "UNTIL (UTC)", "BY",      "REASON"};
-    yyjson_doc *doc = ek_tell_parsed(answer);
+    yyjson_doc *doc = ek_client_parse(answer);
     yyjson_val *o = yyjson_doc_get_root(doc);
     bool good = yyjson_is_arr(o);
     if (good && yyjson_arr_size(o)) {
@@ -241,9 +249,9 @@ int ek_tell_pins(const struct ek_buf *answer, FILE *to)
     return good ? EK_OK : EK_EFORMAT;
 }
 
-int ek_tell_paused(const struct ek_buf *answer, FILE *to)
+int ek_client_print_paused(const struct ek_buf *answer, FILE *to)
 {
-    yyjson_doc *doc = ek_tell_parsed(answer);
+    yyjson_doc *doc = ek_client_parse(answer);
     yyjson_val *o = yyjson_doc_get_root(doc);
     bool good = yyjson_is_obj(o);
     bool paused = yyjson_is_obj(yyjson_obj_get(o, "paused"));
@@ -273,15 +281,15 @@ static void place_text(yyjson_val *decision, char *text, size_t size)
 {
     char segment[WORDS_BYTES];
     bool all = !yyjson_obj_size(yyjson_obj_get(decision, "segment"));
-    ek_tell_segment(decision, segment, sizeof segment);
-    snprintf(text, size, "%s", ek_tell_text(decision, "feature", "-"));
+    ek_client_format_segment(decision, segment, sizeof segment);
+    snprintf(text, size, "%s", ek_client_get_text(decision, "feature", "-"));
     if (!all)
         put(text, size, ", %s", segment);
 }
 
 static void print_accept(yyjson_val *o, FILE *to)
 {
-    bool reverted = !strcmp(ek_tell_text(o, "what", ""), "revert");
+    bool reverted = !strcmp(ek_client_get_text(o, "what", ""), "revert");
     fprintf(to, ": x%.4g is %s", yyjson_get_num(yyjson_obj_get(o, "factor")),
             reverted ? "no longer normal" : "normal from now on");
     if (!reverted)
@@ -292,11 +300,11 @@ static void print_accept(yyjson_val *o, FILE *to)
 /* What holds now. */
 static void print_other(yyjson_val *o, FILE *to)
 {
-    const char *what = ek_tell_text(o, "what", "?");
+    const char *what = ek_client_get_text(o, "what", "?");
     bool pinned = !strcmp(what, "pin");
     fputs(pinned ? ": pinned to " : ": ", to);
     if (pinned)
-        ek_print_safe(ek_tell_text(o, "action", "none"), to);
+        ek_print_safe(ek_client_get_text(o, "action", "none"), to);
     else if (!strcmp(what, "unpin"))
         fputs("no longer pinned", to);
     else if (!strcmp(what, "resume"))
@@ -317,7 +325,7 @@ static bool print_decision(yyjson_val *o, FILE *to)
     else
         print_other(o, to);
     fputc('\n', to);
-    const char *note = ek_tell_text(o, "note", NULL);
+    const char *note = ek_client_get_text(o, "note", NULL);
     if (note) {
         fputs("note: ", to);
         ek_print_safe(note, to);
@@ -326,22 +334,22 @@ static bool print_decision(yyjson_val *o, FILE *to)
     return true;
 }
 
-int ek_tell_decision(const struct ek_buf *answer, FILE *to)
+int ek_client_print_decision(const struct ek_buf *answer, FILE *to)
 {
-    yyjson_doc *doc = ek_tell_parsed(answer);
+    yyjson_doc *doc = ek_client_parse(answer);
     yyjson_val *o = yyjson_doc_get_root(doc);
     bool good = print_decision(o, to);
     yyjson_doc_free(doc);
     return good ? EK_OK : EK_EFORMAT;
 }
 
-int ek_tell_resumed(const struct ek_buf *answer, FILE *to)
+int ek_client_print_resumed(const struct ek_buf *answer, FILE *to)
 {
-    yyjson_doc *doc = ek_tell_parsed(answer);
+    yyjson_doc *doc = ek_client_parse(answer);
     yyjson_val *o = yyjson_doc_get_root(doc);
     bool route = yyjson_obj_get(o, "feature");
     yyjson_doc_free(doc);
-    return route ? ek_tell_decision(answer, to) : ek_tell_paused(answer, to);
+    return route ? ek_client_print_decision(answer, to) : ek_client_print_paused(answer, to);
 }
 
 /* What is known of it but who and where: "route, 25%; scale x100; plan 7; it looks odd". */
@@ -351,9 +359,11 @@ static void details_text(yyjson_val *d, char *text, size_t size)
     yyjson_val *percent = yyjson_obj_get(d, "percent"), *factor = yyjson_obj_get(d, "factor");
     yyjson_val *figure = yyjson_obj_get(d, "figure"), *limit = yyjson_obj_get(d, "limit");
     yyjson_val *after = yyjson_obj_get(plan, "after");
-    const char *none = !strcmp(ek_tell_text(d, "what", ""), "pin") ? "none" : NULL;
-    const char *action = ek_tell_text(d, "action", none), *class = ek_tell_text(d, "class", NULL);
-    const char *rail = ek_tell_text(d, "rail", NULL), *why = ek_tell_text(d, "why", NULL);
+    const char *none = !strcmp(ek_client_get_text(d, "what", ""), "pin") ? "none" : NULL;
+    const char *action = ek_client_get_text(d, "action", none),
+               *class = ek_client_get_text(d, "class", NULL);
+    const char *rail = ek_client_get_text(d, "rail", NULL),
+               *why = ek_client_get_text(d, "why", NULL);
     *text = 0;
     if (action)
         put(text, size, "%s; ", action);
@@ -377,22 +387,23 @@ static void details_text(yyjson_val *d, char *text, size_t size)
         text[length - 2] = 0;
 }
 
-static int add_decision(struct ek_columns *c, yyjson_val *d)
+static int add_decision(struct ek_text_table *c, yyjson_val *d)
 {
     char number[NUMBER_BYTES], when[EK_DATE_TEXT], place[WORDS_BYTES], details[2 * WORDS_BYTES];
     snprintf(number, sizeof number, "%" PRId64, yyjson_get_sint(yyjson_obj_get(d, "number")));
-    ek_tell_time(d, "time_ms", when);
+    ek_client_format_time(d, "time_ms", when);
     place_text(d, place, sizeof place);
     details_text(d, details, sizeof details);
-    return ek_columns_add(c, (const char *const[]){number, when, ek_tell_text(d, "what", "?"),
-                                                   place, ek_tell_text(d, "who", "-"), details});
+    return ek_text_table_add(c, (const char *const[]){number, when,
+                                                      ek_client_get_text(d, "what", "?"), place,
+                                                      ek_client_get_text(d, "who", "-"), details});
 }
 
-int ek_tell_history(const struct ek_buf *answer, FILE *to)
+int ek_client_print_history(const struct ek_buf *answer, FILE *to)
 {
     static const char *const titles[] = {"NO",  "STREAM TIME, UTC", "WHAT", "WHERE",
                                          "WHO", "DETAILS"};
-    yyjson_doc *doc = ek_tell_parsed(answer);
+    yyjson_doc *doc = ek_client_parse(answer);
     yyjson_val *o = yyjson_doc_get_root(doc);
     bool good = yyjson_is_arr(o);
     if (good && !yyjson_arr_size(o))
@@ -404,7 +415,7 @@ int ek_tell_history(const struct ek_buf *answer, FILE *to)
 }
 
 /* One order beside that in which the lists came, in the words that people see. */
-static int add_order(struct ek_columns *c, yyjson_val *route, const char *key, const char *order,
+static int add_order(struct ek_text_table *c, yyjson_val *route, const char *key, const char *order,
                      bool first)
 {
     char segment[WORDS_BYTES] = "", mode[WORDS_BYTES] = "";
@@ -414,8 +425,8 @@ static int add_order(struct ek_columns *c, yyjson_val *route, const char *key, c
     if (!yyjson_is_obj(sums))
         return EK_OK;
     if (first) {
-        ek_tell_segment(route, segment, sizeof segment);
-        snprintf(mode, sizeof mode, "%.100s", ek_tell_text(route, "mode", "?"));
+        ek_client_format_segment(route, segment, sizeof segment);
+        snprintf(mode, sizeof mode, "%.100s", ek_client_get_text(route, "mode", "?"));
         if (yyjson_is_num(percent))
             put(mode, sizeof mode, " %.4g%%", yyjson_get_num(percent));
     }
@@ -424,12 +435,12 @@ static int add_order(struct ek_columns *c, yyjson_val *route, const char *key, c
         yyjson_val *v = yyjson_obj_get(sums, figures[i]);
         snprintf(figure[i], NUMBER_BYTES, yyjson_is_num(v) ? "%.2f" : "-", yyjson_get_num(v));
     }
-    return ek_columns_add(c, (const char *const[]){first ? ek_tell_text(route, "feature", "?") : "",
-                                                   segment, mode, order, lists, figure[0],
-                                                   figure[1], figure[2], figure[3]});
+    return ek_text_table_add(
+        c, (const char *const[]){first ? ek_client_get_text(route, "feature", "?") : "", segment,
+                                 mode, order, lists, figure[0], figure[1], figure[2], figure[3]});
 }
 
-static int add_route(struct ek_columns *c, yyjson_val *route)
+static int add_route(struct ek_text_table *c, yyjson_val *route)
 {
     int rc = add_order(c, route, "moved", "wanted", true);
     if (!rc)
@@ -437,7 +448,7 @@ static int add_route(struct ek_columns *c, yyjson_val *route)
     return rc ? rc : add_order(c, route, "plain", "no route", false);
 }
 
-static void print_rail(yyjson_val *route, const char *key, const char *said, FILE *to)
+static void print_guardrail(yyjson_val *route, const char *key, const char *said, FILE *to)
 {
     char place[WORDS_BYTES];
     yyjson_val *rail = yyjson_obj_get(route, key);
@@ -446,27 +457,27 @@ static void print_rail(yyjson_val *route, const char *key, const char *said, FIL
     place_text(route, place, sizeof place);
     ek_print_safe(place, to);
     fprintf(to, ": %s ", said);
-    ek_print_safe(ek_tell_text(rail, "rail", "?"), to);
+    ek_print_safe(ek_client_get_text(rail, "rail", "?"), to);
     fprintf(to, ", %.4g of at most %.4g\n", yyjson_get_num(yyjson_obj_get(rail, "figure")),
             yyjson_get_num(yyjson_obj_get(rail, "limit")));
 }
 
-static void print_rails(yyjson_val *routes, FILE *to)
+static void print_guardrails(yyjson_val *routes, FILE *to)
 {
     size_t i, max;
     yyjson_val *route;
     yyjson_arr_foreach(routes, i, max, route)
     {
-        print_rail(route, "withdrawn", "taken back by the guardrail", to);
-        print_rail(route, "would_be_withdrawn", "beyond the guardrail", to);
+        print_guardrail(route, "withdrawn", "taken back by the guardrail", to);
+        print_guardrail(route, "would_be_withdrawn", "beyond the guardrail", to);
     }
 }
 
-int ek_tell_ranks(const struct ek_buf *answer, FILE *to)
+int ek_client_print_impact(const struct ek_buf *answer, FILE *to)
 {
     static const char *const titles[] = {"FEATURE", "SEGMENT", "MODE",   "ORDER", "LISTS",
                                          "TAU",     "TOP10",   "PLACES", "P95"};
-    yyjson_doc *doc = ek_tell_parsed(answer);
+    yyjson_doc *doc = ek_client_parse(answer);
     yyjson_val *o = yyjson_doc_get_root(doc);
     yyjson_val *routes = yyjson_obj_get(o, "routes");
     bool good = yyjson_is_arr(routes);
@@ -475,26 +486,26 @@ int ek_tell_ranks(const struct ek_buf *answer, FILE *to)
     else if (good)
         good = print_table(routes, titles, sizeof titles / sizeof *titles, add_route, to);
     if (good)
-        print_rails(routes, to);
+        print_guardrails(routes, to);
     yyjson_doc_free(doc);
     return good ? EK_OK : EK_EFORMAT;
 }
 
-uint64_t ek_tell_number(const struct ek_buf *answer, const char *key)
+uint64_t ek_client_number(const struct ek_buf *answer, const char *key)
 {
-    yyjson_doc *doc = ek_tell_parsed(answer);
+    yyjson_doc *doc = ek_client_parse(answer);
     int64_t number = yyjson_get_sint(yyjson_obj_get(yyjson_doc_get_root(doc), key));
     yyjson_doc_free(doc);
     return number > 0 ? (uint64_t)number : 0;
 }
 
-enum ek_reload_state ek_tell_reload_state(const struct ek_buf *answer, uint64_t number)
+enum ek_reload_state ek_client_get_reload_state(const struct ek_buf *answer, uint64_t number)
 {
-    yyjson_doc *doc = ek_tell_parsed(answer);
+    yyjson_doc *doc = ek_client_parse(answer);
     yyjson_val *o = yyjson_doc_get_root(doc);
-    const char *state = ek_tell_text(o, "state", "");
+    const char *state = ek_client_get_text(o, "state", "");
     bool there = (uint64_t)yyjson_get_sint(yyjson_obj_get(o, "reload")) >= number;
-    enum ek_reload_state found = EK_RELOAD_GOES_ON;
+    enum ek_reload_state found = EK_RELOAD_RUNNING;
     if (there && !strcmp(state, "done"))
         found = EK_RELOAD_DONE;
     else if (there && !strcmp(state, "refused"))
@@ -509,7 +520,7 @@ static void print_places(yyjson_val *errors, const char *before, FILE *to)
     yyjson_val *e;
     yyjson_arr_foreach(errors, i, max, e)
     {
-        const char *file = ek_tell_text(e, "file", NULL);
+        const char *file = ek_client_get_text(e, "file", NULL);
         int64_t line = yyjson_get_sint(yyjson_obj_get(e, "line"));
         fputs(before, to);
         ek_print_safe(file ? file : "", to);
@@ -517,17 +528,18 @@ static void print_places(yyjson_val *errors, const char *before, FILE *to)
             fprintf(to, "%s%" PRId64 ":%" PRId64, file ? ":" : "", line,
                     yyjson_get_sint(yyjson_obj_get(e, "column")));
         fputs(file || line ? ": " : "", to);
-        ek_print_safe(ek_tell_text(e, "message", "?"), to);
+        ek_print_safe(ek_client_get_text(e, "message", "?"), to);
         fputc('\n', to);
     }
 }
 
-int ek_tell_reload(const struct ek_buf *answer, FILE *to)
+int ek_client_print_reload(const struct ek_buf *answer, FILE *to)
 {
-    yyjson_doc *doc = ek_tell_parsed(answer);
+    yyjson_doc *doc = ek_client_parse(answer);
     yyjson_val *o = yyjson_doc_get_root(doc);
-    bool good = yyjson_is_obj(o), anew = strcmp(ek_tell_text(o, "fit", "whole"), "whole") != 0;
-    if (good && !strcmp(ek_tell_text(o, "state", ""), "done"))
+    bool good = yyjson_is_obj(o),
+         anew = strcmp(ek_client_get_text(o, "fit", "whole"), "whole") != 0;
+    if (good && !strcmp(ek_client_get_text(o, "state", ""), "done"))
         fprintf(to, "reloaded: evidence, findings and routes %s\n", anew ? "begin anew" : "go on");
     if (good) {
         print_places(yyjson_obj_get(o, "faults"), "", to);
@@ -549,27 +561,28 @@ static yyjson_val *order_of(yyjson_val *orders, uint64_t number)
     return NULL;
 }
 
-enum ek_order_state ek_tell_order_state(const struct ek_buf *answer, uint64_t number, char *why,
-                                        size_t size)
+enum ek_command_state ek_client_get_command_state(const struct ek_buf *answer, uint64_t number,
+                                                  char *why, size_t size)
 {
     static const char *const words[] = {"waiting", "lost", "done", "refused"};
-    yyjson_doc *doc = ek_tell_parsed(answer);
+    yyjson_doc *doc = ek_client_parse(answer);
     yyjson_val *all = yyjson_doc_get_root(doc);
     yyjson_val *o = order_of(all, number);
-    int state = EK_ORDER_REFUSED;
-    while (state > EK_ORDER_WAITS && strcmp(ek_tell_text(o, "state", ""), words[state]) != 0)
+    int state = EK_COMMAND_REJECTED;
+    while (state > EK_COMMAND_PENDING &&
+           strcmp(ek_client_get_text(o, "state", ""), words[state]) != 0)
         state--;
-    snprintf(why, size, "%s", ek_tell_text(o, "error", ""));
+    snprintf(why, size, "%s", ek_client_get_text(o, "error", ""));
     yyjson_doc_free(doc);
-    return (enum ek_order_state)state;
+    return (enum ek_command_state)state;
 }
 
-int ek_tell_order(const struct ek_buf *answer, uint64_t number, FILE *to)
+int ek_client_print_command(const struct ek_buf *answer, uint64_t number, FILE *to)
 {
-    yyjson_doc *doc = ek_tell_parsed(answer);
+    yyjson_doc *doc = ek_client_parse(answer);
     yyjson_val *all = yyjson_doc_get_root(doc);
     yyjson_val *o = order_of(all, number), *d = yyjson_obj_get(o, "decision");
-    const char *what = ek_tell_text(d, "what", "");
+    const char *what = ek_client_get_text(d, "what", "");
     bool of_all = !yyjson_obj_get(d, "feature"), paused = !strcmp(what, "pause");
     int rc = d ? EK_OK : EK_EFORMAT;
     if (!rc && of_all)
@@ -578,7 +591,7 @@ int ek_tell_order(const struct ek_buf *answer, uint64_t number, FILE *to)
         rc = print_decision(d, to) ? EK_OK : EK_EFORMAT;
     if (!rc) {
         fputs("for all instances, as decided by ", to);
-        ek_print_safe(ek_tell_text(o, "decider", "?"), to);
+        ek_print_safe(ek_client_get_text(o, "decider", "?"), to);
         fputc('\n', to);
     }
     yyjson_doc_free(doc);

@@ -22,7 +22,7 @@ static void print_line(yyjson_val *o, const char *label, const char *key, FILE *
     fputc('\n', to);
 }
 
-static void print_words(const char *before, const char *words, FILE *to)
+static void print_text(const char *before, const char *words, FILE *to)
 {
     if (!words)
         return;
@@ -36,17 +36,17 @@ static void print_since(yyjson_val *paused, FILE *to)
     char since[EK_DATE_TEXT];
     if (!yyjson_is_int(yyjson_obj_get(paused, "since_ms")))
         return;
-    ek_tell_time(paused, "since_ms", since);
+    ek_client_format_time(paused, "since_ms", since);
     fprintf(to, ", since %s UTC%s", since,
-            !strcmp(ek_tell_text(paused, "clock", "wall"), "stream") ? " of the stream" : "");
+            !strcmp(ek_client_get_text(paused, "clock", "wall"), "stream") ? " of the stream" : "");
 }
 
 static void print_paused(yyjson_val *paused, FILE *to)
 {
     fprintf(to, "%-18s %s", "paused", yyjson_is_obj(paused) ? "yes" : "no");
     print_since(paused, to);
-    print_words(", by ", ek_tell_text(paused, "who", NULL), to);
-    print_words(": ", ek_tell_text(paused, "why", NULL), to);
+    print_text(", by ", ek_client_get_text(paused, "who", NULL), to);
+    print_text(": ", ek_client_get_text(paused, "why", NULL), to);
     fputc('\n', to);
 }
 
@@ -59,16 +59,16 @@ static void print_ready(yyjson_val *o, FILE *to)
     if (!yyjson_is_bool(ready))
         return;
     fprintf(to, "%-18s %s", "ready", yyjson_is_true(ready) ? "yes" : "no");
-    print_words(": ", ek_tell_text(o, "reason", NULL), to);
+    print_text(": ", ek_client_get_text(o, "reason", NULL), to);
     yyjson_arr_foreach(missing, i, max, topic)
     {
-        print_words(", ", yyjson_get_str(topic), to);
+        print_text(", ", yyjson_get_str(topic), to);
     }
-    print_words(", ", ek_tell_text(o, "message", NULL), to);
+    print_text(", ", ek_client_get_text(o, "message", NULL), to);
     fputc('\n', to);
 }
 
-int ek_tell_status(const struct ek_buf *answer, FILE *to)
+int ek_client_print_status(const struct ek_buf *answer, FILE *to)
 {
     static const struct {
         const char *label, *key;
@@ -85,7 +85,7 @@ int ek_tell_status(const struct ek_buf *answer, FILE *to)
                  {"observed queries", "observed_queries"},
                  {"open findings", "open_findings"},
                  {"plan version", "plan_version"}};
-    yyjson_doc *doc = ek_tell_parsed(answer);
+    yyjson_doc *doc = ek_client_parse(answer);
     yyjson_val *o = yyjson_doc_get_root(doc);
     bool good = yyjson_is_obj(o);
     for (size_t i = 0; good && i < sizeof lines / sizeof *lines; i++)
@@ -99,9 +99,9 @@ int ek_tell_status(const struct ek_buf *answer, FILE *to)
     return good ? EK_OK : EK_EFORMAT;
 }
 
-double ek_tell_consumed(const struct ek_buf *answer)
+double ek_client_get_consumed(const struct ek_buf *answer)
 {
-    yyjson_doc *doc = ek_tell_parsed(answer);
+    yyjson_doc *doc = ek_client_parse(answer);
     yyjson_val *o = yyjson_doc_get_root(doc);
     yyjson_val *v = yyjson_obj_get(o, "consumed");
     double consumed = yyjson_is_num(v) ? yyjson_get_num(v) : NAN;
@@ -112,12 +112,12 @@ double ek_tell_consumed(const struct ek_buf *answer)
 static void print_state(yyjson_val *o, FILE *to)
 {
     bool paused = yyjson_is_obj(yyjson_obj_get(o, "paused"));
-    ek_print_safe(ek_tell_text(o, "service", "evenkeel"), to);
+    ek_print_safe(ek_client_get_text(o, "service", "evenkeel"), to);
     fputs(yyjson_is_true(yyjson_obj_get(o, "ready")) ? " ready" : " not ready", to);
     fputs(paused ? ", paused" : "", to);
 }
 
-int ek_tell_line(const struct ek_buf *answer, double per_second, FILE *to)
+int ek_client_print_line(const struct ek_buf *answer, double per_second, FILE *to)
 {
     static const struct {
         const char *label, *key;
@@ -128,7 +128,7 @@ int ek_tell_line(const struct ek_buf *answer, double per_second, FILE *to)
                    {"score failures", "score_failures"},
                    {"open findings", "open_findings"},
                    {"plan", "plan_version"}};
-    yyjson_doc *doc = ek_tell_parsed(answer);
+    yyjson_doc *doc = ek_client_parse(answer);
     yyjson_val *o = yyjson_doc_get_root(doc);
     bool good = yyjson_is_obj(o);
     if (good)
@@ -146,19 +146,20 @@ int ek_tell_line(const struct ek_buf *answer, double per_second, FILE *to)
     return good ? EK_OK : EK_EFORMAT;
 }
 
-static int add_withdrawn(struct ek_columns *c, yyjson_val *route)
+static int add_withdrawn(struct ek_text_table *c, yyjson_val *route)
 {
-    char segment[EK_TELL_WORDS_BYTES], figure[FIGURE_BYTES];
+    char segment[EK_CLIENT_TEXT_BYTES], figure[FIGURE_BYTES];
     yyjson_val *rail = yyjson_obj_get(route, "withdrawn");
     if (!yyjson_is_obj(rail))
         return EK_OK;
-    ek_tell_segment(route, segment, sizeof segment);
+    ek_client_format_segment(route, segment, sizeof segment);
     snprintf(figure, sizeof figure, "%.4g of at most %.4g",
              yyjson_get_num(yyjson_obj_get(rail, "figure")),
              yyjson_get_num(yyjson_obj_get(rail, "limit")));
-    return ek_columns_add(c, (const char *const[]){ek_tell_text(route, "feature", "?"), segment,
-                                                   ek_tell_text(route, "action", "?"),
-                                                   ek_tell_text(rail, "rail", "?"), figure});
+    return ek_text_table_add(
+        c, (const char *const[]){ek_client_get_text(route, "feature", "?"), segment,
+                                 ek_client_get_text(route, "action", "?"),
+                                 ek_client_get_text(rail, "rail", "?"), figure});
 }
 
 static bool some_withdrawn(yyjson_val *routes)
@@ -173,11 +174,12 @@ static bool some_withdrawn(yyjson_val *routes)
     return false;
 }
 
-int ek_tell_withdrawn_in(const struct ek_buf *answer, struct ek_room *room, FILE *to)
+int ek_client_print_rollbacks_within(const struct ek_buf *answer, struct ek_row_limit *room,
+                                     FILE *to)
 {
     static const char *const titles[] = {"FEATURE", "SEGMENT", "ACTION", "GUARDRAIL", "FIGURE"};
     enum { TITLE_LINES = 3 };
-    yyjson_doc *doc = ek_tell_parsed(answer);
+    yyjson_doc *doc = ek_client_parse(answer);
     yyjson_val *o = yyjson_doc_get_root(doc);
     yyjson_val *routes = yyjson_obj_get(o, "routes");
     bool good = yyjson_is_arr(routes);
@@ -185,14 +187,14 @@ int ek_tell_withdrawn_in(const struct ek_buf *answer, struct ek_room *room, FILE
         room->lines -= TITLE_LINES;
     if (good && some_withdrawn(routes) && (!room || room->lines > 0)) {
         fputs("\ntaken back, until 'evenkeel resume --feature' lets it begin anew\n", to);
-        good =
-            ek_tell_table(routes, titles, sizeof titles / sizeof *titles, add_withdrawn, room, to);
+        good = ek_client_print_table(routes, titles, sizeof titles / sizeof *titles, add_withdrawn,
+                                     room, to);
     }
     yyjson_doc_free(doc);
     return good ? EK_OK : EK_EFORMAT;
 }
 
-int ek_tell_withdrawn(const struct ek_buf *answer, FILE *to)
+int ek_client_print_rollbacks(const struct ek_buf *answer, FILE *to)
 {
-    return ek_tell_withdrawn_in(answer, NULL, to);
+    return ek_client_print_rollbacks_within(answer, NULL, to);
 }

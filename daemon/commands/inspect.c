@@ -22,7 +22,7 @@
 #include <string.h>
 
 struct totals {
-    struct ek_record_totals all;
+    struct ek_record_stats all;
     struct ek_hash_set partitions;
     struct ek_inspect_states states;
 };
@@ -83,7 +83,7 @@ static int add_record(struct totals *t, const struct ek_record *r, struct ek_err
 {
     bool added;
     int64_t ms = r->timestamp_ms >= 0 ? r->timestamp_ms : ek_codec_time(r->bytes, r->length);
-    ek_record_totals_add(&t->all, r->length, ms);
+    ek_record_stats_add(&t->all, r->length, ms);
     if (ek_hash_set_add(&t->partitions, (uint64_t)r->partition + 1, &added))
         return ek_fail(e, EK_ENOMEM, "no memory for the partitions");
     return inspect_states_add(&t->states, r, e);
@@ -221,7 +221,7 @@ static int inspect_capture(const char *path, enum ek_inspect_form form, FILE *to
                            struct ek_error *e)
 {
     struct totals t = {0};
-    ek_record_totals_init(&t.all);
+    ek_record_stats_init(&t.all);
     ek_hash_set_init(&t.partitions);
     int rc = count(path, &t, e);
     if (!rc && form == EK_INSPECT_JSON && print_json(&t, to))
@@ -243,7 +243,7 @@ static int add_to_shape(struct ek_shape *shape, const struct ek_record *record, 
 }
 
 /* Prints a first manifest for the messages of a capture, from the first 10,000 of them. */
-static int inspect_shape(const char *path, const struct ek_dialect *dialect, FILE *to,
+static int inspect_shape(const char *path, const struct ek_field_mapping *dialect, FILE *to,
                          struct ek_error *e)
 {
     struct ek_capture_reader *in = NULL;
@@ -262,7 +262,7 @@ static int inspect_shape(const char *path, const struct ek_dialect *dialect, FIL
     if (!rc)
         rc = ek_shape_manifest(shape, &out, e);
     if (rc)
-        ek_dialect_hint(dialect, e);
+        ek_field_mapping_hint(dialect, e);
     else
         fwrite(out.data, 1, out.length, to);
     ek_capture_close(in);
@@ -275,7 +275,7 @@ enum { KEY_JSON = 256, KEY_PLOT, KEY_MANIFEST };
 
 struct arguments {
     const char *path, *plot, *features, *profile, *config;
-    struct ek_dialect dialect;
+    struct ek_field_mapping dialect;
     enum ek_inspect_form form;
     bool manifest;
 };
@@ -290,7 +290,7 @@ static const struct argp_option OPTIONS[] = {
      "Print a first manifest for the features of messages: names, and which look as if they had a "
      "scale; to be gone over",
      0},
-    EK_DIALECT_OPTION,
+    EK_FIELD_MAPPING_OPTION,
     {0}};
 
 static const struct ek_cli_slot SLOTS[] = {{KEY_PLOT, offsetof(struct arguments, plot)},
@@ -339,7 +339,7 @@ static const struct argp ARGP = {
     NULL};
 
 /* What printing came to. */
-static int shown(int rc, struct ek_error *e)
+static int check_output(int rc, struct ek_error *e)
 {
     return rc ? ek_fail(e, EK_ENOMEM, "out of memory") : EK_OK;
 }
@@ -351,7 +351,7 @@ static int profile(const struct arguments *a, struct ek_error *e)
     if (rc)
         return rc;
     rc = a->plot ? ek_inspect_plot(p, a->plot, stdout, e)
-                 : shown(ek_inspect_profile(p, a->form, stdout), e);
+                 : check_output(ek_inspect_profile(p, a->form, stdout), e);
     ek_profile_free(p);
     return rc;
 }
@@ -366,7 +366,7 @@ static int model(const struct arguments *a, struct ek_error *e)
     int rc = ek_model_load(&m, a->path, e);
     if (rc)
         return rc;
-    rc = shown(ek_inspect_model(m, a->form, stdout), e);
+    rc = check_output(ek_inspect_model(m, a->form, stdout), e);
     ek_model_free(m);
     return rc;
 }
@@ -387,7 +387,7 @@ static void read_head(const char *path, struct ek_buf *bytes)
 
 static int messages(const struct arguments *a, struct ek_error *e)
 {
-    const struct ek_inspect_beside beside = {a->plot, a->features, a->profile, &a->dialect};
+    const struct ek_inspect_comparison beside = {a->plot, a->features, a->profile, &a->dialect};
     if (!a->plot)
         return inspect_capture(a->path, a->form, stdout, e);
     if (!a->features)
@@ -424,10 +424,10 @@ int ek_cmd_inspect(int argc, char **argv)
     ek_cli_parse(&ARGP, argc, argv, 0, &a);
     if (!a.path)
         return ek_cli_usage("inspect", "name a file");
-    if (ek_dialect_load(&a.dialect, a.config, &e))
+    if (ek_field_mapping_load(&a.dialect, a.config, &e))
         return ek_cli_fail(&e);
     int rc = inspect(&a, &e);
-    ek_dialect_release(&a.dialect);
+    ek_field_mapping_release(&a.dialect);
     if (!rc)
         return EK_EXIT_OK;
     if (e.code != EK_EUSAGE)

@@ -19,12 +19,12 @@ int ek_inspect_profile(const struct ek_profile *p, enum ek_inspect_form form, FI
 /* Draws the distribution of one feature's |values| in training on a log scale, lines of at most 79
  * columns: with blocks in a locale of UTF-8, else in ASCII. EK_EUSAGE for an unknown name. */
 int ek_inspect_plot(const struct ek_profile *p, const char *feature, FILE *to, struct ek_error *e);
-struct ek_inspect_beside {
+struct ek_inspect_comparison {
     const char *feature, *manifest, *profile; /* profile NULL: without training beside it */
-    const struct ek_dialect *dialect;
+    const struct ek_field_mapping *dialect;
 };
 /* The same of the messages of a file, beside training. */
-int ek_inspect_plot_messages(const char *path, const struct ek_inspect_beside *b, FILE *to,
+int ek_inspect_plot_messages(const char *path, const struct ek_inspect_comparison *b, FILE *to,
                              struct ek_error *e);
 int ek_inspect_model(const struct ek_model *m, enum ek_inspect_form form, FILE *to);
 

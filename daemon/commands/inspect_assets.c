@@ -234,7 +234,7 @@ static int model_json(const struct ek_model *m, FILE *to)
     rc |= trained_json(m, to);
     fputs(",\"fidelity\":", to);
     if (m->fidelity.lists)
-        ek_fidelity_print_json(&m->fidelity, to);
+        ek_routing_agreement_print_json(&m->fidelity, to);
     else
         fputs("null", to);
     fputs("}\n", to);

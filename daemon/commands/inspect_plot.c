@@ -150,14 +150,14 @@ int ek_inspect_plot(const struct ek_profile *p, const char *feature, FILE *to, s
 }
 
 /* Values of one feature, from messages. */
-struct taken {
+struct plot_lists {
     int feature;
     struct ek_sketch *sketch;
 };
 
-static int take(void *context, struct ek_list *q, uint64_t number, struct ek_error *e)
+static int add_list(void *context, struct ek_list *q, uint64_t number, struct ek_error *e)
 {
-    const struct taken *t = context;
+    const struct plot_lists *t = context;
     (void)number;
     (void)e;
     for (int i = 0; i < q->items; i++)
@@ -166,8 +166,8 @@ static int take(void *context, struct ek_list *q, uint64_t number, struct ek_err
     return EK_OK;
 }
 
-static int draw_beside(const struct ek_profile *p, const struct ek_inspect_beside *b,
-                       const struct taken *t, FILE *to, struct ek_error *e)
+static int draw_comparison(const struct ek_profile *p, const struct ek_inspect_comparison *b,
+                           const struct plot_lists *t, FILE *to, struct ek_error *e)
 {
     struct side sides[2] = {{.title = "training"}, {.title = "messages", .sketch = t->sketch}};
     int f = p ? find(p, b->feature, e) : 0;
@@ -180,29 +180,30 @@ static int draw_beside(const struct ek_profile *p, const struct ek_inspect_besid
 }
 
 static int read_messages(const char *path, const struct ek_manifest *m,
-                         const struct ek_inspect_beside *b, struct taken *t, struct ek_error *e)
+                         const struct ek_inspect_comparison *b, struct plot_lists *t,
+                         struct ek_error *e)
 {
     t->feature = ek_manifest_item(m, b->feature);
     if (t->feature < 0)
         return ek_fail(e, EK_EUSAGE, "no item feature '%s' in %s", b->feature, b->manifest);
     if (ek_sketch_new(&t->sketch))
         return ek_fail(e, EK_ENOMEM, "no memory for a sketch");
-    return ek_each_message(m, b->dialect, path, take, t, e);
+    return ek_message_for_each(m, b->dialect, path, add_list, t, e);
 }
 
-int ek_inspect_plot_messages(const char *path, const struct ek_inspect_beside *b, FILE *to,
+int ek_inspect_plot_messages(const char *path, const struct ek_inspect_comparison *b, FILE *to,
                              struct ek_error *e)
 {
     struct ek_manifest *m = NULL;
     struct ek_profile *p = NULL;
-    struct taken t = {0};
+    struct plot_lists t = {0};
     int rc = ek_manifest_load(&m, b->manifest, e);
     if (!rc && b->profile)
         rc = ek_profile_load(&p, b->profile, e);
     if (!rc)
         rc = read_messages(path, m, b, &t, e);
     if (!rc)
-        rc = draw_beside(p, b, &t, to, e);
+        rc = draw_comparison(p, b, &t, to, e);
     ek_sketch_free(t.sketch);
     ek_profile_free(p);
     ek_manifest_free(m);

@@ -48,7 +48,7 @@ static int count_lines(const char *text)
     return count;
 }
 
-void ek_watch_draw(const char *text, int columns, int rows, bool colour, FILE *to)
+void ek_live_view_draw(const char *text, int columns, int rows, bool colour, FILE *to)
 {
     int lines = count_lines(text), shown = lines > rows ? rows - 1 : lines;
     fputs("\033[H", to);
@@ -79,7 +79,7 @@ static void begin(struct watch *w)
     w->signals = signalfd(-1, &ours, SFD_NONBLOCK | SFD_CLOEXEC);
 }
 
-static void take_screen(struct watch *w)
+static void open_screen(struct watch *w)
 {
     w->screen = true;
     w->keys = !tcgetattr(STDIN_FILENO, &w->before);
@@ -105,7 +105,7 @@ static void end(const struct watch *w)
 }
 
 /* True: that was the last look. */
-static bool asked_to_end(const struct watch *w, const struct pollfd ready[2])
+static bool is_quit_requested(const struct watch *w, const struct pollfd ready[2])
 {
     struct signalfd_siginfo signal;
     char key = 0;
@@ -117,15 +117,15 @@ static bool asked_to_end(const struct watch *w, const struct pollfd ready[2])
 }
 
 /* Until the next look; a key or another size is one, too. */
-static bool goes_on(const struct watch *w, int every_ms)
+static bool wait_next(const struct watch *w, int every_ms)
 {
     struct pollfd ready[2] = {{w->signals, POLLIN, 0}, {w->keys ? STDIN_FILENO : -1, POLLIN, 0}};
     int count = poll(ready, 2, every_ms);
-    return count <= 0 || !asked_to_end(w, ready);
+    return count <= 0 || !is_quit_requested(w, ready);
 }
 
 /* Into `text` [SCREEN_BYTES]; what goes wrong stands there instead. */
-static int look(const struct ek_watch_source *source, char *text, struct ek_error *e)
+static int render(const struct ek_live_view_source *source, char *text, struct ek_error *e)
 {
     memset(text, 0, SCREEN_BYTES);
     int columns, rows;
@@ -140,33 +140,33 @@ static int look(const struct ek_watch_source *source, char *text, struct ek_erro
     return rc;
 }
 
-static int watch_screen(const struct ek_watch_source *source, int every_ms, char *text,
+static int watch_screen(const struct ek_live_view_source *source, int every_ms, char *text,
                         struct ek_error *e)
 {
     struct watch w;
     int columns, rows;
     begin(&w);
-    int rc = look(source, text, e);
+    int rc = render(source, text, e);
     if (!rc)
-        take_screen(&w);
+        open_screen(&w);
     for (bool more = !rc; more;) {
         ek_terminal_size(stdout, &columns, &rows);
-        ek_watch_draw(text, columns, rows, ek_terminal_colour(stdout), stdout);
-        more = goes_on(&w, every_ms);
+        ek_live_view_draw(text, columns, rows, ek_terminal_colour(stdout), stdout);
+        more = wait_next(&w, every_ms);
         if (more)
-            look(source, text, e);
+            render(source, text, e);
     }
     end(&w);
     return rc;
 }
 
-static int watch_lines(const struct ek_watch_source *source, int every_ms, struct ek_error *e)
+static int watch_lines(const struct ek_live_view_source *source, int every_ms, struct ek_error *e)
 {
     struct watch w;
     begin(&w);
     int rc = source->line(source->of, stdout, e);
     bool good = !rc;
-    while (good && !fflush(stdout) && goes_on(&w, every_ms)) {
+    while (good && !fflush(stdout) && wait_next(&w, every_ms)) {
         if (source->line(source->of, stdout, e))
             fprintf(stderr, "evenkeel: %s\n", e->message);
         good = !ferror(stdout);
@@ -177,7 +177,7 @@ static int watch_lines(const struct ek_watch_source *source, int every_ms, struc
 
 /* `lines`: never a screen. Fails with the first look; what goes wrong later is shown, and looked at
  * again. */
-static int run_watch(const struct ek_watch_source *source, int every_ms, bool lines,
+static int run_watch(const struct ek_live_view_source *source, int every_ms, bool lines,
                      struct ek_error *e)
 {
     if (lines || !ek_terminal_live(stdout))
@@ -194,7 +194,7 @@ enum { HEAD_BYTES = 1000 };
 
 /* What was seen the last time, for what has come since. */
 struct seen {
-    const struct ek_status_watch *watch;
+    const struct ek_live_view *watch;
     double consumed; /* NAN: nothing was */
     int64_t at_ms;
 };
@@ -204,7 +204,7 @@ static int strange(const struct seen *s, struct ek_error *e)
     return ek_fail(e, EK_EIO, "%s: what answers there is not evenkeel", s->watch->url);
 }
 
-static const struct ek_buf *ask(struct seen *s, const char *path, struct ek_error *e)
+static const struct ek_buf *send_request(struct seen *s, const char *path, struct ek_error *e)
 {
     return s->watch->ask(s->watch->of, path, e);
 }
@@ -225,7 +225,7 @@ static double rate_since(struct seen *s, double consumed)
 static int one_line(struct seen *s, bool dated, FILE *to, struct ek_error *e)
 {
     char when[EK_DATE_TEXT];
-    const struct ek_buf *answer = ask(s, "/api/v1/status", e);
+    const struct ek_buf *answer = send_request(s, "/api/v1/status", e);
     if (!answer)
         return EK_EIO;
     if (s->watch->json) {
@@ -236,8 +236,8 @@ static int one_line(struct seen *s, bool dated, FILE *to, struct ek_error *e)
     }
     if (dated)
         fprintf(to, "%s ", ek_date_text(ek_wall_ms(), when));
-    double rate = rate_since(s, ek_tell_consumed(answer));
-    return ek_tell_line(answer, rate, to) ? strange(s, e) : EK_OK;
+    double rate = rate_since(s, ek_client_get_consumed(answer));
+    return ek_client_print_line(answer, rate, to) ? strange(s, e) : EK_OK;
 }
 
 static int line(void *of, FILE *to, struct ek_error *e)
@@ -246,7 +246,7 @@ static int line(void *of, FILE *to, struct ek_error *e)
 }
 
 /* The line, broken to the screen. */
-static int head(struct seen *s, struct ek_room *room, FILE *to, struct ek_error *e)
+static int head(struct seen *s, struct ek_row_limit *room, FILE *to, struct ek_error *e)
 {
     char when[EK_DATE_TEXT], text[HEAD_BYTES] = "";
     FILE *into = fmemopen(text, sizeof text - 1, "w");
@@ -261,10 +261,10 @@ static int head(struct seen *s, struct ek_room *room, FILE *to, struct ek_error 
 }
 
 static int part(struct seen *s, const char *path,
-                int (*tell)(const struct ek_buf *answer, struct ek_room *room, FILE *to),
-                struct ek_room *room, FILE *to, struct ek_error *e)
+                int (*tell)(const struct ek_buf *answer, struct ek_row_limit *room, FILE *to),
+                struct ek_row_limit *room, FILE *to, struct ek_error *e)
 {
-    const struct ek_buf *answer = ask(s, path, e);
+    const struct ek_buf *answer = send_request(s, path, e);
     if (!answer)
         return EK_EIO;
     return tell(answer, room, to) ? strange(s, e) : EK_OK;
@@ -274,21 +274,21 @@ static int part(struct seen *s, const char *path,
 static int screen(void *of, int columns, int rows, FILE *to, struct ek_error *e)
 {
     struct seen *s = of;
-    struct ek_room room = {columns, rows};
+    struct ek_row_limit room = {columns, rows};
     int rc = head(s, &room, to, e);
     int kept = room.lines / 3;
     room.lines -= kept;
     if (!rc)
-        rc = part(s, "/api/v1/findings", ek_tell_findings_in, &room, to, e);
+        rc = part(s, "/api/v1/findings", ek_client_print_findings_within, &room, to, e);
     room.lines += kept;
     if (!rc)
-        rc = part(s, "/api/v1/plan", ek_tell_plan_in, &room, to, e);
-    return rc ? rc : part(s, "/api/v1/ranks", ek_tell_withdrawn_in, &room, to, e);
+        rc = part(s, "/api/v1/plan", ek_client_print_plan_within, &room, to, e);
+    return rc ? rc : part(s, "/api/v1/ranks", ek_client_print_rollbacks_within, &room, to, e);
 }
 
-int ek_status_watch(const struct ek_status_watch *watch, struct ek_error *e)
+int ek_live_view_run(const struct ek_live_view *watch, struct ek_error *e)
 {
     struct seen s = {watch, NAN, ek_now_ms()};
-    const struct ek_watch_source source = {&s, screen, line};
+    const struct ek_live_view_source source = {&s, screen, line};
     return run_watch(&source, watch->every_ms, watch->json, e);
 }

@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-struct ek_watch_source {
+struct ek_live_view_source {
     void *of;
     /* Writes what there is to see now, lines without control characters, for a screen of that size:
      * what is more is cut. */
@@ -24,11 +24,11 @@ struct ek_watch_source {
 
 /* The lines of `text` as a screen of that size: what is too long or too many is cut, and said.
  * Exposed for tests. */
-void ek_watch_draw(const char *text, int columns, int rows, bool colour, FILE *to);
+void ek_live_view_draw(const char *text, int columns, int rows, bool colour, FILE *to);
 
 /* `evenkeel status --watch`: how an instance is doing, what is open and what is in force, on one
  * screen or in lines. */
-struct ek_status_watch {
+struct ek_live_view {
     const char *url; /* as people know it */
     bool json;       /* lines, as they came */
     int every_ms;
@@ -38,6 +38,6 @@ struct ek_status_watch {
 };
 
 /* Until somebody ends it. Fails when nobody answers at first. */
-int ek_status_watch(const struct ek_status_watch *watch, struct ek_error *e);
+int ek_live_view_run(const struct ek_live_view *watch, struct ek_error *e);
 
 #endif

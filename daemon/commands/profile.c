@@ -22,7 +22,7 @@ struct files {
 
 struct arguments {
     const char *manifest, *messages, *baseline, *output, *config;
-    struct ek_dialect dialect;
+    struct ek_field_mapping dialect;
     struct files letor, merge;
     struct files *open; /* the one that a bare word belongs to; NULL before the first */
     bool keep, json;
@@ -40,7 +40,7 @@ static const struct argp_option OPTIONS[] = {
     {"baseline", 'b', "FIELD", 0,
      "Stratum whose values have different normal levels: a segment dimension or query feature", 0},
     {"output", 'o', "FILE", 0, "Profile to write (.ekp)", 0},
-    EK_DIALECT_OPTION,
+    EK_FIELD_MAPPING_OPTION,
     {"json", KEY_JSON, NULL, 0, "What it was made from, as JSON on standard output", 0},
     {0}};
 
@@ -145,7 +145,7 @@ static void warn_of_few_lists(const struct ek_profile *p)
 }
 
 /* By the names that `inspect --json` has for it; and features whose level is not watched. */
-static int tell(const struct arguments *a, const struct ek_profile *p, struct ek_error *e)
+static int print_result(const struct arguments *a, const struct ek_profile *p, struct ek_error *e)
 {
     struct ek_buf line;
     struct ek_json_writer s;
@@ -223,8 +223,8 @@ static int add_lists(const struct arguments *a, const struct ek_manifest *m,
     for (int i = 0; !rc && i < a->letor.count; i++)
         rc = add_letor(fit, m, a->letor.path[i], &q, progress, e);
     if (!rc && a->messages)
-        rc = ek_each_message(m, &a->dialect, a->messages, add_message,
-                             &(struct messages){fit, progress}, e);
+        rc = ek_message_for_each(m, &a->dialect, a->messages, add_message,
+                                 &(struct messages){fit, progress}, e);
     if (rc && a->messages)
         ek_kind_explain(a->messages, EK_KIND_MESSAGES, e);
     ek_list_release(&q);
@@ -248,7 +248,7 @@ static int finish(const struct arguments *a, struct ek_profile_fit *fit,
              strata > 1 ? "strata" : "stratum");
     warn_of_few_lists(profile);
     if (!rc && a->json)
-        rc = tell(a, profile, e);
+        rc = print_result(a, profile, e);
     ek_profile_free(profile);
     if (!rc)
         ek_progress_finish(progress, note);
@@ -289,10 +289,10 @@ int ek_cmd_profile(int argc, char **argv)
         ek_kind_explain(a.manifest, EK_KIND_MANIFEST, &e);
         return ek_cli_fail(&e);
     }
-    int rc = ek_dialect_load(&a.dialect, a.config, &e);
+    int rc = ek_field_mapping_load(&a.dialect, a.config, &e);
     if (!rc)
         rc = make(&a, m, &e);
-    ek_dialect_release(&a.dialect);
+    ek_field_mapping_release(&a.dialect);
     ek_manifest_free(m);
     return rc ? ek_cli_fail(&e) : EK_EXIT_OK;
 }

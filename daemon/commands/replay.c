@@ -31,7 +31,7 @@ static bool enforces(const struct ek_rules *rules)
     return false;
 }
 
-static void rehearsal_init(struct ek_rehearsal *r, const struct ek_assets *assets)
+static void rehearsal_init(struct ek_replay_report *r, const struct ek_assets *assets)
 {
     memset(r, 0, sizeof *r);
     r->model = assets->model != NULL;
@@ -40,7 +40,7 @@ static void rehearsal_init(struct ek_rehearsal *r, const struct ek_assets *asset
     ek_list_init(&r->goes);
 }
 
-static void rehearsal_release(struct ek_rehearsal *r)
+static void rehearsal_release(struct ek_replay_report *r)
 {
     ek_list_release(&r->came);
     ek_list_release(&r->goes);
@@ -50,14 +50,14 @@ static void rehearsal_release(struct ek_rehearsal *r)
 }
 
 /* Counts an event of the guard. */
-static int rehearsal_event(struct ek_rehearsal *r, const struct ek_event *v)
+static int rehearsal_event(struct ek_replay_report *r, const struct ek_event *v)
 {
     r->confirmed += v->kind == EK_EVENT_FINDING && v->finding.state == EK_CONFIRMED;
     r->plans += v->kind == EK_EVENT_PLAN;
-    return ek_told_event(&r->told, v);
+    return ek_replay_findings_add(&r->told, v);
 }
 
-static int make_room(struct ek_rehearsal *r, size_t items)
+static int reserve_list(struct ek_replay_report *r, size_t items)
 {
     if (items <= r->capacity)
         return EK_OK;
@@ -84,7 +84,8 @@ static bool can_be_measured(const struct ek_list *q)
     return q->has_label;
 }
 
-static void measure(struct ek_rehearsal *r, const struct ek_list *q, struct ek_metric_mean *mean)
+static void measure(struct ek_replay_report *r, const struct ek_list *q,
+                    struct ek_metric_mean *mean)
 {
     static const struct ek_metric metric = {EK_NDCG, 10};
     ek_rank(q->score, q->items, r->order);
@@ -94,9 +95,9 @@ static void measure(struct ek_rehearsal *r, const struct ek_list *q, struct ek_m
 }
 
 /* Counts a list scored anew and measures it: as it came, as it goes. Errors of the codec. */
-static int rehearsal_anew(struct ek_rehearsal *r, const struct ek_codec *codec, const void *came,
-                          size_t came_length, const void *goes, size_t goes_length,
-                          struct ek_error *e)
+static int rehearsal_anew(struct ek_replay_report *r, const struct ek_codec *codec,
+                          const void *came, size_t came_length, const void *goes,
+                          size_t goes_length, struct ek_error *e)
 {
     r->anew++;
     int rc = ek_codec_decode(codec, came, came_length, &r->came, e);
@@ -105,7 +106,7 @@ static int rehearsal_anew(struct ek_rehearsal *r, const struct ek_codec *codec, 
     rc = ek_codec_decode(codec, goes, goes_length, &r->goes, e);
     if (rc)
         return rc;
-    if (make_room(r, (size_t)r->came.items))
+    if (reserve_list(r, (size_t)r->came.items))
         return ek_fail(e, EK_ENOMEM, "no memory to measure a list");
     r->labelled++;
     measure(r, &r->came, &r->before);
@@ -114,7 +115,7 @@ static int rehearsal_anew(struct ek_rehearsal *r, const struct ek_codec *codec, 
 }
 
 /* Counts a list that was ranked both ways. */
-static void rehearsal_tried(struct ek_rehearsal *r, const struct ek_comparison *t)
+static void rehearsal_tried(struct ek_replay_report *r, const struct ek_comparison *t)
 {
     if (t->failed)
         return;
@@ -131,7 +132,7 @@ static void print_ranks_row(const char *name, const struct ek_rank_sums *s, FILE
 }
 
 /* Of lists in shadow, or outside a canary, too. */
-static void print_ranks(const struct ek_rehearsal *r, FILE *to)
+static void print_ranks(const struct ek_replay_report *r, FILE *to)
 {
     if (!r->moved_by_plan.lists)
         return;
@@ -158,7 +159,7 @@ static void print_ranks_json(const char *name, const struct ek_rank_sums *s, FIL
         fputs("null,", to);
 }
 
-static void print_quality(const struct ek_rehearsal *r, FILE *to)
+static void print_quality(const struct ek_replay_report *r, FILE *to)
 {
     double before = ek_metric_result(&r->before), after = ek_metric_result(&r->after);
     if (!r->before.count)
@@ -172,7 +173,7 @@ static void print_quality(const struct ek_rehearsal *r, FILE *to)
 }
 
 /* For people, in at most 79 columns, without the count of messages. */
-static void rehearsal_print(const struct ek_rehearsal *r, FILE *to)
+static void rehearsal_print(const struct ek_replay_report *r, FILE *to)
 {
     fprintf(to,
             "  byte for byte            %" PRIu64 "\n"
@@ -186,7 +187,7 @@ static void rehearsal_print(const struct ek_rehearsal *r, FILE *to)
             "  plan changes             %" PRIu64 "\n"
             "  findings confirmed       %" PRIu64 "\n",
             r->plans, r->confirmed);
-    ek_told_print(&r->told, to);
+    ek_replay_findings_print(&r->told, to);
     print_ranks(r, to);
     print_quality(r, to);
     if (r->enforce && !r->model)
@@ -194,7 +195,7 @@ static void rehearsal_print(const struct ek_rehearsal *r, FILE *to)
 }
 
 /* One JSON object and a line end. */
-static void rehearsal_print_json(const struct ek_rehearsal *r, FILE *to)
+static void rehearsal_print_json(const struct ek_replay_report *r, FILE *to)
 {
     fprintf(to,
             "{\"messages\":%" PRIu64 ",\"untouched\":%" PRIu64 ",\"scored_anew\":%" PRIu64
@@ -221,7 +222,7 @@ struct arguments {
     const char *manifest, *profile, *rules, *model, *messages, *output, *events, *compare, *config;
     bool exit_code, json, layout_given;
     enum ek_message_layout layout;
-    struct ek_dialect dialect;
+    struct ek_field_mapping dialect;
 };
 
 static const struct argp_option OPTIONS[] = {
@@ -230,7 +231,7 @@ static const struct argp_option OPTIONS[] = {
     {"rules", 'r', "FILE", 0, "Rules (YAML); the built-in ones when not given", 0},
     {"model", 'M', "FILE", 0, "Routable model; without one nothing is routed", 0},
     {"messages", 'i', "FILE", 0, "Messages or a capture; standard input by default", 0},
-    EK_DIALECT_OPTION,
+    EK_FIELD_MAPPING_OPTION,
     {"layout", KEY_LAYOUT, "KIND", 0, "Messages of a list, or of an item each (list)", 0},
     {"output", 'o', "FILE", 0, "Capture of what would have been forwarded", 0},
     {"events", 'e', "FILE", 0, "Findings and plans, one JSON object a line; '-' for stdout", 0},
@@ -284,13 +285,13 @@ static const struct argp ARGP = {
 
 struct replay {
     const struct ek_assets *assets;
-    const struct ek_dialect *dialect;
+    const struct ek_field_mapping *dialect;
     struct ek_guard *guard;
     struct ek_capture_reader *in;
     struct ek_capture_writer *out; /* NULL: not wanted */
     struct ek_writer *events;      /* NULL: not wanted */
-    struct ek_rehearsal came_to;
-    struct ek_scores_seen scores;
+    struct ek_replay_report came_to;
+    struct ek_score_check scores;
 };
 
 static int write_event(struct replay *r, const struct ek_event *v, struct ek_error *e)
@@ -319,7 +320,7 @@ static int write_events(struct replay *r, struct ek_error *e)
 static void complain(const struct replay *r, const char *what, struct ek_error *e)
 {
     char text[700];
-    ek_dialect_hint(r->dialect, e);
+    ek_field_mapping_hint(r->dialect, e);
     fprintf(stderr, "evenkeel: message %llu %s: %s\n", (unsigned long long)r->came_to.messages,
             what, ek_error_text(e, text, sizeof text));
 }
@@ -344,7 +345,7 @@ static int forward(struct replay *r, struct ek_record *record, struct ek_error *
     return rc;
 }
 
-static int try_both_ways(struct replay *r, struct ek_error *e)
+static int compare_ranks(struct replay *r, struct ek_error *e)
 {
     struct ek_comparison t;
     bool says;
@@ -355,13 +356,13 @@ static int try_both_ways(struct replay *r, struct ek_error *e)
 }
 
 /* By the first lists; the guard's own reading is not to be seen here. */
-static void look_for_scores(struct replay *r, const struct ek_record *record)
+static void check_scores(struct replay *r, const struct ek_record *record)
 {
     enum { LOOKED_AT = 100 };
     struct ek_list *q = &r->came_to.came;
     if (r->came_to.messages < LOOKED_AT &&
         !ek_codec_decode(r->assets->codec, record->bytes, record->length, q, NULL))
-        ek_scores_missing(&r->scores, q);
+        ek_score_check_missing(&r->scores, q);
 }
 
 static int one_message(struct replay *r, struct ek_record *record, struct ek_error *e)
@@ -376,8 +377,8 @@ static int one_message(struct replay *r, struct ek_record *record, struct ek_err
     }
     if (rc || (rc = write_events(r, e)))
         return rc;
-    look_for_scores(r, record);
-    if ((rc = forward(r, record, e)) || (rc = try_both_ways(r, e)))
+    check_scores(r, record);
+    if ((rc = forward(r, record, e)) || (rc = compare_ranks(r, e)))
         return rc;
     return r->out ? ek_capture_write(r->out, record, e) : EK_OK;
 }
@@ -413,7 +414,8 @@ static int finish(struct replay *r, int rc, struct ek_error *e)
     return rc;
 }
 
-static void tell(const struct arguments *a, const struct replay *r, struct ek_progress *progress)
+static void print_result(const struct arguments *a, const struct replay *r,
+                         struct ek_progress *progress)
 {
     char note[60];
     uint64_t messages = r->came_to.messages;
@@ -444,9 +446,9 @@ static int replay(const struct arguments *a, struct replay *r, struct ek_error *
         rc = write_events(r, e);
     rc = finish(r, rc, e);
     if (!rc)
-        tell(a, r, &progress);
+        print_result(a, r, &progress);
     if (!rc)
-        ek_scores_note(&r->scores, a->dialect.config);
+        ek_score_check_add(&r->scores, a->dialect.config);
     if (!rc && r->came_to.messages && r->came_to.unreadable == r->came_to.messages)
         rc = ek_fail(e, EK_EFORMAT, "none of the messages could be read");
     return rc;
@@ -525,7 +527,7 @@ int ek_cmd_replay(int argc, char **argv)
     ek_cli_parse(&ARGP, argc, argv, 0, &a);
     if (wrong_call(&a))
         return ek_cli_usage("replay", "%s", wrong_call(&a));
-    if (ek_dialect_load(&a.dialect, a.config, &e))
+    if (ek_field_mapping_load(&a.dialect, a.config, &e))
         return ek_cli_fail(&e);
     int rc = load(&a, a.rules, &assets, &e);
     if (!rc) {
@@ -534,7 +536,7 @@ int ek_cmd_replay(int argc, char **argv)
         rc = a.compare ? compare(&a, assets, &found, &e) : rehearse(&a, assets, &found, &e);
         ek_assets_free(assets);
     }
-    ek_dialect_release(&a.dialect);
+    ek_field_mapping_release(&a.dialect);
     if (rc)
         return ek_cli_fail(&e);
     return a.exit_code && found ? EK_EXIT_FINDING : EK_EXIT_OK;

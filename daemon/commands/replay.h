@@ -17,7 +17,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-struct ek_rehearsal {
+struct ek_replay_report {
     uint64_t messages, untouched, anew, unreadable;
     uint64_t unscored; /* of the untouched: the plan was for them, but they cannot be scored */
     uint64_t confirmed, plans;

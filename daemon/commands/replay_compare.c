@@ -34,8 +34,8 @@ static void place_text(const struct ek_event_place *p, char *text, size_t size)
 static void print_name(const char *side, const char *path, FILE *to)
 {
     struct ek_paragraph p = ek_paragraph_start(to, 2);
-    ek_paragraph_words(&p, side);
-    ek_paragraph_words(&p, path);
+    ek_paragraph_add(&p, side);
+    ek_paragraph_add(&p, path);
     ek_paragraph_end(&p);
 }
 
@@ -53,37 +53,37 @@ static enum kind kind_of(const struct ek_compared_pair *p)
 static void print_alone(const struct ek_compared_finding *f, FILE *to)
 {
     struct ek_paragraph p = ek_paragraph_start(to, INDENT);
-    ek_paragraph_words(&p, f->text);
+    ek_paragraph_add(&p, f->text);
     if (f->end) {
-        ek_paragraph_words(&p, "-");
-        ek_paragraph_words(&p, f->end);
+        ek_paragraph_add(&p, "-");
+        ek_paragraph_add(&p, f->end);
     }
     ek_paragraph_end(&p);
 }
 
-static const char *word_or(const char *word, const char *none)
+static const char *text_or(const char *word, const char *none)
 {
     return word[0] ? word : none;
 }
 
 /* What one side says of it, in the one thing that `bit` stands for. */
-static void said_text(const struct ek_compared_finding *f, unsigned bit, char *text, size_t size)
+static void get_text(const struct ek_compared_finding *f, unsigned bit, char *text, size_t size)
 {
     switch (bit) {
     case EK_OTHER_CLASS:
-        snprintf(text, size, "%s", word_or(f->class, "none"));
+        snprintf(text, size, "%s", text_or(f->class, "none"));
         break;
     case EK_OTHER_FACTOR:
         snprintf(text, size, isnan(f->factor) ? "none" : "%.4g", f->factor);
         break;
     case EK_OTHER_UNIT:
-        snprintf(text, size, "%s", word_or(f->unit, "none"));
+        snprintf(text, size, "%s", text_or(f->unit, "none"));
         break;
     case EK_OTHER_ACTION:
-        snprintf(text, size, "%s", word_or(f->action, "none"));
+        snprintf(text, size, "%s", text_or(f->action, "none"));
         break;
     case EK_OTHER_MODE:
-        snprintf(text, size, "%s", word_or(f->mode, "none"));
+        snprintf(text, size, "%s", text_or(f->mode, "none"));
         break;
     case EK_OTHER_BEGIN:
         snprintf(text, size, "confirmed at %" PRIu64, f->confirmed);
@@ -102,20 +102,20 @@ static void print_otherwise(const struct ek_compared_pair *pair, FILE *to)
     struct ek_paragraph p = ek_paragraph_start(to, INDENT);
     place_text(&pair->of[EK_SIDE_A]->at, place, sizeof place);
     snprintf(line, sizeof line, "%s:", place);
-    ek_paragraph_words(&p, line);
+    ek_paragraph_add(&p, line);
     bool first = true;
     for (int i = 0; i < EK_OTHERS; i++) {
         unsigned bit = 1u << i;
         if (!(pair->other & bit))
             continue;
-        said_text(pair->of[EK_SIDE_A], bit, a, sizeof a);
-        said_text(pair->of[EK_SIDE_B], bit, b, sizeof b);
+        get_text(pair->of[EK_SIDE_A], bit, a, sizeof a);
+        get_text(pair->of[EK_SIDE_B], bit, b, sizeof b);
         bool named = bit == EK_OTHER_BEGIN || bit == EK_OTHER_END;
         if (!first)
-            ek_paragraph_words(&p, "and");
+            ek_paragraph_add(&p, "and");
         snprintf(line, sizeof line, "%s%s%s in A, %s in B", named ? "" : ek_compared_in_name(i),
                  named ? "" : " ", a, b);
-        ek_paragraph_words(&p, line);
+        ek_paragraph_add(&p, line);
         first = false;
     }
     ek_paragraph_end(&p);
@@ -273,7 +273,7 @@ static void compare_print(const struct ek_compared *c, const char *a, const char
         fputs("  Nothing differs.\n", to);
 }
 
-static void add_word(struct ek_json_writer *w, const char *key, const char *word)
+static void add_text(struct ek_json_writer *w, const char *key, const char *word)
 {
     ek_json_add_text(w, key, word[0] ? word : NULL);
 }
@@ -293,18 +293,18 @@ static void add_finding(struct ek_json_writer *w, const char *key,
         return;
     }
     open_place(w, key, &f->at);
-    add_word(w, "class", f->class);
+    add_text(w, "class", f->class);
     ek_json_add_rounded(w, "factor", f->factor, 6);
-    add_word(w, "unit", f->unit);
-    add_word(w, "action", f->action);
-    add_word(w, "mode", f->mode);
+    add_text(w, "unit", f->unit);
+    add_text(w, "action", f->action);
+    add_text(w, "mode", f->mode);
     ek_json_add_count(w, "since_query", f->since);
     ek_json_add_count(w, "confirmed", f->confirmed);
     if (f->end) {
         ek_json_add_text(w, "end", f->end);
         ek_json_add_count(w, "ended", f->ended);
     }
-    add_word(w, "text", f->text);
+    add_text(w, "text", f->text);
     ek_json_close(w, '}');
 }
 
@@ -390,7 +390,7 @@ static int compare_json(const struct ek_compared *c, const char *a, const char *
     ek_json_init(&w, out);
     ek_json_open(&w, NULL, '{');
     ek_json_add_text(&w, "a", a);
-    add_word(&w, "b", b);
+    add_text(&w, "b", b);
     ek_json_add_count(&w, "messages", c->messages);
     ek_json_add_count(&w, "unreadable", unreadable);
     ek_json_add_flag(&w, "differ", c->differ);
@@ -410,7 +410,7 @@ static int compare_json(const struct ek_compared *c, const char *a, const char *
 enum { UNREADABLE_SHOWN = 5 };
 
 struct run {
-    const struct ek_dialect *dialect;
+    const struct ek_field_mapping *dialect;
     struct ek_comparison_run *compare;
     struct ek_capture_reader *in;
     uint64_t messages, unreadable;
@@ -423,14 +423,14 @@ static int one_message(struct run *r, const struct ek_record *record, struct ek_
     int rc = ek_comparison_run_add(r->compare, record->bytes, record->length, now_ms, e);
     if (rc != EK_EFORMAT && rc != EK_ELIMIT && rc != EK_ESTATE)
         return rc;
-    ek_dialect_hint(r->dialect, e);
+    ek_field_mapping_hint(r->dialect, e);
     if (++r->unreadable <= UNREADABLE_SHOWN)
         fprintf(stderr, "evenkeel: message %llu left out: %s\n", (unsigned long long)r->messages,
                 ek_error_text(e, text, sizeof text));
     return EK_OK;
 }
 
-static int take_all(struct run *r, struct ek_progress *progress, struct ek_error *e)
+static int run_all(struct run *r, struct ek_progress *progress, struct ek_error *e)
 {
     struct ek_record record;
     uint64_t done, total;
@@ -445,8 +445,8 @@ static int take_all(struct run *r, struct ek_progress *progress, struct ek_error
     return rc;
 }
 
-static int tell_json(const struct ek_replay_compare *a, const struct run *r,
-                     const struct ek_compared *c, struct ek_error *e)
+static int print_json(const struct ek_replay_compare *a, const struct run *r,
+                      const struct ek_compared *c, struct ek_error *e)
 {
     struct ek_buf out;
     ek_buf_init(&out, 0);
@@ -457,15 +457,16 @@ static int tell_json(const struct ek_replay_compare *a, const struct run *r,
     return rc ? ek_fail(e, (enum ek_code)rc, "no memory for the comparison") : EK_OK;
 }
 
-static int tell(const struct ek_replay_compare *a, const struct run *r, const struct ek_compared *c,
-                struct ek_progress *progress, struct ek_error *e)
+static int print_result(const struct ek_replay_compare *a, const struct run *r,
+                        const struct ek_compared *c, struct ek_progress *progress,
+                        struct ek_error *e)
 {
     char note[80];
     snprintf(note, sizeof note, "%llu message%s, %llu unreadable", (unsigned long long)r->messages,
              r->messages == 1 ? "" : "s", (unsigned long long)r->unreadable);
     ek_progress_finish(progress, note);
     if (a->json)
-        return tell_json(a, r, c, e);
+        return print_json(a, r, c, e);
     compare_print(c, a->rules[0], a->rules[1], stdout);
     return EK_OK;
 }
@@ -480,11 +481,11 @@ int ek_replay_compare(const struct ek_replay_compare *a, bool *differ, struct ek
         rc = ek_capture_open(&r.in, a->messages, 0, e);
     ek_progress_start(&progress, "replay");
     if (!rc)
-        rc = take_all(&r, &progress, e);
+        rc = run_all(&r, &progress, e);
     if (!rc)
         rc = ek_comparison_run_finish(r.compare, &c, e);
     if (!rc)
-        rc = tell(a, &r, c, &progress, e);
+        rc = print_result(a, &r, c, &progress, e);
     if (!rc)
         *differ = c->differ;
     if (r.in)

@@ -17,10 +17,10 @@ enum {
 /* `evenkeel replay --compare`: recorded messages through two guards, which differ in their rules.
  */
 struct ek_replay_compare {
-    const struct ek_assets *assets[2]; /* A, B */
-    const char *rules[2];              /* names for people */
-    const char *messages;              /* a path, "-" for standard input */
-    const struct ek_dialect *dialect;  /* that the assets were read with */
+    const struct ek_assets *assets[2];      /* A, B */
+    const char *rules[2];                   /* names for people */
+    const char *messages;                   /* a path, "-" for standard input */
+    const struct ek_field_mapping *dialect; /* that the assets were read with */
     bool json;
 };
 

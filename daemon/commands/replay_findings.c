@@ -18,7 +18,7 @@ static struct ek_reported_finding *drift_of(struct ek_fit_target *t, const struc
     return NULL;
 }
 
-int ek_told_event(struct ek_fit_target *t, const struct ek_event *v)
+int ek_replay_findings_add(struct ek_fit_target *t, const struct ek_event *v)
 {
     if (v->kind != EK_EVENT_FINDING && v->kind != EK_EVENT_MODEL_DRIFT)
         return EK_OK;
@@ -27,7 +27,7 @@ int ek_told_event(struct ek_fit_target *t, const struct ek_event *v)
         ek_free(drift->end);
         drift->end = NULL;
     }
-    if (t->findings.count == EK_TOLD_MAX && ek_reported_findings_grow(&t->findings, v)) {
+    if (t->findings.count == EK_REPLAY_FINDINGS_MAX && ek_reported_findings_grow(&t->findings, v)) {
         t->more++;
         return EK_OK;
     }
@@ -42,12 +42,12 @@ static const char *text_of(const struct ek_event *v)
 static void print_one(const struct ek_reported_finding *f, const char *before, FILE *to)
 {
     struct ek_paragraph p = ek_paragraph_start(to, INDENT);
-    ek_paragraph_words(&p, before);
-    ek_paragraph_words(&p, text_of(f->event));
+    ek_paragraph_add(&p, before);
+    ek_paragraph_add(&p, text_of(f->event));
     if (f->end) {
-        ek_paragraph_words(&p, "-");
-        ek_paragraph_words(&p,
-                           ek_event_finding_state(f->end) == EK_RECOVERED ? "over" : "taken back");
+        ek_paragraph_add(&p, "-");
+        ek_paragraph_add(&p,
+                         ek_event_finding_state(f->end) == EK_RECOVERED ? "over" : "taken back");
     }
     ek_paragraph_end(&p);
 }
@@ -66,7 +66,7 @@ static bool is_first(const struct ek_fit_target *t, size_t at)
     return true;
 }
 
-void ek_told_print(const struct ek_fit_target *t, FILE *to)
+void ek_replay_findings_print(const struct ek_fit_target *t, FILE *to)
 {
     const struct ek_reported_finding *item = t->findings.item;
     for (size_t i = 0; i < t->findings.count; i++) {

@@ -41,7 +41,7 @@ struct run {
     struct ek_log *log;
     struct ek_stage *stage;
     struct ek_tokens *tokens; /* NULL: nobody may change anything */
-    struct ek_steward *steward;
+    struct ek_reload_service *reload_service;
     struct ek_http *http;
 };
 
@@ -49,7 +49,7 @@ struct run {
  * to (0: not yet); and who reloads, with a wish that came before. */
 static struct ek_stage *_Atomic stage_to_stop;
 static _Atomic int64_t asked_ms;
-static struct ek_steward *_Atomic who_reloads;
+static struct ek_reload_service *_Atomic who_reloads;
 static atomic_bool reload_wished;
 static atomic_int hups_at_work; /* on whatever thread */
 
@@ -57,9 +57,9 @@ static void on_hup(int number)
 {
     (void)number;
     atomic_fetch_add(&hups_at_work, 1);
-    struct ek_steward *steward = atomic_load(&who_reloads);
-    if (steward)
-        ek_steward_hup(steward);
+    struct ek_reload_service *reload_service = atomic_load(&who_reloads);
+    if (reload_service)
+        ek_reload_service_signal(reload_service);
     else
         atomic_store(&reload_wished, true);
     atomic_fetch_sub(&hups_at_work, 1);
@@ -75,18 +75,18 @@ static void end_reloads(void)
 }
 
 /* From the first moment on, for the system would end a process that does not listen. */
-static void hear_hups(void)
+static void handle_hangups(void)
 {
     struct sigaction action = {.sa_handler = on_hup, .sa_flags = SA_RESTART};
     sigaction(SIGHUP, &action, NULL);
 }
 
 /* A wish that comes in between is heard twice, which does no harm. */
-static void begin_reloads(struct ek_steward *steward)
+static void begin_reloads(struct ek_reload_service *reload_service)
 {
-    atomic_store(&who_reloads, steward);
+    atomic_store(&who_reloads, reload_service);
     if (atomic_exchange(&reload_wished, false))
-        ek_steward_hup(steward);
+        ek_reload_service_signal(reload_service);
 }
 
 /* Some send one signal to the process and again to its group: that is not a second wish. */
@@ -160,7 +160,7 @@ static void release(struct run *r)
 {
     ek_http_stop(r->http);
     end_reloads();
-    ek_steward_free(r->steward);
+    ek_reload_service_free(r->reload_service);
     ek_tokens_free(r->tokens);
     ek_stage_free(r->stage);
     ek_log_free(r->log);
@@ -186,10 +186,10 @@ static int print(const struct run *r)
 static int test_alerts(const struct run *r)
 {
     struct ek_error e;
-    return ek_alert_try(r->config, stdout, &e) ? ek_cli_fail(&e) : EK_EXIT_OK;
+    return ek_alert_send_test(r->config, stdout, &e) ? ek_cli_fail(&e) : EK_EXIT_OK;
 }
 
-static void tell_notes(const struct run *r)
+static void log_warnings(const struct run *r)
 {
     char text[700];
     const struct ek_error_list *notes = &r->config->notes;
@@ -238,7 +238,7 @@ static int prepare(struct run *r, struct ek_error *e)
         return ek_fail(e, EK_ENOMEM, "no memory for the log");
     ek_log_write(r->log, EK_LOG_INFO, "version", "evenkeel=%s librdkafka=%s", ek_version(),
                  ek_kafka_version());
-    tell_notes(r);
+    log_warnings(r);
     int rc = ek_config_assets(&r->assets, c, NULL, e);
     if (rc)
         return ek_cli_config_fault(e);
@@ -249,8 +249,8 @@ static int prepare(struct run *r, struct ek_error *e)
     if (!rc)
         rc = ek_config_tokens(&r->tokens, c, e);
     if (!rc)
-        rc = ek_steward_new(&r->steward, r->stage, c, r->tokens, r->log, e);
-    const struct ek_api api = {r->stage, r->steward, r->tokens};
+        rc = ek_reload_service_new(&r->reload_service, r->stage, c, r->tokens, r->log, e);
+    const struct ek_api api = {r->stage, r->reload_service, r->tokens};
     return rc ? rc : listen_to(r, &api, e);
 }
 
@@ -270,8 +270,8 @@ static int serve(struct run *r, bool paused, struct ek_error *e)
     if (paused)
         ek_stage_pause(r->stage, true, NULL, "begun with --paused");
     watch_signals(r->stage);
-    begin_reloads(r->steward);
-    ek_supervisor_tell(getenv("NOTIFY_SOCKET"), "READY=1");
+    begin_reloads(r->reload_service);
+    ek_sd_notify(getenv("NOTIFY_SOCKET"), "READY=1");
     rc = ek_stage_run(r->stage, e);
     atomic_store(&stage_to_stop, NULL);
     return rc;
@@ -295,7 +295,7 @@ int ek_cmd_run(int argc, char **argv)
     struct run_args args = {0};
     struct run run = {0};
     struct ek_error e;
-    hear_hups();
+    handle_hangups();
     ek_cli_parse(&argp, argc, argv, 0, &args);
     ek_alloc_limit_cache();
     int rc = ek_config_load(&run.config, args.config, &e);

@@ -33,7 +33,7 @@ static bool is_visible(const char *text, size_t length)
 }
 
 /* Moves *at to the next word; its length, 0 at the end of the line or before a comment. */
-static size_t word(const char **at)
+static size_t next_field(const char **at)
 {
     *at += strspn(*at, BLANK);
     return **at == '#' ? 0 : strcspn(*at, BLANK);
@@ -42,13 +42,13 @@ static size_t word(const char **at)
 static int add(struct ek_tokens *t, struct ek_reader *r, const char *line, struct ek_error *e)
 {
     const char *name = line;
-    size_t named = word(&name);
+    size_t named = next_field(&name);
     if (!named)
         return EK_OK;
     const char *token = name + named;
-    size_t length = word(&token);
+    size_t length = next_field(&token);
     const char *rest = token + length;
-    if (length && word(&rest))
+    if (length && next_field(&rest))
         return fail(r, e, "more than a name and a token in one line: one line for each token");
     if (!length) {
         token = name;
@@ -110,7 +110,7 @@ void ek_tokens_free(struct ek_tokens *t)
     ek_free(t);
 }
 
-void ek_tokens_turn(struct ek_tokens *t, struct ek_tokens *with)
+void ek_tokens_replace(struct ek_tokens *t, struct ek_tokens *with)
 {
     pthread_mutex_lock(&t->lock);
     t->count = with->count;
@@ -126,7 +126,7 @@ static bool same(const char *padded, const char *token)
     return !differs;
 }
 
-bool ek_tokens_who(struct ek_tokens *t, const char *given, char name[EK_AUTHOR_BYTES + 1])
+bool ek_tokens_find(struct ek_tokens *t, const char *given, char name[EK_AUTHOR_BYTES + 1])
 {
     char padded[EK_TOKEN_MAX + 1] = {0};
     bool found = false;

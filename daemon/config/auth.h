@@ -24,11 +24,11 @@ int ek_tokens_load(struct ek_tokens **out, const char *path, struct ek_error *e)
 void ek_tokens_free(struct ek_tokens *t);
 
 /* Takes the place of what it had; `with` is of no use then, but to be freed. */
-void ek_tokens_turn(struct ek_tokens *t, struct ek_tokens *with);
+void ek_tokens_replace(struct ek_tokens *t, struct ek_tokens *with);
 
 /* Whether there is such a token, and its name, "" where it has none. How long that takes does not
  * depend on what is wrong with it. */
-bool ek_tokens_who(struct ek_tokens *t, const char *given, char name[EK_AUTHOR_BYTES + 1]);
+bool ek_tokens_find(struct ek_tokens *t, const char *given, char name[EK_AUTHOR_BYTES + 1]);
 /* The first one, for who asks others. */
 const char *ek_tokens_first(const struct ek_tokens *t);
 

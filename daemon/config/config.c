@@ -170,14 +170,14 @@ void ek_config_place(const struct ek_config *c, const char *key, struct ek_error
         ek_error_place(e, c->path, at.line, at.column);
 }
 
-void ek_config_fleet_ticks(const struct ek_config *c, char topic[EK_FLEET_TOPIC_BYTES])
+void ek_config_evidence_topic(const struct ek_config *c, char topic[EK_FLEET_TOPIC_BYTES])
 {
     bool own = c->fleet_ticks_topic != NULL;
     snprintf(topic, EK_FLEET_TOPIC_BYTES, "%s%s", own ? c->fleet_ticks_topic : c->fleet_topic,
              own ? "" : ".ticks");
 }
 
-int64_t ek_config_commit_every(const struct ek_config *c)
+int64_t ek_config_commit_interval_ms(const struct ek_config *c)
 {
     enum { OFFSETS_MS = 1000, TRANSACTION_MS = 100 };
     if (c->commit_every_ms)

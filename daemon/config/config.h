@@ -115,16 +115,16 @@ typedef int ek_config_property_check(const struct ek_config *c, struct ek_error_
 void ek_config_set_property_check(ek_config_property_check *check);
 /* Check a librdkafka property: EK_ECONFIG, without a place, for one by which acknowledged outputs
  * may be lost. */
-int ek_config_refuse_property(const struct ek_property *p, struct ek_error *e);
+int ek_config_reject_property(const struct ek_property *p, struct ek_error *e);
 /* How many workers a stage has: what `pipeline.workers` says, or makes of the processors. */
 int ek_config_workers(const struct ek_config *c);
 /* The number of an input topic among `input.topics`; their count when it is none. */
 size_t ek_config_topic(const struct ek_config *c, const char *topic);
 /* How often it commits, in milliseconds: what `limits.commit_every` says, or makes of the delivery.
  */
-int64_t ek_config_commit_every(const struct ek_config *c);
+int64_t ek_config_commit_interval_ms(const struct ek_config *c);
 /* The topic of a fleet's ticks: what `fleet.ticks_topic` says, or makes of the other's name. */
-void ek_config_fleet_ticks(const struct ek_config *c, char topic[EK_FLEET_TOPIC_BYTES]);
+void ek_config_evidence_topic(const struct ek_config *c, char topic[EK_FLEET_TOPIC_BYTES]);
 /* Gives an error the place where the file has `key`, or at least the file. */
 void ek_config_place(const struct ek_config *c, const char *key, struct ek_error *e);
 
@@ -155,8 +155,8 @@ struct ek_yaml;
 int ek_config_from_tree(struct ek_config **out, const struct ek_yaml *yaml,
                         struct ek_error_list *faults, struct ek_error *e);
 /* The same for who uses only some of it, as above; ends at the first fault. */
-int ek_config_part_of_tree(struct ek_config **out, const struct ek_yaml *yaml,
-                           const char *const *uses, struct ek_error *e);
+int ek_config_part_from_tree(struct ek_config **out, const struct ek_yaml *yaml,
+                             const char *const *uses, struct ek_error *e);
 
 /* How messages are written, as the configuration says. The texts are its own. */
 struct ek_mapping;

@@ -25,7 +25,7 @@ struct finishing {
 };
 
 /* Give the error of a check the place of `key`; 0 when the rest is to be checked, too. */
-static int keep_fault(const struct finishing *f, const char *key, int rc)
+static int add_fault(const struct finishing *f, const char *key, int rc)
 {
     if (rc)
         ek_config_place(f->c, key, f->e);
@@ -70,8 +70,8 @@ static int check_required(const struct finishing *f)
         const struct ek_key_row *k = &t->keys[i];
         if (k->base == EK_IN_CONFIG && k->flags & EK_KEY_REQUIRED && is_missing(k, f->c) &&
             !f->c->places[i].line)
-            rc = keep_fault(f, k->path,
-                            ek_fail(f->e, EK_ECONFIG, "'%s' is missing: set it", k->path));
+            rc = add_fault(f, k->path,
+                           ek_fail(f->e, EK_ECONFIG, "'%s' is missing: set it", k->path));
     }
     return rc;
 }
@@ -82,7 +82,7 @@ static bool same(const char *a, const char *b)
 }
 
 /* A topic of our own: what it holds, or for how long, suits nothing else. */
-static int check_own(const struct finishing *f, const char *key, const char *topic)
+static int check_section(const struct finishing *f, const char *key, const char *topic)
 {
     const struct ek_config *c = f->c;
     int rc = check_written(c, key, topic, f->e);
@@ -90,7 +90,7 @@ static int check_own(const struct finishing *f, const char *key, const char *top
                 same(topic, c->alert_topic)))
         rc = ek_fail(f->e, EK_ECONFIG, "'%s': topic '%s' is an output too: take another", key,
                      topic);
-    return keep_fault(f, key, rc);
+    return add_fault(f, key, rc);
 }
 
 static int check_topics(const struct finishing *f)
@@ -99,24 +99,23 @@ static int check_topics(const struct finishing *f)
     static const char dead[] = "output.dead_letter", alerts[] = "alerts.kafka.topic";
     int rc = EK_OK;
     for (size_t i = 0; !rc && i < c->topics.count; i++)
-        rc = keep_fault(f, "input.topics", check_topic("input.topics", c->topics.items[i], f->e));
+        rc = add_fault(f, "input.topics", check_topic("input.topics", c->topics.items[i], f->e));
     if (!rc && c->output_topic)
-        rc = keep_fault(f, "output.topic", check_written(c, "output.topic", c->output_topic, f->e));
+        rc = add_fault(f, "output.topic", check_written(c, "output.topic", c->output_topic, f->e));
     if (!rc && c->dead_letter)
-        rc = keep_fault(f, dead, check_written(c, dead, c->dead_letter, f->e));
+        rc = add_fault(f, dead, check_written(c, dead, c->dead_letter, f->e));
     if (!rc && c->alert_topic)
-        rc = keep_fault(f, alerts, check_written(c, alerts, c->alert_topic, f->e));
+        rc = add_fault(f, alerts, check_written(c, alerts, c->alert_topic, f->e));
     if (!rc && same(c->output_topic, c->dead_letter))
-        rc =
-            keep_fault(f, dead,
+        rc = add_fault(f, dead,
                        ek_fail(f->e, EK_ECONFIG, "'%s': topic '%s' is the output too: take another",
                                dead, c->dead_letter));
     if (!rc && (same(c->alert_topic, c->output_topic) || same(c->alert_topic, c->dead_letter)))
-        rc = keep_fault(f, alerts,
-                        ek_fail(f->e, EK_ECONFIG, "'%s': topic '%s' is an output too: take another",
-                                alerts, c->alert_topic));
+        rc = add_fault(f, alerts,
+                       ek_fail(f->e, EK_ECONFIG, "'%s': topic '%s' is an output too: take another",
+                               alerts, c->alert_topic));
     if (!rc && c->state_topic)
-        rc = check_own(f, "state.topic", c->state_topic);
+        rc = check_section(f, "state.topic", c->state_topic);
     return rc;
 }
 
@@ -124,11 +123,11 @@ static int check_topics(const struct finishing *f)
  */
 static int check_shared(const struct finishing *f, const char *key, const char *topic)
 {
-    int rc = check_own(f, key, topic);
+    int rc = check_section(f, key, topic);
     if (!rc && same(topic, f->c->state_topic))
-        rc = keep_fault(f, key,
-                        ek_fail(f->e, EK_ECONFIG,
-                                "'%s': topic '%s' is 'state.topic' too: take another", key, topic));
+        rc = add_fault(f, key,
+                       ek_fail(f->e, EK_ECONFIG,
+                               "'%s': topic '%s' is 'state.topic' too: take another", key, topic));
     return rc;
 }
 
@@ -138,15 +137,15 @@ static int check_fleet(const struct finishing *f)
     char ticks[EK_FLEET_TOPIC_BYTES];
     if (!c->fleet_topic)
         return EK_OK;
-    ek_config_fleet_ticks(c, ticks);
+    ek_config_evidence_topic(c, ticks);
     int rc = check_shared(f, "fleet.topic", c->fleet_topic);
     if (!rc)
         rc = check_shared(f, "fleet.ticks_topic", ticks);
     if (!rc && same(c->fleet_topic, ticks))
-        rc = keep_fault(f, "fleet.ticks_topic",
-                        ek_fail(f->e, EK_ECONFIG, "'fleet.ticks_topic' is 'fleet.topic' too"));
+        rc = add_fault(f, "fleet.ticks_topic",
+                       ek_fail(f->e, EK_ECONFIG, "'fleet.ticks_topic' is 'fleet.topic' too"));
     if (!rc && !c->part && c->fleet_silent_ms < 3 * c->fleet_tick_ms)
-        rc = keep_fault(
+        rc = add_fault(
             f, "fleet.silent",
             ek_fail(f->e, EK_ECONFIG,
                     "'fleet.silent' is less than three times 'fleet.tick': an instance would "
@@ -161,14 +160,13 @@ static int check_names(const struct finishing *f)
     size_t own = c->instance ? strlen(c->instance) : 0;
     int rc = EK_OK;
     if (own >= EK_INSTANCE_BYTES)
-        rc =
-            keep_fault(f, "service.instance",
+        rc = add_fault(f, "service.instance",
                        ek_fail(f->e, EK_ECONFIG, "'service.instance' has at most %d bytes, not %zu",
                                EK_INSTANCE_BYTES - 1, own));
     if (!rc && c->group && strlen(c->group) > EK_GROUP_BYTES_MAX)
-        rc = keep_fault(f, "input.group",
-                        ek_fail(f->e, EK_ECONFIG, "'input.group' has at most %d bytes, not %zu",
-                                EK_GROUP_BYTES_MAX, strlen(c->group)));
+        rc = add_fault(f, "input.group",
+                       ek_fail(f->e, EK_ECONFIG, "'input.group' has at most %d bytes, not %zu",
+                               EK_GROUP_BYTES_MAX, strlen(c->group)));
     return rc;
 }
 
@@ -178,10 +176,10 @@ static int check_addresses(const struct finishing *f)
     const char *port;
     int rc = EK_OK;
     if (f->c->brokers)
-        rc = keep_fault(f, "input.brokers", ek_brokers_check("input.brokers", f->c->brokers, f->e));
+        rc = add_fault(f, "input.brokers", ek_brokers_check("input.brokers", f->c->brokers, f->e));
     if (!rc && f->c->listen && strcmp(f->c->listen, "off") != 0)
-        rc = keep_fault(f, "http.listen",
-                        ek_address_split("http.listen", f->c->listen, host, &port, f->e));
+        rc = add_fault(f, "http.listen",
+                       ek_address_split("http.listen", f->c->listen, host, &port, f->e));
     return rc;
 }
 
@@ -192,22 +190,23 @@ static int check_limits(const struct finishing *f)
     const struct ek_config *c = f->c;
     int rc = EK_OK;
     if (c->in_flight_bytes < c->message_bytes)
-        rc = keep_fault(
-            f, "limits.in_flight_bytes",
-            ek_fail(f->e, EK_ECONFIG,
-                    "'limits.in_flight_bytes' is less than one message: make it at least "
-                    "'limits.message_bytes'"));
+        rc =
+            add_fault(f, "limits.in_flight_bytes",
+                      ek_fail(f->e, EK_ECONFIG,
+                              "'limits.in_flight_bytes' is less than one message: make it at least "
+                              "'limits.message_bytes'"));
     if (!rc && c->delivery == EK_EXACTLY_ONCE && c->in_flight_bytes / 2 < c->transaction_bytes)
-        rc = keep_fault(
+        rc = add_fault(
             f, "limits.in_flight_bytes",
             ek_fail(f->e, EK_ECONFIG,
                     "'limits.in_flight_bytes' is less than twice 'limits.transaction_bytes': "
                     "one is read while the other is committed"));
-    if (!rc && c->delivery == EK_EXACTLY_ONCE && ek_config_commit_every(c) > c->transaction_ms / 2)
-        rc = keep_fault(f, "limits.commit_every",
-                        ek_fail(f->e, EK_ECONFIG,
-                                "'limits.commit_every' is more than half of "
-                                "'limits.transaction_timeout': brokers would abort"));
+    if (!rc && c->delivery == EK_EXACTLY_ONCE &&
+        ek_config_commit_interval_ms(c) > c->transaction_ms / 2)
+        rc = add_fault(f, "limits.commit_every",
+                       ek_fail(f->e, EK_ECONFIG,
+                               "'limits.commit_every' is more than half of "
+                               "'limits.transaction_timeout': brokers would abort"));
     return rc;
 }
 
@@ -242,7 +241,7 @@ static bool is_same(const char *a, const char *b)
     return !strcmp(a, b);
 }
 
-int ek_config_refuse_property(const struct ek_property *p, struct ek_error *e)
+int ek_config_reject_property(const struct ek_property *p, struct ek_error *e)
 {
     bool acks = is_same(p->name, "acks") || is_same(p->name, "request.required.acks");
     if (!acks || is_same(p->value, "all") || is_same(p->value, "-1"))
@@ -296,7 +295,7 @@ static int note_list(struct ek_config *c, const struct ek_property_list *list, s
     return EK_OK;
 }
 
-int ek_config_note_properties(struct ek_config *c, struct ek_error *e)
+int ek_config_warn_properties(struct ek_config *c, struct ek_error *e)
 {
     int rc = note_list(c, &c->librdkafka, e);
     return rc ? rc : note_list(c, &c->output_librdkafka, e);

@@ -16,6 +16,6 @@ int ek_config_add_property(struct ek_property_list *list, const struct ek_proper
 ek_key_read ek_config_read_properties, ek_config_read_alerts, ek_config_read_kafka;
 
 /* Refuse the property that could lose acknowledged outputs; note those that weaken a promise. */
-int ek_config_note_properties(struct ek_config *c, struct ek_error *e);
+int ek_config_warn_properties(struct ek_config *c, struct ek_error *e);
 
 #endif

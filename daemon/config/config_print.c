@@ -45,9 +45,9 @@ static void print_properties(const struct ek_property_list *list, struct ek_buf 
 
 static void print_text(const struct ek_key_row *k, const char *text, struct ek_buf *out)
 {
-    char shown[EK_URL_SHOWN_BYTES];
+    char shown[EK_URL_REDACTED_BYTES];
     bool is_secret = k->flags & EK_KEY_URL && k->base == EK_IN_SINK;
-    if (is_secret && ek_url_show(text, shown) == EK_ENOMEM)
+    if (is_secret && ek_url_redact(text, shown) == EK_ENOMEM)
         out->rc = EK_ENOMEM;
     quote(k->flags & EK_KEY_SECRET ? "***" : is_secret ? shown : text, out);
 }

@@ -139,7 +139,7 @@ static int read_alert(struct ek_key_source *s, const struct ek_key_row *k, const
             s->yaml, n, s->e,
             "an element of 'alerts' must be one sink, such as {kafka: {topic: NAME}}");
     const struct ek_node *key = &n->children[0];
-    enum ek_sink_kind kind = ek_sink_kind_of(key->text);
+    enum ek_sink_kind kind = ek_sink_get_kind(key->text);
     if (!strcmp(key->text, "slack"))
         return ek_node_fail(s->yaml, key, s->e,
                             "unknown key 'slack': Slack is a 'webhook' with 'format: slack'");
@@ -191,7 +191,7 @@ static int read_tree(struct ek_key_source *s, struct ek_config *c)
     if (!rc)
         rc = check_named(s, "assets.profile", c->profile);
     if (!rc)
-        rc = ek_config_note_properties(c, s->e);
+        rc = ek_config_warn_properties(c, s->e);
     if (!rc)
         rc = note_open_tokens(s);
     rc = ek_error_list_first(s->faults, rc, s->e);
@@ -239,8 +239,8 @@ int ek_config_from_tree(struct ek_config **out, const struct ek_yaml *yaml,
     return from_tree(out, yaml, NULL, faults, e);
 }
 
-int ek_config_part_of_tree(struct ek_config **out, const struct ek_yaml *yaml,
-                           const char *const *uses, struct ek_error *e)
+int ek_config_part_from_tree(struct ek_config **out, const struct ek_yaml *yaml,
+                             const char *const *uses, struct ek_error *e)
 {
     return from_tree(out, yaml, uses, NULL, e);
 }

@@ -9,7 +9,7 @@
 
 static const char *const KINDS[EK_SINK_KINDS] = {"alertmanager", "webhook", "pagerduty"};
 
-enum ek_sink_kind ek_sink_kind_of(const char *word)
+enum ek_sink_kind ek_sink_get_kind(const char *word)
 {
     int kind = 0;
     while (kind < EK_SINK_KINDS && strcmp(word, KINDS[kind]) != 0)

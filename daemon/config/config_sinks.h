@@ -18,7 +18,7 @@ enum ek_sink_kind { EK_SINK_ALERTMANAGER, EK_SINK_WEBHOOK, EK_SINK_PAGERDUTY, EK
 enum ek_sink_format { EK_FORMAT_GENERIC, EK_FORMAT_SLACK };
 enum { EK_SINK_LABEL_BYTES = 24, EK_SINK_SECTION_BYTES = 32, EK_ALERT_SINKS_MAX = 16 };
 /* The values of `severity`, in the order of enum ek_alert_severity. */
-#define EK_ALERT_SEVERITY_WORDS "info warning critical"
+#define EK_ALERT_SEVERITY_NAMES "info warning critical"
 
 struct ek_alert_sink {
     enum ek_sink_kind kind;
@@ -36,7 +36,7 @@ struct ek_alert_sinks {
 };
 
 /* Return the kind with this key; EK_SINK_KINDS: none. */
-enum ek_sink_kind ek_sink_kind_of(const char *word);
+enum ek_sink_kind ek_sink_get_kind(const char *word);
 /* Write the path of the keys of a kind: "alerts.webhook". */
 void ek_sink_section(enum ek_sink_kind kind, char section[EK_SINK_SECTION_BYTES]);
 

@@ -36,9 +36,9 @@ struct demo {
     sigset_t signals;
     struct ek_demo_assets assets;
     struct ek_demo_pipeline *pipeline;
-    struct ek_demo_feed *feed;
-    struct ek_demo_story story;
-    struct ek_demo_screen screen;
+    struct ek_demo_source *feed;
+    struct ek_demo_report story;
+    struct ek_demo_view screen;
     int64_t started_ms;
     struct ek_error e;
 };
@@ -57,13 +57,13 @@ static bool stopped(void *context)
 static int send_due(struct demo *d)
 {
     int64_t due = (ek_now_ms() - d->started_ms) * SEARCHES_PER_SECOND / 1000;
-    struct ek_demo_story *s = &d->story;
+    struct ek_demo_report *s = &d->story;
     int rc = EK_OK;
     while (!rc && (int64_t)s->sent < due && s->sent - s->back < WINDOW) {
         const void *bytes;
         size_t length;
-        rc = ek_demo_feed_next(d->feed, s->phase == EK_DEMO_FAULTY, ek_wall_ms(), &bytes, &length,
-                               &d->e);
+        rc = ek_demo_source_next(d->feed, s->phase == EK_DEMO_FAULTY, ek_wall_ms(), &bytes, &length,
+                                 &d->e);
         if (!rc)
             rc = ek_demo_pipeline_send(d->pipeline, bytes, length, &d->e);
         s->sent += !rc;
@@ -71,7 +71,7 @@ static int send_due(struct demo *d)
     return rc;
 }
 
-static bool says_routed(const struct ek_kafka_record *r)
+static bool is_routed(const struct ek_kafka_record *r)
 {
     static const char name[] = "ek-action", value[] = "routed";
     for (size_t i = 0; i < r->header_count; i++)
@@ -81,7 +81,7 @@ static bool says_routed(const struct ek_kafka_record *r)
     return false;
 }
 
-static int take_lists(struct demo *d)
+static int read_lists(struct demo *d)
 {
     struct ek_kafka_record record;
     int got = 1, rc = EK_OK, wait_ms = STEP_MS;
@@ -90,28 +90,28 @@ static int take_lists(struct demo *d)
         rc = ek_demo_pipeline_list(d->pipeline, &record, wait_ms, &got, &d->e);
         if (rc || !got)
             break;
-        rc = ek_demo_feed_judge(d->feed, record.bytes, record.length, says_routed(&record), &result,
-                                &d->e);
+        rc = ek_demo_source_evaluate(d->feed, record.bytes, record.length, is_routed(&record),
+                                     &result, &d->e);
         if (!rc)
-            ek_demo_story_result(&d->story, &result);
+            ek_demo_report_result(&d->story, &result);
         wait_ms = 0;
     }
     return rc;
 }
 
-static int take_events(struct demo *d)
+static int read_events(struct demo *d)
 {
     struct ek_event *v;
     int rc = EK_OK;
     while (!rc && (v = ek_demo_pipeline_event(d->pipeline))) {
-        rc = ek_demo_story_event(&d->story, v);
+        rc = ek_demo_report_event(&d->story, v);
         ek_free(v);
     }
     return rc ? ek_fail(&d->e, rc, "no memory for an event") : EK_OK;
 }
 
 /* The story goes on when its part is told. False at its end. */
-static bool turn_page(struct ek_demo_story *s)
+static bool next_page(struct ek_demo_report *s)
 {
     switch (s->phase) {
     case EK_DEMO_HEALTHY:
@@ -138,38 +138,38 @@ static bool turn_page(struct ek_demo_story *s)
 
 static int step(struct demo *d, bool feeding)
 {
-    struct ek_demo_story *s = &d->story;
+    struct ek_demo_report *s = &d->story;
     int rc = feeding ? send_due(d) : EK_OK;
     if (!rc)
-        rc = take_lists(d);
+        rc = read_lists(d);
     if (!rc)
-        rc = take_events(d);
+        rc = read_events(d);
     int64_t now = ek_now_ms();
-    s->dead = ek_demo_pipeline_dead(d->pipeline);
+    s->dead = ek_demo_pipeline_dead_letter(d->pipeline);
     s->seconds = (double)(now - d->started_ms) / 1000;
     s->per_second = s->seconds > 0 ? (double)s->back / s->seconds : 0;
-    ek_demo_draw(&d->screen, s, now, false);
+    ek_demo_view_draw(&d->screen, s, now, false);
     if (!rc && stopped(d))
         rc = ek_fail(&d->e, EK_ESTATE, "interrupted");
     return rc;
 }
 
-static int tell(struct demo *d)
+static int run_demo(struct demo *d)
 {
     int rc = EK_OK;
     d->started_ms = ek_now_ms();
-    while (!rc && turn_page(&d->story) && ek_now_ms() - d->started_ms < TRAFFIC_MS_MAX)
+    while (!rc && next_page(&d->story) && ek_now_ms() - d->started_ms < TRAFFIC_MS_MAX)
         rc = step(d, true);
     int64_t until = ek_now_ms() + DRAIN_MS;
     while (!rc && d->story.back + d->story.dead < d->story.sent && ek_now_ms() < until)
         rc = step(d, false);
-    ek_demo_draw(&d->screen, &d->story, ek_now_ms(), true);
+    ek_demo_view_draw(&d->screen, &d->story, ek_now_ms(), true);
     return rc;
 }
 
 static int open_page(struct demo *d)
 {
-    int port, rc = d->listen ? ek_demo_pipeline_show(d->pipeline, d->listen, &port, &d->e) : EK_OK;
+    int port, rc = d->listen ? ek_demo_pipeline_serve(d->pipeline, d->listen, &port, &d->e) : EK_OK;
     if (d->listen && !rc)
         fprintf(stderr, "the page: http://%.*s:%d/\n", (int)(strrchr(d->listen, ':') - d->listen),
                 d->listen, port);
@@ -177,7 +177,7 @@ static int open_page(struct demo *d)
 }
 
 /* The story is told and the page still there, for who wants to look around. */
-static void keep_page(struct demo *d)
+static void hold_page(struct demo *d)
 {
     const struct timespec nap = {0, 100000000};
     fputs("the page stays until Ctrl-C\n", stderr);
@@ -189,8 +189,8 @@ static int with_pipeline(struct demo *d)
 {
     struct ek_demo_stop stop = {stopped, d};
     struct ek_progress progress;
-    int rc = ek_demo_feed_new(&d->feed, d->assets.manifest, d->assets.upstream,
-                              d->seed + TRAFFIC_SEED_OFFSET, &d->e);
+    int rc = ek_demo_source_new(&d->feed, d->assets.manifest, d->assets.upstream,
+                                d->seed + TRAFFIC_SEED_OFFSET, &d->e);
     if (rc)
         return rc;
     ek_progress_start(&progress, "starting broker and stage");
@@ -198,14 +198,14 @@ static int with_pipeline(struct demo *d)
     if (!rc) {
         ek_progress_finish(&progress, NULL);
         rc = open_page(d);
-        ek_demo_draw_start(&d->screen);
-        rc = rc ? rc : tell(d);
+        ek_demo_view_start(&d->screen);
+        rc = rc ? rc : run_demo(d);
         if (!rc && d->listen)
-            keep_page(d);
+            hold_page(d);
         int ended = ek_demo_pipeline_close(d->pipeline, rc ? NULL : &d->e);
         rc = rc ? rc : ended;
     }
-    ek_demo_feed_free(d->feed);
+    ek_demo_source_free(d->feed);
     return rc;
 }
 
@@ -217,8 +217,8 @@ static int run(struct demo *d)
     sigaddset(&d->signals, SIGINT);
     sigaddset(&d->signals, SIGTERM);
     pthread_sigmask(SIG_BLOCK, &d->signals, &before);
-    ek_demo_screen_init(&d->screen, stdout);
-    ek_demo_story_init(&d->story);
+    ek_demo_view_init(&d->screen, stdout);
+    ek_demo_report_init(&d->story);
     int rc = ek_demo_assets_make(&d->assets, d->seed, stop, &d->e);
     if (!rc) {
         rc = with_pipeline(d);
@@ -263,9 +263,9 @@ int ek_cmd_demo(int argc, char **argv)
     int rc = run(&d);
     int number = atomic_load(&d.stopped);
     if (!rc)
-        ek_demo_draw_end(&d.screen, &d.story);
-    bool failed = ek_demo_story_fault(&d.story) != NULL;
-    ek_demo_story_release(&d.story);
+        ek_demo_view_end(&d.screen, &d.story);
+    bool failed = ek_demo_report_fault(&d.story) != NULL;
+    ek_demo_report_release(&d.story);
     if (rc)
         return ek_cli_stopped(number, ek_cli_fail(&d.e));
     return failed ? EK_EXIT_FAILURE : EK_EXIT_OK;

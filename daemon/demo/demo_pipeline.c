@@ -23,8 +23,8 @@ struct ek_demo_pipeline {
     struct ek_assets *assets;
     struct ek_stage *stage;
     struct ek_http *http; /* NULL: it is not shown */
-    struct ek_sender *sender;
-    struct ek_tap *lists;
+    struct ek_tool_producer *sender;
+    struct ek_merged_consumer *lists;
     pthread_mutex_t lock;                /* of the events */
     struct ek_event *events[EVENTS_MAX]; /* ring; more are lost */
     uint64_t events_in, events_out;
@@ -69,12 +69,12 @@ static int start_broker(struct ek_demo_pipeline *p, struct ek_error *e)
 static int start_clients(struct ek_demo_pipeline *p, struct ek_error *e)
 {
     const char *brokers = ek_mock_brokers(p->mock);
-    int rc = ek_tap_new(&p->lists, brokers, OUTPUT, 0, CONNECT_MS, e);
-    return rc ? rc : ek_sender_new(&p->sender, brokers, INPUT, EK_SENDER_ORDERED, e);
+    int rc = ek_merged_consumer_new(&p->lists, brokers, OUTPUT, 0, CONNECT_MS, e);
+    return rc ? rc : ek_tool_producer_new(&p->sender, brokers, INPUT, EK_TOOL_PRODUCER_ORDERED, e);
 }
 
 /* On a thread of the stage. */
-static void keep_event(void *context, const struct ek_event *v)
+static void add_event(void *context, const struct ek_event *v)
 {
     struct ek_demo_pipeline *p = context;
     struct ek_event *copy = ek_event_copy(v);
@@ -86,7 +86,7 @@ static void keep_event(void *context, const struct ek_event *v)
     pthread_mutex_unlock(&p->lock);
 }
 
-static struct ek_event *take_event(struct ek_demo_pipeline *p)
+static struct ek_event *receive_event(struct ek_demo_pipeline *p)
 {
     return p->events[p->events_out++ % EVENTS_MAX];
 }
@@ -111,7 +111,7 @@ static int start_stage(struct ek_demo_pipeline *p, const struct ek_demo_assets *
         rc = ek_stage_new(&p->stage, p->config, p->assets, NULL, e);
     if (rc)
         return rc;
-    ek_shared_guard_listen(ek_stage_guard(p->stage), keep_event, p);
+    ek_guard_service_set_listener(ek_stage_guard(p->stage), add_event, p);
     if (pthread_create(&p->thread, NULL, run_stage, p))
         return ek_fail(e, EK_EIO, "no thread for the stage");
     p->threaded = true;
@@ -172,8 +172,8 @@ int ek_demo_pipeline_open(struct ek_demo_pipeline **out, const struct ek_demo_as
     return EK_OK;
 }
 
-int ek_demo_pipeline_show(struct ek_demo_pipeline *p, const char *listen, int *port,
-                          struct ek_error *e)
+int ek_demo_pipeline_serve(struct ek_demo_pipeline *p, const char *listen, int *port,
+                           struct ek_error *e)
 {
     const struct ek_api api = {.stage = p->stage};
     int rc = ek_http_start(&p->http, listen, NULL, &api, NULL, e);
@@ -193,10 +193,10 @@ int ek_demo_pipeline_close(struct ek_demo_pipeline *p, struct ek_error *e)
             *e = p->stage_error;
     }
     ek_stage_free(p->stage);
-    ek_sender_free(p->sender);
-    ek_tap_free(p->lists);
+    ek_tool_producer_free(p->sender);
+    ek_merged_consumer_free(p->lists);
     while (p->events_out < p->events_in)
-        ek_free(take_event(p));
+        ek_free(receive_event(p));
     pthread_mutex_destroy(&p->lock);
     ek_assets_free(p->assets);
     ek_config_free(p->config);
@@ -210,7 +210,7 @@ int ek_demo_pipeline_send(struct ek_demo_pipeline *p, const void *bytes, size_t 
 {
     struct ek_kafka_record record = {
         .partition = 0, .timestamp_ms = -1, .bytes = bytes, .length = length};
-    return ek_sender_send(p->sender, &record, e);
+    return ek_tool_producer_send(p->sender, &record, e);
 }
 
 int ek_demo_pipeline_list(struct ek_demo_pipeline *p, struct ek_kafka_record *record, int wait_ms,
@@ -219,18 +219,18 @@ int ek_demo_pipeline_list(struct ek_demo_pipeline *p, struct ek_kafka_record *re
     int rc = still_running(p, e);
     if (rc)
         return rc;
-    return ek_tap_next(p->lists, record, wait_ms, got, e);
+    return ek_merged_consumer_next(p->lists, record, wait_ms, got, e);
 }
 
 struct ek_event *ek_demo_pipeline_event(struct ek_demo_pipeline *p)
 {
     pthread_mutex_lock(&p->lock);
-    struct ek_event *v = p->events_out < p->events_in ? take_event(p) : NULL;
+    struct ek_event *v = p->events_out < p->events_in ? receive_event(p) : NULL;
     pthread_mutex_unlock(&p->lock);
     return v;
 }
 
-uint64_t ek_demo_pipeline_dead(struct ek_demo_pipeline *p)
+uint64_t ek_demo_pipeline_dead_letter(struct ek_demo_pipeline *p)
 {
     struct ek_stage_stats stats;
     ek_stage_stats(p->stage, &stats);

@@ -22,8 +22,8 @@ int ek_demo_pipeline_close(struct ek_demo_pipeline *p, struct ek_error *e);
 
 /* Shows the stage at an address (`http.listen`), where nobody can change anything. *port: the one
  * that was taken. */
-int ek_demo_pipeline_show(struct ek_demo_pipeline *p, const char *listen, int *port,
-                          struct ek_error *e);
+int ek_demo_pipeline_serve(struct ek_demo_pipeline *p, const char *listen, int *port,
+                           struct ek_error *e);
 
 int ek_demo_pipeline_send(struct ek_demo_pipeline *p, const void *bytes, size_t length,
                           struct ek_error *e);
@@ -33,6 +33,6 @@ int ek_demo_pipeline_list(struct ek_demo_pipeline *p, struct ek_kafka_record *re
                           int *got, struct ek_error *e);
 /* The next event of the stage, the caller's; NULL: there is none. */
 struct ek_event *ek_demo_pipeline_event(struct ek_demo_pipeline *p);
-uint64_t ek_demo_pipeline_dead(struct ek_demo_pipeline *p);
+uint64_t ek_demo_pipeline_dead_letter(struct ek_demo_pipeline *p);
 
 #endif

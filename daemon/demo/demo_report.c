@@ -7,37 +7,37 @@
 
 enum { ENOUGH_SEARCHES = 500 };
 
-void ek_demo_story_init(struct ek_demo_story *s)
+void ek_demo_report_init(struct ek_demo_report *s)
 {
     memset(s, 0, sizeof *s);
     s->findings.suspected = true;
     s->fault_from = s->fault_to = s->route_from = s->route_to = UINT64_MAX;
 }
 
-void ek_demo_story_release(struct ek_demo_story *s)
+void ek_demo_report_release(struct ek_demo_report *s)
 {
     ek_reported_findings_release(&s->findings);
 }
 
-const char *ek_demo_segment(const struct ek_event_place *at, char text[EK_DEMO_WORD])
+const char *ek_demo_segment(const struct ek_event_place *at, char text[EK_DEMO_TEXT])
 {
     if (at->dimension)
-        snprintf(text, EK_DEMO_WORD, "%s=%s", at->dimension,
+        snprintf(text, EK_DEMO_TEXT, "%s=%s", at->dimension,
                  at->value ? at->value : EK_SEGMENT_OTHER);
     else
-        snprintf(text, EK_DEMO_WORD, "all traffic");
+        snprintf(text, EK_DEMO_TEXT, "all traffic");
     return text;
 }
 
 static bool is_ours(const struct ek_event_place *at)
 {
-    char segment[EK_DEMO_WORD];
+    char segment[EK_DEMO_TEXT];
     return !strcmp(at->feature, EK_DEMO_FEATURE) &&
            !strcmp(ek_demo_segment(at, segment), EK_DEMO_SEGMENT);
 }
 
 /* The oldest goes when there is no room. */
-static int add_finding(struct ek_demo_story *s, const struct ek_event *v)
+static int add_finding(struct ek_demo_report *s, const struct ek_event *v)
 {
     struct ek_reported_findings *all = &s->findings;
     if (all->count == EK_DEMO_FINDINGS_MAX && ek_reported_findings_grow(all, v))
@@ -45,14 +45,14 @@ static int add_finding(struct ek_demo_story *s, const struct ek_event *v)
     return ek_reported_findings_follow(all, v);
 }
 
-static void add_plan(struct ek_demo_story *s, const struct ek_event_plan *p, uint64_t query)
+static void add_plan(struct ek_demo_report *s, const struct ek_event_plan *p, uint64_t query)
 {
     size_t used = 0;
     bool ours = false;
     s->plan[0] = 0;
     for (int i = 0; i < p->count; i++) {
         const struct ek_event_entry *e = &p->entry[i];
-        char segment[EK_DEMO_WORD];
+        char segment[EK_DEMO_TEXT];
         ours |= is_ours(&e->at) && ek_action_routes(e->action);
         if (used < sizeof s->plan)
             used += (size_t)snprintf(s->plan + used, sizeof s->plan - used, "%s%s, %s: %s",
@@ -67,7 +67,7 @@ static void add_plan(struct ek_demo_story *s, const struct ek_event_plan *p, uin
     s->route_in_force = ours;
 }
 
-int ek_demo_story_event(struct ek_demo_story *s, const struct ek_event *v)
+int ek_demo_report_event(struct ek_demo_report *s, const struct ek_event *v)
 {
     if (v->kind == EK_EVENT_FINDING)
         return add_finding(s, v);
@@ -76,7 +76,7 @@ int ek_demo_story_event(struct ek_demo_story *s, const struct ek_event *v)
     return EK_OK;
 }
 
-void ek_demo_story_result(struct ek_demo_story *s, const struct ek_demo_result *r)
+void ek_demo_report_result(struct ek_demo_report *s, const struct ek_demo_result *r)
 {
     s->back++;
     s->untouched += r->untouched;
@@ -95,7 +95,7 @@ const struct ek_event_finding *ek_demo_finding(const struct ek_reported_finding 
     return f->end ? &f->end->finding : &f->event->finding;
 }
 
-const struct ek_reported_finding *ek_demo_story_finding(const struct ek_demo_story *s)
+const struct ek_reported_finding *ek_demo_report_finding(const struct ek_demo_report *s)
 {
     for (size_t i = s->findings.count; i > 0; i--) {
         const struct ek_reported_finding *f = &s->findings.item[i - 1];
@@ -105,9 +105,9 @@ const struct ek_reported_finding *ek_demo_story_finding(const struct ek_demo_sto
     return NULL;
 }
 
-const char *ek_demo_story_fault(const struct ek_demo_story *s)
+const char *ek_demo_report_fault(const struct ek_demo_report *s)
 {
-    const struct ek_reported_finding *f = ek_demo_story_finding(s);
+    const struct ek_reported_finding *f = ek_demo_report_finding(s);
     if (s->early)
         return "searches were changed before anything was wrong";
     if (s->back < s->sent || s->dead)

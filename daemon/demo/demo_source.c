@@ -16,10 +16,10 @@ struct sent {
     bool concerned, broken;
 };
 
-struct ek_demo_feed {
+struct ek_demo_source {
     const struct ek_manifest *m;
     struct ek_hotel *hotel;
-    struct ek_upstream *clean, *faulty;
+    struct ek_upstream_sim *clean, *faulty;
     struct ek_codec *codec;
     struct ek_list q;
     struct ek_buf bytes;
@@ -27,13 +27,13 @@ struct ek_demo_feed {
     uint64_t count, room;
 };
 
-void ek_demo_feed_free(struct ek_demo_feed *f)
+void ek_demo_source_free(struct ek_demo_source *f)
 {
     if (!f)
         return;
     ek_hotel_free(f->hotel);
-    ek_upstream_free(f->clean);
-    ek_upstream_free(f->faulty);
+    ek_upstream_sim_free(f->clean);
+    ek_upstream_sim_free(f->faulty);
     ek_codec_free(f->codec);
     ek_list_release(&f->q);
     ek_buf_release(&f->bytes);
@@ -41,26 +41,27 @@ void ek_demo_feed_free(struct ek_demo_feed *f)
     ek_free(f);
 }
 
-static int open_parts(struct ek_demo_feed *f, const char *model, uint64_t seed, struct ek_error *e)
+static int open_parts(struct ek_demo_source *f, const char *model, uint64_t seed,
+                      struct ek_error *e)
 {
     static const char *const fault[] = {EK_DEMO_FAULT};
-    struct ek_upstream_options o = {.manifest = f->m, .model = model, .seed = seed};
+    struct ek_upstream_sim_options o = {.manifest = f->m, .model = model, .seed = seed};
     int rc = ek_hotel_new(&f->hotel, seed, e);
     if (!rc)
         rc = ek_codec_new(&f->codec, f->m, NULL, NULL, e);
     if (!rc)
-        rc = ek_upstream_new(&f->clean, &o, e);
+        rc = ek_upstream_sim_new(&f->clean, &o, e);
     o.faults = fault;
     o.fault_count = 1;
     if (!rc)
-        rc = ek_upstream_new(&f->faulty, &o, e);
+        rc = ek_upstream_sim_new(&f->faulty, &o, e);
     return rc;
 }
 
-int ek_demo_feed_new(struct ek_demo_feed **out, const struct ek_manifest *m, const char *model,
-                     uint64_t seed, struct ek_error *e)
+int ek_demo_source_new(struct ek_demo_source **out, const struct ek_manifest *m, const char *model,
+                       uint64_t seed, struct ek_error *e)
 {
-    struct ek_demo_feed *f = ek_calloc(1, sizeof *f);
+    struct ek_demo_source *f = ek_calloc(1, sizeof *f);
     if (!f)
         return ek_fail(e, EK_ENOMEM, "no memory for the traffic");
     f->m = m;
@@ -68,7 +69,7 @@ int ek_demo_feed_new(struct ek_demo_feed **out, const struct ek_manifest *m, con
     ek_buf_init(&f->bytes, 0);
     int rc = open_parts(f, model, seed, e);
     if (rc) {
-        ek_demo_feed_free(f);
+        ek_demo_source_free(f);
         return rc;
     }
     *out = f;
@@ -84,7 +85,7 @@ static double ndcg10(const struct ek_list *q)
     return ek_metric_compute(metric, EK_GAIN_EXP, order, q->label, q->items, 2, scratch);
 }
 
-static struct sent *remember(struct ek_demo_feed *f)
+static struct sent *add_sent(struct ek_demo_source *f)
 {
     struct sent *larger = ek_grow(f->sent, f->count, &f->room, sizeof *larger);
     if (!larger)
@@ -99,22 +100,22 @@ static bool in_arm_b(const struct ek_list *q)
     return arm.length == 1 && *arm.text == 'B';
 }
 
-int ek_demo_feed_next(struct ek_demo_feed *f, bool faulty, int64_t now_ms, const void **bytes,
-                      size_t *length, struct ek_error *e)
+int ek_demo_source_next(struct ek_demo_source *f, bool faulty, int64_t now_ms, const void **bytes,
+                        size_t *length, struct ek_error *e)
 {
-    struct sent *s = remember(f);
+    struct sent *s = add_sent(f);
     if (!s)
         return ek_fail(e, EK_ENOMEM, "no memory to remember a search");
     int rc = ek_hotel_list(f->hotel, f->count, &f->q, e);
     if (!rc)
-        rc = ek_upstream_apply(f->clean, &f->q, f->count, e);
+        rc = ek_upstream_sim_apply(f->clean, &f->q, f->count, e);
     if (rc)
         return rc;
     s->concerned = in_arm_b(&f->q);
     s->broken = faulty && s->concerned;
     s->clean = s->upstream = ndcg10(&f->q);
     if (s->broken) {
-        rc = ek_upstream_apply(f->faulty, &f->q, f->count, e);
+        rc = ek_upstream_sim_apply(f->faulty, &f->q, f->count, e);
         s->upstream = ndcg10(&f->q);
     }
     f->q.time_ms = now_ms;
@@ -131,14 +132,14 @@ int ek_demo_feed_next(struct ek_demo_feed *f, bool faulty, int64_t now_ms, const
 }
 
 /* Number of the search `q-N`; false when it was never sent. */
-static bool number_of(const struct ek_demo_feed *f, struct ek_text id, uint64_t *number)
+static bool number_of(const struct ek_demo_source *f, struct ek_text id, uint64_t *number)
 {
     return id.length > 2 && !memcmp(id.text, "q-", 2) &&
            !ek_parse_u64(id.text + 2, id.length - 2, number) && *number < f->count;
 }
 
-int ek_demo_feed_judge(struct ek_demo_feed *f, const void *bytes, size_t length, bool routed,
-                       struct ek_demo_result *out, struct ek_error *e)
+int ek_demo_source_evaluate(struct ek_demo_source *f, const void *bytes, size_t length, bool routed,
+                            struct ek_demo_result *out, struct ek_error *e)
 {
     uint64_t number;
     int rc = ek_codec_decode(f->codec, bytes, length, &f->q, e);

@@ -15,7 +15,7 @@ static const char UNGUARDED[] = "plain model, unguarded";
 static const char GUARDED[] = "routable model, routed by evenkeel";
 static const char UNBROKEN[] = "plain model, had nothing been broken";
 
-void ek_demo_screen_init(struct ek_demo_screen *d, FILE *to)
+void ek_demo_view_init(struct ek_demo_view *d, FILE *to)
 {
     memset(d, 0, sizeof *d);
     d->to = to;
@@ -24,14 +24,14 @@ void ek_demo_screen_init(struct ek_demo_screen *d, FILE *to)
     d->drawn_ms = -LOG_EVERY_MS;
 }
 
-static const char *paint(const struct ek_demo_screen *d, enum style style)
+static const char *paint(const struct ek_demo_view *d, enum style style)
 {
     static const char *const codes[] = {"\033[0m", "\033[1m", "\033[32m", "\033[31m"};
     return d->colour ? codes[style] : "";
 }
 
 /* Columns of the terminal; a line that wrapped could not be drawn over. */
-static int width_of(const struct ek_demo_screen *d)
+static int width_of(const struct ek_demo_view *d)
 {
     int columns, rows;
     ek_terminal_size(d->to, &columns, &rows);
@@ -41,11 +41,10 @@ static int width_of(const struct ek_demo_screen *d)
 }
 
 /* One line of the live table. */
-static void row(struct ek_demo_screen *d, const char *head, enum style style, const char *format,
-                ...) __attribute__((format(printf, 4, 5)));
+static void row(struct ek_demo_view *d, const char *head, enum style style, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
 
-static void row(struct ek_demo_screen *d, const char *head, enum style style, const char *format,
-                ...)
+static void row(struct ek_demo_view *d, const char *head, enum style style, const char *format, ...)
 {
     char text[TEXT];
     va_list args;
@@ -58,7 +57,7 @@ static void row(struct ek_demo_screen *d, const char *head, enum style style, co
     d->lines++;
 }
 
-static const char *phase_text(const struct ek_demo_story *s)
+static const char *phase_text(const struct ek_demo_report *s)
 {
     switch (s->phase) {
     case EK_DEMO_HEALTHY:
@@ -75,7 +74,7 @@ static const char *phase_text(const struct ek_demo_story *s)
 static const char *finding_text(const struct ek_reported_finding *reported, char text[TEXT])
 {
     const struct ek_event_finding *f = ek_demo_finding(reported);
-    char segment[EK_DEMO_WORD];
+    char segment[EK_DEMO_TEXT];
     bool known = f->class != EK_CLASS_NONE;
     int n = snprintf(text, TEXT, "%.30s, %.30s: ", f->at.feature, ek_demo_segment(&f->at, segment));
     if (known)
@@ -97,7 +96,7 @@ static const char *factor_text(const struct ek_event_finding *f, char text[TEXT]
     return text;
 }
 
-static void finding_rows(struct ek_demo_screen *d, const struct ek_demo_story *s)
+static void finding_rows(struct ek_demo_view *d, const struct ek_demo_report *s)
 {
     char text[TEXT];
     bool any = false;
@@ -114,7 +113,7 @@ static void finding_rows(struct ek_demo_screen *d, const struct ek_demo_story *s
         row(d, "finding", PLAIN, "none");
 }
 
-static void ndcg_row(struct ek_demo_screen *d, const char *what, enum style style, double value,
+static void ndcg_row(struct ek_demo_view *d, const char *what, enum style style, double value,
                      double without)
 {
     if (!isfinite(value))
@@ -125,7 +124,7 @@ static void ndcg_row(struct ek_demo_screen *d, const char *what, enum style styl
         row(d, "", style, "%-36s %.4f  %+.4f", what, value, value - without);
 }
 
-static void quality_rows(struct ek_demo_screen *d, const struct ek_demo_story *s)
+static void quality_rows(struct ek_demo_view *d, const struct ek_demo_report *s)
 {
     double without = ek_metric_result(&s->upstream), with = ek_metric_result(&s->guarded);
     row(d, "NDCG@10", PLAIN, "over %zu searches of arm B with the wrong price and a route",
@@ -135,7 +134,7 @@ static void quality_rows(struct ek_demo_screen *d, const struct ek_demo_story *s
     ndcg_row(d, UNBROKEN, PLAIN, ek_metric_result(&s->clean), without);
 }
 
-static void draw_live(struct ek_demo_screen *d, const struct ek_demo_story *s)
+static void draw_live(struct ek_demo_view *d, const struct ek_demo_report *s)
 {
     if (d->lines)
         fprintf(d->to, "\033[%dA", d->lines);
@@ -153,17 +152,17 @@ static void draw_live(struct ek_demo_screen *d, const struct ek_demo_story *s)
     fputs("\033[J", d->to);
 }
 
-static const char *phase_word(const struct ek_demo_story *s)
+static const char *phase_title(const struct ek_demo_report *s)
 {
     static const char *const words[] = {"healthy", "FAULT", "over"};
     return words[s->phase];
 }
 
-static void draw_line(struct ek_demo_screen *d, const struct ek_demo_story *s)
+static void draw_line(struct ek_demo_view *d, const struct ek_demo_report *s)
 {
     char text[TEXT];
-    const struct ek_reported_finding *f = ek_demo_story_finding(s);
-    fprintf(d->to, "%3.0f s  %-7s  %5llu sent  %5llu back", s->seconds, phase_word(s),
+    const struct ek_reported_finding *f = ek_demo_report_finding(s);
+    fprintf(d->to, "%3.0f s  %-7s  %5llu sent  %5llu back", s->seconds, phase_title(s),
             (unsigned long long)s->sent, (unsigned long long)s->back);
     if (f)
         fprintf(d->to, "  %s%s", finding_text(f, text), s->route_in_force ? ", routed" : "");
@@ -173,7 +172,7 @@ static void draw_line(struct ek_demo_screen *d, const struct ek_demo_story *s)
     fputc('\n', d->to);
 }
 
-void ek_demo_draw_start(struct ek_demo_screen *d)
+void ek_demo_view_start(struct ek_demo_view *d)
 {
     fprintf(d->to, "\nHotel searches flow from topic 'scored' through evenkeel to topic 'ranked'.\n"
                    "In the middle, arm B of a test starts to see the price of the full stay\n"
@@ -181,8 +180,8 @@ void ek_demo_draw_start(struct ek_demo_screen *d)
     fflush(d->to);
 }
 
-void ek_demo_draw(struct ek_demo_screen *d, const struct ek_demo_story *s, int64_t now_ms,
-                  bool force)
+void ek_demo_view_draw(struct ek_demo_view *d, const struct ek_demo_report *s, int64_t now_ms,
+                       bool force)
 {
     if (!force && now_ms - d->drawn_ms < (d->live ? LIVE_EVERY_MS : LOG_EVERY_MS))
         return;
@@ -194,10 +193,10 @@ void ek_demo_draw(struct ek_demo_screen *d, const struct ek_demo_story *s, int64
     fflush(d->to);
 }
 
-static void fact(const struct ek_demo_screen *d, const char *what, const char *format, ...)
+static void fact(const struct ek_demo_view *d, const char *what, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-static void fact(const struct ek_demo_screen *d, const char *what, const char *format, ...)
+static void fact(const struct ek_demo_view *d, const char *what, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -208,7 +207,7 @@ static void fact(const struct ek_demo_screen *d, const char *what, const char *f
 }
 
 /* A query number as what it is told from: "search 1540, 40 after the fault began". */
-static void moment(const struct ek_demo_screen *d, const char *what, uint64_t query, uint64_t from,
+static void moment(const struct ek_demo_view *d, const char *what, uint64_t query, uint64_t from,
                    const char *since)
 {
     if (query == UINT64_MAX)
@@ -220,7 +219,7 @@ static void moment(const struct ek_demo_screen *d, const char *what, uint64_t qu
              (unsigned long long)(query - from), since);
 }
 
-static void traffic_facts(const struct ek_demo_screen *d, const struct ek_demo_story *s)
+static void traffic_facts(const struct ek_demo_view *d, const struct ek_demo_report *s)
 {
     fact(d, "searches sent / back / dead letters", "%llu / %llu / %llu",
          (unsigned long long)s->sent, (unsigned long long)s->back, (unsigned long long)s->dead);
@@ -230,10 +229,10 @@ static void traffic_facts(const struct ek_demo_screen *d, const struct ek_demo_s
          (unsigned long long)s->others);
 }
 
-static void finding_facts(const struct ek_demo_screen *d, const struct ek_demo_story *s)
+static void finding_facts(const struct ek_demo_view *d, const struct ek_demo_report *s)
 {
     char text[TEXT];
-    const struct ek_reported_finding *reported = ek_demo_story_finding(s);
+    const struct ek_reported_finding *reported = ek_demo_report_finding(s);
     if (!reported)
         fact(d, "found", "nothing");
     else {
@@ -255,9 +254,9 @@ static void finding_facts(const struct ek_demo_screen *d, const struct ek_demo_s
                     finding_text(&s->findings.item[i], text));
 }
 
-void ek_demo_draw_end(struct ek_demo_screen *d, const struct ek_demo_story *s)
+void ek_demo_view_end(struct ek_demo_view *d, const struct ek_demo_report *s)
 {
-    const char *fault = ek_demo_story_fault(s);
+    const char *fault = ek_demo_report_fault(s);
     fprintf(d->to, "\n%sWhat happened%s\n", paint(d, BOLD), paint(d, PLAIN));
     traffic_facts(d, s);
     moment(d, "fault began", s->fault_from, UINT64_MAX, "");

@@ -11,7 +11,7 @@
 
 #include <stdio.h>
 
-struct ek_demo_screen {
+struct ek_demo_view {
     FILE *to;
     bool live, colour;
     int lines;        /* drawn last, to be drawn over */
@@ -19,13 +19,13 @@ struct ek_demo_screen {
 };
 
 /* live and colour follow from `to` and the environment. */
-void ek_demo_screen_init(struct ek_demo_screen *d, FILE *to);
+void ek_demo_view_init(struct ek_demo_view *d, FILE *to);
 /* Says what will be seen. */
-void ek_demo_draw_start(struct ek_demo_screen *d);
+void ek_demo_view_start(struct ek_demo_view *d);
 /* Draws when it is time to; `force` draws in any case. */
-void ek_demo_draw(struct ek_demo_screen *d, const struct ek_demo_story *s, int64_t now_ms,
-                  bool force);
+void ek_demo_view_draw(struct ek_demo_view *d, const struct ek_demo_report *s, int64_t now_ms,
+                       bool force);
 /* The table of what happened, with the verdict as its last line. */
-void ek_demo_draw_end(struct ek_demo_screen *d, const struct ek_demo_story *s);
+void ek_demo_view_end(struct ek_demo_view *d, const struct ek_demo_report *s);
 
 #endif

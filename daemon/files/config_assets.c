@@ -5,7 +5,7 @@
 #include "daemon/config/auth.h"
 #include "serve/assets.h"
 
-struct telling {
+struct printing {
     const struct ek_config *c;
     struct ek_error_list *faults;
 };
@@ -19,7 +19,7 @@ static int on_fault(void *context, enum ek_asset which, struct ek_error *e)
         [EK_ASSET_RULES] = "assets.rules",
         [EK_ASSET_MODEL] = "assets.model",
     };
-    const struct telling *t = context;
+    const struct printing *t = context;
     const char *const paths[] = {[EK_ASSET_MANIFEST] = t->c->manifest,
                                  [EK_ASSET_PROFILE] = t->c->profile,
                                  [EK_ASSET_RULES] = t->c->rules,
@@ -67,7 +67,7 @@ int ek_config_assets(struct ek_assets **out, const struct ek_config *c,
     struct ek_mapping mapping;
     struct ek_codec_limits limits;
     struct ek_error own;
-    struct telling telling = {c, faults};
+    struct printing telling = {c, faults};
     const struct ek_assets_report report = {on_fault, &telling};
     e = e ? e : &own;
     ek_config_mapping(c, &mapping, &limits);

@@ -8,10 +8,10 @@
 #include <stdio.h>
 #include <string.h>
 
-int ek_dialect_load(struct ek_dialect *d, const char *config, struct ek_error *e)
+int ek_field_mapping_load(struct ek_field_mapping *d, const char *config, struct ek_error *e)
 {
     static const char *const uses[] = {"message.", "limits.", NULL};
-    *d = (struct ek_dialect){0};
+    *d = (struct ek_field_mapping){0};
     if (!config)
         return EK_OK;
     int rc = ek_config_load_part(&d->config, config, uses, e);
@@ -21,13 +21,14 @@ int ek_dialect_load(struct ek_dialect *d, const char *config, struct ek_error *e
     return EK_OK;
 }
 
-void ek_dialect_release(struct ek_dialect *d)
+void ek_field_mapping_release(struct ek_field_mapping *d)
 {
     ek_config_free(d->config);
-    *d = (struct ek_dialect){0};
+    *d = (struct ek_field_mapping){0};
 }
 
-int ek_dialect_needs_lists(const struct ek_dialect *d, const char *path, struct ek_error *e)
+int ek_field_mapping_needs_lists(const struct ek_field_mapping *d, const char *path,
+                                 struct ek_error *e)
 {
     return d->mapping.layout != EK_LAYOUT_ITEM
                ? EK_OK
@@ -61,7 +62,7 @@ static void add_encoding(const struct ek_config *c, struct ek_error *e)
             words[c->encoding], words[!c->encoding]);
 }
 
-int ek_dialect_hint(const struct ek_dialect *d, struct ek_error *e)
+int ek_field_mapping_hint(const struct ek_field_mapping *d, struct ek_error *e)
 {
     if (!d->config && e->flags & EK_ERR_FIELD)
         add(e, "; where fields have other names, --config tells them");
@@ -71,10 +72,10 @@ int ek_dialect_hint(const struct ek_dialect *d, struct ek_error *e)
 }
 
 static int each(struct ek_capture_reader *capture, const struct ek_codec *codec, const char *path,
-                const struct ek_dialect *dialect, ek_take_list *take, void *context,
+                const struct ek_field_mapping *dialect, ek_list_fn *take, void *context,
                 struct ek_error *e)
 {
-    struct ek_scores_seen scores = {.some = false};
+    struct ek_score_check scores = {.some = false};
     struct ek_list q;
     int more = 1, rc = EK_OK;
     ek_list_init(&q);
@@ -85,26 +86,26 @@ static int each(struct ek_capture_reader *capture, const struct ek_codec *codec,
             break;
         rc = ek_codec_decode(codec, message.bytes, message.length, &q, e);
         if (rc)
-            ek_dialect_hint(dialect, e);
+            ek_field_mapping_hint(dialect, e);
         else
-            ek_scores_missing(&scores, &q);
+            ek_score_check_missing(&scores, &q);
         if (!rc)
             rc = take(context, &q, number, e);
         if (rc)
             ek_error_place(e, path, (long)number + 1, 0);
     }
     if (!rc)
-        ek_scores_note(&scores, dialect->config);
+        ek_score_check_add(&scores, dialect->config);
     ek_list_release(&q);
     return rc;
 }
 
-int ek_each_message(const struct ek_manifest *m, const struct ek_dialect *dialect, const char *path,
-                    ek_take_list *take, void *context, struct ek_error *e)
+int ek_message_for_each(const struct ek_manifest *m, const struct ek_field_mapping *dialect,
+                        const char *path, ek_list_fn *take, void *context, struct ek_error *e)
 {
     struct ek_capture_reader *capture;
     struct ek_codec *codec;
-    int rc = ek_dialect_needs_lists(dialect, path, e);
+    int rc = ek_field_mapping_needs_lists(dialect, path, e);
     if (rc)
         return rc;
     rc = ek_codec_new(&codec, m, &dialect->mapping, &dialect->limits, e);
@@ -126,7 +127,7 @@ static struct ek_error place_of(const struct ek_config *c)
     return at;
 }
 
-bool ek_scores_expected(const struct ek_config *c)
+bool ek_score_check_expected(const struct ek_config *c)
 {
     return c->model || place_of(c).line;
 }
@@ -139,7 +140,7 @@ static bool has_score(const struct ek_list *q)
     return false;
 }
 
-unsigned long ek_scores_missing(struct ek_scores_seen *s, const struct ek_list *q)
+unsigned long ek_score_check_missing(struct ek_score_check *s, const struct ek_list *q)
 {
     if (atomic_load_explicit(&s->some, memory_order_relaxed) || !q->items)
         return 0;
@@ -149,7 +150,7 @@ unsigned long ek_scores_missing(struct ek_scores_seen *s, const struct ek_list *
     return 0;
 }
 
-void ek_scores_text(const struct ek_config *c, unsigned long lists, char *text, size_t size)
+void ek_score_check_text(const struct ek_config *c, unsigned long lists, char *text, size_t size)
 {
     struct ek_error at = place_of(c), what;
     char said[500];
@@ -160,12 +161,12 @@ void ek_scores_text(const struct ek_config *c, unsigned long lists, char *text, 
     snprintf(text, size, "%s", ek_error_text(&what, said, sizeof said));
 }
 
-void ek_scores_note(const struct ek_scores_seen *s, const struct ek_config *c)
+void ek_score_check_add(const struct ek_score_check *s, const struct ek_config *c)
 {
     char text[500];
     unsigned long lists = atomic_load(&s->without);
-    if (!c || !lists || atomic_load(&s->some) || !ek_scores_expected(c))
+    if (!c || !lists || atomic_load(&s->some) || !ek_score_check_expected(c))
         return;
-    ek_scores_text(c, lists, text, sizeof text);
+    ek_score_check_text(c, lists, text, sizeof text);
     fprintf(stderr, "evenkeel: note: %s\n", text);
 }

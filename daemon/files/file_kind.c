@@ -28,14 +28,14 @@ const char *ek_kind_name(enum ek_kind kind)
 }
 
 /* A bare message is a MessagePack map, a record of a capture an array. */
-static bool looks_like_messages(const struct ek_buf *text)
+static bool is_messages(const struct ek_buf *text)
 {
     uint8_t first = text->length ? text->data[0] : 0;
     return (first & 0xe0) == 0x80 || (first >= 0xdc && first <= 0xdf);
 }
 
 /* A number and `qid:` on the first line that is no comment. */
-static bool looks_like_letor(const struct ek_buf *text)
+static bool is_letor(const struct ek_buf *text)
 {
     const char *p = (const char *)text->data, *end = p + text->length;
     while (p < end && (*p == '#' || *p == '\n' || *p == '\r')) {
@@ -149,7 +149,7 @@ static enum ek_kind kind_of_text(struct ek_checked *c, struct ek_error *e)
     return kind;
 }
 
-static enum ek_kind tell_kind(struct ek_checked *c, struct ek_reader *r, struct ek_error *e)
+static enum ek_kind print_kind(struct ek_checked *c, struct ek_reader *r, struct ek_error *e)
 {
     if (ek_buf_reserve(&c->text, HEAD_BYTES)) {
         ek_fail(e, EK_ENOMEM, "out of memory");
@@ -163,9 +163,9 @@ static enum ek_kind tell_kind(struct ek_checked *c, struct ek_reader *r, struct 
     }
     if (ek_tensors_begins(c->text.data, c->text.length))
         return kind_of_tensors(c->path, e);
-    if (looks_like_messages(&c->text))
+    if (is_messages(&c->text))
         return EK_KIND_MESSAGES;
-    if (looks_like_letor(&c->text))
+    if (is_letor(&c->text))
         return EK_KIND_LETOR;
     if (ek_reader_rest(r, &c->text, e))
         return EK_KIND_UNKNOWN;
@@ -201,7 +201,7 @@ void ek_checked_open(struct ek_checked *c, const char *path)
     c->path = path;
     c->valid = true;
     if (!ek_reader_open(&r, path, &e))
-        c->kind = tell_kind(c, r, &e);
+        c->kind = print_kind(c, r, &e);
     if (c->kind == EK_KIND_UNKNOWN)
         fail(c, &e);
     ek_reader_close(r);
@@ -383,7 +383,7 @@ static int read_config(struct ek_checked *c, struct ek_config **config, struct e
         return ek_error_list_collect(&c->faults, ek_config_tokens(NULL, *config, e), e);
     if (rc != EK_ECONFIG || !c->faults.count)
         return rc;
-    int part = ek_config_part_of_tree(config, c->tree, uses, &own);
+    int part = ek_config_part_from_tree(config, c->tree, uses, &own);
     if (part == EK_ENOMEM)
         *e = own;
     return !part || part == EK_ENOMEM ? part : rc;
@@ -410,7 +410,7 @@ static int check_config(struct ek_checked *c, struct ek_error *e)
     return rc;
 }
 
-static int take_nothing(void *context, struct ek_list *q, uint64_t number, struct ek_error *e)
+static int ignore_list(void *context, struct ek_list *q, uint64_t number, struct ek_error *e)
 {
     (void)context, (void)q, (void)number, (void)e;
     return EK_OK;
@@ -434,14 +434,15 @@ static int read_letor(const char *path, const struct ek_manifest *m, struct ek_e
 
 /* Lists of either form can only be read by a manifest, and standard input only once. */
 static int check_lists(struct ek_checked *c, const struct ek_manifest *m,
-                       const struct ek_dialect *dialect, struct ek_error *e)
+                       const struct ek_field_mapping *dialect, struct ek_error *e)
 {
     if (!m || !strcmp(c->path, "-")) {
         snprintf(c->note, sizeof c->note, "%s", m ? "not read, it is standard input" : NOT_HELD);
         return EK_OK;
     }
-    return c->kind == EK_KIND_LETOR ? read_letor(c->path, m, e)
-                                    : ek_each_message(m, dialect, c->path, take_nothing, NULL, e);
+    return c->kind == EK_KIND_LETOR
+               ? read_letor(c->path, m, e)
+               : ek_message_for_each(m, dialect, c->path, ignore_list, NULL, e);
 }
 
 static int check_kind(struct ek_checked *c, const struct ek_manifest *m,
@@ -478,7 +479,7 @@ void ek_checked_run(struct ek_checked *c, const struct ek_manifest *m,
     c->valid = c->valid && !c->faults.count;
 }
 
-int ek_kind_explain(const char *path, enum ek_kind wanted, struct ek_error *e)
+int ek_kind_explain(const char *path, enum ek_kind desired, struct ek_error *e)
 {
     static const char *const is[EK_KIND_COUNT] = {"",
                                                   "this is a manifest",
@@ -505,8 +506,8 @@ int ek_kind_explain(const char *path, enum ek_kind wanted, struct ek_error *e)
         return (int)code;
     ek_checked_open(&c, path);
     bool shown = c.kind == EK_KIND_MODEL || c.kind == EK_KIND_PROFILE || c.kind == EK_KIND_MESSAGES;
-    if (c.kind != EK_KIND_UNKNOWN && c.kind != wanted && !(wanted == EK_KIND_UNKNOWN && shown))
-        ek_fail(e, code, "%s, not %s", is[c.kind], wants[wanted]);
+    if (c.kind != EK_KIND_UNKNOWN && c.kind != desired && !(desired == EK_KIND_UNKNOWN && shown))
+        ek_fail(e, code, "%s, not %s", is[c.kind], wants[desired]);
     ek_checked_release(&c);
     return ek_error_place(e, path, 0, 0);
 }

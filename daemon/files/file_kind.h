@@ -44,7 +44,7 @@ const char *ek_kind_name(enum ek_kind kind);
 /* For the error of a reader that wanted a file of another kind (EK_KIND_UNKNOWN: one to inspect):
  * says so when the content tells, and names the file in front in any case. Leaves errors of the
  * system, of memory and of other files as they are. Returns the code. */
-int ek_kind_explain(const char *path, enum ek_kind wanted, struct ek_error *e);
+int ek_kind_explain(const char *path, enum ek_kind desired, struct ek_error *e);
 /* Reads what is needed to tell the kind; `valid` is false when that failed. */
 void ek_checked_open(struct ek_checked *c, const char *path);
 /* Makes a file invalid by one more fault, which gets the file's name where it has no place. */

@@ -32,14 +32,14 @@ int ek_files_read(const struct ek_files *f, const struct ek_manifest *m, struct 
     return EK_OK;
 }
 
-struct taught {
+struct relabeling {
     struct ek_dataset *lists;
     struct ek_upstream_scores *scores;
 };
 
 static int add_taught(void *context, struct ek_list *q, uint64_t number, struct ek_error *e)
 {
-    struct taught *to = context;
+    struct relabeling *to = context;
     (void)number;
     int code = ek_distill(q, e);
     if (!code)
@@ -49,26 +49,26 @@ static int add_taught(void *context, struct ek_list *q, uint64_t number, struct 
     return code;
 }
 
-int ek_files_read_taught(const struct ek_files *f, const struct ek_manifest *m, const char *config,
-                         struct ek_dataset *d, struct ek_upstream_scores *upstream,
-                         struct ek_error *e)
+int ek_files_read_relabeled(const struct ek_files *f, const struct ek_manifest *m,
+                            const char *config, struct ek_dataset *d,
+                            struct ek_upstream_scores *upstream, struct ek_error *e)
 {
-    struct taught to = {d, upstream};
-    struct ek_dialect dialect;
+    struct relabeling to = {d, upstream};
+    struct ek_field_mapping dialect;
     ek_dataset_init(d, m->item_count, m->query_count);
-    int code = ek_dialect_load(&dialect, config, e);
+    int code = ek_field_mapping_load(&dialect, config, e);
     if (code)
         return code;
     for (int i = 0; i < f->count && !code; i++) {
-        code = ek_each_message(m, &dialect, f->path[i], add_taught, &to, e);
+        code = ek_message_for_each(m, &dialect, f->path[i], add_taught, &to, e);
         if (code && e)
             ek_kind_explain(f->path[i], EK_KIND_MESSAGES, e);
     }
-    ek_dialect_release(&dialect);
+    ek_field_mapping_release(&dialect);
     return code;
 }
 
-bool ek_next_piece(const char **at, const char **piece, size_t *length)
+bool ek_next_field(const char **at, const char **piece, size_t *length)
 {
     if (!*at)
         return false;
@@ -102,7 +102,7 @@ int ek_routable_list(const struct ek_manifest *m, const char *text, int *out, in
     const char *piece;
     size_t length;
     int n = 0;
-    for (const char *at = text; ek_next_piece(&at, &piece, &length);) {
+    for (const char *at = text; ek_next_field(&at, &piece, &length);) {
         char name[256];
         int k = 0;
         snprintf(name, sizeof name, "%.*s", (int)length, piece);
@@ -126,8 +126,8 @@ int ek_sources_number(struct argp_state *state, const char *arg)
     return (int)number;
 }
 
-int ek_one_of(struct argp_state *state, const char *name, const char *arg, const char *const *words,
-              int count)
+int ek_is_any_of(struct argp_state *state, const char *name, const char *arg,
+                 const char *const *words, int count)
 {
     for (int i = 0; i < count; i++)
         if (!strcmp(words[i], arg))

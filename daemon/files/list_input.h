@@ -27,9 +27,9 @@ int ek_files_read(const struct ek_files *f, const struct ek_manifest *m, struct 
  * (offline/train/distillation.h). As they came they are appended to `upstream`, unless it is NULL;
  * the caller releases it. config: what their fields are called (daemon/files/field_mapping.h), or
  * NULL. */
-int ek_files_read_taught(const struct ek_files *f, const struct ek_manifest *m, const char *config,
-                         struct ek_dataset *d, struct ek_upstream_scores *upstream,
-                         struct ek_error *e);
+int ek_files_read_relabeled(const struct ek_files *f, const struct ek_manifest *m,
+                            const char *config, struct ek_dataset *d,
+                            struct ek_upstream_scores *upstream, struct ek_error *e);
 
 /* "price,taxes" -> routable numbers. EK_EUSAGE names a feature that is unknown (with the nearest
  * one), not routable, or named twice. `out` has room for the K of the manifest. */
@@ -38,14 +38,14 @@ int ek_routable_list(const struct ek_manifest *m, const char *text, int *out, in
 
 struct argp_state;
 /* Which of the words `arg` is; ends the program by argp_error when it is none. */
-int ek_one_of(struct argp_state *state, const char *name, const char *arg, const char *const *words,
-              int count);
+int ek_is_any_of(struct argp_state *state, const char *name, const char *arg,
+                 const char *const *words, int count);
 
 /* The N of --sources; ends the program when it is none. */
 int ek_sources_number(struct argp_state *state, const char *arg);
 
 /* Cuts `text` at commas: the next piece in *piece, *length; false at the end. Start with
  * *at = text. */
-bool ek_next_piece(const char **at, const char **piece, size_t *length);
+bool ek_next_field(const char **at, const char **piece, size_t *length);
 
 #endif

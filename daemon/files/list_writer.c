@@ -33,14 +33,14 @@ static int read_values(struct ek_segment_choice *c, char *values, const char *sp
             *comma = 0;
         if (!*value)
             return fail(spec, "an empty value", e);
-        if (c->values == EK_DRAW_VALUES_MAX)
+        if (c->values == EK_SAMPLER_VALUES_MAX)
             return fail(spec, "more than 64 values", e);
         c->value[c->values++] = value;
     }
     return EK_OK;
 }
 
-int ek_segment_draw_add(struct ek_segment_draw *d, const char *spec, struct ek_error *e)
+int ek_segment_sampler_add(struct ek_segment_sampler *d, const char *spec, struct ek_error *e)
 {
     struct ek_segment_choice c = {0};
     const char *equal = strchr(spec, '=');
@@ -65,15 +65,15 @@ int ek_segment_draw_add(struct ek_segment_draw *d, const char *spec, struct ek_e
     return EK_OK;
 }
 
-void ek_segment_draw_release(struct ek_segment_draw *d)
+void ek_segment_sampler_release(struct ek_segment_sampler *d)
 {
     for (int i = 0; i < d->count; i++)
         ek_free(d->choice[i].text);
     d->count = 0;
 }
 
-int ek_segment_draw_apply(const struct ek_segment_draw *d, struct ek_list *q, uint64_t number,
-                          uint64_t seed, struct ek_error *e)
+int ek_segment_sampler_apply(const struct ek_segment_sampler *d, struct ek_list *q, uint64_t number,
+                             uint64_t seed, struct ek_error *e)
 {
     uint8_t bytes[8];
     if (q->segment_count + d->count > EK_SEGMENTS_MAX)
@@ -90,7 +90,7 @@ int ek_segment_draw_apply(const struct ek_segment_draw *d, struct ek_list *q, ui
     return EK_OK;
 }
 
-struct ek_upstream {
+struct ek_upstream_sim {
     struct ek_fault *faults;
     uint64_t *hits;
     size_t fault_count;
@@ -99,7 +99,7 @@ struct ek_upstream {
     struct ek_scorer *scorer;
 };
 
-void ek_upstream_free(struct ek_upstream *u)
+void ek_upstream_sim_free(struct ek_upstream_sim *u)
 {
     if (!u)
         return;
@@ -112,7 +112,7 @@ void ek_upstream_free(struct ek_upstream *u)
     ek_free(u);
 }
 
-static int read_faults(struct ek_upstream *u, const struct ek_upstream_options *o,
+static int read_faults(struct ek_upstream_sim *u, const struct ek_upstream_sim_options *o,
                        struct ek_error *e)
 {
     u->faults = ek_calloc(o->fault_count, sizeof *u->faults);
@@ -128,7 +128,7 @@ static int read_faults(struct ek_upstream *u, const struct ek_upstream_options *
     return EK_OK;
 }
 
-static int read_model(struct ek_upstream *u, const struct ek_upstream_options *o,
+static int read_model(struct ek_upstream_sim *u, const struct ek_upstream_sim_options *o,
                       struct ek_error *e)
 {
     if (!o->model)
@@ -145,10 +145,10 @@ static int read_model(struct ek_upstream *u, const struct ek_upstream_options *o
     return rc;
 }
 
-int ek_upstream_new(struct ek_upstream **out, const struct ek_upstream_options *o,
-                    struct ek_error *e)
+int ek_upstream_sim_new(struct ek_upstream_sim **out, const struct ek_upstream_sim_options *o,
+                        struct ek_error *e)
 {
-    struct ek_upstream *u = ek_calloc(1, sizeof *u);
+    struct ek_upstream_sim *u = ek_calloc(1, sizeof *u);
     if (!u)
         return ek_fail(e, EK_ENOMEM, "no memory for the upstream scores");
     u->seed = o->seed;
@@ -156,14 +156,14 @@ int ek_upstream_new(struct ek_upstream **out, const struct ek_upstream_options *
     if (!rc)
         rc = read_model(u, o, e);
     if (rc) {
-        ek_upstream_free(u);
+        ek_upstream_sim_free(u);
         return rc;
     }
     *out = u;
     return EK_OK;
 }
 
-bool ek_upstream_needs_fit(const struct ek_upstream *u)
+bool ek_upstream_sim_needs_fit(const struct ek_upstream_sim *u)
 {
     for (size_t i = 0; i < u->fault_count; i++)
         if (ek_fault_needs_fit(&u->faults[i]))
@@ -171,7 +171,7 @@ bool ek_upstream_needs_fit(const struct ek_upstream *u)
     return false;
 }
 
-int ek_upstream_fit(struct ek_upstream *u, const struct ek_dataset *d, struct ek_error *e)
+int ek_upstream_sim_fit(struct ek_upstream_sim *u, const struct ek_dataset *d, struct ek_error *e)
 {
     for (size_t i = 0; i < u->fault_count; i++) {
         int rc = ek_fault_fit(&u->faults[i], d, e);
@@ -181,7 +181,8 @@ int ek_upstream_fit(struct ek_upstream *u, const struct ek_dataset *d, struct ek
     return EK_OK;
 }
 
-int ek_upstream_apply(struct ek_upstream *u, struct ek_list *q, uint64_t number, struct ek_error *e)
+int ek_upstream_sim_apply(struct ek_upstream_sim *u, struct ek_list *q, uint64_t number,
+                          struct ek_error *e)
 {
     for (size_t i = 0; i < u->fault_count; i++)
         u->hits[i] += ek_fault_apply(&u->faults[i], q, number, u->seed);
@@ -192,35 +193,35 @@ int ek_upstream_apply(struct ek_upstream *u, struct ek_list *q, uint64_t number,
     return EK_OK;
 }
 
-uint64_t ek_upstream_hits(const struct ek_upstream *u, size_t i)
+uint64_t ek_upstream_sim_matches(const struct ek_upstream_sim *u, size_t i)
 {
     return u->hits[i];
 }
 
-struct ek_list_sink {
-    const struct ek_list_sink_options *o;
-    struct ek_upstream *upstream;
+struct ek_list_writer {
+    const struct ek_list_writer_options *o;
+    struct ek_upstream_sim *upstream;
     struct ek_writer *writer;
     struct ek_buf bytes;
     uint64_t queries, items;
 };
 
-static void free_sink(struct ek_list_sink *s)
+static void free_sink(struct ek_list_writer *s)
 {
-    ek_upstream_free(s->upstream);
+    ek_upstream_sim_free(s->upstream);
     ek_buf_release(&s->bytes);
     ek_free(s);
 }
 
-int ek_list_sink_open(struct ek_list_sink **out, const struct ek_list_sink_options *o,
-                      struct ek_error *e)
+int ek_list_writer_open(struct ek_list_writer **out, const struct ek_list_writer_options *o,
+                        struct ek_error *e)
 {
-    struct ek_list_sink *s = ek_calloc(1, sizeof *s);
+    struct ek_list_writer *s = ek_calloc(1, sizeof *s);
     if (!s)
         return ek_fail(e, EK_ENOMEM, "no memory for the output");
     s->o = o;
     ek_buf_init(&s->bytes, 0);
-    int rc = ek_upstream_new(&s->upstream, &o->upstream, e);
+    int rc = ek_upstream_sim_new(&s->upstream, &o->upstream, e);
     if (!rc)
         rc = ek_writer_open(&s->writer, o->path, e);
     if (rc) {
@@ -231,12 +232,12 @@ int ek_list_sink_open(struct ek_list_sink **out, const struct ek_list_sink_optio
     return EK_OK;
 }
 
-struct ek_upstream *ek_list_sink_upstream(struct ek_list_sink *s)
+struct ek_upstream_sim *ek_list_writer_upstream(struct ek_list_writer *s)
 {
     return s->upstream;
 }
 
-static int add_line_end(struct ek_list_sink *s, struct ek_error *e)
+static int add_line_end(struct ek_list_writer *s, struct ek_error *e)
 {
     return ek_buf_text(&s->bytes, "\n") ? ek_fail(e, EK_ENOMEM, "no memory for a line") : EK_OK;
 }
@@ -256,7 +257,7 @@ static double mean_of(const struct ek_list *q, int feature)
 }
 
 /* A model of lists can score an item with the means of its list. */
-static int take_means(struct ek_list *q, const struct ek_manifest *m, struct ek_error *e)
+static int add_means(struct ek_list *q, const struct ek_manifest *m, struct ek_error *e)
 {
     if (ek_list_reserve_means(q, m->routable_count))
         return ek_fail(e, EK_ENOMEM, "no memory for %d means", m->routable_count);
@@ -267,10 +268,10 @@ static int take_means(struct ek_list *q, const struct ek_manifest *m, struct ek_
     return EK_OK;
 }
 
-static int encode_items(struct ek_list_sink *s, struct ek_list *q, struct ek_error *e)
+static int encode_items(struct ek_list_writer *s, struct ek_list *q, struct ek_error *e)
 {
     const struct ek_manifest *m = s->o->upstream.manifest;
-    int rc = take_means(q, m, e);
+    int rc = add_means(q, m, e);
     for (int i = 0; !rc && i < q->items; i++) {
         rc = ek_codec_encode_item(m, q, i, s->o->encoding, &s->bytes, e);
         if (!rc && s->o->encoding >= EK_FEATURES_JSON)
@@ -281,7 +282,7 @@ static int encode_items(struct ek_list_sink *s, struct ek_list *q, struct ek_err
 }
 
 /* JSON has one message a line. */
-static int encode(struct ek_list_sink *s, struct ek_list *q, struct ek_error *e)
+static int encode(struct ek_list_writer *s, struct ek_list *q, struct ek_error *e)
 {
     if (s->o->layout == EK_LAYOUT_ITEM)
         return encode_items(s, q, e);
@@ -289,14 +290,15 @@ static int encode(struct ek_list_sink *s, struct ek_list *q, struct ek_error *e)
     return !rc && s->o->encoding >= EK_FEATURES_JSON ? add_line_end(s, e) : rc;
 }
 
-int ek_list_sink_put(struct ek_list_sink *s, struct ek_list *q, uint64_t number, struct ek_error *e)
+int ek_list_writer_write(struct ek_list_writer *s, struct ek_list *q, uint64_t number,
+                         struct ek_error *e)
 {
     const struct ek_manifest *m = s->o->upstream.manifest;
     if (s->o->sources) {
         q->sources = s->o->sources;
         ek_sources_draw(q->source, q->items, q->sources, number, s->o->upstream.seed);
     }
-    int rc = ek_upstream_apply(s->upstream, q, number, e);
+    int rc = ek_upstream_sim_apply(s->upstream, q, number, e);
     if (rc)
         return rc;
     ek_buf_clear(&s->bytes);
@@ -306,15 +308,15 @@ int ek_list_sink_put(struct ek_list_sink *s, struct ek_list *q, uint64_t number,
     return rc ? rc : ek_writer_write(s->writer, s->bytes.data, s->bytes.length, e);
 }
 
-static void warn_of_idle_faults(const struct ek_list_sink *s)
+static void warn_of_idle_faults(const struct ek_list_writer *s)
 {
     for (size_t i = 0; i < s->o->upstream.fault_count; i++)
-        if (!ek_upstream_hits(s->upstream, i))
+        if (!ek_upstream_sim_matches(s->upstream, i))
             fprintf(stderr, "evenkeel %s: warning: fault '%s' hit no query\n", s->o->command,
                     s->o->upstream.faults[i]);
 }
 
-static int tell(const struct ek_list_sink *s, struct ek_error *e)
+static int print_summary(const struct ek_list_writer *s, struct ek_error *e)
 {
     struct ek_buf line;
     struct ek_json_writer of;
@@ -328,25 +330,25 @@ static int tell(const struct ek_list_sink *s, struct ek_error *e)
     for (size_t i = 0; i < s->o->upstream.fault_count; i++) {
         ek_json_open(&of, NULL, '{');
         ek_json_add_text(&of, "fault", s->o->upstream.faults[i]);
-        ek_json_add_count(&of, "queries", ek_upstream_hits(s->upstream, i));
+        ek_json_add_count(&of, "queries", ek_upstream_sim_matches(s->upstream, i));
         ek_json_close(&of, '}');
     }
     ek_json_close(&of, ']');
     return ek_json_end_line(&of, stdout, e);
 }
 
-int ek_list_sink_close(struct ek_list_sink *s, struct ek_error *e)
+int ek_list_writer_close(struct ek_list_writer *s, struct ek_error *e)
 {
     int rc = ek_writer_close(s->writer, e);
     if (!rc)
         warn_of_idle_faults(s);
     if (!rc && s->o->json)
-        rc = tell(s, e);
+        rc = print_summary(s, e);
     free_sink(s);
     return rc;
 }
 
-void ek_list_sink_abandon(struct ek_list_sink *s)
+void ek_list_writer_abort(struct ek_list_writer *s)
 {
     if (!s)
         return;

@@ -18,7 +18,7 @@ void ek_routing_warn(const char *path, const struct ek_model *m, const struct ek
         fprintf(stderr, "evenkeel: %s\n", text);
 }
 
-void ek_fidelity_print(const struct ek_model_agreement *f, size_t lists, FILE *to)
+void ek_routing_agreement_print(const struct ek_model_agreement *f, size_t lists, FILE *to)
 {
     static const char *const names[EK_AGREEMENT_STATISTICS] = {
         "Kendall tau", "NDCG@10 under its order", "the same first item"};
@@ -30,7 +30,7 @@ void ek_fidelity_print(const struct ek_model_agreement *f, size_t lists, FILE *t
         fputs("  none of them has upstream scores that differ\n", to);
 }
 
-void ek_fidelity_print_json(const struct ek_model_agreement *f, FILE *to)
+void ek_routing_agreement_print_json(const struct ek_model_agreement *f, FILE *to)
 {
     fprintf(to, "{\"lists\":%" PRIu64, f->lists);
     for (int i = 0; i < EK_AGREEMENT_STATISTICS; i++) {

@@ -15,8 +15,8 @@ void ek_routing_warn(const char *path, const struct ek_model *m, const struct ek
 
 /* How `train --teacher` and `eval --teacher` say how faithful a model is. */
 /* Lines for people. lists: how many there were, with those that say nothing. */
-void ek_fidelity_print(const struct ek_model_agreement *f, size_t lists, FILE *to);
+void ek_routing_agreement_print(const struct ek_model_agreement *f, size_t lists, FILE *to);
 /* A JSON object, without a line end. Figures are null when nothing was compared. */
-void ek_fidelity_print_json(const struct ek_model_agreement *f, FILE *to);
+void ek_routing_agreement_print_json(const struct ek_model_agreement *f, FILE *to);
 
 #endif

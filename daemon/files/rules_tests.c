@@ -8,10 +8,10 @@
 /* Lists of a capture. Each test begins with the first. */
 struct recorded {
     const char *path;
-    const struct ek_dialect *dialect;
+    const struct ek_field_mapping *dialect;
     struct ek_codec *codec;
     struct ek_capture_reader *in;
-    struct ek_scores_seen scores;
+    struct ek_score_check scores;
     uint64_t seen; /* lists whose scores were looked at: those of a later test are the same */
 };
 
@@ -37,10 +37,10 @@ static int next_recorded(void *context, uint64_t i, struct ek_list *q, struct ek
     if (!rc && record.timestamp_ms >= 0 && q->time_ms < 0)
         q->time_ms = record.timestamp_ms;
     if (rc)
-        ek_dialect_hint(r->dialect, e);
+        ek_field_mapping_hint(r->dialect, e);
     else if (i >= r->seen) {
         r->seen = i + 1;
-        ek_scores_missing(&r->scores, q);
+        ek_score_check_missing(&r->scores, q);
     }
     return rc ? ek_error_place(e, r->path, 0, 0) : EK_OK;
 }
@@ -51,7 +51,7 @@ static int run_recorded(const struct ek_check_tests *how, const struct ek_rules 
 {
     struct recorded r = {.path = how->messages, .dialect = how->dialect};
     struct ek_profile *profile = NULL;
-    int rc = ek_dialect_needs_lists(how->dialect, how->messages, e);
+    int rc = ek_field_mapping_needs_lists(how->dialect, how->messages, e);
     if (!rc)
         rc = ek_profile_load(&profile, how->profile, e);
     if (!rc && (rc = ek_profile_check(profile, m, e)))
@@ -63,7 +63,7 @@ static int run_recorded(const struct ek_check_tests *how, const struct ek_rules 
         rc = ek_rules_tests_run(rules, m, file, &from, faults, e);
     }
     if (!rc)
-        ek_scores_note(&r.scores, how->dialect->config);
+        ek_score_check_add(&r.scores, how->dialect->config);
     if (r.in)
         ek_capture_close(r.in);
     ek_codec_free(r.codec);

@@ -8,10 +8,10 @@
 #include <stdbool.h>
 
 struct ek_check_tests {
-    bool off;                         /* only their form counts */
-    const char *messages;             /* healthy lists, a capture; NULL: made up */
-    const char *profile;              /* theirs; with messages */
-    const struct ek_dialect *dialect; /* of all messages that are checked */
+    bool off;                               /* only their form counts */
+    const char *messages;                   /* healthy lists, a capture; NULL: made up */
+    const char *profile;                    /* theirs; with messages */
+    const struct ek_field_mapping *dialect; /* of all messages that are checked */
 };
 
 /* Runs them by a manifest of these rules. Each that fails is in `faults`, at its place in `file`.

@@ -16,29 +16,29 @@
 #include <stdatomic.h>
 #include <string.h>
 
-void ek_pace_ask(struct ek_pace *p)
+void ek_rate_limiter_request(struct ek_rate_limiter *p)
 {
     p->asked = true;
 }
 
-int64_t ek_pace_left_ms(const struct ek_pace *p, int64_t now_ms)
+int64_t ek_rate_limiter_wait_ms(const struct ek_rate_limiter *p, int64_t now_ms)
 {
     int64_t early_ms = p->last_ms + p->gap_ms;
     int64_t at_ms = p->asked && early_ms < p->due_ms ? early_ms : p->due_ms;
     return at_ms > now_ms ? at_ms - now_ms : 0;
 }
 
-enum ek_pace_turn ek_pace_take(struct ek_pace *p, int64_t now_ms)
+enum ek_rate_limiter_event ek_rate_limiter_next(struct ek_rate_limiter *p, int64_t now_ms)
 {
-    if (ek_pace_left_ms(p, now_ms))
-        return EK_PACE_WAIT;
+    if (ek_rate_limiter_wait_ms(p, now_ms))
+        return EK_RATE_WAIT;
     p->asked = false;
     p->last_ms = now_ms;
     if (now_ms < p->due_ms)
-        return EK_PACE_EARLY;
+        return EK_RATE_EARLY;
     int64_t next_ms = p->due_ms + p->every_ms;
     p->due_ms = next_ms > now_ms ? next_ms : now_ms + p->every_ms; /* late ones are left out */
-    return EK_PACE_TICK;
+    return EK_RATE_REPORT;
 }
 
 enum {
@@ -53,7 +53,7 @@ enum {
 /* A decider with what it decides by. */
 struct deciding {
     struct ek_leader *decider;
-    struct ek_loaded *assets;
+    struct ek_asset_ref *assets;
 };
 
 struct ek_fleet {
@@ -63,17 +63,18 @@ struct ek_fleet {
     struct deciding in_use;
     struct deciding laid, next; /* that takes its place; that may */
     struct ek_buf last;         /* record of the plan's log */
-    struct ek_fleet_duty duty;
-    struct ek_fleet_orders *orders;
-    uint64_t heard[EK_FLEET_ORDERS_KEPT], answers; /* ids of the last answers that were told */
-    struct ek_buf pins, accepts;                   /* as JSON, under the lock */
-    struct ek_buf outbox, plan; /* records of a tick, lengths before them; of the plan */
-    struct ek_pace telling, deciding;
+    struct ek_leader_election duty;
+    struct ek_fleet_commands *orders;
+    uint64_t heard[EK_FLEET_COMMANDS_RETAINED],
+        answers;                 /* ids of the last answers that were told */
+    struct ek_buf pins, accepts; /* as JSON, under the lock */
+    struct ek_buf outbox, plan;  /* records of a tick, lengths before them; of the plan */
+    struct ek_rate_limiter telling, deciding;
     int64_t look_due_ms, refused_told_ms;
     int64_t live_ms; /* since when lists have come, or the fleet was heard; 0: not yet */
     bool cut_off;
     struct ek_fleet_names names;
-    struct ek_fleet_mouth mouth;
+    struct ek_fleet_event_sink mouth;
     pthread_t thread;
     bool started;
     atomic_bool stopping, knows_plan;
@@ -82,20 +83,20 @@ struct ek_fleet {
     atomic_bool found;    /* something that the fleet should hear of now */
     atomic_bool turns;    /* there is one laid */
     pthread_mutex_t lock; /* of the figures, and of what is laid */
-    struct ek_fleet_figures figures;
+    struct ek_fleet_metrics_values figures;
 };
 
 static void free_deciding(struct deciding *d)
 {
     ek_leader_free(d->decider);
-    ek_loaded_drop(d->assets);
+    ek_asset_ref_release(d->assets);
     *d = (struct deciding){NULL, NULL};
 }
 
-static int make_decider(const struct ek_fleet *f, struct ek_loaded *assets, struct deciding *out,
+static int make_decider(const struct ek_fleet *f, struct ek_asset_ref *assets, struct deciding *out,
                         struct ek_error *e)
 {
-    const struct ek_assets *a = ek_loaded_assets(assets);
+    const struct ek_assets *a = ek_asset_ref_get(assets);
     const struct ek_leader_setup setup = {.manifest = a->manifest,
                                           .profile = a->profile,
                                           .rules = a->rules,
@@ -104,11 +105,11 @@ static int make_decider(const struct ek_fleet *f, struct ek_loaded *assets, stru
                                           .places = (int)f->tools.config->fleet_places};
     int rc = ek_leader_new(&out->decider, &setup, e);
     if (!rc)
-        out->assets = ek_loaded_hold(assets);
+        out->assets = ek_asset_ref_retain(assets);
     return rc;
 }
 
-static void lay(struct ek_fleet *f, struct deciding next)
+static void set_next(struct ek_fleet *f, struct deciding next)
 {
     pthread_mutex_lock(&f->lock);
     struct deciding gone = f->next;
@@ -117,21 +118,21 @@ static void lay(struct ek_fleet *f, struct deciding next)
     free_deciding(&gone);
 }
 
-int ek_fleet_lay(struct ek_fleet *f, struct ek_loaded *assets, struct ek_error *e)
+int ek_fleet_stage_assets(struct ek_fleet *f, struct ek_asset_ref *assets, struct ek_error *e)
 {
     struct deciding next = {NULL, NULL};
     int rc = make_decider(f, assets, &next, e);
     if (!rc)
-        lay(f, next);
+        set_next(f, next);
     return rc;
 }
 
-void ek_fleet_take_back(struct ek_fleet *f)
+void ek_fleet_discard_assets(struct ek_fleet *f)
 {
-    lay(f, (struct deciding){NULL, NULL});
+    set_next(f, (struct deciding){NULL, NULL});
 }
 
-void ek_fleet_turn(struct ek_fleet *f)
+void ek_fleet_commit_assets(struct ek_fleet *f)
 {
     pthread_mutex_lock(&f->lock);
     struct deciding gone = f->laid;
@@ -151,19 +152,19 @@ static void on_found(void *context)
 
 static int join(struct ek_fleet *f, struct ek_error *e)
 {
-    const struct ek_shared_member member = {f->name, (int)f->tools.config->fleet_cells, on_found,
-                                            f};
-    return ek_shared_guard_join(f->tools.guard, &member, e);
+    const struct ek_guard_service_member member = {f->name, (int)f->tools.config->fleet_cells,
+                                                   on_found, f};
+    return ek_guard_service_join(f->tools.guard, &member, e);
 }
 
 static int make_parts(struct ek_fleet *f, struct ek_error *e)
 {
     const struct ek_fleet_tools *t = &f->tools;
     int64_t tick_ms = t->config->fleet_tick_ms;
-    f->telling = (struct ek_pace){.every_ms = tick_ms, .gap_ms = tick_ms / TELL_PARTS};
-    f->deciding = (struct ek_pace){.every_ms = tick_ms, .gap_ms = tick_ms / LOOK_PARTS};
+    f->telling = (struct ek_rate_limiter){.every_ms = tick_ms, .gap_ms = tick_ms / TELL_PARTS};
+    f->deciding = (struct ek_rate_limiter){.every_ms = tick_ms, .gap_ms = tick_ms / LOOK_PARTS};
     int rc = ek_instance_name(t->config, f->name, e);
-    if (!rc && ek_fleet_orders_new(&f->orders, f->name, (uint64_t)ek_wall_ms()))
+    if (!rc && ek_fleet_commands_new(&f->orders, f->name, (uint64_t)ek_wall_ms()))
         rc = ek_fail(e, EK_ENOMEM, "no memory for the fleet");
     if (!rc)
         rc = make_decider(f, t->assets, &f->in_use, e);
@@ -183,7 +184,7 @@ int ek_fleet_new(struct ek_fleet **out, const struct ek_fleet_tools *tools, stru
     if (!f)
         return ek_fail(e, EK_ENOMEM, "no memory for the fleet");
     f->tools = *tools;
-    f->mouth = (struct ek_fleet_mouth){tools->guard, tools->log};
+    f->mouth = (struct ek_fleet_event_sink){tools->guard, tools->log};
     pthread_mutex_init(&f->lock, NULL);
     ek_buf_init(&f->outbox, OUTBOX_BYTES_MAX);
     ek_buf_init(&f->plan, OUTBOX_BYTES_MAX);
@@ -207,7 +208,7 @@ void ek_fleet_free(struct ek_fleet *f)
     free_deciding(&f->in_use);
     free_deciding(&f->laid);
     free_deciding(&f->next);
-    ek_fleet_orders_free(f->orders);
+    ek_fleet_commands_free(f->orders);
     ek_buf_release(&f->pins);
     ek_buf_release(&f->accepts);
     ek_buf_release(&f->last);
@@ -222,7 +223,7 @@ int ek_fleet_prepare(struct ek_fleet *f, int wait_ms, bool *ready, struct ek_err
     return ek_fleet_link_prepare(f->link, wait_ms, ready, e);
 }
 
-void ek_fleet_own(struct ek_fleet *f, bool own)
+void ek_fleet_set_candidate(struct ek_fleet *f, bool own)
 {
     if (own && !atomic_load(&f->owned))
         atomic_fetch_add(&f->gains, 1);
@@ -230,31 +231,31 @@ void ek_fleet_own(struct ek_fleet *f, bool own)
 }
 
 /* A copy, for when the guard's lock is free again. */
-static int put(void *context, const void *bytes, size_t length)
+static int add_record(void *context, const void *bytes, size_t length)
 {
     struct ek_buf *outbox = context;
     int rc = ek_buf_add(outbox, &length, sizeof length);
     return rc ? rc : ek_buf_add(outbox, bytes, length);
 }
 
-static void tell_lists(struct ek_fleet *f, bool early)
+static void report_lists(struct ek_fleet *f, bool early)
 {
     struct ek_error e;
     size_t length;
     ek_buf_clear(&f->outbox);
-    if (ek_shared_guard_tell_fleet(f->tools.guard, early, put, &f->outbox, &e))
+    if (ek_guard_service_write_report(f->tools.guard, early, add_record, &f->outbox, &e))
         ek_log_text(f->tools.log, EK_LOG_ERROR, "fleet_tick_lost", e.message);
     for (size_t at = 0; at < f->outbox.length; at += length) {
         memcpy(&length, f->outbox.data + at, sizeof length);
         at += sizeof length;
-        ek_fleet_link_send(f->link, EK_TOPIC_TICKS, f->name, f->outbox.data + at, length);
+        ek_fleet_link_send(f->link, EK_TOPIC_EVIDENCE, f->name, f->outbox.data + at, length);
     }
 }
 
 /* What is confirmed comes back with the plan, to all instances alike. */
-static void tell_suspicions(struct ek_fleet *f)
+static void report_suspicions(struct ek_fleet *f)
 {
-    const struct ek_manifest *m = ek_loaded_assets(f->in_use.assets)->manifest;
+    const struct ek_manifest *m = ek_asset_ref_get(f->in_use.assets)->manifest;
     struct ek_finding found;
     while (ek_leader_next(f->in_use.decider, &found))
         if (found.state == EK_SUSPECTED)
@@ -282,11 +283,11 @@ static void decide(struct ek_fleet *f, bool early, int64_t now)
         ek_fleet_link_send(f->link, EK_TOPIC_PLAN, key, f->plan.data, f->plan.length);
     if (!rc && ek_leader_write_replies(f->in_use.decider, send_answer, f))
         ek_log_text(f->tools.log, EK_LOG_ERROR, "fleet_answer_lost", "no memory for an answer");
-    tell_suspicions(f);
+    report_suspicions(f);
 }
 
 /* Records of other instances are not ours to mend: one in a while is told. */
-static void tell_refused(struct ek_fleet *f, const char *why)
+static void report_rejected(struct ek_fleet *f, const char *why)
 {
     int64_t now = ek_now_ms();
     if (f->refused_told_ms && now - f->refused_told_ms < TELL_EVERY_MS)
@@ -296,7 +297,7 @@ static void tell_refused(struct ek_fleet *f, const char *why)
 }
 
 /* Kept for a decider that takes the place of this one. */
-static int keep_last(struct ek_fleet *f, const void *bytes, size_t length, struct ek_error *e)
+static int store_last(struct ek_fleet *f, const void *bytes, size_t length, struct ek_error *e)
 {
     struct ek_buf copy;
     ek_buf_init(&copy, 0);
@@ -311,12 +312,12 @@ typedef int said_json(const void *bytes, size_t length, const struct ek_manifest
                       struct ek_buf *out);
 
 /* Where there is no memory for it, what was said before is shown. */
-static void show_said(struct ek_fleet *f, const void *bytes, size_t length, said_json *json,
-                      struct ek_buf *shown)
+static void update_state(struct ek_fleet *f, const void *bytes, size_t length, said_json *json,
+                         struct ek_buf *shown)
 {
     struct ek_buf now;
     ek_buf_init(&now, 0);
-    if (json(bytes, length, ek_loaded_assets(f->in_use.assets)->manifest, &now)) {
+    if (json(bytes, length, ek_asset_ref_get(f->in_use.assets)->manifest, &now)) {
         ek_buf_release(&now);
         return;
     }
@@ -329,22 +330,23 @@ static void show_said(struct ek_fleet *f, const void *bytes, size_t length, said
 
 static void show_plan(struct ek_fleet *f, const void *bytes, size_t length)
 {
-    show_said(f, bytes, length, ek_fleet_pins_json, &f->pins);
-    show_said(f, bytes, length, ek_fleet_accepts_json, &f->accepts);
+    update_state(f, bytes, length, ek_fleet_pins_json, &f->pins);
+    update_state(f, bytes, length, ek_fleet_accepts_json, &f->accepts);
 }
 
-static void hear_plan(struct ek_fleet *f, const void *bytes, size_t length, int64_t now)
+static void receive_plan(struct ek_fleet *f, const void *bytes, size_t length, int64_t now)
 {
     struct ek_error e;
     int rc = ek_leader_apply_record(f->in_use.decider, bytes, length, &e);
     bool decides = ek_leader_is_active(f->in_use.decider);
     bool counts = false;
     if (!rc)
-        rc = ek_shared_guard_hear_plan(f->tools.guard, bytes, length, now, decides, &counts, &e);
+        rc =
+            ek_guard_service_receive_plan(f->tools.guard, bytes, length, now, decides, &counts, &e);
     if (!rc && counts)
-        rc = keep_last(f, bytes, length, &e);
+        rc = store_last(f, bytes, length, &e);
     if (rc)
-        tell_refused(f, e.message);
+        report_rejected(f, e.message);
     else if (counts)
         show_plan(f, bytes, length);
 }
@@ -353,52 +355,53 @@ static void hear_plan(struct ek_fleet *f, const void *bytes, size_t length, int6
 static bool is_known(struct ek_fleet *f, const char *id)
 {
     uint64_t hash = ek_hash(id, strlen(id), 0);
-    for (int i = 0; i < EK_FLEET_ORDERS_KEPT; i++)
+    for (int i = 0; i < EK_FLEET_COMMANDS_RETAINED; i++)
         if (f->heard[i] == hash)
             return true;
-    f->heard[f->answers++ % EK_FLEET_ORDERS_KEPT] = hash;
+    f->heard[f->answers++ % EK_FLEET_COMMANDS_RETAINED] = hash;
     return false;
 }
 
 /* What is in the log from before the start is no news. */
-static void hear_answer(struct ek_fleet *f, const void *bytes, size_t length)
+static void receive_reply(struct ek_fleet *f, const void *bytes, size_t length)
 {
     struct ek_fleet_reply r;
     struct ek_error e;
     if (ek_fleet_reply_open(&r, bytes, length, &e)) {
-        tell_refused(f, e.message);
+        report_rejected(f, e.message);
         return;
     }
-    ek_fleet_orders_answer(f->orders, &r);
+    ek_fleet_commands_receive(f->orders, &r);
     bool news = !r.code && atomic_load(&f->knows_plan);
     if (news && !is_known(f, r.decided.is.request) &&
-        ek_shared_guard_ordered(f->tools.guard, &r.decided.is))
+        ek_guard_service_add_fleet_decision(f->tools.guard, &r.decided.is))
         ek_log_text(f->tools.log, EK_LOG_ERROR, "event_lost", "no memory for an event");
 }
 
 /* While the decider does not know what a change is, its lists are told as they come. */
-static void heed_asks(struct ek_fleet *f)
+static void process_requests(struct ek_fleet *f)
 {
-    if (ek_shared_guard_is_asked(f->tools.guard))
-        ek_pace_ask(&f->telling);
+    if (ek_guard_service_is_sampled(f->tools.guard))
+        ek_rate_limiter_request(&f->telling);
 }
 
-static void hear(struct ek_fleet *f, enum ek_fleet_topic topic, const void *bytes, size_t length)
+static void receive_record(struct ek_fleet *f, enum ek_fleet_topic topic, const void *bytes,
+                           size_t length)
 {
     struct ek_error e;
     int64_t now = ek_now_ms();
     if (topic == EK_TOPIC_PLAN && ek_record_has_kind(bytes, length, EK_FLEET_REPLY)) {
-        hear_answer(f, bytes, length);
+        receive_reply(f, bytes, length);
         return;
     }
     if (topic == EK_TOPIC_PLAN) {
-        hear_plan(f, bytes, length, now);
-        heed_asks(f);
+        receive_plan(f, bytes, length, now);
+        process_requests(f);
         return;
     }
-    ek_pace_ask(&f->deciding);
+    ek_rate_limiter_request(&f->deciding);
     if (ek_leader_receive(f->in_use.decider, bytes, length, now, &e))
-        tell_refused(f, e.message);
+        report_rejected(f, e.message);
 }
 
 static void begin(struct ek_fleet *f, int64_t now)
@@ -407,7 +410,7 @@ static void begin(struct ek_fleet *f, int64_t now)
         return;
     atomic_store(&f->knows_plan, true);
     ek_leader_start(f->in_use.decider, now);
-    ek_fleet_duty_begun(&f->duty);
+    ek_leader_election_started(&f->duty);
     ek_log_write(f->tools.log, EK_LOG_INFO, "fleet_decides", "instance=%s version=%llu", f->name,
                  (unsigned long long)ek_leader_version(f->in_use.decider));
 }
@@ -418,33 +421,35 @@ static void end(struct ek_fleet *f)
     ek_log_write(f->tools.log, EK_LOG_INFO, "fleet_decides_no_more", "instance=%s", f->name);
 }
 
-static void look_at_duty(struct ek_fleet *f, int64_t age_ms, int64_t now)
+static void check_leadership(struct ek_fleet *f, int64_t age_ms, int64_t now)
 {
     const struct ek_config *c = f->tools.config;
     bool owned = atomic_load(&f->owned);
-    const struct ek_fleet_duty_view view = {.gain = owned ? atomic_load(&f->gains) : 0,
-                                            .decides = ek_leader_is_active(f->in_use.decider),
-                                            .age_ms = age_ms,
-                                            .silent_ms = c->fleet_silent_ms,
-                                            .grace_ms = c->fleet_tick_ms,
-                                            .now_ms = now};
-    enum ek_fleet_duty_act act = ek_fleet_duty_look(&f->duty, &view);
-    ek_fleet_link_hear_ticks(f->link, act == EK_DUTY_BEGIN || (view.decides && act != EK_DUTY_END));
-    if (act == EK_DUTY_BEGIN)
+    const struct ek_leader_election_view view = {.gain = owned ? atomic_load(&f->gains) : 0,
+                                                 .decides = ek_leader_is_active(f->in_use.decider),
+                                                 .age_ms = age_ms,
+                                                 .silent_ms = c->fleet_silent_ms,
+                                                 .grace_ms = c->fleet_tick_ms,
+                                                 .now_ms = now};
+    enum ek_leader_election_action act = ek_leader_election_step(&f->duty, &view);
+    ek_fleet_link_set_reports(f->link, act == EK_ELECTION_START ||
+                                           (view.decides && act != EK_ELECTION_RESIGN));
+    if (act == EK_ELECTION_START)
         begin(f, now);
-    if (act == EK_DUTY_END)
+    if (act == EK_ELECTION_RESIGN)
         end(f);
 }
 
 /* How long the plan has been silent; while nobody has seen a list there is none to be heard. */
-static int64_t silence(struct ek_fleet *f, const struct ek_shared_fleet *heard, int64_t now)
+static int64_t silence(struct ek_fleet *f, const struct ek_guard_service_fleet *heard, int64_t now)
 {
     if (!f->live_ms && (heard->lists || heard->age_ms >= 0))
         f->live_ms = now;
     return heard->age_ms >= 0 ? heard->age_ms : f->live_ms ? now - f->live_ms : 0;
 }
 
-static void look_at_silence(struct ek_fleet *f, const struct ek_shared_fleet *heard, int64_t age_ms)
+static void check_silence(struct ek_fleet *f, const struct ek_guard_service_fleet *heard,
+                          int64_t age_ms)
 {
     bool cut_off = age_ms > f->tools.config->fleet_silent_ms;
     if (cut_off && !f->cut_off)
@@ -456,20 +461,21 @@ static void look_at_silence(struct ek_fleet *f, const struct ek_shared_fleet *he
         ek_log_write(f->tools.log, EK_LOG_INFO, "fleet_heard_again", "version=%llu decider=%s",
                      (unsigned long long)heard->version, heard->decider);
     if (cut_off != f->cut_off)
-        ek_fleet_tell(&f->mouth, f->name, cut_off ? EK_CHANGE_CUT_OFF : EK_CHANGE_HEARD);
+        ek_fleet_report_change(&f->mouth, f->name,
+                               cut_off ? EK_CHANGE_PLAN_STALE : EK_CHANGE_PLAN_RECOVERED);
     f->cut_off = cut_off;
 }
 
-static void show(struct ek_fleet *f, const struct ek_shared_fleet *heard, int64_t age_ms,
+static void show(struct ek_fleet *f, const struct ek_guard_service_fleet *heard, int64_t age_ms,
                  int64_t now)
 {
     const struct ek_fleet_pool *pool = ek_leader_pool(f->in_use.decider);
-    struct ek_fleet_figures figures = {.heard = *heard,
-                                       .age_ms = age_ms,
-                                       .cut_off = f->cut_off,
-                                       .decides = ek_leader_is_active(f->in_use.decider),
-                                       .counts = ek_fleet_pool_counts(pool),
-                                       .traffic = ek_fleet_link_traffic(f->link)};
+    struct ek_fleet_metrics_values figures = {.heard = *heard,
+                                              .age_ms = age_ms,
+                                              .cut_off = f->cut_off,
+                                              .decides = ek_leader_is_active(f->in_use.decider),
+                                              .counts = ek_fleet_pool_counts(pool),
+                                              .traffic = ek_fleet_link_traffic(f->link)};
     memcpy(figures.name, f->name, sizeof figures.name);
     figures.instances = figures.decides ? ek_fleet_pool_instances(pool, now) : 0;
     figures.shared = f->names.shared;
@@ -481,51 +487,51 @@ static void show(struct ek_fleet *f, const struct ek_shared_fleet *heard, int64_
 static void send_order(void *context, const void *bytes, size_t length)
 {
     struct ek_fleet *f = context;
-    ek_fleet_link_send(f->link, EK_TOPIC_TICKS, f->name, bytes, length);
+    ek_fleet_link_send(f->link, EK_TOPIC_EVIDENCE, f->name, bytes, length);
 }
 
-static void take_turns(struct ek_fleet *f, int64_t now)
+static void run_periodic(struct ek_fleet *f, int64_t now)
 {
-    ek_fleet_orders_due(f->orders, now, send_order, f);
+    ek_fleet_commands_send_due(f->orders, now, send_order, f);
     if (atomic_load(&f->found))
-        ek_pace_ask(&f->telling);
-    enum ek_pace_turn turn = ek_pace_take(&f->telling, now);
-    if (turn != EK_PACE_WAIT) {
+        ek_rate_limiter_request(&f->telling);
+    enum ek_rate_limiter_event switch_leader = ek_rate_limiter_next(&f->telling, now);
+    if (switch_leader != EK_RATE_WAIT) {
         atomic_store(&f->found, false);
-        tell_lists(f, turn == EK_PACE_EARLY);
-        heed_asks(f);
+        report_lists(f, switch_leader == EK_RATE_EARLY);
+        process_requests(f);
     }
-    turn = ek_pace_take(&f->deciding, now);
-    if (turn != EK_PACE_WAIT && ek_leader_is_active(f->in_use.decider))
-        decide(f, turn == EK_PACE_EARLY, now);
+    switch_leader = ek_rate_limiter_next(&f->deciding, now);
+    if (switch_leader != EK_RATE_WAIT && ek_leader_is_active(f->in_use.decider))
+        decide(f, switch_leader == EK_RATE_EARLY, now);
 }
 
 /* Until the next turn, or a look around. */
 static int nap_ms(const struct ek_fleet *f, int64_t now)
 {
-    int64_t tell_ms = ek_pace_left_ms(&f->telling, now);
-    int64_t left_ms = ek_pace_left_ms(&f->deciding, now);
+    int64_t tell_ms = ek_rate_limiter_wait_ms(&f->telling, now);
+    int64_t left_ms = ek_rate_limiter_wait_ms(&f->deciding, now);
     left_ms = tell_ms < left_ms ? tell_ms : left_ms;
     return left_ms < SLICE_MS ? (int)left_ms : SLICE_MS;
 }
 
-static void look_around(struct ek_fleet *f, int64_t now)
+static void check_peers(struct ek_fleet *f, int64_t now)
 {
-    struct ek_shared_fleet heard;
+    struct ek_guard_service_fleet heard;
     f->look_due_ms = now + SLICE_MS;
     if (!atomic_load(&f->knows_plan))
         atomic_store(&f->knows_plan, ek_fleet_link_at_end(f->link, LOG_END_MS));
-    ek_shared_guard_fleet(f->tools.guard, now, &heard);
+    ek_guard_service_fleet_state(f->tools.guard, now, &heard);
     int64_t age_ms = silence(f, &heard, now);
-    look_at_duty(f, age_ms, now);
-    look_at_silence(f, &heard, age_ms);
+    check_leadership(f, age_ms, now);
+    check_silence(f, &heard, age_ms);
     bool decides = ek_leader_is_active(f->in_use.decider);
-    ek_fleet_names_look(&f->names, decides ? ek_leader_pool(f->in_use.decider) : NULL, now,
-                        &f->mouth);
+    ek_fleet_names_check(&f->names, decides ? ek_leader_pool(f->in_use.decider) : NULL, now,
+                         &f->mouth);
     show(f, &heard, age_ms, now);
 }
 
-static struct deciding take_laid(struct ek_fleet *f)
+static struct deciding pop_next(struct ek_fleet *f)
 {
     pthread_mutex_lock(&f->lock);
     struct deciding laid = f->laid;
@@ -537,10 +543,10 @@ static struct deciding take_laid(struct ek_fleet *f)
 
 /* The one that was laid decides from here on, if we do. One that did not get the plan would take
  * all routes away: then the old one goes on. */
-static void turn(struct ek_fleet *f, int64_t now)
+static void switch_leader(struct ek_fleet *f, int64_t now)
 {
     struct ek_error e;
-    struct deciding to = take_laid(f);
+    struct deciding to = pop_next(f);
     bool decides = ek_leader_is_active(f->in_use.decider);
     int rc = !to.decider || !f->last.length
                  ? EK_OK
@@ -566,13 +572,13 @@ static void *run(void *context)
         int wait_ms = nap_ms(f, ek_now_ms());
         enum ek_fleet_topic topic = ek_fleet_link_next(f->link, wait_ms, &bytes, &length);
         if (topic != EK_TOPIC_NONE)
-            hear(f, topic, bytes, length);
+            receive_record(f, topic, bytes, length);
         int64_t now = ek_now_ms();
         if (atomic_load(&f->turns))
-            turn(f, now);
-        take_turns(f, now);
+            switch_leader(f, now);
+        run_periodic(f, now);
         if (topic == EK_TOPIC_NONE || now >= f->look_due_ms)
-            look_around(f, now);
+            check_peers(f, now);
     }
     return NULL;
 }
@@ -586,7 +592,7 @@ int ek_fleet_start(struct ek_fleet *f, struct ek_error *e)
     return EK_OK;
 }
 
-bool ek_fleet_knows_plan(const struct ek_fleet *f)
+bool ek_fleet_has_read_plan(const struct ek_fleet *f)
 {
     return atomic_load(&f->knows_plan);
 }
@@ -602,37 +608,37 @@ void ek_fleet_stop(struct ek_fleet *f)
 int ek_fleet_status(struct ek_fleet *f, struct ek_buf *out)
 {
     pthread_mutex_lock(&f->lock);
-    struct ek_fleet_figures figures = f->figures;
+    struct ek_fleet_metrics_values figures = f->figures;
     pthread_mutex_unlock(&f->lock);
-    return ek_fleet_figures_json(&figures, out);
+    return ek_fleet_metrics_json(&figures, out);
 }
 
 int ek_fleet_metrics(struct ek_fleet *f, struct ek_buf *out)
 {
     pthread_mutex_lock(&f->lock);
-    struct ek_fleet_figures figures = f->figures;
+    struct ek_fleet_metrics_values figures = f->figures;
     pthread_mutex_unlock(&f->lock);
-    return ek_fleet_figures_metrics(&figures, out);
+    return ek_fleet_metrics_write(&figures, out);
 }
 
-int ek_fleet_order(struct ek_fleet *f, const struct ek_order *o, uint64_t *number,
-                   struct ek_error *e)
+int ek_fleet_submit_command(struct ek_fleet *f, const struct ek_order *o, uint64_t *number,
+                            struct ek_error *e)
 {
     uint64_t manifest;
-    int rc = ek_shared_guard_check(f->tools.guard, o, &manifest, e);
-    if (!rc && ek_fleet_orders_give(f->orders, o, manifest, ek_now_ms(), number))
+    int rc = ek_guard_service_check(f->tools.guard, o, &manifest, e);
+    if (!rc && ek_fleet_commands_submit(f->orders, o, manifest, ek_now_ms(), number))
         rc = ek_fail(e, EK_ENOMEM, "no memory for an order");
     if (!rc)
         ek_fleet_link_wake(f->link);
     return rc;
 }
 
-int ek_fleet_orders_of(struct ek_fleet *f, struct ek_buf *out)
+int ek_fleet_commands_json_all(struct ek_fleet *f, struct ek_buf *out)
 {
-    return ek_fleet_orders_json(f->orders, out);
+    return ek_fleet_commands_json(f->orders, out);
 }
 
-static int said(struct ek_fleet *f, const struct ek_buf *shown, struct ek_buf *out)
+static int append_state(struct ek_fleet *f, const struct ek_buf *shown, struct ek_buf *out)
 {
     pthread_mutex_lock(&f->lock);
     int rc = shown->length ? ek_buf_add(out, shown->data, shown->length) : ek_buf_text(out, "[]");
@@ -642,10 +648,10 @@ static int said(struct ek_fleet *f, const struct ek_buf *shown, struct ek_buf *o
 
 int ek_fleet_pins(struct ek_fleet *f, struct ek_buf *out)
 {
-    return said(f, &f->pins, out);
+    return append_state(f, &f->pins, out);
 }
 
 int ek_fleet_accepts(struct ek_fleet *f, struct ek_buf *out)
 {
-    return said(f, &f->accepts, out);
+    return append_state(f, &f->accepts, out);
 }

@@ -21,16 +21,16 @@ struct order {
     struct ek_buf outcome; /* the decision as JSON, or the refusal as text */
 };
 
-struct ek_fleet_orders {
+struct ek_fleet_commands {
     pthread_mutex_t lock;
     char instance[EK_FLEET_NAME_MAX + 1];
     uint64_t start, count;
     struct order of[KEPT]; /* ring */
 };
 
-int ek_fleet_orders_new(struct ek_fleet_orders **out, const char *instance, uint64_t start)
+int ek_fleet_commands_new(struct ek_fleet_commands **out, const char *instance, uint64_t start)
 {
-    struct ek_fleet_orders *o = ek_calloc(1, sizeof *o);
+    struct ek_fleet_commands *o = ek_calloc(1, sizeof *o);
     if (!o)
         return EK_ENOMEM;
     pthread_mutex_init(&o->lock, NULL);
@@ -47,7 +47,7 @@ static void clear(struct order *one)
     *one = (struct order){.state = NONE};
 }
 
-void ek_fleet_orders_free(struct ek_fleet_orders *o)
+void ek_fleet_commands_free(struct ek_fleet_commands *o)
 {
     if (!o)
         return;
@@ -57,8 +57,8 @@ void ek_fleet_orders_free(struct ek_fleet_orders *o)
     ek_free(o);
 }
 
-int ek_fleet_orders_give(struct ek_fleet_orders *o, const struct ek_order *order, uint64_t manifest,
-                         int64_t now_ms, uint64_t *number)
+int ek_fleet_commands_submit(struct ek_fleet_commands *o, const struct ek_order *order,
+                             uint64_t manifest, int64_t now_ms, uint64_t *number)
 {
     struct ek_order own = *order;
     pthread_mutex_lock(&o->lock);
@@ -80,18 +80,18 @@ int ek_fleet_orders_give(struct ek_fleet_orders *o, const struct ek_order *order
     return rc;
 }
 
-void ek_fleet_orders_due(struct ek_fleet_orders *o, int64_t now_ms,
-                         void (*send)(void *context, const void *bytes, size_t length),
-                         void *context)
+void ek_fleet_commands_send_due(struct ek_fleet_commands *o, int64_t now_ms,
+                                void (*send)(void *context, const void *bytes, size_t length),
+                                void *context)
 {
     pthread_mutex_lock(&o->lock);
     for (int i = 0; i < KEPT; i++) {
         struct order *one = &o->of[i];
         if (one->state != WAITING)
             continue;
-        if (now_ms - one->given_ms >= EK_ORDERS_WAIT_MS) {
+        if (now_ms - one->given_ms >= EK_COMMANDS_TIMEOUT_MS) {
             one->state = LOST;
-        } else if (one->told_ms < 0 || now_ms - one->told_ms >= EK_ORDERS_AGAIN_MS) {
+        } else if (one->told_ms < 0 || now_ms - one->told_ms >= EK_COMMANDS_RETRY_MS) {
             one->told_ms = now_ms;
             send(context, one->record.data, one->record.length);
         }
@@ -99,7 +99,7 @@ void ek_fleet_orders_due(struct ek_fleet_orders *o, int64_t now_ms,
     pthread_mutex_unlock(&o->lock);
 }
 
-static bool is_ours(const struct ek_fleet_orders *o, const struct ek_order_id *id)
+static bool is_ours(const struct ek_fleet_commands *o, const struct ek_order_id *id)
 {
     return id->start == o->start && ek_text_same(id->instance, ek_text_from(o->instance));
 }
@@ -115,7 +115,7 @@ static void note(struct order *one, const struct ek_fleet_reply *r)
         ek_buf_clear(&one->outcome);
 }
 
-void ek_fleet_orders_answer(struct ek_fleet_orders *o, const struct ek_fleet_reply *r)
+void ek_fleet_commands_receive(struct ek_fleet_commands *o, const struct ek_fleet_reply *r)
 {
     pthread_mutex_lock(&o->lock);
     for (int i = 0; is_ours(o, &r->id) && i < KEPT; i++)
@@ -146,7 +146,7 @@ static int one_json(const struct order *one, struct ek_buf *out)
     return ek_buf_text(out, "}");
 }
 
-int ek_fleet_orders_json(struct ek_fleet_orders *o, struct ek_buf *out)
+int ek_fleet_commands_json(struct ek_fleet_commands *o, struct ek_buf *out)
 {
     pthread_mutex_lock(&o->lock);
     uint64_t first = o->count > KEPT ? o->count - KEPT : 0;

@@ -14,13 +14,13 @@
 
 static const int64_t WARN_EVERY_MS = 60000;
 
-void ek_fleet_tell(const struct ek_fleet_mouth *m, const char *instance,
-                   enum ek_fleet_change change)
+void ek_fleet_report_change(const struct ek_fleet_event_sink *m, const char *instance,
+                            enum ek_fleet_change change)
 {
     static const char *const words[][2] = {
-        [EK_CHANGE_CUT_OFF] = {"cut_off",
-                               "no plan of the fleet is heard: the last one stays in force"},
-        [EK_CHANGE_HEARD] = {"heard", "the plan of the fleet is heard again"},
+        [EK_CHANGE_PLAN_STALE] = {"cut_off",
+                                  "no plan of the fleet is heard: the last one stays in force"},
+        [EK_CHANGE_PLAN_RECOVERED] = {"heard", "the plan of the fleet is heard again"},
         [EK_CHANGE_NAME_SHARED] = {"name_shared", "two processes tell their ticks under this name"},
         [EK_CHANGE_NAME_FREE] = {"name_free", "one process goes by this name again"}};
     const struct ek_event v = {
@@ -29,12 +29,12 @@ void ek_fleet_tell(const struct ek_fleet_mouth *m, const char *instance,
         .fleet = {.state = words[change][0],
                   .instance = instance,
                   .text = words[change][1],
-                  .wrong = change == EK_CHANGE_CUT_OFF || change == EK_CHANGE_NAME_SHARED,
+                  .wrong = change == EK_CHANGE_PLAN_STALE || change == EK_CHANGE_NAME_SHARED,
                   .name = change == EK_CHANGE_NAME_SHARED || change == EK_CHANGE_NAME_FREE}};
-    ek_shared_guard_tell(m->guard, &v);
+    ek_guard_service_add_event(m->guard, &v);
 }
 
-static void warn(const struct ek_fleet_mouth *m, const char *name)
+static void warn(const struct ek_fleet_event_sink *m, const char *name)
 {
     char text[EK_FLEET_NAME_MAX + 200];
     snprintf(text, sizeof text,
@@ -44,23 +44,23 @@ static void warn(const struct ek_fleet_mouth *m, const char *name)
     ek_log_text(m->log, EK_LOG_WARN, "fleet_name_shared", text);
 }
 
-static void tell_name(struct ek_fleet_names *n, const char *name, int64_t now_ms,
-                      const struct ek_fleet_mouth *m)
+static void report_name(struct ek_fleet_names *n, const char *name, int64_t now_ms,
+                        const struct ek_fleet_event_sink *m)
 {
     if (strcmp(n->told, name) != 0) {
-        if (*n->told && now_ms - n->told_ms <= EK_FLEET_GONE_MS)
+        if (*n->told && now_ms - n->told_ms <= EK_FLEET_EXPIRED_MS)
             return;
         if (*n->told)
-            ek_fleet_tell(m, n->told, EK_CHANGE_NAME_FREE);
+            ek_fleet_report_change(m, n->told, EK_CHANGE_NAME_FREE);
         if (*name)
-            ek_fleet_tell(m, name, EK_CHANGE_NAME_SHARED);
+            ek_fleet_report_change(m, name, EK_CHANGE_NAME_SHARED);
         snprintf(n->told, sizeof n->told, "%s", name);
     }
     n->told_ms = now_ms;
 }
 
-void ek_fleet_names_look(struct ek_fleet_names *n, const struct ek_fleet_pool *pool, int64_t now_ms,
-                         const struct ek_fleet_mouth *m)
+void ek_fleet_names_check(struct ek_fleet_names *n, const struct ek_fleet_pool *pool,
+                          int64_t now_ms, const struct ek_fleet_event_sink *m)
 {
     const char *name, *first = "";
     bool due = !n->warned_ms || now_ms - n->warned_ms >= WARN_EVERY_MS;
@@ -73,15 +73,15 @@ void ek_fleet_names_look(struct ek_fleet_names *n, const struct ek_fleet_pool *p
     }
     if (n->shared && due)
         n->warned_ms = now_ms;
-    tell_name(n, first, now_ms, m);
+    report_name(n, first, now_ms, m);
 }
 
-static const char *word(bool yes)
+static const char *flag_text(bool yes)
 {
     return yes ? "true" : "false";
 }
 
-int ek_fleet_figures_json(const struct ek_fleet_figures *f, struct ek_buf *out)
+int ek_fleet_metrics_json(const struct ek_fleet_metrics_values *f, struct ek_buf *out)
 {
     ek_buf_text(out, "{\"instance\":");
     ek_buf_json(out, f->name, strlen(f->name));
@@ -91,8 +91,8 @@ int ek_fleet_figures_json(const struct ek_fleet_figures *f, struct ek_buf *out)
                          ",\"decides\":%s,\"term\":%" PRIu64 ",\"plan_version\":%" PRIu64
                          ",\"plan_age_ms\":%" PRId64 ",\"cut_off\":%s,\"instances\":%d"
                          ",\"names_shared\":%d}",
-                         word(f->decides), f->heard.term, f->heard.version, f->age_ms,
-                         word(f->cut_off), f->instances, f->shared);
+                         flag_text(f->decides), f->heard.term, f->heard.version, f->age_ms,
+                         flag_text(f->cut_off), f->instances, f->shared);
 }
 
 struct series {
@@ -107,7 +107,7 @@ static int write_series(const struct series *s, bool first, struct ek_buf *out)
     return ek_buf_printf(out, "%s%s %.15g\n", s->name, s->labels, s->value);
 }
 
-int ek_fleet_figures_metrics(const struct ek_fleet_figures *f, struct ek_buf *out)
+int ek_fleet_metrics_write(const struct ek_fleet_metrics_values *f, struct ek_buf *out)
 {
     const struct ek_fleet_traffic *t = &f->traffic;
     /* Those of a family stand together. */
@@ -122,9 +122,9 @@ int ek_fleet_figures_metrics(const struct ek_fleet_figures *f, struct ek_buf *ou
         {"evenkeel_fleet_plans_late_total", "", (double)f->heard.late},
         {"evenkeel_fleet_plan_entries_missed_total", "", (double)f->heard.missed},
         {"evenkeel_fleet_records_total", "{topic=\"ticks\",result=\"sent\"}",
-         (double)t->sent[EK_TOPIC_TICKS]},
+         (double)t->sent[EK_TOPIC_EVIDENCE]},
         {"evenkeel_fleet_records_total", "{topic=\"ticks\",result=\"lost\"}",
-         (double)t->lost[EK_TOPIC_TICKS]},
+         (double)t->lost[EK_TOPIC_EVIDENCE]},
         {"evenkeel_fleet_records_total", "{topic=\"plan\",result=\"sent\"}",
          (double)t->sent[EK_TOPIC_PLAN]},
         {"evenkeel_fleet_records_total", "{topic=\"plan\",result=\"lost\"}",
@@ -141,7 +141,7 @@ int ek_fleet_figures_metrics(const struct ek_fleet_figures *f, struct ek_buf *ou
 }
 
 /* A copy that ends; NULL of an empty one. */
-static const char *own(char to[EK_FLEET_TEXT_MAX + 1], struct ek_text text)
+static const char *copy_text(char to[EK_FLEET_TEXT_MAX + 1], struct ek_text text)
 {
     snprintf(to, EK_FLEET_TEXT_MAX + 1, "%.*s", (int)text.length, text.length ? text.text : "");
     return text.length ? to : NULL;
@@ -157,31 +157,31 @@ static int add_accept(void *context, const struct ek_fleet_accept *a)
     struct ek_json_writer *w = context;
     char text[5][EK_FLEET_TEXT_MAX + 1];
     const struct ek_accepted one = {.version = a->version,
-                                    .feature = own(text[0], a->place.feature),
-                                    .dimension = own(text[1], a->place.cell.dimension),
-                                    .value = own(text[2], a->place.cell.value),
+                                    .feature = copy_text(text[0], a->place.feature),
+                                    .dimension = copy_text(text[1], a->place.cell.dimension),
+                                    .value = copy_text(text[2], a->place.cell.value),
                                     .factor = exp(a->shift_ln),
                                     .time_ms = a->time_ms,
-                                    .author = own(text[3], a->author),
-                                    .reason = own(text[4], a->reason)};
+                                    .author = copy_text(text[3], a->author),
+                                    .reason = copy_text(text[4], a->reason)};
     if (one.feature)
         ek_json_add_accepted(w, &one);
     return w->rc;
 }
 
 static int write_list(const void *bytes, size_t length, const struct ek_manifest *m,
-                      struct ek_fleet_plan_visitor hears, struct ek_buf *out)
+                      struct ek_fleet_plan_visitor callbacks, struct ek_buf *out)
 {
     struct ek_fleet_plan record;
     struct ek_json_writer w;
     struct ek_error e;
-    hears.context = &w;
+    callbacks.context = &w;
     ek_json_init(&w, out);
     int rc = ek_fleet_plan_open(&record, bytes, length, m, &e);
     if (rc)
         return rc;
     ek_json_open(&w, NULL, '[');
-    rc = ek_fleet_plan_visit(&record, &hears);
+    rc = ek_fleet_plan_visit(&record, &callbacks);
     ek_json_close(&w, ']');
     return rc ? rc : w.rc;
 }

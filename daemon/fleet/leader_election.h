@@ -12,13 +12,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct ek_fleet_duty {
+struct ek_leader_election {
     uint64_t gain;   /* number of the time that the partition was got; 0: never */
     bool due;        /* to begin since then */
     int64_t lost_ms; /* when it was seen to be gone; -1: it is ours */
 };
 
-struct ek_fleet_duty_view {
+struct ek_leader_election_view {
     uint64_t gain; /* how often the partition was got so far; 0: it is not ours now */
     bool decides;
     int64_t age_ms;              /* of the last plan that was heard */
@@ -26,11 +26,11 @@ struct ek_fleet_duty_view {
     int64_t now_ms;
 };
 
-enum ek_fleet_duty_act { EK_DUTY_STAY, EK_DUTY_BEGIN, EK_DUTY_END };
+enum ek_leader_election_action { EK_ELECTION_NONE, EK_ELECTION_START, EK_ELECTION_RESIGN };
 
-/* What is to be done now: EK_DUTY_BEGIN until it was done. */
-enum ek_fleet_duty_act ek_fleet_duty_look(struct ek_fleet_duty *d,
-                                          const struct ek_fleet_duty_view *v);
-void ek_fleet_duty_begun(struct ek_fleet_duty *d);
+/* What is to be done now: EK_ELECTION_START until it was done. */
+enum ek_leader_election_action ek_leader_election_step(struct ek_leader_election *d,
+                                                       const struct ek_leader_election_view *v);
+void ek_leader_election_started(struct ek_leader_election *d);
 
 #endif

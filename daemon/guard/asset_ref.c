@@ -4,15 +4,15 @@
 
 #include <stdatomic.h>
 
-struct ek_loaded {
+struct ek_asset_ref {
     const struct ek_assets *assets;
     struct ek_assets *owned; /* NULL: lent */
     atomic_int holders;
 };
 
-static struct ek_loaded *make(const struct ek_assets *assets, struct ek_assets *owned)
+static struct ek_asset_ref *make(const struct ek_assets *assets, struct ek_assets *owned)
 {
-    struct ek_loaded *l = ek_calloc(1, sizeof *l);
+    struct ek_asset_ref *l = ek_calloc(1, sizeof *l);
     if (!l)
         return NULL;
     l->assets = assets;
@@ -21,23 +21,23 @@ static struct ek_loaded *make(const struct ek_assets *assets, struct ek_assets *
     return l;
 }
 
-struct ek_loaded *ek_loaded_new(struct ek_assets *owned)
+struct ek_asset_ref *ek_asset_ref_new(struct ek_assets *owned)
 {
     return make(owned, owned);
 }
 
-struct ek_loaded *ek_loaded_lent(const struct ek_assets *assets)
+struct ek_asset_ref *ek_asset_ref_borrow(const struct ek_assets *assets)
 {
     return make(assets, NULL);
 }
 
-struct ek_loaded *ek_loaded_hold(struct ek_loaded *l)
+struct ek_asset_ref *ek_asset_ref_retain(struct ek_asset_ref *l)
 {
     atomic_fetch_add(&l->holders, 1);
     return l;
 }
 
-void ek_loaded_drop(struct ek_loaded *l)
+void ek_asset_ref_release(struct ek_asset_ref *l)
 {
     if (!l || atomic_fetch_sub(&l->holders, 1) > 1)
         return;
@@ -45,7 +45,7 @@ void ek_loaded_drop(struct ek_loaded *l)
     ek_free(l);
 }
 
-const struct ek_assets *ek_loaded_assets(const struct ek_loaded *l)
+const struct ek_assets *ek_asset_ref_get(const struct ek_asset_ref *l)
 {
     return l->assets;
 }

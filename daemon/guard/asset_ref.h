@@ -7,16 +7,16 @@
 
 #include "evenkeel.h"
 
-struct ek_loaded;
+struct ek_asset_ref;
 
 /* Takes the assets over; NULL without memory, and they are still the caller's. */
-struct ek_loaded *ek_loaded_new(struct ek_assets *owned);
+struct ek_asset_ref *ek_asset_ref_new(struct ek_assets *owned);
 /* Of assets that are somebody else's, who keeps them for longer. */
-struct ek_loaded *ek_loaded_lent(const struct ek_assets *assets);
+struct ek_asset_ref *ek_asset_ref_borrow(const struct ek_assets *assets);
 /* One more has them: the same, to be dropped once more. */
-struct ek_loaded *ek_loaded_hold(struct ek_loaded *l);
+struct ek_asset_ref *ek_asset_ref_retain(struct ek_asset_ref *l);
 /* NULL is allowed. */
-void ek_loaded_drop(struct ek_loaded *l);
-const struct ek_assets *ek_loaded_assets(const struct ek_loaded *l);
+void ek_asset_ref_release(struct ek_asset_ref *l);
+const struct ek_assets *ek_asset_ref_get(const struct ek_asset_ref *l);
 
 #endif

@@ -37,8 +37,8 @@ static void add_sums(struct ek_json_writer *w, const char *key, const struct ek_
     ek_json_close(w, '}');
 }
 
-void ek_json_add_rail(struct ek_json_writer *w, const char *key, const struct ek_ranks_view *v,
-                      bool is)
+void ek_json_add_guardrail(struct ek_json_writer *w, const char *key,
+                           const struct ek_impact_view *v, bool is)
 {
     if (!is) {
         ek_json_add_null(w, key);
@@ -51,7 +51,7 @@ void ek_json_add_rail(struct ek_json_writer *w, const char *key, const struct ek
     ek_json_close(w, '}');
 }
 
-static void add_counts(struct ek_json_writer *w, const struct ek_ranks_view *v)
+static void add_counts(struct ek_json_writer *w, const struct ek_impact_view *v)
 {
     const struct ek_comparison_sums *s = v->sums;
     ek_json_add_count(w, "tried", s->tried);
@@ -68,7 +68,7 @@ static void add_counts(struct ek_json_writer *w, const struct ek_ranks_view *v)
     add_number(w, "latency_p99_ms", v->figures.latency_p99_ms);
 }
 
-static void add_route(struct ek_json_writer *w, const struct ek_ranks_view *v)
+static void add_route(struct ek_json_writer *w, const struct ek_impact_view *v)
 {
     const struct ek_plan_entry *e = v->entry;
     ek_json_open(w, NULL, '{');
@@ -78,8 +78,9 @@ static void add_route(struct ek_json_writer *w, const struct ek_ranks_view *v)
     ek_json_add_text(w, "mode", ek_mode_name(v->mode));
     add_number(w, "percent", v->mode == EK_MODE_CANARY ? e->percent / 100. : (double)NAN);
     add_counts(w, v);
-    ek_json_add_rail(w, "withdrawn", v, v->withdrawn);
-    ek_json_add_rail(w, "would_be_withdrawn", v, !v->withdrawn && v->rail != EK_GUARDRAIL_NONE);
+    ek_json_add_guardrail(w, "withdrawn", v, v->withdrawn);
+    ek_json_add_guardrail(w, "would_be_withdrawn", v,
+                          !v->withdrawn && v->rail != EK_GUARDRAIL_NONE);
     ek_json_close(w, '}');
 }
 
@@ -87,7 +88,7 @@ static void add_route(struct ek_json_writer *w, const struct ek_ranks_view *v)
 static void add_routes(struct ek_json_writer *w, const char *key, const struct ek_guard *g,
                        const char *feature)
 {
-    struct ek_ranks_view v;
+    struct ek_impact_view v;
     int at = 0;
     ek_json_open(w, key, '[');
     while (ek_guard_impact(g, &at, &v))
@@ -125,15 +126,15 @@ static int add_of(void *context, struct ek_guard **guard, struct ek_error *e)
     return w.rc;
 }
 
-int ek_ranks_of(struct ek_shared_guard *guard, const char *feature, struct ek_buf *out)
+int ek_impact_json(struct ek_guard_service *guard, const char *feature, struct ek_buf *out)
 {
     struct of_one one = {feature, out};
-    return ek_shared_guard_hold(guard, add_of, &one, NULL);
+    return ek_guard_service_with_guard(guard, add_of, &one, NULL);
 }
 
-int ek_ranks_page(struct ek_shared_guard *guard, struct ek_buf *out)
+int ek_impact_page(struct ek_guard_service *guard, struct ek_buf *out)
 {
-    return ek_shared_guard_hold(guard, add_page, out, NULL);
+    return ek_guard_service_with_guard(guard, add_page, out, NULL);
 }
 
 struct figure {
@@ -177,7 +178,7 @@ static const struct figure FIGURES[] = {
     {"evenkeel_rank_change", ",quantile=\"0.95\"", p95},
 };
 
-static int add_sample(const struct figure *f, const struct ek_ranks_view *v, struct ek_buf *out)
+static int add_sample(const struct figure *f, const struct ek_impact_view *v, struct ek_buf *out)
 {
     double value = f->of(v->sums);
     if (!isfinite(value))
@@ -192,7 +193,7 @@ static int add_sample(const struct figure *f, const struct ek_ranks_view *v, str
 static int add_families(void *context, struct ek_guard **guard, struct ek_error *e)
 {
     struct ek_buf *out = context;
-    struct ek_ranks_view v;
+    struct ek_impact_view v;
     int rc = EK_OK;
     (void)e;
     for (size_t i = 0; !rc && i < sizeof FIGURES / sizeof *FIGURES; i++) {
@@ -200,13 +201,13 @@ static int add_families(void *context, struct ek_guard **guard, struct ek_error 
         int at = 0;
         if (!i || strcmp(f->name, f[-1].name) != 0)
             rc = ek_metrics_head(f->name, out);
-        for (int k = 0; !rc && k < EK_RANKS_SHOWN && ek_guard_impact(*guard, &at, &v); k++)
+        for (int k = 0; !rc && k < EK_IMPACT_ROUTES && ek_guard_impact(*guard, &at, &v); k++)
             rc = add_sample(f, &v, out);
     }
     return rc;
 }
 
-int ek_ranks_metrics(struct ek_shared_guard *guard, struct ek_buf *out)
+int ek_impact_metrics(struct ek_guard_service *guard, struct ek_buf *out)
 {
-    return ek_shared_guard_hold(guard, add_families, out, NULL);
+    return ek_guard_service_with_guard(guard, add_families, out, NULL);
 }

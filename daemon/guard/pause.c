@@ -39,7 +39,7 @@ bool ek_pause_is_on(const struct ek_pause *p)
     return atomic_load_explicit(&p->on, memory_order_relaxed);
 }
 
-static void say(struct ek_pause *p, const char *who, const char *why)
+static void set_actor(struct ek_pause *p, const char *who, const char *why)
 {
     snprintf(p->who, sizeof p->who, "%s", who ? who : "");
     snprintf(p->why, sizeof p->why, "%s", why ? why : "");
@@ -53,7 +53,7 @@ static bool set(struct ek_pause *p, bool on, int64_t since_ms, bool of_stream, c
     if (changed) {
         p->since_ms = since_ms;
         p->of_stream = of_stream;
-        say(p, who, why);
+        set_actor(p, who, why);
         atomic_store(&p->on, on);
     }
     pthread_mutex_unlock(&p->lock);
@@ -70,11 +70,11 @@ void ek_pause_restore(struct ek_pause *p, int64_t stream_ms, const char *who, co
     set(p, true, stream_ms, true, who, why);
 }
 
-void ek_pause_say(struct ek_pause *p, const char *who, const char *why)
+void ek_pause_set_actor(struct ek_pause *p, const char *who, const char *why)
 {
     pthread_mutex_lock(&p->lock);
     if (atomic_load(&p->on) && !*p->who && !*p->why)
-        say(p, who, why);
+        set_actor(p, who, why);
     pthread_mutex_unlock(&p->lock);
 }
 

@@ -29,7 +29,7 @@ bool ek_pause_set(struct ek_pause *p, bool on, int64_t since_ms, const char *who
 /* On, as a saved state has it: since a time of the stream, for when that was is not kept. */
 void ek_pause_restore(struct ek_pause *p, int64_t stream_ms, const char *who, const char *why);
 /* Who and why, where it is on and nobody has said that yet. */
-void ek_pause_say(struct ek_pause *p, const char *who, const char *why);
+void ek_pause_set_actor(struct ek_pause *p, const char *who, const char *why);
 /* Returns whether it is on, and since when. */
 bool ek_pause_since(struct ek_pause *p, int64_t *since_ms);
 /* Appends null, or since when, by which clock ("wall", or "stream" of one that was restored), who

@@ -31,22 +31,22 @@ static int read_text(yyjson_val *value, const char *key, size_t most, const char
                : EK_OK;
 }
 
-static int read_author(struct ek_api_words *w, yyjson_val *value, struct ek_error *e)
+static int read_author(struct ek_api_body *w, yyjson_val *value, struct ek_error *e)
 {
     return read_text(value, "author", EK_AUTHOR_BYTES, &w->order.author, e);
 }
 
-static int read_reason(struct ek_api_words *w, yyjson_val *value, struct ek_error *e)
+static int read_reason(struct ek_api_body *w, yyjson_val *value, struct ek_error *e)
 {
     return read_text(value, "reason", EK_REASON_BYTES, &w->order.reason, e);
 }
 
-static int read_feature(struct ek_api_words *w, yyjson_val *value, struct ek_error *e)
+static int read_feature(struct ek_api_body *w, yyjson_val *value, struct ek_error *e)
 {
     return read_text(value, "feature", NAME_BYTES, &w->order.feature, e);
 }
 
-static int read_segment(struct ek_api_words *w, yyjson_val *value, struct ek_error *e)
+static int read_segment(struct ek_api_body *w, yyjson_val *value, struct ek_error *e)
 {
     yyjson_obj_iter pair = yyjson_obj_iter_with(value);
     yyjson_val *key = yyjson_obj_iter_next(&pair), *of = yyjson_obj_iter_get_val(key);
@@ -59,7 +59,7 @@ static int read_segment(struct ek_api_words *w, yyjson_val *value, struct ek_err
     return read_text(of, w->order.segment, NAME_BYTES, &w->order.value, e);
 }
 
-static int read_version(struct ek_api_words *w, yyjson_val *value, struct ek_error *e)
+static int read_version(struct ek_api_body *w, yyjson_val *value, struct ek_error *e)
 {
     if (!yyjson_is_int(value) || yyjson_get_sint(value) < 1)
         return ek_fail(e, EK_EUSAGE, "'version' must be a whole number from 1 on");
@@ -67,21 +67,21 @@ static int read_version(struct ek_api_words *w, yyjson_val *value, struct ek_err
     return EK_OK;
 }
 
-static int read_begin_anew(struct ek_api_words *w, yyjson_val *value, struct ek_error *e)
+static int read_reset_state(struct ek_api_body *w, yyjson_val *value, struct ek_error *e)
 {
     w->begin_anew = yyjson_is_true(value);
     return yyjson_is_bool(value) ? EK_OK
                                  : ek_fail(e, EK_EUSAGE, "'begin_anew' must be true or false");
 }
 
-static int read_action(struct ek_api_words *w, yyjson_val *value, struct ek_error *e)
+static int read_action(struct ek_api_body *w, yyjson_val *value, struct ek_error *e)
 {
     const char *name = NULL;
     int rc = read_text(value, "action", NAME_BYTES, &name, e);
     return rc ? rc : ek_order_parse_action(name, &w->order.action, e);
 }
 
-static int read_until(struct ek_api_words *w, yyjson_val *value, struct ek_error *e)
+static int read_until(struct ek_api_body *w, yyjson_val *value, struct ek_error *e)
 {
     const char *text = NULL;
     int rc = read_text(value, "until", NAME_BYTES, &text, e);
@@ -95,10 +95,10 @@ static int read_until(struct ek_api_words *w, yyjson_val *value, struct ek_error
 /* Key k is bit k of enum ek_api_key. */
 static const struct {
     const char *name;
-    int (*read)(struct ek_api_words *w, yyjson_val *value, struct ek_error *e);
-} KEYS[] = {{"author", read_author},   {"reason", read_reason},        {"feature", read_feature},
-            {"segment", read_segment}, {"version", read_version},      {"action", read_action},
-            {"until", read_until},     {"begin_anew", read_begin_anew}};
+    int (*read)(struct ek_api_body *w, yyjson_val *value, struct ek_error *e);
+} KEYS[] = {{"author", read_author},   {"reason", read_reason},         {"feature", read_feature},
+            {"segment", read_segment}, {"version", read_version},       {"action", read_action},
+            {"until", read_until},     {"begin_anew", read_reset_state}};
 enum { KEY_COUNT = sizeof KEYS / sizeof *KEYS };
 
 static int unknown(const char *key, unsigned knows, struct ek_error *e)
@@ -118,7 +118,7 @@ static int unknown(const char *key, unsigned knows, struct ek_error *e)
                 : ek_fail(e, EK_EUSAGE, "unknown key '%.60s', there are %s", key, all);
 }
 
-static int read_keys(struct ek_api_words *w, unsigned knows, unsigned *said, struct ek_error *e)
+static int read_keys(struct ek_api_body *w, unsigned knows, unsigned *said, struct ek_error *e)
 {
     size_t i, max;
     yyjson_val *name, *value;
@@ -136,7 +136,7 @@ static int read_keys(struct ek_api_words *w, unsigned knows, unsigned *said, str
     return EK_OK;
 }
 
-static int parse(struct ek_api_words *w, const void *body, size_t length, struct ek_error *e)
+static int parse(struct ek_api_body *w, const void *body, size_t length, struct ek_error *e)
 {
     struct ek_json_error problem;
     yyjson_doc *read;
@@ -152,11 +152,11 @@ static int parse(struct ek_api_words *w, const void *body, size_t length, struct
                : ek_fail(e, EK_EUSAGE, "the body must be a JSON object");
 }
 
-int ek_api_words_read(struct ek_api_words *w, const void *body, size_t length, unsigned knows,
-                      unsigned needs, struct ek_error *e)
+int ek_api_body_read(struct ek_api_body *w, const void *body, size_t length, unsigned knows,
+                     unsigned needs, struct ek_error *e)
 {
     unsigned said = 0;
-    *w = (struct ek_api_words){0};
+    *w = (struct ek_api_body){0};
     int rc = length ? parse(w, body, length, e) : EK_OK;
     if (!rc && w->body)
         rc = read_keys(w, knows, &said, e);
@@ -166,7 +166,7 @@ int ek_api_words_read(struct ek_api_words *w, const void *body, size_t length, u
     return rc;
 }
 
-void ek_api_words_release(struct ek_api_words *w)
+void ek_api_body_release(struct ek_api_body *w)
 {
     yyjson_doc_free(w->body);
     w->body = NULL;
@@ -212,33 +212,34 @@ static bool is_json(const char *type)
 /* A browser says from which page a call comes. */
 static bool is_foreign(const struct ek_api_request *r)
 {
-    return r->origin && !ek_http_origin_is_ours(r->origin, r->host, r->hosts);
+    return r->origin && !ek_http_origin_is_allowed(r->origin, r->host, r->hosts);
 }
 
 /* Whoever wants to pause now is told how, and what that costs. */
-static unsigned nobody_may(const struct ek_api *api, struct ek_buf *out)
+static unsigned forbidden(const struct ek_api *api, struct ek_buf *out)
 {
     return refuse(
         out, FORBIDDEN,
         "nothing can be changed over HTTP here: set 'http.token_file' and restart%s; with "
         "'evenkeel run --paused' every list then goes out as it came",
-        ek_stage_keeps(api->stage) ? ""
-                                   : ", which forgets findings and routes, for there is no "
-                                     "'state.topic'");
+        ek_stage_has_durable_state(api->stage)
+            ? ""
+            : ", which forgets findings and routes, for there is no "
+              "'state.topic'");
 }
 
 /* NULL, or what the caller may not; *name is that of the token. */
-static unsigned let_in(const struct ek_api *api, const struct ek_api_request *r,
-                       char name[EK_AUTHOR_BYTES + 1], struct ek_buf *out)
+static unsigned authorize(const struct ek_api *api, const struct ek_api_request *r,
+                          char name[EK_AUTHOR_BYTES + 1], struct ek_buf *out)
 {
     static const char bearer[] = "Bearer ";
     if (!api->tokens)
-        return nobody_may(api, out);
+        return forbidden(api, out);
     if (is_foreign(r))
         return refuse(out, FORBIDDEN, "calls from other pages are not taken");
     if (!r->authorization || strncasecmp(r->authorization, bearer, sizeof bearer - 1) != 0)
         return refuse(out, UNAUTHORIZED, "a token is needed: 'Authorization: Bearer TOKEN'");
-    return ek_tokens_who(api->tokens, r->authorization + sizeof bearer - 1, name)
+    return ek_tokens_find(api->tokens, r->authorization + sizeof bearer - 1, name)
                ? OK
                : refuse(out, UNAUTHORIZED, "the token is not in 'http.token_file'");
 }
@@ -271,12 +272,12 @@ static unsigned order(const struct ek_api *api, const struct ek_order *o, struct
 {
     struct ek_error e = {0};
     uint64_t number;
-    if (ek_fleet_order(ek_stage_fleet(api->stage), o, &number, &e))
+    if (ek_fleet_submit_command(ek_stage_fleet(api->stage), o, &number, &e))
         return refuse(out, status_of(&e), "%s", e.message);
     return ek_buf_printf(out, "{\"order\":%" PRIu64 "}\n", number) ? BROKEN : ACCEPTED;
 }
 
-static unsigned on_pause(const struct ek_api *api, struct ek_api_words *w, struct ek_buf *out)
+static unsigned on_pause(const struct ek_api *api, struct ek_api_body *w, struct ek_buf *out)
 {
     bool pause = w->order.kind == EK_DECIDED_PAUSE;
     bool changed = ek_stage_pause(api->stage, pause, w->order.author, w->order.reason);
@@ -284,7 +285,7 @@ static unsigned on_pause(const struct ek_api *api, struct ek_api_words *w, struc
         return order(api, &w->order, out);
     int rc =
         ek_buf_printf(out, "{\"changed\":%s,\"kept\":%s,\"paused\":", changed ? "true" : "false",
-                      ek_stage_keeps(api->stage) ? "true" : "false");
+                      ek_stage_has_durable_state(api->stage) ? "true" : "false");
     if (!rc)
         rc = ek_pause_json(ek_stage_paused(api->stage), out);
     return rc || ek_buf_text(out, "}\n") ? BROKEN : OK;
@@ -292,13 +293,13 @@ static unsigned on_pause(const struct ek_api *api, struct ek_api_words *w, struc
 
 /* An order to this instance alone, and where its decision is to be written. */
 struct command {
-    struct ek_api_words *words;
+    struct ek_api_body *words;
     struct ek_buf *out;
 };
 
 static int run_command(void *context, struct ek_guard **guard, struct ek_error *e)
 {
-    struct ek_api_words *w = ((const struct command *)context)->words;
+    struct ek_api_body *w = ((const struct command *)context)->words;
     const struct ek_order *o = &w->order;
     const char *value = ek_order_cell_value(o);
     w->strange =
@@ -307,7 +308,7 @@ static int run_command(void *context, struct ek_guard **guard, struct ek_error *
 }
 
 /* A value may be pinned before it comes, or be misspelt. */
-static void add_note(struct ek_json_writer *w, const struct ek_api_words *words)
+static void add_note(struct ek_json_writer *w, const struct ek_api_body *words)
 {
     char note[NOTE_BYTES];
     snprintf(
@@ -331,37 +332,38 @@ static int write_decision(void *context, const struct ek_decision_record *m)
 }
 
 /* Has the guard do it between two lists; the answer is the decision as it is reported. */
-static unsigned on_order(const struct ek_api *api, struct ek_api_words *w, struct ek_buf *out)
+static unsigned on_order(const struct ek_api *api, struct ek_api_body *w, struct ek_buf *out)
 {
     struct ek_error e = {0};
     struct command c = {w, out};
     if (ek_stage_fleet(api->stage))
         return order(api, &w->order, out);
-    int rc = ek_shared_guard_order(ek_stage_guard(api->stage), w->order.kind, run_command,
-                                   write_decision, &c, &e);
+    int rc = ek_guard_service_run_command(ek_stage_guard(api->stage), w->order.kind, run_command,
+                                          write_decision, &c, &e);
     if (rc)
         return refuse(out, status_of(&e), "%s", e.message);
     return ek_buf_text(out, "\n") ? BROKEN : OK;
 }
 
 /* It takes its time: GET of the same path tells what came of it. */
-static unsigned on_reload(const struct ek_api *api, struct ek_api_words *w, struct ek_buf *out)
+static unsigned on_reload(const struct ek_api *api, struct ek_api_body *w, struct ek_buf *out)
 {
-    if (!api->steward)
+    if (!api->reload_service)
         return refuse(out, CONFLICT, "nothing is reloaded here");
-    uint64_t number = ek_steward_reload(api->steward, w->begin_anew, w->order.author);
+    uint64_t number =
+        ek_reload_service_request(api->reload_service, w->begin_anew, w->order.author);
     return ek_buf_printf(out, "{\"reload\":%" PRIu64 "}\n", number) ? BROKEN : ACCEPTED;
 }
 
-static unsigned tell_reload(const struct ek_api *api, struct ek_buf *out)
+static unsigned respond_reload(const struct ek_api *api, struct ek_buf *out)
 {
-    if (!api->steward)
+    if (!api->reload_service)
         return refuse(out, CONFLICT, "nothing is reloaded here");
-    return ek_steward_reload_json(api->steward, out) || ek_buf_text(out, "\n") ? BROKEN : OK;
+    return ek_reload_service_json(api->reload_service, out) || ek_buf_text(out, "\n") ? BROKEN : OK;
 }
 
 /* All, or one route that was rolled back. */
-static unsigned on_resume(const struct ek_api *api, struct ek_api_words *w, struct ek_buf *out)
+static unsigned on_resume(const struct ek_api *api, struct ek_api_body *w, struct ek_buf *out)
 {
     if (w->order.feature)
         return on_order(api, w, out);
@@ -369,13 +371,13 @@ static unsigned on_resume(const struct ek_api *api, struct ek_api_words *w, stru
                             : on_pause(api, w, out);
 }
 
-enum { WHO = EK_API_AUTHOR | EK_API_REASON, PLACE = EK_API_FEATURE | EK_API_SEGMENT };
+enum { WHO = EK_API_ACTOR | EK_API_REASON, PLACE = EK_API_FEATURE | EK_API_SEGMENT };
 
 static const struct call {
     const char *name;           /* behind ROOT */
     enum ek_decision_kind kind; /* of its order */
     unsigned knows, needs;      /* of enum ek_api_key */
-    unsigned (*act)(const struct ek_api *api, struct ek_api_words *w, struct ek_buf *out);
+    unsigned (*act)(const struct ek_api *api, struct ek_api_body *w, struct ek_buf *out);
     unsigned (*tell)(const struct ek_api *api,
                      struct ek_buf *out); /* what came of it; NULL: at once */
 } CALLS[] = {
@@ -386,7 +388,7 @@ static const struct call {
     {"pin", EK_DECIDED_PIN, WHO | PLACE | EK_API_ACTION | EK_API_UNTIL,
      EK_API_FEATURE | EK_API_ACTION, on_order, NULL},
     {"unpin", EK_DECIDED_UNPIN, WHO | PLACE, EK_API_FEATURE, on_order, NULL},
-    {"reload", EK_DECIDED_RELOAD, EK_API_AUTHOR | EK_API_BEGIN_ANEW, 0, on_reload, tell_reload}};
+    {"reload", EK_DECIDED_RELOAD, EK_API_ACTOR | EK_API_RESET_STATE, 0, on_reload, respond_reload}};
 enum { CALL_COUNT = sizeof CALLS / sizeof *CALLS };
 
 static const char ROOT[] = "/api/v1/";
@@ -428,17 +430,17 @@ static unsigned not_there(struct ek_buf *out)
 static unsigned act(const struct call *call, const struct ek_api *api, const char *name,
                     const struct ek_api_request *r, struct ek_buf *out)
 {
-    struct ek_api_words w;
+    struct ek_api_body w;
     struct ek_error e = {0};
     unsigned status;
-    if (ek_api_words_read(&w, r->body, r->length, call->knows, call->needs, &e)) {
+    if (ek_api_body_read(&w, r->body, r->length, call->knows, call->needs, &e)) {
         status = refuse(out, e.code == EK_ENOMEM ? BROKEN : BAD_REQUEST, "%s", e.message);
     } else {
         w.order.kind = call->kind;
         w.order.author = *name ? name : w.order.author;
         status = call->act(api, &w, out);
     }
-    ek_api_words_release(&w);
+    ek_api_body_release(&w);
     return status;
 }
 
@@ -448,7 +450,7 @@ unsigned ek_api_post(const struct ek_api *api, const struct ek_api_request *r, s
     char name[EK_AUTHOR_BYTES + 1];
     if (!call)
         return not_there(out);
-    unsigned status = let_in(api, r, name, out);
+    unsigned status = authorize(api, r, name, out);
     if (status == OK)
         status = check_body(r, out);
     return status == OK ? act(call, api, name, r, out) : status;

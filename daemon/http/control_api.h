@@ -19,17 +19,17 @@
 #include <stdint.h>
 
 enum ek_api_key {
-    EK_API_AUTHOR = 1 << 0,
+    EK_API_ACTOR = 1 << 0,
     EK_API_REASON = 1 << 1,
     EK_API_FEATURE = 1 << 2,
     EK_API_SEGMENT = 1 << 3,
     EK_API_VERSION = 1 << 4,
     EK_API_ACTION = 1 << 5,
     EK_API_UNTIL = 1 << 6,
-    EK_API_BEGIN_ANEW = 1 << 7
+    EK_API_RESET_STATE = 1 << 7
 };
 
-struct ek_api_words {
+struct ek_api_body {
     struct ek_order order; /* its value is never NULL with a segment */
     bool begin_anew;
     bool strange; /* the guard knows no list of that segment, as was found out */
@@ -38,9 +38,9 @@ struct ek_api_words {
 
 /* knows, needs: of enum ek_api_key. An empty body says nothing. EK_EUSAGE: what is wrong with it,
  * and what to write. To be released either way. */
-int ek_api_words_read(struct ek_api_words *w, const void *body, size_t length, unsigned knows,
-                      unsigned needs, struct ek_error *e);
-void ek_api_words_release(struct ek_api_words *w);
+int ek_api_body_read(struct ek_api_body *w, const void *body, size_t length, unsigned knows,
+                     unsigned needs, struct ek_error *e);
+void ek_api_body_release(struct ek_api_body *w);
 
 /* Calls that change something: POST /api/v1/pause, resume, reload, ... apart from HTTP
  * itself.
@@ -55,8 +55,8 @@ enum { EK_API_BODY_BYTES_MAX = 64 << 10 };
 /* What calls may change. */
 struct ek_api {
     struct ek_stage *stage;
-    struct ek_steward *steward; /* NULL: nothing is reloaded */
-    struct ek_tokens *tokens;   /* NULL: there is no file, nobody may */
+    struct ek_reload_service *reload_service; /* NULL: nothing is reloaded */
+    struct ek_tokens *tokens;                 /* NULL: there is no file, nobody may */
 };
 
 struct ek_api_request {

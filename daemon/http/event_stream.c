@@ -32,7 +32,7 @@ static bool read_last(struct ek_event_stream *s, const char *last, uint64_t coun
 bool ek_event_stream_init(struct ek_event_stream *s, struct ek_stage *stage, int64_t started_ms,
                           const char *last)
 {
-    uint64_t count = ek_journal_count(ek_stage_journal(stage));
+    uint64_t count = ek_event_log_count(ek_stage_event_log(stage));
     *s = (struct ek_event_stream){.stage = stage, .started_ms = started_ms, .after = count};
     ek_buf_init(&s->status, 0);
     return !last || read_last(s, last, count);
@@ -51,10 +51,10 @@ static const char *truth(bool is)
 static int write_status(const struct ek_event_stream *s, struct ek_buf *out)
 {
     struct ek_stage_stats t;
-    struct ek_trouble_state trouble;
-    struct ek_journal *journal = ek_stage_journal(s->stage);
+    struct ek_kafka_health_state trouble;
+    struct ek_event_log *event_log = ek_stage_event_log(s->stage);
     ek_stage_stats(s->stage, &t);
-    bool good = t.ready && !ek_stage_trouble(s->stage, &trouble);
+    bool good = t.ready && !ek_stage_health(s->stage, &trouble);
     return ek_buf_printf(
         out,
         "event: status\ndata: {\"started_ms\":%" PRId64 ",\"ready\":%s,\"paused\":%s,"
@@ -62,8 +62,8 @@ static int write_status(const struct ek_event_stream *s, struct ek_buf *out)
         ",\"routed\":%" PRIu64 ",\"dead_letters\":%" PRIu64
         ",\"open_findings\":%zu,\"lag\":%" PRId64 ",\"events\":%" PRIu64 "}\n\n",
         s->started_ms, truth(good), truth(ek_pause_is_on(ek_stage_paused(s->stage))),
-        t.plan_version, t.queries, t.consumed, t.routed, t.dead, ek_journal_open(journal), t.lag,
-        ek_journal_count(journal));
+        t.plan_version, t.queries, t.consumed, t.routed, t.dead, ek_event_log_open(event_log),
+        t.lag, ek_event_log_count(event_log));
 }
 
 /* Where it is not what was told last. */
@@ -104,8 +104,8 @@ int ek_event_stream_next(struct ek_event_stream *s, int64_t now_ms, struct ek_bu
         rc = add_status(s, out);
     }
     if (!rc)
-        rc = ek_journal_stream(ek_stage_journal(s->stage), s->started_ms, &s->after,
-                               EK_STREAM_BYTES, out);
+        rc = ek_event_log_stream(ek_stage_event_log(s->stage), s->started_ms, &s->after,
+                                 EK_STREAM_BYTES, out);
     if (!rc && out->length == before && now_ms >= s->alive_due_ms)
         rc = ek_buf_text(out, ": alive\n\n");
     if (out->length > before)
@@ -117,23 +117,23 @@ int ek_event_stream_next(struct ek_event_stream *s, int64_t now_ms, struct ek_bu
 static bool event_stream_has_news(const struct ek_event_stream *s, int64_t now_ms)
 {
     return !s->begun || now_ms >= s->status_due_ms || now_ms >= s->alive_due_ms ||
-           ek_journal_count(ek_stage_journal(s->stage)) > s->after;
+           ek_event_log_count(ek_stage_event_log(s->stage)) > s->after;
 }
 
-struct ek_watched {
-    struct ek_watched *next, *before;
+struct ek_http_timeout {
+    struct ek_http_timeout *next, *before;
     int fd;
     int64_t until_ms;
 };
 
-struct ek_http_watch {
+struct ek_http_timeouts {
     pthread_mutex_t lock;
-    struct ek_watched all; /* a ring around this one */
+    struct ek_http_timeout all; /* a ring around this one */
 };
 
-struct ek_http_watch *ek_http_watch_new(void)
+struct ek_http_timeouts *ek_http_timeouts_new(void)
 {
-    struct ek_http_watch *w = ek_calloc(1, sizeof *w);
+    struct ek_http_timeouts *w = ek_calloc(1, sizeof *w);
     if (!w)
         return NULL;
     pthread_mutex_init(&w->lock, NULL);
@@ -141,7 +141,7 @@ struct ek_http_watch *ek_http_watch_new(void)
     return w;
 }
 
-void ek_http_watch_free(struct ek_http_watch *w)
+void ek_http_timeouts_free(struct ek_http_timeouts *w)
 {
     if (!w)
         return;
@@ -149,9 +149,9 @@ void ek_http_watch_free(struct ek_http_watch *w)
     ek_free(w);
 }
 
-struct ek_watched *ek_http_watch_begin(struct ek_http_watch *w, int fd, int64_t until_ms)
+struct ek_http_timeout *ek_http_timeouts_start(struct ek_http_timeouts *w, int fd, int64_t until_ms)
 {
-    struct ek_watched *one = ek_calloc(1, sizeof *one);
+    struct ek_http_timeout *one = ek_calloc(1, sizeof *one);
     if (!one)
         return NULL;
     one->fd = fd;
@@ -164,7 +164,8 @@ struct ek_watched *ek_http_watch_begin(struct ek_http_watch *w, int fd, int64_t 
     return one;
 }
 
-void ek_http_watch_until(struct ek_http_watch *w, struct ek_watched *one, int64_t until_ms)
+void ek_http_timeouts_until(struct ek_http_timeouts *w, struct ek_http_timeout *one,
+                            int64_t until_ms)
 {
     if (!one)
         return;
@@ -173,7 +174,7 @@ void ek_http_watch_until(struct ek_http_watch *w, struct ek_watched *one, int64_
     pthread_mutex_unlock(&w->lock);
 }
 
-void ek_http_watch_end(struct ek_http_watch *w, struct ek_watched *one)
+void ek_http_timeouts_stop(struct ek_http_timeouts *w, struct ek_http_timeout *one)
 {
     if (!one)
         return;
@@ -184,15 +185,15 @@ void ek_http_watch_end(struct ek_http_watch *w, struct ek_watched *one)
     ek_free(one);
 }
 
-size_t ek_http_watch_sweep(struct ek_http_watch *w, int64_t now_ms)
+size_t ek_http_timeouts_expire(struct ek_http_timeouts *w, int64_t now_ms)
 {
     size_t cut = 0;
     pthread_mutex_lock(&w->lock);
-    for (struct ek_watched *one = w->all.next; one != &w->all; one = one->next) {
+    for (struct ek_http_timeout *one = w->all.next; one != &w->all; one = one->next) {
         if (now_ms < one->until_ms)
             continue;
         shutdown(one->fd, SHUT_RDWR);
-        one->until_ms = EK_WATCH_NEVER;
+        one->until_ms = EK_TIMEOUT_NEVER;
         cut++;
     }
     pthread_mutex_unlock(&w->lock);
@@ -209,7 +210,7 @@ struct follower {
     struct ek_http_streams *of;
     struct follower *next, *before;
     struct MHD_Connection *connection;
-    struct ek_watched *watched;
+    struct ek_http_timeout *watched;
     struct ek_event_stream stream;
     struct ek_buf ready; /* for him, of which `given` bytes are with the server */
     size_t given;
@@ -223,10 +224,10 @@ struct ek_http_streams {
     size_t count, most;
     int64_t started_ms;
     bool closing;
-    struct ek_http_watch *watch;
+    struct ek_http_timeouts *watch;
 };
 
-struct ek_http_streams *ek_http_streams_new(size_t most, struct ek_http_watch *watch)
+struct ek_http_streams *ek_http_streams_new(size_t most, struct ek_http_timeouts *watch)
 {
     struct ek_http_streams *s = ek_calloc(1, sizeof *s);
     if (!s)
@@ -247,7 +248,7 @@ void ek_http_streams_free(struct ek_http_streams *s)
     ek_free(s);
 }
 
-static void forget(void *context)
+static void free_follower(void *context)
 {
     struct follower *f = context;
     pthread_mutex_lock(&f->of->lock);
@@ -272,7 +273,7 @@ static bool fill(struct follower *f)
     return f->ready.length > 0;
 }
 
-static ssize_t give(void *context, uint64_t at, char *out, size_t most)
+static ssize_t read_stream(void *context, uint64_t at, char *out, size_t most)
 {
     struct follower *f = context;
     ssize_t given = 0;
@@ -289,21 +290,21 @@ static ssize_t give(void *context, uint64_t at, char *out, size_t most)
         f->suspended = true;
         MHD_suspend_connection(f->connection);
     }
-    ek_http_watch_until(f->of->watch, f->watched,
-                        f->suspended ? EK_WATCH_NEVER : ek_now_ms() + TAKEN_MS);
+    ek_http_timeouts_until(f->of->watch, f->watched,
+                           f->suspended ? EK_TIMEOUT_NEVER : ek_now_ms() + TAKEN_MS);
     pthread_mutex_unlock(&f->of->lock);
     return given;
 }
 
 /* Else the system would hold megabytes for one who does not read before that is seen. */
-static void hold_little(const struct follower *f)
+static void limit_buffer(const struct follower *f)
 {
     const int bytes = SOCKET_BYTES;
     setsockopt(f->fd, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof bytes);
 }
 
 /* Which the server would not see while it is suspended. */
-static bool has_gone(const struct follower *f)
+static bool is_closed(const struct follower *f)
 {
     char byte;
     return !recv(f->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
@@ -318,15 +319,15 @@ static int descriptor(struct MHD_Connection *connection)
 
 static enum MHD_Result answer(struct follower *f)
 {
-    struct MHD_Response *response =
-        MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, BLOCK_BYTES, give, f, forget);
+    struct MHD_Response *response = MHD_create_response_from_callback(
+        MHD_SIZE_UNKNOWN, BLOCK_BYTES, read_stream, f, free_follower);
     if (!response) {
-        forget(f);
+        free_follower(f);
         return MHD_NO;
     }
     ek_http_headers(response, "text/event-stream");
     MHD_add_response_header(response, "X-Accel-Buffering", "no"); /* to a proxy: pass it on */
-    hold_little(f);
+    limit_buffer(f);
     enum MHD_Result result = MHD_queue_response(f->connection, MHD_HTTP_OK, response);
     MHD_destroy_response(response);
     return result;
@@ -349,7 +350,7 @@ static bool enter(struct ek_http_streams *s, struct follower *f)
 
 enum MHD_Result ek_http_streams_open(struct ek_http_streams *s, struct MHD_Connection *connection,
                                      struct ek_stage *stage, const char *last,
-                                     struct ek_watched *watched, unsigned *status)
+                                     struct ek_http_timeout *watched, unsigned *status)
 {
     struct follower *f = ek_calloc(1, sizeof *f);
     *status = MHD_HTTP_INTERNAL_SERVER_ERROR;
@@ -368,7 +369,7 @@ enum MHD_Result ek_http_streams_open(struct ek_http_streams *s, struct MHD_Conne
         *status = MHD_HTTP_SERVICE_UNAVAILABLE;
     ek_event_stream_release(&f->stream);
     ek_free(f);
-    return ek_http_refuse(connection, *status,
+    return ek_http_reject(connection, *status,
                           good
                               ? "as many follow the events as 'http.streams' allows"
                               : "'after' and Last-Event-ID are the id or number of an event, or 0");
@@ -384,7 +385,7 @@ size_t ek_http_streams_wake(struct ek_http_streams *s, int64_t now_ms)
 {
     pthread_mutex_lock(&s->lock);
     for (struct follower *f = s->all.next; f != &s->all; f = f->next) {
-        f->gone |= f->suspended && has_gone(f);
+        f->gone |= f->suspended && is_closed(f);
         if (f->suspended && (f->gone || event_stream_has_news(&f->stream, now_ms)))
             resume(f);
     }

@@ -45,24 +45,26 @@ int ek_event_stream_next(struct ek_event_stream *s, int64_t now_ms, struct ek_bu
  * which the server then finds closed. Times are monotonic milliseconds. Owner: the caller. Threads:
  * any; a descriptor must stay open until its _end.
  */
-struct ek_http_watch;
-struct ek_watched;
+struct ek_http_timeouts;
+struct ek_http_timeout;
 
-#define EK_WATCH_NEVER INT64_MAX
+#define EK_TIMEOUT_NEVER INT64_MAX
 
 /* NULL without memory. */
-struct ek_http_watch *ek_http_watch_new(void);
+struct ek_http_timeouts *ek_http_timeouts_new(void);
 /* All connections have ended. NULL is allowed. */
-void ek_http_watch_free(struct ek_http_watch *w);
+void ek_http_timeouts_free(struct ek_http_timeouts *w);
 
 /* NULL without memory. */
-struct ek_watched *ek_http_watch_begin(struct ek_http_watch *w, int fd, int64_t until_ms);
+struct ek_http_timeout *ek_http_timeouts_start(struct ek_http_timeouts *w, int fd,
+                                               int64_t until_ms);
 /* NULL is allowed for `one`. */
-void ek_http_watch_until(struct ek_http_watch *w, struct ek_watched *one, int64_t until_ms);
-void ek_http_watch_end(struct ek_http_watch *w, struct ek_watched *one);
-/* Shuts down what is overdue, each once; how many that were. At EK_WATCH_NEVER it is all there are,
- * again each time. */
-size_t ek_http_watch_sweep(struct ek_http_watch *w, int64_t now_ms);
+void ek_http_timeouts_until(struct ek_http_timeouts *w, struct ek_http_timeout *one,
+                            int64_t until_ms);
+void ek_http_timeouts_stop(struct ek_http_timeouts *w, struct ek_http_timeout *one);
+/* Shuts down what is overdue, each once; how many that were. At EK_TIMEOUT_NEVER it is all there
+ * are, again each time. */
+size_t ek_http_timeouts_expire(struct ek_http_timeouts *w, int64_t now_ms);
 
 /* Connections that follow the events of a stage (daemon/http/event_stream.h).
  *
@@ -74,7 +76,7 @@ size_t ek_http_watch_sweep(struct ek_http_watch *w, int64_t now_ms);
 struct ek_http_streams;
 
 /* At most so many at a time. NULL without memory. */
-struct ek_http_streams *ek_http_streams_new(size_t most, struct ek_http_watch *watch);
+struct ek_http_streams *ek_http_streams_new(size_t most, struct ek_http_timeouts *watch);
 /* All have ended. NULL is allowed. */
 void ek_http_streams_free(struct ek_http_streams *s);
 
@@ -82,7 +84,7 @@ void ek_http_streams_free(struct ek_http_streams *s);
  * id nor number. *status: of that answer. */
 enum MHD_Result ek_http_streams_open(struct ek_http_streams *s, struct MHD_Connection *connection,
                                      struct ek_stage *stage, const char *last,
-                                     struct ek_watched *watched, unsigned *status);
+                                     struct ek_http_timeout *watched, unsigned *status);
 /* Resumes those for whom there is something. How many streams there are. */
 size_t ek_http_streams_wake(struct ek_http_streams *s, int64_t now_ms);
 /* They end, all of them and soon; a server must not stop with suspended ones. */

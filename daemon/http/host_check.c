@@ -44,7 +44,7 @@ static bool is_among(const char *name, const struct ek_text_list *names)
     return false;
 }
 
-bool ek_http_host_is_ours(const char *host, const char *listen, const struct ek_text_list *names)
+bool ek_http_host_is_allowed(const char *host, const char *listen, const struct ek_text_list *names)
 {
     char name[NAME_BYTES];
     bool some = names && names->count;
@@ -56,7 +56,8 @@ bool ek_http_host_is_ours(const char *host, const char *listen, const struct ek_
            !strcasecmp(name, listen);
 }
 
-bool ek_http_origin_is_ours(const char *origin, const char *host, const struct ek_text_list *names)
+bool ek_http_origin_is_allowed(const char *origin, const char *host,
+                               const struct ek_text_list *names)
 {
     char name[NAME_BYTES];
     const char *at = strstr(origin, "://");

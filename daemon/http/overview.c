@@ -13,7 +13,7 @@ enum { TEXT_BYTES = 1200, DIGITS = 6 };
 /* A finding, and what is done about it. */
 struct problem {
     const struct ek_event *event;
-    const struct ek_ranks_view *route;  /* NULL: none */
+    const struct ek_impact_view *route; /* NULL: none */
     const struct ek_event_entry *entry; /* of the plan; NULL: none */
     double gravity;                     /* how far it has moved */
     enum ek_action action;
@@ -39,11 +39,11 @@ static double gravity_of(const struct ek_event_finding *f)
     return (is_confirmed(f) ? 1000 : 0) + moved * (f->share > 0 ? f->share : 1);
 }
 
-static const struct ek_ranks_view *find_route(const struct ek_overview_of *of,
-                                              const struct ek_event_place *place)
+static const struct ek_impact_view *find_route(const struct ek_overview_sources *of,
+                                               const struct ek_event_place *place)
 {
     for (size_t i = 0; i < of->routes; i++) {
-        const struct ek_ranks_view *v = &of->route[i];
+        const struct ek_impact_view *v = &of->route[i];
         const struct ek_event_place at = {v->feature, v->dimension, v->value};
         if (ek_event_same_place(&at, place))
             return v;
@@ -60,7 +60,7 @@ static const struct ek_event_entry *find_entry(const struct ek_event *plan,
     return NULL;
 }
 
-static struct problem problem_of(const struct ek_overview_of *of, const struct ek_event *event)
+static struct problem problem_of(const struct ek_overview_sources *of, const struct ek_event *event)
 {
     const struct ek_event_finding *f = &event->finding;
     struct problem p = {.event = event,
@@ -80,7 +80,7 @@ static struct problem problem_of(const struct ek_overview_of *of, const struct e
 }
 
 /* Whether another finding stands for this one: the gravest of a cause, the first of equals. */
-static bool is_covered(const struct ek_journal_view *open, size_t number)
+static bool is_covered(const struct ek_event_log_state *open, size_t number)
 {
     const struct ek_event_finding *f = &open->finding[number].event->finding;
     for (size_t i = 0; f->cause && i < open->findings; i++) {
@@ -101,12 +101,12 @@ static void insert(struct summary *s, const struct problem *p)
     s->problem[at] = *p;
 }
 
-static bool acts(const struct problem *p)
+static bool is_mitigated(const struct problem *p)
 {
     return ek_mode_acts(p->mode) && !(p->route && p->route->withdrawn);
 }
 
-static const char *level_of(const struct ek_overview_of *of, const struct summary *s)
+static const char *level_of(const struct ek_overview_sources *of, const struct summary *s)
 {
     if (of->paused)
         return "paused";
@@ -117,7 +117,7 @@ static const char *level_of(const struct ek_overview_of *of, const struct summar
     return s->suspected ? "watching" : "fine";
 }
 
-static int sum_up(const struct ek_overview_of *of, struct summary *s)
+static int sum_up(const struct ek_overview_sources *of, struct summary *s)
 {
     *s = (struct summary){.since_ms = NAN};
     s->problem = ek_calloc(of->open->findings + 1, sizeof *s->problem);
@@ -132,7 +132,7 @@ static int sum_up(const struct ek_overview_of *of, struct summary *s)
         const struct ek_event_finding *f = &s->problem[i].event->finding;
         s->confirmed += is_confirmed(f);
         s->suspected += !is_confirmed(f);
-        s->acts |= acts(&s->problem[i]);
+        s->acts |= is_mitigated(&s->problem[i]);
         if (is_confirmed(f) || !s->confirmed)
             s->since_ms = fmin(s->since_ms, (double)f->since_ms);
     }
@@ -179,7 +179,7 @@ static void add_action(struct ek_json_writer *w, const struct problem *p)
     ek_json_add_text(w, "action", ek_action_name(p->action));
     ek_json_add_text(w, "mode", ek_mode_name(p->mode));
     ek_json_add_rounded(w, "percent", percent, DIGITS);
-    ek_json_add_rail(w, "withdrawn", p->route, p->route && p->route->withdrawn);
+    ek_json_add_guardrail(w, "withdrawn", p->route, p->route && p->route->withdrawn);
     ek_json_add_text(w, "text", text);
     ek_json_close(w, '}');
 }
@@ -213,7 +213,7 @@ static void add_problem(struct ek_json_writer *w, const struct problem *p)
     ek_json_close(w, '}');
 }
 
-static void add_text(struct ek_json_writer *w, const struct ek_overview_of *of,
+static void add_text(struct ek_json_writer *w, const struct ek_overview_sources *of,
                      const struct summary *s)
 {
     char text[3 * TEXT_BYTES], action[TEXT_BYTES];
@@ -234,7 +234,7 @@ static void add_text(struct ek_json_writer *w, const struct ek_overview_of *of,
     ek_json_add_text(w, "text", text);
 }
 
-int ek_overview_write(const struct ek_overview_of *of, struct ek_buf *out)
+int ek_overview_write(const struct ek_overview_sources *of, struct ek_buf *out)
 {
     struct ek_json_writer w;
     struct summary s;

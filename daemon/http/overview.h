@@ -11,9 +11,9 @@
 
 #include <stdbool.h>
 
-struct ek_overview_of {
-    const struct ek_journal_view *open;
-    const struct ek_ranks_view *route; /* [routes] */
+struct ek_overview_sources {
+    const struct ek_event_log_state *open;
+    const struct ek_impact_view *route; /* [routes] */
     size_t routes;
     const char *reason; /* why the stage is not ready; NULL: it is */
     bool paused;
@@ -24,6 +24,6 @@ struct ek_overview_of {
 };
 
 /* Append a JSON object. EK_ENOMEM. */
-int ek_overview_write(const struct ek_overview_of *of, struct ek_buf *out);
+int ek_overview_write(const struct ek_overview_sources *of, struct ek_buf *out);
 
 #endif

@@ -66,13 +66,13 @@ static unsigned status(struct ek_stage *s, const struct ek_http_query *q, struct
 static unsigned findings(struct ek_stage *s, const struct ek_http_query *q, struct ek_buf *body)
 {
     (void)q;
-    return done(ek_journal_findings(ek_stage_journal(s), body));
+    return done(ek_event_log_findings(ek_stage_event_log(s), body));
 }
 
 static unsigned plan(struct ek_stage *s, const struct ek_http_query *q, struct ek_buf *body)
 {
     (void)q;
-    return done(ek_journal_plan(ek_stage_journal(s), body));
+    return done(ek_event_log_plan(ek_stage_event_log(s), body));
 }
 
 static unsigned refuse(unsigned status, const char *why, struct ek_buf *body)
@@ -96,13 +96,13 @@ static unsigned events(struct ek_stage *s, const struct ek_http_query *q, struct
     unsigned status = read_count(q->n, &count, body);
     if (status != OK)
         return status;
-    return done(ek_journal_last(ek_stage_journal(s), count, body));
+    return done(ek_event_log_last(ek_stage_event_log(s), count, body));
 }
 
 static unsigned features(struct ek_stage *s, const struct ek_http_query *q, struct ek_buf *body)
 {
     (void)q;
-    return done(ek_board_features(ek_stage_board(s), body));
+    return done(ek_feature_stats_features(ek_stage_feature_stats(s), body));
 }
 
 static unsigned ranks(struct ek_stage *s, const struct ek_http_query *q, struct ek_buf *body)
@@ -115,7 +115,7 @@ static unsigned pins(struct ek_stage *s, const struct ek_http_query *q, struct e
 {
     (void)q;
     struct ek_fleet *fleet = ek_stage_fleet(s);
-    int rc = fleet ? ek_fleet_pins(fleet, body) : ek_shared_guard_pins(ek_stage_guard(s), body);
+    int rc = fleet ? ek_fleet_pins(fleet, body) : ek_guard_service_pins(ek_stage_guard(s), body);
     return done(rc ? rc : ek_buf_text(body, "\n"));
 }
 
@@ -124,7 +124,7 @@ static unsigned accepts(struct ek_stage *s, const struct ek_http_query *q, struc
     (void)q;
     struct ek_fleet *fleet = ek_stage_fleet(s);
     int rc =
-        fleet ? ek_fleet_accepts(fleet, body) : ek_shared_guard_accepts(ek_stage_guard(s), body);
+        fleet ? ek_fleet_accepts(fleet, body) : ek_guard_service_accepts(ek_stage_guard(s), body);
     return done(rc ? rc : ek_buf_text(body, "\n"));
 }
 
@@ -133,7 +133,7 @@ static unsigned orders(struct ek_stage *s, const struct ek_http_query *q, struct
 {
     (void)q;
     struct ek_fleet *fleet = ek_stage_fleet(s);
-    int rc = fleet ? ek_fleet_orders_of(fleet, body) : ek_buf_text(body, "[]");
+    int rc = fleet ? ek_fleet_commands_json_all(fleet, body) : ek_buf_text(body, "[]");
     return done(rc ? rc : ek_buf_text(body, "\n"));
 }
 
@@ -148,7 +148,7 @@ static unsigned history(struct ek_stage *s, const struct ek_http_query *q, struc
     if (q->after && ek_parse_u64(q->after, EK_WHOLE, &wish.after))
         return refuse(BAD_REQUEST,
                       "'after' must be the number of a decision, as in its 'number', or 0", body);
-    int rc = ek_shared_guard_history(ek_stage_guard(s), &wish, body, &e);
+    int rc = ek_guard_service_history(ek_stage_guard(s), &wish, body, &e);
     if (rc == EK_EUSAGE)
         return refuse(NOT_FOUND, e.message, body);
     return done(rc ? rc : ek_buf_text(body, "\n"));
@@ -158,22 +158,22 @@ static unsigned samples(struct ek_stage *s, const struct ek_http_query *q, struc
 {
     if (!q->feature)
         return refuse(BAD_REQUEST, "'feature' is needed: feature=price", body);
-    if (ek_board_find(ek_stage_board(s), q->feature, body) < 0)
+    if (ek_feature_stats_find(ek_stage_feature_stats(s), q->feature, body) < 0)
         return NOT_FOUND;
     ek_buf_text(body, "{\"feature\":");
     ek_buf_json(body, q->feature, strlen(q->feature));
     ek_buf_text(body, ",\"lists\":");
-    ek_samples_json(ek_stage_samples(s), q->feature, body);
+    ek_rank_samples_json(ek_stage_samples(s), q->feature, body);
     return done(ek_buf_text(body, "}\n"));
 }
 
 struct overview {
     struct ek_stage *stage;
-    struct ek_overview_of of;
+    struct ek_overview_sources of;
     struct ek_buf *body;
 };
 
-static int write_open(void *context, const struct ek_journal_view *v)
+static int write_open(void *context, const struct ek_event_log_state *v)
 {
     struct overview *o = context;
     o->of.open = v;
@@ -184,7 +184,7 @@ static int write_open(void *context, const struct ek_journal_view *v)
 static int write_overview(void *context, struct ek_guard **guard, struct ek_error *e)
 {
     struct overview *o = context;
-    struct ek_ranks_view v, *route;
+    struct ek_impact_view v, *route;
     size_t count = 0;
     (void)e;
     for (int at = 0; ek_guard_impact(*guard, &at, &v);)
@@ -194,7 +194,7 @@ static int write_overview(void *context, struct ek_guard **guard, struct ek_erro
     for (int at = 0; o->of.routes < count && ek_guard_impact(*guard, &at, &v);)
         route[o->of.routes++] = v;
     o->of.route = route;
-    int rc = ek_journal_look(ek_stage_journal(o->stage), write_open, o);
+    int rc = ek_event_log_view(ek_stage_event_log(o->stage), write_open, o);
     ek_free(route);
     return rc;
 }
@@ -211,15 +211,16 @@ static unsigned overview(struct ek_stage *s, const struct ek_http_query *q, stru
                          .of = {.reason = ek_stage_reason(s),
                                 .queries = stats.queries,
                                 .plan_version = stats.plan_version,
-                                .features = ek_board_count(ek_stage_board(s))},
+                                .features = ek_feature_stats_count(ek_stage_feature_stats(s))},
                          .body = body};
     o.of.paused = ek_pause_since(kill_switch, &o.of.paused_ms);
-    ek_board_open(ek_stage_board(s), &o.of.cells);
-    ek_board_close(ek_stage_board(s));
+    ek_feature_stats_lock(ek_stage_feature_stats(s), &o.of.cells);
+    ek_feature_stats_unlock(ek_stage_feature_stats(s));
     int rc = ek_pause_json(kill_switch, &pause);
     o.of.pause = ek_buf_string(&pause);
-    rc = rc || !o.of.pause ? EK_ENOMEM
-                           : ek_shared_guard_hold(ek_stage_guard(s), write_overview, &o, NULL);
+    rc = rc || !o.of.pause
+             ? EK_ENOMEM
+             : ek_guard_service_with_guard(ek_stage_guard(s), write_overview, &o, NULL);
     ek_buf_release(&pause);
     return done(rc);
 }
@@ -252,10 +253,10 @@ static const char FEATURE[] = "/api/v1/features/";
 static int write_members(struct ek_stage *s, const char *name, struct ek_buf *out)
 {
     ek_buf_text(out, "\"findings\":");
-    int rc = ek_journal_findings_of(ek_stage_journal(s), name, out);
+    int rc = ek_event_log_feature_findings(ek_stage_event_log(s), name, out);
     ek_buf_text(out, ",\"routes\":");
     if (!rc)
-        rc = ek_ranks_of(ek_stage_guard(s), name, out);
+        rc = ek_impact_json(ek_stage_guard(s), name, out);
     return rc ? rc : ek_buf_text(out, ",");
 }
 
@@ -264,9 +265,10 @@ static unsigned feature(struct ek_stage *s, const char *name, struct ek_buf *bod
     struct ek_buf members;
     ek_buf_init(&members, 0);
     int rc = write_members(s, name, &members);
-    const struct ek_board_more more = {ek_buf_string(&members), ek_stage_tracks(s)};
+    const struct ek_feature_stats_more more = {ek_buf_string(&members),
+                                               ek_stage_feature_history(s)};
     if (!rc)
-        rc = ek_board_feature(ek_stage_board(s), name, &more, body);
+        rc = ek_feature_stats_feature(ek_stage_feature_stats(s), name, &more, body);
     ek_buf_release(&members);
     return rc == EK_EUSAGE ? NOT_FOUND : done(rc);
 }

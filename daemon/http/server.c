@@ -72,7 +72,7 @@ struct answer {
     size_t *load;
 };
 
-static void forget(void *context)
+static void free_response(void *context)
 {
     struct answer *a = context;
     *a->load -= a->body.capacity;
@@ -80,13 +80,14 @@ static void forget(void *context)
     ek_free(a);
 }
 
-enum MHD_Result ek_http_give(struct MHD_Connection *connection, unsigned *status, const char *type,
-                             const char *allow, struct ek_buf *body, size_t *load)
+enum MHD_Result ek_http_respond(struct MHD_Connection *connection, unsigned *status,
+                                const char *type, const char *allow, struct ek_buf *body,
+                                size_t *load)
 {
     if (body->length <= EK_HTTP_SMALL_BYTES)
         return queue_body(connection, *status, type, allow, body);
     if (*load + body->capacity > EK_HTTP_LOAD_BYTES_MAX)
-        return ek_http_refuse(connection, *status = MHD_HTTP_SERVICE_UNAVAILABLE,
+        return ek_http_reject(connection, *status = MHD_HTTP_SERVICE_UNAVAILABLE,
                               "too many long answers are on their way: come again");
     struct answer *a = ek_calloc(1, sizeof *a);
     if (!a)
@@ -96,13 +97,13 @@ enum MHD_Result ek_http_give(struct MHD_Connection *connection, unsigned *status
     *load += a->body.capacity;
     ek_buf_init(body, 0);
     struct MHD_Response *response = MHD_create_response_from_buffer_with_free_callback_cls(
-        a->body.length, a->body.data, forget, a);
+        a->body.length, a->body.data, free_response, a);
     if (!response)
-        forget(a);
+        free_response(a);
     return queue(connection, *status, type, allow, response);
 }
 
-enum MHD_Result ek_http_refuse(struct MHD_Connection *connection, unsigned status, const char *why)
+enum MHD_Result ek_http_reject(struct MHD_Connection *connection, unsigned status, const char *why)
 {
     struct ek_buf body;
     ek_buf_init(&body, 0);
@@ -127,7 +128,7 @@ static const char *header(struct MHD_Connection *connection, const char *name)
 }
 
 /* A list of words with parameters: "gzip;q=0" is a no, "gzip;q=0.5" a yes. */
-static bool takes_gzip(const char *accepted)
+static bool accepts_gzip(const char *accepted)
 {
     static const char no[] = "gzip;q=0";
     const char *word = accepted ? strstr(accepted, "gzip") : NULL;
@@ -144,10 +145,11 @@ static bool has_it(const char *tags, const char *tag)
 }
 
 /* Answers a GET or HEAD: 200, or 304 for who names its tag. */
-static enum MHD_Result http_file(struct MHD_Connection *connection, const struct ek_page_file *file)
+static enum MHD_Result http_file(struct MHD_Connection *connection,
+                                 const struct ek_static_file *file)
 {
     bool old = has_it(header(connection, MHD_HTTP_HEADER_IF_NONE_MATCH), file->tag);
-    bool packed = takes_gzip(header(connection, MHD_HTTP_HEADER_ACCEPT_ENCODING));
+    bool packed = accepts_gzip(header(connection, MHD_HTTP_HEADER_ACCEPT_ENCODING));
     const unsigned char *bytes = packed ? file->packed : file->plain;
     size_t length = old ? 0 : packed ? file->packed_bytes : file->plain_bytes;
     struct MHD_Response *r =
@@ -182,9 +184,9 @@ struct ek_http {
     struct ek_http_limits limits;
     char host[EK_HOST_BYTES]; /* that is listened on */
     int port;
-    struct ek_http_watch *watch;
+    struct ek_http_timeouts *watch;
     struct ek_http_streams *streams;
-    pthread_t keeper;
+    pthread_t checkpoint_store;
     bool kept;       /* there is one */
     size_t load;     /* bytes of answers on their way */
     bool background; /* the thread of the server has given way */
@@ -268,7 +270,7 @@ static bool wants_stream(struct MHD_Connection *connection, const char *url)
                                          NULL);
 }
 
-static struct ek_watched *watched(struct MHD_Connection *connection)
+static struct ek_http_timeout *watched(struct MHD_Connection *connection)
 {
     const union MHD_ConnectionInfo *at =
         MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
@@ -292,7 +294,7 @@ static enum MHD_Result respond(struct ek_http *h, struct MHD_Connection *connect
     struct ek_buf body;
     const char *type = "application/json";
     bool reads = is(method, MHD_HTTP_METHOD_GET) || is(method, MHD_HTTP_METHOD_HEAD);
-    const struct ek_page_file *file = ek_page_file(url);
+    const struct ek_static_file *file = ek_static_file_find(url);
     bool page = file || ek_http_is_page(url);
     const char *methods = ek_api_methods(url); /* of what changes something */
     unsigned status = MHD_HTTP_METHOD_NOT_ALLOWED;
@@ -309,8 +311,8 @@ static enum MHD_Result respond(struct ek_http *h, struct MHD_Connection *connect
         status = post(h, connection, url, x, &body);
     else if (reads || (!page && !methods))
         status = get(h, connection, url, &type, &body);
-    enum MHD_Result result =
-        ek_http_give(connection, &status, type, methods ? methods : "GET, HEAD", &body, &h->load);
+    enum MHD_Result result = ek_http_respond(connection, &status, type,
+                                             methods ? methods : "GET, HEAD", &body, &h->load);
     count(h, status);
     ek_buf_release(&body);
     return result;
@@ -318,7 +320,7 @@ static enum MHD_Result respond(struct ek_http *h, struct MHD_Connection *connect
 
 static void until(struct ek_http *h, struct MHD_Connection *connection, int64_t more_ms)
 {
-    ek_http_watch_until(h->watch, watched(connection), ek_now_ms() + more_ms);
+    ek_http_timeouts_until(h->watch, watched(connection), ek_now_ms() + more_ms);
 }
 
 /* Called with the request line, before the headers are there. */
@@ -377,17 +379,17 @@ static enum MHD_Result begin(struct ek_http *h, struct MHD_Connection *connectio
         x->refused = MHD_HTTP_BAD_REQUEST;
     if (!x->refused && is_huge(connection))
         x->refused = MHD_HTTP_CONTENT_TOO_LARGE;
-    if (!x->refused &&
-        !ek_http_host_is_ours(header(connection, MHD_HTTP_HEADER_HOST), h->host, h->limits.hosts))
+    if (!x->refused && !ek_http_host_is_allowed(header(connection, MHD_HTTP_HEADER_HOST), h->host,
+                                                h->limits.hosts))
         x->refused = MHD_HTTP_MISDIRECTED_REQUEST;
     if (!x->refused)
         return MHD_YES;
     count(h, x->refused);
-    return ek_http_refuse(connection, x->refused, why(x->refused));
+    return ek_http_reject(connection, x->refused, why(x->refused));
 }
 
 /* False: enough of it. */
-static bool take(struct exchange *x, const char *bytes, size_t length)
+static bool add_body(struct exchange *x, const char *bytes, size_t length)
 {
     x->came += length;
     if (x->came <= EK_API_BODY_BYTES_MAX && ek_buf_add(&x->body, bytes, length))
@@ -410,7 +412,7 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *connecti
         until(context, connection, ANSWER_MS);
         return respond(context, connection, url, method, x);
     }
-    bool more = take(x, upload, *upload_size);
+    bool more = add_body(x, upload, *upload_size);
     *upload_size = 0;
     return more ? MHD_YES : MHD_NO;
 }
@@ -439,12 +441,13 @@ static void on_connection(void *context, struct MHD_Connection *connection, void
     const union MHD_ConnectionInfo *at =
         MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
     if (!h->background)
-        ek_background();
+        ek_lower_priority();
     h->background = true;
     if (what == MHD_CONNECTION_NOTIFY_CLOSED)
-        ek_http_watch_end(h->watch, *state);
+        ek_http_timeouts_stop(h->watch, *state);
     else if (at)
-        *state = ek_http_watch_begin(h->watch, at->connect_fd, ek_now_ms() + h->limits.request_ms);
+        *state =
+            ek_http_timeouts_start(h->watch, at->connect_fd, ek_now_ms() + h->limits.request_ms);
 }
 
 /* A socket of our own: the server would share a port that another instance has (SO_REUSEPORT). -1
@@ -495,15 +498,15 @@ static int serve(struct ek_http *h, int fd, int family)
 }
 
 /* Cuts off who is overdue, and wakes the streams that have news. */
-static void *keep(void *context)
+static void *run_timeouts(void *context)
 {
     struct ek_http *h = context;
     struct timespec next;
-    ek_background();
+    ek_lower_priority();
     pthread_mutex_lock(&h->lock);
     while (!h->ending) {
         pthread_mutex_unlock(&h->lock);
-        ek_http_watch_sweep(h->watch, ek_now_ms());
+        ek_http_timeouts_expire(h->watch, ek_now_ms());
         ek_http_streams_wake(h->streams, ek_now_ms());
         clock_gettime(CLOCK_MONOTONIC, &next);
         next.tv_nsec += BEAT_MS * 1000000L;
@@ -519,7 +522,7 @@ static void *keep(void *context)
 
 static int begin_keeping(struct ek_http *h)
 {
-    h->kept = !pthread_create(&h->keeper, NULL, keep, h);
+    h->kept = !pthread_create(&h->checkpoint_store, NULL, run_timeouts, h);
     return h->kept ? EK_OK : EK_EIO;
 }
 
@@ -539,7 +542,7 @@ static int start(struct ek_http *h, const char *listen, struct ek_error *e)
     struct addrinfo *found, hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE};
     int rc = ek_address_split("http.listen", listen, h->host, &port, e);
     if (!rc)
-        rc = ek_open_files("http.connections", h->limits.connections, e);
+        rc = ek_raise_fd_limit("http.connections", h->limits.connections, e);
     if (rc)
         return rc;
     int problem = getaddrinfo(*h->host ? h->host : NULL, port, &hints, &found);
@@ -568,7 +571,7 @@ static struct ek_http *make(const struct ek_http_limits *limits, const struct ek
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
     pthread_cond_init(&h->end, &monotonic);
     pthread_condattr_destroy(&monotonic);
-    h->watch = ek_http_watch_new();
+    h->watch = ek_http_timeouts_new();
     h->streams = h->watch ? ek_http_streams_new((size_t)h->limits.streams, h->watch) : NULL;
     if (h->streams)
         return h;
@@ -604,7 +607,7 @@ static void end_keeping(struct ek_http *h)
     pthread_cond_signal(&h->end);
     pthread_mutex_unlock(&h->lock);
     if (h->kept)
-        pthread_join(h->keeper, NULL);
+        pthread_join(h->checkpoint_store, NULL);
 }
 
 /* libmicrohttpd (0.9.75) goes by an answer that is not there when it refuses a request by itself
@@ -615,7 +618,7 @@ static void end_serving(struct ek_http *h)
     const struct timespec pause = {0, LEAVE_MS * 1000000L};
     int fd = MHD_quiesce_daemon(h->server);
     for (int looks = 0, empty = 0; looks < LEAVE_LOOKS && empty < 2; looks++) {
-        empty = ek_http_watch_sweep(h->watch, EK_WATCH_NEVER) ? 0 : empty + 1;
+        empty = ek_http_timeouts_expire(h->watch, EK_TIMEOUT_NEVER) ? 0 : empty + 1;
         nanosleep(&pause, NULL);
     }
     MHD_stop_daemon(h->server);
@@ -633,7 +636,7 @@ void ek_http_stop(struct ek_http *h)
     if (h->server)
         end_serving(h);
     ek_http_streams_free(h->streams);
-    ek_http_watch_free(h->watch);
+    ek_http_timeouts_free(h->watch);
     pthread_cond_destroy(&h->end);
     pthread_mutex_destroy(&h->lock);
     ek_free(h);

@@ -19,10 +19,11 @@ void ek_http_headers(struct MHD_Response *response, const char *type);
  * up. 503 in its place where it is longer than EK_HTTP_SMALL_BYTES and all together would be more
  * than EK_HTTP_LOAD_BYTES_MAX; *status says which it was. */
 enum { EK_HTTP_SMALL_BYTES = 64 << 10, EK_HTTP_LOAD_BYTES_MAX = 32 << 20 };
-enum MHD_Result ek_http_give(struct MHD_Connection *connection, unsigned *status, const char *type,
-                             const char *allow, struct ek_buf *body, size_t *load);
+enum MHD_Result ek_http_respond(struct MHD_Connection *connection, unsigned *status,
+                                const char *type, const char *allow, struct ek_buf *body,
+                                size_t *load);
 /* The same, {"error": why}. */
-enum MHD_Result ek_http_refuse(struct MHD_Connection *connection, unsigned status, const char *why);
+enum MHD_Result ek_http_reject(struct MHD_Connection *connection, unsigned status, const char *why);
 
 /* How a file of the page goes out: packed where the browser takes that, and not again when it has
  * it. */

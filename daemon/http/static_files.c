@@ -6,7 +6,7 @@
 
 /* Made from daemon/http/page/ by deploy/page_table.c. */
 
-const struct ek_page_file *ek_page_file(const char *path)
+const struct ek_static_file *ek_static_file_find(const char *path)
 {
     for (size_t i = 0; i < sizeof FILES / sizeof *FILES; i++)
         if (!strcmp(FILES[i].path, path))

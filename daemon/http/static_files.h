@@ -8,13 +8,13 @@
 
 #include <stddef.h>
 
-struct ek_page_file {
+struct ek_static_file {
     const char *path, *type, *tag; /* "/", or "/page/NAME"; content type; ETag, in its quotes */
     const unsigned char *plain, *packed;
     size_t plain_bytes, packed_bytes;
 };
 
 /* NULL: it is none of the page's. */
-const struct ek_page_file *ek_page_file(const char *path);
+const struct ek_static_file *ek_static_file_find(const char *path);
 
 #endif

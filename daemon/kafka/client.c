@@ -2,7 +2,7 @@
 
 #include "daemon/kafka/client_conf.h"
 
-int ek_kafka_headers_of(rd_kafka_message_t *m, rd_kafka_headers_t **headers)
+int ek_kafka_headers_get(rd_kafka_message_t *m, rd_kafka_headers_t **headers)
 {
     rd_kafka_headers_t *found;
     rd_kafka_resp_err_t err = rd_kafka_message_detach_headers(m, &found);
@@ -38,7 +38,7 @@ static int set_all(rd_kafka_conf_t *conf, const struct ek_brokers *brokers,
     for (size_t i = 0; !rc && i < count; i++)
         rc = ek_kafka_conf_set(conf, settings[i].name, settings[i].value, e);
     for (size_t i = 0; !rc && brokers->properties && i < brokers->properties->count; i++)
-        rc = ek_kafka_conf_pass(conf, &brokers->properties->items[i], e);
+        rc = ek_kafka_conf_set_property(conf, &brokers->properties->items[i], e);
     return rc;
 }
 
@@ -53,7 +53,7 @@ int ek_kafka_client(rd_kafka_t **out, rd_kafka_type_t type, const struct ek_brok
         rd_kafka_conf_destroy(conf);
         return rc;
     }
-    ek_kafka_watch_over(watch, conf);
+    ek_kafka_watch_attach(watch, conf);
     if (delivered)
         rd_kafka_conf_set_dr_msg_cb(conf, delivered);
     return ek_kafka_make(out, type, conf, EK_EIO, "kafka client", e);
@@ -73,10 +73,10 @@ int ek_kafka_make(rd_kafka_t **out, rd_kafka_type_t type, rd_kafka_conf_t *conf,
     return EK_OK;
 }
 
-void ek_kafka_ring_for(rd_kafka_queue_t *queue, const struct ek_bell *bell)
+void ek_kafka_signal_on_event(rd_kafka_queue_t *queue, const struct ek_wakeup *wakeup)
 {
     static const uint64_t one = 1;
-    rd_kafka_queue_io_event_enable(queue, bell->fd, &one, sizeof one);
+    rd_kafka_queue_io_event_enable(queue, wakeup->fd, &one, sizeof one);
 }
 
 int64_t ek_kafka_time_ms(const rd_kafka_message_t *m)

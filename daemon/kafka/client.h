@@ -24,7 +24,7 @@ enum { EK_HEADERS_READ = 100000, EK_MESSAGE_HEADERS_MAX = EK_HEADERS_READ - 10 }
 /* Takes those of the message off it, for the caller to destroy, so that they are in memory for as
  * long as he has them; they can be had again. NULL: it has none. EK_ELIMIT: they cannot be had, or
  * are too many; then *headers is NULL, too. */
-int ek_kafka_headers_of(rd_kafka_message_t *m, rd_kafka_headers_t **headers);
+int ek_kafka_headers_get(rd_kafka_message_t *m, rd_kafka_headers_t **headers);
 /* Whether there are any, readable or not. */
 bool ek_kafka_has_headers(rd_kafka_message_t *m);
 void ek_kafka_add_header(rd_kafka_headers_t *headers, const char *name, const char *value);
@@ -54,7 +54,7 @@ int ek_kafka_make(rd_kafka_t **out, rd_kafka_type_t type, rd_kafka_conf_t *conf,
                   const char *what, struct ek_error *e);
 
 /* Whenever something comes into the queue, the bell rings. */
-void ek_kafka_ring_for(rd_kafka_queue_t *queue, const struct ek_bell *bell);
+void ek_kafka_signal_on_event(rd_kafka_queue_t *queue, const struct ek_wakeup *wakeup);
 /* Time of a message by its topic, -1 when it is not known. */
 int64_t ek_kafka_time_ms(const rd_kafka_message_t *m);
 

@@ -79,7 +79,8 @@ int ek_kafka_conf_set(rd_kafka_conf_t *conf, const char *name, const char *value
     return ek_fail(e, EK_ECONFIG, "librdkafka property '%s': %s", name, why);
 }
 
-int ek_kafka_conf_pass(rd_kafka_conf_t *conf, const struct ek_property *p, struct ek_error *e)
+int ek_kafka_conf_set_property(rd_kafka_conf_t *conf, const struct ek_property *p,
+                               struct ek_error *e)
 {
     struct ek_error said;
     int rc = ek_kafka_conf_set(conf, p->name, p->value, &said);
@@ -133,9 +134,9 @@ static int pass_one(rd_kafka_conf_t *conf, const struct ek_config *c, const stru
 {
     int rc = refuse(c, p, e);
     if (!rc)
-        rc = ek_config_refuse_property(p, e);
+        rc = ek_config_reject_property(p, e);
     if (!rc)
-        rc = ek_kafka_conf_pass(conf, p, e);
+        rc = ek_kafka_conf_set_property(conf, p, e);
     if (rc && p->line)
         ek_error_place(e, c->path, p->line, p->column);
     return rc;
@@ -159,8 +160,8 @@ static const struct ek_property *last_of(const struct ek_property_list *list, co
     return NULL;
 }
 
-static int hold(const rd_kafka_conf_t *conf, const struct ek_config *c, const struct relation *r,
-                struct ek_error *e)
+static int check_relation(const rd_kafka_conf_t *conf, const struct ek_config *c,
+                          const struct relation *r, struct ek_error *e)
 {
     int64_t is = kafka_conf_number(conf, r->name);
     int64_t least = kafka_conf_number(conf, r->least) + r->more;
@@ -177,15 +178,16 @@ static int hold(const rd_kafka_conf_t *conf, const struct ek_config *c, const st
     return EK_ECONFIG;
 }
 
-static int hold_all(const rd_kafka_conf_t *conf, const struct ek_config *c, struct ek_error *e)
+static int check_relations(const rd_kafka_conf_t *conf, const struct ek_config *c,
+                           struct ek_error *e)
 {
     int rc = EK_OK;
     for (size_t i = 0; !rc && i < sizeof RELATIONS / sizeof *RELATIONS; i++)
-        rc = hold(conf, c, &RELATIONS[i], e);
+        rc = check_relation(conf, c, &RELATIONS[i], e);
     return rc;
 }
 
-static int64_t at_least(int64_t value, int64_t low)
+static int64_t raise_to_min(int64_t value, int64_t low)
 {
     return value < low ? low : value;
 }
@@ -206,7 +208,7 @@ bool ek_kafka_conf_has_backoff(void)
 static int set_consumer(rd_kafka_conf_t *conf, const struct ek_config *c, struct ek_error *e)
 {
     int64_t message = c->message_bytes + MESSAGE_SLACK_BYTES;
-    int64_t fetch = at_least(message, FETCH_BYTES_MIN);
+    int64_t fetch = raise_to_min(message, FETCH_BYTES_MIN);
     int rc = c->group ? ek_kafka_conf_set(conf, "group.id", c->group, e) : EK_OK;
     if (!rc)
         rc = ek_kafka_conf_set(conf, "auto.offset.reset",
@@ -221,23 +223,24 @@ static int set_consumer(rd_kafka_conf_t *conf, const struct ek_config *c, struct
         rc = set_number(conf, "heartbeat.interval.ms", HEARTBEAT_MS, e);
     if (!rc)
         rc = set_number(conf, "max.partition.fetch.bytes",
-                        at_least(message, PARTITION_FETCH_BYTES_MIN), e);
+                        raise_to_min(message, PARTITION_FETCH_BYTES_MIN), e);
     if (!rc)
         rc = set_number(conf, "fetch.max.bytes", fetch, e);
     if (!rc && ek_kafka_conf_has_backoff())
         rc = set_number(conf, "fetch.queue.backoff.ms", QUEUE_BACKOFF_MS, e);
     if (!rc)
         rc = set_number(conf, "queued.max.messages.kbytes",
-                        at_least(PREFETCH_KBYTES / ek_config_workers(c), PREFETCH_KBYTES_MIN), e);
-    if (!rc)
-        rc = set_number(conf, "queued.min.messages",
-                        at_least(PREFETCH_MESSAGES / ek_config_workers(c), PREFETCH_MESSAGES_MIN),
+                        raise_to_min(PREFETCH_KBYTES / ek_config_workers(c), PREFETCH_KBYTES_MIN),
                         e);
     if (!rc)
-        rc = set_number(conf, "message.max.bytes", at_least(message, 1000000), e);
+        rc = set_number(
+            conf, "queued.min.messages",
+            raise_to_min(PREFETCH_MESSAGES / ek_config_workers(c), PREFETCH_MESSAGES_MIN), e);
+    if (!rc)
+        rc = set_number(conf, "message.max.bytes", raise_to_min(message, 1000000), e);
     return rc ? rc
               : set_number(conf, "receive.message.max.bytes",
-                           at_least(2 * fetch, RECEIVE_BYTES_MIN), e);
+                           raise_to_min(2 * fetch, RECEIVE_BYTES_MIN), e);
 }
 
 /* At least once. Only the idempotent producer keeps the order of a partition over retries, also
@@ -263,7 +266,7 @@ static int set_transactions(rd_kafka_conf_t *conf, const struct ek_config *c, st
     int rc = ek_kafka_conf_set(conf, "enable.idempotence", "true", e);
     if (!rc)
         rc = set_number(conf, "transaction.timeout.ms", c->transaction_ms, e);
-    return rc ? rc : set_number(conf, "linger.ms", ek_config_commit_every(c), e);
+    return rc ? rc : set_number(conf, "linger.ms", ek_config_commit_interval_ms(c), e);
 }
 
 static int set_reliable(rd_kafka_conf_t *conf, const struct ek_config *c, struct ek_error *e)
@@ -314,7 +317,7 @@ int ek_kafka_conf_consumer(rd_kafka_conf_t **out, const struct ek_config *c, str
     if (!rc)
         rc = pass_through(conf, c, &c->librdkafka, e);
     if (!rc)
-        rc = hold_all(conf, c, e);
+        rc = check_relations(conf, c, e);
     return finish(out, conf, rc);
 }
 
@@ -331,8 +334,8 @@ int ek_kafka_conf_producer(rd_kafka_conf_t **out, const struct ek_config *c, str
     return finish(out, conf, rc);
 }
 
-int ek_kafka_conf_beside(rd_kafka_conf_t **out, const struct ek_config *c,
-                         const struct ek_kafka_setting *own, struct ek_error *e)
+int ek_kafka_conf_auxiliary(rd_kafka_conf_t **out, const struct ek_config *c,
+                            const struct ek_kafka_setting *own, struct ek_error *e)
 {
     rd_kafka_conf_t *conf = rd_kafka_conf_new();
     int rc = set_common(conf, c, e);

@@ -58,12 +58,12 @@ static void add_number(rd_kafka_headers_t *headers, const char *name, int64_t va
 
 /* Those of the message as far as they go with it, and ours; NULL without memory. What cannot be
  * read is left out. */
-static rd_kafka_headers_t *headers_of(const struct ek_ticket *t, struct letter *l)
+static rd_kafka_headers_t *headers_of(const struct ek_inflight *t, struct letter *l)
 {
     char names[NAMES_BYTES];
     const rd_kafka_message_t *source = t->message;
     rd_kafka_headers_t *headers = NULL;
-    if (!(l->left & LEFT_HEADERS) && ek_kafka_headers_of(t->message, &headers)) {
+    if (!(l->left & LEFT_HEADERS) && ek_kafka_headers_get(t->message, &headers)) {
         l->left |= LEFT_HEADERS;
         snprintf(l->why, sizeof l->why, "%s", EK_HEADERS_UNREADABLE);
     }
@@ -85,7 +85,7 @@ static rd_kafka_headers_t *headers_of(const struct ek_ticket *t, struct letter *
     return headers;
 }
 
-static int no_way(const struct ek_output *o, const char *why, struct ek_error *e)
+static int is_undeliverable(const struct ek_output *o, const char *why, struct ek_error *e)
 {
     char text[WHY_BYTES];
     snprintf(text, sizeof text, "%s", why);
@@ -93,65 +93,66 @@ static int no_way(const struct ek_output *o, const char *why, struct ek_error *e
                          o->config->dead_letter, text);
 }
 
-static int make_parcel(const struct ek_output *o, struct ek_ticket *t, struct letter *l,
-                       struct ek_parcel *p, struct ek_error *e)
+static int make_outbound(const struct ek_output *o, struct ek_inflight *t, struct letter *l,
+                         struct ek_outbound *p, struct ek_error *e)
 {
     const rd_kafka_message_t *source = t->message;
     bool value = !(l->left & LEFT_VALUE), key = !(l->left & LEFT_KEY);
-    *p = (struct ek_parcel){.ticket = t,
-                            .topic = o->dead,
-                            .number = EK_WRITES_DEAD,
-                            .partition = RD_KAFKA_PARTITION_UA,
-                            .key = key ? source->key : NULL,
-                            .key_length = key ? source->key_len : 0,
-                            .bytes = value ? source->payload : NULL,
-                            .length = value ? source->len : 0,
-                            .headers = headers_of(t, l)};
+    *p = (struct ek_outbound){.inflight = t,
+                              .topic = o->dead,
+                              .number = EK_WRITES_DEAD,
+                              .partition = RD_KAFKA_PARTITION_UA,
+                              .key = key ? source->key : NULL,
+                              .key_length = key ? source->key_len : 0,
+                              .bytes = value ? source->payload : NULL,
+                              .length = value ? source->len : 0,
+                              .headers = headers_of(t, l)};
     return p->headers ? EK_OK : ek_fail(e, EK_ENOMEM, "no memory for headers");
 }
 
 /* Leaves out more of the message until it fits. */
-static int make_fit(const struct ek_output *o, struct ek_ticket *t, struct letter *l,
-                    struct ek_parcel *p, struct ek_error *e)
+static int make_fit(const struct ek_output *o, struct ek_inflight *t, struct letter *l,
+                    struct ek_outbound *p, struct ek_error *e)
 {
     struct ek_error large;
     for (;;) {
-        int rc = make_parcel(o, t, l, p, e);
-        if (rc || !ek_parcel_check(o, p, &large))
+        int rc = make_outbound(o, t, l, p, e);
+        if (rc || !ek_outbound_check(o, p, &large))
             return rc;
-        ek_parcel_forget(p);
+        ek_outbound_release(p);
         int more = next_left(t->message, l->left, RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE);
         if (!more)
-            return no_way(o, large.message, e);
+            return is_undeliverable(o, large.message, e);
         l->left |= more;
         snprintf(l->why, sizeof l->why, "%s", large.message);
     }
 }
 
-static void tell_left(const struct ek_output *o, const struct ek_ticket *t, const struct letter *l)
+static void log_truncated(const struct ek_output *o, const struct ek_inflight *t,
+                          const struct letter *l)
 {
     char names[NAMES_BYTES], text[WHY_BYTES + NAMES_BYTES + 20];
     name_left(l->left, names);
     snprintf(text, sizeof text, "without %s: %s", names, l->why);
-    ek_ticket_log(o->watch.log, EK_LOG_WARN, "dead_letter_cut", t, NULL, text);
+    ek_inflight_log(o->watch.log, EK_LOG_WARN, "dead_letter_cut", t, NULL, text);
 }
 
-static int send_letter(struct ek_output *o, struct ek_outlet *outlet, struct ek_ticket *t,
-                       struct letter *l, struct ek_error *e)
+static int send_letter(struct ek_output *o, struct ek_output_writer *output_writer,
+                       struct ek_inflight *t, struct letter *l, struct ek_error *e)
 {
-    struct ek_parcel p;
+    struct ek_outbound p;
     int rc = make_fit(o, t, l, &p, e);
     if (rc)
         return rc;
     t->outcome = DEAD | l->left | (int)l->code << CODE_SHIFT;
     if (l->left)
-        tell_left(o, t, l);
-    rc = ek_parcel_send(o, outlet, &p, e);
-    return rc && e && !(e->flags & EK_ERR_FATAL) ? no_way(o, e->message, e) : rc;
+        log_truncated(o, t, l);
+    rc = ek_outbound_send(o, output_writer, &p, e);
+    return rc && e && !(e->flags & EK_ERR_FATAL) ? is_undeliverable(o, e->message, e) : rc;
 }
 
 /* Of a dead letter that was refused: with what less it goes once more. False: with nothing. */
-static bool leave_out_more(const struct ek_ticket *t, struct letter *l, rd_kafka_resp_err_t err)
+static bool leave_out_more(const struct ek_inflight *t, struct letter *l, rd_kafka_resp_err_t err)
 {
     int more = next_left(t->message, t->outcome & LEFT, err);
     l->left = (t->outcome & LEFT) | more;
@@ -159,29 +160,30 @@ static bool leave_out_more(const struct ek_ticket *t, struct letter *l, rd_kafka
     return more != 0;
 }
 
-int ek_output_send_dead(struct ek_output *o, struct ek_outlet *outlet, struct ek_ticket *t,
-                        enum ek_code code, const char *reason, struct ek_error *e)
+int ek_output_send_dead_letter(struct ek_output *o, struct ek_output_writer *output_writer,
+                               struct ek_inflight *t, enum ek_code code, const char *reason,
+                               struct ek_error *e)
 {
     struct letter l = {.code = code, .reason = reason};
     bool again = (t->outcome & KIND) == DEAD;
     if (again && !leave_out_more(t, &l, (rd_kafka_resp_err_t)t->refused))
-        return no_way(o, rd_kafka_err2str((rd_kafka_resp_err_t)t->refused), e);
+        return is_undeliverable(o, rd_kafka_err2str((rd_kafka_resp_err_t)t->refused), e);
     if (code == EK_EIO && !again) /* in place of an output, which the ticket still tells */
         ek_metrics_count(o->watch.metrics,
                          t->outcome & ROUTED ? EK_COUNT_DEAD_ROUTED : EK_COUNT_DEAD_PASSED, 1);
-    ek_ticket_log(o->watch.log, EK_LOG_WARN, "dead_letter", t, class_name(code), reason);
-    return send_letter(o, outlet, t, &l, e);
+    ek_inflight_log(o->watch.log, EK_LOG_WARN, "dead_letter", t, class_name(code), reason);
+    return send_letter(o, output_writer, t, &l, e);
 }
 
-int ek_output_send_less(struct ek_output *o, struct ek_ticket *t, const rd_kafka_message_t *report,
-                        struct ek_error *e)
+int ek_output_resend_truncated(struct ek_output *o, struct ek_inflight *t,
+                               const rd_kafka_message_t *report, struct ek_error *e)
 {
     rd_kafka_headers_t *headers;
     const void *reason = NULL;
     size_t length;
     struct letter l = {.code = (enum ek_code)(t->outcome >> CODE_SHIFT)};
     if (!leave_out_more(t, &l, report->err))
-        return no_way(o, rd_kafka_err2str(report->err), e);
+        return is_undeliverable(o, rd_kafka_err2str(report->err), e);
     if (!rd_kafka_message_headers(report, &headers))
         rd_kafka_header_get_last(headers, "ek-error", &reason, &length);
     l.reason = reason ? reason : "";

@@ -19,7 +19,7 @@ struct row {
     int err;
     unsigned where;
     enum ek_kafka_class class;
-    enum ek_kafka_theme theme;
+    enum ek_kafka_topic_of_error theme;
 };
 
 #define ROW(code, place, what)                                                                     \
@@ -38,12 +38,12 @@ static const struct row ROWS[] = {
     THEME(UNSUPPORTED_SASL_MECHANISM, RETRIABLE, CREDENTIALS),
     THEME(ILLEGAL_SASL_STATE, RETRIABLE, CREDENTIALS),
     THEME(_SSL, RETRIABLE, TLS),
-    THEME(TOPIC_AUTHORIZATION_FAILED, FATAL, AUTHORISATION),
-    THEME(GROUP_AUTHORIZATION_FAILED, FATAL, AUTHORISATION),
-    THEME(CLUSTER_AUTHORIZATION_FAILED, FATAL, AUTHORISATION),
-    THEME(TRANSACTIONAL_ID_AUTHORIZATION_FAILED, FATAL, AUTHORISATION),
-    THEME(DELEGATION_TOKEN_AUTHORIZATION_FAILED, FATAL, AUTHORISATION),
-    THEME(DELEGATION_TOKEN_EXPIRED, FATAL, AUTHORISATION),
+    THEME(TOPIC_AUTHORIZATION_FAILED, FATAL, AUTHORIZATION),
+    THEME(GROUP_AUTHORIZATION_FAILED, FATAL, AUTHORIZATION),
+    THEME(CLUSTER_AUTHORIZATION_FAILED, FATAL, AUTHORIZATION),
+    THEME(TRANSACTIONAL_ID_AUTHORIZATION_FAILED, FATAL, AUTHORIZATION),
+    THEME(DELEGATION_TOKEN_AUTHORIZATION_FAILED, FATAL, AUTHORIZATION),
+    THEME(DELEGATION_TOKEN_EXPIRED, FATAL, AUTHORIZATION),
 
     ROW(_FATAL, ANYWHERE, FATAL),
     ROW(_CRIT_SYS_RESOURCE, ANYWHERE, FATAL),
@@ -60,13 +60,13 @@ static const struct row ROWS[] = {
     ROW(_UNSUPPORTED_FEATURE, ANYWHERE, FATAL),
 
     /* The partitions are somebody else's by now, or will be. */
-    ROW(REBALANCE_IN_PROGRESS, COMMIT | TXN, ABORT),
-    ROW(ILLEGAL_GENERATION, COMMIT | TXN, ABORT),
-    ROW(UNKNOWN_MEMBER_ID, COMMIT | TXN, ABORT),
-    ROW(_ASSIGNMENT_LOST, COMMIT | CONSUME | TXN, ABORT),
-    ROW(_MAX_POLL_EXCEEDED, CONSUME, ABORT),
-    ROW(_PURGE_QUEUE, DELIVER, ABORT),
-    ROW(_PURGE_INFLIGHT, DELIVER, ABORT),
+    ROW(REBALANCE_IN_PROGRESS, COMMIT | TXN, ABORTABLE),
+    ROW(ILLEGAL_GENERATION, COMMIT | TXN, ABORTABLE),
+    ROW(UNKNOWN_MEMBER_ID, COMMIT | TXN, ABORTABLE),
+    ROW(_ASSIGNMENT_LOST, COMMIT | CONSUME | TXN, ABORTABLE),
+    ROW(_MAX_POLL_EXCEEDED, CONSUME, ABORTABLE),
+    ROW(_PURGE_QUEUE, DELIVER, ABORTABLE),
+    ROW(_PURGE_INFLIGHT, DELIVER, ABORTABLE),
 
     /* One message; in a transaction the broker has given up all of it. */
     ROW(MSG_SIZE_TOO_LARGE, DELIVER, MESSAGE),
@@ -75,20 +75,20 @@ static const struct row ROWS[] = {
     ROW(INVALID_RECORD, DELIVER, MESSAGE),
     ROW(INVALID_TIMESTAMP, DELIVER, MESSAGE),
     ROW(RECORD_LIST_TOO_LARGE, DELIVER, MESSAGE),
-    ROW(MSG_SIZE_TOO_LARGE, TXN, ABORT),
-    ROW(INVALID_MSG, TXN, ABORT),
-    ROW(INVALID_MSG_SIZE, TXN, ABORT),
-    ROW(INVALID_RECORD, TXN, ABORT),
-    ROW(INVALID_TIMESTAMP, TXN, ABORT),
-    ROW(RECORD_LIST_TOO_LARGE, TXN, ABORT),
+    ROW(MSG_SIZE_TOO_LARGE, TXN, ABORTABLE),
+    ROW(INVALID_MSG, TXN, ABORTABLE),
+    ROW(INVALID_MSG_SIZE, TXN, ABORTABLE),
+    ROW(INVALID_RECORD, TXN, ABORTABLE),
+    ROW(INVALID_TIMESTAMP, TXN, ABORTABLE),
+    ROW(RECORD_LIST_TOO_LARGE, TXN, ABORTABLE),
 
     /* A transactional producer gets a new epoch after an abort; another one has lost its place. */
-    ROW(OUT_OF_ORDER_SEQUENCE_NUMBER, TXN, ABORT),
-    ROW(DUPLICATE_SEQUENCE_NUMBER, TXN, ABORT),
-    ROW(UNKNOWN_PRODUCER_ID, TXN, ABORT),
-    ROW(INVALID_PRODUCER_ID_MAPPING, TXN, ABORT),
-    ROW(_INCONSISTENT, TXN, ABORT),
-    ROW(UNKNOWN_TOPIC_OR_PART, TXN, ABORT),
+    ROW(OUT_OF_ORDER_SEQUENCE_NUMBER, TXN, ABORTABLE),
+    ROW(DUPLICATE_SEQUENCE_NUMBER, TXN, ABORTABLE),
+    ROW(UNKNOWN_PRODUCER_ID, TXN, ABORTABLE),
+    ROW(INVALID_PRODUCER_ID_MAPPING, TXN, ABORTABLE),
+    ROW(_INCONSISTENT, TXN, ABORTABLE),
+    ROW(UNKNOWN_TOPIC_OR_PART, TXN, ABORTABLE),
     ROW(_TIMED_OUT, TXN | ADMIN, RETRIABLE),
     ROW(_TIMED_OUT_QUEUE, TXN, RETRIABLE),
     ROW(_TRANSPORT, TXN | ADMIN, RETRIABLE),
@@ -100,7 +100,7 @@ static const struct row ROWS[] = {
     ROW(NOT_COORDINATOR, TXN, RETRIABLE),
     ROW(CONCURRENT_TRANSACTIONS, TXN, RETRIABLE),
     ROW(UNSTABLE_OFFSET_COMMIT, TXN, RETRIABLE),
-    {TRANSACTION_ABORTABLE, TXN, EK_KAFKA_ABORT, EK_KAFKA_ORDINARY},
+    {TRANSACTION_ABORTABLE, TXN, EK_KAFKA_ABORTABLE, EK_KAFKA_ORDINARY},
 
     /* Of a cluster that is not complete yet, or a client that ends. */
     ROW(NOT_CONTROLLER, ADMIN, RETRIABLE),
@@ -125,7 +125,7 @@ enum ek_kafka_class ek_kafka_classify(rd_kafka_resp_err_t err, enum ek_kafka_whe
     return row ? row->class : UNSENT & 1u << where ? EK_KAFKA_RETRIABLE : EK_KAFKA_FATAL;
 }
 
-enum ek_kafka_theme ek_kafka_theme(rd_kafka_resp_err_t err, const char *reason)
+enum ek_kafka_topic_of_error ek_kafka_topic_of_error(rd_kafka_resp_err_t err, const char *reason)
 {
     const struct row *row = find(err, EK_KAFKA_CLIENT);
     if (err == RD_KAFKA_RESP_ERR__TRANSPORT && reason &&
@@ -198,8 +198,8 @@ static const char *tls_text(const struct ek_kafka_watch *w, const char *reason)
     return "no secure connection: check the properties ssl.*";
 }
 
-static void say_credentials(char *out, size_t size, const struct ek_kafka_watch *w,
-                            rd_kafka_resp_err_t err, const char *reason)
+static void format_credentials(char *out, size_t size, const struct ek_kafka_watch *w,
+                               rd_kafka_resp_err_t err, const char *reason)
 {
     if (err == RD_KAFKA_RESP_ERR_UNSUPPORTED_SASL_MECHANISM ||
         strstr(reason, "mechanism handshake") || strstr(reason, "nsupported SASL mechanism"))
@@ -246,9 +246,9 @@ static const char *resource(const struct ek_kafka_watch *w, rd_kafka_resp_err_t 
     }
 }
 
-static void say_authorisation(char *out, size_t size, const struct ek_kafka_watch *w,
-                              rd_kafka_resp_err_t err, enum ek_kafka_where where, const char *topic,
-                              const char *reason)
+static void format_authorization(char *out, size_t size, const struct ek_kafka_watch *w,
+                                 rd_kafka_resp_err_t err, enum ek_kafka_where where,
+                                 const char *topic, const char *reason)
 {
     const char *kind, *name = resource(w, err, topic, &kind);
     snprintf(out, size, "no right: %s%s%s needs %s on %s '%s': %s", *w->user ? "user '" : "",
@@ -256,20 +256,20 @@ static void say_authorisation(char *out, size_t size, const struct ek_kafka_watc
              kind, name, reason);
 }
 
-void ek_kafka_sentence(char *out, size_t size, const struct ek_kafka_watch *w,
-                       rd_kafka_resp_err_t err, enum ek_kafka_where where, const char *topic,
-                       const char *reason)
+void ek_kafka_errmsg(char *out, size_t size, const struct ek_kafka_watch *w,
+                     rd_kafka_resp_err_t err, enum ek_kafka_where where, const char *topic,
+                     const char *reason)
 {
     reason = reason && *reason ? reason : rd_kafka_err2str(err);
-    switch (ek_kafka_theme(err, reason)) {
+    switch (ek_kafka_topic_of_error(err, reason)) {
     case EK_KAFKA_CREDENTIALS:
-        say_credentials(out, size, w, err, reason);
+        format_credentials(out, size, w, err, reason);
         return;
     case EK_KAFKA_TLS:
         snprintf(out, size, "TLS: %s: %s", tls_text(w, reason), reason);
         return;
-    case EK_KAFKA_AUTHORISATION:
-        say_authorisation(out, size, w, err, where, topic, reason);
+    case EK_KAFKA_AUTHORIZATION:
+        format_authorization(out, size, w, err, where, topic, reason);
         return;
     case EK_KAFKA_ORDINARY:
         break;
@@ -297,35 +297,37 @@ enum {
     BEHIND_FETCH_MS = 700 /* fetch.wait.max.ms, which is 500, and some */
 };
 
-static enum ek_counter counter_of(enum ek_kafka_class class, enum ek_kafka_theme theme)
+static enum ek_counter counter_of(enum ek_kafka_class class, enum ek_kafka_topic_of_error theme)
 {
-    switch (class == EK_KAFKA_ABORT ? EK_KAFKA_ORDINARY : theme) {
+    switch (class == EK_KAFKA_ABORTABLE ? EK_KAFKA_ORDINARY : theme) {
     case EK_KAFKA_CREDENTIALS:
         return EK_COUNT_KAFKA_CREDENTIALS;
     case EK_KAFKA_TLS:
         return EK_COUNT_KAFKA_TLS;
-    case EK_KAFKA_AUTHORISATION:
-        return EK_COUNT_KAFKA_AUTHORISATION;
+    case EK_KAFKA_AUTHORIZATION:
+        return EK_COUNT_KAFKA_AUTHORIZATION;
     default:
         return EK_COUNT_KAFKA_RETRIABLE + class;
     }
 }
 
-static enum ek_trouble_kind trouble_of(rd_kafka_resp_err_t err, enum ek_kafka_theme theme)
+static enum ek_kafka_health_kind trouble_of(rd_kafka_resp_err_t err,
+                                            enum ek_kafka_topic_of_error theme)
 {
     switch (theme) {
     case EK_KAFKA_CREDENTIALS:
-        return EK_TROUBLE_CREDENTIALS;
+        return EK_KAFKA_HEALTH_CREDENTIALS;
     case EK_KAFKA_TLS:
-        return EK_TROUBLE_TLS;
-    case EK_KAFKA_AUTHORISATION:
-        return EK_TROUBLE_AUTHORISATION;
+        return EK_KAFKA_HEALTH_TLS;
+    case EK_KAFKA_AUTHORIZATION:
+        return EK_KAFKA_HEALTH_AUTHORIZATION;
     default:
-        return err == RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN ? EK_TROUBLE_NO_BROKER : EK_TROUBLE_NONE;
+        return err == RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN ? EK_KAFKA_HEALTH_NO_BROKER
+                                                          : EK_KAFKA_HEALTH_NONE;
     }
 }
 
-struct telling {
+struct error_report {
     rd_kafka_resp_err_t err;
     enum ek_kafka_class class;
     enum ek_kafka_where where;
@@ -333,26 +335,28 @@ struct telling {
 };
 
 /* Counts, logs, and writes what was said. */
-static void tell(struct ek_kafka_watch *w, const struct telling *t, char text[TEXT_BYTES])
+static void log_error(struct ek_kafka_watch *w, const struct error_report *t, char text[TEXT_BYTES])
 {
-    enum ek_kafka_theme theme = ek_kafka_theme(t->err, t->reason);
+    enum ek_kafka_topic_of_error theme = ek_kafka_topic_of_error(t->err, t->reason);
     char sentence[REASON_BYTES];
-    ek_kafka_sentence(sentence, sizeof sentence, w, t->err, t->where, t->topic, t->reason);
+    ek_kafka_errmsg(sentence, sizeof sentence, w, t->err, t->where, t->topic, t->reason);
     snprintf(text, TEXT_BYTES, "%s (%s, %s, %s)", sentence, rd_kafka_err2name(t->err), w->role,
              ek_kafka_class_name(t->class));
     if (w->metrics)
         ek_metrics_count(w->metrics, counter_of(t->class, theme), 1);
-    ek_trouble_tell(w->trouble, trouble_of(t->err, theme), sentence);
+    ek_kafka_health_report(w->trouble, trouble_of(t->err, theme), sentence);
     ek_log_text(w->log, t->class == EK_KAFKA_FATAL ? EK_LOG_ERROR : EK_LOG_WARN, "kafka_error",
                 text);
 }
 
-void ek_kafka_tell(struct ek_kafka_watch *w, rd_kafka_resp_err_t err, enum ek_kafka_class class,
-                   const char *reason)
+void ek_kafka_report_class(struct ek_kafka_watch *w, rd_kafka_resp_err_t err,
+                           enum ek_kafka_class class, const char *reason)
 {
     char text[TEXT_BYTES];
-    tell(w, &(struct telling){.err = err, .class = class, .where = EK_KAFKA_TXN, .reason = reason},
-         text);
+    log_error(
+        w,
+        &(struct error_report){.err = err, .class = class, .where = EK_KAFKA_TXN, .reason = reason},
+        text);
 }
 
 enum ek_kafka_class ek_kafka_report_topic(struct ek_kafka_watch *w, rd_kafka_resp_err_t err,
@@ -361,7 +365,7 @@ enum ek_kafka_class ek_kafka_report_topic(struct ek_kafka_watch *w, rd_kafka_res
 {
     enum ek_kafka_class class = ek_kafka_classify(err, where);
     char text[TEXT_BYTES];
-    tell(w, &(struct telling){err, class, where, topic, reason}, text);
+    log_error(w, &(struct error_report){err, class, where, topic, reason}, text);
     if (class == EK_KAFKA_FATAL) {
         struct ek_error e;
         ek_fail(&e, EK_EIO, "kafka: %s", text);
@@ -459,7 +463,7 @@ static bool is_set(const rd_kafka_conf_t *conf, const char *name)
     return rd_kafka_conf_get(conf, name, NULL, &size) == RD_KAFKA_CONF_OK && size > 1;
 }
 
-void ek_kafka_watch_over(struct ek_kafka_watch *w, rd_kafka_conf_t *conf)
+void ek_kafka_watch_attach(struct ek_kafka_watch *w, rd_kafka_conf_t *conf)
 {
     char verified[8] = "";
     note(conf, "sasl.username", w->user, sizeof w->user);
@@ -480,9 +484,9 @@ void ek_kafka_watch_over(struct ek_kafka_watch *w, rd_kafka_conf_t *conf)
 
 void ek_kafka_probe(rd_kafka_t *client, struct ek_kafka_watch *w)
 {
-    struct ek_trouble_state state;
+    struct ek_kafka_health_state state;
     const struct rd_kafka_metadata *answer;
-    if (!ek_trouble_look(w->trouble, &state))
+    if (!ek_kafka_health_get(w->trouble, &state))
         return;
     rd_kafka_resp_err_t err = rd_kafka_metadata(client, 0, NULL, &answer, PROBE_MS);
     if (err == RD_KAFKA_RESP_ERR__TIMED_OUT) /* one is there, but answers a fetch first */
@@ -490,5 +494,5 @@ void ek_kafka_probe(rd_kafka_t *client, struct ek_kafka_watch *w)
     if (err)
         return;
     rd_kafka_metadata_destroy(answer);
-    ek_trouble_heard(w->trouble);
+    ek_kafka_health_clear(w->trouble);
 }

@@ -20,15 +20,15 @@
 enum ek_kafka_class {
     EK_KAFKA_RETRIABLE,
     EK_KAFKA_MESSAGE,
-    EK_KAFKA_ABORT,
+    EK_KAFKA_ABORTABLE,
     EK_KAFKA_FATAL,
 };
 
-enum ek_kafka_theme {
+enum ek_kafka_topic_of_error {
     EK_KAFKA_ORDINARY,
     EK_KAFKA_CREDENTIALS,
     EK_KAFKA_TLS,
-    EK_KAFKA_AUTHORISATION,
+    EK_KAFKA_AUTHORIZATION,
 };
 
 /* Where the error met us: the same code may be a passing thing for one and the end for another. */
@@ -44,7 +44,7 @@ enum ek_kafka_where {
 enum ek_kafka_class ek_kafka_classify(rd_kafka_resp_err_t err, enum ek_kafka_where where);
 /* `reason` is librdkafka's text, or NULL: under TLS 1.3 a broker refuses a certificate only after
  * the handshake, and the code says no more than that the connection ended. */
-enum ek_kafka_theme ek_kafka_theme(rd_kafka_resp_err_t err, const char *reason);
+enum ek_kafka_topic_of_error ek_kafka_topic_of_error(rd_kafka_resp_err_t err, const char *reason);
 const char *ek_kafka_class_name(enum ek_kafka_class class);
 
 /* What the callbacks of one client share; the client's opaque pointer. */
@@ -53,9 +53,9 @@ struct ek_kafka_watch {
     struct ek_metrics *metrics; /* may be NULL */
     const char *role;           /* "consumer", "producer" */
     void *owner;
-    struct ek_trouble *trouble; /* may be NULL */
-    atomic_int failed;          /* 0 until something fatal came; see ek_kafka_failure */
-    struct ek_error failure;    /* what it was */
+    struct ek_kafka_health *trouble; /* may be NULL */
+    atomic_int failed;               /* 0 until something fatal came; see ek_kafka_failure */
+    struct ek_error failure;         /* what it was */
     /* Who the client is, for sentences; "" when it is nobody. */
     char user[100], mechanism[50], group[EK_GROUP_BYTES_MAX + 1], group_instance[EK_INSTANCE_BYTES],
         transactional_id[EK_TRANSACTIONAL_ID_BYTES];
@@ -65,7 +65,7 @@ struct ek_kafka_watch {
 
 /* Sets callbacks and the opaque on a configuration that is complete, and notes who the client is.
  */
-void ek_kafka_watch_over(struct ek_kafka_watch *w, rd_kafka_conf_t *conf);
+void ek_kafka_watch_attach(struct ek_kafka_watch *w, rd_kafka_conf_t *conf);
 
 /* Counts, logs, and keeps a fatal error as the failure of the watch. Returns the class. */
 enum ek_kafka_class ek_kafka_report(struct ek_kafka_watch *w, rd_kafka_resp_err_t err,
@@ -79,8 +79,8 @@ enum ek_kafka_class ek_kafka_report_topic(struct ek_kafka_watch *w, rd_kafka_res
 void ek_kafka_report_fatal(struct ek_kafka_watch *w, rd_kafka_t *client, const char *reason);
 
 /* The same with a class that is known already, and which is not kept. */
-void ek_kafka_tell(struct ek_kafka_watch *w, rd_kafka_resp_err_t err, enum ek_kafka_class class,
-                   const char *reason);
+void ek_kafka_report_class(struct ek_kafka_watch *w, rd_kafka_resp_err_t err,
+                           enum ek_kafka_class class, const char *reason);
 
 /* The first failure for good: keeps it, and gives it (0: none). Any thread: the client may call
  * back on each that uses it. */
@@ -93,8 +93,8 @@ void ek_kafka_probe(rd_kafka_t *client, struct ek_kafka_watch *w);
 
 /* The sentence of an error that people can mend, with what to look at; `topic` may be NULL. Of any
  * other it is the reason. */
-void ek_kafka_sentence(char *out, size_t size, const struct ek_kafka_watch *w,
-                       rd_kafka_resp_err_t err, enum ek_kafka_where where, const char *topic,
-                       const char *reason);
+void ek_kafka_errmsg(char *out, size_t size, const struct ek_kafka_watch *w,
+                     rd_kafka_resp_err_t err, enum ek_kafka_where where, const char *topic,
+                     const char *reason);
 
 #endif

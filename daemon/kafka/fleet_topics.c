@@ -41,7 +41,7 @@ static void on_delivery(rd_kafka_t *rk, const rd_kafka_message_t *report, void *
 {
     struct ek_fleet_link *l = ((struct ek_kafka_watch *)opaque)->owner;
     enum ek_fleet_topic topic =
-        strcmp(rd_kafka_topic_name(report->rkt), l->ticks) ? EK_TOPIC_PLAN : EK_TOPIC_TICKS;
+        strcmp(rd_kafka_topic_name(report->rkt), l->ticks) ? EK_TOPIC_PLAN : EK_TOPIC_EVIDENCE;
     (void)rk;
     if (report->err) {
         l->traffic.lost[topic]++;
@@ -62,10 +62,10 @@ static int make_client(rd_kafka_t **out, rd_kafka_type_t type, const struct ek_c
                        struct ek_error *e)
 {
     rd_kafka_conf_t *conf;
-    int rc = ek_kafka_conf_beside(&conf, c, own, e);
+    int rc = ek_kafka_conf_auxiliary(&conf, c, own, e);
     if (rc)
         return rc;
-    ek_kafka_watch_over(watch, conf);
+    ek_kafka_watch_attach(watch, conf);
     if (type == RD_KAFKA_PRODUCER)
         rd_kafka_conf_set_dr_msg_cb(conf, on_delivery);
     return ek_kafka_make(out, type, conf, EK_ECONFIG, "kafka client of the fleet", e);
@@ -120,7 +120,7 @@ int ek_fleet_link_new(struct ek_fleet_link **out, const struct ek_config *c,
         .log = log, .metrics = metrics, .role = "fleet consumer", .owner = l};
     l->writing = (struct ek_kafka_watch){
         .log = log, .metrics = metrics, .role = "fleet producer", .owner = l};
-    ek_config_fleet_ticks(c, l->ticks);
+    ek_config_evidence_topic(c, l->ticks);
     int rc = make_reader(l, e);
     if (!rc)
         rc = make_writer(l, e);
@@ -157,7 +157,7 @@ static const char *remedy(enum ek_fleet_topic topic)
 
 static int missing(struct ek_fleet_link *l, enum ek_fleet_topic topic, struct ek_error *e)
 {
-    if (ek_topic_may_come(&l->missing_since_ms, name_of(l, topic), l->log))
+    if (ek_topic_is_awaited(&l->missing_since_ms, name_of(l, topic), l->log))
         return EK_OK;
     return ek_fail_fatal(e, EK_ESTATE,
                          "topic '%s' of the fleet is not there: create it with %s, or correct "
@@ -166,19 +166,19 @@ static int missing(struct ek_fleet_link *l, enum ek_fleet_topic topic, struct ek
 }
 
 /* What is no reason not to start. */
-static void look_at_properties(struct ek_fleet_link *l)
+static void check_properties(struct ek_fleet_link *l)
 {
     char policy[100] = "", text[40];
     int64_t ms;
-    if (ek_kafka_ask_property(l->writer, name_of(l, EK_TOPIC_PLAN), "cleanup.policy", PROPERTY_MS,
-                              policy, sizeof policy) &&
+    if (ek_kafka_get_topic_property(l->writer, name_of(l, EK_TOPIC_PLAN), "cleanup.policy",
+                                    PROPERTY_MS, policy, sizeof policy) &&
         !strstr(policy, "compact"))
         ek_log_write(l->log, EK_LOG_WARN, "fleet_topic",
                      "topic=%s message=\"cleanup.policy is %s: a plan that is not heard of again "
                      "would be deleted, set it to compact\"",
                      name_of(l, EK_TOPIC_PLAN), policy);
-    if (ek_kafka_ask_property(l->writer, l->ticks, "retention.ms", PROPERTY_MS, text,
-                              sizeof text) &&
+    if (ek_kafka_get_topic_property(l->writer, l->ticks, "retention.ms", PROPERTY_MS, text,
+                                    sizeof text) &&
         !ek_parse_i64(text, EK_WHOLE, &ms) &&
         (ms < 0 || ms > (int64_t)RETENTION_HOURS_MAX * HOUR_MS))
         ek_log_write(
@@ -191,9 +191,9 @@ static void look_at_properties(struct ek_fleet_link *l)
 static int check_topic(struct ek_fleet_link *l, enum ek_fleet_topic topic, int wait_ms, bool *good,
                        struct ek_error *e)
 {
-    char text[EK_TROUBLE_TEXT];
-    struct ek_topic_answer answer;
-    rd_kafka_resp_err_t err = ek_kafka_ask_topic(l->writer, name_of(l, topic), wait_ms, &answer);
+    char text[EK_KAFKA_HEALTH_TEXT];
+    struct ek_topic_info answer;
+    rd_kafka_resp_err_t err = ek_kafka_get_topic(l->writer, name_of(l, topic), wait_ms, &answer);
     *good = !err && answer.partitions == 1;
     if (*good || !answer.heard)
         return EK_OK;
@@ -203,10 +203,9 @@ static int check_topic(struct ek_fleet_link *l, enum ek_fleet_topic topic, int w
                              name_of(l, topic), answer.partitions, remedy(topic));
     if (err == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART)
         return missing(l, topic, e);
-    if (ek_kafka_theme(err, NULL) != EK_KAFKA_AUTHORISATION)
+    if (ek_kafka_topic_of_error(err, NULL) != EK_KAFKA_AUTHORIZATION)
         return EK_OK;
-    ek_kafka_sentence(text, sizeof text, &l->writing, err, EK_KAFKA_DELIVER, name_of(l, topic),
-                      NULL);
+    ek_kafka_errmsg(text, sizeof text, &l->writing, err, EK_KAFKA_DELIVER, name_of(l, topic), NULL);
     return ek_fail_fatal(e, EK_EIO, "kafka: %s", text);
 }
 
@@ -218,7 +217,7 @@ int ek_fleet_link_prepare(struct ek_fleet_link *l, int wait_ms, bool *ready, str
         rc = check_topic(l, (enum ek_fleet_topic)i, wait_ms, ready, e);
     rd_kafka_poll(l->writer, 0);
     if (!rc && *ready)
-        look_at_properties(l);
+        check_properties(l);
     return rc;
 }
 
@@ -234,19 +233,19 @@ static void assign(struct ek_fleet_link *l)
     rd_kafka_topic_partition_list_destroy(list);
 }
 
-static void tell_silent(struct ek_fleet_link *l, enum ek_fleet_topic topic, rd_kafka_resp_err_t err,
-                        const char *reason)
+static void log_silent(struct ek_fleet_link *l, enum ek_fleet_topic topic, rd_kafka_resp_err_t err,
+                       const char *reason)
 {
-    char text[EK_TROUBLE_TEXT];
+    char text[EK_KAFKA_HEALTH_TEXT];
     if (l->silent[topic])
         return;
     l->silent[topic] = true;
-    ek_kafka_sentence(text, sizeof text, &l->reading, err, EK_KAFKA_CONSUME, name_of(l, topic),
-                      reason);
+    ek_kafka_errmsg(text, sizeof text, &l->reading, err, EK_KAFKA_CONSUME, name_of(l, topic),
+                    reason);
     ek_log_text(l->log, EK_LOG_WARN, "fleet_topic_unread", text);
 }
 
-static void tell_heard(struct ek_fleet_link *l, enum ek_fleet_topic topic)
+static void log_recovered(struct ek_fleet_link *l, enum ek_fleet_topic topic)
 {
     if (l->silent[topic])
         ek_log_write(l->log, EK_LOG_INFO, "fleet_topic_read", "topic=%s", name_of(l, topic));
@@ -260,8 +259,8 @@ static bool start(struct ek_fleet_link *l)
     rd_kafka_resp_err_t err = rd_kafka_query_watermark_offsets(l->reader, l->config->fleet_topic, 0,
                                                                &low, &high, WATERMARK_MS);
     if (err) {
-        ek_kafka_hear_leaders(l->reader, l->config->fleet_topic, WATERMARK_MS);
-        tell_silent(l, EK_TOPIC_PLAN, err, NULL);
+        ek_kafka_refresh_leaders(l->reader, l->config->fleet_topic, WATERMARK_MS);
+        log_silent(l, EK_TOPIC_PLAN, err, NULL);
         return false;
     }
     l->position = high - PLAN_TAIL > low ? high - PLAN_TAIL : low;
@@ -270,15 +269,15 @@ static bool start(struct ek_fleet_link *l)
 }
 
 /* Anything but a record. A broker that is away is told by the client as a whole. */
-static void take_error(struct ek_fleet_link *l, enum ek_fleet_topic topic,
-                       const rd_kafka_message_t *m)
+static void handle_error(struct ek_fleet_link *l, enum ek_fleet_topic topic,
+                         const rd_kafka_message_t *m)
 {
     if (m->err == RD_KAFKA_RESP_ERR__PARTITION_EOF) {
         if (topic == EK_TOPIC_PLAN)
             l->position = m->offset;
-        tell_heard(l, topic);
+        log_recovered(l, topic);
     } else if (topic != EK_TOPIC_NONE) {
-        tell_silent(l, topic, m->err, rd_kafka_message_errstr(m));
+        log_silent(l, topic, m->err, rd_kafka_message_errstr(m));
     }
 }
 
@@ -286,7 +285,7 @@ static enum ek_fleet_topic topic_of(const struct ek_fleet_link *l, const rd_kafk
 {
     const char *name = m->rkt ? rd_kafka_topic_name(m->rkt) : "";
     return !strcmp(name, l->config->fleet_topic) ? EK_TOPIC_PLAN
-           : !strcmp(name, l->ticks)             ? EK_TOPIC_TICKS
+           : !strcmp(name, l->ticks)             ? EK_TOPIC_EVIDENCE
                                                  : EK_TOPIC_NONE;
 }
 
@@ -305,10 +304,10 @@ enum ek_fleet_topic ek_fleet_link_next(struct ek_fleet_link *l, int wait_ms, con
     enum ek_fleet_topic topic = topic_of(l, m);
     l->current = m;
     if (m->err || topic == EK_TOPIC_NONE) {
-        take_error(l, topic, m);
+        handle_error(l, topic, m);
         return EK_TOPIC_NONE;
     }
-    tell_heard(l, topic);
+    log_recovered(l, topic);
     if (topic == EK_TOPIC_PLAN)
         l->position = m->offset + 1;
     if (!m->payload)
@@ -323,7 +322,7 @@ void ek_fleet_link_wake(struct ek_fleet_link *l)
     rd_kafka_queue_yield(l->records);
 }
 
-void ek_fleet_link_hear_ticks(struct ek_fleet_link *l, bool hear)
+void ek_fleet_link_set_reports(struct ek_fleet_link *l, bool hear)
 {
     if (l->hears_ticks == hear)
         return;

@@ -18,7 +18,7 @@
 
 struct ek_fleet_link;
 
-enum ek_fleet_topic { EK_TOPIC_TICKS, EK_TOPIC_PLAN, EK_TOPIC_NONE };
+enum ek_fleet_topic { EK_TOPIC_EVIDENCE, EK_TOPIC_PLAN, EK_TOPIC_NONE };
 
 struct ek_fleet_traffic {
     uint64_t sent[EK_TOPIC_NONE], lost[EK_TOPIC_NONE]; /* records */
@@ -40,7 +40,7 @@ enum ek_fleet_topic ek_fleet_link_next(struct ek_fleet_link *l, int wait_ms, con
 /* Ends a wait in ek_fleet_link_next, the next one if there is none. Any thread. */
 void ek_fleet_link_wake(struct ek_fleet_link *l);
 /* Whether ticks are read, too, from their end on. */
-void ek_fleet_link_hear_ticks(struct ek_fleet_link *l, bool hear);
+void ek_fleet_link_set_reports(struct ek_fleet_link *l, bool hear);
 /* Whether the plan's log was read to where it ends now. Asks a broker, for at most wait_ms. */
 bool ek_fleet_link_at_end(struct ek_fleet_link *l, int wait_ms);
 

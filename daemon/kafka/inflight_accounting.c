@@ -12,7 +12,7 @@ static size_t bytes_of(const rd_kafka_headers_t *headers)
     return bytes;
 }
 
-size_t ek_kafka_load(rd_kafka_message_t *m, size_t unread)
+size_t ek_inflight_accounting_init(rd_kafka_message_t *m, size_t unread)
 {
     rd_kafka_headers_t *headers;
     size_t bytes = m->len + m->key_len;

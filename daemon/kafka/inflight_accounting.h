@@ -5,8 +5,8 @@
  * that was changed and of the key, the headers as a list); and in the request that is on its way. A
  * header takes EK_HEADER_BYTES more each time: librdkafka 2.0 has 88 bytes of list for a header
  * without a byte. They are a list from when a worker has an output to when that is acknowledged,
- * not before: ek_kafka_load gives back what it has read. Units: bytes. Owner: the caller. Threads:
- * any, one at a time per message.
+ * not before: ek_inflight_accounting_init gives back what it has read. Units: bytes. Owner: the
+ * caller. Threads: any, one at a time per message.
  */
 #ifndef EK_DAEMON_KAFKA_INFLIGHT_ACCOUNTING_H
 #define EK_DAEMON_KAFKA_INFLIGHT_ACCOUNTING_H
@@ -18,6 +18,6 @@ enum { EK_HEADER_BYTES = 40 }; /* what a header takes beside its name and value 
 
 /* Value, key and headers. Where headers cannot be read nobody knows how large they are: `unread`
  * stands for them, the most that may be in flight. */
-size_t ek_kafka_load(rd_kafka_message_t *m, size_t unread);
+size_t ek_inflight_accounting_init(rd_kafka_message_t *m, size_t unread);
 
 #endif

@@ -6,20 +6,20 @@
 #include <pthread.h>
 #include <stdio.h>
 
-struct ek_trouble {
+struct ek_kafka_health {
     pthread_mutex_t lock;
-    struct ek_trouble_state state;
+    struct ek_kafka_health_state state;
 };
 
-struct ek_trouble *ek_trouble_new(void)
+struct ek_kafka_health *ek_kafka_health_new(void)
 {
-    struct ek_trouble *t = ek_calloc(1, sizeof *t);
+    struct ek_kafka_health *t = ek_calloc(1, sizeof *t);
     if (t)
         pthread_mutex_init(&t->lock, NULL);
     return t;
 }
 
-void ek_trouble_free(struct ek_trouble *t)
+void ek_kafka_health_free(struct ek_kafka_health *t)
 {
     if (!t)
         return;
@@ -27,43 +27,45 @@ void ek_trouble_free(struct ek_trouble *t)
     ek_free(t);
 }
 
-void ek_trouble_tell(struct ek_trouble *t, enum ek_trouble_kind kind, const char *text)
+void ek_kafka_health_report(struct ek_kafka_health *t, enum ek_kafka_health_kind kind,
+                            const char *text)
 {
-    if (!t || kind == EK_TROUBLE_NONE)
+    if (!t || kind == EK_KAFKA_HEALTH_NONE)
         return;
     pthread_mutex_lock(&t->lock);
-    if (t->state.kind == EK_TROUBLE_NONE)
+    if (t->state.kind == EK_KAFKA_HEALTH_NONE)
         t->state.since_ms = ek_now_ms();
-    if (kind != EK_TROUBLE_NO_BROKER || t->state.kind <= EK_TROUBLE_NO_BROKER) {
+    if (kind != EK_KAFKA_HEALTH_NO_BROKER || t->state.kind <= EK_KAFKA_HEALTH_NO_BROKER) {
         t->state.kind = kind;
         snprintf(t->state.text, sizeof t->state.text, "%s", text);
     }
     pthread_mutex_unlock(&t->lock);
 }
 
-void ek_trouble_heard(struct ek_trouble *t)
+void ek_kafka_health_clear(struct ek_kafka_health *t)
 {
     if (!t)
         return;
     pthread_mutex_lock(&t->lock);
-    t->state.kind = EK_TROUBLE_NONE;
+    t->state.kind = EK_KAFKA_HEALTH_NONE;
     t->state.ever_heard = true;
     t->state.text[0] = 0;
     pthread_mutex_unlock(&t->lock);
 }
 
-enum ek_trouble_kind ek_trouble_look(struct ek_trouble *t, struct ek_trouble_state *out)
+enum ek_kafka_health_kind ek_kafka_health_get(struct ek_kafka_health *t,
+                                              struct ek_kafka_health_state *out)
 {
-    *out = (struct ek_trouble_state){.kind = EK_TROUBLE_NONE};
+    *out = (struct ek_kafka_health_state){.kind = EK_KAFKA_HEALTH_NONE};
     if (!t)
-        return EK_TROUBLE_NONE;
+        return EK_KAFKA_HEALTH_NONE;
     pthread_mutex_lock(&t->lock);
     *out = t->state;
     pthread_mutex_unlock(&t->lock);
     return out->kind;
 }
 
-const char *ek_trouble_word(enum ek_trouble_kind kind)
+const char *ek_kafka_health_name(enum ek_kafka_health_kind kind)
 {
     static const char *const words[] = {"none", "no_broker",     "credentials",
                                         "tls",  "authorisation", "state"};

@@ -10,37 +10,39 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum ek_trouble_kind {
-    EK_TROUBLE_NONE,
-    EK_TROUBLE_NO_BROKER,
-    EK_TROUBLE_CREDENTIALS,
-    EK_TROUBLE_TLS,
-    EK_TROUBLE_AUTHORISATION,
-    EK_TROUBLE_STATE, /* partitions wait for their state */
+enum ek_kafka_health_kind {
+    EK_KAFKA_HEALTH_NONE,
+    EK_KAFKA_HEALTH_NO_BROKER,
+    EK_KAFKA_HEALTH_CREDENTIALS,
+    EK_KAFKA_HEALTH_TLS,
+    EK_KAFKA_HEALTH_AUTHORIZATION,
+    EK_KAFKA_HEALTH_STATE, /* partitions wait for their state */
 };
 
-enum { EK_TROUBLE_TEXT = 400 };
+enum { EK_KAFKA_HEALTH_TEXT = 400 };
 
-struct ek_trouble_state {
-    enum ek_trouble_kind kind;
+struct ek_kafka_health_state {
+    enum ek_kafka_health_kind kind;
     int64_t since_ms; /* monotonic, of the first word of it */
     bool ever_heard;  /* a broker has answered this client before */
-    char text[EK_TROUBLE_TEXT];
+    char text[EK_KAFKA_HEALTH_TEXT];
 };
 
-struct ek_trouble;
+struct ek_kafka_health;
 
 /* NULL without memory. */
-struct ek_trouble *ek_trouble_new(void);
-void ek_trouble_free(struct ek_trouble *t);
+struct ek_kafka_health *ek_kafka_health_new(void);
+void ek_kafka_health_free(struct ek_kafka_health *t);
 
 /* A client reports. That no broker answers does not hide a reason that is known. */
-void ek_trouble_tell(struct ek_trouble *t, enum ek_trouble_kind kind, const char *text);
+void ek_kafka_health_report(struct ek_kafka_health *t, enum ek_kafka_health_kind kind,
+                            const char *text);
 /* A broker answered: it is over. */
-void ek_trouble_heard(struct ek_trouble *t);
+void ek_kafka_health_clear(struct ek_kafka_health *t);
 /* How things stand; returns the kind. */
-enum ek_trouble_kind ek_trouble_look(struct ek_trouble *t, struct ek_trouble_state *out);
+enum ek_kafka_health_kind ek_kafka_health_get(struct ek_kafka_health *t,
+                                              struct ek_kafka_health_state *out);
 /* "none", "no_broker", "credentials", "tls", "authorisation", "state". */
-const char *ek_trouble_word(enum ek_trouble_kind kind);
+const char *ek_kafka_health_name(enum ek_kafka_health_kind kind);
 
 #endif

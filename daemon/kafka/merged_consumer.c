@@ -20,66 +20,66 @@ enum {
 };
 
 /* One partition: its own queue, of which at most one record is held. */
-struct strand {
+struct partition_queue {
     rd_kafka_queue_t *queue;
     rd_kafka_message_t *head;
     int64_t position, end; /* next offset to hand out; where it ended at the start */
     int64_t heard_ms;      /* when something came last */
 };
 
-struct ek_tap {
+struct ek_merged_consumer {
     rd_kafka_t *client;
     struct ek_kafka_watch watch;
     rd_kafka_message_t *current;
-    struct strand *strands;
+    struct partition_queue *partition_queues;
     int count;
     unsigned flags;
 };
 
 /* Brokers that refuse this client will not think better of it. */
-static bool refused(struct ek_tap *t, struct ek_trouble_state *why)
+static bool refused(struct ek_merged_consumer *t, struct ek_kafka_health_state *why)
 {
-    return ek_trouble_look(t->watch.trouble, why) > EK_TROUBLE_NO_BROKER &&
+    return ek_kafka_health_get(t->watch.trouble, why) > EK_KAFKA_HEALTH_NO_BROKER &&
            ek_now_ms() - why->since_ms > REFUSED_MS;
 }
 
-static int no_partitions(struct ek_tap *t, const char *brokers, const char *topic, bool answered,
-                         rd_kafka_resp_err_t err, struct ek_error *e)
+static int no_partitions(struct ek_merged_consumer *t, const char *brokers, const char *topic,
+                         bool answered, rd_kafka_resp_err_t err, struct ek_error *e)
 {
-    struct ek_trouble_state why;
-    char text[EK_TROUBLE_TEXT];
-    if (!answered && ek_trouble_look(t->watch.trouble, &why) > EK_TROUBLE_NO_BROKER)
+    struct ek_kafka_health_state why;
+    char text[EK_KAFKA_HEALTH_TEXT];
+    if (!answered && ek_kafka_health_get(t->watch.trouble, &why) > EK_KAFKA_HEALTH_NO_BROKER)
         return ek_fail(e, EK_EIO, "%s", why.text);
     if (!answered)
         return ek_fail(e, EK_EIO, "no broker of '%s' answers: %s", brokers, rd_kafka_err2str(err));
     if (err == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART)
         return ek_fail(e, EK_EIO, "topic '%s' is not there", topic);
-    ek_kafka_sentence(text, sizeof text, &t->watch, err, EK_KAFKA_CONSUME, topic, NULL);
+    ek_kafka_errmsg(text, sizeof text, &t->watch, err, EK_KAFKA_CONSUME, topic, NULL);
     return ek_fail(e, EK_EIO, "%s", text);
 }
 
 /* Somebody sits before it, and may have mistyped the address. */
-static void say_waiting(struct ek_tap *t, const char *brokers, int wait_ms)
+static void log_waiting(struct ek_merged_consumer *t, const char *brokers, int wait_ms)
 {
-    if (t->flags & EK_TAP_SAYS)
+    if (t->flags & EK_MERGED_CONSUMER_VERBOSE)
         fprintf(stderr, "no broker of '%s' answers yet: waiting for up to %d s\n", brokers,
                 wait_ms / 1000);
-    t->flags &= ~(unsigned)EK_TAP_SAYS;
+    t->flags &= ~(unsigned)EK_MERGED_CONSUMER_VERBOSE;
 }
 
-static int find_partitions(struct ek_tap *t, const char *brokers, const char *topic, int wait_ms,
-                           struct ek_error *e)
+static int find_partitions(struct ek_merged_consumer *t, const char *brokers, const char *topic,
+                           int wait_ms, struct ek_error *e)
 {
-    struct ek_trouble_state why;
+    struct ek_kafka_health_state why;
     int64_t until = ek_now_ms() + wait_ms, absent_until = INT64_MAX;
-    struct ek_topic_answer answer;
+    struct ek_topic_info answer;
     rd_kafka_resp_err_t err;
-    while ((err = ek_kafka_ask_topic(t->client, topic, ASK_MS, &answer))) {
+    while ((err = ek_kafka_get_topic(t->client, topic, ASK_MS, &answer))) {
         int64_t now = ek_now_ms();
         if (answer.heard && absent_until == INT64_MAX)
             absent_until = now + ABSENT_MS;
         if (!answer.heard && now >= until - wait_ms + QUIET_MS)
-            say_waiting(t, brokers, wait_ms);
+            log_waiting(t, brokers, wait_ms);
         if (now >= until || (answer.heard && now >= absent_until) ||
             (!answer.heard && refused(t, &why)))
             break;
@@ -92,10 +92,10 @@ static int find_partitions(struct ek_tap *t, const char *brokers, const char *to
 }
 
 /* Every partition gets its queue before the client may put anything into the common one. */
-static int open_strand(struct ek_tap *t, const char *topic, int partition,
-                       rd_kafka_topic_partition_list_t *starts, struct ek_error *e)
+static int open_partition_queue(struct ek_merged_consumer *t, const char *topic, int partition,
+                                rd_kafka_topic_partition_list_t *starts, struct ek_error *e)
 {
-    struct strand *s = &t->strands[partition];
+    struct partition_queue *s = &t->partition_queues[partition];
     int64_t low = 0, high = 0;
     rd_kafka_resp_err_t err =
         rd_kafka_query_watermark_offsets(t->client, topic, partition, &low, &high, WATERMARK_MS);
@@ -106,28 +106,28 @@ static int open_strand(struct ek_tap *t, const char *topic, int partition,
         return ek_fail(e, EK_ENOMEM, "no memory for partition %d", partition);
     rd_kafka_queue_forward(s->queue, NULL);
     s->end = high;
-    s->position = t->flags & EK_TAP_FROM_END ? high : low;
+    s->position = t->flags & EK_MERGED_CONSUMER_FROM_END ? high : low;
     s->heard_ms = ek_now_ms();
     rd_kafka_topic_partition_list_add(starts, topic, partition)->offset = s->position;
     return EK_OK;
 }
 
-static int start(struct ek_tap *t, const char *topic, struct ek_error *e)
+static int start(struct ek_merged_consumer *t, const char *topic, struct ek_error *e)
 {
-    t->strands = ek_calloc((size_t)t->count, sizeof *t->strands);
-    if (!t->strands)
+    t->partition_queues = ek_calloc((size_t)t->count, sizeof *t->partition_queues);
+    if (!t->partition_queues)
         return ek_fail(e, EK_ENOMEM, "no memory for the partitions");
     rd_kafka_topic_partition_list_t *starts = rd_kafka_topic_partition_list_new(t->count);
     int rc = EK_OK;
     for (int i = 0; !rc && i < t->count; i++)
-        rc = open_strand(t, topic, i, starts, e);
+        rc = open_partition_queue(t, topic, i, starts, e);
     rd_kafka_resp_err_t err = rc ? RD_KAFKA_RESP_ERR_NO_ERROR : rd_kafka_assign(t->client, starts);
     rd_kafka_topic_partition_list_destroy(starts);
     return err ? ek_fail(e, EK_EIO, "topic '%s': %s", topic, rd_kafka_err2str(err)) : rc;
 }
 
-static int open_tap(struct ek_tap *t, const struct ek_brokers *brokers, const char *topic,
-                    int wait_ms, struct ek_error *e)
+static int open_consumer(struct ek_merged_consumer *t, const struct ek_brokers *brokers,
+                         const char *topic, int wait_ms, struct ek_error *e)
 {
     static const struct ek_kafka_setting settings[] = {{"group.id", "evenkeel-tap"},
                                                        {"enable.auto.commit", "false"},
@@ -143,25 +143,26 @@ static int open_tap(struct ek_tap *t, const struct ek_brokers *brokers, const ch
     return rc ? rc : start(t, topic, e);
 }
 
-int ek_tap_new(struct ek_tap **out, const char *brokers, const char *topic, unsigned flags,
-               int wait_ms, struct ek_error *e)
+int ek_merged_consumer_new(struct ek_merged_consumer **out, const char *brokers, const char *topic,
+                           unsigned flags, int wait_ms, struct ek_error *e)
 {
-    return ek_tap_open(out, &(struct ek_brokers){brokers, NULL}, topic, flags, wait_ms, e);
+    return ek_merged_consumer_open(out, &(struct ek_brokers){brokers, NULL}, topic, flags, wait_ms,
+                                   e);
 }
 
-int ek_tap_open(struct ek_tap **out, const struct ek_brokers *brokers, const char *topic,
-                unsigned flags, int wait_ms, struct ek_error *e)
+int ek_merged_consumer_open(struct ek_merged_consumer **out, const struct ek_brokers *brokers,
+                            const char *topic, unsigned flags, int wait_ms, struct ek_error *e)
 {
-    struct ek_tap *t = ek_calloc(1, sizeof *t);
+    struct ek_merged_consumer *t = ek_calloc(1, sizeof *t);
     if (!t)
         return ek_fail(e, EK_ENOMEM, "no memory for a consumer");
     t->flags = flags;
     t->watch = (struct ek_kafka_watch){.role = "consumer", .owner = t};
-    t->watch.trouble = ek_trouble_new();
+    t->watch.trouble = ek_kafka_health_new();
     int rc = !t->watch.trouble ? ek_fail(e, EK_ENOMEM, "no memory for a consumer")
-                               : open_tap(t, brokers, topic, wait_ms, e);
+                               : open_consumer(t, brokers, topic, wait_ms, e);
     if (rc)
-        ek_tap_free(t);
+        ek_merged_consumer_free(t);
     else
         *out = t;
     return rc;
@@ -197,23 +198,24 @@ static void read_record(const rd_kafka_message_t *m, struct ek_kafka_record *rec
     read_headers(m, record);
 }
 
-static int cannot_read(const struct ek_tap *t, const rd_kafka_message_t *m, struct ek_error *e)
+static int cannot_read(const struct ek_merged_consumer *t, const rd_kafka_message_t *m,
+                       struct ek_error *e)
 {
-    char text[EK_TROUBLE_TEXT];
-    ek_kafka_sentence(text, sizeof text, &t->watch, m->err, EK_KAFKA_CONSUME,
-                      m->rkt ? rd_kafka_topic_name(m->rkt) : NULL, rd_kafka_message_errstr(m));
+    char text[EK_KAFKA_HEALTH_TEXT];
+    ek_kafka_errmsg(text, sizeof text, &t->watch, m->err, EK_KAFKA_CONSUME,
+                    m->rkt ? rd_kafka_topic_name(m->rkt) : NULL, rd_kafka_message_errstr(m));
     return ek_fail(e, EK_EIO, "kafka: %s", text);
 }
 
 /* Takes what came from the queue of a strand, or from the common one (`s` NULL). Control records
  * make the end arrive without a last message. */
-static int receive(const struct ek_tap *t, struct strand *s, rd_kafka_message_t *m,
-                   struct ek_error *e)
+static int receive(const struct ek_merged_consumer *t, struct partition_queue *s,
+                   rd_kafka_message_t *m, struct ek_error *e)
 {
     int rc = EK_OK;
     if (s)
         s->heard_ms = ek_now_ms();
-    if (s && !m->err && !(t->flags & EK_TAP_UNTIL_END && m->offset >= s->end)) {
+    if (s && !m->err && !(t->flags & EK_MERGED_CONSUMER_UNTIL_END && m->offset >= s->end)) {
         s->head = m;
         return EK_OK;
     }
@@ -229,17 +231,17 @@ static int receive(const struct ek_tap *t, struct strand *s, rd_kafka_message_t 
     return rc;
 }
 
-static bool ended(const struct ek_tap *t, const struct strand *s)
+static bool ended(const struct ek_merged_consumer *t, const struct partition_queue *s)
 {
-    return t->flags & EK_TAP_UNTIL_END && s->position >= s->end;
+    return t->flags & EK_MERGED_CONSUMER_UNTIL_END && s->position >= s->end;
 }
 
 /* Fills every head that can be had without waiting. */
-static int fill(struct ek_tap *t, struct ek_error *e)
+static int fill(struct ek_merged_consumer *t, struct ek_error *e)
 {
     int rc = EK_OK;
     for (int i = 0; !rc && i < t->count; i++) {
-        struct strand *s = &t->strands[i];
+        struct partition_queue *s = &t->partition_queues[i];
         rd_kafka_message_t *m;
         while (!rc && !s->head && !ended(t, s) && (m = rd_kafka_consume_queue(s->queue, 0)))
             rc = receive(t, s, m, e);
@@ -248,25 +250,25 @@ static int fill(struct ek_tap *t, struct ek_error *e)
 }
 
 /* True while a strand without a record may still bring the oldest one. */
-static bool held_up(const struct ek_tap *t)
+static bool is_blocked(const struct ek_merged_consumer *t)
 {
     int64_t now = ek_now_ms();
     for (int i = 0; i < t->count; i++) {
-        const struct strand *s = &t->strands[i];
+        const struct partition_queue *s = &t->partition_queues[i];
         if (s->head || ended(t, s))
             continue;
         int64_t patience = s->position < s->end ? BACKLOG_MS : SILENCE_MS;
-        if (t->flags & EK_TAP_UNTIL_END || now - s->heard_ms < patience)
+        if (t->flags & EK_MERGED_CONSUMER_UNTIL_END || now - s->heard_ms < patience)
             return true;
     }
     return false;
 }
 
-static struct strand *oldest(const struct ek_tap *t)
+static struct partition_queue *oldest(const struct ek_merged_consumer *t)
 {
-    struct strand *found = NULL;
+    struct partition_queue *found = NULL;
     for (int i = 0; i < t->count; i++) {
-        struct strand *s = &t->strands[i];
+        struct partition_queue *s = &t->partition_queues[i];
         if (s->head && (!found || ek_kafka_time_ms(s->head) < ek_kafka_time_ms(found->head)))
             found = s;
     }
@@ -274,14 +276,14 @@ static struct strand *oldest(const struct ek_tap *t)
 }
 
 /* Waits a moment for a strand without a record, and serves what is for the client as a whole. */
-static int rest(struct ek_tap *t, int64_t wait_ms, struct ek_error *e)
+static int rest(struct ek_merged_consumer *t, int64_t wait_ms, struct ek_error *e)
 {
-    struct strand *empty = NULL;
+    struct partition_queue *empty = NULL;
     int count = 0;
     for (int i = 0; i < t->count; i++) {
-        if (t->strands[i].head || ended(t, &t->strands[i]))
+        if (t->partition_queues[i].head || ended(t, &t->partition_queues[i]))
             continue;
-        empty = &t->strands[i];
+        empty = &t->partition_queues[i];
         count++;
     }
     int slice = count == 1 ? ONE_SLICE_MS : MANY_SLICE_MS;
@@ -293,8 +295,8 @@ static int rest(struct ek_tap *t, int64_t wait_ms, struct ek_error *e)
     return rc;
 }
 
-int ek_tap_next(struct ek_tap *t, struct ek_kafka_record *record, int wait_ms, int *got,
-                struct ek_error *e)
+int ek_merged_consumer_next(struct ek_merged_consumer *t, struct ek_kafka_record *record,
+                            int wait_ms, int *got, struct ek_error *e)
 {
     int64_t until = ek_now_ms() + wait_ms, now;
     *got = 0;
@@ -302,11 +304,11 @@ int ek_tap_next(struct ek_tap *t, struct ek_kafka_record *record, int wait_ms, i
         rd_kafka_message_destroy(t->current);
     t->current = NULL;
     int rc = fill(t, e);
-    while (!rc && held_up(t) && (now = ek_now_ms()) < until) {
+    while (!rc && is_blocked(t) && (now = ek_now_ms()) < until) {
         rc = rest(t, until - now, e);
         rc = rc ? rc : fill(t, e);
     }
-    struct strand *s = rc || held_up(t) ? NULL : oldest(t);
+    struct partition_queue *s = rc || is_blocked(t) ? NULL : oldest(t);
     if (!s)
         return rc;
     t->current = s->head;
@@ -317,31 +319,31 @@ int ek_tap_next(struct ek_tap *t, struct ek_kafka_record *record, int wait_ms, i
     return EK_OK;
 }
 
-bool ek_tap_at_end(const struct ek_tap *t)
+bool ek_merged_consumer_at_end(const struct ek_merged_consumer *t)
 {
     for (int i = 0; i < t->count; i++)
-        if (t->strands[i].position < t->strands[i].end)
+        if (t->partition_queues[i].position < t->partition_queues[i].end)
             return false;
     return true;
 }
 
-void ek_tap_free(struct ek_tap *t)
+void ek_merged_consumer_free(struct ek_merged_consumer *t)
 {
     if (!t)
         return;
     if (t->current)
         rd_kafka_message_destroy(t->current);
-    for (int i = 0; t->strands && i < t->count; i++) {
-        if (t->strands[i].head)
-            rd_kafka_message_destroy(t->strands[i].head);
-        if (t->strands[i].queue)
-            rd_kafka_queue_destroy(t->strands[i].queue);
+    for (int i = 0; t->partition_queues && i < t->count; i++) {
+        if (t->partition_queues[i].head)
+            rd_kafka_message_destroy(t->partition_queues[i].head);
+        if (t->partition_queues[i].queue)
+            rd_kafka_queue_destroy(t->partition_queues[i].queue);
     }
     if (t->client) {
         rd_kafka_consumer_close(t->client);
         rd_kafka_destroy(t->client);
     }
-    ek_trouble_free(t->watch.trouble);
-    ek_free(t->strands);
+    ek_kafka_health_free(t->watch.trouble);
+    ek_free(t->partition_queues);
     ek_free(t);
 }

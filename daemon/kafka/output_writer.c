@@ -17,16 +17,17 @@ struct waiting {
     void *kept;
 };
 
-struct ek_gate {
-    struct ek_gate_hooks hooks;
+struct ek_hold_queue {
+    struct ek_hold_queue_hooks hooks;
     pthread_mutex_t lock; /* of all below */
     bool open;
     struct waiting *first, **end;
 };
 
-int ek_gate_new(struct ek_gate **out, const struct ek_gate_hooks *hooks, struct ek_error *e)
+int ek_hold_queue_new(struct ek_hold_queue **out, const struct ek_hold_queue_hooks *hooks,
+                      struct ek_error *e)
 {
-    struct ek_gate *g = ek_calloc(1, sizeof *g);
+    struct ek_hold_queue *g = ek_calloc(1, sizeof *g);
     if (!g)
         return ek_fail(e, EK_ENOMEM, "no memory for a gate");
     g->hooks = *hooks;
@@ -37,7 +38,7 @@ int ek_gate_new(struct ek_gate **out, const struct ek_gate_hooks *hooks, struct 
 }
 
 /* Takes the oldest off and releases it. */
-static void drop_first(struct ek_gate *g)
+static void drop_first(struct ek_hold_queue *g)
 {
     struct waiting *w = g->first;
     g->first = w->next;
@@ -47,7 +48,7 @@ static void drop_first(struct ek_gate *g)
     ek_free(w);
 }
 
-void ek_gate_free(struct ek_gate *g)
+void ek_hold_queue_free(struct ek_hold_queue *g)
 {
     if (!g)
         return;
@@ -57,7 +58,7 @@ void ek_gate_free(struct ek_gate *g)
     ek_free(g);
 }
 
-static int keep(struct ek_gate *g, void *item, struct ek_error *e)
+static int queue_item(struct ek_hold_queue *g, void *item, struct ek_error *e)
 {
     struct waiting *w = ek_calloc(1, sizeof *w);
     if (w)
@@ -71,27 +72,27 @@ static int keep(struct ek_gate *g, void *item, struct ek_error *e)
     return EK_OK;
 }
 
-int ek_gate_put(struct ek_gate *g, void *item, struct ek_error *e)
+int ek_hold_queue_add(struct ek_hold_queue *g, void *item, struct ek_error *e)
 {
     pthread_mutex_lock(&g->lock);
-    int rc = g->open ? g->hooks.pass(g->hooks.context, item, e) : keep(g, item, e);
+    int rc = g->open ? g->hooks.pass(g->hooks.context, item, e) : queue_item(g, item, e);
     pthread_mutex_unlock(&g->lock);
     return rc;
 }
 
-void ek_gate_shut(struct ek_gate *g)
+void ek_hold_queue_close(struct ek_hold_queue *g)
 {
     pthread_mutex_lock(&g->lock);
     g->open = false;
     pthread_mutex_unlock(&g->lock);
 }
 
-static bool enough(const struct ek_gate *g)
+static bool enough(const struct ek_hold_queue *g)
 {
     return g->hooks.enough && g->hooks.enough(g->hooks.context);
 }
 
-int ek_gate_open(struct ek_gate *g, struct ek_error *e)
+int ek_hold_queue_open(struct ek_hold_queue *g, struct ek_error *e)
 {
     int rc = EK_OK;
     pthread_mutex_lock(&g->lock);
@@ -105,7 +106,7 @@ int ek_gate_open(struct ek_gate *g, struct ek_error *e)
 }
 
 /* Runs `look` under the gate's lock. */
-static void gate_look(struct ek_gate *g, void (*look)(void *context), void *context)
+static void gate_look(struct ek_hold_queue *g, void (*look)(void *context), void *context)
 {
     pthread_mutex_lock(&g->lock);
     look(context);
@@ -115,27 +116,28 @@ static void gate_look(struct ek_gate *g, void (*look)(void *context), void *cont
 enum { QUEUE_FULL_WAIT_NS = 1000000, WORDS = EK_LIST_PAUSED + 1 };
 
 /* The headers of most messages, which have none of their own, are the same until the next plan. */
-struct ek_outlet {
+struct ek_output_writer {
     struct ek_output *o;
     uint64_t plan;
     rd_kafka_headers_t *ready[WORDS]; /* by word; NULL: not made yet */
     /* Exactly once; the lists are for who holds the gate's lock, or has shut it. */
-    struct ek_gate *gate;
-    struct ek_ticket *sent, **sent_end; /* in the open transaction */
-    struct ek_ticket *dropped;          /* of partitions that went away before they could be sent */
+    struct ek_hold_queue *gate;
+    struct ek_inflight *sent, **sent_end; /* in the open transaction */
+    struct ek_inflight *dropped; /* of partitions that went away before they could be sent */
 };
 
 /* Gives the parcel to the client, which takes the headers when it succeeds. */
-static rd_kafka_resp_err_t produce(struct ek_output *o, struct ek_parcel *p)
+static rd_kafka_resp_err_t produce(struct ek_output *o, struct ek_outbound *p)
 {
-    const rd_kafka_message_t *source = p->ticket->message;
+    const rd_kafka_message_t *source = p->inflight->message;
     int copy = p->bytes == source->payload ? 0 : RD_KAFKA_MSG_F_COPY;
-    p->ticket->sent = p->length;
+    p->inflight->sent = p->length;
     rd_kafka_resp_err_t err = rd_kafka_producev(
         o->client, RD_KAFKA_V_RKT(p->topic), RD_KAFKA_V_PARTITION(p->partition),
         RD_KAFKA_V_MSGFLAGS(copy), RD_KAFKA_V_VALUE((void *)(uintptr_t)p->bytes, p->length),
-        RD_KAFKA_V_KEY(p->key, p->key_length), RD_KAFKA_V_TIMESTAMP(ek_output_stamp(p->ticket)),
-        RD_KAFKA_V_HEADERS(p->headers), RD_KAFKA_V_OPAQUE(p->ticket), RD_KAFKA_V_END);
+        RD_KAFKA_V_KEY(p->key, p->key_length),
+        RD_KAFKA_V_TIMESTAMP(ek_output_timestamp(p->inflight)), RD_KAFKA_V_HEADERS(p->headers),
+        RD_KAFKA_V_OPAQUE(p->inflight), RD_KAFKA_V_END);
     if (!err)
         p->headers = NULL;
     return err;
@@ -145,7 +147,7 @@ static rd_kafka_resp_err_t produce(struct ek_output *o, struct ek_parcel *p)
  * another thread serves the acknowledgements. What is wrong with the topic and not with the
  * message, as when it was deleted, is fatal: nothing was acknowledged, and is read again after a
  * restart. */
-static int send_now(struct ek_output *o, struct ek_parcel *p, struct ek_error *e)
+static int send_now(struct ek_output *o, struct ek_outbound *p, struct ek_error *e)
 {
     rd_kafka_resp_err_t err;
     while ((err = produce(o, p)) == RD_KAFKA_RESP_ERR__QUEUE_FULL && !atomic_load(&o->given_up))
@@ -161,22 +163,22 @@ static int send_now(struct ek_output *o, struct ek_parcel *p, struct ek_error *e
 /* Counts what was handed over, an output of that length with its key and headers; the reader is
  * woken when that is is_transaction_full for a transaction, and by the first, which may be all that
  * one is to have. */
-static void count_handed(struct ek_output *o, const struct ek_ticket *ticket, size_t length)
+static void count_handed(struct ek_output *o, const struct ek_inflight *inflight, size_t length)
 {
-    size_t bytes = ticket->loaded - ticket->length + length;
+    size_t bytes = inflight->loaded - inflight->length + length;
     size_t is_transaction_full = (size_t)o->config->transaction_bytes;
     size_t before = atomic_fetch_add(&o->handed_bytes, bytes);
     bool first = !atomic_fetch_add(&o->handed, 1);
     if (first || (before < is_transaction_full && before + bytes >= is_transaction_full))
-        ek_bell_ring(o->bell);
+        ek_wakeup_signal(o->wakeup);
 }
 
-static void drop(struct ek_outlet *t, struct ek_ticket *ticket)
+static void drop(struct ek_output_writer *t, struct ek_inflight *inflight)
 {
-    ticket->back = t->dropped;
-    t->dropped = ticket;
+    inflight->back = t->dropped;
+    t->dropped = inflight;
     atomic_store(&t->o->some_dropped, true);
-    ek_bell_ring(t->o->bell);
+    ek_wakeup_signal(t->o->wakeup);
 }
 
 /* Passes the gate: exactly once. A transaction that has failed already takes nothing more; what
@@ -184,12 +186,12 @@ static void drop(struct ek_outlet *t, struct ek_ticket *ticket)
  */
 static int pass(void *context, void *item, struct ek_error *e)
 {
-    struct ek_outlet *t = context;
-    struct ek_parcel *p = item;
-    struct ek_ticket *ticket = p->ticket;
-    if (ek_ticket_loose(ticket)) {
-        drop(t, ticket);
-        p->ticket = NULL;
+    struct ek_output_writer *t = context;
+    struct ek_outbound *p = item;
+    struct ek_inflight *inflight = p->inflight;
+    if (ek_inflight_is_revoked(inflight)) {
+        drop(t, inflight);
+        p->inflight = NULL;
         return EK_OK;
     }
     rd_kafka_resp_err_t err = produce(t->o, p);
@@ -198,21 +200,21 @@ static int pass(void *context, void *item, struct ek_error *e)
                        rd_kafka_err2str(err));
     if (err) {
         atomic_store(&t->o->spoilt, true);
-        ek_bell_ring(t->o->bell);
+        ek_wakeup_signal(t->o->wakeup);
     }
-    p->ticket = NULL;
-    ticket->back = NULL;
-    *t->sent_end = ticket;
-    t->sent_end = &ticket->back;
-    count_handed(t->o, ticket, p->length);
+    p->inflight = NULL;
+    inflight->back = NULL;
+    *t->sent_end = inflight;
+    t->sent_end = &inflight->back;
+    count_handed(t->o, inflight, p->length);
     return EK_OK;
 }
 
 /* Bytes that are the message's own last as long as the ticket. */
 static void *keep_parcel(void *context, void *item)
 {
-    struct ek_parcel *p = item, *kept = ek_calloc(1, sizeof *kept);
-    const rd_kafka_message_t *source = p->ticket->message;
+    struct ek_outbound *p = item, *kept = ek_calloc(1, sizeof *kept);
+    const rd_kafka_message_t *source = p->inflight->message;
     void *copy = NULL;
     (void)context;
     if (kept && p->bytes && p->bytes != source->payload) {
@@ -230,11 +232,11 @@ static void *keep_parcel(void *context, void *item)
         kept->bytes = copy;
     kept->own = copy != NULL;
     p->headers = NULL;
-    p->ticket = NULL;
+    p->inflight = NULL;
     return kept;
 }
 
-void ek_parcel_forget(struct ek_parcel *p)
+void ek_outbound_release(struct ek_outbound *p)
 {
     if (p->headers)
         rd_kafka_headers_destroy(p->headers);
@@ -244,51 +246,52 @@ void ek_parcel_forget(struct ek_parcel *p)
 
 static void release(void *context, void *item)
 {
-    struct ek_outlet *t = context;
-    struct ek_parcel *p = item;
-    if (p->ticket)
-        drop(t, p->ticket);
-    ek_parcel_forget(p);
+    struct ek_output_writer *t = context;
+    struct ek_outbound *p = item;
+    if (p->inflight)
+        drop(t, p->inflight);
+    ek_outbound_release(p);
     ek_free(p);
 }
 
 /* What waits at all gates together is more than one transaction is to have. */
 static bool is_transaction_full(void *context)
 {
-    const struct ek_output *o = ((struct ek_outlet *)context)->o;
+    const struct ek_output *o = ((struct ek_output_writer *)context)->o;
     return atomic_load(&o->handed_bytes) >= (size_t)o->config->transaction_bytes;
 }
 
-int ek_parcel_send(struct ek_output *o, struct ek_outlet *outlet, struct ek_parcel *p,
-                   struct ek_error *e)
+int ek_outbound_send(struct ek_output *o, struct ek_output_writer *output_writer,
+                     struct ek_outbound *p, struct ek_error *e)
 {
-    int rc = outlet && outlet->gate ? ek_gate_put(outlet->gate, p, e) : send_now(o, p, e);
-    ek_parcel_forget(p);
+    int rc = output_writer && output_writer->gate ? ek_hold_queue_add(output_writer->gate, p, e)
+                                                  : send_now(o, p, e);
+    ek_outbound_release(p);
     return rc;
 }
 
-int ek_outlet_new(struct ek_outlet **out, struct ek_output *o, struct ek_error *e)
+int ek_output_writer_new(struct ek_output_writer **out, struct ek_output *o, struct ek_error *e)
 {
-    struct ek_outlet *t = ek_calloc(1, sizeof *t);
+    struct ek_output_writer *t = ek_calloc(1, sizeof *t);
     if (!t)
         return ek_fail(e, EK_ENOMEM, "no memory for an outlet");
-    const struct ek_gate_hooks hooks = {t, pass, keep_parcel, release, is_transaction_full};
+    const struct ek_hold_queue_hooks hooks = {t, pass, keep_parcel, release, is_transaction_full};
     t->o = o;
     t->sent_end = &t->sent;
-    int rc = o->outlets == EK_OUTLETS_MAX
-                 ? ek_fail(e, EK_ELIMIT, "more than %d outlets", EK_OUTLETS_MAX)
-             : o->records ? ek_gate_new(&t->gate, &hooks, e)
+    int rc = o->output_writers == EK_OUTPUT_WRITERS_MAX
+                 ? ek_fail(e, EK_ELIMIT, "more than %d outlets", EK_OUTPUT_WRITERS_MAX)
+             : o->records ? ek_hold_queue_new(&t->gate, &hooks, e)
                           : EK_OK;
     if (rc) {
         ek_free(t);
         return rc;
     }
-    o->outlet[o->outlets++] = t;
+    o->output_writer[o->output_writers++] = t;
     *out = t;
     return EK_OK;
 }
 
-static void forget_headers(struct ek_outlet *t)
+static void drop_headers(struct ek_output_writer *t)
 {
     for (int i = 0; i < WORDS; i++)
         if (t->ready[i])
@@ -296,17 +299,17 @@ static void forget_headers(struct ek_outlet *t)
     memset(t->ready, 0, sizeof t->ready);
 }
 
-void ek_outlet_free(struct ek_outlet *t)
+void ek_output_writer_free(struct ek_output_writer *t)
 {
     if (!t)
         return;
-    for (int i = 0; i < t->o->outlets; i++)
-        if (t->o->outlet[i] == t)
-            t->o->outlet[i] = t->o->outlet[--t->o->outlets];
-    ek_gate_free(t->gate); /* drops what waits */
-    ek_output_orphan(t->o, t->sent);
-    ek_output_orphan(t->o, t->dropped);
-    forget_headers(t);
+    for (int i = 0; i < t->o->output_writers; i++)
+        if (t->o->output_writer[i] == t)
+            t->o->output_writer[i] = t->o->output_writer[--t->o->output_writers];
+    ek_hold_queue_free(t->gate); /* drops what waits */
+    ek_output_adopt_unfinished(t->o, t->sent);
+    ek_output_adopt_unfinished(t->o, t->dropped);
+    drop_headers(t);
     ek_free(t);
 }
 
@@ -329,23 +332,23 @@ static bool is_scored(enum ek_list_outcome word)
 }
 
 /* Those of the message, which may have none, and ours; NULL without memory. Takes `own`. */
-static rd_kafka_headers_t *plan_headers(struct ek_outlet *t, rd_kafka_headers_t *own, uint64_t plan,
-                                        enum ek_list_outcome word)
+static rd_kafka_headers_t *plan_headers(struct ek_output_writer *t, rd_kafka_headers_t *own,
+                                        uint64_t plan, enum ek_list_outcome word)
 {
     if (own)
         return with_plan(own, plan, word);
     if (t->plan != plan)
-        forget_headers(t);
+        drop_headers(t);
     t->plan = plan;
     if (!t->ready[word])
         t->ready[word] = with_plan(rd_kafka_headers_new(2), plan, word);
     return t->ready[word] ? rd_kafka_headers_copy(t->ready[word]) : NULL;
 }
 
-int ek_parcel_check(const struct ek_output *o, const struct ek_parcel *p, struct ek_error *e)
+int ek_outbound_check(const struct ek_output *o, const struct ek_outbound *p, struct ek_error *e)
 {
-    size_t bytes = ek_limits_batch_bytes(p->key_length, p->length, p->headers);
-    size_t most = ek_limits_of(o->limits, p->number);
+    size_t bytes = ek_topic_limits_batch_bytes(p->key_length, p->length, p->headers);
+    size_t most = ek_topic_limits_get(o->limits, p->number);
     return bytes <= most ? EK_OK
                          : ek_fail(e, EK_ELIMIT,
                                    "the %s has %zu bytes, topic '%s' takes %zu "
@@ -355,85 +358,89 @@ int ek_parcel_check(const struct ek_output *o, const struct ek_parcel *p, struct
 }
 
 /* A forwarder, while paused, lets pass what it can of a message whose headers cannot be read. */
-static void go_without_headers(const struct ek_output *o, struct ek_ticket *t,
-                               rd_kafka_headers_t *headers)
+static void send_without_headers(const struct ek_output *o, struct ek_inflight *t,
+                                 rd_kafka_headers_t *headers)
 {
     t->outcome |= LEFT_HEADERS;
     if (headers)
         ek_kafka_add_header(headers, "ek-left-out", "headers");
-    ek_ticket_log(o->watch.log, EK_LOG_WARN, "headers_left_out", t, NULL, EK_HEADERS_UNREADABLE);
+    ek_inflight_log(o->watch.log, EK_LOG_WARN, "headers_left_out", t, NULL, EK_HEADERS_UNREADABLE);
 }
 
 /* EK_ELIMIT: the output is not to be sent, for the reason given. */
-static int send_output(struct ek_outlet *outlet, struct ek_parcel *p, struct ek_error *e)
+static int send_output(struct ek_output_writer *output_writer, struct ek_outbound *p,
+                       struct ek_error *e)
 {
-    struct ek_output *o = outlet->o;
-    int rc = p->headers ? ek_parcel_check(o, p, e) : ek_fail(e, EK_ENOMEM, "no memory for headers");
+    struct ek_output *o = output_writer->o;
+    int rc =
+        p->headers ? ek_outbound_check(o, p, e) : ek_fail(e, EK_ENOMEM, "no memory for headers");
     if (!rc)
-        return ek_parcel_send(o, outlet, p, e);
-    ek_parcel_forget(p);
+        return ek_outbound_send(o, output_writer, p, e);
+    ek_outbound_release(p);
     return rc;
 }
 
 /* What a topic refuses with other scores goes out as it came: no list is lost to a plan, and what
  * is too large then is so by what its producer sent, and is no dead letter of a route. */
-static int refused_by_topic(struct ek_outlet *outlet, struct ek_ticket *t, uint64_t plan,
-                            const char *why, struct ek_error *e)
+static int refused_by_topic(struct ek_output_writer *output_writer, struct ek_inflight *t,
+                            uint64_t plan, const char *why, struct ek_error *e)
 {
-    struct ek_output *o = outlet->o;
+    struct ek_output *o = output_writer->o;
     if (t->outcome != ROUTED)
-        return ek_output_send_dead(o, outlet, t, EK_EIO, why, e);
+        return ek_output_send_dead_letter(o, output_writer, t, EK_EIO, why, e);
     ek_metrics_count(o->watch.metrics, EK_COUNT_SCORE_FAILED, 1);
-    ek_ticket_log(o->watch.log, EK_LOG_ERROR, "score_failed", t, NULL, why);
-    return ek_outlet_forward(outlet, t, t->bytes, t->length, plan, EK_LIST_PASSED, e);
+    ek_inflight_log(o->watch.log, EK_LOG_ERROR, "score_failed", t, NULL, why);
+    return ek_output_writer_forward(output_writer, t, t->bytes, t->length, plan, EK_LIST_PASSED, e);
 }
 
-int ek_outlet_forward(struct ek_outlet *outlet, struct ek_ticket *t, const void *bytes,
-                      size_t length, uint64_t plan, enum ek_list_outcome word, struct ek_error *e)
+int ek_output_writer_forward(struct ek_output_writer *output_writer, struct ek_inflight *t,
+                             const void *bytes, size_t length, uint64_t plan,
+                             enum ek_list_outcome word, struct ek_error *e)
 {
-    struct ek_output *o = outlet->o;
+    struct ek_output *o = output_writer->o;
     const rd_kafka_message_t *source = t->message;
     rd_kafka_headers_t *own;
     struct ek_error refused;
     if (t->refused)
-        return ek_output_send_dead(o, outlet, t, EK_EIO, rd_kafka_err2str(t->refused), e);
-    bool unreadable = ek_kafka_headers_of(t->message, &own) != EK_OK;
+        return ek_output_send_dead_letter(o, output_writer, t, EK_EIO, rd_kafka_err2str(t->refused),
+                                          e);
+    bool unreadable = ek_kafka_headers_get(t->message, &own) != EK_OK;
     if (unreadable && word != EK_LIST_PAUSED)
-        return ek_output_send_dead(o, outlet, t, EK_ELIMIT, EK_HEADERS_UNREADABLE, e);
+        return ek_output_send_dead_letter(o, output_writer, t, EK_ELIMIT, EK_HEADERS_UNREADABLE, e);
     t->outcome = is_scored(word) ? ROUTED : PASSED;
-    struct ek_parcel p = {.ticket = t,
-                          .topic = o->ranked,
-                          .number = EK_WRITES_RANKED,
-                          .partition = t->partition,
-                          .key = source->key,
-                          .key_length = source->key_len,
-                          .bytes = bytes,
-                          .length = length,
-                          .headers = plan_headers(outlet, own, plan, word)};
+    struct ek_outbound p = {.inflight = t,
+                            .topic = o->ranked,
+                            .number = EK_WRITES_RANKED,
+                            .partition = t->partition,
+                            .key = source->key,
+                            .key_length = source->key_len,
+                            .bytes = bytes,
+                            .length = length,
+                            .headers = plan_headers(output_writer, own, plan, word)};
     if (unreadable)
-        go_without_headers(o, t, p.headers);
-    int rc = send_output(outlet, &p, &refused);
+        send_without_headers(o, t, p.headers);
+    int rc = send_output(output_writer, &p, &refused);
     if (rc == EK_ELIMIT)
-        return refused_by_topic(outlet, t, plan, refused.message, e);
+        return refused_by_topic(output_writer, t, plan, refused.message, e);
     if (rc)
         *e = refused;
     return rc;
 }
 
-int ek_outlet_dead_letter(struct ek_outlet *outlet, struct ek_ticket *t, enum ek_code code,
-                          const char *reason, struct ek_error *e)
+int ek_output_writer_dead_letter(struct ek_output_writer *output_writer, struct ek_inflight *t,
+                                 enum ek_code code, const char *reason, struct ek_error *e)
 {
-    return ek_output_send_dead(outlet->o, outlet, t, code, reason, e);
+    return ek_output_send_dead_letter(output_writer->o, output_writer, t, code, reason, e);
 }
 
 /* Exactly once: between the transactions. */
 
-void ek_output_cut(struct ek_output *o, struct ek_cut *out)
+void ek_output_close_batch(struct ek_output *o, struct ek_txn_batch *out)
 {
-    struct ek_ticket **end = &out->sent;
-    for (int i = 0; i < o->outlets; i++) {
-        struct ek_outlet *t = o->outlet[i];
-        ek_gate_shut(t->gate); /* nobody passes after this, so the list is ours */
+    struct ek_inflight **end = &out->sent;
+    for (int i = 0; i < o->output_writers; i++) {
+        struct ek_output_writer *t = o->output_writer[i];
+        ek_hold_queue_close(t->gate); /* nobody passes after this, so the list is ours */
         *end = t->sent;
         if (t->sent)
             end = t->sent_end;
@@ -449,18 +456,19 @@ void ek_output_cut(struct ek_output *o, struct ek_cut *out)
 int ek_output_open(struct ek_output *o, struct ek_error *e)
 {
     int rc = EK_OK;
-    for (int i = 0; !rc && i < o->outlets; i++)
-        rc = ek_gate_open(o->outlet[(o->first + i) % o->outlets]->gate, e);
-    o->first = (o->first + 1) % o->outlets; /* none is always the last, which may have to wait */
+    for (int i = 0; !rc && i < o->output_writers; i++)
+        rc = ek_hold_queue_open(o->output_writer[(o->first + i) % o->output_writers]->gate, e);
+    o->first =
+        (o->first + 1) % o->output_writers; /* none is always the last, which may have to wait */
     return rc;
 }
 
 static void abandon_dropped(void *context)
 {
-    struct ek_outlet *t = context;
-    for (struct ek_ticket *ticket = t->dropped, *next; ticket; ticket = next) {
-        next = ticket->back;
-        ek_output_abandon(t->o, ticket);
+    struct ek_output_writer *t = context;
+    for (struct ek_inflight *inflight = t->dropped, *next; inflight; inflight = next) {
+        next = inflight->back;
+        ek_output_abandon(t->o, inflight);
     }
     t->dropped = NULL;
 }
@@ -469,6 +477,6 @@ void ek_output_finish_dropped(struct ek_output *o)
 {
     if (!atomic_exchange(&o->some_dropped, false))
         return;
-    for (int i = 0; i < o->outlets; i++)
-        gate_look(o->outlet[i]->gate, abandon_dropped, o->outlet[i]);
+    for (int i = 0; i < o->output_writers; i++)
+        gate_look(o->output_writer[i]->gate, abandon_dropped, o->output_writer[i]);
 }

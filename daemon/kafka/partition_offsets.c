@@ -10,24 +10,24 @@ enum { BLOCK_TICKETS = 256 };
 
 struct block {
     struct block *next;
-    struct ek_ticket tickets[BLOCK_TICKETS];
+    struct ek_inflight inflights[BLOCK_TICKETS];
 };
 
-struct ek_lanes {
-    struct ek_lane *first;
-    struct ek_lane **numbered; /* [most] the first lane of each partition number */
+struct ek_partition_offsets {
+    struct ek_partition *first;
+    struct ek_partition **numbered; /* [most] the first lane of each partition number */
     int most;
     struct block *blocks;
-    struct ek_ticket *spare;
+    struct ek_inflight *spare;
     size_t in_flight, bytes;
 };
 
-struct ek_lanes *ek_lanes_new(void)
+struct ek_partition_offsets *ek_partition_offsets_new(void)
 {
-    return ek_calloc(1, sizeof(struct ek_lanes));
+    return ek_calloc(1, sizeof(struct ek_partition_offsets));
 }
 
-void ek_lanes_free(struct ek_lanes *l)
+void ek_partition_offsets_free(struct ek_partition_offsets *l)
 {
     if (!l)
         return;
@@ -35,8 +35,8 @@ void ek_lanes_free(struct ek_lanes *l)
         next = b->next;
         ek_free(b);
     }
-    for (struct ek_lane *lane = l->first, *next; lane; lane = next) {
-        next = lane->sibling;
+    for (struct ek_partition *lane = l->first, *next; lane; lane = next) {
+        next = lane->next_partition;
         ek_free(lane->topic);
         ek_free(lane->pointer);
         ek_free(lane);
@@ -46,20 +46,22 @@ void ek_lanes_free(struct ek_lanes *l)
 }
 
 /* Topics are few and partitions many. */
-static struct ek_lane *lane_of(struct ek_lanes *l, const char *topic, int partition)
+static struct ek_partition *find_partition(struct ek_partition_offsets *l, const char *topic,
+                                           int partition)
 {
-    struct ek_lane *lane = partition >= 0 && partition < l->most ? l->numbered[partition] : NULL;
+    struct ek_partition *lane =
+        partition >= 0 && partition < l->most ? l->numbered[partition] : NULL;
     while (lane && strcmp(lane->topic, topic) != 0)
-        lane = lane->namesake;
+        lane = lane->next_same_partition;
     return lane;
 }
 
-static bool room_for_number(struct ek_lanes *l, int partition)
+static bool reserve_number(struct ek_partition_offsets *l, int partition)
 {
     if (partition < l->most)
         return true;
     size_t most = (size_t)partition + 1 + (size_t)l->most;
-    struct ek_lane **numbered = ek_realloc(l->numbered, most, sizeof *numbered);
+    struct ek_partition **numbered = ek_realloc(l->numbered, most, sizeof *numbered);
     if (!numbered)
         return false;
     memset(numbered + l->most, 0, (most - (size_t)l->most) * sizeof *numbered);
@@ -68,9 +70,10 @@ static bool room_for_number(struct ek_lanes *l, int partition)
     return true;
 }
 
-static struct ek_lane *new_lane(struct ek_lanes *l, const char *topic, int partition)
+static struct ek_partition *new_partition(struct ek_partition_offsets *l, const char *topic,
+                                          int partition)
 {
-    struct ek_lane *lane = room_for_number(l, partition) ? ek_calloc(1, sizeof *lane) : NULL;
+    struct ek_partition *lane = reserve_number(l, partition) ? ek_calloc(1, sizeof *lane) : NULL;
     if (!lane)
         return NULL;
     lane->topic = ek_strdup(topic);
@@ -81,47 +84,48 @@ static struct ek_lane *new_lane(struct ek_lanes *l, const char *topic, int parti
     lane->partition = partition;
     lane->reached = -1;
     lane->refused.offset = -1;
-    lane->sibling = l->first;
+    lane->next_partition = l->first;
     l->first = lane;
-    lane->namesake = l->numbered[partition];
+    lane->next_same_partition = l->numbered[partition];
     l->numbered[partition] = lane;
     return lane;
 }
 
-static void give_back(struct ek_lanes *l, struct ek_ticket *t)
+static void recycle(struct ek_partition_offsets *l, struct ek_inflight *t)
 {
     t->next = l->spare;
     l->spare = t;
 }
 
-void ek_lanes_close(struct ek_lanes *l, struct ek_lane *lane)
+void ek_partition_offsets_close(struct ek_partition_offsets *l, struct ek_partition *lane)
 {
-    for (struct ek_ticket *t = lane->head, *next; t; t = next) {
+    for (struct ek_inflight *t = lane->head, *next; t; t = next) {
         next = t->next;
         if (t->done)
-            give_back(l, t);
+            recycle(l, t);
     }
     atomic_fetch_add_explicit(&lane->epoch, 1, memory_order_relaxed);
     lane->head = lane->tail = NULL;
     lane->open = lane->leaving = false;
 }
 
-void ek_lanes_rewind(struct ek_lanes *l, struct ek_lane *lane)
+void ek_partition_offsets_rewind(struct ek_partition_offsets *l, struct ek_partition *lane)
 {
     int64_t first = lane->head ? lane->head->offset : -1;
-    ek_lanes_close(l, lane);
+    ek_partition_offsets_close(l, lane);
     lane->open = true;
-    lane->next = lane->taken = lane->committed;
-    lane->expected = first;
+    lane->next = lane->last_seen = lane->committed;
+    lane->next_expected = first;
 }
 
-void ek_lanes_expect(struct ek_lane *lane, int64_t from)
+void ek_partition_expect_offset(struct ek_partition *lane, int64_t from)
 {
-    lane->taken = from;
-    lane->expected = lane->expected >= from && from == lane->committed ? lane->expected : -1;
+    lane->last_seen = from;
+    lane->next_expected =
+        lane->next_expected >= from && from == lane->committed ? lane->next_expected : -1;
 }
 
-int ek_lane_point(struct ek_lane *lane, const char *pointer)
+int ek_partition_set_checkpoint(struct ek_partition *lane, const char *pointer)
 {
     char *copy = pointer ? ek_strdup(pointer) : NULL;
     if (pointer && !copy)
@@ -132,53 +136,56 @@ int ek_lane_point(struct ek_lane *lane, const char *pointer)
     return EK_OK;
 }
 
-struct ek_lane *ek_lanes_open(struct ek_lanes *l, const char *topic, int partition, int64_t next)
+struct ek_partition *ek_partition_offsets_open(struct ek_partition_offsets *l, const char *topic,
+                                               int partition, int64_t next)
 {
-    struct ek_lane *lane = lane_of(l, topic, partition);
+    struct ek_partition *lane = find_partition(l, topic, partition);
     if (!lane)
-        lane = new_lane(l, topic, partition);
+        lane = new_partition(l, topic, partition);
     if (!lane)
         return NULL;
-    ek_lanes_close(l, lane);
+    ek_partition_offsets_close(l, lane);
     lane->open = true;
     lane->next = next;
     lane->committed = next;
-    lane->taken = lane->expected = -1;
-    lane->keeps = -1;
-    lane->sends = 0;
+    lane->last_seen = lane->next_expected = -1;
+    lane->keeps_partition = -1;
+    lane->replay_until = 0;
     lane->suspect = 0;
     lane->refused.offset = -1;
-    ek_lane_point(lane, NULL);
+    ek_partition_set_checkpoint(lane, NULL);
     return lane;
 }
 
-struct ek_lane *ek_lanes_find(struct ek_lanes *l, const char *topic, int partition)
+struct ek_partition *ek_partition_offsets_find(struct ek_partition_offsets *l, const char *topic,
+                                               int partition)
 {
-    struct ek_lane *lane = lane_of(l, topic, partition);
+    struct ek_partition *lane = find_partition(l, topic, partition);
     return lane && lane->open ? lane : NULL;
 }
 
 /* Takes finished tickets off the head; the position follows, and never goes back to those that are
  * for the guard alone. */
-static void advance(struct ek_lanes *l, struct ek_lane *lane)
+static void advance(struct ek_partition_offsets *l, struct ek_partition *lane)
 {
-    struct ek_ticket *t;
+    struct ek_inflight *t;
     while ((t = lane->head) && t->done) {
         if (lane->next <= t->offset)
             lane->next = t->offset + 1;
         lane->head = t->next;
-        give_back(l, t);
+        recycle(l, t);
     }
     if (!lane->head)
         lane->tail = NULL;
 }
 
-struct ek_lane *ek_lanes_each(struct ek_lanes *l, struct ek_lane *after)
+struct ek_partition *ek_partition_offsets_each(struct ek_partition_offsets *l,
+                                               struct ek_partition *after)
 {
-    return after ? after->sibling : l->first;
+    return after ? after->next_partition : l->first;
 }
 
-static bool add_block(struct ek_lanes *l)
+static bool add_block(struct ek_partition_offsets *l)
 {
     struct block *b = ek_calloc(1, sizeof *b);
     if (!b)
@@ -186,27 +193,28 @@ static bool add_block(struct ek_lanes *l)
     b->next = l->blocks;
     l->blocks = b;
     for (int i = 0; i < BLOCK_TICKETS; i++) {
-        b->tickets[i].next = l->spare;
-        l->spare = &b->tickets[i];
+        b->inflights[i].next = l->spare;
+        l->spare = &b->inflights[i];
     }
     return true;
 }
 
-struct ek_ticket *ek_lanes_take(struct ek_lanes *l, struct ek_lane *lane, int64_t offset)
+struct ek_inflight *ek_partition_offsets_start(struct ek_partition_offsets *l,
+                                               struct ek_partition *lane, int64_t offset)
 {
     if (!l->spare && !add_block(l))
         return NULL;
-    struct ek_ticket *t = l->spare;
+    struct ek_inflight *t = l->spare;
     l->spare = t->next;
-    *t = (struct ek_ticket){.lane = lane, .offset = offset, .partition = -1};
+    *t = (struct ek_inflight){.lane = lane, .offset = offset, .partition = -1};
     t->epoch = atomic_load_explicit(&lane->epoch, memory_order_relaxed);
     if (lane->tail)
         lane->tail->next = t;
     else
         lane->head = t;
     lane->tail = t;
-    lane->taken = offset + 1;
-    lane->expected = -1;
+    lane->last_seen = offset + 1;
+    lane->next_expected = -1;
     if (lane->next < 0) {
         lane->next = lane->committed = offset;
         lane->seen = lane->seen < offset ? offset : lane->seen; /* nobody else has the lane yet */
@@ -215,48 +223,49 @@ struct ek_ticket *ek_lanes_take(struct ek_lanes *l, struct ek_lane *lane, int64_
     return t;
 }
 
-void ek_lanes_load(struct ek_lanes *l, struct ek_ticket *t, size_t bytes)
+void ek_partition_offsets_add_bytes(struct ek_partition_offsets *l, struct ek_inflight *t,
+                                    size_t bytes)
 {
     l->bytes += bytes - t->loaded;
     t->loaded = bytes;
 }
 
-bool ek_ticket_loose(const struct ek_ticket *t)
+bool ek_inflight_is_revoked(const struct ek_inflight *t)
 {
     return atomic_load_explicit(&t->lane->epoch, memory_order_relaxed) != t->epoch;
 }
 
-void ek_lanes_done(struct ek_lanes *l, struct ek_ticket *t)
+void ek_partition_offsets_finish(struct ek_partition_offsets *l, struct ek_inflight *t)
 {
     l->in_flight--;
     l->bytes -= t->loaded;
     t->done = true;
-    if (!ek_ticket_loose(t))
+    if (!ek_inflight_is_revoked(t))
         advance(l, t->lane);
     else
-        give_back(l, t);
+        recycle(l, t);
 }
 
-size_t ek_lanes_in_flight(const struct ek_lanes *l)
+size_t ek_partition_offsets_in_flight(const struct ek_partition_offsets *l)
 {
     return l->in_flight;
 }
 
-size_t ek_lanes_bytes(const struct ek_lanes *l)
+size_t ek_partition_offsets_bytes(const struct ek_partition_offsets *l)
 {
     return l->bytes;
 }
 
-bool ek_lanes_left(struct ek_lanes *l)
+bool ek_partition_offsets_is_drained(struct ek_partition_offsets *l)
 {
-    for (struct ek_lane *each = l->first; each; each = each->sibling)
+    for (struct ek_partition *each = l->first; each; each = each->next_partition)
         if (each->leaving && each->head)
             return false;
     return true;
 }
 
-void ek_ticket_log(struct ek_log *l, enum ek_log_level level, const char *event,
-                   const struct ek_ticket *t, const char *class, const char *text)
+void ek_inflight_log(struct ek_log *l, enum ek_log_level level, const char *event,
+                     const struct ek_inflight *t, const char *class, const char *text)
 {
     struct ek_buf quoted;
     ek_buf_init(&quoted, 0);

@@ -34,7 +34,7 @@ static enum ek_counter reason_counter(int outcome)
     }
 }
 
-static void count_done(struct ek_output *o, const struct ek_ticket *t, size_t bytes)
+static void count_done(struct ek_output *o, const struct ek_inflight *t, size_t bytes)
 {
     struct ek_metrics *m = o->watch.metrics;
     enum ek_outcome outcome = t->outcome & KIND;
@@ -46,41 +46,41 @@ static void count_done(struct ek_output *o, const struct ek_ticket *t, size_t by
     if (outcome == DEAD)
         ek_metrics_count(m, reason_counter(t->outcome), 1);
     if (t->outcome & LEFT)
-        ek_metrics_count(m, EK_COUNT_CUT, 1);
+        ek_metrics_count(m, EK_COUNT_TRUNCATED, 1);
     ek_metrics_count(m, EK_COUNT_BYTES_OUT, bytes);
-    ek_metrics_time_ns(m, EK_TIME_ADDED, ek_now_ns() - t->fetched_ns);
+    ek_metrics_time_ns(m, EK_TIME_END_TO_END, ek_now_ns() - t->fetched_ns);
 }
 
 /* Gives the message back and the ticket away. */
-static void finish(struct ek_output *o, struct ek_ticket *t)
+static void finish(struct ek_output *o, struct ek_inflight *t)
 {
     rd_kafka_message_destroy(t->message);
     t->message = NULL;
-    ek_lanes_done(o->lanes, t);
+    ek_partition_offsets_finish(o->lanes, t);
 }
 
-void ek_output_pass_over(struct ek_output *o, struct ek_ticket *t)
+void ek_output_finish_unsent(struct ek_output *o, struct ek_inflight *t)
 {
     finish(o, t);
 }
 
-void ek_output_abandon(struct ek_output *o, struct ek_ticket *t)
+void ek_output_abandon(struct ek_output *o, struct ek_inflight *t)
 {
-    if (!ek_ticket_loose(t))
-        ek_lanes_close(o->lanes, t->lane);
+    if (!ek_inflight_is_revoked(t))
+        ek_partition_offsets_close(o->lanes, t->lane);
     finish(o, t);
 }
 
 static int make_client(struct ek_output *o, bool alone, rd_kafka_t **out, struct ek_error *e);
 
-int64_t ek_output_stamp(const struct ek_ticket *t)
+int64_t ek_output_timestamp(const struct ek_inflight *t)
 {
     return t->outcome & LEFT_TIME || t->stamp_ms < 0 ? 0 : t->stamp_ms;
 }
 
 /* The broker judges whole batches, so one that is too large says nothing about its messages: each
  * is sent again in a batch of its own. False when it cannot be. */
-static bool send_alone(struct ek_output *o, struct ek_ticket *t, const rd_kafka_message_t *report)
+static bool send_alone(struct ek_output *o, struct ek_inflight *t, const rd_kafka_message_t *report)
 {
     rd_kafka_headers_t *old, *headers;
     if (!o->alone && make_client(o, true, &o->alone, NULL))
@@ -94,7 +94,7 @@ static bool send_alone(struct ek_output *o, struct ek_ticket *t, const rd_kafka_
         RD_KAFKA_V_PARTITION(report->partition), RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY),
         RD_KAFKA_V_VALUE(report->payload, report->len),
         RD_KAFKA_V_KEY(report->key, report->key_len),
-        RD_KAFKA_V_TIMESTAMP(ek_output_stamp(t)), /* the report may have lost it */
+        RD_KAFKA_V_TIMESTAMP(ek_output_timestamp(t)), /* the report may have lost it */
         RD_KAFKA_V_HEADERS(headers), RD_KAFKA_V_OPAQUE(t), RD_KAFKA_V_END);
     if (err)
         rd_kafka_headers_destroy(headers);
@@ -102,24 +102,25 @@ static bool send_alone(struct ek_output *o, struct ek_ticket *t, const rd_kafka_
 }
 
 /* By itself, too: an output becomes a dead letter, and a dead letter a smaller one. */
-static void refuse_for_good(struct ek_output *o, struct ek_ticket *t,
+static void refuse_for_good(struct ek_output *o, struct ek_inflight *t,
                             const rd_kafka_message_t *report)
 {
     struct ek_error failure;
     int rc = (t->outcome & KIND) == DEAD
-                 ? ek_output_send_less(o, t, report, &failure)
-                 : ek_output_send_dead(o, NULL, t, EK_EIO, rd_kafka_err2str(report->err), &failure);
+                 ? ek_output_resend_truncated(o, t, report, &failure)
+                 : ek_output_send_dead_letter(o, NULL, t, EK_EIO, rd_kafka_err2str(report->err),
+                                              &failure);
     if (!rc)
         return;
     ek_kafka_fail(&o->watch, &failure);
     ek_output_abandon(o, t);
 }
 
-static void on_refused(struct ek_output *o, struct ek_ticket *t, const rd_kafka_message_t *report)
+static void on_refused(struct ek_output *o, struct ek_inflight *t, const rd_kafka_message_t *report)
 {
     enum ek_kafka_class class = ek_kafka_report_topic(&o->watch, report->err, EK_KAFKA_DELIVER,
                                                       rd_kafka_topic_name(report->rkt), NULL);
-    if (class != EK_KAFKA_MESSAGE || ek_ticket_loose(t))
+    if (class != EK_KAFKA_MESSAGE || ek_inflight_is_revoked(t))
         ek_output_abandon(o, t);
     else if (t->outcome & ALONE || !send_alone(o, t, report))
         refuse_for_good(o, t, report);
@@ -128,7 +129,7 @@ static void on_refused(struct ek_output *o, struct ek_ticket *t, const rd_kafka_
 static void on_delivery(rd_kafka_t *rk, const rd_kafka_message_t *report, void *opaque)
 {
     struct ek_output *o = ((struct ek_kafka_watch *)opaque)->owner;
-    struct ek_ticket *t = report->_private;
+    struct ek_inflight *t = report->_private;
     (void)rk;
     if (report->_private == o) {
         o->state_unacked--;
@@ -149,10 +150,10 @@ static void on_delivery(rd_kafka_t *rk, const rd_kafka_message_t *report, void *
     }
 }
 
-static void ring_for(rd_kafka_t *client, const struct ek_bell *bell)
+static void signal_for(rd_kafka_t *client, const struct ek_wakeup *wakeup)
 {
     rd_kafka_queue_t *acknowledgements = rd_kafka_queue_get_main(client);
-    ek_kafka_ring_for(acknowledgements, bell);
+    ek_kafka_signal_on_event(acknowledgements, wakeup);
     rd_kafka_queue_destroy(acknowledgements);
 }
 
@@ -162,7 +163,7 @@ static int bound_batches(struct ek_output *o, rd_kafka_conf_t *conf, struct ek_e
     char text[32] = "";
     size_t size = sizeof text;
     rd_kafka_conf_get(conf, "batch.size", text, &size);
-    int64_t least = (int64_t)ek_limits_least(o->limits);
+    int64_t least = (int64_t)ek_topic_limits_min(o->limits);
     if (ek_parse_i64(text, EK_WHOLE, &o->batch_bytes))
         o->batch_bytes = least;
     if (o->batch_bytes <= least)
@@ -188,12 +189,12 @@ static int make_client(struct ek_output *o, bool alone, rd_kafka_t **out, struct
         rd_kafka_conf_destroy(conf);
         return rc;
     }
-    ek_kafka_watch_over(&o->watch, conf);
+    ek_kafka_watch_attach(&o->watch, conf);
     if (!o->records) /* a commit says the same of all, on no thread but its own */
         rd_kafka_conf_set_dr_msg_cb(conf, on_delivery);
     rc = ek_kafka_make(out, RD_KAFKA_PRODUCER, conf, EK_ECONFIG, "kafka producer", e);
     if (!rc)
-        ring_for(*out, o->bell);
+        signal_for(*out, o->wakeup);
     return rc;
 }
 
@@ -216,13 +217,13 @@ static int name_transactions(struct ek_output *o, struct ek_error *e)
     snprintf(o->transactional_id, sizeof o->transactional_id, "evenkeel-%s-%s", o->config->group,
              name);
     ek_log_write(o->watch.log, EK_LOG_INFO, "transactional_id", "id=%s", o->transactional_id);
-    o->records = ek_records_new();
+    o->records = ek_txn_records_new();
     return o->records ? EK_OK : ek_fail(e, EK_ENOMEM, "no memory for records");
 }
 
 static int make_limits(struct ek_output *o, struct ek_error *e)
 {
-    const char *topics[EK_LIMITS_TOPICS] = {
+    const char *topics[EK_TOPIC_LIMITS_TOPICS] = {
         [EK_WRITES_RANKED] = o->config->output_topic,
         [EK_WRITES_DEAD] = o->config->dead_letter,
     };
@@ -231,7 +232,7 @@ static int make_limits(struct ek_output *o, struct ek_error *e)
         topics[o->alerts_number = count++] = o->config->alert_topic;
     if (o->config->state_topic)
         topics[o->state_number = count++] = o->config->state_topic;
-    return ek_limits_new(&o->limits, topics, count, o->watch.log, e);
+    return ek_topic_limits_new(&o->limits, topics, count, o->watch.log, e);
 }
 
 static int make_clients(struct ek_output *o, struct ek_error *e)
@@ -259,20 +260,20 @@ static int make_parts(struct ek_output *o, struct ek_error *e)
     return rc ? rc : make_clients(o, e);
 }
 
-int ek_output_new(struct ek_output **out, const struct ek_config *c, struct ek_lanes *lanes,
-                  struct ek_metrics *metrics, struct ek_log *log, const struct ek_bell *bell,
-                  struct ek_error *e)
+int ek_output_new(struct ek_output **out, const struct ek_config *c,
+                  struct ek_partition_offsets *lanes, struct ek_metrics *metrics,
+                  struct ek_log *log, const struct ek_wakeup *wakeup, struct ek_error *e)
 {
     struct ek_output *o = ek_calloc(1, sizeof *o);
     if (!o)
         return ek_fail(e, EK_ENOMEM, "no memory for the producer");
     o->config = c;
     o->lanes = lanes;
-    o->bell = bell;
+    o->wakeup = wakeup;
     atomic_init(&o->given_up, false);
     o->watch =
         (struct ek_kafka_watch){.log = log, .metrics = metrics, .role = "producer", .owner = o};
-    o->watch.trouble = ek_trouble_new();
+    o->watch.trouble = ek_kafka_health_new();
     int rc =
         o->watch.trouble ? make_parts(o, e) : ek_fail(e, EK_ENOMEM, "no memory for the producer");
     if (rc)
@@ -282,7 +283,7 @@ int ek_output_new(struct ek_output **out, const struct ek_config *c, struct ek_l
     return rc;
 }
 
-struct ek_trouble *ek_output_trouble(struct ek_output *o)
+struct ek_kafka_health *ek_output_health(struct ek_output *o)
 {
     return o->watch.trouble;
 }
@@ -310,40 +311,42 @@ static void free_clients(struct ek_output *o)
  * goes where a topic takes less. */
 static int output_obey_limits(struct ek_output *o, struct ek_error *e)
 {
-    if (ek_limits_of(o->limits, EK_WRITES_DEAD) < (size_t)o->config->message_bytes)
+    if (ek_topic_limits_get(o->limits, EK_WRITES_DEAD) < (size_t)o->config->message_bytes)
         ek_log_write(o->watch.log, EK_LOG_INFO, "dead_letters_limited",
                      "topic=%s takes=%zu message_bytes=%lld", o->config->dead_letter,
-                     ek_limits_of(o->limits, EK_WRITES_DEAD), (long long)o->config->message_bytes);
-    if ((int64_t)ek_limits_least(o->limits) >= o->batch_bytes)
+                     ek_topic_limits_get(o->limits, EK_WRITES_DEAD),
+                     (long long)o->config->message_bytes);
+    if ((int64_t)ek_topic_limits_min(o->limits) >= o->batch_bytes)
         return EK_OK;
     free_clients(o);
     return make_clients(o, e);
 }
 
-void ek_output_ask_limits(struct ek_output *o)
+void ek_output_request_limits(struct ek_output *o)
 {
-    ek_limits_ask(o->limits, o->client, -1);
+    ek_topic_limits_request(o->limits, o->client, -1);
 }
 
 /* Exactly once: with the next transaction. NULL, or why one is lost, be it another. The headers are
  * taken but for want of memory. */
-static const char *tell_later(struct ek_output *o, const char *name, const char *json,
-                              rd_kafka_headers_t **headers)
+static const char *queue_event(struct ek_output *o, const char *name, const char *json,
+                               rd_kafka_headers_t **headers)
 {
-    uint64_t before = ek_records_lost(o->records);
-    if (ek_records_add(o->records, o->alerts, name, strlen(name), json, strlen(json), *headers))
+    uint64_t before = ek_txn_records_dropped_count(o->records);
+    if (ek_txn_records_add(o->records, o->alerts, name, strlen(name), json, strlen(json), *headers))
         return "no memory for it";
     *headers = NULL;
-    return ek_records_lost(o->records) == before
+    return ek_txn_records_dropped_count(o->records) == before
                ? NULL
                : "the oldest of too many that wait for a transaction";
 }
 
-static const char *tell_now(struct ek_output *o, const char *json, rd_kafka_headers_t **headers)
+static const char *send_event_now(struct ek_output *o, const char *json,
+                                  rd_kafka_headers_t **headers)
 {
     const char *name = o->config->service_name;
     if (o->records)
-        return tell_later(o, name, json, headers);
+        return queue_event(o, name, json, headers);
     rd_kafka_resp_err_t err = rd_kafka_producev(
         o->client, RD_KAFKA_V_RKT(o->alerts), RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY),
         RD_KAFKA_V_KEY(name, strlen(name)), RD_KAFKA_V_VALUE((void *)(uintptr_t)json, strlen(json)),
@@ -353,24 +356,24 @@ static const char *tell_now(struct ek_output *o, const char *json, rd_kafka_head
     return err ? rd_kafka_err2str(err) : NULL;
 }
 
-static const char *tell(struct ek_output *o, const struct ek_event *v, const char *json)
+static const char *send_event(struct ek_output *o, const struct ek_event *v, const char *json)
 {
     const char *name = o->config->service_name;
     rd_kafka_headers_t *headers = ek_kafka_cloud_event(name, v, json, ek_wall_ms());
     if (!headers)
         return "no memory for it";
-    size_t bytes = ek_limits_batch_bytes(strlen(name), strlen(json), headers);
-    const char *lost = bytes > ek_limits_of(o->limits, o->alerts_number)
+    size_t bytes = ek_topic_limits_batch_bytes(strlen(name), strlen(json), headers);
+    const char *lost = bytes > ek_topic_limits_get(o->limits, o->alerts_number)
                            ? rd_kafka_err2str(RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE)
-                           : tell_now(o, json, &headers);
+                           : send_event_now(o, json, &headers);
     if (headers)
         rd_kafka_headers_destroy(headers);
     return lost;
 }
 
-void ek_output_tell(struct ek_output *o, const struct ek_event *v, const char *json)
+void ek_output_send_event(struct ek_output *o, const struct ek_event *v, const char *json)
 {
-    const char *lost = o->alerts ? tell(o, v, json) : NULL;
+    const char *lost = o->alerts ? send_event(o, v, json) : NULL;
     if (lost)
         ek_log_text(o->watch.log, EK_LOG_ERROR, "alert_lost", lost);
 }
@@ -407,7 +410,7 @@ size_t ek_output_state_unacked(struct ek_output *o, bool *refused)
 int ek_output_poll(struct ek_output *o, int wait_ms, struct ek_error *e)
 {
     rd_kafka_poll(o->client, wait_ms);
-    ek_limits_serve(o->limits, 0);
+    ek_topic_limits_poll(o->limits, 0);
     if (o->alone)
         rd_kafka_poll(o->alone, 0);
     int rc = ek_kafka_failure(&o->watch, e);
@@ -417,7 +420,7 @@ int ek_output_poll(struct ek_output *o, int wait_ms, struct ek_error *e)
     char text[200];
     rd_kafka_resp_err_t err = rd_kafka_fatal_error(o->client, text, sizeof text);
     if (err)
-        ek_txn_taken(err, text, e);
+        ek_txn_is_fenced(err, text, e);
     return rc;
 }
 
@@ -442,22 +445,22 @@ void ek_output_free(struct ek_output *o)
         return;
     o->closing = true;
     atomic_store(&o->given_up, true);
-    ek_limits_free(o->limits);
+    ek_topic_limits_free(o->limits);
     throw_away(o->client);
     throw_away(o->alone);
-    ek_trouble_free(o->watch.trouble);
+    ek_kafka_health_free(o->watch.trouble);
     free_clients(o);
-    for (struct ek_ticket *t = o->orphans, *next; t; t = next) {
+    for (struct ek_inflight *t = o->orphans, *next; t; t = next) {
         next = t->back;
         ek_output_abandon(o, t);
     }
-    ek_records_free(o->records);
+    ek_txn_records_free(o->records);
     ek_free(o);
 }
 
-void ek_output_orphan(struct ek_output *o, struct ek_ticket *first)
+void ek_output_adopt_unfinished(struct ek_output *o, struct ek_inflight *first)
 {
-    for (struct ek_ticket *next; first; first = next) {
+    for (struct ek_inflight *next; first; first = next) {
         next = first->back;
         first->back = o->orphans;
         o->orphans = first;
@@ -469,30 +472,30 @@ rd_kafka_t *ek_output_client(struct ek_output *o)
     return o->client;
 }
 
-struct ek_kafka_watch *ek_output_watch(struct ek_output *o)
+struct ek_kafka_watch *ek_output_delivery_watch(struct ek_output *o)
 {
     return &o->watch;
 }
 
-struct ek_handed ek_output_handed(struct ek_output *o)
+struct ek_txn_batch_size ek_output_in_batch(struct ek_output *o)
 {
-    return (struct ek_handed){.messages = atomic_load(&o->handed),
-                              .bytes = atomic_load(&o->handed_bytes),
-                              .records = ek_records_waiting(o->records),
-                              .spoilt = atomic_load(&o->spoilt)};
+    return (struct ek_txn_batch_size){.messages = atomic_load(&o->handed),
+                                      .bytes = atomic_load(&o->handed_bytes),
+                                      .records = ek_txn_records_has_pending(o->records),
+                                      .spoilt = atomic_load(&o->spoilt)};
 }
 
 bool ek_output_send_records(struct ek_output *o)
 {
-    return ek_records_send(o->records, o->client);
+    return ek_txn_records_send(o->records, o->client);
 }
 
-void ek_output_settle_records(struct ek_output *o, bool committed)
+void ek_output_finish_records(struct ek_output *o, bool committed)
 {
-    ek_records_settle(o->records, committed);
+    ek_txn_records_finish(o->records, committed);
 }
 
-void ek_output_settle(struct ek_output *o, struct ek_ticket *t, bool committed)
+void ek_output_finish(struct ek_output *o, struct ek_inflight *t, bool committed)
 {
     if (!committed) {
         ek_output_abandon(o, t);
@@ -506,26 +509,26 @@ void ek_output_settle(struct ek_output *o, struct ek_ticket *t, bool committed)
  * answer. */
 static int partitions_of(struct ek_output *o, const char *topic, int wait_ms)
 {
-    struct ek_topic_answer answer;
-    rd_kafka_resp_err_t err = ek_kafka_ask_topic(o->client, topic, wait_ms, &answer);
+    struct ek_topic_info answer;
+    rd_kafka_resp_err_t err = ek_kafka_get_topic(o->client, topic, wait_ms, &answer);
     if (!answer.heard)
         return -1;
-    ek_trouble_heard(o->watch.trouble);
+    ek_kafka_health_clear(o->watch.trouble);
     o->some_broker = answer.broker;
-    bool refused = ek_kafka_theme(err, NULL) == EK_KAFKA_AUTHORISATION;
+    bool refused = ek_kafka_topic_of_error(err, NULL) == EK_KAFKA_AUTHORIZATION;
     if (refused)
         ek_kafka_report_topic(&o->watch, err, EK_KAFKA_CLIENT, topic, NULL);
     return refused || err == RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE ? -1 : answer.partitions;
 }
 
-static bool may_still_come(struct ek_output *o, const char *name)
+static bool is_pending(struct ek_output *o, const char *name)
 {
-    return ek_topic_may_come(&o->missing_since_ms, name, o->watch.log);
+    return ek_topic_is_awaited(&o->missing_since_ms, name, o->watch.log);
 }
 
 static int topic_missing(struct ek_output *o, const char *name, struct ek_error *e)
 {
-    if (may_still_come(o, name))
+    if (is_pending(o, name))
         return EK_OK;
     return ek_fail_fatal(e, EK_ESTATE, "topic '%s' is not there: create it, or correct its name",
                          name);
@@ -534,9 +537,9 @@ static int topic_missing(struct ek_output *o, const char *name, struct ek_error 
 /* Brokers that never let this client in: a wrong password does not mend itself by waiting. */
 static int still_refused(struct ek_output *o, struct ek_error *e)
 {
-    struct ek_trouble_state t;
-    ek_trouble_look(o->watch.trouble, &t);
-    if ((t.kind != EK_TROUBLE_CREDENTIALS && t.kind != EK_TROUBLE_TLS) || t.ever_heard ||
+    struct ek_kafka_health_state t;
+    ek_kafka_health_get(o->watch.trouble, &t);
+    if ((t.kind != EK_KAFKA_HEALTH_CREDENTIALS && t.kind != EK_KAFKA_HEALTH_TLS) || t.ever_heard ||
         ek_now_ms() - t.since_ms < EK_TOPIC_WAIT_MS)
         return EK_OK;
     return ek_fail_fatal(e, EK_EIO, "kafka: %s", t.text);
@@ -559,12 +562,12 @@ static int check_state(struct ek_output *o, int wait_ms, bool *ready, struct ek_
     const char *topic = o->config->state_topic;
     int count = topic ? partitions_of(o, topic, wait_ms) : 0;
     *ready = !topic;
-    if (!topic || count < 0 || (!count && may_still_come(o, topic)))
+    if (!topic || count < 0 || (!count && is_pending(o, topic)))
         return EK_OK;
     const struct ek_state_topic_facts facts = {
         .partitions = count,
-        .compacted = ek_limits_compacted(o->limits, o->state_number),
-        .batch_bytes = ek_limits_of(o->limits, o->state_number),
+        .compacted = ek_topic_limits_compacted(o->limits, o->state_number),
+        .batch_bytes = ek_topic_limits_get(o->limits, o->state_number),
         .input_partitions = input_partitions(o, wait_ms)};
     int rc = ek_state_topic_check(o->config, &facts, e);
     o->state_partitions = count;
@@ -586,8 +589,8 @@ int ek_output_prepare(struct ek_output *o, int wait_ms, bool *ready, struct ek_e
         if (!count)
             return topic_missing(o, topics[i], e);
     }
-    ek_limits_ask(o->limits, o->client, o->some_broker);
-    if (!ek_limits_serve(o->limits, wait_ms))
+    ek_topic_limits_request(o->limits, o->client, o->some_broker);
+    if (!ek_topic_limits_poll(o->limits, wait_ms))
         return ek_output_poll(o, 0, e);
     bool fit;
     int rc = check_state(o, wait_ms, &fit, e);
@@ -597,7 +600,7 @@ int ek_output_prepare(struct ek_output *o, int wait_ms, bool *ready, struct ek_e
     return rc;
 }
 
-int ek_output_keeps_partitions(struct ek_output *o, const char *topic, int wait_ms)
+int ek_output_has_same_partitions(struct ek_output *o, const char *topic, int wait_ms)
 {
     int in = partitions_of(o, topic, wait_ms);
     int out = in > 0 ? partitions_of(o, o->config->output_topic, wait_ms) : -1;

@@ -13,7 +13,7 @@
 
 #include <stdatomic.h>
 
-enum { EK_OUTLETS_MAX = EK_WORKERS_MAX };
+enum { EK_OUTPUT_WRITERS_MAX = EK_WORKERS_MAX };
 /* Topics that are written, as the limits number them; the others as far as there are any. */
 enum { EK_WRITES_RANKED, EK_WRITES_DEAD, EK_WRITES_OTHERS };
 
@@ -34,8 +34,8 @@ enum ek_outcome {
 };
 
 /* One message on its way out. */
-struct ek_parcel {
-    struct ek_ticket *ticket; /* NULL: it was sent, or is with somebody else */
+struct ek_outbound {
+    struct ek_inflight *inflight; /* NULL: it was sent, or is with somebody else */
     rd_kafka_topic_t *topic;
     size_t number; /* of the topic, among the limits */
     int partition;
@@ -54,10 +54,10 @@ struct ek_output {
     size_t state_unacked; /* at least once: records of the state on their way */
     bool state_refused;   /* and one of them did not arrive */
     const struct ek_config *config;
-    struct ek_lanes *lanes;
+    struct ek_partition_offsets *lanes;
     struct ek_kafka_watch watch;
-    const struct ek_bell *bell;
-    struct ek_limits *limits;
+    const struct ek_wakeup *wakeup;
+    struct ek_topic_limits *limits;
     int some_broker;          /* that was there when topics were looked for; -1 */
     int64_t batch_bytes;      /* the most of several messages together */
     int64_t missing_since_ms; /* a topic was found missing; 0: not */
@@ -65,34 +65,35 @@ struct ek_output {
     atomic_bool given_up; /* a failure for good: who waits for room need not */
     /* Exactly once. */
     char transactional_id[EK_TRANSACTIONAL_ID_BYTES];
-    struct ek_records *records; /* NULL: at least once */
-    struct ek_outlet *outlet[EK_OUTLETS_MAX];
-    int outlets, first;                 /* whose gate is opened first */
+    struct ek_txn_records *records; /* NULL: at least once */
+    struct ek_output_writer *output_writer[EK_OUTPUT_WRITERS_MAX];
+    int output_writers, first;          /* whose gate is opened first */
     atomic_size_t handed, handed_bytes; /* since the last cut */
     atomic_bool spoilt;                 /* the client refused something: to be aborted */
     atomic_bool some_dropped;
-    struct ek_ticket *orphans; /* to be finished when the client is gone */
+    struct ek_inflight *orphans; /* to be finished when the client is gone */
 };
 
 rd_kafka_t *ek_output_client(struct ek_output *o);
-struct ek_kafka_watch *ek_output_watch(struct ek_output *o);
+struct ek_kafka_watch *ek_output_delivery_watch(struct ek_output *o);
 /* The time that it goes out with; 0: now. */
-int64_t ek_output_stamp(const struct ek_ticket *t);
+int64_t ek_output_timestamp(const struct ek_inflight *t);
 /* Whether the topic takes one of that size; EK_ELIMIT. What no batch can hold must not reach the
  * broker, which would refuse others with it. */
-int ek_parcel_check(const struct ek_output *o, const struct ek_parcel *p, struct ek_error *e);
+int ek_outbound_check(const struct ek_output *o, const struct ek_outbound *p, struct ek_error *e);
 /* Sends it, through the outlet where there is one. Its headers are gone in any case; on failure the
  * ticket is the caller's again, unless it was dropped on the way. */
-int ek_parcel_send(struct ek_output *o, struct ek_outlet *outlet, struct ek_parcel *p,
-                   struct ek_error *e);
-void ek_parcel_forget(struct ek_parcel *p);
+int ek_outbound_send(struct ek_output *o, struct ek_output_writer *output_writer,
+                     struct ek_outbound *p, struct ek_error *e);
+void ek_outbound_release(struct ek_outbound *p);
 
 /* Sends a ticket's message to the dead letters, with as much of it as that topic takes; through the
  * outlet where there is one. On failure, which is for good, the ticket is the caller's. */
-int ek_output_send_dead(struct ek_output *o, struct ek_outlet *outlet, struct ek_ticket *t,
-                        enum ek_code code, const char *reason, struct ek_error *e);
+int ek_output_send_dead_letter(struct ek_output *o, struct ek_output_writer *output_writer,
+                               struct ek_inflight *t, enum ek_code code, const char *reason,
+                               struct ek_error *e);
 /* At least once: sends a dead letter that a broker refused once more, with less. Likewise. */
-int ek_output_send_less(struct ek_output *o, struct ek_ticket *t, const rd_kafka_message_t *report,
-                        struct ek_error *e);
+int ek_output_resend_truncated(struct ek_output *o, struct ek_inflight *t,
+                               const rd_kafka_message_t *report, struct ek_error *e);
 
 #endif

@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
-void ek_cloud_event_of(struct ek_cloud_event *out, const char *service, const struct ek_event *v,
-                       const char *json, int64_t now_ms)
+void ek_cloud_event_init(struct ek_cloud_event *out, const char *service, const struct ek_event *v,
+                         const char *json, int64_t now_ms)
 {
     const char *kind = ek_event_kind_name(v->kind);
     static const char root[] = "/evenkeel/";
@@ -25,7 +25,7 @@ rd_kafka_headers_t *ek_kafka_cloud_event(const char *service, const struct ek_ev
                                          const char *json, int64_t now_ms)
 {
     struct ek_cloud_event e;
-    ek_cloud_event_of(&e, service, v, json, now_ms);
+    ek_cloud_event_init(&e, service, v, json, now_ms);
     const char *const pairs[][2] = {
         {"ce_specversion", "1.0"}, {"ce_id", e.id},     {"ce_source", e.source},
         {"ce_type", e.type},       {"ce_time", e.time}, {"content-type", "application/json"},
@@ -48,7 +48,7 @@ struct record {
     char bytes[]; /* key, then value */
 };
 
-struct ek_records {
+struct ek_txn_records {
     pthread_mutex_t lock; /* of what waits */
     struct record *first, **end;
     size_t count;
@@ -56,9 +56,9 @@ struct ek_records {
     struct record *sent, **sent_end; /* in the open transaction */
 };
 
-struct ek_records *ek_records_new(void)
+struct ek_txn_records *ek_txn_records_new(void)
 {
-    struct ek_records *r = ek_calloc(1, sizeof *r);
+    struct ek_txn_records *r = ek_calloc(1, sizeof *r);
     if (!r)
         return NULL;
     pthread_mutex_init(&r->lock, NULL);
@@ -82,7 +82,7 @@ static void free_all(struct record *first)
     }
 }
 
-void ek_records_free(struct ek_records *r)
+void ek_txn_records_free(struct ek_txn_records *r)
 {
     if (!r)
         return;
@@ -92,7 +92,7 @@ void ek_records_free(struct ek_records *r)
     ek_free(r);
 }
 
-static struct record *take_first(struct ek_records *r)
+static struct record *pop_first(struct ek_txn_records *r)
 {
     struct record *record = r->first;
     r->first = record->next;
@@ -102,8 +102,9 @@ static struct record *take_first(struct ek_records *r)
     return record;
 }
 
-int ek_records_add(struct ek_records *r, rd_kafka_topic_t *topic, const void *key,
-                   size_t key_length, const void *value, size_t length, rd_kafka_headers_t *headers)
+int ek_txn_records_add(struct ek_txn_records *r, rd_kafka_topic_t *topic, const void *key,
+                       size_t key_length, const void *value, size_t length,
+                       rd_kafka_headers_t *headers)
 {
     struct record *record = ek_calloc(1, sizeof *record + key_length + length);
     if (!record)
@@ -118,14 +119,14 @@ int ek_records_add(struct ek_records *r, rd_kafka_topic_t *topic, const void *ke
     *r->end = record;
     r->end = &record->next;
     if (++r->count > EK_RECORDS_MAX) {
-        free_record(take_first(r));
+        free_record(pop_first(r));
         r->lost++;
     }
     pthread_mutex_unlock(&r->lock);
     return EK_OK;
 }
 
-bool ek_records_waiting(struct ek_records *r)
+bool ek_txn_records_has_pending(struct ek_txn_records *r)
 {
     pthread_mutex_lock(&r->lock);
     bool some = r->first != NULL;
@@ -133,7 +134,7 @@ bool ek_records_waiting(struct ek_records *r)
     return some;
 }
 
-uint64_t ek_records_lost(struct ek_records *r)
+uint64_t ek_txn_records_dropped_count(struct ek_txn_records *r)
 {
     pthread_mutex_lock(&r->lock);
     uint64_t lost = r->lost;
@@ -157,12 +158,12 @@ static bool produce(rd_kafka_t *client, const struct record *record)
     return !err;
 }
 
-bool ek_records_send(struct ek_records *r, rd_kafka_t *client)
+bool ek_txn_records_send(struct ek_txn_records *r, rd_kafka_t *client)
 {
     bool taken = true;
     pthread_mutex_lock(&r->lock);
     while (taken && r->first) {
-        struct record *record = take_first(r);
+        struct record *record = pop_first(r);
         record->next = NULL;
         *r->sent_end = record;
         r->sent_end = &record->next;
@@ -172,7 +173,7 @@ bool ek_records_send(struct ek_records *r, rd_kafka_t *client)
     return taken;
 }
 
-void ek_records_settle(struct ek_records *r, bool committed)
+void ek_txn_records_finish(struct ek_txn_records *r, bool committed)
 {
     size_t count = 0;
     if (!r->sent)

@@ -26,8 +26,8 @@ struct ek_cloud_event {
 };
 
 /* json: the event. now_ms: for an event without a time. */
-void ek_cloud_event_of(struct ek_cloud_event *out, const char *service, const struct ek_event *v,
-                       const char *json, int64_t now_ms);
+void ek_cloud_event_init(struct ek_cloud_event *out, const char *service, const struct ek_event *v,
+                         const char *json, int64_t now_ms);
 
 /* Headers of CloudEvents 1.0 in their Kafka binding, binary mode. */
 /* For an event of this service, and `json`, which it is; the caller's. NULL without memory. */
@@ -46,23 +46,23 @@ rd_kafka_headers_t *ek_kafka_cloud_event(const char *service, const struct ek_ev
  */
 enum { EK_RECORDS_MAX = 4096 };
 
-struct ek_records;
+struct ek_txn_records;
 
-struct ek_records *ek_records_new(void);
-void ek_records_free(struct ek_records *r);
+struct ek_txn_records *ek_txn_records_new(void);
+void ek_txn_records_free(struct ek_txn_records *r);
 
 /* Key and value are copied; headers (NULL: none) belong to the records from then on, but for
  * EK_ENOMEM. */
-int ek_records_add(struct ek_records *r, rd_kafka_topic_t *topic, const void *key,
-                   size_t key_length, const void *value, size_t length,
-                   rd_kafka_headers_t *headers);
-bool ek_records_waiting(struct ek_records *r);
+int ek_txn_records_add(struct ek_txn_records *r, rd_kafka_topic_t *topic, const void *key,
+                       size_t key_length, const void *value, size_t length,
+                       rd_kafka_headers_t *headers);
+bool ek_txn_records_has_pending(struct ek_txn_records *r);
 /* Those that had to go because too many waited, ever. */
-uint64_t ek_records_lost(struct ek_records *r);
+uint64_t ek_txn_records_dropped_count(struct ek_txn_records *r);
 
 /* Sends what waits into the open transaction; false when the client takes no more of them. */
-bool ek_records_send(struct ek_records *r, rd_kafka_t *client);
+bool ek_txn_records_send(struct ek_txn_records *r, rd_kafka_t *client);
 /* What was sent has come out, or is to be sent again. */
-void ek_records_settle(struct ek_records *r, bool committed);
+void ek_txn_records_finish(struct ek_txn_records *r, bool committed);
 
 #endif

@@ -8,7 +8,7 @@
 
 enum { SLICE_MS = 200, ADMIN_RETRY_MS = 300 };
 
-struct ek_sender {
+struct ek_tool_producer {
     rd_kafka_t *client;
     struct ek_kafka_watch watch;
     char *topic;
@@ -76,24 +76,24 @@ static const char *reason(rd_kafka_t *rk, rd_kafka_resp_err_t err, char *why, si
 
 static void on_delivery(rd_kafka_t *rk, const rd_kafka_message_t *m, void *opaque)
 {
-    struct ek_sender *s = ((struct ek_kafka_watch *)opaque)->owner;
+    struct ek_tool_producer *s = ((struct ek_kafka_watch *)opaque)->owner;
     if (!m->err)
         return;
     s->lost++;
     reason(rk, m->err, s->why, sizeof s->why);
 }
 
-int ek_sender_new(struct ek_sender **out, const char *brokers, const char *topic, unsigned flags,
-                  struct ek_error *e)
+int ek_tool_producer_new(struct ek_tool_producer **out, const char *brokers, const char *topic,
+                         unsigned flags, struct ek_error *e)
 {
     /* nothing but idempotence keeps the order of a partition when requests are repeated */
     const struct ek_kafka_setting settings[] = {
-        {"enable.idempotence", flags & EK_SENDER_ORDERED ? "true" : "false"},
+        {"enable.idempotence", flags & EK_TOOL_PRODUCER_ORDERED ? "true" : "false"},
         {"message.max.bytes", "1000000000"},
         {"linger.ms", "20"},
         {"partitioner", "murmur2_random"},
         {"message.timeout.ms", "60000"}};
-    struct ek_sender *s = ek_calloc(1, sizeof *s);
+    struct ek_tool_producer *s = ek_calloc(1, sizeof *s);
     if (!s || !(s->topic = ek_strdup(topic))) {
         ek_free(s);
         return ek_fail(e, EK_ENOMEM, "no memory for a producer");
@@ -103,7 +103,7 @@ int ek_sender_new(struct ek_sender **out, const char *brokers, const char *topic
         ek_kafka_client(&s->client, RD_KAFKA_PRODUCER, &(struct ek_brokers){brokers, NULL},
                         settings, sizeof settings / sizeof *settings, on_delivery, &s->watch, e);
     if (rc)
-        ek_sender_free(s);
+        ek_tool_producer_free(s);
     else
         *out = s;
     return rc;
@@ -119,7 +119,8 @@ static rd_kafka_headers_t *make_headers(const struct ek_kafka_record *record)
     return headers;
 }
 
-int ek_sender_send(struct ek_sender *s, const struct ek_kafka_record *record, struct ek_error *e)
+int ek_tool_producer_send(struct ek_tool_producer *s, const struct ek_kafka_record *record,
+                          struct ek_error *e)
 {
     rd_kafka_resp_err_t err;
     rd_kafka_headers_t *headers = make_headers(record);
@@ -140,7 +141,7 @@ int ek_sender_send(struct ek_sender *s, const struct ek_kafka_record *record, st
                    reason(s->client, err, s->why, sizeof s->why));
 }
 
-int ek_sender_flush(struct ek_sender *s, int wait_ms, struct ek_error *e)
+int ek_tool_producer_flush(struct ek_tool_producer *s, int wait_ms, struct ek_error *e)
 {
     rd_kafka_resp_err_t err = rd_kafka_flush(s->client, wait_ms);
     if (err)
@@ -152,7 +153,7 @@ int ek_sender_flush(struct ek_sender *s, int wait_ms, struct ek_error *e)
     return EK_OK;
 }
 
-void ek_sender_free(struct ek_sender *s)
+void ek_tool_producer_free(struct ek_tool_producer *s)
 {
     if (!s)
         return;

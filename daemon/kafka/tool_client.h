@@ -12,8 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct ek_sender;
-struct ek_tap;
+struct ek_tool_producer;
+struct ek_merged_consumer;
 struct ek_property_list;
 
 /* Where the brokers are, and the librdkafka properties it takes to get in; NULL: none. */
@@ -49,39 +49,42 @@ int ek_kafka_create_topic(const char *brokers, const char *topic, int partitions
 /* What is sent to a partition comes out once and in that order whatever brokers do, but for brokers
  * that lost what they had acknowledged: after that nothing can be sent. Without it a request that
  * is repeated may come twice, and behind later ones. */
-enum { EK_SENDER_ORDERED = 1 };
-int ek_sender_new(struct ek_sender **out, const char *brokers, const char *topic, unsigned flags,
-                  struct ek_error *e);
+enum { EK_TOOL_PRODUCER_ORDERED = 1 };
+int ek_tool_producer_new(struct ek_tool_producer **out, const char *brokers, const char *topic,
+                         unsigned flags, struct ek_error *e);
 /* Queues a copy; waits while the queue is full. EK_EIO when it cannot be sent. */
-int ek_sender_send(struct ek_sender *s, const struct ek_kafka_record *record, struct ek_error *e);
+int ek_tool_producer_send(struct ek_tool_producer *s, const struct ek_kafka_record *record,
+                          struct ek_error *e);
 /* Waits until all is acknowledged; EK_EIO with the number of lost ones when something was not. */
-int ek_sender_flush(struct ek_sender *s, int wait_ms, struct ek_error *e);
-void ek_sender_free(struct ek_sender *s);
+int ek_tool_producer_flush(struct ek_tool_producer *s, int wait_ms, struct ek_error *e);
+void ek_tool_producer_free(struct ek_tool_producer *s);
 
 /* What a tap reads: without flags from the beginning, and on and on. */
-enum ek_tap_flag {
-    EK_TAP_FROM_END = 1,  /* only what comes from now on */
-    EK_TAP_UNTIL_END = 2, /* nothing behind where the partitions end when the tap is made */
-    EK_TAP_SAYS = 4, /* says on standard error that it waits for a broker, if it has to for long */
+enum ek_merged_consumer_flag {
+    EK_MERGED_CONSUMER_FROM_END = 1, /* only what comes from now on */
+    EK_MERGED_CONSUMER_UNTIL_END =
+        2, /* nothing behind where the partitions end when the tap is made */
+    EK_MERGED_CONSUMER_VERBOSE =
+        4, /* says on standard error that it waits for a broker, if it has to for long */
 };
 
 /* Reads all partitions of a topic, outside of any group, merged by the time of their records: the
  * oldest of the next records of all partitions comes first, the order within a partition stays.
- * With EK_TAP_UNTIL_END each partition is waited for until it has been read to its end; without,
- * one that is silent for half a second (five while it has old records) is no longer.
- * Waits up to `wait_ms` for a broker, up to three seconds of them for the topic. EK_EIO, which
- * tells a topic that is not there from brokers that do not answer. */
-int ek_tap_new(struct ek_tap **out, const char *brokers, const char *topic, unsigned flags,
-               int wait_ms, struct ek_error *e);
+ * With EK_MERGED_CONSUMER_UNTIL_END each partition is waited for until it has been read to its end;
+ * without, one that is silent for half a second (five while it has old records) is no longer. Waits
+ * up to `wait_ms` for a broker, up to three seconds of them for the topic. EK_EIO, which tells a
+ * topic that is not there from brokers that do not answer. */
+int ek_merged_consumer_new(struct ek_merged_consumer **out, const char *brokers, const char *topic,
+                           unsigned flags, int wait_ms, struct ek_error *e);
 /* The same where it takes properties to get in. `brokers` is not needed afterwards. An error that
  * has to do with credentials, TLS or rights says so. EK_ECONFIG for a property. */
-int ek_tap_open(struct ek_tap **out, const struct ek_brokers *brokers, const char *topic,
-                unsigned flags, int wait_ms, struct ek_error *e);
+int ek_merged_consumer_open(struct ek_merged_consumer **out, const struct ek_brokers *brokers,
+                            const char *topic, unsigned flags, int wait_ms, struct ek_error *e);
 /* The next message within wait_ms: *got = 0 when none came. EK_EIO. */
-int ek_tap_next(struct ek_tap *t, struct ek_kafka_record *record, int wait_ms, int *got,
-                struct ek_error *e);
+int ek_merged_consumer_next(struct ek_merged_consumer *t, struct ek_kafka_record *record,
+                            int wait_ms, int *got, struct ek_error *e);
 /* True when every partition was read up to where it ended when the tap was made. */
-bool ek_tap_at_end(const struct ek_tap *t);
-void ek_tap_free(struct ek_tap *t);
+bool ek_merged_consumer_at_end(const struct ek_merged_consumer *t);
+void ek_merged_consumer_free(struct ek_merged_consumer *t);
 
 #endif

@@ -11,20 +11,20 @@
  * record. */
 enum { BATCH_HEAD = 61, RECORD_HEAD = 3, ASK_MS = 5000 };
 
-struct ek_limits {
-    const char *topics[EK_LIMITS_TOPICS];
-    atomic_size_t bytes[EK_LIMITS_TOPICS];
-    int compacted[EK_LIMITS_TOPICS];
+struct ek_topic_limits {
+    const char *topics[EK_TOPIC_LIMITS_TOPICS];
+    atomic_size_t bytes[EK_TOPIC_LIMITS_TOPICS];
+    int compacted[EK_TOPIC_LIMITS_TOPICS];
     size_t count;
     struct ek_log *log;
     rd_kafka_queue_t *answers; /* NULL: nothing was asked */
     bool known, told;
 };
 
-int ek_limits_new(struct ek_limits **out, const char *const *topics, size_t count,
-                  struct ek_log *log, struct ek_error *e)
+int ek_topic_limits_new(struct ek_topic_limits **out, const char *const *topics, size_t count,
+                        struct ek_log *log, struct ek_error *e)
 {
-    struct ek_limits *l = ek_calloc(1, sizeof *l);
+    struct ek_topic_limits *l = ek_calloc(1, sizeof *l);
     if (!l)
         return ek_fail(e, EK_ENOMEM, "no memory for the limits of topics");
     l->log = log;
@@ -38,25 +38,25 @@ int ek_limits_new(struct ek_limits **out, const char *const *topics, size_t coun
     return EK_OK;
 }
 
-static void forget_question(struct ek_limits *l)
+static void clear_request(struct ek_topic_limits *l)
 {
     if (l->answers)
         rd_kafka_queue_destroy(l->answers);
     l->answers = NULL;
 }
 
-void ek_limits_free(struct ek_limits *l)
+void ek_topic_limits_free(struct ek_topic_limits *l)
 {
     if (!l)
         return;
-    forget_question(l);
+    clear_request(l);
     ek_free(l);
 }
 
-void ek_limits_ask(struct ek_limits *l, rd_kafka_t *client, int broker)
+void ek_topic_limits_request(struct ek_topic_limits *l, rd_kafka_t *client, int broker)
 {
     char why[200];
-    rd_kafka_ConfigResource_t *resources[EK_LIMITS_TOPICS];
+    rd_kafka_ConfigResource_t *resources[EK_TOPIC_LIMITS_TOPICS];
     if (l->answers)
         return;
     l->answers = rd_kafka_queue_new(client);
@@ -72,7 +72,7 @@ void ek_limits_ask(struct ek_limits *l, rd_kafka_t *client, int broker)
     rd_kafka_AdminOptions_destroy(options);
 }
 
-static void assume(struct ek_limits *l, const char *topic, const char *why)
+static void assume(struct ek_topic_limits *l, const char *topic, const char *why)
 {
     if (!l->told)
         ek_log_write(l->log, EK_LOG_INFO, "limits_unknown", "topic=%s assumed=%d reason=\"%s\"",
@@ -80,7 +80,7 @@ static void assume(struct ek_limits *l, const char *topic, const char *why)
     l->told = true;
 }
 
-static void take(struct ek_limits *l, const rd_kafka_ConfigResource_t *r)
+static void set_limits(struct ek_topic_limits *l, const rd_kafka_ConfigResource_t *r)
 {
     size_t number = 0, count;
     int64_t value;
@@ -104,7 +104,7 @@ static void take(struct ek_limits *l, const rd_kafka_ConfigResource_t *r)
     }
 }
 
-bool ek_limits_serve(struct ek_limits *l, int wait_ms)
+bool ek_topic_limits_poll(struct ek_topic_limits *l, int wait_ms)
 {
     size_t count = 0;
     rd_kafka_event_t *event = l->answers ? rd_kafka_queue_poll(l->answers, wait_ms) : NULL;
@@ -116,33 +116,33 @@ bool ek_limits_serve(struct ek_limits *l, int wait_ms)
     const rd_kafka_ConfigResource_t **resources =
         result ? rd_kafka_DescribeConfigs_result_resources(result, &count) : NULL;
     for (size_t i = 0; i < count; i++)
-        take(l, resources[i]);
+        set_limits(l, resources[i]);
     /* No answer at all says nothing about the topics, and is asked for again. */
     bool answered = !err || ek_kafka_classify(err, EK_KAFKA_ADMIN) != EK_KAFKA_RETRIABLE;
     if (err && answered)
         assume(l, l->topics[0], rd_kafka_event_error_string(event));
     l->known |= answered;
     rd_kafka_event_destroy(event);
-    forget_question(l);
+    clear_request(l);
     return l->known;
 }
 
-size_t ek_limits_of(const struct ek_limits *l, size_t number)
+size_t ek_topic_limits_get(const struct ek_topic_limits *l, size_t number)
 {
     return atomic_load_explicit(&l->bytes[number], memory_order_relaxed);
 }
 
-int ek_limits_compacted(const struct ek_limits *l, size_t number)
+int ek_topic_limits_compacted(const struct ek_topic_limits *l, size_t number)
 {
     return l->compacted[number];
 }
 
-size_t ek_limits_least(const struct ek_limits *l)
+size_t ek_topic_limits_min(const struct ek_topic_limits *l)
 {
-    size_t least = ek_limits_of(l, 0);
+    size_t least = ek_topic_limits_get(l, 0);
     for (size_t i = 1; i < l->count; i++)
-        if (ek_limits_of(l, i) < least)
-            least = ek_limits_of(l, i);
+        if (ek_topic_limits_get(l, i) < least)
+            least = ek_topic_limits_get(l, i);
     return least;
 }
 
@@ -161,7 +161,7 @@ static size_t field_bytes(size_t length)
     return varint_bytes(length) + length;
 }
 
-size_t ek_limits_batch_bytes(size_t key, size_t value, const rd_kafka_headers_t *headers)
+size_t ek_topic_limits_batch_bytes(size_t key, size_t value, const rd_kafka_headers_t *headers)
 {
     size_t record = RECORD_HEAD + field_bytes(key) + field_bytes(value), count = 0, length;
     const char *name;

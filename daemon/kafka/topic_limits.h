@@ -7,7 +7,7 @@
  * which is told once.
  * Units: bytes of a batch as the broker counts it, before compression: a batch that only
  * compression would make fit counts as too large.
- * Owner: the caller. Threads: one that asks; ek_limits_of from any.
+ * Owner: the caller. Threads: one that asks; ek_topic_limits_get from any.
  */
 #ifndef EK_DAEMON_KAFKA_TOPIC_LIMITS_H
 #define EK_DAEMON_KAFKA_TOPIC_LIMITS_H
@@ -19,28 +19,28 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { EK_LIMITS_TOPICS = 4, EK_LIMIT_ASSUMED = 1048588 };
+enum { EK_TOPIC_LIMITS_TOPICS = 4, EK_LIMIT_ASSUMED = 1048588 };
 
-struct ek_limits;
+struct ek_topic_limits;
 
 /* The names must outlive it. EK_ENOMEM. */
-int ek_limits_new(struct ek_limits **out, const char *const *topics, size_t count,
-                  struct ek_log *log, struct ek_error *e);
-void ek_limits_free(struct ek_limits *l);
+int ek_topic_limits_new(struct ek_topic_limits **out, const char *const *topics, size_t count,
+                        struct ek_log *log, struct ek_error *e);
+void ek_topic_limits_free(struct ek_topic_limits *l);
 
 /* Asks this broker, any will do, or when -1 the one that the client holds for the controller;
  * nothing while a question is on its way. */
-void ek_limits_ask(struct ek_limits *l, rd_kafka_t *client, int broker);
+void ek_topic_limits_request(struct ek_topic_limits *l, rd_kafka_t *client, int broker);
 /* Takes the answer when it comes within wait_ms. True once there was one, or is none to be had. */
-bool ek_limits_serve(struct ek_limits *l, int wait_ms);
+bool ek_topic_limits_poll(struct ek_topic_limits *l, int wait_ms);
 /* Of topic `number`; and the least of all. */
-size_t ek_limits_of(const struct ek_limits *l, size_t number);
-size_t ek_limits_least(const struct ek_limits *l);
+size_t ek_topic_limits_get(const struct ek_topic_limits *l, size_t number);
+size_t ek_topic_limits_min(const struct ek_topic_limits *l);
 
 /* Whether topic `number` is compacted; -1: not known. */
-int ek_limits_compacted(const struct ek_limits *l, size_t number);
+int ek_topic_limits_compacted(const struct ek_topic_limits *l, size_t number);
 
 /* The bytes that a batch of this one message has. headers may be NULL. */
-size_t ek_limits_batch_bytes(size_t key, size_t value, const rd_kafka_headers_t *headers);
+size_t ek_topic_limits_batch_bytes(size_t key, size_t value, const rd_kafka_headers_t *headers);
 
 #endif

@@ -8,24 +8,24 @@
 #include <string.h>
 
 static rd_kafka_resp_err_t read_answer(const struct rd_kafka_metadata *answer,
-                                       struct ek_topic_answer *out)
+                                       struct ek_topic_info *out)
 {
     bool one = answer->topic_cnt == 1;
-    *out = (struct ek_topic_answer){.heard = true,
-                                    .partitions = one ? answer->topics[0].partition_cnt : 0,
-                                    .broker = answer->broker_cnt ? answer->brokers[0].id : -1};
+    *out = (struct ek_topic_info){.heard = true,
+                                  .partitions = one ? answer->topics[0].partition_cnt : 0,
+                                  .broker = answer->broker_cnt ? answer->brokers[0].id : -1};
     if (!one)
         return RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC;
     return answer->topics[0].err || out->partitions ? answer->topics[0].err
                                                     : RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART;
 }
 
-rd_kafka_resp_err_t ek_kafka_ask_topic(rd_kafka_t *client, const char *topic, int wait_ms,
-                                       struct ek_topic_answer *out)
+rd_kafka_resp_err_t ek_kafka_get_topic(rd_kafka_t *client, const char *topic, int wait_ms,
+                                       struct ek_topic_info *out)
 {
     const struct rd_kafka_metadata *answer;
     rd_kafka_topic_t *handle = rd_kafka_topic_new(client, topic, NULL);
-    *out = (struct ek_topic_answer){0};
+    *out = (struct ek_topic_info){0};
     if (!handle)
         return rd_kafka_last_error();
     rd_kafka_resp_err_t err = rd_kafka_metadata(client, 0, handle, &answer, wait_ms);
@@ -37,10 +37,10 @@ rd_kafka_resp_err_t ek_kafka_ask_topic(rd_kafka_t *client, const char *topic, in
     return err;
 }
 
-void ek_kafka_hear_leaders(rd_kafka_t *client, const char *topic, int wait_ms)
+void ek_kafka_refresh_leaders(rd_kafka_t *client, const char *topic, int wait_ms)
 {
-    struct ek_topic_answer ignored;
-    ek_kafka_ask_topic(client, topic, wait_ms, &ignored);
+    struct ek_topic_info ignored;
+    ek_kafka_get_topic(client, topic, wait_ms, &ignored);
 }
 
 static bool read_property(const rd_kafka_event_t *event, const char *name, char *value, size_t size)
@@ -62,8 +62,8 @@ static bool read_property(const rd_kafka_event_t *event, const char *name, char 
     return false;
 }
 
-bool ek_kafka_ask_property(rd_kafka_t *client, const char *topic, const char *name, int wait_ms,
-                           char *value, size_t size)
+bool ek_kafka_get_topic_property(rd_kafka_t *client, const char *topic, const char *name,
+                                 int wait_ms, char *value, size_t size)
 {
     char why[200];
     rd_kafka_queue_t *answers = rd_kafka_queue_new(client);
@@ -122,10 +122,10 @@ void ek_topics_free(struct ek_topics *t)
 }
 
 /* False when no broker answers; the topic may be there or not. */
-static bool ask(rd_kafka_t *client, const char *topic, bool *there)
+static bool find_topic(rd_kafka_t *client, const char *topic, bool *there)
 {
-    struct ek_topic_answer answer;
-    *there = ek_kafka_ask_topic(client, topic, LOOK_MS, &answer) !=
+    struct ek_topic_info answer;
+    *there = ek_kafka_get_topic(client, topic, LOOK_MS, &answer) !=
              RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART;
     return answer.heard;
 }
@@ -144,7 +144,7 @@ static bool note(struct ek_topics *t, size_t number, bool there, int64_t now_ms)
     return false;
 }
 
-bool ek_topics_look(struct ek_topics *t, rd_kafka_t *client)
+bool ek_topics_poll(struct ek_topics *t, rd_kafka_t *client)
 {
     int64_t now_ms = ek_now_ms();
     bool there = true, found = false, all = true, answered = true;
@@ -153,7 +153,7 @@ bool ek_topics_look(struct ek_topics *t, rd_kafka_t *client)
     for (size_t i = 0; answered && i < t->names->count; i++) {
         if (t->asked && !ek_topics_missing(t, i))
             continue;
-        answered = ask(client, t->names->items[i], &there);
+        answered = find_topic(client, t->names->items[i], &there);
         if (answered)
             found |= note(t, i, there, now_ms);
         all = all && answered && there;
@@ -164,7 +164,7 @@ bool ek_topics_look(struct ek_topics *t, rd_kafka_t *client)
     return found;
 }
 
-void ek_topics_doubt(struct ek_topics *t)
+void ek_topics_recheck(struct ek_topics *t)
 {
     t->settled = t->asked = false;
 }
@@ -174,7 +174,7 @@ bool ek_topics_missing(const struct ek_topics *t, size_t number)
     return atomic_load(&t->places[number].missing);
 }
 
-bool ek_topic_may_come(int64_t *since_ms, const char *topic, struct ek_log *log)
+bool ek_topic_is_awaited(int64_t *since_ms, const char *topic, struct ek_log *log)
 {
     int64_t now = ek_now_ms();
     if (!*since_ms) {

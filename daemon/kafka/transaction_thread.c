@@ -45,12 +45,12 @@ int ek_txn_new(struct ek_txn **out, const struct ek_txn_tools *tools, struct ek_
     return EK_OK;
 }
 
-static void say(struct ek_txn *t, enum ek_txn_state state)
+static void set_state(struct ek_txn *t, enum ek_txn_state state)
 {
     pthread_mutex_lock(&t->lock);
     t->state = state;
     pthread_mutex_unlock(&t->lock);
-    ek_bell_ring(t->tools.bell);
+    ek_wakeup_signal(t->tools.wakeup);
 }
 
 static void end(struct ek_txn *t, const struct ek_error *failure)
@@ -59,7 +59,7 @@ static void end(struct ek_txn *t, const struct ek_error *failure)
     t->failure = *failure;
     t->failure.flags = EK_ERR_FATAL;
     pthread_mutex_unlock(&t->lock);
-    say(t, EK_TXN_BROKEN);
+    set_state(t, EK_TXN_BROKEN);
 }
 
 static bool stopping(struct ek_txn *t)
@@ -90,7 +90,7 @@ static void pause_for(struct ek_txn *t, int ms)
     pthread_mutex_unlock(&t->lock);
 }
 
-bool ek_txn_taken(rd_kafka_resp_err_t err, const char *text, struct ek_error *e)
+bool ek_txn_is_fenced(rd_kafka_resp_err_t err, const char *text, struct ek_error *e)
 {
     switch (err) {
     case RD_KAFKA_RESP_ERR__FENCED:
@@ -118,9 +118,9 @@ static void fail(struct ek_txn *t, const char *call, const rd_kafka_error_t *pro
     struct ek_error e;
     char text[400];
     rd_kafka_resp_err_t err = rd_kafka_error_code(problem);
-    ek_kafka_sentence(text, sizeof text, t->tools.watch, err, EK_KAFKA_TXN, NULL,
-                      rd_kafka_error_string(problem));
-    if (!ek_txn_taken(err, rd_kafka_error_string(problem), &e))
+    ek_kafka_errmsg(text, sizeof text, t->tools.watch, err, EK_KAFKA_TXN, NULL,
+                    rd_kafka_error_string(problem));
+    if (!ek_txn_is_fenced(err, rd_kafka_error_string(problem), &e))
         ek_fail(&e, EK_EIO, "kafka: %s: %s", call, text);
     end(t, &e);
 }
@@ -149,19 +149,19 @@ static enum verdict judge(struct ek_txn *t, const char *call, rd_kafka_error_t *
     rd_kafka_resp_err_t err = rd_kafka_error_code(problem);
     enum ek_kafka_class class = rd_kafka_error_is_fatal(problem)              ? EK_KAFKA_FATAL
                                 : err == RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID ? EK_KAFKA_FATAL
-                                : rd_kafka_error_txn_requires_abort(problem)  ? EK_KAFKA_ABORT
+                                : rd_kafka_error_txn_requires_abort(problem)  ? EK_KAFKA_ABORTABLE
                                 : rd_kafka_error_is_retriable(problem)
                                     ? EK_KAFKA_RETRIABLE
                                     : ek_kafka_classify(err, EK_KAFKA_TXN);
     char text[300];
     snprintf(text, sizeof text, "%s: %s", call, rd_kafka_error_string(problem));
-    ek_kafka_tell(t->tools.watch, err, class, text);
+    ek_kafka_report_class(t->tools.watch, err, class, text);
     if (class == EK_KAFKA_FATAL)
         fail(t, call, problem);
-    if (class == EK_KAFKA_ABORT)
+    if (class == EK_KAFKA_ABORTABLE)
         note_reason(t, err);
     rd_kafka_error_destroy(problem);
-    return class == EK_KAFKA_FATAL ? END : class == EK_KAFKA_ABORT ? ABORT : AGAIN;
+    return class == EK_KAFKA_FATAL ? END : class == EK_KAFKA_ABORTABLE ? ABORT : AGAIN;
 }
 
 typedef rd_kafka_error_t *transactional_call(struct ek_txn *t);
@@ -220,7 +220,7 @@ static rd_kafka_error_t *call_abort(struct ek_txn *t)
 /* Who asks for an abort knows only that the client takes nothing more, and a commit that came in
  * its way only that it does not fit any more. Why, the client says to any call that does not fit,
  * as this one while a transaction is open. */
-static void ask_why(struct ek_txn *t)
+static void request_reason(struct ek_txn *t)
 {
     rd_kafka_resp_err_t known = ek_txn_abort_reason(t);
     if (known && known != RD_KAFKA_RESP_ERR__STATE)
@@ -234,9 +234,9 @@ static void ask_why(struct ek_txn *t)
 
 static void do_abort(struct ek_txn *t)
 {
-    ask_why(t);
+    request_reason(t);
     if (must(t, "abort", call_abort))
-        say(t, EK_TXN_ABORTED);
+        set_state(t, EK_TXN_ABORTED);
 }
 
 static void do_open(struct ek_txn *t, enum ek_txn_state then)
@@ -247,10 +247,10 @@ static void do_open(struct ek_txn *t, enum ek_txn_state then)
     if (t->tools.opened(t->tools.context, &e))
         end(t, &e);
     else
-        say(t, then);
+        set_state(t, then);
 }
 
-static void forget_job(struct ek_txn *t)
+static void clear_job(struct ek_txn *t)
 {
     if (t->offsets)
         rd_kafka_topic_partition_list_destroy(t->offsets);
@@ -265,7 +265,7 @@ static void do_commit(struct ek_txn *t)
     enum verdict v = t->offsets && t->offsets->cnt ? insist(t, "offsets", call_offsets) : DONE;
     if (v == DONE)
         v = insist(t, "commit", call_commit);
-    forget_job(t);
+    clear_job(t);
     if (v == DONE)
         do_open(t, EK_TXN_COMMITTED);
     else if (v == ABORT)
@@ -330,7 +330,7 @@ enum ek_txn_state ek_txn_state(struct ek_txn *t, struct ek_error *e)
     return state;
 }
 
-static void ask(struct ek_txn *t, enum job job)
+static void start_job(struct ek_txn *t, enum job job)
 {
     pthread_mutex_lock(&t->lock);
     t->job = job;
@@ -345,17 +345,17 @@ void ek_txn_commit(struct ek_txn *t, rd_kafka_topic_partition_list_t *offsets,
 {
     t->offsets = offsets; /* the thread waits for a job and does not look */
     t->group = group;
-    ask(t, JOB_COMMIT);
+    start_job(t, JOB_COMMIT);
 }
 
 void ek_txn_abort(struct ek_txn *t)
 {
-    ask(t, JOB_ABORT);
+    start_job(t, JOB_ABORT);
 }
 
 void ek_txn_reopen(struct ek_txn *t)
 {
-    ask(t, JOB_OPEN);
+    start_job(t, JOB_OPEN);
 }
 
 bool ek_txn_stop(struct ek_txn *t, int64_t wait_ms)
@@ -379,7 +379,7 @@ void ek_txn_free(struct ek_txn *t)
         ek_txn_stop(t, 0);
         pthread_join(t->thread, NULL);
     }
-    forget_job(t);
+    clear_job(t);
     pthread_cond_destroy(&t->changed);
     pthread_mutex_destroy(&t->lock);
     ek_free(t);

@@ -40,7 +40,7 @@ enum ek_txn_state {
 struct ek_txn_tools {
     rd_kafka_t *client; /* with a transactional.id */
     struct ek_kafka_watch *watch;
-    const struct ek_bell *bell;
+    const struct ek_wakeup *wakeup;
     void *context;
     /* A transaction was opened. On the thread of the transactions; a failure ends them all. */
     int (*opened)(void *context, struct ek_error *e);
@@ -48,7 +48,7 @@ struct ek_txn_tools {
 
 /* Whether the error says that the transactional id or the transaction is no longer this producer's;
  * then it says so in a sentence. */
-bool ek_txn_taken(rd_kafka_resp_err_t err, const char *text, struct ek_error *e);
+bool ek_txn_is_fenced(rd_kafka_resp_err_t err, const char *text, struct ek_error *e);
 
 int ek_txn_new(struct ek_txn **out, const struct ek_txn_tools *tools, struct ek_error *e);
 /* Registers with the coordinator and opens the first transaction. EK_EIO without a thread. */

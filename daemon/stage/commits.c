@@ -6,7 +6,7 @@
 
 enum { SEEK_FOR_EVER = -1 }; /* other time-outs are taken in the wrong unit before librdkafka 2.1 */
 
-void ek_input_add_offset(rd_kafka_topic_partition_list_t *list, const struct ek_lane *lane,
+void ek_input_add_offset(rd_kafka_topic_partition_list_t *list, const struct ek_partition *lane,
                          int64_t offset, const char *pointer)
 {
     rd_kafka_topic_partition_t *p =
@@ -23,9 +23,10 @@ void ek_input_add_offset(rd_kafka_topic_partition_list_t *list, const struct ek_
 static rd_kafka_topic_partition_list_t *moved(struct ek_input *in)
 {
     rd_kafka_topic_partition_list_t *list = NULL;
-    for (struct ek_lane *lane = NULL; (lane = ek_lanes_each(in->lanes, lane));) {
+    for (struct ek_partition *lane = NULL; (lane = ek_partition_offsets_each(in->lanes, lane));) {
         bool same = lane->next == lane->committed && (lane->pointed || !lane->pointer);
-        bool held = in->keeper && ek_keeper_holds(in->keeper, lane);
+        bool held =
+            in->checkpoint_store && ek_checkpoint_store_blocks_commit(in->checkpoint_store, lane);
         if (!lane->open || lane->next < 0 || same || held)
             continue;
         if (!list)
@@ -41,11 +42,11 @@ static bool carries(const rd_kafka_topic_partition_t *p, const char *pointer)
            !memcmp(p->metadata, pointer, p->metadata_size);
 }
 
-static void remember(struct ek_input *in, const rd_kafka_topic_partition_list_t *list)
+static void store_offsets(struct ek_input *in, const rd_kafka_topic_partition_list_t *list)
 {
     for (int i = 0; i < list->cnt; i++) {
         const rd_kafka_topic_partition_t *p = &list->elems[i];
-        struct ek_lane *lane = ek_lanes_find(in->lanes, p->topic, p->partition);
+        struct ek_partition *lane = ek_partition_offsets_find(in->lanes, p->topic, p->partition);
         if (!lane || p->err)
             continue;
         lane->committed = p->offset;
@@ -54,7 +55,7 @@ static void remember(struct ek_input *in, const rd_kafka_topic_partition_list_t 
 }
 
 /* Each error of partitions, with the topic of the first that has it. False: none has one. */
-static bool tell_refused(struct ek_kafka_watch *w, const rd_kafka_topic_partition_list_t *offsets)
+static bool log_rejected(struct ek_kafka_watch *w, const rd_kafka_topic_partition_list_t *offsets)
 {
     rd_kafka_resp_err_t told = RD_KAFKA_RESP_ERR_NO_ERROR;
     for (int i = 0; offsets && i < offsets->cnt; i++) {
@@ -74,13 +75,13 @@ void ek_input_on_commit(rd_kafka_t *rk, rd_kafka_resp_err_t err,
     (void)rk;
     if (err == RD_KAFKA_RESP_ERR__NO_OFFSET)
         return;
-    if (!tell_refused(w, offsets) && err)
+    if (!log_rejected(w, offsets) && err)
         ek_kafka_report(w, err, EK_KAFKA_COMMIT, NULL);
     if (err)
         return;
     ek_metrics_count(w->metrics, EK_COUNT_COMMITS, 1);
     if (offsets)
-        remember(in, offsets);
+        store_offsets(in, offsets);
 }
 
 void ek_input_commit(struct ek_input *in)
@@ -131,11 +132,12 @@ static int seek(struct ek_input *in, rd_kafka_topic_partition_list_t *list, stru
 
 /* Where reading goes on after the tickets of a lane were cut loose: at its committed offset, or
  * before it at what the guard has not counted yet. */
-static int64_t resume_at(struct ek_input *in, struct ek_lane *lane)
+static int64_t resume_at(struct ek_input *in, struct ek_partition *lane)
 {
-    int64_t seen = in->keeper ? ek_keeper_seen(in->keeper, lane) : lane->committed;
+    int64_t seen = in->checkpoint_store ? ek_checkpoint_store_last_seen(in->checkpoint_store, lane)
+                                        : lane->committed;
     int64_t from = seen < lane->committed ? seen : lane->committed;
-    ek_lanes_expect(lane, from);
+    ek_partition_expect_offset(lane, from);
     return from;
 }
 
@@ -144,10 +146,10 @@ int ek_input_rewind(struct ek_input *in, struct ek_error *e)
 {
     int rc = EK_OK;
     rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(8);
-    for (struct ek_lane *lane = NULL; (lane = ek_lanes_each(in->lanes, lane));) {
-        if (!lane->open || lane->taken <= lane->committed)
+    for (struct ek_partition *lane = NULL; (lane = ek_partition_offsets_each(in->lanes, lane));) {
+        if (!lane->open || lane->last_seen <= lane->committed)
             continue;
-        ek_lanes_rewind(in->lanes, lane);
+        ek_partition_offsets_rewind(in->lanes, lane);
         int64_t from = resume_at(in, lane);
         rd_kafka_topic_partition_list_add(list, lane->topic, lane->partition)->offset = from;
         ek_log_write(in->watch.log, EK_LOG_INFO, "going_back", "topic=%s partition=%d offset=%lld",
@@ -160,7 +162,7 @@ int ek_input_rewind(struct ek_input *in, struct ek_error *e)
 }
 
 /* -1 while it is not known. */
-static int64_t lag_of(const struct ek_input *in, const struct ek_lane *lane, int64_t low,
+static int64_t lag_of(const struct ek_input *in, const struct ek_partition *lane, int64_t low,
                       int64_t high)
 {
     int64_t begin = in->config->start == EK_START_LATEST ? high : low > 0 ? low : 0;
@@ -174,7 +176,7 @@ void ek_input_lags(struct ek_input *in)
     struct ek_lag *lags = ek_calloc(capacity, sizeof *lags);
     if (!lags)
         return;
-    for (struct ek_lane *lane = NULL; (lane = ek_lanes_each(in->lanes, lane));) {
+    for (struct ek_partition *lane = NULL; (lane = ek_partition_offsets_each(in->lanes, lane));) {
         int64_t low = -1, high = -1;
         if (!lane->open || count == capacity)
             continue;

@@ -35,7 +35,7 @@ static int make_client(struct ek_input *in, struct ek_error *e)
     if (rc)
         return rc;
     warn_of_cooperative(in, conf);
-    ek_kafka_watch_over(&in->watch, conf);
+    ek_kafka_watch_attach(&in->watch, conf);
     rd_kafka_conf_set_rebalance_cb(conf, ek_input_on_rebalance);
     rd_kafka_conf_set_offset_commit_cb(conf, ek_input_on_commit);
     return ek_kafka_make(&in->client, RD_KAFKA_CONSUMER, conf, EK_ECONFIG, "kafka consumer", e);
@@ -48,10 +48,10 @@ static int make_readers(struct ek_input *in, struct ek_error *e)
         return ek_fail(e, EK_ENOMEM, "no memory for the consumer");
     for (int i = 0; i < in->readers; i++) {
         in->reader[i] = rd_kafka_queue_new(in->client);
-        ek_kafka_ring_for(in->reader[i], in->bell);
+        ek_kafka_signal_on_event(in->reader[i], in->wakeup);
     }
     rd_kafka_queue_t *common = rd_kafka_queue_get_consumer(in->client);
-    ek_kafka_ring_for(common, in->bell);
+    ek_kafka_signal_on_event(common, in->wakeup);
     rd_kafka_queue_destroy(common);
     return EK_OK;
 }
@@ -64,14 +64,14 @@ int ek_input_new(struct ek_input **out, const struct ek_input_tools *tools,
         return ek_fail(e, EK_ENOMEM, "no memory for the consumer");
     in->config = tools->config;
     in->lanes = tools->lanes;
-    in->keeper = tools->keeper;
-    in->bell = tools->bell;
+    in->checkpoint_store = tools->checkpoint_store;
+    in->wakeup = tools->wakeup;
     in->readers = tools->readers;
     in->hooks = *hooks;
     in->drain_ms = in->commit_ms = in->config->shutdown_ms;
     in->watch = (struct ek_kafka_watch){
         .log = tools->log, .metrics = tools->metrics, .role = "consumer", .owner = in};
-    in->watch.trouble = ek_trouble_new();
+    in->watch.trouble = ek_kafka_health_new();
     in->topics = ek_topics_new(&in->config->topics, tools->log);
     int rc = in->topics && in->watch.trouble ? make_client(in, e)
                                              : ek_fail(e, EK_ENOMEM, "no memory for the topics");
@@ -96,10 +96,10 @@ int ek_input_subscribe(struct ek_input *in, struct ek_error *e)
 }
 
 /* Anything but a message. */
-static void take_error(struct ek_input *in, const rd_kafka_message_t *raw)
+static void handle_error(struct ek_input *in, const rd_kafka_message_t *raw)
 {
     if (raw->err == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART)
-        ek_topics_doubt(in->topics); /* which tells it, by name */
+        ek_topics_recheck(in->topics); /* which tells it, by name */
     else if (raw->err == RD_KAFKA_RESP_ERR__FATAL)
         ek_kafka_report_fatal(&in->watch, in->client, rd_kafka_message_errstr(raw));
     else
@@ -110,49 +110,53 @@ static void take_error(struct ek_input *in, const rd_kafka_message_t *raw)
 
 /* Exactly once: reading must go on where it was, or where it was set back to: else messages would
  * be passed over without a word. */
-static int goes_on(const struct ek_input *in, const struct ek_lane *lane,
-                   const rd_kafka_message_t *raw, struct ek_error *e)
+static int is_contiguous(const struct ek_input *in, const struct ek_partition *lane,
+                         const rd_kafka_message_t *raw, struct ek_error *e)
 {
-    long long wanted = (long long)(lane->expected >= 0 ? lane->expected : lane->taken);
+    long long desired =
+        (long long)(lane->next_expected >= 0 ? lane->next_expected : lane->last_seen);
     if (in->config->delivery == EK_AT_LEAST_ONCE)
         return EK_OK;
-    if (lane->expected >= 0 ? raw->offset == wanted : raw->offset >= wanted)
+    if (lane->next_expected >= 0 ? raw->offset == desired : raw->offset >= desired)
         return EK_OK;
     return ek_fail_fatal(e, EK_EIO,
                          "topic '%s' partition %d: reading went on at %lld and not at %lld",
-                         lane->topic, lane->partition, (long long)raw->offset, wanted);
+                         lane->topic, lane->partition, (long long)raw->offset, desired);
 }
 
 /* Takes the ticket of a message, NULL when there is none for it: its partition was taken away
  * meanwhile, and its next owner reads it again. */
-static int take(struct ek_input *in, rd_kafka_message_t *raw, uint64_t now_ns,
-                struct ek_ticket **ticket, struct ek_error *e)
+static int accept_message(struct ek_input *in, rd_kafka_message_t *raw, uint64_t now_ns,
+                          struct ek_inflight **inflight, struct ek_error *e)
 {
-    *ticket = NULL;
-    struct ek_lane *lane =
-        raw->err ? NULL : ek_lanes_find(in->lanes, rd_kafka_topic_name(raw->rkt), raw->partition);
+    *inflight = NULL;
+    struct ek_partition *lane =
+        raw->err
+            ? NULL
+            : ek_partition_offsets_find(in->lanes, rd_kafka_topic_name(raw->rkt), raw->partition);
     if (!lane)
         return EK_OK;
-    int rc = goes_on(in, lane, raw, e);
+    int rc = is_contiguous(in, lane, raw, e);
     if (rc)
         return rc;
-    if (raw->offset < lane->taken)
-        lane->sends = 0; /* the topic was made anew, so these are others */
-    struct ek_ticket *t = ek_lanes_take(in->lanes, lane, raw->offset);
+    if (raw->offset < lane->last_seen)
+        lane->replay_until = 0; /* the topic was made anew, so these are others */
+    struct ek_inflight *t = ek_partition_offsets_start(in->lanes, lane, raw->offset);
     if (!t)
         return ek_fail(e, EK_ENOMEM, "no memory for another message in flight");
-    ek_lanes_load(in->lanes, t, ek_kafka_load(raw, (size_t)in->config->in_flight_bytes));
+    ek_partition_offsets_add_bytes(
+        in->lanes, t, ek_inflight_accounting_init(raw, (size_t)in->config->in_flight_bytes));
     t->fetched_ns = now_ns;
     t->bytes = raw->payload;
     t->length = raw->len;
     t->stamp_ms = ek_kafka_time_ms(raw);
     t->message = raw;
-    t->silent = raw->offset < lane->sends;
+    t->no_output = raw->offset < lane->replay_until;
     if (raw->offset == lane->refused.offset) {
         t->refused = lane->refused.why;
         t->outcome = lane->refused.outcome;
     }
-    *ticket = t;
+    *inflight = t;
     return EK_OK;
 }
 
@@ -162,7 +166,7 @@ int ek_input_serve(struct ek_input *in, struct ek_error *e)
     struct ek_error beside;
     while (!ek_kafka_failure(&in->watch, NULL) && (raw = rd_kafka_consumer_poll(in->client, 0))) {
         if (raw->err) {
-            take_error(in, raw);
+            handle_error(in, raw);
         } else {
             ek_fail(&beside, EK_EIO, "kafka: a message beside its queue");
             ek_kafka_fail(&in->watch, &beside);
@@ -173,12 +177,12 @@ int ek_input_serve(struct ek_input *in, struct ek_error *e)
 }
 
 /* An open lane of the reader whose broker was seen to have more than was given out; NULL: none. */
-static const struct ek_lane *behind(struct ek_input *in, int reader)
+static const struct ek_partition *behind(struct ek_input *in, int reader)
 {
-    for (struct ek_lane *lane = NULL; (lane = ek_lanes_each(in->lanes, lane));) {
-        int64_t low = -1, high = -1, next = lane->taken >= 0 ? lane->taken : lane->next;
+    for (struct ek_partition *lane = NULL; (lane = ek_partition_offsets_each(in->lanes, lane));) {
+        int64_t low = -1, high = -1, next = lane->last_seen >= 0 ? lane->last_seen : lane->next;
         if (!lane->open || next < 0 ||
-            ek_input_reader_of(in, lane->topic, lane->partition) != reader)
+            ek_input_find_partition(in, lane->topic, lane->partition) != reader)
             continue;
         rd_kafka_get_watermark_offsets(in->client, lane->topic, lane->partition, &low, &high);
         if (high > next)
@@ -194,7 +198,7 @@ static void nudge(struct ek_input *in, int reader)
 {
     int64_t now = ek_now_ms();
     bool due = now >= in->nudge_due_ms && !ek_kafka_conf_has_backoff();
-    const struct ek_lane *lane = due ? behind(in, reader) : NULL;
+    const struct ek_partition *lane = due ? behind(in, reader) : NULL;
     if (!lane)
         return;
     in->nudge_due_ms = now + NUDGE_EVERY_MS;
@@ -204,14 +208,14 @@ static void nudge(struct ek_input *in, int reader)
     rd_kafka_topic_partition_list_destroy(one);
 }
 
-static bool has_room(const struct ek_input *in)
+static bool has_space(const struct ek_input *in)
 {
-    return ek_lanes_bytes(in->lanes) < (size_t)in->config->in_flight_bytes;
+    return ek_partition_offsets_bytes(in->lanes) < (size_t)in->config->in_flight_bytes;
 }
 
 /* One by one and not as a batch: how much a message holds is known when it was given out, and what
  * has no room stays where it is. */
-int ek_input_read(struct ek_input *in, int reader, struct ek_ticket **tickets, size_t most,
+int ek_input_read(struct ek_input *in, int reader, struct ek_inflight **inflights, size_t most,
                   size_t *count, struct ek_error *e)
 {
     int rc = EK_OK;
@@ -219,19 +223,19 @@ int ek_input_read(struct ek_input *in, int reader, struct ek_ticket **tickets, s
     uint64_t now_ns = 0, bytes = 0;
     rd_kafka_message_t *raw;
     *count = 0;
-    while (!rc && got < most && has_room(in) &&
+    while (!rc && got < most && has_space(in) &&
            (raw = rd_kafka_consume_queue(in->reader[reader], 0))) {
-        struct ek_ticket *t;
+        struct ek_inflight *t;
         if (!got++)
             now_ns = ek_now_ns();
-        rc = take(in, raw, now_ns, &t, e);
+        rc = accept_message(in, raw, now_ns, &t, e);
         if (t) {
-            tickets[(*count)++] = t;
+            inflights[(*count)++] = t;
             bytes += t->length;
             continue;
         }
         if (raw->err)
-            take_error(in, raw);
+            handle_error(in, raw);
         rd_kafka_message_destroy(raw);
     }
     if (!got)
@@ -241,15 +245,15 @@ int ek_input_read(struct ek_input *in, int reader, struct ek_ticket **tickets, s
     return rc;
 }
 
-void ek_input_look_for_topics(struct ek_input *in)
+void ek_input_poll_topics(struct ek_input *in)
 {
     struct ek_error e;
     ek_kafka_probe(in->client, &in->watch);
-    if (ek_topics_look(in->topics, in->client) && ek_input_subscribe(in, &e))
+    if (ek_topics_poll(in->topics, in->client) && ek_input_subscribe(in, &e))
         ek_log_text(in->watch.log, EK_LOG_WARN, "subscribe_failed", e.message);
 }
 
-struct ek_trouble *ek_input_trouble(struct ek_input *in)
+struct ek_kafka_health *ek_input_health(struct ek_input *in)
 {
     return in->watch.trouble;
 }
@@ -297,7 +301,7 @@ void ek_input_free(struct ek_input *in)
     if (in->client)
         rd_kafka_destroy_flags(in->client, RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE);
     ek_topics_free(in->topics);
-    ek_trouble_free(in->watch.trouble);
+    ek_kafka_health_free(in->watch.trouble);
     ek_free(in->reader);
     ek_free(in);
 }

@@ -21,7 +21,7 @@
 #include "daemon/kafka/partition_offsets.h"
 
 struct ek_input;
-struct ek_keeper;
+struct ek_checkpoint_store;
 struct rd_kafka_consumer_group_metadata_s;
 struct rd_kafka_topic_partition_list_s;
 
@@ -35,11 +35,11 @@ struct ek_input_hooks {
 
 struct ek_input_tools {
     const struct ek_config *config;
-    struct ek_lanes *lanes;
-    struct ek_keeper *keeper; /* of the state; NULL: none is kept */
+    struct ek_partition_offsets *lanes;
+    struct ek_checkpoint_store *checkpoint_store; /* of the state; NULL: none is kept */
     struct ek_metrics *metrics;
     struct ek_log *log;
-    const struct ek_bell *bell; /* rings when there is something to serve or to read */
+    const struct ek_wakeup *wakeup; /* rings when there is something to serve or to read */
     int readers;
 };
 
@@ -54,26 +54,26 @@ int ek_input_subscribe(struct ek_input *in, struct ek_error *e);
  * often: a member that is silent for long loses its place. Fails only for good (fatal). */
 int ek_input_serve(struct ek_input *in, struct ek_error *e);
 /* The tickets of the next messages of a reader, at most `most`, in the order of each partition;
- * never waits. Finish each with ek_lanes_done. Fails only for good. */
-int ek_input_read(struct ek_input *in, int reader, struct ek_ticket **tickets, size_t most,
+ * never waits. Finish each with ek_partition_offsets_finish. Fails only for good. */
+int ek_input_read(struct ek_input *in, int reader, struct ek_inflight **inflights, size_t most,
                   size_t *count, struct ek_error *e);
 
 /* Commits what moved since the last time, without waiting. */
 void ek_input_commit(struct ek_input *in);
 /* Adds an offset that is to be committed; what goes with it may be NULL. */
-void ek_input_add_offset(struct rd_kafka_topic_partition_list_s *list, const struct ek_lane *lane,
-                         int64_t offset, const char *pointer);
+void ek_input_add_offset(struct rd_kafka_topic_partition_list_s *list,
+                         const struct ek_partition *lane, int64_t offset, const char *pointer);
 /* Who we are in the group now, for offsets that go with a transaction. The caller destroys it. */
 struct rd_kafka_consumer_group_metadata_s *ek_input_group(struct ek_input *in);
 /* Goes back to the committed offsets: tickets that are out become loose, and what was read behind
  * comes again. Fails only for good. */
 int ek_input_rewind(struct ek_input *in, struct ek_error *e);
 /* Asks, when it is time to, which input topics are there, and in trouble whether it is over. */
-void ek_input_look_for_topics(struct ek_input *in);
+void ek_input_poll_topics(struct ek_input *in);
 /* True when topic `number` of the configuration was not there at the last look. Any thread. */
 bool ek_input_topic_missing(const struct ek_input *in, size_t number);
 /* What keeps the consumer from its brokers. Any thread. */
-struct ek_trouble *ek_input_trouble(struct ek_input *in);
+struct ek_kafka_health *ek_input_health(struct ek_input *in);
 /* Updates the lags shown in the metrics. */
 void ek_input_lags(struct ek_input *in);
 

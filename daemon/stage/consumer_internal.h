@@ -11,12 +11,12 @@
 struct ek_input {
     rd_kafka_t *client;
     const struct ek_config *config;
-    struct ek_lanes *lanes;
-    struct ek_keeper *keeper; /* NULL: no state is kept */
+    struct ek_partition_offsets *lanes;
+    struct ek_checkpoint_store *checkpoint_store; /* NULL: no state is kept */
     struct ek_input_hooks hooks;
     struct ek_kafka_watch watch;
     struct ek_topics *topics;
-    const struct ek_bell *bell;
+    const struct ek_wakeup *wakeup;
     rd_kafka_queue_t **reader; /* [readers] messages of the partitions of each */
     int readers;
     int64_t drain_ms, commit_ms; /* how long a partition that leaves may keep us */
@@ -32,7 +32,7 @@ void ek_input_on_commit(rd_kafka_t *rk, rd_kafka_resp_err_t err,
                         rd_kafka_topic_partition_list_t *offsets, void *opaque);
 
 /* A partition has the same reader for as long as there are so many. */
-int ek_input_reader_of(const struct ek_input *in, const char *topic, int partition);
+int ek_input_find_partition(const struct ek_input *in, const char *topic, int partition);
 /* Partitions that are assigned now. */
 int ek_input_open_count(struct ek_input *in);
 /* A commit that is waited for, but never longer than wait_ms. */

@@ -4,7 +4,7 @@
 
 enum { COMMITTED_WAIT_MS = 5000, COMMITTED_SLICE_MS = 1000, AGAIN_MS = 50 };
 
-int ek_input_reader_of(const struct ek_input *in, const char *topic, int partition)
+int ek_input_find_partition(const struct ek_input *in, const char *topic, int partition)
 {
     size_t number = ek_config_topic(in->config, topic);
     return (int)((number + (size_t)partition) % (size_t)in->readers);
@@ -18,7 +18,7 @@ static bool forward(struct ek_input *in, const rd_kafka_topic_partition_t *p, bo
     if (!own)
         return false;
     rd_kafka_queue_forward(
-        own, to_reader ? in->reader[ek_input_reader_of(in, p->topic, p->partition)] : NULL);
+        own, to_reader ? in->reader[ek_input_find_partition(in, p->topic, p->partition)] : NULL);
     rd_kafka_queue_destroy(own);
     return true;
 }
@@ -34,8 +34,8 @@ static const char *topic_of(const rd_kafka_topic_partition_list_t *parts, rd_kaf
 
 /* What the group has committed. Where that cannot be found out now, or is nothing, the client finds
  * out by itself where to begin, and the first message tells us. */
-static rd_kafka_topic_partition_list_t *ask_committed(struct ek_input *in,
-                                                      const rd_kafka_topic_partition_list_t *parts)
+static rd_kafka_topic_partition_list_t *
+fetch_committed(struct ek_input *in, const rd_kafka_topic_partition_list_t *parts)
 {
     rd_kafka_topic_partition_list_t *known = rd_kafka_topic_partition_list_copy(parts);
     rd_kafka_resp_err_t err = rd_kafka_committed(in->client, known, COMMITTED_WAIT_MS);
@@ -57,7 +57,7 @@ static rd_kafka_topic_partition_list_t *ask_committed(struct ek_input *in,
 static rd_kafka_topic_partition_list_t *
 insist_on_committed(struct ek_input *in, const rd_kafka_topic_partition_list_t *parts)
 {
-    char why[EK_TROUBLE_TEXT];
+    char why[EK_KAFKA_HEALTH_TEXT];
     for (;;) {
         rd_kafka_topic_partition_list_t *known = rd_kafka_topic_partition_list_copy(parts);
         rd_kafka_resp_err_t err = rd_kafka_committed(in->client, known, COMMITTED_SLICE_MS);
@@ -73,9 +73,9 @@ insist_on_committed(struct ek_input *in, const rd_kafka_topic_partition_list_t *
             return NULL;
         snprintf(why, sizeof why, "committed offsets of group '%s', which say where it is: %s",
                  in->config->group, rd_kafka_err2str(err));
-        if (!ek_keeper_wait(in->keeper, why))
+        if (!ek_checkpoint_store_retry_restore(in->checkpoint_store, why))
             return NULL;
-        ek_bell_wait(in->bell, AGAIN_MS);
+        ek_wakeup_wait(in->wakeup, AGAIN_MS);
     }
 }
 
@@ -92,7 +92,8 @@ static bool open_each(struct ek_input *in, const rd_kafka_topic_partition_list_t
     for (int i = 0; i < known->cnt; i++) {
         const rd_kafka_topic_partition_t *p = &known->elems[i];
         int64_t offset = p->offset < 0 ? -1 : p->offset;
-        if (!forward(in, p, true) || !ek_lanes_open(in->lanes, p->topic, p->partition, offset)) {
+        if (!forward(in, p, true) ||
+            !ek_partition_offsets_open(in->lanes, p->topic, p->partition, offset)) {
             struct ek_error e;
             ek_fail(&e, EK_ENOMEM, "no memory for partition %d", p->partition);
             ek_kafka_fail(&in->watch, &e);
@@ -105,19 +106,19 @@ static bool open_each(struct ek_input *in, const rd_kafka_topic_partition_list_t
 }
 
 /* With a state it is known from here on where to read. */
-static void open_lanes(struct ek_input *in, rd_kafka_topic_partition_list_t *parts)
+static void open_partitions(struct ek_input *in, rd_kafka_topic_partition_list_t *parts)
 {
     struct ek_error e;
     rd_kafka_topic_partition_list_t *known =
-        in->keeper ? insist_on_committed(in, parts) : ask_committed(in, parts);
-    if (known && open_each(in, known) && in->keeper) {
-        if (ek_keeper_restore(in->keeper, known, &e))
+        in->checkpoint_store ? insist_on_committed(in, parts) : fetch_committed(in, parts);
+    if (known && open_each(in, known) && in->checkpoint_store) {
+        if (ek_checkpoint_store_restore(in->checkpoint_store, known, &e))
             ek_kafka_fail(&in->watch, &e);
         else
             note_starts(parts, known);
     }
-    if (in->keeper)
-        ek_keeper_wait(in->keeper, NULL); /* it is over */
+    if (in->checkpoint_store)
+        ek_checkpoint_store_retry_restore(in->checkpoint_store, NULL); /* it is over */
     if (known)
         rd_kafka_topic_partition_list_destroy(known);
 }
@@ -125,18 +126,18 @@ static void open_lanes(struct ek_input *in, rd_kafka_topic_partition_list_t *par
 int ek_input_open_count(struct ek_input *in)
 {
     int count = 0;
-    for (struct ek_lane *lane = NULL; (lane = ek_lanes_each(in->lanes, lane));)
+    for (struct ek_partition *lane = NULL; (lane = ek_partition_offsets_each(in->lanes, lane));)
         count += lane->open;
     return count;
 }
 
-static void close_lanes(struct ek_input *in, const rd_kafka_topic_partition_list_t *parts)
+static void close_partitions(struct ek_input *in, const rd_kafka_topic_partition_list_t *parts)
 {
     for (int i = 0; i < parts->cnt; i++) {
         const rd_kafka_topic_partition_t *p = &parts->elems[i];
-        struct ek_lane *lane = ek_lanes_find(in->lanes, p->topic, p->partition);
+        struct ek_partition *lane = ek_partition_offsets_find(in->lanes, p->topic, p->partition);
         if (lane)
-            ek_lanes_close(in->lanes, lane);
+            ek_partition_offsets_close(in->lanes, lane);
         forward(in, p, false);
         ek_log_write(in->watch.log, EK_LOG_INFO, "revoked", "topic=%s partition=%d", p->topic,
                      p->partition);
@@ -172,15 +173,15 @@ static void note_protocol(struct ek_input *in)
 static void mark_leaving(struct ek_input *in, const rd_kafka_topic_partition_list_t *parts)
 {
     for (int i = 0; i < parts->cnt; i++) {
-        struct ek_lane *lane =
-            ek_lanes_find(in->lanes, parts->elems[i].topic, parts->elems[i].partition);
+        struct ek_partition *lane =
+            ek_partition_offsets_find(in->lanes, parts->elems[i].topic, parts->elems[i].partition);
         if (lane)
             lane->leaving = true;
     }
 }
 
 /* With exactly once the hook commits what it drains, since that is one. */
-static void give_up(struct ek_input *in, const rd_kafka_topic_partition_list_t *parts)
+static void lose_partitions(struct ek_input *in, const rd_kafka_topic_partition_list_t *parts)
 {
     bool lost = rd_kafka_assignment_lost(in->client);
     mark_leaving(in, parts);
@@ -192,9 +193,9 @@ static void give_up(struct ek_input *in, const rd_kafka_topic_partition_list_t *
         if (in->config->delivery == EK_AT_LEAST_ONCE)
             ek_input_commit_now(in, in->commit_ms);
     }
-    if (in->keeper)
-        ek_keeper_left(in->keeper, lost);
-    close_lanes(in, parts);
+    if (in->checkpoint_store)
+        ek_checkpoint_store_remove_closed(in->checkpoint_store, lost);
+    close_partitions(in, parts);
 }
 
 void ek_input_on_rebalance(rd_kafka_t *rk, rd_kafka_resp_err_t err,
@@ -206,11 +207,11 @@ void ek_input_on_rebalance(rd_kafka_t *rk, rd_kafka_resp_err_t err,
     ek_metrics_count(in->watch.metrics, EK_COUNT_REBALANCES, 1);
     if (assign) {
         note_protocol(in);
-        open_lanes(in, parts);
+        open_partitions(in, parts);
     } else {
         if (err != RD_KAFKA_RESP_ERR__REVOKE_PARTITIONS)
             ek_kafka_report(&in->watch, err, EK_KAFKA_CONSUME, "rebalance failed");
-        give_up(in, parts);
+        lose_partitions(in, parts);
     }
     apply_assignment(in, assign, parts);
     int count = ek_input_open_count(in);

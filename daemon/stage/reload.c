@@ -23,9 +23,9 @@
 struct loading {
     struct ek_reload *r;
     const struct ek_config *running;
-    struct ek_config *fresh;  /* as the file says now */
-    struct ek_config mixed;   /* what would be in force; borrows from the two */
-    struct ek_loaded *loaded; /* the assets that it names */
+    struct ek_config *fresh;     /* as the file says now */
+    struct ek_config mixed;      /* what would be in force; borrows from the two */
+    struct ek_asset_ref *loaded; /* the assets that it names */
     bool begin_anew;
 };
 
@@ -124,8 +124,8 @@ static int read_config(struct loading *l, struct ek_error *e)
 }
 
 /* What a typo in there would do to every route is too much to be done unasked. */
-static int check_goes_on(const struct loading *l, const struct ek_rules *was,
-                         const struct ek_rules *now, struct ek_error *e)
+static int check_continues(const struct loading *l, const struct ek_rules *was,
+                           const struct ek_rules *now, struct ek_error *e)
 {
     bool same = ek_rules_has_segments(was, (const char *const *)now->segment, now->segment_count);
     const char *what = !same                                     ? "segments"
@@ -197,8 +197,8 @@ static int load_assets(struct loading *l, const struct ek_assets *was, struct ek
         return rc;
     note(l->r, check_manifest(l, was, a, &why), &why);
     note(l->r, check_belong(l, a, &why), &why);
-    note(l->r, check_goes_on(l, was->rules, a->rules, &why), &why);
-    l->loaded = ek_loaded_new(a);
+    note(l->r, check_continues(l, was->rules, a->rules, &why), &why);
+    l->loaded = ek_asset_ref_new(a);
     if (l->loaded)
         return EK_OK;
     ek_assets_free(a);
@@ -236,7 +236,7 @@ static void reload_run(struct ek_reload *r, struct ek_stage *stage, const struct
     if (rc && !r->faults.count)
         fault(r, &e);
     r->done = !rc && !r->faults.count;
-    ek_loaded_drop(l.loaded);
+    ek_asset_ref_release(l.loaded);
     ek_config_free(l.fresh);
 }
 
@@ -253,30 +253,30 @@ static void reload_release(struct ek_reload *r)
 enum { TRIM_EVERY_MS = 60000, TRIM_LEAST = 32 << 20 };
 
 /* What somebody asked for. */
-struct wish {
+struct request {
     uint64_t number; /* of the reload; 0: none */
     bool begin_anew;
     char author[EK_AUTHOR_BYTES + 1];
 };
 
-struct ek_steward {
+struct ek_reload_service {
     struct ek_stage *stage;
     const struct ek_config *config;
     struct ek_tokens *tokens;
     struct ek_log *log;
-    struct ek_bell bell;
+    struct ek_wakeup wakeup;
     pthread_t thread;
     bool started;
     atomic_bool hup, ending;
     pthread_mutex_t lock; /* of what follows */
-    struct wish wish;     /* not begun */
+    struct request wish;  /* not begun */
     uint64_t wishes;      /* ever */
     bool loading;
     struct ek_buf last; /* what is told of the last reload; empty: there was none */
 };
 
 /* The members of an event of a reload, and of the page about the last one. */
-static int write_outcome(const struct ek_reload *r, const struct wish *w, int64_t time_ms,
+static int write_outcome(const struct ek_reload *r, const struct request *w, int64_t time_ms,
                          struct ek_buf *out)
 {
     ek_buf_printf(out, "\"reload\":%" PRIu64 ",\"time_ms\":%" PRId64 ",\"who\":", w->number,
@@ -295,16 +295,16 @@ static int write_outcome(const struct ek_reload *r, const struct wish *w, int64_
     return ek_error_list_json(&r->notes, out);
 }
 
-static void tell_errors(struct ek_log *log, enum ek_log_level level, const char *event,
-                        const struct ek_error_list *errors)
+static void log_errors(struct ek_log *log, enum ek_log_level level, const char *event,
+                       const struct ek_error_list *errors)
 {
     char text[700];
     for (size_t i = 0; i < errors->count; i++)
         ek_log_text(log, level, event, ek_error_text(&errors->errors[i], text, sizeof text));
 }
 
-static void report_event(struct ek_steward *s, const struct ek_reload *r, const char *outcome,
-                         int64_t time_ms)
+static void report_event(struct ek_reload_service *s, const struct ek_reload *r,
+                         const char *outcome, int64_t time_ms)
 {
     struct ek_event v = {.kind = EK_EVENT_RELOAD,
                          .time_ms = time_ms,
@@ -316,7 +316,7 @@ static void report_event(struct ek_steward *s, const struct ek_reload *r, const 
         v.reload.column = first->column;
         v.reload.message = first->message;
     }
-    ek_stage_tell(s->stage, &v);
+    ek_stage_add_event(s->stage, &v);
 }
 
 /* For who watches whether what is on the disk is what is in force. */
@@ -327,7 +327,8 @@ static void note_outcome(struct ek_metrics *m, bool done)
         ek_metrics_gauge(m, EK_GAUGE_RELOAD_SECONDS, (uint64_t)ek_wall_ms() / 1000);
 }
 
-static void tell(struct ek_steward *s, const struct ek_reload *r, const struct wish *w)
+static void publish_result(struct ek_reload_service *s, const struct ek_reload *r,
+                           const struct request *w)
 {
     struct ek_metrics *metrics = ek_stage_metrics(s->stage);
     struct ek_buf outcome, last;
@@ -336,8 +337,8 @@ static void tell(struct ek_steward *s, const struct ek_reload *r, const struct w
     ek_buf_init(&last, 0);
     ek_metrics_count(metrics, r->done ? EK_COUNT_RELOADS_DONE : EK_COUNT_RELOADS_REFUSED, 1);
     note_outcome(metrics, r->done);
-    tell_errors(s->log, EK_LOG_ERROR, "reload_refused", &r->faults);
-    tell_errors(s->log, EK_LOG_WARN, "reload_note", &r->notes);
+    log_errors(s->log, EK_LOG_ERROR, "reload_refused", &r->faults);
+    log_errors(s->log, EK_LOG_WARN, "reload_note", &r->notes);
     if (r->done)
         ek_log_write(s->log, EK_LOG_INFO, "reload_done", "fit=%s", ek_restore_result_name(r->fit));
     int rc = write_outcome(r, w, time_ms, &outcome);
@@ -359,11 +360,11 @@ static void tell(struct ek_steward *s, const struct ek_reload *r, const struct w
     pthread_mutex_unlock(&s->lock);
 }
 
-static bool take_wish(struct ek_steward *s, struct wish *out)
+static bool pop_request(struct ek_reload_service *s, struct request *out)
 {
     pthread_mutex_lock(&s->lock);
     *out = s->wish;
-    s->wish = (struct wish){.number = 0};
+    s->wish = (struct request){.number = 0};
     if (!out->number && atomic_exchange(&s->hup, false))
         out->number = ++s->wishes;
     s->loading = out->number > 0;
@@ -371,33 +372,33 @@ static bool take_wish(struct ek_steward *s, struct wish *out)
     return out->number > 0;
 }
 
-static void reload(struct ek_steward *s, const struct wish *w)
+static void reload(struct ek_reload_service *s, const struct request *w)
 {
     struct ek_reload r;
     reload_run(&r, s->stage, s->config, w->begin_anew, *w->author ? w->author : NULL);
     if (r.done && r.tokens)
-        ek_tokens_turn(s->tokens, r.tokens);
+        ek_tokens_replace(s->tokens, r.tokens);
     if (r.done)
         ek_log_set_level(s->log, r.log_level);
-    tell(s, &r, w);
+    publish_result(s, &r, w);
     reload_release(&r);
 }
 
 /* Beside what is in use. */
 static bool much_is_free(void)
 {
-    return ek_process_own_bytes() > (double)ek_alloc_used() + TRIM_LEAST;
+    return ek_process_resident_bytes() > (double)ek_alloc_used() + TRIM_LEAST;
 }
 
 static void *run(void *context)
 {
-    struct ek_steward *s = context;
-    struct wish w;
+    struct ek_reload_service *s = context;
+    struct request w;
     while (!atomic_load(&s->ending)) {
-        if (take_wish(s, &w)) {
+        if (pop_request(s, &w)) {
             reload(s, &w);
         } else {
-            ek_bell_wait(&s->bell, TRIM_EVERY_MS);
+            ek_wakeup_wait(&s->wakeup, TRIM_EVERY_MS);
             if (!atomic_load(&s->ending) && much_is_free())
                 ek_alloc_trim();
         }
@@ -405,53 +406,54 @@ static void *run(void *context)
     return NULL;
 }
 
-int ek_steward_new(struct ek_steward **out, struct ek_stage *stage, const struct ek_config *config,
-                   struct ek_tokens *tokens, struct ek_log *log, struct ek_error *e)
+int ek_reload_service_new(struct ek_reload_service **out, struct ek_stage *stage,
+                          const struct ek_config *config, struct ek_tokens *tokens,
+                          struct ek_log *log, struct ek_error *e)
 {
-    struct ek_steward *s = ek_calloc(1, sizeof *s);
+    struct ek_reload_service *s = ek_calloc(1, sizeof *s);
     if (!s)
         return ek_fail(e, EK_ENOMEM, "no memory for reloads");
-    *s = (struct ek_steward){.stage = stage, .config = config, .tokens = tokens, .log = log};
-    s->bell.fd = -1;
+    *s = (struct ek_reload_service){.stage = stage, .config = config, .tokens = tokens, .log = log};
+    s->wakeup.fd = -1;
     atomic_init(&s->hup, false);
     atomic_init(&s->ending, false);
     pthread_mutex_init(&s->lock, NULL);
     ek_buf_init(&s->last, 0);
     note_outcome(ek_stage_metrics(stage), true);
-    int rc = ek_bell_make(&s->bell, e);
+    int rc = ek_wakeup_init(&s->wakeup, e);
     int problem = rc ? 0 : pthread_create(&s->thread, NULL, run, s);
     if (problem)
         rc = ek_fail(e, EK_EIO, "cannot start a thread for reloads: %s", strerror(problem));
     s->started = !rc;
     if (rc)
-        ek_steward_free(s);
+        ek_reload_service_free(s);
     else
         *out = s;
     return rc;
 }
 
-void ek_steward_free(struct ek_steward *s)
+void ek_reload_service_free(struct ek_reload_service *s)
 {
     if (!s)
         return;
     atomic_store(&s->ending, true);
     if (s->started) {
-        ek_bell_ring(&s->bell);
+        ek_wakeup_signal(&s->wakeup);
         pthread_join(s->thread, NULL);
     }
-    ek_bell_close(&s->bell);
+    ek_wakeup_close(&s->wakeup);
     pthread_mutex_destroy(&s->lock);
     ek_buf_release(&s->last);
     ek_free(s);
 }
 
-void ek_steward_hup(struct ek_steward *s)
+void ek_reload_service_signal(struct ek_reload_service *s)
 {
     atomic_store(&s->hup, true);
-    ek_bell_ring(&s->bell);
+    ek_wakeup_signal(&s->wakeup);
 }
 
-uint64_t ek_steward_reload(struct ek_steward *s, bool begin_anew, const char *author)
+uint64_t ek_reload_service_request(struct ek_reload_service *s, bool begin_anew, const char *author)
 {
     pthread_mutex_lock(&s->lock);
     s->wish.number = ++s->wishes;
@@ -459,11 +461,11 @@ uint64_t ek_steward_reload(struct ek_steward *s, bool begin_anew, const char *au
     snprintf(s->wish.author, sizeof s->wish.author, "%s", author ? author : "");
     uint64_t number = s->wish.number;
     pthread_mutex_unlock(&s->lock);
-    ek_bell_ring(&s->bell);
+    ek_wakeup_signal(&s->wakeup);
     return number;
 }
 
-int ek_steward_reload_json(struct ek_steward *s, struct ek_buf *out)
+int ek_reload_service_json(struct ek_reload_service *s, struct ek_buf *out)
 {
     pthread_mutex_lock(&s->lock);
     if (s->loading || s->wish.number)

@@ -26,27 +26,29 @@ struct ek_reload {
  * A reload reads the configuration file again and what it names, beside what is in use, and is done
  * as a whole or not at all: with any fault everything stays as it was, and all faults are told. Of
  * the configuration only keys that are marked reloadable may take effect; others are told as notes.
- * The stage must outlive it. Threads: any; ek_steward_hup a signal handler, too. The work is done
- * by a thread of its own.
+ * The stage must outlive it. Threads: any; ek_reload_service_signal a signal handler, too. The work
+ * is done by a thread of its own.
  */
-struct ek_steward;
+struct ek_reload_service;
 
 /* `config`: that of the stage, read from a file. `tokens`, those of the file that it names, are
  * read again as well; NULL: none. Both must outlive it. EK_ENOMEM, EK_EIO. */
-int ek_steward_new(struct ek_steward **out, struct ek_stage *stage, const struct ek_config *config,
-                   struct ek_tokens *tokens, struct ek_log *log, struct ek_error *e);
+int ek_reload_service_new(struct ek_reload_service **out, struct ek_stage *stage,
+                          const struct ek_config *config, struct ek_tokens *tokens,
+                          struct ek_log *log, struct ek_error *e);
 /* Waits for a reload that has begun. NULL is allowed. */
-void ek_steward_free(struct ek_steward *s);
+void ek_reload_service_free(struct ek_reload_service *s);
 
 /* A reload is wished, by a signal. */
-void ek_steward_hup(struct ek_steward *s);
+void ek_reload_service_signal(struct ek_reload_service *s);
 /* The same by somebody (NULL: not said), at most EK_AUTHOR_BYTES of it. begin_anew: also where
  * other `segments` or another `baseline` of the rules make evidence, findings and routes begin
  * anew, which else is a fault. The number of the reload that will have seen the files as they are
  * now, or later. */
-uint64_t ek_steward_reload(struct ek_steward *s, bool begin_anew, const char *author);
+uint64_t ek_reload_service_request(struct ek_reload_service *s, bool begin_anew,
+                                   const char *author);
 /* Appends the last reload as a JSON object (docs/operations.md): `state` is never, loading, done or
  * refused. EK_ENOMEM. */
-int ek_steward_reload_json(struct ek_steward *s, struct ek_buf *out);
+int ek_reload_service_json(struct ek_reload_service *s, struct ek_buf *out);
 
 #endif

@@ -9,11 +9,11 @@ enum { CACHE_LINE = 64 };
 /* Positions only grow; an item's slot is its position modulo the capacity. The stores of positions
  * and the flags of who sleeps are sequentially consistent: each side writes its own, then reads the
  * other's, so at least one of the two sees that a bell must ring. */
-struct ek_ring {
+struct ek_spsc_queue {
     void **slot;
     size_t capacity;
-    const struct ek_bell *room;
-    struct ek_bell filled;
+    const struct ek_wakeup *room;
+    struct ek_wakeup filled;
     char apart[CACHE_LINE]; /* what two threads write does not share a cache line */
     atomic_size_t tail;     /* published */
     size_t put;             /* of the putter: put, perhaps not published */
@@ -21,13 +21,13 @@ struct ek_ring {
     char apart_too[CACHE_LINE];
     atomic_size_t head; /* taken */
     char and_this[CACHE_LINE];
-    atomic_bool sleeping, wanted, closed;
+    atomic_bool sleeping, desired, closed;
 };
 
-int ek_ring_new(struct ek_ring **out, size_t capacity, const struct ek_bell *room,
-                struct ek_error *e)
+int ek_spsc_queue_new(struct ek_spsc_queue **out, size_t capacity, const struct ek_wakeup *room,
+                      struct ek_error *e)
 {
-    struct ek_ring *r = ek_calloc(1, sizeof *r);
+    struct ek_spsc_queue *r = ek_calloc(1, sizeof *r);
     if (!r)
         return ek_fail(e, EK_ENOMEM, "no memory for a ring");
     r->filled.fd = -1;
@@ -35,30 +35,31 @@ int ek_ring_new(struct ek_ring **out, size_t capacity, const struct ek_bell *roo
     for (r->capacity = 1; r->capacity < capacity;)
         r->capacity *= 2;
     r->slot = ek_calloc(r->capacity, sizeof *r->slot);
-    int rc = r->slot ? ek_bell_make(&r->filled, e) : ek_fail(e, EK_ENOMEM, "no memory for a ring");
+    int rc =
+        r->slot ? ek_wakeup_init(&r->filled, e) : ek_fail(e, EK_ENOMEM, "no memory for a ring");
     if (rc)
-        ek_ring_free(r);
+        ek_spsc_queue_free(r);
     else
         *out = r;
     return rc;
 }
 
-void ek_ring_free(struct ek_ring *r)
+void ek_spsc_queue_free(struct ek_spsc_queue *r)
 {
     if (!r)
         return;
-    ek_bell_close(&r->filled);
+    ek_wakeup_close(&r->filled);
     ek_free(r->slot);
     ek_free(r);
 }
 
-size_t ek_ring_room(struct ek_ring *r)
+size_t ek_spsc_queue_space(struct ek_spsc_queue *r)
 {
     size_t used = r->put - atomic_load(&r->head);
     if (!r->was_full && used < r->capacity)
         return r->capacity - used;
     r->was_full = true;
-    atomic_store(&r->wanted, true);
+    atomic_store(&r->desired, true);
     used = r->put - atomic_load(&r->head); /* of a taker who did not see yet that we wait */
     if (used > r->capacity / 2)
         return 0;
@@ -66,18 +67,18 @@ size_t ek_ring_room(struct ek_ring *r)
     return r->capacity - used;
 }
 
-void ek_ring_put(struct ek_ring *r, void *item)
+void ek_spsc_queue_push(struct ek_spsc_queue *r, void *item)
 {
     r->slot[r->put++ & (r->capacity - 1)] = item;
 }
 
-static void wake(struct ek_ring *r)
+static void wake(struct ek_spsc_queue *r)
 {
     if (atomic_load(&r->sleeping) && atomic_exchange(&r->sleeping, false))
-        ek_bell_ring(&r->filled);
+        ek_wakeup_signal(&r->filled);
 }
 
-void ek_ring_publish(struct ek_ring *r)
+void ek_spsc_queue_publish(struct ek_spsc_queue *r)
 {
     if (atomic_load_explicit(&r->tail, memory_order_relaxed) == r->put)
         return;
@@ -85,15 +86,15 @@ void ek_ring_publish(struct ek_ring *r)
     wake(r);
 }
 
-void ek_ring_close(struct ek_ring *r)
+void ek_spsc_queue_close(struct ek_spsc_queue *r)
 {
-    ek_ring_publish(r);
+    ek_spsc_queue_publish(r);
     atomic_store(&r->closed, true);
     wake(r);
 }
 
 /* Without waiting. */
-static size_t take(struct ek_ring *r, void **items, size_t most)
+static size_t pop_items(struct ek_spsc_queue *r, void **items, size_t most)
 {
     size_t head = atomic_load_explicit(&r->head, memory_order_relaxed);
     size_t count = atomic_load(&r->tail) - head;
@@ -103,27 +104,27 @@ static size_t take(struct ek_ring *r, void **items, size_t most)
     if (!count)
         return 0;
     atomic_store(&r->head, head + count);
-    if (atomic_load(&r->wanted) && ek_ring_depth(r) <= r->capacity / 2 &&
-        atomic_exchange(&r->wanted, false))
-        ek_bell_ring(r->room);
+    if (atomic_load(&r->desired) && ek_spsc_queue_depth(r) <= r->capacity / 2 &&
+        atomic_exchange(&r->desired, false))
+        ek_wakeup_signal(r->room);
     return count;
 }
 
-size_t ek_ring_take(struct ek_ring *r, void **items, size_t most)
+size_t ek_spsc_queue_pop(struct ek_spsc_queue *r, void **items, size_t most)
 {
     for (;;) {
         bool closed = atomic_load(&r->closed);
-        size_t count = take(r, items, most);
+        size_t count = pop_items(r, items, most);
         if (count || closed)
             return count;
         atomic_store(&r->sleeping, true);
-        if (!ek_ring_depth(r) && !atomic_load(&r->closed))
-            ek_bell_wait(&r->filled, -1);
+        if (!ek_spsc_queue_depth(r) && !atomic_load(&r->closed))
+            ek_wakeup_wait(&r->filled, -1);
         atomic_store(&r->sleeping, false);
     }
 }
 
-size_t ek_ring_depth(const struct ek_ring *r)
+size_t ek_spsc_queue_depth(const struct ek_spsc_queue *r)
 {
     size_t head = atomic_load(&r->head); /* first: it never passes a tail read later */
     return atomic_load(&r->tail) - head;

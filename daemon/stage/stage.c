@@ -24,52 +24,52 @@ enum {
     ABORT_PART = 8        /* of the time for stopping is for the last transaction */
 };
 
-static void take_returned(struct ek_stage *s)
+static void process_finished(struct ek_stage *s)
 {
-    struct ek_ticket *t;
-    while ((t = ek_crew_returned(s->crew)))
-        if (t->silent)
-            ek_output_pass_over(s->output, t);
+    struct ek_inflight *t;
+    while ((t = ek_worker_pool_next_finished(s->worker_pool)))
+        if (t->no_output)
+            ek_output_finish_unsent(s->output, t);
         else
             ek_output_abandon(s->output, t);
 }
 
 /* At least once; with exactly once a base is a part of a transaction. */
-static void keep_base(struct ek_stage *s)
+static void check_checkpoint(struct ek_stage *s)
 {
-    if (!s->keeper || s->transactor)
+    if (!s->checkpoint_store || s->transactor)
         return;
-    if (ek_keeper_serve(s->keeper))
+    if (ek_checkpoint_store_poll(s->checkpoint_store))
         s->commit_due_ms = 0;
-    if (ek_keeper_due(s->keeper))
-        ek_keeper_save(s->keeper);
+    if (ek_checkpoint_store_is_due(s->checkpoint_store))
+        ek_checkpoint_store_save(s->checkpoint_store);
 }
 
 /* Has what was handed over sent and acknowledged, or committed. A failure comes again in the loop
  * of the stage. */
-static int settle_some(struct ek_stage *s, bool now)
+static int finish_some(struct ek_stage *s, bool now)
 {
     if (s->transactor)
-        return ek_transactor_step(s->transactor, now, NULL);
+        return ek_txn_coordinator_step(s->transactor, now, NULL);
     ek_output_flush(s->output, DRAIN_SLICE_MS);
     return EK_OK;
 }
 
 /* What is to be handed over with the partitions that leave. */
-static void keep_state(struct ek_stage *s, int64_t until_ms)
+static void store_state(struct ek_stage *s, int64_t until_ms)
 {
     int rc = EK_OK;
-    ek_keeper_part(s->keeper);
-    while (!ek_keeper_parted(s->keeper) && ek_now_ms() < until_ms && !rc) {
-        keep_base(s);
-        rc = settle_some(s, true);
-        take_returned(s);
-        if (s->transactor && !ek_keeper_parted(s->keeper))
-            ek_bell_wait(&s->bell, DRAIN_NAP_MS);
+    ek_checkpoint_store_start_drain(s->checkpoint_store);
+    while (!ek_checkpoint_store_is_drained(s->checkpoint_store) && ek_now_ms() < until_ms && !rc) {
+        check_checkpoint(s);
+        rc = finish_some(s, true);
+        process_finished(s);
+        if (s->transactor && !ek_checkpoint_store_is_drained(s->checkpoint_store))
+            ek_wakeup_wait(&s->wakeup, DRAIN_NAP_MS);
         if (!s->transactor)
-            ek_keeper_serve(s->keeper);
+            ek_checkpoint_store_poll(s->checkpoint_store);
     }
-    if (!ek_keeper_parted(s->keeper))
+    if (!ek_checkpoint_store_is_drained(s->checkpoint_store))
         ek_log_text(s->log, EK_LOG_WARN, "state_not_handed_over",
                     "brokers did not take it in time: the next owner reads again what came since "
                     "the last one");
@@ -80,17 +80,17 @@ static void drain(void *context, int64_t wait_ms)
     struct ek_stage *s = context;
     int64_t until = ek_now_ms() + wait_ms;
     int rc = EK_OK;
-    while (!ek_lanes_left(s->lanes) && ek_now_ms() < until && !rc) {
-        rc = settle_some(s, !ek_crew_waiting(s->crew));
-        take_returned(s);
-        if (!ek_lanes_left(s->lanes))
-            ek_bell_wait(&s->bell, DRAIN_NAP_MS);
+    while (!ek_partition_offsets_is_drained(s->lanes) && ek_now_ms() < until && !rc) {
+        rc = finish_some(s, !ek_worker_pool_queued(s->worker_pool));
+        process_finished(s);
+        if (!ek_partition_offsets_is_drained(s->lanes))
+            ek_wakeup_wait(&s->wakeup, DRAIN_NAP_MS);
     }
-    if (!ek_lanes_left(s->lanes))
+    if (!ek_partition_offsets_is_drained(s->lanes))
         ek_log_write(s->log, EK_LOG_WARN, "drain_cut_short", "in_flight=%zu",
-                     ek_lanes_in_flight(s->lanes));
-    if (s->keeper)
-        keep_state(s, until);
+                     ek_partition_offsets_in_flight(s->lanes));
+    if (s->checkpoint_store)
+        store_state(s, until);
 }
 
 static bool stopping(struct ek_stage *s)
@@ -110,27 +110,28 @@ static void assigned(void *context, bool ready, int partitions)
     ek_metrics_gauge(s->metrics, EK_GAUGE_READY, ready);
     ek_metrics_gauge(s->metrics, EK_GAUGE_PARTITIONS, (uint64_t)partitions);
     if (s->fleet)
-        ek_fleet_own(s->fleet, ek_lanes_find(s->lanes, s->config->topics.items[0], 0) != NULL);
+        ek_fleet_set_candidate(
+            s->fleet, ek_partition_offsets_find(s->lanes, s->config->topics.items[0], 0) != NULL);
     ek_input_lags(s->input); /* those of others are no news any more */
 }
 
-static int no_memory(struct ek_error *e)
+static int enomem(struct ek_error *e)
 {
     return ek_fail(e, EK_ENOMEM, "no memory for the stage");
 }
 
 static int make_guard(struct ek_stage *s, const struct ek_assets *assets, struct ek_error *e)
 {
-    int rc = ek_shared_guard_new(&s->guard, assets, s->journal, s->metrics, s->log, e);
+    int rc = ek_guard_service_new(&s->guard, assets, s->event_log, s->metrics, s->log, e);
     if (rc)
         return rc;
-    struct ek_guard *guard = ek_shared_guard_inner(s->guard);
-    ek_shared_guard_obey(s->guard, s->pause);
-    ek_agreement_board_set(s->agreement, ek_guard_agreement(guard));
-    s->board = ek_board_new(assets->manifest, assets->rules, ek_guard_traffic(guard));
-    s->tracks = ek_tracks_new();
-    s->samples = ek_samples_new();
-    return s->board && s->tracks && s->samples ? EK_OK : no_memory(e);
+    struct ek_guard *guard = ek_guard_service_guard(s->guard);
+    ek_guard_service_set_pause(s->guard, s->pause);
+    ek_agreement_cache_set(s->agreement, ek_guard_agreement(guard));
+    s->board = ek_feature_stats_new(assets->manifest, assets->rules, ek_guard_traffic(guard));
+    s->tracks = ek_feature_history_new();
+    s->samples = ek_rank_samples_new();
+    return s->board && s->tracks && s->samples ? EK_OK : enomem(e);
 }
 
 static int make_fleet(struct ek_stage *s, struct ek_error *e)
@@ -142,41 +143,41 @@ static int make_fleet(struct ek_stage *s, struct ek_error *e)
                                          .log = s->log};
     int rc = s->config->fleet_topic ? ek_fleet_new(&s->fleet, &tools, e) : EK_OK;
     if (s->fleet)
-        ek_alerts_are_of(s->alerts, ek_fleet_name(s->fleet));
+        ek_alerts_has_profile(s->alerts, ek_fleet_name(s->fleet));
     return rc;
 }
 
-static int make_crew(struct ek_stage *s, struct ek_error *e)
+static int make_worker_pool(struct ek_stage *s, struct ek_error *e)
 {
-    const struct ek_crew_tools tools = {.config = s->config,
-                                        .assets = s->assets,
-                                        .guard = s->guard,
-                                        .output = s->output,
-                                        .metrics = s->metrics,
-                                        .log = s->log,
-                                        .pause = s->pause,
-                                        .bell = &s->bell,
-                                        .samples = s->samples};
-    ek_shared_guard_tell_to(s->guard, s->output, s->alerts);
-    return ek_crew_new(&s->crew, &tools, e);
+    const struct ek_worker_pool_tools tools = {.config = s->config,
+                                               .assets = s->assets,
+                                               .guard = s->guard,
+                                               .output = s->output,
+                                               .metrics = s->metrics,
+                                               .log = s->log,
+                                               .pause = s->pause,
+                                               .wakeup = &s->wakeup,
+                                               .samples = s->samples};
+    ek_guard_service_set_outputs(s->guard, s->output, s->alerts);
+    return ek_worker_pool_new(&s->worker_pool, &tools, e);
 }
 
-static int make_keeper(struct ek_stage *s, struct ek_error *e)
+static int make_checkpoint_store(struct ek_stage *s, struct ek_error *e)
 {
     if (!s->config->state_topic)
         return EK_OK;
-    const struct ek_keeper_tools tools = {.config = s->config,
-                                          .lanes = s->lanes,
-                                          .guard = s->guard,
-                                          .output = s->output,
-                                          .metrics = s->metrics,
-                                          .journal = s->journal,
-                                          .board = s->board,
-                                          .agreement = s->agreement,
-                                          .log = s->log,
-                                          .context = s,
-                                          .stopping = is_stopping};
-    return ek_keeper_new(&s->keeper, &tools, e);
+    const struct ek_checkpoint_store_tools tools = {.config = s->config,
+                                                    .lanes = s->lanes,
+                                                    .guard = s->guard,
+                                                    .output = s->output,
+                                                    .metrics = s->metrics,
+                                                    .event_log = s->event_log,
+                                                    .board = s->board,
+                                                    .agreement = s->agreement,
+                                                    .log = s->log,
+                                                    .context = s,
+                                                    .stopping = is_stopping};
+    return ek_checkpoint_store_new(&s->checkpoint_store, &tools, e);
 }
 
 static int make_input(struct ek_stage *s, struct ek_error *e)
@@ -184,39 +185,39 @@ static int make_input(struct ek_stage *s, struct ek_error *e)
     const struct ek_input_hooks hooks = {s, drain, assigned};
     const struct ek_input_tools tools = {.config = s->config,
                                          .lanes = s->lanes,
-                                         .keeper = s->keeper,
+                                         .checkpoint_store = s->checkpoint_store,
                                          .metrics = s->metrics,
                                          .log = s->log,
-                                         .bell = &s->bell,
-                                         .readers = ek_crew_size(s->crew)};
+                                         .wakeup = &s->wakeup,
+                                         .readers = ek_worker_pool_size(s->worker_pool)};
     return ek_input_new(&s->input, &tools, &hooks, e);
 }
 
 static int make_parts(struct ek_stage *s, const struct ek_assets *assets, struct ek_error *e)
 {
     s->metrics = ek_metrics_new();
-    s->journal = ek_journal_new((size_t)s->config->events_kept);
-    s->lanes = ek_lanes_new();
-    s->agreement = ek_agreement_board_new();
+    s->event_log = ek_event_log_new((size_t)s->config->events_kept);
+    s->lanes = ek_partition_offsets_new();
+    s->agreement = ek_agreement_cache_new();
     s->pause = ek_pause_new();
-    s->assets = ek_loaded_lent(assets);
+    s->assets = ek_asset_ref_borrow(assets);
     s->batch = ek_calloc((size_t)s->config->batch, sizeof *s->batch);
-    if (!s->metrics || !s->journal || !s->lanes || !s->agreement || !s->pause || !s->assets ||
+    if (!s->metrics || !s->event_log || !s->lanes || !s->agreement || !s->pause || !s->assets ||
         !s->batch)
-        return no_memory(e);
-    int rc = ek_bell_make(&s->bell, e);
+        return enomem(e);
+    int rc = ek_wakeup_init(&s->wakeup, e);
     if (!rc)
         rc = make_guard(s, assets, e);
     if (!rc)
-        rc = ek_output_new(&s->output, s->config, s->lanes, s->metrics, s->log, &s->bell, e);
+        rc = ek_output_new(&s->output, s->config, s->lanes, s->metrics, s->log, &s->wakeup, e);
     if (!rc)
         rc = ek_alerts_new(&s->alerts, s->config, s->log, e);
     if (!rc)
         rc = make_fleet(s, e);
     if (!rc)
-        rc = make_crew(s, e);
+        rc = make_worker_pool(s, e);
     if (!rc)
-        rc = make_keeper(s, e);
+        rc = make_checkpoint_store(s, e);
     return rc ? rc : make_input(s, e);
 }
 
@@ -228,10 +229,10 @@ int ek_stage_new(struct ek_stage **out, const struct ek_config *config,
         return rc;
     struct ek_stage *s = ek_calloc(1, sizeof *s);
     if (!s)
-        return no_memory(e);
+        return enomem(e);
     s->config = config;
     s->log = log;
-    s->bell.fd = -1;
+    s->wakeup.fd = -1;
     atomic_init(&s->stopping, false);
     atomic_init(&s->turned, false);
     rc = make_parts(s, assets, e);
@@ -248,24 +249,24 @@ void ek_stage_free(struct ek_stage *s)
 {
     if (!s)
         return;
-    ek_transactor_free(s->transactor); /* frees what the client holds of messages */
-    ek_crew_free(s->crew);
+    ek_txn_coordinator_free(s->transactor); /* frees what the client holds of messages */
+    ek_worker_pool_free(s->worker_pool);
     ek_output_free(s->output);
     ek_input_free(s->input);
-    ek_keeper_free(s->keeper);
+    ek_checkpoint_store_free(s->checkpoint_store);
     ek_fleet_free(s->fleet);
-    ek_lanes_free(s->lanes);
-    ek_agreement_board_free(s->agreement);
-    ek_board_free(s->board);
-    ek_tracks_free(s->tracks);
-    ek_samples_free(s->samples);
-    ek_shared_guard_free(s->guard);
+    ek_partition_offsets_free(s->lanes);
+    ek_agreement_cache_free(s->agreement);
+    ek_feature_stats_free(s->board);
+    ek_feature_history_free(s->tracks);
+    ek_rank_samples_free(s->samples);
+    ek_guard_service_free(s->guard);
     ek_alerts_free(s->alerts);
-    ek_loaded_drop(s->assets);
+    ek_asset_ref_release(s->assets);
     ek_pause_free(s->pause);
-    ek_journal_free(s->journal);
+    ek_event_log_free(s->event_log);
     ek_metrics_free(s->metrics);
-    ek_bell_close(&s->bell);
+    ek_wakeup_close(&s->wakeup);
     ek_free(s->batch);
     ek_free(s);
 }
@@ -277,12 +278,12 @@ void ek_stage_stop(struct ek_stage *s)
 
 bool ek_stage_pause(struct ek_stage *s, bool paused, const char *who, const char *why)
 {
-    return ek_shared_guard_pause(s->guard, paused, who, why);
+    return ek_guard_service_pause(s->guard, paused, who, why);
 }
 
-bool ek_stage_keeps(const struct ek_stage *s)
+bool ek_stage_has_durable_state(const struct ek_stage *s)
 {
-    return s->keeper != NULL;
+    return s->checkpoint_store != NULL;
 }
 
 struct ek_fleet *ek_stage_fleet(struct ek_stage *s)
@@ -290,7 +291,7 @@ struct ek_fleet *ek_stage_fleet(struct ek_stage *s)
     return s->fleet;
 }
 
-struct ek_shared_guard *ek_stage_guard(struct ek_stage *s)
+struct ek_guard_service *ek_stage_guard(struct ek_stage *s)
 {
     return s->guard;
 }
@@ -301,42 +302,44 @@ struct ek_pause *ek_stage_paused(struct ek_stage *s)
 }
 
 /* What is due by the clock. */
-static int keep_time(struct ek_stage *s, struct ek_error *e)
+static int advance_clock(struct ek_stage *s, struct ek_error *e)
 {
     int64_t now = ek_now_ms();
-    if (s->keeper && atomic_exchange(&s->turned, false))
-        ek_keeper_begin_whole(s->keeper);
-    keep_base(s);
-    ek_metrics_gauge(s->metrics, EK_GAUGE_IN_FLIGHT, ek_lanes_in_flight(s->lanes));
-    ek_metrics_gauge(s->metrics, EK_GAUGE_WAITING, ek_crew_waiting(s->crew));
+    if (s->checkpoint_store && atomic_exchange(&s->turned, false))
+        ek_checkpoint_store_force_full(s->checkpoint_store);
+    check_checkpoint(s);
+    ek_metrics_gauge(s->metrics, EK_GAUGE_IN_FLIGHT, ek_partition_offsets_in_flight(s->lanes));
+    ek_metrics_gauge(s->metrics, EK_GAUGE_QUEUED, ek_worker_pool_queued(s->worker_pool));
     if (now >= s->commit_due_ms && !s->transactor) {
-        s->commit_due_ms = now + ek_config_commit_every(s->config);
+        s->commit_due_ms = now + ek_config_commit_interval_ms(s->config);
         ek_input_commit(s->input);
     }
     if (now >= s->board_due_ms) {
         s->board_due_ms = now + BOARD_MS;
-        if (ek_shared_guard_show(s->guard, s->board))
+        if (ek_guard_service_update_stats(s->guard, s->board))
             ek_log_text(s->log, EK_LOG_ERROR, "features_not_shown", "no memory for their figures");
     }
     if (now < s->tick_due_ms)
         return EK_OK;
     s->tick_due_ms = now + TICK_MS;
-    ek_log_settle(s->log, now);
+    ek_log_flush_suppressed(s->log, now);
     if (s->limits_due_ms && now >= s->limits_due_ms)
-        ek_output_ask_limits(s->output);
+        ek_output_request_limits(s->output);
     if (now >= s->limits_due_ms)
         s->limits_due_ms = now + LIMITS_MS;
     ek_input_lags(s->input);
-    ek_input_look_for_topics(s->input);
+    ek_input_poll_topics(s->input);
     ek_output_probe(s->output);
-    ek_shared_guard_track(s->guard, s->tracks);
-    return ek_shared_guard_tick(s->guard, s->agreement, e);
+    ek_guard_service_update_history(s->guard, s->tracks);
+    return ek_guard_service_advance(s->guard, s->agreement, e);
 }
 
 static bool full(const struct ek_stage *s, int64_t part)
 {
-    return ek_lanes_in_flight(s->lanes) * (size_t)part >= (size_t)s->config->in_flight_messages ||
-           ek_lanes_bytes(s->lanes) * (size_t)part >= (size_t)s->config->in_flight_bytes;
+    return ek_partition_offsets_in_flight(s->lanes) * (size_t)part >=
+               (size_t)s->config->in_flight_messages ||
+           ek_partition_offsets_bytes(s->lanes) * (size_t)part >=
+               (size_t)s->config->in_flight_bytes;
 }
 
 /* Too much in flight for a while: says so, and when it is over. Nothing else is to be done: what is
@@ -352,13 +355,13 @@ static void watch_fullness(struct ek_stage *s)
     if (now_full && !s->told_full && now - s->full_since_ms >= PATIENCE_MS) {
         s->told_full = true;
         ek_log_write(s->log, EK_LOG_WARN, "input_paused", "in_flight=%zu",
-                     ek_lanes_in_flight(s->lanes));
+                     ek_partition_offsets_in_flight(s->lanes));
     }
     if (now_full)
         return;
     if (s->told_full)
         ek_log_write(s->log, EK_LOG_INFO, "input_resumed", "in_flight=%zu",
-                     ek_lanes_in_flight(s->lanes));
+                     ek_partition_offsets_in_flight(s->lanes));
     s->full_since_ms = 0;
     s->told_full = false;
 }
@@ -371,19 +374,20 @@ static size_t less(size_t a, size_t b)
 /* How many more messages may be in flight. */
 static size_t free_places(const struct ek_stage *s)
 {
-    size_t most = (size_t)s->config->in_flight_messages, in_flight = ek_lanes_in_flight(s->lanes);
-    size_t looked_for = s->transactor ? ek_transactor_most(s->transactor) : 0;
+    size_t most = (size_t)s->config->in_flight_messages,
+           in_flight = ek_partition_offsets_in_flight(s->lanes);
+    size_t looked_for = s->transactor ? ek_txn_coordinator_inflight_max(s->transactor) : 0;
     if (looked_for)
         most = less(most, looked_for);
     return in_flight < most ? most - in_flight : 0;
 }
 
 /* How many messages may be read for worker w: as its ring and what may be in flight allow. */
-static size_t room(struct ek_stage *s, int w)
+static size_t worker_space(struct ek_stage *s, int w)
 {
     if (full(s, 1))
         return 0;
-    size_t most = less(ek_crew_room(s->crew, w), (size_t)s->config->batch);
+    size_t most = less(ek_worker_pool_space(s->worker_pool, w), (size_t)s->config->batch);
     return less(most, free_places(s));
 }
 
@@ -394,15 +398,15 @@ static bool placed(struct ek_stage *s)
 {
     if (!s->unplaced)
         return true;
-    for (struct ek_lane *lane = NULL; (lane = ek_lanes_each(s->lanes, lane));) {
-        if (!lane->open || lane->keeps >= 0)
+    for (struct ek_partition *lane = NULL; (lane = ek_partition_offsets_each(s->lanes, lane));) {
+        if (!lane->open || lane->keeps_partition >= 0)
             continue;
-        int keeps = ek_output_keeps_partitions(s->output, lane->topic, PLACES_MS);
+        int keeps = ek_output_has_same_partitions(s->output, lane->topic, PLACES_MS);
         if (keeps < 0)
             return false;
-        for (struct ek_lane *each = NULL; (each = ek_lanes_each(s->lanes, each));)
+        for (struct ek_partition *each = NULL; (each = ek_partition_offsets_each(s->lanes, each));)
             if (!strcmp(each->topic, lane->topic))
-                each->keeps = keeps;
+                each->keeps_partition = keeps;
     }
     s->unplaced = false;
     return true;
@@ -411,13 +415,14 @@ static bool placed(struct ek_stage *s)
 /* Reads for worker w; *more tells that there may be more at once. */
 static int read_for(struct ek_stage *s, int w, bool *more, struct ek_error *e)
 {
-    size_t most = room(s, w), count = 0;
+    size_t most = worker_space(s, w), count = 0;
     if (!most)
         return EK_OK;
     int rc = ek_input_read(s->input, w, s->batch, most, &count, e);
     for (size_t i = 0; i < count; i++)
-        s->batch[i]->partition = s->batch[i]->lane->keeps ? s->batch[i]->lane->partition : -1;
-    ek_crew_give(s->crew, w, s->batch, count);
+        s->batch[i]->partition =
+            s->batch[i]->lane->keeps_partition ? s->batch[i]->lane->partition : -1;
+    ek_worker_pool_submit(s->worker_pool, w, s->batch, count);
     *more |= count > 0;
     return rc;
 }
@@ -427,21 +432,22 @@ static int step(struct ek_stage *s, struct ek_error *e)
     bool more = false;
     int rc = ek_input_serve(s->input, e);
     bool may_read = !rc && placed(s);
-    for (int w = 0; !rc && may_read && w < ek_crew_size(s->crew); w++)
+    for (int w = 0; !rc && may_read && w < ek_worker_pool_size(s->worker_pool); w++)
         rc = read_for(s, w, &more, e);
     if (!rc)
         rc = ek_output_poll(s->output, 0, e);
-    take_returned(s);
+    process_finished(s);
     if (!rc && s->transactor)
-        rc = ek_transactor_step(s->transactor, false, e);
+        rc = ek_txn_coordinator_step(s->transactor, false, e);
     if (!rc)
-        rc = ek_crew_failure(s->crew, e);
+        rc = ek_worker_pool_failure(s->worker_pool, e);
     watch_fullness(s);
     if (!rc)
-        rc = keep_time(s, e);
+        rc = advance_clock(s, e);
     if (!rc && !more)
-        ek_bell_wait(&s->bell,
-                     s->transactor ? ek_transactor_wait_ms(s->transactor, IDLE_MS) : IDLE_MS);
+        ek_wakeup_wait(&s->wakeup, s->transactor
+                                       ? ek_txn_coordinator_wait_ms(s->transactor, IDLE_MS)
+                                       : IDLE_MS);
     return rc;
 }
 
@@ -468,7 +474,7 @@ static int join_fleet(struct ek_stage *s, struct ek_error *e)
     if (!rc && ready)
         rc = ek_fleet_start(s->fleet, e);
     int64_t until = ek_now_ms() + HEAR_MS;
-    while (!rc && ready && !stopping(s) && !ek_fleet_knows_plan(s->fleet) && ek_now_ms() < until)
+    while (!rc && ready && !stopping(s) && !ek_fleet_has_read_plan(s->fleet) && ek_now_ms() < until)
         rc = ek_output_poll(s->output, IDLE_MS, e);
     return rc;
 }
@@ -487,15 +493,15 @@ static int wait_for_topics(struct ek_stage *s, struct ek_error *e)
 
 static int make_transactor(struct ek_stage *s, struct ek_error *e)
 {
-    const struct ek_transactor_tools tools = {.config = s->config,
-                                              .lanes = s->lanes,
-                                              .input = s->input,
-                                              .output = s->output,
-                                              .keeper = s->keeper,
-                                              .metrics = s->metrics,
-                                              .log = s->log,
-                                              .bell = &s->bell};
-    return ek_transactor_new(&s->transactor, &tools, e);
+    const struct ek_txn_coordinator_tools tools = {.config = s->config,
+                                                   .lanes = s->lanes,
+                                                   .input = s->input,
+                                                   .output = s->output,
+                                                   .checkpoint_store = s->checkpoint_store,
+                                                   .metrics = s->metrics,
+                                                   .log = s->log,
+                                                   .wakeup = &s->wakeup};
+    return ek_txn_coordinator_new(&s->transactor, &tools, e);
 }
 
 /* Reads until there is a reason to stop. */
@@ -520,10 +526,10 @@ static void close_down(struct ek_stage *s)
     int64_t until = ek_now_ms() + s->config->shutdown_ms;
     int64_t last = s->config->shutdown_ms / ABORT_PART;
     ek_input_close(s->input, s->config->shutdown_ms - last);
-    ek_crew_stop(s->crew); /* what the close did not wait for comes back */
-    take_returned(s);
+    ek_worker_pool_stop(s->worker_pool); /* what the close did not wait for comes back */
+    process_finished(s);
     int64_t left = until - ek_now_ms();
-    if (s->transactor && !ek_transactor_stop(s->transactor, left > last ? left : last)) {
+    if (s->transactor && !ek_txn_coordinator_stop(s->transactor, left > last ? left : last)) {
         s->stuck = true;
         ek_log_text(s->log, EK_LOG_WARN, "abort_unanswered",
                     "brokers will abort the open transaction by its time-out");
@@ -534,24 +540,25 @@ int ek_stage_run(struct ek_stage *s, struct ek_error *e)
 {
     ek_log_write(s->log, EK_LOG_INFO, "started", "service=%s brokers=%s group=%s",
                  s->config->service_name, s->config->brokers, s->config->group);
-    if (!s->keeper)
+    if (!s->checkpoint_store)
         ek_log_text(s->log, EK_LOG_INFO, "state_not_kept",
                     "without 'state.topic' a restart begins anew");
     int rc = ek_alerts_start(s->alerts, e);
     if (!rc)
-        rc = ek_crew_start(s->crew, e);
+        rc = ek_worker_pool_start(s->worker_pool, e);
     if (!rc)
         rc = read_on(s, e);
     ek_metrics_gauge(s->metrics, EK_GAUGE_READY, 0);
-    ek_log_write(s->log, EK_LOG_INFO, "stopping", "in_flight=%zu", ek_lanes_in_flight(s->lanes));
+    ek_log_write(s->log, EK_LOG_INFO, "stopping", "in_flight=%zu",
+                 ek_partition_offsets_in_flight(s->lanes));
     if (s->fleet)
         ek_fleet_stop(s->fleet);
     ek_alerts_finish(s->alerts); /* beside what is next */
     close_down(s);
     ek_alerts_stop(s->alerts);
-    ek_metrics_gauge(s->metrics, EK_GAUGE_IN_FLIGHT, ek_lanes_in_flight(s->lanes));
+    ek_metrics_gauge(s->metrics, EK_GAUGE_IN_FLIGHT, ek_partition_offsets_in_flight(s->lanes));
     ek_log_write(s->log, rc ? EK_LOG_ERROR : EK_LOG_INFO, "stopped", "queries=%llu",
-                 (unsigned long long)ek_shared_guard_queries(s->guard));
+                 (unsigned long long)ek_guard_service_list_count(s->guard));
     return rc;
 }
 

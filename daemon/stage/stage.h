@@ -29,11 +29,11 @@ struct ek_event;
 struct ek_stage;
 struct ek_log;
 struct ek_metrics;
-struct ek_journal;
-struct ek_board;
-struct ek_samples;
-struct ek_tracks;
-struct ek_shared_guard;
+struct ek_event_log;
+struct ek_feature_stats;
+struct ek_rank_samples;
+struct ek_feature_history;
+struct ek_guard_service;
 
 /* Makes guard and clients; does not wait for a broker. `log` may be NULL (silence).
  * EK_ECONFIG for a configuration the clients refuse, EK_ENOMEM. */
@@ -52,25 +52,25 @@ void ek_stage_stop(struct ek_stage *s);
 /* Its guard; as long as the stage. */
 /* NULL: on its own. */
 struct ek_fleet *ek_stage_fleet(struct ek_stage *s);
-struct ek_shared_guard *ek_stage_guard(struct ek_stage *s);
+struct ek_guard_service *ek_stage_guard(struct ek_stage *s);
 
 /* The kill switch (daemon/guard/pause.h), from the next messages that a worker takes; also before
  * ek_stage_run. Told in log, events and alerts. False: it was so already. */
 bool ek_stage_pause(struct ek_stage *s, bool paused, const char *who, const char *why);
 struct ek_pause *ek_stage_paused(struct ek_stage *s);
 /* Whether what is decided here outlives the process: it keeps its state. */
-bool ek_stage_keeps(const struct ek_stage *s);
+bool ek_stage_has_durable_state(const struct ek_stage *s);
 
 /* Other assets from the next lists on, of the same manifest: what was read with the old ones is
  * read again, what was taken is scored with them, and nothing is lost or doubled. *fit: what goes
  * on, as of ek_guard_set_assets; a decision of `who` (NULL: not said). On failure nothing has
  * changed. One thread at a time; also before ek_stage_run. */
-int ek_stage_reload(struct ek_stage *s, struct ek_loaded *assets, const char *who,
+int ek_stage_reload(struct ek_stage *s, struct ek_asset_ref *assets, const char *who,
                     enum ek_restore_result *fit, struct ek_error *e);
 /* Those in use, for that thread. */
 const struct ek_assets *ek_stage_assets(const struct ek_stage *s);
 /* An event that is none of the guard's (docs/format/events.md): told like those. */
-void ek_stage_tell(struct ek_stage *s, const struct ek_event *v);
+void ek_stage_add_event(struct ek_stage *s, const struct ek_event *v);
 
 /* After ek_stage_run has returned: whether the producer waits for a broker in a way that nothing
  * else ends. Then ek_stage_free waits, too; a process that is to end had better leave at once. */
@@ -95,7 +95,7 @@ void ek_stage_stats(struct ek_stage *s, struct ek_stage_stats *out);
 /* What keeps the stage from its brokers; while it is at work only after 10 seconds. Returns the
  * kind.
  */
-enum ek_trouble_kind ek_stage_trouble(struct ek_stage *s, struct ek_trouble_state *out);
+enum ek_kafka_health_kind ek_stage_health(struct ek_stage *s, struct ek_kafka_health_state *out);
 
 /* Why the stage is not ready, in a word; NULL: partitions, input topics and brokers are there. */
 const char *ek_stage_reason(struct ek_stage *s);
@@ -110,10 +110,10 @@ int ek_stage_events(struct ek_stage *s, uint64_t *after, struct ek_buf *out);
 
 /* What HTTP shows; live as long as the stage. */
 struct ek_metrics *ek_stage_metrics(struct ek_stage *s);
-struct ek_journal *ek_stage_journal(struct ek_stage *s);
-struct ek_board *ek_stage_board(struct ek_stage *s);
-struct ek_tracks *ek_stage_tracks(struct ek_stage *s);
-struct ek_samples *ek_stage_samples(struct ek_stage *s);
+struct ek_event_log *ek_stage_event_log(struct ek_stage *s);
+struct ek_feature_stats *ek_stage_feature_stats(struct ek_stage *s);
+struct ek_feature_history *ek_stage_feature_history(struct ek_stage *s);
+struct ek_rank_samples *ek_stage_samples(struct ek_stage *s);
 /* Appends what was tried of each route, a JSON object (docs/operations.md). */
 int ek_stage_ranks(struct ek_stage *s, struct ek_buf *out);
 /* Everything for /metrics. */

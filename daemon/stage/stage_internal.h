@@ -24,27 +24,27 @@
  * comes back. It alone has the lanes and sleeps on the bell, which rings for all of these. */
 struct ek_stage {
     const struct ek_config *config;
-    struct ek_loaded *assets; /* in use: of the thread that reloads, once it runs */
-    atomic_bool turned;       /* they are others since the last base */
+    struct ek_asset_ref *assets; /* in use: of the thread that reloads, once it runs */
+    atomic_bool turned;          /* they are others since the last base */
     struct ek_log *log;
     struct ek_metrics *metrics;
-    struct ek_journal *journal;
-    struct ek_shared_guard *guard;
-    struct ek_board *board;
-    struct ek_tracks *tracks;
-    struct ek_samples *samples;
-    struct ek_agreement_board *agreement;
-    struct ek_lanes *lanes;
+    struct ek_event_log *event_log;
+    struct ek_guard_service *guard;
+    struct ek_feature_stats *board;
+    struct ek_feature_history *tracks;
+    struct ek_rank_samples *samples;
+    struct ek_agreement_cache *agreement;
+    struct ek_partition_offsets *lanes;
     struct ek_input *input;
     struct ek_output *output;
-    struct ek_transactor *transactor; /* exactly once, when all topics are there; else NULL */
-    struct ek_keeper *keeper;         /* of the guard's state; NULL: none is kept */
-    struct ek_crew *crew;
+    struct ek_txn_coordinator *transactor; /* exactly once, when all topics are there; else NULL */
+    struct ek_checkpoint_store *checkpoint_store; /* of the guard's state; NULL: none is kept */
+    struct ek_worker_pool *worker_pool;
     struct ek_pause *pause;
     struct ek_fleet *fleet;   /* NULL: on its own */
     struct ek_alerts *alerts; /* NULL: nobody wants them over HTTP */
-    struct ek_bell bell;
-    struct ek_ticket **batch; /* [config->batch] */
+    struct ek_wakeup wakeup;
+    struct ek_inflight **batch; /* [config->batch] */
     atomic_bool stopping;
     int64_t tick_due_ms, commit_due_ms, board_due_ms, limits_due_ms; /* monotonic */
     int64_t full_since_ms; /* 0: there is room for more in flight */

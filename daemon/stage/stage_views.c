@@ -23,7 +23,7 @@ void ek_stage_stats(struct ek_stage *s, struct ek_stage_stats *out)
         .routed = ek_metrics_counter(m, EK_COUNT_ROUTED),
         .dead = ek_metrics_counter(m, EK_COUNT_DEAD),
         .in_flight = ek_metrics_gauge_value(m, EK_GAUGE_IN_FLIGHT),
-        .queries = ek_metrics_gauge_value(m, EK_GAUGE_QUERIES),
+        .queries = ek_metrics_gauge_value(m, EK_GAUGE_LISTS),
         .plan_version = ek_metrics_gauge_value(m, EK_GAUGE_PLAN_VERSION),
         .detected = ek_metrics_counter(m, EK_COUNT_DETECTED),
         .enforced = ek_metrics_counter(m, EK_COUNT_ENFORCED),
@@ -31,18 +31,19 @@ void ek_stage_stats(struct ek_stage *s, struct ek_stage_stats *out)
     };
 }
 
-enum ek_trouble_kind ek_stage_trouble(struct ek_stage *s, struct ek_trouble_state *out)
+enum ek_kafka_health_kind ek_stage_health(struct ek_stage *s, struct ek_kafka_health_state *out)
 {
-    struct ek_trouble *all[] = {ek_input_trouble(s->input), ek_output_trouble(s->output),
-                                s->keeper ? ek_keeper_trouble(s->keeper) : NULL};
+    struct ek_kafka_health *all[] = {
+        ek_input_health(s->input), ek_output_health(s->output),
+        s->checkpoint_store ? ek_checkpoint_store_health(s->checkpoint_store) : NULL};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-        ek_trouble_look(all[i], out);
+        ek_kafka_health_get(all[i], out);
         bool passing = ek_metrics_gauge_value(s->metrics, EK_GAUGE_READY) &&
                        ek_now_ms() - out->since_ms < BROKERLESS_MS;
         if (out->kind && !passing)
             return out->kind;
     }
-    return out->kind = EK_TROUBLE_NONE;
+    return out->kind = EK_KAFKA_HEALTH_NONE;
 }
 
 static int write_missing(struct ek_stage *s, size_t *count, struct ek_buf *out)
@@ -59,9 +60,9 @@ static int write_missing(struct ek_stage *s, size_t *count, struct ek_buf *out)
     return ek_buf_text(out, "]");
 }
 
-static const char *reason_of(enum ek_trouble_kind trouble, bool missing, bool ready)
+static const char *reason_of(enum ek_kafka_health_kind trouble, bool missing, bool ready)
 {
-    return trouble   ? ek_trouble_word(trouble)
+    return trouble   ? ek_kafka_health_name(trouble)
            : missing ? "topic_missing"
            : ready   ? NULL
                      : "no_partitions";
@@ -69,16 +70,16 @@ static const char *reason_of(enum ek_trouble_kind trouble, bool missing, bool re
 
 const char *ek_stage_reason(struct ek_stage *s)
 {
-    struct ek_trouble_state trouble;
+    struct ek_kafka_health_state trouble;
     bool missing = false;
     for (size_t i = 0; i < s->config->topics.count; i++)
         missing = missing || ek_input_topic_missing(s->input, i);
-    return reason_of(ek_stage_trouble(s, &trouble), missing,
+    return reason_of(ek_stage_health(s, &trouble), missing,
                      ek_metrics_gauge_value(s->metrics, EK_GAUGE_READY));
 }
 
 /* The reason, and a sentence where there is more to say. */
-static int write_reason(const struct ek_trouble_state *trouble, size_t missing,
+static int write_reason(const struct ek_kafka_health_state *trouble, size_t missing,
                         const struct ek_stage_stats *stats, struct ek_buf *out)
 {
     const char *word = reason_of(trouble->kind, missing, stats->ready);
@@ -94,11 +95,11 @@ static int write_reason(const struct ek_trouble_state *trouble, size_t missing,
 int ek_stage_readiness(struct ek_stage *s, bool *good, struct ek_buf *out)
 {
     struct ek_stage_stats stats;
-    struct ek_trouble_state trouble;
+    struct ek_kafka_health_state trouble;
     struct ek_buf missing;
     size_t count;
     ek_stage_stats(s, &stats);
-    ek_stage_trouble(s, &trouble);
+    ek_stage_health(s, &trouble);
     ek_buf_init(&missing, 0);
     write_missing(s, &count, &missing);
     *good = stats.ready && !count && !trouble.kind;
@@ -112,7 +113,7 @@ int ek_stage_readiness(struct ek_stage *s, bool *good, struct ek_buf *out)
 
 int ek_stage_events(struct ek_stage *s, uint64_t *after, struct ek_buf *out)
 {
-    return ek_journal_since(s->journal, after, out);
+    return ek_event_log_since(s->event_log, after, out);
 }
 
 struct ek_metrics *ek_stage_metrics(struct ek_stage *s)
@@ -120,29 +121,29 @@ struct ek_metrics *ek_stage_metrics(struct ek_stage *s)
     return s->metrics;
 }
 
-struct ek_journal *ek_stage_journal(struct ek_stage *s)
+struct ek_event_log *ek_stage_event_log(struct ek_stage *s)
 {
-    return s->journal;
+    return s->event_log;
 }
 
-struct ek_board *ek_stage_board(struct ek_stage *s)
+struct ek_feature_stats *ek_stage_feature_stats(struct ek_stage *s)
 {
     return s->board;
 }
 
-struct ek_tracks *ek_stage_tracks(struct ek_stage *s)
+struct ek_feature_history *ek_stage_feature_history(struct ek_stage *s)
 {
     return s->tracks;
 }
 
-struct ek_samples *ek_stage_samples(struct ek_stage *s)
+struct ek_rank_samples *ek_stage_samples(struct ek_stage *s)
 {
     return s->samples;
 }
 
 int ek_stage_ranks(struct ek_stage *s, struct ek_buf *out)
 {
-    return ek_ranks_page(s->guard, out);
+    return ek_impact_page(s->guard, out);
 }
 
 static int write_service(const char *name, struct ek_buf *out)
@@ -163,18 +164,20 @@ int ek_stage_metrics_text(struct ek_stage *s, struct ek_buf *out)
     if (!rc)
         rc = ek_process_metrics(out);
     if (!rc)
-        rc = ek_finding_metrics(s->journal, ek_now_ms(), out);
+        rc = ek_finding_metrics(s->event_log, ek_now_ms(), out);
     if (!rc)
-        rc = ek_agreement_board_metrics(s->agreement, out);
+        rc = ek_agreement_cache_metrics(s->agreement, out);
     if (!rc)
-        rc = ek_ranks_metrics(s->guard, out);
-    if (!rc && s->keeper)
-        rc = ek_keeper_metrics(s->keeper, out);
+        rc = ek_impact_metrics(s->guard, out);
+    if (!rc && s->checkpoint_store)
+        rc = ek_checkpoint_store_metrics(s->checkpoint_store, out);
     if (!rc && s->fleet)
         rc = ek_fleet_metrics(s->fleet, out);
     if (!rc)
         rc = ek_alerts_metrics(s->alerts, out);
-    return rc ? rc : ek_board_metrics(s->board, s->journal, (int)s->config->feature_cells, out);
+    return rc ? rc
+              : ek_feature_stats_metrics(s->board, s->event_log, (int)s->config->feature_cells,
+                                         out);
 }
 
 int ek_stage_status(struct ek_stage *s, struct ek_buf *out)
@@ -185,10 +188,10 @@ int ek_stage_status(struct ek_stage *s, struct ek_buf *out)
     ek_buf_text(out, "{\"service\":");
     ek_buf_json(out, s->config->service_name, strlen(s->config->service_name));
     ek_buf_text(out, ",\"model\":");
-    ek_agreement_board_json(s->agreement, out);
+    ek_agreement_cache_json(s->agreement, out);
     ek_buf_text(out, ",\"state\":");
-    if (s->keeper)
-        ek_keeper_json(s->keeper, out);
+    if (s->checkpoint_store)
+        ek_checkpoint_store_json(s->checkpoint_store, out);
     else
         ek_buf_text(out, "null");
     ek_buf_text(out, ",\"paused\":");
@@ -208,5 +211,5 @@ int ek_stage_status(struct ek_stage *s, struct ek_buf *out)
                          ek_version(), ek_kafka_version(), t.plan_version, t.queries, t.consumed,
                          t.passed, t.routed, t.dead,
                          ek_metrics_counter(s->metrics, EK_COUNT_SCORE_FAILED), t.in_flight,
-                         ek_journal_open(s->journal), t.lag);
+                         ek_event_log_open(s->event_log), t.lag);
 }

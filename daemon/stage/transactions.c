@@ -15,10 +15,10 @@
  * for, or not an alert, ends the program. */
 enum { REFUSALS_MAX = 4, SEARCH_PARTS = 8, HURRY_PART = 2, TEXT_BYTES = 600 };
 
-struct ek_transactor {
-    struct ek_transactor_tools tools;
+struct ek_txn_coordinator {
+    struct ek_txn_coordinator_tools tools;
     struct ek_txn *txn;
-    struct ek_ticket *ending; /* tickets of the transaction that is being ended */
+    struct ek_inflight *ending; /* tickets of the transaction that is being ended */
     int64_t due_ms;
     bool open;    /* one is, at the last look; else the bell rings when there is something to do */
     size_t most;  /* messages of a transaction, which has nothing else, while one of them is looked
@@ -30,51 +30,53 @@ struct ek_transactor {
 
 static int opened(void *context, struct ek_error *e)
 {
-    struct ek_transactor *t = context;
+    struct ek_txn_coordinator *t = context;
     return ek_output_open(t->tools.output, e);
 }
 
-int ek_transactor_new(struct ek_transactor **out, const struct ek_transactor_tools *tools,
-                      struct ek_error *e)
+int ek_txn_coordinator_new(struct ek_txn_coordinator **out,
+                           const struct ek_txn_coordinator_tools *tools, struct ek_error *e)
 {
-    struct ek_transactor *t = ek_calloc(1, sizeof *t);
+    struct ek_txn_coordinator *t = ek_calloc(1, sizeof *t);
     if (!t)
         return ek_fail(e, EK_ENOMEM, "no memory for transactions");
     t->tools = *tools;
     const struct ek_txn_tools with = {.client = ek_output_client(tools->output),
-                                      .watch = ek_output_watch(tools->output),
-                                      .bell = tools->bell,
+                                      .watch = ek_output_delivery_watch(tools->output),
+                                      .wakeup = tools->wakeup,
                                       .context = t,
                                       .opened = opened};
     int rc = ek_txn_new(&t->txn, &with, e);
     if (!rc)
         rc = ek_txn_start(t->txn, e);
     if (rc)
-        ek_transactor_free(t);
+        ek_txn_coordinator_free(t);
     else
         *out = t;
     return rc;
 }
 
 /* Notes in the lanes how far the transaction goes. False when it must not be committed. */
-static bool reach(const struct ek_cut *cut)
+static bool reach(const struct ek_txn_batch *cut)
 {
     bool ours = !cut->spoilt;
-    for (struct ek_ticket *ticket = cut->sent; ticket; ticket = ticket->back) {
-        ours = ours && !ek_ticket_loose(ticket);
-        ticket->lane->reached = ticket->offset + 1;
+    for (struct ek_inflight *inflight = cut->sent; inflight; inflight = inflight->back) {
+        ours = ours && !ek_inflight_is_revoked(inflight);
+        inflight->lane->reached = inflight->offset + 1;
     }
     return ours;
 }
 
 /* With a base those of all partitions it knows, since all of them have another pointer now. */
-static rd_kafka_topic_partition_list_t *offsets_of(const struct ek_transactor_tools *t)
+static rd_kafka_topic_partition_list_t *offsets_of(const struct ek_txn_coordinator_tools *t)
 {
-    char text[EK_POINTER_BYTES];
+    char text[EK_CHECKPOINT_REF_BYTES];
     rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(8);
-    for (struct ek_lane *lane = NULL; (lane = ek_lanes_each(t->lanes, lane)); lane->reached = -1) {
-        bool too = t->keeper && ek_keeper_concerns(t->keeper, lane);
-        const char *pointer = t->keeper ? ek_keeper_pointer(t->keeper, lane, text) : NULL;
+    for (struct ek_partition *lane = NULL; (lane = ek_partition_offsets_each(t->lanes, lane));
+         lane->reached = -1) {
+        bool too = t->checkpoint_store && ek_checkpoint_store_covers(t->checkpoint_store, lane);
+        const char *pointer =
+            t->checkpoint_store ? ek_checkpoint_store_ref(t->checkpoint_store, lane, text) : NULL;
         if (lane->reached >= 0 || too)
             ek_input_add_offset(list, lane, lane->reached >= 0 ? lane->reached : lane->committed,
                                 pointer);
@@ -83,19 +85,20 @@ static rd_kafka_topic_partition_list_t *offsets_of(const struct ek_transactor_to
 }
 
 /* The last parts of a transaction. False when the client took not all of them. */
-static bool add_last(struct ek_transactor *t)
+static bool add_last(struct ek_txn_coordinator *t)
 {
-    struct ek_keeper *keeper = t->tools.keeper;
-    t->records = !t->most && (!keeper || ek_keeper_due(keeper));
+    struct ek_checkpoint_store *checkpoint_store = t->tools.checkpoint_store;
+    t->records = !t->most && (!checkpoint_store || ek_checkpoint_store_is_due(checkpoint_store));
     if (!t->records)
         return true;
-    return (!keeper || ek_keeper_save(keeper)) && ek_output_send_records(t->tools.output);
+    return (!checkpoint_store || ek_checkpoint_store_save(checkpoint_store)) &&
+           ek_output_send_records(t->tools.output);
 }
 
-static void end(struct ek_transactor *t)
+static void end(struct ek_txn_coordinator *t)
 {
-    struct ek_cut cut;
-    ek_output_cut(t->tools.output, &cut);
+    struct ek_txn_batch cut;
+    ek_output_close_batch(t->tools.output, &cut);
     bool ours = reach(&cut);
     t->ending = cut.sent;
     t->open = false;
@@ -112,44 +115,45 @@ static void end(struct ek_transactor *t)
 }
 
 /* Whether something still lies before what a broker has refused. */
-static bool suspects(const struct ek_transactor *t)
+static bool suspects(const struct ek_txn_coordinator *t)
 {
-    for (struct ek_lane *lane = NULL; (lane = ek_lanes_each(t->tools.lanes, lane));)
+    for (struct ek_partition *lane = NULL;
+         (lane = ek_partition_offsets_each(t->tools.lanes, lane));)
         if (lane->open && !lane->leaving && lane->committed < lane->suspect)
             return true;
     return false;
 }
 
-static void widen(struct ek_transactor *t)
+static void widen(struct ek_txn_coordinator *t)
 {
     size_t ever = (size_t)t->tools.config->in_flight_messages;
     t->most = t->most < ever / SEARCH_PARTS ? t->most * SEARCH_PARTS : ever;
 }
 
-static void settle(struct ek_transactor *t, bool committed)
+static void finish_batch(struct ek_txn_coordinator *t, bool committed)
 {
-    struct ek_ticket *ticket = t->ending;
+    struct ek_inflight *inflight = t->ending;
     t->ending = NULL;
-    for (struct ek_ticket *next; ticket; ticket = next) {
-        next = ticket->back;
-        if (committed && !ek_ticket_loose(ticket))
-            ticket->lane->committed = ticket->offset + 1;
-        ek_output_settle(t->tools.output, ticket, committed);
+    for (struct ek_inflight *next; inflight; inflight = next) {
+        next = inflight->back;
+        if (committed && !ek_inflight_is_revoked(inflight))
+            inflight->lane->committed = inflight->offset + 1;
+        ek_output_finish(t->tools.output, inflight, committed);
     }
-    ek_output_settle_records(t->tools.output, committed);
-    if (t->tools.keeper)
-        ek_keeper_settle(t->tools.keeper, committed);
+    ek_output_finish_records(t->tools.output, committed);
+    if (t->tools.checkpoint_store)
+        ek_checkpoint_store_finish(t->tools.checkpoint_store, committed);
     ek_metrics_count(t->tools.metrics, committed ? EK_COUNT_TXN_COMMITTED : EK_COUNT_TXN_ABORTED,
                      1);
     if (committed)
         ek_metrics_count(t->tools.metrics, EK_COUNT_COMMITS, 1);
     if (committed && t->most && --t->parts <= 0)
         widen(t);
-    t->due_ms = ek_now_ms() + ek_config_commit_every(t->tools.config);
+    t->due_ms = ek_now_ms() + ek_config_commit_interval_ms(t->tools.config);
 }
 
 /* The client does not say which of the topics it was. */
-static int no_right(const struct ek_transactor *t, rd_kafka_resp_err_t err, struct ek_error *e)
+static int no_right(const struct ek_txn_coordinator *t, rd_kafka_resp_err_t err, struct ek_error *e)
 {
     const struct ek_config *c = t->tools.config;
     const char *const more[] = {c->alert_topic, c->state_topic};
@@ -158,24 +162,24 @@ static int no_right(const struct ek_transactor *t, rd_kafka_resp_err_t err, stru
     for (size_t i = 0; i < sizeof more / sizeof *more && length < TEXT_BYTES; i++)
         if (more[i])
             length += snprintf(topics + length, sizeof topics - (size_t)length, "', '%s", more[i]);
-    ek_kafka_sentence(text, sizeof text, ek_output_watch(t->tools.output), err, EK_KAFKA_TXN,
-                      topics, NULL);
+    ek_kafka_errmsg(text, sizeof text, ek_output_delivery_watch(t->tools.output), err, EK_KAFKA_TXN,
+                    topics, NULL);
     return ek_fail_fatal(e, EK_EIO, "kafka: %s", text);
 }
 
 /* Notes which message it was, or which it may have been. What came later is not among those that
  * are looked through, or a search would have no end while there is traffic. */
-static void suspect(struct ek_transactor *t, rd_kafka_resp_err_t err)
+static void suspect(struct ek_txn_coordinator *t, rd_kafka_resp_err_t err)
 {
-    const struct ek_ticket *first = t->ending;
+    const struct ek_inflight *first = t->ending;
     size_t count = 0;
     if (t->most && first && !first->back) {
-        first->lane->refused = (struct ek_refusal){first->offset, (int)err, first->outcome};
+        first->lane->refused = (struct ek_rejection){first->offset, (int)err, first->outcome};
         t->refusals = 0;
         t->parts = 1;
         return;
     }
-    for (const struct ek_ticket *each = first; each; each = each->back, count++)
+    for (const struct ek_inflight *each = first; each; each = each->back, count++)
         if (!t->most && each->lane->suspect <= each->offset)
             each->lane->suspect = each->offset + 1;
     t->refusals += !t->most;
@@ -185,14 +189,14 @@ static void suspect(struct ek_transactor *t, rd_kafka_resp_err_t err)
 }
 
 /* Refused for good: for want of a right, or again and again for none of the messages. */
-static int too_often(struct ek_transactor *t, struct ek_error *e)
+static int too_often(struct ek_txn_coordinator *t, struct ek_error *e)
 {
     rd_kafka_resp_err_t err = ek_txn_abort_reason(t->txn);
-    if (ek_kafka_theme(err, NULL) == EK_KAFKA_AUTHORISATION)
+    if (ek_kafka_topic_of_error(err, NULL) == EK_KAFKA_AUTHORIZATION)
         return no_right(t, err, e);
     if (ek_kafka_classify(err, EK_KAFKA_DELIVER) != EK_KAFKA_MESSAGE)
         return EK_OK;
-    ek_output_ask_limits(t->tools.output);
+    ek_output_request_limits(t->tools.output);
     suspect(t, err);
     if (t->refusals < REFUSALS_MAX)
         return EK_OK;
@@ -205,42 +209,43 @@ static int too_often(struct ek_transactor *t, struct ek_error *e)
 }
 
 /* Nothing of the transaction happened: reading goes back, then the next one may begin. */
-static int go_back(struct ek_transactor *t, struct ek_error *e)
+static int rewind_offsets(struct ek_txn_coordinator *t, struct ek_error *e)
 {
     int rc = too_often(t, e);
     ek_log_write(t->tools.log, EK_LOG_WARN, "transaction_aborted", "reason=%s",
                  rd_kafka_err2name(ek_txn_abort_reason(t->txn)));
     if (!rc)
         rc = ek_input_rewind(t->tools.input, e);
-    settle(t, false);
+    finish_batch(t, false);
     if (!rc)
         ek_txn_reopen(t->txn);
     return rc;
 }
 
 /* Alerts wait for a base where there are any. */
-static bool nothing_to_end(const struct ek_transactor *t, const struct ek_handed *h)
+static bool nothing_to_end(const struct ek_txn_coordinator *t, const struct ek_txn_batch_size *h)
 {
     if (h->messages || t->most)
         return !h->messages;
-    return t->tools.keeper ? !ek_keeper_due(t->tools.keeper) : !h->records;
+    return t->tools.checkpoint_store ? !ek_checkpoint_store_is_due(t->tools.checkpoint_store)
+                                     : !h->records;
 }
 
-static bool due(const struct ek_transactor *t, bool now)
+static bool due(const struct ek_txn_coordinator *t, bool now)
 {
-    struct ek_handed h = ek_output_handed(t->tools.output);
+    struct ek_txn_batch_size h = ek_output_in_batch(t->tools.output);
     const struct ek_config *c = t->tools.config;
     if (h.spoilt)
         return true;
     if (nothing_to_end(t, &h))
         return false;
-    size_t many =
-        t->most ? ek_lanes_in_flight(t->tools.lanes) : (size_t)c->in_flight_messages / HURRY_PART;
+    size_t many = t->most ? ek_partition_offsets_in_flight(t->tools.lanes)
+                          : (size_t)c->in_flight_messages / HURRY_PART;
     return now || ek_now_ms() >= t->due_ms || h.bytes >= (size_t)c->transaction_bytes ||
            h.messages >= many;
 }
 
-int ek_transactor_step(struct ek_transactor *t, bool now, struct ek_error *e)
+int ek_txn_coordinator_step(struct ek_txn_coordinator *t, bool now, struct ek_error *e)
 {
     ek_output_finish_dropped(t->tools.output);
     enum ek_txn_state state = ek_txn_state(t->txn, e);
@@ -250,41 +255,41 @@ int ek_transactor_step(struct ek_transactor *t, bool now, struct ek_error *e)
     if (t->most && !suspects(t))
         t->most = 0;
     if (state == EK_TXN_ABORTED)
-        return go_back(t, e);
+        return rewind_offsets(t, e);
     if (state == EK_TXN_COMMITTED) {
         if (!t->most && (t->records || !t->refused_records))
             t->refusals = 0;
-        settle(t, true);
+        finish_batch(t, true);
     } else if (state == EK_TXN_OPEN && due(t, now)) {
         end(t);
     }
     return EK_OK;
 }
 
-size_t ek_transactor_most(const struct ek_transactor *t)
+size_t ek_txn_coordinator_inflight_max(const struct ek_txn_coordinator *t)
 {
     return t->most;
 }
 
-int ek_transactor_wait_ms(const struct ek_transactor *t, int most)
+int ek_txn_coordinator_wait_ms(const struct ek_txn_coordinator *t, int most)
 {
-    struct ek_handed h = ek_output_handed(t->tools.output);
+    struct ek_txn_batch_size h = ek_output_in_batch(t->tools.output);
     int64_t left = t->due_ms - ek_now_ms();
     if (!t->open || nothing_to_end(t, &h))
         return most;
     return left < 1 ? 1 : left < most ? (int)left : most;
 }
 
-bool ek_transactor_stop(struct ek_transactor *t, int64_t wait_ms)
+bool ek_txn_coordinator_stop(struct ek_txn_coordinator *t, int64_t wait_ms)
 {
     return ek_txn_stop(t->txn, wait_ms);
 }
 
-void ek_transactor_free(struct ek_transactor *t)
+void ek_txn_coordinator_free(struct ek_txn_coordinator *t)
 {
     if (!t)
         return;
     ek_txn_free(t->txn);
-    ek_output_orphan(t->tools.output, t->ending);
+    ek_output_adopt_unfinished(t->tools.output, t->ending);
     ek_free(t);
 }

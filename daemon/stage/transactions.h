@@ -20,34 +20,34 @@
 #include "daemon/kafka/producer.h"
 #include "daemon/stage/consumer.h"
 
-struct ek_transactor;
+struct ek_txn_coordinator;
 
-struct ek_transactor_tools {
+struct ek_txn_coordinator_tools {
     const struct ek_config *config;
-    struct ek_lanes *lanes;
+    struct ek_partition_offsets *lanes;
     struct ek_input *input;
-    struct ek_output *output; /* that ek_output_prepare has found ready */
-    struct ek_keeper *keeper; /* of the state; NULL: none is kept */
+    struct ek_output *output;                     /* that ek_output_prepare has found ready */
+    struct ek_checkpoint_store *checkpoint_store; /* of the state; NULL: none is kept */
     struct ek_metrics *metrics;
     struct ek_log *log;
-    const struct ek_bell *bell;
+    const struct ek_wakeup *wakeup;
 };
 
-int ek_transactor_new(struct ek_transactor **out, const struct ek_transactor_tools *tools,
-                      struct ek_error *e);
+int ek_txn_coordinator_new(struct ek_txn_coordinator **out,
+                           const struct ek_txn_coordinator_tools *tools, struct ek_error *e);
 
 /* Finishes what was committed or aborted and ends what is due; `now`: ends it in any case. Never
  * waits for a broker. Fails only for good. */
-int ek_transactor_step(struct ek_transactor *t, bool now, struct ek_error *e);
+int ek_txn_coordinator_step(struct ek_txn_coordinator *t, bool now, struct ek_error *e);
 /* How many messages are to be in flight, because a broker has refused one that is to be found out;
  * 0: as many as ever. */
-size_t ek_transactor_most(const struct ek_transactor *t);
+size_t ek_txn_coordinator_inflight_max(const struct ek_txn_coordinator *t);
 /* How long until something is due, at most `most`. */
-int ek_transactor_wait_ms(const struct ek_transactor *t, int most);
+int ek_txn_coordinator_wait_ms(const struct ek_txn_coordinator *t, int most);
 
 /* Aborts what is open and ends, within wait_ms; false when the client does not come back in time:
  * then freeing waits until a broker answers. */
-bool ek_transactor_stop(struct ek_transactor *t, int64_t wait_ms);
-void ek_transactor_free(struct ek_transactor *t);
+bool ek_txn_coordinator_stop(struct ek_txn_coordinator *t, int64_t wait_ms);
+void ek_txn_coordinator_free(struct ek_txn_coordinator *t);
 
 #endif

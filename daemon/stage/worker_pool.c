@@ -15,35 +15,36 @@
 #include <stdatomic.h>
 #include <string.h>
 
-size_t ek_ahead_of(struct ek_ticket *const *tickets, size_t count)
+size_t ek_decode_batch_context(struct ek_inflight *const *inflights, size_t count)
 {
-    size_t most = count < EK_AHEAD_MOST ? count : EK_AHEAD_MOST, some = 1;
-    if (tickets[0]->length > EK_AHEAD_MESSAGE)
+    size_t most = count < EK_DECODE_BATCH_MAX ? count : EK_DECODE_BATCH_MAX, some = 1;
+    if (inflights[0]->length > EK_DECODE_BATCH_MESSAGE)
         return 1;
-    while (some < most && tickets[some]->length <= EK_AHEAD_MESSAGE)
+    while (some < most && inflights[some]->length <= EK_DECODE_BATCH_MESSAGE)
         some++;
     return some;
 }
 
-size_t ek_ahead_read(struct ek_shared_list *lists, struct ek_ticket *const *tickets, size_t count,
-                     void (*read)(void *context, const struct ek_ticket *t,
-                                  struct ek_shared_list *l),
-                     void *context)
+size_t ek_decode_batch_read(struct ek_guard_service_list *lists,
+                            struct ek_inflight *const *inflights, size_t count,
+                            void (*read)(void *context, const struct ek_inflight *t,
+                                         struct ek_guard_service_list *l),
+                            void *context)
 {
     size_t some = 0;
     bool large = false;
     for (; some < count && !large; some++) {
-        read(context, tickets[some], &lists[some]);
+        read(context, inflights[some], &lists[some]);
         /* of the first it says only that a list was large once */
-        large = some > 0 && ek_context_bytes(lists[some].context) > EK_AHEAD_LIST;
+        large = some > 0 && ek_context_bytes(lists[some].context) > EK_DECODE_BATCH_LIST;
     }
     return some;
 }
 
-void ek_ahead_done(struct ek_shared_list *lists, size_t count)
+void ek_decode_batch_finish(struct ek_guard_service_list *lists, size_t count)
 {
     for (size_t i = 1; i < count; i++)
-        ek_context_shrink(lists[i].context, EK_AHEAD_LIST);
+        ek_context_shrink(lists[i].context, EK_DECODE_BATCH_LIST);
 }
 
 enum {
@@ -54,60 +55,60 @@ enum {
 /* Contexts of a worker; the first outlives the others, which share what is used for one list after
  * the other. */
 struct contexts {
-    struct ek_loaded *assets;
-    struct ek_context *of[EK_AHEAD_MOST];
+    struct ek_asset_ref *assets;
+    struct ek_context *of[EK_DECODE_BATCH_MAX];
 };
 
 struct worker {
-    struct ek_crew *crew;
-    struct ek_ring *ring;
+    struct ek_worker_pool *worker_pool;
+    struct ek_spsc_queue *ring;
     struct contexts *in_use;
     struct contexts *laid, *next; /* of the assets of the guard; that it may take. NULL: none */
-    struct ek_shared_list list[EK_AHEAD_MOST];
+    struct ek_guard_service_list list[EK_DECODE_BATCH_MAX];
     size_t together; /* of them are used: 1 where nobody else needs the guard */
-    struct ek_outlet *outlet;
-    struct ek_ticket **batch;                 /* [config->batch] */
-    int64_t clock_ms;                         /* of the guard, when it was taken */
-    uint64_t began_ns;                        /* to work on the lists it has */
-    struct ek_context *to_try[EK_AHEAD_MOST]; /* of these, sent and worth a trial */
+    struct ek_output_writer *output_writer;
+    struct ek_inflight **batch;                     /* [config->batch] */
+    int64_t clock_ms;                               /* of the guard, when it was taken */
+    uint64_t began_ns;                              /* to work on the lists it has */
+    struct ek_context *to_try[EK_DECODE_BATCH_MAX]; /* of these, sent and worth a trial */
     size_t to_try_count;
-    struct ek_tries tries;
-    struct ek_sample *sample;         /* of the list that is to be tried next; NULL: none */
+    struct ek_shadow_scorer tries;
+    struct ek_rank_sample *sample;    /* of the list that is to be tried next; NULL: none */
     const struct ek_context *sampled; /* that list */
     int64_t sample_due_ms;
     pthread_t thread;
     bool started;
 };
 
-struct ek_crew {
-    struct ek_crew_tools tools;
+struct ek_worker_pool {
+    struct ek_worker_pool_tools tools;
     int size;
     struct worker *worker; /* [size] */
     pthread_mutex_t lock;  /* of the two below, and of what is laid for workers */
-    struct ek_ticket *returned;
+    struct ek_inflight *returned;
     struct ek_error failure;
     atomic_bool failed, some_returned;
-    struct ek_scores_seen scores;
+    struct ek_score_check scores;
 };
 
 static void free_contexts(struct contexts *s)
 {
     if (!s)
         return;
-    for (size_t k = EK_AHEAD_MOST; k-- > 0;)
+    for (size_t k = EK_DECODE_BATCH_MAX; k-- > 0;)
         ek_context_free(s->of[k]);
-    ek_loaded_drop(s->assets);
+    ek_asset_ref_release(s->assets);
     ek_free(s);
 }
 
-static int make_contexts(struct contexts **out, size_t count, struct ek_loaded *assets,
+static int make_contexts(struct contexts **out, size_t count, struct ek_asset_ref *assets,
                          struct ek_error *e)
 {
     struct contexts *s = ek_calloc(1, sizeof *s);
     if (!s)
         return ek_fail(e, EK_ENOMEM, "no memory for a worker");
-    s->assets = ek_loaded_hold(assets);
-    int rc = ek_context_new(&s->of[0], ek_loaded_assets(assets), e);
+    s->assets = ek_asset_ref_retain(assets);
+    int rc = ek_context_new(&s->of[0], ek_asset_ref_get(assets), e);
     for (size_t i = 1; !rc && i < count; i++)
         rc = ek_context_new_paired(&s->of[i], s->of[0], e);
     if (rc)
@@ -125,28 +126,30 @@ static void use(struct worker *w, struct contexts *s)
         w->list[i].context = s->of[i];
 }
 
-static int make_worker(struct ek_crew *c, struct worker *w, struct ek_error *e)
+static int make_worker(struct ek_worker_pool *c, struct worker *w, struct ek_error *e)
 {
     size_t batch = (size_t)c->tools.config->batch;
-    w->crew = c;
-    w->together = c->size > 1 ? EK_AHEAD_MOST : 1;
-    ek_tries_init(&w->tries, (int)c->tools.config->trial_percent, ek_now_ns(), c->tools.metrics);
+    w->worker_pool = c;
+    w->together = c->size > 1 ? EK_DECODE_BATCH_MAX : 1;
+    ek_shadow_scorer_init(&w->tries, (int)c->tools.config->trial_percent, ek_now_ns(),
+                          c->tools.metrics);
     w->batch = ek_calloc(batch, sizeof *w->batch);
     if (!w->batch)
         return ek_fail(e, EK_ENOMEM, "no memory for a worker");
-    int rc = ek_ring_new(&w->ring, RING_BATCHES * batch, c->tools.bell, e);
+    int rc = ek_spsc_queue_new(&w->ring, RING_BATCHES * batch, c->tools.wakeup, e);
     struct contexts *first;
     if (!rc)
         rc = make_contexts(&first, w->together, c->tools.assets, e);
     if (rc)
         return rc;
     use(w, first);
-    return ek_outlet_new(&w->outlet, c->tools.output, e);
+    return ek_output_writer_new(&w->output_writer, c->tools.output, e);
 }
 
-int ek_crew_new(struct ek_crew **out, const struct ek_crew_tools *tools, struct ek_error *e)
+int ek_worker_pool_new(struct ek_worker_pool **out, const struct ek_worker_pool_tools *tools,
+                       struct ek_error *e)
 {
-    struct ek_crew *c = ek_calloc(1, sizeof *c);
+    struct ek_worker_pool *c = ek_calloc(1, sizeof *c);
     if (!c)
         return ek_fail(e, EK_ENOMEM, "no memory for the workers");
     c->tools = *tools;
@@ -157,24 +160,24 @@ int ek_crew_new(struct ek_crew **out, const struct ek_crew_tools *tools, struct 
     for (int i = 0; !rc && i < c->size; i++)
         rc = make_worker(c, &c->worker[i], e);
     if (rc)
-        ek_crew_free(c);
+        ek_worker_pool_free(c);
     else
         *out = c;
     return rc;
 }
 
-void ek_crew_free(struct ek_crew *c)
+void ek_worker_pool_free(struct ek_worker_pool *c)
 {
     if (!c)
         return;
-    ek_crew_stop(c);
+    ek_worker_pool_stop(c);
     for (int i = 0; c->worker && i < c->size; i++) {
         struct worker *w = &c->worker[i];
-        ek_outlet_free(w->outlet);
+        ek_output_writer_free(w->output_writer);
         free_contexts(w->in_use);
         free_contexts(w->laid);
         free_contexts(w->next);
-        ek_ring_free(w->ring);
+        ek_spsc_queue_free(w->ring);
         ek_free(w->batch);
     }
     ek_free(c->worker);
@@ -182,22 +185,22 @@ void ek_crew_free(struct ek_crew *c)
     ek_free(c);
 }
 
-int ek_crew_size(const struct ek_crew *c)
+int ek_worker_pool_size(const struct ek_worker_pool *c)
 {
     return c->size;
 }
 
-static void give_back(struct ek_crew *c, struct ek_ticket *t)
+static void return_message(struct ek_worker_pool *c, struct ek_inflight *t)
 {
     pthread_mutex_lock(&c->lock);
     t->back = c->returned;
     c->returned = t;
     pthread_mutex_unlock(&c->lock);
     atomic_store(&c->some_returned, true);
-    ek_bell_ring(c->tools.bell);
+    ek_wakeup_signal(c->tools.wakeup);
 }
 
-static void fail(struct ek_crew *c, const struct ek_error *e)
+static void fail(struct ek_worker_pool *c, const struct ek_error *e)
 {
     pthread_mutex_lock(&c->lock);
     if (!c->failure.code)
@@ -206,10 +209,10 @@ static void fail(struct ek_crew *c, const struct ek_error *e)
     atomic_store(&c->failed, true);
 }
 
-static int prepare(const struct worker *w, const struct ek_ticket *t, struct ek_context *c,
+static int prepare(const struct worker *w, const struct ek_inflight *t, struct ek_context *c,
                    struct ek_error *e)
 {
-    long long most = (long long)w->crew->tools.config->message_bytes;
+    long long most = (long long)w->worker_pool->tools.config->message_bytes;
     if (t->length > (size_t)most)
         return ek_fail(e, EK_ELIMIT, "the message has %zu bytes, limits.message_bytes allows %lld",
                        t->length, most);
@@ -219,17 +222,17 @@ static int prepare(const struct worker *w, const struct ek_ticket *t, struct ek_
     return rc;
 }
 
-static void read_one(void *worker, const struct ek_ticket *t, struct ek_shared_list *l)
+static void read_one(void *worker, const struct ek_inflight *t, struct ek_guard_service_list *l)
 {
     const struct worker *w = worker;
-    l->ticket = t;
+    l->inflight = t;
     l->rc = prepare(w, t, l->context, &l->why);
 }
 
 /* Of a list whose output is with the producer, and whose message may be gone. */
 static void note_sent(struct worker *w, struct ek_context *c, bool scored)
 {
-    if (!c->routing.wanted)
+    if (!c->routing.desired)
         return;
     if (c->counted)
         ek_route_stats_add(&w->tries.acts, c, ek_now_ns() - w->began_ns);
@@ -241,61 +244,63 @@ static void note_sent(struct worker *w, struct ek_context *c, bool scored)
 static void sample(struct worker *w, const struct ek_context *c)
 {
     int64_t now = (int64_t)(w->began_ns / 1000000);
-    if (!w->crew->tools.samples || w->sample || now < w->sample_due_ms ||
+    if (!w->worker_pool->tools.samples || w->sample || now < w->sample_due_ms ||
         !ek_context_needs_comparison(c))
         return;
     w->sample_due_ms = now + EK_SAMPLE_EVERY_MS;
-    w->sample = ek_sample_take(w->crew->tools.samples, c);
+    w->sample = ek_rank_sample_new(w->worker_pool->tools.samples, c);
     w->sampled = c;
 }
 
 /* Told once, before anything is to be routed. */
-static void look_for_scores(struct worker *w, const struct ek_list *q)
+static void check_scores(struct worker *w, const struct ek_list *q)
 {
-    struct ek_crew *crew = w->crew;
+    struct ek_worker_pool *worker_pool = w->worker_pool;
     char text[500];
-    if (ek_scores_missing(&crew->scores, q) != SCORELESS_TOLD ||
-        !ek_scores_expected(crew->tools.config))
+    if (ek_score_check_missing(&worker_pool->scores, q) != SCORELESS_TOLD ||
+        !ek_score_check_expected(worker_pool->tools.config))
         return;
-    ek_scores_text(crew->tools.config, SCORELESS_TOLD, text, sizeof text);
-    ek_log_text(crew->tools.log, EK_LOG_WARN, "no_scores", text);
+    ek_score_check_text(worker_pool->tools.config, SCORELESS_TOLD, text, sizeof text);
+    ek_log_text(worker_pool->tools.log, EK_LOG_WARN, "no_scores", text);
 }
 
-static int forward(struct worker *w, struct ek_ticket *t, struct ek_context *c, struct ek_error *e)
+static int forward(struct worker *w, struct ek_inflight *t, struct ek_context *c,
+                   struct ek_error *e)
 {
-    const struct ek_crew_tools *tools = &w->crew->tools;
+    const struct ek_worker_pool_tools *tools = &w->worker_pool->tools;
     struct ek_error why = {0};
     size_t length = t->length;
     const void *bytes = ek_context_score(c, &length, &why);
     bool scored = bytes != NULL;
-    look_for_scores(w, &c->query);
+    check_scores(w, &c->query);
     if (!bytes) {
         bytes = t->bytes;
         length = t->length;
         ek_metrics_count(tools->metrics, EK_COUNT_SCORE_FAILED, 1);
-        ek_ticket_log(tools->log, EK_LOG_ERROR, "score_failed", t, NULL, why.message);
+        ek_inflight_log(tools->log, EK_LOG_ERROR, "score_failed", t, NULL, why.message);
     }
-    if (scored && c->routing.wanted)
+    if (scored && c->routing.desired)
         sample(w, c);
-    int rc =
-        ek_outlet_forward(w->outlet, t, bytes, length, ek_context_plan_version(c), c->outcome, e);
+    int rc = ek_output_writer_forward(w->output_writer, t, bytes, length,
+                                      ek_context_plan_version(c), c->outcome, e);
     if (!rc)
         note_sent(w, c, scored);
     return rc;
 }
 
 /* As it came, whatever it is. */
-static int forward_paused(struct worker *w, struct ek_ticket *t, const struct ek_shared_list *l,
-                          struct ek_error *e)
+static int forward_paused(struct worker *w, struct ek_inflight *t,
+                          const struct ek_guard_service_list *l, struct ek_error *e)
 {
-    struct ek_metrics *m = w->crew->tools.metrics;
-    ek_metrics_count(m, EK_COUNT_UNREADABLE_FORWARDED, l->rc != 0);
-    return ek_outlet_forward(w->outlet, t, t->bytes, t->length,
-                             ek_metrics_gauge_value(m, EK_GAUGE_PLAN_VERSION), EK_LIST_PAUSED, e);
+    struct ek_metrics *m = w->worker_pool->tools.metrics;
+    ek_metrics_count(m, EK_COUNT_UNDECODABLE_FORWARDED, l->rc != 0);
+    return ek_output_writer_forward(w->output_writer, t, t->bytes, t->length,
+                                    ek_metrics_gauge_value(m, EK_GAUGE_PLAN_VERSION),
+                                    EK_LIST_PAUSED, e);
 }
 
 /* Fails when the stage cannot go on; then the ticket is still ours. */
-static int pass_on(struct worker *w, struct ek_ticket *t, const struct ek_shared_list *l,
+static int pass_on(struct worker *w, struct ek_inflight *t, const struct ek_guard_service_list *l,
                    struct ek_error *e)
 {
     char text[600];
@@ -303,40 +308,41 @@ static int pass_on(struct worker *w, struct ek_ticket *t, const struct ek_shared
         *e = l->why; /* no fault of the message: a restart reads it again */
         return l->rc;
     }
-    if (ek_pause_is_on(w->crew->tools.pause))
+    if (ek_pause_is_on(w->worker_pool->tools.pause))
         return forward_paused(w, t, l, e);
     if (!l->rc)
         return forward(w, t, l->context, e);
-    return ek_outlet_dead_letter(w->outlet, t, l->why.code,
-                                 ek_error_text(&l->why, text, sizeof text), e);
+    return ek_output_writer_dead_letter(w->output_writer, t, l->why.code,
+                                        ek_error_text(&l->why, text, sizeof text), e);
 }
 
-static bool failed(const struct ek_crew *c)
+static bool failed(const struct ek_worker_pool *c)
 {
     return atomic_load_explicit(&c->failed, memory_order_relaxed);
 }
 
-static void send_or_return(struct worker *w, struct ek_ticket *t, const struct ek_shared_list *l)
+static void send_or_return(struct worker *w, struct ek_inflight *t,
+                           const struct ek_guard_service_list *l)
 {
     struct ek_error e = {0};
-    bool over = t->silent && l->rc != EK_ENOMEM;
-    if (over || failed(w->crew)) {
-        give_back(w->crew, t);
+    bool over = t->no_output && l->rc != EK_ENOMEM;
+    if (over || failed(w->worker_pool)) {
+        return_message(w->worker_pool, t);
     } else if (pass_on(w, t, l, &e)) {
-        fail(w->crew, &e);
-        give_back(w->crew, t);
+        fail(w->worker_pool, &e);
+        return_message(w->worker_pool, t);
     }
 }
 
 /* Messages that need not be worked on any more go back at once. Returns how many are left. */
-static size_t sort_out(struct worker *w, struct ek_ticket **tickets, size_t count)
+static size_t sort_out(struct worker *w, struct ek_inflight **inflights, size_t count)
 {
     size_t kept = 0;
     for (size_t i = 0; i < count; i++)
-        if (failed(w->crew) || ek_ticket_loose(tickets[i]))
-            give_back(w->crew, tickets[i]);
+        if (failed(w->worker_pool) || ek_inflight_is_revoked(inflights[i]))
+            return_message(w->worker_pool, inflights[i]);
         else
-            tickets[kept++] = tickets[i];
+            inflights[kept++] = inflights[i];
     return kept;
 }
 
@@ -344,89 +350,90 @@ static void show_sample(struct worker *w, const struct ek_context *c)
 {
     if (!w->sample || w->sampled != c)
         return;
-    ek_samples_put(w->crew->tools.samples, w->sample, ek_rank_comparison_scores(c->ways),
-                   ek_now_ms());
+    ek_rank_samples_add(w->worker_pool->tools.samples, w->sample,
+                        ek_rank_comparison_scores(c->ways), ek_now_ms());
     w->sample = NULL;
 }
 
 /* When all outputs are with the producer: nobody waits for it, and messages may be gone. */
 static void try_lists(struct worker *w)
 {
-    size_t half = RING_BATCHES / 2 * (size_t)w->crew->tools.config->batch;
+    size_t half = RING_BATCHES / 2 * (size_t)w->worker_pool->tools.config->batch;
     for (size_t i = 0; i < w->to_try_count; i++) {
         uint64_t began = ek_now_ns();
-        if (!ek_tries_may(&w->tries, ek_ring_depth(w->ring) > half, began))
+        if (!ek_shadow_scorer_is_due(&w->tries, ek_spsc_queue_depth(w->ring) > half, began))
             continue;
         size_t waiting = w->tries.waiting;
-        ek_tries_list(&w->tries, w->to_try[i]);
+        ek_shadow_scorer_score(&w->tries, w->to_try[i]);
         if (w->tries.waiting > waiting && !w->tries.trial[waiting].failed)
             show_sample(w, w->to_try[i]);
-        ek_tries_spent(&w->tries, ek_now_ns() - began);
+        ek_shadow_scorer_add_time(&w->tries, ek_now_ns() - began);
     }
     if (w->sample) /* its list was passed over */
-        w->sample_due_ms += EK_SAMPLE_AGAIN_MS - EK_SAMPLE_EVERY_MS;
-    ek_sample_free(w->sample);
+        w->sample_due_ms += EK_SAMPLE_RETRY_MS - EK_SAMPLE_EVERY_MS;
+    ek_rank_sample_free(w->sample);
     w->sample = NULL;
     w->to_try_count = 0;
 }
 
 /* The guard has other assets than what was read: those of its own are laid. What was tried with the
  * old ones says nothing of these. */
-static void take_laid(struct worker *w)
+static void pop_staged(struct worker *w)
 {
-    pthread_mutex_lock(&w->crew->lock);
+    pthread_mutex_lock(&w->worker_pool->lock);
     struct contexts *laid = w->laid;
     w->laid = NULL;
-    pthread_mutex_unlock(&w->crew->lock);
+    pthread_mutex_unlock(&w->worker_pool->lock);
     if (laid)
         use(w, laid);
     w->tries.waiting = 0;
     ek_route_stats_clear(&w->tries.acts);
 }
 
-static size_t read_some(struct worker *w, struct ek_ticket *const *tickets, size_t count)
+static size_t read_some(struct worker *w, struct ek_inflight *const *inflights, size_t count)
 {
-    return ek_ahead_read(w->list, tickets, count, read_one, w);
+    return ek_decode_batch_read(w->list, inflights, count, read_one, w);
 }
 
 /* At most w->together of them. Returns how many are left: the last ones. */
-static size_t work(struct worker *w, struct ek_ticket **tickets, size_t given)
+static size_t work(struct worker *w, struct ek_inflight **inflights, size_t given)
 {
-    const struct ek_crew_tools *tools = &w->crew->tools;
+    const struct ek_worker_pool_tools *tools = &w->worker_pool->tools;
     w->began_ns = ek_now_ns();
-    size_t kept = sort_out(w, tickets, given), count = read_some(w, tickets, kept);
-    while (!ek_shared_guard_take(tools->guard, w->list, count, w->clock_ms, &w->tries)) {
-        take_laid(w);
-        count = read_some(w, tickets, kept);
+    size_t kept = sort_out(w, inflights, given), count = read_some(w, inflights, kept);
+    while (!ek_guard_service_update(tools->guard, w->list, count, w->clock_ms, &w->tries)) {
+        pop_staged(w);
+        count = read_some(w, inflights, kept);
     }
     for (size_t i = 0; i < count; i++) {
-        send_or_return(w, tickets[i], &w->list[i]);
-        ek_metrics_time_ns(tools->metrics, EK_TIME_STAGE, ek_now_ns() - w->began_ns);
+        send_or_return(w, inflights[i], &w->list[i]);
+        ek_metrics_time_ns(tools->metrics, EK_TIME_PROCESSING, ek_now_ns() - w->began_ns);
     }
     try_lists(w);
-    ek_ahead_done(w->list, count);
-    memmove(tickets + given - (kept - count), tickets + count, (kept - count) * sizeof *tickets);
+    ek_decode_batch_finish(w->list, count);
+    memmove(inflights + given - (kept - count), inflights + count,
+            (kept - count) * sizeof *inflights);
     return kept - count;
 }
 
 static void *run(void *context)
 {
     struct worker *w = context;
-    size_t most = (size_t)w->crew->tools.config->batch, count;
-    while ((count = ek_ring_take(w->ring, (void **)w->batch, most))) {
-        w->clock_ms = ek_shared_guard_clock_ms(w->crew->tools.guard);
+    size_t most = (size_t)w->worker_pool->tools.config->batch, count;
+    while ((count = ek_spsc_queue_pop(w->ring, (void **)w->batch, most))) {
+        w->clock_ms = ek_guard_service_clock_ms(w->worker_pool->tools.guard);
         for (size_t at = 0, some; at < count; at += some) {
             some = count - at < w->together ? count - at : w->together;
-            some = ek_ahead_of(w->batch + at, some);
+            some = ek_decode_batch_context(w->batch + at, some);
             some -= work(w, w->batch + at, some);
         }
-        if (ek_tries_has_news(&w->tries) && !ek_ring_depth(w->ring))
-            ek_shared_guard_tried(w->crew->tools.guard, &w->tries);
+        if (ek_shadow_scorer_has_results(&w->tries) && !ek_spsc_queue_depth(w->ring))
+            ek_guard_service_add_trials(w->worker_pool->tools.guard, &w->tries);
     }
     return NULL;
 }
 
-int ek_crew_start(struct ek_crew *c, struct ek_error *e)
+int ek_worker_pool_start(struct ek_worker_pool *c, struct ek_error *e)
 {
     for (int i = 0; i < c->size; i++) {
         int problem = pthread_create(&c->worker[i].thread, NULL, run, &c->worker[i]);
@@ -438,11 +445,11 @@ int ek_crew_start(struct ek_crew *c, struct ek_error *e)
     return EK_OK;
 }
 
-void ek_crew_stop(struct ek_crew *c)
+void ek_worker_pool_stop(struct ek_worker_pool *c)
 {
     for (int i = 0; c->worker && i < c->size; i++)
         if (c->worker[i].started)
-            ek_ring_close(c->worker[i].ring);
+            ek_spsc_queue_close(c->worker[i].ring);
     for (int i = 0; c->worker && i < c->size; i++) {
         if (c->worker[i].started)
             pthread_join(c->worker[i].thread, NULL);
@@ -451,7 +458,7 @@ void ek_crew_stop(struct ek_crew *c)
 }
 
 /* Puts a set for each worker where the last ones laid, or nothing; those go. */
-static void lay(struct ek_crew *c, struct contexts **sets)
+static void set_staged(struct ek_worker_pool *c, struct contexts **sets)
 {
     struct contexts *gone[EK_WORKERS_MAX];
     pthread_mutex_lock(&c->lock);
@@ -464,25 +471,26 @@ static void lay(struct ek_crew *c, struct contexts **sets)
         free_contexts(gone[i]);
 }
 
-int ek_crew_lay(struct ek_crew *c, struct ek_loaded *assets, struct ek_error *e)
+int ek_worker_pool_stage_assets(struct ek_worker_pool *c, struct ek_asset_ref *assets,
+                                struct ek_error *e)
 {
     struct contexts *sets[EK_WORKERS_MAX] = {NULL};
     int rc = EK_OK;
     for (int i = 0; !rc && i < c->size; i++)
         rc = make_contexts(&sets[i], c->worker[i].together, assets, e);
     if (!rc)
-        lay(c, sets);
+        set_staged(c, sets);
     for (int i = 0; rc && i < c->size; i++)
         free_contexts(sets[i]);
     return rc;
 }
 
-void ek_crew_take_back(struct ek_crew *c)
+void ek_worker_pool_discard_assets(struct ek_worker_pool *c)
 {
-    lay(c, NULL);
+    set_staged(c, NULL);
 }
 
-void ek_crew_turn(struct ek_crew *c)
+void ek_worker_pool_commit_assets(struct ek_worker_pool *c)
 {
     struct contexts *gone[EK_WORKERS_MAX];
     pthread_mutex_lock(&c->lock);
@@ -497,32 +505,33 @@ void ek_crew_turn(struct ek_crew *c)
         free_contexts(gone[i]);
 }
 
-size_t ek_crew_room(struct ek_crew *c, int w)
+size_t ek_worker_pool_space(struct ek_worker_pool *c, int w)
 {
-    return ek_ring_room(c->worker[w].ring);
+    return ek_spsc_queue_space(c->worker[w].ring);
 }
 
-void ek_crew_give(struct ek_crew *c, int w, struct ek_ticket *const *tickets, size_t count)
+void ek_worker_pool_submit(struct ek_worker_pool *c, int w, struct ek_inflight *const *inflights,
+                           size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        ek_ring_put(c->worker[w].ring, tickets[i]);
-    ek_ring_publish(c->worker[w].ring);
+        ek_spsc_queue_push(c->worker[w].ring, inflights[i]);
+    ek_spsc_queue_publish(c->worker[w].ring);
 }
 
-size_t ek_crew_waiting(const struct ek_crew *c)
+size_t ek_worker_pool_queued(const struct ek_worker_pool *c)
 {
     size_t sum = 0;
     for (int i = 0; i < c->size; i++)
-        sum += ek_ring_depth(c->worker[i].ring);
+        sum += ek_spsc_queue_depth(c->worker[i].ring);
     return sum;
 }
 
-struct ek_ticket *ek_crew_returned(struct ek_crew *c)
+struct ek_inflight *ek_worker_pool_next_finished(struct ek_worker_pool *c)
 {
     if (!atomic_load_explicit(&c->some_returned, memory_order_relaxed))
         return NULL;
     pthread_mutex_lock(&c->lock);
-    struct ek_ticket *t = c->returned;
+    struct ek_inflight *t = c->returned;
     if (t)
         c->returned = t->back;
     atomic_store(&c->some_returned, c->returned != NULL);
@@ -530,7 +539,7 @@ struct ek_ticket *ek_crew_returned(struct ek_crew *c)
     return t;
 }
 
-int ek_crew_failure(struct ek_crew *c, struct ek_error *e)
+int ek_worker_pool_failure(struct ek_worker_pool *c, struct ek_error *e)
 {
     if (!atomic_load_explicit(&c->failed, memory_order_relaxed))
         return EK_OK;

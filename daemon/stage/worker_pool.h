@@ -16,77 +16,82 @@
 #include "daemon/guard/pause.h"
 
 enum {
-    EK_AHEAD_MOST = 32,
-    EK_AHEAD_MESSAGE = 65536,            /* bytes of a message that is read alone */
-    EK_AHEAD_LIST = 4 * EK_AHEAD_MESSAGE /* that few bytes became: none is read behind it */
+    EK_DECODE_BATCH_MAX = 32,
+    EK_DECODE_BATCH_MESSAGE = 65536, /* bytes of a message that is read alone */
+    EK_DECODE_BATCH_LIST =
+        4 * EK_DECODE_BATCH_MESSAGE /* that few bytes became: none is read behind it */
 };
 
 /* How many of the messages can be read together, which have a context each: at least one. */
-size_t ek_ahead_of(struct ek_ticket *const *tickets, size_t count);
+size_t ek_decode_batch_context(struct ek_inflight *const *inflights, size_t count);
 /* Reads them, each into the list of its place, which has a context. Returns how many it read: what
  * is behind a large list waits. */
-size_t ek_ahead_read(struct ek_shared_list *lists, struct ek_ticket *const *tickets, size_t count,
-                     void (*read)(void *context, const struct ek_ticket *t,
-                                  struct ek_shared_list *l),
-                     void *context);
+size_t ek_decode_batch_read(struct ek_guard_service_list *lists,
+                            struct ek_inflight *const *inflights, size_t count,
+                            void (*read)(void *context, const struct ek_inflight *t,
+                                         struct ek_guard_service_list *l),
+                            void *context);
 /* When their lists are done with. */
-void ek_ahead_done(struct ek_shared_list *lists, size_t count);
+void ek_decode_batch_finish(struct ek_guard_service_list *lists, size_t count);
 
 /* The workers: threads that decode, hand to the guard, score and send, each what is in its ring.
  *
  * Messages given to one worker leave in the order they were given. A ticket that was given is
- * either with the producer afterwards, or comes back through ek_crew_returned: because its
- * partition was taken away, because sending failed for good, because the crew has failed, or
+ * either with the producer afterwards, or comes back through ek_worker_pool_next_finished: because
+ * its partition was taken away, because sending failed for good, because the crew has failed, or
  * because nothing was to be sent for it. After a failure nothing is sent any more and every ticket
  * comes back. Owner: the caller; what it is made with must outlive it, but for the assets, of which
  * each worker holds those it uses. Threads: all functions belong to the one that reads, but for the
  * three that change the assets, which belong to another one.
  */
-struct ek_crew;
-struct ek_samples;
+struct ek_worker_pool;
+struct ek_rank_samples;
 
 /* What workers need. `bell` rings when a ring has room again and when a ticket comes back. */
-struct ek_crew_tools {
+struct ek_worker_pool_tools {
     const struct ek_config *config;
-    struct ek_loaded *assets;
-    struct ek_shared_guard *guard;
+    struct ek_asset_ref *assets;
+    struct ek_guard_service *guard;
     struct ek_output *output;
     struct ek_metrics *metrics;
     struct ek_log *log;
     const struct ek_pause *pause;
-    const struct ek_bell *bell;
-    struct ek_samples *samples; /* NULL: none are kept */
+    const struct ek_wakeup *wakeup;
+    struct ek_rank_samples *samples; /* NULL: none are kept */
 };
 
-int ek_crew_new(struct ek_crew **out, const struct ek_crew_tools *tools, struct ek_error *e);
+int ek_worker_pool_new(struct ek_worker_pool **out, const struct ek_worker_pool_tools *tools,
+                       struct ek_error *e);
 /* Stops it first, if need be. */
-void ek_crew_free(struct ek_crew *c);
-int ek_crew_size(const struct ek_crew *c);
+void ek_worker_pool_free(struct ek_worker_pool *c);
+int ek_worker_pool_size(const struct ek_worker_pool *c);
 
-int ek_crew_start(struct ek_crew *c, struct ek_error *e);
+int ek_worker_pool_start(struct ek_worker_pool *c, struct ek_error *e);
 /* Waits until the workers have done what they were given. */
-void ek_crew_stop(struct ek_crew *c);
+void ek_worker_pool_stop(struct ek_worker_pool *c);
 
 /* How many messages worker w can be given now; 0 from when its ring is full until half is free. */
-size_t ek_crew_room(struct ek_crew *c, int w);
+size_t ek_worker_pool_space(struct ek_worker_pool *c, int w);
 /* Gives messages to worker w; at most as many as there was room for. */
-void ek_crew_give(struct ek_crew *c, int w, struct ek_ticket *const *tickets, size_t count);
+void ek_worker_pool_submit(struct ek_worker_pool *c, int w, struct ek_inflight *const *inflights,
+                           size_t count);
 /* Messages that wait in rings. */
-size_t ek_crew_waiting(const struct ek_crew *c);
+size_t ek_worker_pool_queued(const struct ek_worker_pool *c);
 
 /* Makes contexts of these assets for every worker, beside those in use. EK_ENOMEM: there are none.
  */
-int ek_crew_lay(struct ek_crew *c, struct ek_loaded *assets, struct ek_error *e);
+int ek_worker_pool_stage_assets(struct ek_worker_pool *c, struct ek_asset_ref *assets,
+                                struct ek_error *e);
 /* The guard has taken the assets that were laid, and no list since: whoever gives it a list of
  * others is refused, takes those contexts and reads it again. */
-void ek_crew_turn(struct ek_crew *c);
+void ek_worker_pool_commit_assets(struct ek_worker_pool *c);
 /* It has not: what was laid goes. */
-void ek_crew_take_back(struct ek_crew *c);
+void ek_worker_pool_discard_assets(struct ek_worker_pool *c);
 
 /* The next ticket that came back, NULL for none. */
-struct ek_ticket *ek_crew_returned(struct ek_crew *c);
+struct ek_inflight *ek_worker_pool_next_finished(struct ek_worker_pool *c);
 /* Why the crew cannot go on; 0 while it can. */
-int ek_crew_failure(struct ek_crew *c, struct ek_error *e);
+int ek_worker_pool_failure(struct ek_worker_pool *c, struct ek_error *e);
 
 /* Bytes of one worker at most, while other assets are laid for it. */
 

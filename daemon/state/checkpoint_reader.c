@@ -19,7 +19,7 @@ enum {
     WHY_BYTES = 300
 };
 
-struct ek_state_reader {
+struct ek_checkpoint_reader {
     rd_kafka_t *client;
     const struct ek_config *config;
     struct ek_kafka_watch watch;
@@ -27,14 +27,15 @@ struct ek_state_reader {
     char why[WHY_BYTES]; /* what was the last reason for none */
 };
 
-size_t ek_state_key(char *out, size_t size, const char *topic, int partition, const char *name)
+size_t ek_checkpoint_state_key(char *out, size_t size, const char *topic, int partition,
+                               const char *name)
 {
     int length = snprintf(out, size, "%s/%d:%s", topic, partition, name);
     return length > 0 && (size_t)length < size ? (size_t)length : 0;
 }
 
 /* Clients that read want a group; nothing is joined or committed. */
-static int make_client(struct ek_state_reader *r, struct ek_error *e)
+static int make_client(struct ek_checkpoint_reader *r, struct ek_error *e)
 {
     rd_kafka_conf_t *conf;
     const struct ek_kafka_setting own[] = {
@@ -42,17 +43,17 @@ static int make_client(struct ek_state_reader *r, struct ek_error *e)
         {"max.partition.fetch.bytes", "8388608"}, {"queued.max.messages.kbytes", "65536"},
         {"auto.offset.reset", "earliest"},        {"enable.partition.eof", "true"},
         {"fetch.error.backoff.ms", "50"},         {NULL, NULL}};
-    int rc = ek_kafka_conf_beside(&conf, r->config, own, e);
+    int rc = ek_kafka_conf_auxiliary(&conf, r->config, own, e);
     if (rc)
         return rc;
-    ek_kafka_watch_over(&r->watch, conf);
+    ek_kafka_watch_attach(&r->watch, conf);
     return ek_kafka_make(&r->client, RD_KAFKA_CONSUMER, conf, EK_ECONFIG, "kafka state reader", e);
 }
 
-int ek_state_reader_new(struct ek_state_reader **out, const struct ek_config *config,
-                        struct ek_log *log, struct ek_error *e)
+int ek_checkpoint_reader_new(struct ek_checkpoint_reader **out, const struct ek_config *config,
+                             struct ek_log *log, struct ek_error *e)
 {
-    struct ek_state_reader *r = ek_calloc(1, sizeof *r);
+    struct ek_checkpoint_reader *r = ek_calloc(1, sizeof *r);
     if (!r)
         return ek_fail(e, EK_ENOMEM, "no memory for the reader of states");
     r->config = config;
@@ -65,7 +66,7 @@ int ek_state_reader_new(struct ek_state_reader **out, const struct ek_config *co
     return rc;
 }
 
-void ek_state_reader_free(struct ek_state_reader *r)
+void ek_checkpoint_reader_free(struct ek_checkpoint_reader *r)
 {
     if (!r)
         return;
@@ -73,30 +74,31 @@ void ek_state_reader_free(struct ek_state_reader *r)
     ek_free(r);
 }
 
-static void note_answer(struct ek_state_reader *r)
+static void note_answer(struct ek_checkpoint_reader *r)
 {
     r->heard_ms = ek_now_ms();
 }
 
-static void note_trouble(struct ek_state_reader *r, const char *topic, rd_kafka_resp_err_t err)
+static void note_trouble(struct ek_checkpoint_reader *r, const char *topic, rd_kafka_resp_err_t err)
 {
     snprintf(r->why, sizeof r->why, "topic '%s': %s", topic, rd_kafka_err2str(err));
 }
 
-static void begin_waiting(struct ek_state_reader *r, const char *topic)
+static void begin_waiting(struct ek_checkpoint_reader *r, const char *topic)
 {
     note_answer(r);
     note_trouble(r, topic, RD_KAFKA_RESP_ERR__TIMED_OUT);
 }
 
-static bool go_on(const struct ek_state_reader *r, const struct ek_state_waiter *w)
+static bool keep_waiting(const struct ek_checkpoint_reader *r,
+                         const struct ek_checkpoint_read_waiter *w)
 {
     bool silent = ek_now_ms() - r->heard_ms >= ASK_MS;
     return w->wait(w->context, silent ? r->why : NULL);
 }
 
 /* Serves what the client has to say; nothing is read yet. */
-static void pause_for(struct ek_state_reader *r, int ms)
+static void pause_for(struct ek_checkpoint_reader *r, int ms)
 {
     rd_kafka_message_t *m = rd_kafka_consumer_poll(r->client, ms);
     if (m)
@@ -104,15 +106,16 @@ static void pause_for(struct ek_state_reader *r, int ms)
 }
 
 /* Before a question is asked again. */
-static void prepare_another(struct ek_state_reader *r, const char *topic)
+static void prepare_another(struct ek_checkpoint_reader *r, const char *topic)
 {
     pause_for(r, LATER_MS);
-    ek_kafka_hear_leaders(r->client, topic, ASK_MS);
+    ek_kafka_refresh_leaders(r->client, topic, ASK_MS);
 }
 
 /* The state topic's partitions of the jobs that are not done, with the earliest time of each. */
-static rd_kafka_topic_partition_list_t *wanted(const struct ek_state_reader *r,
-                                               const struct ek_state_job *jobs, size_t count)
+static rd_kafka_topic_partition_list_t *desired(const struct ek_checkpoint_reader *r,
+                                                const struct ek_checkpoint_read_job *jobs,
+                                                size_t count)
 {
     const char *topic = r->config->state_topic;
     rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new((int)count);
@@ -135,7 +138,8 @@ enum starts { FOUND, HIDDEN, UNANSWERED };
 
 /* Turns times into offsets. A partition may have no record of its time: it is on its way, since the
  * marks of one transaction reach partitions one after the other, or was never there. */
-static enum starts find_starts(struct ek_state_reader *r, rd_kafka_topic_partition_list_t *list)
+static enum starts find_starts(struct ek_checkpoint_reader *r,
+                               rd_kafka_topic_partition_list_t *list)
 {
     enum starts all = FOUND;
     rd_kafka_topic_partition_list_t *asked = rd_kafka_topic_partition_list_copy(list);
@@ -158,7 +162,7 @@ static enum starts find_starts(struct ek_state_reader *r, rd_kafka_topic_partiti
     return err ? UNANSWERED : all;
 }
 
-static void note_starts(struct ek_state_job *jobs, size_t count, const char *topic,
+static void note_starts(struct ek_checkpoint_read_job *jobs, size_t count, const char *topic,
                         rd_kafka_topic_partition_list_t *list)
 {
     for (size_t i = 0; i < count; i++) {
@@ -168,13 +172,13 @@ static void note_starts(struct ek_state_job *jobs, size_t count, const char *top
     }
 }
 
-static void begin(struct ek_state_reader *r, struct ek_state_job *jobs, size_t count,
-                  const struct ek_state_waiter *w)
+static void begin(struct ek_checkpoint_reader *r, struct ek_checkpoint_read_job *jobs, size_t count,
+                  const struct ek_checkpoint_read_waiter *w)
 {
     int64_t visible_ms = ek_now_ms() + VISIBLE_MS;
-    rd_kafka_topic_partition_list_t *list = wanted(r, jobs, count);
+    rd_kafka_topic_partition_list_t *list = desired(r, jobs, count);
     enum starts starts;
-    while ((starts = find_starts(r, list)) != FOUND && go_on(r, w) &&
+    while ((starts = find_starts(r, list)) != FOUND && keep_waiting(r, w) &&
            !ek_kafka_failure(&r->watch, NULL) &&
            (starts == UNANSWERED || ek_now_ms() < visible_ms)) {
         rd_kafka_topic_partition_list_destroy(list);
@@ -182,7 +186,7 @@ static void begin(struct ek_state_reader *r, struct ek_state_job *jobs, size_t c
             prepare_another(r, r->config->state_topic);
         else
             pause_for(r, AGAIN_MS);
-        list = wanted(r, jobs, count);
+        list = desired(r, jobs, count);
     }
     note_starts(jobs, count, r->config->state_topic, list);
     rd_kafka_assign(r->client, list);
@@ -190,12 +194,12 @@ static void begin(struct ek_state_reader *r, struct ek_state_job *jobs, size_t c
 }
 
 /* The name behind the prefix of the job, terminated, when the record is one of its; else NULL. */
-static const char *name_of(const struct ek_state_job *job, const rd_kafka_message_t *m,
+static const char *name_of(const struct ek_checkpoint_read_job *job, const rd_kafka_message_t *m,
                            char key[EK_STATE_KEY_BYTES])
 {
     char prefix[EK_STATE_KEY_BYTES];
-    size_t size =
-        ek_state_key(prefix, sizeof prefix, job->pointer.topic, job->pointer.partition, "");
+    size_t size = ek_checkpoint_state_key(prefix, sizeof prefix, job->pointer.topic,
+                                          job->pointer.partition, "");
     if (m->partition != job->pointer.partition || m->key_len >= EK_STATE_KEY_BYTES ||
         m->key_len <= size || memcmp(m->key, prefix, size) != 0)
         return NULL;
@@ -205,7 +209,8 @@ static const char *name_of(const struct ek_state_job *job, const rd_kafka_messag
 }
 
 /* A record that is none of a state is passed over; one of it starts the wait at the end anew. */
-static int take(struct ek_state_job *job, const rd_kafka_message_t *m, struct ek_error *e)
+static int process_record(struct ek_checkpoint_read_job *job, const rd_kafka_message_t *m,
+                          struct ek_error *e)
 {
     char key[EK_STATE_KEY_BYTES];
     const char *name = job->found || job->broken ? NULL : name_of(job, m, key);
@@ -221,13 +226,13 @@ static int take(struct ek_state_job *job, const rd_kafka_message_t *m, struct ek
 }
 
 /* Still to be waited for: not found, and not at the end of its partition for long. */
-static bool waited_for(const struct ek_state_job *job)
+static bool waited_for(const struct ek_checkpoint_read_job *job)
 {
     return !job->found && !job->broken &&
-           (!job->end_ms || ek_now_ms() - job->end_ms < EK_STATE_SILENCE_MS);
+           (!job->end_ms || ek_now_ms() - job->end_ms < EK_STATE_LEADER_TIMEOUT_MS);
 }
 
-static bool any_left(const struct ek_state_job *jobs, size_t count)
+static bool any_left(const struct ek_checkpoint_read_job *jobs, size_t count)
 {
     bool any = false;
     for (size_t i = 0; i < count; i++)
@@ -236,15 +241,15 @@ static bool any_left(const struct ek_state_job *jobs, size_t count)
 }
 
 /* Others may write to the partition all the time, so its end may be reached again and again. */
-static void note_end(struct ek_state_job *job, int32_t partition)
+static void note_end(struct ek_checkpoint_read_job *job, int32_t partition)
 {
     if (partition == job->pointer.partition && !job->end_ms)
         job->end_ms = ek_now_ms();
 }
 
 /* A record, the end of a partition, or what stands in the place of one. */
-static int take_any(struct ek_state_reader *r, struct ek_state_job *jobs, size_t count,
-                    const rd_kafka_message_t *m, struct ek_error *e)
+static int process_any(struct ek_checkpoint_reader *r, struct ek_checkpoint_read_job *jobs,
+                       size_t count, const rd_kafka_message_t *m, struct ek_error *e)
 {
     int rc = EK_OK;
     if (m->err && m->err != RD_KAFKA_RESP_ERR__PARTITION_EOF) {
@@ -259,12 +264,12 @@ static int take_any(struct ek_state_reader *r, struct ek_state_job *jobs, size_t
         if (m->err)
             note_end(&jobs[i], m->partition);
         else
-            rc = take(&jobs[i], m, e);
+            rc = process_record(&jobs[i], m, e);
     return rc;
 }
 
 /* Nothing is to come any more but what may be on its way behind the ends of all partitions. */
-static bool at_ends(const struct ek_state_job *jobs, size_t count)
+static bool at_ends(const struct ek_checkpoint_read_job *jobs, size_t count)
 {
     bool all = true;
     for (size_t i = 0; i < count; i++)
@@ -275,7 +280,7 @@ static bool at_ends(const struct ek_state_job *jobs, size_t count)
 /* What was fetched beyond the end of the read would stay in the client until the next one, and with
  * each message the whole answer that it came in. While a partition is paused what is on its way
  * still comes to us, and is dropped. */
-static void end_reading(struct ek_state_reader *r)
+static void end_reading(struct ek_checkpoint_reader *r)
 {
     rd_kafka_topic_partition_list_t *list = NULL;
     rd_kafka_message_t *m;
@@ -291,14 +296,14 @@ static void end_reading(struct ek_state_reader *r)
     rd_kafka_topic_partition_list_destroy(list);
 }
 
-static int read_on(struct ek_state_reader *r, struct ek_state_job *jobs, size_t count,
-                   const struct ek_state_waiter *w, struct ek_error *e)
+static int read_on(struct ek_checkpoint_reader *r, struct ek_checkpoint_read_job *jobs,
+                   size_t count, const struct ek_checkpoint_read_waiter *w, struct ek_error *e)
 {
     int rc = EK_OK;
-    while (!rc && any_left(jobs, count) && go_on(r, w)) {
+    while (!rc && any_left(jobs, count) && keep_waiting(r, w)) {
         rd_kafka_message_t *m = rd_kafka_consumer_poll(r->client, SLICE_MS);
         if (m)
-            rc = take_any(r, jobs, count, m, e);
+            rc = process_any(r, jobs, count, m, e);
         if (m)
             rd_kafka_message_destroy(m);
         if (at_ends(jobs, count))
@@ -311,7 +316,7 @@ static int read_on(struct ek_state_reader *r, struct ek_state_job *jobs, size_t 
 }
 
 /* Readies the jobs for a pass; false when there is nothing for it to do. */
-static bool again(struct ek_state_job *jobs, size_t count, bool earliest)
+static bool again(struct ek_checkpoint_read_job *jobs, size_t count, bool earliest)
 {
     bool some = false;
     for (size_t i = 0; i < count; i++) {
@@ -324,12 +329,14 @@ static bool again(struct ek_state_job *jobs, size_t count, bool earliest)
 }
 
 /* Times may mislead, where the broker sets them by a clock of its own. */
-int ek_state_reader_read(struct ek_state_reader *r, struct ek_state_job *jobs, size_t count,
-                         const struct ek_state_waiter *w, struct ek_error *e)
+int ek_checkpoint_reader_read(struct ek_checkpoint_reader *r, struct ek_checkpoint_read_job *jobs,
+                              size_t count, const struct ek_checkpoint_read_waiter *w,
+                              struct ek_error *e)
 {
     int rc = EK_OK;
     begin_waiting(r, r->config->state_topic);
-    for (int pass = 0; !rc && pass < 2 && go_on(r, w) && again(jobs, count, pass > 0); pass++) {
+    for (int pass = 0; !rc && pass < 2 && keep_waiting(r, w) && again(jobs, count, pass > 0);
+         pass++) {
         begin(r, jobs, count, w);
         rc = read_on(r, jobs, count, w, e);
     }
@@ -344,15 +351,15 @@ static bool passing(rd_kafka_resp_err_t err)
            ek_kafka_classify(err, EK_KAFKA_CONSUME) == EK_KAFKA_RETRIABLE;
 }
 
-int64_t ek_state_reader_low(struct ek_state_reader *r, const char *topic, int partition,
-                            const struct ek_state_waiter *w)
+int64_t ek_checkpoint_reader_low(struct ek_checkpoint_reader *r, const char *topic, int partition,
+                                 const struct ek_checkpoint_read_waiter *w)
 {
     int64_t low = 0, high = 0;
     rd_kafka_resp_err_t err;
     begin_waiting(r, topic);
     while ((err = rd_kafka_query_watermark_offsets(r->client, topic, partition, &low, &high,
                                                    ASK_MS)) &&
-           passing(err) && go_on(r, w)) {
+           passing(err) && keep_waiting(r, w)) {
         note_trouble(r, topic, err);
         prepare_another(r, topic);
     }

@@ -14,12 +14,12 @@
 #include "evenkeel.h"
 
 /* What is not there so long after the end of its partition was reached is taken for lost. */
-enum { EK_STATE_SILENCE_MS = 5000 };
+enum { EK_STATE_LEADER_TIMEOUT_MS = 5000 };
 
-struct ek_state_reader;
+struct ek_checkpoint_reader;
 
 /* Who waits for what is read. */
-struct ek_state_waiter {
+struct ek_checkpoint_read_waiter {
     void *context;
     /* Called again and again. `why`: brokers have not answered for a while, and what was heard of
      * them last; NULL: they do answer. False: nobody waits any more. */
@@ -27,8 +27,8 @@ struct ek_state_waiter {
 };
 
 /* One state that is to be read. */
-struct ek_state_job {
-    struct ek_state_pointer pointer;
+struct ek_checkpoint_read_job {
+    struct ek_checkpoint_ref pointer;
     struct ek_state *state; /* of the caller, empty; the records that were read */
     bool refused;           /* for the caller: it is no use to him */
     bool found;             /* the head that the pointer names, and all that belongs to it */
@@ -38,22 +38,24 @@ struct ek_state_job {
 };
 
 /* The configuration must outlive it. EK_ECONFIG, EK_ENOMEM. */
-int ek_state_reader_new(struct ek_state_reader **out, const struct ek_config *config,
-                        struct ek_log *log, struct ek_error *e);
-void ek_state_reader_free(struct ek_state_reader *r);
+int ek_checkpoint_reader_new(struct ek_checkpoint_reader **out, const struct ek_config *config,
+                             struct ek_log *log, struct ek_error *e);
+void ek_checkpoint_reader_free(struct ek_checkpoint_reader *r);
 
 /* What is not found is left. Brokers that do not answer are waited for. EK_EIO for what waiting
  * does not mend, such as a right that is missing (fatal); EK_ENOMEM. */
-int ek_state_reader_read(struct ek_state_reader *r, struct ek_state_job *jobs, size_t count,
-                         const struct ek_state_waiter *w, struct ek_error *e);
+int ek_checkpoint_reader_read(struct ek_checkpoint_reader *r, struct ek_checkpoint_read_job *jobs,
+                              size_t count, const struct ek_checkpoint_read_waiter *w,
+                              struct ek_error *e);
 
 /* First offset that a partition still has; -1: there is no such partition, or nobody waits any
  * more. */
-int64_t ek_state_reader_low(struct ek_state_reader *r, const char *topic, int partition,
-                            const struct ek_state_waiter *w);
+int64_t ek_checkpoint_reader_low(struct ek_checkpoint_reader *r, const char *topic, int partition,
+                                 const struct ek_checkpoint_read_waiter *w);
 
 /* Key of a record of a shard: SHARD:NAME. The length; 0 when it does not fit. */
 enum { EK_STATE_KEY_BYTES = 400 };
-size_t ek_state_key(char *out, size_t size, const char *topic, int partition, const char *name);
+size_t ek_checkpoint_state_key(char *out, size_t size, const char *topic, int partition,
+                               const char *name);
 
 #endif

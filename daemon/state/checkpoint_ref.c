@@ -9,14 +9,15 @@
 
 enum { LINE_BYTES = 320 };
 
-int ek_state_note_add(struct ek_buf *note, const char *topic, int partition, int64_t seen)
+int ek_checkpoint_note_add(struct ek_buf *note, const char *topic, int partition, int64_t seen)
 {
     char line[LINE_BYTES];
     int length = snprintf(line, sizeof line, "%s/%d %" PRId64 "\n", topic, partition, seen);
     return length < (int)sizeof line ? ek_buf_add(note, line, (size_t)length) : EK_ELIMIT;
 }
 
-int64_t ek_state_note_seen(const void *note, size_t length, const char *topic, int partition)
+int64_t ek_checkpoint_note_get_offset(const void *note, size_t length, const char *topic,
+                                      int partition)
 {
     char name[LINE_BYTES];
     int64_t seen;
@@ -34,9 +35,9 @@ int64_t ek_state_note_seen(const void *note, size_t length, const char *topic, i
 
 enum { HEAD_DIGITS = 16, NUMBER_MAX = 0x7fffffff };
 
-void ek_state_pointer_write(const struct ek_state_pointer *p, char text[EK_POINTER_BYTES])
+void ek_checkpoint_ref_write(const struct ek_checkpoint_ref *p, char text[EK_CHECKPOINT_REF_BYTES])
 {
-    snprintf(text, EK_POINTER_BYTES,
+    snprintf(text, EK_CHECKPOINT_REF_BYTES,
              "ek1;home=%s/%d;base=%" PRIu64 ";head=%016" PRIx64 ";since=%" PRId64 ";seen=%" PRId64,
              p->topic, p->partition, p->base, p->head, p->since_ms, p->seen);
 }
@@ -66,7 +67,7 @@ static bool whole(struct rest *r, const char *name, int64_t *out)
     return field(r, name, &text, &length) && !ek_parse_i64(text, length, out) && *out >= 0;
 }
 
-static bool read_home(struct rest *r, struct ek_state_pointer *p)
+static bool read_partition(struct rest *r, struct ek_checkpoint_ref *p)
 {
     const char *text;
     size_t length, topic;
@@ -114,24 +115,25 @@ static bool is_newer(const char *text, size_t length)
     return stop && !ek_parse_i64(text + 2, (size_t)(stop - text) - 2, &version) && version > 1;
 }
 
-enum ek_pointer_kind ek_state_pointer_read(const char *text, size_t length,
-                                           struct ek_state_pointer *out)
+enum ek_checkpoint_ref_kind ek_checkpoint_ref_read(const char *text, size_t length,
+                                                   struct ek_checkpoint_ref *out)
 {
     static const char mine[] = "ek1;";
-    struct ek_state_pointer p;
+    struct ek_checkpoint_ref p;
     int64_t base;
     if (length < sizeof mine || memcmp(text, mine, sizeof mine - 1) != 0)
-        return is_newer(text, length) ? EK_POINTER_NEWER : EK_POINTER_NONE;
+        return is_newer(text, length) ? EK_CHECKPOINT_REF_NEWER : EK_CHECKPOINT_REF_NONE;
     struct rest r = {text + sizeof mine - 1, text + length};
-    if (!read_home(&r, &p) || !whole(&r, "base", &base) || !read_head(&r, &p.head) ||
+    if (!read_partition(&r, &p) || !whole(&r, "base", &base) || !read_head(&r, &p.head) ||
         !whole(&r, "since", &p.since_ms) || !whole(&r, "seen", &p.seen) || r.at != r.end)
-        return EK_POINTER_NONE;
+        return EK_CHECKPOINT_REF_NONE;
     p.base = (uint64_t)base;
     *out = p;
-    return EK_POINTER_READ;
+    return EK_CHECKPOINT_REF_READ;
 }
 
-bool ek_state_pointer_home(const struct ek_state_pointer *p, const char *topic, int partition)
+bool ek_checkpoint_ref_partition(const struct ek_checkpoint_ref *p, const char *topic,
+                                 int partition)
 {
     return p->partition == partition && !strcmp(p->topic, topic);
 }

@@ -14,9 +14,10 @@
 #include <stdint.h>
 
 /* EK_ENOMEM, EK_ELIMIT: the buffer is as it was. */
-int ek_state_note_add(struct ek_buf *note, const char *topic, int partition, int64_t seen);
+int ek_checkpoint_note_add(struct ek_buf *note, const char *topic, int partition, int64_t seen);
 /* -1: the note says nothing of that partition. */
-int64_t ek_state_note_seen(const void *note, size_t length, const char *topic, int partition);
+int64_t ek_checkpoint_note_get_offset(const void *note, size_t length, const char *topic,
+                                      int partition);
 
 /* Where the state is that belongs to a committed offset: a text that goes with the offset, as its
  * metadata.
@@ -29,27 +30,28 @@ int64_t ek_state_note_seen(const void *note, size_t length, const char *topic, i
  * is in it. A state exists for a partition whose own pointer names it as home; what other
  * partitions say of that shard says only what of theirs it has seen. Value type.
  */
-enum { EK_TOPIC_BYTES = 250, EK_POINTER_BYTES = 512 };
+enum { EK_TOPIC_BYTES = 250, EK_CHECKPOINT_REF_BYTES = 512 };
 
-struct ek_state_pointer {
+struct ek_checkpoint_ref {
     char topic[EK_TOPIC_BYTES]; /* of the home */
     int partition;
     uint64_t base, head;
     int64_t since_ms, seen;
 };
 
-enum ek_pointer_kind {
-    EK_POINTER_NONE, /* nothing, or nothing of ours */
-    EK_POINTER_READ,
-    EK_POINTER_NEWER, /* of a later version */
+enum ek_checkpoint_ref_kind {
+    EK_CHECKPOINT_REF_NONE, /* nothing, or nothing of ours */
+    EK_CHECKPOINT_REF_READ,
+    EK_CHECKPOINT_REF_NEWER, /* of a later version */
 };
 
 /* Terminated. */
-void ek_state_pointer_write(const struct ek_state_pointer *p, char text[EK_POINTER_BYTES]);
+void ek_checkpoint_ref_write(const struct ek_checkpoint_ref *p, char text[EK_CHECKPOINT_REF_BYTES]);
 /* *out is untouched unless it was read. `text` may be NULL with length 0. */
-enum ek_pointer_kind ek_state_pointer_read(const char *text, size_t length,
-                                           struct ek_state_pointer *out);
+enum ek_checkpoint_ref_kind ek_checkpoint_ref_read(const char *text, size_t length,
+                                                   struct ek_checkpoint_ref *out);
 /* Whether it says that there is a state of this partition. */
-bool ek_state_pointer_home(const struct ek_state_pointer *p, const char *topic, int partition);
+bool ek_checkpoint_ref_partition(const struct ek_checkpoint_ref *p, const char *topic,
+                                 int partition);
 
 #endif

@@ -7,23 +7,23 @@
 #include <pthread.h>
 #include <string.h>
 
-struct ek_state_report {
+struct ek_checkpoint_status {
     const char *topic;
     pthread_mutex_t lock; /* of all below */
-    uint64_t base, bases, bytes, gaps[EK_GAPS];
+    uint64_t base, bases, bytes, gaps[EK_LOSS_KINDS];
     double save_seconds, restore_seconds;
     int64_t saved_ms; /* 0: nothing was saved yet */
 };
 
-static const char *state_gap_name(enum ek_state_gap gap)
+static const char *state_gap_name(enum ek_state_loss gap)
 {
     static const char *const names[] = {"not_found", "refused", "retention", "unsaved"};
     return names[gap];
 }
 
-struct ek_state_report *ek_state_report_new(const char *topic)
+struct ek_checkpoint_status *ek_checkpoint_status_new(const char *topic)
 {
-    struct ek_state_report *r = ek_calloc(1, sizeof *r);
+    struct ek_checkpoint_status *r = ek_calloc(1, sizeof *r);
     if (!r)
         return NULL;
     r->topic = topic;
@@ -31,7 +31,7 @@ struct ek_state_report *ek_state_report_new(const char *topic)
     return r;
 }
 
-void ek_state_report_free(struct ek_state_report *r)
+void ek_checkpoint_status_free(struct ek_checkpoint_status *r)
 {
     if (!r)
         return;
@@ -39,8 +39,8 @@ void ek_state_report_free(struct ek_state_report *r)
     ek_free(r);
 }
 
-void ek_state_report_saved(struct ek_state_report *r, uint64_t base, uint64_t bytes, double seconds,
-                           int64_t now_ms)
+void ek_checkpoint_status_saved(struct ek_checkpoint_status *r, uint64_t base, uint64_t bytes,
+                                double seconds, int64_t now_ms)
 {
     pthread_mutex_lock(&r->lock);
     r->base = base;
@@ -51,30 +51,30 @@ void ek_state_report_saved(struct ek_state_report *r, uint64_t base, uint64_t by
     pthread_mutex_unlock(&r->lock);
 }
 
-void ek_state_report_restored(struct ek_state_report *r, double seconds)
+void ek_checkpoint_status_restored(struct ek_checkpoint_status *r, double seconds)
 {
     pthread_mutex_lock(&r->lock);
     r->restore_seconds = seconds;
     pthread_mutex_unlock(&r->lock);
 }
 
-void ek_state_report_gap(struct ek_state_report *r, enum ek_state_gap gap)
+void ek_checkpoint_status_gap(struct ek_checkpoint_status *r, enum ek_state_loss gap)
 {
     pthread_mutex_lock(&r->lock);
     r->gaps[gap]++;
     pthread_mutex_unlock(&r->lock);
 }
 
-static int write_gaps(const struct ek_state_report *r, struct ek_buf *out)
+static int write_gaps(const struct ek_checkpoint_status *r, struct ek_buf *out)
 {
     ek_metrics_head("evenkeel_state_gaps_total", out);
-    for (int i = 0; i < EK_GAPS; i++)
+    for (int i = 0; i < EK_LOSS_KINDS; i++)
         ek_buf_printf(out, "evenkeel_state_gaps_total{reason=\"%s\"} %" PRIu64 "\n",
-                      state_gap_name((enum ek_state_gap)i), r->gaps[i]);
+                      state_gap_name((enum ek_state_loss)i), r->gaps[i]);
     return out->rc;
 }
 
-static int families(const struct ek_state_report *r, int64_t now_ms, struct ek_buf *out)
+static int families(const struct ek_checkpoint_status *r, int64_t now_ms, struct ek_buf *out)
 {
     ek_metrics_single("evenkeel_state_bases_total", (double)r->bases, out);
     ek_metrics_single("evenkeel_state_bytes_total", (double)r->bytes, out);
@@ -87,8 +87,8 @@ static int families(const struct ek_state_report *r, int64_t now_ms, struct ek_b
     return write_gaps(r, out);
 }
 
-int ek_state_report_metrics(struct ek_state_report *r, int64_t waiting_ms, int64_t now_ms,
-                            struct ek_buf *out)
+int ek_checkpoint_status_metrics(struct ek_checkpoint_status *r, int64_t waiting_ms, int64_t now_ms,
+                                 struct ek_buf *out)
 {
     pthread_mutex_lock(&r->lock);
     families(r, now_ms, out);
@@ -96,13 +96,13 @@ int ek_state_report_metrics(struct ek_state_report *r, int64_t waiting_ms, int64
     return ek_metrics_single("evenkeel_state_waiting_seconds", (double)waiting_ms / 1e3, out);
 }
 
-int ek_state_report_json(struct ek_state_report *r, int64_t now_ms, struct ek_buf *out)
+int ek_checkpoint_status_json(struct ek_checkpoint_status *r, int64_t now_ms, struct ek_buf *out)
 {
     uint64_t gaps = 0;
     ek_buf_text(out, "{\"topic\":");
     ek_buf_json(out, r->topic, strlen(r->topic));
     pthread_mutex_lock(&r->lock);
-    for (int i = 0; i < EK_GAPS; i++)
+    for (int i = 0; i < EK_LOSS_KINDS; i++)
         gaps += r->gaps[i];
     int64_t age_ms = r->saved_ms ? now_ms - r->saved_ms : -1;
     ek_buf_printf(out,

@@ -14,43 +14,47 @@ enum {
     WHOLE_EVERY = 6          /* state.every: how far back a restore reads */
 };
 
-int ek_keeper_new(struct ek_keeper **out, const struct ek_keeper_tools *tools, struct ek_error *e)
+int ek_checkpoint_store_new(struct ek_checkpoint_store **out,
+                            const struct ek_checkpoint_store_tools *tools, struct ek_error *e)
 {
-    struct ek_keeper *k = ek_calloc(1, sizeof *k);
+    struct ek_checkpoint_store *k = ek_calloc(1, sizeof *k);
     if (!k)
         return ek_fail(e, EK_ENOMEM, "no memory for the state");
     k->tools = *tools;
     k->whole = k->vacant = true;
-    k->report = ek_state_report_new(tools->config->state_topic);
-    k->trouble = ek_trouble_new();
-    int rc = k->report && k->trouble ? ek_state_reader_new(&k->reader, tools->config, tools->log, e)
-                                     : ek_fail(e, EK_ENOMEM, "no memory for the state");
+    k->report = ek_checkpoint_status_new(tools->config->state_topic);
+    k->trouble = ek_kafka_health_new();
+    int rc = k->report && k->trouble
+                 ? ek_checkpoint_reader_new(&k->reader, tools->config, tools->log, e)
+                 : ek_fail(e, EK_ENOMEM, "no memory for the state");
     if (rc)
-        ek_keeper_free(k);
+        ek_checkpoint_store_free(k);
     else
         *out = k;
     return rc;
 }
 
-void ek_keeper_free(struct ek_keeper *k)
+void ek_checkpoint_store_free(struct ek_checkpoint_store *k)
 {
     if (!k)
         return;
-    ek_state_reader_free(k->reader);
-    ek_state_report_free(k->report);
-    ek_trouble_free(k->trouble);
+    ek_checkpoint_reader_free(k->reader);
+    ek_checkpoint_status_free(k->report);
+    ek_kafka_health_free(k->trouble);
     ek_free(k->kept);
     ek_free(k);
 }
 
 /* A partition of which nothing was read yet has no offset that a pointer could go with. */
-static bool can_be_home(const struct ek_keeper *k, const struct ek_lane *lane)
+static bool is_usable_partition(const struct ek_checkpoint_store *k,
+                                const struct ek_partition *lane)
 {
     return lane->open && lane->next >= 0 &&
            lane->partition < ek_output_state_partitions(k->tools.output);
 }
 
-static bool better_home(const struct ek_keeper *k, const struct ek_lane *a, const struct ek_lane *b)
+static bool is_better_partition(const struct ek_checkpoint_store *k, const struct ek_partition *a,
+                                const struct ek_partition *b)
 {
     if (!b || a->leaving != b->leaving)
         return !b || b->leaving;
@@ -61,56 +65,59 @@ static bool better_home(const struct ek_keeper *k, const struct ek_lane *a, cons
 
 /* The home stays the same as long as the partition does; else it is the lowest one of the first
  * topic that has one. NULL: no partition can be it. */
-static struct ek_lane *choose_home(const struct ek_keeper *k)
+static struct ek_partition *choose_partition(const struct ek_checkpoint_store *k)
 {
-    struct ek_lane *best = NULL;
-    if (k->home && can_be_home(k, k->home) && !k->home->leaving)
+    struct ek_partition *best = NULL;
+    if (k->home && is_usable_partition(k, k->home) && !k->home->leaving)
         return k->home;
-    for (struct ek_lane *lane = NULL; (lane = ek_lanes_each(k->tools.lanes, lane));)
-        if (can_be_home(k, lane) && better_home(k, lane, best))
+    for (struct ek_partition *lane = NULL;
+         (lane = ek_partition_offsets_each(k->tools.lanes, lane));)
+        if (is_usable_partition(k, lane) && is_better_partition(k, lane, best))
             best = lane;
-    return best && best->leaving && k->home && can_be_home(k, k->home) ? k->home : best;
+    return best && best->leaving && k->home && is_usable_partition(k, k->home) ? k->home : best;
 }
 
-static uint64_t events_of(const struct ek_keeper *k)
+static uint64_t events_of(const struct ek_checkpoint_store *k)
 {
     return ek_metrics_counter(k->tools.metrics, EK_COUNT_EVENTS);
 }
 
-static uint64_t queries_of(const struct ek_keeper *k)
+static uint64_t queries_of(const struct ek_checkpoint_store *k)
 {
-    return ek_metrics_gauge_value(k->tools.metrics, EK_GAUGE_QUERIES);
+    return ek_metrics_gauge_value(k->tools.metrics, EK_GAUGE_LISTS);
 }
 
 /* Whether a base can be written, as far as it is up to us. */
-static bool able(const struct ek_keeper *k, int64_t now_ms)
+static bool able(const struct ek_checkpoint_store *k, int64_t now_ms)
 {
-    return !k->disabled && !k->vacant && now_ms >= k->blocked_ms && choose_home(k);
+    return !k->disabled && !k->vacant && now_ms >= k->blocked_ms && choose_partition(k);
 }
 
 /* An offset that was committed without a pointer says that nothing of what came before was seen. */
-static bool lacks_pointer(const struct ek_lane *lane)
+static bool lacks_pointer(const struct ek_partition *lane)
 {
     return lane->open && lane->next >= 0 && !lane->pointer;
 }
 
-bool ek_keeper_holds(const struct ek_keeper *k, const struct ek_lane *lane)
+bool ek_checkpoint_store_blocks_commit(const struct ek_checkpoint_store *k,
+                                       const struct ek_partition *lane)
 {
     return lacks_pointer(lane) && able(k, ek_now_ms());
 }
 
-void ek_keeper_begin_whole(struct ek_keeper *k)
+void ek_checkpoint_store_force_full(struct ek_checkpoint_store *k)
 {
     k->whole = true;
 }
 
-bool ek_keeper_due(const struct ek_keeper *k)
+bool ek_checkpoint_store_is_due(const struct ek_checkpoint_store *k)
 {
     int64_t now = ek_now_ms();
     if (k->pending || !able(k, now))
         return false;
     bool urgent = k->parting;
-    for (struct ek_lane *lane = NULL; !urgent && (lane = ek_lanes_each(k->tools.lanes, lane));)
+    for (struct ek_partition *lane = NULL;
+         !urgent && (lane = ek_partition_offsets_each(k->tools.lanes, lane));)
         urgent = lacks_pointer(lane);
     if (urgent)
         return true;
@@ -119,7 +126,7 @@ bool ek_keeper_due(const struct ek_keeper *k)
     return events_of(k) != k->events || (now >= k->due_ms && queries_of(k) != k->queries);
 }
 
-void ek_keeper_rest(struct ek_keeper *k)
+void ek_checkpoint_store_remaining(struct ek_checkpoint_store *k)
 {
     int64_t now = ek_now_ms();
     k->due_ms = now + k->tools.config->state_every_ms;
@@ -130,19 +137,19 @@ void ek_keeper_rest(struct ek_keeper *k)
 
 /* One base on its way out; the guard stands still meanwhile. */
 struct saving {
-    struct ek_keeper *k;
+    struct ek_checkpoint_store *k;
     bool whole;
     struct ek_buf note;
 };
 
-static int put(void *to, const char *name, const void *bytes, size_t length)
+static int write_record(void *to, const char *name, const void *bytes, size_t length)
 {
     struct saving *v = to;
-    struct ek_keeper *k = v->k;
+    struct ek_checkpoint_store *k = v->k;
     char key[EK_STATE_KEY_BYTES];
     struct ek_record_frame frame;
     struct ek_serialize body;
-    size_t size = ek_state_key(key, sizeof key, k->sent.topic, k->sent.partition, name);
+    size_t size = ek_checkpoint_state_key(key, sizeof key, k->sent.topic, k->sent.partition, name);
     const struct ek_output_record r = {.partition = k->sent.partition,
                                        .key = key,
                                        .key_length = size,
@@ -159,35 +166,36 @@ static int put(void *to, const char *name, const void *bytes, size_t length)
 }
 
 /* Lists of a lane that is leaving count no more from here on: whoever gets it counts them. */
-static int keep_lane(struct saving *v, struct ek_lane *lane)
+static int add_partition(struct saving *v, struct ek_partition *lane)
 {
-    struct ek_keeper *k = v->k;
+    struct ek_checkpoint_store *k = v->k;
     void *kept = ek_grow(k->kept, k->count, &k->capacity, sizeof *k->kept);
     if (!kept)
         return EK_ENOMEM;
     k->kept = kept;
-    k->kept[k->count++] = (struct ek_kept_lane){lane, lane->seen};
-    lane->sealed = k->parting && lane->leaving;
-    int rc = ek_state_note_add(&v->note, lane->topic, lane->partition, lane->seen);
+    k->kept[k->count++] = (struct ek_checkpoint_partition){lane, lane->seen};
+    lane->closed = k->parting && lane->leaving;
+    int rc = ek_checkpoint_note_add(&v->note, lane->topic, lane->partition, lane->seen);
     return rc == EK_ENOMEM ? rc : EK_OK;
 }
 
 static int write_base(void *context, struct ek_guard **guard, struct ek_error *e)
 {
     struct saving *v = context;
-    struct ek_keeper *k = v->k;
+    struct ek_checkpoint_store *k = v->k;
     int rc = EK_OK;
     k->count = 0;
-    for (struct ek_lane *lane = NULL; !rc && (lane = ek_lanes_each(k->tools.lanes, lane));)
+    for (struct ek_partition *lane = NULL;
+         !rc && (lane = ek_partition_offsets_each(k->tools.lanes, lane));)
         if (lane->open && lane->next >= 0)
-            rc = keep_lane(v, lane);
+            rc = add_partition(v, lane);
     if (rc)
         return ek_fail(e, rc, "out of memory");
-    return ek_guard_save(*guard, v->whole, v->note.data, v->note.length, put, v, e);
+    return ek_guard_save(*guard, v->whole, v->note.data, v->note.length, write_record, v, e);
 }
 
 /* Notes where the next base goes to, and whether it is to have all. */
-static bool address(struct ek_keeper *k, struct ek_lane *home)
+static bool address(struct ek_checkpoint_store *k, struct ek_partition *home)
 {
     int64_t now = ek_now_ms();
     bool whole = k->whole || home != k->home || now >= k->whole_ms;
@@ -203,18 +211,18 @@ static bool address(struct ek_keeper *k, struct ek_lane *home)
     return whole;
 }
 
-bool ek_keeper_save(struct ek_keeper *k)
+bool ek_checkpoint_store_save(struct ek_checkpoint_store *k)
 {
     struct ek_error e;
     struct saving v = {.k = k};
-    struct ek_lane *home = choose_home(k);
+    struct ek_partition *home = choose_partition(k);
     if (!home)
         return true;
     uint64_t began = ek_now_ns();
     v.whole = address(k, home);
-    ek_keeper_rest(k);
+    ek_checkpoint_store_remaining(k);
     ek_buf_init(&v.note, EK_NOTE_MAX);
-    int rc = ek_shared_guard_hold(k->tools.guard, write_base, &v, &e);
+    int rc = ek_guard_service_with_guard(k->tools.guard, write_base, &v, &e);
     ek_buf_release(&v.note);
     k->seconds = (double)(ek_now_ns() - began) / 1e9;
     k->pending = !rc;
@@ -229,7 +237,8 @@ bool ek_keeper_save(struct ek_keeper *k)
     return true;
 }
 
-static const struct ek_kept_lane *kept_of(const struct ek_keeper *k, const struct ek_lane *lane)
+static const struct ek_checkpoint_partition *find_partition(const struct ek_checkpoint_store *k,
+                                                            const struct ek_partition *lane)
 {
     for (size_t i = 0; k->pending && i < k->count; i++)
         if (k->kept[i].lane == lane)
@@ -237,43 +246,46 @@ static const struct ek_kept_lane *kept_of(const struct ek_keeper *k, const struc
     return NULL;
 }
 
-const char *ek_keeper_pointer(const struct ek_keeper *k, const struct ek_lane *lane,
-                              char text[EK_POINTER_BYTES])
+const char *ek_checkpoint_store_ref(const struct ek_checkpoint_store *k,
+                                    const struct ek_partition *lane,
+                                    char text[EK_CHECKPOINT_REF_BYTES])
 {
-    const struct ek_kept_lane *kept = kept_of(k, lane);
-    struct ek_state_pointer p = k->sent;
+    const struct ek_checkpoint_partition *kept = find_partition(k, lane);
+    struct ek_checkpoint_ref p = k->sent;
     if (!kept)
         return lane->pointer;
     p.seen = kept->seen;
-    ek_state_pointer_write(&p, text);
+    ek_checkpoint_ref_write(&p, text);
     return text;
 }
 
-bool ek_keeper_concerns(const struct ek_keeper *k, const struct ek_lane *lane)
+bool ek_checkpoint_store_covers(const struct ek_checkpoint_store *k,
+                                const struct ek_partition *lane)
 {
-    return kept_of(k, lane) != NULL;
+    return find_partition(k, lane) != NULL;
 }
 
 /* A lane without memory for its pointer goes on with the one it has, which is good too. */
-static void point_all(struct ek_keeper *k)
+static void point_all(struct ek_checkpoint_store *k)
 {
-    char text[EK_POINTER_BYTES];
+    char text[EK_CHECKPOINT_REF_BYTES];
     for (size_t i = 0; i < k->count; i++) {
-        struct ek_lane *lane = k->kept[i].lane;
-        if (!lane->open || ek_lane_point(lane, ek_keeper_pointer(k, lane, text)))
+        struct ek_partition *lane = k->kept[i].lane;
+        if (!lane->open ||
+            ek_partition_set_checkpoint(lane, ek_checkpoint_store_ref(k, lane, text)))
             continue;
         lane->pointed = k->tools.config->delivery == EK_EXACTLY_ONCE;
     }
 }
 
-void ek_keeper_settle(struct ek_keeper *k, bool kept)
+void ek_checkpoint_store_finish(struct ek_checkpoint_store *k, bool kept)
 {
     if (!k->pending)
         return;
     if (kept) {
         point_all(k);
         k->last = k->sent;
-        ek_state_report_saved(k->report, k->sent.base, k->bytes, k->seconds, ek_now_ms());
+        ek_checkpoint_status_saved(k->report, k->sent.base, k->bytes, k->seconds, ek_now_ms());
         if (k->sent_parting)
             k->parting = false;
         k->parted = k->sent_parting;
@@ -284,61 +296,63 @@ void ek_keeper_settle(struct ek_keeper *k, bool kept)
     k->pending = false;
 }
 
-bool ek_keeper_serve(struct ek_keeper *k)
+bool ek_checkpoint_store_poll(struct ek_checkpoint_store *k)
 {
     bool refused;
     if (!k->pending || ek_output_state_unacked(k->tools.output, &refused))
         return false;
-    ek_keeper_settle(k, !refused);
+    ek_checkpoint_store_finish(k, !refused);
     return !refused;
 }
 
-void ek_keeper_part(struct ek_keeper *k)
+void ek_checkpoint_store_start_drain(struct ek_checkpoint_store *k)
 {
     k->parted = false;
-    k->parting = !k->disabled && !k->vacant && choose_home(k);
+    k->parting = !k->disabled && !k->vacant && choose_partition(k);
 }
 
-bool ek_keeper_parted(const struct ek_keeper *k)
+bool ek_checkpoint_store_is_drained(const struct ek_checkpoint_store *k)
 {
     return !k->parting && !k->pending;
 }
 
 /* Whether what was seen of the lanes that leave is where the next owner looks for it. */
-static bool handed_over(const struct ek_keeper *k)
+static bool handed_over(const struct ek_checkpoint_store *k)
 {
     bool all = k->parted;
-    for (struct ek_lane *lane = NULL; (lane = ek_lanes_each(k->tools.lanes, lane));)
+    for (struct ek_partition *lane = NULL;
+         (lane = ek_partition_offsets_each(k->tools.lanes, lane));)
         if (lane->open && lane->leaving && lane->next >= 0)
             all = all && lane->pointed;
     return all;
 }
 
-void ek_keeper_left(struct ek_keeper *k, bool lost)
+void ek_checkpoint_store_remove_closed(struct ek_checkpoint_store *k, bool lost)
 {
     bool clean = !lost && handed_over(k), stays = false, some = false;
-    for (struct ek_lane *lane = NULL; (lane = ek_lanes_each(k->tools.lanes, lane));) {
+    for (struct ek_partition *lane = NULL;
+         (lane = ek_partition_offsets_each(k->tools.lanes, lane));) {
         stays = stays || (lane->open && !lane->leaving);
         some = some || (lane->open && lane->leaving && lane->next >= 0);
     }
     if (stays && some && !clean && !k->disabled) {
-        ek_state_report_gap(k->report, EK_GAP_UNSAVED);
+        ek_checkpoint_status_gap(k->report, EK_LOSS_UNSAVED);
         ek_log_text(k->tools.log, EK_LOG_WARN, "state_unsaved",
                     "partitions went away before what was seen of them was written: it may count "
                     "twice");
     }
-    ek_keeper_settle(k, false);
+    ek_checkpoint_store_finish(k, false);
     k->parting = k->parted = false;
     k->vacant = !stays;
     k->parked = k->vacant && clean;
 }
 
 struct look {
-    const struct ek_lane *lane;
+    const struct ek_partition *lane;
     int64_t seen;
 };
 
-static int look_at(void *context, struct ek_guard **guard, struct ek_error *e)
+static int check_partition(void *context, struct ek_guard **guard, struct ek_error *e)
 {
     struct look *look = context;
     (void)guard, (void)e;
@@ -346,26 +360,27 @@ static int look_at(void *context, struct ek_guard **guard, struct ek_error *e)
     return EK_OK;
 }
 
-int64_t ek_keeper_seen(struct ek_keeper *k, const struct ek_lane *lane)
+int64_t ek_checkpoint_store_last_seen(struct ek_checkpoint_store *k,
+                                      const struct ek_partition *lane)
 {
     struct look look = {.lane = lane};
-    ek_shared_guard_hold(k->tools.guard, look_at, &look, NULL);
+    ek_guard_service_with_guard(k->tools.guard, check_partition, &look, NULL);
     return look.seen;
 }
 
-struct ek_trouble *ek_keeper_trouble(struct ek_keeper *k)
+struct ek_kafka_health *ek_checkpoint_store_health(struct ek_checkpoint_store *k)
 {
     return k->trouble;
 }
 
-int ek_keeper_metrics(struct ek_keeper *k, struct ek_buf *out)
+int ek_checkpoint_store_metrics(struct ek_checkpoint_store *k, struct ek_buf *out)
 {
-    struct ek_trouble_state t;
-    int64_t now = ek_now_ms(), waiting = ek_trouble_look(k->trouble, &t) ? now - t.since_ms : 0;
-    return ek_state_report_metrics(k->report, waiting, now, out);
+    struct ek_kafka_health_state t;
+    int64_t now = ek_now_ms(), waiting = ek_kafka_health_get(k->trouble, &t) ? now - t.since_ms : 0;
+    return ek_checkpoint_status_metrics(k->report, waiting, now, out);
 }
 
-int ek_keeper_json(struct ek_keeper *k, struct ek_buf *out)
+int ek_checkpoint_store_json(struct ek_checkpoint_store *k, struct ek_buf *out)
 {
-    return ek_state_report_json(k->report, ek_now_ms(), out);
+    return ek_checkpoint_status_json(k->report, ek_now_ms(), out);
 }

@@ -22,72 +22,77 @@
 #include "daemon/views/agreement_cache.h"
 #include "daemon/views/feature_stats.h"
 
-struct ek_keeper;
+struct ek_checkpoint_store;
 struct rd_kafka_topic_partition_list_s;
 
-struct ek_keeper_tools {
+struct ek_checkpoint_store_tools {
     const struct ek_config *config; /* with a state topic */
-    struct ek_lanes *lanes;
-    struct ek_shared_guard *guard;
+    struct ek_partition_offsets *lanes;
+    struct ek_guard_service *guard;
     struct ek_output *output;
     struct ek_metrics *metrics;
-    struct ek_journal *journal;
-    struct ek_board *board;
-    struct ek_agreement_board *agreement;
+    struct ek_event_log *event_log;
+    struct ek_feature_stats *board;
+    struct ek_agreement_cache *agreement;
     struct ek_log *log;
     void *context;
     bool (*stopping)(void *context); /* nobody waits for a restore any more */
 };
 
-int ek_keeper_new(struct ek_keeper **out, const struct ek_keeper_tools *tools, struct ek_error *e);
-void ek_keeper_free(struct ek_keeper *k);
+int ek_checkpoint_store_new(struct ek_checkpoint_store **out,
+                            const struct ek_checkpoint_store_tools *tools, struct ek_error *e);
+void ek_checkpoint_store_free(struct ek_checkpoint_store *k);
 
 /* The next base is to have all: the guard has other assets. */
-void ek_keeper_begin_whole(struct ek_keeper *k);
+void ek_checkpoint_store_force_full(struct ek_checkpoint_store *k);
 /* Whether a base is to be written now. */
-bool ek_keeper_due(const struct ek_keeper *k);
+bool ek_checkpoint_store_is_due(const struct ek_checkpoint_store *k);
 /* Sends a base. False when the client took not all of it: with exactly once the transaction is
  * void. What else can go wrong is told, and tried again later. */
-bool ek_keeper_save(struct ek_keeper *k);
+bool ek_checkpoint_store_save(struct ek_checkpoint_store *k);
 /* The base that was sent is there, or is not and never will be. Without one: nothing. */
-void ek_keeper_settle(struct ek_keeper *k, bool kept);
+void ek_checkpoint_store_finish(struct ek_checkpoint_store *k, bool kept);
 /* At least once: settles it when it was acknowledged or refused. Whether it was acknowledged now:
  * then the offsets are to be committed. */
-bool ek_keeper_serve(struct ek_keeper *k);
+bool ek_checkpoint_store_poll(struct ek_checkpoint_store *k);
 /* What goes with the offsets of a lane that are committed together with the base that was sent, or
  * now; NULL: nothing. */
-const char *ek_keeper_pointer(const struct ek_keeper *k, const struct ek_lane *lane,
-                              char text[EK_POINTER_BYTES]);
+const char *ek_checkpoint_store_ref(const struct ek_checkpoint_store *k,
+                                    const struct ek_partition *lane,
+                                    char text[EK_CHECKPOINT_REF_BYTES]);
 /* Whether the offsets of a lane must be committed with the base that was sent. */
-bool ek_keeper_concerns(const struct ek_keeper *k, const struct ek_lane *lane);
+bool ek_checkpoint_store_covers(const struct ek_checkpoint_store *k,
+                                const struct ek_partition *lane);
 
 /* At least once: whether the offsets of a lane must wait for a base, since nothing of what they say
  * is in one yet. */
-bool ek_keeper_holds(const struct ek_keeper *k, const struct ek_lane *lane);
+bool ek_checkpoint_store_blocks_commit(const struct ek_checkpoint_store *k,
+                                       const struct ek_partition *lane);
 
 /* Lanes are leaving and have nothing in flight: a base is to be written at once, after which their
  * lists do not count here. And whether that has been done. */
-void ek_keeper_part(struct ek_keeper *k);
-bool ek_keeper_parted(const struct ek_keeper *k);
+void ek_checkpoint_store_start_drain(struct ek_checkpoint_store *k);
+bool ek_checkpoint_store_is_drained(const struct ek_checkpoint_store *k);
 /* Lanes that are leaving are about to be closed. lost: they may be somebody else's already. */
-void ek_keeper_left(struct ek_keeper *k, bool lost);
+void ek_checkpoint_store_remove_closed(struct ek_checkpoint_store *k, bool lost);
 
 /* Lanes were opened for these partitions, with their committed offsets and metadata; none of their
  * messages was read yet. Gets back their states; the offsets become those to read from. Brokers
  * that are away are waited for, until nobody does any more: then no list is to be read. Fails only
  * for good: EK_ECONFIG where another version of the program is needed, EK_EIO where a right is
  * missing. */
-int ek_keeper_restore(struct ek_keeper *k, struct rd_kafka_topic_partition_list_s *parts,
-                      struct ek_error *e);
+int ek_checkpoint_store_restore(struct ek_checkpoint_store *k,
+                                struct rd_kafka_topic_partition_list_s *parts, struct ek_error *e);
 /* What a restore takes is not to be had from brokers, and why: told (log, /ready, a metric) until
  * it is, which NULL says. False: nobody waits any more. */
-bool ek_keeper_wait(struct ek_keeper *k, const char *why);
+bool ek_checkpoint_store_retry_restore(struct ek_checkpoint_store *k, const char *why);
 /* How far a lane was seen; its tickets must be loose. */
-int64_t ek_keeper_seen(struct ek_keeper *k, const struct ek_lane *lane);
+int64_t ek_checkpoint_store_last_seen(struct ek_checkpoint_store *k,
+                                      const struct ek_partition *lane);
 
 /* For metrics, status and /ready. Any thread. */
-struct ek_trouble *ek_keeper_trouble(struct ek_keeper *k);
-int ek_keeper_metrics(struct ek_keeper *k, struct ek_buf *out);
-int ek_keeper_json(struct ek_keeper *k, struct ek_buf *out);
+struct ek_kafka_health *ek_checkpoint_store_health(struct ek_checkpoint_store *k);
+int ek_checkpoint_store_metrics(struct ek_checkpoint_store *k, struct ek_buf *out);
+int ek_checkpoint_store_json(struct ek_checkpoint_store *k, struct ek_buf *out);
 
 #endif

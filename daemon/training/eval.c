@@ -38,17 +38,17 @@ static void free_models(struct models *v)
 }
 
 /* Faults, then what is done about them. upstream: empty; filled from messages. */
-static int prepare(struct ek_eval_args *a, const struct ek_manifest *m, struct ek_counter *c,
+static int prepare(struct ek_eval_args *a, const struct ek_manifest *m, struct ek_mitigation *c,
                    struct ek_dataset *d, struct ek_upstream_scores *upstream)
 {
-    int rc = a->taught ? ek_files_read_taught(&a->data, m, a->config, d, upstream, &a->e)
+    int rc = a->taught ? ek_files_read_relabeled(&a->data, m, a->config, d, upstream, &a->e)
                        : ek_files_read(&a->data, m, d, &a->e);
     if (!rc)
-        rc = ek_counter_break(c, m, d, a);
-    return rc ? rc : ek_counter_repair(c, m, d, a);
+        rc = ek_mitigation_apply_fault(c, m, d, a);
+    return rc ? rc : ek_mitigation_repair(c, m, d, a);
 }
 
-static int measure(struct ek_eval_args *a, const struct models *v, const struct ek_counter *c,
+static int measure(struct ek_eval_args *a, const struct models *v, const struct ek_mitigation *c,
                    struct ek_dataset *d, struct ek_eval_result *r)
 {
     int rc = EK_OK;
@@ -56,7 +56,7 @@ static int measure(struct ek_eval_args *a, const struct models *v, const struct 
     for (int i = 0; i < v->count && !rc; i++) {
         size_t routable = (size_t)v->model[i]->routable_count;
         struct ek_treatment *t = r->treatment + (size_t)i * routable;
-        ek_counter_of_model(c, v->model[i], d, a->spread, t);
+        ek_mitigation_from_model(c, v->model[i], d, a->spread, t);
         r->of[i] = a->evaluation;
         r->of[i].treatment = t;
         rc = ek_evaluate(v->model[i], d, &r->of[i], &a->e);
@@ -77,28 +77,28 @@ static int save_with(struct ek_eval_args *a, struct ek_model *model,
 
 /* r: that of the only model. */
 static int measure_fidelity(struct ek_eval_args *a, struct ek_model *model,
-                            const struct ek_counter *c, struct ek_dataset *d,
+                            const struct ek_mitigation *c, struct ek_dataset *d,
                             const struct ek_upstream_scores *upstream, struct ek_eval_result *r)
 {
     struct ek_model_agreement f;
-    ek_counter_of_model(c, model, d, a->spread, r->treatment);
+    ek_mitigation_from_model(c, model, d, a->spread, r->treatment);
     int rc = ek_model_agreement_measure(model, d, upstream, r->treatment, &f, &a->e);
     if (!rc && a->output)
         rc = save_with(a, model, &f);
     if (rc)
         return rc;
     if (!a->json) {
-        ek_fidelity_print(&f, d->lists, stdout);
+        ek_routing_agreement_print(&f, d->lists, stdout);
         return EK_OK;
     }
-    ek_fidelity_print_json(&f, stdout);
+    ek_routing_agreement_print_json(&f, stdout);
     putchar('\n');
     return EK_OK;
 }
 
 static int measure_quality(struct ek_eval_args *a, const struct ek_manifest *m,
-                           const struct models *v, const struct ek_counter *c, struct ek_dataset *d,
-                           struct ek_eval_result *r)
+                           const struct models *v, const struct ek_mitigation *c,
+                           struct ek_dataset *d, struct ek_eval_result *r)
 {
     int rc = measure(a, v, c, d, r);
     if (!rc && a->json)
@@ -111,7 +111,7 @@ static int measure_quality(struct ek_eval_args *a, const struct ek_manifest *m,
 static int with_models(struct ek_eval_args *a, const struct ek_manifest *m, const struct models *v)
 {
     struct ek_dataset d;
-    struct ek_counter c;
+    struct ek_mitigation c;
     size_t count = (size_t)v->count;
     struct ek_eval_result r = {
         .of = ek_calloc(count, sizeof *r.of),
@@ -119,7 +119,7 @@ static int with_models(struct ek_eval_args *a, const struct ek_manifest *m, cons
     };
     struct ek_upstream_scores upstream = {0};
     ek_dataset_init(&d, m->item_count, m->query_count);
-    int rc = ek_counter_read(&c, m, a);
+    int rc = ek_mitigation_parse(&c, m, a);
     if (!rc && (!r.of || !r.treatment))
         rc = ek_fail(&a->e, EK_ENOMEM, "no memory for the result");
     for (int i = 0; i < v->count && !rc; i++)
@@ -132,7 +132,7 @@ static int with_models(struct ek_eval_args *a, const struct ek_manifest *m, cons
         rc = measure_quality(a, m, v, &c, &d, &r);
     ek_upstream_scores_release(&upstream);
     ek_dataset_release(&d);
-    ek_counter_release(&c);
+    ek_mitigation_release(&c);
     ek_free(r.of);
     ek_free(r.treatment);
     return rc;

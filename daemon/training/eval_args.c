@@ -65,7 +65,7 @@ static const struct argp_option OPTIONS[] = {
      "Chooses sources, what is hit by a fault with a share, and rates (0)", 0},
     {"teacher", OPT_TEACHER, "WHO", 0,
      "upstream: the data are messages; how faithful the model is to their scores", 0},
-    EK_DIALECT_OPTION,
+    EK_FIELD_MAPPING_OPTION,
     {"output", 'o', "FILE", 0,
      "With --teacher: the same model with these figures, for the guard to hold traffic against", 0},
     {"json", OPT_JSON, NULL, 0, "Result as JSON", 0},
@@ -91,7 +91,7 @@ static void metrics(struct argp_state *state, struct ek_eval_args *a, const char
     struct ek_evaluation *v = &a->evaluation;
     const char *piece;
     size_t length;
-    for (const char *at = text; ek_next_piece(&at, &piece, &length);) {
+    for (const char *at = text; ek_next_field(&at, &piece, &length);) {
         if (v->metric_count == EK_EVALUATE_METRICS_MAX)
             argp_error(state, "more than %d metrics", EK_EVALUATE_METRICS_MAX);
         char *name = a->name[v->metric_count];
@@ -128,10 +128,10 @@ static error_t parse_action(int key, const char *arg, struct argp_state *state,
     static const char *const spreads[] = {"off", "auto"}, *const groups[] = {"all", "arm"};
     switch (key) {
     case OPT_SPREAD:
-        a->spread = ek_one_of(state, "spread", arg, spreads, 2) == 1;
+        a->spread = ek_is_any_of(state, "spread", arg, spreads, 2) == 1;
         return 0;
     case OPT_REPAIR_BY:
-        a->by_arm = ek_one_of(state, "repair-by", arg, groups, 2) == 1;
+        a->by_arm = ek_is_any_of(state, "repair-by", arg, groups, 2) == 1;
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -145,17 +145,17 @@ static error_t parse_measure(int key, const char *arg, struct argp_state *state,
     a->labelled |= key == OPT_METRIC || key == OPT_GAIN || key == OPT_EMPTY;
     switch (key) {
     case OPT_GAIN:
-        a->evaluation.gain = (enum ek_gain)ek_one_of(state, "gain", arg, gains, 2);
+        a->evaluation.gain = (enum ek_gain)ek_is_any_of(state, "gain", arg, gains, 2);
         return 0;
     case OPT_EMPTY:
-        a->evaluation.empty = (enum ek_empty)ek_one_of(state, "empty", arg, rules, 3);
+        a->evaluation.empty = (enum ek_empty)ek_is_any_of(state, "empty", arg, rules, 3);
         return 0;
     case OPT_SEED:
         if (ek_parse_u64(arg, EK_WHOLE, &a->seed))
             argp_error(state, "--seed needs a whole number, not '%s'", arg);
         return 0;
     case OPT_TEACHER:
-        a->taught = !ek_one_of(state, "teacher", arg, (const char *const[]){"upstream"}, 1);
+        a->taught = !ek_is_any_of(state, "teacher", arg, (const char *const[]){"upstream"}, 1);
         return 0;
     default:
         return parse_action(key, arg, state, a);

@@ -11,7 +11,7 @@
 
 enum { NAME_BYTES = 256 };
 
-void ek_counter_release(struct ek_counter *c)
+void ek_mitigation_release(struct ek_mitigation *c)
 {
     ek_free(c->treatment);
     ek_free(c->repair);
@@ -20,7 +20,7 @@ void ek_counter_release(struct ek_counter *c)
     memset(c, 0, sizeof *c);
 }
 
-static int treat(struct ek_counter *c, const struct ek_manifest *m, int k,
+static int treat(struct ek_mitigation *c, const struct ek_manifest *m, int k,
                  struct ek_treatment treatment, struct ek_eval_args *a)
 {
     if (c->treatment[k].action != EK_ACT_NONE)
@@ -32,7 +32,7 @@ static int treat(struct ek_counter *c, const struct ek_manifest *m, int k,
 }
 
 /* `text`: FEATURE,... or all or none; NULL is none. */
-static int read_action(struct ek_counter *c, const struct ek_manifest *m, const char *text,
+static int read_action(struct ek_mitigation *c, const struct ek_manifest *m, const char *text,
                        enum ek_action action, struct ek_eval_args *a)
 {
     int count = 0, rc = EK_OK;
@@ -53,7 +53,7 @@ static int read_action(struct ek_counter *c, const struct ek_manifest *m, const 
 }
 
 /* FEATURE=FACTOR */
-static int read_factor(struct ek_counter *c, const struct ek_manifest *m, const char *piece,
+static int read_factor(struct ek_mitigation *c, const struct ek_manifest *m, const char *piece,
                        size_t length, struct ek_eval_args *a)
 {
     char name[NAME_BYTES];
@@ -69,12 +69,13 @@ static int read_factor(struct ek_counter *c, const struct ek_manifest *m, const 
     return rc ? rc : treat(c, m, k, t, a);
 }
 
-static int read_factors(struct ek_counter *c, const struct ek_manifest *m, struct ek_eval_args *a)
+static int read_factors(struct ek_mitigation *c, const struct ek_manifest *m,
+                        struct ek_eval_args *a)
 {
     const char *piece;
     size_t length;
     int rc = EK_OK;
-    for (const char *at = a->rescale; !rc && ek_next_piece(&at, &piece, &length);)
+    for (const char *at = a->rescale; !rc && ek_next_field(&at, &piece, &length);)
         rc = read_factor(c, m, piece, length, a);
     return rc;
 }
@@ -88,7 +89,7 @@ static int read_items(const struct ek_manifest *m, const char *text, int **out, 
     *out = ek_calloc((size_t)m->item_count, sizeof **out);
     if (!*out)
         return ek_fail(e, EK_ENOMEM, "no memory");
-    for (const char *at = text; ek_next_piece(&at, &piece, &length);) {
+    for (const char *at = text; ek_next_field(&at, &piece, &length);) {
         char name[NAME_BYTES];
         snprintf(name, sizeof name, "%.*s", (int)length, piece);
         int item = ek_manifest_item(m, name);
@@ -106,7 +107,8 @@ static int read_items(const struct ek_manifest *m, const char *text, int **out, 
     return EK_OK;
 }
 
-int ek_counter_read(struct ek_counter *c, const struct ek_manifest *m, struct ek_eval_args *a)
+int ek_mitigation_parse(struct ek_mitigation *c, const struct ek_manifest *m,
+                        struct ek_eval_args *a)
 {
     memset(c, 0, sizeof *c);
     c->arms = 1;
@@ -128,8 +130,8 @@ int ek_counter_read(struct ek_counter *c, const struct ek_manifest *m, struct ek
 }
 
 /* Lists that differ in any fault are of different arms. */
-static int put_in(struct ek_counter *c, const struct ek_fault *f, struct ek_dataset *d,
-                  struct ek_eval_args *a)
+static int apply_fault(struct ek_mitigation *c, const struct ek_fault *f, struct ek_dataset *d,
+                       struct ek_eval_args *a)
 {
     int arms = f->op == EK_FAULT_CURRENCY ? 1 + EK_FAULT_RATES : 2;
     bool apart = f->share < 1 || f->op == EK_FAULT_CURRENCY;
@@ -147,7 +149,7 @@ static int put_in(struct ek_counter *c, const struct ek_fault *f, struct ek_data
     return EK_OK;
 }
 
-static int break_once(struct ek_counter *c, const struct ek_manifest *m, struct ek_dataset *d,
+static int break_once(struct ek_mitigation *c, const struct ek_manifest *m, struct ek_dataset *d,
                       const char *spec, struct ek_eval_args *a)
 {
     struct ek_fault f;
@@ -165,7 +167,7 @@ static int break_once(struct ek_counter *c, const struct ek_manifest *m, struct 
     else
         rc = ek_fault_fit(&f, d, &a->e);
     if (!rc)
-        rc = put_in(c, &f, d, a);
+        rc = apply_fault(c, &f, d, a);
     ek_fault_release(&f);
     return rc;
 }
@@ -179,8 +181,8 @@ static void draw_sources(struct ek_dataset *d, const struct ek_eval_args *a)
     }
 }
 
-int ek_counter_break(struct ek_counter *c, const struct ek_manifest *m, struct ek_dataset *d,
-                     struct ek_eval_args *a)
+int ek_mitigation_apply_fault(struct ek_mitigation *c, const struct ek_manifest *m,
+                              struct ek_dataset *d, struct ek_eval_args *a)
 {
     c->arm = ek_calloc(d->lists, sizeof *c->arm);
     int rc = c->arm ? EK_OK : ek_fail(&a->e, EK_ENOMEM, "no memory for %zu lists", d->lists);
@@ -190,7 +192,7 @@ int ek_counter_break(struct ek_counter *c, const struct ek_manifest *m, struct e
     return rc;
 }
 
-static int repair_one(const struct ek_counter *c, const struct ek_dataset *reference, int item,
+static int repair_one(const struct ek_mitigation *c, const struct ek_dataset *reference, int item,
                       struct ek_dataset *d, struct ek_eval_args *a)
 {
     double median, *factor = ek_calloc((size_t)c->arms, sizeof *factor);
@@ -204,8 +206,8 @@ static int repair_one(const struct ek_counter *c, const struct ek_dataset *refer
     return rc;
 }
 
-int ek_counter_repair(const struct ek_counter *c, const struct ek_manifest *m, struct ek_dataset *d,
-                      struct ek_eval_args *a)
+int ek_mitigation_repair(const struct ek_mitigation *c, const struct ek_manifest *m,
+                         struct ek_dataset *d, struct ek_eval_args *a)
 {
     struct ek_dataset reference;
     if (!c->repair_count)
@@ -217,8 +219,8 @@ int ek_counter_repair(const struct ek_counter *c, const struct ek_manifest *m, s
     return rc;
 }
 
-void ek_counter_of_model(const struct ek_counter *c, const struct ek_model *model,
-                         struct ek_dataset *d, bool spread, struct ek_treatment *treatment)
+void ek_mitigation_from_model(const struct ek_mitigation *c, const struct ek_model *model,
+                              struct ek_dataset *d, bool spread, struct ek_treatment *treatment)
 {
     for (int i = 0; i < c->fill_count; i++)
         ek_impute(d, c->fill[i], model->item_median[c->fill[i]]);

@@ -1,6 +1,6 @@
 /* What `evenkeel eval` does about faults: the treatments of the scorer, and changes to the data.
  *
- * Shapes: K routable features, Q lists. Owner: the caller, ek_counter_release.
+ * Shapes: K routable features, Q lists. Owner: the caller, ek_mitigation_release.
  */
 #ifndef EK_DAEMON_TRAINING_EVAL_MITIGATION_H
 #define EK_DAEMON_TRAINING_EVAL_MITIGATION_H
@@ -9,7 +9,7 @@
 
 enum { EK_EVAL_ARMS_MAX = 4096 };
 
-struct ek_counter {
+struct ek_mitigation {
     struct ek_treatment *treatment; /* [K] */
     int *repair, repair_count;      /* item numbers */
     int *fill, fill_count;
@@ -18,19 +18,20 @@ struct ek_counter {
 
 /* From the words of the command line. EK_EUSAGE for features that are unknown, cannot be treated
  * so, or are treated twice; EK_ENOMEM. `c` can be released in any case. */
-int ek_counter_read(struct ek_counter *c, const struct ek_manifest *m, struct ek_eval_args *a);
-void ek_counter_release(struct ek_counter *c);
+int ek_mitigation_parse(struct ek_mitigation *c, const struct ek_manifest *m,
+                        struct ek_eval_args *a);
+void ek_mitigation_release(struct ek_mitigation *c);
 
 /* Gives items their sources, puts the faults of the command line into the data, and notes the arm
  * of each list. */
-int ek_counter_break(struct ek_counter *c, const struct ek_manifest *m, struct ek_dataset *d,
-                     struct ek_eval_args *a);
+int ek_mitigation_apply_fault(struct ek_mitigation *c, const struct ek_manifest *m,
+                              struct ek_dataset *d, struct ek_eval_args *a);
 /* Reads the reference and repairs; nothing without --repair. */
-int ek_counter_repair(const struct ek_counter *c, const struct ek_manifest *m, struct ek_dataset *d,
-                      struct ek_eval_args *a);
+int ek_mitigation_repair(const struct ek_mitigation *c, const struct ek_manifest *m,
+                         struct ek_dataset *d, struct ek_eval_args *a);
 /* What depends on the model: fills in its medians, and takes the spread ratios of what is routed
  * into treatment [K]. */
-void ek_counter_of_model(const struct ek_counter *c, const struct ek_model *model,
-                         struct ek_dataset *d, bool spread, struct ek_treatment *treatment);
+void ek_mitigation_from_model(const struct ek_mitigation *c, const struct ek_model *model,
+                              struct ek_dataset *d, bool spread, struct ek_treatment *treatment);
 
 #endif

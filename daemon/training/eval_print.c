@@ -22,7 +22,7 @@ static double eval_mean(const struct ek_eval_args *a, const struct ek_eval_resul
     return sum / n;
 }
 
-static void print_word(const char *word, const char *text)
+static void print_text(const char *word, const char *text)
 {
     if (text)
         printf("; %s: %s", word, text);
@@ -41,11 +41,11 @@ static void print_rules(const struct ek_eval_args *a, const struct ek_eval_resul
         printf("; items of %d sources by chance", a->sources);
     printf("\nrouted: %s%s", a->route ? a->route : "none",
            a->spread ? ", logs divided by their spread ratio" : "");
-    print_word("routed by source", a->route_source);
-    print_word("silenced", a->silence);
-    print_word("rescaled", a->rescale);
-    print_word(a->by_arm ? "repaired by arm" : "repaired", a->repair);
-    print_word("filled", a->fill);
+    print_text("routed by source", a->route_source);
+    print_text("silenced", a->silence);
+    print_text("rescaled", a->rescale);
+    print_text(a->by_arm ? "repaired by arm" : "repaired", a->repair);
+    print_text("filled", a->fill);
     printf("\n");
 }
 

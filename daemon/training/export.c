@@ -59,7 +59,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 }
 
 /* The result in a line, for whoever has to feed it. */
-static void tell(const struct export_args *a, const struct ek_model *m)
+static void print_result(const struct export_args *a, const struct ek_model *m)
 {
     fprintf(stderr, "%s: items [n, %d]", a->output, m->item_features);
     if (m->query_features)
@@ -70,7 +70,7 @@ static void tell(const struct export_args *a, const struct ek_model *m)
 }
 
 /* The routable features are in the order of the mask. */
-static int tell_json(struct export_args *a, const struct ek_model *m)
+static int print_json(struct export_args *a, const struct ek_model *m)
 {
     struct ek_buf line;
     struct ek_json_writer s;
@@ -102,9 +102,9 @@ int ek_cmd_export(int argc, char **argv)
     }
     rc = ek_model_onnx_write(m, a.output, &a.e);
     if (!rc)
-        tell(&a, m);
+        print_result(&a, m);
     if (!rc && a.json)
-        rc = tell_json(&a, m);
+        rc = print_json(&a, m);
     ek_model_free(m);
     return rc ? ek_cli_fail(&a.e) : EK_EXIT_OK;
 }

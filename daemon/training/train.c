@@ -79,9 +79,9 @@ static void print_result(const struct ek_train_args *a, const struct ek_train_pr
                        : " (gain 2^y - 1, lists without a positive label skipped)");
     if (a->json && a->taught) {
         fputs(",\"fidelity\":", stdout);
-        ek_fidelity_print_json(fidelity, stdout);
+        ek_routing_agreement_print_json(fidelity, stdout);
     } else if (a->taught) {
-        ek_fidelity_print(fidelity, lists, stdout);
+        ek_routing_agreement_print(fidelity, lists, stdout);
     }
     if (a->json)
         puts("}");
@@ -147,7 +147,7 @@ static int read_lists(const struct ek_train_args *a, const struct ek_files *file
                       const struct ek_manifest *m, struct ek_dataset *out,
                       struct ek_upstream_scores *upstream, struct ek_error *e)
 {
-    return a->taught ? ek_files_read_taught(files, m, a->config, out, upstream, e)
+    return a->taught ? ek_files_read_relabeled(files, m, a->config, out, upstream, e)
                      : ek_files_read(files, m, out, e);
 }
 
@@ -184,7 +184,8 @@ static int with_manifest(struct ek_train_args *a)
     if (rc)
         return ek_kind_explain(a->manifest, EK_KIND_MANIFEST, &a->e);
     int *routed = ek_calloc((size_t)m->routable_count, sizeof *routed);
-    rc = routed ? ek_train_args_settle(a, m, routed) : ek_fail(&a->e, EK_ENOMEM, "no memory");
+    rc = routed ? ek_train_args_apply_manifest(a, m, routed)
+                : ek_fail(&a->e, EK_ENOMEM, "no memory");
     if (!rc)
         rc = try_output(a);
     if (!rc)

@@ -106,7 +106,7 @@ static double real(struct argp_state *state, const char *name, const char *arg)
     return x;
 }
 
-static void take_file(struct argp_state *state, struct ek_train_args *a, const char *arg)
+static void set_file(struct argp_state *state, struct ek_train_args *a, const char *arg)
 {
     if (!a->open)
         argp_error(state, "'%s' stands alone; files follow --train or --vali", arg);
@@ -114,54 +114,54 @@ static void take_file(struct argp_state *state, struct ek_train_args *a, const c
         argp_error(state, "%s", a->e.message);
 }
 
-static void take_train(struct argp_state *state, struct ek_train_args *a, const char *arg)
+static void set_train(struct argp_state *state, struct ek_train_args *a, const char *arg)
 {
     a->open = &a->train;
-    take_file(state, a, arg);
+    set_file(state, a, arg);
 }
 
-static void take_vali(struct argp_state *state, struct ek_train_args *a, const char *arg)
+static void set_vali(struct argp_state *state, struct ek_train_args *a, const char *arg)
 {
     a->open = &a->vali;
-    take_file(state, a, arg);
+    set_file(state, a, arg);
 }
 
-static void take_teacher(struct argp_state *state, struct ek_train_args *a, const char *arg)
+static void set_teacher(struct argp_state *state, struct ek_train_args *a, const char *arg)
 {
-    a->taught = !ek_one_of(state, "teacher", arg, (const char *const[]){"upstream"}, 1);
+    a->taught = !ek_is_any_of(state, "teacher", arg, (const char *const[]){"upstream"}, 1);
 }
 
-static void take_loss(struct argp_state *state, struct ek_train_args *a, const char *arg)
+static void set_loss(struct argp_state *state, struct ek_train_args *a, const char *arg)
 {
     static const char *const words[] = {"listnet", "listmle", "approxndcg"};
-    a->options.loss = (enum ek_loss)ek_one_of(state, "loss", arg, words, 3);
+    a->options.loss = (enum ek_loss)ek_is_any_of(state, "loss", arg, words, 3);
     a->loss_given = true;
 }
 
-static void take_samples(struct argp_state *state, struct ek_train_args *a, const char *arg)
+static void set_samples(struct argp_state *state, struct ek_train_args *a, const char *arg)
 {
-    a->options.samples = (int)ek_cli_whole(state, "samples", arg, 0, 1000);
+    a->options.samples = (int)ek_cli_parse_integer(state, "samples", arg, 0, 1000);
 }
 
-static void take_cutoff(struct argp_state *state, struct ek_train_args *a, const char *arg)
+static void set_cutoff(struct argp_state *state, struct ek_train_args *a, const char *arg)
 {
-    a->options.cutoff = (int)ek_cli_whole(state, "cutoff", arg, 0, 1000000);
+    a->options.cutoff = (int)ek_cli_parse_integer(state, "cutoff", arg, 0, 1000000);
 }
 
-static void take_logs(struct argp_state *state, struct ek_train_args *a, const char *arg)
+static void set_logs(struct argp_state *state, struct ek_train_args *a, const char *arg)
 {
     static const char *const words[] = {"none", "routed", "always"};
-    a->options.shape.log_input = (enum ek_log_input)ek_one_of(state, "log-input", arg, words, 3);
+    a->options.shape.log_input = (enum ek_log_input)ek_is_any_of(state, "log-input", arg, words, 3);
     a->log_input_given = true;
 }
 
-static void take_hidden(struct argp_state *state, struct ek_train_args *a, const char *arg)
+static void set_hidden(struct argp_state *state, struct ek_train_args *a, const char *arg)
 {
     struct ek_model_shape *shape = &a->options.shape;
     const char *piece;
     size_t length;
     shape->hidden_count = 0;
-    for (const char *at = arg; ek_next_piece(&at, &piece, &length);) {
+    for (const char *at = arg; ek_next_field(&at, &piece, &length);) {
         uint64_t units = 0;
         if (shape->hidden_count == EK_LAYERS_MAX - 1)
             argp_error(state, "--hidden has at most %d layers", EK_LAYERS_MAX - 1);
@@ -172,78 +172,78 @@ static void take_hidden(struct argp_state *state, struct ek_train_args *a, const
     a->hidden_given = true;
 }
 
-static void take_keep_clean(struct argp_state *state, struct ek_train_args *a, const char *arg)
+static void set_keep_clean(struct argp_state *state, struct ek_train_args *a, const char *arg)
 {
     a->options.keep_clean = real(state, "keep-clean", arg);
 }
 
-static void take_shift(struct argp_state *state, struct ek_train_args *a, const char *arg)
+static void set_shift(struct argp_state *state, struct ek_train_args *a, const char *arg)
 {
     a->options.shift = real(state, "shift", arg);
 }
 
-static void take_average(struct argp_state *state, struct ek_train_args *a, const char *arg)
+static void set_average(struct argp_state *state, struct ek_train_args *a, const char *arg)
 {
     a->options.average = real(state, "average", arg);
 }
 
-static void take_optimiser(struct argp_state *state, struct ek_train_args *a, const char *arg)
+static void set_optimiser(struct argp_state *state, struct ek_train_args *a, const char *arg)
 {
     static const char *const words[] = {"adamw", "adagrad"};
-    a->options.optimiser = (enum ek_optimizer_kind)ek_one_of(state, "optimizer", arg, words, 2);
+    a->options.optimiser = (enum ek_optimizer_kind)ek_is_any_of(state, "optimizer", arg, words, 2);
 }
 
-static void take_patience(struct argp_state *state, struct ek_train_args *a, const char *arg)
+static void set_patience(struct argp_state *state, struct ek_train_args *a, const char *arg)
 {
-    a->options.patience = (int)ek_cli_whole(state, "patience", arg, 0, 100000);
+    a->options.patience = (int)ek_cli_parse_integer(state, "patience", arg, 0, 100000);
 }
 
-static void take_epochs(struct argp_state *state, struct ek_train_args *a, const char *arg)
+static void set_epochs(struct argp_state *state, struct ek_train_args *a, const char *arg)
 {
-    a->options.epochs = (int)ek_cli_whole(state, "epochs", arg, 1, 100000);
+    a->options.epochs = (int)ek_cli_parse_integer(state, "epochs", arg, 1, 100000);
     a->epochs_given = true;
 }
 
-static void take_rate(struct argp_state *state, struct ek_train_args *a, const char *arg)
+static void set_rate(struct argp_state *state, struct ek_train_args *a, const char *arg)
 {
     a->options.learning_rate = real(state, "lr", arg);
     a->rate_given = true;
 }
 
-static void take_decay(struct argp_state *state, struct ek_train_args *a, const char *arg)
+static void set_decay(struct argp_state *state, struct ek_train_args *a, const char *arg)
 {
     a->options.weight_decay = real(state, "decay", arg);
     a->decay_given = true;
 }
 
-static void take_batch(struct argp_state *state, struct ek_train_args *a, const char *arg)
+static void set_batch(struct argp_state *state, struct ek_train_args *a, const char *arg)
 {
-    a->options.batch_lists = (int)ek_cli_whole(state, "batch", arg, 1, 1000000);
+    a->options.batch_lists = (int)ek_cli_parse_integer(state, "batch", arg, 1, 1000000);
     a->batch_given = true;
 }
 
-static void take_transform(struct argp_state *state, struct ek_train_args *a, const char *arg)
+static void set_transform(struct argp_state *state, struct ek_train_args *a, const char *arg)
 {
     const char *words[EK_TRANSFORM_MIXTURE + 1];
     for (int i = 0; i <= EK_TRANSFORM_MIXTURE; i++)
         words[i] = ek_transform_name((enum ek_transform)i);
     a->options.shape.transform =
-        (enum ek_transform)ek_one_of(state, "transform", arg, words, EK_TRANSFORM_MIXTURE + 1);
+        (enum ek_transform)ek_is_any_of(state, "transform", arg, words, EK_TRANSFORM_MIXTURE + 1);
 }
 
-static void take_dropout(struct argp_state *state, struct ek_train_args *a, const char *arg)
+static void set_dropout(struct argp_state *state, struct ek_train_args *a, const char *arg)
 {
     a->options.network.dropout = real(state, "dropout", arg);
 }
 
-static void take_seed(struct argp_state *state, struct ek_train_args *a, const char *arg)
+static void set_seed(struct argp_state *state, struct ek_train_args *a, const char *arg)
 {
-    a->options.seed = ek_cli_whole(state, "seed", arg, 0, UINT64_MAX);
+    a->options.seed = ek_cli_parse_integer(state, "seed", arg, 0, UINT64_MAX);
 }
 
-static void take_threads(struct argp_state *state, struct ek_train_args *a, const char *arg)
+static void set_threads(struct argp_state *state, struct ek_train_args *a, const char *arg)
 {
-    a->threads = ek_cli_whole(state, "threads", arg, 1, EK_POOL_THREADS_MAX);
+    a->threads = ek_cli_parse_integer(state, "threads", arg, 1, EK_POOL_THREADS_MAX);
 }
 
 /* An option, and who takes its argument (NULL for a switch). `letter` 0: it has a long name only.
@@ -259,51 +259,51 @@ struct row {
 
 static const struct row ROWS[] = {
     {"manifest", 'm', "FILE", "Feature manifest (YAML)", NULL, AT(manifest)},
-    {"train", 0, "FILE...", "LETOR files to learn from; several may follow", take_train, 0},
-    {"vali", 0, "FILE...", "The same, to choose the best epoch", take_vali, 0},
+    {"train", 0, "FILE...", "LETOR files to learn from; several may follow", set_train, 0},
+    {"vali", 0, "FILE...", "The same, to choose the best epoch", set_vali, 0},
     {"output", 'o', "FILE", "Model to write (.safetensors)", NULL, AT(output)},
     {"teacher", 0, "WHO",
      "upstream: the files are messages, their scores are what is learned, no labels needed",
-     take_teacher, 0},
+     set_teacher, 0},
     {"config", 'c', "FILE",
      "With --teacher: configuration of run, which says under message what the fields are called",
      NULL, AT(config)},
-    {"loss", 0, "NAME", "listmle, listnet or approxndcg (listmle)", take_loss, 0},
-    {"samples", 0, "N", "Gumbel samples of approxndcg, its stochastic form (0: none)", take_samples,
+    {"loss", 0, "NAME", "listmle, listnet or approxndcg (listmle)", set_loss, 0},
+    {"samples", 0, "N", "Gumbel samples of approxndcg, its stochastic form (0: none)", set_samples,
      0},
-    {"cutoff", 0, "K", "Cut-off of approxndcg (0: none)", take_cutoff, 0},
+    {"cutoff", 0, "K", "Cut-off of approxndcg (0: none)", set_cutoff, 0},
     {"routing", 0, "HOW", "random, none, or static:FEATURE,... for a fixed choice (random)", NULL,
      AT(routing)},
     {"log-input", 0, "WHEN", "Centred logs as deep inputs: always, routed or none (always)",
-     take_logs, 0},
+     set_logs, 0},
     {"list-free", 0, NULL, "A model whose items are scored one by one", NULL,
      AT(options.shape.list_free)},
-    {"hidden", 0, "N,...", "Units of the hidden layers (64,32)", take_hidden, 0},
+    {"hidden", 0, "N,...", "Units of the hidden layers (64,32)", set_hidden, 0},
     {"transform", 0, "NAME",
      "How the deep part sees item features: log1p, raw, zscore, cdf or mixture (log1p)",
-     take_transform, 0},
+     set_transform, 0},
     {"batch-norm", 0, NULL, "Normalise what each layer reads over the batch (no)", NULL,
      AT(options.network.batch_norm)},
-    {"dropout", 0, "X", "Share of each hidden layer's outputs dropped in training (0)",
-     take_dropout, 0},
+    {"dropout", 0, "X", "Share of each hidden layer's outputs dropped in training (0)", set_dropout,
+     0},
     {"keep-clean", 0, "SHARE",
-     "At the first step, lists with nothing routed under random routing (0.5)", take_keep_clean, 0},
+     "At the first step, lists with nothing routed under random routing (0.5)", set_keep_clean, 0},
     {"shift", 0, "SHARE",
-     "At the first step, lists that get scale faults under random routing (0.3)", take_shift, 0},
-    {"epochs", 0, "N", "Passes over the data (15)", take_epochs, 0},
-    {"patience", 0, "N", "Stop after N epochs without a better one (0: never)", take_patience, 0},
-    {"optimizer", 0, "NAME", "adamw or adagrad (adamw)", take_optimiser, 0},
-    {"lr", 0, "X", "Highest learning rate (3e-3)", take_rate, 0},
-    {"decay", 0, "X", "Weight decay (1e-4)", take_decay, 0},
+     "At the first step, lists that get scale faults under random routing (0.3)", set_shift, 0},
+    {"epochs", 0, "N", "Passes over the data (15)", set_epochs, 0},
+    {"patience", 0, "N", "Stop after N epochs without a better one (0: never)", set_patience, 0},
+    {"optimizer", 0, "NAME", "adamw or adagrad (adamw)", set_optimiser, 0},
+    {"lr", 0, "X", "Highest learning rate (3e-3)", set_rate, 0},
+    {"decay", 0, "X", "Weight decay (1e-4)", set_decay, 0},
     {"average", 0, "POWER", "Average the steps' weights, step t with t^POWER; 0: none (3)",
-     take_average, 0},
-    {"batch", 0, "N", "Lists per step (64)", take_batch, 0},
+     set_average, 0},
+    {"batch", 0, "N", "Lists per step (64)", set_batch, 0},
     {"checkpoint", 0, "FILE", "Keep the state of training there, and on SIGINT stop after that",
      NULL, AT(options.checkpoint)},
     {"resume", 0, "FILE", "Go on from a checkpoint, with the options and data it was made with",
      NULL, AT(options.resume)},
-    {"seed", 0, "N", "Seed of all that is random (0)", take_seed, 0},
-    {"threads", 0, "N", "Threads (as many as processors); no result changes", take_threads, 0},
+    {"seed", 0, "N", "Seed of all that is random (0)", set_seed, 0},
+    {"threads", 0, "N", "Threads (as many as processors); no result changes", set_threads, 0},
     {"json", 0, NULL, "Result as JSON", NULL, AT(json)},
 };
 enum { ROW_COUNT = sizeof ROWS / sizeof *ROWS, KEY_OF_FIRST = 256 };
@@ -332,7 +332,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 {
     struct ek_train_args *a = state->input;
     if (key == ARGP_KEY_ARG)
-        take_file(state, a, arg);
+        set_file(state, a, arg);
     else if (key == ARGP_KEY_END)
         finish(state, a);
     else {
@@ -374,7 +374,7 @@ void ek_train_args_parse(struct ek_train_args *a, int argc, char **argv)
     ek_cli_parse(&argp, argc, argv, ARGP_IN_ORDER, a);
 }
 
-static void take_hints(struct ek_train_args *a, const struct ek_training_hints *h)
+static void set_hints(struct ek_train_args *a, const struct ek_training_hints *h)
 {
     struct ek_train_options *o = &a->options;
     if (!a->epochs_given && h->epochs > 0)
@@ -391,11 +391,11 @@ static void take_hints(struct ek_train_args *a, const struct ek_training_hints *
     }
 }
 
-int ek_train_args_settle(struct ek_train_args *a, const struct ek_manifest *m, int *routed)
+int ek_train_args_apply_manifest(struct ek_train_args *a, const struct ek_manifest *m, int *routed)
 {
     static const char prefix[] = "static:";
     struct ek_train_options *o = &a->options;
-    take_hints(a, &m->training);
+    set_hints(a, &m->training);
     if (!strcmp(a->routing, "random") || !strcmp(a->routing, "none")) {
         o->routing = a->routing[0] == 'r' ? EK_ROUTING_RANDOM : EK_ROUTING_NONE;
         return EK_OK;

@@ -40,6 +40,6 @@ struct ek_train_args {
 void ek_train_args_parse(struct ek_train_args *a, int argc, char **argv);
 /* The rest of the options, for which the manifest is needed: its hints, and who is routed.
  * `routed` has room for K numbers. EK_EUSAGE. */
-int ek_train_args_settle(struct ek_train_args *a, const struct ek_manifest *m, int *routed);
+int ek_train_args_apply_manifest(struct ek_train_args *a, const struct ek_manifest *m, int *routed);
 
 #endif

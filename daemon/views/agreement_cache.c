@@ -8,21 +8,21 @@
 #include <math.h>
 #include <pthread.h>
 
-struct ek_agreement_board {
+struct ek_agreement_cache {
     pthread_mutex_t lock;
     bool filled;
     struct ek_agreement_view view;
 };
 
-struct ek_agreement_board *ek_agreement_board_new(void)
+struct ek_agreement_cache *ek_agreement_cache_new(void)
 {
-    struct ek_agreement_board *b = ek_calloc(1, sizeof *b);
+    struct ek_agreement_cache *b = ek_calloc(1, sizeof *b);
     if (b)
         pthread_mutex_init(&b->lock, NULL);
     return b;
 }
 
-void ek_agreement_board_free(struct ek_agreement_board *b)
+void ek_agreement_cache_free(struct ek_agreement_cache *b)
 {
     if (!b)
         return;
@@ -30,7 +30,7 @@ void ek_agreement_board_free(struct ek_agreement_board *b)
     ek_free(b);
 }
 
-void ek_agreement_board_set(struct ek_agreement_board *b, const struct ek_agreement_watch *w)
+void ek_agreement_cache_set(struct ek_agreement_cache *b, const struct ek_agreement_watch *w)
 {
     struct ek_agreement_view view;
     if (!w)
@@ -42,14 +42,14 @@ void ek_agreement_board_set(struct ek_agreement_board *b, const struct ek_agreem
     pthread_mutex_unlock(&b->lock);
 }
 
-void ek_agreement_board_clear(struct ek_agreement_board *b)
+void ek_agreement_cache_clear(struct ek_agreement_cache *b)
 {
     pthread_mutex_lock(&b->lock);
     b->filled = false;
     pthread_mutex_unlock(&b->lock);
 }
 
-static bool read_board(struct ek_agreement_board *b, struct ek_agreement_view *out)
+static bool read_cache(struct ek_agreement_cache *b, struct ek_agreement_view *out)
 {
     pthread_mutex_lock(&b->lock);
     bool filled = b->filled;
@@ -68,10 +68,10 @@ static void write_figures(const char *name, const double *value, struct ek_buf *
                           ek_agreement_statistic_name((enum ek_agreement_statistic)i), value[i]);
 }
 
-int ek_agreement_board_metrics(struct ek_agreement_board *b, struct ek_buf *out)
+int ek_agreement_cache_metrics(struct ek_agreement_cache *b, struct ek_buf *out)
 {
     struct ek_agreement_view v;
-    if (!read_board(b, &v))
+    if (!read_cache(b, &v))
         return EK_OK;
     ek_metrics_single("evenkeel_model_compared_lists_total", (double)v.lists, out);
     write_figures("evenkeel_model_agreement", v.now, out);
@@ -82,10 +82,10 @@ int ek_agreement_board_metrics(struct ek_agreement_board *b, struct ek_buf *out)
     return ek_metrics_single("evenkeel_model_drifted", v.state == EK_AGREEMENT_DRIFTED, out);
 }
 
-int ek_agreement_board_json(struct ek_agreement_board *b, struct ek_buf *out)
+int ek_agreement_cache_json(struct ek_agreement_cache *b, struct ek_buf *out)
 {
     struct ek_agreement_view v;
-    if (!read_board(b, &v))
+    if (!read_cache(b, &v))
         return ek_buf_text(out, "null");
     struct ek_json_writer w;
     ek_json_init(&w, out);

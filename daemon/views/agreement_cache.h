@@ -8,20 +8,20 @@
 #include "base/buf.h"
 #include "serve/agreement_watch.h"
 
-struct ek_agreement_board;
+struct ek_agreement_cache;
 
 /* Empty; NULL without memory. */
-struct ek_agreement_board *ek_agreement_board_new(void);
-void ek_agreement_board_free(struct ek_agreement_board *b);
+struct ek_agreement_cache *ek_agreement_cache_new(void);
+void ek_agreement_cache_free(struct ek_agreement_cache *b);
 /* Takes what the watch says now; NULL, as of a guard without one, changes nothing. */
-void ek_agreement_board_set(struct ek_agreement_board *b, const struct ek_agreement_watch *w);
+void ek_agreement_cache_set(struct ek_agreement_cache *b, const struct ek_agreement_watch *w);
 
 /* Empty again. */
-void ek_agreement_board_clear(struct ek_agreement_board *b);
+void ek_agreement_cache_clear(struct ek_agreement_cache *b);
 
 /* Append to `out`; EK_ENOMEM. Prometheus text, nothing while empty. */
-int ek_agreement_board_metrics(struct ek_agreement_board *b, struct ek_buf *out);
+int ek_agreement_cache_metrics(struct ek_agreement_cache *b, struct ek_buf *out);
 /* A JSON object, null while empty. */
-int ek_agreement_board_json(struct ek_agreement_board *b, struct ek_buf *out);
+int ek_agreement_cache_json(struct ek_agreement_cache *b, struct ek_buf *out);
 
 #endif

@@ -15,7 +15,7 @@ struct tally {
     int64_t since_ms; /* the oldest confirmed one; the moment of asking without one */
 };
 
-static int count_findings(void *context, const struct ek_journal_view *v)
+static int count_findings(void *context, const struct ek_event_log_state *v)
 {
     struct tally *t = context;
     for (size_t i = 0; i < v->findings; i++) {
@@ -37,22 +37,22 @@ static void add(const char *class, const char *state, int count, struct ek_buf *
                   count);
 }
 
-static void ek_journal_plan_modes(struct ek_journal *j, int count[EK_MODE_COUNT]);
+static void ek_event_log_plan_modes(struct ek_event_log *j, int count[EK_MODE_COUNT]);
 
-static void add_plan(struct ek_journal *j, struct ek_buf *out)
+static void add_plan(struct ek_event_log *j, struct ek_buf *out)
 {
     int count[EK_MODE_COUNT];
-    ek_journal_plan_modes(j, count);
+    ek_event_log_plan_modes(j, count);
     ek_metrics_head("evenkeel_plan_entries", out);
     for (int m = 0; m < EK_MODE_COUNT; m++)
         ek_buf_printf(out, "evenkeel_plan_entries{mode=\"%s\"} %d\n", ek_mode_name((enum ek_mode)m),
                       count[m]);
 }
 
-int ek_finding_metrics(struct ek_journal *j, int64_t now_ms, struct ek_buf *out)
+int ek_finding_metrics(struct ek_event_log *j, int64_t now_ms, struct ek_buf *out)
 {
     struct tally t = {.since_ms = now_ms};
-    ek_journal_look(j, count_findings, &t);
+    ek_event_log_view(j, count_findings, &t);
     ek_metrics_head("evenkeel_open_findings", out);
     add(ek_class_name(EK_CLASS_NONE), "suspected", t.suspected, out);
     for (int c = EK_CLASS_NONE + 1; c < EK_CLASS_COUNT; c++)
@@ -67,7 +67,7 @@ struct kept {
     char *json;
 };
 
-struct ek_journal {
+struct ek_event_log {
     pthread_mutex_t lock;
     struct kept *events; /* ring; event number k stands at (k - 1) % keep */
     size_t keep;
@@ -78,9 +78,9 @@ struct ek_journal {
     struct ek_event *plan; /* NULL before the first */
 };
 
-struct ek_journal *ek_journal_new(size_t keep)
+struct ek_event_log *ek_event_log_new(size_t keep)
 {
-    struct ek_journal *j = ek_calloc(1, sizeof *j);
+    struct ek_event_log *j = ek_calloc(1, sizeof *j);
     if (!j)
         return NULL;
     j->keep = keep ? keep : 1;
@@ -94,31 +94,31 @@ struct ek_journal *ek_journal_new(size_t keep)
     return j;
 }
 
-static void forget_all(struct ek_journal *j)
+static void remove_all_open(struct ek_event_log *j)
 {
     ek_reported_findings_release(&j->open);
     ek_free(j->plan);
     j->plan = NULL;
 }
 
-void ek_journal_free(struct ek_journal *j)
+void ek_event_log_free(struct ek_event_log *j)
 {
     if (!j)
         return;
     for (size_t i = 0; i < j->keep; i++)
         ek_free(j->events[i].json);
     ek_free(j->events);
-    forget_all(j);
+    remove_all_open(j);
     pthread_mutex_destroy(&j->lock);
     ek_free(j);
 }
 
-static int add_finding(struct ek_journal *j, const struct ek_event *v, int64_t now_ms,
-                       struct ek_journal_change *change)
+static int add_finding(struct ek_event_log *j, const struct ek_event *v, int64_t now_ms,
+                       struct ek_event_log_change *change)
 {
     struct ek_reported_finding *one = ek_reported_findings_of(&j->open, v);
     bool known = one && one->confirmed != UINT64_MAX;
-    if (j->open.count == EK_JOURNAL_FINDINGS_MAX && ek_reported_findings_grow(&j->open, v))
+    if (j->open.count == EK_EVENT_LOG_FINDINGS_MAX && ek_reported_findings_grow(&j->open, v))
         ek_reported_findings_remove(&j->open, j->open.item);
     int rc = ek_reported_findings_follow(&j->open, v);
     if (rc)
@@ -141,8 +141,8 @@ static bool routed_before(const struct ek_event *plan, const struct ek_event_ent
     return false;
 }
 
-static int keep_plan(struct ek_journal *j, const struct ek_event *v,
-                     struct ek_journal_change *change)
+static int keep_plan(struct ek_event_log *j, const struct ek_event *v,
+                     struct ek_event_log_change *change)
 {
     struct ek_event *copy = ek_event_copy(v);
     if (!copy)
@@ -156,8 +156,8 @@ static int keep_plan(struct ek_journal *j, const struct ek_event *v,
     return EK_OK;
 }
 
-static int interpret(struct ek_journal *j, const struct ek_event *v, int64_t now_ms,
-                     struct ek_journal_change *change)
+static int interpret(struct ek_event_log *j, const struct ek_event *v, int64_t now_ms,
+                     struct ek_event_log_change *change)
 {
     if (v->kind == EK_EVENT_FINDING)
         return add_finding(j, v, now_ms, change);
@@ -170,7 +170,7 @@ static int interpret(struct ek_journal *j, const struct ek_event *v, int64_t now
     return EK_OK;
 }
 
-static void drop_oldest(struct ek_journal *j)
+static void drop_oldest(struct ek_event_log *j)
 {
     struct kept *slot = &j->events[j->gone++ % j->keep];
     j->bytes -= strlen(slot->json);
@@ -178,19 +178,19 @@ static void drop_oldest(struct ek_journal *j)
     slot->json = NULL;
 }
 
-int ek_journal_add(struct ek_journal *j, const struct ek_event *v, const char *json, int64_t now_ms,
-                   struct ek_journal_change *change)
+int ek_event_log_add(struct ek_event_log *j, const struct ek_event *v, const char *json,
+                     int64_t now_ms, struct ek_event_log_change *change)
 {
     size_t length = strlen(json);
     char *copy = ek_strndup(json, length);
-    *change = (struct ek_journal_change){0};
+    *change = (struct ek_event_log_change){0};
     if (!copy)
         return EK_ENOMEM;
     pthread_mutex_lock(&j->lock);
     int rc = interpret(j, v, now_ms, change);
     if (!rc) {
         while (j->gone < j->count &&
-               (j->count - j->gone == j->keep || j->bytes + length > EK_JOURNAL_BYTES_MAX))
+               (j->count - j->gone == j->keep || j->bytes + length > EK_EVENT_LOG_BYTES_MAX))
             drop_oldest(j);
         j->events[j->count++ % j->keep] = (struct kept){ek_event_kind_name(v->kind), copy};
         j->bytes += length;
@@ -201,14 +201,14 @@ int ek_journal_add(struct ek_journal *j, const struct ek_event *v, const char *j
     return rc;
 }
 
-void ek_journal_begin_anew(struct ek_journal *j)
+void ek_event_log_reset(struct ek_event_log *j)
 {
     pthread_mutex_lock(&j->lock);
-    forget_all(j);
+    remove_all_open(j);
     pthread_mutex_unlock(&j->lock);
 }
 
-int ek_journal_since(struct ek_journal *j, uint64_t *after, struct ek_buf *out)
+int ek_event_log_since(struct ek_event_log *j, uint64_t *after, struct ek_buf *out)
 {
     pthread_mutex_lock(&j->lock);
     uint64_t k = *after > j->gone ? *after : j->gone;
@@ -220,7 +220,7 @@ int ek_journal_since(struct ek_journal *j, uint64_t *after, struct ek_buf *out)
     return out->rc;
 }
 
-static void add_streamed(const struct ek_journal *j, int64_t started_ms, uint64_t number,
+static void add_streamed(const struct ek_event_log *j, int64_t started_ms, uint64_t number,
                          struct ek_buf *out)
 {
     const struct kept *event = &j->events[(number - 1) % j->keep];
@@ -230,8 +230,8 @@ static void add_streamed(const struct ek_journal *j, int64_t started_ms, uint64_
     ek_buf_printf(out, "data: %s\n\n", event->json);
 }
 
-int ek_journal_stream(struct ek_journal *j, int64_t started_ms, uint64_t *after, size_t most,
-                      struct ek_buf *out)
+int ek_event_log_stream(struct ek_event_log *j, int64_t started_ms, uint64_t *after, size_t most,
+                        struct ek_buf *out)
 {
     size_t begun = out->length;
     pthread_mutex_lock(&j->lock);
@@ -247,7 +247,7 @@ int ek_journal_stream(struct ek_journal *j, int64_t started_ms, uint64_t *after,
     return out->rc;
 }
 
-uint64_t ek_journal_count(struct ek_journal *j)
+uint64_t ek_event_log_count(struct ek_event_log *j)
 {
     pthread_mutex_lock(&j->lock);
     uint64_t count = j->count;
@@ -255,7 +255,7 @@ uint64_t ek_journal_count(struct ek_journal *j)
     return count;
 }
 
-int ek_journal_last(struct ek_journal *j, size_t n, struct ek_buf *out)
+int ek_event_log_last(struct ek_event_log *j, size_t n, struct ek_buf *out)
 {
     pthread_mutex_lock(&j->lock);
     uint64_t k = j->count > n ? j->count - n : 0;
@@ -268,7 +268,7 @@ int ek_journal_last(struct ek_journal *j, size_t n, struct ek_buf *out)
     return ek_buf_text(out, "]\n");
 }
 
-int ek_journal_findings(struct ek_journal *j, struct ek_buf *out)
+int ek_event_log_findings(struct ek_event_log *j, struct ek_buf *out)
 {
     pthread_mutex_lock(&j->lock);
     ek_buf_text(out, "[");
@@ -280,7 +280,7 @@ int ek_journal_findings(struct ek_journal *j, struct ek_buf *out)
     return ek_buf_text(out, "]\n");
 }
 
-int ek_journal_findings_of(struct ek_journal *j, const char *feature, struct ek_buf *out)
+int ek_event_log_feature_findings(struct ek_event_log *j, const char *feature, struct ek_buf *out)
 {
     size_t written = 0;
     ek_buf_text(out, "[");
@@ -296,7 +296,7 @@ int ek_journal_findings_of(struct ek_journal *j, const char *feature, struct ek_
     return ek_buf_text(out, "]");
 }
 
-int ek_journal_plan(struct ek_journal *j, struct ek_buf *out)
+int ek_event_log_plan(struct ek_event_log *j, struct ek_buf *out)
 {
     pthread_mutex_lock(&j->lock);
     if (j->plan)
@@ -307,17 +307,17 @@ int ek_journal_plan(struct ek_journal *j, struct ek_buf *out)
     return ek_buf_text(out, "\n");
 }
 
-int ek_journal_look(struct ek_journal *j,
-                    int (*look)(void *context, const struct ek_journal_view *v), void *context)
+int ek_event_log_view(struct ek_event_log *j,
+                      int (*look)(void *context, const struct ek_event_log_state *v), void *context)
 {
     pthread_mutex_lock(&j->lock);
-    const struct ek_journal_view view = {j->open.item, j->open.count, j->plan};
+    const struct ek_event_log_state view = {j->open.item, j->open.count, j->plan};
     int rc = look(context, &view);
     pthread_mutex_unlock(&j->lock);
     return rc;
 }
 
-size_t ek_journal_open(struct ek_journal *j)
+size_t ek_event_log_open(struct ek_event_log *j)
 {
     pthread_mutex_lock(&j->lock);
     size_t n = j->open.count;
@@ -326,7 +326,7 @@ size_t ek_journal_open(struct ek_journal *j)
 }
 
 /* How many cells of the plan in force have an action that changes scores, by mode. */
-static void ek_journal_plan_modes(struct ek_journal *j, int count[EK_MODE_COUNT])
+static void ek_event_log_plan_modes(struct ek_event_log *j, int count[EK_MODE_COUNT])
 {
     memset(count, 0, EK_MODE_COUNT * sizeof *count);
     pthread_mutex_lock(&j->lock);

@@ -16,17 +16,17 @@ struct track {
     struct ek_track_point sample[EK_TRACK_SAMPLES];
 };
 
-struct ek_tracks {
+struct ek_feature_history {
     pthread_mutex_t lock;
     double alarm_ln;
     int count;
-    struct track *track[EK_TRACKS];
+    struct track *track[EK_FEATURE_HISTORY_SIZE];
     int next; /* pair of cell and feature that is looked at next */
 };
 
-struct ek_tracks *ek_tracks_new(void)
+struct ek_feature_history *ek_feature_history_new(void)
 {
-    struct ek_tracks *t = ek_calloc(1, sizeof *t);
+    struct ek_feature_history *t = ek_calloc(1, sizeof *t);
     if (t)
         pthread_mutex_init(&t->lock, NULL);
     return t;
@@ -41,7 +41,7 @@ static void drop(struct track *one)
     ek_free(one);
 }
 
-static void drop_all(struct ek_tracks *t)
+static void drop_all(struct ek_feature_history *t)
 {
     while (t->count > 0) {
         drop(t->track[--t->count]);
@@ -49,7 +49,7 @@ static void drop_all(struct ek_tracks *t)
     }
 }
 
-void ek_tracks_free(struct ek_tracks *t)
+void ek_feature_history_free(struct ek_feature_history *t)
 {
     if (!t)
         return;
@@ -58,7 +58,7 @@ void ek_tracks_free(struct ek_tracks *t)
     ek_free(t);
 }
 
-void ek_tracks_clear(struct ek_tracks *t)
+void ek_feature_history_clear(struct ek_feature_history *t)
 {
     pthread_mutex_lock(&t->lock);
     drop_all(t);
@@ -93,7 +93,7 @@ static struct track *make(const struct ek_cells *cells, int feature, int cell)
     return NULL;
 }
 
-static bool is_of_interest(const struct ek_tracks *t, const struct ek_track_point *p)
+static bool is_of_interest(const struct ek_feature_history *t, const struct ek_track_point *p)
 {
     return p->state != EK_TRACK_WATCHED || (double)p->evidence_ln >= t->alarm_ln / 2;
 }
@@ -129,7 +129,7 @@ static void add(struct track *one, const struct ek_track_point *p)
     one->sample[one->count++] = *p;
 }
 
-static struct track *find(const struct ek_tracks *t, int feature, int cell)
+static struct track *find(const struct ek_feature_history *t, int feature, int cell)
 {
     for (int i = 0; i < t->count; i++)
         if (t->track[i]->cell == cell && t->track[i]->feature == feature)
@@ -139,10 +139,10 @@ static struct track *find(const struct ek_tracks *t, int feature, int cell)
 
 /* Where a new one may stand: behind the others, or in place of the one that says least. NULL: all
  * are of interest. */
-static struct track **place_for(struct ek_tracks *t)
+static struct track **place_for(struct ek_feature_history *t)
 {
     struct track **least = NULL;
-    if (t->count < EK_TRACKS)
+    if (t->count < EK_FEATURE_HISTORY_SIZE)
         return &t->track[t->count++];
     for (int i = 0; i < t->count; i++) {
         struct track *one = t->track[i];
@@ -155,10 +155,10 @@ static struct track **place_for(struct ek_tracks *t)
     return least;
 }
 
-static void begin(struct ek_tracks *t, const struct ek_cells *cells, int feature, int cell,
+static void begin(struct ek_feature_history *t, const struct ek_cells *cells, int feature, int cell,
                   const struct ek_track_point *p)
 {
-    if (t->count == EK_TRACKS && !is_of_interest(t, p))
+    if (t->count == EK_FEATURE_HISTORY_SIZE && !is_of_interest(t, p))
         return;
     struct track *one = make(cells, feature, cell), **at = one ? place_for(t) : NULL;
     if (!at) {
@@ -171,7 +171,7 @@ static void begin(struct ek_tracks *t, const struct ek_cells *cells, int feature
 }
 
 /* Of those that are there; one whose cell has changed hands goes. */
-static void go_on(struct ek_tracks *t, const struct ek_detector *d)
+static void advance_tracks(struct ek_feature_history *t, const struct ek_detector *d)
 {
     const struct ek_cells *cells = ek_detector_registry(d);
     for (int i = 0; i < t->count; i++) {
@@ -191,7 +191,7 @@ static void go_on(struct ek_tracks *t, const struct ek_detector *d)
 }
 
 /* Of those that may become so. */
-static void look_round(struct ek_tracks *t, const struct ek_detector *d, int features)
+static void scan_features(struct ek_feature_history *t, const struct ek_detector *d, int features)
 {
     const struct ek_cells *cells = ek_detector_registry(d);
     int pairs = ek_cells_count(cells) * features;
@@ -204,18 +204,20 @@ static void look_round(struct ek_tracks *t, const struct ek_detector *d, int fea
         int feature = t->next % features, cell = t->next / features;
         if (!ek_detector_get_point(d, feature, cell, &p))
             continue;
-        if ((t->count < EK_TRACKS || is_of_interest(t, &p)) && !find(t, feature, cell))
+        if ((t->count < EK_FEATURE_HISTORY_SIZE || is_of_interest(t, &p)) &&
+            !find(t, feature, cell))
             begin(t, cells, feature, cell, &p);
     }
 }
 
-void ek_tracks_step(struct ek_tracks *t, const struct ek_detector *d, int features)
+void ek_feature_history_step(struct ek_feature_history *t, const struct ek_detector *d,
+                             int features)
 {
     if (pthread_mutex_trylock(&t->lock))
         return;
     t->alarm_ln = ek_detector_alarm_ln(d);
-    go_on(t, d);
-    look_round(t, d, features);
+    advance_tracks(t, d);
+    scan_features(t, d, features);
     pthread_mutex_unlock(&t->lock);
 }
 
@@ -247,7 +249,8 @@ static void add_value(const struct ek_track_point *p, enum column column, struct
     }
 }
 
-static int write_track(const struct ek_tracks *t, const struct track *one, struct ek_buf *out)
+static int write_track(const struct ek_feature_history *t, const struct track *one,
+                       struct ek_buf *out)
 {
     static const char *const names[] = {"time_ms",    "query",       "evidence_ln", "factor",
                                         "factor_low", "factor_high", "state"};
@@ -265,8 +268,8 @@ static int write_track(const struct ek_tracks *t, const struct track *one, struc
     return w.rc;
 }
 
-int ek_tracks_json(struct ek_tracks *t, int feature, const char *dimension, const char *value,
-                   struct ek_buf *out)
+int ek_feature_history_json(struct ek_feature_history *t, int feature, const char *dimension,
+                            const char *value, struct ek_buf *out)
 {
     const struct track *found = NULL;
     pthread_mutex_lock(&t->lock);

@@ -13,23 +13,24 @@
 #include "detect/detector.h"
 
 enum {
-    EK_TRACKS = 512,
+    EK_FEATURE_HISTORY_SIZE = 512,
     EK_TRACK_SAMPLES = 240,
     EK_TRACK_LOOKS = 2048 /* at features without a track, of one step */
 };
 
-struct ek_tracks;
+struct ek_feature_history;
 
 /* NULL without memory. */
-struct ek_tracks *ek_tracks_new(void);
+struct ek_feature_history *ek_feature_history_new(void);
 /* NULL is allowed. */
-void ek_tracks_free(struct ek_tracks *t);
+void ek_feature_history_free(struct ek_feature_history *t);
 /* All begins anew. */
-void ek_tracks_clear(struct ek_tracks *t);
+void ek_feature_history_clear(struct ek_feature_history *t);
 /* A sample of each. What there is no memory for is not shown. */
-void ek_tracks_step(struct ek_tracks *t, const struct ek_detector *d, int features);
+void ek_feature_history_step(struct ek_feature_history *t, const struct ek_detector *d,
+                             int features);
 /* Appends a JSON object (docs/format/features.md), or null. dimension NULL: all traffic. */
-int ek_tracks_json(struct ek_tracks *t, int feature, const char *dimension, const char *value,
-                   struct ek_buf *out);
+int ek_feature_history_json(struct ek_feature_history *t, int feature, const char *dimension,
+                            const char *value, struct ek_buf *out);
 
 #endif

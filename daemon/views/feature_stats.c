@@ -13,10 +13,11 @@
 #include <math.h>
 #include <string.h>
 
-struct ek_board *ek_board_new(const struct ek_manifest *m, const struct ek_rules *rules,
-                              struct ek_live_sketches *traffic)
+struct ek_feature_stats *ek_feature_stats_new(const struct ek_manifest *m,
+                                              const struct ek_rules *rules,
+                                              struct ek_live_sketches *traffic)
 {
-    struct ek_board *b = ek_calloc(1, sizeof *b);
+    struct ek_feature_stats *b = ek_calloc(1, sizeof *b);
     if (!b)
         return NULL;
     pthread_mutex_init(&b->lock, NULL);
@@ -25,38 +26,38 @@ struct ek_board *ek_board_new(const struct ek_manifest *m, const struct ek_rules
     b->traffic = traffic;
     b->training = ek_live_sketches_training(traffic);
     b->features = ek_live_sketches_features(traffic);
-    if (!ek_board_room(b, rules->windows.cells))
+    if (!ek_feature_stats_reserve(b, rules->windows.cells))
         return b;
-    ek_board_free(b);
+    ek_feature_stats_free(b);
     return NULL;
 }
 
-static void forget(struct ek_board_cell *c)
+static void release_cell(struct ek_feature_stats_cell *c)
 {
     ek_free(c->dimension);
     ek_free(c->value);
     ek_free(c->views);
     ek_free(c->histograms);
-    *c = (struct ek_board_cell){NULL, NULL, false, NULL, NULL};
+    *c = (struct ek_feature_stats_cell){NULL, NULL, false, NULL, NULL};
 }
 
-void ek_board_free(struct ek_board *b)
+void ek_feature_stats_free(struct ek_feature_stats *b)
 {
     if (!b)
         return;
     for (int i = 0; i < b->cells; i++)
-        forget(&b->cell[i]);
+        release_cell(&b->cell[i]);
     ek_free(b->cell);
     pthread_mutex_destroy(&b->lock);
     ek_free(b);
 }
 
-int ek_board_room(struct ek_board *b, int cells)
+int ek_feature_stats_reserve(struct ek_feature_stats *b, int cells)
 {
     if (cells <= b->room)
         return EK_OK;
     pthread_mutex_lock(&b->lock);
-    struct ek_board_cell *room = ek_realloc(b->cell, (size_t)cells, sizeof *room);
+    struct ek_feature_stats_cell *room = ek_realloc(b->cell, (size_t)cells, sizeof *room);
     if (room) {
         memset(room + b->room, 0, (size_t)(cells - b->room) * sizeof *room);
         b->cell = room;
@@ -66,12 +67,12 @@ int ek_board_room(struct ek_board *b, int cells)
     return room ? EK_OK : EK_ENOMEM;
 }
 
-void ek_board_turn(struct ek_board *b, const struct ek_manifest *m, const struct ek_rules *rules,
-                   struct ek_live_sketches *traffic)
+void ek_feature_stats_set_assets(struct ek_feature_stats *b, const struct ek_manifest *m,
+                                 const struct ek_rules *rules, struct ek_live_sketches *traffic)
 {
     pthread_mutex_lock(&b->lock);
     for (int i = 0; i < b->cells; i++)
-        forget(&b->cell[i]);
+        release_cell(&b->cell[i]);
     b->cells = b->next_cell = b->next_feature = 0;
     b->manifest = m;
     b->rules = rules;
@@ -87,20 +88,20 @@ static bool same(const char *a, const char *b)
 
 /* Whether a cell's figures are of the value that has the cell now. Only the thread that steps
  * writes them, so it may look without the lock. */
-static bool is_current(const struct ek_board *b, int cell)
+static bool is_current(const struct ek_feature_stats *b, int cell)
 {
     const char *dimension, *value;
-    const struct ek_board_cell *c = &b->cell[cell];
+    const struct ek_feature_stats_cell *c = &b->cell[cell];
     ek_live_sketches_cell(b->traffic, cell, &dimension, &value);
     return c->views && same(c->dimension, dimension) && same(c->value, value);
 }
 
-static int make_cell(struct ek_board *b, int cell)
+static int make_cell(struct ek_feature_stats *b, int cell)
 {
     const char *dimension, *value;
-    struct ek_board_cell *c = &b->cell[cell];
+    struct ek_feature_stats_cell *c = &b->cell[cell];
     ek_live_sketches_cell(b->traffic, cell, &dimension, &value);
-    forget(c);
+    release_cell(c);
     c->dimension = dimension ? ek_strdup(dimension) : NULL;
     c->value = value ? ek_strdup(value) : NULL;
     c->views = ek_calloc((size_t)b->features, sizeof *c->views);
@@ -109,19 +110,19 @@ static int make_cell(struct ek_board *b, int cell)
         b->cells = cell + 1;
     if (c->views && c->histograms && !c->dimension == !dimension && !c->value == !value)
         return EK_OK;
-    forget(c);
+    release_cell(c);
     return EK_ENOMEM;
 }
 
 /* Of a few features. */
 struct figures {
-    struct ek_feature_view views[EK_BOARD_FEATURES][EK_SPANS];
-    struct ek_histogram histograms[EK_BOARD_FEATURES];
+    struct ek_feature_view views[EK_FEATURE_STATS_STEP][EK_SPANS];
+    struct ek_histogram histograms[EK_FEATURE_STATS_STEP];
 };
 
-static int show(struct ek_board *b, int cell, int first, int count, const struct figures *f)
+static int show(struct ek_feature_stats *b, int cell, int first, int count, const struct figures *f)
 {
-    struct ek_board_cell *c = &b->cell[cell];
+    struct ek_feature_stats_cell *c = &b->cell[cell];
     int rc = is_current(b, cell) ? EK_OK : make_cell(b, cell);
     if (rc)
         return rc;
@@ -131,7 +132,7 @@ static int show(struct ek_board *b, int cell, int first, int count, const struct
     return EK_OK;
 }
 
-static void next(struct ek_board *b, int features)
+static void next(struct ek_feature_stats *b, int features)
 {
     b->next_feature += features;
     if (b->next_feature < b->features)
@@ -140,7 +141,7 @@ static void next(struct ek_board *b, int features)
     b->next_cell = b->next_cell + 1 < ek_live_sketches_cells(b->traffic) ? b->next_cell + 1 : 0;
 }
 
-int ek_board_step(struct ek_board *b)
+int ek_feature_stats_update(struct ek_feature_stats *b)
 {
     struct figures f;
     int cell = b->next_cell;
@@ -149,7 +150,7 @@ int ek_board_step(struct ek_board *b)
     if (!is_current(b, cell))
         b->next_feature = 0;
     int first = b->next_feature, left = b->features - first;
-    int count = left < EK_BOARD_FEATURES ? left : EK_BOARD_FEATURES;
+    int count = left < EK_FEATURE_STATS_STEP ? left : EK_FEATURE_STATS_STEP;
     for (int i = 0; i < count; i++)
         if (!ek_live_sketches_view(b->traffic, cell, first + i, f.views[i]) ||
             !ek_live_sketches_histogram(b->traffic, cell, first + i, &f.histograms[i])) {
@@ -164,43 +165,43 @@ int ek_board_step(struct ek_board *b)
     return rc;
 }
 
-int ek_board_count(const struct ek_board *b)
+int ek_feature_stats_count(const struct ek_feature_stats *b)
 {
     return b->features;
 }
 
-const struct ek_board_cell *ek_board_open(struct ek_board *b, int *count)
+const struct ek_feature_stats_cell *ek_feature_stats_lock(struct ek_feature_stats *b, int *count)
 {
     pthread_mutex_lock(&b->lock);
     *count = b->cells;
     return b->cell;
 }
 
-void ek_board_close(struct ek_board *b)
+void ek_feature_stats_unlock(struct ek_feature_stats *b)
 {
     pthread_mutex_unlock(&b->lock);
 }
 
-static int add_head(const struct ek_board *b, struct ek_buf *out)
+static int add_head(const struct ek_feature_stats *b, struct ek_buf *out)
 {
     return ek_buf_printf(out, "{\"windows\":{\"length_ms\":%" PRId64 ",\"kept\":%d},",
                          b->rules->windows.length_ms, b->rules->windows.kept);
 }
 
-static int add_name(const struct ek_board *b, int feature, struct ek_buf *out)
+static int add_name(const struct ek_feature_stats *b, int feature, struct ek_buf *out)
 {
     const char *name = b->manifest->item[feature]->name;
     ek_buf_text(out, "\"feature\":");
     return ek_buf_json(out, name, strlen(name));
 }
 
-static int add_training(const struct ek_board *b, int feature, struct ek_buf *out)
+static int add_training(const struct ek_feature_stats *b, int feature, struct ek_buf *out)
 {
     ek_buf_text(out, ",\"training\":");
     return ek_values_json(out, &b->training[feature]);
 }
 
-static int add_segment(const struct ek_board_cell *c, struct ek_buf *out)
+static int add_segment(const struct ek_feature_stats_cell *c, struct ek_buf *out)
 {
     ek_buf_text(out, "\"segment\":");
     return ek_segment_json(out, c->dimension, c->value);
@@ -213,10 +214,10 @@ static int add_view(const char *name, const struct ek_feature_view *v, struct ek
 }
 
 /* The segment in which a feature is furthest from training; NULL without any. */
-static const struct ek_board_cell *moved_most(const struct ek_board_cell *cells, int count,
-                                              int feature)
+static const struct ek_feature_stats_cell *most_shifted(const struct ek_feature_stats_cell *cells,
+                                                        int count, int feature)
 {
-    const struct ek_board_cell *most = NULL;
+    const struct ek_feature_stats_cell *most = NULL;
     for (int i = 1; i < count; i++)
         if (cells[i].complete && cells[i].views[feature][EK_SPAN_RECENT].lists &&
             (!most || ek_feature_view_moved(&cells[i].views[feature][EK_SPAN_RECENT]) >
@@ -225,7 +226,8 @@ static const struct ek_board_cell *moved_most(const struct ek_board_cell *cells,
     return most;
 }
 
-static int add_most(const struct ek_board_cell *most, int feature, struct ek_buf *out)
+static int add_most_shifted(const struct ek_feature_stats_cell *most, int feature,
+                            struct ek_buf *out)
 {
     if (!most)
         return ek_buf_text(out, ",\"moved_most\":null}");
@@ -235,8 +237,8 @@ static int add_most(const struct ek_board_cell *most, int feature, struct ek_buf
     return ek_buf_text(out, "}}");
 }
 
-static int add_feature(const struct ek_board *b, const struct ek_board_cell *cells, int count,
-                       int feature, struct ek_buf *out)
+static int add_feature(const struct ek_feature_stats *b, const struct ek_feature_stats_cell *cells,
+                       int count, int feature, struct ek_buf *out)
 {
     ek_buf_text(out, feature ? ",\n{" : "\n{");
     add_name(b, feature, out);
@@ -245,23 +247,23 @@ static int add_feature(const struct ek_board *b, const struct ek_board_cell *cel
         add_view("recent", &cells[0].views[feature][EK_SPAN_RECENT], out);
     else
         ek_buf_text(out, ",\"recent\":null");
-    return add_most(moved_most(cells, count, feature), feature, out);
+    return add_most_shifted(most_shifted(cells, count, feature), feature, out);
 }
 
-int ek_board_features(struct ek_board *b, struct ek_buf *out)
+int ek_feature_stats_features(struct ek_feature_stats *b, struct ek_buf *out)
 {
     int count;
-    const struct ek_board_cell *cells = ek_board_open(b, &count);
+    const struct ek_feature_stats_cell *cells = ek_feature_stats_lock(b, &count);
     add_head(b, out);
     ek_buf_text(out, "\"features\":[");
     for (int f = 0; f < b->features; f++)
         add_feature(b, cells, count, f, out);
-    ek_board_close(b);
+    ek_feature_stats_unlock(b);
     return ek_buf_text(out, "]}\n");
 }
 
-static int add_cell(const struct ek_board_cell *c, int feature, int first,
-                    const struct ek_board_more *more, struct ek_buf *out)
+static int add_cell(const struct ek_feature_stats_cell *c, int feature, int first,
+                    const struct ek_feature_stats_more *more, struct ek_buf *out)
 {
     ek_buf_text(out, first ? "\n{" : ",\n{");
     add_segment(c, out);
@@ -271,12 +273,12 @@ static int add_cell(const struct ek_board_cell *c, int feature, int first,
     ek_histogram_json(&c->histograms[feature], out);
     if (more && more->tracks) {
         ek_buf_text(out, ",\"track\":");
-        ek_tracks_json(more->tracks, feature, c->dimension, c->value, out);
+        ek_feature_history_json(more->tracks, feature, c->dimension, c->value, out);
     }
     return ek_buf_text(out, "}");
 }
 
-static void no_feature(const struct ek_board *b, const char *name, struct ek_buf *out)
+static void no_feature(const struct ek_feature_stats *b, const char *name, struct ek_buf *out)
 {
     const char *near = ek_manifest_suggest(b->manifest, EK_ROLE_ITEM, name);
     struct ek_json_writer w;
@@ -289,24 +291,24 @@ static void no_feature(const struct ek_board *b, const char *name, struct ek_buf
 }
 
 /* A join or a reload gives the board another manifest meanwhile. */
-int ek_board_find(struct ek_board *b, const char *name, struct ek_buf *out)
+int ek_feature_stats_find(struct ek_feature_stats *b, const char *name, struct ek_buf *out)
 {
     int count;
-    (void)ek_board_open(b, &count);
+    (void)ek_feature_stats_lock(b, &count);
     int feature = ek_manifest_item(b->manifest, name);
     if (feature < 0)
         no_feature(b, name, out);
-    ek_board_close(b);
+    ek_feature_stats_unlock(b);
     return feature;
 }
 
-int ek_board_feature(struct ek_board *b, const char *name, const struct ek_board_more *more,
-                     struct ek_buf *out)
+int ek_feature_stats_feature(struct ek_feature_stats *b, const char *name,
+                             const struct ek_feature_stats_more *more, struct ek_buf *out)
 {
-    int count, shown = 0, feature = ek_board_find(b, name, out);
+    int count, shown = 0, feature = ek_feature_stats_find(b, name, out);
     if (feature < 0)
         return EK_EUSAGE;
-    const struct ek_board_cell *cells = ek_board_open(b, &count);
+    const struct ek_feature_stats_cell *cells = ek_feature_stats_lock(b, &count);
     add_head(b, out);
     add_name(b, feature, out);
     add_training(b, feature, out);
@@ -314,7 +316,7 @@ int ek_board_feature(struct ek_board *b, const char *name, const struct ek_board
     for (int i = 0; i < count; i++)
         if (cells[i].complete)
             add_cell(&cells[i], feature, !shown++, more, out);
-    ek_board_close(b);
+    ek_feature_stats_unlock(b);
     return ek_buf_text(out, "]}\n");
 }
 
@@ -385,14 +387,14 @@ static const struct figure FIGURES[] = {
 };
 
 /* What is shown: cells of the board, and the state of their features. */
-struct shown {
-    const struct ek_board *b;
-    const struct ek_board_cell **cell; /* [count] */
-    uint8_t *state;                    /* [count, features]: 1 suspected, 2 confirmed */
+struct displayed {
+    const struct ek_feature_stats *b;
+    const struct ek_feature_stats_cell **cell; /* [count] */
+    uint8_t *state;                            /* [count, features]: 1 suspected, 2 confirmed */
     int count;
 };
 
-static int add_series(const struct shown *s, int cell, int feature, const char *name,
+static int add_series(const struct displayed *s, int cell, int feature, const char *name,
                       const char *label, double value, struct ek_buf *out)
 {
     ek_buf_printf(out, "%s{feature=\"", name);
@@ -403,7 +405,7 @@ static int add_series(const struct shown *s, int cell, int feature, const char *
 }
 
 /* A figure that nothing came for has no sample. */
-static int add_figure(const struct shown *s, const struct figure *f, struct ek_buf *out)
+static int add_figure(const struct displayed *s, const struct figure *f, struct ek_buf *out)
 {
     bool first = f == FIGURES || strcmp(f->name, f[-1].name) != 0;
     if (first)
@@ -417,7 +419,7 @@ static int add_figure(const struct shown *s, const struct figure *f, struct ek_b
     return out->rc;
 }
 
-static int add_states(const struct shown *s, struct ek_buf *out)
+static int add_states(const struct displayed *s, struct ek_buf *out)
 {
     static const char name[] = "evenkeel_feature_state";
     ek_metrics_head(name, out);
@@ -427,7 +429,7 @@ static int add_states(const struct shown *s, struct ek_buf *out)
     return out->rc;
 }
 
-static void add_state(struct shown *s, const struct ek_event_finding *f)
+static void add_state(struct displayed *s, const struct ek_event_finding *f)
 {
     int feature = ek_manifest_item(s->b->manifest, f->at.feature);
     for (int c = 0; c < s->count && feature >= 0; c++) {
@@ -439,7 +441,7 @@ static void add_state(struct shown *s, const struct ek_event_finding *f)
     }
 }
 
-static int read_states(void *context, const struct ek_journal_view *v)
+static int read_states(void *context, const struct ek_event_log_state *v)
 {
     for (size_t i = 0; i < v->findings; i++)
         add_state(context, &v->finding[i].event->finding);
@@ -447,7 +449,7 @@ static int read_states(void *context, const struct ek_journal_view *v)
 }
 
 /* By falling number of lists since the start, so that a cell which is shown tends to stay. */
-static void insert(struct shown *s, const struct ek_board_cell *c, int room)
+static void insert(struct displayed *s, const struct ek_feature_stats_cell *c, int room)
 {
     uint64_t lists = c->views[0][EK_SPAN_LIFE].lists;
     int at = s->count;
@@ -460,20 +462,21 @@ static void insert(struct shown *s, const struct ek_board_cell *c, int room)
     s->cell[at] = c;
 }
 
-static int add_all(struct shown *s, struct ek_journal *j, struct ek_buf *out)
+static int add_all(struct displayed *s, struct ek_event_log *j, struct ek_buf *out)
 {
-    ek_journal_look(j, read_states, s);
+    ek_event_log_view(j, read_states, s);
     for (size_t i = 0; i < sizeof FIGURES / sizeof *FIGURES; i++)
         add_figure(s, &FIGURES[i], out);
     return add_states(s, out);
 }
 
-int ek_board_metrics(struct ek_board *b, struct ek_journal *j, int cells, struct ek_buf *out)
+int ek_feature_stats_metrics(struct ek_feature_stats *b, struct ek_event_log *j, int cells,
+                             struct ek_buf *out)
 {
     int count, rc = EK_ENOMEM;
-    const struct ek_board_cell *all = ek_board_open(b, &count);
+    const struct ek_feature_stats_cell *all = ek_feature_stats_lock(b, &count);
     int room = cells < count ? cells : count;
-    struct shown s = {.b = b};
+    struct displayed s = {.b = b};
     s.cell = ek_calloc((size_t)room, sizeof *s.cell);
     s.state = ek_calloc((size_t)room * (size_t)b->features, sizeof *s.state);
     for (int i = 0; s.cell && i < count; i++)
@@ -481,7 +484,7 @@ int ek_board_metrics(struct ek_board *b, struct ek_journal *j, int cells, struct
             insert(&s, &all[i], room);
     if (s.cell && s.state)
         rc = add_all(&s, j, out);
-    ek_board_close(b);
+    ek_feature_stats_unlock(b);
     ek_free(s.cell);
     ek_free(s.state);
     return rc;

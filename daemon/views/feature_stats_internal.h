@@ -6,14 +6,14 @@
 
 #include <pthread.h>
 
-struct ek_board {
+struct ek_feature_stats {
     const struct ek_manifest *manifest;
     const struct ek_rules *rules;
     struct ek_live_sketches *traffic;
     const struct ek_values *training; /* [features] */
     int features;
-    pthread_mutex_t lock;       /* of what follows */
-    struct ek_board_cell *cell; /* [room] */
+    pthread_mutex_t lock;               /* of what follows */
+    struct ek_feature_stats_cell *cell; /* [room] */
     int room, cells;
     int next_cell, next_feature; /* of the thread that steps */
 };

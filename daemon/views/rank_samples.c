@@ -21,7 +21,7 @@ struct item {
     int plan_rank;
 };
 
-struct ek_sample {
+struct ek_rank_sample {
     words query;
     int64_t time_ms;
     uint64_t plan_version;
@@ -41,18 +41,18 @@ struct shelf {
     char *feature;
     int64_t put_ms;
     int count;
-    struct ek_sample *list[EK_SAMPLE_LISTS];
+    struct ek_rank_sample *list[EK_SAMPLE_LISTS];
 };
 
-struct ek_samples {
+struct ek_rank_samples {
     pthread_mutex_t lock;
     int count;
     struct shelf shelf[EK_SAMPLE_FEATURES];
 };
 
-struct ek_samples *ek_samples_new(void)
+struct ek_rank_samples *ek_rank_samples_new(void)
 {
-    struct ek_samples *s = ek_calloc(1, sizeof *s);
+    struct ek_rank_samples *s = ek_calloc(1, sizeof *s);
     if (s)
         pthread_mutex_init(&s->lock, NULL);
     return s;
@@ -61,12 +61,12 @@ struct ek_samples *ek_samples_new(void)
 static void clear(struct shelf *shelf)
 {
     for (int i = 0; i < shelf->count; i++)
-        ek_sample_free(shelf->list[i]);
+        ek_rank_sample_free(shelf->list[i]);
     ek_free(shelf->feature);
     *shelf = (struct shelf){0};
 }
 
-void ek_samples_free(struct ek_samples *s)
+void ek_rank_samples_free(struct ek_rank_samples *s)
 {
     if (!s)
         return;
@@ -76,7 +76,7 @@ void ek_samples_free(struct ek_samples *s)
     ek_free(s);
 }
 
-void ek_sample_free(struct ek_sample *one)
+void ek_rank_sample_free(struct ek_rank_sample *one)
 {
     if (!one)
         return;
@@ -119,7 +119,7 @@ static struct place *rank(const double *scores, int n)
     return places;
 }
 
-static bool take_routes(struct ek_sample *one, const struct ek_context *c)
+static bool copy_routes(struct ek_rank_sample *one, const struct ek_context *c)
 {
     const struct ek_manifest *m = c->assets->manifest;
     for (int k = 0; k < m->routable_count && one->routes < EK_SAMPLE_ROUTES; k++) {
@@ -140,7 +140,7 @@ static bool take_routes(struct ek_sample *one, const struct ek_context *c)
     return one->routes > 0;
 }
 
-static void take_segments(struct ek_sample *one, const struct ek_list *q)
+static void copy_segments(struct ek_rank_sample *one, const struct ek_list *q)
 {
     for (int i = 0; i < q->segment_count; i++) {
         copy(one->segment[i][0], q->segments[i].name);
@@ -149,7 +149,7 @@ static void take_segments(struct ek_sample *one, const struct ek_list *q)
     one->segments = q->segment_count;
 }
 
-static bool take_items(struct ek_sample *one, const struct ek_list *q)
+static bool copy_items(struct ek_rank_sample *one, const struct ek_list *q)
 {
     struct place *places = rank(q->score, q->items);
     one->total = q->items;
@@ -164,25 +164,26 @@ static bool take_items(struct ek_sample *one, const struct ek_list *q)
     return places != NULL;
 }
 
-struct ek_sample *ek_sample_take(const struct ek_samples *s, const struct ek_context *c)
+struct ek_rank_sample *ek_rank_sample_new(const struct ek_rank_samples *s,
+                                          const struct ek_context *c)
 {
     const struct ek_list *q = &c->query;
-    struct ek_sample *one = s ? ek_calloc(1, sizeof *one) : NULL;
+    struct ek_rank_sample *one = s ? ek_calloc(1, sizeof *one) : NULL;
     if (!one)
         return NULL;
     one->time_ms = q->time_ms;
     one->plan_version = c->plan_version;
-    one->acting = c->scored && c->routing.acted == c->routing.wanted;
+    one->acting = c->scored && c->routing.acted == c->routing.desired;
     copy(one->query, q->id);
-    take_segments(one, q);
-    if (take_items(one, q) && take_routes(one, c))
+    copy_segments(one, q);
+    if (copy_items(one, q) && copy_routes(one, c))
         return one;
-    ek_sample_free(one);
+    ek_rank_sample_free(one);
     return NULL;
 }
 
 /* Ranks among all items of the list. False without memory. */
-static bool rank_again(struct ek_sample *one, const double *scores)
+static bool rank_again(struct ek_rank_sample *one, const double *scores)
 {
     struct place *places = rank(scores, one->total);
     for (int at = 0; places && at < one->total; at++)
@@ -195,7 +196,7 @@ static bool rank_again(struct ek_sample *one, const double *scores)
     return places != NULL;
 }
 
-static struct shelf *find(struct ek_samples *s, const char *feature)
+static struct shelf *find(struct ek_rank_samples *s, const char *feature)
 {
     for (int i = 0; i < s->count; i++)
         if (!strcmp(s->shelf[i].feature, feature))
@@ -204,7 +205,8 @@ static struct shelf *find(struct ek_samples *s, const char *feature)
 }
 
 /* The route that has waited longest for a list; *put: of which shelf, NULL: none yet. */
-static int whose_turn(struct ek_samples *s, const struct ek_sample *one, struct shelf **put)
+static int next_route(struct ek_rank_samples *s, const struct ek_rank_sample *one,
+                      struct shelf **put)
 {
     int turn = 0;
     *put = NULL;
@@ -223,7 +225,7 @@ static int whose_turn(struct ek_samples *s, const struct ek_sample *one, struct 
 }
 
 /* NULL without memory. */
-static struct shelf *make_shelf(struct ek_samples *s, const char *feature)
+static struct shelf *make_shelf(struct ek_rank_samples *s, const char *feature)
 {
     struct shelf *at = &s->shelf[0];
     char *name = ek_strdup(feature);
@@ -238,10 +240,10 @@ static struct shelf *make_shelf(struct ek_samples *s, const char *feature)
     return at;
 }
 
-static void lay(struct shelf *shelf, struct ek_sample *one, int64_t now_ms)
+static void add_sample(struct shelf *shelf, struct ek_rank_sample *one, int64_t now_ms)
 {
     if (shelf->count == EK_SAMPLE_LISTS) {
-        ek_sample_free(shelf->list[0]);
+        ek_rank_sample_free(shelf->list[0]);
         shelf->count--;
         memmove(shelf->list, shelf->list + 1, (size_t)shelf->count * sizeof *shelf->list);
     }
@@ -249,22 +251,22 @@ static void lay(struct shelf *shelf, struct ek_sample *one, int64_t now_ms)
     shelf->put_ms = now_ms;
 }
 
-void ek_samples_put(struct ek_samples *s, struct ek_sample *one, const double *scores,
-                    int64_t now_ms)
+void ek_rank_samples_add(struct ek_rank_samples *s, struct ek_rank_sample *one,
+                         const double *scores, int64_t now_ms)
 {
     struct shelf *shelf = NULL;
     if (!rank_again(one, scores)) {
-        ek_sample_free(one);
+        ek_rank_sample_free(one);
         return;
     }
     pthread_mutex_lock(&s->lock);
-    one->shown = whose_turn(s, one, &shelf);
+    one->shown = next_route(s, one, &shelf);
     shelf = shelf ? shelf : make_shelf(s, one->route[one->shown].feature);
     if (shelf)
-        lay(shelf, one, now_ms);
+        add_sample(shelf, one, now_ms);
     pthread_mutex_unlock(&s->lock);
     if (!shelf)
-        ek_sample_free(one);
+        ek_rank_sample_free(one);
 }
 
 static void add_number(struct ek_json_writer *w, const char *key, double x)
@@ -272,7 +274,7 @@ static void add_number(struct ek_json_writer *w, const char *key, double x)
     ek_json_add_rounded(w, key, x, DIGITS);
 }
 
-static void add_item(const struct ek_sample *one, int i, struct ek_json_writer *w)
+static void add_item(const struct ek_rank_sample *one, int i, struct ek_json_writer *w)
 {
     const struct item *item = &one->item[i];
     ek_json_open(w, NULL, '{');
@@ -285,7 +287,7 @@ static void add_item(const struct ek_sample *one, int i, struct ek_json_writer *
     ek_json_close(w, '}');
 }
 
-static void add_routes(const struct ek_sample *one, struct ek_json_writer *w)
+static void add_routes(const struct ek_rank_sample *one, struct ek_json_writer *w)
 {
     ek_json_open(w, "routes", '[');
     for (int i = 0; i < one->routes; i++) {
@@ -297,7 +299,7 @@ static void add_routes(const struct ek_sample *one, struct ek_json_writer *w)
     ek_json_close(w, ']');
 }
 
-static void add_list(const struct ek_sample *one, struct ek_json_writer *w)
+static void add_list(const struct ek_rank_sample *one, struct ek_json_writer *w)
 {
     ek_json_break_line(w);
     ek_json_open(w, NULL, '{');
@@ -321,7 +323,7 @@ static void add_list(const struct ek_sample *one, struct ek_json_writer *w)
     ek_json_close(w, '}');
 }
 
-int ek_samples_json(struct ek_samples *s, const char *feature, struct ek_buf *out)
+int ek_rank_samples_json(struct ek_rank_samples *s, const char *feature, struct ek_buf *out)
 {
     struct ek_json_writer w;
     ek_json_init(&w, out);

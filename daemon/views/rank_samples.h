@@ -19,26 +19,27 @@ enum {
     EK_SAMPLE_ITEMS = 40,     /* of a list, the first of upstream */
     EK_SAMPLE_TEXT = 64,      /* bytes of an id or a segment; the rest is cut off */
     EK_SAMPLE_EVERY_MS = 500, /* of a worker, at most */
-    EK_SAMPLE_AGAIN_MS = 20,  /* where the list was not tried after all */
+    EK_SAMPLE_RETRY_MS = 20,  /* where the list was not tried after all */
     EK_SAMPLE_ROUTES = 8
 };
 
-struct ek_samples;
-struct ek_sample;
+struct ek_rank_samples;
+struct ek_rank_sample;
 
 /* NULL without memory. */
-struct ek_samples *ek_samples_new(void);
+struct ek_rank_samples *ek_rank_samples_new(void);
 /* NULL is allowed. */
-void ek_samples_free(struct ek_samples *s);
+void ek_rank_samples_free(struct ek_rank_samples *s);
 
 /* A list that wants a trial, while its message is there. NULL without memory, or where there is
- * nothing to show. ek_sample_free, unless it is put. */
-struct ek_sample *ek_sample_take(const struct ek_samples *s, const struct ek_context *c);
-void ek_sample_free(struct ek_sample *one);
+ * nothing to show. ek_rank_sample_free, unless it is put. */
+struct ek_rank_sample *ek_rank_sample_new(const struct ek_rank_samples *s,
+                                          const struct ek_context *c);
+void ek_rank_sample_free(struct ek_rank_sample *one);
 /* With the scores [items of the list] it has as the plan wants it. The sample is theirs. */
-void ek_samples_put(struct ek_samples *s, struct ek_sample *one, const double *scores,
-                    int64_t now_ms);
+void ek_rank_samples_add(struct ek_rank_samples *s, struct ek_rank_sample *one,
+                         const double *scores, int64_t now_ms);
 /* Appends those of a feature as a JSON array, the newest first. EK_ENOMEM. */
-int ek_samples_json(struct ek_samples *s, const char *feature, struct ek_buf *out);
+int ek_rank_samples_json(struct ek_rank_samples *s, const char *feature, struct ek_buf *out);
 
 #endif

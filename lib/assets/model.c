@@ -102,8 +102,8 @@ int ek_model_shape_check(struct ek_model *m, enum ek_code code, struct ek_error 
     for (int i = 0; i < m->hidden_count; i++)
         if (m->hidden[i] < 1 || m->hidden[i] > EK_LAYER_WIDTH_MAX)
             return ek_fail(e, code, "a hidden layer has 1 to %d units", EK_LAYER_WIDTH_MAX);
-    if (m->gate_size < 0 || m->gate_size > EK_GATE_MAX)
-        return ek_fail(e, code, "'gate_size' is 0 to %d", EK_GATE_MAX);
+    if (m->gate_size < 0 || m->gate_size > EK_HOLD_QUEUE_MAX)
+        return ek_fail(e, code, "'gate_size' is 0 to %d", EK_HOLD_QUEUE_MAX);
     if (m->list_free && m->log_input != EK_LOG_NONE)
         return ek_fail(e, code, "the list-free form has no logs among the deep inputs");
     int logs = m->log_input == EK_LOG_ALWAYS ? 2 : m->log_input == EK_LOG_ROUTED ? 1 : 0;
@@ -201,16 +201,16 @@ void ek_model_free(struct ek_model *m)
 }
 
 static int check_names(const char *kind, char *const *names, int count,
-                       const struct ek_feature **features, int wanted, struct ek_error *e)
+                       const struct ek_feature **features, int desired, struct ek_error *e)
 {
-    for (int i = 0; i < count && i < wanted; i++)
+    for (int i = 0; i < count && i < desired; i++)
         if (strcmp(names[i], features[i]->name) != 0)
             return ek_fail(e, EK_ESTATE,
                            "%s feature %d is '%s' in the model but '%s' in the manifest", kind,
                            i + 1, names[i], features[i]->name);
-    if (count != wanted)
+    if (count != desired)
         return ek_fail(e, EK_ESTATE, "the model has %d %s features, the manifest %d", count, kind,
-                       wanted);
+                       desired);
     return EK_OK;
 }
 

@@ -47,7 +47,7 @@ struct ek_model_agreement {
  * raw_*, cdf).
  * Owner: the caller, ek_model_free. Read-only after loading.
  */
-enum { EK_LAYERS_MAX = 8, EK_LAYER_WIDTH_MAX = 65536, EK_GATE_MAX = 1024 };
+enum { EK_LAYERS_MAX = 8, EK_LAYER_WIDTH_MAX = 65536, EK_HOLD_QUEUE_MAX = 1024 };
 enum ek_log_input { EK_LOG_NONE, EK_LOG_ROUTED, EK_LOG_ALWAYS };
 /* What the deep part sees of an item's feature: standardised sgn(x) ln(1+|x|), x itself,
  * standardised x, the share of training values below x, or a weighted mean of these four. */

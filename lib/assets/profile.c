@@ -437,8 +437,8 @@ static int read_sketches(const struct ek_tensors *t, struct ek_profile *p, const
     return rc;
 }
 
-static int take(struct ek_profile *p, const uint64_t *offset, const float *value,
-                const float *share, const float *unknown, struct ek_error *e)
+static int read_values(struct ek_profile *p, const uint64_t *offset, const float *value,
+                       const float *share, const float *unknown, struct ek_error *e)
 {
     size_t strata = (size_t)p->strata;
     for (int f = 0; f < p->features; f++, unknown += strata) {
@@ -488,7 +488,7 @@ static int profile_read_categories(const struct ek_tensors *t, struct ek_profile
     }
     if (!sound(array[0]->data, features, values, strata))
         return ek_fail(e, EK_EFORMAT, "'%s' of the profile holds what no training gives", NAMES[0]);
-    return take(p, array[0]->data, array[1]->data, array[2]->data, array[3]->data, e);
+    return read_values(p, array[0]->data, array[1]->data, array[2]->data, array[3]->data, e);
 }
 
 /* ln of the largest float is 88.7; levels and what is compared with them stay well inside this. */

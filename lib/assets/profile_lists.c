@@ -53,7 +53,7 @@ static void list_shape(int which, size_t queries, size_t features, size_t shape[
     shape[2] = EK_SHARES;
 }
 
-static void put_records(const struct ek_profile_lists *l, struct ek_tensor *const *array)
+static void write_records(const struct ek_profile_lists *l, struct ek_tensor *const *array)
 {
     float *level = array[LEVEL]->data, *spread = array[SPREAD]->data;
     uint8_t *share = array[SHARE]->data;
@@ -81,12 +81,12 @@ static int add_records(struct ek_tensors *t, const struct ek_profile_lists *l)
         if (!(array[i] = ek_tensors_add(t, LIST_NAMES[i], dtype, dims, shape)))
             return EK_ENOMEM;
     }
-    put_records(l, array);
+    write_records(l, array);
     return EK_OK;
 }
 
-static void put_counts(const struct ek_profile_lists *l, size_t strata, uint64_t *offset,
-                       struct ek_tensor *const *array, uint32_t *lists)
+static void write_counts(const struct ek_profile_lists *l, size_t strata, uint64_t *offset,
+                         struct ek_tensor *const *array, uint32_t *lists)
 {
     for (int f = 0; f < l->features; f++, lists += strata) {
         const struct ek_category_counts *c = &l->category[f];
@@ -122,7 +122,7 @@ static int add_counts(struct ek_tensors *t, const struct ek_profile_lists *l, in
     struct ek_tensor *lists = ek_tensors_add(t, LISTS, EK_U32, 2, shape);
     if (!offset || !lists)
         return EK_ENOMEM;
-    put_counts(l, (size_t)strata, offset->data, array, lists->data);
+    write_counts(l, (size_t)strata, offset->data, array, lists->data);
     return EK_OK;
 }
 
@@ -154,7 +154,7 @@ static int unsound(const struct ek_list_stats *r)
     return BY_LIST;
 }
 
-static int take_records(struct ek_profile_lists *l, int strata,
+static int load_records(struct ek_profile_lists *l, int strata,
                         const struct ek_tensor *const *array, struct ek_error *e)
 {
     const float *level = array[LEVEL]->data, *spread = array[SPREAD]->data;
@@ -199,7 +199,7 @@ static int read_records(const struct ek_tensors *t, const struct ek_profile *p,
     l->stratum = ek_calloc(l->queries, sizeof *l->stratum);
     if (!l->record || !l->relative || !l->stratum)
         return ek_fail(e, EK_ENOMEM, "out of memory");
-    return take_records(l, p->strata, array, e);
+    return load_records(l, p->strata, array, e);
 }
 
 /* Pairs of one feature: rising, of strata that there are, each with a weight. */
@@ -214,7 +214,7 @@ static bool sound_pairs(const struct ek_category_counts *c, int strata)
     return true;
 }
 
-static int take_counts(const struct ek_profile *p, int f, const uint64_t *const *array,
+static int load_counts(const struct ek_profile *p, int f, const uint64_t *const *array,
                        const uint64_t *offset, const uint32_t *lists, struct ek_category_counts *c,
                        struct ek_error *e)
 {
@@ -259,7 +259,7 @@ static int read_counts(const struct ek_tensors *t, const struct ek_profile *p,
         rc = ek_tensors_expect(t, LISTS, EK_U32, 2, shape, &lists, e);
     for (int f = 0; !rc && f < p->features; f++)
         if (p->category[f].strata)
-            rc = take_counts(p, f, pairs, offset->data, lists->data, &l->category[f], e);
+            rc = load_counts(p, f, pairs, offset->data, lists->data, &l->category[f], e);
     return rc;
 }
 

@@ -169,7 +169,7 @@ void ek_reader_position(const struct ek_reader *r, uint64_t *done, uint64_t *tot
     *total = r->total;
 }
 
-static void take(struct ek_reader *r, size_t n)
+static void consume(struct ek_reader *r, size_t n)
 {
     r->input += n;
     r->input_length -= n;
@@ -197,7 +197,7 @@ static int step_gzip(struct ek_reader *r, uint8_t *bytes, size_t size, size_t *g
     r->gzip.avail_out = (uInt)(size < UINT32_MAX ? size : UINT32_MAX);
     uInt room = r->gzip.avail_out;
     int status = inflate(&r->gzip, Z_NO_FLUSH);
-    take(r, offered - r->gzip.avail_in);
+    consume(r, offered - r->gzip.avail_in);
     *got = room - r->gzip.avail_out;
     if (status == Z_MEM_ERROR)
         return ek_fail(e, EK_ENOMEM, "out of memory");
@@ -216,7 +216,7 @@ static int step_zstd(struct ek_reader *r, uint8_t *bytes, size_t size, size_t *g
     if (ZSTD_isError(status))
         return ek_fail_at(e, EK_EFORMAT, r->name, 0, 0, "the compressed data is damaged: %s",
                           ZSTD_getErrorName(status));
-    take(r, in.pos);
+    consume(r, in.pos);
     *got = out.pos;
     r->open_frame = status != 0;
     return EK_OK;
@@ -226,7 +226,7 @@ static int step_plain(struct ek_reader *r, uint8_t *bytes, size_t size, size_t *
 {
     *got = size < r->input_length ? size : r->input_length;
     memcpy(bytes, r->input, *got);
-    take(r, *got);
+    consume(r, *got);
     return EK_OK;
 }
 
@@ -295,7 +295,7 @@ int ek_reader_read_exact(struct ek_reader *r, void *bytes, size_t size, size_t *
 }
 
 /* Makes room behind the waiting text: what was handed out already is overwritten first. */
-static int make_room(struct ek_reader *r, struct ek_error *e)
+static int reserve_buffer(struct ek_reader *r, struct ek_error *e)
 {
     if (r->text_at) {
         memmove(r->text, r->text + r->text_at, r->text_length - r->text_at);
@@ -327,7 +327,7 @@ static int find_line_end(struct ek_reader *r, size_t *end, struct ek_error *e)
         size_t got = 0;
         int rc = EK_OK;
         if (!newline)
-            rc = make_room(r, e);
+            rc = reserve_buffer(r, e);
         if (!newline && !rc) /* one byte stays free for the terminator */
             rc =
                 unpack(r, r->text + r->text_length, r->text_capacity - r->text_length - 1, &got, e);

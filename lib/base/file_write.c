@@ -60,7 +60,7 @@ static int write_out(struct ek_writer *w, struct ek_error *e)
     return EK_OK;
 }
 
-static int put_plain(struct ek_writer *w, const uint8_t *bytes, size_t length, struct ek_error *e)
+static int write_plain(struct ek_writer *w, const uint8_t *bytes, size_t length, struct ek_error *e)
 {
     while (length) {
         size_t room = OUTPUT_BYTES - w->length, n = length < room ? length : room;
@@ -74,8 +74,8 @@ static int put_plain(struct ek_writer *w, const uint8_t *bytes, size_t length, s
     return EK_OK;
 }
 
-static int put_gzip(struct ek_writer *w, const uint8_t *bytes, size_t length, enum ending how,
-                    struct ek_error *e)
+static int write_gzip(struct ek_writer *w, const uint8_t *bytes, size_t length, enum ending how,
+                      struct ek_error *e)
 {
     static const int modes[] = {Z_NO_FLUSH, Z_SYNC_FLUSH, Z_FINISH};
     int status = Z_OK;
@@ -99,8 +99,8 @@ static int put_gzip(struct ek_writer *w, const uint8_t *bytes, size_t length, en
     return EK_OK;
 }
 
-static int put_zstd(struct ek_writer *w, const uint8_t *bytes, size_t length, enum ending how,
-                    struct ek_error *e)
+static int write_zstd(struct ek_writer *w, const uint8_t *bytes, size_t length, enum ending how,
+                      struct ek_error *e)
 {
     static const ZSTD_EndDirective modes[] = {ZSTD_e_continue, ZSTD_e_flush, ZSTD_e_end};
     ZSTD_inBuffer in = {bytes, length, 0};
@@ -120,18 +120,18 @@ static int put_zstd(struct ek_writer *w, const uint8_t *bytes, size_t length, en
     return EK_OK;
 }
 
-static int put(struct ek_writer *w, const void *bytes, size_t length, enum ending how,
-               struct ek_error *e)
+static int write_packed(struct ek_writer *w, const void *bytes, size_t length, enum ending how,
+                        struct ek_error *e)
 {
     if (w->failed)
         return fail_for_good(w, e);
     switch (w->packing) {
     case GZIP:
-        return put_gzip(w, bytes, length, how, e);
+        return write_gzip(w, bytes, length, how, e);
     case ZSTD:
-        return put_zstd(w, bytes, length, how, e);
+        return write_zstd(w, bytes, length, how, e);
     default:
-        return put_plain(w, bytes, length, e);
+        return write_plain(w, bytes, length, e);
     }
 }
 
@@ -169,7 +169,7 @@ static int create(struct ek_writer *w, const char *name)
     return w->fd < 0 ? -1 : 0;
 }
 
-static int give_name(struct ek_writer *w, const char *name)
+static int set_name(struct ek_writer *w, const char *name)
 {
     char number[40];
     snprintf(number, sizeof number, "/proc/self/fd/%d", w->fd);
@@ -177,7 +177,7 @@ static int give_name(struct ek_writer *w, const char *name)
 }
 
 /* A new name beside the target. It has the process in it, so two writers do not meet. */
-static int take_name(struct ek_writer *w, int (*take)(struct ek_writer *w, const char *name),
+static int copy_name(struct ek_writer *w, int (*take)(struct ek_writer *w, const char *name),
                      struct ek_error *e)
 {
     size_t size = strlen(w->target) + NAME_MORE;
@@ -215,7 +215,7 @@ static bool open_nameless(struct ek_writer *w)
 
 static int open_temporary(struct ek_writer *w, struct ek_error *e)
 {
-    return open_nameless(w) ? EK_OK : take_name(w, create, e);
+    return open_nameless(w) ? EK_OK : copy_name(w, create, e);
 }
 
 /* Where the file goes in the end: behind a symbolic link when there is one. */
@@ -236,7 +236,7 @@ static bool is_stdout(const struct stat *s)
 
 /* Those who may read the old file may read the new one; where the owner cannot be kept, the file
  * runs as nobody. */
-static int take_after(struct ek_writer *w, const struct stat *s, struct ek_error *e)
+static int write_after(struct ek_writer *w, const struct stat *s, struct ek_error *e)
 {
     mode_t mode = fchown(w->fd, s->st_uid, s->st_gid) ? s->st_mode & 0777 : s->st_mode & 07777;
     return fchmod(w->fd, mode) ? ek_file_fail(e, w->name, "cannot set the permissions") : EK_OK;
@@ -261,7 +261,7 @@ static int open_output(struct ek_writer *w, const char *path, struct ek_error *e
     int rc = find_target(w, path, exists, e);
     if (!rc)
         rc = open_temporary(w, e);
-    return !rc && exists ? take_after(w, &s, e) : rc;
+    return !rc && exists ? write_after(w, &s, e) : rc;
 }
 
 int ek_writer_open(struct ek_writer **out, const char *path, struct ek_error *e)
@@ -284,7 +284,7 @@ int ek_writer_open(struct ek_writer **out, const char *path, struct ek_error *e)
 
 int ek_writer_write(struct ek_writer *w, const void *bytes, size_t length, struct ek_error *e)
 {
-    return put(w, bytes, length, GO_ON, e);
+    return write_packed(w, bytes, length, GO_ON, e);
 }
 
 int ek_writer_printf(struct ek_writer *w, struct ek_error *e, const char *format, ...)
@@ -311,7 +311,7 @@ int ek_writer_printf(struct ek_writer *w, struct ek_error *e, const char *format
 
 int ek_writer_flush(struct ek_writer *w, struct ek_error *e)
 {
-    int rc = put(w, NULL, 0, FLUSH, e);
+    int rc = write_packed(w, NULL, 0, FLUSH, e);
     return rc ? rc : write_out(w, e);
 }
 
@@ -321,7 +321,7 @@ static int publish(struct ek_writer *w, struct ek_error *e)
         return EK_OK;
     if (fsync(w->fd))
         return ek_file_fail(e, w->name, "cannot write");
-    int rc = w->nameless ? take_name(w, give_name, e) : EK_OK;
+    int rc = w->nameless ? copy_name(w, set_name, e) : EK_OK;
     if (rc)
         return rc;
     int status = close(w->fd);
@@ -335,7 +335,7 @@ static int publish(struct ek_writer *w, struct ek_error *e)
 
 int ek_writer_close(struct ek_writer *w, struct ek_error *e)
 {
-    int rc = put(w, NULL, 0, END, e);
+    int rc = write_packed(w, NULL, 0, END, e);
     if (!rc)
         rc = write_out(w, e);
     if (!rc)

@@ -271,7 +271,7 @@ static uint64_t row_since(const struct ek_detector *d, const struct ek_episode *
     return row;
 }
 
-static void take_up(struct ek_detector *d, struct ek_level_offset *one, int64_t since_ms)
+static void apply_offset(struct ek_detector *d, struct ek_level_offset *one, int64_t since_ms)
 {
     struct ek_episode *own = ek_episode_at(d, one->cell, one->feature);
     one->row = row_since(d, own, since_ms);
@@ -291,7 +291,7 @@ void ek_detector_set_normal(struct ek_detector *d, const struct ek_level_offsets
         bool known = is_among(&d->rebases, one);
         now.one[i] = known ? *ek_level_offsets_find_version(&d->rebases, one->version) : *one;
         if (!known)
-            take_up(d, &now.one[i], since_ms[i]);
+            apply_offset(d, &now.one[i], since_ms[i]);
         changed |= !known;
     }
     d->rebases = now;

@@ -241,12 +241,12 @@ static void body_of(const float *density, int *first, int *last)
 }
 
 /* Shifts tried: every fourth bin, as far as they bring some list into the body of training. */
-struct tries {
+struct candidates {
     int first, count;
     double slope[TRIES_MOST]; /* of the ln likelihood at a share of 0 */
 };
 
-static int shift_of(const struct tries *t, int number)
+static int shift_of(const struct candidates *t, int number)
 {
     return t->first + number * COARSE_STEP;
 }
@@ -264,7 +264,7 @@ static double excess_of(const struct fit *f, const double *normal, int shift, do
     return slope;
 }
 
-static void list_tries(const struct fit *f, const double *normal, struct tries *t)
+static void list_candidates(const struct fit *f, const double *normal, struct candidates *t)
 {
     const struct ek_residuals *h = f->h;
     double excess[EK_DENSITY_BINS];
@@ -278,7 +278,7 @@ static void list_tries(const struct fit *f, const double *normal, struct tries *
 }
 
 /* The shift of the largest slope that is left, taken off. */
-static int next_try(struct tries *t, double *slope)
+static int next_try(struct candidates *t, double *slope)
 {
     int top = 0;
     for (int i = 1; i < t->count; i++)
@@ -297,10 +297,10 @@ static struct place search(const struct fit *f)
     struct place best = {.p = {0, 0, 0}, .value = 0};
     const struct ek_residuals *h = f->h;
     double normal[EK_DENSITY_BINS], excess[EK_DENSITY_BINS], slope;
-    struct tries tries;
+    struct candidates tries;
     for (int i = 0; i < h->bins; i++)
         normal[i] = 1 / at(f->density, h->at[i]);
-    list_tries(f, normal, &tries);
+    list_candidates(f, normal, &tries);
     for (int shift; shift = next_try(&tries, &slope), slope > 0;) {
         if (h->lists * log(1 + slope / h->lists) < best.value)
             break;

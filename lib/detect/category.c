@@ -14,7 +14,7 @@ void ek_category_list_release(struct ek_category_list *l)
     *l = (struct ek_category_list){0};
 }
 
-static int room_for(struct ek_category_list *l, int items)
+static int reserve_for(struct ek_category_list *l, int items)
 {
     if (items <= l->capacity)
         return EK_OK;
@@ -52,7 +52,7 @@ static int sort_values(struct ek_category_list *l, const struct ek_list *q, int 
 
 int ek_category_list_read(struct ek_category_list *l, const struct ek_list *q, int feature)
 {
-    if (room_for(l, q->items))
+    if (reserve_for(l, q->items))
         return EK_ENOMEM;
     int present = sort_values(l, q, feature);
     l->count = 0;
@@ -80,8 +80,8 @@ static const float CELL_RATE = 0.6931472f / 2500;     /* half-life of 2,500 list
 static const float SCALE_LEAST = 1e-12f;
 
 /* Puts a value among the heaviest of `most`; the lightest goes when there is no room. */
-static int keep_heaviest(struct ek_category_share *top, int count, int most,
-                         struct ek_category_share value)
+static int retain_heaviest(struct ek_category_share *top, int count, int most,
+                           struct ek_category_share value)
 {
     int full = count == most;
     if (full && top[most - 1].share >= value.share)
@@ -105,8 +105,8 @@ static void find_heavy(struct ek_category *k)
     for (int v = 0; v < k->table->count; v++) {
         float share = k->table->share[(size_t)v * (size_t)k->table->strata];
         if (category_fall(share) > 0)
-            k->heavy_count = keep_heaviest(top, k->heavy_count, EK_CATEGORY_HEAVY,
-                                           (struct ek_category_share){k->table->value[v], share});
+            k->heavy_count = retain_heaviest(top, k->heavy_count, EK_CATEGORY_HEAVY,
+                                             (struct ek_category_share){k->table->value[v], share});
     }
     for (int i = 0; i < k->heavy_count; i++)
         k->heavy[i] = ek_category_find(k->table, top[i].value);
@@ -222,7 +222,7 @@ int ek_categories_reserve(struct ek_categories *c, int cells)
     return EK_OK;
 }
 
-static void remember(struct ek_category *k, int stratum, uint64_t number)
+static void add_row(struct ek_category *k, int stratum, uint64_t number)
 {
     struct ek_category_row *row = &k->row[number % EK_HISTORY];
     struct ek_category_share known[EK_CATEGORY_TOP];
@@ -232,11 +232,11 @@ static void remember(struct ek_category *k, int stratum, uint64_t number)
     for (int i = 0; i < k->list.count; i++) {
         struct ek_category_share one = k->list.of[i];
         if (ek_category_find(k->table, one.value) >= 0) {
-            known_count = keep_heaviest(known, known_count, EK_CATEGORY_TOP, one);
+            known_count = retain_heaviest(known, known_count, EK_CATEGORY_TOP, one);
             continue;
         }
         row->unknown += one.share;
-        unknown = keep_heaviest(row->top, unknown, UNKNOWN_KEPT, one);
+        unknown = retain_heaviest(row->top, unknown, UNKNOWN_KEPT, one);
     }
     row->unknown = fminf(row->unknown, 1);
     row->stratum = (uint16_t)stratum;
@@ -257,7 +257,7 @@ int ek_categories_read(struct ek_categories *c, const struct ek_list *q)
 void ek_categories_add_row(struct ek_categories *c, int stratum, uint64_t row)
 {
     for (int i = 0; i < c->count; i++)
-        remember(&c->of[i], stratum, row);
+        add_row(&c->of[i], stratum, row);
 }
 
 struct ek_category_usual ek_category_usual(const struct ek_category *k, int cell, int value,
@@ -292,7 +292,7 @@ static float share_bet(const struct ek_category *k, int cell, float value, int s
     return 1 - SHARE_STAKE + SHARE_STAKE * share / category_rise(usual);
 }
 
-static float gone_bet(const struct ek_category *k, int cell, int value, int stratum, float share)
+static float missing_bet(const struct ek_category *k, int cell, int value, int stratum, float share)
 {
     float bound = category_fall(ek_category_usual(k, cell, value, stratum).least);
     return bound > 0 ? 1 - GONE_STAKE + GONE_STAKE * (1 - share) / (1 - bound) : 1;
@@ -307,7 +307,7 @@ static float share_in(const struct ek_category_list *l, float value)
 }
 
 /* A value that wins takes the slot with the least evidence. */
-static void take_slot(struct ek_category_evidence *s, float value, float e)
+static void assign_slot(struct ek_category_evidence *s, float value, float e)
 {
     int least = 0;
     for (int i = 0; i < EK_CATEGORY_SLOTS; i++) {
@@ -336,19 +336,19 @@ static float add_shares(struct ek_category *k, struct ek_category_evidence *s, i
                       ? share_bet(k, cell, l->of[i].value, stratum, l->of[i].share)
                       : 0;
         if (e > 1)
-            take_slot(s, l->of[i].value, e);
+            assign_slot(s, l->of[i].value, e);
     }
     for (int i = 0; i < EK_CATEGORY_SLOTS; i++)
         sum += s->r[i];
     return sum;
 }
 
-static float add_gone(struct ek_category *k, struct ek_category_evidence *s, int cell)
+static float add_missing(struct ek_category *k, struct ek_category_evidence *s, int cell)
 {
     float sum = 0;
     for (int i = 0; i < k->heavy_count; i++) {
         float share = share_in(&k->list, k->table->value[k->heavy[i]]);
-        s->gone[i] = (s->gone[i] + 1) * gone_bet(k, cell, k->heavy[i], k->now->stratum, share);
+        s->gone[i] = (s->gone[i] + 1) * missing_bet(k, cell, k->heavy[i], k->now->stratum, share);
         sum += s->gone[i];
     }
     return sum;
@@ -396,7 +396,7 @@ int ek_categories_add(struct ek_categories *c, int number, int cell,
         kind[0] += UNKNOWN_WEIGHT * s->unknown[i];
     }
     kind[1] = SHARES_WEIGHT / ((float)k->table->count + STRANGERS) * add_shares(k, s, cell);
-    kind[2] = GONE_WEIGHT / EK_CATEGORY_HEAVY * add_gone(k, s, cell);
+    kind[2] = GONE_WEIGHT / EK_CATEGORY_HEAVY * add_missing(k, s, cell);
     for (int i = 0; i < 3; i++)
         total += kind[i];
     if (total < level->hot)
@@ -436,8 +436,8 @@ double ek_categories_bet(const struct ek_categories *c, int feature, int cell, i
         return 1;
     if (bet == EK_BET_VALUE_GONE && k->heavy_count) {
         int value = k->heavy[strongest(s->gone, k->heavy_count)];
-        return (double)gone_bet(k, cell, value, row->stratum,
-                                share_at(row, k->table->value[value]));
+        return (double)missing_bet(k, cell, value, row->stratum,
+                                   share_at(row, k->table->value[value]));
     }
     float value = s->value[strongest(s->r, EK_CATEGORY_SLOTS)];
     return isnan(value) ? 1 : (double)share_bet(k, cell, value, row->stratum, share_at(row, value));
@@ -504,8 +504,8 @@ struct news {
     int risen, gone;
 };
 
-static struct news news_of(const struct ek_category *k, int cell, float value, const uint64_t *row,
-                           int rows)
+static struct news change_of(const struct ek_category *k, int cell, float value,
+                             const uint64_t *row, int rows)
 {
     struct news n = {.change = {.value = value}};
     double least = 0, most = 0;
@@ -564,14 +564,14 @@ int ek_categories_diagnose(const struct ek_categories *c, int feature, int cell,
     int unknown = have_unknown(k, row, rows, &lists), count = candidates(k, row, rows, of);
     int known = 0;
     for (int i = 0; i < count; i++) {
-        struct news n = news_of(k, cell, of[i].value, row, rows);
+        struct news n = change_of(k, cell, of[i].value, row, rows);
         int fresh = ek_category_find(k->table, of[i].value) < 0;
         if (n.risen || (unknown && fresh))
             name(out, n.change);
         known |= n.risen && !fresh;
     }
     for (int i = 0; i < k->heavy_count; i++) {
-        struct news n = news_of(k, cell, k->table->value[k->heavy[i]], row, rows);
+        struct news n = change_of(k, cell, k->table->value[k->heavy[i]], row, rows);
         if (n.gone)
             name(out, n.change);
         known |= n.gone;

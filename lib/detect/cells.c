@@ -126,7 +126,7 @@ void ek_cells_release(struct ek_cells *c, int cell)
     c->cell[cell].held--;
 }
 
-static void look_for_least(struct ek_cells *c)
+static void find_smallest(struct ek_cells *c)
 {
     c->least = -1;
     c->since_look = 0;
@@ -139,19 +139,19 @@ static void look_for_least(struct ek_cells *c)
 
 /* The cell a pooled value may take, -1 for none. That the least busy one of the last look has
  * become busier since does not matter: the value must be busier than it is now. */
-static int cell_to_take(struct ek_cells *c, double lists)
+static int cell_to_reuse(struct ek_cells *c, double lists)
 {
     if (lists <= EK_CELLS_ENTRY_RATIO * EK_CELLS_ENTRY_LISTS)
         return -1;
     if (c->least < 0 || c->since_look >= LOOK_AGAIN)
-        look_for_least(c);
+        find_smallest(c);
     if (c->least < 0)
         return -1;
     double least = ek_space_saving_lists(c->busy, c->least) + EK_CELLS_ENTRY_LISTS;
     return lists > EK_CELLS_ENTRY_RATIO * least ? c->least : -1;
 }
 
-static int give(struct ek_cells *c, int cell, int d, struct ek_text value, uint64_t key)
+static int assign_cell(struct ek_cells *c, int cell, int d, struct ek_text value, uint64_t key)
 {
     char *copy = ek_strndup(value.text, value.length);
     if (!copy)
@@ -193,9 +193,9 @@ static int pool(struct ek_cells *c, int d, uint64_t key)
 }
 
 /* The next cell that nobody had, for a candidate. */
-static int give_new(struct ek_cells *c, int d, struct ek_text value, uint64_t key)
+static int assign_new(struct ek_cells *c, int d, struct ek_text value, uint64_t key)
 {
-    int rc = give(c, c->count, d, value, key);
+    int rc = assign_cell(c, c->count, d, value, key);
     if (!rc) {
         c->count++;
         c->own++;
@@ -220,8 +220,8 @@ static int cell_of(struct ek_cells *c, int d, struct ek_text value, int may_take
     int cell = ek_space_saving_count(c->busy, key, &lists);
     if (cell < 0) {
         int fresh = c->own < c->limit;
-        int own = fresh ? c->count : may_take ? cell_to_take(c, lists) : -1;
-        if (own >= 0 && (fresh ? give_new(c, d, value, key) : give(c, own, d, value, key)))
+        int own = fresh ? c->count : may_take ? cell_to_reuse(c, lists) : -1;
+        if (own >= 0 && (fresh ? assign_new(c, d, value, key) : assign_cell(c, own, d, value, key)))
             return EK_ENOMEM;
         cell = own >= 0 ? own : pool(c, d, key);
     }
@@ -275,17 +275,17 @@ static int dimension_named(const struct ek_cells *c, struct ek_text name)
 }
 
 /* A cell for a value that has none: a new one, or that of the least busy. */
-static int own_for(struct ek_cells *c, int d, struct ek_text value, int may_take, int *cell)
+static int assign_for(struct ek_cells *c, int d, struct ek_text value, int may_take, int *cell)
 {
     uint64_t key = key_of(d, value);
     int fresh = c->own < c->limit;
     if (!fresh)
-        look_for_least(c);
+        find_smallest(c);
     *cell = value.length > EK_SEGMENT_BYTES_MAX ? -1 : fresh ? c->count : may_take ? c->least : -1;
     if (*cell < 0)
         return EK_OK;
     ek_space_saving_add(c->busy, key, 1); /* only who is known can own */
-    return fresh ? give_new(c, d, value, key) : give(c, *cell, d, value, key);
+    return fresh ? assign_new(c, d, value, key) : assign_cell(c, *cell, d, value, key);
 }
 
 int ek_cells_assign(struct ek_cells *c, struct ek_text dimension, struct ek_text value,
@@ -297,7 +297,7 @@ int ek_cells_assign(struct ek_cells *c, struct ek_text dimension, struct ek_text
     if (d < 0)
         return EK_OK;
     *cell = value.text ? ek_space_saving_cell(c->busy, key_of(d, value)) : c->dimension[d].other;
-    return value.text && *cell < 0 ? own_for(c, d, value, may_take, cell) : EK_OK;
+    return value.text && *cell < 0 ? assign_for(c, d, value, may_take, cell) : EK_OK;
 }
 
 int ek_cells_dimension(const struct ek_cells *c, int cell)
@@ -397,7 +397,7 @@ static int merge_cell(struct ek_cells *into, const struct ek_cells *from, int ce
         own = ek_space_saving_add(into->busy, key, ek_space_saving_lists(from->busy, cell));
         if (own < 0 && into->own < into->limit) {
             own = into->count;
-            if (give_new(into, d, value, key))
+            if (assign_new(into, d, value, key))
                 return EK_ENOMEM;
         }
     }

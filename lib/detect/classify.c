@@ -158,8 +158,8 @@ static int sizes_moved(const struct ek_diagnosis *d)
 }
 
 /* By how much what nearly all values were, missing or zero, has become rarer. */
-static double came_alive(const struct ek_baseline *b, const struct ek_diagnosis *d, int which,
-                         double least, double ratio)
+static double is_unfrozen(const struct ek_baseline *b, const struct ek_diagnosis *d, int which,
+                          double least, double ratio)
 {
     return b->share[which] > NEARLY_ALL ? -share_moved(b, d, which, least, ratio) : 0;
 }
@@ -167,10 +167,10 @@ static double came_alive(const struct ek_baseline *b, const struct ek_diagnosis 
 static enum ek_class by_shares(const struct ek_baseline *b, const struct ek_diagnosis *d)
 {
     if (share_moved(b, d, EK_SHARE_MISSING, MISSING_MOVE, MISSING_RATIO) > 0 ||
-        came_alive(b, d, EK_SHARE_MISSING, MISSING_MOVE, MISSING_RATIO) > 0)
+        is_unfrozen(b, d, EK_SHARE_MISSING, MISSING_MOVE, MISSING_RATIO) > 0)
         return EK_MISSING;
     if (share_moved(b, d, EK_SHARE_ZERO, ZERO_MOVE, ZERO_RATIO) > 0 ||
-        came_alive(b, d, EK_SHARE_ZERO, ZERO_MOVE, ZERO_RATIO) > 0)
+        is_unfrozen(b, d, EK_SHARE_ZERO, ZERO_MOVE, ZERO_RATIO) > 0)
         return EK_ZERO;
     if (sign_moved(b, d) && !sizes_moved(d))
         return EK_SIGN;
@@ -181,8 +181,8 @@ static enum ek_class by_shares(const struct ek_baseline *b, const struct ek_diag
     return EK_CLASS_NONE;
 }
 
-static void tell(const struct ek_baseline *b, const float *density, const struct ek_window *w,
-                 struct ek_fit_target *t)
+static void make_target(const struct ek_baseline *b, const float *density,
+                        const struct ek_window *w, struct ek_fit_target *t)
 {
     int first = w->count > EK_EXPLAIN_LISTS ? w->count - EK_EXPLAIN_LISTS : 0;
     t->density = density;
@@ -211,7 +211,7 @@ static int one_sign(const struct ek_baseline *b)
 }
 
 /* Whether the level of the lists moved by more than traffic does. */
-static int level_told(const struct ek_diagnosis *d)
+static int level_reported(const struct ek_diagnosis *d)
 {
     return fabs(d->mean_ln) > fmax(LEVEL_TOLD, SHAPE_ERRORS * d->mean_error_ln);
 }
@@ -233,13 +233,13 @@ static void by_spread(const struct ek_baseline *b, const struct ek_fit_target *t
         return;
     struct ek_explanation best = ek_explain_shape(t), power = ek_explain_power(t);
     d->class = EK_SHAPE;
-    double size = fabs(log(power.value)), ahead = level_told(d) ? 0 : SHAPE_AHEAD;
+    double size = fabs(log(power.value)), ahead = level_reported(d) ? 0 : SHAPE_AHEAD;
     power.worth += size > POWER_PLAIN_LN ? LIKELY : -LIKELY;
     if (power.worth > best.worth + ahead && size > POWER_LEAST_LN && is_likely(d, &power)) {
         best = power;
         d->class = EK_POWER;
     }
-    if (one_sign(b) && level_told(d)) {
+    if (one_sign(b) && level_reported(d)) {
         struct ek_explanation offset = ek_explain_offset(t);
         if (offset.worth > best.worth && is_likely(d, &offset)) {
             best = offset;
@@ -303,7 +303,7 @@ void ek_classify(const struct ek_baseline *b, const float *density, const struct
         d->class = by_fewer(b, d);
     if (d->class != EK_CLASS_NONE || (!spread_moved(d) && !level_moved(d)))
         return;
-    tell(b, density, w, &told);
+    make_target(b, density, w, &told);
     if (spread_moved(d))
         by_spread(b, &told, d);
     else

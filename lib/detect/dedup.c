@@ -58,7 +58,7 @@ static int slot_serialize(struct ek_dedup *r, struct ek_serialize *s, int slot)
     return slot + 1;
 }
 
-void ek_repeats_serialize(struct ek_dedup *r, struct ek_serialize *s, uint64_t number)
+void ek_dedup_serialize(struct ek_dedup *r, struct ek_serialize *s, uint64_t number)
 {
     uint32_t now = (uint32_t)number + 1;
     int count = 0, next = 0;

@@ -34,7 +34,7 @@ uint32_t ek_dedup_count(struct ek_dedup *r, uint64_t key, uint64_t number);
 void ek_dedup_merge(struct ek_dedup *r, const struct ek_dedup *others, uint64_t here,
                     uint64_t there);
 /* The slots that still count for list `number` or a later one. */
-void ek_repeats_serialize(struct ek_dedup *r, struct ek_serialize *s, uint64_t number);
+void ek_dedup_serialize(struct ek_dedup *r, struct ek_serialize *s, uint64_t number);
 
 /* In which of 10,000 buckets a query is: a canary of P percent acts on those below 100 P
  * (plan/plan.h).

@@ -90,7 +90,7 @@ int ek_detector_reserve_cells(struct ek_detector *d, int cells)
     if (ek_evidence_cells_reserve(d->evidence, capacity) ||
         ek_categories_reserve(d->categories, capacity) ||
         (d->tick && ek_evidence_sum_reserve(d->tick, capacity)) ||
-        (d->habits && ek_cell_calibration_reserve(d->habits, capacity)))
+        (d->calibrations && ek_cell_calibration_reserve(d->calibrations, capacity)))
         return EK_ENOMEM;
     memset(episode_of + before, 0, (after - before) * sizeof *episode_of);
     d->cell_capacity = capacity;
@@ -106,8 +106,8 @@ void ek_detector_reset_reused(struct ek_detector *d)
     const int16_t *taken = ek_cells_reused(d->cells, &count);
     for (int i = 0; i < count; i++) {
         ek_evidence_cells_reset(d->evidence, taken[i]);
-        if (d->habits)
-            ek_cell_calibration_reset(d->habits, taken[i]);
+        if (d->calibrations)
+            ek_cell_calibration_reset(d->calibrations, taken[i]);
         ek_history_reset_cell(d->history, taken[i]);
         ek_categories_reset_cell(d->categories, taken[i]);
         if (d->tick)
@@ -130,7 +130,7 @@ static int allocate(struct ek_detector *d, int cells)
         ek_cells_new(&d->cells, d->rules->segment, d->rules->segment_count, cells) ||
         ek_categories_new(&d->categories, d->profile) ||
         ek_evidence_cells_new(&d->evidence, d->features) ||
-        (d->baseline >= 0 && ek_cell_calibration_new(&d->habits, d->features)))
+        (d->baseline >= 0 && ek_cell_calibration_new(&d->calibrations, d->features)))
         return EK_ENOMEM;
     d->watched = ek_calloc(features, sizeof *d->watched);
     d->resembles = ek_calloc(features, sizeof *d->resembles);
@@ -168,7 +168,7 @@ static bool watched(const struct ek_detector *d, int feature)
 }
 
 /* The profile is by feature; a list needs all features of its stratum. */
-static void turn_calibration(struct ek_detector *d)
+static void switch_calibration(struct ek_detector *d)
 {
     const struct ek_profile *p = d->profile;
     for (int f = 0; f < d->features; f++)
@@ -189,7 +189,7 @@ static int baseline_among(const struct ek_rules *rules, const char *field)
     return -1;
 }
 
-static void take_profile(struct ek_detector *d)
+static void load_profile(struct ek_detector *d)
 {
     for (int f = 0; f < d->features; f++) {
         d->watched[f] = watched(d, f);
@@ -198,7 +198,7 @@ static void take_profile(struct ek_detector *d)
             if (d->watched[f] && !(relative && d->resembles[f]))
                 ek_make_evident(d->usual[relative], f);
     }
-    turn_calibration(d);
+    switch_calibration(d);
 }
 
 /* A category is tested for what is missing, and for its values. */
@@ -240,7 +240,7 @@ int ek_detector_new_with(struct ek_detector **out, const struct ek_manifest *m,
         ek_detector_free(d);
         return out_of_memory(e);
     }
-    take_profile(d);
+    load_profile(d);
     d->level = ek_alarm_level_compute((double)rules->false_alarms, ek_detector_watch_count(d),
                                       rules->segment_count);
     *out = d;
@@ -281,7 +281,7 @@ void ek_detector_free(struct ek_detector *d)
     ek_free(d->foreign);
     ek_free(d->episode_of);
     ek_free(d->planned);
-    ek_cell_calibration_free(d->habits);
+    ek_cell_calibration_free(d->calibrations);
     ek_free(d);
 }
 
@@ -303,9 +303,9 @@ static bool quiet(const struct ek_detector *d, int cell)
 }
 
 /* Open episodes hear of the list; of all other features it is evidence. Returns them. */
-static const uint16_t *hear(struct ek_detector *d, int cell,
-                            const struct ek_list_stats_builder *list, const float *query,
-                            int relative)
+static const uint16_t *update_cell(struct ek_detector *d, int cell,
+                                   const struct ek_list_stats_builder *list, const float *query,
+                                   int relative)
 {
     const struct ek_list_stats *record = list->record;
     if (quiet(d, cell))
@@ -317,10 +317,10 @@ static const uint16_t *hear(struct ek_detector *d, int cell,
         if (!(episode_of[f] | d->open[f]))
             continue;
         struct ek_episode *e = ek_episode_at(d, cell, f);
-        bool hears = concerns(d, f, cell);
-        if (e || !hears || ek_detector_is_foreign(d, cell, f))
+        bool callbacks = concerns(d, f, cell);
+        if (e || !callbacks || ek_detector_is_foreign(d, cell, f))
             ek_make_unevident(d->evident, f);
-        if (e && hears)
+        if (e && callbacks)
             ek_episode_list(d, e, &record[f], record[f].r - ek_detector_level(d, cell, f), query);
     }
     return d->evident;
@@ -337,16 +337,16 @@ static void cell_list(struct ek_detector *d, int cell, const struct ek_list_stat
         .weight = d->reader->tables->weight,
         .cells = d->evidence,
         .cell = cell,
-        .evident = hear(d, cell, read, query, relative),
+        .evident = update_cell(d, cell, read, query, relative),
         .track_lists = cell ? EK_TRACK_LISTS : d->track_lists,
         .tick = d->tick,
     };
-    int own = d->habits && ek_cells_dimension(d->cells, cell) == d->baseline;
+    int own = d->calibrations && ek_cells_dimension(d->cells, cell) == d->baseline;
     if (own)
-        list.fair = ek_cell_calibration_is_fair(d->habits, cell, &list);
+        list.fair = ek_cell_calibration_is_fair(d->calibrations, cell, &list);
     int alarms = ek_evidence_update(&list, &d->level, d->alarm);
     if (own)
-        ek_cell_calibration_learn(d->habits, cell, &list);
+        ek_cell_calibration_learn(d->calibrations, cell, &list);
     for (int i = 0; i < alarms; i++)
         ek_episode_open(d, d->alarm[i].feature, cell, d->alarm[i].bet);
 }
@@ -380,8 +380,8 @@ static void add_category_evidence(struct ek_detector *d, int relative)
 }
 
 /* Returns the query features, where they are kept. */
-static const float *remember(struct ek_detector *d, const struct ek_list *q,
-                             const struct ek_list_stats_builder *read, int64_t time_ms)
+static const float *add_history(struct ek_detector *d, const struct ek_list *q,
+                                const struct ek_list_stats_builder *read, int64_t time_ms)
 {
     struct ek_list_stats *records;
     float *query;
@@ -403,13 +403,13 @@ static int is_repeat(struct ek_detector *d, const struct ek_list_stats_builder *
 }
 
 /* One that is no repeat. */
-static void take_list(struct ek_detector *d, const struct ek_list *q,
-                      struct ek_list_stats_builder *read, int64_t time_ms)
+static void update_list(struct ek_detector *d, const struct ek_list *q,
+                        struct ek_list_stats_builder *read, int64_t time_ms)
 {
     uint32_t relatives = ek_dedup_count(d->relatives, read->relative_key, d->queries);
     if (d->rebases.count)
         ek_level_offset_list(&d->rebases, d->cell_of, 1 + ek_cells_dimensions(d->cells), read);
-    const float *query = remember(d, q, read, time_ms);
+    const float *query = add_history(d, q, read, time_ms);
     ek_scheduler_refill(d);
     /* One in `related_lists` counts in any case: a key that never changes must not blind us. */
     int relative = relatives % (uint32_t)d->profile->related_lists != 0;
@@ -425,7 +425,7 @@ int ek_detector_update(struct ek_detector *d, const struct ek_list *q,
     if (ek_categories_read(d->categories, q) || cells_of(d, q))
         return out_of_memory(e);
     if (!is_repeat(d, read) && q->items > 0)
-        take_list(d, q, read, time_ms);
+        update_list(d, q, read, time_ms);
     d->queries++;
     return EK_OK;
 }

@@ -110,9 +110,9 @@ struct ek_detector {
     struct ek_evidence_sum *tick; /* NULL outside a fleet; what is in it is told, not kept */
     struct ek_categories *categories;
     uint16_t *episode_of; /* [cell_capacity, F], number in `episode` plus 1; 0: none */
-    struct ek_cell_calibration *habits; /* NULL when no segment is the baseline */
-    int baseline;                       /* segment dimension that is the baseline field, -1 */
-    uint8_t *planned;                   /* [cell_capacity] has an entry in the plan */
+    struct ek_cell_calibration *calibrations; /* NULL when no segment is the baseline */
+    int baseline;                             /* segment dimension that is the baseline field, -1 */
+    uint8_t *planned;                         /* [cell_capacity] has an entry in the plan */
     struct ek_level_offsets rebases;
     uint64_t *settled; /* [F] first row behind the last recovery: no later change began before */
     int *open;         /* [F] episodes that claim their lists, per feature */

@@ -34,7 +34,7 @@ static void units_serialize(struct ek_detector *d, struct ek_finding *f, struct 
     f->unit_count = kept;
 }
 
-static void words_serialize(struct ek_finding *f, struct ek_serialize *s)
+static void names_serialize(struct ek_finding *f, struct ek_serialize *s)
 {
     int state = (int)f->state, class = (int)f->class;
     ek_serialize_int(s, &state, EK_SUSPECTED, EK_RECOVERED);
@@ -81,7 +81,7 @@ static void category_changes_serialize(struct ek_category_change *change, int *c
 /* No cell changes hands while a finding waits: its value is that of its cell. */
 static void finding_serialize(struct ek_detector *d, struct ek_finding *f, struct ek_serialize *s)
 {
-    words_serialize(f, s);
+    names_serialize(f, s);
     numbers_serialize(f, s);
     ek_serialize_int(s, &f->feature, 0, d->features - 1);
     ek_serialize_int(s, &f->cell, 0, ek_cells_count(d->cells) - 1);
@@ -306,8 +306,8 @@ static void lists_serialize(struct ek_detector *d, struct ek_serialize *s)
     for (int i = 0; i < per_query; i++)
         ek_serialize_require(s, d->cell_of[i] >= -1 && d->cell_of[i] < ek_cells_count(d->cells));
     ek_serialize_raw(s, d->beyond.count, EK_BOUNDS * sizeof *d->beyond.count);
-    ek_repeats_serialize(d->repeats, s, d->queries);
-    ek_repeats_serialize(d->relatives, s, d->queries);
+    ek_dedup_serialize(d->repeats, s, d->queries);
+    ek_dedup_serialize(d->relatives, s, d->queries);
     ek_history_count_serialize(d->history, s);
     ek_categories_kind_serialize(d->categories, s);
 }
@@ -317,18 +317,18 @@ static void rows_serialize(struct ek_detector *d, int number, struct ek_serializ
     int first = number * EK_PART_ROWS_EACH, end = first + EK_PART_ROWS_EACH;
     if ((uint64_t)end > ek_history_count(d->history))
         end = (int)ek_history_count(d->history);
-    ek_history_places_serialize(d->history, s, first, end, d->profile->strata,
-                                ek_cells_count(d->cells));
+    ek_history_cells_serialize(d->history, s, first, end, d->profile->strata,
+                               ek_cells_count(d->cells));
     ek_categories_rows_serialize(d->categories, s, (uint64_t)first, (uint64_t)end);
 }
 
 static void evidence_serialize(struct ek_detector *d, int cell, struct ek_serialize *s)
 {
-    int habits = d->habits && ek_cells_dimension(d->cells, cell) == d->baseline;
+    int calibrations = d->calibrations && ek_cells_dimension(d->cells, cell) == d->baseline;
     ek_evidence_cells_serialize(d->evidence, cell, s);
-    ek_serialize_int(s, &habits, habits, habits);
-    if (habits)
-        ek_cell_calibration_serialize(d->habits, s, cell);
+    ek_serialize_int(s, &calibrations, calibrations, calibrations);
+    if (calibrations)
+        ek_cell_calibration_serialize(d->calibrations, s, cell);
     ek_categories_cell_serialize(d->categories, s, cell);
 }
 

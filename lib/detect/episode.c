@@ -95,7 +95,7 @@ static int is_awaited(const struct ek_episode *e, const struct ek_value *now, do
 
 /* What one dimension says since the relief: EK_GOES_ON when some values were handed the change
  * over, EK_LASTS while some are awaited. */
-static enum ek_recovery look_at(struct ek_detector *d, struct ek_episode *e, int dimension)
+static enum ek_recovery check_episode(struct ek_detector *d, struct ek_episode *e, int dimension)
 {
     struct ek_split all, now;
     struct ek_window w;
@@ -122,12 +122,12 @@ static enum ek_recovery look_at(struct ek_detector *d, struct ek_episode *e, int
 /* A change of all traffic is over when it is over in every value that makes up a part of it; it
  * goes on in those that show it still. That of a segment is not handed to another one, whose other
  * lists have nothing to do with it. */
-static enum ek_recovery look_at_segments(struct ek_detector *d, struct ek_episode *e)
+static enum ek_recovery check_segments(struct ek_detector *d, struct ek_episode *e)
 {
     enum ek_recovery verdict = EK_OVER;
     int count = e->cell ? 0 : ek_cells_dimensions(d->cells);
     for (int i = 0; i < count && verdict != EK_GOES_ON; i++) {
-        enum ek_recovery one = look_at(d, e, i);
+        enum ek_recovery one = check_episode(d, e, i);
         if (one != EK_OVER)
             verdict = one;
     }
@@ -147,8 +147,8 @@ static void follow_relief(const struct ek_detector *d, struct ek_episode *e, dou
 }
 
 /* Whether the whole cell looks normal, with what has come since. */
-static int looks_normal(struct ek_detector *d, struct ek_episode *e,
-                        const struct ek_list_stats *record, float r, const float *query)
+static int is_normal(struct ek_detector *d, struct ek_episode *e,
+                     const struct ek_list_stats *record, float r, const float *query)
 {
     if (ek_episode_has_level(e) || is_mixture(&e->diagnosis)) {
         double bet = is_mixture(&e->diagnosis) ? back_together(d, e, record)
@@ -172,7 +172,7 @@ static enum ek_recovery check_recovery(struct ek_detector *d, struct ek_episode 
                                        const struct ek_list_stats *record, float r,
                                        const float *query)
 {
-    if (looks_normal(d, e, record, r, query) && !e->relieved) {
+    if (is_normal(d, e, record, r, query) && !e->relieved) {
         e->relieved = 1;
         e->relieved_at = e->lists;
     }
@@ -180,7 +180,7 @@ static enum ek_recovery check_recovery(struct ek_detector *d, struct ek_episode 
         return EK_LASTS;
     enum ek_recovery verdict = EK_LASTS;
     if (ek_scheduler_can_relieve(d, e, e->relieved_at == e->lists))
-        verdict = look_at_segments(d, e);
+        verdict = check_segments(d, e);
     if (verdict == EK_LASTS && e->lists - e->relieved_at >= FOLLOWED) {
         e->relieved = 0;
         e->recovery = 0;
@@ -285,8 +285,8 @@ void ek_episode_finding(const struct ek_detector *d, const struct ek_episode *e,
         describe(d, e, f);
 }
 
-static void tell(struct ek_detector *d, const struct ek_episode *e, enum ek_finding_state state,
-                 const char *reason)
+static void report_finding(struct ek_detector *d, const struct ek_episode *e,
+                           enum ek_finding_state state, const char *reason)
 {
     struct ek_finding f;
     if (e->quiet)
@@ -343,7 +343,7 @@ struct ek_episode *ek_episode_open(struct ek_detector *d, int feature, int cell,
     e->due = (uint32_t)d->rules->confirm_queries;
     ek_episode_enter(d, e);
     e->quiet = ek_episode_is_small_at_alarm(d, e);
-    tell(d, e, EK_SUSPECTED, NULL);
+    report_finding(d, e, EK_SUSPECTED, NULL);
     return e;
 }
 
@@ -370,18 +370,18 @@ static void close_episode(struct ek_detector *d, struct ek_episode *e)
 
 void ek_episode_report_updated(struct ek_detector *d, const struct ek_episode *e)
 {
-    tell(d, e, EK_UPDATED, NULL);
+    report_finding(d, e, EK_UPDATED, NULL);
 }
 
 void ek_episode_report_dismissed(struct ek_detector *d, const struct ek_episode *e,
                                  enum ek_reason why)
 {
-    tell(d, e, EK_DISMISSED, ek_reason_text(why));
+    report_finding(d, e, EK_DISMISSED, ek_reason_text(why));
 }
 
 void ek_episode_dismiss(struct ek_detector *d, struct ek_episode *e, enum ek_reason why)
 {
-    tell(d, e, EK_DISMISSED, ek_reason_text(why));
+    report_finding(d, e, EK_DISMISSED, ek_reason_text(why));
     close_episode(d, e);
 }
 
@@ -391,12 +391,12 @@ static void speak_up(struct ek_detector *d, struct ek_episode *e)
     if (!e->quiet)
         return;
     e->quiet = 0;
-    tell(d, e, EK_SUSPECTED, NULL);
+    report_finding(d, e, EK_SUSPECTED, NULL);
 }
 
 /* When a confirmed change is looked at next. One that the newest lists do not show may be over, or
  * rare: nothing is done about it, so it is asked sooner. */
-static uint32_t next_look(const struct ek_detector *d, const struct ek_episode *e)
+static uint32_t next_check(const struct ek_detector *d, const struct ek_episode *e)
 {
     uint32_t half = (uint32_t)(d->rules->confirm_queries + 1) / 2;
     bool soon =
@@ -416,10 +416,10 @@ static void confirm(struct ek_detector *d, struct ek_episode *e)
     speak_up(d, e);
     e->phase = EK_PHASE_CONFIRMED;
     e->recovery = 0;
-    e->due = next_look(d, e);
+    e->due = next_check(d, e);
     ek_incident_name(d, e);
     ek_episode_mark_lists(d, e);
-    tell(d, e, EK_CONFIRMED, NULL);
+    report_finding(d, e, EK_CONFIRMED, NULL);
     ek_incident_dismiss_others(d, e);
 }
 
@@ -444,7 +444,7 @@ void ek_episode_inherit(struct ek_detector *d, struct ek_episode *e, const struc
 }
 
 /* Whether the verdict can be given now: not while more lists may put the change on a segment. */
-static int may_settle(struct ek_detector *d, struct ek_episode *e, enum ek_localization where)
+static int can_diagnose(struct ek_detector *d, struct ek_episode *e, enum ek_localization where)
 {
     if (where != EK_UNDECIDED || e->waits == WAITS)
         return 1;
@@ -453,12 +453,13 @@ static int may_settle(struct ek_detector *d, struct ek_episode *e, enum ek_local
     return 0;
 }
 
-static void settle_worth(struct ek_detector *d, struct ek_episode *e, enum ek_localization where)
+static void is_worth_diagnosis(struct ek_detector *d, struct ek_episode *e,
+                               enum ek_localization where)
 {
     enum ek_localization up = ek_localize_to_all(d, e);
     if (up == EK_HANDED_OVER)
         ek_episode_dismiss(d, e, EK_BY_ALL_TRAFFIC);
-    else if (may_settle(d, e, up == EK_UNDECIDED ? up : where)) {
+    else if (can_diagnose(d, e, up == EK_UNDECIDED ? up : where)) {
         confirm(d, e);
         ek_localize_joined(d, e);
     }
@@ -472,7 +473,7 @@ static int is_large(const struct ek_detector *d, const struct ek_episode *e)
     return e->diagnosis.class == EK_SCALE && fabs(e->diagnosis.level.shift_ln) > effect;
 }
 
-static void settle_suspected(struct ek_detector *d, struct ek_episode *e)
+static void update_suspected(struct ek_detector *d, struct ek_episode *e)
 {
     struct ek_window w;
     int worth = ek_diagnose(d, e, &w);
@@ -482,7 +483,7 @@ static void settle_suspected(struct ek_detector *d, struct ek_episode *e)
         return;
     }
     if (worth > 0) {
-        settle_worth(d, e, where);
+        is_worth_diagnosis(d, e, where);
         return;
     }
     if (worth == 0 && !ek_episode_is_small_shift(d, e, &e->diagnosis.level))
@@ -554,7 +555,7 @@ static int is_to_diagnose(const struct ek_episode *e)
 }
 
 /* A change that has ended for a part of the traffic shows in the last lists. */
-static void settle_confirmed(struct ek_detector *d, struct ek_episode *e)
+static void update_confirmed(struct ek_detector *d, struct ek_episode *e)
 {
     struct ek_window w;
     int same = (!is_to_diagnose(e) && ek_diagnosis_is_current(d, e)) || diagnose_again(d, e);
@@ -563,13 +564,13 @@ static void settle_confirmed(struct ek_detector *d, struct ek_episode *e)
         ek_episode_dismiss(d, e, EK_BY_A_SEGMENT);
         return;
     }
-    e->due = next_look(d, e);
-    tell(d, e, EK_UPDATED, NULL);
+    e->due = next_check(d, e);
+    report_finding(d, e, EK_UPDATED, NULL);
 }
 
 static void end(struct ek_detector *d, struct ek_episode *e)
 {
-    tell(d, e, EK_RECOVERED, NULL);
+    report_finding(d, e, EK_RECOVERED, NULL);
     d->settled[e->feature] = ek_history_count(d->history);
     close_episode(d, e);
 }
@@ -591,9 +592,9 @@ void ek_episode_list(struct ek_detector *d, struct ek_episode *e,
     if (e->lists < e->due || !ek_scheduler_can_diagnose(d, e))
         return;
     if (e->phase == EK_PHASE_SUSPECTED)
-        settle_suspected(d, e);
+        update_suspected(d, e);
     else
-        settle_confirmed(d, e);
+        update_confirmed(d, e);
 }
 
 static int has_lists(const struct ek_detector *d, const struct ek_episode *e)

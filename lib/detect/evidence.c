@@ -73,7 +73,7 @@ void ek_cell_calibration_reset(struct ek_cell_calibration *h, int cell)
     memset(h->habit + (size_t)cell * features, 0, features * sizeof *h->habit);
 }
 
-static struct habit *habits_of(const struct ek_cell_calibration *h, int cell)
+static struct habit *cell_habits(const struct ek_cell_calibration *h, int cell)
 {
     return h->habit + (size_t)cell * (size_t)h->features;
 }
@@ -84,7 +84,7 @@ const float (*ek_cell_calibration_is_fair(struct ek_cell_calibration *h, int cel
     for (int f = 0; f < h->features; f++) {
         if (!ek_is_evident(list->evident, f))
             continue;
-        const struct habit *habit = &habits_of(h, cell)[f];
+        const struct habit *habit = &cell_habits(h, cell)[f];
         struct watched *w = &h->watched[f];
         memcpy(w->before, ek_evidence_r(list->cells, cell, f), sizeof w->before);
         for (int i = 0; i < EK_BETS; i++) {
@@ -102,7 +102,7 @@ void ek_cell_calibration_learn(struct ek_cell_calibration *h, int cell,
     for (int f = 0; f < h->features; f++) {
         if (!ek_is_evident(list->evident, f))
             continue;
-        struct habit *habit = &habits_of(h, cell)[f];
+        struct habit *habit = &cell_habits(h, cell)[f];
         const struct watched *w = &h->watched[f];
         const float *r = ek_evidence_r(list->cells, cell, f);
         for (int i = 0; i < EK_BETS; i++)
@@ -113,7 +113,7 @@ void ek_cell_calibration_learn(struct ek_cell_calibration *h, int cell,
 
 void ek_cell_calibration_serialize(struct ek_cell_calibration *h, struct ek_serialize *s, int cell)
 {
-    struct habit *habit = habits_of(h, cell);
+    struct habit *habit = cell_habits(h, cell);
     for (int f = 0; f < h->features; f++) {
         ek_serialize_raw(s, habit[f].sum, sizeof habit[f].sum);
         ek_serialize_u32(s, &habit[f].lists);
@@ -123,8 +123,8 @@ void ek_cell_calibration_serialize(struct ek_cell_calibration *h, struct ek_seri
 void ek_cell_calibration_merge(struct ek_cell_calibration *h, int cell,
                                const struct ek_cell_calibration *others, int of)
 {
-    struct habit *to = habits_of(h, cell);
-    const struct habit *from = habits_of(others, of);
+    struct habit *to = cell_habits(h, cell);
+    const struct habit *from = cell_habits(others, of);
     for (int f = 0; f < h->features; f++) {
         for (int i = 0; i < EK_BETS; i++)
             to[f].sum[i] += from[f].sum[i];
@@ -260,9 +260,9 @@ struct block {
 };
 
 /* Feature by feature, where the evidence may matter. Returns how many reached the alarm. */
-static int look(const struct block *b, const struct ek_evidence_list *l,
-                const struct ek_bet_cell *cell, const struct ek_alarm_level *level,
-                struct ek_alarm *alarm)
+static int check_alarms(const struct block *b, const struct ek_evidence_list *l,
+                        const struct ek_bet_cell *cell, const struct ek_alarm_level *level,
+                        struct ek_alarm *alarm)
 {
     int alarms = 0;
     for (int i = 0; i < EK_BET_BLOCK; i++) {
@@ -280,15 +280,15 @@ static int look(const struct block *b, const struct ek_evidence_list *l,
 
 /* Returns how many reached the alarm. The totals of the largest evidence in each lane are no
  * smaller than those of any feature, so that mostly none has to be looked at. */
-static int take_block(const struct ek_evidence_list *l, const struct ek_bet_cell *cell,
-                      const struct ek_alarm_level *level, int block, struct ek_alarm *alarm)
+static int update_block(const struct ek_evidence_list *l, const struct ek_bet_cell *cell,
+                        const struct ek_alarm_level *level, int block, struct ek_alarm *alarm)
 {
     struct block b = {.first = block * EK_BET_BLOCK, .mask = l->evident[block]};
     float largest[EK_BETS];
     ek_bet_step(l->bets, cell, block, b.mask, largest, b.moved);
     struct ek_bet_total total = ek_bet_total(largest, l->weight);
     if (!(total.level < level->hot && total.all < level->alarm))
-        return look(&b, l, cell, level, alarm);
+        return check_alarms(&b, l, cell, level, alarm);
     memcpy(cell->mu + b.first, b.moved, sizeof b.moved);
     return 0;
 }
@@ -310,7 +310,7 @@ int ek_evidence_update(const struct ek_evidence_list *l, const struct ek_alarm_l
     int alarms = 0;
     for (int block = 0; block * EK_BET_BLOCK < s->features; block++)
         if (l->evident[block])
-            alarms += take_block(l, &cell, level, block, alarm + alarms);
+            alarms += update_block(l, &cell, level, block, alarm + alarms);
     return alarms;
 }
 

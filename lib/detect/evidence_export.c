@@ -245,8 +245,8 @@ int ek_detector_changes(const struct ek_detector *d)
     return EK_EPISODES_MAX - ek_episodes_available(d);
 }
 
-static int has_claim(const struct ek_fleet_claim_item *claim, int count,
-                     const struct ek_fleet_claim_item *one)
+static int has_fleet_finding(const struct ek_fleet_claim_item *claim, int count,
+                             const struct ek_fleet_claim_item *one)
 {
     for (int i = 0; i < count; i++)
         if (claim[i].feature == one->feature && claim[i].cell == one->cell)
@@ -255,19 +255,20 @@ static int has_claim(const struct ek_fleet_claim_item *claim, int count,
 }
 
 /* What nobody claims any more begins from nothing, as after a change of one's own. */
-static void give_up(struct ek_detector *d, const struct ek_fleet_claim_item *claim, int count)
+static void abandon_episode(struct ek_detector *d, const struct ek_fleet_claim_item *claim,
+                            int count)
 {
     for (int i = 0; i < d->foreign_claims; i++) {
         const struct ek_fleet_claim_item *old = &d->foreign_claim[i];
         d->open[old->feature]--;
         d->foreign[ek_detector_cell_slot(d, old->cell, old->feature)] = 0;
-        if (!has_claim(claim, count, old))
+        if (!has_fleet_finding(claim, count, old))
             ek_evidence_restart(d->evidence, old->cell, old->feature);
     }
     d->foreign_claims = 0;
 }
 
-static int room(struct ek_detector *d, int count)
+static int reserve_foreign(struct ek_detector *d, int count)
 {
     if (!d->foreign)
         d->foreign = ek_calloc((size_t)d->cell_capacity * (size_t)d->features, sizeof *d->foreign);
@@ -278,7 +279,7 @@ static int room(struct ek_detector *d, int count)
     return d->foreign && more ? EK_OK : EK_ENOMEM;
 }
 
-static void let_go(struct ek_detector *d)
+static void release_foreign(struct ek_detector *d)
 {
     ek_free(d->foreign);
     ek_free(d->foreign_claim);
@@ -289,8 +290,8 @@ static void let_go(struct ek_detector *d)
 int ek_detector_set_fleet_findings(struct ek_detector *d, const struct ek_fleet_claim_item *claim,
                                    int count)
 {
-    int rc = count ? room(d, count) : EK_OK;
-    give_up(d, rc ? NULL : claim, rc ? 0 : count);
+    int rc = count ? reserve_foreign(d, count) : EK_OK;
+    abandon_episode(d, rc ? NULL : claim, rc ? 0 : count);
     for (int i = 0; !rc && i < count; i++) {
         size_t at = ek_detector_cell_slot(d, claim[i].cell, claim[i].feature);
         if (d->foreign[at])
@@ -301,6 +302,6 @@ int ek_detector_set_fleet_findings(struct ek_detector *d, const struct ek_fleet_
     }
     d->claims++;
     if (!d->foreign_claims)
-        let_go(d);
+        release_foreign(d);
     return rc;
 }

@@ -43,8 +43,8 @@ static const double SPREADS = 2;      /* standard deviations that are more than 
 static const double EXPECTED = 1, DEVIATIONS = 2;
 
 /* Chance that a list has moved; NaN: it cannot say. */
-static double shows_level(const struct ek_detector *d, const struct ek_episode *e, uint64_t row,
-                          const struct ek_list_stats *o, double r)
+static double level_membership(const struct ek_detector *d, const struct ek_episode *e,
+                               uint64_t row, const struct ek_list_stats *o, double r)
 {
     const float *density = ek_profile_density(d->profile, e->feature);
     double q = fmin(e->diagnosis.level.share, SHARE_MOST), shift = e->diagnosis.level.shift_ln;
@@ -116,8 +116,8 @@ static struct move move_of(const struct ek_detector *d, const struct ek_episode 
 /* How far a list shows a change of another class; NaN: it cannot say. It counts in proportion, and
  * less than nothing on the other side of training, for what chance adds to a list it takes from
  * another: so those without the fault come to no more than 0 in all. */
-static double shows_move(const struct ek_detector *d, const struct ek_episode *e, uint64_t row,
-                         const struct ek_list_stats *o)
+static double move_membership(const struct ek_detector *d, const struct ek_episode *e, uint64_t row,
+                              const struct ek_list_stats *o)
 {
     struct move m = move_of(d, e, row, o);
     double whole = fmin(fmax(fabs(m.told), SPREADS * m.sd), m.most);
@@ -128,12 +128,13 @@ static double shows_move(const struct ek_detector *d, const struct ek_episode *e
 }
 
 /* One that cannot say counts as much as it costs. */
-static double shows(const struct ek_detector *d, const struct ek_episode *e, uint64_t row,
-                    double each)
+static double membership(const struct ek_detector *d, const struct ek_episode *e, uint64_t row,
+                         double each)
 {
     const struct ek_list_stats *o = &ek_history_records(d->history, row)[e->feature];
     double r = (double)(o->r - ek_detector_level(d, e->cell, e->feature));
-    double x = ek_episode_has_level(e) ? shows_level(d, e, row, o, r) : shows_move(d, e, row, o);
+    double x =
+        ek_episode_has_level(e) ? level_membership(d, e, row, o, r) : move_membership(d, e, row, o);
     return isnan(x) ? fmin(ek_detector_rule(d, e->feature)->act_share, LEAST) : each * x;
 }
 
@@ -154,7 +155,7 @@ bool ek_episode_is_lasting(const struct ek_detector *d, const struct ek_episode 
         return true;
     for (uint64_t row = ek_history_count(d->history); row > from && seen < newest; row--)
         if (is_of(d, e, row - 1)) {
-            shown += shows(d, e, row - 1, 1);
+            shown += membership(d, e, row - 1, 1);
             seen++;
         }
     return seen < newest || shown >= fmax(LEAST, expected - DEVIATIONS * sqrt(expected));
@@ -190,7 +191,7 @@ double ek_detector_membership(const struct ek_detector *d, int feature, int cell
     if (!e || !ek_detector_has_counted(d) || !is_of(d, e, last))
         return 0;
     *episode = e->number;
-    return shows(d, e, last, counts(d, e));
+    return membership(d, e, last, counts(d, e));
 }
 
 double ek_detector_mean_membership(const struct ek_detector *d, int feature, int cell)
@@ -204,6 +205,6 @@ double ek_detector_mean_membership(const struct ek_detector *d, int feature, int
     uint64_t end = ek_history_count(d->history) - ek_detector_has_counted(d);
     for (uint64_t row = e->since_row > first ? e->since_row : first; row < end; row++)
         if (is_of(d, e, row))
-            shown += shows(d, e, row, each);
+            shown += membership(d, e, row, each);
     return shown;
 }

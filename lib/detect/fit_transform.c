@@ -341,7 +341,7 @@ static double apart_by(double part, double f, double k)
 }
 
 /* The level moves by a part of f, and the spread grows by what the parts are apart. */
-static void settle_hit(struct hit *h, const struct ek_fit_target *t, int list, double f)
+static void finish_hit(struct hit *h, const struct ek_fit_target *t, int list, double f)
 {
     double k = t->items[list], part = h->number / k, typical = t->typical[list];
     double own = typical * typical, apart = apart_by(part, f, k);
@@ -365,7 +365,7 @@ static void hits_of(struct hits *h, const struct ek_fit_target *t, int list, dou
         x.chance /= sum;
         if (!(x.chance > CHANCE_LEAST))
             continue;
-        settle_hit(&x, t, list, f);
+        finish_hit(&x, t, list, f);
         h->hit[kept++] = x;
     }
     h->count = kept;

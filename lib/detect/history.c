@@ -188,8 +188,8 @@ void ek_history_count_serialize(struct ek_history *h, struct ek_serialize *s)
     ek_serialize_u64(s, &h->count);
 }
 
-void ek_history_places_serialize(struct ek_history *h, struct ek_serialize *s, int first, int end,
-                                 int strata, int cells)
+void ek_history_cells_serialize(struct ek_history *h, struct ek_serialize *s, int first, int end,
+                                int strata, int cells)
 {
     for (int i = first; i < end && !s->rc; i++)
         row_serialize(h, s, (uint64_t)i, strata, cells);

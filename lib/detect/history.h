@@ -52,8 +52,8 @@ int ek_history_merge(struct ek_history *h, const struct ek_history *there,
 /* How many rows there ever were; then those in the places first .. end - 1 of the ring, which have
  * one; their strata and cells are below the counts. */
 void ek_history_count_serialize(struct ek_history *h, struct ek_serialize *s);
-void ek_history_places_serialize(struct ek_history *h, struct ek_serialize *s, int first, int end,
-                                 int strata, int cells);
+void ek_history_cells_serialize(struct ek_history *h, struct ek_serialize *s, int first, int end,
+                                int strata, int cells);
 
 /* The order of the rows of two histories in one: by time, the rows of each in their own order. */
 /* Of one history: how many rows it ever had, and the new number of each that it remembers. */

@@ -35,7 +35,7 @@ struct owner {
     float *inv_sd_of, *spread_hi;
 };
 
-static int room_for_training(struct owner *o, size_t padded)
+static int reserve_training(struct owner *o, size_t padded)
 {
     struct ek_bet_list *l = &o->list;
     l->law = o->law = ek_calloc_aligned(padded, sizeof *o->law);
@@ -45,7 +45,7 @@ static int room_for_training(struct owner *o, size_t padded)
     return o->law && o->table && o->inv_sd_of && o->spread_hi ? EK_OK : EK_ENOMEM;
 }
 
-static int room_for_list(struct ek_bet_list *l)
+static int reserve_list(struct ek_bet_list *l)
 {
     size_t padded = (size_t)l->padded;
     l->level = ek_calloc(padded, sizeof *l->level);
@@ -85,7 +85,7 @@ int ek_list_bets_new(struct ek_bet_list **out, const struct ek_bet_tables *table
     l->spread = tables->spread;
     l->cap = ek_bet_caps;
     l->spread_unknown = EK_SPREAD_UNKNOWN;
-    if (room_for_training(o, (size_t)l->padded) || room_for_list(l)) {
+    if (reserve_training(o, (size_t)l->padded) || reserve_list(l)) {
         ek_list_bets_free(l);
         return EK_ENOMEM;
     }
@@ -100,7 +100,7 @@ static int list_bets_beside(struct ek_bet_list **out, const struct ek_bet_list *
     if (!o)
         return EK_ENOMEM;
     o->list = *with;
-    if (room_for_list(&o->list)) {
+    if (reserve_list(&o->list)) {
         ek_list_bets_free(&o->list);
         return EK_ENOMEM;
     }
@@ -148,7 +148,7 @@ static int allocate(struct ek_list_stats_builder *r)
 }
 
 /* The profile is by feature; a list needs all features of its stratum. */
-static int take_profile(struct ek_list_stats_builder *r)
+static int load_profile(struct ek_list_stats_builder *r)
 {
     const struct ek_profile *p = r->profile;
     ek_bet_tables_fill(r->tables);
@@ -178,7 +178,7 @@ int ek_list_stats_builder_new(struct ek_list_stats_builder **out, const struct e
     r->profile = p;
     r->same = rules->same_query;
     r->field = ek_stratum_field_find(m, p->field);
-    if (allocate(r) || take_profile(r)) {
+    if (allocate(r) || load_profile(r)) {
         ek_list_stats_builder_free(r);
         return out_of_memory(e);
     }

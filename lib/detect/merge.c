@@ -44,8 +44,8 @@ static void lower_rows(struct ek_detector *d, const struct ek_level_offset *one,
 }
 
 /* Those of here, for what comes from there. */
-static void spread_own(struct ek_detector *into, const struct ek_detector *from,
-                       const struct ek_row_order *o, const int16_t *to)
+static void spread_cells(struct ek_detector *into, const struct ek_detector *from,
+                         const struct ek_row_order *o, const int16_t *to)
 {
     for (int i = 0; i < into->rebases.count; i++) {
         struct ek_level_offset *one = &into->rebases.one[i];
@@ -58,7 +58,7 @@ static void spread_own(struct ek_detector *into, const struct ek_detector *from,
 }
 
 /* `own` is how many of them are of here. */
-static bool is_taken(const struct ek_level_offsets *r, int own, const struct ek_level_offset *one)
+static bool is_used(const struct ek_level_offsets *r, int own, const struct ek_level_offset *one)
 {
     int i = 0;
     while (i < own && (r->one[i].feature != one->feature || r->one[i].cell != one->cell))
@@ -86,13 +86,13 @@ static void accepts_merge(struct ek_detector *into, const struct ek_detector *fr
 {
     struct ek_level_offsets *r = &into->rebases;
     const int own = r->count;
-    spread_own(into, from, o, to);
+    spread_cells(into, from, o, to);
     for (int i = 0; i < from->rebases.count; i++) {
         struct ek_level_offset one = from->rebases.one[i];
         one.cell = to[one.cell];
         one.row = ek_row_moved(o, &o->there, one.row);
         bool held = !one.cell || (one.cell > 0 && ek_cells_value(into->cells, one.cell));
-        if (held && r->count < EK_LEVEL_OFFSETS_MAX && !is_taken(r, own, &one))
+        if (held && r->count < EK_LEVEL_OFFSETS_MAX && !is_used(r, own, &one))
             adopt_accept(into, one, o);
         else if (held)
             ek_cells_release(into->cells, one.cell);
@@ -266,8 +266,8 @@ static void merge_cell(struct ek_detector *into, const struct ek_detector *from,
 {
     ek_evidence_cells_merge(into->evidence, to, from->evidence, cell);
     ek_categories_merge(into->categories, to, from->categories, cell);
-    if (into->habits && ek_cells_dimension(into->cells, to) == into->baseline)
-        ek_cell_calibration_merge(into->habits, to, from->habits, cell);
+    if (into->calibrations && ek_cells_dimension(into->cells, to) == into->baseline)
+        ek_cell_calibration_merge(into->calibrations, to, from->calibrations, cell);
     for (int f = 0; f < into->features; f++)
         if (ek_detector_has_open(into, f, to) || ek_detector_has_open(from, f, cell)) {
             ek_evidence_restart(into->evidence, to, f);

@@ -80,7 +80,7 @@ static uint64_t slot_of(const struct ek_space_saving *b, uint64_t key)
     return slot;
 }
 
-static void put(struct ek_space_saving *b, int which)
+static void store_counter(struct ek_space_saving *b, int which)
 {
     b->table[slot_of(b, b->counter[which].key)] = which + 1;
 }
@@ -112,7 +112,7 @@ static double count_at(const struct ek_space_saving *b, int place)
 }
 
 /* Moves a counter to where it belongs in the heap. */
-static void settle(struct ek_space_saving *b, int place)
+static void sift_down(struct ek_space_saving *b, int place)
 {
     int which = b->heap[place];
     double count = b->counter[which].count;
@@ -133,7 +133,7 @@ static void settle(struct ek_space_saving *b, int place)
 }
 
 /* A counter for a new candidate: an unused one, else that of the least. */
-static int take(struct ek_space_saving *b, uint64_t key)
+static int replace_min(struct ek_space_saving *b, uint64_t key)
 {
     int fresh = b->used < b->candidates, which = fresh ? b->cells + b->used : b->heap[0];
     struct counter *c = &b->counter[which];
@@ -144,7 +144,7 @@ static int take(struct ek_space_saving *b, uint64_t key)
     c->key = key;
     c->known = 1;
     c->error = c->count;
-    put(b, which);
+    store_counter(b, which);
     return which;
 }
 
@@ -153,11 +153,11 @@ static int count(struct ek_space_saving *b, uint64_t key, double lists)
 {
     int which = b->table[slot_of(b, key)] - 1;
     if (which < 0)
-        which = take(b, key);
+        which = replace_min(b, key);
     struct counter *c = &b->counter[which];
     c->count += lists * b->weight;
     if (which >= b->cells)
-        settle(b, c->place);
+        sift_down(b, c->place);
     return which;
 }
 
@@ -201,13 +201,13 @@ static void leave(struct ek_space_saving *b, int which)
     int place = b->counter[which].place, last = b->cells + --b->used;
     if (place < b->used) {
         stand(b, place, b->heap[b->used]);
-        settle(b, place);
+        sift_down(b, place);
     }
     if (which != last) {
         drop(b, b->counter[last].key);
         b->counter[which] = b->counter[last];
         stand(b, b->counter[which].place, which);
-        put(b, which);
+        store_counter(b, which);
     }
     b->counter[last] = (struct counter){0};
 }
@@ -222,15 +222,15 @@ void ek_space_saving_assign(struct ek_space_saving *b, uint64_t key, int cell)
     if (before.known)
         drop(b, before.key);
     *own = *candidate;
-    put(b, cell);
+    store_counter(b, cell);
     if (!before.known) {
         leave(b, which);
         return;
     }
     before.place = candidate->place;
     *candidate = before;
-    put(b, which);
-    settle(b, candidate->place);
+    store_counter(b, which);
+    sift_down(b, candidate->place);
 }
 
 static void counter_serialize(struct ek_serialize *s, struct counter *c)
@@ -262,7 +262,7 @@ static void fill_table(struct ek_space_saving *b, struct ek_serialize *s)
         if (!b->counter[i].known)
             continue;
         ek_serialize_require(s, !b->table[slot_of(b, b->counter[i].key)]);
-        put(b, i);
+        store_counter(b, i);
     }
 }
 

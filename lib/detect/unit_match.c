@@ -19,8 +19,7 @@ static double distance(const struct ek_unit_match *m, double shift_ln)
     return fabs(shift_ln - log(m->unit->factor));
 }
 
-static int comes_before(const struct ek_unit_match *a, const struct ek_unit_match *b,
-                        double shift_ln)
+static int is_better(const struct ek_unit_match *a, const struct ek_unit_match *b, double shift_ln)
 {
     if (a->listed != b->listed)
         return a->listed;
@@ -34,7 +33,7 @@ static int insert(struct ek_unit_match *match, int count, const struct ek_unit_m
                   double shift_ln)
 {
     int at = count;
-    while (at > 0 && comes_before(one, &match[at - 1], shift_ln))
+    while (at > 0 && is_better(one, &match[at - 1], shift_ln))
         at--;
     if (at == EK_UNIT_MATCHES)
         return count;

@@ -30,8 +30,8 @@ void ek_fleet_reply_write(struct ek_serialize *w, const struct ek_fleet_reply *a
 int ek_fleet_reply_open(struct ek_fleet_reply *a, const void *bytes, size_t length,
                         struct ek_error *e);
 
-/* The orders that a decider has carried out, the last EK_FLEET_ORDERS_KEPT of them. */
-enum { EK_FLEET_ORDERS_KEPT = 32 };
+/* The orders that a decider has carried out, the last EK_FLEET_COMMANDS_RETAINED of them. */
+enum { EK_FLEET_COMMANDS_RETAINED = 32 };
 struct ek_leader_commands;
 
 int ek_leader_commands_new(struct ek_leader_commands **out, const char *decider); /* EK_ENOMEM */

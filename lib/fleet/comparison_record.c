@@ -83,7 +83,7 @@ static void walk_all(struct ek_serialize *w, struct ek_fleet_comparisons_total *
 }
 
 /* What a pool of values has is nobody's. */
-static bool is_told(const struct ek_cells *cells, int cell)
+static bool is_reported(const struct ek_cells *cells, int cell)
 {
     return cell == 0 || ek_cells_value(cells, cell);
 }
@@ -102,10 +102,10 @@ int ek_fleet_comparisons_write(const struct ek_comparisons *t, bool drifted,
     ek_fleet_head_walk(&w, &h);
     walk_all(&w, &all);
     for (int at = 0; (s = ek_comparisons_next(t, &at));)
-        count += is_told(cells, s->cell);
+        count += is_reported(cells, s->cell);
     ek_record_put(&w, count);
     for (int at = 0; (s = ek_comparisons_next(t, &at));)
-        if (is_told(cells, s->cell)) {
+        if (is_reported(cells, s->cell)) {
             struct ek_fleet_comparison one = {
                 {ek_fleet_cell_get(cells, s->cell), ek_text_from(m->item[s->feature]->name)}, *s};
             walk_route(&w, &h.dimensions, &one);

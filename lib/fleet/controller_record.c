@@ -10,14 +10,14 @@ void ek_controller_record_clear(struct ek_controller_record *s)
     for (int i = 0; i < s->pins; i++)
         ek_controller_pin_release(&s->pin[i]);
     ek_fleet_accepted_set_clear(&s->normal);
-    s->wanted.count = s->rollouts.count = s->pins = 0;
+    s->desired.count = s->rollouts.count = s->pins = 0;
 }
 
 struct ek_controller_memory ek_controller_record_memory(const struct ek_controller_record *s,
                                                         const struct ek_plan *plan)
 {
     return (struct ek_controller_memory){.plan = plan,
-                                         .wanted = &s->wanted,
+                                         .desired = &s->desired,
                                          .rollouts = &s->rollouts,
                                          .limited = s->limits.limited,
                                          .free_ms = s->limits.free_ms,
@@ -44,7 +44,7 @@ static int find(const struct reading *r, const struct ek_fleet_place *p, int *fe
     return *feature < 0 ? EK_OK : r->by->cell_of(r->by->context, &p->cell, cell);
 }
 
-static int take_entry_of(struct reading *r, struct ek_plan *plan, const struct ek_fleet_entry *e)
+static int read_entry_of(struct reading *r, struct ek_plan *plan, const struct ek_fleet_entry *e)
 {
     struct ek_plan_entry own = e->is;
     int rc = find(r, &e->place, &own.feature, &own.cell);
@@ -62,19 +62,19 @@ static int take_entry_of(struct reading *r, struct ek_plan *plan, const struct e
     return EK_OK;
 }
 
-static int take_entry(void *context, const struct ek_fleet_entry *e)
+static int read_entry(void *context, const struct ek_fleet_entry *e)
 {
     struct reading *r = context;
-    return take_entry_of(r, r->plan, e);
+    return read_entry_of(r, r->plan, e);
 }
 
-static int take_wanted(void *context, const struct ek_fleet_entry *e)
+static int read_wanted(void *context, const struct ek_fleet_entry *e)
 {
     struct reading *r = context;
-    return take_entry_of(r, &r->to->wanted, e);
+    return read_entry_of(r, &r->to->desired, e);
 }
 
-static int take_mode(void *context, const struct ek_fleet_mode *m)
+static int read_mode(void *context, const struct ek_fleet_mode *m)
 {
     struct reading *r = context;
     struct ek_plan_mode own = m->is;
@@ -86,7 +86,7 @@ static int take_mode(void *context, const struct ek_fleet_mode *m)
     return rc;
 }
 
-static int take_rollout(void *context, const struct ek_fleet_rollout *m)
+static int read_rollout(void *context, const struct ek_fleet_rollout *m)
 {
     struct reading *r = context;
     struct ek_rollouts *to = &r->to->rollouts;
@@ -107,7 +107,7 @@ static bool is_pinned(const struct ek_controller_record *s, int feature, int cel
     return false;
 }
 
-static int take_pin(void *context, const struct ek_order *p)
+static int read_pin(void *context, const struct ek_order *p)
 {
     struct reading *r = context;
     const struct ek_fleet_place place = ek_fleet_order_place(p);
@@ -122,7 +122,7 @@ static int take_pin(void *context, const struct ek_order *p)
     return rc;
 }
 
-static int take_limits(void *context, const struct ek_fleet_limits *l)
+static int read_limits(void *context, const struct ek_fleet_limits *l)
 {
     struct reading *r = context;
     r->to->limits = *l;
@@ -130,7 +130,7 @@ static int take_limits(void *context, const struct ek_fleet_limits *l)
     return EK_OK;
 }
 
-static int take_normal(void *context, uint64_t version, uint64_t profile)
+static int read_normal(void *context, uint64_t version, uint64_t profile)
 {
     struct reading *r = context;
     r->to->normal.profile = profile;
@@ -139,7 +139,7 @@ static int take_normal(void *context, uint64_t version, uint64_t profile)
 }
 
 /* Whose lists cannot be told from others here keep their level. */
-static int take_accept(void *context, const struct ek_fleet_accept *a)
+static int read_accept(void *context, const struct ek_fleet_accept *a)
 {
     struct reading *r = context;
     int feature, cell;
@@ -162,19 +162,19 @@ int ek_controller_record_read(const struct ek_fleet_plan *record,
                               struct ek_controller_record *s)
 {
     struct reading r = {by, plan, s};
-    const struct ek_fleet_plan_visitor hears = {.context = &r,
-                                                .entry = take_entry,
-                                                .mode = take_mode,
-                                                .wanted = take_wanted,
-                                                .rollout = take_rollout,
-                                                .pin = take_pin,
-                                                .limits = take_limits,
-                                                .normal = take_normal,
-                                                .accepted = take_accept};
+    const struct ek_fleet_plan_visitor callbacks = {.context = &r,
+                                                    .entry = read_entry,
+                                                    .mode = read_mode,
+                                                    .desired = read_wanted,
+                                                    .rollout = read_rollout,
+                                                    .pin = read_pin,
+                                                    .limits = read_limits,
+                                                    .normal = read_normal,
+                                                    .accepted = read_accept};
     by->missed = by->outdated = 0;
     memset(by->apart, 0, sizeof by->apart);
     plan->version = record->head.version;
-    return ek_fleet_plan_visit(record, &hears);
+    return ek_fleet_plan_visit(record, &callbacks);
 }
 
 /* ------------------------------------------------------------------ writing */
@@ -193,7 +193,7 @@ static struct ek_fleet_place place_of(const struct writing *o, int feature, int 
                                    ek_text_from(o->manifest->item[feature]->name)};
 }
 
-static void put_entries(const struct writing *o, const struct ek_plan *p)
+static void write_entries(const struct writing *o, const struct ek_plan *p)
 {
     ek_record_put(o->w, (uint64_t)p->count);
     for (int i = 0; i < p->count; i++) {
@@ -206,7 +206,7 @@ static void put_entries(const struct writing *o, const struct ek_plan *p)
     }
 }
 
-static void put_modes(const struct writing *o, const struct ek_plan *p)
+static void write_modes(const struct writing *o, const struct ek_plan *p)
 {
     ek_record_put(o->w, (uint64_t)p->modes);
     for (int i = 0; i < p->modes; i++) {
@@ -216,7 +216,7 @@ static void put_modes(const struct writing *o, const struct ek_plan *p)
     }
 }
 
-static void put_rollouts(const struct writing *o, const struct ek_rollouts *s)
+static void write_rollouts(const struct writing *o, const struct ek_rollouts *s)
 {
     ek_record_put(o->w, (uint64_t)s->count);
     for (int i = 0; i < s->count; i++) {
@@ -226,7 +226,7 @@ static void put_rollouts(const struct writing *o, const struct ek_rollouts *s)
     }
 }
 
-static void put_pins(const struct writing *o, const struct ek_controller_pin *pin, int pins)
+static void write_pins(const struct writing *o, const struct ek_controller_pin *pin, int pins)
 {
     ek_record_put(o->w, (uint64_t)pins);
     for (int i = 0; i < pins; i++) {
@@ -235,7 +235,7 @@ static void put_pins(const struct writing *o, const struct ek_controller_pin *pi
     }
 }
 
-static void put_normal(const struct writing *o, const struct ek_fleet_accepted_set *n)
+static void write_normal(const struct writing *o, const struct ek_fleet_accepted_set *n)
 {
     ek_record_put(o->w, n->levels.version);
     ek_serialize_u64(o->w, &(uint64_t){n->profile});
@@ -258,11 +258,11 @@ void ek_controller_record_write(struct ek_serialize *w, const struct ek_fleet_di
     const struct writing o = {w, d, m, names_of, context};
     struct ek_fleet_limits limits = {memory->limited, memory->free_ms, memory->was_full,
                                      memory->paused, memory->paused_ms};
-    put_entries(&o, memory->plan);
-    put_modes(&o, memory->plan);
-    put_entries(&o, memory->wanted);
-    put_rollouts(&o, memory->rollouts);
-    put_pins(&o, memory->pin, memory->pins);
+    write_entries(&o, memory->plan);
+    write_modes(&o, memory->plan);
+    write_entries(&o, memory->desired);
+    write_rollouts(&o, memory->rollouts);
+    write_pins(&o, memory->pin, memory->pins);
     ek_fleet_limits_walk(w, &limits);
-    put_normal(&o, normal);
+    write_normal(&o, normal);
 }

@@ -12,7 +12,7 @@
 
 /* What a record has besides the plan, under the numbers of who has read it. Some 390 KiB. */
 struct ek_controller_record {
-    struct ek_plan wanted;
+    struct ek_plan desired;
     struct ek_rollouts rollouts;
     struct ek_fleet_limits limits;
     struct ek_fleet_accepted_set normal;

@@ -19,7 +19,7 @@ struct row {
 };
 
 /* How far an instance has answered. */
-struct teller {
+struct reporter {
     uint64_t start, next; /* of its run; row that was not seen yet */
     bool answered;
 };
@@ -41,7 +41,7 @@ struct ek_fleet_diagnosis {
     float *queries;  /* [LIMIT, query features] */
     int *order;      /* [LIMIT] */
     int rows;
-    struct teller teller[EK_FLEET_INSTANCES_MAX];
+    struct reporter teller[EK_FLEET_INSTANCES_MAX];
     int answered; /* instances that have */
     struct suspicion suspicion[SUSPICIONS_MAX];
     int suspicions, waited;
@@ -135,7 +135,7 @@ int ek_fleet_diagnosis_row(struct ek_fleet_diagnosis *c, struct ek_fleet_pool *p
                            uint64_t start, const struct ek_fleet_row *row)
 {
     size_t queries = (size_t)c->manifest.query_count;
-    struct teller *teller = &c->teller[instance];
+    struct reporter *teller = &c->teller[instance];
     if (start < teller->start || c->rows == LIMIT)
         return EK_OK;
     if (start == teller->start && row->number < teller->next)
@@ -187,7 +187,7 @@ static void open_until(struct ek_fleet_diagnosis *c, const struct ek_fleet_pool 
     c->suspicions = kept;
 }
 
-static int take_row(struct ek_fleet_diagnosis *c, const struct ek_fleet_pool *pool, int i)
+static int add_row(struct ek_fleet_diagnosis *c, const struct ek_fleet_pool *pool, int i)
 {
     const struct row *row = &c->row[i];
     size_t queries = (size_t)c->manifest.query_count;
@@ -222,7 +222,7 @@ static int earlier(const void *a, const void *b, void *context)
     return (i > j) - (i < j);
 }
 
-static int take_rows(struct ek_fleet_diagnosis *c, const struct ek_fleet_pool *pool)
+static int add_rows(struct ek_fleet_diagnosis *c, const struct ek_fleet_pool *pool)
 {
     int rc = EK_OK;
     for (int i = 0; i < c->rows; i++)
@@ -230,7 +230,7 @@ static int take_rows(struct ek_fleet_diagnosis *c, const struct ek_fleet_pool *p
     qsort_r(c->order, (size_t)c->rows, sizeof *c->order, earlier, c->row);
     for (int i = 0; i < c->rows && !rc; i++) {
         open_until(c, pool, c->row[c->order[i]].time_ms);
-        rc = take_row(c, pool, c->order[i]);
+        rc = add_row(c, pool, c->order[i]);
     }
     c->rows = 0;
     return rc;
@@ -243,7 +243,7 @@ int ek_fleet_diagnosis_advance(struct ek_fleet_diagnosis *c, const struct ek_fle
     if (!c->begun && c->answered < instances && c->waited < EK_FLEET_WAIT_REPORTS)
         return 1;
     c->begun = true;
-    if (take_rows(c, pool))
+    if (add_rows(c, pool))
         return -EK_ENOMEM;
     if (c->waited > EK_FLEET_WAIT_REPORTS)
         open_until(c, pool, INT64_MAX); /* no later list came */
@@ -257,7 +257,7 @@ int ek_fleet_diagnosis_check(struct ek_fleet_diagnosis *c, const struct ek_fleet
     if (!c->begun && c->answered < instances)
         return EK_OK;
     c->begun = true;
-    return ek_detector_confirmed(c->detector, 0, &found) ? EK_OK : take_rows(c, pool);
+    return ek_detector_confirmed(c->detector, 0, &found) ? EK_OK : add_rows(c, pool);
 }
 
 int ek_fleet_diagnosis_finding(const struct ek_fleet_diagnosis *c, struct ek_fleet_pool *pool,

@@ -118,7 +118,7 @@ static void walk_sums(struct ek_serialize *w, uint64_t *gap, uint64_t features,
         ek_wire_signed(w, &s->ln[b], (int64_t)s->lists * LIST_UNITS_MAX);
 }
 
-static void put_sums(struct ek_serialize *w, const struct ek_evidence_sum *t, int cell)
+static void write_sums(struct ek_serialize *w, const struct ek_evidence_sum *t, int cell)
 {
     int next = 0, features = ek_evidence_sum_features(t);
     ek_record_put(w, (uint64_t)features_of(t, cell));
@@ -134,32 +134,32 @@ static void put_sums(struct ek_serialize *w, const struct ek_evidence_sum *t, in
 }
 
 /* A pool is no value: what is in it differs from instance to instance. */
-static bool is_told(const struct ek_detector *d, int cell)
+static bool is_reported(const struct ek_detector *d, int cell)
 {
     const struct ek_cells *cells = ek_detector_registry(d);
     return (cell == 0 || ek_cells_value(cells, cell)) &&
            features_of(ek_detector_evidence_sum(d), cell);
 }
 
-static void put_cells(struct ek_serialize *w, const struct ek_detector *d,
-                      const struct ek_fleet_dimensions *dimensions, int most)
+static void write_cells(struct ek_serialize *w, const struct ek_detector *d,
+                        const struct ek_fleet_dimensions *dimensions, int most)
 {
     const struct ek_cells *cells = ek_detector_registry(d);
     int count = 0, known = ek_cells_count(cells);
     for (int cell = 0; cell < known && count < most; cell++)
-        count += is_told(d, cell);
+        count += is_reported(d, cell);
     ek_record_put(w, (uint64_t)count);
     for (int cell = 0; count; cell++)
-        if (is_told(d, cell)) {
+        if (is_reported(d, cell)) {
             struct ek_fleet_cell names = ek_fleet_cell_get(cells, cell);
             ek_wire_cell(w, dimensions, &names);
-            put_sums(w, ek_detector_evidence_sum(d), cell);
+            write_sums(w, ek_detector_evidence_sum(d), cell);
             count--;
         }
 }
 
-static void put_findings(struct ek_serialize *w, const struct ek_detector *d,
-                         const struct ek_fleet_dimensions *dimensions)
+static void write_findings(struct ek_serialize *w, const struct ek_detector *d,
+                           const struct ek_fleet_dimensions *dimensions)
 {
     const struct ek_cells *cells = ek_detector_registry(d);
     struct ek_finding f;
@@ -176,8 +176,8 @@ static void put_findings(struct ek_serialize *w, const struct ek_detector *d,
 }
 
 /* Lists since the last tick, as far as they are remembered, by the cells that have a name. */
-static void put_traffic(struct ek_serialize *w, const struct ek_detector *d,
-                        struct ek_fleet_head *h, int most)
+static void write_traffic(struct ek_serialize *w, const struct ek_detector *d,
+                          struct ek_fleet_head *h, int most)
 {
     const struct ek_cells *cells = ek_detector_registry(d);
     uint64_t first, count = 0, end = ek_detector_rows(d, &first);
@@ -219,9 +219,9 @@ int ek_evidence_report_write(const struct ek_detector *d, const struct ek_fleet_
     ek_record_writer_start(&w, out, EK_FLEET_REPORT);
     ek_fleet_head_walk(&w, &h);
     ek_record_put(&w, h.normal);
-    put_cells(&w, d, &h.dimensions, cells);
-    put_findings(&w, d, &h.dimensions);
-    put_traffic(&w, d, &h, cells);
+    write_cells(&w, d, &h.dimensions, cells);
+    write_findings(&w, d, &h.dimensions);
+    write_traffic(&w, d, &h, cells);
     return ek_record_writer_finish(&w);
 }
 
@@ -229,11 +229,11 @@ int ek_evidence_report_write(const struct ek_detector *d, const struct ek_fleet_
 struct reading {
     struct ek_serialize w;
     const struct ek_evidence_report *tick;
-    const struct ek_evidence_report_visitor *hears;
+    const struct ek_evidence_report_visitor *callbacks;
     int rc; /* of who hears */
 };
 
-static bool goes_on(const struct reading *r)
+static bool is_readable(const struct reading *r)
 {
     return !r->w.rc && !r->rc;
 }
@@ -242,27 +242,27 @@ static void get_sums(struct reading *r)
 {
     uint64_t features = (uint64_t)r->tick->manifest->item_count, next = 0;
     uint64_t count = ek_record_get(&r->w, features);
-    for (uint64_t i = 0; i < count && goes_on(r); i++) {
+    for (uint64_t i = 0; i < count && is_readable(r); i++) {
         struct ek_evidence_sum_values s = {.lists = 0};
         uint64_t gap = 0;
         walk_sums(&r->w, &gap, features, &s);
         uint64_t f = next + gap;
         ek_record_reader_require(&r->w, f < features && s.lists);
         next = f + 1;
-        if (!r->w.rc && r->hears)
-            r->rc = r->hears->sums(r->hears->context, (int)f, &s);
+        if (!r->w.rc && r->callbacks)
+            r->rc = r->callbacks->sums(r->callbacks->context, (int)f, &s);
     }
 }
 
 static void get_cells(struct reading *r)
 {
     uint64_t count = ek_record_get(&r->w, EK_FLEET_CELLS_MAX);
-    for (uint64_t i = 0; i < count && goes_on(r); i++) {
+    for (uint64_t i = 0; i < count && is_readable(r); i++) {
         struct ek_fleet_cell cell;
         ek_wire_cell(&r->w, &r->tick->head.dimensions, &cell);
-        if (!r->w.rc && r->hears)
-            r->rc = r->hears->cell(r->hears->context, &cell);
-        if (goes_on(r))
+        if (!r->w.rc && r->callbacks)
+            r->rc = r->callbacks->cell(r->callbacks->context, &cell);
+        if (is_readable(r))
             get_sums(r);
     }
 }
@@ -270,14 +270,14 @@ static void get_cells(struct reading *r)
 static void get_findings(struct reading *r)
 {
     uint64_t count = ek_record_get(&r->w, EK_EPISODES_MAX);
-    for (uint64_t i = 0; i < count && goes_on(r); i++) {
+    for (uint64_t i = 0; i < count && is_readable(r); i++) {
         struct ek_fleet_cell cell;
         struct ek_finding f;
         ek_wire_cell(&r->w, &r->tick->head.dimensions, &cell);
         ek_fleet_finding_walk(&r->w, r->tick->manifest, &f);
         ek_record_reader_require(&r->w, f.feature >= 0);
-        if (!r->w.rc && r->hears && r->hears->finding)
-            r->rc = r->hears->finding(r->hears->context, &cell, &f);
+        if (!r->w.rc && r->callbacks && r->callbacks->finding)
+            r->rc = r->callbacks->finding(r->callbacks->context, &cell, &f);
     }
 }
 
@@ -286,20 +286,20 @@ static void get_traffic(struct reading *r)
     struct ek_fleet_cell cell = {{NULL, 0}, {NULL, 0}};
     uint64_t all = ek_record_get(&r->w, EK_FLEET_LISTS_MAX);
     uint64_t count = ek_record_get(&r->w, EK_FLEET_CELLS_MAX);
-    if (!r->w.rc && r->hears && r->hears->traffic)
-        r->rc = r->hears->traffic(r->hears->context, &cell, all);
-    for (uint64_t i = 0; i < count && goes_on(r); i++) {
+    if (!r->w.rc && r->callbacks && r->callbacks->traffic)
+        r->rc = r->callbacks->traffic(r->callbacks->context, &cell, all);
+    for (uint64_t i = 0; i < count && is_readable(r); i++) {
         ek_wire_cell(&r->w, &r->tick->head.dimensions, &cell);
         uint64_t lists = ek_record_get(&r->w, all);
-        if (!r->w.rc && r->hears && r->hears->traffic)
-            r->rc = r->hears->traffic(r->hears->context, &cell, lists);
+        if (!r->w.rc && r->callbacks && r->callbacks->traffic)
+            r->rc = r->callbacks->traffic(r->callbacks->context, &cell, lists);
     }
 }
 
 static struct reading get_all(const struct ek_evidence_report *t,
-                              const struct ek_evidence_report_visitor *hears)
+                              const struct ek_evidence_report_visitor *callbacks)
 {
-    struct reading r = {t->content, t, hears, EK_OK};
+    struct reading r = {t->content, t, callbacks, EK_OK};
     get_cells(&r);
     if (!r.rc)
         get_findings(&r);
@@ -321,7 +321,7 @@ int ek_evidence_report_open(struct ek_evidence_report *t, const void *bytes, siz
 }
 
 int ek_evidence_report_visit(const struct ek_evidence_report *t,
-                             const struct ek_evidence_report_visitor *hears)
+                             const struct ek_evidence_report_visitor *callbacks)
 {
-    return get_all(t, hears).rc;
+    return get_all(t, callbacks).rc;
 }

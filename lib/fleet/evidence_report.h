@@ -84,6 +84,6 @@ int ek_evidence_report_open(struct ek_evidence_report *t, const void *bytes, siz
                             const struct ek_manifest *m, struct ek_error *e);
 /* Tells of its content; 0, or what a function returned. */
 int ek_evidence_report_visit(const struct ek_evidence_report *t,
-                             const struct ek_evidence_report_visitor *hears);
+                             const struct ek_evidence_report_visitor *callbacks);
 
 #endif

@@ -11,7 +11,7 @@ static const char SIGNAL[] = "fleet"; /* an instance does not know which bet it 
 struct ek_finding_diff {
     const struct ek_manifest *manifest;
     const struct ek_rules *rules;
-    struct ek_fleet_order order;
+    struct ek_record_order order;
     struct ek_open_findings known;
     int next;               /* that may have something to tell */
     uint64_t normal, heard; /* version of what is normal by the last record, and the one before */
@@ -73,7 +73,8 @@ static bool differs(const struct ek_finding *told, const struct ek_finding *now)
     return now->factor < told->factor_low || now->factor > told->factor_high;
 }
 
-static void hold(struct ek_finding_diff *n, struct ek_open_finding *k, const struct ek_finding *f)
+static void store_finding(struct ek_finding_diff *n, struct ek_open_finding *k,
+                          const struct ek_finding *f)
 {
     k->f = *f;
     k->f.cell = -1;
@@ -83,7 +84,8 @@ static void hold(struct ek_finding_diff *n, struct ek_open_finding *k, const str
     ek_fleet_finding_match_units(&k->f, n->rules, n->manifest);
 }
 
-static int take_finding(void *context, const struct ek_fleet_cell *cell, const struct ek_finding *f)
+static int apply_finding(void *context, const struct ek_fleet_cell *cell,
+                         const struct ek_finding *f)
 {
     struct ek_finding_diff *n = context;
     struct ek_open_finding *k = find(n, f->episode);
@@ -93,12 +95,12 @@ static int take_finding(void *context, const struct ek_fleet_cell *cell, const s
     k->present = true;
     if (k->reported && !differs(&k->f, f))
         return EK_OK;
-    hold(n, k, f);
+    store_finding(n, k, f);
     k->changed = true;
     return EK_OK;
 }
 
-static int take_normal(void *context, uint64_t version, uint64_t profile)
+static int apply_normal(void *context, uint64_t version, uint64_t profile)
 {
     (void)profile;
     struct ek_finding_diff *n = context;
@@ -113,7 +115,7 @@ static bool is_at(const struct ek_open_finding *k, const struct ek_fleet_place *
            ek_text_same(ek_text_from(k->value), p->cell.value);
 }
 
-static int take_accepted(void *context, const struct ek_fleet_accept *a)
+static int apply_accepted(void *context, const struct ek_fleet_accept *a)
 {
     struct ek_finding_diff *n = context;
     int feature = ek_manifest_find_item(n->manifest, a->place.feature);
@@ -133,8 +135,8 @@ static void sweep(struct ek_finding_diff *n)
 int ek_finding_diff_apply(struct ek_finding_diff *n, const void *bytes, size_t length,
                           struct ek_error *e)
 {
-    const struct ek_fleet_plan_visitor hears = {
-        .context = n, .normal = take_normal, .accepted = take_accepted, .finding = take_finding};
+    const struct ek_fleet_plan_visitor callbacks = {
+        .context = n, .normal = apply_normal, .accepted = apply_accepted, .finding = apply_finding};
     struct ek_fleet_plan record;
     int rc = ek_fleet_plan_open(&record, bytes, length, n->manifest, e);
     if (rc || ek_record_order_check(&n->order, &record.head) == EK_FLEET_VOID)
@@ -143,7 +145,7 @@ int ek_finding_diff_apply(struct ek_finding_diff *n, const void *bytes, size_t l
     for (int i = 0; i < n->known.count; i++)
         n->known.item[i].present = n->known.item[i].accepted = false;
     n->next = 0;
-    if (ek_fleet_plan_visit(&record, &hears))
+    if (ek_fleet_plan_visit(&record, &callbacks))
         return ek_fail(e, EK_ENOMEM, "out of memory");
     for (int i = 0; i < n->known.count; i++)
         n->known.item[i].changed |= !n->known.item[i].present;
@@ -151,14 +153,14 @@ int ek_finding_diff_apply(struct ek_finding_diff *n, const void *bytes, size_t l
 }
 
 /* What came and went before anybody asked is none. */
-static bool is_news(const struct ek_open_finding *k)
+static bool is_changed(const struct ek_open_finding *k)
 {
     return k->changed && (k->present || k->reported);
 }
 
 int ek_finding_diff_next(struct ek_finding_diff *n, struct ek_finding *out)
 {
-    while (n->next < n->known.count && !is_news(&n->known.item[n->next]))
+    while (n->next < n->known.count && !is_changed(&n->known.item[n->next]))
         n->next++;
     if (n->next == n->known.count)
         return 0;

@@ -27,8 +27,8 @@ static int copy(struct ek_text text, char **out)
     return text.length && !*out ? EK_ENOMEM : EK_OK;
 }
 
-static int say(struct ek_fleet_accepted_shift *a, int64_t time_ms, struct ek_text author,
-               struct ek_text reason)
+static int set_comment(struct ek_fleet_accepted_shift *a, int64_t time_ms, struct ek_text author,
+                       struct ek_text reason)
 {
     *a = (struct ek_fleet_accepted_shift){.time_ms = time_ms};
     int rc = copy(author, &a->author);
@@ -45,7 +45,7 @@ int ek_fleet_accepted_load(struct ek_fleet_accepted_set *n, const struct ek_flee
     int i = n->levels.count;
     if (i == EK_LEVEL_OFFSETS_MAX)
         return EK_OK; /* no record has more */
-    int rc = say(&n->about[i], a->time_ms, a->author, a->reason);
+    int rc = set_comment(&n->about[i], a->time_ms, a->author, a->reason);
     if (rc)
         return rc;
     n->levels.one[i] = (struct ek_level_offset){
@@ -120,7 +120,7 @@ int ek_fleet_accepted_set_add(struct ek_fleet_accepted_set *n,
     int rc = f ? check(n, t, f, e) : nothing_there(t, feature, m, e);
     if (rc)
         return rc;
-    if (say(&n->about[i], t->time_ms, ek_text_from(m->who), ek_text_from(m->why)))
+    if (set_comment(&n->about[i], t->time_ms, ek_text_from(m->who), ek_text_from(m->why)))
         return ek_fail(e, EK_ENOMEM, "out of memory");
     n->since_ms[i] = f->since_ms;
     ek_level_offsets_add(&n->levels, feature, place, log(f->factor), 0);

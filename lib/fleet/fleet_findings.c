@@ -73,8 +73,8 @@ uint32_t ek_fleet_findings_episodes(const struct ek_fleet_findings *t)
     return t->episodes;
 }
 
-static void tell(struct ek_fleet_findings *t, const struct ek_finding *f,
-                 enum ek_finding_state state, int64_t time_ms)
+static void report_finding(struct ek_fleet_findings *t, const struct ek_finding *f,
+                           enum ek_finding_state state, int64_t time_ms)
 {
     struct ek_fleet_cell names = ek_fleet_pool_cell(t->pool, f->cell);
     struct ek_finding *o = &t->news[t->told++ % EK_EPISODES_MAX];
@@ -110,7 +110,7 @@ void ek_fleet_findings_start(struct ek_fleet_findings *t)
 }
 
 /* The numbers of whoever had them before, else of the oldest. */
-static bool goes_before(const struct ek_open_finding *o, const struct ek_finding *f, int by)
+static bool is_preferred(const struct ek_open_finding *o, const struct ek_finding *f, int by)
 {
     if (!o->present || by == o->by)
         return true;
@@ -126,7 +126,7 @@ void ek_fleet_findings_propose(struct ek_fleet_findings *t, const struct ek_find
         o = ek_open_findings_add(&t->open, f);
         o->by = NOBODY;
     }
-    if (goes_before(o, f, by)) {
+    if (is_preferred(o, f, by)) {
         o->now = *f;
         o->now_by = by;
     }
@@ -166,7 +166,7 @@ void ek_fleet_findings_accept(struct ek_fleet_findings *t, const struct ek_findi
     *over = o->f;
     over->reason = ek_finding_accepted();
     over->state = EK_DISMISSED;
-    tell(t, over, EK_DISMISSED, time_ms);
+    report_finding(t, over, EK_DISMISSED, time_ms);
     ek_open_findings_remove(&t->open, o);
 }
 
@@ -226,12 +226,12 @@ void ek_fleet_findings_finish(struct ek_fleet_findings *t, bool settled, int64_t
         if (o->present) {
             update(t, o);
             if (!o->reported)
-                tell(t, &o->f, EK_CONFIRMED, time_ms);
+                report_finding(t, &o->f, EK_CONFIRMED, time_ms);
             const struct ek_finding f = as_before(o);
             act(context, &f);
         } else if (settled || o->by != NOBODY) {
             o->f.state = ek_open_findings_is_handed_over(&t->open, o) ? EK_DISMISSED : EK_RECOVERED;
-            tell(t, &o->f, o->f.state, time_ms);
+            report_finding(t, &o->f, o->f.state, time_ms);
             act(context, &o->f);
             continue;
         }
@@ -258,7 +258,7 @@ void ek_fleet_findings_suspect(struct ek_fleet_findings *t, const struct ek_flee
                            .query_feature = -1,
                            .factor = NAN,
                            .share = 1};
-    tell(t, &f, EK_SUSPECTED, time_ms);
+    report_finding(t, &f, EK_SUSPECTED, time_ms);
 }
 
 void ek_fleet_findings_write(const struct ek_fleet_findings *t, struct ek_serialize *w,

@@ -69,7 +69,7 @@ static struct ek_fleet_row_reply answer_to(const struct ek_fleet_instance *m, in
 }
 
 /* What is asked now; how far it was answered stays known. */
-static void take_asks(struct ek_fleet_instance *m)
+static void read_requests(struct ek_fleet_instance *m)
 {
     struct ek_row_request ask[EK_ROW_REQUESTS_MAX];
     struct ek_fleet_row_reply now[EK_ROW_REQUESTS_MAX];
@@ -99,17 +99,17 @@ bool ek_fleet_instance_is_sampled(const struct ek_fleet_instance *m)
 }
 
 /* Where records go. */
-struct outlet {
+struct output_writer {
     int (*write)(void *context, const void *bytes, size_t length);
     void *context;
 };
 
-static int write_record(struct ek_fleet_instance *m, const struct outlet *out)
+static int write_record(struct ek_fleet_instance *m, const struct output_writer *out)
 {
     return out->write(out->context, m->record.data, m->record.length);
 }
 
-static int write_sums(struct ek_fleet_instance *m, const struct outlet *out)
+static int write_sums(struct ek_fleet_instance *m, const struct output_writer *out)
 {
     m->head.number++;
     m->found = false;
@@ -121,7 +121,7 @@ static int write_sums(struct ek_fleet_instance *m, const struct outlet *out)
 }
 
 /* all: also of what has no new lists. */
-static int write_answers(struct ek_fleet_instance *m, bool all, const struct outlet *out)
+static int write_answers(struct ek_fleet_instance *m, bool all, const struct output_writer *out)
 {
     int rc = EK_OK;
     for (int i = 0; i < m->answers && !rc; i++) {
@@ -136,13 +136,13 @@ static int write_answers(struct ek_fleet_instance *m, bool all, const struct out
 }
 
 /* An instance is known by its first tick, so answers never come before that. */
-static int tell(struct ek_fleet_instance *m, int64_t stream_ms, bool tick, const struct outlet *out,
-                struct ek_error *e)
+static int write_report(struct ek_fleet_instance *m, int64_t stream_ms, bool tick,
+                        const struct output_writer *out, struct ek_error *e)
 {
     ek_instance_plans_apply_accepted(m->plans);
     m->head.time_ms = stream_ms;
     m->head.normal = ek_instance_plans_normal(m->plans);
-    take_asks(m);
+    read_requests(m);
     int rc = tick ? write_sums(m, out) : EK_OK;
     if (!rc)
         rc = write_answers(m, tick, out);
@@ -153,7 +153,7 @@ int ek_fleet_instance_report(struct ek_fleet_instance *m, int64_t stream_ms,
                              int (*write)(void *context, const void *bytes, size_t length),
                              void *context, struct ek_error *e)
 {
-    return tell(m, stream_ms, true, &(struct outlet){write, context}, e);
+    return write_report(m, stream_ms, true, &(struct output_writer){write, context}, e);
 }
 
 int ek_fleet_instance_report_early(struct ek_fleet_instance *m, int64_t stream_ms,
@@ -161,7 +161,7 @@ int ek_fleet_instance_report_early(struct ek_fleet_instance *m, int64_t stream_m
                                    void *context, struct ek_error *e)
 {
     bool tick = m->found || !m->head.number;
-    return tell(m, stream_ms, tick, &(struct outlet){write, context}, e);
+    return write_report(m, stream_ms, tick, &(struct output_writer){write, context}, e);
 }
 
 int ek_fleet_instance_comparisons(struct ek_fleet_instance *m, const struct ek_comparisons *t,

@@ -15,7 +15,7 @@ struct instance {
 };
 
 /* What one instance has tried of one route; instance -1: what came of starts that are over. */
-struct tried {
+struct tested {
     int instance;
     struct ek_comparison_sums sums;
 };
@@ -37,7 +37,7 @@ struct ek_fleet_guardrails {
     int instances, instances_room;
     struct instance *instance;
     int count, room;
-    struct tried *tried;
+    struct tested *tried;
     int routes;
     struct route route[EK_ROLLOUTS_MAX];
     struct ek_output_counts load; /* of all, since each was known */
@@ -87,16 +87,16 @@ static int add(struct ek_fleet_guardrails *r, int instance, const struct ek_comp
     if (!all)
         return r->count < EK_FLEET_COMPARED_MAX ? EK_ENOMEM : EK_OK;
     r->tried = all;
-    r->tried[r->count++] = (struct tried){instance, *sums};
+    r->tried[r->count++] = (struct tested){instance, *sums};
     return EK_OK;
 }
 
 /* Into what came of starts that are over. */
-static void fold(struct ek_fleet_guardrails *r, struct tried *one)
+static void fold(struct ek_fleet_guardrails *r, struct tested *one)
 {
     const struct ek_comparison_sums *s = &one->sums;
     for (int i = 0; i < r->count; i++) {
-        struct tried *past = &r->tried[i];
+        struct tested *past = &r->tried[i];
         if (past->instance >= 0 ||
             !is_of(&past->sums, s->feature, s->cell, s->action, s->since_ms, s->turns))
             continue;
@@ -108,7 +108,7 @@ static void fold(struct ek_fleet_guardrails *r, struct tried *one)
 }
 
 /* What an instance has said before gives way; of another start it stays. */
-static void forget(struct ek_fleet_guardrails *r, int instance, bool over)
+static void remove_instance(struct ek_fleet_guardrails *r, int instance, bool over)
 {
     int kept = 0;
     for (int i = 0; i < r->count; i++)
@@ -130,15 +130,15 @@ static struct instance *find(struct ek_fleet_guardrails *r, struct ek_text name)
 
 /* The place of the one that was not heard of for the longest time, if it is gone: what it has tried
  * stays in the sum. NULL: none is. */
-static struct instance *place_of_gone(struct ek_fleet_guardrails *r, int64_t clock_ms)
+static struct instance *place_of_removed(struct ek_fleet_guardrails *r, int64_t clock_ms)
 {
     int gone = 0;
     for (int i = 1; i < r->instances; i++)
         if (r->instance[i].heard_ms < r->instance[gone].heard_ms)
             gone = i;
-    if (clock_ms - r->instance[gone].heard_ms <= EK_FLEET_GONE_MS)
+    if (clock_ms - r->instance[gone].heard_ms <= EK_FLEET_EXPIRED_MS)
         return NULL;
-    forget(r, gone, true);
+    remove_instance(r, gone, true);
     return &r->instance[gone];
 }
 
@@ -146,7 +146,7 @@ static struct instance *place_of_gone(struct ek_fleet_guardrails *r, int64_t clo
 static struct instance *new_place(struct ek_fleet_guardrails *r, int64_t clock_ms)
 {
     if (r->instances == EK_FLEET_INSTANCES_MAX)
-        return place_of_gone(r, clock_ms);
+        return place_of_removed(r, clock_ms);
     void *all = one_more(r->instance, r->instances, &r->instances_room, EK_FLEET_INSTANCES_MAX,
                          sizeof *r->instance);
     if (!all)
@@ -187,7 +187,7 @@ static void add_all(struct ek_fleet_guardrails *r, const struct ek_comparisons_t
 }
 
 /* Who tells, and by what numbers. */
-struct taking {
+struct update {
     struct ek_fleet_guardrails *rails;
     int instance;
     int (*place_of)(void *context, const struct ek_fleet_cell *cell, int *place);
@@ -208,9 +208,9 @@ static void cut(struct ek_comparison_sums *s)
     }
 }
 
-static int take_route(void *context, const struct ek_fleet_comparison *t)
+static int add_route(void *context, const struct ek_fleet_comparison *t)
 {
-    struct taking *o = context;
+    struct update *o = context;
     struct ek_comparison_sums sums = t->is;
     cut(&sums);
     sums.feature = ek_manifest_find_item(o->rails->manifest, t->place.feature);
@@ -218,8 +218,8 @@ static int take_route(void *context, const struct ek_fleet_comparison *t)
     return rc || sums.feature < 0 || sums.cell < 0 ? rc : add(o->rails, o->instance, &sums);
 }
 
-static int take(struct taking *o, const struct ek_fleet_comparisons *t, int64_t clock_ms,
-                struct ek_error *e)
+static int add_comparisons(struct update *o, const struct ek_fleet_comparisons *t, int64_t clock_ms,
+                           struct ek_error *e)
 {
     static const struct ek_comparisons_total none;
     struct ek_fleet_guardrails *r = o->rails;
@@ -232,14 +232,14 @@ static int take(struct taking *o, const struct ek_fleet_comparisons *t, int64_t 
     if (t->head.start < one->start || (!over && t->head.number <= one->number))
         return EK_OK;
     o->instance = (int)(one - r->instance);
-    forget(r, o->instance, over);
+    remove_instance(r, o->instance, over);
     add_all(r, over ? &none : &one->all.is, &t->all.is);
     one->start = t->head.start;
     one->number = t->head.number;
     one->heard_ms = clock_ms;
     one->all = t->all;
-    return ek_fleet_comparisons_each(t, take_route, o) ? ek_fail(e, EK_ENOMEM, "out of memory")
-                                                       : EK_OK;
+    return ek_fleet_comparisons_each(t, add_route, o) ? ek_fail(e, EK_ENOMEM, "out of memory")
+                                                      : EK_OK;
 }
 
 int ek_fleet_guardrails_receive(struct ek_fleet_guardrails *r, const void *bytes, size_t length,
@@ -249,13 +249,13 @@ int ek_fleet_guardrails_receive(struct ek_fleet_guardrails *r, const void *bytes
                                 void *context, struct ek_error *e)
 {
     struct ek_fleet_comparisons t;
-    struct taking o = {r, -1, place_of, context};
+    struct update o = {r, -1, place_of, context};
     int rc = ek_fleet_comparisons_open(&t, bytes, length, r->manifest, e);
     if (rc)
         return rc;
     if (t.head.profile != profile)
         return ek_fail(e, EK_ESTATE, "trials of an instance with another profile");
-    return take(&o, &t, clock_ms, e);
+    return add_comparisons(&o, &t, clock_ms, e);
 }
 
 /* ------------------------------------------------------------------- figures */
@@ -317,7 +317,7 @@ static void bet(struct route *o, const struct ek_comparison_sums *all)
 static bool has_drifted(const struct ek_fleet_guardrails *r, int64_t clock_ms)
 {
     for (int i = 0; i < r->instances; i++)
-        if (r->instance[i].all.drifted && clock_ms - r->instance[i].heard_ms <= EK_FLEET_GONE_MS)
+        if (r->instance[i].all.drifted && clock_ms - r->instance[i].heard_ms <= EK_FLEET_EXPIRED_MS)
             return true;
     return false;
 }

@@ -15,7 +15,7 @@ struct ek_instance_plans {
     struct ek_detector *detector;
     const struct ek_manifest *manifest;
     uint64_t profile; /* hash */
-    struct ek_fleet_order order;
+    struct ek_record_order order;
     struct kept kept[EK_FLEET_PLANS]; /* by from_ms, which rises with the version */
     int count;
     struct ek_plan *none;
@@ -77,19 +77,19 @@ static void release_kept(struct ek_instance_plans *p, struct kept *k)
     ek_free(k->normal);
 }
 
-static void clear_standing(struct ek_instance_plans *p, struct ek_controller_record *s)
+static void clear_controller(struct ek_instance_plans *p, struct ek_controller_record *s)
 {
     release_cells(p, s ? &s->normal : NULL);
-    for (int i = 0; s && i < s->wanted.count; i++)
-        ek_detector_release(p->detector, s->wanted.entry[i].cell);
+    for (int i = 0; s && i < s->desired.count; i++)
+        ek_detector_release(p->detector, s->desired.entry[i].cell);
     for (int i = 0; s && i < s->rollouts.count; i++)
         ek_detector_release(p->detector, s->rollouts.one[i].cell);
     if (s)
         ek_controller_record_clear(s);
 }
 
-static void release_claims(struct ek_instance_plans *p, const struct ek_fleet_claim_item *claim,
-                           int count)
+static void release_fleet_findings(struct ek_instance_plans *p,
+                                   const struct ek_fleet_claim_item *claim, int count)
 {
     for (int i = 0; i < count; i++)
         ek_detector_release(p->detector, claim[i].cell);
@@ -100,10 +100,10 @@ void ek_instance_plans_free(struct ek_instance_plans *p)
     if (!p)
         return;
     ek_detector_set_fleet_findings(p->detector, NULL, 0);
-    release_claims(p, p->claim, p->claims);
+    release_fleet_findings(p, p->claim, p->claims);
     for (int i = 0; i < p->count; i++)
         release_kept(p, &p->kept[i]);
-    clear_standing(p, p->standing);
+    clear_controller(p, p->standing);
     ek_free(p->standing);
     ek_free(p->spare);
     ek_free(p->claim);
@@ -113,23 +113,22 @@ void ek_instance_plans_free(struct ek_instance_plans *p)
 }
 
 /* What has no cell here cannot be told from others. */
-static int hold(void *context, const struct ek_fleet_cell *names, int *cell)
+static int retain_cell(void *context, const struct ek_fleet_cell *names, int *cell)
 {
     struct ek_instance_plans *p = context;
     return ek_detector_retain_cell(p->detector, names->dimension, names->value, cell);
 }
 
-static int take_finding(void *context, const struct ek_fleet_cell *names,
-                        const struct ek_finding *f)
+static int add_finding(void *context, const struct ek_fleet_cell *names, const struct ek_finding *f)
 {
     struct ek_instance_plans *p = context;
-    int cell = -1, rc = f->feature < 0 ? EK_OK : hold(p, names, &cell);
+    int cell = -1, rc = f->feature < 0 ? EK_OK : retain_cell(p, names, &cell);
     if (!rc && cell >= 0)
         p->taken[p->takes++] = (struct ek_fleet_claim_item){f->feature, cell};
     return rc;
 }
 
-static int take_ask(void *context, const struct ek_row_request *ask)
+static int add_request(void *context, const struct ek_row_request *ask)
 {
     struct ek_instance_plans *p = context;
     int feature = ek_manifest_find_item(p->manifest, ask->feature);
@@ -141,8 +140,8 @@ static int take_ask(void *context, const struct ek_row_request *ask)
 }
 
 /* The cells that were held for the record are held for the plan from here on. */
-static void keep(struct ek_instance_plans *p, struct ek_plan *plan,
-                 struct ek_fleet_accepted_set *normal, int64_t from_ms)
+static void store_plan(struct ek_instance_plans *p, struct ek_plan *plan,
+                       struct ek_fleet_accepted_set *normal, int64_t from_ms)
 {
     *normal = p->standing->normal;
     p->standing->normal = (struct ek_fleet_accepted_set){.profile = normal->profile};
@@ -156,14 +155,14 @@ static void keep(struct ek_instance_plans *p, struct ek_plan *plan,
 }
 
 /* Claims of the last record give way to those of this one. */
-static int change_claims(struct ek_instance_plans *p)
+static int change_fleet_findings(struct ek_instance_plans *p)
 {
     struct ek_fleet_claim_item *before = p->claim;
     int count = p->claims, rc = ek_detector_set_fleet_findings(p->detector, p->taken, p->takes);
     p->claim = p->taken;
     p->claims = p->takes;
     p->taken = before;
-    release_claims(p, before, count);
+    release_fleet_findings(p, before, count);
     return rc;
 }
 
@@ -189,7 +188,7 @@ static int read_plan(struct ek_instance_plans *p, const struct ek_fleet_plan *re
                      struct ek_plan *plan)
 {
     struct ek_controller_record_reader by = {.manifest = p->manifest,
-                                             .cell_of = hold,
+                                             .cell_of = retain_cell,
                                              .context = p,
                                              .decides = false,
                                              .profile = p->profile};
@@ -199,27 +198,27 @@ static int read_plan(struct ek_instance_plans *p, const struct ek_fleet_plan *re
     return rc;
 }
 
-static int read_news(struct ek_instance_plans *p, const struct ek_fleet_plan *record)
+static int read_findings(struct ek_instance_plans *p, const struct ek_fleet_plan *record)
 {
-    const struct ek_fleet_plan_visitor hears = {
-        .context = p, .finding = take_finding, .ask = take_ask};
+    const struct ek_fleet_plan_visitor callbacks = {
+        .context = p, .finding = add_finding, .ask = add_request};
     p->takes = p->asks = 0;
-    int rc = ek_fleet_plan_visit(record, &hears);
+    int rc = ek_fleet_plan_visit(record, &callbacks);
     if (rc)
-        release_claims(p, p->taken, p->takes);
-    return rc ? rc : change_claims(p);
+        release_fleet_findings(p, p->taken, p->takes);
+    return rc ? rc : change_fleet_findings(p);
 }
 
-static int take(struct ek_instance_plans *p, const struct ek_fleet_plan *record,
-                struct ek_plan *plan, struct ek_error *e)
+static int read_record(struct ek_instance_plans *p, const struct ek_fleet_plan *record,
+                       struct ek_plan *plan, struct ek_error *e)
 {
     int rc = read_plan(p, record, plan);
     if (!rc)
-        rc = read_news(p, record);
+        rc = read_findings(p, record);
     return rc ? ek_fail(e, rc, "out of memory") : EK_OK;
 }
 
-static void change_standing(struct ek_instance_plans *p)
+static void change_controller(struct ek_instance_plans *p)
 {
     struct ek_controller_record *before = p->standing;
     p->standing = p->spare;
@@ -247,21 +246,21 @@ int ek_instance_plans_receive(struct ek_instance_plans *p, const void *bytes, si
         ek_free(normal);
         return ek_fail(e, EK_ENOMEM, "out of memory");
     }
-    enum ek_fleet_turn turn = ek_record_order_check(&p->order, &record.head);
+    enum ek_record_arrival turn = ek_record_order_check(&p->order, &record.head);
     if (turn != EK_FLEET_VOID) {
         p->counted++;
         p->heard_ms = clock_ms;
-        rc = take(p, &record, plan, e);
+        rc = read_record(p, &record, plan, e);
     }
     if (turn == EK_FLEET_NEWER && !rc) {
-        change_standing(p);
+        change_controller(p);
         p->late += record.head.from_ms < stream_ms;
-        keep(p, plan, normal, from_of(p, record.head.from_ms));
+        store_plan(p, plan, normal, from_of(p, record.head.from_ms));
     } else {
         release_plan(p, plan);
         ek_free(normal);
     }
-    clear_standing(p, p->spare);
+    clear_controller(p, p->spare);
     return rc;
 }
 
@@ -361,7 +360,7 @@ bool ek_instance_plans_needs_rows(const struct ek_instance_plans *p)
     return false;
 }
 
-const struct ek_fleet_order *ek_instance_plans_order(const struct ek_instance_plans *p)
+const struct ek_record_order *ek_instance_plans_order(const struct ek_instance_plans *p)
 {
     return &p->order;
 }

@@ -34,7 +34,7 @@ struct ek_leader {
     struct ek_decisions *decisions;       /* of the fleet, by its numbers */
     uint64_t untold;                      /* the first that has no version yet */
     uint64_t shown;                       /* the first that was in no record */
-    struct ek_fleet_order order;          /* of the log */
+    struct ek_record_order order;         /* of the log */
     uint64_t term, version;               /* own, while it decides */
     struct ek_fleet_diagnosis *open[EK_ROW_REQUESTS_MAX]; /* by number of the case, NULL: free */
     uint32_t rows;                                        /* asked of each instance */
@@ -79,7 +79,7 @@ static int find(void *context, const char *dimension, const char *value)
     return ek_fleet_pool_find(((struct ek_leader *)context)->pool, &cell);
 }
 
-static int give(void *context, const char *dimension, const char *value)
+static int assign_cell(void *context, const char *dimension, const char *value)
 {
     struct ek_leader *d = context;
     const struct ek_fleet_cell cell = {ek_text_from(dimension), ek_text_from(value)};
@@ -123,7 +123,7 @@ static struct ek_fleet_diagnosis *case_of(const struct ek_leader *d, int feature
 
 /* The level of a feature is another one: evidence that was held against the one before is over, and
  * what the lists of all have shown elsewhere is to be shown anew. */
-static void begin_anew(struct ek_leader *d, int feature)
+static void restart(struct ek_leader *d, int feature)
 {
     struct ek_fleet_diagnosis *of = case_of(d, feature);
     for (int i = 0; of && i < EK_ROW_REQUESTS_MAX; i++)
@@ -147,7 +147,7 @@ static int accept(void *context, int feature, int place, struct ek_decision_reco
     if (rc)
         return rc;
     ek_controller_add_finding(d->control, &over, d->time_ms);
-    begin_anew(d, feature);
+    restart(d, feature);
     return EK_OK;
 }
 
@@ -161,7 +161,7 @@ static int revert(void *context, uint64_t version, struct ek_decision_record *m,
     m->feature = d->setup.manifest->item[one.feature]->name;
     m->dimension = name_of(d, one.cell);
     m->value = value_of(d, one.cell);
-    begin_anew(d, one.feature);
+    restart(d, one.feature);
     return EK_OK;
 }
 
@@ -174,13 +174,13 @@ static int new_control(struct ek_leader *d, struct ek_error *e)
                                                         .name_of = name_of,
                                                         .value_of = value_of,
                                                         .find = find,
-                                                        .give = give,
+                                                        .assign = assign_cell,
                                                         .share_of = share_of,
                                                         .context = d},
-                                              .hears = {.decided = decided,
-                                                        .figures_of = figures_of,
-                                                        .figures_begin = figures_begin,
-                                                        .context = d},
+                                              .callbacks = {.decided = decided,
+                                                            .figures_of = figures_of,
+                                                            .figures_begin = figures_begin,
+                                                            .context = d},
                                               .levels = {accept, revert, d}};
     return ek_controller_new(&d->control, &setup, e);
 }
@@ -266,7 +266,8 @@ static int place_of(void *context, const struct ek_fleet_cell *cell, int *place)
     return ek_fleet_pool_place(((struct ek_leader *)context)->pool, cell, place);
 }
 
-static int take_finding(void *context, const struct ek_fleet_cell *cell, const struct ek_finding *f)
+static int restore_finding(void *context, const struct ek_fleet_cell *cell,
+                           const struct ek_finding *f)
 {
     struct ek_leader *d = context;
     struct ek_finding one = *f;
@@ -276,7 +277,7 @@ static int take_finding(void *context, const struct ek_fleet_cell *cell, const s
     return rc;
 }
 
-static int take_decided(void *context, const struct ek_decision_record *m)
+static int restore_decision(void *context, const struct ek_decision_record *m)
 {
     struct ek_leader *d = context;
     bool is_new;
@@ -315,19 +316,20 @@ static int follow_control(struct ek_leader *d, const struct ek_fleet_plan *recor
 }
 
 /* Who does not decide has the plan of the log, and all that the next one is made of. */
-static int take_over(struct ek_leader *d, const struct ek_fleet_plan *record, struct ek_error *e)
+static int restore_record(struct ek_leader *d, const struct ek_fleet_plan *record,
+                          struct ek_error *e)
 {
-    const struct ek_fleet_plan_visitor hears = {
-        .context = d, .decided = take_decided, .finding = take_finding};
+    const struct ek_fleet_plan_visitor callbacks = {
+        .context = d, .decided = restore_decision, .finding = restore_finding};
     d->from_ms = record->head.from_ms;
     ek_fleet_findings_reset(d->told, record->head.episodes);
     int rc = follow_control(d, record);
     if (!rc)
-        rc = ek_fleet_plan_visit(record, &hears);
+        rc = ek_fleet_plan_visit(record, &callbacks);
     return rc ? ek_fail(e, rc, "out of memory") : EK_OK;
 }
 
-static bool is_own(const struct ek_leader *d)
+static bool is_ours(const struct ek_leader *d)
 {
     return d->order.term == d->term && !strcmp(d->order.decider, d->name);
 }
@@ -341,10 +343,10 @@ int ek_leader_apply_record(struct ek_leader *d, const void *bytes, size_t length
         return rc;
     if (d->decides && ek_fleet_plan_compare(&record.head, d->term, d->name) > 0)
         ek_leader_stop(d);
-    enum ek_fleet_turn turn = ek_record_order_check(&d->order, &record.head);
+    enum ek_record_arrival turn = ek_record_order_check(&d->order, &record.head);
     if (!d->decides)
-        return turn == EK_FLEET_VOID ? EK_OK : take_over(d, &record, e);
-    if (d->version <= d->order.version && !is_own(d)) {
+        return turn == EK_FLEET_VOID ? EK_OK : restore_record(d, &record, e);
+    if (d->version <= d->order.version && !is_ours(d)) {
         d->version = d->order.version + 1; /* taken by one who did not know yet */
         d->renewed = true;
     }
@@ -359,16 +361,16 @@ struct rows {
     uint64_t start;
 };
 
-static int take_row(void *context, const struct ek_fleet_row *row)
+static int add_row(void *context, const struct ek_fleet_row *row)
 {
     struct rows *r = context;
     return ek_fleet_diagnosis_row(r->of, r->decider->pool, r->instance, r->start, row);
 }
 
-static int take_rows(struct ek_leader *d, const void *bytes, size_t length, struct ek_error *e)
+static int add_rows(struct ek_leader *d, const void *bytes, size_t length, struct ek_error *e)
 {
     struct rows r = {.decider = d};
-    const struct ek_fleet_rows_visitor hears = {&r, take_row};
+    const struct ek_fleet_rows_visitor callbacks = {&r, add_row};
     struct ek_fleet_rows rows;
     int rc =
         ek_fleet_rows_open(&rows, bytes, length, d->setup.manifest, d->setup.profile->strata, e);
@@ -382,13 +384,13 @@ static int take_rows(struct ek_leader *d, const void *bytes, size_t length, stru
     if (!r.of || ek_fleet_diagnosis_number(r.of) != rows.ask || r.instance < 0)
         return EK_OK;
     ek_fleet_diagnosis_is_complete(r.of, r.instance);
-    rc = ek_fleet_rows_visit(&rows, &hears);
+    rc = ek_fleet_rows_visit(&rows, &callbacks);
     return rc ? ek_fail(e, rc, "out of memory") : EK_OK;
 }
 
 /* One that does not decide carries nothing out. Until the time is known an order waits: it is sent
  * again. */
-static int take_order(struct ek_leader *d, const void *bytes, size_t length, struct ek_error *e)
+static int run_command(struct ek_leader *d, const void *bytes, size_t length, struct ek_error *e)
 {
     if (!d->decides || d->time_ms <= 0)
         return EK_OK;
@@ -410,9 +412,9 @@ int ek_leader_receive(struct ek_leader *d, const void *bytes, size_t length, int
                       struct ek_error *e)
 {
     if (ek_record_has_kind(bytes, length, EK_FLEET_COMMAND))
-        return take_order(d, bytes, length, e);
+        return run_command(d, bytes, length, e);
     if (ek_record_has_kind(bytes, length, EK_FLEET_ROWS))
-        return take_rows(d, bytes, length, e);
+        return add_rows(d, bytes, length, e);
     if (ek_record_has_kind(bytes, length, EK_FLEET_COMPARISONS))
         return ek_fleet_guardrails_receive(d->rails, bytes, length, ek_fleet_pool_profile(d->pool),
                                            clock_ms, place_of, d, e);
@@ -455,7 +457,7 @@ static void merge(struct ek_leader *d, int64_t clock_ms)
 {
     struct ek_finding f;
     int instance;
-    bool current, settled = clock_ms - d->orphans_ms > EK_FLEET_GONE_MS;
+    bool current, settled = clock_ms - d->orphans_ms > EK_FLEET_EXPIRED_MS;
     ek_fleet_findings_start(d->told);
     for (size_t at = 0;
          (at = ek_fleet_pool_finding(d->pool, at, clock_ms, &f, &instance, &current)) > 0;)
@@ -499,7 +501,7 @@ static void pool(struct ek_leader *d)
 }
 
 /* Failing to take rows for want of memory ends the case: it is suspected again if it lasts. */
-static void look_at_cases(struct ek_leader *d, bool tick, int instances)
+static void check_diagnoses(struct ek_leader *d, bool tick, int instances)
 {
     for (int i = 0; i < EK_ROW_REQUESTS_MAX; i++) {
         struct ek_fleet_diagnosis *c = d->open[i];
@@ -512,7 +514,7 @@ static void look_at_cases(struct ek_leader *d, bool tick, int instances)
     }
 }
 
-static void put_asks(const struct ek_leader *d, struct ek_serialize *w)
+static void write_requests(const struct ek_leader *d, struct ek_serialize *w)
 {
     uint64_t count = 0;
     for (int i = 0; i < EK_ROW_REQUESTS_MAX; i++)
@@ -531,7 +533,7 @@ static void put_asks(const struct ek_leader *d, struct ek_serialize *w)
 /* Those of the last minute of the stream, and the last one in any case: it has the number that the
  * next decider goes on from. Where these are more than a record takes, all have their turn, the
  * oldest first. Returns the first that is still to be shown. */
-static uint64_t put_decisions(const struct ek_leader *d, struct ek_serialize *w)
+static uint64_t write_decisions(const struct ek_leader *d, struct ek_serialize *w)
 {
     uint64_t last = ek_decisions_last(d->decisions), end = last + 1, first = end;
     uint64_t shown = d->shown;
@@ -556,15 +558,15 @@ static struct ek_fleet_cell names_of(const void *pool, int place)
     return ek_fleet_pool_cell(pool, place);
 }
 
-static uint64_t put_plan(struct ek_leader *d, struct ek_serialize *w,
-                         const struct ek_fleet_dimensions *dimensions)
+static uint64_t write_plan(struct ek_leader *d, struct ek_serialize *w,
+                           const struct ek_fleet_dimensions *dimensions)
 {
     const struct ek_controller_memory memory = ek_controller_memory(d->control);
     ek_controller_record_write(w, dimensions, d->setup.manifest, &memory, &d->normal, names_of,
                                d->pool);
-    uint64_t shown = put_decisions(d, w);
+    uint64_t shown = write_decisions(d, w);
     ek_fleet_findings_write(d->told, w, dimensions);
-    put_asks(d, w);
+    write_requests(d, w);
     return shown;
 }
 
@@ -581,7 +583,7 @@ static int write_record(struct ek_leader *d, int64_t clock_ms, struct ek_buf *ou
     for (int i = 0; i < head.dimensions.count; i++)
         head.dimensions.name[i] = ek_text_from(d->setup.rules->segment[i]);
     ek_fleet_plan_start(&w, out, &head);
-    uint64_t shown = put_plan(d, &w, &head.dimensions);
+    uint64_t shown = write_plan(d, &w, &head.dimensions);
     int rc = ek_record_writer_finish(&w);
     d->shown = rc ? d->shown : shown;
     return rc;
@@ -646,7 +648,7 @@ static bool decide(struct ek_leader *d, int64_t clock_ms, bool tick, bool *news)
         return false;
     int instances = ek_fleet_pool_instances(d->pool, clock_ms);
     d->rows = rows_each(instances);
-    look_at_cases(d, tick, instances);
+    check_diagnoses(d, tick, instances);
     merge(d, clock_ms);
     d->rc = ek_controller_update(d->control, d->time_ms, 0, &changed);
     bool decisions = ek_decisions_last(d->decisions) >= d->untold;

@@ -7,7 +7,7 @@
  * in the plan ends as the rules have it. What no instance could see alone is found by the pooled
  * evidence (guard/fleet_pool.h), and what it is by the lists of all (guard/fleet_case.h).
  * Whoever begins to decide goes on with the plan and the findings of the log, at the next version;
- * what nobody proposes within EK_FLEET_GONE_MS has recovered meanwhile.
+ * what nobody proposes within EK_FLEET_EXPIRED_MS has recovered meanwhile.
  * It may look at what has come at any moment. That an instance ends a tick early because its
  * evidence is high raises no false alarm: R takes the step (R + n) exp(sum) (decide/tick.h), and
  * then it is the large sums that have few lists n. Signs of life, and numbers that every list

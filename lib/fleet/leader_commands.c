@@ -20,7 +20,7 @@ struct carried_out {
 
 struct ek_leader_commands {
     char decider[EK_FLEET_NAME_MAX + 1];
-    struct carried_out of[EK_FLEET_ORDERS_KEPT];
+    struct carried_out of[EK_FLEET_COMMANDS_RETAINED];
     uint64_t count;
 };
 
@@ -41,7 +41,7 @@ void ek_leader_commands_free(struct ek_leader_commands *d)
 
 static struct carried_out *find(struct ek_leader_commands *d, const struct ek_order_id *id)
 {
-    for (int i = 0; i < EK_FLEET_ORDERS_KEPT; i++) {
+    for (int i = 0; i < EK_FLEET_COMMANDS_RETAINED; i++) {
         const struct ek_order_id *own = &d->of[i].order.is.id;
         if (own->number == id->number && own->start == id->start &&
             ek_text_same(own->instance, id->instance))
@@ -54,7 +54,7 @@ static struct carried_out *find(struct ek_leader_commands *d, const struct ek_or
 static struct carried_out *keep(struct ek_leader_commands *d, const void *bytes, size_t length,
                                 const struct ek_manifest *m)
 {
-    struct carried_out *c = &d->of[d->count++ % EK_FLEET_ORDERS_KEPT];
+    struct carried_out *c = &d->of[d->count++ % EK_FLEET_COMMANDS_RETAINED];
     struct ek_order_id *id = &c->order.is.id;
     memset(c, 0, sizeof *c);
     ek_fleet_order_open(&c->order, bytes, length, m, NULL); /* its texts stay there */
@@ -97,7 +97,7 @@ int ek_leader_commands_run(struct ek_leader_commands *d, struct ek_controller *c
 
 bool ek_leader_commands_has_replies(const struct ek_leader_commands *d)
 {
-    for (int i = 0; i < EK_FLEET_ORDERS_KEPT; i++)
+    for (int i = 0; i < EK_FLEET_COMMANDS_RETAINED; i++)
         if (d->of[i].due)
             return true;
     return false;
@@ -127,7 +127,7 @@ int ek_leader_commands_reply(struct ek_leader_commands *d, uint64_t version,
                              int (*write)(void *context, const void *bytes, size_t length),
                              void *context)
 {
-    for (int i = 0; i < EK_FLEET_ORDERS_KEPT; i++) {
+    for (int i = 0; i < EK_FLEET_COMMANDS_RETAINED; i++) {
         struct carried_out *c = &d->of[i];
         if (!c->due)
             continue;

@@ -94,7 +94,7 @@ void ek_fleet_ask_walk(struct ek_serialize *w, struct ek_row_request *ask)
 struct reading {
     struct ek_serialize w;
     const struct ek_fleet_plan *plan;
-    const struct ek_fleet_plan_visitor *hears;
+    const struct ek_fleet_plan_visitor *callbacks;
     int rc;                    /* of who hears */
     uint64_t normal, accepted; /* its version; that of the accept read last */
 };
@@ -105,57 +105,57 @@ static const struct ek_fleet_dimensions *dimensions(const struct reading *r)
 }
 
 /* Whether somebody is to hear of what was read last. */
-static bool is_heard(const struct reading *r)
+static bool has_visitor(const struct reading *r)
 {
-    return !r->w.rc && r->hears;
+    return !r->w.rc && r->callbacks;
 }
 
 static void get_entry(struct reading *r)
 {
     struct ek_fleet_entry e = {.is.repair.query_feature = -1};
     ek_fleet_entry_walk(&r->w, dimensions(r), &e);
-    if (is_heard(r) && r->hears->entry)
-        r->rc = r->hears->entry(r->hears->context, &e);
+    if (has_visitor(r) && r->callbacks->entry)
+        r->rc = r->callbacks->entry(r->callbacks->context, &e);
 }
 
 static void get_mode(struct reading *r)
 {
     struct ek_fleet_mode m = {.is.cell = -1};
     ek_fleet_mode_walk(&r->w, dimensions(r), &m);
-    if (is_heard(r) && r->hears->mode)
-        r->rc = r->hears->mode(r->hears->context, &m);
+    if (has_visitor(r) && r->callbacks->mode)
+        r->rc = r->callbacks->mode(r->callbacks->context, &m);
 }
 
 static void get_wanted(struct reading *r)
 {
     struct ek_fleet_entry e = {.is.repair.query_feature = -1};
     ek_fleet_entry_walk(&r->w, dimensions(r), &e);
-    if (is_heard(r) && r->hears->wanted)
-        r->rc = r->hears->wanted(r->hears->context, &e);
+    if (has_visitor(r) && r->callbacks->desired)
+        r->rc = r->callbacks->desired(r->callbacks->context, &e);
 }
 
 static void get_rollout(struct reading *r)
 {
     struct ek_fleet_rollout rollout = {.is.cell = -1, .is.credit = EK_BUDGET_UNKNOWN};
     ek_fleet_rollout_walk(&r->w, dimensions(r), &rollout);
-    if (is_heard(r) && r->hears->rollout)
-        r->rc = r->hears->rollout(r->hears->context, &rollout);
+    if (has_visitor(r) && r->callbacks->rollout)
+        r->rc = r->callbacks->rollout(r->callbacks->context, &rollout);
 }
 
 static void get_pin(struct reading *r)
 {
     struct ek_fleet_order_read pin;
     ek_fleet_order_get(&r->w, dimensions(r), &pin);
-    if (is_heard(r) && r->hears->pin)
-        r->rc = r->hears->pin(r->hears->context, &pin.is);
+    if (has_visitor(r) && r->callbacks->pin)
+        r->rc = r->callbacks->pin(r->callbacks->context, &pin.is);
 }
 
 static void get_limits(struct reading *r)
 {
     struct ek_fleet_limits l = {.free_ms = 0};
     ek_fleet_limits_walk(&r->w, &l);
-    if (is_heard(r) && r->hears->limits)
-        r->rc = r->hears->limits(r->hears->context, &l);
+    if (has_visitor(r) && r->callbacks->limits)
+        r->rc = r->callbacks->limits(r->callbacks->context, &l);
 }
 
 static void get_accept(struct reading *r)
@@ -164,8 +164,8 @@ static void get_accept(struct reading *r)
     ek_fleet_accept_walk(&r->w, dimensions(r), &a);
     ek_record_reader_require(&r->w, a.version > r->accepted && a.version <= r->normal);
     r->accepted = a.version;
-    if (is_heard(r) && r->hears->accepted)
-        r->rc = r->hears->accepted(r->hears->context, &a);
+    if (has_visitor(r) && r->callbacks->accepted)
+        r->rc = r->callbacks->accepted(r->callbacks->context, &a);
 }
 
 /* A record of version 2 knows of none. */
@@ -177,16 +177,16 @@ static void get_normal(struct reading *r)
         r->normal = ek_record_get(&r->w, UINT64_MAX >> 2); /* so that there is always a next one */
         ek_serialize_u64(&r->w, &profile);
     }
-    if (is_heard(r) && r->hears->normal)
-        r->rc = r->hears->normal(r->hears->context, r->normal, profile);
+    if (has_visitor(r) && r->callbacks->normal)
+        r->rc = r->callbacks->normal(r->callbacks->context, r->normal, profile);
 }
 
 static void get_decided(struct reading *r)
 {
     struct ek_fleet_decision m;
     ek_fleet_decision_read(&r->w, &m);
-    if (is_heard(r) && r->hears->decided)
-        r->rc = r->hears->decided(r->hears->context, &m.is);
+    if (has_visitor(r) && r->callbacks->decided)
+        r->rc = r->callbacks->decided(r->callbacks->context, &m.is);
 }
 
 static void get_finding(struct reading *r)
@@ -195,16 +195,16 @@ static void get_finding(struct reading *r)
     struct ek_finding f;
     ek_wire_cell(&r->w, dimensions(r), &cell);
     ek_fleet_finding_walk(&r->w, r->plan->manifest, &f);
-    if (is_heard(r) && r->hears->finding)
-        r->rc = r->hears->finding(r->hears->context, &cell, &f);
+    if (has_visitor(r) && r->callbacks->finding)
+        r->rc = r->callbacks->finding(r->callbacks->context, &cell, &f);
 }
 
-static void get_ask(struct reading *r)
+static void read_request(struct reading *r)
 {
     struct ek_row_request ask = {.rows = 0};
     ek_fleet_ask_walk(&r->w, &ask);
-    if (is_heard(r) && r->hears->ask)
-        r->rc = r->hears->ask(r->hears->context, &ask);
+    if (has_visitor(r) && r->callbacks->ask)
+        r->rc = r->callbacks->ask(r->callbacks->context, &ask);
 }
 
 static void get_each(struct reading *r, uint64_t most, void (*one)(struct reading *r))
@@ -215,9 +215,9 @@ static void get_each(struct reading *r, uint64_t most, void (*one)(struct readin
 }
 
 static struct reading get_all(const struct ek_fleet_plan *p,
-                              const struct ek_fleet_plan_visitor *hears)
+                              const struct ek_fleet_plan_visitor *callbacks)
 {
-    struct reading r = {.w = p->content, .plan = p, .hears = hears};
+    struct reading r = {.w = p->content, .plan = p, .callbacks = callbacks};
     get_each(&r, EK_PLAN_MAX, get_entry);
     get_each(&r, EK_PLAN_MODES_MAX, get_mode);
     get_each(&r, EK_PLAN_MAX, get_wanted);
@@ -231,7 +231,7 @@ static struct reading get_all(const struct ek_fleet_plan *p,
         get_each(&r, EK_LEVEL_OFFSETS_MAX, get_accept);
     get_each(&r, EK_FLEET_DECISIONS_MAX, get_decided);
     get_each(&r, EK_FLEET_FINDINGS_MAX, get_finding);
-    get_each(&r, EK_ROW_REQUESTS_MAX, get_ask);
+    get_each(&r, EK_ROW_REQUESTS_MAX, read_request);
     return r;
 }
 
@@ -247,9 +247,10 @@ int ek_fleet_plan_open(struct ek_fleet_plan *p, const void *bytes, size_t length
     return ek_record_reader_is_done(&check.w, "plan of a fleet", e);
 }
 
-int ek_fleet_plan_visit(const struct ek_fleet_plan *p, const struct ek_fleet_plan_visitor *hears)
+int ek_fleet_plan_visit(const struct ek_fleet_plan *p,
+                        const struct ek_fleet_plan_visitor *callbacks)
 {
-    return get_all(p, hears).rc;
+    return get_all(p, callbacks).rc;
 }
 
 int ek_fleet_plan_compare(const struct ek_fleet_plan_head *head, uint64_t term, const char *decider)
@@ -259,8 +260,8 @@ int ek_fleet_plan_compare(const struct ek_fleet_plan_head *head, uint64_t term, 
     return ek_text_compare(head->decider, decider);
 }
 
-enum ek_fleet_turn ek_record_order_check(struct ek_fleet_order *o,
-                                         const struct ek_fleet_plan_head *head)
+enum ek_record_arrival ek_record_order_check(struct ek_record_order *o,
+                                             const struct ek_fleet_plan_head *head)
 {
     int later = ek_fleet_plan_compare(head, o->term, o->decider);
     if (later < 0)

@@ -68,7 +68,7 @@ struct ek_fleet_plan_visitor {
     void *context;
     int (*entry)(void *context, const struct ek_fleet_entry *entry);
     int (*mode)(void *context, const struct ek_fleet_mode *mode);
-    int (*wanted)(void *context, const struct ek_fleet_entry *entry);
+    int (*desired)(void *context, const struct ek_fleet_entry *entry);
     int (*rollout)(void *context, const struct ek_fleet_rollout *rollout);
     int (*pin)(void *context, const struct ek_order *pin);
     int (*limits)(void *context, const struct ek_fleet_limits *limits);
@@ -100,15 +100,16 @@ struct ek_fleet_plan {
 int ek_fleet_plan_open(struct ek_fleet_plan *p, const void *bytes, size_t length,
                        const struct ek_manifest *m, struct ek_error *e);
 /* Tells of its content; 0, or what a function returned. */
-int ek_fleet_plan_visit(const struct ek_fleet_plan *p, const struct ek_fleet_plan_visitor *hears);
+int ek_fleet_plan_visit(const struct ek_fleet_plan *p,
+                        const struct ek_fleet_plan_visitor *callbacks);
 
 /* Which of the records counts: kept by who reads the log, {0} before the first. */
-struct ek_fleet_order {
+struct ek_record_order {
     uint64_t term, version;
     char decider[EK_FLEET_NAME_MAX + 1];
 };
 
-enum ek_fleet_turn {
+enum ek_record_arrival {
     EK_FLEET_VOID,  /* of a lower term, or of a version that was there before */
     EK_FLEET_SAME,  /* the plan that is known: a sign of life */
     EK_FLEET_NEWER, /* it counts from here on */
@@ -118,8 +119,8 @@ enum ek_fleet_turn {
  * same, above 0 of a later one. */
 int ek_fleet_plan_compare(const struct ek_fleet_plan_head *head, uint64_t term,
                           const char *decider);
-enum ek_fleet_turn ek_record_order_check(struct ek_fleet_order *o,
-                                         const struct ek_fleet_plan_head *head);
+enum ek_record_arrival ek_record_order_check(struct ek_record_order *o,
+                                             const struct ek_fleet_plan_head *head);
 
 /* The plans of an instance, by the cells of its detector, which they hold. */
 struct ek_instance_plans;
@@ -163,6 +164,6 @@ int ek_instance_plans_row_requests(const struct ek_instance_plans *p,
                                    struct ek_row_request ask[EK_ROW_REQUESTS_MAX]);
 /* Whether it asks for lists of a feature that no finding of the fleet is about here. */
 bool ek_instance_plans_needs_rows(const struct ek_instance_plans *p);
-const struct ek_fleet_order *ek_instance_plans_order(const struct ek_instance_plans *p);
+const struct ek_record_order *ek_instance_plans_order(const struct ek_instance_plans *p);
 
 #endif

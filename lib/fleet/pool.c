@@ -44,7 +44,7 @@ void ek_pool_instances_free(struct ek_pool_instances *s)
 }
 
 /* The one that was not heard of for longest. */
-static struct ek_pool_instance *longest_gone(struct ek_pool_instances *s)
+static struct ek_pool_instance *oldest_absent(struct ek_pool_instances *s)
 {
     struct ek_pool_instance *gone = &s->instance[0];
     for (int i = 1; i < s->count; i++)
@@ -57,8 +57,8 @@ static struct ek_pool_instance *one_more(struct ek_pool_instances *s, int64_t cl
 {
     if (s->count < EK_FLEET_INSTANCES_MAX)
         return &s->instance[s->count++];
-    struct ek_pool_instance *gone = longest_gone(s);
-    if (clock_ms - gone->heard_ms <= EK_FLEET_GONE_MS)
+    struct ek_pool_instance *gone = oldest_absent(s);
+    if (clock_ms - gone->heard_ms <= EK_FLEET_EXPIRED_MS)
         return NULL;
     ek_free(gone->finding);
     return gone;
@@ -93,7 +93,7 @@ static enum ek_fleet_arrival newest(struct ek_pool_instance *i, const struct ek_
     i->heard_ms = clock_ms;
     i->normal = head->normal;
     i->passed_over = false;
-    if (clock_ms - i->began_ms > EK_FLEET_GONE_MS)
+    if (clock_ms - i->began_ms > EK_FLEET_EXPIRED_MS)
         i->former = 0;
     i->findings = i->former;
     return EK_FLEET_NEWEST;
@@ -118,7 +118,7 @@ static enum ek_fleet_arrival pass_over(struct ek_pool_instance *i, int64_t clock
     if (i->passed_over)
         return EK_FLEET_LATE;
     i->passed_over = true;
-    i->turns = clock_ms - i->turned_ms > EK_FLEET_GONE_MS ? 1 : i->turns + 1;
+    i->turns = clock_ms - i->turned_ms > EK_FLEET_EXPIRED_MS ? 1 : i->turns + 1;
     i->turned_ms = clock_ms;
     return EK_FLEET_LATE;
 }
@@ -148,7 +148,7 @@ enum ek_fleet_arrival ek_pool_instance_classify(struct ek_pool_instance *i,
 }
 
 /* What the present start says goes before what the one before said. */
-static void forget_former(struct ek_pool_instance *i, const struct ek_finding *f)
+static void remove_former(struct ek_pool_instance *i, const struct ek_finding *f)
 {
     for (int k = 0; k < i->former; k++)
         if (i->finding[k].feature == f->feature && i->finding[k].cell == f->cell) {
@@ -162,7 +162,7 @@ static void forget_former(struct ek_pool_instance *i, const struct ek_finding *f
 /* One more finding of the newest tick. EK_ENOMEM. */
 static int ek_fleet_instance_finding(struct ek_pool_instance *i, const struct ek_finding *f)
 {
-    forget_former(i, f);
+    remove_former(i, f);
     if (i->findings == i->room) {
         int room = i->room ? 2 * i->room : 4;
         struct ek_finding *more = ek_realloc(i->finding, (size_t)room, sizeof *more);
@@ -177,7 +177,7 @@ static int ek_fleet_instance_finding(struct ek_pool_instance *i, const struct ek
 
 static bool alive(const struct ek_pool_instance *i, int64_t clock_ms)
 {
-    return i->newest && clock_ms - i->heard_ms <= EK_FLEET_GONE_MS;
+    return i->newest && clock_ms - i->heard_ms <= EK_FLEET_EXPIRED_MS;
 }
 
 static int ek_fleet_instances_alive(const struct ek_pool_instances *s, int64_t clock_ms)
@@ -193,7 +193,7 @@ size_t ek_pool_instances_next_duplicate(const struct ek_pool_instances *s, size_
 {
     for (; at < (size_t)s->count; at++) {
         const struct ek_pool_instance *i = &s->instance[at];
-        if (i->turns < EK_FLEET_TURNS || clock_ms - i->turned_ms > EK_FLEET_GONE_MS)
+        if (i->turns < EK_FLEET_ARRIVALS || clock_ms - i->turned_ms > EK_FLEET_EXPIRED_MS)
             continue;
         *name = i->name;
         return at + 1;
@@ -424,7 +424,7 @@ static struct pooled *at(const struct ek_fleet_pool *p, int place, int feature)
     return &p->pooled[(size_t)place * (size_t)p->features + (size_t)feature];
 }
 
-static int take_cell(void *context, const struct ek_fleet_cell *cell)
+static int add_cell(void *context, const struct ek_fleet_cell *cell)
 {
     struct ek_fleet_pool *p = context;
     int rc = ek_fleet_pool_place(p, cell, &p->now);
@@ -432,7 +432,7 @@ static int take_cell(void *context, const struct ek_fleet_cell *cell)
     return rc;
 }
 
-static int take_sums(void *context, int feature, const struct ek_evidence_sum_values *s)
+static int add_sums(void *context, int feature, const struct ek_evidence_sum_values *s)
 {
     struct ek_fleet_pool *p = context;
     if (p->now >= 0 && p->manifest->item[feature]->type != EK_TYPE_CATEGORY)
@@ -446,7 +446,7 @@ static int skip_sums(void *context, int feature, const struct ek_evidence_sum_va
     return EK_OK;
 }
 
-static int take_finding(void *context, const struct ek_fleet_cell *cell, const struct ek_finding *f)
+static int add_finding(void *context, const struct ek_fleet_cell *cell, const struct ek_finding *f)
 {
     struct ek_fleet_pool *p = context;
     struct ek_finding one = *f;
@@ -455,7 +455,7 @@ static int take_finding(void *context, const struct ek_fleet_cell *cell, const s
     return rc || one.cell < 0 ? rc : ek_fleet_instance_finding(p->teller, &one);
 }
 
-static int take_traffic(void *context, const struct ek_fleet_cell *cell, uint64_t lists)
+static int add_traffic(void *context, const struct ek_fleet_cell *cell, uint64_t lists)
 {
     struct ek_fleet_pool *p = context;
     int place = ek_fleet_pool_find(p, cell);
@@ -495,7 +495,7 @@ static int refuse(struct ek_fleet_pool *p, int rc)
 int ek_fleet_pool_add(struct ek_fleet_pool *p, const void *bytes, size_t length, int64_t clock_ms,
                       struct ek_error *e)
 {
-    struct ek_evidence_report_visitor hears = {p, take_cell, take_sums, take_finding, take_traffic};
+    struct ek_evidence_report_visitor callbacks = {p, add_cell, add_sums, add_finding, add_traffic};
     struct ek_evidence_report tick;
     int rc = ek_evidence_report_open(&tick, bytes, length, p->manifest, e);
     if (rc)
@@ -512,10 +512,10 @@ int ek_fleet_pool_add(struct ek_fleet_pool *p, const void *bytes, size_t length,
         return EK_OK;
     p->counts.taken++;
     if (tick.head.normal != p->normal)
-        hears.sums = skip_sums;
+        callbacks.sums = skip_sums;
     if (arrival != EK_FLEET_NEWEST)
-        hears.finding = NULL; /* what it found is past */
-    rc = ek_evidence_report_visit(&tick, &hears);
+        callbacks.finding = NULL; /* what it found is past */
+    rc = ek_evidence_report_visit(&tick, &callbacks);
     return rc ? ek_fail(e, rc, "out of memory") : EK_OK;
 }
 

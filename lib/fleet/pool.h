@@ -21,8 +21,8 @@ enum {
     EK_FLEET_INSTANCES_MAX = 1024,
     EK_FLEET_PLACES_DEFAULT_MAX = 256, /* cells by name; what comes later is not pooled */
     EK_FLEET_BEHIND = 64,              /* ticks */
-    EK_FLEET_GONE_MS = 30000,          /* without a record: its findings are nobody's */
-    EK_FLEET_TURNS = 3, /* of an earlier start's ticks with those of a later one: both live */
+    EK_FLEET_EXPIRED_MS = 30000,       /* without a record: its findings are nobody's */
+    EK_FLEET_ARRIVALS = 3, /* of an earlier start's ticks with those of a later one: both live */
 };
 
 struct ek_fleet_pool;
@@ -78,11 +78,11 @@ double ek_fleet_pool_evidence(const struct ek_fleet_pool *p, int place, int feat
 
 /* Number of an instance that a tick came of, below EK_FLEET_INSTANCES_MAX; -1 when none did. */
 int ek_fleet_pool_instance(const struct ek_fleet_pool *p, struct ek_text name);
-/* Instances heard of in the last EK_FLEET_GONE_MS. */
+/* Instances heard of in the last EK_FLEET_EXPIRED_MS. */
 int ek_fleet_pool_instances(const struct ek_fleet_pool *p, int64_t clock_ms);
 /* The next name, from `at` on, under which two processes have told their ticks in turns in the last
- * EK_FLEET_GONE_MS: what the one says that started first counts for nothing. One that was restarted
- * is none. Returns where to go on, 0 at the end; begin with 0. The text is a view. */
+ * EK_FLEET_EXPIRED_MS: what the one says that started first counts for nothing. One that was
+ * restarted is none. Returns where to go on, 0 at the end; begin with 0. The text is a view. */
 size_t ek_fleet_pool_next_duplicate(const struct ek_fleet_pool *p, size_t at, int64_t clock_ms,
                                     const char **name);
 /* The highest stream time of those, but not more than a minute above the median, since a clock may

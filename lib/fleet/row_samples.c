@@ -36,9 +36,9 @@ static void walk_row(struct ek_serialize *w, const struct ek_fleet_dimensions *d
 }
 
 /* Values without a cell of their own are not reported: their lists differ by instance. */
-static void put_row(struct ek_serialize *w, const struct ek_detector *d,
-                    const struct ek_fleet_dimensions *dimensions,
-                    const struct ek_fleet_row_reply *answer, uint64_t number)
+static void write_row(struct ek_serialize *w, const struct ek_detector *d,
+                      const struct ek_fleet_dimensions *dimensions,
+                      const struct ek_fleet_row_reply *answer, uint64_t number)
 {
     const struct ek_cells *cells = ek_detector_registry(d);
     struct ek_pooled_row row;
@@ -78,7 +78,7 @@ int ek_fleet_rows_write(const struct ek_detector *d, const struct ek_fleet_head 
     ek_wire_u32(&w, &answer->number);
     ek_record_put(&w, end - first);
     for (uint64_t i = first; i < end; i++)
-        put_row(&w, d, &h.dimensions, answer, i);
+        write_row(&w, d, &h.dimensions, answer, i);
     int rc = ek_record_writer_finish(&w);
     if (!rc) {
         answer->next = end;
@@ -103,15 +103,15 @@ static void get_row(struct ek_serialize *w, const struct ek_fleet_rows *r, float
 
 /* hears NULL: it is only checked. */
 static int get_rows(struct ek_serialize *w, const struct ek_fleet_rows *r, float *query,
-                    const struct ek_fleet_rows_visitor *hears)
+                    const struct ek_fleet_rows_visitor *callbacks)
 {
     uint64_t count = ek_record_get(w, EK_FLEET_ROWS_MAX);
     int rc = EK_OK;
     for (uint64_t i = 0; i < count && !w->rc && !rc; i++) {
         struct ek_fleet_row row;
         get_row(w, r, query, &row);
-        if (!w->rc && hears)
-            rc = hears->row(hears->context, &row);
+        if (!w->rc && callbacks)
+            rc = callbacks->row(callbacks->context, &row);
     }
     return rc;
 }
@@ -135,11 +135,12 @@ int ek_fleet_rows_open(struct ek_fleet_rows *r, const void *bytes, size_t length
     return ek_record_reader_is_done(&check, WHAT, e);
 }
 
-int ek_fleet_rows_visit(const struct ek_fleet_rows *r, const struct ek_fleet_rows_visitor *hears)
+int ek_fleet_rows_visit(const struct ek_fleet_rows *r,
+                        const struct ek_fleet_rows_visitor *callbacks)
 {
     struct ek_serialize w = r->content;
     float *query = ek_calloc((size_t)r->manifest->query_count, sizeof *query);
-    int rc = query ? get_rows(&w, r, query, hears) : EK_ENOMEM;
+    int rc = query ? get_rows(&w, r, query, callbacks) : EK_ENOMEM;
     ek_free(query);
     return rc;
 }

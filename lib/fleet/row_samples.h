@@ -60,6 +60,7 @@ struct ek_fleet_rows {
 int ek_fleet_rows_open(struct ek_fleet_rows *r, const void *bytes, size_t length,
                        const struct ek_manifest *m, int strata, struct ek_error *e);
 /* As ek_evidence_report_visit; EK_ENOMEM. */
-int ek_fleet_rows_visit(const struct ek_fleet_rows *r, const struct ek_fleet_rows_visitor *hears);
+int ek_fleet_rows_visit(const struct ek_fleet_rows *r,
+                        const struct ek_fleet_rows_visitor *callbacks);
 
 #endif

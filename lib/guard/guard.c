@@ -38,7 +38,7 @@ static int is_past(int64_t time_ms, int64_t than_ms, int64_t by_ms)
 }
 
 /* Goes where more than half of the last lists are, if that is ahead, or too far behind. */
-static void follow_most(struct ek_event_clock *c, int64_t back_ms)
+static void follow_largest(struct ek_event_clock *c, int64_t back_ms)
 {
     int64_t sorted[EK_EVENT_CLOCK_LISTS];
     memcpy(sorted, c->last_ms, (size_t)c->seen * sizeof *sorted);
@@ -50,7 +50,7 @@ static void follow_most(struct ek_event_clock *c, int64_t back_ms)
         c->now_ms = passed_by_few;
 }
 
-static void remember(struct ek_event_clock *c, int64_t time_ms)
+static void add_time(struct ek_event_clock *c, int64_t time_ms)
 {
     c->last_ms[c->next] = time_ms;
     c->next = (c->next + 1) % EK_EVENT_CLOCK_LISTS;
@@ -62,13 +62,13 @@ int64_t ek_event_clock_list(struct ek_event_clock *c, int64_t time_ms)
     time_ms = time_ms < 0 ? 0 : time_ms; /* a state has none before 1970 */
     int young = c->seen < EK_EVENT_CLOCK_LISTS;
     int64_t back_ms = young ? EK_EVENT_CLOCK_STEP_MS : DAY_MS;
-    remember(c, time_ms);
+    add_time(c, time_ms);
     if (!c->started) {
         c->started = 1;
         c->now_ms = time_ms;
     } else if (is_past(time_ms, c->now_ms, EK_EVENT_CLOCK_STEP_MS) ||
                is_past(c->now_ms, time_ms, back_ms)) {
-        follow_most(c, back_ms);
+        follow_largest(c, back_ms);
     } else if (time_ms > c->now_ms) {
         c->now_ms = time_ms;
     }
@@ -276,8 +276,8 @@ void ek_guard_treat(const struct ek_guard *g, struct ek_context *c, const struct
 {
     const struct ek_manifest *m = g->assets->manifest;
     c->plan_version = plan->version;
-    c->routing.acted = c->routing.wanted = 0;
-    c->routing.word = plan->paused ? EK_LIST_PAUSED : EK_LIST_PASSED;
+    c->routing.acted = c->routing.desired = 0;
+    c->routing.outcome = plan->paused ? EK_LIST_PAUSED : EK_LIST_PASSED;
     if (!plan->count || !c->scorer)
         return;
     struct ek_plan_list list = {cells, count, ek_canary_bucket(&c->query),
@@ -287,7 +287,7 @@ void ek_guard_treat(const struct ek_guard *g, struct ek_context *c, const struct
     ek_guard_treat_accepted(g, c, plan, cells, count);
 }
 
-static int tell_drift(struct ek_guard *g, uint64_t query)
+static int report_drift(struct ek_guard *g, uint64_t query)
 {
     struct ek_agreement_view v;
     ek_agreement_watch_view(g->agreement, &v);
@@ -303,7 +303,7 @@ static int watch_agreement(struct ek_guard *g, struct ek_context *c, const struc
     bool changed;
     if (!g->agreement || ek_list_is_partial(&c->query) || !ek_agreement_watch_is_due(g->agreement))
         return EK_OK;
-    if (c->routing.wanted || ek_open_findings_match(&g->open, cells, count))
+    if (c->routing.desired || ek_open_findings_match(&g->open, cells, count))
         return EK_OK;
     int rc = ek_context_reserve_scores(c, e);
     if (!rc)
@@ -311,7 +311,7 @@ static int watch_agreement(struct ek_guard *g, struct ek_context *c, const struc
                              ek_guard_base_treatment(g, c, plan, cells, count), c->scores, e);
     if (!rc)
         rc = ek_agreement_watch_list(g->agreement, &c->query, c->scores, query, &changed, e);
-    if (!rc && changed && tell_drift(g, query))
+    if (!rc && changed && report_drift(g, query))
         rc = out_of_memory(e);
     return rc;
 }
@@ -361,7 +361,8 @@ int ek_guard_process_list(struct ek_guard *g, struct ek_context *c, int64_t time
     return conclude(g, c, time_ms, e);
 }
 
-static int take(struct ek_guard *g, struct ek_context *c, int64_t now_ms, struct ek_error *e)
+static int process_message(struct ek_guard *g, struct ek_context *c, int64_t now_ms,
+                           struct ek_error *e)
 {
     int64_t time_ms = c->query.time_ms >= 0 ? c->query.time_ms : now_ms;
     if (g->assembly)
@@ -395,7 +396,7 @@ int ek_guard_update(struct ek_guard *g, struct ek_context *c, int64_t now_ms, st
     int rc = begin_with(g, c, e);
     if (rc)
         return rc;
-    rc = take(g, c, now_ms, e);
+    rc = process_message(g, c, now_ms, e);
     c->taken = c->counted = !rc;
     return rc;
 }

@@ -49,7 +49,7 @@ static int check(const struct ek_guard *g, const struct ek_assets *assets,
     return EK_OK;
 }
 
-static int put(void *to, const char *key, const void *bytes, size_t length)
+static int add_record(void *to, const char *key, const void *bytes, size_t length)
 {
     struct before *b = to;
     if (bytes)
@@ -65,7 +65,7 @@ static int gather(struct ek_guard *g, struct before *b, struct ek_error *e)
     if (rc)
         return rc;
     g->saved = (struct ek_checkpoint_index){.base = saved.base};
-    rc = ek_guard_save(g, 1, NULL, 0, put, b, e);
+    rc = ek_guard_save(g, 1, NULL, 0, add_record, b, e);
     ek_checkpoint_index_clear(&g->saved);
     g->saved = saved;
     return b->rc ? out_of_memory(e) : rc;
@@ -94,64 +94,64 @@ static const struct ek_decision *decision_of(const struct before *b, const struc
 
 static bool is_same(const struct ek_decision *was, const struct ek_decision *now)
 {
-    return was && was->mode == now->mode && was->wanted == now->wanted &&
+    return was && was->mode == now->mode && was->desired == now->desired &&
            was->treatment.action == now->treatment.action &&
            was->treatment.value == now->treatment.value;
 }
 
 /* A route that the rules, or the model, do not have any more does not end by a hold. */
-static void want_anew(struct ek_guard *g, const struct before *b)
+static void request_again(struct ek_guard *g, const struct before *b)
 {
     struct ek_finding f;
     for (int place = 0; ek_guard_next_open(g, &place, &f);) {
         struct ek_decision now = decide(g, &f);
         if (is_same(decision_of(b, &f), &now))
             continue;
-        f.state = now.wanted ? EK_UPDATED : EK_DISMISSED;
+        f.state = now.desired ? EK_UPDATED : EK_DISMISSED;
         ek_controller_add_finding(g->control, &f, g->time_ms);
     }
 }
 
 /* Of what was open before, too. */
-struct anew {
+struct restart {
     const struct ek_guard *guard;
     const struct before *before;
 };
 
 static bool is_other(void *context, const struct ek_finding *f)
 {
-    const struct anew *a = context;
+    const struct restart *a = context;
     struct ek_decision now = decide(a->guard, f);
     return !is_same(decision_of(a->before, f), &now);
 }
 
 /* What the new rules, and the model, have for the open changes: told where it is something else. In
  * a fleet the decider says that. A plan that ended because all begins anew is told as well. */
-static int decide_anew(struct ek_guard *g, const struct before *b)
+static int decide_again(struct ek_guard *g, const struct before *b)
 {
     uint64_t query = ek_detector_list_count(g->detector);
     uint64_t version = ek_controller_plan(b->guard.control)->version;
     bool changed;
     if (b->guard.member)
         return EK_OK;
-    want_anew(g, b);
+    request_again(g, b);
     int rc = ek_controller_update(g->control, g->time_ms, query, &changed);
-    struct anew anew = {g, b};
+    struct restart anew = {g, b};
     if (!rc)
         rc = ek_guard_report_open(g, is_other, &anew);
     changed |= ek_controller_plan(g->control)->version != version;
     return rc ? rc : ek_guard_report_update(g, changed, query);
 }
 
-static int go_on(struct ek_guard *g, const struct ek_assets *assets, const struct before *b,
-                 enum ek_restore_result *fit, struct ek_error *e)
+static int restore_from(struct ek_guard *g, const struct ek_assets *assets, const struct before *b,
+                        enum ek_restore_result *fit, struct ek_error *e)
 {
     int rc = ek_guard_make(g, assets, e);
     if (rc)
         return rc;
     *fit = EK_RESTORE_FULL;
     rc = ek_guard_load_into(g, b->state, fit, e);
-    if (!rc && decide_anew(g, b))
+    if (!rc && decide_again(g, b))
         rc = out_of_memory(e);
     if (rc)
         ek_guard_release(g);
@@ -167,7 +167,7 @@ static int replace(struct ek_guard *g, const struct ek_assets *assets, struct be
     note_decisions(g, b);
     b->guard = *g;
     memset(g, 0, sizeof *g);
-    int rc = go_on(g, assets, b, fit, e);
+    int rc = restore_from(g, assets, b, fit, e);
     if (rc)
         *g = b->guard;
     else

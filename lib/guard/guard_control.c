@@ -30,7 +30,7 @@ static const char *value_of(void *context, int cell)
     return ek_cells_value(cells_of(context), cell);
 }
 
-static int give(void *context, const char *dimension, const char *value)
+static int assign_cell(void *context, const char *dimension, const char *value)
 {
     struct ek_guard *g = context;
     int cell;
@@ -60,7 +60,7 @@ static int find(void *context, const char *dimension, const char *value)
     return ek_guard_find_cell(context, dimension, value);
 }
 
-static void keep(void *context, const uint8_t *held, int cells)
+static void retain_cells(void *context, const uint8_t *held, int cells)
 {
     ek_detector_retain_cells(((struct ek_guard *)context)->detector, held, cells);
 }
@@ -83,13 +83,13 @@ static int decided(void *context, const struct ek_decision_record *d)
     return ek_guard_add_decision(context, d);
 }
 
-static double shows(void *context, int feature, int cell, uint32_t *episode)
+static double membership(void *context, int feature, int cell, uint32_t *episode)
 {
     return ek_detector_membership(((const struct ek_guard *)context)->detector, feature, cell,
                                   episode);
 }
 
-static double shown(void *context, int feature, int cell)
+static double mean_membership(void *context, int feature, int cell)
 {
     return ek_detector_mean_membership(((const struct ek_guard *)context)->detector, feature, cell);
 }
@@ -137,16 +137,16 @@ int ek_guard_control_new(struct ek_guard *g, struct ek_error *e)
                                                         .name_of = name_of,
                                                         .value_of = value_of,
                                                         .find = find,
-                                                        .give = give,
-                                                        .keep = keep,
+                                                        .assign = assign_cell,
+                                                        .retain = retain_cells,
                                                         .each_list = each_list,
                                                         .context = g},
-                                              .hears = {.decided = decided,
-                                                        .figures_of = ek_guard_stats_get,
-                                                        .figures_begin = ek_guard_stats_reset,
-                                                        .shows = shows,
-                                                        .shown = shown,
-                                                        .context = g},
+                                              .callbacks = {.decided = decided,
+                                                            .figures_of = ek_guard_stats_get,
+                                                            .figures_begin = ek_guard_stats_reset,
+                                                            .membership = membership,
+                                                            .mean_membership = mean_membership,
+                                                            .context = g},
                                               .levels = {accept, revert, g}};
     return ek_controller_new(&g->control, &setup, e);
 }
@@ -179,7 +179,7 @@ int ek_guard_copy_pins(struct ek_guard *g, struct ek_serialize *s, const struct 
     return rc ? rc : s->rc;
 }
 
-static int64_t most_of(const struct ek_guard *g, enum ek_bound bound)
+static int64_t bound_max(const struct ek_guard *g, enum ek_bound bound)
 {
     switch (bound) {
     case EK_BOUND_CELLS:
@@ -206,10 +206,10 @@ static int64_t most_of(const struct ek_guard *g, enum ek_bound bound)
     return EK_EVENTS_MAX;
 }
 
-static int tell_limit(struct ek_guard *g, enum ek_bound bound, uint64_t query)
+static int report_limit(struct ek_guard *g, enum ek_bound bound, uint64_t query)
 {
     return ek_guard_emit(g,
-                         ek_event_from_limit(bound, most_of(g, bound),
+                         ek_event_from_limit(bound, bound_max(g, bound),
                                              ek_detector_registry(g->detector), query, g->time_ms));
 }
 
@@ -227,7 +227,7 @@ int ek_guard_report_limits(struct ek_guard *g, uint64_t query)
         if (!b.count[i] || g->said >> i & 1 || trips((enum ek_bound)i))
             continue;
         g->said |= 1u << i;
-        rc = tell_limit(g, (enum ek_bound)i, query);
+        rc = report_limit(g, (enum ek_bound)i, query);
     }
     return rc;
 }
@@ -235,7 +235,7 @@ int ek_guard_report_limits(struct ek_guard *g, uint64_t query)
 int ek_guard_report_reached(struct ek_guard *g, enum ek_bound bound, uint64_t query)
 {
     g->beyond.count[bound]++;
-    return tell_limit(g, bound, query);
+    return report_limit(g, bound, query);
 }
 
 int ek_guard_report_update(struct ek_guard *g, bool changed, uint64_t query)

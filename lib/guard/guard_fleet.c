@@ -44,7 +44,7 @@ bool ek_guard_is_sampled(const struct ek_guard *g)
 }
 
 /* What is done about it follows from the rules, which all instances have alike. */
-static int tell_news(struct ek_guard *g)
+static int report_findings(struct ek_guard *g)
 {
     struct ek_finding f;
     int rc = EK_OK;
@@ -65,7 +65,7 @@ struct hearing {
     enum ek_exceeds limited;
 };
 
-static int take_limits(void *context, const struct ek_fleet_limits *l)
+static int add_limits(void *context, const struct ek_fleet_limits *l)
 {
     ((struct hearing *)context)->limited = l->limited;
     return EK_OK;
@@ -73,7 +73,7 @@ static int take_limits(void *context, const struct ek_fleet_limits *l)
 
 /* A limit of the whole plan, and not of one pin of the rules, is an event of its own, too. That of
  * the plan's room has no figure. */
-static int tell_limit(const struct hearing *h, const struct ek_decision_record *m)
+static int report_limit(const struct hearing *h, const struct ek_decision_record *m)
 {
     enum ek_bound of_rules = h->limited == EK_EXCEEDS_SHARE ? EK_BOUND_SHARE : EK_BOUND_ROUTED;
     if (m->what != EK_DECIDED_LIMIT || m->feature)
@@ -82,7 +82,7 @@ static int tell_limit(const struct hearing *h, const struct ek_decision_record *
                                    ek_detector_list_count(h->guard->detector));
 }
 
-static int take_decided(void *context, const struct ek_decision_record *m)
+static int add_decision(void *context, const struct ek_decision_record *m)
 {
     const struct hearing *h = context;
     struct ek_decision_record own = *m;
@@ -90,32 +90,34 @@ static int take_decided(void *context, const struct ek_decision_record *m)
     if (ek_decisions_has(h->guard->decisions, m))
         return EK_OK;
     int rc = ek_guard_add_decision(h->guard, &own);
-    return rc ? rc : tell_limit(h, m);
+    return rc ? rc : report_limit(h, m);
 }
 
 /* What the decider has done, as far as it is not known here. */
-static int hear_decisions(struct ek_guard *g, const void *bytes, size_t length, struct ek_error *e)
+static int receive_decisions(struct ek_guard *g, const void *bytes, size_t length,
+                             struct ek_error *e)
 {
     struct hearing h = {g, EK_EXCEEDS_NONE};
-    const struct ek_fleet_plan_visitor hears = {
-        .context = &h, .limits = take_limits, .decided = take_decided};
+    const struct ek_fleet_plan_visitor callbacks = {
+        .context = &h, .limits = add_limits, .decided = add_decision};
     struct ek_fleet_plan record;
     int rc = ek_fleet_plan_open(&record, bytes, length, g->assets->manifest, e);
     if (rc)
         return rc;
-    return ek_fleet_plan_visit(&record, &hears) ? ek_fail(e, EK_ENOMEM, "out of memory") : EK_OK;
+    return ek_fleet_plan_visit(&record, &callbacks) ? ek_fail(e, EK_ENOMEM, "out of memory")
+                                                    : EK_OK;
 }
 
 /* What the newest record has accepted, and what of that has become of changes here. */
-static int settle_normal(struct ek_guard *g)
+static int apply_accepted(struct ek_guard *g)
 {
     return ek_instance_plans_apply_accepted(ek_fleet_instance_plans(g->member))
                ? ek_guard_process_findings(g, ek_detector_list_count(g->detector))
                : EK_OK;
 }
 
-static int hear(struct ek_guard *g, const void *bytes, size_t length, int64_t clock_ms,
-                int64_t stream_ms, struct ek_error *e)
+static int receive_record(struct ek_guard *g, const void *bytes, size_t length, int64_t clock_ms,
+                          int64_t stream_ms, struct ek_error *e)
 {
     struct ek_instance_plans *plans = ek_fleet_instance_plans(g->member);
     uint64_t counted = ek_instance_plans_has_version(plans);
@@ -123,18 +125,18 @@ static int hear(struct ek_guard *g, const void *bytes, size_t length, int64_t cl
     ek_guard_reset_reused(g); /* the record may speak of values that had none */
     if (!rc)
         rc = ek_finding_diff_apply(g->news, bytes, length, e);
-    if (!rc && tell_news(g))
+    if (!rc && report_findings(g))
         rc = ek_fail(e, EK_ENOMEM, "out of memory");
     if (!rc && ek_instance_plans_has_version(plans) != counted)
-        rc = hear_decisions(g, bytes, length, e);
+        rc = receive_decisions(g, bytes, length, e);
     return rc;
 }
 
 int ek_guard_receive_plan(struct ek_guard *g, const void *bytes, size_t length, int64_t clock_ms,
                           struct ek_error *e)
 {
-    int rc = hear(g, bytes, length, clock_ms, g->time_ms, e);
-    if (!rc && settle_normal(g))
+    int rc = receive_record(g, bytes, length, clock_ms, g->time_ms, e);
+    if (!rc && apply_accepted(g))
         rc = ek_fail(e, EK_ENOMEM, "out of memory");
     return rc;
 }
@@ -142,7 +144,7 @@ int ek_guard_receive_plan(struct ek_guard *g, const void *bytes, size_t length, 
 int ek_guard_restore_plan(struct ek_guard *g, const void *bytes, size_t length, int64_t clock_ms,
                           struct ek_error *e)
 {
-    return hear(g, bytes, length, clock_ms, INT64_MIN, e);
+    return receive_record(g, bytes, length, clock_ms, INT64_MIN, e);
 }
 
 const struct ek_instance_plans *ek_guard_plans(const struct ek_guard *g)

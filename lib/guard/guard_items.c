@@ -19,7 +19,7 @@ void ek_guard_items_free(struct ek_guard *g)
     ek_plan_history_release(&g->past);
 }
 
-static int take_whole(struct ek_guard *g, struct ek_error *e)
+static int process_complete(struct ek_guard *g, struct ek_error *e)
 {
     struct ek_context *c = g->whole;
     uint64_t before = ek_detector_list_count(g->detector);
@@ -40,7 +40,7 @@ int ek_guard_emit_lists(struct ek_guard *g, int64_t time_ms, struct ek_error *e)
     while (!rc && some) {
         rc = ek_assembly_next(g->assembly, time_ms, &g->whole->query, &some, e);
         if (!rc && some)
-            rc = take_whole(g, e);
+            rc = process_complete(g, e);
     }
     return rc;
 }

@@ -34,7 +34,7 @@ static void merge_times(struct ek_guard *into, const struct ek_guard *from)
 }
 
 /* What has to end when its hold is over. */
-static void let_end(struct ek_guard *g, int feature, int cell)
+static void end_route(struct ek_guard *g, int feature, int cell)
 {
     const struct ek_finding over = {.state = EK_RECOVERED, .feature = feature, .cell = cell};
     ek_controller_add_finding(g->control, &over, g->time_ms);
@@ -58,15 +58,15 @@ static void renumber(struct ek_guard *into, const struct ek_guard *from, const i
  * another one took its place, ends as after a recovery. */
 static int merge_control(struct ek_guard *into, const struct ek_guard *from, const int16_t *to)
 {
-    const struct ek_plan *wanted = ek_controller_desired(from->control);
+    const struct ek_plan *desired = ek_controller_desired(from->control);
     int rc = ek_controller_merge(into->control, from->control, to);
     renumber(into, from, to);
-    for (int i = 0; i < wanted->count; i++) {
-        const struct ek_plan_entry *entry = &wanted->entry[i];
+    for (int i = 0; i < desired->count; i++) {
+        const struct ek_plan_entry *entry = &desired->entry[i];
         int cell = to[entry->cell];
         if (cell >= 0 && entry->until_ms < 0 &&
             !ek_detector_has_open(into->detector, entry->feature, cell))
-            let_end(into, entry->feature, cell);
+            end_route(into, entry->feature, cell);
     }
     return rc ? rc : ek_guard_update_plan(into, ek_detector_list_count(into->detector));
 }
@@ -83,12 +83,12 @@ static void merge_open(struct ek_guard *into, const struct ek_guard *from, const
 
 /* What joining them has dismissed: a change that goes on under another number, or one whose level
  * is normal on the other side. */
-static void take_dismissed(struct ek_guard *g, const struct ek_finding *f)
+static void add_dismissed(struct ek_guard *g, const struct ek_finding *f)
 {
     if (ek_detector_has_open(g->detector, f->feature, f->cell))
         return;
     ek_open_findings_follow(&g->open, f);
-    let_end(g, f->feature, f->cell);
+    end_route(g, f->feature, f->cell);
 }
 
 /* What the other one has to tell yet, and what came of joining them. */
@@ -102,7 +102,7 @@ static int merge_events(struct ek_guard *into, const struct ek_guard *from)
     while (!rc && ek_detector_next(into->detector, &f)) {
         struct ek_decision decision = ek_guard_decide(into, &f);
         if (f.state == EK_DISMISSED)
-            take_dismissed(into, &f);
+            add_dismissed(into, &f);
         rc = ek_guard_report_finding(into, &f, &decision, NULL, 0);
     }
     return rc;

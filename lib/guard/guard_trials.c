@@ -44,7 +44,7 @@ int ek_guard_compare_in(struct ek_guard *g, struct ek_context *c, struct ek_comp
 {
     struct ek_route_stats acts = {0};
     *says = false;
-    if (!c->counted || !c->routing.wanted)
+    if (!c->counted || !c->routing.desired)
         return EK_OK;
     ek_route_stats_add(&acts, c, 0);
     int rc = ek_guard_add_route_stats(g, &acts, e);
@@ -105,22 +105,22 @@ static const struct ek_canary *canary_of(const struct ek_guard *g, int feature)
     return &g->assets->rules->feature[m->item[feature] - m->features].canary;
 }
 
-static struct ek_ranks_view view_of(const struct ek_guard *g, const struct ek_plan_entry *entry)
+static struct ek_impact_view view_of(const struct ek_guard *g, const struct ek_plan_entry *entry)
 {
     static const struct ek_comparison_sums nothing;
     const struct ek_cells *cells = ek_detector_registry(g->detector);
     const struct ek_comparison_sums *sums = ek_comparisons_get(g->trials, entry);
-    return (struct ek_ranks_view){.feature = g->assets->manifest->item[entry->feature]->name,
-                                  .dimension = ek_cells_dimension_name(cells, entry->cell),
-                                  .value = ek_cells_value(cells, entry->cell),
-                                  .entry = entry,
-                                  .mode = entry->mode,
-                                  .figures = ek_comparisons_stats(g->trials, entry),
-                                  .sums = sums ? sums : &nothing};
+    return (struct ek_impact_view){.feature = g->assets->manifest->item[entry->feature]->name,
+                                   .dimension = ek_cells_dimension_name(cells, entry->cell),
+                                   .value = ek_cells_value(cells, entry->cell),
+                                   .entry = entry,
+                                   .mode = entry->mode,
+                                   .figures = ek_comparisons_stats(g->trials, entry),
+                                   .sums = sums ? sums : &nothing};
 }
 
 static void view_acting(const struct ek_guard *g, const struct ek_plan_entry *entry,
-                        struct ek_ranks_view *out)
+                        struct ek_impact_view *out)
 {
     *out = view_of(g, entry);
     if (!ek_mode_acts(entry->mode))
@@ -130,13 +130,13 @@ static void view_acting(const struct ek_guard *g, const struct ek_plan_entry *en
                                             &out->figure, &out->limit);
 }
 
-static bool view_withdrawn(const struct ek_guard *g, const struct ek_plan_entry *wanted,
-                           struct ek_ranks_view *out)
+static bool view_withdrawn(const struct ek_guard *g, const struct ek_plan_entry *desired,
+                           struct ek_impact_view *out)
 {
-    const struct ek_rollout *r = ek_controller_rollout(g->control, wanted->feature, wanted->cell);
+    const struct ek_rollout *r = ek_controller_rollout(g->control, desired->feature, desired->cell);
     if (!r || r->ended_ms >= 0 || r->withdrawn == EK_GUARDRAIL_NONE)
         return false;
-    *out = view_of(g, wanted);
+    *out = view_of(g, desired);
     out->mode = EK_MODE_OBSERVE;
     out->withdrawn = true;
     out->rail = r->withdrawn;
@@ -145,16 +145,16 @@ static bool view_withdrawn(const struct ek_guard *g, const struct ek_plan_entry 
     return true;
 }
 
-bool ek_guard_impact(const struct ek_guard *g, int *at, struct ek_ranks_view *out)
+bool ek_guard_impact(const struct ek_guard *g, int *at, struct ek_impact_view *out)
 {
-    const struct ek_plan *plan = plan_of(g), *wanted = ek_controller_desired(g->control);
+    const struct ek_plan *plan = plan_of(g), *desired = ek_controller_desired(g->control);
     for (; *at < plan->count; ++*at)
         if (ek_comparisons_get(g->trials, &plan->entry[*at])) {
             view_acting(g, &plan->entry[(*at)++], out);
             return true;
         }
-    while (*at - plan->count < wanted->count)
-        if (view_withdrawn(g, &wanted->entry[(*at)++ - plan->count], out))
+    while (*at - plan->count < desired->count)
+        if (view_withdrawn(g, &desired->entry[(*at)++ - plan->count], out))
             return true;
     return false;
 }

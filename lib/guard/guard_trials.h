@@ -37,7 +37,7 @@ bool ek_guard_stats_get(void *context, int feature, int cell, struct ek_rollout_
 void ek_guard_stats_reset(void *context, int feature, int cell);
 
 /* What is known of a route. */
-struct ek_ranks_view {
+struct ek_impact_view {
     const char *feature;
     const char *dimension, *value; /* NULL: all traffic; value NULL: (other) */
     const struct ek_plan_entry *entry;
@@ -51,7 +51,7 @@ struct ek_ranks_view {
 /* The next one, from *at on, which starts as 0, of those of the plan that something is known of,
  * and of those that were withdrawn; false: no more. Views are valid until the next call that
  * changes the guard. */
-bool ek_guard_impact(const struct ek_guard *g, int *at, struct ek_ranks_view *out);
+bool ek_guard_impact(const struct ek_guard *g, int *at, struct ek_impact_view *out);
 /* Trials that came after their plan. */
 uint64_t ek_guard_stale_comparisons(const struct ek_guard *g);
 

@@ -37,7 +37,7 @@ void ek_guard_treat_accepted(const struct ek_guard *g, struct ek_context *c,
 {
     const struct ek_manifest *m = g->assets->manifest;
     const struct ek_level_offsets *r = levels_of(g, plan);
-    if (!r->count || !c->routing.wanted)
+    if (!r->count || !c->routing.desired)
         return;
     for (int f = 0; f < m->item_count; f++) {
         int k = m->routable_of_item[f];
@@ -75,7 +75,7 @@ static bool would_act(void *context, const struct ek_finding *f)
     const struct ek_guard *g = context;
     const struct ek_assets *a = g->assets;
     struct ek_decision d = ek_decide(a->rules, a->manifest, a->model != NULL, f);
-    return d.wanted && d.mode >= EK_MODE_CANARY;
+    return d.desired && d.mode >= EK_MODE_CANARY;
 }
 
 static bool is_about_all(const struct ek_order *o)
@@ -190,7 +190,7 @@ int ek_guard_resume_route(struct ek_guard *g, const char *feature, const char *s
 /* ---------------------------------------------------------------------- pause */
 
 /* The last word about it; NULL: none is known. */
-static const struct ek_decision_record *last_word(const struct ek_guard *g)
+static const struct ek_decision_record *last_decision(const struct ek_guard *g)
 {
     const struct ek_decision_record *m;
     for (uint64_t n = ek_decisions_last(g->decisions); (m = ek_decisions_at(g->decisions, n)); n--)
@@ -201,7 +201,7 @@ static const struct ek_decision_record *last_word(const struct ek_guard *g)
 
 void ek_guard_restore_pause(struct ek_guard *g)
 {
-    const struct ek_decision_record *m = last_word(g);
+    const struct ek_decision_record *m = last_decision(g);
     if (m && m->what == EK_DECIDED_PAUSE)
         ek_controller_pause(g->control, true, m->time_ms);
 }
@@ -210,7 +210,7 @@ bool ek_guard_paused(const struct ek_guard *g, struct ek_decision_record *since)
 {
     if (!ek_controller_paused(g->control))
         return false;
-    const struct ek_decision_record *m = last_word(g);
+    const struct ek_decision_record *m = last_decision(g);
     *since = m && m->what == EK_DECIDED_PAUSE ? *m : ek_decision_get(EK_DECIDED_PAUSE);
     return true;
 }

@@ -116,7 +116,7 @@ int ek_guard_add_decision(struct ek_guard *g, const struct ek_decision_record *m
 }
 
 static const struct ek_decision_record *
-asked_for(const struct ek_decisions *d, const struct ek_history_request *w, uint64_t number)
+is_requested(const struct ek_decisions *d, const struct ek_history_request *w, uint64_t number)
 {
     const struct ek_decision_record *m = ek_decisions_at(d, number);
     bool good = m && (!w->feature || (m->feature && !strcmp(m->feature, w->feature)));
@@ -131,7 +131,7 @@ static uint64_t before_first(const struct ek_decisions *d, const struct ek_histo
     if (w->has_after)
         return w->after > gone ? w->after : gone;
     while (number > gone && left) {
-        left -= asked_for(d, w, number) != NULL;
+        left -= is_requested(d, w, number) != NULL;
         number--;
     }
     return number;
@@ -150,7 +150,7 @@ int ek_guard_history(const struct ek_guard *g, const struct ek_history_request *
     bool first = true;
     rc = ek_buf_text(out, "[");
     while (!rc && left && number < ek_decisions_last(d)) {
-        const struct ek_decision_record *m = asked_for(d, w, ++number);
+        const struct ek_decision_record *m = is_requested(d, w, ++number);
         if (!m)
             continue;
         rc = first ? EK_OK : ek_buf_text(out, ",");

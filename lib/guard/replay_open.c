@@ -35,7 +35,7 @@ int ek_guard_replay_open(struct ek_guard *g, ek_replay_fn *tell, void *context)
                      tell, context);
 }
 
-static bool is_of(const struct ek_decision_record *m, const struct ek_ranks_view *v)
+static bool is_of(const struct ek_decision_record *m, const struct ek_impact_view *v)
 {
     const struct ek_event_place a = {m->feature, m->dimension, m->value},
                                 b = {v->feature, v->dimension, v->value};
@@ -43,7 +43,8 @@ static bool is_of(const struct ek_decision_record *m, const struct ek_ranks_view
 }
 
 /* As it was decided; where that is forgotten, what is known of it now. */
-static struct ek_decision_record withdrawal(const struct ek_guard *g, const struct ek_ranks_view *v)
+static struct ek_decision_record withdrawal(const struct ek_guard *g,
+                                            const struct ek_impact_view *v)
 {
     for (uint64_t i = ek_decisions_last(g->decisions); i > 0; i--) {
         const struct ek_decision_record *m = ek_decisions_at(g->decisions, i);
@@ -61,7 +62,7 @@ static struct ek_decision_record withdrawal(const struct ek_guard *g, const stru
     return m;
 }
 
-static int recall_model(struct ek_guard *g, ek_replay_fn *tell, void *context)
+static int replay_model(struct ek_guard *g, ek_replay_fn *tell, void *context)
 {
     struct ek_agreement_view v;
     if (!ek_guard_has_drifted(g))
@@ -73,11 +74,11 @@ static int recall_model(struct ek_guard *g, ek_replay_fn *tell, void *context)
 
 int ek_guard_replay_inconsistent(struct ek_guard *g, ek_replay_fn *tell, void *context)
 {
-    struct ek_ranks_view v;
+    struct ek_impact_view v;
     int rc = EK_OK, at = 0;
     while (!rc && ek_guard_impact(g, &at, &v)) {
         struct ek_decision_record m = withdrawal(g, &v);
         rc = v.withdrawn ? hand_over(ek_event_from_decision(&m), tell, context) : EK_OK;
     }
-    return rc ? rc : recall_model(g, tell, context);
+    return rc ? rc : replay_model(g, tell, context);
 }

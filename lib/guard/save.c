@@ -103,7 +103,7 @@ static void detector_walk(const struct ek_part_at *at, struct ek_serialize *s)
 static void plan_walk(const struct ek_part_at *at, struct ek_serialize *s)
 {
     struct ek_guard *g = at->g;
-    ek_controller_wanted_serialize(g->control, s, g->assets->manifest->item_count, cells_of(g));
+    ek_controller_desired_serialize(g->control, s, g->assets->manifest->item_count, cells_of(g));
 }
 
 static void control_walk(const struct ek_part_at *at, struct ek_serialize *s)
@@ -321,8 +321,8 @@ static void hand_over(struct saving *v, const char *key, const void *bytes, size
         v->rc = v->refused = v->put(v->to, key, bytes, length);
 }
 
-static void put_record(struct saving *v, const char *part, int number, const uint8_t *bytes,
-                       size_t length)
+static void write_record(struct saving *v, const char *part, int number, const uint8_t *bytes,
+                         size_t length)
 {
     struct ek_serialize s = {.out = &v->record, .rc = v->rc};
     struct ek_record_frame frame = {v->g->assets->manifest->hash, v->next.base};
@@ -388,12 +388,12 @@ static void cut(struct saving *v, const struct ek_checkpoint_part *last,
                 struct ek_checkpoint_part *part)
 {
     for (int i = 0; i < part->records && !v->rc; i++) {
-        size_t from = (size_t)i * EK_RECORD_MOST, left = v->part.length - from;
-        size_t length = left < EK_RECORD_MOST ? left : EK_RECORD_MOST;
+        size_t from = (size_t)i * EK_RECORD_BYTES_MAX, left = v->part.length - from;
+        size_t length = left < EK_RECORD_BYTES_MAX ? left : EK_RECORD_BYTES_MAX;
         const uint8_t *at = v->part.data ? v->part.data + from : NULL;
         part->hash[i] = ek_hash(at, length, 0);
         if (v->whole || !last || i >= last->records || last->hash[i] != part->hash[i])
-            put_record(v, part->name, i, at, length);
+            write_record(v, part->name, i, at, length);
     }
     if (last)
         delete_records(v, last, part->records);
@@ -402,7 +402,7 @@ static void cut(struct saving *v, const struct ek_checkpoint_part *last,
 /* Records that a part takes; at least one. */
 static int records_of(struct saving *v)
 {
-    size_t records = (v->part.length + EK_RECORD_MOST - 1) / EK_RECORD_MOST;
+    size_t records = (v->part.length + EK_RECORD_BYTES_MAX - 1) / EK_RECORD_BYTES_MAX;
     if (!v->rc && records > EK_PART_RECORDS_MAX)
         v->rc = EK_ELIMIT;
     return v->rc || !records ? 1 : (int)records;
@@ -487,7 +487,7 @@ static void index_part(struct saving *v)
         cut(v, v->g->saved.index.records ? &v->g->saved.index : NULL, index);
 }
 
-static void put_head(struct saving *v, const void *note, size_t length)
+static void write_head(struct saving *v, const void *note, size_t length)
 {
     const struct ek_guard *g = v->g;
     struct ek_state_head h = {
@@ -509,7 +509,7 @@ static void put_head(struct saving *v, const void *note, size_t length)
     hand_over(v, EK_STATE_HEAD, v->record.data, v->record.length);
 }
 
-static int settle_windows(struct ek_guard *g)
+static int pack_windows(struct ek_guard *g)
 {
     int rc = EK_OK;
     for (int cell = 0; cell < ek_live_sketches_cells(g->traffic) && !rc; cell++)
@@ -524,7 +524,7 @@ static int why(const struct saving *v, struct ek_error *e)
         return ek_fail(e, EK_ESTATE, "a record of the state was not taken");
     if (v->rc == EK_ELIMIT)
         return ek_fail(e, EK_ELIMIT, "a part of the state has more than %d records of %d KiB",
-                       EK_PART_RECORDS_MAX, EK_RECORD_MOST / 1024);
+                       EK_PART_RECORDS_MAX, EK_RECORD_BYTES_MAX / 1024);
     return v->rc ? ek_fail(e, v->rc, "out of memory") : EK_OK;
 }
 
@@ -537,11 +537,11 @@ int ek_guard_save(struct ek_guard *g, int whole, const void *note, size_t length
     ek_buf_init(&v.part, 0);
     ek_buf_init(&v.record, 0);
     v.next.base = g->saved.base + 1;
-    v.rc = settle_windows(g);
+    v.rc = pack_windows(g);
     if (!v.rc)
         all_parts(&v);
     index_part(&v);
-    put_head(&v, note, length);
+    write_head(&v, note, length);
     ek_buf_release(&v.part);
     ek_buf_release(&v.record);
     ek_checkpoint_index_clear(v.rc ? &v.next : &g->saved);

@@ -179,7 +179,7 @@ int ek_state_new(struct ek_state **out, struct ek_error *e)
     return EK_OK;
 }
 
-static void forget_base(struct ek_state *s)
+static void remove_checkpoint(struct ek_state *s)
 {
     ek_state_head_release(&s->head);
     ek_checkpoint_index_clear(&s->index);
@@ -203,7 +203,7 @@ void ek_state_free(struct ek_state *s)
 {
     if (!s)
         return;
-    forget_base(s);
+    remove_checkpoint(s);
     drop_records(s, true);
     ek_free(s->record);
     ek_free(s);
@@ -219,9 +219,9 @@ static int compare(const void *a, const void *b)
 /* Of those that are in order; NULL when there is none. */
 static const struct ek_state_record *find(const struct ek_state *s, const char *key, uint64_t hash)
 {
-    struct ek_state_record wanted = {.hash = hash};
-    snprintf(wanted.key, sizeof wanted.key, "%s", key);
-    return s->sorted ? bsearch(&wanted, s->record, (size_t)s->sorted, sizeof wanted, compare)
+    struct ek_state_record desired = {.hash = hash};
+    snprintf(desired.key, sizeof desired.key, "%s", key);
+    return s->sorted ? bsearch(&desired, s->record, (size_t)s->sorted, sizeof desired, compare)
                      : NULL;
 }
 
@@ -272,10 +272,10 @@ static int by_name(const void *a, const void *b)
 /* Names rise. */
 static const struct ek_checkpoint_part *find_part(const struct ek_state *s, const char *name)
 {
-    struct ek_checkpoint_part wanted = {.records = 0};
-    snprintf(wanted.name, sizeof wanted.name, "%s", name);
+    struct ek_checkpoint_part desired = {.records = 0};
+    snprintf(desired.name, sizeof desired.name, "%s", name);
     return s->index.count
-               ? bsearch(&wanted, s->index.part, (size_t)s->index.count, sizeof wanted, by_name)
+               ? bsearch(&desired, s->index.part, (size_t)s->index.count, sizeof desired, by_name)
                : NULL;
 }
 
@@ -333,7 +333,7 @@ static int add_head(struct ek_state *s, const void *bytes, size_t length, struct
         s->incomplete = rc == EK_ESTATE;
         return rc == EK_ENOMEM ? out_of_memory(e) : EK_OK;
     }
-    forget_base(s);
+    remove_checkpoint(s);
     s->head = head;
     s->index = index;
     s->has_base = true;
@@ -368,7 +368,7 @@ int ek_state_add(struct ek_state *s, const char *key, const void *bytes, size_t 
     struct ek_serialize body;
     bool head = !strcmp(key, EK_STATE_HEAD);
     if (!bytes && head) {
-        forget_base(s);
+        remove_checkpoint(s);
         drop_records(s, true);
         s->incomplete = s->other_version = s->damaged = false;
     }

@@ -18,7 +18,7 @@
 
 /* Key of the head. Of other records: what one holds at most besides its frame. */
 #define EK_STATE_HEAD "head"
-enum { EK_RECORD_MOST = 256 * 1024, EK_NOTE_MAX = 64 * 1024 };
+enum { EK_RECORD_BYTES_MAX = 256 * 1024, EK_NOTE_MAX = 64 * 1024 };
 
 struct ek_record_frame {
     uint64_t manifest, base; /* hash of the manifest; the base it was first written with */

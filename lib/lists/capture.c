@@ -75,7 +75,7 @@ void ek_capture_position(const struct ek_capture_reader *r, uint64_t *done, uint
     ek_reader_position(r->in, done, total);
 }
 
-static size_t held(const struct ek_capture_reader *r)
+static size_t buffered(const struct ek_capture_reader *r)
 {
     return r->window.length - r->at;
 }
@@ -103,13 +103,13 @@ static int fail_limit(const struct ek_capture_reader *r, struct ek_error *e)
 /* Reads on until `want` bytes are held or the file ends. */
 static int fill(struct ek_capture_reader *r, size_t want, struct ek_error *e)
 {
-    if (r->at && held(r) < want) {
-        memmove(r->window.data, r->window.data + r->at, held(r));
+    if (r->at && buffered(r) < want) {
+        memmove(r->window.data, r->window.data + r->at, buffered(r));
         r->window.length -= r->at;
         r->at = 0;
     }
-    while (!r->ended && held(r) < want) {
-        size_t got, room = want - held(r) > WINDOW_BYTES ? want - held(r) : WINDOW_BYTES;
+    while (!r->ended && buffered(r) < want) {
+        size_t got, room = want - buffered(r) > WINDOW_BYTES ? want - buffered(r) : WINDOW_BYTES;
         int rc = ek_buf_reserve(&r->window, room);
         if (rc)
             return ek_fail_at(e, (enum ek_code)rc, ek_reader_name(r->in), 0, 0,
@@ -126,7 +126,7 @@ static int fill(struct ek_capture_reader *r, size_t want, struct ek_error *e)
 
 /* Holds one whole msgpack object. Each byte is looked at once, however small the pieces are in
  * which a pipe hands them out, and no more is waited for than the object needs. */
-static int hold_object(struct ek_capture_reader *r, size_t *extent, struct ek_error *e)
+static int buffer_object(struct ek_capture_reader *r, size_t *extent, struct ek_error *e)
 {
     size_t passed = 0;
     uint64_t todo = 1;
@@ -137,13 +137,13 @@ static int hold_object(struct ek_capture_reader *r, size_t *extent, struct ek_er
         passed = (size_t)(w.p - w.start);
         if (result == EK_WIRE_BAD)
             return fail_record(r, e, EK_EFORMAT, "not msgpack (byte 0xc1)");
-        if (passed > r->record_max || (result && held(r) > r->record_max))
+        if (passed > r->record_max || (result && buffered(r) > r->record_max))
             return fail_limit(r, e);
         if (!result)
             break;
         if (r->ended)
             return fail_record(r, e, EK_EFORMAT, "the file ends within it");
-        int rc = fill(r, held(r) + 1, e);
+        int rc = fill(r, buffered(r) + 1, e);
         if (rc)
             return rc;
     }
@@ -151,7 +151,7 @@ static int hold_object(struct ek_capture_reader *r, size_t *extent, struct ek_er
     return EK_OK;
 }
 
-static bool take_whole(struct ek_wire *w, int64_t low, int64_t high, int64_t *out)
+static bool read_whole(struct ek_wire *w, int64_t low, int64_t high, int64_t *out)
 {
     struct ek_head h;
     if (ek_wire_head(w, &h) || (h.kind != EK_WIRE_UINT && h.kind != EK_WIRE_INT))
@@ -170,9 +170,9 @@ static bool parse_head(struct ek_wire *w, struct ek_record *record, int64_t *siz
     struct ek_head h;
     if (ek_wire_head(w, &h) || h.kind != EK_WIRE_ARRAY || h.count != HEAD_PARTS)
         return false;
-    if (!take_whole(w, 0, INT32_MAX, &partition) ||
-        !take_whole(w, -1, INT64_MAX, &record->offset) ||
-        !take_whole(w, -1, INT64_MAX, &record->timestamp_ms) || ek_wire_head(w, &h))
+    if (!read_whole(w, 0, INT32_MAX, &partition) ||
+        !read_whole(w, -1, INT64_MAX, &record->offset) ||
+        !read_whole(w, -1, INT64_MAX, &record->timestamp_ms) || ek_wire_head(w, &h))
         return false;
     record->partition = (int)partition;
     record->key = NULL;
@@ -184,7 +184,7 @@ static bool parse_head(struct ek_wire *w, struct ek_record *record, int64_t *siz
     } else if (h.kind != EK_WIRE_NIL) {
         return false;
     }
-    return take_whole(w, 0, UINT32_MAX, size);
+    return read_whole(w, 0, UINT32_MAX, size);
 }
 
 static int next_framed(struct ek_capture_reader *r, struct ek_record *record, struct ek_error *e)
@@ -193,7 +193,7 @@ static int next_framed(struct ek_capture_reader *r, struct ek_record *record, st
     struct ek_record found;
     size_t head;
     int64_t size;
-    int rc = hold_object(r, &head, e);
+    int rc = buffer_object(r, &head, e);
     if (rc)
         return rc;
     struct ek_wire w = wire_of(r);
@@ -204,7 +204,7 @@ static int next_framed(struct ek_capture_reader *r, struct ek_record *record, st
     rc = fill(r, head + (size_t)size, e);
     if (rc)
         return rc;
-    if (held(r) < head + (size_t)size)
+    if (buffered(r) < head + (size_t)size)
         return fail_record(r, e, EK_EFORMAT, "the file ends within it");
     w = wire_of(r);
     parse_head(&w, &found, &size); /* again: the window may have moved */
@@ -218,7 +218,7 @@ static int next_framed(struct ek_capture_reader *r, struct ek_record *record, st
 static int next_bare(struct ek_capture_reader *r, struct ek_record *record, struct ek_error *e)
 {
     size_t extent;
-    int rc = hold_object(r, &extent, e);
+    int rc = buffer_object(r, &extent, e);
     if (rc)
         return rc;
     if (extent > r->message_max)
@@ -232,15 +232,15 @@ static int next_bare(struct ek_capture_reader *r, struct ek_record *record, stru
 }
 
 /* Holds what stands before the next line break or the end of the file. */
-static int hold_line(struct ek_capture_reader *r, size_t *length, struct ek_error *e)
+static int buffer_line(struct ek_capture_reader *r, size_t *length, struct ek_error *e)
 {
     for (size_t passed = 0;; passed = *length) {
         int rc = fill(r, passed + 1, e);
         if (rc)
             return rc;
         const uint8_t *from = r->window.data + r->at;
-        const uint8_t *end = memchr(from + passed, '\n', held(r) - passed);
-        *length = end ? (size_t)(end - from) : held(r);
+        const uint8_t *end = memchr(from + passed, '\n', buffered(r) - passed);
+        *length = end ? (size_t)(end - from) : buffered(r);
         if (*length > r->message_max)
             return fail_limit(r, e);
         if (end || r->ended)
@@ -263,15 +263,15 @@ static int next_line(struct ek_capture_reader *r, struct ek_record *record, int 
 {
     do {
         size_t length;
-        int rc = hold_line(r, &length, e);
+        int rc = buffer_line(r, &length, e);
         if (rc)
             return rc;
-        *more = held(r) > 0;
+        *more = buffered(r) > 0;
         *record = (struct ek_record){.offset = (int64_t)r->number - 1,
                                      .timestamp_ms = -1,
                                      .bytes = r->window.data + r->at,
                                      .length = length};
-        r->at += length + (length < held(r));
+        r->at += length + (length < buffered(r));
     } while (*more && is_blank(record));
     return EK_OK;
 }
@@ -295,7 +295,7 @@ int ek_capture_next(struct ek_capture_reader *r, struct ek_record *record, int *
 {
     r->number++;
     int rc = fill(r, 1, e);
-    if (!rc && !held(r)) {
+    if (!rc && !buffered(r)) {
         *more = 0;
         return EK_OK;
     }
@@ -330,7 +330,7 @@ int ek_capture_create(struct ek_capture_writer **out, const char *path, int bare
     return rc;
 }
 
-static uint8_t *put(uint8_t *p, uint8_t tag, uint64_t value, int bytes)
+static uint8_t *encode_uint(uint8_t *p, uint8_t tag, uint64_t value, int bytes)
 {
     *p++ = tag;
     for (int i = bytes - 1; i >= 0; i--)
@@ -341,15 +341,15 @@ static uint8_t *put(uint8_t *p, uint8_t tag, uint64_t value, int bytes)
 /* [partition, offset, timestamp_ms, key, size] in fixed widths. */
 static int write_head(struct ek_capture_writer *w, const struct ek_record *r, struct ek_error *e)
 {
-    uint8_t head[64], *p = put(head, 0x95, 0, 0);
-    p = put(p, 0xd2, (uint32_t)r->partition, 4);
-    p = put(p, 0xd3, (uint64_t)r->offset, 8);
-    p = put(p, 0xd3, (uint64_t)r->timestamp_ms, 8);
-    p = r->key ? put(p, 0xc6, r->key_length, 4) : put(p, EK_TAG_NIL, 0, 0);
+    uint8_t head[64], *p = encode_uint(head, 0x95, 0, 0);
+    p = encode_uint(p, 0xd2, (uint32_t)r->partition, 4);
+    p = encode_uint(p, 0xd3, (uint64_t)r->offset, 8);
+    p = encode_uint(p, 0xd3, (uint64_t)r->timestamp_ms, 8);
+    p = r->key ? encode_uint(p, 0xc6, r->key_length, 4) : encode_uint(p, EK_TAG_NIL, 0, 0);
     int rc = ek_writer_write(w->out, head, (size_t)(p - head), e);
     if (!rc && r->key_length)
         rc = ek_writer_write(w->out, r->key, r->key_length, e);
-    p = put(head, 0xce, r->length, 4);
+    p = encode_uint(head, 0xce, r->length, 4);
     return rc ? rc : ek_writer_write(w->out, head, (size_t)(p - head), e);
 }
 

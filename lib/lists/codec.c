@@ -90,17 +90,18 @@ static int add_path(struct ek_codec *c, int *first, enum ek_field_id id, const c
                    EK_FIELD_DEPTH_MAX);
 }
 
-struct wanted {
+struct desired {
     enum ek_field_id id;
     const char *path, *usual;
 };
 
-static int add_paths(struct ek_codec *c, int *first, const struct wanted *wanted, size_t count,
+static int add_paths(struct ek_codec *c, int *first, const struct desired *desired, size_t count,
                      struct ek_error *e)
 {
     int rc = EK_OK;
     for (size_t i = 0; !rc && i < count; i++)
-        rc = add_path(c, first, wanted[i].id, wanted[i].path ? wanted[i].path : wanted[i].usual, e);
+        rc = add_path(c, first, desired[i].id, desired[i].path ? desired[i].path : desired[i].usual,
+                      e);
     return rc;
 }
 
@@ -109,7 +110,7 @@ static int fields_build(struct ek_codec *c, const struct ek_mapping *mapping, st
     static const struct ek_mapping usual = {0};
     const struct ek_mapping *m = mapping ? mapping : &usual;
     bool item_wise = c->layout == EK_LAYOUT_ITEM;
-    const struct wanted top[] = {
+    const struct desired top[] = {
         {EK_FIELD_QUERY, m->query, "query"},
         {EK_FIELD_TIME, m->time_ms, "time_ms"},
         {EK_FIELD_SEGMENTS, m->segments, "segments"},
@@ -117,10 +118,10 @@ static int fields_build(struct ek_codec *c, const struct ek_mapping *mapping, st
         {EK_FIELD_QUERY_FEATURES, m->query_features, "query_features"},
         {EK_FIELD_LIST_ITEMS, m->list_items, "list_items"},
         {EK_FIELD_LOG_MEANS, m->log_means, "log_means"},
-        item_wise ? (struct wanted){EK_FIELD_ITEM, m->item, "item"}
-                  : (struct wanted){EK_FIELD_ITEMS, m->items, "items"},
+        item_wise ? (struct desired){EK_FIELD_ITEM, m->item, "item"}
+                  : (struct desired){EK_FIELD_ITEMS, m->items, "items"},
     };
-    const struct wanted item[] = {
+    const struct desired item[] = {
         {EK_FIELD_ITEM_ID, m->item_id, "id"},         {EK_FIELD_SCORE, m->score, "score"},
         {EK_FIELD_FEATURES, m->features, "features"}, {EK_FIELD_LABEL, m->label, "label"},
         {EK_FIELD_SOURCE, m->source, "source"},

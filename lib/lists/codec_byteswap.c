@@ -19,7 +19,7 @@ struct row {
     size_t count; /* still to come */
 };
 
-static size_t room_for(const struct row *r, size_t bytes)
+static size_t reserve_for(const struct row *r, size_t bytes)
 {
     size_t whole = (size_t)(r->end - r->p) / bytes;
     return r->count < whole ? r->count : whole;
@@ -32,7 +32,7 @@ static void pass(struct row *r, size_t elements, size_t bytes)
     r->count -= elements;
 }
 
-static bool take_nil(struct row *r)
+static bool swap_nil(struct row *r)
 {
     if (!r->count || r->p == r->end || *r->p != EK_TAG_NIL)
         return false;
@@ -41,9 +41,9 @@ static bool take_nil(struct row *r)
     return true;
 }
 
-static void take_float32(struct row *r)
+static void swap_float32(struct row *r)
 {
-    size_t room = room_for(r, FLOAT32_BYTES);
+    size_t room = reserve_for(r, FLOAT32_BYTES);
     for (; room >= BLOCK; room -= BLOCK, pass(r, BLOCK, FLOAT32_BYTES)) {
         unsigned other = 0;
         for (int j = 0; j < BLOCK; j++)
@@ -57,9 +57,9 @@ static void take_float32(struct row *r)
         *r->out = ek_float_from_bits(ek_load_be32(r->p + 1));
 }
 
-static void take_float64(struct row *r)
+static void swap_float64(struct row *r)
 {
-    for (size_t room = room_for(r, FLOAT64_BYTES); room && *r->p == EK_TAG_FLOAT64; room--) {
+    for (size_t room = reserve_for(r, FLOAT64_BYTES); room && *r->p == EK_TAG_FLOAT64; room--) {
         *r->out = (float)ek_double_from_bits(ek_load_be64(r->p + 1));
         pass(r, 1, FLOAT64_BYTES);
     }
@@ -99,7 +99,7 @@ static float whole_of(const uint8_t *p)
     }
 }
 
-static void take_whole(struct row *r)
+static void swap_whole(struct row *r)
 {
     size_t bytes;
     while (r->count && r->p < r->end && (bytes = whole_bytes(*r->p)) &&
@@ -109,17 +109,17 @@ static void take_whole(struct row *r)
     }
 }
 
-typedef void take_fn(struct row *r);
+typedef void swap_fn(struct row *r);
 
 /* Runs of a kind of numbers and of integers, and nil between them, until none stands next. */
-__attribute__((always_inline)) static inline size_t take_runs(struct row r, const uint8_t **p,
-                                                              take_fn *take, take_fn *whole)
+__attribute__((always_inline)) static inline size_t swap_runs(struct row r, const uint8_t **p,
+                                                              swap_fn *take, swap_fn *whole)
 {
     size_t all = r.count, before;
     do {
         do
             take(&r);
-        while (take_nil(&r));
+        while (swap_nil(&r));
         before = r.count;
         whole(&r);
     } while (r.count < before);
@@ -129,12 +129,12 @@ __attribute__((always_inline)) static inline size_t take_runs(struct row r, cons
 
 size_t ek_swap_portable(const uint8_t **p, const uint8_t *end, float *out, size_t count)
 {
-    return take_runs((struct row){*p, end, out, count}, p, take_float32, take_whole);
+    return swap_runs((struct row){*p, end, out, count}, p, swap_float32, swap_whole);
 }
 
 size_t ek_swap64_portable(const uint8_t **p, const uint8_t *end, float *out, size_t count)
 {
-    return take_runs((struct row){*p, end, out, count}, p, take_float64, take_whole);
+    return swap_runs((struct row){*p, end, out, count}, p, swap_float64, swap_whole);
 }
 
 #if defined(__x86_64__)
@@ -187,14 +187,14 @@ EK_AVX2 unsigned six(const uint8_t *p, float *out, __m256i tag, meaning_fn *mean
 }
 
 /* Sixes and nil, as long as there is room to write eight. */
-EK_AVX2 void take_sixes(struct row *row, uint8_t tag, meaning_fn *meaning, __m256i sign)
+EK_AVX2 void swap_sixes(struct row *row, uint8_t tag, meaning_fn *meaning, __m256i sign)
 {
     const __m256i tags = _mm256_set1_epi8((char)tag);
     struct row r = *row;
     while (r.count >= ROOM && r.end - r.p >= READ_BYTES) {
         unsigned got = six(r.p, r.out, tags, meaning, sign);
         pass(&r, got, FLOAT32_BYTES);
-        if (got < STEP && !take_nil(&r))
+        if (got < STEP && !swap_nil(&r))
             break;
     }
     *row = r;
@@ -202,42 +202,42 @@ EK_AVX2 void take_sixes(struct row *row, uint8_t tag, meaning_fn *meaning, __m25
 
 /* These loops are functions of their own so that no other code runs while the upper halves of the
  * registers are in use. */
-__attribute__((target("avx2"), noinline)) static void take_float32_sixes(struct row *r)
+__attribute__((target("avx2"), noinline)) static void swap_float32_sixes(struct row *r)
 {
-    take_sixes(r, EK_TAG_FLOAT32, as_float32, _mm256_setzero_si256());
+    swap_sixes(r, EK_TAG_FLOAT32, as_float32, _mm256_setzero_si256());
 }
 
-__attribute__((target("avx2"), noinline)) static void take_whole_sixes(struct row *r)
+__attribute__((target("avx2"), noinline)) static void swap_whole_sixes(struct row *r)
 {
     uint8_t tag = *r->p;
-    take_sixes(r, tag, as_whole, _mm256_set1_epi32(tag == EK_TAG_INT32 ? -1 : 0));
+    swap_sixes(r, tag, as_whole, _mm256_set1_epi32(tag == EK_TAG_INT32 ? -1 : 0));
 }
 
-static void take_float32_avx2(struct row *r)
+static void swap_float32_avx2(struct row *r)
 {
-    take_float32_sixes(r);
-    take_float32(r);
+    swap_float32_sixes(r);
+    swap_float32(r);
 }
 
-static void take_whole_avx2(struct row *r)
+static void swap_whole_avx2(struct row *r)
 {
     if (r->count && r->p < r->end && (*r->p == EK_TAG_UINT32 || *r->p == EK_TAG_INT32))
-        take_whole_sixes(r);
-    take_whole(r);
+        swap_whole_sixes(r);
+    swap_whole(r);
 }
 
 size_t ek_swap_avx2(const uint8_t **p, const uint8_t *end, float *out, size_t count)
 {
-    return take_runs((struct row){*p, end, out, count}, p, take_float32_avx2, take_whole_avx2);
+    return swap_runs((struct row){*p, end, out, count}, p, swap_float32_avx2, swap_whole_avx2);
 }
 
 /* Four elements: their eight bytes each are turned round, and four doubles become four floats. */
-__attribute__((target("avx2"), noinline)) static void take_fours(struct row *r)
+__attribute__((target("avx2"), noinline)) static void swap_fours(struct row *r)
 {
     enum { AT_ONCE = 4, B = FLOAT64_BYTES };
     const __m256i turn = _mm256_broadcastsi128_si256(
         _mm_setr_epi8(7, 6, 5, 4, 3, 2, 1, 0, 15, 14, 13, 12, 11, 10, 9, 8));
-    size_t room = room_for(r, B);
+    size_t room = reserve_for(r, B);
     for (; room >= AT_ONCE; room -= AT_ONCE, pass(r, AT_ONCE, B)) {
         const uint8_t *p = r->p;
         unsigned other = (p[0] ^ EK_TAG_FLOAT64) | (p[B] ^ EK_TAG_FLOAT64) |
@@ -252,15 +252,15 @@ __attribute__((target("avx2"), noinline)) static void take_fours(struct row *r)
     }
 }
 
-static void take_float64_avx2(struct row *r)
+static void swap_float64_avx2(struct row *r)
 {
-    take_fours(r);
-    take_float64(r);
+    swap_fours(r);
+    swap_float64(r);
 }
 
 size_t ek_swap64_avx2(const uint8_t **p, const uint8_t *end, float *out, size_t count)
 {
-    return take_runs((struct row){*p, end, out, count}, p, take_float64_avx2, take_whole);
+    return swap_runs((struct row){*p, end, out, count}, p, swap_float64_avx2, swap_whole);
 }
 #else
 size_t ek_swap_avx2(const uint8_t **p, const uint8_t *end, float *out, size_t count)

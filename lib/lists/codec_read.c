@@ -71,7 +71,7 @@ static void read_bin(struct ek_wire *w, float *row, size_t count)
     w->p += 4 * count;
 }
 
-static struct ek_text take_text(struct ek_decode *d, const struct ek_head *h)
+static struct ek_text read_text(struct ek_decode *d, const struct ek_head *h)
 {
     struct ek_text text = {(const char *)d->w.p, h->count};
     d->w.p += h->count;
@@ -88,7 +88,7 @@ static int decode_key(struct ek_decode *d, struct ek_text *key)
     if (h.kind != EK_WIRE_TEXT)
         return ek_decode_fail(d, EK_EFORMAT, "a key is %s, expected text",
                               ek_decode_kind(d, h.kind));
-    *key = take_text(d, &h);
+    *key = read_text(d, &h);
     return EK_OK;
 }
 
@@ -155,7 +155,7 @@ static int read_values_map(struct ek_decode *d, const struct ek_names *names, fl
 }
 
 /* The usual bin of a row of 64 values and more. */
-static bool take_bin16(struct ek_wire *w, float *row, size_t count)
+static bool read_bin16(struct ek_wire *w, float *row, size_t count)
 {
     size_t size = 4 * count, left = ek_wire_left(w);
     if (left < 3 || left - 3 < size || w->p[0] != EK_TAG_BIN16 ||
@@ -170,7 +170,7 @@ static bool take_bin16(struct ek_wire *w, float *row, size_t count)
 static int decode_values(struct ek_decode *d, const struct ek_names *names, float *row, int count)
 {
     struct ek_head h;
-    if (take_bin16(&d->w, row, (size_t)count))
+    if (read_bin16(&d->w, row, (size_t)count))
         return EK_OK;
     int rc = decode_head(d, &h);
     if (rc)
@@ -320,7 +320,7 @@ static int read_query_id(struct ek_decode *d)
     if (rc)
         return rc;
     if (h.kind == EK_WIRE_TEXT || h.kind == EK_WIRE_BIN)
-        d->q->id = take_text(d, &h);
+        d->q->id = read_text(d, &h);
     else if (is_whole(&h))
         d->q->id = digits_of(&h, d->q->number_text[EK_SEGMENTS_MAX]);
     else if (h.kind != EK_WIRE_NIL)
@@ -338,7 +338,7 @@ static int read_item_id(struct ek_decode *d)
     if (rc)
         return rc;
     if (h.kind == EK_WIRE_TEXT || h.kind == EK_WIRE_BIN) {
-        *id = take_text(d, &h);
+        *id = read_text(d, &h);
     } else if (is_whole(&h)) {
         char *room = ek_list_item_id_buffer(d->q, d->item);
         if (!room)
@@ -377,7 +377,7 @@ static int read_manifest(struct ek_decode *d)
     if (is_whole(&h)) {
         theirs = h.bits;
     } else if (h.kind == EK_WIRE_TEXT) {
-        struct ek_text text = take_text(d, &h);
+        struct ek_text text = read_text(d, &h);
         if (ek_parse_hash(text.text, text.length, &theirs))
             return ek_decode_fail(d, EK_EFORMAT, "not a hash of 16 hexadecimal digits");
     } else {
@@ -410,7 +410,7 @@ static int read_segment(struct ek_decode *d)
     if (q->segment_count == EK_SEGMENTS_MAX)
         return ek_decode_fail(d, EK_ELIMIT, "more than %d segments", EK_SEGMENTS_MAX);
     if (h.kind == EK_WIRE_TEXT)
-        value = take_text(d, &h);
+        value = read_text(d, &h);
     else if (is_whole(&h))
         value = digits_of(&h, q->number_text[q->segment_count]);
     else if (h.kind == EK_WIRE_BOOL)
@@ -513,7 +513,7 @@ static int read_source(struct ek_decode *d)
     bool text = h.kind == EK_WIRE_TEXT || h.kind == EK_WIRE_BIN;
     if (!text && !is_whole(&h))
         return decode_skip_from(d, start);
-    int number = source_number(d, text ? take_text(d, &h) : digits_of(&h, digits), digits);
+    int number = source_number(d, text ? read_text(d, &h) : digits_of(&h, digits), digits);
     if (number >= 0) {
         d->q->source[d->item] = (uint8_t)number;
         d->sourced++;
@@ -682,7 +682,7 @@ static int read_key(struct ek_decode *d, int first, int guess, const struct ek_f
         return rc;
     if (h.kind != EK_WIRE_TEXT)
         return decode_skip_from(d, start);
-    struct ek_text key = take_text(d, &h);
+    struct ek_text key = read_text(d, &h);
     int found = ek_field_find(d->c, first, key);
     if (found >= 0)
         *field = &d->c->fields[found];
@@ -797,7 +797,7 @@ static bool wants_json(const struct ek_codec *c, const void *bytes, size_t lengt
            (c->encoding == EK_MESSAGES_EITHER && ek_codec_is_json(bytes, length));
 }
 
-static int hold_encoding(struct ek_decode *d, size_t length)
+static int check_encoding(struct ek_decode *d, size_t length)
 {
     const char *wrong = ek_codec_other_encoding(d->c->encoding, d->w.start, length);
     if (!wrong)
@@ -837,7 +837,7 @@ int ek_codec_decode(const struct ek_codec *c, const void *bytes, size_t length, 
     clear(q);
     if (ek_list_resize(q, 0, m->item_count, m->query_count))
         return ek_decode_fail(&d, EK_ENOMEM, "no memory for %d features", m->item_count);
-    int rc = hold_encoding(&d, length);
+    int rc = check_encoding(&d, length);
     if (!rc && wants_json(c, bytes, length))
         rc = open_json(&d);
     if (!rc)

@@ -25,11 +25,11 @@ struct seen {
 };
 
 /* What a field is for. Its path: where in the message, from an item for `features`. */
-enum what { ITEMS, ITEM, QUERY_FEATURES, FEATURES, WHATS };
+enum kind { ITEMS, ITEM, QUERY_FEATURES, FEATURES, WHATS };
 
 struct path {
     const char *rest; /* what is left of it at this depth */
-    enum what what;
+    enum kind what;
 };
 
 /* The names of the fields of a first map, for those who call theirs otherwise. */
@@ -57,7 +57,7 @@ int ek_shape_new(struct ek_shape **out, const struct ek_mapping *mapping, struct
                                  mapping ? mapping->query_features : NULL,
                                  mapping ? mapping->features : NULL};
     for (int i = 0; i < WHATS; i++)
-        s->path[i] = (struct path){given[i] ? given[i] : usual[i], (enum what)i};
+        s->path[i] = (struct path){given[i] ? given[i] : usual[i], (enum kind)i};
     s->encoding = mapping ? mapping->encoding : EK_MESSAGES_EITHER;
     *out = s;
     return EK_OK;
@@ -238,7 +238,7 @@ static int item(struct ek_shape *s, struct ek_wire *w)
 }
 
 /* The value at the end of a path. */
-static int met(struct ek_shape *s, struct ek_wire *w, enum what what)
+static int met(struct ek_shape *s, struct ek_wire *w, enum kind what)
 {
     struct ek_head items;
     int rc;
@@ -299,8 +299,8 @@ static int message(struct ek_shape *s, struct ek_wire *w)
     return rc;
 }
 
-static int hold_encoding(const struct ek_shape *s, const void *bytes, size_t length,
-                         struct ek_error *e)
+static int check_encoding(const struct ek_shape *s, const void *bytes, size_t length,
+                          struct ek_error *e)
 {
     const char *wrong = ek_codec_other_encoding(s->encoding, bytes, length);
     if (!wrong)
@@ -315,7 +315,7 @@ int ek_shape_add(struct ek_shape *s, const void *bytes, size_t length, struct ek
 {
     struct ek_json_fault fault;
     const uint8_t *start = bytes;
-    int rc = hold_encoding(s, bytes, length, e);
+    int rc = check_encoding(s, bytes, length, e);
     if (rc)
         return rc;
     if (ek_codec_is_json(bytes, length)) {

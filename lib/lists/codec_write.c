@@ -223,7 +223,7 @@ static void add(struct text *t, const char *bytes, size_t length)
         t->rc = ek_buf_add(t->out, bytes, length);
 }
 
-static void word(struct text *t, const char *w)
+static void add_text(struct text *t, const char *w)
 {
     add(t, w, strlen(w));
 }
@@ -237,10 +237,10 @@ static void quoted(struct text *t, struct ek_text view)
 /* The comma before all but the first of what an object or array holds, then the key. */
 static void key(struct text *t, bool *first, const char *name)
 {
-    word(t, *first ? "" : ",");
+    add_text(t, *first ? "" : ",");
     *first = false;
     quoted(t, ek_text_from(name));
-    word(t, ":");
+    add_text(t, ":");
 }
 
 static void number(struct text *t, double value)
@@ -263,45 +263,45 @@ static void whole(struct text *t, int64_t value)
         t->rc = ek_buf_printf(t->out, "%lld", (long long)value);
 }
 
-static void put_array(struct text *t, const float *values, int count)
+static void write_array(struct text *t, const float *values, int count)
 {
-    word(t, "[");
+    add_text(t, "[");
     for (int i = 0; i < count; i++) {
-        word(t, i ? "," : "");
+        add_text(t, i ? "," : "");
         narrow(t, values[i]);
     }
-    word(t, "]");
+    add_text(t, "]");
 }
 
-static void put_map(struct text *t, const struct ek_feature *const *features, const float *values,
-                    int count)
+static void write_map(struct text *t, const struct ek_feature *const *features, const float *values,
+                      int count)
 {
     bool first = true;
-    word(t, "{");
+    add_text(t, "{");
     for (int i = 0; i < count; i++) {
         if (isnan(values[i]))
             continue;
         key(t, &first, features[i]->name);
         narrow(t, values[i]);
     }
-    word(t, "}");
+    add_text(t, "}");
 }
 
-static void put_values(struct text *t, enum ek_feature_encoding encoding,
-                       const struct ek_feature *const *features, const float *values, int count)
+static void write_values(struct text *t, enum ek_feature_encoding encoding,
+                         const struct ek_feature *const *features, const float *values, int count)
 {
     if (encoding == EK_FEATURES_JSON_MAP)
-        put_map(t, features, values, count);
+        write_map(t, features, values, count);
     else
-        put_array(t, values, count);
+        write_array(t, values, count);
 }
 
-static void put_item(struct text *t, const struct ek_codec_encode_state *w, int i)
+static void write_item(struct text *t, const struct ek_codec_encode_state *w, int i)
 {
     const struct ek_manifest *m = w->m;
     const struct ek_list *q = w->q;
     bool first = true;
-    word(t, "{");
+    add_text(t, "{");
     if (q->item_id && q->item_id[i].text) {
         key(t, &first, "id");
         quoted(t, q->item_id[i]);
@@ -317,33 +317,33 @@ static void put_item(struct text *t, const struct ek_codec_encode_state *w, int 
         whole(t, q->source[i]);
     }
     key(t, &first, "features");
-    put_values(t, w->encoding, m->item, q->x + (size_t)i * (size_t)m->item_count, m->item_count);
-    word(t, "}");
+    write_values(t, w->encoding, m->item, q->x + (size_t)i * (size_t)m->item_count, m->item_count);
+    add_text(t, "}");
 }
 
-static void put_segments(struct text *t, const struct ek_list *q)
+static void write_segments(struct text *t, const struct ek_list *q)
 {
-    word(t, "{");
+    add_text(t, "{");
     for (int i = 0; i < q->segment_count; i++) {
-        word(t, i ? "," : "");
+        add_text(t, i ? "," : "");
         quoted(t, q->segments[i].name);
-        word(t, ":");
+        add_text(t, ":");
         quoted(t, q->segments[i].value);
     }
-    word(t, "}");
+    add_text(t, "}");
 }
 
-static void put_means(struct text *t, const double *mean, int count)
+static void write_means(struct text *t, const double *mean, int count)
 {
-    word(t, "[");
+    add_text(t, "[");
     for (int i = 0; i < count; i++) {
-        word(t, i ? "," : "");
+        add_text(t, i ? "," : "");
         number(t, mean[i]);
     }
-    word(t, "]");
+    add_text(t, "]");
 }
 
-static void put_head(struct text *t, bool *first, const struct ek_codec_encode_state *w)
+static void write_head(struct text *t, bool *first, const struct ek_codec_encode_state *w)
 {
     const struct ek_manifest *m = w->m;
     const struct ek_list *q = w->q;
@@ -358,11 +358,11 @@ static void put_head(struct text *t, bool *first, const struct ek_codec_encode_s
     }
     if (q->segment_count) {
         key(t, first, "segments");
-        put_segments(t, q);
+        write_segments(t, q);
     }
     if (features > 0) {
         key(t, first, "query_features");
-        put_values(t, w->encoding, m->query, q->query, features);
+        write_values(t, w->encoding, m->query, q->query, features);
     }
     if (list_items) {
         key(t, first, "list_items");
@@ -370,18 +370,18 @@ static void put_head(struct text *t, bool *first, const struct ek_codec_encode_s
     }
     if (q->has_log_means) {
         key(t, first, "log_means");
-        put_means(t, q->log_mean, m->routable_count);
+        write_means(t, q->log_mean, m->routable_count);
     }
 }
 
-static void put_items(struct text *t, const struct ek_codec_encode_state *w)
+static void write_items(struct text *t, const struct ek_codec_encode_state *w)
 {
-    word(t, "[");
+    add_text(t, "[");
     for (int i = 0; i < w->q->items; i++) {
-        word(t, i ? "," : "");
-        put_item(t, w, i);
+        add_text(t, i ? "," : "");
+        write_item(t, w, i);
     }
-    word(t, "]");
+    add_text(t, "]");
 }
 
 /* The JSON of a message, appended to `out`; on failure a part of it may stand there. */
@@ -389,13 +389,13 @@ static int encode_json(const struct ek_codec_encode_state *w, struct ek_buf *out
 {
     struct text t = {out, EK_OK};
     bool first = true;
-    word(&t, "{");
-    put_head(&t, &first, w);
+    add_text(&t, "{");
+    write_head(&t, &first, w);
     key(&t, &first, w->item < 0 ? "items" : "item");
     if (w->item < 0)
-        put_items(&t, w);
+        write_items(&t, w);
     else
-        put_item(&t, w, w->item);
-    word(&t, "}");
+        write_item(&t, w, w->item);
+    add_text(&t, "}");
     return t.rc;
 }

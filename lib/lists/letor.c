@@ -58,7 +58,7 @@ static bool is_space(char c)
     return c == ' ' || c == '\t';
 }
 
-static bool ends_word(char c)
+static bool ends_field(char c)
 {
     return !c || is_space(c) || c == '#';
 }
@@ -70,10 +70,10 @@ static const char *skip_space(const char *p)
     return p;
 }
 
-static int word_length(const char *p)
+static int field_length(const char *p)
 {
     int n = 0;
-    while (!ends_word(p[n]) && n < SHOWN_BYTES)
+    while (!ends_field(p[n]) && n < SHOWN_BYTES)
         n++;
     return n;
 }
@@ -83,21 +83,21 @@ static int letor_head(struct ek_letor_line *line, struct ek_error *e)
 {
     double label;
     const char *start = skip_space(line->text), *p = ek_decimal(start, &label);
-    if (!p || !ends_word(*p) || !(label >= 0 && isfinite(label)))
+    if (!p || !ends_field(*p) || !(label >= 0 && isfinite(label)))
         return letor_fail(line, start, e, "the label must be a number of at least 0, not '%.*s'",
-                          word_length(start), start);
+                          field_length(start), start);
     p = skip_space(p);
-    if (ends_word(*p))
+    if (ends_field(*p))
         return letor_fail(line, p, e, "'qid:N' must follow the label, but the line ends");
-    if (strncmp(p, "qid:", 4) != 0 || ends_word(p[4]))
-        return letor_fail(line, p, e, "'qid:N' must follow the label, not '%.*s'", word_length(p),
+    if (strncmp(p, "qid:", 4) != 0 || ends_field(p[4]))
+        return letor_fail(line, p, e, "'qid:N' must follow the label, not '%.*s'", field_length(p),
                           p);
     line->label = (float)label;
     if (!isfinite(line->label) || (label > 0 && line->label == 0))
         return letor_fail(line, start, e, "label '%.*s' is out of range, which is 0 or %g to %g",
-                          word_length(start), start, (double)FLT_TRUE_MIN, (double)FLT_MAX);
+                          field_length(start), start, (double)FLT_TRUE_MIN, (double)FLT_MAX);
     line->id.text = p += 4;
-    while (!ends_word(*p))
+    while (!ends_field(*p))
         p++;
     line->id.length = (size_t)(p - line->id.text);
     line->values = p;
@@ -119,7 +119,8 @@ static const char *read_index(const struct ek_letor_line *line, const char *p, i
     if (*p == ':' && p == start)
         letor_fail(line, start, e, "the index before ':' is empty");
     else if (*p != ':')
-        letor_fail(line, start, e, "'index:value' expected, not '%.*s'", word_length(start), start);
+        letor_fail(line, start, e, "'index:value' expected, not '%.*s'", field_length(start),
+                   start);
     else if (!value)
         letor_fail(line, start, e, "indices begin at 1, not 0");
     else if (value == last)
@@ -143,10 +144,10 @@ static int unknown_index(const struct ek_letor_line *line, const char *at, int w
 static int wrong_value(const struct ek_letor_line *line, const char *at, int index,
                        struct ek_error *e)
 {
-    if (ends_word(*at))
+    if (ends_field(*at))
         return letor_fail(line, at, e, "index %d has no value", index);
     return letor_fail(line, at, e, "the value of index %d must be a number, not '%.*s'", index,
-                      word_length(at), at);
+                      field_length(at), at);
 }
 
 /* The text behind '#', of `docid = X ...` the X. */
@@ -182,7 +183,7 @@ static int letor_values(const struct ek_letor_line *line, const struct ek_manife
             return unknown_index(line, start, width, index, e);
         const char *digits = p + 1;
         p = ek_decimal(digits, &value);
-        if (!p || !ends_word(*p))
+        if (!p || !ends_field(*p))
             return wrong_value(line, digits, index, e);
         if (slots[index] != EK_SLOT_UNUSED)
             *(slots[index] >= 0 ? &item[slots[index]] : &query[-1 - slots[index]]) = (float)value;
@@ -208,7 +209,7 @@ struct ek_letor {
     int items;
 };
 
-static int no_memory(struct ek_error *e)
+static int enomem(struct ek_error *e)
 {
     return ek_fail(e, EK_ENOMEM, "out of memory");
 }
@@ -237,7 +238,7 @@ int ek_letor_open(struct ek_letor **out, const struct ek_manifest *m, const char
 {
     struct ek_letor *l = letor_new(m);
     if (!l)
-        return no_memory(e);
+        return enomem(e);
     int rc = ek_reader_open(&l->reader, path, e);
     if (rc) {
         ek_letor_close(l);
@@ -301,7 +302,7 @@ static int start_list(struct ek_letor *l, struct ek_error *e)
     bool added = false;
     if (ek_buf_add(&l->id, id->text, id->length) ||
         ek_hash_set_add(&l->seen, ek_hash(id->text, id->length, 0), &added))
-        return no_memory(e);
+        return enomem(e);
     if (added)
         return EK_OK;
     return letor_fail(&l->line, id->text, e,
@@ -332,7 +333,7 @@ static int add_item(struct ek_letor *l, struct ek_error *e)
     int rc = ek_buf_reserve(&l->rows, row);
     if (rc)
         return rc == EK_ELIMIT ? letor_fail(&l->line, l->line.text, e, "the list is too long")
-                               : no_memory(e);
+                               : enomem(e);
     rc = letor_values(&l->line, l->m, l->slots, (float *)(void *)(l->rows.data + l->rows.length),
                       l->items ? l->other : l->query, &id, e);
     if (!rc && l->items)
@@ -342,7 +343,7 @@ static int add_item(struct ek_letor *l, struct ek_error *e)
     if (ek_buf_add(&l->labels, &l->line.label, sizeof l->line.label) ||
         ek_buf_add(&l->ids, id.text, id.length) ||
         ek_buf_add(&l->id_lengths, &id.length, sizeof id.length))
-        return no_memory(e);
+        return enomem(e);
     l->rows.length += row;
     l->items++;
     return EK_OK;
@@ -393,7 +394,7 @@ static void fill_ids(const struct ek_letor *l, struct ek_list *q)
 static int fill_query(const struct ek_letor *l, struct ek_list *q, struct ek_error *e)
 {
     if (ek_list_resize(q, l->items, l->m->item_count, l->m->query_count))
-        return no_memory(e);
+        return enomem(e);
     if (l->rows.length)
         memcpy(q->x, l->rows.data, l->rows.length);
     memcpy(q->query, l->query, (size_t)l->m->query_count * sizeof *q->query);

@@ -33,7 +33,7 @@ typedef int32_t bet_four __attribute__((vector_size(16)));
 typedef int32_t bet_record __attribute__((vector_size(16), aligned(4), may_alias));
 
 /* Four at a time; a compiler left alone takes twice as many instructions. */
-BET_INLINE void bet_turn(struct bet_columns *c, const struct ek_list_stats *record)
+BET_INLINE void bet_rotate(struct bet_columns *c, const struct ek_list_stats *record)
 {
     const bet_record *from = (const bet_record *)record;
     for (int i = 0; i < EK_BET_BLOCK; i += 4) {
@@ -71,7 +71,7 @@ BET_INLINE void bet_on_shares(const struct ek_evalue_null *law, uint32_t shares,
 }
 
 /* Mostly the shares of a feature are those of the list before, and so are the bets on them. */
-BET_INLINE void bet_take_shares(struct ek_bet_list *l, int first, int n, const uint32_t *shares)
+BET_INLINE void bet_update_shares(struct ek_bet_list *l, int first, int n, const uint32_t *shares)
 {
     uint32_t differs = 0;
     for (int i = 0; i < EK_BET_BLOCK; i++)
@@ -136,8 +136,8 @@ BET_INLINE void bet_find_sides(struct bet_sides *s, const struct ek_bet_list *l,
 }
 
 /* Lanes 0-15 of the features of a block. */
-BET_INLINE void bet_take_sides(struct ek_bet_list *l, int first, int n, const struct bet_columns *c,
-                               const float *spread_hi)
+BET_INLINE void bet_update_sides(struct ek_bet_list *l, int first, int n,
+                                 const struct bet_columns *c, const float *spread_hi)
 {
     enum { UP = EK_BET_LEVEL_LANES, DOWN = EK_BET_ROW + UP, PAIR = EK_BET_ROW - UP };
     const struct ek_evalue_null *law = l->law + first;
@@ -158,12 +158,12 @@ BET_INLINE void bet_take_sides(struct ek_bet_list *l, int first, int n, const st
     }
 }
 
-BET_INLINE void bet_take_block(struct ek_bet_list *l, int first, int n,
-                               const struct ek_list_stats *record)
+BET_INLINE void bet_update_block(struct ek_bet_list *l, int first, int n,
+                                 const struct ek_list_stats *record)
 {
     struct bet_columns c;
     float inv_sd[EK_BET_BLOCK], spread_hi[EK_BET_BLOCK];
-    bet_turn(&c, record);
+    bet_rotate(&c, record);
     bet_sizes(l, first, c.usable, inv_sd, spread_hi);
     for (int i = 0; i < EK_BET_BLOCK; i++) {
         l->r[first + i] = c.r[i];
@@ -171,20 +171,20 @@ BET_INLINE void bet_take_block(struct ek_bet_list *l, int first, int n,
     }
     for (int i = 0; i < n; i++)
         l->level[first + i] = c.usable[i] ? l->table[first + i] : l->nothing;
-    bet_take_sides(l, first, n, &c, spread_hi);
-    bet_take_shares(l, first, n, c.shares);
+    bet_update_sides(l, first, n, &c, spread_hi);
+    bet_update_shares(l, first, n, c.shares);
 }
 
 void EK_KERNEL(ek_bet_list)(struct ek_bet_list *l, const struct ek_list_stats *record)
 {
     int first = 0, rest;
     for (; first + EK_BET_BLOCK <= l->features; first += EK_BET_BLOCK)
-        bet_take_block(l, first, EK_BET_BLOCK, record + first);
+        bet_update_block(l, first, EK_BET_BLOCK, record + first);
     if ((rest = l->features - first) > 0) {
         struct ek_list_stats last[EK_BET_BLOCK];
         memset(last, 0, sizeof last);
         memcpy(last, record + first, (size_t)rest * sizeof *last);
-        bet_take_block(l, first, rest, last);
+        bet_update_block(l, first, rest, last);
     }
 }
 

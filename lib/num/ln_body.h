@@ -89,7 +89,7 @@ static const double LN_TABLE[16] = {-0x1.dfb6068692de5p-2, -0x1.a12d1124819cp-2,
                                     0x1.9aab694e68122p-2,  0x1.defd4b0a3762bp-2};
 
 /* table[at], each `at` below 16. */
-LN_INLINE ln_d ln_look_up(const double *table, ln_u at)
+LN_INLINE ln_d ln_lookup(const double *table, ln_u at)
 {
 #ifdef EK_LOOKUP
     return (ln_d)EK_LOOKUP(table, at);
@@ -106,13 +106,13 @@ LN_INLINE ln_d ln_octave(ln_d x, ln_d *e)
 {
     ln_u field = ln_fields(x, e);
     ln_d m = (ln_d)(field + LN_SQRT_HALF);
-    ln_d r = m * ln_look_up(LN_INVERSE, field >> 48) - 1;
+    ln_d r = m * ln_lookup(LN_INVERSE, field >> 48) - 1;
     ln_d r2 = r * r, r4 = r2 * r2;
     ln_d p1 = r * 0x1.71547652b82fep+0;
     ln_d p2 = r * 0x1.ec709dc4b93c3p-2 - 0x1.71547653563bep-1;
     ln_d p4 = r * 0x1.2776aec1891e8p-2 - 0x1.71545d3be439fp-2;
     ln_d p6 = r * 0x1.a6f9e65e90ff3p-3 - 0x1.ed6f6fa9412b1p-3;
-    return ln_look_up(LN_TABLE, field >> 48) + p1 + (p2 * r2 + (p6 * r2 + p4) * r4);
+    return ln_lookup(LN_TABLE, field >> 48) + p1 + (p2 * r2 + (p6 * r2 + p4) * r4);
 }
 
 /* a where the mask is set, else b. */
@@ -121,7 +121,7 @@ LN_INLINE ln_d ln_select(ln_u mask, ln_d a, ln_d b)
     return (ln_d)(((ln_u)a & mask) | ((ln_u)b & ~mask));
 }
 
-LN_INLINE void ln_of_lanes(const double *x, double *y, size_t n)
+LN_INLINE void ln_lanes_compute(const double *x, double *y, size_t n)
 {
     ln_store(y, ln_lanes(ln_load(x, n)), n);
 }
@@ -224,9 +224,9 @@ static void EK_KERNEL(ln_all)(const double *x, double *y, size_t count)
 {
     size_t i = 0;
     for (; i + LN_LANES <= count; i += LN_LANES)
-        ln_of_lanes(x + i, y + i, LN_LANES);
+        ln_lanes_compute(x + i, y + i, LN_LANES);
     if (i < count)
-        ln_of_lanes(x + i, y + i, count - i);
+        ln_lanes_compute(x + i, y + i, count - i);
 }
 
 /* Where columns are left over, the last vector of them begins earlier and does some twice. */

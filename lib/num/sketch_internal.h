@@ -35,8 +35,8 @@ static inline void ek_sketch_touch(struct ek_sketch *s, int block)
 int ek_sketch_is_key(uint64_t key);
 
 /* The row buffer of a set: lanes of 16 features, and for every lane a bit per 2,048 hot indexes. A
- * hot index is the key turned by EK_HOT_TURN, so that 2^-11 .. 2^21 share one page. */
-enum { EK_KEY_LANES = 16, EK_HOT_TURN = 768, EK_HOT_CHUNK_SHIFT = 11 };
+ * hot index is the key turned by EK_HOT_ROUND, so that 2^-11 .. 2^21 share one page. */
+enum { EK_KEY_LANES = 16, EK_HOT_ROUND = 768, EK_HOT_CHUNK_SHIFT = 11 };
 
 /* rows of 16 floats, `stride` floats apart -> rows of 16 hot indexes; ors the chunks into `chunks`.
  */
@@ -71,7 +71,7 @@ uint16_t ek_sketch_hot_index(float x);
 
 static inline int ek_sketch_hot_to_block(int hot_block)
 {
-    enum { TURN_BLOCKS = EK_HOT_TURN / EK_SKETCH_BLOCK };
+    enum { TURN_BLOCKS = EK_HOT_ROUND / EK_SKETCH_BLOCK };
     return (hot_block + EK_SKETCH_BLOCKS - TURN_BLOCKS) % EK_SKETCH_BLOCKS;
 }
 

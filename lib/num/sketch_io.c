@@ -12,12 +12,12 @@ struct cursor {
     const uint8_t *at, *end;
 };
 
-static int take_varint(struct cursor *c, uint64_t *out)
+static int read_varint(struct cursor *c, uint64_t *out)
 {
     return ek_varint_read(&c->at, c->end, out) ? EK_OK : EK_EFORMAT;
 }
 
-static void put_u32(uint8_t *to, uint32_t v)
+static void write_u32(uint8_t *to, uint32_t v)
 {
     for (int i = 0; i < 4; i++)
         to[i] = (uint8_t)(v >> (8 * i));
@@ -33,7 +33,7 @@ static uint64_t entries_of(const struct ek_sketch *s)
 }
 
 /* next: the smallest key that may follow. */
-static void put_block(const struct ek_sketch *s, int block, int *next, struct ek_buf *out)
+static void write_block(const struct ek_sketch *s, int block, int *next, struct ek_buf *out)
 {
     uint8_t bytes[EK_SKETCH_BLOCK * 2 * EK_VARINT_BYTES];
     size_t n = 0;
@@ -47,12 +47,12 @@ static void put_block(const struct ek_sketch *s, int block, int *next, struct ek
     ek_buf_add(out, bytes, n);
 }
 
-static void put_entries(const struct ek_sketch *s, struct ek_buf *out)
+static void write_entries(const struct ek_sketch *s, struct ek_buf *out)
 {
     int next = 0;
     for (int b = 0; b < EK_SKETCH_BLOCKS; b++)
         if (ek_sketch_touches(s, b))
-            put_block(s, b, &next, out);
+            write_block(s, b, &next, out);
 }
 
 int ek_sketch_write(const struct ek_sketch *s, struct ek_buf *out)
@@ -61,9 +61,9 @@ int ek_sketch_write(const struct ek_sketch *s, struct ek_buf *out)
     uint8_t crc[CRC_BYTES], head[MAGIC_BYTES + EK_VARINT_BYTES];
     memcpy(head, magic, MAGIC_BYTES);
     ek_buf_add(out, head, MAGIC_BYTES + ek_varint_put(head + MAGIC_BYTES, entries_of(s)));
-    put_entries(s, out);
+    write_entries(s, out);
     if (!out->rc)
-        put_u32(crc, ek_crc32(out->data + start, out->length - start));
+        write_u32(crc, ek_crc32(out->data + start, out->length - start));
     int rc = ek_buf_add(out, crc, CRC_BYTES);
     if (rc)
         ek_buf_truncate(out, start);
@@ -71,10 +71,10 @@ int ek_sketch_write(const struct ek_sketch *s, struct ek_buf *out)
 }
 
 /* One entry; *next is the smallest key it may have. */
-static int take_entry(struct cursor *c, uint64_t *next, uint64_t *key, uint64_t *count)
+static int read_entry(struct cursor *c, uint64_t *next, uint64_t *key, uint64_t *count)
 {
     uint64_t gap;
-    if (take_varint(c, &gap) || take_varint(c, count) || !*count || gap >= EK_SKETCH_KEYS)
+    if (read_varint(c, &gap) || read_varint(c, count) || !*count || gap >= EK_SKETCH_KEYS)
         return EK_EFORMAT;
     *key = *next + gap;
     *next = *key + 1;
@@ -86,20 +86,20 @@ static int validate(struct cursor *c, uint64_t entries, const uint8_t *start, st
 {
     uint64_t next = 0, key, count, total = 0;
     for (uint64_t i = 0; i < entries; i++)
-        if (take_entry(c, &next, &key, &count) || __builtin_add_overflow(total, count, &total))
+        if (read_entry(c, &next, &key, &count) || __builtin_add_overflow(total, count, &total))
             return ek_fail(e, EK_EFORMAT, "sketch is damaged at entry %llu", (unsigned long long)i);
     uint8_t crc[CRC_BYTES];
-    put_u32(crc, ek_crc32(start, (size_t)(c->at - start)));
+    write_u32(crc, ek_crc32(start, (size_t)(c->at - start)));
     if (c->end - c->at < CRC_BYTES || memcmp(c->at, crc, CRC_BYTES) != 0)
         return ek_fail(e, EK_EFORMAT, "sketch is damaged: the checksum does not fit");
     c->at += CRC_BYTES;
     return EK_OK;
 }
 
-static void take_entries(struct ek_sketch *s, struct cursor *c, uint64_t entries)
+static void read_entries(struct ek_sketch *s, struct cursor *c, uint64_t entries)
 {
     uint64_t next = 0, key, count;
-    for (uint64_t i = 0; i < entries && !take_entry(c, &next, &key, &count); i++) {
+    for (uint64_t i = 0; i < entries && !read_entry(c, &next, &key, &count); i++) {
         ek_sketch_touch(s, (int)key / EK_SKETCH_BLOCK);
         s->count[key] += count;
         s->total += count;
@@ -115,14 +115,14 @@ int ek_sketch_read(struct ek_sketch *s, const void *bytes, size_t length, size_t
     if (length < MAGIC_BYTES || memcmp(start, magic, MAGIC_BYTES) != 0)
         return ek_fail(e, EK_EFORMAT, "no sketch: it does not begin with 'EKS1'");
     c.at += MAGIC_BYTES;
-    if (take_varint(&c, &entries) || entries > EK_SKETCH_KEYS)
+    if (read_varint(&c, &entries) || entries > EK_SKETCH_KEYS)
         return ek_fail(e, EK_EFORMAT, "sketch is damaged: the number of entries");
     struct cursor again = c;
     int rc = validate(&c, entries, start, e);
     if (rc)
         return rc;
     ek_sketch_clear(s);
-    take_entries(s, &again, entries);
+    read_entries(s, &again, entries);
     if (used)
         *used = (size_t)(c.at - start);
     return EK_OK;

@@ -2,7 +2,7 @@
 
 uint16_t ek_sketch_hot_index(float x)
 {
-    return (uint16_t)((ek_sketch_key(x) + EK_HOT_TURN) % EK_SKETCH_KEYS);
+    return (uint16_t)((ek_sketch_key(x) + EK_HOT_ROUND) % EK_SKETCH_KEYS);
 }
 
 void ek_sketch_keys_scalar(const float *x, size_t stride, int rows, uint16_t *keys,

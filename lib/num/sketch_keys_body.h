@@ -28,7 +28,7 @@ void EK_KERNEL(ek_sketch_keys)(const float *x, size_t stride, int rows, uint16_t
             /* as signed numbers, which SSE2 can compare */
             lanes_u is_nan = (lanes_u)((lanes_i)(bits & 0x7fffffffu) > 0x7f800000);
             bits = (bits & ~is_nan) | (nan & is_nan);
-            bits += (uint32_t)EK_HOT_TURN << EK_SKETCH_SHIFT;
+            bits += (uint32_t)EK_HOT_ROUND << EK_SKETCH_SHIFT;
             seen |= EK_KERNEL(bit_of)(bits >> (EK_SKETCH_SHIFT + EK_HOT_CHUNK_SHIFT));
             *(unaligned_h *)to = __builtin_convertvector(bits >> EK_SKETCH_SHIFT, lanes_h);
         }

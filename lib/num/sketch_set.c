@@ -367,7 +367,7 @@ static void get_buffered(const struct ek_sketch_set *s, int feature, struct ek_s
     int group = feature / EK_KEY_LANES, lane = feature - first_of(s, group);
     const uint16_t *hot = s->keys + (size_t)group * BUFFER_ROWS * EK_KEY_LANES + lane;
     for (int r = 0; r < s->buffered[group]; r++, hot += EK_KEY_LANES) {
-        int key = (*hot + EK_SKETCH_KEYS - EK_HOT_TURN) % EK_SKETCH_KEYS;
+        int key = (*hot + EK_SKETCH_KEYS - EK_HOT_ROUND) % EK_SKETCH_KEYS;
         out->count[key]++;
         ek_sketch_touch(out, key / EK_SKETCH_BLOCK);
     }

@@ -51,13 +51,13 @@ static int is_finite(uint16_t key)
 
 double ek_sketch_quantile(const struct ek_sketch *s, double share)
 {
-    double wanted = share * (double)present(s), value = (double)NAN;
+    double desired = share * (double)present(s), value = (double)NAN;
     uint64_t below = 0;
     struct ek_sketch_walk w = ek_sketch_walk_init(s);
     while (ek_sketch_walk_next(&w)) {
         below += w.count;
         value = ek_sketch_value(w.key);
-        if ((double)below >= wanted)
+        if ((double)below >= desired)
             break;
     }
     return value;
@@ -142,8 +142,8 @@ static void summarize_block(struct ek_sketch_summary *out, struct moments *m,
 /* Values up to a quantile, at least one: an integer, for comparisons without a conversion. */
 static uint64_t values_below(double share, uint64_t finite)
 {
-    double wanted = ceil(share * (double)finite);
-    return wanted > 1 ? (uint64_t)wanted : 1;
+    double desired = ceil(share * (double)finite);
+    return desired > 1 ? (uint64_t)desired : 1;
 }
 
 void ek_sketch_quantiles(const struct ek_sketch *s, const double *shares, int count, double *out)
@@ -151,16 +151,16 @@ void ek_sketch_quantiles(const struct ek_sketch *s, const double *shares, int co
     uint64_t below = 0, finite = present(s) - ek_sketch_count(s, EK_SKETCH_INF) -
                                  ek_sketch_count(s, EK_SKETCH_NEG_INF);
     int next = 0;
-    uint64_t wanted = count ? values_below(shares[0], finite) : 0;
+    uint64_t desired = count ? values_below(shares[0], finite) : 0;
     struct ek_sketch_walk w = ek_sketch_walk_init(s);
     for (; next < count && ek_sketch_walk_block(&w); ek_sketch_walk_over(&w)) {
         uint16_t key = w.key;
         for (int left = w.left; left > 0 && next < count; left--) {
             key = (uint16_t)(key + w.step);
             below += is_finite(key) ? w.counts[key] : 0;
-            for (; next < count && below >= wanted; next++) {
+            for (; next < count && below >= desired; next++) {
                 out[next] = ek_sketch_value(key);
-                wanted = next + 1 < count ? values_below(shares[next + 1], finite) : 0;
+                desired = next + 1 < count ? values_below(shares[next + 1], finite) : 0;
             }
         }
     }

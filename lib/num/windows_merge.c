@@ -80,8 +80,8 @@ static int join_all(struct ek_windows *w, const struct source *source, int count
     return rc;
 }
 
-static int join_rings(struct ek_windows *into, const struct ek_windows *from, bool apart,
-                      struct merged *m)
+static int merge_rings(struct ek_windows *into, const struct ek_windows *from, bool apart,
+                       struct merged *m)
 {
     size_t most = (size_t)into->kept + (size_t)from->kept;
     struct source *source = ek_calloc(most, sizeof *source);
@@ -151,7 +151,7 @@ int ek_windows_merge(struct ek_windows *into, struct ek_windows *from, bool apar
     if (!rc)
         rc = apart ? ek_windows_pack_newest(from) : fall_behind(from, into);
     if (!rc)
-        rc = join_rings(into, from, apart, &m);
+        rc = merge_rings(into, from, apart, &m);
     if (!rc)
         rc = join_lives(into, from, apart, &m);
     if (!rc) {

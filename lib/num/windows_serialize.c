@@ -30,8 +30,8 @@ static const uint8_t *packed_serialize(struct ek_serialize *s, const uint8_t *ow
     return at;
 }
 
-static void take(struct ek_window_bytes *b, const uint8_t *bytes, uint32_t length,
-                 struct ek_serialize *s)
+static void add_bytes(struct ek_window_bytes *b, const uint8_t *bytes, uint32_t length,
+                      struct ek_serialize *s)
 {
     if (!s->rc)
         s->rc = ek_window_bytes_add(b, bytes, length);
@@ -50,7 +50,7 @@ void ek_windows_life_serialize(struct ek_windows *w, struct ek_serialize *s)
             continue;
         items = f ? items : total;
         ek_serialize_require(s, total == items && (w->life_lists || !total));
-        take(life, bytes, length, s);
+        add_bytes(life, bytes, length, s);
     }
     if (ek_serialize_is_reading(s))
         ek_windows_weigh(w);
@@ -110,7 +110,7 @@ void ek_windows_place_serialize(struct ek_windows *w, struct ek_serialize *s, in
             continue;
         items = f ? items : total;
         ek_serialize_require(s, total == items);
-        take(&c->bytes, bytes, length, s);
+        add_bytes(&c->bytes, bytes, length, s);
         c->end[f] = c->bytes.length;
     }
     if (ek_serialize_is_reading(s) && s->rc)

@@ -7,7 +7,7 @@
 
 enum { WHY_BYTES = 300, FOR_BYTES = 32 };
 
-struct telling {
+struct reporting {
     struct ek_controller *c;
     const struct ek_plan *was, *is;
     const struct ek_composed *composed;
@@ -35,7 +35,7 @@ static double percent(int hundredths)
     return hundredths / 100.0;
 }
 
-static struct ek_decision_record begin(const struct telling *t, enum ek_decision_kind what)
+static struct ek_decision_record begin(const struct reporting *t, enum ek_decision_kind what)
 {
     struct ek_decision_record d = ek_decision_get(what);
     d.query = t->query;
@@ -45,16 +45,17 @@ static struct ek_decision_record begin(const struct telling *t, enum ek_decision
     return d;
 }
 
-static void hand_over(struct telling *t, const struct ek_decision_record *d)
+static void hand_over(struct reporting *t, const struct ek_decision_record *d)
 {
-    const struct ek_controller_callbacks *h = &t->c->setup.hears;
+    const struct ek_controller_callbacks *h = &t->c->setup.callbacks;
     int rc = h->decided ? h->decided(h->context, d) : EK_OK;
     t->rc = t->rc ? t->rc : rc;
 }
 
 /* Of an entry of either plan. */
-static void tell(struct telling *t, enum ek_decision_kind what, const struct ek_plan_entry *e,
-                 const struct ek_rollout *r, const char *why)
+static void report_decision(struct reporting *t, enum ek_decision_kind what,
+                            const struct ek_plan_entry *e, const struct ek_rollout *r,
+                            const char *why)
 {
     const struct ek_controller_cells *cells = &t->c->setup.cells;
     struct ek_decision_record d = begin(t, what);
@@ -88,7 +89,7 @@ static const struct ek_plan_entry *find_found(const struct ek_plan *p,
     return i >= 0 && p->entry[i].by == EK_BY_FINDING ? &p->entry[i] : NULL;
 }
 
-static void say_mode(const struct ek_plan_entry *e, char *text, size_t size)
+static void set_mode(const struct ek_plan_entry *e, char *text, size_t size)
 {
     switch (e->mode) {
     case EK_MODE_ENFORCE:
@@ -108,12 +109,12 @@ static void say_mode(const struct ek_plan_entry *e, char *text, size_t size)
 }
 
 /* One that was only kept back, by a pin, a limit or the rules, is none that has come again. */
-static void tell_begin(struct telling *t, const struct ek_plan_entry *e)
+static void report_start(struct reporting *t, const struct ek_plan_entry *e)
 {
     const struct ek_rollout *r = ek_controller_rollout(t->c, e->feature, e->cell);
     bool relapse = r && r->relapses > 0 && e->since_ms == t->time_ms;
     char mode[64], why[WHY_BYTES], held[FOR_BYTES];
-    say_mode(e, mode, sizeof mode);
+    set_mode(e, mode, sizeof mode);
     if (relapse)
         snprintf(why, sizeof why, "the fault has come back %d time%s: %s is %s, and holds %s",
                  r->relapses, r->relapses > 1 ? "s" : "", ek_action_name(e->treatment.action), mode,
@@ -121,25 +122,25 @@ static void tell_begin(struct telling *t, const struct ek_plan_entry *e)
     else
         snprintf(why, sizeof why, "a finding asks for %s: it is %s",
                  ek_action_name(e->treatment.action), mode);
-    tell(t, relapse ? EK_DECIDED_RELAPSE : EK_DECIDED_ROUTE, e, r, why);
+    report_decision(t, relapse ? EK_DECIDED_RELAPSE : EK_DECIDED_ROUTE, e, r, why);
 }
 
 /* The rules have another mode for it than they had. */
-static void tell_mode(struct telling *t, const struct ek_plan_entry *from,
-                      const struct ek_plan_entry *e)
+static void report_mode(struct reporting *t, const struct ek_plan_entry *from,
+                        const struct ek_plan_entry *e)
 {
     const struct ek_rollout *r = ek_controller_rollout(t->c, e->feature, e->cell);
     enum ek_decision_kind what = ek_mode_acts(e->mode) == ek_mode_acts(from->mode) ? EK_DECIDED_STEP
                                  : ek_mode_acts(e->mode) ? EK_DECIDED_ROUTE
                                                          : EK_DECIDED_END;
     char mode[64], why[WHY_BYTES];
-    say_mode(e, mode, sizeof mode);
+    set_mode(e, mode, sizeof mode);
     snprintf(why, sizeof why, "by the rules it is now %s", mode);
-    tell(t, what, e, r, why);
+    report_decision(t, what, e, r, why);
 }
 
-static void tell_step(struct telling *t, const struct ek_plan_entry *from,
-                      const struct ek_plan_entry *e)
+static void report_step(struct reporting *t, const struct ek_plan_entry *from,
+                        const struct ek_plan_entry *e)
 {
     const struct ek_rollout *r = ek_controller_rollout(t->c, e->feature, e->cell);
     char why[WHY_BYTES];
@@ -151,10 +152,10 @@ static void tell_step(struct telling *t, const struct ek_plan_entry *from,
     else
         snprintf(why, sizeof why, "from %.4g%% to %.4g%% of the queries: the rules have it so now",
                  percent(from->percent), percent(e->percent));
-    tell(t, EK_DECIDED_STEP, e, r, why);
+    report_decision(t, EK_DECIDED_STEP, e, r, why);
 }
 
-static void tell_withdrawal(struct telling *t, const struct ek_plan_entry *e,
+static void report_rollback(struct reporting *t, const struct ek_plan_entry *e,
                             const struct ek_rollout *r)
 {
     char why[WHY_BYTES];
@@ -175,36 +176,36 @@ static void tell_withdrawal(struct telling *t, const struct ek_plan_entry *e,
                  ek_guardrail_name(r->withdrawn), r->figure, r->limit);
         break;
     }
-    tell(t, EK_DECIDED_ROLLBACK, e, r, why);
+    report_decision(t, EK_DECIDED_ROLLBACK, e, r, why);
 }
 
-static void tell_end(struct telling *t, const struct ek_plan_entry *e)
+static void report_end(struct reporting *t, const struct ek_plan_entry *e)
 {
     const struct ek_rollout *r = ek_controller_rollout(t->c, e->feature, e->cell);
-    bool wanted = ek_plan_has(&t->c->wanted, e->feature, e->cell);
-    if (wanted && r && r->withdrawn != EK_GUARDRAIL_NONE)
-        tell_withdrawal(t, e, r);
-    else if (!wanted && t->resumed)
-        tell(t, EK_DECIDED_END, e, r,
-             "nothing asks for it any more, since a time when all was paused");
-    else if (!wanted && ek_plan_awaits(e))
-        tell(t, EK_DECIDED_END, e, r, "its fault is gone, and a person has ended it");
-    else if (!wanted && r && r->credit < 1 && t->c->setup.hears.shown)
-        tell(t, EK_DECIDED_END, e, r,
-             "it has acted on as many lists as those with the fault earn it");
-    else if (!wanted)
-        tell(t, EK_DECIDED_END, e, r,
-             e->until_ms >= 0 ? "its fault is gone, and its hold is over"
-                              : "nothing asks for it any more");
+    bool desired = ek_plan_has(&t->c->desired, e->feature, e->cell);
+    if (desired && r && r->withdrawn != EK_GUARDRAIL_NONE)
+        report_rollback(t, e, r);
+    else if (!desired && t->resumed)
+        report_decision(t, EK_DECIDED_END, e, r,
+                        "nothing asks for it any more, since a time when all was paused");
+    else if (!desired && ek_plan_awaits(e))
+        report_decision(t, EK_DECIDED_END, e, r, "its fault is gone, and a person has ended it");
+    else if (!desired && r && r->credit < 1 && t->c->setup.callbacks.mean_membership)
+        report_decision(t, EK_DECIDED_END, e, r,
+                        "it has acted on as many lists as those with the fault earn it");
+    else if (!desired)
+        report_decision(t, EK_DECIDED_END, e, r,
+                        e->until_ms >= 0 ? "its fault is gone, and its hold is over"
+                                         : "nothing asks for it any more");
     else if (t->c->limited != EK_EXCEEDS_NONE)
-        tell(t, EK_DECIDED_END, e, r, "a limit of the rules keeps it back");
+        report_decision(t, EK_DECIDED_END, e, r, "a limit of the rules keeps it back");
     else if (ek_plan_has(t->is, e->feature, e->cell) || ek_plan_has(t->is, e->feature, 0))
-        tell(t, EK_DECIDED_END, e, r, "a pin goes before it");
+        report_decision(t, EK_DECIDED_END, e, r, "a pin goes before it");
     else
-        tell(t, EK_DECIDED_END, e, r, "the rules do not let it act");
+        report_decision(t, EK_DECIDED_END, e, r, "the rules do not let it act");
 }
 
-static void tell_limit(struct telling *t, enum ek_bound bound)
+static void report_limit(struct reporting *t, enum ek_bound bound)
 {
     const struct ek_rules *rules = t->c->setup.rules;
     const char *then = rules->on_limit == EK_LIMIT_OBSERVE
@@ -232,14 +233,14 @@ static void tell_limit(struct telling *t, enum ek_bound bound)
 int ek_controller_report(struct ek_controller *c, const struct ek_plan *was,
                          const struct ek_composed *composed, int64_t time_ms, uint64_t query)
 {
-    struct telling t = {.c = c,
-                        .was = was,
-                        .is = ek_controller_plan(c),
-                        .composed = composed,
-                        .time_ms = time_ms,
-                        .query = query};
+    struct reporting t = {.c = c,
+                          .was = was,
+                          .is = ek_controller_plan(c),
+                          .composed = composed,
+                          .time_ms = time_ms,
+                          .query = query};
     if (c->tripped != EK_BOUND_NONE)
-        tell_limit(&t, c->tripped);
+        report_limit(&t, c->tripped);
     if (!composed->changed || t.is->paused) /* a person has said so */
         return t.rc;
     if (was->paused) { /* and no longer: what has changed meanwhile */
@@ -249,16 +250,16 @@ int ek_controller_report(struct ek_controller *c, const struct ek_plan *was,
     }
     for (int i = 0; i < was->count; i++)
         if (was->entry[i].by == EK_BY_FINDING && !find_found(t.is, &was->entry[i]))
-            tell_end(&t, &was->entry[i]);
+            report_end(&t, &was->entry[i]);
     for (int i = 0; i < t.is->count; i++) {
         const struct ek_plan_entry *e = &t.is->entry[i];
         const struct ek_plan_entry *before = find_found(was, e);
         if (e->by == EK_BY_FINDING && !before)
-            tell_begin(&t, e);
+            report_start(&t, e);
         else if (e->by == EK_BY_FINDING && e->mode != before->mode)
-            tell_mode(&t, before, e);
+            report_mode(&t, before, e);
         else if (e->by == EK_BY_FINDING && e->percent != before->percent)
-            tell_step(&t, before, e);
+            report_step(&t, before, e);
     }
     if (t.resumed)
         c->before.count = 0;

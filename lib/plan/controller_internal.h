@@ -14,7 +14,7 @@ enum { EK_APART_NEW, EK_APART_NO, EK_APART_YES };
 
 struct ek_controller {
     struct ek_controller_setup setup;
-    struct ek_plan wanted;
+    struct ek_plan desired;
     struct ek_plan plan[2]; /* in force, and scratch */
     int now;                /* number of the one in force */
     struct ek_rollouts rollouts;

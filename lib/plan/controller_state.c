@@ -3,10 +3,10 @@
 #include "plan/controller_internal.h"
 #include "plan/plan.h"
 
-void ek_controller_wanted_serialize(struct ek_controller *c, struct ek_serialize *s, int features,
-                                    int cells)
+void ek_controller_desired_serialize(struct ek_controller *c, struct ek_serialize *s, int features,
+                                     int cells)
 {
-    ek_plan_serialize(&c->wanted, s, features, cells);
+    ek_plan_serialize(&c->desired, s, features, cells);
 }
 
 static void flag_serialize(struct ek_serialize *s, bool *flag)
@@ -38,16 +38,16 @@ void ek_controller_serialize(struct ek_controller *c, struct ek_serialize *s, in
     if (c->paused && is_there(s))
         ek_plan_serialize(&c->before, s, features, cells);
     if (is_there(s))
-        ek_rollouts_credit_serialize(&c->rollouts, s);
+        ek_rollouts_budget_serialize(&c->rollouts, s);
 }
 
 /* Rules that let routes end by themselves do so with those that wait for a person, too. */
 static void end_awaiting(struct ek_controller *c, int64_t time_ms)
 {
-    for (int i = 0; c->setup.rules->recover_auto && i < c->wanted.count; i++) {
-        const struct ek_plan_entry *e = &c->wanted.entry[i];
+    for (int i = 0; c->setup.rules->recover_auto && i < c->desired.count; i++) {
+        const struct ek_plan_entry *e = &c->desired.entry[i];
         if (ek_plan_awaits(e))
-            ek_plan_end(&c->wanted, e->feature, e->cell, time_ms, c->setup.rules->hold_ms);
+            ek_plan_end(&c->desired, e->feature, e->cell, time_ms, c->setup.rules->hold_ms);
     }
 }
 
@@ -63,7 +63,7 @@ void ek_controller_restored(struct ek_controller *c, int64_t time_ms)
 struct ek_controller_memory ek_controller_memory(const struct ek_controller *c)
 {
     return (struct ek_controller_memory){.plan = ek_controller_plan(c),
-                                         .wanted = &c->wanted,
+                                         .desired = &c->desired,
                                          .rollouts = &c->rollouts,
                                          .limited = c->limited,
                                          .free_ms = c->free_ms,
@@ -76,7 +76,7 @@ struct ek_controller_memory ek_controller_memory(const struct ek_controller *c)
 
 void ek_controller_apply_record(struct ek_controller *c, const struct ek_controller_memory *m)
 {
-    c->wanted = *m->wanted;
+    c->desired = *m->desired;
     *ek_controller_time(c) = *m->plan;
     c->rollouts = *m->rollouts;
     c->limited = m->limited;
@@ -114,7 +114,7 @@ int ek_controller_merge(struct ek_controller *into, const struct ek_controller *
                         const int16_t *to)
 {
     uint64_t version = ek_controller_plan(from)->version;
-    merge_wanted(&into->wanted, &from->wanted, to);
+    merge_wanted(&into->desired, &from->desired, to);
     ek_rollouts_merge(&into->rollouts, &from->rollouts, to);
     if (from->paused && !into->paused) {
         into->before = *ek_controller_plan(into);

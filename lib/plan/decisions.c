@@ -171,7 +171,7 @@ uint64_t ek_decisions_mark(const struct ek_decisions *d, int part)
     return any ? ek_hash(number, sizeof number, 0) | 1 : 0;
 }
 
-static void word_serialize(struct ek_serialize *s, int *word, int count)
+static void name_serialize(struct ek_serialize *s, int *word, int count)
 {
     ek_serialize_int(s, word, 0, count - 1);
 }
@@ -186,13 +186,13 @@ static void text_serialize(struct ek_serialize *s, const char **text)
     *text = own;
 }
 
-static void words_serialize(struct ek_decision_record *m, struct ek_serialize *s)
+static void names_serialize(struct ek_decision_record *m, struct ek_serialize *s)
 {
     int what = (int)m->what, class = (int)m->class, action = (int)m->action, rail = (int)m->rail;
-    word_serialize(s, &what, EK_DECISION_KINDS);
-    word_serialize(s, &class, EK_CLASS_COUNT);
-    word_serialize(s, &action, EK_ACTION_COUNT);
-    word_serialize(s, &rail, EK_GUARDRAIL_COUNT);
+    name_serialize(s, &what, EK_DECISION_KINDS);
+    name_serialize(s, &class, EK_CLASS_COUNT);
+    name_serialize(s, &action, EK_ACTION_COUNT);
+    name_serialize(s, &rail, EK_GUARDRAIL_COUNT);
     m->what = (enum ek_decision_kind)what;
     m->class = (enum ek_class) class;
     m->action = (enum ek_action)action;
@@ -210,7 +210,7 @@ static void decided_serialize(struct ek_decision_record *m, struct ek_serialize 
     ek_serialize_u64(s, &m->accept);
     ek_serialize_u64(s, &m->normal);
     ek_serialize_i64(s, &m->time_ms);
-    words_serialize(m, s);
+    names_serialize(m, s);
     ek_serialize_u32(s, &m->episode);
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         ek_serialize_f64(s, numbers[i]);

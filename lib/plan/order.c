@@ -160,7 +160,7 @@ static int cell_for_pin(struct ek_controller *c, const struct ek_order *o, int *
                         struct ek_error *e)
 {
     const struct ek_controller_cells *cells = &c->setup.cells;
-    *cell = o->segment ? cells->give(cells->context, o->segment, ek_order_cell_value(o)) : 0;
+    *cell = o->segment ? cells->assign(cells->context, o->segment, ek_order_cell_value(o)) : 0;
     if (*cell < -1)
         return ek_fail(e, EK_ENOMEM, "out of memory");
     return *cell < 0 ? no_cell(o, e) : EK_OK;

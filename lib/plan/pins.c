@@ -68,7 +68,7 @@ int ek_controller_pin(struct ek_controller *c, const struct ek_controller_pin *p
     return EK_OK;
 }
 
-static void take_away(struct ek_controller *c, struct ek_controller_pin *p)
+static void remove_pin(struct ek_controller *c, struct ek_controller_pin *p)
 {
     ek_controller_pin_release(p);
     *p = c->pin[--c->pins];
@@ -97,7 +97,7 @@ static int cell_for(struct ek_controller *c, const char *dimension, const char *
     const struct ek_controller_cells *cells = &c->setup.cells;
     if (!dimension)
         return 0;
-    return cells->give ? cells->give(cells->context, dimension, value) : -1;
+    return cells->assign ? cells->assign(cells->context, dimension, value) : -1;
 }
 
 /* Those without a cell get one, as far as there is room. */
@@ -135,7 +135,7 @@ int ek_controller_unpin(struct ek_controller *c, int feature, int cell, struct e
     int rule = mine ? -1 : find_rule(c, feature, cell);
     const char *name = c->setup.manifest->item[feature]->name;
     if (mine) {
-        take_away(c, mine);
+        remove_pin(c, mine);
         c->stale = true;
         return EK_OK;
     }
@@ -175,8 +175,8 @@ static struct ek_treatment treatment_of(const struct ek_controller *c, int featu
                                         enum ek_action action)
 {
     struct ek_treatment t = {action, action == EK_ACT_ROUTE_SPREAD ? 1 : 0};
-    for (int i = 0; action == EK_ACT_ROUTE_SPREAD && i < c->wanted.count; i++) {
-        const struct ek_plan_entry *e = &c->wanted.entry[i];
+    for (int i = 0; action == EK_ACT_ROUTE_SPREAD && i < c->desired.count; i++) {
+        const struct ek_plan_entry *e = &c->desired.entry[i];
         if (e->feature == feature && e->cell == cell && e->treatment.action == action)
             t.value = e->treatment.value;
     }
@@ -184,8 +184,8 @@ static struct ek_treatment treatment_of(const struct ek_controller *c, int featu
 }
 
 /* Without a model there is nothing to act with. */
-static void put(struct ek_controller *c, int *count, int feature, int cell, enum ek_action action,
-                enum ek_plan_source by)
+static void add_pin(struct ek_controller *c, int *count, int feature, int cell,
+                    enum ek_action action, enum ek_plan_source by)
 {
     if (c->setup.have_model)
         c->pinned[(*count)++] =
@@ -200,12 +200,12 @@ int ek_controller_pins_get(struct ek_controller *c, int64_t time_ms)
     for (int i = 0; i < c->pins; i++) {
         const struct ek_controller_pin *p = &c->pin[i];
         if (!is_over(p->is.until_ms, time_ms))
-            put(c, &count, p->feature, p->cell, p->is.action, EK_BY_PERSON);
+            add_pin(c, &count, p->feature, p->cell, p->is.action, EK_BY_PERSON);
     }
     for (int i = 0; i < rules->pin_count; i++) {
         const struct ek_pin *p = &rules->pin[i];
         if (cell_of(c, i) >= 0 && !is_over(p->until_ms, time_ms))
-            put(c, &count, item_of(c, p), cell_of(c, i), p->action, EK_BY_RULES);
+            add_pin(c, &count, item_of(c, p), cell_of(c, i), p->action, EK_BY_RULES);
     }
     return count;
 }
@@ -235,14 +235,15 @@ static bool is_shown(const struct ek_controller *c, int rule, int64_t time_ms)
 }
 
 int ek_controller_each_pin(const struct ek_controller *c, int64_t time_ms,
-                           int (*tell)(void *context, const struct ek_order *pin,
-                                       enum ek_plan_source by),
+                           int (*report_decision)(void *context, const struct ek_order *pin,
+                                                  enum ek_plan_source by),
                            void *context)
 {
     int rc = EK_OK;
     for (int i = 0; i < c->pins && !rc; i++) {
         const struct ek_order one = order_of(c, &c->pin[i]);
-        rc = is_over(c->pin[i].is.until_ms, time_ms) ? EK_OK : tell(context, &one, EK_BY_PERSON);
+        rc = is_over(c->pin[i].is.until_ms, time_ms) ? EK_OK
+                                                     : report_decision(context, &one, EK_BY_PERSON);
     }
     for (int i = 0; i < c->setup.rules->pin_count && !rc; i++) {
         const struct ek_pin *p = &c->setup.rules->pin[i];
@@ -255,7 +256,7 @@ int ek_controller_each_pin(const struct ek_controller *c, int64_t time_ms,
         if (!is_shown(c, i, time_ms))
             continue;
         const struct ek_order one = order_of(c, &same);
-        rc = tell(context, &one, EK_BY_RULES);
+        rc = report_decision(context, &one, EK_BY_RULES);
     }
     return rc;
 }
@@ -268,10 +269,10 @@ struct when {
     uint64_t query, before; /* version of the plan with it */
 };
 
-static int tell(const struct ek_controller *c, struct ek_decision_record *d, int feature,
-                enum ek_action action, const struct when *when)
+static int report_decision(const struct ek_controller *c, struct ek_decision_record *d, int feature,
+                           enum ek_action action, const struct when *when)
 {
-    const struct ek_controller_callbacks *h = &c->setup.hears;
+    const struct ek_controller_callbacks *h = &c->setup.callbacks;
     d->query = when->query;
     d->time_ms = when->time_ms;
     d->before = when->before;
@@ -282,9 +283,10 @@ static int tell(const struct ek_controller *c, struct ek_decision_record *d, int
 }
 
 /* cells: those that it has a place in. */
-static int tell_gone(const struct ek_controller *c, enum ek_decision_kind what,
-                     const struct ek_controller_pin *p, const struct ek_controller_cells *cells,
-                     const char *how, const struct when *when)
+static int report_expired(const struct ek_controller *c, enum ek_decision_kind what,
+                          const struct ek_controller_pin *p,
+                          const struct ek_controller_cells *cells, const char *how,
+                          const struct when *when)
 {
     struct ek_decision_record d = ek_decision_get(what);
     const struct ek_order *o = &p->is;
@@ -294,11 +296,11 @@ static int tell_gone(const struct ek_controller *c, enum ek_decision_kind what,
     d.why = why;
     d.dimension = cells->name_of ? cells->name_of(cells->context, p->cell) : NULL;
     d.value = cells->value_of ? cells->value_of(cells->context, p->cell) : NULL;
-    return tell(c, &d, p->feature, o->action, when);
+    return report_decision(c, &d, p->feature, o->action, when);
 }
 
-static int tell_rules(const struct ek_controller *c, enum ek_decision_kind what,
-                      const struct ek_pin *pin, const char *why, const struct when *when)
+static int report_rules(const struct ek_controller *c, enum ek_decision_kind what,
+                        const struct ek_pin *pin, const char *why, const struct when *when)
 {
     struct ek_decision_record d = ek_decision_get(what);
     char text[WHY_BYTES];
@@ -307,7 +309,7 @@ static int tell_rules(const struct ek_controller *c, enum ek_decision_kind what,
     d.why = text;
     d.dimension = pin->dimension;
     d.value = pin->value;
-    return tell(c, &d, item_of(c, pin), pin->action, when);
+    return report_decision(c, &d, item_of(c, pin), pin->action, when);
 }
 
 /* Those that were over when the time of the stream became known are no news. */
@@ -320,10 +322,10 @@ static int end_rules_pins(struct ek_controller *c, const struct when *when)
         bool over = is_over(pin->until_ms, when->time_ms), item = item_of(c, pin) >= 0;
         int told = EK_OK;
         if (item && over && !c->rule_over[i] && c->rules_timed)
-            told = tell_rules(c, EK_DECIDED_EXPIRE, pin, "has run out", when);
+            told = report_rules(c, EK_DECIDED_EXPIRE, pin, "has run out", when);
         else if (item && !over && cell_of(c, i) < 0 && c->rules_untold)
-            told = tell_rules(c, EK_DECIDED_LIMIT, pin,
-                              "has no cell, all are in use: set 'limits.cells' higher", when);
+            told = report_rules(c, EK_DECIDED_LIMIT, pin,
+                                "has no cell, all are in use: set 'limits.cells' higher", when);
         c->rule_over[i] = over;
         rc = rc ? rc : told;
     }
@@ -341,9 +343,9 @@ int ek_controller_pins_end(struct ek_controller *c, int64_t time_ms, uint64_t qu
         if (!is_over(c->pin[i].is.until_ms, time_ms))
             continue;
         int told =
-            tell_gone(c, EK_DECIDED_EXPIRE, &c->pin[i], &c->setup.cells, "has run out", &when);
+            report_expired(c, EK_DECIDED_EXPIRE, &c->pin[i], &c->setup.cells, "has run out", &when);
         rc = rc ? rc : told;
-        take_away(c, &c->pin[i]);
+        remove_pin(c, &c->pin[i]);
     }
     return rc;
 }
@@ -419,8 +421,9 @@ int ek_controller_copy_pins(struct ek_controller *c, const struct ek_controller 
     int rc = ek_controller_pins_merge(c, from, to);
     for (int i = 0; i < from->pins && !rc; i++)
         if (cell_here(c, from, from->pin[i].cell, to) < 0)
-            rc = tell_gone(c, EK_DECIDED_UNPIN, &from->pin[i], &from->setup.cells,
-                           "is gone, there is no such segment any more or no cell for it", &when);
+            rc = report_expired(c, EK_DECIDED_UNPIN, &from->pin[i], &from->setup.cells,
+                                "is gone, there is no such segment any more or no cell for it",
+                                &when);
     return rc;
 }
 

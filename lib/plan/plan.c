@@ -130,7 +130,7 @@ int ek_plan_has_space(const struct ek_plan *p, int feature, int cell)
     return p->count < EK_PLAN_MAX || ek_plan_has(p, feature, cell);
 }
 
-static void take_out(struct ek_plan *p, struct ek_plan_entry *entry)
+static void remove_entry(struct ek_plan *p, struct ek_plan_entry *entry)
 {
     size_t behind = (size_t)(p->entry + p->count - (entry + 1));
     memmove(entry, entry + 1, behind * sizeof *entry);
@@ -142,7 +142,7 @@ int ek_plan_remove(struct ek_plan *p, int feature, int cell)
 {
     struct ek_plan_entry *found = find(p, feature, cell);
     if (found)
-        take_out(p, found);
+        remove_entry(p, found);
     return found != NULL;
 }
 
@@ -170,7 +170,7 @@ int ek_plan_expire(struct ek_plan *p, int64_t now_ms)
         if (entry->until_ms > now_ms && entry->until_ms - now_ms > entry->hold_ms)
             entry->until_ms = later(now_ms, entry->hold_ms);
         if (entry->until_ms >= 0 && entry->until_ms <= now_ms) {
-            take_out(p, entry);
+            remove_entry(p, entry);
             changed = 1;
         }
     }
@@ -270,11 +270,11 @@ static void route(const struct ek_plan_entry *e, int entry, enum ek_mode mode, i
                                 : mode == EK_MODE_CANARY ? EK_LIST_CANARY
                                                          : EK_LIST_ROUTED;
     out->would[k] = e->treatment;
-    out->wanted++;
+    out->desired++;
     if (acts)
         out->acts[k] = e->treatment;
     out->acted += acts;
-    out->word = word > out->word ? word : out->word;
+    out->outcome = word > out->outcome ? word : out->outcome;
     out->reach[entry / 64] |= (uint64_t)1 << (entry % 64);
     if (out->entries < EK_ROUTING_ENTRIES)
         out->entry[out->entries++] = (int16_t)entry;
@@ -298,8 +298,8 @@ void ek_plan_apply(const struct ek_plan *p, const struct ek_plan_list *list,
                    const int *routable_of_item, int routables, struct ek_plan_routing *out)
 {
     struct winners w;
-    out->acted = out->wanted = out->entries = 0;
-    out->word = p->paused ? EK_LIST_PAUSED : EK_LIST_PASSED;
+    out->acted = out->desired = out->entries = 0;
+    out->outcome = p->paused ? EK_LIST_PAUSED : EK_LIST_PASSED;
     if (!p->count)
         return;
     memset(out->reach, 0, sizeof out->reach);

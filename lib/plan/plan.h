@@ -88,8 +88,8 @@ enum ek_list_outcome {
 struct ek_plan_routing {
     struct ek_treatment *acts;  /* what the output is scored with */
     struct ek_treatment *would; /* the same if all acted that is in shadow or outside its canary */
-    int acted, wanted;          /* features treated in each; wanted >= acted */
-    enum ek_list_outcome word;
+    int acted, desired;         /* features treated in each; wanted >= acted */
+    enum ek_list_outcome outcome;
     int entries; /* of the plan that are in `would`, the first of them: findings', then pins */
     int16_t entry[EK_ROUTING_ENTRIES];
     uint64_t reach[EK_PLAN_MAX / 64]; /* all entries in `would`, a bit for each */
@@ -97,7 +97,7 @@ struct ek_plan_routing {
 
 static inline bool ek_routing_has(const struct ek_plan_routing *r, int entry)
 {
-    return r->wanted && r->reach[entry / 64] >> (entry % 64) & 1;
+    return r->desired && r->reach[entry / 64] >> (entry % 64) & 1;
 }
 
 /* "finding", "person", "rules". */

@@ -98,7 +98,7 @@ static void ek_route_coverage_back(struct ek_route_coverage *r)
 
 /* A wanted entry that may be in the plan. */
 struct candidate {
-    const struct ek_plan_entry *wanted;
+    const struct ek_plan_entry *desired;
     enum ek_mode mode; /* of its own cell */
     unsigned modes;    /* that it has for some lists, as bits */
     int percent;
@@ -138,10 +138,10 @@ static void find_candidates(const struct ek_composing *c, struct candidates *all
 {
     const struct ek_plan_outcomes words = {c->mode, c->modes, c->dimension_of, c->context};
     all->count = 0;
-    for (int i = 0; i < c->wanted->count; i++) {
-        const struct ek_plan_entry *e = &c->wanted->entry[i];
+    for (int i = 0; i < c->desired->count; i++) {
+        const struct ek_plan_entry *e = &c->desired->entry[i];
         const struct ek_rollout *r = ek_rollout_find(c->rollouts, e->feature, e->cell);
-        struct candidate k = {.wanted = e, .mode = c->mode_of(c->context, e->feature, e->cell)};
+        struct candidate k = {.desired = e, .mode = c->mode_of(c->context, e->feature, e->cell)};
         k.modes = ek_plan_get_modes(&words, e->feature, e->cell, k.mode);
         k.percent = r && k.modes & ek_mode_bit(EK_MODE_CANARY) ? r->percent : EK_PERCENT_WHOLE;
         k.turns = r ? r->turns : 0;
@@ -161,10 +161,10 @@ static void add_acting(struct acting_cells *a, int cell, int percent)
 
 /* Where a candidate acts: in its cell, unless it is of all traffic and acts only where a word of
  * the rules for other cells lets it. */
-static void where_it_acts(const struct ek_composing *c, const struct candidate *k,
-                          struct acting_cells *a)
+static void active_mode(const struct ek_composing *c, const struct candidate *k,
+                        struct acting_cells *a)
 {
-    int feature = k->wanted->feature, cell = k->wanted->cell;
+    int feature = k->desired->feature, cell = k->desired->cell;
     int percent = k->modes & ek_mode_bit(EK_MODE_ENFORCE) ? EK_PERCENT_WHOLE : k->percent;
     if (cell != 0 || ek_mode_bit(k->mode) & ACTS) {
         add_acting(a, cell, percent);
@@ -222,10 +222,10 @@ static enum ek_exceeds measure(const struct ek_composing *c, const struct candid
     bool known[EK_FEATURES_MAX] = {false};
     for (int i = 0; i < all->count; i++)
         if (may_act(&all->of[i])) {
-            bool *before = &known[all->of[i].wanted->feature];
+            bool *before = &known[all->of[i].desired->feature];
             out->features += !*before;
             *before = true;
-            where_it_acts(c, &all->of[i], &a);
+            active_mode(c, &all->of[i], &a);
         }
     if (c->reach)
         ek_route_coverage_restart(c->reach);
@@ -242,7 +242,7 @@ static void leave_all_out(struct candidates *all)
 }
 
 /* What was wanted first stays, as far as the limits allow. */
-static void keep_the_first(const struct ek_composing *c, struct candidates *all)
+static void truncate_candidates(const struct ek_composing *c, struct candidates *all)
 {
     struct acting_cells a = {.count = 0};
     bool known[EK_FEATURES_MAX] = {false};
@@ -251,12 +251,12 @@ static void keep_the_first(const struct ek_composing *c, struct candidates *all)
         ek_route_coverage_restart(c->reach);
     for (int i = 0; i < all->count; i++) {
         struct candidate *k = &all->of[i];
-        int before = a.count, more = may_act(k) && !known[k->wanted->feature];
+        int before = a.count, more = may_act(k) && !known[k->desired->feature];
         if (!may_act(k))
             continue;
         if (c->reach)
             ek_route_coverage_mark(c->reach);
-        where_it_acts(c, k, &a);
+        active_mode(c, k, &a);
         k->left_out = features + more > c->rules->max_routed_features ||
                       share_of(c, &a, before) > c->rules->max_routed_share;
         if (k->left_out) {
@@ -265,13 +265,13 @@ static void keep_the_first(const struct ek_composing *c, struct candidates *all)
                 ek_route_coverage_back(c->reach);
         } else {
             features += more;
-            known[k->wanted->feature] = true;
+            known[k->desired->feature] = true;
         }
     }
 }
 
 /* Returns whether there was room for all. */
-static bool put_pins(struct ek_plan *p, const struct ek_composing *c)
+static bool add_pins(struct ek_plan *p, const struct ek_composing *c)
 {
     for (int i = 0; i < c->pins; i++) {
         const struct ek_pinned *pin = &c->pin[i];
@@ -297,7 +297,7 @@ static bool has_modes(const struct ek_plan *p, int feature)
 }
 
 /* All that the rules say of a feature, or nothing of it. */
-static bool put_modes(struct ek_plan *p, const struct ek_composing *c, int feature)
+static bool add_modes(struct ek_plan *p, const struct ek_composing *c, int feature)
 {
     int before = p->modes;
     if (has_modes(p, feature))
@@ -315,7 +315,7 @@ static bool put_modes(struct ek_plan *p, const struct ek_composing *c, int featu
 }
 
 /* Returns whether there was room for all. */
-static bool put_candidates(struct ek_plan *p, const struct ek_composing *c,
+static bool add_candidates(struct ek_plan *p, const struct ek_composing *c,
                            const struct candidates *all)
 {
     bool room = true;
@@ -323,12 +323,12 @@ static bool put_candidates(struct ek_plan *p, const struct ek_composing *c,
         const struct candidate *k = &all->of[i];
         if (k->left_out)
             continue;
-        if (p->count == EK_PLAN_MAX || !put_modes(p, c, k->wanted->feature)) {
+        if (p->count == EK_PLAN_MAX || !add_modes(p, c, k->desired->feature)) {
             room = false;
             continue;
         }
         struct ek_plan_entry *e = &p->entry[p->count++];
-        *e = *k->wanted;
+        *e = *k->desired;
         e->mode = k->mode;
         e->percent = k->percent;
         e->turns = k->turns;
@@ -344,9 +344,9 @@ static void fill(struct ek_plan *p, const struct ek_composing *c, struct ek_comp
     if (c->rules->on_limit == EK_LIMIT_OBSERVE && (out->limited || c->was_limited))
         leave_all_out(&all);
     else if (out->limited)
-        keep_the_first(c, &all);
-    bool room = put_pins(p, c);
-    room &= put_candidates(p, c, &all);
+        truncate_candidates(c, &all);
+    bool room = add_pins(p, c);
+    room &= add_candidates(p, c, &all);
     if (!room && !out->limited)
         out->limited = EK_EXCEEDS_PLAN;
 }

@@ -53,7 +53,7 @@ struct ek_pinned {
 
 struct ek_composing {
     const struct ek_rules *rules; /* limits are all that is read of them */
-    const struct ek_plan *wanted;
+    const struct ek_plan *desired;
     struct ek_rollouts *rollouts; /* is only read; what has none may not act */
     const struct ek_pinned *pin;  /* those that hold now */
     int pins;

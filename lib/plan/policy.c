@@ -56,6 +56,6 @@ struct ek_decision ek_decide(const struct ek_rules *rules, const struct ek_manif
         action = EK_ACT_ROUTE;
     return (struct ek_decision){.treatment = treatment_of(action, f),
                                 .mode = mode,
-                                .wanted = ek_action_treats(action) && have_model,
+                                .desired = ek_action_treats(action) && have_model,
                                 .limited = EK_BOUND_NONE};
 }

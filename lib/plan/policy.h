@@ -12,7 +12,7 @@
 struct ek_decision {
     struct ek_treatment treatment; /* what is done, or in observe would be */
     enum ek_mode mode;             /* of its own cell */
-    bool wanted;                   /* it is to be done, as far as modes and limits let it */
+    bool desired;                  /* it is to be done, as far as modes and limits let it */
     enum ek_bound limited;         /* the limit that says no (guard/control.h); else none */
     bool paused;                   /* a person says no, for all */
     bool stays;                    /* its fault is gone, and a person has to end it */

@@ -20,14 +20,14 @@ struct ek_rollout *ek_rollout_find(struct ek_rollouts *s, int feature, int cell)
     return NULL;
 }
 
-static bool goes_on(const struct ek_rollout *r)
+static bool is_running(const struct ek_rollout *r)
 {
     return r->ended_ms < 0;
 }
 
 bool ek_rollout_may_act(const struct ek_rollout *r)
 {
-    return r && goes_on(r) && r->withdrawn == EK_GUARDRAIL_NONE;
+    return r && is_running(r) && r->withdrawn == EK_GUARDRAIL_NONE;
 }
 
 static int hundredths(double percent)
@@ -41,7 +41,7 @@ static struct ek_rollout *oldest(struct ek_rollouts *s)
 {
     struct ek_rollout *found = NULL;
     for (int i = 0; i < s->count; i++)
-        if (!goes_on(&s->one[i]) && (!found || s->one[i].ended_ms < found->ended_ms))
+        if (!is_running(&s->one[i]) && (!found || s->one[i].ended_ms < found->ended_ms))
             found = &s->one[i];
     return found;
 }
@@ -80,7 +80,7 @@ struct ek_rollout *ek_rollout_begin(struct ek_rollouts *s, int feature, int cell
                                     int64_t now_ms)
 {
     struct ek_rollout *r = ek_rollout_find(s, feature, cell);
-    if (r && goes_on(r))
+    if (r && is_running(r))
         return r;
     if (r && !lately(r->ended_ms, now_ms, rules->hold_ms))
         r->relapses = -1;
@@ -96,7 +96,7 @@ struct ek_rollout *ek_rollout_begin(struct ek_rollouts *s, int feature, int cell
 
 void ek_rollout_restart(struct ek_rollout *r, int64_t now_ms)
 {
-    if (goes_on(r))
+    if (is_running(r))
         return;
     r->ended_ms = -1;
     r->step_ms = now_ms;
@@ -106,7 +106,7 @@ void ek_rollout_restart(struct ek_rollout *r, int64_t now_ms)
 void ek_rollout_end(struct ek_rollouts *s, int feature, int cell, int64_t now_ms)
 {
     struct ek_rollout *r = ek_rollout_find(s, feature, cell);
-    if (r && goes_on(r))
+    if (r && is_running(r))
         r->ended_ms = now_ms;
 }
 
@@ -146,18 +146,18 @@ static bool above(double value, double most, double *figure, double *limit)
 }
 
 /* Of the lists that were tried. */
-static enum ek_guardrail rail_of_ranks(const struct ek_guardrails *g,
-                                       const struct ek_rollout_stats *f, double *figure,
-                                       double *limit)
+static enum ek_guardrail check_rank_change(const struct ek_guardrails *g,
+                                           const struct ek_rollout_stats *f, double *figure,
+                                           double *limit)
 {
     return above(f->rank_change_p95, g->rank_change_p95, figure, limit) ? EK_GUARDRAIL_RANKS
                                                                         : EK_GUARDRAIL_NONE;
 }
 
 /* Of the lists that it acted on. */
-static enum ek_guardrail rail_of_acts(const struct ek_guardrails *g,
-                                      const struct ek_rollout_stats *f, double *figure,
-                                      double *limit)
+static enum ek_guardrail check_route_stats(const struct ek_guardrails *g,
+                                           const struct ek_rollout_stats *f, double *figure,
+                                           double *limit)
 {
     double elsewhere = isnan(f->dead_rate_elsewhere) ? 0 : f->dead_rate_elsewhere;
     double slow = fmin(f->latency_p99_ms, f->latency_before_ms);
@@ -180,9 +180,9 @@ enum ek_guardrail ek_rollout_check_guardrails(const struct ek_canary *c,
     enum ek_guardrail hit = EK_GUARDRAIL_NONE;
     *figure = *limit = 0;
     if (f->tried >= least)
-        hit = rail_of_ranks(g, f, figure, limit);
+        hit = check_rank_change(g, f, figure, limit);
     if (!hit && f->acted && f->acted + f->earlier >= least)
-        hit = rail_of_acts(g, f, figure, limit);
+        hit = check_route_stats(g, f, figure, limit);
     if (!hit && g->model_drift && f->drifted) {
         *figure = 1;
         hit = EK_GUARDRAIL_DRIFT;
@@ -235,18 +235,18 @@ void ek_rollout_resume(struct ek_rollout *r, const struct ek_canary *c, int64_t 
 void ek_rollouts_add_pause(struct ek_rollouts *s, int64_t for_ms)
 {
     for (int i = 0; i < s->count; i++)
-        if (goes_on(&s->one[i]))
+        if (is_running(&s->one[i]))
             s->one[i].step_ms += for_ms < INT64_MAX - s->one[i].step_ms ? for_ms : 0;
 }
 
 /* Of one place that both have. */
 static void join(struct ek_rollout *r, const struct ek_rollout *other)
 {
-    if (goes_on(r) && goes_on(other) && other->percent < r->percent) {
+    if (is_running(r) && is_running(other) && other->percent < r->percent) {
         r->percent = other->percent;
         r->step_ms = other->step_ms;
     }
-    if (goes_on(other) && other->withdrawn != EK_GUARDRAIL_NONE &&
+    if (is_running(other) && other->withdrawn != EK_GUARDRAIL_NONE &&
         r->withdrawn == EK_GUARDRAIL_NONE) {
         r->withdrawn = other->withdrawn;
         r->figure = other->figure;
@@ -255,7 +255,7 @@ static void join(struct ek_rollout *r, const struct ek_rollout *other)
     r->credit += other->credit;
     if (other->relapses > r->relapses)
         r->relapses = other->relapses;
-    if (!goes_on(r) && other->ended_ms > r->ended_ms)
+    if (!is_running(r) && other->ended_ms > r->ended_ms)
         r->ended_ms = other->ended_ms;
 }
 
@@ -265,7 +265,7 @@ void ek_rollouts_merge(struct ek_rollouts *into, const struct ek_rollouts *from,
         const struct ek_rollout *other = &from->one[i];
         int cell = to[other->cell];
         struct ek_rollout *r = cell < 0 ? NULL : ek_rollout_find(into, other->feature, cell);
-        if (r && (goes_on(r) || !goes_on(other))) {
+        if (r && (is_running(r) || !is_running(other))) {
             join(r, other);
             continue;
         }
@@ -322,7 +322,7 @@ void ek_rollouts_serialize(struct ek_rollouts *s, struct ek_serialize *snap, int
         one_serialize(&s->one[i], snap, features, cells);
 }
 
-void ek_rollouts_credit_serialize(struct ek_rollouts *s, struct ek_serialize *snap)
+void ek_rollouts_budget_serialize(struct ek_rollouts *s, struct ek_serialize *snap)
 {
     for (int i = 0; i < s->count; i++) {
         ek_serialize_f64(snap, &s->one[i].credit);

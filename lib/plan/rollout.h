@@ -129,7 +129,7 @@ void ek_rollout_resume(struct ek_rollout *r, const struct ek_canary *c, int64_t 
 void ek_rollouts_add_pause(struct ek_rollouts *s, int64_t for_ms);
 
 /* Of features and cells below these; the account of each apart, for it is younger. */
-void ek_rollouts_credit_serialize(struct ek_rollouts *s, struct ek_serialize *snap);
+void ek_rollouts_budget_serialize(struct ek_rollouts *s, struct ek_serialize *snap);
 void ek_rollouts_serialize(struct ek_rollouts *s, struct ek_serialize *snap, int features,
                            int cells);
 

@@ -50,7 +50,7 @@ const struct ek_plan *ek_controller_plan(const struct ek_controller *c)
 
 const struct ek_plan *ek_controller_desired(const struct ek_controller *c)
 {
-    return &c->wanted;
+    return &c->desired;
 }
 
 enum ek_bound ek_controller_reached_limit(const struct ek_controller *c)
@@ -80,9 +80,9 @@ static struct ek_decision decide(const struct ek_controller *c, const struct ek_
     struct ek_decision d = ek_decide(s->rules, s->manifest, s->have_model, f);
     bool open = f->state == EK_CONFIRMED || f->state == EK_UPDATED;
     double credit;
-    if (d.wanted && open && !ek_controller_is_earned(c, f, &credit)) {
+    if (d.desired && open && !ek_controller_is_earned(c, f, &credit)) {
         d.treatment = (struct ek_treatment){EK_ACT_ALERT, 0};
-        d.wanted = false;
+        d.desired = false;
     }
     return d;
 }
@@ -92,20 +92,20 @@ struct ek_decision ek_controller_decide(const struct ek_controller *c, const str
     const struct ek_controller_setup *s = &c->setup;
     struct ek_decision d = decide(c, f);
     const struct ek_rollout *r = ek_controller_rollout(c, f->feature, f->cell);
-    bool acts = d.wanted && d.mode >= EK_MODE_CANARY;
-    bool wanted = ek_plan_has(&c->wanted, f->feature, f->cell);
-    if (acts && wanted && r && r->withdrawn != EK_GUARDRAIL_NONE)
+    bool acts = d.desired && d.mode >= EK_MODE_CANARY;
+    bool desired = ek_plan_has(&c->desired, f->feature, f->cell);
+    if (acts && desired && r && r->withdrawn != EK_GUARDRAIL_NONE)
         d.mode = EK_MODE_OBSERVE;
-    const struct ek_plan_entry *entry = ek_plan_entry_at(&c->wanted, f->feature, f->cell);
+    const struct ek_plan_entry *entry = ek_plan_entry_at(&c->desired, f->feature, f->cell);
     d.stays = f->state == EK_RECOVERED && entry && ek_plan_awaits(entry);
     d.paused = acts && c->paused;
     if (d.paused)
         d.mode = EK_MODE_OBSERVE;
     if (!acts || c->paused || ek_plan_has(ek_controller_plan(c), f->feature, f->cell))
         return d;
-    if (!wanted && !ek_plan_has_space(&c->wanted, f->feature, f->cell))
+    if (!desired && !ek_plan_has_space(&c->desired, f->feature, f->cell))
         d.limited = EK_BOUND_PLAN;
-    else if (wanted && ek_rollout_may_act(r))
+    else if (desired && ek_rollout_may_act(r))
         d.limited = bound_of(c->limited);
     if (d.limited != EK_BOUND_NONE && s->rules->on_limit == EK_LIMIT_OBSERVE)
         d.mode = EK_MODE_OBSERVE;
@@ -140,18 +140,18 @@ static struct ek_rollout *rollout_for(struct ek_controller *c, const struct ek_f
 static void want(struct ek_controller *c, const struct ek_finding *f, struct ek_treatment treatment,
                  int64_t time_ms)
 {
-    if (!ek_plan_has_space(&c->wanted, f->feature, f->cell)) {
+    if (!ek_plan_has_space(&c->desired, f->feature, f->cell)) {
         c->wanted_full = true;
         return;
     }
     double credit;
     ek_controller_is_earned(c, f, &credit);
-    const struct ek_plan_entry *before = ek_plan_entry_at(&c->wanted, f->feature, f->cell);
+    const struct ek_plan_entry *before = ek_plan_entry_at(&c->desired, f->feature, f->cell);
     c->retell |= before && ek_plan_awaits(before); /* its fault has come back */
-    ek_plan_set(&c->wanted, f->feature, f->cell, treatment, time_ms);
-    for (int i = 0; i < c->wanted.count; i++)
-        if (c->wanted.entry[i].feature == f->feature && c->wanted.entry[i].cell == f->cell)
-            c->wanted.entry[i].repair = repair_of(f);
+    ek_plan_set(&c->desired, f->feature, f->cell, treatment, time_ms);
+    for (int i = 0; i < c->desired.count; i++)
+        if (c->desired.entry[i].feature == f->feature && c->desired.entry[i].cell == f->cell)
+            c->desired.entry[i].repair = repair_of(f);
     struct ek_rollout *r = rollout_for(c, f, time_ms);
     if (!r)
         return;
@@ -163,12 +163,12 @@ static void want(struct ek_controller *c, const struct ek_finding *f, struct ek_
 static int64_t ek_controller_earned_ms(const struct ek_controller *c, const struct ek_finding *f,
                                        int64_t time_ms);
 
-static void let_end(struct ek_controller *c, const struct ek_finding *f, int64_t time_ms)
+static void start_end(struct ek_controller *c, const struct ek_finding *f, int64_t time_ms)
 {
     const struct ek_rollout *r = ek_controller_rollout(c, f->feature, f->cell);
     int64_t hold_ms = r ? ek_rollout_min_duration_ms(r, c->setup.rules) : c->setup.rules->hold_ms;
     int64_t earned_ms = ek_controller_earned_ms(c, f, time_ms);
-    ek_plan_end(&c->wanted, f->feature, f->cell, time_ms,
+    ek_plan_end(&c->desired, f->feature, f->cell, time_ms,
                 earned_ms < hold_ms ? earned_ms : hold_ms);
 }
 
@@ -190,10 +190,10 @@ static void recover(struct ek_controller *c, const struct ek_finding *f, int64_t
 {
     bool acts = does_something(c, f->feature, f->cell);
     if (c->setup.rules->recover_auto || !acts) {
-        let_end(c, f, time_ms);
+        start_end(c, f, time_ms);
         return;
     }
-    ek_plan_await(&c->wanted, f->feature, f->cell);
+    ek_plan_await(&c->desired, f->feature, f->cell);
     c->retell = true;
 }
 
@@ -204,14 +204,14 @@ void ek_controller_add_finding(struct ek_controller *c, const struct ek_finding 
     case EK_CONFIRMED:
     case EK_UPDATED:
         d = decide(c, f);
-        if (d.wanted)
+        if (d.desired)
             want(c, f, d.treatment, time_ms);
         else /* a figure that wavers about a bound makes no plan that does */
-            let_end(c, f, time_ms);
+            start_end(c, f, time_ms);
         break;
     case EK_DISMISSED: /* one that was never confirmed takes no earlier one's hold away */
         if (f->class != EK_CLASS_NONE)
-            ek_plan_remove(&c->wanted, f->feature, f->cell);
+            ek_plan_remove(&c->desired, f->feature, f->cell);
         break;
     case EK_RECOVERED:
         recover(c, f, time_ms);
@@ -242,7 +242,7 @@ void ek_controller_start_at(struct ek_controller *c, uint64_t version)
 /* The cells in use, to who gives them away. */
 void ek_controller_retain_cells(struct ek_controller *c)
 {
-    const struct ek_plan *const plan[] = {&c->wanted, ek_controller_plan(c), &c->before};
+    const struct ek_plan *const plan[] = {&c->desired, ek_controller_plan(c), &c->before};
     int cells = 0;
     memset(c->held, 0, sizeof c->held);
     for (int p = 0; p < 3; p++)
@@ -255,21 +255,21 @@ void ek_controller_retain_cells(struct ek_controller *c)
     ek_controller_pins_retain(c, c->held);
     for (int cell = 0; cell <= INT16_MAX; cell++)
         cells = c->held[cell] ? cell + 1 : cells;
-    if (c->setup.cells.keep)
-        c->setup.cells.keep(c->setup.cells.context, c->held, cells);
+    if (c->setup.cells.retain)
+        c->setup.cells.retain(c->setup.cells.context, c->held, cells);
 }
 
 /* What the rules say of the lists of some values. Where one has no cell, the whole feature is left
  * alone: nobody could tell its lists from others. */
-static bool put_modes(struct ek_controller *c, int feature, const struct ek_feature_rule *said,
+static bool add_modes(struct ek_controller *c, int feature, const struct ek_feature_rule *said,
                       bool own)
 {
     const struct ek_controller_cells *cells = &c->setup.cells;
     for (int i = 0; i < said->mode_in_count; i++) {
         const struct ek_mode_in *in = &said->mode_in[i];
         int cell = -1;
-        if (c->modes < EK_PLAN_MODES_MAX && cells->give)
-            cell = cells->give(cells->context, in->dimension, in->value);
+        if (c->modes < EK_PLAN_MODES_MAX && cells->assign)
+            cell = cells->assign(cells->context, in->dimension, in->value);
         c->no_memory |= cell < -1;
         if (cell < 0)
             return false;
@@ -287,13 +287,13 @@ static void find_modes(struct ek_controller *c)
     c->modes = 0;
     c->modes_full = c->no_memory = false;
     memset(c->apart, 0, sizeof c->apart);
-    for (int i = 0; i < c->wanted.count; i++) {
-        int feature = c->wanted.entry[i].feature, before = c->modes;
+    for (int i = 0; i < c->desired.count; i++) {
+        int feature = c->desired.entry[i].feature, before = c->modes;
         const struct ek_feature_rule *rule = ek_controller_rule(c, feature);
         bool known = c->apart[feature] != EK_APART_NEW;
         bool placed =
-            known || (put_modes(c, feature, rule, true) &&
-                      (rule->mode_said || put_modes(c, feature, &rules->defaults, false)));
+            known || (add_modes(c, feature, rule, true) &&
+                      (rule->mode_said || add_modes(c, feature, &rules->defaults, false)));
         if (known)
             continue;
         c->apart[feature] = placed ? EK_APART_NO : EK_APART_YES;
@@ -361,7 +361,7 @@ static bool ek_controller_end_spent(struct ek_controller *c);
 /* Takes out what has ended. */
 static void expire(struct ek_controller *c, int64_t time_ms)
 {
-    if (c->wanted.count && ek_plan_expire(&c->wanted, time_ms))
+    if (c->desired.count && ek_plan_expire(&c->desired, time_ms))
         c->stale = true;
     if (c->spent && ek_controller_end_spent(c))
         c->stale = true;
@@ -370,7 +370,7 @@ static void expire(struct ek_controller *c, int64_t time_ms)
 static bool is_due(const struct ek_controller *c, int64_t time_ms, uint64_t query)
 {
     bool moves = limits_share(c) || c->was_full;
-    bool again = moves && c->wanted.count && query % AGAIN_LISTS == 0;
+    bool again = moves && c->desired.count && query % AGAIN_LISTS == 0;
     bool freed = c->limited != EK_EXCEEDS_NONE && is_free(c, time_ms);
     return c->stale || (!c->paused && (again || freed)) || ek_controller_pins_due(c, time_ms);
 }
@@ -385,7 +385,7 @@ static void compose(struct ek_controller *c, int64_t time_ms, struct ek_composed
         c->setup.cells.each_list(c->setup.cells.context, c->reach);
     }
     struct ek_composing composing = {.rules = c->setup.rules,
-                                     .wanted = &c->wanted,
+                                     .desired = &c->desired,
                                      .rollouts = &c->rollouts,
                                      .pin = c->pinned,
                                      .pins = ek_controller_pins_get(c, time_ms),
@@ -455,11 +455,11 @@ void ek_controller_sync_rollouts(struct ek_controller *c, int64_t time_ms)
 {
     for (int i = 0; i < c->rollouts.count; i++) {
         struct ek_rollout *r = &c->rollouts.one[i];
-        if (r->ended_ms < 0 && !ek_plan_has(&c->wanted, r->feature, r->cell))
+        if (r->ended_ms < 0 && !ek_plan_has(&c->desired, r->feature, r->cell))
             ek_rollout_end(&c->rollouts, r->feature, r->cell, time_ms);
     }
-    for (int i = 0; i < c->wanted.count; i++) {
-        const struct ek_plan_entry *e = &c->wanted.entry[i];
+    for (int i = 0; i < c->desired.count; i++) {
+        const struct ek_plan_entry *e = &c->desired.entry[i];
         ek_rollout_begin(&c->rollouts, e->feature, e->cell, c->setup.rules,
                          &ek_controller_rule(c, e->feature)->canary, time_ms);
     }
@@ -500,7 +500,7 @@ static struct ek_rollout_stats figures_of(const struct ek_controller *c, const s
                                                     .rank_change_p95 = NAN,
                                                     .latency_p99_ms = NAN,
                                                     .latency_before_ms = NAN};
-    const struct ek_controller_callbacks *h = &c->setup.hears;
+    const struct ek_controller_callbacks *h = &c->setup.callbacks;
     struct ek_rollout_stats f = nothing;
     if (!h->figures_of || !h->figures_of(h->context, r->feature, r->cell, &f))
         f = nothing;
@@ -509,11 +509,11 @@ static struct ek_rollout_stats figures_of(const struct ek_controller *c, const s
     return f;
 }
 
-static bool look_at(struct ek_controller *c, struct ek_rollout *r, const struct ek_rollout *last,
-                    int64_t time_ms)
+static bool check_rollout(struct ek_controller *c, struct ek_rollout *r,
+                          const struct ek_rollout *last, int64_t time_ms)
 {
     const struct ek_plan *p = ek_controller_plan(c);
-    const struct ek_controller_callbacks *h = &c->setup.hears;
+    const struct ek_controller_callbacks *h = &c->setup.callbacks;
     enum ek_mode mode = EK_MODE_OBSERVE; /* what a limit keeps out does not act */
     for (int i = 0; i < p->count; i++)
         if (p->entry[i].feature == r->feature && p->entry[i].cell == r->cell &&
@@ -532,24 +532,24 @@ static bool look_at(struct ek_controller *c, struct ek_rollout *r, const struct 
 /* Lets all rollouts look; whether one has changed. Nothing while it is paused. */
 static bool ek_controller_look(struct ek_controller *c, int64_t time_ms, uint64_t query)
 {
-    bool some = c->wanted.count && !c->paused;
+    bool some = c->desired.count && !c->paused;
     bool changed = false;
     if (!some || query % LOOK_LISTS != 0)
         return false;
     const struct ek_rollout *last = grew_last(c);
     for (int i = 0; i < c->rollouts.count; i++)
         if (ek_rollout_may_act(&c->rollouts.one[i]))
-            changed |= look_at(c, &c->rollouts.one[i], last, time_ms);
+            changed |= check_rollout(c, &c->rollouts.one[i], last, time_ms);
     return changed;
 }
 
 /* Whether it was one that only stayed because nobody had ended it. */
 static bool end_by_hand(struct ek_controller *c, int feature, int cell)
 {
-    const struct ek_plan_entry *e = ek_plan_entry_at(&c->wanted, feature, cell);
+    const struct ek_plan_entry *e = ek_plan_entry_at(&c->desired, feature, cell);
     if (!e || !ek_plan_awaits(e))
         return false;
-    ek_plan_remove(&c->wanted, feature, cell);
+    ek_plan_remove(&c->desired, feature, cell);
     c->stale = true;
     return true;
 }
@@ -560,7 +560,7 @@ int ek_controller_resume(struct ek_controller *c, int feature, int cell, int64_t
     if (end_by_hand(c, feature, cell))
         return EK_OK;
     struct ek_rollout *r = ek_rollout_find(&c->rollouts, feature, cell);
-    const struct ek_controller_callbacks *h = &c->setup.hears;
+    const struct ek_controller_callbacks *h = &c->setup.callbacks;
     if (!r || r->ended_ms >= 0 || r->withdrawn == EK_GUARDRAIL_NONE)
         return ek_fail(e, EK_ESTATE,
                        "no route of '%s' was withdrawn there: resume is for one that a limit of "
@@ -583,20 +583,20 @@ static double lists_each(const struct ek_controller *c, int feature)
     return 1 / fmin(fmax(share, SHARE_LEAST), SHARE_MOST);
 }
 
-static bool keeps_account(const struct ek_controller *c)
+static bool has_budget(const struct ek_controller *c)
 {
-    return c->setup.hears.shown && c->setup.hears.shows;
+    return c->setup.callbacks.mean_membership && c->setup.callbacks.membership;
 }
 
 /* With `recover: manual` it is kept, for other rules may come, and ends nothing. */
-static bool goes_by_account(const struct ek_controller *c)
+static bool uses_budget(const struct ek_controller *c)
 {
-    return keeps_account(c) && c->setup.rules->recover_auto;
+    return has_budget(c) && c->setup.rules->recover_auto;
 }
 
-static bool goes_on(const struct ek_controller *c, int feature, int cell)
+static bool is_desired(const struct ek_controller *c, int feature, int cell)
 {
-    const struct ek_plan_entry *e = ek_plan_entry_at(&c->wanted, feature, cell);
+    const struct ek_plan_entry *e = ek_plan_entry_at(&c->desired, feature, cell);
     return e && e->until_ms < 0;
 }
 
@@ -609,18 +609,19 @@ static bool ek_controller_is_earned(const struct ek_controller *c, const struct 
     if (f->cell < 0) /* a fleet's, for which its decider acts, and has no cell here */
         return !f->passing;
     const struct ek_rollout *r = ek_controller_rollout(c, f->feature, f->cell);
-    bool lasts = goes_on(c, f->feature, f->cell), again = r && r->about.episode == f->episode;
+    bool lasts = is_desired(c, f->feature, f->cell), again = r && r->about.episode == f->episode;
     *credit = r ? r->credit : 0;
     if (lasts && again)
         return true;
     if (f->passing && !lasts)
         return false;
-    if (!keeps_account(c))
+    if (!has_budget(c))
         return true;
     if (!again) /* what its lists earned before anything was done about it */
-        *credit += c->setup.hears.shown(c->setup.hears.context, f->feature, f->cell) *
-                   lists_each(c, f->feature);
-    return !goes_by_account(c) || *credit >= (again ? c->setup.rules->confirm_queries : 1);
+        *credit +=
+            c->setup.callbacks.mean_membership(c->setup.callbacks.context, f->feature, f->cell) *
+            lists_each(c, f->feature);
+    return !uses_budget(c) || *credit >= (again ? c->setup.rules->confirm_queries : 1);
 }
 
 /* For how long a fault that is gone has earned its route where nobody counts lists, by the time
@@ -629,19 +630,19 @@ static int64_t ek_controller_earned_ms(const struct ek_controller *c, const stru
                                        int64_t time_ms)
 {
     double lasted = (double)time_ms - (double)f->since_ms;
-    if (keeps_account(c) || f->state != EK_RECOVERED || f->class == EK_CLASS_NONE || lasted < 0)
+    if (has_budget(c) || f->state != EK_RECOVERED || f->class == EK_CLASS_NONE || lasted < 0)
         return INT64_MAX;
     double ms = lasted * f->share * lists_each(c, f->feature);
     return ms < 9e18 ? (int64_t)ms : INT64_MAX;
 }
 
-static void take_in(struct ek_controller *c)
+static void update_budgets(struct ek_controller *c)
 {
-    const struct ek_controller_callbacks *h = &c->setup.hears;
+    const struct ek_controller_callbacks *h = &c->setup.callbacks;
     for (int i = 0; i < c->rollouts.count; i++) {
         struct ek_rollout *r = &c->rollouts.one[i];
         uint32_t episode;
-        double shows = h->shows(h->context, r->feature, r->cell, &episode);
+        double shows = h->membership(h->context, r->feature, r->cell, &episode);
         if (episode && episode == r->about.episode)
             r->credit += shows * lists_each(c, r->feature);
     }
@@ -650,9 +651,9 @@ static void take_in(struct ek_controller *c)
 void ek_controller_list(struct ek_controller *c, const struct ek_plan_routing *routing)
 {
     const struct ek_plan *p = ek_controller_plan(c);
-    if (!keeps_account(c) || !c->rollouts.count)
+    if (!has_budget(c) || !c->rollouts.count)
         return;
-    take_in(c);
+    update_budgets(c);
     for (int i = 0; i < p->count; i++) {
         const struct ek_plan_entry *e = &p->entry[i];
         if (e->by != EK_BY_FINDING || !ek_routing_has(routing, i))
@@ -669,11 +670,11 @@ void ek_controller_list(struct ek_controller *c, const struct ek_plan_routing *r
 static bool ek_controller_end_spent(struct ek_controller *c)
 {
     bool some = false;
-    for (int i = goes_by_account(c) ? c->wanted.count - 1 : -1; i >= 0; i--) {
-        const struct ek_plan_entry *e = &c->wanted.entry[i];
+    for (int i = uses_budget(c) ? c->desired.count - 1 : -1; i >= 0; i--) {
+        const struct ek_plan_entry *e = &c->desired.entry[i];
         const struct ek_rollout *r = ek_controller_rollout(c, e->feature, e->cell);
         if (r && r->credit < 1 && !ek_plan_awaits(e))
-            some |= ek_plan_remove(&c->wanted, e->feature, e->cell);
+            some |= ek_plan_remove(&c->desired, e->feature, e->cell);
     }
     c->spent = false;
     return some;

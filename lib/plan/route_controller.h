@@ -36,9 +36,9 @@ struct ek_controller_cells {
     /* The cell of a value, -1: it has none. For orders only. */
     int (*find)(void *context, const char *dimension, const char *value);
     /* A cell for a value, made if need be, and kept at once; -1: no room; -2: no memory. */
-    int (*give)(void *context, const char *dimension, const char *value);
+    int (*assign)(void *context, const char *dimension, const char *value);
     /* held [cells]: those in use (plans, modes, pins), which are not to be taken. NULL: none is. */
-    void (*keep)(void *context, const uint8_t *held, int cells);
+    void (*retain)(void *context, const uint8_t *held, int cells);
     /* Of the traffic in any of these, 0..1, never too low. NULL: not known, no limit of it holds.
      */
     double (*share_of)(void *context, const int *cell, int count);
@@ -58,8 +58,8 @@ struct ek_controller_callbacks {
     /* How far the newest list shows the open change of a place, and the number of that, 0: it is
      * none of it; and how many of all its lists do (decide/shows.h). Of who has no lists nothing is
      * known, and then no route is held to what it earned. */
-    double (*shows)(void *context, int feature, int cell, uint32_t *episode);
-    double (*shown)(void *context, int feature, int cell);
+    double (*membership)(void *context, int feature, int cell, uint32_t *episode);
+    double (*mean_membership)(void *context, int feature, int cell);
     /* Those begin anew. */
     void (*figures_begin)(void *context, int feature, int cell);
     void *context;
@@ -80,7 +80,7 @@ struct ek_controller_setup {
     const struct ek_rules *rules;
     bool have_model; /* without one nothing is wanted */
     struct ek_controller_cells cells;
-    struct ek_controller_callbacks hears;
+    struct ek_controller_callbacks callbacks;
     struct ek_controller_levels levels;
 };
 
@@ -153,7 +153,7 @@ int ek_controller_resume(struct ek_controller *c, int feature, int cell, int64_t
 
 /* What it goes by when it makes the next plan, for another that goes on with it; views. */
 struct ek_controller_memory {
-    const struct ek_plan *plan, *wanted;
+    const struct ek_plan *plan, *desired;
     const struct ek_rollouts *rollouts;
     enum ek_exceeds limited;
     int64_t free_ms;
@@ -174,8 +174,8 @@ int ek_controller_apply_operators(struct ek_controller *c, const struct ek_contr
 /* The state: part `plan` is what is wanted; part `control` the rest. Of features and cells below
  * these. A state without `control` has a plan all the same: ek_controller_restored says that it was
  * read, and the next settle makes the plan in force of it. */
-void ek_controller_wanted_serialize(struct ek_controller *c, struct ek_serialize *s, int features,
-                                    int cells);
+void ek_controller_desired_serialize(struct ek_controller *c, struct ek_serialize *s, int features,
+                                     int cells);
 void ek_controller_serialize(struct ek_controller *c, struct ek_serialize *s, int features,
                              int cells);
 void ek_controller_restored(struct ek_controller *c, int64_t time_ms);

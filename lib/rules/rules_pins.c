@@ -16,7 +16,7 @@ static int check_count(struct ek_key_source *s, const struct ek_key_row *k, cons
     return rc;
 }
 
-static int no_memory(const struct ek_key_source *s)
+static int enomem(const struct ek_key_source *s)
 {
     return ek_fail(s->e, EK_ENOMEM, "out of memory");
 }
@@ -83,7 +83,7 @@ int ek_rules_read_pins(struct ek_key_source *s, const struct ek_key_row *k, cons
         return rc;
     r->pin = ek_calloc(n->count, sizeof *r->pin);
     if (!r->pin)
-        return no_memory(s);
+        return enomem(s);
     for (size_t i = 0; !rc && i < n->count; i++) {
         const struct ek_node *map = &n->children[i];
         struct ek_pin *pin = &r->pin[r->pin_count++];
@@ -271,7 +271,7 @@ int ek_rules_read_tests(struct ek_key_source *s, const struct ek_key_row *k,
         return rc;
     r->test = ek_calloc(n->count, sizeof *r->test);
     if (!r->test)
-        return no_memory(s);
+        return enomem(s);
     for (size_t i = 0; !rc && i < n->count; i++)
         rc = ek_keys_collect(s, read_test(s, &n->children[i], &r->test[r->test_count++]));
     return rc;

@@ -18,7 +18,7 @@ const struct ek_manifest *ek_rules_make_manifest(const struct ek_key_source *s)
     return ((const struct ek_rules_context *)s->context)->m;
 }
 
-static int no_memory(const struct ek_key_source *s)
+static int enomem(const struct ek_key_source *s)
 {
     return ek_fail(s->e, EK_ENOMEM, "out of memory");
 }
@@ -31,7 +31,7 @@ static int copy_text(const struct ek_key_source *s, const struct ek_node *n, con
     if (rc)
         return rc;
     *out = ek_strdup(text);
-    return *out ? EK_OK : no_memory(s);
+    return *out ? EK_OK : enomem(s);
 }
 
 int ek_rules_read_feature_name(struct ek_key_source *s, const struct ek_node *n, int *out)
@@ -231,7 +231,7 @@ static int read_value_mode(struct ek_key_source *s, const struct ek_node *dimens
     in->dimension = ek_strdup(dimension->text);
     in->mode = (enum ek_mode)word;
     rule->mode_in_count++;
-    return in->dimension ? EK_OK : no_memory(s);
+    return in->dimension ? EK_OK : enomem(s);
 }
 
 static int read_dimension_modes(struct ek_key_source *s, const struct ek_node *dimension)
@@ -254,7 +254,7 @@ int ek_rules_read_mode_in(struct ek_key_source *s, const struct ek_key_row *k,
         return wrong_shape(s, n);
     rule->mode_in = ek_calloc(EK_MODE_IN_MAX, sizeof *rule->mode_in);
     if (!rule->mode_in)
-        return no_memory(s);
+        return enomem(s);
     int rc = EK_OK;
     for (size_t i = 0; !rc && i < n->count; i++)
         rc = ek_keys_collect(s, read_dimension_modes(s, &n->children[2 * i]));
@@ -326,7 +326,7 @@ static int check_effects(struct ek_key_source *s, const struct ek_node *map)
 }
 
 /* Where only `hold` is given and longer, it counts for both. */
-static int check_hold(struct ek_key_source *s, const struct ek_node *map)
+static int check_durations(struct ek_key_source *s, const struct ek_node *map)
 {
     struct ek_rules *r = ek_rules_from_node(s);
     const struct ek_node *most = ek_node_get(map, "hold_max");
@@ -347,7 +347,7 @@ int ek_rules_read_defaults(struct ek_key_source *s, const struct ek_key_row *k,
     if (!rc)
         rc = check_effects(s, n);
     if (!rc)
-        rc = check_hold(s, n);
+        rc = check_durations(s, n);
     if (!rc)
         ek_rules_set_features(ek_rules_from_node(s));
     return rc;
@@ -406,7 +406,7 @@ static int read_catalogue(struct ek_key_source *s, const struct ek_node *n)
         return rc;
     char *path = path_from_folder(ek_yaml_name(s->yaml), name);
     if (!path)
-        return no_memory(s);
+        return enomem(s);
     rc = load_catalogue(s, n, path);
     ek_free(path);
     return rc;
@@ -441,7 +441,7 @@ static int check_unit_id(const struct ek_key_source *s, const struct ek_node *n,
     if (is_currency_pair(id) || ek_units_find(units, id) || units->incomplete)
         return EK_OK;
     if (ek_units_nearest(units, id, &near))
-        return no_memory(s);
+        return enomem(s);
     if (near)
         return ek_node_fail(s->yaml, n, s->e, "unknown unit '%.60s', did you mean '%s'?", id, near);
     return ek_node_fail(s->yaml, n, s->e,

@@ -15,14 +15,14 @@ static int add(const struct notes *n, const struct ek_error *e)
     return ek_error_list_add(n->list, e) == EK_ENOMEM ? EK_ENOMEM : EK_OK;
 }
 
-static bool says(const struct ek_node *n, const char *word)
+static bool add_warning(const struct ek_node *n, const char *word)
 {
     return n && n->kind == EK_NODE_SCALAR && !strcmp(n->text, word);
 }
 
 static bool is_watched(const struct ek_node *rule)
 {
-    return !says(ek_node_get(rule, "watch"), "false");
+    return !add_warning(ek_node_get(rule, "watch"), "false");
 }
 
 static int note_pins(const struct notes *n, const struct ek_node *pins, int64_t now_ms)
@@ -65,16 +65,16 @@ static int note_unwatched(const struct notes *n, const struct ek_node *features)
 }
 
 /* The first word of a mapping that lets something act; NULL. */
-static const struct ek_node *acting_word(const struct ek_node *rule)
+static const struct ek_node *action_text(const struct ek_node *rule)
 {
     const struct ek_node *mode = ek_node_get(rule, "mode"), *in = ek_node_get(rule, "mode_in");
-    if (says(mode, "enforce") || says(mode, "canary"))
+    if (add_warning(mode, "enforce") || add_warning(mode, "canary"))
         return mode;
     for (size_t i = 0; in && i < in->count; i++) {
         const struct ek_node *values = &in->children[2 * i + 1];
         for (size_t k = 0; k < values->count; k++) {
             mode = &values->children[2 * k + 1];
-            if (says(mode, "enforce") || says(mode, "canary"))
+            if (add_warning(mode, "enforce") || add_warning(mode, "canary"))
                 return mode;
         }
     }
@@ -85,10 +85,10 @@ static int note_limit(const struct notes *n, const struct ek_node *root)
 {
     const struct ek_node *most = ek_node_get(ek_node_get(root, "limits"), "max_routed_features"),
                          *features = ek_node_get(root, "features"),
-                         *acts = acting_word(ek_node_get(root, "defaults")), *rule;
+                         *acts = action_text(ek_node_get(root, "defaults")), *rule;
     struct ek_error e;
     for (size_t i = 0; !acts && (rule = rule_at(features, i)); i++)
-        acts = is_watched(rule) ? acting_word(rule) : NULL;
+        acts = is_watched(rule) ? action_text(rule) : NULL;
     if (!most || n->r->max_routed_features || !acts)
         return EK_OK;
     ek_node_fail(n->y, most, &e, "'max_routed_features' is 0: nothing comes of '%s' at %ld:%ld",

@@ -71,8 +71,8 @@ static int by_name(const void *a, const void *b)
 
 int ek_manifest_feature(const struct ek_manifest *m, const char *name)
 {
-    struct ek_feature wanted = {.name = (char *)(uintptr_t)name};
-    const struct ek_feature *key = &wanted,
+    struct ek_feature desired = {.name = (char *)(uintptr_t)name};
+    const struct ek_feature *key = &desired,
                             **found = bsearch(&key, m->by_name, (size_t)m->feature_count,
                                               sizeof *m->by_name, by_name);
     return found ? (int)(*found - m->features) : -1;

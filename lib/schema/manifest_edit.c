@@ -62,7 +62,7 @@ static bool ends_line(const struct file *f, size_t at)
     return false;
 }
 
-static int put_section(const struct file *f, const char *section, struct ek_buf *out)
+static int replace_section(const struct file *f, const char *section, struct ek_buf *out)
 {
     while (*section) {
         size_t n = strcspn(section, "\n");
@@ -72,14 +72,14 @@ static int put_section(const struct file *f, const char *section, struct ek_buf 
     return out->rc;
 }
 
-static int put(const struct file *f, size_t from, size_t to, const char *section,
-               struct ek_buf *out, struct ek_error *e)
+static int write_section(const struct file *f, size_t from, size_t to, const char *section,
+                         struct ek_buf *out, struct ek_error *e)
 {
     bool open_line = from && !ends_line(f, from);
     ek_buf_add(out, f->text, from);
     if (open_line)
         ek_buf_text(out, line_end(f));
-    put_section(f, section, out);
+    replace_section(f, section, out);
     int rc = ek_buf_add(out, f->text + to, f->length - to);
     return rc ? ek_fail(e, (enum ek_code)rc, "no room for %zu bytes", f->length) : EK_OK;
 }
@@ -119,7 +119,7 @@ static int edit(const struct file *f, const struct ek_yaml *y, const char *key, 
     if (rc)
         return rc;
     find(f, root, key, &from, &to);
-    rc = put(f, from, to, section, out, e);
+    rc = write_section(f, from, to, section, out, e);
     if (!rc)
         rc = check(root, ek_yaml_name(y), (const char *)out->data + before, out->length - before,
                    key, e);

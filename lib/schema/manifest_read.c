@@ -22,7 +22,7 @@ struct source {
 };
 
 /* The error of a part that others do not depend on: kept, and 0, when reading shall go on. */
-static int go_on(const struct source *s, int code)
+static int collect_error(const struct source *s, int code)
 {
     return ek_error_list_collect(s->faults, code, s->e);
 }
@@ -33,7 +33,7 @@ static bool is_sound(const struct source *s)
     return !s->faults || !s->faults->count;
 }
 
-static int no_memory(const struct source *s)
+static int enomem(const struct source *s)
 {
     return ek_fail(s->e, EK_ENOMEM, "out of memory");
 }
@@ -197,7 +197,7 @@ static int check_twice(const struct source *s, const struct ek_node *list)
 {
     struct spot *spots = ek_calloc(list->count, sizeof *spots);
     if (!spots)
-        return no_memory(s);
+        return enomem(s);
     for (size_t i = 0; i < list->count; i++)
         spots[i] = (struct spot){&s->m->features[i], &list->children[i]};
     int rc = report_twice(s, spots, list->count);
@@ -215,12 +215,12 @@ static int read_features(const struct source *s, const struct ek_node *list, siz
                             EK_FEATURES_MAX, list->count);
     s->m->features = ek_calloc(list->count + derived, sizeof *s->m->features);
     if (!s->m->features)
-        return no_memory(s);
+        return enomem(s);
     for (size_t i = 0; !rc && i < list->count; i++) {
         s->m->feature_count++;
-        rc = go_on(s, read_feature(s, &list->children[i], &s->m->features[i]));
+        rc = collect_error(s, read_feature(s, &list->children[i], &s->m->features[i]));
     }
-    return rc || !is_sound(s) ? rc : go_on(s, check_twice(s, list));
+    return rc || !is_sound(s) ? rc : collect_error(s, check_twice(s, list));
 }
 
 /* Before they are in their orders. */
@@ -251,7 +251,7 @@ static int read_derived(const struct source *s, const struct ek_node *list)
         s->m->derived_count++;
         *f = (struct ek_feature){.name = ek_strdup(name), .role = EK_ROLE_QUERY};
         if (!f->name)
-            return no_memory(s);
+            return enomem(s);
     }
     return rc;
 }
@@ -273,7 +273,7 @@ static int read_reference(const struct source *s, const struct ek_node *n, const
     if (!out)
         return EK_OK;
     *out = ek_strdup(name);
-    return *out ? EK_OK : no_memory(s);
+    return *out ? EK_OK : enomem(s);
 }
 
 static int read_money(const struct source *s, const struct ek_node *n, const char *key)
@@ -296,7 +296,7 @@ static int read_references(const struct source *s, const struct ek_node *root)
     if (!rc && list)
         rc = ek_node_check_kind(s->y, list, currency, EK_NODE_SEQUENCE, s->e);
     for (size_t i = 0; !rc && list && i < list->count; i++)
-        rc = go_on(s, read_money(s, &list->children[i], currency));
+        rc = collect_error(s, read_money(s, &list->children[i], currency));
     return rc;
 }
 
@@ -320,7 +320,7 @@ static int read_hint(const struct source *s, const struct ek_node *map, const ch
                      double high, double *out)
 {
     const struct ek_node *n = ek_node_get(map, key);
-    return n ? go_on(s, ek_node_double(s->y, n, key, low, high, out, s->e)) : EK_OK;
+    return n ? collect_error(s, ek_node_double(s->y, n, key, low, high, out, s->e)) : EK_OK;
 }
 
 static int read_count(const struct source *s, const struct ek_node *map, const char *key, int *out)
@@ -330,7 +330,7 @@ static int read_count(const struct source *s, const struct ek_node *map, const c
     int rc = n ? ek_node_int(s->y, n, key, 1, 1000000, &value, s->e) : EK_OK;
     if (n && !rc)
         *out = (int)value;
-    return go_on(s, rc);
+    return collect_error(s, rc);
 }
 
 static int read_training(const struct source *s, const struct ek_node *map)
@@ -344,7 +344,7 @@ static int read_training(const struct source *s, const struct ek_node *map)
         return EK_OK;
     int rc = ek_node_all_keys(s->y, map, keys, COUNT(keys), s->faults, s->e);
     if (!rc && ek_node_get(map, "hidden"))
-        rc = go_on(s, read_hidden(s, ek_node_get(map, "hidden")));
+        rc = collect_error(s, read_hidden(s, ek_node_get(map, "hidden")));
     if (!rc)
         rc = read_count(s, map, "epochs", &t->epochs);
     if (!rc)
@@ -411,15 +411,15 @@ static int read_unused(const struct source *s, const struct ek_node *list)
         return rc;
     m->unused = ek_calloc(list->count, sizeof *m->unused);
     if (!m->unused)
-        return no_memory(s);
+        return enomem(s);
     for (size_t i = 0; !rc && i < list->count; i++)
-        rc = go_on(s, read_unused_index(s, &list->children[i]));
+        rc = collect_error(s, read_unused_index(s, &list->children[i]));
     qsort(m->unused, (size_t)m->unused_count, sizeof *m->unused, by_value);
     for (int i = 1; !rc && i < m->unused_count; i++)
         if (m->unused[i] == m->unused[i - 1])
-            rc = go_on(s,
-                       ek_node_fail(s->y, list, s->e,
-                                    "unused index %d is there twice: take one away", m->unused[i]));
+            rc = collect_error(s, ek_node_fail(s->y, list, s->e,
+                                               "unused index %d is there twice: take one away",
+                                               m->unused[i]));
     return rc;
 }
 
@@ -434,35 +434,35 @@ static int read_root(const struct source *s, const struct ek_node *root)
     const struct ek_node *list = ek_node_get(root, "features");
     const struct ek_node *derived = ek_node_get(root, "derived_query_features");
     if (!rc)
-        rc = go_on(s, read_version(s, root));
+        rc = collect_error(s, read_version(s, root));
     if (!rc && !list)
         rc = ek_node_fail(s->y, root, s->e, "there is no 'features'");
     if (!rc && derived)
         rc = ek_node_check_kind(s->y, derived, "derived_query_features", EK_NODE_SEQUENCE, s->e);
     if (!rc)
-        rc = go_on(s, read_text(s, root, "set", &s->m->set));
+        rc = collect_error(s, read_text(s, root, "set", &s->m->set));
     if (!rc)
         rc = read_features(s, list, derived ? derived->count : 0);
     if (!rc && is_sound(s))
-        rc = go_on(s, read_derived(s, derived));
+        rc = collect_error(s, read_derived(s, derived));
     if (!rc && is_sound(s))
-        rc = go_on(s, read_unused(s, ek_node_get(root, "unused")));
+        rc = collect_error(s, read_unused(s, ek_node_get(root, "unused")));
     if (!rc)
-        rc = go_on(s, read_training(s, ek_node_get(root, "training")));
-    return rc ? rc : go_on(s, check_foreign(s, root));
+        rc = collect_error(s, read_training(s, ek_node_get(root, "training")));
+    return rc ? rc : collect_error(s, check_foreign(s, root));
 }
 
 /* What needs all features in their orders. */
 static int read_rest(const struct source *s, const struct ek_node *root)
 {
     if (ek_manifest_arrange(s->m))
-        return no_memory(s);
-    int rc = go_on(s, read_references(s, root));
+        return enomem(s);
+    int rc = collect_error(s, read_references(s, root));
     if (!rc)
-        rc = go_on(s, ek_manifest_read_transforms(s->y, ek_node_get(root, "normalization"), s->m,
-                                                  s->faults, s->e));
+        rc = collect_error(s, ek_manifest_read_transforms(s->y, ek_node_get(root, "normalization"),
+                                                          s->m, s->faults, s->e));
     if (!rc && !s->m->item_count)
-        rc = go_on(
+        rc = collect_error(
             s, ek_node_fail(s->y, ek_node_get(root, "features"), s->e, "there is no item feature"));
     return rc;
 }
@@ -473,9 +473,9 @@ int ek_manifest_from_tree(struct ek_manifest **out, const struct ek_yaml *y,
     struct ek_error unwanted;
     struct source s = {y, ek_calloc(1, sizeof *s.m), e ? e : &unwanted, faults};
     if (!s.m)
-        return no_memory(&s);
+        return enomem(&s);
     const struct ek_node *root = ek_yaml_root(y);
-    int rc = go_on(&s, read_root(&s, root));
+    int rc = collect_error(&s, read_root(&s, root));
     if (!rc && is_sound(&s))
         rc = read_rest(&s, root);
     rc = ek_error_list_first(faults, rc, s.e);

@@ -14,7 +14,7 @@ struct source {
     struct ek_error *e;
 };
 
-static int go_on(const struct source *s, int code)
+static int collect_error(const struct source *s, int code)
 {
     return ek_error_list_collect(s->faults, code, s->e);
 }
@@ -68,7 +68,7 @@ static int read_features(const struct source *s, const struct ek_node *map)
 {
     int rc = map ? ek_node_check_kind(s->y, map, "features", EK_NODE_MAPPING, s->e) : EK_OK;
     for (size_t i = 0; !rc && map && i < map->count; i++)
-        rc = go_on(s, read_one(s, &map->children[2 * i], &map->children[2 * i + 1]));
+        rc = collect_error(s, read_one(s, &map->children[2 * i], &map->children[2 * i + 1]));
     return rc;
 }
 
@@ -93,6 +93,6 @@ int ek_manifest_read_transforms(const struct ek_yaml *y, const struct ek_node *s
     if (!rc)
         rc = ek_node_all_keys(y, section, keys, COUNT(keys), faults, e);
     if (!rc)
-        rc = go_on(&s, read_method(&s, section));
+        rc = collect_error(&s, read_method(&s, section));
     return rc ? rc : read_features(&s, ek_node_get(section, "features"));
 }

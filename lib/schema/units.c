@@ -90,7 +90,7 @@ int ek_units_add(struct ek_units *own, const struct ek_unit *u)
 }
 
 /* Whether `words` has the word, which has no spaces. */
-static int has_word(const char *words, const char *word)
+static int has_name(const char *words, const char *word)
 {
     size_t length = strlen(word);
     for (const char *p = words; p && (p = strstr(p, word)); p++)
@@ -100,7 +100,7 @@ static int has_word(const char *words, const char *word)
 }
 
 /* Looks up `length` bytes of text as one word. */
-static int take_word(const struct ek_units *own, const char *text, size_t length,
+static int next_name(const struct ek_units *own, const char *text, size_t length,
                      struct ek_measure *out)
 {
     const struct ek_unit *u;
@@ -110,7 +110,7 @@ static int take_word(const struct ek_units *own, const char *text, size_t length
         out->word[i] = (char)tolower((unsigned char)text[i]);
     out->word[length] = 0;
     for (size_t i = 0; (u = ek_units_at(own, i)); i++)
-        if (has_word(u->from, out->word) || (u->quantity && !strcmp(u->quantity, out->word))) {
+        if (has_name(u->from, out->word) || (u->quantity && !strcmp(u->quantity, out->word))) {
             out->quantity = u->quantity;
             return 1;
         }
@@ -118,7 +118,7 @@ static int take_word(const struct ek_units *own, const char *text, size_t length
 }
 
 /* Letters, digits, percent and all that is no ASCII, as in m² and €. */
-static int is_of_word(unsigned char c)
+static int is_name_char(unsigned char c)
 {
     return isalnum(c) || c == '%' || c == '$' || c >= 0x80;
 }
@@ -126,13 +126,13 @@ static int is_of_word(unsigned char c)
 struct ek_measure ek_units_measure(const struct ek_units *own, const char *text)
 {
     struct ek_measure m = {NULL, ""};
-    if (!text || take_word(own, text, strlen(text), &m))
+    if (!text || next_name(own, text, strlen(text), &m))
         return m;
     while (*text) {
         size_t length = 0;
-        while (is_of_word((unsigned char)text[length]))
+        while (is_name_char((unsigned char)text[length]))
             length++;
-        if (take_word(own, text, length, &m))
+        if (next_name(own, text, length, &m))
             return m;
         text += length + !length;
     }
@@ -145,5 +145,5 @@ enum ek_unit_fit ek_unit_fit(const struct ek_unit *u, const struct ek_measure *m
         return EK_UNIT_ANY;
     if (strcmp(u->quantity, m->quantity) != 0)
         return EK_UNIT_OTHER;
-    return has_word(u->from, m->word) ? EK_UNIT_SAME : EK_UNIT_QUANTITY;
+    return has_name(u->from, m->word) ? EK_UNIT_SAME : EK_UNIT_QUANTITY;
 }

@@ -25,12 +25,12 @@ struct entry {
     struct ek_buf words[WAYS]; /* from, to */
 };
 
-static int go_on(const struct source *s, int code)
+static int collect_error(const struct source *s, int code)
 {
     return ek_error_list_collect(s->faults, code, s->e);
 }
 
-static int no_memory(const struct source *s)
+static int enomem(const struct source *s)
 {
     return ek_fail(s->e, EK_ENOMEM, "out of memory");
 }
@@ -59,24 +59,25 @@ static int read_id(const struct source *s, const struct ek_node *map, const char
         rc = check_id(s, n, id);
     if (!rc)
         *out = id;
-    return go_on(s, rc);
+    return collect_error(s, rc);
 }
 
-static int read_words_for_people(const struct source *s, const struct ek_node *map, const char *key,
-                                 const char **out)
+static int read_labels(const struct source *s, const struct ek_node *map, const char *key,
+                       const char **out)
 {
     const struct ek_node *n = ek_node_get(map, key);
     const char *text = NULL;
     int rc = n ? ek_node_text(s->y, n, key, &text, s->e) : EK_OK;
     if (!n || rc)
-        return go_on(s, rc);
+        return collect_error(s, rc);
     size_t length = strlen(text);
     for (const char *c = text; *c; c++)
         if (iscntrl((unsigned char)*c))
             length = 0;
     if (!length || length > EK_UNIT_TEXT_BYTES_MAX)
-        return go_on(s, ek_node_fail(s->y, n, s->e, "'%s' must be one line of 1 to %d bytes", key,
-                                     EK_UNIT_TEXT_BYTES_MAX));
+        return collect_error(s,
+                             ek_node_fail(s->y, n, s->e, "'%s' must be one line of 1 to %d bytes",
+                                          key, EK_UNIT_TEXT_BYTES_MAX));
     *out = text;
     return EK_OK;
 }
@@ -102,7 +103,7 @@ static int read_factor(const struct source *s, const struct ek_node *n, double f
     return EK_OK;
 }
 
-static int add_word(const struct source *s, const struct ek_node *n, const char *key,
+static int add_name(const struct source *s, const struct ek_node *n, const char *key,
                     struct ek_buf *words)
 {
     const char *word = NULL;
@@ -120,11 +121,11 @@ static int add_word(const struct source *s, const struct ek_node *n, const char 
         return ek_node_fail(s->y, n, s->e, "'%s' is longer than %d bytes", key, WORDS_BYTES_MAX);
     for (const char *c = word; *c; c++)
         ek_buf_add(words, &(char){(char)tolower((unsigned char)*c)}, 1);
-    return ek_buf_text(words, " ") ? no_memory(s) : EK_OK;
+    return ek_buf_text(words, " ") ? enomem(s) : EK_OK;
 }
 
 /* The words of a list as " a b c ", which is how ek_unit has them. */
-static int read_words(const struct source *s, const struct ek_node *map, const char *key,
+static int read_names(const struct source *s, const struct ek_node *map, const char *key,
                       struct ek_buf *words)
 {
     const struct ek_node *list = ek_node_get(map, key);
@@ -134,12 +135,12 @@ static int read_words(const struct source *s, const struct ek_node *map, const c
     if (!rc && !ek_node_get(map, "quantity"))
         rc = ek_node_fail(s->y, list, s->e, "'%s' needs a 'quantity' beside it", key);
     if (!rc && ek_buf_text(words, " "))
-        rc = no_memory(s);
+        rc = enomem(s);
     for (size_t i = 0; !rc && i < list->count; i++)
-        rc = go_on(s, add_word(s, &list->children[i], key, words));
+        rc = collect_error(s, add_name(s, &list->children[i], key, words));
     if (!rc && !ek_buf_string(words))
-        rc = no_memory(s);
-    return go_on(s, rc);
+        rc = enomem(s);
+    return collect_error(s, rc);
 }
 
 static int check_needed(const struct source *s, const struct ek_node *map)
@@ -148,10 +149,10 @@ static int check_needed(const struct source *s, const struct ek_node *map)
     int rc = EK_OK;
     for (size_t i = 0; !rc && i < sizeof needed / sizeof *needed; i++)
         if (!ek_node_get(map, needed[i]))
-            rc = go_on(s, ek_node_fail(s->y, map, s->e, "the unit has no '%s'", needed[i]));
+            rc = collect_error(s, ek_node_fail(s->y, map, s->e, "the unit has no '%s'", needed[i]));
     if (!rc && !ek_node_get(map, "inverse") != !ek_node_get(map, "inverse_text"))
-        rc =
-            go_on(s, ek_node_fail(s->y, map, s->e, "'inverse' and 'inverse_text' need each other"));
+        rc = collect_error(
+            s, ek_node_fail(s->y, map, s->e, "'inverse' and 'inverse_text' need each other"));
     return rc;
 }
 
@@ -170,14 +171,14 @@ static int read_fields(const struct source *s, const struct ek_node *map, struct
     if (!rc)
         rc = read_id(s, map, "quantity", &u->quantity);
     if (!rc && factor)
-        rc = go_on(s, read_factor(s, factor, u->factor));
+        rc = collect_error(s, read_factor(s, factor, u->factor));
     if (!rc)
-        rc = read_words_for_people(s, map, "text", &u->text[0]);
+        rc = read_labels(s, map, "text", &u->text[0]);
     if (!rc)
-        rc = read_words_for_people(s, map, "inverse_text", &u->text[1]);
+        rc = read_labels(s, map, "inverse_text", &u->text[1]);
     if (!rc)
-        rc = read_words(s, map, "from", &u->words[0]);
-    return rc ? rc : read_words(s, map, "to", &u->words[1]);
+        rc = read_names(s, map, "from", &u->words[0]);
+    return rc ? rc : read_names(s, map, "to", &u->words[1]);
 }
 
 static bool same_text(const char *a, const char *b)
@@ -191,7 +192,7 @@ static bool same_factor(double a, double b)
 }
 
 /* Whether a list as ek_unit has them shares a word with another; two without words do. */
-static bool share_word(const char *a, const char *b)
+static bool share_name(const char *a, const char *b)
 {
     if (!a || !b)
         return !a && !b;
@@ -231,7 +232,7 @@ static int check_apart(const struct source *s, const struct ek_node *map, const 
 {
     const struct ek_unit *o;
     for (size_t i = 0; (o = ek_units_at(s->own, i)); i++) {
-        bool one = same_text(o->quantity, u->quantity), words = share_word(o->from, u->from);
+        bool one = same_text(o->quantity, u->quantity), words = share_name(o->from, u->from);
         if (one && words && same_factor(o->factor, u->factor))
             return ek_node_fail(s->y, place_of(map, IDS, way), s->e,
                                 "'%s' cannot be told from '%s': factor %.10g, and the same "
@@ -245,17 +246,17 @@ static int check_apart(const struct source *s, const struct ek_node *map, const 
     return EK_OK;
 }
 
-static int add_way(const struct source *s, const struct ek_node *map, const struct ek_unit *u,
-                   int way)
+static int add_unit_direction(const struct source *s, const struct ek_node *map,
+                              const struct ek_unit *u, int way)
 {
     const struct ek_unit *known = ek_units_find(s->own, u->id);
     int rc = known ? check_known(s, map, u, way, known) : check_apart(s, map, u, way);
     if (rc || known)
-        return go_on(s, rc);
+        return collect_error(s, rc);
     rc = ek_units_add(s->own, u);
     if (rc == EK_ELIMIT)
         return ek_node_fail(s->y, map, s->e, "more than %d units", EK_CUSTOM_UNITS_MAX);
-    return rc ? no_memory(s) : EK_OK;
+    return rc ? enomem(s) : EK_OK;
 }
 
 static int add_entry(const struct source *s, const struct ek_node *map, const struct entry *u)
@@ -265,7 +266,7 @@ static int add_entry(const struct source *s, const struct ek_node *map, const st
         const struct ek_unit one = {u->id[way],   u->factor[way],
                                     u->quantity,  (const char *)u->words[way].data,
                                     u->text[way], u->id[1 - way]};
-        rc = add_way(s, map, &one, way);
+        rc = add_unit_direction(s, map, &one, way);
     }
     return rc;
 }
@@ -326,18 +327,18 @@ static int read_catalogue(const struct source *s, const struct ek_node *root)
     int64_t number;
     int rc = ek_node_all_keys(s->y, root, keys, 2, s->faults, s->e);
     if (!rc && version)
-        rc = go_on(s, ek_node_int(s->y, version, "version", 1, 1, &number, s->e));
+        rc = collect_error(s, ek_node_int(s->y, version, "version", 1, 1, &number, s->e));
     if (!rc && !list)
         rc = ek_node_fail(s->y, root, s->e, "there is no 'units'");
     if (!rc)
         rc = ek_node_check_kind(s->y, list, "units", EK_NODE_SEQUENCE, s->e);
     for (size_t i = 0; !rc && i < list->count; i++) {
         int twice = ek_units_check_duplicate(s->y, list, i, s->e);
-        rc = twice
-                 ? go_on(s, twice)
-                 : go_on(s, ek_units_read_entry(s->own, s->y, &list->children[i], s->faults, s->e));
+        rc = twice ? collect_error(s, twice)
+                   : collect_error(
+                         s, ek_units_read_entry(s->own, s->y, &list->children[i], s->faults, s->e));
     }
-    return go_on(s, rc);
+    return collect_error(s, rc);
 }
 
 static int read_tree(struct ek_units *own, struct ek_yaml *y, struct ek_error_list *faults,

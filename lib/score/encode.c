@@ -76,7 +76,7 @@ void ek_encoder_release(struct ek_encoder *c)
     memset(c, 0, sizeof *c);
 }
 
-static int room_for(struct ek_encoder *c, size_t n)
+static int reserve_for(struct ek_encoder *c, size_t n)
 {
     if (n <= c->capacity && c->item)
         return EK_OK;
@@ -150,7 +150,7 @@ static bool silenced(const struct ek_treatment *t, size_t k)
 }
 
 /* Means that are known beforehand, of natural logarithms. Returns whether they are. */
-static bool given_means(struct ek_encoder *c, const struct ek_encode_list *l)
+static bool provided_means(struct ek_encoder *c, const struct ek_encode_list *l)
 {
     const struct ek_model *m = c->model;
     for (size_t k = 0; k < (size_t)m->routable_count && (m->list_free || l->log_mean); k++) {
@@ -163,7 +163,7 @@ static bool given_means(struct ek_encoder *c, const struct ek_encode_list *l)
 }
 
 /* What z is multiplied with. */
-static void settle(struct ek_encoder *c, const struct ek_treatment *t)
+static void prepare_factors(struct ek_encoder *c, const struct ek_treatment *t)
 {
     size_t count = (size_t)c->model->routable_count;
     memcpy(c->factor, c->log_scale, count * sizeof *c->factor);
@@ -225,18 +225,18 @@ int ek_encode_list(struct ek_encoder *c, const struct ek_encode_list *l)
     const struct ek_model *m = c->model;
     size_t features = (size_t)m->item_features, routable = (size_t)m->routable_count;
     size_t n = (size_t)l->n, stride;
-    if (room_for(c, n))
+    if (reserve_for(c, n))
         return EK_ENOMEM;
     encode_query(c, l->query);
     ek_transform(&c->transformer, values_of(c, l), n, c->item, c->stride);
-    settle(c, l->treatment);
+    prepare_factors(c, l->treatment);
     const float *x = routable_of(c, l, &stride);
     float *z = c->item + features;
     ek_ln_centre(&(struct ek_ln_list){.rows = {x, z, stride, c->stride, n, routable},
                                       .zero = z + routable,
                                       .scale = c->factor,
                                       .mean = c->mean,
-                                      .given = given_means(c, l),
+                                      .given = provided_means(c, l),
                                       .octave = c->octave});
     centre_by_source(c, l);
     silence_zeros(c, n, l->treatment);

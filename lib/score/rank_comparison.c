@@ -35,7 +35,7 @@ void ek_rank_comparison_free(struct ek_rank_comparison *b)
     ek_free(b);
 }
 
-static int room_for(struct ek_rank_comparison *b, size_t n, struct ek_error *e)
+static int reserve_for(struct ek_rank_comparison *b, size_t n, struct ek_error *e)
 {
     if (n <= b->capacity)
         return EK_OK;
@@ -101,7 +101,7 @@ int ek_rank_comparison_run(struct ek_rank_comparison *b, struct ek_scorer *score
     *says = ek_scores_have_order(q->score, q->items);
     if (!*says)
         return EK_OK;
-    int rc = room_for(b, (size_t)q->items, e);
+    int rc = reserve_for(b, (size_t)q->items, e);
     if (!rc && !is) {
         is = b->is;
         rc = ek_scorer_score_finite(scorer, q, t->treatment, b->is, e);

@@ -121,8 +121,8 @@ bool ek_scorer_uses_sources(const struct ek_scorer *s, const struct ek_list *q)
     return q->sources > 0 && !ek_list_is_partial(q) && !s->model->list_free;
 }
 
-static int take_treatment(struct ek_scorer *s, const struct ek_list *q,
-                          const struct ek_treatment *t, struct ek_error *e)
+static int apply_treatment(struct ek_scorer *s, const struct ek_list *q,
+                           const struct ek_treatment *t, struct ek_error *e)
 {
     const struct ek_model *m = s->model;
     s->routes = 0;
@@ -266,7 +266,7 @@ int ek_scorer_score(struct ek_scorer *s, const struct ek_list *q,
                        "%d of the list's %d items and no 'log_means': this model needs the whole "
                        "list, its mean logarithms, or training with --list-free",
                        q->items, q->list_items);
-    int code = take_treatment(s, q, treatment, e);
+    int code = apply_treatment(s, q, treatment, e);
     if (code)
         return code;
     if (ek_encode_list(&s->encoder, &(struct ek_encode_list){.x = q->x,

@@ -140,7 +140,7 @@ static double multiplications(const struct ek_model *m)
 /* What an item costs to score and compare over what it costs the guard, in one unit, as measured by
  * processor time (`make bench BENCH=agreement`), over the part that it may be: 1%, so that half of
  * the 2% is left for machines on which these costs stand otherwise. */
-static uint64_t turns_apart(const struct ek_model *m)
+static uint64_t is_diverging(const struct ek_model *m)
 {
     double features = m->item_features;
     double compared = 400 + features + .018 * multiplications(m), guard = 96 + 3 * features;
@@ -160,7 +160,7 @@ int ek_agreement_watch_new(struct ek_agreement_watch **out, const struct ek_mode
         return rc;
     }
     ek_rng_seed(&w->rng, SEED);
-    w->every = turns_apart(m);
+    w->every = is_diverging(m);
     w->alarm = fmax(ALARM_MIN, (double)false_alarms / (double)w->every);
     if (m->fidelity.lists >= EK_AGREEMENT_REFERENCE_MIN)
         w->trained = m->fidelity;
@@ -227,7 +227,7 @@ static void bet(struct ek_agreement_watch *w, const struct ek_agreement *a)
 }
 
 /* Over when a whole window is, in every figure, nearer to training than to the bound. */
-static void look_for_the_end(struct ek_agreement_watch *w)
+static void check_end(struct ek_agreement_watch *w)
 {
     double mean[EK_AGREEMENT_STATISTICS];
     if (w->lists < w->from + EK_AGREEMENT_WINDOW)
@@ -259,7 +259,7 @@ int ek_agreement_watch_list(struct ek_agreement_watch *w, const struct ek_list *
         bet(w, &a);
     w->lists++;
     if (before)
-        look_for_the_end(w);
+        check_end(w);
     *changed = w->drifted != before;
     return EK_OK;
 }

@@ -38,7 +38,7 @@ static struct ek_plan **place(struct ek_plan_history *p, uint64_t number)
     return &p->plan[number % EK_PLAN_HISTORY];
 }
 
-static struct ek_plan *room(struct ek_plan_history *p, uint64_t number)
+static struct ek_plan *reserve_plan(struct ek_plan_history *p, uint64_t number)
 {
     struct ek_plan **to = place(p, number);
     if (!*to)
@@ -49,7 +49,7 @@ static struct ek_plan *room(struct ek_plan_history *p, uint64_t number)
 int ek_plan_history_add(struct ek_plan_history *p, const struct ek_plan *plan, uint64_t *number)
 {
     if (!p->count || !same(*place(p, p->count - 1), plan)) {
-        struct ek_plan *to = room(p, p->count);
+        struct ek_plan *to = reserve_plan(p, p->count);
         if (!to)
             return EK_ENOMEM;
         copy(to, plan);
@@ -92,7 +92,7 @@ void ek_plan_history_serialize(struct ek_plan_history *p, struct ek_serialize *s
     ek_serialize_require(s, p->count < (uint64_t)1 << 62); /* it goes on rising */
     uint64_t kept = p->count < EK_PLAN_HISTORY ? p->count : EK_PLAN_HISTORY;
     for (uint64_t i = p->count - kept; i < p->count && !s->rc; i++) {
-        struct ek_plan *plan = room(p, i);
+        struct ek_plan *plan = reserve_plan(p, i);
         if (plan)
             ek_plan_serialize(plan, s, features, cells);
         else
@@ -138,7 +138,7 @@ static int out_of_memory(struct ek_error *e)
     return ek_fail(e, EK_ENOMEM, "no memory for lists that come item by item");
 }
 
-static void take_limits(struct ek_assembly *a, const struct ek_assembly_limits *limits)
+static void set_limits(struct ek_assembly *a, const struct ek_assembly_limits *limits)
 {
     a->limits = *limits;
     if (!a->limits.queries)
@@ -159,7 +159,7 @@ int ek_assembly_new(struct ek_assembly **out, int features, int query_features,
         return out_of_memory(e);
     a->features = features;
     a->query_features = query_features;
-    take_limits(a, limits);
+    set_limits(a, limits);
     for (a->mask = 1; a->mask < (uint64_t)a->limits.queries; a->mask *= 2)
         ;
     a->chain = ek_calloc(a->mask, sizeof *a->chain);
@@ -231,7 +231,7 @@ static struct known *enter(struct ek_assembly *a, const struct known *k)
     return to;
 }
 
-static void forget_oldest(struct ek_assembly *a)
+static void evict_oldest(struct ek_assembly *a)
 {
     struct known *k = at(a, a->first++);
     uint32_t place = (uint32_t)(k - a->known) + 1, *link = chain_of(a, k->key);
@@ -253,7 +253,7 @@ static void drop(struct ek_assembly *a, struct ek_partial_list *l)
     ek_partial_free(l);
 }
 
-static void put_back(struct ek_assembly *a, struct ek_partial_list *l)
+static void return_list(struct ek_assembly *a, struct ek_partial_list *l)
 {
     if (bytes_of(a, l) > a->limits.bytes / SPARE_SHARE) {
         drop(a, l);
@@ -263,7 +263,7 @@ static void put_back(struct ek_assembly *a, struct ek_partial_list *l)
     a->spare = l;
 }
 
-static struct ek_partial_list *take_spare(struct ek_assembly *a)
+static struct ek_partial_list *pop_spare(struct ek_assembly *a)
 {
     struct ek_partial_list *l = a->spare;
     if (l)
@@ -277,7 +277,7 @@ static struct ek_partial_list *take_spare(struct ek_assembly *a)
 static struct ek_partial_list *begin(struct ek_assembly *a, const struct ek_list *item, uint64_t id,
                                      int64_t time_ms)
 {
-    struct ek_partial_list *l = take_spare(a);
+    struct ek_partial_list *l = pop_spare(a);
     if (!l)
         return NULL;
     size_t before = bytes_of(a, l);
@@ -287,12 +287,12 @@ static struct ek_partial_list *begin(struct ek_assembly *a, const struct ek_list
     a->bytes += bytes_of(a, l) - before;
     if (!rc)
         return l;
-    put_back(a, l);
+    return_list(a, l);
     return NULL;
 }
 
-static int go_on(struct ek_assembly *a, struct ek_partial_list *l, const struct ek_list *item,
-                 uint64_t id)
+static int add_item(struct ek_assembly *a, struct ek_partial_list *l, const struct ek_list *item,
+                    uint64_t id)
 {
     size_t before = bytes_of(a, l);
     int rc = ek_partial_add(l, item, id);
@@ -312,7 +312,7 @@ static int add_to(struct ek_assembly *a, struct known *k, const struct ek_list *
                   int64_t time_ms)
 {
     if (k->list) {
-        if (go_on(a, k->list, item, id))
+        if (add_item(a, k->list, item, id))
             return EK_ENOMEM;
     } else {
         k->list = begin(a, item, id, time_ms);
@@ -378,7 +378,7 @@ static struct known *oldest_due(struct ek_assembly *a, int64_t now_ms)
         if (k->list)
             return k;
         a->counts.forgotten += !over;
-        forget_oldest(a);
+        evict_oldest(a);
     }
     return NULL;
 }
@@ -416,7 +416,7 @@ int ek_assembly_next(struct ek_assembly *a, int64_t now_ms, struct ek_list *list
 {
     *some = false;
     if (a->given)
-        put_back(a, a->given);
+        return_list(a, a->given);
     a->given = NULL;
     struct known *k = a->ready;
     if (!k)
@@ -485,7 +485,7 @@ static void read_one(struct ek_assembly *a, struct ek_serialize *s)
     if (s->rc)
         return;
     if (a->last - a->first == (uint64_t)a->limits.queries)
-        forget_oldest(a);
+        evict_oldest(a);
     enter(a, &k);
 }
 

@@ -38,7 +38,7 @@ size_t ek_partial_bytes(const struct ek_partial_list *l, int features, int query
            l->text_room;
 }
 
-static int keep_texts(struct ek_partial_list *l, const struct ek_list *item)
+static int copy_texts(struct ek_partial_list *l, const struct ek_list *item)
 {
     size_t length = 0;
     for (int i = 0; i < item->segment_count; i++)
@@ -66,7 +66,7 @@ static int keep_texts(struct ek_partial_list *l, const struct ek_list *item)
 
 int ek_partial_start(struct ek_partial_list *l, const struct ek_list *item, int64_t time_ms)
 {
-    if (keep_texts(l, item))
+    if (copy_texts(l, item))
         return EK_ENOMEM;
     l->items = 0;
     l->time_ms = time_ms;

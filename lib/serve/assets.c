@@ -44,7 +44,7 @@ struct loading {
     int failed; /* code of a fault that was reported, and passed over */
 };
 
-static int told(struct loading *l, enum ek_asset which, const char *path, int rc)
+static int place_error(struct loading *l, enum ek_asset which, const char *path, int rc)
 {
     if (!rc)
         return EK_OK;
@@ -60,7 +60,7 @@ static int load_profile(struct loading *l, const char *path)
     int rc = ek_profile_load(&l->a->profile, path, l->e);
     if (!rc && l->a->manifest)
         rc = ek_profile_check(l->a->profile, l->a->manifest, l->e);
-    return told(l, EK_ASSET_PROFILE, path, rc);
+    return place_error(l, EK_ASSET_PROFILE, path, rc);
 }
 
 static int load_rules(struct loading *l, const char *path)
@@ -69,7 +69,7 @@ static int load_rules(struct loading *l, const char *path)
                   : ek_rules_default(&l->a->rules, l->a->manifest, l->e);
     if (!rc && l->a->profile)
         rc = check_baseline(l->a->rules, l->a->profile, path, l->e);
-    return told(l, EK_ASSET_RULES, path, rc);
+    return place_error(l, EK_ASSET_RULES, path, rc);
 }
 
 static int load_model(struct loading *l, const char *path)
@@ -77,7 +77,7 @@ static int load_model(struct loading *l, const char *path)
     int rc = ek_model_load(&l->a->model, path, l->e);
     if (!rc && l->a->manifest)
         rc = ek_model_check(l->a->model, l->a->manifest, l->e);
-    return told(l, EK_ASSET_MODEL, path, rc);
+    return place_error(l, EK_ASSET_MODEL, path, rc);
 }
 
 /* Rules that no list could ever follow would be told as in force. */
@@ -106,8 +106,8 @@ static int check_layout(const struct ek_assets *a, const char *rules,
 static int load(struct loading *l, const char *manifest, const char *profile, const char *rules,
                 const char *model, const struct ek_mapping *mapping)
 {
-    int rc =
-        told(l, EK_ASSET_MANIFEST, manifest, ek_manifest_load(&l->a->manifest, manifest, l->e));
+    int rc = place_error(l, EK_ASSET_MANIFEST, manifest,
+                         ek_manifest_load(&l->a->manifest, manifest, l->e));
     if (!rc)
         rc = load_profile(l, profile);
     if (!rc)
@@ -115,9 +115,9 @@ static int load(struct loading *l, const char *manifest, const char *profile, co
     if (!rc && model)
         rc = load_model(l, model);
     if (!rc)
-        rc = told(l, EK_ASSET_RULES, rules, check_sources(l->a, rules, model, l->e));
+        rc = place_error(l, EK_ASSET_RULES, rules, check_sources(l->a, rules, model, l->e));
     if (!rc)
-        rc = told(l, EK_ASSET_RULES, rules, check_layout(l->a, rules, mapping, l->e));
+        rc = place_error(l, EK_ASSET_RULES, rules, check_layout(l->a, rules, mapping, l->e));
     return rc ? rc : l->failed;
 }
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* Of one entry: all since its present turn began, and where its last lists begin. */
-struct kept {
+struct retained {
     struct ek_comparison_sums is;
     struct ek_recent_values recent;
 };
@@ -15,7 +15,7 @@ struct kept {
 struct ek_comparisons {
     uint64_t version, late, turns; /* version: of the plan that `one` is laid out as */
     int count;
-    struct kept *one;
+    struct retained *one;
     struct ek_comparisons_total all;
     struct ek_latency_window latency;
 };
@@ -34,7 +34,7 @@ void ek_comparisons_free(struct ek_comparisons *t)
     ek_free(t);
 }
 
-static struct kept *find(const struct ek_comparisons *t, int feature, int cell)
+static struct retained *find(const struct ek_comparisons *t, int feature, int cell)
 {
     for (int i = 0; i < t->count; i++)
         if (t->one[i].is.feature == feature && t->one[i].is.cell == cell)
@@ -48,20 +48,20 @@ static bool is_of(const struct ek_comparison_sums *s, const struct ek_plan_entry
            s->since_ms == e->since_ms && s->turns == e->turns;
 }
 
-static struct kept *kept_of(const struct ek_comparisons *t, const struct ek_plan_entry *entry)
+static struct retained *find_kept(const struct ek_comparisons *t, const struct ek_plan_entry *entry)
 {
-    struct kept *k = find(t, entry->feature, entry->cell);
+    struct retained *k = find(t, entry->feature, entry->cell);
     return k && is_of(&k->is, entry) ? k : NULL;
 }
 
 const struct ek_comparison_sums *ek_comparisons_get(const struct ek_comparisons *t,
                                                     const struct ek_plan_entry *entry)
 {
-    const struct kept *k = kept_of(t, entry);
+    const struct retained *k = find_kept(t, entry);
     return k ? &k->is : NULL;
 }
 
-static void begin(const struct ek_comparisons *t, const struct ek_plan_entry *e, struct kept *k)
+static void begin(const struct ek_comparisons *t, const struct ek_plan_entry *e, struct retained *k)
 {
     k->is = (struct ek_comparison_sums){.feature = e->feature,
                                         .cell = e->cell,
@@ -73,13 +73,13 @@ static void begin(const struct ek_comparisons *t, const struct ek_plan_entry *e,
 }
 
 /* A place for each entry of the plan; what is of the same entry stays. */
-static int lay_out(struct ek_comparisons *t, const struct ek_plan *plan, struct ek_error *e)
+static int init_sums(struct ek_comparisons *t, const struct ek_plan *plan, struct ek_error *e)
 {
-    struct kept *one = ek_calloc((size_t)plan->count, sizeof *one);
+    struct retained *one = ek_calloc((size_t)plan->count, sizeof *one);
     if (!one)
         return ek_fail(e, EK_ENOMEM, "no memory for figures of trials");
     for (int i = 0; i < plan->count; i++) {
-        const struct kept *was = kept_of(t, &plan->entry[i]);
+        const struct retained *was = find_kept(t, &plan->entry[i]);
         if (was)
             one[i] = *was;
         else
@@ -94,14 +94,14 @@ static int lay_out(struct ek_comparisons *t, const struct ek_plan *plan, struct 
 
 /* The place of an entry; NULL: the plan has none such. Of the same version its entries may stand in
  * another order, and one that went and came again is another one. */
-static struct kept *place(struct ek_comparisons *t, const struct ek_plan *plan, int entry,
-                          struct ek_error *e, int *rc)
+static struct retained *place(struct ek_comparisons *t, const struct ek_plan *plan, int entry,
+                              struct ek_error *e, int *rc)
 {
     if (entry >= plan->count)
         return NULL;
     bool there = t->version == plan->version && entry < t->count &&
                  is_of(&t->one[entry].is, &plan->entry[entry]);
-    *rc = there ? EK_OK : lay_out(t, plan, e);
+    *rc = there ? EK_OK : init_sums(t, plan, e);
     return *rc ? NULL : &t->one[entry];
 }
 
@@ -133,7 +133,7 @@ int ek_comparisons_add(struct ek_comparisons *t, const struct ek_plan *plan,
     }
     int rc = EK_OK;
     for (int i = 0; !rc && i < trial->entries; i++) {
-        struct kept *k = place(t, plan, trial->entry[i], e, &rc);
+        struct retained *k = place(t, plan, trial->entry[i], e, &rc);
         if (!k)
             continue;
         count(&k->is, trial, trial->acting >> i & 1);
@@ -149,7 +149,7 @@ int ek_comparisons_add_routes(struct ek_comparisons *t, const struct ek_plan *pl
         return EK_OK;
     int rc = EK_OK;
     for (int i = 0; !rc && i < acts->entries; i++) {
-        struct kept *k = acts->acted[i] ? place(t, plan, i, e, &rc) : NULL;
+        struct retained *k = acts->acted[i] ? place(t, plan, i, e, &rc) : NULL;
         if (!k)
             continue;
         k->is.acts += acts->acted[i];
@@ -184,7 +184,7 @@ uint64_t ek_comparisons_stale_count(const struct ek_comparisons *t)
 
 void ek_comparisons_reset(struct ek_comparisons *t, int feature, int cell)
 {
-    struct kept *k = find(t, feature, cell);
+    struct retained *k = find(t, feature, cell);
     memset(&t->latency, 0, sizeof t->latency);
     if (!k)
         return;
@@ -232,7 +232,7 @@ static const struct ek_rollout_stats NOTHING_KNOWN = {.dead_rate_elsewhere = (do
 struct ek_rollout_stats ek_comparisons_stats(const struct ek_comparisons *t,
                                              const struct ek_plan_entry *entry)
 {
-    const struct kept *k = kept_of(t, entry);
+    const struct retained *k = find_kept(t, entry);
     return k ? ek_recent_values_stats(&k->recent, &k->is, &t->all.load, &t->latency)
              : NOTHING_KNOWN;
 }

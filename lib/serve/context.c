@@ -101,7 +101,7 @@ void ek_context_note_entries(struct ek_context *c, const struct ek_plan *plan)
     const struct ek_manifest *m = c->assets->manifest;
     _Static_assert(EK_ROUTING_ENTRIES <= 32, "a bit for each");
     c->acting = 0;
-    for (int k = 0; k < m->routable_count && c->routing.wanted; k++)
+    for (int k = 0; k < m->routable_count && c->routing.desired; k++)
         c->repair[k] = (struct ek_plan_repair){NAN, -1};
     for (int i = 0; i < c->routing.entries; i++) {
         const struct ek_plan_entry *entry = &plan->entry[c->routing.entry[i]];
@@ -165,14 +165,14 @@ const void *ek_context_score(struct ek_context *c, size_t *length, struct ek_err
     }
     if (!c->routing.acted || !c->query.items) {
         if (!c->routing.acted)
-            c->outcome = c->routing.word;
+            c->outcome = c->routing.outcome;
         *length = c->length;
         return c->message;
     }
     if (score(c, e))
         return NULL;
     c->scored = true;
-    c->outcome = c->routing.word;
+    c->outcome = c->routing.outcome;
     *length = c->output.length;
     return c->output.data;
 }

@@ -15,8 +15,8 @@ static void mark_ranks(struct ek_recent_values *r, int which, const struct ek_ra
     memcpy(r->ranks[which].bin, s->bin, sizeof s->bin);
 }
 
-static void mark_acts(struct ek_recent_values *r, int which, const struct ek_comparison_sums *s,
-                      const struct ek_output_counts *load)
+static void mark_routes(struct ek_recent_values *r, int which, const struct ek_comparison_sums *s,
+                        const struct ek_output_counts *load)
 {
     r->acts[which].lists = s->acts;
     r->acts[which].failed = s->failed;
@@ -34,23 +34,23 @@ static void roll_ranks(struct ek_recent_values *r, const struct ek_rank_sums *s)
         mark_ranks(r, 0, s);
 }
 
-static void roll_acts(struct ek_recent_values *r, const struct ek_comparison_sums *s,
-                      const struct ek_output_counts *load)
+static void roll_routes(struct ek_recent_values *r, const struct ek_comparison_sums *s,
+                        const struct ek_output_counts *load)
 {
     bool less = s->acts < r->acts[1].lists;
     if (!less && s->acts - r->acts[1].lists < EK_GUARDRAIL_LISTS)
         return;
     r->acts[0] = r->acts[1];
-    mark_acts(r, 1, s, load);
+    mark_routes(r, 1, s, load);
     if (less)
-        mark_acts(r, 0, s, load);
+        mark_routes(r, 0, s, load);
 }
 
 void ek_recent_values_roll(struct ek_recent_values *r, const struct ek_comparison_sums *s,
                            const struct ek_output_counts *load)
 {
     roll_ranks(r, &s->acted);
-    roll_acts(r, s, load);
+    roll_routes(r, s, load);
 }
 
 static uint64_t risen(uint64_t from, uint64_t to)

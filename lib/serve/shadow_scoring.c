@@ -38,7 +38,8 @@ void ek_route_stats_add(struct ek_route_stats *a, const struct ek_context *c, ui
 
 bool ek_context_needs_comparison(const struct ek_context *c)
 {
-    return c->counted && c->routing.wanted && c->query.items >= 2 && !ek_list_is_partial(&c->query);
+    return c->counted && c->routing.desired && c->query.items >= 2 &&
+           !ek_list_is_partial(&c->query);
 }
 
 /* The factor that the values of this list have by that; NaN when it is not known. */
@@ -65,7 +66,7 @@ static bool repair(struct ek_context *c)
 /* Of the output, where what is tried is another order. */
 static const double *other_scores(const struct ek_context *c)
 {
-    bool part = c->routing.acted && c->routing.acted < c->routing.wanted;
+    bool part = c->routing.acted && c->routing.acted < c->routing.desired;
     return part && c->scored ? c->scores : NULL;
 }
 
@@ -74,7 +75,7 @@ static void note(const struct ek_context *c, struct ek_comparison *out)
     const struct ek_plan_routing *r = &c->routing;
     out->plan = c->plan_version;
     out->entries = r->entries;
-    out->acting = r->acted == r->wanted || c->scored ? c->acting : 0;
+    out->acting = r->acted == r->desired || c->scored ? c->acting : 0;
     memcpy(out->entry, r->entry, (size_t)r->entries * sizeof *out->entry);
 }
 
@@ -82,7 +83,7 @@ int ek_context_compare(struct ek_context *c, bool more, double gap, struct ek_co
                        bool *says, struct ek_error *e)
 {
     const struct ek_plan_routing *r = &c->routing;
-    bool known = r->acted == r->wanted && c->scored, harm = more && !isnan(gap) && repair(c);
+    bool known = r->acted == r->desired && c->scored, harm = more && !isnan(gap) && repair(c);
     struct ek_comparison_input t = {.list = &c->query,
                                     .treatment = r->would,
                                     .scores = known ? c->scores : NULL,

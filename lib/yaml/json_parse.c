@@ -38,7 +38,7 @@ static void *resize(void *context, void *p, size_t old_size, size_t size)
     return ek_realloc(p, size, 1);
 }
 
-static void give_back(void *context, void *p)
+static void free_memory(void *context, void *p)
 {
     (void)context;
     ek_free(p);
@@ -123,7 +123,7 @@ static int check_value(struct check *c, yyjson_val *value, int depth)
 int ek_json_parse(yyjson_doc **out, const char *text, size_t length, bool allow_nul,
                   struct ek_json_error *why)
 {
-    const yyjson_alc memory = {allocate, resize, give_back, NULL};
+    const yyjson_alc memory = {allocate, resize, free_memory, NULL};
     yyjson_read_err e;
     struct check c = {.text = text, .length = length, .allow_nul = allow_nul, .why = why};
     *out = NULL;

@@ -19,7 +19,7 @@ const struct ek_key_row *ek_key_find(const struct ek_key_table *t, const char *p
     return NULL;
 }
 
-static const char *last_word(const char *path)
+static const char *last_part(const char *path)
 {
     const char *dot = strrchr(path, '.');
     return dot ? dot + 1 : path;
@@ -27,7 +27,7 @@ static const char *last_word(const char *path)
 
 const char *ek_key_name(const struct ek_key_row *k)
 {
-    return last_word(k->path);
+    return last_part(k->path);
 }
 
 bool ek_key_is_in(const struct ek_key_row *k, const char *section)
@@ -118,7 +118,7 @@ static const char *called(const struct ek_key_source *s, const struct ek_key_row
     return s->table->by_path ? k->path : ek_key_name(k);
 }
 
-static int no_memory(const struct ek_key_source *s)
+static int enomem(const struct ek_key_source *s)
 {
     return ek_fail(s->e, EK_ENOMEM, "out of memory");
 }
@@ -158,7 +158,7 @@ static int read_text(const struct ek_key_source *s, const struct ek_key_row *k,
     size_t size = strlen(text) + (joined ? strlen(s->folder) : 0) + 1;
     *out = ek_calloc(size, 1);
     if (!*out)
-        return no_memory(s);
+        return enomem(s);
     snprintf(*out, size, "%s%s", joined ? s->folder : "", text);
     return EK_OK;
 }
@@ -184,7 +184,7 @@ static int add_text(struct ek_key_source *s, const struct ek_key_row *k, const s
     char **items = ek_realloc(list->items, list->count + 1, sizeof *items);
     if (!items) {
         ek_free(text);
-        return no_memory(s);
+        return enomem(s);
     }
     list->items = items;
     items[list->count++] = text;
@@ -228,9 +228,10 @@ static int no_whole(struct ek_key_source *s, const struct ek_key_row *k, const s
                            ? "a duration with its unit (250ms, 10s, 5m, 2h, 7d)"
                        : k->type == EK_KEY_SIZE ? "a size in bytes (65536, 64KiB, 4MiB, 1GiB)"
                                                 : "a whole number";
-    char wanted[WANTED_BYTES];
-    snprintf(wanted, sizeof wanted, "%s%s%s", k->word ? k->word : "", k->word ? " or " : "", form);
-    return ek_node_wrong(s->yaml, n, called(s, k), wanted, s->e);
+    char desired[WANTED_BYTES];
+    snprintf(desired, sizeof desired, "%s%s%s", k->word ? k->word : "", k->word ? " or " : "",
+             form);
+    return ek_node_wrong(s->yaml, n, called(s, k), desired, s->e);
 }
 
 static int store_whole(struct ek_key_source *s, const struct ek_key_row *k, const struct ek_node *n)
@@ -422,7 +423,7 @@ static void place_misspelt(const struct ek_key_source *s, const char *section,
 
 static int check_mapping(struct ek_key_source *s, const char *section, const struct ek_node *map)
 {
-    const char *name = last_word(section);
+    const char *name = last_part(section);
     if (map->kind == EK_NODE_MAPPING)
         return EK_OK;
     if (!*name || *name == '*')

@@ -34,15 +34,15 @@ int ek_node_fail(const struct ek_yaml *y, const struct ek_node *n, struct ek_err
 
 /* `'what' must be WANTED, not what stands there`. */
 int ek_node_wrong(const struct ek_yaml *y, const struct ek_node *n, const char *what,
-                  const char *wanted, struct ek_error *e)
+                  const char *desired, struct ek_error *e)
 {
     if (n->kind == EK_NODE_MAPPING)
-        return ek_node_fail(y, n, e, "'%s' must be %s, not a mapping", what, wanted);
+        return ek_node_fail(y, n, e, "'%s' must be %s, not a mapping", what, desired);
     if (n->kind == EK_NODE_SEQUENCE)
-        return ek_node_fail(y, n, e, "'%s' must be %s, not a list", what, wanted);
+        return ek_node_fail(y, n, e, "'%s' must be %s, not a list", what, desired);
     if (!*n->text && !n->quoted)
-        return ek_node_fail(y, n, e, "'%s' has no value, it must be %s", what, wanted);
-    return ek_node_fail(y, n, e, "'%s' must be %s, not %s'%.*s'", what, wanted,
+        return ek_node_fail(y, n, e, "'%s' has no value, it must be %s", what, desired);
+    return ek_node_fail(y, n, e, "'%s' must be %s, not %s'%.*s'", what, desired,
                         n->quoted ? "the text " : "", SHOWN_BYTES, n->text);
 }
 
@@ -134,7 +134,7 @@ int ek_node_check_kind(const struct ek_yaml *y, const struct ek_node *n, const c
 }
 
 /* `a, b or c`, cut when it does not fit. */
-static void list_words(char *text, size_t size, const char *const *words, size_t count)
+static void list_names(char *text, size_t size, const char *const *words, size_t count)
 {
     size_t used = 0;
     text[0] = 0;
@@ -160,7 +160,7 @@ int ek_node_choice(const struct ek_yaml *y, const struct ek_node *n, const char 
         return EK_OK;
     }
     char all[CHOICES_BYTES];
-    list_words(all, sizeof all, words, count);
+    list_names(all, sizeof all, words, count);
     const char *near = ek_nearest_name(text, words, count);
     return near
                ? ek_node_fail(y, n, e, "unknown %s '%.*s', did you mean '%s'?", what, SHOWN_BYTES,
@@ -175,7 +175,7 @@ static int check_key(const struct ek_yaml *y, const struct ek_node *key, const c
         if (!strcmp(known[i], key->text))
             return EK_OK;
     char all[CHOICES_BYTES];
-    list_words(all, sizeof all, known, count);
+    list_names(all, sizeof all, known, count);
     const char *near = ek_nearest_name(key->text, known, count);
     if (near)
         return ek_node_fail(y, key, e, "unknown key '%.*s', did you mean '%s'?", SHOWN_BYTES,

@@ -65,7 +65,7 @@ int ek_node_int(const struct ek_yaml *y, const struct ek_node *n, const char *wh
                 int64_t high, int64_t *out, struct ek_error *e);
 /* Refuse a value: `'what' must be WANTED, not` the value. */
 int ek_node_wrong(const struct ek_yaml *y, const struct ek_node *n, const char *what,
-                  const char *wanted, struct ek_error *e);
+                  const char *desired, struct ek_error *e);
 /* Refuse a scalar: `'what' must be from LOW to HIGH, not` the value. */
 int ek_node_out_of_range(const struct ek_yaml *y, const struct ek_node *n, const char *what,
                          const char *low, const char *high, struct ek_error *e);

@@ -38,7 +38,7 @@ static void plant(void)
 static int judge(struct ek_error *e)
 {
     struct ek_crossval_method m[2] = {{.method = EK_METHOD_MERGE}, {.method = EK_METHOD_OSM}};
-    struct ek_judged of[2];
+    struct ek_crossval_result of[2];
     struct ek_crossval_options o;
     struct ek_crossval_scores out[2];
     struct ek_folds folds;

@@ -51,27 +51,27 @@ static int said(int rc, struct ek_error *e)
 /* After a failed event the journal has what it had, and takes the same again. */
 static int keep_events(struct ek_error *e)
 {
-    struct ek_journal *j = ek_journal_new(4);
-    struct ek_journal_change change;
+    struct ek_event_log *j = ek_event_log_new(4);
+    struct ek_event_log_change change;
     struct ek_buf out;
     uint64_t after = 0;
     int good = 1;
     ek_buf_init(&out, 0);
-    int rc = j ? ek_journal_add(j, &PLAN, "{}", 0, &change) : EK_ENOMEM;
+    int rc = j ? ek_event_log_add(j, &PLAN, "{}", 0, &change) : EK_ENOMEM;
     if (!rc) {
-        rc = ek_journal_add(j, &FINDING, "{}", 0, &change);
+        rc = ek_event_log_add(j, &FINDING, "{}", 0, &change);
         if (rc)
-            good = ek_journal_count(j) == 1 && !ek_journal_open(j) && !change.detected &&
-                   (ek_journal_add(j, &FINDING, "{}", 0, &change) || ek_journal_open(j) == 1);
+            good = ek_event_log_count(j) == 1 && !ek_event_log_open(j) && !change.detected &&
+                   (ek_event_log_add(j, &FINDING, "{}", 0, &change) || ek_event_log_open(j) == 1);
     }
     if (!rc)
-        rc = ek_journal_findings(j, &out);
+        rc = ek_event_log_findings(j, &out);
     if (!rc)
-        rc = ek_journal_plan(j, &out);
+        rc = ek_event_log_plan(j, &out);
     if (!rc)
-        rc = ek_journal_since(j, &after, &out);
+        rc = ek_event_log_since(j, &after, &out);
     ek_buf_release(&out);
-    ek_journal_free(j);
+    ek_event_log_free(j);
     return good ? said(rc, e) : ek_fail(e, EK_ESTATE, "the journal is not as it was");
 }
 
@@ -84,22 +84,23 @@ END_TEST
 static int tell(struct ek_error *e)
 {
     static const struct ek_alert_rule rule = {.least = EK_ALERT_INFO};
-    const struct ek_alert_when when = {1000, 1790001121472};
-    struct ek_alert_news news;
-    struct ek_alert_book *b = ek_alert_book_new(8);
+    const struct ek_alert_times when = {1000, 1790001121472};
+    struct ek_alert_update news;
+    struct ek_alert_registry *b = ek_alert_registry_new(8);
     struct ek_alert_queue *q = b ? ek_alert_queue_new(b, &rule, 1, 0) : NULL;
     int rc = q ? EK_OK : EK_ENOMEM, good = 1;
     ek_alert_read(&news, &FINDING);
     if (!rc) {
-        rc = ek_alert_book_take(b, &news, true, false, when);
+        rc = ek_alert_registry_add(b, &news, true, false, when);
         if (rc)
-            good = !ek_alert_book_count(b) &&
-                   (ek_alert_book_take(b, &news, true, false, when) || ek_alert_book_count(b) == 1);
+            good = !ek_alert_registry_count(b) &&
+                   (ek_alert_registry_add(b, &news, true, false, when) ||
+                    ek_alert_registry_count(b) == 1);
     }
     if (!rc && ek_alert_queue_next(q, 0, 2000))
-        ek_alert_queue_done(q, 0, EK_ALERT_SENT, 0, 2000);
+        ek_alert_queue_finish(q, 0, EK_ALERT_SENT, 0, 2000);
     ek_alert_queue_free(q);
-    ek_alert_book_free(b);
+    ek_alert_registry_free(b);
     return good ? said(rc, e) : ek_fail(e, EK_ESTATE, "the book is not as it was");
 }
 
@@ -113,8 +114,8 @@ static int metrics(struct ek_error *e)
 {
     static const struct ek_lag lags[] = {{"scored", 0, 3}, {"scored", 1, 4}};
     struct ek_metrics *m = ek_metrics_new();
-    struct ek_agreement_board *a = ek_agreement_board_new();
-    struct ek_state_report *s = ek_state_report_new("states");
+    struct ek_agreement_cache *a = ek_agreement_cache_new();
+    struct ek_checkpoint_status *s = ek_checkpoint_status_new("states");
     struct ek_pause *p = ek_pause_new();
     struct ek_buf out;
     ek_buf_init(&out, 0);
@@ -122,19 +123,19 @@ static int metrics(struct ek_error *e)
     if (!rc)
         rc = ek_metrics_write(m, &out);
     if (!rc)
-        rc = ek_agreement_board_metrics(a, &out);
+        rc = ek_agreement_cache_metrics(a, &out);
     if (!rc)
-        rc = ek_agreement_board_json(a, &out);
+        rc = ek_agreement_cache_json(a, &out);
     if (!rc)
-        rc = ek_state_report_metrics(s, 0, 0, &out);
+        rc = ek_checkpoint_status_metrics(s, 0, 0, &out);
     if (!rc)
-        rc = ek_state_report_json(s, 0, &out);
+        rc = ek_checkpoint_status_json(s, 0, &out);
     if (!rc)
         rc = ek_pause_json(p, &out);
     ek_buf_release(&out);
     ek_pause_free(p);
-    ek_state_report_free(s);
-    ek_agreement_board_free(a);
+    ek_checkpoint_status_free(s);
+    ek_agreement_cache_free(a);
     ek_metrics_free(m);
     return said(rc, e);
 }
@@ -148,21 +149,21 @@ END_TEST
 /* A message for which there was no ticket can be taken when there is. */
 static int take_messages(struct ek_error *e)
 {
-    struct ek_lanes *l = ek_lanes_new();
-    struct ek_lane *lane = l ? ek_lanes_open(l, "scored", 3, 0) : NULL;
-    int rc = lane ? ek_lane_point(lane, "pointer") : EK_ENOMEM, good = 1;
+    struct ek_partition_offsets *l = ek_partition_offsets_new();
+    struct ek_partition *lane = l ? ek_partition_offsets_open(l, "scored", 3, 0) : NULL;
+    int rc = lane ? ek_partition_set_checkpoint(lane, "pointer") : EK_ENOMEM, good = 1;
     for (int i = 0; i < 200 && !rc; i++) {
-        struct ek_ticket *t = ek_lanes_take(l, lane, i);
+        struct ek_inflight *t = ek_partition_offsets_start(l, lane, i);
         if (!t) {
             rc = EK_ENOMEM;
-            t = ek_lanes_take(l, lane, i);
+            t = ek_partition_offsets_start(l, lane, i);
             good = lane->next == i;
         }
         if (t)
-            ek_lanes_done(l, t);
+            ek_partition_offsets_finish(l, t);
         good = good && (!t || lane->next == i + 1);
     }
-    ek_lanes_free(l);
+    ek_partition_offsets_free(l);
     return good ? said(rc, e) : ek_fail(e, EK_ESTATE, "a position moved otherwise");
 }
 
@@ -177,22 +178,22 @@ static struct ek_live_sketches *traffic;
 
 static int board_pages(struct ek_error *e)
 {
-    struct ek_board *b = ek_board_new(world.manifest, world.rules, traffic);
-    struct ek_journal *j = ek_journal_new(4);
+    struct ek_feature_stats *b = ek_feature_stats_new(world.manifest, world.rules, traffic);
+    struct ek_event_log *j = ek_event_log_new(4);
     struct ek_buf out;
     ek_buf_init(&out, 0);
-    int rc = b && j ? ek_board_room(b, ek_live_sketches_cells(traffic)) : EK_ENOMEM;
+    int rc = b && j ? ek_feature_stats_reserve(b, ek_live_sketches_cells(traffic)) : EK_ENOMEM;
     for (int i = 0; i < ek_live_sketches_cells(traffic) && !rc; i++)
-        rc = ek_board_step(b);
+        rc = ek_feature_stats_update(b);
     if (!rc)
-        rc = ek_board_features(b, &out);
+        rc = ek_feature_stats_features(b, &out);
     if (!rc)
-        rc = ek_board_feature(b, "price", NULL, &out);
+        rc = ek_feature_stats_feature(b, "price", NULL, &out);
     if (!rc)
-        rc = ek_board_metrics(b, j, 4, &out);
+        rc = ek_feature_stats_metrics(b, j, 4, &out);
     ek_buf_release(&out);
-    ek_journal_free(j);
-    ek_board_free(b);
+    ek_event_log_free(j);
+    ek_feature_stats_free(b);
     return said(rc, e);
 }
 
@@ -220,28 +221,28 @@ END_TEST
 
 static int give_order(struct ek_error *e)
 {
-    struct ek_fleet_orders *o = NULL;
+    struct ek_fleet_commands *o = NULL;
     const struct ek_order w = {.kind = EK_DECIDED_PAUSE};
     struct ek_buf out;
     uint64_t number;
     ek_buf_init(&out, 0);
-    int rc = ek_fleet_orders_new(&o, "one", 1);
+    int rc = ek_fleet_commands_new(&o, "one", 1);
     if (!rc)
-        rc = ek_fleet_orders_give(o, &w, 0, 0, &number);
+        rc = ek_fleet_commands_submit(o, &w, 0, 0, &number);
     if (!rc)
-        rc = ek_fleet_orders_json(o, &out);
+        rc = ek_fleet_commands_json(o, &out);
     ek_buf_release(&out);
-    ek_fleet_orders_free(o);
+    ek_fleet_commands_free(o);
     return said(rc, e);
 }
 
 static int draw(struct ek_error *e)
 {
-    struct ek_segment_draw d = {0};
-    int rc = ek_segment_draw_add(&d, "arm=A,B", e);
+    struct ek_segment_sampler d = {0};
+    int rc = ek_segment_sampler_add(&d, "arm=A,B", e);
     if (!rc)
-        rc = ek_segment_draw_add(&d, "app=x,y,z", e);
-    ek_segment_draw_release(&d);
+        rc = ek_segment_sampler_add(&d, "app=x,y,z", e);
+    ek_segment_sampler_release(&d);
     return rc;
 }
 

@@ -31,8 +31,8 @@ static void measure(const struct ek_bench *b, const struct ek_contender *c, int 
     for (int i = 0; i < count; i++) {
         time_runs(c + i, 1); /* warms caches and touches pages */
         best[i] = time_runs(c + i, 1);
-        double wanted = round_seconds / (best[i] + 1e-9);
-        repeats[i] = wanted > 1e6 ? 1000000 : wanted < 1 ? 1 : (int)wanted;
+        double desired = round_seconds / (best[i] + 1e-9);
+        repeats[i] = desired > 1e6 ? 1000000 : desired < 1 ? 1 : (int)desired;
     }
     double until = ek_measure_seconds() + b->seconds * count;
     for (int round = 0; round < ROUNDS_MIN || ek_measure_seconds() < until; round++)

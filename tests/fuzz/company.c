@@ -76,8 +76,8 @@ static void same_plan(const struct company *c)
 {
     const struct ek_instance_plans *one = ek_fleet_instance_plans(c->member[0]),
                                    *other = ek_fleet_instance_plans(c->member[1]);
-    const struct ek_fleet_order *a = ek_instance_plans_order(one),
-                                *b = ek_instance_plans_order(other);
+    const struct ek_record_order *a = ek_instance_plans_order(one),
+                                 *b = ek_instance_plans_order(other);
     ek_fuzz_require(a->term == b->term && a->version == b->version &&
                         !strcmp(a->decider, b->decider),
                     "two instances follow two plans");

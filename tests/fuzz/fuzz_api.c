@@ -52,10 +52,10 @@ static void call(const uint8_t *data, size_t size)
 /* The reader of bodies on its own, with every set of keys that it may know. */
 static void read_words(const uint8_t *data, size_t size)
 {
-    struct ek_api_words w;
+    struct ek_api_body w;
     struct ek_error e = {0};
-    unsigned knows = data[0] | EK_API_AUTHOR;
-    int rc = ek_api_words_read(&w, data + 1, size - 1, knows, 0, &e);
+    unsigned knows = data[0] | EK_API_ACTOR;
+    int rc = ek_api_body_read(&w, data + 1, size - 1, knows, 0, &e);
     ek_fuzz_require(!rc || e.message[0], "refused without a word");
     if (!rc)
         ek_fuzz_require((!w.order.reason || knows & EK_API_REASON) &&
@@ -63,7 +63,7 @@ static void read_words(const uint8_t *data, size_t size)
                             (!w.order.segment == !w.order.value) &&
                             (!w.order.action || knows & EK_API_ACTION),
                         "read what is not known");
-    ek_api_words_release(&w);
+    ek_api_body_release(&w);
 }
 
 /* The body as what stands behind the path of a page. */

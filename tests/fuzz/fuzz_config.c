@@ -132,7 +132,7 @@ static void read_part(const char *text, size_t size, const struct ek_config *who
     struct ek_error e = {0};
     if (ek_yaml_parse(&yaml, "input", text, size, &e))
         return;
-    int rc = ek_config_part_of_tree(&part, yaml, uses, &e);
+    int rc = ek_config_part_from_tree(&part, yaml, uses, &e);
     ek_yaml_free(yaml);
     ek_fuzz_require(!rc || e.message[0], "refused without a word");
     ek_fuzz_require(!rc || !whole, "refused by who uses a part of it");
@@ -158,7 +158,7 @@ static int set(const uint8_t *data, size_t size)
     ek_fuzz_require(!ek_config_new(&c, &e), e.message);
     if (ek_config_set(c, pair, value, &e) || ek_config_finish(c, &e))
         ek_fuzz_require(e.message[0] != 0, "refused without a word");
-    ek_fuzz_require(ek_config_commit_every(c) > 0, "it never commits");
+    ek_fuzz_require(ek_config_commit_interval_ms(c) > 0, "it never commits");
     ek_config_free(c);
     return 0;
 }

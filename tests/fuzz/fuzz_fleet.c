@@ -135,7 +135,7 @@ static int give_row(void *context, const struct ek_fleet_row *row)
 static void look(const uint8_t *data, size_t size)
 {
     struct looking l;
-    const struct ek_fleet_rows_visitor hears = {&l, give_row};
+    const struct ek_fleet_rows_visitor callbacks = {&l, give_row};
     struct ek_fleet_rows rows;
     struct ek_finding found;
     if (ek_fleet_rows_open(&rows, data, size, manifest, profile->strata, NULL))
@@ -144,7 +144,7 @@ static void look(const uint8_t *data, size_t size)
                         !ek_fleet_diagnosis_new(&l.of, manifest, profile, rules, 0, 1, NULL),
                     "no case");
     ek_fleet_diagnosis_suspect(l.of, &(struct ek_fleet_alarm){0, 0, 0}, 0);
-    if (!ek_fleet_rows_visit(&rows, &hears))
+    if (!ek_fleet_rows_visit(&rows, &callbacks))
         for (int tick = 0; tick < 5; tick++) {
             ek_fuzz_require(!ek_fleet_diagnosis_check(l.of, l.pool, 2), "no memory");
             ek_fuzz_require(ek_fleet_diagnosis_advance(l.of, l.pool, 2) >= 0, "no memory");

@@ -87,7 +87,7 @@ static void look(const struct ek_mapping *mapping, const uint8_t *bytes, size_t 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static struct ek_manifest *manifest;
-    struct ek_dialect d;
+    struct ek_field_mapping d;
     struct ek_codec *codec;
     struct ek_error e = {0};
     char path[EK_FUZZ_PATH_BYTES];
@@ -100,7 +100,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                                            strlen(EK_ORACLE_FEATURES), NULL),
                         "the manifest cannot be read");
     int fd = ek_fuzz_file(data, head, path);
-    if (ek_dialect_load(&d, path, &e)) {
+    if (ek_field_mapping_load(&d, path, &e)) {
         ek_fuzz_require(e.message[0], "refused without a word");
     } else {
         struct ek_codec_limits limits = d.limits;
@@ -113,7 +113,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             ek_codec_free(codec);
         }
         look(&d.mapping, message, length);
-        ek_dialect_release(&d);
+        ek_field_mapping_release(&d);
     }
     close(fd);
     return 0;

@@ -80,11 +80,11 @@ static void check_integers(const char *text, size_t length)
         ek_fuzz_require(errno == ERANGE ? rc == EK_ELIMIT : !rc && u == expected, "u64");
     rc = ek_parse_i64(text, length, &i);
     errno = 0;
-    long long wanted = strtoll(text, NULL, 10);
+    long long desired = strtoll(text, NULL, 10);
     if (length <= (size_t)negative || !all_digits(text + negative, length - (size_t)negative))
         ek_fuzz_require(rc != 0, "i64: not all of it is digits");
     else
-        ek_fuzz_require(errno == ERANGE ? rc == EK_ELIMIT : !rc && i == wanted, "i64");
+        ek_fuzz_require(errno == ERANGE ? rc == EK_ELIMIT : !rc && i == desired, "i64");
 }
 
 static void check_units(const char *text, size_t length)

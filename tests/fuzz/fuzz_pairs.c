@@ -11,7 +11,7 @@ enum { QUERY_BYTES = 256 };
 static void check_query(const struct ek_trec_pairs *p, const char *query, enum ek_trec_kind kind)
 {
     size_t n;
-    const struct ek_trec_pair *at = ek_trec_pairs_of(p, query, &n);
+    const struct ek_trec_pair *at = ek_trec_pairs_get(p, query, &n);
     for (size_t i = 0; i < n; i++) {
         ek_fuzz_require(!strcmp(at[i].query, query) && *at[i].document && at[i].line,
                         "a pair of another query");

@@ -19,7 +19,7 @@ static float *row;
 
 static void set_up(void)
 {
-    static const char wanted[] = "features: [all]";
+    static const char desired[] = "features: [all]";
     struct ek_error e = {0};
     struct ek_index *x;
     char path[EK_FUZZ_PATH_BYTES];
@@ -27,7 +27,7 @@ static void set_up(void)
     int fd = ek_fuzz_file(own->data, own->length, path);
     ek_fuzz_require(!ek_index_open(&x, path, &e), e.message);
     close(fd);
-    ek_fuzz_require(!ek_feature_choice_parse(&choice, "all", wanted, sizeof wanted - 1, &e) &&
+    ek_fuzz_require(!ek_feature_choice_parse(&choice, "all", desired, sizeof desired - 1, &e) &&
                         !ek_text_features_new(&features, x, choice, &e) &&
                         !ek_extract_candidates_new(&candidates, x, NULL, TOP, &e),
                     e.message);
@@ -44,9 +44,9 @@ static void ask(const struct ek_extract_query *q)
     ek_fuzz_require(!rc || (rc == EK_ELIMIT && e.message[0]), "refused without a word");
     if (rc)
         return;
-    ek_fuzz_require(!ek_extract_candidates_of(candidates, q->id, features, &at, &n, &unknown, &e) &&
-                        n <= TOP,
-                    e.message);
+    ek_fuzz_require(
+        !ek_extract_candidates_get(candidates, q->id, features, &at, &n, &unknown, &e) && n <= TOP,
+        e.message);
     for (size_t i = 0; i < n; i++) {
         ek_fuzz_require(!i || at[i - 1].score >= at[i].score, "candidates out of order");
         ek_fuzz_require(!ek_text_features_document(features, at[i].document, at[i].score, row, &e),

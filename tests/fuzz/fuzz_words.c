@@ -17,34 +17,35 @@ enum { TEXT_MAX = 4000, WAYS = 6 };
 /* One that was read is written as a text that is read as the same. */
 static void pointer(const char *text, size_t length)
 {
-    struct ek_state_pointer p, again;
-    char written[EK_POINTER_BYTES];
+    struct ek_checkpoint_ref p, again;
+    char written[EK_CHECKPOINT_REF_BYTES];
     memset(&p, 0, sizeof p);
     memset(&again, 0, sizeof again);
-    if (ek_state_pointer_read(text, length, &p) != EK_POINTER_READ)
+    if (ek_checkpoint_ref_read(text, length, &p) != EK_CHECKPOINT_REF_READ)
         return;
     ek_fuzz_require(strlen(p.topic) < EK_TOPIC_BYTES && p.partition >= 0, "a home that is none");
-    ek_state_pointer_write(&p, written);
-    ek_fuzz_require(ek_state_pointer_read(written, strlen(written), &again) == EK_POINTER_READ,
+    ek_checkpoint_ref_write(&p, written);
+    ek_fuzz_require(ek_checkpoint_ref_read(written, strlen(written), &again) ==
+                        EK_CHECKPOINT_REF_READ,
                     "what was written cannot be read");
     ek_fuzz_require(!strcmp(p.topic, again.topic) && p.partition == again.partition &&
                         p.base == again.base && p.head == again.head &&
                         p.since_ms == again.since_ms && p.seen == again.seen,
                     "read as another");
-    ek_fuzz_require(ek_state_pointer_home(&again, p.topic, p.partition), "not at home");
+    ek_fuzz_require(ek_checkpoint_ref_partition(&again, p.topic, p.partition), "not at home");
 }
 
 /* What is shown of an address is one too, and has nothing behind the host. */
 static void address(const char *text)
 {
-    char shown[EK_URL_SHOWN_BYTES], escaped[64];
+    char shown[EK_URL_REDACTED_BYTES], escaped[64];
     ek_url_escape(text, escaped, sizeof escaped);
     ek_fuzz_require(strspn(escaped, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
                                     "0123456789-._~%") == strlen(escaped),
                     "not escaped");
     if (ek_url_check(text))
         return;
-    ek_url_show(text, shown);
+    ek_url_redact(text, shown);
     ek_fuzz_require(strlen(shown) < sizeof shown && !ek_url_check(shown), "shown as no address");
     const char *secret = strstr(text, "geheim");
     const char *path = secret ? strchr(text + 8, '/') : NULL;
@@ -63,11 +64,11 @@ static void host(const char *text)
     memcpy(first, text, length);
     first[length] = 0;
     const char *origin = line ? line + 1 : "";
-    ek_http_host_is_ours(first, "127.0.0.1", NULL);
-    ek_http_host_is_ours(first, "0.0.0.0", &own);
-    if (ek_http_origin_is_ours(origin, first, NULL))
+    ek_http_host_is_allowed(first, "127.0.0.1", NULL);
+    ek_http_host_is_allowed(first, "0.0.0.0", &own);
+    if (ek_http_origin_is_allowed(origin, first, NULL))
         ek_fuzz_require(strcasestr(origin, first) != NULL, "a page of another host");
-    ek_http_origin_is_ours(origin, first, &own);
+    ek_http_origin_is_allowed(origin, first, &own);
 }
 
 static void places(const char *text)
@@ -96,8 +97,8 @@ static void token_file(const uint8_t *data, size_t size)
         const char *first = ek_tokens_first(t);
         size_t length = strlen(first);
         ek_fuzz_require(length >= EK_TOKEN_MIN && length <= EK_TOKEN_MAX, "no token");
-        ek_fuzz_require(ek_tokens_who(t, first, name), "a token that is not known");
-        ek_fuzz_require(!ek_tokens_who(t, "", name), "anybody may");
+        ek_fuzz_require(ek_tokens_find(t, first, name), "a token that is not known");
+        ek_fuzz_require(!ek_tokens_find(t, "", name), "anybody may");
         ek_tokens_free(t);
     }
     close(fd);
@@ -108,14 +109,15 @@ static void note(const uint8_t *data, size_t size)
 {
     struct ek_buf own;
     uint8_t *exact = ek_fuzz_exact(data, size);
-    int64_t seen = ek_state_note_seen(exact, size, "scored", 1);
+    int64_t seen = ek_checkpoint_note_get_offset(exact, size, "scored", 1);
     free(exact);
     ek_fuzz_require(seen >= -1, "no offset");
     ek_buf_init(&own, 0);
-    ek_fuzz_require(!ek_state_note_add(&own, "scored", 0, 7) &&
-                        !ek_state_note_add(&own, "scored", 1, seen < 0 ? 0 : seen),
+    ek_fuzz_require(!ek_checkpoint_note_add(&own, "scored", 0, 7) &&
+                        !ek_checkpoint_note_add(&own, "scored", 1, seen < 0 ? 0 : seen),
                     "no memory");
-    ek_fuzz_require(ek_state_note_seen(own.data, own.length, "scored", 1) == (seen < 0 ? 0 : seen),
+    ek_fuzz_require(ek_checkpoint_note_get_offset(own.data, own.length, "scored", 1) ==
+                        (seen < 0 ? 0 : seen),
                     "read as another");
     ek_buf_release(&own);
 }

@@ -185,7 +185,7 @@ static void pace(int64_t began_ms, uint64_t sent, int per_second)
         nanosleep(&(struct timespec){ahead / 1000, ahead % 1000 * 1000000}, NULL);
 }
 
-static int send_all(struct ek_sender *s, struct ek_reader *in, const struct sending *how,
+static int send_all(struct ek_tool_producer *s, struct ek_reader *in, const struct sending *how,
                     uint64_t *sent, struct ek_error *e)
 {
     struct ek_buf frame;
@@ -194,29 +194,29 @@ static int send_all(struct ek_sender *s, struct ek_reader *in, const struct send
     int rc = EK_OK;
     ek_buf_init(&frame, FRAME_BYTES_MAX);
     while (!rc && how->get(in, &frame, &r, e)) {
-        rc = ek_sender_send(s, &r, e);
+        rc = ek_tool_producer_send(s, &r, e);
         *sent += !rc;
         if (*sent > (uint64_t)how->at_once)
             pace(began, *sent - (uint64_t)how->at_once, how->per_second);
     }
     rc = rc ? rc : (int)e->code;
     ek_buf_release(&frame);
-    return rc ? rc : ek_sender_flush(s, WAIT_MS, e);
+    return rc ? rc : ek_tool_producer_flush(s, WAIT_MS, e);
 }
 
 static int do_send(char **argv, struct sending how)
 {
     struct ek_error e = {0};
-    struct ek_sender *s;
+    struct ek_tool_producer *s;
     struct ek_reader *in;
     uint64_t sent = 0;
     int rc = ek_reader_open(&in, argv[2], &e);
     if (rc)
         return fail(&e);
-    rc = ek_sender_new(&s, argv[0], argv[1], how.flags, &e);
+    rc = ek_tool_producer_new(&s, argv[0], argv[1], how.flags, &e);
     if (!rc) {
         rc = send_all(s, in, &how, &sent, &e);
-        ek_sender_free(s);
+        ek_tool_producer_free(s);
     }
     ek_reader_close(in);
     if (rc)
@@ -225,15 +225,16 @@ static int do_send(char **argv, struct sending how)
     return 0;
 }
 
-static int read_frames(struct ek_tap *t, struct ek_writer *out, int count, int64_t until_ms,
-                       int *got, struct ek_error *e)
+static int read_frames(struct ek_merged_consumer *t, struct ek_writer *out, int count,
+                       int64_t until_ms, int *got, struct ek_error *e)
 {
     struct ek_buf frame;
     struct ek_kafka_record r;
     int rc = EK_OK, one = 0;
     ek_buf_init(&frame, FRAME_BYTES_MAX);
-    while (!rc && (count ? *got < count && ek_now_ms() < until_ms : !ek_tap_at_end(t))) {
-        rc = ek_tap_next(t, &r, POLL_MS, &one, e);
+    while (!rc &&
+           (count ? *got < count && ek_now_ms() < until_ms : !ek_merged_consumer_at_end(t))) {
+        rc = ek_merged_consumer_next(t, &r, POLL_MS, &one, e);
         if (rc || !one)
             continue;
         ++*got;
@@ -248,9 +249,10 @@ static int read_frames(struct ek_tap *t, struct ek_writer *out, int count, int64
 static int do_read(char **argv, int count, int seconds)
 {
     struct ek_error e = {0};
-    struct ek_tap *t;
+    struct ek_merged_consumer *t;
     struct ek_writer *out;
-    int got = 0, rc = ek_tap_new(&t, argv[0], argv[1], count ? 0 : EK_TAP_UNTIL_END, WAIT_MS, &e);
+    int got = 0, rc = ek_merged_consumer_new(&t, argv[0], argv[1],
+                                             count ? 0 : EK_MERGED_CONSUMER_UNTIL_END, WAIT_MS, &e);
     if (rc)
         return fail(&e);
     rc = ek_writer_open(&out, argv[2], &e);
@@ -259,7 +261,7 @@ static int do_read(char **argv, int count, int seconds)
         int closed = ek_writer_close(out, rc ? NULL : &e);
         rc = rc ? rc : closed;
     }
-    ek_tap_free(t);
+    ek_merged_consumer_free(t);
     if (rc)
         return fail(&e);
     printf("%d\n", got);
@@ -269,16 +271,18 @@ static int do_read(char **argv, int count, int seconds)
 static int do_count(char **argv)
 {
     struct ek_error e = {0};
-    struct ek_tap *t;
+    struct ek_merged_consumer *t;
     struct ek_kafka_record r;
-    int got = 0, one = 0, rc = ek_tap_new(&t, argv[0], argv[1], EK_TAP_UNTIL_END, WAIT_MS, &e);
+    int got = 0, one = 0,
+        rc =
+            ek_merged_consumer_new(&t, argv[0], argv[1], EK_MERGED_CONSUMER_UNTIL_END, WAIT_MS, &e);
     if (rc)
         return fail(&e);
-    while (!rc && !ek_tap_at_end(t)) {
-        rc = ek_tap_next(t, &r, POLL_MS, &one, &e);
+    while (!rc && !ek_merged_consumer_at_end(t)) {
+        rc = ek_merged_consumer_next(t, &r, POLL_MS, &one, &e);
         got += one;
     }
-    ek_tap_free(t);
+    ek_merged_consumer_free(t);
     if (rc)
         return fail(&e);
     printf("%d\n", got);
@@ -305,12 +309,12 @@ int main(int argc, char **argv)
                          argc == 7 ? (const char *[]){rest[3], rest[4]} : NULL, WAIT_MS);
     if (!strcmp(verb, "send") && (argc == 5 || argc == 6))
         return do_send(rest, (struct sending){get_frame, argc == 6 ? number(rest[3]) : 0, 0,
-                                              EK_SENDER_ORDERED});
+                                              EK_TOOL_PRODUCER_ORDERED});
     if (!strcmp(verb, "send-on") && argc == 6)
         return do_send(rest, (struct sending){get_frame, number(rest[3]), 0, 0});
     if (!strcmp(verb, "lines") && argc == 7)
-        return do_send(
-            rest, (struct sending){get_line, number(rest[3]), number(rest[4]), EK_SENDER_ORDERED});
+        return do_send(rest, (struct sending){get_line, number(rest[3]), number(rest[4]),
+                                              EK_TOOL_PRODUCER_ORDERED});
     if (!strcmp(verb, "read") && (argc == 5 || argc == 7))
         return do_read(rest, argc == 7 ? number(rest[3]) : 0, argc == 7 ? number(rest[4]) : 0);
     if (!strcmp(verb, "count") && argc == 4)

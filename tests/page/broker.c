@@ -12,25 +12,26 @@
 
 enum { MESSAGE_MAX = 4 << 20, FLUSH_MS = 30000 };
 
-static int flushed(struct ek_sender *sender, uint64_t count, struct ek_error *e)
+static int flushed(struct ek_tool_producer *sender, uint64_t count, struct ek_error *e)
 {
-    int rc = ek_sender_flush(sender, FLUSH_MS, e);
+    int rc = ek_tool_producer_flush(sender, FLUSH_MS, e);
     if (!rc)
         printf("%" PRIu64 "\n", count);
     fflush(stdout);
     return rc;
 }
 
-static int send_one(struct ek_sender *sender, char *bytes, uint32_t length, struct ek_error *e)
+static int send_one(struct ek_tool_producer *sender, char *bytes, uint32_t length,
+                    struct ek_error *e)
 {
     const struct ek_kafka_record record = {
         .partition = 0, .timestamp_ms = -1, .bytes = bytes, .length = length};
     if (length > MESSAGE_MAX || fread(bytes, 1, length, stdin) != length)
         return ek_fail(e, EK_EFORMAT, "a message that is cut short or too long");
-    return ek_sender_send(sender, &record, e);
+    return ek_tool_producer_send(sender, &record, e);
 }
 
-static int pass_on(struct ek_sender *sender, struct ek_error *e)
+static int pass_on(struct ek_tool_producer *sender, struct ek_error *e)
 {
     char *bytes = ek_calloc(1, MESSAGE_MAX);
     uint32_t length;
@@ -47,7 +48,7 @@ static int pass_on(struct ek_sender *sender, struct ek_error *e)
 int main(int argc, char **argv)
 {
     struct ek_mock *mock = NULL;
-    struct ek_sender *sender = NULL;
+    struct ek_tool_producer *sender = NULL;
     struct ek_error e = {0};
     char text[700];
     if (argc < 2)
@@ -58,13 +59,14 @@ int main(int argc, char **argv)
     if (!rc) {
         puts(ek_mock_brokers(mock));
         fflush(stdout);
-        rc = ek_sender_new(&sender, ek_mock_brokers(mock), argv[1], EK_SENDER_ORDERED, &e);
+        rc = ek_tool_producer_new(&sender, ek_mock_brokers(mock), argv[1], EK_TOOL_PRODUCER_ORDERED,
+                                  &e);
     }
     if (!rc)
         rc = pass_on(sender, &e);
     if (rc)
         fprintf(stderr, "broker: %s\n", ek_error_text(&e, text, sizeof text));
-    ek_sender_free(sender);
+    ek_tool_producer_free(sender);
     ek_mock_stop(mock);
     return rc ? 1 : 0;
 }

@@ -26,7 +26,7 @@ struct world {
     /* modes: of a feature and of `defaults`, by cell (0: without a segment); NOT_SAID */
     int own[FEATURES][CELLS], defaults[CELLS];
     int pin[2][FEATURES][CELLS]; /* actions of a person's pins, and of the rules'; NOT_SAID */
-    struct ek_plan wanted, now, next;
+    struct ek_plan desired, now, next;
     struct ek_rollouts rollouts;
     bool paused, was_limited;
     int changes, limited, told[5]; /* how often; words by how many lists had them */
@@ -85,9 +85,9 @@ static int pin_of_list(const struct world *w, int feature, int list)
 
 static const struct ek_plan_entry *wanted_at(const struct world *w, int feature, int cell)
 {
-    for (int i = 0; i < w->wanted.count; i++)
-        if (w->wanted.entry[i].feature == feature && w->wanted.entry[i].cell == cell)
-            return &w->wanted.entry[i];
+    for (int i = 0; i < w->desired.count; i++)
+        if (w->desired.entry[i].feature == feature && w->desired.entry[i].cell == cell)
+            return &w->desired.entry[i];
     return NULL;
 }
 
@@ -126,8 +126,8 @@ static bool is_kept(struct world *w, int feature)
 {
     int before = 0;
     bool seen[FEATURES] = {false};
-    for (int i = 0; i < w->wanted.count; i++) {
-        const struct ek_plan_entry *e = &w->wanted.entry[i];
+    for (int i = 0; i < w->desired.count; i++) {
+        const struct ek_plan_entry *e = &w->desired.entry[i];
         if (!may_act(w, e->feature, e->cell) || seen[e->feature])
             continue;
         if (e->feature == feature)
@@ -239,7 +239,7 @@ static void compose(struct world *w, struct ek_composed *said)
     struct ek_plan_mode mode[2 * FEATURES * CELLS];
     struct ek_pinned pin[2 * FEATURES * CELLS];
     struct ek_composing c = {.rules = &w->rules,
-                             .wanted = &w->wanted,
+                             .desired = &w->desired,
                              .rollouts = &w->rollouts,
                              .pin = pin,
                              .pins = pins_of(w, pin),
@@ -290,11 +290,11 @@ static void change_something(struct world *w)
     double kind = ek_rng_uniform(&w->r);
     struct ek_rollout *r = ek_rollout_find(&w->rollouts, f, cell);
     if (kind < .45) {
-        ek_plan_set(&w->wanted, f, cell,
+        ek_plan_set(&w->desired, f, cell,
                     (struct ek_treatment){action[ek_rng_uniform_int(&w->r, 2)], kind}, 0);
         ek_rollout_begin(&w->rollouts, f, cell, &w->rules, &w->canary, 0);
     } else if (kind < .6) {
-        ek_plan_remove(&w->wanted, f, cell);
+        ek_plan_remove(&w->desired, f, cell);
         ek_rollout_end(&w->rollouts, f, cell, 0);
     } else if (kind < .75 && r) {
         r->percent = ek_rng_uniform(&w->r) < .3 ? EK_PERCENT_WHOLE : r->percent + 1;
@@ -318,22 +318,22 @@ static void assert_as_read(struct world *w, const struct reading *read)
         for (int b = 0; b < BUCKETS; b++) {
             struct ek_plan_list l = {CELLS_OF[list], 3, BUCKET[b], true};
             struct ek_plan_routing out = {.acts = acts, .would = would};
-            int acted = 0, wanted = 0;
+            int acted = 0, desired = 0;
             ek_plan_apply(&w->now, &l, ROUTABLE_OF_ITEM, FEATURES, &out);
             for (int f = 0; f < FEATURES; f++) {
                 enum ek_action a = read->acts[list][b][f], v = read->would[list][b][f];
                 ck_assert_int_eq(w->now.count ? acts[f].action : EK_ACT_NONE, a);
                 ck_assert_int_eq(w->now.count ? would[f].action : EK_ACT_NONE, v);
                 acted += a != EK_ACT_NONE;
-                wanted += v != EK_ACT_NONE;
+                desired += v != EK_ACT_NONE;
             }
             ck_assert_int_eq(out.acted, acted);
-            ck_assert_int_eq(out.wanted, wanted);
-            ck_assert_int_eq(out.entries, wanted);
-            ck_assert(acted ? out.word == EK_LIST_CANARY || out.word == EK_LIST_ROUTED
-                            : out.word != EK_LIST_CANARY && out.word != EK_LIST_ROUTED);
-            ck_assert(w->paused == (out.word == EK_LIST_PAUSED));
-            w->told[out.word]++;
+            ck_assert_int_eq(out.desired, desired);
+            ck_assert_int_eq(out.entries, desired);
+            ck_assert(acted ? out.outcome == EK_LIST_CANARY || out.outcome == EK_LIST_ROUTED
+                            : out.outcome != EK_LIST_CANARY && out.outcome != EK_LIST_ROUTED);
+            ck_assert(w->paused == (out.outcome == EK_LIST_PAUSED));
+            w->told[out.outcome]++;
         }
 }
 

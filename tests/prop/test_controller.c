@@ -60,7 +60,7 @@ static struct ek_controller *new_control(struct world *w, struct side *side)
         .rules = w->rules,
         .have_model = true,
         .cells = {.dimension_of = dimension_of},
-        .hears = {.decided = decided, .figures_of = figures_of, .context = side}};
+        .callbacks = {.decided = decided, .figures_of = figures_of, .context = side}};
     ck_assert_int_eq(ek_controller_new(&c, &setup, NULL), EK_OK);
     return c;
 }
@@ -101,7 +101,7 @@ static void write(struct world *w, struct ek_controller *c, struct ek_buf *out)
 {
     struct ek_serialize s = {.out = out};
     ek_buf_clear(out);
-    ek_controller_wanted_serialize(c, &s, w->manifest->item_count, CELLS);
+    ek_controller_desired_serialize(c, &s, w->manifest->item_count, CELLS);
     ek_controller_serialize(c, &s, w->manifest->item_count, CELLS);
     ck_assert_int_eq(s.rc, EK_OK);
 }
@@ -115,7 +115,7 @@ static void stop(struct world *w)
     ek_controller_free(w->stopped.control);
     w->stopped.control = new_control(w, &w->stopped);
     struct ek_serialize s = {.at = state.data, .end = state.data + state.length};
-    ek_controller_wanted_serialize(w->stopped.control, &s, w->manifest->item_count, CELLS);
+    ek_controller_desired_serialize(w->stopped.control, &s, w->manifest->item_count, CELLS);
     ek_controller_serialize(w->stopped.control, &s, w->manifest->item_count, CELLS);
     ck_assert(!s.rc && s.at == s.end);
     ek_controller_restored(w->stopped.control, w->now);
@@ -167,7 +167,7 @@ static void treat(struct world *w, struct treated *out)
             struct ek_plan_routing r = {.acts = acts, .would = would};
             ek_plan_apply(ek_controller_plan(w->through.control), &l, w->manifest->routable_of_item,
                           w->manifest->routable_count, &r);
-            for (int k = 0; k < w->manifest->routable_count && r.wanted; k++)
+            for (int k = 0; k < w->manifest->routable_count && r.desired; k++)
                 out->acts[cell][b][k] = acts[k].action;
         }
 }

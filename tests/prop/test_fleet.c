@@ -181,7 +181,7 @@ static void begin_anew(struct fleet *f, int i, uint64_t start)
 /* The instance that had found it knows of nothing yet when it is back. */
 START_TEST(what_an_instance_found_stands_while_it_begins_anew)
 {
-    enum { GONE_TICKS = EK_FLEET_GONE_MS / FLEET_TICK_MS };
+    enum { GONE_TICKS = EK_FLEET_EXPIRED_MS / FLEET_TICK_MS };
     struct fleet *f = start(INSTANCES, 3);
     fleet_run(f, 8, double_on_the_first);
     begin_anew(f, 0, 2);

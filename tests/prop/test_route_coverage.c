@@ -20,7 +20,7 @@ struct world {
     enum ek_mode mode[FEATURES][CELLS];
     struct ek_plan_mode words[FEATURES];
     int said;
-    struct ek_plan wanted, none, plan[2];
+    struct ek_plan desired, none, plan[2];
     struct ek_rollouts rollouts;
     struct ek_route_coverage *reach;
 };
@@ -72,7 +72,7 @@ static void draw_wanted(struct world *w)
     for (int n = below(w, 30); n > 0; n--) {
         int f = below(w, FEATURES), cell = below(w, CELLS);
         w->mode[f][cell] = modes[below(w, 4)];
-        ek_plan_set(&w->wanted, f, cell, (struct ek_treatment){EK_ACT_ROUTE, 0}, 0);
+        ek_plan_set(&w->desired, f, cell, (struct ek_treatment){EK_ACT_ROUTE, 0}, 0);
         struct ek_rollout *r = ek_rollout_begin(&w->rollouts, f, cell, &w->rules, &w->canary, 0);
         r->percent = 1 + below(w, EK_PERCENT_WHOLE);
     }
@@ -101,7 +101,7 @@ static void open_world(struct world *w, uint64_t seed)
 static void compose(struct world *w, bool by_lists, struct ek_composed *said)
 {
     const struct ek_composing c = {.rules = &w->rules,
-                                   .wanted = &w->wanted,
+                                   .desired = &w->desired,
                                    .rollouts = &w->rollouts,
                                    .mode = w->words,
                                    .modes = w->said,
@@ -134,7 +134,7 @@ START_TEST(a_limit_of_shares_keeps_what_a_plain_walk_keeps)
         }
         limited += said.limited == EK_EXCEEDS_SHARE;
         kept += said.limited == EK_EXCEEDS_SHARE && w->plan[0].count;
-        left_out += said.limited == EK_EXCEEDS_SHARE && w->plan[0].count < w->wanted.count;
+        left_out += said.limited == EK_EXCEEDS_SHARE && w->plan[0].count < w->desired.count;
     }
     ck_assert_msg(limited > 50 && kept > 50 && left_out > 50, "%d %d %d", limited, kept, left_out);
     ek_route_coverage_free(w->reach);

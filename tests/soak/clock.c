@@ -36,8 +36,8 @@ static struct wishes *wishes(void)
 static void trim_when_asked(void)
 {
     static atomic_long done;
-    long wanted = (long)wishes()->trims, before = atomic_load(&done);
-    if (wanted == before || !atomic_compare_exchange_strong(&done, &before, wanted))
+    long desired = (long)wishes()->trims, before = atomic_load(&done);
+    if (desired == before || !atomic_compare_exchange_strong(&done, &before, desired))
         return;
     malloc_trim(0);
     struct mallinfo2 now = mallinfo2();

@@ -11,11 +11,11 @@
 #include <stdio.h>
 
 struct convert {
-    struct ek_list_sink_options sink;
+    struct ek_list_writer_options sink;
     const char *manifest;
     const char **files, **faults;
     size_t file_count;
-    struct ek_segment_draw draw;
+    struct ek_segment_sampler draw;
     uint64_t done;
     struct ek_progress progress;
     struct ek_error e;
@@ -75,7 +75,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         c->sink.upstream.model = arg;
         break;
     case OPT_SEGMENT:
-        if (ek_segment_draw_add(&c->draw, arg, &c->e))
+        if (ek_segment_sampler_add(&c->draw, arg, &c->e))
             argp_error(state, "%s", c->e.message);
         break;
     case OPT_SOURCES:
@@ -111,32 +111,32 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     return 0;
 }
 
-static int fit(struct convert *c, struct ek_upstream *upstream)
+static int fit(struct convert *c, struct ek_upstream_sim *upstream)
 {
     const struct ek_manifest *m = c->sink.upstream.manifest;
     struct ek_dataset d;
     int rc = EK_OK;
-    if (!ek_upstream_needs_fit(upstream))
+    if (!ek_upstream_sim_needs_fit(upstream))
         return EK_OK;
     ek_dataset_init(&d, m->item_count, m->query_count);
     for (size_t i = 0; i < c->file_count && !rc; i++)
         rc = ek_dataset_read_letor(&d, m, c->files[i], &c->e);
     if (!rc)
-        rc = ek_upstream_fit(upstream, &d, &c->e);
+        rc = ek_upstream_sim_fit(upstream, &d, &c->e);
     ek_dataset_release(&d);
     return rc;
 }
 
 static int convert_lists(struct convert *c, struct ek_letor *letor, struct ek_list *q,
-                         struct ek_list_sink *sink)
+                         struct ek_list_writer *sink)
 {
     uint64_t at, total;
     bool more;
     int rc;
     while (!(rc = ek_letor_next(letor, q, &more, &c->e)) && more) {
-        rc = ek_segment_draw_apply(&c->draw, q, c->done, c->sink.upstream.seed, &c->e);
+        rc = ek_segment_sampler_apply(&c->draw, q, c->done, c->sink.upstream.seed, &c->e);
         if (!rc)
-            rc = ek_list_sink_put(sink, q, c->done, &c->e);
+            rc = ek_list_writer_write(sink, q, c->done, &c->e);
         if (rc)
             return rc;
         c->done++;
@@ -147,7 +147,7 @@ static int convert_lists(struct convert *c, struct ek_letor *letor, struct ek_li
 }
 
 static int convert_file(struct convert *c, const char *path, struct ek_list *q,
-                        struct ek_list_sink *sink)
+                        struct ek_list_writer *sink)
 {
     struct ek_letor *letor;
     int rc = ek_letor_open(&letor, c->sink.upstream.manifest, path, &c->e);
@@ -161,10 +161,10 @@ static int convert_file(struct convert *c, const char *path, struct ek_list *q,
     return rc;
 }
 
-static int convert_files(struct convert *c, struct ek_list_sink *sink)
+static int convert_files(struct convert *c, struct ek_list_writer *sink)
 {
     struct ek_list q;
-    int rc = fit(c, ek_list_sink_upstream(sink));
+    int rc = fit(c, ek_list_writer_upstream(sink));
     ek_list_init(&q);
     ek_progress_start(&c->progress, "converting");
     for (size_t i = 0; i < c->file_count && !rc; i++)
@@ -181,18 +181,18 @@ static int convert_files(struct convert *c, struct ek_list_sink *sink)
 static int with_manifest(struct convert *c)
 {
     struct ek_manifest *manifest;
-    struct ek_list_sink *sink;
+    struct ek_list_writer *sink;
     int rc = ek_manifest_load(&manifest, c->manifest, &c->e);
     if (rc)
         return ek_kind_explain(c->manifest, EK_KIND_MANIFEST, &c->e);
     c->sink.upstream.manifest = manifest;
-    rc = ek_list_sink_open(&sink, &c->sink, &c->e);
+    rc = ek_list_writer_open(&sink, &c->sink, &c->e);
     if (!rc) {
         rc = convert_files(c, sink);
         if (rc)
-            ek_list_sink_abandon(sink);
+            ek_list_writer_abort(sink);
         else
-            rc = ek_list_sink_close(sink, &c->e);
+            rc = ek_list_writer_close(sink, &c->e);
     }
     ek_manifest_free(manifest);
     return rc;
@@ -213,7 +213,7 @@ int ek_cmd_convert(int argc, char **argv)
         ek_cli_parse(&argp, argc, argv, 0, &c);
         rc = with_manifest(&c);
     }
-    ek_segment_draw_release(&c.draw);
+    ek_segment_sampler_release(&c.draw);
     ek_free(c.files);
     ek_free(c.faults);
     return rc ? ek_cli_fail(&c.e) : EK_EXIT_OK;

@@ -15,7 +15,7 @@
 enum { MEDIAN_LISTS = 2000 };
 
 struct gen {
-    struct ek_list_sink_options sink;
+    struct ek_list_writer_options sink;
     const char **faults;
     const char *world, *manifest_out;
     uint64_t queries, first;
@@ -148,12 +148,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 }
 
 static int fit(struct gen *g, struct ek_hotel *hotel, struct ek_list *q,
-               struct ek_upstream *upstream)
+               struct ek_upstream_sim *upstream)
 {
     struct ek_dataset d;
     uint64_t lists = g->queries < MEDIAN_LISTS ? g->queries : MEDIAN_LISTS;
     int rc = EK_OK;
-    if (!ek_upstream_needs_fit(upstream))
+    if (!ek_upstream_sim_needs_fit(upstream))
         return EK_OK;
     ek_dataset_init(&d, EK_HOTEL_ITEM_FEATURES, EK_HOTEL_QUERY_FEATURES);
     for (uint64_t i = 0; i < lists && !rc; i++) {
@@ -162,21 +162,21 @@ static int fit(struct gen *g, struct ek_hotel *hotel, struct ek_list *q,
             rc = ek_dataset_add(&d, q, &g->e);
     }
     if (!rc)
-        rc = ek_upstream_fit(upstream, &d, &g->e);
+        rc = ek_upstream_sim_fit(upstream, &d, &g->e);
     ek_dataset_release(&d);
     return rc;
 }
 
-static int put_lists(struct gen *g, struct ek_hotel *hotel, struct ek_list *q,
-                     struct ek_list_sink *sink)
+static int write_lists(struct gen *g, struct ek_hotel *hotel, struct ek_list *q,
+                       struct ek_list_writer *sink)
 {
     struct ek_progress progress;
-    int rc = fit(g, hotel, q, ek_list_sink_upstream(sink));
+    int rc = fit(g, hotel, q, ek_list_writer_upstream(sink));
     ek_progress_start(&progress, "generating");
     for (uint64_t i = 0; i < g->queries && !rc; i++) {
         rc = ek_hotel_list(hotel, g->first + i, q, &g->e);
         if (!rc)
-            rc = ek_list_sink_put(sink, q, g->first + i, &g->e);
+            rc = ek_list_writer_write(sink, q, g->first + i, &g->e);
         ek_progress_update(&progress, i, g->queries, NULL);
     }
     if (!rc) {
@@ -190,20 +190,20 @@ static int put_lists(struct gen *g, struct ek_hotel *hotel, struct ek_list *q,
 static int generate(struct gen *g)
 {
     struct ek_hotel *hotel;
-    struct ek_list_sink *sink;
+    struct ek_list_writer *sink;
     struct ek_list q;
     int rc = ek_hotel_new(&hotel, g->sink.upstream.seed, &g->e);
     if (rc)
         return rc;
-    rc = ek_list_sink_open(&sink, &g->sink, &g->e);
+    rc = ek_list_writer_open(&sink, &g->sink, &g->e);
     if (!rc) {
         ek_list_init(&q);
-        rc = put_lists(g, hotel, &q, sink);
+        rc = write_lists(g, hotel, &q, sink);
         ek_list_release(&q);
         if (rc)
-            ek_list_sink_abandon(sink);
+            ek_list_writer_abort(sink);
         else
-            rc = ek_list_sink_close(sink, &g->e);
+            rc = ek_list_writer_close(sink, &g->e);
     }
     ek_hotel_free(hotel);
     return rc;

@@ -217,20 +217,20 @@ static void finish(struct argp_state *state, struct ek_extract_args *a)
     a->top = a->top ? a->top : EK_EXTRACT_TOP;
 }
 
-static void take_file(struct argp_state *state, struct ek_extract_args *a, const char *arg)
+static void set_file(struct argp_state *state, struct ek_extract_args *a, const char *arg)
 {
     if (ek_files_add(&a->collection, arg, &a->e))
         argp_error(state, "%s", a->e.message);
 }
 
-static void take_word(struct argp_state *state, struct ek_extract_args *a, const char *arg)
+static void set_word(struct argp_state *state, struct ek_extract_args *a, const char *arg)
 {
     if (!a->collection.count)
         argp_error(state, "'%s' stands alone; files follow --collection", arg);
-    take_file(state, a, arg);
+    set_file(state, a, arg);
 }
 
-static void take_memory(struct argp_state *state, struct ek_extract_args *a, const char *arg)
+static void set_memory(struct argp_state *state, struct ek_extract_args *a, const char *arg)
 {
     uint64_t n = 0;
     if (ek_parse_bytes(arg, EK_WHOLE, &n) || n < EK_BUILD_MEMORY_MIN || n > EK_BUILD_MEMORY_MAX)
@@ -239,23 +239,23 @@ static void take_memory(struct argp_state *state, struct ek_extract_args *a, con
     a->memory_bytes = n;
 }
 
-static void take_top(struct argp_state *state, struct ek_extract_args *a, const char *arg)
+static void set_top(struct argp_state *state, struct ek_extract_args *a, const char *arg)
 {
-    a->top = ek_cli_whole(state, "top", arg, 1, EK_EXTRACT_TOP_MAX);
+    a->top = ek_cli_parse_integer(state, "top", arg, 1, EK_EXTRACT_TOP_MAX);
 }
 
-static void take_format(struct argp_state *state, struct ek_extract_args *a, const char *arg)
+static void set_format(struct argp_state *state, struct ek_extract_args *a, const char *arg)
 {
     static const char *const words[] = {"letor", "csv", "npz"};
-    a->format = (enum ek_extract_format)ek_one_of(state, "format", arg, words, 3);
+    a->format = (enum ek_extract_format)ek_is_any_of(state, "format", arg, words, 3);
     a->format_given = true;
 }
 
-static void take_kind(struct argp_state *state, struct ek_extract_args *a, const char *arg)
+static void set_kind(struct argp_state *state, struct ek_extract_args *a, const char *arg)
 {
     static const char *const words[] = {"auto", "jsonl", "trec"};
     a->collection_format =
-        (enum ek_collection_format)ek_one_of(state, "collection-format", arg, words, 3);
+        (enum ek_collection_format)ek_is_any_of(state, "collection-format", arg, words, 3);
 }
 
 static const struct ek_cli_slot SLOTS[] = {
@@ -276,9 +276,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     static const struct {
         int key;
         void (*take)(struct argp_state *state, struct ek_extract_args *a, const char *arg);
-    } TAKES[] = {{OPT_COLLECTION, take_file}, {ARGP_KEY_ARG, take_word},
-                 {OPT_MEMORY, take_memory},   {OPT_TOP, take_top},
-                 {OPT_FORMAT, take_format},   {OPT_COLLECTION_FORMAT, take_kind}};
+    } TAKES[] = {{OPT_COLLECTION, set_file}, {ARGP_KEY_ARG, set_word},
+                 {OPT_MEMORY, set_memory},   {OPT_TOP, set_top},
+                 {OPT_FORMAT, set_format},   {OPT_COLLECTION_FORMAT, set_kind}};
     struct ek_extract_args *a = state->input;
     if (ek_cli_store(SLOTS, key, arg, a))
         return 0;

@@ -185,8 +185,8 @@ void ek_trec_pairs_free(struct ek_trec_pairs *p)
     ek_free(p);
 }
 
-const struct ek_trec_pair *ek_trec_pairs_of(const struct ek_trec_pairs *p, const char *query,
-                                            size_t *n)
+const struct ek_trec_pair *ek_trec_pairs_get(const struct ek_trec_pairs *p, const char *query,
+                                             size_t *n)
 {
     size_t low = 0, high = p->count, end;
     *n = 0;
@@ -276,7 +276,7 @@ static int from_run(struct ek_extract_candidates *c, const char *query, size_t *
                     struct ek_error *e)
 {
     size_t named;
-    const struct ek_trec_pair *pair = ek_trec_pairs_of(c->run, query, &named);
+    const struct ek_trec_pair *pair = ek_trec_pairs_get(c->run, query, &named);
     int rc = grow(c, named, e);
     *n = *unknown = 0;
     for (size_t i = 0; !rc && i < named; i++) {
@@ -301,9 +301,9 @@ static int from_index(struct ek_extract_candidates *c, const struct ek_text_feat
     return rc;
 }
 
-int ek_extract_candidates_of(struct ek_extract_candidates *c, const char *query,
-                             const struct ek_text_features *f, const struct ek_candidate **at,
-                             size_t *n, size_t *unknown, struct ek_error *e)
+int ek_extract_candidates_get(struct ek_extract_candidates *c, const char *query,
+                              const struct ek_text_features *f, const struct ek_candidate **at,
+                              size_t *n, size_t *unknown, struct ek_error *e)
 {
     *unknown = 0;
     int rc = c->run ? from_run(c, query, n, unknown, e) : from_index(c, f, n, e);

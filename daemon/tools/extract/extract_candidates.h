@@ -33,8 +33,8 @@ int ek_trec_pairs_read(struct ek_trec_pairs **out, const char *path, enum ek_tre
 void ek_trec_pairs_free(struct ek_trec_pairs *p);
 /* Those of a query: a run's in the order of the file, judgements by document. *n = 0: none, and
  * there may be no array. */
-const struct ek_trec_pair *ek_trec_pairs_of(const struct ek_trec_pairs *p, const char *query,
-                                            size_t *n);
+const struct ek_trec_pair *ek_trec_pairs_get(const struct ek_trec_pairs *p, const char *query,
+                                             size_t *n);
 /* The label of a document of a query; 0 where nobody judged it. p may be NULL. */
 double ek_trec_label(const struct ek_trec_pairs *p, const char *query, const char *document);
 
@@ -55,8 +55,8 @@ int ek_extract_candidates_new(struct ek_extract_candidates **out, const struct e
 void ek_extract_candidates_free(struct ek_extract_candidates *c);
 /* Of the query that `f` took last, in the order of the file, or by rank. *at lives until the next
  * call. *unknown: documents of the file that the index does not have. */
-int ek_extract_candidates_of(struct ek_extract_candidates *c, const char *query,
-                             const struct ek_text_features *f, const struct ek_candidate **at,
-                             size_t *n, size_t *unknown, struct ek_error *e);
+int ek_extract_candidates_get(struct ek_extract_candidates *c, const char *query,
+                              const struct ek_text_features *f, const struct ek_candidate **at,
+                              size_t *n, size_t *unknown, struct ek_error *e);
 
 #endif

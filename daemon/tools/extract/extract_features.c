@@ -141,10 +141,10 @@ static int extract_query(struct extracting *g, const struct ek_extract_query *q,
     size_t n, unknown;
     int rc = ek_text_features_query(g->features, q->text, q->text_length, e);
     if (rc) {
-        ek_extract_queries_place(g->queries, e);
+        ek_extract_queries_location(g->queries, e);
         return rc;
     }
-    rc = ek_extract_candidates_of(g->candidates, q->id, g->features, &at, &n, &unknown, e);
+    rc = ek_extract_candidates_get(g->candidates, q->id, g->features, &at, &n, &unknown, e);
     for (size_t i = 0; !rc && i < n; i++)
         rc = write_document(g, q->id, &at[i], e);
     g->unknown += unknown;
@@ -187,7 +187,7 @@ static int extract(struct extracting *g, struct ek_error *e)
     return ek_extract_write_close(out, e);
 }
 
-static void tell(const struct extracting *g)
+static void print_result(const struct extracting *g)
 {
     const char *to = g->args->output ? g->args->output : "standard output";
     fprintf(stderr, "%s: %" PRIu64 " lists, %" PRIu64 " rows of %zu features\n", to, g->lists,
@@ -202,7 +202,7 @@ static void tell(const struct extracting *g)
                 g->args->candidates, g->unknown);
 }
 
-static int tell_json(const struct extracting *g, struct ek_error *e)
+static int print_json(const struct extracting *g, struct ek_error *e)
 {
     struct ek_buf line;
     struct ek_json_writer s;
@@ -229,9 +229,9 @@ int ek_extract_features(const struct ek_extract_args *a, struct ek_error *e)
         g.manifest = NULL;
     }
     if (!rc)
-        tell(&g);
+        print_result(&g);
     if (!rc && a->json)
-        rc = tell_json(&g, e);
+        rc = print_json(&g, e);
     close_all(&g);
     return rc;
 }

@@ -50,7 +50,7 @@ static int read_collection(struct indexing *g, struct ek_collection *c, struct e
 }
 
 /* A field under another name is lost without a fault: it is to be seen at least. */
-static void tell_unknown(struct indexing *g, const struct ek_collection *c)
+static void print_unknown(struct indexing *g, const struct ek_collection *c)
 {
     const char *first;
     uint64_t unknown = ek_collection_unknown(c, &first);
@@ -71,7 +71,7 @@ static int read_file(struct indexing *g, const char *path, struct ek_error *e)
     ek_progress_start(&g->progress, path);
     rc = read_collection(g, c, e);
     ek_progress_finish(&g->progress, NULL);
-    tell_unknown(g, c);
+    print_unknown(g, c);
     ek_collection_close(c);
     return rc;
 }
@@ -125,7 +125,7 @@ static int print_json(const struct indexing *g, const struct ek_index *x, struct
 static int print_table(const struct indexing *g, const struct ek_index *x, struct ek_error *e)
 {
     static const char *const TITLES[] = {"field", "tokens", "documents", "longest"};
-    struct ek_columns *table = ek_columns_new(TITLES, 4);
+    struct ek_text_table *table = ek_text_table_new(TITLES, 4);
     int rc = table ? EK_OK : EK_ENOMEM;
     for (int f = 0; f < EK_FIELDS_AND_DOCUMENT && !rc; f++) {
         struct ek_field_statistics of = ek_index_field(x, (enum ek_field)f);
@@ -133,22 +133,22 @@ static int print_table(const struct indexing *g, const struct ek_index *x, struc
         snprintf(tokens, sizeof tokens, "%" PRIu64, of.tokens);
         snprintf(documents, sizeof documents, "%" PRIu32, of.documents);
         snprintf(longest, sizeof longest, "%" PRIu32, of.longest);
-        rc = ek_columns_add(table, (const char *const[]){ek_field_name((enum ek_field)f), tokens,
-                                                         documents, longest});
+        rc = ek_text_table_add(table, (const char *const[]){ek_field_name((enum ek_field)f), tokens,
+                                                            documents, longest});
     }
     if (rc) {
-        ek_columns_free(table);
+        ek_text_table_free(table);
         return ek_fail(e, EK_ENOMEM, "out of memory");
     }
     printf("%" PRIu32 " documents, %" PRIu32 " terms, %.1f MiB, %.1f s\n", ek_index_documents(x),
            ek_index_terms(x), (double)g->bytes / (1 << 20), seconds_of(g));
-    ek_columns_print(table, stdout);
-    ek_columns_free(table);
+    ek_text_table_print(table, stdout);
+    ek_text_table_free(table);
     return EK_OK;
 }
 
 /* What is told is read from what was written. */
-static int tell(const struct indexing *g, struct ek_error *e)
+static int print_result(const struct indexing *g, struct ek_error *e)
 {
     struct ek_index *x;
     int rc = ek_index_open(&x, g->args->index, e);
@@ -171,5 +171,5 @@ int ek_extract_index(const struct ek_extract_args *a, struct ek_error *e)
     if (!rc)
         rc = merge(&g, e);
     ek_build_free(g.build);
-    return rc ? rc : tell(&g, e);
+    return rc ? rc : print_result(&g, e);
 }

@@ -124,11 +124,11 @@ int ek_extract_queries_next(struct ek_extract_queries *q, struct ek_extract_quer
     if (!rc)
         rc = check_id(q, out->id, e);
     if (rc)
-        ek_extract_queries_place(q, e);
+        ek_extract_queries_location(q, e);
     return rc;
 }
 
-void ek_extract_queries_place(const struct ek_extract_queries *q, struct ek_error *e)
+void ek_extract_queries_location(const struct ek_extract_queries *q, struct ek_error *e)
 {
     if (!*e->file)
         ek_error_place(e, ek_reader_name(q->r), ek_reader_line_number(q->r), 0);

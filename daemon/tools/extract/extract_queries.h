@@ -26,7 +26,7 @@ void ek_extract_queries_close(struct ek_extract_queries *q);
 int ek_extract_queries_next(struct ek_extract_queries *q, struct ek_extract_query *out, bool *more,
                             struct ek_error *e);
 /* Adds the place of the query at hand to an error that has none. */
-void ek_extract_queries_place(const struct ek_extract_queries *q, struct ek_error *e);
+void ek_extract_queries_location(const struct ek_extract_queries *q, struct ek_error *e);
 void ek_extract_queries_position(const struct ek_extract_queries *q, uint64_t *done,
                                  uint64_t *total);
 

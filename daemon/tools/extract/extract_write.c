@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int no_room(int rc, struct ek_error *e)
+static int enomem(int rc, struct ek_error *e)
 {
     return rc ? ek_fail(e, (enum ek_code)rc, "no room for a row as text") : EK_OK;
 }
@@ -22,7 +22,7 @@ struct ek_extract_write {
     ek_extract_line *line; /* NULL: NPZ */
     struct ek_writer *file;
     struct ek_buf text;
-    struct ek_float_kept *kept; /* [features] */
+    struct ek_float_text_cache *kept; /* [features] */
     struct ek_extract_npz *npz;
 };
 
@@ -51,7 +51,7 @@ static const char *float_text(float x, char text[EK_FLOAT_TEXT])
     return text;
 }
 
-static const char *float_kept_text(struct ek_float_kept *k, float x)
+static const char *float_kept_text(struct ek_float_text_cache *k, float x)
 {
     if (k->value != x || !*k->text) {
         k->value = x;
@@ -62,7 +62,7 @@ static const char *float_kept_text(struct ek_float_kept *k, float x)
 
 /* An absent index is 0, so zeros are left out; index 1 is the first of the choice. */
 static int letor_values(const struct ek_feature_choice *c, const float *x,
-                        struct ek_float_kept *kept, struct ek_buf *out)
+                        struct ek_float_text_cache *kept, struct ek_buf *out)
 {
     for (size_t i = 0; i < c->count; i++)
         if (isnan(x[i]))
@@ -84,7 +84,7 @@ static bool fits_comment(struct ek_text id)
 }
 
 int ek_extract_letor_line(const struct ek_feature_choice *c, const struct ek_extract_row *row,
-                          struct ek_float_kept *kept, struct ek_buf *out, struct ek_error *e)
+                          struct ek_float_text_cache *kept, struct ek_buf *out, struct ek_error *e)
 {
     char label[EK_FLOAT_TEXT];
     if (!row)
@@ -95,7 +95,7 @@ int ek_extract_letor_line(const struct ek_feature_choice *c, const struct ek_ext
     ek_buf_printf(out, "%s qid:%s", float_text((float)row->label, label), row->query);
     letor_values(c, row->x, kept, out);
     ek_buf_printf(out, " # %.*s\n", (int)row->document.length, row->document.text);
-    return no_room(out->rc, e);
+    return enomem(out->rc, e);
 }
 
 /* RFC 4180: quotes where a cell has a comma, a quote or a line end. */
@@ -120,8 +120,8 @@ static int csv_titles(const struct ek_feature_choice *c, struct ek_buf *out)
     return ek_buf_text(out, "\n");
 }
 
-static int csv_values(const struct ek_feature_choice *c, const float *x, struct ek_float_kept *kept,
-                      struct ek_buf *out)
+static int csv_values(const struct ek_feature_choice *c, const float *x,
+                      struct ek_float_text_cache *kept, struct ek_buf *out)
 {
     for (size_t i = 0; i < c->count; i++) {
         ek_buf_text(out, ",");
@@ -132,16 +132,16 @@ static int csv_values(const struct ek_feature_choice *c, const float *x, struct 
 }
 
 int ek_extract_csv_line(const struct ek_feature_choice *c, const struct ek_extract_row *row,
-                        struct ek_float_kept *kept, struct ek_buf *out, struct ek_error *e)
+                        struct ek_float_text_cache *kept, struct ek_buf *out, struct ek_error *e)
 {
     char label[EK_FLOAT_TEXT];
     if (!row)
-        return no_room(csv_titles(c, out), e);
+        return enomem(csv_titles(c, out), e);
     csv_cell(out, row->query, strlen(row->query));
     ek_buf_text(out, ",");
     csv_cell(out, row->document.text, row->document.length);
     ek_buf_printf(out, ",%s", float_text((float)row->label, label));
-    return no_room(csv_values(c, row->x, kept, out), e);
+    return enomem(csv_values(c, row->x, kept, out), e);
 }
 
 static int write_line(struct ek_extract_write *w, const struct ek_extract_row *row,

@@ -10,14 +10,15 @@
 enum { EK_FLOAT_TEXT = 24 };
 
 /* A value's text, kept until its column has another: those of the query come again row by row. */
-struct ek_float_kept {
+struct ek_float_text_cache {
     float value; /* 0 at first */
     char text[EK_FLOAT_TEXT];
 };
 
 /* The line of a row, or of the titles where `row` is NULL; may be none. kept [features]. */
 typedef int ek_extract_line(const struct ek_feature_choice *c, const struct ek_extract_row *row,
-                            struct ek_float_kept *kept, struct ek_buf *out, struct ek_error *e);
+                            struct ek_float_text_cache *kept, struct ek_buf *out,
+                            struct ek_error *e);
 ek_extract_line ek_extract_letor_line, ek_extract_csv_line;
 
 struct ek_extract_npz;

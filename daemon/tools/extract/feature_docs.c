@@ -34,16 +34,16 @@ static int list_json(const struct ek_feature_list *l, struct ek_error *e)
 static int list_table(const struct ek_feature_list *l, struct ek_error *e)
 {
     static const char *const TITLES[] = {"feature", "group", "what it is"};
-    struct ek_columns *table = ek_columns_new(TITLES, 3);
+    struct ek_text_table *table = ek_text_table_new(TITLES, 3);
     int rc = table ? EK_OK : EK_ENOMEM;
     for (size_t i = 0; !rc && i < l->count; i++) {
         const struct ek_text_feature *f = &l->features[i];
-        rc = ek_columns_add(table,
-                            (const char *const[]){f->name, f->core ? "core" : "more", f->formula});
+        rc = ek_text_table_add(
+            table, (const char *const[]){f->name, f->core ? "core" : "more", f->formula});
     }
     if (!rc)
-        ek_columns_print(table, stdout);
-    ek_columns_free(table);
+        ek_text_table_print(table, stdout);
+    ek_text_table_free(table);
     return rc ? ek_fail(e, EK_ENOMEM, "no memory for the list of features") : EK_OK;
 }
 

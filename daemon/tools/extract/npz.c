@@ -43,15 +43,15 @@ static FILE *spool(char *path)
     return f;
 }
 
-static bool put(FILE *f, const void *bytes, size_t length)
+static bool write_bytes(FILE *f, const void *bytes, size_t length)
 {
     return fwrite(bytes, 1, length, f) == length;
 }
 
-static bool put_room(FILE *f)
+static bool write_padding(FILE *f)
 {
     static const char room[HEADER_BYTES];
-    return put(f, room, sizeof room);
+    return write_bytes(f, room, sizeof room);
 }
 
 /* libzip renames over what it is given: behind a symbolic link lies what is meant. */
@@ -101,13 +101,13 @@ int ek_npz_array(struct ek_npz *z, const char *name, enum ek_npz_type type, size
     if (!a->file)
         return fail_io(e, z->path);
     *array = z->count++;
-    return type == EK_NPZ_TEXT || put_room(a->file) ? EK_OK : fail_io(e, z->path);
+    return type == EK_NPZ_TEXT || write_padding(a->file) ? EK_OK : fail_io(e, z->path);
 }
 
 int ek_npz_numbers(struct ek_npz *z, int array, const void *row, struct ek_error *e)
 {
     struct array *a = &z->array[array];
-    if (!put(a->file, row, 4 * (a->columns ? a->columns : 1)))
+    if (!write_bytes(a->file, row, 4 * (a->columns ? a->columns : 1)))
         return fail_io(e, z->path);
     a->rows++;
     return EK_OK;
@@ -119,7 +119,7 @@ int ek_npz_text(struct ek_npz *z, int array, const char *text, size_t length, st
     uint32_t n = (uint32_t)length;
     if (length > EK_NPZ_TEXT_MAX)
         return ek_fail(e, EK_ELIMIT, "a text of %zu bytes, at most %d", length, EK_NPZ_TEXT_MAX);
-    if (!put(a->file, &n, sizeof n) || !put(a->file, text, length))
+    if (!write_bytes(a->file, &n, sizeof n) || !write_bytes(a->file, text, length))
         return fail_io(e, z->path);
     a->widest = length > a->widest ? length : a->widest;
     a->rows++;
@@ -132,11 +132,11 @@ static bool widen(struct array *a, char *path)
     static const char zeros[EK_NPZ_TEXT_MAX];
     char *text = ek_calloc(a->widest + 1, 1);
     FILE *to = spool(path);
-    bool ok = text && to && put_room(to) && !fseeko(a->file, 0, SEEK_SET);
+    bool ok = text && to && write_padding(to) && !fseeko(a->file, 0, SEEK_SET);
     for (size_t i = 0; ok && i < a->rows; i++) {
         uint32_t n;
         ok = fread(&n, sizeof n, 1, a->file) == 1 && fread(text, 1, n, a->file) == n &&
-             put(to, text, n) && put(to, zeros, a->widest - n);
+             write_bytes(to, text, n) && write_bytes(to, zeros, a->widest - n);
     }
     ek_free(text);
     fclose(a->file);
@@ -164,7 +164,7 @@ static bool write_header(struct array *a)
     memset(header + MAGIC_BYTES + n, ' ', (size_t)(HEADER_BYTES - MAGIC_BYTES - n));
     header[HEADER_BYTES - 1] = '\n';
     /* libzip begins where the file stands. */
-    return !fseeko(a->file, 0, SEEK_SET) && put(a->file, header, HEADER_BYTES) &&
+    return !fseeko(a->file, 0, SEEK_SET) && write_bytes(a->file, header, HEADER_BYTES) &&
            !fflush(a->file) && !fseeko(a->file, 0, SEEK_SET);
 }
 

@@ -33,9 +33,9 @@ static void spark(const struct ek_fdm *f, char text[SPARK_BYTES])
     }
 }
 
-static int add_row(struct ek_columns *t, const struct ek_choice *c, bool by_values)
+static int add_row(struct ek_text_table *t, const struct ek_choice *c, bool by_values)
 {
-    char drawn[SPARK_BYTES], brief[EK_NORMALIZE_WHY];
+    char drawn[SPARK_BYTES], brief[EK_NORMALIZE_REASON_BYTES];
     spark(&c->fdm, drawn);
     if (by_values && c->scale)
         ek_fdm_brief(&c->fdm, brief, sizeof brief);
@@ -43,7 +43,7 @@ static int add_row(struct ek_columns *t, const struct ek_choice *c, bool by_valu
         snprintf(brief, sizeof brief, "%s", c->why);
     const char *const texts[] = {c->feature->name, ek_fdm_name(c->fdm.category), drawn,
                                  ek_transform_kind_name(c->scale), brief};
-    return ek_columns_add(t, texts);
+    return ek_text_table_add(t, texts);
 }
 
 static int normalize_print(const struct ek_choices *c, FILE *to, struct ek_error *e)
@@ -51,14 +51,14 @@ static int normalize_print(const struct ek_choices *c, FILE *to, struct ek_error
     bool by_values = c->method == EK_METHOD_FDM;
     const char *const titles[] = {"feature", "FDM", "values", "scale",
                                   by_values ? "why: unique values" : "why"};
-    struct ek_columns *t = ek_columns_new(titles, 5);
-    struct ek_room room = {WIDE, INT_MAX};
+    struct ek_text_table *t = ek_text_table_new(titles, 5);
+    struct ek_row_limit room = {WIDE, INT_MAX};
     int rc = t ? EK_OK : EK_ENOMEM;
     for (int f = 0; f < c->manifest->item_count && !rc; f++)
         rc = add_row(t, &c->of[f], by_values);
     if (!rc)
-        ek_columns_fit(t, &room, to);
-    ek_columns_free(t);
+        ek_text_table_fit(t, &room, to);
+    ek_text_table_free(t);
     return rc ? ek_fail(e, EK_ENOMEM, "no memory for a table") : EK_OK;
 }
 
@@ -192,7 +192,7 @@ static int from_lists(struct ek_normalize_args *a, const struct ek_manifest *m)
 static int run(struct ek_normalize_args *a, const struct ek_manifest *m)
 {
     if (a->judge)
-        return ek_normalize_judge(&a->letor, m, a->judge_methods, a->empty, a->json, &a->e);
+        return ek_normalize_crossval(&a->letor, m, a->judge_methods, a->empty, a->json, &a->e);
     int rc =
         a->output_data && a->method == EK_METHOD_MERGE ? ek_normalize_check_merge(m, &a->e) : EK_OK;
     if (rc)

@@ -18,7 +18,7 @@
 enum {
     EK_NORMALIZE_VALUES_MAX = 1 << 28, /* items times features held: 1 GiB */
     EK_NORMALIZE_BINS = 30,            /* of a histogram */
-    EK_NORMALIZE_WHY = 160
+    EK_NORMALIZE_REASON_BYTES = 160
 };
 
 struct ek_normalize_args {
@@ -41,7 +41,7 @@ struct ek_choice {
     const struct ek_feature *feature;
     struct ek_fdm fdm;
     enum ek_transform_kind scale;
-    char why[EK_NORMALIZE_WHY];
+    char why[EK_NORMALIZE_REASON_BYTES];
     uint64_t missing;
     double count; /* values */
     struct ek_histogram before, after[EK_SCALING_MERGED];

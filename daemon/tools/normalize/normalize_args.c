@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <string.h>
 
-static int take(struct ek_dataset *d, const struct ek_list *q, struct ek_error *e)
+static int add_list(struct ek_dataset *d, const struct ek_list *q, struct ek_error *e)
 {
     size_t width = (size_t)d->item_features;
     if ((d->items + (size_t)q->items) * width > EK_NORMALIZE_VALUES_MAX)
@@ -29,7 +29,7 @@ static int read_file(struct ek_dataset *d, const struct ek_manifest *m, const ch
     if (rc)
         return rc;
     while (!rc && !(rc = ek_letor_next(letor, q, &more, e)) && more) {
-        rc = take(d, q, e);
+        rc = add_list(d, q, e);
         ek_letor_position(letor, &done, &total);
         ek_progress_update(progress, done, total, path);
     }
@@ -109,7 +109,7 @@ static const struct argp_option OPTIONS[] = {
     {"json", KEY_JSON, NULL, 0, "The choice as JSON on standard output", 3},
     {0}};
 
-static void take_file(struct argp_state *state, struct ek_normalize_args *a, const char *arg)
+static void set_file(struct argp_state *state, struct ek_normalize_args *a, const char *arg)
 {
     if (!a->open)
         argp_error(state, "'%s' stands alone; files follow --letor, --vali or --apply", arg);
@@ -117,11 +117,11 @@ static void take_file(struct argp_state *state, struct ek_normalize_args *a, con
         argp_error(state, "%s", a->e.message);
 }
 
-static void take_files(struct argp_state *state, struct ek_normalize_args *a, struct ek_files *to,
-                       const char *arg)
+static void set_files(struct argp_state *state, struct ek_normalize_args *a, struct ek_files *to,
+                      const char *arg)
 {
     a->open = to;
-    take_file(state, a, arg);
+    set_file(state, a, arg);
 }
 
 static void check_outputs(struct argp_state *state, const struct ek_normalize_args *a)
@@ -172,16 +172,16 @@ static error_t parse_file(int key, char *arg, struct argp_state *state, struct e
 {
     switch (key) {
     case 'l':
-        take_files(state, a, &a->letor, arg);
+        set_files(state, a, &a->letor, arg);
         return 0;
     case KEY_VALI:
-        take_files(state, a, &a->vali, arg);
+        set_files(state, a, &a->vali, arg);
         return 0;
     case KEY_APPLY:
-        take_files(state, a, &a->apply, arg);
+        set_files(state, a, &a->apply, arg);
         return 0;
     case ARGP_KEY_ARG:
-        take_file(state, a, arg);
+        set_file(state, a, arg);
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -208,15 +208,15 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case KEY_METHOD:
         a->method_given = true;
         a->method =
-            (enum ek_method)ek_one_of(state, "method", arg, ek_method_names(), EK_METHOD_COUNT);
+            (enum ek_method)ek_is_any_of(state, "method", arg, ek_method_names(), EK_METHOD_COUNT);
         return 0;
     case KEY_EMPTY:
         a->empty_given = true;
-        a->empty = (enum ek_empty)ek_one_of(state, "empty", arg, rules, 3);
+        a->empty = (enum ek_empty)ek_is_any_of(state, "empty", arg, rules, 3);
         return 0;
     case KEY_MISSING:
         a->missing_given = true;
-        a->missing_zero = ek_one_of(state, "missing", arg, missing, 2) == 1;
+        a->missing_zero = ek_is_any_of(state, "missing", arg, missing, 2) == 1;
         return 0;
     case KEY_JUDGE:
         a->judge = true;

@@ -26,7 +26,7 @@ static const struct {
 };
 enum { METRICS_SHOWN = sizeof SHOWN / sizeof *SHOWN, SHOWN_COLUMNS = METRICS_SHOWN + 2 };
 
-static struct ek_paired_test against(const struct ek_judge_report *r, int a, int b)
+static struct ek_paired_test against(const struct ek_crossval_report *r, int a, int b)
 {
     struct ek_paired_test t;
     ek_paired_test(r->of[a].first, r->of[b].first, r->data->lists, &t);
@@ -34,7 +34,7 @@ static struct ek_paired_test against(const struct ek_judge_report *r, int a, int
 }
 
 /* As short as a table wants it. */
-static void write_p(char *cell, const struct ek_judge_report *r, int method)
+static void write_p(char *cell, const struct ek_crossval_report *r, int method)
 {
     double p = against(r, method, r->against).p;
     if (method == r->against || isnan(p))
@@ -43,7 +43,7 @@ static void write_p(char *cell, const struct ek_judge_report *r, int method)
         snprintf(cell, CELL, p < .0001 ? "<.0001" : "%.4f", p);
 }
 
-static int add_row(struct ek_columns *c, const struct ek_judge_report *r, int method)
+static int add_row(struct ek_text_table *c, const struct ek_crossval_report *r, int method)
 {
     char cell[SHOWN_COLUMNS][CELL];
     const char *texts[SHOWN_COLUMNS] = {r->of[method].name};
@@ -53,26 +53,26 @@ static int add_row(struct ek_columns *c, const struct ek_judge_report *r, int me
     }
     write_p(cell[SHOWN_COLUMNS - 1], r, method);
     texts[SHOWN_COLUMNS - 1] = cell[SHOWN_COLUMNS - 1];
-    return ek_columns_add(c, texts);
+    return ek_text_table_add(c, texts);
 }
 
-static int print_table(const struct ek_judge_report *r, FILE *to, struct ek_error *e)
+static int print_table(const struct ek_crossval_report *r, FILE *to, struct ek_error *e)
 {
     const char *titles[SHOWN_COLUMNS] = {"method"};
     for (int i = 0; i < METRICS_SHOWN; i++)
         titles[i + 1] = SHOWN[i].title;
     titles[SHOWN_COLUMNS - 1] = "p";
-    struct ek_columns *c = ek_columns_new(titles, SHOWN_COLUMNS);
+    struct ek_text_table *c = ek_text_table_new(titles, SHOWN_COLUMNS);
     int rc = c ? EK_OK : EK_ENOMEM;
     for (int i = 0; i < r->count && !rc; i++)
         rc = add_row(c, r, i);
     if (!rc)
-        ek_columns_print(c, to);
-    ek_columns_free(c);
+        ek_text_table_print(c, to);
+    ek_text_table_free(c);
     return rc ? ek_fail(e, EK_ENOMEM, "no memory for the table") : EK_OK;
 }
 
-static void print_rules(const struct ek_judge_report *r, FILE *to)
+static void print_rules(const struct ek_crossval_report *r, FILE *to)
 {
     static const char *const empty[] = {"are skipped", "count 0", "count 1"};
     char line[LINE];
@@ -109,7 +109,7 @@ static int unsettled(const struct ek_crossval_scores *j)
     return count;
 }
 
-static void print_remark(const struct ek_judge_report *r, const char *what, int edge, FILE *to)
+static void print_remark(const struct ek_crossval_report *r, const char *what, int edge, FILE *to)
 {
     char line[LINE];
     int n = 0;
@@ -124,7 +124,7 @@ static void print_remark(const struct ek_judge_report *r, const char *what, int 
 }
 
 /* EK_ENOMEM. */
-static int judge_print(const struct ek_judge_report *r, FILE *to, struct ek_error *e)
+static int judge_print(const struct ek_crossval_report *r, FILE *to, struct ek_error *e)
 {
     print_rules(r, to);
     int rc = print_table(r, to, e);
@@ -160,7 +160,7 @@ static void add_fold(struct ek_json_writer *s, const struct ek_crossval_fold *f)
     ek_json_close(s, '}');
 }
 
-static void add_tests(struct ek_json_writer *s, const struct ek_judge_report *r, int method)
+static void add_tests(struct ek_json_writer *s, const struct ek_crossval_report *r, int method)
 {
     ek_json_open(s, "t_tests", '{');
     for (int i = 0; i < r->count; i++) {
@@ -177,7 +177,7 @@ static void add_tests(struct ek_json_writer *s, const struct ek_judge_report *r,
     ek_json_close(s, '}');
 }
 
-static void add_method(struct ek_json_writer *s, const struct ek_judge_report *r, int method)
+static void add_method(struct ek_json_writer *s, const struct ek_crossval_report *r, int method)
 {
     const struct ek_crossval_scores *j = &r->of[method];
     ek_json_open(s, NULL, '{');
@@ -195,7 +195,7 @@ static void add_method(struct ek_json_writer *s, const struct ek_judge_report *r
 /* {"lists":..,"methods":[{"method","columns","metrics","counted","folds","t_tests"}]}: metrics are
  * p@1 .. p@10, ndcg@1 .. ndcg@10, map, err; t_tests has the differences in NDCG@1 from each other
  * method. EK_ENOMEM. */
-static int judge_print_json(const struct ek_judge_report *r, FILE *to, struct ek_error *e)
+static int judge_print_json(const struct ek_crossval_report *r, FILE *to, struct ek_error *e)
 {
     static const char *const empty[] = {"skip", "0", "1"};
     struct ek_buf line;
@@ -227,7 +227,7 @@ static const enum ek_method ALL[EK_METHOD_COUNT] = {
 
 struct contest {
     struct ek_crossval_method method[EK_METHOD_COUNT];
-    struct ek_judged of[EK_METHOD_COUNT];
+    struct ek_crossval_result of[EK_METHOD_COUNT];
     struct ek_crossval_scores out[EK_METHOD_COUNT];
     int count;
     bool *category; /* [F] */
@@ -310,12 +310,12 @@ static void run_folds(void *context, void (*task)(void *arg, int i), void *arg, 
 
 static int print(const struct contest *c, bool json, struct ek_error *e)
 {
-    struct ek_judge_report r = {.data = &c->data,
-                                .folds = &c->folds,
-                                .files = c->files,
-                                .options = &c->options,
-                                .of = c->out,
-                                .count = c->count};
+    struct ek_crossval_report r = {.data = &c->data,
+                                   .folds = &c->folds,
+                                   .files = c->files,
+                                   .options = &c->options,
+                                   .of = c->out,
+                                   .count = c->count};
     return json ? judge_print_json(&r, stdout, e) : judge_print(&r, stdout, e);
 }
 
@@ -340,8 +340,8 @@ static int judge(struct contest *c, bool json, struct ek_error *e)
     return rc;
 }
 
-int ek_normalize_judge(const struct ek_files *letor, const struct ek_manifest *m,
-                       const char *methods, enum ek_empty empty, bool json, struct ek_error *e)
+int ek_normalize_crossval(const struct ek_files *letor, const struct ek_manifest *m,
+                          const char *methods, enum ek_empty empty, bool json, struct ek_error *e)
 {
     struct contest c = {0};
     ek_crossval_defaults(&c.options);

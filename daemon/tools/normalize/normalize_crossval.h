@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-struct ek_judge_report {
+struct ek_crossval_report {
     const struct ek_dataset *data;
     const struct ek_folds *folds;
     bool files; /* the parts are files as they were given */
@@ -31,7 +31,7 @@ struct ek_judge_report {
  */
 /* methods: names with commas between, NULL for all. Prints to standard output. EK_EUSAGE for an
  * unknown name, or one that comes twice; what reading and the judge fail with. */
-int ek_normalize_judge(const struct ek_files *letor, const struct ek_manifest *m,
-                       const char *methods, enum ek_empty empty, bool json, struct ek_error *e);
+int ek_normalize_crossval(const struct ek_files *letor, const struct ek_manifest *m,
+                          const char *methods, enum ek_empty empty, bool json, struct ek_error *e);
 
 #endif

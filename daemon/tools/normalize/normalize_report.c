@@ -29,7 +29,7 @@ static bool is_plain(const char *name)
 static int add_line(struct ek_buf *to, const struct ek_choice *c, enum ek_method method)
 {
     const char *name = c->feature->name;
-    char why[EK_NORMALIZE_WHY + 8];
+    char why[EK_NORMALIZE_REASON_BYTES + 8];
     bool named = method == EK_METHOD_FDM && c->fdm.category && c->scale;
     snprintf(why, sizeof why, "%s%s%s", named ? ek_fdm_name(c->fdm.category) : "",
              named ? ": " : "", c->why);
@@ -109,7 +109,7 @@ enum {
     LINE_BYTES = 78 /* of a reason */
 };
 
-static double most_of(const struct ek_histogram *h)
+static double max_count(const struct ek_histogram *h)
 {
     double most = 0;
     for (int i = 0; i < EK_NORMALIZE_BINS; i++)
@@ -122,20 +122,20 @@ static void draw_ends(struct ek_svg *s, const struct ek_histogram *h, double x, 
 {
     char text[32];
     snprintf(text, sizeof text, "%.4g", h->low);
-    ek_svg_words(s, "small", x, y, EK_ANCHOR_START, text);
+    ek_svg_text(s, "small", x, y, EK_ANCHOR_START, text);
     snprintf(text, sizeof text, "%.4g", h->high);
     if (both && h->high > h->low)
-        ek_svg_words(s, "small", x + width, y, EK_ANCHOR_END, text);
+        ek_svg_text(s, "small", x + width, y, EK_ANCHOR_END, text);
 }
 
 /* Bars by the square root of their counts, so that a tail of single values is seen. */
 static void draw(struct ek_svg *s, const struct ek_histogram *h, const char *class, double x,
                  double y, double width)
 {
-    double most = most_of(h), step = width / EK_NORMALIZE_BINS;
+    double most = max_count(h), step = width / EK_NORMALIZE_BINS;
     ek_svg_line(s, "axis", x, y + PLOT_HEIGHT, x + width, y + PLOT_HEIGHT);
     if (!(most > 0)) {
-        ek_svg_words(s, "small", x, y + PLOT_HEIGHT - 6, EK_ANCHOR_START, "no values");
+        ek_svg_text(s, "small", x, y + PLOT_HEIGHT - 6, EK_ANCHOR_START, "no values");
         return;
     }
     for (int i = 0; i < EK_NORMALIZE_BINS; i++) {
@@ -154,8 +154,8 @@ static void draw_after(struct ek_svg *s, const struct ek_choice *c, double x, do
         double at = x + i * width;
         draw(s, &c->after[i], "main", at, y, columns > 1 ? width - 8 : width);
         if (columns > 1)
-            ek_svg_words(s, "small", at + width / 2, y + PLOT_HEIGHT + 24, EK_ANCHOR_MIDDLE,
-                         ek_transform_kind_name(ek_scaling_part(c->scale, i)));
+            ek_svg_text(s, "small", at + width / 2, y + PLOT_HEIGHT + 24, EK_ANCHOR_MIDDLE,
+                        ek_transform_kind_name(ek_scaling_part(c->scale, i)));
     }
 }
 
@@ -172,13 +172,13 @@ static void draw_cell(struct ek_svg *s, const struct ek_choice *c, bool named, d
     char text[TEXT_BYTES];
     snprintf(text, sizeof text - 4, "%s", c->feature->name);
     shorten(text, 40);
-    ek_svg_words(s, "title", x, y + 14, EK_ANCHOR_START, text);
-    ek_svg_words(s, "title", x + PLOT_WIDTH + BETWEEN, y + 14, EK_ANCHOR_START,
-                 ek_transform_kind_name(c->scale));
+    ek_svg_text(s, "title", x, y + 14, EK_ANCHOR_START, text);
+    ek_svg_text(s, "title", x + PLOT_WIDTH + BETWEEN, y + 14, EK_ANCHOR_START,
+                ek_transform_kind_name(c->scale));
     snprintf(text, sizeof text - 4, "%s%s%s", named ? ek_fdm_name(c->fdm.category) : "",
              named ? ": " : "", c->why);
     shorten(text, LINE_BYTES);
-    ek_svg_words(s, "small", x, y + 30, EK_ANCHOR_START, text);
+    ek_svg_text(s, "small", x, y + 30, EK_ANCHOR_START, text);
     draw(s, &c->before, "bar", x, y + PLOT_TOP, PLOT_WIDTH);
     draw_after(s, c, x + PLOT_WIDTH + BETWEEN, y + PLOT_TOP);
 }
@@ -193,10 +193,10 @@ int ek_normalize_report(const struct ek_choices *c, const char *path, struct ek_
     snprintf(text, sizeof text, "%.60s: %s, %llu items of %llu lists",
              c->manifest->set ? c->manifest->set : "features", ek_method_names()[c->method],
              (unsigned long long)c->items, (unsigned long long)c->lists);
-    ek_svg_words(&s, "title", MARGIN, MARGIN + 4, EK_ANCHOR_START, text);
-    ek_svg_words(&s, "label", MARGIN, MARGIN + 22, EK_ANCHOR_START,
-                 "Left the values as they are, right what they become; heights are square roots of "
-                 "counts.");
+    ek_svg_text(&s, "title", MARGIN, MARGIN + 4, EK_ANCHOR_START, text);
+    ek_svg_text(&s, "label", MARGIN, MARGIN + 22, EK_ANCHOR_START,
+                "Left the values as they are, right what they become; heights are square roots of "
+                "counts.");
     for (int f = 0; f < features; f++) {
         int row = f / COLUMNS, column = f % COLUMNS;
         draw_cell(&s, &c->of[f], c->method == EK_METHOD_FDM && c->of[f].fdm.category,

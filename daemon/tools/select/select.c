@@ -125,14 +125,15 @@ static int choose(struct ek_select_args *a, const struct loaded *l)
 {
     struct ek_select_data d = {l->m, &l->train, &l->vali, l->model, l->pool};
     struct ek_selection s;
-    struct ek_judged judged;
+    struct ek_crossval_result judged;
     int rc = ek_selection_make(&s, a, &d);
     if (!rc && a->output)
         rc = write_reduced(a, l, &s);
     if (!rc)
         rc = draw(a, l, &s);
     if (!rc && a->judge)
-        rc = ek_selection_judge(&judged, &s, a, &d, &l->text, a->test.count ? &l->test : &l->vali);
+        rc = ek_selection_crossval(&judged, &s, a, &d, &l->text,
+                                   a->test.count ? &l->test : &l->vali);
     if (!rc)
         rc = (a->json ? ek_selection_print_json : ek_selection_print)(
             &s, a, l->m, a->judge ? &judged : NULL, ek_select_table(a), &a->e);

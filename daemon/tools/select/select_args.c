@@ -69,8 +69,8 @@ static const struct argp_option OPTIONS[] = {
     {"json", KEY_JSON, NULL, 0, "Result as JSON", 0},
     {0}};
 
-static void take_file(struct argp_state *state, struct ek_select_args *a, struct ek_files *to,
-                      const char *arg)
+static void set_file(struct argp_state *state, struct ek_select_args *a, struct ek_files *to,
+                     const char *arg)
 {
     a->open = to;
     if (!to)
@@ -79,12 +79,12 @@ static void take_file(struct argp_state *state, struct ek_select_args *a, struct
         argp_error(state, "%s", a->e.message);
 }
 
-static void take_shares(struct argp_state *state, struct ek_select_args *a, const char *arg)
+static void set_shares(struct argp_state *state, struct ek_select_args *a, const char *arg)
 {
     const char *piece;
     size_t length;
     a->share_count = 0;
-    for (const char *at = arg; ek_next_piece(&at, &piece, &length);) {
+    for (const char *at = arg; ek_next_field(&at, &piece, &length);) {
         double percent = 0;
         if (a->share_count == EK_SHARES_MAX)
             argp_error(state, "--share has at most %d numbers", EK_SHARES_MAX);
@@ -97,7 +97,7 @@ static void take_shares(struct argp_state *state, struct ek_select_args *a, cons
     }
 }
 
-static void take_chance(struct argp_state *state, struct ek_select_args *a, char *arg)
+static void set_chance(struct argp_state *state, struct ek_select_args *a, char *arg)
 {
     const char *sign = strchr(arg, '=');
     double p = 0;
@@ -111,16 +111,17 @@ static void take_chance(struct argp_state *state, struct ek_select_args *a, char
     a->chance[a->chance_count++] = arg;
 }
 
-static void take_method(struct argp_state *state, struct ek_select_args *a, const char *arg)
+static void set_method(struct argp_state *state, struct ek_select_args *a, const char *arg)
 {
-    a->method = (enum ek_select_method)ek_one_of(state, "method", arg, METHODS, EK_SELECT_METHODS);
+    a->method =
+        (enum ek_select_method)ek_is_any_of(state, "method", arg, METHODS, EK_SELECT_METHODS);
     a->method_given = true;
 }
 
-static void take_likeness(struct argp_state *state, struct ek_select_args *a, const char *arg)
+static void set_likeness(struct argp_state *state, struct ek_select_args *a, const char *arg)
 {
     static const char *const words[] = {"items", "lists"};
-    a->likeness = (enum ek_spearman)ek_one_of(state, "likeness", arg, words, 2);
+    a->likeness = (enum ek_spearman)ek_is_any_of(state, "likeness", arg, words, 2);
     a->likeness_given = true;
 }
 
@@ -210,34 +211,34 @@ static int parse_numbers(int key, char *arg, struct argp_state *state, struct ek
 {
     switch (key) {
     case KEY_COUNT:
-        a->count = (int)ek_cli_whole(state, "count", arg, 1, EK_FEATURES_MAX);
+        a->count = (int)ek_cli_parse_integer(state, "count", arg, 1, EK_FEATURES_MAX);
         return 0;
     case KEY_CUTOFF:
-        a->cutoff = (int)ek_cli_whole(state, "cutoff", arg, 1, 1000000);
+        a->cutoff = (int)ek_cli_parse_integer(state, "cutoff", arg, 1, 1000000);
         return 0;
     case KEY_REPEATS:
-        a->repeats = (int)ek_cli_whole(state, "repeats", arg, 1, 10000);
+        a->repeats = (int)ek_cli_parse_integer(state, "repeats", arg, 1, 10000);
         return 0;
     case KEY_EPOCHS:
-        a->epochs = (int)ek_cli_whole(state, "epochs", arg, 1, 100000);
+        a->epochs = (int)ek_cli_parse_integer(state, "epochs", arg, 1, 100000);
         return 0;
     case KEY_SEED:
-        a->seed = ek_cli_whole(state, "seed", arg, 0, UINT64_MAX);
+        a->seed = ek_cli_parse_integer(state, "seed", arg, 0, UINT64_MAX);
         return 0;
     case KEY_THREADS:
-        a->threads = ek_cli_whole(state, "threads", arg, 1, EK_POOL_THREADS_MAX);
+        a->threads = ek_cli_parse_integer(state, "threads", arg, 1, EK_POOL_THREADS_MAX);
         return 0;
     case KEY_SHARE:
-        take_shares(state, a, arg);
+        set_shares(state, a, arg);
         return 0;
     case KEY_CHANCE:
-        take_chance(state, a, arg);
+        set_chance(state, a, arg);
         return 0;
     case KEY_METHOD:
-        take_method(state, a, arg);
+        set_method(state, a, arg);
         return 0;
     case KEY_LIKENESS:
-        take_likeness(state, a, arg);
+        set_likeness(state, a, arg);
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -262,19 +263,19 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     switch (key) {
     case KEY_TRAIN:
-        take_file(state, a, &a->train, arg);
+        set_file(state, a, &a->train, arg);
         return 0;
     case KEY_VALI:
-        take_file(state, a, &a->vali, arg);
+        set_file(state, a, &a->vali, arg);
         return 0;
     case KEY_TEST:
-        take_file(state, a, &a->test, arg);
+        set_file(state, a, &a->test, arg);
         return 0;
     case 'd':
-        take_file(state, a, &a->data, arg);
+        set_file(state, a, &a->data, arg);
         return 0;
     case ARGP_KEY_ARG:
-        take_file(state, a, a->open, arg);
+        set_file(state, a, a->open, arg);
         return 0;
     case ARGP_KEY_END:
         finish(state, a);

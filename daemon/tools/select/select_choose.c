@@ -19,7 +19,7 @@ void ek_select_run(void *context, void (*task)(void *arg, int i), void *arg, int
     ek_pool_run(((struct ek_select_progress *)context)->pool, task, arg, count);
 }
 
-void ek_select_one_done(void *context, int count)
+void ek_select_progress_add(void *context, int count)
 {
     struct ek_select_progress *p = context;
     pthread_mutex_lock(&p->lock);
@@ -116,7 +116,7 @@ static int importance(struct ek_selection *s, const struct ek_select_args *a,
     o.repeats = a->repeats;
     o.seed = a->seed;
     o.run = ek_select_run;
-    o.done = ek_select_one_done;
+    o.done = ek_select_progress_add;
     o.context = w;
     s->importance = ek_calloc((size_t)s->features, sizeof *s->importance);
     if (!s->importance)
@@ -129,7 +129,7 @@ static int importance(struct ek_selection *s, const struct ek_select_args *a,
 }
 
 /* Of two that differ by direction the mean: i with j and j with i. */
-static void take_similarity(struct ek_selection *s)
+static void read_similarity(struct ek_selection *s)
 {
     size_t n = (size_t)s->features;
     for (size_t i = 0; i < n; i++)
@@ -156,7 +156,7 @@ static int neural(struct ek_selection *s, const struct ek_select_args *a,
         return rc;
     }
     ek_progress_finish(&w->progress, NULL);
-    take_similarity(s);
+    read_similarity(s);
     return EK_OK;
 }
 
@@ -177,7 +177,7 @@ static int by_figure(const struct ek_selection *s, const double *figure, int k, 
     return EK_OK;
 }
 
-static int most_important(const struct ek_selection *s, int k, int *chosen, struct ek_error *e)
+static int sort_important(const struct ek_selection *s, int k, int *chosen, struct ek_error *e)
 {
     double *lost = ek_calloc((size_t)s->features, sizeof *lost);
     if (!lost)
@@ -260,7 +260,7 @@ static int choose(struct ek_selection *s, const struct ek_select_args *a, int k,
         rc = ek_xgas(&g, EK_XGAS_SHARE, k, chosen, e);
         break;
     case EK_SELECT_IMPORTANCE:
-        rc = most_important(s, k, chosen, e);
+        rc = sort_important(s, k, chosen, e);
         break;
     default:
         rc = by_chance(s, a->seed, k, chosen, e);
@@ -269,13 +269,13 @@ static int choose(struct ek_selection *s, const struct ek_select_args *a, int k,
     return rc;
 }
 
-static int add_set(struct ek_selection *s, const struct ek_select_args *a, double share, int wanted,
-                   struct ek_error *e)
+static int add_set(struct ek_selection *s, const struct ek_select_args *a, double share,
+                   int desired, struct ek_error *e)
 {
-    int count = wanted > s->candidates ? s->candidates : wanted;
+    int count = desired > s->candidates ? s->candidates : desired;
     struct ek_feature_set *set = &s->set[s->set_count];
     *set =
-        (struct ek_feature_set){share, count, wanted, ek_calloc((size_t)count, sizeof *set->item)};
+        (struct ek_feature_set){share, count, desired, ek_calloc((size_t)count, sizeof *set->item)};
     if (!set->item)
         return ek_fail(e, EK_ENOMEM, "no memory for %d features", count);
     s->set_count++;

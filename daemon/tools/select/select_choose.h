@@ -26,7 +26,7 @@ struct ek_select_progress {
 void ek_select_progress_start(struct ek_select_progress *p, struct ek_pool *pool);
 /* The callbacks `run` and `done`; their context is the struct. */
 void ek_select_run(void *context, void (*task)(void *arg, int i), void *arg, int count);
-void ek_select_one_done(void *context, int count);
+void ek_select_progress_add(void *context, int count);
 
 /* What `evenkeel select` measures of features, and the sets that it chooses.
  *
@@ -34,9 +34,9 @@ void ek_select_one_done(void *context, int count);
  * in size; two shares may come to the same one. Owner: the caller, ek_selection_release.
  */
 struct ek_feature_set {
-    double share;      /* percent; 0: chosen by count */
-    int count, wanted; /* wanted: more than count where only that many vary */
-    int *item;         /* [count], the best first */
+    double share;       /* percent; 0: chosen by count */
+    int count, desired; /* wanted: more than count where only that many vary */
+    int *item;          /* [count], the best first */
 };
 
 struct ek_selection {

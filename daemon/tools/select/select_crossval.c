@@ -69,7 +69,7 @@ static int train(struct judge *j, struct ek_model **model, const struct ek_manif
 {
     struct ek_train_args t = {.routing = "random"};
     ek_train_defaults(&t.options);
-    int rc = ek_train_args_settle(&t, m, NULL);
+    int rc = ek_train_args_apply_manifest(&t, m, NULL);
     if (rc) {
         j->args->e = t.e;
         return rc;
@@ -130,9 +130,9 @@ static int judge_one(struct judge *j, const struct ek_buf *text, const bool *kee
     return rc;
 }
 
-int ek_selection_judge(struct ek_judged *out, const struct ek_selection *s,
-                       struct ek_select_args *a, const struct ek_select_data *d,
-                       const struct ek_buf *text, const struct ek_dataset *lists)
+int ek_selection_crossval(struct ek_crossval_result *out, const struct ek_selection *s,
+                          struct ek_select_args *a, const struct ek_select_data *d,
+                          const struct ek_buf *text, const struct ek_dataset *lists)
 {
     struct judge j = {
         .pool = d->pool, .args = a, .data = d, .lists = lists, .count = s->set_count + 1};

@@ -101,8 +101,8 @@ static void svg_point(struct ek_svg *s, const char *class, double x, double y, d
     add(s, "</title></circle>\n");
 }
 
-void ek_svg_words(struct ek_svg *s, const char *class, double x, double y, enum ek_anchor anchor,
-                  const char *text)
+void ek_svg_text(struct ek_svg *s, const char *class, double x, double y, enum ek_anchor anchor,
+                 const char *text)
 {
     static const char *const ANCHOR[] = {"start", "middle", "end"};
     if (!all_finite((double[]){x, y}, 2))
@@ -173,9 +173,9 @@ static void draw_axes(struct ek_svg *g, const struct frame *f, const struct ek_s
         double share = (double)i / TICKS, v = f->low + share * (f->high - f->low);
         ek_svg_line(g, "grid", LEFT, y_of(f, v), LEFT + WIDE, y_of(f, v));
         snprintf(text, sizeof text, "%.3f", v);
-        ek_svg_words(g, "label", LEFT - 8, y_of(f, v) + 4, EK_ANCHOR_END, text);
+        ek_svg_text(g, "label", LEFT - 8, y_of(f, v) + 4, EK_ANCHOR_END, text);
         snprintf(text, sizeof text, "%.1f", share);
-        ek_svg_words(g, "label", x_of(share), TOP + HIGH + 18, EK_ANCHOR_MIDDLE, text);
+        ek_svg_text(g, "label", x_of(share), TOP + HIGH + 18, EK_ANCHOR_MIDDLE, text);
     }
     ek_svg_line(g, "axis", LEFT, TOP + HIGH, LEFT + WIDE, TOP + HIGH);
     ek_svg_line(g, "axis", LEFT, TOP, LEFT, TOP + HIGH);
@@ -183,9 +183,9 @@ static void draw_axes(struct ek_svg *g, const struct frame *f, const struct ek_s
         snprintf(text, sizeof text, "mean saliency: what the re-ranker looks at");
     else
         snprintf(text, sizeof text, "relevance: NDCG@%d of the feature alone", a->cutoff);
-    ek_svg_words(g, "label", LEFT, TOP - 10, EK_ANCHOR_START, text);
-    ek_svg_words(g, "label", LEFT + WIDE / 2.0, TOP + HIGH + 38, EK_ANCHOR_MIDDLE,
-                 "redundancy: how like it is to another chosen feature");
+    ek_svg_text(g, "label", LEFT, TOP - 10, EK_ANCHOR_START, text);
+    ek_svg_text(g, "label", LEFT + WIDE / 2.0, TOP + HIGH + 38, EK_ANCHOR_MIDDLE,
+                "redundancy: how like it is to another chosen feature");
 }
 
 /* Names are put beside their points, and moved down where another one is already. */
@@ -225,7 +225,7 @@ static void draw_points(struct ek_svg *g, const struct ek_selection *s, const st
         n->x[n->count] = x;
         n->end[n->count] = end;
         n->y[n->count++] = y;
-        ek_svg_words(g, "small", x, y, EK_ANCHOR_START, m->item[item]->name);
+        ek_svg_text(g, "small", x, y, EK_ANCHOR_START, m->item[item]->name);
     }
 }
 
@@ -243,7 +243,7 @@ int ek_selection_scatter(const struct ek_selection *s, const struct ek_select_ar
         snprintf(title, sizeof title, "%d of %d features, chosen by %s", last_set(s)->count,
                  s->features, ek_select_method_name(a->method));
         ek_svg_begin(&g, LEFT + WIDE + RIGHT, TOP + HIGH + BOTTOM, title);
-        ek_svg_words(&g, "title", LEFT, 18, EK_ANCHOR_START, title);
+        ek_svg_text(&g, "title", LEFT, 18, EK_ANCHOR_START, title);
         draw_axes(&g, &f, a, s->nfs.features > 0);
         draw_points(&g, s, m, &f, &n);
         rc = ek_svg_end(&g, path, e);
@@ -301,8 +301,8 @@ static void draw_names(struct ek_svg *g, const struct ek_selection *s, const str
         bool chosen = ek_feature_set_rank(last_set(s), item) > 0;
         if (chosen)
             svg_point(g, "main", NAMES - 6, t->y[i], 3.5, NULL);
-        ek_svg_words(g, chosen ? "" : "label", NAMES - 14, t->y[i] + 4, EK_ANCHOR_END,
-                     m->item[item]->name);
+        ek_svg_text(g, chosen ? "" : "label", NAMES - 14, t->y[i] + 4, EK_ANCHOR_END,
+                    m->item[item]->name);
     }
 }
 
@@ -317,7 +317,7 @@ static void draw_cut(struct ek_svg *g, const struct ek_selection *s, const struc
     char text[40];
     snprintf(text, sizeof text, "%d clusters", clusters);
     ek_svg_line(g, "main", x, TOP - 4, x, TOP + ROW * t->leaves + 4);
-    ek_svg_words(g, "small", x, TOP - 8, EK_ANCHOR_MIDDLE, text);
+    ek_svg_text(g, "small", x, TOP - 8, EK_ANCHOR_MIDDLE, text);
 }
 
 static void draw_scale(struct ek_svg *g, const struct tree *t, double most, double bottom)
@@ -327,10 +327,10 @@ static void draw_scale(struct ek_svg *g, const struct tree *t, double most, doub
     for (int i = 0; i <= TICKS; i++) {
         double d = most * i / TICKS;
         snprintf(text, sizeof text, "%.2f", d);
-        ek_svg_words(g, "label", NAMES + t->scale * d, bottom + 16, EK_ANCHOR_MIDDLE, text);
+        ek_svg_text(g, "label", NAMES + t->scale * d, bottom + 16, EK_ANCHOR_MIDDLE, text);
     }
-    ek_svg_words(g, "label", NAMES + TREE / 2.0, bottom + 34, EK_ANCHOR_MIDDLE,
-                 "distance at which clusters join: 1 - likeness");
+    ek_svg_text(g, "label", NAMES + TREE / 2.0, bottom + 34, EK_ANCHOR_MIDDLE,
+                "distance at which clusters join: 1 - likeness");
 }
 
 static void draw_tree(struct ek_svg *g, const struct ek_selection *s,
@@ -345,7 +345,7 @@ static void draw_tree(struct ek_svg *g, const struct ek_selection *s,
     snprintf(title, sizeof title, "%d features that vary, by %s", t->leaves,
              s->nfs.features ? "what the re-ranker looks at" : "rank correlation");
     ek_svg_begin(g, NAMES + TREE + EDGE, bottom + 44, title);
-    ek_svg_words(g, "title", EDGE / 2.0, 18, EK_ANCHOR_START, title);
+    ek_svg_text(g, "title", EDGE / 2.0, 18, EK_ANCHOR_START, title);
     for (int i = 0; i < t->leaves; i++)
         t->x[i] = NAMES;
     arrange(s, t);

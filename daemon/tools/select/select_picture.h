@@ -25,8 +25,8 @@ void ek_svg_box(struct ek_svg *s, const char *class, double x, double y, double 
                 double height);
 void ek_svg_line(struct ek_svg *s, const char *class, double x1, double y1, double x2, double y2);
 /* hint: shown where the pointer rests; may be NULL. */
-void ek_svg_words(struct ek_svg *s, const char *class, double x, double y, enum ek_anchor anchor,
-                  const char *text);
+void ek_svg_text(struct ek_svg *s, const char *class, double x, double y, enum ek_anchor anchor,
+                 const char *text);
 /* Writes the file and releases. EK_ENOMEM, or what writing gives. */
 int ek_svg_end(struct ek_svg *s, const char *path, struct ek_error *e);
 

@@ -85,12 +85,12 @@ static int method_cells(const struct ek_selection *s, int item, char (*cell)[CEL
     return n;
 }
 
-static int add_row(struct ek_columns *table, const struct ek_selection *s,
+static int add_row(struct ek_text_table *table, const struct ek_selection *s,
                    const struct ek_manifest *m, int item)
 {
     char cell[CELLS][CELL_BYTES], rank[CELL_BYTES] = "-", relevance[CELL_BYTES],
                                   redundancy[CELL_BYTES] = "-";
-    const char *texts[EK_COLUMNS_MOST];
+    const char *texts[EK_TEXT_TABLE_COLUMNS_MAX];
     const struct ek_feature_set *last = &s->set[s->set_count - 1];
     int n = 0, place = ek_feature_set_rank(last, item), more = method_cells(s, item, cell);
     if (place)
@@ -107,25 +107,25 @@ static int add_row(struct ek_columns *table, const struct ek_selection *s,
     for (int i = 0; i < more; i++)
         texts[n++] = cell[i];
     texts[n++] = m->item[item]->name;
-    return ek_columns_add(table, texts);
+    return ek_text_table_add(table, texts);
 }
 
 static int print_features(const struct ek_selection *s, const struct ek_manifest *m, FILE *to,
                           struct ek_error *e)
 {
-    const char *title[EK_COLUMNS_MOST] = {"rank", "relevance", "best", "like"};
+    const char *title[EK_TEXT_TABLE_COLUMNS_MAX] = {"rank", "relevance", "best", "like"};
     int n = 4 + method_titles(s, title + 4);
     title[n++] = "feature";
     int *order = sorted(s, e);
     if (!order)
         return EK_ENOMEM;
-    struct ek_columns *table = ek_columns_new(title, n);
+    struct ek_text_table *table = ek_text_table_new(title, n);
     int rc = table ? EK_OK : EK_ENOMEM;
     for (int i = 0; i < s->features && !rc; i++)
         rc = add_row(table, s, m, order[i]);
     if (!rc)
-        ek_columns_print(table, to);
-    ek_columns_free(table);
+        ek_text_table_print(table, to);
+    ek_text_table_free(table);
     ek_free(order);
     return rc ? ek_fail(e, rc, "no memory for the result") : EK_OK;
 }
@@ -157,11 +157,11 @@ static void print_legend(const struct ek_selection *s, const struct ek_select_ar
     }
 }
 
-static int print_judged(const struct ek_selection *s, const struct ek_judged *j, FILE *to,
+static int print_judged(const struct ek_selection *s, const struct ek_crossval_result *j, FILE *to,
                         struct ek_error *e)
 {
     static const char *const titles[] = {"share", "features", "NDCG@3", "NDCG@10"};
-    struct ek_columns *table = ek_columns_new(titles, 4);
+    struct ek_text_table *table = ek_text_table_new(titles, 4);
     int rc = table ? EK_OK : EK_ENOMEM;
     for (int i = 0; i <= s->set_count && !rc; i++) {
         char share[CELL_BYTES] = "-", count[CELL_BYTES], at3[CELL_BYTES], at10[CELL_BYTES];
@@ -171,13 +171,13 @@ static int print_judged(const struct ek_selection *s, const struct ek_judged *j,
         snprintf(count, sizeof count, "%d", i < s->set_count ? s->set[i].count : s->features);
         number(at3, 4, false, j->ndcg3[i]);
         number(at10, 4, false, j->ndcg10[i]);
-        rc = ek_columns_add(table, texts);
+        rc = ek_text_table_add(table, texts);
     }
     if (!rc) {
         fputc('\n', to);
-        ek_columns_print(table, to);
+        ek_text_table_print(table, to);
     }
-    ek_columns_free(table);
+    ek_text_table_free(table);
     return rc ? ek_fail(e, rc, "no memory for the result") : EK_OK;
 }
 
@@ -211,15 +211,15 @@ static void print_short(const struct ek_selection *s, FILE *to)
 {
     for (int i = 0; i < s->set_count; i++) {
         const struct ek_feature_set *set = &s->set[i];
-        if (set->count < set->wanted)
+        if (set->count < set->desired)
             fprintf(to, "\n%g%% would be %d features; only %d of them vary\n", set->share,
-                    set->wanted, set->count);
+                    set->desired, set->count);
     }
 }
 
 int ek_selection_print(const struct ek_selection *s, const struct ek_select_args *a,
-                       const struct ek_manifest *m, const struct ek_judged *judged, FILE *to,
-                       struct ek_error *e)
+                       const struct ek_manifest *m, const struct ek_crossval_result *judged,
+                       FILE *to, struct ek_error *e)
 {
     int rc = print_features(s, m, to, e);
     if (rc)
@@ -261,11 +261,11 @@ static void feature_json(struct ek_json_writer *to, const struct ek_selection *s
 }
 
 static void set_json(struct ek_json_writer *to, const struct ek_selection *s,
-                     const struct ek_manifest *m, const struct ek_judged *judged, int i)
+                     const struct ek_manifest *m, const struct ek_crossval_result *judged, int i)
 {
     const struct ek_feature_set *set = i < s->set_count ? &s->set[i] : NULL;
     ek_json_open(to, NULL, '{');
-    ek_json_add_count(to, "wanted", (uint64_t)(set ? set->wanted : s->features));
+    ek_json_add_count(to, "wanted", (uint64_t)(set ? set->desired : s->features));
     ek_json_add_number(to, "share", set ? (set->share > 0 ? set->share : NAN) : 100);
     ek_json_add_count(to, "count", (uint64_t)(set ? set->count : s->features));
     ek_json_open(to, "features", '[');
@@ -280,8 +280,8 @@ static void set_json(struct ek_json_writer *to, const struct ek_selection *s,
 }
 
 int ek_selection_print_json(const struct ek_selection *s, const struct ek_select_args *a,
-                            const struct ek_manifest *m, const struct ek_judged *judged, FILE *out,
-                            struct ek_error *e)
+                            const struct ek_manifest *m, const struct ek_crossval_result *judged,
+                            FILE *out, struct ek_error *e)
 {
     struct ek_buf line;
     struct ek_json_writer to;

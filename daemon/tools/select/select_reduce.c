@@ -56,26 +56,26 @@ static int yaml_put_word(struct ek_buf *out, const char *text)
     return word ? ek_buf_text(out, text) : yaml_quote(out, text);
 }
 
-static int put_scalar(struct ek_buf *out, const struct ek_node *n)
+static int write_scalar(struct ek_buf *out, const struct ek_node *n)
 {
     return n->quoted || !is_plain(n->text) ? yaml_quote(out, n->text) : ek_buf_text(out, n->text);
 }
 
 /* In braces or brackets, on one line. */
-static int put_flow(struct ek_buf *out, const struct ek_node *n)
+static int write_flow(struct ek_buf *out, const struct ek_node *n)
 {
     bool map = n->kind == EK_NODE_MAPPING;
     if (n->kind == EK_NODE_SCALAR)
-        return put_scalar(out, n);
+        return write_scalar(out, n);
     ek_buf_text(out, map ? "{" : "[");
     for (size_t i = 0; i < n->count; i++) {
         if (i)
             ek_buf_text(out, ", ");
         if (map)
-            put_flow(out, &n->children[2 * i]);
+            write_flow(out, &n->children[2 * i]);
         if (map)
             ek_buf_text(out, ": ");
-        put_flow(out, &n->children[map ? 2 * i + 1 : i]);
+        write_flow(out, &n->children[map ? 2 * i + 1 : i]);
     }
     return ek_buf_text(out, map ? "}" : "]");
 }
@@ -91,41 +91,41 @@ static bool has_collections(const struct ek_node *n)
     return false;
 }
 
-static int put_pair(struct ek_buf *out, const struct ek_node *key, const struct ek_node *value,
-                    int depth);
+static int write_pair(struct ek_buf *out, const struct ek_node *key, const struct ek_node *value,
+                      int depth);
 
-static int put_lines(struct ek_buf *out, const struct ek_node *n, int depth)
+static int write_lines(struct ek_buf *out, const struct ek_node *n, int depth)
 {
     ek_buf_text(out, "\n");
     for (size_t i = 0; i < n->count; i++) {
         if (n->kind == EK_NODE_MAPPING) {
-            put_pair(out, &n->children[2 * i], &n->children[2 * i + 1], depth);
+            write_pair(out, &n->children[2 * i], &n->children[2 * i + 1], depth);
             continue;
         }
         ek_buf_printf(out, "%*s- ", depth * INDENT, "");
-        put_flow(out, &n->children[i]);
+        write_flow(out, &n->children[i]);
         ek_buf_text(out, "\n");
     }
     return out->rc;
 }
 
-static int put_pair(struct ek_buf *out, const struct ek_node *key, const struct ek_node *value,
-                    int depth)
+static int write_pair(struct ek_buf *out, const struct ek_node *key, const struct ek_node *value,
+                      int depth)
 {
     ek_buf_printf(out, "%*s", depth * INDENT, "");
-    put_flow(out, key);
+    write_flow(out, key);
     ek_buf_text(out, ":");
     if (has_collections(value) && depth < BLOCK_DEPTH)
-        return put_lines(out, value, depth + 1);
+        return write_lines(out, value, depth + 1);
     ek_buf_text(out, " ");
-    put_flow(out, value);
+    write_flow(out, value);
     return ek_buf_text(out, "\n");
 }
 
 /* Appends key, value and a line end. Collections of collections take a line for each element. */
 static int yaml_put_pair(struct ek_buf *out, const struct ek_node *key, const struct ek_node *value)
 {
-    return put_pair(out, key, value, 0);
+    return write_pair(out, key, value, 0);
 }
 
 /* Whether both are read as the same. Quotes do not count around what is text without them. */
@@ -164,7 +164,7 @@ struct work {
     struct rest rest;
 };
 
-static bool kept(const struct work *w, const char *name)
+static bool is_kept(const struct work *w, const char *name)
 {
     int item = ek_manifest_item(w->m, name);
     return item < 0 || w->keep[item];
@@ -190,7 +190,7 @@ static int list_unused(struct work *w)
     return EK_OK;
 }
 
-static int put_unused(const struct work *w)
+static int write_unused(const struct work *w)
 {
     int rc = w->count ? ek_buf_printf(w->out, "%*s%s: [", w->indent, "", UNUSED) : EK_OK;
     for (int i = 0; i < w->count && !rc; i++) {
@@ -204,7 +204,7 @@ static int put_unused(const struct work *w)
 }
 
 /* Amounts of money among the features that stay. */
-static int put_money(const struct work *w)
+static int write_money(const struct work *w)
 {
     int rc = EK_OK;
     bool any = false;
@@ -285,7 +285,7 @@ static bool is_between(const struct lines *l, long line)
 }
 
 /* What is between two things belongs to the second, as far as it is comments and empty lines. */
-static void take_away(struct lines *l, long first, long end)
+static void remove_entry(struct lines *l, long first, long end)
 {
     while (end - 1 > first && is_between(l, end - 1))
         end--;
@@ -322,8 +322,8 @@ static bool cut_features(const struct work *w, struct lines *l, const struct ek_
                                        : next_key(root, n->line, l->count + 1);
         if (end <= n->line || *first_sign(l, n->line) != '-')
             return false;
-        if (!kept(w, ek_node_get(n, "name")->text))
-            take_away(l, n->line, end);
+        if (!is_kept(w, ek_node_get(n, "name")->text))
+            remove_entry(l, n->line, end);
     }
     return true;
 }
@@ -337,7 +337,7 @@ static long cut_key(struct lines *l, const struct ek_node *root, const char *key
         return 0;
     if (k->column != root->column || !begins_line(l, k))
         return -1;
-    take_away(l, k->line, next_key(root, k->line, l->count + 1));
+    remove_entry(l, k->line, next_key(root, k->line, l->count + 1));
     return k->line;
 }
 
@@ -352,11 +352,11 @@ static bool cut_scales(const struct work *w, struct lines *l, const struct ek_no
     for (size_t i = 0; i < map->count; i++) {
         const struct ek_node *k = &map->children[2 * i];
         long end = next_key(section, k->line, next_key(root, k->line, l->count + 1));
-        if (kept(w, k->text))
+        if (is_kept(w, k->text))
             continue;
         if (!begins_line(l, k) || (i + 1 < map->count && k[2].line == k->line))
             return false;
-        take_away(l, k->line, next_key(map, k->line, end));
+        remove_entry(l, k->line, next_key(map, k->line, end));
     }
     return true;
 }
@@ -366,9 +366,9 @@ static int copy_lines(const struct work *w, const struct lines *l, long money, l
     int rc = EK_OK;
     for (long i = 1; i <= l->count && !rc; i++) {
         if (i == money)
-            rc = put_money(w);
+            rc = write_money(w);
         if (i == features && !rc)
-            rc = put_unused(w);
+            rc = write_unused(w);
         if (!rc && !l->gone[i])
             rc = ek_buf_add(w->out, l->at[i], (size_t)(l->at[i + 1] - l->at[i]));
     }
@@ -388,7 +388,7 @@ static int edit(const struct work *w, const struct ek_node *root, const char **w
     if (!rc && !*why) {
         money = cut_key(&l, root, CURRENCY);
         old = cut_key(&l, root, UNUSED);
-        if (w->m->main_feature && !kept(w, w->m->main_feature))
+        if (w->m->main_feature && !is_kept(w, w->m->main_feature))
             main = cut_key(&l, root, MAIN);
         if (money < 0 || old < 0 || main < 0 || !begins_line(&l, features))
             *why = "its keys do not stand on lines of their own";
@@ -402,7 +402,7 @@ static int edit(const struct work *w, const struct ek_node *root, const char **w
     return rc;
 }
 
-static int room(struct ek_node *to, const struct ek_node *from)
+static int make_node(struct ek_node *to, const struct ek_node *from)
 {
     *to = *from;
     to->count = 0;
@@ -417,22 +417,22 @@ static void add_pair(struct ek_node *to, const struct ek_node *key, const struct
 }
 
 /* The features that stay, and their scales. */
-static int keep_features(struct work *w, const struct ek_node *root)
+static int retain_features(struct work *w, const struct ek_node *root)
 {
     const struct ek_node *list = ek_node_get(root, FEATURES), *section = ek_node_get(root, SCALES),
                          *map = section ? ek_node_get(section, FEATURES) : NULL;
     struct rest *r = &w->rest;
-    int rc = room(&r->features, list);
+    int rc = make_node(&r->features, list);
     for (size_t i = 0; i < list->count && !rc; i++)
-        if (kept(w, ek_node_get(&list->children[i], "name")->text))
+        if (is_kept(w, ek_node_get(&list->children[i], "name")->text))
             r->features.children[r->features.count++] = list->children[i];
     if (!rc && map)
-        rc = room(&r->scaled, map);
+        rc = make_node(&r->scaled, map);
     for (size_t i = 0; map && i < map->count && !rc; i++)
-        if (kept(w, map->children[2 * i].text))
+        if (is_kept(w, map->children[2 * i].text))
             add_pair(&r->scaled, &map->children[2 * i], &map->children[2 * i + 1]);
     if (!rc && section)
-        rc = room(&r->scales, section);
+        rc = make_node(&r->scales, section);
     for (size_t i = 0; section && i < section->count && !rc; i++) {
         const struct ek_node *k = &section->children[2 * i];
         add_pair(&r->scales, k, &k[1] == map ? &r->scaled : &k[1]);
@@ -443,14 +443,14 @@ static int keep_features(struct work *w, const struct ek_node *root)
 static int prune(struct work *w, const struct ek_node *root)
 {
     struct rest *r = &w->rest;
-    int rc = keep_features(w, root);
+    int rc = retain_features(w, root);
     if (!rc)
-        rc = room(&r->root, root);
+        rc = make_node(&r->root, root);
     for (size_t i = 0; i < root->count && !rc; i++) {
         const struct ek_node *k = &root->children[2 * i], *value = &k[1];
         bool scales = !strcmp(k->text, SCALES);
         if (!strcmp(k->text, CURRENCY) || !strcmp(k->text, UNUSED) ||
-            (!strcmp(k->text, MAIN) && !kept(w, value->text)))
+            (!strcmp(k->text, MAIN) && !is_kept(w, value->text)))
             continue;
         const struct ek_node *all = scales ? ek_node_get(value, FEATURES) : NULL;
         if (all && all->count && !r->scaled.count)
@@ -514,7 +514,7 @@ static int check_out(const struct work *w)
     return right ? EK_OK : EK_ECONFIG;
 }
 
-static int write_anew(struct work *w)
+static int rewrite(struct work *w)
 {
     const struct ek_node *root = &w->rest.root;
     int rc = EK_OK;
@@ -524,9 +524,9 @@ static int write_anew(struct work *w)
     for (size_t i = 0; i < root->count && !rc; i++) {
         const struct ek_node *k = &root->children[2 * i];
         if (!strcmp(k->text, FEATURES))
-            rc = put_money(w);
+            rc = write_money(w);
         if (!strcmp(k->text, FEATURES) && !rc)
-            rc = put_unused(w);
+            rc = write_unused(w);
         if (!rc)
             rc = yaml_put_pair(w->out, k, &k[1]);
     }
@@ -543,7 +543,7 @@ static int reduce(struct work *w, const struct ek_node *root, const char **anew,
     if (!rc && !*anew && (rc = check_out(w)) == EK_ECONFIG)
         *anew = "without the features its text is not read as what stays";
     if (*anew && (!rc || rc == EK_ECONFIG)) {
-        rc = write_anew(w);
+        rc = rewrite(w);
         if (!rc)
             rc = check_out(w);
     }

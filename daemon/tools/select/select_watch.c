@@ -188,7 +188,7 @@ static bool is_kind(const char *name)
 }
 
 /* A feature's own chance goes before that of its kind: features are taken in the second round. */
-static int take_chances(struct ek_select_args *a, const struct ek_manifest *m,
+static int read_chances(struct ek_select_args *a, const struct ek_manifest *m,
                         struct ek_shift_impact *h)
 {
     for (int round = 0; round < 2; round++)
@@ -232,11 +232,11 @@ static int measure(struct ek_select_args *a, const struct ek_manifest *m,
     o.metric.cutoff = a->cutoff;
     o.seed = a->seed;
     o.run = ek_select_run;
-    o.done = ek_select_one_done;
+    o.done = ek_select_progress_add;
     o.context = &w;
     for (int i = 0; i < m->item_count; i++)
         ek_shift_candidates(m, i, d, &h[i]);
-    int rc = take_chances(a, m, h);
+    int rc = read_chances(a, m, h);
     if (rc)
         return rc;
     ek_progress_start(&w.progress, "shifting");
@@ -260,7 +260,7 @@ static const char *action_of(const struct ek_shift_impact *h)
     return ek_shift_impact_known(h) == EK_HARM_UNKNOWN ? "built-in" : ek_action_name(h->action);
 }
 
-static int add_row(struct ek_columns *table, const struct ek_manifest *m,
+static int add_row(struct ek_text_table *table, const struct ek_manifest *m,
                    const struct ek_shift_impact *h, int item)
 {
     char chance[20], unnoticed[20], error[20], left[20], expected[20];
@@ -271,7 +271,7 @@ static int add_row(struct ek_columns *table, const struct ek_manifest *m,
     snprintf(error, sizeof error, isnan(h->error) ? "-" : "%.4f", h->error);
     number(left, 4, h->left);
     number(expected, 5, h->expected);
-    return ek_columns_add(table, texts);
+    return ek_text_table_add(table, texts);
 }
 
 static int print_text(const struct ek_select_args *a, const struct ek_manifest *m,
@@ -281,13 +281,13 @@ static int print_text(const struct ek_select_args *a, const struct ek_manifest *
     static const char *const titles[] = {"kind", "chance",   "unnoticed", "+-",
                                          "left", "expected", "action",    "feature"};
     FILE *to = ek_select_table(a);
-    struct ek_columns *table = ek_columns_new(titles, 8);
+    struct ek_text_table *table = ek_text_table_new(titles, 8);
     int rc = table ? EK_OK : EK_ENOMEM;
     for (int i = 0; i < m->item_count && !rc; i++)
         rc = add_row(table, m, &h[order[i]], order[i]);
     if (!rc)
-        ek_columns_print(table, to);
-    ek_columns_free(table);
+        ek_text_table_print(table, to);
+    ek_text_table_free(table);
     if (rc)
         return ek_fail(e, rc, "no memory for the result");
     char text[600];

@@ -213,9 +213,9 @@ static int scale(void *context, const struct ek_fold *fold, struct ek_crossval_r
     return rc;
 }
 
-struct ek_judged ek_crossval_from_method(struct ek_crossval_method *m)
+struct ek_crossval_result ek_crossval_from_method(struct ek_crossval_method *m)
 {
-    return (struct ek_judged){ek_method_names()[m->method], scale, m};
+    return (struct ek_crossval_result){ek_method_names()[m->method], scale, m};
 }
 
 static const double GRID[EK_CROSSVAL_CS] = {.01, .1, 1, 10, 100, 1e3, 1e4, 1e5};
@@ -224,7 +224,7 @@ static const double GRID[EK_CROSSVAL_CS] = {.01, .1, 1, 10, 100, 1e3, 1e4, 1e5};
 struct bench {
     const struct ek_dataset *data;
     const struct ek_folds *folds;
-    const struct ek_judged *of;
+    const struct ek_crossval_result *of;
     const struct ek_crossval_options *o;
     double max_label;
     struct ek_crossval_scores *out;
@@ -477,7 +477,7 @@ static int report(const struct ek_crossval_options *o, int done, int count, cons
 }
 
 int ek_crossval(const struct ek_dataset *d, const struct ek_folds *folds,
-                const struct ek_judged *of, int count, const struct ek_crossval_options *o,
+                const struct ek_crossval_result *of, int count, const struct ek_crossval_options *o,
                 struct ek_crossval_scores *out, struct ek_error *e)
 {
     struct bench b = {.data = d, .folds = folds, .o = o};

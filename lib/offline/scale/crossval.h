@@ -93,7 +93,7 @@ struct ek_crossval_rows {
 
 /* A way to scale: learns on `train` (and may try things on `vali`), makes rows of all three. May be
  * called from several threads at once. On failure what is in `rows` is freed all the same. */
-struct ek_judged {
+struct ek_crossval_result {
     const char *name;
     int (*scale)(void *context, const struct ek_fold *fold, struct ek_crossval_rows *rows,
                  struct ek_error *e);
@@ -136,7 +136,7 @@ const char *ek_crossval_metric_name(int number, char *text, size_t size);
 /* out [count]. EK_EUSAGE when a fold has nothing to learn from or to choose by, EK_ESTATE,
  * EK_ENOMEM, and what `scale` fails with; nothing is to be released then. */
 int ek_crossval(const struct ek_dataset *d, const struct ek_folds *folds,
-                const struct ek_judged *of, int count, const struct ek_crossval_options *o,
+                const struct ek_crossval_result *of, int count, const struct ek_crossval_options *o,
                 struct ek_crossval_scores *out, struct ek_error *e);
 void ek_crossval_scores_release(struct ek_crossval_scores *j);
 
@@ -151,6 +151,6 @@ struct ek_crossval_method {
 };
 
 /* How the judge calls it; `m` must live as long. */
-struct ek_judged ek_crossval_from_method(struct ek_crossval_method *m);
+struct ek_crossval_result ek_crossval_from_method(struct ek_crossval_method *m);
 
 #endif

@@ -77,7 +77,7 @@ static void side_release(struct side *s)
     ek_free(s->log);
 }
 
-static void take_column(struct side *s, const float *from, size_t feature)
+static void scale_column(struct side *s, const float *from, size_t feature)
 {
     size_t width = (size_t)s->lists->item_features;
     for (size_t i = feature; i < s->lists->items * width; i += width)
@@ -86,8 +86,8 @@ static void take_column(struct side *s, const float *from, size_t feature)
 
 static void switch_to(struct judge *j, int feature, bool log)
 {
-    take_column(&j->train, log ? j->train.log : j->train.minmax, (size_t)feature);
-    take_column(&j->vali, log ? j->vali.log : j->vali.minmax, (size_t)feature);
+    scale_column(&j->train, log ? j->train.log : j->train.minmax, (size_t)feature);
+    scale_column(&j->vali, log ? j->vali.log : j->vali.minmax, (size_t)feature);
 }
 
 static double map_of_list(const struct judge *j, size_t list)

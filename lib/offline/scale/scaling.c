@@ -134,14 +134,14 @@ size_t ek_scaling_columns(const struct ek_scaling *s)
 }
 
 /* ln(1 + d), and its mirror image for d < 0. */
-static double log_both_ways(double d)
+static double log_signed(double d)
 {
     return copysign(log1p(fabs(d)), d);
 }
 
 static double log_of_range(const struct fit *f, double d)
 {
-    return f->max > f->min ? log_both_ways(d) / log1p(f->max - f->min) : 0;
+    return f->max > f->min ? log_signed(d) / log1p(f->max - f->min) : 0;
 }
 
 /* Between two knots the share grows from that up to the lower to that below the upper: where all
@@ -179,7 +179,7 @@ static double scaled(const struct fit *f, enum ek_transform_kind scale, double x
     case EK_SCALE_CDF:
         return share_below(f, x);
     case EK_SCALE_LOG1P:
-        return log_both_ways(x);
+        return log_signed(x);
     default:
         return x;
     }

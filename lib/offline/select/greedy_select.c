@@ -108,8 +108,8 @@ static void fill(const struct ek_greedy_select *g, struct clusters *c, int count
 }
 
 /* Of each cluster the best, then these by their worth: k is small. */
-static void take_best(const struct ek_greedy_select *g, const struct clusters *c, int count, int k,
-                      int *chosen)
+static void select_best(const struct ek_greedy_select *g, const struct clusters *c, int count,
+                        int k, int *chosen)
 {
     for (int i = 0; i < k; i++)
         chosen[i] = -1;
@@ -155,7 +155,7 @@ int ek_hcas(const struct ek_greedy_select *g, int k, int *chosen, struct ek_merg
     if (!rc)
         rc = ek_linkage_cut(c.merge, count, k, c.of, e);
     if (!rc) {
-        take_best(g, &c, count, k, chosen);
+        select_best(g, &c, count, k, chosen);
         hand_out(g, &c, count, merge, cluster_of);
     }
     ek_free(c.number);

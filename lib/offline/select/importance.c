@@ -270,7 +270,7 @@ static int measure(void *arg, int feature, struct ek_error *e)
     return rc ? rc : treat(j, feature, e);
 }
 
-static size_t most_shuffled(const struct ek_dataset *d)
+static size_t max_shuffled(const struct ek_dataset *d)
 {
     size_t most = d->lists;
     for (size_t q = 0; q < d->lists; q++)
@@ -283,7 +283,7 @@ int ek_importance_measure(const struct ek_model *m, const struct ek_dataset *d,
                           const struct ek_importance_options *o, double *whole,
                           struct ek_importance *out, struct ek_error *e)
 {
-    struct importance_run j = {m, d, o, NAN, out, most_shuffled(d)};
+    struct importance_run j = {m, d, o, NAN, out, max_shuffled(d)};
     if (o->repeats < 1)
         return ek_fail(e, EK_EUSAGE, "there must be at least 1 repeat, not %d", o->repeats);
     int rc = ek_metric_unchanged(m, d, o, NULL, &j.whole, e);

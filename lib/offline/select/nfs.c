@@ -113,7 +113,7 @@ static size_t count_live(const struct work *w)
 }
 
 /* Adds a kept group to what is told of its features; similarity holds weights at first. */
-static void take_group(struct ek_nfs *out, const struct ek_nfs_groups *g, size_t group)
+static void select_group(struct ek_nfs *out, const struct ek_nfs_groups *g, size_t group)
 {
     size_t features = g->features;
     for (size_t i = 0; i < features; i++) {
@@ -127,7 +127,7 @@ static void take_group(struct ek_nfs *out, const struct ek_nfs_groups *g, size_t
 }
 
 /* Keeps the groups that chance does not explain. */
-static void keep_groups(struct ek_nfs *out, const struct work *w, const struct ek_nfs_options *o)
+static void retain_groups(struct ek_nfs *out, const struct work *w, const struct ek_nfs_options *o)
 {
     const struct ek_nfs_groups *g = &w->look.groups;
     size_t features = g->features, live = count_live(w);
@@ -137,7 +137,7 @@ static void keep_groups(struct ek_nfs *out, const struct work *w, const struct e
             ek_nfs_null_model(live, ek_nfs_group_size(g, i), o->threshold, g->maps, g->seen[i]);
         if (chance > o->chance)
             continue;
-        take_group(out, g, i);
+        select_group(out, g, i);
         out->kept++;
     }
     for (size_t i = 0; i < features * features; i++)
@@ -170,7 +170,7 @@ static int report(struct ek_nfs *out, struct work *w, const struct ek_nfs_option
         return ek_fail(e, EK_ENOMEM, "no memory to select from %zu features", features);
     }
     memcpy(out->saliency, w->look.saliency, features * sizeof *out->saliency);
-    keep_groups(out, w, o);
+    retain_groups(out, w, o);
     for (size_t f = 0; f < features; f++)
         if (w->copy_of[f] >= 0)
             fill_copy(out, f, (size_t)w->copy_of[f]);

@@ -175,7 +175,7 @@ static struct head head_of(const struct ek_attention *a, size_t i)
 }
 
 /* rows [n, D], 3 w apart, to columns; the padding is 0. */
-static void turn(const struct head *h, const float *rows)
+static void transpose_rows(const struct head *h, const float *rows)
 {
     for (size_t d = 0; d < D; d++) {
         float *to = h->turned + d * h->pad;
@@ -187,7 +187,7 @@ static void turn(const struct head *h, const float *rows)
 }
 
 /* A product of rows [n, D], `row` apart, with what was turned: to [n, padded n]. */
-static void times_turned(const struct head *h, const float *rows, size_t row, float *to)
+static void times_transposed(const struct head *h, const float *rows, size_t row, float *to)
 {
     ek_gemm(&(struct ek_gemm){.a = rows,
                               .b = h->turned,
@@ -238,8 +238,8 @@ void ek_attention_forward(const struct ek_attention *a, float *out)
 {
     for (size_t i = 0; i < a->heads; i++) {
         struct head h = head_of(a, i);
-        turn(&h, h.k);
-        times_turned(&h, h.q, 3 * h.width, h.weight);
+        transpose_rows(&h, h.k);
+        times_transposed(&h, h.q, 3 * h.width, h.weight);
         softmax(&h);
         square_times(&h, h.weight, false, h.v, 3 * h.width, out + i * D, h.width);
     }
@@ -259,7 +259,7 @@ static void softmax_below(const struct head *h)
 }
 
 /* What item i's K and V did to its own output. */
-static void own_below(const struct head *h, const float *d_out, float *d_k, float *d_v)
+static void backward_self(const struct head *h, const float *d_out, float *d_k, float *d_v)
 {
     for (size_t i = 0; i < h->n; i++) {
         float p = h->weight[i * h->pad + i], d = h->square[i * h->pad + i];
@@ -277,12 +277,12 @@ void ek_attention_backward(const struct ek_attention *a, const float *d_out, boo
         const float *d = d_out + i * D;
         float *d_q = d_qkv + i * D, *d_k = d_q + h.width, *d_v = d_k + h.width;
         size_t row = 3 * h.width;
-        turn(&h, h.v);
-        times_turned(&h, d, h.width, h.square);
+        transpose_rows(&h, h.v);
+        times_transposed(&h, d, h.width, h.square);
         softmax_below(&h);
         square_times(&h, h.square, false, h.k, row, d_q, row);
         if (own) {
-            own_below(&h, d, d_k, d_v);
+            backward_self(&h, d, d_k, d_v);
             continue;
         }
         square_times(&h, h.square, true, h.q, row, d_k, row);

@@ -34,7 +34,7 @@ static size_t items_of(const struct ek_nfs_data *d, size_t list)
     return d->offset[list + 1] - d->offset[list];
 }
 
-static int look_at_list(struct shard *s, size_t list, size_t row)
+static int measure_list(struct shard *s, size_t list, size_t row)
 {
     const struct looking *l = s->of;
     const struct ek_nfs_network *n = &l->ranker->network;
@@ -69,7 +69,7 @@ static size_t load(struct shard *s, size_t from)
     return to;
 }
 
-static void look_task(void *arg, int i)
+static void measure_task(void *arg, int i)
 {
     struct looking *l = arg;
     struct shard *s = &l->shard[i];
@@ -82,7 +82,7 @@ static void look_task(void *arg, int i)
             size_t items = items_of(l->data, at * l->stride);
             if (items < 2)
                 continue;
-            s->code = look_at_list(s, at * l->stride, row);
+            s->code = measure_list(s, at * l->stride, row);
             row += items;
         }
     }
@@ -143,7 +143,7 @@ int ek_nfs_saliency(struct ek_nfs_saliency *out, const struct ek_nfs_ranker *r,
     for (size_t i = 0; i < EK_NFS_SHARDS && !code; i++)
         code = init_shard(&l, i, (d->lists + l.stride - 1) / l.stride);
     if (!code) {
-        ek_nfs_run_tasks(o, look_task, &l);
+        ek_nfs_run_tasks(o, measure_task, &l);
         code = collect(out, &l);
     }
     for (size_t i = 0; i < EK_NFS_SHARDS; i++) {

@@ -103,7 +103,7 @@ static double group_gain(const struct work *w, size_t from, size_t to, size_t ra
 }
 
 /* DCG by rising and by falling values; the missing ones come last in both. */
-static void both_ways(struct work *w, size_t n, double *rising, double *falling)
+static void pair_similarity(struct work *w, size_t n, double *rising, double *falling)
 {
     size_t present = 0;
     qsort(w->value, n, sizeof *w->value, by_value);
@@ -130,7 +130,7 @@ static void feature_means(struct work *w, const struct ek_dataset *d, size_t fea
             continue;
         for (size_t i = 0; i < n; i++)
             w->value[i] = (struct value){d->x[(first + i) * (size_t)d->item_features + feature], i};
-        both_ways(w, n, &rise, &fall);
+        pair_similarity(w, n, &rise, &fall);
         up += rise / best;
         down += fall / best;
         counted++;

@@ -127,7 +127,7 @@ static int shifted(struct part *p, struct ek_shift_impact *h, struct ek_shift *s
 }
 
 /* What is best done, from the three means. */
-static void settle(struct ek_shift_impact *h, const struct part *p)
+static void finish_part(struct ek_shift_impact *h, const struct part *p)
 {
     double weight = 0;
     for (int i = 0; i < h->shift_count; i++)
@@ -164,7 +164,7 @@ static int measure(void *arg, int feature, struct ek_error *e)
         h->unnoticed = h->routed = h->silenced = 0;
         for (int i = 0; i < h->shift_count && !rc; i++)
             rc = shifted(&p, h, &h->shift[i], e);
-        settle(h, &p);
+        finish_part(h, &p);
         ek_column_release(&p.column);
     }
     ek_free(p.treatment);
@@ -249,7 +249,7 @@ static void add_factor(struct ek_shift_impact *h, double factor, double weight, 
         snprintf(s->how, sizeof s->how, "x%.10g", factor);
 }
 
-static void add_word(struct ek_shift_impact *h, const char *word)
+static void add_text(struct ek_shift_impact *h, const char *word)
 {
     struct ek_shift *s = add(h, 1, NULL);
     if (s)
@@ -270,7 +270,7 @@ static void add_money(struct ek_shift_impact *h, const struct ek_manifest *m)
 {
     if (!h->shift_count)
         add_factor(h, 100, 1, "cents");
-    add_word(h, "currency");
+    add_text(h, "currency");
     if (!m->nights_feature)
         return;
     struct ek_shift *s = add(h, 1, m->nights_feature);
@@ -310,7 +310,7 @@ void ek_shift_candidates(const struct ek_manifest *m, int item, const struct ek_
     if (!strcmp(out->kind, MONEY))
         add_money(out, m);
     else if (!strcmp(out->kind, CODE))
-        add_word(out, "recode");
+        add_text(out, "recode");
     else if (!out->shift_count)
         add_places(out);
 }

@@ -124,7 +124,8 @@ void ek_input_usage_release(struct ek_input_usage *v)
 }
 
 /* Multiplies columns [at, at + count) of rows [rows, stride] by what they keep. */
-static void keep(float *row, size_t rows, size_t stride, size_t at, const float *kept, size_t count)
+static void mark_used(float *row, size_t rows, size_t stride, size_t at, const float *kept,
+                      size_t count)
 {
     for (size_t r = 0; r < rows; r++)
         for (size_t i = 0; i < count; i++)
@@ -138,13 +139,13 @@ void ek_input_usage_prune(const struct ek_input_usage *v, struct ek_model *m)
     size_t routable = (size_t)m->routable_count, gate = (size_t)m->gate_size;
     size_t stride = (size_t)m->deep_inputs, units = m->hidden_count ? (size_t)m->hidden[0] : 1;
     size_t logs = items + queries + (m->mask_input ? routable : 0);
-    keep(m->weight[0], units, stride, 0, v->item, items);
-    keep(m->weight[0], units, stride, items, v->query, queries);
+    mark_used(m->weight[0], units, stride, 0, v->item, items);
+    mark_used(m->weight[0], units, stride, items, v->query, queries);
     if (m->log_input != EK_LOG_NONE)
-        keep(m->weight[0], units, stride, logs, v->log, routable);
+        mark_used(m->weight[0], units, stride, logs, v->log, routable);
     if (m->log_input == EK_LOG_ALWAYS)
-        keep(m->weight[0], units, stride, logs + routable, v->zero, routable);
-    keep(m->gate_weight, gate, queries, 0, v->query, queries);
-    keep(m->slope, gate + 1, routable, 0, v->log, routable);
-    keep(m->zero, gate + 1, routable, 0, v->zero, routable);
+        mark_used(m->weight[0], units, stride, logs + routable, v->zero, routable);
+    mark_used(m->gate_weight, gate, queries, 0, v->query, queries);
+    mark_used(m->slope, gate + 1, routable, 0, v->log, routable);
+    mark_used(m->zero, gate + 1, routable, 0, v->zero, routable);
 }

@@ -13,7 +13,7 @@ static size_t padded(size_t n)
     return (n + EK_GEMM_COLUMNS - 1) / EK_GEMM_COLUMNS * EK_GEMM_COLUMNS;
 }
 
-static size_t take(size_t *total, size_t count)
+static size_t allocate(size_t *total, size_t count)
 {
     size_t at = *total;
     *total += padded(count);
@@ -24,8 +24,8 @@ static size_t take(size_t *total, size_t count)
 static void place_statistics(struct ek_network *n)
 {
     for (int i = 0; i < n->layers && n->norm; i++) {
-        n->layer[i].mean = take(&n->parameters, n->layer[i].stride);
-        n->layer[i].variance = take(&n->parameters, n->layer[i].stride);
+        n->layer[i].mean = allocate(&n->parameters, n->layer[i].stride);
+        n->layer[i].variance = allocate(&n->parameters, n->layer[i].stride);
     }
 }
 
@@ -49,18 +49,18 @@ void ek_network_init(struct ek_network *n, const struct ek_model *m,
         l->outputs = i < m->hidden_count ? (size_t)m->hidden[i] : 1;
         l->stride = padded(l->inputs);
         l->width = padded(l->outputs);
-        l->weight = take(&n->parameters, l->outputs * l->stride);
-        l->bias = take(&n->parameters, l->width);
-        l->turned = take(&n->turned, l->inputs * l->width);
+        l->weight = allocate(&n->parameters, l->outputs * l->stride);
+        l->bias = allocate(&n->parameters, l->width);
+        l->turned = allocate(&n->turned, l->inputs * l->width);
         inputs = l->outputs;
     }
-    n->gate_weight = take(&n->parameters, n->gate * n->queries);
-    n->gate_bias = take(&n->parameters, n->gate);
-    n->slope = take(&n->parameters, (n->gate + 1) * n->routable);
-    n->zero = take(&n->parameters, (n->gate + 1) * n->routable);
+    n->gate_weight = allocate(&n->parameters, n->gate * n->queries);
+    n->gate_bias = allocate(&n->parameters, n->gate);
+    n->slope = allocate(&n->parameters, (n->gate + 1) * n->routable);
+    n->zero = allocate(&n->parameters, (n->gate + 1) * n->routable);
     if (n->mixes) {
-        n->mixture = take(&n->parameters, n->items * EK_TRANSFORM_PARTS);
-        n->shares = take(&n->turned, n->items * EK_TRANSFORM_PARTS);
+        n->mixture = allocate(&n->parameters, n->items * EK_TRANSFORM_PARTS);
+        n->shares = allocate(&n->turned, n->items * EK_TRANSFORM_PARTS);
     }
     n->norm = o->batch_norm;
     n->dropout = o->dropout;
@@ -104,8 +104,8 @@ void ek_network_start(const struct ek_network *n, float *parameter, struct ek_rn
 
 /* Columns [first, end) of a layer's weights to rows, some at a time: they come from one cache line.
  */
-static void turn_layer(const struct ek_network_layer *l, const float *from, float *to, size_t first,
-                       size_t end)
+static void transpose_layer(const struct ek_network_layer *l, const float *from, float *to,
+                            size_t first, size_t end)
 {
     for (size_t block = first; block < end; block += EK_GEMM_COLUMNS) {
         size_t stop = block + EK_GEMM_COLUMNS < end ? block + EK_GEMM_COLUMNS : end;
@@ -138,9 +138,9 @@ void ek_network_transpose(const struct ek_network *n, const float *parameter, fl
 {
     for (int i = 0; i < n->layers; i++) {
         const struct ek_network_layer *l = &n->layer[i];
-        turn_layer(l, parameter + l->weight, turned + l->turned,
-                   l->inputs * (size_t)part / (size_t)parts,
-                   l->inputs * ((size_t)part + 1) / (size_t)parts);
+        transpose_layer(l, parameter + l->weight, turned + l->turned,
+                        l->inputs * (size_t)part / (size_t)parts,
+                        l->inputs * ((size_t)part + 1) / (size_t)parts);
     }
     if (n->mixes && !part)
         network_shares(n, parameter, turned + n->shares);
@@ -166,7 +166,7 @@ void ek_network_export(const struct ek_network *n, const float *parameter, struc
 }
 
 /* Arrays of one layer. */
-static bool take_layer(struct ek_pass *p, const struct ek_network *n, int i)
+static bool allocate_layer(struct ek_pass *p, const struct ek_network *n, int i)
 {
     size_t given = p->rows * n->layer[i].width, read = p->rows * n->layer[i].stride;
     bool drops = i && n->dropout > 0, fed = n->norm || drops;
@@ -200,7 +200,7 @@ int ek_pass_init(struct ek_pass *p, const struct ek_network *n, size_t rows)
     bool whole = (!n->mixes || (p->below && p->part)) && p->column[0] && p->column[1] && p->input &&
                  p->gate && p->slope && p->zero;
     for (int i = 0; i < n->layers && whole; i++)
-        whole = take_layer(p, n, i);
+        whole = allocate_layer(p, n, i);
     if (whole)
         return EK_OK;
     ek_pass_release(p);
@@ -226,13 +226,13 @@ void ek_pass_release(struct ek_pass *p)
     memset(p, 0, sizeof *p);
 }
 
-static float *put(float *to, const float *from, size_t count)
+static float *copy_values(float *to, const float *from, size_t count)
 {
     memcpy(to, from, count * sizeof *to);
     return to + count;
 }
 
-static void keep(float *x, const float *kept, size_t count)
+static void apply_mask(float *x, const float *kept, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         x[i] *= kept[i];
@@ -240,15 +240,15 @@ static void keep(float *x, const float *kept, size_t count)
 
 /* Blanks what is not read: `u` the first inputs of an item, `logs` where those of logarithms begin.
  */
-static void keep_varied(const struct ek_network *n, float *u, float *logs)
+static void retain_varied(const struct ek_network *n, float *u, float *logs)
 {
     const struct ek_input_usage *v = n->varied;
-    keep(u, v->item, n->items);
-    keep(u + n->items, v->query, n->queries);
+    apply_mask(u, v->item, n->items);
+    apply_mask(u + n->items, v->query, n->queries);
     if (n->log_input != EK_LOG_NONE)
-        keep(logs, v->log, n->routable);
+        apply_mask(logs, v->log, n->routable);
     if (n->log_input == EK_LOG_ALWAYS)
-        keep(logs + n->routable, v->zero, n->routable);
+        apply_mask(logs + n->routable, v->zero, n->routable);
 }
 
 static void load_logs(const struct ek_network *n, float *to, const float *z, const float *mask)
@@ -258,7 +258,7 @@ static void load_logs(const struct ek_network *n, float *to, const float *z, con
     for (size_t k = 0; k < n->routable; k++)
         to[k] = n->log_input == EK_LOG_ALWAYS ? z[k] : z[k] * mask[k];
     if (n->log_input == EK_LOG_ALWAYS)
-        put(to + n->routable, z + n->routable, n->routable);
+        copy_values(to + n->routable, z + n->routable, n->routable);
 }
 
 /* The inputs of the first layer that a mixture gives: an item's F features into u. */
@@ -275,17 +275,17 @@ static void load_item(const struct ek_network *n, const float *turned, float *to
 {
     const float *deep = l->item + item * (n->items + 2 * n->routable), *z = deep + n->items;
     float *u = to;
-    to = put(to, deep, n->items);
+    to = copy_values(to, deep, n->items);
     if (n->mixes)
         network_mix(n, turned, l->part + item * n->items * EK_TRANSFORM_PARTS, u);
     for (size_t k = 0; k < n->routable; k++)
         u[n->model->routable[k]] *= 1 - l->mask[k];
-    to = put(to, l->query, n->queries);
+    to = copy_values(to, l->query, n->queries);
     if (n->mask_input)
-        to = put(to, l->mask, n->routable);
+        to = copy_values(to, l->mask, n->routable);
     load_logs(n, to, z, l->mask);
     if (n->varied)
-        keep_varied(n, u, to);
+        retain_varied(n, u, to);
 }
 
 void ek_network_load(const struct ek_network *n, const float *turned, struct ek_pass *p, size_t row,

@@ -99,7 +99,7 @@ static void open_features(struct ek_onnx *g, const struct ek_model *m)
 }
 
 /* "own" [n, columns]: the deep inputs that differ from item to item. Returns how many. */
-static int own_inputs(struct ek_onnx *g, const struct ek_model *m)
+static int layer_inputs(struct ek_onnx *g, const struct ek_model *m)
 {
     int f = m->item_features, k = m->routable_count;
     if (!k) {
@@ -167,7 +167,7 @@ static void dense(struct ek_onnx *g, const char *from, const char *weight, const
 /* The first layer, cut as in the scorer: what all items have in common is computed once. */
 static void first_layer(struct ek_onnx *g, const struct ek_model *m)
 {
-    int own = own_inputs(g, m), shared = shared_inputs(g, m);
+    int own = layer_inputs(g, m), shared = shared_inputs(g, m);
     int rows = m->hidden_count ? m->hidden[0] : 1;
     ek_onnx_constant(g, "deep.0.bias", EK_ONNX_FLOAT, rows, VECTOR, m->bias[0]);
     first_weights(g, m, "deep.0.weight.own", 0, m->item_features,

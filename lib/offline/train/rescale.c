@@ -36,7 +36,7 @@ static double ln_median(const struct ek_dataset *d, int item, const int *arm, in
     return median(logs, n);
 }
 
-static double *room_for_logs(const struct ek_dataset *d, struct ek_error *e)
+static double *reserve_logs(const struct ek_dataset *d, struct ek_error *e)
 {
     double *logs = ek_calloc(d->items, sizeof *logs);
     if (!logs)
@@ -46,7 +46,7 @@ static double *room_for_logs(const struct ek_dataset *d, struct ek_error *e)
 
 int ek_ln_median(const struct ek_dataset *d, int item, double *out, struct ek_error *e)
 {
-    double *logs = room_for_logs(d, e);
+    double *logs = reserve_logs(d, e);
     if (!logs)
         return EK_ENOMEM;
     *out = ln_median(d, item, NULL, 0, logs);
@@ -57,7 +57,7 @@ int ek_ln_median(const struct ek_dataset *d, int item, double *out, struct ek_er
 int ek_rescale_fit(struct ek_dataset *d, int item, double reference_ln_median, const int *arm,
                    int arms, double *factor, struct ek_error *e)
 {
-    double *logs = room_for_logs(d, e);
+    double *logs = reserve_logs(d, e);
     if (!logs)
         return EK_ENOMEM;
     for (int a = 0; a < arms; a++) {

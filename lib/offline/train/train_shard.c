@@ -211,7 +211,7 @@ static void load_run(struct ek_train_shard *s, size_t from)
 /* Streams of dropout, far from those of masks and noise. */
 static const uint64_t STREAM_DROPOUT = (uint64_t)1 << 63;
 
-static void draw_keeps(float *keep, size_t count, double dropout, struct ek_rng *r)
+static void draw_masks(float *keep, size_t count, double dropout, struct ek_rng *r)
 {
     float kept = (float)(1 / (1 - dropout));
     for (size_t i = 0; i < count; i++)
@@ -230,7 +230,7 @@ static void draw_dropout(struct ek_train_shard *s)
             ek_rng_seed_stream(&r, p->seed,
                                STREAM_DROPOUT + stream_of(p, at) * EK_LAYERS_MAX + (uint64_t)i);
             size_t stride = n->layer[i].stride;
-            draw_keeps(s->pass.keep[i] + row * stride, items * stride, n->dropout, &r);
+            draw_masks(s->pass.keep[i] + row * stride, items * stride, n->dropout, &r);
         }
         row += items;
     }

@@ -182,14 +182,14 @@ static bool all_finite(const struct part *p)
 /* Whether each list comes once: then the sum of a function that tells them apart is that of all. */
 static bool is_order(const struct ek_train_state *s)
 {
-    uint64_t there = 0, wanted = 0;
+    uint64_t there = 0, desired = 0;
     for (size_t i = 0; i < s->lists; i++) {
         if (s->order[i] >= s->lists)
             return false;
         there += ek_hash(&s->order[i], sizeof s->order[i], 0);
-        wanted += ek_hash(&(uint64_t){i}, sizeof(uint64_t), 0);
+        desired += ek_hash(&(uint64_t){i}, sizeof(uint64_t), 0);
     }
-    return there == wanted;
+    return there == desired;
 }
 
 static bool sound(const struct ek_train_state *s, const struct part *parts, const uint64_t *whole)
@@ -206,8 +206,8 @@ static bool sound(const struct ek_train_state *s, const struct part *parts, cons
            whole[BEST_EPOCH] <= whole[EPOCH];
 }
 
-static int take(struct ek_train_state *s, const struct ek_tensors *t, const char *path,
-                struct ek_error *e)
+static int load_state(struct ek_train_state *s, const struct ek_tensors *t, const char *path,
+                      struct ek_error *e)
 {
     uint64_t whole[WHOLE_COUNT];
     double real[REAL_COUNT];
@@ -246,7 +246,7 @@ int ek_train_state_load(struct ek_train_state *s, const char *identity, const ch
     code = there ? check_identity(there, identity, path, e)
                  : ek_fail_at(e, EK_EFORMAT, path, 0, 0, "not a checkpoint of training");
     if (!code)
-        code = take(s, t, path, e);
+        code = load_state(s, t, path, e);
     ek_tensors_free(t);
     return code;
 }

@@ -135,7 +135,7 @@ static double collect(struct training *t)
     return loss;
 }
 
-static void turn_task(void *arg, int part)
+static void transpose_task(void *arg, int part)
 {
     struct training *t = arg;
     ek_network_transpose(&t->shared.network, t->shared.parameter, t->turned, part, EK_TRAIN_SHARDS);
@@ -179,7 +179,7 @@ static void run_all(struct ek_train_batch *b, void (*task)(void *arg, int i))
 }
 
 /* A part has to go through the network in one run. */
-static int make_room(struct ek_train_batch *b)
+static int reserve_batches(struct ek_train_batch *b)
 {
     for (int i = 0; i < EK_TRAIN_SHARDS; i++) {
         const struct ek_train_part *p = &b->shard[i].part;
@@ -202,7 +202,7 @@ static int train_batch_learn(struct ek_train_batch *b)
     size_t rows[EK_TRAIN_SHARDS];
     /* At first a plain mean, so that the start does not linger. */
     double old = fmin(MOMENTUM, (double)b->step / (double)(b->step + 1));
-    if (make_room(b))
+    if (reserve_batches(b))
         return EK_ENOMEM;
     run_all(b, open_task);
     for (int i = 0; i < EK_TRAIN_SHARDS; i++) {
@@ -237,7 +237,7 @@ static int learn(struct training *t, struct ek_error *e)
 }
 
 /* Takes the parameters after a step into the average. */
-static void take_average(struct training *t)
+static void copy_average(struct training *t)
 {
     double power = t->options->average;
     if (!(power > 0))
@@ -263,7 +263,7 @@ static double fade(const struct training *t)
 static int do_step(struct training *t, size_t from, size_t to, struct ek_error *e)
 {
     const struct ek_train_options *o = t->options;
-    run_parts(t, turn_task);
+    run_parts(t, transpose_task);
     deal(t,
          (struct ek_train_part){.set = &t->train,
                                 .lists = t->state.order,
@@ -285,7 +285,7 @@ static int do_step(struct training *t, size_t from, size_t to, struct ek_error *
     ek_optimizer_step(&t->state.optimiser, t->state.parameter, t->gradient,
                       rate_at(o, t->state.at.step, t->state.at.steps), o->weight_decay);
     t->state.at.step++;
-    take_average(t);
+    copy_average(t);
     t->state.epoch_loss += loss;
     return EK_OK;
 }
@@ -312,7 +312,7 @@ static void validate(struct training *t)
     struct ek_metric_mean all = {0};
     ek_norm_fold(&t->shared.network, current(t), t->folded);
     t->shared.parameter = t->folded;
-    run_parts(t, turn_task);
+    run_parts(t, transpose_task);
     deal(t, (struct ek_train_part){.set = &t->vali,
                                    .to = t->vali.data->lists,
                                    .seed = VALIDATION_SEED,

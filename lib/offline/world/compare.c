@@ -70,7 +70,7 @@ void ek_comparison_run_free(struct ek_comparison_run *c)
     ek_free(c);
 }
 
-static int hear(struct guarded *s, struct ek_error *e)
+static int drain_events(struct guarded *s, struct ek_error *e)
 {
     const struct ek_event *v;
     int rc = EK_OK;
@@ -81,7 +81,7 @@ static int hear(struct guarded *s, struct ek_error *e)
 
 /* What a side gives out: the message itself where its plan has nothing for it, or it cannot be
  * scored. */
-static int give_out(struct guarded *s, const void *message, size_t length, uint64_t *unscored,
+static int emit_row(struct guarded *s, const void *message, size_t length, uint64_t *unscored,
                     struct ek_error *e)
 {
     s->bytes = ek_context_score(s->context, &s->length, e);
@@ -113,7 +113,7 @@ static int move(struct ek_comparison_run *c, enum ek_compared_move which, const 
     return rc;
 }
 
-static int hold_against(struct ek_comparison_run *c, struct ek_error *e)
+static int compare_with(struct ek_comparison_run *c, struct ek_error *e)
 {
     const struct guarded *a = &c->side[EK_SIDE_A], *b = &c->side[EK_SIDE_B];
     struct ek_compared *r = &c->result;
@@ -136,7 +136,7 @@ static int hold_against(struct ek_comparison_run *c, struct ek_error *e)
 }
 
 /* As a stage does, whose canaries and guardrails live on it. */
-static int try_both_ways(struct guarded *s, struct ek_error *e)
+static int compare_ranks(struct guarded *s, struct ek_error *e)
 {
     struct ek_comparison t;
     bool says;
@@ -157,14 +157,14 @@ int ek_comparison_run_add(struct ek_comparison_run *c, const void *message, size
         return rc;
     c->result.messages++;
     for (int i = 0; !rc && i < EK_SIDES; i++) {
-        rc = give_out(&c->side[i], message, length, &c->result.unscored[i], e);
+        rc = emit_row(&c->side[i], message, length, &c->result.unscored[i], e);
         if (!rc)
-            rc = hear(&c->side[i], e);
+            rc = drain_events(&c->side[i], e);
     }
     if (!rc)
-        rc = hold_against(c, e);
+        rc = compare_with(c, e);
     for (int i = 0; !rc && i < EK_SIDES; i++)
-        rc = try_both_ways(&c->side[i], e);
+        rc = compare_ranks(&c->side[i], e);
     return rc;
 }
 
@@ -297,7 +297,7 @@ int ek_comparison_run_finish(struct ek_comparison_run *c, const struct ek_compar
     for (int i = 0; !rc && i < EK_SIDES; i++) {
         rc = ek_guard_end_items(c->side[i].guard, e);
         if (!rc)
-            rc = hear(&c->side[i], e);
+            rc = drain_events(&c->side[i], e);
         if (!rc && ek_compare_trace_end(&c->side[i].told))
             rc = ek_fail(e, EK_ENOMEM, "no memory for a comparison");
         r->withdrawn[i] = c->side[i].told.withdrawn;

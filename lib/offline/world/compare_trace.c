@@ -92,7 +92,7 @@ int ek_compare_trace_end(struct ek_compare_trace *s)
     return EK_OK;
 }
 
-static int take_plan(struct ek_compare_trace *s, const struct ek_event *v)
+static int receive_plan(struct ek_compare_trace *s, const struct ek_event *v)
 {
     if (s->plans == EK_COMPARED_MAX) {
         s->left++;
@@ -120,7 +120,7 @@ int ek_compare_trace_event(struct ek_compare_trace *s, const struct ek_event *v,
 {
     int rc = EK_OK;
     if (v->kind == EK_EVENT_PLAN)
-        rc = take_plan(s, v);
+        rc = receive_plan(s, v);
     else if (v->kind == EK_EVENT_FINDING || v->kind == EK_EVENT_MODEL_DRIFT ||
              v->kind == EK_EVENT_LIMIT)
         rc = follow(s, v);

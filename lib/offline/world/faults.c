@@ -45,7 +45,7 @@ static double median_of(const float *values, size_t n)
     return n ? 0.5 * ((double)values[(n - 1) / 2] + (double)values[n / 2]) : 0;
 }
 
-static int take_codes(struct ek_codes *c, const float *values, size_t n, struct ek_error *e)
+static int copy_codes(struct ek_codes *c, const float *values, size_t n, struct ek_error *e)
 {
     size_t count = 0;
     c->count = 0;
@@ -81,7 +81,7 @@ int ek_fault_fit(struct ek_fault *f, const struct ek_dataset *d, struct ek_error
     for (int i = 0; i < f->item_count && !rc; i++) {
         size_t n = sorted_values(d, f->item[i], values);
         if (f->op == EK_FAULT_RECODE)
-            rc = take_codes(&f->codes[i], values, n, e);
+            rc = copy_codes(&f->codes[i], values, n, e);
         else
             f->median[i] = median_of(values, n);
     }

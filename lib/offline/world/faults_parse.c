@@ -33,7 +33,7 @@ static int bad(const struct reading *r, const char *format, ...)
     return ek_fail(r->e, EK_EUSAGE, "fault '%.80s': %s", r->spec, why);
 }
 
-static int no_memory(const struct reading *r)
+static int enomem(const struct reading *r)
 {
     return ek_fail(r->e, EK_ENOMEM, "no memory for fault '%.80s'", r->spec);
 }
@@ -52,7 +52,7 @@ static bool is(struct span s, const char *word)
 }
 
 /* A terminated copy for look-ups by name; false when it cannot be a name. */
-static bool copy_word(struct span s, char word[WORD_BYTES])
+static bool copy_name(struct span s, char word[WORD_BYTES])
 {
     if (!s.length || s.length >= WORD_BYTES)
         return false;
@@ -73,7 +73,7 @@ static int unknown_feature(const struct reading *r, enum ek_role role, const cha
 static int read_item(struct reading *r, struct span s)
 {
     char name[WORD_BYTES];
-    if (!copy_word(s, name))
+    if (!copy_name(s, name))
         return bad(r, "a feature name is missing before '='");
     int item = ek_manifest_item(r->m, name);
     if (item < 0 && ek_manifest_query(r->m, name) >= 0)
@@ -96,7 +96,7 @@ static int read_items(struct reading *r, struct span names)
     r->f.median = ek_calloc(most, sizeof *r->f.median);
     r->f.codes = ek_calloc(most, sizeof *r->f.codes);
     if (!r->f.item || !r->f.median || !r->f.codes)
-        return no_memory(r);
+        return enomem(r);
     while (start <= names.length) {
         for (end = start; end < names.length && names.text[end] != ',';)
             end++;
@@ -135,7 +135,7 @@ static int read_addition(struct reading *r, struct span s)
 static int read_multiplier(struct reading *r, struct span s)
 {
     char name[WORD_BYTES];
-    if (!copy_word(s, name))
+    if (!copy_name(s, name))
         return bad(r, "a query feature must follow '*'");
     r->f.op = EK_FAULT_QUERY_FEATURE;
     r->f.query_feature = ek_manifest_query(r->m, name);
@@ -237,7 +237,7 @@ static int read_segment(struct reading *r, struct span dimension, struct span va
                    dimension.text, (int)value.length, value.text);
     r->f.dimension = ek_strndup(dimension.text, dimension.length);
     r->f.segment_value = ek_strndup(value.text, value.length);
-    return r->f.dimension && r->f.segment_value ? EK_OK : no_memory(r);
+    return r->f.dimension && r->f.segment_value ? EK_OK : enomem(r);
 }
 
 /* One letter too many, too few or wrong, or two that changed places. Less strict, `arm` would be

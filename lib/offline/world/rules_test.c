@@ -19,7 +19,7 @@ bool ek_finding_is_in(const struct ek_finding *f, const char *dimension, const c
     return same_text(f->dimension, dimension) && same_text(f->value, value);
 }
 
-static bool holds(const struct ek_pin *p, int feature, int64_t now_ms)
+static bool is_active(const struct ek_pin *p, int feature, int64_t now_ms)
 {
     return p->feature == feature && (!p->until_ms || now_ms < p->until_ms);
 }
@@ -31,7 +31,7 @@ static const struct ek_pin *pin_of(const struct ek_rules *rules, int feature,
     const struct ek_pin *found = NULL;
     for (int i = 0; i < rules->pin_count; i++) {
         const struct ek_pin *p = &rules->pin[i];
-        if (!holds(p, feature, now_ms))
+        if (!is_active(p, feature, now_ms))
             continue;
         if (ek_finding_is_in(f, p->dimension, p->value))
             return p;
@@ -63,7 +63,7 @@ void ek_rules_resolve(const struct ek_rules *rules, int feature, const struct ek
         snprintf(by, EK_SETTLED_BYTES, " by the pin at %ld:%ld", pin->line, pin->column);
         return;
     }
-    if (!d->wanted || !ek_mode_acts(d->mode))
+    if (!d->desired || !ek_mode_acts(d->mode))
         return;
     const char *limit = limit_of(rules, feature, f, d->mode);
     if (!limit)
@@ -142,18 +142,18 @@ static void cell_text(const char *dimension, const char *value, char *text, size
         snprintf(text, size, "all traffic");
 }
 
-static bool is_near(double value, double wanted, double within_percent)
+static bool is_near(double value, double desired, double within_percent)
 {
     double within = isnan(within_percent) ? EK_RULES_TEST_WITHIN : within_percent;
-    return fabs(value - wanted) <= within / 100 * fabs(wanted);
+    return fabs(value - desired) <= within / 100 * fabs(desired);
 }
 
-static bool misfit_number(const char *what, double value, double wanted, double within, char *said,
+static bool misfit_number(const char *what, double value, double desired, double within, char *said,
                           size_t size)
 {
-    if (isnan(wanted) || is_near(value, wanted, within))
+    if (isnan(desired) || is_near(value, desired, within))
         return false;
-    snprintf(said, size, "%s %.4g, wanted %.6g within %g%%", what, value, wanted,
+    snprintf(said, size, "%s %.4g, wanted %.6g within %g%%", what, value, desired,
              isnan(within) ? EK_RULES_TEST_WITHIN : within);
     return true;
 }
@@ -166,10 +166,10 @@ static bool misfit(const struct run *r, const struct ek_finding *f, char *said, 
     struct ek_decision d = ek_decide(r->rules, r->m, true, f);
     ek_rules_resolve(r->rules, t->feature, f, r->q.time_ms, &d, by);
     if (t->cell_said && !ek_finding_is_in(f, t->found_dimension, t->found_value)) {
-        char found[90], wanted[90];
+        char found[90], desired[90];
         cell_text(f->dimension, f->value, found, sizeof found);
-        cell_text(t->found_dimension, t->found_value, wanted, sizeof wanted);
-        snprintf(said, size, "found in %s, wanted in %s", found, wanted);
+        cell_text(t->found_dimension, t->found_value, desired, sizeof desired);
+        snprintf(said, size, "found in %s, wanted in %s", found, desired);
     } else if (t->class != EK_CLASS_NONE && f->class != t->class)
         snprintf(said, size, "class '%s', wanted '%s'", ek_class_name(f->class),
                  ek_class_name(t->class));
@@ -187,7 +187,7 @@ static bool misfit(const struct run *r, const struct ek_finding *f, char *said, 
     return true;
 }
 
-static void take_unwanted(struct run *r, const struct ek_finding *f)
+static void add_unexpected(struct run *r, const struct ek_finding *f)
 {
     struct ek_rules_outcome *out = r->out;
     char cell[100];
@@ -202,13 +202,13 @@ static void take_unwanted(struct run *r, const struct ek_finding *f)
 }
 
 /* A finding is told again and again: one that fits only later is told with what was wrong first. */
-static void take_wanted(struct run *r, const struct ek_finding *f)
+static void add_expected(struct run *r, const struct ek_finding *f)
 {
     struct ek_rules_outcome *out = r->out;
     char wrong[240];
-    int wanted = r->t->queries;
+    int desired = r->t->queries;
     bool fits = !misfit(r, f, wrong, sizeof wrong);
-    bool in_time = r->since <= (uint64_t)wanted;
+    bool in_time = r->since <= (uint64_t)desired;
     if (!fits) {
         if (in_time || !out->said[0])
             snprintf(out->said, sizeof out->said, "%s (after %d queries)", wrong, (int)r->since);
@@ -221,10 +221,10 @@ static void take_wanted(struct run *r, const struct ek_finding *f)
     out->said[used] = 0;
     if (!in_time)
         snprintf(out->said + used, sizeof out->said - used, "%s after %d queries, wanted within %d",
-                 used ? "; as wanted" : "confirmed", (int)r->since, wanted);
+                 used ? "; as wanted" : "confirmed", (int)r->since, desired);
 }
 
-static void take_findings(struct run *r)
+static void add_findings(struct run *r)
 {
     struct ek_finding f;
     while (!r->ended && ek_detector_next(r->detector, &f)) {
@@ -234,13 +234,13 @@ static void take_findings(struct run *r)
         if (f.state != EK_CONFIRMED && f.state != EK_UPDATED)
             continue;
         if (r->t->nothing || !r->since)
-            take_unwanted(r, &f);
+            add_unexpected(r, &f);
         else if (ours)
-            take_wanted(r, &f);
+            add_expected(r, &f);
     }
 }
 
-static int take_list(struct run *r, uint64_t i, bool faulty, struct ek_error *e)
+static int add_list(struct run *r, uint64_t i, bool faulty, struct ek_error *e)
 {
     int rc = r->from->next(r->from->context, i, &r->q, e);
     if (rc)
@@ -252,7 +252,7 @@ static int take_list(struct run *r, uint64_t i, bool faulty, struct ek_error *e)
     }
     rc = ek_detector_observe(r->detector, &r->q, r->q.time_ms >= 0 ? r->q.time_ms : (int64_t)i, e);
     if (!rc)
-        take_findings(r);
+        add_findings(r);
     return rc;
 }
 
@@ -284,9 +284,9 @@ static int run_lists(struct run *r, struct ek_error *e)
     uint64_t most = (uint64_t)within + (r->t->nothing ? 0 : (uint64_t)within + AFTER), i = 0;
     int rc = EK_OK;
     for (; !rc && !r->ended && i < EK_RULES_TEST_HEALTHY; i++)
-        rc = take_list(r, i, false, e);
+        rc = add_list(r, i, false, e);
     for (; !rc && !r->ended && r->since < most; i++)
-        rc = take_list(r, i, true, e);
+        rc = add_list(r, i, true, e);
     return rc;
 }
 

@@ -52,17 +52,17 @@ const char *ek_stop_word(size_t i)
     return i < sizeof STOP / sizeof *STOP ? STOP[i] : NULL;
 }
 
-static size_t count_byte(const char *text, size_t length, char wanted)
+static size_t count_byte(const char *text, size_t length, char desired)
 {
     size_t count = 0;
     for (size_t i = 0; i < length; i++)
-        count += text[i] == wanted;
+        count += text[i] == desired;
     return count;
 }
 
-static size_t find_bytes(const char *text, size_t length, const char *wanted)
+static size_t find_bytes(const char *text, size_t length, const char *desired)
 {
-    const char *at = length ? memmem(text, length, wanted, strlen(wanted)) : NULL;
+    const char *at = length ? memmem(text, length, desired, strlen(desired)) : NULL;
     return at ? (size_t)(at - text) : length;
 }
 

@@ -54,7 +54,7 @@ static bool fits(const char *pattern, const char *name)
     return !*pattern;
 }
 
-static bool wanted(const char *entry, const struct ek_text_feature *f)
+static bool desired(const char *entry, const struct ek_text_feature *f)
 {
     return !strcmp(entry, "all") || (f->core && !strcmp(entry, "core")) ||
            !strcmp(entry, ek_text_family_name(f->family)) || fits(entry, f->name);
@@ -89,7 +89,7 @@ static int mark(struct ek_feature_choice *c, const struct ek_yaml *y, const stru
     bool any = false;
     int rc = ek_node_text(y, n, what, &entry, e);
     for (size_t i = 0; !rc && i < c->list->count; i++)
-        if (wanted(entry, &c->list->features[i])) {
+        if (desired(entry, &c->list->features[i])) {
             chosen[i] = to;
             any = true;
         }
@@ -106,7 +106,7 @@ static int mark_all(struct ek_feature_choice *c, const struct ek_yaml *y, const 
     return rc;
 }
 
-static void keep(struct ek_feature_choice *c, const bool *chosen)
+static void set_chosen(struct ek_feature_choice *c, const bool *chosen)
 {
     for (size_t i = 0; i < c->list->count; i++)
         if (chosen[i]) {
@@ -204,7 +204,7 @@ static int read_choice(struct ek_feature_choice *c, const struct ek_yaml *y, boo
     if (!rc && c->sdm.terms + c->sdm.ordered + c->sdm.unordered <= 0)
         rc = ek_node_fail(y, ek_node_get(root, "parameters"), e,
                           "'sdm' needs one weight above 0: 'terms', 'ordered' or 'unordered'");
-    keep(c, chosen);
+    set_chosen(c, chosen);
     return rc || c->count ? rc : ek_node_fail(y, root, e, "no feature is left");
 }
 

@@ -93,14 +93,14 @@ static int pair_values(struct ek_text_features *f, struct ek_error *e)
 
 static int grow_square(struct ek_text_features *f, struct ek_error *e)
 {
-    size_t wanted = (size_t)f->q.terms * f->q.terms + f->q.terms;
-    if (wanted <= f->squares)
+    size_t desired = (size_t)f->q.terms * f->q.terms + f->q.terms;
+    if (desired <= f->squares)
         return EK_OK;
-    double *square = ek_realloc(f->square, wanted, sizeof *square);
+    double *square = ek_realloc(f->square, desired, sizeof *square);
     if (!square)
         return ek_fail(e, EK_ENOMEM, "no memory for the pairs of a query");
     f->square = square;
-    f->squares = wanted;
+    f->squares = desired;
     return EK_OK;
 }
 

@@ -92,14 +92,14 @@ static size_t count_terms(const struct ek_place_of_term *at, size_t n, size_t te
 
 double ek_cover_tokens(const struct ek_place_of_term *at, size_t n, size_t terms, uint32_t *scratch)
 {
-    size_t wanted = count_terms(at, n, terms, scratch), have = 0, begin = 0;
+    size_t desired = count_terms(at, n, terms, scratch), have = 0, begin = 0;
     double best = INFINITY;
-    if (wanted < 2)
+    if (desired < 2)
         return NAN;
     memset(scratch, 0, terms * sizeof *scratch);
     for (size_t end = 0; end < n; end++) {
         have += !scratch[at[end].term]++;
-        for (; have == wanted; begin++) {
+        for (; have == desired; begin++) {
             best = fmin(best, at[end].position - at[begin].position + 1);
             have -= !--scratch[at[begin].term];
         }

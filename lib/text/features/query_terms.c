@@ -56,7 +56,7 @@ static void add_pair(struct ek_query_terms *q, uint32_t a, uint32_t b)
     q->second[q->pairs++] = b;
 }
 
-static int take(void *context, const char *term, size_t length)
+static int add_term(void *context, const char *term, size_t length)
 {
     struct reading *r = context;
     struct ek_query_terms *q = r->q;
@@ -103,7 +103,7 @@ int ek_query_terms_read(struct ek_query_terms *q, struct ek_words *w, const stru
     struct reading r = {.q = q, .x = x, .e = e};
     q->terms = q->pairs = q->known = 0;
     ek_buf_clear(&q->letters);
-    int rc = ek_words_each(w, text, length, take, &r);
+    int rc = ek_words_each(w, text, length, add_term, &r);
     if (rc)
         q->terms = q->pairs = 0;
     sort_known(q);

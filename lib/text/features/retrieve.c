@@ -173,7 +173,7 @@ static double choose_lookups(struct ek_retrieve *r, double *all)
     }
 }
 
-static int go_through(struct ek_retrieve *r, struct term *t, struct ek_error *e)
+static int scan_terms(struct ek_retrieve *r, struct term *t, struct ek_error *e)
 {
     int rc = unpack(t, e);
     if (rc)
@@ -232,7 +232,7 @@ static int search_stretch(struct ek_retrieve *r, struct ek_error *e)
     r->touched_count = 0;
     for (uint32_t i = 0; i < r->count && !rc; i++)
         if (!r->terms[i].lookup)
-            rc = go_through(r, r->terms + i, e);
+            rc = scan_terms(r, r->terms + i, e);
     for (uint32_t i = 0; i < r->touched_count; i++) {
         uint32_t at = r->touched[i];
         double sum = r->sum[at];
@@ -298,7 +298,7 @@ static int begin(struct ek_retrieve *r, uint32_t *terms, uint32_t count, struct 
     return rc;
 }
 
-static int make_room(struct ek_retrieve *r, uint32_t count, struct ek_error *e)
+static int reserve_terms(struct ek_retrieve *r, uint32_t count, struct ek_error *e)
 {
     count = count < EK_RETRIEVE_TERMS_MAX ? count : EK_RETRIEVE_TERMS_MAX;
     if (count <= r->room)
@@ -322,7 +322,7 @@ int ek_retrieve(struct ek_retrieve *r, const uint32_t *terms, uint32_t count, ui
         return ek_fail(e, EK_ENOMEM, "out of memory");
     if (count)
         memcpy(sorted, terms, count * sizeof *sorted);
-    int rc = make_room(r, count, e);
+    int rc = reserve_terms(r, count, e);
     if (!rc)
         rc = begin(r, sorted, count, e);
     ek_free(sorted);

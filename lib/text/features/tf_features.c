@@ -49,7 +49,7 @@ const struct ek_feature_kind *ek_tf_feature_idf_kind(int kind)
     return &IDF[kind];
 }
 
-static void put(double out[EK_SPREADS], const double *x, size_t n)
+static void write_stats(double out[EK_SPREADS], const double *x, size_t n)
 {
     struct ek_summary_stats s = ek_summary_stats_compute(x, n);
     out[0] = s.sum;
@@ -78,13 +78,13 @@ void ek_tf_features_compute(const struct ek_text_field *f, const struct ek_text_
         scratch[i] = t[i].tf / f->length;
         matched += t[i].tf > 0;
     }
-    put(out + EK_STREAM_TFN, scratch, terms);
+    write_stats(out + EK_STREAM_TFN, scratch, terms);
     for (size_t i = 0; i < terms; i++)
         scratch[i] = t[i].tf;
-    put(out + EK_STREAM_TF, scratch, terms);
+    write_stats(out + EK_STREAM_TF, scratch, terms);
     for (size_t i = 0; i < terms; i++)
         scratch[i] = t[i].tf ? t[i].tf * idf(f, &t[i]) : 0;
-    put(out + EK_STREAM_TFIDF, scratch, terms);
+    write_stats(out + EK_STREAM_TFIDF, scratch, terms);
     out[EK_STREAM_MATCHED] = matched;
     out[EK_STREAM_MATCHED_SHARE] = matched / (double)terms;
 }
@@ -96,5 +96,5 @@ void ek_tf_feature_idf(const struct ek_text_field *f, const struct ek_text_term 
     for (size_t i = 0; i < terms; i++)
         if (t[i].df)
             scratch[known++] = idf(f, &t[i]);
-    put(out, scratch, known);
+    write_stats(out, scratch, known);
 }

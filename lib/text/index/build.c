@@ -100,7 +100,7 @@ static int fail_here(struct ek_build *b, int rc)
     return ek_fail(b->error, EK_ENOMEM, "out of memory");
 }
 
-static int take_term(void *context, const char *term, size_t length)
+static int add_term(void *context, const char *term, size_t length)
 {
     struct ek_build *b = context;
     uint32_t number, document = b->out.footer.documents;
@@ -129,7 +129,7 @@ static int read_fields(struct ek_build *b, const struct ek_record_text *r, struc
         size_t before = b->tokens.count;
         b->field = (enum ek_field)f;
         b->error->code = EK_OK;
-        int rc = ek_words_each(b->words, r->field[f].text, r->field[f].length, take_term, b);
+        int rc = ek_words_each(b->words, r->field[f].text, r->field[f].length, add_term, b);
         if (rc)
             return b->error->code ? rc : fail_here(b, rc);
         count_field(b, f, (uint32_t)(b->tokens.count - before));
@@ -185,7 +185,7 @@ static int add_run(struct ek_build *b)
 }
 
 /* Where the limit is reached, what was gathered goes to disk. */
-static int keep_limit(struct ek_build *b)
+static int check_limit(struct ek_build *b)
 {
     uint64_t kept = ek_build_resident_bytes(b);
     if (kept + ek_run_writer_places(&b->gather) <= b->memory_bytes)
@@ -219,7 +219,7 @@ int ek_build_add(struct ek_build *b, const struct ek_record_text *r, const char 
     if (!rc)
         rc = ek_spill_file_add(b->rows, &row, sizeof row, b->error);
     if (!rc)
-        rc = keep_limit(b);
+        rc = check_limit(b);
     b->out.footer.documents++;
     return rc;
 }

@@ -34,7 +34,7 @@ static int begin(struct merge *m)
 }
 
 /* Statistics of a term, as the file has them. */
-static size_t put_counts(const struct ek_postings_writer *o, uint8_t *out)
+static size_t write_counts(const struct ek_postings_writer *o, uint8_t *out)
 {
     size_t n = 1;
     int fields = 0;
@@ -54,11 +54,11 @@ static size_t put_counts(const struct ek_postings_writer *o, uint8_t *out)
     return n;
 }
 
-static int put_entry(struct merge *m, uint32_t term)
+static int write_entry(struct merge *m, uint32_t term)
 {
     struct ek_build *b = m->build;
     uint8_t entry[1 + (3 * EK_FIELDS_AND_DOCUMENT + 2) * EK_VARINT_BYTES_MAX];
-    size_t n = put_counts(&m->out, entry);
+    size_t n = write_counts(&m->out, entry);
     n += ek_varint_put(entry + n, ek_index_writer_length(&b->out));
     n += ek_varint_put(entry + n, m->out.bytes.length);
     b->entry_at[term] = b->entries.length;
@@ -76,7 +76,7 @@ static int merge_term(struct merge *m, uint32_t term)
             rc = ek_run_reader_copy_postings(m->runs + i, &m->out, m->error);
     if (!rc && ek_postings_writer_end(&m->out))
         rc = ek_fail(m->error, EK_ENOMEM, "out of memory");
-    return rc ? rc : put_entry(m, term);
+    return rc ? rc : write_entry(m, term);
 }
 
 int ek_build_merge(struct ek_build *b,

@@ -24,7 +24,7 @@ static int add_text(struct ek_collection *c, int part, yyjson_val *text, struct 
     return ek_collection_add(c, part, yyjson_get_str(text), yyjson_get_len(text), e);
 }
 
-static int take_array(struct ek_collection *c, int part, yyjson_val *texts, struct ek_error *e)
+static int read_array(struct ek_collection *c, int part, yyjson_val *texts, struct ek_error *e)
 {
     size_t i, max;
     yyjson_val *text;
@@ -39,7 +39,7 @@ static int take_array(struct ek_collection *c, int part, yyjson_val *texts, stru
     return EK_OK;
 }
 
-static int take_id(struct ek_collection *c, yyjson_val *value, struct ek_error *e)
+static int read_id(struct ek_collection *c, yyjson_val *value, struct ek_error *e)
 {
     char number[NUMBER];
     if (yyjson_is_str(value))
@@ -50,18 +50,18 @@ static int take_id(struct ek_collection *c, yyjson_val *value, struct ek_error *
     return ek_collection_add(c, EK_TEXT_ID, number, (size_t)length, e);
 }
 
-static int take(struct ek_collection *c, int part, yyjson_val *value, struct ek_error *e)
+static int read_part(struct ek_collection *c, int part, yyjson_val *value, struct ek_error *e)
 {
     if (!value || yyjson_is_null(value))
         return EK_OK;
     if (part == EK_TEXT_ID)
-        return take_id(c, value, e);
+        return read_id(c, value, e);
     if (yyjson_is_str(value))
         return add_text(c, part, value, e);
     if (part == EK_TEXT_URL || !yyjson_is_arr(value))
         return wrong(c, KEYS[part], part == EK_TEXT_URL ? "a text" : "a text or an array of texts",
                      e);
-    return take_array(c, part, value, e);
+    return read_array(c, part, value, e);
 }
 
 static int parse(const struct ek_collection *c, yyjson_doc **out, struct ek_error *e)
@@ -111,7 +111,7 @@ int ek_collection_json(struct ek_collection *c, bool *more, struct ek_error *e)
         return rc;
     yyjson_val *object = yyjson_doc_get_root(doc);
     for (int i = 0; i < EK_TEXT_PARTS && !rc; i++)
-        rc = take(c, i, yyjson_obj_get(object, KEYS[i]), e);
+        rc = read_part(c, i, yyjson_obj_get(object, KEYS[i]), e);
     count_unknown(c, object);
     yyjson_doc_free(doc);
     *more = !rc;

@@ -87,7 +87,7 @@ static size_t dropped_length(const struct nest *n, char *p, const char *end)
     return (size_t)((at ? at : end) - p);
 }
 
-static void take_tag(struct nest *n, const char *p, size_t length)
+static void read_tag(struct nest *n, const char *p, size_t length)
 {
     bool closing = p[1] == '/';
     const char *name = p + 1 + closing;
@@ -125,7 +125,7 @@ static int add_text(struct ek_collection *c, int part, const char *from, const c
     return rc;
 }
 
-static int take_parts(struct ek_collection *c, struct ek_error *e)
+static int read_parts(struct ek_collection *c, struct ek_error *e)
 {
     char *p = (char *)c->document.data, *end = p + c->document.length, *from = p;
     struct nest n = {{0}, 0};
@@ -139,7 +139,7 @@ static int take_parts(struct ek_collection *c, struct ek_error *e)
         }
         rc = add_text(c, part_of(&n), from, open ? open : end, e);
         if (open)
-            take_tag(&n, open, length);
+            read_tag(&n, open, length);
         p = open ? open + length : end;
         p = from = p + dropped_length(&n, p, end);
     }
@@ -166,7 +166,7 @@ static bool has_begin(char *line, size_t length)
 }
 
 /* Adds to the document what stands before its end; *whole: there it was. */
-static int take_line(struct ek_collection *c, bool *whole, struct ek_error *e)
+static int read_line(struct ek_collection *c, bool *whole, struct ek_error *e)
 {
     char *end = find_tag_text(c->line, c->length, "</doc>");
     size_t length = end ? (size_t)(end - c->line) : c->length;
@@ -234,10 +234,10 @@ int ek_collection_trec(struct ek_collection *c, bool *more, struct ek_error *e)
         if (!rc && !c->line)
             return ek_collection_fault(c, e, "a document that does not end: '</DOC>' is missing");
         if (!rc)
-            rc = take_line(c, &whole, e);
+            rc = read_line(c, &whole, e);
     }
     if (!rc)
-        rc = take_parts(c, e);
+        rc = read_parts(c, e);
     *more = !rc;
     return rc;
 }

@@ -58,7 +58,7 @@ void ek_document_release(struct ek_document *d)
     ek_document_init(d);
 }
 
-static int make_room(struct ek_document *d, size_t count, struct ek_error *e)
+static int reserve_documents(struct ek_document *d, size_t count, struct ek_error *e)
 {
     if (count <= d->capacity && d->memory)
         return EK_OK;
@@ -92,7 +92,7 @@ int ek_index_read(const struct ek_index *x, uint32_t number, struct ek_document 
     /* Four terms take five bytes at least: nothing is asked for that cannot be there. */
     if (b.bad || count > left || count / 4 * 5 > left)
         return ek_index_damaged(x, "a document does not end", e);
-    int rc = make_room(d, count, e);
+    int rc = reserve_documents(d, count, e);
     if (rc)
         return rc;
     if (!ek_pack_decode(EK_PACK_WIDE, b.at, left, count, d->memory, &used) ||

@@ -55,7 +55,7 @@ static int next_block(struct cursor *c, struct ek_error *e)
     return rc;
 }
 
-static int make_room(struct cursor *c, size_t count, struct ek_error *e)
+static int reserve_positions(struct cursor *c, size_t count, struct ek_error *e)
 {
     if (count <= c->room)
         return EK_OK;
@@ -68,14 +68,14 @@ static int make_room(struct cursor *c, size_t count, struct ek_error *e)
 }
 
 /* The positions of document `i` of the block that lie in the field, counted from its beginning. */
-static int take_positions(struct cursor *c, uint32_t i, uint32_t *count, struct ek_error *e)
+static int read_positions(struct cursor *c, uint32_t i, uint32_t *count, struct ek_error *e)
 {
     const struct ek_blocks *b = &c->blocks;
     uint32_t begin, end, tf = b->tf[i], n = 0;
     uint64_t at = 0, length = b->index->lengths[b->document[i]];
     const uint32_t *gap = b->position + c->place;
     c->place += tf;
-    int rc = make_room(c, tf, e);
+    int rc = reserve_positions(c, tf, e);
     if (rc)
         return rc;
     if (!ek_index_bounds(b->index, b->document[i], c->field, &begin, &end))
@@ -100,7 +100,7 @@ int ek_postings_next(struct ek_postings *p, bool *more, struct ek_error *e)
             return rc;
         uint32_t i = c->next++, count = c->blocks.tf[i];
         if (c->positions || !c->whole)
-            rc = take_positions(c, i, &count, e);
+            rc = read_positions(c, i, &count, e);
         if (rc) {
             *more = false;
             return rc;

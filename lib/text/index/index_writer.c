@@ -60,7 +60,7 @@ int ek_index_writer_begin(struct ek_index_writer *o, enum ek_section section, st
     return rc;
 }
 
-static void hash_held(struct ek_index_writer *o)
+static void hash_buffered(struct ek_index_writer *o)
 {
     struct ek_index_section *s = o->footer.section + o->section;
     s->hash = ek_hash(o->hold, o->held, s->hash);
@@ -79,7 +79,7 @@ int ek_index_writer_add(struct ek_index_writer *o, const void *bytes, size_t len
         from += n;
         left -= n;
         if (o->held == EK_INDEX_HASHED)
-            hash_held(o);
+            hash_buffered(o);
     }
     return send(o, bytes, length, e);
 }
@@ -92,7 +92,7 @@ uint64_t ek_index_writer_length(const struct ek_index_writer *o)
 void ek_index_writer_end(struct ek_index_writer *o)
 {
     if (o->held)
-        hash_held(o);
+        hash_buffered(o);
 }
 
 int ek_index_writer_close(struct ek_index_writer *o, struct ek_error *e)

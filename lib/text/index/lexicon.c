@@ -53,7 +53,7 @@ static int widen(struct ek_lexicon *n)
     return EK_OK;
 }
 
-static int make_room(struct ek_lexicon *n, size_t length)
+static int reserve_names(struct ek_lexicon *n, size_t length)
 {
     if (n->count == UINT32_MAX - 1 || length > UINT32_MAX - n->length)
         return EK_ELIMIT;
@@ -98,7 +98,7 @@ int ek_lexicon_add(struct ek_lexicon *n, const char *bytes, size_t length, uint3
             return EK_OK;
         }
     }
-    int rc = make_room(n, length);
+    int rc = reserve_names(n, length);
     if (rc)
         return rc;
     at = slot_of(n, hash, bytes, length);

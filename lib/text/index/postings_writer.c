@@ -34,7 +34,7 @@ void ek_postings_writer_clear(struct ek_postings_writer *o)
     ek_buf_clear(&o->bytes);
 }
 
-static size_t put_summary(const struct ek_postings_writer *o, uint8_t *out)
+static size_t write_summary(const struct ek_postings_writer *o, uint8_t *out)
 {
     uint32_t most = 0, shortest = UINT32_MAX;
     for (uint32_t i = 0; i < o->count; i++) {
@@ -61,7 +61,7 @@ static void close_up(struct ek_postings_writer *o)
     }
 }
 
-static int put_block(struct ek_postings_writer *o, bool summary)
+static int write_block(struct ek_postings_writer *o, bool summary)
 {
     uint32_t gaps[EK_INDEX_BLOCK], more[EK_INDEX_BLOCK], last = o->last;
     uint8_t head[HEAD], small[2 * (5 * EK_INDEX_BLOCK + EK_PACK_PADDING)];
@@ -83,7 +83,7 @@ static int put_block(struct ek_postings_writer *o, bool summary)
     h += ek_varint_put(head + h, n);
     h += ek_varint_put(head + h, packed_bytes);
     if (summary)
-        h += put_summary(o, head + h);
+        h += write_summary(o, head + h);
     ek_buf_add(&o->bytes, head, h);
     ek_buf_add(&o->bytes, small, n);
     int rc = ek_buf_add(&o->bytes, packed, packed_bytes);
@@ -121,7 +121,7 @@ int ek_postings_writer_document(struct ek_postings_writer *o, uint32_t document)
     int rc = EK_OK;
     close_document(o);
     if (o->count == EK_INDEX_BLOCK || o->positions.count >= POSITIONS_MOST)
-        rc = put_block(o, true);
+        rc = write_block(o, true);
     o->document = document;
     o->open = true;
     for (int f = 0; f < EK_FIELDS; f++)
@@ -139,5 +139,5 @@ int ek_postings_writer_position(struct ek_postings_writer *o, enum ek_field fiel
 int ek_postings_writer_end(struct ek_postings_writer *o)
 {
     close_document(o);
-    return o->count ? put_block(o, false) : EK_OK;
+    return o->count ? write_block(o, false) : EK_OK;
 }

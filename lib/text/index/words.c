@@ -52,7 +52,7 @@ void ek_words_free(struct ek_words *w)
 }
 
 /* The word so far, if any, goes to the caller. */
-static int give(struct ek_words *w)
+static int emit_term(struct ek_words *w)
 {
     size_t length = w->length;
     const char *term = w->word;
@@ -90,7 +90,7 @@ static bool is_within(utf8proc_int32_t code)
 }
 
 /* Han and Hiragana: there are no spaces to tell words by. */
-static bool stands_alone(utf8proc_int32_t code)
+static bool is_separate(utf8proc_int32_t code)
 {
     return (code >= 0x3041 && code <= 0x3096) || (code >= 0x3400 && code <= 0x4dbf) ||
            (code >= 0x4e00 && code <= 0x9fff) || (code >= 0xf900 && code <= 0xfaff) ||
@@ -105,13 +105,13 @@ static int cut(struct ek_words *w, size_t count)
     for (size_t i = 0; i < count && !rc; i++) {
         utf8proc_int32_t code = w->codes[i];
         bool mark = is_mark(code);
-        if (!is_of_word(code) || stands_alone(code) || (alone && !mark)) {
-            rc = give(w);
+        if (!is_of_word(code) || is_separate(code) || (alone && !mark)) {
+            rc = emit_term(w);
             full = alone = false;
         }
         if (rc || !is_of_word(code))
             continue;
-        alone = alone || stands_alone(code);
+        alone = alone || is_separate(code);
         utf8proc_uint8_t bytes[4];
         size_t n = (size_t)utf8proc_encode_char(code, bytes);
         full = full || w->length + n > EK_NAME_TEXT_BYTES_MAX;
@@ -120,7 +120,7 @@ static int cut(struct ek_words *w, size_t count)
             w->length += n;
         }
     }
-    return rc ? rc : give(w);
+    return rc ? rc : emit_term(w);
 }
 
 /* A run of letters, marks and numbers, at most EK_RUN_BYTES_MAX bytes of UTF-8. */
@@ -147,9 +147,9 @@ static int any_run(struct ek_words *w, const char *text, size_t length, size_t *
         bool within = end > start && is_within(code);
         if (n <= 0 || (!is_of_word(code) && !within))
             break;
-        if (end > start && (stands_alone(code) || (alone && !within && !is_mark(code))))
+        if (end > start && (is_separate(code) || (alone && !within && !is_mark(code))))
             break;
-        alone = alone || stands_alone(code);
+        alone = alone || is_separate(code);
         end += (size_t)n;
         if (end - start <= EK_RUN_BYTES_MAX)
             keep = end;
@@ -187,7 +187,7 @@ int ek_words_each(struct ek_words *w, const char *text, size_t length,
         if (c < 0x80 && !is_ascii_word(c))
             at++;
         else if (c < 0x80 && ascii_run(w, text, length, &at))
-            rc = give(w);
+            rc = emit_term(w);
         else
             rc = any_run(w, text, length, &at);
     }

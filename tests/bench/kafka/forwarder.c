@@ -217,7 +217,7 @@ static void run(struct forwarder *f)
             rd_kafka_poll(f->producer, BATCH_WAIT_MS);
         if (ek_now_ms() >= f->commit_due_ms) {
             commit(f, 1);
-            f->commit_due_ms = ek_now_ms() + ek_config_commit_every(f->config);
+            f->commit_due_ms = ek_now_ms() + ek_config_commit_interval_ms(f->config);
         }
     }
     rd_kafka_queue_destroy(queue);

@@ -70,7 +70,7 @@ struct sending {
     enum ek_feature_encoding encoding;
 };
 
-static int send_lists(struct ek_sender *s, const struct sending *w, struct ek_error *e)
+static int send_lists(struct ek_tool_producer *s, const struct sending *w, struct ek_error *e)
 {
     struct ek_manifest *m = ek_bench_manifest(FEATURES);
     struct ek_bench_list list;
@@ -91,12 +91,12 @@ static int send_lists(struct ek_sender *s, const struct sending *w, struct ek_er
                                           .key_length = strlen(list.id),
                                           .bytes = bytes.data,
                                           .length = bytes.length};
-        rc = rc ? rc : ek_sender_send(s, &r, e);
+        rc = rc ? rc : ek_tool_producer_send(s, &r, e);
     }
     ek_buf_release(&bytes);
     ek_bench_list_release(&list);
     ek_manifest_free(m);
-    return rc ? rc : ek_sender_flush(s, WAIT_MS, e);
+    return rc ? rc : ek_tool_producer_flush(s, WAIT_MS, e);
 }
 
 static int do_send(char **word)
@@ -107,11 +107,11 @@ static int do_send(char **word)
                               .partitions = (int)ek_bench_number(word[4]),
                               .faulty_from = ek_bench_number(word[5])};
     struct ek_error e = {0};
-    struct ek_sender *s;
-    if (ek_sender_new(&s, word[0], word[1], EK_SENDER_ORDERED, &e))
+    struct ek_tool_producer *s;
+    if (ek_tool_producer_new(&s, word[0], word[1], EK_TOOL_PRODUCER_ORDERED, &e))
         return told(&e);
     int rc = send_lists(s, &w, &e);
-    ek_sender_free(s);
+    ek_tool_producer_free(s);
     return rc ? told(&e) : 0;
 }
 

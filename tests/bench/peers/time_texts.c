@@ -139,7 +139,7 @@ static uint64_t extract(struct ek_retrieve *r, struct ek_text_features *f,
 }
 
 static int features(const char *path, const char *queries, uint32_t k, uint64_t passes,
-                    const char *wanted)
+                    const char *desired)
 {
     struct ek_index *x;
     struct ek_retrieve *r;
@@ -149,7 +149,7 @@ static int features(const char *path, const char *queries, uint32_t k, uint64_t 
     uint64_t rows = 0;
     must(ek_index_open(&x, path, NULL));
     must(ek_retrieve_new(&r, x, EK_BM25_DEFAULT, NULL));
-    must(ek_feature_choice_load(&choice, wanted, NULL));
+    must(ek_feature_choice_load(&choice, desired, NULL));
     must(ek_text_features_new(&f, x, choice, NULL));
     struct ek_hit *hits = ek_bench_memory(k, sizeof *hits);
     float *values = ek_bench_memory(choice->count, sizeof *values);

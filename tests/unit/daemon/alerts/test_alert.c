@@ -9,11 +9,11 @@ START_TEST(a_cause_of_many_features_is_one_alert_from_first_to_last)
     char sentence[EK_ALERT_SENTENCE_BYTES];
     begin(&s, 10);
     hear(&s, json_of(&(struct finding){.feature = "price", .state = "suspected"}));
-    ck_assert_uint_eq(ek_alert_book_count(s.book), 0);
+    ck_assert_uint_eq(ek_alert_registry_count(s.book), 0);
     price(&s, "confirmed");
     hear(&s, json_of(&(struct finding){
                  .feature = "taxes", .state = "confirmed", .members = "\"price\",\"taxes\""}));
-    ck_assert_uint_eq(ek_alert_book_count(s.book), 1);
+    ck_assert_uint_eq(ek_alert_registry_count(s.book), 1);
     ck_assert_int_eq(told(&s, SLACK, NULL), 0);
     s.now_ms += WAIT_MS;
     ck_assert_int_eq(told(&s, SLACK, &a), 1);
@@ -29,8 +29,8 @@ START_TEST(a_cause_of_many_features_is_one_alert_from_first_to_last)
     ck_assert(!a.firing);
     ck_assert_str_eq(a.feature, "price");
     ck_assert_int_eq(told(&s, MANAGER, NULL), 1);
-    ek_alert_queue_sweep(s.queue, s.now_ms);
-    ck_assert_uint_eq(ek_alert_book_count(s.book), 0);
+    ek_alert_queue_remove_ended(s.queue, s.now_ms);
+    ck_assert_uint_eq(ek_alert_registry_count(s.book), 0);
     end(&s);
 }
 END_TEST
@@ -42,7 +42,7 @@ START_TEST(another_cause_is_another_alert)
     price(&s, "confirmed");
     hear(&s,
          json_of(&(struct finding){.feature = "rating", .state = "confirmed", .cause = "c-10"}));
-    ck_assert_uint_eq(ek_alert_book_count(s.book), 2);
+    ck_assert_uint_eq(ek_alert_registry_count(s.book), 2);
     end(&s);
 }
 END_TEST
@@ -80,7 +80,7 @@ START_TEST(at_the_end_nothing_waits_for_others_of_its_cause)
          json_of(&(struct finding){.feature = "rating", .state = "confirmed", .cause = "c-10"}));
     s.now_ms += 10;
     ck_assert_int_eq(told(&s, SLACK, NULL), 0);
-    ek_alert_queue_hurry(s.queue);
+    ek_alert_queue_skip_waits(s.queue);
     ck_assert_uint_eq(ek_alert_queue_backlog(s.queue, s.now_ms).waiting, 3);
     ck_assert_int_eq(told(&s, SLACK, &a), 1); /* the next process takes it for told */
     ck_assert_str_eq(a.feature, "rating");
@@ -138,9 +138,9 @@ START_TEST(what_a_state_had_goes_on_under_its_name_and_is_not_told_as_new)
     struct scene s;
     struct ek_alert a = {.firing = true};
     begin(&s, 10);
-    ek_alert_book_begin_recall(s.book);
+    ek_alert_registry_start_replay(s.book);
     hear_as(&s, json_of(&(struct finding){.feature = "price", .state = "updated"}), true, true);
-    ek_alert_book_end_recall(s.book, when(&s));
+    ek_alert_registry_stop_replay(s.book, when(&s));
     s.now_ms += 3 * WAIT_MS;
     ck_assert_int_eq(told(&s, SLACK, NULL), 0);
     ck_assert_int_eq(told(&s, MANAGER, &a), 1);
@@ -162,10 +162,10 @@ START_TEST(what_a_recall_leaves_out_has_ended)
          json_of(&(struct finding){.feature = "rating", .state = "confirmed", .cause = "c-10"}));
     s.now_ms += WAIT_MS;
     ck_assert_int_eq(told(&s, SLACK, NULL), 2);
-    ek_alert_book_begin_recall(s.book);
+    ek_alert_registry_start_replay(s.book);
     hear_as(&s, json_of(&(struct finding){.feature = "price", .state = "updated", .cause = "c-77"}),
             true, true);
-    ek_alert_book_end_recall(s.book, when(&s));
+    ek_alert_registry_stop_replay(s.book, when(&s));
     s.now_ms += WAIT_MS;
     struct ek_alert a = {.firing = true};
     ck_assert_int_eq(told(&s, SLACK, &a), 1);
@@ -202,7 +202,7 @@ START_TEST(a_sink_that_fails_is_tried_later_and_later_with_the_newest_state)
     for (int i = 0; i < 8; i++) {
         ck_assert_ptr_nonnull(ek_alert_queue_next(s.queue, SLACK, s.now_ms));
         ck_assert_ptr_null(ek_alert_queue_next(s.queue, SLACK, s.now_ms)); /* it is busy */
-        ek_alert_queue_done(s.queue, SLACK, EK_ALERT_FAILED, 0, s.now_ms);
+        ek_alert_queue_finish(s.queue, SLACK, EK_ALERT_FAILED, 0, s.now_ms);
         s.now_ms += wait - 1;
         ck_assert_ptr_null(ek_alert_queue_next(s.queue, SLACK, s.now_ms));
         s.now_ms++;
@@ -223,7 +223,7 @@ END_TEST
 static void fail_once(struct scene *s)
 {
     ck_assert_ptr_nonnull(ek_alert_queue_next(s->queue, SLACK, s->now_ms));
-    ek_alert_queue_done(s->queue, SLACK, EK_ALERT_FAILED, 0, s->now_ms);
+    ek_alert_queue_finish(s->queue, SLACK, EK_ALERT_FAILED, 0, s->now_ms);
 }
 
 START_TEST(a_sink_that_took_one_is_tried_soon_after_it_fails_again)
@@ -258,13 +258,13 @@ START_TEST(a_sink_hears_of_nothing_less_serious_than_it_asks_for)
     hear(&s, WITHDRAWN);
     s.now_ms += WAIT_MS;
     ck_assert_int_eq(told(&s, 0, &a), 1);
-    ck_assert_int_eq((int)a.kind, EK_ALERT_ROUTE_WITHDRAWN);
+    ck_assert_int_eq((int)a.kind, EK_ALERT_ROUTE_ROLLED_BACK);
     price(&s, "recovered");
     s.now_ms += WAIT_MS;
     ck_assert_int_eq(told(&s, 0, &a), 1);
-    ck_assert_int_eq((int)a.kind, EK_ALERT_ROUTE_WITHDRAWN);
-    ek_alert_queue_sweep(s.queue, s.now_ms);
-    ck_assert_uint_eq(ek_alert_book_count(s.book), 0);
+    ck_assert_int_eq((int)a.kind, EK_ALERT_ROUTE_ROLLED_BACK);
+    ek_alert_queue_remove_ended(s.queue, s.now_ms);
+    ck_assert_uint_eq(ek_alert_registry_count(s.book), 0);
     end(&s);
 }
 END_TEST
@@ -276,13 +276,13 @@ START_TEST(a_sink_that_asks_to_wait_is_waited_for_within_a_limit)
     price(&s, "confirmed");
     s.now_ms += WAIT_MS;
     ek_alert_queue_next(s.queue, SLACK, s.now_ms);
-    ek_alert_queue_done(s.queue, SLACK, EK_ALERT_FAILED, 30000, s.now_ms);
+    ek_alert_queue_finish(s.queue, SLACK, EK_ALERT_FAILED, 30000, s.now_ms);
     ck_assert_int_eq(told(&s, MANAGER, NULL), 1); /* which has nothing to do with it */
     ck_assert_int_eq((int)ek_alert_queue_wait_ms(s.queue, s.now_ms), 30000);
     s.now_ms += 30000;
     ek_alert_queue_next(s.queue, SLACK, s.now_ms);
-    ek_alert_queue_done(s.queue, SLACK, EK_ALERT_FAILED, INT64_MAX / 2, s.now_ms);
-    s.now_ms += EK_ALERT_ASKED_MAX_MS;
+    ek_alert_queue_finish(s.queue, SLACK, EK_ALERT_FAILED, INT64_MAX / 2, s.now_ms);
+    s.now_ms += EK_ALERT_RETRY_AFTER_MAX_MS;
     ck_assert_int_eq(told(&s, SLACK, NULL), 1);
     end(&s);
 }
@@ -295,7 +295,7 @@ START_TEST(what_a_sink_refuses_is_not_sent_again)
     price(&s, "confirmed");
     s.now_ms += WAIT_MS;
     ck_assert_ptr_nonnull(ek_alert_queue_next(s.queue, SLACK, s.now_ms));
-    ek_alert_queue_done(s.queue, SLACK, EK_ALERT_REFUSED, 0, s.now_ms);
+    ek_alert_queue_finish(s.queue, SLACK, EK_ALERT_REFUSED, 0, s.now_ms);
     ck_assert_int_eq(told(&s, SLACK, NULL), 0);
     end(&s);
 }
@@ -303,11 +303,11 @@ END_TEST
 
 static int reach(struct scene *s, const char *limit)
 {
-    struct ek_alert_news news;
+    struct ek_alert_update news;
     char json[200];
     snprintf(json, sizeof json, "{\"event\":\"limit\",\"limit\":\"%s\",\"time_ms\":1}", limit);
     ek_alert_read(&news, event_from(json));
-    return ek_alert_book_take(s->book, &news, true, false, when(s));
+    return ek_alert_registry_add(s->book, &news, true, false, when(s));
 }
 
 START_TEST(too_many_alerts_lose_one_that_ended_and_else_the_newcomer)
@@ -317,13 +317,13 @@ START_TEST(too_many_alerts_lose_one_that_ended_and_else_the_newcomer)
     price(&s, "confirmed");
     ck_assert_int_eq(reach(&s, "cells"), 0);
     ck_assert_int_eq(reach(&s, "plan"), EK_ENOMEM); /* both fire */
-    ck_assert_uint_eq(ek_alert_book_lost(s.book), 0);
+    ck_assert_uint_eq(ek_alert_registry_dropped_count(s.book), 0);
     price(&s, "recovered");
     ck_assert_int_eq(reach(&s, "plan"), 0);
-    ck_assert_uint_eq(ek_alert_book_count(s.book), 2);
-    ck_assert_uint_eq(ek_alert_book_lost(s.book), 1);
+    ck_assert_uint_eq(ek_alert_registry_count(s.book), 2);
+    ck_assert_uint_eq(ek_alert_registry_dropped_count(s.book), 1);
     for (size_t i = 0; i < 2; i++)
-        ck_assert(ek_alert_book_at(s.book, i)->alert.firing);
+        ck_assert(ek_alert_registry_get(s.book, i)->alert.firing);
     end(&s);
 }
 END_TEST
@@ -338,9 +338,9 @@ START_TEST(an_alert_that_somebody_is_being_told_of_stays)
     price(&s, "recovered");
     ck_assert_int_eq(reach(&s, "plan"), EK_ENOMEM); /* for the sink has it in its hands */
     s.now_ms += 2 * WAIT_MS;
-    ek_alert_queue_sweep(s.queue, s.now_ms);
-    ck_assert_uint_eq(ek_alert_book_count(s.book), 1);
-    ek_alert_queue_done(s.queue, SLACK, EK_ALERT_SENT, 0, s.now_ms);
+    ek_alert_queue_remove_ended(s.queue, s.now_ms);
+    ck_assert_uint_eq(ek_alert_registry_count(s.book), 1);
+    ek_alert_queue_finish(s.queue, SLACK, EK_ALERT_SENT, 0, s.now_ms);
     ck_assert_int_eq(reach(&s, "plan"), 0);
     end(&s);
 }
@@ -355,11 +355,11 @@ START_TEST(so_does_one_that_another_instance_ends_meanwhile)
     ck_assert_ptr_nonnull(ek_alert_queue_next(s.queue, SLACK, s.now_ms));
     hear_as(&s, json_of(&(struct finding){.feature = "price", .state = "recovered"}), false, false);
     s.now_ms += 2 * WAIT_MS;
-    ek_alert_queue_sweep(s.queue, s.now_ms);
-    ck_assert_uint_eq(ek_alert_book_count(s.book), 1);
-    ek_alert_queue_done(s.queue, SLACK, EK_ALERT_SENT, 0, s.now_ms);
-    ek_alert_queue_sweep(s.queue, s.now_ms);
-    ck_assert_uint_eq(ek_alert_book_count(s.book), 0);
+    ek_alert_queue_remove_ended(s.queue, s.now_ms);
+    ck_assert_uint_eq(ek_alert_registry_count(s.book), 1);
+    ek_alert_queue_finish(s.queue, SLACK, EK_ALERT_SENT, 0, s.now_ms);
+    ek_alert_queue_remove_ended(s.queue, s.now_ms);
+    ck_assert_uint_eq(ek_alert_registry_count(s.book), 0);
     end(&s);
 }
 END_TEST
@@ -381,18 +381,18 @@ START_TEST(what_nobody_heard_of_goes_before_what_somebody_holds_for_firing)
     s.now_ms += WAIT_MS;
     struct ek_alert a = {.firing = true};
     ck_assert_int_eq(told(&s, SLACK, &a), 2);
-    ck_assert_uint_eq(ek_alert_book_lost(s.book), 1);
+    ck_assert_uint_eq(ek_alert_registry_dropped_count(s.book), 1);
     for (size_t i = 0; i < 2; i++)
-        ck_assert_str_ne(ek_alert_book_at(s.book, i)->alert.feature, "rating");
+        ck_assert_str_ne(ek_alert_registry_get(s.book, i)->alert.feature, "rating");
     end(&s);
 }
 END_TEST
 
 /* What an event says about which alert: "kind feature segment limit instance, firing". */
-static void says(const char *json, enum ek_alert_news_what what, enum ek_alert_kind kind,
+static void says(const char *json, enum ek_alert_update_kind what, enum ek_alert_kind kind,
                  const char *sentence)
 {
-    struct ek_alert_news n;
+    struct ek_alert_update n;
     char text[EK_ALERT_SENTENCE_BYTES];
     ek_alert_read(&n, event_from(json));
     ck_assert_int_eq((int)n.what, (int)what);
@@ -407,12 +407,12 @@ START_TEST(what_else_goes_wrong_is_an_alert_until_it_is_over)
 {
     says("{\"event\":\"decision\",\"what\":\"withdraw\"," TIME ",\"feature\":\"price\","
          "\"segment\":null,\"rail\":\"rank_change_p95\",\"figure\":0.62,\"limit\":0.5}",
-         EK_ALERT_FIRES, EK_ALERT_ROUTE_WITHDRAWN,
+         EK_ALERT_FIRES, EK_ALERT_ROUTE_ROLLED_BACK,
          "the route of price was withdrawn by a guardrail since 21 Sep 14:32 UTC: rank_change_p95 "
          "is 0.62, the rules allow 0.5; the faulty feature is ranked with as it comes, until "
          "somebody lets the route begin anew (evenkeel resume)");
     says("{\"event\":\"decision\",\"what\":\"resume\"," TIME ",\"feature\":\"price\"}",
-         EK_ALERT_ENDS, EK_ALERT_ROUTE_WITHDRAWN, "");
+         EK_ALERT_ENDS, EK_ALERT_ROUTE_ROLLED_BACK, "");
     says("{\"event\":\"decision\",\"what\":\"pause\"," TIME ",\"who\":\"ana\",\"why\":\"odd\"}",
          EK_ALERT_FIRES, EK_ALERT_PAUSED,
          "evenkeel is paused since 21 Sep 14:32 UTC: by ana, odd; every message goes out as it "
@@ -443,7 +443,7 @@ START_TEST(what_else_goes_wrong_is_an_alert_until_it_is_over)
          "one says that started first is dropped, until each has a service.instance of its own");
     says("{\"event\":\"fleet\",\"state\":\"name_free\"," TIME ",\"instance\":\"a\"}", EK_ALERT_ENDS,
          EK_ALERT_FLEET_NAME_SHARED, "");
-    says("{\"event\":\"decision\",\"what\":\"step\",\"feature\":\"price\"}", EK_ALERT_NO_NEWS,
+    says("{\"event\":\"decision\",\"what\":\"step\",\"feature\":\"price\"}", EK_ALERT_NO_UPDATE,
          EK_ALERT_DRIFT, "");
 }
 END_TEST
@@ -460,7 +460,7 @@ START_TEST(a_withdrawn_route_is_over_with_its_finding)
     price(&s, "recovered");
     s.now_ms += WAIT_MS;
     ck_assert_int_eq(told(&s, SLACK, NULL), 2);
-    ek_alert_queue_sweep(s.queue, s.now_ms);
+    ek_alert_queue_remove_ended(s.queue, s.now_ms);
     end(&s);
 }
 END_TEST
@@ -472,8 +472,8 @@ START_TEST(a_withdrawn_route_is_over_when_a_recall_leaves_out_its_finding)
     price(&s, "confirmed");
     hear(&s, WITHDRAWN);
     ck_assert_int_eq(firing(&s), 2);
-    ek_alert_book_begin_recall(s.book);
-    ek_alert_book_end_recall(s.book, when(&s));
+    ek_alert_registry_start_replay(s.book);
+    ek_alert_registry_stop_replay(s.book, when(&s));
     ck_assert_int_eq(firing(&s), 0);
     end(&s);
 }
@@ -489,7 +489,7 @@ START_TEST(a_guard_that_begins_anew_ends_what_it_had_found_and_nothing_else)
     hear(&s, "{\"event\":\"decision\",\"what\":\"pause\",\"time_ms\":1}");
     ck_assert_int_eq(reach(&s, "plan"), 0);
     ck_assert_int_eq(firing(&s), 5);
-    ek_alert_book_begin_anew(s.book, when(&s));
+    ek_alert_registry_reset(s.book, when(&s));
     ck_assert_int_eq(firing(&s), 1);
     end(&s);
 }
@@ -498,19 +498,19 @@ END_TEST
 START_TEST(a_limit_is_not_over_while_it_holds_a_finding_back)
 {
     struct scene s;
-    struct ek_alert_news news;
+    struct ek_alert_update news;
     begin(&s, 10);
     ck_assert_int_eq(reach(&s, "plan"), 0);
     ek_alert_read(&news,
                   event_from(json_of(&(struct finding){.feature = "price", .state = "confirmed"})));
     ek_alert_copy(news.limit, sizeof news.limit, "plan");
-    ck_assert_int_eq(ek_alert_book_take(s.book, &news, true, false, when(&s)), 0);
+    ck_assert_int_eq(ek_alert_registry_add(s.book, &news, true, false, when(&s)), 0);
     s.now_ms += 2 * EK_ALERT_BRIEF_MS;
-    ek_alert_book_age(s.book, when(&s));
+    ek_alert_registry_age(s.book, when(&s));
     ck_assert_int_eq(firing(&s), 2);
     price(&s, "updated"); /* which is held back no more */
     s.now_ms += EK_ALERT_BRIEF_MS;
-    ek_alert_book_age(s.book, when(&s));
+    ek_alert_registry_age(s.book, when(&s));
     ck_assert_int_eq(firing(&s), 1);
     end(&s);
 }
@@ -519,9 +519,9 @@ END_TEST
 START_TEST(severity_is_part_of_what_it_is)
 {
     struct ek_alert a = {.kind = EK_ALERT_LIMIT_REACHED, .limit = "cells"};
-    ck_assert_int_eq((int)ek_alert_severity_of(&a), EK_ALERT_WARNING);
+    ck_assert_int_eq((int)ek_alert_get_severity(&a), EK_ALERT_WARNING);
     struct ek_alert b = {.kind = EK_ALERT_LIMIT_REACHED, .limit = "max_routed_features"};
-    ck_assert_int_eq((int)ek_alert_severity_of(&b), EK_ALERT_CRITICAL);
+    ck_assert_int_eq((int)ek_alert_get_severity(&b), EK_ALERT_CRITICAL);
 }
 END_TEST
 
@@ -545,12 +545,13 @@ END_TEST
 START_TEST(answers_are_judged_by_whether_trying_again_may_help)
 {
     static const int failed[] = {0, 100, 408, 429, 500, 503, 599}, refused[] = {301, 400, 403, 404};
-    ck_assert_int_eq(ek_alert_judge(&(struct ek_http_answer){.status = 202}), EK_ALERT_SENT);
+    ck_assert_int_eq(ek_alert_check_response(&(struct ek_http_response){.status = 202}),
+                     EK_ALERT_SENT);
     for (size_t i = 0; i < sizeof failed / sizeof *failed; i++)
-        ck_assert_int_eq(ek_alert_judge(&(struct ek_http_answer){.status = failed[i]}),
+        ck_assert_int_eq(ek_alert_check_response(&(struct ek_http_response){.status = failed[i]}),
                          EK_ALERT_FAILED);
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
-        ck_assert_int_eq(ek_alert_judge(&(struct ek_http_answer){.status = refused[i]}),
+        ck_assert_int_eq(ek_alert_check_response(&(struct ek_http_response){.status = refused[i]}),
                          EK_ALERT_REFUSED);
 }
 END_TEST
@@ -559,16 +560,16 @@ START_TEST(an_answer_with_a_secret_is_not_shown)
 {
     char url[] = "https://a.example/services/T0/secret", token[] = "tokentoken";
     struct ek_alert_sink s = {.url = url, .token = token};
-    struct ek_http_answer answer = {.said = "no such hook /services/T0/secret"};
+    struct ek_http_response answer = {.said = "no such hook /services/T0/secret"};
     char out[EK_HTTP_START_BYTES];
-    ek_alert_said(&s, &answer, out);
+    ek_alert_format_response(&s, &answer, out);
 
     ck_assert_ptr_null(strstr(out, "T0"));
     snprintf(answer.said, sizeof answer.said, "bad\ntokentoken");
-    ek_alert_said(&s, &answer, out);
+    ek_alert_format_response(&s, &answer, out);
     ck_assert_ptr_null(strstr(out, "token"));
     snprintf(answer.said, sizeof answer.said, "two\nlines");
-    ek_alert_said(&s, &answer, out);
+    ek_alert_format_response(&s, &answer, out);
     ck_assert_str_eq(out, "two lines");
 }
 END_TEST

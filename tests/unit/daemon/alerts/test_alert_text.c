@@ -12,8 +12,8 @@
 
 enum { NOW_MS = 2000000000, SLACK_MOST = 3000, PAGER_SUMMARY_MOST = 1024, PAGER_KEY_MOST = 255 };
 
-static const struct ek_alert_about ABOUT = {"hotels & \"more\"", "https://e.example/x|y?a=1&b=2",
-                                            "https://d.example/runbooks.html?v=1&w=2"};
+static const struct ek_alert_context ABOUT = {"hotels & \"more\"", "https://e.example/x|y?a=1&b=2",
+                                              "https://d.example/runbooks.html?v=1&w=2"};
 
 /* An alert whose feature is `name`, as long as one may be. */
 static struct ek_alert named(const char *name, bool firing)
@@ -126,7 +126,7 @@ END_TEST
 
 START_TEST(a_segment_that_is_too_long_is_cut_between_characters)
 {
-    struct ek_alert_news n;
+    struct ek_alert_update n;
     char value[400], json[600];
     for (int shift = 0; shift < 4; shift++) {
         snprintf(value, sizeof value, "%.*s", shift, "xxx");
@@ -220,10 +220,10 @@ static bool hides(const char *url, const char *said)
 {
     char own[200], out[EK_HTTP_START_BYTES];
     struct ek_alert_sink s = {.url = own};
-    struct ek_http_answer answer = {.status = 400};
+    struct ek_http_response answer = {.status = 400};
     snprintf(own, sizeof own, "%s", url);
     snprintf(answer.said, sizeof answer.said, "%s", said);
-    ek_alert_said(&s, &answer, out);
+    ek_alert_format_response(&s, &answer, out);
     return strcmp(out, said) != 0;
 }
 

@@ -87,7 +87,7 @@ static void close_world(struct world *w)
 static void fire(struct world *w, const char *feature, const char *cause)
 {
     const struct finding f = {.feature = feature, .state = "confirmed", .cause = cause};
-    ek_alerts_hear(w->alerts, event_from(json_of(&f)), true);
+    ek_alerts_receive(w->alerts, event_from(json_of(&f)), true);
 }
 
 static bool shows(struct ek_alerts *a, const char *line)
@@ -148,7 +148,7 @@ static void fire_long(struct world *w, size_t bytes)
     memset(text, 'x', bytes);
     const struct ek_event v = {.kind = EK_EVENT_FINDING,
                                .finding = {.state = EK_CONFIRMED, .text = text}};
-    ek_alerts_hear(w->alerts, &v, true);
+    ek_alerts_receive(w->alerts, &v, true);
     free(text);
 }
 
@@ -257,12 +257,12 @@ START_TEST(instances_of_a_fleet_have_a_refused_reload_each)
     struct web_sink web;
     web_sink_open(&web, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
     start_world(&w, (const char *const[]){web.url}, 1, 0);
-    ek_alerts_are_of(w.alerts, "hotels-2");
-    ek_alerts_hear(w.alerts,
-                   event_from("{\"event\":\"reload\",\"result\":\"refused\",\"time_ms\":1}"), true);
+    ek_alerts_has_profile(w.alerts, "hotels-2");
+    ek_alerts_receive(
+        w.alerts, event_from("{\"event\":\"reload\",\"result\":\"refused\",\"time_ms\":1}"), true);
     web_sink_wait(&web, 1);
-    ek_alerts_hear(w.alerts, event_from("{\"event\":\"reload\",\"result\":\"done\",\"time_ms\":2}"),
-                   true);
+    ek_alerts_receive(w.alerts,
+                      event_from("{\"event\":\"reload\",\"result\":\"done\",\"time_ms\":2}"), true);
     web_sink_wait(&web, 2);
     stop(&w);
     ck_assert_ptr_nonnull(strstr(web.got, "/reload-refused/hotels-2\""));

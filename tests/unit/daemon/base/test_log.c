@@ -38,11 +38,11 @@ START_TEST(what_was_left_out_of_a_burst_is_told_though_nothing_follows)
     for (int i = 0; i < 25; i++)
         ek_log_write(s.log, EK_LOG_WARN, "dead_letter", "offset=%d", i);
     ek_log_write(s.log, EK_LOG_INFO, "started", "a=%d", 1);
-    ek_log_settle(s.log, 0); /* no second is over yet */
+    ek_log_flush_suppressed(s.log, 0); /* no second is over yet */
     ck_assert_msg(strstr(s.text, " level=warn event=dead_letter offset=9\n") != NULL, "%s", s.text);
     ck_assert_ptr_null(strstr(s.text, "offset=10\n"));
     ck_assert_ptr_null(strstr(s.text, "left_out"));
-    ek_log_settle(s.log, INT64_MAX);
+    ek_log_flush_suppressed(s.log, INT64_MAX);
     ck_assert_msg(strstr(s.text, " level=warn event=dead_letter left_out=15\n") != NULL, "%s",
                   s.text);
     ck_assert_ptr_null(strstr(s.text, "event=started left_out"));
@@ -54,12 +54,12 @@ END_TEST
 START_TEST(a_line_about_a_message_says_of_which_topic_it_is)
 {
     struct lines s;
-    struct ek_lanes *lanes = ek_lanes_new();
-    struct ek_lane *lane = ek_lanes_open(lanes, "scored", 3, 17);
-    struct ek_ticket *t = ek_lanes_take(lanes, lane, 17);
+    struct ek_partition_offsets *lanes = ek_partition_offsets_new();
+    struct ek_partition *lane = ek_partition_offsets_open(lanes, "scored", 3, 17);
+    struct ek_inflight *t = ek_partition_offsets_start(lanes, lane, 17);
     begin(&s);
-    ek_ticket_log(s.log, EK_LOG_WARN, "dead_letter", t, "format", "key \"x\" is no number");
-    ek_ticket_log(s.log, EK_LOG_ERROR, "score_failed", t, NULL, "no score");
+    ek_inflight_log(s.log, EK_LOG_WARN, "dead_letter", t, "format", "key \"x\" is no number");
+    ek_inflight_log(s.log, EK_LOG_ERROR, "score_failed", t, NULL, "no score");
     const char *text = end(&s);
     ck_assert_msg(strstr(text, " level=warn event=dead_letter topic=scored partition=3 offset=17 "
                                "class=format message=\"key \\\"x\\\" is no number\"\n") != NULL,
@@ -67,7 +67,7 @@ START_TEST(a_line_about_a_message_says_of_which_topic_it_is)
     ck_assert_msg(strstr(text, " level=error event=score_failed topic=scored partition=3 offset=17 "
                                "message=\"no score\"\n") != NULL,
                   "%s", text);
-    ek_lanes_free(lanes);
+    ek_partition_offsets_free(lanes);
     free(s.text);
 }
 END_TEST

@@ -83,16 +83,16 @@ START_TEST(the_process_is_told_of_under_the_usual_names)
 }
 END_TEST
 
-static void tell(struct ek_journal *j, int episode, const char *state, const char *class,
+static void tell(struct ek_event_log *j, int episode, const char *state, const char *class,
                  int64_t now_ms)
 {
-    struct ek_journal_change change;
+    struct ek_event_log_change change;
     char json[300];
     snprintf(json, sizeof json,
              "{\"event\":\"finding\",\"episode\":\"price-%d\",\"feature\":\"price\",\"segment\":"
              "null,\"state\":\"%s\",\"class\":%s}",
              episode, state, class);
-    ck_assert_int_eq(ek_journal_add(j, event_from(json), json, now_ms, &change), 0);
+    ck_assert_int_eq(ek_event_log_add(j, event_from(json), json, now_ms, &change), 0);
 }
 
 static const char PLAN[] = "{\"event\":\"plan\",\"version\":2,\"cells\":["
@@ -104,21 +104,21 @@ static const char PLAN[] = "{\"event\":\"plan\",\"version\":2,\"cells\":["
 
 START_TEST(entries_of_the_plan_count_by_mode)
 {
-    struct ek_journal *j = ek_journal_new(100);
-    struct ek_journal_change change;
+    struct ek_event_log *j = ek_event_log_new(100);
+    struct ek_event_log_change change;
     struct ek_buf out;
     ek_buf_init(&out, 0);
-    ck_assert_int_eq(ek_journal_add(j, event_from(PLAN), PLAN, 0, &change), 0);
+    ck_assert_int_eq(ek_event_log_add(j, event_from(PLAN), PLAN, 0, &change), 0);
     ck_assert_int_eq(ek_finding_metrics(j, 0, &out), 0);
     ck_assert(sample(&out, "evenkeel_plan_entries{mode=\"canary\"} ") == 2);
     ck_assert(sample(&out, "evenkeel_plan_entries{mode=\"shadow\"} ") == 1);
     ck_assert(sample(&out, "evenkeel_plan_entries{mode=\"enforce\"} ") == 0);
     ek_buf_release(&out);
-    ek_journal_free(j);
+    ek_event_log_free(j);
 }
 END_TEST
 
-static void assert_findings(struct ek_journal *j, int suspected, int scales, double oldest)
+static void assert_findings(struct ek_event_log *j, int suspected, int scales, double oldest)
 {
     struct ek_buf out;
     ek_buf_init(&out, 0);
@@ -135,7 +135,7 @@ static void assert_findings(struct ek_journal *j, int suspected, int scales, dou
 
 START_TEST(open_findings_are_counted_and_the_oldest_has_an_age)
 {
-    struct ek_journal *j = ek_journal_new(100);
+    struct ek_event_log *j = ek_event_log_new(100);
     assert_findings(j, 0, 0, 0);
     tell(j, 1, "suspected", "null", 1000);
     assert_findings(j, 1, 0, 0);
@@ -149,9 +149,9 @@ START_TEST(open_findings_are_counted_and_the_oldest_has_an_age)
     tell(j, 1, "confirmed", "\"scale\"", 60000);
     tell(j, 2, "dismissed", "null", 60000);
     assert_findings(j, 0, 1, 40);
-    ek_journal_begin_anew(j);
+    ek_event_log_reset(j);
     assert_findings(j, 0, 0, 0);
-    ek_journal_free(j);
+    ek_event_log_free(j);
 }
 END_TEST
 

@@ -31,7 +31,7 @@ START_TEST(one_datagram_is_heard)
     for (const char *mark = marks; *mark; mark++) {
         char address[64], heard[32];
         int fd = listener(*mark, address);
-        ck_assert(ek_supervisor_tell(address, "READY=1"));
+        ck_assert(ek_sd_notify(address, "READY=1"));
         ck_assert_int_eq(recv(fd, heard, sizeof heard, MSG_DONTWAIT), 7);
         ck_assert_mem_eq(heard, "READY=1", 7);
         ck_assert_int_lt(recv(fd, heard, sizeof heard, MSG_DONTWAIT), 0);
@@ -51,7 +51,7 @@ START_TEST(nobody_listens)
     const char *const addresses[] = {NULL,       "",          "/",          "@",
                                      "relative", "vsock:2:1", "/not/there", longer};
     for (size_t i = 0; i < sizeof addresses / sizeof *addresses; i++)
-        ck_assert(!ek_supervisor_tell(addresses[i], "READY=1"));
+        ck_assert(!ek_sd_notify(addresses[i], "READY=1"));
 }
 END_TEST
 

@@ -35,7 +35,7 @@ static void assert_printed(int (*print)(const struct ek_buf *answer, FILE *to), 
 START_TEST(a_table_is_as_wide_as_it_must_be_and_never_wider_than_a_terminal)
 {
     assert_printed(
-        ek_tell_findings,
+        ek_client_print_findings,
         "[{\"feature\":\"price\",\"segment\":{\"arm\":\"B\"},\"state\":\"confirmed\",\"class\":"
         "\"scale\",\"factor\":99.48,\"units\":[\"cents\"],\"since_ms\":1790001058400,\"action\":"
         "\"route\",\"mode\":\"enforce\"},{\"feature\":\"user_rating\",\"segment\":null,\"state\":"
@@ -49,9 +49,9 @@ END_TEST
 
 START_TEST(nothing_open_and_nothing_in_force_are_said)
 {
-    assert_printed(ek_tell_findings, "[]", "\nno open findings\n");
-    assert_printed(ek_tell_plan, "{\"cells\":[]}", "\nnothing in force\n");
-    assert_printed(ek_tell_plan,
+    assert_printed(ek_client_print_findings, "[]", "\nno open findings\n");
+    assert_printed(ek_client_print_plan, "{\"cells\":[]}", "\nnothing in force\n");
+    assert_printed(ek_client_print_plan,
                    "{\"cells\":[{\"feature\":\"price\",\"segment\":null,\"action\":\"route\","
                    "\"mode\":\"canary\",\"percent\":12.5,\"by\":\"finding\"}]}",
                    "\nplan in force\nFEATURE  SEGMENT  ACTION  MODE    OF LISTS  BY\n"
@@ -61,11 +61,11 @@ END_TEST
 
 START_TEST(news_of_a_finding_leave_it_confirmed_and_a_lag_nobody_knows_is_no_number)
 {
-    assert_printed(ek_tell_status, "{\"ready\":false,\"lag\":-1}",
+    assert_printed(ek_client_print_status, "{\"ready\":false,\"lag\":-1}",
                    "ready              no\nlag                not known yet\n"
                    "paused             no\n");
     assert_printed(
-        ek_tell_findings,
+        ek_client_print_findings,
         "[{\"feature\":\"price\",\"segment\":{\"arm\":\"B\"},\"state\":\"updated\","
         "\"class\":\"scale\",\"factor\":100.3,\"action\":\"route\","
         "\"mode\":\"observe\",\"since_ms\":1790001058400,\"units\":[\"cents\"]}]",
@@ -78,14 +78,14 @@ END_TEST
 START_TEST(a_status_says_why_it_is_not_ready_and_since_when_it_is_paused)
 {
     assert_printed(
-        ek_tell_status,
+        ek_client_print_status,
         "{\"ready\":false,\"missing_topics\":[],\"reason\":\"no_broker\",\"message\":"
         "\"127.0.0.1:1: refused\",\"dead_letters\":0,\"score_failures\":208,\"paused\":"
         "{\"since_ms\":1790001058400,\"clock\":\"wall\",\"who\":\"ana\",\"why\":\"odd\"}}",
         "ready              no: no_broker, 127.0.0.1:1: refused\n"
         "dead letters       0\nscore failures     208\n"
         "paused             yes, since 2026-09-21 14:30 UTC, by ana: odd\n");
-    assert_printed(ek_tell_status,
+    assert_printed(ek_client_print_status,
                    "{\"ready\":false,\"missing_topics\":[\"a\",\"b\"],\"reason\":\"topic_missing\","
                    "\"paused\":{\"since_ms\":1790001058400,\"clock\":\"stream\",\"who\":\"\"}}",
                    "ready              no: topic_missing, a, b\n"
@@ -104,25 +104,25 @@ START_TEST(routes_that_a_guardrail_took_back_are_shown_with_it_and_its_figure)
         "\ntaken back, until 'evenkeel resume --feature' lets it begin anew\n"
         "FEATURE  SEGMENT  ACTION  GUARDRAIL   FIGURE\n"
         "price    arm=B    route   error_rate  0.208 of at most 0.01\n";
-    assert_printed(ek_tell_withdrawn, routes, shown);
-    assert_printed(ek_tell_withdrawn, "{\"routes\":[{\"feature\":\"price\",\"withdrawn\":null}]}",
-                   "");
+    assert_printed(ek_client_print_rollbacks, routes, shown);
+    assert_printed(ek_client_print_rollbacks,
+                   "{\"routes\":[{\"feature\":\"price\",\"withdrawn\":null}]}", "");
 }
 END_TEST
 
 START_TEST(what_waits_for_a_person_and_what_one_has_pinned_is_shown)
 {
     assert_printed(
-        ek_tell_plan,
+        ek_client_print_plan,
         "{\"cells\":[{\"feature\":\"price\",\"segment\":{\"arm\":\"B\"},\"action\":\"route\","
         "\"mode\":\"enforce\",\"percent\":100,\"by\":\"finding\",\"gone\":true}]}",
         "\nplan in force\nFEATURE  SEGMENT  ACTION  MODE     OF LISTS  BY\n"
         "price    arm=B    route   enforce  100%      finding\n"
         "the fault of price is gone: end its route with 'evenkeel resume --feature price "
         "--segment arm=B'\n");
-    assert_printed(ek_tell_pins, "[]", "");
+    assert_printed(ek_client_print_pins, "[]", "");
     assert_printed(
-        ek_tell_pins,
+        ek_client_print_pins,
         "[{\"feature\":\"price\",\"segment\":{\"arm\":\"B\"},\"action\":\"none\","
         "\"until_ms\":1790001058400,\"author\":\"ana\",\"reason\":\"odd\",\"by\":\"person\"},"
         "{\"feature\":\"rating\",\"segment\":null,\"action\":\"route\",\"until_ms\":null,"
@@ -138,28 +138,28 @@ START_TEST(long_texts_are_broken_between_words_under_their_column)
     const char *const titles[] = {"WHO", "WHY"};
     char *text = NULL;
     size_t length = 0;
-    struct ek_columns *c = ek_columns_new(titles, 2);
+    struct ek_text_table *c = ek_text_table_new(titles, 2);
     ck_assert_int_eq(
-        ek_columns_add(c,
-                       (const char *const[]){"ana", "one two three four five six seven eight nine "
-                                                    "ten eleven twelve thirteen fourteen"}),
+        ek_text_table_add(c, (const char *const[]){"ana",
+                                                   "one two three four five six seven eight nine "
+                                                   "ten eleven twelve thirteen fourteen"}),
         0);
     FILE *to = open_memstream(&text, &length);
-    ek_columns_print(c, to);
+    ek_text_table_print(c, to);
     fclose(to);
     ck_assert_str_eq(
         text, "WHO  WHY\n"
               "ana  one two three four five six seven eight nine ten eleven twelve thirteen\n"
               "     fourteen\n");
     free(text);
-    ek_columns_free(c);
+    ek_text_table_free(c);
 }
 END_TEST
 
 START_TEST(what_people_have_written_moves_no_cursor)
 {
     char *text = printed(
-        ek_tell_status,
+        ek_client_print_status,
         "{\"paused\":{\"who\":\"a\\u001b[2Jna\",\"why\":\"x\\nno\\u009bm\\u00e9\"}}", EK_OK);
     ck_assert_str_eq(text, "paused             yes, by a?[2Jna: x?no?m\xc3\xa9\n");
     free(text);
@@ -169,26 +169,30 @@ END_TEST
 START_TEST(a_decision_is_a_sentence)
 {
     assert_printed(
-        ek_tell_decision,
+        ek_client_print_decision,
         "{\"event\":\"decision\",\"what\":\"accept\",\"accept\":3,\"version\":3,"
         "\"feature\":\"price\",\"segment\":{\"arm\":\"B\"},\"factor\":99.48}",
         "price, arm=B: x99.48 is normal from now on; 'evenkeel revert 3' takes that back\n");
-    assert_printed(ek_tell_decision,
+    assert_printed(ek_client_print_decision,
                    "{\"event\":\"decision\",\"what\":\"revert\",\"accept\":3,\"version\":4,"
                    "\"feature\":\"price\",\"segment\":null,\"factor\":99.48}",
                    "price: x99.48 is no longer normal\n");
-    assert_printed(ek_tell_decision,
+    assert_printed(ek_client_print_decision,
                    "{\"what\":\"pin\",\"feature\":\"price\",\"segment\":null,\"action\":\"route\"}",
                    "price: pinned to route\n");
-    assert_printed(ek_tell_decision, "{\"what\":\"pin\",\"feature\":\"price\",\"segment\":null}",
+    assert_printed(ek_client_print_decision,
+                   "{\"what\":\"pin\",\"feature\":\"price\",\"segment\":null}",
                    "price: pinned to none\n");
-    assert_printed(ek_tell_decision, "{\"what\":\"unpin\",\"feature\":\"price\",\"segment\":null}",
+    assert_printed(ek_client_print_decision,
+                   "{\"what\":\"unpin\",\"feature\":\"price\",\"segment\":null}",
                    "price: no longer pinned\n");
-    assert_printed(ek_tell_resumed, "{\"what\":\"resume\",\"feature\":\"price\",\"segment\":null}",
+    assert_printed(ek_client_print_resumed,
+                   "{\"what\":\"resume\",\"feature\":\"price\",\"segment\":null}",
                    "price: the route begins anew, or ends where its fault is gone\n");
-    assert_printed(ek_tell_resumed, "{\"changed\":true,\"paused\":null}", "not paused\n");
-    assert_printed(ek_tell_paused, "{\"changed\":true,\"kept\":true,\"paused\":{}}", "paused\n");
-    assert_printed(ek_tell_paused, "{\"changed\":false,\"kept\":false,\"paused\":{}}",
+    assert_printed(ek_client_print_resumed, "{\"changed\":true,\"paused\":null}", "not paused\n");
+    assert_printed(ek_client_print_paused, "{\"changed\":true,\"kept\":true,\"paused\":{}}",
+                   "paused\n");
+    assert_printed(ek_client_print_paused, "{\"changed\":false,\"kept\":false,\"paused\":{}}",
                    "paused, as it was; a restart ends it, for nothing is kept without "
                    "'state.topic'\n");
 }
@@ -197,7 +201,7 @@ END_TEST
 START_TEST(a_history_is_a_table_of_decisions)
 {
     assert_printed(
-        ek_tell_history,
+        ek_client_print_history,
         "[{\"event\":\"decision\",\"number\":1,\"query\":1,\"time_ms\":1790001058400,\"what\":"
         "\"route\","
         "\"who\":\"evenkeel\",\"plan\":{\"before\":0,\"after\":1},\"feature\":\"price\","
@@ -214,14 +218,14 @@ START_TEST(a_history_is_a_table_of_decisions)
         "                                                     plan 1\n"
         "2   2026-09-21 14:32  pause  -             ana       the ranking looks odd and\n"
         "                                                     nobody knows why\n");
-    assert_printed(ek_tell_history, "[]", "nothing was decided\n");
+    assert_printed(ek_client_print_history, "[]", "nothing was decided\n");
 }
 END_TEST
 
 START_TEST(ranks_are_a_table_of_orders)
 {
     assert_printed(
-        ek_tell_ranks,
+        ek_client_print_impact,
         "{\"plan_version\":7,\"routes\":[{\"feature\":\"price\",\"segment\":{\"arm\":\"B\"},"
         "\"mode\":\"canary\","
         "\"percent\":10,\"moved\":{\"lists\":900,\"tau\":0.61,\"top10_overlap\":0.7,\"places\":3.4,"
@@ -233,13 +237,14 @@ START_TEST(ranks_are_a_table_of_orders)
         "                              no route  0      -     -      -       -\n"
         "price, arm=B: beyond the guardrail rank_change_p95, 0.52 of at most 0.5\n");
     assert_printed(
-        ek_tell_ranks,
+        ek_client_print_impact,
         "{\"routes\":[{\"feature\":\"price\",\"segment\":null,\"mode\":\"observe\",\"moved\":null,"
         "\"withdrawn\":{\"rail\":\"error_rate\",\"figure\":0.2,\"limit\":0.01},"
         "\"would_be_withdrawn\":null}]}",
         "FEATURE  SEGMENT  MODE  ORDER  LISTS  TAU  TOP10  PLACES  P95\n"
         "price: taken back by the guardrail error_rate, 0.2 of at most 0.01\n");
-    assert_printed(ek_tell_ranks, "{\"routes\":[]}", "nothing is routed, and nothing would be\n");
+    assert_printed(ek_client_print_impact, "{\"routes\":[]}",
+                   "nothing is routed, and nothing would be\n");
 }
 END_TEST
 
@@ -251,20 +256,20 @@ START_TEST(a_reload_that_was_refused_is_told_with_every_fault)
         "\"column\":9,\"message\":\"'mode' must be one of: observe\"},{\"file\":null,\"line\":0,"
         "\"column\":0,\"message\":\"no memory\"}],\"notes\":[]}";
     struct ek_buf answer;
-    assert_printed(ek_tell_reload, refused,
+    assert_printed(ek_client_print_reload, refused,
                    "rules.yaml:3:9: 'mode' must be one of: observe\nno memory\n");
     assert_printed(
-        ek_tell_reload,
+        ek_client_print_reload,
         "{\"state\":\"done\",\"reload\":2,\"fit\":\"whole\",\"faults\":[],\"notes\":[{\"file\":"
         "\"run.yaml\",\"line\":2,\"column\":1,\"message\":\"takes a restart\"}]}",
         "reloaded: evidence, findings and routes go on\n"
         "note: run.yaml:2:1: takes a restart\n");
     ek_buf_init(&answer, 0);
     ck_assert_int_eq(ek_buf_text(&answer, refused), 0);
-    ck_assert_int_eq(ek_tell_reload_state(&answer, 2), EK_RELOAD_REFUSED);
-    ck_assert_int_eq(ek_tell_reload_state(&answer, 3),
-                     EK_RELOAD_GOES_ON); /* that is an older one */
-    ck_assert_uint_eq(ek_tell_number(&answer, "reload"), 2);
+    ck_assert_int_eq(ek_client_get_reload_state(&answer, 2), EK_RELOAD_REFUSED);
+    ck_assert_int_eq(ek_client_get_reload_state(&answer, 3),
+                     EK_RELOAD_RUNNING); /* that is an older one */
+    ck_assert_uint_eq(ek_client_number(&answer, "reload"), 2);
     ek_buf_release(&answer);
 }
 END_TEST
@@ -272,8 +277,9 @@ END_TEST
 START_TEST(what_is_not_of_evenkeel_is_not_shown)
 {
     static int (*const all[])(const struct ek_buf *answer, FILE *to) = {
-        ek_tell_status,   ek_tell_findings, ek_tell_plan, ek_tell_paused,
-        ek_tell_decision, ek_tell_history,  ek_tell_ranks};
+        ek_client_print_status, ek_client_print_findings, ek_client_print_plan,
+        ek_client_print_paused, ek_client_print_decision, ek_client_print_history,
+        ek_client_print_impact};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         char *text = printed(all[i], "<html>", EK_EFORMAT);
         ck_assert_str_eq(text, "");
@@ -284,12 +290,12 @@ END_TEST
 
 static int line_at_rest(const struct ek_buf *answer, FILE *to)
 {
-    return ek_tell_line(answer, NAN, to);
+    return ek_client_print_line(answer, NAN, to);
 }
 
 static int line_in_work(const struct ek_buf *answer, FILE *to)
 {
-    return ek_tell_line(answer, 49.7, to);
+    return ek_client_print_line(answer, 49.7, to);
 }
 
 START_TEST(one_line_says_how_it_is_doing)

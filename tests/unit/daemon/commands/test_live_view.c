@@ -10,7 +10,7 @@ static void assert_drawn(const char *text, int columns, int rows, bool colour, c
     char *drawn = NULL;
     size_t length = 0;
     FILE *to = open_memstream(&drawn, &length);
-    ek_watch_draw(text, columns, rows, colour, to);
+    ek_live_view_draw(text, columns, rows, colour, to);
     fclose(to);
     ck_assert_str_eq(drawn, want);
     free(drawn);

@@ -16,7 +16,7 @@ static void event(struct ek_fit_target *t, const char *episode, const char *stat
              "{\"event\":\"finding\",\"episode\":\"%s\",\"state\":\"%s\",\"units\":[],"
              "\"text\":\"%s\"}",
              episode, state, text);
-    ck_assert_int_eq(ek_told_event(t, event_from(json)), EK_OK);
+    ck_assert_int_eq(ek_replay_findings_add(t, event_from(json)), EK_OK);
 }
 
 static const char *printed(const struct ek_fit_target *t)
@@ -25,7 +25,7 @@ static const char *printed(const struct ek_fit_target *t)
     char *all;
     size_t length;
     FILE *to = open_memstream(&all, &length);
-    ek_told_print(t, to);
+    ek_replay_findings_print(t, to);
     fclose(to);
     snprintf(text, sizeof text, "%s", all);
     free(all);
@@ -41,7 +41,8 @@ START_TEST(a_confirmed_finding_is_told_with_its_last_sentence)
     event(&t, "taxes-2", "suspected", "taxes: something has changed");
     event(&t, "taxes-2", "dismissed", "taxes: no finding after all");
     ck_assert_int_eq(
-        ek_told_event(&t, event_from("{\"event\":\"plan\",\"version\":1,\"cells\":[]}")), EK_OK);
+        ek_replay_findings_add(&t, event_from("{\"event\":\"plan\",\"version\":1,\"cells\":[]}")),
+        EK_OK);
     ck_assert_str_eq(
         printed(&t),
         "    price, arm=B: values are multiplied by 100 (98 to 102) since query 1225;\n"
@@ -60,7 +61,7 @@ START_TEST(model_and_upstream_are_told_among_the_findings_as_they_are_in_the_end
         snprintf(json, sizeof json,
                  "{\"event\":\"model_drift\",\"state\":\"%s\",\"text\":\"the model differs\"}",
                  states[i]);
-        ck_assert_int_eq(ek_told_event(&t, event_from(json)), EK_OK);
+        ck_assert_int_eq(ek_replay_findings_add(&t, event_from(json)), EK_OK);
         snprintf(line, sizeof line, "    the model differs%s\n", ends[i]);
         ck_assert_str_eq(printed(&t), line);
     }
@@ -90,7 +91,7 @@ START_TEST(what_has_one_cause_stands_together)
                  "{\"event\":\"finding\",\"episode\":\"x-%d\",\"cause\":%d,"
                  "\"state\":\"confirmed\",\"text\":\"%s\"}",
                  i, 1 + i % 2, texts[i]);
-        ck_assert_int_eq(ek_told_event(&t, event_from(json)), EK_OK);
+        ck_assert_int_eq(ek_replay_findings_add(&t, event_from(json)), EK_OK);
     }
     ck_assert_str_eq(printed(&t), "    price: one\n    with it, taxes: three\n    rating: two\n");
     ek_reported_findings_release(&t.findings);
@@ -102,7 +103,7 @@ START_TEST(no_finding_is_no_line_and_many_are_counted)
     struct ek_fit_target none = {0}, many = {0};
     char episode[20];
     ck_assert_str_eq(printed(&none), "");
-    for (int i = 0; i < EK_TOLD_MAX + 3; i++) {
+    for (int i = 0; i < EK_REPLAY_FINDINGS_MAX + 3; i++) {
         snprintf(episode, sizeof episode, "x-%d", i);
         event(&many, episode, "confirmed", "x: y");
     }

@@ -22,7 +22,7 @@ static char name[EK_AUTHOR_BYTES + 1];
 /* NULL: there is no such token. */
 static const char *who(struct ek_tokens *t, const char *given)
 {
-    return ek_tokens_who(t, given, name) ? name : NULL;
+    return ek_tokens_find(t, given, name) ? name : NULL;
 }
 
 START_TEST(each_token_is_somebodys)
@@ -72,7 +72,7 @@ START_TEST(others_take_their_place)
     struct ek_tokens *t, *with;
     ck_assert_int_eq(load(&t, "ana 0123456789abcdef\nben 0123456789aaaaaa\n", NULL), 0);
     ck_assert_int_eq(load(&with, "cy 0123456789abcdef\n", NULL), 0);
-    ek_tokens_turn(t, with);
+    ek_tokens_replace(t, with);
     ek_tokens_free(with);
     ck_assert_str_eq(who(t, "0123456789abcdef"), "cy");
     ck_assert_ptr_null(who(t, "0123456789aaaaaa"));

@@ -47,7 +47,7 @@ START_TEST(a_short_file_gets_the_built_in_values)
     ck_assert_str_eq(c->listen, "127.0.0.1:9464");
     ck_assert_int_eq(c->message_bytes, 4 << 20);
     ck_assert_int_eq(c->commit_every_ms, 0);
-    ck_assert_int_eq(ek_config_commit_every(c), 1000);
+    ck_assert_int_eq(ek_config_commit_interval_ms(c), 1000);
     ck_assert_int_eq(c->start, EK_START_EARLIEST);
     ck_assert_ptr_null(c->model);
     ck_assert_ptr_null(c->alert_topic);
@@ -99,13 +99,13 @@ START_TEST(a_fleet_has_two_topics_of_its_own_and_time_to_be_heard)
 {
     char ticks[EK_FLEET_TOPIC_BYTES];
     struct ek_config *c = parsed("fleet: {topic: hotels}\n");
-    ek_config_fleet_ticks(c, ticks);
+    ek_config_evidence_topic(c, ticks);
     ck_assert_str_eq(ticks, "hotels.ticks");
     ck_assert_int_eq(c->fleet_tick_ms, 1000);
     ck_assert_int_eq(c->fleet_silent_ms, 10000);
     ek_config_free(c);
     c = parsed("fleet: {topic: hotels, ticks_topic: seen}\n");
-    ek_config_fleet_ticks(c, ticks);
+    ek_config_evidence_topic(c, ticks);
     ck_assert_str_eq(ticks, "seen");
     ek_config_free(c);
     refused("fleet: {topic: ranked}\n",
@@ -436,11 +436,11 @@ START_TEST(what_exactly_once_depends_on_is_held_against_it)
                           "'limits.transaction_timeout': brokers would abort");
     struct ek_config *c;
     ck_assert_int_eq(ek_config_new(&c, NULL), EK_OK);
-    ck_assert_int_eq(ek_config_commit_every(c), 1000);
+    ck_assert_int_eq(ek_config_commit_interval_ms(c), 1000);
     ck_assert_int_eq(ek_config_set(c, "input.delivery", "exactly_once", NULL), EK_OK);
-    ck_assert_int_eq(ek_config_commit_every(c), 100);
+    ck_assert_int_eq(ek_config_commit_interval_ms(c), 100);
     ck_assert_int_eq(ek_config_set(c, "limits.commit_every", "2s", NULL), EK_OK);
-    ck_assert_int_eq(ek_config_commit_every(c), 2000);
+    ck_assert_int_eq(ek_config_commit_interval_ms(c), 2000);
     ek_config_free(c);
 }
 END_TEST

@@ -143,7 +143,7 @@ static bool has_link(int bytes)
     memset(address, 'x', sizeof address);
     memcpy(address, "http://", strlen("http://"));
     address[bytes] = 0;
-    const struct ek_alert_about about = {.page = address};
+    const struct ek_alert_context about = {.page = address};
     ek_alert_page(&about, &a, link);
     return *link != 0;
 }

@@ -26,26 +26,26 @@ static const char DECISION[] =
     "\"feature\":\"price\",\"segment\":{\"arm\":\"B\"}}";
 static const char NO_ROUTE[] = "{\"event\":\"plan\",\"version\":2,\"query\":5030,\"cells\":[]}";
 
-static void event(struct ek_demo_story *s, const char *json)
+static void event(struct ek_demo_report *s, const char *json)
 {
-    ck_assert_int_eq(ek_demo_story_event(s, event_from(json)), EK_OK);
+    ck_assert_int_eq(ek_demo_report_event(s, event_from(json)), EK_OK);
 }
 
-static void arm_event(struct ek_demo_story *s, const char *state, int query)
+static void arm_event(struct ek_demo_report *s, const char *state, int query)
 {
     char json[600];
     snprintf(json, sizeof json, ON_ARM, state, query);
     event(s, json);
 }
 
-static void all_event(struct ek_demo_story *s, const char *state)
+static void all_event(struct ek_demo_report *s, const char *state)
 {
     char json[600];
     snprintf(json, sizeof json, ON_ALL, state);
     event(s, json);
 }
 
-static void results(struct ek_demo_story *s, uint64_t from, uint64_t to, bool broken, bool routed,
+static void results(struct ek_demo_report *s, uint64_t from, uint64_t to, bool broken, bool routed,
                     double guarded)
 {
     for (uint64_t i = from; i < to; i++) {
@@ -58,15 +58,15 @@ static void results(struct ek_demo_story *s, uint64_t from, uint64_t to, bool br
                                    .guarded = guarded,
                                    .clean = 0.62};
         s->sent++;
-        ek_demo_story_result(s, &r);
+        ek_demo_report_result(s, &r);
     }
 }
 
 /* The story as it should go, up to `chapters`. */
-static void tell(struct ek_demo_story *s, int chapters, double guarded)
+static void tell(struct ek_demo_report *s, int chapters, double guarded)
 {
-    ek_demo_story_release(s);
-    ek_demo_story_init(s);
+    ek_demo_report_release(s);
+    ek_demo_report_init(s);
     results(s, 0, 1750, false, false, 0.62);
     s->phase = EK_DEMO_FAULTY;
     s->fault_from = 1750;
@@ -93,10 +93,10 @@ static void tell(struct ek_demo_story *s, int chapters, double guarded)
 
 START_TEST(the_story_as_it_should_go_is_accepted)
 {
-    struct ek_demo_story s = {0};
+    struct ek_demo_report s = {0};
     tell(&s, 3, 0.61);
-    ck_assert_ptr_null(ek_demo_story_fault(&s));
-    const struct ek_reported_finding *reported = ek_demo_story_finding(&s);
+    ck_assert_ptr_null(ek_demo_report_fault(&s));
+    const struct ek_reported_finding *reported = ek_demo_report_finding(&s);
     ck_assert_ptr_nonnull(reported);
     const struct ek_event_finding *f = ek_demo_finding(reported);
     ck_assert_int_eq(f->state, EK_RECOVERED);
@@ -108,69 +108,69 @@ START_TEST(the_story_as_it_should_go_is_accepted)
     ck_assert_uint_eq(s.route_to, 5030);
     ck_assert_uint_eq(s.upstream.count, 3100);
     ck_assert_double_eq_tol(ek_metric_result(&s.guarded), 0.61, 1e-9);
-    ek_demo_story_release(&s);
+    ek_demo_report_release(&s);
 }
 END_TEST
 
 START_TEST(each_missing_part_is_named)
 {
-    struct ek_demo_story s = {0};
+    struct ek_demo_report s = {0};
     tell(&s, 0, 0.61);
-    ck_assert_str_eq(ek_demo_story_fault(&s), "the price of arm B was not found");
+    ck_assert_str_eq(ek_demo_report_fault(&s), "the price of arm B was not found");
     tell(&s, 1, 0.61);
-    ck_assert_str_eq(ek_demo_story_fault(&s), "the price of arm B was not routed");
+    ck_assert_str_eq(ek_demo_report_fault(&s), "the price of arm B was not routed");
     tell(&s, 2, 0.61);
-    ck_assert_str_eq(ek_demo_story_fault(&s), "the route was not withdrawn after the fault");
+    ck_assert_str_eq(ek_demo_report_fault(&s), "the route was not withdrawn after the fault");
     tell(&s, 3, 0.60);
-    ck_assert_str_eq(ek_demo_story_fault(&s),
+    ck_assert_str_eq(ek_demo_report_fault(&s),
                      "the rankings are no better than an unguarded pipeline's");
     tell(&s, 3, 0.61);
     s.sent++;
-    ck_assert_str_eq(ek_demo_story_fault(&s), "not every search came back");
+    ck_assert_str_eq(ek_demo_report_fault(&s), "not every search came back");
     tell(&s, 3, 0.61);
     s.dead = 1;
-    ck_assert_str_eq(ek_demo_story_fault(&s), "not every search came back");
-    ek_demo_story_release(&s);
+    ck_assert_str_eq(ek_demo_report_fault(&s), "not every search came back");
+    ek_demo_report_release(&s);
 }
 END_TEST
 
 START_TEST(a_change_before_the_fault_spoils_the_story)
 {
-    struct ek_demo_story s = {0};
+    struct ek_demo_report s = {0};
     struct ek_demo_result r = {.number = 10, .routed = true};
     tell(&s, 3, 0.61);
-    ek_demo_story_result(&s, &r);
+    ek_demo_report_result(&s, &r);
     s.sent++;
-    ck_assert_str_eq(ek_demo_story_fault(&s), "searches were changed before anything was wrong");
-    ek_demo_story_release(&s);
+    ck_assert_str_eq(ek_demo_report_fault(&s), "searches were changed before anything was wrong");
+    ek_demo_report_release(&s);
 }
 END_TEST
 
 START_TEST(a_route_withdrawn_too_early_does_not_count)
 {
-    struct ek_demo_story s = {0};
+    struct ek_demo_report s = {0};
     tell(&s, 2, 0.61);
     s.fault_to = 6000;
     event(&s, NO_ROUTE);
-    ck_assert_str_eq(ek_demo_story_fault(&s), "the route was not withdrawn after the fault");
-    ek_demo_story_release(&s);
+    ck_assert_str_eq(ek_demo_report_fault(&s), "the route was not withdrawn after the fault");
+    ek_demo_report_release(&s);
 }
 END_TEST
 
 START_TEST(a_finding_on_all_traffic_alone_is_not_the_one)
 {
-    struct ek_demo_story s = {0};
-    ek_demo_story_init(&s);
+    struct ek_demo_report s = {0};
+    ek_demo_report_init(&s);
     all_event(&s, "confirmed");
-    ck_assert_ptr_null(ek_demo_story_finding(&s));
-    ek_demo_story_release(&s);
+    ck_assert_ptr_null(ek_demo_report_finding(&s));
+    ek_demo_report_release(&s);
 }
 END_TEST
 
 START_TEST(many_episodes_push_out_the_oldest)
 {
-    struct ek_demo_story s = {0};
-    ek_demo_story_init(&s);
+    struct ek_demo_report s = {0};
+    ek_demo_report_init(&s);
     for (int i = 0; i < 3 * EK_DEMO_FINDINGS_MAX; i++) {
         char json[200];
         snprintf(json, sizeof json,
@@ -181,28 +181,28 @@ START_TEST(many_episodes_push_out_the_oldest)
     }
     arm_event(&s, "confirmed", 7);
     ck_assert_uint_eq(s.findings.count, EK_DEMO_FINDINGS_MAX);
-    ck_assert_ptr_nonnull(ek_demo_story_finding(&s));
-    ek_demo_story_release(&s);
+    ck_assert_ptr_nonnull(ek_demo_report_finding(&s));
+    ek_demo_report_release(&s);
 }
 END_TEST
 
 /* What a log gets of this story. */
-static char *drawn(const struct ek_demo_story *s)
+static char *drawn(const struct ek_demo_report *s)
 {
-    struct ek_demo_screen d;
+    struct ek_demo_view d;
     char *text;
     size_t length;
     FILE *to = open_memstream(&text, &length);
-    ek_demo_screen_init(&d, to);
-    ek_demo_draw(&d, s, 0, true);
-    ek_demo_draw_end(&d, s);
+    ek_demo_view_init(&d, to);
+    ek_demo_view_draw(&d, s, 0, true);
+    ek_demo_view_end(&d, s);
     fclose(to);
     return text;
 }
 
 START_TEST(a_log_has_the_finding_the_route_and_both_rankings_without_colour)
 {
-    static const char *const wanted[] = {
+    static const char *const desired[] = {
         "price, arm=B: scale x stay_nights, recovered",
         "4.13 (3.59 to 4.75)",
         "scale, query_feature:stay_nights",
@@ -218,21 +218,21 @@ START_TEST(a_log_has_the_finding_the_route_and_both_rankings_without_colour)
         "Found, routed, better than unguarded, withdrawn.",
         "also reported: price, all traffic: dismissed, explained by a segment",
     };
-    struct ek_demo_story s = {0};
+    struct ek_demo_report s = {0};
     tell(&s, 3, 0.61);
     char *text = drawn(&s);
-    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
-        ck_assert_msg(strstr(text, wanted[i]) != NULL, "'%s' is not in:\n%s", wanted[i], text);
+    for (size_t i = 0; i < sizeof desired / sizeof *desired; i++)
+        ck_assert_msg(strstr(text, desired[i]) != NULL, "'%s' is not in:\n%s", desired[i], text);
     ck_assert_ptr_null(strchr(text, '\033'));
     free(text);
-    ek_demo_story_release(&s);
+    ek_demo_report_release(&s);
 }
 END_TEST
 
 START_TEST(introduction_and_summary_fit_a_terminal_of_80_columns)
 {
-    struct ek_demo_story s = {0};
-    struct ek_demo_screen d;
+    struct ek_demo_report s = {0};
+    struct ek_demo_view d;
     char *text, *rest, *line;
     size_t length;
     FILE *to = open_memstream(&text, &length);
@@ -240,21 +240,21 @@ START_TEST(introduction_and_summary_fit_a_terminal_of_80_columns)
     s.sent = s.back = 11250;
     for (size_t i = 0; i < s.findings.count; i++)
         s.findings.item[i].confirmed = 11249;
-    ek_demo_screen_init(&d, to);
-    ek_demo_draw_start(&d);
-    ek_demo_draw_end(&d, &s);
+    ek_demo_view_init(&d, to);
+    ek_demo_view_start(&d);
+    ek_demo_view_end(&d, &s);
     fclose(to);
     for (line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
         ck_assert_msg(strlen(line) < 80, "%zu columns: %s", strlen(line), line);
     free(text);
-    ek_demo_story_release(&s);
+    ek_demo_report_release(&s);
 }
 END_TEST
 
 START_TEST(the_summary_leads_to_a_heading_of_the_readme)
 {
     static const char heading[] = "Watch your own topic";
-    struct ek_demo_story s = {0};
+    struct ek_demo_report s = {0};
     struct ek_buf readme;
     char line[100];
     tell(&s, 3, 0.61);
@@ -267,20 +267,20 @@ START_TEST(the_summary_leads_to_a_heading_of_the_readme)
     ck_assert_int_eq(ek_file_read("README.md", &readme, NULL), EK_OK);
     ck_assert_ptr_nonnull(strstr(ek_buf_string(&readme), line));
     ek_buf_release(&readme);
-    ek_demo_story_release(&s);
+    ek_demo_report_release(&s);
 }
 END_TEST
 
 START_TEST(a_story_that_failed_says_so)
 {
-    struct ek_demo_story s = {0};
+    struct ek_demo_report s = {0};
     tell(&s, 0, 0.61);
     char *text = drawn(&s);
     ck_assert_ptr_nonnull(
         strstr(text, "did not go as it should: the price of arm B was not found"));
     ck_assert_ptr_nonnull(strstr(text, "never"));
     free(text);
-    ek_demo_story_release(&s);
+    ek_demo_report_release(&s);
 }
 END_TEST
 

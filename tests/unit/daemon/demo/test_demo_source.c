@@ -14,7 +14,7 @@ static const char MODEL[] = "build/demo-feed-test.safetensors";
 
 struct bench {
     struct ek_manifest *m;
-    struct ek_demo_feed *feed;
+    struct ek_demo_source *feed;
 };
 
 static void open_bench(struct bench *b)
@@ -22,12 +22,12 @@ static void open_bench(struct bench *b)
     const char *text = ek_hotel_manifest();
     ck_assert_int_eq(ek_manifest_parse(&b->m, "hotel", text, strlen(text), NULL), EK_OK);
     ek_model_free(ek_save_plain_model(b->m, MODEL));
-    ck_assert_int_eq(ek_demo_feed_new(&b->feed, b->m, MODEL, 5, NULL), EK_OK);
+    ck_assert_int_eq(ek_demo_source_new(&b->feed, b->m, MODEL, 5, NULL), EK_OK);
 }
 
 static void close_bench(struct bench *b)
 {
-    ek_demo_feed_free(b->feed);
+    ek_demo_source_free(b->feed);
     ek_manifest_free(b->m);
     unlink(MODEL);
 }
@@ -42,8 +42,8 @@ START_TEST(only_arm_b_is_broken_and_its_ranking_suffers_or_stays)
         size_t length;
         struct ek_demo_result r;
         bool faulty = i >= 200;
-        ck_assert_int_eq(ek_demo_feed_next(b.feed, faulty, 17, &bytes, &length, NULL), EK_OK);
-        ck_assert_int_eq(ek_demo_feed_judge(b.feed, bytes, length, false, &r, NULL), EK_OK);
+        ck_assert_int_eq(ek_demo_source_next(b.feed, faulty, 17, &bytes, &length, NULL), EK_OK);
+        ck_assert_int_eq(ek_demo_source_evaluate(b.feed, bytes, length, false, &r, NULL), EK_OK);
         ck_assert_uint_eq(r.number, i);
         ck_assert(r.untouched);
         ck_assert_int_eq(r.broken, faulty && r.concerned);
@@ -73,13 +73,13 @@ START_TEST(other_scores_are_noticed_and_judged_by_themselves)
     ek_list_init(&q);
     ek_buf_init(&out, 0);
     ck_assert_int_eq(ek_codec_new(&codec, b.m, NULL, NULL, NULL), EK_OK);
-    ck_assert_int_eq(ek_demo_feed_next(b.feed, true, 17, &bytes, &length, NULL), EK_OK);
+    ck_assert_int_eq(ek_demo_source_next(b.feed, true, 17, &bytes, &length, NULL), EK_OK);
     ck_assert_int_eq(ek_codec_decode(codec, bytes, length, &q, NULL), EK_OK);
     ck_assert_int_eq(q.time_ms, 17);
     for (int k = 0; k < q.items; k++)
         best_first[k] = (double)q.label[k];
     ck_assert_int_eq(ek_codec_patch(&q, bytes, length, best_first, &out, NULL), EK_OK);
-    ck_assert_int_eq(ek_demo_feed_judge(b.feed, out.data, out.length, true, &r, NULL), EK_OK);
+    ck_assert_int_eq(ek_demo_source_evaluate(b.feed, out.data, out.length, true, &r, NULL), EK_OK);
     ck_assert(!r.untouched);
     ck_assert(r.routed);
     ck_assert_double_eq_tol(r.guarded, 1, 1e-12);
@@ -99,10 +99,10 @@ START_TEST(a_search_that_was_never_sent_is_refused)
     struct ek_error e;
     open_bench(&b);
     open_bench(&other);
-    ck_assert_int_eq(ek_demo_feed_next(b.feed, false, 17, &bytes, &length, NULL), EK_OK);
-    ck_assert_int_eq(ek_demo_feed_judge(other.feed, bytes, length, false, &r, &e), EK_EFORMAT);
+    ck_assert_int_eq(ek_demo_source_next(b.feed, false, 17, &bytes, &length, NULL), EK_OK);
+    ck_assert_int_eq(ek_demo_source_evaluate(other.feed, bytes, length, false, &r, &e), EK_EFORMAT);
     ck_assert_str_eq(e.message, "search 'q-0' came back and was never sent");
-    ck_assert_int_ne(ek_demo_feed_judge(b.feed, "x", 1, false, &r, &e), EK_OK);
+    ck_assert_int_ne(ek_demo_source_evaluate(b.feed, "x", 1, false, &r, &e), EK_OK);
     close_bench(&b);
     close_bench(&other);
 }

@@ -13,14 +13,14 @@ enum { LISTS = 60 };
 
 static const char PATH[] = "build/list-sink-test.msg";
 
-struct outlet {
+struct output_writer {
     struct ek_manifest *m;
     struct ek_hotel *h;
     struct ek_list q;
-    struct ek_list_sink_options o;
+    struct ek_list_writer_options o;
 };
 
-static void open_outlet(struct outlet *t, const char *const *faults, size_t count)
+static void open_outlet(struct output_writer *t, const char *const *faults, size_t count)
 {
     const char *text = ek_hotel_manifest();
     memset(t, 0, sizeof *t);
@@ -34,7 +34,7 @@ static void open_outlet(struct outlet *t, const char *const *faults, size_t coun
     t->o.path = PATH;
 }
 
-static void close_outlet(struct outlet *t)
+static void close_outlet(struct output_writer *t)
 {
     ek_list_release(&t->q);
     ek_hotel_free(t->h);
@@ -42,19 +42,19 @@ static void close_outlet(struct outlet *t)
     unlink(PATH);
 }
 
-static void write_lists(struct outlet *t)
+static void write_lists(struct output_writer *t)
 {
-    struct ek_list_sink *s;
-    ck_assert_int_eq(ek_list_sink_open(&s, &t->o, NULL), EK_OK);
+    struct ek_list_writer *s;
+    ck_assert_int_eq(ek_list_writer_open(&s, &t->o, NULL), EK_OK);
     for (uint64_t i = 0; i < LISTS; i++) {
         ck_assert_int_eq(ek_hotel_list(t->h, i, &t->q, NULL), EK_OK);
-        ck_assert_int_eq(ek_list_sink_put(s, &t->q, i, NULL), EK_OK);
+        ck_assert_int_eq(ek_list_writer_write(s, &t->q, i, NULL), EK_OK);
     }
-    ck_assert_int_eq(ek_list_sink_close(s, NULL), EK_OK);
+    ck_assert_int_eq(ek_list_writer_close(s, NULL), EK_OK);
 }
 
 /* Calls `check` with every list of the file beside the one that was generated. */
-static void read_lists(struct outlet *t,
+static void read_lists(struct output_writer *t,
                        void (*check)(int i, const struct ek_list *made, const struct ek_list *read))
 {
     struct ek_codec *codec;
@@ -104,7 +104,7 @@ static void assert_whole(int i, const struct ek_list *made, const struct ek_list
 START_TEST(every_encoding_carries_the_whole_list)
 {
     for (int encoding = EK_FEATURES_ARRAY; encoding <= EK_FEATURES_JSON_MAP; encoding++) {
-        struct outlet t;
+        struct output_writer t;
         open_outlet(&t, NULL, 0);
         t.o.encoding = (enum ek_feature_encoding)encoding;
         write_lists(&t);
@@ -133,7 +133,7 @@ static void assert_faulty(int i, const struct ek_list *made, const struct ek_lis
 
 START_TEST(faults_hit_exactly_their_window_and_arm)
 {
-    struct outlet t;
+    struct output_writer t;
     open_outlet(&t, FAULTS, 2);
     write_lists(&t);
     read_lists(&t, assert_faulty);
@@ -143,13 +143,13 @@ END_TEST
 
 START_TEST(an_abandoned_file_never_appears)
 {
-    struct outlet t;
-    struct ek_list_sink *s;
+    struct output_writer t;
+    struct ek_list_writer *s;
     open_outlet(&t, NULL, 0);
-    ck_assert_int_eq(ek_list_sink_open(&s, &t.o, NULL), EK_OK);
+    ck_assert_int_eq(ek_list_writer_open(&s, &t.o, NULL), EK_OK);
     ck_assert_int_eq(ek_hotel_list(t.h, 0, &t.q, NULL), EK_OK);
-    ck_assert_int_eq(ek_list_sink_put(s, &t.q, 0, NULL), EK_OK);
-    ek_list_sink_abandon(s);
+    ck_assert_int_eq(ek_list_writer_write(s, &t.q, 0, NULL), EK_OK);
+    ek_list_writer_abort(s);
     ck_assert_int_ne(access(PATH, F_OK), 0);
     close_outlet(&t);
 }
@@ -158,14 +158,14 @@ END_TEST
 START_TEST(a_bad_fault_or_model_stops_before_the_file_is_touched)
 {
     static const char *const bad[] = {"prise=x2"};
-    struct outlet t;
-    struct ek_list_sink *s;
+    struct output_writer t;
+    struct ek_list_writer *s;
     struct ek_error e;
     open_outlet(&t, bad, 1);
-    ck_assert_int_eq(ek_list_sink_open(&s, &t.o, &e), EK_EUSAGE);
+    ck_assert_int_eq(ek_list_writer_open(&s, &t.o, &e), EK_EUSAGE);
     t.o.upstream.fault_count = 0;
     t.o.upstream.model = "build/no-such-model.safetensors";
-    ck_assert_int_eq(ek_list_sink_open(&s, &t.o, &e), EK_EIO);
+    ck_assert_int_eq(ek_list_writer_open(&s, &t.o, &e), EK_EIO);
     ck_assert_int_ne(access(PATH, F_OK), 0);
     close_outlet(&t);
 }

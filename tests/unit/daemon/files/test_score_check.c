@@ -6,19 +6,19 @@
 
 START_TEST(scores_are_missing_until_the_first_item_has_one)
 {
-    struct ek_scores_seen s = {.some = false};
+    struct ek_score_check s = {.some = false};
     struct ek_place place[2] = {{0, 0}, {0, 0}};
     struct ek_list q = {.items = 2, .place = place};
-    ck_assert_uint_eq(ek_scores_missing(&s, &q), 1);
-    ck_assert_uint_eq(ek_scores_missing(&s, &q), 2);
+    ck_assert_uint_eq(ek_score_check_missing(&s, &q), 1);
+    ck_assert_uint_eq(ek_score_check_missing(&s, &q), 2);
     q.items = 0; /* an empty list says nothing */
-    ck_assert_uint_eq(ek_scores_missing(&s, &q), 0);
+    ck_assert_uint_eq(ek_score_check_missing(&s, &q), 0);
     q.items = 2;
-    ck_assert_uint_eq(ek_scores_missing(&s, &q), 3);
+    ck_assert_uint_eq(ek_score_check_missing(&s, &q), 3);
     place[1].length = 4;
-    ck_assert_uint_eq(ek_scores_missing(&s, &q), 0);
+    ck_assert_uint_eq(ek_score_check_missing(&s, &q), 0);
     place[1].length = 0;
-    ck_assert_uint_eq(ek_scores_missing(&s, &q), 0);
+    ck_assert_uint_eq(ek_score_check_missing(&s, &q), 0);
 }
 END_TEST
 
@@ -27,10 +27,10 @@ START_TEST(who_only_watches_needs_no_scores)
     struct ek_config *c;
     char text[300];
     ck_assert_int_eq(ek_config_new(&c, NULL), 0);
-    ck_assert(!ek_scores_expected(c));
+    ck_assert(!ek_score_check_expected(c));
     ck_assert_int_eq(ek_config_set(c, "assets.model", "model.safetensors", NULL), 0);
-    ck_assert(ek_scores_expected(c));
-    ek_scores_text(c, 1, text, sizeof text);
+    ck_assert(ek_score_check_expected(c));
+    ek_score_check_text(c, 1, text, sizeof text);
     ck_assert_ptr_nonnull(strstr(text, "none of 1 list has 'score' in its items, which"));
     ek_config_free(c);
 }

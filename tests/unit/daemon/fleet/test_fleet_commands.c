@@ -154,11 +154,11 @@ static void go_on_from(struct fleet *f, const struct ek_controller_memory *memor
 START_TEST(a_dimension_that_the_rules_do_not_have_is_passed_over)
 {
     struct fleet *f = start();
-    static struct ek_plan plan, wanted;
+    static struct ek_plan plan, desired;
     static struct ek_rollouts ended = {.count = 1};
     struct ek_controller_pin pin = {.feature = PRICE, .cell = 1, .is = {.action = EK_ACT_ROUTE}};
     const struct ek_controller_memory memory = {
-        .plan = &plan, .wanted = &wanted, .rollouts = &ended, .pin = &pin, .pins = 1};
+        .plan = &plan, .desired = &desired, .rollouts = &ended, .pin = &pin, .pins = 1};
     ended.one[0] = (struct ek_rollout){.feature = PRICE, .cell = 0, .ended_ms = 500};
     go_on_from(f, &memory, "market", market_of);
     int published = f->published;
@@ -193,25 +193,25 @@ static void see_record(struct fleet *f, bool *seen)
 {
     struct ek_fleet_plan plan;
     struct ek_buf record;
-    const struct ek_fleet_plan_visitor hears = {.context = seen, .decided = see};
+    const struct ek_fleet_plan_visitor callbacks = {.context = seen, .decided = see};
     ek_buf_init(&record, 0);
     must(ek_leader_check(f->decider[1], f->clock_ms, &record, NULL));
     ck_assert_uint_gt(record.length, 0);
     must(ek_fleet_plan_open(&plan, record.data, record.length, f->world.manifest, NULL));
-    must(ek_fleet_plan_visit(&plan, &hears));
+    must(ek_fleet_plan_visit(&plan, &callbacks));
     ek_buf_release(&record);
 }
 
 START_TEST(more_decisions_than_a_record_takes_are_told_one_record_after_the_other)
 {
     struct fleet *f = start();
-    static struct ek_plan plan, wanted = {.count = MANY};
+    static struct ek_plan plan, desired = {.count = MANY};
     static struct ek_rollouts none;
     static bool seen[MANY + 1];
     const struct ek_controller_memory memory = {
-        .plan = &plan, .wanted = &wanted, .rollouts = &none};
+        .plan = &plan, .desired = &desired, .rollouts = &none};
     for (int i = 0; i < MANY; i++)
-        wanted.entry[i] = ek_plan_entry_find(PRICE, i, (struct ek_treatment){EK_ACT_ROUTE, 0});
+        desired.entry[i] = ek_plan_entry_find(PRICE, i, (struct ek_treatment){EK_ACT_ROUTE, 0});
     go_on_from(f, &memory, "arm", arm_of);
     for (int record = 1; record <= 3; record++) {
         see_record(f, seen);
@@ -276,11 +276,11 @@ static void send(void *context, const void *bytes, size_t length)
     sent++;
 }
 
-static void ck_orders(struct ek_fleet_orders *o, const char *want)
+static void ck_orders(struct ek_fleet_commands *o, const char *want)
 {
     struct ek_buf out;
     ek_buf_init(&out, 0);
-    must(ek_fleet_orders_json(o, &out));
+    must(ek_fleet_commands_json(o, &out));
     ck_assert_str_eq(ek_buf_string(&out), want);
     ek_buf_release(&out);
 }
@@ -288,32 +288,32 @@ static void ck_orders(struct ek_fleet_orders *o, const char *want)
 START_TEST(an_order_is_told_until_it_is_answered_or_nobody_waits_any_more)
 {
     struct fleet *f = start();
-    struct ek_fleet_orders *o;
+    struct ek_fleet_commands *o;
     struct ek_order w = order_of(EK_DECIDED_PAUSE, 1);
     uint64_t number;
-    must(ek_fleet_orders_new(&o, "node-1", 5));
+    must(ek_fleet_commands_new(&o, "node-1", 5));
     ck_orders(o, "[]");
-    must(ek_fleet_orders_give(o, &w, 0, 1000, &number));
+    must(ek_fleet_commands_submit(o, &w, 0, 1000, &number));
     ck_assert_uint_eq(number, 1);
-    must(ek_fleet_orders_give(o, &w, 0, 1000, &number));
+    must(ek_fleet_commands_submit(o, &w, 0, 1000, &number));
     sent = 0;
-    for (int64_t now = 1000; now < 1000 + 2 * EK_ORDERS_AGAIN_MS; now += 50)
-        ek_fleet_orders_due(o, now, send, NULL);
+    for (int64_t now = 1000; now < 1000 + 2 * EK_COMMANDS_RETRY_MS; now += 50)
+        ek_fleet_commands_send_due(o, now, send, NULL);
     ck_assert_int_eq(sent, 4);
     static struct ek_fleet_reply r;
     r = (struct ek_fleet_reply){.id = {ek_text_from("node-1"), 4, 1},
                                 .decider = ek_text_from("node-0"),
                                 .code = EK_ESTATE,
                                 .refusal = ek_text_from("no")};
-    ek_fleet_orders_answer(o, &r); /* of an earlier run of it */
+    ek_fleet_commands_receive(o, &r); /* of an earlier run of it */
     ck_orders(o, "[{\"order\":1,\"state\":\"waiting\"},{\"order\":2,\"state\":\"waiting\"}]");
     r.id.start = 5;
-    ek_fleet_orders_answer(o, &r);
-    ek_fleet_orders_due(o, 1000 + EK_ORDERS_WAIT_MS, send, NULL);
+    ek_fleet_commands_receive(o, &r);
+    ek_fleet_commands_send_due(o, 1000 + EK_COMMANDS_TIMEOUT_MS, send, NULL);
     ck_assert_int_eq(sent, 4);
     ck_orders(o, "[{\"order\":1,\"state\":\"refused\",\"decider\":\"node-0\",\"error\":\"no\"},"
                  "{\"order\":2,\"state\":\"lost\"}]");
-    ek_fleet_orders_free(o);
+    ek_fleet_commands_free(o);
     finish(f);
 }
 END_TEST

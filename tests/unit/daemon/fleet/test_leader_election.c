@@ -6,48 +6,48 @@
 enum { SILENT_MS = 10000, GRACE_MS = 1000 };
 
 /* What an instance does that has got the first partition so often (0: it has it not). */
-static enum ek_fleet_duty_act look(struct ek_fleet_duty *d, uint64_t gain, bool decides,
-                                   int64_t age_ms, int64_t now_ms)
+static enum ek_leader_election_action look(struct ek_leader_election *d, uint64_t gain,
+                                           bool decides, int64_t age_ms, int64_t now_ms)
 {
-    const struct ek_fleet_duty_view v = {gain, decides, age_ms, SILENT_MS, GRACE_MS, now_ms};
-    return ek_fleet_duty_look(d, &v);
+    const struct ek_leader_election_view v = {gain, decides, age_ms, SILENT_MS, GRACE_MS, now_ms};
+    return ek_leader_election_step(d, &v);
 }
 
 START_TEST(who_gets_the_first_partition_begins_and_who_has_it_not_never_does)
 {
-    struct ek_fleet_duty d = {0};
-    ck_assert_int_eq(look(&d, 0, false, 100000, 0), EK_DUTY_STAY);
-    ck_assert_int_eq(look(&d, 1, false, 0, 10), EK_DUTY_BEGIN);
-    ck_assert_int_eq(look(&d, 1, false, 0, 20), EK_DUTY_BEGIN); /* the log is not read yet */
-    ek_fleet_duty_begun(&d);
-    ck_assert_int_eq(look(&d, 1, true, 0, 30), EK_DUTY_STAY);
+    struct ek_leader_election d = {0};
+    ck_assert_int_eq(look(&d, 0, false, 100000, 0), EK_ELECTION_NONE);
+    ck_assert_int_eq(look(&d, 1, false, 0, 10), EK_ELECTION_START);
+    ck_assert_int_eq(look(&d, 1, false, 0, 20), EK_ELECTION_START); /* the log is not read yet */
+    ek_leader_election_started(&d);
+    ck_assert_int_eq(look(&d, 1, true, 0, 30), EK_ELECTION_NONE);
 }
 END_TEST
 
 START_TEST(a_partition_that_is_away_for_a_moment_ends_nothing)
 {
-    struct ek_fleet_duty d = {0};
+    struct ek_leader_election d = {0};
     look(&d, 1, false, 0, 0);
-    ek_fleet_duty_begun(&d);
-    ck_assert_int_eq(look(&d, 0, true, 0, 1000), EK_DUTY_STAY);
-    ck_assert_int_eq(look(&d, 0, true, 0, 1900), EK_DUTY_STAY);
-    ck_assert_int_eq(look(&d, 2, true, 0, 1950), EK_DUTY_STAY);
-    ck_assert_int_eq(look(&d, 0, true, 0, 3000), EK_DUTY_STAY); /* counted from here again */
-    ck_assert_int_eq(look(&d, 0, true, 0, 4000), EK_DUTY_END);
-    ck_assert_int_eq(look(&d, 0, false, 0, 4010), EK_DUTY_STAY);
-    ck_assert_int_eq(look(&d, 3, false, 0, 4020), EK_DUTY_BEGIN);
+    ek_leader_election_started(&d);
+    ck_assert_int_eq(look(&d, 0, true, 0, 1000), EK_ELECTION_NONE);
+    ck_assert_int_eq(look(&d, 0, true, 0, 1900), EK_ELECTION_NONE);
+    ck_assert_int_eq(look(&d, 2, true, 0, 1950), EK_ELECTION_NONE);
+    ck_assert_int_eq(look(&d, 0, true, 0, 3000), EK_ELECTION_NONE); /* counted from here again */
+    ck_assert_int_eq(look(&d, 0, true, 0, 4000), EK_ELECTION_RESIGN);
+    ck_assert_int_eq(look(&d, 0, false, 0, 4010), EK_ELECTION_NONE);
+    ck_assert_int_eq(look(&d, 3, false, 0, 4020), EK_ELECTION_START);
 }
 END_TEST
 
 START_TEST(who_was_followed_by_mistake_goes_on_when_the_other_falls_silent)
 {
-    struct ek_fleet_duty d = {0};
+    struct ek_leader_election d = {0};
     look(&d, 1, false, 0, 0);
-    ek_fleet_duty_begun(&d);
+    ek_leader_election_started(&d);
     look(&d, 1, true, 0, 10);
-    ck_assert_int_eq(look(&d, 1, false, 100, 20), EK_DUTY_STAY); /* a later one decides */
-    ck_assert_int_eq(look(&d, 1, false, SILENT_MS, 9000), EK_DUTY_STAY);
-    ck_assert_int_eq(look(&d, 1, false, SILENT_MS + 1, 10100), EK_DUTY_BEGIN);
+    ck_assert_int_eq(look(&d, 1, false, 100, 20), EK_ELECTION_NONE); /* a later one decides */
+    ck_assert_int_eq(look(&d, 1, false, SILENT_MS, 9000), EK_ELECTION_NONE);
+    ck_assert_int_eq(look(&d, 1, false, SILENT_MS + 1, 10100), EK_ELECTION_START);
 }
 END_TEST
 

@@ -7,13 +7,13 @@
 enum { MS = 1000000, US = 1000 };
 
 static struct ek_metrics *metrics;
-static struct ek_tries tries;
+static struct ek_shadow_scorer tries;
 
 static void setup(int percent)
 {
     metrics = ek_metrics_new();
     ck_assert_ptr_nonnull(metrics);
-    ek_tries_init(&tries, percent, 0, metrics);
+    ek_shadow_scorer_init(&tries, percent, 0, metrics);
 }
 
 static void teardown(void)
@@ -26,8 +26,8 @@ static uint64_t tried(uint64_t lists, uint64_t apart_ns, uint64_t cost_ns)
 {
     uint64_t some = 0;
     for (uint64_t i = 0; i < lists; i++)
-        if (ek_tries_may(&tries, false, (i + 1) * apart_ns)) {
-            ek_tries_spent(&tries, cost_ns);
+        if (ek_shadow_scorer_is_due(&tries, false, (i + 1) * apart_ns)) {
+            ek_shadow_scorer_add_time(&tries, cost_ns);
             some++;
         }
     return some;
@@ -35,7 +35,7 @@ static uint64_t tried(uint64_t lists, uint64_t apart_ns, uint64_t cost_ns)
 
 static uint64_t skipped(void)
 {
-    return ek_metrics_counter(metrics, EK_COUNT_TRIALS_SKIPPED);
+    return ek_metrics_counter(metrics, EK_COUNT_SHADOW_SKIPPED);
 }
 
 START_TEST(with_time_to_spare_every_list_is_tried)
@@ -62,11 +62,12 @@ END_TEST
 START_TEST(a_long_trial_is_paid_for_before_the_next)
 {
     setup(10);
-    ck_assert(ek_tries_may(&tries, false, 1));
-    ek_tries_spent(&tries, 60 * MS); /* 10 ms were put aside */
-    ck_assert(!ek_tries_may(&tries, false, 499 * (uint64_t)MS));
-    ck_assert(!ek_tries_may(&tries, false, 7 * (uint64_t)MS)); /* a clock that goes back */
-    ck_assert(ek_tries_may(&tries, false, 9 * (uint64_t)MS));
+    ck_assert(ek_shadow_scorer_is_due(&tries, false, 1));
+    ek_shadow_scorer_add_time(&tries, 60 * MS); /* 10 ms were put aside */
+    ck_assert(!ek_shadow_scorer_is_due(&tries, false, 499 * (uint64_t)MS));
+    ck_assert(
+        !ek_shadow_scorer_is_due(&tries, false, 7 * (uint64_t)MS)); /* a clock that goes back */
+    ck_assert(ek_shadow_scorer_is_due(&tries, false, 9 * (uint64_t)MS));
     teardown();
 }
 END_TEST
@@ -75,9 +76,9 @@ START_TEST(a_worker_that_is_behind_tries_nothing)
 {
     setup(100);
     for (uint64_t i = 1; i <= 50; i++)
-        ck_assert(!ek_tries_may(&tries, true, i * 1000 * MS));
+        ck_assert(!ek_shadow_scorer_is_due(&tries, true, i * 1000 * MS));
     ck_assert_uint_eq(skipped(), 50);
-    ck_assert(ek_tries_may(&tries, false, 51 * (uint64_t)1000 * MS));
+    ck_assert(ek_shadow_scorer_is_due(&tries, false, 51 * (uint64_t)1000 * MS));
     teardown();
 }
 END_TEST
@@ -97,10 +98,10 @@ END_TEST
 START_TEST(no_more_wait_for_the_guard_than_there_is_room_for)
 {
     setup(100);
-    tries.waiting = EK_TRIES_MAX - 1;
-    ck_assert(ek_tries_may(&tries, false, 1));
-    tries.waiting = EK_TRIES_MAX;
-    ck_assert(!ek_tries_may(&tries, false, 2));
+    tries.waiting = EK_SHADOW_SCORER_MAX - 1;
+    ck_assert(ek_shadow_scorer_is_due(&tries, false, 1));
+    tries.waiting = EK_SHADOW_SCORER_MAX;
+    ck_assert(!ek_shadow_scorer_is_due(&tries, false, 2));
     teardown();
 }
 END_TEST
@@ -115,9 +116,9 @@ START_TEST(what_was_tried_with_another_model_is_passed_over)
         tries.waiting = 1;
         tries.trial[0] = (struct ek_comparison){0};
         tries.assets = same ? &b->assets : &other;
-        ek_tries_tell(&tries, b->guard);
+        ek_shadow_scorer_report(&tries, b->guard);
         ck_assert_uint_eq(skipped(), 1);
-        ck_assert(!ek_tries_has_news(&tries));
+        ck_assert(!ek_shadow_scorer_has_results(&tries));
     }
     teardown();
     bench_free(b);

@@ -181,27 +181,29 @@ END_TEST
 /* How many outputs have these bytes of the input, in the order of the input, and say so. */
 static void assert_paused(struct scene *s, uint64_t lists)
 {
-    struct ek_tap *in, *out;
+    struct ek_merged_consumer *in, *out;
     struct ek_kafka_record a, b;
     int got;
-    ck_assert_int_eq(
-        ek_tap_new(&in, ek_mock_brokers(s->mock), "scored", EK_TAP_UNTIL_END, WAIT_MS, NULL), 0);
-    ck_assert_int_eq(
-        ek_tap_new(&out, ek_mock_brokers(s->mock), "ranked", EK_TAP_UNTIL_END, WAIT_MS, NULL), 0);
+    ck_assert_int_eq(ek_merged_consumer_new(&in, ek_mock_brokers(s->mock), "scored",
+                                            EK_MERGED_CONSUMER_UNTIL_END, WAIT_MS, NULL),
+                     0);
+    ck_assert_int_eq(ek_merged_consumer_new(&out, ek_mock_brokers(s->mock), "ranked",
+                                            EK_MERGED_CONSUMER_UNTIL_END, WAIT_MS, NULL),
+                     0);
     for (uint64_t i = 0; i < lists; i++) {
         do
-            ck_assert_int_eq(ek_tap_next(in, &a, 100, &got, NULL), 0);
+            ck_assert_int_eq(ek_merged_consumer_next(in, &a, 100, &got, NULL), 0);
         while (!got);
         do
-            ck_assert_int_eq(ek_tap_next(out, &b, 100, &got, NULL), 0);
+            ck_assert_int_eq(ek_merged_consumer_next(out, &b, 100, &got, NULL), 0);
         while (!got);
         ck_assert_uint_eq(a.length, b.length);
         ck_assert_mem_eq(a.bytes, b.bytes, a.length);
         ck_assert_str_eq(b.headers[b.header_count - 1].name, "ek-action");
         ck_assert_mem_eq(b.headers[b.header_count - 1].value, "paused", 6);
     }
-    ek_tap_free(in);
-    ek_tap_free(out);
+    ek_merged_consumer_free(in);
+    ek_merged_consumer_free(out);
 }
 
 START_TEST(while_paused_every_message_goes_out_as_it_came_and_the_guard_goes_on)

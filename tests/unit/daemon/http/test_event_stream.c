@@ -8,25 +8,25 @@
 #include <stdio.h>
 #include <string.h>
 
-static void add(struct ek_journal *j, const char *json)
+static void add(struct ek_event_log *j, const char *json)
 {
-    struct ek_journal_change change;
-    ck_assert_int_eq(ek_journal_add(j, event_from(json), json, 0, &change), EK_OK);
+    struct ek_event_log_change change;
+    ck_assert_int_eq(ek_event_log_add(j, event_from(json), json, 0, &change), EK_OK);
 }
 
-static void assert_streamed(struct ek_journal *j, uint64_t *after, size_t most,
+static void assert_streamed(struct ek_event_log *j, uint64_t *after, size_t most,
                             const char *expected)
 {
     struct ek_buf out;
     ek_buf_init(&out, 0);
-    ck_assert_int_eq(ek_journal_stream(j, 7, after, most, &out), EK_OK);
+    ck_assert_int_eq(ek_event_log_stream(j, 7, after, most, &out), EK_OK);
     ck_assert_str_eq(ek_buf_string(&out), expected);
     ek_buf_release(&out);
 }
 
 START_TEST(events_go_out_with_number_and_kind_from_where_he_was)
 {
-    struct ek_journal *j = ek_journal_new(3);
+    struct ek_event_log *j = ek_event_log_new(3);
     uint64_t after = 0;
     add(j, "{\"event\":\"plan\",\"version\":1}");
     add(j, "{\"event\":\"limit\"}");
@@ -36,13 +36,13 @@ START_TEST(events_go_out_with_number_and_kind_from_where_he_was)
     assert_streamed(j, &after, 1000, "");
     add(j, "[1]");
     assert_streamed(j, &after, 1000, "id: 7-3\ndata: [1]\n\n");
-    ek_journal_free(j);
+    ek_event_log_free(j);
 }
 END_TEST
 
 START_TEST(one_who_is_slow_is_told_what_he_missed)
 {
-    struct ek_journal *j = ek_journal_new(2);
+    struct ek_event_log *j = ek_event_log_new(2);
     uint64_t after = 1;
     for (int i = 0; i < 5; i++)
         add(j, "{\"event\":\"limit\"}");
@@ -50,7 +50,7 @@ START_TEST(one_who_is_slow_is_told_what_he_missed)
     ck_assert_uint_eq(after, 3);
     assert_streamed(j, &after, 1, "id: 7-4\nevent: limit\ndata: {\"event\":\"limit\"}\n\n");
     assert_streamed(j, &after, 1, "id: 7-5\nevent: limit\ndata: {\"event\":\"limit\"}\n\n");
-    ek_journal_free(j);
+    ek_event_log_free(j);
 }
 END_TEST
 
@@ -74,8 +74,8 @@ START_TEST(who_comes_from_another_process_gets_all_that_is_kept)
     struct ek_error e;
     begin(&s);
     ck_assert_msg(!ek_stage_new(&s.stage, s.config, &s.assets, NULL, &e), "%s", e.message);
-    add(ek_stage_journal(s.stage), "{\"event\":\"x\"}");
-    add(ek_stage_journal(s.stage), "{\"event\":\"y\"}");
+    add(ek_stage_event_log(s.stage), "{\"event\":\"x\"}");
+    add(ek_stage_event_log(s.stage), "{\"event\":\"y\"}");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct ek_event_stream stream;
         struct ek_buf out;
@@ -121,10 +121,11 @@ START_TEST(a_loopback_listener_has_no_foreign_names)
                  {"rank-1.prod", "0.0.0.0", true, false},
                  {"rank-1.prod", "rank-1.prod", true, true}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        ck_assert_msg(ek_http_host_is_ours(cases[i].host, cases[i].listen, &none) ==
+        ck_assert_msg(ek_http_host_is_allowed(cases[i].host, cases[i].listen, &none) ==
                           cases[i].without,
                       "%s", cases[i].host);
-        ck_assert_msg(ek_http_host_is_ours(cases[i].host, cases[i].listen, &names) == cases[i].with,
+        ck_assert_msg(ek_http_host_is_allowed(cases[i].host, cases[i].listen, &names) ==
+                          cases[i].with,
                       "%s", cases[i].host);
     }
 }

@@ -140,7 +140,7 @@ START_TEST(room_is_made_for_as_many_connections_as_are_allowed)
     may_open(100, 300);
     ck_assert_msg(!ek_http_start(&http, "127.0.0.1:0", &many, &NOBODY, NULL, &e), "%s", e.message);
     ck_assert(!getrlimit(RLIMIT_NOFILE, &limit));
-    ck_assert_uint_eq(limit.rlim_cur, 150 + EK_FILES_KEPT);
+    ck_assert_uint_eq(limit.rlim_cur, 150 + EK_FILES_RETAINED);
     ck_assert_uint_eq(limit.rlim_max, 300);
     ek_http_stop(http);
 }

@@ -35,7 +35,8 @@ static enum MHD_Result answer(void *context, struct MHD_Connection *connection, 
     ek_buf_init(&body, bytes);
     must(ek_buf_reserve(&body, bytes));
     memset(body.data, 'x', body.length = bytes);
-    enum MHD_Result result = ek_http_give(connection, &status, "text/plain", NULL, &body, &s->load);
+    enum MHD_Result result =
+        ek_http_respond(connection, &status, "text/plain", NULL, &body, &s->load);
     ek_buf_release(&body);
     return result;
 }

@@ -330,17 +330,17 @@ START_TEST(who_is_not_done_in_time_is_cut_off_then_and_not_before)
     int pair[2];
     char byte;
     ck_assert(!socketpair(AF_UNIX, SOCK_STREAM, 0, pair));
-    struct ek_http_watch *w = ek_http_watch_new();
-    struct ek_watched *one = ek_http_watch_begin(w, pair[0], LATE_MS);
-    ck_assert_uint_eq(ek_http_watch_sweep(w, LATE_MS - 1), 0);
+    struct ek_http_timeouts *w = ek_http_timeouts_new();
+    struct ek_http_timeout *one = ek_http_timeouts_start(w, pair[0], LATE_MS);
+    ck_assert_uint_eq(ek_http_timeouts_expire(w, LATE_MS - 1), 0);
     ck_assert_int_eq(poll(&(struct pollfd){.fd = pair[1], .events = POLLIN}, 1, 0), 0);
-    ek_http_watch_until(w, one, LATE_MS + 1); /* got on */
-    ck_assert_uint_eq(ek_http_watch_sweep(w, LATE_MS), 0);
-    ck_assert_uint_eq(ek_http_watch_sweep(w, LATE_MS + 1), 1);
+    ek_http_timeouts_until(w, one, LATE_MS + 1); /* got on */
+    ck_assert_uint_eq(ek_http_timeouts_expire(w, LATE_MS), 0);
+    ck_assert_uint_eq(ek_http_timeouts_expire(w, LATE_MS + 1), 1);
     ck_assert_int_eq(read(pair[1], &byte, 1), 0);
-    ck_assert_uint_eq(ek_http_watch_sweep(w, LATE_MS + 2), 0);
-    ek_http_watch_end(w, one);
-    ek_http_watch_free(w);
+    ck_assert_uint_eq(ek_http_timeouts_expire(w, LATE_MS + 2), 0);
+    ek_http_timeouts_stop(w, one);
+    ek_http_timeouts_free(w);
     close(pair[0]);
     close(pair[1]);
 }

@@ -15,22 +15,22 @@
 enum { FINDINGS_MAX = 4 };
 
 static struct ek_reported_finding findings[FINDINGS_MAX];
-static struct ek_journal_view open;
+static struct ek_event_log_state open;
 
-static struct ek_overview_of overview_of(const char *const *events)
+static struct ek_overview_sources overview_of(const char *const *events)
 {
     for (size_t i = 0; i < open.findings; i++)
         ek_free(findings[i].event);
-    open = (struct ek_journal_view){.finding = findings};
+    open = (struct ek_event_log_state){.finding = findings};
     for (; *events; events++)
         findings[open.findings++].event = ek_event_copy(event_from(*events));
-    return (struct ek_overview_of){
+    return (struct ek_overview_sources){
         .open = &open, .pause = "null", .queries = 9, .plan_version = 3, .features = 5, .cells = 2};
 }
 
 #define OVERVIEW_OF(...) overview_of((const char *const[]){__VA_ARGS__, NULL})
 
-static void assert_overview(const struct ek_overview_of *of, const char *const *parts)
+static void assert_overview(const struct ek_overview_sources *of, const char *const *parts)
 {
     struct ek_buf out;
     ek_buf_init(&out, 0);
@@ -48,7 +48,7 @@ static void assert_overview(const struct ek_overview_of *of, const char *const *
 
 START_TEST(fine_paused_and_not_ready_are_told_apart)
 {
-    struct ek_overview_of of = OVERVIEW_OF(NULL);
+    struct ek_overview_sources of = OVERVIEW_OF(NULL);
     ASSERT_OVERVIEW(&of, "\"level\":\"fine\"", "\"since_ms\":null", "\"problems\":[]",
                     "\"features\":5", "\"observed_queries\":9", "\"ready\":true");
     of.reason = "no_broker";
@@ -63,9 +63,9 @@ END_TEST
 
 START_TEST(one_problem_for_each_cause_the_gravest_first)
 {
-    struct ek_overview_of of = OVERVIEW_OF(FINDING("tax", "confirmed", "3", "\"c-1\""),
-                                           FINDING("price", "updated", "100", "\"c-1\""),
-                                           FINDING("size", "suspected", "null", "null"));
+    struct ek_overview_sources of = OVERVIEW_OF(FINDING("tax", "confirmed", "3", "\"c-1\""),
+                                                FINDING("price", "updated", "100", "\"c-1\""),
+                                                FINDING("size", "suspected", "null", "null"));
     ASSERT_OVERVIEW(&of, "\"level\":\"found\"", "\"since_ms\":1000",
                     "\"text\":\"price has moved. What is done: nothing",
                     "\"problems\":[{\"cause\":\"c-1\",\"feature\":\"price\"");
@@ -78,11 +78,11 @@ START_TEST(what_is_done_is_that_of_the_route)
 {
     static struct ek_comparison_sums sums;
     const struct ek_plan_entry entry = {.treatment = {.action = EK_ACT_ROUTE}, .percent = 1000};
-    struct ek_ranks_view route = {
+    struct ek_impact_view route = {
         .feature = "price", .entry = &entry, .mode = EK_MODE_CANARY, .sums = &sums};
     for (int i = 0; i < 900; i++)
         ek_rank_sums_add(&sums.moved, &(struct ek_rank_change){.places = 3.4, .top10 = .7});
-    struct ek_overview_of of = OVERVIEW_OF(FINDING("price", "confirmed", "100", "\"c-1\""));
+    struct ek_overview_sources of = OVERVIEW_OF(FINDING("price", "confirmed", "100", "\"c-1\""));
     of.route = &route;
     of.routes = 1;
     ASSERT_OVERVIEW(&of, "\"level\":\"acting\"", "for 10% of the queries so far",

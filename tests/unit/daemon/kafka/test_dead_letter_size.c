@@ -79,19 +79,20 @@ static bool has(const struct ek_kafka_record *r, const char *name, const char *v
     return h && !strcmp(h->value, value);
 }
 
-static struct ek_tap *open_tap(struct scene *s, const char *topic)
+static struct ek_merged_consumer *open_tap(struct scene *s, const char *topic)
 {
-    struct ek_tap *t;
-    ck_assert_int_eq(
-        ek_tap_new(&t, ek_mock_brokers(s->mock), topic, EK_TAP_UNTIL_END, WAIT_MS, NULL), 0);
+    struct ek_merged_consumer *t;
+    ck_assert_int_eq(ek_merged_consumer_new(&t, ek_mock_brokers(s->mock), topic,
+                                            EK_MERGED_CONSUMER_UNTIL_END, WAIT_MS, NULL),
+                     0);
     return t;
 }
 
-static bool next(struct ek_tap *t, struct ek_kafka_record *r)
+static bool next(struct ek_merged_consumer *t, struct ek_kafka_record *r)
 {
     int got = 0;
-    while (!got && !ek_tap_at_end(t))
-        ck_assert_int_eq(ek_tap_next(t, r, 100, &got, NULL), 0);
+    while (!got && !ek_merged_consumer_at_end(t))
+        ck_assert_int_eq(ek_merged_consumer_next(t, r, 100, &got, NULL), 0);
     return got;
 }
 
@@ -108,7 +109,7 @@ enum { SENT = 7, DEAD_ONES = sizeof LETTERS / sizeof *LETTERS };
 static void check_letters(struct scene *s)
 {
     struct ek_kafka_record r;
-    struct ek_tap *t = open_tap(s, "ranked.dead");
+    struct ek_merged_consumer *t = open_tap(s, "ranked.dead");
     for (int i = 0; i < DEAD_ONES; i++) {
         ck_assert(next(t, &r));
         ck_assert_msg(has(&r, "ek-source-offset", LETTERS[i].offset), "letter %d", i);
@@ -120,7 +121,7 @@ static void check_letters(struct scene *s)
         ck_assert_uint_eq(r.key_length, 1);
     }
     ck_assert(!next(t, &r));
-    ek_tap_free(t);
+    ek_merged_consumer_free(t);
 }
 
 static void run_large(struct scene *s)
@@ -129,7 +130,8 @@ static void run_large(struct scene *s)
     start(s);
     struct ek_stage_stats t = wait_for(s, SENT);
     ck_assert_uint_eq(t.dead, DEAD_ONES);
-    ck_assert_uint_eq(ek_metrics_counter(ek_stage_metrics(s->stage), EK_COUNT_CUT), DEAD_ONES);
+    ck_assert_uint_eq(ek_metrics_counter(ek_stage_metrics(s->stage), EK_COUNT_TRUNCATED),
+                      DEAD_ONES);
     finish(s);
     check_letters(s);
 }
@@ -165,14 +167,14 @@ START_TEST(while_paused_headers_that_cannot_be_read_are_left_out_and_told)
     struct ek_stage_stats t = wait_for(&s, SENT);
     ck_assert_uint_eq(t.dead, 2); /* the garbage: the output takes no more than the dead letters */
     finish(&s);
-    struct ek_tap *tap = open_tap(&s, "ranked");
+    struct ek_merged_consumer *tap = open_tap(&s, "ranked");
     for (int i = 0; i < SENT - 2; i++) {
         ck_assert(next(tap, &r));
         ck_assert(has(&r, "ek-action", "paused"));
         bool bare = i == 2 || i == 3;
         ck_assert_msg(bare ? has(&r, "ek-left-out", "headers") : !find(&r, "ek-left-out"), "%d", i);
     }
-    ek_tap_free(tap);
+    ek_merged_consumer_free(tap);
     end(&s);
 }
 END_TEST

@@ -74,7 +74,7 @@ static void says(const struct ek_kafka_watch *w, int err, enum ek_kafka_where wh
                  const char *topic, const char *reason, const char *expected)
 {
     char text[400];
-    ek_kafka_sentence(text, sizeof text, w, (rd_kafka_resp_err_t)err, where, topic, reason);
+    ek_kafka_errmsg(text, sizeof text, w, (rd_kafka_resp_err_t)err, where, topic, reason);
     ck_assert_str_eq(text, expected);
 }
 
@@ -114,8 +114,8 @@ START_TEST(a_certificate_is_named_by_what_is_wrong_with_it)
         char text[400];
         struct ek_kafka_watch w = {.role = "consumer", .own_certificate = cases[i].own};
         atomic_init(&w.certificate, cases[i].verdict);
-        ek_kafka_sentence(text, sizeof text, &w, RD_KAFKA_RESP_ERR__SSL, EK_KAFKA_CLIENT, NULL,
-                          cases[i].reason);
+        ek_kafka_errmsg(text, sizeof text, &w, RD_KAFKA_RESP_ERR__SSL, EK_KAFKA_CLIENT, NULL,
+                        cases[i].reason);
         ck_assert_msg(strstr(text, cases[i].said) != NULL, "%s", text);
     }
 }
@@ -123,11 +123,12 @@ END_TEST
 
 START_TEST(a_certificate_refused_after_the_handshake_is_no_broken_connection)
 {
-    ck_assert_int_eq(ek_kafka_theme(RD_KAFKA_RESP_ERR__TRANSPORT,
-                                    "Receive failed: error:0A000412:SSL routines::sslv3 alert bad "
-                                    "certificate: SSL alert number 42"),
-                     EK_KAFKA_TLS);
-    ck_assert_int_eq(ek_kafka_theme(RD_KAFKA_RESP_ERR__TRANSPORT, "Connection refused"),
+    ck_assert_int_eq(
+        ek_kafka_topic_of_error(RD_KAFKA_RESP_ERR__TRANSPORT,
+                                "Receive failed: error:0A000412:SSL routines::sslv3 alert bad "
+                                "certificate: SSL alert number 42"),
+        EK_KAFKA_TLS);
+    ck_assert_int_eq(ek_kafka_topic_of_error(RD_KAFKA_RESP_ERR__TRANSPORT, "Connection refused"),
                      EK_KAFKA_ORDINARY);
 }
 END_TEST
@@ -135,11 +136,12 @@ END_TEST
 /* As librdkafka says it from 2.10 on; before, it was an error of TLS. */
 START_TEST(a_connection_that_ends_in_the_handshake_is_no_broken_one)
 {
-    ck_assert_int_eq(ek_kafka_theme(RD_KAFKA_RESP_ERR__TRANSPORT,
-                                    "sasl_ssl://b:9093/bootstrap: SSL handshake failed: "
-                                    "Disconnected: connection reset by peer: connecting to a "
-                                    "PLAINTEXT broker listener?"),
-                     EK_KAFKA_TLS);
+    ck_assert_int_eq(
+        ek_kafka_topic_of_error(RD_KAFKA_RESP_ERR__TRANSPORT,
+                                "sasl_ssl://b:9093/bootstrap: SSL handshake failed: "
+                                "Disconnected: connection reset by peer: connecting to a "
+                                "PLAINTEXT broker listener?"),
+        EK_KAFKA_TLS);
 }
 END_TEST
 
@@ -147,8 +149,8 @@ START_TEST(a_batch_that_holds_up_its_partition_is_told_with_the_way_out)
 {
     struct ek_kafka_watch w = {.role = "consumer"};
     char text[400];
-    ek_kafka_sentence(text, sizeof text, &w, RD_KAFKA_RESP_ERR__BAD_COMPRESSION, EK_KAFKA_CONSUME,
-                      "scored", "Decompression (codec 0x4) of message at 7 of 14333 bytes failed");
+    ek_kafka_errmsg(text, sizeof text, &w, RD_KAFKA_RESP_ERR__BAD_COMPRESSION, EK_KAFKA_CONSUME,
+                    "scored", "Decompression (codec 0x4) of message at 7 of 14333 bytes failed");
     ck_assert_msg(strstr(text, "topic 'scored': a compressed batch cannot be unpacked") != NULL &&
                       strstr(text, "receive.message.max.bytes when unpacked: raise that") != NULL &&
                       strstr(text, "message at 7") != NULL,
@@ -176,22 +178,22 @@ END_TEST
 
 START_TEST(a_trouble_lasts_until_a_broker_is_heard_and_keeps_its_reason)
 {
-    struct ek_trouble_state t;
+    struct ek_kafka_health_state t;
     struct ek_kafka_watch w = {.role = "consumer", .user = "alice", .mechanism = "PLAIN"};
-    w.trouble = ek_trouble_new();
-    ck_assert_int_eq(ek_trouble_look(w.trouble, &t), EK_TROUBLE_NONE);
+    w.trouble = ek_kafka_health_new();
+    ck_assert_int_eq(ek_kafka_health_get(w.trouble, &t), EK_KAFKA_HEALTH_NONE);
     ek_kafka_report(&w, RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN, EK_KAFKA_CLIENT, NULL);
-    ck_assert_int_eq(ek_trouble_look(w.trouble, &t), EK_TROUBLE_NO_BROKER);
+    ck_assert_int_eq(ek_kafka_health_get(w.trouble, &t), EK_KAFKA_HEALTH_NO_BROKER);
     ek_kafka_report(&w, RD_KAFKA_RESP_ERR__AUTHENTICATION, EK_KAFKA_CLIENT, "no");
     ek_kafka_report(&w, RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN, EK_KAFKA_CLIENT, NULL);
-    ck_assert_int_eq(ek_trouble_look(w.trouble, &t), EK_TROUBLE_CREDENTIALS);
+    ck_assert_int_eq(ek_kafka_health_get(w.trouble, &t), EK_KAFKA_HEALTH_CREDENTIALS);
     ck_assert_str_eq(t.text, "wrong credentials: the broker refuses user 'alice' (PLAIN): check "
                              "sasl.username and sasl.password: no");
     ck_assert(!t.ever_heard);
-    ek_trouble_heard(w.trouble);
-    ck_assert_int_eq(ek_trouble_look(w.trouble, &t), EK_TROUBLE_NONE);
+    ek_kafka_health_clear(w.trouble);
+    ck_assert_int_eq(ek_kafka_health_get(w.trouble, &t), EK_KAFKA_HEALTH_NONE);
     ck_assert(t.ever_heard);
-    ek_trouble_free(w.trouble);
+    ek_kafka_health_free(w.trouble);
 }
 END_TEST
 
@@ -203,7 +205,7 @@ START_TEST(errors_are_counted_under_what_people_can_mend)
     ek_kafka_report(&w, RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED, EK_KAFKA_CONSUME, NULL);
     ck_assert_uint_eq(ek_metrics_counter(w.metrics, EK_COUNT_KAFKA_CREDENTIALS), 1);
     ck_assert_uint_eq(ek_metrics_counter(w.metrics, EK_COUNT_KAFKA_TLS), 1);
-    ck_assert_uint_eq(ek_metrics_counter(w.metrics, EK_COUNT_KAFKA_AUTHORISATION), 1);
+    ck_assert_uint_eq(ek_metrics_counter(w.metrics, EK_COUNT_KAFKA_AUTHORIZATION), 1);
     ck_assert_uint_eq(ek_metrics_counter(w.metrics, EK_COUNT_KAFKA_RETRIABLE), 0);
     ck_assert_uint_eq(ek_metrics_counter(w.metrics, EK_COUNT_KAFKA_FATAL), 0);
     ck_assert_int_eq(ek_kafka_failure(&w, NULL), EK_EIO);

@@ -24,7 +24,7 @@ struct scene {
     rd_kafka_mock_cluster_t *cluster;
     struct ek_kafka_watch watch;
     struct ek_metrics *metrics;
-    struct ek_bell bell;
+    struct ek_wakeup wakeup;
     struct ek_txn *txn;
     struct ek_error error;
     atomic_int opened;
@@ -75,8 +75,8 @@ static void begin(struct scene *s)
     s->client = producer(s);
     s->metrics = ek_metrics_new();
     s->watch = (struct ek_kafka_watch){.metrics = s->metrics, .role = "producer"};
-    ck_assert_int_eq(ek_bell_make(&s->bell, NULL), 0);
-    const struct ek_txn_tools tools = {s->client, &s->watch, &s->bell, s, opened};
+    ck_assert_int_eq(ek_wakeup_init(&s->wakeup, NULL), 0);
+    const struct ek_txn_tools tools = {s->client, &s->watch, &s->wakeup, s, opened};
     ck_assert_int_eq(ek_txn_new(&s->txn, &tools, NULL), 0);
 }
 
@@ -86,7 +86,7 @@ static void finish(struct scene *s)
     rd_kafka_destroy(s->client);
     rd_kafka_mock_cluster_destroy(s->cluster);
     rd_kafka_destroy(s->carrier);
-    ek_bell_close(&s->bell);
+    ek_wakeup_close(&s->wakeup);
     ek_metrics_free(s->metrics);
 }
 
@@ -96,14 +96,14 @@ static enum ek_txn_state await(struct scene *s)
     enum ek_txn_state state;
     int64_t until = ek_now_ms() + WAIT_MS;
     while ((state = ek_txn_state(s->txn, &s->error)) == EK_TXN_BUSY && ek_now_ms() < until)
-        ek_bell_wait(&s->bell, 100);
+        ek_wakeup_wait(&s->wakeup, 100);
     return state;
 }
 
-static void reach(struct scene *s, enum ek_txn_state wanted)
+static void reach(struct scene *s, enum ek_txn_state desired)
 {
     enum ek_txn_state state = await(s);
-    ck_assert_msg(state == wanted, "state %d, not %d: %s", state, wanted,
+    ck_assert_msg(state == desired, "state %d, not %d: %s", state, desired,
                   state == EK_TXN_BROKEN ? s->error.message : "");
 }
 
@@ -229,7 +229,7 @@ static void commit_with_error(int request, rd_kafka_resp_err_t err, enum ek_txn_
     commit(&s);
     reach(&s, then);
     if (then == EK_TXN_ABORTED) {
-        ck_assert_uint_gt(ek_metrics_counter(s.metrics, EK_COUNT_KAFKA_ABORT), 0);
+        ck_assert_uint_gt(ek_metrics_counter(s.metrics, EK_COUNT_KAFKA_ABORTABLE), 0);
         commit_again(&s);
     } else if (then == EK_TXN_BROKEN) {
         ck_assert_int_eq(s.error.code, EK_EIO);
@@ -339,7 +339,7 @@ START_TEST(a_broker_that_comes_late_is_waited_for)
     begin(&s);
     rd_kafka_mock_broker_set_down(s.cluster, 1);
     ck_assert_int_eq(ek_txn_start(s.txn, NULL), 0);
-    ek_bell_wait(&s.bell, 200);
+    ek_wakeup_wait(&s.wakeup, 200);
     ck_assert_int_eq(ek_txn_state(s.txn, NULL), EK_TXN_BUSY);
     rd_kafka_mock_broker_set_up(s.cluster, 1);
     reach(&s, EK_TXN_OPEN);

@@ -21,9 +21,9 @@ enum { PARTITIONS = 4, READERS = 2, EACH = 200, BATCH = 16, WAIT_MS = 30000, LAR
 struct scene {
     struct ek_mock *mock;
     struct ek_config *config;
-    struct ek_lanes *lanes;
+    struct ek_partition_offsets *lanes;
     struct ek_metrics *metrics;
-    struct ek_bell bell;
+    struct ek_wakeup wakeup;
     struct ek_input *input;
     int64_t next[PARTITIONS]; /* offset to come */
 };
@@ -44,16 +44,17 @@ static void ignore_assigned(void *context, bool ready, int partitions)
 /* So many of a kind, to all partitions in turn. */
 static void send_all(const struct scene *s, struct ek_kafka_record r, int count)
 {
-    struct ek_sender *sender;
+    struct ek_tool_producer *sender;
     const char *brokers = ek_mock_brokers(s->mock);
-    ck_assert_int_eq(ek_sender_new(&sender, brokers, "scored", EK_SENDER_ORDERED, NULL), 0);
+    ck_assert_int_eq(
+        ek_tool_producer_new(&sender, brokers, "scored", EK_TOOL_PRODUCER_ORDERED, NULL), 0);
     for (int i = 0; i < count; i++) {
         r.partition = i % PARTITIONS;
         r.timestamp_ms = 1000 + i;
-        ck_assert_int_eq(ek_sender_send(sender, &r, NULL), 0);
+        ck_assert_int_eq(ek_tool_producer_send(sender, &r, NULL), 0);
     }
-    ck_assert_int_eq(ek_sender_flush(sender, WAIT_MS, NULL), 0);
-    ek_sender_free(sender);
+    ck_assert_int_eq(ek_tool_producer_flush(sender, WAIT_MS, NULL), 0);
+    ek_tool_producer_free(sender);
 }
 
 static const struct ek_kafka_record SMALL = {
@@ -66,20 +67,20 @@ static void make(struct scene *s)
         {"output.topic", "ranked"}, {"output.dead_letter", "ranked.dead"},
         {"pipeline.workers", "2"},  {"limits.in_flight_bytes", "1MiB"},
     };
-    *s = (struct scene){.lanes = ek_lanes_new(), .metrics = ek_metrics_new()};
+    *s = (struct scene){.lanes = ek_partition_offsets_new(), .metrics = ek_metrics_new()};
     ck_assert_int_eq(ek_mock_start(&s->mock, NULL), 0);
     ck_assert_int_eq(ek_mock_topic(s->mock, "scored", PARTITIONS, NULL), 0);
     ck_assert_int_eq(ek_config_new(&s->config, NULL), 0);
     ck_assert_int_eq(ek_config_set(s->config, "input.brokers", ek_mock_brokers(s->mock), NULL), 0);
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
         ck_assert_int_eq(ek_config_set(s->config, settings[i][0], settings[i][1], NULL), 0);
-    ck_assert_int_eq(ek_bell_make(&s->bell, NULL), 0);
+    ck_assert_int_eq(ek_wakeup_init(&s->wakeup, NULL), 0);
     const struct ek_input_hooks hooks = {
         .context = s, .drain = ignore_drain, .assigned = ignore_assigned};
     const struct ek_input_tools tools = {.config = s->config,
                                          .lanes = s->lanes,
                                          .metrics = s->metrics,
-                                         .bell = &s->bell,
+                                         .wakeup = &s->wakeup,
                                          .readers = READERS};
     ck_assert_int_eq(ek_input_new(&s->input, &tools, &hooks, NULL), 0);
     ck_assert_int_eq(ek_input_subscribe(s->input, NULL), 0);
@@ -95,8 +96,8 @@ static void tear_down(struct scene *s)
 {
     ek_input_close(s->input, 5000);
     ek_input_free(s->input);
-    ek_bell_close(&s->bell);
-    ek_lanes_free(s->lanes);
+    ek_wakeup_close(&s->wakeup);
+    ek_partition_offsets_free(s->lanes);
     ek_metrics_free(s->metrics);
     ek_config_free(s->config);
     ek_mock_stop(s->mock);
@@ -105,21 +106,21 @@ static void tear_down(struct scene *s)
 /* What a reader has, each partition in order, of its own partitions only. */
 static size_t read(struct scene *s, int reader)
 {
-    struct ek_ticket *tickets[BATCH];
+    struct ek_inflight *inflights[BATCH];
     size_t count;
     ck_assert_int_eq(ek_input_serve(s->input, NULL), 0);
-    ck_assert_int_eq(ek_input_read(s->input, reader, tickets, BATCH, &count, NULL), 0);
+    ck_assert_int_eq(ek_input_read(s->input, reader, inflights, BATCH, &count, NULL), 0);
     ck_assert_uint_le(count, BATCH);
     for (size_t i = 0; i < count; i++) {
-        int partition = tickets[i]->lane->partition;
+        int partition = inflights[i]->lane->partition;
         ck_assert_int_eq(partition % READERS, reader);
-        ck_assert_int_eq(tickets[i]->offset, s->next[partition]++);
-        ck_assert_uint_eq(tickets[i]->length, 1);
-        rd_kafka_message_destroy(tickets[i]->message);
-        ek_lanes_done(s->lanes, tickets[i]);
+        ck_assert_int_eq(inflights[i]->offset, s->next[partition]++);
+        ck_assert_uint_eq(inflights[i]->length, 1);
+        rd_kafka_message_destroy(inflights[i]->message);
+        ek_partition_offsets_finish(s->lanes, inflights[i]);
     }
     if (!count)
-        ek_bell_wait(&s->bell, 50);
+        ek_wakeup_wait(&s->wakeup, 50);
     return count;
 }
 
@@ -139,7 +140,7 @@ START_TEST(a_reader_that_is_not_read_holds_back_its_own_partitions_only)
     ck_assert_int_eq(s.next[2], EACH);
     ck_assert_uint_eq(ek_metrics_counter(s.metrics, EK_COUNT_CONSUMED), PARTITIONS * EACH);
     for (int i = 0; i < PARTITIONS; i++)
-        ck_assert_int_eq(ek_lanes_find(s.lanes, "scored", i)->next, EACH);
+        ck_assert_int_eq(ek_partition_offsets_find(s.lanes, "scored", i)->next, EACH);
     tear_down(&s);
 }
 END_TEST
@@ -155,7 +156,7 @@ START_TEST(offsets_that_may_not_be_committed_end_it_with_their_topic)
     ek_mock_forbid_offsets(s.mock);
     ek_input_commit(s.input);
     while (!ek_input_serve(s.input, &e) && ek_now_ms() < until)
-        ek_bell_wait(&s.bell, 50);
+        ek_wakeup_wait(&s.wakeup, 50);
     ck_assert_int_eq(ek_input_serve(s.input, &e), EK_EIO);
     ck_assert_ptr_nonnull(
         strstr(e.message, "no right: this client needs Read on topic 'scored': "));
@@ -164,7 +165,7 @@ START_TEST(offsets_that_may_not_be_committed_end_it_with_their_topic)
 END_TEST
 
 /* Reads into tickets, of which there are `most` at last; fewer when nothing more is to be had. */
-static size_t take(struct scene *s, struct ek_ticket **tickets, size_t most)
+static size_t take(struct scene *s, struct ek_inflight **inflights, size_t most)
 {
     int64_t until = ek_now_ms() + WAIT_MS;
     size_t have = 0, count;
@@ -172,29 +173,29 @@ static size_t take(struct scene *s, struct ek_ticket **tickets, size_t most)
     while (have < most && !full && ek_now_ms() < until) {
         ck_assert_int_eq(ek_input_serve(s->input, NULL), 0);
         for (int i = 0; i < READERS; i++) {
-            ck_assert_int_eq(ek_input_read(s->input, i, tickets + have, most - have, &count, NULL),
-                             0);
+            ck_assert_int_eq(
+                ek_input_read(s->input, i, inflights + have, most - have, &count, NULL), 0);
             have += count;
         }
-        full = ek_lanes_bytes(s->lanes) >= 1 << 20;
+        full = ek_partition_offsets_bytes(s->lanes) >= 1 << 20;
         if (have < most && !full)
-            ek_bell_wait(&s->bell, 50);
+            ek_wakeup_wait(&s->wakeup, 50);
     }
     return have;
 }
 
-static void give_back(struct scene *s, struct ek_ticket **tickets, size_t count)
+static void give_back(struct scene *s, struct ek_inflight **inflights, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        rd_kafka_message_destroy(tickets[i]->message);
-        ek_lanes_done(s->lanes, tickets[i]);
+        rd_kafka_message_destroy(inflights[i]->message);
+        ek_partition_offsets_finish(s->lanes, inflights[i]);
     }
 }
 
 START_TEST(what_a_message_holds_is_its_value_its_key_and_its_headers)
 {
     struct scene s;
-    struct ek_ticket *t;
+    struct ek_inflight *t;
     rd_kafka_headers_t *headers;
     const struct ek_kafka_record record = {
         .key = "four",
@@ -208,21 +209,21 @@ START_TEST(what_a_message_holds_is_its_value_its_key_and_its_headers)
     ck_assert_uint_eq(take(&s, &t, 1), 1);
     size_t all = 4 + 13 + (6 + 4) + 4 + 3 * EK_HEADER_BYTES;
     ck_assert_uint_eq(t->loaded, all);
-    ck_assert_uint_eq(ek_lanes_bytes(s.lanes), all);
+    ck_assert_uint_eq(ek_partition_offsets_bytes(s.lanes), all);
     for (int i = 0; i < 2; i++) { /* headers that were taken off can be had again */
-        ck_assert_int_eq(ek_kafka_headers_of(t->message, &headers), 0);
+        ck_assert_int_eq(ek_kafka_headers_get(t->message, &headers), 0);
         ck_assert_uint_eq(rd_kafka_header_cnt(headers), 3);
         rd_kafka_headers_destroy(headers);
     }
-    ck_assert_uint_eq(ek_kafka_load(t->message, 0), all);
+    ck_assert_uint_eq(ek_inflight_accounting_init(t->message, 0), all);
     give_back(&s, &t, 1);
     send_all(&s, SMALL, 1);
     ck_assert_uint_eq(take(&s, &t, 1), 1);
     ck_assert_uint_eq(t->loaded, 2);
-    ck_assert_int_eq(ek_kafka_headers_of(t->message, &headers), 0);
+    ck_assert_int_eq(ek_kafka_headers_get(t->message, &headers), 0);
     ck_assert_ptr_null(headers);
     give_back(&s, &t, 1);
-    ck_assert_uint_eq(ek_lanes_bytes(s.lanes), 0);
+    ck_assert_uint_eq(ek_partition_offsets_bytes(s.lanes), 0);
     tear_down(&s);
 }
 END_TEST
@@ -230,14 +231,14 @@ END_TEST
 /* Sends 24 messages that hold `load` bytes each, and reads as far as 1 MiB goes. */
 static void stops_at_a_mebibyte(struct scene *s, const struct ek_kafka_record *record, size_t load)
 {
-    struct ek_ticket *tickets[24];
+    struct ek_inflight *inflights[24];
     size_t all = 24, fit = ((1 << 20) + load - 1) / load;
     send_all(s, *record, (int)all);
     for (size_t got = 0, count; got < all; got += count) {
-        count = take(s, tickets, all - got);
+        count = take(s, inflights, all - got);
         ck_assert_uint_eq(count, all - got < fit ? all - got : fit);
-        ck_assert_uint_eq(ek_lanes_bytes(s->lanes), count * load);
-        give_back(s, tickets, count);
+        ck_assert_uint_eq(ek_partition_offsets_bytes(s->lanes), count * load);
+        give_back(s, inflights, count);
     }
 }
 
@@ -263,7 +264,7 @@ END_TEST
 START_TEST(of_headers_a_hundred_thousand_are_read_and_more_fill_what_may_be_in_flight)
 {
     struct scene s;
-    struct ek_ticket *t;
+    struct ek_inflight *t;
     rd_kafka_headers_t *headers;
     make(&s);
     send_many_headers(ek_mock_brokers(s.mock), "v", 1, EK_HEADERS_READ);
@@ -273,7 +274,7 @@ START_TEST(of_headers_a_hundred_thousand_are_read_and_more_fill_what_may_be_in_f
     send_many_headers(ek_mock_brokers(s.mock), "v", 1, EK_HEADERS_READ + 1);
     ck_assert_uint_eq(take(&s, &t, 1), 1);
     ck_assert_uint_eq(t->loaded, 1 + (1 << 20));
-    ck_assert_int_ne(ek_kafka_headers_of(t->message, &headers), 0);
+    ck_assert_int_ne(ek_kafka_headers_get(t->message, &headers), 0);
     ck_assert_ptr_null(headers);
     give_back(&s, &t, 1);
     tear_down(&s);

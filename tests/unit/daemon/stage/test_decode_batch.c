@@ -5,14 +5,14 @@
 #include "tests/check.h"
 #include "tests/state_world.h"
 
-enum { LISTS = EK_AHEAD_MOST, MANY_ITEMS = 10000, SEED = 5, MARKETS = 4 };
+enum { LISTS = EK_DECODE_BATCH_MAX, MANY_ITEMS = 10000, SEED = 5, MARKETS = 4 };
 
 struct bench {
     struct ek_assets assets;
     struct shop shop;
     struct ek_buf small, large;
-    struct ek_ticket ticket[LISTS], *tickets[LISTS];
-    struct ek_shared_list list[LISTS];
+    struct ek_inflight inflight[LISTS], *inflights[LISTS];
+    struct ek_guard_service_list list[LISTS];
 };
 
 static void many_items(struct shop *s, struct ek_list *q)
@@ -36,7 +36,7 @@ static void setup(struct bench *b)
     state_message(&b->shop, &b->assets, &b->small, NULL);
     state_message(&b->shop, &b->assets, &b->large, many_items);
     for (int i = 0; i < LISTS; i++) {
-        b->tickets[i] = &b->ticket[i];
+        b->inflights[i] = &b->inflight[i];
         must(i ? ek_context_new_paired(&b->list[i].context, b->list[0].context, NULL)
                : ek_context_new(&b->list[0].context, &b->assets, NULL));
     }
@@ -52,7 +52,7 @@ static void teardown(struct bench *b)
     ek_assets_release(&b->assets);
 }
 
-static void read_one(void *context, const struct ek_ticket *t, struct ek_shared_list *l)
+static void read_one(void *context, const struct ek_inflight *t, struct ek_guard_service_list *l)
 {
     (void)context;
     must(ek_context_decode(l->context, t->bytes, t->length, NULL));
@@ -63,13 +63,13 @@ static size_t read_with(struct bench *b, int large)
 {
     for (int i = 0; i < LISTS; i++) {
         const struct ek_buf *m = i == large ? &b->large : &b->small;
-        b->ticket[i].bytes = m->data;
-        b->ticket[i].length = m->length;
+        b->inflight[i].bytes = m->data;
+        b->inflight[i].length = m->length;
     }
-    size_t count = ek_ahead_read(b->list, b->tickets, LISTS, read_one, NULL);
+    size_t count = ek_decode_batch_read(b->list, b->inflights, LISTS, read_one, NULL);
     if (large >= 0)
-        ck_assert_uint_gt(ek_context_bytes(b->list[large].context), EK_AHEAD_LIST);
-    ek_ahead_done(b->list, count);
+        ck_assert_uint_gt(ek_context_bytes(b->list[large].context), EK_DECODE_BATCH_LIST);
+    ek_decode_batch_finish(b->list, count);
     return count;
 }
 
@@ -80,7 +80,7 @@ START_TEST(a_large_list_ends_its_batch_and_shortens_none_behind_it)
     ck_assert_uint_eq(read_with(&b, -1), LISTS);
     for (int at = 1; at < LISTS; at += LISTS - 2) {
         ck_assert_uint_eq(read_with(&b, at), (size_t)at + 1);
-        ck_assert_uint_le(ek_context_bytes(b.list[at].context), EK_AHEAD_LIST);
+        ck_assert_uint_le(ek_context_bytes(b.list[at].context), EK_DECODE_BATCH_LIST);
         ck_assert_uint_eq(read_with(&b, -1), LISTS);
     }
     read_with(&b, 0);
@@ -93,17 +93,17 @@ END_TEST
 
 START_TEST(a_large_message_is_read_alone_and_never_more_than_there_are_contexts)
 {
-    struct ek_ticket ticket[LISTS + 1] = {{.length = 0}}, *tickets[LISTS + 1];
+    struct ek_inflight inflight[LISTS + 1] = {{.length = 0}}, *inflights[LISTS + 1];
     for (int i = 0; i <= LISTS; i++)
-        tickets[i] = &ticket[i];
-    ck_assert_uint_eq(ek_ahead_of(tickets, LISTS - 1), LISTS - 1);
-    ck_assert_uint_eq(ek_ahead_of(tickets, LISTS), LISTS);
-    ck_assert_uint_eq(ek_ahead_of(tickets, LISTS + 1), LISTS);
-    ticket[3].length = EK_AHEAD_MESSAGE;
-    ck_assert_uint_eq(ek_ahead_of(tickets, LISTS), LISTS);
-    ticket[3].length++;
-    ck_assert_uint_eq(ek_ahead_of(tickets, LISTS), 3);
-    ck_assert_uint_eq(ek_ahead_of(tickets + 3, 2), 1);
+        inflights[i] = &inflight[i];
+    ck_assert_uint_eq(ek_decode_batch_context(inflights, LISTS - 1), LISTS - 1);
+    ck_assert_uint_eq(ek_decode_batch_context(inflights, LISTS), LISTS);
+    ck_assert_uint_eq(ek_decode_batch_context(inflights, LISTS + 1), LISTS);
+    inflight[3].length = EK_DECODE_BATCH_MESSAGE;
+    ck_assert_uint_eq(ek_decode_batch_context(inflights, LISTS), LISTS);
+    inflight[3].length++;
+    ck_assert_uint_eq(ek_decode_batch_context(inflights, LISTS), 3);
+    ck_assert_uint_eq(ek_decode_batch_context(inflights + 3, 2), 1);
 }
 END_TEST
 

@@ -23,7 +23,7 @@ enum {
 /* The stage, what it says, and what is on its way through it. */
 struct flight {
     struct scene s;
-    struct ek_sender *sender;
+    struct ek_tool_producer *sender;
     struct temporary file; /* for what it says; its threads write it while it is read */
     FILE *to;
     long seen;
@@ -35,7 +35,8 @@ static void open_flight(struct flight *f)
 {
     memset(f, 0, sizeof *f);
     begin(&f->s);
-    must(ek_sender_new(&f->sender, ek_mock_brokers(f->s.mock), "scored", EK_SENDER_ORDERED, NULL));
+    must(ek_tool_producer_new(&f->sender, ek_mock_brokers(f->s.mock), "scored",
+                              EK_TOOL_PRODUCER_ORDERED, NULL));
     f->file = temporary_file();
     f->to = fopen(f->file.path, "w");
     ck_assert_ptr_nonnull(f->to);
@@ -45,7 +46,7 @@ static void open_flight(struct flight *f)
 static void close_flight(struct flight *f)
 {
     finish(&f->s);
-    ek_sender_free(f->sender);
+    ek_tool_producer_free(f->sender);
     ek_log_free(f->log);
     fclose(f->to);
     unlink(f->file.path);
@@ -56,8 +57,8 @@ static void send_bytes(struct flight *f, const void *bytes, size_t length)
 {
     const struct ek_kafka_record r = {
         .partition = 0, .timestamp_ms = -1, .bytes = bytes, .length = length};
-    must(ek_sender_send(f->sender, &r, NULL));
-    must(ek_sender_flush(f->sender, WAIT_MS, NULL));
+    must(ek_tool_producer_send(f->sender, &r, NULL));
+    must(ek_tool_producer_flush(f->sender, WAIT_MS, NULL));
 }
 
 /* Small ones, that go to the broker together and are fetched together. */
@@ -66,8 +67,8 @@ static void send_many(struct flight *f, int count)
     const struct ek_kafka_record r = {
         .partition = 0, .timestamp_ms = -1, .bytes = "x", .length = 1};
     for (int i = 0; i < count; i++)
-        must(ek_sender_send(f->sender, &r, NULL));
-    must(ek_sender_flush(f->sender, WAIT_MS, NULL));
+        must(ek_tool_producer_send(f->sender, &r, NULL));
+    must(ek_tool_producer_flush(f->sender, WAIT_MS, NULL));
 }
 
 /* A list with a field that nobody asks for, so that it has just so many bytes. */
@@ -93,13 +94,14 @@ static void send_list(struct flight *f, uint64_t i, size_t length)
 /* The only message of a topic; why it is a dead letter. */
 static size_t length_of_only(struct scene *s, const char *topic, char why[200])
 {
-    struct ek_tap *t;
+    struct ek_merged_consumer *t;
     struct ek_kafka_record r;
     size_t length = 0;
     int got, count = 0;
-    must(ek_tap_new(&t, ek_mock_brokers(s->mock), topic, EK_TAP_UNTIL_END, WAIT_MS, NULL));
-    for (; !ek_tap_at_end(t); count += got) {
-        must(ek_tap_next(t, &r, 100, &got, NULL));
+    must(ek_merged_consumer_new(&t, ek_mock_brokers(s->mock), topic, EK_MERGED_CONSUMER_UNTIL_END,
+                                WAIT_MS, NULL));
+    for (; !ek_merged_consumer_at_end(t); count += got) {
+        must(ek_merged_consumer_next(t, &r, 100, &got, NULL));
         for (size_t i = 0; got && i < r.header_count; i++)
             if (!strcmp(r.headers[i].name, "ek-error"))
                 snprintf(why, 200, "%.*s", (int)r.headers[i].length,
@@ -108,7 +110,7 @@ static size_t length_of_only(struct scene *s, const char *topic, char why[200])
             length = r.length;
     }
     ck_assert_int_eq(count, 1);
-    ek_tap_free(t);
+    ek_merged_consumer_free(t);
     return length;
 }
 

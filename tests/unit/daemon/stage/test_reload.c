@@ -41,7 +41,7 @@ struct house {
     struct ek_config *config;
     struct ek_assets *assets;
     struct ek_tokens *tokens;
-    struct ek_steward *steward;
+    struct ek_reload_service *reload_service;
 };
 
 static void write_file(const char *path, const char *text)
@@ -107,13 +107,14 @@ static void enter(struct house *h, const char *rules)
     ck_assert_msg(!ek_config_assets(&h->assets, h->config, NULL, &e), "%s", e.message);
     ck_assert_int_eq(ek_config_tokens(&h->tokens, h->config, &e), 0);
     ck_assert_msg(!ek_stage_new(&h->s.stage, h->config, h->assets, NULL, &e), "%s", e.message);
-    ck_assert_int_eq(ek_steward_new(&h->steward, h->s.stage, h->config, h->tokens, NULL, &e), 0);
+    ck_assert_int_eq(
+        ek_reload_service_new(&h->reload_service, h->s.stage, h->config, h->tokens, NULL, &e), 0);
 }
 
 static void leave(struct house *h)
 {
     static const char *const files[] = {MANIFEST, PROFILE, RULES, MODEL, CONFIG, TOKENS};
-    ek_steward_free(h->steward);
+    ek_reload_service_free(h->reload_service);
     ek_stage_free(h->s.stage);
     ek_tokens_free(h->tokens);
     ek_assets_free(h->assets);
@@ -131,7 +132,7 @@ static const char *outcome(struct house *h)
     int64_t until = ek_now_ms() + WAIT_MS;
     do {
         ek_buf_init(&json, 0);
-        ck_assert_int_eq(ek_steward_reload_json(h->steward, &json), 0);
+        ck_assert_int_eq(ek_reload_service_json(h->reload_service, &json), 0);
         snprintf(text, sizeof text, "%s", ek_buf_string(&json));
         ek_buf_release(&json);
         nanosleep(&(struct timespec){0, 1000000}, NULL);
@@ -141,7 +142,7 @@ static const char *outcome(struct house *h)
 
 static const char *reload(struct house *h)
 {
-    ek_steward_reload(h->steward, false, "ana");
+    ek_reload_service_request(h->reload_service, false, "ana");
     return outcome(h);
 }
 
@@ -171,7 +172,7 @@ START_TEST(what_is_sound_is_taken_and_told)
     ck_has(told, "\"who\":\"ana\",\"fit\":\"whole\",\"faults\":[],\"notes\":[]}");
     ck_assert_int_eq((int)ek_stage_assets(h.s.stage)->rules->feature[0].mode, EK_MODE_ENFORCE);
     char name[EK_AUTHOR_BYTES + 1];
-    ck_assert(ek_tokens_who(h.tokens, "0123456789abcdef", name));
+    ck_assert(ek_tokens_find(h.tokens, "0123456789abcdef", name));
     ck_assert_str_eq(name, "ben");
     ck_assert(page_has(h.s.stage, "/metrics", "evenkeel_reloads_total{result=\"done\"} 1\n"));
     ck_assert(page_has(h.s.stage, "/api/v1/events", "{\"event\":\"reload\",\"result\":\"done\""));
@@ -268,7 +269,7 @@ START_TEST(other_segments_are_taken_when_somebody_says_so)
     struct house h;
     enter(&h, OBSERVE);
     write_file(RULES, "version: 1\nsegments: [arm]\n");
-    ek_steward_reload(h.steward, true, NULL);
+    ek_reload_service_request(h.reload_service, true, NULL);
     const char *told = outcome(&h);
     ck_has(told, "\"state\":\"done\"");
     ck_has(told, "\"who\":null,\"fit\":\"other_profile\"");
@@ -281,8 +282,8 @@ START_TEST(a_signal_before_the_stage_runs_is_heeded)
     struct house h;
     enter(&h, OBSERVE);
     write_file(RULES, ENFORCE);
-    ek_steward_hup(h.steward);
-    ek_steward_hup(h.steward);
+    ek_reload_service_signal(h.reload_service);
+    ek_reload_service_signal(h.reload_service);
     int64_t until = ek_now_ms() + WAIT_MS;
     while (strstr(outcome(&h), "\"state\":\"never\"") && ek_now_ms() < until)
         ;
@@ -383,19 +384,19 @@ static void check_output(struct reading *r, const struct ek_kafka_record *record
 
 static uint64_t read_outputs(struct reading *r)
 {
-    struct ek_tap *t;
+    struct ek_merged_consumer *t;
     struct ek_kafka_record record;
     uint64_t n = 0;
     int got;
-    ck_assert_int_eq(
-        ek_tap_new(&t, ek_mock_brokers(r->h->s.mock), "ranked", EK_TAP_UNTIL_END, WAIT_MS, NULL),
-        0);
-    for (; !ek_tap_at_end(t); n += (uint64_t)got) {
-        ck_assert_int_eq(ek_tap_next(t, &record, 100, &got, NULL), 0);
+    ck_assert_int_eq(ek_merged_consumer_new(&t, ek_mock_brokers(r->h->s.mock), "ranked",
+                                            EK_MERGED_CONSUMER_UNTIL_END, WAIT_MS, NULL),
+                     0);
+    for (; !ek_merged_consumer_at_end(t); n += (uint64_t)got) {
+        ck_assert_int_eq(ek_merged_consumer_next(t, &record, 100, &got, NULL), 0);
         if (got)
             check_output(r, &record);
     }
-    ek_tap_free(t);
+    ek_merged_consumer_free(t);
     return n;
 }
 

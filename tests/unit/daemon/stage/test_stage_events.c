@@ -243,7 +243,8 @@ static void assert_recalled(struct ek_stage *stage, const char *part)
 {
     struct ek_buf told;
     ek_buf_init(&told, 0);
-    ck_assert_int_eq(ek_shared_guard_hold(ek_stage_guard(stage), recall, &told, NULL), EK_OK);
+    ck_assert_int_eq(ek_guard_service_with_guard(ek_stage_guard(stage), recall, &told, NULL),
+                     EK_OK);
     ck_assert_ptr_nonnull(strstr(ek_buf_string(&told), part));
     ek_buf_release(&told);
 }

@@ -55,10 +55,11 @@ static uint64_t counter(struct scene *s, enum ek_counter which)
 static void wait_for_trials(struct scene *s, uint64_t routed)
 {
     int64_t until = ek_now_ms() + WAIT_MS;
-    while (counter(s, EK_COUNT_TRIALS) + counter(s, EK_COUNT_TRIALS_SKIPPED) < routed &&
+    while (counter(s, EK_COUNT_SHADOW_SCORED) + counter(s, EK_COUNT_SHADOW_SKIPPED) < routed &&
            ek_now_ms() < until)
         nanosleep(&(struct timespec){0, 5000000}, NULL);
-    ck_assert_uint_eq(counter(s, EK_COUNT_TRIALS) + counter(s, EK_COUNT_TRIALS_SKIPPED), routed);
+    ck_assert_uint_eq(counter(s, EK_COUNT_SHADOW_SCORED) + counter(s, EK_COUNT_SHADOW_SKIPPED),
+                      routed);
 }
 
 START_TEST(figures_of_a_worker_come_to_the_guard)
@@ -71,7 +72,7 @@ START_TEST(figures_of_a_worker_come_to_the_guard)
     uint64_t routed = wait_for(&s, MANY).routed;
     ck_assert_uint_gt(routed, 100);
     wait_for_trials(&s, routed);
-    ck_assert_uint_gt(counter(&s, EK_COUNT_TRIALS), 0);
+    ck_assert_uint_gt(counter(&s, EK_COUNT_SHADOW_SCORED), 0);
     wait_for_page(
         s.stage, "/api/v1/ranks",
         "{\"feature\":\"price\",\"segment\":null,\"action\":\"route\",\"mode\":\"enforce\",");
@@ -156,7 +157,7 @@ START_TEST(without_time_for_trials_lists_are_passed_over_and_counted)
     uint64_t routed = wait_for(&s, MANY).routed;
     ck_assert_uint_gt(routed, 100);
     wait_for_trials(&s, routed);
-    ck_assert_uint_eq(counter(&s, EK_COUNT_TRIALS), 0);
+    ck_assert_uint_eq(counter(&s, EK_COUNT_SHADOW_SCORED), 0);
     wait_for_page(s.stage, "/api/v1/ranks", "\"tried\":0,\"alone\":0,\"acted\":");
     finish(&s);
     end(&s);
@@ -172,7 +173,8 @@ START_TEST(nothing_is_tried_while_nothing_is_wanted)
     feed(&s, 0, LISTS);
     wait_for(&s, LISTS);
     join(&s);
-    ck_assert_uint_eq(counter(&s, EK_COUNT_TRIALS) + counter(&s, EK_COUNT_TRIALS_SKIPPED), 0);
+    ck_assert_uint_eq(counter(&s, EK_COUNT_SHADOW_SCORED) + counter(&s, EK_COUNT_SHADOW_SKIPPED),
+                      0);
     ck_assert(page_has(s.stage, "/api/v1/ranks", "\"routes\":[]"));
     ek_stage_free(s.stage);
     end(&s);

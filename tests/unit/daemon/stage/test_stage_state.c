@@ -84,11 +84,12 @@ static void goes_on(struct kept *k)
 
 static void wait_until_told(struct kept *k)
 {
-    struct ek_trouble_state t;
+    struct ek_kafka_health_state t;
     int64_t until = ek_now_ms() + WAIT_MS;
-    while (ek_stage_trouble(k->s.stage, &t) != EK_TROUBLE_STATE && ek_now_ms() < until)
+    while (ek_stage_health(k->s.stage, &t) != EK_KAFKA_HEALTH_STATE && ek_now_ms() < until)
         nanosleep(&(struct timespec){0, NAP_NS}, NULL);
-    ck_assert_msg(t.kind == EK_TROUBLE_STATE && strstr(t.text, "topic 'memory'"), "%s", t.text);
+    ck_assert_msg(t.kind == EK_KAFKA_HEALTH_STATE && strstr(t.text, "topic 'memory'"), "%s",
+                  t.text);
 }
 
 /* A stage waits for what one before it has learnt, since brokers have gone. */

@@ -19,9 +19,9 @@ enum { LATER = 4, LATER_BYTES = 900000, KEPT_MAX = 800000, LOOK_US = 20000 };
 struct scene {
     struct ek_mock *mock;
     struct ek_config *config;
-    struct ek_sender *sender;
-    struct ek_state_reader *reader;
-    struct ek_state_job job;
+    struct ek_tool_producer *sender;
+    struct ek_checkpoint_reader *reader;
+    struct ek_checkpoint_read_job job;
     int silences;    /* how often we were told that nobody answers */
     int64_t next_ms; /* of the next record of somebody else */
 };
@@ -29,12 +29,12 @@ struct scene {
 static void send(struct scene *s, const char *name, const void *bytes, size_t length)
 {
     char key[EK_STATE_KEY_BYTES];
-    const struct ek_kafka_record r = {.key = key,
-                                      .key_length =
-                                          ek_state_key(key, sizeof key, "scored", 0, name),
-                                      .bytes = bytes,
-                                      .length = length};
-    ck_assert_int_eq(ek_sender_send(s->sender, &r, NULL), 0);
+    const struct ek_kafka_record r = {
+        .key = key,
+        .key_length = ek_checkpoint_state_key(key, sizeof key, "scored", 0, name),
+        .bytes = bytes,
+        .length = length};
+    ck_assert_int_eq(ek_tool_producer_send(s->sender, &r, NULL), 0);
 }
 
 /* An ek_write_fn. */
@@ -63,7 +63,7 @@ static void write_state(struct scene *s)
     }
     ck_assert_int_eq(ek_guard_save(guard, true, NULL, 0, put, s, NULL), 0);
     s->job.pointer.base = 1;
-    ck_assert_int_eq(ek_sender_flush(s->sender, WAIT_MS, NULL), 0);
+    ck_assert_int_eq(ek_tool_producer_flush(s->sender, WAIT_MS, NULL), 0);
     ek_guard_free(guard);
     ek_buf_release(&message);
     shop_close(&shop);
@@ -79,9 +79,10 @@ static void begin(struct scene *s)
     ck_assert_int_eq(ek_config_set(s->config, "input.brokers", ek_mock_brokers(s->mock), NULL), 0);
     ck_assert_int_eq(ek_config_set(s->config, "input.group", "g", NULL), 0);
     ck_assert_int_eq(ek_config_set(s->config, "state.topic", "memory", NULL), 0);
-    ck_assert_int_eq(
-        ek_sender_new(&s->sender, ek_mock_brokers(s->mock), "memory", EK_SENDER_ORDERED, NULL), 0);
-    ck_assert_int_eq(ek_state_reader_new(&s->reader, s->config, NULL, NULL), 0);
+    ck_assert_int_eq(ek_tool_producer_new(&s->sender, ek_mock_brokers(s->mock), "memory",
+                                          EK_TOOL_PRODUCER_ORDERED, NULL),
+                     0);
+    ck_assert_int_eq(ek_checkpoint_reader_new(&s->reader, s->config, NULL, NULL), 0);
     ck_assert_int_eq(ek_state_new(&s->job.state, NULL), 0);
     write_state(s);
 }
@@ -89,17 +90,17 @@ static void begin(struct scene *s)
 static void end(struct scene *s)
 {
     ek_state_free(s->job.state);
-    ek_state_reader_free(s->reader);
-    ek_sender_free(s->sender);
+    ek_checkpoint_reader_free(s->reader);
+    ek_tool_producer_free(s->sender);
     ek_config_free(s->config);
     ek_mock_stop(s->mock);
 }
 
 static void read_with(struct scene *s, bool (*wait)(void *context, const char *why))
 {
-    const struct ek_state_waiter waiter = {s, wait};
+    const struct ek_checkpoint_read_waiter waiter = {s, wait};
     struct ek_error e;
-    ck_assert_msg(!ek_state_reader_read(s->reader, &s->job, 1, &waiter, &e), "%s", e.message);
+    ck_assert_msg(!ek_checkpoint_reader_read(s->reader, &s->job, 1, &waiter, &e), "%s", e.message);
 }
 
 static bool come_back(void *context, const char *why)
@@ -151,10 +152,10 @@ static bool write_more(void *context, const char *why)
     ck_assert_ptr_null(why);
     if (ek_now_ms() < s->next_ms)
         return true;
-    s->next_ms = ek_now_ms() + EK_STATE_SILENCE_MS / 5;
+    s->next_ms = ek_now_ms() + EK_STATE_LEADER_TIMEOUT_MS / 5;
     const struct ek_kafka_record r = {
         .key = "other/0:head", .key_length = 12, .bytes = "x", .length = 1};
-    ck_assert_int_eq(ek_sender_send(s->sender, &r, NULL), 0);
+    ck_assert_int_eq(ek_tool_producer_send(s->sender, &r, NULL), 0);
     return true;
 }
 
@@ -186,7 +187,7 @@ START_TEST(what_was_fetched_beyond_a_state_is_not_kept)
     begin(&s);
     for (int i = 0; i < LATER; i++)
         send(&s, "later", bytes, sizeof bytes);
-    ck_assert_int_eq(ek_sender_flush(s.sender, WAIT_MS, NULL), 0);
+    ck_assert_int_eq(ek_tool_producer_flush(s.sender, WAIT_MS, NULL), 0);
     size_t before = ek_alloc_used();
     read_with(&s, go_on);
     ck_assert(s.job.found);

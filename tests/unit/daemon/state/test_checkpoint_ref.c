@@ -9,30 +9,30 @@
 static const char TEXT[] =
     "ek1;home=scored-1/2;base=12;head=00000000000000ff;since=1700000000000;seen=480";
 
-static const struct ek_state_pointer POINTER = {.topic = "scored-1",
-                                                .partition = 2,
-                                                .base = 12,
-                                                .head = 255,
-                                                .since_ms = 1700000000000,
-                                                .seen = 480};
+static const struct ek_checkpoint_ref POINTER = {.topic = "scored-1",
+                                                 .partition = 2,
+                                                 .base = 12,
+                                                 .head = 255,
+                                                 .since_ms = 1700000000000,
+                                                 .seen = 480};
 
 START_TEST(a_pointer_is_a_text_that_people_can_read)
 {
-    char text[EK_POINTER_BYTES];
-    ek_state_pointer_write(&POINTER, text);
+    char text[EK_CHECKPOINT_REF_BYTES];
+    ek_checkpoint_ref_write(&POINTER, text);
     ck_assert_str_eq(text, TEXT);
 }
 END_TEST
 
 START_TEST(a_pointer_that_was_written_is_read_again)
 {
-    char text[EK_POINTER_BYTES];
-    struct ek_state_pointer p = POINTER, back;
+    char text[EK_CHECKPOINT_REF_BYTES];
+    struct ek_checkpoint_ref p = POINTER, back;
     memset(p.topic, 'x', EK_TOPIC_BYTES - 1);
     p.head = UINT64_MAX;
     p.seen = INT64_MAX;
-    ek_state_pointer_write(&p, text);
-    ck_assert_int_eq(ek_state_pointer_read(text, strlen(text), &back), EK_POINTER_READ);
+    ek_checkpoint_ref_write(&p, text);
+    ck_assert_int_eq(ek_checkpoint_ref_read(text, strlen(text), &back), EK_CHECKPOINT_REF_READ);
     ck_assert_str_eq(back.topic, p.topic);
     ck_assert_int_eq(back.partition, p.partition);
     ck_assert_uint_eq(back.base, p.base);
@@ -59,47 +59,48 @@ START_TEST(metadata_of_others_is_no_pointer)
         "ek1;home=a/1;base=1;head=00000000000000ff;since=1;seen=1;more=2",
         "ek1;home=a/1;base=1;head=00000000000000ff;since=1;seen=-1",
     };
-    struct ek_state_pointer p = POINTER;
+    struct ek_checkpoint_ref p = POINTER;
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        ck_assert_int_eq(ek_state_pointer_read(others[i], strlen(others[i]), &p), EK_POINTER_NONE);
-    ck_assert_int_eq(ek_state_pointer_read(NULL, 0, &p), EK_POINTER_NONE);
+        ck_assert_int_eq(ek_checkpoint_ref_read(others[i], strlen(others[i]), &p),
+                         EK_CHECKPOINT_REF_NONE);
+    ck_assert_int_eq(ek_checkpoint_ref_read(NULL, 0, &p), EK_CHECKPOINT_REF_NONE);
     ck_assert_mem_eq(&p, &POINTER, sizeof p);
 }
 END_TEST
 
 START_TEST(a_pointer_that_is_cut_short_is_none)
 {
-    struct ek_state_pointer p;
+    struct ek_checkpoint_ref p;
     for (size_t n = 0; n + 1 < sizeof TEXT - strlen("480"); n++)
-        ck_assert_int_eq(ek_state_pointer_read(TEXT, n, &p), EK_POINTER_NONE);
+        ck_assert_int_eq(ek_checkpoint_ref_read(TEXT, n, &p), EK_CHECKPOINT_REF_NONE);
 }
 END_TEST
 
 START_TEST(a_pointer_to_a_topic_with_a_zero_in_its_name_is_none)
 {
     char text[sizeof TEXT];
-    struct ek_state_pointer p;
+    struct ek_checkpoint_ref p;
     memcpy(text, TEXT, sizeof text);
     *(strstr(text, "home=") + strlen("home=")) = 0;
-    ck_assert_int_eq(ek_state_pointer_read(text, sizeof text - 1, &p), EK_POINTER_NONE);
+    ck_assert_int_eq(ek_checkpoint_ref_read(text, sizeof text - 1, &p), EK_CHECKPOINT_REF_NONE);
 }
 END_TEST
 
 START_TEST(a_pointer_of_a_later_version_is_known_as_one)
 {
     static const char later[] = "ek2;anything", much_later[] = "ek17;";
-    struct ek_state_pointer p;
-    ck_assert_int_eq(ek_state_pointer_read(later, sizeof later - 1, &p), EK_POINTER_NEWER);
-    ck_assert_int_eq(ek_state_pointer_read(much_later, sizeof much_later - 1, &p),
-                     EK_POINTER_NEWER);
+    struct ek_checkpoint_ref p;
+    ck_assert_int_eq(ek_checkpoint_ref_read(later, sizeof later - 1, &p), EK_CHECKPOINT_REF_NEWER);
+    ck_assert_int_eq(ek_checkpoint_ref_read(much_later, sizeof much_later - 1, &p),
+                     EK_CHECKPOINT_REF_NEWER);
 }
 END_TEST
 
 START_TEST(a_partition_has_a_state_when_its_own_pointer_says_so)
 {
-    ck_assert(ek_state_pointer_home(&POINTER, "scored-1", 2));
-    ck_assert(!ek_state_pointer_home(&POINTER, "scored-1", 1));
-    ck_assert(!ek_state_pointer_home(&POINTER, "scored", 2));
+    ck_assert(ek_checkpoint_ref_partition(&POINTER, "scored-1", 2));
+    ck_assert(!ek_checkpoint_ref_partition(&POINTER, "scored-1", 1));
+    ck_assert(!ek_checkpoint_ref_partition(&POINTER, "scored", 2));
 }
 END_TEST
 
@@ -107,15 +108,15 @@ START_TEST(a_note_tells_how_far_each_partition_had_come)
 {
     struct ek_buf note;
     ek_buf_init(&note, 0);
-    ck_assert_int_eq(ek_state_note_add(&note, "scored", 1, 480), 0);
-    ck_assert_int_eq(ek_state_note_add(&note, "scored", 11, 7), 0);
-    ck_assert_int_eq(ek_state_note_add(&note, "more", 1, 0), 0);
-    ck_assert_int_eq(ek_state_note_seen(note.data, note.length, "scored", 1), 480);
-    ck_assert_int_eq(ek_state_note_seen(note.data, note.length, "scored", 11), 7);
-    ck_assert_int_eq(ek_state_note_seen(note.data, note.length, "more", 1), 0);
-    ck_assert_int_eq(ek_state_note_seen(note.data, note.length, "scored", 2), -1);
-    ck_assert_int_eq(ek_state_note_seen(note.data, note.length, "core", 1), -1);
-    ck_assert_int_eq(ek_state_note_seen(NULL, 0, "scored", 1), -1);
+    ck_assert_int_eq(ek_checkpoint_note_add(&note, "scored", 1, 480), 0);
+    ck_assert_int_eq(ek_checkpoint_note_add(&note, "scored", 11, 7), 0);
+    ck_assert_int_eq(ek_checkpoint_note_add(&note, "more", 1, 0), 0);
+    ck_assert_int_eq(ek_checkpoint_note_get_offset(note.data, note.length, "scored", 1), 480);
+    ck_assert_int_eq(ek_checkpoint_note_get_offset(note.data, note.length, "scored", 11), 7);
+    ck_assert_int_eq(ek_checkpoint_note_get_offset(note.data, note.length, "more", 1), 0);
+    ck_assert_int_eq(ek_checkpoint_note_get_offset(note.data, note.length, "scored", 2), -1);
+    ck_assert_int_eq(ek_checkpoint_note_get_offset(note.data, note.length, "core", 1), -1);
+    ck_assert_int_eq(ek_checkpoint_note_get_offset(NULL, 0, "scored", 1), -1);
     ek_buf_release(&note);
 }
 END_TEST
@@ -124,10 +125,10 @@ START_TEST(a_note_that_is_full_keeps_what_it_has)
 {
     struct ek_buf note;
     ek_buf_init(&note, 24);
-    ck_assert_int_eq(ek_state_note_add(&note, "scored", 1, 480), 0);
-    ck_assert_int_eq(ek_state_note_add(&note, "scored", 2, 123456), EK_ELIMIT);
-    ck_assert_int_eq(ek_state_note_seen(note.data, note.length, "scored", 1), 480);
-    ck_assert_int_eq(ek_state_note_seen(note.data, note.length, "scored", 2), -1);
+    ck_assert_int_eq(ek_checkpoint_note_add(&note, "scored", 1, 480), 0);
+    ck_assert_int_eq(ek_checkpoint_note_add(&note, "scored", 2, 123456), EK_ELIMIT);
+    ck_assert_int_eq(ek_checkpoint_note_get_offset(note.data, note.length, "scored", 1), 480);
+    ck_assert_int_eq(ek_checkpoint_note_get_offset(note.data, note.length, "scored", 2), -1);
     ek_buf_release(&note);
 }
 END_TEST

@@ -13,13 +13,13 @@ static bool has(struct ek_buf *text, const char *part)
 START_TEST(metrics_say_what_was_written_read_and_missing)
 {
     struct ek_buf text;
-    struct ek_state_report *r = ek_state_report_new("s");
+    struct ek_checkpoint_status *r = ek_checkpoint_status_new("s");
     ek_buf_init(&text, 0);
-    ek_state_report_saved(r, 7, 1000, .004, 100);
-    ek_state_report_saved(r, 8, 500, .002, 200);
-    ek_state_report_restored(r, .25);
-    ek_state_report_gap(r, EK_GAP_RETENTION);
-    ck_assert_int_eq(ek_state_report_metrics(r, 1500, 700, &text), 0);
+    ek_checkpoint_status_saved(r, 7, 1000, .004, 100);
+    ek_checkpoint_status_saved(r, 8, 500, .002, 200);
+    ek_checkpoint_status_restored(r, .25);
+    ek_checkpoint_status_gap(r, EK_LOSS_RETENTION);
+    ck_assert_int_eq(ek_checkpoint_status_metrics(r, 1500, 700, &text), 0);
     ck_assert(has(&text, "\nevenkeel_state_bases_total 2\n"));
     ck_assert(has(&text, "\nevenkeel_state_bytes_total 1500\n"));
     ck_assert(has(&text, "\nevenkeel_state_save_seconds 0.002\n"));
@@ -28,23 +28,23 @@ START_TEST(metrics_say_what_was_written_read_and_missing)
     ck_assert(has(&text, "\nevenkeel_state_gaps_total{reason=\"retention\"} 1\n"));
     ck_assert(has(&text, "\nevenkeel_state_gaps_total{reason=\"not_found\"} 0\n"));
     ek_buf_release(&text);
-    ek_state_report_free(r);
+    ek_checkpoint_status_free(r);
 }
 END_TEST
 
 START_TEST(the_status_says_how_old_the_last_one_is)
 {
     struct ek_buf text;
-    struct ek_state_report *r = ek_state_report_new("s");
+    struct ek_checkpoint_status *r = ek_checkpoint_status_new("s");
     ek_buf_init(&text, 0);
-    ck_assert_int_eq(ek_state_report_json(r, 500, &text), 0);
+    ck_assert_int_eq(ek_checkpoint_status_json(r, 500, &text), 0);
     ck_assert(has(&text, "{\"topic\":\"s\",\"base\":0,\"bases\":0,\"age_ms\":-1,"));
     ek_buf_clear(&text);
-    ek_state_report_saved(r, 8, 500, .002, 200);
-    ck_assert_int_eq(ek_state_report_json(r, 500, &text), 0);
+    ek_checkpoint_status_saved(r, 8, 500, .002, 200);
+    ck_assert_int_eq(ek_checkpoint_status_json(r, 500, &text), 0);
     ck_assert(has(&text, "{\"topic\":\"s\",\"base\":8,\"bases\":1,\"age_ms\":300,"));
     ek_buf_release(&text);
-    ek_state_report_free(r);
+    ek_checkpoint_status_free(r);
 }
 END_TEST
 

@@ -14,7 +14,7 @@ struct scene {
     struct ek_manifest *manifest;
     struct ek_model *model;
     struct ek_agreement_watch *watch;
-    struct ek_agreement_board *board;
+    struct ek_agreement_cache *board;
 };
 
 static void begin(struct scene *s, uint64_t lists)
@@ -26,13 +26,13 @@ static void begin(struct scene *s, uint64_t lists)
     unlink(path);
     s->model->fidelity = (struct ek_model_agreement){lists, {.5, .75, 0}, {0, 0, 0}};
     ck_assert_int_eq(ek_agreement_watch_new(&s->watch, s->model, 1000, NULL), EK_OK);
-    s->board = ek_agreement_board_new();
+    s->board = ek_agreement_cache_new();
     ck_assert_ptr_nonnull(s->board);
 }
 
 static void end(struct scene *s)
 {
-    ek_agreement_board_free(s->board);
+    ek_agreement_cache_free(s->board);
     ek_agreement_watch_free(s->watch);
     ek_model_free(s->model);
     ek_manifest_free(s->manifest);
@@ -48,10 +48,10 @@ static void compare(struct scene *s, const double *student)
         q.score[i] = -i;
     ck_assert_int_eq(ek_agreement_watch_list(s->watch, &q, student, 0, &changed, NULL), EK_OK);
     ek_list_release(&q);
-    ek_agreement_board_set(s->board, s->watch);
+    ek_agreement_cache_set(s->board, s->watch);
 }
 
-static char *page(struct scene *s, int (*write)(struct ek_agreement_board *, struct ek_buf *))
+static char *page(struct scene *s, int (*write)(struct ek_agreement_cache *, struct ek_buf *))
 {
     struct ek_buf out;
     ek_buf_init(&out, 0);
@@ -63,7 +63,7 @@ static char *page(struct scene *s, int (*write)(struct ek_agreement_board *, str
 
 static void assert_metrics(struct scene *s, const char *part, int there)
 {
-    char *text = page(s, ek_agreement_board_metrics);
+    char *text = page(s, ek_agreement_cache_metrics);
     ck_assert_msg((strstr(text, part) != NULL) == there, "'%s' in %s", part, text);
     free(text);
 }
@@ -72,8 +72,8 @@ START_TEST(without_a_watch_there_is_nothing_to_show)
 {
     struct scene s;
     begin(&s, 100);
-    ek_agreement_board_set(s.board, NULL);
-    char *metrics = page(&s, ek_agreement_board_metrics), *json = page(&s, ek_agreement_board_json);
+    ek_agreement_cache_set(s.board, NULL);
+    char *metrics = page(&s, ek_agreement_cache_metrics), *json = page(&s, ek_agreement_cache_json);
     ck_assert_str_eq(metrics, "");
     ck_assert_str_eq(json, "null");
     free(metrics);
@@ -87,7 +87,7 @@ START_TEST(figures_of_now_and_of_training_stand_side_by_side)
     static const double same[ITEMS] = {4, 3, 2, 1};
     struct scene s;
     begin(&s, 100);
-    ek_agreement_board_set(s.board, s.watch);
+    ek_agreement_cache_set(s.board, s.watch);
     assert_metrics(&s, "\nevenkeel_model_agreement{", 0);
     compare(&s, same);
     assert_metrics(&s, "\nevenkeel_model_compared_lists_total 1\n", 1);
@@ -96,7 +96,7 @@ START_TEST(figures_of_now_and_of_training_stand_side_by_side)
     assert_metrics(&s, "\nevenkeel_model_agreement_least{figure=\"tau\"} 0.355\n", 1);
     assert_metrics(&s, "\nevenkeel_model_agreement_least{figure=\"top1\"}", 0); /* not tested */
     assert_metrics(&s, "\nevenkeel_model_drifted 0\n", 1);
-    char *text = page(&s, ek_agreement_board_json);
+    char *text = page(&s, ek_agreement_cache_json);
     json_t *json = json_loads(text, 0, NULL);
     ck_assert_msg(json != NULL, "%s", text);
     ck_assert_str_eq(json_string_value(json_object_get(json, "state")), "holds");

@@ -9,14 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct ek_journal_change add(struct ek_journal *j, const char *json)
+static struct ek_event_log_change add(struct ek_event_log *j, const char *json)
 {
-    struct ek_journal_change change;
-    ck_assert_int_eq(ek_journal_add(j, event_from(json), json, 0, &change), 0);
+    struct ek_event_log_change change;
+    ck_assert_int_eq(ek_event_log_add(j, event_from(json), json, 0, &change), 0);
     return change;
 }
 
-static void finding(struct ek_journal *j, const char *episode, const char *state, int detected)
+static void finding(struct ek_event_log *j, const char *episode, const char *state, int detected)
 {
     char json[300];
     snprintf(json, sizeof json,
@@ -28,7 +28,7 @@ static void finding(struct ek_journal *j, const char *episode, const char *state
 
 START_TEST(a_finding_is_open_until_it_is_dismissed_or_recovered)
 {
-    struct ek_journal *j = ek_journal_new(10);
+    struct ek_event_log *j = ek_event_log_new(10);
     struct ek_buf out;
     ek_buf_init(&out, 0);
     finding(j, "price-1", "suspected", 0);
@@ -36,22 +36,22 @@ START_TEST(a_finding_is_open_until_it_is_dismissed_or_recovered)
     finding(j, "price-1", "confirmed", 1);
     finding(j, "price-1", "updated", 0);
     finding(j, "stars-2", "dismissed", 0);
-    ck_assert_uint_eq(ek_journal_open(j), 1);
-    ck_assert_int_eq(ek_journal_findings(j, &out), 0);
+    ck_assert_uint_eq(ek_event_log_open(j), 1);
+    ck_assert_int_eq(ek_event_log_findings(j, &out), 0);
     static const char head[] = "[{\"event\":\"finding\",\"episode\":\"price-1\","
                                "\"state\":\"updated\",";
     ck_assert_mem_eq(ek_buf_string(&out), head, sizeof head - 1);
     ck_assert_ptr_nonnull(strstr(ek_buf_string(&out), "\"action\":\"route\""));
     finding(j, "price-1", "recovered", 0);
-    ck_assert_uint_eq(ek_journal_open(j), 0);
+    ck_assert_uint_eq(ek_event_log_open(j), 0);
     ek_buf_release(&out);
-    ek_journal_free(j);
+    ek_event_log_free(j);
 }
 END_TEST
 
 START_TEST(a_withdrawal_says_by_which_guardrail)
 {
-    struct ek_journal *j = ek_journal_new(10);
+    struct ek_event_log *j = ek_event_log_new(10);
     for (int rail = EK_GUARDRAIL_NONE + 1; rail < EK_GUARDRAIL_COUNT; rail++) {
         char json[200];
         snprintf(json, sizeof json,
@@ -61,22 +61,22 @@ START_TEST(a_withdrawal_says_by_which_guardrail)
     }
     ck_assert_int_eq(add(j, "{\"event\":\"decision\",\"what\":\"step\"}").withdrawn,
                      EK_GUARDRAIL_NONE);
-    ek_journal_free(j);
+    ek_event_log_free(j);
 }
 END_TEST
 
 START_TEST(a_drift_of_the_model_is_kept_and_said_and_is_no_finding)
 {
-    struct ek_journal *j = ek_journal_new(10);
+    struct ek_event_log *j = ek_event_log_new(10);
     struct ek_buf out;
     ek_buf_init(&out, 0);
     ck_assert_int_eq(add(j, "{\"event\":\"model_drift\",\"state\":\"drifted\"}").drifted, 1);
     ck_assert_int_eq(add(j, "{\"event\":\"model_drift\",\"state\":\"recovered\"}").drifted, 0);
-    ck_assert_uint_eq(ek_journal_open(j), 0);
-    ck_assert_int_eq(ek_journal_last(j, 1, &out), 0);
+    ck_assert_uint_eq(ek_event_log_open(j), 0);
+    ck_assert_int_eq(ek_event_log_last(j, 1, &out), 0);
     ck_assert_ptr_nonnull(strstr(ek_buf_string(&out), "\"recovered\""));
     ek_buf_release(&out);
-    ek_journal_free(j);
+    ek_event_log_free(j);
 }
 END_TEST
 
@@ -89,46 +89,46 @@ START_TEST(a_plan_counts_the_routes_that_are_new_in_it)
         "{\"feature\":\"price\",\"segment\":null,\"action\":\"route\"},"
         "{\"feature\":\"price\",\"segment\":{\"arm\":\"B\"},\"action\":\"route_spread\"},"
         "{\"feature\":\"stars\",\"segment\":null,\"action\":\"silence\"}]}";
-    struct ek_journal *j = ek_journal_new(10);
+    struct ek_event_log *j = ek_event_log_new(10);
     struct ek_buf out;
     ek_buf_init(&out, 0);
-    ck_assert_int_eq(ek_journal_plan(j, &out), 0);
+    ck_assert_int_eq(ek_event_log_plan(j, &out), 0);
     ck_assert_ptr_nonnull(strstr(ek_buf_string(&out), "\"version\":0"));
     ck_assert_int_eq(add(j, one).enforced, 1);
     ck_assert_int_eq(add(j, two).enforced, 1);
     ek_buf_clear(&out);
-    ck_assert_int_eq(ek_journal_plan(j, &out), 0);
+    ck_assert_int_eq(ek_event_log_plan(j, &out), 0);
     ck_assert_ptr_nonnull(strstr(ek_buf_string(&out), "\"version\":2"));
     ek_buf_release(&out);
-    ek_journal_free(j);
+    ek_event_log_free(j);
 }
 END_TEST
 
 START_TEST(old_events_go_and_readers_go_on_where_they_were)
 {
-    struct ek_journal *j = ek_journal_new(3);
+    struct ek_event_log *j = ek_event_log_new(3);
     struct ek_buf out;
     uint64_t after = 0;
     ek_buf_init(&out, 0);
     add(j, "1");
-    ck_assert_int_eq(ek_journal_since(j, &after, &out), 0);
+    ck_assert_int_eq(ek_event_log_since(j, &after, &out), 0);
     for (int i = 2; i <= 6; i++) {
         char json[12];
         snprintf(json, sizeof json, "%d", i);
         add(j, json);
     }
-    ck_assert_int_eq(ek_journal_since(j, &after, &out), 0);
+    ck_assert_int_eq(ek_event_log_since(j, &after, &out), 0);
     ck_assert_str_eq(ek_buf_string(&out), "1\n4\n5\n6\n");
-    ck_assert_int_eq(ek_journal_since(j, &after, &out), 0);
+    ck_assert_int_eq(ek_event_log_since(j, &after, &out), 0);
     ck_assert_uint_eq(out.length, 8);
     ek_buf_clear(&out);
-    ck_assert_int_eq(ek_journal_last(j, 2, &out), 0);
+    ck_assert_int_eq(ek_event_log_last(j, 2, &out), 0);
     ck_assert_str_eq(ek_buf_string(&out), "[5,\n6]\n");
     ek_buf_clear(&out);
-    ck_assert_int_eq(ek_journal_last(j, 100, &out), 0);
+    ck_assert_int_eq(ek_event_log_last(j, 100, &out), 0);
     ck_assert_str_eq(ek_buf_string(&out), "[4,\n5,\n6]\n");
     ek_buf_release(&out);
-    ek_journal_free(j);
+    ek_event_log_free(j);
 }
 END_TEST
 
@@ -140,9 +140,9 @@ START_TEST(metrics_are_prometheus_text_with_cumulative_buckets)
     ek_buf_init(&out, 0);
     ek_metrics_count(m, EK_COUNT_ROUTED, 3);
     ek_metrics_gauge(m, EK_GAUGE_PLAN_VERSION, 7);
-    ek_metrics_time_ns(m, EK_TIME_STAGE, 1000);
-    ek_metrics_time_ns(m, EK_TIME_STAGE, 2000000000);
-    ek_metrics_time_ns(m, EK_TIME_ADDED, 3000000);
+    ek_metrics_time_ns(m, EK_TIME_PROCESSING, 1000);
+    ek_metrics_time_ns(m, EK_TIME_PROCESSING, 2000000000);
+    ek_metrics_time_ns(m, EK_TIME_END_TO_END, 3000000);
     ck_assert_int_eq(ek_metrics_lags(m, lags, 2), 0);
     ck_assert_int_eq(ek_metrics_lag_sum(m), -1); /* one of them is not known */
     ck_assert_int_eq(ek_metrics_write(m, &out), 0);

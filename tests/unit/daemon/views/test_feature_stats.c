@@ -15,8 +15,8 @@ struct bench {
     struct stream_world world;
     struct ek_cells *cells;
     struct ek_live_sketches *traffic;
-    struct ek_board *board;
-    struct ek_journal *journal;
+    struct ek_feature_stats *board;
+    struct ek_event_log *event_log;
 };
 
 static void setup(struct bench *b, const char *rules)
@@ -26,14 +26,15 @@ static void setup(struct bench *b, const char *rules)
         ek_cells_new(&b->cells, b->world.rules->segment, b->world.rules->segment_count, 20), EK_OK);
     ck_assert_int_eq(
         ek_live_sketches_new(&b->traffic, b->world.profile, b->world.rules, b->cells, NULL), EK_OK);
-    ck_assert_ptr_nonnull(b->board = ek_board_new(b->world.manifest, b->world.rules, b->traffic));
-    ck_assert_ptr_nonnull(b->journal = ek_journal_new(10));
+    ck_assert_ptr_nonnull(b->board =
+                              ek_feature_stats_new(b->world.manifest, b->world.rules, b->traffic));
+    ck_assert_ptr_nonnull(b->event_log = ek_event_log_new(10));
 }
 
 static void teardown(struct bench *b)
 {
-    ek_journal_free(b->journal);
-    ek_board_free(b->board);
+    ek_event_log_free(b->event_log);
+    ek_feature_stats_free(b->board);
     ek_live_sketches_free(b->traffic);
     ek_cells_free(b->cells);
     stream_world_end(&b->world);
@@ -59,15 +60,15 @@ static void run(struct bench *b, int lists, const char *arm)
 static void sweep(struct bench *b)
 {
     for (int i = 0; i < ek_live_sketches_cells(b->traffic); i++)
-        ck_assert_int_eq(ek_board_step(b->board), EK_OK);
+        ck_assert_int_eq(ek_feature_stats_update(b->board), EK_OK);
 }
 
 static json_t *page(struct bench *b, const char *feature, int code)
 {
     struct ek_buf text;
     ek_buf_init(&text, 0);
-    ck_assert_int_eq(feature ? ek_board_feature(b->board, feature, NULL, &text)
-                             : ek_board_features(b->board, &text),
+    ck_assert_int_eq(feature ? ek_feature_stats_feature(b->board, feature, NULL, &text)
+                             : ek_feature_stats_features(b->board, &text),
                      code);
     json_t *json = json_loadb((const char *)text.data, text.length, 0, NULL);
     ck_assert_msg(json != NULL, "no JSON: %s", ek_buf_string(&text));
@@ -159,7 +160,7 @@ static char *metrics(struct bench *b, int cells)
 {
     struct ek_buf text;
     ek_buf_init(&text, 0);
-    ck_assert_int_eq(ek_board_metrics(b->board, b->journal, cells, &text), EK_OK);
+    ck_assert_int_eq(ek_feature_stats_metrics(b->board, b->event_log, cells, &text), EK_OK);
     char *copy = strdup(ek_buf_string(&text));
     ek_buf_release(&text);
     return copy;
@@ -175,13 +176,13 @@ static int count(const char *text, const char *part)
 
 static void told(struct bench *b, const char *state)
 {
-    struct ek_journal_change change;
+    struct ek_event_log_change change;
     char json[300];
     snprintf(json, sizeof json,
              "{\"event\":\"finding\",\"episode\":\"price-1\",\"feature\":\"price\","
              "\"segment\":{\"arm\":\"B\"},\"state\":\"%s\"}",
              state);
-    ck_assert_int_eq(ek_journal_add(b->journal, event_from(json), json, 0, &change), EK_OK);
+    ck_assert_int_eq(ek_event_log_add(b->event_log, event_from(json), json, 0, &change), EK_OK);
 }
 
 START_TEST(metrics_have_one_series_per_feature_and_cell)
@@ -268,7 +269,7 @@ START_TEST(without_sketches_there_are_no_figures)
     setup(&b, "version: 1\nwindows: {cells: 0}\n");
     run(&b, 10, "B");
     for (int i = 0; i < 5; i++)
-        ck_assert_int_eq(ek_board_step(b.board), EK_OK);
+        ck_assert_int_eq(ek_feature_stats_update(b.board), EK_OK);
     json_decref(page(&b, NULL, EK_OK));
     char *text = metrics(&b, 10);
     ck_assert_int_eq(count(text, "{"), 0);
@@ -290,9 +291,9 @@ static void *read_on(void *context)
     ek_buf_init(&text, 0);
     while (!atomic_load(&r->stop)) {
         ek_buf_clear(&text);
-        if (ek_board_features(r->b->board, &text) ||
-            ek_board_feature(r->b->board, "size", NULL, &text) ||
-            ek_board_metrics(r->b->board, r->b->journal, 5, &text))
+        if (ek_feature_stats_features(r->b->board, &text) ||
+            ek_feature_stats_feature(r->b->board, "size", NULL, &text) ||
+            ek_feature_stats_metrics(r->b->board, r->b->event_log, 5, &text))
             break;
         r->pages++;
     }
@@ -310,7 +311,7 @@ START_TEST(pages_may_be_read_while_the_guard_goes_on)
     static const char *const arms[] = {"B", "C", "D", "E"};
     for (int i = 0; i < 400; i++) {
         run(&b, 3, arms[i / 100]);
-        ck_assert_int_eq(ek_board_step(b.board), EK_OK);
+        ck_assert_int_eq(ek_feature_stats_update(b.board), EK_OK);
         told(&b, i % 2 ? "confirmed" : "recovered");
     }
     atomic_store(&r.stop, true);

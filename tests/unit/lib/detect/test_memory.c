@@ -191,22 +191,22 @@ START_TEST(a_segment_value_of_200_bytes_has_a_cell_and_longer_ones_share_one)
 }
 END_TEST
 
-static void add_event(struct ek_journal *j, size_t length)
+static void add_event(struct ek_event_log *j, size_t length)
 {
-    struct ek_journal_change change;
+    struct ek_event_log_change change;
     char *text = ek_calloc(length + 1, 1);
     ck_assert_ptr_nonnull(text);
     memset(text, '7', length);
-    must(ek_journal_add(j, event_from(text), text, 0, &change));
+    must(ek_event_log_add(j, event_from(text), text, 0, &change));
     ek_free(text);
 }
 
-static uint64_t first_kept(struct ek_journal *j)
+static uint64_t first_kept(struct ek_event_log *j)
 {
     struct ek_buf out;
     uint64_t after = 0, kept = 0;
     ek_buf_init(&out, 0);
-    must(ek_journal_since(j, &after, &out));
+    must(ek_event_log_since(j, &after, &out));
     for (size_t i = 0; i < out.length; i++)
         kept += out.data[i] == '\n';
     ek_buf_release(&out);
@@ -215,8 +215,8 @@ static uint64_t first_kept(struct ek_journal *j)
 
 START_TEST(events_are_kept_for_people_up_to_their_bytes)
 {
-    enum { PART = EK_JOURNAL_BYTES_MAX / 4 };
-    struct ek_journal *j = ek_journal_new(100);
+    enum { PART = EK_EVENT_LOG_BYTES_MAX / 4 };
+    struct ek_event_log *j = ek_event_log_new(100);
     for (int i = 0; i < 3; i++)
         add_event(j, PART);
     add_event(j, PART - 1);
@@ -225,10 +225,10 @@ START_TEST(events_are_kept_for_people_up_to_their_bytes)
     ck_assert_uint_eq(first_kept(j), 0); /* at it */
     add_event(j, 1);
     ck_assert_uint_eq(first_kept(j), 1); /* above: the oldest goes */
-    add_event(j, EK_JOURNAL_BYTES_MAX + 1);
+    add_event(j, EK_EVENT_LOG_BYTES_MAX + 1);
     ck_assert_uint_eq(first_kept(j), 6); /* one is kept in any case */
-    ck_assert_uint_eq(ek_journal_count(j), 7);
-    ek_journal_free(j);
+    ck_assert_uint_eq(ek_event_log_count(j), 7);
+    ek_event_log_free(j);
 }
 END_TEST
 

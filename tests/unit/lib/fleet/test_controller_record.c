@@ -64,12 +64,12 @@ static void fill(void)
     plan.entry[2].by = EK_BY_RULES;
     plan.mode[0] = (struct ek_plan_mode){PRICE, C, EK_MODE_OBSERVE, true};
     plan.mode[1] = (struct ek_plan_mode){SIZE, B, EK_MODE_SHADOW, false};
-    standing.wanted = (struct ek_plan){.count = 2};
-    standing.wanted.entry[0] = plan.entry[0];
-    standing.wanted.entry[1] =
+    standing.desired = (struct ek_plan){.count = 2};
+    standing.desired.entry[0] = plan.entry[0];
+    standing.desired.entry[1] =
         ek_plan_entry_find(SIZE, B, (struct ek_treatment){EK_ACT_RESCALE, 2.5});
-    standing.wanted.entry[1].repair = (struct ek_plan_repair){(double)NAN, 0};
-    standing.wanted.entry[1].until_ms = 700000;
+    standing.desired.entry[1].repair = (struct ek_plan_repair){(double)NAN, 0};
+    standing.desired.entry[1].until_ms = 700000;
     standing.rollouts = (struct ek_rollouts){.count = 3};
     standing.rollouts.one[0] = rollout_of(PRICE, B, 500);
     standing.rollouts.one[1] = rollout_of(SIZE, B, 1000);
@@ -290,7 +290,7 @@ START_TEST(an_instance_reads_the_plan_and_what_goes_on)
     ck_assert_uint_eq(read_plan.version, 42);
     ck_assert(ek_plan_same(&read_plan, &plan));
     ck_assert_int_eq(read_plan.entry[0].turns, 3);
-    ck_assert_int_eq(read_standing.wanted.count, 2);
+    ck_assert_int_eq(read_standing.desired.count, 2);
     ck_assert_int_eq(read_standing.rollouts.count, 2); /* one has ended */
     ck_assert_int_eq(read_standing.rollouts.one[1].withdrawn, EK_GUARDRAIL_RANKS);
     ck_assert_int_eq(read_standing.pins, 0);
@@ -349,11 +349,11 @@ START_TEST(a_decision_is_heard_with_its_reason)
 {
     int count = 0;
     struct ek_fleet_plan p;
-    const struct ek_fleet_plan_visitor hears = {.context = &count, .decided = hear_decided};
+    const struct ek_fleet_plan_visitor callbacks = {.context = &count, .decided = hear_decided};
     setup();
     write_all();
     open_record(&p);
-    ck_assert_int_eq(ek_fleet_plan_visit(&p, &hears), EK_OK);
+    ck_assert_int_eq(ek_fleet_plan_visit(&p, &callbacks), EK_OK);
     ck_assert_int_eq(count, 1);
     teardown();
 }

@@ -19,7 +19,7 @@ struct told {
 static void begin(struct told *t)
 {
     ck_assert_int_eq(ek_pool_instances_new(&t->all), EK_OK);
-    t->clock_ms = 7 * EK_FLEET_GONE_MS;
+    t->clock_ms = 7 * EK_FLEET_EXPIRED_MS;
 }
 
 /* A tick of that name and start comes, half a second later. */
@@ -46,7 +46,7 @@ START_TEST(a_name_that_two_processes_go_by_is_told_until_one_of_them_is_gone)
     begin(&t);
     comes(&t, "other", SECOND, 1);
     comes(&t, "same", FIRST, 1);
-    for (uint64_t n = 1; n <= EK_FLEET_TURNS; n++) {
+    for (uint64_t n = 1; n <= EK_FLEET_ARRIVALS; n++) {
         comes(&t, "same", SECOND, n);
         ck_assert_uint_eq(shared(&t, &name), 0);
         ck_assert_int_eq(comes(&t, "same", FIRST, n + 1), EK_FLEET_LATE);
@@ -54,7 +54,7 @@ START_TEST(a_name_that_two_processes_go_by_is_told_until_one_of_them_is_gone)
     ck_assert_uint_gt(shared(&t, &name), 0);
     ck_assert_str_eq(name, "same");
     ck_assert_uint_eq(ek_pool_instances_next_duplicate(t.all, 2, t.clock_ms, &name), 0);
-    t.clock_ms += EK_FLEET_GONE_MS;
+    t.clock_ms += EK_FLEET_EXPIRED_MS;
     ck_assert_uint_gt(shared(&t, &name), 0);
     t.clock_ms++;
     ck_assert_uint_eq(shared(&t, &name), 0);
@@ -90,7 +90,7 @@ START_TEST(restarts_that_lie_apart_do_not_add_up)
         comes(&t, "a", FIRST + n, 1);
         comes(&t, "a", FIRST + n - 1, 2);
         ck_assert_uint_eq(shared(&t, &name), 0);
-        t.clock_ms += EK_FLEET_GONE_MS;
+        t.clock_ms += EK_FLEET_EXPIRED_MS;
     }
     ek_pool_instances_free(t.all);
 }
@@ -103,9 +103,9 @@ struct decider {
     struct ek_detector *detector; /* of both processes: what they saw does not matter */
     struct ek_fleet_instance *member;
     struct ek_fleet_pool *pool;
-    struct ek_journal *journal;
+    struct ek_event_log *event_log;
     struct ek_metrics *metrics;
-    struct ek_fleet_mouth mouth;
+    struct ek_fleet_event_sink mouth;
     struct ek_fleet_names names;
     uint64_t number; /* of the newest ticks */
     int64_t clock_ms;
@@ -122,7 +122,7 @@ static void new_pool(struct decider *d)
 static void begin_deciding(struct decider *d)
 {
     memset(d, 0, sizeof *d);
-    d->clock_ms = 7 * EK_FLEET_GONE_MS;
+    d->clock_ms = 7 * EK_FLEET_EXPIRED_MS;
     stream_world_start(&d->world, "version: 1\n", 200, 1);
     d->assets = (struct ek_assets){
         .manifest = d->world.manifest, .profile = d->world.profile, .rules = d->world.rules};
@@ -132,19 +132,19 @@ static void begin_deciding(struct decider *d)
         EK_OK);
     const struct ek_fleet_instance_setup setup = {d->world.profile, "same", FIRST, 0};
     ck_assert_int_eq(ek_fleet_instance_new(&d->member, d->detector, &setup, NULL), EK_OK);
-    d->journal = ek_journal_new(100);
+    d->event_log = ek_event_log_new(100);
     d->metrics = ek_metrics_new();
-    ck_assert(d->journal && d->metrics);
+    ck_assert(d->event_log && d->metrics);
     ck_assert_int_eq(
-        ek_shared_guard_new(&d->mouth.guard, &d->assets, d->journal, d->metrics, NULL, NULL),
+        ek_guard_service_new(&d->mouth.guard, &d->assets, d->event_log, d->metrics, NULL, NULL),
         EK_OK);
     new_pool(d);
 }
 
 static void end_deciding(struct decider *d)
 {
-    ek_shared_guard_free(d->mouth.guard);
-    ek_journal_free(d->journal);
+    ek_guard_service_free(d->mouth.guard);
+    ek_event_log_free(d->event_log);
     ek_metrics_free(d->metrics);
     ek_fleet_pool_free(d->pool);
     ek_fleet_instance_free(d->member);
@@ -176,14 +176,14 @@ static void both_run(struct decider *d, int ticks)
         d->clock_ms += TICK_MS;
         tick_comes(d, FIRST);
         tick_comes(d, SECOND);
-        ek_fleet_names_look(&d->names, d->pool, d->clock_ms, &d->mouth);
+        ek_fleet_names_check(&d->names, d->pool, d->clock_ms, &d->mouth);
     }
 }
 
 static void look_later(struct decider *d, const struct ek_fleet_pool *pool, int64_t ms)
 {
     d->clock_ms += ms;
-    ek_fleet_names_look(&d->names, pool, d->clock_ms, &d->mouth);
+    ek_fleet_names_check(&d->names, pool, d->clock_ms, &d->mouth);
 }
 
 /* So many events in all, of which the last says this. */
@@ -191,8 +191,8 @@ static void has_told(const struct decider *d, uint64_t events, const char *state
 {
     struct ek_buf last;
     ek_buf_init(&last, 0);
-    ck_assert_uint_eq(ek_journal_count(d->journal), events);
-    ck_assert_int_eq(ek_journal_last(d->journal, 1, &last), EK_OK);
+    ck_assert_uint_eq(ek_event_log_count(d->event_log), events);
+    ck_assert_int_eq(ek_event_log_last(d->event_log, 1, &last), EK_OK);
     ck_assert_ptr_nonnull(strstr(ek_buf_string(&last), state));
     ek_buf_release(&last);
 }
@@ -201,11 +201,11 @@ START_TEST(a_name_is_not_told_to_be_free_because_the_decider_begins_anew)
 {
     struct decider d;
     begin_deciding(&d);
-    both_run(&d, 2 * EK_FLEET_TURNS);
+    both_run(&d, 2 * EK_FLEET_ARRIVALS);
     has_told(&d, 1, "\"state\":\"name_shared\"");
     new_pool(&d); /* a reload */
     look_later(&d, d.pool, 1);
-    both_run(&d, 2 * EK_FLEET_TURNS);
+    both_run(&d, 2 * EK_FLEET_ARRIVALS);
     has_told(&d, 1, "\"state\":\"name_shared\"");
     end_deciding(&d);
 }
@@ -215,13 +215,13 @@ START_TEST(a_name_that_is_not_seen_shared_for_a_while_is_told_to_be_free)
 {
     struct decider d;
     begin_deciding(&d);
-    both_run(&d, 2 * EK_FLEET_TURNS);
-    look_later(&d, NULL, EK_FLEET_GONE_MS); /* another decides */
+    both_run(&d, 2 * EK_FLEET_ARRIVALS);
+    look_later(&d, NULL, EK_FLEET_EXPIRED_MS); /* another decides */
     has_told(&d, 1, "\"state\":\"name_shared\"");
     look_later(&d, NULL, 1);
     has_told(&d, 2, "\"state\":\"name_free\"");
-    look_later(&d, NULL, EK_FLEET_GONE_MS);
-    both_run(&d, 2 * EK_FLEET_TURNS);
+    look_later(&d, NULL, EK_FLEET_EXPIRED_MS);
+    both_run(&d, 2 * EK_FLEET_ARRIVALS);
     has_told(&d, 3, "\"state\":\"name_shared\"");
     end_deciding(&d);
 }

@@ -251,7 +251,7 @@ END_TEST
 
 START_TEST(of_records_the_order_of_the_log_decides)
 {
-    struct ek_fleet_order o = {0};
+    struct ek_record_order o = {0};
     struct ek_fleet_plan_head a = {.decider = {"a", 1}, .term = 1, .version = 1};
     struct ek_fleet_plan_head b = {.decider = {"b", 1}, .term = 2, .version = 1};
     ck_assert_int_eq(ek_record_order_check(&o, &a), EK_FLEET_NEWER);

@@ -283,7 +283,7 @@ static int take_tick(struct ek_fleet_pool *p, struct tick t, int64_t clock_ms, s
 
 START_TEST(a_fleet_has_1024_instances_and_one_more_when_one_is_gone)
 {
-    enum { LATER = EK_FLEET_GONE_MS + 1 };
+    enum { LATER = EK_FLEET_EXPIRED_MS + 1 };
     struct stream_world w;
     struct ek_error e = {0};
     stream_world_start(&w, RULES, 100, 1);
@@ -426,8 +426,8 @@ START_TEST(what_an_instance_has_tried_stays_when_it_gives_its_place_to_a_new_one
         snprintf(name, sizeof name, "node-%d", i);
         ck_assert_int_eq(take_trials(r, name, 1, i, &place), EK_OK);
     }
-    ck_assert_int_eq(take_trials(r, "more", 1, EK_FLEET_GONE_MS, &place), EK_ENOMEM);
-    ck_assert_int_eq(take_trials(r, "more", 1, EK_FLEET_GONE_MS + 1, &place), EK_OK);
+    ck_assert_int_eq(take_trials(r, "more", 1, EK_FLEET_EXPIRED_MS, &place), EK_ENOMEM);
+    ck_assert_int_eq(take_trials(r, "more", 1, EK_FLEET_EXPIRED_MS + 1, &place), EK_OK);
     ck_assert(is_tried(r, 0) && is_tried(r, 1) && is_tried(r, place - 1));
     ek_fleet_guardrails_free(r);
 }

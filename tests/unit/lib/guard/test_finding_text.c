@@ -11,7 +11,7 @@ static const char FEATURES[] = "features:\n"
                                "  - {name: way, index: 2, role: item, unit: normalised}\n"
                                "  - {name: nights, index: 3, role: query}\n";
 static const struct ek_decision ROUTE = {
-    .treatment = {EK_ACT_ROUTE, 0}, .mode = EK_MODE_ENFORCE, .wanted = true};
+    .treatment = {EK_ACT_ROUTE, 0}, .mode = EK_MODE_ENFORCE, .desired = true};
 
 static const char *say(const char *rules_text, struct ek_finding f, struct ek_decision decision)
 {

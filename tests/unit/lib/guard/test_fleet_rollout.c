@@ -47,8 +47,8 @@ struct bench {
     bool dead[DECIDERS];
     struct ek_buf message, record;
     int64_t clock_ms;
-    char word[GUARDS][16]; /* of the last list */
-    int words[GUARDS];     /* lists with other scores, or in shadow */
+    char outcome[GUARDS][16]; /* of the last list */
+    int words[GUARDS];        /* lists with other scores, or in shadow */
     int told[GUARDS][EK_DECISION_KINDS];
 };
 
@@ -119,8 +119,8 @@ static int pass(struct bench *b, int i, bool cents)
         ek_guard_observe(b->guard[i], b->message.data, b->message.length, q->time_ms, NULL), EK_OK);
     ck_assert_ptr_nonnull(ek_guard_score(b->guard[i], &length, NULL));
     ck_assert_int_eq(ek_guard_compare(b->guard[i], &trial, &says, NULL), EK_OK);
-    snprintf(b->word[i], sizeof b->word[i], "%s", ek_guard_action(b->guard[i]));
-    b->words[i] += strcmp(b->word[i], "pass") != 0;
+    snprintf(b->outcome[i], sizeof b->outcome[i], "%s", ek_guard_action(b->guard[i]));
+    b->words[i] += strcmp(b->outcome[i], "pass") != 0;
     hear_events(b, i);
     return ek_canary_bucket(q);
 }
@@ -202,7 +202,7 @@ static void hold_canary(struct bench *b, int percent)
     for (int n = 0; n < 40; n++)
         for (int i = 0; i < GUARDS; i++) {
             int bucket = pass(b, i, true);
-            ck_assert_str_eq(b->word[i], bucket < percent ? "canary" : "pass");
+            ck_assert_str_eq(b->outcome[i], bucket < percent ? "canary" : "pass");
         }
 }
 
@@ -288,7 +288,7 @@ END_TEST
 
 static bool is_withdrawn(struct bench *b, int i)
 {
-    struct ek_ranks_view v;
+    struct ek_impact_view v;
     for (int at = 0; ek_guard_impact(b->guard[i], &at, &v);)
         if (v.withdrawn)
             return v.rail == EK_GUARDRAIL_RANKS && v.figure > v.limit;
@@ -329,7 +329,7 @@ START_TEST(in_shadow_no_list_has_other_scores_and_all_know_what_they_would_be)
     run(&b, 2, true);
     for (int i = 0; i < GUARDS; i++) {
         pass(&b, i, true);
-        ck_assert_str_eq(b.word[i], "shadow");
+        ck_assert_str_eq(b.outcome[i], "shadow");
         ck_assert_int_eq(plan_of(&b, i)->entry[0].mode, EK_MODE_SHADOW);
         ck_assert(ek_guard_stats_get(b.guard[i], PRICE, plan_of(&b, i)->entry[0].cell, &f));
     }
@@ -348,7 +348,7 @@ START_TEST(lists_of_a_value_have_its_mode_on_all)
     for (int n = 0; n < 40; n++)
         for (int i = 0; i < GUARDS; i++) {
             pass(&b, i, true);
-            ck_assert_str_eq(b.word[i], b.stream[i].arm_b ? "pass" : "routed");
+            ck_assert_str_eq(b.outcome[i], b.stream[i].arm_b ? "pass" : "routed");
         }
     teardown(&b);
 }
@@ -363,7 +363,7 @@ START_TEST(a_pin_of_the_rules_holds_on_all)
     for (int n = 0; n < 40; n++)
         for (int i = 0; i < GUARDS; i++) {
             pass(&b, i, false);
-            ck_assert_str_eq(b.word[i], b.stream[i].arm_b ? "routed" : "pass");
+            ck_assert_str_eq(b.outcome[i], b.stream[i].arm_b ? "routed" : "pass");
             ck_assert_int_eq(plan_of(&b, i)->entry[0].by, EK_BY_RULES);
         }
     teardown(&b);

@@ -171,7 +171,7 @@ END_TEST
 START_TEST(of_the_lists_that_are_whole_some_are_ranked_both_ways)
 {
     struct bench b;
-    struct ek_ranks_view v;
+    struct ek_impact_view v;
     int at = 0;
     setup(&b);
     run(&b, 300, 0);

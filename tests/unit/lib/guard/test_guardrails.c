@@ -348,7 +348,7 @@ END_TEST
 START_TEST(in_shadow_a_rail_that_is_hit_is_told_and_changes_nothing)
 {
     struct scene s;
-    struct ek_ranks_view v;
+    struct ek_impact_view v;
     int at = 0;
     begin(&s, "shadow", 50, "rank_change_p95: 0.2");
     find_fault(&s);
@@ -366,7 +366,7 @@ END_TEST
 START_TEST(a_route_that_was_taken_back_is_shown_with_the_reason)
 {
     struct scene s;
-    struct ek_ranks_view v;
+    struct ek_impact_view v;
     int at = 0;
     begin(&s, "enforce", 50, "rank_change_p95: 0.2");
     find_fault(&s);

@@ -147,22 +147,22 @@ START_TEST(of_findings_that_nobody_fetches_the_newest_4096_are_kept_and_the_othe
 }
 END_TEST
 
-static void finding(struct ek_journal *j, int episode, const char *state)
+static void finding(struct ek_event_log *j, int episode, const char *state)
 {
     char json[200];
-    struct ek_journal_change change;
+    struct ek_event_log_change change;
     snprintf(json, sizeof json,
              "{\"event\":\"finding\",\"episode\":\"e-%d\",\"feature\":\"e\",\"state\":\"%s\"}",
              episode, state);
-    ck_assert_int_eq(ek_journal_add(j, event_from(json), json, episode, &change), EK_OK);
+    ck_assert_int_eq(ek_event_log_add(j, event_from(json), json, episode, &change), EK_OK);
 }
 
-static bool is_open(struct ek_journal *j, int episode)
+static bool is_open(struct ek_event_log *j, int episode)
 {
     struct ek_buf out;
     char name[32];
     ek_buf_init(&out, 0);
-    must(ek_journal_findings(j, &out));
+    must(ek_event_log_findings(j, &out));
     snprintf(name, sizeof name, "\"e-%d\"", episode);
     bool found = strstr(ek_buf_string(&out), name) != NULL;
     ek_buf_release(&out);
@@ -171,19 +171,19 @@ static bool is_open(struct ek_journal *j, int episode)
 
 START_TEST(people_see_1024_open_findings_and_of_more_the_newest)
 {
-    struct ek_journal *j = ek_journal_new(10);
-    for (int i = 1; i <= EK_JOURNAL_FINDINGS_MAX; i++)
+    struct ek_event_log *j = ek_event_log_new(10);
+    for (int i = 1; i <= EK_EVENT_LOG_FINDINGS_MAX; i++)
         finding(j, i, "confirmed");
-    ck_assert_uint_eq(ek_journal_open(j), EK_JOURNAL_FINDINGS_MAX);
+    ck_assert_uint_eq(ek_event_log_open(j), EK_EVENT_LOG_FINDINGS_MAX);
     ck_assert(is_open(j, 1));
     finding(j, 1, "updated"); /* is there, and takes no place */
     ck_assert(is_open(j, 1) && is_open(j, 2));
-    finding(j, EK_JOURNAL_FINDINGS_MAX + 1, "confirmed");
-    ck_assert_uint_eq(ek_journal_open(j), EK_JOURNAL_FINDINGS_MAX);
-    ck_assert(!is_open(j, 1) && is_open(j, 2) && is_open(j, EK_JOURNAL_FINDINGS_MAX + 1));
+    finding(j, EK_EVENT_LOG_FINDINGS_MAX + 1, "confirmed");
+    ck_assert_uint_eq(ek_event_log_open(j), EK_EVENT_LOG_FINDINGS_MAX);
+    ck_assert(!is_open(j, 1) && is_open(j, 2) && is_open(j, EK_EVENT_LOG_FINDINGS_MAX + 1));
     finding(j, 1, "recovered");
-    ck_assert_uint_eq(ek_journal_open(j), EK_JOURNAL_FINDINGS_MAX);
-    ek_journal_free(j);
+    ck_assert_uint_eq(ek_event_log_open(j), EK_EVENT_LOG_FINDINGS_MAX);
+    ek_event_log_free(j);
 }
 END_TEST
 

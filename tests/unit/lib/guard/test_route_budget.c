@@ -20,8 +20,8 @@ struct scene {
     struct ek_manifest *manifest;
     struct ek_rules *rules;
     struct ek_controller *control;
-    uint32_t open;       /* number of the change; 0: none */
-    double shows, shown; /* the newest list; all */
+    uint32_t open;                      /* number of the change; 0: none */
+    double membership, mean_membership; /* the newest list; all */
     int64_t now;
     uint64_t query;
     char why[300]; /* of the last decision */
@@ -31,14 +31,14 @@ static double shows(void *context, int feature, int cell, uint32_t *episode)
 {
     const struct scene *s = context;
     *episode = feature || cell ? 0 : s->open;
-    return s->shows;
+    return s->membership;
 }
 
 static double shown(void *context, int feature, int cell)
 {
     (void)feature;
     (void)cell;
-    return ((const struct scene *)context)->shown;
+    return ((const struct scene *)context)->mean_membership;
 }
 
 static int decided(void *context, const struct ek_decision_record *d)
@@ -59,14 +59,15 @@ static int dimension_of(void *context, int cell)
 static struct ek_controller *new_control(struct scene *s, bool counts)
 {
     struct ek_controller *c;
-    const struct ek_controller_setup setup = {.manifest = s->manifest,
-                                              .rules = s->rules,
-                                              .have_model = true,
-                                              .cells = {.dimension_of = dimension_of, .context = s},
-                                              .hears = {.decided = decided,
-                                                        .shows = counts ? shows : NULL,
-                                                        .shown = counts ? shown : NULL,
-                                                        .context = s}};
+    const struct ek_controller_setup setup = {
+        .manifest = s->manifest,
+        .rules = s->rules,
+        .have_model = true,
+        .cells = {.dimension_of = dimension_of, .context = s},
+        .callbacks = {.decided = decided,
+                      .membership = counts ? shows : NULL,
+                      .mean_membership = counts ? shown : NULL,
+                      .context = s}};
     must(ek_controller_new(&c, &setup, NULL));
     return c;
 }
@@ -140,7 +141,7 @@ START_TEST(what_the_newest_lists_do_not_show_begins_no_route_and_ends_none)
 {
     struct scene s;
     begin(&s, RULES, true);
-    s.shown = 10;
+    s.mean_membership = 10;
     ck_assert_int_eq(found(&s, EK_CONFIRMED, 1), EK_ACT_ALERT);
     ck_assert(!acts(&s));
     ck_assert_int_eq(found(&s, EK_UPDATED, 0), EK_ACT_ROUTE);
@@ -155,7 +156,7 @@ START_TEST(a_route_acts_on_as_many_lists_as_its_fault_has_earned)
 {
     struct scene s;
     begin(&s, RULES, true);
-    s.shown = 5;
+    s.mean_membership = 5;
     found(&s, EK_CONFIRMED, 0);
     found(&s, EK_RECOVERED, 0);
     s.open = 0;
@@ -168,11 +169,11 @@ END_TEST
 /* One list after another of which a share has the fault; how often the route ended. */
 static int walk(struct scene *s, struct ek_rng *rng, double share, int *acted)
 {
-    const struct ek_plan_routing none = {.wanted = 0};
+    const struct ek_plan_routing none = {.desired = 0};
     int ended = 0;
     for (int i = 0; i < 3000; i++) {
         bool before = acts(s);
-        s->shows = ek_rng_uniform(rng) < share;
+        s->membership = ek_rng_uniform(rng) < share;
         if (before)
             lists(s, 1);
         else
@@ -194,7 +195,7 @@ START_TEST(a_fault_in_well_more_than_act_share_of_the_lists_never_spends_all)
     for (int run = 0; run < 20; run++) {
         struct scene s;
         begin(&s, RULES, true);
-        s.shown = 13; /* a fifth of 64 lists */
+        s.mean_membership = 13; /* a fifth of 64 lists */
         found(&s, EK_CONFIRMED, 0);
         ck_assert_int_eq(walk(&s, &rng, .2, &acted), 0);
         end(&s);
@@ -210,7 +211,7 @@ START_TEST(one_in_hardly_more_ends_at_times_and_is_back)
     for (int run = 0; run < 20; run++) {
         struct scene s;
         begin(&s, RULES, true);
-        s.shown = 4;
+        s.mean_membership = 4;
         found(&s, EK_CONFIRMED, 0);
         ended += walk(&s, &rng, .11, &acted);
         end(&s);
@@ -224,14 +225,14 @@ START_TEST(one_in_fewer_ends_and_is_back_when_it_has_earned_as_much_as_decides)
 {
     struct scene s;
     begin(&s, RULES, true);
-    s.shown = 5;
-    s.shows = .05;
+    s.mean_membership = 5;
+    s.membership = .05;
     found(&s, EK_CONFIRMED, 0);
     ck_assert_int_eq(lists(&s, 1000), 99);
     ck_assert_ptr_nonnull(strstr(s.why, "as those with the fault earn"));
     ck_assert_int_eq(found(&s, EK_UPDATED, 0), EK_ACT_ALERT);
-    s.shows = 1;
-    const struct ek_plan_routing none = {.wanted = 0};
+    s.membership = 1;
+    const struct ek_plan_routing none = {.desired = 0};
     for (int i = 0; i < 6; i++)
         ek_controller_list(s.control, &none);
     ck_assert_int_eq(found(&s, EK_UPDATED, 0), EK_ACT_ALERT); /* 60 of confirm_queries: 64 */
@@ -245,7 +246,7 @@ START_TEST(what_is_to_be_ended_by_hand_does_not_end_by_itself)
 {
     struct scene s;
     begin(&s, "version: 1\ndefaults: {mode: enforce, act_share: 0.1, recover: manual}\n", true);
-    s.shown = 5;
+    s.mean_membership = 5;
     found(&s, EK_CONFIRMED, 0);
     found(&s, EK_RECOVERED, 0);
     s.open = 0;
@@ -270,12 +271,12 @@ static void restart(struct scene *s)
     struct ek_buf bytes;
     ek_buf_init(&bytes, 0);
     struct ek_serialize out = {.out = &bytes};
-    ek_controller_wanted_serialize(s->control, &out, 2, 1);
+    ek_controller_desired_serialize(s->control, &out, 2, 1);
     ek_controller_serialize(s->control, &out, 2, 1);
     ek_controller_free(s->control);
     s->control = new_control(s, true);
     struct ek_serialize in = {.at = bytes.data, .end = bytes.data + bytes.length};
-    ek_controller_wanted_serialize(s->control, &in, 2, 1);
+    ek_controller_desired_serialize(s->control, &in, 2, 1);
     ek_controller_serialize(s->control, &in, 2, 1);
     must(in.rc);
     ck_assert_ptr_eq(in.at, in.end);
@@ -287,7 +288,7 @@ START_TEST(an_account_goes_with_the_state)
 {
     struct scene s;
     begin(&s, RULES, true);
-    s.shown = 5;
+    s.mean_membership = 5;
     found(&s, EK_CONFIRMED, 0);
     ck_assert_int_eq(lists(&s, 20), 20);
     restart(&s);
@@ -310,15 +311,15 @@ START_TEST(an_account_is_kept_under_manual_for_rules_that_let_routes_end)
         "version: 1\ndefaults: {mode: enforce, act_share: 0.1, hold: 10h, recover: manual}\n";
     struct scene s;
     begin(&s, manual, true);
-    s.shown = 5;
-    s.shows = .2;
+    s.mean_membership = 5;
+    s.membership = .2;
     found(&s, EK_CONFIRMED, 0);
     found(&s, EK_UPDATED, 0);
     ck_assert_int_eq(lists(&s, 100), 100);
     give_rules(&s, RULES);
     ck_assert_int_eq(lists(&s, 1000), 1000);
     give_rules(&s, manual);
-    s.shows = 0;
+    s.membership = 0;
     ck_assert_int_eq(lists(&s, 2000), 2000);
     give_rules(&s, RULES);
     ck_assert_int_eq(lists(&s, 1000), 1); /* it was spent long ago */

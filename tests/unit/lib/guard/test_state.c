@@ -163,7 +163,7 @@ START_TEST(a_large_part_is_cut_into_records)
     ck_assert_int_lt(state_find(store, "rows/00000.001"), store->count);
     ck_assert_int_eq(state_find(store, "rows/00001.001"), store->count);
     for (int i = 0; i < store->count; i++)
-        ck_assert_uint_le(store->record[i].length, EK_RECORD_MOST + OWN_BYTES);
+        ck_assert_uint_le(store->record[i].length, EK_RECORD_BYTES_MAX + OWN_BYTES);
     ck_assert_int_eq(fit_of(store, &a), EK_RESTORE_FULL);
     state_clear(store);
     free(store);

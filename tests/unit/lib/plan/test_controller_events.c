@@ -58,7 +58,7 @@ static struct ek_controller *control_of(struct scene *s)
         .rules = s->rules,
         .have_model = true,
         .cells = {.dimension_of = dimension_of, .name_of = name_of, .value_of = value_of},
-        .hears = {.decided = decided, .context = s}};
+        .callbacks = {.decided = decided, .context = s}};
     struct ek_controller *c = NULL;
     must(ek_controller_new(&c, &setup, NULL));
     return c;
@@ -109,7 +109,7 @@ static const char *told_under(struct scene *s, const char *mode, int64_t time_ms
     struct ek_buf state;
     ek_buf_init(&state, 0);
     struct ek_serialize out = {.out = &state};
-    ek_controller_wanted_serialize(s->control, &out, 3, 2);
+    ek_controller_desired_serialize(s->control, &out, 3, 2);
     ek_controller_serialize(s->control, &out, 3, 2);
     must(out.rc);
     struct ek_rules *rules = s->rules;
@@ -117,7 +117,7 @@ static const char *told_under(struct scene *s, const char *mode, int64_t time_ms
     s->rules = rules_of(s, mode);
     s->control = control_of(s);
     struct ek_serialize in = {.at = state.data, .end = state.data + state.length};
-    ek_controller_wanted_serialize(s->control, &in, 3, 2);
+    ek_controller_desired_serialize(s->control, &in, 3, 2);
     ek_controller_serialize(s->control, &in, 3, 2);
     must(in.rc);
     ek_controller_restored(s->control, time_ms);

@@ -29,7 +29,7 @@ static enum ek_list_outcome word_of(struct scene *s, int arm, int app, int bucke
 {
     int16_t cells[] = {0, (int16_t)arm, (int16_t)app};
     apply_in(s, cells, 3, bucket, true);
-    return s->routing.word;
+    return s->routing.outcome;
 }
 
 static struct ek_plan_entry *add(struct scene *s, int feature, int cell, enum ek_mode mode,
@@ -52,8 +52,8 @@ START_TEST(a_plan_is_empty_and_of_version_0_at_first)
     struct scene s = {.plan.version = 0};
     int16_t cells[] = {0};
     ck_assert_int_eq(apply_in(&s, cells, 1, 0, true), 0);
-    ck_assert_int_eq(s.routing.wanted, 0);
-    ck_assert_int_eq(s.routing.word, EK_LIST_PASSED);
+    ck_assert_int_eq(s.routing.desired, 0);
+    ck_assert_int_eq(s.routing.outcome, EK_LIST_PASSED);
     ck_assert_uint_eq(s.plan.version, 0);
 }
 END_TEST
@@ -178,7 +178,7 @@ START_TEST(in_shadow_nothing_acts_and_all_is_known)
     add(&s, 0, 0, EK_MODE_SHADOW, EK_PERCENT_WHOLE);
     ck_assert_int_eq(word_of(&s, -1, -1, 0), EK_LIST_SHADOW);
     ck_assert_int_eq(s.routing.acted, 0);
-    ck_assert_int_eq(s.routing.wanted, 1);
+    ck_assert_int_eq(s.routing.desired, 1);
     ck_assert_int_eq(s.acts[0].action, EK_ACT_NONE);
     ck_assert_int_eq(s.would[0].action, EK_ACT_ROUTE);
 }
@@ -192,7 +192,7 @@ START_TEST(a_canary_acts_on_the_buckets_below_its_percentage)
     ck_assert_int_eq(s.routing.acted, 1);
     ck_assert_int_eq(word_of(&s, -1, -1, 500), EK_LIST_PASSED);
     ck_assert_int_eq(s.routing.acted, 0);
-    ck_assert_int_eq(s.routing.wanted, 1);
+    ck_assert_int_eq(s.routing.desired, 1);
     s.plan.entry[0].percent = EK_PERCENT_WHOLE;
     ck_assert_int_eq(word_of(&s, -1, -1, EK_PERCENT_WHOLE - 1), EK_LIST_CANARY);
     s.plan.entry[0].percent = 0;
@@ -223,7 +223,7 @@ START_TEST(a_list_gets_the_most_careful_of_its_modes)
     say(&s, 0, 4, EK_MODE_SHADOW, true);
     say(&s, 2, 1, EK_MODE_ENFORCE, true); /* of another feature */
     ck_assert_int_eq(word_of(&s, 1, -1, 0), EK_LIST_PASSED);
-    ck_assert_int_eq(s.routing.wanted, 0);
+    ck_assert_int_eq(s.routing.desired, 0);
     ck_assert_int_eq(word_of(&s, 2, -1, 0), EK_LIST_ROUTED);
     ck_assert_int_eq(word_of(&s, 2, 4, 0), EK_LIST_SHADOW);
     ck_assert_int_eq(word_of(&s, 1, 4, 0), EK_LIST_SHADOW);
@@ -270,7 +270,7 @@ START_TEST(what_findings_ask_for_has_figures_however_many_pins_there_are)
             i < EK_ROUTING_ENTRIES ? EK_BY_PERSON : EK_BY_FINDING;
     }
     ek_plan_apply(&s.plan, &list, routable, EK_ROUTING_ENTRIES + 1, &r);
-    ck_assert(r.wanted == EK_ROUTING_ENTRIES + 1 && r.entries == EK_ROUTING_ENTRIES);
+    ck_assert(r.desired == EK_ROUTING_ENTRIES + 1 && r.entries == EK_ROUTING_ENTRIES);
     ck_assert_int_eq(r.entry[0], EK_ROUTING_ENTRIES);
     ck_assert_int_eq(r.entry[1], 0);
     for (int i = 0; i <= EK_ROUTING_ENTRIES; i++) /* each is charged for the list all the same */
@@ -287,7 +287,7 @@ START_TEST(a_pin_of_none_keeps_a_list_as_it_came)
     pin->by = EK_BY_RULES;
     pin->treatment.action = EK_ACT_NONE;
     ck_assert_int_eq(word_of(&s, 2, -1, 0), EK_LIST_PASSED);
-    ck_assert_int_eq(s.routing.wanted, 0);
+    ck_assert_int_eq(s.routing.desired, 0);
     ck_assert_int_eq(s.acts[0].action, EK_ACT_NONE);
     ck_assert_int_eq(word_of(&s, 1, -1, 0), EK_LIST_ROUTED);
     pin->treatment.action = EK_ACT_ALERT;

@@ -12,7 +12,7 @@ enum { ALL, ARM_A, ARM_B, APP_1, APP_2, CELLS, FEATURES = 12, NOW = 1000 };
 struct scene {
     struct ek_rules rules;
     struct ek_canary canary;
-    struct ek_plan wanted, now, next;
+    struct ek_plan desired, now, next;
     struct ek_rollouts rollouts;
     struct ek_pinned pin[4];
     struct ek_plan_mode mode[600];
@@ -64,7 +64,7 @@ static struct scene *new_scene(enum ek_mode mode)
                                  .hold_max_ms = 6000000};
     s->canary = (struct ek_canary){.percent = 5, .step = 5, .max = 100, .min_lists = 200};
     s->c = (struct ek_composing){.rules = &s->rules,
-                                 .wanted = &s->wanted,
+                                 .desired = &s->desired,
                                  .rollouts = &s->rollouts,
                                  .pin = s->pin,
                                  .mode = s->mode,
@@ -81,7 +81,7 @@ static struct scene *new_scene(enum ek_mode mode)
 
 static struct ek_rollout *want(struct scene *s, int feature, int cell)
 {
-    ek_plan_set(&s->wanted, feature, cell, (struct ek_treatment){EK_ACT_ROUTE, 0}, NOW);
+    ek_plan_set(&s->desired, feature, cell, (struct ek_treatment){EK_ACT_ROUTE, 0}, NOW);
     return ek_rollout_begin(&s->rollouts, feature, cell, &s->rules, &s->canary, NOW);
 }
 
@@ -120,7 +120,7 @@ START_TEST(what_is_wanted_and_enforced_is_in_force)
     struct scene *s = new_scene(EK_MODE_ENFORCE);
     ck_assert(!compose(s));
     want(s, 2, ARM_B);
-    s->wanted.entry[0].repair = (struct ek_plan_repair){100, -1};
+    s->desired.entry[0].repair = (struct ek_plan_repair){100, -1};
     ck_assert(compose(s));
     ck_assert_int_eq(s->now.count, 1);
     ck_assert_int_eq(s->now.entry[0].mode, EK_MODE_ENFORCE);
@@ -129,10 +129,10 @@ START_TEST(what_is_wanted_and_enforced_is_in_force)
     ck_assert_int_eq(s->now.entry[0].since_ms, NOW);
     ck_assert(s->said.share == .5);
     ck_assert_int_eq(s->said.features, 1);
-    s->wanted.entry[0].treatment.value = 3; /* a better value of the same action */
+    s->desired.entry[0].treatment.value = 3; /* a better value of the same action */
     ck_assert(!compose(s));
     ck_assert(s->now.entry[0].treatment.value == 3);
-    ek_plan_remove(&s->wanted, 2, ARM_B);
+    ek_plan_remove(&s->desired, 2, ARM_B);
     ck_assert(compose(s));
     ck_assert_int_eq(s->now.count, 0);
     free(s);
@@ -200,7 +200,7 @@ START_TEST(what_was_withdrawn_or_has_no_rollout_does_not_act)
     struct scene *s = new_scene(EK_MODE_ENFORCE);
     want(s, 0, ALL)->withdrawn = EK_GUARDRAIL_RANKS;
     want(s, 1, ALL);
-    ek_plan_set(&s->wanted, 2, ALL, (struct ek_treatment){EK_ACT_ROUTE, 0}, NOW);
+    ek_plan_set(&s->desired, 2, ALL, (struct ek_treatment){EK_ACT_ROUTE, 0}, NOW);
     compose(s);
     ck_assert_int_eq(s->now.count, 1);
     ck_assert_int_eq(s->now.entry[0].feature, 1);
@@ -304,7 +304,7 @@ START_TEST(beyond_a_limit_nothing_that_findings_want_acts)
     ck_assert_int_eq(s->now.count, 2);
     ck_assert_ptr_nonnull(entry_of(s, 0, ALL));
     ck_assert_ptr_nonnull(entry_of(s, 5, ALL));
-    ek_plan_remove(&s->wanted, 3, ALL);
+    ek_plan_remove(&s->desired, 3, ALL);
     s->c.was_limited = true; /* for a hold it stays so */
     ck_assert(!compose(s));
     ck_assert_int_eq(s->said.limited, EK_EXCEEDS_NONE);
@@ -328,7 +328,7 @@ START_TEST(with_keep_what_acted_first_stays)
     ck_assert_int_eq(s->said.limited, EK_EXCEEDS_FEATURES);
     ck_assert_int_eq(s->now.count, 3);
     ck_assert_ptr_null(entry_of(s, 3, ALL));
-    ek_plan_remove(&s->wanted, 1, ALL);
+    ek_plan_remove(&s->desired, 1, ALL);
     compose(s);
     ck_assert_ptr_nonnull(entry_of(s, 3, ALL));
     ck_assert_int_eq(s->said.limited, EK_EXCEEDS_NONE);

@@ -98,13 +98,13 @@ static struct ek_controller *new_control(struct scene *s)
                                               .cells = {.dimension_of = dimension_of,
                                                         .name_of = name_of,
                                                         .value_of = value_of,
-                                                        .give = give,
+                                                        .assign = give,
                                                         .share_of = share_of,
                                                         .context = s},
-                                              .hears = {.decided = decided,
-                                                        .figures_of = figures_of,
-                                                        .figures_begin = figures_begin,
-                                                        .context = s}};
+                                              .callbacks = {.decided = decided,
+                                                            .figures_of = figures_of,
+                                                            .figures_begin = figures_begin,
+                                                            .context = s}};
     ck_assert_int_eq(ek_controller_new(&c, &setup, NULL), EK_OK);
     return c;
 }
@@ -188,7 +188,7 @@ static enum ek_list_outcome word_of(const struct scene *s, int arm, int bucket)
     struct ek_plan_routing r = {.acts = acts, .would = would};
     ek_plan_apply(ek_controller_plan(s->control), &l, s->manifest->routable_of_item,
                   s->manifest->routable_count, &r);
-    return r.word;
+    return r.outcome;
 }
 
 static int count_did(const struct scene *s, enum ek_decision_kind what)

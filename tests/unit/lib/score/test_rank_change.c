@@ -77,13 +77,13 @@ static struct ek_rank_change by_definition(const double *a, const double *b, int
                                    sum / n, sum / (n * n / 2)};
 }
 
-static void assert_same(struct ek_rank_change got, struct ek_rank_change wanted)
+static void assert_same(struct ek_rank_change got, struct ek_rank_change desired)
 {
-    bool same = fabs(got.tau - wanted.tau) < 1e-12 && fabs(got.top10 - wanted.top10) < 1e-12 &&
-                fabs(got.places - wanted.places) < 1e-12 &&
-                fabs(got.change - wanted.change) < 1e-12;
+    bool same = fabs(got.tau - desired.tau) < 1e-12 && fabs(got.top10 - desired.top10) < 1e-12 &&
+                fabs(got.places - desired.places) < 1e-12 &&
+                fabs(got.change - desired.change) < 1e-12;
     ck_assert_msg(same, "%g %g %g %g, wanted %g %g %g %g", got.tau, got.top10, got.places,
-                  got.change, wanted.tau, wanted.top10, wanted.places, wanted.change);
+                  got.change, desired.tau, desired.top10, desired.places, desired.change);
 }
 
 /* Of up to five items each order against each, of six each against a choice that moves on. */

@@ -228,7 +228,7 @@ START_TEST(a_trial_says_how_far_the_output_moves_and_by_which_entry)
     struct scene s;
     struct ek_list out;
     struct ek_ranker *ranker;
-    struct ek_rank_change wanted;
+    struct ek_rank_change desired;
     size_t length;
     bool says;
     begin(&s, ROUTE);
@@ -240,9 +240,9 @@ START_TEST(a_trial_says_how_far_the_output_moves_and_by_which_entry)
     ek_list_init(&out);
     ck_assert_int_eq(ek_codec_decode(s.assets.codec, bytes, length, &out, NULL), EK_OK);
     ck_assert_int_eq(ek_rank_change_compute(ranker, s.stream.query.score, out.score, out.items,
-                                            &wanted, &says, NULL),
+                                            &desired, &says, NULL),
                      EK_OK);
-    ck_assert_mem_eq(&t.ways.moved, &wanted, sizeof wanted);
+    ck_assert_mem_eq(&t.ways.moved, &desired, sizeof desired);
     ck_assert(t.acting == 1 && t.entries == 1 && t.entry[0] == 0 && !t.ways.has_plain);
     ck_assert_uint_eq(t.plan, in_force(&s)->version);
     ek_list_release(&out);
@@ -413,7 +413,7 @@ END_TEST
 START_TEST(the_guard_itself_tries_the_list_it_has_scored_last)
 {
     struct scene s;
-    struct ek_ranks_view v;
+    struct ek_impact_view v;
     const char *text;
     int at = 0, tried = 0;
     begin(&s, ROUTE);

@@ -29,17 +29,17 @@ START_TEST(a_run_keeps_the_order_of_its_lines)
     struct ek_trec_pairs *p = read_text(
         "b Q0 d9 1 7.5 me\na d3\n\nb\tQ0\td1\t2\t6\tme\na d2 0.5\nb d4\n", EK_TREC_RUN, NULL);
     size_t n;
-    const struct ek_trec_pair *at = ek_trec_pairs_of(p, "b", &n);
+    const struct ek_trec_pair *at = ek_trec_pairs_get(p, "b", &n);
     ck_assert_uint_eq(n, 3);
     ck_assert_str_eq(at[0].document, "d9");
     ck_assert_double_eq(at[0].number, 7.5);
     ck_assert_str_eq(at[1].document, "d1");
     ck_assert_str_eq(at[2].document, "d4");
     ck_assert(isnan(at[2].number));
-    at = ek_trec_pairs_of(p, "a", &n);
+    at = ek_trec_pairs_get(p, "a", &n);
     ck_assert_uint_eq(n, 2);
     ck_assert_str_eq(at[0].document, "d3");
-    ek_trec_pairs_of(p, "c", &n);
+    ek_trec_pairs_get(p, "c", &n);
     ck_assert_uint_eq(n, 0);
     ek_trec_pairs_free(p);
 }
@@ -63,7 +63,7 @@ START_TEST(an_empty_file_has_no_pairs)
     struct ek_trec_pairs *p = read_text("", EK_TREC_QRELS, NULL);
     size_t n = 7;
     ck_assert_double_eq(ek_trec_label(p, "1", "x"), 0);
-    ek_trec_pairs_of(p, "1", &n);
+    ek_trec_pairs_get(p, "1", &n);
     ck_assert_uint_eq(n, 0);
     ek_trec_pairs_free(p);
 }
@@ -77,7 +77,7 @@ START_TEST(many_pairs_keep_their_texts)
         used += (size_t)snprintf(text + used, sizeof text - used, "query-%d document-%d %d\n",
                                  i % 50, i, i);
     struct ek_trec_pairs *p = read_text(text, EK_TREC_RUN, NULL);
-    const struct ek_trec_pair *at = ek_trec_pairs_of(p, "query-17", &n);
+    const struct ek_trec_pair *at = ek_trec_pairs_get(p, "query-17", &n);
     ck_assert_uint_eq(n, 100);
     for (size_t i = 0; i < n; i++)
         ck_assert_double_eq(at[i].number, 17 + 50 * (double)i);

@@ -81,7 +81,7 @@ struct scene {
     struct ek_dataset d;
     struct ek_folds folds;
     struct scaling scaling[2];
-    struct ek_judged of[2];
+    struct ek_crossval_result of[2];
     struct ek_crossval_options o;
     struct ek_crossval_scores out[2];
     struct ek_error e;
@@ -94,8 +94,8 @@ static void begin(struct scene *s)
     ck_assert_int_eq(ek_folds_split(&s->folds, LISTS, 5, &s->e), EK_OK);
     s->scaling[0] = (struct scaling){logf, -1};
     s->scaling[1] = (struct scaling){shrunk, -1};
-    s->of[0] = (struct ek_judged){"logs", scale, &s->scaling[0]};
-    s->of[1] = (struct ek_judged){"values", scale, &s->scaling[1]};
+    s->of[0] = (struct ek_crossval_result){"logs", scale, &s->scaling[0]};
+    s->of[1] = (struct ek_crossval_result){"values", scale, &s->scaling[1]};
     ek_crossval_defaults(&s->o);
 }
 
