@@ -1,4 +1,4 @@
-/* The instruction sets behind bet_steps.h, for the choice at run time and for tests; internal. */
+/* Kernels of bet_steps.h for each instruction set; for dispatch and tests. */
 #ifndef EK_NUM_BET_STEPS_ISA_H
 #define EK_NUM_BET_STEPS_ISA_H
 
@@ -24,7 +24,7 @@ struct ek_bet_kernels {
     ek_bet_step_fn *step;
 };
 
-/* The kernels for `isa`; the portable ones where this program has none. */
+/* Return the kernels for `isa`, or the portable ones if this build has none. */
 struct ek_bet_kernels ek_bet_kernels_get(enum ek_isa isa);
 
 #endif

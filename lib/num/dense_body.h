@@ -1,14 +1,15 @@
-/* Dense layers for every vector width: the including file sets EK_LANES, EK_KERNEL, EK_FMA,
+/* Dense layer kernel for any vector width. The including file defines EK_LANES, EK_KERNEL, EK_FMA,
  * EK_DENSE_ROWS and EK_DENSE_PANELS.
  *
  * A tile of up to EK_DENSE_ROWS rows and EK_DENSE_PANELS panels of outputs stays in registers over
- * all inputs: a weight is loaded once for all rows of the tile, an input once for all its outputs.
+ * all inputs. Each weight is loaded once for all rows of the tile, each input once for all its
+ * outputs.
  */
 typedef float dense_v __attribute__((vector_size(EK_LANES * 4)));
 typedef int32_t dense_i __attribute__((vector_size(EK_LANES * 4)));
 typedef float dense_u __attribute__((vector_size(EK_LANES * 4), aligned(4), may_alias));
 
-enum { DENSE_VECTORS = EK_DENSE_PANEL / EK_LANES }; /* of one panel */
+enum { DENSE_VECTORS = EK_DENSE_PANEL / EK_LANES }; /* per panel */
 
 #define DENSE_INLINE static inline __attribute__((always_inline))
 
@@ -26,7 +27,7 @@ DENSE_INLINE void dense_store(const struct ek_dense *d, float *y, int output, co
         y[output + i] = lanes[i];
 }
 
-/* rows and panels are constants where this is called, so the loops unroll. */
+/* Callers pass constant `rows` and `panels`, so the loops unroll. */
 DENSE_INLINE void dense_tile(const struct ek_dense *d, const struct ek_dense_rows *all, int row,
                              int panel, int rows, int panels)
 {
@@ -45,7 +46,7 @@ DENSE_INLINE void dense_tile(const struct ek_dense *d, const struct ek_dense_row
             w[v] = *(const dense_u *)(weight + (size_t)(v / DENSE_VECTORS) * step +
                                       v % DENSE_VECTORS * EK_LANES);
         for (int r = 0; r < rows; r++) {
-            /* Less zero is no operation, and leaves a load to all lanes; 0 + x is an addition. */
+            /* Subtracting 0 compiles to a broadcast load; adding 0 would be a real addition. */
             dense_v value = x[(size_t)r * all->x_stride + (size_t)i] - (dense_v){0};
             for (int v = 0; v < vectors; v++)
                 sum[r][v] = EK_FMA(value, w[v], sum[r][v]);
@@ -57,7 +58,7 @@ DENSE_INLINE void dense_tile(const struct ek_dense *d, const struct ek_dense_row
                         sum[r] + p * DENSE_VECTORS, all->relu);
 }
 
-/* All rows for some panels, in tiles of nearly equal height. */
+/* Compute all rows of some panels in tiles of nearly equal height. */
 DENSE_INLINE void dense_panels(const struct ek_dense *d, const struct ek_dense_rows *all, int panel,
                                int panels)
 {

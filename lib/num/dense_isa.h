@@ -1,5 +1,4 @@
-/* The packed layer and the instruction sets behind dense.h, for the choice at run time and for
- * tests; internal. */
+/* Packed layer and kernels of dense.h for each instruction set; for dispatch and tests. */
 #ifndef EK_NUM_DENSE_ISA_H
 #define EK_NUM_DENSE_ISA_H
 
@@ -8,7 +7,7 @@
 
 #include <stdint.h>
 
-enum { EK_DENSE_PANEL = 16 }; /* outputs that are packed together */
+enum { EK_DENSE_PANEL = 16 }; /* outputs per panel */
 
 struct ek_dense {
     int inputs, outputs, panels;
@@ -22,7 +21,7 @@ struct ek_dense_rows {
     size_t x_stride, y_stride;
     int rows, relu;
     const float *start; /* [panels][EK_DENSE_PANEL]; NULL: the layer's bias */
-    int idle;           /* inputs at the end that are 0 in all rows, and not looked at */
+    int idle;           /* trailing inputs that are 0 in all rows and are skipped */
 };
 
 typedef void ek_dense_fn(const struct ek_dense *d, const struct ek_dense_rows *rows);
@@ -34,7 +33,7 @@ ek_dense_fn ek_dense_avx2, ek_dense_avx512;
 ek_dense_fn ek_dense_neon;
 #endif
 
-/* The kernel for `isa`; the portable one where this program has none. */
+/* Return the kernel for `isa`, or the portable one if this build has none. */
 ek_dense_fn *ek_dense_fn_get(enum ek_isa isa);
 
 #endif

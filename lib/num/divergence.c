@@ -16,11 +16,11 @@ static uint64_t zeros(const struct ek_sketch *s)
     return ek_sketch_count(s, 0) + ek_sketch_count(s, EK_SKETCH_NEG_ZERO);
 }
 
-/* Bins of values in the making. */
+/* Value bins under construction. */
 struct filling {
     struct ek_bins *b;
-    double step; /* mass of a bin */
-    double mass; /* of the bin that is open */
+    double step; /* mass per bin */
+    double mass; /* mass of the open bin */
 };
 
 static void close_bin(struct filling *f, int last)
@@ -41,8 +41,8 @@ static void fill_key(struct filling *f, uint16_t key, uint64_t count)
         close_bin(f, place);
 }
 
-/* What is left at the end of a sign goes to its last bin, or is the only one. `first`: the first
- * bin of that sign. */
+/* Close the bins of one sign, whose first bin is `first`. The remaining mass is added to the last
+ * bin of the sign, or becomes its only bin. */
 static void end_sign(struct filling *f, int first, int last)
 {
     struct ek_bins *b = f->b;
@@ -81,7 +81,7 @@ void ek_bins_fill(struct ek_bins *b, const struct ek_sketch *reference)
     end_sign(&f, positive, EK_SKETCH_PLACES - 1);
 }
 
-/* Counts of `s` in the bins. */
+/* Count the items of `s` in each bin. */
 static void count_bins(const struct ek_bins *b, const struct ek_sketch *s, uint64_t *seen)
 {
     for (int i = 0; i < b->count; i++)
@@ -100,8 +100,8 @@ static void count_bins(const struct ek_bins *b, const struct ek_sketch *s, uint6
     }
 }
 
-/* A share as psi takes it. `other` is that of the other side, `total` how many items this one has.
- */
+/* Return a fraction with the floors of psi applied. `other` is the fraction on the other side,
+ * `total` the number of items on this side. */
 static double floored(double share, double other, double total)
 {
     double least = fmax(EK_PSI_FLOOR, 0.5 / total);
@@ -114,7 +114,7 @@ static double psi_term(double p, double q, double p_total, double q_total)
     return (to - from) * log(to / from);
 }
 
-/* share * log2(share / middle), 0 for a share of 0. */
+/* Return share * log2(share / middle), or 0 for a share of 0. */
 static double information(double share, double middle)
 {
     return share > 0 ? share * log2(share / middle) : 0;
@@ -146,7 +146,7 @@ static void compare_bins(const struct ek_bins *b, const struct ek_sketch *s,
     out->hellinger = root(1 - overlap);
 }
 
-/* Two sketches key by key, and their distribution functions up to the key before. */
+/* Simultaneous walk over two sketches: cumulative counts up to the key before the current one. */
 struct pair {
     struct ek_sketch_walk w[2];
     int more[2];
@@ -194,7 +194,7 @@ static double largest_gap(const struct ek_sketch *a, const struct ek_sketch *b)
     if (p.total[0] < 1 || p.total[1] < 1)
         return (double)NAN;
     while (pair_on(&p))
-        if (p.key != 0 || p.before != EK_SKETCH_NEG_ZERO) /* both zeros are one value */
+        if (p.key != 0 || p.before != EK_SKETCH_NEG_ZERO) /* -0 and +0 are one value */
             largest = fmax(largest, gap(&p));
     return largest;
 }
@@ -229,7 +229,7 @@ static double area_of_values(const struct ek_sketch *a, const struct ek_sketch *
     return area;
 }
 
-/* Counts of a magnitude, whatever its sign. */
+/* Return the count of a magnitude, both signs together. */
 static double magnitude_count(const struct ek_sketch *s, int key)
 {
     return (double)(s->count[key] + s->count[key | EK_SKETCH_NEG_ZERO]);
@@ -241,8 +241,8 @@ static int touches_magnitudes(const struct ek_sketch *s, int block)
            ek_sketch_touches(s, block + EK_SKETCH_NEG_ZERO / EK_SKETCH_BLOCK);
 }
 
-/* ek_sketch_ln of the keys of one octave, [1, 2): a logarithm per key would cost more than all the
- * rest. */
+/* ek_sketch_ln for the keys of the octave [1, 2), because a logarithm per key would dominate the
+ * cost. */
 enum { PER_OCTAVE = 64, EXPONENT_BIAS = 127 };
 
 static void fill_octave(double ln[PER_OCTAVE])

@@ -1,9 +1,9 @@
-/* The exponential function without a call, in double: what a compiler can put into vectors.
+/* Exponential function in double, inline so that compilers can vectorize it.
  *
- * e^x = 2^n e^r with n the nearest integer to x / ln 2: the series of e^r ends after r^13 / 13!,
- * what is left out is below 1e-17. Relative error below 4e-16 for x in [-708, 709]; below that the
- * value at -708, above that the value at 709; NaN gives a number without meaning. Every machine
- * gives the same bits: nothing is fused. Threads: no state.
+ * e^x = 2^n e^r, where n is the integer nearest to x / ln 2. The series of e^r ends with r^13 /
+ * 13!; the remainder is below 1e-17. The relative error is below 4e-16 for x in [-708, 709].
+ * Smaller x return the value at -708, larger x that at 709, and NaN an arbitrary number. Every
+ * machine returns the same bits: no operation is fused.
  */
 #ifndef EK_NUM_EXP_H
 #define EK_NUM_EXP_H
@@ -12,10 +12,11 @@
 #include <string.h>
 
 #define EK_EXP_LOG2E    0x1.71547652b82fep+0
-#define EK_EXP_LN2_HIGH 0x1.62e42fefap-1 /* an integer below 2^11 times it is exact */
+#define EK_EXP_LN2_HIGH 0x1.62e42fefap-1 /* exact when multiplied by an integer below 2^11 */
 #define EK_EXP_LN2_LOW  0x1.cf79abc9e3b39p-40
-#define EK_EXP_INTEGER  0x1.8p52 /* added and taken away again: rounds to an integer */
+#define EK_EXP_INTEGER  0x1.8p52 /* adding and subtracting it rounds to an integer */
 
+/* Return e^x. */
 static inline double ek_exp(double x)
 {
     x = x > -708 ? x : -708;

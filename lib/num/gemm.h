@@ -1,11 +1,12 @@
-/* C = A B or C += A B for float32 matrices, A in any layout; what training is made of.
+/* Matrix product C = A B or C += A B in float32, for training.
  *
- * Shapes: A [rows, depth], element (r, k) at a[r * a_row + k * a_step], so that A may be a
- * transposed matrix; B [depth, columns] and C [rows, columns] row-major with b_row and c_row
- * elements between rows. `columns` is a multiple of EK_GEMM_COLUMNS. Every element of C is summed
- * in the order of k, products rounded before they are added, so that every instruction set gives
- * the same bits. Alignment is not needed. C overlaps neither A nor B. NaN and infinities go where
- * arithmetic takes them. Threads: no state.
+ * A [rows, depth] has element (r, k) at a[r * a_row + k * a_step], so A may be transposed. B
+ * [depth, columns] and C [rows, columns] are row-major; b_row and c_row are the elements between
+ * rows. `columns` is a multiple of EK_GEMM_COLUMNS. C must overlap neither A nor B. No alignment is
+ * required.
+ *
+ * Each element of C is summed in the order of k, and products are rounded before addition. Every
+ * instruction set therefore returns the same bits. NaN and infinities propagate.
  */
 #ifndef EK_NUM_GEMM_H
 #define EK_NUM_GEMM_H
@@ -21,9 +22,10 @@ struct ek_gemm {
     size_t a_row, a_step, b_row, c_row;
     size_t rows, columns, depth;
     bool add;           /* C += A B */
-    const float *start; /* [columns] or NULL: what every row of C starts from, when not `add` */
+    const float *start; /* [columns], initial value of every row of C if not `add`; NULL: 0 */
 };
 
+/* Compute the product. */
 void ek_gemm(const struct ek_gemm *g);
 
 #endif

@@ -1,14 +1,14 @@
-/* Matrix products for every vector width: the including file sets EK_LANES, which divides
+/* Matrix product kernel for any vector width. The including file defines EK_LANES, which divides
  * EK_GEMM_COLUMNS, and EK_KERNEL.
  *
- * A tile of up to 4 rows and 2 vectors of C stays in registers over up to GEMM_DEPTH terms of its
- * sums; that much of B is copied before, where enough rows read it, since rows of B that are some
- * KiB apart would drive each other out of the cache.
+ * A tile of up to 4 rows and 2 vectors of C stays in registers over up to GEMM_DEPTH terms. If
+ * enough rows use them, these rows of B are copied first: rows some KiB apart would evict each
+ * other from the cache.
  */
 typedef float gemm_v __attribute__((vector_size(EK_LANES * 4)));
 typedef float gemm_u __attribute__((vector_size(EK_LANES * 4), aligned(4), may_alias));
 
-enum { GEMM_ROWS = 4, GEMM_VECTORS = 2 }; /* of a tile */
+enum { GEMM_ROWS = 4, GEMM_VECTORS = 2 }; /* per tile */
 enum { GEMM_DEPTH = 256, GEMM_ROWS_TO_COPY = 16 };
 
 #define GEMM_INLINE static inline __attribute__((always_inline))
@@ -27,7 +27,7 @@ GEMM_INLINE gemm_v gemm_first(const struct ek_gemm *g, size_t row, size_t column
     return (gemm_v){0};
 }
 
-/* rows and vectors are constants where this is called, so the loops unroll. */
+/* Callers pass constant `rows` and `vectors`, so the loops unroll. */
 GEMM_INLINE void gemm_tile(const struct ek_gemm *g, size_t row, int rows, int vectors)
 {
     gemm_v sum[GEMM_ROWS][GEMM_VECTORS];
@@ -64,7 +64,7 @@ GEMM_INLINE void gemm_all_rows(const struct ek_gemm *g, int vectors)
     }
 }
 
-/* A part of a product: terms [from, from + depth) of the sums of some columns. */
+/* Return the partial product of terms [from, from + depth) for some columns. */
 GEMM_INLINE struct ek_gemm gemm_part(const struct ek_gemm *g, size_t column, size_t from,
                                      size_t depth)
 {

@@ -1,4 +1,4 @@
-/* The instruction sets behind gemm.h, for the choice at run time and for tests; internal. */
+/* Kernels of gemm.h for each instruction set; for dispatch and tests. */
 #ifndef EK_NUM_GEMM_ISA_H
 #define EK_NUM_GEMM_ISA_H
 
@@ -14,7 +14,7 @@ ek_gemm_fn ek_gemm_avx2, ek_gemm_avx512;
 ek_gemm_fn ek_gemm_neon;
 #endif
 
-/* The kernel for `isa`; the portable one where this program has none. */
+/* Return the kernel for `isa`, or the portable one if this build has none. */
 ek_gemm_fn *ek_gemm_fn_get(enum ek_isa isa);
 
 #endif

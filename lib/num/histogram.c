@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdbool.h>
 
-/* Of the values of a sign, beyond each end of the bins; and how narrow a bin may be. */
+/* Fraction of the values of a sign beyond each end of the bins; smallest bin width in ln. */
 static const double BEYOND = .001, NARROWEST = .02;
 
 enum kind { ZERO, NEGATIVE, POSITIVE, INFINITE_VALUE };
@@ -26,7 +26,7 @@ static double ln_of(uint16_t key)
 }
 
 struct range {
-    double low, high; /* ln; low > high: nothing */
+    double low, high; /* ln; empty if low > high */
 };
 
 static void widen(struct range *r, double ln)
@@ -35,7 +35,7 @@ static void widen(struct range *r, double ln)
     r->high = fmax(r->high, ln);
 }
 
-/* Widens the range of a sign by the middle values of a sketch. */
+/* Extend the range of a sign to the middle quantiles of a sketch. */
 static void middle(const struct ek_sketch *s, enum kind kind, struct range *r)
 {
     double all = 0, seen = 0;
@@ -63,7 +63,7 @@ static void place_bins(struct ek_histogram *h, const struct range range[EK_HISTO
             span += range[i].high - range[i].low;
             signs++;
         }
-    /* Each sign rounds up to whole bins. */
+    /* Reserves a bin per sign, because each sign rounds up to whole bins. */
     h->width_ln = fmax(span / (EK_HISTOGRAM_BINS - EK_HISTOGRAM_SIGNS), NARROWEST);
     for (int i = 0; signs && i < EK_HISTOGRAM_SIGNS; i++) {
         double length = range[i].high - range[i].low;
@@ -121,7 +121,7 @@ static int add_pair(const char *name, float training, float recent, struct ek_bu
                          (double)recent);
 }
 
-/* In rising order of the values: the negative ones from the largest |x| on. */
+/* Append one bin. Negative bins are written from the largest |x|, so values ascend. */
 static int add_bin(const struct ek_histogram *h, int sign, int bin, bool first, struct ek_buf *out)
 {
     int at = sign == EK_HISTOGRAM_NEGATIVE ? bin : h->bins[0] + bin;

@@ -1,6 +1,6 @@
 #include "num/isa.h"
 
-/* The build may leave wider ones unused (make ISA=...). */
+/* The build can exclude wider instruction sets (make ISA=...). */
 #ifndef EK_ISA_WIDEST
 #define EK_ISA_WIDEST (EK_ISAS - 1)
 #endif

@@ -1,8 +1,8 @@
-/* Instruction sets the kernels are written for, and which of them this machine has.
+/* Instruction sets of the kernels, and their detection at run time.
  *
- * No state: the answer comes from the processor at every call, at the cost of a few loads. Every
- * kernel has a portable version, for vectors of 16 bytes as the compiler makes them; tests call
- * each available one by its function and compare it with a scalar reference.
+ * Detection has no state: each call reads the CPU features at the cost of a few loads. Every kernel
+ * has a portable version for 16-byte vectors. Tests compare each available version with a scalar
+ * reference.
  */
 #ifndef EK_NUM_ISA_H
 #define EK_NUM_ISA_H
@@ -15,11 +15,11 @@ enum ek_isa {
     EK_ISAS,
 };
 
-/* Whether this program on this machine can run kernels of `isa`. */
+/* Return 1 if this program can run kernels of `isa` on this machine, else 0. */
 int ek_isa_has(enum ek_isa isa);
-/* The widest one it has. */
+/* Return the widest available instruction set. */
 enum ek_isa ek_isa_best(void);
-/* "portable", "neon", "avx2", "avx512". */
+/* Return "portable", "neon", "avx2" or "avx512". */
 const char *ek_isa_name(enum ek_isa isa);
 
 #endif

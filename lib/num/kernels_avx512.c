@@ -1,4 +1,4 @@
-/* The kernels of this folder for AVX-512. */
+/* All kernels of this folder for AVX-512. */
 #include "num/bet_steps_isa.h"
 #include "num/dense_isa.h"
 #include "num/gemm_isa.h"

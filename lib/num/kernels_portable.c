@@ -1,4 +1,4 @@
-/* The kernels of this folder for vectors of 16 bytes, which every 64-bit processor has. */
+/* All kernels of this folder for 16-byte vectors, which every 64-bit processor supports. */
 #include "num/bet_steps_isa.h"
 #include "num/dense_isa.h"
 #include "num/gemm_isa.h"

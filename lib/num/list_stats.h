@@ -1,10 +1,11 @@
-/* Query statistics: what one list says about one feature, in 16 bytes.
+/* List statistics: a summary of one feature in one list, in 16 bytes.
  *
- * r is the ln of the geometric mean of the usable |values| (finite, not zero), NaN when there is
- * none; spread the ln of the standard deviation of ln|x| within the list, NaN for fewer than two.
- * Shares are in 64ths, rounded down, EK_SHARE_UNKNOWN when undefined: missing of all items, zero of
- * the present, negative of the usable, tied (equal to the value before) of the present but one.
- * Every instruction set gives the same bits: nothing is fused, the logarithm is our own.
+ * r is the ln of the geometric mean of the usable |values| (finite and nonzero), NaN without any.
+ * spread is the ln of the standard deviation of ln|x| within the list, NaN for fewer than two
+ * usable values. Fractions are in 64ths, rounded down; EK_SHARE_UNKNOWN if undefined. Their
+ * denominators: all items (missing), present (zero), usable (negative), present minus one (tied). A
+ * tied value equals the previous one. Every instruction set returns the same bits: no operation is
+ * fused, and the logarithm does not use libm.
  */
 #ifndef EK_NUM_LIST_STATS_H
 #define EK_NUM_LIST_STATS_H
@@ -23,16 +24,16 @@ struct ek_list_stats {
     uint16_t usable;
 };
 
-/* records [features of sums] from the sums of a list of `rows` items; pivot as given to the sums.
- */
+/* Compute records [features of sums] from the sums of a list of `rows` items. `pivot` must be the
+ * one passed to the sums. */
 void ek_list_stats_compute(const struct ek_list_sums *sums, int rows, const float *pivot,
                            struct ek_list_stats *records);
 
-/* Leaves of a category feature's record what codes have: which are missing. They have no level, no
- * spread, no sign, and 0 is a code like others. */
+/* Reduce a record to the statistics of a category feature, the missing fraction. Codes have no
+ * level, spread or sign, and 0 is a valid code. */
 void ek_list_stats_compute_category(struct ek_list_stats *record);
 
-/* The residual of a list for which a level higher by shift_ln is normal; NaN stays. */
+/* Return the residual of a list whose normal level is higher by `shift_ln`; NaN stays NaN. */
 static inline float ek_residual_lowered(float r, double shift_ln)
 {
     return (float)((double)r - shift_ln);

@@ -1,6 +1,5 @@
-/* Query statistics for every vector width: the including file sets EK_LANES and EK_KERNEL, and has
- * included list_sums_body.h, whose vectors and whose blocks these are.
- */
+/* List statistics kernel for any vector width. The including file defines EK_LANES and EK_KERNEL
+ * and includes list_sums_body.h first, for its vector types and block layout. */
 static const float stats_nan = __builtin_nanf("");
 
 static inline __attribute__((always_inline)) lanes_f stats_load(const float *p, int first)
@@ -14,7 +13,7 @@ static inline __attribute__((always_inline)) lanes_f stats_select(lanes_i mask, 
     return (lanes_f)((mask & (lanes_i)a) | (~mask & (lanes_i)other));
 }
 
-/* ln of positive normal numbers, as in the scalar reference. */
+/* Return the ln of positive normal numbers; same formula as the scalar reference. */
 static inline __attribute__((always_inline)) lanes_f stats_ln(lanes_f x)
 {
     lanes_i bits = (lanes_i)x;
@@ -60,7 +59,7 @@ static void stats_block(const struct ek_list_sums *s, int first, int rows, const
     lanes_f spread = stats_spread(sum, stats_load(s->ln2, first), k);
     lanes_i bits = (lanes_i)r, bits_of_spread = (lanes_i)spread;
     lanes_i usable = __builtin_convertvector(stats_select(k < 65535, k, 65535), lanes_i);
-    for (int i = 0; i < EK_LANES; i++) /* a record is four words, as it lies */
+    for (int i = 0; i < EK_LANES; i++) /* a record is four 32-bit words */
         memcpy(&records[first + i], (int32_t[4]){bits[i], bits_of_spread[i], shares[i], usable[i]},
                sizeof *records);
 }

@@ -1,7 +1,7 @@
-/* The instruction sets behind list_stats.h, for the choice at run time and for tests; internal.
+/* Kernels of list_stats.h for each instruction set; for dispatch and tests.
  *
- * Every function does what ek_list_stats_compute promises, with the bits of the scalar one. It may
- * be called only where ek_isa_has says so.
+ * Every kernel returns the bits of the scalar one. Call a kernel only if ek_isa_has returns 1 for
+ * it.
  */
 #ifndef EK_NUM_LIST_STATS_ISA_H
 #define EK_NUM_LIST_STATS_ISA_H
@@ -12,7 +12,7 @@
 typedef void ek_list_stats_fn(const struct ek_list_sums *sums, int rows, const float *pivot,
                               struct ek_list_stats *records);
 
-/* The reference, and what does fewer features than lanes. */
+/* Reference kernel, also used for fewer features than lanes. */
 ek_list_stats_fn ek_list_stats_scalar;
 ek_list_stats_fn ek_list_stats_portable;
 #if defined(__x86_64__)
@@ -21,10 +21,10 @@ ek_list_stats_fn ek_list_stats_avx2, ek_list_stats_avx512;
 ek_list_stats_fn ek_list_stats_neon;
 #endif
 
-/* The kernel for `isa`; the portable one where this program has none. */
+/* Return the kernel for `isa`, or the portable one if this build has none. */
 ek_list_stats_fn *ek_list_stats_fn_get(enum ek_isa isa);
 
-/* Smallest variance that has a spread: below, all values are equal but for rounding. */
+/* Smallest variance with a spread. Below it, all values are equal up to rounding. */
 #define EK_VARIANCE_MIN 6.2e-6f
 #define EK_SPREAD_MIN   -6.0f
 

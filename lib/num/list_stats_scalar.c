@@ -3,10 +3,11 @@
 #include <math.h>
 #include <string.h>
 
-/* The reference: one feature at a time, in plain C; every other kernel must give these bits. */
+/* Reference kernel in plain C, one feature at a time. All other kernels must return the same bits.
+ */
 
-/* ln of a positive normal number, |error| below 1e-5: exponent plus the series of
- * 2 artanh((m - 1) / (m + 1)) for the mantissa m in [sqrt(1/2), sqrt(2)). */
+/* Return the ln of a positive normal number, |error| below 1e-5: exponent plus the series of 2
+ * artanh((m - 1) / (m + 1)) for the mantissa m in [sqrt(1/2), sqrt(2)). */
 static float ln_of(float x)
 {
     uint32_t bits;

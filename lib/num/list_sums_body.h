@@ -1,9 +1,9 @@
-/* List sums for every vector width: the including file sets EK_LANES, EK_KERNEL and EK_NARROWER.
- * Features are lanes; the sums of a block of lanes stay in registers over all rows.
+/* List sums kernel for any vector width. The including file defines EK_LANES, EK_KERNEL and
+ * EK_NARROWER.
  *
- * Features beyond the last whole block are done by a block that overlaps it: the same bits are
- * computed twice, and nothing is read or written outside the arrays. Fewer features than lanes are
- * left to the narrower kernel.
+ * Lanes are features; the sums of one block of lanes stay in registers over all rows. The last
+ * block overlaps the previous one if features do not fill it, so no access leaves the arrays. The
+ * narrower kernel handles fewer features than lanes.
  */
 typedef float lanes_f __attribute__((vector_size(EK_LANES * 4)));
 typedef int32_t lanes_i __attribute__((vector_size(EK_LANES * 4)));

@@ -1,7 +1,7 @@
-/* The instruction sets behind list_sums.h, for the choice at run time and for tests; internal.
+/* Kernels of list_sums.h for each instruction set; for dispatch and tests.
  *
- * Every function does what ek_list_sums_compute promises, with the bits of the scalar one. It may
- * be called only where ek_isa_has says so.
+ * Every kernel returns the bits of the scalar one. Call a kernel only if ek_isa_has returns 1 for
+ * it.
  */
 #ifndef EK_NUM_LIST_SUMS_ISA_H
 #define EK_NUM_LIST_SUMS_ISA_H
@@ -13,7 +13,7 @@
 
 typedef void ek_list_sums_fn(struct ek_list_sums *s, const float *x, int rows, const float *pivot);
 
-/* The reference, and what does fewer features than lanes. */
+/* Reference kernel, also used for fewer features than lanes. */
 ek_list_sums_fn ek_list_sums_scalar;
 ek_list_sums_fn ek_list_sums_portable;
 #if defined(__x86_64__)
@@ -22,10 +22,11 @@ ek_list_sums_fn ek_list_sums_avx2, ek_list_sums_avx512;
 ek_list_sums_fn ek_list_sums_neon;
 #endif
 
-/* The kernel for `isa`; the portable one where this program has none. */
+/* Return the kernel for `isa`, or the portable one if this build has none. */
 ek_list_sums_fn *ek_list_sums_fn_get(enum ek_isa isa);
 
-/* ln m for m in [sqrt(1/2), sqrt(2)) as t + t^2 Q(t), t = m - 1; |error| < 3e-7. Minimax. */
+/* ln m for m in [sqrt(1/2), sqrt(2)) as t + t^2 Q(t), t = m - 1. Minimax polynomial, |error| <
+ * 3e-7. */
 #define EK_LN_C2 -0.500014842f
 #define EK_LN_C3 0.333155453f
 #define EK_LN_C4 -0.248977661f
@@ -33,7 +34,7 @@ ek_list_sums_fn *ek_list_sums_fn_get(enum ek_isa isa);
 #define EK_LN_C6 -0.187617198f
 #define EK_LN_C7 0.119864091f
 
-/* ln 2 in two parts: an exponent times the high one is exact. */
+/* ln 2 in two parts; the product of the high part and an exponent is exact. */
 #define EK_LN2_HIGH 0.693359375f
 #define EK_LN2_LOW  -2.12194440e-4f
 
@@ -43,7 +44,7 @@ enum {
     EK_BITS_NORMAL = 0x00800000, /* smallest normal magnitude */
     EK_BITS_INF = 0x7f800000,
     EK_BITS_NAN = 0x7fc00000,
-    EK_BITS_SQRT_HALF = 0x3f3504f3, /* of sqrt(1/2) */
+    EK_BITS_SQRT_HALF = 0x3f3504f3, /* bits of sqrt(1/2) */
 };
 
 #endif

@@ -2,7 +2,8 @@
 
 #include <string.h>
 
-/* The reference: one feature at a time, in plain C; every other kernel must give these bits. */
+/* Reference kernel in plain C, one feature at a time. All other kernels must return the same bits.
+ */
 
 struct sums {
     float ln, ln2;

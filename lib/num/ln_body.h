@@ -1,8 +1,9 @@
-/* Logarithms for every vector width: the including file sets EK_LANES (of floats) and EK_KERNEL.
+/* Logarithm kernels for any vector width. The including file defines EK_LANES (of floats) and
+ * EK_KERNEL.
  *
- * x = 2^e m with m in [sqrt(1/2), sqrt(2)). ek_ln_compute: s = (m - 1) / (m + 1), ln x = e ln 2 +
- * 2 atanh s; the series of atanh ends after s^19: what is left out is below 3e-17 of it. The
- * transforms count in octaves (ln.h), e plus log2 m from a table.
+ * x = 2^e m with m in [sqrt(1/2), sqrt(2)). ek_ln_compute uses s = (m - 1) / (m + 1) and ln x = e
+ * ln 2 + 2 atanh s. The series of atanh ends with s^19; the relative remainder is below 3e-17. The
+ * transforms use octaves (ln.h): e plus log2 m from a table.
  */
 enum { LN_LANES = EK_LANES / 2 };
 typedef double ln_d __attribute__((vector_size(LN_LANES * 8)));
@@ -16,18 +17,18 @@ typedef uint32_t ln_i __attribute__((vector_size(LN_LANES * 4)));
 #define LN_MANTISSA   0x000fffffffffffffu
 #define LN_ONE        0x3ff0000000000000u /* bits of 1 */
 #define LN_SQRT_HALF  0x3fe6a09e667f3bcdu /* bits of sqrt(1/2) */
-#define LN_2_52       0x4330000000000000u /* bits of 2^52: an integer below it goes into the mantissa */
-#define LN_EACH       0x1p30 /* rides on the exponent of a usable value: one sum holds both exactly */
-#define LN_INTEGER    0x1.8p52 /* added and taken away again: rounds to an integer */
+#define LN_2_52       0x4330000000000000u /* bits of 2^52: an integer below it fits into the mantissa */
+#define LN_EACH       0x1p30   /* added per usable value: one exact sum has exponents and count */
+#define LN_INTEGER    0x1.8p52 /* adding and subtracting it rounds to an integer */
 #define LN_MAX        0x1.fffffffffffffp1023
 #define LN_INFINITE   0x7ff0000000000000u
-#define LN_SIZE_F     0x7fffffffu /* a float without its sign */
+#define LN_SIZE_F     0x7fffffffu /* magnitude bits of a float */
 #define LN_INFINITE_F 0x7f800000u
 #define LN_ONE_F      0x3f800000u
-#define LN_LN2_HIGH   0x1.62e42fefap-1 /* an exponent times it is exact */
+#define LN_LN2_HIGH   0x1.62e42fefap-1 /* exact when multiplied by an exponent */
 #define LN_LN2_LOW    0x1.cf79abc9e3b39p-40
 
-/* n is LN_LANES, or what is left; a constant in the main loops. */
+/* Load n values: LN_LANES, or the remainder. n is constant in the main loops. */
 LN_INLINE ln_d ln_load(const double *p, size_t n)
 {
     ln_d v = {0};
@@ -46,10 +47,10 @@ LN_INLINE void ln_store_f(float *p, ln_d v, size_t n)
     memcpy(p, &f, n * sizeof *p);
 }
 
-/* Of x the exponent, and the bits of m above those of sqrt(1/2). */
+/* Set the exponent of x and return the bits of m above those of sqrt(1/2). */
 LN_INLINE ln_u ln_fields(ln_d x, ln_d *e)
 {
-    /* Offset so that the mantissa wraps at sqrt(2). */
+    /* This offset makes the mantissa wrap at sqrt(2). */
     ln_u bits = (ln_u)x + (LN_ONE - LN_SQRT_HALF);
     *e = (ln_d)((bits >> 52) | LN_2_52) - (0x1p52 + 1023);
     return bits & LN_MANTISSA;
@@ -70,10 +71,10 @@ LN_INLINE ln_d ln_lanes(ln_d x)
     return e * LN_LN2_HIGH + (twice + (twice * s2 * p + e * LN_LN2_LOW));
 }
 
-/* log2 of a mantissa by a table of 16 steps: it is m c = 1 + r with c near 1 / m, and r below 0.04,
- * exact where m is that of a float. log2 m = -log2 c + log2(1 + r); the polynomial for the latter
- * is off by less than 2e-14, and cut in halves that need not wait for one another. In the step
- * around 1 c is 1, so the logarithm of 1 is 0. */
+/* Table of log2 over 16 steps of the mantissa. m c = 1 + r with c near 1 / m, |r| below 0.04, exact
+ * if m is the mantissa of a float. log2 m = -log2 c + log2(1 + r). The polynomial for log2(1 + r)
+ * has an error below 2e-14 and consists of two independent halves. c is 1 in the step around 1, so
+ * the logarithm of 1 is 0. */
 static const double LN_INVERSE[16] = {
     0x1.62362ep+0, 0x1.5387ep+0,  0x1.4604b6p+0, 0x1.398a56p+0, 0x1.2dfb78p+0,
     0x1.233fp+0,   0x1.193f3ep+0, 0x1.0fe96cp+0, 0x1.072d26p+0, 1,
@@ -88,7 +89,7 @@ static const double LN_TABLE[16] = {-0x1.dfb6068692de5p-2, -0x1.a12d1124819cp-2,
                                     0x1.07c07a39ced45p-2,  0x1.53094ae02ba5ep-2,
                                     0x1.9aab694e68122p-2,  0x1.defd4b0a3762bp-2};
 
-/* table[at], each `at` below 16. */
+/* Return table[at]; each `at` is below 16. */
 LN_INLINE ln_d ln_lookup(const double *table, ln_u at)
 {
 #ifdef EK_LOOKUP
@@ -101,7 +102,7 @@ LN_INLINE ln_d ln_lookup(const double *table, ln_u at)
 #endif
 }
 
-/* Of x, a positive and normal number, the exponent, and log2 of the mantissa. */
+/* Set the exponent of x, a positive normal number, and return the log2 of its mantissa. */
 LN_INLINE ln_d ln_octave(ln_d x, ln_d *e)
 {
     ln_u field = ln_fields(x, e);
@@ -115,7 +116,7 @@ LN_INLINE ln_d ln_octave(ln_d x, ln_d *e)
     return ln_lookup(LN_TABLE, field >> 48) + p1 + (p2 * r2 + (p6 * r2 + p4) * r4);
 }
 
-/* a where the mask is set, else b. */
+/* Return a where the mask is set, else b. */
 LN_INLINE ln_d ln_select(ln_u mask, ln_d a, ln_d b)
 {
     return (ln_d)(((ln_u)a & mask) | ((ln_u)b & ~mask));
@@ -137,12 +138,12 @@ LN_INLINE ln_d ln_widen(const float *p, size_t n)
 #endif
 }
 
-/* Columns [at, at + n) of all rows. */
+/* Transform columns [at, at + n) of all rows. */
 LN_INLINE void ln_signed_columns(const struct ek_ln_rows *l, const double *mean,
                                  const double *scale, size_t at, size_t n)
 {
     ln_d about = ln_load(mean + at, n) * (1 / EK_LN_2), times = ln_load(scale + at, n) * EK_LN_2;
-    const struct ek_ln_rows r = *l; /* what is written cannot change a copy */
+    const struct ek_ln_rows r = *l; /* local copy: stores to y cannot alias it */
     const float *x = r.x + at;
     float *y = r.y + at;
     for (size_t i = 0; i < r.rows; i++, x += r.x_stride, y += r.y_stride) {
@@ -154,8 +155,8 @@ LN_INLINE void ln_signed_columns(const struct ek_ln_rows *l, const double *mean,
     }
 }
 
-/* Of the sum of the exponents, with LN_EACH for each usable value, and that of the rest. 0 where
- * there are none. */
+/* Return the mean from the sum of exponents, which includes LN_EACH per usable value, and the sum
+ * of the remainders. Return 0 without usable values. */
 LN_INLINE ln_d ln_mean(ln_d whole, ln_d rest)
 {
     ln_d one = (ln_d){0} + 1, count = whole * (1 / LN_EACH) + LN_INTEGER - LN_INTEGER;
@@ -167,7 +168,7 @@ LN_INLINE ln_d ln_mean(ln_d whole, ln_d rest)
     return floor + (rest + EK_LN_GRID - EK_LN_GRID);
 }
 
-/* The octaves of some columns of a list, [rows, LN_LANES]. Returns their mean. */
+/* Write the octaves of some columns of a list to l->octave [rows, LN_LANES]. Return their mean. */
 LN_INLINE ln_d ln_octaves(const struct ek_ln_list *l, size_t at, size_t n)
 {
     ln_d whole = {0}, rest = {0}, one = whole + 1, each = whole + LN_EACH, e;
@@ -185,7 +186,7 @@ LN_INLINE ln_d ln_octaves(const struct ek_ln_list *l, size_t at, size_t n)
     return ln_mean(whole, rest);
 }
 
-/* Where x is finite and not 0, its sign on z; else 0. */
+/* Return z with the sign of x flipped in where x is finite and nonzero, else 0. */
 LN_INLINE ln_i ln_signed_bits(ln_i x, ln_i z)
 {
     ln_i size = x & LN_SIZE_F;
@@ -229,7 +230,7 @@ static void EK_KERNEL(ln_all)(const double *x, double *y, size_t count)
         ln_lanes_compute(x + i, y + i, count - i);
 }
 
-/* Where columns are left over, the last vector of them begins earlier and does some twice. */
+/* If columns remain, the last vector overlaps the previous one and computes some columns twice. */
 static void EK_KERNEL(ln_signed)(const struct ek_ln_rows *l, const double *mean,
                                  const double *scale)
 {

@@ -1,4 +1,4 @@
-/* The instruction sets behind ln.h, for the choice at run time and for tests; internal. */
+/* Kernels of ln.h for each instruction set; for dispatch and tests. */
 #ifndef EK_NUM_LN_ISA_H
 #define EK_NUM_LN_ISA_H
 
@@ -7,9 +7,9 @@
 
 #include <stdint.h>
 
-#define EK_LN_GRID 0x1.8p12 /* added and taken away again: rounds to a multiple of 2^-40 */
+#define EK_LN_GRID 0x1.8p12 /* adding and subtracting it rounds to a multiple of 2^-40 */
 
-/* The functions of ln.h for one instruction set. */
+/* Functions of ln.h for one instruction set. */
 struct ek_ln_kernels {
     void (*of)(const double *x, double *y, size_t count);
     void (*signed_ln)(const struct ek_ln_rows *rows, const double *mean, const double *scale);
@@ -23,7 +23,7 @@ extern const struct ek_ln_kernels ek_ln_avx2, ek_ln_avx512;
 extern const struct ek_ln_kernels ek_ln_neon;
 #endif
 
-/* Those for `isa`; the portable ones where this program has none. */
+/* Return the kernels for `isa`, or the portable ones if this build has none. */
 const struct ek_ln_kernels *ek_ln_kernels_get(enum ek_isa isa);
 
 #endif

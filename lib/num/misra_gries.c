@@ -8,7 +8,7 @@
 enum { FIRST_SLOTS = 64 };
 
 struct ek_misra_gries {
-    size_t most, count, slots; /* slots: a power of two, at least twice the count */
+    size_t most, count, slots; /* slots: a power of two, at least twice `count` */
     struct ek_misra_gries_key *slot;
 };
 
@@ -36,7 +36,7 @@ void ek_misra_gries_free(struct ek_misra_gries *h)
     ek_free(h);
 }
 
-/* Spreads keys that differ in few bits (the finaliser of MurmurHash3; Appleby). */
+/* Return a hash of keys that may differ in few bits (the finalizer of MurmurHash3; Appleby). */
 static uint64_t mixed(uint64_t x)
 {
     x ^= x >> 33;
@@ -46,7 +46,7 @@ static uint64_t mixed(uint64_t x)
     return x ^ x >> 33;
 }
 
-/* The slot of a key, or the empty one where it belongs. */
+/* Return the slot of a key, or the empty slot for it. */
 static struct ek_misra_gries_key *slot_of(struct ek_misra_gries_key *slot, size_t slots,
                                           uint64_t key)
 {
@@ -56,7 +56,8 @@ static struct ek_misra_gries_key *slot_of(struct ek_misra_gries_key *slot, size_
     return &slot[i];
 }
 
-/* Moves all keys to a table of `slots`, with `less` taken off their weights. */
+/* Move all keys to a table of `slots`, and subtract `less` from their weights. Return 0, or
+ * EK_ENOMEM without a change. */
 static int rebuild(struct ek_misra_gries *h, size_t slots, uint64_t less)
 {
     struct ek_misra_gries_key *slot = ek_calloc(slots, sizeof *slot);
@@ -83,7 +84,7 @@ static int by_weight(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* At least half of the keys weigh no more than the median, and go. */
+/* Subtract the median, which removes at least half of the keys. */
 static int prune(struct ek_misra_gries *h)
 {
     uint64_t *weight = ek_calloc(h->count, sizeof *weight);

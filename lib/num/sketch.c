@@ -29,7 +29,8 @@ int ek_sketch_is_key(uint64_t key)
            (key <= EK_SKETCH_INF || key >= EK_SKETCH_NEG_ZERO || key == EK_SKETCH_NAN);
 }
 
-/* The lower end of a key's magnitudes, and its middle: within a key floats are equally spaced. */
+/* Return the lower end of a key's magnitudes with `half` added to its bits. Floats are equally
+ * spaced within a key, so half a key gives its middle. */
 static double edge_of(uint16_t key, uint32_t half)
 {
     uint32_t bits = (uint32_t)(key & (EK_SKETCH_NEG_ZERO - 1)) << EK_SKETCH_SHIFT | half;

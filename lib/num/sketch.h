@@ -1,14 +1,15 @@
-/* Sketch: mergeable signed log-histogram of one feature in one cell.
+/* Mergeable signed log-histogram of one feature in one segment.
  *
- * Key: the top 15 bits of the float32 pattern (bits >> 17): sign, exponent, 6 mantissa bits; 64
- * linear sub-buckets per octave over the whole range. +0 -> 0, -0 -> 16384, +Inf 16320, -Inf 32704,
- * quiet NaN 16352; a signalling NaN is made quiet first, a NaN's sign is dropped. |x| < 2^-132
- * shares key 0. Merging is addition of counts: exact, commutative, associative. A `struct
- * ek_sketch_set` holds the sketches of all features of one cell: 16-bit hot counters that are
- * drained into wide cold ones before any can overflow, rows buffered and flushed in blocks. Units:
- * counts are items; 64 bits, not watched for overflow. Owner: the caller. Threads: one at a time
- * per sketch or set. No call but _new allocates; a set's pages become resident when first touched,
- * its virtual size is 320 KiB per feature.
+ * The key of a value is the top 15 bits of its float32 pattern (bits >> 17): sign, exponent and 6
+ * mantissa bits, so 64 linear sub-buckets per octave. +0 -> 0, -0 -> 16384, +Inf 16320, -Inf 32704,
+ * NaN 16352; all NaNs share one key, and |x| < 2^-132 shares key 0. Merging adds counts and is
+ * exact, commutative and associative. Counts are items in 64 bits; overflow is not checked.
+ *
+ * A `struct ek_sketch_set` has the sketches of all features of one segment. It buffers rows and
+ * counts them in 16-bit hot counters, which are drained into wide cold counters before they can
+ * overflow. Its virtual size is 320 KiB per feature; pages become resident at the first write.
+ *
+ * A sketch or a set is used by one thread at a time. Only _new allocates.
  */
 #ifndef EK_NUM_SKETCH_H
 #define EK_NUM_SKETCH_H
@@ -24,83 +25,96 @@ enum {
     EK_SKETCH_INF = 16320,
     EK_SKETCH_NEG_INF = 32704,
     EK_SKETCH_NEG_ZERO = 16384,
-    EK_SKETCH_FEATURES_MAX = 16384, /* of a set */
+    EK_SKETCH_FEATURES_MAX = 16384, /* per set */
 };
 
-/* Largest relative error of a quantile for normal numbers: 1/128 of the value's octave (0.0079). */
+/* Return the largest relative error of a quantile of normal numbers: 1/128 of the octave (0.0079).
+ */
 double ek_sketch_max_rel_error(void);
+/* Return the key of `x`. */
 uint16_t ek_sketch_key(float x);
-/* Middle of a key's range (0 for both zeros and what shares their keys, +-inf, NaN). */
+/* Return the middle of a key's range: 0 for both zeros and values that share their keys, +-inf, or
+ * NaN. */
 double ek_sketch_value(uint16_t key);
-/* ln of the geometric middle of |range|; -inf for zeros. For alignment: a shift of keys is no log
- * shift. */
+/* Return the ln of the geometric middle of |range|; -inf for zeros. Use it for shifts in ln: a
+ * shift of keys is not logarithmic. */
 double ek_sketch_ln(uint16_t key);
 
-/* One histogram, wide counters only. */
+/* One histogram with wide counters only. */
 struct ek_sketch;
 int ek_sketch_new(struct ek_sketch **out);
 void ek_sketch_free(struct ek_sketch *s);
 void ek_sketch_clear(struct ek_sketch *s);
+/* Add `count` items of value `x`. */
 void ek_sketch_add(struct ek_sketch *s, float x, uint64_t count);
+/* Add the counts of `from` to `into`. */
 void ek_sketch_merge(struct ek_sketch *into, const struct ek_sketch *from);
-/* Adds the counts of `from` at values times exp(shift_ln): zeros, infinities and NaN as they are;
- * what leaves the range of a float is infinite, or zero. Values are rounded once more, so that a
- * quantile is within (1 + ek_sketch_max_rel_error())^2 - 1, 1.6%. */
+/* Add the counts of `from` to `out`, at values times exp(shift_ln). Zeros, infinities and NaN stay;
+ * values out of the float range become infinite or zero. The second rounding limits the error of a
+ * quantile to (1 + ek_sketch_max_rel_error())^2 - 1, 1.6%. */
 void ek_sketch_translate(const struct ek_sketch *from, double shift_ln, struct ek_sketch *out);
+/* Return the count of one key. */
 uint64_t ek_sketch_count(const struct ek_sketch *s, uint16_t key);
-uint64_t ek_sketch_total(const struct ek_sketch *s); /* NaN included */
+/* Return the count of all keys, NaN included. */
+uint64_t ek_sketch_total(const struct ek_sketch *s);
 
 struct ek_sketch_summary {
     uint64_t total, missing, zero, negative, infinite;
-    double log_mean, log_sd;    /* of ln|x| over finite non-zero values; NaN without any */
+    double log_mean, log_sd;    /* of ln|x| over finite nonzero values; NaN without any */
     double p01, p50, p99, p999; /* of x over finite values; NaN without any */
     double low, high;           /* smallest and largest finite value, to the bucket */
 };
+/* Compute the summary of a sketch. */
 void ek_sketch_summarize(const struct ek_sketch *s, struct ek_sketch_summary *out);
-/* Smallest value v with P(x <= v) >= share, over the non-missing values; NaN without any. */
+/* Return the smallest value v with P(x <= v) >= share over the non-missing values; NaN without any.
+ */
 double ek_sketch_quantile(const struct ek_sketch *s, double share);
-/* The same over the finite values, for `count` rising shares at once. */
+/* Write to out [count] the quantiles of finite values for `count` ascending fractions. */
 void ek_sketch_quantiles(const struct ek_sketch *s, const double *shares, int count, double *out);
 
-/* Serialised as gap and count varints, keys rising (docs/format/sketch.md). Appends to `out`; on
- * failure it has what it had. */
+/* Append the serialized sketch (docs/format/sketch.md) to `out`. Return 0 or a negative code, with
+ * `out` unchanged. */
 int ek_sketch_write(const struct ek_sketch *s, struct ek_buf *out);
-/* Replaces the content. EK_EFORMAT when bytes are no sketch; *used = bytes read, may be NULL. */
+/* Replace the sketch by a serialized one and set *used, unless NULL, to the bytes read. Return 0,
+ * or EK_EFORMAT for invalid bytes. */
 int ek_sketch_read(struct ek_sketch *s, const void *bytes, size_t length, size_t *used,
                    struct ek_error *e);
 
-/* All features of one cell; the hot path. EK_ELIMIT for a senseless number of features. */
+/* Create a set of 1 to EK_SKETCH_FEATURES_MAX features. Return 0, EK_ENOMEM, or EK_ELIMIT for
+ * another number of features. */
 struct ek_sketch_set;
 int ek_sketch_set_new(struct ek_sketch_set **out, int features, struct ek_error *e);
 void ek_sketch_set_free(struct ek_sketch_set *s);
-/* rows x features values, row-major. EK_EUSAGE for negative rows. */
+/* Add x [rows, features], row-major. Return 0, or EK_EUSAGE for negative `rows` or too many rows
+ * while a part is sealed. */
 int ek_sketch_set_add(struct ek_sketch_set *s, const float *x, int rows);
-/* Adds the content of one feature to `out`. */
+/* Add the counts of one feature to `out`. */
 void ek_sketch_set_get(const struct ek_sketch_set *s, int feature, struct ek_sketch *out);
-/* Adds all of `from`, which keeps its content, to `into`. EK_EUSAGE when they have different
- * features or one has a sealed part. */
+/* Add all counts of `from` to `into`; `from` keeps its counts. Return 0, or EK_EUSAGE if the
+ * numbers of features differ or one set has a sealed part. */
 int ek_sketch_set_merge(struct ek_sketch_set *into, struct ek_sketch_set *from);
-/* Adds a sketch to one feature, and rows to all of them: every feature is to be given as many
- * values as rows. EK_EUSAGE while a part is sealed. */
+/* Add a sketch to one feature, or a number of rows to the set. The caller must add as many values
+ * to every feature as rows to the set. Return 0, or EK_EUSAGE while a part is sealed. */
 int ek_sketch_set_add_sketch(struct ek_sketch_set *into, int feature, const struct ek_sketch *from);
 int ek_sketch_set_add_rows(struct ek_sketch_set *into, uint64_t rows);
 void ek_sketch_set_clear(struct ek_sketch_set *s);
-/* What of it is resident, and the most that it can be: when every key of every feature has come. */
+/* Return the resident bytes of a set. */
 size_t ek_sketch_set_bytes(const struct ek_sketch_set *s);
+/* Return the number of rows without the sealed part. */
 uint64_t ek_sketch_set_rows(const struct ek_sketch_set *s);
 
-/* To empty a set bit by bit while rows go on coming: what it has becomes its sealed part, which the
- * calls above no longer see; the features of that part are then read and dropped, rising. At most
- * EK_SKETCH_SEALED_ROWS rows may come before the last is dropped, beyond them _add is EK_EUSAGE.
- * Nothing must be sealed at that time. Costs a flush of what is buffered; the counters of a group
- * of features are drained when that is flushed next, or when its first feature is dropped. */
+/* Seal all counts, to empty a set in steps while it receives more rows. No other function sees the
+ * sealed part. The caller reads and removes it feature by feature, in ascending order. Until the
+ * last removal, _add accepts EK_SKETCH_SEALED_ROWS rows, then returns EK_EUSAGE. No part may be
+ * sealed already. The call flushes the buffers. A group's counters are drained at its next flush or
+ * its first removal. */
 enum { EK_SKETCH_SEALED_ROWS = 32768 };
 void ek_sketch_set_seal(struct ek_sketch_set *s);
-/* The first feature whose sealed part is there; the number of features when there is none. */
+/* Return the first feature with a sealed part, or the number of features without any. */
 int ek_sketch_set_sealed(const struct ek_sketch_set *s);
-/* Adds the sealed part of a feature to `out`, nothing when it was dropped. */
+/* Add the sealed part of a feature to `out`; no effect if it was removed. */
 void ek_sketch_set_get_sealed(const struct ek_sketch_set *s, int feature, struct ek_sketch *out);
-/* Drops that of the first feature that has one; there must be one. */
+/* Remove the sealed part of the first feature that has one. The set must have a sealed part. */
 void ek_sketch_set_remove_sealed(struct ek_sketch_set *s);
 
 #endif

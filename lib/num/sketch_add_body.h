@@ -1,4 +1,4 @@
-/* Additions of one block of counters for every vector width: the including file sets EK_LANES and
+/* Addition of one block of counters for any vector width. The including file defines EK_LANES and
  * EK_KERNEL. */
 typedef uint64_t wide_u __attribute__((vector_size(EK_LANES * 4), aligned(8), may_alias));
 typedef uint16_t hot_h __attribute__((vector_size(EK_LANES), aligned(2), may_alias));

@@ -1,7 +1,7 @@
-/* What the files of the sketch share; internal.
+/* Internals shared by the sketch files.
  *
- * Keys come in blocks of 256; a bit per block says that it was ever written, and only such blocks
- * are read, so that untouched pages stay untouched.
+ * Keys are grouped into blocks of 256, with a bit per block that was written. Only such blocks are
+ * read, so other pages stay untouched.
  */
 #ifndef EK_NUM_SKETCH_INTERNAL_H
 #define EK_NUM_SKETCH_INTERNAL_H
@@ -31,18 +31,18 @@ static inline void ek_sketch_touch(struct ek_sketch *s, int block)
     s->touched[block / 64] |= UINT64_C(1) << (block % 64);
 }
 
-/* Whether a key is one that ek_sketch_key can give: of the NaNs only EK_SKETCH_NAN. */
+/* Return 1 if ek_sketch_key can return `key`, which excludes all NaNs but EK_SKETCH_NAN. */
 int ek_sketch_is_key(uint64_t key);
 
-/* The row buffer of a set: lanes of 16 features, and for every lane a bit per 2,048 hot indexes. A
- * hot index is the key turned by EK_HOT_ROUND, so that 2^-11 .. 2^21 share one page. */
+/* Row buffer of a set: lanes of 16 features, with one bit per 2,048 hot indexes for each lane. A
+ * hot index is the key rotated by EK_HOT_ROUND, so that 2^-11 .. 2^21 share one page. */
 enum { EK_KEY_LANES = 16, EK_HOT_ROUND = 768, EK_HOT_CHUNK_SHIFT = 11 };
 
-/* rows of 16 floats, `stride` floats apart -> rows of 16 hot indexes; ors the chunks into `chunks`.
- */
+/* Convert rows of 16 floats, `stride` floats apart, to rows of 16 hot indexes. OR their chunks into
+ * `chunks`. */
 typedef void ek_sketch_keys_fn(const float *x, size_t stride, int rows, uint16_t *keys,
                                uint32_t *chunks);
-/* Adds the counters of a block, wide ones or hot ones. */
+/* Add the counters of one block, wide or hot. */
 typedef void ek_sketch_add_wide_fn(uint64_t *to, const uint64_t *from);
 typedef void ek_sketch_add_hot_fn(uint64_t *to, const uint16_t *from);
 
@@ -66,7 +66,7 @@ EK_SKETCH_KERNELS(avx512);
 EK_SKETCH_KERNELS(neon);
 #endif
 
-/* The hot index of one value, and the block of keys that a block of hot indexes has. */
+/* Return the hot index of a value, or the key block of a block of hot indexes. */
 uint16_t ek_sketch_hot_index(float x);
 
 static inline int ek_sketch_hot_to_block(int hot_block)

@@ -1,4 +1,4 @@
-/* Bytes of a sketch, docs/format/sketch.md: magic, number of entries, entries, CRC-32. */
+/* Serialized sketch (docs/format/sketch.md): magic, number of entries, entries, CRC-32. */
 #include "base/hash.h"
 #include "num/sketch_internal.h"
 #include "num/varint.h"
@@ -32,7 +32,7 @@ static uint64_t entries_of(const struct ek_sketch *s)
     return n;
 }
 
-/* next: the smallest key that may follow. */
+/* *next: smallest key that may follow */
 static void write_block(const struct ek_sketch *s, int block, int *next, struct ek_buf *out)
 {
     uint8_t bytes[EK_SKETCH_BLOCK * 2 * EK_VARINT_BYTES];
@@ -70,7 +70,7 @@ int ek_sketch_write(const struct ek_sketch *s, struct ek_buf *out)
     return rc;
 }
 
-/* One entry; *next is the smallest key it may have. */
+/* Read one entry and advance *next, the smallest valid key. Return 0, or EK_EFORMAT. */
 static int read_entry(struct cursor *c, uint64_t *next, uint64_t *key, uint64_t *count)
 {
     uint64_t gap;
@@ -81,7 +81,7 @@ static int read_entry(struct cursor *c, uint64_t *next, uint64_t *key, uint64_t 
     return ek_sketch_is_key(*key) ? EK_OK : EK_EFORMAT;
 }
 
-/* Goes over all the bytes without storing. On success `c` is behind the checksum. */
+/* Check all bytes without storing counts. On success `c` is behind the checksum. */
 static int validate(struct cursor *c, uint64_t entries, const uint8_t *start, struct ek_error *e)
 {
     uint64_t next = 0, key, count, total = 0;

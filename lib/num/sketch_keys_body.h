@@ -1,12 +1,11 @@
-/* The index loop of a sketch set for every vector width: the including file sets EK_LANES and
+/* Index kernel of a sketch set for any vector width. The including file defines EK_LANES and
  * EK_KERNEL. */
 typedef uint32_t lanes_u __attribute__((vector_size(EK_LANES * 4)));
 typedef uint32_t unaligned_u __attribute__((vector_size(EK_LANES * 4), aligned(4), may_alias));
 typedef uint16_t lanes_h __attribute__((vector_size(EK_LANES * 2)));
 typedef uint16_t unaligned_h __attribute__((vector_size(EK_LANES * 2), aligned(2), may_alias));
 
-/* 1 << n for n below 31. Where lanes cannot be shifted by different numbers, as with SSE2, through
- * the exponent of a float. */
+/* Return 1 << n for n below 31. SSE2 has no per-lane shift, so it uses the exponent of a float. */
 static inline lanes_u EK_KERNEL(bit_of)(lanes_u n)
 {
     enum { BIAS = 127, MANTISSA_BITS = 23 };
@@ -25,7 +24,7 @@ void EK_KERNEL(ek_sketch_keys)(const float *x, size_t stride, int rows, uint16_t
         uint16_t *to = keys + part;
         for (int r = 0; r < rows; r++, row += stride, to += EK_KEY_LANES) {
             lanes_u bits = *(const unaligned_u *)row;
-            /* as signed numbers, which SSE2 can compare */
+            /* signed, because SSE2 has no unsigned comparison */
             lanes_u is_nan = (lanes_u)((lanes_i)(bits & 0x7fffffffu) > 0x7f800000);
             bits = (bits & ~is_nan) | (nan & is_nan);
             bits += (uint32_t)EK_HOT_ROUND << EK_SKETCH_SHIFT;

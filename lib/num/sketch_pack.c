@@ -3,10 +3,10 @@
 #include "num/sketch_internal.h"
 #include "num/varint.h"
 
-/* A run lies within one block, so that its length less one fits a byte. */
+/* A run ends with its block, so its length minus one fits into a byte. */
 enum { GAP_BYTES = 3, BLOCK_BYTES = EK_SKETCH_BLOCK * (EK_VARINT_BYTES + GAP_BYTES + 1) };
 
-/* next: the key behind the run before. */
+/* Pack one block. *next is the key behind the previous run. Return the bytes written. */
 static size_t pack_block(const struct ek_sketch *s, int block, int *next, uint8_t *to)
 {
     const uint64_t *count = s->count;
@@ -45,7 +45,7 @@ int ek_sketch_pack(const struct ek_sketch *s, struct ek_buf *out)
 
 void ek_sketch_unpack(struct ek_sketch *s, const uint8_t *bytes, size_t length)
 {
-    if (!length) /* an empty sketch may have no bytes at all, not even a place for them */
+    if (!length) /* the empty sketch may be NULL */
         return;
     const uint8_t *at = bytes, *end = bytes + length;
     uint64_t key = 0, gap, count, total = 0;
@@ -62,14 +62,14 @@ void ek_sketch_unpack(struct ek_sketch *s, const uint8_t *bytes, size_t length)
     s->total += total;
 }
 
-/* One run; *key goes behind it. */
+/* Check one run and set *key behind it. */
 static bool is_sound_run(const uint8_t **at, const uint8_t *end, uint64_t *key, uint64_t *total)
 {
     uint64_t gap, count;
     if (!ek_varint_read(at, end, &gap) || gap >= EK_SKETCH_KEYS || *at == end)
         return false;
     *key += gap;
-    if (!gap && *key % EK_SKETCH_BLOCK) /* else it would be one run with the one before */
+    if (!gap && *key % EK_SKETCH_BLOCK) /* must be merged with the previous run */
         return false;
     uint64_t last = *key + *(*at)++;
     if (last >= EK_SKETCH_KEYS || last / EK_SKETCH_BLOCK != *key / EK_SKETCH_BLOCK)

@@ -1,9 +1,8 @@
-/* A sketch in few bytes, for keeping many of them in memory and in the state
- * (docs/format/state.md).
+/* Packed sketch, for many sketches in memory and in checkpoints (docs/format/state.md).
  *
- * No magic and no checksum; what is unpacked is not checked. Runs of counted keys, each the gap
- * before it, its length less one in a byte, and the counts; gaps and counts are varints. Equal
- * sketches have equal bytes. Owner: the caller.
+ * A packed sketch is a sequence of runs of counted keys. A run is the gap before it, its length
+ * minus one in a byte, and its counts. Gaps and counts are varints. The format has no magic and no
+ * checksum. Equal sketches have equal bytes.
  */
 #ifndef EK_NUM_SKETCH_PACK_H
 #define EK_NUM_SKETCH_PACK_H
@@ -12,12 +11,12 @@
 
 #include <stdbool.h>
 
-/* Appends to `out`; EK_ENOMEM or EK_ELIMIT leave it as it was. */
+/* Append the packed sketch to `out`. Return 0, or EK_ENOMEM or EK_ELIMIT with `out` unchanged. */
 int ek_sketch_pack(const struct ek_sketch *s, struct ek_buf *out);
-/* Adds what ek_sketch_pack appended, unchanged. */
+/* Add the counts of a packed sketch. The bytes are not checked: they must be the output of
+ * ek_sketch_pack. */
 void ek_sketch_unpack(struct ek_sketch *s, const uint8_t *bytes, size_t length);
-/* Whether bytes of any origin are what ek_sketch_pack could have appended; *total: what the sketch
- * has counted. */
+/* Return true if untrusted bytes are a valid packed sketch, and set *total to its count. */
 bool ek_sketch_pack_is_sound(const uint8_t *bytes, size_t length, uint64_t *total);
 
 #endif

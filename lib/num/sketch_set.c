@@ -1,14 +1,14 @@
-/* Rows are turned into hot indexes at once and buffered; a full buffer is flushed in blocks of
- * eight features, so that eight independent counters are in flight and their pages stay in the
- * cache. Each group of features has a buffer of its own and they fill up one after the other, so
- * that a list flushes one or two of them and not all. The 16-bit counters need no test per update:
- * no group of features takes more than 65,535 rows between two drains. Cold counters are blocks of
- * 256 keys, handed out when a drain first needs one.
+/* A row is converted to hot indexes and buffered. A full buffer is flushed in blocks of eight
+ * features: eight independent counters are in flight and their pages stay in the cache. Each group
+ * of features has its own buffer. The buffers fill up at different times, so a list flushes one or
+ * two of them. No group receives more than 65,535 rows between two drains, so 16-bit counters need
+ * no test per update. Cold counters are blocks of 256 keys, allocated at the first drain that needs
+ * them.
  *
- * What is sealed has the cold counters for itself: the hot ones are drained once, with the first
- * rows that come after the seal or when that part is looked for, and then belong to the rows since.
- * So a seal costs no copy and no second set, as long as nothing else has to be drained meanwhile;
- * EK_SKETCH_SEALED_ROWS sees to that. */
+ * The cold counters belong to the sealed part. Hot counters are drained once, at the first flush
+ * after the seal or the first removal, and then count the new rows. A seal therefore needs no copy
+ * and no second set, if no other drain is due before. EK_SKETCH_SEALED_ROWS guarantees that.
+ */
 #include "base/alloc.h"
 #include "base/reserve_memory.h"
 #include "num/sketch_internal.h"
@@ -18,34 +18,34 @@
 enum {
     BUFFER_ROWS = 640,
     HALF = EK_KEY_LANES / 2,
-    DRAIN_ROWS = UINT16_MAX - BUFFER_ROWS, /* a flush later there may be BUFFER_ROWS more */
+    DRAIN_ROWS = UINT16_MAX - BUFFER_ROWS, /* a later flush may add BUFFER_ROWS more */
     CHUNK = 1 << EK_HOT_CHUNK_SHIFT,
     CHUNK_BLOCKS = CHUNK / EK_SKETCH_BLOCK,
     PAGE = 4096
 };
 
 struct ek_sketch_set {
-    int features, groups; /* groups of 16 lanes; the last one overlaps when features % 16 != 0 */
+    int features, groups; /* groups of 16 lanes; the last one overlaps if features % 16 != 0 */
     uint64_t rows, sealed_rows;
-    int sealed; /* the first feature whose sealed part was not dropped, else features */
+    int sealed; /* first feature with a sealed part, else `features` */
     struct ek_sketch_kernels kernels;
     uint16_t *hot;       /* [features][EK_SKETCH_KEYS] */
     uint16_t *keys;      /* [groups][BUFFER_ROWS][EK_KEY_LANES] */
     uint64_t *cold;      /* [cold_used][EK_SKETCH_BLOCK] */
-    uint32_t *slot;      /* [features][EK_SKETCH_BLOCKS], 1 + place in cold, 0: none */
-    uint32_t *chunks;    /* [groups][EK_KEY_LANES]: hot chunks written since the last drain */
-    int *buffered;       /* [groups]: rows in the buffer */
-    int *due;            /* [groups]: rows that flush it */
-    int *since;          /* [groups]: at least the rows since the last drain */
-    uint8_t *hot_sealed; /* [groups]: the hot counters are those of the sealed rows */
-    uint32_t cold_used, cold_touched; /* blocks in use, and the most that ever were */
-    uint32_t *hot_touched;            /* [groups][EK_KEY_LANES]: chunks that ever were written */
-    size_t hot_pages;                 /* of all features: a chunk is one */
+    uint32_t *slot;      /* [features][EK_SKETCH_BLOCKS], 1 + index in cold; 0: none */
+    uint32_t *chunks;    /* [groups][EK_KEY_LANES], hot chunks written since the last drain */
+    int *buffered;       /* [groups], rows in the buffer */
+    int *due;            /* [groups], rows that trigger a flush */
+    int *since;          /* [groups], upper bound of the rows since the last drain */
+    uint8_t *hot_sealed; /* [groups], 1 while the hot counters belong to the sealed rows */
+    uint32_t cold_used, cold_touched; /* blocks in use, and their maximum so far */
+    uint32_t *hot_touched;            /* [groups][EK_KEY_LANES], chunks ever written */
+    size_t hot_pages;                 /* of all features; a chunk is a page */
     void *memory;
     size_t bytes;
 };
 
-/* Hands out `count` * `size` bytes of one mapping, each part on a page of its own. */
+/* Reserve `count` * `size` bytes of the mapping on separate pages. Return their offset. */
 static size_t place(size_t *end, size_t count, size_t size)
 {
     size_t start = *end;
@@ -82,8 +82,8 @@ static int map_parts(struct ek_sketch_set *s)
     return EK_OK;
 }
 
-/* Groups begin with different debts, so that neither their flushes nor their drains fall together;
- * no drain before EK_SKETCH_SEALED_ROWS have come. */
+/* Start groups at different counts, so that their flushes and drains do not coincide. No drain is
+ * due before EK_SKETCH_SEALED_ROWS rows. */
 static void stagger_flush(struct ek_sketch_set *s, int group)
 {
     s->due[group] = BUFFER_ROWS - (int)((int64_t)group * BUFFER_ROWS / s->groups);
@@ -126,14 +126,14 @@ void ek_sketch_set_free(struct ek_sketch_set *s)
     ek_free(s);
 }
 
-/* Feature of lane 0 of a group; the last group is moved back to end with the last feature. */
+/* Return the feature of lane 0. The last group is shifted back to end with the last feature. */
 static int first_of(const struct ek_sketch_set *s, int group)
 {
     int first = group * EK_KEY_LANES, last = s->features - EK_KEY_LANES;
     return first <= last ? first : last < 0 ? 0 : last;
 }
 
-/* First lane of a group that no earlier group has counted. */
+/* Return the first lane that no earlier group counts. */
 static int lane_of(const struct ek_sketch_set *s, int group)
 {
     return group * EK_KEY_LANES - first_of(s, group);
@@ -167,7 +167,7 @@ static int is_empty(const uint16_t *hot)
     return !any;
 }
 
-/* One block of hot counters into the cold ones. */
+/* Add one block of hot counters to the cold ones and clear it. */
 static void drain_block(struct ek_sketch_set *s, int feature, int hot_block)
 {
     uint16_t *hot = hot_of(s, feature) + hot_block * EK_SKETCH_BLOCK;
@@ -177,7 +177,7 @@ static void drain_block(struct ek_sketch_set *s, int feature, int hot_block)
     memset(hot, 0, EK_SKETCH_BLOCK * sizeof *hot);
 }
 
-/* Which chunks were written is not forgotten: rows in the buffer have set theirs already. */
+/* Keeps s->chunks, because buffered rows have already set their bits. */
 static void drain_group(struct ek_sketch_set *s, int group)
 {
     for (int lane = lane_of(s, group); lane < lanes_end(s); lane++) {
@@ -188,7 +188,7 @@ static void drain_group(struct ek_sketch_set *s, int group)
     }
 }
 
-/* The hot counters of a group are those of the rows since the seal from now on. */
+/* Drain a group's sealed hot counters, so that they count the rows since the seal. */
 static void unseal_hot(struct ek_sketch_set *s, int group)
 {
     if (!s->hot_sealed[group])
@@ -205,7 +205,7 @@ static void empty_hot(struct ek_sketch_set *s, int group)
     s->since[group] = 0;
 }
 
-/* Small parts, each on pages of its own: chunks and slots, and what is kept by group. */
+/* Return the bytes outside hot and cold counters; each part has separate pages. */
 static size_t fixed_bytes(int features)
 {
     size_t f = (size_t)features, groups = (f + EK_KEY_LANES - 1) / EK_KEY_LANES, end = 0;
@@ -224,7 +224,7 @@ size_t ek_sketch_set_bytes(const struct ek_sketch_set *s)
     return fixed_bytes(s->features) + s->hot_pages * PAGE + (cold + PAGE - 1) / PAGE * PAGE;
 }
 
-/* Eight neighbouring features, whose counters are a fixed distance apart. */
+/* Count eight adjacent features, whose counters are a fixed distance apart. */
 static void count_eight(uint16_t *restrict hot, const uint16_t *restrict keys, int rows)
 {
     for (int r = 0; r < rows; r++, keys += EK_KEY_LANES) {
@@ -246,7 +246,7 @@ static void count_lanes(uint16_t *hot, const uint16_t *keys, int rows, int lanes
             hot[i * EK_SKETCH_KEYS + keys[i]]++;
 }
 
-/* Hot counters are written by a flush and at no other time. */
+/* Update the statistics of written pages. Only a flush writes hot counters. */
 static void note_hot(struct ek_sketch_set *s, int group)
 {
     const uint32_t *chunks = s->chunks + group * EK_KEY_LANES;
@@ -289,7 +289,7 @@ static void flush(struct ek_sketch_set *s)
     }
 }
 
-/* Fewer features than lanes: row by row, the other lanes stay unused. */
+/* Convert rows of fewer features than lanes; the other lanes stay unused. */
 static void narrow_keys(const struct ek_sketch_set *s, const float *x, int rows, uint16_t *keys)
 {
     for (int r = 0; r < rows; r++, x += s->features, keys += EK_KEY_LANES)
@@ -464,7 +464,7 @@ int ek_sketch_set_add_rows(struct ek_sketch_set *into, uint64_t rows)
 void ek_sketch_set_clear(struct ek_sketch_set *s)
 {
     for (int g = 0; g < s->groups; g++) {
-        note_hot(s, g); /* what is buffered has its chunks marked, and they are written here */
+        note_hot(s, g); /* buffered rows have marked their chunks, which are cleared here */
         for (int lane = 0; lane < lanes_end(s); lane++) {
             uint32_t *chunks = s->chunks + g * EK_KEY_LANES + lane;
             uint16_t *hot = hot_of(s, first_of(s, g) + lane);

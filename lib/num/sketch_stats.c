@@ -1,4 +1,4 @@
-/* A sketch of values that were all multiplied by one number. */
+/* Walk, quantiles and moments of a sketch, and its translation by a factor. */
 #include "num/sketch_stats.h"
 
 #include <float.h>
@@ -63,12 +63,12 @@ double ek_sketch_quantile(const struct ek_sketch *s, double share)
     return value;
 }
 
-/* What the keys of an octave have in common, so that a key costs no logarithm and no division. */
+/* Constants per octave, so that a key needs no logarithm and no division. */
 enum { PER_OCTAVE = 64, EXPONENT_BIAS = 127 };
 
 struct octave {
-    double ln[PER_OCTAVE];   /* of the middles in [1, 2) */
-    double bend[PER_OCTAVE]; /* how much the mean logarithm of a key is below that of its middle */
+    double ln[PER_OCTAVE];   /* ln of the middles in [1, 2) */
+    double bend[PER_OCTAVE]; /* ln of a key's middle minus the mean ln within the key */
 };
 
 struct moments {
@@ -76,7 +76,7 @@ struct moments {
     int first, last; /* finite keys; -1: none */
 };
 
-/* Within a key values are spread evenly: bend is w^2 / 24, w the width relative to the middle. */
+/* Values are uniform within a key: bend is w^2 / 24, with w the width relative to the middle. */
 static void octave_init(struct octave *o)
 {
     for (int i = 0; i < PER_OCTAVE; i++) {
@@ -86,7 +86,7 @@ static void octave_init(struct octave *o)
     }
 }
 
-/* Mean of ln|x| over a key. */
+/* Return the mean of ln|x| within a key. */
 static double mean_ln(const struct octave *o, uint16_t magnitude)
 {
     int exponent = magnitude / PER_OCTAVE, part = magnitude % PER_OCTAVE;
@@ -95,7 +95,7 @@ static double mean_ln(const struct octave *o, uint16_t magnitude)
     return (exponent - EXPONENT_BIAS) * M_LN2 + o->ln[part] - o->bend[part];
 }
 
-/* About the first value, against cancellation. */
+/* Sums are relative to the first value, against cancellation. */
 static void add_moment(struct moments *m, double x, double weight)
 {
     if (m->weight == 0)
@@ -106,7 +106,7 @@ static void add_moment(struct moments *m, double x, double weight)
     m->squares += x * x * weight;
 }
 
-/* Counts and moments of one key. */
+/* Add one key to counts and moments. */
 static void summarize_key(struct ek_sketch_summary *out, struct moments *m, const struct octave *o,
                           uint16_t key, uint64_t count)
 {
@@ -125,7 +125,7 @@ static void summarize_key(struct ek_sketch_summary *out, struct moments *m, cons
     add_moment(m, mean_ln(o, magnitude), (double)count);
 }
 
-/* The moments of the block that is open go through registers. */
+/* A local copy keeps the moments of the open block in registers. */
 static void summarize_block(struct ek_sketch_summary *out, struct moments *m,
                             const struct octave *o, const struct ek_sketch_walk *w)
 {
@@ -139,7 +139,8 @@ static void summarize_block(struct ek_sketch_summary *out, struct moments *m,
     *m = local;
 }
 
-/* Values up to a quantile, at least one: an integer, for comparisons without a conversion. */
+/* Return the number of values up to a quantile, at least 1. An integer avoids a conversion per
+ * comparison. */
 static uint64_t values_below(double share, uint64_t finite)
 {
     double desired = ceil(share * (double)finite);
@@ -201,7 +202,7 @@ void ek_sketch_summarize(const struct ek_sketch *s, struct ek_sketch_summary *ou
     out->p999 = quantile[3];
 }
 
-/* The key of a value times `factor`. Of zeros and infinities it is their own. */
+/* Return the key of a value times `factor`; zeros and infinities keep their key. */
 static uint16_t key_times(uint16_t key, double factor)
 {
     uint16_t sign = key & EK_SKETCH_NEG_ZERO, magnitude = key & (EK_SKETCH_NEG_ZERO - 1);

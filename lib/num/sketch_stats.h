@@ -1,7 +1,7 @@
-/* The counted keys of a sketch in the order of their values; internal.
+/* Walk over the counted keys of a sketch in ascending order of value; internal.
  *
- * -inf, negative, -0, +0, positive, +inf; NaN has no place. A key's place is its rank in that order
- * among all keys. The sketch must not change while it is walked. No failure, no allocation.
+ * The order is -inf, negative, -0, +0, positive, +inf, without NaN. The place of a key is its rank
+ * in this order among all keys. The sketch must not change during a walk.
  */
 #ifndef EK_NUM_SKETCH_STATS_H
 #define EK_NUM_SKETCH_STATS_H
@@ -13,17 +13,19 @@ enum { EK_SKETCH_PLACES = 2 * (EK_SKETCH_INF + 1) };
 struct ek_sketch_walk {
     const uint64_t *counts;
     const struct ek_sketch *s;
-    int next; /* the first place not looked at yet */
-    int left; /* places of its block of keys from there on, when that is open */
-    int step; /* of the keys: -1 while they are negative */
+    int next; /* first place not visited */
+    int left; /* remaining places of the open block */
+    int step; /* -1 for negative keys, else 1 */
     uint16_t key;
     uint64_t count;
 };
 
+/* Return a walk in front of the first key. */
 struct ek_sketch_walk ek_sketch_walk_init(const struct ek_sketch *s);
+/* Return the place of a key. */
 int ek_sketch_place(uint16_t key);
-/* Block by block, for loops of their own over w->left keys, the first w->key + w->step: opens the
- * next block that was written (0 when there is none), and goes behind it. */
+/* Open the next written block, for callers that loop over its w->left keys, from w->key + w->step
+ * on. Return 1, or 0 at the end. ek_sketch_walk_over skips the rest of the open block. */
 int ek_sketch_walk_block(struct ek_sketch_walk *w);
 static inline void ek_sketch_walk_over(struct ek_sketch_walk *w)
 {
@@ -31,7 +33,7 @@ static inline void ek_sketch_walk_over(struct ek_sketch_walk *w)
     w->left = 0;
 }
 
-/* The next key with a count; 0 at the end. */
+/* Advance to the next key with a count. Return 1, or 0 at the end. */
 static inline int ek_sketch_walk_next(struct ek_sketch_walk *w)
 {
     do {

@@ -1,6 +1,5 @@
-/* Variable-length integers: seven bits per byte, the lowest first, the high bit says that more
- * follow.
- */
+/* LEB128 variable-length integers: seven bits per byte, lowest first; the high bit marks a
+ * continuation. */
 #ifndef EK_NUM_VARINT_H
 #define EK_NUM_VARINT_H
 
@@ -10,7 +9,7 @@
 
 enum { EK_VARINT_BYTES = 10 };
 
-/* The shortest spelling; returns its bytes, EK_VARINT_BYTES at most. */
+/* Write the shortest encoding, at most EK_VARINT_BYTES bytes. Return its length. */
 static inline size_t ek_varint_put(uint8_t *to, uint64_t v)
 {
     size_t n = 0;
@@ -20,7 +19,7 @@ static inline size_t ek_varint_put(uint8_t *to, uint64_t v)
     return n;
 }
 
-/* Of bytes that ek_varint_put wrote; returns what follows them. */
+/* Decode trusted bytes from ek_varint_put. Return the position behind them. */
 static inline const uint8_t *ek_varint_decode(const uint8_t *at, uint64_t *out)
 {
     uint64_t byte = *at++, v = byte & 0x7f;
@@ -32,8 +31,8 @@ static inline const uint8_t *ek_varint_decode(const uint8_t *at, uint64_t *out)
     return at;
 }
 
-/* Of bytes of any origin, before `end`: the shortest spelling only, so that equal numbers have
- * equal bytes. On success *at is behind it. */
+/* Decode untrusted bytes before `end` and advance *at. Return false unless they are a shortest
+ * encoding, so that equal numbers have equal bytes. */
 static inline bool ek_varint_read(const uint8_t **at, const uint8_t *end, uint64_t *out)
 {
     uint64_t v = 0;

@@ -85,7 +85,7 @@ int ek_windows_unpacked(const struct ek_windows *w)
     return w->features - ek_sketch_set_sealed(w->current);
 }
 
-/* What is kept for an hour has hardly more than it needs. */
+/* Closed windows are kept for long, so they reserve only an eighth more than they need. */
 static int window_bytes_reserve(struct ek_window_bytes *b, size_t length)
 {
     if (length <= b->capacity)
@@ -116,8 +116,8 @@ int ek_window_bytes_add(struct ek_window_bytes *b, const uint8_t *bytes, size_t 
     return rc;
 }
 
-/* The next feature of the newest closed window: on its own, and with all before it. Nothing
- * has changed when memory is short. */
+/* Pack the next feature of the newest closed window, alone and merged with all earlier windows.
+ * EK_ENOMEM changes nothing. */
 static int pack_feature(struct ek_windows *w)
 {
     int feature = ek_sketch_set_sealed(w->current);
@@ -155,7 +155,7 @@ int ek_windows_pack(struct ek_windows *w, int features)
     return rc;
 }
 
-/* The oldest window gives its memory to the one that is closed. */
+/* The new closed window reuses the memory of the oldest one. */
 int ek_windows_close(struct ek_windows *w)
 {
     struct ek_closed_window *c = &w->ring[w->closings % (uint64_t)w->kept];
@@ -193,7 +193,7 @@ void ek_closed_window_get(const struct ek_closed_window *c, int feature, struct 
     ek_sketch_unpack(out, c->bytes.data + start, c->end[feature] - start);
 }
 
-/* Features of the newest window that are not packed are read where they are. */
+/* Unpacked features of the newest window are read from the sealed part. */
 static void get_closed(const struct ek_windows *w, const struct ek_closed_window *c, int feature,
                        struct ek_sketch *out)
 {

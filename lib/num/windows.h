@@ -1,14 +1,14 @@
-/* Windows of sketches: all features of one cell, by stream time.
+/* Event-time windows of sketches for all features of one segment.
  *
- * The current window is a sketch set; the last `kept` closed ones and the sum of all closed ones
- * since the start are kept packed (num/sketch_pack.h), a few kilobytes per feature. A window has a
- * number, its time divided by its length: rows of another number than the last ones close the
- * current window. Numbers may jump and go back; what was counted stays under the number it came
- * with. Merging is exact, so any span is the sketch of all its rows.
- * A window is closed at once and packed afterwards, some features at a time, so that no list has to
- * wait for all of them; what is read does not depend on how far that is.
- * Units: numbers of windows; lists are calls of _add. Owner: the caller. One thread at a time. NaN
- * is a missing value and counted; see num/sketch.h.
+ * The current window is a sketch set. The last `kept` closed windows, and the sum of all closed
+ * windows, are kept packed (num/sketch_pack.h), a few kilobytes per feature. The number of a window
+ * is its event time divided by its length. A list with another number closes the current window.
+ * Numbers may jump and decrease; rows stay under their number. Merging is exact, so any span is the
+ * sketch of all its rows.
+ *
+ * A window is closed at once and packed later, some features at a time, so no list waits for all of
+ * them. Reads do not depend on the packing progress. A list is one call of _add. NaN is counted as
+ * a missing value (num/sketch.h). One thread at a time.
  */
 #ifndef EK_NUM_WINDOWS_H
 #define EK_NUM_WINDOWS_H
@@ -21,33 +21,34 @@ enum { EK_WINDOWS_KEPT_MAX = 1000 };
 
 struct ek_windows;
 
-/* EK_ELIMIT for a senseless number of features or of windows (1 .. EK_WINDOWS_KEPT_MAX). */
+/* Create windows for `features` features that keep 1 to EK_WINDOWS_KEPT_MAX closed windows. Return
+ * 0, EK_ENOMEM, or EK_ELIMIT for an invalid number of features or windows. */
 int ek_windows_new(struct ek_windows **out, int features, int kept, struct ek_error *e);
 void ek_windows_free(struct ek_windows *w);
-/* One list: rows x features values, row-major. A list that closes a window before the last one is
- * packed packs the rest of that, as does one after EK_SKETCH_SEALED_ROWS rows. EK_ENOMEM: the list
- * is not counted, nothing that was is lost. */
+/* Add one list, x [rows, features], row-major. The call first packs the rest of the newest closed
+ * window if it closes another one or exceeds EK_SKETCH_SEALED_ROWS rows. Return 0, or EK_ENOMEM:
+ * the list is not counted, earlier counts stay. */
 int ek_windows_add(struct ek_windows *w, int64_t number, const float *x, int rows);
-/* Features of the newest closed window that are not packed yet. */
+/* Return the number of features of the newest closed window that are not packed yet. */
 int ek_windows_unpacked(const struct ek_windows *w);
-/* Packs that many of them, or what is left: some microseconds each. Memory is asked for where
- * windows are larger than those before. EK_ENOMEM: it goes on from there with the next call. */
+/* Pack up to `features` of them, some microseconds each. Memory is allocated if windows grow.
+ * Return 0, or EK_ENOMEM: the next call continues at the same feature. */
 int ek_windows_pack(struct ek_windows *w, int features);
-/* Adds to `out` what a feature had in the windows first .. last, those of them that are kept;
- * returns their lists. */
+/* Add the counts of a feature in the retained windows first .. last to `out`. Return their number
+ * of lists. */
 uint64_t ek_windows_get(const struct ek_windows *w, int feature, int64_t first, int64_t last,
                         struct ek_sketch *out);
-/* The same for all windows since the start, kept or not. */
+/* As ek_windows_get, for all windows since the start. */
 uint64_t ek_windows_life(const struct ek_windows *w, int feature, struct ek_sketch *out);
-/* Empty, as after _new; the pages of the current window stay for reuse. */
+/* Remove all counts. The pages of the current window are kept for reuse. */
 void ek_windows_clear(struct ek_windows *w);
-/* Of the closed windows and their sum, in memory. */
+/* Return the bytes of the closed windows and their sum in memory. */
 size_t ek_windows_packed_bytes(const struct ek_windows *w);
-/* All that is resident of it, but for EK_WINDOWS_SCRATCH at most; that of the closed windows as it
- * was when the last of them was packed. Costs nothing. */
+/* Return the resident bytes, without at most EK_WINDOWS_SCRATCH. The bytes of closed windows are
+ * those after the last packing, so the call is cheap. */
 enum { EK_WINDOWS_SCRATCH = EK_SKETCH_KEYS * (int)sizeof(uint64_t) + (256 << 10) };
 size_t ek_windows_bytes(const struct ek_windows *w);
-/* Counts the bytes of the closed windows anew: they came otherwise than by _pack. */
+/* Recompute the bytes of the closed windows after a change other than packing. */
 void ek_windows_weigh(struct ek_windows *w);
 
 #endif

@@ -5,13 +5,13 @@
 
 #include <stdlib.h>
 
-/* A closed window of either. */
+/* Closed window of one of the two inputs. */
 struct source {
     const struct ek_closed_window *window;
-    int order; /* by age within its ring, those of `into` first */
+    int order; /* by age within its ring; windows of `into` first */
 };
 
-/* What is to take the place of what `into` has. */
+/* Replacement for the contents of `into`. */
 struct merged {
     struct ek_closed_window *ring; /* [kept] */
     struct ek_window_bytes *life;  /* [features] */
@@ -33,7 +33,7 @@ static int list_closed(const struct ek_windows *w, struct source *to, int count)
     return count;
 }
 
-/* Packs what w->one has behind `to`. */
+/* Append w->one, packed, to `to`. */
 static int pack_behind(struct ek_windows *w, struct ek_window_bytes *to)
 {
     ek_buf_clear(&w->packed);
@@ -41,7 +41,7 @@ static int pack_behind(struct ek_windows *w, struct ek_window_bytes *to)
     return rc ? rc : ek_window_bytes_add(to, w->packed.data, w->packed.length);
 }
 
-/* Sources of one number as one closed window. */
+/* Merge windows of the same number into one closed window. */
 static int join(struct ek_windows *w, const struct source *source, int count,
                 struct ek_closed_window *to)
 {
@@ -62,7 +62,7 @@ static int join(struct ek_windows *w, const struct source *source, int count,
     return rc;
 }
 
-/* From the highest number down, until as many as are kept have been found. */
+/* Merges from the highest number down to the `kept` highest. */
 static int join_all(struct ek_windows *w, const struct source *source, int count, struct merged *m)
 {
     int rc = EK_OK, end = count, groups = 0, skip;
@@ -111,7 +111,7 @@ static int join_lives(struct ek_windows *into, const struct ek_windows *from, bo
     return rc;
 }
 
-/* Gives back what it holds: the new or, after `enter`, the old. */
+/* Free the contents of `m`: the new ones, or the old ones after `enter`. */
 static void release(const struct ek_windows *w, struct merged *m)
 {
     ek_closed_windows_release(m->ring, w->kept, m->life, w->features);
@@ -128,8 +128,8 @@ static void enter(struct ek_windows *w, struct merged *m)
     *m = old;
 }
 
-/* A current window that the other one is ahead of becomes a closed one; then nothing is unpacked.
- */
+/* Close the current window if the other one has a higher number. Afterwards all closed windows are
+ * packed. */
 static int fall_behind(struct ek_windows *w, const struct ek_windows *ahead)
 {
     int rc = ek_windows_pack_newest(w);

@@ -9,8 +9,8 @@ int ek_windows_pack_newest(struct ek_windows *w)
     return ek_windows_pack(w, w->features);
 }
 
-/* A packed sketch and its length before it; reading, where it lies in what is read. *total: what it
- * has counted, only reading. */
+/* Serialize a packed sketch with its length. When reading, return its position in the input and set
+ * *total to its count. */
 static const uint8_t *packed_serialize(struct ek_serialize *s, const uint8_t *own, uint32_t *length,
                                        uint64_t *total)
 {
@@ -119,7 +119,7 @@ void ek_windows_place_serialize(struct ek_windows *w, struct ek_serialize *s, in
         ek_windows_weigh(w);
 }
 
-/* Lists only rise, and a closed window's never change. */
+/* The number of lists only grows, and a closed window never changes. */
 uint64_t ek_windows_now_mark(const struct ek_windows *w)
 {
     return w->life_lists + w->lists;
