@@ -88,8 +88,8 @@ void ek_fold_release(struct ek_fold *f)
 
 enum { TERMS_MAX = 100000 };
 
-/* Gamma(a + 1/2) / Gamma(a), without the difference of two large logarithms that would cost half of
- * the digits: moved up to where its expansion in 1/a is exact enough (DLMF 5.11.13). */
+/* Return Gamma(a + 1/2) / Gamma(a). A difference of two large logarithms would lose half of the
+ * digits. So `a` is raised until its expansion in 1/a is accurate (DLMF 5.11.13). */
 static double half_step(double a)
 {
     double product = 1;
@@ -107,8 +107,9 @@ static double not_zero(double x)
     return fabs(x) < 1e-300 ? 1e-300 : x;
 }
 
-/* The continued fraction of the incomplete beta function (DLMF 8.17.22), by Lentz's method as
- * modified by Thompson and Barnett (1986). It converges quickly for x < (a + 1) / (a + b + 2). */
+/* Return the continued fraction of the incomplete beta function (DLMF 8.17.22), by Lentz's method
+ * as modified by Thompson and Barnett (1986). It converges quickly for x < (a + 1) / (a + b + 2).
+ */
 static double fraction(double x, double a, double b)
 {
     double upper = 1, lower = 1 / not_zero(1 - (a + b) * x / (a + 1)), value = lower;
@@ -220,7 +221,7 @@ struct ek_crossval_result ek_crossval_from_method(struct ek_crossval_method *m)
 
 static const double GRID[EK_CROSSVAL_CS] = {.01, .1, 1, 10, 100, 1e3, 1e4, 1e5};
 
-/* One method, whose folds may be at work at the same time. */
+/* Cross validation of one method; its folds may run in parallel. */
 struct bench {
     const struct ek_dataset *data;
     const struct ek_folds *folds;
@@ -232,7 +233,7 @@ struct bench {
     int *rc;                /* [parts] */
 };
 
-/* What one fold needs to train and to test. */
+/* State of one fold. */
 struct bout {
     const struct bench *b;
     struct ek_fold fold;
@@ -308,7 +309,7 @@ static void release(struct bout *k)
     ek_free(k->order);
 }
 
-/* Scores and ranks list q of a part. */
+/* Score and rank list q of a part. */
 static void rank(struct bout *k, const struct ek_dataset *d, const float *rows, const double *w,
                  size_t q)
 {
@@ -330,7 +331,7 @@ static double value(struct bout *k, const struct ek_dataset *d, size_t q, struct
                              (int)(d->offset[q + 1] - from), k->b->max_label, k->scratch);
 }
 
-/* MAP of the validation part. */
+/* Return the MAP of the validation part. */
 static double validate(struct bout *k)
 {
     struct ek_metric_mean map = {0};
@@ -342,7 +343,7 @@ static double validate(struct bout *k)
     return ek_metric_result(&map);
 }
 
-/* Trains with each C; `best` are the weights of the one chosen. */
+/* Train with each C and keep the weights of the best one in `best`. */
 static int choose(struct bout *k, struct ek_error *e)
 {
     struct ek_rank_svm_options svm = k->b->o->svm;
@@ -362,7 +363,7 @@ static int choose(struct bout *k, struct ek_error *e)
         memcpy(k->best, k->w, k->rows.columns * sizeof *k->best);
     }
     if (chosen < 0)
-        return EK_ESTATE; /* as the last training said */
+        return EK_ESTATE; /* the last training has set the error */
     if (isnan(out->vali_map))
         return ek_fail(e, EK_EUSAGE, "no list of the validation part has a relevant item");
     out->c = GRID[chosen];
@@ -416,7 +417,7 @@ static void run_folds(struct bench *b)
             judge_fold(b, f);
 }
 
-/* The first fold that failed speaks, as with one thread. */
+/* Sum the folds. The error is that of the first failed fold, as with one thread. */
 static int gather(const struct bench *b, struct ek_error *e)
 {
     for (int f = 0; f < b->folds->parts; f++) {

@@ -1,8 +1,8 @@
-/* Cross validation as in LETOR: of P parts, fold f trains on f .. f+P-3, validates on f+P-2 and
- * tests on f+P-1, modulo P. So each list is tested once (Qin and Liu 2013: MQ2008 has five files).
+/* Cross validation as in LETOR.
  *
- * Shapes: parts are consecutive lists of one data set, numbers from 0. Owner: the caller; a fold is
- * a copy of the data. Threads: no state.
+ * Of P parts, fold f trains on f .. f+P-3, validates on f+P-2 and tests on f+P-1, modulo P. So each
+ * list is tested once (Qin and Liu 2013: MQ2008 has five files). Parts are consecutive lists of one
+ * dataset, numbered from 0. A fold is a copy of the data.
  */
 #ifndef EK_OFFLINE_SCALE_CROSSVAL_H
 #define EK_OFFLINE_SCALE_CROSSVAL_H
@@ -18,60 +18,59 @@ enum { EK_FOLDS_MIN = 3, EK_FOLDS_DEFAULT = 5, EK_FOLDS_MAX = 20 };
 
 struct ek_folds {
     int parts;
-    size_t edge[EK_FOLDS_MAX + 1]; /* part i is the lists edge[i] .. edge[i+1]-1 */
+    size_t edge[EK_FOLDS_MAX + 1]; /* part i has the lists edge[i] .. edge[i+1]-1 */
 };
 
 struct ek_fold {
     struct ek_dataset train, vali, test;
-    size_t first_tested; /* number in the whole of the first list of `test` */
+    size_t first_tested; /* index in the dataset of the first list of `test` */
 };
 
-/* Parts whose sizes differ by one at most, the larger ones first. EK_EUSAGE for a number of parts
- * that is out of range or above that of the lists. */
+/* Split into parts whose sizes differ by at most one, larger ones first. Return 0, or EK_EUSAGE if
+ * `parts` is out of range or exceeds the number of lists. */
 int ek_folds_split(struct ek_folds *f, size_t lists, int parts, struct ek_error *e);
-/* Parts as given, the files of a set: lists [parts] is how many each has. EK_EUSAGE as above, and
- * when one is empty. */
+/* Split by given sizes, lists [parts], for example one file per part. Return 0, or EK_EUSAGE as
+ * above or for an empty part. */
 int ek_folds_from_parts(struct ek_folds *f, const size_t *lists, int parts, struct ek_error *e);
-/* Takes all of `d`, which has the lists that the parts were made for. EK_ENOMEM; there is nothing
- * to release then. */
+/* Copy fold `number` from `d`, which must have the lists of `f`. Return 0, or EK_ENOMEM with
+ * nothing to release. */
 int ek_fold_make(struct ek_fold *out, const struct ek_folds *f, const struct ek_dataset *d,
                  int number, struct ek_error *e);
 void ek_fold_release(struct ek_fold *f);
 
-/* The two-sided paired t-test: whether two ways of ranking differ by more than chance over the same
- * lists (Student 1908; as used for retrieval: Smucker, Allan and Carterette 2007).
+/* Two-sided paired t-test of two rankers over the same lists (Student 1908; for retrieval: Smucker,
+ * Allan and Carterette 2007).
  *
- *   t = mean(d) / (sd(d) / sqrt(n)), d = a - b, sd with n - 1;  p = I_x(v/2, 1/2), x = v / (v +
- * t^2)
+ *   t = mean(d) / (sd(d) / sqrt(n)), d = a - b, sd with n - 1
+ *   p = I_x(v/2, 1/2), x = v / (v + t^2)
  *
- * with v = n - 1 degrees of freedom. Lists with NaN on either side are left out. Without any
- * difference t is 0 and p 1; where all differ by the same, t is infinite and p 0; of fewer than two
- * lists nothing can be said: t and p are NaN. No state, no failure.
+ * v = n - 1 is the degrees of freedom. Lists with NaN on either side are skipped. Without any
+ * difference t is 0 and p is 1. If all differences are equal, t is infinite and p is 0. For fewer
+ * than two lists, t and p are NaN.
  */
 struct ek_paired_test {
-    size_t pairs;   /* that counted, n */
-    double degrees; /* of freedom, v; 0 for none */
-    double mean;    /* of the differences a - b; NaN without any */
+    size_t pairs;   /* n, pairs without NaN */
+    double degrees; /* v, of freedom; 0 without pairs */
+    double mean;    /* of a - b; NaN without pairs */
     double t, p;
 };
 
-/* a, b [n]. */
+/* Compare a [n] with b [n]. */
 void ek_paired_test(const double *a, const double *b, size_t n, struct ek_paired_test *out);
-/* The probability of |T| >= |t| for Student's T of v > 0 degrees of freedom; relative error below
- * 1e-11. NaN for NaN. */
+/* Return P(|T| >= |t|) for Student's T with degrees > 0 degrees of freedom, with a relative error
+ * below 1e-11. NaN gives NaN. */
 double ek_student_two_sided(double t, double degrees);
 
-/* The judge of scalings: a linear ranker (choose/rank_svm.h) on each, by cross validation. It is
- * weak on purpose, as in the papers: what it cannot bend, the scaling must have bent.
+/* Cross validation of scalings by a linear ranker (offline/scale/rank_svm.h) on each.
  *
- * Per fold C is chosen on the validation part, of ek_crossval_c by MAP, the smaller of equals; the
- * ranker with it is tested. Figures are means over the tested lists of all folds, each list once.
- * Lists without a relevant item follow one rule for all figures; the gain of NDCG is 2^y - 1 or y,
- * ERR is by the data's highest label. A C at which training does not settle is passed over.
+ * The ranker is weak on purpose, as in the papers: only the scaling can provide nonlinearity. Each
+ * fold selects C from ek_crossval_c by MAP on the validation part, the smaller C of equals, and
+ * tests that ranker. A C without convergence is skipped. Metrics are means over the tested lists of
+ * all folds, each list once. Lists without a relevant item follow one rule for all metrics. The
+ * gain of NDCG is 2^y - 1 or y; ERR uses the highest label of the data.
  *
- * Shapes: F item features become `columns` per method and fold. Deterministic, whatever the number
- * of threads. Memory: per fold at work the data once more, and its rows after scaling.
- * Owner: the caller, ek_crossval_scores_release.
+ * F item features become `columns` per method and fold. Results do not depend on the number of
+ * threads. Memory: per running fold, one copy of the data and its scaled rows.
  */
 enum {
     EK_CROSSVAL_DEPTH = 10,                  /* of P@k and NDCG@k */
@@ -82,17 +81,17 @@ enum {
     EK_CROSSVAL_METRICS
 };
 enum { EK_CROSSVAL_CS = 8 };
-/* The grid of C, in rising order: 0.01 to 100000, a step being tenfold. */
+/* Return C number `number`, ascending: 0.01 to 100000 in factors of ten. */
 double ek_crossval_c(int number);
 
-/* What a scaling makes of a fold: rows of finite numbers, in the order of the items. */
+/* Scaled rows of a fold: finite numbers in the order of the items. */
 struct ek_crossval_rows {
     size_t columns;
-    float *train, *vali, *test; /* [items, columns], from ek_calloc; the judge frees them */
+    float *train, *vali, *test; /* [items, columns], from ek_calloc; freed by ek_crossval */
 };
 
-/* A way to scale: learns on `train` (and may try things on `vali`), makes rows of all three. May be
- * called from several threads at once. On failure what is in `rows` is freed all the same. */
+/* Scaling method. It fits on `train`, may evaluate on `vali`, and makes rows of all three. Calls
+ * may run in parallel. On failure, `rows` is freed too. */
 struct ek_crossval_result {
     const char *name;
     int (*scale)(void *context, const struct ek_fold *fold, struct ek_crossval_rows *rows,
@@ -103,18 +102,19 @@ struct ek_crossval_result {
 struct ek_crossval_options {
     enum ek_gain gain;
     enum ek_empty empty;
-    struct ek_rank_svm_options svm; /* its C is not looked at */
-    /* Before each method, from 0, and at the end; non-zero stops (EK_ESTATE). May be NULL. */
+    struct ek_rank_svm_options svm; /* its `c` is ignored */
+    /* Called before each method, from 0, and at the end; nonzero stops with EK_ESTATE. May be NULL.
+     */
     int (*progress)(void *context, int done, int of, const char *name);
     void (*run)(void *context, void (*task)(void *arg, int i), void *arg, int count);
     void *context;
 };
 
 struct ek_crossval_fold {
-    double c;        /* chosen */
-    int edge;        /* it is the least (-1) or the largest (1) of the grid */
-    int unsettled;   /* how many C were passed over */
-    double vali_map; /* at the chosen C */
+    double c;        /* selected */
+    int edge;        /* -1: smallest of the grid, 1: largest, else 0 */
+    int unsettled;   /* number of skipped C */
+    double vali_map; /* at the selected C */
     size_t columns;
     struct ek_metric_mean mean[EK_CROSSVAL_METRICS];
 };
@@ -122,35 +122,34 @@ struct ek_crossval_fold {
 struct ek_crossval_scores {
     const char *name;
     int parts;
-    double max_label;              /* of the data, which ERR is relative to */
+    double max_label;              /* highest label of the data, for ERR */
     struct ek_crossval_fold *fold; /* [parts] */
     struct ek_metric_mean mean[EK_CROSSVAL_METRICS];
-    double *first; /* [Q] NDCG@1 per list, by the rule for empty ones; NaN: skipped */
+    double *first; /* [Q], NDCG@1 per list, with the rule for empty ones; NaN: skipped */
 };
 
-/* Gain exp, empty lists skipped, the ranker's defaults. */
+/* Set gain exp, empty lists skipped, and the defaults of the ranker. */
 void ek_crossval_defaults(struct ek_crossval_options *o);
-/* "p@1" ... "err". */
+/* Return metric `number`, or its name ("p@1" ... "err") written to `text`. */
 struct ek_metric ek_crossval_metric(int number);
 const char *ek_crossval_metric_name(int number, char *text, size_t size);
-/* out [count]. EK_EUSAGE when a fold has nothing to learn from or to choose by, EK_ESTATE,
- * EK_ENOMEM, and what `scale` fails with; nothing is to be released then. */
+/* Cross-validate `count` methods into out [count]. Return 0, or EK_EUSAGE if a fold has no pair to
+ * train on or no relevant item to validate on, EK_ESTATE, EK_ENOMEM, or an error of `scale`. On
+ * error, nothing needs a release. */
 int ek_crossval(const struct ek_dataset *d, const struct ek_folds *folds,
                 const struct ek_crossval_result *of, int count, const struct ek_crossval_options *o,
                 struct ek_crossval_scores *out, struct ek_error *e);
 void ek_crossval_scores_release(struct ek_crossval_scores *j);
 
-/* The judge on the methods of choose/method.h: a method learns on the training part of a fold, as
- * osm does on the validation part too, and scales all three. Missing values are 0 afterwards.
- *
- * Owner: the caller. Threads: read-only, so that folds may be scaled at the same time.
- */
+/* Scaling method of offline/scale/scaling.h for ek_crossval. It fits on the training part of a
+ * fold, with osm also on the validation part. Missing values become 0. Read-only, so folds may run
+ * in parallel. */
 struct ek_crossval_method {
     enum ek_method method;
-    struct ek_osm_options osm; /* without progress: several folds may be at work */
+    struct ek_osm_options osm; /* without progress, because folds may run in parallel */
 };
 
-/* How the judge calls it; `m` must live as long. */
+/* Return the method for ek_crossval; `m` must outlive it. */
 struct ek_crossval_result ek_crossval_from_method(struct ek_crossval_method *m);
 
 #endif

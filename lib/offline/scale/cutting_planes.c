@@ -8,17 +8,17 @@
 
 enum { IDLE_ROUNDS = 50, STEPS_MAX = 200000, FIRST_ROOM = 32 };
 
-/* Plane 0 is the zero plane: what it carries is what the sum of the others lacks of C. */
+/* Plane 0 is the zero plane; its load is C minus the load of all others. */
 struct ek_cutting_planes {
     size_t columns;
     double c;
     int count, room;
     double *a;     /* [room, columns] */
     double *b;     /* [room] */
-    double *gram;  /* [room, room] */
+    double *gram;  /* [room, room], inner products */
     double *load;  /* [room] l */
-    double *slope; /* [room] b - gram l: how far the plane lies above w */
-    int *idle;     /* [room] solutions in a row in which it carried nothing */
+    double *slope; /* [room] b - gram l: height of the plane above w */
+    int *idle;     /* [room], consecutive solutions without load */
 };
 
 static double *gram_row(const struct ek_cutting_planes *p, int i)
@@ -91,7 +91,7 @@ void ek_cutting_planes_free(struct ek_cutting_planes *p)
     ek_free(p);
 }
 
-/* The last plane takes the place of one that goes. */
+/* Move the last plane to the place of the removed one. */
 static void remove_plane(struct ek_cutting_planes *p, int i)
 {
     int last = --p->count;
@@ -108,7 +108,7 @@ static void remove_plane(struct ek_cutting_planes *p, int i)
     gram_row(p, i)[i] = own;
 }
 
-/* The one idle for longest, if for `rounds` at least; -1: none. */
+/* Return the plane that was idle for most rounds, at least `rounds`, or -1. */
 static int idlest(const struct ek_cutting_planes *p, int rounds)
 {
     int found = -1;
@@ -163,15 +163,15 @@ static int highest(const struct ek_cutting_planes *p)
     return found;
 }
 
-/* Curvature along which load moves from j to i. Not below a trace of its parts: of two planes
- * alike, all goes over at once, up to the bound. */
+/* Return the curvature for a move of load from j to i. The lower bound lets two equal planes
+ * exchange all load in one step. */
 static double curvature(const struct ek_cutting_planes *p, int i, int j)
 {
     double own = gram_row(p, i)[i] + gram_row(p, j)[j];
     return fmax(own - 2 * gram_row(p, i)[j], 1e-14 * own);
 }
 
-/* Whom to take load from, given who gets it; -1: nobody has any that does better there. */
+/* Return the plane whose load to `i` raises the objective most, or -1. */
 static int giver(const struct ek_cutting_planes *p, int i)
 {
     int found = -1;

@@ -1,15 +1,13 @@
-/* The small problem inside the cutting-plane method: of planes below a convex function, the best
- * point under all of them with a quadratic regulariser (Joachims 2006; Teo et al. 2010).
+/* Inner problem of the cutting-plane method: the minimum over linear lower bounds of a convex
+ * function plus a quadratic regularizer (Joachims 2006; Teo et al. 2010).
  *
- *   minimise |w|^2 / 2 + C max(0, max_k (b_k - w . a_k))      over w
- *   maximise b . l - |sum_k l_k a_k|^2 / 2                    over l >= 0, sum l <= C
+ *   minimize |w|^2 / 2 + C max(0, max_k (b_k - w . a_k))   over w
+ *   maximize b . l - |sum_k l_k a_k|^2 / 2                 over l >= 0, sum l <= C
  *
- * with w = sum_k l_k a_k. Solved in l, two of them at a time, those that gain most (second-order
- * choice of Fan, Chen and Lin 2005).
- *
- * Shapes: a [columns]. All numbers are finite. Limit: EK_CUTTING_PLANES_MAX planes are held; those
- * that carried nothing for longest give way. Deterministic. Owner: the caller. Threads: one at a
- * time.
+ * with w = sum_k l_k a_k. The solver changes two elements of l at a time, those with the largest
+ * gain (second-order selection of Fan, Chen and Lin 2005). All numbers must be finite. At most
+ * EK_CUTTING_PLANES_MAX planes are kept; the plane idle for longest is evicted. Deterministic. One
+ * thread at a time.
  */
 #ifndef EK_OFFLINE_SCALE_CUTTING_PLANES_H
 #define EK_OFFLINE_SCALE_CUTTING_PLANES_H
@@ -22,15 +20,16 @@ enum { EK_CUTTING_PLANES_MAX = 1000 };
 
 struct ek_cutting_planes;
 
-/* EK_ENOMEM. c > 0. */
+/* Create a problem over w [columns] with c > 0. Return 0, or EK_ENOMEM. */
 int ek_cutting_planes_new(struct ek_cutting_planes **out, size_t columns, double c,
                           struct ek_error *e);
 void ek_cutting_planes_free(struct ek_cutting_planes *p);
-/* Copies a. EK_ENOMEM, EK_ESTATE when all EK_CUTTING_PLANES_MAX planes are needed. */
+/* Add a copy of the plane a [columns], b. Return 0, EK_ENOMEM, or EK_ESTATE if all
+ * EK_CUTTING_PLANES_MAX planes have load. */
 int ek_cutting_planes_add(struct ek_cutting_planes *p, const double *a, double b,
                           struct ek_error *e);
-/* Solves until the two problems differ by `gap` at most, or rounding allows no further step; sets
- * w [columns]. Returns the value of the second one, which the first is never below. */
+/* Solve until both objectives differ by at most `gap`, or rounding prevents progress, and set w
+ * [columns]. Return the dual objective, a lower bound of the primal one. */
 double ek_cutting_planes_solve(struct ek_cutting_planes *p, double gap, double *w);
 
 #endif

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
-/* Sums of guesses are not whole: what differs by so little is equal. */
+/* Relative tolerance, because sums of estimates are not whole numbers. */
 static const double SAME = 1e-9;
 
 static int interval(double x, double min, double max)
@@ -69,7 +69,8 @@ const char *ek_fdm_name(enum ek_fdm_category c)
     return NAMES[c];
 }
 
-/* A share that is more than a limit is not to be read as equal to it, nor most as all. */
+/* Print more digits if rounding shows a fraction equal to the limit, and ">99%" instead of 100% for
+ * less than all. */
 static void percent(char *text, size_t size, double share, double limit)
 {
     double whole = round(share * 100);

@@ -1,22 +1,21 @@
-/* The transform of a feature by the distribution of its values, FDM: the range [min, max] is cut
- * into ten equal intervals, p_j is the share of the *different* values that lie in interval j. An
- * interval has its lower end, the last both.
+/* Feature transform by distribution of values, FDM.
  *
- *   C4  fewer than 3 different values            -> min-max
- *   C2  the first five hold more than 80%        -> log
- *   C3  the last five hold more than 80%         -> reversed (max - x), then log
- *   C1  no interval holds more than 20%          -> min-max
- *   none of these                                -> min-max
+ * The range [min, max] is divided into ten equal intervals; p_j is the fraction of *distinct*
+ * values in interval j. An interval includes its lower end, the last one both ends.
  *
- * The paper does not say in which order these are asked, and it matters in one case. C2 and C3
- * exclude each other. C4 excludes the others but for a constant, whose one value lies in the first
- * interval: were C2 asked first, it would have a logarithm of nothing. But C1 and C2 (or C3) meet
- * where five neighbouring intervals hold more than 80% and each of them at most 20%: evenly, on one
- * half of the range. C2 and C3 are asked first, as they say what C1 does not deny, that half of the
- * range is nearly empty; asked the other way round, such features would be min-max. Shares are
- * held against 80% and 20% as whole numbers where values are exact, so 80% is not more than 80%.
+ *   C4  fewer than 3 distinct values            -> min-max
+ *   C2  more than 80% in the first five         -> log
+ *   C3  more than 80% in the last five          -> reversed (max - x), then log
+ *   C1  no interval has more than 20%           -> min-max
+ *   none of these                               -> min-max
  *
- * NaN and infinities are left out; a feature without values is C4. Threads: no state.
+ * The paper leaves the order of these tests open. C4 precedes C2, because the log of a constant
+ * would be undefined. C2 and C3 exclude each other. C1 and C2 (or C3) overlap if five adjacent
+ * intervals have more than 80% and none more than 20%. C2 and C3 precede C1, because C1 does not
+ * exclude that half of the range is nearly empty. Exact counts are compared as whole numbers, so
+ * 80% is not more than 80%.
+ *
+ * NaN and infinities are ignored; a feature without values is C4.
  */
 #ifndef EK_OFFLINE_SCALE_FDM_H
 #define EK_OFFLINE_SCALE_FDM_H
@@ -31,19 +30,20 @@ struct ek_fdm {
     enum ek_fdm_category category;
     enum ek_transform_kind scale;
     double min, max;                /* NaN without values */
-    double unique;                  /* different values, a guess unless `exact` */
+    double unique;                  /* distinct values, estimated unless `exact` */
     double share[EK_FDM_INTERVALS]; /* p_j, sum 1 (0 without values) */
-    double first, last, most;       /* shares of the two halves, the largest p_j */
+    double first, last, most;       /* fractions of the two halves; largest p_j */
     bool exact;
 };
 
+/* Classify a feature by its values. */
 void ek_fdm(const struct ek_values *v, struct ek_fdm *out);
-/* "C1" .. "C4", "-". */
+/* Return "C1" .. "C4" or "-". */
 const char *ek_fdm_name(enum ek_fdm_category c);
-/* Why, with the figures, for people: "92% of 812 unique values in the first five of ten intervals".
- * Always terminated. */
+/* Write the reason as text: "92% of 812 unique values in the first five of ten intervals". Always
+ * terminated. */
 void ek_fdm_reason(const struct ek_fdm *f, char *text, size_t size);
-/* The same for a narrow column: "92% of 812 in lower half", with '~' before a guess. */
+/* Write the reason for a narrow column: "92% of 812 in lower half", with '~' before an estimate. */
 void ek_fdm_brief(const struct ek_fdm *f, char *text, size_t size);
 
 #endif

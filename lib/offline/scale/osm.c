@@ -6,7 +6,8 @@
 #include <math.h>
 #include <string.h>
 
-/* One side, training or validation: as it is ranked, and both scalings to take columns from. */
+/* Training or validation lists: the rows for the ranker, and both scalings as sources of columns.
+ */
 struct side {
     const struct ek_dataset *lists;
     float *x, *minmax, *log; /* [N, F] */
@@ -32,7 +33,7 @@ static bool is_category(const struct ek_osm_options *o, size_t feature)
     return o->category && o->category[feature];
 }
 
-/* How many are tried. */
+/* Return the number of features to switch. */
 static int switches(const struct ek_osm_options *o, int features)
 {
     int n = 0;
@@ -51,7 +52,7 @@ static size_t longest(const struct ek_dataset *d)
     return most;
 }
 
-/* scale [F]: that of `log`, in which categories are as they are. */
+/* Scale the rows of a side. scale [F] is that of `log`; categories are unscaled in it. */
 static int side_init(struct side *s, const struct ek_dataset *lists,
                      const enum ek_transform_kind *scale, const struct ek_scaling *minmax,
                      const struct ek_scaling *log)
@@ -106,7 +107,7 @@ static double map_of_list(const struct judge *j, size_t list)
     return ek_metric_compute(MAP, EK_GAIN_EXP, j->order, d->label + from, (int)n, 0, j->spare);
 }
 
-/* Trains on what `x` holds now. */
+/* Train on the current rows and set *out to the validation MAP. */
 static int measure(struct judge *j, double *out, struct ek_error *e)
 {
     struct ek_metric_mean mean = {0};

@@ -7,16 +7,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SHORT_LIST = 48 }; /* up to here insertion beats qsort, the order being nearly right */
+enum { SHORT_LIST = 48 }; /* insertion sort is faster up to here, because lists are nearly sorted */
 
 struct ek_rank_pairs {
     const struct ek_dataset *lists;
     uint64_t count;
-    int *level;  /* [N] number of the label among those of its list, from 0 */
+    int *level;  /* [N], index of the label among the distinct labels of its list, from 0 */
     int *levels; /* [Q] */
-    int *order;  /* [N] items of each list by score, kept: the next scores order them much alike */
+    int *order;  /* [N], items of each list by score, kept because the next scores have nearly the
+                    same order */
     double *key; /* [longest] */
-    int *tree;   /* [longest + 1] Fenwick's tree: counts by level */
+    int *tree;   /* [longest + 1], Fenwick tree of counts by level */
 };
 
 static int rising(const void *a, const void *b)
@@ -25,7 +26,7 @@ static int rising(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* levels, level and the pairs of one list; `sorted` [n] is scratch. */
+/* Set `levels` and `level` of one list, and return its pairs; sorted [n] is scratch. */
 static uint64_t grade(const float *label, int n, float *sorted, int *level, int *levels)
 {
     uint64_t pairs = 0;
@@ -114,7 +115,7 @@ static int by_key(const void *a, const void *b, void *context)
     return (x > y) - (x < y);
 }
 
-/* Rising; how equal scores lie changes no count. */
+/* Sort in ascending order; the order of ties changes no count. */
 static void sort(int *order, int n, const double *key)
 {
     if (n > SHORT_LIST) {
@@ -135,7 +136,7 @@ static void count_one(int *tree, int levels, int level)
         tree[i]++;
 }
 
-/* How many were counted at levels below that one. */
+/* Return the count of levels below `level`. */
 static int counted_below(const int *tree, int level)
 {
     int sum = 0;
@@ -144,7 +145,8 @@ static int counted_below(const int *tree, int level)
     return sum;
 }
 
-/* From the best score down, as the better one: the worse labels above its score - 1. */
+/* From the best score down, count for each item the worse labels with a score above its score - 1.
+ */
 static uint64_t as_better(struct ek_rank_pairs *p, const int *order, const int *level, int n,
                           int levels, double *net)
 {
@@ -162,7 +164,8 @@ static uint64_t as_better(struct ek_rank_pairs *p, const int *order, const int *
     return violated;
 }
 
-/* From the lowest score up, as the worse one: the better labels whose score - 1 is below. */
+/* From the lowest score up, count for each item the better labels whose score - 1 is below its
+ * score. */
 static void as_worse(struct ek_rank_pairs *p, const int *order, const int *level, int n, int levels,
                      double *net)
 {
@@ -194,7 +197,7 @@ uint64_t ek_rank_pairs_violated(struct ek_rank_pairs *p, const double *scores, d
     return violated;
 }
 
-/* Of the accuracy asked for, what the small problem may use up. */
+/* Fraction of the required accuracy available to the inner problem. */
 static const double SMALL_SHARE = 0.5;
 
 struct work {
@@ -251,8 +254,8 @@ static void release(struct work *k)
     ek_free(k->net);
 }
 
-/* The plane that touches the loss at w: a, b, and the loss, b - w . a. Sums of whole numbers times
- * floats: where a column is the same within its lists, what cancels does so without a trace. */
+/* Compute the tangent plane of the loss at w, and return the loss, b - w . a. Sums are whole
+ * numbers times floats, so a column that is constant within its lists cancels exactly. */
 static double touch(struct work *k, double *b)
 {
     size_t items = k->lists->items;
@@ -287,7 +290,8 @@ static double half_square(const double *w, size_t columns)
     return sum / 2;
 }
 
-/* A plane where w is; then the best w under all planes. The result keeps the best of both sides. */
+/* Add the plane at w and solve for the best w under all planes. The result keeps the best of both
+ * objectives. */
 static int round_of(struct work *k, const struct ek_rank_svm_options *o,
                     struct ek_rank_svm_result *r, struct ek_error *e)
 {

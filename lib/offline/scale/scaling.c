@@ -8,7 +8,7 @@
 #define LARGEST     1e18
 #define TWO_OVER_PI 0.63661977236758134308
 
-/* Of a training value that cdf keeps: the shares of values below it, and up to it. */
+/* Point of the cdf: a training value, and the fractions of values below it and up to it. */
 struct knot {
     float x;
     double below, upto;
@@ -16,7 +16,7 @@ struct knot {
 
 struct fit {
     enum ek_transform_kind scale;
-    double min, max, mean, sd; /* min > max: there was no value */
+    double min, max, mean, sd; /* min > max: no values */
     struct knot *knot;
     size_t knots;
 };
@@ -43,7 +43,7 @@ void ek_scaling_free(struct ek_scaling *s)
     ek_free(s);
 }
 
-/* Mean, then squares about it: sums of squares alone lose what large values share. */
+/* Two passes, because sums of squares alone lose precision for large values. */
 static void fit_moments(struct fit *f, const struct ek_values *v)
 {
     double sum = 0, squares = 0;
@@ -57,7 +57,7 @@ static void fit_moments(struct fit *f, const struct ek_values *v)
     f->sd = v->count > 0 ? sqrt(squares / v->count) : 0;
 }
 
-/* All values, or the first and those behind every so many items. */
+/* Keep all values, or evenly spaced quantiles that include the first and last value. */
 static int fit_knots(struct fit *f, const struct ek_values *v)
 {
     size_t room = v->entries < EK_SCALING_KNOTS ? v->entries : EK_SCALING_KNOTS;
@@ -133,7 +133,7 @@ size_t ek_scaling_columns(const struct ek_scaling *s)
     return columns;
 }
 
-/* ln(1 + d), and its mirror image for d < 0. */
+/* Return ln(1 + d), extended to d < 0 as an odd function. */
 static double log_signed(double d)
 {
     return copysign(log1p(fabs(d)), d);
@@ -144,8 +144,8 @@ static double log_of_range(const struct fit *f, double d)
     return f->max > f->min ? log_signed(d) / log1p(f->max - f->min) : 0;
 }
 
-/* Between two knots the share grows from that up to the lower to that below the upper: where all
- * values are knots these are equal. */
+/* Interpolate between the upper fraction of one knot and the lower fraction of the next. If all
+ * values are knots, these are equal. */
 static double share_below(const struct fit *f, double x)
 {
     size_t low = 0, high = f->knots;

@@ -1,4 +1,4 @@
-/* What values a sketch may have come from: see values.h. */
+/* Values of a column, and values estimated from a sketch (values.h). */
 #include "offline/scale/values.h"
 
 #include "base/alloc.h"
@@ -8,8 +8,8 @@
 
 enum { DIGIT_BITS = 11, DIGITS = 3, BINS = 1 << DIGIT_BITS };
 
-/* Patterns of floats in the order of their values, as unsigned numbers: of negative ones all bits
- * are turned, of the others the sign. */
+/* Map the pattern of a float to an unsigned number of the same order: flip all bits of a negative
+ * one, else the sign bit. */
 static uint32_t rank_of(float x)
 {
     uint32_t bits;
@@ -37,7 +37,7 @@ static void sort_by_digit(const uint32_t *from, uint32_t *to, size_t n, int shif
         to[start[from[i] >> shift & (BINS - 1)]++] = from[i];
 }
 
-/* Sorted into `other`; both are [n]. */
+/* Sort rank [n] into other [n]; `rank` is overwritten. */
 static void sort(uint32_t *rank, uint32_t *other, size_t n)
 {
     sort_by_digit(rank, other, n, 0);
@@ -98,27 +98,26 @@ void ek_values_release(struct ek_values *v)
     *v = (struct ek_values){0};
 }
 
-/* A step is believed when values without one would have looked so by chance less often than this,
- * over all steps that are tried. */
+/* Largest ln probability, over all tried steps, at which a step is accepted. */
 static const double BELIEVED_LN = -15;
-/* Multiples are formed in doubles of floats: what is nearer to an end of a bucket than this, as a
- * share of the value, is on it. */
+/* Relative tolerance for a multiple at the edge of a bucket, because edges are floats and multiples
+ * doubles. */
 static const double SLACK = 1e-7;
 
-/* Values that vary freely fill neighbouring buckets alike, up to this factor. */
+/* Largest ratio of adjacent bucket counts for continuous values. */
 static const double SMOOTH = 2;
 
 enum { DECADE_LEAST = -9, DECADE_MOST = 9 };
 
-/* One bucket of values other than zero, by magnitude. */
+/* Bucket of nonzero values, by magnitude. */
 struct bucket {
-    double low, high; /* of |x|: low <= |x| < high */
+    double low, high; /* low <= |x| < high */
     double count;
-    double beside; /* of the fuller of its two neighbours */
+    double beside; /* count of its fuller neighbor */
 };
 
-/* Of a key of magnitude, 0 .. EK_SKETCH_INF: the values that begin it. The pattern of a float is
- * its key with 17 bits behind. */
+/* Return the first value of a magnitude key, 0 .. EK_SKETCH_INF. A key is a float pattern without
+ * its last 17 bits. */
 static double key_begin(int key)
 {
     int exponent = key >> 6, mantissa = key & 63;
@@ -136,7 +135,8 @@ static struct bucket bucket_of(const struct ek_sketch *s, int key)
     return b;
 }
 
-/* Keys 0, those of one sign up, or of the other: *key is the next that has values. */
+/* Set *key to the next key with values: 0, then one sign in ascending order, then the other. Return
+ * false at the end. */
 static bool next(const struct ek_sketch *s, int *key)
 {
     for (int k = *key + 1; k < EK_SKETCH_NEG_INF; k++) {
@@ -150,7 +150,7 @@ static bool next(const struct ek_sketch *s, int *key)
     return false;
 }
 
-/* How many multiples of a step a bucket has; the least of them in *first. */
+/* Return the number of multiples of a step in a bucket, and set *first to the smallest. */
 static double multiples(const struct bucket *b, double step, double *first)
 {
     double from = ceil(b->low / step * (1 - SLACK));
@@ -159,8 +159,8 @@ static double multiples(const struct bucket *b, double step, double *first)
     return upto - from + 1;
 }
 
-/* ln of the chance that values of no step would only be in buckets that have a multiple; 1 when
- * one is in another. */
+/* Return the ln probability that continuous values fall only into buckets with a multiple. Return 1
+ * if a value is in another bucket. */
 static double chance_ln(const struct ek_sketch *s, double step)
 {
     double sum = 0, first;
@@ -174,7 +174,7 @@ static double chance_ln(const struct ek_sketch *s, double step)
     return sum;
 }
 
-/* The largest round step that all values are multiples of, 0 when there is none. */
+/* Return the largest round step of which all values are multiples, or 0. */
 static double find_step(const struct ek_sketch *s)
 {
     static const double ROUND[] = {5, 2.5, 2, 1};
@@ -194,8 +194,7 @@ static double unique_in(const struct bucket *b, double step)
     return m >= 1 ? fmax(1, fmin(most, m * -expm1(-b->count / m))) : most;
 }
 
-/* The number in a bucket that takes the fewest decimals to write: what a lone value is likely to
- * be. */
+/* Return the number with the fewest decimals in a bucket, the most likely single value. */
 static double roundest(const struct bucket *b)
 {
     double first, step = pow(10, floor(log10(b->high)));
@@ -204,7 +203,7 @@ static double roundest(const struct bucket *b)
     return first;
 }
 
-/* Number i of `parts` values of a bucket, by rising magnitude. */
+/* Return value i of `parts` values of a bucket, in ascending order of magnitude. */
 static double place(const struct bucket *b, double step, double m, int i, int parts)
 {
     double first;

@@ -1,19 +1,19 @@
-/* The values of one feature, rising: each different one with how often it is there. What scalings
- * are fitted on, categories are told by and histograms are drawn from.
+/* Distinct values of one feature in ascending order, with counts. Scalings, category detection and
+ * histograms use them.
  *
- * From a column they are exact; -0 and 0 are one value. From a sketch (num/sketch.h), whose buckets
- * are 1.6% wide, they are a guess: how many different values a bucket holds is not kept. So
- * `unique` says how many different values an entry stands for, which is 1 for all of a column, and
- * a bucket becomes up to EK_VALUES_PER_BUCKET entries spread over it. The guess:
- *   - the bucket of zero has one value, any other at most as many as items;
- *   - and no more than one and twice the items of the fuller of its two neighbours: what varies
- *     freely spills over, what does not is one value many times;
- *   - where all values lie on the multiples of a round step (prices in cents, counts), which shows
- *     in buckets that hold none being empty, a bucket with m multiples and n items has
- *     m (1 - exp(-n / m)) different ones, what n draws of m would give.
- * The one value of a bucket is taken for the number there that has the fewest decimals.
- * NaN and infinities are left out and counted as missing. Owner: the caller, ek_values_release.
- * Threads: no state.
+ * Values from a column are exact; -0 and 0 are one value. Values from a sketch (num/sketch.h) are
+ * estimates, because its buckets are 1.6% wide and do not keep the number of distinct values.
+ * `unique` is the number of distinct values of an entry, always 1 for a column. A bucket becomes up
+ * to EK_VALUES_PER_BUCKET entries. The estimate of its distinct values:
+ * - The bucket of zero has one value; another bucket has at most one per item.
+ * - At most one plus twice the items of the fuller neighbor: continuous values spread over adjacent
+ *   buckets, a single repeated value does not.
+ * - If all values are multiples of a round step (prices in cents, counts), buckets without a
+ *   multiple are empty. A bucket with m multiples and n items then has m (1 - exp(-n / m)) values,
+ *   as n draws of m.
+ *
+ * A single value is placed on the number of its bucket with the fewest decimals. NaN and infinities
+ * are not included; they are counted as missing.
  */
 #ifndef EK_OFFLINE_SCALE_VALUES_H
 #define EK_OFFLINE_SCALE_VALUES_H
@@ -29,23 +29,25 @@ enum { EK_VALUES_PER_BUCKET = 16 };
 
 struct ek_value {
     float x;
-    float unique; /* how many different values it stands for, at least 1 of a column's */
-    double count; /* how many items have it; whole numbers of a column */
+    float unique; /* distinct values of the entry, at least 1 from a column */
+    double count; /* items, a whole number from a column */
 };
 
 struct ek_values {
-    struct ek_value *value; /* [entries], x rising; equal only where a sketch's bucket is tiny */
+    struct ek_value
+        *value; /* [entries], x ascending; equal only if a bucket of the sketch is tiny */
     size_t entries;
     double unique, count; /* sums of the above */
     uint64_t missing;
-    double step; /* the round step that all lie on, 0: none was found, or not looked for */
-    bool exact;  /* of a column */
+    double step; /* common round step; 0: none, or not determined */
+    bool exact;  /* from a column */
 };
 
-/* x[0], x[stride], ...: `rows` of them. Nearly 24 bytes per row are needed meanwhile. EK_ENOMEM,
- * nothing is to be released then. */
+/* Collect x[0], x[stride], ..., `rows` values. The call allocates nearly 24 temporary bytes per
+ * row. Return 0, or EK_ENOMEM with nothing to release. */
 int ek_values_from_column(struct ek_values *out, const float *x, size_t rows, size_t stride,
                           struct ek_error *e);
+/* Estimate the values of a sketch. Return 0, or EK_ENOMEM with nothing to release. */
 int ek_values_from_sketch(struct ek_values *out, const struct ek_sketch *s, struct ek_error *e);
 void ek_values_release(struct ek_values *v);
 
