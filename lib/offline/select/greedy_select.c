@@ -33,13 +33,13 @@ static double worth(const struct ek_greedy_select *g, int i)
     return isnan(g->relevance[i]) ? -INFINITY : g->relevance[i];
 }
 
-/* Whether a comes before b. */
+/* Return true if a precedes b. */
 static bool better(const struct ek_greedy_select *g, int a, int b)
 {
     return worth(g, a) > worth(g, b) || (worth(g, a) == worth(g, b) && a < b);
 }
 
-/* A feature that is left, and how like the last one it is. */
+/* Remaining feature with its similarity to the last selected one. */
 struct left {
     double likeness;
     int feature;
@@ -107,7 +107,8 @@ static void fill(const struct ek_greedy_select *g, struct clusters *c, int count
                 1 - g->likeness[(size_t)c->number[i] * (size_t)g->features + (size_t)c->number[j]];
 }
 
-/* Of each cluster the best, then these by their worth: k is small. */
+/* Select the best feature of each cluster and sort them by relevance; insertion sort, as k is
+ * small. */
 static void select_best(const struct ek_greedy_select *g, const struct clusters *c, int count,
                         int k, int *chosen)
 {
@@ -165,7 +166,7 @@ int ek_hcas(const struct ek_greedy_select *g, int k, int *chosen, struct ek_merg
     return rc;
 }
 
-/* An edge of the spanning tree between things. */
+/* Edge of the spanning tree. */
 struct edge {
     int a, b;
     double distance;
@@ -192,7 +193,8 @@ static struct edge edge_of(int i, int j, double distance)
     return i < j ? (struct edge){i, j, distance} : (struct edge){j, i, distance};
 }
 
-/* Prim's algorithm; near[i] is the best edge from i into the tree. */
+/* Build the spanning tree with Prim's algorithm; near[i] is the shortest edge from i to the tree.
+ */
 static void span(const double *distance, int n, struct edge *near, bool *in, struct edge *tree)
 {
     in[0] = true;
@@ -222,7 +224,7 @@ static int root(const int *parent, int i)
     return i;
 }
 
-/* The cluster that a thing, or a cluster, is in now; clusters are numbered as they are made. */
+/* Merge clusters along the edges; new clusters are numbered in order of creation. */
 static void merge_edges(const struct edge *tree, int n, int *parent, int *size,
                         struct ek_merge *merge)
 {

@@ -122,17 +122,17 @@ void ek_importance_defaults(struct ek_importance_options *o)
         .metric = {EK_NDCG, 3}, .gain = EK_GAIN_EXP, .empty = EK_EMPTY_SKIP, .repeats = 5};
 }
 
-/* What all parts share. */
+/* State shared by all features. */
 struct importance_run {
     const struct ek_model *model;
     const struct ek_dataset *data;
     const struct ek_importance_options *options;
     double whole;
     struct ek_importance *out; /* [F] */
-    size_t values;             /* the most values that are shuffled at a time */
+    size_t values;             /* largest number of values shuffled at a time */
 };
 
-/* The scratch of a part. */
+/* Scratch memory of one feature. */
 struct copy {
     struct ek_column column;
     float *value; /* [values] */
@@ -194,7 +194,7 @@ static void shuffle_items(struct copy *c, struct ek_rng *r)
     }
 }
 
-/* Empty lists have no value to give, and need none. */
+/* Shuffle values between whole lists, without empty lists. */
 static void shuffle_lists(struct copy *c, struct ek_rng *r)
 {
     const struct ek_dataset *d = &c->column.data;

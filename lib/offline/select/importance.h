@@ -1,7 +1,7 @@
-/* A copy of a data set in which one item feature may be changed, and put back. Internal to
- * lib/choose: each thread has one of its own.
+/* Copy of a dataset in which one item feature can be changed and restored.
  *
- * Owner: the caller, ek_column_release. The set that was copied must outlive it: all but x is its.
+ * Internal to offline/select; one per thread. The copy owns only x, so the original must outlive
+ * it.
  */
 #ifndef EK_OFFLINE_SELECT_IMPORTANCE_H
 #define EK_OFFLINE_SELECT_IMPORTANCE_H
@@ -12,33 +12,31 @@
 #include "score/metrics.h"
 
 struct ek_column {
-    struct ek_dataset data; /* x is ours */
+    struct ek_dataset data; /* owns x */
     float *was;             /* [N] */
     size_t feature;
 };
 
-/* EK_ENOMEM; there is nothing to release then. */
+/* Copy a dataset to change `feature`. Return 0, or EK_ENOMEM with nothing to release. */
 int ek_column_copy(struct ek_column *c, const struct ek_dataset *d, size_t feature,
                    struct ek_error *e);
 void ek_column_release(struct ek_column *c);
 void ek_column_restore(struct ek_column *c);
 
-/* What a model would lose without a feature: the fall of a ranking metric when what the feature
- * says is destroyed, or when its way into the model is changed.
+/* Feature importance: the decrease of a ranking metric when a feature is destroyed or rerouted.
  *
- *   permutation   values shuffled among the items of a list, missing ones with them; of a feature
- *                 that never differs within a list, whole lists change values (Breiman 2001).
- *                 Mean and sd over the repeats
- *   routed        the feature takes the wide path in all lists
- *   silenced      it takes none
+ *   permutation  values shuffled among the items of a list, missing ones included. If a
+ *                feature is constant within every list, whole lists exchange values
+ *                (Breiman 2001). Mean and sd over the repeats
+ *   routed       the feature takes the wide path in all lists
+ *   silenced     the model ignores the feature
  *
- * A loss below 0 is a gain. The last two are NaN for features that are not routable. The metric is
- * that of `ek_evaluate`, which has the policy for missing values.
- * Deterministic by seed, whatever the number of threads. Shapes: F item features. Memory: a copy of
- * the items for each thread. Owner: all arrays are the caller's. Threads: `run` may use some.
+ * A loss below 0 is a gain. `routed` and `silenced` are NaN for features that are not routable.
+ * ek_evaluate defines the metric and the policy for missing values. The result depends on the seed
+ * but not on the number of threads. Memory: one copy of the items per thread.
  */
 struct ek_importance {
-    double lost, sd; /* by permutation; sd over the repeats, divisor n */
+    double lost, sd; /* by permutation; sd over the repeats with divisor n */
     double routed, silenced;
 };
 
@@ -48,41 +46,37 @@ struct ek_importance_options {
     enum ek_empty empty;
     int repeats; /* >= 1 */
     uint64_t seed;
-    /* Runs task(arg, i) for i = 0 .. count-1, maybe at the same time. NULL: one after the other. */
+    /* Run task(arg, i) for i = 0 .. count-1, possibly in parallel. NULL: sequentially. */
     void (*run)(void *context, void (*task)(void *arg, int i), void *arg, int count);
-    /* Called from the threads of `run` when one more of `count` features is done. May be NULL. */
+    /* Called by the threads of `run` after each of `count` features. May be NULL. */
     void (*done)(void *context, int count);
     void *context;
 };
 
-/* NDCG@3, gain 2^y - 1, lists without a positive label skipped; 5 repeats. */
+/* Set NDCG@3, gain 2^y - 1, lists without a positive label skipped, and 5 repeats. */
 void ek_importance_defaults(struct ek_importance_options *o);
-/* out [F]; *whole is the metric with nothing changed. EK_EUSAGE without a repeat, or when no list
- * counts; EK_ENOMEM; and what ek_evaluate gives. */
+/* Measure out [F] and set *whole to the metric of unchanged data. Return 0, EK_ENOMEM, an error of
+ * ek_evaluate, or EK_EUSAGE if `repeats` is below 1 or no list counts. */
 int ek_importance_measure(const struct ek_model *m, const struct ek_dataset *d,
                           const struct ek_importance_options *o, double *whole,
                           struct ek_importance *out, struct ek_error *e);
 
-/* What measures of single features share: the metric of a model on data, and a loop over the
- * features that may use threads. Internal to lib/choose.
- *
- * Owner: all arrays are the caller's. Threads: as the options' `run` says; each feature has an
- * error of its own, so the first one by number is told whatever the threads did.
- */
-/* The metric of the options under a treatment [K] of all lists (NULL: nothing is treated). of_list
- * [Q], may be NULL: that of each list. As ek_evaluate. */
+/* Helpers for measures per feature: the metric of a model, and a loop over features that may use
+ * threads. Internal to offline/select. */
+/* Compute the metric with a treatment [K] of all lists; NULL means none. of_list [Q], or NULL,
+ * receives the metric per list. Errors as ek_evaluate. */
 int ek_metric_evaluate_model(const struct ek_model *m, const struct ek_dataset *d,
                              const struct ek_importance_options *o,
                              const struct ek_treatment *treatment, double *of_list, double *value,
                              struct ek_error *e);
-/* With nothing changed; EK_EUSAGE when no list counts. */
+/* Compute the metric of unchanged data. Return also EK_EUSAGE if no list counts. */
 int ek_metric_unchanged(const struct ek_model *m, const struct ek_dataset *d,
                         const struct ek_importance_options *o, double *of_list, double *value,
                         struct ek_error *e);
-/* Routable number of an item feature, -1: it is not routable. */
+/* Return the routable index of an item feature, or -1. */
 int ek_model_routable_number(const struct ek_model *m, int feature);
-/* Calls measure(arg, f, ..) for f = 0 .. features-1, and `done` after each that succeeds. The first
- * error by number; EK_ENOMEM. */
+/* Call measure(arg, f, ..) for f = 0 .. features-1, and `done` after each success. Return 0,
+ * EK_ENOMEM, or the error of the lowest failed feature, independent of the threads. */
 int ek_feature_for_each(const struct ek_importance_options *o, int features,
                         int (*measure)(void *arg, int feature, struct ek_error *e), void *arg,
                         struct ek_error *e);

@@ -18,14 +18,14 @@ void ek_nfs_defaults(struct ek_nfs_options *o)
         .threshold = 0.95, .chance = 0.02, .epochs = 15, .batch_lists = 64, .learning_rate = 1e-3};
 }
 
-/* All that a run needs besides its result. */
+/* State of one run, without its result. */
 struct work {
-    struct ek_model *model; /* statistics of the transforms only */
+    struct ek_model *model; /* transform statistics only */
     struct ek_nfs_data train, vali;
     double *mean, *scale; /* [F, EK_NFS_PARTS] */
     int *copy_of;         /* [F] */
     bool *constant;       /* [F] */
-    bool *live;           /* [F] neither a copy nor constant */
+    bool *live;           /* [F], neither a copy nor constant */
     struct ek_nfs_ranker ranker;
     struct ek_nfs_saliency look;
 };
@@ -55,7 +55,7 @@ static int check_data(const struct ek_manifest *m, const struct ek_dataset *trai
     return code ? code : ek_train_check_data("validation", m, vali, false, &quiet, e);
 }
 
-/* Which features take part. */
+/* Determine constant and live features; set the scale of all others to 0. */
 static void sort_out(struct work *w)
 {
     for (size_t f = 0; f < w->train.features; f++) {
@@ -112,7 +112,8 @@ static size_t count_live(const struct work *w)
     return live;
 }
 
-/* Adds a kept group to what is told of its features; similarity holds weights at first. */
+/* Add a kept group to the frequencies and similarities; similarity contains weights until
+ * normalized. */
 static void select_group(struct ek_nfs *out, const struct ek_nfs_groups *g, size_t group)
 {
     size_t features = g->features;
@@ -126,7 +127,7 @@ static void select_group(struct ek_nfs *out, const struct ek_nfs_groups *g, size
     }
 }
 
-/* Keeps the groups that chance does not explain. */
+/* Keep the groups that the null model does not explain. */
 static void retain_groups(struct ek_nfs *out, const struct work *w, const struct ek_nfs_options *o)
 {
     const struct ek_nfs_groups *g = &w->look.groups;
@@ -145,7 +146,7 @@ static void retain_groups(struct ek_nfs *out, const struct work *w, const struct
             out->similarity[i] /= out->frequency[i / features];
 }
 
-/* A copy has what its original has. */
+/* Copy the results of the original to a copy. */
 static void fill_copy(struct ek_nfs *n, size_t copy, size_t original)
 {
     size_t features = (size_t)n->features;
@@ -224,7 +225,7 @@ void ek_nfs_release(struct ek_nfs *n)
     memset(n, 0, sizeof *n);
 }
 
-/* What is chosen first: features in kept groups, others, copies, those that never vary. */
+/* Return the rank class of a feature: kept groups, others, copies, constants. */
 static int class_of(const struct ek_nfs *n, int i)
 {
     if (n->constant[i])
@@ -234,8 +235,7 @@ static int class_of(const struct ek_nfs *n, int i)
     return n->frequency[i] > 0 ? 0 : 1;
 }
 
-/* Whether feature i comes before j: of one class the more frequent, then the more salient, then
- * the lower number. */
+/* Return true if feature i precedes j: by class, frequency, saliency, then number. */
 static bool before(const struct ek_nfs *n, int i, int j)
 {
     int a = class_of(n, i), b = class_of(n, j);
@@ -254,7 +254,7 @@ static int by_rank(const void *a, const void *b, void *n)
     return before(n, i, j) ? -1 : before(n, j, i);
 }
 
-/* Distances of the `count` features `of`: 1 - the mean of both similarities. */
+/* Compute the distances of features of [count]: 1 - the mean of both similarities. */
 static void fill_distances(const struct ek_nfs *n, const int *of, size_t count, double *distance)
 {
     size_t features = (size_t)n->features;
@@ -266,7 +266,7 @@ static void fill_distances(const struct ek_nfs *n, const int *of, size_t count, 
         }
 }
 
-/* As many clusters as asked, but never one of features that share no group. */
+/* Return k, or more clusters if features without a common group would be merged. */
 static int clusters_of(const struct ek_merge *merge, int count, int k)
 {
     int least = count;
@@ -275,8 +275,8 @@ static int clusters_of(const struct ek_merge *merge, int count, int k)
     return k > least ? k : least;
 }
 
-/* Sorts the features in kept groups, the best first, and puts the best of each cluster to the
- * front. `of` has them in their order of rank, so the first of a cluster is its best. */
+/* Move the best feature of each cluster to the front. `of` is sorted by rank, so the first feature
+ * of a cluster is its best. */
 static int best_of_clusters(const struct ek_nfs *n, int *of, int count, int k, struct ek_error *e)
 {
     size_t size = (size_t)count;
@@ -323,18 +323,18 @@ int ek_nfs_choose(const struct ek_nfs *n, int k, int *chosen, struct ek_error *e
     return code;
 }
 
-/* An item's value; missing ones stand behind all others. */
+/* Value of an item. */
 struct value {
     float x;
     uint32_t item;
 };
 
-/* Hashes of the order of the items and of the opposite order; both 0 where nothing varies. */
+/* Hashes of the item order and of its reverse; both 0 for a constant feature. */
 struct order {
     uint64_t rising, falling;
 };
 
-enum { MISSING = 0 }; /* ranks begin with 1 */
+enum { MISSING = 0 }; /* ranks start at 1 */
 
 static int ascending(const void *a, const void *b)
 {
@@ -342,7 +342,7 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Equal values have equal ranks, which have no gaps. Returns the highest. */
+/* Rank the values densely: equal values share a rank. Return the highest rank. */
 static uint32_t rank_values(const struct value *sorted, size_t count, uint32_t *rank)
 {
     uint32_t at = 0;
@@ -404,7 +404,7 @@ int ek_nfs_duplicates(const struct ek_dataset *d, int *copy_of, struct ek_error 
     return code;
 }
 
-/* ln C(n, k), 0 <= k <= n */
+/* Return ln C(n, k), 0 <= k <= n. */
 static double ln_choose(uint64_t n, uint64_t k)
 {
     int sign;
@@ -420,7 +420,7 @@ double ek_nfs_ln_probability(uint64_t features, uint64_t size, double threshold)
            (double)(features - 1 - size) * log(threshold) - ln_choose(features, size);
 }
 
-/* Terms of a binomial from k on, away from the mode, as a multiple of the first. */
+/* Return the sum of binomial terms from k away from the mode, relative to the first. */
 static double sum_up(double n, double k, double odds)
 {
     double term = 1, sum = 1;

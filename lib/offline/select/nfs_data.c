@@ -8,7 +8,7 @@
 
 static const double PART_MAX = 10;
 
-/* Lists that one of `items` items becomes. */
+/* Return the number of lists into which a list is split. */
 static size_t pieces_of(size_t items)
 {
     return items ? (items + EK_NFS_LIST_ITEMS_MAX - 1) / EK_NFS_LIST_ITEMS_MAX : 1;
@@ -29,7 +29,7 @@ static int allocate(struct ek_nfs_data *d, size_t lists, size_t items)
     return d->offset && d->part && d->query && d->label && d->there ? EK_OK : EK_ENOMEM;
 }
 
-/* What is at work while data are filled. */
+/* State while data is filled. */
 struct filling {
     struct ek_nfs_data *to;
     const struct ek_dataset *from;
@@ -52,7 +52,7 @@ static void fill_item(struct filling *f, size_t item)
     d->label[d->items++] = f->from->label[item];
 }
 
-/* Items `first`, `first` + step ... of a list as one list. */
+/* Add items `first`, `first` + step ... of a list as one list. */
 static void fill_piece(struct filling *f, size_t list, size_t first, size_t step)
 {
     struct ek_nfs_data *d = f->to;
@@ -69,7 +69,7 @@ static int fill(struct filling *f)
     const struct ek_dataset *from = f->from;
     for (size_t q = 0; q < from->lists; q++) {
         size_t pieces = pieces_of(items_of(from, q));
-        /* Of one item: only the query is wanted, parts come one by one. */
+        /* One item is enough for the query features; the parts are computed per item. */
         int n = items_of(from, q) ? 1 : 0;
         if (ek_encode(&f->encoder, from->x + from->offset[q] * f->to->features, n,
                       from->query + q * f->to->queries, NULL))
@@ -114,7 +114,7 @@ void ek_nfs_data_release(struct ek_nfs_data *d)
     memset(d, 0, sizeof *d);
 }
 
-/* Sums over the items that have feature f: how many, the mean, then the deviation of a part. */
+/* Compute mean and 1 / sd of a part over the items that have feature f. */
 static void measure_part(const struct ek_nfs_data *d, size_t f, size_t k, double *mean,
                          double *scale)
 {
@@ -131,7 +131,7 @@ static void measure_part(const struct ek_nfs_data *d, size_t f, size_t k, double
         if (d->there[i * d->features + f])
             squares += pow((double)part[i * row] - *mean, 2);
     double sd = n ? sqrt(squares / (double)n) : 0;
-    *scale = sd > 1e-6 ? 1 / sd : 0; /* below: rounding */
+    *scale = sd > 1e-6 ? 1 / sd : 0; /* smaller sd is rounding error */
 }
 
 void ek_nfs_data_measure(const struct ek_nfs_data *d, double *mean, double *scale)

@@ -1,15 +1,15 @@
-/* Lists as the re-ranker of feature selection reads them.
+/* Lists as input of the feature-selection re-ranker.
  *
- *   part   of a value x: z-score, CDF, signed ln(1 + |x|) (score/transform.h), each then brought to
- *          mean 0 and deviation 1 over the training items that have the value, cut at +-10; a
- *          missing value gives 0. There is no raw part: it is the z-score in another unit, and a
- *          gradient would carry that unit.
- *   query  signed ln(1 + |x|), standardised
+ *   part   z-score, CDF and signed ln(1 + |x|) of a value x (transform.h), each standardized
+ *          over the training items that have the value and clamped to +-10. A missing value
+ *          is 0. There is no raw part: it would be the z-score in another unit, and gradients
+ *          would depend on that unit
+ *   query  signed ln(1 + |x|), standardized
  *
- * So a unit of any feature, whatever its mixture, is about a deviation of it, and gradients can be
- * compared. A list of more than EK_NFS_LIST_ITEMS_MAX items is dealt out to several of nearly equal
- * length, in turns, as attention needs memory by the square. Shapes: F features, M query features.
- * Owner: the caller, ek_nfs_data_release. Read-only after filling, may be shared by threads.
+ * One unit of any feature is therefore about one deviation, and gradients are comparable. A list of
+ * more than EK_NFS_LIST_ITEMS_MAX items is split round-robin into lists of nearly equal length,
+ * because attention needs quadratic memory. F features, M query features. Read-only after filling,
+ * so threads may share it.
  */
 #ifndef EK_OFFLINE_SELECT_NFS_DATA_H
 #define EK_OFFLINE_SELECT_NFS_DATA_H
@@ -26,19 +26,20 @@ struct ek_nfs_data {
     float *part;    /* [items, F, EK_NFS_PARTS] */
     float *query;   /* [lists, M] */
     float *label;   /* [items] */
-    bool *there;    /* [items, F]: a usable value */
+    bool *there;    /* [items, F], usable value */
 };
 
-/* The model gives the statistics of the transforms: of the kind EK_TRANSFORM_MIXTURE, fitted.
+/* Fill the data with the transform statistics of a fitted EK_TRANSFORM_MIXTURE model. Return 0, or
  * EK_ENOMEM. */
 int ek_nfs_data_init(struct ek_nfs_data *d, const struct ek_model *m, const struct ek_dataset *from,
                      struct ek_error *e);
 void ek_nfs_data_release(struct ek_nfs_data *d);
-/* mean, scale [F, EK_NFS_PARTS] of the parts as they are; scale is 1 / sd, 0 where nothing varies.
+/* Measure mean and scale [F, EK_NFS_PARTS] of the parts; scale is 1 / sd, or 0 for constant parts.
  */
 void ek_nfs_data_measure(const struct ek_nfs_data *d, double *mean, double *scale);
-/* (part - mean) scale, cut. */
+/* Replace each part by (part - mean) * scale, clamped. */
 void ek_nfs_data_standardize(struct ek_nfs_data *d, const double *mean, const double *scale);
+/* Return a list that points into the data. */
 struct ek_nfs_list ek_nfs_data_list(const struct ek_nfs_data *d, size_t list);
 
 #endif

@@ -120,7 +120,7 @@ void ek_layer_norm(const float *x, size_t rows, size_t width, float *y, float *s
     }
 }
 
-/* With y centred: dx = scale (dy - mean(dy) - y mean(dy y)). */
+/* With y normalized: dx = scale (dy - mean(dy) - y mean(dy y)). */
 void ek_layer_norm_backward(const float *y, const float *scale, const float *dy, size_t rows,
                             size_t width, float *dx)
 {
@@ -146,13 +146,13 @@ size_t ek_attention_weights(size_t items, size_t heads)
     return heads * items * padded(items);
 }
 
-/* A turned matrix [D, padded n], and one [n, padded n]. */
+/* One transposed matrix [D, padded n] and one [n, padded n]. */
 size_t ek_attention_scratch(size_t items)
 {
     return (D + items) * padded(items);
 }
 
-/* One head's part of everything. */
+/* Slices of one head. */
 struct head {
     size_t n, pad, width; /* width: w */
     const float *q, *k, *v;
@@ -174,7 +174,7 @@ static struct head head_of(const struct ek_attention *a, size_t i)
                          .square = a->scratch + D * pad};
 }
 
-/* rows [n, D], 3 w apart, to columns; the padding is 0. */
+/* Transpose rows [n, D], 3 w apart, and pad with 0. */
 static void transpose_rows(const struct head *h, const float *rows)
 {
     for (size_t d = 0; d < D; d++) {
@@ -186,7 +186,7 @@ static void transpose_rows(const struct head *h, const float *rows)
     }
 }
 
-/* A product of rows [n, D], `row` apart, with what was turned: to [n, padded n]. */
+/* Multiply rows [n, D], `row` apart, by the transposed matrix, giving [n, padded n]. */
 static void times_transposed(const struct head *h, const float *rows, size_t row, float *to)
 {
     ek_gemm(&(struct ek_gemm){.a = rows,
@@ -201,7 +201,7 @@ static void times_transposed(const struct head *h, const float *rows, size_t row
                               .depth = D});
 }
 
-/* A square matrix [n, padded n], or its transpose, times rows [n, D]. */
+/* Multiply a square matrix [n, padded n], or its transpose, by rows [n, D]. */
 static void square_times(const struct head *h, const float *square, bool transposed,
                          const float *rows, size_t row, float *to, size_t to_row)
 {
@@ -217,7 +217,7 @@ static void square_times(const struct head *h, const float *square, bool transpo
                               .depth = h->n});
 }
 
-/* Row by row, in place. */
+/* Apply softmax to each row in place. */
 static void softmax(const struct head *h)
 {
     for (size_t i = 0; i < h->n; i++) {
@@ -245,7 +245,7 @@ void ek_attention_forward(const struct ek_attention *a, float *out)
     }
 }
 
-/* d P to d (Q K^T), in place: P (dP - sum of P dP over the row), scaled. */
+/* Convert d P to d (Q K^T) in place: P (dP - sum of P dP over the row), scaled. */
 static void softmax_below(const struct head *h)
 {
     for (size_t i = 0; i < h->n; i++) {
@@ -258,7 +258,7 @@ static void softmax_below(const struct head *h)
     }
 }
 
-/* What item i's K and V did to its own output. */
+/* Compute the effect of item i's K and V on its own output. */
 static void backward_self(const struct head *h, const float *d_out, float *d_k, float *d_v)
 {
     for (size_t i = 0; i < h->n; i++) {

@@ -66,7 +66,7 @@ static size_t list_weights(const struct ek_nfs_list *l)
     return ek_attention_weights(l->items, EK_NFS_HEADS);
 }
 
-/* One list as long as the pass needs more weights than any shorter ones together. */
+/* One list of rows_max items needs the most weights of any lists with that many rows. */
 int ek_nfs_pass_init(struct ek_nfs_pass *p, const struct ek_nfs_network *n, size_t rows_max)
 {
     memset(p, 0, sizeof *p);
@@ -152,8 +152,7 @@ bool ek_nfs_pass_add(struct ek_nfs_pass *p, const struct ek_nfs_network *n, cons
     return true;
 }
 
-/* The attention of the list that begins at `row`; its weights lie behind those of the lists before.
- */
+/* Return the attention of the list at `row`; its weights follow those of the previous lists. */
 static struct ek_attention attention_at(const struct ek_nfs_pass *p, size_t list, size_t row,
                                         size_t weight)
 {
@@ -184,7 +183,7 @@ static void attend_back(struct ek_nfs_pass *p, bool own)
     }
 }
 
-/* y += x */
+/* Add x to y. */
 static void add(float *y, const float *x, size_t count)
 {
     for (size_t i = 0; i < count; i++)
@@ -214,7 +213,7 @@ void ek_nfs_forward(const struct ek_nfs_network *n, const float *parameter, stru
     }
 }
 
-/* gradient is NULL where only the inputs' is wanted. */
+/* `gradient` is NULL if only the gradient of the inputs is needed. */
 static void score_back(const struct ek_nfs_network *n, const float *parameter,
                        struct ek_nfs_pass *p, float *gradient)
 {
@@ -258,7 +257,7 @@ static void attention_back(const struct ek_nfs_network *n, const float *turned,
     ek_layer_norm_backward(p->norm[0], p->scale[0], p->d_row, rows, W, p->d_h);
 }
 
-/* Of the mixtures' rows: share_k sum over the items of d u (part_k - u). */
+/* Add the gradient of the mixture rows: share_k * sum over the items of d u (part_k - u). */
 static void mixture_back(const struct ek_nfs_network *n, const float *turned,
                          const struct ek_nfs_pass *p, float *gradient)
 {

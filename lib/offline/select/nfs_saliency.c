@@ -9,7 +9,7 @@
 
 struct looking;
 
-/* A shard looks at the lists at its places, `stride` lists apart. */
+/* Shard of the lists, which are `stride` apart. */
 struct shard {
     struct looking *of;
     struct ek_nfs_pass pass;
@@ -53,8 +53,7 @@ static int measure_list(struct shard *s, size_t list, size_t row)
     return code;
 }
 
-/* Fills the pass from place `from` on; returns the place behind. Lists of one item are no part of
- * it. */
+/* Fill the pass from position `from` on, without lists of one item. Return the position behind. */
 static size_t load(struct shard *s, size_t from)
 {
     const struct looking *l = s->of;
@@ -108,7 +107,7 @@ static int init_shard(struct looking *l, size_t i, size_t places)
     return ek_nfs_pass_init(&s->pass, &l->ranker->network, l->ranker->rows_max);
 }
 
-/* Adds up what the shards found, in their order. */
+/* Sum the results of the shards in their order. */
 static int collect(struct ek_nfs_saliency *out, const struct looking *l)
 {
     size_t features = l->data->features;
@@ -167,7 +166,8 @@ void ek_nfs_saliency_release(struct ek_nfs_saliency *l)
 
 enum { FIRST_CAPACITY = 256 };
 
-/* Lowest and highest saliency of the live features; false when one is no number. */
+/* Compute the lowest and highest saliency of the live features. Return false if one is not finite.
+ */
 static bool range_of(const double *map, const bool *live, size_t features, double *low,
                      double *high)
 {
@@ -220,7 +220,7 @@ void ek_nfs_groups_release(struct ek_nfs_groups *g)
     memset(g, 0, sizeof *g);
 }
 
-/* The slot of a group, or the empty one where it belongs. */
+/* Return the slot of a group, or the empty slot for it. */
 static size_t *slot_of(const struct ek_nfs_groups *g, size_t *slot, size_t capacity,
                        const uint64_t *bits)
 {

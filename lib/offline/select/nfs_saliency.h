@@ -1,13 +1,12 @@
-/* Groups of features and how often each was seen: the attention of a re-ranker, counted.
+/* Counts of salient feature groups.
  *
- * A map is |d score / d input| of one item per feature. Features that the item does not have, and
- * those that never vary (`live` is false), have none. Min-max over the live features; the group is
- * the set of those above the threshold. A map in which all are equal has no group; in the mean each
- * of its features counts 1, or 0 where the map is all 0 or no number.
+ * A map is |d score / d input| of one item per feature, min-max normalized over the live features.
+ * Missing features of the item and features that are not live have no saliency. The group of a map
+ * is the set of features above the threshold. A map of equal values has no group; its features
+ * count 1 in the mean, or 0 if the map is all 0 or not finite.
  *
- * Shapes: F features; a group is a row of ek_nfs_words(F) words of 64 bits, feature f in bit f % 64
- * of word f / 64. Counts are exact, so the order of adding does not matter. Owner: the caller,
- * ek_nfs_groups_release. Threads: one each.
+ * F features; a group is a row of ek_nfs_words(F) 64-bit words, feature f in bit f % 64 of word f /
+ * 64. Counts are exact, so the order of additions has no effect. One thread at a time.
  */
 #ifndef EK_OFFLINE_SELECT_NFS_SALIENCY_H
 #define EK_OFFLINE_SELECT_NFS_SALIENCY_H
@@ -22,16 +21,16 @@ struct ek_nfs_groups {
     size_t features, words, count, capacity;
     uint64_t *bits; /* [count, words] */
     uint64_t *seen; /* [count] */
-    size_t *slot;   /* [2 capacity]: number of a group + 1, by its hash */
-    uint64_t maps;  /* all that was seen */
+    size_t *slot;   /* [2 capacity], group number + 1, by hash */
+    uint64_t maps;  /* sum of the counts */
 };
 
-/* gradient [F], there [F], live [F]. map [F] is written, bits [words] too. Whether there is a
+/* Compute map [F] and bits [words] from gradient, there and live [F]. Return true if the map has a
  * group. */
 bool ek_nfs_map(const float *gradient, const bool *there, const bool *live, size_t features,
                 double threshold, double *map, uint64_t *bits);
 
-/* EK_ENOMEM from all; the groups are as before then. */
+/* Functions that return int return 0, or EK_ENOMEM without a change of the groups. */
 int ek_nfs_groups_init(struct ek_nfs_groups *g, size_t features);
 void ek_nfs_groups_release(struct ek_nfs_groups *g);
 int ek_nfs_groups_add(struct ek_nfs_groups *g, const uint64_t *bits, uint64_t times);
@@ -39,21 +38,20 @@ int ek_nfs_groups_merge(struct ek_nfs_groups *g, const struct ek_nfs_groups *oth
 bool ek_nfs_group_has(const struct ek_nfs_groups *g, size_t group, size_t feature);
 size_t ek_nfs_group_size(const struct ek_nfs_groups *g, size_t group);
 
-/* Where a trained re-ranker looks: saliency maps of many items, their mean and their groups.
+/* Saliency of a trained re-ranker over many items: the mean map and the groups.
  *
- * Lists of one item have no order and are left out. Of more than EK_NFS_MAPS_MAX items every so
- * many-th list is looked at. Owner: the caller, ek_nfs_saliency_release. Results do not depend on
- * the number of threads.
+ * Lists of one item have no order and are skipped. If there are more than EK_NFS_MAPS_MAX items,
+ * lists are sampled at a fixed stride. Results do not depend on the number of threads.
  */
 enum { EK_NFS_MAPS_MAX = 200000 };
 
 struct ek_nfs_saliency {
     struct ek_nfs_groups groups;
-    double *saliency; /* [F] mean over the items */
+    double *saliency; /* [F], mean over the items */
     uint64_t items;
 };
 
-/* live [F]: the features that vary. EK_ENOMEM. */
+/* Measure the saliency of the features in live [F]. Return 0, or EK_ENOMEM. */
 int ek_nfs_saliency(struct ek_nfs_saliency *out, const struct ek_nfs_ranker *r,
                     const struct ek_nfs_data *d, const bool *live, const struct ek_nfs_options *o,
                     struct ek_error *e);

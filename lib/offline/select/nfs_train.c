@@ -13,12 +13,12 @@ static const double WARM_UP = 0.05, WEIGHT_DECAY = 1e-2, AVERAGE = 3;
 
 struct training;
 
-/* One part of a batch, or of the validation lists: places [from, to) of an order. */
+/* Shard of a batch or of the validation lists: positions [from, to) of an order. */
 struct shard {
     struct training *of;
     struct ek_nfs_pass pass;
     const struct ek_nfs_data *data;
-    const size_t *order; /* NULL: the lists as they are */
+    const size_t *order; /* NULL: order of the data */
     size_t from, to;
     double divisor, loss;
     float *gradient;
@@ -34,7 +34,7 @@ struct training {
     struct shard shard[EK_NFS_SHARDS];
     struct ek_optimizer optimiser;
     float *parameter, *average, *best, *turned, *gradient;
-    const float *in_use; /* by the passes: parameter or average */
+    const float *in_use; /* parameters of the passes: parameter or average */
     size_t *order;       /* lists with a positive label */
     size_t lists, step, steps, longest;
     double vali_ndcg10, best_ndcg10;
@@ -56,7 +56,7 @@ static size_t list_at(const struct shard *s, size_t place)
     return s->order ? s->order[place] : place;
 }
 
-/* Runs as many lists from `from` on as the pass takes; returns the place behind them. */
+/* Run the lists from `from` on that fit into a pass. Return the position behind them. */
 static size_t forward(struct shard *s, size_t from)
 {
     const struct training *t = s->of;
@@ -130,7 +130,7 @@ static void judge_task(void *arg, int i)
     }
 }
 
-/* Gives every shard its share of the places [from, to). */
+/* Distribute the positions [from, to) over the shards. */
 static void deal(struct training *t, const struct ek_nfs_data *data, const size_t *order,
                  size_t from, size_t to)
 {
@@ -144,7 +144,7 @@ static void deal(struct training *t, const struct ek_nfs_data *data, const size_
     }
 }
 
-/* Adds up what the shards found, in their order. Returns the batch's loss. */
+/* Sum the results of the shards in their order. Return the loss of the batch. */
 static double collect(struct training *t)
 {
     double loss = 0;
@@ -157,7 +157,7 @@ static double collect(struct training *t)
     return loss;
 }
 
-/* Linear warm-up times a cosine from 1 to 0. */
+/* Return the learning rate: linear warm-up times a cosine from 1 to 0. */
 static double rate(const struct training *t)
 {
     double warm = fmin(1, (double)(t->step + 1) / fmax(1, WARM_UP * (double)t->steps));

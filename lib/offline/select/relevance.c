@@ -6,13 +6,13 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* A value and where it stands. */
+/* Value with its item index. */
 struct value {
     float x;
     size_t at;
 };
 
-/* Rising; missing ones last. */
+/* Compare in ascending order, missing values last. */
 static int by_value(const void *a, const void *b)
 {
     const struct value *x = a, *y = b;
@@ -26,7 +26,7 @@ static bool same(const struct value *a, const struct value *b)
     return !by_value(a, b);
 }
 
-/* The end of the values that are equal to the one at `i`. */
+/* Return the end of the values equal to value `i`. */
 static size_t tied(const struct value *v, size_t i, size_t n)
 {
     size_t end = i + 1;
@@ -38,7 +38,7 @@ static size_t tied(const struct value *v, size_t i, size_t n)
 struct work {
     struct value *value; /* [longest] */
     double *gain, *best; /* [longest] */
-    double *discounts;   /* [longest + 1] sums of the first ones */
+    double *discounts;   /* [longest + 1], prefix sums */
 };
 
 static size_t longest_list(const struct ek_dataset *d)
@@ -80,7 +80,7 @@ static int descending(const void *a, const void *b)
     return (x < y) - (x > y);
 }
 
-/* Gains of a list into w->gain; returns the highest DCG there is. */
+/* Write the gains of a list to w->gain. Return the ideal DCG. */
 static double ideal(struct work *w, const float *label, size_t n)
 {
     double sum = 0;
@@ -92,8 +92,8 @@ static double ideal(struct work *w, const float *label, size_t n)
     return sum;
 }
 
-/* The DCG expected of groups of equal values: each item of one has the mean discount of its ranks.
- * Ranks begin at `rank`. */
+/* Return the expected DCG of a group of equal values, whose ranks begin at `rank`. Each item has
+ * the mean discount of these ranks. */
 static double group_gain(const struct work *w, size_t from, size_t to, size_t rank)
 {
     double gains = 0;
@@ -102,7 +102,7 @@ static double group_gain(const struct work *w, size_t from, size_t to, size_t ra
     return gains * (w->discounts[rank + to - from] - w->discounts[rank]) / (double)(to - from);
 }
 
-/* DCG by rising and by falling values; the missing ones come last in both. */
+/* Compute the DCG by ascending and by descending values; missing values are last in both. */
 static void pair_similarity(struct work *w, size_t n, double *rising, double *falling)
 {
     size_t present = 0;
@@ -117,7 +117,7 @@ static void pair_similarity(struct work *w, size_t n, double *rising, double *fa
     }
 }
 
-/* The mean of one feature over the lists, lowest first in `rising`. */
+/* Compute the mean NDCG of one feature over the lists; `rising` ranks the lowest value first. */
 static void feature_means(struct work *w, const struct ek_dataset *d, size_t feature,
                           double *rising, double *falling)
 {
@@ -175,7 +175,7 @@ int ek_relevance_measure(const struct ek_dataset *d, int cutoff, struct ek_relev
     for (int f = 0; f < d->item_features; f++) {
         double rising, falling;
         feature_means(&w, d, (size_t)f, &rising, &falling);
-        /* `rising` has the lowest value first, which is what a reversed feature wants. */
+        /* a feature that falls with relevance ranks the lowest value first */
         out[f] = (struct ek_relevance){fmax(rising, falling), rising > falling,
                                        is_constant(d, (size_t)f)};
     }
@@ -183,8 +183,9 @@ int ek_relevance_measure(const struct ek_dataset *d, int cutoff, struct ek_relev
     return EK_OK;
 }
 
-/* Middle ranks of the items [first, end), less their mean and of length 1, into `rank` (from its
- * start); all 0 when there is nothing to rank. Missing ones get 0, which is the middle. */
+/* Write the centered midranks of items [first, end), scaled to length 1, to `rank` (from its
+ * start). Missing items get 0, the center. All are 0, and the result false, without two distinct
+ * values. */
 static bool unit_ranks(const struct ek_dataset *d, size_t feature, size_t first, size_t end,
                        struct value *value, float *rank)
 {
@@ -220,10 +221,10 @@ static double product(const float *a, const float *b, size_t n)
 }
 
 struct sums {
-    float *rank;         /* [F, items at a time] */
-    struct value *value; /* [items at a time] */
+    float *rank;         /* [F, items in a range] */
+    struct value *value; /* [items in a range] */
     double *rho;         /* [F, F] sums, then means */
-    size_t *count;       /* [F, F] lists in which both vary */
+    size_t *count;       /* [F, F], lists in which both vary */
     bool *varies;        /* [F] */
 };
 

@@ -1,4 +1,4 @@
-/* Which changes of its unit a feature may meet, and how likely they are. */
+/* State shared by all features. */
 #include "offline/select/shift_impact.h"
 
 #include "base/alloc.h"
@@ -16,20 +16,20 @@ struct job {
     const struct ek_dataset *data;
     const struct ek_importance_options *options;
     double whole;
-    double *of_list;             /* [Q] metric with nothing changed */
+    double *of_list;             /* [Q], metric of unchanged data */
     struct ek_shift_impact *out; /* [F] */
 };
 
-/* What is measured of one feature. */
+/* State of one feature. */
 struct part {
     const struct job *job;
     struct ek_column column;
     struct ek_treatment *treatment; /* [K] */
-    int routable;                   /* -1: is not */
-    double *now, *lost;             /* [Q] metric under a shift; lost, times the weights */
+    int routable;                   /* -1: not routable */
+    double *now, *lost;             /* [Q], metric under a shift; weighted loss */
 };
 
-/* of_list [Q], may be NULL: the metric of each. */
+/* Compute the loss of the metric. of_list [Q], or NULL, receives the metric per list. */
 static int lost(const struct job *j, const struct ek_dataset *d,
                 const struct ek_treatment *treatment, double *of_list, double *out,
                 struct ek_error *e)
@@ -66,7 +66,7 @@ static void add_lost(struct part *p, double weight)
         p->lost[q] += weight * (p->job->of_list[q] - p->now[q]);
 }
 
-/* Standard error of the mean over the lists that have the metric, of what each lost. */
+/* Return the standard error of the mean loss over the lists that have the metric. */
 static double error_of(const double *lost, size_t lists, double weight)
 {
     double n = 0, mean = 0, squares = 0;
@@ -90,7 +90,7 @@ enum ek_shift_impact_known ek_shift_impact_known(const struct ek_shift_impact *h
                                                                         : EK_HARM_UNKNOWN;
 }
 
-/* The feature of the part under one shift. */
+/* Measure the feature under one shift. */
 static int shifted(struct part *p, struct ek_shift_impact *h, struct ek_shift *s,
                    struct ek_error *e)
 {
@@ -102,7 +102,7 @@ static int shifted(struct part *p, struct ek_shift_impact *h, struct ek_shift *s
     if (rc)
         return rc;
     rc = ek_fault_fit(&fault, p->job->data, e);
-    if (rc == EK_EUSAGE) { /* too many codes; the other features are measured all the same */
+    if (rc == EK_EUSAGE) { /* too many codes; other features can still be measured */
         ek_fault_release(&fault);
         e->code = EK_OK;
         s->lost = h->unnoticed = h->routed = h->silenced = NAN;
@@ -126,7 +126,7 @@ static int shifted(struct part *p, struct ek_shift_impact *h, struct ek_shift *s
     return rc;
 }
 
-/* What is best done, from the three means. */
+/* Normalize the means and select the action with the smallest loss. */
 static void finish_part(struct ek_shift_impact *h, const struct part *p)
 {
     double weight = 0;
@@ -192,9 +192,9 @@ int ek_shift_impact_measure(const struct ek_model *model, const struct ek_manife
 static const char MONEY[] = "money", NUMBER[] = "number", INDICATOR[] = "indicator",
                   CODE[] = "code";
 
-/* Chance that the unit of such a feature changes on its way in a year. Judgements: prices pass
- * through the most hands; ratings and shares have two spellings each in wide use; indicators have
- * no unit. The names are the quantities of rules/units.yaml, and four of our own. */
+/* Probability that the unit of such a feature changes within a year. These are judgments: prices
+ * pass through the most systems; ratings and ratios have two common notations each; indicators have
+ * no unit. Names are the quantities of rules/units.yaml, plus four more. */
 static const struct {
     const char *kind;
     double chance;
@@ -256,7 +256,7 @@ static void add_text(struct ek_shift_impact *h, const char *word)
         snprintf(s->how, sizeof s->how, "%s", word);
 }
 
-/* All conversions that fit so well. */
+/* Add all conversions with this fit. */
 static void add_units(struct ek_shift_impact *h, const struct ek_measure *measure,
                       enum ek_unit_fit fit)
 {
@@ -280,7 +280,7 @@ static void add_money(struct ek_shift_impact *h, const struct ek_manifest *m)
     }
 }
 
-/* A decimal place lost or too many; two of them are rare. */
+/* Add a shift by one decimal place, and by two with a smaller weight. */
 static void add_places(struct ek_shift_impact *h)
 {
     add_factor(h, 10, 1, "tenfold");
