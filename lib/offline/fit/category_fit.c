@@ -9,16 +9,16 @@
 #include <string.h>
 
 enum {
-    WHOLE = 1 << 20, /* the weight of a whole list */
-    PRIOR = 20       /* lists' worth of pull of a stratum towards all lists */
+    WHOLE = 1 << 20, /* weight of a whole list */
+    PRIOR = 20       /* lists' worth of prior: shrinks a stratum towards all lists */
 };
 
 struct ek_category_fit {
-    struct ek_misra_gries *pairs;  /* stratum in the upper half of the key, value in the lower */
-    uint32_t lists[EK_STRATA_MAX]; /* with a value */
+    struct ek_misra_gries *pairs;  /* key: stratum in the upper half, value in the lower */
+    uint32_t lists[EK_STRATA_MAX]; /* lists with a value */
 };
 
-/* A value over all strata. */
+/* Value over all strata. */
 struct total {
     float value;
     uint64_t weight, lists;
@@ -127,7 +127,7 @@ static int heaviest_first(const void *a, const void *b)
     return order ? order : by_value(a, b);
 }
 
-/* Pairs to values; returns how many different ones. */
+/* Sum pairs by value. Return the number of distinct values. */
 static size_t add_up(const struct ek_misra_gries_key *pair, size_t pairs, struct total *total)
 {
     size_t n = 0;
@@ -150,7 +150,7 @@ static double in_lists(uint64_t weight)
     return (double)weight / WHOLE;
 }
 
-/* Lists by stratum of the profile; those of all are the sum. */
+/* Sum the lists by stratum of the profile. Return their total. */
 static double count_lists(const struct ek_category_fit *fit, const int *number, int strata,
                           double *lists)
 {
@@ -162,7 +162,7 @@ static double count_lists(const struct ek_category_fit *fit, const int *number, 
     return sum;
 }
 
-/* The values of the table: the heaviest `kept`, now in the order of values. */
+/* Write the `kept` heaviest values to the table in ascending order. */
 static void fill_values(struct total *total, size_t kept, double lists, struct ek_category_table *t)
 {
     size_t strata = (size_t)t->strata;
@@ -174,7 +174,8 @@ static void fill_values(struct total *total, size_t kept, double lists, struct e
     }
 }
 
-/* Shares by stratum, where there is more than one; and what is known of each stratum's lists. */
+/* Compute the fractions by stratum, if the profile has strata, and the known weight of each
+ * stratum's lists. */
 static void fill_strata(const struct ek_misra_gries_key *pair, size_t pairs, const int *number,
                         const struct total *total, const double *lists, struct ek_category_table *t,
                         double *known)

@@ -84,7 +84,7 @@ static void mark(float *to, const float *sd, size_t count)
         to[i] = sd[i] < EK_SD_UNREAD ? 1 : 0;
 }
 
-/* Whether some values of a feature are 0 and others are not, missing ones among these. */
+/* Return true if some values of a feature are 0 and others, or missing values, are not. */
 static bool zeros_differ(const struct ek_dataset *d, size_t feature)
 {
     size_t columns = (size_t)d->item_features, zeros = 0;
@@ -123,7 +123,7 @@ void ek_input_usage_release(struct ek_input_usage *v)
     memset(v, 0, sizeof *v);
 }
 
-/* Multiplies columns [at, at + count) of rows [rows, stride] by what they keep. */
+/* Set the columns of [at, at + count) without usage to 0, in rows [rows, stride]. */
 static void mark_used(float *row, size_t rows, size_t stride, size_t at, const float *kept,
                       size_t count)
 {

@@ -62,7 +62,7 @@ static int add_list(struct work *w, struct ek_list *q, size_t number, struct ek_
     return EK_OK;
 }
 
-/* ERR has the gain 2^y - 1 at all times. */
+/* ERR always has the gain 2^y - 1. */
 static bool needs_exp(const struct ek_evaluation *v)
 {
     bool needs = false;

@@ -59,7 +59,7 @@ static int by_key(const void *a, const void *b, void *context)
     return (i > j) - (i < j);
 }
 
-/* ln(exp a + exp b) */
+/* Return ln(exp a + exp b). */
 static double log_add(double a, double b)
 {
     double high = a > b ? a : b;
@@ -103,7 +103,7 @@ static double ideal_dcg(const struct ek_list_loss *l)
     return ideal;
 }
 
-/* sigmoid((s_j - s_i) / T) */
+/* Return sigmoid((s_j - s_i) / T). */
 static double ahead(const struct ek_list_loss *l, int j, int i)
 {
     return 1 / (1 + exp((l->score[i] - l->score[j]) / TEMPERATURE));

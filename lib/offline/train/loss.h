@@ -2,16 +2,15 @@
  *
  * With gains g = 2^y - 1 and scores s, items i of a list:
  *   ListNet     - sum_i p_i ln softmax(s)_i, p = g / sum g
- *   ListMLE     items ordered by y + noise, falling; sum over the ranks r with y > 0 of
- *               ln(sum_{t >= r} exp s_t) - s_r. noise in [0, 0.5) draws an order among equal labels
+ *   ListMLE     items ordered by y + noise, descending; sum over the ranks r with y > 0 of
+ *               ln(sum_{t >= r} exp s_t) - s_r. noise in [0, 0.5) orders equal labels randomly
  *   ApproxNDCG  1 - sum_i g_i h_i / log2(1 + rank_i) / IDCG (Qin, Liu and Li 2010), with
- *               rank_i = 1 + sum_{j != i} sigmoid((s_j - s_i) / 0.1), h_i = 1. With a cut-off k,
+ *               rank_i = 1 + sum_{j != i} sigmoid((s_j - s_i) / 0.1), h_i = 1. With a cutoff k,
  *               h_i = sigmoid(k + 1/2 - rank_i) and IDCG is that of the first k
- * The stochastic ApproxNDCG is the mean of it over samples in which each score has standard Gumbel
- * noise of its own (Bruch, Han, Bendersky and Najork 2020; TF-Ranking's form).
- * A list without a positive label has loss and gradient 0.
- * Scores are finite, labels finite and not negative. Threads: no state. Owner: all arrays are the
- * caller's.
+ *
+ * The stochastic ApproxNDCG is its mean over samples with independent standard Gumbel noise on each
+ * score (Bruch, Han, Bendersky and Najork 2020; TF-Ranking's form). A list without a positive label
+ * has loss and gradient 0. Scores must be finite, labels finite and not negative.
  */
 #ifndef EK_OFFLINE_TRAIN_LOSS_H
 #define EK_OFFLINE_TRAIN_LOSS_H
@@ -22,7 +21,7 @@
 
 enum ek_loss { EK_LISTNET, EK_LISTMLE, EK_APPROX_NDCG };
 
-/* One list of n items. gradient [n] is written: d loss / d s. */
+/* One list of n items; gradient [n] receives d loss / d s. */
 struct ek_list_loss {
     int n;
     const double *score;
@@ -34,18 +33,21 @@ struct ek_list_loss {
     int cutoff;      /* ApproxNDCG only; 0: none */
 };
 
-/* As on the command line: "listmle". */
+/* Return the command-line name, for example "listmle". */
 const char *ek_loss_name(enum ek_loss loss);
 
+/* Return the loss of a list and write its gradient. */
 double ek_loss_compute(enum ek_loss loss, const struct ek_list_loss *list);
 
-/* The stochastic ApproxNDCG of a list over `samples` samples; shifted, sum [n] are scratch. */
+/* Return the stochastic ApproxNDCG over `samples` samples and write its gradient; shifted, sum [n]
+ * are scratch. */
 double ek_loss_stochastic(const struct ek_list_loss *list, int samples, struct ek_rng *r,
                           double *shifted, double *sum);
 
-/* Whether the loss of a batch is divided by the number of all its lists (ListMLE), or by that of
+/* Return true if the loss of a batch is divided by the number of all lists (ListMLE), false if by
  * the lists with a positive label. */
 bool ek_loss_counts_empty(enum ek_loss loss);
+/* Return true if a label is positive. */
 bool ek_has_positive(const float *label, int n);
 
 #endif

@@ -1,4 +1,4 @@
-/* The wide part: a gate over the query features gives each routed feature its slopes. */
+/* Wide part: a gate over the query features determines the slopes of each routed feature. */
 #include "offline/train/network.h"
 
 #include "base/alloc.h"
@@ -20,7 +20,7 @@ static size_t allocate(size_t *total, size_t count)
     return at;
 }
 
-/* Running means and variances of what the layers read stand behind all that is learned. */
+/* Place the running means and variances of layer inputs behind all learned parameters. */
 static void place_statistics(struct ek_network *n)
 {
     for (int i = 0; i < n->layers && n->norm; i++) {
@@ -75,8 +75,8 @@ static void draw(float *x, size_t count, size_t inputs, struct ek_rng *r)
         x[i] = (float)(bound * (2 * ek_rng_uniform(r) - 1));
 }
 
-/* Raw values of thousands would drown the other parts, and what is a step for those would be none
- * for theirs: such a part starts with as much less weight as it is larger. */
+/* Start the raw part of a feature with a weight inverse to its magnitude. Raw values of thousands
+ * would otherwise dominate the other parts. */
 static void network_start_mixture(const struct ek_network *n, float *parameter)
 {
     for (size_t f = 0; f < n->items; f++) {
@@ -102,8 +102,7 @@ void ek_network_start(const struct ek_network *n, float *parameter, struct ek_rn
         network_start_mixture(n, parameter);
 }
 
-/* Columns [first, end) of a layer's weights to rows, some at a time: they come from one cache line.
- */
+/* Transpose columns [first, end) in blocks that share a cache line. */
 static void transpose_layer(const struct ek_network_layer *l, const float *from, float *to,
                             size_t first, size_t end)
 {
@@ -126,7 +125,7 @@ static void softmax(const float *logit, float *share)
         share[i] = (float)(power[i] / sum);
 }
 
-/* The shares that parameters stand for. */
+/* Compute the mixture fractions from the parameters. */
 static void network_shares(const struct ek_network *n, const float *parameter, float *shares)
 {
     for (size_t f = 0; f < n->items * EK_TRANSFORM_PARTS; f += EK_TRANSFORM_PARTS)
@@ -165,7 +164,7 @@ void ek_network_export(const struct ek_network *n, const float *parameter, struc
         ek_input_usage_prune(n->varied, m);
 }
 
-/* Arrays of one layer. */
+/* Allocate the arrays of one layer. */
 static bool allocate_layer(struct ek_pass *p, const struct ek_network *n, int i)
 {
     size_t given = p->rows * n->layer[i].width, read = p->rows * n->layer[i].stride;
@@ -238,8 +237,7 @@ static void apply_mask(float *x, const float *kept, size_t count)
         x[i] *= kept[i];
 }
 
-/* Blanks what is not read: `u` the first inputs of an item, `logs` where those of logarithms begin.
- */
+/* Set unused inputs to 0: `u` is the first input of an item, `logs` its first logarithm. */
 static void retain_varied(const struct ek_network *n, float *u, float *logs)
 {
     const struct ek_input_usage *v = n->varied;
@@ -261,7 +259,7 @@ static void load_logs(const struct ek_network *n, float *to, const float *z, con
         copy_values(to + n->routable, z + n->routable, n->routable);
 }
 
-/* The inputs of the first layer that a mixture gives: an item's F features into u. */
+/* Write the mixed transforms of an item's F features to u. */
 static void network_mix(const struct ek_network *n, const float *turned, const float *part,
                         float *u)
 {
@@ -314,7 +312,7 @@ float *ek_pass_input_gradient(const struct ek_pass *p, int layer)
     return layer ? p->delta[layer - 1] : p->below;
 }
 
-/* What a layer reads in training. */
+/* Return the inputs of a layer in training. */
 static const float *fed(const struct ek_pass *p, int layer)
 {
     return p->fed[layer] ? p->fed[layer] : ek_pass_input(p, layer);
@@ -347,7 +345,7 @@ void ek_network_forward(const struct ek_network *n, const float *parameter, cons
         ek_network_forward_layer(n, parameter, turned, p, rows, i, false);
 }
 
-/* Gradient of what a layer read: delta W. */
+/* Compute the gradient of a layer's inputs: delta W. */
 static void pass_down(const struct ek_network *n, const float *parameter, struct ek_pass *p,
                       size_t rows, int layer)
 {
@@ -400,7 +398,7 @@ void ek_network_backward_layer(const struct ek_network *n, const float *paramete
         pass_down(n, parameter, p, rows, layer);
 }
 
-/* Gate values of a list, and the slopes of z and zero where a feature is routed. */
+/* Compute the gate values of a list, and the slopes of z and zero for routed features. */
 static void open_gate(const struct ek_network *n, const float *parameter, struct ek_pass *p,
                       const struct ek_network_list *l)
 {
@@ -440,8 +438,7 @@ void ek_network_score(const struct ek_network *n, const float *parameter, struct
     }
 }
 
-/* Sums over the items of d loss / d score times z and zero, where routed; into p->slope, p->zero.
- */
+/* Sum d loss / d score times z and zero over the items, where routed, into p->slope and p->zero. */
 static void blame_slopes(const struct ek_network *n, struct ek_pass *p,
                          const struct ek_network_list *l, const double *slope_of_score)
 {
@@ -486,7 +483,7 @@ void ek_network_backward_list(const struct ek_network *n, const float *parameter
     }
 }
 
-/* Sums over the list's items of d loss / d u times what a part differs from u. */
+/* Sum d loss / d u times the difference of each part from u over the items of a list. */
 static void blame_feature(const struct ek_network *n, const struct ek_pass *p, size_t row,
                           const struct ek_network_list *l, size_t f, const float *share,
                           double *blame)

@@ -1,10 +1,9 @@
-/* The routable SIR network for training: parameters in one flat array, forward and backward.
+/* Routable SIR network for training: parameters in one flat array, forward and backward passes.
  *
- * Shapes as in assets/model.h. Rows of a layer are padded to a multiple of EK_GEMM_COLUMNS floats;
- * padding is 0 and has gradient 0. Arithmetic is float32 with sums in a fixed order, the wide part
- * double: the same inputs give the same bits on every machine. Between the layers may stand batch
- * normalisation and dropout (network_norm.h); they are there in training only.
- * Owner: the caller. Threads: a network is read-only; every thread has a pass of its own.
+ * Shapes as in model.h. Rows of a layer are padded to a multiple of EK_GEMM_COLUMNS floats; padding
+ * is 0 and has gradient 0. Arithmetic is float32 with sums in a fixed order, the wide part double,
+ * so equal inputs give equal bits on every machine. Batch normalization and dropout between layers
+ * (network_norm.h) apply only in training. A network is read-only; each thread uses its own pass.
  */
 #ifndef EK_OFFLINE_TRAIN_NETWORK_H
 #define EK_OFFLINE_TRAIN_NETWORK_H
@@ -14,10 +13,10 @@
 #include "offline/train/encoded_dataset.h"
 
 struct ek_network_layer {
-    size_t inputs, outputs, stride, width; /* stride: inputs padded, width: outputs padded */
-    size_t weight, bias;   /* places in the parameters: [outputs, stride], [width] */
-    size_t turned;         /* place in the turned weights: [inputs, width] */
-    size_t mean, variance; /* running ones of its inputs, in the parameters: [stride] twice */
+    size_t inputs, outputs, stride, width; /* stride: padded inputs; width: padded outputs */
+    size_t weight, bias;   /* offsets in the parameters: [outputs, stride], [width] */
+    size_t turned;         /* offset in the transposed weights: [inputs, width] */
+    size_t mean, variance; /* running statistics of its inputs, in the parameters: [stride] each */
 };
 
 struct ek_network {
@@ -25,92 +24,96 @@ struct ek_network {
     bool mask_input;
     enum ek_log_input log_input;
     const struct ek_model *model;
-    const struct ek_input_usage *varied; /* what the deep part reads; NULL: everything */
+    const struct ek_input_usage *varied; /* usage of the deep inputs; NULL: all */
     int layers;
     struct ek_network_layer layer[EK_LAYERS_MAX];
     size_t gate_weight, gate_bias, slope, zero; /* [L, M], [L], [L + 1, K] twice */
-    bool norm;      /* inputs of the layers are normalised over the batch */
-    double dropout; /* share of a hidden layer's outputs that is dropped */
-    bool mixes;     /* item features come in parts, whose shares are learned */
-    size_t mixture; /* [F, EK_TRANSFORM_PARTS]: shares are the softmax of a feature's row */
-    size_t shares;  /* the same, place of the shares in the turned weights */
-    size_t learned; /* what the optimiser moves stands first; running statistics follow */
-    size_t parameters, turned; /* floats of either array */
+    bool norm;                                  /* layer inputs are normalized over the batch */
+    double dropout;                             /* dropped fraction of a hidden layer's outputs */
+    bool mixes;                                 /* item features are learned mixtures of parts */
+    size_t mixture; /* [F, EK_TRANSFORM_PARTS]: fractions are the softmax of a feature's row */
+    size_t shares;  /* as mixture: offset of the fractions in the transposed weights */
+    size_t learned; /* parameters of the optimizer, the first ones; running statistics follow */
+    size_t parameters, turned; /* floats in each array */
 };
 
-/* What training puts between the layers; all zero for nothing. */
+/* Layers between the dense layers in training; all zero: none. */
 struct ek_network_options {
     bool batch_norm;
     double dropout; /* 0 <= dropout < 1 */
 };
 
-/* Layout for a model, which must outlive it. */
+/* Lay out the parameters for a model, which must outlive the network. */
 void ek_network_init(struct ek_network *n, const struct ek_model *m,
                      const struct ek_network_options *o);
-/* PyTorch's default for linear layers: weights and biases uniform within 1 / sqrt(inputs); slope
+/* Initialize as PyTorch's linear layers: weights and biases uniform within 1 / sqrt(inputs); slope
  * and zero 0. */
 void ek_network_start(const struct ek_network *n, float *parameter, struct ek_rng *r);
-/* The weights transposed, for the forward direction, and the shares of a mixture: one of `parts`
- * parts of them, which may be done at the same time. */
+/* Compute part `part` of `parts` of the transposed weights and mixture fractions. Parts may run in
+ * parallel. */
 void ek_network_transpose(const struct ek_network *n, const float *parameter, float *turned,
                           int part, int parts);
+/* Write the parameters to a model, with unused inputs set to 0. */
 void ek_network_export(const struct ek_network *n, const float *parameter, struct ek_model *m);
 
-/* One list's inputs: item [n, F + 2 K] as score/encode.h has it, query [M], mask [K] of 0 and 1;
- * of a mixture part [n, F, EK_TRANSFORM_PARTS], which then stands for the first F of `item`. */
+/* Inputs of one list: item [n, F + 2 K] in the layout of encode.h, query [M], mask [K] of 0 and 1.
+ * For a mixture, part [n, F, EK_TRANSFORM_PARTS] replaces the first F of `item`. */
 struct ek_network_list {
     size_t items;
     const float *item, *query, *mask, *part;
 };
 
-/* Working memory for up to `rows` items at a time. */
+/* Working memory for up to `rows` items. */
 struct ek_pass {
     size_t rows;
     float *input;                 /* [rows, stride of the first layer] */
-    float *active[EK_LAYERS_MAX]; /* [rows, width]: what a layer gives */
-    float *fed[EK_LAYERS_MAX];    /* [rows, stride]: what a layer reads; NULL: that as it is */
-    float *keep[EK_LAYERS_MAX];   /* [rows, stride]: 0 where dropped, else 1 / (1 - dropout) */
-    float *delta[EK_LAYERS_MAX];  /* [rows, width]: d loss / d what it gives before the ReLU */
+    float *active[EK_LAYERS_MAX]; /* [rows, width], outputs of a layer */
+    float *fed[EK_LAYERS_MAX];    /* [rows, stride], inputs of a layer in training; NULL: unchanged
+                                     outputs below */
+    float *keep[EK_LAYERS_MAX];   /* [rows, stride], 0 if dropped, else 1 / (1 - dropout) */
+    float *delta[EK_LAYERS_MAX];  /* [rows, width], d loss / d output before the ReLU */
     double *gate;                 /* [L + 1], scratch */
     double *slope, *zero;         /* [K], scratch */
-    float *part;                  /* [rows, F, EK_TRANSFORM_PARTS] of a mixture, else NULL */
-    float *below;                 /* [rows, stride of the first layer] of a mixture, else NULL */
+    float *part;                  /* [rows, F, EK_TRANSFORM_PARTS] for a mixture, else NULL */
+    float *below;                 /* [rows, stride of the first layer] for a mixture, else NULL */
     double *column[2];            /* [widest stride], sums over the rows */
 };
 
+/* Create a pass. Return 0, or EK_ENOMEM. */
 int ek_pass_init(struct ek_pass *p, const struct ek_network *n, size_t rows);
 void ek_pass_release(struct ek_pass *p);
 
-/* Puts a list's items to the rows from `row`. */
+/* Load the items of a list into the rows from `row` on. */
 void ek_network_load(const struct ek_network *n, const float *turned, struct ek_pass *p, size_t row,
                      const struct ek_network_list *l);
-/* Runs `rows` loaded rows through the deep part, without what stands between layers in training. */
+/* Run `rows` loaded rows through the deep part, without normalization and dropout. */
 void ek_network_forward(const struct ek_network *n, const float *parameter, const float *turned,
                         struct ek_pass *p, size_t rows);
-/* One layer of it. `trains`: it reads what it was fed. */
+/* Run one layer. With `trains` it reads the normalized inputs. */
 void ek_network_forward_layer(const struct ek_network *n, const float *parameter,
                               const float *turned, struct ek_pass *p, size_t rows, int layer,
                               bool trains);
-/* Scores of a list whose rows start at `row`: deep part and wide part. */
+/* Compute the scores of a list whose rows begin at `row`: deep part plus wide part. */
 void ek_network_score(const struct ek_network *n, const float *parameter, struct ek_pass *p,
                       size_t row, const struct ek_network_list *l, double *score);
-/* Takes d loss / d score of a list: adds the wide part's gradient, notes the deep part's. */
+/* Process d loss / d score of a list: add the gradient of the wide part, and store that of the deep
+ * part. */
 void ek_network_backward_list(const struct ek_network *n, const float *parameter, struct ek_pass *p,
                               size_t row, const struct ek_network_list *l,
                               const double *slope_of_score, float *gradient);
-/* Layers from the last to the first, all rows having been blamed: adds a layer's gradient, puts
- * d loss / d what it was fed into ek_pass_input_gradient. */
+/* Add the gradient of one layer, and write d loss / d input to ek_pass_input_gradient. Call from
+ * the last layer to the first, after ek_network_backward_list for all lists. */
 void ek_network_backward_layer(const struct ek_network *n, const float *parameter,
                                struct ek_pass *p, size_t rows, int layer, float *gradient);
-/* Where the inputs of a layer come from, before anything is done to them: [rows, stride]. */
+/* Return the inputs of a layer before normalization and dropout [rows, stride]. */
 float *ek_pass_input(const struct ek_pass *p, int layer);
-/* Where their gradient goes: [rows, stride]; NULL where nothing below learns. */
+/* Return the gradient of these inputs [rows, stride], or NULL if no parameter below needs it. */
 float *ek_pass_input_gradient(const struct ek_pass *p, int layer);
-/* From d loss / d what the layer below gives to that before its ReLU. */
+/* Convert d loss / d output of the layer below to that before its ReLU. */
 void ek_network_backward_relu(const struct ek_network *n, struct ek_pass *p, size_t rows,
                               int layer);
 
-/* Adds a loaded list's gradient of a mixture, after the first layer's backward. */
+/* Add the mixture gradient of a loaded list. Call after the backward pass of the first layer. */
 void ek_network_backward_mixture(const struct ek_network *n, const float *turned, struct ek_pass *p,
                                  size_t row, const struct ek_network_list *l, float *gradient);
 

@@ -61,7 +61,7 @@ void ek_norm_measure(const struct ek_network *n, struct ek_pass *p, size_t rows,
         }
 }
 
-/* Adds means and squared differences of `more` rows to those of `rows` (Chan, Golub and LeVeque
+/* Add means and squared differences of `more` rows to those of `rows` (Chan, Golub and LeVeque
  * 1983). */
 static void add_moments(double *mean, double *square, size_t rows, const struct ek_pass *p,
                         size_t more, size_t stride)

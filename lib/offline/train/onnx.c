@@ -16,14 +16,14 @@ static void shape(struct ek_onnx *g, const char *name, int64_t rows, int64_t col
     ek_onnx_constant(g, name, EK_ONNX_INT64, 2, VECTOR, (const int64_t[]){rows, columns});
 }
 
-/* The input named as the scope to its standardised signed logs: doubles .standard. */
+/* Convert the input named by the scope to standardized signed logs: doubles .standard. */
 static void signed_ln(struct ek_onnx *g, int count, const float *mean, const float *sd)
 {
     ek_onnx_wide(g, ".mean", count, VECTOR, mean, false);
     ek_onnx_wide(g, ".scale", count, VECTOR, sd, true);
     ek_onnx_cast(g, g->scope, ".double", EK_ONNX_DOUBLE);
     ek_onnx_node(g, "Abs", EK_ONNX_OF(".double"), ".size");
-    ek_onnx_node(g, "LessOrEqual", EK_ONNX_OF(".size", "largest"), ".here"); /* not so for NaN */
+    ek_onnx_node(g, "LessOrEqual", EK_ONNX_OF(".size", "largest"), ".here"); /* false for NaN */
     ek_onnx_node(g, "Where", EK_ONNX_OF(".here", ".double", "nothing"), ".value");
     ek_onnx_node(g, "Abs", EK_ONNX_OF(".value"), ".value_size");
     ek_onnx_node(g, "Add", EK_ONNX_OF(".value_size", "one"), ".more");
@@ -35,7 +35,7 @@ static void signed_ln(struct ek_onnx *g, int count, const float *mean, const flo
     ek_onnx_node(g, "Where", EK_ONNX_OF(".here", ".scaled", "nothing"), ".standard");
 }
 
-/* .mean [1, K]: of the usable logs of this list. */
+/* .mean [1, K] of the usable logs of this list. */
 static void list_mean(struct ek_onnx *g)
 {
     const int64_t first = 0;
@@ -47,7 +47,7 @@ static void list_mean(struct ek_onnx *g)
     ek_onnx_node(g, "Div", EK_ONNX_OF(".sum", ".divisor"), ".mean");
 }
 
-/* Centred logs and zero indicators of the routable features: doubles .z, .b, floats .z_float,
+/* Centered logs and zero indicators of the routable features: doubles .z, .b, floats .z_float,
  * .b_float, all [n, K]. */
 static void logs(struct ek_onnx *g, const struct ek_model *m)
 {
@@ -75,8 +75,8 @@ static void logs(struct ek_onnx *g, const struct ek_model *m)
     ek_onnx_cast(g, ".zero", ".b_float", EK_ONNX_FLOAT);
 }
 
-/* "open" [F]: 0 where an item feature is routed. Each feature looks its mask up; those that are not
- * routable find the 0 that is put behind. */
+/* "open" [F]: 0 for routed item features. Each feature looks up its mask; features that are not
+ * routable look up an appended 0. */
 static void open_features(struct ek_onnx *g, const struct ek_model *m)
 {
     const float zero = 0, one = 1;
@@ -98,7 +98,7 @@ static void open_features(struct ek_onnx *g, const struct ek_model *m)
     ek_onnx_node(g, "Sub", EK_ONNX_OF("one_float", "closed"), "open");
 }
 
-/* "own" [n, columns]: the deep inputs that differ from item to item. Returns how many. */
+/* "own" [n, columns]: the deep inputs per item. Return their number. */
 static int layer_inputs(struct ek_onnx *g, const struct ek_model *m)
 {
     int f = m->item_features, k = m->routable_count;
@@ -122,7 +122,7 @@ static int layer_inputs(struct ek_onnx *g, const struct ek_model *m)
     return f + 2 * k;
 }
 
-/* "shared" [1, columns]: the deep inputs that all items have in common. Returns how many. */
+/* "shared" [1, columns]: the deep inputs that all items share. Return their number. */
 static int shared_inputs(struct ek_onnx *g, const struct ek_model *m)
 {
     bool query = m->query_features > 0, mask = m->mask_input && m->routable_count > 0;
@@ -138,7 +138,7 @@ static int shared_inputs(struct ek_onnx *g, const struct ek_model *m)
     return count;
 }
 
-/* Columns [first, first + count) and, behind them, [second, columns) of the first layer. */
+/* Write columns [first, first + count), then [second, columns), of the first layer. */
 static void first_weights(struct ek_onnx *g, const struct ek_model *m, const char *name, int first,
                           int count, int second)
 {
@@ -164,7 +164,7 @@ static void dense(struct ek_onnx *g, const char *from, const char *weight, const
     ek_onnx_node_with(g, "Gemm", EK_ONNX_OF(from, weight, bias), to, "transB", 1);
 }
 
-/* The first layer, cut as in the scorer: what all items have in common is computed once. */
+/* The first layer, split as in the scorer: shared inputs are computed once. */
 static void first_layer(struct ek_onnx *g, const struct ek_model *m)
 {
     int own = layer_inputs(g, m), shared = shared_inputs(g, m);
@@ -222,7 +222,7 @@ static void gate(struct ek_onnx *g, const struct ek_model *m)
     ek_onnx_node_with(g, "Concat", EK_ONNX_OF("gate.outputs", "gate.one"), "gate", "axis", 1);
 }
 
-/* What one kind of input of the wide part gives to each item: `.sum` [n, 1]. */
+/* `.sum` [n, 1]: contribution of one kind of wide input to each item. */
 static void wide_sum(struct ek_onnx *g, const struct ek_model *m, const char *scope,
                      const float *weight, const char *input)
 {
@@ -234,7 +234,7 @@ static void wide_sum(struct ek_onnx *g, const struct ek_model *m, const char *sc
     ek_onnx_node(g, "MatMul", EK_ONNX_OF(input, ".column"), ".sum");
 }
 
-/* "all" [n, 1]: deep and wide part together. */
+/* "all" [n, 1]: sum of deep and wide part. */
 static void wide_part(struct ek_onnx *g, const struct ek_model *m)
 {
     gate(g, m);
@@ -271,8 +271,7 @@ static void zscore(struct ek_onnx *g, const struct ek_model *m)
     ek_onnx_node(g, "Where", OF(".here", ".raw_cut", "nothing"), ".zscore");
 }
 
-/* The knots as intervals: where one starts, what it rises by per unit, and 1 where it is so narrow
- * (two equal knots) that it is a step. */
+/* Knots as intervals: start, slope, and 1 for a step (two equal knots). */
 static void intervals(struct ek_onnx *g, const struct ek_model *m)
 {
     size_t count = (size_t)m->item_features * INTERVALS;
@@ -295,7 +294,7 @@ static void intervals(struct ek_onnx *g, const struct ek_model *m)
     ek_free(all);
 }
 
-/* The share below a value is the sum of what every interval adds to it. */
+/* The fraction below a value is the sum over all intervals. */
 static void cdf(struct ek_onnx *g, const struct ek_model *m)
 {
     const int64_t last = 2;
@@ -341,7 +340,7 @@ static void mixture(struct ek_onnx *g, const struct ek_model *m)
     ek_free(column);
 }
 
-/* In the scope "items": from .value (0 where missing), .here and .standard to floats .t. */
+/* In the scope "items": convert .value (0 if missing), .here and .standard to floats .t. */
 static void onnx_transform(struct ek_onnx *g, const struct ek_model *m)
 {
     static const char *const results[] = {".standard", ".raw", ".zscore", ".cdf", ".mixed3"};

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Field numbers of the messages of ONNX (onnx.proto3), as far as they are written here. */
+/* Field numbers of the used ONNX messages (onnx.proto3). */
 enum { MODEL_IR = 1, MODEL_PRODUCER, MODEL_VERSION, MODEL_GRAPH = 7, MODEL_OPSET, MODEL_META = 14 };
 enum { OPSET_VERSION = 2 };
 enum { META_KEY = 1, META_VALUE };
@@ -53,7 +53,7 @@ static void add_text(struct ek_onnx *g, struct ek_buf *to, unsigned field, const
     add_bytes(g, to, field, text, strlen(text));
 }
 
-/* The name of a value, with the scope where it begins with a dot. */
+/* Append the name of a value, with the scope if it begins with a dot. */
 static void add_name(struct ek_onnx *g, struct ek_buf *to, unsigned field, const char *name)
 {
     char whole[80];
@@ -61,7 +61,7 @@ static void add_name(struct ek_onnx *g, struct ek_buf *to, unsigned field, const
     add_text(g, to, field, whole);
 }
 
-/* An embedded message that is complete; its buffer is free again. */
+/* Append a complete embedded message and clear its buffer. */
 static void add_message(struct ek_onnx *g, struct ek_buf *to, unsigned field, struct ek_buf *from)
 {
     add_bytes(g, to, field, from->data, from->length);
@@ -77,7 +77,7 @@ static void add_dim(struct ek_onnx *g, int size)
     add_message(g, &g->inner, SHAPE_DIM, &g->innermost);
 }
 
-/* Moves what `inner` holds into a message of its own under `field`. */
+/* Wrap the contents of `inner` into a message under `field`. */
 static void wrap(struct ek_onnx *g, unsigned field)
 {
     add_message(g, &g->innermost, field, &g->inner);

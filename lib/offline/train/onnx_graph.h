@@ -1,9 +1,9 @@
-/* A graph in the ONNX format while it is being written: values by name, nodes that make values from
- * values. Only onnx.c builds one.
+/* Builder of an ONNX graph: named values, and nodes that compute values from values. Used by onnx.c
+ * only.
  *
- * A failure sticks: later calls do nothing and ek_onnx_finish returns it. In names of values a
- * leading dot stands for `scope`: ".ln" is "items.ln" while the scope is "items". Shapes are of
- * EK_ONNX_ITEMS where the number of items stands. Owner: the caller, ek_onnx_release.
+ * The first error is kept: later calls have no effect and ek_onnx_finish returns it. In value names
+ * a leading dot stands for `scope`: ".ln" is "items.ln" in the scope "items". EK_ONNX_ITEMS is the
+ * dimension of the number of items.
  */
 #ifndef EK_OFFLINE_TRAIN_ONNX_GRAPH_H
 #define EK_OFFLINE_TRAIN_ONNX_GRAPH_H
@@ -14,7 +14,7 @@
 
 enum { EK_ONNX_ITEMS = -1, EK_ONNX_OPSET = 13, EK_ONNX_IR = 7 };
 
-/* Numbers of ONNX. */
+/* Data type codes of ONNX. */
 enum ek_onnx_type { EK_ONNX_FLOAT = 1, EK_ONNX_INT64 = 7, EK_ONNX_DOUBLE = 11 };
 
 struct ek_onnx {
@@ -26,41 +26,39 @@ struct ek_onnx {
 void ek_onnx_init(struct ek_onnx *g);
 void ek_onnx_release(struct ek_onnx *g);
 
-/* What goes in and out: float vectors and matrices; columns < 0: a vector of `rows`. */
+/* Add a graph input or output: float vector or matrix; columns < 0: a vector of `rows`. */
 void ek_onnx_input(struct ek_onnx *g, const char *name, int rows, int columns, const char *doc);
 void ek_onnx_output(struct ek_onnx *g, const char *name, int rows, int columns, const char *doc);
 
-/* Constants; columns < 0: a vector, rows < 0: a single number. The values are copied. */
+/* Add a constant, whose values are copied; columns < 0: a vector, rows < 0: a scalar. */
 void ek_onnx_constant(struct ek_onnx *g, const char *name, enum ek_onnx_type type, int rows,
                       int columns, const void *values);
 
-/* A float array as doubles, or as their inverses. */
+/* Add a float array as doubles, or as their inverses. */
 void ek_onnx_wide(struct ek_onnx *g, const char *name, int rows, int columns, const float *values,
                   bool inverse);
-/* A single number, double. */
+/* Add a double scalar. */
 void ek_onnx_number(struct ek_onnx *g, const char *name, double value);
 
 #define EK_ONNX_OF(...) ((const char *const[]){__VA_ARGS__, NULL})
 
-/* inputs end with NULL. */
+/* Add a node; `inputs` ends with NULL. */
 void ek_onnx_node(struct ek_onnx *g, const char *op, const char *const *inputs, const char *output);
-/* The same with one whole number as attribute. */
+/* Add a node with one integer attribute. */
 void ek_onnx_node_with(struct ek_onnx *g, const char *op, const char *const *inputs,
                        const char *output, const char *attribute, int value);
 
+/* Add a type conversion. */
 void ek_onnx_cast(struct ek_onnx *g, const char *from, const char *to, enum ek_onnx_type type);
 
-/* Appends the file to `out`, with a text under a key of its metadata. Returns the first failure. */
+/* Append the file to `out`, with `text` under `key` in its metadata. Return 0, or the first error.
+ */
 int ek_onnx_finish(struct ek_onnx *g, const char *key, const char *text, struct ek_buf *out);
 
-/* Fields of messages in the encoding of Protocol Buffers, for writing: a field is a key (number and
- * kind as one varint) and a varint, or a length and that many bytes. An embedded message is the
- * bytes of its own fields. Nothing else is needed by what we write.
- *
- * Returns EK_OK, EK_ENOMEM, or EK_ELIMIT beyond the limit of the buffer. Field numbers are
- * positive.
- */
-/* A file of Protocol Buffers ends here. */
+/* Protocol Buffers writer. A field is a key (number and kind as one varint) and a varint, or a
+ * length and bytes. An embedded message is the bytes of its fields. Functions return EK_OK,
+ * EK_ENOMEM, or EK_ELIMIT beyond the limit of the buffer. Field numbers are positive. */
+/* Largest Protocol Buffers file. */
 enum { EK_PROTOBUF_BYTES_MAX = 0x7fffffff };
 
 int ek_protobuf_int(struct ek_buf *b, unsigned field, uint64_t value);

@@ -22,7 +22,7 @@ static double median(double *values, size_t n)
     return n ? 0.5 * (values[(n - 1) / 2] + values[n / 2]) : NAN;
 }
 
-/* Over the lists of one arm. `logs` has room for all items. */
+/* Return the median over the lists of one arm. `logs` has space for all items. */
 static double ln_median(const struct ek_dataset *d, int item, const int *arm, int which,
                         double *logs)
 {

@@ -1,25 +1,25 @@
-/* What one would do to shifted values without routing: divide by the factor they seem to have, or
- * fill in a constant. To compare with (`evenkeel eval --repair`, `--fill`).
+/* Repairs of shifted values as an alternative to routing: division by the estimated factor, or a
+ * constant. For comparison (`evenkeel eval --repair`, `--fill`).
  *
- * The factor is exp(median of ln|x| now - median of ln|x| in the reference), over finite values
- * that are not 0. Missing values stay missing under a division.
- * Owner: the caller. Threads: no state.
+ * The factor is exp(current median of ln|x| - reference median of ln|x|) over finite nonzero
+ * values. Missing values stay missing under a division.
  */
 #ifndef EK_OFFLINE_TRAIN_RESCALE_H
 #define EK_OFFLINE_TRAIN_RESCALE_H
 
 #include "lists/dataset.h"
 
-/* Median of ln|x| of an item feature; NaN when it has no usable value. EK_ENOMEM. */
+/* Set *out to the median of ln|x| of an item feature, NaN without usable values. Return 0, or
+ * EK_ENOMEM. */
 int ek_ln_median(const struct ek_dataset *d, int item, double *out, struct ek_error *e);
 
-/* Divides an item feature by its factor, one for each arm: arm [Q] < arms, NULL with arms 1: one
- * for all lists. factor [arms] is what was divided by; 1 where an arm or the reference has no
- * usable value. EK_ENOMEM. */
+/* Divide an item feature by one factor per arm. arm [Q] < arms; NULL with arms 1 means one factor
+ * for all lists. factor [arms] receives the divisors, 1 if an arm or the reference has no usable
+ * value. Return 0, or EK_ENOMEM. */
 int ek_rescale_fit(struct ek_dataset *d, int item, double reference_ln_median, const int *arm,
                    int arms, double *factor, struct ek_error *e);
 
-/* Sets an item feature to `value` everywhere, missing values included. */
+/* Set an item feature to `value` in all items, missing values included. */
 void ek_impute(struct ek_dataset *d, int item, float value);
 
 #endif

@@ -6,10 +6,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Centred logs of equal values may differ by rounding: no deviation at all is below LOG_SD_NONE. */
+/* Centered logs of equal values may differ by rounding: a deviation below LOG_SD_NONE is none. */
 static const double SD_FLOOR = 1e-6, LOG_SD_FLOOR = 1e-3, LOG_SD_NONE = 1e-9;
 
-/* Mean and spread of what is added, by Welford's recurrence. */
+/* Mean and variance by Welford's recurrence. */
 struct moments {
     double mean, squares;
     size_t count;
@@ -58,7 +58,7 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The finite values of a feature, ascending. */
+/* Collect the finite values of a feature in ascending order. */
 static size_t sorted_values(const struct ek_dataset *d, size_t feature, float *values)
 {
     size_t n = 0;
@@ -84,7 +84,7 @@ static bool usable(double x)
     return isfinite(x) && x != 0;
 }
 
-/* Adds the logs of one feature of one list to `level`, centred ones to `spread`. */
+/* Add the logs of one feature of one list to `level`, and the centered ones to `spread`. */
 static void add_list(const struct ek_dataset *d, size_t list, size_t feature, struct moments *level,
                      struct moments *spread)
 {
@@ -153,7 +153,7 @@ static void fit_knots(const float *values, size_t n, float *knot)
     }
 }
 
-/* Fills what the model has of them. EK_ENOMEM. */
+/* Fit the transform statistics that the model needs. Return 0, or EK_ENOMEM. */
 static int transform_fit(struct ek_model *m, const struct ek_dataset *d, struct ek_error *e)
 {
     if (!m->raw_mean && !m->cdf)

@@ -51,7 +51,7 @@ warn(const struct ek_train_options *o, const char *format, ...)
     o->warn(o->context, text);
 }
 
-/* Lists that teach nothing, by reason. */
+/* Number of lists without a gradient, by reason. */
 struct census {
     size_t single, without_positive, equal, teaching;
 };
@@ -144,7 +144,7 @@ static bool same(float a, float b)
     return a == b || (isnan(a) && isnan(b));
 }
 
-/* What one column of `rows` rows does. */
+/* Return true if a column of `rows` rows has a finite nonzero value. */
 static bool occurs(const float *x, size_t rows, size_t columns)
 {
     for (size_t i = 0; i < rows; i++)
@@ -189,7 +189,7 @@ static bool odd_column(const char *feature, const float *x, size_t rows, size_t 
     return true;
 }
 
-/* Item features that never occur and the first of them, and how many differ within some list. */
+/* Item features that never occur, the first of them, and the number that differ within a list. */
 struct columns {
     size_t absent, first_absent, differing;
 };
@@ -208,7 +208,7 @@ static struct columns count_columns(const struct ek_dataset *d)
     return c;
 }
 
-/* Refuses what can only be a manifest of other data. */
+/* Reject a manifest that must belong to other data. */
 static int check_manifest(const struct ek_manifest *m, const struct ek_dataset *d,
                           struct ek_error *e)
 {

@@ -34,7 +34,6 @@ int ek_train_shard_init(struct ek_train_shard *s, const struct ek_train_shared *
     return EK_ENOMEM;
 }
 
-/* For lists of at most `longest` items. The model must outlive it. EK_ENOMEM. */
 static void train_shift_release(struct ek_train_shift *s)
 {
     ek_encoder_release(&s->encoder);
@@ -97,7 +96,7 @@ static void draw_mask(struct ek_train_shard *s, struct ek_rng *r, float *mask)
 
 enum purpose { FOR_MASK, FOR_NOISE, FOR_SHIFT, PURPOSES };
 
-/* More places than an epoch can have. Epochs stay below 2^20, so that no stream reaches those of
+/* Larger than the positions of an epoch. Epochs stay below 2^20, so streams do not reach those of
  * dropout. */
 enum { EPOCH_BITS = 40 };
 
@@ -142,7 +141,7 @@ static int train_shift_init(struct ek_train_shift *s, const struct ek_model *m, 
     if (m->transform == EK_TRANSFORM_MIXTURE)
         s->part = ek_calloc(longest, features * EK_TRANSFORM_PARTS * sizeof *s->part);
     float *query = ek_calloc(queries, sizeof *query);
-    /* The longest list makes the encoder's room; it needs no memory after that. */
+    /* encoding the longest list allocates all memory of the encoder */
     bool ready = s->x && s->pick && query && (s->part || m->transform != EK_TRANSFORM_MIXTURE) &&
                  !ek_encode(&s->encoder, s->x, (int)longest, query, NULL);
     ek_free(query);
@@ -158,8 +157,8 @@ static void scale_column(float *x, size_t items, size_t features, double factor)
         x[i * features] = (float)(factor * (double)x[i * features]);
 }
 
-/* With probability `share`, lets l->item and l->part of list q point to its encoding with other
- * scales, valid until the next call. */
+/* With probability `share`, replace l->item and l->part of list q by its encoding at other scales.
+ * The result is valid until the next call. */
 static void train_shift_list(struct ek_train_shift *s, double share, const struct ek_encoded *set,
                              size_t q, struct ek_rng *r, struct ek_network_list *l)
 {
@@ -186,7 +185,7 @@ static void train_shift_list(struct ek_train_shift *s, double share, const struc
     }
 }
 
-/* Loads lists from place `from` on, as many as fit. */
+/* Load the lists from position `from` on that fit. */
 static void load_run(struct ek_train_shard *s, size_t from)
 {
     struct ek_train_run run = {from, from, 0};
@@ -208,7 +207,7 @@ static void load_run(struct ek_train_shard *s, size_t from)
     s->run = run;
 }
 
-/* Streams of dropout, far from those of masks and noise. */
+/* Streams of dropout, disjoint from those of masks and noise. */
 static const uint64_t STREAM_DROPOUT = (uint64_t)1 << 63;
 
 static void draw_masks(float *keep, size_t count, double dropout, struct ek_rng *r)
@@ -218,7 +217,7 @@ static void draw_masks(float *keep, size_t count, double dropout, struct ek_rng 
         keep[i] = ek_rng_uniform(r) < dropout ? 0 : kept;
 }
 
-/* What each hidden layer of the run's lists drops. */
+/* Draw the dropout of each hidden layer for the lists of the run. */
 static void draw_dropout(struct ek_train_shard *s)
 {
     const struct ek_network *n = &s->shared->network;
@@ -249,7 +248,7 @@ static const float *labels_at(const struct ek_train_shard *s, size_t place)
     return d->label + d->offset[list_at(&s->part, place)];
 }
 
-/* Loss of the list in hand, its gradient into s->slope. */
+/* Return the loss of the current list and write its gradient to s->slope. */
 static double loss_of(struct ek_train_shard *s, size_t place, struct ek_list_loss *list)
 {
     const struct ek_train_options *o = s->shared->options;
@@ -262,7 +261,7 @@ static double loss_of(struct ek_train_shard *s, size_t place, struct ek_list_los
     return ek_loss_compute(o->loss, list);
 }
 
-/* Loss and blame of one list whose rows start at `row`. */
+/* Add the loss and the backward pass of one list, whose rows begin at `row`. */
 static void learn_list(struct ek_train_shard *s, size_t place, size_t row,
                        const struct ek_network_list *input)
 {

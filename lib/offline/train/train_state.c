@@ -8,7 +8,7 @@
 #include <string.h>
 
 static const char IDENTITY_KEY[] = "evenkeel_training";
-/* The room holds the numbers of all features twice and the rest. */
+/* IDENTITY_ROOM: the numbers of all features twice, and the rest. */
 enum { CHECKPOINT_VERSION = 2, IDENTITY_ROOM = 16 * EK_FEATURES_MAX + 4096 };
 
 int ek_train_state_init(struct ek_train_state *s, enum ek_optimizer_kind kind, size_t count,
@@ -41,7 +41,7 @@ void ek_train_state_release(struct ek_train_state *s)
     memset(s, 0, sizeof *s);
 }
 
-/* Of all numbers of a data set. */
+/* Return a hash of all values of a dataset. */
 static uint64_t hash_of(const struct ek_dataset *d)
 {
     uint64_t h = ek_hash(d->offset, (d->lists + 1) * sizeof *d->offset, 0);
@@ -87,12 +87,12 @@ int ek_train_identity(struct ek_buf *to, const struct ek_manifest *m,
     return ek_buf_string(to) ? EK_OK : EK_ENOMEM;
 }
 
-/* The numbers of the state that are no arrays, in the order of the file. Patience may differ from
- * one part of a run to the next, so it is none of them. */
+/* Scalars of the state in file order. The patience may differ between the runs of a training, so it
+ * is not included. */
 enum { EPOCH, STEP, BEST_EPOCH, OPTIMISER_STEP, RNG, WHOLE_COUNT = RNG + 4 };
 enum { LOSS, VALI, BEST, EPOCH_LOSS, REAL_COUNT };
 
-/* One array of a state, and its name in the file. */
+/* Array of a state with its name in the file. */
 struct part {
     const char *name;
     enum ek_dtype type;
@@ -154,7 +154,7 @@ static size_t line_length(const char *text)
     return strcspn(text, "\n");
 }
 
-/* Names the first line in which two runs differ. */
+/* Return EK_EUSAGE naming the first line in which two runs differ. */
 static int check_identity(const char *there, const char *here, const char *path, struct ek_error *e)
 {
     while (*there && *here) {
@@ -179,7 +179,7 @@ static bool all_finite(const struct part *p)
     return true;
 }
 
-/* Whether each list comes once: then the sum of a function that tells them apart is that of all. */
+/* Return true if each list occurs once, by a sum of hashes. */
 static bool is_order(const struct ek_train_state *s)
 {
     uint64_t there = 0, desired = 0;
@@ -199,7 +199,7 @@ static bool sound(const struct ek_train_state *s, const struct part *parts, cons
             return false;
     if (!is_order(s))
         return false;
-    /* The generator never leaves a state of zeros. */
+    /* the generator would never leave the zero state */
     if (!(whole[RNG] | whole[RNG + 1] | whole[RNG + 2] | whole[RNG + 3]))
         return false;
     return whole[STEP] <= s->at.steps && whole[EPOCH] <= (uint64_t)s->at.epochs &&

@@ -1,9 +1,8 @@
-/* All that changes while a model is trained, and its checkpoint file; internal to training.
+/* Mutable state of a training run and its checkpoint file; internal to training.
  *
- * A checkpoint is a safetensors file with every number of the state, so that a run that goes on
- * from it ends with the same bits as one that was never stopped. Its text `evenkeel_training` says
- * line by line, as `key=value`, what the run is: options, features and data (not the patience).
- * Owner: the caller.
+ * A checkpoint is a safetensors file with all values of the state, so a resumed run ends with the
+ * same bits as an uninterrupted one. Its metadata `evenkeel_training` identifies the run by
+ * `key=value` lines: options, features and data, but not the patience.
  */
 #ifndef EK_OFFLINE_TRAIN_TRAIN_STATE_H
 #define EK_OFFLINE_TRAIN_TRAIN_STATE_H
@@ -14,30 +13,32 @@
 #include "offline/train/training.h"
 
 struct ek_train_state {
-    size_t count;                      /* of the parameters */
-    float *parameter, *average, *best; /* [count]; average: over the steps so far */
+    size_t count;                      /* parameters */
+    float *parameter, *average, *best; /* [count]; average: over all steps so far */
     struct ek_optimizer optimiser;
-    uint64_t *order; /* [lists] of the training data in this epoch */
+    uint64_t *order; /* [lists], order of the training data in this epoch */
     size_t lists;
     struct ek_rng order_rng;
     struct ek_train_progress at;
     double epoch_loss; /* sum over the steps of the epoch */
 };
 
-/* `count` parameters, the first `learned` of which the optimiser moves. EK_ENOMEM. */
+/* Create a state of `count` parameters; the optimizer changes the first `learned`. Return 0, or
+ * EK_ENOMEM. */
 int ek_train_state_init(struct ek_train_state *s, enum ek_optimizer_kind kind, size_t count,
                         size_t learned, size_t lists);
 void ek_train_state_release(struct ek_train_state *s);
 
-/* Appends the lines that say what a run is, and a terminator. EK_ENOMEM. */
+/* Append the lines that identify a run, and a terminator. Return 0, or EK_ENOMEM. */
 int ek_train_identity(struct ek_buf *to, const struct ek_manifest *m,
                       const struct ek_train_options *o, const struct ek_dataset *train,
                       const struct ek_dataset *vali);
-/* On failure nothing of that name changed. */
+/* Write a checkpoint. On error, an existing file stays unchanged. */
 int ek_train_state_save(const struct ek_train_state *s, const char *identity, const char *path,
                         struct ek_error *e);
-/* Into an initialised state of the same run. EK_EUSAGE when it is of another one, naming the first
- * difference; EK_EFORMAT for a file that is no checkpoint. The state is undefined after failure. */
+/* Load a checkpoint into an initialized state of the same run. Return 0, EK_EUSAGE naming the first
+ * difference if it is from another run, or EK_EFORMAT if the file is no checkpoint. On error the
+ * state is undefined. */
 int ek_train_state_load(struct ek_train_state *s, const char *identity, const char *path,
                         struct ek_error *e);
 

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Streams of random numbers; those of the lists of an epoch are train_shard.c's. */
+/* Random streams; train_shard.c has those of the lists of an epoch. */
 enum { STREAM_START = 1, STREAM_ORDER = 2, VALIDATION_SEED = 99 };
 enum { PARAMETERS_TO_SPREAD = 1 << 16 };
 static const double WARM_UP = 0.05;
@@ -25,7 +25,7 @@ struct training {
     struct ek_train_state state;
     struct ek_buf identity;
     float *turned, *gradient;
-    float *folded; /* without normalisation, for validation */
+    float *folded; /* parameters without normalization, for validation */
     bool stop;
 };
 
@@ -69,7 +69,7 @@ static void validate_task(void *arg, int i)
     ek_train_shard_validate(&((struct training *)arg)->shard[i]);
 }
 
-/* Gives every shard its share of the places [from, to) of `whole`. */
+/* Distribute the positions [from, to) of `whole` over the shards. */
 static void deal(struct training *t, struct ek_train_part whole)
 {
     size_t first = whole.from, count = whole.to - whole.from;
@@ -94,14 +94,14 @@ static double divisor_of(const struct training *t, size_t from, size_t to)
     return positive ? (double)positive : 1;
 }
 
-/* Linear warm-up times a cosine from 1 to 0. */
+/* Return the learning rate: linear warm-up times a cosine from 1 to 0. */
 static double rate_at(const struct ek_train_options *o, size_t step, size_t steps)
 {
     double warm = fmin(1, (double)(step + 1) / fmax(1, WARM_UP * (double)steps));
     return o->learning_rate * warm * 0.5 * (1 + cos(M_PI * (double)step / (double)steps));
 }
 
-/* Runs the same work on all parts of the parameters; of few it is not worth waking threads for. */
+/* Run a task on all parts of the parameters. Few parameters do not justify waking threads. */
 static void run_parts(struct training *t, void (*task)(void *arg, int i))
 {
     if (t->shared.network.parameters >= PARAMETERS_TO_SPREAD)
@@ -125,7 +125,7 @@ static void collect_task(void *arg, int part)
     }
 }
 
-/* Adds up what the shards found, always in their order. Returns the batch's loss. */
+/* Sum the results of the shards in fixed order. Return the loss of the batch. */
 static double collect(struct training *t)
 {
     double loss = 0;
@@ -141,7 +141,7 @@ static void transpose_task(void *arg, int part)
     ek_network_transpose(&t->shared.network, t->shared.parameter, t->turned, part, EK_TRAIN_SHARDS);
 }
 
-/* Share of the running statistics that a batch leaves as it was. */
+/* Weight of the old running statistics per batch. */
 static const double MOMENTUM = 0.95;
 
 static void open_task(void *arg, int i)
@@ -178,7 +178,7 @@ static void run_all(struct ek_train_batch *b, void (*task)(void *arg, int i))
         task(b, i);
 }
 
-/* A part has to go through the network in one run. */
+/* Reserve memory for each part as a single run. */
 static int reserve_batches(struct ek_train_batch *b)
 {
     for (int i = 0; i < EK_TRAIN_SHARDS; i++) {
@@ -193,14 +193,14 @@ static int reserve_batches(struct ek_train_batch *b)
     return EK_OK;
 }
 
-/* Losses and gradients of the shards' parts. EK_ENOMEM. */
+/* Compute losses and gradients of the shards' parts. Return 0, or EK_ENOMEM. */
 static int train_batch_learn(struct ek_train_batch *b)
 {
     const struct ek_network *n = &b->shared->network;
     struct ek_norm *norm = &b->shared->norm;
     struct ek_pass *pass[EK_TRAIN_SHARDS];
     size_t rows[EK_TRAIN_SHARDS];
-    /* At first a plain mean, so that the start does not linger. */
+    /* The first batches use a plain mean, so that the start values vanish quickly. */
     double old = fmin(MOMENTUM, (double)b->step / (double)(b->step + 1));
     if (reserve_batches(b))
         return EK_ENOMEM;
@@ -221,7 +221,7 @@ static int train_batch_learn(struct ek_train_batch *b)
     return EK_OK;
 }
 
-/* Has the shards find their gradients. */
+/* Compute the gradients of all shards. */
 static int learn(struct training *t, struct ek_error *e)
 {
     if (!t->shared.network.norm) {
@@ -236,7 +236,7 @@ static int learn(struct training *t, struct ek_error *e)
     return train_batch_learn(&b) ? ek_fail(e, EK_ENOMEM, "no memory for a batch") : EK_OK;
 }
 
-/* Takes the parameters after a step into the average. */
+/* Add the parameters after a step to the average. */
 static void copy_average(struct training *t)
 {
     double power = t->options->average;
@@ -247,14 +247,14 @@ static void copy_average(struct training *t)
         t->state.average[i] += weight * (t->state.parameter[i] - t->state.average[i]);
 }
 
-/* What a model made now would have. */
+/* Return the parameters of a model exported now. */
 static const float *current(const struct training *t)
 {
     return t->options->average > 0 ? t->state.average : t->state.parameter;
 }
 
-/* Masks and scale faults become rarer, down to none: the last steps see the lists that the model is
- * mostly asked about, with small steps that unlearn nothing. */
+/* Return the current fraction of masks and scale faults, which decreases to 0. The last, small
+ * steps then train on lists as in production. */
 static double fade(const struct training *t)
 {
     return 1 - (double)t->state.at.step / (double)t->state.at.steps;
@@ -337,7 +337,7 @@ static int save(struct training *t, struct ek_error *e)
     return path ? ek_train_state_save(&t->state, (const char *)t->identity.data, path, e) : EK_OK;
 }
 
-/* One epoch, or what is left of it. A stop within it is looked at between two steps. */
+/* Run one epoch, or its rest after a resume. A stop takes effect between two steps. */
 static int do_epoch(struct training *t, struct ek_error *e)
 {
     size_t lists = t->state.lists, batch = (size_t)t->options->batch_lists;
@@ -377,7 +377,7 @@ static int allocate(struct training *t)
     return EK_OK;
 }
 
-/* The first state of a run, or that of its checkpoint. */
+/* Initialize the state, or load it from the checkpoint. */
 static int begin(struct training *t, struct ek_error *e)
 {
     const struct ek_train_options *o = t->options;
@@ -431,7 +431,7 @@ static int prepare(struct training *t, const struct ek_manifest *m, const struct
     return code ? code : begin(t, e);
 }
 
-/* Says in the model how it came about. */
+/* Record the training options in the model. */
 static int sign(struct training *t, uint64_t manifest_hash, struct ek_error *e)
 {
     const struct ek_train_options *o = t->options;

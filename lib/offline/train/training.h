@@ -1,10 +1,9 @@
-/* Training of the routable SIR model (the recipe: docs/training.md).
+/* Training of the routable SIR model (recipe: docs/training.md).
  *
- * Deterministic by seed, whatever the number of threads: a batch is cut into EK_TRAIN_SHARDS parts
- * in any case and all sums have a fixed order. Vector instructions change no bit either; between
- * machines the C library's exp and log may. The library starts no threads; a caller-supplied runner
- * may run the parts at the same time. Missing values in the data are allowed. Owner: options and
- * data are the caller's; the model comes out as ek_model.
+ * Results depend on the seed but not on the number of threads: a batch always has EK_TRAIN_SHARDS
+ * parts and all sums have a fixed order. Vector instructions change no bit either; the C library's
+ * exp and log may differ between machines. The library starts no threads, but a runner of the
+ * caller may run the parts in parallel. Missing values in the data are allowed.
  */
 #ifndef EK_OFFLINE_TRAIN_TRAINING_H
 #define EK_OFFLINE_TRAIN_TRAINING_H
@@ -20,65 +19,65 @@ enum { EK_TRAIN_SHARDS = 8 };
 
 struct ek_train_progress {
     int epoch, epochs;  /* from 1 */
-    size_t step, steps; /* of the whole run */
+    size_t step, steps; /* over the whole run */
     double loss;        /* running mean of the epoch */
-    double vali_ndcg10; /* of the last finished epoch; NaN before */
+    double vali_ndcg10; /* of the last finished epoch; NaN before the first */
     double best_ndcg10;
     int best_epoch;
 };
 
 struct ek_train_options {
     enum ek_loss loss;
-    int samples, cutoff; /* ApproxNDCG: of the stochastic form, 0 for the other; 0 for none */
+    int samples, cutoff; /* ApproxNDCG: samples of the stochastic form, 0: none; cutoff, 0: none */
     enum ek_routing routing;
-    const int *static_routed; /* routable numbers for EK_ROUTING_STATIC */
+    const int *static_routed; /* routable indices for EK_ROUTING_STATIC */
     int static_count;
     struct ek_model_shape shape;
-    /* Under random routing, at the first step: share of lists with nothing routed, and share of
-     * lists that get scale faults (train_shard.h). They move linearly to 1 and 0 at the last step;
-     * validation keeps the first share. */
+    /* Fractions at the first step under random routing: lists without routing, and lists with scale
+     * faults (train_shard.h). They change linearly to 1 and 0 at the last step; validation uses the
+     * first value of keep_clean. */
     double keep_clean, shift;
     int epochs, batch_lists;
-    int patience; /* stops after that many epochs without a better one; 0: never */
+    int patience; /* stop after this many epochs without improvement; 0: never */
     enum ek_optimizer_kind optimiser;
     double learning_rate, weight_decay;
-    /* The model is the mean of the weights after all steps t so far, weighted with about t to this
-     * power (Shamir and Zhang 2013, polynomial-decay averaging); 0: the last weights alone. */
+    /* Exponent of polynomial-decay averaging (Shamir and Zhang 2013): the model is the mean of the
+     * weights after all steps t, weighted with about t to this power. 0: the last weights. */
     double average;
-    struct ek_network_options network; /* batch normalisation and dropout: none */
+    struct ek_network_options network; /* batch normalization and dropout; default: none */
     uint64_t seed;
-    /* Files: where to write the state after every epoch and when stopped, and which one to go on
-     * from; NULL: none. A run that was stopped and goes on ends with the same bits. */
+    /* Paths: `checkpoint` is written after every epoch and at a stop, `resume` is loaded first;
+     * NULL: none. A resumed run ends with the same bits as an uninterrupted one. */
     const char *checkpoint, *resume;
-    /* Called now and then; non-zero stops training with what was best so far. May be NULL. */
+    /* Called periodically; nonzero stops training and keeps the best epoch so far. May be NULL. */
     int (*progress)(void *context, const struct ek_train_progress *p);
-    /* Runs task(arg, i) for i = 0 .. count-1, maybe at the same time, returns when all are done.
-     * NULL: one after the other. Results do not depend on it. */
+    /* Run task(arg, i) for i = 0 .. count-1, possibly in parallel, and return when all are done.
+     * NULL: sequentially. Results do not depend on it. */
     void (*run)(void *context, void (*task)(void *arg, int i), void *arg, int count);
-    /* Told, before training, what is odd about the data. May be NULL. */
+    /* Called before training with each warning about the data. May be NULL. */
     void (*warn)(void *context, const char *text);
     void *context;
 };
 
-/* The recipe of docs/training.md. */
+/* Set the recipe of docs/training.md. */
 void ek_train_defaults(struct ek_train_options *o);
-/* Trains on `train`, keeps the epoch with the best NDCG@10 on `vali` (of equals the earlier).
- * `last` (may be NULL) gets the state at the end. EK_EUSAGE for options or data that cannot be
- * trained on or a checkpoint of another run, EK_ESTATE when the loss stops being a number, EK_EIO
- * and EK_EFORMAT for checkpoints. */
+/* Train on `train` and return the epoch with the best NDCG@10 on `vali`, the earlier of equals.
+ * `last`, unless NULL, receives the final progress. Return 0, EK_ENOMEM, EK_EUSAGE for unusable
+ * options or data or a checkpoint of another run, EK_ESTATE if the loss is not finite, or EK_EIO or
+ * EK_EFORMAT for checkpoints. */
 int ek_train(struct ek_model **out, const struct ek_manifest *m, const struct ek_dataset *train,
              const struct ek_dataset *vali, const struct ek_train_options *o,
              struct ek_train_progress *last, struct ek_error *e);
 
-/* A batch through all shards at once, layer by layer, so that the inputs of each layer can be
- * normalised over the whole batch; internal to training. */
+/* Layer-by-layer pass of a batch through all shards, for normalization over the whole batch;
+ * internal to training. */
 struct ek_train_batch {
     struct ek_train_shared *shared;
-    struct ek_train_shard *shard; /* [EK_TRAIN_SHARDS], their parts dealt */
-    float *parameter;             /* its running statistics are brought up to date */
-    size_t step;                  /* batches before this one */
+    struct ek_train_shard *shard; /* [EK_TRAIN_SHARDS], with their parts set */
+    float *parameter;             /* its running statistics are updated */
+    size_t step;                  /* number of earlier batches */
     const struct ek_train_options *options;
-    int layer; /* in hand */
+    int layer; /* current layer */
 };
 
 #endif

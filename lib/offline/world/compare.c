@@ -14,7 +14,7 @@ struct guarded {
     struct ek_guard *guard;
     struct ek_context *context;
     struct ek_compare_trace told;
-    const void *bytes; /* of the message at hand, as this side gives it out */
+    const void *bytes; /* current message as this side forwards it */
     size_t length;
     bool touched;
 };
@@ -79,8 +79,8 @@ static int drain_events(struct guarded *s, struct ek_error *e)
     return rc;
 }
 
-/* What a side gives out: the message itself where its plan has nothing for it, or it cannot be
- * scored. */
+/* Set the output of a side: the original message if no plan entry applies or it cannot be scored.
+ */
 static int emit_row(struct guarded *s, const void *message, size_t length, uint64_t *unscored,
                     struct ek_error *e)
 {
@@ -135,7 +135,8 @@ static int compare_with(struct ek_comparison_run *c, struct ek_error *e)
     return rc || !apart ? rc : move(c, EK_A_TO_B, scores(a), scores(b), e);
 }
 
-/* As a stage does, whose canaries and guardrails live on it. */
+/* Shadow-score the list as a processing stage does, because canaries and guardrails depend on it.
+ */
 static int compare_ranks(struct guarded *s, struct ek_error *e)
 {
     struct ek_comparison t;
@@ -214,10 +215,10 @@ static int by_query(const void *x, const void *y)
         return -side;
     const struct ek_compared_finding *f = p->of[0] ? p->of[0] : p->of[1],
                                      *g = q->of[0] ? q->of[0] : q->of[1];
-    return (f > g) - (f < g); /* of one array: in the order they were told */
+    return (f > g) - (f < g); /* same array: in the order of the reports */
 }
 
-/* Each of A takes the first of B that is the same change and nobody's yet. */
+/* Match each finding of A with the first unmatched finding of B for the same change. */
 static int match(struct ek_comparison_run *c, struct ek_error *e)
 {
     const struct ek_compare_trace *a = &c->side[EK_SIDE_A].told, *b = &c->side[EK_SIDE_B].told;
@@ -253,7 +254,7 @@ static uint64_t query_of(const struct ek_compare_trace *s, size_t at)
     return at < s->plans ? s->plan[at].query : UINT64_MAX;
 }
 
-/* The last plan of a query is the one its list was scored under. */
+/* Only the last plan of a list counts: its scores use that plan. */
 static int line_up(struct ek_comparison_run *c, struct ek_error *e)
 {
     static const struct ek_compared_plan none = {0};

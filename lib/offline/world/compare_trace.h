@@ -1,6 +1,4 @@
-/* What the events of one guard come to, for a comparison (compare.h). Internal to it.
- *
- * Owner: the caller; starts as {0}, ek_compare_trace_release.
+/* Summary of the events of one guard, for a comparison (compare.h); internal to it. {0} is empty.
  */
 #ifndef EK_OFFLINE_WORLD_COMPARE_TRACE_H
 #define EK_OFFLINE_WORLD_COMPARE_TRACE_H
@@ -10,23 +8,24 @@
 
 struct ek_compare_trace {
     struct ek_reported_findings reported;
-    struct ek_compared_finding *finding; /* since ek_compare_trace_end */
+    struct ek_compared_finding *finding; /* set by ek_compare_trace_end */
     size_t findings;
-    struct ek_compared_plan *plan; /* by query */
+    struct ek_compared_plan *plan; /* ordered by list */
     size_t plans, plan_room;
     uint64_t withdrawn; /* by a guardrail */
     uint64_t left;      /* beyond EK_COMPARED_MAX */
 };
 
 void ek_compare_trace_release(struct ek_compare_trace *s);
-/* Adds an event of the guard; other kinds than those of findings, plans, limits, decisions and the
- * model change nothing. EK_ENOMEM. */
+/* Add an event of the guard. Only findings, plans, limits, decisions and model drift have an
+ * effect. Return 0, or EK_ENOMEM. */
 int ek_compare_trace_event(struct ek_compare_trace *s, const struct ek_event *v,
                            struct ek_error *e);
 
-/* Fill `finding` with what was reported. EK_ENOMEM. */
+/* Fill `finding` from the reported findings. Return 0, or EK_ENOMEM. */
 int ek_compare_trace_end(struct ek_compare_trace *s);
 
+/* Return true if both plans have equal entries. */
 bool ek_compared_same_plan(const struct ek_compared_plan *a, const struct ek_compared_plan *b);
 
 #endif

@@ -27,7 +27,7 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The finite values of an item feature, ascending. */
+/* Collect the finite values of an item feature in ascending order. */
 static size_t sorted_values(const struct ek_dataset *d, int item, float *values)
 {
     size_t n = 0;
@@ -98,7 +98,7 @@ static bool in_segment(const struct ek_fault *f, const struct ek_list *q)
            !memcmp(value.text, f->segment_value, value.length);
 }
 
-/* A number in [0, 1) that follows from the seed and up to two numbers. */
+/* Return a number in [0, 1) derived from the seed and up to two numbers. */
 static double drawn(const uint64_t *of, size_t count, uint64_t seed)
 {
     uint8_t bytes[2 * sizeof *of];
@@ -115,7 +115,8 @@ bool ek_fault_hits(const struct ek_fault *f, const struct ek_list *q, uint64_t n
     return f->share >= 1 || drawn(&number, 1, seed) < f->share;
 }
 
-/* The share of queries and the rate are drawn apart: else a share would leave out some rates. */
+/* Draws the rate separately from the fraction of lists, which would otherwise exclude some rates.
+ */
 static int rate_of(uint64_t number, uint64_t seed)
 {
     return (int)(drawn((const uint64_t[]){number, UINT64_MAX}, 2, seed) * EK_FAULT_RATES);
@@ -145,7 +146,7 @@ static double next_code(const struct ek_codes *c, double x)
     return (double)(at + 1 == c->value + c->count ? c->value[0] : at[1]);
 }
 
-/* Of the value x of the i-th feature of the fault. */
+/* Return the changed value of x, of the i-th feature of the fault. */
 static double changed(const struct ek_fault *f, const struct ek_list *q, double x, int i,
                       double rate)
 {

@@ -38,7 +38,7 @@ static int enomem(const struct reading *r)
     return ek_fail(r->e, EK_ENOMEM, "no memory for fault '%.80s'", r->spec);
 }
 
-/* The part up to `end`; *rest goes behind it, or to NULL when that was the last. */
+/* Return the text before `end` and set *rest behind it, or to NULL if `end` does not occur. */
 static struct span cut(const char **rest, char end)
 {
     const char *start = *rest, *stop = strchr(start, end);
@@ -51,7 +51,7 @@ static bool is(struct span s, const char *word)
     return s.length == strlen(word) && !memcmp(s.text, word, s.length);
 }
 
-/* A terminated copy for look-ups by name; false when it cannot be a name. */
+/* Copy a name with a terminator. Return false if it is empty or too long. */
 static bool copy_name(struct span s, char word[WORD_BYTES])
 {
     if (!s.length || s.length >= WORD_BYTES)
@@ -186,7 +186,7 @@ static int read_operation(struct reading *r, struct span s)
     return EK_OK;
 }
 
-/* `what`: "share" or "share of items". */
+/* `what` is "share" or "share of items". */
 static int read_part(struct reading *r, const char *what, bool *has, double *part, struct span s)
 {
     double share;
@@ -240,8 +240,8 @@ static int read_segment(struct reading *r, struct span dimension, struct span va
     return r->f.dimension && r->f.segment_value ? EK_OK : enomem(r);
 }
 
-/* One letter too many, too few or wrong, or two that changed places. Less strict, `arm` would be
- * taken for `from`. */
+/* Return true for one inserted, deleted or replaced character or a transposition. A looser match
+ * would accept `arm` for `from`. */
 static bool one_slip(struct span s, const char *word)
 {
     size_t n = s.length, m = strlen(word), front = 0;

@@ -53,7 +53,8 @@ static int by_key(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Neighbours in price, loosely: a market has dear and cheap towns, but a level of its own. */
+/* Group destinations of roughly similar price into markets, so that each market has a typical
+ * level. */
 static void group_markets(struct destination *place)
 {
     struct priced_place order[EK_HOTEL_DESTINATIONS];
@@ -192,7 +193,7 @@ static double comfort_utility(const struct search *s, const struct offer *o)
            0.4 * o->breakfast * (1 - 0.3 * s->weekday) + 0.2 * o->chain * s->business;
 }
 
-/* The best by noisy utility is booked, the next 0, 1 or 2 are clicked. */
+/* Label the item with the best noisy utility as booked and the next 0 to 2 as clicked. */
 static void draw_labels(struct ek_rng *r, const double *utility, struct ek_list *q)
 {
     double noisy[EK_HOTEL_ITEMS_MAX];

@@ -24,7 +24,8 @@ static bool is_active(const struct ek_pin *p, int feature, int64_t now_ms)
     return p->feature == feature && (!p->until_ms || now_ms < p->until_ms);
 }
 
-/* One of the segment goes before one of all traffic. NULL: there is none. */
+/* Return the pin of a finding, or NULL. A pin of its segment takes precedence over one of all
+ * traffic. */
 static const struct ek_pin *pin_of(const struct ek_rules *rules, int feature,
                                    const struct ek_finding *f, int64_t now_ms)
 {
@@ -72,7 +73,7 @@ void ek_rules_resolve(const struct ek_rules *rules, int feature, const struct ek
     snprintf(by, EK_SETTLED_BYTES, " by '%s'", limit);
 }
 
-enum { AFTER = 500 }; /* lists beyond twice the wanted number, to say what came too late */
+enum { AFTER = 500 }; /* lists beyond twice the expected number, to report late findings */
 
 static const uint64_t WORLD_SEED = 0x72756c6573;
 
@@ -84,9 +85,9 @@ struct run {
     struct ek_detector *detector;
     struct ek_list q;
     struct ek_fault fault;
-    int item;           /* number of the item feature; -1: none */
+    int item;           /* index of the item feature; -1: none */
     uint64_t since;     /* faulty lists so far */
-    uint64_t suspected; /* of them at the first suspicion; 0: none */
+    uint64_t suspected; /* number of faulty lists at the first suspicion; 0: none */
     bool ended;
     struct ek_rules_outcome *out;
 };
@@ -158,7 +159,7 @@ static bool misfit_number(const char *what, double value, double desired, double
     return true;
 }
 
-/* What about a finding is not as the test wants it; false: all is. */
+/* Describe the first difference of a finding from the test. Return false without a difference. */
 static bool misfit(const struct run *r, const struct ek_finding *f, char *said, size_t size)
 {
     const struct ek_rules_test *t = r->t;
@@ -201,7 +202,7 @@ static void add_unexpected(struct run *r, const struct ek_finding *f)
     r->ended = true;
 }
 
-/* A finding is told again and again: one that fits only later is told with what was wrong first. */
+/* Findings are reported repeatedly: a late match is reported with the first mismatch. */
 static void add_expected(struct run *r, const struct ek_finding *f)
 {
     struct ek_rules_outcome *out = r->out;
@@ -256,7 +257,7 @@ static int add_list(struct run *r, uint64_t i, bool faulty, struct ek_error *e)
     return rc;
 }
 
-/* What to say when nothing that was wanted came. */
+/* Set the outcome if no expected finding was confirmed. */
 static void conclude(struct run *r)
 {
     struct ek_rules_outcome *out = r->out;

@@ -1,9 +1,8 @@
-/* What pins and limits of the rules make of a decision, for their tests: what would act, where the
- * finding is the only one there is.
+/* Effect of pins and limits on a decision, for tests of rules with a single finding.
  *
- * A pin of the place, or of all traffic, is what acts there, whatever the mode is, and `none` and
- * `alert` let nothing act. Of the limits those count that one finding alone goes beyond: how much
- * of the traffic a segment value has is not known here.
+ * A pin of the segment, or of all traffic, is active in any mode; `none` and `alert` disable the
+ * action. Only limits that one finding alone can exceed count, because the traffic of a segment is
+ * unknown.
  */
 #ifndef EK_OFFLINE_WORLD_RULES_TEST_H
 #define EK_OFFLINE_WORLD_RULES_TEST_H
@@ -19,48 +18,45 @@
 
 enum { EK_SETTLED_BYTES = 60 };
 
-/* Whether it was found there; NULL, NULL: in all traffic. */
+/* Return true if the finding is in this segment; NULL, NULL: in all traffic. */
 bool ek_finding_is_in(const struct ek_finding *f, const char *dimension, const char *value);
-/* Changes action and mode of what ek_decide said. feature: its number in the manifest. now_ms: by
- * the times of the stream. by [EK_SETTLED_BYTES]: " by the pin at 9:5", or "" where nothing is
- * changed. */
+/* Change action and mode of a decision of ek_decide. `feature` is its index in the manifest,
+ * `now_ms` is event time. by [EK_SETTLED_BYTES] receives " by the pin at 9:5", or "" without a
+ * change. */
 void ek_rules_resolve(const struct ek_rules *rules, int feature, const struct ek_finding *f,
                       int64_t now_ms, struct ek_decision *d, char *by);
 
-/* The `tests` of a rules file, run: a fault is put into healthy lists, and what the detector and
- * the rules make of it is held against what the test expects.
- *
- * Each test has a detector of its own, sees EK_RULES_TEST_HEALTHY healthy lists, and then the
- * faulty ones. It passes when within `queries` of these a confirmed finding on its feature is all
- * that it expects at once, and with `nothing` when none is confirmed at all. An action is what the
- * rules would take with a model. Deterministic. Threads: one for each call.
- */
+/* Tests of a rules file: a fault is injected into healthy lists, and findings and decisions are
+ * compared with the expectation. Each test has its own detector, processes EK_RULES_TEST_HEALTHY
+ * healthy lists, then faulty ones. A test passes if one confirmed finding on its feature meets all
+ * expectations within `queries` faulty lists. With `nothing`, it passes if no finding is confirmed.
+ * Actions are those with a model. Deterministic. */
 enum {
     EK_RULES_TEST_HEALTHY = 600,
-    EK_RULES_TEST_WITHIN = 5 /* percent, where it says a factor or exponent and no more */
+    EK_RULES_TEST_WITHIN = 5 /* default tolerance in percent for a factor or exponent */
 };
 
-/* Where healthy lists come from: `next` gives number i, in rising order from 0 for each test. */
+/* Source of healthy lists: `next` returns list i, in ascending order from 0 for each test. */
 struct ek_healthy_lists {
     int (*next)(void *context, uint64_t i, struct ek_list *q, struct ek_error *e);
     void *context;
-    const struct ek_profile *profile; /* theirs */
+    const struct ek_profile *profile; /* of the healthy lists */
 };
 
 struct ek_rules_outcome {
     bool passed;
-    char said[300];   /* what came, and what was wanted; "" when it passed */
-    uint64_t queries; /* from the first faulty list to the finding; 0: there was none */
+    char said[300];   /* actual and expected result; "" if passed */
+    uint64_t queries; /* from the first faulty list to the finding; 0: none */
 };
 
-/* Runs one. EK_ENOMEM, errors of `next`: there is no outcome then. */
+/* Run one test. Return 0, EK_ENOMEM or an error of `next`; on error `out` is undefined. */
 int ek_rules_test_run(const struct ek_rules *rules, const struct ek_manifest *m,
                       const struct ek_rules_test *t, const struct ek_healthy_lists *from,
                       struct ek_rules_outcome *out, struct ek_error *e);
 
-/* Runs all of a file, in a made-up world (hotel.h) or, where `from` is not NULL, on those
- * lists. What fails goes to `faults`, as `test 'NAME': WHAT` at its place in `file`. Returns EK_OK
- * when they could be run. */
+/* Run all tests of a file on the lists of `from`, or on synthetic lists if NULL. Failures are
+ * appended to `faults` as `test 'NAME': REASON` with their position in `file`. Return 0 if all
+ * tests could run. */
 int ek_rules_tests_run(const struct ek_rules *rules, const struct ek_manifest *m, const char *file,
                        const struct ek_healthy_lists *from, struct ek_error_list *faults,
                        struct ek_error *e);

@@ -10,9 +10,9 @@
 #include <string.h>
 
 enum {
-    VALUES = 3, /* of a dimension, unless tests name more */
+    VALUES = 3, /* per dimension, unless tests name more */
     VALUES_MAX = 64,
-    DIMENSIONS = EK_DIMENSIONS_MAX + 1, /* the baseline may be one more */
+    DIMENSIONS = EK_DIMENSIONS_MAX + 1, /* segment dimensions plus the baseline */
     CODES = 6,
     ID_BYTES = 24,
     LIST_MS = 1000,
@@ -29,7 +29,7 @@ enum kind { NUMBER, FLAG, CODE };
 struct measured { /* an item feature */
     enum kind kind;
     double of_list, of_item; /* sd of ln x between lists, and within one */
-    double zeros, missing;   /* shares of the items */
+    double zeros, missing;   /* fractions of the items */
 };
 
 struct dimension {
@@ -40,12 +40,12 @@ struct dimension {
 struct ek_synthetic_lists {
     const struct ek_manifest *m;
     uint64_t seed;
-    const char *baseline;  /* NULL: none */
+    const char *baseline;  /* field to stratify by; NULL: none */
     struct measured *item; /* [F] */
-    double *level;         /* [VALUES_MAX, F] ln, by the number of the stratum */
+    double *level;         /* [VALUES_MAX, F], ln, by stratum */
     struct dimension dimension[DIMENSIONS];
     int dimensions;
-    int by_dimension, by_query; /* the baseline is one of these, or -1 */
+    int by_dimension, by_query; /* index of the baseline, or -1 */
     char query_id[ID_BYTES], (*item_id)[ID_BYTES];
 };
 
@@ -54,7 +54,7 @@ static int out_of_memory(struct ek_error *e)
     return ek_fail(e, EK_ENOMEM, "no memory for a made-up world");
 }
 
-/* Number of the dimension, which is added when there is none; -1 without memory. */
+/* Return the index of a dimension, which is added if it is new; -1 if out of memory. */
 static int dimension_of(struct ek_synthetic_lists *w, const char *name)
 {
     for (int i = 0; i < w->dimensions; i++)
@@ -73,12 +73,12 @@ static int add_value(struct dimension *d, const char *value)
         if (!strcmp(d->value[i], value))
             return EK_OK;
     if (d->values == VALUES_MAX)
-        return EK_OK; /* the test that names it will not find its lists, and say so */
+        return EK_OK; /* a test that names it finds no lists and fails */
     d->value[d->values] = ek_strdup(value);
     return d->value[d->values] ? (d->values++, EK_OK) : EK_ENOMEM;
 }
 
-/* The value of a dimension that rules name; other dimensions no list has. */
+/* Add a segment value from the rules; dimensions without lists are ignored. */
 static int add_named(struct ek_synthetic_lists *w, const char *dimension, const char *value)
 {
     for (int i = 0; i < w->dimensions; i++)
@@ -179,7 +179,7 @@ void ek_synthetic_lists_free(struct ek_synthetic_lists *w)
     ek_free(w);
 }
 
-/* The first is the most frequent; none is rare. */
+/* Return a code; the first is the most frequent, and none is rare. */
 static double draw_code(struct ek_rng *r)
 {
     static const double up_to[CODES] = {.3, .52, .7, .83, .93, 1};
@@ -227,7 +227,7 @@ static void draw_query(const struct ek_synthetic_lists *w, struct ek_rng *r, str
     ek_list_derive(q, w->m);
 }
 
-/* Values of the dimensions; returns the number of the stratum. */
+/* Draw the segment values. Return the stratum. */
 static int draw_segments(const struct ek_synthetic_lists *w, struct ek_rng *r, struct ek_list *q)
 {
     int stratum = 0;

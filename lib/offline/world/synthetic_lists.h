@@ -1,14 +1,15 @@
-/* Lists for any manifest, made up: what tests of rules run on where there is no capture.
+/* Generator of synthetic lists for any manifest, for tests of rules without a capture.
  *
- * Item features that are numbers are log-normal around a level of the list's, whose own lie around
- * a level of the stratum's near EK_SYNTHETIC_LEVEL, so that an offset means the same for each. The
- * manifest says what else: `positive` has no zeros, others one value in thirty; `missing: expected`
- * lacks one in twelve; the unit `flag` is 0 or 1; a category has six codes. Query features are
- * small whole numbers. Each list has a value of every segment of the rules and of their baseline:
- * those that tests name, filled up to three; all values are alike but for the levels of strata.
- * List i follows from the seed and i alone, is asked for one second after the one before, and is
- * none that was seen before. No scores, no labels.
- * Owner: the caller, ek_synthetic_lists_free. One thread. Manifest and rules must outlive it.
+ * Numeric item features are log-normal around a level per list. List levels vary around a level per
+ * stratum near EK_SYNTHETIC_LEVEL, so an offset has the same meaning for each. By the manifest,
+ * `positive` has no zeros, other features one zero in thirty values; `missing: expected` lacks one
+ * value in twelve; the unit `flag` is 0 or 1; a category has six codes. Query features are small
+ * whole numbers.
+ *
+ * Each list has a value of every segment dimension of the rules and of their baseline: the values
+ * in tests, and others up to three. Values differ only by the level of their stratum. List i
+ * depends only on the seed and i; request times are one second apart. Every list is new. No scores,
+ * no labels. Single-threaded. Manifest and rules must outlive the generator.
  */
 #ifndef EK_OFFLINE_WORLD_SYNTHETIC_LISTS_H
 #define EK_OFFLINE_WORLD_SYNTHETIC_LISTS_H
@@ -22,29 +23,27 @@ enum {
     EK_SYNTHETIC_LEVEL = 100,
     EK_SYNTHETIC_ITEMS_MIN = 8,
     EK_SYNTHETIC_ITEMS_MAX = 24,
-    EK_SYNTHETIC_TRAINING = 1500 /* lists of the profile; they are none of those that i counts */
+    EK_SYNTHETIC_TRAINING = 1500 /* lists of the profile, separate from those that i counts */
 };
 
 struct ek_synthetic_lists;
 
-/* EK_ENOMEM. */
+/* Create a generator. Return 0, or EK_ENOMEM. */
 int ek_synthetic_lists_new(struct ek_synthetic_lists **out, const struct ek_manifest *m,
                            const struct ek_rules *rules, uint64_t seed, struct ek_error *e);
 void ek_synthetic_lists_free(struct ek_synthetic_lists *w);
-/* List number i into `q`, whose texts live until the next call. EK_ENOMEM; `q` is then undefined
- * but can be released. */
+/* Generate list i into `q`, whose strings live until the next call. Return 0, or EK_ENOMEM with `q`
+ * undefined but releasable. */
 int ek_synthetic_lists_list(struct ek_synthetic_lists *w, uint64_t i, struct ek_list *q,
                             struct ek_error *e);
-/* What its lists look like when all is well, by the strata of the rules. Owner: the caller. */
+/* Create the profile of healthy lists, by the strata of the rules. */
 int ek_synthetic_lists_profile(struct ek_synthetic_lists *w, struct ek_profile **out,
                                struct ek_error *e);
 
-/* Sources for items that have none: lists mixed by chance, as of two suppliers or two arms.
- *
- * Sources are numbers from 0, each equally likely. Which one an item gets follows by a hash from
- * the seed, the number of its list and its place in it, apart from what faults with a share hit.
- */
-/* source [items] is filled; 0 < sources <= EK_SOURCES_MAX. */
+/* Random sources for items without one, as from two suppliers or two arms. Sources are numbered
+ * from 0 with equal probability. A hash of seed, list number and position selects the source,
+ * independently of fault shares. */
+/* Fill source [items]; 0 < sources <= EK_SOURCES_MAX. */
 void ek_sources_draw(uint8_t *source, int items, int sources, uint64_t number, uint64_t seed);
 
 #endif
