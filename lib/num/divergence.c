@@ -41,8 +41,8 @@ static void fill_key(struct filling *f, uint16_t key, uint64_t count)
         close_bin(f, place);
 }
 
-/* Close the bins of one sign, whose first bin is `first`. The remaining mass is added to the last
- * bin of the sign, or becomes its only bin. */
+/* Close the bins of one sign; `first` is its first bin. The remaining mass is added to the last bin
+ * of the sign, or becomes its only bin. */
 static void end_sign(struct filling *f, int first, int last)
 {
     struct ek_bins *b = f->b;

@@ -33,7 +33,7 @@ void ek_list_stats_compute(const struct ek_list_sums *sums, int rows, const floa
  * level, spread or sign, and 0 is a valid code. */
 void ek_list_stats_compute_category(struct ek_list_stats *record);
 
-/* Return the residual of a list whose normal level is higher by `shift_ln`; NaN stays NaN. */
+/* Return the residual of a list with a normal level higher by `shift_ln`; NaN stays NaN. */
 static inline float ek_residual_lowered(float r, double shift_ln)
 {
     return (float)((double)r - shift_ln);

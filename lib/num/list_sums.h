@@ -2,8 +2,8 @@
  *
  * x is [rows, features], row-major; every array of the result is [features]. A value is missing if
  * it is NaN, and usable if it is finite and nonzero. Denormals count as zero. `tied` counts values
- * whose bits equal those of the last non-missing value of the feature in the list. Infinities are
- * counted in `infinite` and are not usable. `negative` counts usable values below zero.
+ * with the bits of the last non-missing value of the feature in the list. Infinities are counted in
+ * `infinite` and are not usable. `negative` counts usable values below zero.
  *
  * ln and ln2 are sums of (ln|x| - pivot) and its square; a pivot near the mean avoids cancellation.
  * The error of one difference d is below 1e-6 + 1e-7 |d|. Pivots must be finite. Every instruction

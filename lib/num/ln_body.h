@@ -17,7 +17,7 @@ typedef uint32_t ln_i __attribute__((vector_size(LN_LANES * 4)));
 #define LN_MANTISSA   0x000fffffffffffffu
 #define LN_ONE        0x3ff0000000000000u /* bits of 1 */
 #define LN_SQRT_HALF  0x3fe6a09e667f3bcdu /* bits of sqrt(1/2) */
-#define LN_2_52       0x4330000000000000u /* bits of 2^52: an integer below it fits into the mantissa */
+#define LN_2_52       0x4330000000000000u /* bits of 2^52; any smaller integer fits its mantissa */
 #define LN_EACH       0x1p30   /* added per usable value: one exact sum has exponents and count */
 #define LN_INTEGER    0x1.8p52 /* adding and subtracting it rounds to an integer */
 #define LN_MAX        0x1.fffffffffffffp1023
@@ -186,7 +186,7 @@ LN_INLINE ln_d ln_octaves(const struct ek_ln_list *l, size_t at, size_t n)
     return ln_mean(whole, rest);
 }
 
-/* Return z with the sign of x flipped in where x is finite and nonzero, else 0. */
+/* Return z times the sign of x, or 0 unless x is finite and nonzero. */
 LN_INLINE ln_i ln_signed_bits(ln_i x, ln_i z)
 {
     ln_i size = x & LN_SIZE_F;

@@ -224,7 +224,7 @@ size_t ek_sketch_set_bytes(const struct ek_sketch_set *s)
     return fixed_bytes(s->features) + s->hot_pages * PAGE + (cold + PAGE - 1) / PAGE * PAGE;
 }
 
-/* Count eight adjacent features, whose counters are a fixed distance apart. */
+/* Count eight adjacent features; their counters are a fixed distance apart. */
 static void count_eight(uint16_t *restrict hot, const uint16_t *restrict keys, int rows)
 {
     for (int r = 0; r < rows; r++, keys += EK_KEY_LANES) {

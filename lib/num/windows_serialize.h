@@ -16,8 +16,8 @@ int ek_windows_pack_newest(struct ek_windows *w);
 void ek_windows_life_serialize(struct ek_windows *w, struct ek_serialize *s);
 /* Serialize the current window. */
 void ek_windows_now_serialize(struct ek_windows *w, struct ek_serialize *s);
-/* Return the number of retained windows, whose places are 0 .. n - 1. A newly closed window
- * replaces the oldest one in its place. */
+/* Return the number of retained windows, in places 0 .. n - 1. A newly closed window replaces the
+ * oldest one in its place. */
 int ek_windows_places(const struct ek_windows *w);
 /* Serialize the closed window of one place. */
 void ek_windows_place_serialize(struct ek_windows *w, struct ek_serialize *s, int place);

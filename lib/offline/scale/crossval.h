@@ -26,11 +26,11 @@ struct ek_fold {
     size_t first_tested; /* index in the dataset of the first list of `test` */
 };
 
-/* Split into parts whose sizes differ by at most one, larger ones first. Return 0, or EK_EUSAGE if
- * `parts` is out of range or exceeds the number of lists. */
+/* Split into parts with sizes that differ by at most one, larger ones first. Return 0, or EK_EUSAGE
+ * if `parts` is out of range or exceeds the number of lists. */
 int ek_folds_split(struct ek_folds *f, size_t lists, int parts, struct ek_error *e);
-/* Split by given sizes, lists [parts], for example one file per part. Return 0, or EK_EUSAGE as
- * above or for an empty part. */
+/* Split by sizes, lists [parts], for example one file per part. Return 0, or EK_EUSAGE as above or
+ * for an empty part. */
 int ek_folds_from_parts(struct ek_folds *f, const size_t *lists, int parts, struct ek_error *e);
 /* Copy fold `number` from `d`, which must have the lists of `f`. Return 0, or EK_ENOMEM with
  * nothing to release. */

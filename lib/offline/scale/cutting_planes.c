@@ -171,7 +171,7 @@ static double curvature(const struct ek_cutting_planes *p, int i, int j)
     return fmax(own - 2 * gram_row(p, i)[j], 1e-14 * own);
 }
 
-/* Return the plane whose load to `i` raises the objective most, or -1. */
+/* Return the plane from which a move of load to `i` raises the objective most, or -1. */
 static int giver(const struct ek_cutting_planes *p, int i)
 {
     int found = -1;

@@ -14,8 +14,7 @@ struct ek_rank_pairs {
     uint64_t count;
     int *level;  /* [N], index of the label among the distinct labels of its list, from 0 */
     int *levels; /* [Q] */
-    int *order;  /* [N], items of each list by score, kept because the next scores have nearly the
-                    same order */
+    int *order;  /* [N], items of each list in the order of the last scores */
     double *key; /* [longest] */
     int *tree;   /* [longest + 1], Fenwick tree of counts by level */
 };
@@ -164,8 +163,8 @@ static uint64_t as_better(struct ek_rank_pairs *p, const int *order, const int *
     return violated;
 }
 
-/* From the lowest score up, count for each item the better labels whose score - 1 is below its
- * score. */
+/* From the lowest score up, count for each item the better labels with score - 1 below its score.
+ */
 static void as_worse(struct ek_rank_pairs *p, const int *order, const int *level, int n, int levels,
                      double *net)
 {

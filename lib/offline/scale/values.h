@@ -34,8 +34,7 @@ struct ek_value {
 };
 
 struct ek_values {
-    struct ek_value
-        *value; /* [entries], x ascending; equal only if a bucket of the sketch is tiny */
+    struct ek_value *value; /* [entries], x ascending; equal only for tiny buckets */
     size_t entries;
     double unique, count; /* sums of the above */
     uint64_t missing;

@@ -2,7 +2,7 @@
  *
  *   part   z-score, CDF and signed ln(1 + |x|) of a value x (transform.h), each standardized
  *          over the training items that have the value and clamped to +-10. A missing value
- *          is 0. There is no raw part: it would be the z-score in another unit, and gradients
+ *          is 0. A raw part is omitted: it would be the z-score in another unit, and gradients
  *          would depend on that unit
  *   query  signed ln(1 + |x|), standardized
  *

@@ -40,8 +40,8 @@ size_t ek_nfs_group_size(const struct ek_nfs_groups *g, size_t group);
 
 /* Saliency of a trained re-ranker over many items: the mean map and the groups.
  *
- * Lists of one item have no order and are skipped. If there are more than EK_NFS_MAPS_MAX items,
- * lists are sampled at a fixed stride. Results do not depend on the number of threads.
+ * Lists of one item have no order and are skipped. Beyond EK_NFS_MAPS_MAX items, lists are sampled
+ * at a fixed stride. Results do not depend on the number of threads.
  */
 enum { EK_NFS_MAPS_MAX = 200000 };
 

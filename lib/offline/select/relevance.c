@@ -92,8 +92,8 @@ static double ideal(struct work *w, const float *label, size_t n)
     return sum;
 }
 
-/* Return the expected DCG of a group of equal values, whose ranks begin at `rank`. Each item has
- * the mean discount of these ranks. */
+/* Return the expected DCG of a group of equal values with ranks from `rank` on. Each item has the
+ * mean discount of these ranks. */
 static double group_gain(const struct work *w, size_t from, size_t to, size_t rank)
 {
     double gains = 0;

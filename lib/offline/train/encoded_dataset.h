@@ -23,8 +23,8 @@ struct ek_encoded {
 int ek_encoded_init(struct ek_encoded *c, const struct ek_model *m, const struct ek_dataset *d,
                     struct ek_error *e);
 void ek_encoded_release(struct ek_encoded *c);
-/* Compute part [items, F, EK_TRANSFORM_PARTS] of x [items, F] for the mixture model of the encoder,
- * whose scratch memory is used. */
+/* Compute part [items, F, EK_TRANSFORM_PARTS] of x [items, F] for the mixture model of the encoder.
+ * The call uses its scratch memory. */
 void ek_encoded_parts(struct ek_encoder *encoder, const float *x, size_t items, float *part);
 /* Return list q with a mask [K], which must outlive the result. */
 struct ek_network_list ek_encoded_list(const struct ek_encoded *c, size_t q, const float *mask);
@@ -32,8 +32,8 @@ struct ek_network_list ek_encoded_list(const struct ek_encoded *c, size_t q, con
 /* Inputs of a network that vary in training; internal to training. The weights of a constant input
  * learn only a bias, and those of an indicator that is never set keep their random start. If it
  * changed later, the output would be arbitrary. So the network reads 0 for such inputs in training,
- * and the model gets weights of 0. Usage of z and values comes from the statistics (statistics.h).
- * Read-only after filling. */
+ * and the model gets weights of 0. The usage of z and values is taken from the statistics
+ * (statistics.h). Read-only after filling. */
 /* 1 for varying inputs, 0 for constant ones: item features (without missing values), query
  * features, centered logarithms, and zero indicators. Shapes as in model.h. */
 struct ek_input_usage {

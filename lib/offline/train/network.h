@@ -68,8 +68,7 @@ struct ek_pass {
     size_t rows;
     float *input;                 /* [rows, stride of the first layer] */
     float *active[EK_LAYERS_MAX]; /* [rows, width], outputs of a layer */
-    float *fed[EK_LAYERS_MAX];    /* [rows, stride], inputs of a layer in training; NULL: unchanged
-                                     outputs below */
+    float *fed[EK_LAYERS_MAX];    /* [rows, stride], after norm and dropout; NULL: neither */
     float *keep[EK_LAYERS_MAX];   /* [rows, stride], 0 if dropped, else 1 / (1 - dropout) */
     float *delta[EK_LAYERS_MAX];  /* [rows, width], d loss / d output before the ReLU */
     double *gate;                 /* [L + 1], scratch */
@@ -93,7 +92,7 @@ void ek_network_forward(const struct ek_network *n, const float *parameter, cons
 void ek_network_forward_layer(const struct ek_network *n, const float *parameter,
                               const float *turned, struct ek_pass *p, size_t rows, int layer,
                               bool trains);
-/* Compute the scores of a list whose rows begin at `row`: deep part plus wide part. */
+/* Compute the scores of a list with rows from `row` on: deep part plus wide part. */
 void ek_network_score(const struct ek_network *n, const float *parameter, struct ek_pass *p,
                       size_t row, const struct ek_network_list *l, double *score);
 /* Process d loss / d score of a list: add the gradient of the wide part, and store that of the deep

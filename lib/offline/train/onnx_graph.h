@@ -2,7 +2,7 @@
  * only.
  *
  * The first error is kept: later calls have no effect and ek_onnx_finish returns it. In value names
- * a leading dot stands for `scope`: ".ln" is "items.ln" in the scope "items". EK_ONNX_ITEMS is the
+ * a leading dot means `scope`: ".ln" is "items.ln" in the scope "items". EK_ONNX_ITEMS is the
  * dimension of the number of items.
  */
 #ifndef EK_OFFLINE_TRAIN_ONNX_GRAPH_H
@@ -30,7 +30,7 @@ void ek_onnx_release(struct ek_onnx *g);
 void ek_onnx_input(struct ek_onnx *g, const char *name, int rows, int columns, const char *doc);
 void ek_onnx_output(struct ek_onnx *g, const char *name, int rows, int columns, const char *doc);
 
-/* Add a constant, whose values are copied; columns < 0: a vector, rows < 0: a scalar. */
+/* Add a constant and copy its values; columns < 0: a vector, rows < 0: a scalar. */
 void ek_onnx_constant(struct ek_onnx *g, const char *name, enum ek_onnx_type type, int rows,
                       int columns, const void *values);
 

@@ -15,8 +15,7 @@ enum ek_optimizer_kind { EK_ADAMW, EK_ADAGRAD };
 
 struct ek_optimizer {
     enum ek_optimizer_kind kind;
-    float *mean, *square; /* running means of the gradient (AdamW) and of its square, or the sum of
-                             squares */
+    float *mean, *square; /* running mean (AdamW); running mean or sum of squares */
     size_t count;
     uint64_t step;
 };

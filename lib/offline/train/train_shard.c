@@ -261,7 +261,7 @@ static double loss_of(struct ek_train_shard *s, size_t place, struct ek_list_los
     return ek_loss_compute(o->loss, list);
 }
 
-/* Add the loss and the backward pass of one list, whose rows begin at `row`. */
+/* Add the loss and the backward pass of one list with rows from `row` on. */
 static void learn_list(struct ek_train_shard *s, size_t place, size_t row,
                        const struct ek_network_list *input)
 {

@@ -4,7 +4,7 @@
  * the confirmed ones in their last report. A finding of A and one of B are the same change if
  * feature and segment agree and their times overlap. List numbers count readable messages from 0.
  * Each side keeps EK_COMPARED_MAX findings and as many plans; the rest is only counted. Rank
- * statistics are means over lists whose scores differ from the compared ones (rank_change.h),
+ * statistics are means over lists with scores that differ from the compared ones (rank_change.h),
  * without lists of one item. Single-threaded. Deterministic.
  */
 #ifndef EK_OFFLINE_WORLD_COMPARE_H

@@ -45,7 +45,7 @@ static int follow(struct ek_compare_trace *s, const struct ek_event *v)
     return EK_OK;
 }
 
-/* Return a view whose strings belong to the event. */
+/* Return a view; its strings belong to the event. */
 static struct ek_compared_finding view_of(const struct ek_reported_finding *r)
 {
     const struct ek_event *v = r->event;

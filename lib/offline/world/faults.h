@@ -9,7 +9,9 @@
  *   nan        missing           =7       set to 7
  *   currency   one of 7 rates per list: 1, .8, 1.3, 7.2, 18, 110, 1400
  *   recode     renumbered dictionary: each value becomes the next larger one of the data, the
- *              largest becomes the smallest Example   price=x100,from=5000,to=9000,share=0.5,arm=B
+ *              largest becomes the smallest
+ *
+ * Example   price=x100,from=5000,to=9000,share=0.5,arm=B
  *
  * `@0.5` is short for share=0.5, the fraction of affected lists. A hash of seed and list number
  * selects them, so faults of one share and seed affect the same lists. DIM=VALUE restricts the

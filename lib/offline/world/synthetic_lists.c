@@ -78,7 +78,7 @@ static int add_value(struct dimension *d, const char *value)
     return d->value[d->values] ? (d->values++, EK_OK) : EK_ENOMEM;
 }
 
-/* Add a segment value from the rules; dimensions without lists are ignored. */
+/* Add a segment value from the rules; no effect for an unknown dimension. */
 static int add_named(struct ek_synthetic_lists *w, const char *dimension, const char *value)
 {
     for (int i = 0; i < w->dimensions; i++)

@@ -32,7 +32,7 @@ struct ek_synthetic_lists;
 int ek_synthetic_lists_new(struct ek_synthetic_lists **out, const struct ek_manifest *m,
                            const struct ek_rules *rules, uint64_t seed, struct ek_error *e);
 void ek_synthetic_lists_free(struct ek_synthetic_lists *w);
-/* Generate list i into `q`, whose strings live until the next call. Return 0, or EK_ENOMEM with `q`
+/* Generate list i into `q`; its strings live until the next call. Return 0, or EK_ENOMEM with `q`
  * undefined but releasable. */
 int ek_synthetic_lists_list(struct ek_synthetic_lists *w, uint64_t i, struct ek_list *q,
                             struct ek_error *e);
