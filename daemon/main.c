@@ -16,7 +16,7 @@ static const struct ek_command COMMANDS[] = {
     {"capture", "a topic to a file", ek_cmd_capture},
     {"inspect", "what is in a profile, model or capture", ek_cmd_inspect},
     {"status", "how a running instance is doing", ek_cmd_status},
-    {"ranks", "how far each route moves ranks, or would", ek_cmd_ranks},
+    {"impact", "how far each route moves ranks, or would", ek_cmd_impact},
     {"history", "what was decided, by whom and why", ek_cmd_history},
     {"reload", "let a running instance read its rules, profile and model again", ek_cmd_reload},
     {"pause", "let a running instance forward everything as it comes", ek_cmd_pause},

@@ -14,20 +14,20 @@ from help_text import Help, ask, commands  # noqa: E402
 
 # Of which kind a file is, by the option that names it; others take any file.
 FILES = {"--config": "*.yaml", "--manifest": "*.yaml", "--features": "*.yaml", "--rules": "*.yaml", "--compare": "*.yaml",
-         "--profile": "*.ekp", "--model": "*.safetensors", "--score-model": "*.safetensors"}
+         "--profile": "*.ekp", "--model": "*.safetensors", "--upstream-model": "*.safetensors"}
 # And by the command that takes it without an option.
 ARGUMENTS = {"inspect": "*.@(ekp|safetensors|ekc|eks|msgpack|json|gz|zst)", "check": "*.@(yaml|ekp|safetensors)",
              "export": "*.safetensors"}
 # Words that a command takes without an option.
-WORDS = {"gen": "hotel"}
+WORDS = {"generate": "hotel"}
 VALUES = {
     ("train", "--loss"): "listmle listnet approxndcg", ("train", "--optimizer"): "adamw adagrad",
     ("train", "--routing"): "random none static:", ("train", "--log-input"): "always routed none",
     ("train", "--transform"): "log1p raw zscore cdf mixture", ("train", "--teacher"): "upstream", ("eval", "--teacher"): "upstream", ("eval", "--gain"): "exp linear",
-    ("eval", "--empty"): "skip 0 1", ("eval", "--spread"): "auto off", ("eval", "--route"): "none all",
-    ("eval", "--repair-by"): "all arm", ("gen", "--format"): "letor messages",
-    ("gen", "--encoding"): "array bin map json json-map", ("convert", "--encoding"): "array bin map json json-map",
-    ("gen", "--layout"): "list item", ("convert", "--layout"): "list item", ("replay", "--layout"): "list item",
+    ("eval", "--empty-lists"): "skip 0 1", ("eval", "--normalize-spread"): "auto off", ("eval", "--route"): "none all",
+    ("eval", "--repair-by"): "all arm", ("generate", "--format"): "letor messages",
+    ("generate", "--encoding"): "array bin map json json-map", ("convert", "--encoding"): "array bin map json json-map",
+    ("generate", "--layout"): "list item", ("convert", "--layout"): "list item", ("replay", "--layout"): "list item",
     ("capture", "--from"): "beginning end",
 }
 
@@ -123,7 +123,7 @@ def words_of_rules(path):
     with open(path, encoding="utf-8") as f:
         schema = json.load(f)
     action = schema["properties"]["pins"]["anyOf"][0]["items"]["properties"]["action"]
-    return " ".join(word for word in action["anyOf"][0]["enum"] if word != "rescale")
+    return " ".join(word for word in action["anyOf"][0]["enum"] if word != "repair")
 
 
 def check_words(options, values):

@@ -21,7 +21,7 @@ static const char CONFIG_HEAD[] =
     "```yaml\n"
     "service: {name: hotel-ranker}\n"
     "input:   {brokers: \"localhost:9092\", topics: [scored], group: evenkeel-hotels}\n"
-    "output:  {topic: ranked, dead_letter: ranked.dead}\n"
+    "output:  {topic: ranked, dead_letter_topic: ranked.dead}\n"
     "assets:  {manifest: features.yaml, profile: profile.ekp, model: model.safetensors, rules: "
     "rules.yaml}\n"
     "alerts:\n"
@@ -59,7 +59,8 @@ static const char METRICS_HEAD[] =
     "and\n`deploy/grafana`.\n\n"
     "The number of series is bounded. `feature` and `segment` (`all`, or `arm=B`) stand on 12 "
     "series for each\n"
-    "feature of each of the `http.feature_cells` segments with the most lists, 16 unless said "
+    "feature of each of the `metrics.max_feature_segments` segments with the most lists, 16 unless "
+    "said "
     "otherwise and\n"
     "none for 0, and on 6 for each of the first 64 routes of the plan. `partition` is one that is "
     "assigned.\n"
@@ -74,7 +75,7 @@ static const char *const TYPES[EK_KEY_TYPES] = {[EK_KEY_TEXT] = "text",
                                                 [EK_KEY_SIZE] = "bytes",
                                                 [EK_KEY_CHOICE] = "",
                                                 [EK_KEY_TEXTS] = "list of texts",
-                                                [EK_KEY_RATE] = "`1 per N queries`",
+                                                [EK_KEY_RATE] = "`1 per N lists`",
                                                 [EK_KEY_DATE] = "date",
                                                 [EK_KEY_SEGMENT] = "`{dimension: value}`",
                                                 [EK_KEY_PROPERTIES] = "mapping",
@@ -157,7 +158,7 @@ void ek_page_rules(FILE *out)
         const char *section, *title;
     } sections[] = {{"", "The file"},
                     {"defaults", "defaults"},
-                    {"defaults.on", "on"},
+                    {"defaults.actions", "on"},
                     {"defaults.canary", "canary"},
                     {"defaults.canary.abort_if", "canary.abort_if"},
                     {"limits", "limits"},

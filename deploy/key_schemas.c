@@ -158,7 +158,7 @@ static void write_type(const struct schema *s, const struct ek_key_row *k)
         write_texts(s, k);
         return;
     case EK_KEY_RATE:
-        write_pattern(s, "^1 per [1-9][0-9]* queries$");
+        write_pattern(s, "^1 per [1-9][0-9]* lists$");
         return;
     case EK_KEY_DATE:
         write_pattern(s, "^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}:[0-9]{2}Z)?$");

@@ -59,17 +59,18 @@ struct finding {
 static inline const char *json_of(const struct finding *f)
 {
     static char json[2000];
-    snprintf(json, sizeof json,
-             "{\"event\":\"finding\",\"episode\":\"%s-1\",\"state\":\"%s\",\"query\":1298,"
-             "\"time_ms\":1790001121472,\"feature\":\"%s\",\"segment\":{\"arm\":\"B\"},"
-             "\"class\":\"scale\",\"factor\":100.3,\"factor_low\":98.9,\"factor_high\":101.8,"
-             "\"share\":1,\"spread_ratio\":1.002,\"units\":[\"cents\"],\"since_query\":1225,"
-             "\"since_ms\":1790001058400,\"action\":\"%s\",\"mode\":\"%s\",\"cause\":\"%s\","
-             "\"members\":[%s],\"text\":\"%s, arm=B: values are multiplied by 100.3 since query "
-             "1225; looks like amounts in cents; action: route\"}",
-             f->feature, f->state, f->feature, f->action ? f->action : "route",
-             f->mode ? f->mode : "enforce", f->cause ? f->cause : "c-9",
-             f->members ? f->members : "\"price\"", f->feature);
+    snprintf(
+        json, sizeof json,
+        "{\"event\":\"finding\",\"finding_id\":\"%s-1\",\"state\":\"%s\",\"list\":1298,"
+        "\"time_ms\":1790001121472,\"feature\":\"%s\",\"segment\":{\"arm\":\"B\"},"
+        "\"class\":\"scale\",\"factor\":100.3,\"factor_low\":98.9,\"factor_high\":101.8,"
+        "\"fraction\":1,\"spread_ratio\":1.002,\"units\":[\"cents\"],\"since_list\":1225,"
+        "\"since_ms\":1790001058400,\"mitigation\":\"%s\",\"mode\":\"%s\",\"incident_id\":\"%s\","
+        "\"features\":[%s],\"text\":\"%s, arm=B: values are multiplied by 100.3 since query "
+        "1225; looks like amounts in cents; action: route\"}",
+        f->feature, f->state, f->feature, f->action ? f->action : "route",
+        f->mode ? f->mode : "enforce", f->cause ? f->cause : "c-9",
+        f->members ? f->members : "\"price\"", f->feature);
     return json;
 }
 
@@ -93,8 +94,8 @@ static inline int told(struct scene *s, size_t sink, struct ek_alert *last)
 }
 
 #define WITHDRAWN                                                                                  \
-    "{\"event\":\"decision\",\"what\":\"withdraw\",\"time_ms\":1,\"feature\":\"price\","           \
-    "\"segment\":{\"arm\":\"B\"},\"rail\":\"rank_change_p95\"}"
+    "{\"event\":\"decision\",\"type\":\"rollback\",\"time_ms\":1,\"feature\":\"price\","           \
+    "\"segment\":{\"arm\":\"B\"},\"guardrail\":\"rank_change_p95\"}"
 
 static inline int firing(struct scene *s)
 {

@@ -10,7 +10,7 @@ enum { TRAINING = 6000, BEFORE = 600 };
 
 static const char RULES[] =
     "version: 1\n"
-    "defaults: {false_alarms: 1 per 10000000 queries, confirm_queries: 64}\n"
+    "defaults: {false_alarms: 1 per 10000000 lists, confirmation_lists: 64}\n"
     "segments: [arm]\n";
 
 struct bench {

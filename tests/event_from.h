@@ -78,7 +78,7 @@ static inline const char *event_rail_name(int i)
 
 static inline enum ek_action event_action(const json_t *o)
 {
-    const char *text = event_text(o, "action");
+    const char *text = event_text(o, "mitigation");
     int action = text ? ek_action_parse(text) : -1;
     return action < 0 ? EK_ACT_NONE : (enum ek_action)action;
 }
@@ -116,31 +116,31 @@ static inline void event_finding(struct ek_event_finding *f, json_t *o)
 {
     static const char *members[EVENT_LIST_MAX];
     static const char word[] = "query_feature:";
-    const char *cause = event_text(o, "cause"), *text = event_text(o, "text");
+    const char *cause = event_text(o, "incident_id"), *text = event_text(o, "text");
     f->at = event_place(o);
     f->state = (enum ek_finding_state)event_name(o, "state", EK_RECOVERED + 1, event_state_name,
                                                  EK_SUSPECTED);
-    f->episode = event_episode(event_text(o, "episode"));
-    f->cause = cause ? event_episode(cause) : (uint32_t)event_integer(o, "cause");
-    f->since_query = (uint64_t)event_integer(o, "since_query");
+    f->episode = event_episode(event_text(o, "finding_id"));
+    f->cause = cause ? event_episode(cause) : (uint32_t)event_integer(o, "incident_id");
+    f->since_query = (uint64_t)event_integer(o, "since_list");
     f->since_ms = event_integer(o, "since_ms");
     f->class = event_class(o);
     f->factor = event_number(o, "factor");
     f->factor_low = event_number(o, "factor_low");
     f->factor_high = event_number(o, "factor_high");
-    f->share = event_number(o, "share");
+    f->share = event_number(o, "fraction");
     f->spread_ratio = event_number(o, "spread_ratio");
     f->exponent = event_number(o, "exponent");
     f->units = event_list(json_object_get(o, "units"), f->unit, 1 + EK_UNIT_MATCHES);
     if (f->units && !strncmp(f->unit[0], word, sizeof word - 1))
         f->query_feature = f->unit[0] + sizeof word - 1;
-    f->signal = event_text(o, "signal");
+    f->signal = event_text(o, "trigger");
     f->reason = event_text(o, "reason");
     f->action = event_action(o);
     f->mode = event_mode(o);
     f->limited =
-        (enum ek_bound)event_name(o, "limit", EK_BOUNDS_ALL, event_bound_name, EK_BOUND_NONE);
-    f->members = event_list(json_object_get(o, "members"), members, EVENT_LIST_MAX);
+        (enum ek_bound)event_name(o, "blocked_by", EK_BOUNDS_ALL, event_bound_name, EK_BOUND_NONE);
+    f->members = event_list(json_object_get(o, "features"), members, EVENT_LIST_MAX);
     f->member = members;
     f->text = text ? text : "";
 }
@@ -148,7 +148,7 @@ static inline void event_finding(struct ek_event_finding *f, json_t *o)
 static inline void event_plan(struct ek_event_plan *p, json_t *o)
 {
     static struct ek_event_entry entries[EVENT_LIST_MAX];
-    const json_t *cells = json_object_get(o, "cells");
+    const json_t *cells = json_object_get(o, "entries");
     p->version = (uint64_t)event_integer(o, "version");
     p->entry = entries;
     for (size_t i = 0; i < json_array_size(cells) && p->count < EVENT_LIST_MAX; i++) {
@@ -164,20 +164,20 @@ static inline void event_plan(struct ek_event_plan *p, json_t *o)
 static inline void event_decision(struct ek_decision_record *m, json_t *o)
 {
     struct ek_event_place at = event_place(o);
-    *m = ek_decision_get((enum ek_decision_kind)event_name(o, "what", EK_DECISION_KINDS,
+    *m = ek_decision_get((enum ek_decision_kind)event_name(o, "type", EK_DECISION_KINDS,
                                                            event_did_name, EK_DECIDED_STEP));
-    m->number = (uint64_t)event_integer(o, "number");
-    m->query = (uint64_t)event_integer(o, "query");
+    m->number = (uint64_t)event_integer(o, "sequence");
+    m->query = (uint64_t)event_integer(o, "list");
     m->time_ms = event_integer(o, "time_ms");
-    m->who = event_text(o, "who");
-    m->why = event_text(o, "why");
+    m->who = event_text(o, "actor");
+    m->why = event_text(o, "reason");
     m->request = event_text(o, "request");
     m->feature = event_text(o, "feature");
     m->dimension = at.dimension;
     m->value = at.value;
-    m->rail = (enum ek_guardrail)event_name(o, "rail", EK_GUARDRAIL_COUNT, event_rail_name,
+    m->rail = (enum ek_guardrail)event_name(o, "guardrail", EK_GUARDRAIL_COUNT, event_rail_name,
                                             EK_GUARDRAIL_NONE);
-    m->figure = event_number(o, "figure");
+    m->figure = event_number(o, "observed");
     m->limit = event_number(o, "limit");
 }
 
@@ -205,7 +205,7 @@ static inline void event_drift(struct ek_event_model_drift *d, json_t *o)
 {
     const char *text = event_text(o, "text");
     d->view.state = event_says(o, "state", "drifted") ? EK_AGREEMENT_DRIFTED : EK_AGREEMENT_HOLDS;
-    d->view.since_query = (uint64_t)event_integer(o, "since_query");
+    d->view.since_query = (uint64_t)event_integer(o, "since_list");
     d->text = text ? text : "";
 }
 
@@ -226,7 +226,7 @@ static inline const struct ek_event *event_from(const char *json)
     o = json_loads(json, 0, NULL);
     memset(&v, 0, sizeof v);
     v.kind = event_kind(o);
-    v.query = (uint64_t)event_integer(o, "query");
+    v.query = (uint64_t)event_integer(o, "list");
     v.time_ms = event_integer(o, "time_ms");
     if (v.kind == EK_EVENT_TEXT)
         v.text = json;

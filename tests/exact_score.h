@@ -57,7 +57,7 @@ static inline int exact_sign(float x)
 
 static inline bool exact_routes(struct ek_treatment t)
 {
-    return t.action == EK_ACT_ROUTE || t.action == EK_ACT_ROUTE_SPREAD;
+    return t.action == EK_ACT_ROUTE || t.action == EK_ACT_ROUTE_NORMALIZED;
 }
 
 static inline float exact_x(const struct ek_model *m, const struct ek_list *q, int item, int k)
@@ -80,7 +80,7 @@ static inline double exact_mean(const struct ek_model *m, const struct ek_list *
 /* One over what a log is divided by. */
 static inline double exact_scale(const struct ek_model *m, struct ek_treatment t, int k)
 {
-    return 1 / (double)m->log_sd[k] / (t.action == EK_ACT_ROUTE_SPREAD ? t.value : 1);
+    return 1 / (double)m->log_sd[k] / (t.action == EK_ACT_ROUTE_NORMALIZED ? t.value : 1);
 }
 
 static inline struct exact exact_z(const struct ek_model *m, float x, int k, double mean,
@@ -143,8 +143,8 @@ static inline void exact_layer(const struct ek_model *m, int layer, int inputs, 
     memcpy(x, y, (size_t)outputs * sizeof *y);
 }
 
-/* The score of one item. t [K]: none, route or route_spread; ln_move [K]: how far ln|x| less the
- * mean may move. */
+/* The score of one item. t [K]: none, route or route_normalized; ln_move [K]: how far ln|x| less
+ * the mean may move. */
 static inline struct exact exact_score(const struct ek_model *m, const struct ek_list *q, int item,
                                        const struct ek_treatment *t, const double *ln_move)
 {

@@ -15,7 +15,7 @@ enum { FLEET_MOST = 128, FLEET_TICK_LISTS = 25, FLEET_TICK_MS = 1000, FLEET_DECI
 /* The budget of 136 features over the 3 that the streams have. */
 static const char FLEET_RULES[] =
     "version: 1\n"
-    "defaults: {mode: enforce, false_alarms: 1 per 453333333 queries, confirm_queries: 64}\n"
+    "defaults: {mode: enforce, false_alarms: 1 per 453333333 lists, confirmation_lists: 64}\n"
     "segments: [arm]\n";
 
 struct fleet_record {

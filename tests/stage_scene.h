@@ -81,8 +81,8 @@ static inline void begin_with(struct scene *s, int partitions)
     set(s, "input.topics", "scored");
     set(s, "input.group", "g");
     set(s, "output.topic", "ranked");
-    set(s, "output.dead_letter", "ranked.dead");
-    set(s, "limits.commit_every", "50ms");
+    set(s, "output.dead_letter_topic", "ranked.dead");
+    set(s, "input.commit_interval", "50ms");
     make_topics(s, partitions);
 }
 

@@ -13,10 +13,11 @@
 
 #include <stdlib.h>
 
-static const char STATE_RULES[] = "version: 1\n"
-                                  "defaults: {mode: enforce, confirm_queries: 32, hold: 60s}\n"
-                                  "segments: [arm, market]\n"
-                                  "windows: {length: 60s, kept: 3, cells: 9}\n";
+static const char STATE_RULES[] =
+    "version: 1\n"
+    "defaults: {mode: enforce, confirmation_lists: 32, min_duration: 60s}\n"
+    "segments: [arm, market]\n"
+    "windows: {length: 60s, retention: 3, max_segments: 9}\n";
 
 /* Bytes of a record before what it holds. */
 enum { STATE_FRAME = 28, STATE_CELLS = 10, STATE_MARKETS = 16, STATE_RECORDS = 2048 };

@@ -18,11 +18,12 @@ struct kind {
 
 static const struct kind KINDS[EK_ALERT_KINDS] = {
     [EK_ALERT_DRIFT] = {"drift", "EvenkeelDrift", EK_ALERT_WARNING},
-    [EK_ALERT_ROUTE_ROLLED_BACK] = {"route-withdrawn", "EvenkeelRouteWithdrawn", EK_ALERT_CRITICAL},
+    [EK_ALERT_ROUTE_ROLLED_BACK] = {"route-withdrawn", "EvenkeelRouteRolledBack",
+                                    EK_ALERT_CRITICAL},
     [EK_ALERT_LIMIT_REACHED] = {"limit-reached", "EvenkeelLimitReached", EK_ALERT_WARNING},
     [EK_ALERT_PAUSED] = {"paused", "EvenkeelPaused", EK_ALERT_WARNING},
-    [EK_ALERT_FLEET_CUT_OFF] = {"fleet-cut-off", "EvenkeelFleetCutOff", EK_ALERT_CRITICAL},
-    [EK_ALERT_FLEET_NAME_SHARED] = {"fleet-name-shared", "EvenkeelFleetNameShared",
+    [EK_ALERT_FLEET_CUT_OFF] = {"fleet-cut-off", "EvenkeelFleetPlanStale", EK_ALERT_CRITICAL},
+    [EK_ALERT_FLEET_NAME_SHARED] = {"fleet-name-shared", "EvenkeelFleetDuplicateInstance",
                                     EK_ALERT_CRITICAL},
     [EK_ALERT_RELOAD_REFUSED] = {"reload-refused", "EvenkeelReloadRefused", EK_ALERT_WARNING},
     [EK_ALERT_MODEL_DRIFT] = {"model-drift", "EvenkeelModelDrift", EK_ALERT_WARNING},
@@ -205,10 +206,10 @@ static bool is(const char *a, const char *b)
 
 static const char *done(const char *action)
 {
-    return is(action, "route") || is(action, "route_spread") ? "routed to the wide path"
-           : is(action, "silence")                           ? "left out of the ranking"
-           : is(action, "rescale")                           ? "divided by the factor"
-                                                             : "";
+    return is(action, "route") || is(action, "route_normalized") ? "routed to the wide path"
+           : is(action, "blank")                                 ? "left out of the ranking"
+           : is(action, "repair")                                ? "divided by the factor"
+                                                                 : "";
 }
 
 static void add_action(struct line *l, const struct ek_alert_finding *f)

@@ -211,7 +211,7 @@ static void add_numbers(struct ek_json_writer *w, const struct ek_alert *a,
     add(w, "factor", a->factor);
     add(w, "factor_low", a->factor_low);
     add(w, "factor_high", a->factor_high);
-    add(w, "share", a->share);
+    add(w, "fraction", a->share);
 }
 
 static void add_links(struct ek_json_writer *w, const struct ek_alert_context *about,

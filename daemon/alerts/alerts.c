@@ -94,7 +94,7 @@ static void count_lost(struct ek_alerts *a, const char *why)
     pthread_mutex_lock(&a->lock);
     a->figures.lost++;
     pthread_mutex_unlock(&a->lock);
-    ek_log_text(a->log, EK_LOG_ERROR, "alert_lost", why);
+    ek_log_text(a->log, EK_LOG_ERROR, "alert_dropped", why);
 }
 
 static bool enqueue(struct ek_alerts *a, struct input *h)
@@ -252,7 +252,7 @@ static void send_due(struct ek_alerts *a)
     for (size_t i = 0; i < a->config->sinks.count; i++) {
         const struct ek_alert_entry *e = ek_alert_queue_next(a->queue, i, ek_now_ms());
         if (e && ek_alert_post(a->http, a->config, i, &e->alert, ek_wall_ms())) {
-            ek_log_text(a->log, EK_LOG_ERROR, "alert_not_sent", "no memory for a request");
+            ek_log_text(a->log, EK_LOG_ERROR, "alert_delivery_failed", "no memory for a request");
             ek_alert_queue_finish(a->queue, i, EK_ALERT_FAILED, 0, ek_now_ms());
         }
     }
@@ -261,7 +261,7 @@ static void send_due(struct ek_alerts *a)
 static void report_result(struct ek_alerts *a, const struct ek_http_response *answer,
                           enum ek_alert_result result)
 {
-    static const char *const events[] = {"alert_sent", "alert_not_sent", "alert_refused"};
+    static const char *const events[] = {"alert_sent", "alert_delivery_failed", "alert_refused"};
     static const enum ek_log_level levels[] = {EK_LOG_DEBUG, EK_LOG_WARN, EK_LOG_ERROR};
     const struct ek_alert_sink *s = &a->config->sinks.items[answer->slot];
     char url[EK_URL_REDACTED_BYTES], said[EK_HTTP_START_BYTES], text[2 * EK_HTTP_START_BYTES + 400];
@@ -333,7 +333,7 @@ static void report_remaining(struct ek_alerts *a)
         step(a, EK_ALERTS_DRAIN_MS / 20);
     }
     if (a->figures.backlog.waiting)
-        ek_log_write(a->log, EK_LOG_WARN, "alerts_not_told", "waiting=%zu",
+        ek_log_write(a->log, EK_LOG_WARN, "alerts_undelivered", "waiting=%zu",
                      a->figures.backlog.waiting);
 }
 
@@ -428,8 +428,9 @@ int ek_alerts_metrics(struct ek_alerts *a, struct ek_buf *out)
     struct figures f = a->figures;
     pthread_mutex_unlock(&a->lock);
     add_results(a, &f, out);
-    add_family("evenkeel_alerts_waiting", (double)f.backlog.waiting, out);
-    add_family("evenkeel_alerts_oldest_seconds", (double)f.backlog.oldest_ms / 1e3, out);
-    add_family("evenkeel_alerts_known", (double)f.known, out);
-    return add_family("evenkeel_alerts_lost_total", (double)(f.lost + f.dropped), out);
+    add_family("evenkeel_alerts_pending", (double)f.backlog.waiting, out);
+    add_family("evenkeel_alerts_oldest_pending_age_seconds", (double)f.backlog.oldest_ms / 1e3,
+               out);
+    add_family("evenkeel_alerts_active", (double)f.known, out);
+    return add_family("evenkeel_alerts_dropped_total", (double)(f.lost + f.dropped), out);
 }

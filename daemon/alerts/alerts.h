@@ -36,8 +36,8 @@ int ek_alerts_start(struct ek_alerts *a, struct ek_error *e);
 /* The process ends: from now on nothing waits to be told. What is heard until ek_alerts_stop is
  * still taken. Does not wait. */
 void ek_alerts_finish(struct ek_alerts *a);
-/* The same, and waits until all is told, for at most EK_ALERTS_DRAIN_MS and until limits.shutdown
- * after ek_alerts_finish. What is heard from then on is not told. */
+/* The same, and waits until all is told, for at most EK_ALERTS_DRAIN_MS and until
+ * service.shutdown_timeout after ek_alerts_finish. What is heard from then on is not told. */
 void ek_alerts_stop(struct ek_alerts *a);
 void ek_alerts_free(struct ek_alerts *a);
 

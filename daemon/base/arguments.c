@@ -91,7 +91,7 @@ static const char *near(const struct argp_option *options, const char *word)
     return ek_nearest_name(word, names, count);
 }
 
-/* `called`: "evenkeel gen". */
+/* `called`: "evenkeel generate". */
 static int complain(const struct argp_option *options, const char *called, const char *word)
 {
     char name[80];

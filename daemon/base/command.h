@@ -29,7 +29,7 @@ struct ek_command {
 };
 /* The commands of evenkeel-tools: COMMAND(name, summary) for each. */
 #define EK_TOOLS_COMMANDS(COMMAND)                                                                 \
-    COMMAND(gen, "synthetic traffic, with faults if wanted")                                       \
+    COMMAND(generate, "synthetic traffic, with faults if wanted")                                  \
     COMMAND(convert, "LETOR lists to messages")                                                    \
     COMMAND(normalize, "which transform fits each feature")                                        \
     COMMAND(select, "which features to train on, and which to watch")                              \
@@ -74,12 +74,12 @@ int ek_cmd_replay(int argc, char **argv);
 int ek_cmd_capture(int argc, char **argv);
 int ek_cmd_inspect(int argc, char **argv);
 int ek_cmd_check(int argc, char **argv);
-int ek_cmd_gen(int argc, char **argv);
+int ek_cmd_generate(int argc, char **argv);
 int ek_cmd_convert(int argc, char **argv);
 int ek_cmd_export(int argc, char **argv);
 int ek_cmd_demo(int argc, char **argv);
 int ek_cmd_status(int argc, char **argv);
-int ek_cmd_ranks(int argc, char **argv);
+int ek_cmd_impact(int argc, char **argv);
 int ek_cmd_history(int argc, char **argv);
 int ek_cmd_reload(int argc, char **argv);
 int ek_cmd_pause(int argc, char **argv);

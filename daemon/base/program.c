@@ -120,7 +120,7 @@ int ek_program_run(const struct ek_program *p, int argc, char **argv)
     if (is_one_of(argv[1], "--help", "-h", "-?"))
         return help(p, stdout);
     if (!strcmp(argv[1], "help")) {
-        /* `evenkeel help gen` is `evenkeel gen --help`. */
+        /* `evenkeel help gen` is `evenkeel generate --help`. */
         char option[] = "--help", *words[] = {argv[0], argc > 2 ? argv[2] : NULL, option, NULL};
         return argc > 2 ? run(p, 3, words) : help(p, stdout);
     }

@@ -46,7 +46,7 @@ struct client {
     uint64_t version;
     char url[URL_BYTES];
     int watch_ms; /* 0: once */
-    bool json, begin_anew, needs_action;
+    bool json, reset_state, needs_action;
     bool tells;               /* changes something, so a token is needed */
     struct ek_tokens *tokens; /* NULL: none is needed */
     struct ek_buf answer;
@@ -91,7 +91,7 @@ static const struct ek_cli_slot SLOTS[] = {{'c', offsetof(struct client, config)
                                            {KEY_REASON, offsetof(struct client, reason)},
                                            {KEY_AUTHOR, offsetof(struct client, author)},
                                            {KEY_JSON, offsetof(struct client, json)},
-                                           {KEY_BEGIN_ANEW, offsetof(struct client, begin_anew)},
+                                           {KEY_BEGIN_ANEW, offsetof(struct client, reset_state)},
                                            {KEY_FEATURE, offsetof(struct client, feature)},
                                            {KEY_ACTION, offsetof(struct client, action)},
                                            {KEY_UNTIL, offsetof(struct client, until)},
@@ -137,7 +137,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     {"token-file", KEY_TOKEN, "FILE", 0, "The first token of this file, with --url", 0},           \
         {"reason", KEY_REASON, "TEXT", 0, "Why, for those who read the events later", 0},          \
     {                                                                                              \
-        "author", KEY_AUTHOR, "NAME", 0, "Who, where the token has no name", 0                     \
+        "actor", KEY_AUTHOR, "NAME", 0, "Who, where the token has no name", 0                      \
     }
 
 static const struct argp_option STATUS_OPTIONS[] = {COMMON, {0}};
@@ -156,13 +156,13 @@ static const struct argp_option HISTORY_OPTIONS[] = {
     {0}};
 static const struct argp_option RELOAD_OPTIONS[] = {
     COMMON,
-    {"begin-anew", KEY_BEGIN_ANEW, NULL, 0,
-     "Also with other 'segments' or another 'baseline', by which evidence, findings and routes "
+    {"reset-state", KEY_BEGIN_ANEW, NULL, 0,
+     "Also with other 'segments' or another 'stratify_by', by which evidence, findings and routes "
      "begin "
      "anew",
      0},
     {"token-file", KEY_TOKEN, "FILE", 0, "The first token of this file, with --url", 0},
-    {"author", KEY_AUTHOR, "NAME", 0, "Who, where the token has no name", 0},
+    {"actor", KEY_AUTHOR, "NAME", 0, "Who, where the token has no name", 0},
     {0}};
 static const struct argp_option TELL_OPTIONS[] = {COMMON, TELLS, {0}};
 #define PLACE                                                                                      \
@@ -182,7 +182,7 @@ static const struct argp_option PIN_OPTIONS[] = {
     COMMON,
     TELLS,
     PLACE,
-    {"action", KEY_ACTION, "ACTION", 0, "route, route_spread, silence, ...; none: never act", 0},
+    {"action", KEY_ACTION, "ACTION", 0, "route, route_normalized, blank, ...; none: never act", 0},
     {"until", KEY_UNTIL, "DATE", 0,
      "Until the end of that day (2027-01-31) of the stream, or until 2027-01-31T12:00:00Z; else "
      "for good",
@@ -299,7 +299,7 @@ int ek_cmd_status(int argc, char **argv)
     } parts[] = {{"/api/v1/status", ek_client_print_status},
                  {"/api/v1/findings", ek_client_print_findings},
                  {"/api/v1/plan", ek_client_print_plan},
-                 {"/api/v1/ranks", ek_client_print_rollbacks},
+                 {"/api/v1/impact", ek_client_print_rollbacks},
                  {"/api/v1/pins", ek_client_print_pins}};
     struct client t = {0};
     struct ek_error e = {0};
@@ -316,7 +316,7 @@ int ek_cmd_status(int argc, char **argv)
     return end(&t, rc, &e);
 }
 
-int ek_cmd_ranks(int argc, char **argv)
+int ek_cmd_impact(int argc, char **argv)
 {
     static const struct argp argp = {
         STATUS_OPTIONS,
@@ -333,7 +333,7 @@ int ek_cmd_ranks(int argc, char **argv)
     read_arguments(&t, &argp, argc, argv);
     int rc = prepare(&t, &e);
     if (!rc)
-        rc = send_request(&t, "/api/v1/ranks", NULL, &e);
+        rc = send_request(&t, "/api/v1/impact", NULL, &e);
     if (!rc)
         rc = show(&t, ek_client_print_impact, &e);
     return end(&t, rc, &e);
@@ -421,14 +421,14 @@ static int write_body(const struct client *t, struct ek_buf *body)
         write_key(body, "version");
         ek_buf_printf(body, "%" PRIu64, t->version);
     }
-    if (t->begin_anew) {
-        write_key(body, "begin_anew");
+    if (t->reset_state) {
+        write_key(body, "reset_state");
         ek_buf_text(body, "true");
     }
     write_text(body, "action", t->action);
     write_text(body, "until", t->until);
     write_text(body, "reason", t->reason);
-    write_text(body, "author", t->author);
+    write_text(body, "actor", t->author);
     return ek_buf_text(body, "}");
 }
 
@@ -442,23 +442,24 @@ static int await_order(struct client *t, uint64_t number, struct ek_error *e)
     int rc = EK_OK;
     while (!rc && state == EK_COMMAND_PENDING && ek_now_ms() < until) {
         nanosleep(&pause, NULL);
-        rc = send_request(t, "/api/v1/orders", NULL, e);
+        rc = send_request(t, "/api/v1/commands", NULL, e);
         if (!rc)
             state = ek_client_get_command_state(&t->answer, number, why, sizeof why);
     }
     if (!rc && state == EK_COMMAND_REJECTED)
         return ek_fail(e, EK_EIO, "%s: %s", t->url, why);
     if (!rc && state != EK_COMMAND_APPLIED)
-        return ek_fail(e, EK_EIO,
-                       "%s: nobody in the fleet has decided within %d seconds; a pause holds for "
-                       "this instance alone, and /api/v1/orders tells whether it is decided later",
-                       t->url, EK_API_WAIT_SECONDS);
+        return ek_fail(
+            e, EK_EIO,
+            "%s: nobody in the fleet has decided within %d seconds; a pause holds for "
+            "this instance alone, and /api/v1/commands tells whether it is decided later",
+            t->url, EK_API_WAIT_SECONDS);
     return rc;
 }
 
 static int show_order(struct client *t, struct ek_error *e)
 {
-    uint64_t number = ek_client_number(&t->answer, "order");
+    uint64_t number = ek_client_number(&t->answer, "command_id");
     int rc = await_order(t, number, e);
     if (rc || t->json)
         return rc ? rc : show(t, NULL, e);

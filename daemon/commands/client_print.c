@@ -100,8 +100,8 @@ static int add_finding(struct ek_text_table *c, yyjson_val *finding)
     ek_client_format_segment(finding, segment, sizeof segment);
     ek_client_format_time(finding, "since_ms", since);
     decision_text(finding, what, sizeof what);
-    snprintf(action, sizeof action, "%.100s%s%.100s", ek_client_get_text(finding, "action", "-"),
-             mode ? ", " : "", mode ? mode : "");
+    snprintf(action, sizeof action, "%.100s%s%.100s",
+             ek_client_get_text(finding, "mitigation", "-"), mode ? ", " : "", mode ? mode : "");
     return ek_text_table_add(c, (const char *const[]){ek_client_get_text(finding, "feature", "?"),
                                                       segment, state_text(finding), action, since,
                                                       what});
@@ -114,11 +114,11 @@ static int add_cell(struct ek_text_table *c, yyjson_val *cell)
     ek_client_format_segment(cell, segment, sizeof segment);
     if (yyjson_is_num(v))
         snprintf(percent, sizeof percent, "%.4g%%", yyjson_get_num(v));
-    return ek_text_table_add(c,
-                             (const char *const[]){ek_client_get_text(cell, "feature", "?"),
-                                                   segment, ek_client_get_text(cell, "action", "?"),
-                                                   ek_client_get_text(cell, "mode", "-"), percent,
-                                                   ek_client_get_text(cell, "by", "-")});
+    return ek_text_table_add(
+        c, (const char *const[]){ek_client_get_text(cell, "feature", "?"), segment,
+                                 ek_client_get_text(cell, "mitigation", "?"),
+                                 ek_client_get_text(cell, "mode", "-"), percent,
+                                 ek_client_get_text(cell, "source", "-")});
 }
 
 static bool print_table(yyjson_val *array, const char *const *titles, int count,
@@ -185,7 +185,7 @@ static void print_cleared(yyjson_val *cells, struct ek_row_limit *room, FILE *to
     yyjson_val *cell;
     yyjson_arr_foreach(cells, i, max, cell)
     {
-        if (!yyjson_is_true(yyjson_obj_get(cell, "gone")))
+        if (!yyjson_is_true(yyjson_obj_get(cell, "fault_cleared")))
             continue;
         if (room)
             print_in(cell, room, to);
@@ -199,7 +199,7 @@ int ek_client_print_plan_within(const struct ek_buf *answer, struct ek_row_limit
     static const char *const titles[] = {"FEATURE", "SEGMENT", "ACTION", "MODE", "OF LISTS", "BY"};
     yyjson_doc *doc = ek_client_parse(answer);
     yyjson_val *o = yyjson_doc_get_root(doc);
-    yyjson_val *cells = yyjson_obj_get(o, "cells");
+    yyjson_val *cells = yyjson_obj_get(o, "entries");
     bool good = yyjson_is_arr(cells);
     if (good)
         fputs(yyjson_arr_size(cells) ? "\nplan in force\n" : "\nnothing in force\n", to);
@@ -222,11 +222,11 @@ int ek_client_print_plan(const struct ek_buf *answer, FILE *to)
 static int add_pin(struct ek_text_table *c, yyjson_val *pin)
 {
     char segment[WORDS_BYTES], by[WORDS_BYTES], until[EK_DATE_TEXT] = "for good";
-    const char *author = ek_client_get_text(pin, "author", NULL);
+    const char *author = ek_client_get_text(pin, "actor", NULL);
     ek_client_format_segment(pin, segment, sizeof segment);
     if (yyjson_is_int(yyjson_obj_get(pin, "until_ms")))
         ek_client_format_time(pin, "until_ms", until);
-    snprintf(by, sizeof by, author ? "%s (%.200s)" : "%s", ek_client_get_text(pin, "by", "-"),
+    snprintf(by, sizeof by, author ? "%s (%.200s)" : "%s", ek_client_get_text(pin, "source", "-"),
              author);
     return ek_text_table_add(c,
                              (const char *const[]){ek_client_get_text(pin, "feature", "?"), segment,
@@ -289,7 +289,7 @@ static void place_text(yyjson_val *decision, char *text, size_t size)
 
 static void print_accept(yyjson_val *o, FILE *to)
 {
-    bool reverted = !strcmp(ek_client_get_text(o, "what", ""), "revert");
+    bool reverted = !strcmp(ek_client_get_text(o, "type", ""), "revert");
     fprintf(to, ": x%.4g is %s", yyjson_get_num(yyjson_obj_get(o, "factor")),
             reverted ? "no longer normal" : "normal from now on");
     if (!reverted)
@@ -300,11 +300,11 @@ static void print_accept(yyjson_val *o, FILE *to)
 /* What holds now. */
 static void print_other(yyjson_val *o, FILE *to)
 {
-    const char *what = ek_client_get_text(o, "what", "?");
+    const char *what = ek_client_get_text(o, "type", "?");
     bool pinned = !strcmp(what, "pin");
     fputs(pinned ? ": pinned to " : ": ", to);
     if (pinned)
-        ek_print_safe(ek_client_get_text(o, "action", "none"), to);
+        ek_print_safe(ek_client_get_text(o, "mitigation", "none"), to);
     else if (!strcmp(what, "unpin"))
         fputs("no longer pinned", to);
     else if (!strcmp(what, "resume"))
@@ -357,13 +357,13 @@ static void details_text(yyjson_val *d, char *text, size_t size)
 {
     yyjson_val *plan = yyjson_obj_get(d, "plan");
     yyjson_val *percent = yyjson_obj_get(d, "percent"), *factor = yyjson_obj_get(d, "factor");
-    yyjson_val *figure = yyjson_obj_get(d, "figure"), *limit = yyjson_obj_get(d, "limit");
+    yyjson_val *figure = yyjson_obj_get(d, "observed"), *limit = yyjson_obj_get(d, "limit");
     yyjson_val *after = yyjson_obj_get(plan, "after");
-    const char *none = !strcmp(ek_client_get_text(d, "what", ""), "pin") ? "none" : NULL;
-    const char *action = ek_client_get_text(d, "action", none),
+    const char *none = !strcmp(ek_client_get_text(d, "type", ""), "pin") ? "none" : NULL;
+    const char *action = ek_client_get_text(d, "mitigation", none),
                *class = ek_client_get_text(d, "class", NULL);
-    const char *rail = ek_client_get_text(d, "rail", NULL),
-               *why = ek_client_get_text(d, "why", NULL);
+    const char *rail = ek_client_get_text(d, "guardrail", NULL),
+               *why = ek_client_get_text(d, "reason", NULL);
     *text = 0;
     if (action)
         put(text, size, "%s; ", action);
@@ -390,13 +390,13 @@ static void details_text(yyjson_val *d, char *text, size_t size)
 static int add_decision(struct ek_text_table *c, yyjson_val *d)
 {
     char number[NUMBER_BYTES], when[EK_DATE_TEXT], place[WORDS_BYTES], details[2 * WORDS_BYTES];
-    snprintf(number, sizeof number, "%" PRId64, yyjson_get_sint(yyjson_obj_get(d, "number")));
+    snprintf(number, sizeof number, "%" PRId64, yyjson_get_sint(yyjson_obj_get(d, "sequence")));
     ek_client_format_time(d, "time_ms", when);
     place_text(d, place, sizeof place);
     details_text(d, details, sizeof details);
-    return ek_text_table_add(c, (const char *const[]){number, when,
-                                                      ek_client_get_text(d, "what", "?"), place,
-                                                      ek_client_get_text(d, "who", "-"), details});
+    return ek_text_table_add(
+        c, (const char *const[]){number, when, ek_client_get_text(d, "type", "?"), place,
+                                 ek_client_get_text(d, "actor", "-"), details});
 }
 
 int ek_client_print_history(const struct ek_buf *answer, FILE *to)
@@ -457,8 +457,8 @@ static void print_guardrail(yyjson_val *route, const char *key, const char *said
     place_text(route, place, sizeof place);
     ek_print_safe(place, to);
     fprintf(to, ": %s ", said);
-    ek_print_safe(ek_client_get_text(rail, "rail", "?"), to);
-    fprintf(to, ", %.4g of at most %.4g\n", yyjson_get_num(yyjson_obj_get(rail, "figure")),
+    ek_print_safe(ek_client_get_text(rail, "guardrail", "?"), to);
+    fprintf(to, ", %.4g of at most %.4g\n", yyjson_get_num(yyjson_obj_get(rail, "observed")),
             yyjson_get_num(yyjson_obj_get(rail, "limit")));
 }
 
@@ -468,8 +468,8 @@ static void print_guardrails(yyjson_val *routes, FILE *to)
     yyjson_val *route;
     yyjson_arr_foreach(routes, i, max, route)
     {
-        print_guardrail(route, "withdrawn", "taken back by the guardrail", to);
-        print_guardrail(route, "would_be_withdrawn", "beyond the guardrail", to);
+        print_guardrail(route, "rolled_back", "taken back by the guardrail", to);
+        print_guardrail(route, "would_roll_back", "beyond the guardrail", to);
     }
 }
 
@@ -538,12 +538,12 @@ int ek_client_print_reload(const struct ek_buf *answer, FILE *to)
     yyjson_doc *doc = ek_client_parse(answer);
     yyjson_val *o = yyjson_doc_get_root(doc);
     bool good = yyjson_is_obj(o),
-         anew = strcmp(ek_client_get_text(o, "fit", "whole"), "whole") != 0;
+         anew = strcmp(ek_client_get_text(o, "carried_over", "all"), "all") != 0;
     if (good && !strcmp(ek_client_get_text(o, "state", ""), "done"))
         fprintf(to, "reloaded: evidence, findings and routes %s\n", anew ? "begin anew" : "go on");
     if (good) {
-        print_places(yyjson_obj_get(o, "faults"), "", to);
-        print_places(yyjson_obj_get(o, "notes"), "note: ", to);
+        print_places(yyjson_obj_get(o, "errors"), "", to);
+        print_places(yyjson_obj_get(o, "warnings"), "note: ", to);
     }
     yyjson_doc_free(doc);
     return good ? EK_OK : EK_EFORMAT;
@@ -555,7 +555,7 @@ static yyjson_val *order_of(yyjson_val *orders, uint64_t number)
     yyjson_val *o;
     yyjson_arr_foreach(orders, i, max, o)
     {
-        if ((uint64_t)yyjson_get_sint(yyjson_obj_get(o, "order")) == number)
+        if ((uint64_t)yyjson_get_sint(yyjson_obj_get(o, "command_id")) == number)
             return o;
     }
     return NULL;
@@ -564,7 +564,7 @@ static yyjson_val *order_of(yyjson_val *orders, uint64_t number)
 enum ek_command_state ek_client_get_command_state(const struct ek_buf *answer, uint64_t number,
                                                   char *why, size_t size)
 {
-    static const char *const words[] = {"waiting", "lost", "done", "refused"};
+    static const char *const words[] = {"pending", "lost", "applied", "rejected"};
     yyjson_doc *doc = ek_client_parse(answer);
     yyjson_val *all = yyjson_doc_get_root(doc);
     yyjson_val *o = order_of(all, number);
@@ -582,7 +582,7 @@ int ek_client_print_command(const struct ek_buf *answer, uint64_t number, FILE *
     yyjson_doc *doc = ek_client_parse(answer);
     yyjson_val *all = yyjson_doc_get_root(doc);
     yyjson_val *o = order_of(all, number), *d = yyjson_obj_get(o, "decision");
-    const char *what = ek_client_get_text(d, "what", "");
+    const char *what = ek_client_get_text(d, "type", "");
     bool of_all = !yyjson_obj_get(d, "feature"), paused = !strcmp(what, "pause");
     int rc = d ? EK_OK : EK_EFORMAT;
     if (!rc && of_all)
@@ -591,7 +591,7 @@ int ek_client_print_command(const struct ek_buf *answer, uint64_t number, FILE *
         rc = print_decision(d, to) ? EK_OK : EK_EFORMAT;
     if (!rc) {
         fputs("for all instances, as decided by ", to);
-        ek_print_safe(ek_client_get_text(o, "decider", "?"), to);
+        ek_print_safe(ek_client_get_text(o, "leader", "?"), to);
         fputc('\n', to);
     }
     yyjson_doc_free(doc);

@@ -48,7 +48,7 @@ int ek_client_print_plan(const struct ek_buf *answer, FILE *to);
 int ek_client_print_findings_within(const struct ek_buf *answer, struct ek_row_limit *room,
                                     FILE *to);
 int ek_client_print_plan_within(const struct ek_buf *answer, struct ek_row_limit *room, FILE *to);
-/* The routes that a guardrail has withdrawn, of /api/v1/ranks, and which it was; nothing where
+/* The routes that a guardrail has withdrawn, of /api/v1/impact, and which it was; nothing where
  * there are none. */
 int ek_client_print_rollbacks(const struct ek_buf *answer, FILE *to);
 int ek_client_print_rollbacks_within(const struct ek_buf *answer, struct ek_row_limit *room,
@@ -72,7 +72,7 @@ int ek_client_print_impact(const struct ek_buf *answer, FILE *to);
 
 /* Return the positive number of a key of the answer, such as "order"; 0: it has none. */
 uint64_t ek_client_number(const struct ek_buf *answer, const char *key);
-/* What came of it, of /api/v1/orders. While it waits, and when nobody has answered, nothing is
+/* What came of it, of /api/v1/commands. While it waits, and when nobody has answered, nothing is
  * known; `why` of one that was refused says so, else it is "". */
 enum ek_command_state {
     EK_COMMAND_PENDING,

@@ -14,7 +14,7 @@ static void print_line(yyjson_val *o, const char *label, const char *key, FILE *
         return;
     fprintf(to, "%-18s ", label);
     if (yyjson_is_int(v) && yyjson_get_sint(v) < 0)
-        fputs("not known yet", to);
+        fputs("unknown", to);
     else if (yyjson_is_int(v))
         fprintf(to, "%" PRId64, yyjson_get_sint(v));
     else
@@ -45,8 +45,8 @@ static void print_paused(yyjson_val *paused, FILE *to)
 {
     fprintf(to, "%-18s %s", "paused", yyjson_is_obj(paused) ? "yes" : "no");
     print_since(paused, to);
-    print_text(", by ", ek_client_get_text(paused, "who", NULL), to);
-    print_text(": ", ek_client_get_text(paused, "why", NULL), to);
+    print_text(", by ", ek_client_get_text(paused, "actor", NULL), to);
+    print_text(": ", ek_client_get_text(paused, "reason", NULL), to);
     fputc('\n', to);
 }
 
@@ -82,7 +82,7 @@ int ek_client_print_status(const struct ek_buf *answer, FILE *to)
                  {"routed", "routed"},
                  {"dead letters", "dead_letters"},
                  {"score failures", "score_failures"},
-                 {"observed queries", "observed_queries"},
+                 {"observed lists", "observed_lists"},
                  {"open findings", "open_findings"},
                  {"plan version", "plan_version"}};
     yyjson_doc *doc = ek_client_parse(answer);
@@ -149,17 +149,17 @@ int ek_client_print_line(const struct ek_buf *answer, double per_second, FILE *t
 static int add_withdrawn(struct ek_text_table *c, yyjson_val *route)
 {
     char segment[EK_CLIENT_TEXT_BYTES], figure[FIGURE_BYTES];
-    yyjson_val *rail = yyjson_obj_get(route, "withdrawn");
+    yyjson_val *rail = yyjson_obj_get(route, "rolled_back");
     if (!yyjson_is_obj(rail))
         return EK_OK;
     ek_client_format_segment(route, segment, sizeof segment);
     snprintf(figure, sizeof figure, "%.4g of at most %.4g",
-             yyjson_get_num(yyjson_obj_get(rail, "figure")),
+             yyjson_get_num(yyjson_obj_get(rail, "observed")),
              yyjson_get_num(yyjson_obj_get(rail, "limit")));
     return ek_text_table_add(
         c, (const char *const[]){ek_client_get_text(route, "feature", "?"), segment,
-                                 ek_client_get_text(route, "action", "?"),
-                                 ek_client_get_text(rail, "rail", "?"), figure});
+                                 ek_client_get_text(route, "mitigation", "?"),
+                                 ek_client_get_text(rail, "guardrail", "?"), figure});
 }
 
 static bool some_withdrawn(yyjson_val *routes)
@@ -168,7 +168,7 @@ static bool some_withdrawn(yyjson_val *routes)
     yyjson_val *route;
     yyjson_arr_foreach(routes, i, max, route)
     {
-        if (yyjson_is_obj(yyjson_obj_get(route, "withdrawn")))
+        if (yyjson_is_obj(yyjson_obj_get(route, "rolled_back")))
             return true;
     }
     return false;

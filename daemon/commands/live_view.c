@@ -283,7 +283,7 @@ static int screen(void *of, int columns, int rows, FILE *to, struct ek_error *e)
     room.lines += kept;
     if (!rc)
         rc = part(s, "/api/v1/plan", ek_client_print_plan_within, &room, to, e);
-    return rc ? rc : part(s, "/api/v1/ranks", ek_client_print_rollbacks_within, &room, to, e);
+    return rc ? rc : part(s, "/api/v1/impact", ek_client_print_rollbacks_within, &room, to, e);
 }
 
 int ek_live_view_run(const struct ek_live_view *watch, struct ek_error *e)

@@ -21,7 +21,7 @@ struct files {
 };
 
 struct arguments {
-    const char *manifest, *messages, *baseline, *output, *config;
+    const char *manifest, *messages, *stratify_by, *output, *config;
     struct ek_field_mapping dialect;
     struct files letor, merge;
     struct files *open; /* the one that a bare word belongs to; NULL before the first */
@@ -37,7 +37,7 @@ static const struct argp_option OPTIONS[] = {
      "Profiles that keep their lists, to be joined; several may follow", 0},
     {"keep-lists", KEY_KEEP, NULL, 0,
      "Keep what each list says, 16 bytes per feature, so that the profile can be merged", 0},
-    {"baseline", 'b', "FIELD", 0,
+    {"stratify-by", 'b', "FIELD", 0,
      "Stratum whose values have different normal levels: a segment dimension or query feature", 0},
     {"output", 'o', "FILE", 0, "Profile to write (.ekp)", 0},
     EK_FIELD_MAPPING_OPTION,
@@ -45,10 +45,10 @@ static const struct argp_option OPTIONS[] = {
     {0}};
 
 static const struct ek_cli_slot SLOTS[] = {
-    {'m', offsetof(struct arguments, manifest)},  {'i', offsetof(struct arguments, messages)},
-    {'b', offsetof(struct arguments, baseline)},  {'o', offsetof(struct arguments, output)},
-    {'c', offsetof(struct arguments, config)},    {KEY_JSON, offsetof(struct arguments, json)},
-    {KEY_KEEP, offsetof(struct arguments, keep)}, {0}};
+    {'m', offsetof(struct arguments, manifest)},    {'i', offsetof(struct arguments, messages)},
+    {'b', offsetof(struct arguments, stratify_by)}, {'o', offsetof(struct arguments, output)},
+    {'c', offsetof(struct arguments, config)},      {KEY_JSON, offsetof(struct arguments, json)},
+    {KEY_KEEP, offsetof(struct arguments, keep)},   {0}};
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
@@ -153,7 +153,7 @@ static int print_result(const struct arguments *a, const struct ek_profile *p, s
     ek_json_add_text(&s, "output", a->output);
     ek_json_add_count(&s, "queries", p->queries);
     ek_json_add_count(&s, "items", p->items);
-    ek_json_add_text(&s, "baseline", p->field);
+    ek_json_add_text(&s, "stratify_by", p->field);
     ek_json_add_count(&s, "strata", (uint64_t)(p->strata > 1 ? p->strata - 1 : 1));
     ek_json_open(&s, "level_not_watched", '[');
     for (int f = 0; f < p->features; f++)
@@ -164,19 +164,19 @@ static int print_result(const struct arguments *a, const struct ek_profile *p, s
 }
 
 /* LETOR text has query features only to tell strata by. */
-static int check_baseline(const struct arguments *a, const struct ek_manifest *m,
-                          struct ek_error *e)
+static int check_stratum(const struct arguments *a, const struct ek_manifest *m, struct ek_error *e)
 {
-    if (!a->baseline || !a->letor.count || ek_manifest_query(m, a->baseline) >= 0)
+    if (!a->stratify_by || !a->letor.count || ek_manifest_query(m, a->stratify_by) >= 0)
         return EK_OK;
-    const char *near = ek_manifest_suggest(m, EK_ROLE_QUERY, a->baseline);
+    const char *near = ek_manifest_suggest(m, EK_ROLE_QUERY, a->stratify_by);
     if (near)
-        return ek_fail(e, EK_EUSAGE, "--baseline: unknown query feature '%s', did you mean '%s'?",
-                       a->baseline, near);
+        return ek_fail(e, EK_EUSAGE,
+                       "--stratify-by: unknown query feature '%s', did you mean '%s'?",
+                       a->stratify_by, near);
     return ek_fail(e, EK_EUSAGE,
-                   "--baseline: LETOR text has no segment '%s', name a query feature or read "
+                   "--stratify-by: LETOR text has no segment '%s', name a query feature or read "
                    "--messages",
-                   a->baseline);
+                   a->stratify_by);
 }
 
 static int load_part(struct ek_profile **out, const struct ek_manifest *m, const char *path,
@@ -194,7 +194,7 @@ static int load_part(struct ek_profile **out, const struct ek_manifest *m, const
     return EK_OK;
 }
 
-/* The profiles to be joined. The first one says which baseline, unless the user does. */
+/* The profiles to be joined. The first one says how to stratify, unless the user does. */
 static int add_profiles(const struct arguments *a, const struct ek_manifest *m,
                         struct ek_profile_fit **fit, struct ek_progress *progress,
                         struct ek_error *e)
@@ -205,7 +205,7 @@ static int add_profiles(const struct arguments *a, const struct ek_manifest *m,
         if ((rc = load_part(&part, m, a->merge.path[i], e)))
             return rc;
         if (!*fit)
-            rc = ek_profile_fit_new(fit, m, a->baseline ? a->baseline : part->field, e);
+            rc = ek_profile_fit_new(fit, m, a->stratify_by ? a->stratify_by : part->field, e);
         if (!rc && (rc = ek_profile_fit_merge(*fit, part, e)))
             ek_error_place(e, a->merge.path[i], 0, 0);
         ek_progress_update(progress, (uint64_t)i + 1, (uint64_t)a->merge.count, "profiles");
@@ -259,13 +259,13 @@ static int make(const struct arguments *a, const struct ek_manifest *m, struct e
 {
     struct ek_profile_fit *fit = NULL;
     struct ek_progress progress;
-    int rc = check_baseline(a, m, e);
+    int rc = check_stratum(a, m, e);
     if (rc)
         return rc;
     ek_progress_start(&progress, "profile");
     rc = add_profiles(a, m, &fit, &progress, e);
     if (!rc && !fit)
-        rc = ek_profile_fit_new(&fit, m, a->baseline, e);
+        rc = ek_profile_fit_new(&fit, m, a->stratify_by, e);
     if (!rc)
         rc = add_lists(a, m, fit, &progress, e);
     if (!rc)

@@ -183,7 +183,7 @@ static void print_plans(const struct ek_compared *c, FILE *to)
         differ += c->row[i].differ;
     fprintf(to, "  %-24s %zu, not the same after %zu of them\n", "plan changes", c->rows, differ);
     if (differ)
-        fprintf(to, "%*s%-9s %-*s %s\n", INDENT, "", "query", COLUMN, "A", "B");
+        fprintf(to, "%*s%-9s %-*s %s\n", INDENT, "", "list", COLUMN, "A", "B");
     for (size_t i = 0; i < c->rows && shown < EK_COMPARED_LISTED; i++) {
         if (!c->row[i].differ)
             continue;
@@ -212,7 +212,7 @@ static void print_touched(const struct ek_compared *c, FILE *to)
 static void print_withdrawn(const struct ek_compared *c, FILE *to)
 {
     if (c->withdrawn[EK_SIDE_A] || c->withdrawn[EK_SIDE_B])
-        fprintf(to, "  withdrawn by a guardrail A %" PRIu64 ", B %" PRIu64 "\n",
+        fprintf(to, "  rolled back by a guardrail A %" PRIu64 ", B %" PRIu64 "\n",
                 c->withdrawn[EK_SIDE_A], c->withdrawn[EK_SIDE_B]);
 }
 
@@ -296,9 +296,9 @@ static void add_finding(struct ek_json_writer *w, const char *key,
     add_text(w, "class", f->class);
     ek_json_add_rounded(w, "factor", f->factor, 6);
     add_text(w, "unit", f->unit);
-    add_text(w, "action", f->action);
+    add_text(w, "mitigation", f->action);
     add_text(w, "mode", f->mode);
-    ek_json_add_count(w, "since_query", f->since);
+    ek_json_add_count(w, "since_list", f->since);
     ek_json_add_count(w, "confirmed", f->confirmed);
     if (f->end) {
         ek_json_add_text(w, "end", f->end);
@@ -326,7 +326,7 @@ static void add_plan(struct ek_json_writer *w, const char *key, const struct ek_
     ek_json_open(w, key, '[');
     for (size_t i = 0; i < p->count; i++) {
         open_place(w, NULL, &p->entry[i].at);
-        ek_json_add_text(w, "action", ek_action_name(p->entry[i].action));
+        ek_json_add_text(w, "mitigation", ek_action_name(p->entry[i].action));
         ek_json_add_text(w, "mode", ek_mode_name(p->entry[i].mode));
         ek_json_add_rounded(w, "percent", p->entry[i].percent, 4);
         ek_json_close(w, '}');
@@ -337,7 +337,7 @@ static void add_plan(struct ek_json_writer *w, const char *key, const struct ek_
 static void add_row(struct ek_json_writer *w, const struct ek_compared_row *r)
 {
     ek_json_open(w, NULL, '{');
-    ek_json_add_count(w, "query", r->query);
+    ek_json_add_count(w, "list", r->query);
     add_plan(w, "a", r->of[EK_SIDE_A]);
     add_plan(w, "b", r->of[EK_SIDE_B]);
     ek_json_close(w, '}');
@@ -368,7 +368,7 @@ static void add_sides(struct ek_json_writer *w, const char *key, const uint64_t 
 
 static void add_lists(const struct ek_compared *c, struct ek_json_writer *w)
 {
-    add_sides(w, "withdrawn", c->withdrawn);
+    add_sides(w, "rolled_back", c->withdrawn);
     open_sides(w, "touched", c->touched);
     ek_json_add_count(w, "both", c->both);
     ek_json_add_count(w, "apart", c->apart);

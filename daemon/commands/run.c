@@ -194,7 +194,7 @@ static void log_warnings(const struct run *r)
     char text[700];
     const struct ek_error_list *notes = &r->config->notes;
     for (size_t i = 0; i < notes->count; i++)
-        ek_log_text(r->log, EK_LOG_WARN, "config_note",
+        ek_log_text(r->log, EK_LOG_WARN, "config_warning",
                     ek_error_text(&notes->errors[i], text, sizeof text));
 }
 
@@ -205,7 +205,7 @@ static void warn_of_strangers(const struct run *r)
     char text[700];
     if (!ek_assets_belong(r->assets, &e))
         return;
-    ek_log_text(r->log, EK_LOG_WARN, "model_and_profile_differ",
+    ek_log_text(r->log, EK_LOG_WARN, "model_profile_mismatch",
                 ek_error_text(&e, text, sizeof text));
 }
 
@@ -236,7 +236,7 @@ static int prepare(struct run *r, struct ek_error *e)
     r->log = ek_log_new(stderr, (enum ek_log_level)c->log_level);
     if (!r->log)
         return ek_fail(e, EK_ENOMEM, "no memory for the log");
-    ek_log_write(r->log, EK_LOG_INFO, "version", "evenkeel=%s librdkafka=%s", ek_version(),
+    ek_log_write(r->log, EK_LOG_INFO, "build_info", "evenkeel=%s librdkafka=%s", ek_version(),
                  ek_kafka_version());
     log_warnings(r);
     int rc = ek_config_assets(&r->assets, c, NULL, e);

@@ -12,7 +12,7 @@
  *     ek_config_set(c, "input.topics", "scored", e);
  *     ek_config_set(c, "input.group", "demo", e);
  *     ek_config_set(c, "output.topic", "ranked", e);
- *     ek_config_set(c, "output.dead_letter", "ranked.dead", e);
+ *     ek_config_set(c, "output.dead_letter_topic", "ranked.dead", e);
  *     ek_config_finish(c, e);
  */
 #ifndef EK_DAEMON_CONFIG_CONFIG_H
@@ -120,10 +120,11 @@ int ek_config_reject_property(const struct ek_property *p, struct ek_error *e);
 int ek_config_workers(const struct ek_config *c);
 /* The number of an input topic among `input.topics`; their count when it is none. */
 size_t ek_config_topic(const struct ek_config *c, const char *topic);
-/* How often it commits, in milliseconds: what `limits.commit_every` says, or makes of the delivery.
+/* How often it commits, in milliseconds: what `input.commit_interval` says, or makes of the
+ * delivery.
  */
 int64_t ek_config_commit_interval_ms(const struct ek_config *c);
-/* The topic of a fleet's ticks: what `fleet.ticks_topic` says, or makes of the other's name. */
+/* The topic of a fleet's ticks: what `fleet.evidence_topic` says, or makes of the other's name. */
 void ek_config_evidence_topic(const struct ek_config *c, char topic[EK_FLEET_TOPIC_BYTES]);
 /* Gives an error the place where the file has `key`, or at least the file. */
 void ek_config_place(const struct ek_config *c, const char *key, struct ek_error *e);

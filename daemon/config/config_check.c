@@ -96,7 +96,7 @@ static int check_section(const struct finishing *f, const char *key, const char 
 static int check_topics(const struct finishing *f)
 {
     const struct ek_config *c = f->c;
-    static const char dead[] = "output.dead_letter", alerts[] = "alerts.kafka.topic";
+    static const char dead[] = "output.dead_letter_topic", alerts[] = "alerts.kafka.topic";
     int rc = EK_OK;
     for (size_t i = 0; !rc && i < c->topics.count; i++)
         rc = add_fault(f, "input.topics", check_topic("input.topics", c->topics.items[i], f->e));
@@ -140,16 +140,16 @@ static int check_fleet(const struct finishing *f)
     ek_config_evidence_topic(c, ticks);
     int rc = check_shared(f, "fleet.topic", c->fleet_topic);
     if (!rc)
-        rc = check_shared(f, "fleet.ticks_topic", ticks);
+        rc = check_shared(f, "fleet.evidence_topic", ticks);
     if (!rc && same(c->fleet_topic, ticks))
-        rc = add_fault(f, "fleet.ticks_topic",
-                       ek_fail(f->e, EK_ECONFIG, "'fleet.ticks_topic' is 'fleet.topic' too"));
+        rc = add_fault(f, "fleet.evidence_topic",
+                       ek_fail(f->e, EK_ECONFIG, "'fleet.evidence_topic' is 'fleet.topic' too"));
     if (!rc && !c->part && c->fleet_silent_ms < 3 * c->fleet_tick_ms)
-        rc = add_fault(
-            f, "fleet.silent",
-            ek_fail(f->e, EK_ECONFIG,
-                    "'fleet.silent' is less than three times 'fleet.tick': an instance would "
-                    "be cut off by a record that is late"));
+        rc = add_fault(f, "fleet.leader_timeout",
+                       ek_fail(f->e, EK_ECONFIG,
+                               "'fleet.leader_timeout' is less than three times "
+                               "'fleet.report_interval': an instance would "
+                               "be cut off by a record that is late"));
     return rc;
 }
 
@@ -203,9 +203,9 @@ static int check_limits(const struct finishing *f)
                     "one is read while the other is committed"));
     if (!rc && c->delivery == EK_EXACTLY_ONCE &&
         ek_config_commit_interval_ms(c) > c->transaction_ms / 2)
-        rc = add_fault(f, "limits.commit_every",
+        rc = add_fault(f, "input.commit_interval",
                        ek_fail(f->e, EK_ECONFIG,
-                               "'limits.commit_every' is more than half of "
+                               "'input.commit_interval' is more than half of "
                                "'limits.transaction_timeout': brokers would abort"));
     return rc;
 }

@@ -25,8 +25,8 @@ enum {
 static const char RULES[] = "version: 1\n"
                             "defaults:\n"
                             "  mode: enforce\n"
-                            "  baseline: market\n"
-                            "  hold: 1s\n"
+                            "  stratify_by: market\n"
+                            "  min_duration: 1s\n"
                             "segments: [arm]\n"
                             "features:\n"
                             "  price: {units: [cents, \"query_feature:stay_nights\"]}\n";

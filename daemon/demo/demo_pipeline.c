@@ -44,7 +44,7 @@ static int set_all(struct ek_config *c, const struct ek_demo_assets *a, const ch
         {"input.topics", INPUT},
         {"input.group", "demo"},
         {"output.topic", OUTPUT},
-        {"output.dead_letter", DEAD},
+        {"output.dead_letter_topic", DEAD},
         {"http.listen", "off"},
         {"assets.rules", a->rules},
         {"assets.manifest", a->manifest_path},

@@ -351,14 +351,15 @@ static bool waits_for_trials(const struct ek_rules *r, const struct ek_feature_r
     bool canary = f->mode == EK_MODE_CANARY;
     for (int i = 0; i < said->mode_in_count; i++)
         canary |= said->mode_in[i].mode == EK_MODE_CANARY;
-    return f->watch && canary && f->canary.percent < f->canary.max && f->canary.min_lists > 0;
+    return f->watch && canary && f->canary.initial_percent < f->canary.max_percent &&
+           f->canary.min_lists > 0;
 }
 
 /* Rules that could never do what they say beside this configuration. */
 static int note_trials(struct ek_checked *c, struct ek_config *config, const struct ek_assets *a)
 {
     const struct ek_node *pipeline = ek_node_get(ek_yaml_root(c->tree), "pipeline"),
-                         *said = ek_node_get(pipeline, "trial_percent");
+                         *said = ek_node_get(pipeline, "shadow_scoring_cpu_percent");
     const struct ek_rules *r = a->rules;
     struct ek_error e;
     int waiting = -1;
@@ -366,10 +367,11 @@ static int note_trials(struct ek_checked *c, struct ek_config *config, const str
         waiting = waits_for_trials(r, &r->feature[i]) ? i : -1;
     if (!said || config->trial_percent || waiting < 0)
         return EK_OK;
-    ek_node_fail(c->tree, said, &e,
-                 "'pipeline.trial_percent' is 0: no list is ranked both ways, so the canary of "
-                 "'%.60s' never grows and most of 'abort_if' is not looked at: set it to 10, say",
-                 a->manifest->features[waiting].name);
+    ek_node_fail(
+        c->tree, said, &e,
+        "'pipeline.shadow_scoring_cpu_percent' is 0: no list is ranked both ways, so the canary of "
+        "'%.60s' never grows and most of 'abort_if' is not looked at: set it to 10, say",
+        a->manifest->features[waiting].name);
     return ek_error_list_add(&config->notes, &e) == EK_ENOMEM ? EK_ENOMEM : EK_OK;
 }
 

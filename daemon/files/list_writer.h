@@ -67,7 +67,7 @@ int ek_upstream_sim_apply(struct ek_upstream_sim *u, struct ek_list *q, uint64_t
 uint64_t ek_upstream_sim_matches(const struct ek_upstream_sim *u, size_t i);
 
 /* Lists on their way into a file: faults and upstream scores, then LETOR text or messages. What
- * `gen` and `convert` share.
+ * `generate` and `convert` share.
  *
  * Owner: the caller; ek_list_writer_close or ek_list_writer_abort ends it. One thread.
  */

@@ -244,7 +244,7 @@ static void report_lists(struct ek_fleet *f, bool early)
     size_t length;
     ek_buf_clear(&f->outbox);
     if (ek_guard_service_write_report(f->tools.guard, early, add_record, &f->outbox, &e))
-        ek_log_text(f->tools.log, EK_LOG_ERROR, "fleet_tick_lost", e.message);
+        ek_log_text(f->tools.log, EK_LOG_ERROR, "fleet_report_dropped", e.message);
     for (size_t at = 0; at < f->outbox.length; at += length) {
         memcpy(&length, f->outbox.data + at, sizeof length);
         at += sizeof length;
@@ -259,7 +259,7 @@ static void report_suspicions(struct ek_fleet *f)
     struct ek_finding found;
     while (ek_leader_next(f->in_use.decider, &found))
         if (found.state == EK_SUSPECTED)
-            ek_log_write(f->tools.log, EK_LOG_INFO, "fleet_suspects", "feature=%s signal=%s",
+            ek_log_write(f->tools.log, EK_LOG_INFO, "fleet_suspected", "feature=%s signal=%s",
                          m->item[found.feature]->name, found.signal);
 }
 
@@ -278,11 +278,11 @@ static void decide(struct ek_fleet *f, bool early, int64_t now)
     int rc = early ? ek_leader_check(f->in_use.decider, now, &f->plan, &e)
                    : ek_leader_advance(f->in_use.decider, now, &f->plan, &e);
     if (rc)
-        ek_log_text(f->tools.log, EK_LOG_ERROR, "fleet_plan_lost", e.message);
+        ek_log_text(f->tools.log, EK_LOG_ERROR, "fleet_plan_dropped", e.message);
     else if (f->plan.length)
         ek_fleet_link_send(f->link, EK_TOPIC_PLAN, key, f->plan.data, f->plan.length);
     if (!rc && ek_leader_write_replies(f->in_use.decider, send_answer, f))
-        ek_log_text(f->tools.log, EK_LOG_ERROR, "fleet_answer_lost", "no memory for an answer");
+        ek_log_text(f->tools.log, EK_LOG_ERROR, "fleet_result_dropped", "no memory for an answer");
     report_suspicions(f);
 }
 
@@ -293,7 +293,7 @@ static void report_rejected(struct ek_fleet *f, const char *why)
     if (f->refused_told_ms && now - f->refused_told_ms < TELL_EVERY_MS)
         return;
     f->refused_told_ms = now;
-    ek_log_text(f->tools.log, EK_LOG_WARN, "fleet_record_refused", why);
+    ek_log_text(f->tools.log, EK_LOG_WARN, "fleet_record_rejected", why);
 }
 
 /* Kept for a decider that takes the place of this one. */
@@ -375,7 +375,7 @@ static void receive_reply(struct ek_fleet *f, const void *bytes, size_t length)
     bool news = !r.code && atomic_load(&f->knows_plan);
     if (news && !is_known(f, r.decided.is.request) &&
         ek_guard_service_add_fleet_decision(f->tools.guard, &r.decided.is))
-        ek_log_text(f->tools.log, EK_LOG_ERROR, "event_lost", "no memory for an event");
+        ek_log_text(f->tools.log, EK_LOG_ERROR, "event_dropped", "no memory for an event");
 }
 
 /* While the decider does not know what a change is, its lists are told as they come. */
@@ -411,14 +411,14 @@ static void begin(struct ek_fleet *f, int64_t now)
     atomic_store(&f->knows_plan, true);
     ek_leader_start(f->in_use.decider, now);
     ek_leader_election_started(&f->duty);
-    ek_log_write(f->tools.log, EK_LOG_INFO, "fleet_decides", "instance=%s version=%llu", f->name,
+    ek_log_write(f->tools.log, EK_LOG_INFO, "leader_elected", "instance=%s version=%llu", f->name,
                  (unsigned long long)ek_leader_version(f->in_use.decider));
 }
 
 static void end(struct ek_fleet *f)
 {
     ek_leader_stop(f->in_use.decider);
-    ek_log_write(f->tools.log, EK_LOG_INFO, "fleet_decides_no_more", "instance=%s", f->name);
+    ek_log_write(f->tools.log, EK_LOG_INFO, "leader_resigned", "instance=%s", f->name);
 }
 
 static void check_leadership(struct ek_fleet *f, int64_t age_ms, int64_t now)
@@ -453,12 +453,12 @@ static void check_silence(struct ek_fleet *f, const struct ek_guard_service_flee
 {
     bool cut_off = age_ms > f->tools.config->fleet_silent_ms;
     if (cut_off && !f->cut_off)
-        ek_log_write(f->tools.log, EK_LOG_WARN, "fleet_cut_off",
+        ek_log_write(f->tools.log, EK_LOG_WARN, "fleet_plan_stale",
                      "silent_ms=%lld version=%llu decider=%s message=\"no plan is heard: the last "
                      "one stays in force\"",
                      (long long)age_ms, (unsigned long long)heard->version, heard->decider);
     if (!cut_off && f->cut_off)
-        ek_log_write(f->tools.log, EK_LOG_INFO, "fleet_heard_again", "version=%llu decider=%s",
+        ek_log_write(f->tools.log, EK_LOG_INFO, "fleet_plan_recovered", "version=%llu decider=%s",
                      (unsigned long long)heard->version, heard->decider);
     if (cut_off != f->cut_off)
         ek_fleet_report_change(&f->mouth, f->name,
@@ -552,7 +552,7 @@ static void switch_leader(struct ek_fleet *f, int64_t now)
                  ? EK_OK
                  : ek_leader_apply_record(to.decider, f->last.data, f->last.length, &e);
     if (rc)
-        ek_log_text(f->tools.log, EK_LOG_ERROR, "fleet_rules_not_taken", e.message);
+        ek_log_text(f->tools.log, EK_LOG_ERROR, "fleet_rules_rejected", e.message);
     if (rc || !to.decider) {
         free_deciding(&to);
         return;

@@ -133,10 +133,11 @@ static int text_json(struct ek_buf *out, const char *key, const void *text, size
 
 static int one_json(const struct order *one, struct ek_buf *out)
 {
-    static const char *const state[] = {"", "waiting", "lost", "done", "refused"};
-    ek_buf_printf(out, "{\"order\":%" PRIu64 ",\"state\":\"%s\"", one->number, state[one->state]);
+    static const char *const state[] = {"", "pending", "lost", "applied", "rejected"};
+    ek_buf_printf(out, "{\"command_id\":%" PRIu64 ",\"state\":\"%s\"", one->number,
+                  state[one->state]);
     if (one->state == DONE || one->state == REFUSED)
-        text_json(out, "decider", one->decider, strlen(one->decider));
+        text_json(out, "leader", one->decider, strlen(one->decider));
     if (one->state == REFUSED)
         text_json(out, "error", one->outcome.data, one->outcome.length);
     if (one->state == DONE && one->outcome.length)

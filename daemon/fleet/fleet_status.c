@@ -41,7 +41,7 @@ static void warn(const struct ek_fleet_event_sink *m, const char *name)
              "two processes go by the service.instance '%s': what one of them sees is lost. Give "
              "each a name of its own, or none",
              name);
-    ek_log_text(m->log, EK_LOG_WARN, "fleet_name_shared", text);
+    ek_log_text(m->log, EK_LOG_WARN, "fleet_duplicate_instance", text);
 }
 
 static void report_name(struct ek_fleet_names *n, const char *name, int64_t now_ms,
@@ -113,14 +113,14 @@ int ek_fleet_metrics_write(const struct ek_fleet_metrics_values *f, struct ek_bu
     /* Those of a family stand together. */
     const struct series all[] = {
         {"evenkeel_fleet_plan_age_seconds", "", (double)f->age_ms / 1000},
-        {"evenkeel_fleet_cut_off", "", f->cut_off},
+        {"evenkeel_fleet_plan_stale", "", f->cut_off},
         {"evenkeel_fleet_plan_version", "", (double)f->heard.version},
         {"evenkeel_fleet_term", "", (double)f->heard.term},
-        {"evenkeel_fleet_decides", "", f->decides},
+        {"evenkeel_fleet_is_leader", "", f->decides},
         {"evenkeel_fleet_instances", "", f->instances},
-        {"evenkeel_fleet_names_shared", "", f->shared},
+        {"evenkeel_fleet_duplicate_instances", "", f->shared},
         {"evenkeel_fleet_plans_late_total", "", (double)f->heard.late},
-        {"evenkeel_fleet_plan_entries_missed_total", "", (double)f->heard.missed},
+        {"evenkeel_fleet_plan_unresolved_entries_total", "", (double)f->heard.missed},
         {"evenkeel_fleet_records_total", "{topic=\"ticks\",result=\"sent\"}",
          (double)t->sent[EK_TOPIC_EVIDENCE]},
         {"evenkeel_fleet_records_total", "{topic=\"ticks\",result=\"lost\"}",
@@ -129,11 +129,13 @@ int ek_fleet_metrics_write(const struct ek_fleet_metrics_values *f, struct ek_bu
          (double)t->sent[EK_TOPIC_PLAN]},
         {"evenkeel_fleet_records_total", "{topic=\"plan\",result=\"lost\"}",
          (double)t->lost[EK_TOPIC_PLAN]},
-        {"evenkeel_fleet_ticks_total", "{result=\"taken\"}", (double)f->counts.taken},
-        {"evenkeel_fleet_ticks_total", "{result=\"twice\"}", (double)f->counts.twice},
-        {"evenkeel_fleet_ticks_total", "{result=\"late\"}", (double)f->counts.late},
-        {"evenkeel_fleet_ticks_total", "{result=\"refused\"}", (double)f->counts.refused},
-        {"evenkeel_fleet_cells_beyond_total", "", (double)f->counts.beyond},
+        {"evenkeel_fleet_reports_received_total", "{result=\"accepted\"}", (double)f->counts.taken},
+        {"evenkeel_fleet_reports_received_total", "{result=\"duplicate\"}",
+         (double)f->counts.twice},
+        {"evenkeel_fleet_reports_received_total", "{result=\"late\"}", (double)f->counts.late},
+        {"evenkeel_fleet_reports_received_total", "{result=\"rejected\"}",
+         (double)f->counts.refused},
+        {"evenkeel_fleet_segments_dropped_total", "", (double)f->counts.beyond},
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         write_series(&all[i], !i || strcmp(all[i].name, all[i - 1].name) != 0, out);

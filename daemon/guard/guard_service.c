@@ -153,7 +153,7 @@ static bool is_common(const struct ek_guard_service *s, const struct ek_event *v
 
 static void report_loss(struct ek_guard_service *s)
 {
-    ek_log_text(s->log, EK_LOG_ERROR, "event_lost", "no memory for an event");
+    ek_log_text(s->log, EK_LOG_ERROR, "event_dropped", "no memory for an event");
 }
 
 /* json: the event. */
@@ -284,7 +284,7 @@ bool ek_guard_service_pause(struct ek_guard_service *s, bool paused, const char 
     show_pause(s);
     pthread_mutex_unlock(&s->lock);
     if (rc)
-        ek_log_text(s->log, EK_LOG_ERROR, "pause_not_kept", e.message);
+        ek_log_text(s->log, EK_LOG_ERROR, "pause_not_saved", e.message);
     return changed;
 }
 
@@ -512,7 +512,7 @@ static int switch_guard(struct ek_guard_service *s, const struct ek_guard_servic
                         enum ek_restore_result *fit, struct ek_error *e)
 {
     struct ek_error why;
-    if (ek_feature_stats_reserve(turn->board, turn->assets->rules->windows.cells))
+    if (ek_feature_stats_reserve(turn->board, turn->assets->rules->windows.max_segments))
         return ek_fail(e, EK_ENOMEM, "no memory for the figures of features");
     int rc = ek_guard_set_assets(s->guard, turn->assets, fit, e);
     if (rc)
@@ -520,7 +520,7 @@ static int switch_guard(struct ek_guard_service *s, const struct ek_guard_servic
     turn->turned(turn->context);
     log_assets(s, turn, *fit);
     if (stay_in_fleet(s, &why)) /* which is tried again with the next tick */
-        ek_log_text(s->log, EK_LOG_ERROR, "fleet_not_joined", why.message);
+        ek_log_text(s->log, EK_LOG_ERROR, "fleet_join_failed", why.message);
     follow_pause(s);
     drain_events(s);
     show_progress(s);

@@ -45,8 +45,8 @@ void ek_json_add_guardrail(struct ek_json_writer *w, const char *key,
         return;
     }
     ek_json_open(w, key, '{');
-    ek_json_add_text(w, "rail", ek_guardrail_name(v->rail));
-    add_number(w, "figure", v->figure);
+    ek_json_add_text(w, "guardrail", ek_guardrail_name(v->rail));
+    add_number(w, "observed", v->figure);
     add_number(w, "limit", v->limit);
     ek_json_close(w, '}');
 }
@@ -74,13 +74,12 @@ static void add_route(struct ek_json_writer *w, const struct ek_impact_view *v)
     ek_json_open(w, NULL, '{');
     ek_json_add_text(w, "feature", v->feature);
     ek_json_add_segment(w, "segment", v->dimension, v->value);
-    ek_json_add_text(w, "action", ek_action_name(e->treatment.action));
+    ek_json_add_text(w, "mitigation", ek_action_name(e->treatment.action));
     ek_json_add_text(w, "mode", ek_mode_name(v->mode));
     add_number(w, "percent", v->mode == EK_MODE_CANARY ? e->percent / 100. : (double)NAN);
     add_counts(w, v);
-    ek_json_add_guardrail(w, "withdrawn", v, v->withdrawn);
-    ek_json_add_guardrail(w, "would_be_withdrawn", v,
-                          !v->withdrawn && v->rail != EK_GUARDRAIL_NONE);
+    ek_json_add_guardrail(w, "rolled_back", v, v->withdrawn);
+    ek_json_add_guardrail(w, "would_roll_back", v, !v->withdrawn && v->rail != EK_GUARDRAIL_NONE);
     ek_json_close(w, '}');
 }
 
@@ -170,12 +169,12 @@ static double p95(const struct ek_comparison_sums *s)
 
 /* Those of a family stand together. */
 static const struct figure FIGURES[] = {
-    {"evenkeel_rank_lists", "", tried},
-    {"evenkeel_rank_tau", "", tau},
+    {"evenkeel_rank_compared_lists", "", tried},
+    {"evenkeel_rank_kendall_tau", "", tau},
     {"evenkeel_rank_top10_overlap", "", top10},
-    {"evenkeel_rank_places", "", places},
-    {"evenkeel_rank_change", ",quantile=\"0.5\"", median},
-    {"evenkeel_rank_change", ",quantile=\"0.95\"", p95},
+    {"evenkeel_rank_displacement_mean", "", places},
+    {"evenkeel_rank_footrule", ",quantile=\"0.5\"", median},
+    {"evenkeel_rank_footrule", ",quantile=\"0.95\"", p95},
 };
 
 static int add_sample(const struct figure *f, const struct ek_impact_view *v, struct ek_buf *out)

@@ -1,4 +1,4 @@
-/* What has been tried, for people: `/api/v1/ranks` and the metrics of ranks.
+/* What has been tried, for people: `/api/v1/impact` and the metrics of ranks.
  *
  * No list is taken while one of them is written. Append to `out`; EK_ENOMEM.
  */

@@ -93,10 +93,10 @@ int ek_pause_json(struct ek_pause *p, struct ek_buf *out)
     if (!atomic_load(&p->on)) {
         ek_buf_text(out, "null");
     } else {
-        ek_buf_printf(out, "{\"since_ms\":%" PRId64 ",\"clock\":\"%s\",\"who\":", p->since_ms,
+        ek_buf_printf(out, "{\"since_ms\":%" PRId64 ",\"clock\":\"%s\",\"actor\":", p->since_ms,
                       p->of_stream ? "stream" : "wall");
         ek_buf_json(out, p->who, strlen(p->who));
-        ek_buf_text(out, ",\"why\":");
+        ek_buf_text(out, ",\"reason\":");
         ek_buf_json(out, p->why, strlen(p->why));
         ek_buf_text(out, "}");
     }

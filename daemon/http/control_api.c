@@ -33,7 +33,7 @@ static int read_text(yyjson_val *value, const char *key, size_t most, const char
 
 static int read_author(struct ek_api_body *w, yyjson_val *value, struct ek_error *e)
 {
-    return read_text(value, "author", EK_AUTHOR_BYTES, &w->order.author, e);
+    return read_text(value, "actor", EK_AUTHOR_BYTES, &w->order.author, e);
 }
 
 static int read_reason(struct ek_api_body *w, yyjson_val *value, struct ek_error *e)
@@ -69,9 +69,9 @@ static int read_version(struct ek_api_body *w, yyjson_val *value, struct ek_erro
 
 static int read_reset_state(struct ek_api_body *w, yyjson_val *value, struct ek_error *e)
 {
-    w->begin_anew = yyjson_is_true(value);
+    w->reset_state = yyjson_is_true(value);
     return yyjson_is_bool(value) ? EK_OK
-                                 : ek_fail(e, EK_EUSAGE, "'begin_anew' must be true or false");
+                                 : ek_fail(e, EK_EUSAGE, "'reset_state' must be true or false");
 }
 
 static int read_action(struct ek_api_body *w, yyjson_val *value, struct ek_error *e)
@@ -96,9 +96,9 @@ static int read_until(struct ek_api_body *w, yyjson_val *value, struct ek_error 
 static const struct {
     const char *name;
     int (*read)(struct ek_api_body *w, yyjson_val *value, struct ek_error *e);
-} KEYS[] = {{"author", read_author},   {"reason", read_reason},         {"feature", read_feature},
-            {"segment", read_segment}, {"version", read_version},       {"action", read_action},
-            {"until", read_until},     {"begin_anew", read_reset_state}};
+} KEYS[] = {{"actor", read_author},    {"reason", read_reason},          {"feature", read_feature},
+            {"segment", read_segment}, {"version", read_version},        {"action", read_action},
+            {"until", read_until},     {"reset_state", read_reset_state}};
 enum { KEY_COUNT = sizeof KEYS / sizeof *KEYS };
 
 static int unknown(const char *key, unsigned knows, struct ek_error *e)
@@ -267,14 +267,14 @@ static unsigned status_of(const struct ek_error *e)
     }
 }
 
-/* In a fleet the leader does it, for all instances: /api/v1/orders has the result. */
+/* In a fleet the leader does it, for all instances: /api/v1/commands has the result. */
 static unsigned order(const struct ek_api *api, const struct ek_order *o, struct ek_buf *out)
 {
     struct ek_error e = {0};
     uint64_t number;
     if (ek_fleet_submit_command(ek_stage_fleet(api->stage), o, &number, &e))
         return refuse(out, status_of(&e), "%s", e.message);
-    return ek_buf_printf(out, "{\"order\":%" PRIu64 "}\n", number) ? BROKEN : ACCEPTED;
+    return ek_buf_printf(out, "{\"command_id\":%" PRIu64 "}\n", number) ? BROKEN : ACCEPTED;
 }
 
 static unsigned on_pause(const struct ek_api *api, struct ek_api_body *w, struct ek_buf *out)
@@ -351,7 +351,7 @@ static unsigned on_reload(const struct ek_api *api, struct ek_api_body *w, struc
     if (!api->reload_service)
         return refuse(out, CONFLICT, "nothing is reloaded here");
     uint64_t number =
-        ek_reload_service_request(api->reload_service, w->begin_anew, w->order.author);
+        ek_reload_service_request(api->reload_service, w->reset_state, w->order.author);
     return ek_buf_printf(out, "{\"reload\":%" PRIu64 "}\n", number) ? BROKEN : ACCEPTED;
 }
 

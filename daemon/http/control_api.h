@@ -31,7 +31,7 @@ enum ek_api_key {
 
 struct ek_api_body {
     struct ek_order order; /* its value is never NULL with a segment */
-    bool begin_anew;
+    bool reset_state;
     bool strange; /* the guard knows no list of that segment, as was found out */
     void *body;   /* what the texts live in */
 };
@@ -62,7 +62,7 @@ struct ek_api {
 struct ek_api_request {
     const char *path;
     const char *authorization, *content_type, *origin, *host; /* headers; NULL: not there */
-    const struct ek_text_list *hosts; /* `http.hosts`, whose pages may call; NULL: none */
+    const struct ek_text_list *hosts; /* `http.allowed_hosts`, whose pages may call; NULL: none */
     const void *body;
     size_t length;
     bool cut; /* the body was longer than EK_API_BODY_BYTES_MAX */

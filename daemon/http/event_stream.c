@@ -58,7 +58,7 @@ static int write_status(const struct ek_event_stream *s, struct ek_buf *out)
     return ek_buf_printf(
         out,
         "event: status\ndata: {\"started_ms\":%" PRId64 ",\"ready\":%s,\"paused\":%s,"
-        "\"plan_version\":%" PRIu64 ",\"observed_queries\":%" PRIu64 ",\"consumed\":%" PRIu64
+        "\"plan_version\":%" PRIu64 ",\"observed_lists\":%" PRIu64 ",\"consumed\":%" PRIu64
         ",\"routed\":%" PRIu64 ",\"dead_letters\":%" PRIu64
         ",\"open_findings\":%zu,\"lag\":%" PRId64 ",\"events\":%" PRIu64 "}\n\n",
         s->started_ms, truth(good), truth(ek_pause_is_on(ek_stage_paused(s->stage))),
@@ -371,7 +371,7 @@ enum MHD_Result ek_http_streams_open(struct ek_http_streams *s, struct MHD_Conne
     ek_free(f);
     return ek_http_reject(connection, *status,
                           good
-                              ? "as many follow the events as 'http.streams' allows"
+                              ? "as many follow the events as 'http.max_event_streams' allows"
                               : "'after' and Last-Event-ID are the id or number of an event, or 0");
 }
 

@@ -12,11 +12,13 @@
 #include <stdbool.h>
 
 /* host: as the header has it, NULL: not said, as no browser does. listen: the host that is
- * listened on. names: `http.hosts`; with none all names will do, unless we listen on loopback. */
+ * listened on. names: `http.allowed_hosts`; with none all names will do, unless we listen on
+ * loopback. */
 bool ek_http_host_is_allowed(const char *host, const char *listen,
                              const struct ek_text_list *names);
 /* Whether the page a call comes from is ours: of the host that was asked, as both headers have it,
- * or of a name of `http.hosts`, whatever its port, for a proxy asks under a name of its own. */
+ * or of a name of `http.allowed_hosts`, whatever its port, for a proxy asks under a name of its
+ * own. */
 bool ek_http_origin_is_allowed(const char *origin, const char *host,
                                const struct ek_text_list *names);
 

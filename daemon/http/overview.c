@@ -179,7 +179,7 @@ static void add_action(struct ek_json_writer *w, const struct problem *p)
     ek_json_add_text(w, "action", ek_action_name(p->action));
     ek_json_add_text(w, "mode", ek_mode_name(p->mode));
     ek_json_add_rounded(w, "percent", percent, DIGITS);
-    ek_json_add_guardrail(w, "withdrawn", p->route, p->route && p->route->withdrawn);
+    ek_json_add_guardrail(w, "rolled_back", p->route, p->route && p->route->withdrawn);
     ek_json_add_text(w, "text", text);
     ek_json_close(w, '}');
 }
@@ -250,7 +250,7 @@ int ek_overview_write(const struct ek_overview_sources *of, struct ek_buf *out)
         ek_json_add_integer(&w, "since_ms", (int64_t)s.since_ms);
     ek_json_add_integer(&w, "features", of->features);
     ek_json_add_integer(&w, "cells", of->cells);
-    ek_json_add_count(&w, "observed_queries", of->queries);
+    ek_json_add_count(&w, "observed_lists", of->queries);
     ek_json_add_raw(&w, "paused", of->pause, strlen(of->pause));
     ek_json_add_count(&w, "plan_version", of->plan_version);
     ek_json_add_flag(&w, "ready", !of->reason);

@@ -240,12 +240,12 @@ static const struct page PAGES[] = {
     {"/api/v1/plan", JSON, plan},
     {"/api/v1/events", JSON, events},
     {"/api/v1/features", JSON, features},
-    {"/api/v1/ranks", JSON, ranks},
+    {"/api/v1/impact", JSON, ranks},
     {"/api/v1/samples", JSON, samples},
     {"/api/v1/history", JSON, history},
     {"/api/v1/pins", JSON, pins},
     {"/api/v1/accepts", JSON, accepts},
-    {"/api/v1/orders", JSON, orders},
+    {"/api/v1/commands", JSON, orders},
 };
 /* And one page for each feature behind it. */
 static const char FEATURE[] = "/api/v1/features/";

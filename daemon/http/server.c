@@ -213,7 +213,8 @@ static const char *why(unsigned status)
     case MHD_HTTP_BAD_REQUEST:
         return "its headers say twice for whom it is, or how long";
     default:
-        return "not under this name: ask for an address, localhost, or a name of 'http.hosts'";
+        return "not under this name: ask for an address, localhost, or a name of "
+               "'http.allowed_hosts'";
     }
 }
 
@@ -542,7 +543,7 @@ static int start(struct ek_http *h, const char *listen, struct ek_error *e)
     struct addrinfo *found, hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE};
     int rc = ek_address_split("http.listen", listen, h->host, &port, e);
     if (!rc)
-        rc = ek_raise_fd_limit("http.connections", h->limits.connections, e);
+        rc = ek_raise_fd_limit("http.max_connections", h->limits.connections, e);
     if (rc)
         return rc;
     int problem = getaddrinfo(*h->host ? h->host : NULL, port, &hints, &found);
@@ -590,7 +591,7 @@ int ek_http_start(struct ek_http **out, const char *listen, const struct ek_http
         ek_http_stop(h);
         return rc;
     }
-    ek_log_write(log, EK_LOG_INFO, "http", "listen=%s port=%d", listen, ek_http_port(h));
+    ek_log_write(log, EK_LOG_INFO, "http_listening", "listen=%s port=%d", listen, ek_http_port(h));
     *out = h;
     return EK_OK;
 }

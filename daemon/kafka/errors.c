@@ -136,7 +136,7 @@ enum ek_kafka_topic_of_error ek_kafka_topic_of_error(rd_kafka_resp_err_t err, co
 
 const char *ek_kafka_class_name(enum ek_kafka_class class)
 {
-    static const char *const names[] = {"retriable", "message", "abort", "fatal"};
+    static const char *const names[] = {"retriable", "message", "abortable", "fatal"};
     return names[class];
 }
 

@@ -46,12 +46,12 @@ static void on_delivery(rd_kafka_t *rk, const rd_kafka_message_t *report, void *
     if (report->err) {
         l->traffic.lost[topic]++;
         if (!l->stuck[topic])
-            ek_log_write(l->log, EK_LOG_WARN, "fleet_record_lost", "topic=%s reason=\"%s\"",
+            ek_log_write(l->log, EK_LOG_WARN, "fleet_record_dropped", "topic=%s reason=\"%s\"",
                          name_of(l, topic), rd_kafka_err2str(report->err));
     } else {
         l->traffic.sent[topic]++;
         if (l->stuck[topic])
-            ek_log_write(l->log, EK_LOG_INFO, "fleet_records_arrive", "topic=%s",
+            ek_log_write(l->log, EK_LOG_INFO, "fleet_records_delivered", "topic=%s",
                          name_of(l, topic));
     }
     l->stuck[topic] = report->err != 0;
@@ -242,7 +242,7 @@ static void log_silent(struct ek_fleet_link *l, enum ek_fleet_topic topic, rd_ka
     l->silent[topic] = true;
     ek_kafka_errmsg(text, sizeof text, &l->reading, err, EK_KAFKA_CONSUME, name_of(l, topic),
                     reason);
-    ek_log_text(l->log, EK_LOG_WARN, "fleet_topic_unread", text);
+    ek_log_text(l->log, EK_LOG_WARN, "fleet_topic_unreadable", text);
 }
 
 static void log_recovered(struct ek_fleet_link *l, enum ek_fleet_topic topic)
@@ -350,8 +350,9 @@ void ek_fleet_link_send(struct ek_fleet_link *l, enum ek_fleet_topic topic, cons
         return;
     l->traffic.lost[topic]++;
     if (!l->stuck[topic])
-        ek_log_write(l->log, EK_LOG_WARN, "fleet_record_lost", "topic=%s bytes=%zu reason=\"%s\"",
-                     name_of(l, topic), length, rd_kafka_err2str(err));
+        ek_log_write(l->log, EK_LOG_WARN, "fleet_record_dropped",
+                     "topic=%s bytes=%zu reason=\"%s\"", name_of(l, topic), length,
+                     rd_kafka_err2str(err));
     l->stuck[topic] = true;
 }
 

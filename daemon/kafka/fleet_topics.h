@@ -4,8 +4,8 @@
  * records are, and the ticks while somebody here decides. A producer of its own writes. It is no
  * transactional one: what instances say belongs to no message, must not wait for one, and may be
  * lost. Nothing here waits for a broker but where it says so; a record that does not get out within
- * fleet.silent is lost and counted. No error ends anything: each is told once, until it is over.
- * Owner: the caller; config, metrics and log must outlive it. Threads: one at a time, but for
+ * fleet.leader_timeout is lost and counted. No error ends anything: each is told once, until it is
+ * over. Owner: the caller; config, metrics and log must outlive it. Threads: one at a time, but for
  * ek_fleet_link_wake.
  */
 #ifndef EK_DAEMON_KAFKA_FLEET_TOPICS_H

@@ -68,6 +68,6 @@ enum ek_kafka_health_kind ek_kafka_health_get(struct ek_kafka_health *t,
 const char *ek_kafka_health_name(enum ek_kafka_health_kind kind)
 {
     static const char *const words[] = {"none", "no_broker",     "credentials",
-                                        "tls",  "authorisation", "state"};
+                                        "tls",  "authorization", "state"};
     return words[kind];
 }

@@ -42,7 +42,7 @@ void ek_kafka_health_clear(struct ek_kafka_health *t);
 /* How things stand; returns the kind. */
 enum ek_kafka_health_kind ek_kafka_health_get(struct ek_kafka_health *t,
                                               struct ek_kafka_health_state *out);
-/* "none", "no_broker", "credentials", "tls", "authorisation", "state". */
+/* "none", "no_broker", "credentials", "tls", "authorization", "state". */
 const char *ek_kafka_health_name(enum ek_kafka_health_kind kind);
 
 #endif

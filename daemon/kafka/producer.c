@@ -139,7 +139,7 @@ static void on_delivery(rd_kafka_t *rk, const rd_kafka_message_t *report, void *
                                   rd_kafka_topic_name(report->rkt), NULL);
     } else if (!t) {
         if (report->err && !o->closing)
-            ek_log_text(o->watch.log, EK_LOG_ERROR, "alert_lost", rd_kafka_err2str(report->err));
+            ek_log_text(o->watch.log, EK_LOG_ERROR, "alert_dropped", rd_kafka_err2str(report->err));
     } else if (report->err && o->closing) {
         ek_output_abandon(o, t);
     } else if (report->err) {
@@ -375,7 +375,7 @@ void ek_output_send_event(struct ek_output *o, const struct ek_event *v, const c
 {
     const char *lost = o->alerts ? send_event(o, v, json) : NULL;
     if (lost)
-        ek_log_text(o->watch.log, EK_LOG_ERROR, "alert_lost", lost);
+        ek_log_text(o->watch.log, EK_LOG_ERROR, "alert_dropped", lost);
 }
 
 int ek_output_state_partitions(const struct ek_output *o)
@@ -393,7 +393,7 @@ bool ek_output_send_state(struct ek_output *o, const struct ek_output_record *r)
                           RD_KAFKA_V_KEY(r->key, r->key_length), RD_KAFKA_V_TIMESTAMP(r->time_ms),
                           RD_KAFKA_V_OPAQUE(o->records ? NULL : o), RD_KAFKA_V_END);
     if (err)
-        ek_log_text(o->watch.log, EK_LOG_WARN, "state_not_sent", rd_kafka_err2str(err));
+        ek_log_text(o->watch.log, EK_LOG_WARN, "checkpoint_delivery_failed", rd_kafka_err2str(err));
     else
         o->state_unacked += !o->records;
     return !err;

@@ -75,8 +75,8 @@ void ek_topic_limits_request(struct ek_topic_limits *l, rd_kafka_t *client, int 
 static void assume(struct ek_topic_limits *l, const char *topic, const char *why)
 {
     if (!l->told)
-        ek_log_write(l->log, EK_LOG_INFO, "limits_unknown", "topic=%s assumed=%d reason=\"%s\"",
-                     topic, EK_LIMIT_ASSUMED, why);
+        ek_log_write(l->log, EK_LOG_INFO, "topic_limits_unknown",
+                     "topic=%s assumed=%d reason=\"%s\"", topic, EK_LIMIT_ASSUMED, why);
     l->told = true;
 }
 

@@ -106,7 +106,7 @@ void ek_input_commit_now(struct ek_input *in, int64_t wait_ms)
     if (err)
         ek_kafka_report(&in->watch, err, EK_KAFKA_COMMIT, NULL);
     else if (!rd_kafka_queue_poll_callback(answers, (int)wait_ms))
-        ek_log_text(in->watch.log, EK_LOG_WARN, "commit_unanswered",
+        ek_log_text(in->watch.log, EK_LOG_WARN, "commit_timeout",
                     "the last offsets may come again");
     rd_kafka_queue_destroy(answers);
     rd_kafka_topic_partition_list_destroy(list);
@@ -152,8 +152,9 @@ int ek_input_rewind(struct ek_input *in, struct ek_error *e)
         ek_partition_offsets_rewind(in->lanes, lane);
         int64_t from = resume_at(in, lane);
         rd_kafka_topic_partition_list_add(list, lane->topic, lane->partition)->offset = from;
-        ek_log_write(in->watch.log, EK_LOG_INFO, "going_back", "topic=%s partition=%d offset=%lld",
-                     lane->topic, lane->partition, (long long)from);
+        ek_log_write(in->watch.log, EK_LOG_INFO, "offsets_rewound",
+                     "topic=%s partition=%d offset=%lld", lane->topic, lane->partition,
+                     (long long)from);
     }
     if (list->cnt)
         rc = seek(in, list, e);

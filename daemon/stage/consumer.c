@@ -24,7 +24,7 @@ static void warn_of_cooperative(struct ek_input *in, const rd_kafka_conf_t *conf
     size_t size = sizeof strategy;
     rd_kafka_conf_get(conf, "partition.assignment.strategy", strategy, &size);
     if (strstr(strategy, "cooperative") && rd_kafka_version() < COOPERATIVE_VERSION)
-        ek_log_text(in->watch.log, EK_LOG_WARN, "librdkafka_old",
+        ek_log_text(in->watch.log, EK_LOG_WARN, "librdkafka_outdated",
                     "cooperative-sticky needs librdkafka 2.10 or later to be safe: use range");
 }
 
@@ -285,7 +285,7 @@ void ek_input_close(struct ek_input *in, int64_t wait_ms)
     while (!problem && !rd_kafka_consumer_closed(in->client) && ek_now_ms() < until)
         serve_close(queue);
     if (!rd_kafka_consumer_closed(in->client))
-        ek_log_text(in->watch.log, EK_LOG_WARN, "close_unanswered",
+        ek_log_text(in->watch.log, EK_LOG_WARN, "close_timeout",
                     "the group was not left in time: it will notice by its session time-out");
     rd_kafka_error_destroy(problem);
     rd_kafka_queue_destroy(queue);

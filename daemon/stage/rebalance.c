@@ -99,8 +99,9 @@ static bool open_each(struct ek_input *in, const rd_kafka_topic_partition_list_t
             ek_kafka_fail(&in->watch, &e);
             return false;
         }
-        ek_log_write(in->watch.log, EK_LOG_INFO, "assigned", "topic=%s partition=%d offset=%lld",
-                     p->topic, p->partition, (long long)offset);
+        ek_log_write(in->watch.log, EK_LOG_INFO, "partitions_assigned",
+                     "topic=%s partition=%d offset=%lld", p->topic, p->partition,
+                     (long long)offset);
     }
     return true;
 }
@@ -139,8 +140,8 @@ static void close_partitions(struct ek_input *in, const rd_kafka_topic_partition
         if (lane)
             ek_partition_offsets_close(in->lanes, lane);
         forward(in, p, false);
-        ek_log_write(in->watch.log, EK_LOG_INFO, "revoked", "topic=%s partition=%d", p->topic,
-                     p->partition);
+        ek_log_write(in->watch.log, EK_LOG_INFO, "partitions_revoked", "topic=%s partition=%d",
+                     p->topic, p->partition);
     }
 }
 

@@ -26,7 +26,7 @@ struct loading {
     struct ek_config *fresh;     /* as the file says now */
     struct ek_config mixed;      /* what would be in force; borrows from the two */
     struct ek_asset_ref *loaded; /* the assets that it names */
-    bool begin_anew;
+    bool reset_state;
 };
 
 /* Without memory, or with too many, it is not told; that it was refused is. */
@@ -128,14 +128,14 @@ static int check_continues(const struct loading *l, const struct ek_rules *was,
                            const struct ek_rules *now, struct ek_error *e)
 {
     bool same = ek_rules_has_segments(was, (const char *const *)now->segment, now->segment_count);
-    const char *what = !same                                     ? "segments"
-                       : same_text(was->baseline, now->baseline) ? NULL
-                                                                 : "baseline";
-    if (!what || l->begin_anew)
+    const char *what = !same                                           ? "segments"
+                       : same_text(was->stratify_by, now->stratify_by) ? NULL
+                                                                       : "stratify_by";
+    if (!what || l->reset_state)
         return EK_OK;
     ek_fail(e, EK_ECONFIG,
             "'%s' of the rules is another one, with which evidence, findings and routes begin "
-            "anew: reload with --begin-anew, or put back what it was",
+            "anew: reload with --reset-state, or put back what it was",
             what);
     ek_config_place(&l->mixed, "assets.rules", e);
     return EK_ECONFIG;
@@ -220,12 +220,12 @@ static int load(struct loading *l, const struct ek_assets *was, struct ek_error 
 }
 
 /* `running`: the configuration of the stage, from a file, which stays in force but for what is
- * reloadable. begin_anew: rules with other `segments` or another `baseline` are no fault. who:
+ * reloadable. reset_state: rules with other `segments` or another `stratify_by` are no fault. who:
  * asked for it; NULL: not said. */
 static void reload_run(struct ek_reload *r, struct ek_stage *stage, const struct ek_config *running,
-                       bool begin_anew, const char *who)
+                       bool reset_state, const char *who)
 {
-    struct loading l = {.r = r, .running = running, .begin_anew = begin_anew};
+    struct loading l = {.r = r, .running = running, .reset_state = reset_state};
     struct ek_error e;
     *r = (struct ek_reload){.done = false};
     ek_error_list_init(&r->faults);
@@ -255,7 +255,7 @@ enum { TRIM_EVERY_MS = 60000, TRIM_LEAST = 32 << 20 };
 /* What somebody asked for. */
 struct request {
     uint64_t number; /* of the reload; 0: none */
-    bool begin_anew;
+    bool reset_state;
     char author[EK_AUTHOR_BYTES + 1];
 };
 
@@ -279,19 +279,20 @@ struct ek_reload_service {
 static int write_outcome(const struct ek_reload *r, const struct request *w, int64_t time_ms,
                          struct ek_buf *out)
 {
-    ek_buf_printf(out, "\"reload\":%" PRIu64 ",\"time_ms\":%" PRId64 ",\"who\":", w->number,
+    ek_buf_printf(out, "\"reload\":%" PRIu64 ",\"time_ms\":%" PRId64 ",\"actor\":", w->number,
                   time_ms);
     if (*w->author)
         ek_buf_json(out, w->author, strlen(w->author));
     else
         ek_buf_text(out, "null");
     if (r->done)
-        ek_buf_printf(out, ",\"fit\":\"%s\"", ek_restore_result_name(r->fit));
+        ek_buf_printf(out, ",\"carried_over\":\"%s\"",
+                      r->fit == EK_RESTORE_FULL ? "all" : ek_restore_result_name(r->fit));
     else
-        ek_buf_text(out, ",\"fit\":null");
-    ek_buf_text(out, ",\"faults\":");
+        ek_buf_text(out, ",\"carried_over\":null");
+    ek_buf_text(out, ",\"errors\":");
     ek_error_list_json(&r->faults, out);
-    ek_buf_text(out, ",\"notes\":");
+    ek_buf_text(out, ",\"warnings\":");
     return ek_error_list_json(&r->notes, out);
 }
 
@@ -340,11 +341,12 @@ static void publish_result(struct ek_reload_service *s, const struct ek_reload *
     log_errors(s->log, EK_LOG_ERROR, "reload_refused", &r->faults);
     log_errors(s->log, EK_LOG_WARN, "reload_note", &r->notes);
     if (r->done)
-        ek_log_write(s->log, EK_LOG_INFO, "reload_done", "fit=%s", ek_restore_result_name(r->fit));
+        ek_log_write(s->log, EK_LOG_INFO, "reload_completed", "carried_over=%s",
+                     r->fit == EK_RESTORE_FULL ? "all" : ek_restore_result_name(r->fit));
     int rc = write_outcome(r, w, time_ms, &outcome);
     rc = rc || !ek_buf_string(&outcome) ? EK_ENOMEM : EK_OK;
     if (rc)
-        ek_log_text(s->log, EK_LOG_ERROR, "event_lost", "no memory for an event");
+        ek_log_text(s->log, EK_LOG_ERROR, "event_dropped", "no memory for an event");
     else
         report_event(s, r, (const char *)outcome.data, time_ms);
     if (!rc)
@@ -375,7 +377,7 @@ static bool pop_request(struct ek_reload_service *s, struct request *out)
 static void reload(struct ek_reload_service *s, const struct request *w)
 {
     struct ek_reload r;
-    reload_run(&r, s->stage, s->config, w->begin_anew, *w->author ? w->author : NULL);
+    reload_run(&r, s->stage, s->config, w->reset_state, *w->author ? w->author : NULL);
     if (r.done && r.tokens)
         ek_tokens_replace(s->tokens, r.tokens);
     if (r.done)
@@ -453,11 +455,12 @@ void ek_reload_service_signal(struct ek_reload_service *s)
     ek_wakeup_signal(&s->wakeup);
 }
 
-uint64_t ek_reload_service_request(struct ek_reload_service *s, bool begin_anew, const char *author)
+uint64_t ek_reload_service_request(struct ek_reload_service *s, bool reset_state,
+                                   const char *author)
 {
     pthread_mutex_lock(&s->lock);
     s->wish.number = ++s->wishes;
-    s->wish.begin_anew |= begin_anew; /* one that waits is answered by the same reload */
+    s->wish.reset_state |= reset_state; /* one that waits is answered by the same reload */
     snprintf(s->wish.author, sizeof s->wish.author, "%s", author ? author : "");
     uint64_t number = s->wish.number;
     pthread_mutex_unlock(&s->lock);

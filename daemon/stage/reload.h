@@ -41,11 +41,11 @@ void ek_reload_service_free(struct ek_reload_service *s);
 
 /* A reload is wished, by a signal. */
 void ek_reload_service_signal(struct ek_reload_service *s);
-/* The same by somebody (NULL: not said), at most EK_AUTHOR_BYTES of it. begin_anew: also where
- * other `segments` or another `baseline` of the rules make evidence, findings and routes begin
+/* The same by somebody (NULL: not said), at most EK_AUTHOR_BYTES of it. reset_state: also where
+ * other `segments` or another `stratify_by` of the rules make evidence, findings and routes begin
  * anew, which else is a fault. The number of the reload that will have seen the files as they are
  * now, or later. */
-uint64_t ek_reload_service_request(struct ek_reload_service *s, bool begin_anew,
+uint64_t ek_reload_service_request(struct ek_reload_service *s, bool reset_state,
                                    const char *author);
 /* Appends the last reload as a JSON object (docs/operations.md): `state` is never, loading, done or
  * refused. EK_ENOMEM. */

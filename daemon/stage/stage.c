@@ -70,7 +70,7 @@ static void store_state(struct ek_stage *s, int64_t until_ms)
             ek_checkpoint_store_poll(s->checkpoint_store);
     }
     if (!ek_checkpoint_store_is_drained(s->checkpoint_store))
-        ek_log_text(s->log, EK_LOG_WARN, "state_not_handed_over",
+        ek_log_text(s->log, EK_LOG_WARN, "handover_failed",
                     "brokers did not take it in time: the next owner reads again what came since "
                     "the last one");
 }
@@ -87,7 +87,7 @@ static void drain(void *context, int64_t wait_ms)
             ek_wakeup_wait(&s->wakeup, DRAIN_NAP_MS);
     }
     if (!ek_partition_offsets_is_drained(s->lanes))
-        ek_log_write(s->log, EK_LOG_WARN, "drain_cut_short", "in_flight=%zu",
+        ek_log_write(s->log, EK_LOG_WARN, "drain_timeout", "in_flight=%zu",
                      ek_partition_offsets_in_flight(s->lanes));
     if (s->checkpoint_store)
         store_state(s, until);
@@ -317,7 +317,8 @@ static int advance_clock(struct ek_stage *s, struct ek_error *e)
     if (now >= s->board_due_ms) {
         s->board_due_ms = now + BOARD_MS;
         if (ek_guard_service_update_stats(s->guard, s->board))
-            ek_log_text(s->log, EK_LOG_ERROR, "features_not_shown", "no memory for their figures");
+            ek_log_text(s->log, EK_LOG_ERROR, "feature_stats_unavailable",
+                        "no memory for their figures");
     }
     if (now < s->tick_due_ms)
         return EK_OK;
@@ -519,8 +520,8 @@ static int read_on(struct ek_stage *s, struct ek_error *e)
     return rc;
 }
 
-/* All of it within limits.shutdown, of which some is kept for aborting what is open, and for what
- * takes its time when the memory is given back. */
+/* All of it within service.shutdown_timeout, of which some is kept for aborting what is open, and
+ * for what takes its time when the memory is given back. */
 static void close_down(struct ek_stage *s)
 {
     int64_t until = ek_now_ms() + s->config->shutdown_ms;
@@ -531,7 +532,7 @@ static void close_down(struct ek_stage *s)
     int64_t left = until - ek_now_ms();
     if (s->transactor && !ek_txn_coordinator_stop(s->transactor, left > last ? left : last)) {
         s->stuck = true;
-        ek_log_text(s->log, EK_LOG_WARN, "abort_unanswered",
+        ek_log_text(s->log, EK_LOG_WARN, "abort_timeout",
                     "brokers will abort the open transaction by its time-out");
     }
 }
@@ -541,7 +542,7 @@ int ek_stage_run(struct ek_stage *s, struct ek_error *e)
     ek_log_write(s->log, EK_LOG_INFO, "started", "service=%s brokers=%s group=%s",
                  s->config->service_name, s->config->brokers, s->config->group);
     if (!s->checkpoint_store)
-        ek_log_text(s->log, EK_LOG_INFO, "state_not_kept",
+        ek_log_text(s->log, EK_LOG_INFO, "state_disabled",
                     "without 'state.topic' a restart begins anew");
     int rc = ek_alerts_start(s->alerts, e);
     if (!rc)

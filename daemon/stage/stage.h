@@ -41,7 +41,7 @@ int ek_stage_new(struct ek_stage **out, const struct ek_config *config,
                  const struct ek_assets *assets, struct ek_log *log, struct ek_error *e);
 
 /* Runs until ek_stage_stop, then drains what is in flight, commits and closes, within
- * limits.shutdown. 0 after a clean stop (also when the limit cut it short: what was not
+ * service.shutdown_timeout. 0 after a clean stop (also when the limit cut it short: what was not
  * acknowledged is not committed and comes again). Fails when the stage cannot go on: the error is
  * fatal and says why. A broker that is away is waited for. Call once. */
 int ek_stage_run(struct ek_stage *s, struct ek_error *e);
@@ -105,7 +105,7 @@ const char *ek_stage_reason(struct ek_stage *s);
 int ek_stage_readiness(struct ek_stage *s, bool *good, struct ek_buf *out);
 
 /* Appends the events (one JSON object per line) that came after number *after, oldest first, and
- * moves *after on. Start with 0. Events older than the newest `http.events` are gone. */
+ * moves *after on. Start with 0. Events older than the newest `http.event_history` are gone. */
 int ek_stage_events(struct ek_stage *s, uint64_t *after, struct ek_buf *out);
 
 /* What HTTP shows; live as long as the stage. */
@@ -119,7 +119,7 @@ int ek_stage_ranks(struct ek_stage *s, struct ek_buf *out);
 /* Everything for /metrics. */
 int ek_stage_metrics_text(struct ek_stage *s, struct ek_buf *out);
 /* Status as a JSON object: service, model beside upstream, versions, plan, partitions,
- * observed_queries, lag. */
+ * observed_lists, lag. */
 int ek_stage_status(struct ek_stage *s, struct ek_buf *out);
 
 #endif

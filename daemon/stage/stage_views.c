@@ -204,7 +204,7 @@ int ek_stage_status(struct ek_stage *s, struct ek_buf *out)
     ek_stage_readiness(s, &good, out);
     return ek_buf_printf(out,
                          ",\"version\":\"%s\",\"librdkafka\":\"%s\""
-                         ",\"plan_version\":%" PRIu64 ",\"observed_queries\":%" PRIu64
+                         ",\"plan_version\":%" PRIu64 ",\"observed_lists\":%" PRIu64
                          ",\"consumed\":%" PRIu64 ",\"passed\":%" PRIu64 ",\"routed\":%" PRIu64
                          ",\"dead_letters\":%" PRIu64 ",\"score_failures\":%" PRIu64
                          ",\"in_flight\":%" PRIu64 ",\"open_findings\":%zu,\"lag\":%" PRId64 "}\n",

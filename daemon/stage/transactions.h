@@ -2,17 +2,17 @@
  * other.
  *
  * Workers hand outputs and dead letters over while a transaction is open. It is ended when it is
- * old or large enough (limits.commit_every, limits.transaction_bytes): the gates are shut, what was
- * handed over is gathered, and the offsets behind it are given to the thread of the transactions
- * (daemon/kafka/transaction_thread.h) with it. Meanwhile reading and scoring go on, and outputs
- * wait at the gates. Two things hold for each input partition: a message is sent if it lies at or
- * behind the committed offset, and taken into account by the guard if it lies at or behind `seen`.
- * After an abort reading goes back to the committed offset, `seen` does not: what comes again is
- * sent again and counted once. A base of the state is the last part of a transaction now and then,
- * and alerts go with it: what comes again after a crash is what had not been told. A transaction
- * that has a message of a partition which is not ours any more is aborted. Where a broker refuses a
- * message, fewer go together until it is found out. Owner: the caller; what it is made with must
- * outlive it. Threads: the one that reads.
+ * old or large enough (input.commit_interval, limits.transaction_bytes): the gates are shut, what
+ * was handed over is gathered, and the offsets behind it are given to the thread of the
+ * transactions (daemon/kafka/transaction_thread.h) with it. Meanwhile reading and scoring go on,
+ * and outputs wait at the gates. Two things hold for each input partition: a message is sent if it
+ * lies at or behind the committed offset, and taken into account by the guard if it lies at or
+ * behind `seen`. After an abort reading goes back to the committed offset, `seen` does not: what
+ * comes again is sent again and counted once. A base of the state is the last part of a transaction
+ * now and then, and alerts go with it: what comes again after a crash is what had not been told. A
+ * transaction that has a message of a partition which is not ours any more is aborted. Where a
+ * broker refuses a message, fewer go together until it is found out. Owner: the caller; what it is
+ * made with must outlive it. Threads: the one that reads.
  */
 #ifndef EK_DAEMON_STAGE_TRANSACTIONS_H
 #define EK_DAEMON_STAGE_TRANSACTIONS_H

@@ -261,7 +261,7 @@ static void check_scores(struct worker *w, const struct ek_list *q)
         !ek_score_check_expected(worker_pool->tools.config))
         return;
     ek_score_check_text(worker_pool->tools.config, SCORELESS_TOLD, text, sizeof text);
-    ek_log_text(worker_pool->tools.log, EK_LOG_WARN, "no_scores", text);
+    ek_log_text(worker_pool->tools.log, EK_LOG_WARN, "scores_missing", text);
 }
 
 static int forward(struct worker *w, struct ek_inflight *t, struct ek_context *c,

@@ -93,7 +93,7 @@ bool ek_checkpoint_store_retry_restore(struct ek_checkpoint_store *k, const char
     ek_kafka_health_report(k->trouble, EK_KAFKA_HEALTH_STATE, text);
     if (now >= k->tell_ms) {
         k->tell_ms = now + TELL_EVERY_MS;
-        ek_log_text(k->tools.log, EK_LOG_WARN, "state_awaited", text);
+        ek_log_text(k->tools.log, EK_LOG_WARN, "restore_pending", text);
     }
     return !unwanted(k);
 }
@@ -120,7 +120,7 @@ static void log_loss(struct ek_checkpoint_store *k, enum ek_state_loss gap,
     char text[700];
     snprintf(text, sizeof text, "%s/%d: %s", p->topic, p->partition, why);
     ek_checkpoint_status_gap(k->report, gap);
-    ek_log_text(k->tools.log, EK_LOG_WARN, "state_gap", text);
+    ek_log_text(k->tools.log, EK_LOG_WARN, "state_lost", text);
 }
 
 /* What a state is to us, in words. */
@@ -225,7 +225,7 @@ static void show(struct ek_checkpoint_store *k, struct ek_guard *guard)
     ek_alerts_start_replay(ek_guard_service_alerts(t->guard));
     if (ek_guard_replay_open(guard, log_again, (void *)(uintptr_t)t) ||
         ek_guard_replay_inconsistent(guard, alert_again, (void *)(uintptr_t)t))
-        ek_log_text(t->log, EK_LOG_ERROR, "event_lost", "no memory for an event");
+        ek_log_text(t->log, EK_LOG_ERROR, "event_dropped", "no memory for an event");
     ek_alerts_stop_replay(ek_guard_service_alerts(t->guard));
 }
 
@@ -299,7 +299,7 @@ static int64_t start_of(struct ek_checkpoint_store *k, const rd_kafka_topic_part
     snprintf(where.topic, sizeof where.topic, "%s", p->topic);
     snprintf(why, sizeof why,
              "offsets %lld to %lld are %s, which the state has not seen: the topic must keep "
-             "messages for longer than 'state.every'",
+             "messages for longer than 'state.checkpoint_interval'",
              (long long)seen, (long long)start - 1, low < 0 ? "not to be had" : "gone");
     log_loss(k, EK_LOSS_RETENTION, &where, why);
     return start;
@@ -329,7 +329,7 @@ static int set_partition_ref(struct restoring *r, int i, struct ek_error *e)
         return EK_OK;
     lane->replay_until = p->offset;
     ek_partition_expect_offset(lane, start);
-    ek_log_write(r->k->tools.log, EK_LOG_INFO, "state_catches_up",
+    ek_log_write(r->k->tools.log, EK_LOG_INFO, "replay_started",
                  "topic=%s partition=%d from=%lld to=%lld", p->topic, p->partition,
                  (long long)start, (long long)p->offset);
     p->offset = start;

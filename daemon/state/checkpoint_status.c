@@ -67,23 +67,23 @@ void ek_checkpoint_status_gap(struct ek_checkpoint_status *r, enum ek_state_loss
 
 static int write_gaps(const struct ek_checkpoint_status *r, struct ek_buf *out)
 {
-    ek_metrics_head("evenkeel_state_gaps_total", out);
+    ek_metrics_head("evenkeel_state_loss_total", out);
     for (int i = 0; i < EK_LOSS_KINDS; i++)
-        ek_buf_printf(out, "evenkeel_state_gaps_total{reason=\"%s\"} %" PRIu64 "\n",
+        ek_buf_printf(out, "evenkeel_state_loss_total{reason=\"%s\"} %" PRIu64 "\n",
                       state_gap_name((enum ek_state_loss)i), r->gaps[i]);
     return out->rc;
 }
 
 static int families(const struct ek_checkpoint_status *r, int64_t now_ms, struct ek_buf *out)
 {
-    ek_metrics_single("evenkeel_state_bases_total", (double)r->bases, out);
-    ek_metrics_single("evenkeel_state_bytes_total", (double)r->bytes, out);
-    ek_metrics_head("evenkeel_state_age_seconds", out);
+    ek_metrics_single("evenkeel_checkpoints_total", (double)r->bases, out);
+    ek_metrics_single("evenkeel_checkpoint_bytes_total", (double)r->bytes, out);
+    ek_metrics_head("evenkeel_checkpoint_age_seconds", out);
     if (r->saved_ms)
-        ek_buf_printf(out, "evenkeel_state_age_seconds %.3f\n",
+        ek_buf_printf(out, "evenkeel_checkpoint_age_seconds %.3f\n",
                       (double)(now_ms - r->saved_ms) / 1e3);
-    ek_metrics_single("evenkeel_state_save_seconds", r->save_seconds, out);
-    ek_metrics_single("evenkeel_state_restore_seconds", r->restore_seconds, out);
+    ek_metrics_single("evenkeel_checkpoint_duration_seconds", r->save_seconds, out);
+    ek_metrics_single("evenkeel_restore_duration_seconds", r->restore_seconds, out);
     return write_gaps(r, out);
 }
 
@@ -93,7 +93,7 @@ int ek_checkpoint_status_metrics(struct ek_checkpoint_status *r, int64_t waiting
     pthread_mutex_lock(&r->lock);
     families(r, now_ms, out);
     pthread_mutex_unlock(&r->lock);
-    return ek_metrics_single("evenkeel_state_waiting_seconds", (double)waiting_ms / 1e3, out);
+    return ek_metrics_single("evenkeel_restore_pending_seconds", (double)waiting_ms / 1e3, out);
 }
 
 int ek_checkpoint_status_json(struct ek_checkpoint_status *r, int64_t now_ms, struct ek_buf *out)

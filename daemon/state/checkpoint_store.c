@@ -11,7 +11,7 @@
 
 enum {
     AT_MOST_EVERY_MS = 1000, /* also when there is a reason */
-    WHOLE_EVERY = 6          /* state.every: how far back a restore reads */
+    WHOLE_EVERY = 6          /* state.checkpoint_interval: how far back a restore reads */
 };
 
 int ek_checkpoint_store_new(struct ek_checkpoint_store **out,
@@ -229,7 +229,7 @@ bool ek_checkpoint_store_save(struct ek_checkpoint_store *k)
     k->sent_parting = k->parting;
     k->whole = rc != 0;
     if (rc)
-        ek_log_text(k->tools.log, EK_LOG_ERROR, "state_not_saved", e.message);
+        ek_log_text(k->tools.log, EK_LOG_ERROR, "checkpoint_failed", e.message);
     if (!rc || rc == EK_ESTATE)
         return !rc;
     k->parting = false; /* it would not be otherwise at once */
@@ -337,7 +337,7 @@ void ek_checkpoint_store_remove_closed(struct ek_checkpoint_store *k, bool lost)
     }
     if (stays && some && !clean && !k->disabled) {
         ek_checkpoint_status_gap(k->report, EK_LOSS_UNSAVED);
-        ek_log_text(k->tools.log, EK_LOG_WARN, "state_unsaved",
+        ek_log_text(k->tools.log, EK_LOG_WARN, "checkpoint_skipped",
                     "partitions went away before what was seen of them was written: it may count "
                     "twice");
     }

@@ -1,17 +1,16 @@
 /* What the guard has learnt, kept in a topic: written as bases, and found again by what goes with
  * the committed offsets.
  *
- * A base is written every state.every, soon after an event, and before partitions are taken away.
- * With exactly once it is part of a transaction; else it is acknowledged first. Either way the
- * offsets that are committed with it carry its pointer (daemon/state/checkpoint_ref.h), and say how
- * far it has seen each partition. From an assignment on, the states of the partitions that came are
- * joined; a list that lies before the committed offset and behind what the state has seen is read
- * for the guard alone, and one that the state has seen is sent and not counted. So each list counts
- * once, whatever happened in between.
- * The state of an instance is kept under its home, one of its partitions, in the partition of the
- * topic with the same number. Whoever gets the home gets the state.
- * Owner: the caller; what it is made with must outlive it. Threads: the one that reads, except
- * where a function says otherwise.
+ * A base is written every state.checkpoint_interval, soon after an event, and before partitions are
+ * taken away. With exactly once it is part of a transaction; else it is acknowledged first. Either
+ * way the offsets that are committed with it carry its pointer (daemon/state/checkpoint_ref.h), and
+ * say how far it has seen each partition. From an assignment on, the states of the partitions that
+ * came are joined; a list that lies before the committed offset and behind what the state has seen
+ * is read for the guard alone, and one that the state has seen is sent and not counted. So each
+ * list counts once, whatever happened in between. The state of an instance is kept under its home,
+ * one of its partitions, in the partition of the topic with the same number. Whoever gets the home
+ * gets the state. Owner: the caller; what it is made with must outlive it. Threads: the one that
+ * reads, except where a function says otherwise.
  */
 #ifndef EK_DAEMON_STATE_CHECKPOINT_STORE_H
 #define EK_DAEMON_STATE_CHECKPOINT_STORE_H

@@ -18,13 +18,12 @@ enum {
     OPT_ROUTE,
     OPT_ROUTE_SOURCE,
     OPT_SPREAD,
-    OPT_SILENCE,
-    OPT_RESCALE,
+    OPT_BLANK,
     OPT_REPAIR,
     OPT_REPAIR_BY,
-    OPT_FILL,
+    OPT_IMPUTE,
     OPT_SOURCES,
-    OPT_PERTURB,
+    OPT_FAULT,
     OPT_METRIC,
     OPT_GAIN,
     OPT_EMPTY,
@@ -39,28 +38,29 @@ static const struct argp_option OPTIONS[] = {
      "Models (.safetensors); of several, as of training seeds, mean and deviation are printed", 0},
     {"data", OPT_DATA, "FILE...", 0, "LETOR files; several may follow", 0},
     {"route", OPT_ROUTE, "WHAT", 0, "Features to route: none, all, or FEATURE,... (none)", 0},
-    {"spread", OPT_SPREAD, "HOW", 0,
+    {"normalize-spread", OPT_SPREAD, "HOW", 0,
      "auto: divide the logs of routed features by their spread ratio in this data; off (off)", 0},
-    {"route-source", OPT_ROUTE_SOURCE, "FEATURE,...", 0,
-     "Route with logs centred among the items of one source, as the action route_source does", 0},
-    {"silence", OPT_SILENCE, "FEATURE,...", 0, "Leave features out, as the action silence does", 0},
-    {"rescale", OPT_RESCALE, "FEATURE=FACTOR,...", 0,
-     "Divide features by a known factor, as the action rescale does", 0},
-    {"repair", OPT_REPAIR, "FEATURE,...", 0,
-     "Divide features by the factor that takes the median of their logs back to --reference", 0},
+    {"route-per-source", OPT_ROUTE_SOURCE, "FEATURE,...", 0,
+     "Route with logs centred among the items of one source, as the action route_per_source does",
+     0},
+    {"blank", OPT_BLANK, "FEATURE,...", 0, "Leave features out, as the action blank does", 0},
+    {"repair", OPT_REPAIR, "FEATURE[=FACTOR],...", 0,
+     "Divide features by a known factor, as the action repair does; without FACTOR by the one that "
+     "restores the median of their logs in --reference",
+     0},
     {"repair-by", OPT_REPAIR_BY, "WHAT", 0,
      "all: one factor; arm: one for the lists of each arm of the faults put in (all)", 0},
     {"reference", OPT_REFERENCE, "FILE...", 0, "Training lists, LETOR files, for --repair", 0},
-    {"fill", OPT_FILL, "FEATURE,...", 0, "Set features to their median in training", 0},
+    {"impute", OPT_IMPUTE, "FEATURE,...", 0, "Set features to their median in training", 0},
     {"sources", OPT_SOURCES, "N", 0, "Give each item one of N sources, numbers from 0, by chance",
      0},
-    {"perturb", OPT_PERTURB, "SPEC", 0, "Break something, see below; may be given again", 0},
+    {"fault", OPT_FAULT, "SPEC", 0, "Break something, see below; may be given again", 0},
     {"metric", OPT_METRIC, "NAME,...", 0,
      "ndcg and err, with a cut-off or without, p@5 with one, map and mrr without (ndcg@5,ndcg@10)",
      0},
     {"gain", OPT_GAIN, "KIND", 0, "exp (2^y - 1) or linear (y), for NDCG (exp)", 0},
-    {"empty", OPT_EMPTY, "RULE", 0, "Lists without a relevant item: skip, or count 0 or 1 (skip)",
-     0},
+    {"empty-lists", OPT_EMPTY, "RULE", 0,
+     "Lists without a relevant item: skip, or count 0 or 1 (skip)", 0},
     {"seed", OPT_SEED, "N", 0,
      "Chooses sources, what is hit by a fault with a share, and rates (0)", 0},
     {"teacher", OPT_TEACHER, "WHO", 0,
@@ -101,20 +101,31 @@ static void metrics(struct argp_state *state, struct ek_eval_args *a, const char
     }
 }
 
+static bool has_fitted_repair(const char *repairs)
+{
+    const char *piece;
+    size_t length;
+    for (const char *at = repairs; ek_next_field(&at, &piece, &length);)
+        if (!memchr(piece, '=', length))
+            return true;
+    return false;
+}
+
 static void finish(struct argp_state *state, struct ek_eval_args *a)
 {
     if (!a->manifest || !a->model.count || !a->data.count)
         argp_error(state, "--manifest, --model and --data are needed");
-    if (a->repair && !a->reference.count)
-        argp_error(state, "--repair needs the training lists as --reference");
-    if (a->route_source && !a->sources && !a->taught)
-        argp_error(state, "--route-source needs --sources: LETOR items have none");
+    if (!a->reference.count && has_fitted_repair(a->repair))
+        argp_error(state, "--repair without a factor needs the training lists as --reference");
+    if (a->route_per_source && !a->sources && !a->taught)
+        argp_error(state, "--route-per-source needs --sources: LETOR items have none");
     if (a->taught && a->labelled)
-        argp_error(state, "--metric, --gain and --empty are of labels, which a teacher has not");
+        argp_error(state,
+                   "--metric, --gain and --empty-lists are of labels, which a teacher has not");
     if (a->output && !a->taught)
         argp_error(state, "-o is the model with its figures: it needs --teacher");
-    if (a->output && (a->fault_count || a->route || a->route_source || a->silence || a->rescale ||
-                      a->repair || a->fill))
+    if (a->output &&
+        (a->fault_count || a->route || a->route_per_source || a->blank || a->repair || a->impute))
         argp_error(state, "-o is for traffic as it comes, with nothing routed or broken");
     if (a->taught && a->model.count > 1)
         argp_error(state, "--teacher takes one model");
@@ -128,7 +139,7 @@ static error_t parse_action(int key, const char *arg, struct argp_state *state,
     static const char *const spreads[] = {"off", "auto"}, *const groups[] = {"all", "arm"};
     switch (key) {
     case OPT_SPREAD:
-        a->spread = ek_is_any_of(state, "spread", arg, spreads, 2) == 1;
+        a->spread = ek_is_any_of(state, "normalize-spread", arg, spreads, 2) == 1;
         return 0;
     case OPT_REPAIR_BY:
         a->by_arm = ek_is_any_of(state, "repair-by", arg, groups, 2) == 1;
@@ -148,7 +159,7 @@ static error_t parse_measure(int key, const char *arg, struct argp_state *state,
         a->evaluation.gain = (enum ek_gain)ek_is_any_of(state, "gain", arg, gains, 2);
         return 0;
     case OPT_EMPTY:
-        a->evaluation.empty = (enum ek_empty)ek_is_any_of(state, "empty", arg, rules, 3);
+        a->evaluation.empty = (enum ek_empty)ek_is_any_of(state, "empty-lists", arg, rules, 3);
         return 0;
     case OPT_SEED:
         if (ek_parse_u64(arg, EK_WHOLE, &a->seed))
@@ -164,11 +175,10 @@ static error_t parse_measure(int key, const char *arg, struct argp_state *state,
 
 static const struct ek_cli_slot SLOTS[] = {
     {OPT_ROUTE, offsetof(struct ek_eval_args, route)},
-    {OPT_ROUTE_SOURCE, offsetof(struct ek_eval_args, route_source)},
-    {OPT_SILENCE, offsetof(struct ek_eval_args, silence)},
-    {OPT_RESCALE, offsetof(struct ek_eval_args, rescale)},
+    {OPT_ROUTE_SOURCE, offsetof(struct ek_eval_args, route_per_source)},
+    {OPT_BLANK, offsetof(struct ek_eval_args, blank)},
     {OPT_REPAIR, offsetof(struct ek_eval_args, repair)},
-    {OPT_FILL, offsetof(struct ek_eval_args, fill)},
+    {OPT_IMPUTE, offsetof(struct ek_eval_args, impute)},
     {OPT_METRIC, offsetof(struct ek_eval_args, metrics)},
     {OPT_JSON, offsetof(struct ek_eval_args, json)},
     {'m', offsetof(struct ek_eval_args, manifest)},
@@ -194,7 +204,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case OPT_SOURCES:
         a->sources = ek_sources_number(state, arg);
         return 0;
-    case OPT_PERTURB:
+    case OPT_FAULT:
         fault(state, a, arg);
         return 0;
     case ARGP_KEY_END:
@@ -215,7 +225,7 @@ void ek_eval_parse(struct ek_eval_args *a, int argc, char **argv)
         "(set), currency "
         "(one of seven rates for each list), recode (each code becomes the next one).\n\n"
         "  evenkeel eval -m features.yaml --model m.safetensors --data vali.txt\n"
-        "  evenkeel eval -m m.yaml --model m.st --data v.txt --perturb price=x100";
+        "  evenkeel eval -m m.yaml --model m.st --data v.txt --fault price=x100";
     static const struct argp argp = {OPTIONS, parse, "", doc, NULL, NULL, NULL};
     memset(a, 0, sizeof *a);
     a->metrics = "ndcg@5,ndcg@10";

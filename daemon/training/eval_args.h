@@ -15,7 +15,7 @@ struct ek_eval_args {
     const char *manifest, *metrics, *config; /* config: of messages; NULL */
     const char *output; /* with `taught`: the model with what was measured; NULL */
     struct ek_files model, data, reference, *open; /* open: where further file names go */
-    const char *route, *route_source, *silence, *rescale, *repair, *fill; /* NULL: not given */
+    const char *route, *route_per_source, *blank, *repair, *impute; /* NULL: not given */
     bool spread, by_arm, json;
     bool taught;   /* the data are messages, and what is measured is fidelity to their scores */
     bool labelled; /* something was given that is of labels only */

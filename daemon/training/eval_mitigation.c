@@ -58,53 +58,66 @@ static int read_factor(struct ek_mitigation *c, const struct ek_manifest *m, con
 {
     char name[NAME_BYTES];
     int k, count;
-    struct ek_treatment t = {EK_ACT_RESCALE, 0};
-    const char *equal = memchr(piece, '=', length);
-    size_t n = equal ? (size_t)(equal - piece) : length;
-    if (!equal || ek_parse_finite(equal + 1, length - n - 1, &t.value) || t.value <= 0)
-        return ek_fail(&a->e, EK_EUSAGE, "--rescale needs FEATURE=FACTOR above 0, not '%.*s'",
+    struct ek_treatment t = {EK_ACT_REPAIR, 0};
+    size_t n = (size_t)((const char *)memchr(piece, '=', length) - piece);
+    if (ek_parse_finite(piece + n + 1, length - n - 1, &t.value) || t.value <= 0)
+        return ek_fail(&a->e, EK_EUSAGE,
+                       "--repair: the factor of FEATURE=FACTOR must be above 0, not '%.*s'",
                        (int)length, piece);
     snprintf(name, sizeof name, "%.*s", (int)n, piece);
     int rc = ek_routable_list(m, name, &k, &count, &a->e);
     return rc ? rc : treat(c, m, k, t, a);
 }
 
-static int read_factors(struct ek_mitigation *c, const struct ek_manifest *m,
+struct items {
+    int *number, count;
+};
+
+/* Append the number of an item feature, routable or not. EK_EUSAGE. */
+static int add_item(const struct ek_manifest *m, const char *piece, size_t length,
+                    struct items *out, struct ek_error *e)
+{
+    char name[NAME_BYTES];
+    snprintf(name, sizeof name, "%.*s", (int)length, piece);
+    int item = ek_manifest_item(m, name);
+    const char *near = item < 0 ? ek_manifest_suggest(m, EK_ROLE_ITEM, name) : NULL;
+    if (item < 0)
+        return ek_fail(e, EK_EUSAGE,
+                       near ? "unknown item feature '%s', did you mean '%s'?"
+                            : "unknown item feature '%s'",
+                       name, near);
+    for (int i = 0; i < out->count; i++)
+        if (out->number[i] == item)
+            return ek_fail(e, EK_EUSAGE, "feature '%s' is named twice", name);
+    out->number[out->count++] = item;
+    return EK_OK;
+}
+
+static int read_repairs(struct ek_mitigation *c, const struct ek_manifest *m,
                         struct ek_eval_args *a)
 {
+    struct items fitted = {c->repair, 0};
     const char *piece;
     size_t length;
     int rc = EK_OK;
-    for (const char *at = a->rescale; !rc && ek_next_field(&at, &piece, &length);)
-        rc = read_factor(c, m, piece, length, a);
+    for (const char *at = a->repair; !rc && ek_next_field(&at, &piece, &length);)
+        rc = memchr(piece, '=', length) ? read_factor(c, m, piece, length, a)
+                                        : add_item(m, piece, length, &fitted, &a->e);
+    c->repair_count = fitted.count;
     return rc;
 }
 
-/* Numbers of item features, routable or not. */
-static int read_items(const struct ek_manifest *m, const char *text, int **out, int *count,
-                      struct ek_error *e)
+static int read_imputed(struct ek_mitigation *c, const struct ek_manifest *m,
+                        struct ek_eval_args *a)
 {
+    struct items imputed = {c->fill, 0};
     const char *piece;
     size_t length;
-    *out = ek_calloc((size_t)m->item_count, sizeof **out);
-    if (!*out)
-        return ek_fail(e, EK_ENOMEM, "no memory");
-    for (const char *at = text; ek_next_field(&at, &piece, &length);) {
-        char name[NAME_BYTES];
-        snprintf(name, sizeof name, "%.*s", (int)length, piece);
-        int item = ek_manifest_item(m, name);
-        const char *near = item < 0 ? ek_manifest_suggest(m, EK_ROLE_ITEM, name) : NULL;
-        if (item < 0)
-            return ek_fail(e, EK_EUSAGE,
-                           near ? "unknown item feature '%s', did you mean '%s'?"
-                                : "unknown item feature '%s'",
-                           name, near);
-        for (int i = 0; i < *count; i++)
-            if ((*out)[i] == item)
-                return ek_fail(e, EK_EUSAGE, "feature '%s' is named twice", name);
-        (*out)[(*count)++] = item;
-    }
-    return EK_OK;
+    int rc = EK_OK;
+    for (const char *at = a->impute; !rc && ek_next_field(&at, &piece, &length);)
+        rc = add_item(m, piece, length, &imputed, &a->e);
+    c->fill_count = imputed.count;
+    return rc;
 }
 
 int ek_mitigation_parse(struct ek_mitigation *c, const struct ek_manifest *m,
@@ -113,19 +126,19 @@ int ek_mitigation_parse(struct ek_mitigation *c, const struct ek_manifest *m,
     memset(c, 0, sizeof *c);
     c->arms = 1;
     c->treatment = ek_calloc((size_t)m->routable_count, sizeof *c->treatment);
-    if (!c->treatment)
+    c->repair = ek_calloc((size_t)m->item_count, sizeof *c->repair);
+    c->fill = ek_calloc((size_t)m->item_count, sizeof *c->fill);
+    if (!c->treatment || !c->repair || !c->fill)
         return ek_fail(&a->e, EK_ENOMEM, "no memory");
     int rc = read_action(c, m, a->route, EK_ACT_ROUTE, a);
     if (!rc)
-        rc = read_action(c, m, a->route_source, EK_ACT_ROUTE_SOURCE, a);
+        rc = read_action(c, m, a->route_per_source, EK_ACT_ROUTE_PER_SOURCE, a);
     if (!rc)
-        rc = read_action(c, m, a->silence, EK_ACT_SILENCE, a);
+        rc = read_action(c, m, a->blank, EK_ACT_BLANK, a);
     if (!rc)
-        rc = read_factors(c, m, a);
+        rc = read_repairs(c, m, a);
     if (!rc)
-        rc = read_items(m, a->repair, &c->repair, &c->repair_count, &a->e);
-    if (!rc)
-        rc = read_items(m, a->fill, &c->fill, &c->fill_count, &a->e);
+        rc = read_imputed(c, m, a);
     return rc;
 }
 
@@ -227,6 +240,7 @@ void ek_mitigation_from_model(const struct ek_mitigation *c, const struct ek_mod
     for (int k = 0; k < model->routable_count; k++) {
         treatment[k] = c->treatment[k];
         if (spread && treatment[k].action == EK_ACT_ROUTE)
-            treatment[k] = (struct ek_treatment){EK_ACT_ROUTE_SPREAD, ek_spread_ratio(model, d, k)};
+            treatment[k] =
+                (struct ek_treatment){EK_ACT_ROUTE_NORMALIZED, ek_spread_ratio(model, d, k)};
     }
 }

@@ -41,11 +41,10 @@ static void print_rules(const struct ek_eval_args *a, const struct ek_eval_resul
         printf("; items of %d sources by chance", a->sources);
     printf("\nrouted: %s%s", a->route ? a->route : "none",
            a->spread ? ", logs divided by their spread ratio" : "");
-    print_text("routed by source", a->route_source);
-    print_text("silenced", a->silence);
-    print_text("rescaled", a->rescale);
+    print_text("routed by source", a->route_per_source);
+    print_text("blanked", a->blank);
     print_text(a->by_arm ? "repaired by arm" : "repaired", a->repair);
-    print_text("filled", a->fill);
+    print_text("imputed", a->impute);
     printf("\n");
 }
 
@@ -91,7 +90,8 @@ static int add_counts(struct ek_buf *b, const struct ek_eval_args *a,
     return ek_buf_text(b, "},");
 }
 
-/* ,"routed":{"price":1.02,...}: the spread ratio of what is routed, 1 with --spread off. */
+/* ,"routed":{"price":1.02,...}: the spread ratio of what is routed, 1 with --normalize-spread off.
+ */
 static int add_routed(struct ek_buf *b, const struct ek_manifest *m, const struct ek_treatment *t)
 {
     const char *comma = "";

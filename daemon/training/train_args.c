@@ -174,17 +174,17 @@ static void set_hidden(struct argp_state *state, struct ek_train_args *a, const 
 
 static void set_keep_clean(struct argp_state *state, struct ek_train_args *a, const char *arg)
 {
-    a->options.keep_clean = real(state, "keep-clean", arg);
+    a->options.keep_clean = real(state, "unrouted-fraction", arg);
 }
 
 static void set_shift(struct argp_state *state, struct ek_train_args *a, const char *arg)
 {
-    a->options.shift = real(state, "shift", arg);
+    a->options.shift = real(state, "scale-augmentation", arg);
 }
 
 static void set_average(struct argp_state *state, struct ek_train_args *a, const char *arg)
 {
-    a->options.average = real(state, "average", arg);
+    a->options.average = real(state, "weight-averaging", arg);
 }
 
 static void set_optimiser(struct argp_state *state, struct ek_train_args *a, const char *arg)
@@ -286,16 +286,16 @@ static const struct row ROWS[] = {
      AT(options.network.batch_norm)},
     {"dropout", 0, "X", "Share of each hidden layer's outputs dropped in training (0)", set_dropout,
      0},
-    {"keep-clean", 0, "SHARE",
+    {"unrouted-fraction", 0, "SHARE",
      "At the first step, lists with nothing routed under random routing (0.5)", set_keep_clean, 0},
-    {"shift", 0, "SHARE",
+    {"scale-augmentation", 0, "SHARE",
      "At the first step, lists that get scale faults under random routing (0.3)", set_shift, 0},
     {"epochs", 0, "N", "Passes over the data (15)", set_epochs, 0},
     {"patience", 0, "N", "Stop after N epochs without a better one (0: never)", set_patience, 0},
     {"optimizer", 0, "NAME", "adamw or adagrad (adamw)", set_optimiser, 0},
     {"lr", 0, "X", "Highest learning rate (3e-3)", set_rate, 0},
     {"decay", 0, "X", "Weight decay (1e-4)", set_decay, 0},
-    {"average", 0, "POWER", "Average the steps' weights, step t with t^POWER; 0: none (3)",
+    {"weight-averaging", 0, "POWER", "Average the steps' weights, step t with t^POWER; 0: none (3)",
      set_average, 0},
     {"batch", 0, "N", "Lists per step (64)", set_batch, 0},
     {"checkpoint", 0, "FILE", "Keep the state of training there, and on SIGINT stop after that",

@@ -64,7 +64,7 @@ static void write_figures(const char *name, const double *value, struct ek_buf *
     ek_metrics_head(name, out);
     for (int i = 0; i < EK_AGREEMENT_STATISTICS; i++)
         if (!isnan(value[i]))
-            ek_buf_printf(out, "%s{figure=\"%s\"} %.6g\n", name,
+            ek_buf_printf(out, "%s{statistic=\"%s\"} %.6g\n", name,
                           ek_agreement_statistic_name((enum ek_agreement_statistic)i), value[i]);
 }
 
@@ -75,8 +75,8 @@ int ek_agreement_cache_metrics(struct ek_agreement_cache *b, struct ek_buf *out)
         return EK_OK;
     ek_metrics_single("evenkeel_model_compared_lists_total", (double)v.lists, out);
     write_figures("evenkeel_model_agreement", v.now, out);
-    write_figures("evenkeel_model_agreement_trained", v.trained, out);
-    write_figures("evenkeel_model_agreement_least", v.least, out);
+    write_figures("evenkeel_model_agreement_reference", v.trained, out);
+    write_figures("evenkeel_model_agreement_threshold", v.least, out);
     if (v.state == EK_AGREEMENT_UNKNOWN)
         return out->rc;
     return ek_metrics_single("evenkeel_model_drifted", v.state == EK_AGREEMENT_DRIFTED, out);

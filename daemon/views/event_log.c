@@ -58,7 +58,7 @@ int ek_finding_metrics(struct ek_event_log *j, int64_t now_ms, struct ek_buf *ou
     for (int c = EK_CLASS_NONE + 1; c < EK_CLASS_COUNT; c++)
         add(ek_class_name((enum ek_class)c), "confirmed", t.confirmed[c], out);
     add_plan(j, out);
-    return ek_metrics_single("evenkeel_oldest_confirmed_finding_seconds",
+    return ek_metrics_single("evenkeel_oldest_confirmed_finding_age_seconds",
                              (double)(now_ms - t.since_ms) / 1e3, out);
 }
 
@@ -302,7 +302,7 @@ int ek_event_log_plan(struct ek_event_log *j, struct ek_buf *out)
     if (j->plan)
         ek_event_json(j->plan, out);
     else
-        ek_buf_text(out, "{\"event\":\"plan\",\"version\":0,\"cells\":[]}");
+        ek_buf_text(out, "{\"event\":\"plan\",\"version\":0,\"entries\":[]}");
     pthread_mutex_unlock(&j->lock);
     return ek_buf_text(out, "\n");
 }

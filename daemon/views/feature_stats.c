@@ -26,7 +26,7 @@ struct ek_feature_stats *ek_feature_stats_new(const struct ek_manifest *m,
     b->traffic = traffic;
     b->training = ek_live_sketches_training(traffic);
     b->features = ek_live_sketches_features(traffic);
-    if (!ek_feature_stats_reserve(b, rules->windows.cells))
+    if (!ek_feature_stats_reserve(b, rules->windows.max_segments))
         return b;
     ek_feature_stats_free(b);
     return NULL;
@@ -185,7 +185,7 @@ void ek_feature_stats_unlock(struct ek_feature_stats *b)
 static int add_head(const struct ek_feature_stats *b, struct ek_buf *out)
 {
     return ek_buf_printf(out, "{\"windows\":{\"length_ms\":%" PRId64 ",\"kept\":%d},",
-                         b->rules->windows.length_ms, b->rules->windows.kept);
+                         b->rules->windows.length_ms, b->rules->windows.retention);
 }
 
 static int add_name(const struct ek_feature_stats *b, int feature, struct ek_buf *out)

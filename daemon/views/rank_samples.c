@@ -293,7 +293,7 @@ static void add_routes(const struct ek_rank_sample *one, struct ek_json_writer *
     for (int i = 0; i < one->routes; i++) {
         ek_json_open(w, NULL, '{');
         ek_json_add_text(w, "feature", one->route[i].feature);
-        ek_json_add_text(w, "action", one->route[i].action);
+        ek_json_add_text(w, "mitigation", one->route[i].action);
         ek_json_close(w, '}');
     }
     ek_json_close(w, ']');

@@ -21,7 +21,6 @@ struct ek_serialize {
     const uint8_t *at, *end; /* reading: what is left of the section */
     int rc;                  /* of the first failure */
     size_t start;            /* writing a record: where it begins in `out` */
-    int version;             /* of a record */
 };
 
 static inline bool ek_serialize_is_reading(const struct ek_serialize *s)

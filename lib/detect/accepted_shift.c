@@ -63,10 +63,11 @@ int ek_accept_check(const struct ek_accept_change *c, struct ek_error *e)
             "that has it",
             100 * c->share, name, place);
     if (c->at.dimension && !c->at.value)
-        return ek_fail(e, EK_ESTATE,
-                       "the values of %s share one cell: set 'limits.cells' higher, so that each "
-                       "has its own",
-                       place);
+        return ek_fail(
+            e, EK_ESTATE,
+            "the values of %s share one cell: set 'limits.segments' higher, so that each "
+            "has its own",
+            place);
     return EK_OK;
 }
 
@@ -170,7 +171,7 @@ bool ek_accept_is_covering(const struct ek_detector *d, const struct ek_level_of
     level->shift_ln -= shift_ln;
     level->low_ln -= shift_ln;
     level->high_ln -= shift_ln;
-    return fabs(level->shift_ln) < log(ek_detector_rule(d, e->feature)->min_effect);
+    return fabs(level->shift_ln) < log(ek_detector_rule(d, e->feature)->report_threshold);
 }
 
 void ek_accept_episodes(struct ek_detector *d, const struct ek_level_offset *one, double shift_ln)

@@ -3,8 +3,10 @@
 static const struct {
     const char *name, *text;
 } BOUNDS[EK_BOUNDS_ALL] = {
-    [EK_BOUND_CELLS] = {"cells", "more segment values than cells: the busiest keep a cell, the "
-                                 "others of a field share one"},
+    [EK_BOUND_CELLS] =
+        {"segments",
+         "more segment values than limits.segments: the busiest keep statistics of their own, the "
+         "others of a field share one"},
     [EK_BOUND_CHANGES] = {"changes", "more changes at once than can be followed: further ones are "
                                      "not told until one of them ends"},
     [EK_BOUND_FINDINGS] = {"findings",

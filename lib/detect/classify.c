@@ -311,12 +311,12 @@ void ek_classify(const struct ek_baseline *b, const float *density, const struct
 }
 
 int ek_window_is_normal(const struct ek_baseline *b, const float *density,
-                        const struct ek_window *w, double min_effect)
+                        const struct ek_window *w, double report_threshold)
 {
     struct ek_diagnosis d;
     ek_describe(b, density, w, &d);
     return d.class == EK_CLASS_NONE && by_fewer(b, &d) == EK_CLASS_NONE && !spread_moved(&d) &&
-           (!level_moved(&d) || fabs(d.level.shift_ln) < log(min_effect));
+           (!level_moved(&d) || fabs(d.level.shift_ln) < log(report_threshold));
 }
 
 int ek_fewer(const struct ek_baseline *b, const struct ek_diagnosis *d)

@@ -47,10 +47,10 @@ void ek_describe(const struct ek_baseline *b, const float *density, const struct
 void ek_classify(const struct ek_baseline *b, const float *density, const struct ek_window *w,
                  struct ek_diagnosis *out);
 
-/* Whether the lists look like training in every respect, a level inside min_effect (a factor)
+/* Whether the lists look like training in every respect, a level inside report_threshold (a factor)
  * apart. */
 int ek_window_is_normal(const struct ek_baseline *b, const float *density,
-                        const struct ek_window *w, double min_effect);
+                        const struct ek_window *w, double report_threshold);
 
 /* Whether two descriptions of lists (classify.h) say the same as far as chance goes, so that what
  * explains the one explains the other.

@@ -399,7 +399,7 @@ static const float *add_history(struct ek_detector *d, const struct ek_list *q,
 
 static int is_repeat(struct ek_detector *d, const struct ek_list_stats_builder *read)
 {
-    return d->rules->same_query && ek_dedup_count(d->repeats, read->repeat_key, d->queries) > 0;
+    return d->rules->dedup_key && ek_dedup_count(d->repeats, read->repeat_key, d->queries) > 0;
 }
 
 /* One that is no repeat. */

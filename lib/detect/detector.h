@@ -1,7 +1,7 @@
 /* The detector: lists in, findings out (docs/detection.md).
  *
  * Every list adds evidence to its cells, feature by feature. An alarm opens an episode: suspected;
- * when `confirm_queries` more lists of the cell have come it is diagnosed, and confirmed, or
+ * when `confirmation_lists` more lists of the cell have come it is diagnosed, and confirmed, or
  * dismissed when it was nothing or another cell explains it; a confirmed one is looked at again
  * every 256 lists of the cell and recovers when lists look like training again. Lists that a
  * confirmed finding explains are no evidence for other cells. Time and numbers of queries are those

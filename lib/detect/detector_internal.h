@@ -240,8 +240,8 @@ struct ek_episode *ek_episode_place(struct ek_detector *d);
 void ek_episode_enter(struct ek_detector *d, const struct ek_episode *e);
 /* "explained by a segment", ... */
 const char *ek_reason_text(int reason);
-/* Whether the newer half of its lists since the alarm shows it in `act_share` of them, as far as
- * that many can say (fault_membership.c). */
+/* Whether the newer half of its lists since the alarm shows it in `action_min_fraction` of them, as
+ * far as that many can say (fault_membership.c). */
 bool ek_episode_is_lasting(const struct ek_detector *d, const struct ek_episode *e);
 /* Marks the episode as the explanation of its lists. */
 void ek_episode_mark_lists(struct ek_detector *d, struct ek_episode *e);

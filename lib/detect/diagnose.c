@@ -141,7 +141,7 @@ static int verdict(const struct ek_detector *d, const struct ek_episode *e)
         return 0;
     if (g->class != EK_SCALE || e->query_feature >= 0)
         return 1;
-    double effect = log(ek_detector_rule(d, e->feature)->min_effect);
+    double effect = log(ek_detector_rule(d, e->feature)->report_threshold);
     double low = g->level.shift_ln > 0 ? g->level.low_ln : -g->level.high_ln;
     double high = g->level.shift_ln > 0 ? g->level.high_ln : -g->level.low_ln;
     return low > effect ? 1 : high < effect ? -1 : 0;
@@ -193,7 +193,7 @@ static struct ek_align_known known_of(const struct ek_detector *d, const struct 
     double since = (double)(ek_history_count(d->history) - e->since_row) / EK_HISTORY;
     double related = d->profile->baseline[e->feature].related;
     double families = ek_detector_is_similar(d, e->feature) ? d->profile->related_lists - 1 : 0;
-    double whole = log(ek_detector_rule(d, e->feature)->act_effect);
+    double whole = log(ek_detector_rule(d, e->feature)->action_threshold);
     return (struct ek_align_known){hypot(e->level_error, WANDER * since), 1 + families * related,
                                    whole};
 }
@@ -290,8 +290,9 @@ void ek_refine_since(struct ek_detector *d, struct ek_episode *e)
 int ek_episode_is_small_shift(const struct ek_detector *d, const struct ek_episode *e,
                               const struct ek_alignment *level)
 {
-    return level->share > EK_WHOLE_SHARE && fabs(level->shift_ln) - level->error_ln <
-                                                log(ek_detector_rule(d, e->feature)->min_effect);
+    return level->share > EK_WHOLE_SHARE &&
+           fabs(level->shift_ln) - level->error_ln <
+               log(ek_detector_rule(d, e->feature)->report_threshold);
 }
 
 int ek_episode_is_small_at_alarm(struct ek_detector *d, const struct ek_episode *e)

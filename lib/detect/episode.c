@@ -67,7 +67,7 @@ static int normal_lists(struct ek_detector *d, struct ek_episode *e, uint64_t *r
     w.known = (struct ek_align_known){e->level_error, 1, 0};
     int usual = ek_window_is_normal(&d->profile->baseline[e->feature],
                                     ek_profile_density(d->profile, e->feature), &w,
-                                    ek_detector_rule(d, e->feature)->min_effect) &&
+                                    ek_detector_rule(d, e->feature)->report_threshold) &&
                 !ek_categories_diagnose(d->categories, e->feature, e->cell, d->window_row, count,
                                         &category);
     return usual ? count : 0;
@@ -194,7 +194,7 @@ enum {
     LOOK_LISTS = 128,
     LONG_LISTS = 1024, /* after an episode so long the level before it says little: learn it anew */
     SELDOM = 16384,    /* lists after which a confirmed change is diagnosed anew in any case */
-    WAITS = 2          /* for half of confirm_queries each, while segments may explain a change */
+    WAITS = 2 /* for half of confirmation_lists each, while segments may explain a change */
 };
 static const double FEW_LISTS = .5; /* share of the lists */
 static const double STILL = .3;     /* of the shift that was told */
@@ -219,7 +219,7 @@ const char *ek_reason_text(int reason)
         [EK_BY_ALL_TRAFFIC] = "all traffic has it now",
         [EK_NO_LISTS] = "no such lists any more",
         [EK_GOES_ON_IN_A_SEGMENT] = "goes on in a segment",
-        [EK_TOO_SMALL] = "smaller than min_effect",
+        [EK_TOO_SMALL] = "smaller than report_threshold",
         [EK_NOT_BORNE_OUT] = "not borne out",
         [EK_BY_ANOTHER_FINDING] = "one with another finding",
         [EK_ACCEPTED] = "accepted as normal",
@@ -340,7 +340,7 @@ struct ek_episode *ek_episode_open(struct ek_detector *d, int feature, int cell,
     e->query_feature = -1;
     ek_episode_begin(d, e, since);
     e->alarm_row = ek_history_count(d->history) - 1;
-    e->due = (uint32_t)d->rules->confirm_queries;
+    e->due = (uint32_t)d->rules->confirmation_lists;
     ek_episode_enter(d, e);
     e->quiet = ek_episode_is_small_at_alarm(d, e);
     report_finding(d, e, EK_SUSPECTED, NULL);
@@ -398,7 +398,7 @@ static void speak_up(struct ek_detector *d, struct ek_episode *e)
  * rare: nothing is done about it, so it is asked sooner. */
 static uint32_t next_check(const struct ek_detector *d, const struct ek_episode *e)
 {
-    uint32_t half = (uint32_t)(d->rules->confirm_queries + 1) / 2;
+    uint32_t half = (uint32_t)(d->rules->confirmation_lists + 1) / 2;
     bool soon =
         e->lists < EK_UPDATE_LISTS && half < EK_UPDATE_LISTS && !ek_episode_is_lasting(d, e);
     return e->lists + (soon ? half : EK_UPDATE_LISTS);
@@ -423,7 +423,7 @@ static void confirm(struct ek_detector *d, struct ek_episode *e)
     ek_incident_dismiss_others(d, e);
 }
 
-/* The alarm was about a level inside min_effect: follow it, or it comes again. */
+/* The alarm was about a level inside report_threshold: follow it, or it comes again. */
 static void follow_small_shift(struct ek_detector *d, const struct ek_episode *e)
 {
     if (ek_bet_is_level(e->bet) && e->diagnosis.level.share > EK_WHOLE_SHARE)
@@ -449,7 +449,7 @@ static int can_diagnose(struct ek_detector *d, struct ek_episode *e, enum ek_loc
     if (where != EK_UNDECIDED || e->waits == WAITS)
         return 1;
     e->waits++;
-    e->due = e->lists + (uint32_t)(d->rules->confirm_queries + 1) / 2;
+    e->due = e->lists + (uint32_t)(d->rules->confirmation_lists + 1) / 2;
     return 0;
 }
 
@@ -465,11 +465,11 @@ static void is_worth_diagnosis(struct ek_detector *d, struct ek_episode *e,
     }
 }
 
-/* A level that seems to have moved by more than min_effect, only not yet for sure. It may still be
- * on its way. */
+/* A level that seems to have moved by more than report_threshold, only not yet for sure. It may
+ * still be on its way. */
 static int is_large(const struct ek_detector *d, const struct ek_episode *e)
 {
-    double effect = log(ek_detector_rule(d, e->feature)->min_effect);
+    double effect = log(ek_detector_rule(d, e->feature)->report_threshold);
     return e->diagnosis.class == EK_SCALE && fabs(e->diagnosis.level.shift_ln) > effect;
 }
 

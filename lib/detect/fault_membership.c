@@ -39,7 +39,8 @@ static const double SHARE_MOST = .99; /* a single list may be an exception */
 static const double LEAST = .5;       /* of a list, to say that a change lasts */
 static const double SURE_LEAST = .5;  /* of what lists show of a level */
 static const double SPREADS = 2;      /* standard deviations that are more than a list's chance */
-/* Of `act_share` of so few lists one at least is expected; and how far fewer are chance. */
+/* Of `action_min_fraction` of so few lists one at least is expected; and how far fewer are chance.
+ */
 static const double EXPECTED = 1, DEVIATIONS = 2;
 
 /* Chance that a list has moved; NaN: it cannot say. */
@@ -59,8 +60,8 @@ static double level_membership(const struct ek_detector *d, const struct ek_epis
 }
 
 /* What lists of a level count in all, of what they show. A share of the lists counts as far as it
- * is sure, and half at least, so that a true fault in twice `act_share` of them keeps its route
- * where levels overlap. */
+ * is sure, and half at least, so that a true fault in twice `action_min_fraction` of them keeps its
+ * route where levels overlap. */
 static double counts(const struct ek_detector *d, const struct ek_episode *e)
 {
     const struct ek_alignment *level = &e->diagnosis.level;
@@ -135,7 +136,7 @@ static double membership(const struct ek_detector *d, const struct ek_episode *e
     double r = (double)(o->r - ek_detector_level(d, e->cell, e->feature));
     double x =
         ek_episode_has_level(e) ? level_membership(d, e, row, o, r) : move_membership(d, e, row, o);
-    return isnan(x) ? fmin(ek_detector_rule(d, e->feature)->act_share, LEAST) : each * x;
+    return isnan(x) ? fmin(ek_detector_rule(d, e->feature)->action_min_fraction, LEAST) : each * x;
 }
 
 static bool is_of(const struct ek_detector *d, const struct ek_episode *e, uint64_t row)
@@ -150,7 +151,7 @@ bool ek_episode_is_lasting(const struct ek_detector *d, const struct ek_episode 
     uint64_t first = ek_history_first(d->history);
     uint64_t from = e->alarm_row >= first ? e->alarm_row + 1 : first;
     int newest = e->lists / 2 < NEWEST ? (int)e->lists / 2 : NEWEST, seen = 0;
-    double expected = ek_detector_rule(d, e->feature)->act_share * newest, shown = 0;
+    double expected = ek_detector_rule(d, e->feature)->action_min_fraction * newest, shown = 0;
     if (expected < EXPECTED)
         return true;
     for (uint64_t row = ek_history_count(d->history); row > from && seen < newest; row--)

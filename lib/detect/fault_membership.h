@@ -26,10 +26,10 @@ double ek_share_bound(const float *density, double sd, double share, double shif
  * (plan/policy.h, plan/route_controller.h). A list counts up to 1: of a level, by the chance that
  * it has moved, given shift and share, times what of that share is sure (not where it is asked
  * whether a change lasts); of other classes by how far it is from training towards what was told,
- * and less than 0 on the other side. Where it cannot say (it has no value) it counts act_share, as
- * much as it takes. Lists that another finding explains are none of the change. Nothing is kept:
- * all is read from the history, which forgets after EK_HISTORY lists. Threads: those of the
- * detector.
+ * and less than 0 on the other side. Where it cannot say (it has no value) it counts
+ * action_min_fraction, as much as it takes. Lists that another finding explains are none of the
+ * change. Nothing is kept: all is read from the history, which forgets after EK_HISTORY lists.
+ * Threads: those of the detector.
  */
 /* Whether the list last observed was taken: it was no repeat, and had items. */
 bool ek_detector_has_counted(const struct ek_detector *d);

@@ -68,8 +68,8 @@ void ek_level_offset_apply(const struct ek_level_offsets *r, const int16_t *cell
         int k = routable_of_item[one->feature];
         if (k < 0 || ek_action_masks(treatment[k].action) || !has(cells, count, one->cell))
             continue;
-        double before = treatment[k].action == EK_ACT_RESCALE ? treatment[k].value : 1;
-        treatment[k] = (struct ek_treatment){EK_ACT_RESCALE, before * exp(one->shift_ln)};
+        double before = treatment[k].action == EK_ACT_REPAIR ? treatment[k].value : 1;
+        treatment[k] = (struct ek_treatment){EK_ACT_REPAIR, before * exp(one->shift_ln)};
     }
 }
 

@@ -46,7 +46,7 @@ double ek_level_offset_find(const struct ek_level_offsets *r, int feature, const
 void ek_level_offset_list(const struct ek_level_offsets *r, const int16_t *cells, int count,
                           struct ek_list_stats_builder *read);
 /* For a model, which knows the scale of training: features that nothing is done to are divided back
- * to it, and `rescale` divides by what is normal, too; what is routed needs no scale. treatment by
+ * to it, and `repair` divides by what is normal, too; what is routed needs no scale. treatment by
  * routable number; routable_of_item [F]. */
 void ek_level_offset_apply(const struct ek_level_offsets *r, const int16_t *cells, int count,
                            const int *routable_of_item, struct ek_treatment *treatment);

@@ -176,7 +176,7 @@ int ek_list_stats_builder_new(struct ek_list_stats_builder **out, const struct e
     r->features = m->item_count;
     r->query_features = m->query_count;
     r->profile = p;
-    r->same = rules->same_query;
+    r->same = rules->dedup_key;
     r->field = ek_stratum_field_find(m, p->field);
     if (allocate(r) || load_profile(r)) {
         ek_list_stats_builder_free(r);

@@ -38,7 +38,7 @@ static void read_order(struct ek_serialize *w, struct ek_fleet_order_read *o, ui
     ek_fleet_order_get(w, &dimensions, o);
     o->is.id = id;
     o->is.kind = kind;
-    o->is.version = w->version > 2 ? ek_record_get(w, UINT64_MAX >> 1) : 0;
+    o->is.version = ek_record_get(w, UINT64_MAX >> 1);
     bool of_all = kind == EK_DECIDED_PAUSE || kind == EK_DECIDED_REVERT;
     bool of_one = kind == EK_DECIDED_PIN || kind == EK_DECIDED_UNPIN || kind == EK_DECIDED_ACCEPT;
     ek_record_reader_require(w, (kind == EK_DECIDED_REVERT) == (o->is.version > 0));

@@ -35,8 +35,7 @@ void ek_fleet_finding_walk(struct ek_serialize *w, const struct ek_manifest *m,
     ek_wire_text(w, &query, EK_FLEET_NAME_MAX);
     for (size_t i = 0; i < sizeof number / sizeof *number; i++)
         ek_serialize_f64(w, number[i]);
-    if (w->version > 3)
-        ek_wire_u32(w, &f->cause);
+    ek_wire_u32(w, &f->cause);
     if (!ek_serialize_is_reading(w))
         return;
     f->feature = ek_manifest_find_item(m, feature);
@@ -303,7 +302,7 @@ static struct reading get_all(const struct ek_evidence_report *t,
     get_cells(&r);
     if (!r.rc)
         get_findings(&r);
-    if (!r.rc && r.w.version > 3)
+    if (!r.rc)
         get_traffic(&r);
     return r;
 }
@@ -314,7 +313,7 @@ int ek_evidence_report_open(struct ek_evidence_report *t, const void *bytes, siz
     int rc = ek_fleet_head_open(&t->content, bytes, length, EK_FLEET_REPORT, m, &t->head, WHAT, e);
     if (rc)
         return rc;
-    t->head.normal = t->content.version > 2 ? ek_record_get(&t->content, UINT64_MAX >> 1) : 0;
+    t->head.normal = ek_record_get(&t->content, UINT64_MAX >> 1);
     t->manifest = m;
     struct reading check = get_all(t, NULL);
     return ek_record_reader_is_done(&check.w, WHAT, e);

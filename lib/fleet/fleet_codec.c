@@ -6,12 +6,12 @@
 #include <string.h>
 
 enum { MAGIC_BYTES = 4, CRC_BYTES = 4, WORD_BYTES = 64 };
-static const char VERSION = '4', ELDEST = '2';
+static const char VERSION = '4';
 
 void ek_record_writer_start(struct ek_serialize *w, struct ek_buf *buf, enum ek_fleet_kind kind)
 {
     uint8_t magic[MAGIC_BYTES] = {'E', 'K', (uint8_t)VERSION, (uint8_t)kind};
-    *w = (struct ek_serialize){.out = buf, .start = buf->length, .version = VERSION - '0'};
+    *w = (struct ek_serialize){.out = buf, .start = buf->length};
     ek_serialize_raw(w, magic, sizeof magic);
 }
 
@@ -27,18 +27,20 @@ int ek_record_writer_finish(struct ek_serialize *w)
 bool ek_record_has_kind(const void *bytes, size_t length, enum ek_fleet_kind kind)
 {
     const uint8_t *is = bytes;
-    return length >= MAGIC_BYTES && is[0] == 'E' && is[1] == 'K' && is[2] >= ELDEST &&
-           is[2] <= VERSION && is[3] == kind;
+    return length >= MAGIC_BYTES && is[0] == 'E' && is[1] == 'K' && is[2] == VERSION &&
+           is[3] == kind;
 }
 
 int ek_record_reader_open(struct ek_serialize *w, const void *bytes, size_t length,
                           enum ek_fleet_kind kind, struct ek_error *e)
 {
     const uint8_t *start = bytes;
-    if (length >= MAGIC_BYTES && !memcmp(bytes, "EKF", MAGIC_BYTES - 1))
-        return ek_fail(e, EK_EFORMAT,
-                       "fleet record of version 1, which is not read any more: all instances need "
-                       "the same release");
+    if (length >= MAGIC_BYTES && start[0] == 'E' && start[1] == 'K' && start[2] != VERSION &&
+        start[3] == kind)
+        return ek_fail(
+            e, EK_EFORMAT,
+            "fleet record of version '%c', not '%c': all instances need the same release",
+            start[2] > ' ' && start[2] < 127 ? start[2] : '?', VERSION);
     if (length < MAGIC_BYTES + CRC_BYTES || !ek_record_has_kind(bytes, length, kind))
         return ek_fail(e, EK_EFORMAT, "no fleet record: it does not begin with 'EK%c%c'", VERSION,
                        kind);
@@ -47,8 +49,7 @@ int ek_record_reader_open(struct ek_serialize *w, const void *bytes, size_t leng
     ek_serialize_u32(&tail, &crc);
     if (crc != ek_crc32(start, length - CRC_BYTES))
         return ek_fail(e, EK_EFORMAT, "fleet record is damaged: the checksum does not fit");
-    *w = (struct ek_serialize){
-        .at = start + MAGIC_BYTES, .end = start + length - CRC_BYTES, .version = start[2] - '0'};
+    *w = (struct ek_serialize){.at = start + MAGIC_BYTES, .end = start + length - CRC_BYTES};
     return EK_OK;
 }
 

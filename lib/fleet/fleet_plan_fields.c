@@ -52,7 +52,7 @@ void ek_fleet_entry_walk(struct ek_serialize *w, const struct ek_fleet_dimension
                          struct ek_fleet_entry *e)
 {
     struct ek_plan_entry *is = &e->is;
-    uint64_t hold_ms = (uint64_t)is->hold_ms;
+    uint64_t min_duration_ms = (uint64_t)is->min_duration_ms;
     walk_place(w, d, &e->place);
     is->treatment.action = walk_action(w, is->treatment.action);
     ek_serialize_f64(w, &is->treatment.value);
@@ -63,8 +63,8 @@ void ek_fleet_entry_walk(struct ek_serialize *w, const struct ek_fleet_dimension
     ek_wire_text(w, &e->query_feature, EK_FLEET_NAME_MAX);
     ek_wire_time(w, &is->since_ms);
     ek_wire_time(w, &is->until_ms);
-    ek_wire_number(w, &hold_ms, (uint64_t)EK_FLEET_TIME_MAX);
-    is->hold_ms = (int64_t)hold_ms;
+    ek_wire_number(w, &min_duration_ms, (uint64_t)EK_FLEET_TIME_MAX);
+    is->min_duration_ms = (int64_t)min_duration_ms;
     ek_wire_u32(w, &is->turns);
     ek_record_reader_require(w, isfinite(is->treatment.value) && is->since_ms >= 0 &&
                                     is->until_ms >= -1);
@@ -125,7 +125,7 @@ static void walk_order(struct ek_serialize *w, const struct ek_fleet_dimensions 
     ek_wire_time(w, &o->until_ms);
     ek_wire_text(w, &o->author, EK_AUTHOR_BYTES);
     ek_wire_text(w, &o->reason, EK_REASON_BYTES);
-    ek_record_reader_require(w, o->action != EK_ACT_RESCALE && o->until_ms >= 0);
+    ek_record_reader_require(w, o->action != EK_ACT_REPAIR && o->until_ms >= 0);
 }
 
 void ek_fleet_order_put(struct ek_serialize *w, const struct ek_fleet_dimensions *d,

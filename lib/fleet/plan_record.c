@@ -168,15 +168,12 @@ static void get_accept(struct reading *r)
         r->rc = r->callbacks->accepted(r->callbacks->context, &a);
 }
 
-/* A record of version 2 knows of none. */
 static void get_normal(struct reading *r)
 {
     uint64_t profile = 0;
-    r->accepted = r->normal = 0;
-    if (r->w.version > 2) {
-        r->normal = ek_record_get(&r->w, UINT64_MAX >> 2); /* so that there is always a next one */
-        ek_serialize_u64(&r->w, &profile);
-    }
+    r->accepted = 0;
+    r->normal = ek_record_get(&r->w, UINT64_MAX >> 2); /* so that there is always a next one */
+    ek_serialize_u64(&r->w, &profile);
     if (has_visitor(r) && r->callbacks->normal)
         r->rc = r->callbacks->normal(r->callbacks->context, r->normal, profile);
 }
@@ -227,8 +224,7 @@ static struct reading get_all(const struct ek_fleet_plan *p,
         get_limits(&r);
     if (!r.rc)
         get_normal(&r);
-    if (r.w.version > 2)
-        get_each(&r, EK_LEVEL_OFFSETS_MAX, get_accept);
+    get_each(&r, EK_LEVEL_OFFSETS_MAX, get_accept);
     get_each(&r, EK_FLEET_DECISIONS_MAX, get_decided);
     get_each(&r, EK_FLEET_FINDINGS_MAX, get_finding);
     get_each(&r, EK_ROW_REQUESTS_MAX, read_request);

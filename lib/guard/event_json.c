@@ -28,7 +28,7 @@ static void add_episode(struct ek_json_writer *w, const char *feature, uint32_t 
 {
     char text[EK_NAME_BYTES_MAX + sizeof "-4294967295"];
     snprintf(text, sizeof text, "%s-%" PRIu32, feature, episode);
-    ek_json_add_text(w, "episode", text);
+    ek_json_add_text(w, "finding_id", text);
 }
 
 void ek_json_add_segment(struct ek_json_writer *w, const char *key, const char *dimension,
@@ -59,7 +59,7 @@ static void add_place(struct ek_json_writer *w, const struct ek_event_place *at)
 
 static void add_head(struct ek_json_writer *w, const struct ek_event *v)
 {
-    ek_json_add_count(w, "query", v->query);
+    ek_json_add_count(w, "list", v->query);
     ek_json_add_integer(w, "time_ms", v->time_ms);
 }
 
@@ -77,7 +77,7 @@ static void add_extent(struct ek_json_writer *w, const struct ek_event_finding *
     add_number(w, "factor", f->factor);
     add_number(w, "factor_low", f->factor_low);
     add_number(w, "factor_high", f->factor_high);
-    add_number(w, "share", f->share);
+    add_number(w, "fraction", f->share);
 }
 
 static void add_diagnosis(struct ek_json_writer *w, const struct ek_event_finding *f)
@@ -96,7 +96,7 @@ static void add_categories(struct ek_json_writer *w, const struct ek_event_findi
         const struct ek_category_change *c = &f->category[i];
         ek_json_open(w, NULL, '{');
         ek_json_add_number(w, "value", (double)c->value); /* a code has all of its digits */
-        add_number(w, "share", c->share);
+        add_number(w, "fraction", c->share);
         add_number(w, "trained", c->trained);
         ek_json_close(w, '}');
     }
@@ -111,11 +111,10 @@ static void add_true(struct ek_json_writer *w, const char *key, bool flag)
 
 static void add_action(struct ek_json_writer *w, const struct ek_event_finding *f)
 {
-    ek_json_add_text(w, "action", ek_action_name(f->action));
+    ek_json_add_text(w, "mitigation", ek_action_name(f->action));
     ek_json_add_text(w, "mode", ek_mode_name(f->mode));
-    add_true(w, "limited", f->limited != EK_BOUND_NONE);
     if (f->limited != EK_BOUND_NONE)
-        ek_json_add_text(w, "limit", ek_bound_name(f->limited));
+        ek_json_add_text(w, "blocked_by", ek_bound_name(f->limited));
     add_true(w, "paused", f->paused);
     add_true(w, "stays", f->stays);
     add_known_text(w, "reason", f->reason);
@@ -124,7 +123,7 @@ static void add_action(struct ek_json_writer *w, const struct ek_event_finding *
 static void add_cause(struct ek_json_writer *w, const struct ek_event_finding *f)
 {
     char cause[EK_EVENT_CAUSE_BYTES];
-    ek_json_add_text(w, "cause", f->cause ? ek_event_cause(f, cause) : NULL);
+    ek_json_add_text(w, "incident_id", f->cause ? ek_event_cause(f, cause) : NULL);
 }
 static void add_finding(struct ek_json_writer *w, const struct ek_event *v)
 {
@@ -136,13 +135,13 @@ static void add_finding(struct ek_json_writer *w, const struct ek_event *v)
     add_diagnosis(w, f);
     if (f->class == EK_NEW_CATEGORY)
         add_categories(w, f);
-    ek_json_add_text(w, "signal", f->signal);
-    ek_json_add_count(w, "since_query", f->since_query);
+    ek_json_add_text(w, "trigger", f->signal);
+    ek_json_add_count(w, "since_list", f->since_query);
     ek_json_add_integer(w, "since_ms", f->since_ms);
     add_action(w, f);
     add_cause(w, f);
     if (f->cause)
-        add_texts(w, "members", f->member, f->members);
+        add_texts(w, "features", f->member, f->members);
     ek_json_add_text(w, "text", f->text);
 }
 
@@ -151,32 +150,32 @@ void ek_json_add_problem(struct ek_json_writer *w, const struct ek_event_finding
     add_cause(w, f);
     ek_json_add_text(w, "feature", f->at.feature);
     if (f->cause)
-        add_texts(w, "members", f->member, f->members);
+        add_texts(w, "features", f->member, f->members);
     else
-        ek_json_add_null(w, "members");
+        ek_json_add_null(w, "features");
     ek_json_add_segment(w, "segment", f->at.dimension, f->at.value);
     ek_json_add_text(w, "state", ek_finding_state_name(f->state));
     add_extent(w, f);
     ek_json_add_integer(w, "since_ms", f->since_ms);
-    ek_json_add_count(w, "since_query", f->since_query);
+    ek_json_add_count(w, "since_list", f->since_query);
     add_episode(w, f->at.feature, f->episode);
-    ek_json_add_text(w, "what", f->text);
+    ek_json_add_text(w, "text", f->text);
 }
 
 static void add_plan(struct ek_json_writer *w, const struct ek_event *v)
 {
     ek_json_add_count(w, "version", v->plan.version);
     add_head(w, v);
-    ek_json_open(w, "cells", '[');
+    ek_json_open(w, "entries", '[');
     for (int i = 0; i < v->plan.count; i++) {
         const struct ek_event_entry *e = &v->plan.entry[i];
         ek_json_open(w, NULL, '{');
         add_place(w, &e->at);
-        ek_json_add_text(w, "action", ek_action_name(e->action));
+        ek_json_add_text(w, "mitigation", ek_action_name(e->action));
         ek_json_add_text(w, "mode", ek_mode_name(e->mode));
         ek_json_add_rounded(w, "percent", e->percent, SHORT_DIGITS);
-        ek_json_add_text(w, "by", ek_plan_source_name(e->by));
-        add_true(w, "gone", e->gone);
+        ek_json_add_text(w, "source", ek_plan_source_name(e->by));
+        add_true(w, "fault_cleared", e->gone);
         ek_json_close(w, '}');
     }
     ek_json_close(w, ']');
@@ -195,7 +194,7 @@ static void add_decided_place(struct ek_json_writer *w, const struct ek_decision
         return;
     add_place(w, &at);
     if (m->action != EK_ACT_NONE)
-        ek_json_add_text(w, "action", ek_action_name(m->action));
+        ek_json_add_text(w, "mitigation", ek_action_name(m->action));
     if (m->percent >= 0)
         add_number(w, "percent", m->percent / 100.);
     if (m->episode)
@@ -209,21 +208,21 @@ static void add_evidence(struct ek_json_writer *w, const struct ek_decision_reco
     add_known_number(w, "factor", m->factor);
     add_known_number(w, "factor_low", m->factor_low);
     add_known_number(w, "factor_high", m->factor_high);
-    add_known_number(w, "share", m->share);
+    add_known_number(w, "fraction", m->share);
     if (m->rail != EK_GUARDRAIL_NONE)
-        ek_json_add_text(w, "rail", ek_guardrail_name(m->rail));
-    add_known_number(w, "figure", m->figure);
+        ek_json_add_text(w, "guardrail", ek_guardrail_name(m->rail));
+    add_known_number(w, "observed", m->figure);
     add_known_number(w, "limit", m->limit);
 }
 
 void ek_json_add_decision(struct ek_json_writer *w, const struct ek_decision_record *m)
 {
     ek_json_add_text(w, "event", ek_event_kind_name(EK_EVENT_DECISION));
-    ek_json_add_count(w, "number", m->number);
-    ek_json_add_count(w, "query", m->query);
+    ek_json_add_count(w, "sequence", m->number);
+    ek_json_add_count(w, "list", m->query);
     ek_json_add_integer(w, "time_ms", m->time_ms);
-    ek_json_add_text(w, "what", ek_decision_kind_name(m->what));
-    add_stated(w, "who", m->who);
+    ek_json_add_text(w, "type", ek_decision_kind_name(m->what));
+    add_stated(w, "actor", m->who);
     ek_json_open(w, "plan", '{');
     ek_json_add_count(w, "before", m->before);
     ek_json_add_count(w, "after", m->after);
@@ -236,7 +235,7 @@ void ek_json_add_decision(struct ek_json_writer *w, const struct ek_decision_rec
     add_evidence(w, m);
     add_known_text(w, "request", m->request);
     add_known_text(w, "instance", m->instance);
-    add_stated(w, "why", m->why);
+    add_stated(w, "reason", m->why);
 }
 
 int ek_decision_record_json(struct ek_buf *out, const struct ek_decision_record *m)
@@ -277,12 +276,12 @@ static void add_limit(struct ek_json_writer *w, const struct ek_event *v)
 
 void ek_json_add_stats(struct ek_json_writer *w, const struct ek_agreement_view *v)
 {
-    ek_json_open(w, "figures", '{');
+    ek_json_open(w, "statistics", '{');
     for (int i = 0; i < EK_AGREEMENT_STATISTICS; i++) {
         ek_json_open(w, ek_agreement_statistic_name((enum ek_agreement_statistic)i), '{');
-        ek_json_add_rounded(w, "now", v->now[i], SHORT_DIGITS);
-        ek_json_add_rounded(w, "trained", v->trained[i], SHORT_DIGITS);
-        ek_json_add_rounded(w, "least", v->least[i], SHORT_DIGITS);
+        ek_json_add_rounded(w, "current", v->now[i], SHORT_DIGITS);
+        ek_json_add_rounded(w, "reference", v->trained[i], SHORT_DIGITS);
+        ek_json_add_rounded(w, "threshold", v->least[i], SHORT_DIGITS);
         ek_json_close(w, '}');
     }
     ek_json_close(w, '}');
@@ -293,7 +292,7 @@ static void add_model_drift(struct ek_json_writer *w, const struct ek_event *v)
     const struct ek_agreement_view *a = &v->model_drift.view;
     ek_json_add_text(w, "state", a->state == EK_AGREEMENT_DRIFTED ? "drifted" : "recovered");
     add_head(w, v);
-    ek_json_add_count(w, "since_query", a->since_query);
+    ek_json_add_count(w, "since_list", a->since_query);
     ek_json_add_integer(w, "lists", a->recent);
     ek_json_add_stats(w, a);
     ek_json_add_text(w, "text", v->model_drift.text);

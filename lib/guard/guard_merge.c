@@ -11,7 +11,7 @@
 static int merge_windows(struct ek_guard *into, struct ek_guard *from, int cell, int to)
 {
     struct ek_windows *had = ek_live_sketches_windows(from->traffic, cell);
-    if (!had || to < 0 || to >= into->assets->rules->windows.cells)
+    if (!had || to < 0 || to >= into->assets->rules->windows.max_segments)
         return EK_OK;
     int rc = ek_live_sketches_open(into->traffic, to, NULL);
     if (rc)

@@ -66,10 +66,10 @@ int ek_live_sketches_new(struct ek_live_sketches **out, const struct ek_profile 
     t->profile = p;
     t->cells = cells;
     t->rule = rules->windows;
-    t->windows = ek_calloc((size_t)t->rule.cells, sizeof(struct ek_windows *));
-    t->unpacked = ek_calloc((size_t)t->rule.cells, sizeof *t->unpacked);
-    t->waits = ek_calloc((size_t)t->rule.cells, sizeof *t->waits);
-    t->bytes = ek_calloc((size_t)t->rule.cells, sizeof *t->bytes);
+    t->windows = ek_calloc((size_t)t->rule.max_segments, sizeof(struct ek_windows *));
+    t->unpacked = ek_calloc((size_t)t->rule.max_segments, sizeof *t->unpacked);
+    t->waits = ek_calloc((size_t)t->rule.max_segments, sizeof *t->waits);
+    t->bytes = ek_calloc((size_t)t->rule.max_segments, sizeof *t->bytes);
     t->most_bytes = ek_live_sketches_max_bytes(p->features, &t->rule, ek_cells_max(cells));
     t->bins = ek_calloc(features, sizeof *t->bins);
     t->training = ek_calloc(features, sizeof *t->training);
@@ -90,7 +90,7 @@ void ek_live_sketches_free(struct ek_live_sketches *t)
 {
     if (!t)
         return;
-    for (int i = 0; t->windows && i < t->rule.cells; i++)
+    for (int i = 0; t->windows && i < t->rule.max_segments; i++)
         ek_windows_free(t->windows[i]);
     ek_free(t->windows);
     ek_free(t->unpacked);
@@ -117,18 +117,18 @@ void ek_live_sketches_time(struct ek_live_sketches *t, int64_t time_ms)
 int ek_live_sketches_open(struct ek_live_sketches *t, int cell, struct ek_error *e)
 {
     struct ek_windows **w = &t->windows[cell];
-    return *w ? EK_OK : ek_windows_new(w, t->profile->features, t->rule.kept, e);
+    return *w ? EK_OK : ek_windows_new(w, t->profile->features, t->rule.retention, e);
 }
 
 struct ek_windows *ek_live_sketches_windows(const struct ek_live_sketches *t, int cell)
 {
-    return cell < t->rule.cells ? t->windows[cell] : NULL;
+    return cell < t->rule.max_segments ? t->windows[cell] : NULL;
 }
 
 size_t ek_live_sketches_max_bytes(int features, const struct ek_window_rule *rule, int cells)
 {
-    size_t some = (size_t)(cells < rule->cells ? cells : rule->cells);
-    size_t windows = (size_t)rule->kept + 1; /* and the sum of all */
+    size_t some = (size_t)(cells < rule->max_segments ? cells : rule->max_segments);
+    size_t windows = (size_t)rule->retention + 1; /* and the sum of all */
     size_t each = EK_LIVE_SKETCHES_FEATURE_BYTES + windows * EK_LIVE_SKETCHES_WINDOW_BYTES;
     return some * ((size_t)features * each + EK_LIVE_SKETCHES_CELL_BYTES);
 }
@@ -154,7 +154,7 @@ static void weigh(struct ek_live_sketches *t, int cell)
 static void drop_largest(struct ek_live_sketches *t)
 {
     int largest = 0;
-    for (int cell = 1; cell < t->rule.cells; cell++)
+    for (int cell = 1; cell < t->rule.max_segments; cell++)
         if (t->bytes[cell] > t->bytes[largest])
             largest = cell;
     ek_windows_free(t->windows[largest]);
@@ -187,7 +187,7 @@ static int list_in_cell(struct ek_live_sketches *t, int cell, const struct ek_li
         return fail(e);
     if (!t->waits[cell] && ek_windows_unpacked(t->windows[cell])) {
         t->waits[cell] = 1;
-        t->unpacked[(t->first_unpacked + t->unpacked_count++) % t->rule.cells] = cell;
+        t->unpacked[(t->first_unpacked + t->unpacked_count++) % t->rule.max_segments] = cell;
     }
     return EK_OK;
 }
@@ -204,7 +204,7 @@ static int pack_some(struct ek_live_sketches *t, struct ek_error *e)
     if (t->windows[cell] && ek_windows_unpacked(t->windows[cell]))
         return EK_OK;
     t->waits[cell] = 0;
-    t->first_unpacked = (t->first_unpacked + 1) % t->rule.cells;
+    t->first_unpacked = (t->first_unpacked + 1) % t->rule.max_segments;
     t->unpacked_count--;
     return EK_OK;
 }
@@ -222,7 +222,7 @@ int ek_live_sketches_list(struct ek_live_sketches *t, const int16_t *cells, int 
     ek_live_sketches_time(t, time_ms);
     int rc = pack_some(t, e);
     for (int i = 0; !rc && i < count; i++)
-        if (cells[i] >= 0 && cells[i] < t->rule.cells)
+        if (cells[i] >= 0 && cells[i] < t->rule.max_segments)
             rc = list_in_cell(t, cells[i], q, e);
     drop_too_much(t);
     return rc;
@@ -236,7 +236,7 @@ int ek_live_sketches_features(const struct ek_live_sketches *t)
 int ek_live_sketches_cells(const struct ek_live_sketches *t)
 {
     int count = ek_cells_count(t->cells);
-    return count < t->rule.cells ? count : t->rule.cells;
+    return count < t->rule.max_segments ? count : t->rule.max_segments;
 }
 
 void ek_live_sketches_cell(const struct ek_live_sketches *t, int cell, const char **dimension,
@@ -315,7 +315,7 @@ int ek_live_sketches_view(struct ek_live_sketches *t, int cell, int feature,
             lists = ek_windows_get(w, feature, t->now - 1, t->now, t->sketch);
             break;
         case EK_SPAN_RETAINED: /* and the recent ones, which are there already */
-            lists += ek_windows_get(w, feature, t->now - t->rule.kept, t->now - 2, t->sketch);
+            lists += ek_windows_get(w, feature, t->now - t->rule.retention, t->now - 2, t->sketch);
             break;
         default:
             ek_sketch_clear(t->sketch);

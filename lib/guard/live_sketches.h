@@ -58,10 +58,10 @@ int ek_feature_view_json(struct ek_buf *out, const struct ek_feature_view *v);
  *
  * They describe; findings do not come from them. All lists count, repeats too. Time is the
  * stream's: a list belongs to the window of the stream's time when it came. Only cells whose number
- * is below the rules' windows.cells have sketches. A cell takes memory with its first list: 320 KiB
- * of address space per feature, of which some 20 KB are touched. Closed windows are packed a few
- * features per list, those of one cell after those of the other.
- * Owner: the caller. One thread at a time. Manifest, profile, rules and cells must outlive it.
+ * is below the rules' windows.max_segments have sketches. A cell takes memory with its first list:
+ * 320 KiB of address space per feature, of which some 20 KB are touched. Closed windows are packed
+ * a few features per list, those of one cell after those of the other. Owner: the caller. One
+ * thread at a time. Manifest, profile, rules and cells must outlive it.
  */
 /* The window that is open with the one before; all that are kept; since the start. */
 enum ek_span { EK_SPAN_RECENT, EK_SPAN_RETAINED, EK_SPAN_LIFE, EK_SPANS };

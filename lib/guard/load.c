@@ -19,8 +19,9 @@ struct loading {
 
 const char *ek_restore_result_name(enum ek_restore_result fit)
 {
-    static const char *const names[] = {"none",           "whole",      "earlier", "other_profile",
-                                        "other_manifest", "incomplete", "damaged", "other_version"};
+    static const char *const names[] = {"none",          "full",           "previous",
+                                        "counters_only", "other_manifest", "incomplete",
+                                        "damaged",       "other_version"};
     return names[fit];
 }
 
@@ -107,11 +108,11 @@ static void windows_of_cell(struct loading *v, int cell, int to)
     if (v->rc)
         return;
     struct ek_windows *w = ek_live_sketches_windows(g->traffic, to);
-    if (cell == to && then->length_ms == now->length_ms && then->kept == now->kept) {
+    if (cell == to && then->length_ms == now->length_ms && then->retention == now->retention) {
         read_windows(v, cell, w);
         return;
     }
-    v->rc = ek_windows_new(&had, g->assets->manifest->item_count, then->kept, NULL);
+    v->rc = ek_windows_new(&had, g->assets->manifest->item_count, then->retention, NULL);
     if (v->rc)
         return;
     read_windows(v, cell, had);
@@ -126,7 +127,8 @@ static void all_windows(struct loading *v, int cells, const int16_t *to_of)
     for (int cell = 0; cell < cells && !v->rc; cell++) {
         int to = to_of ? to_of[cell] : cell;
         snprintf(v->name, sizeof v->name, "%s/%05d", EK_PART_CURRENT, cell);
-        if (to < 0 || to >= v->g->assets->rules->windows.cells || !ek_state_has(v->state, v->name))
+        if (to < 0 || to >= v->g->assets->rules->windows.max_segments ||
+            !ek_state_has(v->state, v->name))
             continue;
         windows_of_cell(v, cell, to);
         ek_live_sketches_filled(v->g->traffic, to);

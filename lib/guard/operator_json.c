@@ -24,9 +24,9 @@ int ek_json_add_pin(void *writer, const struct ek_order *p, enum ek_plan_source 
         ek_json_add_integer(w, "until_ms", p->until_ms);
     else
         ek_json_add_null(w, "until_ms");
-    ek_json_add_said(w, "author", p->author);
+    ek_json_add_said(w, "actor", p->author);
     ek_json_add_said(w, "reason", p->reason);
-    ek_json_add_text(w, "by", ek_plan_source_name(by));
+    ek_json_add_text(w, "source", ek_plan_source_name(by));
     ek_json_close(w, '}');
     return w->rc;
 }
@@ -54,7 +54,7 @@ void ek_json_add_accepted(struct ek_json_writer *w, const struct ek_accepted *a)
         ek_json_add_null(w, "time_ms");
     else
         ek_json_add_integer(w, "time_ms", a->time_ms);
-    ek_json_add_said(w, "author", a->author);
+    ek_json_add_said(w, "actor", a->author);
     ek_json_add_said(w, "reason", a->reason);
     ek_json_close(w, '}');
 }

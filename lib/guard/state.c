@@ -76,8 +76,8 @@ static void dimensions_serialize(struct ek_state_head *h, struct ek_serialize *s
 static void times_serialize(struct ek_state_head *h, struct ek_serialize *s)
 {
     ek_serialize_i64(s, &h->windows.length_ms);
-    ek_serialize_int(s, &h->windows.kept, 1, EK_WINDOWS_KEPT_MAX);
-    ek_serialize_int(s, &h->windows.cells, 0, INT32_MAX);
+    ek_serialize_int(s, &h->windows.retention, 1, EK_WINDOWS_KEPT_MAX);
+    ek_serialize_int(s, &h->windows.max_segments, 0, INT32_MAX);
     ek_serialize_require(s, h->windows.length_ms > 0);
     ek_serialize_i64(s, &h->stream_clock.now_ms);
     ek_serialize_int(s, &h->stream_clock.seen, 0, EK_EVENT_CLOCK_LISTS);

@@ -164,7 +164,8 @@ static void report_rollback(struct reporting *t, const struct ek_plan_entry *e,
         snprintf(why, sizeof why, "the model no longer ranks as the upstream does (model_drift)");
         break;
     case EK_GUARDRAIL_WORSE:
-        snprintf(why, sizeof why, "the route does more harm than the fault (worse_than_fault)");
+        snprintf(why, sizeof why,
+                 "the route does more harm than the fault (worse_than_unmitigated)");
         break;
     case EK_GUARDRAIL_RANKS:
     case EK_GUARDRAIL_ERRORS:

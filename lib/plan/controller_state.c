@@ -47,7 +47,7 @@ static void end_awaiting(struct ek_controller *c, int64_t time_ms)
     for (int i = 0; c->setup.rules->recover_auto && i < c->desired.count; i++) {
         const struct ek_plan_entry *e = &c->desired.entry[i];
         if (ek_plan_awaits(e))
-            ek_plan_end(&c->desired, e->feature, e->cell, time_ms, c->setup.rules->hold_ms);
+            ek_plan_end(&c->desired, e->feature, e->cell, time_ms, c->setup.rules->min_duration_ms);
     }
 }
 

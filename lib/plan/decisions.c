@@ -18,7 +18,7 @@ struct ek_decisions {
 const char *ek_decision_kind_name(enum ek_decision_kind d)
 {
     static const char *const names[EK_DECISION_KINDS] = {
-        "route", "end",     "step",   "withdraw", "relapse", "limit",  "pin",
+        "route", "end",     "step",   "rollback", "relapse", "limit",  "pin",
         "unpin", "expired", "accept", "revert",   "pause",   "resume", "reload"};
     return names[d];
 }

@@ -37,14 +37,14 @@ int ek_order_parse_action(const char *name, enum ek_action *action, struct ek_er
         words[i] = ek_action_name((enum ek_action)i);
     const char *near = found < 0 ? ek_nearest_name(name, words, EK_ACTION_COUNT) : NULL;
     *action = (enum ek_action)found;
-    if (found == EK_ACT_RESCALE)
-        return ek_fail(e, EK_EUSAGE, "a pin cannot rescale, it has no factor: take 'route'");
+    if (found == EK_ACT_REPAIR)
+        return ek_fail(e, EK_EUSAGE, "a pin cannot repair, it has no factor: take 'route'");
     if (found >= 0)
         return EK_OK;
     return near ? ek_fail(e, EK_EUSAGE, "unknown action '%.60s', did you mean '%s'?", name, near)
                 : ek_fail(e, EK_EUSAGE,
-                          "unknown action '%.60s', there are none, alert, route, route_spread, "
-                          "silence, route_source",
+                          "unknown action '%.60s', there are none, alert, route, route_normalized, "
+                          "silence, route_per_source",
                           name);
 }
 
@@ -150,8 +150,8 @@ int ek_controller_check(const struct ek_controller *c, const struct ek_order *o,
 static int no_cell(const struct ek_order *o, struct ek_error *e)
 {
     return ek_fail(e, EK_ELIMIT,
-                   "no cell is left for %s=%s, all are in use: set 'limits.cells' (in a fleet "
-                   "'fleet.places', too) higher, or pin all traffic",
+                   "no cell is left for %s=%s, all are in use: set 'limits.segments' (in a fleet "
+                   "'fleet.max_fleet_segments', too) higher, or pin all traffic",
                    o->segment, o->value);
 }
 
@@ -177,7 +177,7 @@ static int find_cell(const struct ek_controller *c, const struct ek_order *o, in
         return ek_fail(e, EK_ESTATE, "'%s' is not pinned there", o->feature);
     return ek_fail(e, EK_ESTATE,
                    "no lists of %s=%s are watched on their own: wait for the first, or set "
-                   "'limits.cells' higher where many values share a cell",
+                   "'limits.segments' higher where many values share a cell",
                    o->segment, o->value);
 }
 

@@ -174,8 +174,8 @@ bool ek_controller_pins_due(const struct ek_controller *c, int64_t time_ms)
 static struct ek_treatment treatment_of(const struct ek_controller *c, int feature, int cell,
                                         enum ek_action action)
 {
-    struct ek_treatment t = {action, action == EK_ACT_ROUTE_SPREAD ? 1 : 0};
-    for (int i = 0; action == EK_ACT_ROUTE_SPREAD && i < c->desired.count; i++) {
+    struct ek_treatment t = {action, action == EK_ACT_ROUTE_NORMALIZED ? 1 : 0};
+    for (int i = 0; action == EK_ACT_ROUTE_NORMALIZED && i < c->desired.count; i++) {
         const struct ek_plan_entry *e = &c->desired.entry[i];
         if (e->feature == feature && e->cell == cell && e->treatment.action == action)
             t.value = e->treatment.value;
@@ -325,7 +325,7 @@ static int end_rules_pins(struct ek_controller *c, const struct when *when)
             told = report_rules(c, EK_DECIDED_EXPIRE, pin, "has run out", when);
         else if (item && !over && cell_of(c, i) < 0 && c->rules_untold)
             told = report_rules(c, EK_DECIDED_LIMIT, pin,
-                                "has no cell, all are in use: set 'limits.cells' higher", when);
+                                "has no cell, all are in use: set 'limits.segments' higher", when);
         c->rule_over[i] = over;
         rc = rc ? rc : told;
     }
@@ -394,7 +394,7 @@ void ek_controller_pins_serialize(struct ek_controller *c, struct ek_serialize *
         pin_serialize(p, s, features, cells);
         if (!ek_serialize_is_reading(s))
             continue;
-        ek_serialize_require(s, p->is.action != EK_ACT_RESCALE && !find(c, p->feature, p->cell));
+        ek_serialize_require(s, p->is.action != EK_ACT_REPAIR && !find(c, p->feature, p->cell));
         if (s->rc)
             ek_controller_pin_release(p);
         else

@@ -122,7 +122,7 @@ void ek_plan_await(struct ek_plan *p, int feature, int cell)
 {
     struct ek_plan_entry *found = find(p, feature, cell);
     if (found)
-        found->until_ms = found->hold_ms = EK_PLAN_AWAITS_MS;
+        found->until_ms = found->min_duration_ms = EK_PLAN_AWAITS_MS;
 }
 
 int ek_plan_has_space(const struct ek_plan *p, int feature, int cell)
@@ -152,14 +152,14 @@ static int64_t later(int64_t ms, int64_t by_ms)
     return by_ms < INT64_MAX - ms ? ms + by_ms : INT64_MAX;
 }
 
-void ek_plan_end(struct ek_plan *p, int feature, int cell, int64_t now_ms, int64_t hold_ms)
+void ek_plan_end(struct ek_plan *p, int feature, int cell, int64_t now_ms, int64_t min_duration_ms)
 {
     struct ek_plan_entry *found = find(p, feature, cell);
     if (!found)
         return;
-    int64_t held = later(found->since_ms, hold_ms);
+    int64_t held = later(found->since_ms, min_duration_ms);
     found->until_ms = held > now_ms ? held : now_ms;
-    found->hold_ms = hold_ms;
+    found->min_duration_ms = min_duration_ms;
 }
 
 int ek_plan_expire(struct ek_plan *p, int64_t now_ms)
@@ -167,8 +167,8 @@ int ek_plan_expire(struct ek_plan *p, int64_t now_ms)
     int changed = 0;
     for (int i = p->count - 1; i >= 0; i--) {
         struct ek_plan_entry *entry = &p->entry[i];
-        if (entry->until_ms > now_ms && entry->until_ms - now_ms > entry->hold_ms)
-            entry->until_ms = later(now_ms, entry->hold_ms);
+        if (entry->until_ms > now_ms && entry->until_ms - now_ms > entry->min_duration_ms)
+            entry->until_ms = later(now_ms, entry->min_duration_ms);
         if (entry->until_ms >= 0 && entry->until_ms <= now_ms) {
             remove_entry(p, entry);
             changed = 1;
@@ -236,7 +236,7 @@ static void find_winners(const struct ek_plan *p, const struct ek_plan_list *l,
     for (int i = 0; i < p->count; i++) {
         const struct ek_plan_entry *e = &p->entry[i];
         int place = place_of(l, e->cell);
-        bool able = l->sources || e->treatment.action != EK_ACT_ROUTE_SOURCE;
+        bool able = l->sources || e->treatment.action != EK_ACT_ROUTE_PER_SOURCE;
         if (place >= 0 && able && routable_of_item[e->feature] >= 0)
             enter(p, w, i, place);
     }
@@ -355,7 +355,7 @@ static void entry_serialize(struct ek_plan_entry *entry, struct ek_serialize *s,
     int action = (int)entry->treatment.action, mode = (int)entry->mode, by = (int)entry->by;
     ek_serialize_int(s, &entry->feature, 0, features - 1);
     ek_serialize_int(s, &entry->cell, 0, cells - 1);
-    ek_serialize_int(s, &action, EK_ACT_NONE, EK_ACT_ROUTE_SOURCE);
+    ek_serialize_int(s, &action, EK_ACT_NONE, EK_ACT_ROUTE_PER_SOURCE);
     entry->treatment.action = (enum ek_action)action;
     ek_serialize_f64(s, &entry->treatment.value);
     ek_serialize_int(s, &mode, EK_MODE_OBSERVE, EK_MODE_COUNT - 1);
@@ -367,8 +367,9 @@ static void entry_serialize(struct ek_plan_entry *entry, struct ek_serialize *s,
     ek_serialize_int(s, &entry->repair.query_feature, -1, EK_FEATURES_MAX - 1);
     ek_serialize_i64(s, &entry->since_ms);
     ek_serialize_i64(s, &entry->until_ms);
-    ek_serialize_i64(s, &entry->hold_ms);
-    ek_serialize_require(s, entry->since_ms >= 0 && entry->until_ms >= -1 && entry->hold_ms >= 0);
+    ek_serialize_i64(s, &entry->min_duration_ms);
+    ek_serialize_require(s, entry->since_ms >= 0 && entry->until_ms >= -1 &&
+                                entry->min_duration_ms >= 0);
 }
 
 static void mode_serialize(struct ek_plan_mode *m, struct ek_serialize *s, int features, int cells)

@@ -32,7 +32,8 @@ struct ek_plan_repair {
     int query_feature; /* whose value it is; -1: one number */
 };
 
-/* `until_ms` and `hold_ms` of an entry whose fault is gone and that stays until a person ends it
+/* `until_ms` and `min_duration_ms` of an entry whose fault is gone and that stays until a person
+ * ends it
  * (`recover: manual`): later than any time there is. */
 #define EK_PLAN_AWAITS_MS (INT64_C(1) << 52)
 
@@ -44,9 +45,9 @@ struct ek_plan_entry {
     enum ek_plan_source by;
     struct ek_plan_repair repair;
     int64_t since_ms;
-    int64_t until_ms; /* recovered: taken out at this time; -1: stays */
-    int64_t hold_ms;  /* of until_ms: it is never further away than this */
-    uint32_t turns;   /* of its rollout */
+    int64_t until_ms;        /* recovered: taken out at this time; -1: stays */
+    int64_t min_duration_ms; /* of until_ms: it is never further away than this */
+    uint32_t turns;          /* of its rollout */
 };
 
 /* The mode of a feature for the lists of a cell, whatever cell the entry is of. */
@@ -126,8 +127,8 @@ static inline bool ek_plan_awaits(const struct ek_plan_entry *e)
 /* Whether ek_plan_set would take it. */
 int ek_plan_has_space(const struct ek_plan *p, int feature, int cell);
 int ek_plan_remove(struct ek_plan *p, int feature, int cell);
-/* Lets an entry end once it has been in force for hold_ms, now or later. */
-void ek_plan_end(struct ek_plan *p, int feature, int cell, int64_t now_ms, int64_t hold_ms);
+/* Lets an entry end once it has been in force for min_duration_ms, now or later. */
+void ek_plan_end(struct ek_plan *p, int feature, int cell, int64_t now_ms, int64_t min_duration_ms);
 /* Takes out what has ended; returns whether the version rose. Times may jump: an end that is
  * further away than the hold was set by a clock that was wrong, and comes a hold from now. */
 int ek_plan_expire(struct ek_plan *p, int64_t now_ms);

@@ -27,17 +27,17 @@ static int too_small(const struct ek_feature_rule *rule, const struct ek_manifes
 {
     if (f->class != EK_SCALE || f->query_feature >= 0)
         return 0;
-    if (f->share < rule->act_share)
+    if (f->share < rule->action_min_fraction)
         return 1;
     double nearer = f->factor > 1 ? f->factor_low : 1 / f->factor_high;
-    return nearer < rule->act_effect && !listed_unit(rule, m, f);
+    return nearer < rule->action_threshold && !listed_unit(rule, m, f);
 }
 
 static struct ek_treatment treatment_of(enum ek_action action, const struct ek_finding *f)
 {
-    double value = action == EK_ACT_ROUTE_SPREAD ? f->spread_ratio
-                   : action == EK_ACT_RESCALE    ? f->factor
-                                                 : 0;
+    double value = action == EK_ACT_ROUTE_NORMALIZED ? f->spread_ratio
+                   : action == EK_ACT_REPAIR         ? f->factor
+                                                     : 0;
     return (struct ek_treatment){action, value};
 }
 
@@ -48,11 +48,11 @@ struct ek_decision ek_decide(const struct ek_rules *rules, const struct ek_manif
     int number = (int)(feature - m->features);
     const struct ek_feature_rule *rule = &rules->feature[number];
     enum ek_mode mode = ek_rules_mode(rules, number, f->value ? f->dimension : NULL, f->value);
-    enum ek_action action = rule->on[f->class];
+    enum ek_action action = rule->actions[f->class];
     int unable = mode != EK_MODE_OBSERVE && !have_model;
     if (ek_action_treats(action) && (unable || !feature->routable || too_small(rule, m, f)))
         action = EK_ACT_ALERT;
-    if (action == EK_ACT_RESCALE && (isnan(f->factor) || f->query_feature >= 0))
+    if (action == EK_ACT_REPAIR && (isnan(f->factor) || f->query_feature >= 0))
         action = EK_ACT_ROUTE;
     return (struct ek_decision){.treatment = treatment_of(action, f),
                                 .mode = mode,

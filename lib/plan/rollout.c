@@ -7,8 +7,8 @@
 const char *ek_guardrail_name(enum ek_guardrail r)
 {
     static const char *const names[EK_GUARDRAIL_COUNT] = {
-        "none",        "rank_change_p95", "error_rate",      "dead_letter_rate",
-        "latency_p99", "model_drift",     "worse_than_fault"};
+        "none",        "rank_change_p95",       "error_rate", "dead_letter_rate", "latency_p99",
+        "model_drift", "worse_than_unmitigated"};
     return names[r];
 }
 
@@ -61,14 +61,14 @@ static struct ek_rollout *place_for(struct ek_rollouts *s, int feature, int cell
 }
 
 /* Whether a time lies no further back than so many holds; one ahead of now was wrong. */
-static bool lately(int64_t then_ms, int64_t now_ms, int64_t hold_ms)
+static bool lately(int64_t then_ms, int64_t now_ms, int64_t min_duration_ms)
 {
-    return then_ms >= now_ms || (now_ms - then_ms - 1) / EK_FLAP_DURATIONS < hold_ms;
+    return then_ms >= now_ms || (now_ms - then_ms - 1) / EK_FLAP_DURATIONS < min_duration_ms;
 }
 
 static void start(struct ek_rollout *r, const struct ek_canary *c, int64_t now_ms)
 {
-    r->percent = hundredths(c->percent);
+    r->percent = hundredths(c->initial_percent);
     r->step_ms = now_ms;
     r->turns++;
     r->withdrawn = EK_GUARDRAIL_NONE;
@@ -82,7 +82,7 @@ struct ek_rollout *ek_rollout_begin(struct ek_rollouts *s, int feature, int cell
     struct ek_rollout *r = ek_rollout_find(s, feature, cell);
     if (r && is_running(r))
         return r;
-    if (r && !lately(r->ended_ms, now_ms, rules->hold_ms))
+    if (r && !lately(r->ended_ms, now_ms, rules->min_duration_ms))
         r->relapses = -1;
     if (!r)
         r = place_for(s, feature, cell);
@@ -121,8 +121,8 @@ void ek_rollouts_reset_cell(struct ek_rollouts *s, int cell)
 
 int64_t ek_rollout_min_duration_ms(const struct ek_rollout *r, const struct ek_rules *rules)
 {
-    int64_t hold = rules->hold_ms, times = 1 + (int64_t)r->relapses;
-    int64_t most = rules->hold_max_ms > hold ? rules->hold_max_ms : hold;
+    int64_t hold = rules->min_duration_ms, times = 1 + (int64_t)r->relapses;
+    int64_t most = rules->max_duration_ms > hold ? rules->max_duration_ms : hold;
     return hold > most / times ? most : hold * times;
 }
 
@@ -187,7 +187,7 @@ enum ek_guardrail ek_rollout_check_guardrails(const struct ek_canary *c,
         *figure = 1;
         hit = EK_GUARDRAIL_DRIFT;
     }
-    if (!hit && g->worse_than_fault && f->worse >= EK_HARM_EVIDENCE) {
+    if (!hit && g->worse_than_unmitigated && f->worse >= EK_HARM_EVIDENCE) {
         *figure = f->worse;
         *limit = EK_HARM_EVIDENCE;
         hit = EK_GUARDRAIL_WORSE;
@@ -198,8 +198,8 @@ enum ek_guardrail ek_rollout_check_guardrails(const struct ek_canary *c,
 static enum ek_rollout_change step(struct ek_rollout *r, const struct ek_canary *c, uint64_t tried,
                                    int64_t now_ms)
 {
-    int most = hundredths(c->max), next = r->percent + hundredths(c->step);
-    bool due = now_ms - r->step_ms >= c->every_ms && tried >= (uint64_t)c->min_lists;
+    int most = hundredths(c->max_percent), next = r->percent + hundredths(c->step_percent);
+    bool due = now_ms - r->step_ms >= c->step_interval_ms && tried >= (uint64_t)c->min_lists;
     next = next < most ? next : most;
     if (next == r->percent || (next > r->percent && !due))
         return EK_ROLLOUT_UNCHANGED;

@@ -23,10 +23,11 @@
 
 enum {
     EK_ROLLOUTS_MAX = 1280,    /* all of a plan, and 256 that ended */
-    EK_FLAP_DURATIONS = 24,    /* of `hold`: a fault that comes back within is a relapse */
+    EK_FLAP_DURATIONS = 24,    /* of `min_duration`: a fault that comes back within is a relapse */
     EK_GUARDRAIL_LISTS = 1000, /* guardrails look back on the last one or two times so many */
     EK_BUDGET_UNKNOWN = 4096,  /* lists: of a route of whose account nothing is known */
-    EK_HARM_EVIDENCE = 10000   /* of worse_than_fault: lists to a wrong withdrawal, on average */
+    EK_HARM_EVIDENCE =
+        10000 /* of worse_than_unmitigated: lists to a wrong withdrawal, on average */
 };
 
 /* What takes a route back by itself (`abort_if` of the rules). */
@@ -100,7 +101,8 @@ void ek_rollout_restart(struct ek_rollout *r, int64_t now_ms);
 void ek_rollout_end(struct ek_rollouts *s, int feature, int cell, int64_t now_ms);
 /* The cell is another value's from now on. */
 void ek_rollouts_reset_cell(struct ek_rollouts *s, int cell);
-/* How long a route stays at least: hold (1 + relapses), at most hold_max, and never below hold. */
+/* How long a route stays at least: hold (1 + relapses), at most max_duration, and never below hold.
+ */
 int64_t ek_rollout_min_duration_ms(const struct ek_rollout *r, const struct ek_rules *rules);
 
 enum ek_rollout_change { EK_ROLLOUT_UNCHANGED, EK_ROLLOUT_STEPPED, EK_ROLLOUT_ROLLED_BACK };

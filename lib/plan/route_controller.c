@@ -166,10 +166,11 @@ static int64_t ek_controller_earned_ms(const struct ek_controller *c, const stru
 static void start_end(struct ek_controller *c, const struct ek_finding *f, int64_t time_ms)
 {
     const struct ek_rollout *r = ek_controller_rollout(c, f->feature, f->cell);
-    int64_t hold_ms = r ? ek_rollout_min_duration_ms(r, c->setup.rules) : c->setup.rules->hold_ms;
+    int64_t min_duration_ms =
+        r ? ek_rollout_min_duration_ms(r, c->setup.rules) : c->setup.rules->min_duration_ms;
     int64_t earned_ms = ek_controller_earned_ms(c, f, time_ms);
     ek_plan_end(&c->desired, f->feature, f->cell, time_ms,
-                earned_ms < hold_ms ? earned_ms : hold_ms);
+                earned_ms < min_duration_ms ? earned_ms : min_duration_ms);
 }
 
 static enum ek_mode ek_controller_mode_of(const struct ek_controller *c, int feature, int cell);
@@ -328,7 +329,7 @@ static bool is_free(const struct ek_controller *c, int64_t time_ms)
 {
     return c->limited == EK_EXCEEDS_NONE ||
            (c->free_ms >= 0 &&
-            (time_ms < c->free_ms || time_ms - c->free_ms >= c->setup.rules->hold_ms));
+            (time_ms < c->free_ms || time_ms - c->free_ms >= c->setup.rules->min_duration_ms));
 }
 
 /* A trip is when a limit begins to hold; it is the same one until a hold after nothing was exceeded
@@ -573,13 +574,14 @@ int ek_controller_resume(struct ek_controller *c, int feature, int cell, int64_t
     return EK_OK;
 }
 
-/* A list that shows the fault earns two at least, whatever act_share is; and 0 stands for the
- * least. No class goes without an account, also those that are acted on whatever their share. */
+/* A list that shows the fault earns two at least, whatever action_min_fraction is; and 0 stands for
+ * the least. No class goes without an account, also those that are acted on whatever their share.
+ */
 static const double SHARE_MOST = .5, SHARE_LEAST = 1e-4;
 
 static double lists_each(const struct ek_controller *c, int feature)
 {
-    double share = ek_controller_rule(c, feature)->act_share;
+    double share = ek_controller_rule(c, feature)->action_min_fraction;
     return 1 / fmin(fmax(share, SHARE_LEAST), SHARE_MOST);
 }
 
@@ -621,7 +623,7 @@ static bool ek_controller_is_earned(const struct ek_controller *c, const struct 
         *credit +=
             c->setup.callbacks.mean_membership(c->setup.callbacks.context, f->feature, f->cell) *
             lists_each(c, f->feature);
-    return !uses_budget(c) || *credit >= (again ? c->setup.rules->confirm_queries : 1);
+    return !uses_budget(c) || *credit >= (again ? c->setup.rules->confirmation_lists : 1);
 }
 
 /* For how long a fault that is gone has earned its route where nobody counts lists, by the time

@@ -50,7 +50,7 @@ void ek_rules_free(struct ek_rules *r)
     ek_free(r->feature);
     ek_free(r->pin);
     ek_free(r->test);
-    ek_free(r->baseline);
+    ek_free(r->stratify_by);
     ek_free(r);
 }
 

@@ -35,13 +35,13 @@ struct ek_guardrails {
     double rank_change_p95;              /* 0..1, of a list's ranks (docs/format/rules.md) */
     double error_rate, dead_letter_rate; /* 0..1, of the lists the route acts on */
     int64_t latency_p99_ms;              /* of the stage, for lists the route acts on */
-    bool model_drift, worse_than_fault;
+    bool model_drift, worse_than_unmitigated;
 };
 
 struct ek_canary {
-    double percent, step, max; /* of the queries, 0 .. 100 */
-    int64_t every_ms;          /* between steps, in stream time */
-    int min_lists;             /* tried before the next step */
+    double initial_percent, step_percent, max_percent; /* of the queries, 0 .. 100 */
+    int64_t step_interval_ms;                          /* between steps, in stream time */
+    int min_lists;                                     /* tried before the next step */
     struct ek_guardrails abort_if;
 };
 
@@ -60,9 +60,9 @@ struct ek_feature_rule { /* one per feature of the manifest, defaults filled in 
     int mode_in_count;
     struct ek_mode_in *mode_in;
     struct ek_canary canary;
-    double min_effect, act_effect; /* factors > 1, act_effect the larger */
-    double act_share;              /* of the lists, 0..1 */
-    enum ek_action on[EK_CLASS_COUNT];
+    double report_threshold, action_threshold; /* factors > 1, action_threshold the larger */
+    double action_min_fraction;                /* of the lists, 0..1 */
+    enum ek_action actions[EK_CLASS_COUNT];
     int unit_count;
     char *unit[EK_UNITS_MAX]; /* ids a shift of this feature may be explained by */
 };
@@ -108,8 +108,8 @@ struct ek_rules_test {
 /* Live sketches (docs/format/rules.md). */
 struct ek_window_rule {
     int64_t length_ms; /* of a window, in stream time */
-    int kept;          /* closed ones */
-    int cells;         /* cells that have sketches; 0: none has */
+    int retention;     /* closed ones */
+    int max_segments;  /* cells that have sketches; 0: none has */
 };
 
 struct ek_rules {
@@ -118,10 +118,11 @@ struct ek_rules {
     struct ek_feature_rule *feature; /* [manifest->feature_count] */
     int feature_count;
     uint64_t false_alarms; /* queries per false alarm, all features and cells together */
-    unsigned same_query;   /* of enum ek_same: such a list is no new evidence; 0: all are new */
-    char *baseline;        /* segment dimension or query feature of the strata; NULL */
-    int confirm_queries;
-    int64_t hold_ms, hold_max_ms; /* hold_max_ms is the larger: of a hold that has grown */
+    unsigned dedup_key;    /* of enum ek_same: such a list is no new evidence; 0: all are new */
+    char *stratify_by;     /* segment dimension or query feature of the strata; NULL */
+    int confirmation_lists;
+    int64_t min_duration_ms,
+        max_duration_ms; /* max_duration_ms is the larger: of a hold that has grown */
     bool recover_auto;
     int max_routed_features;
     double max_routed_share;
@@ -131,7 +132,7 @@ struct ek_rules {
     struct ek_window_rule windows;
     int pin_count;
     struct ek_pin *pin;
-    long source_line, source_column; /* where 'route_source' stands first; 0: nowhere */
+    long source_line, source_column; /* where 'route_per_source' stands first; 0: nowhere */
     int test_count;
     struct ek_rules_test *test;
 };
@@ -164,7 +165,7 @@ bool ek_rules_has_segments(const struct ek_rules *r, const char *const *names, i
 enum ek_mode ek_rules_mode(const struct ek_rules *r, int feature, const char *dimension,
                            const char *value);
 /* A manifest of all features that a rules file names, for who has none: those that a unit or
- * `baseline` names are query features, all others routable item features. Errors as
+ * `stratify_by` names are query features, all others routable item features. Errors as
  * ek_rules_parse. */
 int ek_rules_manifest(struct ek_manifest **out, const char *name, const char *text, size_t length,
                       struct ek_error *e);

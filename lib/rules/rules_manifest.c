@@ -73,7 +73,7 @@ static int add_entries(struct names *all, const struct ek_node *list, const char
 /* The stratum is a query feature unless it is a segment. */
 static int add_baseline(struct names *all, const struct ek_node *root)
 {
-    const struct ek_node *n = ek_node_get(ek_node_get(root, "defaults"), "baseline"),
+    const struct ek_node *n = ek_node_get(ek_node_get(root, "defaults"), "stratify_by"),
                          *segments = ek_node_get(root, "segments");
     if (!n || n->kind != EK_NODE_SCALAR || !strcmp(n->text, "none"))
         return EK_OK;

@@ -33,8 +33,8 @@ int ek_rules_read_pin_action(struct ek_key_source *s, const struct ek_key_row *k
 {
     struct ek_pin *pin = s->base[k->base];
     int rc = ek_rules_read_action(s, n, pin->feature, &pin->action);
-    if (!rc && pin->action == EK_ACT_RESCALE)
-        rc = ek_node_fail(s->yaml, n, s->e, "a pin cannot rescale, it has no factor: take 'route'");
+    if (!rc && pin->action == EK_ACT_REPAIR)
+        rc = ek_node_fail(s->yaml, n, s->e, "a pin cannot repair, it has no factor: take 'route'");
     return rc;
 }
 
@@ -208,7 +208,7 @@ int ek_rules_read_expect(struct ek_key_source *s, const struct ek_key_row *k,
     const struct ek_rules_context *c = s->context;
     t->nothing = is_none(n);
     if (t->nothing)
-        return ek_keys_set_built_in(s, "tests.*.queries");
+        return ek_keys_set_built_in(s, "tests.*.lists");
     if (c->injects_nothing)
         return ek_node_fail(s->yaml, n, s->e,
                             "nothing is put in, so 'expect' must be none as well");
@@ -225,7 +225,7 @@ int ek_rules_read_queries(struct ek_key_source *s, const struct ek_key_row *k,
     if (test_of(s)->nothing)
         return ek_key_store(s, k, n);
     return ek_node_fail(s->yaml, n, s->e,
-                        "'queries' is for 'expect: none': use 'after_queries' under 'expect'");
+                        "'queries' is for 'expect: none': use 'after_lists' under 'expect'");
 }
 
 static int check_test_twice(const struct ek_key_source *s, const struct ek_node *map)

@@ -175,7 +175,7 @@ int ek_rules_read_same_query(struct ek_key_source *s, const struct ek_key_row *k
         same |= 1u << word;
     }
     if (!rc)
-        ek_rules_from_node(s)->same_query = same;
+        ek_rules_from_node(s)->dedup_key = same;
     return rc;
 }
 
@@ -189,10 +189,10 @@ int ek_rules_read_baseline(struct ek_key_source *s, const struct ek_key_row *k,
         return rc;
     if (m && ek_manifest_item(m, name) >= 0)
         return ek_node_fail(s->yaml, n, s->e,
-                            "'baseline' must be a segment or a query feature, '%s' is an item "
+                            "'stratify_by' must be a segment or a query feature, '%s' is an item "
                             "feature",
                             name);
-    return copy_text(s, n, ek_key_name(k), &ek_rules_from_node(s)->baseline);
+    return copy_text(s, n, ek_key_name(k), &ek_rules_from_node(s)->stratify_by);
 }
 
 static struct ek_feature_rule *rule_of(const struct ek_key_source *s)
@@ -268,18 +268,20 @@ int ek_rules_read_canary(struct ek_key_source *s, const struct ek_key_row *k,
                          const struct ek_node *n)
 {
     const struct ek_canary *c = &rule_of(s)->canary;
-    const struct ek_node *step = ek_node_get(n, "step");
+    const struct ek_node *step = ek_node_get(n, "step_percent");
     int rc = ek_keys_read(s, k->path, n);
-    if (!rc && c->percent > c->max)
-        return ek_node_fail(s->yaml, n, s->e,
-                            "'percent' (%g) is above 'max' (%g): it must be at most that",
-                            c->percent, c->max);
-    if (rc || c->step >= STEP_LEAST || c->percent >= c->max)
+    if (!rc && c->initial_percent > c->max_percent)
+        return ek_node_fail(
+            s->yaml, n, s->e,
+            "'initial_percent' (%g) is above 'max_percent' (%g): it must be at most that",
+            c->initial_percent, c->max_percent);
+    if (rc || c->step_percent >= STEP_LEAST || c->initial_percent >= c->max_percent)
         return rc;
-    return ek_node_fail(s->yaml, step ? step : n, s->e,
-                        "with 'step: %g' a canary of %g%% cannot come to 'max' (%g): write a "
-                        "'step' of at least %g, or 'max: %g'",
-                        c->step, c->percent, c->max, STEP_LEAST, c->percent);
+    return ek_node_fail(
+        s->yaml, step ? step : n, s->e,
+        "with 'step_percent: %g' a canary of %g%% cannot come to 'max_percent' (%g): write a "
+        "'step_percent' of at least %g, or 'max_percent: %g'",
+        c->step_percent, c->initial_percent, c->max_percent, STEP_LEAST, c->initial_percent);
 }
 
 int ek_rules_read_reaction(struct ek_key_source *s, const struct ek_key_row *k,
@@ -290,19 +292,19 @@ int ek_rules_read_reaction(struct ek_key_source *s, const struct ek_key_row *k,
     const char *class = ek_key_name(k);
     enum ek_action action = EK_ACT_NONE;
     int rc = ek_rules_read_action(s, n, c->feature, &action);
-    if (!rc && action == EK_ACT_RESCALE && ek_class_parse(class) != EK_SCALE)
+    if (!rc && action == EK_ACT_REPAIR && ek_class_parse(class) != EK_SCALE)
         rc = ek_node_fail(s->yaml, n, s->e,
-                          "only 'scale' has a factor to rescale by, '%s' has none: take '%s', as "
+                          "only 'scale' has a factor to repair by, '%s' has none: take '%s', as "
                           "is built in",
                           class, k->built_in);
-    if (!rc && action == EK_ACT_ROUTE_SOURCE && ek_class_parse(class) != EK_ITEMS)
+    if (!rc && action == EK_ACT_ROUTE_PER_SOURCE && ek_class_parse(class) != EK_ITEMS)
         rc = ek_node_fail(s->yaml, n, s->e,
-                          "'route_source' is for 'items', which has some items of a list on "
+                          "'route_per_source' is for 'items', which has some items of a list on "
                           "another scale, not for '%s'",
                           class);
     if (rc)
         return rc;
-    if (action == EK_ACT_ROUTE_SOURCE && !r->source_line) {
+    if (action == EK_ACT_ROUTE_PER_SOURCE && !r->source_line) {
         r->source_line = n->line;
         r->source_column = n->column;
     }
@@ -310,33 +312,34 @@ int ek_rules_read_reaction(struct ek_key_source *s, const struct ek_key_row *k,
     return EK_OK;
 }
 
-/* Where only `min_effect` is given and larger, it counts for both. */
+/* Where only `report_threshold` is given and larger, it counts for both. */
 static int check_effects(struct ek_key_source *s, const struct ek_node *map)
 {
     struct ek_feature_rule *rule = rule_of(s);
-    const struct ek_node *act = ek_node_get(map, "act_effect");
+    const struct ek_node *act = ek_node_get(map, "action_threshold");
     int rc = EK_OK;
-    if (act && rule->act_effect < rule->min_effect)
-        rc = ek_node_fail(s->yaml, act, s->e,
-                          "'act_effect' (%g) is below 'min_effect' (%g): it must be at least that",
-                          rule->act_effect, rule->min_effect);
-    if (!rc && rule->act_effect < rule->min_effect)
-        rule->act_effect = rule->min_effect;
+    if (act && rule->action_threshold < rule->report_threshold)
+        rc = ek_node_fail(
+            s->yaml, act, s->e,
+            "'action_threshold' (%g) is below 'report_threshold' (%g): it must be at least that",
+            rule->action_threshold, rule->report_threshold);
+    if (!rc && rule->action_threshold < rule->report_threshold)
+        rule->action_threshold = rule->report_threshold;
     return ek_keys_collect(s, rc);
 }
 
-/* Where only `hold` is given and longer, it counts for both. */
+/* Where only `min_duration` is given and longer, it counts for both. */
 static int check_durations(struct ek_key_source *s, const struct ek_node *map)
 {
     struct ek_rules *r = ek_rules_from_node(s);
-    const struct ek_node *most = ek_node_get(map, "hold_max");
+    const struct ek_node *most = ek_node_get(map, "max_duration");
     int rc = EK_OK;
-    if (most && r->hold_max_ms < r->hold_ms)
-        rc =
-            ek_node_fail(s->yaml, most, s->e, "'hold_max' is below 'hold': it must be at least %gs",
-                         (double)r->hold_ms / 1000);
-    if (!rc && r->hold_max_ms < r->hold_ms)
-        r->hold_max_ms = r->hold_ms;
+    if (most && r->max_duration_ms < r->min_duration_ms)
+        rc = ek_node_fail(s->yaml, most, s->e,
+                          "'max_duration' is below 'min_duration': it must be at least %gs",
+                          (double)r->min_duration_ms / 1000);
+    if (!rc && r->max_duration_ms < r->min_duration_ms)
+        r->max_duration_ms = r->min_duration_ms;
     return ek_keys_collect(s, rc);
 }
 

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-static const char *const OF_WATCHED[] = {"mode", "mode_in", "canary", "on"};
+static const char *const OF_WATCHED[] = {"mode", "mode_in", "canary", "actions"};
 
 struct notes {
     const struct ek_rules *r;

@@ -6,7 +6,7 @@ static const char *const CLASSES[EK_CLASS_COUNT] = {"none",  "scale",   "power",
                                                     "items", "missing", "zero",  "sign",
                                                     "stuck", "clip",    "shape", "new_category"};
 static const char *const ACTIONS[EK_ACTION_COUNT] = {
-    "none", "alert", "route", "route_spread", "rescale", "silence", "route_source"};
+    "none", "alert", "route", "route_normalized", "repair", "blank", "route_per_source"};
 static const char *const MODES[EK_MODE_COUNT] = {"observe", "shadow", "canary", "enforce"};
 
 static int find(const char *const *words, int count, const char *text)
@@ -54,12 +54,12 @@ bool ek_action_treats(enum ek_action a)
 
 bool ek_action_routes(enum ek_action a)
 {
-    return a == EK_ACT_ROUTE || a == EK_ACT_ROUTE_SPREAD || a == EK_ACT_ROUTE_SOURCE;
+    return a == EK_ACT_ROUTE || a == EK_ACT_ROUTE_NORMALIZED || a == EK_ACT_ROUTE_PER_SOURCE;
 }
 
 bool ek_action_masks(enum ek_action a)
 {
-    return ek_action_routes(a) || a == EK_ACT_SILENCE;
+    return ek_action_routes(a) || a == EK_ACT_BLANK;
 }
 
 bool ek_mode_acts(enum ek_mode m)

@@ -27,11 +27,11 @@ enum ek_class {
 enum ek_action {
     EK_ACT_NONE,
     EK_ACT_ALERT,
-    EK_ACT_ROUTE,        /* deep path off, wide path on */
-    EK_ACT_ROUTE_SPREAD, /* the same with z divided by the spread ratio */
-    EK_ACT_RESCALE,      /* the value divided by the factor */
-    EK_ACT_SILENCE,      /* z = 0, deep path off */
-    EK_ACT_ROUTE_SOURCE, /* routed, with logs centred among the items of one source */
+    EK_ACT_ROUTE,            /* deep path off, wide path on */
+    EK_ACT_ROUTE_NORMALIZED, /* the same with z divided by the spread ratio */
+    EK_ACT_REPAIR,           /* the value divided by the factor */
+    EK_ACT_BLANK,            /* z = 0, deep path off */
+    EK_ACT_ROUTE_PER_SOURCE, /* routed, with logs centred among the items of one source */
     EK_ACTION_COUNT
 };
 
@@ -55,7 +55,7 @@ bool ek_action_masks(enum ek_action a);
 bool ek_mode_acts(enum ek_mode m);
 
 /* What is done to one routable feature of one list. `value` is the spread ratio rho for
- * EK_ACT_ROUTE_SPREAD and the factor c for EK_ACT_RESCALE, else unused. */
+ * EK_ACT_ROUTE_NORMALIZED and the factor c for EK_ACT_REPAIR, else unused. */
 struct ek_treatment {
     enum ek_action action;
     double value;

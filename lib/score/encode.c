@@ -95,7 +95,7 @@ static int reserve_for(struct ek_encoder *c, size_t n)
 
 static bool rescaled(const struct ek_treatment *t, size_t k)
 {
-    return t && t[k].action == EK_ACT_RESCALE;
+    return t && t[k].action == EK_ACT_REPAIR;
 }
 
 static bool any_rescaled(const struct ek_encoder *c, const struct ek_treatment *t)
@@ -146,7 +146,7 @@ static const float *routable_of(struct ek_encoder *c, const struct ek_encode_lis
 
 static bool silenced(const struct ek_treatment *t, size_t k)
 {
-    return t && t[k].action == EK_ACT_SILENCE;
+    return t && t[k].action == EK_ACT_BLANK;
 }
 
 /* Means that are known beforehand, of natural logarithms. Returns whether they are. */
@@ -170,7 +170,7 @@ static void prepare_factors(struct ek_encoder *c, const struct ek_treatment *t)
     for (size_t k = 0; t && k < count; k++) {
         if (silenced(t, k))
             c->factor[k] = 0;
-        if (t[k].action == EK_ACT_ROUTE_SPREAD)
+        if (t[k].action == EK_ACT_ROUTE_NORMALIZED)
             c->factor[k] /= t[k].value;
     }
 }
@@ -200,7 +200,7 @@ static void centre_source(struct ek_encoder *c, const struct ek_encode_list *l, 
 static void centre_by_source(struct ek_encoder *c, const struct ek_encode_list *l)
 {
     for (size_t k = 0; l->treatment && k < (size_t)c->model->routable_count; k++)
-        for (int s = 0; l->treatment[k].action == EK_ACT_ROUTE_SOURCE && s < l->sources; s++)
+        for (int s = 0; l->treatment[k].action == EK_ACT_ROUTE_PER_SOURCE && s < l->sources; s++)
             centre_source(c, l, k, s);
 }
 

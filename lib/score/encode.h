@@ -11,11 +11,10 @@
  * A missing value (NaN) or an infinity gives 0 everywhere and is left out of the mean, as is zero.
  * The arithmetic is double, the results are rounded once. z is bit for bit the same for x and
  * 2^j x, in whatever order the items come (num/ln.h; not so in the list-free form).
- * Treatments: `route_source` takes the mean over the items of the same source; `rescale` divides x
- * first, to a float for deep, in logarithms for z; `route_spread` divides z; `silence` sets z and
- * zero to 0.
- * What is routed is not blanked in `deep` here: that is the network's mask.
- * Owner: the caller; memory is reused from list to list and grows only. Threads: one encoder each.
+ * Treatments: `route_per_source` takes the mean over the items of the same source; `repair` divides
+ * x first, to a float for deep, in logarithms for z; `route_normalized` divides z; `blank` sets z
+ * and zero to 0. What is routed is not blanked in `deep` here: that is the network's mask. Owner:
+ * the caller; memory is reused from list to list and grows only. Threads: one encoder each.
  */
 #ifndef EK_SCORE_ENCODE_H
 #define EK_SCORE_ENCODE_H
@@ -45,7 +44,7 @@ void ek_encoder_release(struct ek_encoder *c);
 /* What is encoded: x [n, F], query [M]; treatment [K] or NULL, its values positive and finite;
  * log_mean [K] the mean ln|x| of the list that x is a part of, NaN where it has no usable value;
  * NULL where x is the whole; source [n] in 0 .. sources - 1, where items say what they come from:
- * `route_source` needs it. */
+ * `route_per_source` needs it. */
 struct ek_encode_list {
     const float *x, *query;
     int n;

@@ -128,11 +128,11 @@ static int apply_treatment(struct ek_scorer *s, const struct ek_list *q,
     s->routes = 0;
     for (int k = 0; k < m->routable_count; k++) {
         enum ek_action a = t ? t[k].action : EK_ACT_NONE;
-        bool valued = a == EK_ACT_ROUTE_SPREAD || a == EK_ACT_RESCALE;
+        bool valued = a == EK_ACT_ROUTE_NORMALIZED || a == EK_ACT_REPAIR;
         if (valued && !(isfinite(t[k].value) && t[k].value > 0))
             return ek_fail(e, EK_ESTATE, "'%s' of feature '%s' needs a positive value",
                            ek_action_name(a), m->item_names[m->routable[k]]);
-        if (a == EK_ACT_ROUTE_SOURCE && !ek_scorer_uses_sources(s, q))
+        if (a == EK_ACT_ROUTE_PER_SOURCE && !ek_scorer_uses_sources(s, q))
             return ek_fail(e, EK_ESTATE,
                            "'%s' of feature '%s' needs a whole list whose items all say their "
                            "source, of at most %d, and a model of lists",

@@ -20,12 +20,12 @@ struct ek_scorer;
 int ek_scorer_new(struct ek_scorer **out, const struct ek_model *m, struct ek_error *e);
 void ek_scorer_free(struct ek_scorer *s);
 
-/* Whether `route_source` can be done for a list: it is whole, its items say their sources, and the
- * model is one of lists. */
+/* Whether `route_per_source` can be done for a list: it is whole, its items say their sources, and
+ * the model is one of lists. */
 bool ek_scorer_uses_sources(const struct ek_scorer *s, const struct ek_list *q);
 /* scores [n]. treatment [K], by routable number; NULL routes nothing. Query shape must be the
- * model's, and `route_source` needs the sources of the items (EK_ESTATE); a part of a list needs
- * its mean (EK_EFORMAT: the list lacks it). Allocates only while lists grow. */
+ * model's, and `route_per_source` needs the sources of the items (EK_ESTATE); a part of a list
+ * needs its mean (EK_EFORMAT: the list lacks it). Allocates only while lists grow. */
 int ek_scorer_score(struct ek_scorer *s, const struct ek_list *q,
                     const struct ek_treatment *treatment, double *scores, struct ek_error *e);
 /* The same for scores that are to be used: EK_ESTATE, too, when one is not a finite number. */

@@ -16,25 +16,26 @@ static const float SPREAD_MAX = 1e20f;
 static int mistyped_baseline(const char *word, const char *field, const char *file,
                              struct ek_error *e)
 {
-    return ek_fail_at(e, EK_ECONFIG, file, 0, 0,
-                      "'baseline' is '%s', but the profile was made with '%s', did you mean that? "
-                      "Without 'baseline' the profile's is taken",
-                      word, field);
+    return ek_fail_at(
+        e, EK_ECONFIG, file, 0, 0,
+        "'stratify_by' is '%s', but the profile was made with '%s', did you mean that? "
+        "Without 'stratify_by' the profile's is taken",
+        word, field);
 }
 
 /* The strata are those of the profile; rules that name others would be ignored in silence. */
 static int check_baseline(const struct ek_rules *rules, const struct ek_profile *p,
                           const char *file, struct ek_error *e)
 {
-    if (!rules->baseline || (p->field && !strcmp(rules->baseline, p->field)))
+    if (!rules->stratify_by || (p->field && !strcmp(rules->stratify_by, p->field)))
         return EK_OK;
-    if (p->field && ek_nearest_name(rules->baseline, (const char *const *)&p->field, 1))
-        return mistyped_baseline(rules->baseline, p->field, file, e);
+    if (p->field && ek_nearest_name(rules->stratify_by, (const char *const *)&p->field, 1))
+        return mistyped_baseline(rules->stratify_by, p->field, file, e);
     return ek_fail_at(e, EK_ECONFIG, file, 0, 0,
-                      "'baseline' is '%s', but the profile was made with %s%s%s: make it again "
-                      "with '--baseline %s'",
-                      rules->baseline, p->field ? "'" : "none", p->field ? p->field : "",
-                      p->field ? "'" : "", rules->baseline);
+                      "'stratify_by' is '%s', but the profile was made with %s%s%s: make it again "
+                      "with '--stratify-by %s'",
+                      rules->stratify_by, p->field ? "'" : "none", p->field ? p->field : "",
+                      p->field ? "'" : "", rules->stratify_by);
 }
 
 struct loading {
@@ -86,10 +87,11 @@ static int check_sources(const struct ek_assets *a, const char *rules, const cha
 {
     if (!a->rules || !a->rules->source_line || !a->model || !a->model->list_free)
         return EK_OK;
-    return ek_fail_at(e, EK_ECONFIG, rules, a->rules->source_line, a->rules->source_column,
-                      "'route_source' needs the other items of the list, which the model '%s' does "
-                      "not see (list-free): take 'silence', or a model trained without --list-free",
-                      model);
+    return ek_fail_at(
+        e, EK_ECONFIG, rules, a->rules->source_line, a->rules->source_column,
+        "'route_per_source' needs the other items of the list, which the model '%s' does "
+        "not see (list-free): take 'blank', or a model trained without --list-free",
+        model);
 }
 
 /* The same of messages that hold one item: no source is there to be told from another. */
@@ -99,8 +101,8 @@ static int check_layout(const struct ek_assets *a, const char *rules,
     if (!mapping || mapping->layout == EK_LAYOUT_LIST || !a->rules || !a->rules->source_line)
         return EK_OK;
     return ek_fail_at(e, EK_ECONFIG, rules, a->rules->source_line, a->rules->source_column,
-                      "'route_source' needs the other items of the list, and messages hold one "
-                      "item (message.layout: item): take 'silence'");
+                      "'route_per_source' needs the other items of the list, and messages hold one "
+                      "item (message.layout: item): take 'blank'");
 }
 
 static int load(struct loading *l, const char *manifest, const char *profile, const char *rules,

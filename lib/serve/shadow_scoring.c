@@ -57,7 +57,7 @@ static bool repair(struct ek_context *c)
         c->repaired[k] = (struct ek_treatment){EK_ACT_NONE, 0};
         if (c->routing.would[k].action == EK_ACT_NONE)
             continue;
-        c->repaired[k] = (struct ek_treatment){EK_ACT_RESCALE, factor_of(&c->repair[k], &c->query)};
+        c->repaired[k] = (struct ek_treatment){EK_ACT_REPAIR, factor_of(&c->repair[k], &c->query)};
         known &= !isnan(c->repaired[k].value);
     }
     return known;

@@ -278,19 +278,19 @@ static int store_choice(struct ek_key_source *s, const struct ek_key_row *k,
 
 static int store_rate(struct ek_key_source *s, const struct ek_key_row *k, const struct ek_node *n)
 {
-    static const char before[] = "1 per ", after[] = " queries";
+    static const char before[] = "1 per ", after[] = " lists";
     const char *text = NULL;
-    uint64_t queries = 0;
+    uint64_t lists = 0;
     int rc = ek_node_text(s->yaml, n, called(s, k), &text, s->e);
     if (rc)
         return rc;
     size_t length = strlen(text), around = strlen(before) + strlen(after);
     if (length <= around || strncmp(text, before, strlen(before)) != 0 ||
         strcmp(text + length - strlen(after), after) != 0 ||
-        ek_parse_u64(text + strlen(before), length - around, &queries) || !queries)
-        return ek_node_fail(s->yaml, n, s->e, "'%s' must read '1 per N queries', not '%.60s'",
+        ek_parse_u64(text + strlen(before), length - around, &lists) || !lists)
+        return ek_node_fail(s->yaml, n, s->e, "'%s' must read '1 per N lists', not '%.60s'",
                             called(s, k), text);
-    set_whole(s, k, (int64_t)queries);
+    set_whole(s, k, (int64_t)lists);
     return EK_OK;
 }
 

@@ -25,7 +25,7 @@ enum ek_key_type {
     EK_KEY_SIZE,
     EK_KEY_CHOICE,     /* number of the word among `choices` */
     EK_KEY_TEXTS,      /* struct ek_text_list; high: the largest count */
-    EK_KEY_RATE,       /* N of `1 per N queries` */
+    EK_KEY_RATE,       /* N of `1 per N lists` */
     EK_KEY_DATE,       /* 2027-01-31, 2027-01-31T12:00:00Z: the first moment after it, in ms */
     EK_KEY_SEGMENT,    /* one pair {dimension: value}; needs `read` */
     EK_KEY_PROPERTIES, /* a mapping of any names to texts; needs `read` */

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { SHOWN_BYTES = 60, CHOICES_BYTES = 200, NUMBER_BYTES = 24, KEYS_BYTES = 100 };
+enum { SHOWN_BYTES = 60, CHOICES_BYTES = 200, NUMBER_BYTES = 24, KEYS_BYTES = 150 };
 
 const struct ek_node *ek_node_get(const struct ek_node *mapping, const char *key)
 {

@@ -1,4 +1,4 @@
-"""The table of docs/results.md on ways to scale features, judged by a linear ranker: `evenkeel normalize --judge`."""
+"""The table of docs/results.md on ways to scale features, judged by a linear ranker: `evenkeel normalize --cross-validate`."""
 import sys
 
 from sets import run
@@ -18,7 +18,7 @@ def judged(bench, data):
     if "judge" not in known.of:
         print(data.name, "judge", file=sys.stderr)
         known.add({"judge": run(bench.args.program, "normalize", "--manifest", data.manifest, "--letor", *files(data),
-                                "--judge", "--json")})
+                                "--cross-validate", "--json")})
     return known.of["judge"]
 
 

@@ -123,7 +123,7 @@ class Set:
         """The sets of features that `evenkeel select` chooses, judged on the test lists; shares that come to as many features are one."""
         words = ["--model", self.model("routable", "listmle", seed)] if method == "importance" else []
         found = run(self.program, "select", "--manifest", self.manifest, "--train", *self.files("train", seed), "--vali",
-                    *self.files("vali", seed), "--test", *self.files("test", seed), "--method", method, "--judge",
+                    *self.files("vali", seed), "--test", *self.files("test", seed), "--method", method, "--cross-validate",
                     "--cutoff", "3", "--seed", str(seed), "--json", *words)
         return list({s["count"]: s for s in found["sets"]}.values())
 
@@ -132,16 +132,16 @@ class Set:
         main = [self.main]
         found = {
             "clean": (main, []),
-            "x10": (main, ["--perturb", "MAIN=x10"]),
-            "x100": (main, ["--perturb", "MAIN=x100"]),
-            "half the queries x100": (main, ["--perturb", "MAIN=x100@0.5"]),
+            "x10": (main, ["--fault", "MAIN=x10"]),
+            "x100": (main, ["--fault", "MAIN=x100"]),
+            "half the queries x100": (main, ["--fault", "MAIN=x100@0.5"]),
         }
         if self.nights:
-            found["nightly -> stay"] = (main, ["--perturb", f"MAIN=*{self.nights}"])
+            found["nightly -> stay"] = (main, ["--fault", f"MAIN=*{self.nights}"])
         if self.priced:
-            found["currency per query"] = (self.priced, ["--perturb", f"{','.join(self.priced)}=currency"])
-        found["offset + median"] = (main, ["--perturb", "MAIN=+1median"])
-        found["square"] = (main, ["--perturb", "MAIN=^2"])
+            found["currency per query"] = (self.priced, ["--fault", f"{','.join(self.priced)}=currency"])
+        found["offset + median"] = (main, ["--fault", "MAIN=+1median"])
+        found["square"] = (main, ["--fault", "MAIN=^2"])
         return found
 
 
@@ -153,12 +153,12 @@ COLUMNS = {
     "static_all": ("static_all", ["--route", "all"]),
     "unrouted": ("routable", []),
     "routed": ("routable", ["--route", "FAULTY"]),
-    "routed_rho": ("routable", ["--route", "FAULTY", "--spread", "auto"]),
+    "routed_rho": ("routable", ["--route", "FAULTY", "--normalize-spread", "auto"]),
     "free": ("list_free", []),
     "free_routed": ("list_free", ["--route", "FAULTY"]),
     "repair": ("plain", ["--repair", "FAULTY"]),
     "repair_seg": ("plain", ["--repair", "FAULTY", "--repair-by", "arm"]),
-    "drop": ("plain", ["--fill", "FAULTY"]),
+    "drop": ("plain", ["--impute", "FAULTY"]),
 }
 
 

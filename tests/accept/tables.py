@@ -12,7 +12,7 @@ ONE_LOSS = {"listmle": "ListNet = ListMLE"}  # one positive label in each list: 
 
 
 def perturb(specs):
-    return [word for spec in specs for word in ("--perturb", spec)]
+    return [word for spec in specs for word in ("--fault", spec)]
 
 
 def random_factors(features, salt):
@@ -61,12 +61,12 @@ REMEDIES = {
     "plain": ("plain", []),
     "unnoticed": ("routable", []),
     "routed": ("routable", ["--route", "FAULTY"]),
-    "routed, spread": ("routable", ["--route", "FAULTY", "--spread", "auto"]),
-    "silenced": ("routable", ["--silence", "FAULTY"]),
+    "routed, spread": ("routable", ["--route", "FAULTY", "--normalize-spread", "auto"]),
+    "silenced": ("routable", ["--blank", "FAULTY"]),
     "plain, rescaled": ("plain", ["--repair", "FAULTY"]),
     "plain, rescaled per known arm": ("plain", ["--repair", "FAULTY", "--repair-by", "arm"]),
     "routable, rescaled": ("routable", ["--repair", "FAULTY"]),
-    "plain, filled": ("plain", ["--fill", "FAULTY"]),
+    "plain, filled": ("plain", ["--impute", "FAULTY"]),
 }
 THEIRS = {"LightGBM": None, "LightGBM, rescaled": "repair", "LightGBM, filled": "fill"}
 
@@ -151,9 +151,9 @@ def codes(bench, render, _):
             routable = all(f in data.routable for f in features)
             plain, clean, none = (bench.ours(name, v, LOSS, w) for v, w in (
                 ("plain", perturb(specs)), ("routable", []), ("routable", perturb(specs))))
-            filled = bench.ours(name, "routable", LOSS, perturb(specs) + ["--fill", joined])
+            filled = bench.ours(name, "routable", LOSS, perturb(specs) + ["--impute", joined])
             routed = bench.ours(name, "routable", LOSS, perturb(specs) + ["--route", joined]) if routable else None
-            silent = bench.ours(name, "routable", LOSS, perturb(specs) + ["--silence", joined]) if routable else None
+            silent = bench.ours(name, "routable", LOSS, perturb(specs) + ["--blank", joined]) if routable else None
             rows.append((joined, [clean, plain, none, routed, silent, filled, *peers[2 * i:2 * i + 2]]))
         parts.append(render(rows, [name, "routable, healthy", "plain", "routable", "routed", "silenced", "routable, filled",
                                    "LightGBM", "LightGBM, filled"], best=False))
@@ -192,10 +192,10 @@ def inputs(bench, render, _):
 def sources(bench, render, _):
     """Lists whose items come from two sources, A and B, by chance: what a fault of one of them does."""
     two, hit = ["--sources", "2"], perturb(["MAIN=x100,source=1"])
-    rows = [("healthy, nothing routed", []), ("healthy, routed by source", [*two, "--route-source", "MAIN"]),
+    rows = [("healthy, nothing routed", []), ("healthy, routed by source", [*two, "--route-per-source", "MAIN"]),
             ("B x100, nobody noticed", [*two, *hit]), ("B x100, routed with one mean", [*two, *hit, "--route", "MAIN"]),
-            ("B x100, silenced", [*two, *hit, "--silence", "MAIN"]),
-            ("B x100, routed by source", [*two, *hit, "--route-source", "MAIN"])]
+            ("B x100, silenced", [*two, *hit, "--blank", "MAIN"]),
+            ("B x100, routed by source", [*two, *hit, "--route-per-source", "MAIN"])]
     made = [(label, [bench.ours(name, "routable", LOSS, words) for name in CHOICE_SETS]) for label, words in rows]
     return render(made, ["mixed lists", *CHOICE_SETS], best=False)
 

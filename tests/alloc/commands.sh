@@ -19,7 +19,7 @@ swept() { # name, files it writes, words of evenkeel...
 	fi
 	mkdir -p "$work/said"
 	case $1 in
-	gen | convert | normalize | select | extract) program=$FAILING/evenkeel-tools-failing ;;
+	generate | convert | normalize | select | extract) program=$FAILING/evenkeel-tools-failing ;;
 	*) program=$FAILING/evenkeel-failing ;;
 	esac
 	if EK_SITES="$program.sites" EK_SWEEP="$work/said" EK_SWEEP_FILES="$files" "$program" "$@" >"$work/result" </dev/null; then
@@ -38,26 +38,26 @@ made() { # what a sweep reads
 }
 
 mkdir in
-made gen hotel --queries 60 --seed 1 --manifest-out in/hotel.yaml -o in/lists.txt
-made gen hotel --queries 8 --seed 2 -o in/few.txt
+made generate hotel --lists 60 --seed 1 --manifest-out in/hotel.yaml -o in/lists.txt
+made generate hotel --lists 8 --seed 2 -o in/few.txt
 made profile -m in/hotel.yaml --letor in/lists.txt -o in/p.ekp
 made train -m in/hotel.yaml --train in/lists.txt --vali in/few.txt --epochs 1 --hidden 4 -o in/m.safetensors
-made gen hotel --queries 20 --seed 3 --format messages --score-model in/m.safetensors --fault price=x100 -o in/in.msg
+made generate hotel --lists 20 --seed 3 --format messages --upstream-model in/m.safetensors --fault price=x100 -o in/in.msg
 cat >in/rules.yaml <<'RULES'
 version: 1
-defaults: {mode: enforce, confirm_queries: 8}
+defaults: {mode: enforce, confirmation_lists: 8}
 segments: [arm, market]
-windows: {length: 20s, kept: 2, cells: 2}
+windows: {length: 20s, retention: 2, max_segments: 2}
 features:
   price: {mode: canary, mode_in: {arm: {B: shadow}}, units: [cents]}
   stars: {watch: false}
 tests:
   - {name: a, inject: {feature: price, scale: 9}, expect: {class: sign}}
-  - {name: b, inject: none, expect: none, queries: 1}
+  - {name: b, inject: none, expect: none, lists: 1}
 RULES
 cat >in/run.yaml <<'CONFIG'
 input: {brokers: "localhost:9092", topics: [scored], group: g}
-output: {topic: ranked, dead_letter: ranked.dead}
+output: {topic: ranked, dead_letter_topic: ranked.dead}
 assets: {manifest: hotel.yaml, profile: p.ekp, model: m.safetensors, rules: rules.yaml}
 message: {encoding: msgpack}
 http: {listen: "127.0.0.1:9464"}
@@ -71,13 +71,13 @@ printf 'q1 Q0 d1 1 2.0 x\nq2 Q0 d2 1 1.0 x\n' >in/run.txt
 made extract --collection in/docs.jsonl --index in/docs.ekx
 
 hotel="-m in/hotel.yaml"
-swept gen "h.yaml t.txt" gen hotel --queries 5 --seed 1 --manifest-out h.yaml -o t.txt
-swept messages t.msg gen hotel --queries 5 --seed 1 --format messages --score-model in/m.safetensors --fault price=x100 -o t.msg
+swept gen "h.yaml t.txt" generate hotel --lists 5 --seed 1 --manifest-out h.yaml -o t.txt
+swept messages t.msg generate hotel --lists 5 --seed 1 --format messages --upstream-model in/m.safetensors --fault price=x100 -o t.msg
 swept convert c.msg convert $hotel --letor in/few.txt -o c.msg
 swept profile p.ekp profile $hotel --letor in/few.txt -o p.ekp
 swept train m.safetensors train $hotel --train in/few.txt --vali in/few.txt --epochs 1 --hidden 4 --threads 1 -o m.safetensors
 swept eval "" eval $hotel --model in/m.safetensors --data in/few.txt --json
-swept faulty "" eval $hotel --model in/m.safetensors --data in/few.txt --perturb price=x100
+swept faulty "" eval $hotel --model in/m.safetensors --data in/few.txt --fault price=x100
 swept export m.onnx export --onnx in/m.safetensors -o m.onnx
 swept replay "out.msg e.jsonl" replay $hotel -p in/p.ekp -r in/rules.yaml -M in/m.safetensors -i in/in.msg -o out.msg -e e.jsonl --json
 swept compare "" replay $hotel -p in/p.ekp -M in/m.safetensors -i in/in.msg --compare in/rules.yaml
@@ -92,17 +92,17 @@ swept fdm s.yaml normalize $hotel --letor in/few.txt -o s.yaml
 swept osm "" normalize $hotel --letor in/few.txt --method osm --json
 swept applied "d.txt dm.yaml" normalize $hotel --letor in/few.txt --method merge --apply in/few.txt --output-data d.txt --output-manifest dm.yaml
 swept report r.svg normalize $hotel --profile in/p.ekp --report r.svg
-swept judged "" normalize $hotel --letor in/few.txt --judge=minmax
+swept judged "" normalize $hotel --letor in/few.txt --cross-validate=minmax
 swept hcas "r.yaml d.svg s.svg" select $hotel --train in/few.txt --vali in/few.txt --count 3 -o r.yaml --dendrogram d.svg --scatter s.svg
 swept xgas "" select $hotel --train in/few.txt --vali in/few.txt --method xgas --json
 swept importance "" select $hotel --train in/few.txt --vali in/few.txt --method importance -M in/m.safetensors --repeats 1 --threads 1
 swept watch w.yaml select --watch $hotel -M in/m.safetensors -d in/few.txt --threads 1 -o w.yaml
 swept index i.ekx extract --collection in/docs.jsonl --index i.ekx
-swept features "f.letor fm.yaml" extract -i in/docs.ekx --queries in/q.tsv -o f.letor --manifest-out fm.yaml
-swept arrays f.npz extract -i in/docs.ekx --queries in/q.tsv -o f.npz
-swept files f.csv extract -i in/docs.ekx --queries in/q.tsv --candidates in/run.txt --qrels in/qrels.txt -o f.csv
+swept features "f.letor fm.yaml" extract -i in/docs.ekx --lists in/q.tsv -o f.letor --manifest-out fm.yaml
+swept arrays f.npz extract -i in/docs.ekx --lists in/q.tsv -o f.npz
+swept files f.csv extract -i in/docs.ekx --lists in/q.tsv --candidates in/run.txt --qrels in/qrels.txt -o f.csv
 swept nfs "" select $hotel --train in/few.txt --vali in/few.txt --method nfs --epochs 1 --count 2 --threads 1
-swept tried "" select $hotel --train in/few.txt --vali in/few.txt --count 3 --judge --threads 1
+swept tried "" select $hotel --train in/few.txt --vali in/few.txt --count 3 --cross-validate --threads 1
 swept states "" inspect "$golden/state-1.ekc"
 swept alone "" check --no-tests in/rules.yaml
 echo "$passed passed, $failed failed"

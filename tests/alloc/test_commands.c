@@ -12,8 +12,8 @@ enum { LISTS = 6, TRAINING = 400 };
 static const char RULES[] =
     "version: 1\n"
     "segments: [arm]\n"
-    "windows: {length: 20s, kept: 2, cells: 2}\n"
-    "pins: [{feature: price, segment: {arm: B}, action: route, author: bo, reason: miles}]\n";
+    "windows: {length: 20s, retention: 2, max_segments: 2}\n"
+    "pins: [{feature: price, segment: {arm: B}, action: route, actor: bo, reason: miles}]\n";
 
 static struct ek_assets assets;
 static struct ek_buf message[LISTS];

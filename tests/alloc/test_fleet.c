@@ -91,7 +91,7 @@ static int together(struct ek_error *e)
 static void set_up(void)
 {
     static const char text[] = "version: 1\nsegments: [arm, market]\n"
-                               "defaults: {confirm_queries: 8, mode: enforce}\n";
+                               "defaults: {confirmation_lists: 8, mode: enforce}\n";
     struct ek_finding told;
     struct shop s;
     manifest = shop_manifest();

@@ -9,9 +9,9 @@
 enum { LISTS = 60, TRAINING = 400, FAULT_FROM = 10, ITEMS_MAX = LISTS * 30 };
 
 static const char RULES[] = "version: 1\n"
-                            "defaults: {mode: enforce, confirm_queries: 16}\n"
+                            "defaults: {mode: enforce, confirmation_lists: 16}\n"
                             "segments: [arm]\n"
-                            "windows: {length: 20s, kept: 2, cells: 2}\n";
+                            "windows: {length: 20s, retention: 2, max_segments: 2}\n";
 
 static struct ek_assets assets;
 static struct ek_buf message[ITEMS_MAX];

@@ -16,11 +16,11 @@ static const char MANIFEST[] = "features:\n"
 /* The first test fails, the second does not. */
 static const char RULES[] =
     "version: 1\n"
-    "defaults: {baseline: market}\n"
+    "defaults: {stratify_by: market}\n"
     "segments: [arm]\n"
     "tests:\n"
     "  - {name: a, inject: {feature: price, scale: 9, segment: {arm: B}}, expect: {class: sign}}\n"
-    "  - {name: b, inject: none, expect: none, queries: 1}\n";
+    "  - {name: b, inject: none, expect: none, lists: 1}\n";
 
 static struct ek_manifest *manifest;
 static struct ek_rules *rules;
@@ -131,7 +131,7 @@ static int compare(struct ek_error *e)
 START_TEST(a_comparison_without_memory_leaves_nothing)
 {
     static const char observe[] = "segments: [arm, market]\n"
-                                  "windows: {length: 60s, kept: 3, cells: 9}\n";
+                                  "windows: {length: 60s, retention: 3, max_segments: 9}\n";
     struct shop shop;
     state_assets_open(&watching, observe, TRAINING);
     acting = watching;

@@ -12,7 +12,7 @@
 
 static const char RULES[] =
     "version: 1\n"
-    "defaults: {mode: observe, baseline: market, hold: 10m}\n"
+    "defaults: {mode: observe, stratify_by: market, min_duration: 10m}\n"
     "segments: [arm, currency]\n"
     "units: [{id: points, factor: 250, quantity: money, text: points, from: [pts],\n"
     "         inverse: from_points, inverse_text: money}]\n"

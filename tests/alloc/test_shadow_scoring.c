@@ -45,7 +45,7 @@ static void tear_down(void)
 static int try_all(struct ek_error *e)
 {
     static const struct ek_treatment route[2] = {{EK_ACT_ROUTE, 0}},
-                                     repair[2] = {{EK_ACT_RESCALE, 100}};
+                                     repair[2] = {{EK_ACT_REPAIR, 100}};
     struct ek_scorer *scorer = NULL;
     struct ek_rank_comparison *ways = NULL;
     int rc = ek_scorer_new(&scorer, model, e), measured = 0;

@@ -114,11 +114,11 @@ static void cents(struct shop *s, struct ek_list *q)
 static void set_up(void)
 {
     static const char text[] = "version: 1\n"
-                               "defaults: {mode: enforce, confirm_queries: 16}\n"
+                               "defaults: {mode: enforce, confirmation_lists: 16}\n"
                                "segments: [arm]\n"
-                               "windows: {length: 20s, kept: 2, cells: 2}\n";
+                               "windows: {length: 20s, retention: 2, max_segments: 2}\n";
     static const char other[] = "version: 1\n"
-                                "defaults: {mode: observe, confirm_queries: 16}\n"
+                                "defaults: {mode: observe, confirmation_lists: 16}\n"
                                 "segments: [arm]\n";
     struct ek_guard *g;
     struct shop s;

@@ -122,7 +122,7 @@ static void bench_features(struct ek_bench *b, int features)
         {3, {1024, 512, 256}, 4, true, false, EK_LOG_ALWAYS, EK_TRANSFORM_LOG1P},
     };
     static const char *const nets[] = {"64-32", "1024-512-256"};
-    static const char text[] = "version: 1\ndefaults: {same_query: []}\n";
+    static const char text[] = "version: 1\ndefaults: {dedup_key: []}\n";
     struct work w = {.list = ek_bench_memory(LISTS, sizeof *w.list),
                      .message = ek_bench_memory(LISTS, sizeof *w.message)};
     struct ek_rng r;

@@ -70,7 +70,7 @@ static void make_messages(struct work *w)
 static void begin(struct work *w)
 {
     static const char rules[] =
-        "version: 1\ndefaults: {same_query: [], mode: enforce}\nsegments: [arm]\n";
+        "version: 1\ndefaults: {dedup_key: [], mode: enforce}\nsegments: [arm]\n";
     struct ek_assets *a = &w->assets;
     ek_rng_seed(&w->r, 9);
     a->manifest = ek_bench_manifest_of(FEATURES, true);

@@ -253,7 +253,7 @@ static void items_case(struct ek_bench *b, const struct ek_assets *of_lists, str
 static void guard_cases(struct ek_bench *b, struct ek_manifest *m, struct ek_profile *p,
                         struct ek_list *lists)
 {
-    static const char text[] = "version: 1\ndefaults: {same_query: []}\n";
+    static const char text[] = "version: 1\ndefaults: {dedup_key: []}\n";
     struct ek_assets assets = {.manifest = m, .profile = p};
     if (ek_rules_parse(&assets.rules, m, "bench", text, sizeof text - 1, NULL) ||
         ek_codec_new(&assets.codec, m, NULL, NULL, NULL))
@@ -261,7 +261,7 @@ static void guard_cases(struct ek_bench *b, struct ek_manifest *m, struct ek_pro
     sketch_cases(b, p, lists, assets.rules);
     guard_case(b, &assets, lists, "guard, 136 features, 20 items, bin, all traffic");
     items_case(b, &assets, lists);
-    assets.rules->windows.cells = 0;
+    assets.rules->windows.max_segments = 0;
     guard_case(b, &assets, lists, "guard, 136 features, 20 items, bin, no live sketch");
     ek_codec_free(assets.codec);
     ek_rules_free(assets.rules);
@@ -277,13 +277,13 @@ void bench_observe(struct ek_bench *b)
     struct ek_list *lists = ek_bench_memory(LISTS, sizeof *lists);
     for (int i = 0; i < LISTS; i++)
         fill(&lists[i], FEATURES, &r);
-    one_case(b, m, p, lists, "version: 1\ndefaults: {same_query: []}\n",
+    one_case(b, m, p, lists, "version: 1\ndefaults: {dedup_key: []}\n",
              "observe, 136 features, 20 items, all traffic",
              "observe, 136 features, 20 items, all traffic, cold caches");
-    one_case(b, m, p, lists, "version: 1\ndefaults: {same_query: []}\nsegments: [arm]\n",
+    one_case(b, m, p, lists, "version: 1\ndefaults: {dedup_key: []}\nsegments: [arm]\n",
              "observe, 136 features, 20 items, all traffic and 2 arms",
              "observe, 136 features, 20 items, all traffic and 2 arms, cold caches");
-    one_case(b, m, p, lists, "version: 1\ndefaults: {same_query: []}\nsegments: [arm]\n",
+    one_case(b, m, p, lists, "version: 1\ndefaults: {dedup_key: []}\nsegments: [arm]\n",
              "observe, 136 features, 20 items, all traffic and 2 arms, in a fleet", NULL);
     guard_cases(b, m, p, lists);
     for (int i = 0; i < LISTS; i++)

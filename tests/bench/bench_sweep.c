@@ -130,7 +130,7 @@ static void begin(struct work *w, const struct shape *shape)
         .missing = shape->written == AS_FLOATS_AND_NIL ? EK_BENCH_MISSING : 0, .wide = shape->wide};
     w->assets.profile =
         ek_bench_list_profile(w->assets.manifest, SEED, w->lists, shape->items, &kind);
-    snprintf(text, sizeof text, "version: 1\ndefaults: {same_query: [], mode: %s}\n%s",
+    snprintf(text, sizeof text, "version: 1\ndefaults: {dedup_key: [], mode: %s}\n%s",
              shape->scored ? "enforce" : "observe",
              shape->arms > NO_ARMS ? "segments: [arm]\n" : "");
     must(ek_rules_parse(&w->assets.rules, w->assets.manifest, "bench", text, strlen(text), NULL));

@@ -70,7 +70,7 @@ static void begin(struct work *w, int features)
             w->list[i].q.score[k] = ek_rng_normal(&r);
     }
     w->route[0] = (struct ek_treatment){EK_ACT_ROUTE, 0};
-    w->repair[0] = (struct ek_treatment){EK_ACT_RESCALE, 100};
+    w->repair[0] = (struct ek_treatment){EK_ACT_REPAIR, 100};
     score(w);
 }
 

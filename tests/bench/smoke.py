@@ -138,7 +138,7 @@ class Clients(Case):
             self.assertLess(done[3], (done[2] + 3) * (len(Page.BODY) + 1000))
 
     def test_come_again_when_they_are_turned_away(self):
-        with socket.create_server(("127.0.0.1", 0)) as listener, self.crowd(listener.getsockname()[1], "hold", 2, 0, 0) as process:
+        with socket.create_server(("127.0.0.1", 0)) as listener, self.crowd(listener.getsockname()[1], "min_duration", 2, 0, 0) as process:
             for _ in range(10):
                 link, address = listener.accept()
                 self.assertEqual(address[0], "127.0.0.2")

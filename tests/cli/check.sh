@@ -12,7 +12,7 @@ says() { # status, the whole output, words...
 
 cp "$tests/bad/features.yaml" manifest.yaml
 printf 'version: 1\ndefaults: {mode: observe}\nfeatures: {price: {mode: enforce}}\n' >a
-printf 'defaults:\n  mode: observe\n  same_qery: []\n' >b.yaml
+printf 'defaults:\n  mode: observe\n  dedup_ky: []\n' >b.yaml
 printf 'feature:\n  - {name: x, index: 1, role: item}\n' >c.yaml
 printf 'limts: {max_routed_features: 3}\n' >d.yaml
 
@@ -21,16 +21,16 @@ says 0 'a: rules, ok (names of features not checked, there is no manifest)' a
 says 0 'a: rules, ok' --manifest manifest.yaml a
 says 0 'a: rules, ok
 manifest.yaml: manifest, ok' a manifest.yaml
-says 78 "b.yaml:3:3: unknown key 'same_qery', did you mean 'same_query'?" b.yaml
+says 78 "b.yaml:3:3: unknown key 'dedup_ky', did you mean 'dedup_key'?" b.yaml
 says 78 "d.yaml:1:1: unknown key 'limts', did you mean 'limits'?" d.yaml
-says 78 "b.yaml:3:3: unknown key 'same_qery', did you mean 'same_query'?
+says 78 "b.yaml:3:3: unknown key 'dedup_ky', did you mean 'dedup_key'?
 manifest.yaml: manifest, ok" b.yaml manifest.yaml
 says 78 'gone.yaml: cannot open: no such file or directory
 a: rules, ok' gone.yaml a -m manifest.yaml
 says 78 'a: this is no manifest, but a rules file' -m a
 says 78 "$tests/bad/rules/feature-unknown.yaml:3:3: unknown feature 'prise', did you mean 'price'?" \
 	-m manifest.yaml "$tests/bad/rules/feature-unknown.yaml"
-says 78 '{"file":"b.yaml","kind":"rules","ok":false,"note":"","faults":[{"file":"b.yaml","line":3,"column":3,"message":"unknown key '"'same_qery', did you mean 'same_query'?"'"}]}' \
+says 78 '{"file":"b.yaml","kind":"rules","ok":false,"note":"","faults":[{"file":"b.yaml","line":3,"column":3,"message":"unknown key '"'dedup_ky', did you mean 'dedup_key'?"'"}]}' \
 	--json b.yaml
 
 # All faults of a file, in their order, whatever order they were found in.
@@ -38,11 +38,11 @@ cat >many.yaml <<'END'
 version: 2
 features:
   prise: {mode: enforce}
-  price: {mode: enforcd, units: [cent, cents], watch: maybe, on: {scale: root, missing: rescale}}
+  price: {mode: enforcd, units: [cent, cents], watch: maybe, actions: {scale: root, missing: repair}}
 limits: {max_routed_features: -1, max_routed_shares: 1}
 defaults:
-  hold: 10
-  min_effect: 1
+  min_duration: 10
+  report_threshold: 1
   false_alarms: never
 pins:
   - {feature: price}
@@ -52,7 +52,7 @@ status=0
 "$EK" check -m manifest.yaml many.yaml >out || status=$?
 [ $status = 78 ] || fail "status $status for many faults"
 cut -d: -f2,3 out | tr '\n' ' ' >places
-[ "$(cat places)" = '1:10 3:3 4:17 4:34 4:55 4:74 4:89 5:31 5:35 7:9 8:15 9:17 11:5 12:31 ' ] ||
+[ "$(cat places)" = '1:10 3:3 4:17 4:34 4:55 4:79 4:94 5:31 5:35 7:17 8:21 9:17 11:5 12:31 ' ] ||
 	fail "faults are missed or out of order: $(cat out)"
 cat >two.yaml <<'END'
 version: 3
@@ -70,7 +70,7 @@ cut -d: -f2,3 out | tr '\n' ' ' >places
 # A feature that is not known hides none of the other faults.
 cat >hidden.yaml <<'END'
 features:
-  prise: {mode: enforcd, min_effect: 0}
+  prise: {mode: enforcd, report_threshold: 0}
 pins:
   - {feature: prise, action: nothing, until: someday}
 tests:
@@ -79,7 +79,7 @@ END
 status=0
 "$EK" check -m manifest.yaml hidden.yaml >out || status=$?
 cut -d: -f2,3 out | tr '\n' ' ' >places
-[ "$(cat places)" = '2:3 2:17 2:38 4:15 4:30 4:46 6:33 6:47 6:67 6:81 ' ] ||
+[ "$(cat places)" = '2:3 2:17 2:44 4:15 4:30 4:46 6:33 6:47 6:67 6:81 ' ] ||
 	fail "faults hide behind an unknown feature: $(cat out)"
 
 # What is no fault, and hardly meant: the first, and how many more.
@@ -87,9 +87,9 @@ cat >odd.yaml <<'END'
 defaults: {mode: enforce}
 limits: {max_routed_features: 0}
 features:
-  rating: {watch: false, mode: enforce, on: {scale: route}}
+  rating: {watch: false, mode: enforce, actions: {scale: route}}
 tests:
-  - {name: none, inject: none, expect: none, queries: 1}
+  - {name: none, inject: none, expect: none, lists: 1}
 END
 odd="odd.yaml:2:31: 'max_routed_features' is 0: nothing comes of 'enforce' at 1:18, and 2 more"
 says 0 "odd.yaml: rules, ok ($odd; 1 test passed in a made-up world)" -m manifest.yaml odd.yaml
@@ -111,7 +111,7 @@ own/rules.yaml:1:9: 'units': own/units.yaml:1:48: the unit has no 'text'
 own/rules.yaml:1:9: 'units': own/units.yaml:1:53: an id is 1 to 60 small letters, digits and underscores, a letter first, not 'Points'" -m manifest.yaml own/rules.yaml
 
 # Models, profiles and configurations.
-quiet "$EK" gen hotel --queries 200 --manifest-out hotel.yaml -o lists.txt
+quiet "$EK" generate hotel --lists 200 --manifest-out hotel.yaml -o lists.txt
 quiet "$EK" profile --manifest hotel.yaml --letor lists.txt -o profile.ekp
 says 0 'profile.ekp: profile, ok
 hotel.yaml: manifest, ok' profile.ekp hotel.yaml
@@ -126,14 +126,14 @@ status=0
 [ $status = 78 ] || fail "status $status for a profile that is cut short: $(cat out)"
 cat >run.yaml <<'END'
 input:  {brokers: "localhost:9092", topics: [scored], group: g}
-output: {topic: ranked, dead_letter: ranked.dead}
+output: {topic: ranked, dead_letter_topic: ranked.dead}
 assets: {manifest: hotel.yaml, profile: profile.ekp}
 END
 says 0 'run.yaml: configuration, ok' run.yaml
 
 # With --config alone: the configuration.
 says 0 'run.yaml: configuration, ok' --config run.yaml
-sed '$a limts: {cells: 8}' run.yaml >broken.yaml
+sed '$a limts: {segments: 8}' run.yaml >broken.yaml
 says 78 "broken.yaml:4:1: unknown key 'limts', did you mean 'limits'?" --config broken.yaml
 
 # What run would refuse, check refuses, in the same words: the assets, beside the configuration.
@@ -141,7 +141,7 @@ mkdir sub
 echo 'defaults: {mode: enforcd}' >wrong.yaml
 cat >sub/run.yaml <<'END'
 input:  {brokers: "localhost:9092", topics: [scored], group: g}
-output: {topic: ranked, dead_letter: ranked.dead}
+output: {topic: ranked, dead_letter_topic: ranked.dead}
 assets:
   manifest: ../manifest.yaml
   profile: ../profile.ekp
@@ -187,8 +187,8 @@ plain() { # expected text, words...
 	[ $status != 0 ] || fail "taken: $*"
 	grep -qF -- "$want" err || fail "'$want' is not in: $(cat err)"
 }
-quiet "$EK" gen hotel --queries 20 --format messages -o bare.msg
-quiet "$EK" gen hotel --queries 200 --from 200 -o vali.txt
+quiet "$EK" generate hotel --lists 20 --format messages -o bare.msg
+quiet "$EK" generate hotel --lists 200 --from 200 -o vali.txt
 "$EK" train --manifest hotel.yaml --train lists.txt --vali vali.txt --epochs 1 --hidden 2 -o m.safetensors >out 2>&1
 plain 'bare.msg: these are messages, not LETOR text' eval -m hotel.yaml --model m.safetensors --data bare.msg
 plain 'lists.txt: this is LETOR text, not messages' profile -m hotel.yaml --messages lists.txt -o x
@@ -196,7 +196,7 @@ plain 'profile.ekp: this is a profile, not a model' eval -m hotel.yaml --model p
 plain 'a: these look like rules, not a manifest' eval -m a --model m.safetensors --data lists.txt
 plain 'a: these look like rules, not a configuration' run -c a
 plain 'm.safetensors: this is a model, not a profile' replay -m hotel.yaml -p m.safetensors -i bare.msg
-plain 'profile.ekp: this is a profile, not a model' gen hotel --queries 1 --format messages --score-model profile.ekp -o x
+plain 'profile.ekp: this is a profile, not a model' generate hotel --lists 1 --format messages --upstream-model profile.ekp -o x
 plain 'a: these look like rules, not a manifest' convert --manifest a lists.txt -o x
 plain 'hotel.yaml: this is a manifest, not a profile, model or capture' inspect hotel.yaml
 plain 'lists.txt: this is LETOR text, not a profile, model or capture' inspect lists.txt
@@ -212,17 +212,17 @@ grep -q '^wrong.txt:3:' out || fail "no place: $(cat out)"
 printf 'features: {price: {mode: canary}}\n' >canary.yaml
 cat >trials.yaml <<'END'
 input:    {brokers: "localhost:9092", topics: [scored], group: g}
-output:   {topic: ranked, dead_letter: ranked.dead}
+output:   {topic: ranked, dead_letter_topic: ranked.dead}
 assets:   {manifest: hotel.yaml, profile: profile.ekp, rules: canary.yaml}
-pipeline: {trial_percent: 0}
+pipeline: {shadow_scoring_cpu_percent: 0}
 END
-says 0 "trials.yaml: configuration, ok (trials.yaml:4:27: 'pipeline.trial_percent' is 0: no list is ranked both ways, so the canary of 'price' never grows and most of 'abort_if' is not looked at: set it to 10, say)" \
+says 0 "trials.yaml: configuration, ok (trials.yaml:4:40: 'pipeline.shadow_scoring_cpu_percent' is 0: no list is ranked both ways, so the canary of 'price' never grows and most of 'abort_if' is not looked at: set it to 10, say)" \
 	trials.yaml
-printf 'features: {price: {mode: canary, canary: {percent: 10, max: 10}}}\n' >canary.yaml
+printf 'features: {price: {mode: canary, canary: {initial_percent: 10, max_percent: 10}}}\n' >canary.yaml
 says 0 'trials.yaml: configuration, ok' trials.yaml
 cat >swapped.yaml <<'END'
 input:  {brokers: "localhost:9092", topics: [scored], group: g}
-output: {topic: ranked, dead_letter: ranked.dead}
+output: {topic: ranked, dead_letter_topic: ranked.dead}
 assets: {manifest: hotel.yaml, profile: m.safetensors, model: profile.ekp}
 END
 status=0

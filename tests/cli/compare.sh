@@ -1,17 +1,17 @@
 # evenkeel replay --compare: what two sets of rules make of the same traffic, held against single replays.
 . "$(dirname "$0")/prelude"
 
-quiet "$EK" gen hotel --queries 1500 --seed 3 --manifest-out hotel.yaml -o train.txt
+quiet "$EK" generate hotel --lists 1500 --seed 3 --manifest-out hotel.yaml -o train.txt
 quiet "$EK" profile --manifest hotel.yaml --letor train.txt -o p.ekp
 quiet "$EK" train --manifest hotel.yaml --train train.txt --vali train.txt --epochs 1 -o m.safetensors
-quiet "$EK" gen hotel --queries 2600 --seed 4 --format messages --score-model m.safetensors \
+quiet "$EK" generate hotel --lists 2600 --seed 4 --format messages --upstream-model m.safetensors \
 	--fault 'price=*stay_nights,from=300,to=1500,arm=B' -o in.msg
 common='segments: [arm]
 features: {price: {units: ["query_feature:stay_nights"]}}'
 printf 'version: 1\n%s\n' "$common" >observe.yaml
-printf 'version: 1\ndefaults: {mode: enforce, hold: 1s}\n%s\n' "$common" >enforce.yaml
-printf 'version: 1\ndefaults: {mode: enforce, hold: 1s}\nsegments: [arm]\nfeatures: {price: {watch: false}}\n' >blind.yaml
-printf 'version: 1\ndefaults: {mode: enforce, hold: 1s, confirm_queries: 200, on: {scale: silence}}\n%s\n' "$common" >late.yaml
+printf 'version: 1\ndefaults: {mode: enforce, min_duration: 1s}\n%s\n' "$common" >enforce.yaml
+printf 'version: 1\ndefaults: {mode: enforce, min_duration: 1s}\nsegments: [arm]\nfeatures: {price: {watch: false}}\n' >blind.yaml
+printf 'version: 1\ndefaults: {mode: enforce, min_duration: 1s, confirmation_lists: 200, actions: {scale: blank}}\n%s\n' "$common" >late.yaml
 
 replay() { # rules, words...
 	rules=$1
@@ -56,11 +56,11 @@ anew=$(number scored_anew enforce.json)
 [ "$(part touched a)" = 0 ] && [ "$(part touched b)" = "$anew" ] || fail "touched: $(cat out)"
 [ "$(part touched both)" = 0 ] && [ "$(part touched apart)" = "$anew" ] || fail "touched by both: $(cat out)"
 [ "$(part came_to_b lists)" = "$anew" ] && [ "$(part a_to_b tau)" = "$(part came_to_b tau)" ] || fail "ranks: $(cat out)"
-grep '"event":"plan"' enforce.jsonl | sed -E 's/.*"query":([0-9]+).*/\1/' >plans.single
-grep -o '"query":[0-9]*,"a"' out | grep -o '[0-9]*' >plans.both
+grep '"event":"plan"' enforce.jsonl | sed -E 's/.*"list":([0-9]+).*/\1/' >plans.single
+grep -o '"list":[0-9]*,"a"' out | grep -o '[0-9]*' >plans.both
 cmp -s plans.single plans.both || fail "plans: $(cat plans.both) instead of $(cat plans.single)"
 [ "$(wc -l <plans.both)" -ge 2 ] || fail "the route was not withdrawn: $(cat out)"
-last=$(grep '"episode":"price-.*"state":"\(confirmed\|updated\)"' enforce.jsonl | tail -1 | sed -E 's/.*"text":"([^"]*)".*/\1/')
+last=$(grep '"finding_id":"price-.*"state":"\(confirmed\|updated\)"' enforce.jsonl | tail -1 | sed -E 's/.*"text":"([^"]*)".*/\1/')
 grep -qF "$last" out || fail "'$last' is not in: $(cat out)"
 compare 3 observe.yaml enforce.yaml
 has '^    price, arm=B: .*mode observe in A, enforce in B' '^    [0-9]+ +nothing  +price, arm=B: route, enforce$' "^  scored anew +A 0, B $anew, by both 0; not the same $anew$" \
@@ -70,9 +70,9 @@ longest=$(awk '{ if (length > n) n = length } END { print n }' out)
 [ "$longest" -le 79 ] || fail "$longest columns: $(cat out)"
 
 # A canary grows in a comparison as it does alone, and a guardrail takes back what it takes back there.
-canary='percent: 10, step: 30, every: 2m, min_lists: 20'
-printf 'version: 1\ndefaults: {mode: canary, hold: 1s, canary: {%s}}\n%s\n' "$canary" "$common" >canary.yaml
-printf 'version: 1\ndefaults: {mode: enforce, hold: 1s, canary: {%s, abort_if: {rank_change_p95: 0.01}}}\n%s\n' \
+canary='initial_percent: 10, step_percent: 30, step_interval: 2m, min_lists: 20'
+printf 'version: 1\ndefaults: {mode: canary, min_duration: 1s, canary: {%s}}\n%s\n' "$canary" "$common" >canary.yaml
+printf 'version: 1\ndefaults: {mode: enforce, min_duration: 1s, canary: {%s, abort_if: {rank_change_p95: 0.01}}}\n%s\n' \
 	"$canary" "$common" >railed.yaml
 for file in canary railed; do
 	replay $file.yaml --json >$file.json 2>chatter || fail "$(cat chatter)"
@@ -81,14 +81,14 @@ for file in canary railed; do
 	compare 3 observe.yaml $file.yaml --json
 	[ "$(part touched b)" = "$alone" ] || fail "$file: $(part touched b) in a comparison, $alone alone"
 done
-[ "$(part withdrawn a)" = 0 ] && [ "$(part withdrawn b)" = 1 ] || fail "withdrawn: $(cat out)"
+[ "$(part rolled_back a)" = 0 ] && [ "$(part rolled_back b)" = 1 ] || fail "withdrawn: $(cat out)"
 compare 3 enforce.yaml railed.yaml
-has '^  withdrawn by a guardrail A 0, B 1$'
+has '^  rolled back by a guardrail A 0, B 1$'
 compare 3 enforce.yaml canary.yaml
 has '^    [0-9]+ +price, arm=B: route, enforce +price, arm=B: route, canary 10%$' \
 	'^    [0-9]+ +price, arm=B: route, enforce +price, arm=B: route, canary 40%$'
 compare 3 enforce.yaml canary.yaml --json
-has '"action":"route","mode":"canary","percent":40\}'
+has '"mitigation":"route","mode":"canary","percent":40\}'
 compare 0 canary.yaml canary.yaml
 
 # What only one of them finds, on the side that does.
@@ -100,7 +100,7 @@ has '^  findings of A only +0$' '^  findings of B only +1$' '^    price, arm=B: 
 # The same change, told otherwise; both touch its lists, and not in the same way.
 compare 3 enforce.yaml late.yaml
 tr -s ' \n' ' ' <out >flat
-grep -q 'price, arm=B: action route in A, silence in B and confirmed at [0-9]* in A, confirmed at [0-9]* in B' flat || fail "$(cat out)"
+grep -q 'price, arm=B: action route in A, blank in B and confirmed at [0-9]* in A, confirmed at [0-9]* in B' flat || fail "$(cat out)"
 compare 3 enforce.yaml late.yaml --json
 both=$(part touched both)
 [ "$both" -gt 300 ] && [ "$both" -lt "$anew" ] && [ "$(part touched apart)" -ge "$both" ] || fail "both: $(cat out)"

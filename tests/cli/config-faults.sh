@@ -16,12 +16,12 @@ ends() { # status, words it says, command...
 config() { # manifest, profile
 	cat >run.yaml <<END
 input:  {brokers: "127.0.0.1:1", topics: [scored], group: g}
-output: {topic: ranked, dead_letter: ranked.dead}
+output: {topic: ranked, dead_letter_topic: ranked.dead}
 assets: {manifest: $1, profile: $2}
 END
 }
 
-"$EK" gen hotel --queries 200 --manifest-out hotel.yaml -o lists.txt 2>said
+"$EK" generate hotel --lists 200 --manifest-out hotel.yaml -o lists.txt 2>said
 "$EK" profile --manifest hotel.yaml --letor lists.txt -o profile.ekp 2>said
 head -c 2000 profile.ekp >cut.ekp
 printf 'no model at all' >model

@@ -1,8 +1,8 @@
 # evenkeel convert: LETOR lists as messages, the same as those generated directly.
 . "$(dirname "$0")/prelude"
 
-quiet "$EK" gen hotel --queries 40 --seed 3 --manifest-out hotel.yaml -o a.txt
-quiet "$EK" gen hotel --queries 20 --seed 3 --from 40 -o b.txt.gz
+quiet "$EK" generate hotel --lists 40 --seed 3 --manifest-out hotel.yaml -o a.txt
+quiet "$EK" generate hotel --lists 20 --seed 3 --from 40 -o b.txt.gz
 
 quiet "$EK" convert --manifest hotel.yaml --letor a.txt b.txt.gz -o both.msg
 cat a.txt >both.txt
@@ -34,7 +34,7 @@ quiet "$EK" convert --manifest hotel.yaml --letor a.txt --fault price=+1median -
 
 # Sources: one for each item, by chance; a fault finds its own, and a list without them is not hit.
 quiet "$EK" convert --manifest hotel.yaml --letor a.txt --sources 2 -o mixed.msg
-quiet "$EK" gen hotel --queries 40 --seed 3 -f messages --sources 2 -o made.msg
+quiet "$EK" generate hotel --lists 40 --seed 3 -f messages --sources 2 -o made.msg
 grep -aqF source mixed.msg || fail "no source was written"
 grep -aqF source made.msg || fail "gen writes no source"
 quiet "$EK" convert --manifest hotel.yaml --letor a.txt --sources 2 --fault price=x2,source=1 -o v.msg
@@ -43,15 +43,15 @@ if cmp -s v.msg mixed.msg; then fail "the fault changed nothing"; fi
 quiet "$EK" convert --manifest hotel.yaml --letor a.txt --fault price=x2,source=1 -o v.msg
 grep -qF "hit no query" chatter || fail "no warning: $(cat chatter)"
 refused 2 "--sources needs a number from 2 to 16, not 'A,B'" convert --manifest hotel.yaml --letor a.txt --sources A,B
-refused 2 "LETOR has no place for sources" gen hotel --sources 2
+refused 2 "LETOR has no place for sources" generate hotel --sources 2
 
 # The upstream model scores what it sees: a fault moves the scores too, beyond the features.
-quiet "$EK" gen hotel --queries 200 --seed 5 -o train.txt
+quiet "$EK" generate hotel --lists 200 --seed 5 -o train.txt
 quiet "$EK" train --manifest hotel.yaml --train train.txt --vali a.txt --epochs 1 --routing none \
 	--log-input none -o m.safetensors
-quiet "$EK" convert --manifest hotel.yaml --letor a.txt --score-model m.safetensors -o clean.msg
+quiet "$EK" convert --manifest hotel.yaml --letor a.txt --upstream-model m.safetensors -o clean.msg
 quiet "$EK" convert --manifest hotel.yaml --letor a.txt --fault price=x2 -o unscored.msg
-quiet "$EK" convert --manifest hotel.yaml --letor a.txt --score-model m.safetensors \
+quiet "$EK" convert --manifest hotel.yaml --letor a.txt --upstream-model m.safetensors \
 	--fault price=x2 -o scored.msg
 zeros=$(cmp -l h.msg unscored.msg | wc -l)
 both=$(cmp -l clean.msg scored.msg | wc -l)

@@ -1,7 +1,7 @@
 # A process that has a secret leaves no core dump, of whatever kind the secret is.
 . "$(dirname "$0")/prelude"
 
-quiet "$EK" gen hotel --queries 100 --manifest-out features.yaml -o train.txt
+quiet "$EK" generate hotel --lists 100 --manifest-out features.yaml -o train.txt
 quiet "$EK" profile --manifest features.yaml --letor train.txt -o profile.ekp
 echo 'ana 0123456789-a-token-of-ana' >tokens.txt
 chmod 600 tokens.txt
@@ -20,7 +20,7 @@ END
 says() { # expected, lines of the configuration...
 	want=$1
 	shift
-	printf '%s\n' 'assets: {manifest: features.yaml, profile: profile.ekp}' 'output: {topic: b, dead_letter: c}' "$@" >run.yaml
+	printf '%s\n' 'assets: {manifest: features.yaml, profile: profile.ekp}' 'output: {topic: b, dead_letter_topic: c}' "$@" >run.yaml
 	said=$(python3 -B aborted.py "$EK" run -c run.yaml)
 	[ "$said" = "$want" ] || fail "$said instead of $want: $*"
 }
@@ -35,4 +35,4 @@ fi
 says none "$password" "$off"
 says none "$plain" 'http: {listen: "off", token_file: tokens.txt}'
 says none "$plain" "$off" 'alerts: [{webhook: {url: "http://127.0.0.1:1/a-secret"}}]'
-says dumped "$password" "$off" 'service: {core_dumps: allowed}'
+says dumped "$password" "$off" 'service: {core_dumps: on}'

@@ -2,19 +2,19 @@
 # not told while it stays, nor by lists whose features are at fault.
 . "$(dirname "$0")/prelude"
 
-quiet "$EK" gen hotel --queries 1500 --seed 3 --manifest-out hotel.yaml -o train.txt
+quiet "$EK" generate hotel --lists 1500 --seed 3 --manifest-out hotel.yaml -o train.txt
 quiet "$EK" profile --manifest hotel.yaml --letor train.txt -o p.ekp
 train="train --manifest hotel.yaml --train train.txt --vali train.txt --epochs 2 --hidden 8"
 quiet "$EK" $train --seed 1 --routing none --log-input none -o old.safetensors
 quiet "$EK" $train --seed 2 --epochs 1 --lr 1e-4 -o new.safetensors
-messages="gen hotel --seed 3 --format messages"
-quiet "$EK" $messages --queries 1500 --score-model old.safetensors -o train.msg
-quiet "$EK" $messages --queries 300 --from 1500 --score-model old.safetensors -o vali.msg
+messages="generate hotel --seed 3 --format messages"
+quiet "$EK" $messages --lists 1500 --upstream-model old.safetensors -o train.msg
+quiet "$EK" $messages --lists 300 --from 1500 --upstream-model old.safetensors -o vali.msg
 quiet "$EK" train --manifest hotel.yaml --train train.msg --vali vali.msg --teacher upstream -o taught.safetensors
 
 # The upstream scorer changes with list 20000 of 40000.
-quiet "$EK" $messages --queries 20000 --from 2000 --score-model old.safetensors -o before.msg
-quiet "$EK" $messages --queries 20000 --from 22000 --score-model new.safetensors -o after.msg
+quiet "$EK" $messages --lists 20000 --from 2000 --upstream-model old.safetensors -o before.msg
+quiet "$EK" $messages --lists 20000 --from 22000 --upstream-model new.safetensors -o after.msg
 cat before.msg after.msg >both.msg
 replay="replay --manifest hotel.yaml --profile p.ekp --model taught.safetensors --events events.jsonl"
 quiet "$EK" $replay --messages both.msg
@@ -23,9 +23,9 @@ grep '"event":"model_drift","state":"drifted"' events.jsonl >event || fail "$(ca
 number() { # of the event
 	sed -nE "s/.*\"$1\":(-?[0-9.]+).*/\1/p" event
 }
-[ "$(number query)" -gt 20000 ] && [ "$(number query)" -lt 32000 ] || fail "told at $(cat event)"
-[ "$(number since_query)" -gt 18000 ] && [ "$(number since_query)" -lt 22000 ] || fail "begun at $(cat event)"
-sed -E 's/.*"tau":\{"now":([0-9.]+),"trained":([0-9.]+),"least":([0-9.]+)\}.*/\1 \2 \3/' event |
+[ "$(number list)" -gt 20000 ] && [ "$(number list)" -lt 32000 ] || fail "told at $(cat event)"
+[ "$(number since_list)" -gt 18000 ] && [ "$(number since_list)" -lt 22000 ] || fail "begun at $(cat event)"
+sed -E 's/.*"tau":\{"current":([0-9.]+),"reference":([0-9.]+),"threshold":([0-9.]+)\}.*/\1 \2 \3/' event |
 	awk '{ exit !($1 < $3 && $3 < $2) }' || fail "figures: $(cat event)"
 grep -q 'train with --teacher upstream and put the new model in place' event || fail "no remedy: $(cat event)"
 tr -s ' \n' ' ' <chatter | grep -q 'model and upstream have drifted apart: over' || fail "not in the summary: $(cat chatter)"
@@ -40,7 +40,7 @@ quiet "$EK" $replay --messages before.msg
 if grep model_drift events.jsonl >event; then fail "told for nothing: $(cat event)"; fi
 
 # A fault of a feature is a finding, not a drift: its lists are not compared, routed or not.
-quiet "$EK" $messages --queries 24000 --from 2000 --fault price=x100,from=6000 -o faulty.msg --score-model old.safetensors
+quiet "$EK" $messages --lists 24000 --from 2000 --fault price=x100,from=6000 -o faulty.msg --upstream-model old.safetensors
 for mode in observe enforce; do
 	printf 'version: 1\ndefaults: {mode: %s}\n' $mode >rules.yaml
 	quiet "$EK" $replay --messages faulty.msg --rules rules.yaml

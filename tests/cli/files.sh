@@ -1,8 +1,8 @@
 # Files that are not there, empty, a folder, or cannot be written: a word and a status for each, and nothing half.
 . "$(dirname "$0")/prelude"
 
-quiet "$EK" gen hotel --queries 40 --manifest-out h.yaml -o t.txt
-quiet "$EK" gen hotel --queries 40 --format messages -o m.msgpack
+quiet "$EK" generate hotel --lists 40 --manifest-out h.yaml -o t.txt
+quiet "$EK" generate hotel --lists 40 --format messages -o m.msgpack
 quiet "$EK" profile --manifest h.yaml --letor t.txt -o p.ekp
 quiet "$EK" train --manifest h.yaml --train t.txt --vali t.txt --epochs 1 --hidden 4 -o m.safetensors
 mkdir folder
@@ -33,7 +33,7 @@ refused 1 "no list with items" profile -m h.yaml -l empty -o x
 refused 1 "empty: there are no lists in it" eval -m h.yaml --model m.safetensors --data empty
 
 # Whatever is written: a folder there, a folder not there, a full disk. What was there before stays.
-for words in "gen hotel -n 5" "convert -m h.yaml --letor t.txt" "profile -m h.yaml -l t.txt" "export --onnx m.safetensors" \
+for words in "generate hotel -n 5" "convert -m h.yaml --letor t.txt" "profile -m h.yaml -l t.txt" "export --onnx m.safetensors" \
 	"train -m h.yaml --train t.txt --vali t.txt --epochs 1 --hidden 4" "replay -m h.yaml -p p.ekp -i m.msgpack"; do
 	# shellcheck disable=SC2086 # words
 	refused 1 "folder: cannot open for writing: is a directory" $words -o folder
@@ -42,7 +42,7 @@ for words in "gen hotel -n 5" "convert -m h.yaml --letor t.txt" "profile -m h.ya
 	# shellcheck disable=SC2086 # words
 	refused 1 "/dev/full: cannot write: no space left on device" $words -o /dev/full
 done
-refused 1 "folder: cannot open for writing" gen hotel -n 5 --manifest-out folder -o x
+refused 1 "folder: cannot open for writing" generate hotel -n 5 --manifest-out folder -o x
 [ ! -e x ] || fail "lists without their manifest"
 cp p.ekp before
 refused 1 "gone: cannot open" profile -m h.yaml -l gone -o p.ekp
@@ -51,8 +51,8 @@ quiet "$EK" profile -m h.yaml -l t.txt -o p.ekp
 cmp p.ekp before # written over
 
 # What is printed and gets nowhere is a failure, unless the reader has seen enough: that is no news.
-for words in "--help" "gen --help" "inspect p.ekp" "inspect p.ekp --json" "inspect p.ekp --plot price" "check h.yaml" \
-	"gen hotel -n 5" "eval -m h.yaml --model m.safetensors --data t.txt --json" "profile -m h.yaml -l t.txt -o x.ekp --json"; do
+for words in "--help" "generate --help" "inspect p.ekp" "inspect p.ekp --json" "inspect p.ekp --plot price" "check h.yaml" \
+	"generate hotel -n 5" "eval -m h.yaml --model m.safetensors --data t.txt --json" "profile -m h.yaml -l t.txt -o x.ekp --json"; do
 	status=0
 	# shellcheck disable=SC2086 # words
 	"$EK" $words >/dev/full 2>err || status=$?
@@ -69,8 +69,8 @@ done
 
 # Standard output by another name is written to, not replaced: what is in the file stays.
 echo kept >log
-"$EK" gen hotel --queries 5 --seed 1 -o /dev/stdout >>log 2>chatter
+"$EK" generate hotel --lists 5 --seed 1 -o /dev/stdout >>log 2>chatter
 [ "$(head -n 1 log)" = kept ] || fail "what was in the file is gone"
 [ "$(wc -l <log)" -gt 1 ] || fail "nothing was written behind it"
-refused 2 "standard output" gen hotel --queries 5 --seed 1 --json -o /dev/stdout
+refused 2 "standard output" generate hotel --lists 5 --seed 1 --json -o /dev/stdout
 refused 78 "gone.yaml" profile -c gone.yaml -m h.yaml -i t.mp -o x.ekp

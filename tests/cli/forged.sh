@@ -1,8 +1,8 @@
 # What a producer reaches that forges lists: docs/security.md has the table.
 . "$(dirname "$0")/prelude"
 
-quiet "$EK" gen hotel --queries 4000 --seed 1 --manifest-out h.yaml -o train.txt
-quiet "$EK" gen hotel --queries 400 --from 4000 --seed 1 -o vali.txt
+quiet "$EK" generate hotel --lists 4000 --seed 1 --manifest-out h.yaml -o train.txt
+quiet "$EK" generate hotel --lists 400 --from 4000 --seed 1 -o vali.txt
 quiet "$EK" profile --manifest h.yaml --letor train.txt -o p.ekp
 quiet "$EK" train --manifest h.yaml --train train.txt --vali vali.txt --epochs 3 -o m.safetensors
 rules() { # name, keys of defaults
@@ -11,7 +11,7 @@ rules() { # name, keys of defaults
 forge() { # share or place of the forged lists, more words of gen
 	first=$1
 	shift
-	quiet "$EK" gen hotel --queries 4000 --from 20000 --seed 3 --format messages --score-model m.safetensors --fault "price=x100,$first" "$@" -o t.msgpack
+	quiet "$EK" generate hotel --lists 4000 --from 20000 --seed 3 --format messages --upstream-model m.safetensors --fault "price=x100,$first" "$@" -o t.msgpack
 }
 again() { # lists at once, every so many
 	set -- "$1" "$2" 21000 "from=21000,to=$((21000 + $1))"
@@ -32,13 +32,13 @@ is() { # least, most, what, of what
 rules observe "mode: observe"
 rules shadow "mode: shadow"
 rules enforce "mode: enforce"
-rules slower "mode: enforce, confirm_queries: 500"
+rules slower "mode: enforce, confirmation_lists: 500"
 rules canary "mode: canary"
-rules share "mode: enforce, act_share: 0.2"
-rules long "mode: enforce, hold: 10h"
-rules dear "mode: enforce, hold: 10h, act_share: 0.2"
+rules share "mode: enforce, action_min_fraction: 0.2"
+rules long "mode: enforce, min_duration: 10h"
+rules dear "mode: enforce, min_duration: 10h, action_min_fraction: 0.2"
 
-# Less than act_share of the traffic acts on nothing, however long it goes on.
+# Less than action_min_fraction of the traffic acts on nothing, however long it goes on.
 for share in 0.001 0.01 0.03; do
 	forge "from=20500,share=$share"
 	is 0 0 "$(anew enforce)" "$share forged"
@@ -62,15 +62,15 @@ is 5 70 "$(anew canary)" "seventy at once, canary"
 for rules in observe shadow slower; do
 	is 0 0 "$(anew $rules)" "seventy at once, $rules"
 done
-# With a hold that does not end, for as many lists as it earned: 1 / act_share each.
+# With a hold that does not end, for as many lists as it earned: 1 / action_min_fraction each.
 is 1330 1500 "$(anew long)" "seventy at once, no end of the hold"
-is 300 360 "$(anew dear)" "seventy at once, act_share 0.2"
+is 300 360 "$(anew dear)" "seventy at once, action_min_fraction 0.2"
 # Who knows when it is asked whether the fault lasts gets no more.
 forge "from=21000,to=21005" --fault "price=x100,from=21045,to=21048"
 is 1 170 "$(anew long)" "five, and three later"
 # A level that overlaps with others fits more lists than were forged, and earns for no more of them than these: 20 each.
 small() { # seed, how many lists are forged
-	quiet "$EK" gen hotel --queries 4500 --from 20000 --seed "$1" --format messages --score-model m.safetensors --fault price=+500,from=20500,share=0.03 -o t.msgpack
+	quiet "$EK" generate hotel --lists 4500 --from 20000 --seed "$1" --format messages --upstream-model m.safetensors --fault price=+500,from=20500,share=0.03 -o t.msgpack
 	is 500 $((20 * $2)) "$(anew long)" "a small level, seed $1"
 }
 small 3 117
@@ -78,7 +78,7 @@ small 7 123
 
 # Lists without scores cannot be scored, and take no genuine route away by that.
 gen() { # first list, lists, where to; prices in cents in arm B from 21000 on
-	quiet "$EK" gen hotel --queries "$2" --from "$1" --seed 3 --format messages --score-model m.safetensors --fault price=x100,from=21000,arm=B -o "$3"
+	quiet "$EK" generate hotel --lists "$2" --from "$1" --seed 3 --format messages --upstream-model m.safetensors --fault price=x100,from=21000,arm=B -o "$3"
 }
 gen 20000 1500 before.msgpack
 gen 21500 80 forged.msgpack

@@ -1,7 +1,7 @@
 # JSON messages work wherever those of msgpack do, with the same outcome.
 . "$(dirname "$0")/prelude"
 
-quiet "$EK" gen hotel --queries 3000 --seed 1 --manifest-out hotel.yaml -o train.txt
+quiet "$EK" generate hotel --lists 3000 --seed 1 --manifest-out hotel.yaml -o train.txt
 cat >rules.yaml <<END
 version: 1
 segments: [arm]
@@ -9,14 +9,14 @@ features: {price: {mode: enforce, units: [cents]}}
 END
 quiet "$EK" train --manifest hotel.yaml --train train.txt --vali train.txt --epochs 1 --hidden 8 -o m.safetensors
 for form in array map json json-map; do
-	quiet "$EK" gen hotel --queries 700 --seed 2 --format messages --encoding $form \
+	quiet "$EK" generate hotel --lists 700 --seed 2 --format messages --encoding $form \
 		--fault price=x100,from=200 -o in.$form
 done
 [ "$(wc -l <in.json)" = 700 ] || fail "not 700 lines of JSON"
 
 # The same profile, the same findings, the same lists scored anew.
 for form in array json; do
-	quiet "$EK" gen hotel --queries 1000 --seed 1 --format messages --encoding $form -o train.$form
+	quiet "$EK" generate hotel --lists 1000 --seed 1 --format messages --encoding $form -o train.$form
 	quiet "$EK" profile --manifest hotel.yaml --messages train.$form -o p.$form.ekp
 done
 cmp p.array.ekp p.json.ekp

@@ -1,8 +1,8 @@
-# evenkeel normalize --judge: the table, the JSON, the parts, and what it does not take.
+# evenkeel normalize --cross-validate: the table, the JSON, the parts, and what it does not take.
 . "$(dirname "$0")/prelude"
 
-quiet "$EK" gen hotel --queries 150 --seed 1 --manifest-out hotel.yaml -o lists.txt
-quiet "$EK" normalize -m hotel.yaml --letor lists.txt --judge=minmax,log,merge
+quiet "$EK" generate hotel --lists 150 --seed 1 --manifest-out hotel.yaml -o lists.txt
+quiet "$EK" normalize -m hotel.yaml --letor lists.txt --cross-validate=minmax,log,merge
 cp said table
 ! LC_ALL=C.UTF-8 grep -E '^.{80}' table || fail "too wide"
 grep -q '^150 lists in 5 parts of equal size; 5 folds' table || fail "no count: $(cat table)"
@@ -13,8 +13,8 @@ grep -q '^method  P@5     NDCG@1' table || fail "no head: $(cat table)"
 grep -qE '^minmax.* -$' table || fail "minmax is tested against itself: $(cat table)"
 
 # The same again, and as JSON with everything.
-"$EK" normalize -m hotel.yaml --letor lists.txt --judge=minmax,log,merge 2>/dev/null | cmp - table || fail "another table"
-"$EK" normalize -m hotel.yaml --letor lists.txt --judge=minmax,log,merge --json 2>/dev/null >json || fail "no JSON"
+"$EK" normalize -m hotel.yaml --letor lists.txt --cross-validate=minmax,log,merge 2>/dev/null | cmp - table || fail "another table"
+"$EK" normalize -m hotel.yaml --letor lists.txt --cross-validate=minmax,log,merge --json 2>/dev/null >json || fail "no JSON"
 python3 - <<'PY' || fail "the JSON is not as it should be"
 import json
 d = json.load(open("json"))
@@ -37,22 +37,22 @@ PY
 
 # Five files are the parts, in the order given; any other number of files is cut.
 for i in 1 2 3 4 5; do
-	quiet "$EK" gen hotel --queries $((20 * i)) --from $((1000 * i)) -o part$i.txt
+	quiet "$EK" generate hotel --lists $((20 * i)) --from $((1000 * i)) -o part$i.txt
 done
-"$EK" normalize -m hotel.yaml --letor part[1-5].txt --judge=log --json 2>/dev/null >json || fail "five files"
+"$EK" normalize -m hotel.yaml --letor part[1-5].txt --cross-validate=log --json 2>/dev/null >json || fail "five files"
 python3 -c '
 import json
 d = json.load(open("json"))
 assert d["parts_are_files"] and [f["lists"] for f in d["methods"][0]["folds"]] == [100, 20, 40, 60, 80], d["methods"][0]["folds"]
 ' || fail "the parts are not the files"
-quiet "$EK" normalize -m hotel.yaml --letor part[1-4].txt --judge=log --empty 0
+quiet "$EK" normalize -m hotel.yaml --letor part[1-4].txt --cross-validate=log --empty-lists 0
 grep -q '200 lists in 5 parts of equal size' said || fail "$(cat said)"
 grep -q 'relevant item count 0' said || fail "$(cat said)"
 
 # Categories keep their values, so that no method differs where there is nothing else.
 echo 'features: [{name: a, index: 1, role: item, type: category}, {name: b, index: 2, role: item, type: category}]' >categories.yaml
 awk 'BEGIN { for (i = 0; i < 300; i++) { a = i * 37 % 11; b = i * 53 % 13; print (a * a + b > 40 + i % 7) " qid:" int(i / 6) " 1:" a " 2:" b } }' >categories.txt
-"$EK" normalize -m categories.yaml --letor categories.txt --judge --json 2>err >json || fail "failed: $(cat err)"
+"$EK" normalize -m categories.yaml --letor categories.txt --cross-validate --json 2>err >json || fail "failed: $(cat err)"
 python3 -c '
 import json
 methods = json.load(open("json"))["methods"]
@@ -60,12 +60,12 @@ assert len(methods) == 9 and len({json.dumps(m["metrics"]) for m in methods}) ==
 assert all(f["columns"] == 2 for m in methods for f in m["folds"])
 ' || fail "categories were scaled"
 
-refused 2 "unknown method 'minmx', did you mean 'minmax'?" normalize -m hotel.yaml --letor lists.txt --judge=log,minmx
-refused 2 "unknown method 'softmax'; there are minmax, log" normalize -m hotel.yaml --letor lists.txt --judge=softmax
-refused 2 "method 'log' comes twice" normalize -m hotel.yaml --letor lists.txt --judge=log,cdf,log
-quiet "$EK" gen hotel --queries 4 -o few.txt
-refused 2 "4 lists are too few for 5 parts" normalize -m hotel.yaml --letor few.txt --judge
+refused 2 "unknown method 'minmx', did you mean 'minmax'?" normalize -m hotel.yaml --letor lists.txt --cross-validate=log,minmx
+refused 2 "unknown method 'softmax'; there are minmax, log" normalize -m hotel.yaml --letor lists.txt --cross-validate=softmax
+refused 2 "method 'log' comes twice" normalize -m hotel.yaml --letor lists.txt --cross-validate=log,cdf,log
+quiet "$EK" generate hotel --lists 4 -o few.txt
+refused 2 "4 lists are too few for 5 parts" normalize -m hotel.yaml --letor few.txt --cross-validate
 sed 's/^[0-9]*/0/' lists.txt >unlabelled.txt
 refused 2 "'minmax', fold 1: no list has items with different labels: nothing to learn" \
-	normalize -m hotel.yaml --letor unlabelled.txt --judge
-refused 2 "--judge goes with" normalize -m hotel.yaml --letor lists.txt --judge -o out.yaml
+	normalize -m hotel.yaml --letor unlabelled.txt --cross-validate
+refused 2 "--cross-validate goes with" normalize -m hotel.yaml --letor lists.txt --cross-validate -o out.yaml

@@ -42,11 +42,11 @@ watch='select -m gone --model gone --data gone --watch' choose='select -m gone -
 measure='eval -m gone --model gone --data gone' learn='train -m gone --train gone --vali gone -o out.st'
 # shellcheck disable=SC2086 # lists of words
 {
-	limit 256 'more than 256 times --chance' '--chance=f%d=0.1' $watch
+	limit 256 'more than 256 times --prior' '--prior=f%d=0.1' $watch
 	among 16 '--share has at most 16 numbers' '%d' --share= $choose
 	number 64 '--threads' '' --threads= $choose
 	limit 256 'more than 256 files' 'gone' eval -m gone --model gone --data
-	limit 64 'more than 64 faults' '--perturb=f%d=x2' $measure
+	limit 64 'more than 64 faults' '--fault=f%d=x2' $measure
 	among 32 'more than 32 metrics' 'ndcg@%d' --metric= $measure
 	among 7 '--hidden has at most 7 layers' '%d' --hidden= $learn
 	number 65536 '--hidden needs numbers of units' '' --hidden= $learn
@@ -58,10 +58,10 @@ measure='eval -m gone --model gone --data gone' learn='train -m gone --train gon
 }
 
 # A fault of a share tells two arms apart, so 12 of them 4,096.
-quiet "$EK" gen hotel --queries 60 --seed 1 --manifest-out hotel.yaml -o lists.txt
+quiet "$EK" generate hotel --lists 60 --seed 1 --manifest-out hotel.yaml -o lists.txt
 quiet "$EK" train -m hotel.yaml --train lists.txt --vali lists.txt --epochs 1 --hidden 4 -o model.st
 # shellcheck disable=SC2046
-quiet "$EK" eval -m hotel.yaml --model model.st --data lists.txt $(list 12 '--perturb=price=x100@0.%d' ' ')
+quiet "$EK" eval -m hotel.yaml --model model.st --data lists.txt $(list 12 '--fault=price=x100@0.%d' ' ')
 # shellcheck disable=SC2046
 refused 2 'the faults have more than 4096 arms' \
-	eval -m hotel.yaml --model model.st --data lists.txt $(list 13 '--perturb=price=x100@0.%d' ' ')
+	eval -m hotel.yaml --model model.st --data lists.txt $(list 13 '--fault=price=x100@0.%d' ' ')

@@ -1,8 +1,8 @@
 # Transforms, batch normalisation and dropout of evenkeel train: from the options to a model that scores.
 . "$(dirname "$0")/prelude"
 
-quiet "$EK" gen hotel --queries 200 --seed 5 --manifest-out hotel.yaml -o train.txt
-quiet "$EK" gen hotel --queries 50 --from 200 --seed 5 -o test.txt
+quiet "$EK" generate hotel --lists 200 --seed 5 --manifest-out hotel.yaml -o train.txt
+quiet "$EK" generate hotel --lists 50 --from 200 --seed 5 -o test.txt
 train="train --manifest hotel.yaml --train train.txt --vali test.txt --epochs 2 --hidden 8,4 --lr 0.01"
 
 for transform in log1p raw zscore cdf mixture; do
@@ -14,7 +14,7 @@ for transform in log1p raw zscore cdf mixture; do
 	quiet "$EK" eval --manifest hotel.yaml --model $transform.safetensors --data test.txt --route price --json
 	mv said clean
 	quiet "$EK" eval --manifest hotel.yaml --model $transform.safetensors --data test.txt --route price --json \
-		--perturb price=x64
+		--fault price=x64
 	[ "$(sed 's/.*"metrics"//; s/"counted".*//' clean)" = "$(sed 's/.*"metrics"//; s/"counted".*//' said)" ] ||
 		fail "$transform: $(cat clean) became $(cat said)"
 done

@@ -1,8 +1,8 @@
 # evenkeel normalize: the choice from lists and from a profile, what is made of it, and what is refused.
 . "$(dirname "$0")/prelude"
 
-quiet "$EK" gen hotel --queries 400 --seed 1 --manifest-out features.yaml -o train.txt
-quiet "$EK" gen hotel --queries 50 --seed 2 -o test.txt
+quiet "$EK" generate hotel --lists 400 --seed 1 --manifest-out features.yaml -o train.txt
+quiet "$EK" generate hotel --lists 50 --seed 2 -o test.txt
 quiet "$EK" profile --manifest features.yaml --letor train.txt -o profile.ekp
 
 # A table no wider than a screen; blocks only where the locale has them; the same from a profile.
@@ -100,9 +100,9 @@ refused 2 "'same.x' cannot be both --output and --report" normalize -m features.
 refused 2 "'same.x' cannot be both --output-data and --output-manifest" \
 	normalize -m features.yaml --letor train.txt --apply test.txt --output-data same.x --output-manifest same.x
 refused 2 "--missing is for --output-data" normalize -m features.yaml --letor train.txt --missing zero
-refused 2 "--empty is for --method osm and --judge" normalize -m features.yaml --letor train.txt --empty 0
-refused 2 "--judge goes with" normalize -m features.yaml --letor train.txt --judge --method fdm
-refused 2 "--judge goes with" normalize -m features.yaml --letor train.txt --judge --missing zero
+refused 2 "--empty-lists is for --method osm and --cross-validate" normalize -m features.yaml --letor train.txt --empty-lists 0
+refused 2 "--cross-validate goes with" normalize -m features.yaml --letor train.txt --cross-validate --method fdm
+refused 2 "--cross-validate goes with" normalize -m features.yaml --letor train.txt --cross-validate --missing zero
 long=$(printf 'x%.0s' $(seq 195))
 echo "features: [{name: $long, index: 1, role: item}]" >long.yaml
 refused 2 "columns of feature '$long': with '.minmax'" \

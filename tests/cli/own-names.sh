@@ -1,9 +1,9 @@
 # A topic whose fields have names of their own: what was recorded of it is read as the configuration says.
 . "$(dirname "$0")/prelude"
 
-quiet "$EK" gen hotel --queries 500 --seed 2 --manifest-out hotel.yaml -o train.txt
+quiet "$EK" generate hotel --lists 500 --seed 2 --manifest-out hotel.yaml -o train.txt
 quiet "$EK" train --manifest hotel.yaml --train train.txt --vali train.txt --epochs 1 --hidden 8 -o upstream.safetensors
-quiet "$EK" gen hotel --queries 1500 --seed 1 --format messages --encoding json-map --score-model upstream.safetensors -o usual.json
+quiet "$EK" generate hotel --lists 1500 --seed 1 --format messages --encoding json-map --upstream-model upstream.safetensors -o usual.json
 sed -E -e 's/"query":/"searchId":/; s/"time_ms":([0-9]+)/"meta":{"at":\1}/; s/"segments":/"experiment":/' \
 	-e 's/"query_features":/"request":/; s/"score":([^,}]+)/"rank":{"value":\1}/g' \
 	-e 's/"features":\{/"attrs":{"free":true,/g; s/"items":(.*)\}$/"result":{"hotels":\1}}/' usual.json >own.json
@@ -11,7 +11,7 @@ cat >own.yaml <<END
 input:   {brokers: "localhost:9092", topics: [scored], group: g}
 message: {encoding: json, query: searchId, time_ms: meta.at, segments: experiment, query_features: request,
           items: result.hotels, score: rank.value, features: attrs}
-output:  {topic: ranked, dead_letter: dead}
+output:  {topic: ranked, dead_letter_topic: dead}
 assets:  {manifest: own-features.yaml, profile: own.ekp}
 END
 hint="where fields have other names, --config tells them"
@@ -30,8 +30,8 @@ grep -v 'left out' own-features.yaml | cmp - features.yaml
 
 # So is everything that is made of them.
 refused 1 "own.json:1: items: missing; $hint" profile --manifest features.yaml --messages own.json -o p.ekp
-quiet "$EK" profile --manifest features.yaml --messages usual.json --baseline market -o usual.ekp
-quiet "$EK" profile --manifest features.yaml --messages own.json --baseline market --config own.yaml -o own.ekp
+quiet "$EK" profile --manifest features.yaml --messages usual.json --stratify-by market -o usual.ekp
+quiet "$EK" profile --manifest features.yaml --messages own.json --stratify-by market --config own.yaml -o own.ekp
 cmp usual.ekp own.ekp
 quiet "$EK" replay --manifest features.yaml --profile own.ekp --messages own.json --config own.yaml --json
 grep -q '"messages":1500,"untouched":1500,"scored_anew":0,"unreadable":0' said || fail "$(cat said)"
@@ -52,7 +52,7 @@ cat >tested.yaml <<END
 version: 1
 segments: [arm]
 tests:
-  - {name: cents, inject: {feature: price, scale: 100}, expect: {class: scale, factor: 100, within_percent: 10, after_queries: 400}}
+  - {name: cents, inject: {feature: price, scale: 100}, expect: {class: scale, factor: 100, within_percent: 10, after_lists: 400}}
 END
 quiet "$EK" check --manifest features.yaml --config own.yaml --messages own.json --profile own.ekp tested.yaml
 grep -qF 'tested.yaml: rules, ok (1 test passed on recorded lists)' said || fail "$(cat said)"
@@ -62,7 +62,7 @@ status=0
 grep -qF "items: missing; $hint" out || fail "$(cat out)"
 
 # In another encoding than the configuration says, run would send each of them to the dead letters.
-quiet "$EK" gen hotel --queries 20 --seed 1 --format messages -o usual.msgpack
+quiet "$EK" generate hotel --lists 20 --seed 1 --format messages -o usual.msgpack
 other_encoding() { # what is said, what the lists begin as, and are, a file of them
 	sed "s/encoding: json/encoding: $1/" own.yaml >other.yaml
 	why="message: it begins as $2 does, and"

@@ -1,9 +1,9 @@
 # evenkeel inspect --plot: histograms of training and of messages, as wide as any terminal is.
 . "$(dirname "$0")/prelude"
 
-quiet "$EK" gen hotel --queries 300 --seed 1 --manifest-out features.yaml -o train.txt
+quiet "$EK" generate hotel --lists 300 --seed 1 --manifest-out features.yaml -o train.txt
 quiet "$EK" profile --manifest features.yaml --letor train.txt -o profile.ekp
-quiet "$EK" gen hotel --queries 300 --seed 2 --format messages --fault price=x100 -o messages.msgpack
+quiet "$EK" generate hotel --lists 300 --seed 2 --format messages --fault price=x100 -o messages.msgpack
 
 narrow() { # no line of a file is wider than 79 characters
 	! LC_ALL=C.UTF-8 grep -qE '^.{80}' "$1" || fail "too wide: $(cat "$1")"

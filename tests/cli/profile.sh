@@ -1,9 +1,9 @@
 # evenkeel profile: made in parts and joined, and what cannot be joined.
 . "$(dirname "$0")/prelude"
 
-quiet "$EK" gen hotel --queries 900 --seed 1 --manifest-out features.yaml -o all.txt
+quiet "$EK" generate hotel --lists 900 --seed 1 --manifest-out features.yaml -o all.txt
 for part in 0 300 600; do
-	quiet "$EK" gen hotel --queries 300 --from $part --seed 1 -o $part.txt
+	quiet "$EK" generate hotel --lists 300 --from $part --seed 1 -o $part.txt
 	quiet "$EK" profile -m features.yaml --letor $part.txt --keep-lists -o $part.ekp
 done
 quiet "$EK" profile -m features.yaml --letor all.txt -o all.ekp
@@ -21,17 +21,17 @@ quiet "$EK" normalize -m features.yaml --profile 0.ekp
 
 # The parts say which baseline; nobody has to repeat it.
 for part in 0 300; do
-	quiet "$EK" profile -m features.yaml --letor $part.txt --baseline weekday --keep-lists -o b$part.ekp
+	quiet "$EK" profile -m features.yaml --letor $part.txt --stratify-by weekday --keep-lists -o b$part.ekp
 done
 quiet "$EK" profile -m features.yaml --merge b0.ekp b300.ekp --json -o b.ekp
-grep -q '"queries":600,.*"baseline":"weekday","strata":2' said || fail "another baseline: $(cat said)"
+grep -q '"queries":600,.*"stratify_by":"weekday","strata":2' said || fail "another baseline: $(cat said)"
 quiet "$EK" profile -m features.yaml --merge b0.ekp --letor 300.txt --json -o b.ekp
-grep -q '"queries":600,.*"baseline":"weekday","strata":2' said || fail "another baseline: $(cat said)"
+grep -q '"queries":600,.*"stratify_by":"weekday","strata":2' said || fail "another baseline: $(cat said)"
 
 refused 1 "all.ekp: the profile keeps no lists: make it with 'profile --keep-lists'" profile -m features.yaml --merge 0.ekp all.ekp -o no.ekp
 refused 1 "all.txt: this is LETOR text, not a profile" profile -m features.yaml --merge all.txt -o no.ekp
 refused 1 "absent.ekp: cannot open: no such file" profile -m features.yaml --merge absent.ekp -o no.ekp
-refused 1 "0.ekp: the profile was made without the baseline 'stay_nights'" profile -m features.yaml --merge 0.ekp --baseline stay_nights -o no.ekp
+refused 1 "0.ekp: the profile was made without the baseline 'stay_nights'" profile -m features.yaml --merge 0.ekp --stratify-by stay_nights -o no.ekp
 refused 2 "--manifest, --letor, --messages or --merge, and -o are needed" profile -m features.yaml -o no.ekp
 sed 's/taxes/tax/' features.yaml >other.yaml
 refused 1 "0.ekp: the profile is of another manifest: item feature" profile -m other.yaml --merge 0.ekp -o no.ekp

@@ -2,7 +2,7 @@
 . "$(dirname "$0")/prelude"
 
 commands=$("$EK-tools" --help | sed -nE 's/^  ([a-z]+) .*/\1/p' | tr '\n' ' ')
-[ "$commands" = "gen convert normalize select extract " ] || fail "commands: $commands"
+[ "$commands" = "generate convert normalize select extract " ] || fail "commands: $commands"
 for command in $commands; do
 	"$EK" --help | grep -q "^  $command " || fail "evenkeel --help lacks $command"
 	"$EK" "$command" --help >one 2>&1
@@ -17,16 +17,16 @@ mkdir bin
 cp "$EK" bin/evenkeel
 here=$EK
 EK=$work/bin/evenkeel
-refused 1 "evenkeel: no program 'evenkeel-tools' in '$work/bin'; 'gen' needs the package evenkeel-tools" gen hotel
+refused 1 "evenkeel: no program 'evenkeel-tools' in '$work/bin'; 'generate' needs the package evenkeel-tools" generate hotel
 mkdir -p libexec/evenkeel
 cp "$here-tools" libexec/evenkeel/
-quiet "$EK" gen hotel --queries 2 -o libexec.txt
+quiet "$EK" generate hotel --lists 2 -o libexec.txt
 mv libexec/evenkeel/evenkeel-tools bin/
-quiet "$EK" gen hotel --queries 2 -o bin.txt
+quiet "$EK" generate hotel --lists 2 -o bin.txt
 cmp bin.txt libexec.txt
-refused 2 "evenkeel gen: " gen
+refused 2 "evenkeel generate: " generate
 # By a link, as /usr/local/bin may have one.
 ln -s "$EK" link
-quiet ./link gen hotel --queries 2 -o link.txt
+quiet ./link generate hotel --lists 2 -o link.txt
 chmod a-r,a-w,a-x bin/evenkeel-tools
-refused 1 "evenkeel: cannot execute 'evenkeel-tools': Permission denied" gen hotel
+refused 1 "evenkeel: cannot execute 'evenkeel-tools': Permission denied" generate hotel

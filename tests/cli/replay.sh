@@ -1,10 +1,10 @@
 # evenkeel replay: what is found and routed, and one message without scores that must not end it.
 . "$(dirname "$0")/prelude"
 
-quiet "$EK" gen hotel --queries 1500 --seed 3 --manifest-out hotel.yaml -o train.txt
+quiet "$EK" generate hotel --lists 1500 --seed 3 --manifest-out hotel.yaml -o train.txt
 quiet "$EK" profile --manifest hotel.yaml --letor train.txt -o p.ekp
 quiet "$EK" train --manifest hotel.yaml --train train.txt --vali train.txt --epochs 1 -o m.safetensors
-quiet "$EK" gen hotel --queries 700 --seed 4 --format messages --score-model m.safetensors \
+quiet "$EK" generate hotel --lists 700 --seed 4 --format messages --upstream-model m.safetensors \
 	--fault price=x100,from=300 -o in.msg
 printf 'version: 1\ndefaults: {mode: enforce}\n' >rules.yaml
 
@@ -34,34 +34,34 @@ printf 'version: 1\ndefaults: {mode: shadow}\n' >shadow.yaml
 grep -q '^    what the plan wants  *0\.[0-9]* ' chatter || fail "$(cat chatter)"
 grep -q '"untouched":701,"scored_anew":0,.*"ranks_by_plan":{"lists":[1-9]' shadow.json || fail "$(cat shadow.json)"
 # Rules of another baseline than the profile's are refused.
-printf 'version: 1\ndefaults: {baseline: market}\n' >market.yaml
+printf 'version: 1\ndefaults: {stratify_by: market}\n' >market.yaml
 status=0
 "$EK" replay --manifest hotel.yaml --profile p.ekp --rules market.yaml --messages in.msg 2>chatter || status=$?
 [ $status = 78 ] || fail "ended with $status: $(cat chatter)"
-grep -q "market.yaml: 'baseline' is 'market', but the profile was made with none" chatter || fail "$(cat chatter)"
+grep -q "market.yaml: 'stratify_by' is 'market', but the profile was made with none" chatter || fail "$(cat chatter)"
 # One that is near it is a typing error, and no strata to be made.
-quiet "$EK" profile --manifest hotel.yaml --letor train.txt --baseline stay_nights -o nights.ekp
-printf 'version: 1\ndefaults: {baseline: stay_night}\n' >nights.yaml
+quiet "$EK" profile --manifest hotel.yaml --letor train.txt --stratify-by stay_nights -o nights.ekp
+printf 'version: 1\ndefaults: {stratify_by: stay_night}\n' >nights.yaml
 "$EK" replay --manifest hotel.yaml --profile nights.ekp --rules nights.yaml --messages in.msg 2>chatter && fail "it is taken"
-grep -q "nights.yaml: 'baseline' is 'stay_night', but the profile was made with 'stay_nights', did you mean that?" chatter ||
+grep -q "nights.yaml: 'stratify_by' is 'stay_night', but the profile was made with 'stay_nights', did you mean that?" chatter ||
 	fail "$(cat chatter)"
 
 # Rules that no list could ever follow are refused: a list-free model sees no other items.
 quiet "$EK" train --manifest hotel.yaml --train train.txt --vali train.txt --epochs 1 --list-free -o free.safetensors
-printf 'version: 1\nfeatures:\n  price:\n    on: {items: route_source}\n' >source.yaml
-refused 78 "source.yaml:4:17: 'route_source' needs the other items of the list, which the model 'free.safetensors'" \
+printf 'version: 1\nfeatures:\n  price:\n    actions: {items: route_per_source}\n' >source.yaml
+refused 78 "source.yaml:4:22: 'route_per_source' needs the other items of the list, which the model 'free.safetensors'" \
 	replay --manifest hotel.yaml --profile p.ekp --rules source.yaml --model free.safetensors --messages in.msg
 quiet "$EK" replay --manifest hotel.yaml --profile p.ekp --rules source.yaml --model m.safetensors --messages in.msg
 printf 'version: 1\n' >plain.yaml
 quiet "$EK" replay --manifest hotel.yaml --profile p.ekp --rules plain.yaml --model free.safetensors --messages in.msg
 cat >run.yaml <<'END'
 input:  {brokers: "127.0.0.1:1", topics: [scored], group: g}
-output: {topic: ranked, dead_letter: ranked.dead}
+output: {topic: ranked, dead_letter_topic: ranked.dead}
 assets: {manifest: hotel.yaml, profile: p.ekp, model: free.safetensors, rules: source.yaml}
 END
 status=0
 "$EK" check run.yaml >out 2>err || status=$?
-[ $status = 78 ] && grep -q "^run.yaml:3:.*'assets.rules': source.yaml:4:17: 'route_source' needs" out || fail "check: $status $(cat out err)"
+[ $status = 78 ] && grep -q "^run.yaml:3:.*'assets.rules': source.yaml:4:22: 'route_per_source' needs" out || fail "check: $status $(cat out err)"
 
 # A profile of too few lists says what it cannot do.
 head -c 40000 train.txt | sed '$d' >few.txt

@@ -14,30 +14,30 @@ warns() { # expected on stderr once, or nothing of the kind when empty, words...
 	fi
 }
 
-quiet "$EK" gen hotel --queries 300 --seed 5 --manifest-out hotel.yaml -o train.txt
+quiet "$EK" generate hotel --lists 300 --seed 5 --manifest-out hotel.yaml -o train.txt
 quiet "$EK" profile --manifest hotel.yaml --letor train.txt -o p.ekp
 for kind in static:price none random; do
 	quiet "$EK" train --manifest hotel.yaml --train train.txt --vali train.txt --epochs 1 --hidden 4 --routing $kind -o ${kind%:price}.safetensors
 done
-gen="gen hotel --queries 20 --seed 5 --format messages -o a.msg"
+gen="generate hotel --lists 20 --seed 5 --format messages -o a.msg"
 convert="convert --manifest hotel.yaml --letor train.txt -o b.msg"
 replay="replay --manifest hotel.yaml --profile p.ekp --messages a.msg"
 
 static="evenkeel: static.safetensors: trained with 'price' always routed: it ranks worse under any other routing"
-warns "$static" $gen --score-model static.safetensors
-warns "$static" $convert --score-model static.safetensors
+warns "$static" $gen --upstream-model static.safetensors
+warns "$static" $convert --upstream-model static.safetensors
 warns "$static" $replay --model static.safetensors
 none="evenkeel: none.safetensors: trained without routing: it ranks worse where features are routed"
-warns "" $gen --score-model none.safetensors # which routes nothing
-warns "" $convert --score-model none.safetensors
+warns "" $gen --upstream-model none.safetensors # which routes nothing
+warns "" $convert --upstream-model none.safetensors
 warns "$none" $replay --model none.safetensors
-warns "" $gen --score-model random.safetensors
-warns "" $convert --score-model random.safetensors
+warns "" $gen --upstream-model random.safetensors
+warns "" $convert --upstream-model random.safetensors
 if "$EK" $replay --model random.safetensors 2>&1 | grep -q "trained with"; then fail "warns of a model of random routing"; fi
 
 cat >run.yaml <<'END'
 input:  {brokers: "127.0.0.1:1", topics: [scored], group: g}
-output: {topic: ranked, dead_letter: ranked.dead}
+output: {topic: ranked, dead_letter_topic: ranked.dead}
 assets: {manifest: hotel.yaml, profile: p.ekp, model: static.safetensors}
 http:   {listen: "127.0.0.1:0"}
 END

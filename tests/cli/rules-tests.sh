@@ -19,8 +19,8 @@ segments: [arm]
 features:
   price: {units: [cents]}
 tests:
-  - {name: cents, inject: {feature: price, scale: 100}, expect: {class: scale, factor: 100, within_percent: 3, action: route, after_queries: 200}}
-  - {name: quiet, inject: none, expect: none, queries: 1000}
+  - {name: cents, inject: {feature: price, scale: 100}, expect: {class: scale, factor: 100, within_percent: 3, action: route, after_lists: 200}}
+  - {name: quiet, inject: none, expect: none, lists: 1000}
 END2
 printf 'features:\n  - {name: price, index: 1, role: item, routable: true}\n  - {name: nights, index: 2, role: query}\n' >features.yaml
 checks 0 rules.yaml
@@ -31,7 +31,7 @@ checks 0 -m features.yaml --no-tests rules.yaml
 [ "$(cat out)" = 'rules.yaml: rules, ok (2 tests well formed, not run)' ] || fail "$(cat out)"
 
 # A test that fails is a fault at its place, the same each time; without the run it is none.
-sed 's/after_queries: 200/after_queries: 20/; s/queries: 1000/queries: 1000}\n  - {name: half, inject: {feature: price, scale: 0.5, segment: {arm: B}}, expect: {class: power, segment: {arm: B}}/' rules.yaml >fails.yaml
+sed 's/after_lists: 200/after_lists: 20/; s/lists: 1000/lists: 1000}\n  - {name: half, inject: {feature: price, scale: 0.5, segment: {arm: B}}, expect: {class: power, segment: {arm: B}}/' rules.yaml >fails.yaml
 checks 78 -m features.yaml fails.yaml
 cp out first
 grep -qE "^fails.yaml:6:5: test 'cents': confirmed after [0-9]+ queries, wanted within 20$" out || fail "$(cat out)"
@@ -53,25 +53,25 @@ has 'these rules name no feature'
 checks 0 -m features.yaml none.yaml
 
 # On lists that were recorded.
-quiet "$EK" gen hotel --queries 4000 --seed 3 --format messages --manifest-out hotel.yaml -o train.msg
-quiet "$EK" profile --manifest hotel.yaml --messages train.msg --baseline market -o p.ekp
-quiet "$EK" gen hotel --queries 3000 --seed 4 --format messages -o week.msg
+quiet "$EK" generate hotel --lists 4000 --seed 3 --format messages --manifest-out hotel.yaml -o train.msg
+quiet "$EK" profile --manifest hotel.yaml --messages train.msg --stratify-by market -o p.ekp
+quiet "$EK" generate hotel --lists 3000 --seed 4 --format messages -o week.msg
 cat >hotel-rules.yaml <<'END2'
 version: 1
 segments: [arm]
 features:
   price: {units: [cents]}
 tests:
-  - {name: cents, inject: {feature: price, scale: 100}, expect: {class: scale, factor: 100, within_percent: 10, action: route, after_queries: 300}}
-  - {name: cents in B, inject: {feature: price, scale: 100, segment: {arm: B}}, expect: {class: scale, action: route, segment: {arm: B}, after_queries: 600}}
-  - {name: quiet, inject: none, expect: none, queries: 2000}
+  - {name: cents, inject: {feature: price, scale: 100}, expect: {class: scale, factor: 100, within_percent: 10, action: route, after_lists: 300}}
+  - {name: cents in B, inject: {feature: price, scale: 100, segment: {arm: B}}, expect: {class: scale, action: route, segment: {arm: B}, after_lists: 600}}
+  - {name: quiet, inject: none, expect: none, lists: 2000}
 END2
 checks 0 -m hotel.yaml --messages week.msg --profile p.ekp hotel-rules.yaml
 has '(3 tests passed on recorded lists)'
-sed 's/after_queries: 300/after_queries: 10/; s/queries: 2000/queries: 3000/' hotel-rules.yaml >late.yaml
+sed 's/after_lists: 300/after_lists: 10/; s/lists: 2000/lists: 3000/' hotel-rules.yaml >late.yaml
 checks 78 -m hotel.yaml --messages week.msg --profile p.ekp late.yaml
 has "late.yaml:6:5: test 'cents': confirmed after "
-sed 's/queries: 2000/queries: 3000/' hotel-rules.yaml >long.yaml
+sed 's/lists: 2000/lists: 3000/' hotel-rules.yaml >long.yaml
 checks 78 -m hotel.yaml --messages week.msg --profile p.ekp long.yaml
 has 'week.msg: there are only 3000 lists, and a test wants more'
 checks 78 -m hotel.yaml --messages gone.msg --profile p.ekp hotel-rules.yaml
@@ -91,17 +91,17 @@ changed() { # file, what sed does to it, text of a fault
 	checks 78 changed.yaml
 	has "$3"
 }
-changed default 's/min_effect: 1.10/min_effect: 1.005/' "test 'traffic that moves a little is not spoken of': 'scale' was confirmed"
-changed default 's/act_effect: 1.25/act_effect: 3/' "action 'alert', wanted 'route'"
-changed default 's/act_share: 0.05/act_share: 0.5/' "test 'one in five is': action 'alert', wanted 'route'"
-changed default 's/confirm_queries: 64/confirm_queries: 500/' 'queries, wanted within 200'
-changed travel 's/units: \[mi_to_km[^]]*\]/min_effect: 1.15/' "test 'kilometres for miles are less than act_effect, and known': action 'alert', wanted 'route'"
-changed travel 's/act_effect: 2 /act_effect: 3 /' "test 'a factor that nobody knows is routed from two and a half on': action 'alert'"
-changed travel 's/min_effect: 1.15/min_effect: 1.005/' "test 'a season is not spoken of': 'scale' was confirmed on 'price'"
-changed travel 's/confirm_queries: 64/confirm_queries: 500/' 'queries, wanted within 200'
+changed default 's/report_threshold: 1.10/report_threshold: 1.005/' "test 'traffic that moves a little is not spoken of': 'scale' was confirmed"
+changed default 's/action_threshold: 1.25/action_threshold: 3/' "action 'alert', wanted 'route'"
+changed default 's/action_min_fraction: 0.05/action_min_fraction: 0.5/' "test 'one in five is': action 'alert', wanted 'route'"
+changed default 's/confirmation_lists: 64/confirmation_lists: 500/' 'queries, wanted within 200'
+changed travel 's/units: \[mi_to_km[^]]*\]/report_threshold: 1.15/' "test 'kilometres for miles are below action_threshold, and known': action 'alert', wanted 'route'"
+changed travel 's/action_threshold: 2 /action_threshold: 3 /' "test 'a factor that nobody knows is routed from two and a half on': action 'alert'"
+changed travel 's/report_threshold: 1.15/report_threshold: 1.005/' "test 'a season is not spoken of': 'scale' was confirmed on 'price'"
+changed travel 's/confirmation_lists: 64/confirmation_lists: 500/' 'queries, wanted within 200'
 changed retail 's/with_tax, factor: 1.19/with_tax, factor: 1.25/' "test 'tax on top is known by its factor': action 'alert', wanted 'route'"
-changed retail 's/min_effect: 3,/min_effect: 1.1,/' "test 'shelves that fill up are not spoken of': 'scale' was confirmed"
-changed retail 's/confirm_queries: 100/confirm_queries: 500/' 'queries, wanted within 250'
-changed search 's/act_effect: 1.3/act_effect: 3/' "test 'a new analyser gives text scores half as large again': action 'alert'"
-changed search 's/min_effect: 2,/min_effect: 1.1,/' "test 'clicks that grow are not spoken of': 'scale' was confirmed"
-changed search 's/confirm_queries: 64/confirm_queries: 500/' 'queries, wanted within 300'
+changed retail 's/report_threshold: 3,/report_threshold: 1.1,/' "test 'shelves that fill up are not spoken of': 'scale' was confirmed"
+changed retail 's/confirmation_lists: 100/confirmation_lists: 500/' 'queries, wanted within 250'
+changed search 's/action_threshold: 1.3/action_threshold: 3/' "test 'a new analyser gives text scores half as large again': action 'alert'"
+changed search 's/report_threshold: 2,/report_threshold: 1.1,/' "test 'clicks that grow are not spoken of': 'scale' was confirmed"
+changed search 's/confirmation_lists: 64/confirmation_lists: 500/' 'queries, wanted within 300'

@@ -38,7 +38,7 @@ quiet "$EK" select $files --count 3
 grep -qE '^2 .* low .* reversed$' said || fail "the reversed feature is not seen: $(cat said)"
 grep -qE '^- .* constant .* same$' said || fail "the constant is not named: $(cat said)"
 awk 'length > 79' said | grep . && fail "lines beyond 79 columns"
-quiet "$EK" select $files --count 4 --likeness lists
+quiet "$EK" select $files --count 4 --similarity lists
 [ "$(awk '$1 == "4" {print $NF}' said)" = "noise" ] || fail "$(cat said)"
 for method in xgas random nfs; do
 	epochs=
@@ -67,11 +67,11 @@ quiet "$EK" select --manifest reduced.yaml --train train.txt --vali vali.txt --c
 grep -q '^unused: \[2, 3, 4, 5\]' least.yaml || fail "$(cat least.yaml)"
 
 # The judge's figures are those of train and eval with the reduced manifest.
-quiet "$EK" select $files --share 40 --judge --json --test vali.txt
+quiet "$EK" select $files --share 40 --cross-validate --json --test vali.txt
 judged=$(sed -E 's/.*"count":2,"features":\["main","reversed"\],"ndcg@3":([0-9.]+),.*/\1/' said)
 quiet "$EK" eval --manifest reduced.yaml --model small.safetensors --data vali.txt --metric ndcg@3 --json
 grep -q "\"ndcg@3\":$judged[,}]" said || fail "judged $judged, but: $(cat said)"
-quiet "$EK" select $files --judge --epochs 1
+quiet "$EK" select $files --cross-validate --epochs 1
 grep -qE '^all +5 +0\.[0-9]{4} +0\.[0-9]{4}$' said || fail "$(cat said)"
 
 # Importance: a model of all features.
@@ -98,7 +98,7 @@ grep -qE '^money +20% .* main$' said || fail "$(cat said)"
 quiet "$EK" check --manifest shop.yaml rules.yaml
 [ "$(grep -c '^  # .* a year to change unit' rules.yaml)" = 5 ] || fail "$(cat rules.yaml)"
 grep -qE '^  "noise": \{.*scale: alert' rules.yaml || fail "noise cannot be routed: $(cat rules.yaml)"
-quiet "$EK" select --watch --manifest shop.yaml --model m.safetensors --data vali.txt --chance main=0 --chance length=1 --json
+quiet "$EK" select --watch --manifest shop.yaml --model m.safetensors --data vali.txt --prior main=0 --prior length=1 --json
 grep -q '"name":"reversed","kind":"length","chance":1,' said || fail "$(cat said)"
 grep -q '"name":"main","kind":"money","chance":0,.*"shift":"x100","unit":"cents"' said || fail "$(cat said)"
 
@@ -107,7 +107,7 @@ awk '$2 == "qid:1" || $2 == "qid:2"' vali.txt >two.txt
 quiet "$EK" select --watch --manifest shop.yaml --model m.safetensors --data two.txt -o rules.yaml
 quiet "$EK" check --manifest shop.yaml rules.yaml
 grep -A1 'too few lists to tell: built-in actions' rules.yaml | grep -qE '^  "[a-z]+": \{(units: [^}]*)?\}$' || fail "$(cat rules.yaml)"
-! grep -A1 'too few lists to tell' rules.yaml | grep -q 'on:' || fail "noise changes an action: $(cat rules.yaml)"
+! grep -A1 'too few lists to tell' rules.yaml | grep -q 'actions:' || fail "noise changes an action: $(cat rules.yaml)"
 
 # A dictionary too large to be numbered anew is named; the others are measured.
 sed 's/name: noise, index: 4, role: item/&, type: category/' shop.yaml >coded.yaml
@@ -126,7 +126,7 @@ grep -q '"name":"noise","kind":"code","chance":0.05,"unnoticed":null' said || fa
 quiet "$EK" select $files --share 5,20,100 --json
 [ "$(grep -o '"wanted":[0-9]*,"share":[0-9]*,"count":[0-9]*' said | tr '\n' ' ')" = \
 	'"wanted":1,"share":5,"count":1 "wanted":1,"share":20,"count":1 "wanted":5,"share":100,"count":4 ' ] || fail "$(cat said)"
-quiet "$EK" select $files --share 5,20,100 --judge --epochs 1
+quiet "$EK" select $files --share 5,20,100 --cross-validate --epochs 1
 grep -qxF '100% would be 5 features; only 4 of them vary' said || fail "$(cat said)"
 [ "$(grep -cE '^(5|20)% +1 +0\.' said)" = 2 ] || fail "$(cat said)"
 
@@ -150,7 +150,7 @@ refused 2 "standard output can have one thing only" select $files --count 2 -o -
 refused 2 "'x.svg' is to be written twice" select $files --count 2 --scatter x.svg --dendrogram ./x.svg
 refused 2 "--epochs is for" select $files --count 2 --epochs 3
 refused 2 "--repeats is for" select $files --count 2 --repeats 3
-refused 2 "--likeness does not go" select $files --count 2 --method nfs --likeness lists
+refused 2 "--similarity does not go" select $files --count 2 --method nfs --similarity lists
 refused 2 "--repeats is for" select --watch --manifest shop.yaml --model m.safetensors --data vali.txt --repeats 2
 refused 2 "--count 6: the manifest has 5" select $files --method nfs --count 6
 ! grep -q 're-ranker' err || fail "it trained first"
@@ -164,8 +164,8 @@ refused 2 "--method importance needs --model" select $files --method importance
 refused 2 "--watch needs --manifest, --model and --data" select --watch --manifest shop.yaml
 refused 2 "--watch chooses nothing" select --watch --manifest shop.yaml --model m.safetensors --data vali.txt --count 2
 refused 2 "there is no item feature or kind 'mian', did you mean 'main'?" \
-	select --watch --manifest shop.yaml --model m.safetensors --data vali.txt --chance mian=0.5
-refused 2 "from 0 to 1" select --watch --manifest shop.yaml --model m.safetensors --data vali.txt --chance main=2
+	select --watch --manifest shop.yaml --model m.safetensors --data vali.txt --prior mian=0.5
+refused 2 "from 0 to 1" select --watch --manifest shop.yaml --model m.safetensors --data vali.txt --prior main=2
 sed 's/^[01]/0/' vali.txt >empty.txt
 refused 2 "no list of the --train files has a positive label" select --manifest shop.yaml --train empty.txt --vali vali.txt
 refused 2 "no list has a positive label" select --watch --manifest shop.yaml --model m.safetensors --data empty.txt

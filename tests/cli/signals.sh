@@ -9,12 +9,12 @@ fail() {
 	exit 1
 }
 
-"$EK" gen hotel --queries 200 --manifest-out hotel.yaml -o lists.txt 2>log
+"$EK" generate hotel --lists 200 --manifest-out hotel.yaml -o lists.txt 2>log
 "$EK" profile --manifest hotel.yaml --letor lists.txt -o profile.ekp 2>log
 echo 'version: 1' >rules.yaml
 cat >run.yaml <<'END'
 input:  {brokers: "127.0.0.1:1", topics: [scored], group: g}
-output: {topic: ranked, dead_letter: ranked.dead}
+output: {topic: ranked, dead_letter_topic: ranked.dead}
 assets: {manifest: hotel.yaml, profile: profile.ekp, rules: rules.yaml}
 http:   {listen: "127.0.0.1:0"}
 END
@@ -24,7 +24,7 @@ pid=$!
 wait_for_line log 'started'
 # A reload is no end, whatever comes of it.
 kill -HUP "$pid"
-wait_for_line log 'event=reload_done fit=whole'
+wait_for_line log 'event=reload_completed carried_over=all'
 cp profile.ekp good.ekp
 echo none >profile.ekp
 kill -HUP "$pid"
@@ -33,7 +33,7 @@ cp good.ekp profile.ekp
 # What is to be typed, and not what a program would send.
 echo 'segments: [arm]' >rules.yaml
 kill -HUP "$pid"
-wait_for_line log "event=reload_refused message=.*'segments' of the rules is another one.* reload with --begin-anew, or"
+wait_for_line log "event=reload_refused message=.*'segments' of the rules is another one.* reload with --reset-state, or"
 # Two kinds, so that the system cannot make one of them.
 kill -TERM "$pid"
 kill -INT "$pid"

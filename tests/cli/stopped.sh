@@ -3,7 +3,7 @@ pid=
 . "$(dirname "$0")/prelude"
 trap '[ -z "$pid" ] || kill -KILL "$pid" 2>/dev/null || true; rm -rf "$work"' EXIT
 
-quiet "$EK" gen hotel --queries 40 --manifest-out h.yaml -o t.txt
+quiet "$EK" generate hotel --lists 40 --manifest-out h.yaml -o t.txt
 mkdir at
 mkfifo in
 # By TERM and KILL; INT does not reach what a script has put behind. It reads on until it is stopped: the output was opened before the input.

@@ -3,7 +3,7 @@ pid=
 . "$(dirname "$0")/prelude"
 trap '[ -z "$pid" ] || kill -KILL "$pid" 2>/dev/null || true; rm -rf "$work"' EXIT
 
-quiet "$EK" gen hotel --queries 300 --seed 1 --manifest-out features.yaml -o train.txt
+quiet "$EK" generate hotel --lists 300 --seed 1 --manifest-out features.yaml -o train.txt
 quiet "$EK" profile --manifest features.yaml --letor train.txt -o profile.ekp
 printf 'version: 1\nsegments: [arm]\n' >rules.yaml
 echo 'ana 0123456789-a-token-of-ana' >tokens.txt
@@ -11,7 +11,7 @@ chmod 600 tokens.txt
 port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
 cat >run.yaml <<END
 input: {brokers: "127.0.0.1:1", topics: [scored], group: g}
-output: {topic: ranked, dead_letter: ranked.dead}
+output: {topic: ranked, dead_letter_topic: ranked.dead}
 assets: {manifest: features.yaml, profile: profile.ekp, rules: rules.yaml}
 http: {listen: "127.0.0.1:$port", token_file: tokens.txt}
 END
@@ -69,10 +69,10 @@ alerts: [webhook: {url: "\${file:/gone/url}"}, kafka: {topic: news}]
 END
 sed -i "s/group: g/group: g, librdkafka: {sasl.password: '\${EK_NOT_SET}'}/" unit.yaml
 "$EK" status -c unit.yaml | grep -q '^paused             yes' || fail "asked for a secret"
-sed 's/input: {/&delivery: exactly_once, /' unit.yaml >part.yaml # what is left out is held against nothing
+sed 's/input: {/&delivery: exactly_once, commit_interval: 8s, /' unit.yaml >part.yaml # what is left out is held against nothing
 cat >>part.yaml <<'END'
-fleet: {topic: fl, tick: "${EK_NOT_SET}", silent: 2s}
-limits: {commit_every: 8s, transaction_timeout: "${EK_NOT_SET}"}
+fleet: {topic: fl, report_interval: "${EK_NOT_SET}", leader_timeout: 2s}
+limits: {transaction_timeout: "${EK_NOT_SET}"}
 END
 "$EK" status -c part.yaml | grep -q '^paused             yes' || fail "asked for a tick"
 refused 78 "environment variable 'CREDENTIALS_DIRECTORY' is not set: systemd sets it for the unit alone" resume -c unit.yaml
@@ -104,18 +104,18 @@ refused 1 "no item feature 'a b&n=1'" history -c run.yaml --feature 'a b&n=1'
 refused 1 "'n' must be a positive number" history -c run.yaml --n x
 # Files are read again, or refused as a whole with every fault at its place.
 [ "$("$EK" reload -c run.yaml)" = "reloaded: evidence, findings and routes go on" ] || fail "not reloaded"
-printf 'version: 1\nsegments: [arm]\ndefaults: {mod: observe, hold: 10}\n' >rules.yaml
+printf 'version: 1\nsegments: [arm]\ndefaults: {mod: observe, min_duration: 10}\n' >rules.yaml
 status=0
 "$EK" reload -c run.yaml >said 2>chatter || status=$?
 [ $status = 78 ] || fail "status $status: $(cat said chatter)"
 grep -q "rules.yaml:3:.*did you mean 'mode'" said || fail "$(cat said chatter)"
-grep -q "rules.yaml:3:.*'hold'" said || fail "$(cat said chatter)"
+grep -q "rules.yaml:3:.*'min_duration'" said || fail "$(cat said chatter)"
 printf 'version: 1\nsegments: [app]\n' >rules.yaml
 status=0
 "$EK" reload -c run.yaml >said 2>chatter || status=$?
 [ $status = 78 ] || fail "status $status: $(cat said chatter)"
-[ "$("$EK" reload -c run.yaml --begin-anew)" = "reloaded: evidence, findings and routes begin anew" ] || fail "not anew"
-"$EK" reload -c run.yaml --begin-anew --json | grep -q '"state":"done","reload":5,.*"who":"ana"' || fail "no JSON"
+[ "$("$EK" reload -c run.yaml --reset-state)" = "reloaded: evidence, findings and routes begin anew" ] || fail "not anew"
+"$EK" reload -c run.yaml --reset-state --json | grep -q '"state":"done","reload":5,.*"actor":"ana"' || fail "no JSON"
 refused 1 "a token is needed" reload --url "http://127.0.0.1:$port"
 kill -TERM $pid
 wait $pid || fail "$(cat log)"

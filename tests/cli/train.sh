@@ -5,10 +5,10 @@ figure() { # name in the JSON of the last eval
 	sed -E "s/\"counted\".*//; s/.*\"$1\":([0-9.]+|null).*/\\1/" said
 }
 
-quiet "$EK" gen hotel --queries 300 --seed 5 --manifest-out hotel.yaml -o train.txt
-quiet "$EK" gen hotel --queries 100 --from 300 --seed 5 -o vali.txt.zst
-quiet "$EK" gen hotel --queries 50 --from 400 --seed 5 -o a.txt
-quiet "$EK" gen hotel --queries 50 --from 450 --seed 5 -o b.txt
+quiet "$EK" generate hotel --lists 300 --seed 5 --manifest-out hotel.yaml -o train.txt
+quiet "$EK" generate hotel --lists 100 --from 300 --seed 5 -o vali.txt.zst
+quiet "$EK" generate hotel --lists 50 --from 400 --seed 5 -o a.txt
+quiet "$EK" generate hotel --lists 50 --from 450 --seed 5 -o b.txt
 train="train --manifest hotel.yaml --train train.txt --vali vali.txt.zst --epochs 3 --hidden 8,4 --lr 0.01"
 eval="eval --manifest hotel.yaml --model m.safetensors --data a.txt b.txt"
 
@@ -30,7 +30,7 @@ grep -qE '^\{"model":"json.safetensors","epochs":3,"best_epoch":[1-3],.*"vali":\
 # Every form trains, scores, and passes check.
 for form in "--loss listnet" "--loss approxndcg" "--routing none --log-input none" "--routing static:price,taxes" \
 	"--log-input routed" "--list-free" "--hidden 5" "--batch 7 --decay 0" \
-	"--keep-clean 1 --shift 0 --average 0" "--optimizer adagrad --lr 0.1" "--patience 1" "--loss approxndcg --samples 8 --cutoff 5"; do
+	"--unrouted-fraction 1 --scale-augmentation 0 --weight-averaging 0" "--optimizer adagrad --lr 0.1" "--patience 1" "--loss approxndcg --samples 8 --cutoff 5"; do
 	quiet "$EK" $train $form -o form.safetensors
 	quiet "$EK" eval --manifest hotel.yaml --model form.safetensors --data a.txt --json
 	quiet "$EK" check --manifest hotel.yaml form.safetensors
@@ -72,15 +72,15 @@ grep -q 'of 1,' said || fail "the option does not win: $(cat said)"
 quiet "$EK" $eval --json
 grep -qE '^\{"queries":100,"metrics":\{"ndcg@5":0\.[0-9]+,"ndcg@10":0\.[0-9]+\},' said || fail "JSON: $(cat said)"
 clean=$(figure ndcg@10)
-quiet "$EK" $eval --json --perturb price=x100
+quiet "$EK" $eval --json --fault price=x100
 [ "$(figure ndcg@10)" != "$clean" ] || fail "a fault changes nothing"
 quiet "$EK" $eval --json --route price
 routed=$(figure ndcg@10)
-quiet "$EK" $eval --json --route price --perturb price=x128
+quiet "$EK" $eval --json --route price --fault price=x128
 [ "$(figure ndcg@10)" = "$routed" ] || fail "a routed fault moved NDCG from $routed to $(figure ndcg@10)"
-quiet "$EK" $eval --json --route price --spread auto --perturb price=^2
+quiet "$EK" $eval --json --route price --normalize-spread auto --fault price=^2
 grep -qE '"routed":\{"price":(1\.[89]|2\.[012])' said || fail "spread ratio of a square: $(cat said)"
-quiet "$EK" $eval --metric ndcg@3,map,p@5,err,mrr --gain linear --empty 0
+quiet "$EK" $eval --metric ndcg@3,map,p@5,err,mrr --gain linear --empty-lists 0
 grep -q '^100 lists; gain y; lists without a relevant item count 0; equal scores keep the order of the file; highest label of ERR 2$' said ||
 	fail "text: $(cat said)"
 grep -q '^routed: none$' said || fail "text: $(cat said)"
@@ -103,40 +103,40 @@ quiet "$EK" eval --manifest hotel.yaml --model m.safetensors other.safetensors -
 grep -qE '^ndcg@10 +0\.[0-9]{4} \+- 0\.[0-9]{4}  over 50 lists$' said || fail "text of two models: $(cat said)"
 
 # Remedies beside routing: a known factor, one that is looked up, one per arm, a constant, nothing at all.
-quiet "$EK" $eval --json --perturb price=x64 --rescale price=64
+quiet "$EK" $eval --json --fault price=x64 --repair price=64
 [ "$(figure ndcg@10)" = "$clean" ] || fail "a fault taken back is $(figure ndcg@10), not $clean"
-quiet "$EK" $eval --json --perturb price=x64@0.5 --repair price --reference a.txt b.txt
+quiet "$EK" $eval --json --fault price=x64@0.5 --repair price --reference a.txt b.txt
 [ "$(figure ndcg@10)" != "$clean" ] || fail "one factor repairs half of the lists"
 quiet "$EK" $eval --json --repair price --reference a.txt b.txt
 [ "$(figure ndcg@10)" = "$clean" ] || fail "a repair of what is healthy changes it"
-quiet "$EK" $eval --json --perturb price=x64@0.5 --repair price --repair-by arm --reference train.txt
+quiet "$EK" $eval --json --fault price=x64@0.5 --repair price --repair-by arm --reference train.txt
 byarm=$(figure ndcg@10)
-quiet "$EK" $eval --json --perturb price=x4096@0.5 --repair price --repair-by arm --reference train.txt
+quiet "$EK" $eval --json --fault price=x4096@0.5 --repair price --repair-by arm --reference train.txt
 awk -v a="$byarm" -v b="$(figure ndcg@10)" 'BEGIN { exit !(a - b < 1e-3 && b - a < 1e-3) }' || fail "a factor per arm leaves the fault in"
-quiet "$EK" $eval --json --perturb price=x64 --fill price
+quiet "$EK" $eval --json --fault price=x64 --impute price
 filled=$(figure ndcg@10)
-quiet "$EK" $eval --json --fill price
+quiet "$EK" $eval --json --impute price
 [ "$(figure ndcg@10)" = "$filled" ] || fail "a constant depends on the fault"
-quiet "$EK" $eval --json --silence price
+quiet "$EK" $eval --json --blank price
 silenced=$(figure ndcg@10)
-quiet "$EK" $eval --json --silence price --perturb price=zero
+quiet "$EK" $eval --json --blank price --fault price=zero
 [ "$(figure ndcg@10)" = "$silenced" ] || fail "what is silenced still speaks"
-quiet "$EK" $eval --perturb price,taxes=currency --perturb chain=recode,items=0.5 --silence taxes --route price
-grep -q '^routed: price; silenced: taxes$' said || fail "text: $(cat said)"
+quiet "$EK" $eval --fault price,taxes=currency --fault chain=recode,items=0.5 --blank taxes --route price
+grep -q '^routed: price; blanked: taxes$' said || fail "text: $(cat said)"
 
 # Lists mixed of two sources: what only one of them suffers is undone by routing by source, and by nothing else.
-quiet "$EK" $eval --json --sources 2 --route-source price
+quiet "$EK" $eval --json --sources 2 --route-per-source price
 mixed=$(figure ndcg@10)
 grep -qF '"routed":{"price":1}' said || fail "not told as routed: $(cat said)"
-quiet "$EK" $eval --json --sources 2 --route-source price --perturb price=x64,source=1
+quiet "$EK" $eval --json --sources 2 --route-per-source price --fault price=x64,source=1
 [ "$(figure ndcg@10)" = "$mixed" ] || fail "a fault of one source is seen: $(figure ndcg@10), not $mixed"
-quiet "$EK" $eval --json --sources 2 --route price --perturb price=x64,source=1
+quiet "$EK" $eval --json --sources 2 --route price --fault price=x64,source=1
 [ "$(figure ndcg@10)" != "$mixed" ] || fail "one mean is as good as one for each source"
-quiet "$EK" $eval --sources 2 --route-source price
+quiet "$EK" $eval --sources 2 --route-per-source price
 grep -q '; items of 2 sources by chance$' said && grep -q '^routed: none; routed by source: price$' said || fail "text: $(cat said)"
-refused 2 "--route-source needs --sources: LETOR items have none" $eval --route-source price
-refused 2 "LETOR items have no source, --sources gives them one" $eval --perturb price=x2,source=1
-refused 2 "there is no source 2, only 0 to 1" $eval --sources 2 --perturb price=x2,source=2
+refused 2 "--route-per-source needs --sources: LETOR items have none" $eval --route-per-source price
+refused 2 "LETOR items have no source, --sources gives them one" $eval --fault price=x2,source=1
+refused 2 "there is no source 2, only 0 to 1" $eval --sources 2 --fault price=x2,source=2
 refused 2 "--sources needs a number from 2 to 16, not '17'" $eval --sources 17
 
 sed 's/^[12] /0 /' a.txt >none.txt
@@ -194,14 +194,14 @@ warned "feature 'price' is always 7 in the training data; the model cannot learn
 grep -q "feature '.*' never occurs in the training data: is the manifest that of another set?" chatter || fail "an empty column: $(cat chatter)"
 quiet "$EK" eval --manifest hotel.yaml --model odd.safetensors --data a.txt --json
 flat=$(figure ndcg@10)
-quiet "$EK" eval --manifest hotel.yaml --model odd.safetensors --data a.txt --json --perturb price=x100
+quiet "$EK" eval --manifest hotel.yaml --model odd.safetensors --data a.txt --json --fault price=x100
 [ "$(figure ndcg@10)" = "$flat" ] || fail "a feature that was constant in training moved NDCG from $flat to $(figure ndcg@10)"
 sed -E '/^nights_feature/d; s/role: query/role: item/' hotel.yaml >other-set.yaml
 warned "item feature 'stay_nights' never differs within a list of the training data" train --manifest other-set.yaml --epochs 1 --train train.txt --vali a.txt -o odd.safetensors
 
 # Learning from upstream scores: no labels, the same ranking, and routable.
-quiet "$EK" gen hotel --queries 300 --seed 5 --format messages --score-model m.safetensors -o train.msg
-quiet "$EK" gen hotel --queries 100 --from 300 --seed 5 --format messages --score-model m.safetensors -o vali.msg
+quiet "$EK" generate hotel --lists 300 --seed 5 --format messages --upstream-model m.safetensors -o train.msg
+quiet "$EK" generate hotel --lists 100 --from 300 --seed 5 --format messages --upstream-model m.safetensors -o vali.msg
 quiet "$EK" train --manifest hotel.yaml --train train.msg --vali vali.msg --teacher upstream --lr 0.01 -o taught.safetensors --json
 awk -v x="$(figure ndcg@10)" 'BEGIN { exit !(x > 0.95) }' || fail "not learned from the scores: $(cat said)"
 sed -E 's/.*"fidelity":(.*)\}$/\1/' said >fidelity
@@ -213,7 +213,7 @@ figure_of() { # the mean of tau in the last report
 awk -v x="$(figure_of)" 'BEGIN { exit !(x > 0.8 && x < 1) }' || fail "not faithful: $(cat said)"
 quiet "$EK" eval --manifest hotel.yaml --model m.safetensors --data vali.msg --teacher upstream --json
 [ "$(figure_of)" = 1 ] || fail "a model beside its own scores: $(cat said)"
-quiet "$EK" eval --manifest hotel.yaml --model m.safetensors --data vali.msg --teacher upstream --json --perturb price=x100
+quiet "$EK" eval --manifest hotel.yaml --model m.safetensors --data vali.msg --teacher upstream --json --fault price=x100
 awk -v x="$(figure_of)" 'BEGIN { exit !(x < 0.95) }' || fail "a fault changes nothing: $(cat said)"
 quiet "$EK" eval --manifest hotel.yaml --model m.safetensors --data vali.msg --teacher upstream
 for line in '^beside the upstream scorer, mean and sd over 100 of 100 lists:$' '^  Kendall tau  *1\.0000  0\.0000$' \
@@ -245,8 +245,8 @@ refused 1 "empty.txt: there are no lists in it" eval --manifest hotel.yaml --mod
 refused 1 "empty.txt: there are no lists in it" eval --manifest hotel.yaml --model m.safetensors --data a.txt empty.txt
 refused 1 "nowhere/x" train --manifest hotel.yaml --train gone.txt --vali vali.txt.zst -o nowhere/x
 refused 2 "takes no cut-off" $eval --metric map@5
-refused 2 "LETOR text has no segment 'market'" profile --manifest hotel.yaml --letor a.txt --baseline market -o x
-refused 2 "did you mean 'stay_nights'?" profile --manifest hotel.yaml --letor a.txt --baseline stay_night -o x
+refused 2 "LETOR text has no segment 'market'" profile --manifest hotel.yaml --letor a.txt --stratify-by market -o x
+refused 2 "did you mean 'stay_nights'?" profile --manifest hotel.yaml --letor a.txt --stratify-by stay_night -o x
 quiet "$EK" profile --manifest hotel.yaml -i train.msg -o by-letter.ekp
 refused 2 "did you mean 'status'?" stauts
 refused 2 "did you mean 'train'?" trian
@@ -256,18 +256,18 @@ refused 2 "feature 'chain' is not routable" $train -o x --routing static:chain
 refused 2 "named twice" $eval --route price,taxes,price
 refused 2 "--list-free needs --log-input none" $train -o x --list-free --log-input always
 refused 2 "--hidden needs numbers" $train -o x --hidden 64,
-refused 2 "the share of lists with another scale is 0 to 1" $train -o x --shift 1.5
+refused 2 "the share of lists with another scale is 0 to 1" $train -o x --scale-augmentation 1.5
 refused 2 "samples and a cut-off are for the loss approxndcg" $train -o x --samples 8
 refused 2 "--optimizer does not know 'sgd'" $train -o x --optimizer sgd
 refused 2 "--loss does not know 'mse'" $train -o x --loss mse
 refused 2 "unknown metric 'auc'" $eval --metric auc
 refused 2 "needs the training lists as --reference" $eval --repair price
-refused 2 "feature 'price' has two treatments, route and silence" $eval --route all --silence price
-refused 2 "--rescale needs FEATURE=FACTOR above 0, not 'price'" $eval --rescale price
-refused 2 "did you mean 'price'?" $eval --fill prise
-refused 2 "feature 'chain' is not routable" $eval --silence chain
-refused 2 "a feature with more than" eval --manifest hotel.yaml --model m.safetensors --data train.txt --perturb price=recode
-refused 2 "have no segment 'arm'" $eval --perturb price=x100,arm=B
+refused 2 "feature 'price' has two treatments, route and blank" $eval --route all --blank price
+refused 2 "--repair without a factor needs the training lists as --reference" $eval --repair price
+refused 2 "did you mean 'price'?" $eval --impute prise
+refused 2 "feature 'chain' is not routable" $eval --blank chain
+refused 2 "a feature with more than" eval --manifest hotel.yaml --model m.safetensors --data train.txt --fault price=recode
+refused 2 "have no segment 'arm'" $eval --fault price=x100,arm=B
 refused 2 "the validation data has no list with a positive label" train --manifest hotel.yaml --train train.txt --vali none.txt -o x
 refused 1 "gone.txt" $train gone.txt -o x
 refused 1 "m.safetensors: item feature 2 is 'taxes' in the model but 'rating' in the manifest" eval --manifest "$tests/bad/features.yaml" --model m.safetensors --data a.txt

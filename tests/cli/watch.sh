@@ -3,12 +3,12 @@ pid=
 . "$(dirname "$0")/prelude"
 trap '[ -z "$pid" ] || kill -KILL "$pid" 2>/dev/null || true; rm -rf "$work"' EXIT
 
-quiet "$EK" gen hotel --queries 300 --seed 1 --manifest-out features.yaml -o train.txt
+quiet "$EK" generate hotel --lists 300 --seed 1 --manifest-out features.yaml -o train.txt
 quiet "$EK" profile --manifest features.yaml --letor train.txt -o profile.ekp
 port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
 cat >run.yaml <<END
 input: {brokers: "127.0.0.1:1", topics: [scored], group: g}
-output: {topic: ranked, dead_letter: ranked.dead}
+output: {topic: ranked, dead_letter_topic: ranked.dead}
 assets: {manifest: features.yaml, profile: profile.ekp}
 http: {listen: "127.0.0.1:$port"}
 END

@@ -13,13 +13,13 @@ from watch_terminal import begin, ends, first_screen, os, read_until
 
 def answers(count):
     places = [{"feature": "price" if i == 0 else f"feature_{i:03d}", "segment": {"arm": "B"} if i % 2 else None,
-               "action": "route", "mode": "enforce"} for i in range(count)]
+               "mitigation": "route", "mode": "enforce"} for i in range(count)]
     findings = [{**p, "state": "confirmed", "since_ms": 1790000000000, "class": "scale", "factor": 100.3, "units": ["cents"]}
                 for p in places]
     return {"/api/v1/status": {"service": "evenkeel", "ready": True, "lag": 120, "consumed": 1234567, "routed": 3456,
                                "dead_letters": 7, "open_findings": count, "plan_version": 12, "paused": None},
-            "/api/v1/ranks": {"routes": [{**p, "withdrawn": {"rail": "error_rate", "figure": 0.2, "limit": 0.01}} for p in places[:1]]},
-            "/api/v1/findings": findings, "/api/v1/plan": {"version": 12, "cells": [{**p, "percent": 100, "by": "rules"} for p in places]}}
+            "/api/v1/impact": {"routes": [{**p, "rolled_back": {"guardrail": "error_rate", "observed": 0.2, "limit": 0.01}} for p in places[:1]]},
+            "/api/v1/findings": findings, "/api/v1/plan": {"version": 12, "entries": [{**p, "percent": 100, "source": "rules"} for p in places]}}
 
 
 class Answers(http.server.BaseHTTPRequestHandler):

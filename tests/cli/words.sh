@@ -31,27 +31,27 @@ while read -r words; do
 	# shellcheck disable=SC2086 # words
 	"$EK" $words >out 2>err </dev/null || status=$?
 	case $words:$status in
-	"gen "*:0) ;;
+	"generate "*:0) ;;
 	*:1 | *:78) grep -qE 'no such file' err out || fail "$words: $(cat err)" ;;
 	*) fail "status $status of $words: $(cat err)" ;;
 	esac
 done <examples
 
 # Near misses; what an option takes is no option, abbreviations are, and nothing is behind --.
-refused 2 "unknown option '--quries', did you mean '--queries'?" gen hotel --quries 4
-refused 2 "unknown option '--quries', did you mean '--queries'?" gen hotel --quries=4
-refused 2 "fault '--quries'" gen hotel --fault --quries
-refused 2 "fault '--quries'" gen hotel -n1 -s 2 --fault --quries --fault=x
-refused 2 "--seed needs a whole number, not '--quries'" gen hotel -n 1 -s --quries
-refused 2 "'--quries' is one too many" gen hotel -- --quries
-quiet "$EK" gen hotel --quer 2 --out few.txt
-refused 2 "invalid option -- 'z'" gen hotel -z
+refused 2 "unknown option '--lsts', did you mean '--lists'?" generate hotel --lsts 4
+refused 2 "unknown option '--lsts', did you mean '--lists'?" generate hotel --lsts=4
+refused 2 "fault '--quries'" generate hotel --fault --quries
+refused 2 "fault '--quries'" generate hotel -n1 -s 2 --fault --quries --fault=x
+refused 2 "--seed needs a whole number, not '--quries'" generate hotel -n 1 -s --quries
+refused 2 "'--quries' is one too many" generate hotel -- --quries
+quiet "$EK" generate hotel --list 2 --out few.txt
+refused 2 "invalid option -- 'z'" generate hotel -z
 refused 2 "--loss does not know 'listnt' (listnet, listmle, approxndcg)" train --loss listnt
 
 # One stream, one use of it.
-for words in "gen hotel" "gen hotel -o x --manifest-out -" "convert --manifest h --letor t" "export --onnx m -o -" \
+for words in "generate hotel" "generate hotel -o x --manifest-out -" "convert --manifest h --letor t" "export --onnx m -o -" \
 	"capture -b 127.0.0.1:1 -t x -o -" "profile --manifest h --letor t -o -"; do
 	# shellcheck disable=SC2086 # words
 	refused 2 "standard output" $words --json
 done
-refused 2 "standard output" gen hotel --manifest-out -
+refused 2 "standard output" generate hotel --manifest-out -

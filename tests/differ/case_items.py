@@ -45,11 +45,11 @@ def run(w):
     w.write("f.yaml", stream.manifest.yaml())
     w.run("profile", "-m", "f.yaml", "--letor", "train.txt", "-o", "p.ekp")
     w.write("m.safetensors", draw.safetensors(*draw.model(rng, stream.manifest)))
-    pins = [{"feature": stream.manifest.items[f], "action": str(rng.choice(["route", "silence"]))}
+    pins = [{"feature": stream.manifest.items[f], "action": str(rng.choice(["route", "blank"]))}
             | ({"segment": {"arm": str(rng.choice(["A", "B"]))}} if rng.random() < .4 else {})
             for f in rng.choice(routable, int(rng.integers(1, len(routable) + 1)), replace=False)]
-    w.write("r.yaml", json.dumps({"segments": ["arm"], "defaults": {"confirm_queries": int(rng.choice([8, 32, 64])),
-                                                                  "false_alarms": "1 per 100000 queries"}, "pins": pins}))
+    w.write("r.yaml", json.dumps({"segments": ["arm"], "defaults": {"confirmation_lists": int(rng.choice([8, 32, 64])),
+                                                                  "false_alarms": "1 per 100000 lists"}, "pins": pins}))
     (one, scores), (other, parts) = found(w, "list"), found(w, "item")
     expect(one and np.any(scores), f"nothing to compare: {len(one)} events, {np.count_nonzero(scores)} scores")
     expect(len(scores) == len(parts), f"{len(scores)} scores of lists, {len(parts)} of items")

@@ -45,11 +45,11 @@ def run(w):
     w.write("f.yaml", manifest.yaml())
     w.write("l.txt", lists.letor())
     w.write("m.safetensors", draw.safetensors(about, tensors))
-    w.run("convert", "-m", "f.yaml", "--letor", "l.txt", "--score-model", "m.safetensors", "-o", "in.msg")
+    w.run("convert", "-m", "f.yaml", "--letor", "l.txt", "--upstream-model", "m.safetensors", "-o", "in.msg")
     scores = [[item["score"] for item in message["items"]] for message in w.messages("in.msg")]
     gain, empty = str(rng.choice(["exp", "linear"])), str(rng.choice(["skip", "0", "1"]))
     found = w.json("eval", "-m", "f.yaml", "--model", "m.safetensors", "--data", "l.txt", "--metric", ",".join(METRICS),
-                   "--gain", gain, "--empty", empty)
+                   "--gain", gain, "--empty-lists", empty)
     most = max(float(max(labels)) for labels in lists.labels)
     for name in METRICS:
         each = [of_list(name, s, [float(v) for v in labels], gain, most) for s, labels in zip(scores, lists.labels)]

@@ -103,7 +103,7 @@ def run(w):
     whole = [float(nearest(Fraction(float(n)))) for n in integers]
     once = [float(nearest(Fraction(d))) for d in doubles]
     w.write("l.txt", "".join(f"0 qid:{i} 1:{t} 2:1\n" for i, t in enumerate(decimals)))
-    w.run("convert", "-m", "f.yaml", "--letor", "l.txt", "--score-model", "m.safetensors", "-o", "text.msg")
+    w.run("convert", "-m", "f.yaml", "--letor", "l.txt", "--upstream-model", "m.safetensors", "-o", "text.msg")
     check(w.messages("text.msg"), once, decimals, "text")
     w.run("profile", "-m", "f.yaml", "--letor", "l.txt", "-o", "p.ekp")
     w.write("in.msg", message_of([traffic.pack(d) for d in doubles] + [packed_integer(rng, n) for n in integers]))

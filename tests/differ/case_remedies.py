@@ -9,7 +9,7 @@ import oracle
 import reference
 from world import Difference, close, expect
 
-REMEDIES = ("none", "route", "silence", "rescale", "fill", "repair", "spread")
+REMEDIES = ("none", "route", "blank", "repair", "fill", "repair", "spread")
 DIGITS = 2e-9
 FACTOR = 7.25                   # of rescale
 DRAWS, LEAST = 20, 3            # a draw with so many remedies that make a difference is enough
@@ -95,14 +95,14 @@ def treated(lists, train, broken, model, remedy, k):
     f = lists.manifest.routable[k]
     treatment, spread = ["none"] * len(lists.manifest.routable), 1
     out = broken.copy()
-    if remedy in ("route", "silence", "spread"):
-        treatment[k] = "silence" if remedy == "silence" else "route"
+    if remedy in ("route", "blank", "spread"):
+        treatment[k] = "blank" if remedy == "blank" else "route"
     with np.errstate(all="ignore"):
         if remedy == "fill":
             out.items[..., f] = model[1]["item_median"][f]
         elif remedy == "repair":
             out = reference.faults.repair(broken, padded(train), [f])
-        elif remedy == "rescale":
+        elif remedy == "repair":
             out.items[..., f] /= FACTOR
         elif remedy == "spread":
             spread = reference.sir.within_list_sd(broken, lists.manifest.routable)[k] / float(model[1]["log_sd"][k])
@@ -157,12 +157,12 @@ def measure(w, lists, train, fault, model, remedy, k):
     if not each:
         return False
     name, words = lists.manifest.items[lists.manifest.routable[k]], fault[0]
-    option = {"none": [], "route": ["--route", name], "silence": ["--silence", name], "spread": ["--route", name, "--spread", "auto"],
-              "rescale": ["--rescale", f"{name}={FACTOR}"], "fill": ["--fill", name],
+    option = {"none": [], "route": ["--route", name], "blank": ["--blank", name], "spread": ["--route", name, "--normalize-spread", "auto"],
+              "repair": ["--repair", f"{name}={FACTOR}"], "fill": ["--impute", name],
               "repair": ["--repair", name, "--reference", "train.txt"]}[remedy]
     w.write("sure.txt", sure.letor())
-    found = w.json("eval", "-m", "f.yaml", "--model", "m.safetensors", "--data", "sure.txt", "--perturb", words, *option, "--metric",
-                   "ndcg", "--empty", "0")["metrics"]["ndcg"]
+    found = w.json("eval", "-m", "f.yaml", "--model", "m.safetensors", "--data", "sure.txt", "--fault", words, *option, "--metric",
+                   "ndcg", "--empty-lists", "0")["metrics"]["ndcg"]
     wanted = np.mean(each)
     close([found], [wanted], DIGITS, f"NDCG of {len(each)} lists under {words} with {remedy}")
     return remedy != "none" and abs(np.mean(judged(sure, train, fault, model, "none", k)[0]) - wanted) > 1000 * DIGITS

@@ -26,7 +26,7 @@ def run(w):
     scorer = oracle.Scorer(about, tensors)
     sources = int(rng.choice([0, 2, 3, 16]))
     encoding = ENCODINGS[rng.integers(len(ENCODINGS))]
-    w.run("convert", "-m", "f.yaml", "--letor", "l.txt", "--score-model", "m.safetensors", "--encoding", encoding,
+    w.run("convert", "-m", "f.yaml", "--letor", "l.txt", "--upstream-model", "m.safetensors", "--encoding", encoding,
           *(["--sources", sources, "--seed", rng.integers(1000)] if sources else []), "-o", "in.msg")
     came = read(w, "in.msg", encoding)
     worst = compare(came, lists, came, scorer, ["none"] * len(manifest.routable), healthy, "nothing routed")

@@ -56,7 +56,7 @@ def orders(rng, manifest, found):
     until = ctypes.c_int64(int(rng.choice([0, traffic.START + 10**int(rng.integers(5, 8))])))
     version = ctypes.c_uint64()
     return [("accept", feature, *segment, "ana", None, ctypes.byref(version)), ("revert", ctypes.c_uint64(1), None, None),
-            ("pin", feature, *segment, str(rng.choice(["route", "none", "silence"])), until, "ana", "because"),
+            ("pin", feature, *segment, str(rng.choice(["route", "none", "blank"])), until, "ana", "because"),
             ("unpin", feature, *segment, None, None), ("pause", "ana", "night"), ("resume", "ana", "day"),
             ("resume_route", feature, *segment, "ana", None)][int(rng.choice(7, p=[.25, .15, .1, .15, .05, .15, .15]))]
 
@@ -75,7 +75,7 @@ class Pair:
         if sure or self.rng.random() < .7:
             order = [list(self.kept)[i] for i in self.rng.permutation(len(self.kept))]
             fit = self.cut.load(self.kept, order, self.assets[int(self.rng.integers(2))])
-            expect(fit == "whole", f"a state that was loaded is '{fit}'")
+            expect(fit == "full", f"a state that was loaded is '{fit}'")
             self.cuts += 1
 
     def pass_on(self, message):
@@ -132,7 +132,7 @@ def one(w, library, persons):
             pair.restore(n == lists // 2)
         if w.rng.random() < .01:
             fit = pair.cut.turn(pair.assets[int(w.rng.integers(2))])
-            expect(fit == "whole", f"assets that say the same are '{fit}'")
+            expect(fit == "full", f"assets that say the same are '{fit}'")
         if fetched and w.rng.random() < .3:
             pair.same_events()
         if not persons or w.rng.random() < .1:

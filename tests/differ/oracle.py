@@ -7,7 +7,7 @@ times what is seen, and it grows with the scores, as any fixed tolerance would n
 import numpy as np
 
 ROUNDING = 2.**-24
-ACTIONS = ("none", "route", "silence", "route_source")
+ACTIONS = ("none", "route", "blank", "route_per_source")
 
 
 def signed_log1p(x):
@@ -50,7 +50,7 @@ class Scorer:
         logs = np.log(np.abs(np.where(usable, x, 1)))
         z = np.zeros(x.shape)
         for k in range(x.shape[1]):
-            groups = sources if treatment[k] == "route_source" else np.zeros(len(x), int)
+            groups = sources if treatment[k] == "route_per_source" else np.zeros(len(x), int)
             for one in np.unique(groups):
                 use = usable[:, k] & (groups == one)
                 mean = logs[use, k].mean() if use.any() else 0.
@@ -63,7 +63,7 @@ class Scorer:
         """x float32 [n, F], query [M], treatment: an action per routable feature -> (scores, bounds), [n] each."""
         x, query, t = x.astype(np.float64), query.astype(np.float64), self.t
         mask = np.array([float(a != "none") for a in treatment])
-        silent = np.array([a == "silence" for a in treatment], bool)
+        silent = np.array([a == "blank" for a in treatment], bool)
         u = np.where(absent(x), 0, self.transformed(np.where(absent(x), 0, x)))
         values = x[:, self.positions]
         z = np.where(silent, 0, self.centred(values, sources, treatment))

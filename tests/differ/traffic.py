@@ -139,15 +139,15 @@ class Stream:
 def rules(rng, manifest, trials, cells=CELLS):
     """Rules of any kind; JSON is YAML. Without `trials` nothing hangs on lists that were ranked both ways."""
     modes = ["observe", "shadow", "enforce", "enforce", "enforce"] + ["canary"] * 2 * trials
-    defaults = {"mode": str(rng.choice(modes)), "confirm_queries": int(rng.choice([1, 8, 32, 64])),
-                "hold": str(rng.choice(["0s", "5s", "60s", "10m"])), "false_alarms": f"1 per {10 ** int(rng.integers(4, 8))} queries",
-                "recover": str(rng.choice(["auto", "auto", "manual"])), "act_share": float(rng.choice([.05, 0, .5])),
-                "canary": {"percent": 20, "step": 30, "every": "20s", "min_lists": 5, "abort_if": {"worse_than_fault": bool(trials), "error_rate": .01 * trials}}}
+    defaults = {"mode": str(rng.choice(modes)), "confirmation_lists": int(rng.choice([1, 8, 32, 64])),
+                "min_duration": str(rng.choice(["0s", "5s", "60s", "10m"])), "false_alarms": f"1 per {10 ** int(rng.integers(4, 8))} lists",
+                "recover": str(rng.choice(["auto", "auto", "manual"])), "action_min_fraction": float(rng.choice([.05, 0, .5])),
+                "canary": {"percent": 20, "step": 30, "every": "20s", "min_lists": 5, "abort_if": {"worse_than_unmitigated": bool(trials), "error_rate": .01 * trials}}}
     if rng.random() < .5:
-        defaults["on"] = {"scale": str(rng.choice(["route", "rescale", "route_spread"])),
-                          "items": str(rng.choice(["alert", "route"])), "missing": str(rng.choice(["alert", "silence"]))}
+        defaults["on"] = {"scale": str(rng.choice(["route", "repair", "route_normalized"])),
+                          "items": str(rng.choice(["alert", "route"])), "missing": str(rng.choice(["alert", "blank"]))}
     if rng.random() < .3:
-        defaults["same_query"] = [["query_features"], ["items.id"], []][int(rng.integers(3))]
+        defaults["dedup_key"] = [["query_features"], ["items.id"], []][int(rng.integers(3))]
     segments = [d for d in DIMENSIONS if rng.random() < .7]
     if "arm" in segments and rng.random() < .4:
         defaults["mode_in"] = {"arm": {"B": str(rng.choice(modes))}}
@@ -157,5 +157,5 @@ def rules(rng, manifest, trials, cells=CELLS):
            "limits": {"max_routed_features": int(rng.choice([1, 2, 10])), "on_limit": str(rng.choice(["observe", "keep"]))}}
     pinned = [f for f in manifest.routable if rng.random() < .2]
     if pinned:
-        out["pins"] = [{"feature": manifest.items[f], "action": str(rng.choice(["route", "silence", "none"]))} for f in pinned]
+        out["pins"] = [{"feature": manifest.items[f], "action": str(rng.choice(["route", "blank", "none"]))} for f in pinned]
     return json.dumps(out)

@@ -85,7 +85,7 @@ class Onnx(unittest.TestCase):
 
     def test_every_form_scores_odd_lists_as_we_do(self):
         import numpy as np
-        ours.evenkeel("gen", "hotel", "--queries", "200", "--manifest-out", "hotel.yaml", "-o", "train.txt",
+        ours.evenkeel("generate", "hotel", "--lists", "200", "--manifest-out", "hotel.yaml", "-o", "train.txt",
                       folder=self.folder)
         for name, words in FORMS.items():
             with self.subTest(name):

@@ -17,11 +17,11 @@ from read_sketch import Damaged, varint
 
 BETS, SHARES = 24, 4
 CLASSES = {"scale", "power", "offset", "items", "missing", "zero", "sign", "stuck", "clip", "shape", "new_category"}
-ACTIONS = {"none", "alert", "route", "route_spread", "rescale", "silence", "route_source"}
+ACTIONS = {"none", "alert", "route", "route_normalized", "repair", "blank", "route_per_source"}
 MODES = {"observe", "shadow", "canary", "enforce"}
 BY = {"finding", "person", "rules"}
-RAILS = {"none", "rank_change_p95", "error_rate", "dead_letter_rate", "latency_p99", "model_drift", "worse_than_fault"}
-DONE = {"route", "end", "step", "withdraw", "relapse", "limit", "pin", "unpin", "expired", "accept", "revert", "pause",
+RAILS = {"none", "rank_change_p95", "error_rate", "dead_letter_rate", "latency_p99", "model_drift", "worse_than_unmitigated"}
+DONE = {"route", "end", "step", "rollback", "relapse", "limit", "pin", "unpin", "expired", "accept", "revert", "pause",
         "resume", "reload"}
 TIME_MAX, COUNT_MAX, U32, VERSION_MAX = 2**53, 2**40, 2**32 - 1, 2**63 - 1
 SHIFT_MAX = 200
@@ -31,8 +31,8 @@ HARM_BETS, LATENCY_BINS, RANK_BINS = 5, 64, 64
 class Body:
     """The numbers and texts of a record, one behind the other."""
 
-    def __init__(self, data, version):
-        self.data, self.at, self.version = data, 0, version  # 2 has no accepts, 3 no incidents
+    def __init__(self, data):
+        self.data, self.at = data, 0
 
     def take(self, count):
         if count > len(self.data) - self.at:
@@ -85,7 +85,7 @@ def finding(body, dimensions):
     feature, episode, since = body.text(), body.number(2**32 - 1), body.signed()
     kind, fewer, query = body.word(CLASSES), body.number(3), body.text()
     factor, low, high, error, share, spread, exponent = body.fixed("7d")
-    incident = body.number(U32) if body.version > 3 else 0
+    incident = body.number(U32)
     if any(f <= 0 for f in (factor, low, high)) or not 0 <= share <= 1:
         raise Damaged(f"a finding that cannot be before byte {body.at}")
     return {"cell": where, "feature": feature, "episode": episode, "since": since, "class": kind, "fewer": fewer,
@@ -117,11 +117,11 @@ def sums(body):
 def tick(body):
     head = instance(body)
     dimensions = head["dimensions"]
-    head["normal"] = body.number(VERSION_MAX) if body.version > 2 else 0
+    head["normal"] = body.number(VERSION_MAX)
     head["cells"] = body.many(lambda b: {"cell": cell(b, dimensions), "features": sums(b)}, 4096)
     head["findings"] = body.many(lambda b: finding(b, dimensions), 1024)
-    head["lists"] = body.number(2**24) if body.version > 3 else 0
-    head["traffic"] = body.many(lambda b: (cell(b, dimensions), b.number(head["lists"])), 4096) if body.version > 3 else []
+    head["lists"] = body.number(2**24)
+    head["traffic"] = body.many(lambda b: (cell(b, dimensions), b.number(head["lists"])), 4096)
     return head
 
 
@@ -153,7 +153,7 @@ def entry(body, dimensions):
     one["mode"], one["percent"], one["by"] = body.word(MODES), body.number(10000) / 100, body.word(BY)
     (one["factor"],) = body.fixed("d")
     one["query_feature"] = body.text()
-    one["since"], one["until"], one["hold"] = body.signed(), body.signed(), body.number(TIME_MAX)
+    one["since"], one["until"], one["min_duration"] = body.signed(), body.signed(), body.number(TIME_MAX)
     one["turns"] = body.number(U32)
     if one["since"] < 0 or one["until"] < -1 or not math.isfinite(one["value"]):
         raise Damaged(f"an entry that cannot be before byte {body.at}")
@@ -178,7 +178,7 @@ def rollout(body, dimensions):
 
 
 def pin(body, dimensions):
-    return place(body, dimensions) | {"action": body.word(ACTIONS - {"rescale"}), "until": body.signed(),
+    return place(body, dimensions) | {"action": body.word(ACTIONS - {"repair"}), "until": body.signed(),
                                       "who": body.text(64), "why": body.text(500)}
 
 
@@ -193,8 +193,6 @@ def accept(body, dimensions):
 
 
 def normal(body, dimensions):
-    if body.version < 3:
-        return {"normal": 0, "profile": 0, "accepts": []}
     head = {"normal": body.number(VERSION_MAX), "profile": body.fixed("Q")[0], "accepts": body.many(lambda b: accept(b, dimensions), 256)}
     versions = [one["version"] for one in head["accepts"]]
     if versions != sorted(set(versions)) or versions and versions[-1] > head["normal"]:
@@ -283,8 +281,8 @@ def order(body):
     (one["manifest"],) = body.fixed("Q")
     one["what"] = body.word({"pin", "unpin", "pause", "resume", "accept", "revert"})
     one |= place(body, body.many(Body.text, 8))
-    one |= {"action": body.word(ACTIONS - {"rescale"}), "until": body.signed(), "who": body.text(64), "why": body.text(500)}
-    one["accept"] = body.number(VERSION_MAX) if body.version > 2 else 0
+    one |= {"action": body.word(ACTIONS - {"repair"}), "until": body.signed(), "who": body.text(64), "why": body.text(500)}
+    one["accept"] = body.number(VERSION_MAX)
     if one["until"] < 0 or one["what"] in ("pause", "revert") and one["feature"] or \
             one["what"] in ("pin", "unpin", "accept") and not one["feature"] or \
             (one["what"] == "revert") != (one["accept"] > 0):
@@ -303,11 +301,11 @@ def answer(body):
 def read(data, query_features=1):
     """-> the record; rows need to know how many query features the manifest has"""
     kinds = {b"T": tick, b"U": trials, b"P": plan, b"O": order, b"A": answer, b"R": lambda body: rows(body, query_features)}
-    if data[:3] not in (b"EK4", b"EK3", b"EK2") or data[3:4] not in kinds or len(data) < 8:
+    if data[:3] != b"EK4" or data[3:4] not in kinds or len(data) < 8:
         raise Damaged("it does not begin as a record does")
     if data[-4:] != struct.pack("<I", zlib.crc32(data[:-4])):
         raise Damaged("wrong checksum")
-    body = Body(data[4:-4], data[2] - ord("0"))
+    body = Body(data[4:-4])
     record = kinds[data[3:4]](body)
     if body.at != len(body.data):
         raise Damaged(f"more bytes at byte {body.at}")

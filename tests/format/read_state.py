@@ -147,7 +147,7 @@ def guard(r, size):
 def plan(r):
     version, paused, entries = r.take("Qii")
     keys = ("feature", "cell", "action", "value", "mode", "percent", "by", "factor", "query_feature",
-            "since_ms", "until_ms", "hold_ms")
+            "since_ms", "until_ms", "min_duration_ms")
     found = [dict(zip(keys, r.take("iiidiiidiqqq"))) for _ in range(entries)]
     modes = [r.take("4i") for _ in range(r.one("i", 0, 512))]
     return {"version": version, "paused": paused, "entries": found, "modes": modes}
@@ -198,7 +198,7 @@ def drift(r):
     return {"drifted": drifted, "compared": compared, "figures": figures}
 
 
-DIDS = ("route", "end", "step", "withdraw", "relapse", "limit", "pin", "unpin", "expired", "accept", "revert", "pause",
+DIDS = ("route", "end", "step", "rollback", "relapse", "limit", "pin", "unpin", "expired", "accept", "revert", "pause",
         "resume", "reload")
 
 

@@ -55,7 +55,7 @@ class Program(unittest.TestCase):
     def run_gen(self, *options):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "out.gz")
-            subprocess.run([os.environ["EK"], "gen", "hotel", "--queries", str(LISTS), "-o", path, *options],
+            subprocess.run([os.environ["EK"], "generate", "hotel", "--lists", str(LISTS), "-o", path, *options],
                            check=True, stderr=subprocess.DEVNULL)
             return read_capture.read(path)
 

@@ -19,10 +19,10 @@ class Profile(unittest.TestCase):
     def setUpClass(cls):
         cls.folder = tempfile.TemporaryDirectory()
         base = cls.folder.name
-        run("gen", "hotel", "--queries", "400", "--seed", "1", "--format", "messages",
+        run("generate", "hotel", "--lists", "400", "--seed", "1", "--format", "messages",
             "--manifest-out", f"{base}/features.yaml", "-o", f"{base}/train.ekc")
         run("profile", "--manifest", f"{base}/features.yaml", "--messages", f"{base}/train.ekc",
-            "--baseline", "market", "-o", f"{base}/p.ekp")
+            "--stratify-by", "market", "-o", f"{base}/p.ekp")
         with open(f"{base}/p.ekp", "rb") as file:
             cls.data = file.read()
 

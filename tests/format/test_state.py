@@ -112,7 +112,7 @@ class StateWithAccept(unittest.TestCase):
 
     def test_change_and_route_have_ended(self):
         self.assertEqual((self.read["changes"]["EPIS"]["open"], self.read["plan"]["entries"]), ([], []))
-        self.assertEqual(self.read["guard"]["events"][-1]["what"], "accept")
+        self.assertEqual(self.read["guard"]["events"][-1]["type"], "accept")
 
     def test_its_history_has_the_accept(self):
         history = self.read["history"]

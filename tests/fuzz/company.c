@@ -5,17 +5,17 @@
 
 enum { TRAINING = 400, LISTS = 320, CELLS = 4, PLACES = 8, TRIES = 12 };
 
-static const char RULES[] =
-    "version: 1\n"
-    "defaults:\n"
-    "  mode: canary\n"
-    "  mode_in: {arm: {B: enforce}}\n"
-    "  confirm_queries: 8\n"
-    "  hold: 5s\n"
-    "  false_alarms: 1 per 10000 queries\n"
-    "  canary: {percent: 40, step: 30, every: 2s, min_lists: 2, abort_if: {rank_change_p95: 0.9}}\n"
-    "segments: [arm]\n"
-    "limits: {max_routed_features: 1, on_limit: keep}\n";
+static const char RULES[] = "version: 1\n"
+                            "defaults:\n"
+                            "  mode: canary\n"
+                            "  mode_in: {arm: {B: enforce}}\n"
+                            "  confirmation_lists: 8\n"
+                            "  min_duration: 5s\n"
+                            "  false_alarms: 1 per 10000 lists\n"
+                            "  canary: {initial_percent: 40, step_percent: 30, step_interval: 2s, "
+                            "min_lists: 2, abort_if: {rank_change_p95: 0.9}}\n"
+                            "segments: [arm]\n"
+                            "limits: {max_routed_features: 1, on_limit: keep}\n";
 
 static const char *const NAMES[] = {"node-0", "node-1"};
 static const uint8_t KINDS[COMPANY_KINDS] = {EK_FLEET_REPORT,  EK_FLEET_PLAN,

@@ -33,25 +33,27 @@ enum fault {
 };
 
 static const char RULES[] = "version: 1\n"
-                            "defaults: {mode: enforce, confirm_queries: 8, hold: 10s}\n"
+                            "defaults: {mode: enforce, confirmation_lists: 8, min_duration: 10s}\n"
                             "segments: [arm, market]\n"
-                            "windows: {length: 60s, kept: 1, cells: 1}\n";
+                            "windows: {length: 60s, retention: 1, max_segments: 1}\n";
 static const char CAREFUL_RULES[] =
     "version: 1\n"
     "defaults:\n"
     "  mode: canary\n"
-    "  confirm_queries: 8\n"
-    "  hold: 10s\n"
-    "  canary: {percent: 40, step: 30, every: 4s, min_lists: 2, abort_if: {rank_change_p95: 0.9}}\n"
+    "  confirmation_lists: 8\n"
+    "  min_duration: 10s\n"
+    "  canary: {initial_percent: 40, step_percent: 30, step_interval: 4s, min_lists: 2, abort_if: "
+    "{rank_change_p95: 0.9}}\n"
     "segments: [arm, market]\n"
-    "windows: {length: 60s, kept: 1, cells: 1}\n"
+    "windows: {length: 60s, retention: 1, max_segments: 1}\n"
     "limits: {max_routed_features: 1, max_routed_share: 0.3, on_limit: keep}\n";
 
-static const char STRICT_RULES[] = "version: 1\n"
-                                   "defaults: {mode: enforce, confirm_queries: 8, hold: 10s}\n"
-                                   "segments: [arm, market]\n"
-                                   "windows: {length: 60s, kept: 1, cells: 1}\n"
-                                   "limits: {max_routed_share: 0.6, on_limit: observe}\n";
+static const char STRICT_RULES[] =
+    "version: 1\n"
+    "defaults: {mode: enforce, confirmation_lists: 8, min_duration: 10s}\n"
+    "segments: [arm, market]\n"
+    "windows: {length: 60s, retention: 1, max_segments: 1}\n"
+    "limits: {max_routed_share: 0.6, on_limit: observe}\n";
 
 /* Under one of the rules, with what a guard has kept that watches. */
 struct world {
@@ -197,7 +199,7 @@ static int say(struct ek_guard *g, uint8_t byte, struct ek_error *e)
     case 5:
         return ek_guard_unpin(g, "price", segment, value, NULL, NULL, e);
     default:
-        return ek_guard_pin(g, "kind", segment, value, "silence", 0, "ana", "odd", e);
+        return ek_guard_pin(g, "kind", segment, value, "blank", 0, "ana", "odd", e);
     }
 }
 

@@ -39,16 +39,18 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t most, unsigned
 
 static void check_rule(const struct ek_feature_rule *f)
 {
-    ek_fuzz_require(f->min_effect > 1 && f->act_effect >= 1 && isfinite(f->min_effect),
+    ek_fuzz_require(f->report_threshold > 1 && f->action_threshold >= 1 &&
+                        isfinite(f->report_threshold),
                     "an effect that is none");
-    ek_fuzz_require(f->act_share >= 0 && f->act_share <= 1, "a share that is none");
+    ek_fuzz_require(f->action_min_fraction >= 0 && f->action_min_fraction <= 1,
+                    "a share that is none");
 }
 
 static void check(const struct ek_rules *r, const struct ek_manifest *m)
 {
     ek_fuzz_require(r->feature_count == m->feature_count, "rules for other features");
-    ek_fuzz_require(r->segment_count <= EK_DIMENSIONS_MAX && r->hold_ms > 0 &&
-                        r->hold_max_ms >= r->hold_ms && r->false_alarms > 0,
+    ek_fuzz_require(r->segment_count <= EK_DIMENSIONS_MAX && r->min_duration_ms > 0 &&
+                        r->max_duration_ms >= r->min_duration_ms && r->false_alarms > 0,
                     "a value out of its range");
     check_rule(&r->defaults);
     for (int i = 0; i < r->feature_count; i++) {

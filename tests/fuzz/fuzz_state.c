@@ -71,10 +71,11 @@ static int give_orders(struct ek_guard *g)
 
 static void set_up(void)
 {
-    static const char text[] = "version: 1\n"
-                               "defaults: {mode: enforce, confirm_queries: 8, hold: 10s}\n"
-                               "segments: [arm, market]\n"
-                               "windows: {length: 20s, kept: 2, cells: 4}\n";
+    static const char text[] =
+        "version: 1\n"
+        "defaults: {mode: enforce, confirmation_lists: 8, min_duration: 10s}\n"
+        "segments: [arm, market]\n"
+        "windows: {length: 20s, retention: 2, max_segments: 4}\n";
     state_assets_open(&assets, text, TRAINING);
     for (int i = 0; i < WORLDS; i++) {
         const struct ek_mapping mapping = {.layout = i == 1 ? EK_LAYOUT_ITEM : EK_LAYOUT_LIST};

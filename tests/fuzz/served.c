@@ -20,7 +20,7 @@ static struct ek_config *configured(const struct ek_mock *mock)
     set(c, "input.topics", "scored");
     set(c, "input.group", "g");
     set(c, "output.topic", "ranked");
-    set(c, "output.dead_letter", "ranked.dead");
+    set(c, "output.dead_letter_topic", "ranked.dead");
     return c;
 }
 

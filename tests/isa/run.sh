@@ -22,11 +22,11 @@ same() { # what, file
 	fi
 }
 
-quiet "$EK" gen hotel --queries 1500 --seed 7 --manifest-out hotel.yaml -o train.txt
-quiet "$EK" gen hotel --queries 100 --seed 8 -o vali.txt
+quiet "$EK" generate hotel --lists 1500 --seed 7 --manifest-out hotel.yaml -o train.txt
+quiet "$EK" generate hotel --lists 100 --seed 8 -o vali.txt
 quiet "$EK" profile -m hotel.yaml --letor train.txt -o p.ekp
 quiet "$EK" train -m hotel.yaml --train train.txt --vali vali.txt --epochs 1 -o m.safetensors
-quiet "$EK" gen hotel --queries 700 --seed 9 --format messages --score-model m.safetensors --fault price=x100,from=100,arm=B -o in.msg
+quiet "$EK" generate hotel --lists 700 --seed 9 --format messages --upstream-model m.safetensors --fault price=x100,from=100,arm=B -o in.msg
 printf 'version: 1\ndefaults: {mode: enforce}\nsegments: [arm, market]\n' >rules.yaml
 for side in wide narrow; do
 	program=$EK

@@ -39,7 +39,7 @@ class World:
 
     def prepare(self):
         """Training lists and their profile."""
-        evenkeel("gen", "hotel", "-n", 2000, "--seed", 1, "-f", "letor", "-o", self.path("train.txt"),
+        evenkeel("generate", "hotel", "-n", 2000, "--seed", 1, "-f", "letor", "-o", self.path("train.txt"),
                  f"--manifest-out={self.path('features.yaml')}")
         evenkeel("profile", "--manifest", self.path("features.yaml"), "--letor",
                  self.path("train.txt"), "-o", self.path("profile.ekp"))
@@ -49,7 +49,7 @@ class World:
         key = (count, encoding)
         if key not in self.lists:
             path = self.path(f"hotel-{encoding}-{count}.mp")
-            evenkeel("gen", "hotel", "-n", count, "--seed", 2, "-f", "messages",
+            evenkeel("generate", "hotel", "-n", count, "--seed", 2, "-f", "messages",
                      f"--encoding={encoding}", "-o", path)
             self.lists[key] = [raw for raw, _ in messages_of(path)]
         return self.lists[key]

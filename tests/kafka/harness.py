@@ -286,7 +286,8 @@ class Daemon:
 
     def __init__(self, folder, broker, source, target, assets, rules=None, model=None, more="",
                  alerts=None, group=None, limits="", message="", pipeline="", brokers=None, output="", log="",
-                 delivery="at_least_once", instance=None, state=None, fleet="", http="", session=6000, slow_ms=0, sinks=()):
+                 delivery="at_least_once", instance=None, state=None, fleet="", http="", session=6000, slow_ms=0, sinks=(), input="", service="", assembly="",
+                 alerting=""):
         self.http = f"127.0.0.1:{free_port()}"
         self.config = tempfile.mktemp(suffix=".yaml", dir=folder)
         self.log_path = self.config + ".log"
@@ -298,11 +299,11 @@ class Daemon:
         alert = "".join(["alerts:\n"] + [f"  - {{{sink}}}\n" for sink in sinks]) if sinks else ""
         with open(self.config, "w") as out:
             named = f", instance: {instance}" if instance else ""
-            out.write(f"service: {{name: kafka-test{named}}}\n"
+            out.write(f"service: {{name: kafka-test{named}, {service}}}\n"
                       f"input: {{brokers: \"{brokers or broker.address}\", topics: [{source}], "
-                      f"group: {self.group}, delivery: {delivery}, "
+                      f"group: {self.group}, delivery: {delivery}, {input}{', ' if input else ''}"
                       f"librdkafka: {{session.timeout.ms: {session}, {more}}}}}\n"
-                      f"output: {{topic: {target}, dead_letter: {target}.dead, librdkafka: {{{output}}}}}\n"
+                      f"output: {{topic: {target}, dead_letter_topic: {target}.dead, librdkafka: {{{output}}}}}\n"
                       f"assets: {{manifest: {assets}/features.yaml, "
                       f"profile: {assets}/profile.ekp{extra}}}\n"
                       f"{alert}state: {{{state or ''}}}\n"
@@ -310,6 +311,8 @@ class Daemon:
                       f"message: {{{message}}}\n"
                       f"log: {{{log}}}\n"
                       f"limits: {{{limits}}}\n"
+                      f"assembly: {{{assembly}}}\n"
+                      f"alerting: {{{alerting}}}\n"
                       f"pipeline: {{{pipeline}}}\n" + (f"fleet: {{{fleet}}}\n" if fleet else ""))
 
     def start(self):

@@ -38,7 +38,7 @@ done
 echo "a broker on localhost:$port with the topics scored, ranked and ranked.dead, until Ctrl-C"
 echo "scored gets hotel searches as JSON: 4,000 at once, then 20 a second"
 # In the background, for a signal is heeded by `wait` alone.
-"$evenkeel" gen hotel --queries 1000000 --seed 1 --format messages --encoding json-map 2>/dev/null |
+"$evenkeel" generate hotel --lists 1000000 --seed 1 --format messages --encoding json-map 2>/dev/null |
   "$EKTOOL" lines "$address" scored /dev/stdin 20 4000 &
 wait
 echo "no more lists come; the broker stays until Ctrl-C"

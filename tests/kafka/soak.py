@@ -34,7 +34,7 @@ RESULTS = os.environ.get("SOAK_RESULTS", "build/soak.jsonl")
 PARTITIONS, CUT, SHORTEST = 6, 1000, 100
 LIFE = 3  # seconds after the first output, within which a kill comes
 LOG_SHOWN = 8000  # characters, when nothing comes out any more
-UNCOMMITTED = 2  # seconds: limits.commit_every, and as much for the commit to arrive
+UNCOMMITTED = 2  # seconds: input.commit_interval, and as much for the commit to arrive
 COLUMNS = ("kafka", "librdkafka", "mode", "in", "out", "dead", "lost", "twice", "twice_at_most", "changed",
            "misplaced", "observed", "sketched", "kills", "ended", "aborted", "stall_s", "recovery_s", "recovery_max_s", "seconds", "held")
 
@@ -102,7 +102,7 @@ class Soak:
     def daemon(self):
         w = self.world
         return Daemon(w.folder, w.broker, self.source, self.target, w.folder, delivery=self.delivery,
-                      instance="soak", pipeline="workers: 2", state=f"topic: {self.state}, every: 5s",
+                      instance="soak", pipeline="workers: 2", state=f"topic: {self.state}, checkpoint_interval: 5s",
                       more="group.instance.id: soak" if self.static else "")
 
     def supervise(self, d):
@@ -135,7 +135,7 @@ class Soak:
 
     def count_lists(self, d):
         """As the guard has counted them over all restarts, and as its sketches have, which are shown in turn."""
-        self.observed = d.status()["observed_queries"]
+        self.observed = d.status()["observed_lists"]
         for _ in range(100):
             self.sketched = d.lists_in_sketches("price")
             if self.sketched == self.observed:

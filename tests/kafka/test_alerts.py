@@ -107,17 +107,17 @@ class OneAlertPerCause(unittest.TestCase):
 
     def lists(self):
         path = test_fleet.made("alerts.mp", lambda path: evenkeel(
-            "gen", "hotel", "-n", self.COUNT, "--seed", 5, "-f", "messages",
+            "generate", "hotel", "-n", self.COUNT, "--seed", 5, "-f", "messages",
             f"--fault=price=x100,from={self.FAULT},to={self.RECOVERY},arm=B", "-o", path))
         return numbered([raw for raw, _ in messages_of(path)])
 
     def daemon(self, source, target, manager, slack, pager, hanging):
         return Daemon(
             WORLD.folder, WORLD.broker, source, target, WORLD.folder, rules=test_fleet.rules(),
-            model=test_fleet.model(), alerts=target + ".alerts", state=f"topic: {target}.state, every: 1s",
-            limits="alert_wait: 200ms, alert_timeout: 5m", http="public_url: \"https://evenkeel.example/\"", sinks=[
+            model=test_fleet.model(), alerts=target + ".alerts", state=f"topic: {target}.state, checkpoint_interval: 1s",
+            alerting="group_wait: 200ms, send_timeout: 5m", http="public_url: \"https://evenkeel.example/\"", sinks=[
                 f"webhook: {{url: \"{hanging.url}/{SECRET}\"}}",
-                f"alertmanager: {{url: \"{manager}\", repeat: 1s}}",
+                f"alertmanager: {{url: \"{manager}\", repeat_interval: 1s}}",
                 f"webhook: {{url: \"{slack.url}/{SECRET}\", format: slack}}",
                 f"pagerduty: {{routing_key: 0123456789abcdef, url: \"{pager.url}\"}}"])
 
@@ -149,7 +149,7 @@ class OneAlertPerCause(unittest.TestCase):
                     'evenkeel_alerts_sent_total{sink="pagerduty",result="sent"}') == 1)
                 eventually("Slack has it", slack.bodies)
                 eventually("one hangs", hanging.bodies)
-                self.assertEqual(d.metric("evenkeel_alerts_waiting"), 1)
+                self.assertEqual(d.metric("evenkeel_alerts_pending"), 1)
                 self.assertEqual(d.stop(), 0, d.log())
                 self.assertNotIn(SECRET, d.log())
             with self.daemon(source, target, manager, slack, pager, hanging) as d:
@@ -179,8 +179,8 @@ class AFleet(unittest.TestCase):
     COUNT, FAULTY, RATE = 3000, 600, 300
 
     def instance(self, fleet, name, manager, slack):
-        return fleet.instance(name, limits="alert_wait: 200ms", sinks=[
-            f"alertmanager: {{url: \"{manager.url}\", repeat: 1s}}", f"webhook: {{url: \"{slack.url}\", format: slack}}"])
+        return fleet.instance(name, alerting="group_wait: 200ms", sinks=[
+            f"alertmanager: {{url: \"{manager.url}\", repeat_interval: 1s}}", f"webhook: {{url: \"{slack.url}\", format: slack}}"])
 
     def drift(self, manager):
         return [a for body in manager.bodies() for a in body if a["labels"]["alertname"] == "EvenkeelDrift"]
@@ -214,9 +214,9 @@ class Sinks(unittest.TestCase):
         """What is printed of the sink."""
         path = tempfile.mktemp(suffix=".yaml", dir=WORLD.folder)
         with open(path, "w") as out:
-            out.write("input: {brokers: \"127.0.0.1:1\", topics: [a], group: g}\noutput: {topic: b, dead_letter: c}\n"
+            out.write("input: {brokers: \"127.0.0.1:1\", topics: [a], group: g}\noutput: {topic: b, dead_letter_topic: c}\n"
                       f"assets: {{manifest: features.yaml, profile: profile.ekp}}\nalerts: [{{{sink}}}]\n"
-                      f"limits: {{alert_timeout: {timeout}}}\n")
+                      f"alerting: {{send_timeout: {timeout}}}\n")
         done = subprocess.run([EVENKEEL, "run", "-c", path, "--test-alerts"], capture_output=True, text=True, timeout=WAIT)
         self.assertEqual(done.returncode, status, done)
         self.assertNotIn(SECRET, done.stdout + done.stderr)

@@ -38,15 +38,15 @@ class AllAtOnce(unittest.TestCase):
         """A fleet whose decider changes in that moment may take longer than the command waits; what was lost is told again."""
         status, _, said = tell(*words, "-c", d.config)
         if status and "nobody in the fleet has decided" in said:
-            eventually("it is decided", lambda: self.last_order(d) != "waiting")
+            eventually("it is decided", lambda: self.last_order(d) != "pending")
             if self.last_order(d) == "lost":
                 return self.tell(d, words)
-            status = self.last_order(d) != "done"
+            status = self.last_order(d) != "applied"
         return self.assertEqual(status, 0, f"{words}: {said}\n{d.log()}")
 
     @staticmethod
     def last_order(d):
-        return max(d.json("/api/v1/orders"), key=lambda order: order["order"])["state"]
+        return max(d.json("/api/v1/commands"), key=lambda order: order["command_id"])["state"]
 
     def write(self, mode):
         with open(self.path, "w") as out:
@@ -65,7 +65,7 @@ class AllAtOnce(unittest.TestCase):
         fleet, over, failures = test_fleet.Fleet(2), threading.Event(), []
         self.addCleanup(over.set)
         test_state.state_topic(fleet.target, 2)
-        common = {"http": f"token_file: {tokens()}", "state": f"topic: {fleet.target}.state, every: 1s", "delivery": "exactly_once",
+        common = {"http": f"token_file: {tokens()}", "state": f"topic: {fleet.target}.state, checkpoint_interval: 1s", "delivery": "exactly_once",
                   "rules_path": self.path, "pipeline": "workers: 2"}
         with fleet.endless(test_fleet.coming(self.COUNT, self.FAULTY), self.RATE, 2) as stream, fleet.instance("one", **common) as one:
             test_fleet.wait_decides(one.wait_ready())

@@ -60,7 +60,7 @@ class PassThrough(unittest.TestCase):
         WORLD.send(source, frames)
         with daemon(source, target) as d:
             d.wait_ready().wait_handled(len(frames))
-            self.assertIn(f'evenkeel_messages_total{{result="pass"}} {len(frames)}\n',
+            self.assertIn(f'evenkeel_messages_total{{result="passed"}} {len(frames)}\n',
                           d.get("/metrics")[1])
             self.assertEqual(d.stop(), 0, d.log())
         out = WORLD.read(target)
@@ -279,7 +279,7 @@ class Restarts(unittest.TestCase):
             first.setdefault(int(f.header("n")), f)
         in_order(self, list(first.values()))
 
-    SEVERAL = "workers: 3, batch: 16"
+    SEVERAL = "workers: 3, batch_size: 16"
 
     def test_a_clean_stop_of_several_workers_loses_and_repeats_nothing(self):
         out = self.run_through(signal.SIGTERM, 5, self.SEVERAL)
@@ -338,7 +338,7 @@ class BrokerAwayInTheMiddle(unittest.TestCase):
                 source, target = WORLD.topics()
                 frames = numbered([WORLD.hotel(500)[i % 500] for i in range(6000)])
                 WORLD.send(source, frames[:1000])
-                with daemon(source, target, delivery=delivery, instance="one", limits="shutdown: 2s") as d:
+                with daemon(source, target, delivery=delivery, instance="one", service="shutdown_timeout: 2s") as d:
                     d.wait_ready().wait_handled(1000)
                     sender = threading.Thread(target=WORLD.send, args=(source, frames[1000:], 2000))
                     sender.start()
@@ -370,15 +370,15 @@ class Http(unittest.TestCase):
             self.assertRegex(d.json("/version")["version"], r"^\d+\.\d+\.\d+$")
             status = d.json("/api/v1/status")
             self.assertEqual(status["service"], "kafka-test")
-            self.assertEqual((status["observed_queries"], status["passed"]), (100, 100))
+            self.assertEqual((status["observed_lists"], status["passed"]), (100, 100))
             self.assertEqual(d.json("/api/v1/findings"), [])
             self.assertEqual(d.json("/api/v1/plan")["version"], 0)
             self.assertEqual(d.json("/api/v1/events?n=5"), [])
             self.assertEqual(d.get("/api/v1/events?n=x")[0], 400)
             self.assertEqual(d.get("/nothing")[0], 404)
             metrics = d.get("/metrics")[1]
-            for name in ("evenkeel_build_info{", "evenkeel_observed_queries_total 100",
-                         "evenkeel_plan_version 0", "evenkeel_stage_seconds_count 100",
+            for name in ("evenkeel_build_info{", "evenkeel_observed_lists_total 100",
+                         "evenkeel_plan_version 0", "evenkeel_processing_duration_seconds_count 100",
                          "evenkeel_routes_detected_total 0", "evenkeel_routes_enforced_total 0"):
                 self.assertIn("\n" + name, metrics)
             eventually("the lag is shown", lambda: f'evenkeel_consumer_lag{{topic="{source}",'
@@ -433,7 +433,7 @@ class WhatCannotWork(unittest.TestCase):
     def test_a_second_signal_ends_at_once(self):
         source, target = WORLD.topics()
         WORLD.send(source, numbered(WORLD.hotel(10)))
-        with daemon(source, target, limits="shutdown: 30s") as d:
+        with daemon(source, target, service="shutdown_timeout: 30s") as d:
             d.wait_ready().wait_handled(10)
             WORLD.broker.down()
             d.process.send_signal(signal.SIGTERM)

@@ -21,7 +21,7 @@ class Flow:
         self.source, self.target = WORLD.topics(partitions, self.broker)
         if keeps_state:
             self.state = self.broker.create(self.target + ".state", partitions, "cleanup.policy", "compact")
-            more["state"] = f"topic: {self.state}, every: 1s"
+            more["state"] = f"topic: {self.state}, checkpoint_interval: 1s"
         self.partitions, self.sent, self.delivery = partitions, 0, more.get("delivery")
         self.daemon = Daemon(WORLD.folder, self.broker, self.source, self.target, WORLD.folder, **more)
 
@@ -128,7 +128,7 @@ class ARightOnTheStateThatIsMissing(Rights):
             secure().allow("alice", self.rights(flow)[which])
             with flow.daemon as d:
                 d.wait_drained()
-                self.assertEqual(d.json("/api/v1/status")["observed_queries"], 20)
+                self.assertEqual(d.json("/api/v1/status")["observed_lists"], 20)
                 self.assertEqual(d.stop(), 0, d.log())
             self.assertEqual(set(flow.out()), set(range(20)))
 
@@ -224,7 +224,7 @@ class ADeadLetterTopicThatTakesLess(unittest.TestCase):
 
     def assert_goes_on(self, d, flow, frames, cut):
         d.wait_handled(len(frames))
-        self.assertEqual(d.metric("evenkeel_cut_messages_total"), len(cut))
+        self.assertEqual(d.metric("evenkeel_truncated_messages_total"), len(cut))
         self.assertEqual(d.stop(), 0, d.log())
         self.assert_cut(flow, frames, cut)
         self.assertIn('event=dead_letter_cut', d.log())
@@ -288,7 +288,7 @@ class AStopUnderLoad(unittest.TestCase):
     COUNT = 20000
 
     def test_takes_less_than_five_seconds_and_loses_and_repeats_nothing(self):
-        flow = Flow(partitions=2, limits=f"shutdown: {promised(2)}s")
+        flow = Flow(partitions=2, service=f"shutdown_timeout: {promised(2)}s")
         flow.send(self.COUNT)
         with flow.daemon as d:
             d.wait_ready().wait_handled(500)

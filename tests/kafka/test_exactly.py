@@ -84,10 +84,10 @@ class Killed(Once):
         source, target = WORLD.topics()
         frames = messages(21, cut_every=5)
         WORLD.send(source, frames[:1])
-        with daemon(source, target, limits="commit_every: 5s") as d:
+        with daemon(source, target, input="commit_interval: 5s") as d:
             d.wait_ready().wait_handled(1)
             WORLD.send(source, frames[1:])
-            eventually("the rest is scored", lambda: d.json("/api/v1/status")["observed_queries"] == 17)
+            eventually("the rest is scored", lambda: d.json("/api/v1/status")["observed_lists"] == 17)
             d.stop(signal.SIGKILL)
         self.assertEqual(numbers(WORLD.read(target)), [0])
         self.assertEqual(WORLD.read(target + ".dead"), [])
@@ -206,7 +206,7 @@ class Steady(Once):
             WORLD.broker.up()
             WORLD.send(source, frames[2000:])
             d.wait_drained()
-            self.assertEqual(d.json("/api/v1/status")["observed_queries"], 4000)
+            self.assertEqual(d.json("/api/v1/status")["observed_lists"], 4000)
             self.assertEqual(d.stop(), 0, d.log())
         self.assert_once(frames, target)
 
@@ -214,7 +214,7 @@ class Steady(Once):
         source, target = WORLD.topics(3)
         frames = messages(6000, 3)
         sender = threading.Thread(target=WORLD.send, args=(source, frames, 3000))
-        with daemon(source, target, limits="shutdown: 2s") as d:
+        with daemon(source, target, service="shutdown_timeout: 2s") as d:
             d.wait_ready()
             sender.start()
             d.wait_handled(1500)
@@ -259,7 +259,7 @@ class Alerts(Once):
     def faulty(self):
         path = WORLD.path("cents.mp")
         if not os.path.exists(path):
-            evenkeel("gen", "hotel", "-n", self.COUNT, "--seed", 3, "-f", "messages",
+            evenkeel("generate", "hotel", "-n", self.COUNT, "--seed", 3, "-f", "messages",
                      "--fault=price=x100,from=1000", "-o", path)
         return numbered([raw for raw, _ in messages_of(path)])
 
@@ -270,10 +270,10 @@ class Alerts(Once):
         frames = self.faulty()
         WORLD.send(source, frames[:1])
         with daemon(source, target, alerts=alerts, session=2000, more="heartbeat.interval.ms: 300",
-                    limits="commit_every: 12s, transaction_timeout: 60s") as d:
+                    input="commit_interval: 12s", limits="transaction_timeout: 60s") as d:
             d.wait_ready().wait_handled(1)
             WORLD.send(source, frames[1:])
-            eventually("all is scored", lambda: d.json("/api/v1/status")["observed_queries"] == self.COUNT)
+            eventually("all is scored", lambda: d.json("/api/v1/status")["observed_lists"] == self.COUNT)
             events = d.json("/api/v1/events?n=1000")
             self.assertIn("confirmed", [e.get("state") for e in events])
             self.assertEqual(d.json("/api/v1/status")["passed"], 1, "it was committed too early")
@@ -282,7 +282,7 @@ class Alerts(Once):
             d.process.send_signal(signal.SIGCONT)
             d.wait_handled(self.COUNT).wait_drained()
             self.assertGreaterEqual(d.metric('evenkeel_transactions_total{result="aborted"}'), 1)
-            self.assertEqual(d.json("/api/v1/status")["observed_queries"], self.COUNT)
+            self.assertEqual(d.json("/api/v1/status")["observed_lists"], self.COUNT)
             self.assertEqual(d.json("/api/v1/events?n=1000"), events)
             self.assertEqual(d.stop(), 0, d.log())
         self.assert_once(frames, target)

@@ -43,7 +43,7 @@ def model():
 def lists(count, faulty_from):
     """Hotel lists whose prices come in cents in one arm from a list on."""
     path = made(f"fleet-{count}-{faulty_from}.mp",
-                lambda path: evenkeel("gen", "hotel", "-n", count, "--seed", 5, "-f", "messages",
+                lambda path: evenkeel("generate", "hotel", "-n", count, "--seed", 5, "-f", "messages",
                                       f"--fault=price=x100,from={faulty_from},arm=B", "-o", path))
     return [raw for raw, _ in messages_of(path)]
 
@@ -76,7 +76,7 @@ class Fleet:
         """The time of a list is that of its message."""
         return Daemon(WORLD.folder, self.broker, self.source, self.target, WORLD.folder,
                       rules=rules_path or rules(), model=model(), instance=name, alerts=self.alerts,
-                      message=message, fleet=f"topic: {self.plan}, tick: {int(TICK * 1000)}ms, silent: {SILENT}s", **more)
+                      message=message, fleet=f"topic: {self.plan}, report_interval: {int(TICK * 1000)}ms, leader_timeout: {SILENT}s", **more)
 
     def endless(self, values, rate, partitions):
         return WORLD.endless(self.source, values, rate, partitions, self.broker, timed=True)
@@ -207,18 +207,18 @@ class TheDecider(OnePlan):
                 wait_for("both route", i, lambda i=i: status(i)["routed"] > 20)
             first, second = (one, two) if fleet_of(one)["decides"] else (two, one)
             self.assertEqual([fleet_of(i)["decides"] for i in (first, second)], [True, False])
-            before, cells = fleet_of(second), second.json("/api/v1/plan")["cells"]
+            before, cells = fleet_of(second), second.json("/api/v1/plan")["entries"]
             self.assertTrue(cells)
             first.stop(signal.SIGKILL)
             wait_decides(second)
             after = eventually("its plan is heard", lambda: fleet_of(second)["term"] > before["term"] and fleet_of(second))
             self.assertGreater(after["plan_version"], before["plan_version"])
-            self.assertEqual(second.json("/api/v1/plan")["cells"], cells)
+            self.assertEqual(second.json("/api/v1/plan")["entries"], cells)
             routed = status(second)["routed"]
             wait_for("it routes on", second, lambda: status(second)["routed"] > routed + self.THEN // 2)
             count = len(stream.enough())
             second.wait_drained()
-            self.assertEqual(second.json("/api/v1/plan")["cells"], cells)
+            self.assertEqual(second.json("/api/v1/plan")["entries"], cells)
             self.assertEqual(second.stop(), 0, second.log())
         out = fleet.out()
         self.assertEqual(set(numbers(out)), set(range(count)))
@@ -240,10 +240,10 @@ class TwoOfOneName(OnePlan):
                 with fleet.instance("two") as twin:
                     decider = eventually("the name is told", lambda: next(
                         (i for i in (one, two, twin) if fleet_of(i)["names_shared"]), None))
-                    self.assertEqual(decider.metric("evenkeel_fleet_names_shared"), 1)
-                    self.assertIn("level=warn event=fleet_name_shared message=\"two processes go by the service.instance "
+                    self.assertEqual(decider.metric("evenkeel_fleet_duplicate_instances"), 1)
+                    self.assertIn("level=warn event=fleet_duplicate_instance message=\"two processes go by the service.instance "
                                   "'two': ", decider.log())
-                    self.assertEqual(decider.log().count("fleet_name_shared"), 1)
+                    self.assertEqual(decider.log().count("fleet_duplicate_instance"), 1)
                     eventually("the alert topic has it", lambda: any(
                         (e["event"], e.get("state"), e.get("instance")) == ("fleet", "name_shared", "two")
                         for e in fleet.told()))
@@ -255,35 +255,35 @@ class AFleetThatKeepsItsState(OnePlan):
     def test_counts_each_list_once_and_goes_on_with_its_plan_over_a_restart(self):
         fleet = Fleet(2)
         test_state.state_topic(fleet.target, 2)
-        kept = {"state": f"topic: {fleet.target}.state, every: 1s"}
+        kept = {"state": f"topic: {fleet.target}.state, checkpoint_interval: 1s"}
         with fleet.endless(coming(self.COUNT, self.FAULTY), self.RATE, 2) as stream, fleet.instance("one", **kept) as one:
             wait_decides(one.wait_ready())
             stream.start()
             with fleet.instance("two", **kept) as two:
                 for i in (one, two):
                     wait_for("both route", i, lambda i=i: status(i)["routed"] > 20)
-                cells = one.json("/api/v1/plan")["cells"]
+                cells = one.json("/api/v1/plan")["entries"]
                 self.assertEqual(two.stop(), 0, two.log())
                 before = two.log()
             with fleet.instance("two", **kept) as two:
                 self.wait_shared((one, two), [1, 1])
                 wait_for("it routes again", two, lambda: status(two)["routed"] > 20)
-                self.assertEqual(two.json("/api/v1/plan")["cells"], cells)
+                self.assertEqual(two.json("/api/v1/plan")["entries"], cells)
                 self.assertEqual(two.stop(), 0, two.log())
             count = len(stream.enough())
             eventually("one has it all", lambda: status(one)["partitions"] == 2)
             one.wait_drained()
-            self.assertEqual(status(one)["observed_queries"], count, one.log())
+            self.assertEqual(status(one)["observed_lists"], count, one.log())
             eventually("the sketches are shown", lambda: one.lists_in_sketches("price") == count)
             self.assertEqual(status(one)["state"]["gaps"], 0, one.log())
-            self.assertEqual(one.json("/api/v1/plan")["cells"], cells)
+            self.assertEqual(one.json("/api/v1/plan")["entries"], cells)
             self.assertEqual(one.stop(), 0, one.log())
         out = fleet.out()
         self.assertEqual(set(numbers(out)), set(range(count)))
-        if "drain_cut_short" not in one.log() + before + two.log():  # as on a machine that is very busy
+        if "drain_timeout" not in one.log() + before + two.log():  # as on a machine that is very busy
             self.assertEqual(len(out), count)
         self.assert_one_version_at_a_time(out)
-        self.assertNotIn("fleet_name_shared", one.log() + before + two.log())
+        self.assertNotIn("fleet_duplicate_instance", one.log() + before + two.log())
         told = fleet.told()
         self.assertEqual(named(told), [PRICE], "\n".join(map(json.dumps, told)))
 
@@ -321,7 +321,7 @@ class AFleetOfItems(OnePlan):
 
     def items(self):
         path = made("fleet-items.mp",
-                    lambda path: evenkeel("gen", "hotel", "-n", self.LISTS, "--seed", 5, "-f", "messages", "--layout=item",
+                    lambda path: evenkeel("generate", "hotel", "-n", self.LISTS, "--seed", 5, "-f", "messages", "--layout=item",
                                           f"--fault=price=x100,from={self.FAULTY},arm=B", "-o", path))
         return test_items.interleaved(messages_of(path), 1)
 
@@ -379,11 +379,11 @@ class APlanThatIsNotHeard(unittest.TestCase):
             wait_for("it is cut off", outside, lambda: fleet_of(outside)["cut_off"])
             self.assertEqual(outside.get("/ready")[0], 200)
             self.assertGreater(outside.metric("evenkeel_fleet_plan_age_seconds"), SILENT)
-            self.assertEqual(outside.metric("evenkeel_fleet_cut_off"), 1)
+            self.assertEqual(outside.metric("evenkeel_fleet_plan_stale"), 1)
             routed = status(outside)["routed"]
             wait_for("it goes on", outside, lambda: status(outside)["routed"] > routed + 50)
             self.assertEqual(status(outside)["plan_version"], version)
-            self.assertEqual(outside.log().count("event=fleet_cut_off"), 1, outside.log())
+            self.assertEqual(outside.log().count("event=fleet_plan_stale"), 1, outside.log())
             broker.allow("alice", *plan_rights)
             wait_for("it hears again", outside, lambda: not fleet_of(outside)["cut_off"])
             count = len(stream.enough())

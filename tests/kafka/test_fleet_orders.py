@@ -12,8 +12,8 @@ WORLD = None  # set by run.py
 class Ordered(test_fleet.OnePlan):
     COUNT, RATE = 4000, 250
     PLACE = ("price", "--segment", "arm=B")
-    PIN = {"feature": "price", "segment": {"arm": "B"}, "action": "route", "until_ms": None, "author": "ana",
-           "reason": "miles", "by": "person"}
+    PIN = {"feature": "price", "segment": {"arm": "B"}, "action": "route", "until_ms": None, "actor": "ana",
+           "reason": "miles", "source": "person"}
 
     def told(self, to, *words):
         code, said, error = tell(*words, "-c", to.config)
@@ -46,14 +46,14 @@ class Ordered(test_fleet.OnePlan):
             self.wait_more("all route", both, "routed")
             for i in both:
                 self.assertEqual(i.json("/api/v1/pins"), [self.PIN])
-                decisions = [(d["what"], d["who"]) for d in i.json("/api/v1/history") if d["who"] == "ana"]
+                decisions = [(d["type"], d["actor"]) for d in i.json("/api/v1/history") if d["actor"] == "ana"]
                 self.assertEqual(decisions, [("pin", "ana")])
             code, _, error = tell("unpin", "taxes", "-c", other.config)
             self.assertEqual(code, 1)
             self.assertIn("'taxes' is not pinned there", error)
             self.assertEqual(self.told(other, "pause", "--reason", "odd")[0], "paused")
             self.wait_all("all are paused", both, lambda i: status(i)["paused"])
-            wait_for("it is known by whom", decider, lambda: status(decider)["paused"]["who"] == "ana")
+            wait_for("it is known by whom", decider, lambda: status(decider)["paused"]["actor"] == "ana")
             self.assertEqual(other.stop(), 0, other.log())
             other.start()
             self.wait_shared(both, [1, 1])
@@ -63,12 +63,12 @@ class Ordered(test_fleet.OnePlan):
             self.wait_all("none is paused", both, lambda i: not status(i)["paused"])
             self.wait_more("all route", both, "routed")
             self.assertEqual(self.told(other, "unpin", *self.PLACE)[0], "price, arm=B: no longer pinned")
-            self.wait_all("nothing is in force", both, lambda i: i.json("/api/v1/plan")["cells"] == [])
+            self.wait_all("nothing is in force", both, lambda i: i.json("/api/v1/plan")["entries"] == [])
             stream.enough()
             for i in both:
                 i.wait_drained()
             self.assertEqual((one.stop(), two.stop()), (0, 0), one.log() + two.log())
-        told = [(e["what"], e["who"]) for e in fleet.told() if e["event"] == "decision" and e["who"] == "ana"]
+        told = [(e["type"], e["actor"]) for e in fleet.told() if e["event"] == "decision" and e["actor"] == "ana"]
         self.assertEqual(sorted(told), sorted([("pin", "ana"), ("pause", "ana"), ("resume", "ana"), ("unpin", "ana")]))
 
 
@@ -79,10 +79,10 @@ class Accepted(Ordered):
 
     def wait_found(self, instances):
         self.wait_all("it is found", instances, lambda i: [f["feature"] for f in i.json("/api/v1/findings")] == ["price"])
-        self.wait_all("it is routed", instances, lambda i: i.json("/api/v1/plan")["cells"] != [])
+        self.wait_all("it is routed", instances, lambda i: i.json("/api/v1/plan")["entries"] != [])
 
     def wait_quiet(self, instances):
-        self.wait_all("nothing is in force", instances, lambda i: i.json("/api/v1/plan")["cells"] == [])
+        self.wait_all("nothing is in force", instances, lambda i: i.json("/api/v1/plan")["entries"] == [])
         self.wait_more("lists pass", instances, "passed")
 
     def test_an_order_to_one_holds_for_all_and_over_a_restart(self):
@@ -103,7 +103,7 @@ class Accepted(Ordered):
             self.wait_quiet(both)
             for i in both:
                 accepted, = i.json("/api/v1/accepts")
-                self.assertEqual([accepted[k] for k in ("version", "feature", "segment", "author", "reason")],
+                self.assertEqual([accepted[k] for k in ("version", "feature", "segment", "actor", "reason")],
                                  [1, "price", {"arm": "B"}, "ana", "cents"])
                 told = [e for e in i.json("/api/v1/events?n=1000") if e["event"] == "finding" and e["state"] == "dismissed"]
                 self.assertEqual([e["reason"] for e in told], ["accepted as normal"])
@@ -121,7 +121,7 @@ class Accepted(Ordered):
             for i in both:
                 self.assertEqual(i.json("/api/v1/accepts"), [])
             self.assertEqual((one.stop(), two.stop()), (0, 0), one.log() + two.log())
-        told = [(e["what"], e["who"]) for e in fleet.told() if e["event"] == "decision" and e["who"] == "ana"]
+        told = [(e["type"], e["actor"]) for e in fleet.told() if e["event"] == "decision" and e["actor"] == "ana"]
         self.assertEqual(told, [("accept", "ana"), ("revert", "ana")])
         dismissed = [e["reason"] for e in fleet.told() if e["event"] == "finding" and e["state"] == "dismissed"]
         self.assertEqual(dismissed, ["accepted as normal"])

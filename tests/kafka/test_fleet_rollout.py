@@ -21,7 +21,7 @@ class Instances:
         self.fleet, self.traffic = test_fleet.Fleet(PARTITIONS), test_rollout.Traffic()
         self.rules = WORLD.path("fleet-rollout-rules.yaml")
         self.write("observe")
-        self.all = [self.fleet.instance(name, rules_path=self.rules, pipeline="trial_percent: 100")
+        self.all = [self.fleet.instance(name, rules_path=self.rules, pipeline="shadow_scoring_cpu_percent: 100")
                     for name in ("one", "two")]
 
     def write(self, mode):
@@ -51,7 +51,7 @@ class Instances:
 
     def percents(self):
         """Of the route, on each: none where there is no route."""
-        cells = [{test_rollout.cell_of(c): c for c in i.json("/api/v1/plan")["cells"]} for i in self.all]
+        cells = [{test_rollout.cell_of(c): c for c in i.json("/api/v1/plan")["entries"]} for i in self.all]
         return [c[CELL]["percent"] if CELL in c else None for c in cells]
 
     def at_least(self, percent):
@@ -97,10 +97,10 @@ class FleetRollout(unittest.TestCase):
             self.assertGreaterEqual(s.percents()[0], before)
             s.send_until("it goes on", lambda: s.at_least(max(before + 1, LAST)), faulty=True)
             s.reload("enforce")
-            s.send_until("it is enforced", lambda: s.all[0].json("/api/v1/plan")["cells"][0]["mode"] == "enforce",
+            s.send_until("it is enforced", lambda: s.all[0].json("/api/v1/plan")["entries"][0]["mode"] == "enforce",
                          faulty=True)
             s.send(100, faulty=True)
-            what = [d["what"] for d in s.all[0].json("/api/v1/history?n=1000") if d["what"] != "reload"]
+            what = [d["type"] for d in s.all[0].json("/api/v1/history?n=1000") if d["type"] != "reload"]
             self.assertEqual((what[0], set(what[1:])), ("route", {"step"}))
             s.all[0].wait_drained()
             self.assertEqual(s.all[0].stop(), 0, s.all[0].log())

@@ -86,7 +86,7 @@ def resident_kib(d):
 class EventStream(unittest.TestCase):
     def setUp(self):
         self.source, self.target = WORLD.topics(1)
-        self.d = Daemon(WORLD.folder, WORLD.broker, self.source, self.target, WORLD.folder, http="streams: 4")
+        self.d = Daemon(WORLD.folder, WORLD.broker, self.source, self.target, WORLD.folder, http="max_event_streams: 4")
         self.d.start()
         self.addCleanup(self.d.__exit__)
         self.d.wait_ready()
@@ -144,7 +144,7 @@ class Abuse(unittest.TestCase):
     def setUp(self):
         self.source, self.target = WORLD.topics(1)
         self.d = Daemon(WORLD.folder, WORLD.broker, self.source, self.target, WORLD.folder,
-                        http="request_time: 2s, connections_per_address: 32, streams: 4")
+                        http="request_timeout: 2s, max_connections_per_ip: 32, max_event_streams: 4")
         self.d.start()
         self.addCleanup(self.d.__exit__)
         self.d.wait_ready()

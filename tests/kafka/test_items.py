@@ -9,7 +9,7 @@ from fixtures import START_MS, confirmed
 from harness import Daemon, Frame, decoded, evenkeel, eventually, messages_of
 
 WORLD = None  # set by run.py
-RULES = "version: 1\ndefaults: {mode: enforce, baseline: market}\nsegments: [arm]\n"
+RULES = "version: 1\ndefaults: {mode: enforce, stratify_by: market}\nsegments: [arm]\n"
 LISTS, FAULT_FROM, TOGETHER, PARTITIONS, RATE = 1500, 600, 12, 3, 6000
 
 
@@ -39,14 +39,14 @@ class ItemByItem(unittest.TestCase):
     def make(self, folder):
         def at(name):
             return os.path.join(folder, name)
-        evenkeel("gen", "hotel", "-n", 3000, "--seed", 11, "-f", "letor", "-o", at("train.txt"),
+        evenkeel("generate", "hotel", "-n", 3000, "--seed", 11, "-f", "letor", "-o", at("train.txt"),
                  f"--manifest-out={at('features.yaml')}")
-        evenkeel("gen", "hotel", "-n", 3000, "--seed", 11, "-f", "messages", "-o", at("train.mp"))
+        evenkeel("generate", "hotel", "-n", 3000, "--seed", 11, "-f", "messages", "-o", at("train.mp"))
         evenkeel("profile", "--manifest", at("features.yaml"), "--messages", at("train.mp"),
-                 "--baseline", "market", "-o", at("profile.ekp"))
+                 "--stratify-by", "market", "-o", at("profile.ekp"))
         evenkeel("train", "--manifest", at("features.yaml"), "--train", at("train.txt"), "--vali", at("train.txt"),
                  "--epochs", 2, "-o", at("model.safetensors"))
-        evenkeel("gen", "hotel", "-n", LISTS, "--seed", 13, "-f", "messages", "--layout=item",
+        evenkeel("generate", "hotel", "-n", LISTS, "--seed", 13, "-f", "messages", "--layout=item",
                  f"--fault=price=x100,from={FAULT_FROM},arm=B", "-o", at("faulty.mp"))
         with open(at("rules.yaml"), "w") as out:
             out.write(RULES)
@@ -84,7 +84,7 @@ class ItemByItem(unittest.TestCase):
         alerts = WORLD.broker.create(target + ".alerts")
         with Daemon(WORLD.folder, WORLD.broker, source, target, folder, rules=os.path.join(folder, "rules.yaml"),
                     model=os.path.join(folder, "model.safetensors"), alerts=alerts,
-                    message="layout: item, query_within: 24h") as d:
+                    message="layout: item", assembly="timeout: 24h") as d:
             d.wait_ready()
             WORLD.send(source, self.frames(mixed), rate=RATE)  # as it comes: partitions are in step
             d.wait_handled(len(mixed))
@@ -92,11 +92,11 @@ class ItemByItem(unittest.TestCase):
             events = d.json("/api/v1/events?n=1000")
             self.assertEqual(d.stop(), 0, d.log())
         found = confirmed(events)
-        self.assertEqual([(e["feature"], e["segment"], e["class"], e["action"]) for e in found],
+        self.assertEqual([(e["feature"], e["segment"], e["class"], e["mitigation"]) for e in found],
                          [("price", {"arm": "B"}, "scale", "route")], events)
-        self.assertGreaterEqual(found[0]["query"], FAULT_FROM - 100)
-        for name in ('item_lists_total{items="some"}', 'item_lists_total{items="unknown"}',
-                     'left_out_items_total{reason="late"}', "forgotten_queries_total"):
+        self.assertGreaterEqual(found[0]["list"], FAULT_FROM - 100)
+        for name in ('assembled_lists_total{complete="false"}', 'assembled_lists_total{complete="unknown"}',
+                     'dropped_items_total{reason="late"}', "assembly_evicted_lists_total"):
             self.assertIn(f"evenkeel_{name} 0\n", metrics)
         plans, routed = self.check_outputs(mixed, WORLD.read(target))
         self.assertGreater(routed, 1000)
@@ -105,8 +105,8 @@ class ItemByItem(unittest.TestCase):
 
     def taken(self, d):
         metrics = d.get("/metrics")[1]
-        done = (f'evenkeel_item_lists_total{{items="all"}} {LISTS}\n' in metrics and
-                f"evenkeel_observed_queries_total {LISTS}\n" in metrics)
+        done = (f'evenkeel_assembled_lists_total{{complete="true"}} {LISTS}\n' in metrics and
+                f"evenkeel_observed_lists_total {LISTS}\n" in metrics)
         return metrics if done else None
 
     def test_what_is_no_item_becomes_a_dead_letter(self):

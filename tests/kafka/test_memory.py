@@ -66,7 +66,7 @@ def peak(daemon):
 
 
 class Memory(unittest.TestCase):
-    LIMITS = ("message_bytes: 1MiB, items: 1000, cells: 40, in_flight_bytes: 2MiB, in_flight_messages: 1000")
+    LIMITS = ("message_bytes: 1MiB, items: 1000, segments: 40, in_flight_bytes: 2MiB, in_flight_messages: 1000")
     FETCH = ("queued.max.messages.kbytes: 2048, queued.min.messages: 1000, fetch.max.bytes: 1114112, "
              "max.partition.fetch.bytes: 1048576")
     CONNECTIONS = 1000
@@ -85,13 +85,13 @@ class Memory(unittest.TestCase):
     def test_limits_hold_the_memory_whatever_comes(self):
         rules = WORLD.path("memory-rules.yaml")
         with open(rules, "w") as out:
-            out.write("segments: [arm]\nwindows: {length: 1m, kept: 2, cells: 41}\ndefaults: {mode: observe}\n")
+            out.write("segments: [arm]\nwindows: {length: 1m, retention: 2, max_segments: 41}\ndefaults: {mode: observe}\n")
         source, target = WORLD.topics(2)
         hostile = list(Hostile().messages())
         daemon = Daemon(WORLD.folder, WORLD.broker, source, target, WORLD.folder, rules=rules, limits=self.LIMITS,
                         more=self.FETCH, pipeline="workers: 2",
-                        http=f"connections: {self.CONNECTIONS + 10}, connections_per_address: {self.CONNECTIONS + 10}, "
-                             "request_time: 120s")
+                        http=f"max_connections: {self.CONNECTIONS + 10}, max_connections_per_ip: {self.CONNECTIONS + 10}, "
+                             "request_timeout: 120s")
         sockets = []
         with daemon as d:
             d.wait_ready()
@@ -114,8 +114,8 @@ class Memory(unittest.TestCase):
 
 class Beside(unittest.TestCase):
     """Memory that messages of one byte take with keys and headers."""
-    LIMITS = ("message_bytes: 64KiB, items: 100, cells: 8, in_flight_bytes: 2MiB, in_flight_messages: 10000, "
-              "transaction_bytes: 1MiB, commit_every: 4m, transaction_timeout: 10m")
+    LIMITS = ("message_bytes: 64KiB, items: 100, segments: 8, in_flight_bytes: 2MiB, in_flight_messages: 10000, "
+              "transaction_bytes: 1MiB, transaction_timeout: 10m")
     FETCH = "queued.max.messages.kbytes: 1024, fetch.max.bytes: 1000000, queued.min.messages: 1000"
     LARGE, HEADERS = bytes(900000), 80000
     MOST = 150 << 20  # 56 MiB seen
@@ -130,8 +130,8 @@ class Beside(unittest.TestCase):
 
     def test_keys_and_headers_alone_end_a_transaction_and_their_memory_is_limited(self):
         source, target = WORLD.topics()
-        daemon = Daemon(WORLD.folder, WORLD.broker, source, target, WORLD.folder, limits=self.LIMITS, more=self.FETCH,
-                        pipeline="workers: 1", http="connections: 16", delivery="exactly_once", instance="one")
+        daemon = Daemon(WORLD.folder, WORLD.broker, source, target, WORLD.folder, limits=self.LIMITS, input="commit_interval: 4m", more=self.FETCH,
+                        pipeline="workers: 1", http="max_connections: 16", delivery="exactly_once", instance="one")
         sent = self.send(source)
         with daemon as d:
             d.wait_handled(sent)  # which they are when their transaction is committed

@@ -37,9 +37,9 @@ class Accepted(unittest.TestCase):
             answer = raw(self.d, [post("/api/v1/accept", body)] + [body[i:i + 20] for i in range(0, len(body), 20)])
             self.assertIn(" 200 ", answer)
             decision = json.loads(answer.split("\r\n\r\n")[1])
-            self.assertEqual((decision["what"], decision["who"], decision["why"]), ("accept", "ana", "a new tariff"))
+            self.assertEqual((decision["type"], decision["actor"], decision["reason"]), ("accept", "ana", "a new tariff"))
             self.assertAlmostEqual(decision["factor"], 100, delta=5)
-            self.assertEqual((self.confirmed(), self.d.json("/api/v1/plan")["cells"]), ([], []))
+            self.assertEqual((self.confirmed(), self.d.json("/api/v1/plan")["entries"]), ([], []))
             self.send(self.ACCEPTED, self.REVERTED)
             self.assertEqual(self.confirmed(), [])
             code, said, error = tell("accept", "price", "--segment", "arm=B", "-c", self.d.config)
@@ -58,8 +58,8 @@ class Accepted(unittest.TestCase):
         self.assertEqual(set(actions[self.ACCEPTED:self.REVERTED]), {"pass"})
         self.assertIn("routed", actions[self.REVERTED:])
         told = [json.loads(f.value) for f in WORLD.read(alerts)]
-        self.assertEqual([(t["what"], t["who"], t["why"]) for t in told
-                          if t["event"] == "decision" and t["who"] == "ana"],
+        self.assertEqual([(t["type"], t["actor"], t["reason"]) for t in told
+                          if t["event"] == "decision" and t["actor"] == "ana"],
                          [("accept", "ana", "a new tariff"), ("revert", "ana", "it was none")])
 
 
@@ -93,7 +93,7 @@ class Pinned(unittest.TestCase):
             self.assertEqual((found["feature"], found["segment"]), ("price", {"arm": "B"}))
             self.assertEqual(self.told("unpin", *self.PLACE), "price, arm=B: no longer pinned\n")
             self.send(self.FREE, self.COUNT)
-            history = [(d["what"], d["who"]) for d in self.d.json("/api/v1/history")]
+            history = [(d["type"], d["actor"]) for d in self.d.json("/api/v1/history")]
             self.assertEqual([h for h in history if h[1] == "ana"], [("pin", "ana"), ("pin", "ana"), ("unpin", "ana")])
             self.d.wait_drained()
             self.assertEqual(self.d.stop(), 0, self.d.log())

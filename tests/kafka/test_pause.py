@@ -77,8 +77,8 @@ class KillSwitch(unittest.TestCase):
             eventually("it routes again", lambda: d.status()["routed"] > routed + 20)
             frames = stream.enough()
             d.wait_drained()
-            self.assertEqual(d.status()["observed_queries"], len(frames) - len(frames) // self.CUT)
-            self.assertGreater(d.metric("evenkeel_unreadable_forwarded_total"), 3)
+            self.assertEqual(d.status()["observed_lists"], len(frames) - len(frames) // self.CUT)
+            self.assertGreater(d.metric("evenkeel_undecodable_forwarded_total"), 3)
             self.assertEqual(d.stop(), 0, d.log())
             self.assertNotIn(TOKEN, d.log())
         out = WORLD.read(target)
@@ -92,7 +92,7 @@ class KillSwitch(unittest.TestCase):
         self.assertIn("routed", actions[paused[-1]:])
         self.assertEqual(len(out) + len(WORLD.read(target + ".dead")), len(frames))
         told = [json.loads(f.value) for f in WORLD.read(alerts)]
-        decisions = [(t["what"], t["who"], t["why"]) for t in told if t["event"] == "decision"]
+        decisions = [(t["type"], t["actor"], t["reason"]) for t in told if t["event"] == "decision"]
         self.assertEqual(decisions[0][:2], ("route", "evenkeel"))
         self.assertEqual(decisions[1:], [("pause", "ana", "it looks odd"), ("resume", "ana", None)])
 
@@ -174,7 +174,7 @@ class Kept(unittest.TestCase):
                 out.write(self.RULES)
         return Daemon(WORLD.folder, WORLD.broker, source, target, WORLD.folder, instance="one",
                       rules=test_fleet.made("pin-rules.yaml", write), model=test_fleet.model(),
-                      state=f"topic: {target}.state, every: 1s", http=f"token_file: {tokens()}")
+                      state=f"topic: {target}.state, checkpoint_interval: 1s", http=f"token_file: {tokens()}")
 
     def assert_pinned(self, frames, out):
         expected = ["routed" if b"\xa3arm\xa1B" in f.value else "pass" for f in frames]
@@ -195,12 +195,12 @@ class Kept(unittest.TestCase):
         with self.daemon(source, target) as d:
             d.wait_ready().wait_handled(self.PART)
             paused = d.json("/api/v1/status")["paused"]
-            self.assertEqual((paused["who"], paused["why"], paused["clock"]), ("ana", "odd", "stream"), d.log())
+            self.assertEqual((paused["actor"], paused["reason"], paused["clock"]), ("ana", "odd", "stream"), d.log())
             self.assertRegex(tell("status", "-c", d.config)[1], r"\npaused +yes, since \S+ \S+ UTC of the stream, by ana: odd\n")
             self.assertEqual(tell("resume", "-c", d.config), (0, "not paused\n", ""))
             WORLD.send(source, parts[2])
             d.wait_handled(2 * self.PART)
-            told = [(t["number"], t["what"], t["who"]) for t in d.json("/api/v1/history")]
+            told = [(t["sequence"], t["type"], t["actor"]) for t in d.json("/api/v1/history")]
             self.assertEqual(told, [(1, "pause", "ana"), (2, "resume", "ana")])
             self.assertEqual(d.stop(), 0, d.log())
         out = sorted(WORLD.read(target), key=lambda f: int(f.header("n")))

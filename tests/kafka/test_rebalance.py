@@ -144,11 +144,11 @@ class FromOneToThreeAndBack(Hands):
                 group.instance = lambda name, make=group.instance: make(name, more=common)
                 one, two, three = self.go(group)
                 self.assert_all(group, twice=2 * self.RATE)
-                self.assertNotIn("librdkafka_old", one.log())
-                moved = told(two, "assigned") + told(three, "assigned")
+                self.assertNotIn("librdkafka_outdated", one.log())
+                moved = told(two, "partitions_assigned") + told(three, "partitions_assigned")
                 self.assertLess(len(set(moved)), self.PARTITIONS)
                 at_work = one.log().split("event=stopping")[0]
-                given = [int(p) for p in re.findall(r"event=revoked topic=\S+ partition=(\d+)", at_work)]
+                given = [int(p) for p in re.findall(r"event=partitions_revoked topic=\S+ partition=(\d+)", at_work)]
                 self.assertLessEqual(set(given), set(moved))
 
 
@@ -162,15 +162,15 @@ class WithANameOfItsOwn(Hands):
                 with group, group.instance("a", more=f"{SOON}, group.instance.id: a") as a, \
                         group.instance("b", more=f"{SOON}, group.instance.id: b") as b:
                     eventually("both have a share", lambda: [partitions(d) for d in (a, b)] == [2, 2])
-                    settled = len(told(b, "revoked"))
-                    mine = set(told(a, "assigned")[-2:])
+                    settled = len(told(b, "partitions_revoked"))
+                    mine = set(told(a, "partitions_assigned")[-2:])
                     group.feed(400)
                     a.wait_handled(200)
                     self.end(a)
                     a.start()
                     a.wait_ready().wait_handled(200)
-                    self.assertEqual(set(told(a, "assigned")[-2:]), mine)
-                    self.assertEqual(len(told(b, "revoked")), settled, b.log())
+                    self.assertEqual(set(told(a, "partitions_assigned")[-2:]), mine)
+                    self.assertEqual(len(told(b, "partitions_revoked")), settled, b.log())
                     group.enough()
                     a.wait_drained()
                     b.wait_drained()
@@ -246,12 +246,12 @@ class SlowWorkers(Hands):
             with self.subTest(delivery):
                 group = Group(delivery, 2, pipeline="workers: 1")
                 group.send(4 * self.COUNT)
-                with group.instance("slow", slow_ms=self.SLOW_MS, limits="shutdown: 2s") as slow:
+                with group.instance("slow", slow_ms=self.SLOW_MS, service="shutdown_timeout: 2s") as slow:
                     slow.wait_ready().wait_handled(2)
                     with group.instance("fast") as fast:
                         eventually("both have a share", lambda: [partitions(d) for d in (slow, fast)] == [1, 1])
                         fast.wait_drained()
-                        self.assertIn("drain_cut_short", slow.log())
+                        self.assertIn("drain_timeout", slow.log())
                         began = time.monotonic()
                         self.assertEqual(slow.stop(), 0, slow.log())
                         self.assertLess(time.monotonic() - began, promised(5))

@@ -54,7 +54,7 @@ class Reload(unittest.TestCase):
             self.assertEqual(confirmed(self.d)[0]["mode"], "enforce")
             frames = stream.enough()
             self.d.wait_drained()
-            self.assertEqual(self.d.status()["observed_queries"], len(frames))
+            self.assertEqual(self.d.status()["observed_lists"], len(frames))
             self.assertEqual(self.d.stop(), 0, self.d.log())
             self.assertIn("event=reload_refused", self.d.log())
         out = WORLD.read(target)
@@ -67,9 +67,9 @@ class Reload(unittest.TestCase):
             self.assertEqual(routed, f.value != frames[int(f.header("n"))].value)
             self.assertGreaterEqual(int(f.header("ek-plan")), int(routed))
         told = [e for e in map(lambda f: json.loads(f.value), WORLD.read(alerts)) if e["event"] == "reload"]
-        self.assertEqual([(e["result"], e["fit"]) for e in told], [("refused", None), ("done", "whole")])
-        self.assertIn(self.rules, told[0]["faults"][0]["message"])
-        self.assertIn("'mode'", told[0]["faults"][0]["message"])
+        self.assertEqual([(e["result"], e["carried_over"]) for e in told], [("refused", None), ("done", "all")])
+        self.assertIn(self.rules, told[0]["errors"][0]["message"])
+        self.assertIn("'mode'", told[0]["errors"][0]["message"])
 
     def test_at_least_once(self):
         self.run_through("at_least_once")

@@ -1,6 +1,6 @@
 """A stage is let in step by step, and what it does in each is what its plan says, list by list.
 
-The times in the messages drive everything: `hold` and what else the rules count is time of the stream.
+The times in the messages drive everything: `min_duration` and what else the rules count is time of the stream.
 """
 import json
 import os
@@ -25,9 +25,9 @@ BUCKET_SEED, BUCKETS = 0x656B63616E617279, 10000
 RULES = """version: 1
 defaults:
   mode: {mode}
-  confirm_queries: 32
-  hold: 2m
-  canary: {{percent: 5, step: 19, every: 1m, max: 100, min_lists: 5}}
+  confirmation_lists: 32
+  min_duration: 2m
+  canary: {{initial_percent: 5, step_percent: 19, step_interval: 1m, max_percent: 100, min_lists: 5}}
 segments: [arm]
 features:
   price: {{units: [cents]}}
@@ -61,7 +61,7 @@ class Traffic:
     def __init__(self):
         def make(name, *fault):
             return test_fleet.made(name, lambda path: evenkeel(
-                "gen", "hotel", "-n", self.COUNT, "--seed", 5, "-f", "messages", f"--score-model={upstream()}",
+                "generate", "hotel", "-n", self.COUNT, "--seed", 5, "-f", "messages", f"--upstream-model={upstream()}",
                 *fault, "-o", path))
         self.healthy = messages_of(make("rollout-healthy.mp"))
         self.faulty = messages_of(make("rollout-faulty.mp", "--fault=price=x100,arm=B"))
@@ -92,7 +92,7 @@ class Stage:
     def start(self):
         self.daemon = test_state.daemon(self.source, self.target, "at_least_once", rules=self.rules,
                                         model=self.model, alerts=self.alerts,
-                                        http=f"token_file: {test_pause.tokens()}", pipeline="trial_percent: 100")
+                                        http=f"token_file: {test_pause.tokens()}", pipeline="shadow_scoring_cpu_percent: 100")
         self.daemon.start()
         self.daemon.wait_ready()
         return self
@@ -109,7 +109,7 @@ class Stage:
         WORLD.send(self.source, self.traffic.next(count, faulty))
         eventually("all lists are counted",
                    lambda: self.daemon.assert_running() or
-                   self.daemon.status().get("observed_queries") == len(self.traffic.sent))
+                   self.daemon.status().get("observed_lists") == len(self.traffic.sent))
 
     def send_until(self, what, condition, faulty, each=150, most=4000):
         for _ in range(0, most, each):
@@ -142,15 +142,15 @@ class Stage:
         return [cell_of(f) for f in self.daemon.json("/api/v1/findings") if f["state"] != "suspected"]
 
     def planned(self):
-        return {cell_of(c): c for c in self.daemon.json("/api/v1/plan")["cells"]}
+        return {cell_of(c): c for c in self.daemon.json("/api/v1/plan")["entries"]}
 
 
 class Case(unittest.TestCase):
     @staticmethod
     def word(plan, message):
         """What becomes of a list under a plan."""
-        for cell in plan.get("cells", []):
-            if message["segments"]["arm"] == cell["segment"]["arm"] and cell["action"] != "none":
+        for cell in plan.get("entries", []):
+            if message["segments"]["arm"] == cell["segment"]["arm"] and cell["mitigation"] != "none":
                 inside = bucket(message["query"]) < round(100 * cell["percent"])
                 return {"shadow": "shadow", "canary": "canary" if inside else "pass", "enforce": "routed"}[cell["mode"]]
         return "pass"
@@ -197,7 +197,7 @@ class RolloutStory(Case):
 
     @staticmethod
     def tried(s):
-        return sum(r["tried"] for r in s.daemon.json("/api/v1/ranks")["routes"] if cell_of(r) == CELL)
+        return sum(r["tried"] for r in s.daemon.json("/api/v1/impact")["routes"] if cell_of(r) == CELL)
 
     def let_in(self, s):
         s.reload("canary")
@@ -225,10 +225,10 @@ class RolloutStory(Case):
 
     def pinned(self, s):
         s.reload("enforce", "pins: [{feature: price, segment: {arm: B}, action: none, reason: let me look}]")
-        self.assertEqual(s.planned()[CELL]["by"], "rules")
+        self.assertEqual(s.planned()[CELL]["source"], "rules")
         s.send(150, faulty=True)
         s.reload("enforce")
-        self.assertEqual(s.planned()[CELL]["by"], "finding")
+        self.assertEqual(s.planned()[CELL]["source"], "finding")
         s.send(150, faulty=True)
 
     def accepted(self, s):
@@ -244,10 +244,10 @@ class RolloutStory(Case):
     OVER = "nothing asks for it any more$|^its fault is gone, and its hold is over$"
 
     def assert_history(self, history):
-        history = [d for d in history if d["what"] != "reload"]
+        history = [d for d in history if d["type"] != "reload"]
         print()
         for d in history:
-            print("   ", d["number"], d["what"], *cell_of(d) if "feature" in d else "", d["who"], d["plan"], d["why"])
+            print("   ", d["sequence"], d["type"], *cell_of(d) if "feature" in d else "", d["actor"], d["plan"], d["reason"])
         steps = [("step", "evenkeel", f"from {a}% to {b}% of the queries: ") for a, b in zip(STEPS, STEPS[1:])]
         wanted = [("route", "evenkeel", "a finding asks for route: it is in shadow"),
                   ("route", "evenkeel", "by the rules it is now in a canary of 5% of the queries"), *steps,
@@ -260,11 +260,11 @@ class RolloutStory(Case):
                   ("end", "evenkeel", self.OVER), ("accept", "ana", "cents from now on"),
                   ("revert", "ana", "it was none"), ("relapse", "evenkeel", "the fault has come back 3 times")]
         for d, (what, who, why) in zip(history, wanted):
-            self.assertEqual((d["what"], d["who"]), (what, who), d)
-            self.assertRegex(str(d["why"]), "^" + str(why), d)
+            self.assertEqual((d["type"], d["actor"]), (what, who), d)
+            self.assertRegex(str(d["reason"]), "^" + str(why), d)
         self.assertEqual(len(history), len(wanted))
         times = [d["time_ms"] for d in history]
-        back = next(i for i, d in enumerate(history) if d["what"] == "relapse")
+        back = next(i for i, d in enumerate(history) if d["type"] == "relapse")
         self.assertGreaterEqual(times[back + 1] - times[back], 2 * HOLD_MS)
 
 
@@ -281,15 +281,15 @@ def stranger():
             out.writelines(f"{label} {rest}" for label, (_, rest) in zip(labels, lines))
         common = ["train", "--manifest", WORLD.path("features.yaml"), "--epochs", 1]
         evenkeel(*common, "--train", at("train.txt"), "--vali", at("train.txt"), "-o", at("scorer.safetensors"))
-        evenkeel("gen", "hotel", "-n", 2000, "--seed", 1, "-f", "messages",
-                 f"--score-model={at('scorer.safetensors')}", "-o", at("lists.mp"))
+        evenkeel("generate", "hotel", "-n", 2000, "--seed", 1, "-f", "messages",
+                 f"--upstream-model={at('scorer.safetensors')}", "-o", at("lists.mp"))
         evenkeel(*common, "--teacher", "upstream", "--train", at("lists.mp"), "--vali", at("lists.mp"), "-o", path)
     return test_fleet.made("stranger.safetensors", make)
 
 
 class Withdrawn(Case):
     """A route by a model that ranks as nobody here does harms more than the fault, and is taken back."""
-    RAIL = "worse_than_fault"
+    RAIL = "worse_than_unmitigated"
 
     def test_a_model_that_does_more_harm_than_the_fault_is_taken_back(self):
         s = Stage("withdrawn", Traffic(), stranger())
@@ -301,15 +301,15 @@ class Withdrawn(Case):
         self.assertEqual(s.found(), [CELL])
         s.send(300, faulty=True)
         self.assertEqual(s.planned(), {})
-        kept, = [r["withdrawn"] for r in s.daemon.json("/api/v1/ranks")["routes"] if cell_of(r) == CELL]
-        self.assertEqual(kept["rail"], self.RAIL)
-        self.assertGreaterEqual(kept["figure"], kept["limit"])
+        kept, = [r["rolled_back"] for r in s.daemon.json("/api/v1/impact")["routes"] if cell_of(r) == CELL]
+        self.assertEqual(kept["guardrail"], self.RAIL)
+        self.assertGreaterEqual(kept["observed"], kept["limit"])
         told = s.tell("status")
         self.assertRegex(told, rf"\ntaken back, until .*\nFEATURE .*\n{CELL[0]} +\S+ +route +{self.RAIL} +\S+ of at most \S+\n")
         last = s.history()[-1]
-        self.assertEqual((last["what"], last["who"], last["rail"], cell_of(last)),
-                         ("withdraw", "evenkeel", self.RAIL, CELL))
-        self.assertEqual(s.daemon.metric(f'evenkeel_routes_withdrawn_total{{reason="{self.RAIL}"}}'), 1)
+        self.assertEqual((last["type"], last["actor"], last["guardrail"], cell_of(last)),
+                         ("rollback", "evenkeel", self.RAIL, CELL))
+        self.assertEqual(s.daemon.metric(f'evenkeel_routes_rolled_back_total{{reason="{self.RAIL}"}}'), 1)
         self.assertIn(self.RAIL, s.daemon.log())
         s.stop()
         self.assert_each_list_as_its_plan_says(s)

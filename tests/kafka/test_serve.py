@@ -42,7 +42,7 @@ class BrokerToTry(unittest.TestCase):
                 evenkeel("capture", "-b", address, "-t", "scored", "--max", 500, "-o", lists)
                 with open(os.path.join(folder, "json.yaml"), "w", encoding="utf-8") as out:
                     out.write("service: {name: try}\nmessage: {encoding: json}\n"
-                              "input: {brokers: x, topics: [scored], group: g}\noutput: {topic: ranked, dead_letter: dead}\n"
+                              "input: {brokers: x, topics: [scored], group: g}\noutput: {topic: ranked, dead_letter_topic: dead}\n"
                               "assets: {manifest: m.yaml, profile: p.ekp}\n")
                 manifest, _ = evenkeel("inspect", "--manifest", "-c", out.name, lists)
                 self.assertIn("name: price", manifest)

@@ -22,13 +22,13 @@ def state_topic(target, partitions):
 
 
 def daemon(source, target, delivery, instance="one", every="1s", state=None, assets=None, **more):
-    state = f"topic: {state or target + '.state'}, every: {every}"
+    state = f"topic: {state or target + '.state'}, checkpoint_interval: {every}"
     return Daemon(WORLD.folder, WORLD.broker, source, target, assets or WORLD.folder,
                   delivery=delivery, instance=instance, state=state, **more)
 
 
 def observed(*daemons):
-    return sum(d.json("/api/v1/status")["observed_queries"] for d in daemons)
+    return sum(d.json("/api/v1/status")["observed_lists"] for d in daemons)
 
 
 def worded(log, event):
@@ -62,7 +62,7 @@ class StateRestart(Case):
             os.symlink(WORLD.path(name), cls.at(name))
         evenkeel("train", "--manifest", cls.at("features.yaml"), "--train", WORLD.path("train.txt"), "--vali",
                  WORLD.path("train.txt"), "--epochs", 1, "-o", cls.at("model.safetensors"))
-        evenkeel("gen", "hotel", "-n", cls.COUNT, "--seed", 3, "-f", "messages",
+        evenkeel("generate", "hotel", "-n", cls.COUNT, "--seed", 3, "-f", "messages",
                  f"--fault=price=x100,from={cls.FAULT}", "-o", cls.at("faulty.mp"))
         with open(cls.at("rules.yaml"), "w") as out:
             out.write(RULES)
@@ -78,9 +78,9 @@ class StateRestart(Case):
 
     def memory(self, d):
         """What a restart must not change."""
-        findings = [(f["episode"], f["feature"], f["segment"], f["class"]) for f in d.json("/api/v1/findings")]
+        findings = [(f["finding_id"], f["feature"], f["segment"], f["class"]) for f in d.json("/api/v1/findings")]
         plan = d.json("/api/v1/plan")
-        return findings, plan["version"], plan["cells"], observed(d)
+        return findings, plan["version"], plan["entries"], observed(d)
 
     def assert_found_once(self, alerts):
         found = confirmed(json.loads(f.value) for f in WORLD.read(alerts))
@@ -107,8 +107,8 @@ class StateRestart(Case):
             self.assert_counted(d, self.COUNT)
             after = self.memory(d)
             self.assertEqual(after[:3], before[:3])
-            self.assertEqual(d.metric('evenkeel_state_gaps_total{reason="not_found"}'), 0)
-            self.assertGreater(d.metric("evenkeel_state_bases_total"), 0)
+            self.assertEqual(d.metric('evenkeel_state_loss_total{reason="not_found"}'), 0)
+            self.assertGreater(d.metric("evenkeel_checkpoints_total"), 0)
             self.assertEqual(d.json("/api/v1/status")["state"]["topic"], target + ".state")
             self.assert_stopped(d)
         out = WORLD.read(target)
@@ -137,7 +137,7 @@ class StateRestart(Case):
                     before = self.memory(d)
                     self.assertGreater(before[1], 0)
                     eventually("a base was written for it",
-                               lambda: d.metric("evenkeel_state_bases_total") > 0)
+                               lambda: d.metric("evenkeel_checkpoints_total") > 0)
                     time.sleep(2)  # one for the last event, and its commit
                     d.stop(signal.SIGKILL)
                 with self.run_of(source, target, delivery, alerts=alerts, every="1h") as d:
@@ -211,7 +211,7 @@ class StateHandOver(Case):
         for delivery in MODES:
             with self.subTest(delivery=delivery):
                 one, two = self.come_and_go(delivery, more="partition.assignment.strategy: cooperative-sticky")
-                given = worded(one.log().split("event=stopping")[0], "revoked")
+                given = worded(one.log().split("event=stopping")[0], "partitions_revoked")
                 self.assertEqual(len(given), 2, "more than what moved was given up")
                 self.assertEqual(len(worded(two.log(), "state_ready")), 1)
 
@@ -282,7 +282,7 @@ class StateRefused(Case):
         state_topic(target, 1)
         folder = WORLD.path("other-manifest")
         os.makedirs(folder)
-        evenkeel("gen", "hotel", "-n", 500, "--seed", 1, "-f", "letor", "-o", os.path.join(folder, "train.txt"),
+        evenkeel("generate", "hotel", "-n", 500, "--seed", 1, "-f", "letor", "-o", os.path.join(folder, "train.txt"),
                  f"--manifest-out={os.path.join(folder, 'features.yaml')}")
         with open(os.path.join(folder, "features.yaml"), "a") as out:
             out.write("  - {name: one_more, index: 99, role: item}\n")
@@ -295,8 +295,8 @@ class StateRefused(Case):
         with daemon(source, target, "at_least_once", assets=folder) as d:
             d.wait_ready()
             self.assertEqual(observed(d), 0)
-            self.assertIn("of another manifest", worded(d.log(), "state_gap")[0])
-            self.assertEqual(d.metric('evenkeel_state_gaps_total{reason="refused"}'), 1)
+            self.assertIn("of another manifest", worded(d.log(), "state_lost")[0])
+            self.assertEqual(d.metric('evenkeel_state_loss_total{reason="refused"}'), 1)
             self.assert_stopped(d)
 
     def test_messages_that_are_gone_before_they_were_seen_again_are_told(self):
@@ -318,7 +318,7 @@ class StateRefused(Case):
         with daemon(source, target, "at_least_once", every="1h") as d:
             d.wait_ready()
             eventually("the rest was read again", lambda: observed(d) == 300)
-            self.assertIn("offsets 100 to 299 are gone", worded(d.log(), "state_gap")[0])
+            self.assertIn("offsets 100 to 299 are gone", worded(d.log(), "state_lost")[0])
             self.assert_stopped(d)
 
     def test_a_state_of_a_later_version_ends_it_with_78_and_is_left_as_it_is(self):
@@ -345,7 +345,7 @@ class StateRefused(Case):
         source, target = WORLD.topics()
         with Daemon(WORLD.folder, WORLD.broker, source, target, WORLD.folder) as d:
             d.wait_ready()
-            self.assertEqual(len(worded(d.log(), "state_not_kept")), 1)
+            self.assertEqual(len(worded(d.log(), "state_disabled")), 1)
             self.assert_stopped(d)
 
 
@@ -434,6 +434,6 @@ class StateLarge(Case):
     def report(self, target, one, two, delivery):
         def moment(log, event):
             return worded(log, event)[-1].split("time=")[1].split(" ")[0]
-        print(f"\n    {delivery}: revoked {moment(one.log(), 'revoked')}, the next owner is ready "
+        print(f"\n    {delivery}: revoked {moment(one.log(), 'partitions_revoked')}, the next owner is ready "
               f"{moment(two.log(), 'state_ready')}; a partition of the output stood still for {self.stall(target)} ms"
               f"\n    {worded(two.log(), 'state_ready')[-1].split('event=')[1]}")

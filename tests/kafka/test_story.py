@@ -97,16 +97,16 @@ class Story:
 
     def assert_named(self):
         found = confirmed(self.events)
-        self.assertEqual([(e["feature"], e["segment"], e["class"], e["action"]) for e in found],
+        self.assertEqual([(e["feature"], e["segment"], e["class"], e["mitigation"]) for e in found],
                          [(self.feature, self.segment, "scale", "route")], found)
         last = [e for e in self.events
-                if e["event"] == "finding" and e["episode"] == found[0]["episode"]][-1]
+                if e["event"] == "finding" and e["finding_id"] == found[0]["finding_id"]][-1]
         self.assertLess(abs(math.log(last["factor"] / 100)), 0.1, last)
         self.assertIn("cents", last["units"])
-        self.assertGreaterEqual(found[0]["query"], self.start)
+        self.assertGreaterEqual(found[0]["list"], self.start)
         self.assertEqual(self.alerts, self.events)
         self.assertEqual([f["feature"] for f in self.findings], [self.feature])
-        self.assertEqual([(c["feature"], c["segment"]) for c in self.plan["cells"]],
+        self.assertEqual([(c["feature"], c["segment"]) for c in self.plan["entries"]],
                          [(self.feature, self.segment)])
 
     def assert_routed_outputs_differ_only_in_scores(self):
@@ -149,7 +149,7 @@ class Story:
 
 class HotelStory(Story, unittest.TestCase):
     feature, segment, start = "price", {"arm": "B"}, 2000
-    baseline = ", baseline: market"
+    baseline = ", stratify_by: market"
 
     def test_cents_in_one_arm_are_found_named_and_routed(self):
         folder = WORLD.path("hotel-story")
@@ -158,16 +158,16 @@ class HotelStory(Story, unittest.TestCase):
         def at(name):
             return os.path.join(folder, name)
         for name, count, seed in (("train.txt", 6000, 11), ("vali.txt", 1000, 12)):
-            evenkeel("gen", "hotel", "-n", count, "--seed", seed, "-f", "letor", "-o", at(name),
+            evenkeel("generate", "hotel", "-n", count, "--seed", seed, "-f", "letor", "-o", at(name),
                      f"--manifest-out={at('features.yaml')}")
-        evenkeel("gen", "hotel", "-n", 6000, "--seed", 11, "-f", "messages", "-o", at("train.mp"))
+        evenkeel("generate", "hotel", "-n", 6000, "--seed", 11, "-f", "messages", "-o", at("train.mp"))
         evenkeel("profile", "--manifest", at("features.yaml"), "--messages", at("train.mp"),
-                 "--baseline", "market", "-o", at("profile.ekp"))
+                 "--stratify-by", "market", "-o", at("profile.ekp"))
         self.train(["--manifest", at("features.yaml"), "--train", at("train.txt"), "--vali",
                     at("vali.txt"), "--epochs", 8], folder)
         for name, fault in (("clean.mp", []), ("faulty.mp", ["--fault=price=x100,from=2000,arm=B"])):
-            evenkeel("gen", "hotel", "-n", 4000, "--seed", 13, "-f", "messages",
-                     f"--score-model={at('upstream.safetensors')}", *fault, "-o", at(name))
+            evenkeel("generate", "hotel", "-n", 4000, "--seed", 13, "-f", "messages",
+                     f"--upstream-model={at('upstream.safetensors')}", *fault, "-o", at(name))
         self.play(folder, at("clean.mp"), at("faulty.mp"))
         self.assert_named()
         self.assert_moved()
@@ -192,7 +192,7 @@ class SwissmetroStory(Story, unittest.TestCase):
         evenkeel("profile", *common, "--letor", lists["train"], "-o", at("profile.ekp"))
         self.train([*common, "--train", lists["train"], "--vali", lists["vali"]], folder)
         for name, fault in (("clean.mp", []), ("faulty.mp", ["--fault=cost=x100,from=1611,share=0.5"])):
-            evenkeel("convert", *common, "--letor", lists["test"], "--score-model",
+            evenkeel("convert", *common, "--letor", lists["test"], "--upstream-model",
                      at("upstream.safetensors"), "--segment=arm=A,B", *fault, "-o", at(name))
         self.play(folder, at("clean.mp"), at("faulty.mp"))
         self.assert_named()

@@ -97,14 +97,14 @@ class Watched(unittest.TestCase):
         common = ["train", "--manifest", WORLD.path("features.yaml"), "--epochs", 2, "--hidden", 8]
         evenkeel(*common, "--train", WORLD.path("train.txt"), "--vali", WORLD.path("train.txt"), "--routing", "none",
                  "--log-input", "none", "-o", at("upstream.safetensors"))
-        lists = ["gen", "hotel", "-f", "messages", f"--score-model={at('upstream.safetensors')}"]
+        lists = ["generate", "hotel", "-f", "messages", f"--upstream-model={at('upstream.safetensors')}"]
         evenkeel(*lists, "-n", 2000, "--seed", 1, "-o", at("train.mp"))
         evenkeel(*common, "--train", at("train.mp"), "--vali", at("train.mp"), "--teacher", "upstream", "-o",
                  at("model.safetensors"))
         evenkeel(*lists, "-n", COUNT, "--seed", 5, f"--fault=price=x100,from={FAULTY},arm=B", "-o", at("faulty.mp"))
         with open(at("rules.yaml"), "w") as out:
             # A model of two epochs does more harm than the fault: that its route is taken back is not the matter here.
-            out.write("version: 1\ndefaults: {mode: enforce, canary: {abort_if: {worse_than_fault: false}}}\nsegments: [arm]\n")
+            out.write("version: 1\ndefaults: {mode: enforce, canary: {abort_if: {worse_than_unmitigated: false}}}\nsegments: [arm]\n")
         return [raw for raw, _ in messages_of(at("faulty.mp"))]
 
     def instance(self, folder):
@@ -115,9 +115,9 @@ class Watched(unittest.TestCase):
         state = broker.create(target + ".state", 1, "cleanup.policy", "compact")
         return Daemon(WORLD.folder, broker, self.source, target, WORLD.folder, instance="watched",
                       rules=os.path.join(folder, "rules.yaml"), model=os.path.join(folder, "model.safetensors"),
-                      alerts=broker.create(target + ".alerts"), sinks=[DEAF], state=f"topic: {state}, every: 1s",
-                      pipeline="trial_percent: 100",
-                      fleet=f"topic: {plan}, tick: 200ms, silent: 10s")
+                      alerts=broker.create(target + ".alerts"), sinks=[DEAF], state=f"topic: {state}, checkpoint_interval: 1s",
+                      pipeline="shadow_scoring_cpu_percent: 100",
+                      fleet=f"topic: {plan}, report_interval: 200ms, leader_timeout: 10s")
 
     def assert_all_is_shown(self, daemon):
         """Each family of the page with a sample and its labels, and no other."""
@@ -125,7 +125,7 @@ class Watched(unittest.TestCase):
         with contextlib.suppress(AssertionError):  # which would not say what is missing
             eventually("every family is shown", lambda: set(shown(daemon.get("/metrics")[1], families)) == set(families))
         page = daemon.get("/metrics")[1]
-        self.assertEqual(set(shown(page, families)), set(families), daemon.get("/api/v1/ranks")[1] + daemon.log())
+        self.assertEqual(set(shown(page, families)), set(families), daemon.get("/api/v1/impact")[1] + daemon.log())
         for name, labels in shown(page, families).items():
             self.assertEqual(labels, families[name][1], name)
         return page
@@ -147,7 +147,7 @@ class Watched(unittest.TestCase):
             if real:
                 eventually("it is scraped", lambda: real.has("evenkeel_build_info"))
             WORLD.send(self.source, frames[:BEFORE])
-            eventually("a feature is routed", lambda: d.json("/api/v1/plan")["cells"])
+            eventually("a feature is routed", lambda: d.json("/api/v1/plan")["entries"])
             WORLD.send(self.source, frames[BEFORE:])
             d.wait_handled(COUNT + 1)
             self.assertEqual(d.get("/nowhere")[0], 404)

@@ -34,12 +34,12 @@ every_option() ( # command
 for command in $("$B/evenkeel" --help | sed -nE 's/^  ([a-z]+) .*/\1/p'); do
 	t "every option of $command is offered" every_option "$command"
 done
-t "bash: a word" in_bash "hotel," evenkeel gen ""
+t "bash: a word" in_bash "hotel," evenkeel generate ""
 t "bash: what there is help on" in_bash "pause,pin,profile," evenkeel help p
-t "zsh: a word" in_zsh "evenkeel gen hot" "evenkeel gen hotel"
+t "zsh: a word" in_zsh "evenkeel generate hot" "evenkeel generate hotel"
 t "bash: a command" in_bash "profile," evenkeel prof
 t "bash: an option" in_bash "--manifest," evenkeel profile --mani
-t "bash: a value of --action" in_bash "route,route_source,route_spread," evenkeel pin price --action rou
+t "bash: a value of --action" in_bash "route,route_per_source,route_normalized," evenkeel pin price --action rou
 t "bash: a value behind =" in_bash "listmle,listnet," evenkeel train --loss = list
 t "bash: all values behind =" in_bash "beginning,end," evenkeel capture --from =
 t "bash: files of a kind, and folders" in_bash "a.yaml,c d.yaml,folder.d," evenkeel run --config ""

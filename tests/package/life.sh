@@ -41,7 +41,7 @@ not() {
 # An instance as a person would make it: what was given as an example, and the files that it names.
 sets_up() {
 	cp -r /etc/evenkeel/example /etc/evenkeel/hotels && cd /etc/evenkeel/hotels &&
-		evenkeel gen hotel --queries 200 --seed 1 --manifest-out features.yaml -o /tmp/train.txt &&
+		evenkeel generate hotel --lists 200 --seed 1 --manifest-out features.yaml -o /tmp/train.txt &&
 		evenkeel profile --manifest features.yaml --letor /tmp/train.txt -o profile.ekp && cd / &&
 		as_user evenkeel check /etc/evenkeel/hotels/evenkeel.yaml
 }
@@ -77,7 +77,7 @@ enabled=/etc/systemd/system/multi-user.target.wants/evenkeel@hotels.service
 mkdir -p "$(dirname $enabled)" && ln -s /lib/systemd/system/evenkeel@.service $enabled
 [ -z "$demo" ] || must "the demonstration" as_user evenkeel demo
 must "removal of the tools" dpkg -r evenkeel-tools
-must "a command of theirs names the package" sh -c 'evenkeel gen hotel 2>&1 | grep -q "needs the package evenkeel-tools"'
+must "a command of theirs names the package" sh -c 'evenkeel generate hotel 2>&1 | grep -q "needs the package evenkeel-tools"'
 must "removal" dpkg -r evenkeel libevenkeel-dev libevenkeel0
 must "the program is gone" gone /usr/bin/evenkeel /usr/bin/evenkeel-tools /usr/share/evenkeel /usr/include/evenkeel.h /lib/systemd/system/evenkeel@.service
 must "the configuration is not" test -s /etc/evenkeel/example/rules.yaml

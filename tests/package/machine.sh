@@ -49,7 +49,7 @@ not() {
 }
 sets_up() {
 	cp -r /etc/evenkeel/example $home && cd $home &&
-		evenkeel gen hotel --queries 200 --manifest-out features.yaml -o /tmp/train.txt &&
+		evenkeel generate hotel --lists 200 --manifest-out features.yaml -o /tmp/train.txt &&
 		evenkeel profile --manifest features.yaml --letor /tmp/train.txt -o profile.ekp && cd /
 }
 demo_unit() { # all that the program can do, under the same sandbox

@@ -25,7 +25,7 @@ def assets(program, folder):
     """What the configurations name, small; and a token."""
     def run(*words):
         subprocess.run([program, *words], cwd=folder, check=True, capture_output=True)
-    run("gen", "hotel", "--queries", "200", "--seed", "1", "--manifest-out", "features.yaml", "-o", "train.txt")
+    run("generate", "hotel", "--lists", "200", "--seed", "1", "--manifest-out", "features.yaml", "-o", "train.txt")
     run("profile", "--manifest", "features.yaml", "--letor", "train.txt", "-o", "profile.ekp")
     run("train", "--manifest", "features.yaml", "--train", "train.txt", "--vali", "train.txt", "--epochs", "1",
         "--hidden", "4", "-o", "model.safetensors")

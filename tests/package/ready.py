@@ -10,7 +10,7 @@ import urllib.request
 
 SECONDS = 60
 RUN = """input: {{brokers: "127.0.0.1:1", topics: [scored], group: g}}
-output: {{topic: ranked, dead_letter: ranked.dead}}
+output: {{topic: ranked, dead_letter_topic: ranked.dead}}
 assets: {{manifest: features.yaml, profile: {profile}}}
 http: {{listen: "127.0.0.1:{port}"}}
 """
@@ -30,7 +30,7 @@ def start(program, profile, port):
 
 def prepare(program):
     quiet = {"check": True, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    subprocess.run([program, "gen", "hotel", "--queries", "100", "--manifest-out", "features.yaml", "-o", "train.txt"], **quiet)
+    subprocess.run([program, "generate", "hotel", "--lists", "100", "--manifest-out", "features.yaml", "-o", "train.txt"], **quiet)
     subprocess.run([program, "profile", "--manifest", "features.yaml", "--letor", "train.txt", "-o", "profile.ekp"], **quiet)
 
 

@@ -100,7 +100,7 @@ def boot(folder, unit, program):
         os.mkdir(os.path.join(folder, one))
     script = (f"cd {shlex.quote(folder)} && mount -t tmpfs none mem && mkdir mem/up mem/work && "
               f"mount -t overlay none -o lowerdir=/,upperdir=mem/up,workdir=mem/work root && "
-              f"{shlex.join([sys.executable, '-B', HERE + '/sandbox.py', '--fill', 'root', unit, program])} && "
+              f"{shlex.join([sys.executable, '-B', HERE + '/sandbox.py', '--impute', 'root', unit, program])} && "
               f"exec systemd-nspawn -q -D root -b --register=no --keep-unit --console=pipe --capability=all "
               f"--system-call-filter='{ALLOWED}' --bind={shlex.quote(folder)}/out:/out systemd.unit=attack.target")
     done = subprocess.run(["unshare", "-m", "sh", "-c", script], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
@@ -150,7 +150,7 @@ def errors(out):
 
 
 def main():
-    if sys.argv[1] == "--fill":
+    if sys.argv[1] == "--impute":
         return fill(*sys.argv[2:])
     unit, program = map(os.path.realpath, sys.argv[1:])
     if lacking():

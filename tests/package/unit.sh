@@ -18,9 +18,9 @@ seconds() { # "4s" or "4"
 }
 # As long as is waited for, what is in flight may take.
 waits_longer() (
-	shutdown=$("$B/reference" config.md | sed -nE 's/^\| `limits.shutdown`.*\| `([0-9]+)s` \|.*/\1/p')
+	shutdown=$("$B/reference" config.md | sed -nE 's/^\| `service.shutdown_timeout`.*\| `([0-9]+)s` \|.*/\1/p')
 	stop=$(sed -nE 's/^TimeoutStopSec=([0-9]+)s$/\1/p' "$unit")
-	echo "limits.shutdown $shutdown s, TimeoutStopSec $stop s"
+	echo "service.shutdown_timeout $shutdown s, TimeoutStopSec $stop s"
 	[ "$stop" -gt "$((shutdown + 5))" ]
 )
 # Whatever it calls from start to stop, without a broker.

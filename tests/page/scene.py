@@ -20,7 +20,7 @@ TOKEN = "a-token-of-the-page-tests"
 HEALTHY, FAULTY, LISTS, PER_SECOND = 1000, 1200, 3600, 20
 PAUSE_MS = 1_200_000
 RULES = """version: 1
-defaults: {mode: observe, baseline: market, hold: 10m}
+defaults: {mode: observe, stratify_by: market, min_duration: 10m}
 segments: [arm]
 features:
   price: {mode: MODE, units: [cents, "query_feature:stay_nights"]}
@@ -76,17 +76,17 @@ class Assets:
         os.chmod(self.path("tokens.txt"), 0o600)
 
     def make(self, what, count, seed, form, name, *more):
-        evenkeel("gen", what, "-n", count, "-s", seed, "-f", form, "-o", self.path(name), *more)
+        evenkeel("generate", what, "-n", count, "-s", seed, "-f", form, "-o", self.path(name), *more)
 
     def baseline(self):
-        return ["--baseline", "market"]
+        return ["--stratify-by", "market"]
 
     def train(self):
         """A model, and traffic with the scores it gives."""
         self.make("hotel", 3000, 1, "letor", "train.txt")
         self.make("hotel", 500, 2, "letor", "vali.txt")
         evenkeel("train", "--manifest", self.path("features.yaml"), "--train", self.path("train.txt"), "--vali", self.path("vali.txt"), "-o", self.model)
-        self.make("hotel", LISTS, 3, "messages", "traffic.mp", "--score-model", self.model,
+        self.make("hotel", LISTS, 3, "messages", "traffic.mp", "--upstream-model", self.model,
                   "--fault", f"price=x100,from={HEALTHY},to={HEALTHY + FAULTY},arm=B")
         return [raw for raw, _ in messages_of(self.path("traffic.mp"))]
 
@@ -141,7 +141,7 @@ class Scene:
             part = self.assets.traffic[self.sent:self.sent + min(count, 500)]
             self.mock.send(at_time(raw, self.begin_ms + 1000 * (self.sent + i) // PER_SECOND) for i, raw in enumerate(part))
             self.sent, count = self.sent + len(part), count - len(part)
-            eventually("the lists were taken", lambda: self.json("/api/v1/status")["observed_queries"] >= self.sent)
+            eventually("the lists were taken", lambda: self.json("/api/v1/status")["observed_lists"] >= self.sent)
 
     def send_until(self, what, condition, most, step=1):
         for _ in range(0, most, step):
@@ -169,7 +169,7 @@ class Scene:
         self.send_until("suspected", lambda: self.state("suspected"), 400, 10)
 
     def routed(self):
-        self.send_until("routed", lambda: any(c["mode"] != "observe" for c in self.json("/api/v1/plan")["cells"]), 400, 40)
+        self.send_until("routed", lambda: any(c["mode"] != "observe" for c in self.json("/api/v1/plan")["entries"]), 400, 40)
 
     def deep_in(self):
         self.send(HEALTHY + FAULTY - 200 - self.sent)

@@ -51,7 +51,7 @@ class Acts(unittest.TestCase):
         b.until_text("the token is not in 'http.token_file'", "#dialog [role=alert]")
         self.assertIsNone(self.scene.json("/api/v1/status")["paused"])
         self.send("Paused.")
-        self.assertEqual(self.scene.json("/api/v1/status")["paused"]["why"], "odd")
+        self.assertEqual(self.scene.json("/api/v1/status")["paused"]["reason"], "odd")
         self.assertEqual(b.run("return localStorage.length"), 0)
         self.close()
         b.until_text("Paused by ana: every list goes out as it came", "h1")
@@ -81,8 +81,8 @@ class Acts(unittest.TestCase):
         self.send("until", "#dialog [role=alert]")
         self.fill("until", "2999-01-31")
         self.send("Done.")
-        entry = next(c for c in self.scene.json("/api/v1/plan")["cells"] if c["feature"] == "taxes")
-        self.assertEqual((entry["by"], entry["action"]), ("person", "route"))
+        entry = next(c for c in self.scene.json("/api/v1/plan")["entries"] if c["feature"] == "taxes")
+        self.assertEqual((entry["source"], entry["mitigation"]), ("person", "route"))
         self.close()
         b.until_text("in the plan", "#feature-head")
         b.open(self.scene.url + "#plan")
@@ -94,8 +94,8 @@ class Acts(unittest.TestCase):
         self.assertEqual(b.run("return document.querySelector('[aria-label=Pins] time').dateTime"), until.strftime("%Y-%m-%dT%H:%M:%S.%f")[:-3] + "Z")
         self.begin("Unpin")
         self.send("Done.")
-        self.assertEqual([c for c in self.scene.json("/api/v1/plan")["cells"] if c["feature"] == "taxes"], [])
-        self.assertEqual([d["what"] for d in self.scene.json("/api/v1/history?feature=taxes")][-2:], ["pin", "unpin"])
+        self.assertEqual([c for c in self.scene.json("/api/v1/plan")["entries"] if c["feature"] == "taxes"], [])
+        self.assertEqual([d["type"] for d in self.scene.json("/api/v1/history?feature=taxes")][-2:], ["pin", "unpin"])
 
     def test_accept_and_revert(self):
         b = self.browser
@@ -107,13 +107,13 @@ class Acts(unittest.TestCase):
         self.close()
         b.open(self.scene.url + "#plan")
         b.until_text("cents from now on", "#view")
-        accept, = (d for d in self.scene.json("/api/v1/history?feature=price") if d["what"] == "accept")
+        accept, = (d for d in self.scene.json("/api/v1/history?feature=price") if d["type"] == "accept")
         row = b.texts("[aria-label='Accepted levels'] tbody td")
         self.assertEqual(row[:3] + row[4:6], ["price", "arm=B", "\u00d7" + three(accept["factor"]), "ana", "cents from now on"])
         self.begin("Take back")
         self.send("Done.")
         b.until_text("Nothing: training is what is normal", "#view")
-        self.assertEqual([d["what"] for d in self.scene.json("/api/v1/history?feature=price")][-2:], ["accept", "revert"])
+        self.assertEqual([d["type"] for d in self.scene.json("/api/v1/history?feature=price")][-2:], ["accept", "revert"])
 
     def test_reload(self):
         with open(self.scene.rules, encoding="utf-8") as file:

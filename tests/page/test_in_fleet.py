@@ -44,7 +44,7 @@ class InFleet(unittest.TestCase):
         self.browser.click("#dialog [type=submit]")
 
     def order(self, number):
-        return next(o for o in self.two.json("/api/v1/orders") if o["order"] == number)
+        return next(o for o in self.two.json("/api/v1/commands") if o["command_id"] == number)
 
     def test_story(self):
         b = self.browser
@@ -72,7 +72,7 @@ class InFleet(unittest.TestCase):
         self.go()
         b.until_text(f"Done, for all instances, by {self.name}.", "#dialog")
         order = self.order(1)
-        self.assertEqual((order["state"], order["decider"], order["decision"]["what"], order["decision"]["who"]), ("done", self.name, "pin", "ana"))
+        self.assertEqual((order["state"], order["leader"], order["decision"]["type"], order["decision"]["actor"]), ("applied", self.name, "pin", "ana"))
         pin, = self.one.json("/api/v1/pins")
         self.assertEqual((pin["feature"], pin["reason"]), ("taxes", "the new tariff"))
         b.click("#dialog button")
@@ -100,14 +100,14 @@ class InFleet(unittest.TestCase):
         self.fill("reason", "odd")
         self.go()
         b.until_text("Told to the fleet as order 3. Waiting for the instance that decides.", "#dialog [role=status]")
-        self.assertEqual(self.order(3)["state"], "waiting")
+        self.assertEqual(self.order(3)["state"], "pending")
         self.assertTrue(b.run("return document.querySelector('#dialog [type=submit]').disabled"))
-        heard.say(b, orders=[{"order": 3, "state": "lost"}])
+        heard.say(b, orders=[{"command_id": 3, "state": "lost"}])
         b.until_text("Order 3 was told to the fleet, and nobody has answered", "#dialog [role=alert]")
         self.assertFalse(b.run("return document.querySelector('#dialog [type=submit]').disabled"))
         heard.say(b)
         self.decider(signal.SIGCONT)
-        eventually("it was answered after all", lambda: self.order(3)["state"] == "done")
+        eventually("it was answered after all", lambda: self.order(3)["state"] == "applied")
         self.go()
         b.until_text(f"Paused: all instances, by {self.name}.", "#dialog")
         b.click("#dialog button")

@@ -77,7 +77,7 @@ class Keys(opened.Opened):
         b.keys(TOKEN + ENTER)
         b.until_text("Done.", "#dialog")
         pins = self.scene.json("/api/v1/pins")
-        self.assertEqual([(p["feature"], p["author"], p["reason"]) for p in pins], [("taxes", "ana", "by keys")])
+        self.assertEqual([(p["feature"], p["actor"], p["reason"]) for p in pins], [("taxes", "ana", "by keys")])
         b.until("the other button behind the dialog", "return [...document.querySelectorAll('#view button')].some((e) => e.innerText.startsWith('Unpin'))")
         b.keys(ENTER)
         b.until("the dialog is closed", "return !document.querySelector('#dialog').open")

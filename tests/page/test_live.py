@@ -11,7 +11,7 @@ from wire import Wire
 # The page asks again after three seconds and more; without that all it hears of comes by the stream.
 NO_ASKING = """const real = window.setTimeout;
 window.setTimeout = (f, ms, ...more) => real(f, ms >= 1000 ? 1e9 : ms, ...more);"""
-STREAMS = 16  # http.streams
+STREAMS = 16  # http.max_event_streams
 TAXES = {"feature": "taxes", "segment": {"arm": "A"}}
 
 
@@ -60,7 +60,7 @@ class Live(unittest.TestCase):
             self.open("")
             self.streaming()
             s.send(20)
-            b.until_text(f"{s.json('/api/v1/status')['observed_queries']:,} lists seen", "#problems")
+            b.until_text(f"{s.json('/api/v1/status')['observed_lists']:,} lists seen", "#problems")
             self.same_page()
 
     def test_what_came_while_the_stream_was_cut(self):
@@ -96,7 +96,7 @@ class Live(unittest.TestCase):
                 one.close()
 
     def follower(self):
-        """Somebody else who follows the events, if there is a place left of http.streams."""
+        """Somebody else who follows the events, if there is a place left of http.max_event_streams."""
         one = socket.create_connection(("127.0.0.1", int(self.scene.daemon.http.rsplit(":", 1)[1])))
         one.sendall(b"GET /api/v1/events?stream HTTP/1.1\r\nHost: localhost\r\n\r\n")
         if b" 200 " in one.recv(4096).split(b"\r\n", 1)[0]:
@@ -123,6 +123,6 @@ class Live(unittest.TestCase):
         b.until_text("calm", "#headline .chip")
         self.pinned("of the new process")
         b.until_text("of the new process", "#decisions tbody tr:first-child")
-        numbers = [d["number"] for d in eventually("a decision", lambda: s.json("/api/v1/history"))]
+        numbers = [d["sequence"] for d in eventually("a decision", lambda: s.json("/api/v1/history"))]
         self.assertEqual(b.texts("#decisions tbody td:first-child"), [str(n) for n in reversed(numbers)])
         self.same_page()

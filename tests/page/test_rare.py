@@ -71,12 +71,12 @@ class Rare(opened.Opened):
         """In the keys that the instance really gives."""
         model = self.scene.json("/api/v1/status")["model"]
         figures = {"tau": (0.8536, 0.9376, 0.8958), "ndcg@10": (0.9525, 0.9833, 0.9627), "top1": (0.7872, 0.8967, 0.8081)}
-        self.assertEqual((set(model["figures"]), {key for f in model["figures"].values() for key in f}), (set(figures), {"now", "trained", "least"}))
+        self.assertEqual((set(model["statistics"]), {key for f in model["statistics"].values() for key in f}), (set(figures), {"current", "reference", "threshold"}))
         self.assertIn(model["state"], ("unknown", "holds"))
         self.open("#history")
         self.assertNotIn("no longer rank alike", self.browser.text("#headline"))
-        heard.say(self.browser, status={"model": {**model, "state": "drifted", "figures": {
-            name: dict(zip(("now", "trained", "least"), values)) for name, values in figures.items()}}})
+        heard.say(self.browser, status={"model": {**model, "state": "drifted", "statistics": {
+            name: dict(zip(("current", "reference", "threshold"), values)) for name, values in figures.items()}}})
         self.browser.until_text("Model and upstream no longer rank alike", "h1")
         said = self.browser.text("#headline")
         for part in ("Kendall tau is 0.854 (when the model was made 0.938)", "NDCG@10 under the upstream order 0.953 (when the model was made 0.983)",

@@ -77,7 +77,7 @@ class Shown(unittest.TestCase):
         since = datetime.datetime.fromtimestamp(f["since_ms"] / 1000, datetime.timezone.utc)
         self.assertIn(since.astimezone(zoneinfo.ZoneInfo(ZONE)).strftime("%H:%M:%S"), answers["Since"])
         self.assertEqual(b.run("return document.querySelector('#problems time').title"), since.strftime("%Y-%m-%d %H:%M:%S UTC"))
-        lists = next(r for r in self.scene.json("/api/v1/ranks")["routes"] if r["feature"] == "price")["moved"]["lists"]
+        lists = next(r for r in self.scene.json("/api/v1/impact")["routes"] if r["feature"] == "price")["moved"]["lists"]
         b.until_text(f"{lists} lists ranked both ways", "#problems")
         watch.accessible_everywhere(self, b, "routed")
 
@@ -137,8 +137,8 @@ class Shown(unittest.TestCase):
         decisions = self.scene.json("/api/v1/history?n=1000")
         b.until("all decisions", "return document.querySelectorAll('#decisions tbody tr').length === arguments[0]", len(decisions))
         newest = b.texts("#decisions tbody tr:first-child td")
-        self.assertEqual(newest[0], str(decisions[-1]["number"]))
-        self.assertIn(decisions[-1]["why"], newest)
+        self.assertEqual(newest[0], str(decisions[-1]["sequence"]))
+        self.assertIn(decisions[-1]["reason"], newest)
         watch.accessible_everywhere(self, b, "history")
         self.turn("#")
 
@@ -152,7 +152,7 @@ class Shown(unittest.TestCase):
             self.browser.until_text(says, "#problems")
             self.browser.until_text(chip, "#headline .chip")
             if mode == "canary":
-                cell, = self.scene.json("/api/v1/plan")["cells"]
+                cell, = self.scene.json("/api/v1/plan")["entries"]
                 self.browser.until_text(f"canary {cell['percent']}%", "#headline .chip")
 
     def recovered(self):
@@ -161,5 +161,5 @@ class Shown(unittest.TestCase):
         b.until_text("Still routed: price in arm=B")
         self.scene.over()
         b.until_text("its route ended at", "#headline")
-        self.assertEqual(self.scene.json("/api/v1/plan")["cells"], [])
+        self.assertEqual(self.scene.json("/api/v1/plan")["entries"], [])
         watch.accessible(self, b, "recovered")

@@ -268,8 +268,9 @@ static void open_world(struct world *w, uint64_t seed)
     w->rules.max_routed_features = 1 + (int)ek_rng_uniform_int(&w->r, FEATURES);
     w->rules.max_routed_share = 1;
     w->rules.on_limit = ek_rng_uniform(&w->r) < .5 ? EK_LIMIT_KEEP : EK_LIMIT_OBSERVE;
-    w->rules.hold_ms = w->rules.hold_max_ms = 1000;
-    w->canary = (struct ek_canary){.percent = 5, .step = 5, .max = 100, .min_lists = 1};
+    w->rules.min_duration_ms = w->rules.max_duration_ms = 1000;
+    w->canary = (struct ek_canary){
+        .initial_percent = 5, .step_percent = 5, .max_percent = 100, .min_lists = 1};
     for (int cell = 0; cell < CELLS; cell++) {
         w->defaults[cell] = maybe(&w->r, cell ? .2 : 1, EK_MODE_COUNT);
         for (int f = 0; f < FEATURES; f++) {
@@ -285,7 +286,7 @@ static void open_world(struct world *w, uint64_t seed)
 
 static void change_something(struct world *w)
 {
-    static const enum ek_action action[] = {EK_ACT_ROUTE, EK_ACT_SILENCE};
+    static const enum ek_action action[] = {EK_ACT_ROUTE, EK_ACT_BLANK};
     int f = (int)ek_rng_uniform_int(&w->r, FEATURES), cell = (int)ek_rng_uniform_int(&w->r, CELLS);
     double kind = ek_rng_uniform(&w->r);
     struct ek_rollout *r = ek_rollout_find(&w->rollouts, f, cell);

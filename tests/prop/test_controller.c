@@ -68,9 +68,11 @@ static struct ek_controller *new_control(struct world *w, struct side *side)
 static void open_world(struct world *w, uint64_t seed)
 {
     static const char *const rules[] = {
-        "version: 1\ndefaults: {mode: canary, hold: 5m, hold_max: 20m, canary: {percent: 5, step: "
-        "19, every: 2m, min_lists: 50}}\n",
-        "version: 1\ndefaults: {mode: enforce, hold: 5m}\nlimits: {max_routed_features: 1}\n",
+        "version: 1\ndefaults: {mode: canary, min_duration: 5m, max_duration: 20m, canary: "
+        "{initial_percent: 5, step_percent: "
+        "19, step_interval: 2m, min_lists: 50}}\n",
+        "version: 1\ndefaults: {mode: enforce, min_duration: 5m}\nlimits: {max_routed_features: "
+        "1}\n",
         "version: 1\ndefaults: {mode: canary}\nfeatures: {price: {mode: shadow}}\n"
         "limits: {max_routed_features: 1, on_limit: keep}\n"};
     const char *text = rules[seed % 3];

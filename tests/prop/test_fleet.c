@@ -167,7 +167,7 @@ START_TEST(what_one_instance_confirms_is_in_the_plan_of_all)
 }
 END_TEST
 
-static void begin_anew(struct fleet *f, int i, uint64_t start)
+static void reset_state(struct fleet *f, int i, uint64_t start)
 {
     struct fleet_instance *o = &f->instance[i];
     ek_fleet_instance_free(o->member);
@@ -184,13 +184,13 @@ START_TEST(what_an_instance_found_stands_while_it_begins_anew)
     enum { GONE_TICKS = EK_FLEET_EXPIRED_MS / FLEET_TICK_MS };
     struct fleet *f = start(INSTANCES, 3);
     fleet_run(f, 8, double_on_the_first);
-    begin_anew(f, 0, 2);
+    reset_state(f, 0, 2);
     fleet_run(f, 8, double_on_the_first);
     ck_assert_int_eq(f->count[EK_CONFIRMED], 1);
     ck_assert_int_eq(f->count[EK_RECOVERED], 0);
     for (int i = 0; i < INSTANCES; i++)
         ck_assert_int_eq(fleet_plan(f, i)->count, 1);
-    begin_anew(f, 0, 3);
+    reset_state(f, 0, 3);
     fleet_run(f, GONE_TICKS - 1, NULL);
     ck_assert_int_eq(f->count[EK_RECOVERED], 0);
     fleet_run(f, 3, NULL);

@@ -1,14 +1,15 @@
 /* Who forges lists gets others' lists under a route, and no more of them than the forged ones earn:
- * 1 / act_share for each, however they are timed. */
+ * 1 / action_min_fraction for each, however they are timed. */
 #include "tests/check.h"
 #include "tests/state_world.h"
 
 enum { TRAINING = 2000, HEALTHY = 300, LISTS = 3000, SEEDS = 12, LISTS_EACH = 20 };
 
 /* A hold that would go on to the end. */
-static const char RULES[] = "version: 1\n"
-                            "defaults: {mode: enforce, act_share: 0.05, hold: 20h, hold_max: 24h}\n"
-                            "segments: [arm, market]\n";
+static const char RULES[] =
+    "version: 1\n"
+    "defaults: {mode: enforce, action_min_fraction: 0.05, min_duration: 20h, max_duration: 24h}\n"
+    "segments: [arm, market]\n";
 
 struct scene {
     struct ek_assets assets;
@@ -211,8 +212,8 @@ START_TEST(forging_what_is_no_level_routes_no_more_either)
 {
     static shop_change *const CHANGE[] = {closer, with_a_fee, without};
     static const char ANY[] = "version: 1\n"
-                              "defaults: {mode: enforce, hold: 20h, hold_max: 24h, "
-                              "on: {missing: route}}\n"
+                              "defaults: {mode: enforce, min_duration: 20h, max_duration: 24h, "
+                              "actions: {missing: route}}\n"
                               "segments: [arm, market]\n";
     for (int c = 0; c < 3; c++) {
         int routed = 0, forged = 0;

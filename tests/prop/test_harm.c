@@ -14,7 +14,7 @@ static struct ek_comparison_result try(struct taught_world *w, uint64_t i,
                                        upstream_scores *upstream, double factor, double gap)
 {
     struct ek_treatment route[EK_HOTEL_ITEM_FEATURES] = {{EK_ACT_ROUTE, 0}},
-                        repair[EK_HOTEL_ITEM_FEATURES] = {{EK_ACT_RESCALE, factor}};
+                        repair[EK_HOTEL_ITEM_FEATURES] = {{EK_ACT_REPAIR, factor}};
     struct ek_list *q = taught_next(w, i);
     struct ek_comparison_result ways;
     bool says;

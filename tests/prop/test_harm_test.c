@@ -10,7 +10,8 @@
 
 enum { HEALTHY = 300, FOUND_WITHIN = 3000, WATCHED = 500, SEEDS = 8 };
 
-static const char RULES[] = "version: 1\ndefaults: {mode: enforce, hold: 1h, act_effect: 1.15}\n";
+static const char RULES[] =
+    "version: 1\ndefaults: {mode: enforce, min_duration: 1h, action_threshold: 1.15}\n";
 
 struct scene {
     struct taught_world world;

@@ -47,7 +47,7 @@ static struct ek_treatment random_treatment(struct ek_rng *r)
     if (ek_rng_uniform_int(r, 2))
         return (struct ek_treatment){EK_ACT_NONE, 0};
     if (ek_rng_uniform_int(r, 4) == 0)
-        return (struct ek_treatment){EK_ACT_ROUTE_SPREAD, 0.5 + 2 * ek_rng_uniform(r)};
+        return (struct ek_treatment){EK_ACT_ROUTE_NORMALIZED, 0.5 + 2 * ek_rng_uniform(r)};
     return (struct ek_treatment){EK_ACT_ROUTE, 0};
 }
 
@@ -216,7 +216,7 @@ static void random_sources(struct world *w)
         w->treatment[k] = (struct ek_treatment){EK_ACT_NONE, 0};
         if (ek_rng_uniform_int(&w->r, 2))
             continue;
-        w->treatment[k].action = EK_ACT_ROUTE_SOURCE;
+        w->treatment[k].action = EK_ACT_ROUTE_PER_SOURCE;
         for (int i = 0; i < sources; i++)
             factor[i] = random_factor(&w->r, true);
         for (int i = 0; i < w->faulty.items; i++)

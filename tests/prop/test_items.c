@@ -11,7 +11,7 @@
 enum { CASES = 6, TRAINING = 3000, LISTS = 700, FAULT_FROM = 150, FAULT_UNTIL = 420, WINDOW = 24 };
 
 static const char RULES[] = "version: 1\n"
-                            "defaults: {mode: enforce, confirm_queries: 32, hold: 20s}\n"
+                            "defaults: {mode: enforce, confirmation_lists: 32, min_duration: 20s}\n"
                             "segments: [arm, market]\n";
 
 /* A list on its way: its items in the order in which they come. */

@@ -39,11 +39,11 @@ static void close_world(struct world *w)
     ek_list_release(&w->part);
 }
 
-/* Every treatment but `rescale`, which divides a value before its logarithm is rounded. */
+/* Every treatment but `repair`, which divides a value before its logarithm is rounded. */
 static struct ek_treatment random_treatment(struct ek_rng *r)
 {
-    static const enum ek_action actions[] = {EK_ACT_NONE, EK_ACT_ROUTE, EK_ACT_ROUTE_SPREAD,
-                                             EK_ACT_SILENCE};
+    static const enum ek_action actions[] = {EK_ACT_NONE, EK_ACT_ROUTE, EK_ACT_ROUTE_NORMALIZED,
+                                             EK_ACT_BLANK};
     return (struct ek_treatment){actions[ek_rng_uniform_int(r, 4)], 0.5 + ek_rng_uniform(r)};
 }
 

@@ -29,16 +29,18 @@ static void open_world(struct world *w, uint64_t seed)
 {
     memset(w, 0, sizeof *w);
     ek_rng_seed(&w->r, seed);
-    w->rules.hold_ms = MINUTE * (int64_t)(1 + ek_rng_uniform_int(&w->r, 20));
-    w->rules.hold_max_ms = w->rules.hold_ms * (int64_t)(1 + ek_rng_uniform_int(&w->r, 9));
-    w->canary = (struct ek_canary){.percent = one_of(&w->r, 0, 7.25),
-                                   .step = one_of(&w->r, 3, .01 + 50 * ek_rng_uniform(&w->r)),
-                                   .max = one_of(&w->r, 100, 7.25 + 90 * ek_rng_uniform(&w->r)),
-                                   .every_ms = MINUTE * (int64_t)(1 + ek_rng_uniform_int(&w->r, 9)),
-                                   .min_lists = 1 + (int)ek_rng_uniform_int(&w->r, 50)};
+    w->rules.min_duration_ms = MINUTE * (int64_t)(1 + ek_rng_uniform_int(&w->r, 20));
+    w->rules.max_duration_ms =
+        w->rules.min_duration_ms * (int64_t)(1 + ek_rng_uniform_int(&w->r, 9));
+    w->canary =
+        (struct ek_canary){.initial_percent = one_of(&w->r, 0, 7.25),
+                           .step_percent = one_of(&w->r, 3, .01 + 50 * ek_rng_uniform(&w->r)),
+                           .max_percent = one_of(&w->r, 100, 7.25 + 90 * ek_rng_uniform(&w->r)),
+                           .step_interval_ms = MINUTE * (int64_t)(1 + ek_rng_uniform_int(&w->r, 9)),
+                           .min_lists = 1 + (int)ek_rng_uniform_int(&w->r, 50)};
     w->canary.abort_if = (struct ek_guardrails){.rank_change_p95 = one_of(&w->r, 0, .9),
                                                 .error_rate = one_of(&w->r, 0, .2),
-                                                .worse_than_fault = true};
+                                                .worse_than_unmitigated = true};
     w->rollouts = calloc(1, sizeof *w->rollouts);
     w->stopped = calloc(1, sizeof *w->stopped);
     ck_assert(w->rollouts && w->stopped);
@@ -69,15 +71,15 @@ static void assert_look(const struct world *w, const struct ek_rollout *before,
                         const struct ek_rollout *after, enum ek_rollout_change turn,
                         const struct ek_rollout_stats *f)
 {
-    int step = (int)floor(w->canary.step * 100 + .5);
+    int step = (int)floor(w->canary.step_percent * 100 + .5);
     ck_assert_int_ge(after->percent, before->percent); /* only ever adds queries */
     ck_assert(turn != EK_ROLLOUT_UNCHANGED || after->percent == before->percent);
     ck_assert(turn == EK_ROLLOUT_ROLLED_BACK ||
               ek_rollout_may_act(after) == ek_rollout_may_act(before));
     if (turn == EK_ROLLOUT_STEPPED) {
         ck_assert_int_le(after->percent - before->percent, step);
-        ck_assert_int_le(after->percent, (int)floor(w->canary.max * 100 + .5));
-        ck_assert(w->now - before->step_ms >= w->canary.every_ms);
+        ck_assert_int_le(after->percent, (int)floor(w->canary.max_percent * 100 + .5));
+        ck_assert(w->now - before->step_ms >= w->canary.step_interval_ms);
         ck_assert(f->tried >= (uint64_t)w->canary.min_lists);
         ck_assert(after->step_ms == w->now);
     }
@@ -108,8 +110,8 @@ static void take_turn(struct world *w)
             w->steps += turn == EK_ROLLOUT_STEPPED;
             w->withdrawn += turn == EK_ROLLOUT_ROLLED_BACK;
         }
-        int64_t hold = r ? ek_rollout_min_duration_ms(r, &w->rules) : w->rules.hold_ms;
-        ck_assert(hold >= w->rules.hold_ms && hold <= w->rules.hold_max_ms);
+        int64_t hold = r ? ek_rollout_min_duration_ms(r, &w->rules) : w->rules.min_duration_ms;
+        ck_assert(hold >= w->rules.min_duration_ms && hold <= w->rules.max_duration_ms);
     }
 }
 

@@ -93,7 +93,8 @@ static void open_world(struct world *w, uint64_t seed)
     w->rules.max_routed_features = 1 + below(w, FEATURES);
     w->rules.max_routed_share = ek_rng_uniform(&w->r) * .9 + 1e-7 * M_PI;
     w->rules.on_limit = EK_LIMIT_KEEP;
-    w->canary = (struct ek_canary){.percent = 5, .step = 5, .max = 100, .min_lists = 1};
+    w->canary = (struct ek_canary){
+        .initial_percent = 5, .step_percent = 5, .max_percent = 100, .min_lists = 1};
     draw_lists(w);
     draw_wanted(w);
 }

@@ -45,8 +45,8 @@ static struct ek_rules *rules_of(const struct ek_manifest *m, const char *text)
 
 /* No baseline, one that is a segment of its own, one that is a segment of the rules. */
 static const char *const RULES[] = {"segments: [arm]\n",
-                                    "defaults: {baseline: market}\nsegments: [arm, app]\n",
-                                    "defaults: {baseline: arm}\nsegments: [arm]\n"};
+                                    "defaults: {stratify_by: market}\nsegments: [arm, app]\n",
+                                    "defaults: {stratify_by: arm}\nsegments: [arm]\n"};
 
 static void no_finding_in(uint64_t seed, int lists)
 {

@@ -32,7 +32,7 @@ enum {
 
 static const char RULES[] =
     "version: 1\n"
-    "defaults: {mode: enforce, false_alarms: 1 per 453333333 queries, confirm_queries: 64}\n"
+    "defaults: {mode: enforce, false_alarms: 1 per 453333333 lists, confirmation_lists: 64}\n"
     "segments: [arm]\n";
 
 enum fault { TENTH, ONE_PARTITION, DYING_DECIDER, FAULTS };

@@ -23,7 +23,7 @@ def latency(metrics, last):
     """Median and 99th percentile, in ms, of what was added to the histogram since `last`; and the counts as they are. What is
     beyond its last bound counts as that."""
     counts = {}
-    for le, value in re.findall(r'^evenkeel_added_latency_seconds_bucket\{le="([^"]+)"\} (\S+)$', metrics, re.M):
+    for le, value in re.findall(r'^evenkeel_end_to_end_duration_seconds_bucket\{le="([^"]+)"\} (\S+)$', metrics, re.M):
         counts[float(le)] = float(value)
     steps = sorted(counts)
     new = [counts[s] - last.get(s, 0) for s in steps]

@@ -40,7 +40,7 @@ REST_EVERY, REST_SECONDS = 2, 20  # rounds; until alerts are given up, and accou
 FAULTS = ("price=x100,arm=B", "price=x100", "taxes=x0.01,share=0.3", "distance_center,distance_airport=x0.621371", "price=^2", "review_count=zero,items=0.5",
           "price=x100,items=0.5", "price=+1median,arm=A", "review_score=neg")
 # Windows that hold no more than a round: at rest, which is after one without a fault, they have seen the same each time.
-GOOD = "version: 1\ndefaults: {{mode: enforce, hold: 30s, min_effect: {}}}\nsegments: [arm]\nwindows: {{length: 10s, kept: 5}}\n"
+GOOD = "version: 1\ndefaults: {{mode: enforce, min_duration: 30s, report_threshold: {}}}\nsegments: [arm]\nwindows: {{length: 10s, retention: 5}}\n"
 BAD = "version: 1\ndefaults: {mode: perhaps}\n"
 
 
@@ -122,9 +122,9 @@ class Scene:
                                                             "http://nowhere.invalid/")]
         return Instance(self.clock, w.folder, w.broker, self.source, self.target, w.folder, rules=self.rules, model=self.model,
                         instance=name, delivery="exactly_once", pipeline="workers: 2", message="time_ms: none",
-                        state=f"topic: {self.state}, every: 10s", sinks=sinks, group="soak",
-                        fleet=f"topic: {self.plan}, tick: 500ms, silent: 5s", http="events: 256",  # full before growth is looked at
-                        limits=limits + "alert_wait: 100ms, alert_timeout: 1s")
+                        state=f"topic: {self.state}, checkpoint_interval: 10s", sinks=sinks, group="soak",
+                        fleet=f"topic: {self.plan}, report_interval: 500ms, leader_timeout: 5s", http="event_history: 256",  # full before growth is looked at
+                        limits=limits, alerting="group_wait: 100ms, send_timeout: 1s")
 
     def write(self, text):
         with open(self.rules, "w") as out:
@@ -237,7 +237,7 @@ class Soak:
         fault = FAULTS[number // 2 % len(FAULTS)] if number % 2 else None
         path = self.world.path("round.mp")
         words = [f"--fault={fault},from={first + count // 4},to={first + 3 * count // 4}"] if fault else []
-        evenkeel("gen", "hotel", "-n", count, f"--from={first}", "--seed", 5, "-f", "messages", *words, "-o", path)
+        evenkeel("generate", "hotel", "-n", count, f"--from={first}", "--seed", 5, "-f", "messages", *words, "-o", path)
         values = [raw for raw, _ in messages_of(path)]
         now, frames = int(time.time() * 1000) + 500, []
         for i, value in enumerate(values):

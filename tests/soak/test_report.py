@@ -128,7 +128,7 @@ class Meter(unittest.TestCase):
         self.assertIsNone(meter.of_process(1 << 30))
 
     def test_reads_percentiles_of_what_is_new(self):
-        line = 'evenkeel_added_latency_seconds_bucket{le="%s"} %d\n'
+        line = 'evenkeel_end_to_end_duration_seconds_bucket{le="%s"} %d\n'
         text = "".join(line % row for row in (("0.001", 10), ("0.01", 110), ("+Inf", 111)))
         found, counts = meter.latency(text, {0.001: 10, 0.01: 10, float("inf"): 10})
         self.assertEqual(found, {"p50_ms": 10, "p99_ms": 10})

@@ -61,17 +61,17 @@ function confirm({ title, will, fields = [], button, send }) {
 // Of a fleet whoever decides does it, for all instances: the answer is the number of an order then.
 async function give(what, body, say) {
   const answer = await tell(what, body);
-  if (!answer || answer.order === undefined) return answer;
-  say(`Told to the fleet as order ${answer.order}. Waiting for the instance that decides.`);
+  if (!answer || answer.command_id === undefined) return answer;
+  say(`Told to the fleet as command ${answer.command_id}. Waiting for the instance that decides.`);
   for (let i = 0; i < ORDER_POLLS; i++) {
-    const orders = (await get("api/v1/orders")) || [];
-    const order = orders.find((o) => o.order === answer.order);
-    if (order && order.state === "refused") throw new Error(order.error);
+    const orders = (await get("api/v1/commands")) || [];
+    const order = orders.find((o) => o.command_id === answer.command_id);
+    if (order && order.state === "rejected") throw new Error(order.error);
     if (order && order.state === "lost") break;
-    if (order && order.state === "done") return { ...order.decision, decider: order.decider };
+    if (order && order.state === "applied") return { ...order.decision, leader: order.leader };
     await aMoment();
   }
-  throw new Error(`Order ${answer.order} was told to the fleet, and nobody has answered. Where nobody decides, nothing comes of it; an instance that was away may still carry it out, which the history then says.`);
+  throw new Error(`Command ${answer.command_id} was told to the fleet, and nobody has answered. Where nobody decides, nothing comes of it; an instance that was away may still carry it out, which the history then says.`);
 }
 
 const decided = (answer) => (answer && answer.decider ? `Done, for all instances, by ${answer.decider}.` : ownDecided(answer));
@@ -114,8 +114,8 @@ function reload() {
     send: async () => {
       const state = await reloaded((await tell("reload", {})).reload);
       if (!state) return "It is not known yet what came of it: see the history.";
-      const notes = (state.notes || []).map(faultLine).join("; ");
-      if (state.state === "refused") throw new Error(`Refused, everything stays as it was: ${(state.faults || []).map(faultLine).join("; ")}`);
+      const notes = (state.warnings || []).map(faultLine).join("; ");
+      if (state.state === "refused") throw new Error(`Refused, everything stays as it was: ${(state.errors || []).map(faultLine).join("; ")}`);
       return `Reloaded.${notes ? ` Not taken over: ${notes}` : ""}`;
     } });
 }
@@ -132,7 +132,7 @@ export function revert(a) {
     send: async (form) => decided(await give("revert", { version: a.version, ...words(form, "reason") })) });
 }
 
-const ACTIONS = [["route", "route: rank without its level"], ["none", "none: nothing acts there"], ["rescale", "rescale: undo the factor"], ["silence", "silence: rank without it"], ["route_spread", "route_spread: without level and spread"], ["alert", "alert: only tell"]];
+const ACTIONS = [["route", "route: rank without its level"], ["none", "none: nothing acts there"], ["repair", "rescale: undo the factor"], ["blank", "silence: rank without it"], ["route_normalized", "route_normalized: without level and spread"], ["alert", "alert: only tell"]];
 
 function pin(feature, segment) {
   const action = h("select", { name: "action" }, ...ACTIONS.map(([v, t]) => h("option", { value: v }, t)));
@@ -163,7 +163,7 @@ function forget() {
 export function actsOnFeature(feature, segment, finding, entry) {
   const withFactor = finding && finding.class === "scale" && finding.state !== "suspected";
   return h("p", { class: "buttons start" }, withFactor ? button("accept", `Accept ${inPlace(segment)} as normal`, () => accept(finding)) : null,
-    entry && entry.by === "person" ? button("pin", `Unpin ${inPlace(segment)}`, () => unpin(entry)) : button("pin", `Pin ${inPlace(segment)}`, () => pin(feature, segment)));
+    entry && entry.source === "person" ? button("pin", `Unpin ${inPlace(segment)}`, () => unpin(entry)) : button("pin", `Pin ${inPlace(segment)}`, () => pin(feature, segment)));
 }
 
 export function actsOnAll(known) {

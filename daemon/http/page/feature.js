@@ -93,10 +93,10 @@ function segments(cells, training) {
 }
 
 function stateOf(known, name) {
-  const own = problems(known).filter((p) => p.feature === name || p.members.includes(name));
+  const own = problems(known).filter((p) => p.feature === name || p.features.includes(name));
   if (own.length) return own.map((p) => `${wordOf(p)} ${inPlace(p.segment)}`).join("; ");
-  const entry = ((known.plan && known.plan.cells) || []).find((e) => e.feature === name);
-  return entry ? `in the plan ${inPlace(entry.segment)}: ${entry.action}${entry.mode ? `, ${entry.mode}` : ""}` : "as in training";
+  const entry = ((known.plan && known.plan.entries) || []).find((e) => e.feature === name);
+  return entry ? `in the plan ${inPlace(entry.segment)}: ${entry.mitigation}${entry.mode ? `, ${entry.mode}` : ""}` : "as in training";
 }
 
 function missingName(view, name, answer) {

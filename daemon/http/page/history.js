@@ -10,19 +10,19 @@ const wish = { feature: "", shown: PAGE };
 
 function figures(d) {
   const parts = [];
-  if (d.percent !== undefined && d.percent !== null && d.what === "step") parts.push(`to ${number(d.percent)}%`);
+  if (d.percent !== undefined && d.percent !== null && d.type === "step") parts.push(`to ${number(d.percent)}%`);
   if (d.factor) parts.push(times(d.factor) + (interval(d) ? ` (${interval(d)})` : ""));
-  if (d.rail) parts.push(`${d.rail} ${number(d.figure)}, at most ${number(d.limit)}`);
+  if (d.guardrail) parts.push(`${d.guardrail} ${number(d.observed)}, at most ${number(d.limit)}`);
   return parts.join(", ");
 }
 
 const fits = (d) => !wish.feature || (d.feature || "").includes(wish.feature);
 
 function row(d) {
-  const subject = d.feature ? h("a", { href: featurePage(d.feature), "data-key": `history ${d.number}` }, d.feature) : "the instance";
+  const subject = d.feature ? h("a", { href: featurePage(d.feature), "data-key": `history ${d.sequence}` }, d.feature) : "the instance";
   const version = d.plan && d.plan.after !== d.plan.before ? `${d.plan.before} \u2192 ${d.plan.after}` : (d.plan && String(d.plan.after)) || "";
-  return h("tr", null, h("td", null, String(d.number)), h("td", null, when(d.time_ms)), h("td", null, h("strong", null, d.what), d.action && !["end", "unpin"].includes(d.what) ? ` ${d.action === d.what ? "" : d.action}` : ""),
-    h("td", null, subject, d.feature ? ` ${inPlace(d.segment)}` : ""), h("td", null, figures(d)), h("td", null, d.who || "\u2013"), h("td", { class: "why" }, d.why || ""), h("td", { class: "number" }, version));
+  return h("tr", null, h("td", null, String(d.sequence)), h("td", null, when(d.time_ms)), h("td", null, h("strong", null, d.type), d.mitigation && !["end", "unpin"].includes(d.type) ? ` ${d.mitigation === d.type ? "" : d.mitigation}` : ""),
+    h("td", null, subject, d.feature ? ` ${inPlace(d.segment)}` : ""), h("td", null, figures(d)), h("td", null, d.actor || "\u2013"), h("td", { class: "why" }, d.reason || ""), h("td", { class: "number" }, version));
 }
 
 export function showHistory(view, known) {

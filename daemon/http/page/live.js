@@ -20,13 +20,13 @@ const heard = () => {
 
 // Of the decisions what came since the last time; a process that has begun anew numbers them anew.
 async function askAll() {
-  const { history: old, status: before } = known, last = old.length ? old[old.length - 1].number : 0;
+  const { history: old, status: before } = known, last = old.length ? old[old.length - 1].sequence : 0;
   otherProcess = false;
   const [ready, status, findings, plan, ranks, history, pins, accepts] = await Promise.all([
     get("ready", { also: [503] }), get("api/v1/status"), get("api/v1/findings"), get("api/v1/plan"),
-    get("api/v1/ranks"), get(`api/v1/history?n=${HISTORY}${last ? `&after=${last}` : ""}`), get("api/v1/pins"), get("api/v1/accepts")]);
+    get("api/v1/impact"), get(`api/v1/history?n=${HISTORY}${last ? `&after=${last}` : ""}`), get("api/v1/pins"), get("api/v1/accepts")]);
   Object.assign(known, { ready, status, plan, ranks, pins, accepts: accepts || [], findings: findings || [], history: [...old, ...(history || [])].slice(-HISTORY) });
-  if (otherProcess || (before && status && status.observed_queries < before.observed_queries && last)) {
+  if (otherProcess || (before && status && status.observed_lists < before.observed_lists && last)) {
     known.history = [];
     again = true;
   }

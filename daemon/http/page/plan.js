@@ -19,8 +19,8 @@ const link = (name) => h("a", { href: featurePage(name), "data-key": `plan ${nam
 const row = (...cells) => h("tr", null, ...cells.map((c) => h("td", null, c)));
 
 function entryRow(e) {
-  return row(link(e.feature), place(e.segment), e.action, e.mode || "\u2013", e.percent === null || e.percent === undefined ? "\u2013" : `${number(e.percent)}%`, BY[e.by] || e.by || "\u2013",
-    e.by === "person" ? h("button", { type: "button", "data-key": `unpin ${e.feature} ${place(e.segment)}`, onclick: () => unpin(e) }, "Unpin") : "");
+  return row(link(e.feature), place(e.segment), e.mitigation, e.mode || "\u2013", e.percent === null || e.percent === undefined ? "\u2013" : `${number(e.percent)}%`, BY[e.source] || e.source || "\u2013",
+    e.source === "person" ? h("button", { type: "button", "data-key": `unpin ${e.feature} ${place(e.segment)}`, onclick: () => unpin(e) }, "Unpin") : "");
 }
 
 const ORDERS = [["moved", "as the plan wants"], ["forwarded", "as it went out"], ["plain", "model alone, nothing routed"]];
@@ -32,10 +32,10 @@ function rankRow(r, key, words) {
 
 function rankTable(r) {
   const rows = ORDERS.filter(([key]) => r[key]).map(([key, words]) => rankRow(r, key, words));
-  const rail = r.withdrawn || r.would_be_withdrawn;
-  const told = rail ? h("p", null, `${r.withdrawn ? "Taken back by" : "Would be taken back by"} the guardrail ${rail.rail}: ${number(rail.figure)}, at most ${number(rail.limit)}. `,
-    r.withdrawn ? h("button", { type: "button", onclick: () => resumeRoute(r) }, "Let it begin anew") : null) : null;
-  return h("div", null, h("h4", null, `${r.feature}, ${place(r.segment)}`, ": ", r.action, r.mode === "canary" ? `, canary ${number(r.percent)}%` : `, ${r.mode}`), told,
+  const rail = r.rolled_back || r.would_roll_back;
+  const told = rail ? h("p", null, `${r.rolled_back ? "Taken back by" : "Would be taken back by"} the guardrail ${rail.guardrail}: ${number(rail.observed)}, at most ${number(rail.limit)}. `,
+    r.rolled_back ? h("button", { type: "button", onclick: () => resumeRoute(r) }, "Let it begin anew") : null) : null;
+  return h("div", null, h("h4", null, `${r.feature}, ${place(r.segment)}`, ": ", r.mitigation, r.mode === "canary" ? `, canary ${number(r.percent)}%` : `, ${r.mode}`), told,
     wide(`Ranks of ${r.feature}, ${place(r.segment)}`, ["Order", "Lists", "Kendall tau", "Shared first ten", "Places", "Change", "95% below"], rows, "No list was ranked both ways yet.", true));
 }
 
@@ -47,18 +47,18 @@ export function ranksOf(routes) {
 function pinsIn(known) {
   const pins = known.pins && (Array.isArray(known.pins) ? known.pins : known.pins.pins);
   if (!pins) return [];
-  const rows = pins.map((p) => row(link(p.feature), place(p.segment), p.action, p.until_ms ? when(p.until_ms) : "for good", p.who || p.author || BY[p.by] || "\u2013", p.why || p.reason || "",
-    p.by === "rules" ? "" : h("button", { type: "button", "data-key": `unpin ${p.feature} ${place(p.segment)}`, onclick: () => unpin(p) }, "Unpin")));
+  const rows = pins.map((p) => row(link(p.feature), place(p.segment), p.action, p.until_ms ? when(p.until_ms) : "for good", p.actor || p.actor || BY[p.source] || "\u2013", p.reason || p.reason || "",
+    p.source === "rules" ? "" : h("button", { type: "button", "data-key": `unpin ${p.feature} ${place(p.segment)}`, onclick: () => unpin(p) }, "Unpin")));
   return [h("h3", null, "Pins"), wide("Pins", ["Feature", "Segment", "Action", "Until", "Who", "Why", ""], rows, "There are none.")];
 }
 
 function acceptRow(a) {
-  return row(link(a.feature), place(a.segment), `\u00d7${number(a.factor)}`, a.time_ms === null ? "\u2013" : when(a.time_ms), a.author || "\u2013", a.reason || "",
+  return row(link(a.feature), place(a.segment), `\u00d7${number(a.factor)}`, a.time_ms === null ? "\u2013" : when(a.time_ms), a.actor || "\u2013", a.reason || "",
     h("button", { type: "button", "data-key": `revert ${a.version}`, onclick: () => revert(a) }, "Take back"));
 }
 
 export function showPlan(view, known) {
-  const cells = (known.plan && known.plan.cells) || [], version = known.plan ? known.plan.version : 0;
+  const cells = (known.plan && known.plan.entries) || [], version = known.plan ? known.plan.version : 0;
   show(view, h("h2", { tabindex: "-1" }, "Plan"),
     h("section", { class: "panel" }, h("h3", null, `In force: version ${version}`),
       wide("Plan", ["Feature", "Segment", "Action", "Mode", "Of the lists", "There by", ""], cells.map(entryRow), "Nothing: every list goes out as it came."),

@@ -3,30 +3,30 @@
 
 import { inPlace, number, percent, samePlace } from "./words.js";
 
-export const ROUTES = ["route", "route_spread", "rescale", "silence", "route_source"];
-const actsBy = (entry) => ROUTES.includes(entry.action);
+export const ROUTES = ["route", "route_normalized", "repair", "blank", "route_per_source"];
+const actsBy = (entry) => ROUTES.includes(entry.mitigation);
 
 const here = (feature, segment) => (entry) => entry.feature === feature && samePlace(entry.segment, segment);
 
 // The entry of the plan that lists of that place get, and what was measured for it.
-export const planned = (known, feature, segment) => ((known.plan && known.plan.cells) || []).find(here(feature, segment)) || null;
+export const planned = (known, feature, segment) => ((known.plan && known.plan.entries) || []).find(here(feature, segment)) || null;
 export const ranked = (known, feature, segment) => ((known.ranks && known.ranks.routes) || []).find(here(feature, segment)) || null;
 
 const INSTEAD = {
   route: "are ranked without the level of",
-  route_spread: "are ranked without the level and the spread of",
+  route_normalized: "are ranked without the level and the spread of",
   rescale: "are ranked with the training's scale of",
   silence: "are ranked without",
-  route_source: "are ranked without the level of each source's",
+  route_per_source: "are ranked without the level of each source's",
 };
 
 export function doingText({ feature, segment, state }, doing, paused) {
   const lists = segment ? `the lists ${inPlace(segment)}` : "all lists";
   if (state === "suspected") return "Nothing yet.";
   if (paused) return "Nothing while the instance is paused: every list goes out as it came.";
-  if (doing.withdrawn) return `Nothing: the route was taken back by the guardrail ${doing.withdrawn.rail} (${number(doing.withdrawn.figure)}, at most ${number(doing.withdrawn.limit)}).`;
-  if (!ROUTES.includes(doing.action)) return doing.by === "person" || doing.by === "rules" ? "Nothing: a pin says so." : "Nothing: the rules only tell.";
-  const what = `${lists} ${INSTEAD[doing.action]} ${feature}`;
+  if (doing.rolled_back) return `Nothing: the route was taken back by the guardrail ${doing.rolled_back.guardrail} (${number(doing.rolled_back.observed)}, at most ${number(doing.rolled_back.limit)}).`;
+  if (!ROUTES.includes(doing.mitigation)) return doing.source === "person" || doing.source === "rules" ? "Nothing: a pin says so." : "Nothing: the rules only tell.";
+  const what = `${lists} ${INSTEAD[doing.mitigation]} ${feature}`;
   switch (doing.mode) {
     case "enforce": return `Routed: ${what}.`;
     case "canary": return `Canary: ${doing.percent}% of ${what}; the others go out as they came.`;
@@ -49,11 +49,11 @@ export function withoutText(route) {
 
 function problemOf(known, f) {
   const entry = planned(known, f.feature, f.segment), route = ranked(known, f.feature, f.segment);
-  const doing = { action: f.action || "none", mode: f.mode || null, percent: null, by: null, ...entry };
-  doing.withdrawn = (route && route.withdrawn) || null;
+  const doing = { mitigation: f.mitigation || "none", mode: f.mode || null, percent: null, by: null, ...entry };
+  doing.rolled_back = (route && route.rolled_back) || null;
   doing.text = doingText(f, doing, known.status && known.status.paused);
   const text = withoutText(route);
-  return { ...f, members: f.members || [f.feature], what: f.text, doing, without: text ? { ...route.moved, text } : null };
+  return { ...f, features: f.features || [f.feature], doing, without: text ? { ...route.moved, text } : null };
 }
 
 // One finding stands for its cause: the one with the largest factor. What is only suspected has none
@@ -61,13 +61,13 @@ function problemOf(known, f) {
 function perCause(problems) {
   const heads = new Map();
   for (const p of problems) {
-    const key = p.cause || `suspected ${p.feature}`, head = heads.get(key);
+    const key = p.incident_id || `suspected ${p.feature}`, head = heads.get(key);
     if (!head || Math.abs(Math.log(p.factor || 1)) > Math.abs(Math.log(head.factor || 1))) heads.set(key, p);
   }
   return [...heads.values()];
 }
 
-const gravity = (p) => (p.state === "suspected" ? 0 : 1 + Math.abs(Math.log(p.factor || 1)) * (p.share || 1));
+const gravity = (p) => (p.state === "suspected" ? 0 : 1 + Math.abs(Math.log(p.factor || 1)) * (p.fraction || 1));
 
 export function problems(known) {
   const open = known.findings.filter((f) => f.state !== "dismissed" && f.state !== "recovered");
@@ -77,5 +77,5 @@ export function problems(known) {
 // Entries of the plan that act although nothing is open there: a hold, a pin.
 export function lasting(known) {
   const open = new Set(known.findings.map((f) => `${f.feature} ${JSON.stringify(f.segment)}`));
-  return ((known.plan && known.plan.cells) || []).filter((e) => actsBy(e) && !open.has(`${e.feature} ${JSON.stringify(e.segment)}`));
+  return ((known.plan && known.plan.entries) || []).filter((e) => actsBy(e) && !open.has(`${e.feature} ${JSON.stringify(e.segment)}`));
 }

@@ -22,7 +22,7 @@ function rowOf(known, f, findings) {
   const finding = worst(findings), most = f.moved_most && excess(f.moved_most.recent) > excess(f.recent) ? f.moved_most : { segment: null, recent: f.recent };
   const segment = finding ? finding.segment : most.segment;
   const seen = finding && f.moved_most && samePlace(finding.segment, f.moved_most.segment) ? f.moved_most.recent : most.recent;
-  const entry = planned(known, f.feature, segment) || ((known.plan && known.plan.cells) || []).find((e) => e.feature === f.feature) || null;
+  const entry = planned(known, f.feature, segment) || ((known.plan && known.plan.entries) || []).find((e) => e.feature === f.feature) || null;
   return { name: f.feature, finding, segment, entry, seen, training: f.training, state: gravity(finding), count: findings.length,
     factor: finding && finding.factor ? finding.factor : seen ? seen.scale_ratio : null,
     psi: seen ? seen.psi : null, moved: 1000 * gravity(finding) + excess(seen), missing: seen ? seen.missing - f.training.missing : 0 };
@@ -61,7 +61,7 @@ const LEVELS = ["calm", "suspected", "found"];
 
 function modeOf(r) {
   if (r.entry) {
-    const acts = ROUTES.includes(r.entry.action) ? r.entry.mode === "canary" ? `canary ${r.entry.percent}%` : r.entry.mode : r.entry.action;
+    const acts = ROUTES.includes(r.entry.mitigation) ? r.entry.mode === "canary" ? `canary ${r.entry.percent}%` : r.entry.mode : r.entry.mitigation;
     return r.entry.by && r.entry.by !== "finding" ? `${acts}, pinned` : r.state ? acts : `${acts}, held`;
   }
   return (r.state === 2 && r.finding.mode) || "";

@@ -11,7 +11,7 @@ const REASONS = {
   no_broker: "no broker answers",
   credentials: "brokers refuse its user or password",
   tls: "TLS with the brokers fails",
-  authorisation: "it lacks a right on the brokers",
+  authorization: "it lacks a right on the brokers",
   state: "brokers do not give back its state",
   topic_missing: "an input topic is missing",
   no_partitions: "it has no partition to read",
@@ -25,9 +25,9 @@ function notReady(ready) {
 }
 
 function paused(of) {
-  const who = of.who ? ` by ${of.who}` : "";
+  const who = of.actor ? ` by ${of.actor}` : "";
   return { level: "paused", word: "paused", title: `Paused${who}: every list goes out as it came`,
-    text: ["Since ", when(of.since_ms), of.why ? `: ${of.why}. ` : ". ", "The instance goes on watching; routing goes on with resume."] };
+    text: ["Since ", when(of.since_ms), of.reason ? `: ${of.reason}. ` : ". ", "The instance goes on watching; routing goes on with resume."] };
 }
 
 function cutOff(fleet) {
@@ -38,8 +38,8 @@ function cutOff(fleet) {
 const AGREEMENT = [["tau", "Kendall tau is", number], ["ndcg@10", "NDCG@10 under the upstream order", number], ["top1", "the first item is the same in", percent]];
 
 function drifted(model) {
-  const figures = AGREEMENT.map(([key, words, as]) => [words, as, (model.figures || {})[key] || {}]).filter(([, , f]) => f.now !== null && f.now !== undefined)
-    .map(([words, as, f]) => `${words} ${as(f.now)} (when the model was made ${as(f.trained)})`);
+  const figures = AGREEMENT.map(([key, words, as]) => [words, as, (model.statistics || {})[key] || {}]).filter(([, , f]) => f.current !== null && f.current !== undefined)
+    .map(([words, as, f]) => `${words} ${as(f.current)} (when the model was made ${as(f.reference)})`);
   return { level: "found", word: "model drift", title: "Model and upstream no longer rank alike",
     text: [figures.length ? `Over the last lists ${items(figures)}. ` : "", "A list that is routed now gets the order of the model, not that of the upstream scorer. ",
       "If the scorer was changed on purpose, capture healthy traffic and train with --teacher upstream; if not, something it reads has changed that no finding tells."] };
@@ -59,18 +59,18 @@ const WORDS = { enforce: "routed", canary: "canary", shadow: "shadow", observe: 
 
 export function wordOf(p) {
   if (p.state === "suspected") return "suspected";
-  if (p.doing.withdrawn) return "withdrawn";
-  if (!ROUTES.includes(p.doing.action)) return "told only";
+  if (p.doing.rolled_back) return "withdrawn";
+  if (!ROUTES.includes(p.doing.mitigation)) return "told only";
   return p.doing.mode === "canary" ? `canary ${p.doing.percent}%` : WORDS[p.doing.mode] || p.doing.mode;
 }
 
-const acts = (p) => ROUTES.includes(p.doing.action) && ["enforce", "canary"].includes(p.doing.mode) && !p.doing.withdrawn;
+const acts = (p) => ROUTES.includes(p.doing.mitigation) && ["enforce", "canary"].includes(p.doing.mode) && !p.doing.rolled_back;
 const levelOf = (p) => (p.state === "suspected" ? "suspected" : acts(p) ? "acting" : "found");
 
 function titleOf(p) {
-  const names = p.members.length > 3 ? `${p.members.slice(0, 3).join(", ")} and ${p.members.length - 3} more` : items(p.members);
+  const names = p.features.length > 3 ? `${p.features.slice(0, 3).join(", ")} and ${p.features.length - 3} more` : items(p.features);
   if (p.state === "suspected") return `Suspected: ${names}`;
-  if (p.factor) return `${names} ${inPlace(p.segment)} ${p.members.length > 1 ? "are" : "is"} ${number(p.factor)} times what ${p.members.length > 1 ? "they were" : "it was"}`;
+  if (p.factor) return `${names} ${inPlace(p.segment)} ${p.features.length > 1 ? "are" : "is"} ${number(p.factor)} times what ${p.features.length > 1 ? "they were" : "it was"}`;
   return `${names} changed ${inPlace(p.segment)}`;
 }
 
@@ -78,14 +78,14 @@ function surely(p) {
   if (p.state === "suspected") return "Not yet: the evidence has passed the alarm, and is looked at with the next lists.";
   const parts = ["Confirmed"];
   if (interval(p)) parts.push(`the factor is ${interval(p)} (95% interval)`);
-  if (p.share !== null && p.share !== undefined) parts.push(p.share === 1 ? "all lists there have it" : `${percent(p.share)} of the lists there have it`);
+  if (p.fraction !== null && p.fraction !== undefined) parts.push(p.fraction === 1 ? "all lists there have it" : `${percent(p.fraction)} of the lists there have it`);
   return parts.join("; ") + ".";
 }
 
 function withoutOf(p) {
   if (p.without && p.without.text) return p.without.text;
   if (p.state === "suspected") return "Not known yet: lists go out as they came until it is confirmed.";
-  return ROUTES.includes(p.doing.action) ? "Not measured yet: no list was ranked both ways." : "Not measured: no route is planned.";
+  return ROUTES.includes(p.doing.mitigation) ? "Not measured yet: no list was ranked both ways." : "Not measured: no route is planned.";
 }
 
 export const featurePage = (name) => `#feature/${encodeURIComponent(name)}`;
@@ -96,18 +96,18 @@ const long = (ms) => (Date.now() - ms > 90000 ? `, ${ago(ms)}` : "");
 
 export function card(p) {
   return h("article", { class: `card ${levelOf(p)}`, "data-feature": p.feature },
-    h("h2", null, h("a", { href: featurePage(p.feature), "data-key": `card ${p.feature} ${place(p.segment)}` }, items(p.members)), " ",
+    h("h2", null, h("a", { href: featurePage(p.feature), "data-key": `card ${p.feature} ${place(p.segment)}` }, items(p.features)), " ",
       inPlace(p.segment), " ", h("span", { class: `chip ${levelOf(p)}` }, wordOf(p))),
     h("dl", { class: "answers" },
       line("What", whatHappened(p) + "."),
-      line("Since", when(p.since_ms), long(p.since_ms), ` (query ${whole(p.since_query)})`),
+      line("Since", when(p.since_ms), long(p.since_ms), ` (query ${whole(p.since_list)})`),
       line("How sure", surely(p)),
       line("What we do", p.doing.text),
       line("If we did not", withoutOf(p))));
 }
 
 function recovered(known) {
-  const ends = known.history.filter((d) => d.what === "end");
+  const ends = known.history.filter((d) => d.type === "end");
   const last = ends[ends.length - 1];
   return last && Date.now() - last.time_ms < RECENT_MS ? last : null;
 }
@@ -116,7 +116,7 @@ function quiet(known) {
   const held = lasting(known);
   if (held.length) {
     const names = items(held.slice(0, 3).map((e) => `${e.feature} ${inPlace(e.segment)}`)) + (held.length > 3 ? ` and ${held.length - 3} more` : "");
-    const pins = held.filter((e) => e.by && e.by !== "finding").length;
+    const pins = held.filter((e) => e.source && e.source !== "finding").length;
     return { level: "recovered", word: pins === held.length ? "pinned" : "recovered", title: pins === held.length ? "Nothing is wrong; pins are in force" : "Nothing is wrong any more",
       text: [`Still routed: ${names}. `, pins === held.length ? "Pins hold until they run out or are taken away." : "A route stays until the hold that began with it is over, then it goes by itself."] };
   }
@@ -143,7 +143,7 @@ function counts(known) {
   const t = known.status;
   if (!t) return "";
   const features = known.features ? `${known.features.features.length} features, ` : "";
-  return `${features}${whole(t.observed_queries)} lists seen, ${whole(t.routed)} with other scores, ${whole(t.dead_letters)} dead letters, lag ${whole(t.lag)}, plan ${t.plan_version}`;
+  return `${features}${whole(t.observed_lists)} lists seen, ${whole(t.routed)} with other scores, ${whole(t.dead_letters)} dead letters, lag ${whole(t.lag)}, plan ${t.plan_version}`;
 }
 
 export function verdict(known) {

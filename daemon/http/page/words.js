@@ -85,7 +85,7 @@ const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 // The instance's own sentence without its place, begin, interval and action, which stand elsewhere:
 // "Values are multiplied by 100.3; looks like amounts in cents".
 export function whatHappened(p) {
-  const text = p.what || p.text;
+  const text = p.text;
   if (p.state === "suspected" || !text) return "Values no longer look as in training; what changed is not known yet";
   const [first, ...rest] = text.slice(text.indexOf(": ") + 2).split("; ");
   const unit = rest.filter((part) => !part.startsWith("action:"));

@@ -1,4 +1,4 @@
-/* evenkeel gen: synthetic traffic, with faults if wanted. */
+/* evenkeel generate: synthetic traffic, with faults if wanted. */
 #include "base/alloc.h"
 #include "base/file.h"
 #include "base/parse.h"
@@ -34,7 +34,7 @@ enum {
 };
 
 static const struct argp_option OPTIONS[] = {
-    {"queries", 'n', "N", 0, "How many lists (10000)", 0},
+    {"lists", 'n', "N", 0, "How many lists (10000)", 0},
     {"seed", 's', "S", 0, "Seed of the traffic (7)", 0},
     {"from", OPT_FROM, "I", 0, "Number of the first list (0); parts made apart fit together", 0},
     {"format", 'f', "FORMAT", 0, "letor (text) or messages (letor)", 0},
@@ -46,7 +46,7 @@ static const struct argp_option OPTIONS[] = {
     {"sources", OPT_SOURCES, "N", 0,
      "Give each item of messages one of N sources, numbers from 0, by chance", 0},
     {"fault", OPT_FAULT, "SPEC", 0, "Break something, see below; may be given again", 0},
-    {"score-model", OPT_MODEL, "FILE", 0,
+    {"upstream-model", OPT_MODEL, "FILE", 0,
      "Upstream scores come from this model, nothing routed, faults seen; else they are 0", 0},
     {"manifest-out", OPT_MANIFEST, "FILE", 0, "Write the manifest of these lists as well", 0},
     {"output", 'o', "FILE", 0, "Where to (standard output); .gz and .zst compress", 0},
@@ -80,7 +80,7 @@ static void finish(struct argp_state *state, const struct gen *g)
     if (!g->world)
         argp_error(state, "what shall be generated? 'hotel' is what there is");
     if (g->sink.letor && g->sink.upstream.model)
-        argp_error(state, "LETOR has no place for scores, --score-model needs --format "
+        argp_error(state, "LETOR has no place for scores, --upstream-model needs --format "
                           "messages");
     if (g->sink.letor && g->sink.layout == EK_LAYOUT_ITEM)
         argp_error(state, "LETOR has no layout, --layout needs --format messages");
@@ -90,7 +90,7 @@ static void finish(struct argp_state *state, const struct gen *g)
         argp_error(state, "only one of the lists, --manifest-out and --json can have standard "
                           "output: name a file with -o");
     if (g->queries > UINT64_MAX - g->first)
-        argp_error(state, "--from and --queries together are too large");
+        argp_error(state, "--from and --lists together are too large");
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -98,7 +98,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     struct gen *g = state->input;
     switch (key) {
     case 'n':
-        number(state, "queries", arg, &g->queries);
+        number(state, "lists", arg, &g->queries);
         break;
     case 's':
         number(state, "seed", arg, &g->sink.upstream.seed);
@@ -225,7 +225,7 @@ static int with_manifest(struct gen *g)
     return rc;
 }
 
-int ek_cmd_gen(int argc, char **argv)
+int ek_cmd_generate(int argc, char **argv)
 {
     static const char doc[] =
         "Generates hotel searches with bookings: LETOR text or messages, with faults from a query "
@@ -234,9 +234,9 @@ int ek_cmd_gen(int argc, char **argv)
         "[,source=N][,SEGMENT=VALUE]. Operations: x100, ^2, +50, -50, +1median (of the feature), "
         "*QUERYFEATURE, neg, zero, nan, =7 (set), currency (one of seven rates for each list), "
         "recode (each code becomes the next one). Queries count from 0.\n\n"
-        "  evenkeel gen hotel --fault price=x100,from=50,to=90,share=0.5,arm=B -o t.txt";
+        "  evenkeel generate hotel --fault price=x100,from=50,share=0.5,arm=B -o t.txt";
     static const struct argp argp = {OPTIONS, parse, "hotel", doc, NULL, NULL, NULL};
-    struct gen g = {.queries = 10000, .sink = {.path = "-", .letor = true, .command = "gen"}};
+    struct gen g = {.queries = 10000, .sink = {.path = "-", .letor = true, .command = "generate"}};
     g.sink.upstream.seed = 7;
     g.faults = ek_calloc((size_t)argc, sizeof *g.faults);
     if (!g.faults) {

@@ -92,9 +92,11 @@ static const struct argp_option OPTIONS[] = {
      "fdm: by the distribution of a feature's values (default); osm: by trying; or one for all: "
      "minmax, log, arctan, zscore, cdf, log1p, merge",
      2},
-    {"empty", KEY_EMPTY, "RULE", 0,
-     "What a list without a relevant item counts in osm and --judge: skip (default), 0 or 1", 2},
-    {"judge", KEY_JUDGE, "NAME,...", OPTION_ARG_OPTIONAL,
+    {"empty-lists", KEY_EMPTY, "RULE", 0,
+     "What a list without a relevant item counts in osm and --cross-validate: skip (default), 0 or "
+     "1",
+     2},
+    {"cross-validate", KEY_JUDGE, "NAME,...", OPTION_ARG_OPTIONAL,
      "Chooses nothing, but shows how well a linear ranker does under each of these methods (all "
      "without names), over five folds; five files of --letor are the five parts",
      2},
@@ -151,7 +153,7 @@ static void finish(struct argp_state *state, const struct ek_normalize_args *a)
         argp_error(state, "the judge trains on lists: it needs --letor");
     if (a->judge && (a->output || a->report || a->apply.count || a->vali.count || a->method_given ||
                      a->missing_given))
-        argp_error(state, "--judge goes with --letor, --empty and --json only");
+        argp_error(state, "--cross-validate goes with --letor, --empty-lists and --json only");
     if (a->vali.count && a->method != EK_METHOD_OSM)
         argp_error(state, "--vali is for --method osm");
     if (!a->apply.count != !a->output_data)
@@ -164,7 +166,7 @@ static void finish(struct argp_state *state, const struct ek_normalize_args *a)
     if (a->missing_given && !a->output_data)
         argp_error(state, "--missing is for --output-data");
     if (a->empty_given && !a->judge && a->method != EK_METHOD_OSM)
-        argp_error(state, "--empty is for --method osm and --judge");
+        argp_error(state, "--empty-lists is for --method osm and --cross-validate");
     check_outputs(state, a);
 }
 
@@ -212,7 +214,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case KEY_EMPTY:
         a->empty_given = true;
-        a->empty = (enum ek_empty)ek_is_any_of(state, "empty", arg, rules, 3);
+        a->empty = (enum ek_empty)ek_is_any_of(state, "empty-lists", arg, rules, 3);
         return 0;
     case KEY_MISSING:
         a->missing_given = true;

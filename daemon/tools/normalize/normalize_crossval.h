@@ -23,8 +23,8 @@ struct ek_crossval_report {
     int against; /* whom the table tests each against by NDCG@1 */
 };
 
-/* evenkeel normalize --judge: which way of scaling ranks best on given lists, by a linear ranker
- * over five folds (offline/scale/crossval.h).
+/* evenkeel normalize --cross-validate: which way of scaling ranks best on given lists, by a linear
+ * ranker over five folds (offline/scale/crossval.h).
  *
  * Five files are the five parts, as they are; any other number is read as one and cut into five.
  * Owner: all is the caller's. Threads: one calls; as many as there are processors work.

@@ -42,16 +42,18 @@ static const struct argp_option OPTIONS[] = {
     {"manifest", 'm', "FILE", 0, "Feature manifest (YAML)", 0},
     {"train", KEY_TRAIN, "FILE...", 0, "LETOR files to choose by; several may follow", 0},
     {"vali", KEY_VALI, "FILE...", 0, "The same, for what is trained on the way", 0},
-    {"test", KEY_TEST, "FILE...", 0, "The same, for what --judge measures (the --vali files)", 0},
+    {"test", KEY_TEST, "FILE...", 0,
+     "The same, for what --cross-validate measures (the --vali files)", 0},
     {"method", KEY_METHOD, "NAME", 0,
      "nfs, xgas, hcas, importance (needs --model), or random, to compare with (hcas)", 0},
     {"share", KEY_SHARE, "P,...", 0, "Percent of the item features (5,10,20,30,40)", 0},
     {"count", KEY_COUNT, "K", 0, "Number of item features, in place of --share", 0},
     {"model", 'M', "FILE", 0, "Trained model, for --method importance and --watch", 0},
-    {"judge", KEY_JUDGE, NULL, 0, "Train on each choice and on all, and tell the NDCG of each", 0},
+    {"cross-validate", KEY_JUDGE, NULL, 0,
+     "Train on each choice and on all, and tell the NDCG of each", 0},
     {"output", 'o', "FILE", 0,
      "Reduced manifest to write, with --count or one --share; with --watch, rules", 0},
-    {"likeness", KEY_LIKENESS, "OVER", 0,
+    {"similarity", KEY_LIKENESS, "OVER", 0,
      "Spearman's correlation over all items, or the mean over lists (items)", 0},
     {"cutoff", KEY_CUTOFF, "K", 0, "Cut-off of the NDCG of relevance, importance and harm (10)", 0},
     {"repeats", KEY_REPEATS, "N", 0, "Shuffles per feature of --method importance (5)", 0},
@@ -62,7 +64,7 @@ static const struct argp_option OPTIONS[] = {
      "What to watch: rank features by the harm a change of unit would do; needs --model and --data",
      0},
     {"data", 'd', "FILE...", 0, "With --watch: LETOR files to measure the harm on", 0},
-    {"chance", KEY_CHANCE, "NAME=P", 0,
+    {"prior", KEY_CHANCE, "NAME=P", 0,
      "With --watch: chance in a year that the unit of a feature, or of a kind, changes", 0},
     {"seed", KEY_SEED, "N", 0, "Seed of all that is random (0)", 0},
     {"threads", KEY_THREADS, "N", 0, "Threads (as many as processors); no result changes", 0},
@@ -103,11 +105,11 @@ static void set_chance(struct argp_state *state, struct ek_select_args *a, char 
     double p = 0;
     if (!sign || sign == arg || ek_parse_finite(sign + 1, EK_WHOLE, &p) || p < 0 || p > 1)
         argp_error(state,
-                   "--chance needs a feature or kind and a number from 0 to 1, as in "
+                   "--prior needs a feature or kind and a number from 0 to 1, as in "
                    "price=0.2, not '%s'",
                    arg);
     if (a->chance_count == EK_CHANCES_MAX)
-        argp_error(state, "more than %d times --chance", EK_CHANCES_MAX);
+        argp_error(state, "more than %d times --prior", EK_CHANCES_MAX);
     a->chance[a->chance_count++] = arg;
 }
 
@@ -121,7 +123,7 @@ static void set_method(struct argp_state *state, struct ek_select_args *a, const
 static void set_likeness(struct argp_state *state, struct ek_select_args *a, const char *arg)
 {
     static const char *const words[] = {"items", "lists"};
-    a->likeness = (enum ek_spearman)ek_is_any_of(state, "likeness", arg, words, 2);
+    a->likeness = (enum ek_spearman)ek_is_any_of(state, "similarity", arg, words, 2);
     a->likeness_given = true;
 }
 
@@ -135,11 +137,12 @@ FILE *ek_select_table(const struct ek_select_args *a)
 static void refuse_idle(struct argp_state *state, const struct ek_select_args *a)
 {
     if (a->epochs && (a->watch || (a->method != EK_SELECT_NFS && !a->judge)))
-        argp_error(state, "--epochs is for --method nfs and --judge");
+        argp_error(state, "--epochs is for --method nfs and --cross-validate");
     if (a->repeats && (a->watch || a->method != EK_SELECT_IMPORTANCE))
         argp_error(state, "--repeats is for --method importance");
     if (a->likeness_given && (a->watch || a->method == EK_SELECT_NFS))
-        argp_error(state, "--likeness does not go with --watch or --method nfs, which has its own");
+        argp_error(state,
+                   "--similarity does not go with --watch or --method nfs, which has its own");
 }
 
 /* The second would be written over the first. */
@@ -165,7 +168,7 @@ static void finish_choice(struct argp_state *state, const struct ek_select_args 
     if (!a->manifest || !a->train.count || !a->vali.count)
         argp_error(state, "--manifest, --train and --vali are needed");
     if (a->data.count || a->chance_count)
-        argp_error(state, "--%s is for --watch", a->data.count ? "data" : "chance");
+        argp_error(state, "--%s is for --watch", a->data.count ? "data" : "prior");
     if (a->count && a->share_count)
         argp_error(state, "--count and --share exclude each other");
     if (a->output && !a->count && a->share_count != 1)
@@ -176,7 +179,7 @@ static void finish_choice(struct argp_state *state, const struct ek_select_args 
     if (a->model && a->method != EK_SELECT_IMPORTANCE)
         argp_error(state, "--model is for --method importance and --watch");
     if (a->test.count && !a->judge)
-        argp_error(state, "--test is for --judge");
+        argp_error(state, "--test is for --cross-validate");
 }
 
 static void finish_watch(struct argp_state *state, const struct ek_select_args *a)
@@ -186,8 +189,9 @@ static void finish_watch(struct argp_state *state, const struct ek_select_args *
     if (a->train.count || a->vali.count || a->test.count)
         argp_error(state, "--watch reads --data, not --train, --vali or --test");
     if (a->method_given || a->share_count || a->count || a->judge || a->scatter || a->dendrogram)
-        argp_error(state, "--watch chooses nothing: --method, --share, --count, --judge and "
-                          "pictures do not go with it");
+        argp_error(state,
+                   "--watch chooses nothing: --method, --share, --count, --cross-validate and "
+                   "pictures do not go with it");
 }
 
 static void finish(struct argp_state *state, struct ek_select_args *a)

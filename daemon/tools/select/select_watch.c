@@ -72,7 +72,7 @@ static int write_why(struct ek_writer *w, const struct ek_shift_impact *h, enum 
         return ek_writer_printf(w, e, ", as good as nothing: told, not acted on\n");
     if (h->action == EK_ACT_ROUTE)
         return ek_writer_printf(w, e, "; routed, %.4f of that is left\n", h->left);
-    if (h->action == EK_ACT_SILENCE)
+    if (h->action == EK_ACT_BLANK)
         return ek_writer_printf(w, e, "; silenced, %.4f of that is left, and routed %.4f\n",
                                 h->left, h->routed);
     if (isnan(h->routed))
@@ -110,10 +110,11 @@ static int write_name(struct ek_writer *w, const char *name, struct ek_error *e)
 static int write_actions(struct ek_writer *w, const struct ek_feature *f,
                          const struct ek_shift_impact *h, enum care care, struct ek_error *e)
 {
-    static const char *const effects[] = {"min_effect: 1.05, ", "", "min_effect: 1.5, "};
+    static const char *const effects[] = {"report_threshold: 1.05, ", "",
+                                          "report_threshold: 1.5, "};
     enum ek_action action = care == CARE_NONE ? EK_ACT_ALERT : h->action;
     const char *word = ek_action_name(action);
-    int rc = ek_writer_printf(w, e, "%son: {scale: %s", effects[care], word);
+    int rc = ek_writer_printf(w, e, "%sactions: {scale: %s", effects[care], word);
     /* What is routed, and what cannot be, has the built-in action for the rest. */
     if (!rc && action != EK_ACT_ROUTE && f->routable)
         rc = ek_writer_printf(w, e, ", power: %s, offset: %s, sign: %s", word, word, word);
@@ -173,7 +174,7 @@ static int unknown_name(struct ek_select_args *a, const struct ek_manifest *m, c
         count++;
     if (!near)
         near = ek_nearest_name(name, kinds, count);
-    return ek_fail(&a->e, EK_EUSAGE, "--chance: there is no item feature or kind '%.60s'%s%s%s",
+    return ek_fail(&a->e, EK_EUSAGE, "--prior: there is no item feature or kind '%.60s'%s%s%s",
                    name, near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "");
 }
 
@@ -296,7 +297,7 @@ static int print_text(const struct ek_select_args *a, const struct ek_manifest *
              "what is lost of it when the unit changes, as a mean over plausible changes; +-: its "
              "standard error over the lists; built-in: too few to tell, or not measured (-); left: "
              "once the action is taken; chance: that it does within a year (a judgement, "
-             "--chance); expected: chance x unnoticed",
+             "--prior); expected: chance x unnoticed",
              a->cutoff, whole);
     fputc('\n', to);
     ek_print_wrapped(text, WIDTH, to);

@@ -254,7 +254,7 @@ static int treat(const struct importance_run *j, int feature, struct ek_error *e
         return ek_fail(e, EK_ENOMEM, "no memory for %d treatments", count);
     t[number].action = EK_ACT_ROUTE;
     int rc = evaluate(j, j->data, t, &routed, e);
-    t[number].action = EK_ACT_SILENCE;
+    t[number].action = EK_ACT_BLANK;
     if (!rc)
         rc = evaluate(j, j->data, t, &silenced, e);
     out->routed = j->whole - routed;

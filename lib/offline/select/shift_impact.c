@@ -118,7 +118,7 @@ static int shifted(struct part *p, struct ek_shift_impact *h, struct ek_shift *s
     if (!rc)
         rc = lost_under(p, EK_ACT_ROUTE, &routed, e);
     if (!rc)
-        rc = lost_under(p, EK_ACT_SILENCE, &silenced, e);
+        rc = lost_under(p, EK_ACT_BLANK, &silenced, e);
     h->unnoticed += s->weight * s->lost;
     h->routed += s->weight * routed;
     h->silenced += s->weight * silenced;
@@ -144,7 +144,7 @@ static void finish_part(struct ek_shift_impact *h, const struct part *p)
     bool route = h->routed <= h->silenced + EK_HARM_NEAR && h->routed < h->unnoticed;
     double best = route ? h->routed : h->silenced;
     if (best < h->unnoticed) {
-        h->action = route ? EK_ACT_ROUTE : EK_ACT_SILENCE;
+        h->action = route ? EK_ACT_ROUTE : EK_ACT_BLANK;
         h->left = best;
     }
 }

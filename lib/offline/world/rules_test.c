@@ -45,7 +45,7 @@ static const struct ek_pin *pin_of(const struct ek_rules *rules, int feature,
 static const char *limit_of(const struct ek_rules *rules, int feature, const struct ek_finding *f,
                             enum ek_mode mode)
 {
-    double part = mode == EK_MODE_CANARY ? rules->feature[feature].canary.percent / 100 : 1;
+    double part = mode == EK_MODE_CANARY ? rules->feature[feature].canary.initial_percent / 100 : 1;
     bool beyond = f->dimension ? rules->max_routed_share <= 0 : part > rules->max_routed_share;
     if (rules->max_routed_features < 1)
         return "max_routed_features";

@@ -151,7 +151,7 @@ int ek_synthetic_lists_new(struct ek_synthetic_lists **out, const struct ek_mani
         return out_of_memory(e);
     w->m = m;
     w->seed = seed;
-    w->baseline = rules->baseline;
+    w->baseline = rules->stratify_by;
     w->item = ek_calloc((size_t)m->item_count, sizeof *w->item);
     w->level = ek_calloc((size_t)m->item_count, VALUES_MAX * sizeof *w->level);
     w->item_id = ek_calloc(EK_SYNTHETIC_ITEMS_MAX, sizeof *w->item_id);

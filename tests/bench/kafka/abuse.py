@@ -24,7 +24,7 @@ from record import Bench, words
 FIRST, LAST, LEAST = 30, 95, 40  # percent of the messages: from, to, and at least as many must have been seen
 ONE, TWO = "127.0.0.2", "127.0.0.3"  # addresses of clients; the benchmark itself asks from another one
 ALONE = "alone"
-BROKEN = "limits: {alert_wait: 100ms, alert_timeout: 1s}\nalerts:\n"
+BROKEN = "alerting: {group_wait: 100ms, send_timeout: 1s}\nalerts:\n"
 
 
 class Deaf:
@@ -64,14 +64,14 @@ class Variant:
         self.clients = [str(word) for words in clients for word in words]
 
 
-ROOM = "connections: 1000, connections_per_address: 1000"
+ROOM = "max_connections: 1000, max_connections_per_ip: 1000"
 VARIANTS = [
     Variant("16 dead alert sinks", sinks=True),
     Variant("64 slow clients", [group(ONE, "head", 24, 100), group(ONE, "body", 24, 100), group(TWO, "body", 16, 100)],
             held=60),
-    Variant("1,000 connections held", [group(ONE, "hold", 500), group(ONE, "head", 500, 1000)], ROOM, held=900),
-    Variant("1,000 clients with room for 48, back after 1 s", [group(ONE, "hold", 1000, 0, 1000)], held=40),
-    Variant("1,000 clients with room for 48, back at once", [group(ONE, "hold", 1000)], held=40),
+    Variant("1,000 connections held", [group(ONE, "min_duration", 500), group(ONE, "head", 500, 1000)], ROOM, held=900),
+    Variant("1,000 clients with room for 48, back after 1 s", [group(ONE, "min_duration", 1000, 0, 1000)], held=40),
+    Variant("1,000 clients with room for 48, back at once", [group(ONE, "min_duration", 1000)], held=40),
     Variant("16 streams and 32 pollers of /metrics, each second",
             [group(ONE, "follow:/api/v1/events?stream", 16), group(ONE, "get:/metrics", 32, 1000)], held=45, answers=True),
     Variant("16 streams and 32 pollers of /metrics, without a pause",

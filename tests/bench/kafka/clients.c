@@ -276,7 +276,7 @@ static void run(struct crowd *w)
 
 static void set_opening(struct group *g, const char *kind)
 {
-    static const char *const plain[] = {"hold", "head", "body"};
+    static const char *const plain[] = {"min_duration", "head", "body"};
     for (int i = HOLD; i <= BODY; i++)
         if (!strcmp(kind, plain[i]))
             g->kind = (enum kind)i;

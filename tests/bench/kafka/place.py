@@ -104,8 +104,8 @@ class Place:
         with open(path, "w", encoding="ascii") as out:
             out.write(f"service: {{name: bench}}\n"
                       f"input: {{brokers: \"{self.broker.address}\", topics: [{source}], group: {group}, "
-                      f"start: earliest}}\n"
-                      f"output: {{topic: {target}, dead_letter: {self.broker.create('dead')}, "
+                      f"offset_reset: earliest}}\n"
+                      f"output: {{topic: {target}, dead_letter_topic: {self.broker.create('dead')}, "
                       f"librdkafka: {{{producer}}}}}\n"
                       f"assets: {{manifest: features.yaml, profile: profile.ekp, rules: rules.yaml, "
                       f"model: model.safetensors}}\n"

@@ -21,7 +21,7 @@ def write(folder, features, pins=0):
         out.writelines(f"  - {{name: f{i}, index: {i}, role: item, routable: true}}\n" for i in range(1, features + 1))
     with open(rules, "w", encoding="ascii") as out:
         out.write("version: 1\nsegments: [arm]\ndefaults: {mode: observe}\nfeatures:\n")
-        out.writelines(f"  f{i}: {{mode: enforce, min_effect: 1.05, units: [cents, thousands], on: {{sign: alert}}}}\n"
+        out.writelines(f"  f{i}: {{mode: enforce, report_threshold: 1.05, units: [cents, thousands], actions: {{sign: alert}}}}\n"
                        for i in range(1, features + 1))
         out.write("pins:\n" if pins else "")
         out.writelines(f"  - {{feature: f{i}, segment: {{arm: B}}, action: route, until: 2027-01-31, reason: known}}\n"

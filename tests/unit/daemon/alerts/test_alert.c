@@ -405,19 +405,20 @@ static void says(const char *json, enum ek_alert_update_kind what, enum ek_alert
 
 START_TEST(what_else_goes_wrong_is_an_alert_until_it_is_over)
 {
-    says("{\"event\":\"decision\",\"what\":\"withdraw\"," TIME ",\"feature\":\"price\","
-         "\"segment\":null,\"rail\":\"rank_change_p95\",\"figure\":0.62,\"limit\":0.5}",
+    says("{\"event\":\"decision\",\"type\":\"rollback\"," TIME ",\"feature\":\"price\","
+         "\"segment\":null,\"guardrail\":\"rank_change_p95\",\"observed\":0.62,\"limit\":0.5}",
          EK_ALERT_FIRES, EK_ALERT_ROUTE_ROLLED_BACK,
          "the route of price was withdrawn by a guardrail since 21 Sep 14:32 UTC: rank_change_p95 "
          "is 0.62, the rules allow 0.5; the faulty feature is ranked with as it comes, until "
          "somebody lets the route begin anew (evenkeel resume)");
-    says("{\"event\":\"decision\",\"what\":\"resume\"," TIME ",\"feature\":\"price\"}",
+    says("{\"event\":\"decision\",\"type\":\"resume\"," TIME ",\"feature\":\"price\"}",
          EK_ALERT_ENDS, EK_ALERT_ROUTE_ROLLED_BACK, "");
-    says("{\"event\":\"decision\",\"what\":\"pause\"," TIME ",\"who\":\"ana\",\"why\":\"odd\"}",
+    says("{\"event\":\"decision\",\"type\":\"pause\"," TIME
+         ",\"actor\":\"ana\",\"reason\":\"odd\"}",
          EK_ALERT_FIRES, EK_ALERT_PAUSED,
          "evenkeel is paused since 21 Sep 14:32 UTC: by ana, odd; every message goes out as it "
          "came, until somebody resumes");
-    says("{\"event\":\"decision\",\"what\":\"resume\"," TIME ",\"who\":null,\"why\":null}",
+    says("{\"event\":\"decision\",\"type\":\"resume\"," TIME ",\"actor\":null,\"reason\":null}",
          EK_ALERT_ENDS, EK_ALERT_PAUSED, "");
     says("{\"event\":\"reload\",\"result\":\"refused\"," TIME ",\"faults\":[{\"file\":\"run.yaml\","
          "\"line\":3,\"column\":59,\"message\":\"no\"}]}",
@@ -443,7 +444,7 @@ START_TEST(what_else_goes_wrong_is_an_alert_until_it_is_over)
          "one says that started first is dropped, until each has a service.instance of its own");
     says("{\"event\":\"fleet\",\"state\":\"name_free\"," TIME ",\"instance\":\"a\"}", EK_ALERT_ENDS,
          EK_ALERT_FLEET_NAME_SHARED, "");
-    says("{\"event\":\"decision\",\"what\":\"step\",\"feature\":\"price\"}", EK_ALERT_NO_UPDATE,
+    says("{\"event\":\"decision\",\"type\":\"step\",\"feature\":\"price\"}", EK_ALERT_NO_UPDATE,
          EK_ALERT_DRIFT, "");
 }
 END_TEST
@@ -453,8 +454,8 @@ START_TEST(a_withdrawn_route_is_over_with_its_finding)
     struct scene s;
     begin(&s, 10);
     price(&s, "confirmed");
-    hear(&s, "{\"event\":\"decision\",\"what\":\"withdraw\",\"time_ms\":1,\"feature\":\"price\","
-             "\"segment\":{\"arm\":\"B\"},\"rail\":\"rank_change_p95\"}");
+    hear(&s, "{\"event\":\"decision\",\"type\":\"rollback\",\"time_ms\":1,\"feature\":\"price\","
+             "\"segment\":{\"arm\":\"B\"},\"guardrail\":\"rank_change_p95\"}");
     s.now_ms += WAIT_MS;
     ck_assert_int_eq(told(&s, SLACK, NULL), 2);
     price(&s, "recovered");
@@ -486,7 +487,7 @@ START_TEST(a_guard_that_begins_anew_ends_what_it_had_found_and_nothing_else)
     price(&s, "confirmed");
     hear(&s, WITHDRAWN);
     hear(&s, "{\"event\":\"model_drift\",\"state\":\"drifted\",\"time_ms\":1}");
-    hear(&s, "{\"event\":\"decision\",\"what\":\"pause\",\"time_ms\":1}");
+    hear(&s, "{\"event\":\"decision\",\"type\":\"pause\",\"time_ms\":1}");
     ck_assert_int_eq(reach(&s, "plan"), 0);
     ck_assert_int_eq(firing(&s), 5);
     ek_alert_registry_reset(s.book, when(&s));

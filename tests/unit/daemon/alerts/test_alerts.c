@@ -121,7 +121,7 @@ START_TEST(at_the_end_of_the_process_all_that_is_heard_is_still_told)
     ck_assert_int_eq(web.requests, 2);
     ck_assert_ptr_nonnull(strstr(web.got, "/drift/price/"));
     ck_assert_ptr_nonnull(strstr(web.got, "/drift/rating/"));
-    ck_assert_ptr_null(strstr(w.text, "alerts_not_told"));
+    ck_assert_ptr_null(strstr(w.text, "alerts_undelivered"));
     close_world(&w);
 }
 END_TEST
@@ -132,11 +132,11 @@ START_TEST(events_that_nobody_takes_are_lost_beyond_a_limit_and_counted)
     open_world(&w, (const char *const[]){"http://127.0.0.1:1"}, 1, 0); /* its thread does not run */
     for (int i = 0; i < EK_ALERTS_INTAKE_MAX; i++)
         fire(&w, "price", "c-1");
-    ck_assert(shows(w.alerts, "evenkeel_alerts_lost_total 0\n"));
+    ck_assert(shows(w.alerts, "evenkeel_alerts_dropped_total 0\n"));
     fire(&w, "price", "c-1");
-    ck_assert(shows(w.alerts, "evenkeel_alerts_lost_total 1\n"));
+    ck_assert(shows(w.alerts, "evenkeel_alerts_dropped_total 1\n"));
     stop(&w);
-    ck_assert_ptr_nonnull(strstr(w.text, "event=alert_lost"));
+    ck_assert_ptr_nonnull(strstr(w.text, "event=alert_dropped"));
     close_world(&w);
 }
 END_TEST
@@ -160,11 +160,11 @@ START_TEST(events_that_nobody_takes_have_16_mib_together)
     for (int i = 1; i < EK_ALERTS_INTAKE_BYTES_MAX / LONG; i++)
         fire_long(&w, LONG);
     fire_long(&w, LONG + 1);
-    ck_assert(shows(w.alerts, "evenkeel_alerts_lost_total 1\n"));
+    ck_assert(shows(w.alerts, "evenkeel_alerts_dropped_total 1\n"));
     fire_long(&w, LONG);
-    ck_assert(shows(w.alerts, "evenkeel_alerts_lost_total 1\n"));
+    ck_assert(shows(w.alerts, "evenkeel_alerts_dropped_total 1\n"));
     fire_long(&w, 100);
-    ck_assert(shows(w.alerts, "evenkeel_alerts_lost_total 2\n"));
+    ck_assert(shows(w.alerts, "evenkeel_alerts_dropped_total 2\n"));
     stop(&w);
     close_world(&w);
 }
@@ -182,7 +182,7 @@ START_TEST(a_sink_that_hangs_does_not_hold_up_the_end_and_what_it_misses_is_coun
     fire(&w, "rating", "c-2");
     web_sink_wait(&good, 2); /* which has nothing to do with it */
     stop(&w);
-    ck_assert_ptr_nonnull(strstr(w.text, "event=alerts_not_told waiting=2"));
+    ck_assert_ptr_nonnull(strstr(w.text, "event=alerts_undelivered waiting=2"));
     web_sink_close(&deaf);
     web_sink_close(&good);
     close_world(&w);
@@ -202,7 +202,7 @@ START_TEST(a_name_that_nobody_answers_for_holds_up_nobody)
     fire(&w, "rating", "c-2");
     web_sink_wait(&good, 2);
     stop(&w); /* while it is still being looked for */
-    ck_assert_ptr_nonnull(strstr(w.text, "event=alerts_not_told waiting=2"));
+    ck_assert_ptr_nonnull(strstr(w.text, "event=alerts_undelivered waiting=2"));
     sem_post(&resolver.go);
     web_sink_close(&good);
     close_world(&w);

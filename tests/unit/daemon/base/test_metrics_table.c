@@ -44,7 +44,7 @@ START_TEST(a_family_that_is_not_in_the_table_is_refused)
     ek_buf_clear(&out);
     ck_assert_int_eq(ek_metrics_head("evenkeel_paused", &out), 0);
     ck_assert_str_eq(ek_buf_string(&out),
-                     "# HELP evenkeel_paused 1 while every message is forwarded as it came.\n"
+                     "# HELP evenkeel_paused 1 while every message is forwarded unchanged.\n"
                      "# TYPE evenkeel_paused gauge\n");
     ek_buf_release(&out);
 }
@@ -89,18 +89,18 @@ static void tell(struct ek_event_log *j, int episode, const char *state, const c
     struct ek_event_log_change change;
     char json[300];
     snprintf(json, sizeof json,
-             "{\"event\":\"finding\",\"episode\":\"price-%d\",\"feature\":\"price\",\"segment\":"
+             "{\"event\":\"finding\",\"finding_id\":\"price-%d\",\"feature\":\"price\",\"segment\":"
              "null,\"state\":\"%s\",\"class\":%s}",
              episode, state, class);
     ck_assert_int_eq(ek_event_log_add(j, event_from(json), json, now_ms, &change), 0);
 }
 
-static const char PLAN[] = "{\"event\":\"plan\",\"version\":2,\"cells\":["
-                           "{\"feature\":\"a\",\"action\":\"route\",\"mode\":\"canary\"},"
-                           "{\"feature\":\"b\",\"action\":\"rescale\",\"mode\":\"canary\"},"
-                           "{\"feature\":\"c\",\"action\":\"alert\",\"mode\":\"enforce\"},"
-                           "{\"feature\":\"d\",\"action\":\"none\",\"mode\":\"enforce\"},"
-                           "{\"feature\":\"f\",\"action\":\"silence\",\"mode\":\"shadow\"}]}";
+static const char PLAN[] = "{\"event\":\"plan\",\"version\":2,\"entries\":["
+                           "{\"feature\":\"a\",\"mitigation\":\"route\",\"mode\":\"canary\"},"
+                           "{\"feature\":\"b\",\"mitigation\":\"repair\",\"mode\":\"canary\"},"
+                           "{\"feature\":\"c\",\"mitigation\":\"alert\",\"mode\":\"enforce\"},"
+                           "{\"feature\":\"d\",\"mitigation\":\"none\",\"mode\":\"enforce\"},"
+                           "{\"feature\":\"f\",\"mitigation\":\"blank\",\"mode\":\"shadow\"}]}";
 
 START_TEST(entries_of_the_plan_count_by_mode)
 {
@@ -128,7 +128,7 @@ static void assert_findings(struct ek_event_log *j, int suspected, int scales, d
     ck_assert(sample(&out, "evenkeel_open_findings{class=\"scale\",state=\"confirmed\"} ") ==
               scales);
     ck_assert(sample(&out, "evenkeel_open_findings{class=\"zero\",state=\"confirmed\"} ") == 0);
-    ck_assert_double_eq_tol(sample(&out, "evenkeel_oldest_confirmed_finding_seconds "), oldest,
+    ck_assert_double_eq_tol(sample(&out, "evenkeel_oldest_confirmed_finding_age_seconds "), oldest,
                             1e-9);
     ek_buf_release(&out);
 }

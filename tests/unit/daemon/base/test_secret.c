@@ -167,7 +167,7 @@ static int parse_secret(struct ek_config **c, const char *path, const char *prop
     snprintf(
         text, sizeof text,
         "input: {brokers: \"b:9092\", topics: [s], group: g, librdkafka: {%s: \"${file:%s}\"}}\n"
-        "output: {topic: r, dead_letter: d}\nassets: {manifest: m, profile: p}\n",
+        "output: {topic: r, dead_letter_topic: d}\nassets: {manifest: m, profile: p}\n",
         property, path);
     return ek_config_parse(c, "run.yaml", text, strlen(text), e);
 }
@@ -197,7 +197,7 @@ END_TEST
 START_TEST(tokens_are_secrets_of_the_process)
 {
     static const char text[] =
-        "input: {brokers: 'h:1', topics: [t], group: g}\noutput: {topic: r, dead_letter: d}\n"
+        "input: {brokers: 'h:1', topics: [t], group: g}\noutput: {topic: r, dead_letter_topic: d}\n"
         "assets: {manifest: m, profile: p}\nhttp: {token_file: tokens.txt}\n";
     struct ek_config *c;
     struct ek_error e;
@@ -249,7 +249,7 @@ START_TEST(no_error_repeats_a_secret)
 {
     static const char form[] =
         "input: {brokers: \"b:9092\", topics: [s], group: g, librdkafka: {%s: \"%s\"}}\n"
-        "output: {topic: r, dead_letter: d}\nassets: {manifest: m, profile: p}\n";
+        "output: {topic: r, dead_letter_topic: d}\nassets: {manifest: m, profile: p}\n";
     struct ek_config *c = NULL;
     struct ek_error e;
     char text[1000];

@@ -37,7 +37,8 @@ START_TEST(a_table_is_as_wide_as_it_must_be_and_never_wider_than_a_terminal)
     assert_printed(
         ek_client_print_findings,
         "[{\"feature\":\"price\",\"segment\":{\"arm\":\"B\"},\"state\":\"confirmed\",\"class\":"
-        "\"scale\",\"factor\":99.48,\"units\":[\"cents\"],\"since_ms\":1790001058400,\"action\":"
+        "\"scale\",\"factor\":99.48,\"units\":[\"cents\"],\"since_ms\":1790001058400,"
+        "\"mitigation\":"
         "\"route\",\"mode\":\"enforce\"},{\"feature\":\"user_rating\",\"segment\":null,\"state\":"
         "\"suspected\",\"class\":null,\"since_ms\":1790001158400}]",
         "\nopen findings\n"
@@ -50,10 +51,10 @@ END_TEST
 START_TEST(nothing_open_and_nothing_in_force_are_said)
 {
     assert_printed(ek_client_print_findings, "[]", "\nno open findings\n");
-    assert_printed(ek_client_print_plan, "{\"cells\":[]}", "\nnothing in force\n");
+    assert_printed(ek_client_print_plan, "{\"entries\":[]}", "\nnothing in force\n");
     assert_printed(ek_client_print_plan,
-                   "{\"cells\":[{\"feature\":\"price\",\"segment\":null,\"action\":\"route\","
-                   "\"mode\":\"canary\",\"percent\":12.5,\"by\":\"finding\"}]}",
+                   "{\"entries\":[{\"feature\":\"price\",\"segment\":null,\"mitigation\":\"route\","
+                   "\"mode\":\"canary\",\"percent\":12.5,\"source\":\"finding\"}]}",
                    "\nplan in force\nFEATURE  SEGMENT  ACTION  MODE    OF LISTS  BY\n"
                    "price    all      route   canary  12.5%     finding\n");
 }
@@ -62,12 +63,12 @@ END_TEST
 START_TEST(news_of_a_finding_leave_it_confirmed_and_a_lag_nobody_knows_is_no_number)
 {
     assert_printed(ek_client_print_status, "{\"ready\":false,\"lag\":-1}",
-                   "ready              no\nlag                not known yet\n"
+                   "ready              no\nlag                unknown\n"
                    "paused             no\n");
     assert_printed(
         ek_client_print_findings,
         "[{\"feature\":\"price\",\"segment\":{\"arm\":\"B\"},\"state\":\"updated\","
-        "\"class\":\"scale\",\"factor\":100.3,\"action\":\"route\","
+        "\"class\":\"scale\",\"factor\":100.3,\"mitigation\":\"route\","
         "\"mode\":\"observe\",\"since_ms\":1790001058400,\"units\":[\"cents\"]}]",
         "\nopen findings\nFEATURE  SEGMENT  STATE      ACTION          SINCE (UTC)       "
         "WHAT\nprice    arm=B    confirmed  route, observe  2026-09-21 14:30  scale "
@@ -81,13 +82,13 @@ START_TEST(a_status_says_why_it_is_not_ready_and_since_when_it_is_paused)
         ek_client_print_status,
         "{\"ready\":false,\"missing_topics\":[],\"reason\":\"no_broker\",\"message\":"
         "\"127.0.0.1:1: refused\",\"dead_letters\":0,\"score_failures\":208,\"paused\":"
-        "{\"since_ms\":1790001058400,\"clock\":\"wall\",\"who\":\"ana\",\"why\":\"odd\"}}",
+        "{\"since_ms\":1790001058400,\"clock\":\"wall\",\"actor\":\"ana\",\"reason\":\"odd\"}}",
         "ready              no: no_broker, 127.0.0.1:1: refused\n"
         "dead letters       0\nscore failures     208\n"
         "paused             yes, since 2026-09-21 14:30 UTC, by ana: odd\n");
     assert_printed(ek_client_print_status,
                    "{\"ready\":false,\"missing_topics\":[\"a\",\"b\"],\"reason\":\"topic_missing\","
-                   "\"paused\":{\"since_ms\":1790001058400,\"clock\":\"stream\",\"who\":\"\"}}",
+                   "\"paused\":{\"since_ms\":1790001058400,\"clock\":\"stream\",\"actor\":\"\"}}",
                    "ready              no: topic_missing, a, b\n"
                    "paused             yes, since 2026-09-21 14:30 UTC of the stream\n");
 }
@@ -96,17 +97,18 @@ END_TEST
 START_TEST(routes_that_a_guardrail_took_back_are_shown_with_it_and_its_figure)
 {
     static const char routes[] =
-        "{\"routes\":[{\"feature\":\"rating\",\"segment\":null,\"action\":\"route\",\"withdrawn\":"
-        "null},{\"feature\":\"price\",\"segment\":{\"arm\":\"B\"},\"action\":\"route\","
-        "\"withdrawn\":"
-        "{\"rail\":\"error_rate\",\"figure\":0.208,\"limit\":0.01}}]}";
+        "{\"routes\":[{\"feature\":\"rating\",\"segment\":null,\"mitigation\":\"route\",\"rolled_"
+        "back\":"
+        "null},{\"feature\":\"price\",\"segment\":{\"arm\":\"B\"},\"mitigation\":\"route\","
+        "\"rolled_back\":"
+        "{\"guardrail\":\"error_rate\",\"observed\":0.208,\"limit\":0.01}}]}";
     static const char shown[] =
         "\ntaken back, until 'evenkeel resume --feature' lets it begin anew\n"
         "FEATURE  SEGMENT  ACTION  GUARDRAIL   FIGURE\n"
         "price    arm=B    route   error_rate  0.208 of at most 0.01\n";
     assert_printed(ek_client_print_rollbacks, routes, shown);
     assert_printed(ek_client_print_rollbacks,
-                   "{\"routes\":[{\"feature\":\"price\",\"withdrawn\":null}]}", "");
+                   "{\"routes\":[{\"feature\":\"price\",\"rolled_back\":null}]}", "");
 }
 END_TEST
 
@@ -114,8 +116,8 @@ START_TEST(what_waits_for_a_person_and_what_one_has_pinned_is_shown)
 {
     assert_printed(
         ek_client_print_plan,
-        "{\"cells\":[{\"feature\":\"price\",\"segment\":{\"arm\":\"B\"},\"action\":\"route\","
-        "\"mode\":\"enforce\",\"percent\":100,\"by\":\"finding\",\"gone\":true}]}",
+        "{\"entries\":[{\"feature\":\"price\",\"segment\":{\"arm\":\"B\"},\"mitigation\":\"route\","
+        "\"mode\":\"enforce\",\"percent\":100,\"source\":\"finding\",\"fault_cleared\":true}]}",
         "\nplan in force\nFEATURE  SEGMENT  ACTION  MODE     OF LISTS  BY\n"
         "price    arm=B    route   enforce  100%      finding\n"
         "the fault of price is gone: end its route with 'evenkeel resume --feature price "
@@ -124,9 +126,9 @@ START_TEST(what_waits_for_a_person_and_what_one_has_pinned_is_shown)
     assert_printed(
         ek_client_print_pins,
         "[{\"feature\":\"price\",\"segment\":{\"arm\":\"B\"},\"action\":\"none\","
-        "\"until_ms\":1790001058400,\"author\":\"ana\",\"reason\":\"odd\",\"by\":\"person\"},"
+        "\"until_ms\":1790001058400,\"actor\":\"ana\",\"reason\":\"odd\",\"source\":\"person\"},"
         "{\"feature\":\"rating\",\"segment\":null,\"action\":\"route\",\"until_ms\":null,"
-        "\"author\":null,\"reason\":null,\"by\":\"rules\"}]",
+        "\"actor\":null,\"reason\":null,\"source\":\"rules\"}]",
         "\npins\nFEATURE  SEGMENT  ACTION  UNTIL (UTC)       BY            REASON\n"
         "price    arm=B    none    2026-09-21 14:30  person (ana)  odd\n"
         "rating   all      route   for good          rules         -\n");
@@ -160,7 +162,7 @@ START_TEST(what_people_have_written_moves_no_cursor)
 {
     char *text = printed(
         ek_client_print_status,
-        "{\"paused\":{\"who\":\"a\\u001b[2Jna\",\"why\":\"x\\nno\\u009bm\\u00e9\"}}", EK_OK);
+        "{\"paused\":{\"actor\":\"a\\u001b[2Jna\",\"reason\":\"x\\nno\\u009bm\\u00e9\"}}", EK_OK);
     ck_assert_str_eq(text, "paused             yes, by a?[2Jna: x?no?m\xc3\xa9\n");
     free(text);
 }
@@ -170,24 +172,25 @@ START_TEST(a_decision_is_a_sentence)
 {
     assert_printed(
         ek_client_print_decision,
-        "{\"event\":\"decision\",\"what\":\"accept\",\"accept\":3,\"version\":3,"
+        "{\"event\":\"decision\",\"type\":\"accept\",\"accept\":3,\"version\":3,"
         "\"feature\":\"price\",\"segment\":{\"arm\":\"B\"},\"factor\":99.48}",
         "price, arm=B: x99.48 is normal from now on; 'evenkeel revert 3' takes that back\n");
     assert_printed(ek_client_print_decision,
-                   "{\"event\":\"decision\",\"what\":\"revert\",\"accept\":3,\"version\":4,"
+                   "{\"event\":\"decision\",\"type\":\"revert\",\"accept\":3,\"version\":4,"
                    "\"feature\":\"price\",\"segment\":null,\"factor\":99.48}",
                    "price: x99.48 is no longer normal\n");
+    assert_printed(
+        ek_client_print_decision,
+        "{\"type\":\"pin\",\"feature\":\"price\",\"segment\":null,\"mitigation\":\"route\"}",
+        "price: pinned to route\n");
     assert_printed(ek_client_print_decision,
-                   "{\"what\":\"pin\",\"feature\":\"price\",\"segment\":null,\"action\":\"route\"}",
-                   "price: pinned to route\n");
-    assert_printed(ek_client_print_decision,
-                   "{\"what\":\"pin\",\"feature\":\"price\",\"segment\":null}",
+                   "{\"type\":\"pin\",\"feature\":\"price\",\"segment\":null}",
                    "price: pinned to none\n");
     assert_printed(ek_client_print_decision,
-                   "{\"what\":\"unpin\",\"feature\":\"price\",\"segment\":null}",
+                   "{\"type\":\"unpin\",\"feature\":\"price\",\"segment\":null}",
                    "price: no longer pinned\n");
     assert_printed(ek_client_print_resumed,
-                   "{\"what\":\"resume\",\"feature\":\"price\",\"segment\":null}",
+                   "{\"type\":\"resume\",\"feature\":\"price\",\"segment\":null}",
                    "price: the route begins anew, or ends where its fault is gone\n");
     assert_printed(ek_client_print_resumed, "{\"changed\":true,\"paused\":null}", "not paused\n");
     assert_printed(ek_client_print_paused, "{\"changed\":true,\"kept\":true,\"paused\":{}}",
@@ -202,15 +205,17 @@ START_TEST(a_history_is_a_table_of_decisions)
 {
     assert_printed(
         ek_client_print_history,
-        "[{\"event\":\"decision\",\"number\":1,\"query\":1,\"time_ms\":1790001058400,\"what\":"
+        "[{\"event\":\"decision\",\"sequence\":1,\"list\":1,\"time_ms\":1790001058400,\"type\":"
         "\"route\","
-        "\"who\":\"evenkeel\",\"plan\":{\"before\":0,\"after\":1},\"feature\":\"price\","
+        "\"actor\":\"evenkeel\",\"plan\":{\"before\":0,\"after\":1},\"feature\":\"price\","
         "\"segment\":{"
-        "\"arm\":\"B\"},\"action\":\"route\",\"percent\":5,\"class\":\"scale\",\"factor\":99.48,"
-        "\"why\":null},"
-        "{\"event\":\"decision\",\"number\":2,\"query\":9,\"time_ms\":1790001158400,\"what\":"
+        "\"arm\":\"B\"},\"mitigation\":\"route\",\"percent\":5,\"class\":\"scale\",\"factor\":99."
+        "48,"
+        "\"reason\":null},"
+        "{\"event\":\"decision\",\"sequence\":2,\"list\":9,\"time_ms\":1790001158400,\"type\":"
         "\"pause\","
-        "\"who\":\"ana\",\"plan\":{\"before\":1,\"after\":1},\"why\":\"the ranking looks odd and "
+        "\"actor\":\"ana\",\"plan\":{\"before\":1,\"after\":1},\"reason\":\"the ranking looks odd "
+        "and "
         "nobody "
         "knows why\"}]",
         "NO  STREAM TIME, UTC  WHAT   WHERE         WHO       DETAILS\n"
@@ -231,7 +236,8 @@ START_TEST(ranks_are_a_table_of_orders)
         "\"percent\":10,\"moved\":{\"lists\":900,\"tau\":0.61,\"top10_overlap\":0.7,\"places\":3.4,"
         "\"change\":0.31,\"change_p95\":0.52},\"forwarded\":null,\"plain\":{\"lists\":0,\"tau\":"
         "null},"
-        "\"would_be_withdrawn\":{\"rail\":\"rank_change_p95\",\"figure\":0.52,\"limit\":0.5}}]}",
+        "\"would_roll_back\":{\"guardrail\":\"rank_change_p95\",\"observed\":0.52,\"limit\":0.5}}]"
+        "}",
         "FEATURE  SEGMENT  MODE        ORDER     LISTS  TAU   TOP10  PLACES  P95\n"
         "price    arm=B    canary 10%  wanted    900    0.61  0.70   3.40    0.52\n"
         "                              no route  0      -     -      -       -\n"
@@ -239,8 +245,8 @@ START_TEST(ranks_are_a_table_of_orders)
     assert_printed(
         ek_client_print_impact,
         "{\"routes\":[{\"feature\":\"price\",\"segment\":null,\"mode\":\"observe\",\"moved\":null,"
-        "\"withdrawn\":{\"rail\":\"error_rate\",\"figure\":0.2,\"limit\":0.01},"
-        "\"would_be_withdrawn\":null}]}",
+        "\"rolled_back\":{\"guardrail\":\"error_rate\",\"observed\":0.2,\"limit\":0.01},"
+        "\"would_roll_back\":null}]}",
         "FEATURE  SEGMENT  MODE  ORDER  LISTS  TAU  TOP10  PLACES  P95\n"
         "price: taken back by the guardrail error_rate, 0.2 of at most 0.01\n");
     assert_printed(ek_client_print_impact, "{\"routes\":[]}",
@@ -251,19 +257,20 @@ END_TEST
 START_TEST(a_reload_that_was_refused_is_told_with_every_fault)
 {
     static const char refused[] =
-        "{\"state\":\"refused\",\"reload\":2,\"fit\":null,\"faults\":[{\"file\":\"rules.yaml\","
+        "{\"state\":\"refused\",\"reload\":2,\"carried_over\":null,\"errors\":[{\"file\":\"rules."
+        "yaml\","
         "\"line\":3,"
         "\"column\":9,\"message\":\"'mode' must be one of: observe\"},{\"file\":null,\"line\":0,"
-        "\"column\":0,\"message\":\"no memory\"}],\"notes\":[]}";
+        "\"column\":0,\"message\":\"no memory\"}],\"warnings\":[]}";
     struct ek_buf answer;
     assert_printed(ek_client_print_reload, refused,
                    "rules.yaml:3:9: 'mode' must be one of: observe\nno memory\n");
-    assert_printed(
-        ek_client_print_reload,
-        "{\"state\":\"done\",\"reload\":2,\"fit\":\"whole\",\"faults\":[],\"notes\":[{\"file\":"
-        "\"run.yaml\",\"line\":2,\"column\":1,\"message\":\"takes a restart\"}]}",
-        "reloaded: evidence, findings and routes go on\n"
-        "note: run.yaml:2:1: takes a restart\n");
+    assert_printed(ek_client_print_reload,
+                   "{\"state\":\"done\",\"reload\":2,\"carried_over\":\"all\",\"errors\":[],"
+                   "\"warnings\":[{\"file\":"
+                   "\"run.yaml\",\"line\":2,\"column\":1,\"message\":\"takes a restart\"}]}",
+                   "reloaded: evidence, findings and routes go on\n"
+                   "note: run.yaml:2:1: takes a restart\n");
     ek_buf_init(&answer, 0);
     ck_assert_int_eq(ek_buf_text(&answer, refused), 0);
     ck_assert_int_eq(ek_client_get_reload_state(&answer, 2), EK_RELOAD_REFUSED);
@@ -311,7 +318,7 @@ START_TEST(one_line_says_how_it_is_doing)
                    "hotels ready, lag 12, consumed 1000 (50/s), routed 3, dead letters 0, open "
                    "findings 1, plan 7\n");
     /* A lag that is not known is left out. */
-    assert_printed(line_at_rest, "{\"ready\":false,\"lag\":-1,\"paused\":{\"who\":\"ana\"}}",
+    assert_printed(line_at_rest, "{\"ready\":false,\"lag\":-1,\"paused\":{\"actor\":\"ana\"}}",
                    "evenkeel not ready, paused\n");
     free(printed(line_at_rest, "[1]", EK_EFORMAT));
 }

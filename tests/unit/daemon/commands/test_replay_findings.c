@@ -13,7 +13,7 @@ static void event(struct ek_fit_target *t, const char *episode, const char *stat
 {
     char json[1000];
     snprintf(json, sizeof json,
-             "{\"event\":\"finding\",\"episode\":\"%s\",\"state\":\"%s\",\"units\":[],"
+             "{\"event\":\"finding\",\"finding_id\":\"%s\",\"state\":\"%s\",\"units\":[],"
              "\"text\":\"%s\"}",
              episode, state, text);
     ck_assert_int_eq(ek_replay_findings_add(t, event_from(json)), EK_OK);
@@ -41,7 +41,7 @@ START_TEST(a_confirmed_finding_is_told_with_its_last_sentence)
     event(&t, "taxes-2", "suspected", "taxes: something has changed");
     event(&t, "taxes-2", "dismissed", "taxes: no finding after all");
     ck_assert_int_eq(
-        ek_replay_findings_add(&t, event_from("{\"event\":\"plan\",\"version\":1,\"cells\":[]}")),
+        ek_replay_findings_add(&t, event_from("{\"event\":\"plan\",\"version\":1,\"entries\":[]}")),
         EK_OK);
     ck_assert_str_eq(
         printed(&t),
@@ -88,7 +88,7 @@ START_TEST(what_has_one_cause_stands_together)
     for (int i = 0; i < 3; i++) {
         char json[200];
         snprintf(json, sizeof json,
-                 "{\"event\":\"finding\",\"episode\":\"x-%d\",\"cause\":%d,"
+                 "{\"event\":\"finding\",\"finding_id\":\"x-%d\",\"incident_id\":%d,"
                  "\"state\":\"confirmed\",\"text\":\"%s\"}",
                  i, 1 + i % 2, texts[i]);
         ck_assert_int_eq(ek_replay_findings_add(&t, event_from(json)), EK_OK);

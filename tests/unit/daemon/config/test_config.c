@@ -13,7 +13,7 @@
 #include <string.h>
 
 static const char MINIMAL[] = "input: {brokers: \"b:9092\", topics: [scored], group: g}\n"
-                              "output: {topic: ranked, dead_letter: ranked.dead}\n"
+                              "output: {topic: ranked, dead_letter_topic: ranked.dead}\n"
                               "assets: {manifest: features.yaml, profile: /p/profile.ekp}\n";
 
 static struct ek_config *parsed(const char *more)
@@ -84,7 +84,11 @@ START_TEST(unknown_keys_are_errors_with_the_nearest_one)
     refused("servce: {name: x}\n",
             "conf/run.yaml:4:1: unknown key 'servce', did you mean 'service'?");
     refused("http: {lisen: x}\n", "conf/run.yaml:4:8: unknown key 'lisen', did you mean 'listen'?");
-    refused("http: {banana: x}\n", "conf/run.yaml:4:8: unknown key 'banana'");
+    refused(
+        "http: {banana: x}\n",
+        "conf/run.yaml:4:8: unknown key 'banana': it must be listen, public_url, event_history, "
+        "max_connections, max_connections_per_ip, max_event_streams, request_timeout, "
+        "allowed_hosts or token_file");
 }
 END_TEST
 
@@ -104,32 +108,30 @@ START_TEST(a_fleet_has_two_topics_of_its_own_and_time_to_be_heard)
     ck_assert_int_eq(c->fleet_tick_ms, 1000);
     ck_assert_int_eq(c->fleet_silent_ms, 10000);
     ek_config_free(c);
-    c = parsed("fleet: {topic: hotels, ticks_topic: seen}\n");
+    c = parsed("fleet: {topic: hotels, evidence_topic: seen}\n");
     ek_config_evidence_topic(c, ticks);
     ck_assert_str_eq(ticks, "seen");
     ek_config_free(c);
     refused("fleet: {topic: ranked}\n",
             "conf/run.yaml:4:9: 'fleet.topic': topic 'ranked' is an output too: take another");
     refused(
-        "fleet: {topic: hotels, ticks_topic: scored}\n",
-        "conf/run.yaml:4:24: 'fleet.ticks_topic': topic 'scored' is an input too: take another");
-    refused("fleet: {topic: hotels, ticks_topic: hotels}\n",
-            "conf/run.yaml:4:24: 'fleet.ticks_topic' is 'fleet.topic' too");
-    refused("fleet: {topic: hotels, silent: 2s}\n",
-            "conf/run.yaml:4:24: 'fleet.silent' is less than three times 'fleet.tick': an instance "
+        "fleet: {topic: hotels, evidence_topic: scored}\n",
+        "conf/run.yaml:4:24: 'fleet.evidence_topic': topic 'scored' is an input too: take another");
+    refused("fleet: {topic: hotels, evidence_topic: hotels}\n",
+            "conf/run.yaml:4:24: 'fleet.evidence_topic' is 'fleet.topic' too");
+    refused("fleet: {topic: hotels, leader_timeout: 2s}\n",
+            "conf/run.yaml:4:24: 'fleet.leader_timeout' is less than three times "
+            "'fleet.report_interval': an instance "
             "would be cut off by a record that is late");
 }
 END_TEST
 
 START_TEST(values_out_of_range_or_of_another_kind_are_refused)
 {
-    refused("limits: {commit_every: 10}\n",
-            "conf/run.yaml:4:24: 'limits.commit_every' must be auto or a duration with its unit "
-            "(250ms, 10s, 5m, 2h, 7d), not '10'");
     refused("limits: {message_bytes: 3}\n",
             "conf/run.yaml:4:25: 'limits.message_bytes' must be from 1KiB to 512MiB, not 3");
-    refused("http: {events: many}\n",
-            "conf/run.yaml:4:16: 'http.events' must be a whole number, not 'many'");
+    refused("http: {event_history: many}\n",
+            "conf/run.yaml:4:23: 'http.event_history' must be a whole number, not 'many'");
     refused("log: {level: loud}\n",
             "conf/run.yaml:4:14: 'log.level' must be debug, info, warn or error, not 'loud'");
     refused("http: [listen]\n",
@@ -163,7 +165,7 @@ START_TEST(librdkafka_properties_are_checked_where_they_stand)
 {
     static const char text[] = "input:\n  brokers: b\n  topics: scored\n  group: g\n  librdkafka:\n"
                                "    %s\n"
-                               "output: {topic: r, dead_letter: d}\n"
+                               "output: {topic: r, dead_letter_topic: d}\n"
                                "assets: {manifest: m, profile: p}\n";
     static const char *const cases[][2] = {
         {"sesion.timeout.ms: 6000",
@@ -233,7 +235,7 @@ static void assert_faults(const char *text, const long *lines, size_t count)
 START_TEST(a_check_goes_on_after_a_fault)
 {
     static const char text[] = "servce: {name: x}\nhttp: {lisen: x, events: 0}\nlog: {level: no}\n"
-                               "inputs: {}\noutput: {topic: [], dead_letter: d}\n"
+                               "inputs: {}\noutput: {topic: [], dead_letter_topic: d}\n"
                                "assets: {manifest: m, profle: p}\n";
     static const long lines[] = {1, 2, 2, 3, 4, 5, 6};
     assert_faults(text, lines, sizeof lines / sizeof *lines);
@@ -250,7 +252,7 @@ START_TEST(a_check_tells_what_does_not_fit_together_too)
                                "    sesion.timeout.ms: 6000\n"
                                "output:\n"
                                "  topic: scored\n"
-                               "  dead_letter: scored\n"
+                               "  dead_letter_topic: scored\n"
                                "http: {listen: \"9464\"}\n";
     static const long lines[] = {0, 0, 0, 2, 3, 3, 5, 6, 8, 9, 9, 10};
     assert_faults(text, lines, sizeof lines / sizeof *lines);
@@ -284,7 +286,7 @@ START_TEST(what_is_required_is_asked_for)
     ck_assert_int_eq(ek_config_parse(&c, "x.yaml", "{}", 2, &e), EK_ECONFIG);
     ck_assert_str_eq(e.message, "'input.brokers' is missing: set it");
     static const char no_assets[] = "input: {brokers: b, topics: [scored], group: g}\n"
-                                    "output: {topic: r, dead_letter: d}\n";
+                                    "output: {topic: r, dead_letter_topic: d}\n";
     ck_assert_int_eq(ek_config_parse(&c, "x.yaml", no_assets, sizeof no_assets - 1, &e),
                      EK_ECONFIG);
     ck_assert_str_eq(e.message, "'assets.manifest' is missing: set it");
@@ -329,10 +331,10 @@ END_TEST
 START_TEST(each_sink_of_alerts_is_kept_and_printed_without_its_secrets)
 {
     struct ek_config *c = parsed(
-        "alerts:\n  - {alertmanager: {url: \"http://localhost:9093\", repeat: 5s}}\n"
+        "alerts:\n  - {alertmanager: {url: \"http://localhost:9093\", repeat_interval: 5s}}\n"
         "  - {kafka: {topic: a}}\n"
         "  - {webhook: {url: \"https://u:pw@hooks.example/T0/x\", format: slack, token: abc}}\n"
-        "  - {webhook: {url: \"https://other.example\", severity: critical}}\n"
+        "  - {webhook: {url: \"https://other.example\", min_severity: critical}}\n"
         "  - {pagerduty: {routing_key: R0}}\n"
         "http: {public_url: \"https://evenkeel.example/hotels/\"}\n");
     struct ek_buf out;
@@ -348,13 +350,14 @@ START_TEST(each_sink_of_alerts_is_kept_and_printed_without_its_secrets)
     ck_assert_ptr_nonnull(
         strstr(ek_buf_string(&out),
                "alerts:\n  - {kafka: {topic: \"a\"}}\n"
-               "  - {alertmanager: {url: \"http://localhost:9093\", repeat: 5s, severity: info}}\n"
+               "  - {alertmanager: {url: \"http://localhost:9093\", repeat_interval: 5s, "
+               "min_severity: info}}\n"
                "  - {webhook: {url: \"https://hooks.example/***\", format: slack, token: \"***\", "
-               "severity: info}}\n"
-               "  - {webhook: {url: \"https://other.example\", format: generic, severity: "
+               "min_severity: info}}\n"
+               "  - {webhook: {url: \"https://other.example\", format: generic, min_severity: "
                "critical}}\n"
                "  - {pagerduty: {routing_key: \"***\", url: "
-               "\"https://events.pagerduty.com/***\", severity: info}}\n"));
+               "\"https://events.pagerduty.com/***\", min_severity: info}}\n"));
     ck_assert_ptr_nonnull(strstr(ek_buf_string(&out), "\"https://evenkeel.example/hotels/\""));
     ek_buf_release(&out);
     ek_config_free(c);
@@ -364,10 +367,12 @@ END_TEST
 START_TEST(sizes_and_durations_are_printed_with_units_and_read_back_equal)
 {
     static const char *const shown[] = {"message_bytes: 4097\n", "in_flight_bytes: 1GiB\n",
-                                        "commit_every: 1500ms\n", "shutdown: 2m\n",
+                                        "group_wait: 1500ms\n", "shutdown_timeout: 2m\n",
                                         "items: 5000\n"};
     struct ek_config *c = parsed("limits: {message_bytes: 4097, in_flight_bytes: 1024MiB, "
-                                 "commit_every: 1500ms, shutdown: 120s, items: 5000}\n");
+                                 "items: 5000}\n"
+                                 "alerting: {group_wait: 1500ms}\n"
+                                 "service: {shutdown_timeout: 120s}\n");
     struct ek_buf text;
     struct ek_error e;
     ek_buf_init(&text, 0);
@@ -379,7 +384,7 @@ START_TEST(sizes_and_durations_are_printed_with_units_and_read_back_equal)
     ck_assert_int_eq(ek_config_parse(&c, "again", ek_buf_string(&text), text.length, &e), EK_OK);
     ck_assert_int_eq(c->message_bytes, 4097);
     ck_assert_int_eq(c->in_flight_bytes, 1 << 30);
-    ck_assert_int_eq(c->commit_every_ms, 1500);
+    ck_assert_int_eq(c->alert_wait_ms, 1500);
     ck_assert_int_eq(c->shutdown_ms, 120000);
     ek_config_free(c);
     ek_buf_release(&text);
@@ -396,8 +401,8 @@ START_TEST(a_configuration_can_be_made_in_code)
         {"input.topics", "b"},
         {"input.group", "g"},
         {"output.topic", "c"},
-        {"output.dead_letter", "d"},
-        {"limits.shutdown", "2s"},
+        {"output.dead_letter_topic", "d"},
+        {"service.shutdown_timeout", "2s"},
     };
     ck_assert_int_eq(ek_config_new(&c, &e), EK_OK);
     for (size_t i = 0; i < sizeof values / sizeof *values; i++)
@@ -405,8 +410,8 @@ START_TEST(a_configuration_can_be_made_in_code)
     ck_assert_int_eq(ek_config_finish(c, &e), EK_OK);
     ck_assert_uint_eq(c->topics.count, 2);
     ck_assert_int_eq(c->shutdown_ms, 2000);
-    ck_assert_int_eq(ek_config_set(c, "limits.shutdwn", "2s", &e), EK_ECONFIG);
-    ck_assert_str_eq(e.message, "unknown key 'shutdwn', did you mean 'shutdown'?");
+    ck_assert_int_eq(ek_config_set(c, "service.shutdown_timout", "2s", &e), EK_ECONFIG);
+    ck_assert_str_eq(e.message, "unknown key 'shutdown_timout', did you mean 'shutdown_timeout'?");
     ek_config_free(c);
 }
 END_TEST
@@ -419,7 +424,7 @@ static void not_with_exactly_once(const char *more, const char *expected)
     struct ek_error e;
     snprintf(text, sizeof text,
              "input: {brokers: \"127.0.0.1:1\", topics: [a], group: g, delivery: exactly_once}\n"
-             "output: {topic: b, dead_letter: c}\n"
+             "output: {topic: b, dead_letter_topic: c}\n"
              "assets: {manifest: m, profile: p}\n%s",
              more);
     ck_assert_int_eq(ek_config_parse(&c, "run.yaml", text, strlen(text), &e), EK_ECONFIG);
@@ -431,15 +436,12 @@ START_TEST(what_exactly_once_depends_on_is_held_against_it)
     not_with_exactly_once("limits: {in_flight_bytes: 31MiB}\n",
                           "run.yaml:4:10: 'limits.in_flight_bytes' is less than twice "
                           "'limits.transaction_bytes': one is read while the other is committed");
-    not_with_exactly_once("limits: {commit_every: 6s}\n",
-                          "run.yaml:4:10: 'limits.commit_every' is more than half of "
-                          "'limits.transaction_timeout': brokers would abort");
     struct ek_config *c;
     ck_assert_int_eq(ek_config_new(&c, NULL), EK_OK);
     ck_assert_int_eq(ek_config_commit_interval_ms(c), 1000);
     ck_assert_int_eq(ek_config_set(c, "input.delivery", "exactly_once", NULL), EK_OK);
     ck_assert_int_eq(ek_config_commit_interval_ms(c), 100);
-    ck_assert_int_eq(ek_config_set(c, "limits.commit_every", "2s", NULL), EK_OK);
+    ck_assert_int_eq(ek_config_set(c, "input.commit_interval", "2s", NULL), EK_OK);
     ck_assert_int_eq(ek_config_commit_interval_ms(c), 2000);
     ek_config_free(c);
 }
@@ -460,7 +462,7 @@ START_TEST(workers_are_counted_or_found_out)
     ck_assert_str_eq(e.message, "'pipeline.workers' must be auto or a whole number, not 'many'");
     ck_assert_int_eq(ek_config_set(c, "pipeline.workers", "auto", &e), EK_OK);
     ck_assert_int_ge(ek_config_workers(c), 1);
-    ck_assert_int_eq(ek_config_set(c, "pipeline.batch", "auto", &e), EK_ECONFIG);
+    ck_assert_int_eq(ek_config_set(c, "pipeline.batch_size", "auto", &e), EK_ECONFIG);
     ek_config_free(c);
 }
 END_TEST
@@ -491,7 +493,7 @@ START_TEST(an_output_waits_for_others_no_longer_than_a_quarter_of_the_latency)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct ek_config *config;
         ck_assert_int_eq(ek_config_new(&config, NULL), 0);
-        ck_assert_int_eq(ek_config_set(config, "pipeline.max_latency", cases[i].latency, NULL), 0);
+        ck_assert_int_eq(ek_config_set(config, "pipeline.linger", cases[i].latency, NULL), 0);
         if (cases[i].linger)
             ck_assert_int_eq(ek_config_set(config, "output.librdkafka", cases[i].linger, NULL), 0);
         ck_assert_double_eq(producer_setting(config, "linger.ms"), cases[i].wait_ms);

@@ -193,7 +193,7 @@ static int hold_days(int count, char said[SAID_BYTES])
 {
     struct ek_buf b;
     ek_buf_init(&b, 0);
-    must(ek_buf_printf(&b, "defaults: {hold: %dd, hold_max: 3650d}", count));
+    must(ek_buf_printf(&b, "defaults: {min_duration: %dd, max_duration: 3650d}", count));
     return rules(&b, said);
 }
 
@@ -201,7 +201,7 @@ START_TEST(rules_have_64_modes_by_value_16_units_of_a_feature_and_times_of_ten_y
 {
     has_limit(modes_in, EK_MODE_IN_MAX, "'mode_in' must be at most 64 values");
     has_limit(units_of_a_feature, EK_UNITS_MAX, "at most 16 units for one feature, not 17");
-    has_limit(hold_days, EK_RULES_DAYS_MAX, "'hold' must be from 0ms to 3650d");
+    has_limit(hold_days, EK_RULES_DAYS_MAX, "'min_duration' must be from 0ms to 3650d");
 }
 END_TEST
 
@@ -213,7 +213,7 @@ static int config(const char *more, int length, char said[SAID_BYTES])
     struct ek_buf b;
     ek_buf_init(&b, 0);
     must(ek_buf_printf(&b,
-                       "output: {topic: ranked, dead_letter: dead}\n"
+                       "output: {topic: ranked, dead_letter_topic: dead}\n"
                        "assets: {manifest: features.yaml, profile: profile.ekp}\n"
                        "input: {brokers: \"b:9092\", topics: [scored], group: g%s",
                        more));

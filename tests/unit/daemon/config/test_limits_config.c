@@ -56,12 +56,12 @@ static int config(const char *before, int count, const char *behind, char said[S
 
 static int topic(int bytes, char said[SAID_BYTES])
 {
-    return config("output: {dead_letter: d, topic: ", bytes, "}\n", said);
+    return config("output: {dead_letter_topic: d, topic: ", bytes, "}\n", said);
 }
 
 static int token(int bytes, char said[SAID_BYTES])
 {
-    return config("output: {dead_letter: d, topic: t}\n"
+    return config("output: {dead_letter_topic: d, topic: t}\n"
                   "alerts:\n- alertmanager: {url: \"http://h\", token: ",
                   bytes, "}\n", said);
 }
@@ -108,7 +108,8 @@ static int from_file(int of_file, int times, int more, char said[SAID_BYTES])
     fill(&b, of_file);
     must(ek_file_write_bytes(f.path, b.data, b.length, NULL));
     ek_buf_clear(&b);
-    must(ek_buf_text(&b, "output: {dead_letter: d, topic: t, librdkafka: {sasl.password: \""));
+    must(
+        ek_buf_text(&b, "output: {dead_letter_topic: d, topic: t, librdkafka: {sasl.password: \""));
     for (int i = 0; i < times; i++)
         must(ek_buf_printf(&b, "${file:%s}", f.path));
     int rc = config(ek_buf_string(&b), more, "\"}}\n", said);

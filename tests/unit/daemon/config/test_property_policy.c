@@ -11,7 +11,7 @@ static int parse(struct ek_config **c, const char *properties, struct ek_error *
     char text[1000];
     snprintf(text, sizeof text,
              "input: {brokers: \"b:9092\", topics: [s], group: g}\n"
-             "output:\n  topic: r\n  dead_letter: d\n  librdkafka:\n%s"
+             "output:\n  topic: r\n  dead_letter_topic: d\n  librdkafka:\n%s"
              "assets: {manifest: m, profile: p}\n",
              properties);
     return ek_config_parse(c, "run.yaml", text, strlen(text), e);

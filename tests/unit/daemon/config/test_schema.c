@@ -159,7 +159,7 @@ START_TEST(the_schema_of_the_configuration_takes_what_its_reader_takes)
     json_t *schema = schema_of(ek_schema_config);
     ck_assert_int_ge(check_documents(schema, config_takes), 2);
     static const char expanded[] = "input: {brokers: '${HOME}', topics: a, group: g}\n"
-                                   "pipeline: {workers: auto, batch: '${HOME}'}\n"
+                                   "pipeline: {workers: auto, batch_size: '${HOME}'}\n"
                                    "limits: {message_bytes: 65536}\n"
                                    "alerts: [{kafka: {topic: b}}]\n";
     ck_assert(takes_text(schema, expanded, strlen(expanded)));

@@ -9,22 +9,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char ON_ALL[] = "{\"event\":\"finding\",\"episode\":\"price-2\",\"state\":\"%s\","
-                             "\"query\":1794,\"feature\":\"price\",\"segment\":null,"
+static const char ON_ALL[] = "{\"event\":\"finding\",\"finding_id\":\"price-2\",\"state\":\"%s\","
+                             "\"list\":1794,\"feature\":\"price\",\"segment\":null,"
                              "\"class\":null,\"factor\":null,\"units\":[],"
                              "\"reason\":\"explained by a segment\"}";
 static const char ON_ARM[] =
-    "{\"event\":\"finding\",\"episode\":\"price-1\",\"state\":\"%s\",\"query\":%d,\"time_ms\":17,"
+    "{\"event\":\"finding\",\"finding_id\":\"price-1\",\"state\":\"%s\",\"list\":%d,\"time_ms\":17,"
     "\"feature\":\"price\",\"segment\":{\"arm\":\"B\"},\"class\":\"scale\",\"factor\":4.13,"
-    "\"factor_low\":3.59,\"factor_high\":4.75,\"share\":0.52,"
-    "\"units\":[\"query_feature:stay_nights\"],\"action\":\"route\"}";
+    "\"factor_low\":3.59,\"factor_high\":4.75,\"fraction\":0.52,"
+    "\"units\":[\"query_feature:stay_nights\"],\"mitigation\":\"route\"}";
 static const char ROUTE[] =
-    "{\"event\":\"plan\",\"version\":1,\"query\":1901,\"cells\":[{\"feature\":\"price\","
-    "\"segment\":{\"arm\":\"B\"},\"action\":\"route\"}]}";
+    "{\"event\":\"plan\",\"version\":1,\"list\":1901,\"entries\":[{\"feature\":\"price\","
+    "\"segment\":{\"arm\":\"B\"},\"mitigation\":\"route\"}]}";
 static const char DECISION[] =
-    "{\"event\":\"decision\",\"number\":1,\"query\":1901,\"what\":\"route\","
+    "{\"event\":\"decision\",\"sequence\":1,\"list\":1901,\"type\":\"route\","
     "\"feature\":\"price\",\"segment\":{\"arm\":\"B\"}}";
-static const char NO_ROUTE[] = "{\"event\":\"plan\",\"version\":2,\"query\":5030,\"cells\":[]}";
+static const char NO_ROUTE[] = "{\"event\":\"plan\",\"version\":2,\"list\":5030,\"entries\":[]}";
 
 static void event(struct ek_demo_report *s, const char *json)
 {
@@ -174,7 +174,7 @@ START_TEST(many_episodes_push_out_the_oldest)
     for (int i = 0; i < 3 * EK_DEMO_FINDINGS_MAX; i++) {
         char json[200];
         snprintf(json, sizeof json,
-                 "{\"event\":\"finding\",\"episode\":\"e-%d\",\"state\":\"suspected\","
+                 "{\"event\":\"finding\",\"finding_id\":\"e-%d\",\"state\":\"suspected\","
                  "\"feature\":\"stars\",\"segment\":null}",
                  i);
         event(&s, json);

@@ -246,10 +246,11 @@ START_TEST(only_a_pin_makes_a_place)
     struct answers a = {.count = 0};
     ek_buf_init(&a.bytes, 0);
     const enum ek_decision_kind what[] = {EK_DECIDED_UNPIN, EK_DECIDED_RESUME};
-    const char *const refusal[] = {"'price' is not pinned there",
-                                   "no lists of arm=nowhere are watched on their own: wait for the "
-                                   "first, or set 'limits.cells' higher where many values share a "
-                                   "cell"};
+    const char *const refusal[] = {
+        "'price' is not pinned there",
+        "no lists of arm=nowhere are watched on their own: wait for the "
+        "first, or set 'limits.segments' higher where many values share a "
+        "cell"};
     int places = ek_fleet_pool_places(ek_leader_pool(f->decider[0]));
     for (uint64_t i = 0; i < 2; i++) {
         struct ek_order w = order_of(EK_DECIDED_UNPIN, i + 1);
@@ -306,13 +307,15 @@ START_TEST(an_order_is_told_until_it_is_answered_or_nobody_waits_any_more)
                                 .code = EK_ESTATE,
                                 .refusal = ek_text_from("no")};
     ek_fleet_commands_receive(o, &r); /* of an earlier run of it */
-    ck_orders(o, "[{\"order\":1,\"state\":\"waiting\"},{\"order\":2,\"state\":\"waiting\"}]");
+    ck_orders(
+        o, "[{\"command_id\":1,\"state\":\"pending\"},{\"command_id\":2,\"state\":\"pending\"}]");
     r.id.start = 5;
     ek_fleet_commands_receive(o, &r);
     ek_fleet_commands_send_due(o, 1000 + EK_COMMANDS_TIMEOUT_MS, send, NULL);
     ck_assert_int_eq(sent, 4);
-    ck_orders(o, "[{\"order\":1,\"state\":\"refused\",\"decider\":\"node-0\",\"error\":\"no\"},"
-                 "{\"order\":2,\"state\":\"lost\"}]");
+    ck_orders(o,
+              "[{\"command_id\":1,\"state\":\"rejected\",\"leader\":\"node-0\",\"error\":\"no\"},"
+              "{\"command_id\":2,\"state\":\"lost\"}]");
     ek_fleet_commands_free(o);
     finish(f);
 }

@@ -64,18 +64,18 @@ START_TEST(a_pause_is_told_with_who_and_why_and_ends)
     open_told(&t);
     struct ek_api_request r = call("/api/v1/pause", ANA, "{\"reason\":\"it \\\"looks\\\" odd\"}");
     assert_answer(&t, &r, 200, "{\"changed\":true,\"kept\":false,\"paused\":{\"since_ms\":");
-    ck_assert(
-        page_has(t.s.stage, "/api/v1/status", "\"who\":\"ana\",\"why\":\"it \\\"looks\\\" odd\"}"));
+    ck_assert(page_has(t.s.stage, "/api/v1/status",
+                       "\"actor\":\"ana\",\"reason\":\"it \\\"looks\\\" odd\"}"));
     ck_assert(page_has(t.s.stage, "/metrics", "\nevenkeel_paused 1\n"));
-    r = call("/api/v1/pause", SOMEBODY, "{\"author\":\"ben\"}");
+    r = call("/api/v1/pause", SOMEBODY, "{\"actor\":\"ben\"}");
     assert_answer(&t, &r, 200, "{\"changed\":false,\"kept\":false,\"paused\":{");
-    ck_assert(page_has(t.s.stage, "/api/v1/status", "\"who\":\"ana\"")); /* who was first */
-    r = call("/api/v1/resume", SOMEBODY, "{\"author\":\"ben\"}");
+    ck_assert(page_has(t.s.stage, "/api/v1/status", "\"actor\":\"ana\"")); /* who was first */
+    r = call("/api/v1/resume", SOMEBODY, "{\"actor\":\"ben\"}");
     assert_answer(&t, &r, 200, "{\"changed\":true,\"kept\":false,\"paused\":null}");
     ck_assert(page_has(t.s.stage, "/api/v1/status", "\"paused\":null"));
     ck_assert(page_has(t.s.stage, "/metrics", "\nevenkeel_paused 0\n"));
-    ck_assert(page_has(t.s.stage, "/api/v1/events", "\"what\":\"pause\",\"who\":\"ana\""));
-    ck_assert(page_has(t.s.stage, "/api/v1/events", "\"what\":\"resume\",\"who\":\"ben\""));
+    ck_assert(page_has(t.s.stage, "/api/v1/events", "\"type\":\"pause\",\"actor\":\"ana\""));
+    ck_assert(page_has(t.s.stage, "/api/v1/events", "\"type\":\"resume\",\"actor\":\"ben\""));
     close_told(&t);
 }
 END_TEST
@@ -84,8 +84,8 @@ START_TEST(the_name_of_a_token_goes_before_the_author)
 {
     struct told t;
     open_told(&t);
-    struct ek_api_request r = call("/api/v1/pause", ANA, "{\"author\":\"ben\"}");
-    assert_answer(&t, &r, 200, "\"who\":\"ana\"");
+    struct ek_api_request r = call("/api/v1/pause", ANA, "{\"actor\":\"ben\"}");
+    assert_answer(&t, &r, 200, "\"actor\":\"ana\"");
     close_told(&t);
 }
 END_TEST
@@ -151,7 +151,7 @@ START_TEST(what_cannot_be_read_is_told_with_what_to_write)
         {"{\"reason\":", "line 1, column"},
         {"[]", "the body must be a JSON object"},
         {"{\"reson\":\"x\"}", "unknown key 'reson', did you mean 'reason'?"},
-        {"{\"feature\":\"x\"}", "unknown key 'feature', there are author, reason"},
+        {"{\"feature\":\"x\"}", "unknown key 'feature', there are actor, reason"},
         {"{\"reason\":1}", "'reason' must be a text"},
         {"{\"reason\":\"a\",\"reason\":\"b\"}", "duplicate"},
     };
@@ -162,9 +162,9 @@ START_TEST(what_cannot_be_read_is_told_with_what_to_write)
         struct ek_api_request r = call("/api/v1/pause", ANA, bad[i].body);
         assert_answer(&t, &r, 400, bad[i].said);
     }
-    snprintf(text, sizeof text, "{\"author\":\"%065d\"}", 0);
+    snprintf(text, sizeof text, "{\"actor\":\"%065d\"}", 0);
     struct ek_api_request r = call("/api/v1/pause", SOMEBODY, text);
-    assert_answer(&t, &r, 400, "'author' must have at most 64 bytes");
+    assert_answer(&t, &r, 400, "'actor' must have at most 64 bytes");
     r.content_type = "text/plain";
     assert_answer(&t, &r, 415, "'Content-Type: application/json'");
     r.content_type = "application/jsonp";
@@ -219,7 +219,7 @@ START_TEST(while_paused_every_message_goes_out_as_it_came_and_the_guard_goes_on)
     ck_assert_uint_eq(t.passed, LISTS);
     ck_assert_uint_eq(t.dead, 0);
     ck_assert_uint_eq(t.queries, LISTS - LISTS / 10);
-    ck_assert(page_has(s.stage, "/metrics", "\nevenkeel_unreadable_forwarded_total 6\n"));
+    ck_assert(page_has(s.stage, "/metrics", "\nevenkeel_undecodable_forwarded_total 6\n"));
     assert_paused(&s, LISTS);
     ck_assert(ek_stage_pause(s.stage, false, NULL, NULL));
     feed(&s, LISTS, 2 * LISTS);

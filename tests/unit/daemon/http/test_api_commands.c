@@ -88,19 +88,19 @@ START_TEST(an_accept_is_answered_with_its_decision_and_a_revert_takes_it_back)
     wait_for(&t.s, MANY);
     assert_answer(&t, "/api/v1/accept", ANA,
                   "{\"feature\":\"price\",\"segment\":null,\"reason\":\"a \\\"new\\\" tariff\"}",
-                  200, "\"what\":\"accept\"");
+                  200, "\"type\":\"accept\"");
     ck_assert(!page_has(t.s.stage, "/api/v1/findings", FOUND));
-    ck_assert(page_has(t.s.stage, "/api/v1/events", "\"who\":\"ana\""));
-    ck_assert(page_has(t.s.stage, "/api/v1/events", "\"why\":\"a \\\"new\\\" tariff\""));
+    ck_assert(page_has(t.s.stage, "/api/v1/events", "\"actor\":\"ana\""));
+    ck_assert(page_has(t.s.stage, "/api/v1/events", "\"reason\":\"a \\\"new\\\" tariff\""));
     feed(&t.s, MANY, MANY + FURTHER);
     wait_for(&t.s, MANY + FURTHER);
     ck_assert(page_has(t.s.stage, "/api/v1/findings", "[]"));
-    assert_answer(&t, "/api/v1/revert", BEN, "{\"version\":1,\"author\":\"ana\"}", 200,
-                  "\"what\":\"revert\"");
-    ck_assert(page_has(t.s.stage, "/api/v1/events", "\"who\":\"ben\""));
+    assert_answer(&t, "/api/v1/revert", BEN, "{\"version\":1,\"actor\":\"ana\"}", 200,
+                  "\"type\":\"revert\"");
+    ck_assert(page_has(t.s.stage, "/api/v1/events", "\"actor\":\"ben\""));
     assert_answer(&t, "/api/v1/pin", ANA,
                   "{\"feature\":\"price\",\"segment\":{\"arm\":\"B\"},\"action\":\"none\"}", 200,
-                  "\"what\":\"pin\"");
+                  "\"type\":\"pin\"");
     assert_answer(&t, "/api/v1/pin", ANA,
                   "{\"feature\":\"price\",\"segment\":{\"arm\":\"b\"},\"action\":\"none\"}", 200,
                   "\"note\":\"no lists of arm=b are known");
@@ -124,7 +124,7 @@ START_TEST(what_is_not_there_and_what_cannot_be_done_now_are_told_apart)
         {"/api/v1/accept", "{\"featur\":\"price\"}", 400,
          "unknown key 'featur', did you mean 'feature'?"},
         {"/api/v1/accept", "{\"feature\":\"price\",\"xyzzy\":1}", 400,
-         "unknown key 'xyzzy', there are author, reason, feature, segment"},
+         "unknown key 'xyzzy', there are actor, reason, feature, segment"},
         {"/api/v1/accept", "{\"feature\":\"price\",\"segment\":\"arm=B\"}", 400,
          "'segment' must be like {"},
         {"/api/v1/accept", "{\"feature\":\"price\",\"segment\":{}}", 400,
@@ -144,7 +144,7 @@ START_TEST(what_is_not_there_and_what_cannot_be_done_now_are_told_apart)
          "'version' must be a whole number from 1 on"},
         {"/api/v1/revert", "{\"version\":-1}", 400, "'version' must be a whole number from 1 on"},
         {"/api/v1/revert", "{\"version\":7}", 409, "nothing was accepted that could be reverted"},
-        {"/api/v1/reload", "{\"begin_anew\":1}", 400, "'begin_anew' must be true or false"},
+        {"/api/v1/reload", "{\"reset_state\":1}", 400, "'reset_state' must be true or false"},
         {"/api/v1/reload", "{\"reason\":\"x\"}", 400, "unknown key 'reason'"},
         {"/api/v1/reload", "", 409, "nothing is reloaded here"},
         {"/api/v1/pin", "{\"feature\":\"price\"}", 400, "'action' is needed"},
@@ -157,7 +157,7 @@ START_TEST(what_is_not_there_and_what_cannot_be_done_now_are_told_apart)
         {"/api/v1/pin", "{\"feature\":\"price\",\"action\":\"none\",\"segment\":{\"arn\":\"B\"}}",
          404, "did you mean 'arm'?"},
         {"/api/v1/unpin", "{\"feature\":\"price\",\"until\":\"none\"}", 400,
-         "unknown key 'until', there are author, reason, feature, segment"},
+         "unknown key 'until', there are actor, reason, feature, segment"},
         {"/api/v1/pin", "{\"feature\":\"chain\",\"action\":\"route\"}", 400, "chain"},
         {"/api/v1/unpin", "{\"feature\":\"price\"}", 409, "price"},
         {"/api/v1/resume", "{\"segment\":{\"arm\":\"B\"}}", 400,
@@ -182,11 +182,11 @@ START_TEST(an_instance_of_a_fleet_gives_an_accept_to_who_decides)
     prepare(&t);
     set(&t.s, "fleet.topic", "plan");
     make_stage(&t);
-    assert_answer(&t, "/api/v1/accept", ANA, "{\"feature\":\"price\"}", 202, "{\"order\":1}");
-    assert_answer(&t, "/api/v1/revert", ANA, "{\"version\":7}", 202, "{\"order\":2}");
+    assert_answer(&t, "/api/v1/accept", ANA, "{\"feature\":\"price\"}", 202, "{\"command_id\":1}");
+    assert_answer(&t, "/api/v1/revert", ANA, "{\"version\":7}", 202, "{\"command_id\":2}");
     assert_answer(&t, "/api/v1/accept", ANA, "{\"feature\":\"prise\"}", 404,
                   "did you mean 'price'?");
-    ck_assert(page_has(t.s.stage, "/api/v1/orders", "\"state\":\"waiting\""));
+    ck_assert(page_has(t.s.stage, "/api/v1/commands", "\"state\":\"pending\""));
     close_told(&t);
 }
 END_TEST
@@ -201,10 +201,10 @@ START_TEST(a_pin_is_in_the_plan_until_it_is_taken_away)
                   "{\"feature\":\"price\",\"segment\":{\"arm\":\"B\"},\"action\":\"alert\","
                   "\"until\":\"2999-01-31\",\"reason\":\"miles in B\"}",
                   200, "\"note\":\"no lists of arm=B are known on their own so far: ");
-    ck_assert(page_has(t.s.stage, "/api/v1/history", "\"who\":\"ana\""));
-    ck_assert(page_has(t.s.stage, "/api/v1/pins", "\"author\":\"ana\",\"reason\":\"miles in B\""));
-    assert_answer(&t, "/api/v1/unpin", BEN, place, 200, "\"what\":\"unpin\"");
-    ck_assert(page_has(t.s.stage, "/api/v1/history", "\"who\":\"ben\""));
+    ck_assert(page_has(t.s.stage, "/api/v1/history", "\"actor\":\"ana\""));
+    ck_assert(page_has(t.s.stage, "/api/v1/pins", "\"actor\":\"ana\",\"reason\":\"miles in B\""));
+    assert_answer(&t, "/api/v1/unpin", BEN, place, 200, "\"type\":\"unpin\"");
+    ck_assert(page_has(t.s.stage, "/api/v1/history", "\"actor\":\"ben\""));
     assert_answer(&t, "/api/v1/unpin", BEN, place, 409, "price");
     close_told(&t);
 }

@@ -106,7 +106,7 @@ START_TEST(a_loopback_listener_has_no_foreign_names)
     const struct ek_text_list none = {0}, names = {one, 1};
     static const struct {
         const char *host, *listen;
-        bool without, with; /* names in http.hosts */
+        bool without, with; /* names in http.allowed_hosts */
     } cases[] = {{"evil.example:9464", "127.0.0.1", false, false},
                  {"127.0.0.1.evil.example", "127.0.0.1", false, false},
                  {"ek.example", "127.0.0.1", false, true},

@@ -36,7 +36,7 @@ static void begin_alone(struct scene *s)
     set(s, "input.topics", "scored");
     set(s, "input.group", "g");
     set(s, "output.topic", "ranked");
-    set(s, "output.dead_letter", "ranked.dead");
+    set(s, "output.dead_letter_topic", "ranked.dead");
 }
 
 static void open_served(struct served *v, int64_t connections, int64_t per_address, int64_t streams)

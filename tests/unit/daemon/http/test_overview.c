@@ -8,8 +8,8 @@
 
 #define FINDING(feature, state, factor, cause)                                                     \
     "{\"event\":\"finding\",\"feature\":\"" feature "\",\"segment\":null,\"state\":\"" state       \
-    "\",\"factor\":" factor ",\"share\":1,\"cause\":" cause                                        \
-    ",\"since_ms\":1000,\"action\":\"route\",\"mode\":\"enforce\",\"text\":\"" feature             \
+    "\",\"factor\":" factor ",\"fraction\":1,\"incident_id\":" cause                               \
+    ",\"since_ms\":1000,\"mitigation\":\"route\",\"mode\":\"enforce\",\"text\":\"" feature         \
     " has moved\"}"
 
 enum { FINDINGS_MAX = 4 };
@@ -50,7 +50,7 @@ START_TEST(fine_paused_and_not_ready_are_told_apart)
 {
     struct ek_overview_sources of = OVERVIEW_OF(NULL);
     ASSERT_OVERVIEW(&of, "\"level\":\"fine\"", "\"since_ms\":null", "\"problems\":[]",
-                    "\"features\":5", "\"observed_queries\":9", "\"ready\":true");
+                    "\"features\":5", "\"observed_lists\":9", "\"ready\":true");
     of.reason = "no_broker";
     ASSERT_OVERVIEW(&of, "\"level\":\"not_ready\"", "not ready: no_broker", "\"ready\":false");
     of.paused = true;
@@ -68,7 +68,7 @@ START_TEST(one_problem_for_each_cause_the_gravest_first)
                                                 FINDING("size", "suspected", "null", "null"));
     ASSERT_OVERVIEW(&of, "\"level\":\"found\"", "\"since_ms\":1000",
                     "\"text\":\"price has moved. What is done: nothing",
-                    "\"problems\":[{\"cause\":\"c-1\",\"feature\":\"price\"");
+                    "\"problems\":[{\"incident_id\":\"c-1\",\"feature\":\"price\"");
     of = OVERVIEW_OF(FINDING("size", "suspected", "null", "null"));
     ASSERT_OVERVIEW(&of, "\"level\":\"watching\"", "1 suspected");
 }
@@ -91,8 +91,8 @@ START_TEST(what_is_done_is_that_of_the_route)
     route.mode = EK_MODE_OBSERVE;
     route.withdrawn = true;
     route.rail = EK_GUARDRAIL_WORSE;
-    ASSERT_OVERVIEW(&of, "\"level\":\"found\"", "the guardrail worse_than_fault took the route",
-                    "\"without\":null");
+    ASSERT_OVERVIEW(&of, "\"level\":\"found\"",
+                    "the guardrail worse_than_unmitigated took the route", "\"without\":null");
 }
 END_TEST
 

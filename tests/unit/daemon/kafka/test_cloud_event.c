@@ -7,7 +7,7 @@
 #include <string.h>
 
 static const char FINDING[] =
-    "{\"event\":\"finding\",\"episode\":\"price-17\",\"time_ms\":1790001121472,"
+    "{\"event\":\"finding\",\"finding_id\":\"price-17\",\"time_ms\":1790001121472,"
     "\"text\":\"\\\"time_ms\\\":5\"}";
 static const char DRIFT[] = "{\"event\":\"model_drift\",\"time_ms\":1250}";
 

@@ -24,7 +24,7 @@ struct scene {
 static void set_up(struct scene *s)
 {
     static const char *const settings[][2] = {{"output.topic", "ranked"},
-                                              {"output.dead_letter", "ranked.dead"}};
+                                              {"output.dead_letter_topic", "ranked.dead"}};
     *s = (struct scene){.lanes = ek_partition_offsets_new(), .metrics = ek_metrics_new()};
     ck_assert_int_eq(ek_mock_start(&s->mock, NULL), 0);
     ck_assert_int_eq(ek_mock_topic(s->mock, "scored", 3, NULL), 0);
@@ -89,8 +89,9 @@ START_TEST(an_alert_that_had_to_go_for_another_is_told)
     ck_assert_uint_eq(length, 0);
     ek_output_send_event(s.output, event_from("{}"), "{}");
     fflush(to);
-    ck_assert_msg(strstr(text, "event=alert_lost message=\"the oldest of too many that wait for a "
-                               "transaction\""),
+    ck_assert_msg(strstr(text,
+                         "event=alert_dropped message=\"the oldest of too many that wait for a "
+                         "transaction\""),
                   "%s", text);
     tear_down(&s);
     ek_log_free(log);

@@ -64,7 +64,7 @@ static void make(struct scene *s)
 {
     static const char *const settings[][2] = {
         {"input.topics", "scored"}, {"input.group", "g"},
-        {"output.topic", "ranked"}, {"output.dead_letter", "ranked.dead"},
+        {"output.topic", "ranked"}, {"output.dead_letter_topic", "ranked.dead"},
         {"pipeline.workers", "2"},  {"limits.in_flight_bytes", "1MiB"},
     };
     *s = (struct scene){.lanes = ek_partition_offsets_new(), .metrics = ek_metrics_new()};

@@ -230,7 +230,7 @@ START_TEST(a_transaction_ends_at_its_bytes_and_not_before)
     set(&f.s, "service.instance", "one");
     set(&f.s, "limits.transaction_bytes", "64KiB");
     set(&f.s, "limits.transaction_timeout", "120s");
-    set(&f.s, "limits.commit_every", "60s");
+    set(&f.s, "input.commit_interval", "60s");
     start(&f.s);
     send_bytes(&f, "x", 1); /* the first transaction is due from the beginning */
     wait_for(&f.s, ++f.handled);

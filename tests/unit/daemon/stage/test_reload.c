@@ -32,8 +32,8 @@ static const char OBSERVE[] = "version: 1\n";
 static const char ENFORCE[] = "version: 1\ndefaults: {mode: enforce}\n";
 /* Whatever the model makes of it. */
 static const char ROUTING[] = "version: 1\n"
-                              "defaults: {mode: enforce, hold: 1h, canary: {abort_if: "
-                              "{worse_than_fault: false}}}\n";
+                              "defaults: {mode: enforce, min_duration: 1h, canary: {abort_if: "
+                              "{worse_than_unmitigated: false}}}\n";
 
 /* A stage by a configuration file, and who reloads it. */
 struct house {
@@ -55,7 +55,7 @@ static void write_config(const struct house *h, const char *more)
     char text[1200];
     snprintf(text, sizeof text,
              "input: {brokers: \"%s\", topics: [scored], group: g}\n"
-             "output: {topic: ranked, dead_letter: ranked.dead}\n"
+             "output: {topic: ranked, dead_letter_topic: ranked.dead}\n"
              "assets: {manifest: %s, profile: %s, rules: %s, model: %s}\n"
              "http: {listen: \"off\", token_file: %s}\n%s",
              ek_mock_brokers(h->s.mock), MANIFEST, PROFILE, RULES, MODEL, TOKENS, more);
@@ -102,7 +102,7 @@ static void enter(struct house *h, const char *rules)
     write_file(TOKENS, "ana 0123456789abcdef\n");
     write_profile(h, MORE_TRAINING);
     write_model(h, 1);
-    write_config(h, "pipeline: {workers: 3, batch: 8}\n");
+    write_config(h, "pipeline: {workers: 3, batch_size: 8}\n");
     ck_assert_msg(!ek_config_load(&h->config, CONFIG, &e), "%s", e.message);
     ck_assert_msg(!ek_config_assets(&h->assets, h->config, NULL, &e), "%s", e.message);
     ck_assert_int_eq(ek_config_tokens(&h->tokens, h->config, &e), 0);
@@ -169,14 +169,14 @@ START_TEST(what_is_sound_is_taken_and_told)
     write_file(TOKENS, "ben 0123456789abcdef\n");
     const char *told = reload(&h);
     ck_has(told, "{\"state\":\"done\",\"reload\":1,");
-    ck_has(told, "\"who\":\"ana\",\"fit\":\"whole\",\"faults\":[],\"notes\":[]}");
+    ck_has(told, "\"actor\":\"ana\",\"carried_over\":\"all\",\"errors\":[],\"warnings\":[]}");
     ck_assert_int_eq((int)ek_stage_assets(h.s.stage)->rules->feature[0].mode, EK_MODE_ENFORCE);
     char name[EK_AUTHOR_BYTES + 1];
     ck_assert(ek_tokens_find(h.tokens, "0123456789abcdef", name));
     ck_assert_str_eq(name, "ben");
     ck_assert(page_has(h.s.stage, "/metrics", "evenkeel_reloads_total{result=\"done\"} 1\n"));
     ck_assert(page_has(h.s.stage, "/api/v1/events", "{\"event\":\"reload\",\"result\":\"done\""));
-    ck_assert(page_has(h.s.stage, "/api/v1/events", "\"what\":\"reload\",\"who\":\"ana\""));
+    ck_assert(page_has(h.s.stage, "/api/v1/events", "\"type\":\"reload\",\"actor\":\"ana\""));
     leave(&h);
 }
 END_TEST
@@ -185,12 +185,12 @@ START_TEST(keys_that_take_a_restart_are_named_and_stay)
 {
     struct house h;
     enter(&h, OBSERVE);
-    write_config(&h, "pipeline: {workers: 5, batch: 8}\nlimits: {message_bytes: 1KiB}\n");
+    write_config(&h, "pipeline: {workers: 5, batch_size: 8}\nlimits: {message_bytes: 1KiB}\n");
     const char *told = reload(&h);
     ck_has(told, "\"state\":\"done\"");
     ck_has(told, "'pipeline.workers' takes a restart: what was in force stays");
     ck_has(told, "'limits.message_bytes' takes a restart");
-    ck_assert_ptr_null(strstr(told, "pipeline.batch"));
+    ck_assert_ptr_null(strstr(told, "pipeline.batch_size"));
     leave(&h);
 }
 END_TEST
@@ -229,9 +229,9 @@ START_TEST(a_refused_reload_changes_nothing)
     struct ek_profile *profile;
     enter(&h, OBSERVE);
     ck_assert_int_gt(refuse_bad_rules(&h), 80);
-    write_file(RULES, "version: 1\ndefaults: {hold: soon, mode: perhaps}\n");
+    write_file(RULES, "version: 1\ndefaults: {min_duration: soon, mode: perhaps}\n");
     const char *told = reload(&h);
-    ck_has(told, "'hold'");
+    ck_has(told, "'min_duration'");
     ck_has(told, "'mode'");
     write_file(RULES, "version: 1\nsegments: [arm]\n");
     ck_refused(&h, "'segments' of the rules is another one");
@@ -272,7 +272,7 @@ START_TEST(other_segments_are_taken_when_somebody_says_so)
     ek_reload_service_request(h.reload_service, true, NULL);
     const char *told = outcome(&h);
     ck_has(told, "\"state\":\"done\"");
-    ck_has(told, "\"who\":null,\"fit\":\"other_profile\"");
+    ck_has(told, "\"actor\":null,\"carried_over\":\"counters_only\"");
     leave(&h);
 }
 END_TEST

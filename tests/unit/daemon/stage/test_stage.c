@@ -121,7 +121,7 @@ START_TEST(several_workers_keep_the_order_of_each_partition)
     struct scene s;
     begin_spread(&s);
     set(&s, "pipeline.workers", "3");
-    set(&s, "pipeline.batch", "2"); /* rings of 8, which are full most of the time */
+    set(&s, "pipeline.batch_size", "2"); /* rings of 8, which are full most of the time */
     start(&s);
     feed(&s, 0, MANY);
     struct ek_stage_stats t = wait_for(&s, MANY);
@@ -181,7 +181,7 @@ START_TEST(exactly_once_several_workers_keep_the_order_of_each_partition)
     begin_spread(&s);
     set(&s, "input.delivery", "exactly_once");
     set(&s, "pipeline.workers", "3");
-    set(&s, "limits.commit_every", "10ms");
+    set(&s, "input.commit_interval", "10ms");
     set(&s, "limits.transaction_bytes", "64KiB");
     start(&s);
     feed(&s, 0, MANY);
@@ -210,7 +210,7 @@ START_TEST(exactly_once_an_abort_goes_back_and_counts_each_list_once)
     begin_spread(&s);
     set(&s, "input.delivery", "exactly_once");
     set(&s, "pipeline.workers", "2");
-    set(&s, "limits.commit_every", "10ms");
+    set(&s, "input.commit_interval", "10ms");
     outlive_the_test(&s);
     feed(&s, 0, MANY);
     ek_mock_refuse_offsets(s.mock, 3);

@@ -94,7 +94,7 @@ START_TEST(a_stage_of_a_fleet_tells_what_the_fleet_has_found)
     ck_assert_int_eq(ek_mock_topic(s.mock, "plan", 1, NULL), 0);
     ck_assert_int_eq(ek_mock_topic(s.mock, "plan.ticks", 1, NULL), 0);
     set(&s, "fleet.topic", "plan");
-    set(&s, "fleet.tick", "100ms");
+    set(&s, "fleet.report_interval", "100ms");
     s.change = price_in_cents;
     train(&s, MORE_TRAINING);
     start(&s);
@@ -102,8 +102,8 @@ START_TEST(a_stage_of_a_fleet_tells_what_the_fleet_has_found)
     wait_for(&s, MANY);
     wait_for_page(s.stage, "/api/v1/findings", "\"state\":\"confirmed\"");
     wait_for_page(s.stage, "/api/v1/status", "\"decides\":true,\"term\":1,");
-    ck_assert(page_has(s.stage, "/metrics", "\nevenkeel_fleet_cut_off 0\n"));
-    ck_assert(page_has(s.stage, "/api/v1/events", "\"signal\":\"fleet\""));
+    ck_assert(page_has(s.stage, "/metrics", "\nevenkeel_fleet_plan_stale 0\n"));
+    ck_assert(page_has(s.stage, "/api/v1/events", "\"trigger\":\"fleet\""));
     ck_assert(!page_has(s.stage, "/api/v1/events", "\"state\":\"suspected\""));
     finish(&s);
     end(&s);
@@ -145,11 +145,11 @@ START_TEST(the_history_shows_what_was_decided)
     ck_assert(ek_stage_pause(s.stage, true, "ana", "it looks odd"));
     ck_assert(ek_stage_pause(s.stage, false, NULL, NULL));
     assert_history(s.stage, (struct ek_http_query){0}, 200,
-                   "[{\"event\":\"decision\",\"number\":1,");
+                   "[{\"event\":\"decision\",\"sequence\":1,");
     assert_history(s.stage, (struct ek_http_query){.after = "0"}, 200,
-                   "\"what\":\"pause\",\"who\":\"ana\"");
+                   "\"type\":\"pause\",\"actor\":\"ana\"");
     assert_history(s.stage, (struct ek_http_query){.n = "1"}, 200,
-                   "[{\"event\":\"decision\",\"number\":2,");
+                   "[{\"event\":\"decision\",\"sequence\":2,");
     assert_history(s.stage, (struct ek_http_query){.after = "2"}, 200, "[]\n");
     assert_history(s.stage, (struct ek_http_query){.feature = "price"}, 200, "[]\n");
     assert_history(s.stage, (struct ek_http_query){.n = "0"}, 400,
@@ -188,8 +188,8 @@ START_TEST(pages_tell_the_state_before_and_after_partitions_are_assigned)
     wait_for(&s, 5);
     assert_page(s.stage, "/ready", NULL, 200, "{\"ready\":true,\"partitions\":1,");
     assert_page(s.stage, "/metrics", NULL, 200, "\nevenkeel_ready 1\n");
-    assert_page(s.stage, "/metrics", NULL, 200, "\nevenkeel_observed_queries_total 5\n");
-    assert_page(s.stage, "/api/v1/status", NULL, 200, "\"observed_queries\":5,");
+    assert_page(s.stage, "/metrics", NULL, 200, "\nevenkeel_observed_lists_total 5\n");
+    assert_page(s.stage, "/api/v1/status", NULL, 200, "\"observed_lists\":5,");
     assert_page(s.stage, "/api/v1/findings", NULL, 200, "[]");
     assert_page(s.stage, "/api/v1/plan", NULL, 200, "\"version\":0");
     assert_page(s.stage, "/api/v1/events", "3", 200, "[]");
@@ -270,7 +270,7 @@ START_TEST(a_stage_warns_when_model_and_upstream_rank_differently)
     wait_for(&s, 4000);
     wait_for_page(s.stage, "/metrics", "\nevenkeel_model_drifted 1\n");
     assert_page(s.stage, "/metrics", NULL, 200,
-                "\nevenkeel_model_agreement_trained{figure=\"tau\"} 0.95\n");
+                "\nevenkeel_model_agreement_reference{statistic=\"tau\"} 0.95\n");
     assert_page(s.stage, "/api/v1/status", NULL, 200, "\"model\":{\"state\":\"drifted\",");
     assert_page(s.stage, "/api/v1/events", "1000", 200, "{\"event\":\"model_drift\",");
     assert_recalled(s.stage, "{\"event\":\"model_drift\",\"state\":\"drifted\",");
@@ -281,7 +281,7 @@ START_TEST(a_stage_warns_when_model_and_upstream_rank_differently)
     ck_assert_msg(line != NULL, "%s", log_text);
     ck_assert_ptr_null(strstr(line + 1, "event=model_drift"));
     ck_assert_ptr_nonnull(strstr(line, "train with --teacher upstream"));
-    ck_assert_ptr_null(strstr(log_text, "event=no_scores"));
+    ck_assert_ptr_null(strstr(log_text, "event=scores_missing"));
     free(log_text);
     end(&s);
 }
@@ -306,9 +306,9 @@ START_TEST(a_stage_warns_once_where_no_list_has_a_score_to_replace)
     finish(&s);
     ek_log_free(log);
     fclose(to);
-    char *line = strstr(said, "event=no_scores");
+    char *line = strstr(said, "event=scores_missing");
     ck_assert_msg(line && strstr(line, "none of 100 lists has 'points' in its items"), "%s", said);
-    ck_assert_ptr_null(strstr(line + 1, "event=no_scores"));
+    ck_assert_ptr_null(strstr(line + 1, "event=scores_missing"));
     free(said);
     end(&s);
 }

@@ -22,8 +22,8 @@ static void begin_kept(struct scene *s)
 static void join_fleet(struct scene *s)
 {
     set(s, "fleet.topic", "plan");
-    set(s, "fleet.tick", "100ms");
-    set(s, "fleet.silent", "1s");
+    set(s, "fleet.report_interval", "100ms");
+    set(s, "fleet.leader_timeout", "1s");
 }
 
 static void begin_fleet(struct scene *s)
@@ -35,9 +35,9 @@ static void begin_fleet(struct scene *s)
 /* It decides, hears itself, and was told what it saw. */
 static void wait_fleet(struct scene *s)
 {
-    wait_for_page(s->stage, "/metrics", "\nevenkeel_fleet_decides 1\n");
+    wait_for_page(s->stage, "/metrics", "\nevenkeel_fleet_is_leader 1\n");
     wait_for_page(s->stage, "/metrics", "\nevenkeel_fleet_instances 1\n");
-    wait_for_page(s->stage, "/metrics", "\nevenkeel_fleet_cut_off 0\n");
+    wait_for_page(s->stage, "/metrics", "\nevenkeel_fleet_plan_stale 0\n");
 }
 
 static void learn(struct scene *s)

@@ -35,7 +35,7 @@ static void begin_routing(struct scene *s, const char *percent)
     s->change = price_in_cents;
     train(s, MORE_TRAINING);
     set(s, "pipeline.workers", "2");
-    set(s, "pipeline.trial_percent", percent);
+    set(s, "pipeline.shadow_scoring_cpu_percent", percent);
 }
 
 /* Apart, for the partitions of what is sent at once come one after the other. */
@@ -67,18 +67,19 @@ START_TEST(figures_of_a_worker_come_to_the_guard)
     struct scene s;
     begin_routing(&s, "100");
     start(&s);
-    ck_assert(page_has(s.stage, "/api/v1/ranks", "\"routes\":[]"));
+    ck_assert(page_has(s.stage, "/api/v1/impact", "\"routes\":[]"));
     feed_fault(&s);
     uint64_t routed = wait_for(&s, MANY).routed;
     ck_assert_uint_gt(routed, 100);
     wait_for_trials(&s, routed);
     ck_assert_uint_gt(counter(&s, EK_COUNT_SHADOW_SCORED), 0);
     wait_for_page(
-        s.stage, "/api/v1/ranks",
-        "{\"feature\":\"price\",\"segment\":null,\"action\":\"route\",\"mode\":\"enforce\",");
-    wait_for_page(s.stage, "/api/v1/ranks", "\"forwarded\":{\"lists\":");
-    wait_for_page(s.stage, "/metrics", "\nevenkeel_rank_tau{feature=\"price\",segment=\"all\"} ");
-    ck_assert(page_has(s.stage, "/metrics", "\nevenkeel_trials_skipped_total "));
+        s.stage, "/api/v1/impact",
+        "{\"feature\":\"price\",\"segment\":null,\"mitigation\":\"route\",\"mode\":\"enforce\",");
+    wait_for_page(s.stage, "/api/v1/impact", "\"forwarded\":{\"lists\":");
+    wait_for_page(s.stage, "/metrics",
+                  "\nevenkeel_rank_kendall_tau{feature=\"price\",segment=\"all\"} ");
+    ck_assert(page_has(s.stage, "/metrics", "\nevenkeel_shadow_scoring_skipped_lists_total "));
     finish(&s);
     end(&s);
 }
@@ -113,10 +114,10 @@ START_TEST(lists_that_their_message_keeps_from_being_scored_take_no_route_back)
     feed_fault(&s);
     wait_for_trials(&s, wait_for(&s, MANY).routed);
     ck_assert_uint_gt(counter(&s, EK_COUNT_SCORE_FAILED), 100);
-    wait_for_page(s.stage, "/api/v1/ranks", "\"forwarded\":{\"lists\":");
-    ck_assert(page_has(s.stage, "/api/v1/ranks", ",\"not_scored\":0,"));
+    wait_for_page(s.stage, "/api/v1/impact", "\"forwarded\":{\"lists\":");
+    ck_assert(page_has(s.stage, "/api/v1/impact", ",\"not_scored\":0,"));
     ck_assert(page_has(s.stage, "/metrics",
-                       "\nevenkeel_routes_withdrawn_total{reason=\"error_rate\"} 0\n"));
+                       "\nevenkeel_routes_rolled_back_total{reason=\"error_rate\"} 0\n"));
     finish(&s);
     end(&s);
 }
@@ -141,7 +142,8 @@ START_TEST(what_is_known_of_a_routed_feature_is_shown)
     wait_for_page(s.stage, all, "\"level\":\"acting\"");
     wait_for_page(s.stage, all, "\"doing\":{\"action\":\"route\",\"mode\":\"enforce\"");
     wait_for_page(s.stage, all, "\"without\":{\"lists\":");
-    ck_assert(samples_have(s.stage, "\"routes\":[{\"feature\":\"price\",\"action\":\"route\"}]"));
+    ck_assert(
+        samples_have(s.stage, "\"routes\":[{\"feature\":\"price\",\"mitigation\":\"route\"}]"));
     ck_assert(samples_have(s.stage, "\"upstream_rank\":1,\"plan_score\":"));
     finish(&s);
     end(&s);
@@ -158,7 +160,7 @@ START_TEST(without_time_for_trials_lists_are_passed_over_and_counted)
     ck_assert_uint_gt(routed, 100);
     wait_for_trials(&s, routed);
     ck_assert_uint_eq(counter(&s, EK_COUNT_SHADOW_SCORED), 0);
-    wait_for_page(s.stage, "/api/v1/ranks", "\"tried\":0,\"alone\":0,\"acted\":");
+    wait_for_page(s.stage, "/api/v1/impact", "\"tried\":0,\"alone\":0,\"acted\":");
     finish(&s);
     end(&s);
 }
@@ -175,7 +177,7 @@ START_TEST(nothing_is_tried_while_nothing_is_wanted)
     join(&s);
     ck_assert_uint_eq(counter(&s, EK_COUNT_SHADOW_SCORED) + counter(&s, EK_COUNT_SHADOW_SKIPPED),
                       0);
-    ck_assert(page_has(s.stage, "/api/v1/ranks", "\"routes\":[]"));
+    ck_assert(page_has(s.stage, "/api/v1/impact", "\"routes\":[]"));
     ek_stage_free(s.stage);
     end(&s);
 }

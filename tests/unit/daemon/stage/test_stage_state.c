@@ -20,7 +20,7 @@ struct kept {
 /* Called by the thread that writes a line, before it goes on. */
 static ssize_t hear(void *cookie, const char *line, size_t length)
 {
-    static const char word[] = "event=assigned";
+    static const char word[] = "event=partitions_assigned";
     struct kept *k = cookie;
     if (memmem(line, length, word, sizeof word - 1) && atomic_exchange(&k->cut, false))
         ek_mock_away(k->s.mock, true);
@@ -74,7 +74,7 @@ static void goes_on(struct kept *k)
         ek_stage_stats(k->s.stage, &t);
     } while ((!t.ready || !t.passed || t.queries <= GOOD) && ek_now_ms() < until);
     ck_assert(page_has(k->s.stage, "/api/v1/status", "\"gaps\":0}"));
-    ck_assert(page_has(k->s.stage, "/metrics", "\nevenkeel_state_waiting_seconds 0\n"));
+    ck_assert(page_has(k->s.stage, "/metrics", "\nevenkeel_restore_pending_seconds 0\n"));
     join(&k->s);
     ek_stage_stats(k->s.stage, &t);
     ck_assert_uint_eq(t.queries, GOOD + 1);
@@ -106,7 +106,7 @@ START_TEST(brokers_that_go_before_they_gave_back_the_state_are_waited_for)
 {
     struct kept k;
     open_waiting(&k);
-    while (page_has(k.s.stage, "/metrics", "\nevenkeel_state_waiting_seconds 0\n"))
+    while (page_has(k.s.stage, "/metrics", "\nevenkeel_restore_pending_seconds 0\n"))
         nanosleep(&(struct timespec){0, NAP_NS}, NULL); /* within the millisecond it was told */
     ek_mock_away(k.s.mock, false);
     goes_on(&k);

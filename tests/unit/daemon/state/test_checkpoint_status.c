@@ -20,13 +20,13 @@ START_TEST(metrics_say_what_was_written_read_and_missing)
     ek_checkpoint_status_restored(r, .25);
     ek_checkpoint_status_gap(r, EK_LOSS_RETENTION);
     ck_assert_int_eq(ek_checkpoint_status_metrics(r, 1500, 700, &text), 0);
-    ck_assert(has(&text, "\nevenkeel_state_bases_total 2\n"));
-    ck_assert(has(&text, "\nevenkeel_state_bytes_total 1500\n"));
-    ck_assert(has(&text, "\nevenkeel_state_save_seconds 0.002\n"));
-    ck_assert(has(&text, "\nevenkeel_state_restore_seconds 0.25\n"));
-    ck_assert(has(&text, "\nevenkeel_state_waiting_seconds 1.5\n"));
-    ck_assert(has(&text, "\nevenkeel_state_gaps_total{reason=\"retention\"} 1\n"));
-    ck_assert(has(&text, "\nevenkeel_state_gaps_total{reason=\"not_found\"} 0\n"));
+    ck_assert(has(&text, "\nevenkeel_checkpoints_total 2\n"));
+    ck_assert(has(&text, "\nevenkeel_checkpoint_bytes_total 1500\n"));
+    ck_assert(has(&text, "\nevenkeel_checkpoint_duration_seconds 0.002\n"));
+    ck_assert(has(&text, "\nevenkeel_restore_duration_seconds 0.25\n"));
+    ck_assert(has(&text, "\nevenkeel_restore_pending_seconds 1.5\n"));
+    ck_assert(has(&text, "\nevenkeel_state_loss_total{reason=\"retention\"} 1\n"));
+    ck_assert(has(&text, "\nevenkeel_state_loss_total{reason=\"not_found\"} 0\n"));
     ek_buf_release(&text);
     ek_checkpoint_status_free(r);
 }

@@ -91,10 +91,11 @@ START_TEST(figures_of_now_and_of_training_stand_side_by_side)
     assert_metrics(&s, "\nevenkeel_model_agreement{", 0);
     compare(&s, same);
     assert_metrics(&s, "\nevenkeel_model_compared_lists_total 1\n", 1);
-    assert_metrics(&s, "\nevenkeel_model_agreement{figure=\"tau\"} 1\n", 1);
-    assert_metrics(&s, "\nevenkeel_model_agreement_trained{figure=\"ndcg@10\"} 0.75\n", 1);
-    assert_metrics(&s, "\nevenkeel_model_agreement_least{figure=\"tau\"} 0.355\n", 1);
-    assert_metrics(&s, "\nevenkeel_model_agreement_least{figure=\"top1\"}", 0); /* not tested */
+    assert_metrics(&s, "\nevenkeel_model_agreement{statistic=\"tau\"} 1\n", 1);
+    assert_metrics(&s, "\nevenkeel_model_agreement_reference{statistic=\"ndcg@10\"} 0.75\n", 1);
+    assert_metrics(&s, "\nevenkeel_model_agreement_threshold{statistic=\"tau\"} 0.355\n", 1);
+    assert_metrics(&s, "\nevenkeel_model_agreement_threshold{statistic=\"top1\"}",
+                   0); /* not tested */
     assert_metrics(&s, "\nevenkeel_model_drifted 0\n", 1);
     char *text = page(&s, ek_agreement_cache_json);
     json_t *json = json_loads(text, 0, NULL);
@@ -102,9 +103,9 @@ START_TEST(figures_of_now_and_of_training_stand_side_by_side)
     ck_assert_str_eq(json_string_value(json_object_get(json, "state")), "holds");
     ck_assert_int_eq(json_integer_value(json_object_get(json, "compared_lists")), 1);
     ck_assert_int_ge(json_integer_value(json_object_get(json, "one_in")), 64);
-    json_t *top1 = json_object_get(json_object_get(json, "figures"), "top1");
-    ck_assert(json_number_value(json_object_get(top1, "now")) == 1);
-    ck_assert(json_is_null(json_object_get(top1, "least")));
+    json_t *top1 = json_object_get(json_object_get(json, "statistics"), "top1");
+    ck_assert(json_number_value(json_object_get(top1, "current")) == 1);
+    ck_assert(json_is_null(json_object_get(top1, "threshold")));
     json_decref(json);
     free(text);
     end(&s);
@@ -123,7 +124,7 @@ START_TEST(a_drift_shows_and_without_a_reference_there_is_no_verdict)
     }
     assert_metrics(&known, "\nevenkeel_model_drifted 1\n", 1);
     assert_metrics(&unknown, "evenkeel_model_drifted", 0);
-    assert_metrics(&unknown, "\nevenkeel_model_agreement{figure=\"tau\"} -1\n", 1);
+    assert_metrics(&unknown, "\nevenkeel_model_agreement{statistic=\"tau\"} -1\n", 1);
     assert_metrics(&unknown, "_trained{", 0);
     end(&known);
     end(&unknown);

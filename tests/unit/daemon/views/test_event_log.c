@@ -20,8 +20,8 @@ static void finding(struct ek_event_log *j, const char *episode, const char *sta
 {
     char json[300];
     snprintf(json, sizeof json,
-             "{\"event\":\"finding\",\"episode\":\"%s\",\"feature\":\"%.5s\",\"state\":\"%s\","
-             "\"action\":\"route\"}",
+             "{\"event\":\"finding\",\"finding_id\":\"%s\",\"feature\":\"%.5s\",\"state\":\"%s\","
+             "\"mitigation\":\"route\"}",
              episode, episode, state);
     ck_assert_int_eq(add(j, json).detected, detected);
 }
@@ -38,10 +38,10 @@ START_TEST(a_finding_is_open_until_it_is_dismissed_or_recovered)
     finding(j, "stars-2", "dismissed", 0);
     ck_assert_uint_eq(ek_event_log_open(j), 1);
     ck_assert_int_eq(ek_event_log_findings(j, &out), 0);
-    static const char head[] = "[{\"event\":\"finding\",\"episode\":\"price-1\","
+    static const char head[] = "[{\"event\":\"finding\",\"finding_id\":\"price-1\","
                                "\"state\":\"updated\",";
     ck_assert_mem_eq(ek_buf_string(&out), head, sizeof head - 1);
-    ck_assert_ptr_nonnull(strstr(ek_buf_string(&out), "\"action\":\"route\""));
+    ck_assert_ptr_nonnull(strstr(ek_buf_string(&out), "\"mitigation\":\"route\""));
     finding(j, "price-1", "recovered", 0);
     ck_assert_uint_eq(ek_event_log_open(j), 0);
     ek_buf_release(&out);
@@ -55,11 +55,11 @@ START_TEST(a_withdrawal_says_by_which_guardrail)
     for (int rail = EK_GUARDRAIL_NONE + 1; rail < EK_GUARDRAIL_COUNT; rail++) {
         char json[200];
         snprintf(json, sizeof json,
-                 "{\"event\":\"decision\",\"what\":\"withdraw\",\"rail\":\"%s\"}",
+                 "{\"event\":\"decision\",\"type\":\"rollback\",\"guardrail\":\"%s\"}",
                  ek_guardrail_name((enum ek_guardrail)rail));
         ck_assert_int_eq(add(j, json).withdrawn, rail);
     }
-    ck_assert_int_eq(add(j, "{\"event\":\"decision\",\"what\":\"step\"}").withdrawn,
+    ck_assert_int_eq(add(j, "{\"event\":\"decision\",\"type\":\"step\"}").withdrawn,
                      EK_GUARDRAIL_NONE);
     ek_event_log_free(j);
 }
@@ -82,13 +82,13 @@ END_TEST
 
 START_TEST(a_plan_counts_the_routes_that_are_new_in_it)
 {
-    static const char one[] = "{\"event\":\"plan\",\"version\":1,\"cells\":["
-                              "{\"feature\":\"price\",\"segment\":null,\"action\":\"route\"}]}";
+    static const char one[] = "{\"event\":\"plan\",\"version\":1,\"entries\":["
+                              "{\"feature\":\"price\",\"segment\":null,\"mitigation\":\"route\"}]}";
     static const char two[] =
-        "{\"event\":\"plan\",\"version\":2,\"cells\":["
-        "{\"feature\":\"price\",\"segment\":null,\"action\":\"route\"},"
-        "{\"feature\":\"price\",\"segment\":{\"arm\":\"B\"},\"action\":\"route_spread\"},"
-        "{\"feature\":\"stars\",\"segment\":null,\"action\":\"silence\"}]}";
+        "{\"event\":\"plan\",\"version\":2,\"entries\":["
+        "{\"feature\":\"price\",\"segment\":null,\"mitigation\":\"route\"},"
+        "{\"feature\":\"price\",\"segment\":{\"arm\":\"B\"},\"mitigation\":\"route_normalized\"},"
+        "{\"feature\":\"stars\",\"segment\":null,\"mitigation\":\"blank\"}]}";
     struct ek_event_log *j = ek_event_log_new(10);
     struct ek_buf out;
     ek_buf_init(&out, 0);
@@ -149,14 +149,14 @@ START_TEST(metrics_are_prometheus_text_with_cumulative_buckets)
     static const char *const lines[] = {
         "\nevenkeel_messages_total{result=\"routed\"} 3\n",
         "\nevenkeel_plan_version 7\n",
-        "\nevenkeel_stage_seconds_bucket{le=\"5e-06\"} 1\n",
-        "\nevenkeel_stage_seconds_bucket{le=\"1\"} 1\n",
-        "\nevenkeel_stage_seconds_bucket{le=\"+Inf\"} 2\n",
-        "\nevenkeel_stage_seconds_sum 2.000001000\n",
-        "\nevenkeel_added_latency_seconds_bucket{le=\"0.0025\"} 0\n",
-        "\nevenkeel_added_latency_seconds_count 1\n",
+        "\nevenkeel_processing_duration_seconds_bucket{le=\"5e-06\"} 1\n",
+        "\nevenkeel_processing_duration_seconds_bucket{le=\"1\"} 1\n",
+        "\nevenkeel_processing_duration_seconds_bucket{le=\"+Inf\"} 2\n",
+        "\nevenkeel_processing_duration_seconds_sum 2.000001000\n",
+        "\nevenkeel_end_to_end_duration_seconds_bucket{le=\"0.0025\"} 0\n",
+        "\nevenkeel_end_to_end_duration_seconds_count 1\n",
         "\nevenkeel_consumer_lag{topic=\"scored\",partition=\"0\"} 5\n",
-        "\n# TYPE evenkeel_observed_queries_total counter\n",
+        "\n# TYPE evenkeel_observed_lists_total counter\n",
         "\nevenkeel_build_info{version=\"",
     };
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)

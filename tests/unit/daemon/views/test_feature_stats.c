@@ -179,7 +179,7 @@ static void told(struct bench *b, const char *state)
     struct ek_event_log_change change;
     char json[300];
     snprintf(json, sizeof json,
-             "{\"event\":\"finding\",\"episode\":\"price-1\",\"feature\":\"price\","
+             "{\"event\":\"finding\",\"finding_id\":\"price-1\",\"feature\":\"price\","
              "\"segment\":{\"arm\":\"B\"},\"state\":\"%s\"}",
              state);
     ck_assert_int_eq(ek_event_log_add(b->event_log, event_from(json), json, 0, &change), EK_OK);
@@ -266,7 +266,7 @@ END_TEST
 START_TEST(without_sketches_there_are_no_figures)
 {
     struct bench b;
-    setup(&b, "version: 1\nwindows: {cells: 0}\n");
+    setup(&b, "version: 1\nwindows: {max_segments: 0}\n");
     run(&b, 10, "B");
     for (int i = 0; i < 5; i++)
         ck_assert_int_eq(ek_feature_stats_update(b.board), EK_OK);

@@ -303,7 +303,7 @@ END_TEST
 START_TEST(a_model_of_one_routing_says_so_under_any_other)
 {
     static const struct ek_treatment none[2], second[2] = {{EK_ACT_NONE, 0}, {EK_ACT_ROUTE, 0}},
-                                              both[2] = {{EK_ACT_SILENCE, 0}, {EK_ACT_ROUTE, 0}};
+                                              both[2] = {{EK_ACT_BLANK, 0}, {EK_ACT_ROUTE, 0}};
     static const struct {
         enum ek_routing routing;
         const struct ek_treatment *treatment;

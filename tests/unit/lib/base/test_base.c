@@ -152,7 +152,7 @@ END_TEST
 
 START_TEST(a_typing_error_finds_its_word)
 {
-    static const char *const words[] = {"thresholds", "mode", "hold"};
+    static const char *const words[] = {"thresholds", "mode", "min_duration"};
     ck_assert_str_eq(ek_nearest_name("tresholds", words, 3), "thresholds");
     ck_assert_ptr_null(ek_nearest_name("banana", words, 3));
 }

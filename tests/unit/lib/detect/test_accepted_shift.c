@@ -10,7 +10,7 @@ enum { FAULTY = 400, LONG = 100000, PRICE = 0, SIZE = 1 };
 
 static const char TWO_SEGMENTS[] =
     "version: 1\n"
-    "defaults: {false_alarms: 1 per 10000000 queries, confirm_queries: 64}\n"
+    "defaults: {false_alarms: 1 per 10000000 lists, confirmation_lists: 64}\n"
     "segments: [arm, app]\n";
 
 /* Every list has an app, in no order with the arms. */

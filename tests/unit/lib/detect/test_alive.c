@@ -6,7 +6,7 @@
 enum { TRAINING = 6000, BEFORE = 2400 };
 
 static const char RULES[] = "version: 1\n"
-                            "defaults: {false_alarms: 1 per 10000000 queries}\n";
+                            "defaults: {false_alarms: 1 per 10000000 lists}\n";
 
 static void never_there(struct ek_list *q)
 {

@@ -324,10 +324,10 @@ START_TEST(the_event_names_the_values)
     ek_free(event);
     const char *json = ek_buf_string(&text);
     ck_assert_ptr_nonnull(strstr(json, "\"class\":\"new_category\",\"factor\":null"));
-    ck_assert_ptr_nonnull(strstr(json, "\"categories\":[{\"value\":99,\"share\":0."));
+    ck_assert_ptr_nonnull(strstr(json, "\"categories\":[{\"value\":99,\"fraction\":0."));
     ck_assert_ptr_nonnull(strstr(json, "\"trained\":0}]"));
-    ck_assert_ptr_nonnull(strstr(json, "\"signal\":\"new value\""));
-    ck_assert_ptr_nonnull(strstr(json, "\"action\":\"alert\""));
+    ck_assert_ptr_nonnull(strstr(json, "\"trigger\":\"new value\""));
+    ck_assert_ptr_nonnull(strstr(json, "\"mitigation\":\"alert\""));
     ck_assert_ptr_nonnull(strstr(json, "\"text\":\"kind: value 99 is "));
     ck_assert_ptr_nonnull(strstr(json, "% of a list (not in training) since query "));
     ek_buf_release(&text);

@@ -271,7 +271,7 @@ START_TEST(cells_that_change_hands_stay_inside_the_budget)
 {
     enum { LISTS = 60000, BUDGET = 2000 };
     static const char rules[] = "version: 1\n"
-                                "defaults: {false_alarms: 1 per 2000 queries}\n"
+                                "defaults: {false_alarms: 1 per 2000 lists}\n"
                                 "segments: [arm]\n";
     struct told t = watch(rules, 6, LISTS, in_turns, LISTS, 0);
     /* At most LISTS / BUDGET are expected; that many and three standard deviations more. */

@@ -221,7 +221,7 @@ START_TEST(what_counts_as_the_same_list_is_what_the_rules_say)
         for (int ids = 0; ids < 2; ids++) {
             char rules[100];
             struct bench b;
-            snprintf(rules, sizeof rules, "version: 1\ndefaults: {same_query: %s}\n", same[by]);
+            snprintf(rules, sizeof rules, "version: 1\ndefaults: {dedup_key: %s}\n", same[by]);
             setup_with(&b, 16, rules);
             run_same(&b, ids);
             ck_assert_int_eq(b.count[EK_CONFIRMED], by != ids);

@@ -41,7 +41,7 @@ static struct ek_list *next_list(struct crowd *c, int faulty)
 
 static void setup(struct crowd *c)
 {
-    static const char rules[] = "version: 1\ndefaults: {same_query: []}\n";
+    static const char rules[] = "version: 1\ndefaults: {dedup_key: []}\n";
     char text[FEATURES * 64] = "features:\n";
     struct ek_profile_fit *fit = NULL;
     memset(c, 0, sizeof *c);

@@ -21,7 +21,8 @@ enum { MEASURED = 1 };
 enum { ARMS = 40, ITEMS = 600, TRAINING = 500, MINUTE_MS = 60000, SKETCH_BYTES = 320 << 10 };
 
 static char ARM[] = "arm";
-static const char RULES[] = "segments: [arm]\nwindows: {length: 1m, kept: 2, cells: 40}\n";
+static const char RULES[] =
+    "segments: [arm]\nwindows: {length: 1m, retention: 2, max_segments: 40}\n";
 
 struct bench {
     struct stream_world world;

@@ -12,7 +12,7 @@
 enum { TRAINING = 6000, DAY_MS = 24 * 3600 * 1000 };
 
 static const char RULES[] = "version: 1\n"
-                            "defaults: {false_alarms: 1 per 10000000 queries}\n"
+                            "defaults: {false_alarms: 1 per 10000000 lists}\n"
                             "segments: [arm]\n";
 
 START_TEST(the_half_life_is_a_fortieth_of_a_day_within_bounds)

@@ -12,10 +12,10 @@ enum { TRAINING = 4000, LISTS = 9000 };
 
 /* `place` is the market under another name: a segment that is not known to be the baseline. */
 static const char MARKET[] = "version: 1\n"
-                             "defaults: {baseline: market}\n"
+                             "defaults: {stratify_by: market}\n"
                              "segments: [market]\n",
                   PLACE[] = "version: 1\n"
-                            "defaults: {baseline: market}\n"
+                            "defaults: {stratify_by: market}\n"
                             "segments: [place]\n";
 
 struct world {

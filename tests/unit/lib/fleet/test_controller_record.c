@@ -34,7 +34,7 @@ static struct ek_plan_entry canary_of(int feature, int cell, int percent, uint32
     e.mode = EK_MODE_CANARY;
     e.percent = percent;
     e.since_ms = 590000;
-    e.hold_ms = 600000;
+    e.min_duration_ms = 600000;
     e.turns = turns;
     return e;
 }
@@ -58,7 +58,7 @@ static void fill(void)
     plan = (struct ek_plan){.version = 42, .count = 3, .modes = 2};
     plan.entry[0] = canary_of(PRICE, B, 500, 3);
     plan.entry[0].repair = (struct ek_plan_repair){100.5, -1};
-    plan.entry[1] = ek_plan_entry_find(SIZE, ALL, (struct ek_treatment){EK_ACT_SILENCE, 0});
+    plan.entry[1] = ek_plan_entry_find(SIZE, ALL, (struct ek_treatment){EK_ACT_BLANK, 0});
     plan.entry[1].by = EK_BY_PERSON;
     plan.entry[2] = ek_plan_entry_find(SIZE, C, (struct ek_treatment){EK_ACT_NONE, 0});
     plan.entry[2].by = EK_BY_RULES;
@@ -67,7 +67,7 @@ static void fill(void)
     standing.desired = (struct ek_plan){.count = 2};
     standing.desired.entry[0] = plan.entry[0];
     standing.desired.entry[1] =
-        ek_plan_entry_find(SIZE, B, (struct ek_treatment){EK_ACT_RESCALE, 2.5});
+        ek_plan_entry_find(SIZE, B, (struct ek_treatment){EK_ACT_REPAIR, 2.5});
     standing.desired.entry[1].repair = (struct ek_plan_repair){(double)NAN, 0};
     standing.desired.entry[1].until_ms = 700000;
     standing.rollouts = (struct ek_rollouts){.count = 3};
@@ -83,7 +83,7 @@ static void fill(void)
     standing.pins = 1;
     standing.pin[0] = (struct ek_controller_pin){.feature = SIZE,
                                                  .cell = ALL,
-                                                 .is = {.action = EK_ACT_SILENCE,
+                                                 .is = {.action = EK_ACT_BLANK,
                                                         .until_ms = 900000,
                                                         .author = strdup("ana"),
                                                         .reason = strdup("sizes are broken")}};
@@ -151,7 +151,7 @@ static struct ek_decision_record decided(void)
     d.time_ms = 595000;
     d.episode = 17;
     d.class = EK_SCALE;
-    d.action = EK_ACT_RESCALE;
+    d.action = EK_ACT_REPAIR;
     d.rail = EK_GUARDRAIL_RANKS;
     d.figure = .7;
     d.limit = .5;
@@ -392,15 +392,15 @@ START_TEST(a_text_that_is_too_long_is_cut_and_the_record_stays_good)
 }
 END_TEST
 
-START_TEST(records_of_version_1_are_refused_with_a_word)
+START_TEST(records_of_another_version_are_refused_by_name)
 {
     struct ek_error e = {0};
     struct ek_fleet_plan p;
     setup();
     write_all();
-    record.data[2] = 'F';
+    record.data[2] = '3';
     ck_assert_int_eq(ek_fleet_plan_open(&p, record.data, record.length, manifest, &e), EK_EFORMAT);
-    ck_assert_ptr_nonnull(strstr(e.message, "version 1"));
+    ck_assert_ptr_nonnull(strstr(e.message, "version '3', not '4'"));
     teardown();
 }
 END_TEST
@@ -524,7 +524,7 @@ Suite *suite_controller_record(void)
                     what_was_accepted_under_another_profile_is_passed_over,
                     a_value_that_has_no_cell_here_is_told, a_decision_is_heard_with_its_reason,
                     a_text_that_is_too_long_is_cut_and_the_record_stays_good,
-                    records_of_version_1_are_refused_with_a_word,
+                    records_of_another_version_are_refused_by_name,
                     what_an_instance_has_tried_is_read_as_it_was,
                     trials_that_cannot_be_are_refused);
 }

@@ -102,13 +102,13 @@ START_TEST(every_class_and_state_has_its_words)
     f.class = EK_CLASS_NONE;
     f.fewer = 0;
     f.signal = "level up";
-    f.reason = "smaller than min_effect";
+    f.reason = "smaller than report_threshold";
     f.state = EK_SUSPECTED;
     ck_assert_str_eq(say("version: 1", f, ROUTE),
                      "price: something has changed since query 17 (level up); not confirmed yet");
     f.state = EK_DISMISSED;
     ck_assert_str_eq(say("version: 1", f, ROUTE),
-                     "price: no finding after all, smaller than min_effect");
+                     "price: no finding after all, smaller than report_threshold");
     f.state = EK_RECOVERED;
     ck_assert_str_eq(say("version: 1", f, ROUTE), "price: back to normal");
 }

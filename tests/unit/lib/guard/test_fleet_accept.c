@@ -299,7 +299,7 @@ START_TEST(what_cannot_be_accepted_is_refused_as_by_one_alone)
     w.value = "nobody";
     ck_refused(f, &w,
                "no lists of arm=nobody are watched on their own: wait for the first, or set "
-               "'limits.cells' higher where many values share a cell");
+               "'limits.segments' higher where many values share a cell");
     w.id.number++;
     w.feature = "size";
     w.value = "B";

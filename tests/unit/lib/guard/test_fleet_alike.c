@@ -243,7 +243,7 @@ static void ck_alike(const char *rules, const struct ek_order *o, int orders, co
 START_TEST(findings_incidents_and_decisions_are_those_of_one_guard)
 {
     ck_alike("version: 1\n"
-             "defaults: {mode: enforce, confirm_queries: 64, hold: 30s}\n"
+             "defaults: {mode: enforce, confirmation_lists: 64, min_duration: 30s}\n"
              "segments: [arm]\n",
              NULL, 0, "incident of price arm=B and size arm=B");
 }
@@ -252,7 +252,7 @@ END_TEST
 START_TEST(a_limit_of_routed_features_is_that_of_one_guard)
 {
     ck_alike("version: 1\n"
-             "defaults: {mode: enforce, confirm_queries: 64, hold: 30s}\n"
+             "defaults: {mode: enforce, confirmation_lists: 64, min_duration: 30s}\n"
              "segments: [arm]\n"
              "limits: {max_routed_features: 1, on_limit: keep}\n",
              NULL, 0, "limit ");
@@ -262,12 +262,12 @@ END_TEST
 START_TEST(a_limit_of_the_routed_share_is_that_of_one_guard)
 {
     ck_alike("version: 1\n"
-             "defaults: {mode: enforce, confirm_queries: 64, hold: 30s}\n"
+             "defaults: {mode: enforce, confirmation_lists: 64, min_duration: 30s}\n"
              "segments: [arm]\n"
              "limits: {max_routed_share: .3}\n",
              NULL, 0, "limit 7");
     ck_alike("version: 1\n"
-             "defaults: {mode: enforce, confirm_queries: 64, hold: 30s}\n"
+             "defaults: {mode: enforce, confirmation_lists: 64, min_duration: 30s}\n"
              "segments: [arm]\n"
              "limits: {max_routed_share: .7}\n",
              NULL, 0, "route price arm=B route");
@@ -290,9 +290,9 @@ START_TEST(pins_are_those_of_one_guard)
                                       .value = "B",
                                       .action = EK_ACT_NONE}};
     ck_alike("version: 1\n"
-             "defaults: {mode: enforce, confirm_queries: 64, hold: 30s}\n"
+             "defaults: {mode: enforce, confirmation_lists: 64, min_duration: 30s}\n"
              "segments: [arm]\n"
-             "pins: [{feature: price, segment: {arm: A}, action: silence}]\n",
+             "pins: [{feature: price, segment: {arm: A}, action: blank}]\n",
              order, 2, "pin price arm=(other) route");
 }
 END_TEST

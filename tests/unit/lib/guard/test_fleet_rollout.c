@@ -15,29 +15,33 @@
 
 enum { TRAINING = 4000, GUARDS = 2, DECIDERS = 2, ROUND_LISTS = 10, ROUND_MS = 10000, PRICE = 0 };
 
-static const char CANARY[] =
-    "version: 1\nsegments: [arm]\n"
-    "defaults: {mode: canary, confirm_queries: 64, hold: 30s,\n"
-    "           canary: {percent: 20, step: 40, every: 20s, max: 100, min_lists: 8}}\n";
+static const char CANARY[] = "version: 1\nsegments: [arm]\n"
+                             "defaults: {mode: canary, confirmation_lists: 64, min_duration: 30s,\n"
+                             "           canary: {initial_percent: 20, step_percent: 40, "
+                             "step_interval: 20s, max_percent: 100, min_lists: 8}}\n";
 static const char WITHDRAWN[] =
     "version: 1\nsegments: [arm]\n"
-    "defaults: {mode: canary, confirm_queries: 64, hold: 30s,\n"
-    "           canary: {percent: 50, step: 50, every: 1h, max: 100, min_lists: 8,\n"
+    "defaults: {mode: canary, confirmation_lists: 64, min_duration: 30s,\n"
+    "           canary: {initial_percent: 50, step_percent: 50, step_interval: 1h, max_percent: "
+    "100, min_lists: 8,\n"
     "                    abort_if: {rank_change_p95: 0.001}}}\n";
-static const char SHADOW[] = "version: 1\nsegments: [arm]\n"
-                             "defaults: {mode: shadow, confirm_queries: 64, hold: 30s}\n";
-static const char MODE_IN[] = "version: 1\nsegments: [arm]\n"
-                              "defaults: {mode: enforce, confirm_queries: 64, hold: 30s,\n"
-                              "           mode_in: {arm: {B: observe}}}\n";
+static const char SHADOW[] =
+    "version: 1\nsegments: [arm]\n"
+    "defaults: {mode: shadow, confirmation_lists: 64, min_duration: 30s}\n";
+static const char MODE_IN[] =
+    "version: 1\nsegments: [arm]\n"
+    "defaults: {mode: enforce, confirmation_lists: 64, min_duration: 30s,\n"
+    "           mode_in: {arm: {B: observe}}}\n";
 static const char PINS[] =
     "version: 1\nsegments: [arm]\n"
     "defaults: {mode: observe}\n"
     "pins: [{feature: size, segment: {arm: B}, action: route, reason: known}]\n";
 
-static const char ENFORCED_IN_B[] =
-    "version: 1\nsegments: [arm]\n"
-    "defaults: {mode: canary, confirm_queries: 64, hold: 30s, mode_in: {arm: {B: enforce}},\n"
-    "           canary: {percent: 20, step: 40, every: 20s, max: 100, min_lists: 8}}\n";
+static const char ENFORCED_IN_B[] = "version: 1\nsegments: [arm]\n"
+                                    "defaults: {mode: canary, confirmation_lists: 64, "
+                                    "min_duration: 30s, mode_in: {arm: {B: enforce}},\n"
+                                    "           canary: {initial_percent: 20, step_percent: 40, "
+                                    "step_interval: 20s, max_percent: 100, min_lists: 8}}\n";
 
 struct bench {
     struct ek_assets assets;
@@ -97,7 +101,7 @@ static void hear_events(struct bench *b, int i)
     char word[40];
     while (ek_guard_next_event(b->guard[i], &text))
         for (int did = 0; did < EK_DECISION_KINDS; did++) {
-            snprintf(word, sizeof word, "\"what\":\"%s\"",
+            snprintf(word, sizeof word, "\"type\":\"%s\"",
                      ek_decision_kind_name((enum ek_decision_kind)did));
             b->told[i][did] += strstr(text, "\"event\":\"decision\"") && strstr(text, word);
         }

@@ -18,12 +18,13 @@
 
 enum { BEFORE = 200, MINUTE = 60000 };
 
-static const char ENFORCE[] = "version: 1\n"
-                              "defaults: {mode: enforce, confirm_queries: 64, hold: 30s}\n"
-                              "segments: [arm]\n";
+static const char ENFORCE[] =
+    "version: 1\n"
+    "defaults: {mode: enforce, confirmation_lists: 64, min_duration: 30s}\n"
+    "segments: [arm]\n";
 static const char BY_SOURCE[] = "version: 1\n"
-                                "defaults: {mode: enforce, confirm_queries: 64}\n"
-                                "features: {price: {on: {items: route_source}}}\n";
+                                "defaults: {mode: enforce, confirmation_lists: 64}\n"
+                                "features: {price: {actions: {items: route_per_source}}}\n";
 static const char OBSERVE[] = "version: 1\nsegments: [arm]\n";
 
 struct bench {
@@ -143,8 +144,8 @@ START_TEST(a_fault_of_arm_b_routes_arm_b_and_nobody_else)
     ck_assert_int_eq(b.plans, 1);
     ck_assert_ptr_nonnull(strstr(b.plan,
                                  "{\"feature\":\"price\",\"segment\":{\"arm\":\"B\"},"
-                                 "\"action\":\"route\",\"mode\":\"enforce\",\"percent\":100,"
-                                 "\"by\":\"finding\"}"));
+                                 "\"mitigation\":\"route\",\"mode\":\"enforce\",\"percent\":100,"
+                                 "\"source\":\"finding\"}"));
     ck_assert_ptr_nonnull(strstr(b.finding, "\"units\":[\"cents\""));
     for (int i = 0; i < 100; i++) {
         struct ek_list *q = stream_next(&b.stream);
@@ -222,7 +223,7 @@ START_TEST(the_route_is_withdrawn_after_recovery_and_hold)
     ck_assert_uint_eq(ek_guard_plan_version(b.guard), 1);
     run(&b, 200, 0); /* a second per list: the hold of 30 s is over as well */
     ck_assert_uint_eq(ek_guard_plan_version(b.guard), 2);
-    ck_assert_ptr_nonnull(strstr(b.plan, "\"cells\":[]"));
+    ck_assert_ptr_nonnull(strstr(b.plan, "\"entries\":[]"));
     int before = b.routed;
     run(&b, 100, 0);
     ck_assert_int_eq(b.routed, before);
@@ -234,7 +235,7 @@ END_TEST
 static long query_of(const char *event)
 {
     json_t *root = json_loads(event, 0, NULL);
-    long query = (long)json_integer_value(json_object_get(root, "query"));
+    long query = (long)json_integer_value(json_object_get(root, "list"));
     json_decref(root);
     return query;
 }
@@ -263,7 +264,7 @@ START_TEST(in_observe_mode_findings_are_told_and_bytes_stay)
     run(&b, BEFORE, 0);
     run(&b, 400, 1);
     ck_assert_int_eq(b.confirmed, 1);
-    ck_assert_ptr_nonnull(strstr(b.finding, "\"action\":\"route\",\"mode\":\"observe\""));
+    ck_assert_ptr_nonnull(strstr(b.finding, "\"mitigation\":\"route\",\"mode\":\"observe\""));
     ck_assert_int_eq(b.plans, 0);
     ck_assert_int_eq(b.routed, 0);
     teardown(&b);
@@ -289,7 +290,7 @@ START_TEST(a_fault_of_one_source_is_routed_where_items_say_theirs_and_nowhere_el
     struct ek_scorer *scorer;
     struct ek_list out;
     double expected[64];
-    const struct ek_treatment by_source[2] = {{EK_ACT_ROUTE_SOURCE, 0}, {EK_ACT_NONE, 0}};
+    const struct ek_treatment by_source[2] = {{EK_ACT_ROUTE_PER_SOURCE, 0}, {EK_ACT_NONE, 0}};
     setup(&b, BY_SOURCE, 1);
     ck_assert_int_eq(ek_scorer_new(&scorer, b.assets.model, NULL), EK_OK);
     ek_list_init(&out);
@@ -300,7 +301,7 @@ START_TEST(a_fault_of_one_source_is_routed_where_items_say_theirs_and_nowhere_el
         pass(&b, mixed_list(&b, 1));
     ck_assert_ptr_nonnull(b.finding);
     ck_assert_ptr_nonnull(strstr(b.finding, "\"class\":\"items\""));
-    ck_assert_ptr_nonnull(strstr(b.plan, "\"action\":\"route_source\""));
+    ck_assert_ptr_nonnull(strstr(b.plan, "\"mitigation\":\"route_per_source\""));
     for (int i = 0; i < 20; i++) {
         pass(&b, mixed_list(&b, 1));
         ck_assert_str_eq(ek_guard_action(b.guard), "routed");
@@ -397,7 +398,7 @@ START_TEST(without_a_model_an_enforced_route_is_an_alert)
     run(&b, BEFORE, 0);
     run(&b, 400, 1);
     ck_assert_int_eq(b.confirmed, 1);
-    ck_assert_ptr_nonnull(strstr(b.finding, "\"action\":\"alert\",\"mode\":\"enforce\""));
+    ck_assert_ptr_nonnull(strstr(b.finding, "\"mitigation\":\"alert\",\"mode\":\"enforce\""));
     ck_assert_int_eq(b.routed, 0);
     teardown(&b);
 }
@@ -413,8 +414,8 @@ START_TEST(a_limit_of_routed_features_observes_and_says_so)
     run(&b, BEFORE, 0);
     run(&b, 400, 1);
     ck_assert_int_eq(b.routed, 0);
-    ck_assert_ptr_nonnull(strstr(b.finding, "\"mode\":\"observe\",\"limited\":true,"
-                                            "\"limit\":\"max_routed_features\""));
+    ck_assert_ptr_nonnull(
+        strstr(b.finding, "\"mode\":\"observe\",\"blocked_by\":\"max_routed_features\""));
     ck_assert_int_eq(b.limits, 1);
     ck_assert_ptr_nonnull(strstr(b.limit, "\"limit\":\"max_routed_features\",\"max\":0,"));
     ck_assert_uint_eq(ek_guard_limit_counters(b.guard).count[EK_BOUND_ROUTED], 1);
@@ -445,14 +446,14 @@ START_TEST(more_segment_values_than_cells_are_pooled_and_it_is_said_once)
     struct bench b;
     setup(&b, OBSERVE, 0);
     passing_values(&b, 0, 255);
-    ck_assert_ptr_nonnull(strstr(b.limit, "\"limit\":\"cells\",\"max\":256,\"query\":255,"));
+    ck_assert_ptr_nonnull(strstr(b.limit, "\"limit\":\"segments\",\"max\":256,\"list\":255,"));
     ck_assert_ptr_nonnull(strstr(b.limit,
                                  "\"segments\":[{\"dimension\":\"arm\",\"own\":255,"
                                  "\"pooled_values\":1,\"lists\":256,\"pooled_lists\":1}]"));
     teardown(&b);
     setup(&b, OBSERVE, 0);
     passing_values(&b, 5, 4);
-    ck_assert_ptr_nonnull(strstr(b.limit, "\"limit\":\"cells\",\"max\":5,\"query\":4,"));
+    ck_assert_ptr_nonnull(strstr(b.limit, "\"limit\":\"segments\",\"max\":5,\"list\":4,"));
     teardown(&b);
 }
 END_TEST
@@ -469,7 +470,8 @@ START_TEST(a_finding_names_the_features_that_share_its_cause)
         pass(&b, q);
     }
     ck_assert_int_eq(b.confirmed, 2);
-    ck_assert_ptr_nonnull(strstr(b.finding, "\"cause\":\"c-1\",\"members\":[\"price\",\"size\"]"));
+    ck_assert_ptr_nonnull(
+        strstr(b.finding, "\"incident_id\":\"c-1\",\"features\":[\"price\",\"size\"]"));
     teardown(&b);
 }
 END_TEST
@@ -505,7 +507,7 @@ END_TEST
 /* Price of arm B was in cents and is not any more: the route is held for another hour. */
 static int64_t begin_hold(struct bench *b)
 {
-    setup(b, "version: 1\ndefaults: {mode: enforce, hold: 1h}\nsegments: [arm]\n", 1);
+    setup(b, "version: 1\ndefaults: {mode: enforce, min_duration: 1h}\nsegments: [arm]\n", 1);
     run(b, BEFORE, 0);
     run(b, 400, 1);
     run(b, 50, 0);

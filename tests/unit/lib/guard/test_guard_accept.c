@@ -15,7 +15,7 @@
 enum { BEFORE = 300, FAULTY = 300, PRICE = 0, SIZE = 1, ITEMS_MAX = 64 };
 
 static const char RULES[] = "version: 1\n"
-                            "defaults: {mode: enforce, confirm_queries: 64, hold: 30s}\n"
+                            "defaults: {mode: enforce, confirmation_lists: 64, min_duration: 30s}\n"
                             "segments: [arm]\n";
 
 struct bench {
@@ -143,11 +143,11 @@ START_TEST(an_accept_ends_the_route_and_says_who_and_why)
     uint64_t plan = ek_guard_plan_version(b.guard);
     ck_assert_uint_eq(accept_arm_b(&b), 1);
     ck_assert_uint_eq(ek_guard_plan_version(b.guard), plan + 1);
-    ck_assert_uint_eq(json_array_size(json_object_get(b.plan, "cells")), 0);
-    ck_assert_int_eq(json_integer_value(json_object_get(b.plan, "query")), BEFORE + FAULTY);
-    ck_assert_str_eq(text_of(b.decision, "what"), "accept");
-    ck_assert_str_eq(text_of(b.decision, "who"), "ana");
-    ck_assert_str_eq(text_of(b.decision, "why"), "the new \"tariff\"");
+    ck_assert_uint_eq(json_array_size(json_object_get(b.plan, "entries")), 0);
+    ck_assert_int_eq(json_integer_value(json_object_get(b.plan, "list")), BEFORE + FAULTY);
+    ck_assert_str_eq(text_of(b.decision, "type"), "accept");
+    ck_assert_str_eq(text_of(b.decision, "actor"), "ana");
+    ck_assert_str_eq(text_of(b.decision, "reason"), "the new \"tariff\"");
     ck_assert_str_eq(text_of(b.decision, "feature"), "price");
     ck_assert_str_eq(text_of(json_object_get(b.decision, "segment"), "arm"), "B");
     ck_assert_double_eq_tol(json_real_value(json_object_get(b.decision, "factor")), 100, 8);
@@ -173,8 +173,8 @@ START_TEST(a_reverted_accept_is_found_and_routed_again)
     b.routed = 0;
     must(ek_guard_revert(b.guard, version, NULL, NULL, NULL));
     read_events(&b);
-    ck_assert_str_eq(text_of(b.decision, "what"), "revert");
-    ck_assert(json_is_null(json_object_get(b.decision, "who")));
+    ck_assert_str_eq(text_of(b.decision, "type"), "revert");
+    ck_assert(json_is_null(json_object_get(b.decision, "actor")));
     ck_assert_int_eq(json_integer_value(json_object_get(b.decision, "accept")), (int)version);
     ck_assert_int_eq(json_integer_value(json_object_get(b.decision, "version")), 2);
     run(&b, FAULTY, 100, 1);
@@ -214,7 +214,7 @@ START_TEST(the_model_sees_accepted_values_at_the_scale_it_was_trained_on)
         run(&b, 1, 100, 7);
     ck_assert_str_eq(ek_guard_action(b.guard), "routed");
     double shift_ln = ek_detector_offsets(b.guard->detector)->one[0].shift_ln;
-    struct ek_treatment normal[] = {{EK_ACT_RESCALE, exp(shift_ln)}, {EK_ACT_ROUTE, 0}};
+    struct ek_treatment normal[] = {{EK_ACT_REPAIR, exp(shift_ln)}, {EK_ACT_ROUTE, 0}};
     const struct ek_treatment as_it_comes[] = {{EK_ACT_NONE, 0}, {EK_ACT_ROUTE, 0}};
     ek_list_init(&q);
     must(ek_codec_decode(b.assets.codec, b.message.data, b.message.length, &q, NULL));
@@ -258,17 +258,18 @@ START_TEST(treatments_are_brought_to_what_is_normal)
     struct ek_level_offsets r = {0};
     const int16_t cells[] = {0, 3, -1};
     static const int routable_of_item[] = {0, 1, 2, -1};
-    struct ek_treatment t[3] = {{EK_ACT_NONE, 0}, {EK_ACT_RESCALE, 2}, {EK_ACT_ROUTE_SPREAD, 1.5}};
+    struct ek_treatment t[3] = {
+        {EK_ACT_NONE, 0}, {EK_ACT_REPAIR, 2}, {EK_ACT_ROUTE_NORMALIZED, 1.5}};
     for (int f = 0; f < 4; f++)
         must(ek_level_offsets_add(&r, f, 3, log(100), 0));
     must(ek_level_offsets_add(&r, 0, 0, log(3), 0));
     must(ek_level_offsets_add(&r, 0, 2, log(7), 0));
     ek_level_offset_apply(&r, cells, 3, routable_of_item, t);
-    ck_assert_int_eq(t[0].action, EK_ACT_RESCALE);
+    ck_assert_int_eq(t[0].action, EK_ACT_REPAIR);
     ck_assert_double_eq_tol(t[0].value, 300, 1e-9);
-    ck_assert_int_eq(t[1].action, EK_ACT_RESCALE);
+    ck_assert_int_eq(t[1].action, EK_ACT_REPAIR);
     ck_assert_double_eq_tol(t[1].value, 200, 1e-9);
-    ck_assert(t[2].action == EK_ACT_ROUTE_SPREAD && t[2].value == 1.5);
+    ck_assert(t[2].action == EK_ACT_ROUTE_NORMALIZED && t[2].value == 1.5);
 }
 END_TEST
 

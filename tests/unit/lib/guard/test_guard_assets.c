@@ -12,7 +12,7 @@ enum { TRAINING = 3000, HEALTHY = 200, FAULTY = 300 };
 
 static const char HEAD[] = "version: 1\n"
                            "segments: [arm]\n"
-                           "defaults: {confirm_queries: 32, hold: 60s, mode: ";
+                           "defaults: {confirmation_lists: 32, min_duration: 60s, mode: ";
 static const char OBSERVE[] = "observe}\n", ENFORCE[] = "enforce}\n";
 static const char UNWATCHED[] = "enforce}\nfeatures: {price: {watch: false}}\n";
 
@@ -131,7 +131,7 @@ static enum ek_restore_result turn(struct bench *b)
 
 static size_t routes(const struct bench *b)
 {
-    return json_array_size(json_object_get(b->plan, "cells"));
+    return json_array_size(json_object_get(b->plan, "entries"));
 }
 
 START_TEST(what_was_found_while_observing_is_routed_as_soon_as_the_rules_say_so)

@@ -15,9 +15,10 @@
 
 enum { TRAINING = 4000, GUARDS = 3, ROUND_LISTS = 10, ROUND_MS = 10000 };
 
-static const char ENFORCE[] = "version: 1\n"
-                              "defaults: {mode: enforce, confirm_queries: 64, hold: 30s}\n"
-                              "segments: [arm]\n";
+static const char ENFORCE[] =
+    "version: 1\n"
+    "defaults: {mode: enforce, confirmation_lists: 64, min_duration: 30s}\n"
+    "segments: [arm]\n";
 
 struct bench {
     struct ek_assets assets;
@@ -88,7 +89,7 @@ static void pass(struct bench *b, int i, int cents)
         b->plans[i] += strstr(text, "\"event\":\"plan\"") != NULL;
         b->limits[i] += strstr(text, "\"limit\":\"max_routed_features\"") != NULL;
         b->confirmed[i] += strstr(text, "\"state\":\"confirmed\"") != NULL &&
-                           strstr(text, "\"action\":\"route\"") != NULL;
+                           strstr(text, "\"mitigation\":\"route\"") != NULL;
         b->recovered[i] += strstr(text, "\"state\":\"recovered\"") != NULL;
     }
 }
@@ -286,7 +287,7 @@ START_TEST(each_guard_tells_a_limit_of_the_plan_once)
 {
     static struct bench b;
     setup_with(&b, "version: 1\n"
-                   "defaults: {mode: enforce, confirm_queries: 64, hold: 30s}\n"
+                   "defaults: {mode: enforce, confirmation_lists: 64, min_duration: 30s}\n"
                    "limits: {max_routed_features: 0}\n");
     run(&b, 20, 0);
     run(&b, 12, 1);

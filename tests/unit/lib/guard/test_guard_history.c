@@ -64,9 +64,9 @@ static const char *numbers(struct bench *b, struct ek_history_request w)
     static char all[200];
     const char *at = shown(b, b->guard, w);
     all[0] = 0;
-    while ((at = strstr(at, "\"number\":"))) {
+    while ((at = strstr(at, "\"sequence\":"))) {
         size_t length = strlen(all);
-        at += strlen("\"number\":");
+        at += strlen("\"sequence\":");
         snprintf(all + length, sizeof all - length, "%s%ld", length ? " " : "",
                  strtol(at, NULL, 10));
     }
@@ -88,9 +88,9 @@ START_TEST(a_decision_is_told_as_it_is_kept)
     ck_assert_ptr_nonnull(last);
     ck_assert_uint_eq(strlen(kept), strlen(last) + 2);
     ck_assert_mem_eq(kept + 1, last, strlen(last));
-    ck_assert_ptr_nonnull(strstr(last, "\"number\":1,\"query\":70,\"time_ms\":"));
+    ck_assert_ptr_nonnull(strstr(last, "\"sequence\":1,\"list\":70,\"time_ms\":"));
     ck_assert_ptr_null(strstr(last, "\"time_ms\":0,"));
-    ck_assert_ptr_nonnull(strstr(last, "\"who\":\"ana\""));
+    ck_assert_ptr_nonnull(strstr(last, "\"actor\":\"ana\""));
     bench_free(b);
 }
 END_TEST

@@ -18,7 +18,7 @@
 enum { BEFORE = 200, FAULTY = 400 };
 
 static const char RULES[] = "version: 1\n"
-                            "defaults: {mode: enforce, confirm_queries: 64, hold: 30s}\n"
+                            "defaults: {mode: enforce, confirmation_lists: 64, min_duration: 30s}\n"
                             "segments: [arm]\n";
 static const struct ek_mapping ITEMS = {.layout = EK_LAYOUT_ITEM};
 

@@ -28,9 +28,10 @@ struct scene {
     "version: 1\n"                                                                                 \
     "defaults:\n"                                                                                  \
     "  mode: %s\n"                                                                                 \
-    "  confirm_queries: 64\n"                                                                      \
-    "  hold: 1h\n"                                                                                 \
-    "  canary: {percent: 20, step: 40, every: 1m, max: 90, min_lists: %d, abort_if: {%s}}\n"
+    "  confirmation_lists: 64\n"                                                                   \
+    "  min_duration: 1h\n"                                                                         \
+    "  canary: {initial_percent: 20, step_percent: 40, step_interval: 1m, max_percent: 90, "       \
+    "min_lists: %d, abort_if: {%s}}\n"
 
 static void begin(struct scene *s, const char *mode, int min_lists, const char *abort_if)
 {
@@ -399,7 +400,7 @@ START_TEST(a_route_that_was_taken_back_is_recalled_as_it_was_decided)
     for (int i = 0; i < 50; i++)
         pass(&s); /* which is later than it was decided */
     ck_assert_int_eq(ek_guard_replay_inconsistent(s.guard, keep, &told), EK_OK);
-    ck_assert_ptr_nonnull(strstr(ek_buf_string(&told), "\"what\":\"withdraw\""));
+    ck_assert_ptr_nonnull(strstr(ek_buf_string(&told), "\"type\":\"rollback\""));
     ck_assert_ptr_nonnull(strstr(ek_buf_string(&s.events), ek_buf_string(&told)));
     ek_buf_release(&told);
     end(&s);

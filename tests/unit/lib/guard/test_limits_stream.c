@@ -50,7 +50,7 @@ static const struct ek_list *wide_next(struct wide *w)
 
 static void wide_open(struct wide *w)
 {
-    static const char rules[] = "version: 1\ndefaults: {confirm_queries: 8}\n";
+    static const char rules[] = "version: 1\ndefaults: {confirmation_lists: 8}\n";
     struct ek_profile_fit *fit = NULL;
     struct ek_buf text;
     memset(w, 0, sizeof *w);
@@ -152,7 +152,7 @@ static void finding(struct ek_event_log *j, int episode, const char *state)
     char json[200];
     struct ek_event_log_change change;
     snprintf(json, sizeof json,
-             "{\"event\":\"finding\",\"episode\":\"e-%d\",\"feature\":\"e\",\"state\":\"%s\"}",
+             "{\"event\":\"finding\",\"finding_id\":\"e-%d\",\"feature\":\"e\",\"state\":\"%s\"}",
              episode, state);
     ck_assert_int_eq(ek_event_log_add(j, event_from(json), json, episode, &change), EK_OK);
 }

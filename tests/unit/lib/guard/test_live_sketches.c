@@ -143,7 +143,7 @@ END_TEST
 START_TEST(spans_are_minutes_of_the_stream)
 {
     struct bench b;
-    setup(&b, "version: 1\nwindows: {length: 5m, kept: 3}\n");
+    setup(&b, "version: 1\nwindows: {length: 5m, retention: 3}\n");
     run(&b, 100, 0, 1);
     run(&b, 10, 6, 1);
     run(&b, 1, 14, 1);
@@ -179,13 +179,13 @@ START_TEST(cells_beyond_the_limit_have_no_sketches)
 {
     struct bench b;
     struct ek_feature_view v[EK_SPANS];
-    setup(&b, "version: 1\nsegments: [arm]\nwindows: {cells: 2}\n");
+    setup(&b, "version: 1\nsegments: [arm]\nwindows: {max_segments: 2}\n");
     run(&b, 50, 1, 1);
     ck_assert_int_eq(ek_cells_count(b.cells), 3);
     ck_assert_int_eq(ek_live_sketches_cells(b.traffic), 2);
     ck_assert(ek_live_sketches_view(b.traffic, 1, PRICE, v));
     teardown(&b);
-    setup(&b, "version: 1\nwindows: {cells: 0}\n");
+    setup(&b, "version: 1\nwindows: {max_segments: 0}\n");
     run(&b, 50, 1, 1);
     ck_assert_int_eq(ek_live_sketches_cells(b.traffic), 0);
     teardown(&b);

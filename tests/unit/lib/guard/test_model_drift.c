@@ -279,11 +279,12 @@ START_TEST(the_event_has_the_figures_and_says_what_to_do)
     ck_assert_ptr_nonnull(event);
     ck_assert_str_eq(json_string_value(json_object_get(event, "event")), "model_drift");
     ck_assert_str_eq(json_string_value(json_object_get(event, "state")), "drifted");
-    ck_assert_int_eq(json_integer_value(json_object_get(event, "query")), 77);
-    json_t *tau = json_object_get(json_object_get(event, "figures"), "tau");
-    ck_assert_double_eq_tol(json_number_value(json_object_get(tau, "now")), v.now[0], 1e-3);
-    ck_assert_double_eq_tol(json_number_value(json_object_get(tau, "trained")), v.trained[0], 1e-3);
-    ck_assert_double_eq_tol(json_number_value(json_object_get(tau, "least")), v.least[0], 1e-3);
+    ck_assert_int_eq(json_integer_value(json_object_get(event, "list")), 77);
+    json_t *tau = json_object_get(json_object_get(event, "statistics"), "tau");
+    ck_assert_double_eq_tol(json_number_value(json_object_get(tau, "current")), v.now[0], 1e-3);
+    ck_assert_double_eq_tol(json_number_value(json_object_get(tau, "reference")), v.trained[0],
+                            1e-3);
+    ck_assert_double_eq_tol(json_number_value(json_object_get(tau, "threshold")), v.least[0], 1e-3);
     ck_assert_ptr_nonnull(
         strstr(json_string_value(json_object_get(event, "text")), "--teacher upstream"));
     json_decref(event);

@@ -106,8 +106,8 @@ static void assert_untouched(const char *rules, enum ek_feature_encoding encodin
     teardown(&b);
 }
 
-static const char SHADOW[] = "version: 1\ndefaults: {mode: shadow, confirm_queries: 64}\n";
-static const char OBSERVE[] = "version: 1\ndefaults: {mode: observe, confirm_queries: 64}\n";
+static const char SHADOW[] = "version: 1\ndefaults: {mode: shadow, confirmation_lists: 64}\n";
+static const char OBSERVE[] = "version: 1\ndefaults: {mode: observe, confirmation_lists: 64}\n";
 
 START_TEST(in_shadow_and_observe_bytes_are_those_that_came)
 {
@@ -123,8 +123,10 @@ END_TEST
 /* The header is the list's: which queries they are follows from their ids alone. */
 START_TEST(a_canary_acts_on_the_queries_of_its_buckets_and_no_others)
 {
-    static const char rules[] = "version: 1\ndefaults: {mode: canary, confirm_queries: 64, canary: "
-                                "{percent: 30, step: 30, max: 60, every: 10m, min_lists: 9}}\n";
+    static const char rules[] =
+        "version: 1\ndefaults: {mode: canary, confirmation_lists: 64, canary: "
+        "{initial_percent: 30, step_percent: 30, max_percent: 60, step_interval: 10m, min_lists: "
+        "9}}\n";
     struct bench b;
     int since = 0;
     setup(&b, rules, EK_FEATURES_ARRAY, false);
@@ -138,7 +140,8 @@ START_TEST(a_canary_acts_on_the_queries_of_its_buckets_and_no_others)
         ck_assert_str_eq(ek_guard_action(b.guard), passed ? "pass" : "canary");
     }
     ck_assert(b.said[EK_LIST_CANARY] > since / 5 && b.said[EK_LIST_CANARY] < since / 2);
-    ck_assert_ptr_nonnull(strstr(b.plan, "\"mode\":\"canary\",\"percent\":30,\"by\":\"finding\""));
+    ck_assert_ptr_nonnull(
+        strstr(b.plan, "\"mode\":\"canary\",\"percent\":30,\"source\":\"finding\""));
     teardown(&b);
 }
 END_TEST
@@ -148,7 +151,7 @@ START_TEST(lists_of_a_segment_have_its_mode)
 {
     static const char rules[] =
         "version: 1\nsegments: [arm]\n"
-        "defaults: {mode: observe, confirm_queries: 64, mode_in: {arm: {B: enforce}}}\n";
+        "defaults: {mode: observe, confirmation_lists: 64, mode_in: {arm: {B: enforce}}}\n";
     struct bench b;
     int routed = 0;
     setup(&b, rules, EK_FEATURES_ARRAY, false);

@@ -11,9 +11,10 @@
 
 enum { TRAINING = 4000, PRICE = 0 };
 
-#define OBSERVE "version: 1\ndefaults: {mode: observe, confirm_queries: 64}\nsegments: [arm]\n"
+#define OBSERVE "version: 1\ndefaults: {mode: observe, confirmation_lists: 64}\nsegments: [arm]\n"
 #define ENFORCE                                                                                    \
-    "version: 1\ndefaults: {mode: enforce, confirm_queries: 64, hold: 30s}\nsegments: [arm]\n"
+    "version: 1\ndefaults: {mode: enforce, confirmation_lists: 64, min_duration: 30s}\nsegments: " \
+    "[arm]\n"
 
 struct bench {
     struct ek_assets assets;
@@ -157,13 +158,13 @@ START_TEST(a_pin_of_a_person_acts_from_the_next_list_on)
     pin(b, "B", "route", 0);
     ck_assert_int_eq(b->decisions, 1);
     ck_decided(b, 0,
-               "\"query\":20,\"time_ms\":1019000,\"what\":\"pin\",\"who\":\"ana\","
+               "\"list\":20,\"time_ms\":1019000,\"type\":\"pin\",\"actor\":\"ana\","
                "\"plan\":{\"before\":0,\"after\":1},\"feature\":\"price\","
-               "\"segment\":{\"arm\":\"B\"},\"action\":\"route\"");
-    ck_decided(b, 0, "\"why\":\"miles\"");
+               "\"segment\":{\"arm\":\"B\"},\"mitigation\":\"route\"");
+    ck_decided(b, 0, "\"reason\":\"miles\"");
     ck_routed(b, false, true);
     unpin(b, "B");
-    ck_decided(b, 0, "\"what\":\"unpin\",\"who\":\"ana\",\"plan\":{\"before\":1,\"after\":2}");
+    ck_decided(b, 0, "\"type\":\"unpin\",\"actor\":\"ana\",\"plan\":{\"before\":1,\"after\":2}");
     ck_routed(b, false, false);
     pin(b, NULL, "route", 0);
     ck_routed(b, true, true);
@@ -192,9 +193,9 @@ START_TEST(a_pin_runs_out_in_stream_time)
     ck_assert_int_eq(b->routed[0] + b->routed[1], 25);
     ck_assert_int_eq(b->decisions, 1);
     ck_decided(b, 0,
-               "\"time_ms\":1035000,\"what\":\"expired\",\"who\":\"evenkeel\","
+               "\"time_ms\":1035000,\"type\":\"expired\",\"actor\":\"evenkeel\","
                "\"plan\":{\"before\":1,\"after\":2},\"feature\":\"price\",\"segment\":null");
-    ck_decided(b, 0, "\"why\":\"the pin of ana has run out: miles\"");
+    ck_decided(b, 0, "\"reason\":\"the pin of ana has run out: miles\"");
     struct ek_error e = {0};
     ck_assert_int_eq(ek_guard_unpin(b->guard, "price", NULL, NULL, NULL, NULL, &e), EK_ESTATE);
     ck_assert_str_eq(e.message, "'price' is not pinned there");
@@ -258,9 +259,9 @@ START_TEST(pins_of_the_rules_run_out_too)
     ck_assert_int_eq(b->decisions, 0);
     ck_routed(b, false, true);
     ck_assert_int_eq(b->decisions, 1);
-    ck_decided(b, 0, "\"time_ms\":1050000,\"what\":\"expired\"");
+    ck_decided(b, 0, "\"time_ms\":1050000,\"type\":\"expired\"");
     ck_decided(b, 0, "\"feature\":\"size\",\"segment\":{\"arm\":\"B\"}");
-    ck_decided(b, 0, "\"why\":\"the pin of the rules, line 7, column 5, has run out\"");
+    ck_decided(b, 0, "\"reason\":\"the pin of the rules, line 7, column 5, has run out\"");
     ck_assert_int_eq(ek_controller_plan(b->guard->control)->count, 1);
     bench_free(b);
 }
@@ -328,8 +329,8 @@ START_TEST(what_is_no_name_is_refused_with_the_nearest)
         {"price", "arm", NULL, "route", EK_EUSAGE, "needs a value"},
         {"price", NULL, NULL, "routes", EK_EUSAGE, "did you mean 'route'?"},
         {"price", NULL, NULL, "stop", EK_EUSAGE, "there are none, alert, route"},
-        {"price", NULL, NULL, "rescale", EK_EUSAGE, "a pin cannot rescale"},
-        {"flag", NULL, NULL, "silence", EK_EUSAGE, "needs a routable feature"},
+        {"price", NULL, NULL, "repair", EK_EUSAGE, "a pin cannot repair"},
+        {"flag", NULL, NULL, "blank", EK_EUSAGE, "needs a routable feature"},
     };
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         int rc = ek_guard_pin(g, wrong[i].feature, wrong[i].segment, wrong[i].value,
@@ -415,12 +416,12 @@ START_TEST(while_it_is_paused_every_list_passes_as_it_came)
     pause(b, true);
     pause(b, true); /* the first word stands */
     ck_assert_int_eq(b->decisions, 1);
-    ck_decided(b, 0, "\"what\":\"pause\",\"who\":\"ana\",\"plan\":{\"before\":1,\"after\":2}");
+    ck_decided(b, 0, "\"type\":\"pause\",\"actor\":\"ana\",\"plan\":{\"before\":1,\"after\":2}");
     run(b, 100);
     ck_assert_int_eq(b->paused, 100);
     forget(b);
     pause(b, false);
-    ck_decided(b, 0, "\"what\":\"resume\",\"who\":\"bo\",\"plan\":{\"before\":2,\"after\":3}");
+    ck_decided(b, 0, "\"type\":\"resume\",\"actor\":\"bo\",\"plan\":{\"before\":2,\"after\":3}");
     ck_routed(b, false, true);
     bench_free(b);
 }
@@ -438,18 +439,18 @@ START_TEST(what_is_found_during_a_pause_is_not_enforced_until_it_is_over)
     pause(b, true);
     b->price = 100;
     run(b, 300);
-    ck_has(b->found, "\"action\":\"route\",\"mode\":\"observe\",\"paused\":true");
+    ck_has(b->found, "\"mitigation\":\"route\",\"mode\":\"observe\",\"paused\":true");
     ck_has(b->found, "; action: route, not enforced while all is paused\"");
     ck_assert_int_eq(b->decisions, 1);
-    ck_has(b->plan, "\"cells\":[]");
+    ck_has(b->plan, "\"entries\":[]");
     forget(b);
     pause(b, false);
     ck_has(b->found, "\"state\":\"updated\"");
-    ck_has(b->found, "\"action\":\"route\",\"mode\":\"enforce\",\"cause\"");
-    ck_has(b->plan, "\"feature\":\"price\",\"segment\":{\"arm\":\"B\"},\"action\":\"route\"");
+    ck_has(b->found, "\"mitigation\":\"route\",\"mode\":\"enforce\",\"incident_id\"");
+    ck_has(b->plan, "\"feature\":\"price\",\"segment\":{\"arm\":\"B\"},\"mitigation\":\"route\"");
     ck_assert_int_eq(b->decisions, 2);
-    ck_decided(b, 0, "\"what\":\"route\",\"who\":\"evenkeel\"");
-    ck_decided(b, 1, "\"what\":\"resume\",\"who\":\"bo\"");
+    ck_decided(b, 0, "\"type\":\"route\",\"actor\":\"evenkeel\"");
+    ck_decided(b, 1, "\"type\":\"resume\",\"actor\":\"bo\"");
     forget(b);
     pause(b, true);
     ck_has(b->found, "\"mode\":\"observe\",\"paused\":true");
@@ -466,10 +467,10 @@ static int resume_price(struct bench *b, struct ek_error *e)
 
 START_TEST(with_recover_manual_a_person_ends_a_route_whose_fault_is_gone)
 {
-    struct bench *b =
-        bench_of("version: 1\n"
-                 "defaults: {mode: enforce, confirm_queries: 64, hold: 30s, recover: manual}\n"
-                 "segments: [arm]\n");
+    struct bench *b = bench_of(
+        "version: 1\n"
+        "defaults: {mode: enforce, confirmation_lists: 64, min_duration: 30s, recover: manual}\n"
+        "segments: [arm]\n");
     struct ek_error e;
     run(b, 300);
     b->price = 100;
@@ -482,11 +483,11 @@ START_TEST(with_recover_manual_a_person_ends_a_route_whose_fault_is_gone)
     ck_has(b->found, "\"stays\":true");
     ck_has(b->found, "back to normal; its route stays until 'evenkeel resume --feature price "
                      "--segment arm=B' ends it");
-    ck_has(b->plan, "\"by\":\"finding\",\"gone\":true");
+    ck_has(b->plan, "\"source\":\"finding\",\"fault_cleared\":true");
     ck_routed(b, false, true);
     ck_assert_int_eq(resume_price(b, &e), EK_OK);
-    ck_decided(b, 0, "\"what\":\"end\"");
-    ck_decided(b, 1, "\"what\":\"resume\",\"who\":\"bo\"");
+    ck_decided(b, 0, "\"type\":\"end\"");
+    ck_decided(b, 1, "\"type\":\"resume\",\"actor\":\"bo\"");
     ck_routed(b, false, false);
     bench_free(b);
 }
@@ -505,28 +506,28 @@ static void ck_pins(struct bench *b, const char *want)
 START_TEST(the_pins_in_force_are_shown)
 {
     static const char of_rules[] = "{\"feature\":\"size\",\"segment\":{\"arm\":\"B\"},\"action\":"
-                                   "\"route\",\"until_ms\":1050000,\"author\":null,\"reason\":null,"
-                                   "\"by\":\"rules\"}";
+                                   "\"route\",\"until_ms\":1050000,\"actor\":null,\"reason\":null,"
+                                   "\"source\":\"rules\"}";
     char want[1000];
     struct bench *b = bench_of(PINNED);
     run(b, 10);
     snprintf(want, sizeof want,
              "[{\"feature\":\"price\",\"segment\":{\"arm\":\"B\"},\"action\":\"route\",\"until_"
              "ms\":null,"
-             "\"author\":null,\"reason\":\"miles\",\"by\":\"rules\"},%s]",
+             "\"actor\":null,\"reason\":\"miles\",\"source\":\"rules\"},%s]",
              of_rules);
     ck_pins(b, want);
     pin(b, "B", "none", 1040000);
     snprintf(want, sizeof want,
              "[{\"feature\":\"price\",\"segment\":{\"arm\":\"B\"},\"action\":\"none\",\"until_ms\":"
              "1040000,"
-             "\"author\":\"ana\",\"reason\":\"miles\",\"by\":\"person\"},%s]",
+             "\"actor\":\"ana\",\"reason\":\"miles\",\"source\":\"person\"},%s]",
              of_rules);
     ck_pins(b, want);
     run(b, 100);
     ck_pins(b, "[{\"feature\":\"price\",\"segment\":{\"arm\":\"B\"},\"action\":\"route\",\"until_"
                "ms\":null,"
-               "\"author\":null,\"reason\":\"miles\",\"by\":\"rules\"}]");
+               "\"actor\":null,\"reason\":\"miles\",\"source\":\"rules\"}]");
     bench_free(b);
 }
 END_TEST
@@ -570,7 +571,7 @@ START_TEST(pins_and_a_pause_come_back_with_the_state)
     run(b, 40);
     forget(b);
     run(b, 1);
-    ck_decided(b, 0, "\"why\":\"the pin of ana has run out: miles\"");
+    ck_decided(b, 0, "\"reason\":\"the pin of ana has run out: miles\"");
     ck_routed(b, false, true); /* that of the rules */
     bench_free(b);
 }

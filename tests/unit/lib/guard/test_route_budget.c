@@ -135,7 +135,8 @@ static int lists(struct scene *s, int most)
     return count;
 }
 
-static const char RULES[] = "version: 1\ndefaults: {mode: enforce, act_share: 0.1, hold: 10h}\n";
+static const char RULES[] =
+    "version: 1\ndefaults: {mode: enforce, action_min_fraction: 0.1, min_duration: 10h}\n";
 
 START_TEST(what_the_newest_lists_do_not_show_begins_no_route_and_ends_none)
 {
@@ -235,7 +236,7 @@ START_TEST(one_in_fewer_ends_and_is_back_when_it_has_earned_as_much_as_decides)
     const struct ek_plan_routing none = {.desired = 0};
     for (int i = 0; i < 6; i++)
         ek_controller_list(s.control, &none);
-    ck_assert_int_eq(found(&s, EK_UPDATED, 0), EK_ACT_ALERT); /* 60 of confirm_queries: 64 */
+    ck_assert_int_eq(found(&s, EK_UPDATED, 0), EK_ACT_ALERT); /* 60 of confirmation_lists: 64 */
     ek_controller_list(s.control, &none);
     ck_assert_int_eq(found(&s, EK_UPDATED, 0), EK_ACT_ROUTE);
     end(&s);
@@ -245,7 +246,8 @@ END_TEST
 START_TEST(what_is_to_be_ended_by_hand_does_not_end_by_itself)
 {
     struct scene s;
-    begin(&s, "version: 1\ndefaults: {mode: enforce, act_share: 0.1, recover: manual}\n", true);
+    begin(&s, "version: 1\ndefaults: {mode: enforce, action_min_fraction: 0.1, recover: manual}\n",
+          true);
     s.mean_membership = 5;
     found(&s, EK_CONFIRMED, 0);
     found(&s, EK_RECOVERED, 0);
@@ -307,8 +309,8 @@ static void give_rules(struct scene *s, const char *rules)
 
 START_TEST(an_account_is_kept_under_manual_for_rules_that_let_routes_end)
 {
-    static const char manual[] =
-        "version: 1\ndefaults: {mode: enforce, act_share: 0.1, hold: 10h, recover: manual}\n";
+    static const char manual[] = "version: 1\ndefaults: {mode: enforce, action_min_fraction: 0.1, "
+                                 "min_duration: 10h, recover: manual}\n";
     struct scene s;
     begin(&s, manual, true);
     s.mean_membership = 5;

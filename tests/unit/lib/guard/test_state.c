@@ -359,7 +359,7 @@ END_TEST
 START_TEST(with_other_segments_and_windows_what_still_has_a_name_is_kept)
 {
     static const char text[] = "version: 1\nsegments: [shop, market]\n"
-                               "windows: {length: 30s, kept: 2, cells: 4}\n";
+                               "windows: {length: 30s, retention: 2, max_segments: 4}\n";
     struct bench *b = bench_of(500);
     enum ek_restore_result fit;
     struct ek_rules *own = b->assets.rules;

@@ -102,7 +102,7 @@ START_TEST(a_pin_whose_segment_is_no_more_is_told_as_gone)
     ck_assert_ptr_nonnull(strstr(ek_buf_string(&is), "\"action\":\"alert\""));
     ek_buf_clear(&is);
     must(ek_guard_history(g, &(struct ek_history_request){.count = 100}, &is, NULL));
-    ck_assert_ptr_nonnull(strstr(ek_buf_string(&is), "\"what\":\"unpin\""));
+    ck_assert_ptr_nonnull(strstr(ek_buf_string(&is), "\"type\":\"unpin\""));
     ck_assert_ptr_nonnull(
         strstr(ek_buf_string(&is), "the pin of ana is gone, there is no such segment any more"));
     ek_buf_release(&is);

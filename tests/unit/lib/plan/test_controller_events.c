@@ -44,7 +44,7 @@ static struct ek_rules *rules_of(const struct scene *s, const char *mode)
 {
     struct ek_rules *r = NULL;
     char text[200];
-    snprintf(text, sizeof text, "segments: [arm]\ndefaults: {hold: 60s}\n");
+    snprintf(text, sizeof text, "segments: [arm]\ndefaults: {min_duration: 60s}\n");
     must(ek_rules_parse(&r, s->m, "r", text, strlen(text), NULL));
     for (int i = 0; i < r->feature_count; i++)
         r->feature[i].mode = (enum ek_mode)ek_mode_parse(mode);

@@ -100,9 +100,9 @@ START_TEST(a_decision_reads_as_json)
     m.who = "ana";
     m.why = "the \"new\" arm";
     m.request = "hotels-0-41";
-    assert_json(&m, "{\"event\":\"decision\",\"number\":3,\"query\":41,\"time_ms\":1790001121472,"
-                    "\"what\":\"pause\",\"who\":\"ana\",\"plan\":{\"before\":6,\"after\":7},"
-                    "\"request\":\"hotels-0-41\",\"why\":\"the \\\"new\\\" arm\"}");
+    assert_json(&m, "{\"event\":\"decision\",\"sequence\":3,\"list\":41,\"time_ms\":1790001121472,"
+                    "\"type\":\"pause\",\"actor\":\"ana\",\"plan\":{\"before\":6,\"after\":7},"
+                    "\"request\":\"hotels-0-41\",\"reason\":\"the \\\"new\\\" arm\"}");
     m = ek_decision_get(EK_DECIDED_ROLLBACK);
     m.number = 4;
     m.feature = "price";
@@ -119,25 +119,25 @@ START_TEST(a_decision_reads_as_json)
     m.limit = .5;
     m.instance = "hotels-0";
     assert_json(&m,
-                "{\"event\":\"decision\",\"number\":4,\"query\":0,\"time_ms\":0,"
-                "\"what\":\"withdraw\",\"who\":\"evenkeel\",\"plan\":{\"before\":0,\"after\":0}"
-                ",\"feature\":\"price\",\"segment\":{\"arm\":\"B\"},\"action\":\"route\","
-                "\"percent\":12.5,\"episode\":\"price-17\",\"class\":\"scale\",\"factor\":100.3,"
-                "\"share\":1,\"rail\":\"rank_change_p95\",\"figure\":0.625,\"limit\":0.5,"
-                "\"instance\":\"hotels-0\",\"why\":null}");
+                "{\"event\":\"decision\",\"sequence\":4,\"list\":0,\"time_ms\":0,"
+                "\"type\":\"rollback\",\"actor\":\"evenkeel\",\"plan\":{\"before\":0,\"after\":0}"
+                ",\"feature\":\"price\",\"segment\":{\"arm\":\"B\"},\"mitigation\":\"route\","
+                "\"percent\":12.5,\"finding_id\":\"price-17\",\"class\":\"scale\",\"factor\":100.3,"
+                "\"fraction\":1,\"guardrail\":\"rank_change_p95\",\"observed\":0.625,\"limit\":0.5,"
+                "\"instance\":\"hotels-0\",\"reason\":null}");
     m = ek_decision_get(EK_DECIDED_PIN);
     m.feature = "price";
     m.dimension = "app"; /* a value that shares its cell */
-    assert_json(&m, "{\"event\":\"decision\",\"number\":0,\"query\":0,\"time_ms\":0,"
-                    "\"what\":\"pin\",\"who\":\"evenkeel\",\"plan\":{\"before\":0,\"after\":0},"
-                    "\"feature\":\"price\",\"segment\":{\"app\":\"(other)\"},\"why\":null}");
+    assert_json(&m, "{\"event\":\"decision\",\"sequence\":0,\"list\":0,\"time_ms\":0,"
+                    "\"type\":\"pin\",\"actor\":\"evenkeel\",\"plan\":{\"before\":0,\"after\":0},"
+                    "\"feature\":\"price\",\"segment\":{\"app\":\"(other)\"},\"reason\":null}");
     m = ek_decision_get(EK_DECIDED_REVERT);
     m.who = "";
     m.accept = 3;
     m.normal = 4;
-    assert_json(&m, "{\"event\":\"decision\",\"number\":0,\"query\":0,\"time_ms\":0,"
-                    "\"what\":\"revert\",\"who\":null,\"plan\":{\"before\":0,\"after\":0},"
-                    "\"accept\":3,\"version\":4,\"why\":null}");
+    assert_json(&m, "{\"event\":\"decision\",\"sequence\":0,\"list\":0,\"time_ms\":0,"
+                    "\"type\":\"revert\",\"actor\":null,\"plan\":{\"before\":0,\"after\":0},"
+                    "\"accept\":3,\"version\":4,\"reason\":null}");
 }
 END_TEST
 

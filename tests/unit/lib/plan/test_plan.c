@@ -5,7 +5,7 @@
 #include <string.h>
 
 static const struct ek_treatment ROUTE = {EK_ACT_ROUTE, 0};
-static const struct ek_treatment SILENCE = {EK_ACT_SILENCE, 0};
+static const struct ek_treatment SILENCE = {EK_ACT_BLANK, 0};
 static const int ROUTABLE_OF_ITEM[] = {0, -1, 1};
 
 /* A plan for one list of two routable features; arm is in cells 1 and 2, app in 3 and 4. */
@@ -80,7 +80,7 @@ START_TEST(a_segment_wins_over_all_traffic)
     ek_plan_set(&s.plan, 0, 3, SILENCE, 0);
     ek_plan_set(&s.plan, 0, 0, ROUTE, 0);
     ck_assert_int_eq(apply_in(&s, cells, 2, 0, true), 1);
-    ck_assert_int_eq(s.acts[0].action, EK_ACT_SILENCE);
+    ck_assert_int_eq(s.acts[0].action, EK_ACT_BLANK);
 }
 END_TEST
 
@@ -90,8 +90,10 @@ START_TEST(the_version_rises_with_every_change_of_action_only)
     ck_assert_int_eq(ek_plan_set(&p, 0, 0, ROUTE, 0), 1);
     ck_assert_int_eq(ek_plan_set(&p, 0, 0, ROUTE, 5), 0);
     ck_assert_uint_eq(p.version, 1);
-    ck_assert_int_eq(ek_plan_set(&p, 0, 0, (struct ek_treatment){EK_ACT_ROUTE_SPREAD, 2}, 6), 1);
-    ck_assert_int_eq(ek_plan_set(&p, 0, 0, (struct ek_treatment){EK_ACT_ROUTE_SPREAD, 3}, 7), 0);
+    ck_assert_int_eq(ek_plan_set(&p, 0, 0, (struct ek_treatment){EK_ACT_ROUTE_NORMALIZED, 2}, 6),
+                     1);
+    ck_assert_int_eq(ek_plan_set(&p, 0, 0, (struct ek_treatment){EK_ACT_ROUTE_NORMALIZED, 3}, 7),
+                     0);
     ck_assert(p.entry[0].treatment.value == 3);
     ck_assert_int_eq(ek_plan_remove(&p, 0, 0), 1);
     ck_assert_int_eq(ek_plan_remove(&p, 0, 0), 0);
@@ -154,9 +156,9 @@ START_TEST(a_list_without_sources_keeps_the_less_specific_route)
     struct scene s = {.plan.version = 0};
     const int16_t in_arm_b[] = {0, 4};
     ek_plan_set(&s.plan, 2, 0, ROUTE, 0);
-    ek_plan_set(&s.plan, 2, 4, (struct ek_treatment){EK_ACT_ROUTE_SOURCE, 0}, 0);
+    ek_plan_set(&s.plan, 2, 4, (struct ek_treatment){EK_ACT_ROUTE_PER_SOURCE, 0}, 0);
     ck_assert_int_eq(apply_in(&s, in_arm_b, 2, 0, true), 1);
-    ck_assert_int_eq(s.acts[1].action, EK_ACT_ROUTE_SOURCE);
+    ck_assert_int_eq(s.acts[1].action, EK_ACT_ROUTE_PER_SOURCE);
     ck_assert_int_eq(apply_in(&s, in_arm_b, 2, 0, false), 1);
     ck_assert_int_eq(s.acts[1].action, EK_ACT_ROUTE);
 }
@@ -252,7 +254,7 @@ START_TEST(a_pin_wins_over_what_is_found_and_over_every_mode)
     ck_assert_int_eq(word_of(&s, 2, 4, 0), EK_LIST_ROUTED);
     ck_assert_int_eq(s.acts[0].action, EK_ACT_ROUTE);
     word_of(&s, 1, 4, 0);
-    ck_assert_int_eq(s.acts[0].action, EK_ACT_SILENCE);
+    ck_assert_int_eq(s.acts[0].action, EK_ACT_BLANK);
 }
 END_TEST
 

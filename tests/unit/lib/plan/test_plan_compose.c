@@ -60,9 +60,10 @@ static struct scene *new_scene(enum ek_mode mode)
     s->rules = (struct ek_rules){.max_routed_features = 10,
                                  .max_routed_share = 1,
                                  .on_limit = EK_LIMIT_OBSERVE,
-                                 .hold_ms = 600000,
-                                 .hold_max_ms = 6000000};
-    s->canary = (struct ek_canary){.percent = 5, .step = 5, .max = 100, .min_lists = 200};
+                                 .min_duration_ms = 600000,
+                                 .max_duration_ms = 6000000};
+    s->canary = (struct ek_canary){
+        .initial_percent = 5, .step_percent = 5, .max_percent = 100, .min_lists = 200};
     s->c = (struct ek_composing){.rules = &s->rules,
                                  .desired = &s->desired,
                                  .rollouts = &s->rollouts,
@@ -144,7 +145,7 @@ START_TEST(composing_twice_gives_the_same_plan)
     struct scene *s = new_scene(EK_MODE_CANARY);
     want(s, 2, ARM_B);
     want(s, 0, ALL);
-    pin(s, 3, ARM_A, EK_ACT_SILENCE, EK_BY_RULES);
+    pin(s, 3, ARM_A, EK_ACT_BLANK, EK_BY_RULES);
     say(s, 0, APP_1, EK_MODE_ENFORCE, true);
     ck_assert(compose(s));
     struct ek_plan first = s->now;
@@ -243,10 +244,10 @@ START_TEST(a_pin_hides_what_is_found_in_its_cells)
     ck_assert_int_eq(s->now.count, 3);
     ck_assert_int_eq(entry_of(s, 0, ARM_B)->treatment.action, EK_ACT_NONE);
     ck_assert_int_eq(entry_of(s, 0, APP_1)->by, EK_BY_FINDING);
-    pin(s, 0, ALL, EK_ACT_SILENCE, EK_BY_PERSON); /* of every cell without a pin of its own */
+    pin(s, 0, ALL, EK_ACT_BLANK, EK_BY_PERSON); /* of every cell without a pin of its own */
     ck_assert(compose(s));
     ck_assert_int_eq(s->now.count, 2);
-    ck_assert_int_eq(entry_of(s, 0, ALL)->treatment.action, EK_ACT_SILENCE);
+    ck_assert_int_eq(entry_of(s, 0, ALL)->treatment.action, EK_ACT_BLANK);
     free(s);
 }
 END_TEST

@@ -62,7 +62,7 @@ START_TEST(for_a_few_lists_all_are_not_routed)
     setup(&b, "version: 1\n");
     ck_assert_int_eq(done_about(&b, 100, .04), EK_ACT_ALERT);
     teardown(&b);
-    setup(&b, "version: 1\ndefaults: {act_share: 0.01}\n");
+    setup(&b, "version: 1\ndefaults: {action_min_fraction: 0.01}\n");
     ck_assert_int_eq(done_about(&b, 100, .04), EK_ACT_ROUTE);
     teardown(&b);
 }

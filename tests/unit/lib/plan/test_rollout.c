@@ -9,13 +9,16 @@ enum { HOLD = 600000, EVERY = 600000, LISTS = 200, NOW = 1000000000 };
 
 static struct ek_rules rules(void)
 {
-    return (struct ek_rules){.hold_ms = HOLD, .hold_max_ms = 6 * 3600000};
+    return (struct ek_rules){.min_duration_ms = HOLD, .max_duration_ms = 6 * 3600000};
 }
 
 static struct ek_canary canary(void)
 {
-    return (struct ek_canary){
-        .percent = 5, .step = 5, .max = 100, .every_ms = EVERY, .min_lists = LISTS};
+    return (struct ek_canary){.initial_percent = 5,
+                              .step_percent = 5,
+                              .max_percent = 100,
+                              .step_interval_ms = EVERY,
+                              .min_lists = LISTS};
 }
 
 /* Of so many lists of which nothing is wrong. */
@@ -53,7 +56,7 @@ START_TEST(a_canary_grows_by_its_steps_up_to_its_maximum)
     struct ek_rollout_stats f = healthy(LISTS);
     struct ek_rollout r = begun();
     int64_t now = NOW;
-    c.max = 18;
+    c.max_percent = 18;
     ck_assert_int_eq(r.percent, 500);
     for (int percent = 1000; percent <= 1500; percent += 500) {
         now += EVERY;
@@ -119,12 +122,12 @@ START_TEST(each_rail_is_hit_above_its_limit_and_not_at_it)
 
     f = healthy(3); /* evidence counts its lists itself */
     f.worse = EK_HARM_EVIDENCE - 1;
-    ck_assert_int_eq(hit_by((struct ek_guardrails){.worse_than_fault = true}, f),
+    ck_assert_int_eq(hit_by((struct ek_guardrails){.worse_than_unmitigated = true}, f),
                      EK_GUARDRAIL_NONE);
     f.worse = EK_HARM_EVIDENCE;
-    ck_assert_int_eq(hit_by((struct ek_guardrails){.worse_than_fault = true}, f),
+    ck_assert_int_eq(hit_by((struct ek_guardrails){.worse_than_unmitigated = true}, f),
                      EK_GUARDRAIL_WORSE);
-    ck_assert_int_eq(hit_by((struct ek_guardrails){.worse_than_fault = false}, f),
+    ck_assert_int_eq(hit_by((struct ek_guardrails){.worse_than_unmitigated = false}, f),
                      EK_GUARDRAIL_NONE);
 }
 END_TEST
@@ -252,7 +255,7 @@ START_TEST(a_smaller_maximum_of_new_rules_counts_at_once)
     struct ek_rollout_stats f = healthy(0);
     struct ek_rollout r = begun();
     r.percent = 6000;
-    c.max = 20;
+    c.max_percent = 20;
     ck_assert_int_eq(ek_rollout_step(&r, EK_MODE_CANARY, &c, &f, NOW), EK_ROLLOUT_STEPPED);
     ck_assert_int_eq(r.percent, 2000);
 }
@@ -276,7 +279,7 @@ START_TEST(a_hold_grows_with_each_relapse_and_is_forgiven)
         ck_assert_int_eq(r->percent, 500); /* a relapse begins its canary again */
     }
     r->relapses = 1000000;
-    ck_assert_int_eq(ek_rollout_min_duration_ms(r, &rule), rule.hold_max_ms);
+    ck_assert_int_eq(ek_rollout_min_duration_ms(r, &rule), rule.max_duration_ms);
     ek_rollout_end(s, 3, 2, now);
     r = ek_rollout_begin(s, 3, 2, &rule, &c, now + EK_FLAP_DURATIONS * (int64_t)HOLD + 1);
     ck_assert_int_eq(r->relapses, 0);
@@ -340,7 +343,7 @@ START_TEST(rails_are_called_as_in_the_rules)
     ck_assert_str_eq(ek_guardrail_name(EK_GUARDRAIL_DEAD), "dead_letter_rate");
     ck_assert_str_eq(ek_guardrail_name(EK_GUARDRAIL_LATENCY), "latency_p99");
     ck_assert_str_eq(ek_guardrail_name(EK_GUARDRAIL_DRIFT), "model_drift");
-    ck_assert_str_eq(ek_guardrail_name(EK_GUARDRAIL_WORSE), "worse_than_fault");
+    ck_assert_str_eq(ek_guardrail_name(EK_GUARDRAIL_WORSE), "worse_than_unmitigated");
 }
 END_TEST
 

@@ -216,12 +216,13 @@ static int hold_of(struct scene *s)
 
 START_TEST(a_hold_grows_with_each_relapse_and_is_forgiven)
 {
-    struct scene *s = new_scene("defaults: {mode: enforce, hold: 10m, hold_max: 35m}\n");
+    struct scene *s =
+        new_scene("defaults: {mode: enforce, min_duration: 10m, max_duration: 35m}\n");
     ck_assert_int_eq(hold_of(s), 10);
     s->now += 230 * MINUTE; /* 24 holds are 240 */
     ck_assert_int_eq(hold_of(s), 20);
     ck_assert_int_eq(hold_of(s), 30);
-    ck_assert_int_eq(hold_of(s), 35); /* hold_max */
+    ck_assert_int_eq(hold_of(s), 35); /* max_duration */
     ck_assert_int_eq(hold_of(s), 35);
     ck_assert_int_eq(count_did(s, EK_DECIDED_RELAPSE), 4);
     ck_assert_ptr_nonnull(strstr(s->why[s->told - 2], "holds 35 min"));
@@ -235,10 +236,10 @@ END_TEST
 
 START_TEST(what_no_longer_asks_for_a_route_lets_it_end_by_its_hold)
 {
-    struct scene *s = new_scene("defaults: {mode: enforce, hold: 10m}\n");
+    struct scene *s = new_scene("defaults: {mode: enforce, min_duration: 10m}\n");
     struct ek_finding f = finding(EK_UPDATED, 0, ALL);
     found(s, EK_CONFIRMED, 0, ALL);
-    f.share = .01; /* below act_share */
+    f.share = .01; /* below action_min_fraction */
     ek_controller_add_finding(s->control, &f, s->now);
     ck_assert(!settle(s) && entry_of(s, 0, ALL));
     s->now += 5 * MINUTE;
@@ -252,7 +253,7 @@ END_TEST
 
 START_TEST(beyond_the_limit_nothing_acts_and_it_shouts_each_time)
 {
-    struct scene *s = new_scene("defaults: {mode: enforce, hold: 10m}\n"
+    struct scene *s = new_scene("defaults: {mode: enforce, min_duration: 10m}\n"
                                 "limits: {max_routed_features: 1}\n");
     struct ek_finding second = finding(EK_CONFIRMED, 1, ALL);
     for (int trip = 0; trip < 2; trip++) {
@@ -302,8 +303,9 @@ START_TEST(a_share_of_the_traffic_is_a_limit_too)
 }
 END_TEST
 
-static const char CANARY[] = "defaults: {mode: canary, canary: {percent: 5, step: 20, every: 10m, "
-                             "max: 40, min_lists: 200}}\n";
+static const char CANARY[] =
+    "defaults: {mode: canary, canary: {initial_percent: 5, step_percent: 20, step_interval: 10m, "
+    "max_percent: 40, min_lists: 200}}\n";
 
 START_TEST(a_canary_grows_when_its_time_and_its_lists_have_come)
 {
@@ -350,7 +352,8 @@ static int grown(const char *rules, int cell)
 
 START_TEST(lists_that_wait_for_a_canary_have_its_steps_whatever_mode_others_have)
 {
-    static const char canary[] = "canary: {percent: 10, step: 30, every: 10m, min_lists: 200}";
+    static const char canary[] =
+        "canary: {initial_percent: 10, step_percent: 30, step_interval: 10m, min_lists: 200}";
     static const struct {
         const char *in; /* modes of values */
         int cell;
@@ -391,7 +394,7 @@ START_TEST(a_route_that_does_harm_is_taken_back_until_a_person_says_so)
 }
 END_TEST
 
-/* The fault goes on; its share alone is below act_share for longer than the hold. */
+/* The fault goes on; its share alone is below action_min_fraction for longer than the hold. */
 static void waver(struct scene *s)
 {
     struct ek_finding f = finding(EK_UPDATED, 0, ALL);
@@ -434,7 +437,8 @@ END_TEST
 static bool awaits_after_pause(const char *mode)
 {
     char rules[100];
-    snprintf(rules, sizeof rules, "defaults: {mode: %s, hold: 10m, recover: manual}\n", mode);
+    snprintf(rules, sizeof rules, "defaults: {mode: %s, min_duration: 10m, recover: manual}\n",
+             mode);
     struct scene *s = new_scene(rules);
     found(s, EK_CONFIRMED, 0, ALL);
     ek_controller_pause(s->control, true, s->now);

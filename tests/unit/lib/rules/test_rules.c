@@ -19,37 +19,40 @@ static const char EXAMPLE[] =
     "version: 1\n"
     "defaults:\n"
     "  mode: shadow\n"
-    "  min_effect: 1.20\n"
-    "  act_effect: 1.5\n"
-    "  false_alarms: 1 per 5000 queries\n"
-    "  same_query: [items.id]\n"
-    "  baseline: market\n"
-    "  on: {scale: rescale, missing: none}\n"
+    "  report_threshold: 1.20\n"
+    "  action_threshold: 1.5\n"
+    "  false_alarms: 1 per 5000 lists\n"
+    "  dedup_key: [items.id]\n"
+    "  stratify_by: market\n"
+    "  actions: {scale: repair, missing: none}\n"
     "  mode_in: {arm: {B: enforce, C: canary}, app: {\"7.1\": observe}}\n"
-    "  confirm_queries: 32\n"
-    "  hold: 90s\n"
-    "  hold_max: 1h\n"
+    "  confirmation_lists: 32\n"
+    "  min_duration: 90s\n"
+    "  max_duration: 1h\n"
     "  recover: manual\n"
     "limits: {max_routed_features: 3, max_routed_share: 0.5, on_limit: keep}\n"
     "segments: [arm, currency, app]\n"
-    "windows: {length: 10s, kept: 6, cells: 40}\n"
+    "windows: {length: 10s, retention: 6, max_segments: 40}\n"
     "features:\n"
-    "  price:  {mode: canary, canary: {percent: 5, step: 10, every: 10m, max: 50, min_lists: 30, "
+    "  price:  {mode: canary, canary: {initial_percent: 5, step_percent: 10, step_interval: 10m, "
+    "max_percent: 50, min_lists: 30, "
     "abort_if: {rank_change_p95: 0.5, error_rate: 0.02, dead_letter_rate: 0.03, latency_p99: 50ms, "
-    "worse_than_fault: false, model_drift: true}}, units: [cents, \"query_feature:stay_nights\", "
+    "worse_than_unmitigated: false, model_drift: true}}, units: [cents, "
+    "\"query_feature:stay_nights\", "
     "EUR/USD]}\n"
-    "  rating: {mode: enforce, mode_in: {arm: {B: shadow}}, min_effect: 1.05, on: {scale: route}}\n"
+    "  rating: {mode: enforce, mode_in: {arm: {B: shadow}}, report_threshold: 1.05, actions: "
+    "{scale: route}}\n"
     "  user_age: {watch: false}\n"
     "pins:\n"
-    "  - {feature: distance, segment: {app: \"7.1\"}, action: route, until: 2027-01-31, author: "
+    "  - {feature: distance, segment: {app: \"7.1\"}, action: route, until: 2027-01-31, actor: "
     "ana, reason: \"miles in 7.1\"}\n"
     "  - {feature: price, action: none}\n"
     "tests:\n"
-    "  - {name: \"cents\", inject: {feature: price, scale: 100, share: 1.0}, expect: {class: "
+    "  - {name: \"cents\", inject: {feature: price, scale: 100, fraction: 1.0}, expect: {class: "
     "scale, "
-    "factor: 100, within_percent: 3, action: route, after_queries: 200}}\n"
-    "  - {name: quiet, inject: none, expect: none, queries: 300}\n"
-    "  - {name: some, inject: {feature: rating, zero: true, share: 0.5, items: 0.25, segment: "
+    "factor: 100, within_percent: 3, action: route, after_lists: 200}}\n"
+    "  - {name: quiet, inject: none, expect: none, lists: 300}\n"
+    "  - {name: some, inject: {feature: rating, zero: true, fraction: 0.5, items: 0.25, segment: "
     "{arm: B}}, expect: {class: zero, exponent: 2, mode: shadow, segment: {arm: B}}}\n"
     "  - {name: all, inject: {feature: rating, power: 2}, expect: {segment: none}}\n";
 
@@ -73,40 +76,47 @@ static struct ek_rules *parse(const struct ek_manifest *m, const char *text)
 static void check_canary(const struct ek_canary *c)
 {
     const struct ek_guardrails *g = &c->abort_if;
-    ck_assert(c->percent == 5 && c->step == 5 && c->max == 100 && c->every_ms == 600000);
+    ck_assert(c->initial_percent == 5 && c->step_percent == 5 && c->max_percent == 100 &&
+              c->step_interval_ms == 600000);
     ck_assert_int_eq(c->min_lists, 200);
     ck_assert(g->rank_change_p95 == 0 && g->error_rate == .01 && g->dead_letter_rate == 0);
-    ck_assert(g->latency_p99_ms == 0 && !g->model_drift && g->worse_than_fault);
+    ck_assert(g->latency_p99_ms == 0 && !g->model_drift && g->worse_than_unmitigated);
 }
 
 static void check_built_in(const struct ek_rules *r)
 {
-    static const enum ek_action on[EK_CLASS_COUNT] = {
-        [EK_SCALE] = EK_ACT_ROUTE,         [EK_POWER] = EK_ACT_ROUTE_SPREAD,
-        [EK_OFFSET] = EK_ACT_ROUTE_SPREAD, [EK_ITEMS] = EK_ACT_ALERT,
-        [EK_MISSING] = EK_ACT_ALERT,       [EK_ZERO] = EK_ACT_ALERT,
-        [EK_SIGN] = EK_ACT_SILENCE,        [EK_STUCK] = EK_ACT_ALERT,
-        [EK_CLIP] = EK_ACT_ALERT,          [EK_SHAPE] = EK_ACT_ALERT,
-        [EK_NEW_CATEGORY] = EK_ACT_ALERT};
+    static const enum ek_action on[EK_CLASS_COUNT] = {[EK_SCALE] = EK_ACT_ROUTE,
+                                                      [EK_POWER] = EK_ACT_ROUTE_NORMALIZED,
+                                                      [EK_OFFSET] = EK_ACT_ROUTE_NORMALIZED,
+                                                      [EK_ITEMS] = EK_ACT_ALERT,
+                                                      [EK_MISSING] = EK_ACT_ALERT,
+                                                      [EK_ZERO] = EK_ACT_ALERT,
+                                                      [EK_SIGN] = EK_ACT_BLANK,
+                                                      [EK_STUCK] = EK_ACT_ALERT,
+                                                      [EK_CLIP] = EK_ACT_ALERT,
+                                                      [EK_SHAPE] = EK_ACT_ALERT,
+                                                      [EK_NEW_CATEGORY] = EK_ACT_ALERT};
     ck_assert_int_eq(r->feature_count, 5);
     for (int i = 0; i < r->feature_count; i++) {
         ck_assert(r->feature[i].watch && r->feature[i].mode == EK_MODE_OBSERVE);
-        ck_assert(r->feature[i].min_effect == 1.10 && r->feature[i].act_effect == 1.25 &&
-                  r->feature[i].act_share == .05);
-        ck_assert(!memcmp(r->feature[i].on, on, sizeof on));
+        ck_assert(r->feature[i].report_threshold == 1.10 &&
+                  r->feature[i].action_threshold == 1.25 &&
+                  r->feature[i].action_min_fraction == .05);
+        ck_assert(!memcmp(r->feature[i].actions, on, sizeof on));
         ck_assert_int_eq(r->feature[i].unit_count, 0);
         ck_assert(!r->feature[i].mode_said && !r->feature[i].mode_in_count);
         ck_assert_int_eq(ek_rules_mode(r, i, NULL, NULL), EK_MODE_OBSERVE);
         check_canary(&r->feature[i].canary);
     }
     ck_assert_uint_eq(r->false_alarms, 10000000);
-    ck_assert_uint_eq(r->same_query, EK_SAME_QUERY_FEATURES | EK_SAME_ITEM_IDS);
-    ck_assert_ptr_null(r->baseline);
-    ck_assert_int_eq(r->confirm_queries, 64);
-    ck_assert(r->hold_ms == 600000 && r->hold_max_ms == 6 * 3600000);
+    ck_assert_uint_eq(r->dedup_key, EK_SAME_QUERY_FEATURES | EK_SAME_ITEM_IDS);
+    ck_assert_ptr_null(r->stratify_by);
+    ck_assert_int_eq(r->confirmation_lists, 64);
+    ck_assert(r->min_duration_ms == 600000 && r->max_duration_ms == 6 * 3600000);
     ck_assert(r->recover_auto && r->on_limit == EK_LIMIT_OBSERVE && r->max_routed_share == 1);
     ck_assert_int_eq(r->max_routed_features, 10);
-    ck_assert(r->windows.length_ms == 300000 && r->windows.kept == 12 && r->windows.cells == 100);
+    ck_assert(r->windows.length_ms == 300000 && r->windows.retention == 12 &&
+              r->windows.max_segments == 100);
     ck_assert_int_eq(r->segment_count, 0);
     ck_assert_int_eq(r->pin_count, 0);
 }
@@ -130,22 +140,23 @@ START_TEST(every_key_of_the_example_is_taken)
     struct ek_manifest *m = manifest();
     struct ek_rules *r = parse(m, EXAMPLE);
     ck_assert_uint_eq(r->false_alarms, 5000);
-    ck_assert_uint_eq(r->same_query, EK_SAME_ITEM_IDS);
-    ck_assert_str_eq(r->baseline, "market");
-    ck_assert_int_eq(r->confirm_queries, 32);
-    ck_assert(r->hold_ms == 90000 && r->hold_max_ms == 3600000);
+    ck_assert_uint_eq(r->dedup_key, EK_SAME_ITEM_IDS);
+    ck_assert_str_eq(r->stratify_by, "market");
+    ck_assert_int_eq(r->confirmation_lists, 32);
+    ck_assert(r->min_duration_ms == 90000 && r->max_duration_ms == 3600000);
     ck_assert(!r->recover_auto && r->on_limit == EK_LIMIT_KEEP && r->max_routed_share == 0.5);
     ck_assert_int_eq(r->max_routed_features, 3);
-    ck_assert(r->windows.length_ms == 10000 && r->windows.kept == 6 && r->windows.cells == 40);
+    ck_assert(r->windows.length_ms == 10000 && r->windows.retention == 6 &&
+              r->windows.max_segments == 40);
     ck_assert_int_eq(r->segment_count, 3);
     ck_assert_str_eq(r->segment[2], "app");
     const struct ek_feature_rule *price = &r->feature[0];
     ck_assert_int_eq(price->mode, EK_MODE_CANARY);
-    ck_assert(price->canary.step == 10 && price->canary.max == 50);
-    ck_assert(price->canary.every_ms == 600000 && price->canary.min_lists == 30);
+    ck_assert(price->canary.step_percent == 10 && price->canary.max_percent == 50);
+    ck_assert(price->canary.step_interval_ms == 600000 && price->canary.min_lists == 30);
     const struct ek_guardrails *g = &price->canary.abort_if;
     ck_assert(g->rank_change_p95 == .5 && g->error_rate == .02 && g->dead_letter_rate == .03);
-    ck_assert(g->latency_p99_ms == 50 && !g->worse_than_fault && g->model_drift);
+    ck_assert(g->latency_p99_ms == 50 && !g->worse_than_unmitigated && g->model_drift);
     ck_assert_int_eq(price->unit_count, 3);
     ck_assert_str_eq(price->unit[1], "query_feature:stay_nights");
     ck_assert_int_eq(r->pin_count, 2);
@@ -172,10 +183,11 @@ START_TEST(a_feature_overrides_the_defaults_and_nothing_else)
     struct ek_rules *r = parse(m, EXAMPLE);
     const struct ek_feature_rule *rating = &r->feature[1], *age = &r->feature[2];
     ck_assert(rating->mode == EK_MODE_ENFORCE && age->mode == EK_MODE_SHADOW);
-    ck_assert(rating->min_effect == 1.05 && age->min_effect == 1.20);
-    ck_assert(rating->act_effect == 1.5);
-    ck_assert(rating->on[EK_SCALE] == EK_ACT_ROUTE && age->on[EK_SCALE] == EK_ACT_RESCALE);
-    ck_assert(rating->on[EK_MISSING] == EK_ACT_NONE && rating->on[EK_CLIP] == EK_ACT_ALERT);
+    ck_assert(rating->report_threshold == 1.05 && age->report_threshold == 1.20);
+    ck_assert(rating->action_threshold == 1.5);
+    ck_assert(rating->actions[EK_SCALE] == EK_ACT_ROUTE && age->actions[EK_SCALE] == EK_ACT_REPAIR);
+    ck_assert(rating->actions[EK_MISSING] == EK_ACT_NONE &&
+              rating->actions[EK_CLIP] == EK_ACT_ALERT);
     ck_assert(!age->watch && rating->watch);
     ek_rules_free(r);
     ek_manifest_free(m);
@@ -233,8 +245,8 @@ END_TEST
 
 START_TEST(a_hold_never_grows_to_less_than_it_is)
 {
-    struct ek_rules *r = parse(NULL, "defaults: {hold: 12h}");
-    ck_assert(r->hold_ms == 12 * 3600000 && r->hold_max_ms == r->hold_ms);
+    struct ek_rules *r = parse(NULL, "defaults: {min_duration: 12h}");
+    ck_assert(r->min_duration_ms == 12 * 3600000 && r->max_duration_ms == r->min_duration_ms);
     ek_rules_free(r);
 }
 END_TEST
@@ -299,8 +311,8 @@ END_TEST
 START_TEST(a_file_with_a_byte_order_mark_is_read)
 {
     struct ek_rules *r = parse(NULL, "\xef\xbb\xbf"
-                                     "version: 1\ndefaults: {hold: 1s}\n");
-    ck_assert_int_eq(r->hold_ms, 1000);
+                                     "version: 1\ndefaults: {min_duration: 1s}\n");
+    ck_assert_int_eq(r->min_duration_ms, 1000);
     ek_rules_free(r);
 }
 END_TEST
@@ -308,8 +320,9 @@ END_TEST
 START_TEST(nothing_is_acted_on_below_what_is_spoken_of)
 {
     struct ek_manifest *m = manifest();
-    struct ek_rules *r = parse(m, "defaults: {min_effect: 2}\nfeatures: {price: {min_effect: 3}}");
-    ck_assert(r->feature[0].act_effect == 3 && r->feature[1].act_effect == 2);
+    struct ek_rules *r =
+        parse(m, "defaults: {report_threshold: 2}\nfeatures: {price: {report_threshold: 3}}");
+    ck_assert(r->feature[0].action_threshold == 3 && r->feature[1].action_threshold == 2);
     ek_rules_free(r);
     ek_manifest_free(m);
 }
@@ -332,7 +345,7 @@ END_TEST
 START_TEST(a_check_tells_all_faults_by_their_place_and_gives_no_rules)
 {
     static const char bad[] = "limits: {max_routed_share: 2}\n"
-                              "defaults: {hold: 1, mode: x}\n";
+                              "defaults: {min_duration: 1, mode: x}\n";
     struct ek_manifest *m = manifest();
     struct ek_rules *r = NULL;
     struct ek_error_list faults;
@@ -342,8 +355,8 @@ START_TEST(a_check_tells_all_faults_by_their_place_and_gives_no_rules)
     ck_assert_ptr_null(r);
     ck_assert_uint_eq(faults.count, 3);
     ck_assert_int_eq(faults.errors[0].line, 1);
-    ck_assert_int_eq(faults.errors[1].column, 18);
-    ck_assert_int_eq(faults.errors[2].column, 27);
+    ck_assert_int_eq(faults.errors[1].column, 26);
+    ck_assert_int_eq(faults.errors[2].column, 35);
     ck_assert_str_eq(e.message, faults.errors[0].message);
     ek_error_list_release(&faults);
     ek_manifest_free(m);
@@ -388,7 +401,7 @@ START_TEST(who_has_no_manifest_gets_one_of_the_features_that_the_rules_name)
     ck_assert_int_eq(r->pin[0].feature, ek_manifest_feature(m, "distance"));
     ek_rules_free(r);
     ek_manifest_free(m);
-    m = named_by("defaults: {baseline: arm}\nsegments: [arm]\n"
+    m = named_by("defaults: {stratify_by: arm}\nsegments: [arm]\n"
                  "tests: [{name: a, inject: {feature: price, scale: 2}, expect: {}}]\n",
                  NULL);
     ck_assert(m && m->feature_count == 1 && !strcmp(m->item[0]->name, "price"));

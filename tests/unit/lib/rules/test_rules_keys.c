@@ -19,7 +19,7 @@ static const struct frame {
 } FRAMES[] = {
     {"", "{", "}"},
     {"defaults", "{defaults: {", "}}"},
-    {"defaults.on", "{defaults: {on: {", "}}}"},
+    {"defaults.actions", "{defaults: {actions: {", "}}}"},
     {"defaults.canary", "{defaults: {canary: {", "}}}"},
     {"defaults.canary.abort_if", "{defaults: {canary: {abort_if: {", "}}}}"},
     {"limits", "{limits: {", "}}"},
@@ -125,29 +125,34 @@ static struct ek_rules *read_rules(const char *text)
 static void check_same(const struct ek_rules *a, const struct ek_rules *b, const char *text)
 {
     const struct ek_feature_rule *x = &a->defaults, *y = &b->defaults;
-    ck_assert_msg(x->watch == y->watch && x->mode == y->mode && x->min_effect == y->min_effect &&
-                      x->act_effect == y->act_effect && x->act_share == y->act_share &&
-                      !memcmp(x->on, y->on, sizeof x->on),
+    ck_assert_msg(x->watch == y->watch && x->mode == y->mode &&
+                      x->report_threshold == y->report_threshold &&
+                      x->action_threshold == y->action_threshold &&
+                      x->action_min_fraction == y->action_min_fraction &&
+                      !memcmp(x->actions, y->actions, sizeof x->actions),
                   "%s", text);
     const struct ek_canary *c = &x->canary, *d = &y->canary;
-    ck_assert_msg(c->percent == d->percent && c->step == d->step && c->max == d->max &&
-                      c->every_ms == d->every_ms && c->min_lists == d->min_lists,
+    ck_assert_msg(c->initial_percent == d->initial_percent && c->step_percent == d->step_percent &&
+                      c->max_percent == d->max_percent &&
+                      c->step_interval_ms == d->step_interval_ms && c->min_lists == d->min_lists,
                   "%s", text);
     const struct ek_guardrails *g = &c->abort_if, *h = &d->abort_if;
     ck_assert_msg(g->rank_change_p95 == h->rank_change_p95 && g->error_rate == h->error_rate &&
                       g->dead_letter_rate == h->dead_letter_rate &&
                       g->latency_p99_ms == h->latency_p99_ms && g->model_drift == h->model_drift &&
-                      g->worse_than_fault == h->worse_than_fault,
+                      g->worse_than_unmitigated == h->worse_than_unmitigated,
                   "%s", text);
-    ck_assert_msg(a->false_alarms == b->false_alarms && a->same_query == b->same_query &&
-                      !a->baseline == !b->baseline && a->confirm_queries == b->confirm_queries &&
-                      a->hold_ms == b->hold_ms && a->hold_max_ms == b->hold_max_ms &&
-                      a->recover_auto == b->recover_auto,
-                  "%s", text);
+    ck_assert_msg(
+        a->false_alarms == b->false_alarms && a->dedup_key == b->dedup_key &&
+            !a->stratify_by == !b->stratify_by && a->confirmation_lists == b->confirmation_lists &&
+            a->min_duration_ms == b->min_duration_ms && a->max_duration_ms == b->max_duration_ms &&
+            a->recover_auto == b->recover_auto,
+        "%s", text);
     ck_assert_msg(a->max_routed_features == b->max_routed_features &&
                       a->max_routed_share == b->max_routed_share && a->on_limit == b->on_limit &&
                       a->windows.length_ms == b->windows.length_ms &&
-                      a->windows.kept == b->windows.kept && a->windows.cells == b->windows.cells,
+                      a->windows.retention == b->windows.retention &&
+                      a->windows.max_segments == b->windows.max_segments,
                   "%s", text);
 }
 
@@ -180,9 +185,9 @@ START_TEST(what_the_table_calls_built_in_is_what_holds_without_a_file)
     struct ek_rules *r = read_rules("tests: [{name: a, inject: none, expect: none}, {name: b, "
                                     "inject: {feature: a, zero: true}, expect: {}}]");
     ck_assert_int_eq(r->test[0].queries,
-                     whole(ek_key_find(ek_rules_keys(), "tests.*.queries")->built_in));
+                     whole(ek_key_find(ek_rules_keys(), "tests.*.lists")->built_in));
     ck_assert_int_eq(r->test[1].queries,
-                     whole(ek_key_find(ek_rules_keys(), "tests.*.expect.after_queries")->built_in));
+                     whole(ek_key_find(ek_rules_keys(), "tests.*.expect.after_lists")->built_in));
     ck_assert(r->test[1].share == 1 && r->test[1].items == 1);
     ek_rules_free(r);
 }
@@ -225,7 +230,7 @@ START_TEST(the_words_of_the_table_are_those_of_findings)
     check_words("tests.*.expect.action", action_name, 0, EK_ACTION_COUNT);
     check_words("tests.*.expect.class", class_name, 1, EK_CLASS_COUNT);
     for (int i = 1; i < EK_CLASS_COUNT; i++) {
-        snprintf(path, sizeof path, "defaults.on.%s", class_name(i));
+        snprintf(path, sizeof path, "defaults.actions.%s", class_name(i));
         ck_assert_msg(ek_key_find(ek_rules_keys(), path) != NULL, "no '%s'", path);
     }
 }
@@ -259,8 +264,8 @@ START_TEST(the_actions_of_the_table_are_those_that_are_taken)
     for (int a = 0; a < EK_ACTION_COUNT; a++) {
         check_listed("pins.*.action", "pins: [{feature: a, action: ACTION}]", action_name(a));
         for (int c = 1; c < EK_CLASS_COUNT; c++) {
-            snprintf(path, sizeof path, "defaults.on.%s", class_name(c));
-            snprintf(form, sizeof form, "defaults: {on: {%s: ACTION}}", class_name(c));
+            snprintf(path, sizeof path, "defaults.actions.%s", class_name(c));
+            snprintf(form, sizeof form, "defaults: {actions: {%s: ACTION}}", class_name(c));
             check_listed(path, form, action_name(a));
         }
     }

@@ -72,14 +72,15 @@ START_TEST(what_is_said_of_a_feature_that_is_not_watched_is_told)
         notes_at("segments: [arm]\n"
                  "features:\n"
                  "  price: {watch: false, mode: enforce, mode_in: {arm: {B: shadow}},\n"
-                 "          on: {scale: alert}, canary: {percent: 1}, min_effect: 2}\n"
-                 "  rating: {watch: true, mode: enforce, on: {scale: alert}}\n"
+                 "          actions: {scale: alert}, canary: {initial_percent: 1}, "
+                 "report_threshold: 2}\n"
+                 "  rating: {watch: true, mode: enforce, actions: {scale: alert}}\n"
                  "  taxes: {watch: false}\n",
                  0),
         "3:31: 'mode' has no effect, for 'price' is not watched\n"
         "3:49: 'mode_in' has no effect, for 'price' is not watched\n"
-        "4:15: 'on' has no effect, for 'price' is not watched\n"
-        "4:39: 'canary' has no effect, for 'price' is not watched\n");
+        "4:20: 'actions' has no effect, for 'price' is not watched\n"
+        "4:44: 'canary' has no effect, for 'price' is not watched\n");
 }
 END_TEST
 

@@ -20,7 +20,7 @@ struct scene {
 
 /* What is done about a price that comes in cents, and what would undo it. */
 static const struct ek_treatment ROUTE[2] = {{EK_ACT_ROUTE, 0}, {EK_ACT_NONE, 0}},
-                                 REPAIR[2] = {{EK_ACT_RESCALE, FACTOR}, {EK_ACT_NONE, 0}};
+                                 REPAIR[2] = {{EK_ACT_REPAIR, FACTOR}, {EK_ACT_NONE, 0}};
 
 static void setup(struct scene *s)
 {
@@ -165,7 +165,7 @@ END_TEST
 
 START_TEST(a_repaired_list_without_an_order_has_no_harm_and_scores_that_are_no_numbers_fail)
 {
-    static const struct ek_treatment silent[2] = {{EK_ACT_SILENCE, 0}, {EK_ACT_SILENCE, 0}};
+    static const struct ek_treatment silent[2] = {{EK_ACT_BLANK, 0}, {EK_ACT_BLANK, 0}};
     struct ek_comparison_result w;
     struct ek_error e;
     bool says;

@@ -155,8 +155,8 @@ static void assert_same(const double *a, const double *b, int n)
 }
 
 static const struct ek_treatment NONE = {EK_ACT_NONE, 0}, ALERT = {EK_ACT_ALERT, 0},
-                                 ROUTE = {EK_ACT_ROUTE, 0}, SILENCE = {EK_ACT_SILENCE, 0},
-                                 BY_SOURCE = {EK_ACT_ROUTE_SOURCE, 0};
+                                 ROUTE = {EK_ACT_ROUTE, 0}, SILENCE = {EK_ACT_BLANK, 0},
+                                 BY_SOURCE = {EK_ACT_ROUTE_PER_SOURCE, 0};
 static const float ROWS[4 * F] = {120, 1, 3, 80, 0, 0.5f, 240, 0, 9, 60, 1, 2};
 
 /* ROWS with the price replaced. */
@@ -187,7 +187,7 @@ START_TEST(rescaling_is_division_before_everything)
     float x[4 * F];
     with_prices(x, 12000, 8000, 24000, 6000);
     score_rows(m, ROWS, 4, NONE, ROUTE, a);
-    score_rows(m, x, 4, (struct ek_treatment){EK_ACT_RESCALE, 100}, ROUTE, b);
+    score_rows(m, x, 4, (struct ek_treatment){EK_ACT_REPAIR, 100}, ROUTE, b);
     assert_same(a, b, 4);
     score_rows(m, x, 4, ROUTE, ROUTE, routed);
     ck_assert(fabs(routed[0] - a[0]) > 1e-3); /* the deep path did take part */
@@ -202,7 +202,7 @@ START_TEST(a_spread_ratio_undoes_a_power)
     float x[4 * F];
     with_prices(x, 120 * 120, 80 * 80, 240 * 240, 60 * 60);
     score_rows(m, ROWS, 4, ROUTE, NONE, a);
-    score_rows(m, x, 4, (struct ek_treatment){EK_ACT_ROUTE_SPREAD, 2}, NONE, b);
+    score_rows(m, x, 4, (struct ek_treatment){EK_ACT_ROUTE_NORMALIZED, 2}, NONE, b);
     assert_same(a, b, 4);
     ek_model_free(m);
 }
@@ -402,7 +402,7 @@ START_TEST(what_cannot_be_scored_is_refused)
     struct ek_list q;
     struct ek_error e;
     double scores[4] = {7, 7, 7, 7};
-    struct ek_treatment t[K] = {{EK_ACT_RESCALE, 0}, {EK_ACT_NONE, 0}};
+    struct ek_treatment t[K] = {{EK_ACT_REPAIR, 0}, {EK_ACT_NONE, 0}};
     ek_list_init(&q);
     ck_assert_int_eq(ek_scorer_new(&s, m, &e), EK_OK);
     ck_assert_int_eq(ek_list_resize(&q, 2, F + 1, M), EK_OK);
@@ -410,11 +410,12 @@ START_TEST(what_cannot_be_scored_is_refused)
     ck_assert_str_eq(e.message, "list has 4 item and 1 query features, the model 3 and 1");
     ck_assert_int_eq(ek_list_resize(&q, 2, F, M), EK_OK);
     ck_assert_int_eq(ek_scorer_score(s, &q, t, scores, &e), EK_ESTATE);
-    ck_assert_str_eq(e.message, "'rescale' of feature 'price' needs a positive value");
+    ck_assert_str_eq(e.message, "'repair' of feature 'price' needs a positive value");
     t[0] = BY_SOURCE;
     ck_assert_int_eq(ek_scorer_score(s, &q, t, scores, &e), EK_ESTATE);
-    ck_assert_str_eq(e.message, "'route_source' of feature 'price' needs a whole list whose items "
-                                "all say their source, of at most 16, and a model of lists");
+    ck_assert_str_eq(e.message,
+                     "'route_per_source' of feature 'price' needs a whole list whose items "
+                     "all say their source, of at most 16, and a model of lists");
     ck_assert(scores[0] == 7);
     ck_assert_int_eq(ek_list_resize(&q, 0, F, M), EK_OK);
     ck_assert_int_eq(ek_scorer_score(s, &q, NULL, scores, &e), EK_OK);

@@ -501,7 +501,7 @@ static struct ek_plan *plan_of(uint64_t version, int cell, double value)
     p->version = version;
     p->count = 2;
     p->entry[0] = ek_plan_entry_find(0, 0, (struct ek_treatment){EK_ACT_ROUTE, 0});
-    p->entry[1] = ek_plan_entry_find(1, cell, (struct ek_treatment){EK_ACT_RESCALE, value});
+    p->entry[1] = ek_plan_entry_find(1, cell, (struct ek_treatment){EK_ACT_REPAIR, value});
     return p;
 }
 

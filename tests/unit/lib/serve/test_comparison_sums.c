@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-static const struct ek_treatment ROUTE = {EK_ACT_ROUTE, 0}, SILENCE = {EK_ACT_SILENCE, 0};
+static const struct ek_treatment ROUTE = {EK_ACT_ROUTE, 0}, SILENCE = {EK_ACT_BLANK, 0};
 
 static struct ek_plan plan;
 static struct ek_comparisons *trials;

@@ -15,11 +15,11 @@
 
 enum { BEFORE = 200, FAULTY = 300, FACTOR = 100 };
 
-#define RULES "version: 1\ndefaults: {mode: enforce, confirm_queries: 64, hold: 30s}\n"
+#define RULES "version: 1\ndefaults: {mode: enforce, confirmation_lists: 64, min_duration: 30s}\n"
 static const char ROUTE[] = RULES "segments: [arm]\n",
-                  RESCALE[] = RULES "features: {price: {on: {scale: rescale}}}\n",
-                  SILENCE[] = RULES "features: {price: {on: {scale: silence}}}\n",
-                  BY_SOURCE[] = RULES "features: {price: {on: {items: route_source}}}\n";
+                  RESCALE[] = RULES "features: {price: {actions: {scale: repair}}}\n",
+                  SILENCE[] = RULES "features: {price: {actions: {scale: blank}}}\n",
+                  BY_SOURCE[] = RULES "features: {price: {actions: {items: route_per_source}}}\n";
 
 /* A guard, the context its lists go through, and all that it told. */
 struct side {
@@ -296,7 +296,7 @@ START_TEST(harm_is_measured_where_it_is_known_what_undoes_the_fault)
         *repair = i ? nights : number;
         again(&s, &s.side[0]);
         ck_assert(try(c, true).ways.has_harm && !try(c, false).ways.has_harm);
-        ck_assert(c->repaired[0].action == EK_ACT_RESCALE && c->repaired[1].action == EK_ACT_NONE);
+        ck_assert(c->repaired[0].action == EK_ACT_REPAIR && c->repaired[1].action == EK_ACT_NONE);
         ck_assert(c->repaired[0].value == (i ? (double)c->query.query[0] : FACTOR));
     }
     struct ek_comparison t;
@@ -376,7 +376,7 @@ START_TEST(what_a_list_goes_out_with_is_told_apart_from_what_is_in_shadow)
     struct ek_plan *plan = in_force(&s);
     struct ek_context *c = s.side[0].context;
     alone = try(c, false).ways.moved;
-    ck_assert(ek_plan_set(plan, 1, 0, (struct ek_treatment){EK_ACT_SILENCE, 0}, 7));
+    ck_assert(ek_plan_set(plan, 1, 0, (struct ek_treatment){EK_ACT_BLANK, 0}, 7));
     plan->entry[1].mode = EK_MODE_SHADOW;
     pass(&s, &s.side[0], &length);
     ck_assert_str_eq(ek_context_action(c), "routed");

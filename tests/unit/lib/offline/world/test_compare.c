@@ -16,12 +16,13 @@ static void finding(struct ek_compare_trace *s, const char *episode, const char 
                     const char *factor)
 {
     char json[600];
-    snprintf(json, sizeof json,
-             "{\"event\":\"finding\",\"episode\":\"%s\",\"state\":\"%s\",\"query\":%d,\"feature\":"
-             "\"price\",\"segment\":{\"arm\":\"B\"},\"class\":\"scale\",\"factor\":%s,\"units\":["
-             "\"cents\"],"
-             "\"since_query\":7,\"action\":\"route\",\"mode\":\"observe\",\"text\":\"price: %s\"}",
-             episode, state, query, factor, factor);
+    snprintf(
+        json, sizeof json,
+        "{\"event\":\"finding\",\"finding_id\":\"%s\",\"state\":\"%s\",\"list\":%d,\"feature\":"
+        "\"price\",\"segment\":{\"arm\":\"B\"},\"class\":\"scale\",\"factor\":%s,\"units\":["
+        "\"cents\"],"
+        "\"since_list\":7,\"mitigation\":\"route\",\"mode\":\"observe\",\"text\":\"price: %s\"}",
+        episode, state, query, factor, factor);
     hear(s, json);
 }
 
@@ -57,16 +58,16 @@ END_TEST
 START_TEST(plans_are_the_same_in_any_order_of_their_entries)
 {
     struct ek_compare_trace s = {0};
-    hear(&s, "{\"event\":\"plan\",\"version\":1,\"query\":20,\"cells\":["
-             "{\"feature\":\"price\",\"segment\":null,\"action\":\"route\"},"
-             "{\"feature\":\"taxes\",\"segment\":{\"arm\":\"B\"},\"action\":\"silence\"}]}");
-    hear(&s, "{\"event\":\"plan\",\"version\":9,\"query\":21,\"cells\":["
-             "{\"feature\":\"taxes\",\"segment\":{\"arm\":\"B\"},\"action\":\"silence\"},"
-             "{\"feature\":\"price\",\"segment\":null,\"action\":\"route\"}]}");
-    hear(&s, "{\"event\":\"plan\",\"version\":3,\"query\":22,\"cells\":["
-             "{\"feature\":\"price\",\"segment\":null,\"action\":\"route\"},"
-             "{\"feature\":\"taxes\",\"segment\":{\"arm\":\"A\"},\"action\":\"silence\"}]}");
-    hear(&s, "{\"event\":\"plan\",\"version\":4,\"query\":23,\"cells\":[]}");
+    hear(&s, "{\"event\":\"plan\",\"version\":1,\"list\":20,\"entries\":["
+             "{\"feature\":\"price\",\"segment\":null,\"mitigation\":\"route\"},"
+             "{\"feature\":\"taxes\",\"segment\":{\"arm\":\"B\"},\"mitigation\":\"blank\"}]}");
+    hear(&s, "{\"event\":\"plan\",\"version\":9,\"list\":21,\"entries\":["
+             "{\"feature\":\"taxes\",\"segment\":{\"arm\":\"B\"},\"mitigation\":\"blank\"},"
+             "{\"feature\":\"price\",\"segment\":null,\"mitigation\":\"route\"}]}");
+    hear(&s, "{\"event\":\"plan\",\"version\":3,\"list\":22,\"entries\":["
+             "{\"feature\":\"price\",\"segment\":null,\"mitigation\":\"route\"},"
+             "{\"feature\":\"taxes\",\"segment\":{\"arm\":\"A\"},\"mitigation\":\"blank\"}]}");
+    hear(&s, "{\"event\":\"plan\",\"version\":4,\"list\":23,\"entries\":[]}");
     ck_assert_uint_eq(s.plans, 4);
     ck_assert(ek_compared_same_plan(&s.plan[0], &s.plan[1]));
     ck_assert(!ek_compared_same_plan(&s.plan[0], &s.plan[2]));
@@ -84,8 +85,8 @@ START_TEST(plans_differ_by_mode_and_by_how_far_a_canary_has_come)
     for (int i = 0; i < 4; i++) {
         char json[200];
         snprintf(json, sizeof json,
-                 "{\"event\":\"plan\",\"query\":%d,\"cells\":[{\"feature\":\"price\","
-                 "\"segment\":null,\"action\":\"route\",\"mode\":%s}]}",
+                 "{\"event\":\"plan\",\"list\":%d,\"entries\":[{\"feature\":\"price\","
+                 "\"segment\":null,\"mitigation\":\"route\",\"mode\":%s}]}",
                  i, said[i]);
         hear(&s, json);
     }
@@ -101,18 +102,18 @@ END_TEST
 START_TEST(model_and_limits_are_kept_like_findings)
 {
     struct ek_compare_trace s = {0};
-    hear(&s, "{\"event\":\"model_drift\",\"state\":\"drifted\",\"query\":90,\"since_query\":50,"
+    hear(&s, "{\"event\":\"model_drift\",\"state\":\"drifted\",\"list\":90,\"since_list\":50,"
              "\"text\":\"apart\"}");
     hear(&s,
-         "{\"event\":\"limit\",\"limit\":\"cells\",\"max\":256,\"query\":60,\"text\":\"more\"}");
-    hear(&s, "{\"event\":\"model_drift\",\"state\":\"recovered\",\"query\":95,\"since_query\":50,"
+         "{\"event\":\"limit\",\"limit\":\"segments\",\"max\":256,\"list\":60,\"text\":\"more\"}");
+    hear(&s, "{\"event\":\"model_drift\",\"state\":\"recovered\",\"list\":95,\"since_list\":50,"
              "\"text\":\"alike\"}");
     ck_assert_int_eq(ek_compare_trace_end(&s), EK_OK);
     ck_assert_uint_eq(s.findings, 2);
     ck_assert_str_eq(s.finding[0].class, "model_drift");
     ck_assert_str_eq(s.finding[0].end, "recovered");
     ck_assert_uint_eq(s.finding[0].since, 50);
-    ck_assert_str_eq(s.finding[1].at.feature, "cells");
+    ck_assert_str_eq(s.finding[1].at.feature, "segments");
     ck_assert_ptr_null(s.finding[1].at.dimension);
     ek_compare_trace_release(&s);
 }

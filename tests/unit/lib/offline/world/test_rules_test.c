@@ -69,17 +69,17 @@ static const char *said(const char *test)
 START_TEST(a_test_that_is_so_passes)
 {
     ck_passes("inject: {feature: price, scale: 100}, expect: {class: scale, factor: 100, "
-              "within_percent: 3, action: route, after_queries: 200}");
+              "within_percent: 3, action: route, after_lists: 200}");
     ck_passes("inject: {feature: age, scale: 100}, expect: {class: scale, action: alert}");
     ck_passes("inject: {feature: price, scale: 100, segment: {arm: B}}, expect: {class: scale, "
               "segment: {arm: B}}");
     ck_passes("inject: {feature: price, power: 2}, expect: {class: power, exponent: 2, action: "
-              "route_spread}");
-    ck_passes("inject: {feature: rating, missing: true, share: 0.5}, expect: {class: missing}");
+              "route_normalized}");
+    ck_passes("inject: {feature: rating, missing: true, fraction: 0.5}, expect: {class: missing}");
     ck_passes("inject: {feature: rating, zero: true}, expect: {class: zero}");
-    ck_passes("inject: {feature: rating, negative: true}, expect: {class: sign, action: silence}");
-    ck_passes("inject: {feature: price, scale: 1.05}, expect: none, queries: 500");
-    ck_passes("inject: none, expect: none, queries: 500");
+    ck_passes("inject: {feature: rating, negative: true}, expect: {class: sign, action: blank}");
+    ck_passes("inject: {feature: price, scale: 1.05}, expect: none, lists: 500");
+    ck_passes("inject: none, expect: none, lists: 500");
 }
 END_TEST
 
@@ -101,16 +101,15 @@ START_TEST(a_test_says_what_came_and_what_was_wanted)
         snprintf(test, sizeof test, "%s%s", cents, wrong[i].expect);
         ck_says(said(test), wrong[i].said);
     }
-    ck_says(
-        said("inject: {feature: price, scale: 1.01}, expect: {class: scale, after_queries: 50}"),
-        "nothing found on 'price' in 600 queries, wanted within 50");
+    ck_says(said("inject: {feature: price, scale: 1.01}, expect: {class: scale, after_lists: 50}"),
+            "nothing found on 'price' in 600 queries, wanted within 50");
 }
 END_TEST
 
 START_TEST(what_comes_too_late_is_a_fault_at_the_place_of_the_test)
 {
     const char *text =
-        said("inject: {feature: price, scale: 100}, expect: {class: scale, after_queries: 20}");
+        said("inject: {feature: price, scale: 100}, expect: {class: scale, after_lists: 20}");
     int after;
     ck_says(text, "rules.yaml:4:5: test 'it': confirmed after ");
     ck_says(text, " queries, wanted within 20");
@@ -124,12 +123,12 @@ START_TEST(rules_that_are_changed_fail_their_test)
 {
     static const char cents[] =
         "inject: {feature: price, scale: 2}, expect: {class: scale, action: "
-        "route, after_queries: 300}";
+        "route, after_lists: 300}";
     ck_assert_str_eq(said_with(NORMAL, cents), "");
-    ck_says(said_with("defaults: {act_effect: 3}", cents), "action 'alert', wanted 'route'");
-    ck_says(said_with("defaults: {confirm_queries: 500}", cents), "wanted within 300");
-    ck_says(said_with("defaults: {on: {scale: silence}}", cents),
-            "action 'silence', wanted 'route'");
+    ck_says(said_with("defaults: {action_threshold: 3}", cents), "action 'alert', wanted 'route'");
+    ck_says(said_with("defaults: {confirmation_lists: 500}", cents), "wanted within 300");
+    ck_says(said_with("defaults: {actions: {scale: blank}}", cents),
+            "action 'blank', wanted 'route'");
     ck_says(said_with("features: {price: {watch: false}}", cents), "nothing found on 'price'");
 }
 END_TEST
@@ -142,7 +141,7 @@ START_TEST(a_test_is_told_what_a_pin_makes_of_its_finding)
                       other[] = "defaults: {mode: enforce}\n"
                                 "pins: [{feature: price, action: none, until: 1970-01-02},"
                                 " {feature: rating, action: none}]",
-                      route[] = "defaults: {on: {scale: alert}}\n"
+                      route[] = "defaults: {actions: {scale: alert}}\n"
                                 "pins: [{feature: price, action: route}]",
                       in_b[] = "defaults: {mode: enforce}\nsegments: [arm]\n"
                                "pins: [{feature: price, segment: {arm: B}, action: none}]";
