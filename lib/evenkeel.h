@@ -1,8 +1,9 @@
-/* libevenkeel: keeps rankings on an even keel when the scale of a feature shifts.
+/**
+ * libevenkeel: detection and mitigation of scale shifts in ranking features.
  *
- * A guard reads scored lists one by one, watches every feature against its training statistics,
- * names what happened, and gives back each list either byte for byte or with the scores of the
- * routable model in place of the upstream ones.
+ * A guard reads scored lists, compares every feature with its training statistics, and reports
+ * findings as JSON events. It returns each list unchanged, or with the scores of the routable model
+ * in place of the upstream scores.
  *
  *     ek_assets_load(&assets, "features.yaml", "profile.ekp", "rules.yaml", "m.safetensors", e);
  *     ek_guard_new(&guard, assets, e);
@@ -10,10 +11,10 @@
  *         if (ek_guard_observe(guard, bytes, length, now_ms, e) == 0)
  *             forward(ek_guard_score(guard, &length, e), length);
  *         while (ek_guard_next_event(guard, &json) > 0)
- *             tell(json);
+ *             report(json);
  *
- * With several threads each has a context of its own. It reads a message there, hands it to the
- * guard one thread after the other (a mutex of the caller), and scores it outside again:
+ * With several threads, each thread has one context. It decodes and scores messages there without
+ * a lock; only the update of the guard requires the caller's mutex:
  *
  *     each thread: ek_context_new(&context, assets, e);
  *     for each message of that thread:
@@ -23,26 +24,27 @@
  *                 forward(ek_context_score(context, &length, e), length);
  *         }
  *
- * ek_guard_observe and ek_guard_score are the same with a context that the guard has.
+ * ek_guard_observe and ek_guard_score do the same with the guard's internal context.
  *
- * A guard that is stopped goes on where it was from what it saved, as keyed records:
+ * A guard writes its state as keyed records. A new guard continues from these records:
  *
- *     ek_guard_save(guard, 0, data, length, write, user, e);    now and then: what has changed
- *     for each record, as it was written:
+ *     ek_guard_save(guard, 0, data, length, write, user, e);    periodically: changed records
+ *     for each record, in the order written:
  *         ek_state_add(state, key, bytes, length, e);
  *     ek_guard_load(&guard, assets, state, &fit, e);
  *
- * Lists that come again after that, or after a transaction that was given up, are not to count
- * twice: those that the state has seen are scored with ek_guard_peek in place of ek_guard_update;
- * those that were forwarded but are not in it are taken, and not scored.
+ * A list must count once, even if it is redelivered after a restart or an aborted transaction.
+ * Score a list that the state contains with ek_guard_peek instead of ek_guard_update. Update the
+ * guard with a list that was forwarded but is not in the state, and do not score it.
  *
- * Units: times in milliseconds since 1970, factors as plain ratios, lengths in bytes.
- * Ownership: what a function gives through `out` is the caller's, to be given back by the matching
- * _free; `const` pointers that are returned belong to the guard and live until its next call.
- * Threads: assets are read-only and may be shared; a guard, and a context, belong to one
- * thread at a time.
- * Errors: 0 is success; anything else is a code whose text the error holds. NULL errors are
- * allowed. No function starts threads, reads clocks, opens sockets or writes logs.
+ * Units: times in milliseconds since 1970, factors as ratios, lengths in bytes.
+ * Ownership: the caller frees an object returned through `out` with the matching _free function.
+ * Returned `const` pointers belong to the guard or context and are valid until its next call.
+ * Threads: assets are read-only and may be shared. Use a guard or context from one thread at a
+ * time. No function starts threads, reads clocks, opens sockets or writes logs.
+ * Errors: functions return 0, or an enum ek_code and its message in `e`. `e` may be NULL. On error
+ * the outputs and the guard are unchanged unless the function documents otherwise. Each function
+ * with an `e` parameter may return EK_ENOMEM.
  */
 #ifndef EVENKEEL_H
 #define EVENKEEL_H
@@ -54,15 +56,16 @@
 extern "C" {
 #endif
 
+/** Result codes. */
 enum ek_code {
     EK_OK = 0,
-    EK_ENOMEM,  /* memory could not be had */
-    EK_EIO,     /* the operating system said no: file, network */
-    EK_EFORMAT, /* data that cannot be read: message, LETOR line, model file */
-    EK_ECONFIG, /* configuration that cannot be used; commands exit with 78 */
-    EK_EUSAGE,  /* wrong call of a command or function; commands exit with 2 */
+    EK_ENOMEM,  /* out of memory */
+    EK_EIO,     /* error of the operating system: file, network */
+    EK_EFORMAT, /* malformed data: message, LETOR line, model file */
+    EK_ECONFIG, /* invalid configuration; commands exit with status 78 */
+    EK_EUSAGE,  /* invalid argument; commands exit with status 2 */
     EK_ELIMIT,  /* a named limit was exceeded */
-    EK_ESTATE,  /* not possible now: wrong manifest, model without tensors, closed handle */
+    EK_ESTATE,  /* invalid in the current state: other manifest, closed handle */
 };
 
 struct ek_error;
@@ -71,171 +74,416 @@ struct ek_guard;
 struct ek_context;
 struct ek_state;
 
-/* Version of the library, "0.1.0". */
+/** Return the version of the library, such as "0.1.0". */
 const char *ek_version(void);
 
-/* An error to pass around; NULL without memory. */
+/** Return a new error, or NULL if out of memory. The caller frees it. */
 struct ek_error *ek_error_new(void);
+
+/** Free an error. NULL is allowed. */
 void ek_error_free(struct ek_error *e);
-/* `file:line:column: message` as far as known, or "" when nothing failed. Valid until the next use
- * of the error. */
+
+/**
+ * Return the message of an error.
+ *
+ * @param e The error; not NULL.
+ * @return `file:line:column: message` with the known parts of the position, or "" without an error.
+ *     Valid until the next use of the error.
+ */
 const char *ek_error_message(const struct ek_error *e);
 
-/* Reads what a guard needs. `rules` and `model` may be NULL: built-in rules, and a guard that
- * observes only. Fails with the place of the first fault; *out is untouched then. */
+/**
+ * Load the assets of a guard.
+ *
+ * @param out The assets; the caller frees them after all guards and contexts that use them.
+ * @param manifest Path of the feature manifest.
+ * @param profile Path of the training profile.
+ * @param rules Path of the rules; NULL: default rules.
+ * @param model Path of the routable model; NULL: the guard only observes.
+ * @param e The error, with the position of the first fault.
+ * @return 0, or the code of the first fault.
+ */
 int ek_assets_load(struct ek_assets **out, const char *manifest, const char *profile,
                    const char *rules, const char *model, struct ek_error *e);
+
+/** Free assets. NULL is allowed. */
 void ek_assets_free(struct ek_assets *a);
 
-/* A guard with nothing seen yet. The assets must outlive it. */
+/**
+ * Create a guard without state.
+ *
+ * @param out The guard; the caller frees it.
+ * @param assets The assets; they must outlive the guard.
+ * @return 0, or the code of the error.
+ */
 int ek_guard_new(struct ek_guard **out, const struct ek_assets *assets, struct ek_error *e);
+
+/** Free a guard. NULL is allowed. */
 void ek_guard_free(struct ek_guard *g);
 
-/* Reads one message and takes it into account. `message` must stay unchanged until ek_guard_score.
- * now_ms stands in where the message has no time. On failure (a message that cannot be read)
- * nothing was counted, and ek_guard_score must not be called for it. */
+/**
+ * Decode one message and update the guard with it.
+ *
+ * @param message The message; must stay unchanged until ek_guard_score returns.
+ * @param length Length of the message in bytes.
+ * @param now_ms Current time, used if the message has no time.
+ * @return 0, or the code of the error. On error do not call ek_guard_score for this message.
+ * @retval EK_EFORMAT The message cannot be decoded; it is not counted.
+ * @retval EK_ELIMIT The message exceeds a limit; it is not counted.
+ */
 int ek_guard_observe(struct ek_guard *g, const void *message, size_t length, int64_t now_ms,
                      struct ek_error *e);
 
-/* The bytes to forward for the message last observed: `message` itself when the plan has nothing
- * for it, else a copy with the scores replaced. NULL on failure (*length is then untouched):
- * forward the message as it came. */
+/**
+ * Return the message to forward for the last observed message.
+ *
+ * @param length Set to the length in bytes; unchanged on error.
+ * @return `message` of ek_guard_observe if the plan does not apply to it, else a copy with replaced
+ *     scores. NULL on error: forward the original message.
+ */
 const void *ek_guard_score(struct ek_guard *g, size_t *length, struct ek_error *e);
 
-/* What ek_guard_score did: "pass", "canary" or "routed", the last two with other scores; "shadow"
- * when it would have, and "paused" while a person has all pass. */
+/**
+ * Return the outcome of the last ek_guard_score.
+ *
+ * @return "canary" or "routed": the scores are replaced. "pass": unchanged, also after an error.
+ * "shadow": unchanged, a route in shadow mode applies. "paused": unchanged, the guard is paused.
+ */
 const char *ek_guard_action(const struct ek_guard *g);
-/* Version of the plan that the last message was scored under; 0 before the first plan. */
+
+/** Return the version of the current plan; 0 before the first plan. */
 uint64_t ek_guard_plan_version(const struct ek_guard *g);
-/* Queries observed in its life: by the guards whose state it has, too. */
+
+/** Return the number of observed lists, including those of the restored state and merged guards. */
 uint64_t ek_guard_list_count(const struct ek_guard *g);
 
-/* A context for one thread. The assets must outlive it. */
+/**
+ * Create a context for one thread.
+ *
+ * @param out The context; the caller frees it.
+ * @param assets The assets; they must outlive the context.
+ * @return 0, or the code of the error.
+ */
 int ek_context_new(struct ek_context **out, const struct ek_assets *assets, struct ek_error *e);
+
+/** Free a context. NULL is allowed. */
 void ek_context_free(struct ek_context *c);
-/* Reads one message into the context; `message` must stay unchanged until ek_context_score. On
- * failure (a message that cannot be read) the context has none. */
+
+/**
+ * Decode one message into a context.
+ *
+ * @param message The message; must stay unchanged until ek_context_score returns.
+ * @param length Length of the message in bytes.
+ * @return 0, or the code of the error. On error the context has no message.
+ * @retval EK_EFORMAT The message cannot be decoded.
+ * @retval EK_ELIMIT The message exceeds a limit.
+ */
 int ek_context_decode(struct ek_context *c, const void *message, size_t length, struct ek_error *e);
-/* Takes the message of the context into account, once, and notes in the context what the plan has
- * for it; now_ms as for ek_guard_observe. EK_ESTATE when there is none or it was taken, or when the
- * guard has other assets than the context by now: then it is still there, but only good to be read
- * again. On failure ek_context_score must not be called for it. */
+
+/**
+ * Update a guard with the message of a context, and set the treatment of the message in the
+ * context.
+ *
+ * @param c The context; each decoded message updates a guard once.
+ * @param now_ms Current time, used if the message has no time.
+ * @return 0, or the code of the error. On error do not call ek_context_score for this message.
+ * @retval EK_ESTATE The context has no message, the message was already used, or the guard now has
+ *     other assets. In the last case decode the message again with a context of these assets.
+ */
 int ek_guard_update(struct ek_guard *g, struct ek_context *c, int64_t now_ms, struct ek_error *e);
-/* As ek_guard_update, but the message is not taken into account: it gets what the plan has now for
- * lists of its segments. */
+
+/**
+ * Set the treatment of the message of a context from the current plan, without updating the guard.
+ *
+ * @return 0, or the code of the error, as ek_guard_update.
+ */
 int ek_guard_peek(const struct ek_guard *g, struct ek_context *c, struct ek_error *e);
-/* As ek_guard_score, for the message of the context and the plan that it was taken under; needs the
- * context alone. */
+
+/**
+ * Return the message to forward for the message of a context.
+ *
+ * Uses the plan of the last ek_guard_update or ek_guard_peek. Needs no guard.
+ *
+ * @param length Set to the length in bytes; unchanged on error.
+ * @return As ek_guard_score.
+ */
 const void *ek_context_score(struct ek_context *c, size_t *length, struct ek_error *e);
-/* What ek_context_score did, and the version of the plan. */
+
+/** Return the outcome of the last ek_context_score, as ek_guard_action. */
 const char *ek_context_action(const struct ek_context *c);
+
+/** Return the plan version of the last ek_guard_update or ek_guard_peek. */
 uint64_t ek_context_plan_version(const struct ek_context *c);
 
-/* Lets time pass without a message: holds run out. Call about once a second. Of a clock that goes
- * back, or on by more than a day at once, nothing passes; use one that nobody sets. */
+/**
+ * Advance event time without a message, so that minimum durations expire.
+ *
+ * Call about once per second with a monotonic clock. A step back or a step of more than one day
+ * does not advance event time.
+ *
+ * @param now_ms Current time.
+ * @return 0, or the code of the error.
+ */
 int ek_guard_advance(struct ek_guard *g, int64_t now_ms, struct ek_error *e);
 
-/* The next thing that happened, one JSON object without a line end, oldest first. 1 when there was
- * one, 0 when there is none, -1 without memory to write it: then it is the next one still. Events
- * that nobody fetches are kept up to 4,096, then the oldest go. */
+/**
+ * Return the oldest pending event and remove it.
+ *
+ * The guard retains 4,096 pending events and then drops the oldest.
+ *
+ * @param json Set to one JSON object without a line end.
+ * @return 1 with an event, 0 without, -1 if out of memory; the event then stays pending.
+ */
 int ek_guard_next_event(struct ek_guard *g, const char **json);
 
-/* Takes a record of a state: `key` is terminated, at most 39 bytes; with bytes NULL the record of
- * that key is to be deleted, which may as well be left out. Both are good until it returns. A value
- * other than 0 ends the save. */
+/**
+ * Write one record of a checkpoint.
+ *
+ * @param user Pointer of the caller, from ek_guard_save.
+ * @param key Key of the record, at most 39 bytes, terminated. Valid until the function returns.
+ * @param bytes The record; NULL: delete the record of this key, which is optional. Valid until the
+ *     function returns.
+ * @param length Length of the record in bytes.
+ * @return 0, or another value to abort the checkpoint.
+ */
 typedef int (*ek_write_fn)(void *user, const char *key, const void *bytes, size_t length);
 
-/* What the feature is like now in lists of that segment (NULL: in all) is normal there: the
- * confirmed change of scale ends, with its route, and is found no more, in no segment. *version:
- * for ek_guard_revert. author and reason (at most 64 and 500 bytes, NULL: not said) go with the
- * event. EK_EUSAGE for names that are none; EK_ESTATE when nothing is confirmed there, or nothing
- * that this makes normal, with what to do instead; EK_ELIMIT with too many: nothing has changed
- * then. EK_ENOMEM: it may be done, and not all is told. */
+/**
+ * Accept the current level of a feature in a segment as normal.
+ *
+ * The confirmed finding and its route end. The accepted level is not reported again in any segment.
+ *
+ * @param feature Name of the feature.
+ * @param segment Segment dimension; NULL: all traffic.
+ * @param value Segment value; "(other)": all values without separate statistics.
+ * @param author User for the event, at most 64 bytes; NULL: not given.
+ * @param reason Reason for the event, at most 500 bytes; NULL: not given.
+ * @param version Set to the version for ek_guard_revert; may be NULL.
+ * @return 0, or the code of the error.
+ * @retval EK_EUSAGE Unknown feature or segment, or a string is too long.
+ * @retval EK_ESTATE No confirmed finding that an accept ends, or the guard is an instance of a
+ *     fleet; the message names the remedy.
+ * @retval EK_ELIMIT Too many accepted levels.
+ * @retval EK_ENOMEM Out of memory; the command may be applied without all of its events.
+ */
 int ek_guard_accept(struct ek_guard *g, const char *feature, const char *segment, const char *value,
                     const char *author, const char *reason, uint64_t *version, struct ek_error *e);
-/* Takes an accept back: what it made normal is found again. */
+
+/**
+ * Revert an accept; its fault is detected again.
+ *
+ * @param version Version from ek_guard_accept.
+ * @param author As ek_guard_accept.
+ * @param reason As ek_guard_accept.
+ * @return 0, or the code of the error.
+ * @retval EK_EUSAGE A string is too long.
+ * @retval EK_ESTATE Unknown version, or the guard is an instance of a fleet.
+ * @retval EK_ENOMEM Out of memory; the command may be applied without all of its events.
+ */
 int ek_guard_revert(struct ek_guard *g, uint64_t version, const char *author, const char *reason,
                     struct ek_error *e);
 
-/* What people decide: from the next list on the action is taken there whatever is found and
- * whatever the mode is, until that time of the stream (0: for good); "none" lets nothing act. A pin
- * of a segment goes before one of all traffic, and one at the same place takes its place. segment
- * and value NULL: all traffic. author and reason as above. EK_EUSAGE for names that are none and an
- * action that the feature cannot have; EK_ESTATE where it cannot be done now; EK_ELIMIT with no
- * room for the segment value, or with too many: nothing has changed then. EK_ENOMEM: it may be
- * done, and not all is told. */
+/**
+ * Pin the action of a feature in a segment, independent of findings and mode.
+ *
+ * The pin applies from the next list. It replaces a pin of the same segment, and a pin of a segment
+ * takes precedence over a pin of all traffic.
+ *
+ * @param feature Name of the feature.
+ * @param segment Segment dimension; NULL: all traffic.
+ * @param value Segment value; "(other)": all values without separate statistics.
+ * @param action Name of the action; "none" prevents all actions.
+ * @param until_ms End of the pin in event time; 0: no end.
+ * @param author As ek_guard_accept.
+ * @param reason As ek_guard_accept.
+ * @return 0, or the code of the error.
+ * @retval EK_EUSAGE Unknown feature, segment or action, an action that the feature cannot have, an
+ *     end in the past, or a string is too long.
+ * @retval EK_ESTATE No model for the action, or the guard is an instance of a fleet.
+ * @retval EK_ELIMIT Too many pins or segment values.
+ * @retval EK_ENOMEM Out of memory; the command may be applied without all of its events.
+ */
 int ek_guard_pin(struct ek_guard *g, const char *feature, const char *segment, const char *value,
                  const char *action, int64_t until_ms, const char *author, const char *reason,
                  struct ek_error *e);
-/* Takes a pin back. EK_ESTATE: nothing is pinned there, or only by the rules; the message says
- * where that stands. */
+
+/**
+ * Remove a pin.
+ *
+ * @param feature Name of the feature.
+ * @param segment Segment dimension; NULL: all traffic.
+ * @param value Segment value; "(other)": all values without separate statistics.
+ * @param author As ek_guard_accept.
+ * @param reason As ek_guard_accept.
+ * @return 0, or the code of the error.
+ * @retval EK_EUSAGE Unknown feature or segment, or a string is too long.
+ * @retval EK_ESTATE No pin, only a pin of the rules (the message names its position), or the guard
+ *     is an instance of a fleet.
+ * @retval EK_ENOMEM Out of memory; the command may be applied without all of its events.
+ */
 int ek_guard_unpin(struct ek_guard *g, const char *feature, const char *segment, const char *value,
                    const char *author, const char *reason, struct ek_error *e);
-/* The plan in force is empty from the next list on, whatever is found or pinned, and what was
- * growing stands still; and no longer. One that is so already stays so, and nothing is told. */
+
+/**
+ * Pause: use an empty plan from the next list, independent of findings and pins.
+ *
+ * Canaries do not grow while paused. A call while paused has no effect and no event.
+ *
+ * @param author As ek_guard_accept.
+ * @param reason As ek_guard_accept.
+ * @return 0, or the code of the error.
+ * @retval EK_EUSAGE A string is too long.
+ * @retval EK_ENOMEM Out of memory; the command may be applied without all of its events.
+ */
 int ek_guard_pause(struct ek_guard *g, const char *author, const char *reason, struct ek_error *e);
+
+/**
+ * End a pause. A call without a pause has no effect and no event.
+ *
+ * @param author As ek_guard_accept.
+ * @param reason As ek_guard_accept.
+ * @return 0, or the code of the error.
+ * @retval EK_EUSAGE A string is too long.
+ * @retval EK_ENOMEM Out of memory; the command may be applied without all of its events.
+ */
 int ek_guard_resume(struct ek_guard *g, const char *author, const char *reason, struct ek_error *e);
-/* A route that a guardrail took back begins anew; one whose fault is gone, and that stays since the
- * rules say `recover: manual`, ends. EK_ESTATE: there is neither. */
+
+/**
+ * Restart a route that a guardrail rolled back, or end a route that waits for manual recovery.
+ *
+ * With `recover: manual` in the rules, a route waits for this call after its fault has cleared.
+ *
+ * @param feature Name of the feature.
+ * @param segment Segment dimension; NULL: all traffic.
+ * @param value Segment value; "(other)": all values without separate statistics.
+ * @param author As ek_guard_accept.
+ * @param reason As ek_guard_accept.
+ * @return 0, or the code of the error.
+ * @retval EK_EUSAGE Unknown feature or segment, or a string is too long.
+ * @retval EK_ESTATE No such route, or the guard is an instance of a fleet.
+ * @retval EK_ENOMEM Out of memory; the command may be applied without all of its events.
+ */
 int ek_guard_resume_route(struct ek_guard *g, const char *feature, const char *segment,
                           const char *value, const char *author, const char *reason,
                           struct ek_error *e);
 
-/* All that the guard has seen, as records of at most 260 KiB (docs/format/state.md), and behind
- * them their head, which makes a base of them. What has not changed since the last base is left
- * out, unless `full`; the first base of a guard is full. `user_data` (at most 64 KiB) is kept in
- * the head, for the caller. After a failure, or when the records were not kept, the next base must
- * be whole: after a failure it is. EK_ESTATE: write failed; EK_ENOMEM, EK_ELIMIT. */
+/**
+ * Write a checkpoint: records of at most 260 KiB, then the checkpoint header
+ * (docs/format/state.md).
+ *
+ * After an error during writing the next checkpoint is full. If the caller loses records that
+ * `write` accepted, the next call must set `full`.
+ *
+ * @param full 0: write only the parts that changed since the last checkpoint. The first checkpoint
+ * of a guard is always full.
+ * @param user_data Data of the caller for the header; ek_state_note returns it.
+ * @param user_data_length Length in bytes, at most 64 KiB.
+ * @param write Called for each record.
+ * @param user First argument of `write`.
+ * @return 0, or the code of the error.
+ * @retval EK_ESTATE `write` failed.
+ * @retval EK_ELIMIT The user data or a part of the state is too large.
+ */
 int ek_guard_save(struct ek_guard *g, int full, const void *user_data, size_t user_data_length,
                   ek_write_fn write, void *user, struct ek_error *e);
 
-/* Gathers the records of a state, which are copied. Those of a base may come in any order, behind
- * them its head; bases one after the other. */
+/**
+ * Create an empty set of checkpoint records.
+ *
+ * @param out The state; the caller frees it.
+ * @return 0, or EK_ENOMEM.
+ */
 int ek_state_new(struct ek_state **out, struct ek_error *e);
+
+/** Free a state and its records. NULL is allowed. */
 void ek_state_free(struct ek_state *s);
-/* bytes NULL: the record was deleted. EK_EFORMAT: no record of a state, and nothing changed. */
+
+/**
+ * Add one record to a state.
+ *
+ * Add checkpoints in the order written. The records of one checkpoint may have any order, but its
+ * header must be last.
+ *
+ * @param key Key of the record.
+ * @param bytes The record, which is copied; NULL: the record was deleted.
+ * @param length Length of the record in bytes.
+ * @return 0, or the code of the error.
+ * @retval EK_EFORMAT Not a record of a state; the state is unchanged.
+ */
 int ek_state_add(struct ek_state *s, const char *key, const void *bytes, size_t length,
                  struct ek_error *e);
-/* Number of the last base of which all is there, 0: none; bases of a guard are numbered from 1. Its
- * queries, and its note, as long as no head is added. */
+
+/** Return the number of the last complete checkpoint, from 1; 0: none. */
 uint64_t ek_checkpoint_number(const struct ek_state *s);
+
+/** Return the number of observed lists in the last complete checkpoint; 0 without one. */
 uint64_t ek_state_list_count(const struct ek_state *s);
+
+/**
+ * Return the user data of the last complete checkpoint.
+ *
+ * @param length Set to the length in bytes.
+ * @return The user data, or NULL. Valid until the next header is added.
+ */
 const void *ek_state_note(const struct ek_state *s, size_t *length);
 
-/* What a state was to a guard. */
+/** Result of restoring a state. */
 enum ek_restore_result {
-    EK_RESTORE_NONE,          /* there was no head */
-    EK_RESTORE_FULL,          /* it goes on as if it had never stopped */
-    EK_RESTORE_PREVIOUS,      /* the same, but from a base before the last, which is not complete */
-    EK_RESTORE_COUNTERS_ONLY, /* of another profile, limit of cells, or segments: sketches and
-                               * queries were kept, and the detector begins anew */
-    EK_RESTORE_OTHER_MANIFEST, /* refused, and so are those below */
-    EK_RESTORE_INCOMPLETE,     /* records that the head names are missing or differ */
+    EK_RESTORE_NONE,           /* no checkpoint header; ek_guard_load fails */
+    EK_RESTORE_FULL,           /* complete */
+    EK_RESTORE_PREVIOUS,       /* complete, from an earlier checkpoint than the last */
+    EK_RESTORE_COUNTERS_ONLY,  /* other profile or segments: sketches and counts only */
+    EK_RESTORE_OTHER_MANIFEST, /* ek_guard_load fails with this and all values below */
+    EK_RESTORE_INCOMPLETE,     /* records that the header names are missing or differ */
     EK_RESTORE_DAMAGED,
-    EK_RESTORE_OTHER_VERSION /* of the format */
+    EK_RESTORE_OTHER_VERSION /* of the file format */
 };
-/* "none", "whole", "earlier", ... */
+
+/** Return the name of a result: "none", "whole", "earlier", ... */
 const char *ek_restore_result_name(enum ek_restore_result fit);
 
-/* A new guard with a state. *fit says what it was, with failures too, memory aside; *out is
- * untouched then. The assets must outlive the guard, the state need not. */
+/**
+ * Create a guard from a state.
+ *
+ * @param out The guard; the caller frees it.
+ * @param assets The assets; they must outlive the guard.
+ * @param state The state; may be freed after the call.
+ * @param fit Set to the result, also on error except EK_ENOMEM.
+ * @return 0, or the code of the error.
+ * @retval EK_ESTATE No state, or a state of another manifest or format version.
+ * @retval EK_EFORMAT The state is incomplete or damaged.
+ */
 int ek_guard_load(struct ek_guard **out, const struct ek_assets *assets,
                   const struct ek_state *state, enum ek_restore_result *fit, struct ek_error *e);
 
-/* Other assets from the next list on: rules, profile, model. Of the manifest there must be the same
- * one (EK_ESTATE). What was learnt goes on as far as *fit says, as of ek_guard_load; plan and open
- * findings follow the new rules at once, and what changes with that is told as events. Messages
- * that were read with the assets of before can no longer be taken or looked at: read them again
- * with a context of these. What was taken may still be scored with its context; ek_guard_score has
- * nothing until the next message. On failure the guard is as it was. The assets of before may go
- * when no context has them. An instance of a fleet (of `run`) has to join it again. */
+/**
+ * Replace rules, profile and model of a guard from the next list.
+ *
+ * The plan and open findings follow the new rules at once; changes are reported as events.
+ * Decode messages again that were decoded with the previous assets and not yet used. A message that
+ * updated the guard may still be scored with its context; ek_guard_score fails until the next
+ * message. The previous assets may be freed when no context uses them. An instance of a fleet must
+ * join it again.
+ *
+ * @param assets The new assets, of the same manifest; they must outlive the guard.
+ * @param fit Set to the extent of the restored state, as ek_guard_load.
+ * @return 0, or the code of the error; the guard is then unchanged.
+ * @retval EK_ESTATE The manifest or the message layout differs.
+ */
 int ek_guard_set_assets(struct ek_guard *g, const struct ek_assets *assets,
                         enum ek_restore_result *fit, struct ek_error *e);
 
-/* Adds what another guard of the same assets has seen: sketches and counts exactly, evidence as its
- * theory allows, lists it remembers in the order of their times, open changes and the plan. Of two
- * changes of the same feature and cell one goes on, and the other is told as dismissed. `from`
- * keeps what it had. EK_ENOMEM: neither is of any use. */
+/**
+ * Merge the state of another guard with the same assets.
+ *
+ * Sketches and counts add exactly. Evidence, open findings, plans and the list history are joined.
+ * Of two findings for the same feature and segment one continues; the other is reported as
+ * dismissed.
+ *
+ * @param into The guard to change.
+ * @param from The guard to read.
+ * @return 0, or EK_ENOMEM; both guards must then be freed.
+ */
 int ek_guard_merge(struct ek_guard *into, struct ek_guard *from, struct ek_error *e);
 
 #ifdef __cplusplus

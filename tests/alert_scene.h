@@ -1,4 +1,4 @@
-/* A book of alerts with two sinks, Slack and Alertmanager, a clock, and events for it. */
+/* Alert registry with two sinks (Slack and Alertmanager), a clock, and events for it. */
 #ifndef EK_TESTS_ALERT_SCENE_H
 #define EK_TESTS_ALERT_SCENE_H
 
@@ -79,7 +79,7 @@ static inline void price(struct scene *s, const char *state)
     hear(s, json_of(&(struct finding){.feature = "price", .state = state}));
 }
 
-/* Tells a sink all that is due; how many that were, and the last of them. */
+/* Deliver every due alert to one sink. Return their number; set *last to the last one. */
 static inline int told(struct scene *s, size_t sink, struct ek_alert *last)
 {
     const struct ek_alert_entry *e;

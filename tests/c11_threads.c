@@ -1,7 +1,5 @@
-/* The threads of C11 on top of those of POSIX, for ThreadSanitizer: it knows only the latter, and
- * librdkafka uses the former. Linked into the tests with SANITIZE=thread alone; the C library's own
- * do the same.
- */
+/* C11 threads implemented on POSIX threads, which ThreadSanitizer instruments; librdkafka uses C11
+ * threads. Linked only with SANITIZE=thread. */
 #include <errno.h>
 #include <pthread.h>
 #include <stdint.h>

@@ -1,6 +1,5 @@
-/* A second reader of messages, built on msgpack-c, to hold the codec against: it takes the whole
- * tree first and then looks fields up in it. Default field names; for property tests and fuzzing.
- */
+/* Independent message decoder on msgpack-c, for comparison with the codec. Uses the default field
+ * names; for property tests and fuzzing. */
 #ifndef EK_TESTS_CODEC_ORACLE_H
 #define EK_TESTS_CODEC_ORACLE_H
 
@@ -13,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* msgpack-c gives up beyond 32 levels; ours must give up before. */
+/* Below msgpack-c's limit of 32 levels, so that the codec rejects first. */
 enum { EK_ORACLE_DEPTH = 16 };
 
 static const char EK_ORACLE_FEATURES[] =
@@ -32,7 +31,7 @@ static inline bool ek_oracle_is(const msgpack_object *o, const char *text)
            !memcmp(o->via.str.ptr, text, o->via.str.size);
 }
 
-/* How often a map has a key; the last value in *value. */
+/* Return the number of occurrences of a key in a map; set *value to the last one. */
 static inline int ek_oracle_find(const msgpack_object *map, const char *key,
                                  const msgpack_object **value)
 {
@@ -63,7 +62,7 @@ static inline bool ek_oracle_same(double a, double b)
     return a == b || (isnan(a) && isnan(b));
 }
 
-/* Whether `o` is a number (or nil: missing), and in `got` if that is known. */
+/* Return whether `o` is a number or nil (missing), and equals *got unless `got` is NULL. */
 static inline bool ek_oracle_value(const msgpack_object *o, const float *got)
 {
     double value = NAN;
@@ -105,8 +104,8 @@ static inline bool ek_oracle_row(const msgpack_object *o, const struct ek_featur
 
 enum { EK_ORACLE_DIGITS = 32 };
 
-/* A text or bin as it stands, an integer as its digits (room for them is given), a segment's true
- * and false as such; no text for nil. */
+/* Set the string form of `o`: a string or bin unchanged, an integer as digits, true and false of a
+ * segment as words. nil has no string. */
 static inline bool ek_oracle_word(const msgpack_object *o, bool segment,
                                   char digits[EK_ORACLE_DIGITS], struct ek_text *word)
 {
@@ -206,8 +205,8 @@ static inline bool ek_oracle_score(const msgpack_object *o, const struct ek_list
     return !q || (ek_oracle_same(value, q->score[i]) && (o != NULL) == (q->place[i].length > 0));
 }
 
-/* Whether every item says its source, how many there are, and which one each has: numbered as they
- * come. A value of another kind says nothing. */
+/* Check that every item has a source, the number of sources, and the source of each item. Sources
+ * are numbered by first occurrence; a value of another type is no source. */
 static inline bool ek_oracle_sources(const msgpack_object *items, const struct ek_list *q)
 {
     char digits[EK_SOURCES_MAX + 1][EK_ORACLE_DIGITS];
@@ -264,7 +263,7 @@ static inline bool ek_oracle_items(const msgpack_object *o, const struct ek_mani
     return !q || (q->has_label == all && ek_oracle_sources(o, q));
 }
 
-/* Of the whole list, at least those of the message. */
+/* Item count of the whole list; at least the items in the message. */
 static inline bool ek_oracle_list_items(const msgpack_object *o, const msgpack_object *items,
                                         const struct ek_list *q)
 {
@@ -276,7 +275,7 @@ static inline bool ek_oracle_list_items(const msgpack_object *o, const msgpack_o
     return !q || q->list_items == (int)value;
 }
 
-/* One number or nil for each routable feature. */
+/* Check for one number or nil per routable feature. */
 static inline bool ek_oracle_log_means(const msgpack_object *o, const struct ek_manifest *m,
                                        const struct ek_list *q)
 {
@@ -294,14 +293,14 @@ static inline bool ek_oracle_log_means(const msgpack_object *o, const struct ek_
     return true;
 }
 
-/* The only derived feature: ln of the items of the whole list. */
+/* The only derived feature: ln of the item count of the whole list. */
 static inline bool ek_oracle_derived(const struct ek_manifest *m, const struct ek_list *q)
 {
     int items = q->list_items ? q->list_items : q->items;
     return !items || q->query[m->query_count - 1] == (float)log(items);
 }
 
-/* Whether the tree is a message, and the one that `q` holds (NULL: not asked). */
+/* Check that the tree is a message and, unless `q` is NULL, equals that list. */
 static inline bool ek_oracle_message(const msgpack_object *root, const struct ek_manifest *m,
                                      const struct ek_list *q)
 {
@@ -328,7 +327,7 @@ static inline bool ek_oracle_message(const msgpack_object *root, const struct ek
            ek_oracle_log_means(log_means, m, q) && (!q || ek_oracle_derived(m, q));
 }
 
-/* Whether bytes outside of the scores are the same in the message and its patched form. */
+/* Check that the message and its patched form differ only in the scores. */
 static inline bool ek_oracle_untouched(const struct ek_list *before, const uint8_t *in,
                                        const struct ek_list *after, const struct ek_buf *out,
                                        size_t length)
@@ -346,7 +345,7 @@ static inline bool ek_oracle_untouched(const struct ek_list *before, const uint8
     return true;
 }
 
-/* NULL, or what a patched message got wrong. `q` is the decoded one. */
+/* Return NULL, or the error in a patched message. `q` is the decoded message. */
 static inline const char *ek_oracle_patch(const struct ek_codec *c, const struct ek_list *q,
                                           const uint8_t *bytes, size_t length)
 {
@@ -381,8 +380,8 @@ static inline const char *ek_oracle_patch(const struct ek_codec *c, const struct
     return fault;
 }
 
-/* Decodes and patches, asks msgpack-c for its opinion, and returns NULL or in what they differ.
- * *accepted: whether it was a message. The codec must have EK_ORACLE_DEPTH. */
+/* Decode and patch with both decoders. Return NULL, or a description of their difference. Sets
+ * *accepted to whether the message is valid. The codec must have EK_ORACLE_DEPTH. */
 static inline const char *ek_oracle_fault(const struct ek_codec *c, const struct ek_manifest *m,
                                           const uint8_t *bytes, size_t length, bool *accepted)
 {

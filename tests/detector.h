@@ -1,4 +1,4 @@
-/* A detector on a small stream, the faults that are done to it, and what it told last. */
+/* Detector on a small stream, with injected faults and its most recent findings. */
 #ifndef EK_TESTS_DETECTOR_H
 #define EK_TESTS_DETECTOR_H
 
@@ -16,11 +16,10 @@ static const char RULES[] =
 struct bench {
     struct stream_world world;
     struct ek_detector *detector;
-    /* of the last finding in each state, and how many there were */
+    /* last finding and count, by state */
     struct ek_finding last[5];
     int count[5];
-    int told[3]; /* whether a finding of all traffic, of arm A, of arm B is confirmed and not over
-                  */
+    int told[3]; /* open confirmed finding for all traffic, arm A, arm B */
 };
 
 static inline void setup_with(struct bench *b, uint64_t seed, const char *rules)
@@ -56,7 +55,7 @@ static inline void observe(struct bench *b, const struct ek_list *q)
     }
 }
 
-/* What is done to a list of the faulty part of a stream. */
+/* Fault injected into one list of the faulty part of a stream. */
 typedef void fault(struct bench *b, struct ek_list *q);
 
 static inline void run(struct bench *b, int lists, fault *harm)

@@ -1,11 +1,11 @@
-/* A detector's parts as one run of bytes. */
+/* Detector state in one buffer. */
 #ifndef EK_TESTS_DETECTOR_PARTS_H
 #define EK_TESTS_DETECTOR_PARTS_H
 
 #include "detect/detector_state.h"
 #include "tests/check.h"
 
-/* Write the parts of a detector, or read them into a new one. */
+/* Serialize all parts of a detector, or read them into a new one. */
 static inline void detector_parts_walk(struct ek_detector *d, struct ek_serialize *s)
 {
     for (int part = EK_PART_CELLS; part <= EK_PART_ACCEPTS; part++) {
@@ -19,7 +19,7 @@ static inline void detector_parts_walk(struct ek_detector *d, struct ek_serializ
     ck_assert_int_eq(s->rc, EK_OK);
 }
 
-/* Return the bytes of all parts. Owner: the caller, ek_buf_release. */
+/* Return all parts as bytes. The caller frees them with ek_buf_release. */
 static inline struct ek_buf detector_parts_save(struct ek_detector *d)
 {
     struct ek_buf bytes;

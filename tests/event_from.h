@@ -1,5 +1,4 @@
-/* Events for tests, written as the JSON that they would be; keys that are missing are as unknown.
- */
+/* Events for tests, built from JSON. Missing keys get the value for unknown. */
 #ifndef EK_TESTS_EVENT_FROM_H
 #define EK_TESTS_EVENT_FROM_H
 
@@ -97,7 +96,7 @@ static inline enum ek_class event_class(const json_t *o)
     return class < 0 ? EK_CLASS_NONE : (enum ek_class) class;
 }
 
-/* "price-17". */
+/* Number of an episode name such as "price-17". */
 static inline uint32_t event_episode(const char *text)
 {
     const char *number = text ? strrchr(text, '-') : NULL;
@@ -217,7 +216,7 @@ static inline enum ek_event_kind event_kind(const json_t *o)
     return EK_EVENT_TEXT;
 }
 
-/* Good until the next call. What is no event is one of kind EK_EVENT_TEXT. */
+/* Return the event; valid until the next call. Invalid JSON gives kind EK_EVENT_TEXT. */
 static inline const struct ek_event *event_from(const char *json)
 {
     static json_t *o;

@@ -1,20 +1,20 @@
-/* Scores in double straight from docs/format/model.md, with a bound on how far the scorer may be
- * from them: what rounding explains, derived and not measured.
+/* Scores in double, computed from docs/format/model.md, with a derived bound on the scorer's
+ * rounding error.
  *
- * Three numbers travel together through the formula:
- *   value  in double, as if it were exact
- *   error  how far the scorer's number may be from it
- *   move   how far it may move when each log moves by what it is given
+ * The formula propagates three numbers together:
+ *   value  in double, treated as exact
+ *   error  bound on the scorer's distance from it
+ *   move   bound on its change when each log moves by the given amount
  *
  * With u = 2^-24, half a step of a float at 1:
  *   inputs  are rounded to float once, after some steps in double: error 2u |value|; an octave, the
- *           mean of octaves and its own rounding lie on a grid of 2^-40 (num/ln.h), half of that
+ *           mean of octaves and its own rounding are on a grid of 2^-40 (num/ln.h), half of that
  *           each, and a fourth half covers the end of the series: 2^-39 ln 2 / log_sd per z
  *   layers  sum n products onto a bias, in float, fused or not: the classic bound is
  *           (n + 1) u (|b| + sum |w x|); errors and moves of the x pass through |w|, and max(0, .)
  *           moves nothing farther
- *   wide    is in double, on float z; the gate sees the rounded query inputs
- * EXACT_SLACK covers what is of second order (u squared) and the rounding of these doubles.
+ *   wide    is in double, on float z; the gate reads the rounded query inputs
+ * EXACT_SLACK covers second-order terms (u squared) and the rounding of these doubles.
  */
 #ifndef EK_TESTS_EXACT_SCORE_H
 #define EK_TESTS_EXACT_SCORE_H
@@ -49,7 +49,7 @@ static inline struct exact exact_signed_ln(float x, float mean, float sd)
     return exact_rounded(isfinite(x) ? (ln - (double)mean) / (double)sd : 0);
 }
 
-/* -1, 0 or 1; 0 for what has no logarithm. */
+/* Return -1, 0 or 1; 0 if x has no logarithm. */
 static inline int exact_sign(float x)
 {
     return !isfinite(x) || x == 0 ? 0 : x < 0 ? -1 : 1;
@@ -65,7 +65,7 @@ static inline float exact_x(const struct ek_model *m, const struct ek_list *q, i
     return q->x[item * m->item_features + m->routable[k]];
 }
 
-/* Where z is 0, of routable feature k. */
+/* Return the value of ln|x| at which z is 0, for routable feature k. */
 static inline double exact_mean(const struct ek_model *m, const struct ek_list *q, int k)
 {
     double sum = 0, count = 0;
@@ -77,7 +77,7 @@ static inline double exact_mean(const struct ek_model *m, const struct ek_list *
     return m->list_free ? (double)m->log_mean[k] : count > 0 ? sum / count : 0;
 }
 
-/* One over what a log is divided by. */
+/* Return the reciprocal of the divisor of a log. */
 static inline double exact_scale(const struct ek_model *m, struct ek_treatment t, int k)
 {
     return 1 / (double)m->log_sd[k] / (t.action == EK_ACT_ROUTE_NORMALIZED ? t.value : 1);
@@ -95,7 +95,7 @@ static inline struct exact exact_z(const struct ek_model *m, float x, int k, dou
     return z;
 }
 
-/* What gate output l gives. */
+/* Return gate output l. */
 static inline struct exact exact_gate(const struct ek_model *m, const struct exact *v, int l)
 {
     if (l == m->gate_size)
@@ -109,7 +109,7 @@ static inline struct exact exact_gate(const struct ek_model *m, const struct exa
     return g;
 }
 
-/* (g . slope[:, k]) or, with `matrix` the zeros, (g . zero[:, k]). */
+/* Return (g . slope[:, k]) or, with `matrix` the zeros, (g . zero[:, k]). */
 static inline struct exact exact_slope(const struct ek_model *m, const struct exact *v,
                                        const float *matrix, int k)
 {
@@ -143,8 +143,8 @@ static inline void exact_layer(const struct ek_model *m, int layer, int inputs, 
     memcpy(x, y, (size_t)outputs * sizeof *y);
 }
 
-/* The score of one item. t [K]: none, route or route_normalized; ln_move [K]: how far ln|x| less
- * the mean may move. */
+/* Return the score of one item. t [K]: none, route or route_normalized. ln_move [K]: bound on the
+ * change of ln|x| minus the mean. */
 static inline struct exact exact_score(const struct ek_model *m, const struct ek_list *q, int item,
                                        const struct ek_treatment *t, const double *ln_move)
 {

@@ -1,4 +1,4 @@
-/* A fleet (tests/fleet_world.h) that is told something by people. */
+/* Fleet (tests/fleet_world.h) that receives operator commands. */
 #ifndef EK_TESTS_FLEET_PEOPLE_H
 #define EK_TESTS_FLEET_PEOPLE_H
 
@@ -59,7 +59,7 @@ static inline void give(struct fleet *f, int decider, const struct ek_order *o)
     ek_buf_release(&out);
 }
 
-/* The last answer, and how many there were. */
+/* The last reply and the number of replies. */
 struct answers {
     struct ek_buf bytes;
     int count;
@@ -76,7 +76,7 @@ static inline int hear(void *context, const void *bytes, size_t length)
 static inline struct ek_fleet_reply answered(struct fleet *f, int decider, struct answers *a,
                                              int count)
 {
-    static struct ek_fleet_reply r; /* has the texts that what is given back points to */
+    static struct ek_fleet_reply r; /* owns the strings of the returned reply */
     struct ek_error e;
     a->count = 0;
     must(ek_leader_write_replies(f->decider[decider], hear, a));

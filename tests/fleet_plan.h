@@ -1,12 +1,12 @@
-/* A plan record with some entries and nothing else. */
+/* Plan record with some entries and all other parts empty. */
 #ifndef EK_TESTS_FLEET_PLAN_H
 #define EK_TESTS_FLEET_PLAN_H
 
 #include "fleet/plan_record.h"
 #include "tests/check.h"
 
-/* The end of a record behind its entries: no modes, nothing wanted, no rollouts, no pins, no
- * limits; nothing normal but training; no decisions, findings, asks. */
+/* Write the part of a record after its entries: no modes, desired plan, rollouts, pins, limits,
+ * accepted shifts, decisions, findings or requests. */
 static inline void fleet_plan_end(struct ek_serialize *w)
 {
     struct ek_fleet_limits none = {.free_ms = -1};

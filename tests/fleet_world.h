@@ -1,6 +1,5 @@
-/* A fleet on small streams, with a clock of its own: instances that observe, one log of ticks, one
- * of plans, and deciders. What happens to the records on their way is up to the test.
- */
+/* Fleet on small streams with a simulated clock: observing instances, one log of evidence reports,
+ * one of plans, and leader candidates. The test controls the delivery of records. */
 #ifndef EK_TESTS_FLEET_WORLD_H
 #define EK_TESTS_FLEET_WORLD_H
 
@@ -12,7 +11,7 @@
 
 enum { FLEET_MOST = 128, FLEET_TICK_LISTS = 25, FLEET_TICK_MS = 1000, FLEET_DECIDERS = 3 };
 
-/* The budget of 136 features over the 3 that the streams have. */
+/* Rules with the budget of 136 features for the 3 of the streams. */
 static const char FLEET_RULES[] =
     "version: 1\n"
     "defaults: {mode: enforce, false_alarms: 1 per 453333333 lists, confirmation_lists: 64}\n"
@@ -21,7 +20,7 @@ static const char FLEET_RULES[] =
 struct fleet_record {
     uint8_t *bytes;
     size_t length;
-    int due; /* tick at which it arrives */
+    int due; /* report interval of its arrival */
     int from;
 };
 
@@ -30,9 +29,9 @@ struct fleet_instance {
     struct ek_detector *detector;
     struct ek_fleet_instance *member;
     int64_t stream_ms;
-    bool cut;  /* hears of no plans */
+    bool cut;  /* receives no plans */
     bool idle; /* has no lists */
-    int local; /* lists at its first suspicion of its own, -1: none yet */
+    int local; /* lists before its own first suspicion; -1: none yet */
     char name[16];
 };
 
@@ -42,20 +41,20 @@ struct fleet {
     struct fleet_instance instance[FLEET_MOST];
     struct ek_leader *decider[FLEET_DECIDERS];
     bool dead[FLEET_DECIDERS];
-    bool deaf[FLEET_DECIDERS];       /* reads no plans, and decides all the same */
-    uint64_t misses[FLEET_DECIDERS]; /* instances whose records do not reach it, as bits */
-    int teller;                      /* instance that writes now */
+    bool deaf[FLEET_DECIDERS];       /* reads no plans and still acts as leader */
+    uint64_t misses[FLEET_DECIDERS]; /* instances with lost records, as bits */
+    int teller;                      /* instance that writes at present */
     int64_t clock_ms;
-    struct fleet_record *log; /* of ticks, not delivered yet */
+    struct fleet_record *log; /* undelivered evidence reports */
     int records, room;
-    int published; /* plans */
-    /* what becomes of a record: how many copies arrive, and how many ticks late each */
+    int published; /* number of plans */
+    /* Return the number of copies that arrive, and set their delay in report intervals. */
     int (*fate)(struct fleet *f, int *late);
     struct ek_rng rng;
-    /* what the deciders told, by state */
+    /* last finding of the leaders, by state */
     struct ek_finding last[5];
     int count[5];
-    int first[5]; /* lists of each instance since `since`, at the first of that state; -1: none */
+    int first[5]; /* lists of each since `since`, at the first finding of that state; -1: none */
     int since;    /* lists before the fault */
 };
 
@@ -78,7 +77,7 @@ static inline struct ek_leader *fleet_decider(struct fleet *f, int number)
     return f->decider[number];
 }
 
-/* Of a world that is there already. */
+/* Initialize a fleet in an existing world. */
 static inline void fleet_begin(struct fleet *f, int instances, struct stream_world world,
                                uint64_t seed)
 {
@@ -137,7 +136,7 @@ static inline void fleet_log(struct fleet *f, const void *bytes, size_t length, 
     memcpy(r->bytes, bytes, length);
 }
 
-/* A record of an instance, on its way. */
+/* Queue a record of an instance for delivery. */
 static inline int fleet_write(void *context, const void *bytes, size_t length)
 {
     struct fleet *f = context;
@@ -174,7 +173,7 @@ static inline void fleet_observe(struct fleet *f, int i, fleet_fault *harm)
                      EK_OK);
 }
 
-/* The records that are due, to every decider. */
+/* Deliver all due records to every leader candidate. */
 static inline void fleet_deliver(struct fleet *f)
 {
     int kept = 0;
@@ -194,7 +193,7 @@ static inline void fleet_deliver(struct fleet *f)
     f->records = kept;
 }
 
-/* A plan record goes to all who hear. */
+/* Deliver a plan record to every connected instance and candidate. */
 static inline void fleet_publish(struct fleet *f, const struct ek_buf *record)
 {
     f->published++;
@@ -242,8 +241,8 @@ static inline void fleet_tick(struct fleet *f, fleet_fault *harm)
             fleet_decide(f, d, ek_leader_advance);
 }
 
-/* Between two ticks: so many lists of each, what cannot wait is told, and the first decider looks
- * at it. */
+/* Run `lists` lists per instance between two reports, send urgent reports, and let the first
+ * candidate process them. */
 static inline void fleet_between(struct fleet *f, int lists, fleet_fault *harm)
 {
     for (int i = 0; i < f->instances; i++) {
@@ -265,7 +264,7 @@ static inline void fleet_run(struct fleet *f, int ticks, fleet_fault *harm)
         fleet_tick(f, harm);
 }
 
-/* The plan of an instance for a list of now. */
+/* Return the plan of an instance for its current list. */
 static inline const struct ek_plan *fleet_plan(struct fleet *f, int i)
 {
     struct fleet_instance *o = &f->instance[i];

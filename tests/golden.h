@@ -1,7 +1,7 @@
-/* Expected values from files: tests/golden of this repository, and those of the reference
- * implementation, whose folder the environment variable EK_REFERENCE names.
+/* Expected values from tests/golden and from the reference implementation, whose folder
+ * EK_REFERENCE names.
  *
- * Tests run in the root of the repository. A test that needs the reference says that it is skipped.
+ * Tests run in the repository root. A test that needs the reference is skipped without it.
  */
 #ifndef EK_TESTS_GOLDEN_H
 #define EK_TESTS_GOLDEN_H
@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Path of a file of the reference; NULL, said on stderr, without EK_REFERENCE. */
+/* Return the path of a reference file, or NULL with a note on stderr if EK_REFERENCE is unset. */
 static inline const char *golden_reference(const char *file, char *path, size_t size)
 {
     const char *folder = getenv("EK_REFERENCE");
@@ -33,14 +33,14 @@ static inline json_t *golden_load(const char *path)
     return j;
 }
 
-/* NULL without EK_REFERENCE. */
+/* Return NULL if EK_REFERENCE is unset. */
 static inline json_t *golden_load_reference(const char *file)
 {
     char path[1000];
     return golden_reference(file, path, sizeof path) ? golden_load(path) : NULL;
 }
 
-/* Copies the numbers of a JSON array (of arrays) in order; returns how many. null is NaN. */
+/* Copy the numbers of a JSON array (of arrays) in order; null becomes NaN. Return their number. */
 static inline size_t golden_floats(const json_t *j, float *out)
 {
     if (!json_is_array(j)) {

@@ -1,4 +1,4 @@
-/* A model with random weights that routes what its manifest says, for tests of the guard. */
+/* Model with random weights and the routing of its manifest, for tests of the guard. */
 #ifndef EK_TESTS_GUARD_MODEL_H
 #define EK_TESTS_GUARD_MODEL_H
 

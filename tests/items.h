@@ -1,4 +1,4 @@
-/* Messages of one item, for tests: lists taken apart, and items by hand. */
+/* Messages of one item: split lists, and items with given values. */
 #ifndef EK_TESTS_ITEMS_H
 #define EK_TESTS_ITEMS_H
 
@@ -17,8 +17,8 @@ static inline struct ek_text item_text(const char *text)
     return (struct ek_text){text, text ? strlen(text) : 0};
 }
 
-/* An item by hand: of a query, with an id (NULL: none), both of which must live on; its values are
- * `value` and `value` + .5. */
+/* Set an item of a query, with an id or NULL; both strings must outlive it. Its values are `value`
+ * and `value` + .5. */
 static inline void item_make(struct ek_list *q, const char *query, const char *id, int list_items,
                              float value)
 {
@@ -35,7 +35,8 @@ static inline void item_make(struct ek_list *q, const char *query, const char *i
     q->segment_count = 0;
 }
 
-/* The mean logarithms of a list, as its sender would find them; room for each routable feature. */
+/* Set the mean logarithms of a list as its sender computes them. Needs room for every routable
+ * feature. */
 static inline void item_means(struct ek_list *list, const struct ek_manifest *m)
 {
     ck_assert_int_eq(ek_list_reserve_means(list, m->routable_count), EK_OK);

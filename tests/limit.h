@@ -1,6 +1,5 @@
-/* A limit and its neighbours: one below and at the limit something is taken, one above it is
- * refused with an error that names the limit and begins with its place.
- */
+/* Test of a limit and its neighbors: sizes up to the limit are accepted. One more is rejected with
+ * an error that names the limit and starts with the location. */
 #ifndef EK_TESTS_LIMIT_H
 #define EK_TESTS_LIMIT_H
 
@@ -12,7 +11,7 @@
 
 enum { SAID_BYTES = 400 };
 
-/* Makes or reads something of that size; the code, and the error as people see it. */
+/* Create or read an object of that size. Return the code, and write the user-visible error. */
 typedef int limit_take(int size, char said[SAID_BYTES]);
 
 static inline void ck_beyond(limit_take *take, int size, const char *place, const char *says)

@@ -1,5 +1,5 @@
-/* A message with any number of headers, each with a name of one byte and no value; those of
- * daemon/kafka/tool_client.h have a few at most. */
+/* Message with any number of headers, each with a one-byte name and no value. The calls of
+ * daemon/kafka/tool_client.h send only a few. */
 #ifndef EK_TESTS_MANY_HEADERS_H
 #define EK_TESTS_MANY_HEADERS_H
 
@@ -8,7 +8,7 @@
 #include <librdkafka/rdkafka.h>
 #include <stdint.h>
 
-/* To partition 0 of "scored", without a key. */
+/* Send to partition 0 of "scored", without a key. */
 static inline void send_many_headers(const char *brokers, const void *value, size_t length,
                                      int count)
 {

@@ -1,4 +1,4 @@
-/* What tests and benchmarks read off the machine. Both end the program when it does not tell. */
+/* Process measurements for tests and benchmarks. Both end the program on failure. */
 #ifndef EK_TESTS_MEASURE_H
 #define EK_TESTS_MEASURE_H
 
@@ -7,7 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Seconds of a clock that only goes forward. */
+/* Return the seconds of a monotonic clock. */
 static inline double ek_measure_seconds(void)
 {
     struct timespec t;
@@ -16,7 +16,7 @@ static inline double ek_measure_seconds(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Bytes of this process that are in memory. */
+/* Return the resident bytes of this process. */
 static inline double ek_measure_resident(void)
 {
     long total, resident;

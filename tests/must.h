@@ -1,10 +1,10 @@
-/* What has to work in programs without Check: where it does not, they end. */
+/* Fatal checks for programs without Check. */
 #ifndef EK_TESTS_MUST_H
 #define EK_TESTS_MUST_H
 
 #include <stdlib.h>
 
-/* Takes what calls return, 0 for good. */
+/* End the program unless a call returned 0. */
 static inline void must(int rc)
 {
     if (rc)

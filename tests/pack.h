@@ -1,13 +1,13 @@
 /* Messages for tests, written as text: ek_pack(&buf, "{query:'q1', items:[{score:1.5, x:[1,
  * nil]}]}").
  *
- *   {key: value, ...}  a map of at most 15 pairs; keys are any value, bare words are text
+ *   {key: value, ...}  a map of at most 15 pairs; keys are any value, bare words are strings
  *   [value, ...]       an array of at most 15 elements
- *   'text' or word     text of at most 31 bytes; nil, true, false are themselves
+ *   'text' or word     a string of at most 31 bytes; nil, true, false are themselves
  *   12 -3              an integer in its shortest form (up to 32 bits)
  *   1.5 / 1.5d         float32 / float64; nan and inf as nan, inf
  *   (1.5, nan)         bin of little-endian float32
- *   #cd0102            bytes as they are
+ *   #cd0102            raw bytes
  */
 #ifndef EK_TESTS_PACK_H
 #define EK_TESTS_PACK_H
@@ -144,7 +144,7 @@ static inline void ek_pack_value(struct ek_buf *out, const char **s)
         ek_pack_word(out, s);
 }
 
-/* `out` is cleared first. Text that is no such notation ends the test. */
+/* Replace `out` by the encoded message. Invalid notation fails the test. */
 static inline void ek_pack(struct ek_buf *out, const char *text)
 {
     ek_buf_clear(out);

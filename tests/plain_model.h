@@ -1,5 +1,4 @@
-/* A plain model with weights of no meaning, so that every feature counts: for tests that need
- * scores, not rankings. */
+/* Plain model with arbitrary weights on every feature, for tests of scores rather than rankings. */
 #ifndef EK_TESTS_PLAIN_MODEL_H
 #define EK_TESTS_PLAIN_MODEL_H
 
@@ -13,7 +12,7 @@ static inline void ek_fill_weights(struct ek_rng *r, float *values, int count)
         values[i] = (float)(0.3 * ek_rng_normal(r));
 }
 
-/* Saves it as `path`; the model is the caller's. */
+/* Save the model as `path` and return it. The caller frees it. */
 static inline struct ek_model *ek_save_plain_model(const struct ek_manifest *m, const char *path)
 {
     struct ek_model_shape shape = {.hidden_count = 1, .hidden = {8}, .gate_size = 1};

@@ -1,4 +1,4 @@
-/* Models of every shape there is, with random weights and statistics, and values for them. */
+/* Models of every shape with random weights and statistics, and input values for them. */
 #ifndef EK_TESTS_RANDOM_MODEL_H
 #define EK_TESTS_RANDOM_MODEL_H
 
@@ -10,9 +10,9 @@
 #include <math.h>
 #include <stdio.h>
 
-enum { EK_RANDOM_FEATURES = 9, EK_RANDOM_QUERIES = 4 }; /* at most */
+enum { EK_RANDOM_FEATURES = 9, EK_RANDOM_QUERIES = 4 }; /* maxima */
 
-/* A manifest with random roles; at least one routable item feature. */
+/* Return a manifest with random roles and at least one routable item feature. */
 static inline struct ek_manifest *ek_random_manifest(struct ek_rng *r)
 {
     char text[2048];
@@ -74,7 +74,7 @@ static inline struct ek_model *ek_random_model(const struct ek_manifest *f, stru
     return m;
 }
 
-/* Mostly positive and spread over decades; also zeros, negatives and missing values. */
+/* Return a value: mostly positive over several decades, sometimes zero, negative or missing. */
 static inline float ek_random_value(struct ek_rng *r)
 {
     double x = exp(4 * ek_rng_normal(r));
@@ -90,7 +90,7 @@ static inline float ek_random_value(struct ek_rng *r)
     }
 }
 
-/* A list for the model, of `items` items. */
+/* Set a list of `items` items for the model. */
 static inline void ek_random_list(struct ek_list *q, int items, const struct ek_model *m,
                                   struct ek_rng *r)
 {
@@ -100,7 +100,7 @@ static inline void ek_random_list(struct ek_list *q, int items, const struct ek_
     ek_randomise(q->query, m->query_features, r, 1);
 }
 
-/* A model of any shape and its scorer. */
+/* Create a manifest, a model of random shape, and its scorer. */
 static inline void ek_random_scorer(struct ek_manifest **features, struct ek_model **model,
                                     struct ek_scorer **scorer, struct ek_rng *r)
 {

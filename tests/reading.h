@@ -1,4 +1,4 @@
-/* A codec of a small manifest and the message it reads, for tests of messages in any encoding. */
+/* Codec of a small manifest and a decoded message, for tests of any encoding. */
 #ifndef EK_TESTS_READING_H
 #define EK_TESTS_READING_H
 
@@ -21,7 +21,7 @@ struct reading {
     struct ek_list q;
     struct ek_buf message, out;
     struct ek_error e;
-    uint8_t *bytes; /* what was read, in memory of just its size, for the sanitizers */
+    uint8_t *bytes; /* the message, in memory of exactly its size for the sanitizers */
     size_t length;
 };
 
@@ -60,7 +60,7 @@ static inline int reading_take(struct reading *r, const void *bytes, size_t leng
     return ek_codec_decode(r->codec, exact, length, &r->q, &r->e);
 }
 
-/* What reading `text` gave, and what it should have. */
+/* Compare a decoding result with the expected one. */
 static inline void reading_gave(const struct reading *r, const char *text, int rc)
 {
     ck_assert_msg(rc == EK_OK, "%s\n%s", text, r->e.message);

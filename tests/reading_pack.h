@@ -1,4 +1,4 @@
-/* What a codec makes of messages that are written as text (tests/pack.h). */
+/* Decoding of messages written as text (tests/pack.h). */
 #ifndef EK_TESTS_READING_PACK_H
 #define EK_TESTS_READING_PACK_H
 

@@ -1,6 +1,8 @@
-/* Runs every suite of a folder; the list comes from the file names at build time. CK_RUN_SUITE
- * names one, by its file (stage_fleet of test_stage_fleet.c) or by its own name; a name that there
- * is not fails, and so does a run without a test. With --list it says their names. */
+/* Test runner for all suites of a folder, listed by file name at build time.
+ *
+ * CK_RUN_SUITE selects one by its file (stage_fleet of test_stage_fleet.c) or by its own name. An
+ * unknown name fails, and so does a run without a test. --list prints the names.
+ */
 #include "base/parse.h"
 #include "tests/check.h"
 
@@ -27,9 +29,9 @@ static const struct {
 
 enum { COUNT = sizeof SUITES / sizeof *SUITES };
 
-static char last_name[NAME_BYTES]; /* of the suite made last: Check does not tell it */
+static char last_name[NAME_BYTES]; /* of the last suite; Check has no accessor */
 
-/* The last assertion of a thread that held. */
+/* The last passed assertion of a thread. */
 static _Thread_local struct {
     const char *file;
     int line;
@@ -44,8 +46,8 @@ void ek_mark(const char *file, int line)
         (_mark_point)(file, line);
 }
 
-/* What was there before us takes its turn then: a fault comes again when we return, what was sent
- * is sent again. */
+/* Afterwards the previous handler runs: a fault repeats on return, a sent signal is raised again.
+ */
 static const int DEADLY[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
 static struct sigaction before[sizeof DEADLY / sizeof *DEADLY];
 
@@ -62,7 +64,7 @@ static void dying(int number, siginfo_t *of, void *context)
 
 static void mark_when_dying(void)
 {
-    static bool done; /* where all tests run in one process */
+    static bool done; /* all tests ran in one process */
     if (done)
         return;
     done = true;
@@ -85,7 +87,7 @@ Suite *ek_suite_of(const char *name, const TTest *const *tests, int count)
     return suite;
 }
 
-/* Typing errors first, then names that it is a part of, or that are a part of it. */
+/* Print typing errors first, then names that contain the word or are contained in it. */
 static void print_near(const char *desired)
 {
     const char *left[COUNT], *near;
@@ -105,7 +107,7 @@ static void print_near(const char *desired)
     fputs(shown ? "\n" : " none; they are named like the files, test_NAME.c\n", stderr);
 }
 
-/* Adds all suites. Whether there is one that is wanted; Check knows it by its own name. */
+/* Add all suites, because Check selects by its own name. Return whether one matches. */
 static int add_suites(SRunner *runner, const char *desired)
 {
     int found = !desired || !*desired;

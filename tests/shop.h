@@ -1,6 +1,8 @@
-/* A stream of lists with a category, for tests: item features price (log-normal) and kind (codes 1
- * to 8), query feature nights, segments arm (A, B) and market. Each market likes other kinds, and
- * an item tends to be of the kind of the one before it: a list says less than its items.
+/* Stream of lists with a category, for tests.
+ *
+ * Item features are price (log-normal) and kind (codes 1 to 8); the query feature is nights;
+ * segments are arm (A, B) and market. Each market prefers other kinds. An item tends to repeat the
+ * kind of the previous one, so a list carries less information than its items.
  */
 #ifndef EK_TESTS_SHOP_H
 #define EK_TESTS_SHOP_H
@@ -27,11 +29,11 @@ struct shop {
     struct ek_list query;
     uint64_t number;
     int markets, market, arm_b;
-    double liked[SHOP_MARKETS_MAX][SHOP_KINDS]; /* shares, cumulated */
+    double liked[SHOP_MARKETS_MAX][SHOP_KINDS]; /* cumulative fractions */
     char market_name[8], id[32], item_ids[32][24];
 };
 
-/* What is done to a list before it is seen; NULL: nothing. */
+/* Change to a list before it is observed; NULL: none. */
 typedef void shop_change(struct shop *s, struct ek_list *q);
 
 static inline struct ek_manifest *shop_manifest(void)
@@ -41,7 +43,8 @@ static inline struct ek_manifest *shop_manifest(void)
     return m;
 }
 
-/* One market: shares fall by half from kind 1 on. More: each has its own, from a fixed seed. */
+/* With one market, fractions halve from kind 1 on. With more, each has its own from a fixed seed.
+ */
 static inline void shop_open(struct shop *s, uint64_t seed, int markets)
 {
     memset(s, 0, sizeof *s);
@@ -104,7 +107,8 @@ static inline struct ek_list *shop_next(struct shop *s)
     return q;
 }
 
-/* Profile of that many lists, each changed by `habit` first; field: baseline, may be NULL. */
+/* Return a profile of that many lists, each changed by `habit` first. `field` is the
+ * stratification field, or NULL. */
 static inline struct ek_profile *shop_profile_of(const struct ek_manifest *m, int lists,
                                                  int markets, const char *field, shop_change *habit)
 {

@@ -1,4 +1,4 @@
-/* A stage in one process on generated hotel lists, against librdkafka's mock cluster. */
+/* Stage in this process on generated hotel lists, with librdkafka's mock cluster. */
 #ifndef EK_TESTS_STAGE_SCENE_H
 #define EK_TESTS_STAGE_SCENE_H
 
@@ -24,8 +24,8 @@ struct scene {
     struct ek_mock *mock;
     struct ek_config *config;
     struct ek_stage *stage;
-    void (*change)(struct ek_list *q, uint64_t i); /* of each list that is sent; NULL: none */
-    int spread; /* partitions that lists are sent to in turn; 0: as the key says */
+    void (*change)(struct ek_list *q, uint64_t i); /* applied to each sent list; NULL: none */
+    int spread;                                    /* partitions used in round robin; 0: by key */
     pthread_t thread;
     int rc;
     struct ek_error error;
@@ -106,7 +106,7 @@ static inline void *run(void *context)
     return NULL;
 }
 
-/* `log` may be NULL. */
+/* Start the stage. `log` may be NULL. */
 static inline void start_with(struct scene *s, struct ek_log *log)
 {
     struct ek_error e;
@@ -155,7 +155,7 @@ static inline void make_message(struct scene *s, uint64_t i, struct ek_list *q,
     ck_assert_int_eq(ek_codec_encode(s->assets.manifest, q, EK_FEATURES_ARRAY, message, NULL), 0);
 }
 
-/* Sends lists [from, to) with every tenth one cut short. */
+/* Send lists [from, to), every tenth one truncated. */
 static inline void feed(struct scene *s, uint64_t from, uint64_t to)
 {
     struct ek_tool_producer *sender;
@@ -183,7 +183,7 @@ static inline void feed(struct scene *s, uint64_t from, uint64_t to)
     ek_list_release(&q);
 }
 
-/* So short that the mock cluster keeps all of them. */
+/* Shorten a list so that the mock cluster retains all of them. */
 static inline void make_short(struct ek_list *q, uint64_t i)
 {
     (void)i;

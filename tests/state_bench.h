@@ -1,4 +1,4 @@
-/* A guard on a small shop of which arm B has prices in cents from a list on, and what keeps its
+/* Guard on a small shop whose arm B has prices in cents from a given list on, and the store of its
  * state. */
 #ifndef EK_TESTS_STATE_BENCH_H
 #define EK_TESTS_STATE_BENCH_H
@@ -11,7 +11,7 @@ struct bench {
     struct ek_assets assets;
     struct ek_guard *guard;
     struct shop shop;
-    struct ek_buf message; /* the one at hand */
+    struct ek_buf message; /* current message */
     struct state_store store;
 };
 
@@ -21,7 +21,7 @@ static inline void cents(struct shop *s, struct ek_list *q)
         q->x[2 * i] *= 100;
 }
 
-/* Before the first list. */
+/* Return a bench before its first list. */
 static inline struct bench *bench_new(void)
 {
     struct bench *b = calloc(1, sizeof *b);

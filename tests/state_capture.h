@@ -1,4 +1,4 @@
-/* The records of a state as a capture, in the order in which they were put: golden files. */
+/* Checkpoint records as a capture in write order: golden files. */
 #ifndef EK_TESTS_STATE_CAPTURE_H
 #define EK_TESTS_STATE_CAPTURE_H
 
@@ -26,7 +26,7 @@ static inline int state_capture_put(void *to, const char *key, const void *bytes
     return ek_capture_write(g->to, &r, NULL);
 }
 
-/* Records of a capture into a state. */
+/* Return the state of the records in a capture. */
 static inline struct ek_state *state_capture_read(const char *path)
 {
     struct ek_capture_reader *in;
@@ -44,8 +44,8 @@ static inline struct ek_state *state_capture_read(const char *path)
     return state;
 }
 
-/* Saves a guard as build/NAME, which must be as long as the golden file of that name. Returns what
- * the golden file says. */
+/* Save a guard as build/NAME; its size must equal that of the golden file. Return the state in the
+ * golden file. */
 static inline struct ek_state *state_capture_golden(struct ek_guard *g, const char *note,
                                                     const char *name)
 {

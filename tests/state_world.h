@@ -1,5 +1,4 @@
-/* A guard on a small shop, and a store of the records of its state as a compacted topic keeps them.
- */
+/* Guard on a small shop, and a store of its checkpoint records like a compacted topic. */
 #ifndef EK_TESTS_STATE_WORLD_H
 #define EK_TESTS_STATE_WORLD_H
 
@@ -19,7 +18,7 @@ static const char STATE_RULES[] =
     "segments: [arm, market]\n"
     "windows: {length: 60s, retention: 3, max_segments: 9}\n";
 
-/* Bytes of a record before what it holds. */
+/* Bytes of a record before its payload. */
 enum { STATE_FRAME = 28, STATE_CELLS = 10, STATE_MARKETS = 16, STATE_RECORDS = 2048 };
 
 static inline void state_assets_open(struct ek_assets *a, const char *rules, int training)
@@ -36,7 +35,7 @@ static inline void state_assets_open(struct ek_assets *a, const char *rules, int
     must(ek_codec_new(&a->codec, a->manifest, NULL, NULL, NULL));
 }
 
-/* The next list as a message. */
+/* Encode the next list as a message. */
 static inline void state_message(struct shop *s, const struct ek_assets *a, struct ek_buf *out,
                                  shop_change *change)
 {
@@ -55,9 +54,9 @@ struct state_record {
 
 struct state_store {
     struct state_record record[STATE_RECORDS];
-    int count, puts, deletes; /* kept; since the store was last asked to forget */
+    int count, puts, deletes; /* current records; puts and deletes since the last reset */
     size_t bytes;             /* of the puts */
-    int fail_after;           /* puts until one is refused; 0: none is */
+    int fail_after;           /* puts before a failure; 0: never */
 };
 
 static inline int state_find(const struct state_store *s, const char *key)
@@ -98,7 +97,7 @@ static inline int state_put(void *to, const char *key, const void *bytes, size_t
     return 0;
 }
 
-/* An ek_write_fn that adds up bytes, in a size_t. */
+/* An ek_write_fn that adds the bytes to a size_t. */
 static inline int state_count(void *to, const char *key, const void *bytes, size_t length)
 {
     (void)key;
@@ -114,7 +113,8 @@ static inline void state_clear(struct state_store *s)
     *s = (struct state_store){.count = 0};
 }
 
-/* All records in an order that depends on the seed, the head last. */
+/* Return a state from all records in an order that depends on the seed, with the checkpoint header
+ * last. */
 static inline struct ek_state *state_of(const struct state_store *s, uint64_t seed)
 {
     struct ek_state *state = NULL;

@@ -1,7 +1,6 @@
-/* A small stream of lists with known laws, for tests of the detector and the guard: three item
- * features (price and size log-normal, flag 0 or 1), one query feature (nights 1..7), segment arm A
- * or B.
- */
+/* Small stream of lists with known distributions, for tests of the detector and the guard. Item
+ * features are price and size (log-normal) and flag (0 or 1); the query feature is nights (1..7);
+ * the segment is arm A or B. */
 #ifndef EK_TESTS_STREAM_H
 #define EK_TESTS_STREAM_H
 
@@ -55,7 +54,7 @@ static inline struct ek_text stream_text(const char *text)
     return (struct ek_text){text, strlen(text)};
 }
 
-/* The next list. */
+/* Return the next list. */
 static inline struct ek_list *stream_next(struct stream *s)
 {
     struct ek_list *q = &s->query;
@@ -83,14 +82,14 @@ static inline struct ek_list *stream_next(struct stream *s)
     return q;
 }
 
-/* Multiplies a feature of the whole list. */
+/* Multiply a feature in every item of a list. */
 static inline void stream_scale(struct ek_list *q, int feature, double factor)
 {
     for (int i = 0; i < q->items; i++)
         q->x[3 * i + feature] = (float)(q->x[3 * i + feature] * factor);
 }
 
-/* Profile of that many lists, each changed by `habit` first (NULL: as they come). */
+/* Return a profile of that many lists, each changed by `habit` first (NULL: unchanged). */
 static inline struct ek_profile *stream_profile_of(const struct ek_manifest *m, int lists,
                                                    void (*habit)(struct ek_list *q))
 {

@@ -1,4 +1,4 @@
-/* What a guard on the small stream is made of, with a model that routes what its manifest says. */
+/* Assets of a guard on the small stream, with a model that has the routing of its manifest. */
 #ifndef EK_TESTS_STREAM_ASSETS_H
 #define EK_TESTS_STREAM_ASSETS_H
 
@@ -12,7 +12,8 @@
 
 enum { STREAM_TRAINING = 4000 };
 
-/* mapping NULL: lists, with the usual names. To be given back with ek_assets_release. */
+/* Create the assets. With mapping NULL, messages are lists with the default field names. The
+ * caller frees them with ek_assets_release. */
 static inline void stream_assets_open(struct ek_assets *a, const char *rules,
                                       const struct ek_mapping *mapping)
 {

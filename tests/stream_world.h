@@ -1,4 +1,4 @@
-/* What a detector or a guard on a small stream is made of. */
+/* Inputs of a detector or a guard on a small stream. */
 #ifndef EK_TESTS_STREAM_WORLD_H
 #define EK_TESTS_STREAM_WORLD_H
 
@@ -12,10 +12,10 @@ struct stream_world {
     struct ek_profile *profile;
     struct ek_rules *rules;
     struct stream stream;
-    bool lent; /* all but the stream, by a world that is there for longer */
+    bool lent; /* everything but the stream belongs to another world */
 };
 
-/* training: lists of the profile. */
+/* Initialize the world. training: lists of the profile. */
 static inline void stream_world_start(struct stream_world *w, const char *rules, int training,
                                       uint64_t seed)
 {

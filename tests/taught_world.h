@@ -1,5 +1,5 @@
-/* Hotel lists, an upstream scorer, and a model that it has taught, for tests of what a route does
- * to the order of lists. */
+/* Hotel lists, an upstream scorer and a model distilled from it, for tests of the effect of a
+ * route on ranking. */
 #ifndef EK_TESTS_TAUGHT_WORLD_H
 #define EK_TESTS_TAUGHT_WORLD_H
 
@@ -26,7 +26,7 @@ struct taught_world {
     double scores[EK_HOTEL_ITEMS_MAX];
 };
 
-/* What scores a list in place of the upstream scorer. */
+/* Score a list in place of the upstream scorer. */
 typedef void upstream_scores(struct taught_world *w);
 
 static inline struct ek_list *taught_next(struct taught_world *w, uint64_t i)
@@ -40,7 +40,7 @@ static inline void by_network(struct taught_world *w)
     ck_assert_int_eq(ek_scorer_score(w->of_upstream, &w->list, NULL, w->list.score, NULL), EK_OK);
 }
 
-/* The most popular first, for want of anything better the one with breakfast. */
+/* Score by popularity, then by breakfast. */
 static inline void by_popularity(struct taught_world *w)
 {
     for (int i = 0; i < w->list.items; i++) {
@@ -49,7 +49,8 @@ static inline void by_popularity(struct taught_world *w)
     }
 }
 
-/* Lists [from, from + count), with labels as they are, or those of the upstream scores. */
+/* Fill a data set with lists [from, from + count), with their own labels or those of the upstream
+ * scores. */
 static inline void taught_fill(struct taught_world *w, struct ek_dataset *d, uint64_t from,
                                int count, bool taught)
 {
@@ -131,7 +132,8 @@ static inline double taught_distance(struct taught_world *w, const double *a, co
     return (1 - figures.figure[EK_AGREEMENT_TAU]) / 2;
 }
 
-/* Of the taught model, on lists without a fault. */
+/* Return the root mean square distance of the distilled model from upstream, on lists without a
+ * fault. */
 static inline double taught_gap(struct taught_world *w, upstream_scores *upstream)
 {
     double squares = 0;

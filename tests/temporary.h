@@ -1,4 +1,4 @@
-/* A file for a test, empty; whoever asked for it unlinks it. */
+/* Empty temporary file for a test; the caller unlinks it. */
 #ifndef EK_TESTS_TEMPORARY_H
 #define EK_TESTS_TEMPORARY_H
 

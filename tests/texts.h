@@ -1,4 +1,4 @@
-/* Collections of made-up texts whose every count can be told by looking, and indexes of them. */
+/* Synthetic text collections with counts known by construction, and indexes of them. */
 #ifndef EK_TESTS_TEXTS_H
 #define EK_TESTS_TEXTS_H
 
@@ -12,7 +12,7 @@
 
 enum { EK_TEXTS_MAX = 3000, EK_TEXTS_WORDS = 60, EK_TEXTS_FIELD = 24 };
 
-/* Word numbers; "w17" is what they are called. */
+/* Word numbers; word 17 is spelled "w17". */
 struct ek_texts {
     int count;
     struct {
@@ -21,7 +21,8 @@ struct ek_texts {
     } document[EK_TEXTS_MAX];
 };
 
-/* Words of small numbers come often; some fields are empty, some documents too. */
+/* Create documents in which low word numbers are frequent. Some fields and some documents are
+ * empty. */
 static inline void ek_texts_make(struct ek_texts *t, int count, uint64_t seed)
 {
     struct ek_rng r;
@@ -55,7 +56,7 @@ static inline void ek_texts_add(const struct ek_texts *t, int d, struct ek_build
     ck_assert_int_eq(ek_build_add(b, &r, "texts", NULL), EK_OK);
 }
 
-/* Writes the index of them; returns how often memory was used up. */
+/* Write the index. Return how often the memory limit was reached. */
 static inline uint32_t ek_texts_index(const struct ek_texts *t, const char *path,
                                       uint64_t memory_bytes)
 {
@@ -70,7 +71,7 @@ static inline uint32_t ek_texts_index(const struct ek_texts *t, const char *path
     return spills;
 }
 
-/* The word at a place of a field, or of the whole document; -1 behind its end. */
+/* Return the word at a position of a field, or of the whole document; -1 past its end. */
 static inline int ek_texts_word(const struct ek_texts *t, int d, int field, int at)
 {
     if (field < EK_FIELDS)

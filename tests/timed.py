@@ -1,4 +1,4 @@
-"""A result of unittest that says how long each test took."""
+"""unittest result that prints the duration of each test."""
 import time
 import unittest
 

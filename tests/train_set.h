@@ -1,4 +1,4 @@
-/* Small generated lists to train on, and a recipe that learns them in a moment. */
+/* Small synthetic training lists, and options that learn them quickly. */
 #ifndef EK_TESTS_TRAIN_SET_H
 #define EK_TESTS_TRAIN_SET_H
 
@@ -27,7 +27,7 @@ static inline struct ek_manifest *ek_small_manifest(void)
     return m;
 }
 
-/* The cheapest item for its rating is the best; some values are missing or 0. */
+/* Set a list in which the cheapest item for its rating is best; some values are missing or 0. */
 static inline void ek_small_list(struct ek_list *q, struct ek_rng *r)
 {
     int n = 3 + (int)ek_rng_uniform_int(r, 6), best = 0;
@@ -79,7 +79,7 @@ static inline struct ek_train_options ek_small_options(void)
     return o;
 }
 
-/* Trains, and gives back the manifest and the sets. */
+/* Train and return a model; set the manifest and the data sets. */
 static inline struct ek_model *ek_trained(struct ek_manifest *m, struct ek_dataset *train,
                                           struct ek_dataset *vali, const struct ek_train_options *o,
                                           struct ek_train_progress *last)
@@ -109,7 +109,7 @@ static inline void ek_run_on_pool(void *context, void (*task)(void *arg, int i),
     ek_pool_run(context, task, arg, count);
 }
 
-/* Whether another number of threads gives the model `alone`, that of one. */
+/* Check that another number of threads gives the same model as `alone`, trained by one thread. */
 static inline void ek_check_threads(const struct ek_model *alone, struct ek_train_options o,
                                     struct ek_model *(*train)(const struct ek_train_options *o))
 {

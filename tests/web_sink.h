@@ -1,6 +1,6 @@
-/* A web server of one thread that keeps what it is sent and always answers the same, or never.
+/* Single-threaded web server that records requests and sends a fixed answer, or none.
  *
- * One request to a connection. What it has got may be read once it is closed.
+ * It serves one request per connection. Read the recorded requests after it is closed.
  */
 #ifndef EK_TESTS_WEB_SINK_H
 #define EK_TESTS_WEB_SINK_H
@@ -21,7 +21,7 @@ enum { WEB_SINK_BYTES = 64 << 10, WEB_SINK_LINKS = 16 };
 
 struct web_sink {
     char url[64];
-    const char *answer; /* NULL: it takes the request and is silent */
+    const char *answer; /* NULL: never answer */
     volatile bool endless;
     int fd, end[2], link[WEB_SINK_LINKS], links;
     pthread_t thread;

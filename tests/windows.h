@@ -1,6 +1,5 @@
-/* Windows of lists made to measure, for tests of the diagnosis: items of a log-normal feature in
- * strata of different levels, a training on them, and what a fault makes of them.
- */
+/* Diagnosis windows with controlled contents: items of a log-normal feature in strata of different
+ * levels, their training density, and injected faults. */
 #ifndef EK_TESTS_WINDOWS_H
 #define EK_TESTS_WINDOWS_H
 
@@ -13,7 +12,7 @@
 
 enum { WINDOW_LISTS = 400, WINDOW_ITEMS = 20, WINDOW_TRAINING = 20000, WINDOW_STRATA = 7 };
 
-/* Changes the items of a list. */
+/* Change the items of a list. */
 typedef void window_fault(float *x, int items, double by, struct ek_rng *rng);
 
 struct windows {
@@ -56,7 +55,7 @@ static inline struct ek_list_stats window_stats(const float *x, int items, float
         .usable = (uint16_t)usable};
 }
 
-/* One list of 1 .. most items, around 100. */
+/* Return a list of 1 .. most items, around 100. */
 static inline struct ek_list_stats window_list(struct windows *w, int most, window_fault *fault,
                                                double by, float *level)
 {
@@ -95,7 +94,7 @@ static inline void windows_spread(struct windows *w, const struct ek_list_stats 
     free(spread);
 }
 
-/* The training density, as a profile has it. */
+/* Set the training density as a profile stores it. */
 static inline void windows_density(struct windows *w, const struct ek_list_stats *record)
 {
     double counts[EK_DENSITY_BINS] = {0}, squares = 0;
@@ -132,7 +131,7 @@ static inline void windows_train(struct windows *w, uint64_t seed)
     free(record);
 }
 
-/* A window of `lists`, each of 1 .. most items and faulty with that probability. */
+/* Return a window of `lists` lists of 1 .. most items, each faulty with the given probability. */
 static inline struct ek_window windows_next(struct windows *w, int lists, int most,
                                             window_fault *fault, double by, double share)
 {

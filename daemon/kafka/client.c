@@ -22,7 +22,7 @@ bool ek_kafka_has_headers(rd_kafka_message_t *m)
     rd_kafka_headers_t *found;
     rd_kafka_resp_err_t err = rd_kafka_message_headers(m, &found);
     if (!err)
-        rd_kafka_message_set_headers(m, NULL); /* which frees them */
+        rd_kafka_message_set_headers(m, NULL); /* frees the parsed list */
     return err != RD_KAFKA_RESP_ERR__NOENT;
 }
 

@@ -7,24 +7,25 @@
 #include <string.h>
 
 enum {
-    MESSAGE_SLACK_BYTES = 64 << 10, /* key and headers beside the value */
+    MESSAGE_SLACK_BYTES = 64 << 10, /* key and headers */
     RECEIVE_BYTES_MIN = 100000000,
-    FETCH_BYTES_MIN = 8 << 20, /* records of a few bytes take some fifty times as much here */
+    FETCH_BYTES_MIN = 8 << 20, /* records of a few bytes take about fifty times their size in the
+                                * client */
     PARTITION_FETCH_BYTES_MIN = 1 << 20,
-    PRODUCE_BYTES_MAX = 1000000000, /* the most librdkafka takes */
-    PREFETCH_KBYTES = 64 << 10,     /* of all workers together */
+    PRODUCE_BYTES_MAX = 1000000000, /* librdkafka's maximum */
+    PREFETCH_KBYTES = 64 << 10,     /* all workers together */
     PREFETCH_KBYTES_MIN = 8 << 10,
-    PREFETCH_MESSAGES = 100000, /* likewise */
+    PREFETCH_MESSAGES = 100000, /* all workers together */
     PREFETCH_MESSAGES_MIN = 10000,
-    HEARTBEAT_MS = 500,    /* with which a member hears of a rebalance */
-    QUEUE_BACKOFF_MS = 10, /* until a full queue is looked at again */
+    HEARTBEAT_MS = 500,    /* the heartbeat response announces a rebalance */
+    QUEUE_BACKOFF_MS = 10, /* pause before a full queue is checked again */
     BACKOFF_VERSION = 0x020300ff,
-    STATE_MESSAGES = 100000, /* the most of a state that may wait to be sent */
+    STATE_MESSAGES = 100000, /* maximum queued records of a checkpoint */
     STATE_KBYTES = 1 << 20,
-    LINGER_SHARE = 4, /* of the latency that is allowed */
+    LINGER_SHARE = 4, /* fraction 1/4 of `pipeline.max_latency` */
 };
 
-/* Properties that are ours to decide, and what to use instead. */
+/* Properties that evenkeel sets, and the configuration key to use instead. */
 struct reserved {
     const char *name, *instead;
 };
@@ -44,8 +45,7 @@ static const struct reserved RESERVED[] = {
     {"queue.buffering.max.kbytes", "limits.in_flight_bytes"},
     {"message.max.bytes", "limits.message_bytes"},
 };
-/* What librdkafka holds against each other, and says only where a client is made: `name` must be at
- * least `least` and so much more. */
+/* Relations that librdkafka checks only when it creates a client: `name` >= `least` + `more`. */
 static const struct relation {
     const char *name, *least;
     int64_t more;
@@ -57,7 +57,7 @@ static const struct relation {
     {"max.poll.interval.ms", "session.timeout.ms", 0, "'session.timeout.ms'"},
     {"reconnect.backoff.max.ms", "reconnect.backoff.ms", 0, "'reconnect.backoff.ms'"},
 };
-/* What exactly once depends on. */
+/* Properties that exactly-once delivery depends on. */
 static const struct reserved RESERVED_EXACTLY[] = {
     {"enable.idempotence", NULL},
     {"enable.gapless.guarantee", NULL},
@@ -84,7 +84,7 @@ int ek_kafka_conf_set_property(rd_kafka_conf_t *conf, const struct ek_property *
 {
     struct ek_error said;
     int rc = ek_kafka_conf_set(conf, p->name, p->value, &said);
-    if (rc && p->secret) /* librdkafka repeats the value */
+    if (rc && p->secret) /* librdkafka repeats the value in its message */
         return ek_fail(e, rc, "librdkafka property '%s': its value is refused, not shown here",
                        p->name);
     if (rc && e)
@@ -151,7 +151,7 @@ static int pass_through(rd_kafka_conf_t *conf, const struct ek_config *c,
     return rc;
 }
 
-/* The last one that was set, as that one counts; NULL: none is. */
+/* Return the last entry of `name`, which overrides the others, or NULL. */
 static const struct ek_property *last_of(const struct ek_property_list *list, const char *name)
 {
     for (size_t i = list->count; i-- > 0;)
@@ -243,9 +243,9 @@ static int set_consumer(rd_kafka_conf_t *conf, const struct ek_config *c, struct
                            raise_to_min(2 * fetch, RECEIVE_BYTES_MIN), e);
 }
 
-/* At least once. Only the idempotent producer keeps the order of a partition over retries, also
- * with the five requests it may have on their way; without it one at a time does not. Each request
- * carries one partition, so one at a time makes partitions wait for each other. */
+/* At least once. Only the idempotent producer keeps the order of a partition over retries with five
+ * requests in flight. One request in flight would make partitions wait for each other, because each
+ * request carries one partition. */
 static int set_delivery(rd_kafka_conf_t *conf, const struct ek_config *c, struct ek_error *e)
 {
     char linger[32];
@@ -258,9 +258,8 @@ static int set_delivery(rd_kafka_conf_t *conf, const struct ek_config *c, struct
     return rc ? rc : ek_kafka_conf_set(conf, "linger.ms", linger, e);
 }
 
-/* Exactly once: the client wants idempotence for it, and puts the time-outs of messages and
- * requests below that of the transaction. Nothing waits for the linger, since a commit sends at
- * once what is there. */
+/* Exactly once. librdkafka requires idempotence and lowers message and request timeouts below the
+ * transaction timeout. A commit flushes, so the linger delays no output. */
 static int set_transactions(rd_kafka_conf_t *conf, const struct ek_config *c, struct ek_error *e)
 {
     int rc = ek_kafka_conf_set(conf, "enable.idempotence", "true", e);
@@ -277,9 +276,9 @@ static int set_reliable(rd_kafka_conf_t *conf, const struct ek_config *c, struct
     return rc ? rc : ek_kafka_conf_set(conf, "message.timeout.ms", "0", e);
 }
 
-/* Deliveries never time out by themselves: the broker may be away for as long as it likes, the
- * bounded number in flight holds the input back meanwhile. The client's own bound on a message is
- * lifted, because a message that is too large must still reach the dead letters. */
+/* Deliveries never time out: during a broker outage the in-flight limit holds back the input. The
+ * client's message size limit is raised, because a message too large for the broker must still
+ * become a dead letter. */
 static int set_producer(rd_kafka_conf_t *conf, const struct ek_config *c, struct ek_error *e)
 {
     int rc = set_reliable(conf, c, e);
@@ -287,7 +286,7 @@ static int set_producer(rd_kafka_conf_t *conf, const struct ek_config *c, struct
         rc = ek_kafka_conf_set(conf, "partitioner", "murmur2_random", e);
     if (!rc)
         rc = set_number(conf, "message.max.bytes", PRODUCE_BYTES_MAX, e);
-    int64_t state = c->state_topic ? 1 : 0; /* a base goes out at once */
+    int64_t state = c->state_topic ? 1 : 0; /* a checkpoint is queued at once */
     if (!rc)
         rc = set_number(conf, "queue.buffering.max.messages",
                         2 * c->in_flight_messages + 10000 + state * STATE_MESSAGES, e);
@@ -298,7 +297,7 @@ static int set_producer(rd_kafka_conf_t *conf, const struct ek_config *c, struct
                            e);
 }
 
-/* A configuration that is complete, or none. */
+/* Set *out if rc is 0, else free `conf`. Return rc. */
 static int finish(rd_kafka_conf_t **out, rd_kafka_conf_t *conf, int rc)
 {
     if (rc)
@@ -376,7 +375,7 @@ static int kafka_check(const struct ek_config *c, struct ek_error_list *faults, 
     if (!rc)
         rc = check_each(c, &c->output_librdkafka, faults, e);
     if (rc || c->part || (faults && faults->count))
-        return rc; /* values that were refused are not there */
+        return rc; /* a rejected value was not set, so relations cannot be checked */
     return check_whole(c, e);
 }
 

@@ -1,4 +1,4 @@
-/* Dead letters: the message with the reason in headers, or as much of it as the topic takes. */
+/* Dead letters: the source message with the error in headers, truncated if the topic rejects it. */
 #include "daemon/kafka/client.h"
 #include "daemon/kafka/producer_internal.h"
 #include "daemon/kafka/partition_offsets.h"
@@ -8,12 +8,11 @@
 
 enum { NAMES_BYTES = 40, WHY_BYTES = 400 };
 
-/* What a dead letter says, and goes without. */
 struct letter {
     enum ek_code code;
     const char *reason;
-    int left;            /* of LEFT */
-    char why[WHY_BYTES]; /* it goes without that */
+    int left;            /* bits of LEFT: omitted parts */
+    char why[WHY_BYTES]; /* reason for the truncation */
 };
 
 static const char *class_name(enum ek_code code)
@@ -21,7 +20,7 @@ static const char *class_name(enum ek_code code)
     return code == EK_EIO ? "delivery" : ek_code_name(code);
 }
 
-/* "headers,value" */
+/* Format omitted parts as "headers,value". */
 static void name_left(int left, char out[NAMES_BYTES])
 {
     static const struct {
@@ -37,7 +36,7 @@ static void name_left(int left, char out[NAMES_BYTES])
                                length ? "," : "", parts[i].name);
 }
 
-/* What to leave out next of what there is; 0: nothing more. */
+/* Return the next part to omit, or 0 if only the error headers remain. */
 static int next_left(rd_kafka_message_t *m, int left, rd_kafka_resp_err_t err)
 {
     if (err == RD_KAFKA_RESP_ERR_INVALID_TIMESTAMP)
@@ -56,8 +55,8 @@ static void add_number(rd_kafka_headers_t *headers, const char *name, int64_t va
     ek_kafka_add_header(headers, name, text);
 }
 
-/* Those of the message as far as they go with it, and ours; NULL without memory. What cannot be
- * read is left out. */
+/* Return the source headers, unless omitted, plus the error headers; NULL if out of memory.
+ * Unreadable source headers are marked as omitted. */
 static rd_kafka_headers_t *headers_of(const struct ek_inflight *t, struct letter *l)
 {
     char names[NAMES_BYTES];
@@ -110,7 +109,7 @@ static int make_outbound(const struct ek_output *o, struct ek_inflight *t, struc
     return p->headers ? EK_OK : ek_fail(e, EK_ENOMEM, "no memory for headers");
 }
 
-/* Leaves out more of the message until it fits. */
+/* Omit parts of the message until it fits the topic. */
 static int make_fit(const struct ek_output *o, struct ek_inflight *t, struct letter *l,
                     struct ek_outbound *p, struct ek_error *e)
 {
@@ -151,7 +150,7 @@ static int send_letter(struct ek_output *o, struct ek_output_writer *output_writ
     return rc && e && !(e->flags & EK_ERR_FATAL) ? is_undeliverable(o, e->message, e) : rc;
 }
 
-/* Of a dead letter that was refused: with what less it goes once more. False: with nothing. */
+/* Omit one more part of a rejected dead letter. Return false if no part is left. */
 static bool leave_out_more(const struct ek_inflight *t, struct letter *l, rd_kafka_resp_err_t err)
 {
     int more = next_left(t->message, t->outcome & LEFT, err);
@@ -168,7 +167,7 @@ int ek_output_send_dead_letter(struct ek_output *o, struct ek_output_writer *out
     bool again = (t->outcome & KIND) == DEAD;
     if (again && !leave_out_more(t, &l, (rd_kafka_resp_err_t)t->refused))
         return is_undeliverable(o, rd_kafka_err2str((rd_kafka_resp_err_t)t->refused), e);
-    if (code == EK_EIO && !again) /* in place of an output, which the ticket still tells */
+    if (code == EK_EIO && !again) /* replaces an output: the outcome still names its kind */
         ek_metrics_count(o->watch.metrics,
                          t->outcome & ROUTED ? EK_COUNT_DEAD_ROUTED : EK_COUNT_DEAD_PASSED, 1);
     ek_inflight_log(o->watch.log, EK_LOG_WARN, "dead_letter", t, class_name(code), reason);

@@ -1,4 +1,4 @@
-/* The table of Kafka errors: the one place that says what they mean for us. */
+/* Table of Kafka errors: class and category by code and operation. */
 #include "daemon/kafka/errors.h"
 
 #include <string.h>
@@ -11,8 +11,9 @@ enum {
     TXN = 1 << EK_KAFKA_TXN,
     ADMIN = 1 << EK_KAFKA_ADMIN,
     ANYWHERE = CLIENT | CONSUME | COMMIT | DELIVER | TXN | ADMIN,
-    UNSENT = CLIENT | CONSUME | COMMIT, /* where the client goes on by itself */
-    TRANSACTION_ABORTABLE = 120         /* of newer brokers; librdkafka has no name for it */
+    UNSENT = CLIENT | CONSUME | COMMIT, /* operations that the client retries internally */
+    TRANSACTION_ABORTABLE = 120         /* sent by newer brokers; librdkafka 2.0 has no name for
+                                         * it */
 };
 
 struct row {
@@ -32,7 +33,7 @@ struct row {
     }
 
 static const struct row ROWS[] = {
-    /* Passwords rotate, brokers come back with another certificate: the client tries on. */
+    /* Retriable: passwords rotate and brokers return with new certificates. */
     THEME(_AUTHENTICATION, RETRIABLE, CREDENTIALS),
     THEME(SASL_AUTHENTICATION_FAILED, RETRIABLE, CREDENTIALS),
     THEME(UNSUPPORTED_SASL_MECHANISM, RETRIABLE, CREDENTIALS),
@@ -59,7 +60,7 @@ static const struct row ROWS[] = {
     ROW(UNSUPPORTED_FOR_MESSAGE_FORMAT, ANYWHERE, FATAL),
     ROW(_UNSUPPORTED_FEATURE, ANYWHERE, FATAL),
 
-    /* The partitions are somebody else's by now, or will be. */
+    /* The partitions are revoked or being revoked. */
     ROW(REBALANCE_IN_PROGRESS, COMMIT | TXN, ABORTABLE),
     ROW(ILLEGAL_GENERATION, COMMIT | TXN, ABORTABLE),
     ROW(UNKNOWN_MEMBER_ID, COMMIT | TXN, ABORTABLE),
@@ -68,7 +69,7 @@ static const struct row ROWS[] = {
     ROW(_PURGE_QUEUE, DELIVER, ABORTABLE),
     ROW(_PURGE_INFLIGHT, DELIVER, ABORTABLE),
 
-    /* One message; in a transaction the broker has given up all of it. */
+    /* One message is invalid. Within a transaction the broker voids all of it. */
     ROW(MSG_SIZE_TOO_LARGE, DELIVER, MESSAGE),
     ROW(INVALID_MSG, DELIVER, MESSAGE),
     ROW(INVALID_MSG_SIZE, DELIVER, MESSAGE),
@@ -82,7 +83,8 @@ static const struct row ROWS[] = {
     ROW(INVALID_TIMESTAMP, TXN, ABORTABLE),
     ROW(RECORD_LIST_TOO_LARGE, TXN, ABORTABLE),
 
-    /* A transactional producer gets a new epoch after an abort; another one has lost its place. */
+    /* A transactional producer gets a new epoch after an abort; an idempotent one cannot
+     * recover. */
     ROW(OUT_OF_ORDER_SEQUENCE_NUMBER, TXN, ABORTABLE),
     ROW(DUPLICATE_SEQUENCE_NUMBER, TXN, ABORTABLE),
     ROW(UNKNOWN_PRODUCER_ID, TXN, ABORTABLE),
@@ -102,7 +104,7 @@ static const struct row ROWS[] = {
     ROW(UNSTABLE_OFFSET_COMMIT, TXN, RETRIABLE),
     {TRANSACTION_ABORTABLE, TXN, EK_KAFKA_ABORTABLE, EK_KAFKA_ORDINARY},
 
-    /* Of a cluster that is not complete yet, or a client that ends. */
+    /* The cluster is still starting, or the client is closing. */
     ROW(NOT_CONTROLLER, ADMIN, RETRIABLE),
     ROW(INVALID_REPLICATION_FACTOR, ADMIN, RETRIABLE),
     ROW(_DESTROY, ADMIN, RETRIABLE),
@@ -116,9 +118,8 @@ static const struct row *find(rd_kafka_resp_err_t err, enum ek_kafka_where where
     return NULL;
 }
 
-/* What is not in the table: the client mends it where it goes on by itself. What comes back as not
- * delivered is final, since it was tried for as long as it takes; so is a transaction's, and what
- * brokers say of a topic. */
+/* Errors missing from the table are retriable where the client retries internally. Failed
+ * deliveries, transactions and admin requests are final, because their retries are exhausted. */
 enum ek_kafka_class ek_kafka_classify(rd_kafka_resp_err_t err, enum ek_kafka_where where)
 {
     const struct row *row = find(err, where);
@@ -140,7 +141,7 @@ const char *ek_kafka_class_name(enum ek_kafka_class class)
     return names[class];
 }
 
-/* Of X509_V_ERR_*, as OpenSSL numbers them. */
+/* X509_V_ERR_* codes of OpenSSL. */
 static const struct {
     int code;
     const char *text;
@@ -159,7 +160,7 @@ static const struct {
 static const char ENDS_EARLY[] = "the connection ends while it is made: the broker may not speak "
                                  "TLS there, check the port and security.protocol";
 
-/* Of texts by OpenSSL and librdkafka. */
+/* Substrings of OpenSSL and librdkafka messages. */
 static const struct {
     const char *word, *text;
 } HANDSHAKES[] = {
@@ -178,7 +179,7 @@ static const struct {
                            "security.protocol"},
     {"packet length", "the broker does not speak TLS there: check the port and security.protocol"},
     {"unexpected eof", ENDS_EARLY},
-    {"PLAINTEXT broker", ENDS_EARLY}, /* a guess of librdkafka 2.10 and later, for the same */
+    {"PLAINTEXT broker", ENDS_EARLY}, /* librdkafka 2.10 and later guess this for the same error */
     {"verify failed", "the broker's certificate is not trusted: check ssl.ca.location"},
 };
 
@@ -226,7 +227,7 @@ static const char *operation(const struct ek_kafka_watch *w, rd_kafka_resp_err_t
                : "Write";
 }
 
-/* What the right is missing on: `kind` 'name'. */
+/* Return the name of the resource that lacks permission, and its kind in *kind. */
 static const char *resource(const struct ek_kafka_watch *w, rd_kafka_resp_err_t err,
                             const char *topic, const char **kind)
 {
@@ -294,7 +295,7 @@ enum {
     REASON_BYTES = 400,
     TEXT_BYTES = 500,
     PROBE_MS = 100,
-    BEHIND_FETCH_MS = 700 /* fetch.wait.max.ms, which is 500, and some */
+    BEHIND_FETCH_MS = 700 /* fetch.wait.max.ms (500) plus a margin */
 };
 
 static enum ek_counter counter_of(enum ek_kafka_class class, enum ek_kafka_topic_of_error theme)
@@ -334,7 +335,7 @@ struct error_report {
     const char *topic, *reason;
 };
 
-/* Counts, logs, and writes what was said. */
+/* Count and log an error, and write its message to `text`. */
 static void log_error(struct ek_kafka_watch *w, const struct error_report *t, char text[TEXT_BYTES])
 {
     enum ek_kafka_topic_of_error theme = ek_kafka_topic_of_error(t->err, t->reason);
@@ -418,8 +419,8 @@ static void on_error(rd_kafka_t *rk, int err, const char *reason, void *opaque)
         ek_kafka_report(opaque, (rd_kafka_resp_err_t)err, EK_KAFKA_CLIENT, reason);
 }
 
-/* librdkafka's levels are those of syslog. Properties of the other kind of client, which we pass to
- * both, are no news. */
+/* Log levels are syslog levels. CONFWARN is for debug only: every client gets the properties of
+ * both types. */
 static void on_log(const rd_kafka_t *rk, int level, const char *facility, const char *text)
 {
     struct ek_kafka_watch *w = rk ? rd_kafka_opaque(rk) : NULL;
@@ -436,8 +437,8 @@ static void on_log(const rd_kafka_t *rk, int level, const char *facility, const 
                 "kafka_log", line);
 }
 
-/* Leaves the verdict as OpenSSL has found it, and notes its number: the text that librdkafka
- * reports is the same for every reason. */
+/* Keep OpenSSL's verdict and store its number, because librdkafka reports the same message for
+ * every rejection. */
 static int on_certificate(rd_kafka_t *rk, const char *broker, int32_t id, int *verdict, int depth,
                           const char *certificate, size_t size, char *why, size_t why_size,
                           void *opaque)
@@ -489,7 +490,7 @@ void ek_kafka_probe(rd_kafka_t *client, struct ek_kafka_watch *w)
     if (!ek_kafka_health_get(w->trouble, &state))
         return;
     rd_kafka_resp_err_t err = rd_kafka_metadata(client, 0, NULL, &answer, PROBE_MS);
-    if (err == RD_KAFKA_RESP_ERR__TIMED_OUT) /* one is there, but answers a fetch first */
+    if (err == RD_KAFKA_RESP_ERR__TIMED_OUT) /* the broker may be blocked by a fetch */
         err = rd_kafka_metadata(client, 0, NULL, &answer, BEHIND_FETCH_MS);
     if (err)
         return;

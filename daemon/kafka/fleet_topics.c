@@ -10,7 +10,8 @@
 #include <string.h>
 
 enum {
-    PLAN_TAIL = 1000, /* of the log: the newest record says all, those before which of two counts */
+    PLAN_TAIL = 1000, /* the last record is complete; earlier ones decide between concurrent
+                       * writers */
     WATERMARK_MS = 500,
     PROPERTY_MS = 5000,
     RETENTION_HOURS_MAX = 24,
@@ -25,10 +26,10 @@ struct ek_fleet_link {
     rd_kafka_queue_t *records; /* of the reader */
     rd_kafka_message_t *current;
     char ticks[EK_FLEET_TOPIC_BYTES];
-    int64_t position; /* in the plan's log: of the next record; -1 not known yet */
+    int64_t position; /* next offset in the plan log, -1: unknown */
     bool hears_ticks;
-    bool silent[EK_TOPIC_NONE], stuck[EK_TOPIC_NONE]; /* told: not read, not written */
-    int64_t missing_since_ms;                         /* a topic; 0: not */
+    bool silent[EK_TOPIC_NONE], stuck[EK_TOPIC_NONE]; /* already logged as unreadable, unwritable */
+    int64_t missing_since_ms;                         /* a topic; 0: none */
     struct ek_fleet_traffic traffic;
 };
 
@@ -71,7 +72,7 @@ static int make_client(rd_kafka_t **out, rd_kafka_type_t type, const struct ek_c
     return ek_kafka_make(out, type, conf, EK_ECONFIG, "kafka client of the fleet", e);
 }
 
-/* The group is there for its rights only: nothing is joined or committed. */
+/* The group id only serves authorization: the consumer does not join the group or commit. */
 static int make_reader(struct ek_fleet_link *l, struct ek_error *e)
 {
     const struct ek_kafka_setting own[] = {{"group.id", l->config->group},
@@ -89,7 +90,7 @@ static int make_reader(struct ek_fleet_link *l, struct ek_error *e)
     return rc;
 }
 
-/* Records may come twice or out of order: their readers know them by their numbers. */
+/* Records may arrive twice or out of order: readers identify them by number. */
 static int make_writer(struct ek_fleet_link *l, struct ek_error *e)
 {
     char timeout[24];
@@ -165,7 +166,7 @@ static int missing(struct ek_fleet_link *l, enum ek_fleet_topic topic, struct ek
                          name_of(l, topic), remedy(topic));
 }
 
-/* What is no reason not to start. */
+/* Log topic properties that lose records but do not prevent a start. */
 static void check_properties(struct ek_fleet_link *l)
 {
     char policy[100] = "", text[40];
@@ -252,7 +253,7 @@ static void log_recovered(struct ek_fleet_link *l, enum ek_fleet_topic topic)
     l->silent[topic] = false;
 }
 
-/* Where the plan's log is read from; false while no broker tells. */
+/* Assign the tail of the plan log. Return false if no broker responds. */
 static bool start(struct ek_fleet_link *l)
 {
     int64_t low = 0, high = 0;
@@ -268,7 +269,7 @@ static bool start(struct ek_fleet_link *l)
     return true;
 }
 
-/* Anything but a record. A broker that is away is told by the client as a whole. */
+/* Handle an event that is not a record. The client reports unreachable brokers itself. */
 static void handle_error(struct ek_fleet_link *l, enum ek_fleet_topic topic,
                          const rd_kafka_message_t *m)
 {

@@ -1,12 +1,10 @@
-/* The two topics of a fleet: what its instances say, and the log of the plan.
+/* Consumer and producer of the two fleet topics: evidence reports and the plan log.
  *
- * A consumer of its own, which belongs to no group, reads the plan's log, from where its last
- * records are, and the ticks while somebody here decides. A producer of its own writes. It is no
- * transactional one: what instances say belongs to no message, must not wait for one, and may be
- * lost. Nothing here waits for a broker but where it says so; a record that does not get out within
- * fleet.leader_timeout is lost and counted. No error ends anything: each is told once, until it is
- * over. Owner: the caller; config, metrics and log must outlive it. Threads: one at a time, but for
- * ek_fleet_link_wake.
+ * The consumer belongs to no group. It reads the tail of the plan log, and evidence reports while
+ * this instance is the leader. The producer is not transactional, because records must not wait for
+ * a message and may be lost: a record not delivered within `fleet.silent` is counted as lost. Only
+ * calls with `wait_ms` block. Errors are logged once until they clear. config, metrics and log must
+ * outlive the link. One thread at a time, except ek_fleet_link_wake.
  */
 #ifndef EK_DAEMON_KAFKA_FLEET_TOPICS_H
 #define EK_DAEMON_KAFKA_FLEET_TOPICS_H
@@ -21,30 +19,31 @@ struct ek_fleet_link;
 enum ek_fleet_topic { EK_TOPIC_EVIDENCE, EK_TOPIC_PLAN, EK_TOPIC_NONE };
 
 struct ek_fleet_traffic {
-    uint64_t sent[EK_TOPIC_NONE], lost[EK_TOPIC_NONE]; /* records */
+    uint64_t sent[EK_TOPIC_NONE], lost[EK_TOPIC_NONE]; /* numbers of records */
 };
 
 int ek_fleet_link_new(struct ek_fleet_link **out, const struct ek_config *c,
                       struct ek_metrics *metrics, struct ek_log *log, struct ek_error *e);
 void ek_fleet_link_free(struct ek_fleet_link *l);
 
-/* Looks for brokers and topics, for at most some wait_ms each; *ready tells whether they are as
- * they must be. Fails for good when one has been missing for long enough, has more than one
- * partition or may not be used. What else is wrong with them is told in the log. */
+/* Check brokers and topics, waiting up to wait_ms for each topic. Set *ready if both can be used.
+ * Return a fatal error if a topic stays missing, has more than one partition or lacks permission.
+ * Wrong topic properties are only logged. */
 int ek_fleet_link_prepare(struct ek_fleet_link *l, int wait_ms, bool *ready, struct ek_error *e);
 
-/* The next record, within wait_ms: of which topic, or EK_TOPIC_NONE when none came. The bytes are
- * good until the next call. */
+/* Return the topic of the next record, or EK_TOPIC_NONE after wait_ms. The bytes are valid until
+ * the next call. */
 enum ek_fleet_topic ek_fleet_link_next(struct ek_fleet_link *l, int wait_ms, const void **bytes,
                                        size_t *length);
-/* Ends a wait in ek_fleet_link_next, the next one if there is none. Any thread. */
+/* Interrupt the current or next wait in ek_fleet_link_next. Any thread. */
 void ek_fleet_link_wake(struct ek_fleet_link *l);
-/* Whether ticks are read, too, from their end on. */
+/* Start or stop reading evidence reports; reading starts at the end of the topic. */
 void ek_fleet_link_set_reports(struct ek_fleet_link *l, bool hear);
-/* Whether the plan's log was read to where it ends now. Asks a broker, for at most wait_ms. */
+/* Return true if the plan log is read up to its current end. Queries a broker for at most
+ * wait_ms. */
 bool ek_fleet_link_at_end(struct ek_fleet_link *l, int wait_ms);
 
-/* Queues a copy. */
+/* Queue a copy of a record. A record that cannot be queued is counted as lost and logged. */
 void ek_fleet_link_send(struct ek_fleet_link *l, enum ek_fleet_topic topic, const char *key,
                         const void *bytes, size_t length);
 struct ek_fleet_traffic ek_fleet_link_traffic(const struct ek_fleet_link *l);

@@ -22,6 +22,6 @@ size_t ek_inflight_accounting_init(rd_kafka_message_t *m, size_t unread)
     if (err)
         return bytes + unread;
     bytes += bytes_of(headers);
-    rd_kafka_message_set_headers(m, NULL); /* which frees them */
+    rd_kafka_message_set_headers(m, NULL); /* frees the parsed list */
     return bytes;
 }

@@ -1,4 +1,4 @@
-/* What the rest of the daemon needs to know of Kafka without its library. */
+/* Kafka functions for callers that do not include librdkafka. */
 #ifndef EK_DAEMON_KAFKA_KAFKA_H
 #define EK_DAEMON_KAFKA_KAFKA_H
 
@@ -6,7 +6,7 @@
 
 #include <stddef.h>
 
-/* Version of librdkafka at run time, "2.0.2". */
+/* Return the version of librdkafka at run time, "2.0.2". */
 const char *ek_kafka_version(void);
 
 #endif

@@ -1,8 +1,5 @@
-/* What keeps a Kafka client from its brokers, until one answers again: for /ready, and for the
- * error of who waited in vain.
- *
- * Owner: the caller. Threads: any. A NULL trouble takes everything and has none.
- */
+/* Connectivity state of a Kafka client: last error since the last successful response. Thread-safe;
+ * NULL is a no-op. */
 #ifndef EK_DAEMON_KAFKA_KAFKA_HEALTH_H
 #define EK_DAEMON_KAFKA_KAFKA_HEALTH_H
 
@@ -16,33 +13,33 @@ enum ek_kafka_health_kind {
     EK_KAFKA_HEALTH_CREDENTIALS,
     EK_KAFKA_HEALTH_TLS,
     EK_KAFKA_HEALTH_AUTHORIZATION,
-    EK_KAFKA_HEALTH_STATE, /* partitions wait for their state */
+    EK_KAFKA_HEALTH_STATE, /* partitions wait to be restored */
 };
 
 enum { EK_KAFKA_HEALTH_TEXT = 400 };
 
 struct ek_kafka_health_state {
     enum ek_kafka_health_kind kind;
-    int64_t since_ms; /* monotonic, of the first word of it */
-    bool ever_heard;  /* a broker has answered this client before */
+    int64_t since_ms; /* monotonic, of the first error */
+    bool ever_heard;  /* a broker has responded to this client before */
     char text[EK_KAFKA_HEALTH_TEXT];
 };
 
 struct ek_kafka_health;
 
-/* NULL without memory. */
+/* Return a new state, or NULL if out of memory. */
 struct ek_kafka_health *ek_kafka_health_new(void);
 void ek_kafka_health_free(struct ek_kafka_health *t);
 
-/* A client reports. That no broker answers does not hide a reason that is known. */
+/* Set the error. EK_KAFKA_HEALTH_NO_BROKER does not replace a more specific error. */
 void ek_kafka_health_report(struct ek_kafka_health *t, enum ek_kafka_health_kind kind,
                             const char *text);
-/* A broker answered: it is over. */
+/* Clear the error after a broker responds. */
 void ek_kafka_health_clear(struct ek_kafka_health *t);
-/* How things stand; returns the kind. */
+/* Copy the state to *out and return its kind. */
 enum ek_kafka_health_kind ek_kafka_health_get(struct ek_kafka_health *t,
                                               struct ek_kafka_health_state *out);
-/* "none", "no_broker", "credentials", "tls", "authorization", "state". */
+/* Return "none", "no_broker", "credentials", "tls", "authorisation" or "state". */
 const char *ek_kafka_health_name(enum ek_kafka_health_kind kind);
 
 #endif

@@ -1,4 +1,4 @@
-/* The consumer of the tools: partitions are merged by the time of their records. */
+/* Consumer for command-line tools: merges partitions by record time. */
 #include "base/alloc.h"
 #include "daemon/base/clock.h"
 #include "daemon/kafka/client.h"
@@ -6,25 +6,25 @@
 #include "daemon/kafka/topics.h"
 
 enum {
-    ASK_MS = 1000,       /* one question for the partitions */
-    ASK_AGAIN_MS = 200,  /* between two of them */
-    QUIET_MS = 1500,     /* a broker that is there has answered by then */
-    ABSENT_MS = 3000,    /* a topic just made is not known to all brokers at once */
-    REFUSED_MS = 3000,   /* long enough to be refused by every broker */
-    WATERMARK_MS = 5000, /* one question for the ends of a partition */
-    BACKLOG_MS = 5000,   /* a partition that has old records is waited for so long */
-    SILENCE_MS = 500,    /* and one that has been read to its end */
+    ASK_MS = 1000,       /* timeout of one metadata request */
+    ASK_AGAIN_MS = 200,  /* between two metadata requests */
+    QUIET_MS = 1500,     /* a reachable broker responds within this time */
+    ABSENT_MS = 3000,    /* a new topic is not known to all brokers at once */
+    REFUSED_MS = 3000,   /* long enough to be rejected by every broker */
+    WATERMARK_MS = 5000, /* timeout of one watermark query */
+    BACKLOG_MS = 5000,   /* longest wait for a partition that has a backlog */
+    SILENCE_MS = 500,    /* longest wait for a partition read to its end */
     ONE_SLICE_MS = 100,  /* longest wait for the only partition without a record */
-    MANY_SLICE_MS = 10,  /* and for one of several */
-    LAST_HEADERS = 16    /* of those that are kept of too many */
+    MANY_SLICE_MS = 10,  /* longest wait for one of several such partitions */
+    LAST_HEADERS = 16    /* headers kept from the end of a longer list */
 };
 
-/* One partition: its own queue, of which at most one record is held. */
+/* Queue of one partition, with at most one record buffered. */
 struct partition_queue {
     rd_kafka_queue_t *queue;
     rd_kafka_message_t *head;
-    int64_t position, end; /* next offset to hand out; where it ended at the start */
-    int64_t heard_ms;      /* when something came last */
+    int64_t position, end; /* next offset to return; end offset at the start */
+    int64_t heard_ms;      /* time of the last event */
 };
 
 struct ek_merged_consumer {
@@ -36,7 +36,7 @@ struct ek_merged_consumer {
     unsigned flags;
 };
 
-/* Brokers that refuse this client will not think better of it. */
+/* Return true if brokers keep rejecting this client, so that retries are useless. */
 static bool refused(struct ek_merged_consumer *t, struct ek_kafka_health_state *why)
 {
     return ek_kafka_health_get(t->watch.trouble, why) > EK_KAFKA_HEALTH_NO_BROKER &&
@@ -58,7 +58,7 @@ static int no_partitions(struct ek_merged_consumer *t, const char *brokers, cons
     return ek_fail(e, EK_EIO, "%s", text);
 }
 
-/* Somebody sits before it, and may have mistyped the address. */
+/* Warn once: the address may be mistyped. */
 static void log_waiting(struct ek_merged_consumer *t, const char *brokers, int wait_ms)
 {
     if (t->flags & EK_MERGED_CONSUMER_VERBOSE)
@@ -91,7 +91,8 @@ static int find_partitions(struct ek_merged_consumer *t, const char *brokers, co
     return err ? no_partitions(t, brokers, topic, answer.heard, err, e) : EK_OK;
 }
 
-/* Every partition gets its queue before the client may put anything into the common one. */
+/* Detach the partition's queue from the consumer queue before assignment, so that no record arrives
+ * there. */
 static int open_partition_queue(struct ek_merged_consumer *t, const char *topic, int partition,
                                 rd_kafka_topic_partition_list_t *starts, struct ek_error *e)
 {
@@ -168,7 +169,7 @@ int ek_merged_consumer_open(struct ek_merged_consumer **out, const struct ek_bro
     return rc;
 }
 
-/* Of too many those in the middle are left out: the last ones are those of a stage. */
+/* Of too many headers omit those in the middle: the stage appends its headers. */
 static void read_headers(const rd_kafka_message_t *m, struct ek_kafka_record *record)
 {
     rd_kafka_headers_t *headers;
@@ -207,8 +208,8 @@ static int cannot_read(const struct ek_merged_consumer *t, const rd_kafka_messag
     return ek_fail(e, EK_EIO, "kafka: %s", text);
 }
 
-/* Takes what came from the queue of a strand, or from the common one (`s` NULL). Control records
- * make the end arrive without a last message. */
+/* Handle an event of a partition queue, or of the consumer queue (`s` NULL). The end may be beyond
+ * the last record because of control records. */
 static int receive(const struct ek_merged_consumer *t, struct partition_queue *s,
                    rd_kafka_message_t *m, struct ek_error *e)
 {
@@ -224,8 +225,8 @@ static int receive(const struct ek_merged_consumer *t, struct partition_queue *s
     else if (!m->err)
         rc = ek_fail(e, EK_EIO, "kafka: a message beside its queue");
     else if (m->err != RD_KAFKA_RESP_ERR__TRANSPORT &&
-             m->err != RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN &&        /* tried again by the client */
-             m->err != RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED) /* the group is but a name */
+             m->err != RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN &&        /* retried by the client */
+             m->err != RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED) /* the group id is not used */
         rc = cannot_read(t, m, e);
     rd_kafka_message_destroy(m);
     return rc;
@@ -236,7 +237,7 @@ static bool ended(const struct ek_merged_consumer *t, const struct partition_que
     return t->flags & EK_MERGED_CONSUMER_UNTIL_END && s->position >= s->end;
 }
 
-/* Fills every head that can be had without waiting. */
+/* Buffer a record of every partition that has one, without waiting. */
 static int fill(struct ek_merged_consumer *t, struct ek_error *e)
 {
     int rc = EK_OK;
@@ -249,7 +250,7 @@ static int fill(struct ek_merged_consumer *t, struct ek_error *e)
     return rc;
 }
 
-/* True while a strand without a record may still bring the oldest one. */
+/* Return true while a partition without a buffered record may still deliver the oldest one. */
 static bool is_blocked(const struct ek_merged_consumer *t)
 {
     int64_t now = ek_now_ms();
@@ -275,7 +276,7 @@ static struct partition_queue *oldest(const struct ek_merged_consumer *t)
     return found;
 }
 
-/* Waits a moment for a strand without a record, and serves what is for the client as a whole. */
+/* Wait for a partition without a buffered record, and serve the consumer queue. */
 static int rest(struct ek_merged_consumer *t, int64_t wait_ms, struct ek_error *e)
 {
     struct partition_queue *empty = NULL;

@@ -7,7 +7,7 @@
 
 enum {
     BROKER = 1,
-    PRODUCE = 0, /* keys of requests */
+    PRODUCE = 0, /* API keys */
     OFFSET_COMMIT = 8,
     ADD_PARTITIONS = 24,
     TXN_OFFSET_COMMIT = 28,
@@ -15,7 +15,7 @@ enum {
 };
 
 struct ek_mock {
-    rd_kafka_t *client; /* carries the cluster, talks to nobody */
+    rd_kafka_t *client; /* hosts the cluster; has no connection */
     rd_kafka_mock_cluster_t *cluster;
 };
 

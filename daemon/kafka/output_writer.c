@@ -1,4 +1,3 @@
-/* What workers send with. */
 #include "daemon/kafka/output_writer.h"
 
 #include "base/alloc.h"
@@ -19,7 +18,7 @@ struct waiting {
 
 struct ek_hold_queue {
     struct ek_hold_queue_hooks hooks;
-    pthread_mutex_t lock; /* of all below */
+    pthread_mutex_t lock; /* guards the fields below */
     bool open;
     struct waiting *first, **end;
 };
@@ -37,7 +36,7 @@ int ek_hold_queue_new(struct ek_hold_queue **out, const struct ek_hold_queue_hoo
     return EK_OK;
 }
 
-/* Takes the oldest off and releases it. */
+/* Remove and free the oldest item. */
 static void drop_first(struct ek_hold_queue *g)
 {
     struct waiting *w = g->first;
@@ -105,7 +104,7 @@ int ek_hold_queue_open(struct ek_hold_queue *g, struct ek_error *e)
     return rc;
 }
 
-/* Runs `look` under the gate's lock. */
+/* Run `look` under the queue's lock. */
 static void gate_look(struct ek_hold_queue *g, void (*look)(void *context), void *context)
 {
     pthread_mutex_lock(&g->lock);
@@ -115,18 +114,20 @@ static void gate_look(struct ek_hold_queue *g, void (*look)(void *context), void
 
 enum { QUEUE_FULL_WAIT_NS = 1000000, WORDS = EK_LIST_PAUSED + 1 };
 
-/* The headers of most messages, which have none of their own, are the same until the next plan. */
+/* One thread's output. Messages without headers share header lists, which are rebuilt for each
+ * plan. */
 struct ek_output_writer {
     struct ek_output *o;
     uint64_t plan;
-    rd_kafka_headers_t *ready[WORDS]; /* by word; NULL: not made yet */
-    /* Exactly once; the lists are for who holds the gate's lock, or has shut it. */
+    rd_kafka_headers_t *ready[WORDS]; /* by outcome; NULL: not built */
+    /* Exactly once only. The lists belong to the holder of the gate's lock, or to the thread that
+     * closed it. */
     struct ek_hold_queue *gate;
     struct ek_inflight *sent, **sent_end; /* in the open transaction */
-    struct ek_inflight *dropped; /* of partitions that went away before they could be sent */
+    struct ek_inflight *dropped;          /* messages of partitions revoked before they were sent */
 };
 
-/* Gives the parcel to the client, which takes the headers when it succeeds. */
+/* Produce a record. On success the client owns the headers. */
 static rd_kafka_resp_err_t produce(struct ek_output *o, struct ek_outbound *p)
 {
     const rd_kafka_message_t *source = p->inflight->message;
@@ -143,10 +144,9 @@ static rd_kafka_resp_err_t produce(struct ek_output *o, struct ek_outbound *p)
     return err;
 }
 
-/* At least once. A full queue is waited for: it has room for more than may be in flight, and
- * another thread serves the acknowledgements. What is wrong with the topic and not with the
- * message, as when it was deleted, is fatal: nothing was acknowledged, and is read again after a
- * restart. */
+/* Send at least once. Wait while the queue is full: it is larger than the in-flight limit, and
+ * another thread serves acknowledgments. An error of the topic, such as a deleted topic, is fatal:
+ * the message is not acknowledged and is read again after a restart. */
 static int send_now(struct ek_output *o, struct ek_outbound *p, struct ek_error *e)
 {
     rd_kafka_resp_err_t err;
@@ -160,9 +160,8 @@ static int send_now(struct ek_output *o, struct ek_outbound *p, struct ek_error 
                          rd_kafka_topic_name(p->topic), rd_kafka_err2str(err));
 }
 
-/* Counts what was handed over, an output of that length with its key and headers; the reader is
- * woken when that is is_transaction_full for a transaction, and by the first, which may be all that
- * one is to have. */
+/* Count a produced output with key and headers. Wake the reader for the first one, which may be the
+ * whole transaction, and when the transaction reaches its size limit. */
 static void count_handed(struct ek_output *o, const struct ek_inflight *inflight, size_t length)
 {
     size_t bytes = inflight->loaded - inflight->length + length;
@@ -181,9 +180,8 @@ static void drop(struct ek_output_writer *t, struct ek_inflight *inflight)
     ek_wakeup_signal(t->o->wakeup);
 }
 
-/* Passes the gate: exactly once. A transaction that has failed already takes nothing more; what
- * should have gone with it counts as handed over, so that it is aborted and all of it comes again.
- */
+/* Hook: send exactly once. A message the failed transaction rejects still counts as sent, so that
+ * it is aborted and read again with the others. */
 static int pass(void *context, void *item, struct ek_error *e)
 {
     struct ek_output_writer *t = context;
@@ -210,7 +208,8 @@ static int pass(void *context, void *item, struct ek_error *e)
     return EK_OK;
 }
 
-/* Bytes that are the message's own last as long as the ticket. */
+/* Hook: copy the value unless it is the source message's, which lives until the message is
+ * finished. */
 static void *keep_parcel(void *context, void *item)
 {
     struct ek_outbound *p = item, *kept = ek_calloc(1, sizeof *kept);
@@ -254,7 +253,7 @@ static void release(void *context, void *item)
     ek_free(p);
 }
 
-/* What waits at all gates together is more than one transaction is to have. */
+/* Hook: end when the opened queues have filled a transaction. */
 static bool is_transaction_full(void *context)
 {
     const struct ek_output *o = ((struct ek_output_writer *)context)->o;
@@ -306,7 +305,7 @@ void ek_output_writer_free(struct ek_output_writer *t)
     for (int i = 0; i < t->o->output_writers; i++)
         if (t->o->output_writer[i] == t)
             t->o->output_writer[i] = t->o->output_writer[--t->o->output_writers];
-    ek_hold_queue_free(t->gate); /* drops what waits */
+    ek_hold_queue_free(t->gate); /* drops buffered records */
     ek_output_adopt_unfinished(t->o, t->sent);
     ek_output_adopt_unfinished(t->o, t->dropped);
     drop_headers(t);
@@ -325,13 +324,14 @@ static rd_kafka_headers_t *with_plan(rd_kafka_headers_t *headers, uint64_t plan,
     return headers;
 }
 
-/* With other scores than it came with. */
+/* Return true if the output has new scores. */
 static bool is_scored(enum ek_list_outcome word)
 {
     return word == EK_LIST_CANARY || word == EK_LIST_ROUTED;
 }
 
-/* Those of the message, which may have none, and ours; NULL without memory. Takes `own`. */
+/* Return the message's headers `own` (may be NULL) with the plan headers appended, or NULL if out
+ * of memory. Takes ownership of `own`. */
 static rd_kafka_headers_t *plan_headers(struct ek_output_writer *t, rd_kafka_headers_t *own,
                                         uint64_t plan, enum ek_list_outcome word)
 {
@@ -357,7 +357,7 @@ int ek_outbound_check(const struct ek_output *o, const struct ek_outbound *p, st
                                    rd_kafka_topic_name(p->topic), most);
 }
 
-/* A forwarder, while paused, lets pass what it can of a message whose headers cannot be read. */
+/* While paused, a message with unreadable headers is forwarded without them. */
 static void send_without_headers(const struct ek_output *o, struct ek_inflight *t,
                                  rd_kafka_headers_t *headers)
 {
@@ -367,7 +367,7 @@ static void send_without_headers(const struct ek_output *o, struct ek_inflight *
     ek_inflight_log(o->watch.log, EK_LOG_WARN, "headers_left_out", t, NULL, EK_HEADERS_UNREADABLE);
 }
 
-/* EK_ELIMIT: the output is not to be sent, for the reason given. */
+/* Return 0, or EK_ELIMIT with the reason if the output cannot be sent. */
 static int send_output(struct ek_output_writer *output_writer, struct ek_outbound *p,
                        struct ek_error *e)
 {
@@ -380,8 +380,8 @@ static int send_output(struct ek_output_writer *output_writer, struct ek_outboun
     return rc;
 }
 
-/* What a topic refuses with other scores goes out as it came: no list is lost to a plan, and what
- * is too large then is so by what its producer sent, and is no dead letter of a route. */
+/* Forward the original message if the topic rejects its re-scored form, so that routing loses no
+ * list. Only an original that is too large becomes a dead letter. */
 static int refused_by_topic(struct ek_output_writer *output_writer, struct ek_inflight *t,
                             uint64_t plan, const char *why, struct ek_error *e)
 {
@@ -433,14 +433,14 @@ int ek_output_writer_dead_letter(struct ek_output_writer *output_writer, struct 
     return ek_output_send_dead_letter(output_writer->o, output_writer, t, code, reason, e);
 }
 
-/* Exactly once: between the transactions. */
+/* Exactly once only; no transaction is open. */
 
 void ek_output_close_batch(struct ek_output *o, struct ek_txn_batch *out)
 {
     struct ek_inflight **end = &out->sent;
     for (int i = 0; i < o->output_writers; i++) {
         struct ek_output_writer *t = o->output_writer[i];
-        ek_hold_queue_close(t->gate); /* nobody passes after this, so the list is ours */
+        ek_hold_queue_close(t->gate); /* no `pass` runs after this, so the list can be moved */
         *end = t->sent;
         if (t->sent)
             end = t->sent_end;
@@ -459,7 +459,7 @@ int ek_output_open(struct ek_output *o, struct ek_error *e)
     for (int i = 0; !rc && i < o->output_writers; i++)
         rc = ek_hold_queue_open(o->output_writer[(o->first + i) % o->output_writers]->gate, e);
     o->first =
-        (o->first + 1) % o->output_writers; /* none is always the last, which may have to wait */
+        (o->first + 1) % o->output_writers; /* rotate, because the last queue may have to wait */
     return rc;
 }
 

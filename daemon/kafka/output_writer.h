@@ -1,12 +1,10 @@
-/* A gate: what comes passes in order while it is open, and waits, in order, while it is shut.
+/* FIFO queue of outputs that forwards while open and buffers while closed.
  *
- * Whoever shuts it knows afterwards that nobody is passing. What waits passes, oldest first, when
- * the gate is opened, before anything that comes later. The hooks run under the gate's own lock, so
- * what they touch needs no other; they must not call the gate. Nobody ever sleeps at a gate: how
- * much may wait is bounded by whoever hands out what comes.
- * Lock order: whatever the caller of ek_hold_queue_add holds (the guard's lock), then this one,
- * then those inside librdkafka. Owner: the caller. Threads: one that puts, one that shuts and
- * opens; hooks run on either.
+ * After ek_hold_queue_close returns, no `pass` is running. Opening forwards buffered items before
+ * new ones. Hooks run under the queue's lock on the calling thread and must not call the queue. No
+ * call waits; the caller bounds the number of buffered items. Lock order: locks of the caller of
+ * ek_hold_queue_add (the guard's), this lock, librdkafka's locks. One thread adds; one opens and
+ * closes.
  */
 #ifndef EK_DAEMON_KAFKA_OUTPUT_WRITER_H
 #define EK_DAEMON_KAFKA_OUTPUT_WRITER_H
@@ -19,27 +17,28 @@ struct ek_hold_queue;
 
 struct ek_hold_queue_hooks {
     void *context;
-    /* Passes an item, kept or not. Fails only for good. */
+    /* Forward an item, buffered or not. Any error is fatal. */
     int (*pass)(void *context, void *item, struct ek_error *e);
-    /* What may wait in place of the item, and takes of it what it needs; NULL without memory. */
+    /* Return a buffered form of the item, which takes over the parts it needs; NULL if out of
+     * memory. */
     void *(*keep)(void *context, void *item);
-    /* Releases what keep gave, passed or not. */
+    /* Free a buffered item, forwarded or not. */
     void (*release)(void *context, void *kept);
-    /* Whether no more of what waits is to pass this time; NULL: all of it. */
+    /* Return true if no more buffered items may be forwarded now. NULL: forward all. */
     bool (*enough)(void *context);
 };
 
-/* Shut at first. EK_ENOMEM. */
+/* Create a closed queue. Return 0 or EK_ENOMEM. */
 int ek_hold_queue_new(struct ek_hold_queue **out, const struct ek_hold_queue_hooks *hooks,
                       struct ek_error *e);
-/* Releases what still waits. */
+/* Free the queue and its buffered items. */
 void ek_hold_queue_free(struct ek_hold_queue *g);
 
-/* Passes the item, or keeps it. What pass fails with, or EK_ENOMEM. */
+/* Forward the item, or buffer it while closed. Return 0, EK_ENOMEM or the error of `pass`. */
 int ek_hold_queue_add(struct ek_hold_queue *g, void *item, struct ek_error *e);
 void ek_hold_queue_close(struct ek_hold_queue *g);
-/* Passes what waits and opens; when that is enough with some still waiting, stays shut. On failure
- * the item that failed is released, the rest waits, and the gate stays shut. */
+/* Forward the buffered items and open. The queue stays closed if `enough` ends this early. If
+ * `pass` fails, that item is freed, the others stay buffered and the queue stays closed. */
 int ek_hold_queue_open(struct ek_hold_queue *g, struct ek_error *e);
 
 #endif

@@ -15,7 +15,7 @@ struct block {
 
 struct ek_partition_offsets {
     struct ek_partition *first;
-    struct ek_partition **numbered; /* [most] the first lane of each partition number */
+    struct ek_partition **numbered; /* [most] first partition of each number */
     int most;
     struct block *blocks;
     struct ek_inflight *spare;
@@ -45,7 +45,7 @@ void ek_partition_offsets_free(struct ek_partition_offsets *l)
     ek_free(l);
 }
 
-/* Topics are few and partitions many. */
+/* By partition number first: topics are few, partitions many. */
 static struct ek_partition *find_partition(struct ek_partition_offsets *l, const char *topic,
                                            int partition)
 {
@@ -164,8 +164,8 @@ struct ek_partition *ek_partition_offsets_find(struct ek_partition_offsets *l, c
     return lane && lane->open ? lane : NULL;
 }
 
-/* Takes finished tickets off the head; the position follows, and never goes back to those that are
- * for the guard alone. */
+/* Remove finished messages from the head and advance the position, except for messages below it,
+ * which only update state. */
 static void advance(struct ek_partition_offsets *l, struct ek_partition *lane)
 {
     struct ek_inflight *t;
@@ -217,7 +217,8 @@ struct ek_inflight *ek_partition_offsets_start(struct ek_partition_offsets *l,
     lane->next_expected = -1;
     if (lane->next < 0) {
         lane->next = lane->committed = offset;
-        lane->seen = lane->seen < offset ? offset : lane->seen; /* nobody else has the lane yet */
+        lane->seen = lane->seen < offset ? offset : lane->seen; /* no worker uses the partition
+                                                                 * yet */
     }
     l->in_flight++;
     return t;

@@ -1,13 +1,11 @@
-/* Which offsets may be committed: one lane per assigned partition, one ticket per message in
- * flight.
+/* Commit offsets of assigned partitions, computed from in-flight messages.
  *
- * Invariants: tickets of a lane are taken in the order of their offsets, which may have gaps. The
- * position of a lane is the offset behind the last ticket before which all are done; it never moves
- * past one that is not. A ticket outlives its lane: when the partition is taken away its tickets
- * are cut loose, and finishing them moves nothing.
- * Units: offsets, bytes that messages hold. Owner: the table owns lanes and tickets, and lanes live
- * as long as it does. Threads: one, except ek_inflight_is_revoked; whoever has a ticket to work on
- * may use the fields that say so.
+ * In-flight messages of a partition have increasing offsets, with gaps. The position is the offset
+ * after the last message that is done together with all before it; it never passes an unfinished
+ * one. An in-flight message outlives the assignment: closing the partition revokes its messages,
+ * and finishing them has no effect on the position. The table owns partitions and in-flight
+ * messages; partitions live as long as the table. One thread, except ek_inflight_is_revoked; the
+ * thread that processes a message may use the fields marked so.
  */
 #ifndef EK_DAEMON_KAFKA_PARTITION_OFFSETS_H
 #define EK_DAEMON_KAFKA_PARTITION_OFFSETS_H
@@ -21,104 +19,106 @@
 
 struct ek_partition_offsets;
 
-/* A message that a broker has refused in a transaction of its own. */
+/* Message rejected by a broker in a transaction that contained no other message. */
 struct ek_rejection {
     int64_t offset; /* -1: none */
-    int why;        /* what the broker said */
-    int outcome;    /* of its ticket then */
+    int why;        /* error code of the broker */
+    int outcome;    /* its `outcome` at that time */
 };
 
 struct ek_partition {
     char *topic;
     int partition;
-    bool open;             /* assigned to us now */
-    bool leaving;          /* about to be taken away */
-    int64_t next;          /* position: what a commit would say; -1 unknown */
-    int64_t committed;     /* what the last commit said; -1 none */
-    int64_t last_seen;     /* behind the last ticket; -1 none since it was opened */
-    int64_t next_expected; /* of the next ticket after going back; -1 any */
-    int64_t reached;       /* what the transaction that is being ended says; -1 none */
-    int64_t seen;         /* behind the last list that the guard has counted, whatever became of its
-                           * output; of the worker that has the partition, under the guard's lock */
-    bool closed;          /* lists count here no more; under the guard's lock */
-    int64_t replay_until; /* what comes below is for the guard alone: its output was sent before */
-    char *pointer;        /* goes with its commits (daemon/state/checkpoint_ref.h); NULL: nothing */
-    bool pointed;         /* the last commit had it */
-    int64_t suspect;      /* a message before this offset voids transactions; 0: none known */
-    struct ek_rejection refused; /* the one, once it is found */
-    int keeps_partition; /* whether outputs stay in their partition; -1: not found out yet */
+    bool open;             /* currently assigned */
+    bool leaving;          /* revocation is pending */
+    int64_t next;          /* position: offset to commit; -1 unknown */
+    int64_t committed;     /* last committed offset; -1 none */
+    int64_t last_seen;     /* offset after the last in-flight message; -1 none since it was
+                            * opened */
+    int64_t next_expected; /* offset of the next message after a rewind; -1 any */
+    int64_t reached;       /* position in the transaction being ended; -1 none */
+    int64_t seen;          /* offset after the last list counted by the guard, regardless of
+                            * its output. Under the guard's lock, for the partition's worker. */
+    bool closed;           /* the guard counts no more lists of it; under the guard's lock */
+    int64_t replay_until;  /* outputs below this offset were already committed; update state only */
+    char *pointer;         /* checkpoint reference committed with offsets
+                            * (daemon/state/checkpoint_ref.h); NULL: none */
+    bool pointed;          /* the last commit included the pointer */
+    int64_t suspect;       /* a message below this offset voids transactions; 0: none known */
+    struct ek_rejection refused; /* the rejected message, once isolated */
+    int keeps_partition;         /* output has the same partition count; -1: unknown */
     struct ek_inflight *head, *tail;
     struct ek_partition *next_partition,
-        *next_same_partition; /* the next of all; of this partition number */
-    atomic_uint epoch;        /* of its tickets; another one after each closing */
+        *next_same_partition; /* next in the table; next with the same partition number */
+    atomic_uint epoch;        /* epoch of its in-flight messages; changed by each close */
 };
 
 struct ek_inflight {
     struct ek_partition *lane;
     struct ek_inflight *next;
     int64_t offset;
-    uint64_t fetched_ns; /* when the consumer gave it out */
-    size_t loaded;       /* bytes that count as being in flight; stay while it is worked on */
+    uint64_t fetched_ns; /* time of receipt from the consumer */
+    size_t loaded;       /* bytes counted as in flight; constant during processing */
     unsigned epoch;
     bool done;
-    bool no_output; /* for the guard alone: nothing is to be sent */
-    /* Of who works on it. */
-    const void *bytes; /* the value of the message; NULL for one that is null */
+    bool no_output; /* update state only, send no output */
+    /* Fields of the processing thread. */
+    const void *bytes; /* message value; NULL for a null value */
     size_t length;
-    int64_t stamp_ms; /* time of the message, -1 when it has none */
-    int partition;    /* of the output; -1: as the key says */
-    int outcome;      /* whatever the sender wants to remember */
-    int refused;      /* what a broker said when this message voided its transaction; 0: it did not;
-                       * then the outcome is that of last time */
+    int64_t stamp_ms; /* message timestamp, -1: none */
+    int partition;    /* output partition; -1: chosen by key */
+    int outcome;      /* private to the producer */
+    int refused;      /* broker error if this message voided its transaction, else 0; if set,
+                       * `outcome` is that of the previous attempt */
     size_t sent;      /* bytes of the output */
-    void *message;    /* the consumed message; whoever finishes the ticket gives it back first */
-    struct ek_inflight *back; /* the next one that was handed back unsent, or over with this one */
+    void *message;    /* consumed message; destroyed before the in-flight message is finished */
+    struct ek_inflight *back; /* next in a list of unsent or finished messages */
 };
 
 struct ek_partition_offsets *ek_partition_offsets_new(void);
-/* Tickets that are still out die with it; their messages must have been given back. */
+/* Free the table with its in-flight messages. Their consumed messages must already be destroyed. */
 void ek_partition_offsets_free(struct ek_partition_offsets *l);
 
-/* The lane of a partition, opened (again) at `next`. NULL without memory. */
+/* Open (or reopen) a partition at position `next`. Return NULL if out of memory. */
 struct ek_partition *ek_partition_offsets_open(struct ek_partition_offsets *l, const char *topic,
                                                int partition, int64_t next);
-/* NULL when there is none or it is closed. */
+/* Return an open partition, or NULL. */
 struct ek_partition *ek_partition_offsets_find(struct ek_partition_offsets *l, const char *topic,
                                                int partition);
-/* Cuts the tickets loose. */
+/* Close a partition and revoke its in-flight messages. */
 void ek_partition_offsets_close(struct ek_partition_offsets *l, struct ek_partition *lane);
-/* The same, and the lane stays open at its committed offset: all behind it comes again. */
+/* Revoke the in-flight messages and restart at the committed offset; the partition stays open. */
 void ek_partition_offsets_rewind(struct ek_partition_offsets *l, struct ek_partition *lane);
-/* The next message is that at `from` or one behind it, which may lie before what is committed. */
+/* Set the offset of the next message; it may be below the committed offset, and gaps are
+ * allowed. */
 void ek_partition_expect_offset(struct ek_partition *lane, int64_t from);
-/* Sets what goes with the commits of a lane, a copy; NULL: nothing. EK_ENOMEM. */
+/* Set a copy of the checkpoint reference committed with offsets; NULL clears it. Return 0 or
+ * EK_ENOMEM. */
 int ek_partition_set_checkpoint(struct ek_partition *lane, const char *pointer);
-/* Walks all lanes, closed ones included: start with NULL. */
+/* Return the next partition, closed ones included; NULL starts and ends the iteration. */
 struct ek_partition *ek_partition_offsets_each(struct ek_partition_offsets *l,
                                                struct ek_partition *after);
 
-/* A ticket for the message at `offset`, behind all others of the lane; the first one of a lane
- * whose position is unknown tells it. NULL without memory. */
+/* Add an in-flight message at `offset`, above all others of the partition. It sets an unknown
+ * position. Return NULL if out of memory. */
 struct ek_inflight *ek_partition_offsets_start(struct ek_partition_offsets *l,
                                                struct ek_partition *lane, int64_t offset);
-/* Counts that many bytes of the ticket as being in flight. */
+/* Set the bytes that the message counts as in flight. */
 void ek_partition_offsets_add_bytes(struct ek_partition_offsets *l, struct ek_inflight *t,
                                     size_t bytes);
-/* Whether the partition was taken away since: then it is the next owner's. Any thread. */
+/* Return true if the partition was closed since the message was added. Any thread. */
 bool ek_inflight_is_revoked(const struct ek_inflight *t);
-/* The output of this ticket was acknowledged; the ticket is gone for the caller. */
+/* Mark a message as acknowledged. The caller must not use it afterwards. */
 void ek_partition_offsets_finish(struct ek_partition_offsets *l, struct ek_inflight *t);
 
-/* Tickets taken and not done, loose ones included, and their bytes. */
+/* Return the number of unfinished messages, revoked ones included, and their bytes. */
 size_t ek_partition_offsets_in_flight(const struct ek_partition_offsets *l);
 size_t ek_partition_offsets_bytes(const struct ek_partition_offsets *l);
-/* Whether the lanes that are leaving have none. */
+/* Return true if the partitions with a pending revocation have no unfinished message. */
 bool ek_partition_offsets_is_drained(struct ek_partition_offsets *l);
 
-/* A log line about one message, with its place: `topic=scored partition=2 offset=17 class=format
- * message="..."`. Threads: whoever works on the ticket. */
-/* `event` as in ek_log_write; class is a word, NULL: there is none. Without memory for the text the
- * line goes without it. */
+/* Log an event about one message: `topic=scored partition=2 offset=17 class=format message="..."`.
+ * `class` may be NULL. The text is empty if memory runs out. For the processing thread. */
 void ek_inflight_log(struct ek_log *l, enum ek_log_level level, const char *event,
                      const struct ek_inflight *t, const char *class, const char *text);
 

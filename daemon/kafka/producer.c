@@ -1,4 +1,3 @@
-/* Whether the topics that are written are there, and fit. */
 #include "daemon/kafka/producer.h"
 
 #include "base/alloc.h"
@@ -51,7 +50,7 @@ static void count_done(struct ek_output *o, const struct ek_inflight *t, size_t 
     ek_metrics_time_ns(m, EK_TIME_END_TO_END, ek_now_ns() - t->fetched_ns);
 }
 
-/* Gives the message back and the ticket away. */
+/* Destroy the consumed message and finish the in-flight message. */
 static void finish(struct ek_output *o, struct ek_inflight *t)
 {
     rd_kafka_message_destroy(t->message);
@@ -78,8 +77,8 @@ int64_t ek_output_timestamp(const struct ek_inflight *t)
     return t->outcome & LEFT_TIME || t->stamp_ms < 0 ? 0 : t->stamp_ms;
 }
 
-/* The broker judges whole batches, so one that is too large says nothing about its messages: each
- * is sent again in a batch of its own. False when it cannot be. */
+/* Send a message again in a batch of one, because the broker rejects whole batches. Return false if
+ * it cannot be sent. */
 static bool send_alone(struct ek_output *o, struct ek_inflight *t, const rd_kafka_message_t *report)
 {
     rd_kafka_headers_t *old, *headers;
@@ -94,14 +93,14 @@ static bool send_alone(struct ek_output *o, struct ek_inflight *t, const rd_kafk
         RD_KAFKA_V_PARTITION(report->partition), RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY),
         RD_KAFKA_V_VALUE(report->payload, report->len),
         RD_KAFKA_V_KEY(report->key, report->key_len),
-        RD_KAFKA_V_TIMESTAMP(ek_output_timestamp(t)), /* the report may have lost it */
+        RD_KAFKA_V_TIMESTAMP(ek_output_timestamp(t)), /* the report may lack the timestamp */
         RD_KAFKA_V_HEADERS(headers), RD_KAFKA_V_OPAQUE(t), RD_KAFKA_V_END);
     if (err)
         rd_kafka_headers_destroy(headers);
     return !err;
 }
 
-/* By itself, too: an output becomes a dead letter, and a dead letter a smaller one. */
+/* Replace a message rejected alone: an output by a dead letter, a dead letter by a smaller one. */
 static void refuse_for_good(struct ek_output *o, struct ek_inflight *t,
                             const rd_kafka_message_t *report)
 {
@@ -157,7 +156,7 @@ static void signal_for(rd_kafka_t *client, const struct ek_wakeup *wakeup)
     rd_kafka_queue_destroy(acknowledgements);
 }
 
-/* Not more in a batch than every topic takes; what one message may be is for who sends it. */
+/* Limit batches to the smallest topic limit. Senders check single messages. */
 static int bound_batches(struct ek_output *o, rd_kafka_conf_t *conf, struct ek_error *e)
 {
     char text[32] = "";
@@ -190,7 +189,8 @@ static int make_client(struct ek_output *o, bool alone, rd_kafka_t **out, struct
         return rc;
     }
     ek_kafka_watch_attach(&o->watch, conf);
-    if (!o->records) /* a commit says the same of all, on no thread but its own */
+    if (!o->records) /* the commit result covers all messages and belongs to the transaction
+                      * thread */
         rd_kafka_conf_set_dr_msg_cb(conf, on_delivery);
     rc = ek_kafka_make(out, RD_KAFKA_PRODUCER, conf, EK_ECONFIG, "kafka producer", e);
     if (!rc)
@@ -206,8 +206,8 @@ static rd_kafka_topic_t *topic_of(struct ek_output *o, const char *name, struct 
     return topic;
 }
 
-/* A name that no other instance has; one that nobody had before where none is given, so that a
- * crash leaves its transaction to the time-out. */
+/* Set a transactional id unique to this instance. Without a configured name it is random, so the
+ * transaction of a crashed instance ends by timeout. */
 static int name_transactions(struct ek_output *o, struct ek_error *e)
 {
     char name[EK_INSTANCE_BYTES];
@@ -307,8 +307,8 @@ static void free_clients(struct ek_output *o)
     o->client = o->alone = NULL;
 }
 
-/* The size of batches is for ever when a client is made, so this one, which has sent nothing yet,
- * goes where a topic takes less. */
+/* Recreate the unused client with smaller batches if a topic requires it: librdkafka fixes the
+ * batch size at creation. */
 static int output_obey_limits(struct ek_output *o, struct ek_error *e)
 {
     if (ek_topic_limits_get(o->limits, EK_WRITES_DEAD) < (size_t)o->config->message_bytes)
@@ -327,8 +327,8 @@ void ek_output_request_limits(struct ek_output *o)
     ek_topic_limits_request(o->limits, o->client, -1);
 }
 
-/* Exactly once: with the next transaction. NULL, or why one is lost, be it another. The headers are
- * taken but for want of memory. */
+/* Queue an event for the next transaction. Return NULL, or the reason that this or an older event
+ * is lost. Sets *headers to NULL except when out of memory. */
 static const char *queue_event(struct ek_output *o, const char *name, const char *json,
                                rd_kafka_headers_t **headers)
 {
@@ -383,7 +383,7 @@ int ek_output_state_partitions(const struct ek_output *o)
     return o->state_partitions;
 }
 
-/* Exactly once there are no reports; at least once the output itself stands for the ticket. */
+/* Only at least once has delivery reports; the producer's pointer marks checkpoint records. */
 bool ek_output_send_state(struct ek_output *o, const struct ek_output_record *r)
 {
     rd_kafka_resp_err_t err =
@@ -505,8 +505,7 @@ void ek_output_finish(struct ek_output *o, struct ek_inflight *t, bool committed
     finish(o, t);
 }
 
-/* Number of partitions as the broker tells; 0 when it does not know the topic, -1 without an
- * answer. */
+/* Return the partition count of a topic, 0 if it does not exist, -1 without a response. */
 static int partitions_of(struct ek_output *o, const char *topic, int wait_ms)
 {
     struct ek_topic_info answer;
@@ -534,7 +533,8 @@ static int topic_missing(struct ek_output *o, const char *name, struct ek_error 
                          name);
 }
 
-/* Brokers that never let this client in: a wrong password does not mend itself by waiting. */
+/* Return a fatal error if brokers keep rejecting a client that never connected: waiting cannot fix
+ * wrong credentials. */
 static int still_refused(struct ek_output *o, struct ek_error *e)
 {
     struct ek_kafka_health_state t;
@@ -545,7 +545,7 @@ static int still_refused(struct ek_output *o, struct ek_error *e)
     return ek_fail_fatal(e, EK_EIO, "kafka: %s", t.text);
 }
 
-/* Partitions of the largest input that is there. */
+/* Return the partition count of the largest existing input topic. */
 static int input_partitions(struct ek_output *o, int wait_ms)
 {
     int most = 0;
@@ -556,7 +556,7 @@ static int input_partitions(struct ek_output *o, int wait_ms)
     return most;
 }
 
-/* Whether the topic of the state is there and fit for it. */
+/* Check that the checkpoint topic exists and is suitable. */
 static int check_state(struct ek_output *o, int wait_ms, bool *ready, struct ek_error *e)
 {
     const char *topic = o->config->state_topic;

@@ -1,13 +1,12 @@
-/* The producer: outputs, dead letters and alerts out, tickets done when the broker has them.
+/* Producer of outputs, dead letters and alerts. Finishes in-flight messages on acknowledgment.
  *
- * Key, timestamp and headers of the consumed message are kept. The partition is kept too where the
- * output has as many partitions as the message's topic; else the key decides (as Java's default
- * does). A message that the broker refuses, such as one too large, is sent once more in a batch of
- * its own; refused again it becomes a dead letter. A dead letter that does not fit, or is refused,
- * goes with less: without the headers the message came with, its value, its key, its time; only one
- * that is refused with nothing left of it is fatal. A broker that is away is waited for without
- * end: the number in flight is the caller's bound. Owner: the caller. Threads: one that reads and
- * serves acknowledgements; each that sends has an outlet of its own, and any may tell an event.
+ * Outputs keep key, timestamp and headers. They keep the partition if the output topic has as many
+ * partitions as the source; otherwise the key selects it (Java's default partitioner). A message
+ * rejected in a batch is sent once more alone; rejected again it becomes a dead letter. A dead
+ * letter that is too large or rejected drops headers, value, key and timestamp in turn; rejection
+ * of the remainder is fatal. Broker outages are retried without limit; the caller bounds the
+ * messages in flight. One thread reads and serves acknowledgments. Each sending thread needs a
+ * writer. Any thread may send events.
  */
 #ifndef EK_DAEMON_KAFKA_PRODUCER_H
 #define EK_DAEMON_KAFKA_PRODUCER_H
@@ -23,96 +22,96 @@
 struct ek_event;
 struct ek_output;
 
-/* `bell` rings when there are acknowledgements to serve; it must outlive the output. */
+/* Create the producer. `wakeup` is signaled when acknowledgments are pending and must outlive the
+ * producer. */
 int ek_output_new(struct ek_output **out, const struct ek_config *c,
                   struct ek_partition_offsets *lanes, struct ek_metrics *metrics,
                   struct ek_log *log, const struct ek_wakeup *wakeup, struct ek_error *e);
 
-/* Looks for the brokers and the topics that are written, for at most wait_ms; *ready tells whether
- * all are there. Fails for good when a topic has not been there for long enough. */
+/* Check brokers and output topics for at most wait_ms; set *ready if all exist. Return a fatal
+ * error if a topic stays missing. */
 int ek_output_prepare(struct ek_output *o, int wait_ms, bool *ready, struct ek_error *e);
-/* Whether the output has as many partitions as this topic, so that messages keep theirs. Asks a
- * broker, twice, for at most wait_ms each; -1 when there is no answer. */
+/* Return 1 if the output has as many partitions as `topic`, 0 if not, -1 without a response. Sends
+ * up to two requests of at most wait_ms each. */
 int ek_output_has_same_partitions(struct ek_output *o, const char *topic, int wait_ms);
 
-/* What one thread sends with. The output must outlive it. */
+/* Output of one thread. The producer must outlive it. */
 struct ek_output_writer;
 int ek_output_writer_new(struct ek_output_writer **out, struct ek_output *o, struct ek_error *e);
 void ek_output_writer_free(struct ek_output_writer *t);
-/* The two below leave the ticket with the caller when they fail, which ends the stage.
- * Sends `bytes` in place of the ticket's message with `word` in header ek-action. Bytes that
- * are the message's own are not copied, the message is kept until it is acknowledged. */
+/* Send `bytes` in place of the message's value, with `word` in header ek-action. The message's
+ * value is not copied but kept until acknowledgment. An error is fatal and leaves the in-flight
+ * message with the caller; so does ek_output_writer_dead_letter. */
 int ek_output_writer_forward(struct ek_output_writer *o, struct ek_inflight *t, const void *bytes,
                              size_t length, uint64_t plan, enum ek_list_outcome word,
                              struct ek_error *e);
-/* Sends the ticket's message as it came, with the reason in headers, and as far as the topic takes
- * it. */
+/* Send the source message to the dead-letter topic with the error in headers. Parts that the topic
+ * rejects are omitted. */
 int ek_output_writer_dead_letter(struct ek_output_writer *o, struct ek_inflight *t,
                                  enum ek_code code, const char *reason, struct ek_error *e);
-/* Finishes a ticket for which nothing was to be sent. */
+/* Finish a message that has no output. */
 void ek_output_finish_unsent(struct ek_output *o, struct ek_inflight *t);
-/* Gives a ticket up without sending anything: its partition, if it is still ours, commits nothing
- * more. */
+/* Finish a message unsent. If its partition is still assigned, it commits no further offset. */
 void ek_output_abandon(struct ek_output *o, struct ek_inflight *t);
-/* Sends one event to the alert topic, if there is one. Losing it is logged, not fatal. */
+/* Send an event to the alert topic, if configured. A lost event is logged and not fatal. */
 void ek_output_send_event(struct ek_output *o, const struct ek_event *v, const char *json);
 
-/* A record of a state; the topic has so many partitions once the output was prepared. False when
- * the client takes no more: what was sent of the base is worth nothing then. Thread: the one that
- * reads. */
+/* Send a checkpoint record. Return false if the client rejects it: the records sent of this
+ * checkpoint are then useless. Partitions are known after ek_output_prepare. For the reading
+ * thread. */
 struct ek_output_record {
     int partition;
     const char *key;
-    const void *bytes; /* NULL: the key is deleted */
+    const void *bytes; /* NULL: tombstone */
     size_t key_length, length;
     int64_t time_ms;
 };
 int ek_output_state_partitions(const struct ek_output *o);
 bool ek_output_send_state(struct ek_output *o, const struct ek_output_record *r);
-/* At least once: how many of them the brokers have not acknowledged yet; when that is none, whether
- * one was refused since it was so last. */
+/* At least once: return the number of unacknowledged checkpoint records. If 0, set *refused to
+ * whether one was rejected since the last 0. */
 size_t ek_output_state_unacked(struct ek_output *o, bool *refused);
 
-/* Asks the brokers again how large a message may be; the answer comes with a later poll. */
+/* Request topic size limits again. A later ek_output_poll receives the response. */
 void ek_output_request_limits(struct ek_output *o);
 
-/* Exactly once (daemon/stage/transactions.h): outlets send while a transaction is open, and
- * keep what comes between two. Alerts go with the next one and are kept until it is committed. All
- * functions but ek_output_open belong to the thread that reads. */
+/* Exactly once (daemon/stage/transactions.h): writers send while a transaction is open and buffer
+ * between two. Alerts are sent in the next transaction and kept until it commits. All functions
+ * except ek_output_open belong to the reading thread. */
 struct ek_txn_batch_size {
-    size_t messages, bytes; /* since the last cut */
-    bool records;           /* something else waits to be sent */
-    bool spoilt;            /* the client takes nothing more: the transaction must be aborted */
+    size_t messages, bytes; /* since the last ek_output_close_batch */
+    bool records;           /* alerts are pending */
+    bool spoilt;            /* the client rejects records: the transaction must be aborted */
 };
 struct ek_txn_batch {
-    struct ek_inflight *sent; /* those of a partition in their order; linked by `back` */
+    struct ek_inflight *sent; /* in order within each partition; linked by `back` */
     bool spoilt;
 };
 struct ek_txn_batch_size ek_output_in_batch(struct ek_output *o);
-/* Nothing is sent any more until ek_output_open; the tickets of what was sent are the caller's. */
+/* Stop sending until ek_output_open. The caller takes over the sent in-flight messages. */
 void ek_output_close_batch(struct ek_output *o, struct ek_txn_batch *out);
-/* Sends what came since, then whatever comes. On the thread that has opened a transaction. */
+/* Send buffered outputs, then new ones. Call it on the thread that opened the transaction. */
 int ek_output_open(struct ek_output *o, struct ek_error *e);
-/* Alerts as the last of a transaction; false when the client takes them no more. And what became
- * of them: those that were not committed are sent again. */
+/* ek_output_send_records sends pending alerts into the transaction; it returns false if the client
+ * rejects one. ek_output_finish_records frees committed alerts and queues the others again. */
 bool ek_output_send_records(struct ek_output *o);
 void ek_output_finish_records(struct ek_output *o, bool committed);
-/* Finishes a ticket of a cut. */
+/* Finish a message of a closed batch. */
 void ek_output_finish(struct ek_output *o, struct ek_inflight *t, bool committed);
-/* Finishes tickets that could not be sent because their partition went away. */
+/* Finish messages that were not sent because their partition was revoked. */
 void ek_output_finish_dropped(struct ek_output *o);
-/* Has tickets that were never settled finished when the output is freed. */
+/* Pass on unfinished messages, which ek_output_free finishes. */
 void ek_output_adopt_unfinished(struct ek_output *o, struct ek_inflight *first);
 
-/* Serves acknowledgements, waiting up to wait_ms for the first. Fails only for good. */
+/* Serve acknowledgments, waiting up to wait_ms for the first. Any error is fatal. */
 int ek_output_poll(struct ek_output *o, int wait_ms, struct ek_error *e);
-/* What keeps the producer from its brokers; any thread. And asks, in trouble, whether it is over.
- */
+/* ek_output_health returns the connectivity state; any thread. ek_output_probe checks for recovery
+ * if it is unhealthy. */
 struct ek_kafka_health *ek_output_health(struct ek_output *o);
 void ek_output_probe(struct ek_output *o);
-/* Sends what is queued now and serves acknowledgements, for at most wait_ms. */
+/* Send queued records and serve acknowledgments, for at most wait_ms. */
 void ek_output_flush(struct ek_output *o, int wait_ms);
-/* Throws away what is still queued: their tickets are finished without moving any offset. */
+/* Free the producer and drop queued records. Their messages finish without moving an offset. */
 void ek_output_free(struct ek_output *o);
 
 #endif

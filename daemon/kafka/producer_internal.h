@@ -1,7 +1,5 @@
-/* What the files of the producer share: daemon/kafka/producer.c (clients and acknowledgements),
- * daemon/kafka/producer.c (whether what it writes to is there),
- * daemon/kafka/output_writer.c (what workers send with), daemon/kafka/dead_letters.c; and the
- * client for transactions. */
+/* Shared definitions of the producer: producer.c, output_writer.c, dead_letters.c and the
+ * transaction client. */
 #ifndef EK_DAEMON_KAFKA_PRODUCER_INTERNAL_H
 #define EK_DAEMON_KAFKA_PRODUCER_INTERNAL_H
 
@@ -14,11 +12,11 @@
 #include <stdatomic.h>
 
 enum { EK_OUTPUT_WRITERS_MAX = EK_WORKERS_MAX };
-/* Topics that are written, as the limits number them; the others as far as there are any. */
+/* Indexes of output topics in ek_topic_limits; alert and checkpoint topics follow if configured. */
 enum { EK_WRITES_RANKED, EK_WRITES_DEAD, EK_WRITES_OTHERS };
 
-/* What a ticket remembers: the kind of its output, whether it went out alone, what of the message
- * it goes without, and for dead letters the code of the reason above that. */
+/* Bits of `ek_inflight.outcome`: kind of output, sent alone, omitted parts, and above CODE_SHIFT
+ * the error code of a dead letter. */
 enum ek_outcome {
     PASSED,
     ROUTED,
@@ -33,66 +31,66 @@ enum ek_outcome {
     CODE_SHIFT = 7
 };
 
-/* One message on its way out. */
+/* Outbound record. */
 struct ek_outbound {
-    struct ek_inflight *inflight; /* NULL: it was sent, or is with somebody else */
+    struct ek_inflight *inflight; /* NULL: sent, or owned by a buffered copy */
     rd_kafka_topic_t *topic;
-    size_t number; /* of the topic, among the limits */
+    size_t number; /* index of the topic in ek_topic_limits */
     int partition;
-    const void *key, *bytes; /* the ticket's message's own, or bytes of a list with other scores */
+    const void *key, *bytes; /* the source message's key and value, or a re-scored value */
     size_t key_length, length;
-    bool own; /* the bytes: a copy for as long as it waits */
+    bool own; /* `bytes` is a copy owned by the record */
     rd_kafka_headers_t *headers;
 };
 
 struct ek_output {
     rd_kafka_t *client;
-    rd_kafka_t *alone; /* at least once: sends batches of one message; NULL until it is needed */
+    rd_kafka_t *alone; /* at least once: client with batches of one message; NULL until needed */
     rd_kafka_topic_t *ranked, *dead, *alerts, *state; /* the last two may be NULL */
-    size_t alerts_number, state_number;               /* among the limits */
+    size_t alerts_number, state_number;               /* indexes in ek_topic_limits */
     int state_partitions;
-    size_t state_unacked; /* at least once: records of the state on their way */
-    bool state_refused;   /* and one of them did not arrive */
+    size_t state_unacked; /* at least once: unacknowledged checkpoint records */
+    bool state_refused;   /* one of them was rejected */
     const struct ek_config *config;
     struct ek_partition_offsets *lanes;
     struct ek_kafka_watch watch;
     const struct ek_wakeup *wakeup;
     struct ek_topic_limits *limits;
-    int some_broker;          /* that was there when topics were looked for; -1 */
-    int64_t batch_bytes;      /* the most of several messages together */
-    int64_t missing_since_ms; /* a topic was found missing; 0: not */
+    int some_broker;          /* a live broker from topic metadata, -1: none */
+    int64_t batch_bytes;      /* maximum of a batch of several messages */
+    int64_t missing_since_ms; /* time a topic was first missing; 0: none */
     bool closing;
-    atomic_bool given_up; /* a failure for good: who waits for room need not */
-    /* Exactly once. */
+    atomic_bool given_up; /* fatal error: senders stop waiting for queue space */
+    /* Exactly once only. */
     char transactional_id[EK_TRANSACTIONAL_ID_BYTES];
     struct ek_txn_records *records; /* NULL: at least once */
     struct ek_output_writer *output_writer[EK_OUTPUT_WRITERS_MAX];
-    int output_writers, first;          /* whose gate is opened first */
-    atomic_size_t handed, handed_bytes; /* since the last cut */
-    atomic_bool spoilt;                 /* the client refused something: to be aborted */
+    int output_writers, first;          /* index of the writer opened first */
+    atomic_size_t handed, handed_bytes; /* since the last closed batch */
+    atomic_bool spoilt;                 /* the client rejected a record: abort */
     atomic_bool some_dropped;
-    struct ek_inflight *orphans; /* to be finished when the client is gone */
+    struct ek_inflight *orphans; /* finished when the clients are freed */
 };
 
 rd_kafka_t *ek_output_client(struct ek_output *o);
 struct ek_kafka_watch *ek_output_delivery_watch(struct ek_output *o);
-/* The time that it goes out with; 0: now. */
+/* Return the output timestamp; 0: now. */
 int64_t ek_output_timestamp(const struct ek_inflight *t);
-/* Whether the topic takes one of that size; EK_ELIMIT. What no batch can hold must not reach the
- * broker, which would refuse others with it. */
+/* Return 0, or EK_ELIMIT if the record exceeds the topic's limit: the broker would reject its batch
+ * or transaction. */
 int ek_outbound_check(const struct ek_output *o, const struct ek_outbound *p, struct ek_error *e);
-/* Sends it, through the outlet where there is one. Its headers are gone in any case; on failure the
- * ticket is the caller's again, unless it was dropped on the way. */
+/* Send a record, by the writer unless NULL, and release it. On error the caller keeps the in-flight
+ * message, unless it was dropped. */
 int ek_outbound_send(struct ek_output *o, struct ek_output_writer *output_writer,
                      struct ek_outbound *p, struct ek_error *e);
 void ek_outbound_release(struct ek_outbound *p);
 
-/* Sends a ticket's message to the dead letters, with as much of it as that topic takes; through the
- * outlet where there is one. On failure, which is for good, the ticket is the caller's. */
+/* Send a dead letter, truncated to the topic's limit, by the writer unless NULL. An error is fatal
+ * and leaves the in-flight message with the caller. */
 int ek_output_send_dead_letter(struct ek_output *o, struct ek_output_writer *output_writer,
                                struct ek_inflight *t, enum ek_code code, const char *reason,
                                struct ek_error *e);
-/* At least once: sends a dead letter that a broker refused once more, with less. Likewise. */
+/* At least once: send a rejected dead letter again with fewer parts. Errors as above. */
 int ek_output_resend_truncated(struct ek_output *o, struct ek_inflight *t,
                                const rd_kafka_message_t *report, struct ek_error *e);
 

@@ -49,7 +49,7 @@ struct record {
 };
 
 struct ek_txn_records {
-    pthread_mutex_t lock; /* of what waits */
+    pthread_mutex_t lock; /* guards the pending records */
     struct record *first, **end;
     size_t count;
     uint64_t lost;
@@ -142,7 +142,7 @@ uint64_t ek_txn_records_dropped_count(struct ek_txn_records *r)
     return lost;
 }
 
-/* A copy of the headers is sent, for an aborted transaction is sent again. */
+/* Send a copy of the headers, because an aborted record is sent again. */
 static bool produce(rd_kafka_t *client, const struct record *record)
 {
     char *key = (char *)(uintptr_t)record->bytes, *value = key + record->key_length;

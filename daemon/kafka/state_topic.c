@@ -19,7 +19,7 @@ rd_kafka_topic_t *ek_state_topic_new(rd_kafka_t *client, const char *name, struc
     return topic;
 }
 
-/* A command for the first of the brokers. */
+/* Return a command line for the first broker. */
 static const char *tool(const struct ek_config *c, const char *name, char out[TOOL_BYTES])
 {
     int length = (int)strcspn(c->brokers, ",");

@@ -1,7 +1,7 @@
-/* The topic that states are written to: how it is written, and whether it is fit for that.
+/* Checkpoint topic: handle and validation.
  *
- * It must be compacted, have as many partitions as the largest input, and take a record of 260 KiB.
- * What is wrong is said with the command that mends it. Threads: those of the client.
+ * The topic must be compacted, have as many partitions as the largest input, and accept records of
+ * 260 KiB. Errors include the command that fixes the topic.
  */
 #ifndef EK_DAEMON_KAFKA_STATE_TOPIC_H
 #define EK_DAEMON_KAFKA_STATE_TOPIC_H
@@ -11,17 +11,18 @@
 #include <librdkafka/rdkafka.h>
 #include <stddef.h>
 
-/* What the broker says of it; -1 where it does not say. */
+/* Topic properties; -1 if the broker does not return one. */
 struct ek_state_topic_facts {
-    int partitions; /* 0: it is not there */
+    int partitions; /* 0: missing */
     int compacted;
-    size_t batch_bytes;   /* the most of a batch */
-    int input_partitions; /* of the largest input; 0: none is there */
+    size_t batch_bytes;   /* maximum batch size */
+    int input_partitions; /* of the largest input; 0: no input exists */
 };
 
-/* A handle whose records are compressed as well as the client can. EK_EIO: NULL. */
+/* Return a topic handle with the best compression codec of the client, or NULL with EK_EIO in
+ * `e`. */
 rd_kafka_topic_t *ek_state_topic_new(rd_kafka_t *client, const char *name, struct ek_error *e);
-/* EK_ESTATE, fatal, with the remedy. */
+/* Return 0, or fatal EK_ESTATE with a remedy. */
 int ek_state_topic_check(const struct ek_config *c, const struct ek_state_topic_facts *facts,
                          struct ek_error *e);
 

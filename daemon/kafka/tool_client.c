@@ -16,7 +16,6 @@ struct ek_tool_producer {
     char why[200];
 };
 
-/* One attempt. */
 static rd_kafka_resp_err_t create_once(rd_kafka_t *client, const char *topic, int partitions,
                                        const char *const setting[2], char *why, size_t size)
 {
@@ -66,7 +65,7 @@ int ek_kafka_create_topic(const char *brokers, const char *topic, int partitions
     return ek_fail(e, EK_EIO, "topic '%s' cannot be made: %s", topic, why);
 }
 
-/* What made a producer end for good is known to itself alone. */
+/* The client alone knows the cause of a fatal producer error. */
 static const char *reason(rd_kafka_t *rk, rd_kafka_resp_err_t err, char *why, size_t size)
 {
     if (err != RD_KAFKA_RESP_ERR__FATAL || !rd_kafka_fatal_error(rk, why, size))
@@ -86,7 +85,7 @@ static void on_delivery(rd_kafka_t *rk, const rd_kafka_message_t *m, void *opaqu
 int ek_tool_producer_new(struct ek_tool_producer **out, const char *brokers, const char *topic,
                          unsigned flags, struct ek_error *e)
 {
-    /* nothing but idempotence keeps the order of a partition when requests are repeated */
+    /* Only idempotence keeps the order of a partition over retries. */
     const struct ek_kafka_setting settings[] = {
         {"enable.idempotence", flags & EK_TOOL_PRODUCER_ORDERED ? "true" : "false"},
         {"message.max.bytes", "1000000000"},

@@ -7,8 +7,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
-/* docs of Kafka, "Message Format": the head of a batch; attributes, both deltas of its first
- * record. */
+/* Kafka "Message Format": batch header; attributes and both deltas of the first record. */
 enum { BATCH_HEAD = 61, RECORD_HEAD = 3, ASK_MS = 5000 };
 
 struct ek_topic_limits {
@@ -17,7 +16,7 @@ struct ek_topic_limits {
     int compacted[EK_TOPIC_LIMITS_TOPICS];
     size_t count;
     struct ek_log *log;
-    rd_kafka_queue_t *answers; /* NULL: nothing was asked */
+    rd_kafka_queue_t *answers; /* NULL: no request in flight */
     bool known, told;
 };
 
@@ -117,7 +116,7 @@ bool ek_topic_limits_poll(struct ek_topic_limits *l, int wait_ms)
         result ? rd_kafka_DescribeConfigs_result_resources(result, &count) : NULL;
     for (size_t i = 0; i < count; i++)
         set_limits(l, resources[i]);
-    /* No answer at all says nothing about the topics, and is asked for again. */
+    /* A failed request is repeated. */
     bool answered = !err || ek_kafka_classify(err, EK_KAFKA_ADMIN) != EK_KAFKA_RETRIABLE;
     if (err && answered)
         assume(l, l->topics[0], rd_kafka_event_error_string(event));
@@ -146,8 +145,7 @@ size_t ek_topic_limits_min(const struct ek_topic_limits *l)
     return least;
 }
 
-/* Numbers are written in sevens of bits, after their sign; -1, for what is null, takes no more
- * than 0. */
+/* Return the bytes of a zigzag varint. Null (-1) takes one byte, as 0 does. */
 static size_t varint_bytes(size_t number)
 {
     size_t bytes = 1;

@@ -83,12 +83,13 @@ bool ek_kafka_get_topic_property(rd_kafka_t *client, const char *topic, const ch
     return known;
 }
 
-/* A broker answers a connection in order, so a question waits for the fetch before it (500 ms). */
+/* A broker responds to a connection in order, so a request waits for the previous fetch (500
+ * ms). */
 enum { LOOK_EVERY_MS = 10000, LOOK_MS = 1000, TELL_EVERY_MS = 600000 };
 
 struct place {
     atomic_bool missing;
-    int64_t tell_ms; /* not again before */
+    int64_t tell_ms; /* time of the next log line */
 };
 
 struct ek_topics {
@@ -96,7 +97,7 @@ struct ek_topics {
     struct ek_log *log;
     struct place *places;
     int64_t due_ms;
-    bool asked, settled; /* all were asked for once; all were there */
+    bool asked, settled; /* all requested once; all exist */
 };
 
 struct ek_topics *ek_topics_new(const struct ek_text_list *names, struct ek_log *log)
@@ -121,7 +122,7 @@ void ek_topics_free(struct ek_topics *t)
     ek_free(t);
 }
 
-/* False when no broker answers; the topic may be there or not. */
+/* Return false without a response. *there is false only if the topic is known to be missing. */
 static bool find_topic(rd_kafka_t *client, const char *topic, bool *there)
 {
     struct ek_topic_info answer;
@@ -130,7 +131,7 @@ static bool find_topic(rd_kafka_t *client, const char *topic, bool *there)
     return answer.heard;
 }
 
-/* True when a topic that was missing is there. */
+/* Store the result and log changes. Return true if a missing topic has appeared. */
 static bool note(struct ek_topics *t, size_t number, bool there, int64_t now_ms)
 {
     struct place *p = &t->places[number];

@@ -1,4 +1,4 @@
-/* Questions about a topic, each with an answer to wait for. Threads: as librdkafka says. */
+/* Blocking topic metadata requests, and detection of missing input topics. */
 #ifndef EK_DAEMON_KAFKA_TOPICS_H
 #define EK_DAEMON_KAFKA_TOPICS_H
 
@@ -10,47 +10,45 @@
 #include <stddef.h>
 
 struct ek_topic_info {
-    bool heard; /* a broker said something; the rest is 0 when none did */
+    bool heard; /* a broker responded; otherwise all fields are 0 */
     int partitions;
-    int broker; /* one that is there; -1: none */
+    int broker; /* a live broker, -1: none */
 };
 
-/* How many partitions the topic has. 0, or why it is not known:
- * RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART when it is not there. */
+/* Get the partition count of a topic. Return 0 or the error:
+ * RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART if it does not exist. */
 rd_kafka_resp_err_t ek_kafka_get_topic(rd_kafka_t *client, const char *topic, int wait_ms,
                                        struct ek_topic_info *out);
-/* Makes the client hear who leads the partitions now. librdkafka 2.0.2 puts a question about one to
- * whoever led it when it heard last, also after that one gave no answer. */
+/* Refresh the partition leaders. librdkafka 2.0.2 keeps using a cached leader, even after a
+ * timeout. */
 void ek_kafka_refresh_leaders(rd_kafka_t *client, const char *topic, int wait_ms);
-/* A property of the topic; false when brokers do not tell (no right to DescribeConfigs, no answer
- * in time). */
+/* Get a topic property. Return false without a response (no DescribeConfigs permission,
+ * timeout). */
 bool ek_kafka_get_topic_property(rd_kafka_t *client, const char *topic, const char *name,
                                  int wait_ms, char *value, size_t size);
 
-/* Which of the topics to read are not there: a subscription waits for them without a word. And for
- * how long a start waits for one.
+/* Input topics that do not exist: a subscription waits for them silently.
  *
- * Asks the brokers every few seconds until all topics were seen, and again when the client doubts
- * one. A missing topic is told in the log at once and then every ten minutes.
- * Owner: the caller; names, client and log must outlive it. Threads: one, but for
- * ek_topics_missing, which any may call.
+ * Topics are requested every few seconds until all exist, and again after ek_topics_recheck. A
+ * missing topic is logged at once and then every ten minutes. names and log must outlive the
+ * object. One thread, except ek_topics_missing.
  */
 struct ek_topics;
 
-/* NULL without memory. */
+/* Return a new object, or NULL if out of memory. */
 struct ek_topics *ek_topics_new(const struct ek_text_list *names, struct ek_log *log);
 void ek_topics_free(struct ek_topics *t);
 
-/* Asks when it is time to; up to a second for each topic that is not known to be there.
- * True when one that was missing has come: the client learns it only minutes later by itself. */
+/* Check topics not known to exist if the interval has passed; up to 1 s each. Return true if a
+ * missing one has appeared, which the client itself detects only minutes later. */
 bool ek_topics_poll(struct ek_topics *t, rd_kafka_t *client);
-/* The client says that a topic is gone: ask again at the next look. */
+/* Check all topics at the next poll, after the client reports one missing. */
 void ek_topics_recheck(struct ek_topics *t);
-/* True when topic `number` was not there at the last look. */
+/* Return true if topic `number` was missing at the last check. Any thread. */
 bool ek_topics_missing(const struct ek_topics *t, size_t number);
 
-/* At the start a topic that was just made is not known to all brokers at once. Whether one that was
- * not there may still come; the first is told in the log. *since_ms: when that was, 0 before. */
+/* Return true while a missing topic may still appear: a new topic is not known to all brokers at
+ * once. The first call logs the topic and sets *since_ms, which must be 0 before. */
 enum { EK_TOPIC_WAIT_MS = 15000 };
 bool ek_topic_is_awaited(int64_t *since_ms, const char *topic, struct ek_log *log);
 

@@ -6,25 +6,25 @@
 #include <string.h>
 #include <time.h>
 
-/* Between two attempts of a call that is to be repeated; doubled each time up to the second. */
+/* Pause between two attempts of a call, doubled up to the maximum. */
 enum { PAUSE_MS = 100, PAUSE_MAX_MS = 2000, WAIT_FOR_EVER = -1 };
 
 enum job { JOB_NONE, JOB_OPEN, JOB_COMMIT, JOB_ABORT, JOB_STOP };
-/* What a call came to. */
+/* Result of a call. */
 enum verdict { DONE, AGAIN, ABORT, END };
 
 struct ek_txn {
     struct ek_txn_tools tools;
     pthread_t thread;
     bool started;
-    pthread_mutex_t lock; /* of all below */
+    pthread_mutex_t lock; /* guards the fields below */
     pthread_cond_t changed;
     enum job job;
     bool stop, ended;
     enum ek_txn_state state;
     rd_kafka_topic_partition_list_t *offsets;
     rd_kafka_consumer_group_metadata_t *group;
-    rd_kafka_resp_err_t reason; /* of the abort */
+    rd_kafka_resp_err_t reason; /* cause of the abort */
     struct ek_error failure;
 };
 
@@ -70,7 +70,7 @@ static bool stopping(struct ek_txn *t)
     return stop;
 }
 
-/* Waits for one of the flags, at most so long. Under the lock. */
+/* Wait for `flag` for at most `ms`. Call under the lock. */
 static void wait_for(struct ek_txn *t, const bool *flag, int64_t ms)
 {
     struct timespec until;
@@ -82,7 +82,7 @@ static void wait_for(struct ek_txn *t, const bool *flag, int64_t ms)
         ;
 }
 
-/* Sleeps, or until the thread is to end. */
+/* Sleep, or return early if the thread must end. */
 static void pause_for(struct ek_txn *t, int ms)
 {
     pthread_mutex_lock(&t->lock);
@@ -140,8 +140,8 @@ rd_kafka_resp_err_t ek_txn_abort_reason(struct ek_txn *t)
     return err;
 }
 
-/* Judges and destroys what a call gave. The client's own word comes first; the rest is for errors
- * that carry none, and for the one that must not be taken as passing. */
+/* Classify and destroy the result of a call. The client's flags take precedence over the table,
+ * except that FENCED_INSTANCE_ID is always fatal. */
 static enum verdict judge(struct ek_txn *t, const char *call, rd_kafka_error_t *problem)
 {
     if (!problem)
@@ -166,7 +166,7 @@ static enum verdict judge(struct ek_txn *t, const char *call, rd_kafka_error_t *
 
 typedef rd_kafka_error_t *transactional_call(struct ek_txn *t);
 
-/* Repeats a call for as long as it is worth repeating. */
+/* Retry a call while its errors are retriable. */
 static enum verdict insist(struct ek_txn *t, const char *name, transactional_call *call)
 {
     int ms = PAUSE_MS;
@@ -178,7 +178,7 @@ static enum verdict insist(struct ek_txn *t, const char *name, transactional_cal
     return v;
 }
 
-/* The same of a call after which there is nothing to abort. */
+/* Retry a call after which an abort is impossible: any other error is fatal. */
 static bool must(struct ek_txn *t, const char *name, transactional_call *call)
 {
     struct ek_error e;
@@ -206,7 +206,7 @@ static rd_kafka_error_t *call_offsets(struct ek_txn *t)
                                                 WAIT_FOR_EVER);
 }
 
-/* With another time-out than this one the client may lose its place (its header says so). */
+/* librdkafka's header warns that other timeouts may lose the state of the call. */
 static rd_kafka_error_t *call_commit(struct ek_txn *t)
 {
     return rd_kafka_commit_transaction(t->tools.client, WAIT_FOR_EVER);
@@ -217,9 +217,8 @@ static rd_kafka_error_t *call_abort(struct ek_txn *t)
     return rd_kafka_abort_transaction(t->tools.client, WAIT_FOR_EVER);
 }
 
-/* Who asks for an abort knows only that the client takes nothing more, and a commit that came in
- * its way only that it does not fit any more. Why, the client says to any call that does not fit,
- * as this one while a transaction is open. */
+/* Find the cause of an abort. The requester knows only that the client rejects records. The client
+ * returns the cause to any call that is invalid in its state, as begin is here. */
 static void request_reason(struct ek_txn *t)
 {
     rd_kafka_resp_err_t known = ek_txn_abort_reason(t);
@@ -272,7 +271,7 @@ static void do_commit(struct ek_txn *t)
         do_abort(t);
 }
 
-/* After a fatal error nothing more may be called (librdkafka #4420 hangs then). */
+/* After a fatal error call nothing more (librdkafka #4420: hangs). */
 static enum job next_job(struct ek_txn *t)
 {
     pthread_mutex_lock(&t->lock);
@@ -343,7 +342,7 @@ static void start_job(struct ek_txn *t, enum job job)
 void ek_txn_commit(struct ek_txn *t, rd_kafka_topic_partition_list_t *offsets,
                    rd_kafka_consumer_group_metadata_t *group)
 {
-    t->offsets = offsets; /* the thread waits for a job and does not look */
+    t->offsets = offsets; /* the thread is waiting for a job and does not read them */
     t->group = group;
     start_job(t, JOB_COMMIT);
 }

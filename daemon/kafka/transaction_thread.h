@@ -1,22 +1,20 @@
-/* The transactions of the producer: one thread that opens and ends them.
+/* Thread that makes all transactional calls of the producer.
  *
- * librdkafka takes one transactional call at a time and blocks in it, for as long as brokers are
- * away. So this thread makes all of them, and whoever reads goes on reading. A transaction is open
- * most of the time. The reader decides when it ends and asks for it; the bell rings when that is
- * done. After a commit the next transaction is opened at once; after an abort only when the reader
- * says so, because it must first take back what was to follow the aborted messages.
+ * librdkafka allows one transactional call at a time and blocks while brokers are away; the reader
+ * continues meanwhile. The reader requests the end of a transaction; `wakeup` is signaled when it
+ * is done. The next transaction opens at once after a commit. After an abort it opens on
+ * ek_txn_reopen, because the reader must first withdraw the messages queued behind the aborted
+ * ones.
  *
  *     opening -> open -> committing -> opening
  *                open -> aborting, or committing failed -> aborting -> aborted -> opening
  *
- * Messages may be produced from when the `opened` hook is called until the reader asks for the end,
- * by any thread; shutting them out in time is the reader's job (daemon/kafka/output_writer.h).
- * Every error is classified by what the client says of it: to be repeated (the same call again),
- * to be aborted, or the end. Only the end comes out as an error.
- * Lock order: the lock inside is a leaf; it is held for a few assignments and never while a hook or
- * the client is called. The hook may take the locks of gates.
- * Owner: the caller; client, watch and bell must outlive it. Threads: one that asks, all functions
- * are its.
+ * Any thread may produce from the `opened` hook until the reader requests the end; the reader must
+ * close the writers first (daemon/kafka/output_writer.h). Retriable errors are retried, abortable
+ * ones abort; only fatal errors are returned.
+ *
+ * The internal lock is a leaf, not held during hooks or client calls. The hook may take hold queue
+ * locks. client, watch and wakeup must outlive the thread. One calling thread.
  */
 #ifndef EK_DAEMON_KAFKA_TRANSACTION_THREAD_H
 #define EK_DAEMON_KAFKA_TRANSACTION_THREAD_H
@@ -30,11 +28,11 @@
 struct ek_txn;
 
 enum ek_txn_state {
-    EK_TXN_BUSY,      /* neither of these: the bell will ring */
-    EK_TXN_OPEN,      /* may be ended */
-    EK_TXN_COMMITTED, /* told once; the next one is being opened */
+    EK_TXN_BUSY,      /* in transition: `wakeup` will be signaled */
+    EK_TXN_OPEN,      /* can be ended */
+    EK_TXN_COMMITTED, /* returned once; the next transaction is open */
     EK_TXN_ABORTED,   /* waits for ek_txn_reopen */
-    EK_TXN_BROKEN,    /* cannot go on */
+    EK_TXN_BROKEN,    /* fatal error */
 };
 
 struct ek_txn_tools {
@@ -42,35 +40,36 @@ struct ek_txn_tools {
     struct ek_kafka_watch *watch;
     const struct ek_wakeup *wakeup;
     void *context;
-    /* A transaction was opened. On the thread of the transactions; a failure ends them all. */
+    /* Called on the transaction thread after a transaction opens. An error is fatal. */
     int (*opened)(void *context, struct ek_error *e);
 };
 
-/* Whether the error says that the transactional id or the transaction is no longer this producer's;
- * then it says so in a sentence. */
+/* If the error means that this producer has lost its transactional id or transaction, set a fatal
+ * message in *e and return true. */
 bool ek_txn_is_fenced(rd_kafka_resp_err_t err, const char *text, struct ek_error *e);
 
 int ek_txn_new(struct ek_txn **out, const struct ek_txn_tools *tools, struct ek_error *e);
-/* Registers with the coordinator and opens the first transaction. EK_EIO without a thread. */
+/* Start the thread, register with the coordinator and open a transaction. Return 0, or EK_EIO if
+ * the thread cannot start. */
 int ek_txn_start(struct ek_txn *t, struct ek_error *e);
 
-/* EK_TXN_COMMITTED is told once, the next call tells what comes after it. With EK_TXN_BROKEN the
- * error says why. */
+/* Return the state; EK_TXN_COMMITTED is returned once per commit. With EK_TXN_BROKEN *e has the
+ * error. */
 enum ek_txn_state ek_txn_state(struct ek_txn *t, struct ek_error *e);
 
-/* Ends the transaction that is open. Takes the offsets, NULL or empty for none, and the group. */
+/* Commit the open transaction. Takes ownership of `offsets` (may be NULL or empty) and `group`. */
 void ek_txn_commit(struct ek_txn *t, rd_kafka_topic_partition_list_t *offsets,
                    rd_kafka_consumer_group_metadata_t *group);
 void ek_txn_abort(struct ek_txn *t);
-/* Why the last transaction that was not to be aborted was; 0 when it was asked for. */
+/* Return the error that caused the last abort; 0 if the caller requested it. */
 rd_kafka_resp_err_t ek_txn_abort_reason(struct ek_txn *t);
-/* After EK_TXN_ABORTED: opens the next one. */
+/* Open the next transaction after EK_TXN_ABORTED. */
 void ek_txn_reopen(struct ek_txn *t);
 
-/* Ends the thread, after aborting what is open, within wait_ms; false when it is still inside the
- * client then, which only a broker can end. */
+/* Abort the open transaction and end the thread within wait_ms. Return false if a client call still
+ * blocks, which only a broker response can end. */
 bool ek_txn_stop(struct ek_txn *t, int64_t wait_ms);
-/* Waits for the thread for as long as it takes. */
+/* Wait for the thread without a limit and free it. */
 void ek_txn_free(struct ek_txn *t);
 
 #endif

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { SEEK_FOR_EVER = -1 }; /* other time-outs are taken in the wrong unit before librdkafka 2.1 */
+enum { SEEK_FOR_EVER = -1 }; /* before 2.1 librdkafka uses any other timeout in the wrong unit */
 
 void ek_input_add_offset(rd_kafka_topic_partition_list_t *list, const struct ek_partition *lane,
                          int64_t offset, const char *pointer)
@@ -19,7 +19,8 @@ void ek_input_add_offset(rd_kafka_topic_partition_list_t *list, const struct ek_
     memcpy(p->metadata, pointer, p->metadata_size);
 }
 
-/* Offsets that moved since the last commit, or whose state has; NULL when none did. */
+/* Return the offsets whose position or checkpoint reference changed since the last commit; NULL if
+ * none. */
 static rd_kafka_topic_partition_list_t *moved(struct ek_input *in)
 {
     rd_kafka_topic_partition_list_t *list = NULL;
@@ -54,7 +55,7 @@ static void store_offsets(struct ek_input *in, const rd_kafka_topic_partition_li
     }
 }
 
-/* Each error of partitions, with the topic of the first that has it. False: none has one. */
+/* Report each distinct error of a partition with its topic. Return false if none has an error. */
 static bool log_rejected(struct ek_kafka_watch *w, const rd_kafka_topic_partition_list_t *offsets)
 {
     rd_kafka_resp_err_t told = RD_KAFKA_RESP_ERR_NO_ERROR;
@@ -130,8 +131,8 @@ static int seek(struct ek_input *in, rd_kafka_topic_partition_list_t *list, stru
                          rd_kafka_err2str(err));
 }
 
-/* Where reading goes on after the tickets of a lane were cut loose: at its committed offset, or
- * before it at what the guard has not counted yet. */
+/* Set and return the offset to resume at: the committed offset, or the offset the guard has not
+ * counted if that is lower. */
 static int64_t resume_at(struct ek_input *in, struct ek_partition *lane)
 {
     int64_t seen = in->checkpoint_store ? ek_checkpoint_store_last_seen(in->checkpoint_store, lane)
@@ -141,7 +142,7 @@ static int64_t resume_at(struct ek_input *in, struct ek_partition *lane)
     return from;
 }
 
-/* A partition of which nothing was read since its commit is where it must be. */
+/* A partition without messages read since its commit needs no seek. */
 int ek_input_rewind(struct ek_input *in, struct ek_error *e)
 {
     int rc = EK_OK;
@@ -162,7 +163,7 @@ int ek_input_rewind(struct ek_input *in, struct ek_error *e)
     return rc;
 }
 
-/* -1 while it is not known. */
+/* Return the lag, or -1 if unknown. */
 static int64_t lag_of(const struct ek_input *in, const struct ek_partition *lane, int64_t low,
                       int64_t high)
 {

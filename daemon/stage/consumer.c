@@ -12,7 +12,7 @@
 
 enum {
     CLOSE_SLICE_MS = 50,
-    COMMIT_PART = 8, /* of the time for closing is for the last commit */
+    COMMIT_PART = 8, /* 1/8 of the closing time is reserved for the last commit */
     NUDGE_EVERY_MS = 10,
     COOPERATIVE_VERSION = 0x020a00ff
 };
@@ -95,11 +95,11 @@ int ek_input_subscribe(struct ek_input *in, struct ek_error *e)
     return err ? ek_fail(e, EK_EIO, "cannot subscribe: %s", rd_kafka_err2str(err)) : EK_OK;
 }
 
-/* Anything but a message. */
+/* Handle an event that is not a message. */
 static void handle_error(struct ek_input *in, const rd_kafka_message_t *raw)
 {
     if (raw->err == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART)
-        ek_topics_recheck(in->topics); /* which tells it, by name */
+        ek_topics_recheck(in->topics); /* logs the topic by name */
     else if (raw->err == RD_KAFKA_RESP_ERR__FATAL)
         ek_kafka_report_fatal(&in->watch, in->client, rd_kafka_message_errstr(raw));
     else
@@ -108,8 +108,7 @@ static void handle_error(struct ek_input *in, const rd_kafka_message_t *raw)
                               rd_kafka_message_errstr(raw));
 }
 
-/* Exactly once: reading must go on where it was, or where it was set back to: else messages would
- * be passed over without a word. */
+/* Exactly once: return a fatal error if a gap or jump in offsets would silently skip messages. */
 static int is_contiguous(const struct ek_input *in, const struct ek_partition *lane,
                          const rd_kafka_message_t *raw, struct ek_error *e)
 {
@@ -124,8 +123,8 @@ static int is_contiguous(const struct ek_input *in, const struct ek_partition *l
                          lane->topic, lane->partition, (long long)raw->offset, desired);
 }
 
-/* Takes the ticket of a message, NULL when there is none for it: its partition was taken away
- * meanwhile, and its next owner reads it again. */
+/* Start tracking a message. *inflight is NULL if its partition was revoked: the next owner reads
+ * the message. */
 static int accept_message(struct ek_input *in, rd_kafka_message_t *raw, uint64_t now_ns,
                           struct ek_inflight **inflight, struct ek_error *e)
 {
@@ -140,7 +139,7 @@ static int accept_message(struct ek_input *in, rd_kafka_message_t *raw, uint64_t
     if (rc)
         return rc;
     if (raw->offset < lane->last_seen)
-        lane->replay_until = 0; /* the topic was made anew, so these are others */
+        lane->replay_until = 0; /* the topic was recreated, so these are new messages */
     struct ek_inflight *t = ek_partition_offsets_start(in->lanes, lane, raw->offset);
     if (!t)
         return ek_fail(e, EK_ENOMEM, "no memory for another message in flight");
@@ -176,7 +175,7 @@ int ek_input_serve(struct ek_input *in, struct ek_error *e)
     return ek_kafka_failure(&in->watch, e);
 }
 
-/* An open lane of the reader whose broker was seen to have more than was given out; NULL: none. */
+/* Return an open partition of the reader with messages left at the broker, or NULL. */
 static const struct ek_partition *behind(struct ek_input *in, int reader)
 {
     for (struct ek_partition *lane = NULL; (lane = ek_partition_offsets_each(in->lanes, lane));) {
@@ -191,9 +190,9 @@ static const struct ek_partition *behind(struct ek_input *in, int reader)
     return NULL;
 }
 
-/* A client that had enough sleeps for up to a second before it looks whether that is used up, where
- * ek_kafka_conf_has_backoff does not hold (librdkafka issue 2879). Any request to the broker wakes
- * it; the answer to this one is not waited for. */
+/* Wake a client that stopped fetching: with a full queue it sleeps for up to 1 s where
+ * ek_kafka_conf_has_backoff is false (librdkafka issue 2879). Any broker request wakes it; the
+ * response is ignored. */
 static void nudge(struct ek_input *in, int reader)
 {
     int64_t now = ek_now_ms();
@@ -213,8 +212,8 @@ static bool has_space(const struct ek_input *in)
     return ek_partition_offsets_bytes(in->lanes) < (size_t)in->config->in_flight_bytes;
 }
 
-/* One by one and not as a batch: how much a message holds is known when it was given out, and what
- * has no room stays where it is. */
+/* Read one by one: a message's size is known only after it is read, and excess messages must stay
+ * queued. */
 int ek_input_read(struct ek_input *in, int reader, struct ek_inflight **inflights, size_t most,
                   size_t *count, struct ek_error *e)
 {
@@ -263,7 +262,7 @@ bool ek_input_topic_missing(const struct ek_input *in, size_t number)
     return ek_topics_missing(in->topics, number);
 }
 
-/* One look at what arrives while closing: callbacks are served, messages are for the next owner. */
+/* Serve callbacks while closing; messages are left to the next owner. */
 static void serve_close(rd_kafka_queue_t *queue)
 {
     rd_kafka_message_t *late = rd_kafka_consume_queue(queue, CLOSE_SLICE_MS);
@@ -271,7 +270,7 @@ static void serve_close(rd_kafka_queue_t *queue)
         rd_kafka_message_destroy(late);
 }
 
-/* Of the time that there is, some is kept for the last commit and as much for leaving the group. */
+/* Reserve equal parts of the time for the last commit and for leaving the group. */
 void ek_input_close(struct ek_input *in, int64_t wait_ms)
 {
     if (in->closed)

@@ -1,14 +1,11 @@
-/* The consumer: messages in, contiguous offsets committed.
- * (With exactly once they go with the transactions instead, daemon/stage/transactions.h.)
+/* Kafka consumer that commits the offsets of finished messages. With exactly-once delivery,
+ * transactions commit them (daemon/stage/transactions.h).
  *
- * Every message comes with a ticket; its offset is committed once the ticket and all before it in
- * its partition are done (daemon/kafka/partition_offsets.h). When partitions are taken away in good
- * order the hook drains what is in flight first, then the offsets are committed; when they are lost
- * nothing is. Assignment is eager `range` unless the configuration says otherwise. Each partition
- * belongs to one of the readers, which are numbered from 0 and read one by one. A reader that is
- * not read holds its partitions back and no others: the client stops fetching them when it has
- * enough, and keeps what it has. (Pausing them would throw that away.) Owner: the caller. Threads:
- * one, except ek_input_topic_missing.
+ * Each message is tracked as an in-flight message (daemon/kafka/partition_offsets.h). A revocation
+ * first calls the drain hook, then commits; a lost assignment commits nothing. The default assignor
+ * is eager `range`. Each partition belongs to one reader, numbered from 0. An unread reader holds
+ * back only its partitions: the client stops fetching them when its queue is full. (Pausing them
+ * would drop fetched messages.) One thread, except ek_input_topic_missing.
  */
 #ifndef EK_DAEMON_STAGE_CONSUMER_H
 #define EK_DAEMON_STAGE_CONSUMER_H
@@ -27,57 +24,57 @@ struct rd_kafka_topic_partition_list_s;
 
 struct ek_input_hooks {
     void *context;
-    /* Wait until every lane that is leaving is idle, at most wait_ms. */
+    /* Wait at most wait_ms until all partitions being revoked have no message in flight. */
     void (*drain)(void *context, int64_t wait_ms);
-    /* Partitions were assigned or taken away. */
+    /* Called after an assignment or revocation. */
     void (*assigned)(void *context, bool ready, int partitions);
 };
 
 struct ek_input_tools {
     const struct ek_config *config;
     struct ek_partition_offsets *lanes;
-    struct ek_checkpoint_store *checkpoint_store; /* of the state; NULL: none is kept */
+    struct ek_checkpoint_store *checkpoint_store; /* NULL: no checkpoints */
     struct ek_metrics *metrics;
     struct ek_log *log;
-    const struct ek_wakeup *wakeup; /* rings when there is something to serve or to read */
+    const struct ek_wakeup *wakeup; /* signaled on events and messages */
     int readers;
 };
 
-/* What `tools` names must outlive it. */
+/* Create the consumer. The objects in `tools` must outlive it. */
 int ek_input_new(struct ek_input **out, const struct ek_input_tools *tools,
                  const struct ek_input_hooks *hooks, struct ek_error *e);
 
-/* Joins the group. */
+/* Join the group. */
 int ek_input_subscribe(struct ek_input *in, struct ek_error *e);
 
-/* Serves what concerns the consumer as a whole, rebalances above all; never waits. To be called
- * often: a member that is silent for long loses its place. Fails only for good (fatal). */
+/* Serve client events, mainly rebalances, without waiting. Call it more often than
+ * `max.poll.interval.ms`. Any error is fatal. */
 int ek_input_serve(struct ek_input *in, struct ek_error *e);
-/* The tickets of the next messages of a reader, at most `most`, in the order of each partition;
- * never waits. Finish each with ek_partition_offsets_finish. Fails only for good. */
+/* Read up to `most` messages of a reader without waiting, in order within each partition. Finish
+ * each with ek_partition_offsets_finish. Any error is fatal. */
 int ek_input_read(struct ek_input *in, int reader, struct ek_inflight **inflights, size_t most,
                   size_t *count, struct ek_error *e);
 
-/* Commits what moved since the last time, without waiting. */
+/* Commit changed positions without waiting. */
 void ek_input_commit(struct ek_input *in);
-/* Adds an offset that is to be committed; what goes with it may be NULL. */
+/* Append an offset to commit; `pointer` is its metadata or NULL. */
 void ek_input_add_offset(struct rd_kafka_topic_partition_list_s *list,
                          const struct ek_partition *lane, int64_t offset, const char *pointer);
-/* Who we are in the group now, for offsets that go with a transaction. The caller destroys it. */
+/* Return the group metadata for a transaction. The caller destroys it. */
 struct rd_kafka_consumer_group_metadata_s *ek_input_group(struct ek_input *in);
-/* Goes back to the committed offsets: tickets that are out become loose, and what was read behind
- * comes again. Fails only for good. */
+/* Seek back to the committed offsets and revoke in-flight messages. Any error is fatal. */
 int ek_input_rewind(struct ek_input *in, struct ek_error *e);
-/* Asks, when it is time to, which input topics are there, and in trouble whether it is over. */
+/* At intervals, check for missing input topics and, if unhealthy, for recovery of the
+ * connection. */
 void ek_input_poll_topics(struct ek_input *in);
-/* True when topic `number` of the configuration was not there at the last look. Any thread. */
+/* Return true if topic `number` was missing at the last check. Any thread. */
 bool ek_input_topic_missing(const struct ek_input *in, size_t number);
-/* What keeps the consumer from its brokers. Any thread. */
+/* Return the connectivity state. Any thread. */
 struct ek_kafka_health *ek_input_health(struct ek_input *in);
-/* Updates the lags shown in the metrics. */
+/* Update the lag metrics. */
 void ek_input_lags(struct ek_input *in);
 
-/* Leaves the group in good order (the hook drains, offsets are committed), within wait_ms. */
+/* Leave the group within wait_ms; drains and commits first. */
 void ek_input_close(struct ek_input *in, int64_t wait_ms);
 void ek_input_free(struct ek_input *in);
 

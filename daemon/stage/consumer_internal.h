@@ -1,6 +1,5 @@
-/* What the files of the consumer share: daemon/stage/consumer.c (reading),
- * daemon/stage/rebalance.c (partitions that come and go), daemon/stage/commits.c
- * (offsets: committed, gone back to, lags). */
+/* Shared definitions of the consumer: consumer.c (reading), rebalance.c (assignments), commits.c
+ * (offsets and lags). */
 #ifndef EK_DAEMON_STAGE_CONSUMER_INTERNAL_H
 #define EK_DAEMON_STAGE_CONSUMER_INTERNAL_H
 
@@ -12,17 +11,17 @@ struct ek_input {
     rd_kafka_t *client;
     const struct ek_config *config;
     struct ek_partition_offsets *lanes;
-    struct ek_checkpoint_store *checkpoint_store; /* NULL: no state is kept */
+    struct ek_checkpoint_store *checkpoint_store; /* NULL: no checkpoints */
     struct ek_input_hooks hooks;
     struct ek_kafka_watch watch;
     struct ek_topics *topics;
     const struct ek_wakeup *wakeup;
-    rd_kafka_queue_t **reader; /* [readers] messages of the partitions of each */
+    rd_kafka_queue_t **reader; /* [readers] queues of the readers' partitions */
     int readers;
-    int64_t drain_ms, commit_ms; /* how long a partition that leaves may keep us */
+    int64_t drain_ms, commit_ms; /* time limits of a revocation */
     int64_t nudge_due_ms;
     bool closed;
-    bool cooperative; /* partitions come and go one by one, not all together */
+    bool cooperative; /* cooperative rebalance protocol */
 };
 
 /* Callbacks of the client; their opaque is its watch. */
@@ -31,11 +30,11 @@ void ek_input_on_rebalance(rd_kafka_t *rk, rd_kafka_resp_err_t err,
 void ek_input_on_commit(rd_kafka_t *rk, rd_kafka_resp_err_t err,
                         rd_kafka_topic_partition_list_t *offsets, void *opaque);
 
-/* A partition has the same reader for as long as there are so many. */
+/* Return the reader of a partition, constant for a given number of readers. */
 int ek_input_find_partition(const struct ek_input *in, const char *topic, int partition);
-/* Partitions that are assigned now. */
+/* Return the number of assigned partitions. */
 int ek_input_open_count(struct ek_input *in);
-/* A commit that is waited for, but never longer than wait_ms. */
+/* Commit and wait for the result, at most wait_ms. */
 void ek_input_commit_now(struct ek_input *in, int64_t wait_ms);
 
 #endif

@@ -10,8 +10,8 @@ int ek_input_find_partition(const struct ek_input *in, const char *topic, int pa
     return (int)((number + (size_t)partition) % (size_t)in->readers);
 }
 
-/* Before the client is told to fetch, so that nothing goes into the common queue; and back when it
- * is told to stop, so that nothing of it comes late. */
+/* Forward a partition's queue to its reader before fetching starts, so that no message enters the
+ * consumer queue. Undo it on revocation, so that none arrives late. */
 static bool forward(struct ek_input *in, const rd_kafka_topic_partition_t *p, bool to_reader)
 {
     rd_kafka_queue_t *own = rd_kafka_queue_get_partition(in->client, p->topic, p->partition);
@@ -23,7 +23,7 @@ static bool forward(struct ek_input *in, const rd_kafka_topic_partition_t *p, bo
     return true;
 }
 
-/* Of the first partition that has the error; NULL: it is none of a partition. */
+/* Return the topic of the first partition with the error, or NULL. */
 static const char *topic_of(const rd_kafka_topic_partition_list_t *parts, rd_kafka_resp_err_t err)
 {
     for (int i = 0; i < parts->cnt; i++)
@@ -32,8 +32,8 @@ static const char *topic_of(const rd_kafka_topic_partition_list_t *parts, rd_kaf
     return NULL;
 }
 
-/* What the group has committed. Where that cannot be found out now, or is nothing, the client finds
- * out by itself where to begin, and the first message tells us. */
+/* Return the committed offsets. Where one is missing or unknown, the client chooses the start and
+ * the first message sets the position. */
 static rd_kafka_topic_partition_list_t *
 fetch_committed(struct ek_input *in, const rd_kafka_topic_partition_list_t *parts)
 {
@@ -51,9 +51,8 @@ fetch_committed(struct ek_input *in, const rd_kafka_topic_partition_list_t *part
     return known;
 }
 
-/* The same where a state depends on it: an answer that is late, be it for a transaction that is in
- * the way or for brokers that are away, must not cost what was learnt. NULL: nobody waits any more,
- * or it is an error for good. */
+/* Return the committed offsets; retry until they are known, because a restore depends on them. NULL
+ * if the stage is stopping or the error is fatal. */
 static rd_kafka_topic_partition_list_t *
 insist_on_committed(struct ek_input *in, const rd_kafka_topic_partition_list_t *parts)
 {
@@ -106,7 +105,7 @@ static bool open_each(struct ek_input *in, const rd_kafka_topic_partition_list_t
     return true;
 }
 
-/* With a state it is known from here on where to read. */
+/* With checkpoints, restoring them sets the start offsets. */
 static void open_partitions(struct ek_input *in, rd_kafka_topic_partition_list_t *parts)
 {
     struct ek_error e;
@@ -119,7 +118,8 @@ static void open_partitions(struct ek_input *in, rd_kafka_topic_partition_list_t
             note_starts(parts, known);
     }
     if (in->checkpoint_store)
-        ek_checkpoint_store_retry_restore(in->checkpoint_store, NULL); /* it is over */
+        ek_checkpoint_store_retry_restore(in->checkpoint_store, NULL); /* clears the waiting
+                                                                        * state */
     if (known)
         rd_kafka_topic_partition_list_destroy(known);
 }
@@ -163,8 +163,8 @@ static void apply_assignment(struct ek_input *in, bool assign,
     rd_kafka_error_destroy(problem);
 }
 
-/* Asked while the group gives something: one that is gone, as when it forgot a member that closes,
- * knows no protocol. */
+/* Query the protocol during an assignment: after the group has forgotten a closing member, none is
+ * known. */
 static void note_protocol(struct ek_input *in)
 {
     const char *protocol = rd_kafka_rebalance_protocol(in->client);
@@ -181,7 +181,7 @@ static void mark_leaving(struct ek_input *in, const rd_kafka_topic_partition_lis
     }
 }
 
-/* With exactly once the hook commits what it drains, since that is one. */
+/* With exactly-once delivery the drain hook commits. */
 static void lose_partitions(struct ek_input *in, const rd_kafka_topic_partition_list_t *parts)
 {
     bool lost = rd_kafka_assignment_lost(in->client);

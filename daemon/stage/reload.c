@@ -19,17 +19,17 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A reload on its way. */
+/* Reload in progress. */
 struct loading {
     struct ek_reload *r;
     const struct ek_config *running;
-    struct ek_config *fresh;     /* as the file says now */
-    struct ek_config mixed;      /* what would be in force; borrows from the two */
-    struct ek_asset_ref *loaded; /* the assets that it names */
+    struct ek_config *fresh;     /* configuration read from the file */
+    struct ek_config mixed;      /* resulting configuration; borrows from the other two */
+    struct ek_asset_ref *loaded; /* its assets */
     bool reset_state;
 };
 
-/* Without memory, or with too many, it is not told; that it was refused is. */
+/* Errors beyond the list's limit, or without memory, are dropped. */
 static void fault(struct ek_reload *r, const struct ek_error *e)
 {
     ek_error_list_add(&r->faults, e);
@@ -74,7 +74,7 @@ static bool same_value(const struct ek_config *a, const struct ek_config *b,
     }
 }
 
-/* What is in force with the new file: of keys that are not reloadable what was, and a note. */
+/* Merge the configurations: keys that are not reloadable keep their value and add a note. */
 static void mix(struct loading *l)
 {
     const struct ek_key_table *t = ek_config_keys();
@@ -96,7 +96,7 @@ static void mix(struct loading *l)
     }
 }
 
-/* Sinks of alerts are no options but lists of them. */
+/* Alert sinks are lists outside the key table. */
 static void note_sinks(struct loading *l)
 {
     struct ek_error e;
@@ -123,7 +123,7 @@ static int read_config(struct loading *l, struct ek_error *e)
     return rc;
 }
 
-/* What a typo in there would do to every route is too much to be done unasked. */
+/* Resetting all routes needs explicit consent, because a typo could cause it. */
 static int check_continues(const struct loading *l, const struct ek_rules *was,
                            const struct ek_rules *now, struct ek_error *e)
 {
@@ -168,7 +168,7 @@ static void note(struct ek_reload *r, int rc, const struct ek_error *e)
         fault(r, e);
 }
 
-/* Of a file of rules with a fault that was told: its other ones. */
+/* Add the remaining errors of a rules file that has one reported error. */
 static void find_others(struct ek_reload *r, const char *path, const struct ek_manifest *m)
 {
     struct ek_rules *rules = NULL;
@@ -219,9 +219,10 @@ static int load(struct loading *l, const struct ek_assets *was, struct ek_error 
     return rc;
 }
 
-/* `running`: the configuration of the stage, from a file, which stays in force but for what is
- * reloadable. reset_state: rules with other `segments` or another `stratify_by` are no fault. who:
- * asked for it; NULL: not said. */
+/* Run one reload. `running` is the stage's configuration; keys that are not reloadable keep its
+ * values. With the flag set, changed `segments` or `stratify_by` are no error. The actor may be
+ * NULL.
+ */
 static void reload_run(struct ek_reload *r, struct ek_stage *stage, const struct ek_config *running,
                        bool reset_state, const char *who)
 {
@@ -247,14 +248,12 @@ static void reload_release(struct ek_reload *r)
     ek_tokens_free(r->tokens);
 }
 
-/* A join of states, a reload and a backlog all leave much free behind them, where other threads
- * cannot use it. Threads that ask for memory wait while it is given back, some 100 ms where it is
- * half a gigabyte, so it has to be worth it. */
+/* Restores, reloads and backlogs leave freed memory that other threads cannot use. Trimming blocks
+ * allocations, about 100 ms for 512 MiB, so trim only a large amount. */
 enum { TRIM_EVERY_MS = 60000, TRIM_LEAST = 32 << 20 };
 
-/* What somebody asked for. */
 struct request {
-    uint64_t number; /* of the reload; 0: none */
+    uint64_t number; /* number of the reload; 0: none */
     bool reset_state;
     char author[EK_AUTHOR_BYTES + 1];
 };
@@ -268,14 +267,14 @@ struct ek_reload_service {
     pthread_t thread;
     bool started;
     atomic_bool hup, ending;
-    pthread_mutex_t lock; /* of what follows */
-    struct request wish;  /* not begun */
-    uint64_t wishes;      /* ever */
+    pthread_mutex_t lock; /* guards the fields below */
+    struct request wish;  /* pending request */
+    uint64_t wishes;      /* number of requests ever */
     bool loading;
-    struct ek_buf last; /* what is told of the last reload; empty: there was none */
+    struct ek_buf last; /* JSON of the last reload; empty: none */
 };
 
-/* The members of an event of a reload, and of the page about the last one. */
+/* Append the members shared by the reload event and the page of the last reload. */
 static int write_outcome(const struct ek_reload *r, const struct request *w, int64_t time_ms,
                          struct ek_buf *out)
 {
@@ -320,7 +319,7 @@ static void report_event(struct ek_reload_service *s, const struct ek_reload *r,
     ek_stage_add_event(s->stage, &v);
 }
 
-/* For who watches whether what is on the disk is what is in force. */
+/* Set the metrics that show whether the files on disk are in effect. */
 static void note_outcome(struct ek_metrics *m, bool done)
 {
     ek_metrics_gauge(m, EK_GAUGE_RELOAD_OK, done);
@@ -386,7 +385,7 @@ static void reload(struct ek_reload_service *s, const struct request *w)
     reload_release(&r);
 }
 
-/* Beside what is in use. */
+/* Return true if much memory is resident but unused. */
 static bool much_is_free(void)
 {
     return ek_process_resident_bytes() > (double)ek_alloc_used() + TRIM_LEAST;
@@ -460,7 +459,7 @@ uint64_t ek_reload_service_request(struct ek_reload_service *s, bool reset_state
 {
     pthread_mutex_lock(&s->lock);
     s->wish.number = ++s->wishes;
-    s->wish.reset_state |= reset_state; /* one that waits is answered by the same reload */
+    s->wish.reset_state |= reset_state; /* the pending reload serves both requests */
     snprintf(s->wish.author, sizeof s->wish.author, "%s", author ? author : "");
     uint64_t number = s->wish.number;
     pthread_mutex_unlock(&s->lock);

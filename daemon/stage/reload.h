@@ -1,8 +1,4 @@
-/* One reload: the files of a configuration are read again, and taken into a running stage when
- * nothing is wrong with them.
- *
- * Owner: the caller, ek_reload_release. One thread at a time.
- */
+/* Reload of configuration, rules, profile and model in a running stage. */
 #ifndef EK_DAEMON_STAGE_RELOAD_H
 #define EK_DAEMON_STAGE_RELOAD_H
 
@@ -13,42 +9,40 @@
 #include "daemon/stage/stage.h"
 
 struct ek_reload {
-    bool done;                   /* else nothing has changed, and there are faults */
-    struct ek_error_list faults; /* all of them, with places */
-    struct ek_error_list notes;  /* what takes a restart */
-    enum ek_restore_result fit;  /* what of the guard goes on */
-    enum ek_log_level log_level; /* that the configuration has now */
-    struct ek_tokens *tokens;    /* as the file has them now; NULL: none is named */
+    bool done;                   /* false: nothing has changed, see `faults` */
+    struct ek_error_list faults; /* all errors, with file positions */
+    struct ek_error_list notes;  /* changes that require a restart */
+    enum ek_restore_result fit;  /* part of the guard's state that is kept */
+    enum ek_log_level log_level; /* log level of the new configuration */
+    struct ek_tokens *tokens;    /* API tokens of the new configuration; NULL: none */
 };
 
-/* What a running stage can be told that takes its time: a reload of rules, profile and model.
+/* Service that reloads on request, on its own thread.
  *
- * A reload reads the configuration file again and what it names, beside what is in use, and is done
- * as a whole or not at all: with any fault everything stays as it was, and all faults are told. Of
- * the configuration only keys that are marked reloadable may take effect; others are told as notes.
- * The stage must outlive it. Threads: any; ek_reload_service_signal a signal handler, too. The work
- * is done by a thread of its own.
+ * A reload reads the configuration and its files again and is applied completely or, with any
+ * error, not at all. All errors are reported. Only keys marked reloadable take effect; other
+ * changes are reported as notes. The stage must outlive the service. Any thread;
+ * ek_reload_service_signal also from a signal handler.
  */
 struct ek_reload_service;
 
-/* `config`: that of the stage, read from a file. `tokens`, those of the file that it names, are
- * read again as well; NULL: none. Both must outlive it. EK_ENOMEM, EK_EIO. */
+/* Start the service. `config` is the stage's configuration, read from a file. `tokens` are
+ * reloaded, too; may be NULL. Both must outlive the service. Return 0, EK_ENOMEM or EK_EIO. */
 int ek_reload_service_new(struct ek_reload_service **out, struct ek_stage *stage,
                           const struct ek_config *config, struct ek_tokens *tokens,
                           struct ek_log *log, struct ek_error *e);
-/* Waits for a reload that has begun. NULL is allowed. */
+/* Wait for a reload in progress and free the service. NULL is allowed. */
 void ek_reload_service_free(struct ek_reload_service *s);
 
-/* A reload is wished, by a signal. */
+/* Request a reload. Async-signal-safe. */
 void ek_reload_service_signal(struct ek_reload_service *s);
-/* The same by somebody (NULL: not said), at most EK_AUTHOR_BYTES of it. reset_state: also where
- * other `segments` or another `stratify_by` of the rules make evidence, findings and routes begin
- * anew, which else is a fault. The number of the reload that will have seen the files as they are
- * now, or later. */
+/* Request a reload for `author` (NULL: unknown; at most EK_AUTHOR_BYTES). With the flag set,
+ * changed `segments` or `stratify_by` reset evidence, findings and routes; otherwise such a change
+ * is an error. Return the number of a reload that reads the files after this call. */
 uint64_t ek_reload_service_request(struct ek_reload_service *s, bool reset_state,
                                    const char *author);
-/* Appends the last reload as a JSON object (docs/operations.md): `state` is never, loading, done or
- * refused. EK_ENOMEM. */
+/* Append the last reload as a JSON object (docs/operations.md): `state` is never, loading, done or
+ * refused. Return 0 or EK_ENOMEM. */
 int ek_reload_service_json(struct ek_reload_service *s, struct ek_buf *out);
 
 #endif

@@ -6,20 +6,20 @@
 
 enum { CACHE_LINE = 64 };
 
-/* Positions only grow; an item's slot is its position modulo the capacity. The stores of positions
- * and the flags of who sleeps are sequentially consistent: each side writes its own, then reads the
- * other's, so at least one of the two sees that a bell must ring. */
+/* Positions only grow; the slot is the position modulo the capacity. Positions and sleep flags are
+ * sequentially consistent: each side writes its own, then reads the other's, so at least one side
+ * sees that it must signal. */
 struct ek_spsc_queue {
     void **slot;
     size_t capacity;
     const struct ek_wakeup *room;
     struct ek_wakeup filled;
-    char apart[CACHE_LINE]; /* what two threads write does not share a cache line */
+    char apart[CACHE_LINE]; /* avoids false sharing */
     atomic_size_t tail;     /* published */
-    size_t put;             /* of the putter: put, perhaps not published */
-    bool was_full;          /* of the putter */
+    size_t put;             /* pushed, maybe unpublished; producer only */
+    bool was_full;          /* producer only */
     char apart_too[CACHE_LINE];
-    atomic_size_t head; /* taken */
+    atomic_size_t head; /* consumed */
     char and_this[CACHE_LINE];
     atomic_bool sleeping, desired, closed;
 };
@@ -60,7 +60,7 @@ size_t ek_spsc_queue_space(struct ek_spsc_queue *r)
         return r->capacity - used;
     r->was_full = true;
     atomic_store(&r->desired, true);
-    used = r->put - atomic_load(&r->head); /* of a taker who did not see yet that we wait */
+    used = r->put - atomic_load(&r->head); /* the consumer may have missed `desired` */
     if (used > r->capacity / 2)
         return 0;
     r->was_full = false;
@@ -93,7 +93,7 @@ void ek_spsc_queue_close(struct ek_spsc_queue *r)
     wake(r);
 }
 
-/* Without waiting. */
+/* Remove items without waiting. */
 static size_t pop_items(struct ek_spsc_queue *r, void **items, size_t most)
 {
     size_t head = atomic_load_explicit(&r->head, memory_order_relaxed);
@@ -126,6 +126,6 @@ size_t ek_spsc_queue_pop(struct ek_spsc_queue *r, void **items, size_t most)
 
 size_t ek_spsc_queue_depth(const struct ek_spsc_queue *r)
 {
-    size_t head = atomic_load(&r->head); /* first: it never passes a tail read later */
+    size_t head = atomic_load(&r->head); /* read first: it never passes a tail read later */
     return atomic_load(&r->tail) - head;
 }

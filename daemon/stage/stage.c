@@ -11,17 +11,17 @@
 #include <string.h>
 
 enum {
-    IDLE_MS = 100,        /* longest sleep of the loop: how late a stop may be seen */
+    IDLE_MS = 100,        /* longest sleep of the loop, and delay of a stop */
     TICK_MS = 1000,       /* guard, lags */
-    BOARD_MS = 100,       /* a few features of the live sketches */
-    LIMITS_MS = 300000,   /* how large messages may be, which somebody may have changed */
-    PATIENCE_MS = 1000,   /* full for longer than this is worth a word */
-    PREPARE_MS = 1000,    /* one look for brokers and topics */
-    HEAR_MS = 5000,       /* at the start, for the plan of the fleet */
-    PLACES_MS = 1000,     /* one question for the partitions of a topic */
-    DRAIN_SLICE_MS = 100, /* between looks at what is still in flight */
-    DRAIN_NAP_MS = 2,     /* while workers still have something */
-    ABORT_PART = 8        /* of the time for stopping is for the last transaction */
+    BOARD_MS = 100,       /* updates a few features of the live sketches */
+    LIMITS_MS = 300000,   /* refresh of topic limits, which may change */
+    PATIENCE_MS = 1000,   /* delay of the log line about a full stage */
+    PREPARE_MS = 1000,    /* one attempt to reach brokers and topics */
+    HEAR_MS = 5000,       /* longest wait for the fleet plan at the start */
+    PLACES_MS = 1000,     /* timeout of a partition count request */
+    DRAIN_SLICE_MS = 100, /* one flush during a drain */
+    DRAIN_NAP_MS = 2,     /* pause while workers are busy */
+    ABORT_PART = 8        /* 1/8 of the shutdown time is reserved for the last transaction */
 };
 
 static void process_finished(struct ek_stage *s)
@@ -34,7 +34,7 @@ static void process_finished(struct ek_stage *s)
             ek_output_abandon(s->output, t);
 }
 
-/* At least once; with exactly once a base is a part of a transaction. */
+/* At least once only; exactly once writes checkpoints in transactions. */
 static void check_checkpoint(struct ek_stage *s)
 {
     if (!s->checkpoint_store || s->transactor)
@@ -45,8 +45,7 @@ static void check_checkpoint(struct ek_stage *s)
         ek_checkpoint_store_save(s->checkpoint_store);
 }
 
-/* Has what was handed over sent and acknowledged, or committed. A failure comes again in the loop
- * of the stage. */
+/* Flush, or end the transaction. An error is repeated by the stage's loop. */
 static int finish_some(struct ek_stage *s, bool now)
 {
     if (s->transactor)
@@ -55,7 +54,7 @@ static int finish_some(struct ek_stage *s, bool now)
     return EK_OK;
 }
 
-/* What is to be handed over with the partitions that leave. */
+/* Write the final checkpoint for the revoked partitions. */
 static void store_state(struct ek_stage *s, int64_t until_ms)
 {
     int rc = EK_OK;
@@ -112,7 +111,7 @@ static void assigned(void *context, bool ready, int partitions)
     if (s->fleet)
         ek_fleet_set_candidate(
             s->fleet, ek_partition_offsets_find(s->lanes, s->config->topics.items[0], 0) != NULL);
-    ek_input_lags(s->input); /* those of others are no news any more */
+    ek_input_lags(s->input); /* removes the lag of revoked partitions */
 }
 
 static int enomem(struct ek_error *e)
@@ -243,13 +242,13 @@ int ek_stage_new(struct ek_stage **out, const struct ek_config *config,
     return rc;
 }
 
-/* Order matters: workers end before what they use, and consumed messages are given back before
- * their consumer goes. */
+/* Order matters: workers end before the objects they use, and consumed messages are destroyed
+ * before their consumer. */
 void ek_stage_free(struct ek_stage *s)
 {
     if (!s)
         return;
-    ek_txn_coordinator_free(s->transactor); /* frees what the client holds of messages */
+    ek_txn_coordinator_free(s->transactor); /* frees messages held by the client */
     ek_worker_pool_free(s->worker_pool);
     ek_output_free(s->output);
     ek_input_free(s->input);
@@ -301,7 +300,7 @@ struct ek_pause *ek_stage_paused(struct ek_stage *s)
     return s->pause;
 }
 
-/* What is due by the clock. */
+/* Run periodic work. */
 static int advance_clock(struct ek_stage *s, struct ek_error *e)
 {
     int64_t now = ek_now_ms();
@@ -343,8 +342,8 @@ static bool full(const struct ek_stage *s, int64_t part)
                (size_t)s->config->in_flight_bytes;
 }
 
-/* Too much in flight for a while: says so, and when it is over. Nothing else is to be done: what is
- * not read stays with the consumer, which stops fetching. */
+/* Log when the stage is full for a while and when it recovers. Unread messages stay in the
+ * consumer, which stops fetching. */
 static void watch_fullness(struct ek_stage *s)
 {
     bool now_full = full(s, s->full_since_ms ? 2 : 1);
@@ -372,7 +371,7 @@ static size_t less(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* How many more messages may be in flight. */
+/* Return the number of further messages allowed in flight. */
 static size_t free_places(const struct ek_stage *s)
 {
     size_t most = (size_t)s->config->in_flight_messages,
@@ -383,7 +382,8 @@ static size_t free_places(const struct ek_stage *s)
     return in_flight < most ? most - in_flight : 0;
 }
 
-/* How many messages may be read for worker w: as its ring and what may be in flight allow. */
+/* Return the number of messages to read for worker w: limited by its queue and the in-flight
+ * limits. */
 static size_t worker_space(struct ek_stage *s, int w)
 {
     if (full(s, 1))
@@ -392,9 +392,8 @@ static size_t worker_space(struct ek_stage *s, int w)
     return less(most, free_places(s));
 }
 
-/* Finds out, once per topic after each assignment, whether its outputs stay in their partitions.
- * False while no broker tells: nothing is to be read then, since a guess would put messages of one
- * key into two partitions. */
+/* Find out, once per topic and assignment, whether outputs keep their partition. While unknown
+ * return false and read nothing: a guess could split one key over two partitions. */
 static bool placed(struct ek_stage *s)
 {
     if (!s->unplaced)
@@ -413,7 +412,7 @@ static bool placed(struct ek_stage *s)
     return true;
 }
 
-/* Reads for worker w; *more tells that there may be more at once. */
+/* Read for worker w; sets *more if messages arrived. */
 static int read_for(struct ek_stage *s, int w, bool *more, struct ek_error *e)
 {
     size_t most = worker_space(s, w), count = 0;
@@ -452,7 +451,7 @@ static int step(struct ek_stage *s, struct ek_error *e)
     return rc;
 }
 
-/* Before the next look for topics. */
+/* Pause before the next topic check. */
 static int wait_a_while(struct ek_stage *s, struct ek_error *e)
 {
     int rc = EK_OK;
@@ -461,8 +460,8 @@ static int wait_a_while(struct ek_stage *s, struct ek_error *e)
     return rc;
 }
 
-/* Once all topics are there the fleet begins. The first list is to be scored under its plan, but
- * one that is not heard is not waited for. */
+/* Join the fleet after all topics exist. Wait a limited time for its plan, so that the first list
+ * is scored under it. */
 static int join_fleet(struct ek_stage *s, struct ek_error *e)
 {
     bool ready = false;
@@ -505,7 +504,7 @@ static int make_transactor(struct ek_stage *s, struct ek_error *e)
     return ek_txn_coordinator_new(&s->transactor, &tools, e);
 }
 
-/* Reads until there is a reason to stop. */
+/* Run the main loop. */
 static int read_on(struct ek_stage *s, struct ek_error *e)
 {
     int rc = wait_for_topics(s, e);
@@ -520,14 +519,13 @@ static int read_on(struct ek_stage *s, struct ek_error *e)
     return rc;
 }
 
-/* All of it within service.shutdown_timeout, of which some is kept for aborting what is open, and
- * for what takes its time when the memory is given back. */
+/* Stay within limits.shutdown. Reserve part of it for aborting the open transaction. */
 static void close_down(struct ek_stage *s)
 {
     int64_t until = ek_now_ms() + s->config->shutdown_ms;
     int64_t last = s->config->shutdown_ms / ABORT_PART;
     ek_input_close(s->input, s->config->shutdown_ms - last);
-    ek_worker_pool_stop(s->worker_pool); /* what the close did not wait for comes back */
+    ek_worker_pool_stop(s->worker_pool); /* returns unfinished messages */
     process_finished(s);
     int64_t left = until - ek_now_ms();
     if (s->transactor && !ek_txn_coordinator_stop(s->transactor, left > last ? left : last)) {
@@ -554,7 +552,7 @@ int ek_stage_run(struct ek_stage *s, struct ek_error *e)
                  ek_partition_offsets_in_flight(s->lanes));
     if (s->fleet)
         ek_fleet_stop(s->fleet);
-    ek_alerts_finish(s->alerts); /* beside what is next */
+    ek_alerts_finish(s->alerts); /* delivers alerts while the stage closes */
     close_down(s);
     ek_alerts_stop(s->alerts);
     ek_metrics_gauge(s->metrics, EK_GAUGE_IN_FLIGHT, ek_partition_offsets_in_flight(s->lanes));

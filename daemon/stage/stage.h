@@ -1,15 +1,12 @@
-/* The stage: consume, observe, score, produce. What `evenkeel run` runs and `demo` shows.
+/* Stream processing stage: consume, observe, score, produce. Used by `evenkeel run` and `demo`.
  *
- * Every message of the input comes out once as an output or a dead letter. Over restarts that is at
- * least once, an offset being committed only when everything up to it was acknowledged by the
- * broker; or exactly once, offsets and outputs being of one transaction.
- * Messages of one partition leave in the order they came.
+ * Each input message yields one output or dead letter. At least once: an offset is committed after
+ * everything up to it is acknowledged. Exactly once: offsets and outputs share a transaction.
+ * Messages of a partition keep their order.
  *
- * Owner: the caller. `config`, `log`, and the assets that it is made with must outlive the stage.
- * Threads: ek_stage_run belongs to the thread that calls it and blocks until the stage ends. All
- * other functions but _free may be called from any thread while it runs; ek_stage_stop from a
- * signal handler too. How many threads a stage uses inside is its own affair.
- * Nothing is sent or received before ek_stage_run.
+ * `config`, `log` and `assets` must outlive the stage. ek_stage_run blocks the calling thread until
+ * the stage ends. All other functions except ek_stage_free are thread-safe; ek_stage_stop is also
+ * async-signal-safe. No network traffic before ek_stage_run.
  */
 #ifndef EK_DAEMON_STAGE_STAGE_H
 #define EK_DAEMON_STAGE_STAGE_H
@@ -35,91 +32,90 @@ struct ek_rank_samples;
 struct ek_feature_history;
 struct ek_guard_service;
 
-/* Makes guard and clients; does not wait for a broker. `log` may be NULL (silence).
- * EK_ECONFIG for a configuration the clients refuse, EK_ENOMEM. */
+/* Create guard and clients without waiting for a broker. `log` may be NULL. Return 0, EK_ENOMEM, or
+ * EK_ECONFIG for an invalid client configuration. */
 int ek_stage_new(struct ek_stage **out, const struct ek_config *config,
                  const struct ek_assets *assets, struct ek_log *log, struct ek_error *e);
 
-/* Runs until ek_stage_stop, then drains what is in flight, commits and closes, within
- * service.shutdown_timeout. 0 after a clean stop (also when the limit cut it short: what was not
- * acknowledged is not committed and comes again). Fails when the stage cannot go on: the error is
- * fatal and says why. A broker that is away is waited for. Call once. */
+/* Run until ek_stage_stop, then drain, commit and close within limits.shutdown. Return 0 after a
+ * stop; messages unacknowledged at the time limit are not committed and are read again. Any error
+ * is fatal. Broker outages are retried. Call once. */
 int ek_stage_run(struct ek_stage *s, struct ek_error *e);
 
-/* Asks ek_stage_run to end. Async-signal-safe, may be called any number of times and before it. */
+/* Request the end of ek_stage_run. Async-signal-safe; may be called repeatedly, also before the
+ * run. */
 void ek_stage_stop(struct ek_stage *s);
 
-/* Its guard; as long as the stage. */
-/* NULL: on its own. */
+/* Return the fleet, or NULL without one. */
 struct ek_fleet *ek_stage_fleet(struct ek_stage *s);
 struct ek_guard_service *ek_stage_guard(struct ek_stage *s);
 
-/* The kill switch (daemon/guard/pause.h), from the next messages that a worker takes; also before
- * ek_stage_run. Told in log, events and alerts. False: it was so already. */
+/* Set the kill switch (daemon/guard/pause.h) from the next messages of each worker on; also before
+ * ek_stage_run. The change is logged and sent as an event and alert. Return false if it was already
+ * set so. */
 bool ek_stage_pause(struct ek_stage *s, bool paused, const char *who, const char *why);
 struct ek_pause *ek_stage_paused(struct ek_stage *s);
-/* Whether what is decided here outlives the process: it keeps its state. */
+/* Return true if decisions survive a restart, because checkpoints are configured. */
 bool ek_stage_has_durable_state(const struct ek_stage *s);
 
-/* Other assets from the next lists on, of the same manifest: what was read with the old ones is
- * read again, what was taken is scored with them, and nothing is lost or doubled. *fit: what goes
- * on, as of ek_guard_set_assets; a decision of `who` (NULL: not said). On failure nothing has
- * changed. One thread at a time; also before ek_stage_run. */
+/* Switch to other assets of the same manifest between two lists. Lists decoded with the old assets
+ * are decoded again; lists already counted are scored with the old. *fit is the result of
+ * ek_guard_set_assets. Adds a decision of the actor (may be NULL). An error changes nothing. One
+ * thread at a time; also before ek_stage_run. */
 int ek_stage_reload(struct ek_stage *s, struct ek_asset_ref *assets, const char *who,
                     enum ek_restore_result *fit, struct ek_error *e);
-/* Those in use, for that thread. */
+/* Return the current assets; for the thread that calls ek_stage_reload. */
 const struct ek_assets *ek_stage_assets(const struct ek_stage *s);
-/* An event that is none of the guard's (docs/format/events.md): told like those. */
+/* Add an event from outside the guard (docs/format/events.md). */
 void ek_stage_add_event(struct ek_stage *s, const struct ek_event *v);
 
-/* After ek_stage_run has returned: whether the producer waits for a broker in a way that nothing
- * else ends. Then ek_stage_free waits, too; a process that is to end had better leave at once. */
+/* Return true if, after ek_stage_run, the producer still blocks until a broker responds.
+ * ek_stage_free would block too, so the process should exit instead. */
 bool ek_stage_stuck(const struct ek_stage *s);
-/* After ek_stage_run has returned, or was never called. */
+/* Free the stage after ek_stage_run has returned, or if it was never called. */
 void ek_stage_free(struct ek_stage *s);
 
 struct ek_stage_stats {
     bool ready;                  /* partitions are assigned */
-    int partitions;              /* assigned now */
-    uint64_t consumed;           /* messages taken from the input */
-    uint64_t passed, routed;     /* acknowledged outputs: as they came, with other scores */
+    int partitions;              /* currently assigned */
+    uint64_t consumed;           /* messages read */
+    uint64_t passed, routed;     /* acknowledged outputs: unchanged, re-scored */
     uint64_t dead;               /* acknowledged dead letters */
-    uint64_t in_flight;          /* produced, not yet acknowledged */
+    uint64_t in_flight;          /* unacknowledged messages */
     uint64_t queries;            /* observed by the guard */
-    uint64_t plan_version;       /* in force; 0 before the first plan */
-    uint64_t detected, enforced; /* routes found, routes put in force */
-    int64_t lag;                 /* messages behind the end of the input, -1 while unknown */
+    uint64_t plan_version;       /* 0 before the first plan */
+    uint64_t detected, enforced; /* routes found, routes activated */
+    int64_t lag;                 /* messages behind the end of the input, -1: unknown */
 };
 void ek_stage_stats(struct ek_stage *s, struct ek_stage_stats *out);
 
-/* What keeps the stage from its brokers; while it is at work only after 10 seconds. Returns the
- * kind.
- */
+/* Copy the worst connectivity state to *out and return its kind. A ready stage reports it only
+ * after 10 s. */
 enum ek_kafka_health_kind ek_stage_health(struct ek_stage *s, struct ek_kafka_health_state *out);
 
-/* Why the stage is not ready, in a word; NULL: partitions, input topics and brokers are there. */
+/* Return the reason that the stage is not ready, or NULL. */
 const char *ek_stage_reason(struct ek_stage *s);
 
-/* The same, and appends members of a JSON object that tell it: `ready`, `partitions`,
- * `missing_topics`, the `reason`, and a `message` where there is more to say. */
+/* Set *good to readiness and append JSON members: `ready`, `partitions`, `missing_topics`,
+ * `reason`, and `message` if available. */
 int ek_stage_readiness(struct ek_stage *s, bool *good, struct ek_buf *out);
 
-/* Appends the events (one JSON object per line) that came after number *after, oldest first, and
- * moves *after on. Start with 0. Events older than the newest `http.event_history` are gone. */
+/* Append the events after number *after, oldest first, one JSON object per line, and advance
+ * *after. Start with 0. Only the last `http.events` events are kept. */
 int ek_stage_events(struct ek_stage *s, uint64_t *after, struct ek_buf *out);
 
-/* What HTTP shows; live as long as the stage. */
+/* Data for the HTTP API, valid as long as the stage. */
 struct ek_metrics *ek_stage_metrics(struct ek_stage *s);
 struct ek_event_log *ek_stage_event_log(struct ek_stage *s);
 struct ek_feature_stats *ek_stage_feature_stats(struct ek_stage *s);
 struct ek_feature_history *ek_stage_feature_history(struct ek_stage *s);
 struct ek_rank_samples *ek_stage_samples(struct ek_stage *s);
-/* Appends what was tried of each route, a JSON object (docs/operations.md). */
+/* Append the shadow scoring results of each route as a JSON object (docs/operations.md). */
 int ek_stage_ranks(struct ek_stage *s, struct ek_buf *out);
-/* Everything for /metrics. */
+/* Append all metrics in Prometheus text format. */
 int ek_stage_metrics_text(struct ek_stage *s, struct ek_buf *out);
-/* Status as a JSON object: service, model beside upstream, versions, plan, partitions,
- * observed_lists, lag. */
+/* Append the status as a JSON object: service, agreement with the upstream model, versions, plan,
+ * partitions, observed_queries, lag. */
 int ek_stage_status(struct ek_stage *s, struct ek_buf *out);
 
 #endif

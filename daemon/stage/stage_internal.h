@@ -1,6 +1,5 @@
-/* The inside of a stage, for the files that make it: stage.c (messages), stage_views.c (what is
- * shown of it), stage_reload.c (other assets).
- */
+/* Internals of a stage, shared by stage.c (messages), stage_views.c (monitoring) and stage_reload.c
+ * (asset changes). */
 #ifndef EK_DAEMON_STAGE_STAGE_INTERNAL_H
 #define EK_DAEMON_STAGE_STAGE_INTERNAL_H
 
@@ -20,12 +19,12 @@
 
 #include <stdatomic.h>
 
-/* The thread of ek_stage_run reads, gives messages to workers, and gets acknowledgements and what
- * comes back. It alone has the lanes and sleeps on the bell, which rings for all of these. */
+/* The thread of ek_stage_run reads, submits to workers, and serves acknowledgments and returned
+ * messages. Only it uses the partitions; it sleeps on `wakeup`. */
 struct ek_stage {
     const struct ek_config *config;
-    struct ek_asset_ref *assets; /* in use: of the thread that reloads, once it runs */
-    atomic_bool turned;          /* they are others since the last base */
+    struct ek_asset_ref *assets; /* current assets; owned by the reloading thread */
+    atomic_bool turned;          /* assets have changed since the last full checkpoint */
     struct ek_log *log;
     struct ek_metrics *metrics;
     struct ek_event_log *event_log;
@@ -37,19 +36,19 @@ struct ek_stage {
     struct ek_partition_offsets *lanes;
     struct ek_input *input;
     struct ek_output *output;
-    struct ek_txn_coordinator *transactor; /* exactly once, when all topics are there; else NULL */
-    struct ek_checkpoint_store *checkpoint_store; /* of the guard's state; NULL: none is kept */
+    struct ek_txn_coordinator *transactor; /* exactly once, after all topics exist; else NULL */
+    struct ek_checkpoint_store *checkpoint_store; /* NULL: no checkpoints */
     struct ek_worker_pool *worker_pool;
     struct ek_pause *pause;
-    struct ek_fleet *fleet;   /* NULL: on its own */
-    struct ek_alerts *alerts; /* NULL: nobody wants them over HTTP */
+    struct ek_fleet *fleet;   /* NULL: no fleet */
+    struct ek_alerts *alerts; /* NULL: no HTTP alerts */
     struct ek_wakeup wakeup;
     struct ek_inflight **batch; /* [config->batch] */
     atomic_bool stopping;
     int64_t tick_due_ms, commit_due_ms, board_due_ms, limits_due_ms; /* monotonic */
-    int64_t full_since_ms; /* 0: there is room for more in flight */
+    int64_t full_since_ms;                                           /* 0: not full */
     bool told_full, stuck;
-    bool unplaced; /* a lane may not know yet where its outputs go */
+    bool unplaced; /* a partition may lack `keeps_partition` */
 };
 
 #endif

@@ -1,4 +1,4 @@
-/* A stage that goes on with other assets. */
+/* Asset changes in a running stage. */
 #include "daemon/stage/stage_internal.h"
 
 #include "daemon/base/log.h"
@@ -10,7 +10,7 @@ static void commit_assets(void *context)
     ek_worker_pool_commit_assets(s->worker_pool);
 }
 
-/* What is made beforehand cannot fail for want of memory when the guard has turned. */
+/* Allocate first, so that no allocation can fail after the guard has switched. */
 static int stage_assets(struct ek_stage *s, struct ek_asset_ref *assets, struct ek_error *e)
 {
     int rc = ek_worker_pool_stage_assets(s->worker_pool, assets, e);
@@ -24,7 +24,7 @@ static void discard_assets(struct ek_stage *s)
         ek_fleet_discard_assets(s->fleet);
 }
 
-/* It stands in the history beside what comes of it. */
+/* Record the reload in the event history. */
 static void decide(struct ek_stage *s, const char *who, enum ek_restore_result fit)
 {
     struct ek_decision_record m = ek_decision_get(EK_DECIDED_RELOAD);

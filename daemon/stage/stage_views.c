@@ -1,4 +1,4 @@
-/* What is shown of a stage. Any thread. */
+/* Monitoring views of a stage. Any thread. */
 #include "daemon/base/clock.h"
 #include "daemon/stage/stage_internal.h"
 
@@ -10,7 +10,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { BROKERLESS_MS = 10000 }; /* without brokers for longer: not ready */
+enum { BROKERLESS_MS = 10000 }; /* longest tolerated outage of a ready stage */
 
 void ek_stage_stats(struct ek_stage *s, struct ek_stage_stats *out)
 {
@@ -78,7 +78,7 @@ const char *ek_stage_reason(struct ek_stage *s)
                      ek_metrics_gauge_value(s->metrics, EK_GAUGE_READY));
 }
 
-/* The reason, and a sentence where there is more to say. */
+/* Append the reason, and a message if available. */
 static int write_reason(const struct ek_kafka_health_state *trouble, size_t missing,
                         const struct ek_stage_stats *stats, struct ek_buf *out)
 {

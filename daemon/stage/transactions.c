@@ -6,26 +6,25 @@
 #include "daemon/kafka/transaction_thread.h"
 #include "daemon/state/checkpoint_store.h"
 
-/* A message that a broker refuses voids its transaction, and nobody says which it was. So what was
- * in it comes again in transactions of an eighth as many messages, and so on, for an abort takes as
- * long as some commits. One that is refused alone is it, and comes once more, as a dead letter or
- * as a smaller one; the limits of the topics, which are asked for again, may say so before. One
- * more abort follows each (librdkafka notices the gap in its sequence in the next transaction).
- * What is refused so often and for no message, as when a topic takes less than batches were made
- * for, or not an alert, ends the program. */
+/* Isolate a message the broker rejects: the error does not name it. Abort, retry in transactions of
+ * 1/8, and recurse until one message fails alone. It is sent once more as a dead letter or
+ * truncated. Each isolation costs one more abort, because librdkafka detects a sequence gap in the
+ * next transaction. Give up after REFUSALS_MAX aborts that isolate no message, as when a topic
+ * rejects an alert. */
 enum { REFUSALS_MAX = 4, SEARCH_PARTS = 8, HURRY_PART = 2, TEXT_BYTES = 600 };
 
 struct ek_txn_coordinator {
     struct ek_txn_coordinator_tools tools;
     struct ek_txn *txn;
-    struct ek_inflight *ending; /* tickets of the transaction that is being ended */
+    struct ek_inflight *ending; /* messages of the transaction being ended */
     int64_t due_ms;
-    bool open;    /* one is, at the last look; else the bell rings when there is something to do */
-    size_t most;  /* messages of a transaction, which has nothing else, while one of them is looked
-                   * for; 0: as many as ever */
-    int parts;    /* until more may go together again: that one was found, or is not among them */
-    int refusals; /* since the last commit of as many as ever, of which none was found out */
-    bool records, refused_records; /* the transaction being ended has some; the last refused had */
+    bool open;    /* a transaction was open at the last step; otherwise `wakeup` will be signaled */
+    size_t most;  /* maximum messages per transaction during a search; such transactions have no
+                   * checkpoint or alerts. 0: no search */
+    int parts;    /* transactions until the maximum grows again */
+    int refusals; /* aborts since the last full-size commit that isolated no message */
+    bool records, refused_records; /* has side records: the transaction being ended; the last
+                                    * rejected one */
 };
 
 static int opened(void *context, struct ek_error *e)
@@ -56,7 +55,7 @@ int ek_txn_coordinator_new(struct ek_txn_coordinator **out,
     return rc;
 }
 
-/* Notes in the lanes how far the transaction goes. False when it must not be committed. */
+/* Set `reached` of each partition. Return false if the transaction must be aborted. */
 static bool reach(const struct ek_txn_batch *cut)
 {
     bool ours = !cut->spoilt;
@@ -67,7 +66,8 @@ static bool reach(const struct ek_txn_batch *cut)
     return ours;
 }
 
-/* With a base those of all partitions it knows, since all of them have another pointer now. */
+/* Return the offsets to commit. With a checkpoint, include all its partitions: their references
+ * have changed. */
 static rd_kafka_topic_partition_list_t *offsets_of(const struct ek_txn_coordinator_tools *t)
 {
     char text[EK_CHECKPOINT_REF_BYTES];
@@ -84,7 +84,7 @@ static rd_kafka_topic_partition_list_t *offsets_of(const struct ek_txn_coordinat
     return list;
 }
 
-/* The last parts of a transaction. False when the client took not all of them. */
+/* Add checkpoint and alerts. Return false if the client rejects one. */
 static bool add_last(struct ek_txn_coordinator *t)
 {
     struct ek_checkpoint_store *checkpoint_store = t->tools.checkpoint_store;
@@ -114,7 +114,7 @@ static void end(struct ek_txn_coordinator *t)
     }
 }
 
-/* Whether something still lies before what a broker has refused. */
+/* Return true if a partition is still below its suspect offset. */
 static bool suspects(const struct ek_txn_coordinator *t)
 {
     for (struct ek_partition *lane = NULL;
@@ -152,7 +152,7 @@ static void finish_batch(struct ek_txn_coordinator *t, bool committed)
     t->due_ms = ek_now_ms() + ek_config_commit_interval_ms(t->tools.config);
 }
 
-/* The client does not say which of the topics it was. */
+/* The client does not name the topic. */
 static int no_right(const struct ek_txn_coordinator *t, rd_kafka_resp_err_t err, struct ek_error *e)
 {
     const struct ek_config *c = t->tools.config;
@@ -167,8 +167,8 @@ static int no_right(const struct ek_txn_coordinator *t, rd_kafka_resp_err_t err,
     return ek_fail_fatal(e, EK_EIO, "kafka: %s", text);
 }
 
-/* Notes which message it was, or which it may have been. What came later is not among those that
- * are looked through, or a search would have no end while there is traffic. */
+/* Store the rejected message, or the range of offsets that contains it. Later messages are
+ * excluded, so that a search ends under load. */
 static void suspect(struct ek_txn_coordinator *t, rd_kafka_resp_err_t err)
 {
     const struct ek_inflight *first = t->ending;
@@ -188,7 +188,8 @@ static void suspect(struct ek_txn_coordinator *t, rd_kafka_resp_err_t err)
     t->most = (count + SEARCH_PARTS - 1) / SEARCH_PARTS;
 }
 
-/* Refused for good: for want of a right, or again and again for none of the messages. */
+/* Return a fatal error for a missing permission, or after too many aborts that isolate no
+ * message. */
 static int too_often(struct ek_txn_coordinator *t, struct ek_error *e)
 {
     rd_kafka_resp_err_t err = ek_txn_abort_reason(t->txn);
@@ -208,7 +209,7 @@ static int too_often(struct ek_txn_coordinator *t, struct ek_error *e)
                          rd_kafka_err2str(err));
 }
 
-/* Nothing of the transaction happened: reading goes back, then the next one may begin. */
+/* Rewind after an abort, then open the next transaction. */
 static int rewind_offsets(struct ek_txn_coordinator *t, struct ek_error *e)
 {
     int rc = too_often(t, e);
@@ -222,7 +223,7 @@ static int rewind_offsets(struct ek_txn_coordinator *t, struct ek_error *e)
     return rc;
 }
 
-/* Alerts wait for a base where there are any. */
+/* With checkpoints, alerts wait for the next one. */
 static bool nothing_to_end(const struct ek_txn_coordinator *t, const struct ek_txn_batch_size *h)
 {
     if (h->messages || t->most)

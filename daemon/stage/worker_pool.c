@@ -35,7 +35,7 @@ size_t ek_decode_batch_read(struct ek_guard_service_list *lists,
     bool large = false;
     for (; some < count && !large; some++) {
         read(context, inflights[some], &lists[some]);
-        /* of the first it says only that a list was large once */
+        /* the first context keeps the size of earlier lists */
         large = some > 0 && ek_context_bytes(lists[some].context) > EK_DECODE_BATCH_LIST;
     }
     return some;
@@ -48,12 +48,11 @@ void ek_decode_batch_finish(struct ek_guard_service_list *lists, size_t count)
 }
 
 enum {
-    RING_BATCHES = 4,    /* what a ring holds */
-    SCORELESS_TOLD = 100 /* lists without a score, before it is told that there is none */
+    RING_BATCHES = 4,    /* capacity of a queue */
+    SCORELESS_TOLD = 100 /* lists without scores before a warning */
 };
 
-/* Contexts of a worker; the first outlives the others, which share what is used for one list after
- * the other. */
+/* Contexts of a worker. The first outlives the others, which share its scratch memory. */
 struct contexts {
     struct ek_asset_ref *assets;
     struct ek_context *of[EK_DECODE_BATCH_MAX];
@@ -63,17 +62,17 @@ struct worker {
     struct ek_worker_pool *worker_pool;
     struct ek_spsc_queue *ring;
     struct contexts *in_use;
-    struct contexts *laid, *next; /* of the assets of the guard; that it may take. NULL: none */
+    struct contexts *laid, *next; /* committed contexts, staged contexts; NULL: none */
     struct ek_guard_service_list list[EK_DECODE_BATCH_MAX];
-    size_t together; /* of them are used: 1 where nobody else needs the guard */
+    size_t together; /* lists per batch; 1 without other workers */
     struct ek_output_writer *output_writer;
     struct ek_inflight **batch;                     /* [config->batch] */
-    int64_t clock_ms;                               /* of the guard, when it was taken */
-    uint64_t began_ns;                              /* to work on the lists it has */
-    struct ek_context *to_try[EK_DECODE_BATCH_MAX]; /* of these, sent and worth a trial */
+    int64_t clock_ms;                               /* guard's clock at the start of the batch */
+    uint64_t began_ns;                              /* start of the current lists */
+    struct ek_context *to_try[EK_DECODE_BATCH_MAX]; /* sent lists to shadow-score */
     size_t to_try_count;
     struct ek_shadow_scorer tries;
-    struct ek_rank_sample *sample;    /* of the list that is to be tried next; NULL: none */
+    struct ek_rank_sample *sample;    /* sample of the list to shadow-score next; NULL: none */
     const struct ek_context *sampled; /* that list */
     int64_t sample_due_ms;
     pthread_t thread;
@@ -84,7 +83,7 @@ struct ek_worker_pool {
     struct ek_worker_pool_tools tools;
     int size;
     struct worker *worker; /* [size] */
-    pthread_mutex_t lock;  /* of the two below, and of what is laid for workers */
+    pthread_mutex_t lock;  /* guards `returned`, `failure` and staged contexts */
     struct ek_inflight *returned;
     struct ek_error failure;
     atomic_bool failed, some_returned;
@@ -218,7 +217,7 @@ static int prepare(const struct worker *w, const struct ek_inflight *t, struct e
                        t->length, most);
     int rc = ek_context_decode(c, t->bytes ? t->bytes : "", t->length, e);
     if (!rc && c->query.time_ms < 0)
-        c->query.time_ms = t->stamp_ms; /* the same whenever it is read, as a clock is not */
+        c->query.time_ms = t->stamp_ms; /* reproducible, unlike a wall clock */
     return rc;
 }
 
@@ -229,7 +228,7 @@ static void read_one(void *worker, const struct ek_inflight *t, struct ek_guard_
     l->rc = prepare(w, t, l->context, &l->why);
 }
 
-/* Of a list whose output is with the producer, and whose message may be gone. */
+/* Update statistics of a sent list; its message may already be freed. */
 static void note_sent(struct worker *w, struct ek_context *c, bool scored)
 {
     if (!c->routing.desired)
@@ -240,7 +239,7 @@ static void note_sent(struct worker *w, struct ek_context *c, bool scored)
         w->to_try[w->to_try_count++] = c;
 }
 
-/* Of a list that will be tried: its texts go with the message. */
+/* Sample a list before its message is freed. */
 static void sample(struct worker *w, const struct ek_context *c)
 {
     int64_t now = (int64_t)(w->began_ns / 1000000);
@@ -252,7 +251,7 @@ static void sample(struct worker *w, const struct ek_context *c)
     w->sampled = c;
 }
 
-/* Told once, before anything is to be routed. */
+/* Warn once about missing scores, before a route needs them. */
 static void check_scores(struct worker *w, const struct ek_list *q)
 {
     struct ek_worker_pool *worker_pool = w->worker_pool;
@@ -288,7 +287,7 @@ static int forward(struct worker *w, struct ek_inflight *t, struct ek_context *c
     return rc;
 }
 
-/* As it came, whatever it is. */
+/* Forward a message unchanged, even if undecodable. */
 static int forward_paused(struct worker *w, struct ek_inflight *t,
                           const struct ek_guard_service_list *l, struct ek_error *e)
 {
@@ -299,13 +298,13 @@ static int forward_paused(struct worker *w, struct ek_inflight *t,
                                     EK_LIST_PAUSED, e);
 }
 
-/* Fails when the stage cannot go on; then the ticket is still ours. */
+/* Send one message. On error, which is fatal, the caller keeps the message. */
 static int pass_on(struct worker *w, struct ek_inflight *t, const struct ek_guard_service_list *l,
                    struct ek_error *e)
 {
     char text[600];
     if (l->rc == EK_ENOMEM) {
-        *e = l->why; /* no fault of the message: a restart reads it again */
+        *e = l->why; /* not the message's fault: it is read again after a restart */
         return l->rc;
     }
     if (ek_pause_is_on(w->worker_pool->tools.pause))
@@ -334,7 +333,7 @@ static void send_or_return(struct worker *w, struct ek_inflight *t,
     }
 }
 
-/* Messages that need not be worked on any more go back at once. Returns how many are left. */
+/* Return revoked messages, or all after a failure, and compact the rest. Return the number left. */
 static size_t sort_out(struct worker *w, struct ek_inflight **inflights, size_t count)
 {
     size_t kept = 0;
@@ -355,7 +354,7 @@ static void show_sample(struct worker *w, const struct ek_context *c)
     w->sample = NULL;
 }
 
-/* When all outputs are with the producer: nobody waits for it, and messages may be gone. */
+/* Shadow-score after all outputs are sent, so that none waits for it. Messages may be freed. */
 static void try_lists(struct worker *w)
 {
     size_t half = RING_BATCHES / 2 * (size_t)w->worker_pool->tools.config->batch;
@@ -369,15 +368,15 @@ static void try_lists(struct worker *w)
             show_sample(w, w->to_try[i]);
         ek_shadow_scorer_add_time(&w->tries, ek_now_ns() - began);
     }
-    if (w->sample) /* its list was passed over */
+    if (w->sample) /* its list was skipped */
         w->sample_due_ms += EK_SAMPLE_RETRY_MS - EK_SAMPLE_EVERY_MS;
     ek_rank_sample_free(w->sample);
     w->sample = NULL;
     w->to_try_count = 0;
 }
 
-/* The guard has other assets than what was read: those of its own are laid. What was tried with the
- * old ones says nothing of these. */
+/* Switch to the committed contexts after the guard has changed assets. Results of the old assets
+ * are dropped. */
 static void pop_staged(struct worker *w)
 {
     pthread_mutex_lock(&w->worker_pool->lock);
@@ -395,7 +394,7 @@ static size_t read_some(struct worker *w, struct ek_inflight *const *inflights, 
     return ek_decode_batch_read(w->list, inflights, count, read_one, w);
 }
 
-/* At most w->together of them. Returns how many are left: the last ones. */
+/* Process up to w->together messages. Return how many remain at the end of the array. */
 static size_t work(struct worker *w, struct ek_inflight **inflights, size_t given)
 {
     const struct ek_worker_pool_tools *tools = &w->worker_pool->tools;
@@ -457,7 +456,7 @@ void ek_worker_pool_stop(struct ek_worker_pool *c)
     }
 }
 
-/* Puts a set for each worker where the last ones laid, or nothing; those go. */
+/* Set the staged contexts of all workers and free the previous ones. NULL clears them. */
 static void set_staged(struct ek_worker_pool *c, struct contexts **sets)
 {
     struct contexts *gone[EK_WORKERS_MAX];
@@ -496,7 +495,7 @@ void ek_worker_pool_commit_assets(struct ek_worker_pool *c)
     pthread_mutex_lock(&c->lock);
     for (int i = 0; i < c->size; i++) {
         struct worker *w = &c->worker[i];
-        gone[i] = w->laid; /* it had no list since the turn before */
+        gone[i] = w->laid; /* unused: no list since the previous commit */
         w->laid = w->next;
         w->next = NULL;
     }

@@ -1,11 +1,9 @@
-/* Messages that one of several workers reads before it needs the guard, which moves from one
- * processor to another with each that does.
+/* Batch of messages decoded before the worker takes the guard's lock.
  *
- * Each has a context, and contexts grow with their lists. The first one, of which the others share
- * reader and scorer, stays as large as it became; of the others only the last that is used may be
- * large, and gives back what it took. So a worker's memory is that of two large lists and many
- * small ones, whatever comes, and a large list makes the next batch no shorter.
- * Owner: the worker. One thread.
+ * Each list has a context, and contexts grow with their lists. The first context, which shares
+ * reader and scorer with the others, keeps its size. Of the others only the last used may become
+ * large and is shrunk afterwards. A worker's memory is thus bounded by two large lists and many
+ * small ones. For the worker thread.
  */
 #ifndef EK_DAEMON_STAGE_WORKER_POOL_H
 #define EK_DAEMON_STAGE_WORKER_POOL_H
@@ -17,37 +15,35 @@
 
 enum {
     EK_DECODE_BATCH_MAX = 32,
-    EK_DECODE_BATCH_MESSAGE = 65536, /* bytes of a message that is read alone */
-    EK_DECODE_BATCH_LIST =
-        4 * EK_DECODE_BATCH_MESSAGE /* that few bytes became: none is read behind it */
+    EK_DECODE_BATCH_MESSAGE = 65536,                   /* larger messages are decoded alone */
+    EK_DECODE_BATCH_LIST = 4 * EK_DECODE_BATCH_MESSAGE /* decoded size that ends a batch */
 };
 
-/* How many of the messages can be read together, which have a context each: at least one. */
+/* Return how many of the messages may be decoded together, at least one. */
 size_t ek_decode_batch_context(struct ek_inflight *const *inflights, size_t count);
-/* Reads them, each into the list of its place, which has a context. Returns how many it read: what
- * is behind a large list waits. */
+/* Decode messages into `lists`; each needs a context. Return the number decoded: a large list
+ * ends the batch. */
 size_t ek_decode_batch_read(struct ek_guard_service_list *lists,
                             struct ek_inflight *const *inflights, size_t count,
                             void (*read)(void *context, const struct ek_inflight *t,
                                          struct ek_guard_service_list *l),
                             void *context);
-/* When their lists are done with. */
+/* Shrink the contexts after use. */
 void ek_decode_batch_finish(struct ek_guard_service_list *lists, size_t count);
 
-/* The workers: threads that decode, hand to the guard, score and send, each what is in its ring.
+/* Worker pool: threads that decode, update the guard, score and send, each with its own queue.
  *
- * Messages given to one worker leave in the order they were given. A ticket that was given is
- * either with the producer afterwards, or comes back through ek_worker_pool_next_finished: because
- * its partition was taken away, because sending failed for good, because the crew has failed, or
- * because nothing was to be sent for it. After a failure nothing is sent any more and every ticket
- * comes back. Owner: the caller; what it is made with must outlive it, but for the assets, of which
- * each worker holds those it uses. Threads: all functions belong to the one that reads, but for the
- * three that change the assets, which belong to another one.
+ * Messages of one worker keep their order. A submitted message is either sent or returned by
+ * ek_worker_pool_next_finished: if its partition was revoked, if it needs no output, or if the pool
+ * has failed. After a failure every message is returned unsent. The objects in `tools`, except the
+ * assets, must outlive the pool. All functions belong to the reading thread, except the three that
+ * change assets.
  */
 struct ek_worker_pool;
 struct ek_rank_samples;
 
-/* What workers need. `bell` rings when a ring has room again and when a ticket comes back. */
+/* Dependencies of workers. `wakeup` is signaled when a queue has space and when a message is
+ * returned. */
 struct ek_worker_pool_tools {
     const struct ek_config *config;
     struct ek_asset_ref *assets;
@@ -57,42 +53,39 @@ struct ek_worker_pool_tools {
     struct ek_log *log;
     const struct ek_pause *pause;
     const struct ek_wakeup *wakeup;
-    struct ek_rank_samples *samples; /* NULL: none are kept */
+    struct ek_rank_samples *samples; /* NULL: no samples */
 };
 
 int ek_worker_pool_new(struct ek_worker_pool **out, const struct ek_worker_pool_tools *tools,
                        struct ek_error *e);
-/* Stops it first, if need be. */
+/* Stop the pool if needed and free it. */
 void ek_worker_pool_free(struct ek_worker_pool *c);
 int ek_worker_pool_size(const struct ek_worker_pool *c);
 
 int ek_worker_pool_start(struct ek_worker_pool *c, struct ek_error *e);
-/* Waits until the workers have done what they were given. */
+/* Wait until the workers have finished the submitted messages, and stop. */
 void ek_worker_pool_stop(struct ek_worker_pool *c);
 
-/* How many messages worker w can be given now; 0 from when its ring is full until half is free. */
+/* Return the space in worker w's queue; 0 from full until half empty. */
 size_t ek_worker_pool_space(struct ek_worker_pool *c, int w);
-/* Gives messages to worker w; at most as many as there was room for. */
+/* Submit messages to worker w, within its space. */
 void ek_worker_pool_submit(struct ek_worker_pool *c, int w, struct ek_inflight *const *inflights,
                            size_t count);
-/* Messages that wait in rings. */
+/* Return the number of queued messages. */
 size_t ek_worker_pool_queued(const struct ek_worker_pool *c);
 
-/* Makes contexts of these assets for every worker, beside those in use. EK_ENOMEM: there are none.
- */
+/* Allocate contexts of new assets for every worker. Return 0, or EK_ENOMEM with nothing staged. */
 int ek_worker_pool_stage_assets(struct ek_worker_pool *c, struct ek_asset_ref *assets,
                                 struct ek_error *e);
-/* The guard has taken the assets that were laid, and no list since: whoever gives it a list of
- * others is refused, takes those contexts and reads it again. */
+/* Switch all workers to the staged assets. Call after the guard has switched and before it
+ * processes another list; lists decoded with the old assets are rejected and decoded again. */
 void ek_worker_pool_commit_assets(struct ek_worker_pool *c);
-/* It has not: what was laid goes. */
+/* Free the staged assets if the guard has not switched. */
 void ek_worker_pool_discard_assets(struct ek_worker_pool *c);
 
-/* The next ticket that came back, NULL for none. */
+/* Return the next returned message, or NULL. */
 struct ek_inflight *ek_worker_pool_next_finished(struct ek_worker_pool *c);
-/* Why the crew cannot go on; 0 while it can. */
+/* Return the error that ended the pool, or 0. */
 int ek_worker_pool_failure(struct ek_worker_pool *c, struct ek_error *e);
-
-/* Bytes of one worker at most, while other assets are laid for it. */
 
 #endif

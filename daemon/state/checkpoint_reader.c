@@ -11,10 +11,10 @@
 #include <string.h>
 
 enum {
-    ASK_MS = 2000,    /* one question where to begin */
-    SLICE_MS = 20,    /* one wait for a record */
-    VISIBLE_MS = 500, /* for so long a record of that time may be on its way */
-    AGAIN_MS = 10,    /* until the next question after an answer, and after none */
+    ASK_MS = 2000,    /* timeout of one offset query */
+    SLICE_MS = 20,    /* one poll for a record */
+    VISIBLE_MS = 500, /* delay until a committed record is visible */
+    AGAIN_MS = 10,    /* pause after a response, and without one */
     LATER_MS = 100,
     WHY_BYTES = 300
 };
@@ -23,8 +23,8 @@ struct ek_checkpoint_reader {
     rd_kafka_t *client;
     const struct ek_config *config;
     struct ek_kafka_watch watch;
-    int64_t heard_ms;    /* when a broker answered last */
-    char why[WHY_BYTES]; /* what was the last reason for none */
+    int64_t heard_ms;    /* time of the last broker response */
+    char why[WHY_BYTES]; /* last error */
 };
 
 size_t ek_checkpoint_state_key(char *out, size_t size, const char *topic, int partition,
@@ -34,7 +34,7 @@ size_t ek_checkpoint_state_key(char *out, size_t size, const char *topic, int pa
     return length > 0 && (size_t)length < size ? (size_t)length : 0;
 }
 
-/* Clients that read want a group; nothing is joined or committed. */
+/* librdkafka consumers need a group id; the reader neither joins nor commits. */
 static int make_client(struct ek_checkpoint_reader *r, struct ek_error *e)
 {
     rd_kafka_conf_t *conf;
@@ -97,7 +97,7 @@ static bool keep_waiting(const struct ek_checkpoint_reader *r,
     return w->wait(w->context, silent ? r->why : NULL);
 }
 
-/* Serves what the client has to say; nothing is read yet. */
+/* Serve client events; no partition is assigned. */
 static void pause_for(struct ek_checkpoint_reader *r, int ms)
 {
     rd_kafka_message_t *m = rd_kafka_consumer_poll(r->client, ms);
@@ -105,14 +105,14 @@ static void pause_for(struct ek_checkpoint_reader *r, int ms)
         rd_kafka_message_destroy(m);
 }
 
-/* Before a question is asked again. */
+/* Pause and refresh leaders before a retry. */
 static void prepare_another(struct ek_checkpoint_reader *r, const char *topic)
 {
     pause_for(r, LATER_MS);
     ek_kafka_refresh_leaders(r->client, topic, ASK_MS);
 }
 
-/* The state topic's partitions of the jobs that are not done, with the earliest time of each. */
+/* Return the partitions of unfinished jobs, each with its earliest time in `offset`. */
 static rd_kafka_topic_partition_list_t *desired(const struct ek_checkpoint_reader *r,
                                                 const struct ek_checkpoint_read_job *jobs,
                                                 size_t count)
@@ -136,8 +136,8 @@ static rd_kafka_topic_partition_list_t *desired(const struct ek_checkpoint_reade
 
 enum starts { FOUND, HIDDEN, UNANSWERED };
 
-/* Turns times into offsets. A partition may have no record of its time: it is on its way, since the
- * marks of one transaction reach partitions one after the other, or was never there. */
+/* Replace times by offsets. A missing record may still be in flight, because transaction markers
+ * reach partitions one after the other. */
 static enum starts find_starts(struct ek_checkpoint_reader *r,
                                rd_kafka_topic_partition_list_t *list)
 {
@@ -193,7 +193,8 @@ static void begin(struct ek_checkpoint_reader *r, struct ek_checkpoint_read_job 
     rd_kafka_topic_partition_list_destroy(list);
 }
 
-/* The name behind the prefix of the job, terminated, when the record is one of its; else NULL. */
+/* Return the record name after the job's key prefix, copied to `key`, or NULL for a record of
+ * another shard. */
 static const char *name_of(const struct ek_checkpoint_read_job *job, const rd_kafka_message_t *m,
                            char key[EK_STATE_KEY_BYTES])
 {
@@ -208,7 +209,7 @@ static const char *name_of(const struct ek_checkpoint_read_job *job, const rd_ka
     return key + size;
 }
 
-/* A record that is none of a state is passed over; one of it starts the wait at the end anew. */
+/* Add a record to its job; skip others. A new record restarts the wait at the end. */
 static int process_record(struct ek_checkpoint_read_job *job, const rd_kafka_message_t *m,
                           struct ek_error *e)
 {
@@ -225,7 +226,7 @@ static int process_record(struct ek_checkpoint_read_job *job, const rd_kafka_mes
     return rc == EK_EFORMAT ? EK_OK : rc;
 }
 
-/* Still to be waited for: not found, and not at the end of its partition for long. */
+/* Return true while the job is incomplete and not at the end of its partition for too long. */
 static bool waited_for(const struct ek_checkpoint_read_job *job)
 {
     return !job->found && !job->broken &&
@@ -240,14 +241,14 @@ static bool any_left(const struct ek_checkpoint_read_job *jobs, size_t count)
     return any;
 }
 
-/* Others may write to the partition all the time, so its end may be reached again and again. */
+/* Other instances keep writing, so the end may be reached repeatedly. */
 static void note_end(struct ek_checkpoint_read_job *job, int32_t partition)
 {
     if (partition == job->pointer.partition && !job->end_ms)
         job->end_ms = ek_now_ms();
 }
 
-/* A record, the end of a partition, or what stands in the place of one. */
+/* Handle a record, the end of a partition or an error. */
 static int process_any(struct ek_checkpoint_reader *r, struct ek_checkpoint_read_job *jobs,
                        size_t count, const rd_kafka_message_t *m, struct ek_error *e)
 {
@@ -268,7 +269,7 @@ static int process_any(struct ek_checkpoint_reader *r, struct ek_checkpoint_read
     return rc;
 }
 
-/* Nothing is to come any more but what may be on its way behind the ends of all partitions. */
+/* Return true if every unfinished job is at the end of its partition. */
 static bool at_ends(const struct ek_checkpoint_read_job *jobs, size_t count)
 {
     bool all = true;
@@ -277,9 +278,8 @@ static bool at_ends(const struct ek_checkpoint_read_job *jobs, size_t count)
     return all;
 }
 
-/* What was fetched beyond the end of the read would stay in the client until the next one, and with
- * each message the whole answer that it came in. While a partition is paused what is on its way
- * still comes to us, and is dropped. */
+/* Drop prefetched messages: the client would keep them, with their whole fetch responses, until the
+ * next read. A paused partition still delivers fetches in flight. */
 static void end_reading(struct ek_checkpoint_reader *r)
 {
     rd_kafka_topic_partition_list_t *list = NULL;
@@ -315,7 +315,7 @@ static int read_on(struct ek_checkpoint_reader *r, struct ek_checkpoint_read_job
     return rc;
 }
 
-/* Readies the jobs for a pass; false when there is nothing for it to do. */
+/* Reset the jobs for a pass. Return false if the pass has no work. */
 static bool again(struct ek_checkpoint_read_job *jobs, size_t count, bool earliest)
 {
     bool some = false;
@@ -328,7 +328,7 @@ static bool again(struct ek_checkpoint_read_job *jobs, size_t count, bool earlie
     return some;
 }
 
-/* Times may mislead, where the broker sets them by a clock of its own. */
+/* A second pass reads from the beginning, because record times set by brokers may be wrong. */
 int ek_checkpoint_reader_read(struct ek_checkpoint_reader *r, struct ek_checkpoint_read_job *jobs,
                               size_t count, const struct ek_checkpoint_read_waiter *w,
                               struct ek_error *e)
@@ -343,7 +343,7 @@ int ek_checkpoint_reader_read(struct ek_checkpoint_reader *r, struct ek_checkpoi
     return rc;
 }
 
-/* Whether another answer may come. */
+/* Return true if a retry may succeed. */
 static bool passing(rd_kafka_resp_err_t err)
 {
     return err != RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART &&

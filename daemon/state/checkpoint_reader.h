@@ -1,9 +1,8 @@
-/* Reads states back from the topic they were written to.
+/* Reader of checkpoints from the state topic.
  *
- * Each shard has the partition of the topic with its own number, and a prefix before its keys. From
- * the time that a pointer names it is read up to the head that the pointer names: what comes behind
- * was written by somebody whose offsets were never committed. Several shards are read at a time.
- * Owner: the caller. Threads: one at a time.
+ * Each shard uses the state topic partition with its number and a key prefix. A shard is read from
+ * the time in its checkpoint reference to the header named there; later records are uncommitted.
+ * Shards are read in parallel. One thread at a time.
  */
 #ifndef EK_DAEMON_STATE_CHECKPOINT_READER_H
 #define EK_DAEMON_STATE_CHECKPOINT_READER_H
@@ -13,47 +12,48 @@
 #include "daemon/state/checkpoint_ref.h"
 #include "evenkeel.h"
 
-/* What is not there so long after the end of its partition was reached is taken for lost. */
+/* A checkpoint still incomplete this long after the end of its partition counts as lost. */
 enum { EK_STATE_LEADER_TIMEOUT_MS = 5000 };
 
 struct ek_checkpoint_reader;
 
-/* Who waits for what is read. */
+/* Caller waiting for a read. */
 struct ek_checkpoint_read_waiter {
     void *context;
-    /* Called again and again. `why`: brokers have not answered for a while, and what was heard of
-     * them last; NULL: they do answer. False: nobody waits any more. */
+    /* Called repeatedly. `why` is the last error while brokers do not respond, else NULL. Return
+     * false to cancel. */
     bool (*wait)(void *context, const char *why);
 };
 
-/* One state that is to be read. */
+/* One checkpoint to read. */
 struct ek_checkpoint_read_job {
     struct ek_checkpoint_ref pointer;
-    struct ek_state *state; /* of the caller, empty; the records that were read */
-    bool refused;           /* for the caller: it is no use to him */
-    bool found;             /* the head that the pointer names, and all that belongs to it */
-    /* How the reader goes about it. */
-    bool earliest, broken; /* from the beginning; the head came, and not all that belongs to it */
-    int64_t end_ms; /* when the end of the partition was reached behind its records; 0: not */
+    struct ek_state *state; /* records read so far; created empty by the caller */
+    bool refused;           /* for the caller: the checkpoint is unusable */
+    bool found;             /* the header named by `pointer` and all its records were read */
+    /* Progress of the reader. */
+    bool earliest, broken; /* read from the beginning; header read, but records are missing */
+    int64_t end_ms; /* time the end of the partition was reached after the last record; 0: not
+                     * reached */
 };
 
-/* The configuration must outlive it. EK_ECONFIG, EK_ENOMEM. */
+/* Create a reader. `config` must outlive it. Return 0, EK_ECONFIG or EK_ENOMEM. */
 int ek_checkpoint_reader_new(struct ek_checkpoint_reader **out, const struct ek_config *config,
                              struct ek_log *log, struct ek_error *e);
 void ek_checkpoint_reader_free(struct ek_checkpoint_reader *r);
 
-/* What is not found is left. Brokers that do not answer are waited for. EK_EIO for what waiting
- * does not mend, such as a right that is missing (fatal); EK_ENOMEM. */
+/* Read the checkpoints; missing ones leave `found` false. Retries while brokers do not respond.
+ * Return 0, EK_ENOMEM, or fatal EK_EIO for an error that waiting does not fix. */
 int ek_checkpoint_reader_read(struct ek_checkpoint_reader *r, struct ek_checkpoint_read_job *jobs,
                               size_t count, const struct ek_checkpoint_read_waiter *w,
                               struct ek_error *e);
 
-/* First offset that a partition still has; -1: there is no such partition, or nobody waits any
- * more. */
+/* Return the first available offset of a partition, or -1 if the partition does not exist or the
+ * wait was canceled. */
 int64_t ek_checkpoint_reader_low(struct ek_checkpoint_reader *r, const char *topic, int partition,
                                  const struct ek_checkpoint_read_waiter *w);
 
-/* Key of a record of a shard: SHARD:NAME. The length; 0 when it does not fit. */
+/* Format the record key SHARD:NAME. Return its length, or 0 if it does not fit. */
 enum { EK_STATE_KEY_BYTES = 400 };
 size_t ek_checkpoint_state_key(char *out, size_t size, const char *topic, int partition,
                                const char *name);

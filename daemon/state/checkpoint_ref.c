@@ -42,12 +42,12 @@ void ek_checkpoint_ref_write(const struct ek_checkpoint_ref *p, char text[EK_CHE
              p->topic, p->partition, p->base, p->head, p->since_ms, p->seen);
 }
 
-/* What is left of the text. */
+/* Unparsed part of the string. */
 struct rest {
     const char *at, *end;
 };
 
-/* The text of a field, up to the next ';'; false when the next one is another. */
+/* Parse the next field up to ';'. Return false if it has another name. */
 static bool field(struct rest *r, const char *name, const char **text, size_t *length)
 {
     size_t size = strlen(name);
@@ -76,7 +76,7 @@ static bool read_partition(struct rest *r, struct ek_checkpoint_ref *p)
         return false;
     for (topic = length; topic > 0 && text[topic - 1] != '/'; topic--)
         ;
-    if (topic < 2 || topic > EK_TOPIC_BYTES || memchr(text, 0, topic) || /* with its '/' */
+    if (topic < 2 || topic > EK_TOPIC_BYTES || memchr(text, 0, topic) || /* length includes '/' */
         ek_parse_i64(text + topic, length - topic, &number) || number < 0 || number > NUMBER_MAX)
         return false;
     memcpy(p->topic, text, topic - 1);

@@ -15,22 +15,22 @@
 #include <librdkafka/rdkafka.h>
 #include <string.h>
 
-enum { TELL_EVERY_MS = 30000 }; /* that brokers are still away */
+enum { TELL_EVERY_MS = 30000 }; /* interval of the log line about unreachable brokers */
 
-/* What is got back with one assignment. */
+/* Restore of one assignment. */
 struct restoring {
     struct ek_checkpoint_store *k;
     rd_kafka_topic_partition_list_t *parts;
-    struct ek_checkpoint_ref *pointer;  /* [parts] of each; base 0: none */
+    struct ek_checkpoint_ref *pointer;  /* [parts] base 0: none */
     struct ek_checkpoint_read_job *job; /* [parts] */
     size_t jobs;
     const struct ek_assets *assets;
-    struct ek_guard *joined;  /* of the states; NULL: none */
-    bool anew;                /* the guard in use is nobody's */
-    uint64_t queries, events; /* lists that the states had seen; events before */
+    struct ek_guard *joined;  /* merged from the checkpoints; NULL: none */
+    bool anew;                /* replace the current guard, which belongs to no partition */
+    uint64_t queries, events; /* lists in the checkpoints; events before the restore */
 };
 
-/* Nobody waits for a restore any more. */
+/* Return true if the restore is canceled. */
 static bool unwanted(const struct ek_checkpoint_store *k)
 {
     return k->tools.stopping(k->tools.context);
@@ -49,7 +49,7 @@ static int too_new(const rd_kafka_topic_partition_t *p, struct ek_error *e)
                    p->topic, p->partition);
 }
 
-/* Reads what goes with the offsets, and finds the partitions that have a state. */
+/* Parse the checkpoint references, and add a job for each partition that owns a checkpoint. */
 static int read_pointers(struct restoring *r, struct ek_error *e)
 {
     int rc = EK_OK;
@@ -66,8 +66,8 @@ static int read_pointers(struct restoring *r, struct ek_error *e)
     return rc;
 }
 
-/* The guard that was left when all partitions went is still what the last base says: when that one
- * is wanted again, there is nothing to read. */
+/* A guard kept after all partitions were revoked still equals the last checkpoint. If that one is
+ * requested, it need not be read. */
 static void release_parked(struct restoring *r)
 {
     struct ek_checkpoint_store *k = r->k;
@@ -123,7 +123,7 @@ static void log_loss(struct ek_checkpoint_store *k, enum ek_state_loss gap,
     ek_log_text(k->tools.log, EK_LOG_WARN, "state_lost", text);
 }
 
-/* What a state is to us, in words. */
+/* Log the result of one restored checkpoint. */
 static void log_result(struct ek_checkpoint_store *k, const struct ek_checkpoint_read_job *j,
                        enum ek_restore_result fit)
 {
@@ -160,7 +160,7 @@ static int refuse(struct ek_checkpoint_store *k, struct ek_checkpoint_read_job *
     return EK_OK;
 }
 
-/* One state more; the first is as good as it was, the others are joined with it. */
+/* Load one checkpoint. The first becomes the guard; others are merged into it. */
 static int join(struct restoring *r, struct ek_checkpoint_read_job *j, struct ek_error *e)
 {
     struct ek_error why;
@@ -190,7 +190,8 @@ static int join_all(struct restoring *r, struct ek_error *e)
     return rc;
 }
 
-/* In a fleet the one that decides tells of alerts, which nobody is yet, but each of its model. */
+/* In a fleet only the leader raises alerts, and none is elected yet. model_drift is per instance
+ * and is raised here. */
 static int alert_again(void *context, const struct ek_event *v)
 {
     const struct ek_checkpoint_store_tools *t = context;
@@ -229,7 +230,7 @@ static void show(struct ek_checkpoint_store *k, struct ek_guard *guard)
     ek_alerts_stop_replay(ek_guard_service_alerts(t->guard));
 }
 
-/* No list is taken meanwhile. */
+/* Install the restored guard; runs under the guard's lock. */
 static int install(void *context, struct ek_guard **guard, struct ek_error *e)
 {
     struct restoring *r = context;
@@ -247,12 +248,12 @@ static int install(void *context, struct ek_guard **guard, struct ek_error *e)
     r->joined = NULL;
     if (!rc)
         show(r->k, *guard);
-    ek_guard_free(spent); /* the board does not look at it any more */
+    ek_guard_free(spent); /* `board` no longer refers to it */
     return rc;
 }
 
-/* The state that a pointer names, when we were to get it and did not, or not that one; else NULL.
- */
+/* Return the job of the checkpoint that `p` names if it failed or loaded an earlier one, else
+ * NULL. */
 static const struct ek_checkpoint_read_job *failed_job(const struct restoring *r,
                                                        const struct ek_checkpoint_ref *p)
 {
@@ -265,7 +266,7 @@ static const struct ek_checkpoint_read_job *failed_job(const struct restoring *r
     return NULL;
 }
 
-/* How far the state has seen a partition; without one all that comes counts. */
+/* Return the offset counted by the restored guard; the committed offset if unknown. */
 static int64_t seen_of(const struct restoring *r, int i,
                        const struct ek_checkpoint_read_job *failed)
 {
@@ -280,8 +281,8 @@ static int64_t seen_of(const struct restoring *r, int i,
     return seen < 0 ? committed : seen;
 }
 
-/* From where a partition is to be read: what the state has not seen comes first, as far as the
- * topic still has it. */
+/* Return the offset to read from: lists not yet counted are read again as far as the topic retains
+ * them. */
 static int64_t start_of(struct ek_checkpoint_store *k, const rd_kafka_topic_partition_t *p,
                         int64_t seen)
 {
@@ -305,8 +306,8 @@ static int64_t start_of(struct ek_checkpoint_store *k, const rd_kafka_topic_part
     return start;
 }
 
-/* A worker may have been at a list of the lane, from before it was closed, until the guard was
- * held: now none is. */
+/* Set the partition's counters. No worker still processes its lists, because the guard was locked
+ * since it closed. */
 static int set_partition_ref(struct restoring *r, int i, struct ek_error *e)
 {
     rd_kafka_topic_partition_t *p = &r->parts->elems[i];
@@ -357,7 +358,7 @@ static int restore(struct restoring *r, struct ek_error *e)
     return rc;
 }
 
-/* What the next base has to do with. */
+/* Schedule the next checkpoint after a restore. */
 static void begin_from(struct restoring *r)
 {
     struct ek_checkpoint_store *k = r->k;
@@ -366,7 +367,7 @@ static void begin_from(struct restoring *r)
     k->whole = k->whole || r->anew || r->jobs > 0;
     k->vacant = k->parked = false;
     ek_checkpoint_store_remaining(k);
-    k->events = r->events; /* what the joining told is a reason for a base */
+    k->events = r->events; /* events raised by the merge make one due */
 }
 
 static void release(struct restoring *r)

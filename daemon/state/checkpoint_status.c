@@ -9,10 +9,10 @@
 
 struct ek_checkpoint_status {
     const char *topic;
-    pthread_mutex_t lock; /* of all below */
+    pthread_mutex_t lock; /* guards the fields below */
     uint64_t base, bases, bytes, gaps[EK_LOSS_KINDS];
     double save_seconds, restore_seconds;
-    int64_t saved_ms; /* 0: nothing was saved yet */
+    int64_t saved_ms; /* 0: no checkpoint */
 };
 
 static const char *state_gap_name(enum ek_state_loss gap)

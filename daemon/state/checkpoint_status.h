@@ -1,7 +1,5 @@
-/* How it goes with the state, kept for those who ask.
- *
- * Owner: the caller. Threads: any; a page is of one moment.
- */
+/* Status of checkpoints and restores for metrics and the API. Thread-safe; each page is
+ * consistent. */
 #ifndef EK_DAEMON_STATE_CHECKPOINT_STATUS_H
 #define EK_DAEMON_STATE_CHECKPOINT_STATUS_H
 
@@ -9,30 +7,30 @@
 
 #include <stdint.h>
 
-/* Why something of the past is missing in a state. */
+/* Reason for lost state. */
 enum ek_state_loss {
-    EK_LOSS_NOT_FOUND, /* of a base that offsets name: it could not be read */
-    EK_LOSS_REFUSED,   /* it was of another manifest, or damaged */
-    EK_LOSS_RETENTION, /* messages that should have been read again are gone */
-    EK_LOSS_UNSAVED,   /* partitions went away before what was seen of them was written */
+    EK_LOSS_NOT_FOUND, /* referenced checkpoint not readable */
+    EK_LOSS_REFUSED,   /* other manifest, or damaged */
+    EK_LOSS_RETENTION, /* messages to read again are deleted */
+    EK_LOSS_UNSAVED,   /* partitions were revoked before their state was written */
     EK_LOSS_KINDS
 };
 
 struct ek_checkpoint_status;
 
-/* NULL without memory. */
+/* Return a new status, or NULL if out of memory. */
 struct ek_checkpoint_status *ek_checkpoint_status_new(const char *topic);
 void ek_checkpoint_status_free(struct ek_checkpoint_status *r);
 
-/* A base was kept: its number, bytes of its records, and how long the guard stood still for it. */
+/* Record a stored checkpoint: number, bytes of its records, and time the guard was locked. */
 void ek_checkpoint_status_saved(struct ek_checkpoint_status *r, uint64_t base, uint64_t bytes,
                                 double seconds, int64_t now_ms);
-/* A state was restored, or there was none to. */
+/* Record a finished restore, also without a checkpoint. */
 void ek_checkpoint_status_restored(struct ek_checkpoint_status *r, double seconds);
 void ek_checkpoint_status_gap(struct ek_checkpoint_status *r, enum ek_state_loss gap);
 
-/* Append to `out`; EK_ENOMEM. Prometheus text, with how long a restore has been waiting for
- * brokers; a JSON object. */
+/* Append Prometheus text, including the time a restore has been waiting; append a JSON object.
+ * Return 0 or EK_ENOMEM. */
 int ek_checkpoint_status_metrics(struct ek_checkpoint_status *r, int64_t waiting_ms, int64_t now_ms,
                                  struct ek_buf *out);
 int ek_checkpoint_status_json(struct ek_checkpoint_status *r, int64_t now_ms, struct ek_buf *out);

@@ -10,8 +10,9 @@
 #include <string.h>
 
 enum {
-    AT_MOST_EVERY_MS = 1000, /* also when there is a reason */
-    WHOLE_EVERY = 6          /* state.checkpoint_interval: how far back a restore reads */
+    AT_MOST_EVERY_MS = 1000, /* minimum interval, also after an event */
+    WHOLE_EVERY = 6          /* full checkpoint interval, in units of state.every; bounds the
+                              * restore */
 };
 
 int ek_checkpoint_store_new(struct ek_checkpoint_store **out,
@@ -45,7 +46,7 @@ void ek_checkpoint_store_free(struct ek_checkpoint_store *k)
     ek_free(k);
 }
 
-/* A partition of which nothing was read yet has no offset that a pointer could go with. */
+/* A partition without any message read has no offset to carry a reference. */
 static bool is_usable_partition(const struct ek_checkpoint_store *k,
                                 const struct ek_partition *lane)
 {
@@ -63,8 +64,8 @@ static bool is_better_partition(const struct ek_checkpoint_store *k, const struc
     return topic != other ? topic < other : a->partition < b->partition;
 }
 
-/* The home stays the same as long as the partition does; else it is the lowest one of the first
- * topic that has one. NULL: no partition can be it. */
+/* Return the home: unchanged while assigned, otherwise the lowest partition of the first topic that
+ * has one; NULL if none is usable. */
 static struct ek_partition *choose_partition(const struct ek_checkpoint_store *k)
 {
     struct ek_partition *best = NULL;
@@ -87,13 +88,13 @@ static uint64_t queries_of(const struct ek_checkpoint_store *k)
     return ek_metrics_gauge_value(k->tools.metrics, EK_GAUGE_LISTS);
 }
 
-/* Whether a base can be written, as far as it is up to us. */
+/* Return true if no local reason prevents a checkpoint. */
 static bool able(const struct ek_checkpoint_store *k, int64_t now_ms)
 {
     return !k->disabled && !k->vacant && now_ms >= k->blocked_ms && choose_partition(k);
 }
 
-/* An offset that was committed without a pointer says that nothing of what came before was seen. */
+/* An offset committed without a reference would mark all earlier lists as not counted. */
 static bool lacks_pointer(const struct ek_partition *lane)
 {
     return lane->open && lane->next >= 0 && !lane->pointer;
@@ -135,7 +136,7 @@ void ek_checkpoint_store_remaining(struct ek_checkpoint_store *k)
     k->queries = queries_of(k);
 }
 
-/* One base on its way out; the guard stands still meanwhile. */
+/* Checkpoint being written, under the guard's lock. */
 struct saving {
     struct ek_checkpoint_store *k;
     bool whole;
@@ -165,7 +166,8 @@ static int write_record(void *to, const char *name, const void *bytes, size_t le
     return size && ek_output_send_state(k->tools.output, &r) ? 0 : 1;
 }
 
-/* Lists of a lane that is leaving count no more from here on: whoever gets it counts them. */
+/* Add a partition to the checkpoint. One being revoked counts no more lists here; its next owner
+ * counts them. */
 static int add_partition(struct saving *v, struct ek_partition *lane)
 {
     struct ek_checkpoint_store *k = v->k;
@@ -194,7 +196,7 @@ static int write_base(void *context, struct ek_guard **guard, struct ek_error *e
     return ek_guard_save(*guard, v->whole, v->note.data, v->note.length, write_record, v, e);
 }
 
-/* Notes where the next base goes to, and whether it is to have all. */
+/* Set the destination of the checkpoint. Return true if it must be full. */
 static bool address(struct ek_checkpoint_store *k, struct ek_partition *home)
 {
     int64_t now = ek_now_ms();
@@ -232,7 +234,7 @@ bool ek_checkpoint_store_save(struct ek_checkpoint_store *k)
         ek_log_text(k->tools.log, EK_LOG_ERROR, "checkpoint_failed", e.message);
     if (!rc || rc == EK_ESTATE)
         return !rc;
-    k->parting = false; /* it would not be otherwise at once */
+    k->parting = false; /* an immediate retry would fail again */
     k->blocked_ms = k->due_ms;
     return true;
 }
@@ -265,7 +267,7 @@ bool ek_checkpoint_store_covers(const struct ek_checkpoint_store *k,
     return find_partition(k, lane) != NULL;
 }
 
-/* A lane without memory for its pointer goes on with the one it has, which is good too. */
+/* Out of memory keeps the previous reference, which is still valid. */
 static void point_all(struct ek_checkpoint_store *k)
 {
     char text[EK_CHECKPOINT_REF_BYTES];
@@ -291,7 +293,7 @@ void ek_checkpoint_store_finish(struct ek_checkpoint_store *k, bool kept)
         k->parted = k->sent_parting;
     } else {
         k->whole = true;
-        k->events = UINT64_MAX; /* a reason for another one */
+        k->events = UINT64_MAX; /* makes another one due */
     }
     k->pending = false;
 }
@@ -316,7 +318,7 @@ bool ek_checkpoint_store_is_drained(const struct ek_checkpoint_store *k)
     return !k->parting && !k->pending;
 }
 
-/* Whether what was seen of the lanes that leave is where the next owner looks for it. */
+/* Return true if the state of revoked partitions is stored and referenced. */
 static bool handed_over(const struct ek_checkpoint_store *k)
 {
     bool all = k->parted;

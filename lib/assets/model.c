@@ -50,7 +50,6 @@ static void add(struct ek_model_array *a, int *count, const char *name, float **
     to->rising = !strcmp(name, "cdf");
 }
 
-/* What the transform is made of. */
 static void add_transform(struct ek_model *m, struct ek_model_array *arrays, int *count)
 {
     bool mixture = m->transform == EK_TRANSFORM_MIXTURE;
@@ -261,7 +260,6 @@ static int unusable(struct ek_error *e)
     return ek_fail(e, EK_EFORMAT, "description has no usable 'fidelity'");
 }
 
-/* NaN when it is no number. */
 static double number(yyjson_val *object, const char *key)
 {
     yyjson_val *v = yyjson_obj_get(object, key);

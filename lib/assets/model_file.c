@@ -52,7 +52,7 @@ static int read_names(yyjson_val *d, const char *key, char ***out, int *count, s
     return EK_OK;
 }
 
-/* Positions must rise, be item features, and carry the names that `routable` gives. */
+/* Positions must be ascending item features with the names in `routable`. */
 static int read_routable(struct ek_model *m, yyjson_val *d, struct ek_error *e)
 {
     yyjson_val *positions = yyjson_obj_get(d, "routable_positions");
@@ -95,7 +95,7 @@ static int read_hidden(struct ek_model *m, yyjson_val *d, struct ek_error *e)
     return EK_OK;
 }
 
-/* Missing in models that know of one transform only. */
+/* Older models lack the key and use log1p. */
 static int read_transform(struct ek_model *m, yyjson_val *d, struct ek_error *e)
 {
     yyjson_val *v = yyjson_obj_get(d, "transform");
@@ -150,13 +150,13 @@ static int read_routed(struct ek_model *m, yyjson_val *d, struct ek_error *e)
     return EK_OK;
 }
 
-/* What no reader depends on; it may be missing. */
+/* Read the optional members that no reader depends on. */
 static int read_origin(struct ek_trained *t, yyjson_val *d, struct ek_error *e)
 {
     const char *loss = yyjson_get_str(yyjson_obj_get(d, "loss"));
     const char *seed = yyjson_get_str(yyjson_obj_get(d, "seed"));
     const char *hash = yyjson_get_str(yyjson_obj_get(d, "manifest"));
-    loss = loss ? loss : ""; /* half of a character cannot be written again */
+    loss = loss ? loss : ""; /* truncating within a character would make invalid UTF-8 */
     snprintf(t->loss, sizeof t->loss, "%.*s", (int)ek_utf8_within(loss, sizeof t->loss - 1), loss);
     if (seed && ek_parse_u64(seed, EK_WHOLE, &t->seed))
         return unusable(e, "seed");
@@ -165,7 +165,7 @@ static int read_origin(struct ek_trained *t, yyjson_val *d, struct ek_error *e)
     return EK_OK;
 }
 
-/* `trained` of the description, which may be NULL: nothing is known then. */
+/* Read the member `trained`; d may be NULL. */
 static int model_trained_read(struct ek_model *m, yyjson_val *d, struct ek_error *e)
 {
     int code;
@@ -327,7 +327,6 @@ static void write_routed(const struct ek_model *m, struct ek_json_writer *w)
     ek_json_close(w, ']');
 }
 
-/* Append the member `trained`. */
 static void model_trained_write(const struct ek_model *m, struct ek_json_writer *w)
 {
     char seed[21], hash[17];

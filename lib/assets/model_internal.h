@@ -1,4 +1,4 @@
-/* Private part of a model: only model.c and model_file.c include it. */
+/* Model internals shared by model.c and model_file.c. */
 #ifndef EK_ASSETS_MODEL_INTERNAL_H
 #define EK_ASSETS_MODEL_INTERNAL_H
 
@@ -7,22 +7,22 @@
 #include "base/json.h"
 #include "yaml/json_parse.h"
 
-/* One array of the model: its name in the file, where its pointer goes, its shape. */
+/* One array of the model: its name in the file, the pointer to set, its shape. */
 struct ek_model_array {
     char name[32];
     float **at;
     int dims;
     size_t shape[2];
     bool positive; /* a standard deviation */
-    bool rising;   /* rows that never fall */
+    bool rising;   /* non-decreasing rows */
 };
 
 enum { EK_MODEL_ARRAYS_MAX = 2 * EK_LAYERS_MAX + 15, EK_MODEL_STATISTICS = 7 };
 
-/* The arrays of a model whose numbers (F, M, K, L, hidden, ...) are set. Returns how many. The last
- * EK_MODEL_STATISTICS are the training statistics. */
+/* Fill arrays [EK_MODEL_ARRAYS_MAX] for a model with its dimensions set. Return their number. The
+ * last EK_MODEL_STATISTICS are the training statistics. */
 int ek_model_arrays(struct ek_model *m, struct ek_model_array *arrays);
-/* Checks the numbers against their bounds and sets deep_inputs. */
+/* Check the dimensions and set deep_inputs. Return 0, or `code` with a message. */
 int ek_model_shape_check(struct ek_model *m, enum ek_code code, struct ek_error *e);
 
 const char *ek_log_input_name(enum ek_log_input l);

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-/* By list; by pair of a stratum and a value; by category feature. */
+/* Arrays by list, then by pair of stratum and value. */
 enum { LEVEL, SPREAD, SHARE, USABLE, RELATIVE, STRATUM, BY_LIST };
 enum { PAIR, WEIGHT, TIMES, BY_PAIR };
 static const char *const LIST_NAMES[BY_LIST] = {"list_level",  "list_spread",   "list_share",
@@ -101,7 +101,6 @@ static void write_counts(const struct ek_profile_lists *l, size_t strata, uint64
     }
 }
 
-/* Of categories; nothing where there is none. */
 static int add_counts(struct ek_tensors *t, const struct ek_profile_lists *l, int strata)
 {
     struct ek_tensor *array[BY_PAIR];
@@ -139,8 +138,8 @@ static int no_training(const char *array, struct ek_error *e)
     return ek_fail(e, EK_EFORMAT, "'%s' of the profile holds what no training gives", array);
 }
 
-/* Which array holds what no list gives, BY_LIST for none. A level is known where values are usable;
- * ln of the largest float is 88.7. */
+/* Return the array with an invalid value, or BY_LIST. A level is known where values are usable. 200
+ * exceeds the ln of any float, 88.7. */
 static int unsound(const struct ek_list_stats *r)
 {
     static const float LN_MOST = 200;
@@ -202,7 +201,7 @@ static int read_records(const struct ek_tensors *t, const struct ek_profile *p,
     return load_records(l, p->strata, array, e);
 }
 
-/* Pairs of one feature: rising, of strata that there are, each with a weight. */
+/* Return whether the pairs of a feature are ascending, in known strata and with nonzero weights. */
 static bool sound_pairs(const struct ek_category_counts *c, int strata)
 {
     for (size_t i = 0; i < c->pairs; i++) {

@@ -1,8 +1,8 @@
-/* What each training list said, kept in a profile so that it can be merged with others
+/* Statistics of each training list, kept in a profile so that profiles can be merged
  * (docs/format/profile.md).
  *
- * A profile has quantiles and ranks of all lists, which no two profiles add up to; with these it is
- * fitted anew. 16 bytes per list and item feature. Owner: the profile. Threads: read-only.
+ * Quantiles and ranks of two profiles cannot be combined; the merged profile is fitted to these
+ * lists. Memory: 16 bytes per list and item feature. Read-only.
  */
 #ifndef EK_ASSETS_PROFILE_LISTS_H
 #define EK_ASSETS_PROFILE_LISTS_H
@@ -10,24 +10,25 @@
 #include "num/misra_gries.h"
 #include "num/list_stats.h"
 
-/* Of one category feature: shares by stratum and value, and each stratum's lists with a value. */
+/* Counts of one category feature: shares by stratum and value, and lists with a value by
+ * stratum. */
 struct ek_category_counts {
-    struct ek_misra_gries_key
-        *pair; /* [pairs], rising; stratum in the upper half, the value's bits */
+    struct ek_misra_gries_key *pair; /* [pairs] ascending; key: stratum in the upper half, bits of
+                                      * the value in the lower */
     size_t pairs;
-    uint32_t *lists; /* [strata]; NULL where the feature is no category */
+    uint32_t *lists; /* [strata]; NULL if not a category */
 };
 
 struct ek_profile_lists {
     size_t queries;
     int features;
     struct ek_list_stats *record;        /* [queries, features] */
-    uint64_t *relative;                  /* [queries] key of the query features */
-    int *stratum;                        /* [queries] of the profile */
+    uint64_t *relative;                  /* [queries] hash of the query features */
+    int *stratum;                        /* [queries] index in the profile */
     struct ek_category_counts *category; /* [features] */
 };
 
-/* Empty, without records; NULL without memory. */
+/* Return an empty object without records, or NULL if out of memory. */
 struct ek_profile_lists *ek_profile_lists_new(int features);
 void ek_profile_lists_free(struct ek_profile_lists *l);
 

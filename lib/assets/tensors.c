@@ -22,7 +22,6 @@ const struct ek_dtype_row *ek_dtype_row(enum ek_dtype d)
     return &DTYPES[d];
 }
 
-/* -1 for a type that is not supported. */
 static int dtype_parse(const char *name)
 {
     for (int i = 0; i < DTYPE_COUNT; i++)
@@ -57,7 +56,7 @@ void ek_tensors_free(struct ek_tensors *t)
     ek_free(t);
 }
 
-/* Product of the sizes; false when it or its bytes overflow. */
+/* Set *count to the product of the shape. Return false if it or its bytes overflow. */
 static bool count_of(int dims, const size_t *shape, size_t size, size_t *count)
 {
     size_t n = 1, bytes;
@@ -165,7 +164,7 @@ const struct ek_tensor *ek_tensors_find(const struct ek_tensors *t, const char *
     return NULL;
 }
 
-/* "F32 [4, 10]" */
+/* Format a type and shape: "F32 [4, 10]". */
 static const char *describe(char *text, size_t size, enum ek_dtype dtype, int dims,
                             const size_t *shape)
 {
@@ -217,14 +216,13 @@ int ek_tensors_write(const struct ek_tensors *t, const char *path, struct ek_err
 
 enum { LENGTH_BYTES = 8 };
 
-/* Where an array's bytes stand in the data part. */
 struct range {
     uint64_t begin, end;
     struct ek_tensor *array;
 };
 
 struct parsing {
-    const uint8_t *data; /* the data part */
+    const uint8_t *data;
     uint64_t size;
     struct ek_tensors *tensors;
     struct range *ranges;
@@ -271,7 +269,7 @@ static int read_range(struct parsing *p, const char *name, yyjson_val *value, st
     return EK_OK;
 }
 
-/* Bytes of an array of that shape; false on overflow. */
+/* Set *bytes to the size of an array. Return false on overflow. */
 static bool shape_bytes(int dtype, int dims, const size_t *shape, uint64_t *bytes)
 {
     uint64_t n = ek_dtype_row((enum ek_dtype)dtype)->size;
@@ -332,7 +330,7 @@ static int by_begin(const void *a, const void *b)
     return (x->end > y->end) - (x->end < y->end);
 }
 
-/* The arrays must fill the data part, each starting where the one before ends. */
+/* The arrays must cover the data part without gap or overlap. */
 static int check_ranges(struct parsing *p)
 {
     uint64_t at = 0;
@@ -399,7 +397,7 @@ static int parse(struct parsing *p, const uint8_t *bytes, size_t length)
     return parse_header(p, (const char *)bytes + LENGTH_BYTES, (size_t)header);
 }
 
-/* A length of eight bytes that is no text, then JSON. */
+/* The header length is at most 64 MiB, so its upper bytes are 0; JSON follows. */
 bool ek_tensors_begins(const void *bytes, size_t length)
 {
     const uint8_t *b = bytes;
@@ -430,7 +428,7 @@ static size_t bytes_of(const struct ek_tensor *a)
     return a->count * ek_dtype_row(a->dtype)->size;
 }
 
-/* Wide types first, so that every array is aligned to its type; then by name. */
+/* Order by descending type size, which aligns every array, then by name. */
 static int canonical(const void *a, const void *b)
 {
     const struct ek_tensor *x = *(const struct ek_tensor *const *)a;

@@ -1,11 +1,11 @@
-/* Safetensors files: named arrays plus texts under keys, for models and profiles.
+/* Safetensors files: named arrays and strings by key, for models and profiles.
  *
- * Layout: header length (uint64 little endian), JSON header, data. Types F32, F64, I32, I64, U8,
- * U16, U32, U64 in little endian. Reading checks that the arrays fill the data part without gap or
- * overlap, and that shapes and sizes agree; what the numbers mean (NaN, zero, sign) is the business
- * of whoever reads them. Writing is canonical: wide types first, then by name, the header padded to
- * 8 bytes, so that equal content gives equal bytes. yyjson reads the header. Owner: the caller,
- * ek_tensors_free; arrays live as long as it. Threads: read-only after loading, may be shared.
+ * Layout: header length (uint64 little-endian), JSON header, data. Types F32, F64, I32, I64, U8,
+ * U16, U32, U64, little-endian. Reading checks that the arrays cover the data part without gap or
+ * overlap, and that shapes match sizes. It does not check values (NaN, zero, sign). Writing is
+ * canonical: arrays by descending type size, then by name, and a header padded to 8 bytes. Equal
+ * content therefore gives equal bytes. Arrays live as long as the ek_tensors. Read-only after
+ * loading, shareable between threads.
  */
 #ifndef EK_ASSETS_TENSORS_H
 #define EK_ASSETS_TENSORS_H
@@ -27,37 +27,38 @@ struct ek_tensor {
     int dims;
     size_t shape[EK_TENSOR_DIMS_MAX];
     size_t count; /* product of the shape */
-    void *data;   /* aligned to 64 */
+    void *data;   /* aligned to 64 bytes */
 };
 
 struct ek_tensors;
 
 int ek_tensors_new(struct ek_tensors **out);
 void ek_tensors_free(struct ek_tensors *t);
-/* Adds an array of zeros to be filled; NULL without memory, when the name is taken, empty or too
- * long, or when dims or the size is out of bounds. dims sizes follow. */
+/* Append an array of zeros with shape [dims]. Return NULL if out of memory, if the name is taken,
+ * empty or too long, or if dims or the size exceed their limits. */
 struct ek_tensor *ek_tensors_add(struct ek_tensors *t, const char *name, enum ek_dtype dtype,
                                  int dims, const size_t *shape);
-/* Text under a key of __metadata__; copied. */
+/* Set, or return, the string under a key of __metadata__. _set copies its arguments; the getter
+ * returns NULL if absent. */
 int ek_tensors_set_text(struct ek_tensors *t, const char *key, const char *text);
 const char *ek_tensors_text(const struct ek_tensors *t, const char *key);
 
-/* Whether bytes begin as such a file does, sound or not; EK_TENSORS_HEAD of them are enough. */
+/* Return whether bytes look like a safetensors file. EK_TENSORS_HEAD bytes suffice. */
 bool ek_tensors_begins(const void *bytes, size_t length);
-/* From bytes in memory, all of which must be the file; `name` stands for it in errors. */
+/* Parse a complete file in memory; `name` is the file name in errors. */
 int ek_tensors_parse(struct ek_tensors **out, const char *name, const void *bytes, size_t length,
                      struct ek_error *e);
-/* Appends the file's bytes to `out`. */
+/* Append the bytes of the file to `out`. */
 int ek_tensors_format(const struct ek_tensors *t, struct ek_buf *out, struct ek_error *e);
 int ek_tensors_read(struct ek_tensors **out, const char *path, struct ek_error *e);
 int ek_tensors_write(const struct ek_tensors *t, const char *path, struct ek_error *e);
 
 size_t ek_tensors_count(const struct ek_tensors *t);
 const struct ek_tensor *ek_tensors_at(const struct ek_tensors *t, size_t i);
-/* NULL when there is none of that name. */
+/* Return the array, or NULL. */
 const struct ek_tensor *ek_tensors_find(const struct ek_tensors *t, const char *name);
-/* The tensor `name` with exactly that type and shape; otherwise EK_EFORMAT naming what was expected
- * and what is there. */
+/* Find an array with exactly this type and shape. Return 0, or EK_EFORMAT with the expected and the
+ * actual type and shape. */
 int ek_tensors_expect(const struct ek_tensors *t, const char *name, enum ek_dtype dtype, int dims,
                       const size_t *shape, const struct ek_tensor **out, struct ek_error *e);
 

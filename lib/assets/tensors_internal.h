@@ -1,7 +1,4 @@
-/* Private part of a set of tensors: only tensors.c includes it.
- *
- * Invariants: names are unique; every array has its data. Owner: the ek_tensors.
- */
+/* Private part of struct ek_tensors. Names are unique and every array has data. */
 #ifndef EK_ASSETS_TENSORS_INTERNAL_H
 #define EK_ASSETS_TENSORS_INTERNAL_H
 

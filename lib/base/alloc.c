@@ -38,7 +38,7 @@ void *ek_calloc_aligned(size_t count, size_t size)
     size_t bytes;
     if (__builtin_mul_overflow(count, size, &bytes) || bytes > SIZE_MAX - ALIGNMENT)
         return NULL;
-    bytes = (bytes + ALIGNMENT) / ALIGNMENT * ALIGNMENT; /* at least one line */
+    bytes = (bytes + ALIGNMENT) / ALIGNMENT * ALIGNMENT; /* at least one cache line */
     void *p = aligned_alloc(ALIGNMENT, bytes);
     if (p)
         memset(p, 0, bytes);
@@ -66,14 +66,14 @@ void ek_free(void *p)
 void ek_alloc_trim(void)
 {
 #if defined(__GLIBC__)
-    (void)malloc_trim(0); /* 0: nothing to give back */
+    (void)malloc_trim(0); /* returns 0 if no memory was released */
 #endif
 }
 
 void ek_alloc_limit_cache(void)
 {
 #if defined(__GLIBC__)
-    (void)mallopt(M_MMAP_THRESHOLD, LITTLE); /* 0: as it was */
+    (void)mallopt(M_MMAP_THRESHOLD, LITTLE); /* returns 0 on failure, without effect */
     (void)mallopt(M_TRIM_THRESHOLD, LITTLE);
 #endif
 }

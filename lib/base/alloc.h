@@ -1,49 +1,47 @@
-/* Memory: the only place that calls malloc.
+/* Memory allocation; the only file that calls malloc.
  *
- * Invariants: sizes that would overflow fail like an exhausted heap; a request of 0 bytes gives a
- * valid pointer. Failure is NULL and never ends the process. Tests make allocation fail by wrapping
- * malloc, calloc and realloc at link time, so nothing here keeps state.
- * Owner: the caller, who gives everything back with ek_free.
+ * Sizes that overflow fail as out of memory. A request of 0 bytes returns a valid pointer. Failure
+ * returns NULL and never ends the process. No state: tests wrap malloc, calloc and realloc at link
+ * time to inject failures. Free all memory with ek_free.
  */
 #ifndef EK_BASE_ALLOC_H
 #define EK_BASE_ALLOC_H
 
 #include <stddef.h>
 
-/* count * size bytes, zeroed. NULL on failure. */
+/* Return count * size zeroed bytes, or NULL. */
 void *ek_calloc(size_t count, size_t size);
 
-/* Resizes to count * size bytes; what is new is not initialised. NULL on failure, `p` then stays.
- */
+/* Resize to count * size bytes; added bytes are uninitialized. Return NULL on failure; `p` then
+ * stays valid. */
 void *ek_realloc(void *p, size_t count, size_t size);
 
-/* Return the array with room for one more than `count` elements of `size` bytes: it moves, and
- * *capacity doubles, when it is full. NULL on failure, the array then stays. */
+/* Return the array with space for one more than `count` elements of `size` bytes. A full array is
+ * reallocated with doubled *capacity. Return NULL on failure; the array then stays valid. */
 void *ek_grow(void *array, size_t count, size_t *capacity, size_t size);
 
-/* count * size bytes aligned to 64, zeroed; for vector kernels. NULL on failure. */
+/* Return count * size zeroed bytes aligned to 64, for vector kernels, or NULL. */
 void *ek_calloc_aligned(size_t count, size_t size);
 
-/* Copy of `length` bytes plus a terminating zero. NULL on failure. */
+/* Return a nul-terminated copy of `length` bytes, or NULL. */
 char *ek_strndup(const char *text, size_t length);
 char *ek_strdup(const char *text);
 
-/* Gives memory back; NULL is allowed. */
+/* Free memory; NULL is allowed. */
 void ek_free(void *p);
 
-/* Gives the system back what is free in the heaps of all threads, as far as the C library can: what
- * one thread has freed is not there for the next, and a process keeps the largest that each ever
- * had. It looks at all heaps and holds them meanwhile: for after a guard has taken the place of
- * another, not for hot paths. */
+/* Return free heap memory of all threads to the system, as far as the C library can. Memory freed
+ * by one thread is otherwise unavailable to others. Locks each heap in turn, so call it after a
+ * large structure was replaced, not on hot paths. */
 void ek_alloc_trim(void);
 
-/* Has the C library keep no more than a mebibyte free at the end of each heap, and map what is as
- * large by itself, so that it goes back when it is freed. Left alone glibc takes the largest block
- * ever freed, up to 32 MiB, as the measure of both, for each heap, and `ek_alloc_trim` reaches only
- * what lies between blocks. Once, at the start of a process that runs for long. */
+/* Limit the C library to 1 MiB of free memory at the end of each heap, and map larger blocks
+ * separately. By default glibc raises both thresholds to the largest block freed, up to 32 MiB, and
+ * ek_alloc_trim reclaims only memory between blocks. Call once at the start of a long-running
+ * process. */
 void ek_alloc_limit_cache(void);
 
-/* Bytes that are in use, of all heaps; 0 where nobody can say. Looks at all heaps, too. */
+/* Return the bytes allocated in all heaps; 0 if unknown. Locks each heap in turn. */
 size_t ek_alloc_used(void);
 
 #endif

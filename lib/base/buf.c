@@ -148,7 +148,7 @@ int ek_buf_json(struct ek_buf *b, const char *text, size_t length)
     return b->rc;
 }
 
-/* The code point of a valid sequence. */
+/* Return the code point of a valid sequence. */
 static unsigned code_point(const unsigned char *p, size_t size)
 {
     unsigned code = size < 2 ? p[0] : p[0] & (0x7fu >> size);

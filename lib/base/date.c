@@ -8,7 +8,7 @@
 
 enum { DAY_MS = 86400000, FIRST_YEAR = 1970, LAST_YEAR = 9999 };
 
-/* Whether `text` has the shape of `pattern`, in which 0 stands for any digit. */
+/* Return true if `text` matches `pattern`, where 0 matches any digit. */
 static bool has_shape(const char *text, const char *pattern)
 {
     if (strlen(text) != strlen(pattern))

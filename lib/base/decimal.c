@@ -7,7 +7,7 @@
 
 enum { DIGITS_MAX = 18, POWER_MAX = 22, EXPONENT_MAX = 1000 };
 
-/* Both are exact in a double, so one division or multiplication rounds once (Clinger 1990). */
+/* Mantissa and power are exact in a double, so one operation rounds once (Clinger 1990). */
 static const uint64_t MANTISSA_MAX = (uint64_t)1 << 53;
 static const double POWERS[POWER_MAX + 1] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
                                              1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
@@ -58,7 +58,8 @@ static const char *read_exponent(const char *p, int *power)
         return NULL;
     for (; is_digit(*p); p++)
         value = value < EXPONENT_MAX ? value * 10 + (*p - '0') : value;
-    if (value >= EXPONENT_MAX) /* perhaps more than that; zeros before the digits could hide it */
+    if (value >= EXPONENT_MAX) /* the exponent is clamped, and leading zeros of the mantissa could
+                                * compensate it */
         return NULL;
     *power += negative ? -value : value;
     return p;

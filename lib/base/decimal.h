@@ -1,14 +1,14 @@
-/* Fast reading of decimal numbers at the start of a text, for files with millions of them.
+/* Fast parser of decimal numbers, for files with millions of them.
  *
- * Results are those of strtod, correctly rounded, whatever the digits. No locale, no hexadecimal;
- * "nan", "inf" and "-inf" as in base/parse.h.
+ * Results equal strtod's, correctly rounded. No locale, no hexadecimal; "nan", "inf" and "-inf" as
+ * in base/parse.h.
  */
 #ifndef EK_BASE_DECIMAL_H
 #define EK_BASE_DECIMAL_H
 
-/* Reads one number at `text` (terminated). Returns what follows it, NULL when no number stands
- * there; *out is then untouched. What may follow is for the caller to say, but it is never a
- * letter, a digit, a sign or a point. */
+/* Parse the number at the start of `text` (nul-terminated). Return the position after it, or NULL
+ * with *out unchanged. The next character is never a letter, digit, sign or point; the caller
+ * checks it. */
 const char *ek_decimal(const char *text, double *out);
 
 #endif

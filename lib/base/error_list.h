@@ -1,8 +1,5 @@
-/* Several faults of one file, for checks that do not end at the first.
- *
- * Invariants: at most EK_ERRORS_MAX are kept; whoever reads ends there. Owner: whoever called
- * ek_error_list_init; memory goes back with ek_error_list_release.
- */
+/* List of errors of one file, for parsers that continue after an error. Holds at most
+ * EK_ERRORS_MAX; the parser ends when it is full. */
 #ifndef EK_BASE_ERROR_LIST_H
 #define EK_BASE_ERROR_LIST_H
 
@@ -18,19 +15,19 @@ struct ek_error_list {
 
 void ek_error_list_init(struct ek_error_list *l);
 void ek_error_list_release(struct ek_error_list *l);
-/* None; the memory stays. */
+/* Remove all errors; keep the memory. */
 void ek_error_list_clear(struct ek_error_list *l);
-/* EK_ENOMEM, or EK_ELIMIT when the list is full; it is then as it was. */
+/* Append a copy. Return 0, or EK_ENOMEM or EK_ELIMIT with the list unchanged. */
 int ek_error_list_add(struct ek_error_list *l, const struct ek_error *e);
-/* The code that a reading which ended with `code` has in all: when faults were kept they are
- * sorted, and the first is the error; otherwise `code` and the error stay. `l` may be NULL. */
+/* Return the final code of a parse that ended with `code`. If the list has errors, sort them by
+ * position, copy the first to *e and return its code. `l` may be NULL. */
 int ek_error_list_first(struct ek_error_list *l, int code, struct ek_error *e);
-/* For readers that may go on: keeps the error of a call that returned EK_ECONFIG and gives 0, or
- * EK_ECONFIG when the list is full. Any other code, and every code when `l` is NULL, comes back as
- * it is. */
+/* Add the error of a call that returned EK_ECONFIG and return 0, so that the parser continues.
+ * Return EK_ECONFIG if the list is full. Other codes, and all codes if `l` is NULL, are returned
+ * unchanged. */
 int ek_error_list_collect(struct ek_error_list *l, int code, const struct ek_error *e);
-/* Appends a JSON array of {"file","line","column","message"}; file null, line and column 0 where
- * there is no place. EK_ENOMEM. */
+/* Append a JSON array of {"file","line","column","message"}; file is null, line and column are 0 if
+ * unknown. Return 0 or EK_ENOMEM. */
 int ek_error_list_json(const struct ek_error_list *l, struct ek_buf *out);
 
 #endif

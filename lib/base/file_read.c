@@ -1,4 +1,4 @@
-/* The reading half of base/file.h. */
+/* Readers of base/file.h. */
 #include "base/file.h"
 
 #include "base/alloc.h"
@@ -19,14 +19,14 @@ struct ek_reader {
     char *name;
     int fd; /* -1 when reading from memory */
     enum packing packing;
-    bool input_ended, open_frame; /* open_frame: compressed data must go on */
+    bool input_ended, open_frame; /* open_frame: compressed data is incomplete */
     uint8_t *buffer;              /* [INPUT_BYTES], NULL when reading from memory */
-    const uint8_t *input;         /* bytes as they are stored, not yet unpacked */
+    const uint8_t *input;         /* stored bytes, not decompressed */
     size_t input_length;
     uint64_t taken, total;
     z_stream gzip;
     ZSTD_DStream *zstd;
-    char *text; /* unpacked bytes waiting for ek_reader_line */
+    char *text; /* decompressed bytes buffered for ek_reader_line */
     size_t text_at, text_length, text_capacity;
     long line;
 };
@@ -46,7 +46,7 @@ static int fill(struct ek_reader *r, struct ek_error *e)
     return EK_OK;
 }
 
-/* Enough of the beginning to tell the packing, even when a pipe gives a byte at a time. */
+/* Read enough bytes to detect the compression, also from a pipe that returns single bytes. */
 static int fill_magic(struct ek_reader *r, struct ek_error *e)
 {
     while (r->fd >= 0 && r->input_length < MAGIC_BYTES && !r->input_ended) {
@@ -181,7 +181,7 @@ static int damaged(const struct ek_reader *r, struct ek_error *e)
     return ek_fail_at(e, EK_EFORMAT, r->name, 0, 0, "the compressed data is damaged");
 }
 
-/* One step of inflate. A file may be several gzip members one after the other. */
+/* Inflate one step. A file may have several gzip members. */
 static int step_gzip(struct ek_reader *r, uint8_t *bytes, size_t size, size_t *got,
                      struct ek_error *e)
 {
@@ -242,7 +242,7 @@ static int step(struct ek_reader *r, uint8_t *bytes, size_t size, size_t *got, s
     }
 }
 
-/* Unpacks at least one byte, unless the end is there. */
+/* Decompress at least one byte, unless at the end. */
 static int unpack(struct ek_reader *r, void *bytes, size_t size, size_t *got, struct ek_error *e)
 {
     size_t n = 0;
@@ -252,7 +252,7 @@ static int unpack(struct ek_reader *r, void *bytes, size_t size, size_t *got, st
             rc = fill(r, e);
         if (rc)
             return rc;
-        /* Without input an open frame may still hold bytes back. */
+        /* An open frame may still buffer output without further input. */
         if (r->input_length || r->open_frame)
             rc = step(r, bytes, size, &n, e);
         if (rc)
@@ -294,7 +294,7 @@ int ek_reader_read_exact(struct ek_reader *r, void *bytes, size_t size, size_t *
     return EK_OK;
 }
 
-/* Makes room behind the waiting text: what was handed out already is overwritten first. */
+/* Make space after the buffered text; overwrite lines already returned first. */
 static int reserve_buffer(struct ek_reader *r, struct ek_error *e)
 {
     if (r->text_at) {
@@ -313,7 +313,7 @@ static int reserve_buffer(struct ek_reader *r, struct ek_error *e)
     return EK_OK;
 }
 
-/* Offset of the end of the next line behind text_at; text_length when the file ends without one. */
+/* Find the end of the next line after text_at, or text_length at the end of the file. */
 static int find_line_end(struct ek_reader *r, size_t *end, struct ek_error *e)
 {
     size_t seen = 0;
@@ -328,7 +328,7 @@ static int find_line_end(struct ek_reader *r, size_t *end, struct ek_error *e)
         int rc = EK_OK;
         if (!newline)
             rc = reserve_buffer(r, e);
-        if (!newline && !rc) /* one byte stays free for the terminator */
+        if (!newline && !rc) /* one byte is reserved for the terminator */
             rc =
                 unpack(r, r->text + r->text_length, r->text_capacity - r->text_length - 1, &got, e);
         if (rc)
@@ -341,7 +341,7 @@ static int find_line_end(struct ek_reader *r, size_t *end, struct ek_error *e)
     return EK_OK;
 }
 
-/* How long the mark of byte order is that some put before UTF-8; 0: there is none. */
+/* Return the length of a UTF-8 byte order mark on the first line, or 0. */
 static size_t mark_length(const struct ek_reader *r, size_t n)
 {
     static const char mark[] = "\xef\xbb\xbf";

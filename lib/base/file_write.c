@@ -1,4 +1,4 @@
-/* The writing half of base/file.h. */
+/* Writers of base/file.h. */
 #include "base/file.h"
 
 #include "base/alloc.h"
@@ -29,14 +29,14 @@ enum packing { PLAIN, GZIP, ZSTD };
 enum ending { GO_ON, FLUSH, END };
 
 struct ek_writer {
-    char *name;               /* as the caller gave it, for errors */
-    char *target, *temporary; /* NULL when written in place: stdout, pipes, devices */
-    bool nameless;            /* has a target and no name yet: nothing to remove when it ends */
+    char *name;               /* the caller's path, for errors */
+    char *target, *temporary; /* NULL if written in place: stdout, pipes, devices */
+    bool nameless;            /* unnamed temporary file, which needs no removal */
     int fd;
-    bool failed;           /* nothing more is written, close fails */
-    struct ek_error first; /* the failure that close repeats */
+    bool failed;           /* a write failed, so close fails */
+    struct ek_error first; /* the error that later calls repeat */
     enum packing packing;
-    uint8_t *buffer; /* [OUTPUT_BYTES] on its way out */
+    uint8_t *buffer; /* [OUTPUT_BYTES] pending output */
     size_t length;
     z_stream gzip;
     ZSTD_CStream *zstd;
@@ -162,7 +162,7 @@ static int start_packing(struct ek_writer *w, const char *path, struct ek_error 
     return EK_OK;
 }
 
-/* 0, or -1 with errno set. */
+/* Return 0, or -1 with errno set. */
 static int create(struct ek_writer *w, const char *name)
 {
     w->fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
@@ -176,7 +176,8 @@ static int set_name(struct ek_writer *w, const char *name)
     return linkat(AT_FDCWD, number, AT_FDCWD, name, AT_SYMLINK_FOLLOW);
 }
 
-/* A new name beside the target. It has the process in it, so two writers do not meet. */
+/* Create a temporary name in the target's folder. It contains the process id, so concurrent writers
+ * do not collide. */
 static int copy_name(struct ek_writer *w, int (*take)(struct ek_writer *w, const char *name),
                      struct ek_error *e)
 {
@@ -200,14 +201,14 @@ static int copy_name(struct ek_writer *w, int (*take)(struct ek_writer *w, const
     return EK_OK;
 }
 
-/* A file without a name in the folder of the target: whoever is killed leaves nothing behind. Not
- * every file system has that, and to name it later takes /proc. */
+/* Open an unnamed file in the target's folder, which leaves no file behind if the process is
+ * killed. Not every file system supports it, and linking it requires /proc. */
 static bool open_nameless(struct ek_writer *w)
 {
     const char *slash = strrchr(w->target, '/');
     size_t name = strlen(slash ? slash + 1 : w->target);
     if (access("/proc/self/fd", X_OK) || name + NAME_MORE > NAME_MAX)
-        return false; /* if it cannot have a name beside the target, that is to be told now */
+        return false; /* a name that is too long must fail now, not at close */
     w->fd = ek_tmpfile_open(w->target, O_WRONLY, 0666);
     w->nameless = w->fd >= 0;
     return w->nameless;
@@ -218,7 +219,7 @@ static int open_temporary(struct ek_writer *w, struct ek_error *e)
     return open_nameless(w) ? EK_OK : copy_name(w, create, e);
 }
 
-/* Where the file goes in the end: behind a symbolic link when there is one. */
+/* Resolve symbolic links of an existing target. */
 static int find_target(struct ek_writer *w, const char *path, bool exists, struct ek_error *e)
 {
     char *real = exists ? realpath(path, NULL) : NULL;
@@ -227,15 +228,15 @@ static int find_target(struct ek_writer *w, const char *path, bool exists, struc
     return w->target ? EK_OK : ek_fail(e, EK_ENOMEM, "out of memory");
 }
 
-/* As /dev/stdout is: a file put into its place would take away what is in it. */
+/* Return true for standard output, as /dev/stdout: replacing the file would discard earlier
+ * output. */
 static bool is_stdout(const struct stat *s)
 {
     struct stat own;
     return !fstat(STDOUT_FILENO, &own) && own.st_dev == s->st_dev && own.st_ino == s->st_ino;
 }
 
-/* Those who may read the old file may read the new one; where the owner cannot be kept, the file
- * runs as nobody. */
+/* Copy owner and permissions of the old file; drop set-id bits if the owner cannot be kept. */
 static int write_after(struct ek_writer *w, const struct stat *s, struct ek_error *e)
 {
     mode_t mode = fchown(w->fd, s->st_uid, s->st_gid) ? s->st_mode & 0777 : s->st_mode & 07777;
@@ -329,7 +330,7 @@ static int publish(struct ek_writer *w, struct ek_error *e)
     if (status || rename(w->temporary, w->target))
         return ek_file_fail(e, w->name, "cannot write");
     ek_free(w->temporary);
-    w->temporary = NULL; /* nothing left to remove */
+    w->temporary = NULL; /* renamed, so not to be removed */
     return EK_OK;
 }
 

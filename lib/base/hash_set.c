@@ -18,7 +18,7 @@ void ek_hash_set_release(struct ek_hash_set *s)
     ek_hash_set_init(s);
 }
 
-/* The slot that holds a hash, or the empty one where it belongs. Capacity is a power of two. */
+/* Return the slot of a hash, or its empty slot. Capacity is a power of two. */
 static uint64_t *slot_of(const struct ek_hash_set *s, uint64_t hash)
 {
     size_t i = (size_t)hash & (s->capacity - 1);

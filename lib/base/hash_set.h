@@ -1,8 +1,4 @@
-/* A set of 64-bit hashes: what was seen before.
- *
- * Invariants: at most half of the slots are taken; a hash of 0 is kept as 1. Owner: whoever called
- * ek_hash_set_init; memory goes back with ek_hash_set_release.
- */
+/* Set of 64-bit hashes. Load factor at most 1/2; a hash of 0 is stored as 1. */
 #ifndef EK_BASE_HASH_SET_H
 #define EK_BASE_HASH_SET_H
 
@@ -17,7 +13,7 @@ struct ek_hash_set {
 
 void ek_hash_set_init(struct ek_hash_set *s);
 void ek_hash_set_release(struct ek_hash_set *s);
-/* *added tells whether it was new. EK_ENOMEM leaves the set as it was. */
+/* Add a hash; *added is false if present. Return 0, or EK_ENOMEM with the set unchanged. */
 int ek_hash_set_add(struct ek_hash_set *s, uint64_t hash, bool *added);
 
 #endif

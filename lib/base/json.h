@@ -1,7 +1,7 @@
-/* JSON writer: appends members to a text and keeps the first error.
+/* JSON writer that appends members to a buffer and keeps the first error.
  *
- * Members appear in the order of the calls. After an error of the writer or its buffer the calls do
- * nothing, so callers check once, at the end. Keys are NULL for the elements of an array.
+ * Members appear in the order of the calls. After an error of the writer or its buffer, calls do
+ * nothing, so callers check once at the end. Keys are NULL for elements of an array.
  */
 #ifndef EK_BASE_JSON_H
 #define EK_BASE_JSON_H
@@ -18,40 +18,41 @@ struct ek_json_writer {
     struct ek_buf *to;
     int rc;            /* first error: EK_ENOMEM, or EK_ELIMIT of the buffer */
     const char *comma; /* before the next member: "" or "," */
-    bool spaced;       /* a blank after commas and colons */
+    bool spaced;       /* a space after commas and colons */
     bool line;         /* the next member starts a line */
 };
 
-/* Append to `to`, which the caller keeps and releases. Nothing is written yet. */
+/* Initialize a writer that appends to `to`, without writing. */
 void ek_json_init(struct ek_json_writer *w, struct ek_buf *to);
-/* As ek_json_init, with a blank behind commas and colons, and only ASCII: model files. */
+/* As ek_json_init, with a space after commas and colons, and ASCII only; for model files. */
 void ek_json_init_spaced(struct ek_json_writer *w, struct ek_buf *to);
-/* Start the next member on a line of its own. */
+/* Start the next member on a new line. */
 void ek_json_break_line(struct ek_json_writer *w);
 /* Open an array or an object: bracket is '[' or '{'. Close it with ']' or '}'. */
 void ek_json_open(struct ek_json_writer *w, const char *key, char bracket);
 void ek_json_close(struct ek_json_writer *w, char bracket);
-/* A NULL text becomes null; bytes that are not UTF-8 become U+FFFD. */
+/* Append a string; NULL becomes null, invalid UTF-8 becomes U+FFFD. */
 void ek_json_add_text(struct ek_json_writer *w, const char *key, const char *text);
 void ek_json_add_count(struct ek_json_writer *w, const char *key, uint64_t count);
 void ek_json_add_integer(struct ek_json_writer *w, const char *key, int64_t number);
-/* Nine significant digits; a number that is not finite becomes null. */
+/* Append nine significant digits; a number that is not finite becomes null. */
 void ek_json_add_number(struct ek_json_writer *w, const char *key, double number);
-/* `digits` significant digits, at most 17. */
+/* Append `digits` significant digits, at most 17. */
 void ek_json_add_rounded(struct ek_json_writer *w, const char *key, double number, int digits);
-/* 17 significant digits, always with a point or an exponent. Infinities and NaN set EK_EFORMAT. */
+/* Append 17 significant digits, always with a point or an exponent. Infinities and NaN set
+ * EK_EFORMAT. */
 void ek_json_add_real(struct ek_json_writer *w, const char *key, double number);
 void ek_json_add_flag(struct ek_json_writer *w, const char *key, bool flag);
 void ek_json_add_null(struct ek_json_writer *w, const char *key);
-/* Append a value that is JSON already. */
+/* Append a value that is already JSON. */
 void ek_json_add_raw(struct ek_json_writer *w, const char *key, const char *json, size_t length);
 
 /* Start one object in `line`, which need not be initialized. */
 void ek_json_begin_line(struct ek_json_writer *w, struct ek_buf *line);
-/* Close the object, print it with a newline, and release the line. Returns 0 or EK_ENOMEM; nothing
- * is printed on failure. */
+/* Close the object, print it with a newline, and release the line. Return 0, or EK_ENOMEM with no
+ * output. */
 int ek_json_end_line(struct ek_json_writer *w, FILE *to, struct ek_error *e);
-/* Print `text` as a quoted JSON string. Returns 0 or EK_ENOMEM. */
+/* Print `text` as a quoted JSON string. Return 0 or EK_ENOMEM. */
 int ek_json_print_text(const char *text, FILE *to);
 
 #endif

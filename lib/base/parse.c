@@ -44,7 +44,7 @@ int ek_parse_finite(const char *text, size_t length, double *out)
     return EK_OK;
 }
 
-/* 16 where it is none. */
+/* Return the value of a hexadecimal digit, or 16. */
 static unsigned hex_digit(char c)
 {
     if (c >= '0' && c <= '9')

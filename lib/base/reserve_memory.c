@@ -8,7 +8,7 @@ void *ek_reserve_memory_new(size_t bytes)
     void *p = mmap(NULL, bytes ? bytes : 1, PROT_READ | PROT_WRITE, flags, -1, 0);
     if (p == MAP_FAILED)
         return NULL;
-    (void)madvise(p, bytes, MADV_NOHUGEPAGE); /* refused where there are none: as good */
+    (void)madvise(p, bytes, MADV_NOHUGEPAGE); /* fails without huge page support, which is fine */
     return p;
 }
 

@@ -1,4 +1,4 @@
-/* String view: bytes with a length, not terminated. The bytes belong to somebody else. */
+/* String view: bytes with a length, not nul-terminated. Does not own the bytes. */
 #ifndef EK_BASE_TEXT_H
 #define EK_BASE_TEXT_H
 
@@ -6,15 +6,15 @@
 #include <stddef.h>
 
 struct ek_text {
-    const char *text; /* not terminated; NULL when absent */
+    const char *text; /* not nul-terminated; NULL when absent */
     size_t length;
 };
 
-/* Return a view of a terminated string; NULL gives an absent text. */
+/* Return a view of a nul-terminated string; NULL gives an absent text. */
 struct ek_text ek_text_from(const char *word);
-/* Compare as strcmp does. `text` may contain any bytes, zeros included. */
+/* Compare as strcmp does. `text` may contain zero bytes. */
 int ek_text_compare(struct ek_text text, const char *word);
-/* Return whether both have the same bytes. */
+/* Return true if both have the same bytes. */
 bool ek_text_same(struct ek_text a, struct ek_text b);
 
 #endif

@@ -22,7 +22,7 @@ int ek_tmpfile_open(char *path, int access, mode_t mode)
     return fd;
 }
 
-/* Where the file system has no files without names: one that loses its name at once. */
+/* Fallback for file systems without O_TMPFILE: create a named file and unlink it at once. */
 static int open_unlinked(const char *path)
 {
     size_t size = strlen(path) + NUMBER;

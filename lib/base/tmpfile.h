@@ -1,17 +1,18 @@
-/* Files without a name: whoever is killed leaves nothing behind.
+/* Unnamed temporary files, which leave no file behind if the process is killed.
  *
- * Owner: the caller closes the descriptor. Failure is -1, and errno says why. Threads: no state;
- * the path is written to while a call lasts, and is as it was afterwards.
+ * The caller closes the descriptor. Failure returns -1 with errno set. `path` is modified during a
+ * call and restored.
  */
 #ifndef EK_BASE_TMPFILE_H
 #define EK_BASE_TMPFILE_H
 
 #include <sys/types.h>
 
-/* In the folder of the path; access: O_RDWR, O_WRONLY. Not every file system has that. */
+/* Open an unnamed file in the folder of `path`, with access O_RDWR or O_WRONLY. Not every file
+ * system supports it. */
 int ek_tmpfile_open(char *path, int access, mode_t mode);
-/* The same to write and read, for its owner alone; where the file system has none, a file beside
- * the path that loses its name at once. */
+/* Open an unnamed file for reading and writing, with mode 0600. Falls back to a named file that is
+ * unlinked at once. */
 int ek_tmpfile_spool(char *path);
 
 #endif

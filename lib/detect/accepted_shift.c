@@ -1,4 +1,4 @@
-/* When a change is the new normal, because somebody said so, and when it is that no longer. */
+/* Accepting a confirmed shift as the new normal level, and reverting it. */
 #include "detect/accepted_shift.h"
 
 #include "detect/evidence_export.h"
@@ -10,7 +10,6 @@
 
 enum { PLACE_BYTES = 96, NEAR_BYTES = 160 };
 
-/* "all traffic", or "arm=B". */
 static const char *place_text(const struct ek_accept_place *at, char text[PLACE_BYTES])
 {
     if (!at->dimension)
@@ -79,7 +78,7 @@ int ek_accept_too_many(struct ek_error *e)
                    EK_LEVEL_OFFSETS_MAX);
 }
 
-/* Numbers of those in force, as far as there is room. */
+/* Return the versions in force, as many as fit. */
 static const char *numbers_of(const struct ek_level_offsets *r, char text[NEAR_BYTES])
 {
     size_t length = 0;
@@ -141,7 +140,7 @@ static int check(const struct ek_detector *d, const struct ek_episode *now, stru
     return ek_accept_check(&c, e);
 }
 
-/* Whether a list can have both. */
+/* Return whether one list can belong to both cells. */
 static bool share_lists(const struct ek_detector *d, int a, int b)
 {
     return a == b || !a || !b || ek_cells_dimension(d->cells, a) != ek_cells_dimension(d->cells, b);
@@ -153,7 +152,7 @@ static void lower_rows(struct ek_detector *d, const struct ek_level_offset *one,
     for (uint64_t i = one->row > first ? one->row : first; i < end; i++)
         if (ek_history_row_in_cell(d->history, i, one->cell))
             ek_history_lower_bound(d->history, i, one->feature, shift_ln);
-    d->walk.cell = -1; /* its rows say something else now */
+    d->walk.cell = -1; /* the cached residuals are stale */
 }
 
 bool ek_accept_is_covering(const struct ek_detector *d, const struct ek_level_offset *one,
@@ -164,7 +163,7 @@ bool ek_accept_is_covering(const struct ek_detector *d, const struct ek_level_of
     if (e->feature != one->feature || !share_lists(d, e->cell, one->cell))
         return false;
     if (e->phase == EK_PHASE_SUSPECTED)
-        return true; /* by lists that say something else now; what there is is found again */
+        return true; /* its evidence is stale; a remaining change is detected again */
     if ((one->cell && e->cell != one->cell) || !ek_episode_has_level(e) || e->query_feature >= 0)
         return false;
     *moved = true;
@@ -195,7 +194,7 @@ void ek_accept_evidence(struct ek_detector *d, const struct ek_level_offset *one
             ek_evidence_restart(d->evidence, cell, one->feature);
 }
 
-/* What is normal has risen by shift_ln where `one` says. */
+/* Apply an accepted shift of shift_ln to rows, findings and evidence. */
 static void lower(struct ek_detector *d, const struct ek_level_offset *one, double shift_ln)
 {
     lower_rows(d, one, shift_ln);
@@ -235,7 +234,7 @@ int ek_detector_revert(struct ek_detector *d, uint64_t version, struct ek_level_
     return EK_OK;
 }
 
-/* ------------------------------------------------------------------- of a fleet */
+/* ------------------------------------------------------------------- fleet */
 
 static bool is_among(const struct ek_level_offsets *r, const struct ek_level_offset *one)
 {
@@ -244,7 +243,7 @@ static bool is_among(const struct ek_level_offsets *r, const struct ek_level_off
            is->shift_ln == one->shift_ln;
 }
 
-/* Those of here that nobody wants. Whether there were any. */
+/* Remove local entries that are not in `want`. Return whether any were removed. */
 static bool drop_others(struct ek_detector *d, const struct ek_level_offsets *want)
 {
     int before = d->rebases.count;
@@ -259,8 +258,8 @@ static bool drop_others(struct ek_detector *d, const struct ek_level_offsets *wa
     return d->rebases.count != before;
 }
 
-/* The first row that somebody else's change can have; that of a change which was found here, too,
- * is known better. */
+/* Return the first row of a change that another instance reported. A local confirmed finding of the
+ * same change has a better date. */
 static uint64_t row_since(const struct ek_detector *d, const struct ek_episode *own,
                           int64_t since_ms)
 {
@@ -297,7 +296,7 @@ void ek_detector_set_normal(struct ek_detector *d, const struct ek_level_offsets
     }
     d->rebases = now;
     if (changed && d->tick)
-        ek_evidence_sum_clear(d->tick); /* its lists were held against what was normal before */
+        ek_evidence_sum_clear(d->tick); /* its lists used the previous normal level */
 }
 
 const struct ek_level_offsets *ek_detector_offsets(const struct ek_detector *d)

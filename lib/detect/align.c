@@ -6,25 +6,25 @@
 enum {
     COARSE_STEP = 4, /* bins */
     TRIES_MOST = 2 * EK_DENSITY_BINS / COARSE_STEP,
-    SHARE_STEPS = 4, /* of Newton's method for the share of a coarse shift */
+    SHARE_STEPS = 4, /* Newton steps for the fraction at one coarse shift */
     CLIMB_STEPS = 30,
     HALVINGS = 8,
     BOUND_STEPS = 8,
-    FEW = 4, /* lists of a bin whose ratio is multiplied: 3e4^4 stays far from the ends */
+    FEW = 4, /* counts up to this are multiplied: 3e4^4 cannot overflow */
 };
-/* The parameters of a fit, and as bits which of them are free. */
+/* Parameters of a fit, and the bit mask of the free ones. */
 enum { SHIFT, SHARE, LEVEL, PARAMETERS };
 enum { FREE_SHIFT = 1 << SHIFT, FREE_SHARE = 1 << SHARE, FREE_LEVEL = 1 << LEVEL };
 
-static const double LARGEST_LN = 14; /* x 10^6 */
-static const double SHARE_AHEAD = 6; /* ln likelihood by which a share must beat all lists */
+static const double LARGEST_LN = 14; /* a factor of 10^6 */
+static const double SHARE_AHEAD = 6; /* ln likelihood by which a fraction must beat all lists */
 static const double SHARE_MIN = 1e-4;
 static const double NO_ERROR = 9;
 static const double NORMAL_95 = 1.959964;
-static const double SETTLED = 1e-4; /* a step that gains less in ln likelihood is the last */
+static const double SETTLED = 1e-4; /* stop when a step gains less ln likelihood */
 static const double BOUND_TOLERANCE = .01;
-static const double WIDEN_MOST = 3; /* a bound moves by no larger factor in one step */
-/* Share of lists that a known per-list factor need not explain. */
+static const double WIDEN_MOST = 3; /* largest factor by which one step moves a bound */
+/* Fraction of lists that a known per-list factor need not explain. */
 static const double KNOWN_MISSES = .02;
 
 static double at(const float *density, int bin)
@@ -46,7 +46,7 @@ void ek_residuals_get(struct ek_residuals *h, const float *r, int count)
         }
 }
 
-/* sum count ln x: a logarithm costs more than some multiplications. */
+/* Sum of count * ln x. Multiplies small counts, because a logarithm costs more. */
 struct ln_sum {
     double total, product;
 };
@@ -70,7 +70,7 @@ static double ln_total(const struct ln_sum *s)
     return s->total + log(s->product);
 }
 
-/* A density moved by `by`, between the bins as a straight line. */
+/* A density shifted by `by`, interpolated linearly between bins. */
 struct moved {
     const float *density;
     int bins;
@@ -98,12 +98,12 @@ struct fit {
 
 struct place {
     double p[PARAMETERS];
-    double value; /* ln likelihood, less what training makes of it */
+    double value; /* ln likelihood ratio against training */
     double gradient[PARAMETERS], information[PARAMETERS][PARAMETERS];
 };
 
-/* Value, gradient and information (the sum of squared scores; Berndt and others 1974) at a place.
- */
+/* Compute the value, the gradient and the information matrix at x->p. The information is the sum of
+ * squared scores (Berndt et al. 1974). */
 static void evaluate(const struct fit *f, struct place *x)
 {
     double q = x->p[SHARE],
@@ -141,7 +141,8 @@ double ek_align_gain(const float *density, const struct ek_residuals *h, double 
     return x.value;
 }
 
-/* Factor of the information of the free parameters (Cholesky); the others get a 1 of their own. */
+/* Compute the Cholesky factor of the information of the free parameters. Fixed parameters get 1 on
+ * the diagonal. */
 static void factorise(const struct place *x, unsigned free, double l[PARAMETERS][PARAMETERS])
 {
     for (int a = 0; a < PARAMETERS; a++)
@@ -154,7 +155,6 @@ static void factorise(const struct place *x, unsigned free, double l[PARAMETERS]
         }
 }
 
-/* Solves information x = right for the free parameters. */
 static void solve(const struct place *x, unsigned free, const double *right, double *out)
 {
     double l[PARAMETERS][PARAMETERS];
@@ -172,7 +172,7 @@ static void solve(const struct place *x, unsigned free, const double *right, dou
     }
 }
 
-/* Parameters that can still move: a share at its end stays there while the likelihood pushes on. */
+/* Return the free parameters without a fraction at its bound that the gradient pushes outward. */
 static unsigned movable(const struct place *x, unsigned free)
 {
     double push = x->gradient[SHARE];
@@ -190,7 +190,6 @@ static struct place stepped(const struct place *from, const double *step, double
     return to;
 }
 
-/* Uphill from an evaluated place, to the top in the free parameters. */
 static void climb(const struct fit *f, struct place *x, unsigned free)
 {
     for (int round = 0; round < CLIMB_STEPS; round++) {
@@ -211,7 +210,8 @@ static void climb(const struct fit *f, struct place *x, unsigned free)
     }
 }
 
-/* The best share for a ratio of densities per occupied bin: the likelihood is concave in it. */
+/* Return the fraction that maximizes the likelihood, which is concave in it. excess [h->bins]:
+ * density ratio minus 1 per occupied bin. */
 static double best_share(const struct ek_residuals *h, const double *excess)
 {
     double q = .5;
@@ -228,7 +228,7 @@ static double best_share(const struct ek_residuals *h, const double *excess)
     return q;
 }
 
-/* First and last bin in which training saw anything. */
+/* Set the first and last bin with training data. */
 static void body_of(const float *density, int *first, int *last)
 {
     const double floor = 1.5 * EK_DENSITY_FLOOR / EK_RESIDUAL_RANGE;
@@ -240,10 +240,10 @@ static void body_of(const float *density, int *first, int *last)
         --*last;
 }
 
-/* Shifts tried: every fourth bin, as far as they bring some list into the body of training. */
+/* Candidate shifts: every fourth bin that moves some list into the range of the training data. */
 struct candidates {
     int first, count;
-    double slope[TRIES_MOST]; /* of the ln likelihood at a share of 0 */
+    double slope[TRIES_MOST]; /* of the ln likelihood at fraction 0 */
 };
 
 static int shift_of(const struct candidates *t, int number)
@@ -251,8 +251,7 @@ static int shift_of(const struct candidates *t, int number)
     return t->first + number * COARSE_STEP;
 }
 
-/* excess[i]: by how much likelier the lists of occupied bin i are behind a shift; returns the sum.
- */
+/* Set excess [h->bins], the density ratio of a shift minus 1. Return its sum over the lists. */
 static double excess_of(const struct fit *f, const double *normal, int shift, double *excess)
 {
     const struct ek_residuals *h = f->h;
@@ -277,7 +276,7 @@ static void list_candidates(const struct fit *f, const double *normal, struct ca
         t->slope[t->count++] = excess_of(f, normal, shift, excess);
 }
 
-/* The shift of the largest slope that is left, taken off. */
+/* Remove and return the remaining shift with the steepest slope. */
 static int next_try(struct candidates *t, double *slope)
 {
     int top = 0;
@@ -289,9 +288,8 @@ static int next_try(struct candidates *t, double *slope)
     return shift_of(t, top);
 }
 
-/* Roughly where the top is: the best share of each shift, where a share of it helps at all. By
- * Jensen's inequality a slope bounds the gain, so the steepest are tried first and few others have
- * to be. */
+/* Return an approximate maximum: the best fraction of each shift with a positive slope. By Jensen's
+ * inequality the slope bounds the gain, so the steepest shifts run first and most are skipped. */
 static struct place search(const struct fit *f)
 {
     struct place best = {.p = {0, 0, 0}, .value = 0};
@@ -315,7 +313,7 @@ static struct place search(const struct fit *f)
     return best;
 }
 
-/* How far from the top, on one side, the profile likelihood has lost what the interval allows. */
+/* Return the distance from the maximum to one end of the profile likelihood interval. */
 static double bound(const struct fit *f, const struct place *top, double side, double first,
                     unsigned nuisance, double reach)
 {
@@ -345,7 +343,8 @@ static void interval(const struct fit *f, const struct place *top, unsigned nuis
     out->error_ln = (out->high_ln - out->low_ln) / (2 * NORMAL_95);
 }
 
-/* The best shift of all lists instead of a share of them, where that is preferred. */
+/* Replace the fraction by a shift of all lists if that shift is preferred (align.h). Return whether
+ * it was replaced. */
 static int is_whole(const struct fit *f, double whole_ln, struct place *top)
 {
     struct place all = {.p = {top->p[SHIFT] * top->p[SHARE], 1, 0}};

@@ -1,62 +1,66 @@
-/* Alignment: by how much, and in what share of the lists, residuals have moved against training.
+/* Maximum likelihood fit of the shift of residuals against training, and of the fraction of lists
+ * that shifted.
  *
- * Maximises over the shift s (ln), the share q and the error b of the level before the change
+ * Maximizes over the shift s (ln), the fraction q and the error b of the level before the change
  *   sum ln((1 - q) g(r - b) + q g(r - b - s)) - b^2 / (2 sigma^2),
- * g the training density of the residual and sigma how well that level is known. Residuals are
- * counted in the bins of the density first, so the cost hardly grows with the lists.
+ * where g is the training density of the residual and sigma the standard error of that level.
+ * Residuals are binned first, so the cost hardly depends on the number of lists.
  *
- * All traffic moves a little now and then; a part of the lists moving by much is rarer. So a shift
- * of all lists by at most `whole_ln` is preferred (q = 1, b = 0) unless a share explains the lists
+ * Small shifts of all traffic are more common than large shifts of a fraction. A shift of all lists
+ * by at most `whole_ln` (q = 1, b = 0) is therefore preferred, unless a fraction explains the lists
  * e^6 times as well.
  *
- * The interval is that of the profile likelihood: all s whose best (q, b) loses at most 1.92 of the
- * ln likelihood (Venzon and Moolgavkar 1988), so that it knows what is not known about share and
- * level; it need not be symmetrical.
+ * The interval is the profile likelihood interval (Venzon and Moolgavkar 1988): all s whose best
+ * (q, b) loses at most 1.92 ln likelihood. It includes the uncertainty of q and b and may be
+ * asymmetric.
  */
 #ifndef EK_DETECT_ALIGN_H
 #define EK_DETECT_ALIGN_H
 
 #include "assets/residual_grid.h"
 
-/* Residuals as counts per bin of the density. */
+/* Residuals as counts per density bin. */
 struct ek_residuals {
     int lists, bins;
     int at[EK_DENSITY_BINS];       /* [bins] occupied bins, ascending */
     double count[EK_DENSITY_BINS]; /* [bins] */
 };
 
-/* r [count], finite. */
+/* Count the residuals r [count], all finite, per bin. */
 void ek_residuals_get(struct ek_residuals *h, const float *r, int count);
 
-/* What is known beside the residuals. */
+/* Prior knowledge about the lists. */
 struct ek_align_known {
-    double level_error; /* sigma, standard error of the level taken off the residuals; 0: exact */
-    double repetition;  /* lists that say the same as one independent list (design effect); >= 1 */
-    double whole_ln;    /* all lists move together by that much at times; 0: not known */
+    double level_error; /* sigma, standard error of the level subtracted from the residuals; 0:
+                         * exact */
+    double repetition;  /* design effect: lists that carry the information of one independent list;
+                         * >= 1 */
+    double whole_ln;    /* ln, size of shifts that all lists show at times; 0: unknown */
 };
 
 struct ek_alignment {
     double shift_ln, share;
     double gain_ln;         /* ln likelihood ratio against no shift */
     double low_ln, high_ln; /* 95% interval of the shift */
-    double error_ln;        /* standard error of the shift: of an interval that long */
+    double error_ln;        /* half the interval over 1.96 */
 };
 
-/* density [EK_DENSITY_BINS]. Without a likely shift all but error_ln, low_ln and high_ln is 0. */
+/* Return the fit under density [EK_DENSITY_BINS]. Without a likely shift, every field is 0 except
+ * error_ln, low_ln and high_ln. */
 struct ek_alignment ek_align(const float *density, const struct ek_residuals *h,
                              const struct ek_align_known *known);
 
-/* The ln likelihood above, against that of b = s = 0. */
+/* Return the ln likelihood above, relative to b = s = 0. */
 double ek_align_gain(const float *density, const struct ek_residuals *h, double shift_ln,
                      double share, double level_ln, double level_error);
 
-/* Level of lists in which nothing has shifted, relative to what was taken off their residuals:
- * the most likely b, given that it is 0 +- level_error. *error: its standard error. */
+/* Return the level of lists without a shift: the maximum of b under the prior 0 +- level_error. Set
+ * *error to its standard error. */
 double ek_align_level(const float *density, const struct ek_residuals *h, double level_error,
                       double *error);
 
-/* The same with the shift of each list known up to nothing: offsets [count] (ln) are what a query
- * feature would have multiplied. Returns the ln likelihood ratio against no shift. */
+/* Return the ln likelihood ratio against no shift when each list has a known shift, such as the ln
+ * of a query feature. offset [count] holds these shifts, in ln. */
 double ek_align_by_list(const float *density, const float *r, const float *offset, int count);
 
 #endif

@@ -37,7 +37,6 @@ static int rising(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The present values, sorted, to scratch; returns how many. */
 static int sort_values(struct ek_category_list *l, const struct ek_list *q, int feature)
 {
     int present = 0;
@@ -66,20 +65,24 @@ int ek_category_list_read(struct ek_category_list *l, const struct ek_list *q, i
 }
 
 enum { UNKNOWN_BETS = 2, UNKNOWN_KEPT = 4, CELL_PRIOR = 10 };
-/* What is staked on unknown values: for all items of a list, and for one in a hundred. */
+/* Stakes on unknown values: for faults of all items of a list, and of about one item in a
+ * hundred. */
 static const float UNKNOWN_STAKE[UNKNOWN_BETS] = {.4f, .1f}, SHARE_STAKE = .5f, GONE_STAKE = .8f;
-/* Of all evidence; the values share theirs with as many that training did not have as can take a
- * tenth of a list, and some. */
+/* Weights in the total evidence. SHARES_WEIGHT is split over the trained values and STRANGERS
+ * unknown ones, because at most ten values can each exceed a tenth of a list. */
 static const float UNKNOWN_WEIGHT = .25f, SHARES_WEIGHT = .4f, GONE_WEIGHT = .1f, STRANGERS = 16;
-/* Unknown values: so many times what training says, at least so much. */
+/* Bound of the unknown share: UNKNOWN_RATIO times training, at least UNKNOWN_LEAST. */
 static const float UNKNOWN_RATIO = 3, UNKNOWN_LEAST = .002f, UNKNOWN_MOST = .9f;
-static const double RULE_OF_THREE = 3; /* what was in no list of n is in at most 3 / n; 95% */
+static const double RULE_OF_THREE =
+    3; /* 95% bound on the frequency of an event absent from n lists: 3 / n */
 static const float SHARE_RATIO = 3, SHARE_MOVE = .1f, SHARE_ROOM = .5f, SHARE_MOST = .9f;
-static const float GONE_RATIO = 3, GONE_USUAL = .15f; /* to a third of at least so much */
-static const float CELL_RATE = 0.6931472f / 2500;     /* half-life of 2,500 lists */
+static const float GONE_RATIO = 3,
+                   GONE_USUAL = .15f; /* a fall to a third of a usual share of at least .15 */
+static const float CELL_RATE = 0.6931472f / 2500; /* half-life of 2,500 lists */
 static const float SCALE_LEAST = 1e-12f;
 
-/* Puts a value among the heaviest of `most`; the lightest goes when there is no room. */
+/* Insert a value into `top` [most], by descending share; the lightest drops out when full. Return
+ * the new count. */
 static int retain_heaviest(struct ek_category_share *top, int count, int most,
                            struct ek_category_share value)
 {
@@ -98,7 +101,7 @@ static float category_fall(float usual)
     return usual < GONE_USUAL ? 0 : usual / GONE_RATIO;
 }
 
-/* The values whose fall says something. */
+/* Select the values frequent enough to detect their absence. */
 static void find_heavy(struct ek_category *k)
 {
     struct ek_category_share top[EK_CATEGORY_HEAVY];
@@ -188,7 +191,6 @@ static void clear(struct ek_category_evidence *s)
     }
 }
 
-/* A new cell begins with the shares of training. */
 static void begin_cells(struct ek_category *k, int from, int to)
 {
     size_t values = (size_t)k->table->count, strata = (size_t)k->table->strata;
@@ -271,7 +273,8 @@ struct ek_category_usual ek_category_usual(const struct ek_category *k, int cell
     return (struct ek_category_usual){fminf(trained, lately), fmaxf(trained, lately)};
 }
 
-/* What a share must pass for news, and what it must fall below; 0 where it would not be missed. */
+/* Return the share that a value must exceed to count as risen. category_fall returns the share it
+ * must fall below, or 0 if its absence is not detectable. */
 static float category_rise(float usual)
 {
     return fminf(fmaxf(SHARE_RATIO * usual, usual + SHARE_MOVE), 1 - SHARE_ROOM * (1 - usual));
@@ -283,7 +286,6 @@ static float unknown_bet(const struct ek_category *k, const struct ek_category_r
     return bound > UNKNOWN_MOST || !row->count ? 1 : 1 - stake + stake * row->unknown / bound;
 }
 
-/* On one value: share of the list's items. */
 static float share_bet(const struct ek_category *k, int cell, float value, int stratum, float share)
 {
     float usual = ek_category_usual(k, cell, ek_category_find(k->table, value), stratum).most;
@@ -306,7 +308,7 @@ static float share_in(const struct ek_category_list *l, float value)
     return 0;
 }
 
-/* A value that wins takes the slot with the least evidence. */
+/* Assign the slot with the least evidence to a value with a winning bet. */
 static void assign_slot(struct ek_category_evidence *s, float value, float e)
 {
     int least = 0;
@@ -354,8 +356,8 @@ static float add_missing(struct ek_category *k, struct ek_category_evidence *s, 
     return sum;
 }
 
-/* The share each value lately had in the cell: a mean that forgets, kept as multiples of a scale so
- * that only the values of the list cost anything. */
+/* Update the recent share of each value in the cell, an exponentially weighted mean. A common scale
+ * factor keeps the cost proportional to the values of the list. */
 static void learn(struct ek_category *k, struct ek_category_evidence *s, int cell)
 {
     size_t values = (size_t)k->table->count;
@@ -449,12 +451,12 @@ const char *ek_category_bet_name(int bet)
     return names[bet - EK_BET_NEW_VALUE];
 }
 
-/* Values that are followed over the lists of a change. */
+/* Values tracked over the lists of a change. */
 enum { CANDIDATES = 64 };
 
 struct candidate {
     float value;
-    double share; /* summed over lists since it is followed */
+    double share; /* sum over the lists since tracking began */
 };
 
 static struct candidate *candidate_of(struct candidate *of, int count, float value)
@@ -465,8 +467,8 @@ static struct candidate *candidate_of(struct candidate *of, int count, float val
     return NULL;
 }
 
-/* Values that may be the news: as they come, then one takes the place of another that weighs less
- * in all lists than it does in its own. */
+/* Collect the values that may have changed. When full, a value replaces one with a total share
+ * below its own share in the list. */
 static int candidates(const struct ek_category *k, const uint64_t *row, int rows,
                       struct candidate *of)
 {
@@ -497,8 +499,8 @@ static double trained_of(const struct ek_category *k, int value, const struct ek
     return (double)k->table->share[at];
 }
 
-/* A value over the rows: its share now and in training, and whether either is beyond what training
- * and the cell's own past allow. */
+/* A value over the rows: its change, and whether it exceeds the bounds of training and of the
+ * cell. */
 struct news {
     struct ek_category_change change;
     int risen, gone;
@@ -580,7 +582,7 @@ int ek_categories_diagnose(const struct ek_categories *c, int feature, int cell,
     return unknown || out->count;
 }
 
-/* What training has of a value in the row's stratum is taken off: what is left is the change. */
+/* Subtracting the share in training leaves the change. */
 double ek_categories_shift_probability(const struct ek_categories *c, int feature,
                                        const struct ek_category_diagnosis *g, uint64_t number)
 {

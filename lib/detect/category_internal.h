@@ -1,13 +1,13 @@
-/* What category.c and category_state.c share. */
+/* Types shared by category.c and category_state.c. */
 #ifndef EK_DETECT_CATEGORY_INTERNAL_H
 #define EK_DETECT_CATEGORY_INTERNAL_H
 
 #include "detect/category.h"
 #include "detect/history.h"
 
-/* What is remembered of a list: the heaviest unknown values, then the heaviest of the others. */
+/* The heaviest values of a list: unknown values first, then known ones. */
 struct ek_category_row {
-    float unknown; /* share of values that training did not have */
+    float unknown; /* share of values unknown to training */
     uint16_t stratum;
     uint8_t count;
     struct ek_category_share top[EK_CATEGORY_TOP];
@@ -20,27 +20,26 @@ struct ek_category_evidence {
     uint32_t lists;
 };
 
-/* One category feature. */
 struct ek_category {
     int feature;
     const struct ek_category_table *table;
-    float *bound;                              /* [S] of the share of unknown values */
-    int heavy[EK_CATEGORY_HEAVY], heavy_count; /* values that would be missed */
+    float *bound;                              /* [S] bound of the share of unknown values */
+    int heavy[EK_CATEGORY_HEAVY], heavy_count; /* values frequent enough to detect their absence */
     struct ek_category_list list;
     struct ek_category_row *row;           /* [EK_HISTORY] */
-    struct ek_category_row *now;           /* of the last list */
+    struct ek_category_row *now;           /* row of the last list */
     struct ek_category_evidence *evidence; /* [cells] */
-    float *mean; /* [cells, V] times scale: the share a value lately had in the cell */
+    float *mean; /* [cells, V] recent share of each value in the cell, divided by `scale` */
 };
 
 struct ek_categories {
     int count, capacity;
-    int features, *number;  /* [features] -1: no category */
+    int features, *number;  /* [features] index in `of`; -1: not a category */
     struct ek_category *of; /* [count] */
 };
 
-/* The least and the most that a value's share usually is, by training in the stratum and by what it
- * lately was in the cell; 0 for a value (-1) that training did not have. */
+/* Minimum and maximum of a value's share in training (in the stratum) and recently in the cell.
+ * Both are 0 for an unknown value (-1). */
 struct ek_category_usual {
     float least, most;
 };

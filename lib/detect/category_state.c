@@ -35,7 +35,7 @@ static void cell_serialize(struct ek_category *k, struct ek_serialize *s, int ce
     ek_serialize_raw(s, k->mean + (size_t)cell * values, values * sizeof *k->mean);
 }
 
-/* Which one it is: reading, it has to be the same. */
+/* Serialize the feature number and the number of values; reading requires equality. */
 static void kind_serialize(struct ek_category *k, struct ek_serialize *s)
 {
     int feature = k->feature, values = k->table->count;
@@ -64,7 +64,7 @@ void ek_categories_cell_serialize(struct ek_categories *c, struct ek_serialize *
         cell_serialize(&c->of[i], s, cell);
 }
 
-/* Of a value; else a free place, -1: none. */
+/* Return the slot of a value, else a free slot, else -1. */
 static int place_of(const struct ek_category_evidence *e, float value)
 {
     int free = -1;

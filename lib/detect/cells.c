@@ -8,22 +8,22 @@
 
 enum {
     CANDIDATES_PER_CELL = 2,
-    LOOK_AGAIN = 64,  /* lists between two looks for the least busy cell */
-    SEEN_BITS = 16384 /* to count pooled values with (linear counting; Whang et al. 1990) */
+    LOOK_AGAIN = 64,  /* lists between two searches for the least busy cell */
+    SEEN_BITS = 16384 /* bitmap that counts pooled values (linear counting; Whang et al. 1990) */
 };
 
 struct cell {
     int dimension;
     int held;
     char *value;
-    uint64_t taken; /* how many had changed hands when it did; 0: never */
+    uint64_t taken; /* value of taken_ever after it was reassigned; 0: never */
 };
 
 struct dimension {
     char *name;
-    int other; /* cell of the pool, -1 before the first */
+    int other; /* cell of pooled values, -1: none yet */
     int own;
-    int bits; /* set in `seen` */
+    int bits; /* bits set in `seen` */
     uint64_t lists, pooled;
     uint64_t seen[SEEN_BITS / 64];
 };
@@ -33,10 +33,10 @@ struct ek_cells {
     struct dimension *dimension; /* [dimensions] */
     struct cell *cell;           /* [limit + dimensions] */
     struct ek_space_saving *busy;
-    int16_t taken[EK_CELLS_PER_LIST]; /* by the last list */
+    int16_t taken[EK_CELLS_PER_LIST]; /* cells reassigned by the last list */
     int taken_count, since_look;
-    uint64_t taken_ever; /* cells that changed hands */
-    int least;           /* the least busy cell that may be taken, -1: none */
+    uint64_t taken_ever; /* total reassignments */
+    int least;           /* least busy cell that may be reassigned, -1: none */
 };
 
 int ek_cells_new(struct ek_cells **out, char *const *dimensions, int count, int limit)
@@ -137,8 +137,8 @@ static void find_smallest(struct ek_cells *c)
             c->least = i;
 }
 
-/* The cell a pooled value may take, -1 for none. That the least busy one of the last look has
- * become busier since does not matter: the value must be busier than it is now. */
+/* Return the cell that a pooled value may take, or -1. The cached least busy cell may have become
+ * busier, which is harmless because its current count is compared. */
 static int cell_to_reuse(struct ek_cells *c, double lists)
 {
     if (lists <= EK_CELLS_ENTRY_RATIO * EK_CELLS_ENTRY_LISTS)
@@ -171,7 +171,7 @@ static int assign_cell(struct ek_cells *c, int cell, int d, struct ek_text value
     return EK_OK;
 }
 
-/* The cell of the pool. */
+/* Return the cell of pooled values, creating it at first use. */
 static int other_of(struct ek_cells *c, int d)
 {
     struct dimension *dim = &c->dimension[d];
@@ -192,7 +192,6 @@ static int pool(struct ek_cells *c, int d, uint64_t key)
     return other_of(c, d);
 }
 
-/* The next cell that nobody had, for a candidate. */
 static int assign_new(struct ek_cells *c, int d, struct ek_text value, uint64_t key)
 {
     int rc = assign_cell(c, c->count, d, value, key);
@@ -265,7 +264,6 @@ void ek_cells_find(const struct ek_cells *c, const struct ek_list *q,
     }
 }
 
-/* -1: there is none. */
 static int dimension_named(const struct ek_cells *c, struct ek_text name)
 {
     int d = 0;
@@ -274,7 +272,7 @@ static int dimension_named(const struct ek_cells *c, struct ek_text name)
     return d < c->dimensions ? d : -1;
 }
 
-/* A cell for a value that has none: a new one, or that of the least busy. */
+/* Assign a value an unused cell, else the least busy one. Set *cell to -1 if none is available. */
 static int assign_for(struct ek_cells *c, int d, struct ek_text value, int may_take, int *cell)
 {
     uint64_t key = key_of(d, value);
@@ -284,7 +282,7 @@ static int assign_for(struct ek_cells *c, int d, struct ek_text value, int may_t
     *cell = value.length > EK_SEGMENT_BYTES_MAX ? -1 : fresh ? c->count : may_take ? c->least : -1;
     if (*cell < 0)
         return EK_OK;
-    ek_space_saving_add(c->busy, key, 1); /* only who is known can own */
+    ek_space_saving_add(c->busy, key, 1); /* only a counted key can own a cell */
     return fresh ? assign_new(c, d, value, key) : assign_cell(c, *cell, d, value, key);
 }
 
@@ -333,7 +331,7 @@ static void cell_serialize(struct ek_cells *c, struct ek_serialize *s, int cell)
         ek_serialize_text(s, &one->value);
 }
 
-/* Of a cell that was read: what follows from it. A dimension has one pool. */
+/* Rebuild the counts and the pool after reading a cell. A dimension has at most one pool. */
 static void count_cell(struct ek_cells *c, struct ek_serialize *s, int cell)
 {
     struct dimension *d = &c->dimension[c->cell[cell].dimension];
@@ -385,7 +383,7 @@ void ek_cells_serialize(struct ek_cells *c, struct ek_serialize *s)
                              ek_space_saving_is_assigned(c->busy, i) == (c->cell[i].value != NULL));
 }
 
-/* The cell here of a cell there, of dimension d here. */
+/* Set *to to the cell in `into` for `cell` of `from`; d is the dimension in `into`. */
 static int merge_cell(struct ek_cells *into, const struct ek_cells *from, int cell, int d,
                       int16_t *to)
 {

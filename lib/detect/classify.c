@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-/* What is less than that is no other story, nor is what is less than so many standard errors. */
+/* Differences below these, or below ERRORS standard errors, are equal. */
 static const double ERRORS = 3, LEVEL = .1, SPREAD = .04, SHARE = .02, PART = .05;
 
 static int is_near(double a, double b, double error, double least)
@@ -13,7 +13,7 @@ static int is_near(double a, double b, double error, double least)
     return fabs(a - b) <= fmax(ERRORS * error, least);
 }
 
-/* Their means by list, each in standard deviations of training, or how large they are. */
+/* Compare mean spreads by test value or by ratio, and the fractions of incoherent lists. */
 static int spreads_alike(const struct ek_diagnosis *then, const struct ek_diagnosis *now)
 {
     double a = then->lists, b = now->lists;
@@ -25,8 +25,8 @@ static int spreads_alike(const struct ek_diagnosis *then, const struct ek_diagno
            is_near(then->incoherent, now->incoherent, sqrt(p * (1 - p) * both), SHARE);
 }
 
-/* The logarithm of a normal density has a variance of a half: so far apart are the likelihoods of
- * lists that fit as well. */
+/* ln of a normal density has variance 1/2, so the gains of equally good fits differ by about
+ * sqrt(measured). */
 static int levels_alike(const struct ek_alignment *then, const struct ek_alignment *now,
                         int measured)
 {
@@ -50,30 +50,28 @@ int ek_diagnosis_is_same(const struct ek_diagnosis *then, const struct ek_diagno
 
 enum { LISTS_FOR_MIX = 16 };
 static const double LARGEST_RESIDUAL = 12;
-/* How far a share must move to be the story: absolute, as a part of the rarer side, in standard
- * errors.
- */
+/* How far a share must move: absolute, relative to the rarer side, and in standard errors. */
 static const double MISSING_MOVE = .05, MISSING_RATIO = .2, ZERO_MOVE = .05, ZERO_RATIO = .25,
                     SIGN_MOVE = .02, SIGN_RATIO = .4, CLIP_MOVE = .03, CLIP_RATIO = .2,
                     SHARE_ERRORS = 3;
 static const double NEARLY_ALL = .9, MOST = .5;
 static const double STUCK_TIED = .9, STUCK_USUAL = .7;
-/* How far the level must move for a changed sign not to be the whole story. */
+/* A larger shift of the level is not explained by a changed sign alone. */
 static const double SIGN_LEVEL = .15, LEVEL_ERRORS = 4;
-static const double POSITIVE = .005; /* negative values of a feature that has none, at most */
+static const double POSITIVE = .005; /* fraction of negative values up to which a feature counts
+                                      * as positive */
 /* How far the spread must move: test value and size. */
 static const double SPREAD_TEST = 4, SPREAD_MOVE = .04;
 static const double MIX_INCOHERENT = .04, MIX_MOVE = .05, MIX_SHARE = .97;
 static const double SCALE_GAIN = 6, SCALE_SHIFT = .04;
-/* Without a move of the level a power has to be that much likelier (ln) than a change of shape. */
+/* Without a shift of the level, a power must beat a change of shape by SHAPE_AHEAD ln
+ * likelihood. */
 static const double LEVEL_TOLD = .1, SHAPE_ERRORS = 3, SHAPE_AHEAD = 6;
-/* What is known beforehand, in ln likelihood: nobody takes a power near 1. */
+/* Prior in ln likelihood: exponents near 1 are implausible. */
 static const double LIKELY = 3, FEW_LISTS = .5, POWER_LEAST_LN = .1, POWER_PLAIN_LN = .25;
-/* Of lists whose spread has not moved, items are said only when that much likelier (ln) than a
- * scale. */
+/* Without a change of spread, items must beat a scale by this ln likelihood. */
 static const double ITEMS_OVER_SCALE = 4;
 
-/* Mean of a share over the lists, and its standard error. */
 static double mean_share(const struct ek_window *w, int which, double *error)
 {
     double sum = 0, squares = 0, known = 0;
@@ -128,7 +126,7 @@ static void spreads(const struct ek_baseline *b, const struct ek_window *w, stru
     d->incoherent = incoherent / d->lists;
 }
 
-/* Whether the spread tells a story: it moved, or the lists are a mixture. */
+/* Return whether the spread moved, or the lists are a mixture. */
 static int spread_moved(const struct ek_diagnosis *d)
 {
     double move = log(d->spread_ratio);
@@ -137,7 +135,7 @@ static int spread_moved(const struct ek_diagnosis *d)
             d->level.share < MIX_SHARE);
 }
 
-/* By how much a share moved, if that is more than chance and habit; else 0. */
+/* Return the move of a share if it exceeds noise and usual variation, else 0. */
 static double share_moved(const struct ek_baseline *b, const struct ek_diagnosis *d, int which,
                           double least, double ratio)
 {
@@ -151,13 +149,14 @@ static int sign_moved(const struct ek_baseline *b, const struct ek_diagnosis *d)
     return share_moved(b, d, EK_SHARE_NEGATIVE, SIGN_MOVE, SIGN_RATIO) != 0;
 }
 
-/* A changed sign leaves the sizes alone, what is taken off does not. */
+/* A changed sign keeps magnitudes; a subtraction does not. */
 static int sizes_moved(const struct ek_diagnosis *d)
 {
     return spread_moved(d) && fabs(d->mean_ln) > fmax(SIGN_LEVEL, LEVEL_ERRORS * d->mean_error_ln);
 }
 
-/* By how much what nearly all values were, missing or zero, has become rarer. */
+/* Return by how much missing or zero values became rarer, if nearly all values were so in
+ * training. */
 static double is_unfrozen(const struct ek_baseline *b, const struct ek_diagnosis *d, int which,
                           double least, double ratio)
 {
@@ -203,28 +202,28 @@ static void make_target(const struct ek_baseline *b, const float *density,
     ek_fit_target_prepare(t);
 }
 
-/* Whether what was added can be told from the levels: it shifts the values of a feature that has
- * both signs from one side to the other instead. */
+/* Return whether an offset is visible in the levels. With both signs it moves values across zero
+ * instead. */
 static int one_sign(const struct ek_baseline *b)
 {
     return fmin(b->share[EK_SHARE_NEGATIVE], 1 - b->share[EK_SHARE_NEGATIVE]) < POSITIVE;
 }
 
-/* Whether the level of the lists moved by more than traffic does. */
+/* Return whether the level shifted by more than normal traffic does. */
 static int level_reported(const struct ek_diagnosis *d)
 {
     return fabs(d->mean_ln) > fmax(LEVEL_TOLD, SHAPE_ERRORS * d->mean_error_ln);
 }
 
-/* A transformation that widens few of the lists cannot be told from a factor on few items, and is
- * much rarer. */
+/* A transformation that widens few lists resembles a factor on few items, which is much more
+ * common. */
 static int is_likely(const struct ek_diagnosis *d, const struct ek_explanation *e)
 {
     return d->spread_ratio < 1 || e->share > FEW_LISTS;
 }
 
-/* Some items on another scale, unless one transformation of all values explains the lists better. A
- * mixture is never narrower than its parts. */
+/* Choose the transformation of all values that explains the lists best, or a factor on some items.
+ * A mixture is never narrower than its parts. */
 static void by_spread(const struct ek_baseline *b, const struct ek_fit_target *t,
                       struct ek_diagnosis *d)
 {
@@ -251,8 +250,8 @@ static void by_spread(const struct ek_baseline *b, const struct ek_fit_target *t
     d->exponent = d->class == EK_POWER ? power.value : 0;
 }
 
-/* A factor on some items moves the level of a list by how many it has of them. None: either may be.
- */
+/* A factor on some items shifts a list by its number of affected items. EK_CLASS_NONE:
+ * undecided. */
 static enum ek_class scale_or_items(const struct ek_fit_target *t, const struct ek_diagnosis *d)
 {
     if (d->spread_ratio < 1)
@@ -277,7 +276,7 @@ void ek_describe(const struct ek_baseline *b, const float *density, const struct
     d->class = by_shares(b, d);
 }
 
-/* Most values were missing, or zero, and fewer are, which nothing else explains. */
+/* Most values were missing or zero in training and fewer are now. */
 static enum ek_class by_fewer(const struct ek_baseline *b, const struct ek_diagnosis *d)
 {
     if (b->share[EK_SHARE_MISSING] > MOST &&

@@ -7,7 +7,7 @@ uint64_t ek_relative_key(const struct ek_list *q)
     return ek_hash(q->query, (size_t)q->query_features * sizeof *q->query, 1);
 }
 
-/* The item ids behind `key`, in any order; the values where an item has no id. */
+/* Return a key of the item ids, or of the values if an item has no id, independent of the order. */
 static uint64_t items_key(const struct ek_list *q, uint64_t key)
 {
     uint64_t of_ids = 0, of_values = 0;
@@ -47,7 +47,7 @@ uint32_t ek_dedup_count(struct ek_dedup *r, uint64_t key, uint64_t number)
     return 0;
 }
 
-/* Returns where the next slot begins. */
+/* Return the number of the next slot. */
 static int slot_serialize(struct ek_dedup *r, struct ek_serialize *s, int slot)
 {
     int from = slot;

@@ -1,12 +1,14 @@
-/* The detector: lists in, findings out (docs/detection.md).
+/* Drift detector: receives lists and emits findings (docs/detection.md).
  *
- * Every list adds evidence to its cells, feature by feature. An alarm opens an episode: suspected;
- * when `confirmation_lists` more lists of the cell have come it is diagnosed, and confirmed, or
- * dismissed when it was nothing or another cell explains it; a confirmed one is looked at again
- * every 256 lists of the cell and recovers when lists look like training again. Lists that a
- * confirmed finding explains are no evidence for other cells. Time and numbers of queries are those
- * of the caller. Deterministic. Owner: the caller. One thread at a time. Manifest, profile and
- * rules must outlive it.
+ * Each list adds evidence to its segments, feature by feature.
+ * - An alarm opens a suspected finding.
+ * - After `confirmation_lists` more lists of the segment it is diagnosed. It is confirmed, or
+ *   dismissed if the lists look normal or another segment explains the change.
+ * - A confirmed finding is diagnosed again every 256 lists of the segment. It recovers when lists
+ *   look like training again. Its lists are no evidence for other segments.
+ *
+ * The caller provides times and list numbers. Deterministic and not thread-safe. Manifest, profile
+ * and rules must outlive the detector.
  */
 #ifndef EK_DETECT_DETECTOR_H
 #define EK_DETECT_DETECTOR_H
@@ -23,81 +25,81 @@
 
 enum {
     EK_EPISODES_MAX = 1024, /* open at once */
-    EK_FINDINGS_MAX = 4096, /* not fetched yet; then the oldest go */
+    EK_FINDINGS_MAX = 4096, /* not yet fetched; the oldest are overwritten */
 };
 
 struct ek_detector;
 
 int ek_detector_new(struct ek_detector **out, const struct ek_manifest *m,
                     const struct ek_profile *p, const struct ek_rules *rules, struct ek_error *e);
-/* The same with another limit of cells than EK_CELLS_DEFAULT_MAX. */
+/* Create a detector with `cells` as the limit instead of EK_CELLS_DEFAULT_MAX. */
 int ek_detector_new_with(struct ek_detector **out, const struct ek_manifest *m,
                          const struct ek_profile *p, const struct ek_rules *rules, int cells,
                          struct ek_error *e);
 void ek_detector_free(struct ek_detector *d);
-/* Takes one list into account. The number of the query is how many came before. */
+/* Update the state with one list received at time_ms. Return 0, EK_ESTATE for a list of another
+ * manifest, or EK_ENOMEM. */
 int ek_detector_observe(struct ek_detector *d, const struct ek_list *q, int64_t time_ms,
                         struct ek_error *e);
-/* The same of a list that `read` has read, a reader of the same manifest, profile and rules. What
- * it has of the list is then against what is normal now. */
+/* Update the state with a list already read by `read`, a builder for the same manifest, profile and
+ * rules. Subtracts the accepted shifts from its residuals. Return 0 or EK_ENOMEM. */
 int ek_detector_update(struct ek_detector *d, const struct ek_list *q,
                        struct ek_list_stats_builder *read, int64_t time_ms, struct ek_error *e);
-/* The detector's own, which ek_detector_observe reads with. */
+/* Return the list reader of ek_detector_observe. */
 struct ek_list_stats_builder *ek_detector_reader(struct ek_detector *d);
-/* The next finding, oldest first; 0 when there is none. Its texts are good until the next list is
- * observed; while findings wait, no cell goes to another value. */
+/* Get the next finding, oldest first. Return 1, or 0 if there is none. Its strings are valid until
+ * the next list. While findings are queued, no cell is reassigned. */
 int ek_detector_next(struct ek_detector *d, struct ek_finding *out);
-/* What the feature is like in the cell now is normal there: ends the confirmed change as accepted,
- * lowers its rows by its shift and begins the evidence anew. The shift, in ln, and the number of
- * the accept. EK_ESTATE: nothing is confirmed there, or nothing that a shift makes normal; the
- * message says what to do. EK_ELIMIT: too many; then, too, all is as it was. */
+/* Accept the current level of a feature in a cell as normal. This ends the confirmed finding as
+ * accepted, subtracts its shift from the history and restarts the evidence. *out receives the shift
+ * (ln) and its version. Return 0. On EK_ESTATE (no confirmed finding, or not undone by a shift) and
+ * EK_ELIMIT (too many accepts) nothing changes. */
 int ek_detector_accept(struct ek_detector *d, int feature, int cell, struct ek_level_offset *out,
                        struct ek_error *e);
-/* Takes the accept of that number back, which *out was. EK_ESTATE: there is none. */
+/* Revert the accept with this version and copy it to *out. Return 0, or EK_ESTATE if unknown. */
 int ek_detector_revert(struct ek_detector *d, uint64_t version, struct ek_level_offset *out,
                        struct ek_error *e);
-/* As long as the detector lives. */
+/* Return the accepted shifts, valid for the lifetime of the detector. */
 const struct ek_level_offsets *ek_detector_offsets(const struct ek_detector *d);
-/* Ends the open changes of features that the rules do not watch, which may have been others when
- * they began. Whether there were any. */
+/* Dismiss open findings on features that the rules do not watch, for example after a change of
+ * rules. Return whether there were any. */
 bool ek_detector_dismiss_unwatched(struct ek_detector *d);
-/* Features with a confirmed change of this cause now, ascending, at most `most`. Returns how many.
- */
+/* Set features [most] to the features with a confirmed finding of this incident, ascending. Return
+ * their number. */
 int ek_detector_members(const struct ek_detector *d, uint32_t cause, int *features, int most);
-/* The cells for which held [cells] is not 0 stay those of their values; no other does for this. */
+/* Retain the cells with held [cells] != 0 and release those retained by an earlier call. */
 void ek_detector_retain_cells(struct ek_detector *d, const uint8_t *held, int cells);
-/* Cells of the list last observed. */
+/* Return the cells of the list last observed; -1: none in that dimension. */
 const int16_t *ek_detector_cells(const struct ek_detector *d, int *count);
 const struct ek_cells *ek_detector_registry(const struct ek_detector *d);
-/* How much was beyond the limits of the detector so far. */
+/* Return the counters of events beyond the detector's limits. */
 struct ek_limit_counters ek_detector_limit_counters(const struct ek_detector *d);
 uint64_t ek_detector_list_count(const struct ek_detector *d);
-/* Changes that were looked at again with the list last observed, which is what makes a list dear:
- * one, or up to four while many are only suspected. */
+/* Return the number of findings diagnosed with the list last observed, which dominates its cost: at
+ * most one, or four while many are suspected. */
 int ek_detector_diagnosis_count(const struct ek_detector *d);
 
-/* How things stand with one feature in one cell right now, for who draws it over time.
+/* Current state of one feature in one cell, for traces.
  *
- * Plain values; a figure is NaN where there is none. Costs some 50 ns. Threads: those of the
- * detector.
+ * Plain values, NaN if undefined. Takes about 50 ns. Same thread as the detector.
  */
 enum ek_track_state { EK_TRACK_WATCHED, EK_TRACK_SUSPECTED, EK_TRACK_CONFIRMED };
-/* "watched", ... */
+/* Return "watched", "suspected" or "confirmed". */
 const char *ek_track_state_name(enum ek_track_state s);
 
 struct ek_track_point {
     uint64_t query; /* of the last list of any cell */
     int64_t time_ms;
     enum ek_track_state state;
-    float evidence_ln;     /* ln of the statistic that raises the alarm */
-    float factor_ln;       /* of a confirmed change that has one */
-    float low_ln, high_ln; /* and its 95% interval */
+    float evidence_ln;     /* ln of the alarm statistic */
+    float factor_ln;       /* of a confirmed shift */
+    float low_ln, high_ln; /* 95% interval of factor_ln */
 };
 
-/* False: there was no list yet. */
+/* Set *out. Return false before the first list. */
 bool ek_detector_get_point(const struct ek_detector *d, int feature, int cell,
                            struct ek_track_point *out);
-/* The level of evidence_ln at which the alarm is raised. */
+/* Return the alarm threshold of evidence_ln. */
 double ek_detector_alarm_ln(const struct ek_detector *d);
 
 #endif

@@ -1,7 +1,7 @@
-/* The lists that a diagnosis looks at. */
+/* Lists used by a diagnosis. */
 #include "detect/detector_internal.h"
 
-enum { AHEAD = 8 }; /* rows fetched before they are needed: each lies far from the next */
+enum { AHEAD = 8 }; /* rows prefetched, because each is far from the next in memory */
 
 bool ek_detector_is_explained(const struct ek_detector *d, const int16_t *cells, int feature,
                               int cell)
@@ -31,7 +31,7 @@ static void begin(struct ek_detector *d, int feature, int cell)
         *k = (struct ek_walk){feature, cell, d->claims, end, end, EK_HISTORY};
 }
 
-/* Down to row `first`, or until there are `most` lists. */
+/* Collect lists from newest to oldest, down to row `first` or until `most` lists are found. */
 static void walk(struct ek_detector *d, uint64_t first, int most)
 {
     struct ek_walk *k = &d->walk;
@@ -50,7 +50,7 @@ static void walk(struct ek_detector *d, uint64_t first, int most)
     }
 }
 
-/* Where the lists from row `first` on begin. */
+/* Return the index of the first collected list at row `first` or later. */
 static int begin_of(const struct ek_detector *d, uint64_t first)
 {
     int low = d->walk.at, high = EK_HISTORY;
@@ -99,13 +99,14 @@ static bool is_in(const struct ek_detector *d, const struct ek_episode *e)
     return false;
 }
 
-/* Lists since it was due, the present one counted in; negative: it is not. */
+/* Return the number of lists since the diagnosis became due, including this one; negative: not
+ * due. */
 static int64_t overdue(const struct ek_episode *e)
 {
     return (int64_t)e->lists + 1 - (int64_t)e->due;
 }
 
-/* One of the relieved, each in its turn. */
+/* Return one of the relieved episodes, in rotation. */
 static const struct ek_episode *relief_of(const struct ek_detector *d, int relieved)
 {
     uint64_t skip = relieved ? ek_history_count(d->history) % (uint64_t)relieved : 0;

@@ -7,11 +7,11 @@
 #include <math.h>
 #include <string.h>
 
-/* R is held where a float still tells it from infinity. */
+/* Cap of R, below the overflow of a float. */
 static const double R_MOST = 1e37;
-/* A list is rounded twice, by 2^-24 at most each: where its bet is multiplied to be fair, and where
- * the product takes it. The records allow for three (docs/format/fleet.md). Half a percent more
- * covers the powers of that, and what log2 rounds. */
+/* Rounding bound per list. A list is rounded twice by at most 2^-24: when its bet is calibrated and
+ * when it is multiplied into the product. The fleet format allows for three (docs/format/fleet.md).
+ * The extra half percent covers powers of that and the rounding of log2. */
 static const double ROUNDED_LN = 3 * 0x1p-24 * 1.005;
 
 enum { MANTISSA_BITS = 23, EXPONENT_OF_ONE = 127 };
@@ -254,7 +254,8 @@ static int has_fleet_finding(const struct ek_fleet_claim_item *claim, int count,
     return 0;
 }
 
-/* What nobody claims any more begins from nothing, as after a change of one's own. */
+/* Restart evidence of segments that no instance claims any more, as after a recovered local
+ * finding. */
 static void abandon_episode(struct ek_detector *d, const struct ek_fleet_claim_item *claim,
                             int count)
 {

@@ -6,8 +6,8 @@
 
 #include <math.h>
 
-static const double REACH = 4; /* standard deviations; a group beyond has 7% of the lists at most */
-static const double SMOOTHED = .1; /* ln: no peak of a profile's density is narrower */
+static const double REACH = 4;     /* standard deviations; at most 7% of the lists are beyond */
+static const double SMOOTHED = .1; /* ln; minimum width of a peak of the density */
 
 static double density_at(const float *density, double r)
 {
@@ -34,16 +34,15 @@ double ek_share_bound(const float *density, double sd, double share, double shif
     return all > usual ? fmin(fmax((moved - usual) / (all - usual), 0), 1) : 0;
 }
 
-enum { NEWEST = 128 };                /* lists that are asked whether a change lasts, at most */
+enum { NEWEST = 128 };                /* maximum number of lists checked for a lasting change */
 static const double SHARE_MOST = .99; /* a single list may be an exception */
-static const double LEAST = .5;       /* of a list, to say that a change lasts */
-static const double SURE_LEAST = .5;  /* of what lists show of a level */
-static const double SPREADS = 2;      /* standard deviations that are more than a list's chance */
-/* Of `action_min_fraction` of so few lists one at least is expected; and how far fewer are chance.
- */
+static const double LEAST = .5;       /* of a list, required for a lasting change */
+static const double SURE_LEAST = .5;  /* lower bound of the weight of a level's lists */
+static const double SPREADS = 2;      /* standard deviations beyond the noise of one list */
+/* Minimum expected number of affected lists, and the tolerated deviation in standard deviations. */
 static const double EXPECTED = 1, DEVIATIONS = 2;
 
-/* Chance that a list has moved; NaN: it cannot say. */
+/* Return the probability that a list moved, or NAN if it has no usable value. */
 static double level_membership(const struct ek_detector *d, const struct ek_episode *e,
                                uint64_t row, const struct ek_list_stats *o, double r)
 {
@@ -59,9 +58,9 @@ static double level_membership(const struct ek_detector *d, const struct ek_epis
     return ek_shift_probability(density, q, shift, r);
 }
 
-/* What lists of a level count in all, of what they show. A share of the lists counts as far as it
- * is sure, and half at least, so that a true fault in twice `action_min_fraction` of them keeps its
- * route where levels overlap. */
+/* Return the weight of each list's membership. For a partial shift this is the sure part, at least
+ * half. Otherwise a true fault in twice `action_min_fraction` of the lists could lose its route
+ * when levels overlap. */
 static double counts(const struct ek_detector *d, const struct ek_episode *e)
 {
     const struct ek_alignment *level = &e->diagnosis.level;
@@ -72,13 +71,13 @@ static double counts(const struct ek_detector *d, const struct ek_episode *e)
                 SURE_LEAST);
 }
 
-/* How far something is from training, in all that was told and in one list; how far lists of
- * training are from it, and how far one can be. */
+/* Distance from training: as diagnosed, in one list, the standard deviation in training, and the
+ * maximum. */
 struct move {
     double told, list, sd, most;
 };
 
-/* Lists differ as if it were all or nothing in each: that is never too low. */
+/* The Bernoulli variance is an upper bound for a share. */
 static struct move move_of_share(double told, double list, double trained)
 {
     double p = fmin(fmax(trained, 0), 1);
@@ -114,9 +113,9 @@ static struct move move_of(const struct ek_detector *d, const struct ek_episode 
                          ek_change_excess_share(d, e, o), b->share[which]);
 }
 
-/* How far a list shows a change of another class; NaN: it cannot say. It counts in proportion, and
- * less than nothing on the other side of training, for what chance adds to a list it takes from
- * another: so those without the fault come to no more than 0 in all. */
+/* Return the membership of a list for classes without a level, or NAN if unknown. It is
+ * proportional to the distance and negative on the other side of training. So lists without the
+ * fault sum to at most 0. */
 static double move_membership(const struct ek_detector *d, const struct ek_episode *e, uint64_t row,
                               const struct ek_list_stats *o)
 {
@@ -128,7 +127,7 @@ static double move_membership(const struct ek_detector *d, const struct ek_episo
     return whole > 0 ? fmin(part / whole, 1) : part > 0;
 }
 
-/* One that cannot say counts as much as it costs. */
+/* A list without a value counts as much as it costs. */
 static double membership(const struct ek_detector *d, const struct ek_episode *e, uint64_t row,
                          double each)
 {
@@ -162,7 +161,6 @@ bool ek_episode_is_lasting(const struct ek_detector *d, const struct ek_episode 
     return seen < newest || shown >= fmax(LEAST, expected - DEVIATIONS * sqrt(expected));
 }
 
-/* NULL: none is confirmed. */
 static const struct ek_episode *confirmed(const struct ek_detector *d, int feature, int cell)
 {
     if (cell < 0 || cell >= d->cell_capacity)

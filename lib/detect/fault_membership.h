@@ -1,45 +1,43 @@
-/* What of a share of lists is there whatever the lists that moved look like.
+/* Lower bound on the fraction of shifted lists, for any distribution of the shifted lists.
  *
- * The likeliest share (align.h) takes it that lists that moved are spread as those of training are,
- * only further on, so it adds those that would be hidden among the others. Forged ones hide
- * nothing: all stand where a list says most, and some of the others are taken for the rest of them.
- * By the chance p that a list has moved no list counts more than 1, so whatever moved, in at least
+ * The maximum likelihood fraction (align.h) assumes that shifted lists are distributed as in
+ * training and adds those hidden among the others. Forged lists can all be at the most extreme
+ * value, which inflates that estimate. The membership probability p of a list is at most 1, so at
+ * least
  *   (mean of p - its mean in training) / (1 - its mean in training)
- * of the lists it did. With the likeliest share that is the share times what stands here. Shares in
- * 0..1, shifts in ln. Pure.
+ * of the lists moved. At the maximum likelihood fraction this equals the fraction times
+ * ek_share_bound. Fractions in 0..1, shifts in ln. Pure functions.
  */
 #ifndef EK_DETECT_FAULT_MEMBERSHIP_H
 #define EK_DETECT_FAULT_MEMBERSHIP_H
 
 #include "detect/detector.h"
 
-/* Chance that a list has moved whose residual is r. density [EK_DENSITY_BINS]. */
+/* Return the probability that a list with residual r moved. density [EK_DENSITY_BINS]. */
 double ek_shift_probability(const float *density, double share, double shift_ln, double r);
 
-/* The part of a share that is sure, 0..1; sd: of the residuals in training. */
+/* Return the sure part of a fraction, 0..1; sd: of the residuals in training. */
 double ek_share_bound(const float *density, double sd, double share, double shift_ln);
 
-/* Which lists show a change: what acting on it is borne out by.
+/* Membership: how far each list shows a confirmed change (plan/policy.h, plan/route_controller.h).
  *
- * A route acts on all lists of its cell, also on those that nothing is wrong with; so it is asked
- * of a confirmed change how many of its lists have it, and whether the newest have
- * (plan/policy.h, plan/route_controller.h). A list counts up to 1: of a level, by the chance that
- * it has moved, given shift and share, times what of that share is sure (not where it is asked
- * whether a change lasts); of other classes by how far it is from training towards what was told,
- * and less than 0 on the other side. Where it cannot say (it has no value) it counts
- * action_min_fraction, as much as it takes. Lists that another finding explains are none of the
- * change. Nothing is kept: all is read from the history, which forgets after EK_HISTORY lists.
- * Threads: those of the detector.
+ * A route affects every list of its segment, so it must be justified by lists that show the change.
+ * A list counts up to 1. For a level, this is its membership probability times the sure part
+ * (without the latter in ek_episode_is_lasting). For other classes it is the distance from training
+ * toward the diagnosis, negative on the other side. A list without a value counts
+ * `action_min_fraction`, as much as it costs. Lists explained by another finding do not count.
+ * Computed from the history, which keeps EK_HISTORY lists. Not thread-safe.
  */
-/* Whether the list last observed was taken: it was no repeat, and had items. */
+/* Return whether the list last observed was counted: not a repeat, and not empty. */
 bool ek_detector_has_counted(const struct ek_detector *d);
-/* Number of the confirmed change of a place, 0: there is none. */
+/* Return the number of the confirmed episode, or 0. */
 uint32_t ek_detector_finding_number(const struct ek_detector *d, int feature, int cell);
-/* How far the list last observed shows the confirmed change, and the number of that; 0 and 0:
- * there is none, the list is not of it, or it was a repeat, of which nothing was learnt. */
+/* Return the membership of the list last observed and set *episode to the number of the finding.
+ * Both are 0 without a confirmed finding, for a list outside it and for a repeat. */
 double ek_detector_membership(const struct ek_detector *d, int feature, int cell,
                               uint32_t *episode);
-/* The same of all its lists before that one since it began, as far as they are remembered. */
+/* Return the sum of memberships over the remembered lists of the finding, except the list last
+ * observed. */
 double ek_detector_mean_membership(const struct ek_detector *d, int feature, int cell);
 
 #endif

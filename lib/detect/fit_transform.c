@@ -1,9 +1,9 @@
-/* A factor on some items of the lists: the most laborious of the explanations.
+/* Fit of each transformation. A factor on some items of a list is the most expensive one.
  *
- * How many items of a list were hit is not known, so its likelihood is a sum over all numbers that
- * are not too unlikely. What a number of hits does to a list depends on how many items it has and
- * on nothing else: it is worked out once for all lists of a size. And a place of the search is left
- * as soon as it cannot become the best any more; what is found is the same.
+ * The number of affected items of a list is unknown, so its likelihood is a sum over all plausible
+ * numbers. The effect of a number depends only on the size of the list and is computed once per
+ * size. A search point is dropped once its upper bound falls below the best value, which does not
+ * change the result.
  */
 #include "detect/fit_transform.h"
 
@@ -14,20 +14,21 @@
 
 enum {
     SHARE_STEPS = 6, /* of Newton's method */
-    GRID = 24,       /* values tried of a number, before the search in between */
-    SECTIONS = 10,   /* golden sections */
+    GRID = 24,       /* grid points before golden-section search */
+    SECTIONS = 10,   /* golden-section steps */
     NODES = 5
 };
 static const double GOLDEN = .61803398875;
 static const double SHARE_MIN = .02;
-static const double SCALE_REACH = .3;    /* ln, around a first estimate */
+static const double SCALE_REACH = .3;    /* ln, around the first estimate */
 static const double POWER_MOST_LN = 1.6; /* exponents of 1/5 to 5 */
-/* Offsets tried, as parts of the usual level; a value below what was added cannot be. */
+/* Offsets tried, as multiples of the usual level. A value cannot be smaller than the offset that
+ * was added to it. */
 static const double OFFSET_MOST = 20, OFFSET_LEAST = .03, OFFSET_DOWN_MOST = 3, REST_LEAST = .02;
-/* Five equally likely values of a normal law, scaled to a standard deviation of 1. */
+/* Five equally likely values of a normal distribution, scaled to standard deviation 1. */
 static const double NODE[NODES] = {-1.4187, -.5316, 0, .5316, 1.4187};
 
-/* out[i]: density in training of a list with that level and move of the spread. */
+/* Set out[i] to the training density of a list with this level and change of spread. */
 static void densities_of(const struct ek_fit_target *t, const double *level, const double *move,
                          double *out)
 {
@@ -50,18 +51,18 @@ void ek_fit_target_prepare(struct ek_fit_target *t)
     densities_of(t, t->level, t->move, t->normal);
 }
 
-/* Half a ln(lists) for each free number. */
 static double explain_penalty(const struct ek_fit_target *t, int numbers)
 {
     return .5 * numbers * log(t->lists > 1 ? t->lists : 1);
 }
 
-/* An explanation being tried. */
 struct trial {
     const struct ek_fit_target *t;
-    /* out[i]: density in training of list i as it would have been, per unit of what it is. */
+    /* Set out[i] to the training density of list i with the transformation undone, including the
+     * Jacobian. */
     void (*undo)(const struct trial *trial, double value, double *out);
-    double node[NODES][EK_EXPLAIN_LISTS]; /* of an offset: five values for the items of a list */
+    double node[NODES][EK_EXPLAIN_LISTS]; /* for an offset: five values that represent the items of
+                                           * a list */
 };
 
 static void undo_power(const struct trial *trial, double exponent, double *out)
@@ -95,7 +96,8 @@ static void undo_scale(const struct trial *trial, double factor, double *out)
     densities_of(t, level, t->move, out);
 }
 
-/* Items of a list as a normal law of their ln, at five places. */
+/* Undo an offset. The ln values of the items are approximated by a normal distribution at five
+ * points. */
 static void undo_offset(const struct trial *trial, double added, double *out)
 {
     const struct ek_fit_target *t = trial->t;
@@ -140,12 +142,12 @@ static double best_share(const double *excess, int lists)
         double next = q + slope / curve;
         q = next >= 1 ? 1 : next < SHARE_MIN ? SHARE_MIN : next;
         if (q == from)
-            break; /* it would stay there */
+            break;
     }
     return q;
 }
 
-/* Worth of a value with the share of lists that suits it best: concave in the share. */
+/* Return the ln likelihood of a value at its best fraction of lists, in which it is concave. */
 static double worth_of(const struct trial *trial, double value, double *share)
 {
     const struct ek_fit_target *t = trial->t;
@@ -165,7 +167,7 @@ static double worth_of(const struct trial *trial, double value, double *share)
 }
 
 struct range {
-    double low, high; /* of the ln of the value's size */
+    double low, high; /* of ln |value| */
     double sign;
 };
 
@@ -174,15 +176,15 @@ static double at(const struct range *r, double ln)
     return r->sign * exp(ln);
 }
 
-/* Golden sections between a and b (Kiefer 1953): of two places inside, one is one of the next two.
- */
+/* Golden-section search between a and b (Kiefer 1953). Each step reuses one of the two inner
+ * points. */
 static double sections(const struct trial *t, const struct range *r, double a, double b)
 {
     double x[2] = {b - GOLDEN * (b - a), a + GOLDEN * (b - a)}, worth[2], share;
     worth[0] = worth_of(t, at(r, x[0]), &share);
     worth[1] = worth_of(t, at(r, x[1]), &share);
     for (int i = 0; i < SECTIONS; i++) {
-        int left = worth[0] > worth[1]; /* the top lies left of x[1] */
+        int left = worth[0] > worth[1]; /* the maximum is left of x[1] */
         *(left ? &b : &a) = x[left];
         x[left] = x[!left];
         worth[left] = worth[!left];
@@ -194,7 +196,8 @@ static double sections(const struct trial *t, const struct range *r, double a, d
     return .5 * (a + b);
 }
 
-/* The best value: a grid of logarithms, then golden sections around its best. */
+/* Return the best value: a grid over the logarithm, then golden-section search around its
+ * maximum. */
 static struct ek_explanation best_of(const struct trial *t, const struct range *r)
 {
     double step = (r->high - r->low) / GRID, share, top = -INFINITY, middle = r->low;
@@ -245,44 +248,45 @@ struct ek_explanation ek_explain_offset(const struct ek_fit_target *t)
 
 enum {
     CLIMB_STEPS = 8,
-    ITEMS_NUMBERS = 2, /* share of items and factor */
-    HITS_MOST = 160,   /* numbers of hits of a list that are told apart: the laws below need 116 */
+    ITEMS_NUMBERS = 2, /* parameters: fraction of items and factor */
+    HITS_MOST = 160,   /* capacity; the distributions below need 116 numbers of hits */
     GRID_MOST = 40,
-    TASTE = 16, /* lists by which the places of the grid are put in order */
-    CHUNK = 16  /* lists between two looks at whether a place can still win; 1e-12^16 is a number */
+    TASTE = 16, /* lists used to order the grid points */
+    CHUNK = 16  /* lists between two bound checks; 1e-12^16 does not underflow */
 };
 static const double ITEMS_LEAST = .005, ITEMS_MOST = .99, ITEMS_STEP = 1.4, CHANCE_LEAST = 1e-5,
                     FACTOR_MOST_LN = 14, SQUARE_LEAST = 1e-3, RATIO_LEAST = 1e-12;
 static const double EVENLY = EK_UNEXPLAINED / EK_SPREAD_RANGE;
-/* Standard deviations beyond which a law of the spread is nothing beside the unexplained. */
+/* Standard deviations beyond which the normal density is negligible next to the uniform part. */
 static const double FAR = 9;
-/* Numbers of hits that far from the mean, or that much rarer than the likeliest, are left out. */
+/* Numbers of hits further from the mean, or rarer relative to the most likely number, are
+ * skipped. */
 static const double REACH = 6.5, CHANCE_TAIL = 1e-9;
-/* From that variance on the number of hits is taken for normal (de Moivre), at so many places per
- * standard deviation. */
+/* From this variance on, the number of hits is approximated as normal (de Moivre), with this step
+ * in standard deviations. */
 static const double NORMAL_VARIANCE = 64, NORMAL_STEP = .25;
-static const double ROUNDING = 1e-6; /* of a bound */
+static const double ROUNDING = 1e-6; /* tolerance of a bound */
 
-/* A number of hits and what it does to a list: the level moves, and the spread grows. */
+/* A number of affected items and its effect on a list: the level shifts and the spread grows. */
 struct hit {
-    double number, chance, bins, spread, inv_sd, peak; /* bins of the density the level moves by */
+    double number, chance, bins, spread, inv_sd,
+        peak; /* bins: shift of the level, in density bins */
 };
 
-/* The numbers of hits of the lists of one size. */
+/* Distribution of the number of affected items for lists of one size. */
 struct hits {
     int count;
     struct hit hit[HITS_MOST];
 };
 
-/* Lists in the order of their sizes, the largest first. */
 struct sorted {
     const struct ek_fit_target *t;
     int list[EK_EXPLAIN_LISTS];
-    int sizes, end[EK_EXPLAIN_LISTS]; /* where the lists of a size end in `list` */
+    int sizes, end[EK_EXPLAIN_LISTS]; /* end of each size in `list` */
     double normal_ln[EK_EXPLAIN_LISTS], density_most, sign;
 };
 
-/* A place of the search: ln of the probability, ln of the size of the ln factor. */
+/* A search point: ln of the probability and ln of |ln factor|. */
 struct place {
     double p_ln, f_ln, worth;
 };
@@ -308,14 +312,14 @@ static void sort_lists(struct sorted *s, const struct ek_fit_target *t)
         s->density_most = fmax(s->density_most, (double)t->density[i]);
 }
 
-/* Adds a number of hits, its chance only relative to that of the others yet. */
+/* Append a number of hits; `chance` is not yet normalized. */
 static void add_hit(struct hits *h, double number, double chance)
 {
     if (h->count < HITS_MOST)
         h->hit[h->count++] = (struct hit){.number = number, .chance = chance};
 }
 
-/* The numbers of hits of k items, each hit with probability p. */
+/* Set the distribution of hits among k items, each with probability p. */
 static void numbers_of(struct hits *h, int k, double p)
 {
     double mean = k * p, sd = sqrt(mean * (1 - p)), chance = 1, largest = 1;
@@ -334,13 +338,14 @@ static void numbers_of(struct hits *h, int k, double p)
     }
 }
 
-/* The square of what the items of a list are apart when a part of them is multiplied by e^f. */
+/* Return the variance added to the items of a list when a fraction of them is multiplied by e^f. */
 static double apart_by(double part, double f, double k)
 {
     return k > 1 ? part * (1 - part) * f * f * k / (k - 1) : 0;
 }
 
-/* The level moves by a part of f, and the spread grows by what the parts are apart. */
+/* Compute the effect of h->number hits: the level shifts by a fraction of f and the spread
+ * grows. */
 static void finish_hit(struct hit *h, const struct ek_fit_target *t, int list, double f)
 {
     double k = t->items[list], part = h->number / k, typical = t->typical[list];
@@ -352,7 +357,6 @@ static void finish_hit(struct hit *h, const struct ek_fit_target *t, int list, d
     h->peak = EK_SPREAD_PEAK * h->inv_sd;
 }
 
-/* For lists of the size of `list`. */
 static void hits_of(struct hits *h, const struct ek_fit_target *t, int list, double p, double f)
 {
     double sum = 0;
@@ -371,8 +375,8 @@ static void hits_of(struct hits *h, const struct ek_fit_target *t, int list, dou
     h->count = kept;
 }
 
-/* The largest density that lists of a size can have: as settle_hit has it, the law of the spread is
- * narrowest where nothing is apart or where most is. */
+/* Return an upper bound of the density of lists of one size. The spread distribution is narrowest
+ * at the smallest or the largest added variance (finish_hit). */
 static double density_bound(const struct sorted *s, int list, double f)
 {
     const struct ek_fit_target *t = s->t;
@@ -382,7 +386,6 @@ static double density_bound(const struct sorted *s, int list, double f)
     return s->density_most * fmax(EK_SPREAD_PEAK / narrowest + EVENLY, 1);
 }
 
-/* Density of a list: a sum over how many of its items were hit. */
 static double density_of(const struct ek_fit_target *t, int list, const struct hits *h)
 {
     double total = 0, move = t->move[list];
@@ -399,7 +402,8 @@ static double density_of(const struct ek_fit_target *t, int list, const struct h
     return total;
 }
 
-/* ln of the bounds of all sizes; returns that of all lists, against the lists as they are. */
+/* Set ln [sizes] to the bound of each size. Return the sum over all lists, relative to no
+ * change. */
 static double bounds_of(const struct sorted *s, double f, double *ln)
 {
     double total = 0;
@@ -412,7 +416,7 @@ static double bounds_of(const struct sorted *s, double f, double *ln)
     return total;
 }
 
-/* Of the first `lists` of them; -INFINITY where it is surely below `least`. */
+/* Return the worth over the first `lists` lists, or -INFINITY if it is certainly below `least`. */
 static double place_worth(const struct sorted *s, const struct place *x, int lists, double least)
 {
     double worth = -explain_penalty(s->t, ITEMS_NUMBERS), ratios = 1;
@@ -438,7 +442,7 @@ static double place_worth(const struct sorted *s, const struct place *x, int lis
     return worth + log(ratios);
 }
 
-/* Uphill in steps along either number, halved when none helps (Hooke and Jeeves 1961). */
+/* Climb in steps along either parameter, halved when no step improves (Hooke and Jeeves 1961). */
 static void climb(const struct sorted *s, struct place *best)
 {
     double step = log(ITEMS_STEP) / 2;
@@ -456,7 +460,6 @@ static void climb(const struct sorted *s, struct place *best)
     }
 }
 
-/* How far the level moved on average, and what was added to the square of the spread. */
 static void means_of(const struct ek_fit_target *t, double *level, double *square)
 {
     double known = 0;
@@ -471,8 +474,8 @@ static void means_of(const struct ek_fit_target *t, double *level, double *squar
     *square = fmax(*square / fmax(known, 1), SQUARE_LEAST);
 }
 
-/* For every probability there is a factor that moves the level as it moved, and one that spreads
- * the lists as they are spread. */
+/* Fill the grid. For each probability one factor explains the shift of the level and one explains
+ * the increase of the spread. */
 static int grid_of(const struct sorted *s, double level, double square, struct place *grid)
 {
     int count = 0;
@@ -487,7 +490,7 @@ static int grid_of(const struct sorted *s, double level, double square, struct p
     return count;
 }
 
-/* The best place of the grid, the likeliest tried first: the others are left the sooner. */
+/* Return the best grid point. The most promising points run first, so the others stop early. */
 static struct place best_place(const struct sorted *s, struct place *grid, int count)
 {
     struct place best = {0, 0, -INFINITY};

@@ -10,8 +10,7 @@ static uint64_t remembered(uint64_t count)
     return count < EK_HISTORY ? count : EK_HISTORY;
 }
 
-/* Whether the next row is one of the second history: of rows of one time the first one's go first.
- */
+/* Return whether the next merged row is from `there`. Rows of `here` precede rows of equal time. */
 static bool is_theirs(const struct ek_history *here, uint64_t h, const struct ek_history *there,
                       uint64_t t)
 {
@@ -162,7 +161,7 @@ void ek_history_reset_cell(struct ek_history *h, int cell)
                 h->row[i % EK_HISTORY].cell[c] = -1;
 }
 
-/* A record without its padding. */
+/* Size of a record without its padding. */
 enum { RECORD_BYTES = offsetof(struct ek_list_stats, usable) + sizeof(uint16_t) };
 _Static_assert(RECORD_BYTES == 14, "a record is written as it lies");
 
@@ -195,7 +194,7 @@ void ek_history_cells_serialize(struct ek_history *h, struct ek_serialize *s, in
         row_serialize(h, s, (uint64_t)i, strata, cells);
 }
 
-/* Row i of the new history from a place of one of the old ones. */
+/* Copy the row in slot `place` of `old` to row i of `new`. */
 static void move_row(struct ek_history *new, uint64_t i, const struct ek_history *old, size_t place)
 {
     size_t at = i % EK_HISTORY, features = (size_t) new->features;

@@ -1,8 +1,7 @@
-/* The last lists of the stream, as far as a diagnosis needs them: records, cells, query features.
+/* Ring of the last EK_HISTORY lists, with their statistics, cells and query features.
  *
- * A ring of EK_HISTORY rows, shared by all cells. Row numbers count up for ever; the oldest rows
- * are overwritten. Record r is against the stratum's level. Memory: 16 bytes per row and item
- * feature, 4 per query feature.
+ * Shared by all cells. Row numbers increase forever; the oldest rows are overwritten. Residual r is
+ * relative to the stratum's level. Memory: 16 bytes per row and item feature, 4 per query feature.
  */
 #ifndef EK_DETECT_HISTORY_H
 #define EK_DETECT_HISTORY_H
@@ -14,9 +13,9 @@
 enum { EK_HISTORY = 4096 };
 
 struct ek_history_row {
-    uint64_t query; /* number in the stream, repeats counted */
+    uint64_t query; /* list number in the stream, including repeats */
     int64_t time_ms;
-    int stratum; /* of the profile */
+    int stratum; /* index in the profile */
     int16_t cell[EK_CELLS_PER_LIST];
 };
 
@@ -24,55 +23,55 @@ struct ek_history;
 
 int ek_history_new(struct ek_history **out, int features, int query_features, int cells_per_query);
 void ek_history_free(struct ek_history *h);
-/* Opens the next row; records [features] and query [query_features] are to be filled by the caller.
- */
+/* Append a row. The caller fills the row, records [features] and query [query_features]. */
 struct ek_history_row *ek_history_push(struct ek_history *h, struct ek_list_stats **records,
                                        float **query);
-/* Rows ever pushed; row i may be read while count - EK_HISTORY <= i < count. */
+/* Return the number of rows ever appended. Row i is readable while count - EK_HISTORY <= i <
+ * count. */
 uint64_t ek_history_count(const struct ek_history *h);
 uint64_t ek_history_first(const struct ek_history *h);
 const struct ek_history_row *ek_history_row(const struct ek_history *h, uint64_t i);
 const struct ek_list_stats *ek_history_records(const struct ek_history *h, uint64_t i);
 const float *ek_history_query(const struct ek_history *h, uint64_t i);
-/* How many lists come in a day, by the times of the rows; 0: not known, for few rows or times that
- * do not move on. */
+/* Return the lists per day according to the times of the rows, or 0 for few rows or constant
+ * times. */
 double ek_history_lists_per_day(const struct ek_history *h);
-/* Lists of a cell that has changed hands are of no cell in its dimension from now on. */
+/* Remove a reassigned cell from all rows; they have no cell in its dimension afterwards. */
 void ek_history_reset_cell(struct ek_history *h, int cell);
-/* What row i says of a feature, against a level higher by shift_ln. */
+/* Subtract shift_ln from the residual of a feature in row i. */
 void ek_history_lower_bound(struct ek_history *h, uint64_t i, int feature, double shift_ln);
-/* Whether row i belongs to a cell. */
+/* Return whether row i belongs to a cell. */
 int ek_history_row_in_cell(const struct ek_history *h, uint64_t i, int cell);
 struct ek_row_order;
-/* Takes the rows of another one in, in that order; to: numbers of its cells here. Rows that come
- * from there have the list numbers of those from here before them. EK_ENOMEM leaves all as it was.
- */
+/* Merge the rows of `there` in the given order; `to` maps its cells. A merged row gets the list
+ * number of the row before it. Return 0, or EK_ENOMEM, which changes nothing. */
 int ek_history_merge(struct ek_history *h, const struct ek_history *there,
                      const struct ek_row_order *order, const int16_t *to);
-/* How many rows there ever were; then those in the places first .. end - 1 of the ring, which have
- * one; their strata and cells are below the counts. */
+/* Serialize the row count; then the rows in slots first .. end - 1 of the ring, all in use. Strata
+ * and cells must be below the given counts. */
 void ek_history_count_serialize(struct ek_history *h, struct ek_serialize *s);
 void ek_history_cells_serialize(struct ek_history *h, struct ek_serialize *s, int first, int end,
                                 int strata, int cells);
 
-/* The order of the rows of two histories in one: by time, the rows of each in their own order. */
-/* Of one history: how many rows it ever had, and the new number of each that it remembers. */
+/* Merged order of the rows of two histories: by time, with the rows of each in their own order. */
+/* New row numbers of one history, and the number of rows it ever had. */
 struct ek_rows_moved {
     uint64_t count;
-    uint64_t number[EK_HISTORY]; /* by place */
+    uint64_t number[EK_HISTORY]; /* by slot */
 };
 
 struct ek_row_order {
-    uint64_t count, first;      /* of the new history: rows ever, the first that is remembered */
-    uint16_t place[EK_HISTORY]; /* of row first + i in the ring it comes from ... */
-    bool is_other[EK_HISTORY];  /* ... of the second history */
+    uint64_t count, first;      /* of the merged history: rows ever, first row kept */
+    uint16_t place[EK_HISTORY]; /* slot of row first + i in its original ring */
+    bool is_other[EK_HISTORY];  /* whether row first + i is from the second history */
     struct ek_rows_moved here, there;
 };
 
-/* EK_HISTORY rows at most are remembered, the last ones. */
+/* Compute the merged order, which keeps the last EK_HISTORY rows. */
 void ek_row_order(const struct ek_history *here, const struct ek_history *there,
                   struct ek_row_order *out);
-/* New number of a row; of one that was forgotten, or is still to come, one on the same side. */
+/* Return the new number of a row. A row already overwritten or still to be appended maps to a
+ * number on the same side. */
 uint64_t ek_row_moved(const struct ek_row_order *o, const struct ek_rows_moved *moved,
                       uint64_t row);
 

@@ -1,18 +1,18 @@
-/* Which confirmed changes have one cause, and which suspicions a confirmed one explains. */
+/* Grouping of confirmed findings into incidents, and dismissal of findings that another
+ * explains. */
 #include "detect/localize_segment.h"
 
 #include <math.h>
 
-enum { SLACK = 16 }; /* rows by which two changes at one moment may be apart */
-/* A change may have begun wherever it is less likely by no more than this (ln) than where it is
- * dated. */
+enum { SLACK = 16 }; /* rows by which simultaneous changes may differ */
+/* Drop of the ln likelihood that bounds the span in which a change may have begun. */
 static const double DROP = 4;
-/* Levels are the same when they are this near, in standard errors and beside (ln). */
+/* Tolerance for equal levels: standard errors plus an absolute term (ln). */
 static const double SAME_ERRORS = 3, SAME_LN = .05;
 
-/* The rows between which the change began: as far around the best change point as the likelihood of
- * the lists behind it, having moved against not, falls by less than DROP. Between two lists of a
- * rare cell lie many of the stream. */
+/* Set the span of rows in which the change may have begun: around the best change point, while the
+ * likelihood of a change loses less than DROP. Between two lists of a rare cell the stream has many
+ * rows. */
 static void date(struct ek_detector *d, struct ek_episode *e)
 {
     struct ek_window w;
@@ -83,7 +83,7 @@ static int explains(const struct ek_detector *d, const struct ek_episode *e,
            ek_cells_dimension(d->cells, o->cell) != ek_cells_dimension(d->cells, e->cell);
 }
 
-/* A change of a part that all traffic has now. */
+/* Return whether o is the same change in a segment, which now affects all traffic. */
 static int absorbs(const struct ek_episode *e, const struct ek_episode *o)
 {
     return e->cell == 0 && o->claimed && ek_incident_is_same_change(e, o);

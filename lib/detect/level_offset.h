@@ -1,11 +1,10 @@
-/* What is normal now where somebody has said so: shifts of ln x, by feature and cell.
+/* Accepted level shifts (ln), by item feature and segment.
  *
- * A list's residual is lowered by the shifts of all its cells, once, before anybody reads it: then
- * it is normal for that list in every cell it has. Each accept is an entry of its own, so that any
- * of them can be taken back; several of one place add up. Entries are applied one after the other,
- * in the order of their versions, to a list as to the rows that are remembered, so that both come
- * to the same bits. Versions rise with each change and never come again. The
- * cells are held by whoever has it. Value type; starts as {0}. No failure but those named.
+ * The shifts of all segments of a list are subtracted once from its residuals, before any other
+ * use. Each accept is a separate entry and can be reverted; several entries of one segment add up.
+ * Entries apply in version order, to new lists and to rows of the history, so both get identical
+ * bits. Versions increase with each change and are never reused. The owner of the entries retains
+ * their cells. Value type; initialize to {0}.
  */
 #ifndef EK_DETECT_LEVEL_OFFSET_H
 #define EK_DETECT_LEVEL_OFFSET_H
@@ -15,39 +14,39 @@
 #include "schema/enum_names.h"
 
 enum { EK_LEVEL_OFFSETS_MAX = 256 };
-/* No shift is larger: a float's range spans less. */
+/* Limit of |shift_ln|; the ln range of a float is smaller. */
 #define EK_OFFSET_MAX_LN 200.0
 
 struct ek_level_offset {
-    int feature, cell; /* item feature and cell numbers */
+    int feature, cell;
     double shift_ln;
     uint64_t version; /* of the accept */
-    uint64_t row;     /* of the history: the first that it lowered */
+    uint64_t row;     /* first history row it applied to */
 };
 
 struct ek_level_offsets {
-    uint64_t version; /* of the last change; 0: never one */
+    uint64_t version; /* of the last change; 0: none yet */
     int count;
-    struct ek_level_offset one[EK_LEVEL_OFFSETS_MAX]; /* versions rise */
+    struct ek_level_offset one[EK_LEVEL_OFFSETS_MAX]; /* [count] by ascending version */
 };
 
-/* EK_ELIMIT: all is as it was. */
+/* Append an entry with the next version. Return 0, or EK_ELIMIT if full; then nothing changes. */
 int ek_level_offsets_add(struct ek_level_offsets *r, int feature, int cell, double shift_ln,
                          uint64_t row);
-/* NULL: there is none of that version. */
+/* Return the entry, or NULL. */
 const struct ek_level_offset *ek_level_offsets_find_version(const struct ek_level_offsets *r,
                                                             uint64_t version);
-/* Takes one of them back, which is a change like others. */
+/* Remove an entry of r, which increments r->version. */
 void ek_level_offsets_remove(struct ek_level_offsets *r, const struct ek_level_offset *one);
-/* What is normal for a feature of a list of these cells (-1: none). */
+/* Return the sum of the shifts (ln) of a feature over cells [count], -1 for none. */
 double ek_level_offset_find(const struct ek_level_offsets *r, int feature, const int16_t *cells,
                             int count);
-/* Lowers what the reader has of its list, which has these cells. */
+/* Subtract the shifts from the residuals in `read`, for a list in cells [count]. */
 void ek_level_offset_list(const struct ek_level_offsets *r, const int16_t *cells, int count,
                           struct ek_list_stats_builder *read);
-/* For a model, which knows the scale of training: features that nothing is done to are divided back
- * to it, and `repair` divides by what is normal, too; what is routed needs no scale. treatment by
- * routable number; routable_of_item [F]. */
+/* Add the shifts to the treatment of a list, because the model expects the scale of training. An
+ * untreated feature gets `repair`, an existing `repair` is multiplied, a masked feature stays
+ * unchanged. treatment [routable features]; routable_of_item [F], -1 for none. */
 void ek_level_offset_apply(const struct ek_level_offsets *r, const int16_t *cells, int count,
                            const int *routable_of_item, struct ek_treatment *treatment);
 void ek_level_offsets_serialize(struct ek_level_offsets *r, struct ek_serialize *s, int features,

@@ -27,9 +27,9 @@ _Static_assert((int)EK_BET_Z_BINS == EK_Z_BINS && (int)EK_BET_SPREAD_BINS == EK_
                    (int)EK_BET_SIZES == EK_SIZE_CLASSES && (int)EK_BET_COUNTS == EK_SD_SIZES,
                "a list has the shapes of a baseline");
 
-/* A list and what it points to; what is of training only where it is not another list's. */
+/* A list and its memory. The training tables are NULL if they belong to another list. */
 struct owner {
-    struct ek_bet_list list; /* first */
+    struct ek_bet_list list; /* must be first */
     struct ek_evalue_null *law;
     const float **table;
     float *inv_sd_of, *spread_hi;
@@ -147,7 +147,7 @@ static int allocate(struct ek_list_stats_builder *r)
                                                                                     : EK_ENOMEM;
 }
 
-/* The profile is by feature; a list needs all features of its stratum. */
+/* The profile is ordered by feature; a list needs all features of its stratum together. */
 static int load_profile(struct ek_list_stats_builder *r)
 {
     const struct ek_profile *p = r->profile;

@@ -1,4 +1,4 @@
-/* Which cell explains a change: all traffic, or some values of a segment dimension. */
+/* Selection of the segment that explains a change: all traffic, or some values of a dimension. */
 #include "detect/localize_segment.h"
 
 #include <math.h>
@@ -41,8 +41,8 @@ double ek_change_spread(const struct ek_detector *d, int feature, const struct e
                                          : (double)NAN;
 }
 
-/* What the class of the episode is about, of list i of the window, less what it is in training.
- * NaN: unknown. */
+/* Return the statistic of the episode's class for list i, minus its training value, or NAN if
+ * unknown. */
 static double statistic(const struct ek_detector *d, const struct ek_episode *e,
                         const struct ek_window *w, int i)
 {
@@ -62,7 +62,7 @@ static double statistic(const struct ek_detector *d, const struct ek_episode *e,
     return o->usable ? o->r - w->mu : (double)NAN;
 }
 
-/* A list whose factor is a query feature's value moved by the ln of that. */
+/* If the factor is a query feature, each list moved by the ln of its value. */
 static double level_evidence(const struct ek_detector *d, const struct ek_episode *e,
                              const struct ek_change *c, const struct ek_window *w, int i)
 {
@@ -87,7 +87,8 @@ double ek_change_evidence(const struct ek_detector *d, const struct ek_episode *
     return isnan(x) ? 0 : (x * c->mean - c->mean * c->mean / 2) / c->variance;
 }
 
-/* Fits the change on the lists of which `value` (by list, NULL: of all) has positive evidence. */
+/* Fit the change to the lists whose value has positive evidence, or to all if s is NULL. `of` maps
+ * lists to values. */
 static int fit_level(struct ek_detector *d, const struct ek_episode *e, const struct ek_window *w,
                      const struct ek_split *s, const int16_t *of, struct ek_change *c)
 {
@@ -105,7 +106,7 @@ static int fit_level(struct ek_detector *d, const struct ek_episode *e, const st
     return 1;
 }
 
-/* The lists of clean values vary around 0, the others around the mean of theirs. */
+/* The variance is pooled: clean values vary around 0, hit values around their mean. */
 static int fit_mean(struct ek_detector *d, const struct ek_episode *e, const struct ek_window *w,
                     const struct ek_split *s, const int16_t *of, struct ek_change *c)
 {
@@ -145,8 +146,8 @@ struct ek_change ek_change_compute(struct ek_detector *d, const struct ek_episod
     return c;
 }
 
-/* Numbers the values of a dimension; `of` [w->count] is that of each list. Lists without a value
- * are one too, of cell -1. */
+/* Number the values of a dimension and set of [w->count] to the value of each list. Lists without a
+ * value form a value with cell -1. */
 static void number_values(const struct ek_detector *d, const struct ek_window *w, int dimension,
                           struct ek_split *s, int16_t *of)
 {
@@ -157,7 +158,7 @@ static void number_values(const struct ek_detector *d, const struct ek_window *w
         while (at < s->count && s->value[at].cell != cell)
             at++;
         if (at == EK_SPLIT_VALUES)
-            at = 0; /* cannot be: there are fewer cells */
+            at = 0; /* unreachable: the number of cells is smaller */
         else if (at == s->count)
             s->value[s->count++] = (struct ek_value){.cell = cell};
         s->value[at].lists++;
@@ -211,7 +212,7 @@ static double subsets_ln(int values, int chosen)
     return lgamma(values + 1) - lgamma(chosen + 1) - lgamma(values - chosen + 1);
 }
 
-/* The best split. */
+/* Compute the best split by one dimension. */
 static void split_by(struct ek_detector *d, const struct ek_episode *e, const struct ek_window *w,
                      int dimension, struct ek_split *out)
 {
@@ -233,15 +234,17 @@ static void split_by(struct ek_detector *d, const struct ek_episode *e, const st
 
 enum {
     JOINED_ROWS = 256,
-    HITS_MOST = 4 /* values told one by one where fewer are clean than hit */
+    HITS_MOST = 4 /* hit values reported one by one even if fewer values are clean */
 };
-static const double GAIN = 6.9;         /* odds of 1,000: some values only, against all */
-static const double GAIN_TO_WAIT = 1;   /* some values only cannot be ruled out */
-static const double SHARE_TO_WAIT = .2; /* of the lists, of a value that says neither */
+static const double GAIN = 6.9;         /* odds of 1,000 for some values against all */
+static const double GAIN_TO_WAIT = 1;   /* a split cannot be ruled out yet */
+static const double SHARE_TO_WAIT = .2; /* fraction of lists of an undecided value that delays
+                                         * the decision */
 static const double FEW = 3;            /* lists */
-static const double JOINED = .95;       /* of the last lists have it, part by part: all have */
+static const double JOINED = .95;       /* fraction of recent lists with the same change that
+                                         * makes it one of all traffic */
 
-/* Lists of a cell outside that of the episode: how many, and what they say. */
+/* Return the evidence of a cell's lists outside the episode's cell. Set *lists to their number. */
 static double outside(struct ek_detector *d, const struct ek_episode *e, const struct ek_change *c,
                       int cell, int *lists)
 {
@@ -257,8 +260,9 @@ static double outside(struct ek_detector *d, const struct ek_episode *e, const s
     return evidence;
 }
 
-/* A value of another dimension than the episode's own explains more only when its lists elsewhere
- * have moved too, or when it has none: a change where two segments meet stays where it is. */
+/* Return whether a value of another dimension explains more than the episode's cell. Its lists
+ * elsewhere must have moved too, or not exist. A change at the intersection of two segments
+ * stays. */
 static int explains_more(struct ek_detector *d, const struct ek_episode *e, int cell)
 {
     int lists;
@@ -273,8 +277,7 @@ static int explains_more(struct ek_detector *d, const struct ek_episode *e, int 
     return lists < FEW || evidence > EK_SPLIT_CLEAR;
 }
 
-/* Lists of a cell since the alarm of an episode: they count for the confirmation of whoever takes
- * the change over. */
+/* Return the lists of a cell since the alarm. They count toward confirmation in that cell. */
 static uint32_t lists_since_alarm(const struct ek_detector *d, const struct ek_episode *e, int cell)
 {
     uint32_t lists = 0;
@@ -310,7 +313,8 @@ static int is_hit(const struct ek_value *v)
     return v->evidence > EK_SPLIT_CLEAR;
 }
 
-/* Whether a split is one: some moved, others surely did not, and it pays to say so. */
+/* Return whether a split is significant: some values moved, others surely did not, and the gain is
+ * large. */
 static int is_apart(const struct ek_split *s)
 {
     int hits = 0, clean = 0;
@@ -323,7 +327,7 @@ static int is_apart(const struct ek_split *s)
     return s->gain > GAIN && hits && clean && (hits <= clean || hits <= HITS_MOST);
 }
 
-/* Whether more lists may show a split. */
+/* Return whether more lists may reveal a split. */
 static int is_open(const struct ek_split *s, int lists)
 {
     if (s->count < 2)
@@ -358,7 +362,8 @@ static int explains_all(struct ek_detector *d, const struct ek_episode *e, const
     return 1;
 }
 
-/* A change of arm B in app 7.1 alone is explained by either: no dimension gets it back. */
+/* Either dimension explains a change of arm B in app 7.1 alone, so a dimension never gets a change
+ * back (`through`). */
 enum ek_localization ek_localize(struct ek_detector *d, struct ek_episode *e, uint64_t since)
 {
     struct ek_split best, s;
@@ -383,8 +388,7 @@ enum ek_localization ek_localize(struct ek_detector *d, struct ek_episode *e, ui
     return open ? EK_UNDECIDED : EK_STAYS;
 }
 
-/* A change that the rest of the traffic has too is not the segment's, which was only the first to
- * reach the alarm. */
+/* A change of all traffic may reach its first alarm in one segment. */
 enum ek_localization ek_localize_to_all(struct ek_detector *d, struct ek_episode *e)
 {
     struct ek_window w;
@@ -404,7 +408,7 @@ enum ek_localization ek_localize_to_all(struct ek_detector *d, struct ek_episode
     return EK_HANDED_OVER;
 }
 
-/* Whether some episode of the row's cells is confirmed for the same change as e. */
+/* Return whether a confirmed episode in the row's cells has the same change as e. */
 static int has_same(struct ek_detector *d, const struct ek_episode *e, uint64_t row)
 {
     const int16_t *cells = ek_history_row(d->history, row)->cell;

@@ -1,10 +1,10 @@
-/* Which values of a segment dimension a change has hit, and which it has not.
+/* Split of a change by the values of a segment dimension into hit and clean ones.
  *
- * Each list says something for or against having moved: the ln likelihood ratio under the change of
- * the episode (shift and share of a level; mean and variance of what its class is about otherwise).
- * Summed per value that tells the hit from the clean; the change is fitted again on the hit ones
- * alone, a few times (classification likelihood; Celeux and Govaert 1992). `gain` compares that
- * with all values having moved alike, at the price of having chosen among so many subsets.
+ * Each list contributes its ln likelihood ratio under the change of the episode: shift and fraction
+ * of a level, or mean and variance of the statistic of other classes. The sum per value separates
+ * hit from clean values. The change is refitted on the hit values a few times (classification
+ * likelihood; Celeux and Govaert 1992). `gain` compares the split with one change of all values,
+ * minus the ln number of subsets.
  */
 #ifndef EK_DETECT_LOCALIZE_SEGMENT_H
 #define EK_DETECT_LOCALIZE_SEGMENT_H
@@ -13,42 +13,43 @@
 
 enum { EK_SPLIT_VALUES = 320 };
 
-/* ln likelihood ratio beyond which a value is said to have moved, or not to. */
+/* ln likelihood ratio beyond which a value has clearly moved, or clearly not. */
 #define EK_SPLIT_CLEAR 3.0
 
 struct ek_change {
     double shift_ln, share; /* of a level */
-    double mean, variance;  /* of the statistic of other classes */
+    double mean, variance;  /* of the statistic, for other classes */
 };
 
 struct ek_value {
     int cell, lists;
-    double evidence; /* ln likelihood ratio: moved against not */
+    double evidence; /* ln likelihood ratio, moved against not */
 };
 
 struct ek_split {
     int count;
     struct ek_value value[EK_SPLIT_VALUES];
-    double gain; /* ln odds: only those with positive evidence moved, against all alike */
+    double gain; /* ln odds: only values with positive evidence moved, against all */
 };
 
-/* The share that a class is about, EK_SHARE_...; -1: none. */
+/* Return the EK_SHARE_... index of the share that a class concerns, or -1. */
 int ek_change_share(enum ek_class class);
-/* What a list has of it, less what is so in training. NaN: unknown. */
+/* Return that share in a list minus its training value, or NAN if unknown. */
 double ek_change_excess_share(const struct ek_detector *d, const struct ek_episode *e,
                               const struct ek_list_stats *o);
-/* How far its spread is from that of training (ln). NaN: unknown. */
+/* Return the ln spread of a list minus its training value, or NAN if unknown. */
 double ek_change_spread(const struct ek_detector *d, int feature, const struct ek_list_stats *o);
-/* The change as the episode's diagnosis has it, and as the lists of w show it. */
+/* Return the change of the episode's diagnosis. Classes without a level are fitted to the lists of
+ * w. */
 struct ek_change ek_change_compute(struct ek_detector *d, const struct ek_episode *e,
                                    const struct ek_window *w);
-/* What list i of the window says; 0 when it says nothing. w as ek_detector_window left it. */
+/* Return the evidence of list i, 0 if unknown. w must be the last result of ek_detector_window. */
 double ek_change_evidence(const struct ek_detector *d, const struct ek_episode *e,
                           const struct ek_change *c, const struct ek_window *w, int i);
-/* How many lists each value has; evidence and gain are 0. */
+/* Count the lists of each value; evidence and gain are 0. */
 void ek_split_lists(struct ek_detector *d, const struct ek_window *w, int dimension,
                     struct ek_split *out);
-/* Evidence of each value under one change; gain is 0. */
+/* Compute the evidence of each value under one change; gain is 0. */
 void ek_split_values(struct ek_detector *d, const struct ek_episode *e, const struct ek_change *c,
                      const struct ek_window *w, int dimension, struct ek_split *out);
 

@@ -10,8 +10,8 @@ static struct ek_text text_of(const char *text)
     return text ? ek_text_from(text) : (struct ek_text){NULL, 0};
 }
 
-/* Values that have an accept there get a cell here, and hold it: before the cells are merged. One
- * for which there is no room loses it. EK_ENOMEM. */
+/* Retain a cell for each accepted segment of `from`, before the cells are merged. An accept without
+ * an available cell is dropped. Return 0 or EK_ENOMEM. */
 static int accepts_hold(struct ek_detector *into, const struct ek_detector *from)
 {
     int rc = EK_OK, here;
@@ -23,7 +23,8 @@ static int accepts_hold(struct ek_detector *into, const struct ek_detector *from
     return rc;
 }
 
-/* Whether there is an accept of that place, which is in the terms of here. */
+/* Return whether `from` has an accept of the same feature and cell. `one` uses the cells of
+ * `into`. */
 static bool has_place(const struct ek_detector *from, const int16_t *to,
                       const struct ek_level_offset *one)
 {
@@ -34,7 +35,7 @@ static bool has_place(const struct ek_detector *from, const int16_t *to,
     return false;
 }
 
-/* Of the rows of one side. */
+/* Subtract an accepted shift from the rows of one side. */
 static void lower_rows(struct ek_detector *d, const struct ek_level_offset *one,
                        const struct ek_row_order *o, bool other)
 {
@@ -43,7 +44,7 @@ static void lower_rows(struct ek_detector *d, const struct ek_level_offset *one,
             ek_history_lower_bound(d->history, i, one->feature, one->shift_ln);
 }
 
-/* Those of here, for what comes from there. */
+/* Apply the local accepts to the rows merged from `from`. */
 static void spread_cells(struct ek_detector *into, const struct ek_detector *from,
                          const struct ek_row_order *o, const int16_t *to)
 {
@@ -57,7 +58,7 @@ static void spread_cells(struct ek_detector *into, const struct ek_detector *fro
     }
 }
 
-/* `own` is how many of them are of here. */
+/* Return whether one of the first `own` entries has the same feature and cell. */
 static bool is_used(const struct ek_level_offsets *r, int own, const struct ek_level_offset *one)
 {
     int i = 0;
@@ -66,7 +67,7 @@ static bool is_used(const struct ek_level_offsets *r, int own, const struct ek_l
     return i < own;
 }
 
-/* One from there, in the terms of here. */
+/* Append an accept of `from`, already mapped, with a new version if its own is taken. */
 static void adopt_accept(struct ek_detector *into, struct ek_level_offset one,
                          const struct ek_row_order *o)
 {
@@ -80,7 +81,7 @@ static void adopt_accept(struct ek_detector *into, struct ek_level_offset one,
     ek_accept_evidence(into, &one);
 }
 
-/* Behind the rows, before the changes. to: numbers of the cells from there, here. */
+/* Merge the accepts after the rows and before the findings. `to` maps the cells. */
 static void accepts_merge(struct ek_detector *into, const struct ek_detector *from,
                           const struct ek_row_order *o, const int16_t *to)
 {
@@ -101,8 +102,8 @@ static void accepts_merge(struct ek_detector *into, const struct ek_detector *fr
         r->version = from->rebases.version;
 }
 
-/* A change from there, in the terms of here, behind accepts_merge: whether an accept of here has
- * made it none. Its level is against what is normal here then. */
+/* Return whether a local accept ends a merged finding, after accepts_merge. Otherwise the finding's
+ * level becomes relative to the new normal. */
 static bool accepts_end(const struct ek_detector *into, const struct ek_detector *from,
                         const int16_t *to, struct ek_episode *e)
 {
@@ -114,7 +115,7 @@ static bool accepts_end(const struct ek_detector *into, const struct ek_detector
     return ends;
 }
 
-/* Of a number that is 0 as long as there is no such row. */
+/* Map a row number in which 0 means none. */
 static uint64_t moved_or_none(const struct ek_row_order *o, const struct ek_rows_moved *moved,
                               uint64_t row)
 {
@@ -146,12 +147,12 @@ static bool has_cause(const struct ek_detector *d, uint32_t cause)
     return false;
 }
 
-/* Numbers of the changes from there, here. What was taken by one of here before gets a new one; who
- * shared one does so on. */
+/* New numbers of the findings of `from`. A number already in use is replaced. Findings that shared
+ * an incident still share it. */
 struct numbering {
     struct ek_detector *into;
     const struct ek_detector *from;
-    uint32_t number[EK_EPISODES_MAX], cause[EK_EPISODES_MAX]; /* by place there */
+    uint32_t number[EK_EPISODES_MAX], cause[EK_EPISODES_MAX]; /* by index in `from` */
 };
 
 static uint32_t cause_of(struct numbering *n, int place)
@@ -165,7 +166,7 @@ static uint32_t cause_of(struct numbering *n, int place)
     return ++n->into->causes_ever;
 }
 
-/* Before any of them is entered. */
+/* Assign all numbers before any finding is entered. */
 static void count_off(struct numbering *n)
 {
     struct ek_detector *d = n->into;
@@ -183,7 +184,7 @@ static void count_off(struct numbering *n)
     }
 }
 
-/* Of an episode there, here. */
+/* Return the new number of an episode of `from`. */
 static uint32_t number_of(const struct numbering *n, uint32_t number)
 {
     for (int i = 0; number && i < n->from->episodes; i++)
@@ -192,7 +193,7 @@ static uint32_t number_of(const struct numbering *n, uint32_t number)
     return number;
 }
 
-/* `e` is in the terms of here. One of here that is only suspected gives way to a confirmed one. */
+/* Enter a mapped finding. A confirmed one replaces a local suspected one. */
 static void unite(struct ek_detector *d, const struct ek_episode *e, bool told_elsewhere)
 {
     struct ek_episode *own = ek_episode_at(d, e->cell, e->feature), *place;
@@ -231,7 +232,7 @@ static void adopt_change(struct numbering *n, int place, const struct ek_row_ord
         ek_episode_report_dismissed(d, &e, EK_OTHER_NORMAL);
 }
 
-/* Rows are those of the new order from here on. to: cells of `from`, here. */
+/* Merge the findings; row numbers are those of the merged order afterwards. `to` maps the cells. */
 static void changes_merge(struct ek_detector *into, const struct ek_detector *from,
                           const struct ek_row_order *o, const int16_t *to)
 {
@@ -261,7 +262,7 @@ bool ek_detector_has_open(const struct ek_detector *d, int feature, int cell)
     return ek_episode_at(d, cell, feature) != NULL;
 }
 
-/* A change that is open somewhere has its own lists to go by. */
+/* Evidence restarts if either side has an open finding. */
 static void merge_cell(struct ek_detector *into, const struct ek_detector *from, int cell, int to)
 {
     ek_evidence_cells_merge(into->evidence, to, from->evidence, cell);
@@ -300,7 +301,7 @@ static int merge_lists(struct ek_detector *into, const struct ek_detector *from,
         ek_dedup_merge(into->relatives, from->relatives, into->queries, from->queries);
         accepts_merge(into, from, order, to);
         changes_merge(into, from, order, to);
-        into->walk.cell = -1; /* its rows are others now */
+        into->walk.cell = -1; /* cached rows are stale */
     }
     ek_free(order);
     return rc;

@@ -1,6 +1,6 @@
-/* Joining what two detectors were told is normal: an accept that one of them has holds for what
- * both have seen. Of accepts of one place on both sides those of here go on; the others are gone
- * with that. An accept keeps its number, unless it is taken here. */
+/* Merge of accepted shifts: an accept of either detector applies to the lists of both. If both have
+ * one for the same feature and segment, that of `into` stays. A version changes only if it is in
+ * use. */
 #ifndef EK_DETECT_MERGE_H
 #define EK_DETECT_MERGE_H
 
@@ -8,29 +8,24 @@
 #include "detect/detector_internal.h"
 #include "detect/history.h"
 
-/* The open changes of two detectors, whose lists have come in one order, united; internal. */
-
-/* Two detectors as one: what each has learnt of its part of the traffic.
+/* Merge of two detectors that learned from different parts of the traffic.
  *
- * Lists that are remembered come in one order, that of their times, the last EK_HISTORY of them.
- * Open changes are united: of two of the same feature and cell a confirmed one stays, if both are
- * the one from here, and the other is dismissed. Those that come from there keep their numbers
- * unless they are taken here.
+ * The last EK_HISTORY lists are kept, ordered by time. If both have a finding for the same feature
+ * and segment, a confirmed one stays, by preference that of `into`, and the other is dismissed.
+ * Merged findings keep their numbers unless those are in use.
  *
- * Evidence adds up: while nothing has happened each R expects at most as much as it has had lists,
- * so their sum does for the lists of both (evidence.h). Tracked levels are weighted by
- * lists. Where one of them has an open change the sum starts at nothing, which costs time and
- * never a false alarm.
+ * Evidence is summed: without a change, R expects at most the number of lists, so the sum is valid
+ * for all lists (evidence.h). Tracked levels are averaged by lists. Where either detector has an
+ * open finding the sum restarts, which delays detection and never causes a false alarm.
  */
-/* Values of `from` get cells of their own as far as there is room, else share the pool of their
- * dimension. to [ek_cells_count(from)]: numbers of its cells here, -1 where it has a dimension that
- * is not among those here. Nothing but the counts of the registry is taken over. EK_ENOMEM: of no
- * use any more. */
+/* Merge only the cells and their counts. Values without a free cell join the pool of their
+ * dimension. to [ek_cells_count(from)] maps the cells, -1 for a dimension unknown to `into`. Return
+ * 0, or EK_ENOMEM: `into` is unusable. */
 int ek_detector_adopt_cells(struct ek_detector *into, const struct ek_cells *from, int16_t *to);
-/* The same, and all that a detector of the same assets has learnt, which stays as it is. Both have
- * no findings that wait; what is dismissed is one. */
+/* Merge the complete state of a detector with the same assets; `from` stays unchanged. Neither may
+ * have queued findings. Dismissals are queued as findings. Errors as above. */
 int ek_detector_merge(struct ek_detector *into, const struct ek_detector *from, int16_t *to);
-/* Whether a change of a feature in a cell is open. */
+/* Return whether a finding on the feature is open in the cell. */
 bool ek_detector_has_open(const struct ek_detector *d, int feature, int cell);
 
 #endif

@@ -5,22 +5,22 @@
 
 #include <math.h>
 
-/* Weights grow until here, then everything is scaled back. */
+/* Weight at which all counts are scaled back. */
 static const double WEIGHT_MOST = 1e100;
 
 struct counter {
     uint64_t key;
-    double count, error; /* in weights of the lists that were counted */
-    int place;           /* of a candidate in the heap */
+    double count, error; /* weighted */
+    int place;           /* heap position of a candidate */
     int known;           /* has a key */
 };
 
-/* Counters 0 .. cells - 1 are those of the owners, the candidates' follow. */
+/* Counters 0 .. cells - 1 belong to owners, the following to candidates. */
 struct ek_space_saving {
     int cells, candidates, used; /* candidates in use */
-    double weight, growth;       /* of a list now, and from list to list */
+    double weight, growth;       /* weight of the current list, and its growth per list */
     struct counter *counter;     /* [cells + candidates] */
-    int *heap;                   /* [candidates] counter numbers, the least first */
+    int *heap;                   /* [candidates] min-heap of counter numbers */
     int *table;                  /* [mask + 1] counter number plus 1; 0: free */
     uint64_t mask;
 };
@@ -71,7 +71,7 @@ void ek_space_saving_list(struct ek_space_saving *b)
     b->weight = 1;
 }
 
-/* Slot of a key, or the free one where it would go. */
+/* Return the slot of a key, or the free slot for it. */
 static uint64_t slot_of(const struct ek_space_saving *b, uint64_t key)
 {
     uint64_t slot = key & b->mask;
@@ -85,7 +85,7 @@ static void store_counter(struct ek_space_saving *b, int which)
     b->table[slot_of(b, b->counter[which].key)] = which + 1;
 }
 
-/* Closes the gap, so that no probe stops short of a later key. */
+/* Close the gap, because a probe stops at the first free slot. */
 static void drop(struct ek_space_saving *b, uint64_t key)
 {
     uint64_t gap = slot_of(b, key);
@@ -111,7 +111,7 @@ static double count_at(const struct ek_space_saving *b, int place)
     return b->counter[b->heap[place]].count;
 }
 
-/* Moves a counter to where it belongs in the heap. */
+/* Restore the heap order at a position, upward or downward. */
 static void sift_down(struct ek_space_saving *b, int place)
 {
     int which = b->heap[place];
@@ -132,7 +132,7 @@ static void sift_down(struct ek_space_saving *b, int place)
     stand(b, place, which);
 }
 
-/* A counter for a new candidate: an unused one, else that of the least. */
+/* Return a counter for a new candidate: an unused one, else the one with the smallest count. */
 static int replace_min(struct ek_space_saving *b, uint64_t key)
 {
     int fresh = b->used < b->candidates, which = fresh ? b->cells + b->used : b->heap[0];
@@ -148,7 +148,7 @@ static int replace_min(struct ek_space_saving *b, uint64_t key)
     return which;
 }
 
-/* Counts a key; returns the number of its counter. */
+/* Count a key. Return the number of its counter. */
 static int count(struct ek_space_saving *b, uint64_t key, double lists)
 {
     int which = b->table[slot_of(b, key)] - 1;
@@ -161,7 +161,7 @@ static int count(struct ek_space_saving *b, uint64_t key, double lists)
     return which;
 }
 
-/* The cell of a counter, -1: of a candidate, or there is no counter. */
+/* Return the cell of a counter, or -1 for a candidate or no counter. */
 static int cell_of(const struct ek_space_saving *b, int which)
 {
     return which < b->cells ? which : -1;
@@ -195,7 +195,7 @@ int ek_space_saving_is_assigned(const struct ek_space_saving *b, int cell)
     return b->counter[cell].known;
 }
 
-/* Takes a candidate out of heap and counters; those in use stay together. */
+/* Remove a candidate from the heap and move the last counter into its place. */
 static void leave(struct ek_space_saving *b, int which)
 {
     int place = b->counter[which].place, last = b->cells + --b->used;
@@ -241,7 +241,7 @@ static void counter_serialize(struct ek_serialize *s, struct counter *c)
     ek_serialize_require(s, isfinite(c->count) && c->error >= 0 && c->error <= c->count);
 }
 
-/* The heap in its order: which of two equal counters is the least depends on it. */
+/* Serialize the heap in order, because it decides ties between equal counters. */
 static void heap_serialize(struct ek_space_saving *b, struct ek_serialize *s)
 {
     for (int i = 0; ek_serialize_is_reading(s) && i < b->used; i++)

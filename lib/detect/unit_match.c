@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-/* TIE_LN: factors from files are rounded. */
+/* TIE_LN: tolerance for rounded factors in unit files. */
 static const double WIDER = 1.25, TOLERANCE_LN = .03, TIE_LN = 1e-9;
 
 static int is_listed(const struct ek_feature_rule *rule, const char *id)
@@ -28,7 +28,7 @@ static int is_better(const struct ek_unit_match *a, const struct ek_unit_match *
     return distance(a, shift_ln) < distance(b, shift_ln) - TIE_LN;
 }
 
-/* Puts `one` into its place among `count`; the last falls out when there is no room. */
+/* Insert a match in order of preference; the last one drops out when full. */
 static int insert(struct ek_unit_match *match, int count, const struct ek_unit_match *one,
                   double shift_ln)
 {

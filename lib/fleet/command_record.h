@@ -1,9 +1,8 @@
-/* Orders of people in a fleet, and what came of them (docs/format/fleet.md).
+/* Command and reply records of a fleet (docs/format/fleet.md).
  *
- * Whoever is told something by a person writes an order, again and again until it hears the answer;
- * the decider carries it out once, and writes the answer behind the plan that follows from it. An
- * order is known by instance, start and number. Texts that were read are views into the record.
- * Owner: the caller. One thread at a time.
+ * An instance that receives an operator command writes it repeatedly until it reads the reply. The
+ * leader applies the command once and writes the reply after the resulting plan. Instance, start
+ * and number identify a command. Strings of a decoded record are views into the record.
  */
 #ifndef EK_FLEET_COMMAND_RECORD_H
 #define EK_FLEET_COMMAND_RECORD_H
@@ -11,41 +10,45 @@
 #include "fleet/plan_record.h"
 #include "plan/route_controller.h"
 
-/* Write an order; manifest: hash of that of the instance. EK_ENOMEM, EK_ELIMIT of the buffer. */
+/* Append a command to `out`. `manifest`: manifest hash of the instance. Return 0, EK_ENOMEM, or
+ * EK_ELIMIT if `out` is full. */
 int ek_fleet_order_write(const struct ek_order *o, uint64_t manifest, struct ek_buf *out);
-/* Read an order; the name of its instance is a view into the record. EK_EFORMAT, EK_ESTATE for
- * another manifest. */
+/* Decode a command; its instance name is a view into the record. Return 0, EK_EFORMAT, or EK_ESTATE
+ * for another manifest. */
 int ek_fleet_order_open(struct ek_fleet_order_read *o, const void *bytes, size_t length,
                         const struct ek_manifest *m, struct ek_error *e);
 
 struct ek_fleet_reply {
     struct ek_order_id id;
     struct ek_text decider;
-    enum ek_code code;                /* EK_OK: done */
-    struct ek_text refusal;           /* why not */
-    struct ek_fleet_decision decided; /* where it is done */
+    enum ek_code code;                /* EK_OK: applied */
+    struct ek_text refusal;           /* reason of a rejection */
+    struct ek_fleet_decision decided; /* decision of an applied command */
 };
 
+/* Write the fields of a reply. */
 void ek_fleet_reply_write(struct ek_serialize *w, const struct ek_fleet_reply *a);
+/* Decode a reply; its strings are views into the record. Return 0, or EK_EFORMAT. */
 int ek_fleet_reply_open(struct ek_fleet_reply *a, const void *bytes, size_t length,
                         struct ek_error *e);
 
-/* The orders that a decider has carried out, the last EK_FLEET_COMMANDS_RETAINED of them. */
+/* Commands that a leader has applied: the last EK_FLEET_COMMANDS_RETAINED. */
 enum { EK_FLEET_COMMANDS_RETAINED = 32 };
 struct ek_leader_commands;
 
-int ek_leader_commands_new(struct ek_leader_commands **out, const char *decider); /* EK_ENOMEM */
+/* Return 0, or EK_ENOMEM. */
+int ek_leader_commands_new(struct ek_leader_commands **out, const char *decider);
 void ek_leader_commands_free(struct ek_leader_commands *d);
-/* Carry out an order that is not among them; of one that is, the answer is due again. time_ms: of
- * the stream; version: of the plan. EK_EFORMAT, EK_ESTATE, EK_ENOMEM: it is as if it had not come.
- */
+/* Apply a new command, or schedule the reply of a known one again. `time_ms`: event time;
+ * `version`: of the plan. Return 0, EK_EFORMAT, EK_ESTATE or EK_ENOMEM; on error the command has no
+ * effect. */
 int ek_leader_commands_run(struct ek_leader_commands *d, struct ek_controller *control,
                            const struct ek_manifest *m, int64_t time_ms, uint64_t version,
                            const void *bytes, size_t length, struct ek_error *e);
-/* Whether an answer is due. */
+/* Return whether replies are pending. */
 bool ek_leader_commands_has_replies(const struct ek_leader_commands *d);
-/* The plan was written: the answers that are due, as records to be written behind it, each handed
- * to `write`. version: of the plan; what `write` returned, where that is not 0. */
+/* Pass each pending reply record to `write`, after the plan of this version was written. Return 0,
+ * or the error of `write`. */
 int ek_leader_commands_reply(struct ek_leader_commands *d, uint64_t version,
                              int (*write)(void *context, const void *bytes, size_t length),
                              void *context);

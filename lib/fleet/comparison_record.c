@@ -4,10 +4,9 @@
 
 static const char WHAT[] = "trials of an instance";
 
-/* Sums are of at most so many lists each, so that those of all instances are no less exact. */
+/* Limits of sums per record, so that the sum over all instances does not overflow. */
 static const uint64_t LISTS_MAX = (uint64_t)1 << 40;
-/* Of a list: the most that a figure of it is away from 0, in units of 2^-20; places are of ranks.
- */
+/* Limits of one list: of a statistic in units of 2^-20, and of a rank displacement. */
 static const int64_t LIST_UNITS_MAX = (int64_t)1 << 22, LIST_PLACES_MAX = (int64_t)1 << 40;
 
 static void walk_sum(struct ek_serialize *w, int64_t *sum, uint64_t lists, int64_t most)
@@ -16,7 +15,7 @@ static void walk_sum(struct ek_serialize *w, int64_t *sum, uint64_t lists, int64
     ek_wire_signed(w, sum, many ? INT64_MAX : (int64_t)lists * most);
 }
 
-/* Only those that have lists, each with the number of empty ones before it. */
+/* Write only nonempty bins, each after the number of empty bins before it. */
 static void walk_bins(struct ek_serialize *w, struct ek_rank_sums *s)
 {
     uint64_t used = 0, lists = 0;
@@ -49,7 +48,7 @@ static void walk_ranks(struct ek_serialize *w, struct ek_rank_sums *s)
     walk_bins(w, s);
 }
 
-/* Reading, `t` starts as {0}. */
+/* When reading, `t` must start as {0}. */
 static void walk_route(struct ek_serialize *w, const struct ek_fleet_dimensions *d,
                        struct ek_fleet_comparison *t)
 {
@@ -82,7 +81,7 @@ static void walk_all(struct ek_serialize *w, struct ek_fleet_comparisons_total *
         ek_wire_number(w, &all->is.latency[i], LISTS_MAX);
 }
 
-/* What a pool of values has is nobody's. */
+/* The lists of a pooled cell differ by instance, so they are not reported. */
 static bool is_reported(const struct ek_cells *cells, int cell)
 {
     return cell == 0 || ek_cells_value(cells, cell);
@@ -113,7 +112,7 @@ int ek_fleet_comparisons_write(const struct ek_comparisons *t, bool drifted,
     return ek_record_writer_finish(&w);
 }
 
-/* route NULL: it is only checked. */
+/* `route` NULL: check only. */
 static int get_routes(struct ek_serialize *w, const struct ek_fleet_dimensions *d,
                       int (*route)(void *context, const struct ek_fleet_comparison *trial),
                       void *context)

@@ -36,7 +36,7 @@ struct reading {
     struct ek_controller_record *to;
 };
 
-/* -1 for either: there is none here. */
+/* Resolve names; -1: unknown here. */
 static int find(const struct reading *r, const struct ek_fleet_place *p, int *feature, int *cell)
 {
     *cell = -1;
@@ -138,7 +138,7 @@ static int read_normal(void *context, uint64_t version, uint64_t profile)
     return EK_OK;
 }
 
-/* Whose lists cannot be told from others here keep their level. */
+/* An accept without a cell here is skipped: its lists cannot be distinguished. */
 static int read_accept(void *context, const struct ek_fleet_accept *a)
 {
     struct reading *r = context;
@@ -149,7 +149,7 @@ static int read_accept(void *context, const struct ek_fleet_accept *a)
     }
     int rc = find(r, &a->place, &feature, &cell);
     struct ek_fleet_accept own = *a;
-    if (!r->by->decides) /* who said it is for the next plan */
+    if (!r->by->decides) /* only the next plan needs them */
         own.author = own.reason = (struct ek_text){NULL, 0};
     if (!rc && cell >= 0)
         return ek_fleet_accepted_load(&r->to->normal, &own, feature, cell);

@@ -1,8 +1,5 @@
-/* How things stand with what is done, in the plan record: what a control (guard/control.h) goes by,
- * by names, for the instances that carry it out and for whoever decides next.
- *
- * Owner: the caller. One thread at a time.
- */
+/* State of the route controller in a plan record, by names, for all instances and for the next
+ * leader. */
 #ifndef EK_FLEET_CONTROLLER_RECORD_H
 #define EK_FLEET_CONTROLLER_RECORD_H
 
@@ -10,43 +7,43 @@
 #include "fleet/plan_record.h"
 #include "plan/route_controller.h"
 
-/* What a record has besides the plan, under the numbers of who has read it. Some 390 KiB. */
+/* Content of a record in addition to the plan, with the numbers of the reader. About 390 KiB. */
 struct ek_controller_record {
     struct ek_plan desired;
     struct ek_rollouts rollouts;
     struct ek_fleet_limits limits;
     struct ek_fleet_accepted_set normal;
     int pins;
-    struct ek_controller_pin pin[EK_PINS_MAX]; /* of people; texts are owned */
+    struct ek_controller_pin pin[EK_PINS_MAX]; /* pins of operators; strings are owned */
 };
 
-/* Starts as {0}. */
+/* Remove all content. The record starts as {0}. */
 void ek_controller_record_clear(struct ek_controller_record *s);
-/* The same for a control; valid as long as both. */
+/* Return a view of the record and `plan` for a controller; valid as long as both. */
 struct ek_controller_memory ek_controller_record_memory(const struct ek_controller_record *s,
                                                         const struct ek_plan *plan);
 
-/* Who reads a record. */
+/* Reader of a record: its names, and results of reading. */
 struct ek_controller_record_reader {
     const struct ek_manifest *manifest;
-    /* The number of a cell by its names, -1: it can have none. EK_ENOMEM. */
+    /* Set *cell to the cell of these names, -1: none available. Return 0, or EK_ENOMEM. */
     int (*cell_of)(void *context, const struct ek_fleet_cell *names, int *cell);
     void *context;
-    bool decides;     /* it may decide next: pins and rollouts that have ended are read, too */
-    uint64_t profile; /* hash of its own: what was accepted under another one is passed over */
+    bool decides;     /* may become leader: read pins and ended rollouts too */
+    uint64_t profile; /* hash of the local profile; accepts under other profiles are skipped */
     /* Set by reading. */
-    int outdated;                /* accepts that were passed over */
-    int missed;                  /* entries of the plan that found no feature or cell here */
-    bool apart[EK_FEATURES_MAX]; /* item features of whose `mode_in` a cell was not found: nobody
-                                  * can tell their lists apart */
+    int outdated;                /* skipped accepts */
+    int missed;                  /* plan entries without a known feature or cell */
+    bool apart[EK_FEATURES_MAX]; /* features with a `mode_in` cell that is unknown here: their lists
+                                    cannot be distinguished */
 };
 
-/* Of a record that was opened, into *plan, whose version is the record's, and *s, both empty
- * before. EK_ENOMEM: then a part of it is there. */
+/* Read an open record into *plan and *s, both empty; *plan gets the version of the record. Return
+ * 0, or EK_ENOMEM; both may then be partly filled. */
 int ek_controller_record_read(const struct ek_fleet_plan *record,
                               struct ek_controller_record_reader *r, struct ek_plan *plan,
                               struct ek_controller_record *s);
-/* Writes what ek_controller_record_read reads. */
+/* Write the fields that ek_controller_record_read reads. */
 void ek_controller_record_write(struct ek_serialize *w, const struct ek_fleet_dimensions *d,
                                 const struct ek_manifest *m,
                                 const struct ek_controller_memory *memory,

@@ -7,20 +7,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SUSPICIONS_MAX = 16, LIMIT = 2 * EK_FLEET_ROWS_MAX /* rows that wait for the next tick */ };
+enum { SUSPICIONS_MAX = 16, LIMIT = 2 * EK_FLEET_ROWS_MAX /* rows until the next report */ };
 
 struct row {
     int64_t time_ms;
-    uint64_t key; /* of instance and number */
+    uint64_t key; /* hash of instance and number */
     int stratum;
     struct ek_list_stats record;
     int place[EK_DIMENSIONS_MAX]; /* of the pool */
     int places;
 };
 
-/* How far an instance has answered. */
+/* Progress of one instance. */
 struct reporter {
-    uint64_t start, next; /* of its run; row that was not seen yet */
+    uint64_t start, next; /* start of its run; next expected row */
     bool answered;
 };
 
@@ -32,23 +32,23 @@ struct suspicion {
 struct ek_fleet_diagnosis {
     int feature;
     uint32_t number;
-    struct ek_manifest manifest; /* of one item feature: views into the whole one */
+    struct ek_manifest manifest; /* of one item feature: views into the full manifest */
     struct ek_profile profile;
     struct ek_category_table no_category;
     struct ek_detector *detector;
     struct ek_list query;
-    struct row *row; /* [LIMIT] that wait */
+    struct row *row; /* [LIMIT] pending */
     float *queries;  /* [LIMIT, query features] */
     int *order;      /* [LIMIT] */
     int rows;
     struct reporter teller[EK_FLEET_INSTANCES_MAX];
-    int answered; /* instances that have */
+    int answered; /* number of instances that have answered */
     struct suspicion suspicion[SUSPICIONS_MAX];
     int suspicions, waited;
     bool begun;
 };
 
-/* What a detector asks manifest and profile for, of one feature. */
+/* Restrict manifest and profile to one feature. */
 static void narrow(struct ek_fleet_diagnosis *c, const struct ek_manifest *m,
                    const struct ek_profile *p)
 {
@@ -91,7 +91,7 @@ int ek_fleet_diagnosis_new(struct ek_fleet_diagnosis **out, const struct ek_mani
         return rc;
     }
     ek_detector_set_trusted(c->detector, 0,
-                            EK_FLEET_ROWS_MAX); /* rows are against a tracked level */
+                            EK_FLEET_ROWS_MAX); /* rows are relative to a tracked level */
     *out = c;
     return EK_OK;
 }
@@ -159,7 +159,7 @@ int ek_fleet_diagnosis_row(struct ek_fleet_diagnosis *c, struct ek_fleet_pool *p
     return EK_OK;
 }
 
-/* Cell of the case's detector for a place of the pool, -1 when it has none. */
+/* Return the detector's cell for a cell of the pool, -1: none. */
 static int cell_of(const struct ek_fleet_diagnosis *c, const struct ek_fleet_pool *pool, int place)
 {
     struct ek_fleet_cell names = ek_fleet_pool_cell(pool, place);
@@ -171,7 +171,7 @@ static int cell_of(const struct ek_fleet_diagnosis *c, const struct ek_fleet_poo
     return cell;
 }
 
-/* Opens what was suspected of lists until this time. */
+/* Open the suspicions of lists before `time_ms`. */
 static void open_until(struct ek_fleet_diagnosis *c, const struct ek_fleet_pool *pool,
                        int64_t time_ms)
 {
@@ -203,7 +203,7 @@ static int add_row(struct ek_fleet_diagnosis *c, const struct ek_fleet_pool *poo
     q->time_ms = row->time_ms;
     read->record[0] = row->record;
     read->stratum = row->stratum;
-    read->repeat_key = read->relative_key = row->key; /* the instance has left repeats out */
+    read->repeat_key = read->relative_key = row->key; /* the instance has removed duplicates */
     ek_bet_list_update(read->list_bets, read->record);
     int rc = ek_detector_update(c->detector, q, read, row->time_ms, NULL);
     while (ek_detector_next(c->detector, &told))
@@ -211,8 +211,7 @@ static int add_row(struct ek_fleet_diagnosis *c, const struct ek_fleet_pool *poo
     return rc;
 }
 
-/* Rows that arrive together are taken in the order of their times, those of one time as they came.
- */
+/* Order rows by time, and rows of the same time by arrival. */
 static int earlier(const void *a, const void *b, void *context)
 {
     const struct row *row = context;
@@ -246,7 +245,7 @@ int ek_fleet_diagnosis_advance(struct ek_fleet_diagnosis *c, const struct ek_fle
     if (add_rows(c, pool))
         return -EK_ENOMEM;
     if (c->waited > EK_FLEET_WAIT_REPORTS)
-        open_until(c, pool, INT64_MAX); /* no later list came */
+        open_until(c, pool, INT64_MAX); /* no later list arrived */
     return c->suspicions || ek_detector_changes(c->detector) || c->waited <= EK_FLEET_WAIT_REPORTS;
 }
 

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-/* NaN where there is none; a factor is positive. */
+/* NaN: unknown. */
 static bool is_factor(double v)
 {
     return isnan(v) || (v > 0 && isfinite(v));
@@ -58,7 +58,7 @@ void ek_fleet_finding_match_units(struct ek_finding *f, const struct ek_rules *r
 
 static const char WHAT[] = "tick of an instance";
 
-/* A bet is at most what a float holds: ln e < 89. */
+/* Limit of one list: a bet fits in a float, so ln e < 89. */
 static const int64_t LIST_UNITS_MAX = 1 << 17;
 
 void ek_fleet_head_walk(struct ek_serialize *w, struct ek_fleet_head *h)
@@ -107,7 +107,7 @@ static int features_of(const struct ek_evidence_sum *t, int cell)
     return count;
 }
 
-/* gap: features without lists before it. */
+/* `gap`: number of features without lists before this one. */
 static void walk_sums(struct ek_serialize *w, uint64_t *gap, uint64_t features,
                       struct ek_evidence_sum_values *s)
 {
@@ -132,7 +132,7 @@ static void write_sums(struct ek_serialize *w, const struct ek_evidence_sum *t, 
     }
 }
 
-/* A pool is no value: what is in it differs from instance to instance. */
+/* A pooled cell is not reported: its values differ by instance. */
 static bool is_reported(const struct ek_detector *d, int cell)
 {
     const struct ek_cells *cells = ek_detector_registry(d);
@@ -174,7 +174,7 @@ static void write_findings(struct ek_serialize *w, const struct ek_detector *d,
         }
 }
 
-/* Lists since the last tick, as far as they are remembered, by the cells that have a name. */
+/* Write the number of lists since the last report by named cell, as far as they are retained. */
 static void write_traffic(struct ek_serialize *w, const struct ek_detector *d,
                           struct ek_fleet_head *h, int most)
 {
@@ -224,12 +224,12 @@ int ek_evidence_report_write(const struct ek_detector *d, const struct ek_fleet_
     return ek_record_writer_finish(&w);
 }
 
-/* What is read, and who hears of it: NULL while it is only checked. */
+/* State of a read; callbacks NULL: check only. */
 struct reading {
     struct ek_serialize w;
     const struct ek_evidence_report *tick;
     const struct ek_evidence_report_visitor *callbacks;
-    int rc; /* of who hears */
+    int rc; /* of the callbacks */
 };
 
 static bool is_readable(const struct reading *r)

@@ -6,15 +6,15 @@
 #include <math.h>
 #include <string.h>
 
-static const char SIGNAL[] = "fleet"; /* an instance does not know which bet it was */
+static const char SIGNAL[] = "fleet"; /* instances do not know the test that raised the alarm */
 
 struct ek_finding_diff {
     const struct ek_manifest *manifest;
     const struct ek_rules *rules;
     struct ek_record_order order;
     struct ek_open_findings known;
-    int next;               /* that may have something to tell */
-    uint64_t normal, heard; /* version of what is normal by the last record, and the one before */
+    int next;               /* first finding that may have an event */
+    uint64_t normal, heard; /* levels version of the last two records */
 };
 
 int ek_finding_diff_new(struct ek_finding_diff **out, const struct ek_manifest *m,
@@ -63,7 +63,7 @@ static int add(struct ek_finding_diff *n, const struct ek_fleet_cell *cell,
     return EK_OK;
 }
 
-/* Whether it is worth a word that the finding is this now. */
+/* Return whether an update must be reported. */
 static bool differs(const struct ek_finding *told, const struct ek_finding *now)
 {
     if (now->class != told->class || now->query_feature != told->query_feature ||
@@ -124,7 +124,7 @@ static int apply_accepted(void *context, const struct ek_fleet_accept *a)
     return EK_OK;
 }
 
-/* Forgets those that were reported to be gone. */
+/* Remove findings that are reported as ended. */
 static void sweep(struct ek_finding_diff *n)
 {
     for (int i = n->known.count - 1; i >= 0; i--)
@@ -152,7 +152,7 @@ int ek_finding_diff_apply(struct ek_finding_diff *n, const void *bytes, size_t l
     return EK_OK;
 }
 
-/* What came and went before anybody asked is none. */
+/* A finding that ended before it was ever reported has no event. */
 static bool is_changed(const struct ek_open_finding *k)
 {
     return k->changed && (k->present || k->reported);

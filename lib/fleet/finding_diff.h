@@ -1,12 +1,14 @@
-/* What has become of the findings of a fleet: whoever reads the plan's log tells them as they come,
- * change and go, each instance the same in the same order.
+/* Finding events of a fleet from successive plan records. All instances derive the same events in
+ * the same order.
  *
- * A record has all findings that are open. One that was not there before is confirmed; one whose
- * class changed, or whose factor left the interval that was told, is updated; one that is gone has
- * recovered, or is dismissed where a later one of the feature has come in its place, or where the
- * record has it as accepted. Records that
- * do not count (guard/fleet_plan.h) change nothing.
- * Owner: the caller. One thread at a time. Manifest and rules must outlive it.
+ * A plan record has all open findings:
+ * - A new finding is confirmed.
+ * - A finding with a new class, or a factor outside the reported interval, is updated.
+ * - A missing finding has recovered. It is dismissed if a later finding of the feature replaces it
+ *   or the record has it as accepted.
+ * - Void records (fleet/plan_record.h) change nothing.
+ *
+ * Manifest and rules must outlive it.
  */
 #ifndef EK_FLEET_FINDING_DIFF_H
 #define EK_FLEET_FINDING_DIFF_H
@@ -16,17 +18,18 @@
 
 struct ek_finding_diff;
 
+/* Return 0, or EK_ENOMEM. */
 int ek_finding_diff_new(struct ek_finding_diff **out, const struct ek_manifest *m,
                         const struct ek_rules *rules);
 void ek_finding_diff_free(struct ek_finding_diff *n);
 
-/* Takes a record of the log. EK_EFORMAT, EK_ENOMEM: then a part of it may be told later. */
+/* Apply a plan record. Return 0, EK_EFORMAT or EK_ENOMEM; a part may then be reported later. */
 int ek_finding_diff_apply(struct ek_finding_diff *n, const void *bytes, size_t length,
                           struct ek_error *e);
-/* The next that is to be told, 0 when there is none. It has no cell (-1), no time and no query;
- * texts are good until the next record is taken. Episodes are those of the fleet. */
+/* Return 1 and the next finding to report, 0: none. It has no cell (-1), time or list. Strings are
+ * valid until the next record. Finding numbers are those of the fleet. */
 int ek_finding_diff_next(struct ek_finding_diff *n, struct ek_finding *out);
-/* As ek_detector_members, of the findings of the fleet. */
+/* As ek_detector_members, for the findings of the fleet. */
 int ek_finding_diff_members(const struct ek_finding_diff *n, uint32_t cause, int *features,
                             int most);
 

@@ -108,7 +108,7 @@ void ek_wire_flag(struct ek_serialize *w, bool *flag)
     *flag = number;
 }
 
-/* 0, -1, 1, -2, ... as 0, 1, 2, 3, ... */
+/* Map 0, -1, 1, -2, ... to 0, 1, 2, 3, ... (zigzag). */
 void ek_wire_signed(struct ek_serialize *w, int64_t *v, int64_t most)
 {
     int64_t given = ek_serialize_is_reading(w) ? 0 : *v;
@@ -163,7 +163,8 @@ void ek_wire_dimensions(struct ek_serialize *w, struct ek_fleet_dimensions *d)
         ek_wire_text(w, &d->name[i], EK_FLEET_NAME_MAX);
 }
 
-/* 0: all traffic; else twice the dimension plus 1 for its pool, plus 2 for a value. */
+/* Number of a cell in a record. 0: all traffic; else 2 * dimension + 1 for the pooled values, + 2
+ * for a named value. */
 static uint64_t number_of(const struct ek_fleet_dimensions *d, const struct ek_fleet_cell *cell)
 {
     uint64_t number = 0;

@@ -1,8 +1,7 @@
-/* Fields of the records of a fleet: numbers, texts, cells by name (docs/format/fleet.md).
+/* Field codec of fleet records: numbers, strings, cells by name (docs/format/fleet.md).
  *
- * Walks as those of base/serialize.h: each goes over a record's fields in their order and writes or
- * reads them. Most numbers are of varying length. Writing, limits are not checked. Texts that were
- * read are views into the bytes; after a failure they are empty. Owner: the caller, on the stack.
+ * As in base/serialize.h, one function both reads and writes a field. Most numbers are varints.
+ * Writing does not check limits. Decoded strings are views into the record, empty after an error.
  */
 #ifndef EK_FLEET_FLEET_CODEC_H
 #define EK_FLEET_FLEET_CODEC_H
@@ -17,11 +16,11 @@
 
 enum { EK_FLEET_TEXT_MAX = 1024, EK_FLEET_NAME_MAX = 200 };
 
-/* Times in records are within this of 1970, in ms. */
+/* Limit of times in records: distance from 1970 in ms. */
 #define EK_FLEET_TIME_MAX ((int64_t)1 << 53)
 
-/* The fourth letter of a record; the first three are EK4, EK3 and EK2 in the versions before, and
- * EKF in version 1. */
+/* Fourth byte of a record. The first three are EK4, in earlier versions EK3 and EK2, and EKF in
+ * version 1. */
 enum ek_fleet_kind {
     EK_FLEET_REPORT = 'T',
     EK_FLEET_PLAN = 'P',
@@ -31,54 +30,55 @@ enum ek_fleet_kind {
     EK_FLEET_REPLY = 'A'
 };
 
-/* Begin to write a record. */
+/* Start a record at the end of `buf`. */
 void ek_record_writer_start(struct ek_serialize *w, struct ek_buf *buf, enum ek_fleet_kind kind);
-/* Add the checksum. Of a record that failed nothing is left in the buffer. */
+/* Append the checksum. Return 0 or the error of the record; on error the record is removed. */
 int ek_record_writer_finish(struct ek_serialize *w);
-/* Begin to read. EK_EFORMAT unless it is a whole record of that kind, of version 2 to this one,
- * with the right checksum. Version 2 has no accepts, version 3 no incidents. */
+/* Open a record. Return 0, or EK_EFORMAT unless it is complete, of this kind and of version 2 to 4,
+ * with a valid checksum. Version 2 has no accepts, version 3 no incidents. */
 int ek_record_reader_open(struct ek_serialize *w, const void *bytes, size_t length,
                           enum ek_fleet_kind kind, struct ek_error *e);
-/* Return whether bytes begin as a record of that kind does. */
+/* Return whether the bytes start as a record of this kind. */
 bool ek_record_has_kind(const void *bytes, size_t length, enum ek_fleet_kind kind);
-/* EK_EFORMAT when something failed or bytes are left. */
+/* Return 0, or EK_EFORMAT if a read failed or bytes are left. */
 int ek_record_reader_is_done(const struct ek_serialize *w, const char *what, struct ek_error *e);
-/* What was read is refused when it is not `good`. */
+/* Fail with EK_EFORMAT if reading and not `good`. */
 void ek_record_reader_require(struct ek_serialize *w, bool good);
 
-/* A number that is refused beyond `most`. */
+/* Unsigned varint; reading fails above `most`. */
 void ek_wire_number(struct ek_serialize *w, uint64_t *v, uint64_t most);
-/* The same, only written or only read. */
+/* As ek_wire_number, write only or read only. */
 void ek_record_put(struct ek_serialize *w, uint64_t v);
 uint64_t ek_record_get(struct ek_serialize *w, uint64_t most);
 void ek_wire_u32(struct ek_serialize *w, uint32_t *v);
-/* 0 to most. */
+/* 0 to `most`. */
 void ek_wire_int(struct ek_serialize *w, int *v, int most);
 void ek_wire_flag(struct ek_serialize *w, bool *flag);
-/* Refused below -most and beyond most. */
+/* Signed varint; reading fails outside -most to most. */
 void ek_wire_signed(struct ek_serialize *w, int64_t *v, int64_t most);
-/* Refused beyond EK_FLEET_TIME_MAX of 1970. */
+/* Reading fails beyond EK_FLEET_TIME_MAX. */
 void ek_wire_time(struct ek_serialize *w, int64_t *ms);
 void ek_wire_f32(struct ek_serialize *w, float *v);
-/* A text; reading, of at most so many bytes, none of them 0. */
+/* String; reading fails above `most` bytes or with a NUL byte. */
 void ek_wire_text(struct ek_serialize *w, struct ek_text *text, size_t most);
-/* Write a word, or read one of those that `parse` knows. Returns its number. */
+/* Write a word, or read a word that `parse` knows. Return its number. */
 int ek_wire_word(struct ek_serialize *w, const char *word, int (*parse)(const char *word));
 
-/* A cell by its names. */
+/* Cell by its names. */
 struct ek_fleet_cell {
-    struct ek_text dimension; /* text NULL: all traffic */
-    struct ek_text value;     /* text NULL: all values without a cell of their own */
+    struct ek_text dimension; /* NULL: all traffic */
+    struct ek_text value;     /* NULL: all values without a separate cell */
 };
 
-/* The dimensions that a record's cells are of. */
+/* Segment dimensions of the cells in a record. */
 struct ek_fleet_dimensions {
     int count;
     struct ek_text name[EK_DIMENSIONS_MAX];
 };
 
+/* Read or write the dimensions. */
 void ek_wire_dimensions(struct ek_serialize *w, struct ek_fleet_dimensions *d);
-/* The cell's dimension must be one of them. */
+/* Writing fails with EK_ESTATE if the dimension is not in `d`. */
 void ek_wire_cell(struct ek_serialize *w, const struct ek_fleet_dimensions *d,
                   struct ek_fleet_cell *cell);
 

@@ -5,9 +5,9 @@
 
 #include <math.h>
 
-enum { NOBODY = -2 /* the log: whoever proposes it again has it */ };
+enum { NOBODY = -2 /* finding of the log without a proposing instance */ };
 
-/* An instance proposes a finding, with its own number of the cause. */
+/* Proposal of a finding, with the incident number of the instance. */
 struct link {
     int by, feature, cell;
     uint32_t cause;
@@ -18,10 +18,10 @@ struct ek_fleet_findings {
     const struct ek_manifest *manifest;
     const struct ek_rules *rules;
     uint32_t episodes;
-    struct ek_open_findings open;            /* with room for EK_FLEET_FINDINGS_MAX */
+    struct ek_open_findings open;            /* reserved for EK_FLEET_FINDINGS_MAX */
     struct ek_finding news[EK_EPISODES_MAX]; /* ring */
     uint64_t told, fetched;
-    struct link link[EK_FLEET_FINDINGS_MAX]; /* of the present tick */
+    struct link link[EK_FLEET_FINDINGS_MAX]; /* of the current report interval */
     int links;
 };
 
@@ -109,7 +109,7 @@ void ek_fleet_findings_start(struct ek_fleet_findings *t)
     t->links = 0;
 }
 
-/* The numbers of whoever had them before, else of the oldest. */
+/* Prefer the statistics of the previous instance, else of the oldest finding. */
 static bool is_preferred(const struct ek_open_finding *o, const struct ek_finding *f, int by)
 {
     if (!o->present || by == o->by)
@@ -177,8 +177,8 @@ void ek_fleet_findings_release_source(struct ek_fleet_findings *t, int feature, 
             t->open.item[i].by = NOBODY;
 }
 
-/* The incident of a new finding: that of an earlier one which some instance has found to have the
- * same cause; else one of its own, by the number of the finding. */
+/* Return the incident of a new finding: that of an earlier finding with the same cause on some
+ * instance, else the number of the new finding. */
 static uint32_t incident_of(const struct ek_fleet_findings *t, const struct ek_open_finding *o)
 {
     for (int i = 0; i < t->links; i++)
@@ -194,7 +194,7 @@ static uint32_t incident_of(const struct ek_fleet_findings *t, const struct ek_o
     return o->f.episode;
 }
 
-/* What the finding is by the present numbers; its names and its beginning stay. */
+/* Update statistics, and keep number, incident and start. */
 static void update(struct ek_fleet_findings *t, struct ek_open_finding *o)
 {
     struct ek_finding before = o->f;
@@ -209,7 +209,7 @@ static void update(struct ek_fleet_findings *t, struct ek_open_finding *o)
     ek_fleet_finding_match_units(&o->f, t->rules, t->manifest);
 }
 
-/* What is done about it goes on with what was done. */
+/* The controller continues an open finding as updated. */
 static struct ek_finding as_before(const struct ek_open_finding *o)
 {
     struct ek_finding f = o->f;

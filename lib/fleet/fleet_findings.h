@@ -1,7 +1,5 @@
-/* The findings of a fleet: one per feature and cell, whoever proposes it.
- *
- * Cells are places of the pool. Owner: the caller. One thread at a time.
- */
+/* Findings of a fleet: one per feature and segment, merged from the proposals of all instances.
+ * Cells are cells of the pool. */
 #ifndef EK_FLEET_FLEET_FINDINGS_H
 #define EK_FLEET_FLEET_FINDINGS_H
 
@@ -11,47 +9,50 @@
 
 struct ek_fleet_findings;
 
+/* Return 0, or EK_ENOMEM. The arguments must outlive the findings. */
 int ek_fleet_findings_new(struct ek_fleet_findings **out, struct ek_fleet_pool *pool,
                           const struct ek_manifest *m, const struct ek_rules *rules);
 void ek_fleet_findings_free(struct ek_fleet_findings *t);
 
-/* As the log has it: none but those restored, and so many episodes ever. */
+/* Reset to the state of the log: no open finding until restored, and `episodes` findings so far. */
 void ek_fleet_findings_reset(struct ek_fleet_findings *t, uint32_t episodes);
 void ek_fleet_findings_restore(struct ek_fleet_findings *t, const struct ek_finding *f);
 uint32_t ek_fleet_findings_episodes(const struct ek_fleet_findings *t);
 
-/* A tick: ek_fleet_findings_start, what is proposed, and ek_fleet_findings_finish, which tells
- * `act` of each that is open, and, once `settled`, of each that nobody proposes any more:
- * recovered, or dismissed where another cell has been found for the feature since. */
+/* One report interval: ek_fleet_findings_start, then proposals, then ek_fleet_findings_finish.
+ * Finish calls `act` for each open finding. After `settled`, it also ends findings without a
+ * proposal: as dismissed if the feature has a later finding in another segment, else as
+ * recovered. */
 void ek_fleet_findings_start(struct ek_fleet_findings *t);
 void ek_fleet_findings_propose(struct ek_fleet_findings *t, const struct ek_finding *f, int by);
 void ek_fleet_findings_finish(struct ek_fleet_findings *t, bool settled, int64_t time_ms,
                               void (*act)(void *context, const struct ek_finding *f),
                               void *context);
-/* Whoever says so has not heard yet what is normal now: what is open goes on as it is, and nothing
- * begins. In place of ek_fleet_findings_propose. */
+/* Keep an open finding without changes. Use instead of ek_fleet_findings_propose if the instance
+ * does not know the current accepted levels yet. A finding that is not open is ignored. */
 void ek_fleet_findings_confirm_open(struct ek_fleet_findings *t, const struct ek_finding *f);
-/* The open one there, or the first of the feature; NULL: there is none. Valid until the next tick.
- */
+/* Return the open finding of the feature and cell, or the first of the feature; NULL: none. Valid
+ * until the next report interval. */
 const struct ek_finding *ek_fleet_findings_find(struct ek_fleet_findings *t, int feature,
                                                 int place);
 const struct ek_finding *ek_fleet_findings_get(const struct ek_fleet_findings *t, int feature);
-/* It is normal now: it ends, and is told as dismissed, which *over is. */
+/* End a finding whose level was accepted. It is reported as dismissed; *over gets it. */
 void ek_fleet_findings_accept(struct ek_fleet_findings *t, const struct ek_finding *f,
                               int64_t time_ms, struct ek_finding *over);
-/* What `by` proposed of the feature is nobody's: it goes on until somebody else has it, or all have
- * settled. */
+/* Release findings of the feature that `by` proposed. They stay open until another instance
+ * proposes them or all have settled. */
 void ek_fleet_findings_release_source(struct ek_fleet_findings *t, int feature, int by);
-/* Forgets the pooled evidence on what is open. */
+/* Reset the pooled evidence of all open findings. */
 void ek_fleet_findings_restart(struct ek_fleet_findings *t);
-/* The pooled evidence suspects something. */
+/* Report an alarm of the pooled evidence as suspected. */
 void ek_fleet_findings_suspect(struct ek_fleet_findings *t, const struct ek_fleet_alarm *a,
                                int64_t time_ms);
-/* The findings of the plan record. */
+/* Write the findings of a plan record. */
 void ek_fleet_findings_write(const struct ek_fleet_findings *t, struct ek_serialize *w,
                              const struct ek_fleet_dimensions *d);
+/* Return 1 and the next finding event, 0: none. */
 int ek_fleet_findings_next(struct ek_fleet_findings *t, struct ek_finding *out);
-/* How many there were for it, ever. */
+/* Return the total number of reported findings. */
 uint64_t ek_fleet_findings_count(const struct ek_fleet_findings *t);
 
 #endif

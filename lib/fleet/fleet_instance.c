@@ -14,9 +14,9 @@ struct ek_fleet_instance {
     struct ek_fleet_head head;
     int cells;
     struct ek_buf record;
-    struct ek_fleet_row_reply answer[EK_ROW_REQUESTS_MAX]; /* as far as `answers` */
+    struct ek_fleet_row_reply answer[EK_ROW_REQUESTS_MAX]; /* [answers] */
     int answers;
-    bool found; /* something that was not told yet */
+    bool found; /* a finding awaits the next report */
 };
 
 int ek_fleet_instance_new(struct ek_fleet_instance **out, struct ek_detector *d,
@@ -68,7 +68,7 @@ static struct ek_fleet_row_reply answer_to(const struct ek_fleet_instance *m, in
         feature, ask->number, 0, ek_detector_tracked(m->detector, feature), 0, false};
 }
 
-/* What is asked now; how far it was answered stays known. */
+/* Replace the row requests; known requests keep their progress. */
 static void read_requests(struct ek_fleet_instance *m)
 {
     struct ek_row_request ask[EK_ROW_REQUESTS_MAX];
@@ -85,7 +85,7 @@ static void read_requests(struct ek_fleet_instance *m)
 
 void ek_fleet_instance_add_finding(struct ek_fleet_instance *m, const struct ek_finding *f)
 {
-    m->found |= f->state != EK_UPDATED; /* better numbers can wait */
+    m->found |= f->state != EK_UPDATED; /* new statistics can wait */
 }
 
 bool ek_fleet_instance_has_findings(const struct ek_fleet_instance *m)
@@ -98,7 +98,7 @@ bool ek_fleet_instance_is_sampled(const struct ek_fleet_instance *m)
     return ek_instance_plans_needs_rows(m->plans);
 }
 
-/* Where records go. */
+/* Destination of records. */
 struct output_writer {
     int (*write)(void *context, const void *bytes, size_t length);
     void *context;
@@ -120,7 +120,7 @@ static int write_sums(struct ek_fleet_instance *m, const struct output_writer *o
     return rc ? rc : write_record(m, out);
 }
 
-/* all: also of what has no new lists. */
+/* `all`: also answer requests without new rows. */
 static int write_answers(struct ek_fleet_instance *m, bool all, const struct output_writer *out)
 {
     int rc = EK_OK;
@@ -135,7 +135,7 @@ static int write_answers(struct ek_fleet_instance *m, bool all, const struct out
     return rc;
 }
 
-/* An instance is known by its first tick, so answers never come before that. */
+/* The leader knows an instance by its first report, so answers must follow it. */
 static int write_report(struct ek_fleet_instance *m, int64_t stream_ms, bool tick,
                         const struct output_writer *out, struct ek_error *e)
 {

@@ -1,9 +1,8 @@
-/* An instance of a fleet: what it writes, at each tick and, where that should not wait for the
- * next, between two; and what it does with the decider's plan.
+/* Instance of a fleet: writes evidence reports and row answers, and applies the plan records of the
+ * leader.
  *
- * Its findings stay its own; what is done about them is the plan's, which is the same for all.
- * Owner: the caller, who lets it go before the detector. One thread at a time, that of the
- * detector.
+ * Findings are local; the plan is the same on all instances. Free it before the detector, and use
+ * it in the thread of the detector.
  */
 #ifndef EK_FLEET_FLEET_INSTANCE_H
 #define EK_FLEET_FLEET_INSTANCE_H
@@ -16,40 +15,42 @@ struct ek_fleet_instance;
 
 struct ek_fleet_instance_setup {
     const struct ek_profile *profile; /* of the detector */
-    const char *name;                 /* of the instance, 1 to EK_FLEET_NAME_MAX bytes; copied */
-    uint64_t start;                   /* larger than in any run of that name before */
-    int cells;                        /* in a tick; 0: EK_FLEET_CELLS_DEFAULT_MAX */
+    const char *name;                 /* instance name, 1 to EK_FLEET_NAME_MAX bytes; copied */
+    uint64_t start;                   /* larger than in all earlier runs of this name */
+    int cells;                        /* reported cells; 0: EK_FLEET_CELLS_DEFAULT_MAX */
 };
 
-/* The detector joins the fleet, with EK_FLEET_SHARE_LOCAL of its budget of false alarms. */
+/* Create an instance. The detector joins the fleet with EK_FLEET_SHARE_LOCAL of its false-alarm
+ * budget. */
 int ek_fleet_instance_new(struct ek_fleet_instance **out, struct ek_detector *d,
                           const struct ek_fleet_instance_setup *setup, struct ek_error *e);
 void ek_fleet_instance_free(struct ek_fleet_instance *m);
 
-/* A tick: calls write with each record, in order: what was seen since the last one, and what the
- * decider asked for. stream_ms: the highest time of a list. EK_ENOMEM, EK_ELIMIT, or what write
- * returned; then the evidence of the tick is lost, and no more. */
+/* Write the periodic report: evidence since the last report, and rows that the leader requested.
+ * Calls `write` for each record in order. `stream_ms`: latest event time of a list. Return 0,
+ * EK_ENOMEM, EK_ELIMIT or the error of `write`; on error only the evidence of this report is
+ * lost. */
 int ek_fleet_instance_report(struct ek_fleet_instance *m, int64_t stream_ms,
                              int (*write)(void *context, const void *bytes, size_t length),
                              void *context, struct ek_error *e);
-/* What was tried of the routes in the plan, beside a tick; nothing where nothing was. As
- * ek_fleet_instance_report. */
+/* Write the comparisons of the routes in the plan, in addition to reports; nothing without
+ * comparisons. Return as ek_fleet_instance_report. */
 int ek_fleet_instance_comparisons(struct ek_fleet_instance *m, const struct ek_comparisons *t,
                                   bool drifted,
                                   int (*write)(void *context, const void *bytes, size_t length),
                                   void *context, struct ek_error *e);
-/* The detector has told this: what has changed should not wait. */
+/* Notify a finding of the detector, so that its report is not delayed. */
 void ek_fleet_instance_add_finding(struct ek_fleet_instance *m, const struct ek_finding *f);
-/* Whether something was found since the last tick. */
+/* Return whether the detector has found something since the last report. */
 bool ek_fleet_instance_has_findings(const struct ek_fleet_instance *m);
-/* Whether the decider needs lists to tell what something is. */
+/* Return whether the leader requests rows for a diagnosis. */
 bool ek_fleet_instance_is_sampled(const struct ek_fleet_instance *m);
-/* Between two ticks: a tick before its time where something was found, else the lists that are
- * asked for, as far as there are new ones. As ek_fleet_instance_report. */
+/* Write an early report if the detector has found something, else the new requested rows. Return as
+ * ek_fleet_instance_report. */
 int ek_fleet_instance_report_early(struct ek_fleet_instance *m, int64_t stream_ms,
                                    int (*write)(void *context, const void *bytes, size_t length),
                                    void *context, struct ek_error *e);
-/* The plans of the fleet here; it takes the records of the plan's log. */
+/* Return the plans of this instance, which receive the plan records. */
 struct ek_instance_plans *ek_fleet_instance_plans(struct ek_fleet_instance *m);
 
 #endif

@@ -136,7 +136,7 @@ void ek_fleet_order_put(struct ek_serialize *w, const struct ek_fleet_dimensions
     walk_order(w, d, &fields);
 }
 
-/* A terminated copy; NULL of an empty text. */
+/* Copy with a terminator; return NULL for an empty string. */
 static const char *copy_of(char *to, struct ek_text text)
 {
     if (text.length)

@@ -1,9 +1,8 @@
-/* What a plan record is made of, beside findings and asks (docs/format/fleet.md): entries of a
- * plan, modes of `mode_in`, rollouts, what people have pinned and accepted, and what limits all of
- * it.
+/* Fields of a plan record except findings and row requests (docs/format/fleet.md): plan entries,
+ * modes of `mode_in`, rollouts, pins, accepts and limits.
  *
- * Features and cells go by their names. One walk each writes and reads; reading, it refuses what
- * cannot be. Texts that were read are views into the record. Owner: the caller.
+ * Features and cells are written by name. One function both reads and writes a field; reading fails
+ * on invalid values. Decoded strings are views into the record.
  */
 #ifndef EK_FLEET_FLEET_PLAN_FIELDS_H
 #define EK_FLEET_FLEET_PLAN_FIELDS_H
@@ -18,7 +17,7 @@ struct ek_fleet_place {
     struct ek_text feature;
 };
 
-/* Feature and cell of `is` are not filled in. */
+/* Feature and cell of `is` are not set. */
 struct ek_fleet_entry {
     struct ek_fleet_place place;
     struct ek_text query_feature; /* of its repair; empty: none */
@@ -35,7 +34,7 @@ struct ek_fleet_rollout {
     struct ek_rollout is;
 };
 
-/* An order that was read, with the texts that it points to: it stays where it is. */
+/* Decoded command and the strings it refers to; must not be moved. */
 struct ek_fleet_order_read {
     struct ek_order is;
     char feature[EK_FLEET_NAME_MAX + 1], segment[EK_FLEET_NAME_MAX + 1];
@@ -43,7 +42,7 @@ struct ek_fleet_order_read {
     char author[EK_AUTHOR_BYTES + 1], reason[EK_REASON_BYTES + 1];
 };
 
-/* Of struct ek_controller_memory. */
+/* Fields of struct ek_controller_memory. */
 struct ek_fleet_limits {
     enum ek_exceeds limited;
     int64_t free_ms;
@@ -52,33 +51,35 @@ struct ek_fleet_limits {
     int64_t paused_ms;
 };
 
-/* What was accepted as normal, in force. */
+/* Accepted level. */
 struct ek_fleet_accept {
     struct ek_fleet_place place;
     double shift_ln;
     uint64_t version;
-    int64_t since_ms, time_ms; /* of the stream: the first list of the change; when it was said */
-    struct ek_text author, reason; /* empty: not said */
+    int64_t since_ms, time_ms;     /* event time: first list of the change; accept */
+    struct ek_text author, reason; /* empty: not given */
 };
 
-/* Reading, they fill a struct that starts as {0}. */
+/* When reading, the struct must start as {0}. */
 void ek_fleet_entry_walk(struct ek_serialize *w, const struct ek_fleet_dimensions *d,
                          struct ek_fleet_entry *e);
 void ek_fleet_mode_walk(struct ek_serialize *w, const struct ek_fleet_dimensions *d,
                         struct ek_fleet_mode *m);
 void ek_fleet_rollout_walk(struct ek_serialize *w, const struct ek_fleet_dimensions *d,
                            struct ek_fleet_rollout *r);
-/* A pin of a person, or the same part of another order; `place` has its names. */
+/* Write or read a pin of an operator, or the same fields of another command. `place` has its
+ * names. */
 void ek_fleet_order_put(struct ek_serialize *w, const struct ek_fleet_dimensions *d,
                         const struct ek_fleet_place *place, const struct ek_order *o);
 void ek_fleet_order_get(struct ek_serialize *w, const struct ek_fleet_dimensions *d,
                         struct ek_fleet_order_read *o);
+/* Return the names in a command as views. */
 struct ek_fleet_place ek_fleet_order_place(const struct ek_order *o);
 void ek_fleet_accept_walk(struct ek_serialize *w, const struct ek_fleet_dimensions *d,
                           struct ek_fleet_accept *a);
 void ek_fleet_limits_walk(struct ek_serialize *w, struct ek_fleet_limits *l);
 
-/* A word; writing, of the argument. Return what was read. */
+/* Write the word of the argument, or read a word. Return the value. */
 enum ek_guardrail ek_fleet_rail_walk(struct ek_serialize *w, enum ek_guardrail rail);
 enum ek_class ek_fleet_class_walk(struct ek_serialize *w, enum ek_class class);
 

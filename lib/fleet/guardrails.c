@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* An instance, by its newest record. */
+/* Instance, as of its last record. */
 struct instance {
     char name[EK_FLEET_NAME_MAX + 1];
     uint64_t start, number;
@@ -14,13 +14,13 @@ struct instance {
     struct ek_fleet_comparisons_total all;
 };
 
-/* What one instance has tried of one route; instance -1: what came of starts that are over. */
+/* Comparisons of one instance for one route; instance -1: sum of ended runs. */
 struct tested {
     int instance;
     struct ek_comparison_sums sums;
 };
 
-/* A route that somebody asked about: where its last lists begin, and its evidence so far. */
+/* Requested route: start of its recent window, and its evidence. */
 struct route {
     int feature, place;
     enum ek_action action;
@@ -40,7 +40,7 @@ struct ek_fleet_guardrails {
     struct tested *tried;
     int routes;
     struct route route[EK_ROLLOUTS_MAX];
-    struct ek_output_counts load; /* of all, since each was known */
+    struct ek_output_counts load; /* sum over instances since each became known */
     struct ek_latency_window latency;
 };
 
@@ -61,7 +61,7 @@ void ek_fleet_guardrails_free(struct ek_fleet_guardrails *r)
     ek_free(r);
 }
 
-/* Room for one more of `size` bytes; NULL: no memory, or `most` are there. */
+/* Return the array with space for one more element; NULL: out of memory, or `most` elements. */
 static void *one_more(void *all, int count, int *room, int most, size_t size)
 {
     int more = *room ? 2 * *room : 8;
@@ -91,7 +91,7 @@ static int add(struct ek_fleet_guardrails *r, int instance, const struct ek_comp
     return EK_OK;
 }
 
-/* Into what came of starts that are over. */
+/* Add to the sum of ended runs. */
 static void fold(struct ek_fleet_guardrails *r, struct tested *one)
 {
     const struct ek_comparison_sums *s = &one->sums;
@@ -107,7 +107,7 @@ static void fold(struct ek_fleet_guardrails *r, struct tested *one)
     one->instance = -1;
 }
 
-/* What an instance has said before gives way; of another start it stays. */
+/* Remove the last record of an instance. `over`: its run has ended; keep its comparisons. */
 static void remove_instance(struct ek_fleet_guardrails *r, int instance, bool over)
 {
     int kept = 0;
@@ -128,8 +128,8 @@ static struct instance *find(struct ek_fleet_guardrails *r, struct ek_text name)
     return NULL;
 }
 
-/* The place of the one that was not heard of for the longest time, if it is gone: what it has tried
- * stays in the sum. NULL: none is. */
+/* Reuse the entry of the instance with the oldest record if it has expired; its comparisons stay in
+ * the sum. Return NULL if none has expired. */
 static struct instance *place_of_removed(struct ek_fleet_guardrails *r, int64_t clock_ms)
 {
     int gone = 0;
@@ -142,7 +142,7 @@ static struct instance *place_of_removed(struct ek_fleet_guardrails *r, int64_t 
     return &r->instance[gone];
 }
 
-/* NULL: no memory, or no room. */
+/* Return NULL if out of memory or space. */
 static struct instance *new_place(struct ek_fleet_guardrails *r, int64_t clock_ms)
 {
     if (r->instances == EK_FLEET_INSTANCES_MAX)
@@ -155,7 +155,7 @@ static struct instance *new_place(struct ek_fleet_guardrails *r, int64_t clock_m
     return &r->instance[r->instances++];
 }
 
-/* One that was not known: what it says now is where it begins. NULL: no memory, or no room. */
+/* Add an instance; its first totals are the start values. Return NULL if out of memory or space. */
 static struct instance *known_from(struct ek_fleet_guardrails *r,
                                    const struct ek_fleet_comparisons *t, int64_t clock_ms)
 {
@@ -172,7 +172,7 @@ static uint64_t risen(uint64_t from, uint64_t to)
     return to > from ? to - from : 0;
 }
 
-/* Outputs and times since its last record. */
+/* Add the output counts and latencies since the last record. */
 static void add_all(struct ek_fleet_guardrails *r, const struct ek_comparisons_total *from,
                     const struct ek_comparisons_total *to)
 {
@@ -186,7 +186,7 @@ static void add_all(struct ek_fleet_guardrails *r, const struct ek_comparisons_t
     ek_latency_window_add(&r->latency, times);
 }
 
-/* Who tells, and by what numbers. */
+/* Reporting instance, and its cell numbers. */
 struct update {
     struct ek_fleet_guardrails *rails;
     int instance;
@@ -194,8 +194,8 @@ struct update {
     void *context;
 };
 
-/* Of ranks no guardrail asks for more than how many lists changed how far; and evidence that is
- * clear is clear enough. */
+/* Guardrails use only the distribution of rank changes. Clamping sums avoids overflow and does not
+ * change clear evidence. */
 static void cut(struct ek_comparison_sums *s)
 {
     static const int64_t MOST = (int64_t)1 << 48;
@@ -258,14 +258,14 @@ int ek_fleet_guardrails_receive(struct ek_fleet_guardrails *r, const void *bytes
     return add_comparisons(&o, &t, clock_ms, e);
 }
 
-/* ------------------------------------------------------------------- figures */
+/* ------------------------------------------------------------------- statistics */
 
 static bool is_route(const struct route *o, const struct ek_plan_entry *e)
 {
     return o->action == e->treatment.action && o->since_ms == e->since_ms && o->turns == e->turns;
 }
 
-/* Its place; begun anew where it is in another turn. NULL: no room. */
+/* Return the entry of a route, restarted if the route was. NULL: no space. */
 static struct route *route_of(struct ek_fleet_guardrails *r, const struct ek_plan_entry *e)
 {
     int i = 0;
@@ -300,7 +300,7 @@ static bool sum_up(const struct ek_fleet_guardrails *r, const struct ek_plan_ent
     return some;
 }
 
-/* By what has come since the last time. */
+/* Update the test by the sums since the last call. */
 static void bet(struct route *o, const struct ek_comparison_sums *all)
 {
     int64_t sum[EK_MEAN_EVALUES];

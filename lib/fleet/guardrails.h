@@ -1,12 +1,11 @@
-/* What all instances of a fleet have tried, as the guardrails of the decider want it.
+/* Guardrail statistics of a fleet: sums of the comparison records (fleet/comparison_record.h) of
+ * all instances.
  *
- * The newest record of an instance (guard/fleet_trials.h) says all that it has tried in the present
- * turn of a route; sums of all are added, so neither order nor repetition of records matters. What
- * an earlier start of an instance tried stays in the sum; so does what one tried that was gone when
- * all places were taken, and should that come back, it counts twice. The evidence of harm moves
- * when it is asked for, by what has come since (guard/mean_bets.h).
- * Owner: the caller. One thread at a time. Memory: 2 KiB per route and instance, of at most
- * EK_FLEET_COMPARED_MAX of these; what is beyond does not count.
+ * The last record of an instance covers the current start of a route, so order and repetition of
+ * records do not matter. Comparisons of an instance's earlier runs stay in the sum. Those of an
+ * instance that was evicted while away stay too, and count twice if it returns. The evidence of
+ * harm (ek_mean_evalues) is updated on request by the sums since the last request. Memory: 2 KiB
+ * per route and instance, at most EK_FLEET_COMPARED_MAX; more are ignored.
  */
 #ifndef EK_FLEET_GUARDRAILS_H
 #define EK_FLEET_GUARDRAILS_H
@@ -20,20 +19,21 @@ enum { EK_FLEET_COMPARED_MAX = 16384 };
 struct ek_fleet_guardrails;
 
 int ek_fleet_guardrails_new(struct ek_fleet_guardrails **out,
-                            const struct ek_manifest *m); /* EK_ENOMEM */
+                            const struct ek_manifest *m); /* Return 0, or EK_ENOMEM. */
 void ek_fleet_guardrails_free(struct ek_fleet_guardrails *r);
-/* Takes a record. place_of: the number of a cell by its names, -1: none. One that is older than the
- * newest of its instance counts for nothing. EK_EFORMAT, EK_ESTATE for another manifest or profile;
- * EK_ENOMEM: a part of it counts. */
+/* Apply a record. `place_of` sets the cell of a name, -1: none. An outdated record is ignored.
+ * Return 0, EK_EFORMAT, EK_ESTATE for another manifest or profile, or EK_ENOMEM; a part may then
+ * count. */
 int ek_fleet_guardrails_receive(struct ek_fleet_guardrails *r, const void *bytes, size_t length,
                                 uint64_t profile, int64_t clock_ms,
                                 int (*place_of)(void *context, const struct ek_fleet_cell *cell,
                                                 int *place),
                                 void *context, struct ek_error *e);
-/* Of an entry of the plan in force, its cell a place. False: nobody has tried it. */
+/* Set the statistics of an entry of the current plan; its cell is a cell of the pool. Return false
+ * without comparisons. */
 bool ek_fleet_guardrails_stats(struct ek_fleet_guardrails *r, const struct ek_plan_entry *entry,
                                int64_t clock_ms, struct ek_rollout_stats *out);
-/* Times are those of the next step from here on. */
+/* Start a new latency window for the next canary step. */
 void ek_fleet_guardrails_begin(struct ek_fleet_guardrails *r);
 
 #endif

@@ -1,4 +1,4 @@
-/* The plans that an instance keeps. */
+/* Plans that an instance retains. */
 #include "base/alloc.h"
 #include "fleet/controller_record.h"
 #include "fleet/plan_record.h"
@@ -8,7 +8,7 @@
 struct kept {
     int64_t from_ms;
     struct ek_plan *plan;
-    struct ek_fleet_accepted_set *normal; /* under the plan; its cells are held */
+    struct ek_fleet_accepted_set *normal; /* accepted levels of the plan; retains its cells */
 };
 
 struct ek_instance_plans {
@@ -19,15 +19,14 @@ struct ek_instance_plans {
     struct kept kept[EK_FLEET_PLANS]; /* by from_ms, which rises with the version */
     int count;
     struct ek_plan *none;
-    struct ek_controller_record *standing,
-        *spare;       /* of the newest plan; of the record being read */
-    int64_t heard_ms; /* by the clock */
-    uint64_t counted; /* records */
+    struct ek_controller_record *standing, *spare; /* of the last plan; of the record being read */
+    int64_t heard_ms;                              /* processing time of the last record */
+    uint64_t counted;                              /* number of valid records */
     uint64_t late, missed;
-    uint64_t normal; /* its version that the detector has; 0 before a plan said one */
-    bool unsettled;  /* it may have another than the newest plan */
+    uint64_t normal; /* version of accepted levels in the detector; 0: none yet */
+    bool unsettled;  /* the detector may have other levels than the last plan */
     struct ek_fleet_claim_item *claim,
-        *taken; /* [EK_FLEET_FINDINGS_MAX] of now; of the record being read */
+        *taken; /* [EK_FLEET_FINDINGS_MAX]: current; of the record being read */
     int claims, takes;
     int asks;
     struct ek_row_request ask[EK_ROW_REQUESTS_MAX];
@@ -112,7 +111,7 @@ void ek_instance_plans_free(struct ek_instance_plans *p)
     ek_free(p);
 }
 
-/* What has no cell here cannot be told from others. */
+/* Lists of a segment without a cell here cannot be distinguished. */
 static int retain_cell(void *context, const struct ek_fleet_cell *names, int *cell)
 {
     struct ek_instance_plans *p = context;
@@ -139,7 +138,7 @@ static int add_request(void *context, const struct ek_row_request *ask)
     return EK_OK;
 }
 
-/* The cells that were held for the record are held for the plan from here on. */
+/* Move the retained cells of the record to the plan. */
 static void store_plan(struct ek_instance_plans *p, struct ek_plan *plan,
                        struct ek_fleet_accepted_set *normal, int64_t from_ms)
 {
@@ -154,7 +153,7 @@ static void store_plan(struct ek_instance_plans *p, struct ek_plan *plan,
     p->unsettled = true;
 }
 
-/* Claims of the last record give way to those of this one. */
+/* Replace the findings of the previous record. */
 static int change_fleet_findings(struct ek_instance_plans *p)
 {
     struct ek_fleet_claim_item *before = p->claim;
@@ -166,8 +165,7 @@ static int change_fleet_findings(struct ek_instance_plans *p)
     return rc;
 }
 
-/* Where the lists of a value that has a mode of its own cannot be told from others, nothing is done
- * about its feature. */
+/* If a segment with a separate mode has no cell here, observe all findings of the feature only. */
 static void leave_alone(struct ek_instance_plans *p, struct ek_plan *plan, const bool *apart)
 {
     int kept = 0;
@@ -225,7 +223,7 @@ static void change_controller(struct ek_instance_plans *p)
     p->spare = before;
 }
 
-/* A plan never holds from before the one it follows. */
+/* Start times of plans must not decrease. */
 static int64_t from_of(const struct ek_instance_plans *p, int64_t from_ms)
 {
     int64_t before = p->count ? p->kept[p->count - 1].from_ms : from_ms;
@@ -284,7 +282,7 @@ const struct ek_level_offsets *ek_instance_plans_levels(const struct ek_instance
         if (p->kept[i].plan->version == plan->version &&
             p->kept[i].normal->levels.version == plan->normal)
             return &p->kept[i].normal->levels;
-    for (int i = p->count - 1; i >= 0; i--) /* its own is not kept any more */
+    for (int i = p->count - 1; i >= 0; i--) /* its plan was evicted */
         if (p->kept[i].normal->levels.version == plan->normal)
             return &p->kept[i].normal->levels;
     return ek_detector_offsets(p->detector);

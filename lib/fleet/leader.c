@@ -12,9 +12,9 @@
 #include <string.h>
 
 enum {
-    POOL = -1,       /* who proposes what no instance saw alone */
-    FRESH_MS = 1000, /* before it begins: ticks that say what time it is in the stream */
-    SETTLE_MS = 5000 /* without any it goes by the plan of before: it is a sign of life at least */
+    POOL = -1,       /* source of findings from pooled evidence */
+    FRESH_MS = 1000, /* before start: reports that give the event time */
+    SETTLE_MS = 5000 /* without reports, then continue with the previous plan */
 };
 
 struct ek_leader {
@@ -22,30 +22,30 @@ struct ek_leader {
     char name[EK_FLEET_NAME_MAX + 1];
     struct ek_fleet_pool *pool;
     struct ek_fleet_findings *told;
-    struct ek_leader_commands *desk;      /* for orders of people */
-    bool answerable;                      /* what was carried out stands in a record */
-    struct ek_controller *control;        /* the plan; cells are places of the pool */
-    uint64_t published;                   /* its version that the record has */
-    struct ek_plan heard;                 /* of the log, while it is read; */
-    struct ek_controller_record standing; /* and what it was made of */
-    struct ek_fleet_accepted_set normal;  /* what is normal; cells are places */
-    uint64_t normal_published;            /* its version that the record has */
-    struct ek_fleet_guardrails *rails;    /* what all have tried */
-    struct ek_decisions *decisions;       /* of the fleet, by its numbers */
-    uint64_t untold;                      /* the first that has no version yet */
-    uint64_t shown;                       /* the first that was in no record */
+    struct ek_leader_commands *desk;      /* operator commands */
+    bool answerable;                      /* applied commands are in a plan record */
+    struct ek_controller *control;        /* the plan; cells are cells of the pool */
+    uint64_t published;                   /* version of `control` in the last record */
+    struct ek_plan heard;                 /* scratch: plan of the record being read */
+    struct ek_controller_record standing; /* scratch: controller state of that record */
+    struct ek_fleet_accepted_set normal;  /* accepted levels; cells are cells of the pool */
+    uint64_t normal_published;            /* version of `normal` in the last record */
+    struct ek_fleet_guardrails *rails;    /* comparisons of all instances */
+    struct ek_decisions *decisions;       /* by number in the fleet */
+    uint64_t untold;                      /* first decision without a plan version */
+    uint64_t shown;                       /* first decision that no record has */
     struct ek_record_order order;         /* of the log */
-    uint64_t term, version;               /* own, while it decides */
-    struct ek_fleet_diagnosis *open[EK_ROW_REQUESTS_MAX]; /* by number of the case, NULL: free */
-    uint32_t rows;                                        /* asked of each instance */
-    uint32_t asks;                                        /* ever */
+    uint64_t term, version;               /* while it is leader */
+    struct ek_fleet_diagnosis *open[EK_ROW_REQUESTS_MAX]; /* diagnoses; NULL: free */
+    uint32_t rows;                                        /* requested from each instance */
+    uint32_t asks;                                        /* number of row requests so far */
     bool decides;
-    bool renewed;               /* the version is to be published, whatever the plan */
-    int64_t began_ms, taken_ms; /* by the clock; the last tick */
-    int64_t orphans_ms;         /* by the clock: since when findings may be nobody's */
-    int64_t from_ms, time_ms;   /* of the stream */
-    int64_t clock_ms;           /* now */
-    int rc;                     /* of settling: EK_ENOMEM, not all was told */
+    bool renewed;               /* publish a new version even if the plan is unchanged */
+    int64_t began_ms, taken_ms; /* clock: start as leader; last report */
+    int64_t orphans_ms;         /* clock: start of the wait for proposals of open findings */
+    int64_t from_ms, time_ms;   /* event time */
+    int64_t clock_ms;           /* current clock */
+    int rc;                     /* EK_ENOMEM: some decisions were not reported */
 };
 
 static int dimension_of(void *context, int place)
@@ -87,7 +87,7 @@ static int assign_cell(void *context, const char *dimension, const char *value)
     return ek_fleet_pool_place(d->pool, &cell, &place) ? -2 : place;
 }
 
-/* Of which plan it is follows when that has its version. */
+/* The plan version is set when the plan is numbered. */
 static int decided(void *context, const struct ek_decision_record *m)
 {
     struct ek_leader *d = context;
@@ -109,7 +109,7 @@ static bool figures_of(void *context, int feature, int place, struct ek_rollout_
 static void figures_begin(void *context, int feature, int place)
 {
     (void)feature;
-    (void)place; /* its figures are of another turn from here on */
+    (void)place; /* the route restarts, and its statistics with it */
     ek_fleet_guardrails_begin(((struct ek_leader *)context)->rails);
 }
 
@@ -121,8 +121,7 @@ static struct ek_fleet_diagnosis *case_of(const struct ek_leader *d, int feature
     return NULL;
 }
 
-/* The level of a feature is another one: evidence that was held against the one before is over, and
- * what the lists of all have shown elsewhere is to be shown anew. */
+/* Evidence relative to the previous level is invalid after an accept or revert, so reset it. */
 static void restart(struct ek_leader *d, int feature)
 {
     struct ek_fleet_diagnosis *of = case_of(d, feature);
@@ -286,7 +285,8 @@ static int restore_decision(void *context, const struct ek_decision_record *m)
     return rc;
 }
 
-/* As the log has it. With another profile other levels are normal, which is a change. */
+/* Apply the accepted levels of the log. If accepts of another profile were skipped, the levels
+ * changed. */
 static void follow_normal(struct ek_leader *d, struct ek_fleet_accepted_set *read, int outdated)
 {
     ek_fleet_accepted_set_clear(&d->normal);
@@ -306,7 +306,7 @@ static int follow_control(struct ek_leader *d, const struct ek_fleet_plan *recor
                                              .profile = ek_fleet_pool_profile(d->pool)};
     d->heard.count = d->heard.modes = 0;
     int rc = ek_controller_record_read(record, &by, &d->heard, &d->standing);
-    d->heard.version = ek_controller_plan(d->control)->version; /* this one counts its own */
+    d->heard.version = ek_controller_plan(d->control)->version; /* numbered separately */
     const struct ek_controller_memory memory = ek_controller_record_memory(&d->standing, &d->heard);
     ek_controller_apply_record(d->control, &memory);
     int people = ek_controller_apply_operators(d->control, &memory);
@@ -315,7 +315,7 @@ static int follow_control(struct ek_leader *d, const struct ek_fleet_plan *recor
     return rc ? rc : people;
 }
 
-/* Who does not decide has the plan of the log, and all that the next one is made of. */
+/* Standby instances follow the plan and controller state of the log. */
 static int restore_record(struct ek_leader *d, const struct ek_fleet_plan *record,
                           struct ek_error *e)
 {
@@ -347,13 +347,13 @@ int ek_leader_apply_record(struct ek_leader *d, const void *bytes, size_t length
     if (!d->decides)
         return turn == EK_FLEET_VOID ? EK_OK : restore_record(d, &record, e);
     if (d->version <= d->order.version && !is_ours(d)) {
-        d->version = d->order.version + 1; /* taken by one who did not know yet */
+        d->version = d->order.version + 1; /* a previous leader has used the version */
         d->renewed = true;
     }
     return EK_OK;
 }
 
-/* Rows of the case they were asked for. */
+/* Rows for a diagnosis. */
 struct rows {
     struct ek_leader *decider;
     struct ek_fleet_diagnosis *of;
@@ -388,7 +388,7 @@ static int add_rows(struct ek_leader *d, const void *bytes, size_t length, struc
     return rc ? ek_fail(e, rc, "out of memory") : EK_OK;
 }
 
-/* One that does not decide carries nothing out. Until the time is known an order waits: it is sent
+/* Standby instances ignore commands. Before event time is known, the command is ignored and sent
  * again. */
 static int run_command(struct ek_leader *d, const void *bytes, size_t length, struct ek_error *e)
 {
@@ -432,8 +432,8 @@ void ek_leader_start(struct ek_leader *d, int64_t clock_ms)
     d->term = d->order.term + 1;
     d->version = d->order.version + 1;
     d->renewed = true;
-    ek_controller_restored(d->control, d->time_ms); /* the rules may be other ones */
-    d->asks = (uint32_t)d->term << 16;              /* no number that another decider has given */
+    ek_controller_restored(d->control, d->time_ms); /* the rules may have changed */
+    d->asks = (uint32_t)d->term << 16;              /* differs from the numbers of other leaders */
     d->began_ms = d->orphans_ms = clock_ms;
     d->untold = d->shown = ek_decisions_last(d->decisions) + 1;
 }
@@ -441,18 +441,18 @@ void ek_leader_start(struct ek_leader *d, int64_t clock_ms)
 void ek_leader_stop(struct ek_leader *d)
 {
     d->decides = false;
-    d->time_ms = 0; /* the next turn may be long after */
+    d->time_ms = 0; /* may be far in the past at the next start */
     close_cases(d);
 }
 
-/* What is to be done about it, as the rules have it. */
+/* Add a finding to the controller. */
 static void act_on(void *context, const struct ek_finding *f)
 {
     struct ek_leader *d = context;
     ek_controller_add_finding(d->control, f, d->time_ms);
 }
 
-/* All that instances propose, and what is to be done about it. */
+/* Merge the findings of all instances and diagnoses, and pass them to the controller. */
 static void merge(struct ek_leader *d, int64_t clock_ms)
 {
     struct ek_finding f;
@@ -472,7 +472,7 @@ static void merge(struct ek_leader *d, int64_t clock_ms)
     ek_fleet_findings_finish(d->told, settled, d->time_ms, act_on, d);
 }
 
-/* NULL when there is no room, or the feature can have none. */
+/* Return NULL without space, or if the feature cannot have a diagnosis. */
 static struct ek_fleet_diagnosis *open_case(struct ek_leader *d, int feature)
 {
     const struct ek_leader_setup *s = &d->setup;
@@ -485,7 +485,7 @@ static struct ek_fleet_diagnosis *open_case(struct ek_leader *d, int feature)
     return NULL;
 }
 
-/* What the pooled evidence says of a change that is known already is spent. */
+/* Process the pooled evidence; evidence of known findings is reset first. */
 static void pool(struct ek_leader *d)
 {
     struct ek_fleet_alarm alarm[EK_FLEET_ALARMS_MAX];
@@ -500,7 +500,7 @@ static void pool(struct ek_leader *d)
     }
 }
 
-/* Failing to take rows for want of memory ends the case: it is suspected again if it lasts. */
+/* A diagnosis without memory for its rows ends; the pooled evidence raises the alarm again. */
 static void check_diagnoses(struct ek_leader *d, bool tick, int instances)
 {
     for (int i = 0; i < EK_ROW_REQUESTS_MAX; i++) {
@@ -530,9 +530,9 @@ static void write_requests(const struct ek_leader *d, struct ek_serialize *w)
     }
 }
 
-/* Those of the last minute of the stream, and the last one in any case: it has the number that the
- * next decider goes on from. Where these are more than a record takes, all have their turn, the
- * oldest first. Returns the first that is still to be shown. */
+/* Write the decisions of the last minute of event time, and at least the last decision, whose
+ * number the next leader continues. If a record cannot hold all, continue with the oldest. Return
+ * the first unwritten number. */
 static uint64_t write_decisions(const struct ek_leader *d, struct ek_serialize *w)
 {
     uint64_t last = ek_decisions_last(d->decisions), end = last + 1, first = end;
@@ -543,7 +543,7 @@ static uint64_t write_decisions(const struct ek_leader *d, struct ek_serialize *
            (first > last || m->time_ms > d->time_ms - EK_FLEET_SAME_MS))
         first--;
     for (; shown < first && !ek_decisions_at(d->decisions, shown); shown++)
-        ; /* too old to be kept */
+        ; /* already evicted */
     first = shown < first ? shown : first;
     if (end - first > EK_FLEET_DECISIONS_MAX)
         end = first + EK_FLEET_DECISIONS_MAX;
@@ -589,8 +589,8 @@ static int write_record(struct ek_leader *d, int64_t clock_ms, struct ek_buf *ou
     return rc;
 }
 
-/* A plan that differs from the one published is the next version, and holds a little later than
- * the newest list anybody has seen: so it can be there when its first list comes. Whether it is. */
+/* Assign the next version to a changed plan. It starts EK_FLEET_LEAD_MS after the latest list, so
+ * that it arrives before the first list it applies to. Return whether the plan changed. */
 static bool number(struct ek_leader *d)
 {
     int64_t from = d->time_ms + EK_FLEET_LEAD_MS;
@@ -608,7 +608,7 @@ static bool number(struct ek_leader *d)
     return true;
 }
 
-/* What was decided since the last plan, under the versions that others know. */
+/* Set the plan versions of the decisions since the last plan. */
 static void number_decisions(struct ek_leader *d, uint64_t before)
 {
     uint64_t last = ek_decisions_last(d->decisions);
@@ -616,14 +616,14 @@ static void number_decisions(struct ek_leader *d, uint64_t before)
         ek_decisions_set_plan(d->decisions, d->untold, before, d->version);
 }
 
-/* As many of each as the history of a case can hold of all. */
+/* Return the number of rows per instance, so that a diagnosis can retain all of them. */
 static uint32_t rows_each(int instances)
 {
     return EK_FLEET_ROWS_MAX / (uint32_t)(instances > 0 ? instances : 1);
 }
 
-/* Whether the time of the stream is known, from which a plan may hold; where it is not, one would
- * come too late for lists that others have scored. */
+/* Return whether event time is known. Without it a plan would start too early, at lists that other
+ * instances have already scored. */
 static bool knows_time(struct ek_leader *d, int64_t clock_ms)
 {
     int64_t time_ms = ek_fleet_pool_time_ms(d->pool, clock_ms);
@@ -635,8 +635,8 @@ static bool knows_time(struct ek_leader *d, int64_t clock_ms)
     return d->time_ms && (settled || d->taken_ms + FRESH_MS >= d->began_ms);
 }
 
-/* Decides, where it is to. *news: what others should not wait a tick for. Whether there is a plan
- * to be written. */
+/* Update the plan if it is leader. *news: others need the record before the next report interval.
+ * Return whether to write a record. */
 static bool decide(struct ek_leader *d, int64_t clock_ms, bool tick, bool *news)
 {
     bool changed, timed = knows_time(d, clock_ms);
@@ -644,7 +644,7 @@ static bool decide(struct ek_leader *d, int64_t clock_ms, bool tick, bool *news)
     d->rc = EK_OK;
     uint64_t told = ek_fleet_findings_count(d->told);
     pool(d);
-    if (!d->decides || !timed) /* without a list there is no moment to begin at */
+    if (!d->decides || !timed) /* no event time to start the plan at */
         return false;
     int instances = ek_fleet_pool_instances(d->pool, clock_ms);
     d->rows = rows_each(instances);
@@ -662,7 +662,7 @@ static bool decide(struct ek_leader *d, int64_t clock_ms, bool tick, bool *news)
 
 static int publish(struct ek_leader *d, int64_t clock_ms, struct ek_buf *out, struct ek_error *e)
 {
-    if (d->rc) /* the next tick writes it */
+    if (d->rc) /* the next report interval writes the plan */
         return ek_fail(e, d->rc, "no memory to tell what was decided");
     if (write_record(d, clock_ms, out))
         return ek_fail(e, EK_ENOMEM, "no room for the plan of a fleet");

@@ -1,4 +1,4 @@
-/* Where a decider carries out orders. */
+/* Operator commands that the leader applies. */
 #include "base/alloc.h"
 #include "fleet/command_record.h"
 
@@ -9,13 +9,13 @@
 enum { ID_BYTES = EK_FLEET_NAME_MAX + 44, REFUSAL_BYTES = sizeof((struct ek_error *)0)->message };
 
 struct carried_out {
-    struct ek_fleet_order_read order; /* number 0: none yet; its instance is `instance` */
+    struct ek_fleet_order_read order; /* number 0: unused entry; the instance name is `instance` */
     char instance[EK_FLEET_NAME_MAX + 1];
     char request[ID_BYTES]; /* "instance/start/number" */
     enum ek_code code;
     char refusal[REFUSAL_BYTES];
-    struct ek_decision_record decided; /* texts of the order, the manifest and the cells */
-    bool due, told; /* the answer, and that it was written once: then its version stays */
+    struct ek_decision_record decided; /* refers to strings of command, manifest and cells */
+    bool due, told; /* reply pending; reply written once, so its version is final */
 };
 
 struct ek_leader_commands {
@@ -50,14 +50,14 @@ static struct carried_out *find(struct ek_leader_commands *d, const struct ek_or
     return NULL;
 }
 
-/* Takes the place of the oldest. */
+/* Replace the oldest entry. */
 static struct carried_out *keep(struct ek_leader_commands *d, const void *bytes, size_t length,
                                 const struct ek_manifest *m)
 {
     struct carried_out *c = &d->of[d->count++ % EK_FLEET_COMMANDS_RETAINED];
     struct ek_order_id *id = &c->order.is.id;
     memset(c, 0, sizeof *c);
-    ek_fleet_order_open(&c->order, bytes, length, m, NULL); /* its texts stay there */
+    ek_fleet_order_open(&c->order, bytes, length, m, NULL); /* strings remain in the entry */
     snprintf(c->request, sizeof c->request, "%.*s/%" PRIu64 "/%" PRIu64, (int)id->instance.length,
              id->instance.text, id->start, id->number);
     memcpy(c->instance, id->instance.text, id->instance.length);
@@ -72,7 +72,7 @@ static void carry_out(struct carried_out *c, struct ek_controller *control, int6
     c->code =
         (enum ek_code)ek_controller_carry_out(control, &c->order.is, time_ms, &c->decided, &why);
     memcpy(c->refusal, why.message, sizeof c->refusal);
-    c->decided.number = 1; /* each instance numbers its own */
+    c->decided.number = 1; /* instances number replies separately */
     c->decided.before = c->decided.after = version;
     c->decided.time_ms = time_ms;
     c->decided.request = c->request;

@@ -1,4 +1,3 @@
-/* The plan record: writing, reading, and which of several counts. */
 #include "fleet/plan_record.h"
 
 #include "fleet/evidence_report.h"
@@ -7,7 +6,7 @@
 
 #include <string.h>
 
-/* NULL is written as an empty text. Reading, `own` holds the text. */
+/* NULL is written as an empty string. When reading, `own` holds the string. */
 static void walk_text(struct ek_serialize *w, char *own, const char **text)
 {
     struct ek_text view = {*text, *text ? strnlen(*text, EK_FLEET_TEXT_MAX) : 0};
@@ -19,7 +18,7 @@ static void walk_text(struct ek_serialize *w, char *own, const char **text)
     *text = view.length ? own : NULL;
 }
 
-/* text: where texts go; NULL: writing. */
+/* `text`: storage for strings; NULL: writing. */
 static void walk_decided(struct ek_serialize *w, struct ek_decision_record *is,
                          char (*text)[EK_FLEET_TEXT_MAX + 1])
 {
@@ -90,13 +89,13 @@ void ek_fleet_ask_walk(struct ek_serialize *w, struct ek_row_request *ask)
     ask->rows = (uint32_t)rows;
 }
 
-/* What is read, and who hears of it: NULL while it is only checked. */
+/* State of a read; callbacks NULL: check only. */
 struct reading {
     struct ek_serialize w;
     const struct ek_fleet_plan *plan;
     const struct ek_fleet_plan_visitor *callbacks;
-    int rc;                    /* of who hears */
-    uint64_t normal, accepted; /* its version; that of the accept read last */
+    int rc;                    /* of the callbacks */
+    uint64_t normal, accepted; /* version of accepted levels; version of the last accept */
 };
 
 static const struct ek_fleet_dimensions *dimensions(const struct reading *r)
@@ -104,7 +103,7 @@ static const struct ek_fleet_dimensions *dimensions(const struct reading *r)
     return &r->plan->head.dimensions;
 }
 
-/* Whether somebody is to hear of what was read last. */
+/* Return whether to call a callback for the last field. */
 static bool has_visitor(const struct reading *r)
 {
     return !r->w.rc && r->callbacks;
@@ -168,11 +167,12 @@ static void get_accept(struct reading *r)
         r->rc = r->callbacks->accepted(r->callbacks->context, &a);
 }
 
+/* Version 2 has no accepted levels. */
 static void get_normal(struct reading *r)
 {
     uint64_t profile = 0;
     r->accepted = 0;
-    r->normal = ek_record_get(&r->w, UINT64_MAX >> 2); /* so that there is always a next one */
+    r->normal = ek_record_get(&r->w, UINT64_MAX >> 2); /* leaves a next version */
     ek_serialize_u64(&r->w, &profile);
     if (has_visitor(r) && r->callbacks->normal)
         r->rc = r->callbacks->normal(r->callbacks->context, r->normal, profile);

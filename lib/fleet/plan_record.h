@@ -1,4 +1,17 @@
-/* A decision in the plan record (docs/format/fleet.md). */
+/* Plan record of a fleet, and the plans that an instance retains (docs/format/fleet.md).
+ *
+ * The leader writes the record at each report interval. It has the whole plan by names, its start
+ * time, the controller state, the last decisions, the open findings, and the row requests.
+ *
+ * The log order decides which records are valid, equally on all instances. A valid record has a
+ * later term, or the same term and leader, or the same term and a leader with a later name; and a
+ * new version. A lower term is that of a previous leader that does not know its successor yet.
+ *
+ * The plan of a list is the last plan that starts at or before its event time. So all
+ * instances score lists of one time alike, and a redelivered list is scored as before. A list more
+ * than EK_FLEET_SAME_MS from current event time gets the current plan, so that late lists with a
+ * fault are routed. Without new records an instance keeps its last plan.
+ */
 #ifndef EK_FLEET_PLAN_RECORD_H
 #define EK_FLEET_PLAN_RECORD_H
 
@@ -10,60 +23,45 @@
 #include "plan/plan.h"
 #include "schema/manifest.h"
 
-/* Texts are cut at EK_FLEET_TEXT_MAX bytes. */
+/* Write a decision; strings are truncated at EK_FLEET_TEXT_MAX bytes. */
 void ek_fleet_decision_write(struct ek_serialize *w, const struct ek_decision_record *m);
 
-/* One that was read, with its texts, which it points to: it stays where it is. */
+/* Decoded decision and the strings it refers to; must not be moved. */
 struct ek_fleet_decision {
     struct ek_decision_record is;
     char text[7][EK_FLEET_TEXT_MAX + 1];
 };
 
+/* Read a decision. */
 void ek_fleet_decision_read(struct ek_serialize *w, struct ek_fleet_decision *m);
 
-/* The plan record, which the decider writes at each of its ticks, and the plans an instance keeps
- * of it (docs/format/fleet.md).
- *
- * A record has the whole plan by names, from when on it holds, all that the decider goes by when it
- * makes the next one, its last decisions, the findings that are open, and the features whose lists
- * it asks for. Which record counts is decided by their order in the
- * log, the same for everybody: one of a later term, or of the same term by the same decider, or of
- * the same term by a decider whose name comes later; and its version must be new. A record of a
- * lower term is that of a decider who has not noticed yet that another one decides.
- *
- * Of a list the newest plan counts that holds from its time on, so that all instances score the
- * lists of a moment alike and a list that comes again is scored as before. A list from more than
- * EK_FLEET_SAME_MS ahead or behind the stream's time gets the plan of now: faulty lists that come
- * late must not go unrouted. An instance that hears nothing keeps the plan it has.
- * Owner: the caller. One thread at a time.
- */
 enum {
-    EK_FLEET_PLANS = 16,          /* kept */
-    EK_FLEET_SAME_MS = 60000,     /* of the stream's time */
-    EK_FLEET_SILENT_MS = 10000,   /* without a record: cut off */
-    EK_FLEET_FINDINGS_MAX = 1024, /* open in a record */
+    EK_FLEET_PLANS = 16,          /* retained */
+    EK_FLEET_SAME_MS = 60000,     /* event time */
+    EK_FLEET_SILENT_MS = 10000,   /* without a record: the plan is stale */
+    EK_FLEET_FINDINGS_MAX = 1024, /* open findings per record */
     EK_ROW_REQUESTS_MAX = 16,
-    EK_FLEET_DECISIONS_MAX = 64, /* in a record */
+    EK_FLEET_DECISIONS_MAX = 64, /* per record */
 };
 
 struct ek_fleet_plan_head {
     struct ek_text decider;
     uint64_t term, version;
-    uint32_t episodes; /* of the fleet, ever: findings are numbered */
-    int64_t from_ms;   /* in the stream's time */
-    int64_t clock_ms;  /* of the decider when it wrote the record */
+    uint32_t episodes; /* number of findings of the fleet so far */
+    int64_t from_ms;   /* start of the plan in event time */
+    int64_t clock_ms;  /* of the leader at the write */
     struct ek_fleet_dimensions dimensions;
 };
 
-/* Lists of a feature that the decider wants. */
+/* Request of the leader for rows of a feature. */
 struct ek_row_request {
     struct ek_text feature;
-    uint32_t number; /* of the ask */
-    uint32_t rows;   /* the newest, in a record at most */
+    uint32_t number; /* of the request */
+    uint32_t rows;   /* last rows, at most this number per record */
 };
 
-/* Hears of the content of a record, in its order; what a NULL is for is not told. One that returns
- * other than 0 ends it. */
+/* Callbacks for the content of a record in its order, each optional. A nonzero result ends the
+ * visit. */
 struct ek_fleet_plan_visitor {
     void *context;
     int (*entry)(void *context, const struct ek_fleet_entry *entry);
@@ -72,8 +70,8 @@ struct ek_fleet_plan_visitor {
     int (*rollout)(void *context, const struct ek_fleet_rollout *rollout);
     int (*pin)(void *context, const struct ek_order *pin);
     int (*limits)(void *context, const struct ek_fleet_limits *limits);
-    /* version of what is normal, and hash of the profile that it is of; then each that is accepted,
-     * by versions, none beyond it */
+    /* version of the accepted levels and hash of their profile; then each accept in order of
+     * version */
     int (*normal)(void *context, uint64_t version, uint64_t profile);
     int (*accepted)(void *context, const struct ek_fleet_accept *accept);
     int (*decided)(void *context, const struct ek_decision_record *decided);
@@ -81,89 +79,91 @@ struct ek_fleet_plan_visitor {
     int (*ask)(void *context, const struct ek_row_request *ask);
 };
 
-/* What a decider writes: the head; then, each list with its count before it, entries, modes, what
- * is wanted, rollouts, pins; the limits; what is normal; decisions, findings (cell and
- * ek_fleet_finding_walk), asks.
- */
+/* Start a plan record. Its fields are, each array after its length: head; entries, modes, desired
+ * entries, rollouts, pins; limits; accepted levels; decisions; findings (cell and
+ * ek_fleet_finding_walk); row requests. */
 void ek_fleet_plan_start(struct ek_serialize *w, struct ek_buf *out,
                          const struct ek_fleet_plan_head *head);
+/* Read or write a row request. */
 void ek_fleet_ask_walk(struct ek_serialize *w, struct ek_row_request *ask);
 
-/* A record that was opened; good as long as its bytes. */
+/* Open record; a view into its bytes. */
 struct ek_fleet_plan {
     struct ek_fleet_plan_head head;
     const struct ek_manifest *manifest;
-    struct ek_serialize content; /* behind the head */
+    struct ek_serialize content; /* rest of the record */
 };
 
-/* Checks all of it. EK_EFORMAT. */
+/* Open and check a whole record. Return 0, or EK_EFORMAT. */
 int ek_fleet_plan_open(struct ek_fleet_plan *p, const void *bytes, size_t length,
                        const struct ek_manifest *m, struct ek_error *e);
-/* Tells of its content; 0, or what a function returned. */
+/* Pass the content to the callbacks. Return 0, or the first nonzero result of a callback. */
 int ek_fleet_plan_visit(const struct ek_fleet_plan *p,
                         const struct ek_fleet_plan_visitor *callbacks);
 
-/* Which of the records counts: kept by who reads the log, {0} before the first. */
+/* Position in the log, which decides the validity of records; starts as {0}. */
 struct ek_record_order {
     uint64_t term, version;
     char decider[EK_FLEET_NAME_MAX + 1];
 };
 
 enum ek_record_arrival {
-    EK_FLEET_VOID,  /* of a lower term, or of a version that was there before */
-    EK_FLEET_SAME,  /* the plan that is known: a sign of life */
-    EK_FLEET_NEWER, /* it counts from here on */
+    EK_FLEET_VOID,  /* lower term or known version */
+    EK_FLEET_SAME,  /* the current plan: a heartbeat */
+    EK_FLEET_NEWER, /* a new plan */
 };
 
-/* A record by who decides: below 0 of an earlier decider than the named one of that term, 0 of the
- * same, above 0 of a later one. */
+/* Compare the leader of a record with the named leader of this term. Return < 0 if it is earlier, 0
+ * if the same, > 0 if later. */
 int ek_fleet_plan_compare(const struct ek_fleet_plan_head *head, uint64_t term,
                           const char *decider);
+/* Classify the next record of the log, and update the position. */
 enum ek_record_arrival ek_record_order_check(struct ek_record_order *o,
                                              const struct ek_fleet_plan_head *head);
 
-/* The plans of an instance, by the cells of its detector, which they hold. */
+/* Plans of an instance. They retain the cells of its detector. */
 struct ek_instance_plans;
 
-/* profile: its hash. */
+/* Create plans. `profile`: its hash. Return 0, or EK_ENOMEM. */
 int ek_instance_plans_new(struct ek_instance_plans **out, struct ek_detector *d, uint64_t profile);
-/* Before the detector goes. */
+/* Free before the detector. */
 void ek_instance_plans_free(struct ek_instance_plans *p);
-/* Takes a record; its findings become claims of the detector. stream_ms: the stream's time now.
- * EK_EFORMAT, EK_ENOMEM leave the plans as they were. */
+/* Apply a plan record; its findings become findings of the fleet in the detector. `stream_ms`:
+ * current event time. Return 0, EK_EFORMAT or EK_ENOMEM; on error the plans are unchanged. */
 int ek_instance_plans_receive(struct ek_instance_plans *p, const void *bytes, size_t length,
                               int64_t clock_ms, int64_t stream_ms, struct ek_error *e);
-/* The plan of a list of that time; never NULL, before the first it is empty. A list from before all
- * that are kept gets the oldest of them. Valid until the next record. */
+/* Return the plan of a list of this event time; empty before the first plan, never NULL. A list
+ * before all retained plans gets the oldest plan. Valid until the next record. */
 const struct ek_plan *ek_instance_plans_get(const struct ek_instance_plans *p, int64_t time_ms,
                                             int64_t stream_ms);
-/* What is normal for a list that is scored under a plan of these. */
+/* Return the accepted levels of lists under one of these plans. */
 const struct ek_level_offsets *ek_instance_plans_levels(const struct ek_instance_plans *p,
                                                         const struct ek_plan *plan);
-/* Tells the detector what is normal by the newest record, in place of what it was told before or
- * had accepted alone; whether there was something to tell. To be called before lists are taken or
- * told after a record. */
+/* Set the accepted levels of the last record in the detector, in place of all others. Call before
+ * processing lists or reports after a record. Return whether the detector changed. */
 bool ek_instance_plans_apply_accepted(struct ek_instance_plans *p);
-/* The detector may have levels of another one, whose state it has taken over. */
+/* Mark the levels of the detector as unknown, after it took over another state. */
 void ek_instance_plans_clear_accepted(struct ek_instance_plans *p);
-/* Version of what was told last; 0: nothing yet. */
+/* Return the version of the levels last set in the detector; 0: none yet. */
 uint64_t ek_instance_plans_normal(const struct ek_instance_plans *p);
-/* What a control goes by that follows a plan of these; of the newest record but for the plan, and
- * valid until the next. */
+/* Return the controller state of the last record together with `plan`. Valid until the next
+ * record. */
 struct ek_controller_memory ek_instance_plans_memory(const struct ek_instance_plans *p,
                                                      const struct ek_plan *plan);
-/* How many records have counted. */
+/* Return the number of valid records. */
 uint64_t ek_instance_plans_has_version(const struct ek_instance_plans *p);
-/* ms since the last record that counted; -1 before the first. */
+/* Return the time since the last valid record in ms; -1: none yet. */
 int64_t ek_instance_plans_age_ms(const struct ek_instance_plans *p, int64_t clock_ms);
-/* How many plans came after they were to hold; entries that found no cell or feature here. */
+/* Return the number of plans that arrived after their start, and of entries without a known cell or
+ * feature. */
 uint64_t ek_instance_plans_late_count(const struct ek_instance_plans *p);
 uint64_t ek_instance_plans_unresolved_count(const struct ek_instance_plans *p);
-/* What the decider asks for; `feature` is its name in the manifest. Returns how many. */
+/* Set the row requests of the leader; `feature` is a name of the manifest. Return their number. */
 int ek_instance_plans_row_requests(const struct ek_instance_plans *p,
                                    struct ek_row_request ask[EK_ROW_REQUESTS_MAX]);
-/* Whether it asks for lists of a feature that no finding of the fleet is about here. */
+/* Return whether a row request concerns a feature without a finding of the fleet. */
 bool ek_instance_plans_needs_rows(const struct ek_instance_plans *p);
+/* Return the position in the log. */
 const struct ek_record_order *ek_instance_plans_order(const struct ek_instance_plans *p);
 
 #endif

@@ -8,21 +8,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double LATE_LISTS = 8192; /* when all have so many, all are halved */
-static const int64_t APART_MS = 60000; /* from the median of the stream times */
+static const double LATE_LISTS = 8192; /* above this number of lists, halve all counts */
+static const int64_t APART_MS = 60000; /* maximum distance of event times from their median */
 
 struct ek_pool_instance {
     char name[EK_FLEET_NAME_MAX + 1];
     uint64_t start, newest;
-    uint64_t normal, former_normal; /* that findings are held against; those of the start before */
-    uint64_t seen;                  /* bit i: the tick that is i older than the newest */
+    uint64_t normal, former_normal; /* version of accepted levels for the findings; for those of the
+                                       previous run */
+    uint64_t seen;                  /* bit i: report newest - i was received */
     int64_t time_ms, heard_ms;
-    struct ek_finding *finding; /* those of the start before, then those of the newest tick */
-    int former, findings, room; /* `former` of all `findings` are of the start before */
-    int64_t began_ms;           /* by the clock: when this start was heard of */
-    bool passed_over;           /* the last tick that came was of an earlier start */
-    int turns;                  /* how often such ticks came between those of this start */
-    int64_t turned_ms;          /* the last time */
+    struct ek_finding *finding; /* of the previous run, then of the last report */
+    int former, findings, room; /* `former` of the `findings` are of the previous run */
+    int64_t began_ms;           /* clock: first report of this run */
+    bool passed_over;           /* the last report was of an earlier run */
+    int turns;                  /* number of such reports between those of this run */
+    int64_t turned_ms;          /* time of the last such report */
 };
 
 struct ek_pool_instances {
@@ -43,7 +44,7 @@ void ek_pool_instances_free(struct ek_pool_instances *s)
     ek_free(s);
 }
 
-/* The one that was not heard of for longest. */
+/* Return the instance with the oldest report. */
 static struct ek_pool_instance *oldest_absent(struct ek_pool_instances *s)
 {
     struct ek_pool_instance *gone = &s->instance[0];
@@ -99,8 +100,7 @@ static enum ek_fleet_arrival newest(struct ek_pool_instance *i, const struct ek_
     return EK_FLEET_NEWEST;
 }
 
-/* What an instance had found is not over because it, or its guard, begins anew: it stands until
- * that has had the time to find it, too. */
+/* Findings of the previous run stay open until the new run has had the time to detect them. */
 static void begin(struct ek_pool_instance *i, const struct ek_fleet_head *head, int64_t clock_ms)
 {
     i->start = head->start;
@@ -108,11 +108,11 @@ static void begin(struct ek_pool_instance *i, const struct ek_fleet_head *head, 
     i->seen = 1;
     i->began_ms = clock_ms;
     if (!i->former || i->normal < i->former_normal)
-        i->former_normal = i->normal; /* of those that know least */
+        i->former_normal = i->normal; /* the older version of both */
     i->former = i->findings;
 }
 
-/* An earlier start that goes on beside this one. */
+/* Count reports of an earlier run that continues in parallel. */
 static enum ek_fleet_arrival pass_over(struct ek_pool_instance *i, int64_t clock_ms)
 {
     if (i->passed_over)
@@ -147,7 +147,7 @@ enum ek_fleet_arrival ek_pool_instance_classify(struct ek_pool_instance *i,
     return EK_FLEET_OLDER;
 }
 
-/* What the present start says goes before what the one before said. */
+/* A finding of the current run replaces that of the previous run. */
 static void remove_former(struct ek_pool_instance *i, const struct ek_finding *f)
 {
     for (int k = 0; k < i->former; k++)
@@ -159,7 +159,7 @@ static void remove_former(struct ek_pool_instance *i, const struct ek_finding *f
         }
 }
 
-/* One more finding of the newest tick. EK_ENOMEM. */
+/* Append a finding of the last report. Return 0, or EK_ENOMEM. */
 static int ek_fleet_instance_finding(struct ek_pool_instance *i, const struct ek_finding *f)
 {
     remove_former(i, f);
@@ -243,12 +243,12 @@ static size_t ek_fleet_instances_finding(const struct ek_pool_instances *s, size
 struct place {
     char *dimension, *value; /* NULL as in struct ek_fleet_cell */
     uint64_t hash;
-    double lists; /* of late */
+    double lists; /* recent lists */
 };
 
-/* What is known of a feature in a place. */
+/* Evidence of one feature in one cell. */
 struct pooled {
-    struct ek_evidence_sum_values come; /* since the last tick of the pool */
+    struct ek_evidence_sum_values come; /* since the last ek_fleet_pool_advance */
     float r[EK_BETS];
     double total;
 };
@@ -261,13 +261,13 @@ struct ek_fleet_pool {
     struct ek_alarm_level level;
     int features, places, places_max;
     struct place *place;   /* [places_max] */
-    struct pooled *pooled; /* [places_max, features], grown with the places */
-    int room;              /* places that `pooled` has */
+    struct pooled *pooled; /* [places_max, features], grown with the cells */
+    int room;              /* capacity of `pooled` in cells */
     struct ek_pool_instances *instances;
     struct ek_fleet_pool_counts counts;
-    int now; /* place of the record that is being taken, -1: beyond */
+    int now; /* cell of the record being read; -1: no space */
     struct ek_pool_instance *teller;
-    uint64_t normal; /* version that counts */
+    uint64_t normal; /* current version of accepted levels */
 };
 
 static int watched(const struct ek_manifest *m, const struct ek_rules *rules)
@@ -384,7 +384,7 @@ static int add_place(struct ek_fleet_pool *p, const struct ek_fleet_cell *cell, 
     return EK_OK;
 }
 
-/* Whether it is a segment of the rules, or all traffic. */
+/* Return whether the dimension is a segment dimension of the rules, or empty for all traffic. */
 static bool knows_dimension(const struct ek_fleet_pool *p, struct ek_text dimension)
 {
     for (int i = 0; i < p->rules->segment_count; i++)
@@ -409,7 +409,7 @@ int ek_fleet_pool_find(const struct ek_fleet_pool *p, const struct ek_fleet_cell
     return -1;
 }
 
-/* A place in another dimension could not be written: records list those of the rules. */
+/* Plan records list only the dimensions of the rules, so no other cell is added. */
 int ek_fleet_pool_place(struct ek_fleet_pool *p, const struct ek_fleet_cell *cell, int *place)
 {
     *place = ek_fleet_pool_find(p, cell);
@@ -480,7 +480,7 @@ double ek_fleet_pool_share(const struct ek_fleet_pool *p, const int *place, int 
     for (int i = 0; i < count; i++) {
         if (place[i] == 0 || p->place[place[i]].lists <= 0)
             return 1;
-        if (!is_among(place[i], place, i)) /* two features of a segment */
+        if (!is_among(place[i], place, i)) /* counted once if two features share it */
             lists += p->place[place[i]].lists;
     }
     return lists < all ? lists / all : count > 0;
@@ -514,7 +514,7 @@ int ek_fleet_pool_add(struct ek_fleet_pool *p, const void *bytes, size_t length,
     if (tick.head.normal != p->normal)
         callbacks.sums = skip_sums;
     if (arrival != EK_FLEET_NEWEST)
-        callbacks.finding = NULL; /* what it found is past */
+        callbacks.finding = NULL; /* an older report has outdated findings */
     rc = ek_evidence_report_visit(&tick, &callbacks);
     return rc ? ek_fail(e, rc, "out of memory") : EK_OK;
 }

@@ -1,13 +1,10 @@
-/* The evidence of a fleet, pooled: what the decider makes of the ticks of all instances.
+/* Pooled evidence of a fleet, from the evidence reports of all instances.
  *
- * Sums of a tick are added to those of the others as they come; at the decider's own tick they move
- * R, by names of cells, and are spent. So it does not matter in which order records come, and one
- * that comes twice is known by its number and counts once. A record that is lost is evidence that
- * is missing, no more. One that is more than EK_FLEET_BEHIND ticks older than the newest of its
- * instance, or of an earlier run of it, comes too late and counts for nothing.
- * Features that are categories are left to the instances.
- * Owner: the caller. One thread at a time. Manifest, profile and rules must outlive it. Memory: 300
- * bytes per cell and item feature.
+ * Sums of reports add up per cell name, and ek_fleet_pool_advance applies them to the statistic R.
+ * So the order of reports does not matter, a duplicate is recognized by its number, and a lost
+ * report is only missing evidence. Reports more than EK_FLEET_BEHIND older than the last report of
+ * the instance, and those of an earlier run, are ignored. Category features are not pooled.
+ * Manifest, profile and rules must outlive the pool. Memory: 300 bytes per cell and item feature.
  */
 #ifndef EK_FLEET_POOL_H
 #define EK_FLEET_POOL_H
@@ -19,103 +16,106 @@
 
 enum {
     EK_FLEET_INSTANCES_MAX = 1024,
-    EK_FLEET_PLACES_DEFAULT_MAX = 256, /* cells by name; what comes later is not pooled */
-    EK_FLEET_BEHIND = 64,              /* ticks */
-    EK_FLEET_EXPIRED_MS = 30000,       /* without a record: its findings are nobody's */
-    EK_FLEET_ARRIVALS = 3, /* of an earlier start's ticks with those of a later one: both live */
+    EK_FLEET_PLACES_DEFAULT_MAX = 256, /* named cells; later ones are not pooled */
+    EK_FLEET_BEHIND = 64,              /* reports */
+    EK_FLEET_EXPIRED_MS = 30000,       /* without a report: findings of the instance are dropped */
+    EK_FLEET_ARRIVALS = 3,             /* alternating reports of two runs: both are alive */
 };
 
 struct ek_fleet_pool;
 
-/* share: of the budget of false alarms. */
+/* Create a pool. `share`: fraction of the false-alarm budget; `places`: maximum number of cells. */
 int ek_fleet_pool_new(struct ek_fleet_pool **out, const struct ek_manifest *m,
                       const struct ek_profile *p, const struct ek_rules *rules, double share,
                       int places, struct ek_error *e);
 void ek_fleet_pool_free(struct ek_fleet_pool *p);
 
-/* Hash of its profile. */
+/* Return the hash of the profile. */
 uint64_t ek_fleet_pool_profile(const struct ek_fleet_pool *p);
 
-/* What became of records and cells. */
+/* Counters of reports and cells. */
 struct ek_fleet_pool_counts {
-    uint64_t taken, twice, late, refused; /* records */
-    uint64_t beyond;                      /* cells told of that have no place */
+    uint64_t taken, twice, late, refused; /* reports */
+    uint64_t beyond;                      /* reported cells that found no space */
 };
+/* Return the counters. */
 struct ek_fleet_pool_counts ek_fleet_pool_counts(const struct ek_fleet_pool *p);
 
-/* Takes a tick record. One that came before or comes too late is counted, and no failure.
- * EK_EFORMAT, EK_ESTATE for another manifest or profile, EK_ELIMIT for too many instances,
- * EK_ENOMEM: then nothing of it counts, but for EK_ENOMEM, where a part may. */
+/* Add an evidence report. Duplicate and late reports are only counted. Return 0, EK_EFORMAT,
+ * EK_ESTATE for another manifest or profile, EK_ELIMIT for too many instances, or EK_ENOMEM. On
+ * error the report is ignored; with EK_ENOMEM a part may count. */
 int ek_fleet_pool_add(struct ek_fleet_pool *p, const void *bytes, size_t length, int64_t clock_ms,
                       struct ek_error *e);
-/* Number of a cell by its names, from 0 for all traffic; it gets one if it has none. -1: no room,
- * or a dimension that the pool does not know. Good as long as the pool. EK_ENOMEM. */
+/* Set *place to the number of a named cell, from 0 for all traffic, adding it if needed. -1: no
+ * space, or a dimension that the rules lack. Numbers are valid as long as the pool. Return 0, or
+ * EK_ENOMEM. */
 int ek_fleet_pool_place(struct ek_fleet_pool *p, const struct ek_fleet_cell *cell, int *place);
-/* -1: it has none. */
+/* Return the number of a cell, -1: unknown. */
 int ek_fleet_pool_find(const struct ek_fleet_pool *p, const struct ek_fleet_cell *cell);
+/* Return the names of a cell as views. */
 struct ek_fleet_cell ek_fleet_pool_cell(const struct ek_fleet_pool *p, int place);
+/* Return the number of cells. */
 int ek_fleet_pool_places(const struct ek_fleet_pool *p);
 
-/* The share of the traffic of late in any of these places, 0 to 1, never too low: 1 where it is not
- * known, and lists in two of them count twice. */
+/* Return an upper bound of the fraction of recent lists in any of these cells, 0 to 1. It is 1 if
+ * unknown; lists in two of the cells count twice. */
 double ek_fleet_pool_share(const struct ek_fleet_pool *p, const int *place, int count);
 
 struct ek_fleet_alarm {
     int place, feature, bet;
 };
-/* Version of what is normal: sums of ticks from before and after it was heard mean different
- * things, so those of another version do not count. */
+/* Set the version of accepted levels. Sums of reports with another version are ignored, because
+ * they refer to other levels. */
 void ek_fleet_pool_set_accepted_version(struct ek_fleet_pool *p, uint64_t normal);
 
-/* Spends what has come. Returns how many reached the alarm, at most `most`; they start anew. */
+/* Apply the pending sums. Set the cells that reached the alarm level, at most `most`, and reset
+ * them. Return their number. */
 int ek_fleet_pool_advance(struct ek_fleet_pool *p, struct ek_fleet_alarm *alarm, int most);
-/* Forgets the evidence on a feature in a cell, that of lists that came already included; or in all.
- */
+/* Reset the evidence of a feature in one cell or in all, including pending sums. */
 void ek_fleet_pool_restart(struct ek_fleet_pool *p, int place, int feature);
 void ek_fleet_pool_restart_all(struct ek_fleet_pool *p, int feature);
-/* Weighted sum of R, which the alarm is held against; for whoever wants to watch it. */
+/* Return the weighted sum of R, which is compared with the alarm level. */
 double ek_fleet_pool_evidence(const struct ek_fleet_pool *p, int place, int feature);
 
-/* Number of an instance that a tick came of, below EK_FLEET_INSTANCES_MAX; -1 when none did. */
+/* Return the number of a known instance, below EK_FLEET_INSTANCES_MAX, or -1. */
 int ek_fleet_pool_instance(const struct ek_fleet_pool *p, struct ek_text name);
-/* Instances heard of in the last EK_FLEET_EXPIRED_MS. */
+/* Return the number of instances with a report in the last EK_FLEET_EXPIRED_MS. */
 int ek_fleet_pool_instances(const struct ek_fleet_pool *p, int64_t clock_ms);
-/* The next name, from `at` on, under which two processes have told their ticks in turns in the last
- * EK_FLEET_EXPIRED_MS: what the one says that started first counts for nothing. One that was
- * restarted is none. Returns where to go on, 0 at the end; begin with 0. The text is a view. */
+/* Find the next name, from position `at`, that two processes share: their reports alternated in the
+ * last EK_FLEET_EXPIRED_MS. Reports of the earlier process are ignored. A restart does not count.
+ * Return the next position, 0 at the end; start with 0. *name is a view. */
 size_t ek_fleet_pool_next_duplicate(const struct ek_fleet_pool *p, size_t at, int64_t clock_ms,
                                     const char **name);
-/* The highest stream time of those, but not more than a minute above the median, since a clock may
- * be wrong; INT64_MIN when there is none. Who has seen no list yet says 0 and is left out. */
+/* Return the latest event time of the live instances, at most one minute above their median because
+ * a clock may be wrong. INT64_MIN: none. Instances without lists report 0 and are skipped. */
 int64_t ek_fleet_pool_time_ms(const struct ek_fleet_pool *p, int64_t clock_ms);
-/* Findings of those: the first from `at` on, its cell the number of the place. Returns where to go
- * on, 0 at the end. Begin with 0. *current: it is held against what is normal now. */
+/* Set the next finding of a live instance, from position `at`; its cell is a cell of the pool.
+ * *current: it refers to the current accepted levels. Return the next position, 0 at the end; start
+ * with 0. */
 size_t ek_fleet_pool_finding(const struct ek_fleet_pool *p, size_t at, int64_t clock_ms,
                              struct ek_finding *out, int *instance, bool *current);
 
-/* The instances of a fleet as the decider knows them: which ticks of each have come, when, and what
- * it says is wrong. Owner: the caller.
- */
+/* Instances known to the leader: received reports, their times, and their findings. */
 struct ek_pool_instances;
 struct ek_pool_instance;
 
 enum ek_fleet_arrival {
-    EK_FLEET_NEWEST, /* of its instance so far */
-    EK_FLEET_OLDER,  /* new, behind a newer one: its sums count, its findings are past */
+    EK_FLEET_NEWEST, /* the last of its instance */
+    EK_FLEET_OLDER,  /* new but out of order: sums count, findings are outdated */
     EK_FLEET_DUPLICATE,
     EK_FLEET_LATE
 };
 
 int ek_pool_instances_new(struct ek_pool_instances **out);
 void ek_pool_instances_free(struct ek_pool_instances *s);
-/* Of that name; a new one takes the place of one that is gone for good when there is no room. NULL:
- * no room. */
+/* Return the instance of this name. A new instance may replace an expired one. NULL: no space. */
 struct ek_pool_instance *ek_pool_instances_find(struct ek_pool_instances *s, struct ek_text name,
                                                 int64_t clock_ms);
+/* Classify a report by its start and number, and record its arrival. */
 enum ek_fleet_arrival ek_pool_instance_classify(struct ek_pool_instance *i,
                                                 const struct ek_fleet_head *head, int64_t clock_ms);
 
-/* As in guard/fleet_pool.h; *normal: version of what is normal that the finding is held against. */
+/* As ek_fleet_pool_next_duplicate. */
 size_t ek_pool_instances_next_duplicate(const struct ek_pool_instances *s, size_t at,
                                         int64_t clock_ms, const char **name);
 

@@ -20,7 +20,7 @@ static void walk_record(struct ek_serialize *w, struct ek_list_stats *record)
     ek_record_reader_require(w, !record->usable || (record->r >= -1e6f && record->r <= 1e6f));
 }
 
-/* But for its query features. */
+/* All fields except the query features. */
 static void walk_row(struct ek_serialize *w, const struct ek_fleet_dimensions *d, int strata,
                      struct ek_fleet_row *row)
 {
@@ -35,7 +35,7 @@ static void walk_row(struct ek_serialize *w, const struct ek_fleet_dimensions *d
     }
 }
 
-/* Values without a cell of their own are not reported: their lists differ by instance. */
+/* Pooled values are not reported: their lists differ by instance. */
 static void write_row(struct ek_serialize *w, const struct ek_detector *d,
                       const struct ek_fleet_dimensions *dimensions,
                       const struct ek_fleet_row_reply *answer, uint64_t number)
@@ -87,7 +87,7 @@ int ek_fleet_rows_write(const struct ek_detector *d, const struct ek_fleet_head 
     return rc;
 }
 
-/* query [query features], NULL while it is only checked. */
+/* `query` [query features]; NULL: check only. */
 static void get_row(struct ek_serialize *w, const struct ek_fleet_rows *r, float *query,
                     struct ek_fleet_row *row)
 {
@@ -101,7 +101,7 @@ static void get_row(struct ek_serialize *w, const struct ek_fleet_rows *r, float
     }
 }
 
-/* hears NULL: it is only checked. */
+/* `callbacks` NULL: check only. */
 static int get_rows(struct ek_serialize *w, const struct ek_fleet_rows *r, float *query,
                     const struct ek_fleet_rows_visitor *callbacks)
 {

@@ -1,9 +1,9 @@
-/* The rows record: lists of one feature that the decider asked an instance for, so that it can tell
- * what the fleet has found (docs/format/fleet.md).
+/* Row record: list statistics of one feature that the leader requested for a diagnosis
+ * (docs/format/fleet.md).
  *
- * A row is what the detector keeps of a list: level against the stratum and less the level that the
- * instance tracked when it was asked first, spread, shares, how many values; its time, its cells by
- * name, its query features. Rows are numbered by the instance, so one that comes twice is known.
+ * A row has the statistics of one list that the detector retains: level relative to the stratum and
+ * to the tracked level at the first answer, spread, shares, number of values; time, named cells and
+ * query features. Instances number their rows, so duplicates are recognized.
  */
 #ifndef EK_FLEET_ROW_SAMPLES_H
 #define EK_FLEET_ROW_SAMPLES_H
@@ -11,33 +11,33 @@
 #include "detect/evidence_export.h"
 #include "fleet/evidence_report.h"
 
-enum { EK_FLEET_ROWS_MAX = 4096 }; /* in a record, and of one that asks */
+enum { EK_FLEET_ROWS_MAX = 4096 }; /* per record and per request */
 
-/* One row that was read; texts and query features live until the next. */
+/* Decoded row; strings and query features are valid until the next row. */
 struct ek_fleet_row {
     uint64_t number;
     int64_t time_ms;
     int stratum;
     struct ek_list_stats record;
-    int cells; /* beside all traffic */
+    int cells; /* in addition to all traffic */
     struct ek_fleet_cell cell[EK_DIMENSIONS_MAX];
     const float *query;
 };
 
-/* What an instance was asked for, and how far it has answered. */
+/* Row request and its progress. */
 struct ek_fleet_row_reply {
     int feature;
-    uint32_t number; /* of the ask */
-    uint64_t next;   /* row from which on nothing was told yet */
-    float level;     /* tracked at the first answer; taken off */
-    int rows;        /* told in a record at most, the newest */
-    bool begun;      /* there was one */
+    uint32_t number; /* of the request */
+    uint64_t next;   /* first row that was not written yet */
+    float level;     /* tracked level at the first answer, subtracted from rows */
+    int rows;        /* maximum per record, the last rows */
+    bool begun;      /* at least one answer was written */
 };
 
-/* Whether there is something to say since the last answer: at first there is, if only that there
- * are no rows. */
+/* Return whether an answer is due: new rows exist, or no answer was written yet. */
 bool ek_fleet_rows_due(const struct ek_detector *d, const struct ek_fleet_row_reply *answer);
-/* Adds the record of the rows since the last answer. `head` as for ek_evidence_report_write. */
+/* Append a record of the rows since the last answer. `head`: as for ek_evidence_report_write.
+ * Return 0, EK_ENOMEM or EK_ELIMIT. */
 int ek_fleet_rows_write(const struct ek_detector *d, const struct ek_fleet_head *head,
                         struct ek_fleet_row_reply *answer, struct ek_buf *out);
 
@@ -46,20 +46,21 @@ struct ek_fleet_rows_visitor {
     int (*row)(void *context, const struct ek_fleet_row *row);
 };
 
-/* A record that was opened; good as long as its bytes. */
+/* Open record; a view into its bytes. */
 struct ek_fleet_rows {
     struct ek_fleet_head head;
     int feature;
     uint32_t ask;
     const struct ek_manifest *manifest;
     int strata;
-    struct ek_serialize content; /* behind all of that */
+    struct ek_serialize content; /* rest of the record */
 };
 
-/* As ek_evidence_report_open; strata: of the profile. */
+/* As ek_evidence_report_open. `strata`: of the profile. */
 int ek_fleet_rows_open(struct ek_fleet_rows *r, const void *bytes, size_t length,
                        const struct ek_manifest *m, int strata, struct ek_error *e);
-/* As ek_evidence_report_visit; EK_ENOMEM. */
+/* Pass the rows to the callbacks. Return 0, EK_ENOMEM, or the first nonzero result of a
+ * callback. */
 int ek_fleet_rows_visit(const struct ek_fleet_rows *r,
                         const struct ek_fleet_rows_visitor *callbacks);
 

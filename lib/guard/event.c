@@ -43,7 +43,7 @@ static void visit_decision(struct ek_decision_record *m, visit_text *visit, void
     visit(context, &m->value);
 }
 
-/* Call `visit` for each text of an event. */
+/* Call `visit` for each string of an event. */
 static void visit_texts(struct ek_event *v, visit_text *visit, void *context)
 {
     switch (v->kind) {
@@ -111,7 +111,7 @@ static size_t list_bytes(const struct ek_event *v)
     return v->kind == EK_EVENT_PLAN ? (size_t)v->plan.count * sizeof *v->plan.entry : 0;
 }
 
-/* Lists come first behind the event, then texts. */
+/* Layout: event, arrays, strings. */
 struct ek_event *ek_event_copy(const struct ek_event *v)
 {
     struct size size = {0};

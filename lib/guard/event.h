@@ -1,9 +1,8 @@
-/* Events: what happened in a guard or a stage, as values (docs/format/events.md).
+/* Events of a guard or the daemon as values (docs/format/events.md).
  *
- * An event that a function returns is one block of memory with all of its texts: it stays good when
- * assets, segments and findings change, and ek_free gives it back. Events that callers fill
- * themselves borrow their texts. Texts are NULL where there is none.
- * Threads: a value; any thread may read it.
+ * A returned event is one memory block with all its strings, independent of assets, segments and
+ * findings; free it with ek_free. Events that callers fill refer to the caller's strings. Strings
+ * may be NULL. Any thread may read an event.
  */
 #ifndef EK_GUARD_EVENT_H
 #define EK_GUARD_EVENT_H
@@ -20,7 +19,7 @@
 enum { EK_EVENT_CAUSE_BYTES = sizeof "c-4294967295" };
 
 enum ek_event_kind {
-    EK_EVENT_TEXT, /* JSON that waited in a saved state */
+    EK_EVENT_TEXT, /* JSON of a pending event from a checkpoint */
     EK_EVENT_FINDING,
     EK_EVENT_PLAN,
     EK_EVENT_DECISION,
@@ -39,14 +38,14 @@ struct ek_event_place {
 struct ek_event_finding {
     struct ek_event_place at;
     enum ek_finding_state state;
-    uint32_t episode, cause; /* cause 0: none */
+    uint32_t episode, cause; /* finding and incident number; cause 0: none */
     uint64_t since_query;
     int64_t since_ms;
     enum ek_class class; /* EK_CLASS_NONE while suspected */
     double factor, factor_low, factor_high, share, spread_ratio;
-    double exponent;           /* NaN: the class is not EK_POWER */
+    double exponent;           /* NaN unless the class is EK_POWER */
     const char *query_feature; /* its value is the factor */
-    int units;                 /* likeliest first; a query feature as "query_feature:NAME" */
+    int units;                 /* most likely first; a query feature is "query_feature:NAME" */
     const char *unit[1 + EK_UNIT_MATCHES];
     int categories;
     struct ek_category_change category[EK_CATEGORY_CHANGES];
@@ -55,7 +54,7 @@ struct ek_event_finding {
     enum ek_mode mode;
     enum ek_bound limited; /* EK_BOUND_NONE: no limit */
     bool paused, stays;
-    int members; /* features with the same cause; 0 without a cause */
+    int members; /* features of the incident; 0 without one */
     const char *const *member;
     const char *text; /* a sentence */
 };
@@ -64,9 +63,9 @@ struct ek_event_entry {
     struct ek_event_place at;
     enum ek_action action;
     enum ek_mode mode;
-    double percent; /* of the queries */
+    double percent; /* of the lists */
     enum ek_plan_source by;
-    bool gone; /* its fault is gone, and a person has to end it */
+    bool gone; /* the fault has cleared, and the route waits for an operator */
 };
 
 struct ek_event_plan {
@@ -89,22 +88,22 @@ struct ek_event_model_drift {
 
 struct ek_event_fleet {
     const char *state, *instance, *text;
-    bool wrong; /* what `state` names has begun, else it is over */
-    bool name;  /* it is about the name of an instance, else about its plan */
+    bool wrong; /* the condition of `state` has begun; false: ended */
+    bool name;  /* about the instance name; false: about its plan */
 };
 
 struct ek_event_reload {
     bool done;
     const char *file, *message; /* first error */
-    long line, column;          /* 0: not known */
-    const char *outcome;        /* its other members as JSON */
+    long line, column;          /* 0: unknown */
+    const char *outcome;        /* remaining members as JSON */
 };
 
 struct ek_event {
     enum ek_event_kind kind;
-    uint64_t query;  /* finding, plan, limit, model drift */
-    int64_t time_ms; /* of the stream; fleet and reload: of the wall clock */
-    size_t bytes;    /* of texts and lists, in an event that was returned */
+    uint64_t query;  /* list number of finding, plan, limit, model drift */
+    int64_t time_ms; /* event time; fleet and reload: wall clock */
+    size_t bytes;    /* of strings and arrays, in a returned event */
     union {
         const char *text;
         struct ek_event_finding finding;
@@ -117,9 +116,9 @@ struct ek_event {
     };
 };
 
-/* Return NULL without memory. */
+/* Return a copy, or NULL if out of memory, as all functions that return an event. */
 struct ek_event *ek_event_copy(const struct ek_event *v);
-/* members [count]: features that share the cause of the finding. */
+/* members [count]: features of the incident. */
 struct ek_event *ek_event_from_finding(const struct ek_manifest *m,
                                        const struct ek_finding *finding,
                                        const struct ek_decision *decision, const int *members,
@@ -127,27 +126,28 @@ struct ek_event *ek_event_from_finding(const struct ek_manifest *m,
 struct ek_event *ek_event_from_plan(const struct ek_manifest *m, const struct ek_cells *cells,
                                     const struct ek_plan *plan, uint64_t query, int64_t time_ms);
 struct ek_event *ek_event_from_decision(const struct ek_decision_record *decision);
-/* most: the limit. */
+/* most: value of the limit. */
 struct ek_event *ek_event_from_limit(enum ek_bound bound, int64_t most,
                                      const struct ek_cells *cells, uint64_t query, int64_t time_ms);
 struct ek_event *ek_event_from_model_drift(const struct ek_agreement_view *v, uint64_t query,
                                            int64_t time_ms);
 
-/* "finding", "plan", ...; NULL for EK_EVENT_TEXT. */
+/* Return the name: "finding", "plan", ...; NULL for EK_EVENT_TEXT. */
 const char *ek_event_kind_name(enum ek_event_kind kind);
+/* Return whether feature, dimension and value are equal. */
 bool ek_event_same_place(const struct ek_event_place *a, const struct ek_event_place *b);
-/* "c-17", or "" without a cause. Returns `text`. */
+/* Write the incident id, such as "c-17", or "" without an incident. Return `text`. */
 const char *ek_event_cause(const struct ek_event_finding *f, char text[EK_EVENT_CAUSE_BYTES]);
-/* Return whether both report the same episode of a finding, or both model and upstream. */
+/* Return whether both events concern the same finding, or both the agreement of the model. */
 bool ek_event_same_episode(const struct ek_event *a, const struct ek_event *b);
-/* Return the state of a finding; model drift is confirmed or has recovered, else confirmed. */
+/* Return the state of a finding. Model drift is confirmed or recovered; other events are
+ * confirmed. */
 enum ek_finding_state ek_event_finding_state(const struct ek_event *v);
-/* Return whether a plan entry gives the output of some lists other scores. */
+/* Return whether a plan entry replaces scores of some lists. */
 bool ek_event_entry_acts(const struct ek_event_entry *e);
 
 struct ek_guard;
-/* The oldest event of a guard that was not taken yet, good until the next call; NULL: there is
- * none. */
+/* Remove and return the oldest pending event, valid until the next call; NULL: none. */
 const struct ek_event *ek_guard_pop_event(struct ek_guard *g);
 
 #endif

@@ -23,7 +23,7 @@ static void add_known_text(struct ek_json_writer *w, const char *key, const char
         ek_json_add_text(w, key, text);
 }
 
-/* "price-17": the episode of a feature. */
+/* Append the finding id, such as "price-17". */
 static void add_episode(struct ek_json_writer *w, const char *feature, uint32_t episode)
 {
     char text[EK_NAME_BYTES_MAX + sizeof "-4294967295"];
@@ -95,7 +95,7 @@ static void add_categories(struct ek_json_writer *w, const struct ek_event_findi
     for (int i = 0; i < f->categories; i++) {
         const struct ek_category_change *c = &f->category[i];
         ek_json_open(w, NULL, '{');
-        ek_json_add_number(w, "value", (double)c->value); /* a code has all of its digits */
+        ek_json_add_number(w, "value", (double)c->value); /* category codes need all digits */
         add_number(w, "fraction", c->share);
         add_number(w, "trained", c->trained);
         ek_json_close(w, '}');
@@ -181,7 +181,7 @@ static void add_plan(struct ek_json_writer *w, const struct ek_event *v)
     ek_json_close(w, ']');
 }
 
-/* Null where it is not known. */
+/* Append null for an empty string. */
 static void add_stated(struct ek_json_writer *w, const char *key, const char *text)
 {
     ek_json_add_text(w, key, text && *text ? text : NULL);
@@ -347,5 +347,5 @@ int ek_event_json(const struct ek_event *v, struct ek_buf *out)
     ek_json_add_text(&w, "event", ek_event_kind_name(v->kind));
     add_members(&w, v);
     ek_json_close(&w, '}');
-    return out->rc = w.rc; /* also of a failure beside `out` */
+    return out->rc = w.rc; /* also for errors of the writer */
 }

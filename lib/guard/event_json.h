@@ -1,6 +1,7 @@
-/* Events as JSON, one object each (docs/format/events.md): the only place that makes it.
+/* Events as JSON objects (docs/format/events.md).
  *
- * Functions append; the writer keeps EK_ENOMEM and EK_ELIMIT, the others return them.
+ * Functions append. With a writer, errors are in its rc; the others return 0, EK_ENOMEM or
+ * EK_ELIMIT.
  */
 #ifndef EK_GUARD_EVENT_JSON_H
 #define EK_GUARD_EVENT_JSON_H
@@ -8,19 +9,20 @@
 #include "base/json.h"
 #include "guard/event.h"
 
+/* Append an event as an object. */
 int ek_event_json(const struct ek_event *v, struct ek_buf *out);
-/* Null for all traffic (dimension NULL), else {"dimension":"value"}. */
+/* Append null for all traffic (dimension NULL), else {"dimension":"value"}. */
 void ek_json_add_segment(struct ek_json_writer *w, const char *key, const char *dimension,
                          const char *value);
 int ek_segment_json(struct ek_buf *out, const char *dimension, const char *value);
-/* The members of a finding as a problem of the overview has them. */
+/* Append the members of a finding for the overview. */
 void ek_json_add_problem(struct ek_json_writer *w, const struct ek_event_finding *f);
-/* The members of a decision; who and why are null where they are not known, other keys without a
- * value are left out. */
+/* Append the members of a decision. Unknown actor and reason are null; other keys without a value
+ * are omitted. */
 void ek_json_add_decision(struct ek_json_writer *w, const struct ek_decision_record *m);
-/* A decision as an object. After a failure `out` is as it was. */
+/* Append a decision as an object. On error `out` is unchanged. */
 int ek_decision_record_json(struct ek_buf *out, const struct ek_decision_record *m);
-/* "figures":{"tau":{"now":..,"trained":..,"least":..},..}; null for unknown values. */
+/* Append "figures":{"tau":{"now":..,"trained":..,"least":..},..}; unknown values are null. */
 void ek_json_add_stats(struct ek_json_writer *w, const struct ek_agreement_view *v);
 
 #endif

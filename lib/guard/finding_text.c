@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-static const double ALL_LISTS = .995; /* a share that rounds to 100% */
+static const double ALL_LISTS = .995; /* a fraction that rounds to 100% */
 
 static int add_where(struct ek_buf *b, const struct ek_manifest *m, const struct ek_finding *f)
 {
@@ -24,7 +24,7 @@ static int add_scale(struct ek_buf *b, const struct ek_manifest *m, const struct
                                 : b->rc;
 }
 
-/* The share of each value that is news. */
+/* Append the fraction of each new value. */
 static int add_categories(struct ek_buf *b, const struct ek_finding *f)
 {
     if (!f->category_count)
@@ -67,7 +67,7 @@ static int add_class(struct ek_buf *b, const struct ek_manifest *m, const struct
     return ek_buf_text(b, said[f->class]);
 }
 
-/* The likeliest conversion, unless it is of another quantity than the feature. */
+/* Append the most likely unit, unless it is of another quantity than the feature. */
 static int add_unit(struct ek_buf *b, const struct ek_finding *f)
 {
     const struct ek_unit_match *u = f->unit;
@@ -88,7 +88,7 @@ static int add_action(struct ek_buf *b, const struct ek_decision *decision)
     return ek_buf_printf(b, "; action: %s%s", ek_action_name(decision->treatment.action), limits);
 }
 
-/* Its fault is gone; what is done about it may wait for a person. */
+/* Append the recovery, and the command that ends a waiting route. */
 static int add_recovery(struct ek_buf *b, const struct ek_manifest *m, const struct ek_finding *f,
                         const struct ek_decision *decision)
 {

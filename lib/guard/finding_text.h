@@ -1,4 +1,4 @@
-/* A finding as one sentence for the person on call. */
+/* Finding as one sentence for the operator on call. */
 #ifndef EK_GUARD_FINDING_TEXT_H
 #define EK_GUARD_FINDING_TEXT_H
 
@@ -6,8 +6,8 @@
 #include "plan/policy.h"
 #include "schema/manifest.h"
 
-/* Behind what `out` has. Names and values of features and segments are as the messages have them.
- * EK_ENOMEM, EK_ELIMIT. */
+/* Append the sentence to `out`. Names and values are unescaped. Return 0, EK_ENOMEM or
+ * EK_ELIMIT. */
 int ek_finding_text(struct ek_buf *out, const struct ek_manifest *m,
                     const struct ek_finding *finding, const struct ek_decision *decision);
 

@@ -26,7 +26,7 @@ static int by_time(const void *a, const void *b)
     return (*x > *y) - (*x < *y);
 }
 
-/* Producers may write any time there is. */
+/* Add without overflow: message times are arbitrary. */
 static int64_t later(int64_t time_ms, int64_t by_ms)
 {
     return time_ms > INT64_MAX - by_ms ? INT64_MAX : time_ms + by_ms;
@@ -37,7 +37,7 @@ static int is_past(int64_t time_ms, int64_t than_ms, int64_t by_ms)
     return time_ms > later(than_ms, by_ms);
 }
 
-/* Goes where more than half of the last lists are, if that is ahead, or too far behind. */
+/* Follow the majority of the last lists if it is ahead, or too far behind. */
 static void follow_largest(struct ek_event_clock *c, int64_t back_ms)
 {
     int64_t sorted[EK_EVENT_CLOCK_LISTS];
@@ -59,7 +59,7 @@ static void add_time(struct ek_event_clock *c, int64_t time_ms)
 
 int64_t ek_event_clock_list(struct ek_event_clock *c, int64_t time_ms)
 {
-    time_ms = time_ms < 0 ? 0 : time_ms; /* a state has none before 1970 */
+    time_ms = time_ms < 0 ? 0 : time_ms; /* checkpoints have no negative times */
     int young = c->seen < EK_EVENT_CLOCK_LISTS;
     int64_t back_ms = young ? EK_EVENT_CLOCK_STEP_MS : DAY_MS;
     add_time(c, time_ms);
@@ -75,7 +75,7 @@ int64_t ek_event_clock_list(struct ek_event_clock *c, int64_t time_ms)
     return c->now_ms;
 }
 
-/* The last lists would come so much later now, too. */
+/* Keep the distances of the last lists. */
 int64_t ek_event_clock_advance(struct ek_event_clock *c, int64_t elapsed_ms)
 {
     if (elapsed_ms <= 0 || elapsed_ms > DAY_MS || !c->started)
@@ -186,7 +186,7 @@ void ek_guard_free(struct ek_guard *g)
     ek_free(g);
 }
 
-/* Takes the oldest out of the ring; there must be one. */
+/* Remove the oldest event; the ring must not be empty. */
 static struct ek_event *next_event(struct ek_guard *g)
 {
     struct ek_event *event = g->events[g->fetched++ % EK_EVENTS_MAX];
@@ -239,7 +239,7 @@ struct ek_limit_counters ek_guard_limit_counters(const struct ek_guard *g)
     return b;
 }
 
-/* What the guard itself has found. */
+/* Process a finding of the local detector. */
 static int act_on(struct ek_guard *g, const struct ek_finding *f, uint64_t query)
 {
     bool changed;
@@ -254,7 +254,7 @@ static int act_on(struct ek_guard *g, const struct ek_finding *f, uint64_t query
     return rc ? rc : told;
 }
 
-/* In a fleet it is the decider who acts. */
+/* In a fleet the leader acts on findings. */
 int ek_guard_process_findings(struct ek_guard *g, uint64_t query)
 {
     struct ek_finding f;
@@ -294,8 +294,8 @@ static int report_drift(struct ek_guard *g, uint64_t query)
     return ek_guard_emit(g, ek_event_from_model_drift(&v, query, g->time_ms));
 }
 
-/* Of a whole list that nothing is known to be wrong with: a treated one has no upstream order to
- * keep, and one with a fault is ranked by two scorers that take it differently. */
+/* Compare only complete lists without a known fault: a treated list has no upstream order to keep,
+ * and a fault affects both scorers differently. */
 static int watch_agreement(struct ek_guard *g, struct ek_context *c, const struct ek_plan *plan,
                            const int16_t *cells, int count, struct ek_error *e)
 {
@@ -316,7 +316,7 @@ static int watch_agreement(struct ek_guard *g, struct ek_context *c, const struc
     return rc;
 }
 
-/* What the list just taken means: findings, plan, agreement. */
+/* Process the results of a list: findings, plan, agreement. */
 static int conclude(struct ek_guard *g, struct ek_context *c, int64_t time_ms, struct ek_error *e)
 {
     int count;
@@ -334,7 +334,7 @@ static int conclude(struct ek_guard *g, struct ek_context *c, int64_t time_ms, s
 void ek_guard_update_clock(struct ek_guard *g, int64_t time_ms, int64_t now_ms)
 {
     g->time_ms = ek_event_clock_list(&g->stream_clock, time_ms);
-    if (now_ms > g->clock_ms) /* it may have waited for its turn since now_ms */
+    if (now_ms > g->clock_ms) /* the caller may have waited for its mutex since now_ms */
         g->clock_ms = now_ms;
 }
 
@@ -378,7 +378,7 @@ static int process_message(struct ek_guard *g, struct ek_context *c, int64_t now
     return rc ? rc : conclude(g, c, time_ms, e);
 }
 
-/* What a context has read it has read with its assets, which may not be ours any more. */
+/* A context decodes with its assets, which the guard may have replaced. */
 static int begin_with(const struct ek_guard *g, struct ek_context *c, struct ek_error *e)
 {
     if (!c->prepared)

@@ -8,19 +8,19 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* What was done about an open change. */
+/* Decision for an open finding. */
 struct done {
     int feature, cell;
     struct ek_decision decision;
 };
 
-/* The guard as it was, and what of it is to go on. */
+/* Previous guard and its state. */
 struct before {
     struct ek_guard guard;
     struct ek_state *state;
     struct done done[EK_EPISODES_MAX];
     int count;
-    int rc; /* of gathering the state */
+    int rc; /* error of gathering the state */
 };
 
 const struct ek_assets *ek_guard_assets(const struct ek_guard *g)
@@ -57,7 +57,8 @@ static int add_record(void *to, const char *key, const void *bytes, size_t lengt
     return b->rc;
 }
 
-/* All of it; for who keeps its state nothing was saved. */
+/* Write the full state to b->state. The checkpoint index is restored, so the next checkpoint is not
+ * affected. */
 static int gather(struct ek_guard *g, struct before *b, struct ek_error *e)
 {
     struct ek_checkpoint_index saved = g->saved;
@@ -99,7 +100,7 @@ static bool is_same(const struct ek_decision *was, const struct ek_decision *now
            was->treatment.value == now->treatment.value;
 }
 
-/* A route that the rules, or the model, do not have any more does not end by a hold. */
+/* A route that the new rules or model do not support ends without minimum duration. */
 static void request_again(struct ek_guard *g, const struct before *b)
 {
     struct ek_finding f;
@@ -112,7 +113,7 @@ static void request_again(struct ek_guard *g, const struct before *b)
     }
 }
 
-/* Of what was open before, too. */
+/* Compare decisions before and after the change. */
 struct restart {
     const struct ek_guard *guard;
     const struct before *before;
@@ -125,8 +126,8 @@ static bool is_other(void *context, const struct ek_finding *f)
     return !is_same(decision_of(a->before, f), &now);
 }
 
-/* What the new rules, and the model, have for the open changes: told where it is something else. In
- * a fleet the decider says that. A plan that ended because all begins anew is told as well. */
+/* Decide open findings by the new rules and model, and report changes, also of a plan that ended
+ * because the state was reset. In a fleet the leader does this. */
 static int decide_again(struct ek_guard *g, const struct before *b)
 {
     uint64_t query = ek_detector_list_count(g->detector);
@@ -160,7 +161,7 @@ static int restore_from(struct ek_guard *g, const struct ek_assets *assets, cons
     return rc;
 }
 
-/* In its place, for parts of a guard know where it is. */
+/* Replace in place, because parts of the guard refer to its address. */
 static int replace(struct ek_guard *g, const struct ek_assets *assets, struct before *b,
                    enum ek_restore_result *fit, struct ek_error *e)
 {

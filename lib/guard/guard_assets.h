@@ -1,10 +1,10 @@
-/* A guard that goes on with other assets (ek_guard_set_assets of evenkeel.h). */
+/* Assets of a guard (ek_guard_set_assets of evenkeel.h). */
 #ifndef EK_GUARD_GUARD_ASSETS_H
 #define EK_GUARD_GUARD_ASSETS_H
 
 #include "evenkeel.h"
 
-/* Those it has now: a context of others cannot give it a message. */
+/* Return the current assets. The guard rejects contexts with other assets. */
 const struct ek_assets *ek_guard_assets(const struct ek_guard *g);
 
 #endif

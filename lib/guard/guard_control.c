@@ -38,8 +38,8 @@ static int assign_cell(void *context, const char *dimension, const char *value)
         return -2;
     if (cell < 0)
         return -1;
-    ek_guard_reset_reused(g);               /* it may have been another value's */
-    ek_detector_release(g->detector, cell); /* from here on by `keep` */
+    ek_guard_reset_reused(g);               /* the cell may have had another value */
+    ek_detector_release(g->detector, cell); /* retained by retain_cells from here on */
     return cell;
 }
 
@@ -65,7 +65,7 @@ static void retain_cells(void *context, const uint8_t *held, int cells)
     ek_detector_retain_cells(((struct ek_guard *)context)->detector, held, cells);
 }
 
-/* Those that are remembered. */
+/* Pass all lists of the history. */
 static void each_list(void *context, struct ek_route_coverage *reach)
 {
     const struct ek_detector *d = ((struct ek_guard *)context)->detector;
@@ -192,7 +192,7 @@ static int64_t bound_max(const struct ek_guard *g, enum ek_bound bound)
         return EK_PLAN_MAX;
     case EK_BOUND_ROUTED:
         return g->assets->rules->max_routed_features;
-    case EK_BOUND_SHARE: /* as a whole number, in percent */
+    case EK_BOUND_SHARE: /* in percent */
         return (int64_t)(100 * g->assets->rules->max_routed_share);
     case EK_BOUND_SKETCHES: /* bytes */
         return (int64_t)ek_live_sketches_max_bytes(g->assets->manifest->item_count,
@@ -213,7 +213,7 @@ static int report_limit(struct ek_guard *g, enum ek_bound bound, uint64_t query)
                                              ek_detector_registry(g->detector), query, g->time_ms));
 }
 
-/* Whether it is of what acts: shouted each time, and not once. */
+/* Limits on active routes are reported every time, others once. */
 static bool trips(enum ek_bound b)
 {
     return b == EK_BOUND_PLAN || b == EK_BOUND_ROUTED || b == EK_BOUND_SHARE;

@@ -43,7 +43,7 @@ bool ek_guard_is_sampled(const struct ek_guard *g)
     return g->member && ek_fleet_instance_is_sampled(g->member);
 }
 
-/* What is done about it follows from the rules, which all instances have alike. */
+/* Report findings of the fleet. Decisions follow from the rules, which all instances share. */
 static int report_findings(struct ek_guard *g)
 {
     struct ek_finding f;
@@ -59,7 +59,7 @@ static int report_findings(struct ek_guard *g)
     return rc;
 }
 
-/* A record that is read for its decisions. */
+/* Context of reading a record for its decisions. */
 struct hearing {
     struct ek_guard *guard;
     enum ek_exceeds limited;
@@ -71,8 +71,8 @@ static int add_limits(void *context, const struct ek_fleet_limits *l)
     return EK_OK;
 }
 
-/* A limit of the whole plan, and not of one pin of the rules, is an event of its own, too. That of
- * the plan's room has no figure. */
+/* Report a limit of the whole plan as an event. A limit of one pin has a feature; the plan's size
+ * limit has no statistic. */
 static int report_limit(const struct hearing *h, const struct ek_decision_record *m)
 {
     enum ek_bound of_rules = h->limited == EK_EXCEEDS_SHARE ? EK_BOUND_SHARE : EK_BOUND_ROUTED;
@@ -86,14 +86,14 @@ static int add_decision(void *context, const struct ek_decision_record *m)
 {
     const struct hearing *h = context;
     struct ek_decision_record own = *m;
-    own.number = 0; /* each instance numbers its own history */
+    own.number = 0; /* instances number decisions separately */
     if (ek_decisions_has(h->guard->decisions, m))
         return EK_OK;
     int rc = ek_guard_add_decision(h->guard, &own);
     return rc ? rc : report_limit(h, m);
 }
 
-/* What the decider has done, as far as it is not known here. */
+/* Add the decisions of the leader that are unknown here. */
 static int receive_decisions(struct ek_guard *g, const void *bytes, size_t length,
                              struct ek_error *e)
 {
@@ -108,7 +108,7 @@ static int receive_decisions(struct ek_guard *g, const void *bytes, size_t lengt
                                                     : EK_OK;
 }
 
-/* What the newest record has accepted, and what of that has become of changes here. */
+/* Apply the accepted levels of the last record, and process the findings that they end. */
 static int apply_accepted(struct ek_guard *g)
 {
     return ek_instance_plans_apply_accepted(ek_fleet_instance_plans(g->member))
@@ -122,7 +122,7 @@ static int receive_record(struct ek_guard *g, const void *bytes, size_t length, 
     struct ek_instance_plans *plans = ek_fleet_instance_plans(g->member);
     uint64_t counted = ek_instance_plans_has_version(plans);
     int rc = ek_instance_plans_receive(plans, bytes, length, clock_ms, stream_ms, e);
-    ek_guard_reset_reused(g); /* the record may speak of values that had none */
+    ek_guard_reset_reused(g); /* the record may have assigned cells to new values */
     if (!rc)
         rc = ek_finding_diff_apply(g->news, bytes, length, e);
     if (!rc && report_findings(g))

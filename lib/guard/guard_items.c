@@ -29,7 +29,7 @@ static int process_complete(struct ek_guard *g, struct ek_error *e)
     if (!rc)
         rc = ek_guard_compare_full(g, c, e);
     if (ek_detector_list_count(g->detector) == before)
-        g->adopted++; /* lost for want of memory, but a query all the same */
+        g->adopted++; /* out of memory, but the list still counts */
     return rc;
 }
 
@@ -57,7 +57,8 @@ const struct ek_plan *ek_guard_item_plan(const struct ek_guard *g, const struct 
     return known ? ek_plan_history_find(&g->past, number) : NULL;
 }
 
-/* The item, and the plan that its query has: that of now where it has none, or none any more. */
+/* Add an item. *plan is the plan of its list, or the current plan if it has none or its plan was
+ * evicted. */
 static int add(struct ek_guard *g, struct ek_context *c, int64_t time_ms,
                const struct ek_plan **plan, struct ek_error *e)
 {
@@ -74,7 +75,7 @@ static int add(struct ek_guard *g, struct ek_context *c, int64_t time_ms,
     return rc;
 }
 
-/* Before the first list is taken nobody else asks what the rules pin. */
+/* Apply the pins of the rules before the first list. */
 static int begin(struct ek_guard *g, struct ek_error *e)
 {
     if (g->past.count || !ek_guard_update_plan(g, ek_guard_list_count(g)))

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* Windows of a cell of `from`, into those of a cell here. */
+/* Merge the windows of a cell into a cell here. */
 static int merge_windows(struct ek_guard *into, struct ek_guard *from, int cell, int to)
 {
     struct ek_windows *had = ek_live_sketches_windows(from->traffic, cell);
@@ -33,14 +33,14 @@ static void merge_times(struct ek_guard *into, const struct ek_guard *from)
     ek_live_sketches_time(into->traffic, into->time_ms);
 }
 
-/* What has to end when its hold is over. */
+/* End a route after its minimum duration. */
 static void end_route(struct ek_guard *g, int feature, int cell)
 {
     const struct ek_finding over = {.state = EK_RECOVERED, .feature = feature, .cell = cell};
     ek_controller_add_finding(g->control, &over, g->time_ms);
 }
 
-/* A change that was open there may have another number here. */
+/* Map the finding numbers of rollouts. */
 static void renumber(struct ek_guard *into, const struct ek_guard *from, const int16_t *to)
 {
     const struct ek_rollouts *had = ek_controller_memory(from->control).rollouts;
@@ -54,8 +54,8 @@ static void renumber(struct ek_guard *into, const struct ek_guard *from, const i
     }
 }
 
-/* What the other one wanted goes on as it was; that whose change is not open any more, because
- * another one took its place, ends as after a recovery. */
+/* Merge the controllers. An entry whose finding is no longer open, because another one replaced it,
+ * ends as after a recovery. */
 static int merge_control(struct ek_guard *into, const struct ek_guard *from, const int16_t *to)
 {
     const struct ek_plan *desired = ek_controller_desired(from->control);
@@ -81,8 +81,8 @@ static void merge_open(struct ek_guard *into, const struct ek_guard *from, const
     }
 }
 
-/* What joining them has dismissed: a change that goes on under another number, or one whose level
- * is normal on the other side. */
+/* Apply a dismissal by the merge: the finding continues under another number, or its level is
+ * accepted on the other side. */
 static void add_dismissed(struct ek_guard *g, const struct ek_finding *f)
 {
     if (ek_detector_has_open(g->detector, f->feature, f->cell))
@@ -91,7 +91,7 @@ static void add_dismissed(struct ek_guard *g, const struct ek_finding *f)
     end_route(g, f->feature, f->cell);
 }
 
-/* What the other one has to tell yet, and what came of joining them. */
+/* Copy the pending events, and report the findings of the merge. */
 static int merge_events(struct ek_guard *into, const struct ek_guard *from)
 {
     struct ek_finding f;
@@ -130,7 +130,7 @@ int ek_guard_merge(struct ek_guard *into, struct ek_guard *from, struct ek_error
     int rc = to ? ek_detector_merge(into->detector, from->detector, to) : EK_ENOMEM;
     if (into->member)
         ek_instance_plans_clear_accepted(ek_fleet_instance_plans(into->member));
-    ek_guard_reset_reused(into); /* who has an accept on the other side may have taken a cell */
+    ek_guard_reset_reused(into); /* an accept of the other guard may have taken a cell */
     for (int cell = 0; cell < ek_live_sketches_cells(from->traffic) && !rc; cell++)
         rc = merge_windows(into, from, cell, to[cell]);
     if (!rc) {

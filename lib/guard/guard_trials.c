@@ -58,7 +58,7 @@ int ek_guard_compare_full(struct ek_guard *g, struct ek_context *c, struct ek_er
     struct ek_comparison t;
     bool says;
     c->counted = true;
-    c->scored = false; /* its items were, each in a context of its own */
+    c->scored = false; /* its items were scored in other contexts */
     if (!ek_context_needs_comparison(c) || ek_comparisons_next_number(g->trials) % EK_WHOLES_APART)
         return EK_OK;
     int rc = ek_context_compare(c, true, ek_guard_gap(g), &t, &says, e);

@@ -1,58 +1,54 @@
-/* What a guard is told of the lists it has given a plan to: how they ranked both ways, and what
- * became of those that the plan acts on. Guardrails and canaries follow from it (plan/rollout.h),
- * and pages are written of it.
- *
- * None of it is kept over a restart: the figures of the present step begin anew then.
- * Threads: those of the guard.
- */
+/* Rank comparisons and statistics of routed lists, as input of guardrails and canaries
+ * (plan/rollout.h) and of the impact view. Not in checkpoints: the statistics restart with the
+ * process. */
 #ifndef EK_GUARD_GUARD_TRIALS_H
 #define EK_GUARD_GUARD_TRIALS_H
 
 #include "evenkeel.h"
 #include "serve/comparison_sums.h"
 
-/* EK_ENOMEM: the rest did not count. */
+/* Add comparisons, and statistics of routed lists. Return 0, or EK_ENOMEM; the remaining ones are
+ * then ignored. */
 int ek_guard_add_comparisons(struct ek_guard *g, const struct ek_comparison *trial, size_t count,
                              struct ek_error *e);
 int ek_guard_add_route_stats(struct ek_guard *g, const struct ek_route_stats *acts,
                              struct ek_error *e);
-/* Before each tick. */
+/* Add output counts; call before each ek_guard_advance. */
 void ek_guard_set_output_counts(struct ek_guard *g, const struct ek_output_counts *load);
-/* For who has one thread only: tries the list that ek_guard_score was last called for, where one is
- * wanted, and tells the guard. *says: there is a trial, in *out. */
+/* Compare the list of the last ek_guard_score if needed, and add the result. For callers with one
+ * thread. *says: *out is set. */
 int ek_guard_compare(struct ek_guard *g, struct ek_comparison *out, bool *says, struct ek_error *e);
-/* The same for a list that was prepared, taken and scored in `c`; its scores are no longer good. */
+/* As ek_guard_compare, for a list that was processed in `c`. Its scores are then invalid. */
 int ek_guard_compare_in(struct ek_guard *g, struct ek_context *c, struct ek_comparison *out,
                         bool *says, struct ek_error *e);
 
-/* A list that came item by item, and is whole now: of those that want a trial, one in
- * EK_WHOLES_APART has one, for it is the guard's own time. */
+/* Compare one in EK_WHOLES_APART assembled lists, because the comparison takes time of the
+ * guard. */
 enum { EK_WHOLES_APART = 32 };
 int ek_guard_compare_full(struct ek_guard *g, struct ek_context *c, struct ek_error *e);
 
-/* Whether the model no longer ranks as its upstream. */
+/* Return whether the model no longer agrees with upstream. */
 bool ek_guard_has_drifted(const struct ek_guard *g);
-/* As struct ek_controller_callbacks wants them; context: the guard. */
+/* Callbacks of struct ek_controller_callbacks; context: the guard. */
 bool ek_guard_stats_get(void *context, int feature, int cell, struct ek_rollout_stats *out);
 void ek_guard_stats_reset(void *context, int feature, int cell);
 
-/* What is known of a route. */
+/* Impact of a route. */
 struct ek_impact_view {
     const char *feature;
     const char *dimension, *value; /* NULL: all traffic; value NULL: (other) */
     const struct ek_plan_entry *entry;
-    enum ek_mode mode;      /* observe where it was withdrawn */
-    bool withdrawn;         /* by the rail; else that is what it would be, or is about to be */
-    enum ek_guardrail rail; /* none: no rail is hit */
-    double figure, limit;   /* of it */
+    enum ek_mode mode;      /* observe if rolled back */
+    bool withdrawn;         /* rolled back by `rail`; else `rail` would roll it back */
+    enum ek_guardrail rail; /* none: within all limits */
+    double figure, limit;   /* of the guardrail */
     const struct ek_comparison_sums *sums;
-    struct ek_rollout_stats figures; /* in shadow, those of would be */
+    struct ek_rollout_stats figures; /* in shadow mode, as if it acted */
 };
-/* The next one, from *at on, which starts as 0, of those of the plan that something is known of,
- * and of those that were withdrawn; false: no more. Views are valid until the next call that
- * changes the guard. */
+/* Set *out to the next plan entry with comparisons, then to rolled-back routes. *at starts as 0.
+ * Return false at the end. Views are valid until the next change of the guard. */
 bool ek_guard_impact(const struct ek_guard *g, int *at, struct ek_impact_view *out);
-/* Trials that came after their plan. */
+/* Return the number of comparisons under an outdated plan. */
 uint64_t ek_guard_stale_comparisons(const struct ek_guard *g);
 
 #endif

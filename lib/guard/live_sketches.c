@@ -7,26 +7,26 @@
 #include <math.h>
 #include <stdio.h>
 
-/* Of a closed window, packed with each list: no more work than the list itself. */
+/* Features of a closed window to pack per list; costs no more than the list. */
 enum { PACK_FEATURES = 2 };
 
 struct ek_live_sketches {
     const struct ek_profile *profile;
     const struct ek_cells *cells;
-    const struct ek_level_offsets *rebases; /* NULL: training is what is normal */
+    const struct ek_level_offsets *rebases; /* NULL: no accepted levels */
     struct ek_window_rule rule;
-    int64_t now;                 /* number of the window that is open */
-    struct ek_windows **windows; /* [rule.cells], NULL before the first list */
-    int *unpacked;               /* [rule.cells] a ring: cells with something to pack, by age */
-    uint8_t *waits;              /* [rule.cells] whether a cell is among them */
+    int64_t now;                 /* number of the open window */
+    struct ek_windows **windows; /* [rule.max_segments] NULL before the first list */
+    int *unpacked;               /* [rule.max_segments] ring of cells to pack, oldest first */
+    uint8_t *waits;              /* [rule.max_segments] cell is in the ring */
     int first_unpacked, unpacked_count;
-    size_t *bytes; /* [rule.cells] of its windows, after its last list */
+    size_t *bytes; /* [rule.max_segments] of its windows, after its last list */
     size_t all_bytes, most_bytes;
     uint64_t dropped;
     struct ek_bins *bins;       /* [features] */
     struct ek_values *training; /* [features] */
     struct ek_sketch *sketch;   /* scratch */
-    struct ek_sketch *normal;   /* scratch: training at another scale */
+    struct ek_sketch *normal;   /* scratch: training at the accepted level */
 };
 
 const char *ek_span_name(enum ek_span span)
@@ -128,7 +128,7 @@ struct ek_windows *ek_live_sketches_windows(const struct ek_live_sketches *t, in
 size_t ek_live_sketches_max_bytes(int features, const struct ek_window_rule *rule, int cells)
 {
     size_t some = (size_t)(cells < rule->max_segments ? cells : rule->max_segments);
-    size_t windows = (size_t)rule->retention + 1; /* and the sum of all */
+    size_t windows = (size_t)rule->retention + 1; /* and the lifetime window */
     size_t each = EK_LIVE_SKETCHES_FEATURE_BYTES + windows * EK_LIVE_SKETCHES_WINDOW_BYTES;
     return some * ((size_t)features * each + EK_LIVE_SKETCHES_CELL_BYTES);
 }
@@ -150,7 +150,7 @@ static void weigh(struct ek_live_sketches *t, int cell)
     t->bytes[cell] = bytes;
 }
 
-/* Who has filled the memory loses his own. What waits to be packed finds nothing. */
+/* The cell that fills the memory loses its sketches. The ring may still contain the cell. */
 static void drop_largest(struct ek_live_sketches *t)
 {
     int largest = 0;
@@ -192,8 +192,7 @@ static int list_in_cell(struct ek_live_sketches *t, int cell, const struct ek_li
     return EK_OK;
 }
 
-/* Cells close their windows at about the same time; their packing goes on list by list, whatever
- * cells these are of. */
+/* Cells close their windows at about the same time, so packing is spread over lists of any cell. */
 static int pack_some(struct ek_live_sketches *t, struct ek_error *e)
 {
     if (!t->unpacked_count)
@@ -246,7 +245,7 @@ void ek_live_sketches_cell(const struct ek_live_sketches *t, int cell, const cha
     *value = ek_cells_value(t->cells, cell);
 }
 
-/* What the figures of a feature in a cell are beside. */
+/* Reference of the statistics of a feature in a cell. */
 struct reference {
     const struct ek_sketch *sketch;
     struct ek_bins bins;
@@ -254,7 +253,7 @@ struct reference {
     struct ek_accepted_view accepted;
 };
 
-/* Whether lists of the cell have an accept that is not one of the cell. */
+/* Return whether lists of the cell have an accepted level of another cell. */
 static bool is_accepted_in_part(const struct ek_live_sketches *t, int cell, int feature)
 {
     for (int i = 0; i < t->rebases->count; i++) {
@@ -314,7 +313,7 @@ int ek_live_sketches_view(struct ek_live_sketches *t, int cell, int feature,
         case EK_SPAN_RECENT:
             lists = ek_windows_get(w, feature, t->now - 1, t->now, t->sketch);
             break;
-        case EK_SPAN_RETAINED: /* and the recent ones, which are there already */
+        case EK_SPAN_RETAINED: /* added to the recent windows in the sketch */
             lists += ek_windows_get(w, feature, t->now - t->rule.retention, t->now - 2, t->sketch);
             break;
         default:

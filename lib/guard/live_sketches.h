@@ -1,8 +1,7 @@
-/* What traffic looks like beside training: the figures of one feature in one cell over one span.
+/* Statistics of one feature in one cell over one time span, compared with training.
  *
- * Counts and shares are of items. Quantiles and moments leave out what has none (see
- * num/sketch.h); a figure is NaN, and null in JSON, where nothing came that it could be of.
- * Plain values, no ownership.
+ * Counts and fractions refer to items. Quantiles and moments ignore missing values (num/sketch.h).
+ * A statistic without data is NaN, in JSON null. Plain values.
  */
 #ifndef EK_GUARD_LIVE_SKETCHES_H
 #define EK_GUARD_LIVE_SKETCHES_H
@@ -21,111 +20,114 @@
 #include <stdbool.h>
 
 enum { EK_QUANTILES = 7 };
-/* Rising; 0.01 .. 0.99, the middle one is the median. */
+/* Increasing, 0.01 to 0.99; the middle one is the median. */
 extern const double ek_quantile_share[EK_QUANTILES];
 enum { EK_MEDIAN = EK_QUANTILES / 2 };
 
-/* Of live traffic or of training. */
+/* Statistics of live traffic or of training. */
 struct ek_values {
     uint64_t items;
-    double missing, zero, negative, infinite; /* shares of the items */
-    double log_mean, log_sd;                  /* of ln|x| over finite non-zero values */
+    double missing, zero, negative, infinite; /* fractions of the items */
+    double log_mean, log_sd;                  /* of ln|x| over finite nonzero values */
     double quantile[EK_QUANTILES];            /* of x over finite values */
 };
 
-/* What was said to be normal in the cell, beside what was trained. */
+/* Accepted level of the cell. */
 struct ek_accepted_view {
-    double factor; /* of the scale; 1: as trained */
-    bool in_part;  /* other scales are normal for some of its lists, as for lists of a segment */
+    double factor; /* scale factor; 1: as trained */
+    bool in_part;  /* lists of other segments in the cell have other levels */
 };
 
 struct ek_feature_view {
     uint64_t lists;
     struct ek_values values;
-    double
-        scale_ratio; /* geometric mean of |x| over what is normal: that of training, or accepted */
+    double scale_ratio; /* geometric mean of |x| relative to training or the accepted level */
     struct ek_divergence divergence;
     struct ek_accepted_view accepted;
 };
 
-/* How far psi is above what chance makes of that many items; -inf without items. For sorting. */
+/* Return psi minus its expectation by chance for this number of items, for sorting; -inf without
+ * items. */
 double ek_feature_view_moved(const struct ek_feature_view *v);
-/* Appends a JSON object. EK_ENOMEM. */
+/* Append a JSON object. Return 0, or EK_ENOMEM. */
 int ek_values_json(struct ek_buf *out, const struct ek_values *v);
 int ek_feature_view_json(struct ek_buf *out, const struct ek_feature_view *v);
 
-/* Live sketches of the traffic, per cell and item feature, and how they differ from training.
+/* Live sketches of the traffic per cell and item feature, and their divergence from training.
  *
- * They describe; findings do not come from them. All lists count, repeats too. Time is the
- * stream's: a list belongs to the window of the stream's time when it came. Only cells whose number
- * is below the rules' windows.max_segments have sketches. A cell takes memory with its first list:
- * 320 KiB of address space per feature, of which some 20 KB are touched. Closed windows are packed
- * a few features per list, those of one cell after those of the other. Owner: the caller. One
- * thread at a time. Manifest, profile, rules and cells must outlive it.
+ * For display only; they cause no findings. All lists count, including duplicates. A list counts in
+ * the window of the event time at its arrival. Only cells below windows.max_segments of the rules
+ * have sketches. The first list of a cell reserves 320 KiB of address space per feature, of which
+ * about 20 KB are touched. Closed windows are packed in small steps with each list, cell by cell.
+ *
+ * Manifest, profile, rules and cells must outlive it.
  */
-/* The window that is open with the one before; all that are kept; since the start. */
+/* recent: current and previous window; retained: all windows; life: since the start. */
 enum ek_span { EK_SPAN_RECENT, EK_SPAN_RETAINED, EK_SPAN_LIFE, EK_SPANS };
+/* Return the name: "recent", "kept", "life". */
 const char *ek_span_name(enum ek_span span);
 
-/* What live sketches may take, on average over the cells that may have some: of an item feature,
- * and of each closed window of it, and of a cell besides. Traffic takes a half of that; what takes
- * more are values of any magnitude, which nobody's features have. When all together take more, the
- * cell that takes most loses its sketches, and begins anew with its next list. */
+/* Memory limit, as an average over cells: per item feature, per closed window of a feature, and per
+ * cell. Normal traffic uses half of it; only values of arbitrary magnitudes use more. Above the
+ * limit, the cell with the most memory loses its sketches and restarts with its next list. */
 enum {
     EK_LIVE_SKETCHES_FEATURE_BYTES = 48 << 10,
     EK_LIVE_SKETCHES_WINDOW_BYTES = 2 << 10,
     EK_LIVE_SKETCHES_CELL_BYTES = 64 << 10
 };
-/* cells: that there can be. */
+/* Return the memory limit in bytes. `cells`: maximum number of cells. */
 size_t ek_live_sketches_max_bytes(int features, const struct ek_window_rule *rule, int cells);
 
 struct ek_live_sketches;
 
+/* Create empty live sketches. Return 0, or EK_ENOMEM. */
 int ek_live_sketches_new(struct ek_live_sketches **out, const struct ek_profile *p,
                          const struct ek_rules *rules, const struct ek_cells *cells,
                          struct ek_error *e);
 void ek_live_sketches_free(struct ek_live_sketches *t);
-/* What is normal now: figures of a cell are beside training at that scale. Must outlive it. */
+/* Set the accepted levels; statistics are then relative to them. `rebases` must outlive the
+ * sketches. */
 void ek_live_sketches_add_offset(struct ek_live_sketches *t,
                                  const struct ek_level_offsets *rebases);
-/* A cell that changed hands begins anew. */
+/* Clear a cell that gets another segment value. */
 void ek_live_sketches_reset_cell(struct ek_live_sketches *t, int cell);
-/* One list, or one item, of these cells (-1: none), at the stream's time. EK_ENOMEM: some of the
- * cells may not have counted it. */
+/* Add a list or an item to these cells (-1: none) at this event time. Return 0, or EK_ENOMEM; some
+ * cells may then lack it. */
 int ek_live_sketches_list(struct ek_live_sketches *t, const int16_t *cells, int count,
                           int64_t time_ms, const struct ek_list *q, struct ek_error *e);
-/* Bytes of all sketches: never more than ek_live_sketches_max_bytes. */
+/* Return the bytes of all sketches, at most ek_live_sketches_max_bytes. */
 size_t ek_live_sketches_bytes(const struct ek_live_sketches *t);
-/* How often a cell has lost its sketches, for they took too much. */
+/* Return how often a cell has lost its sketches to the limit. */
 uint64_t ek_live_sketches_dropped(const struct ek_live_sketches *t);
-/* The stream's time went on without a list. */
+/* Advance event time without a list. */
 void ek_live_sketches_time(struct ek_live_sketches *t, int64_t time_ms);
 
+/* Return the number of item features. */
 int ek_live_sketches_features(const struct ek_live_sketches *t);
-/* Cells that may have sketches: 0 .. that - 1. */
+/* Return the number of cells that may have sketches. */
 int ek_live_sketches_cells(const struct ek_live_sketches *t);
-/* Names of a cell; NULL for all traffic, value NULL for "other". */
+/* Set the names of a cell. NULL: all traffic; value NULL: other. */
 void ek_live_sketches_cell(const struct ek_live_sketches *t, int cell, const char **dimension,
                            const char **value);
-/* The figures of a feature in a cell; 0 when the cell has no sketches. Costs some 200
- * microseconds. */
+/* Set the statistics of a feature in a cell per span. Return 0 if the cell has no sketches. Takes
+ * about 200 microseconds. */
 int ek_live_sketches_view(struct ek_live_sketches *t, int cell, int feature,
                           struct ek_feature_view out[EK_SPANS]);
-/* The values that came lately beside those of training, at the scale that is normal in the cell; 0
- * when the cell has no sketches. Some 50 microseconds. */
+/* Set the histogram of recent values and of training at the accepted level. Return 0 if the cell
+ * has no sketches. Takes about 50 microseconds. */
 int ek_live_sketches_histogram(struct ek_live_sketches *t, int cell, int feature,
                                struct ek_histogram *out);
-/* Those of training; [features], as long as the traffic lives, for any thread. */
+/* Return the training statistics [features]; valid as long as the sketches, for any thread. */
 const struct ek_values *ek_live_sketches_training(const struct ek_live_sketches *t);
 
-/* The sketches of a cell, for the state: NULL when it has none. With ek_live_sketches_open it gets
- * some. EK_ENOMEM. Who has put something into them says so with _filled: from then on they count,
- * and where all together take too much, the largest go, these perhaps. */
+/* Access for checkpoints. Return the sketches of a cell, or NULL; ek_live_sketches_open creates
+ * them (EK_ENOMEM). Call ek_live_sketches_filled after a change, which counts their memory and may
+ * drop the largest, also these. */
 struct ek_windows *ek_live_sketches_windows(const struct ek_live_sketches *t, int cell);
 int ek_live_sketches_open(struct ek_live_sketches *t, int cell, struct ek_error *e);
 void ek_live_sketches_filled(struct ek_live_sketches *t, int cell);
 
-/* That of a guard, which owns it. */
+/* Return the live sketches of a guard, which owns them. */
 struct ek_live_sketches *ek_guard_traffic(struct ek_guard *g);
 
 #endif

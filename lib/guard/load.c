@@ -12,7 +12,7 @@
 struct loading {
     struct ek_guard *g;
     const struct ek_state *state;
-    struct ek_buf joined; /* of the part that is read */
+    struct ek_buf joined; /* of the part being read */
     char name[EK_PART_NAME];
     int rc;
 };
@@ -25,7 +25,7 @@ const char *ek_restore_result_name(enum ek_restore_result fit)
     return names[fit];
 }
 
-/* Open the part v->name; after a failure it is empty. */
+/* Open the part v->name; empty after an error. */
 static struct ek_serialize open_part(struct loading *v)
 {
     struct ek_serialize s = {.rc = v->rc};
@@ -54,7 +54,7 @@ static void read_part(struct loading *v, const struct ek_part_at *at)
     close_part(v, &s);
 }
 
-/* Read the parts that have these flags, but for those of windows. */
+/* Read the parts with these flags, except window parts. */
 static void read_parts(struct loading *v, unsigned flags, int cells)
 {
     struct ek_part_at at = {
@@ -68,7 +68,7 @@ static void read_parts(struct loading *v, unsigned flags, int cells)
     }
 }
 
-/* All queries of the state count, be they ones whose lists nobody waits for any more. */
+/* Count all lists of the state, also pending lists that were dropped. */
 static void count_queries(struct loading *v)
 {
     uint64_t all = v->state->head.queries, have = ek_guard_list_count(v->g);
@@ -85,7 +85,7 @@ static void times(struct loading *v)
     ek_live_sketches_time(g->traffic, g->time_ms);
 }
 
-/* Read all windows of a cell of the checkpoint into new ones. */
+/* Read all windows of a checkpoint cell into new windows. */
 static void read_windows(struct loading *v, int cell, struct ek_windows *w)
 {
     struct ek_part_at at = {.g = v->g, .reading = true, .windows = w, .number = cell};
@@ -98,7 +98,7 @@ static void read_windows(struct loading *v, int cell, struct ek_windows *w)
     }
 }
 
-/* As `to` is where windows are as they were; else they are fitted in. */
+/* Read windows of equal length and number directly, else merge them. */
 static void windows_of_cell(struct loading *v, int cell, int to)
 {
     struct ek_guard *g = v->g;
@@ -121,7 +121,7 @@ static void windows_of_cell(struct loading *v, int cell, int to)
     ek_windows_free(had);
 }
 
-/* to_of [cells]: the cells of the state here, -1: none. NULL: the same. */
+/* to_of [cells]: local cell of a checkpoint cell, -1: none. NULL: equal numbers. */
 static void all_windows(struct loading *v, int cells, const int16_t *to_of)
 {
     for (int cell = 0; cell < cells && !v->rc; cell++) {
@@ -145,7 +145,7 @@ static void whole(struct loading *v)
         v->rc = ek_guard_process_findings(v->g, ek_detector_list_count(v->g->detector));
 }
 
-/* The cells of the state as they were. */
+/* Return the cells of the checkpoint. */
 static struct ek_cells *old_cells(struct loading *v)
 {
     const struct ek_state_head *h = &v->state->head;
@@ -157,7 +157,7 @@ static struct ek_cells *old_cells(struct loading *v)
     name_part(v, EK_PART_PER_CELL);
     struct ek_serialize s = open_part(v);
     if (!s.rc)
-        ek_cells_serialize(cells, &s); /* which of them the plan had does not matter */
+        ek_cells_serialize(cells, &s); /* their use by plans does not matter */
     v->rc = s.rc;
     return cells;
 }
@@ -173,8 +173,8 @@ static void pins(struct loading *v, const struct ek_cells *cells, const int16_t 
     close_part(v, &s);
 }
 
-/* The detector begins anew: what is known of training has changed. Values keep cells of their own
- * as far as there is room, and the sketches of these go on, as does what people have settled. */
+/* Reset the detector, because the training reference changed. Values keep cells as far as possible,
+ * with their sketches and the operator state. */
 static void sketches(struct loading *v)
 {
     struct ek_guard *g = v->g;
@@ -187,11 +187,11 @@ static void sketches(struct loading *v)
     if (!v->rc)
         all_windows(v, ek_cells_count(cells), to);
     read_parts(v, EK_PART_ANY_PROFILE, INT16_MAX);
-    ek_plan_history_release(&g->past); /* they name other cells */
+    ek_plan_history_release(&g->past); /* these plans have the old cell numbers */
     if (!v->rc)
         ek_guard_restore_pause(g);
     count_queries(v);
-    uint64_t version = v->state->head.plan_version; /* it has no entries any more */
+    uint64_t version = v->state->head.plan_version; /* the plan has no entries now */
     ek_controller_start_at(g->control, version + (version > 0));
     times(v);
     if (!v->rc)
@@ -211,7 +211,7 @@ static bool same_kind(const struct ek_guard *g, const struct ek_state_head *h)
                                          h->kind.dimensions);
 }
 
-/* What the records amount to, as far as can be said without reading their parts. */
+/* Set the restore result as far as known without reading the parts. */
 static int judge(const struct ek_state *s, const struct ek_assets *assets,
                  enum ek_restore_result *fit, struct ek_error *e)
 {

@@ -1,4 +1,4 @@
-/* What people order a guard to do (evenkeel.h): pins and the pause. */
+/* Operator commands of a guard (evenkeel.h), and the pause. */
 #include "guard/operator_commands.h"
 
 #include "detect/evidence_export.h"
@@ -12,7 +12,7 @@
 #include <math.h>
 #include <string.h>
 
-/* A factor that differs by list cannot be joined with another: then it is not known. */
+/* A factor that differs by list cannot be combined with another factor: the result is unknown. */
 static void note_repair(struct ek_plan_repair *repair, enum ek_action would, double shift_ln)
 {
     if (would == EK_ACT_NONE)
@@ -23,7 +23,7 @@ static void note_repair(struct ek_plan_repair *repair, enum ek_action would, dou
         repair->factor *= exp(shift_ln);
 }
 
-/* In a fleet lists of one time are scored alike everywhere, by what the plan of that time has. */
+/* In a fleet all instances score lists of one event time alike, with the levels of its plan. */
 static const struct ek_level_offsets *levels_of(const struct ek_guard *g,
                                                 const struct ek_plan *plan)
 {
@@ -56,7 +56,7 @@ const struct ek_treatment *ek_guard_base_treatment(const struct ek_guard *g, str
 {
     const struct ek_manifest *m = g->assets->manifest;
     const struct ek_level_offsets *r = levels_of(g, plan);
-    struct ek_treatment *t = c->routing.acts; /* which has nothing for such a list */
+    struct ek_treatment *t = c->routing.acts; /* unused by a list without treatment */
     if (!r->count)
         return NULL;
     memset(t, 0, (size_t)m->routable_count * sizeof *t);
@@ -69,7 +69,7 @@ int ek_guard_check_order(const struct ek_guard *g, const struct ek_order *o, str
     return ek_controller_check(g->control, o, g->time_ms, e);
 }
 
-/* What acts on findings is reported again with the pause. */
+/* Findings with an active route are reported again with the pause. */
 static bool would_act(void *context, const struct ek_finding *f)
 {
     const struct ek_guard *g = context;
@@ -83,7 +83,7 @@ static bool is_about_all(const struct ek_order *o)
     return o->kind == EK_DECIDED_PAUSE || (o->kind == EK_DECIDED_RESUME && !o->feature);
 }
 
-/* The plan that follows, then the decision. */
+/* Update and report the plan, then report the decision. */
 static int conclude(struct ek_guard *g, const struct ek_order *o, struct ek_decision_record *m)
 {
     m->query = ek_detector_list_count(g->detector);
@@ -173,7 +173,6 @@ int ek_guard_resume(struct ek_guard *g, const char *author, const char *reason, 
     return ek_guard_carry_out(g, &o, NULL, e);
 }
 
-/* A rolled-back route begins again; one whose fault is gone ends. */
 int ek_guard_resume_route(struct ek_guard *g, const char *feature, const char *segment,
                           const char *value, const char *author, const char *reason,
                           struct ek_error *e)
@@ -189,7 +188,7 @@ int ek_guard_resume_route(struct ek_guard *g, const char *feature, const char *s
 
 /* ---------------------------------------------------------------------- pause */
 
-/* The last word about it; NULL: none is known. */
+/* Return the last decision about a pause, or NULL if unknown. */
 static const struct ek_decision_record *last_decision(const struct ek_guard *g)
 {
     const struct ek_decision_record *m;

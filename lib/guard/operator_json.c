@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Add what an actor has given as a text: null if it is NULL or empty. */
+/* Append a string, or null if it is NULL or empty. */
 static void ek_json_add_said(struct ek_json_writer *w, const char *key, const char *text)
 {
     ek_json_add_text(w, key, text && *text ? text : NULL);
@@ -59,7 +59,7 @@ void ek_json_add_accepted(struct ek_json_writer *w, const struct ek_accepted *a)
     ek_json_close(w, '}');
 }
 
-/* The decision that made it; NULL: it is gone. */
+/* Return the decision of an accept, or NULL if evicted. */
 static const struct ek_decision_record *made_by(const struct ek_guard *g, uint64_t version)
 {
     const struct ek_decision_record *m;
@@ -123,7 +123,7 @@ is_requested(const struct ek_decisions *d, const struct ek_history_request *w, u
     return good ? m : NULL;
 }
 
-/* The number behind which to begin. */
+/* Return the number before the first requested decision. */
 static uint64_t before_first(const struct ek_decisions *d, const struct ek_history_request *w)
 {
     uint64_t last = ek_decisions_last(d), left = w->count, number = last;

@@ -1,4 +1,4 @@
-/* The pins of a guard, for who shows them. */
+/* Pins, accepted levels and decisions of a guard as JSON. */
 #ifndef EK_GUARD_OPERATOR_JSON_H
 #define EK_GUARD_OPERATOR_JSON_H
 
@@ -13,46 +13,44 @@
 
 struct ek_guard;
 
-/* Add a pin as an object to a struct ek_json_writer. EK_ENOMEM. */
+/* Append a pin as an object to a struct ek_json_writer. Return 0, or EK_ENOMEM. */
 int ek_json_add_pin(void *writer, const struct ek_order *p, enum ek_plan_source by);
-/* Appends those in force as a JSON array (docs/operations.md): those of people first. EK_ENOMEM. */
+/* Append the active pins as a JSON array (docs/operations.md), pins of operators first. Return 0,
+ * or EK_ENOMEM. */
 int ek_guard_pins_json(const struct ek_guard *g, struct ek_buf *out);
 
-/* What is accepted as normal, for who shows it. */
 struct ek_guard;
 
-/* One accept in force; views. */
+/* Active accept; views. */
 struct ek_accepted {
     uint64_t version;
     const char *feature, *dimension, *value; /* dimension NULL: all traffic */
     double factor;
-    int64_t time_ms;             /* of the stream, when it was said; -1: not known any more */
-    const char *author, *reason; /* NULL: not said, or not known any more */
+    int64_t time_ms;             /* event time of the accept; -1: unknown */
+    const char *author, *reason; /* NULL: not given, or unknown */
 };
-/* Add one as an object. */
+/* Append an accept as an object. */
 void ek_json_add_accepted(struct ek_json_writer *w, const struct ek_accepted *a);
-/* Appends those in force as a JSON array (docs/operations.md), by versions; who said it and why as
- * far as the history goes back. EK_ENOMEM. */
+/* Append the active accepts as a JSON array (docs/operations.md), by version, with actor and reason
+ * as far as the decision log has them. Return 0, or EK_ENOMEM. */
 int ek_guard_accepts_json(const struct ek_guard *g, struct ek_buf *out);
 
-/* What was decided, in a guard: kept, told as an event, and shown. */
 struct ek_guard;
 
-/* Keeps a decision and tells it. What is 0 in it is put in: its number, its time (of the stream;
- * before its first list, of the caller), the next list as its query, and the version of the plan.
- * EK_ENOMEM. */
+/* Store and report a decision. Fields with value 0 are set: number, event time (before the first
+ * list: clock of the caller), next list, plan version. Return 0, or EK_ENOMEM. */
 int ek_guard_add_decision(struct ek_guard *g, const struct ek_decision_record *m);
 
-/* Which decisions are asked for. */
+/* Selection of decisions. */
 struct ek_history_request {
-    uint64_t count; /* at most so many: the last, or those next behind `after` */
+    uint64_t count; /* maximum: the last ones, or the first ones after `after` */
     bool has_after;
-    uint64_t after;      /* a number */
-    const char *feature; /* that they are about; NULL: any */
+    uint64_t after;      /* a decision number */
+    const char *feature; /* NULL: any */
 };
 
-/* Appends them as a JSON array, oldest first. EK_EUSAGE for a feature that is none, with the
- * nearest; EK_ENOMEM. */
+/* Append the selected decisions as a JSON array, oldest first. Return 0, EK_ENOMEM, or EK_EUSAGE
+ * for an unknown feature, with the nearest name. */
 int ek_guard_history(const struct ek_guard *g, const struct ek_history_request *w,
                      struct ek_buf *out, struct ek_error *e);
 

@@ -1,4 +1,4 @@
-/* Errors for those who only see evenkeel.h. */
+/* Errors and version of the public interface. */
 #include "guard/public.h"
 
 #include "base/alloc.h"
@@ -9,7 +9,7 @@
 #include <string.h>
 
 struct public_error {
-    struct ek_error error; /* first: what callers hold is a pointer to it */
+    struct ek_error error; /* first member: callers have a pointer to it */
     char text[700];
 };
 

@@ -1,11 +1,11 @@
-/* What a guard has to show over time (decide/track.h). Threads: those of the guard. */
+/* Detector of a guard, for its feature traces. Use in the thread of the guard. */
 #ifndef EK_GUARD_PUBLIC_H
 #define EK_GUARD_PUBLIC_H
 
 #include "detect/detector.h"
 #include "evenkeel.h"
 
-/* Whose features and cells those are; as long as the guard. */
+/* Return the detector; valid as long as the guard. */
 const struct ek_detector *ek_guard_detector(const struct ek_guard *g);
 
 #endif

@@ -42,7 +42,7 @@ static bool is_of(const struct ek_decision_record *m, const struct ek_impact_vie
     return m->what == EK_DECIDED_ROLLBACK && ek_event_same_place(&a, &b);
 }
 
-/* As it was decided; where that is forgotten, what is known of it now. */
+/* Return the rollback decision, or the current values if it was evicted. */
 static struct ek_decision_record withdrawal(const struct ek_guard *g,
                                             const struct ek_impact_view *v)
 {

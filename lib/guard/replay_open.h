@@ -1,24 +1,21 @@
-/* What a guard that was loaded would have told before: for whoever keeps an account of what is open
- * and in force.
- *
- * One thread at a time, that of the guard.
- */
+/* Replay of the open findings and active routes of a restored guard, for consumers of its events.
+ * Call in the thread of the guard. */
 #ifndef EK_GUARD_REPLAY_OPEN_H
 #define EK_GUARD_REPLAY_OPEN_H
 
 #include "evenkeel.h"
 #include "guard/event.h"
 
-/* Called with an event; what it returns, if not 0, ends the replay. */
+/* Receive an event. A nonzero result ends the replay. */
 typedef int ek_replay_fn(void *context, const struct ek_event *v);
 
-/* Call `tell` for each confirmed change that is open, as `updated`, and for the plan when there
- * ever was one (docs/format/events.md). They are not among the guard's own events. EK_ENOMEM, or
- * what `tell` returned. */
+/* Call the function for each open confirmed finding, as `updated`, and for the plan if it has a
+ * version (docs/format/events.md). These events are not in the ring of the guard. Return 0,
+ * EK_ENOMEM, or the first nonzero result. */
 int ek_guard_replay_open(struct ek_guard *g, ek_replay_fn *tell, void *context);
 
-/* The same with what is amiss besides: for each route that a guardrail has taken back the decision,
- * and that model and upstream do not rank alike. */
+/* Call the function for each rollback decision of a route, and for model drift. Return as
+ * ek_guard_replay_open. */
 int ek_guard_replay_inconsistent(struct ek_guard *g, ek_replay_fn *tell, void *context);
 
 #endif

@@ -1,10 +1,9 @@
-/* Reported findings: a list of what events report, by episode, oldest first; for reports, pages and
- * metrics. A shift of the model against upstream is a finding here too.
+/* Findings as reported by events, oldest first; for reports, pages and metrics. Model drift counts
+ * as a finding here.
  *
- * It works on events, which name what they are about, and lives on when assets change; the guard's
- * and the fleet's own registry (plan/open_findings.h) has numbers of features and segments.
- * Owner: the caller; starts as {0} but for its settings, ek_reported_findings_release. One thread
- * at a time.
+ * It depends only on events, which have names, so it remains valid when assets change. The registry
+ * of guard and fleet (plan/open_findings.h) has feature and cell numbers. Starts as {0} except for
+ * the setting; free with ek_reported_findings_release.
  */
 #ifndef EK_GUARD_REPORTED_FINDINGS_H
 #define EK_GUARD_REPORTED_FINDINGS_H
@@ -16,28 +15,30 @@
 #include <stdint.h>
 
 struct ek_reported_finding {
-    struct ek_event *event; /* the most recent one that is not its end */
+    struct ek_event *event; /* last event except the end */
     struct ek_event *end;   /* dismissal or recovery; NULL: open */
-    uint64_t first;         /* query of the first event */
-    uint64_t confirmed;     /* query of the first event that is not `suspected`; UINT64_MAX: none */
-    int64_t confirmed_ms;   /* the caller's */
+    uint64_t first;         /* list number of the first event */
+    uint64_t confirmed;     /* list number of the first event after `suspected`; UINT64_MAX: none */
+    int64_t confirmed_ms;   /* set by the caller */
 };
 
 struct ek_reported_findings {
-    bool suspected; /* setting: list findings from the suspicion on, not from the confirmation on */
+    bool suspected; /* setting: include suspected findings */
     struct ek_reported_finding *item;
     size_t count, room;
 };
 
+/* Free all findings; the setting stays. */
 void ek_reported_findings_release(struct ek_reported_findings *r);
-/* Return the open finding of the episode of an event; NULL: there is none. */
+/* Return the open finding of an event, or NULL. */
 struct ek_reported_finding *ek_reported_findings_of(const struct ek_reported_findings *r,
                                                     const struct ek_event *v);
+/* Remove and free a finding. */
 void ek_reported_findings_remove(struct ek_reported_findings *r, struct ek_reported_finding *one);
 /* Return whether an event would add a finding. */
 bool ek_reported_findings_grow(const struct ek_reported_findings *r, const struct ek_event *v);
-/* Follow an event about a finding, the model or a limit (a finding without an end). EK_ENOMEM:
- * unchanged. */
+/* Apply an event about a finding, the model or a limit (a finding without an end). Return 0, or
+ * EK_ENOMEM; on error nothing changes. */
 int ek_reported_findings_follow(struct ek_reported_findings *r, const struct ek_event *v);
 
 #endif

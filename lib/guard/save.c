@@ -151,7 +151,7 @@ static void event_serialize(struct ek_guard *g, uint64_t number, struct ek_seria
     ek_free(text);
 }
 
-/* Reported limits, open findings, events that were not fetched. */
+/* Reported limits, open findings, pending events. */
 static void guard_walk(const struct ek_part_at *at, struct ek_serialize *s)
 {
     struct ek_guard *g = at->g;
@@ -221,7 +221,7 @@ static int windows_count(const struct ek_part_at *at)
     return ek_live_sketches_cells(at->g->traffic);
 }
 
-/* A segment that replaces another one starts new windows. */
+/* A cell with another segment value has new windows. */
 static uint64_t windows_mark(const struct ek_part_at *at, uint64_t windows)
 {
     uint64_t mark[] = {windows, ek_cells_reuse_count(ek_detector_registry(at->g->detector))};
@@ -306,13 +306,13 @@ int ek_state_part_places(const struct ek_part_at *at)
 
 struct saving {
     struct ek_guard *g;
-    bool whole; /* everything is written, changed or not */
+    bool whole; /* full: write unchanged parts too */
     ek_write_fn put;
     void *to;
-    struct ek_checkpoint_index next; /* what this base has */
-    int passed;                      /* parts of the last base that come before the present one */
+    struct ek_checkpoint_index next; /* parts of this checkpoint */
+    int passed;                      /* parts of the last checkpoint before the current part */
     struct ek_buf part, record;
-    int rc, refused; /* of `put`, which is among rc */
+    int rc, refused; /* `refused`: error of `put`, also in rc */
 };
 
 static void hand_over(struct saving *v, const char *key, const void *bytes, size_t length)
@@ -345,7 +345,8 @@ static void delete_records(struct saving *v, const struct ek_checkpoint_part *pa
     }
 }
 
-/* The part as the last base had it, NULL when it did not; parts before it are gone. */
+/* Return the part of the last checkpoint, or NULL. Delete the parts before it, which no longer
+ * exist. */
 static const struct ek_checkpoint_part *last_of(struct saving *v, const char *name)
 {
     struct ek_checkpoint_index *l = &v->g->saved;
@@ -362,7 +363,8 @@ static const struct ek_checkpoint_part *last_of(struct saving *v, const char *na
     return NULL;
 }
 
-/* Begins a part. Whether it has to be walked, with *s: not when it is as the last base has it. */
+/* Start a part. Return whether to write it with *s; an unchanged part is only added to the
+ * index. */
 static bool begin(struct saving *v, struct ek_serialize *s, const char *name, uint64_t mark)
 {
     const struct ek_checkpoint_part *last = last_of(v, name);
@@ -382,8 +384,8 @@ static bool begin(struct saving *v, struct ek_serialize *s, const char *name, ui
     return false;
 }
 
-/* Cuts what was walked into records, and puts those that `last`, the same part in the last base or
- * NULL, did not have. */
+/* Split the part into records. Write the records that differ from `last`, the same part in the last
+ * checkpoint or NULL. */
 static void cut(struct saving *v, const struct ek_checkpoint_part *last,
                 struct ek_checkpoint_part *part)
 {
@@ -399,7 +401,7 @@ static void cut(struct saving *v, const struct ek_checkpoint_part *last,
         delete_records(v, last, part->records);
 }
 
-/* Records that a part takes; at least one. */
+/* Return the number of records of the part, at least one. */
 static int records_of(struct saving *v)
 {
     size_t records = (v->part.length + EK_RECORD_BYTES_MAX - 1) / EK_RECORD_BYTES_MAX;
@@ -408,7 +410,7 @@ static int records_of(struct saving *v)
     return v->rc || !records ? 1 : (int)records;
 }
 
-/* Ends the part that was walked. */
+/* Finish a part. */
 static void end(struct saving *v, const struct ek_serialize *s, const char *name, uint64_t mark)
 {
     v->rc = s->rc;
@@ -547,7 +549,7 @@ int ek_guard_save(struct ek_guard *g, int whole, const void *note, size_t length
     ek_checkpoint_index_clear(v.rc ? &v.next : &g->saved);
     if (v.rc)
         ek_checkpoint_index_clear(
-            &g->saved); /* who knows what of it was written: all of it the next time */
+            &g->saved); /* unknown which records were written: the next checkpoint is full */
     else
         g->saved = v.next;
     return why(&v, e);

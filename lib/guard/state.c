@@ -59,7 +59,7 @@ void ek_state_head_release(struct ek_state_head *h)
 static void kind_serialize(struct ek_detector_kind *k, struct ek_serialize *s)
 {
     ek_detector_kind_serialize(k, s);
-    ek_serialize_require(s, k->cells <= INT16_MAX && /* what numbers of cells are kept as */
+    ek_serialize_require(s, k->cells <= INT16_MAX && /* cells are stored as int16_t */
                                 k->dimensions <= EK_DIMENSIONS_MAX);
 }
 
@@ -133,7 +133,7 @@ int ek_state_head_write(struct ek_state_head *h, struct ek_buf *out)
     return s.rc;
 }
 
-/* Its last 8 bytes are the hash of those before. */
+/* The last 8 bytes are the hash of all bytes before. */
 static bool is_whole(const void *bytes, size_t length)
 {
     uint64_t hash;
@@ -216,7 +216,7 @@ static int compare(const void *a, const void *b)
     return order ? order : (x->hash > y->hash) - (x->hash < y->hash);
 }
 
-/* Of those that are in order; NULL when there is none. */
+/* Search the sorted records; return NULL if not found. */
 static const struct ek_state_record *find(const struct ek_state *s, const char *key, uint64_t hash)
 {
     struct ek_state_record desired = {.hash = hash};
@@ -232,7 +232,7 @@ static void sort(struct ek_state *s)
     s->sorted = s->count;
 }
 
-/* Whether all records of a part are there; they are needed then. */
+/* Return whether all records of a part exist, and mark them as needed. */
 static bool has_part(struct ek_state *s, const struct ek_checkpoint_part *part)
 {
     char key[EK_KEY_BYTES];
@@ -246,7 +246,7 @@ static bool has_part(struct ek_state *s, const struct ek_checkpoint_part *part)
     return true;
 }
 
-/* The records of a part, one behind the other. */
+/* Concatenate the records of a part. */
 static struct ek_serialize bytes_of(const struct ek_state *s, const struct ek_checkpoint_part *part,
                                     struct ek_buf *joined)
 {
@@ -269,7 +269,7 @@ static int by_name(const void *a, const void *b)
     return strcmp(x->name, y->name);
 }
 
-/* Names rise. */
+/* The index is sorted by name. */
 static const struct ek_checkpoint_part *find_part(const struct ek_state *s, const char *name)
 {
     struct ek_checkpoint_part desired = {.records = 0};
@@ -292,7 +292,8 @@ struct ek_serialize ek_state_part(const struct ek_state *s, const char *name, st
     return (struct ek_serialize){.rc = EK_EFORMAT};
 }
 
-/* The index that a head names; EK_ESTATE when not all of it, and of what it names, is there. */
+/* Read the index of a header. Return 0, EK_ESTATE if a record is missing, EK_EFORMAT or
+ * EK_ENOMEM. */
 static int find_base(struct ek_state *s, struct ek_state_head *head,
                      struct ek_checkpoint_index *index)
 {
@@ -314,7 +315,7 @@ static int find_base(struct ek_state *s, struct ek_state_head *head,
     return bytes.rc;
 }
 
-/* A head ends a base: with all of it there, it is the one that counts. */
+/* Add a header. A complete checkpoint replaces the previous one. */
 static int add_head(struct ek_state *s, const void *bytes, size_t length, struct ek_error *e)
 {
     struct ek_state_head head = {.dimension = NULL};
@@ -379,7 +380,7 @@ int ek_state_add(struct ek_state *s, const char *key, const void *bytes, size_t 
     if (strlen(key) >= EK_KEY_BYTES)
         return ek_fail(e, EK_EFORMAT, "'%.40s...' is no key of a state", key);
     int rc = ek_record_open(bytes, length, &frame, &body, e);
-    if (rc == EK_ESTATE) /* of another version: a head that needs it says so */
+    if (rc == EK_ESTATE) /* another version: reported by the header that needs the record */
         return EK_OK;
     return rc ? rc : add_record(s, key, &body, e);
 }

@@ -1,8 +1,7 @@
-/* Records of a checkpoint: their frame, the head, which is written last, and the set of records
- * that were read back until a guard is made of them (docs/format/state.md).
+/* Records of a checkpoint: frame, checkpoint header, and the set of records for a restore
+ * (docs/format/state.md).
  *
- * struct ek_state is that of evenkeel.h. Records that a complete base does not need are dropped
- * when its head is added.
+ * Adding the header of a complete checkpoint drops all records that it does not need.
  */
 #ifndef EK_GUARD_STATE_H
 #define EK_GUARD_STATE_H
@@ -16,16 +15,17 @@
 
 #include <stdbool.h>
 
-/* Key of the head. Of other records: what one holds at most besides its frame. */
+/* Key of the checkpoint header. Maximum body size of other records, and of the user data. */
 #define EK_STATE_HEAD "head"
 enum { EK_RECORD_BYTES_MAX = 256 * 1024, EK_NOTE_MAX = 64 * 1024 };
 
 struct ek_record_frame {
-    uint64_t manifest, base; /* hash of the manifest; the base it was first written with */
+    uint64_t manifest, base; /* manifest hash; checkpoint that wrote the record */
 };
-/* What comes behind it is in *s then. EK_EFORMAT; EK_ESTATE for another version. */
+/* Open a record; *s is at its body. Return 0, EK_EFORMAT, or EK_ESTATE for another version. */
 int ek_record_open(const void *bytes, size_t length, struct ek_record_frame *frame,
                    struct ek_serialize *s, struct ek_error *e);
+/* Write the frame of a record. */
 void ek_record_begin(const struct ek_record_frame *frame, struct ek_serialize *s);
 
 struct ek_state_head {
@@ -36,15 +36,16 @@ struct ek_state_head {
     struct ek_event_clock stream_clock;
     int64_t time_ms, clock_ms;
     uint64_t queries, plan_version;
-    struct ek_buf note;              /* of the caller */
-    struct ek_checkpoint_part index; /* its records */
+    struct ek_buf note;              /* user data of the caller */
+    struct ek_checkpoint_part index; /* records of the index part */
 };
 
-/* What was read is to be released. */
+/* Free the members of a header that was read. */
 void ek_state_head_release(struct ek_state_head *h);
-/* The whole record, its frame included. */
+/* Append the whole record with its frame. Return 0, or EK_ENOMEM. */
 int ek_state_head_write(struct ek_state_head *h, struct ek_buf *out);
-/* *h starts as {0}; EK_EFORMAT, EK_ESTATE, EK_ENOMEM leave nothing in it. */
+/* Read a header; *h starts as {0}. Return 0, EK_EFORMAT, EK_ESTATE or EK_ENOMEM; on error *h is
+ * empty. */
 int ek_state_head_read(struct ek_state_head *h, const void *bytes, size_t length,
                        struct ek_error *e);
 
@@ -59,19 +60,19 @@ struct ek_state_record {
 struct ek_state {
     struct ek_state_record *record;
     size_t capacity;
-    int count, sorted;                /* the first `sorted` are in order */
-    bool has_base, incomplete;        /* there is a complete base; the last head had none */
-    bool other_version;               /* the last head was of one */
-    bool damaged;                     /* the last head was */
-    struct ek_state_head head;        /* of the complete base */
-    struct ek_checkpoint_index index; /* of it */
+    int count, sorted;         /* `sorted`: number of sorted records */
+    bool has_base, incomplete; /* a complete checkpoint exists; the last header was incomplete */
+    bool other_version;        /* of the last header */
+    bool damaged;              /* of the last header */
+    struct ek_state_head head; /* of the complete checkpoint */
+    struct ek_checkpoint_index index; /* of the complete checkpoint */
 };
 
-/* The bytes of a part of the complete base; `joined` holds them where they are in pieces. *s->rc is
- * EK_EFORMAT when the base has no such part. */
+/* Return the bytes of a part of the complete checkpoint; `joined` holds them. rc of the result is
+ * EK_EFORMAT if the part is missing. */
 struct ek_serialize ek_state_part(const struct ek_state *state, const char *name,
                                   struct ek_buf *joined);
-/* Return whether the base has a part. */
+/* Return whether the checkpoint has a part. */
 bool ek_state_has(const struct ek_state *state, const char *name);
 
 #endif

@@ -8,17 +8,17 @@
 enum {
     WINDOW_BYTES = 64 << 10,
     HEAD_PARTS = 5,
-    HEAD_NUMBERS_BYTES = 64, /* a head without its key */
+    HEAD_NUMBERS_BYTES = 64, /* maximum of a header without its key */
 };
 
 struct ek_capture_reader {
     struct ek_reader *in;
-    struct ek_buf window; /* bytes read; those before `at` are used up */
+    struct ek_buf window; /* bytes read; those before `at` are consumed */
     size_t at;
-    size_t record_max; /* bytes of a head with its key, or of a message */
+    size_t record_max; /* maximum bytes of a header with its key, or of a message */
     uint32_t message_max;
-    uint64_t number;           /* of the record being read, from 1 */
-    bool started, bare, lines; /* bare and lines are settled by the first byte */
+    uint64_t number;           /* number of the current record, from 1 */
+    bool started, bare, lines; /* bare and lines are detected from the first byte */
     bool ended;
 };
 
@@ -100,7 +100,7 @@ static int fail_limit(const struct ek_capture_reader *r, struct ek_error *e)
                       (unsigned long long)r->number, r->message_max);
 }
 
-/* Reads on until `want` bytes are held or the file ends. */
+/* Read until `want` bytes are buffered or the file ends. */
 static int fill(struct ek_capture_reader *r, size_t want, struct ek_error *e)
 {
     if (r->at && buffered(r) < want) {
@@ -124,8 +124,8 @@ static int fill(struct ek_capture_reader *r, size_t want, struct ek_error *e)
     return EK_OK;
 }
 
-/* Holds one whole msgpack object. Each byte is looked at once, however small the pieces are in
- * which a pipe hands them out, and no more is waited for than the object needs. */
+/* Buffer one whole msgpack object. Each byte is scanned once, even if a pipe returns small pieces,
+ * and no more is read than the object needs. */
 static int buffer_object(struct ek_capture_reader *r, size_t *extent, struct ek_error *e)
 {
     size_t passed = 0;
@@ -162,8 +162,8 @@ static bool read_whole(struct ek_wire *w, int64_t low, int64_t high, int64_t *ou
     return *out >= low && *out <= high;
 }
 
-/* Reads [partition, offset, timestamp_ms, key, size]; the key is copied nowhere: the window holds
- * head and message together. */
+/* Parse [partition, offset, timestamp_ms, key, size]. The key is not copied: the window holds
+ * header and message. */
 static bool parse_head(struct ek_wire *w, struct ek_record *record, int64_t *size)
 {
     int64_t partition;
@@ -207,7 +207,7 @@ static int next_framed(struct ek_capture_reader *r, struct ek_record *record, st
     if (buffered(r) < head + (size_t)size)
         return fail_record(r, e, EK_EFORMAT, "the file ends within it");
     w = wire_of(r);
-    parse_head(&w, &found, &size); /* again: the window may have moved */
+    parse_head(&w, &found, &size); /* repeat, because the window may have moved */
     found.bytes = w.p;
     found.length = (size_t)size;
     r->at += head + (size_t)size;
@@ -231,7 +231,7 @@ static int next_bare(struct ek_capture_reader *r, struct ek_record *record, stru
     return EK_OK;
 }
 
-/* Holds what stands before the next line break or the end of the file. */
+/* Buffer the bytes up to the next newline or the end of the file. */
 static int buffer_line(struct ek_capture_reader *r, size_t *length, struct ek_error *e)
 {
     for (size_t passed = 0;; passed = *length) {
@@ -257,7 +257,7 @@ static bool is_blank(const struct ek_record *record)
     return true;
 }
 
-/* A JSON message a line; blank lines are passed over. */
+/* Read a line with a JSON message; skip blank lines. */
 static int next_line(struct ek_capture_reader *r, struct ek_record *record, int *more,
                      struct ek_error *e)
 {
@@ -276,7 +276,7 @@ static int next_line(struct ek_capture_reader *r, struct ek_record *record, int 
     return EK_OK;
 }
 
-/* The first byte of a file says what it is: heads are arrays, messages are maps, or JSON. */
+/* Detect the format from the first byte: a header is an array, a message a map or JSON. */
 static int start(struct ek_capture_reader *r, struct ek_error *e)
 {
     uint8_t tag = r->window.data[r->at];
@@ -338,7 +338,7 @@ static uint8_t *encode_uint(uint8_t *p, uint8_t tag, uint64_t value, int bytes)
     return p;
 }
 
-/* [partition, offset, timestamp_ms, key, size] in fixed widths. */
+/* Write [partition, offset, timestamp_ms, key, size] in fixed widths. */
 static int write_head(struct ek_capture_writer *w, const struct ek_record *r, struct ek_error *e)
 {
     uint8_t head[64], *p = encode_uint(head, 0x95, 0, 0);

@@ -1,4 +1,4 @@
-/* Errors of the decoder: every one names the field by its path. */
+/* Field mapping, name tables and decoder errors of the codec. */
 #include "lists/codec.h"
 
 #include "base/alloc.h"
@@ -42,7 +42,7 @@ static void key_set(struct ek_key *k, const char *name, size_t length)
     k->length = length + 1;
 }
 
-/* Appends a field behind the last of the list at *first, so that the usual order is met first. */
+/* Append a field after its siblings, so that the default order matches first. */
 static int append(struct ek_codec *c, int *first, enum ek_field_id id, const char *path,
                   const char *name, size_t length, struct ek_error *e)
 {
@@ -149,8 +149,6 @@ static int fields_build(struct ek_codec *c, const struct ek_mapping *mapping, st
     return rc;
 }
 
-/* Compiles the mapping into c->fields. EK_ECONFIG, EK_ENOMEM; what was made is released by
- * ek_codec_free. */
 static void fields_release(struct ek_codec *c)
 {
     for (int i = 0; i < c->field_count; i++)
@@ -271,7 +269,7 @@ static void add(struct path *p, const char *format, ...)
         p->length = sizeof p->text - 1;
 }
 
-/* Keys come from outside: cut to a length and freed of control characters. */
+/* Append an untrusted key, truncated and without control characters. */
 static void add_key(struct path *p, struct ek_text key)
 {
     add(p, "%s", p->length ? "." : "");
@@ -283,7 +281,7 @@ static void add_key(struct path *p, struct ek_text key)
         add(p, "...");
 }
 
-/* `items[3].features.price`, or `message` for the message itself. */
+/* Write `items[3].features.price`, or `message` for the message itself. */
 static void write_path(const struct ek_decode *d, struct path *p)
 {
     if (d->item >= 0 && d->c->layout == EK_LAYOUT_ITEM)

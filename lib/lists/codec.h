@@ -1,16 +1,15 @@
-/* Messages: bytes <-> lists (docs/format/message.md). The only module that includes msgpack and
- * simdjson. A message is MessagePack or JSON; what is said of maps and nil holds for objects and
- * null.
+/* Message codec: MessagePack or JSON bytes to lists and back (docs/format/message.md). The only
+ * module that uses msgpack and simdjson. Maps and nil include JSON objects and null.
  *
- * Decoding checks every bound before it reads; a message that decodes gives a full list, one that
- * does not leaves `q` in an undefined but releasable state and says why, with the path of the field
- * ("items[3].features: 135 values, the manifest has 136"). Unknown fields are skipped.
- * Patching never re-encodes: input bytes are copied and only the scores differ.
- * Features come as an array of float32 / float64 / integers / nil, as `bin` of little-endian
- * float32, or as a map name -> number; nil and NaN are missing, an absent map entry too. Values
- * beyond the range of float32 become infinite. A field given twice is an error.
- * Nothing allocates once the list has grown to the size of the messages.
- * Threads: a codec is read-only after ek_codec_new and may be shared.
+ * The decoder checks every bound before it reads. On error `q` is undefined but can be released,
+ * and the error contains the path of the field ("items[3].features: 135 values, the manifest has
+ * 136"). Unknown fields are skipped; duplicate fields are errors. Patching copies the input bytes
+ * and replaces only the scores.
+ *
+ * Features are an array of float32 / float64 / integers / nil, `bin` of little-endian float32, or a
+ * map name -> number. Nil, NaN and absent map entries are missing values. Values beyond float32
+ * become infinite. No allocation once the list has the size of the messages. A codec is read-only
+ * after ek_codec_new and thread-safe.
  */
 #ifndef EK_LISTS_CODEC_H
 #define EK_LISTS_CODEC_H
@@ -19,27 +18,27 @@
 #include "lists/list.h"
 #include "schema/manifest.h"
 
-/* How messages are written. The two cannot be mistaken for each other: JSON begins with a space or
- * a brace, which no map of msgpack does. */
+/* Message encoding. The two are unambiguous: JSON begins with white space or a brace, which no
+ * msgpack map does. */
 enum ek_message_encoding { EK_MESSAGES_EITHER, EK_MESSAGES_MSGPACK, EK_MESSAGES_JSON };
 
-/* What a message holds: a list, or one item of a list, which has the id of the query. */
+/* Content of a message: a list, or one item with the query id of its list. */
 enum ek_message_layout { EK_LAYOUT_LIST, EK_LAYOUT_ITEM };
 
-/* Encoding, layout and field paths, dotted for depth ("search.id"). NULL members mean the default
- * name. */
+/* Encoding, layout and dotted field paths ("search.id"). NULL selects the default name. */
 struct ek_mapping {
     enum ek_message_encoding encoding;
     enum ek_message_layout layout;
-    const char *query, *time_ms, *segments, *query_features, *manifest; /* from the top */
-    const char *items, *item; /* from the top: which of them counts is a matter of the layout */
-    const char *list_items, *log_means;                      /* from the top */
-    const char *item_id, *score, *features, *label, *source; /* from an item */
+    const char *query, *time_ms, *segments, *query_features, *manifest; /* relative to the
+                                                                         * message */
+    const char *items, *item;           /* relative to the message; the layout selects one */
+    const char *list_items, *log_means; /* relative to the message */
+    const char *item_id, *score, *features, *label, *source; /* relative to an item */
 };
 
 enum { EK_MESSAGE_BYTES_DEFAULT = 4 << 20 };
 
-/* 0 means the default. */
+/* 0 selects the default. */
 struct ek_codec_limits {
     uint32_t message_bytes; /* default EK_MESSAGE_BYTES_DEFAULT */
     int items;              /* default EK_ITEMS_DEFAULT_MAX */
@@ -48,33 +47,30 @@ struct ek_codec_limits {
 
 struct ek_codec;
 
-/* mapping and limits may be NULL for the defaults. The manifest must outlive the codec. */
+/* Create a codec. mapping and limits may be NULL for the defaults. The manifest must outlive it. */
 int ek_codec_new(struct ek_codec **out, const struct ek_manifest *m,
                  const struct ek_mapping *mapping, const struct ek_codec_limits *limits,
                  struct ek_error *e);
 void ek_codec_free(struct ek_codec *c);
 enum ek_message_layout ek_codec_layout(const struct ek_codec *c);
 
-/* Decodes one message. Derived query features are filled in; missing time is -1; absent score NaN;
- * has_label when every item has a finite one. Ids and segments may be integers, which become text.
- * EK_EFORMAT, EK_ELIMIT, EK_ESTATE (another manifest's hash), EK_ENOMEM. A message of one item must
- * have the id of its query and, where the manifest has a query feature that is derived from the
- * length of the list, list_items. */
+/* Decode one message and compute derived query features. A missing time is -1, a missing score NaN;
+ * has_label is set if every item has a finite label. Integer ids and segment values become strings.
+ * An item message must have the query id and, with a derived list length in the manifest,
+ * list_items. Return 0, EK_EFORMAT, EK_ELIMIT, EK_ESTATE (another manifest hash) or EK_ENOMEM. */
 int ek_codec_decode(const struct ek_codec *c, const void *bytes, size_t length, struct ek_list *q,
                     struct ek_error *e);
 
-/* Whether every item of the list had a score field in its message (EK_EFORMAT otherwise), without
- * which no other can be put in. */
+/* Return 0 if every item had a score field, else EK_EFORMAT. Patching requires it. */
 int ek_codec_has_scores(const struct ek_list *q, struct ek_error *e);
-/* Writes the message that `q` was decoded from with other scores [n] to `out` (cleared first). A
- * float32 score stays a float32 and a float64 one a float64; integers and nil become float64. In
- * JSON a score is the shortest decimal that is read back as the same double. Every item must have
- * had a score field (EK_EFORMAT otherwise); JSON has no score that is no finite number (EK_ESTATE).
- */
+/* Write the message decoded into `q` with new scores [n] to `out`, which is cleared first. float32
+ * scores stay float32; float64, integers and nil become float64. JSON scores are the shortest
+ * decimals that parse to the same double. Return EK_EFORMAT if an item had no score field,
+ * EK_ESTATE for a JSON score that is not finite. */
 int ek_codec_patch(const struct ek_list *q, const void *bytes, size_t length, const double *scores,
                    struct ek_buf *out, struct ek_error *e);
 
-/* The first three make msgpack, the others JSON. */
+/* The first three encode msgpack, the others JSON. */
 enum ek_feature_encoding {
     EK_FEATURES_ARRAY,
     EK_FEATURES_BIN,
@@ -83,32 +79,30 @@ enum ek_feature_encoding {
     EK_FEATURES_JSON_MAP /* an object */
 };
 
-/* Encodes a list as one message in the default field names, appended to `out`. NaN is written as
- * nil (array), NaN (bin) or left out (map), in JSON likewise; an infinite value as 1e39 there.
- * Labels are written when has_label, sources by their numbers. JSON has no bytes that are no UTF-8
- * in its texts: they become U+FFFD. */
+/* Append a list as one message with default field names. NaN is nil (array), NaN (bin) or omitted
+ * (map), in JSON null or omitted; infinities are 1e39 in JSON. Labels are written if has_label,
+ * sources by number. Invalid UTF-8 becomes U+FFFD in JSON. */
 int ek_codec_encode(const struct ek_manifest *m, const struct ek_list *q,
                     enum ek_feature_encoding encoding, struct ek_buf *out, struct ek_error *e);
 
-/* Encodes item i of the list as a message of its own: all that is said of the list, how many items
- * it has, and the item. */
+/* Append item i as a message, with the fields of the list and the number of its items. */
 int ek_codec_encode_item(const struct ek_manifest *m, const struct ek_list *q, int i,
                          enum ek_feature_encoding encoding, struct ek_buf *out, struct ek_error *e);
 
-/* `time_ms` of a message in the default fields, for which no manifest is needed; -1 when it has
- * none or is no such message. */
+/* Return `time_ms` of a message with default field names; -1 if it has none or is invalid. Needs no
+ * manifest. */
 int64_t ek_codec_time(const void *bytes, size_t length);
 
-/* Whether bytes begin as a JSON message does, be it one or not. */
+/* Return true if the bytes begin like a JSON message. */
 bool ek_codec_is_json(const void *bytes, size_t length);
 
-/* What is wrong with bytes of the other encoding than is expected, for an error that then has
- * EK_ERR_ENCODING; NULL: nothing is known to be. */
+/* Return an error message if the bytes have the other encoding than expected (the error then has
+ * EK_ERR_ENCODING), else NULL. */
 const char *ek_codec_other_encoding(enum ek_message_encoding expected, const void *bytes,
                                     size_t length);
 
-/* Length of the msgpack object at the start of `bytes`: 0 when it is cut short, EK_EFORMAT when it
- * is no msgpack. For concatenated messages. */
+/* Set *extent to the length of the msgpack object at the start of `bytes`; 0 if truncated. Return
+ * 0, or EK_EFORMAT if it is not msgpack. For concatenated messages. */
 int ek_codec_extent(const void *bytes, size_t length, size_t *extent, struct ek_error *e);
 
 #endif

@@ -8,15 +8,14 @@
 
 #endif
 
-/* Tags are checked apart from the values, so that both loops run without branches. */
+/* Tags are checked separately from values, so that both loops run without branches. */
 enum { BLOCK = 16, FLOAT32_BYTES = 5, FLOAT64_BYTES = 9 };
 
-/* The elements that one kind of reader takes, from *p on. A reader never looks at or behind `end`
- * and never writes behind out[count - 1]. */
+/* Rest of a row. A reader never reads at or after `end` and never writes after out[count - 1]. */
 struct row {
     const uint8_t *p, *end;
     float *out;
-    size_t count; /* still to come */
+    size_t count; /* remaining elements */
 };
 
 static size_t reserve_for(const struct row *r, size_t bytes)
@@ -65,7 +64,7 @@ static void swap_float64(struct row *r)
     }
 }
 
-/* Bytes of an integer of this tag, tag included; 0 for what is none. */
+/* Return the bytes of an integer with this tag, tag included; 0 for other tags. */
 static size_t whole_bytes(uint8_t tag)
 {
     if (tag < EK_TAG_SHORT_MAP || tag >= EK_TAG_SHORT_NEGATIVE)
@@ -111,7 +110,7 @@ static void swap_whole(struct row *r)
 
 typedef void swap_fn(struct row *r);
 
-/* Runs of a kind of numbers and of integers, and nil between them, until none stands next. */
+/* Read runs of one float type and of integers, with nil between them, until another tag follows. */
 __attribute__((always_inline)) static inline size_t swap_runs(struct row r, const uint8_t **p,
                                                               swap_fn *take, swap_fn *whole)
 {
@@ -142,7 +141,7 @@ size_t ek_swap64_portable(const uint8_t **p, const uint8_t *end, float *out, siz
 
 enum { STEP = 6, HALF_BYTES = 15, ROOM = 8, READ_BYTES = 32 };
 
-/* What the four bytes behind a tag stand for; `sign` is -1 for integers that have one. */
+/* Value of the four bytes after a tag; `sign` is -1 for signed integers. */
 typedef __m256 meaning_fn(__m256i bits, __m256i sign);
 
 EK_AVX2 __m256 as_float32(__m256i bits, __m256i sign)
@@ -151,8 +150,8 @@ EK_AVX2 __m256 as_float32(__m256i bits, __m256i sign)
     return _mm256_castsi256_ps(bits);
 }
 
-/* Each half of an integer is a float without rounding, the higher one in its place, too: only their
- * sum is rounded. */
+/* Each half of an integer is exact as a float, also the scaled upper half, so only their sum is
+ * rounded. */
 EK_AVX2 __m256 as_whole(__m256i bits, __m256i sign)
 {
     __m256i minus = _mm256_and_si256(_mm256_srai_epi32(bits, 31), sign);
@@ -162,13 +161,14 @@ EK_AVX2 __m256 as_whole(__m256i bits, __m256i sign)
                          _mm256_cvtepi32_ps(low));
 }
 
-/* Six elements of five bytes: three in each half of a register, turned round by one shuffle, the
- * empty fourth places closed by a second. The tag of the element behind each three is loaded along.
- * Writes eight values and returns how many of them had this tag from the first on. */
+/* Read six elements of five bytes: three per register half, byte-swapped by one shuffle and packed
+ * by a second. The load includes the next tag. Writes eight values and returns the number of
+ * leading elements with this tag. */
 EK_AVX2 unsigned six(const uint8_t *p, float *out, __m256i tag, meaning_fn *meaning, __m256i sign)
 {
     enum { TAGS = 0x0421 };
-    /* Which element a tag belongs to, by its byte; no branch, for nil comes when it likes. */
+    /* Element of the first different tag, by byte. A table instead of a branch, because nil is
+     * unpredictable. */
     static const uint8_t numbers[] = {0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 2,
                                       3, 3, 3, 3, 3, 4, 4, 4, 4, 4, 5, 5, 5, 5, 5, 5};
     const __m256i turn = _mm256_broadcastsi128_si256(
@@ -186,7 +186,7 @@ EK_AVX2 unsigned six(const uint8_t *p, float *out, __m256i tag, meaning_fn *mean
     return numbers[__builtin_ctz(other)];
 }
 
-/* Sixes and nil, as long as there is room to write eight. */
+/* Read groups of six and nil while eight values can be written. */
 EK_AVX2 void swap_sixes(struct row *row, uint8_t tag, meaning_fn *meaning, __m256i sign)
 {
     const __m256i tags = _mm256_set1_epi8((char)tag);
@@ -200,8 +200,7 @@ EK_AVX2 void swap_sixes(struct row *row, uint8_t tag, meaning_fn *meaning, __m25
     *row = r;
 }
 
-/* These loops are functions of their own so that no other code runs while the upper halves of the
- * registers are in use. */
+/* Separate functions, so that no other code runs while the upper register halves are in use. */
 __attribute__((target("avx2"), noinline)) static void swap_float32_sixes(struct row *r)
 {
     swap_sixes(r, EK_TAG_FLOAT32, as_float32, _mm256_setzero_si256());
@@ -231,7 +230,7 @@ size_t ek_swap_avx2(const uint8_t **p, const uint8_t *end, float *out, size_t co
     return swap_runs((struct row){*p, end, out, count}, p, swap_float32_avx2, swap_whole_avx2);
 }
 
-/* Four elements: their eight bytes each are turned round, and four doubles become four floats. */
+/* Read four elements: byte-swap eight bytes each, and convert four doubles to floats. */
 __attribute__((target("avx2"), noinline)) static void swap_fours(struct row *r)
 {
     enum { AT_ONCE = 4, B = FLOAT64_BYTES };

@@ -1,9 +1,8 @@
-/* What the files of the codec share: the compiled mapping, the names of the features, and the state
- * of one decoding.
+/* Internals of the codec: compiled mapping, feature names and decoder state.
  *
- * A mapping is a forest: the fields of a message hang below `top`, those of an item below `item`,
- * siblings and children linked by number (-1 ends a list). A dotted path makes a group for each of
- * its leading parts. Read-only after ek_codec_new.
+ * A mapping is a forest: the fields of a message are below `top`, those of an item below `item`.
+ * Siblings and children are linked by index (-1 ends a list). Each leading part of a dotted path is
+ * a group. Read-only after ek_codec_new.
  */
 #ifndef EK_LISTS_CODEC_INTERNAL_H
 #define EK_LISTS_CODEC_INTERNAL_H
@@ -14,7 +13,7 @@
 enum { EK_FIELDS_MAX = 64, EK_FIELD_DEPTH_MAX = 5 };
 
 enum ek_field_id {
-    EK_FIELD_GROUP, /* a map on the way of a dotted path */
+    EK_FIELD_GROUP, /* a map within a dotted path */
     EK_FIELD_QUERY,
     EK_FIELD_TIME,
     EK_FIELD_SEGMENTS,
@@ -31,8 +30,8 @@ enum ek_field_id {
     EK_FIELD_SOURCE
 };
 
-/* A name of at most 31 bytes as it stands in a message, tag and all, so that one comparison of
- * fixed length finds it; `length` is 0 for longer names, which go the long way. */
+/* Encoded name of at most 31 bytes, tag included, matched by one fixed-length comparison. `length`
+ * is 0 for longer names, which use the slow path. */
 struct ek_key {
     uint64_t word[4], mask[4];
     size_t length; /* tag included */
@@ -40,7 +39,8 @@ struct ek_key {
 
 enum { EK_FIELD_KEY_BYTES = 32 };
 
-/* Passes over the key if it stands next in the message. False near the end of the message too. */
+/* Skip the key and return true if it is next in the message. Returns false near the end of the
+ * message. */
 static inline bool ek_key_match(const struct ek_key *k, struct ek_wire *w)
 {
     const uint8_t *p = w->p;
@@ -60,35 +60,34 @@ static inline bool ek_key_match(const struct ek_key *k, struct ek_wire *w)
 struct ek_field {
     enum ek_field_id id;
     struct ek_key key;
-    char *path;       /* dotted, from the message or from the item; owned */
-    const char *name; /* the last part of path */
-    size_t length;    /* of name */
+    char *path;       /* dotted, from the message or the item; owned */
+    const char *name; /* last part of path */
+    size_t length;    /* length of name */
     int next, child;
 };
 
-/* Number of a name, by hash with open addressing. */
+/* Hash table of names with open addressing. */
 struct ek_names {
     const struct ek_feature *const *features;
     struct ek_key *keys; /* [count] */
     size_t *lengths;     /* [count] */
     int count;
-    uint16_t *slots; /* number + 1, 0 is free */
+    uint16_t *slots; /* index + 1, 0 is free */
     size_t mask;
 };
 
-/* Reads the elements of a row from *p, at most `count`, until one of another kind stands next or is
- * cut short, moves *p behind them and returns how many. Nothing at or behind `end` is read, nothing
- * behind out[count - 1] written; what stands in `out` behind the elements read is undefined. All
- * versions give the same. */
+/* Read elements of a row from *p, at most `count`, until another type or truncation. Advance *p and
+ * return the number read. Never reads at or after `end` or writes after out[count - 1]; unread
+ * elements of `out` are undefined. All versions return the same. */
 typedef size_t ek_swap_fn(const uint8_t **p, const uint8_t *end, float *out, size_t count);
-/* float32, integers and nil; float64, integers and nil. Integers of any width, those beyond 2^53
- * rounded twice, as by ek_head_number. */
+/* float32, integers and nil; float64, integers and nil. Integers of any width; those beyond 2^53
+ * are rounded twice, as by ek_head_number. */
 ek_swap_fn ek_swap_portable, ek_swap_avx2, ek_swap64_portable, ek_swap64_avx2;
-/* The fastest of this machine. */
+/* Return the fastest version for this CPU. */
 ek_swap_fn *ek_swap_best(void);
 ek_swap_fn *ek_swap64_best(void);
 
-/* What an encoding calls things, for errors. */
+/* Type names of an encoding, for errors. */
 struct ek_words {
     const char *map, *nil, *number, *id, *values;
 };
@@ -101,13 +100,13 @@ struct ek_codec {
     struct ek_field fields[EK_FIELDS_MAX];
     int field_count, top, item;
     uint64_t item_fields; /* bit i: fields[i] belongs to items */
-    /* within fields; items: of the layout, so an array or one */
+    /* pointers into fields; items: array or single item, by layout */
     const struct ek_field *items, *features, *query, *query_features, *list_items;
     struct ek_names item_names, query_names;
     ek_swap_fn *swap, *swap64;
 };
 
-/* What is written: the items of a list, or one of them. */
+/* Message to encode: all items of a list, or one. */
 struct ek_codec_encode_state {
     const struct ek_manifest *m;
     const struct ek_list *q;
@@ -115,7 +114,7 @@ struct ek_codec_encode_state {
     int item; /* -1: all */
 };
 
-/* `list_items` of the message; 0: it has none. */
+/* Return `list_items` of the message; 0: none. */
 static inline int ek_encode_list_items(const struct ek_codec_encode_state *w)
 {
     if (w->item >= 0)
@@ -123,10 +122,10 @@ static inline int ek_encode_list_items(const struct ek_codec_encode_state *w)
     return ek_list_is_partial(w->q) ? w->q->list_items : 0;
 }
 
-/* Number of a name, -1 when there is none. */
+/* Return the index of a name, or -1. */
 int ek_names_find(const struct ek_names *n, struct ek_text name);
 
-/* Number of the field of that name among the siblings from `first`, -1 when there is none. */
+/* Return the index of the field with that name among the siblings from `first`, or -1. */
 static inline int ek_field_find(const struct ek_codec *c, int first, struct ek_text name)
 {
     for (int i = first; i >= 0; i = c->fields[i].next)
@@ -141,32 +140,32 @@ static inline uint64_t ek_field_bit(const struct ek_codec *c, const struct ek_fi
     return UINT64_C(1) << (f - c->fields);
 }
 
-/* One decoding, and where it stands, for the path in errors. */
+/* Decoder state, including the current position for the path in errors. */
 struct ek_decode {
     const struct ek_codec *c;
     struct ek_wire w;
     struct ek_list *q;
     struct ek_error *e;
     const struct ek_words *words;
-    uint64_t seen;                /* bit i: fields[i] was read */
-    int item;                     /* -1 outside of the items */
-    const struct ek_field *field; /* NULL: the message or the item itself */
-    struct ek_text key;           /* within the field: a segment, a feature, an unknown field */
-    int index;                    /* element of an array of values, or -1 */
-    int list_items;               /* of the whole list, -1 when the message does not say */
-    struct ek_text source[EK_SOURCES_MAX];            /* met so far, `sources` of them */
-    char source_text[EK_SOURCES_MAX][EK_NUMBER_TEXT]; /* of those that are integers */
+    uint64_t seen;                         /* bit i: fields[i] was read */
+    int item;                              /* -1 outside of the items */
+    const struct ek_field *field;          /* NULL: the message or the item itself */
+    struct ek_text key;                    /* current segment, feature or unknown field */
+    int index;                             /* element of an array of values, or -1 */
+    int list_items;                        /* length of the whole list, -1 if not set */
+    struct ek_text source[EK_SOURCES_MAX]; /* distinct sources, `sources` of them */
+    char source_text[EK_SOURCES_MAX][EK_NUMBER_TEXT]; /* digits of integer sources */
     int sources;
-    int sourced; /* items that have said theirs */
+    int sourced; /* items with a source */
 };
 
-/* Fails with the path of the field in front. */
+/* Fail with the path of the field as prefix. */
 int ek_decode_fail(struct ek_decode *d, enum ek_code code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 extern const struct ek_words ek_words_msgpack, ek_words_json;
-/* "a map" or "an object", ... */
+/* Return the name of a type in the encoding: "a map" or "an object", ... */
 const char *ek_decode_kind(const struct ek_decode *d, enum ek_wire_kind kind);
-/* Fails for what a primitive reported. */
+/* Fail for the result of a wire function. */
 int ek_decode_wire_fail(struct ek_decode *d, enum ek_wire_result result);
 
 #endif

@@ -1,6 +1,6 @@
 #include "lists/codec_json.h"
 
-/* Headers of C. */
+/* C headers. */
 extern "C" {
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wpedantic"
@@ -22,11 +22,11 @@ namespace
 {
 
 enum {
-    /* Of msgpack for each byte of text, at most: "-0," becomes a float64 of nine bytes. Unescaping
-     * may write some bytes behind a text, for which there is SLACK. */
+    /* Maximum msgpack bytes per byte of text: "-0," becomes a float64 of nine bytes. Unescaping may
+     * write after a string; SLACK covers that. */
     GROWTH = 3,
     CONTAINER_HEAD = 5,
-    /* The shortest key with a number: "":0 and what stands before it. */
+    /* The shortest key with a number, and its separator: "":0, */
     BYTES_OF_PLACE = 5,
     SLACK = 4096,
     SHORT_TEXT_MOST = 31,
@@ -42,7 +42,7 @@ struct place {
 struct ek_json {
     od::parser parser;
     size_t capacity; /* of the text */
-    uint8_t *text;   /* the copy, with the padding that simdjson reads */
+    uint8_t *text;   /* copy with the padding that simdjson requires */
     uint8_t *wire, *end;
     struct place *places;
     size_t place_count;
@@ -87,7 +87,7 @@ bool is_space(char byte)
     return byte == ' ' || byte == '\t' || byte == '\r' || byte == '\n';
 }
 
-/* The token as it was written, without the spaces behind it. */
+/* Return the token without trailing white space. */
 std::string_view token_of(od::value &v)
 {
     std::string_view token = v.raw_json_token();
@@ -104,7 +104,7 @@ size_t digits(std::string_view s, size_t from)
     return to - from;
 }
 
-/* The parts of a number as JSON writes it: where they end, 0 when it is none. */
+/* End positions of the parts of a JSON number. */
 struct parts {
     size_t whole, fraction, exponent;
 };
@@ -132,7 +132,7 @@ bool take_apart(std::string_view s, struct parts *p)
     return at == s.size();
 }
 
-/* Whether a number that no double holds is too small, not too large. */
+/* Return true if a number out of range underflows. */
 bool vanishes(std::string_view s, const struct parts &p)
 {
     size_t first = s.find_first_of("123456789");
@@ -143,8 +143,8 @@ bool vanishes(std::string_view s, const struct parts &p)
     return negative;
 }
 
-/* simdjson 3.0 reads some numbers of more than 19 digits wrongly (its issue 2093): the standard
- * library reads them, which in turn does not hold them against the grammar of JSON. */
+/* simdjson 3.0 misreads some numbers of more than 19 digits (its issue 2093). The standard library
+ * parses them, but does not check JSON's grammar. */
 error_code parse_long(std::string_view s, double *out)
 {
     struct parts p;
@@ -159,12 +159,12 @@ error_code parse_long(std::string_view s, double *out)
     return std::isfinite(*out) ? simdjson::SUCCESS : simdjson::NUMBER_ERROR;
 }
 
-/* One text on its way. Room is for all that its bytes can become, so nothing is checked here. */
+/* Conversion of one text. The output has its maximum size reserved, so no bounds are checked. */
 struct writer {
     struct ek_json *j;
     uint8_t *p;
     int depth;
-    const char *token; /* where the value stands that is being read */
+    const char *token; /* start of the current value */
 
     void tag32(uint8_t tag, uint32_t value)
     {
@@ -180,8 +180,8 @@ struct writer {
         p += 9;
     }
 
-    /* Straight into the place of a long text, then back to that of a short one. The parser's own
-     * buffer for texts stays unused: simdjson does not look whether it got it. */
+    /* Unescape to the position of a long string, then move a short one back. The parser's string
+     * buffer stays unused, because simdjson does not check its allocation. */
     error_code string(od::raw_json_string raw)
     {
         std::string_view s;
@@ -490,8 +490,8 @@ size_t ek_json_double(char out[EK_JSON_NUMBER_BYTES], double value)
                : 0;
 }
 
-/* Readers round twice, to a double and then to a float; in the rare case that this hits another
- * float than the shortest decimal means, the digits of the double are written. */
+/* Decoders round twice, to double and then to float. In the rare case that this yields another
+ * float, write the digits of the double. */
 size_t ek_json_float(char out[EK_JSON_NUMBER_BYTES], float value)
 {
     static const double BEYOND = 1e39;

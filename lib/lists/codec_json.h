@@ -1,14 +1,12 @@
-/* JSON text turned into the msgpack that the codec reads, and numbers turned into JSON. The only
- * module that includes simdjson; what is here is C for its callers.
+/* JSON to msgpack conversion for the codec, and numbers to JSON. C interface of the only module
+ * that includes simdjson.
  *
- * A JSON message goes through the same reader as a msgpack one, so that both are judged by the same
- * rules: this gives the reader its bytes, and says where in the text a value stood. The whole text
- * is checked, parts that nobody asks for too: UTF-8, escapes, numbers, brackets. Numbers: those in
- * arrays become float64. The value of a key becomes an integer when it is written as one (no point,
- * no exponent, not -0) and lies in -2^63 .. 2^64-1, a float64 otherwise. Doubles are correctly
- * rounded; what lies beyond them is an error. NaN and Infinity are no JSON. Owner: the caller.
- * Memory is reused from text to text and grows only: nothing is asked for once it has grown to the
- * size of the texts. Threads: one at a time.
+ * JSON messages use the msgpack decoder, so both encodings follow the same rules; positions map
+ * back to the text. The whole text is validated, skipped parts too: UTF-8, escapes, numbers,
+ * brackets. Numbers in arrays become float64. The value of a key becomes an integer if written as
+ * one (no point, no exponent, not -0) and in -2^63 .. 2^64-1, else float64. Doubles are correctly
+ * rounded; numbers out of range are errors. NaN and Infinity are not JSON. Memory is reused and
+ * only grows. One thread at a time.
  */
 #ifndef EK_LISTS_CODEC_JSON_H
 #define EK_LISTS_CODEC_JSON_H
@@ -26,29 +24,29 @@ extern "C" {
 struct ek_json;
 struct ek_place;
 
-/* Why a text is no JSON object. */
+/* Reason that a text is not a JSON object. */
 struct ek_json_fault {
     const char *what;
-    size_t at; /* byte of the text, SIZE_MAX when nothing is known of the place */
+    size_t at; /* byte offset, SIZE_MAX if unknown */
 };
 
 enum { EK_JSON_NUMBER_BYTES = 32, EK_JSON_DEPTH_MAX = 1100 };
 
-/* Reads `length` bytes of text that nest at most `depth` levels (at most EK_JSON_DEPTH_MAX), spaces
- * around the object included. *json is made when it is NULL. EK_EFORMAT, EK_ELIMIT (depth) with
- * *fault set, EK_ENOMEM; afterwards it can be used for the next text. */
+/* Parse `length` bytes that nest at most `depth` levels (at most EK_JSON_DEPTH_MAX), with
+ * surrounding white space. *json is created if NULL and can be reused after an error. Return 0,
+ * EK_ENOMEM, or EK_EFORMAT or EK_ELIMIT (depth) with *fault set. */
 int ek_json_read(struct ek_json **json, const void *text, size_t length, int depth,
                  struct ek_json_fault *fault);
 void ek_json_free(struct ek_json *json);
 
-/* The object as msgpack, valid until the next text. */
+/* Return the object as msgpack, valid until the next parse. */
 const uint8_t *ek_json_wire(const struct ek_json *json, size_t *length);
-/* Where the number or null stood that is a key's value and begins at `offset` of the msgpack; false
- * when there is none. */
+/* Get the position in the text of the keyed number or null at `offset` of the msgpack. Return false
+ * if none. */
 bool ek_json_place(const struct ek_json *json, size_t offset, struct ek_place *place);
 
-/* Writes the shortest decimal that is read back as the same number, and returns its length, or 0
- * for what is not finite. An infinite float becomes 1e39, which is read back as infinite. */
+/* Write the shortest decimal that parses to the same number. Return its length, or 0 if not finite.
+ * An infinite float becomes 1e39, which parses as infinite. */
 size_t ek_json_double(char out[EK_JSON_NUMBER_BYTES], double value);
 size_t ek_json_float(char out[EK_JSON_NUMBER_BYTES], float value);
 

@@ -1,6 +1,3 @@
-/* What a message with a part of a list says of the whole. As with labels: a schema that means
- * something else by these words, a value of another kind, must not turn live messages into dead
- * letters, so such a value is skipped. */
 #include "base/parse.h"
 #include "lists/codec_internal.h"
 #include "lists/codec_json.h"
@@ -13,8 +10,8 @@ static int decode_head(struct ek_decode *d, struct ek_head *h)
     return result ? ek_decode_wire_fail(d, result) : EK_OK;
 }
 
-/* Marks the entries of a row that a map has not filled yet: a NaN that no arithmetic makes. Should
- * a message carry just this one, it is missing all the same. */
+/* Marks unset entries of a row: a NaN that no arithmetic produces. In a message it is a missing
+ * value, too. */
 static const uint32_t UNSEEN = 0x7fe5e11eu;
 
 static int read_number(struct ek_decode *d, float *out)
@@ -35,7 +32,7 @@ static int read_number(struct ek_decode *d, float *out)
     return EK_OK;
 }
 
-/* Values of one kind come in runs, nil among them; what is none of these goes one by one. */
+/* Read runs of one type, with nil; other values one by one. */
 static int read_array(struct ek_decode *d, float *row, size_t count)
 {
     const struct ek_codec *c = d->c;
@@ -78,7 +75,7 @@ static struct ek_text read_text(struct ek_decode *d, const struct ek_head *h)
     return text;
 }
 
-/* The key of a map, which must be text. */
+/* Read a map key, which must be a string. */
 static int decode_key(struct ek_decode *d, struct ek_text *key)
 {
     struct ek_head h;
@@ -92,9 +89,8 @@ static int decode_key(struct ek_decode *d, struct ek_text *key)
     return EK_OK;
 }
 
-/* The next key as a feature's number, -1 for a name nobody knows, which then stands in d->key.
- * Writers keep their order from item to item, mostly that of the manifest: `guess` is tried first.
- */
+/* Read a key as a feature's index, or -1 for an unknown name, which is then in d->key. Tries
+ * `guess` first, because most writers use the manifest's order. */
 static int read_name(struct ek_decode *d, const struct ek_names *names, int guess, int *number)
 {
     if (guess < names->count && ek_key_match(&names->keys[guess], &d->w)) {
@@ -110,7 +106,7 @@ static int read_name(struct ek_decode *d, const struct ek_names *names, int gues
     return EK_OK;
 }
 
-/* Passes over a value that nobody wants. */
+/* Skip a value. */
 static int decode_skip(struct ek_decode *d)
 {
     enum ek_wire_result result = ek_wire_skip(&d->w, d->c->limits.depth);
@@ -154,7 +150,7 @@ static int read_values_map(struct ek_decode *d, const struct ek_names *names, fl
     return rc;
 }
 
-/* The usual bin of a row of 64 values and more. */
+/* Fast path for `bin` of 64 and more values. */
 static bool read_bin16(struct ek_wire *w, float *row, size_t count)
 {
     size_t size = 4 * count, left = ek_wire_left(w);
@@ -166,7 +162,7 @@ static bool read_bin16(struct ek_wire *w, float *row, size_t count)
     return true;
 }
 
-/* Reads an array, bin or map of `count` numbers into row[count]. */
+/* Read an array, bin or map of `count` numbers into row[count]. */
 static int decode_values(struct ek_decode *d, const struct ek_names *names, float *row, int count)
 {
     struct ek_head h;
@@ -194,7 +190,8 @@ static int decode_values(struct ek_decode *d, const struct ek_names *names, floa
     }
 }
 
-/* The same for one whose head was read already: it began at `start`. */
+/* Skip a value from its start, after its header was read. Used for optional fields of an unexpected
+ * type, which must not turn live messages into dead letters. */
 static int decode_skip_from(struct ek_decode *d, const uint8_t *start)
 {
     d->w.p = start;
@@ -218,7 +215,7 @@ static int decode_list_items(struct ek_decode *d)
     return EK_OK;
 }
 
-/* Beyond it is no logarithm of a double. */
+/* Logarithms of doubles are smaller. */
 static const double LOG_MOST = 745;
 
 static int read_mean(struct ek_decode *d, double *mean)
@@ -239,7 +236,7 @@ static int read_mean(struct ek_decode *d, double *mean)
     return EK_OK;
 }
 
-/* The fields of a part of a list. */
+/* Read `log_means`; skip another type. */
 static int decode_log_means(struct ek_decode *d)
 {
     int count = d->c->manifest->routable_count;
@@ -263,7 +260,7 @@ static int decode_log_means(struct ek_decode *d)
     return EK_OK;
 }
 
-/* What is derived from the length of a list cannot be had from one item. */
+/* Fail for a derived list length in an item message without `list_items`. */
 static int without_length(struct ek_decode *d)
 {
     const struct ek_manifest *m = d->c->manifest;
@@ -274,7 +271,7 @@ static int without_length(struct ek_decode *d)
                           m->query[m->query_count - 1]->name);
 }
 
-/* Holds them against the items, when all is read. */
+/* Check `list_items` against the items after the message is read. */
 static int decode_whole(struct ek_decode *d)
 {
     if (d->list_items < 0)
@@ -298,7 +295,7 @@ static bool is_whole(const struct ek_head *h)
     return h->kind == EK_WIRE_UINT || h->kind == EK_WIRE_INT;
 }
 
-/* Writes a whole number into `room` and gives a view of its digits. */
+/* Write an integer into `room` and return a view of its digits. */
 static struct ek_text digits_of(const struct ek_head *h, char room[EK_NUMBER_TEXT])
 {
     bool negative = h->kind == EK_WIRE_INT && (int64_t)h->bits < 0;
@@ -352,7 +349,7 @@ static int read_item_id(struct ek_decode *d)
 
 static int read_time(struct ek_decode *d)
 {
-    static const double LATEST = 9e15; /* whole as a double, and far away */
+    static const double LATEST = 9e15; /* exact as a double, in the far future */
     struct ek_head h;
     int rc = decode_head(d, &h);
     if (rc || h.kind == EK_WIRE_NIL)
@@ -440,7 +437,7 @@ static int read_segments(struct ek_decode *d)
     return EK_OK;
 }
 
-/* Where the value that began at `start` stands in the message. */
+/* Store the position in the message of the value that began at `start`. */
 static int note_place(struct ek_decode *d, const uint8_t *start)
 {
     struct ek_place *place = &d->q->place[d->item];
@@ -469,8 +466,8 @@ static int read_score(struct ek_decode *d)
     return note_place(d, start);
 }
 
-/* Labels are for training only: a schema that means something else by the word must not turn live
- * messages into dead letters, so whatever is no finite number counts as none. */
+/* Labels are for training only, so another type counts as no label and must not turn live messages
+ * into dead letters. */
 static int read_label(struct ek_decode *d)
 {
     const uint8_t *start = d->w.p;
@@ -485,7 +482,7 @@ static int read_label(struct ek_decode *d)
     return decode_skip_from(d, start);
 }
 
-/* The number of a source, -1 when there are too many. */
+/* Return the number of a source, or -1 if the list has too many. */
 static int source_number(struct ek_decode *d, struct ek_text text, const char *digits)
 {
     for (int i = 0; i < d->sources; i++)
@@ -501,7 +498,7 @@ static int source_number(struct ek_decode *d, struct ek_text text, const char *d
     return d->sources++;
 }
 
-/* As with labels: a schema that means something else by the word loses nothing but this. */
+/* Read a source; skip another type, as for labels. */
 static int read_source(struct ek_decode *d)
 {
     const uint8_t *start = d->w.p;
@@ -521,7 +518,7 @@ static int read_source(struct ek_decode *d)
     return EK_OK;
 }
 
-/* A field that must be there when it has values to bring. */
+/* Fail if a field is missing that has `values` values. */
 static int require(struct ek_decode *d, const struct ek_field *field, int values)
 {
     if (!values || d->seen & ek_field_bit(d->c, field))
@@ -566,7 +563,7 @@ static bool all_labelled(const struct ek_list *q)
     return q->items > 0;
 }
 
-/* Behind the last item; `field` has them. */
+/* Finish after the last item of `field`. */
 static void end_items(struct ek_decode *d, const struct ek_field *field)
 {
     d->item = -1;
@@ -667,8 +664,8 @@ static int read_field(struct ek_decode *d, const struct ek_field *field)
     }
 }
 
-/* Reads a key. *field is NULL for one that is not ours, d->key then has its text; a key that is no
- * text cannot be ours. Writers keep their order: `guess` is tried first. */
+/* Read a key. *field is NULL for an unknown key, which is then in d->key; keys that are not strings
+ * are unknown. Tries `guess` first, because writers keep their order. */
 static int read_key(struct ek_decode *d, int first, int guess, const struct ek_field **field)
 {
     const uint8_t *start = d->w.p;
@@ -773,10 +770,10 @@ static int json_fail(struct ek_decode *d, int rc, const struct ek_json_fault *fa
     return ek_decode_fail(d, EK_EFORMAT, "byte %zu is no JSON: %s", fault->at, fault->what);
 }
 
-/* Puts the msgpack of a JSON text in the place of the message. */
+/* Replace a JSON message by its msgpack form. */
 static int open_json(struct ek_decode *d)
 {
-    /* Where a field can stand, and the levels that a skipped one may have. */
+    /* Levels of the mapped fields, in addition to those of skipped fields. */
     enum { FIELD_LEVELS = 2 * EK_FIELD_DEPTH_MAX + 4 };
     struct ek_json_fault fault;
     size_t length = ek_wire_left(&d->w);

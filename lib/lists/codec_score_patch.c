@@ -5,7 +5,7 @@
 
 enum { FLOAT32_VALUE = 5, FLOAT64_VALUE = 9 }; /* bytes, tag included */
 
-/* What a score takes at most when it replaces the value that begins with this byte. */
+/* Return the maximum bytes of a score that replaces a value with this first byte. */
 static size_t width_for(const struct ek_list *q, uint8_t tag)
 {
     if (q->from_json)
@@ -13,7 +13,7 @@ static size_t width_for(const struct ek_list *q, uint8_t tag)
     return tag == EK_TAG_FLOAT32 ? FLOAT32_VALUE : FLOAT64_VALUE;
 }
 
-/* Writes a score in the form of the value that begins with `tag`, and returns its bytes. */
+/* Write a score in the form of the value with first byte `tag`, and return its bytes. */
 static size_t store_score(const struct ek_list *q, uint8_t *to, uint8_t tag, double score)
 {
     if (q->from_json) {
@@ -49,8 +49,8 @@ int ek_codec_has_scores(const struct ek_list *q, struct ek_error *e)
     return rc;
 }
 
-/* Checks that every score has its place within the message, one behind the other, and counts the
- * bytes by which the message grows at most. */
+/* Check that every score has a position within the message, in ascending order, and compute the
+ * maximum growth in bytes. */
 static int check_places(const struct ek_list *q, const uint8_t *bytes, size_t length,
                         size_t *growth, struct ek_error *e)
 {

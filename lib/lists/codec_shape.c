@@ -16,23 +16,25 @@ enum { FEW = 12, LINE_NAME_BYTES = EK_NAME_BYTES_MAX + 2, KEYS_BYTES = 160 };
 struct seen {
     char name[LINE_NAME_BYTES];
     enum ek_role role;
-    uint64_t numbers, missing, others; /* others: text, a boolean, ...: no message may have them */
-    bool named;                        /* by the messages: they may have more than a manifest */
+    uint64_t numbers, missing, others; /* others: strings, booleans, ..., which no manifest
+                                        * allows */
+    bool named;                        /* named by the messages, which may have fields that are no
+                                        * features */
     double low, high;
-    double few[FEW]; /* the values met, as long as they are few */
+    double few[FEW]; /* distinct values, as long as they are few */
     int distinct;    /* FEW + 1: more */
     bool whole;
 };
 
-/* What a field is for. Its path: where in the message, from an item for `features`. */
+/* Purpose of a field. Its path starts at the message, for `features` at an item. */
 enum kind { ITEMS, ITEM, QUERY_FEATURES, FEATURES, WHATS };
 
 struct path {
-    const char *rest; /* what is left of it at this depth */
+    const char *rest; /* remaining path at this depth */
     enum kind what;
 };
 
-/* The names of the fields of a first map, for those who call theirs otherwise. */
+/* Field names of the first map, for errors about the mapping. */
 struct keys {
     bool done;
     char text[KEYS_BYTES];
@@ -42,7 +44,7 @@ struct ek_shape {
     struct seen *seen;
     size_t count, capacity;
     struct ek_json *json;
-    struct path path[WHATS]; /* whole ones */
+    struct path path[WHATS]; /* complete paths */
     enum ek_message_encoding encoding;
     struct keys of_message, of_item;
 };
@@ -86,7 +88,7 @@ static int add(struct ek_shape *s, const char *name, enum ek_role role, struct s
     return EK_OK;
 }
 
-/* The feature of that name; `at` is where it is likely. */
+/* Find or add a feature; `at` is its likely index. */
 static int find(struct ek_shape *s, const char *name, enum ek_role role, size_t *at,
                 struct seen **out)
 {
@@ -137,7 +139,7 @@ static int head_of(struct ek_wire *w, enum ek_wire_kind kind, struct ek_head *h)
     return ek_wire_head(w, h) == EK_WIRE_OK && h->kind == kind ? EK_OK : bad();
 }
 
-/* A key; one that is longer than a name may be is cut, and still is. */
+/* Read a key. A key longer than a name is truncated but stays too long. */
 static int key(struct ek_wire *w, char name[LINE_NAME_BYTES])
 {
     struct ek_head h;
@@ -150,7 +152,7 @@ static int key(struct ek_wire *w, char name[LINE_NAME_BYTES])
     return EK_OK;
 }
 
-/* A number, or nil, which is missing; *other says of anything else that it is neither. */
+/* Read a number, or nil as missing; set *other for another type. */
 static int value(struct ek_wire *w, double *x, bool *other)
 {
     struct ek_wire before = *w;
@@ -179,7 +181,7 @@ static float little_float(const uint8_t *p)
                               (uint32_t)p[3] << 24);
 }
 
-/* The values of an item or of a list, in any of their three forms. */
+/* Read the values of an item or list in any of their three forms. */
 static int values(struct ek_shape *s, struct ek_wire *w, enum ek_role role)
 {
     char name[LINE_NAME_BYTES];
@@ -214,7 +216,7 @@ static int values(struct ek_shape *s, struct ek_wire *w, enum ek_role role)
     return rc;
 }
 
-/* Notes the key of a first map; one that is too long for the rest of the line ends it. */
+/* Append a key of the first map; a key that does not fit ends the line. */
 static void note_key(struct keys *k, const char *name)
 {
     size_t length = strlen(k->text), left = KEYS_BYTES - length;
@@ -237,7 +239,7 @@ static int item(struct ek_shape *s, struct ek_wire *w)
     return rc;
 }
 
-/* The value at the end of a path. */
+/* Handle the value at the end of a path. */
 static int met(struct ek_shape *s, struct ek_wire *w, enum kind what)
 {
     struct ek_head items;
@@ -252,8 +254,8 @@ static int met(struct ek_shape *s, struct ek_wire *w, enum kind what)
     return rc;
 }
 
-/* The value of a key, by the paths that lead there or on from there. A map on the way may as well
- * be nil. */
+/* Handle the value of a key by the paths that end or continue there. A map within a path may be
+ * nil. */
 static int step(struct ek_shape *s, struct ek_wire *w, const char *name, const struct path *paths,
                 int count)
 {
@@ -275,7 +277,7 @@ static int step(struct ek_shape *s, struct ek_wire *w, const char *name, const s
     return n && h.kind == EK_WIRE_MAP ? walk(s, w, below, n, NULL) : skip(w);
 }
 
-/* A map, at every key of which the paths are asked: as deep as the longest of them. */
+/* Read a map and match its keys against the paths. Recursion is bounded by the longest path. */
 static int walk(struct ek_shape *s, struct ek_wire *w, const struct path *paths, int count,
                 struct keys *keys)
 {
@@ -341,7 +343,7 @@ static bool is_plain(const char *name)
     return *name && strchr(letters, *name) && !name[strspn(name, others)];
 }
 
-/* Why it is not routable, or what its values are. */
+/* Append why the feature is not routable, or its value range. */
 static int add_comment(const struct seen *f, struct ek_buf *out)
 {
     bool few = f->distinct <= FEW && f->whole;
@@ -366,8 +368,7 @@ static bool items_have(const struct ek_shape *s, const char *name)
     return false;
 }
 
-/* What messages call by its name may stay out, and has to where it would be refused; NULL: it is a
- * feature. */
+/* Return why a named field is left out, or NULL for a feature. */
 static const char *why_left_out(const struct ek_shape *s, const struct seen *f)
 {
     if (!f->named)
@@ -389,7 +390,7 @@ static int add_left_out(const struct seen *f, const char *why, struct ek_buf *ou
     return ek_buf_printf(out, ", %s\n", why);
 }
 
-/* Why there is none: the names of the fields, most often. */
+/* Fail because no feature was found; usually the mapping has wrong field names. */
 static int no_feature(const struct ek_shape *s, struct ek_error *e)
 {
     for (size_t i = 0; i < s->count; i++)

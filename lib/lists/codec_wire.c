@@ -4,10 +4,10 @@
 
 struct form {
     uint8_t kind;
-    uint8_t extra; /* bytes of value or length behind the tag */
+    uint8_t extra; /* bytes of value or length after the tag */
 };
 
-/* Tags 0xc0 .. 0xdf. Extensions with a fixed size have no length; their type byte is payload. */
+/* Tags 0xc0 .. 0xdf. Extensions of fixed size have no length; their type byte is payload. */
 static const struct form forms[32] = {
     {EK_WIRE_NIL, 0},   {EK_WIRE_NEVER, 0}, {EK_WIRE_BOOL, 0},    {EK_WIRE_BOOL, 0},
     {EK_WIRE_BIN, 1},   {EK_WIRE_BIN, 2},   {EK_WIRE_BIN, 4},     {EK_WIRE_EXT, 1},
@@ -57,7 +57,7 @@ static void small_head(uint8_t tag, struct ek_head *h)
     }
 }
 
-/* The tags 0xc0 .. 0xdf. *size is what tag, length and value take; the payload follows. */
+/* Read tags 0xc0 .. 0xdf. *size is the bytes of tag, length and value; the payload follows. */
 static enum ek_wire_result large_head(const struct ek_wire *w, struct ek_head *h, size_t *size)
 {
     uint8_t tag = *w->p;
@@ -103,7 +103,7 @@ enum ek_wire_result ek_wire_head(struct ek_wire *w, struct ek_head *h)
     return EK_WIRE_OK;
 }
 
-/* Number of objects that follow a head as its elements; passes over any other payload. */
+/* Return the number of objects within a container; skip any other payload. */
 static uint64_t enter(struct ek_wire *w, const struct ek_head *h)
 {
     switch (h->kind) {
@@ -123,7 +123,7 @@ static uint64_t enter(struct ek_wire *w, const struct ek_head *h)
     }
 }
 
-/* Bytes of a value that holds no other and has one size, its tag included; 0 for the others. */
+/* Return the bytes of a scalar of fixed size, tag included; 0 for other tags. */
 static size_t fixed_size(uint8_t tag)
 {
     if (tag < FIRST_FORM || tag >= EK_TAG_SHORT_NEGATIVE)
@@ -132,7 +132,7 @@ static size_t fixed_size(uint8_t tag)
     return form.kind <= EK_WIRE_FLOAT64 ? 1u + form.extra : 0;
 }
 
-/* Passes over values of one tag, as rows have them, at most *todo of them. */
+/* Skip a run of values with the same tag, at most *todo. */
 static void pass_run(struct ek_wire *w, uint64_t *todo)
 {
     uint8_t tag = w->p < w->end ? *w->p : EK_TAG_SHORT_MAP;
@@ -151,7 +151,7 @@ enum ek_wire_result ek_wire_skip(struct ek_wire *w, int depth)
 {
     uint64_t left[EK_WIRE_DEPTH_MAX];
     int level = 0;
-    uint64_t todo = 1; /* objects of the innermost container that are still to come */
+    uint64_t todo = 1; /* remaining objects of the innermost container */
     if (depth > EK_WIRE_DEPTH_MAX)
         depth = EK_WIRE_DEPTH_MAX;
     for (;;) {

@@ -1,9 +1,9 @@
-/* MessagePack as it lies in memory: bounds-checked primitives of the codec and of capture files.
+/* Bounds-checked MessagePack primitives for the codec and capture files.
  *
- * Invariants: start <= p <= end; nothing at or behind `end` is ever read. A head that was read
- * leaves `p` at the payload of text, bin and extensions, which is then known to lie inside, or
- * behind the value of anything else. A container claims no more elements than bytes are left.
- * Nothing allocates, nothing recurses. Numbers are big endian on the wire. Owner: the caller.
+ * start <= p <= end; nothing at or after `end` is read. After a header `p` is at the payload of
+ * string, bin and extensions, which is then known to be within bounds, or after any other value. A
+ * container never claims more elements than bytes are left. No allocation or recursion. Wire
+ * numbers are big-endian.
  */
 #ifndef EK_LISTS_CODEC_WIRE_H
 #define EK_LISTS_CODEC_WIRE_H
@@ -19,8 +19,8 @@ enum { EK_WIRE_DEPTH_MAX = 1024 };
 
 enum ek_wire_result {
     EK_WIRE_OK,
-    EK_WIRE_TRUNCATED, /* the bytes end in the middle */
-    EK_WIRE_BAD,       /* the byte 0xc1, which no msgpack has */
+    EK_WIRE_TRUNCATED, /* the bytes end within an object */
+    EK_WIRE_BAD,       /* the byte 0xc1, which is never used */
     EK_WIRE_DEEP,      /* nested deeper than allowed */
 };
 
@@ -28,7 +28,7 @@ enum ek_wire_kind {
     EK_WIRE_NIL,
     EK_WIRE_BOOL,
     EK_WIRE_UINT,
-    EK_WIRE_INT, /* a signed form; its value may still be positive */
+    EK_WIRE_INT, /* a signed form; the value may be positive */
     EK_WIRE_FLOAT32,
     EK_WIRE_FLOAT64,
     EK_WIRE_TEXT,
@@ -68,8 +68,8 @@ struct ek_wire {
 
 struct ek_head {
     enum ek_wire_kind kind;
-    uint32_t count; /* bytes of text, bin and ext; elements of an array; pairs of a map */
-    uint64_t bits;  /* value of BOOL, UINT, INT (sign-extended); pattern of the floats */
+    uint32_t count; /* bytes of string, bin and ext; elements of an array; pairs of a map */
+    uint64_t bits;  /* value of BOOL, UINT, INT (sign-extended); bits of floats */
 };
 
 static inline uint32_t ek_load_be32(const uint8_t *p)
@@ -82,7 +82,7 @@ static inline uint64_t ek_load_be64(const uint8_t *p)
     return (uint64_t)ek_load_be32(p) << 32 | ek_load_be32(p + 4);
 }
 
-/* Eight bytes in the order of the machine, for comparing. */
+/* Return eight bytes in native order, for comparison. */
 static inline uint64_t ek_load_word(const uint8_t *p)
 {
     uint64_t word;
@@ -135,10 +135,10 @@ static inline size_t ek_wire_left(const struct ek_wire *w)
     return (size_t)(w->end - w->p);
 }
 
-/* Reads the next tag with its value or length. `p` stays on failure. */
+/* Read the next tag with its value or length. `p` is unchanged on error. */
 enum ek_wire_result ek_wire_head(struct ek_wire *w, struct ek_head *h);
 
-/* Reads a text of at most 31 bytes, the usual form of names and ids; false for anything else. */
+/* Read a string of at most 31 bytes, the usual form of names and ids; return false for others. */
 static inline bool ek_wire_short_text(struct ek_wire *w, struct ek_text *text)
 {
     size_t left = ek_wire_left(w);
@@ -150,7 +150,7 @@ static inline bool ek_wire_short_text(struct ek_wire *w, struct ek_text *text)
     return true;
 }
 
-/* Reads the head of a map of at most 15 pairs; false for anything else. */
+/* Read the header of a map of at most 15 pairs; return false for others. */
 static inline bool ek_wire_short_map(struct ek_wire *w, uint32_t *pairs)
 {
     size_t left = ek_wire_left(w);
@@ -162,7 +162,7 @@ static inline bool ek_wire_short_map(struct ek_wire *w, uint32_t *pairs)
     return true;
 }
 
-/* Reads a number of fixed width, its tag included; false for anything else. */
+/* Read a float32 with its tag; return false for others. */
 static inline bool ek_wire_float32(struct ek_wire *w, float *out)
 {
     if (ek_wire_left(w) < 5 || *w->p != EK_TAG_FLOAT32)
@@ -179,12 +179,12 @@ static inline bool ek_wire_nil(struct ek_wire *w)
     return nil;
 }
 
-/* Passes over one whole object that may nest `depth` levels (at most EK_WIRE_DEPTH_MAX). On failure
- * `p` is where it stopped. */
+/* Skip one object that nests at most `depth` levels (at most EK_WIRE_DEPTH_MAX). On error `p` is at
+ * the failing position. */
 enum ek_wire_result ek_wire_skip(struct ek_wire *w, int depth);
 
-/* Passes over *todo objects of any depth, counting down. Where the bytes are cut short, `p` and
- * *todo say how far it came, and the walk may go on there once more bytes are known. */
+/* Skip *todo objects of any depth, counting down. If truncated, `p` and *todo are the progress, and
+ * the call can be repeated with more bytes. */
 enum ek_wire_result ek_wire_walk(struct ek_wire *w, uint64_t *todo);
 
 static inline bool ek_head_is_number(const struct ek_head *h)
@@ -192,10 +192,11 @@ static inline bool ek_head_is_number(const struct ek_head *h)
     return h->kind >= EK_WIRE_UINT && h->kind <= EK_WIRE_FLOAT64;
 }
 
-/* Value of a head for which ek_head_is_number; integers beyond 2^53 are rounded. */
+/* Return the value of a header for which ek_head_is_number is true; integers beyond 2^53 are
+ * rounded. */
 double ek_head_number(const struct ek_head *h);
 
-/* "text", "an array", ... for errors. */
+/* Return the name of a type for errors: "text", "an array", ... */
 const char *ek_wire_kind_name(enum ek_wire_kind kind);
 
 #endif

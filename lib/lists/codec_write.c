@@ -1,4 +1,4 @@
-/* Encoding, by msgpack-c: for generators, converters and tests; live messages are patched, never
+/* Encoder (msgpack-c) for generators, converters and tests; live messages are patched, not
  * re-encoded. */
 #include "lists/codec.h"
 #include "lists/codec_internal.h"
@@ -7,7 +7,7 @@
 #include <math.h>
 #include <msgpack.h>
 
-/* Where msgpack-c writes to. After a failure nothing more is taken: no message with a hole. */
+/* Output of msgpack-c. After an error nothing more is appended, so no message has a gap. */
 struct sink {
     struct ek_buf *out;
     int rc;
@@ -109,7 +109,7 @@ static void pack_item(msgpack_packer *p, const struct ek_codec_encode_state *w, 
     pack_values(p, w->encoding, m->item, q->x + (size_t)i * (size_t)m->item_count, m->item_count);
 }
 
-/* All scores of a list have one width, so that patching treats them alike. */
+/* All scores of a list have the same width, so that patching treats them alike. */
 static bool needs_float64(const struct ek_list *q)
 {
     for (int i = 0; q->score && i < q->items; i++)
@@ -211,7 +211,7 @@ int ek_codec_encode_item(const struct ek_manifest *m, const struct ek_list *q, i
     return encode(&(struct ek_codec_encode_state){m, q, encoding, i}, out, e);
 }
 
-/* After a failure nothing more is taken: no message with a hole. */
+/* After an error nothing more is appended, so no message has a gap. */
 struct text {
     struct ek_buf *out;
     int rc;
@@ -234,7 +234,7 @@ static void quoted(struct text *t, struct ek_text view)
         t->rc = ek_buf_json(t->out, view.text, view.length);
 }
 
-/* The comma before all but the first of what an object or array holds, then the key. */
+/* Append a comma unless first, then the key. */
 static void key(struct text *t, bool *first, const char *name)
 {
     add_text(t, *first ? "" : ",");
@@ -384,7 +384,7 @@ static void write_items(struct text *t, const struct ek_codec_encode_state *w)
     add_text(t, "]");
 }
 
-/* The JSON of a message, appended to `out`; on failure a part of it may stand there. */
+/* Append a message as JSON; on error a part of it may remain. */
 static int encode_json(const struct ek_codec_encode_state *w, struct ek_buf *out)
 {
     struct text t = {out, EK_OK};

@@ -16,7 +16,7 @@
 
 enum { SHOWN_BYTES = 40 };
 
-/* EK_EFORMAT at a place of the line. */
+/* Fail with EK_EFORMAT at a position in the line. */
 static int letor_fail(const struct ek_letor_line *line, const char *at, struct ek_error *e,
                       const char *format, ...)
 {
@@ -35,7 +35,8 @@ static int letor_width(const struct ek_manifest *m)
     return last > m->width ? last : m->width;
 }
 
-/* Slots of the indices 0 .. the highest of the manifest. NULL without memory. */
+/* Return the slots of all indices from 0 to the highest of the manifest, or NULL if out of
+ * memory. */
 static int *letor_slots(const struct ek_manifest *m)
 {
     int width = letor_width(m);
@@ -78,7 +79,7 @@ static int field_length(const char *p)
     return n;
 }
 
-/* Label and query id of line->text. EK_EFORMAT. */
+/* Parse label and query id of line->text. Return 0 or EK_EFORMAT. */
 static int letor_head(struct ek_letor_line *line, struct ek_error *e)
 {
     double label;
@@ -104,7 +105,7 @@ static int letor_head(struct ek_letor_line *line, struct ek_error *e)
     return EK_OK;
 }
 
-/* The index at p. Returns what follows it: a colon, or NULL and an error. */
+/* Parse the index at p. Return the position of its colon, or NULL with an error. */
 static const char *read_index(const struct ek_letor_line *line, const char *p, int last, int *index,
                               struct ek_error *e)
 {
@@ -150,7 +151,7 @@ static int wrong_value(const struct ek_letor_line *line, const char *at, int ind
                       field_length(at), at);
 }
 
-/* The text behind '#', of `docid = X ...` the X. */
+/* Return the text after '#'; of `docid = X ...` only X. */
 static struct ek_text comment_id(const char *p)
 {
     p = skip_space(p + 1);
@@ -164,7 +165,7 @@ static struct ek_text comment_id(const char *p)
     return (struct ek_text){length ? p : NULL, length};
 }
 
-/* The values into item [F] and query [M], which are zeroed first, and the comment's id. */
+/* Parse the values into item [F] and query [M], zeroed first, and the comment's id. */
 static int letor_values(const struct ek_letor_line *line, const struct ek_manifest *m,
                         const int *slots, float *item, float *query, struct ek_text *item_id,
                         struct ek_error *e)
@@ -198,14 +199,14 @@ struct ek_letor {
     const struct ek_manifest *m;
     struct ek_reader *reader;
     struct ek_letor_line line;
-    bool waiting; /* `line` was read, but belongs to the next list */
+    bool waiting; /* `line` belongs to the next list */
     int *slots;
-    float *query, *other;          /* [M] of the list, and of the line just read */
+    float *query, *other;          /* [M] of the list, and of the current line */
     struct ek_hash_set seen;       /* query ids */
     struct ek_buf id;              /* of the list */
     struct ek_buf rows;            /* float [n, F] */
     struct ek_buf labels;          /* float [n] */
-    struct ek_buf ids, id_lengths; /* item ids one behind the other; size_t [n] */
+    struct ek_buf ids, id_lengths; /* concatenated item ids; size_t [n] */
     int items;
 };
 
@@ -271,7 +272,8 @@ void ek_letor_position(const struct ek_letor *l, uint64_t *done, uint64_t *total
     ek_reader_position(l->reader, done, total);
 }
 
-/* The next line that is neither empty nor a comment, its head read; *more = false at the end. */
+/* Read the next line that is not blank or a comment, and parse its head; *more = false at the
+ * end. */
 static int next_line(struct ek_letor *l, bool *more, struct ek_error *e)
 {
     char *text;
@@ -424,7 +426,7 @@ int ek_letor_next(struct ek_letor *l, struct ek_list *q, bool *more, struct ek_e
 
 enum { SURE_DIGITS = 6, ALL_DIGITS = 9, NUMBER_BYTES = 32 };
 
-/* Six digits always survive the way to text and back, nine always suffice. */
+/* Six digits always survive text to float to text; nine always identify a float. */
 static const char *shortest(float x, char text[NUMBER_BYTES])
 {
     for (int digits = SURE_DIGITS; digits <= ALL_DIGITS; digits++) {
@@ -445,7 +447,7 @@ static int write_value(const struct ek_feature *f, float x, struct ek_buf *out, 
     return rc ? ek_fail(e, (enum ek_code)rc, "no room for a list as text") : EK_OK;
 }
 
-/* Item and query features have an order of rising index each; a line needs them as one. */
+/* Merge item and query features by rising index. */
 static int write_values(const struct ek_manifest *m, const struct ek_list *q, int item,
                         struct ek_buf *out, struct ek_error *e)
 {

@@ -115,7 +115,7 @@ struct ek_text ek_list_segment(const struct ek_list *q, const char *name)
     return (struct ek_text){NULL, 0};
 }
 
-/* Of an item, but for its values. */
+/* Return the bytes of an item without its values. */
 static size_t item_bytes(const struct ek_list *q)
 {
     return sizeof *q->score + sizeof *q->label + sizeof *q->item_id + sizeof *q->place +

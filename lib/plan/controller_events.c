@@ -1,4 +1,4 @@
-/* What has become of the plan, told as decisions with a sentence that says why. */
+/* Decision records for changes of the plan, each with a reason. */
 #include "plan/controller_internal.h"
 
 #include <inttypes.h>
@@ -14,10 +14,10 @@ struct reporting {
     int64_t time_ms;
     uint64_t query;
     int rc;
-    bool resumed; /* after a pause: `was` is what was in force before it */
+    bool resumed; /* after a pause: `was` is the plan before the pause */
 };
 
-/* "45 s", "10 min", "1.5 h". */
+/* Format a duration, such as "45 s", "10 min" or "1.5 h". */
 static const char *for_text(int64_t ms, char text[FOR_BYTES])
 {
     double s = (double)ms / 1000;
@@ -52,7 +52,7 @@ static void hand_over(struct reporting *t, const struct ek_decision_record *d)
     t->rc = t->rc ? t->rc : rc;
 }
 
-/* Of an entry of either plan. */
+/* `e` is an entry of the previous or the current plan. */
 static void report_decision(struct reporting *t, enum ek_decision_kind what,
                             const struct ek_plan_entry *e, const struct ek_rollout *r,
                             const char *why)
@@ -81,7 +81,7 @@ static void report_decision(struct reporting *t, enum ek_decision_kind what,
     hand_over(t, &d);
 }
 
-/* The same place, and of the same kind. */
+/* Return the entry for the same feature and segment that a finding caused, or NULL. */
 static const struct ek_plan_entry *find_found(const struct ek_plan *p,
                                               const struct ek_plan_entry *like)
 {
@@ -108,7 +108,7 @@ static void set_mode(const struct ek_plan_entry *e, char *text, size_t size)
     snprintf(text, size, "where 'mode_in' lets it");
 }
 
-/* One that was only kept back, by a pin, a limit or the rules, is none that has come again. */
+/* A route that a pin, a limit or the rules suspended is not a relapse. */
 static void report_start(struct reporting *t, const struct ek_plan_entry *e)
 {
     const struct ek_rollout *r = ek_controller_rollout(t->c, e->feature, e->cell);
@@ -125,7 +125,7 @@ static void report_start(struct reporting *t, const struct ek_plan_entry *e)
     report_decision(t, relapse ? EK_DECIDED_RELAPSE : EK_DECIDED_ROUTE, e, r, why);
 }
 
-/* The rules have another mode for it than they had. */
+/* Report a mode that new rules changed. */
 static void report_mode(struct reporting *t, const struct ek_plan_entry *from,
                         const struct ek_plan_entry *e)
 {
@@ -242,9 +242,9 @@ int ek_controller_report(struct ek_controller *c, const struct ek_plan *was,
                           .query = query};
     if (c->tripped != EK_BOUND_NONE)
         report_limit(&t, c->tripped);
-    if (!composed->changed || t.is->paused) /* a person has said so */
+    if (!composed->changed || t.is->paused) /* the pause has a separate decision record */
         return t.rc;
-    if (was->paused) { /* and no longer: what has changed meanwhile */
+    if (was->paused) { /* resumed: report all changes since the pause */
         c->before.version = was->version;
         t.was = was = &c->before;
         t.resumed = true;

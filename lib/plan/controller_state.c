@@ -1,5 +1,4 @@
-/* The state of what is done about findings, joining that of two, and going on with that of another.
- */
+/* Serialization, merge and restore of the route controller. */
 #include "plan/controller_internal.h"
 #include "plan/plan.h"
 
@@ -16,7 +15,7 @@ static void flag_serialize(struct ek_serialize *s, bool *flag)
     *flag = value;
 }
 
-/* What an earlier version did not write. */
+/* Earlier versions did not write the later fields. */
 static bool is_there(const struct ek_serialize *s)
 {
     return !ek_serialize_is_reading(s) || s->at < s->end;
@@ -41,7 +40,7 @@ void ek_controller_serialize(struct ek_controller *c, struct ek_serialize *s, in
         ek_rollouts_budget_serialize(&c->rollouts, s);
 }
 
-/* Rules that let routes end by themselves do so with those that wait for a person, too. */
+/* With `recover: auto`, also end routes that wait for an operator. */
 static void end_awaiting(struct ek_controller *c, int64_t time_ms)
 {
     for (int i = 0; c->setup.rules->recover_auto && i < c->desired.count; i++) {
@@ -56,8 +55,8 @@ void ek_controller_restored(struct ek_controller *c, int64_t time_ms)
     end_awaiting(c, time_ms);
     ek_controller_sync_rollouts(c, time_ms);
     ek_controller_retain_cells(c);
-    c->stale = true; /* the rules may be other ones */
-    c->spent = true; /* a route may have been, with the last list */
+    c->stale = true; /* the rules may have changed */
+    c->spent = true; /* the last list may have used up a route's budget */
 }
 
 struct ek_controller_memory ek_controller_memory(const struct ek_controller *c)
@@ -93,7 +92,7 @@ int ek_controller_apply_operators(struct ek_controller *c, const struct ek_contr
     for (int i = 0; i < m->pins && !rc; i++)
         rc = ek_controller_pin(c, &m->pin[i], NULL);
     if (c->paused != m->paused)
-        c->before.count = 0; /* it is of another pause */
+        c->before.count = 0; /* plan of another pause */
     c->paused = m->paused;
     c->paused_ms = m->paused_ms;
     return rc;

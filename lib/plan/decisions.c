@@ -12,7 +12,7 @@ enum { TEXTS = 7 };
 struct ek_decisions {
     uint64_t last;
     struct ek_decision_record
-        kept[EK_DECISIONS_RETAINED]; /* number n is in place n mod EK_DECISIONS_RETAINED */
+        kept[EK_DECISIONS_RETAINED]; /* number n is at n mod EK_DECISIONS_RETAINED */
 };
 
 const char *ek_decision_kind_name(enum ek_decision_kind d)
@@ -199,7 +199,7 @@ static void names_serialize(struct ek_decision_record *m, struct ek_serialize *s
     m->rail = (enum ek_guardrail)rail;
 }
 
-/* All but its number. */
+/* All fields except the number. */
 static void decided_serialize(struct ek_decision_record *m, struct ek_serialize *s)
 {
     double *const numbers[] = {&m->factor, &m->factor_low, &m->factor_high,
@@ -226,7 +226,7 @@ void ek_decisions_serialize(struct ek_decisions *d, struct ek_serialize *s, int 
         struct ek_decision_record *m = &d->kept[place];
         ek_serialize_u64(s, &m->number);
         ek_serialize_require(s, !m->number || m->number % EK_DECISIONS_RETAINED == (uint64_t)place);
-        ek_serialize_require(s, m->number < (uint64_t)1 << 62); /* it goes on rising */
+        ek_serialize_require(s, m->number < (uint64_t)1 << 62); /* leaves later numbers */
         if (!s->rc && m->number)
             decided_serialize(m, s);
         if (s->rc && ek_serialize_is_reading(s))

@@ -1,5 +1,4 @@
-/* How much was beyond the limits of a guard: for its metrics. Each limit is told once, as an event.
- */
+/* Counters of exceeded limits of a guard, for its metrics. */
 #ifndef EK_PLAN_LIMIT_COUNTERS_H
 #define EK_PLAN_LIMIT_COUNTERS_H
 
@@ -7,6 +6,7 @@
 
 struct ek_guard;
 
+/* Return the counters of guard, detector and live sketches. */
 struct ek_limit_counters ek_guard_limit_counters(const struct ek_guard *g);
 
 #endif

@@ -1,4 +1,4 @@
-/* Operator's orders: their validation, and how a controller carries them out. */
+/* Operator commands: validation, and execution by the controller. */
 #include "plan/order.h"
 
 #include "base/date.h"
@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* Marks an unknown name, apart from other invalid orders. */
+/* Set the flag of an unknown name. */
 static int mark_name(struct ek_error *e)
 {
     if (e)
@@ -122,7 +122,7 @@ static int check_pin(const struct ek_controller *c, const struct ek_order *o, in
     return rc ? rc : check_until(o->until_ms, time_ms, e);
 }
 
-/* *feature: of the order, -1 where it has none. */
+/* *feature: feature of the command, or -1. */
 static int check(const struct ek_controller *c, const struct ek_order *o, int64_t time_ms,
                  int *feature, struct ek_error *e)
 {
@@ -155,7 +155,7 @@ static int no_cell(const struct ek_order *o, struct ek_error *e)
                    o->segment, o->value);
 }
 
-/* Only a pin makes a cell. */
+/* Only a pin assigns a cell. */
 static int cell_for_pin(struct ek_controller *c, const struct ek_order *o, int *cell,
                         struct ek_error *e)
 {
@@ -188,11 +188,11 @@ static int pin(struct ek_controller *c, const struct ek_order *o, int feature, s
     if (!rc)
         rc = ek_controller_pin(c, &p, e);
     if (!rc)
-        ek_controller_retain_cells(c); /* the next value must not take it */
+        ek_controller_retain_cells(c); /* the next segment value must not take the cell */
     return rc;
 }
 
-/* An order for one feature. */
+/* Carry out a command for one feature. */
 static int carry_out(struct ek_controller *c, const struct ek_order *o, int feature,
                      int64_t time_ms, struct ek_decision_record *m, struct ek_error *e)
 {

@@ -1,4 +1,4 @@
-/* What people say, and what the rules pin: pins, and the pause. */
+/* Pins of operators and of the rules, and the pause. */
 #include "base/alloc.h"
 #include "plan/controller_internal.h"
 
@@ -13,7 +13,7 @@ static bool is_over(int64_t until_ms, int64_t time_ms)
     return until_ms && time_ms >= until_ms;
 }
 
-/* ------------------------------------------------------------------ people's */
+/* ----------------------------------------------------------- pins of operators */
 
 void ek_controller_pin_release(struct ek_controller_pin *p)
 {
@@ -74,15 +74,15 @@ static void remove_pin(struct ek_controller *c, struct ek_controller_pin *p)
     *p = c->pin[--c->pins];
 }
 
-/* ---------------------------------------------------------------- the rules' */
+/* ----------------------------------------------------------- pins of the rules */
 
-/* -1: it has none yet. */
+/* Return the cell of a pin of the rules, -1: none yet. */
 static int cell_of(const struct ek_controller *c, int pin)
 {
     return c->rule_cell[pin] - 1;
 }
 
-/* The number among item features; -1: it is none of them. */
+/* Return the item feature of a pin, -1: not an item feature. */
 static int item_of(const struct ek_controller *c, const struct ek_pin *pin)
 {
     const struct ek_manifest *m = c->setup.manifest;
@@ -100,7 +100,7 @@ static int cell_for(struct ek_controller *c, const char *dimension, const char *
     return cells->assign ? cells->assign(cells->context, dimension, value) : -1;
 }
 
-/* Those without a cell get one, as far as there is room. */
+/* Assign cells to pins of the rules as far as possible. */
 static void place(struct ek_controller *c)
 {
     const struct ek_rules *rules = c->setup.rules;
@@ -113,7 +113,7 @@ static void place(struct ek_controller *c)
         c->rule_cell[i] = (int16_t)(cell < 0 ? 0 : cell + 1);
         all &= cell >= 0;
         if (cell > 0)
-            ek_controller_retain_cells(c); /* the next value must not take it */
+            ek_controller_retain_cells(c); /* the next segment value must not take the cell */
     }
     c->rules_untold = !all && !c->rules_unplaced;
     c->rules_unplaced = !all;
@@ -147,7 +147,7 @@ int ek_controller_unpin(struct ek_controller *c, int feature, int cell, struct e
                    name, c->setup.rules->pin[rule].line, c->setup.rules->pin[rule].column);
 }
 
-/* ------------------------------------------------------- for the plan in force */
+/* ---------------------------------------------------------- for the current plan */
 
 void ek_controller_pins_retain(const struct ek_controller *c, uint8_t *held)
 {
@@ -170,7 +170,7 @@ bool ek_controller_pins_due(const struct ek_controller *c, int64_t time_ms)
     return rules->pin_count && !c->rules_placed;
 }
 
-/* The ratio of a spread that a finding has there; without one it stays as it is. */
+/* Use the spread ratio of the finding, 1 without a finding. */
 static struct ek_treatment treatment_of(const struct ek_controller *c, int feature, int cell,
                                         enum ek_action action)
 {
@@ -183,7 +183,7 @@ static struct ek_treatment treatment_of(const struct ek_controller *c, int featu
     return t;
 }
 
-/* Without a model there is nothing to act with. */
+/* Without a model, pins have no effect. */
 static void add_pin(struct ek_controller *c, int *count, int feature, int cell,
                     enum ek_action action, enum ek_plan_source by)
 {
@@ -210,7 +210,7 @@ int ek_controller_pins_get(struct ek_controller *c, int64_t time_ms)
     return count;
 }
 
-/* -------------------------------------------------------------- what is shown */
+/* ---------------------------------------------------------------- enumeration */
 
 static struct ek_order order_of(const struct ek_controller *c, const struct ek_controller_pin *p)
 {
@@ -225,7 +225,7 @@ static struct ek_order order_of(const struct ek_controller *c, const struct ek_c
     return o;
 }
 
-/* Those of the rules have no pin of a person in their place. */
+/* A pin of an operator hides a pin of the rules. */
 static bool is_shown(const struct ek_controller *c, int rule, int64_t time_ms)
 {
     const struct ek_pin *p = &c->setup.rules->pin[rule];
@@ -261,12 +261,12 @@ int ek_controller_each_pin(const struct ek_controller *c, int64_t time_ms,
     return rc;
 }
 
-/* --------------------------------------------------------------- what ran out */
+/* -------------------------------------------------------------------- expiry */
 
-/* Of the plan that is in force without it. */
+/* Time and versions of the plan without the pin. */
 struct when {
     int64_t time_ms;
-    uint64_t query, before; /* version of the plan with it */
+    uint64_t query, before; /* version of the plan with the pin */
 };
 
 static int report_decision(const struct ek_controller *c, struct ek_decision_record *d, int feature,
@@ -282,7 +282,7 @@ static int report_decision(const struct ek_controller *c, struct ek_decision_rec
     return h->decided ? h->decided(h->context, d) : EK_OK;
 }
 
-/* cells: those that it has a place in. */
+/* cells: names for the cell of the pin. */
 static int report_expired(const struct ek_controller *c, enum ek_decision_kind what,
                           const struct ek_controller_pin *p,
                           const struct ek_controller_cells *cells, const char *how,
@@ -312,7 +312,7 @@ static int report_rules(const struct ek_controller *c, enum ek_decision_kind wha
     return report_decision(c, &d, item_of(c, pin), pin->action, when);
 }
 
-/* Those that were over when the time of the stream became known are no news. */
+/* A pin that expired before the first event time is not reported. */
 static int end_rules_pins(struct ek_controller *c, const struct when *when)
 {
     const struct ek_rules *rules = c->setup.rules;
@@ -402,7 +402,8 @@ void ek_controller_pins_serialize(struct ek_controller *c, struct ek_serialize *
     }
 }
 
-/* The cell of a pin of another control, here: a value keeps its own, or it is none. */
+/* Return the local cell for a pin of another controller; -1: none. A segment value keeps a separate
+ * cell. */
 static int cell_here(struct ek_controller *c, const struct ek_controller *from, int cell,
                      const int16_t *to)
 {
@@ -438,7 +439,7 @@ int ek_controller_pins_merge(struct ek_controller *c, const struct ek_controller
         int rc = ek_controller_pin(c, &pin, NULL);
         if (rc == EK_ENOMEM)
             return rc;
-        ek_controller_retain_cells(c); /* the next value must not take it */
+        ek_controller_retain_cells(c); /* the next segment value must not take the cell */
     }
     return EK_OK;
 }

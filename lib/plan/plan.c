@@ -1,4 +1,4 @@
-/* What a plan has for a list, and whether two plans have the same for every list. */
+/* Treatment of a list under a plan, and comparison of plans. */
 #include "plan/plan.h"
 
 #include "schema/manifest.h"
@@ -6,13 +6,13 @@
 #include <math.h>
 #include <string.h>
 
-/* A mode and all that are less. */
+/* Return the modes up to m as a set. */
 static unsigned up_to(enum ek_mode m)
 {
     return 2 * ek_mode_bit(m) - 1;
 }
 
-/* Whether a list can be in both. */
+/* Return whether a list can be in both cells. */
 static bool meet(const struct ek_plan_outcomes *w, int a, int b)
 {
     return a == b || w->dimension_of(w->context, a) != w->dimension_of(w->context, b);
@@ -27,8 +27,8 @@ static const struct ek_plan_mode *mode_at(const struct ek_plan_outcomes *w, int 
     return NULL;
 }
 
-/* The modes that lists of a cell can get at one level; `above`: those of lists of which this level
- * says nothing. */
+/* Return the modes that lists of a cell can get from one level of rules. `above`: modes of lists
+ * that this level does not cover. */
 static unsigned modes_of_level(const struct ek_plan_outcomes *w, int feature, int cell, bool own,
                                unsigned above)
 {
@@ -38,7 +38,7 @@ static unsigned modes_of_level(const struct ek_plan_outcomes *w, int feature, in
         const struct ek_plan_mode *m = &w->mode[i];
         bool counts = m->feature == feature && m->own == own && meet(w, m->cell, cell);
         if (counts && (own || !mode_at(w, feature, m->cell, true)))
-            modes |= ek_mode_bit(m->mode) & most; /* of two the more careful one counts */
+            modes |= ek_mode_bit(m->mode) & most; /* of two modes the more careful one applies */
     }
     return modes;
 }
@@ -146,7 +146,7 @@ int ek_plan_remove(struct ek_plan *p, int feature, int cell)
     return found != NULL;
 }
 
-/* Without going over what a time can be. */
+/* Add without overflow. */
 static int64_t later(int64_t ms, int64_t by_ms)
 {
     return by_ms < INT64_MAX - ms ? ms + by_ms : INT64_MAX;
@@ -189,11 +189,11 @@ int ek_plan_features(const struct ek_plan *p)
     return features;
 }
 
-/* The entries that count for a list, one of each feature. */
+/* Applicable entries of a list, one per feature. */
 struct winners {
     int count;
     struct {
-        int16_t entry, place; /* place of its cell among the list's */
+        int16_t entry, place; /* index of its cell in the list */
     } of[EK_PLAN_MAX];
 };
 
@@ -210,7 +210,7 @@ static bool is_pin(const struct ek_plan_entry *e)
     return e->by != EK_BY_FINDING;
 }
 
-/* Whether an entry counts before the one that has counted so far. */
+/* Return whether an entry takes precedence over the current winner. */
 static bool beats(const struct ek_plan *p, const struct winners *w, int at, int entry, int place)
 {
     bool pin = is_pin(&p->entry[entry]), was = is_pin(&p->entry[w->of[at].entry]);
@@ -246,7 +246,7 @@ static enum ek_mode mode_for(const struct ek_plan *p, const struct ek_plan_list 
                              const struct ek_plan_entry *e)
 {
     enum ek_mode mode = e->mode;
-    int level = -1; /* of what said it: the entry, `defaults`, the feature */
+    int level = -1; /* level of `mode`: -1 the entry, 0 `defaults`, 1 the feature */
     for (int i = 0; i < p->modes && !is_pin(e); i++) {
         const struct ek_plan_mode *m = &p->mode[i];
         if (m->feature != e->feature || m->own < level || place_of(l, m->cell) < 0)
@@ -258,7 +258,7 @@ static enum ek_mode mode_for(const struct ek_plan *p, const struct ek_plan_list 
     return mode;
 }
 
-/* Takes one entry into the routing of a list, with the mode it has for it. */
+/* Add one entry with its mode to the routing of a list. */
 static void route(const struct ek_plan_entry *e, int entry, enum ek_mode mode, int bucket, int k,
                   struct ek_plan_routing *out)
 {
@@ -280,8 +280,8 @@ static void route(const struct ek_plan_entry *e, int entry, enum ek_mode mode, i
         out->entry[out->entries++] = (int16_t)entry;
 }
 
-/* Of pins, or of what findings ask for. The latter come first: their guardrails and canaries go by
- * what becomes of the list, and only the first entries are remembered. */
+/* Add pins, or entries of findings. The latter must be first: guardrails and canaries need their
+ * outcome, and only the first entries are recorded. */
 static void route_all(const struct ek_plan *p, const struct ek_plan_list *list,
                       const struct winners *w, bool pins, const int *routable_of_item,
                       struct ek_plan_routing *out)
@@ -322,7 +322,7 @@ static bool same_mode(const struct ek_plan_mode *a, const struct ek_plan_mode *b
     return a->feature == b->feature && a->cell == b->cell && a->mode == b->mode && a->own == b->own;
 }
 
-/* Order does not count; where it is the same, this is one pass. */
+/* Order does not matter. `guess` makes equal order one pass. */
 static bool has_entry(const struct ek_plan *p, const struct ek_plan_entry *e, int guess)
 {
     bool found = same_entry(&p->entry[guess], e);

@@ -1,11 +1,11 @@
-/* The plan: the versioned set of (feature, cell -> treatment) in force.
+/* Plan: versioned set of entries (feature, segment, treatment).
  *
- * A list is scored under exactly one plan. The most specific entry wins: a segment's over that of
- * all traffic. How far an entry acts is its mode: only told (observe), scored beside (shadow), on a
- * percentage of the queries (canary), on all lists (enforce); a pin acts on all.
- * Two plans are of this type. `wanted` is what findings ask for, changed by ek_plan_set and the
- * others; its entries are all enforced. What is in force is made of it (decide/compose.h).
- * Owner: the caller.
+ * A list is scored under exactly one plan. The most specific entry applies: a segment takes
+ * precedence over all traffic. The mode of an entry is observe (report only), shadow (score, do not
+ * forward), canary (a percentage of lists) or enforce (all lists). A pin applies to all lists.
+ *
+ * The desired plan has the entries that findings request, all of them enforced. plan/plan_compose.h
+ * makes the current plan from it.
  */
 #ifndef EK_PLAN_PLAN_H
 #define EK_PLAN_PLAN_H
@@ -19,63 +19,62 @@
 enum {
     EK_PLAN_MAX = 1024,
     EK_PLAN_MODES_MAX = 512,
-    EK_PERCENT_WHOLE = 10000, /* all queries, in hundredths of a percent: buckets of bucket.h */
+    EK_PERCENT_WHOLE = 10000, /* all lists, as ek_canary_bucket */
     EK_ROUTING_ENTRIES = 32
 };
 
 /* The last two are pins. */
 enum ek_plan_source { EK_BY_FINDING, EK_BY_PERSON, EK_BY_RULES, EK_BYS };
 
-/* What would undo the fault: the value over it. */
+/* Correction of the fault: divide the value by it. */
 struct ek_plan_repair {
-    double factor;     /* NaN: not known */
-    int query_feature; /* whose value it is; -1: one number */
+    double factor;     /* NaN: unknown */
+    int query_feature; /* its value is the divisor; -1: use factor */
 };
 
-/* `until_ms` and `min_duration_ms` of an entry whose fault is gone and that stays until a person
- * ends it
- * (`recover: manual`): later than any time there is. */
+/* `until_ms` and `min_duration_ms` of an entry whose fault has cleared and that waits for an
+ * operator
+ * (`recover: manual`). Later than any event time. */
 #define EK_PLAN_AWAITS_MS (INT64_C(1) << 52)
 
 struct ek_plan_entry {
-    int feature, cell; /* item feature and cell numbers */
+    int feature, cell; /* item feature; cell */
     struct ek_treatment treatment;
-    enum ek_mode mode; /* observe only where `mode` of the plan lets some lists act */
-    int percent;       /* hundredths: a canary acts on the buckets below it */
+    enum ek_mode mode; /* observe: only modes of segments let some lists act */
+    int percent;       /* hundredths: a canary acts on lower buckets */
     enum ek_plan_source by;
     struct ek_plan_repair repair;
     int64_t since_ms;
-    int64_t until_ms;        /* recovered: taken out at this time; -1: stays */
-    int64_t min_duration_ms; /* of until_ms: it is never further away than this */
+    int64_t until_ms;        /* remove at this event time, after recovery; -1: no end */
+    int64_t min_duration_ms; /* maximum distance of until_ms from now */
     uint32_t turns;          /* of its rollout */
 };
 
-/* The mode of a feature for the lists of a cell, whatever cell the entry is of. */
+/* Mode of a feature for the lists of a cell, for entries of any cell. */
 struct ek_plan_mode {
     int feature, cell;
     enum ek_mode mode;
-    bool own; /* said of the feature itself: it goes before what `defaults` say */
+    bool own; /* from the feature's rule, which takes precedence over `defaults` */
 };
 
 struct ek_plan {
     uint64_t version; /* 0: never had an entry */
-    bool paused;      /* by a person: it has no entries then */
-    uint64_t normal;  /* in a fleet: version of the accepted levels that belong to it */
+    bool paused;      /* by an operator: no entries */
+    uint64_t normal;  /* in a fleet: version of its accepted levels */
     int count, modes;
     struct ek_plan_entry entry[EK_PLAN_MAX];
     struct ek_plan_mode mode[EK_PLAN_MODES_MAX];
 };
 
-/* What of a list its treatments follow from. */
+/* Properties of a list that decide its treatment. */
 struct ek_plan_list {
     const int16_t *cells; /* all traffic first; -1: none */
     int cell_count;
     int bucket;   /* ek_canary_bucket */
-    bool sources; /* it can be routed by source; where it cannot, such an entry is as if it were
-                   * not there */
+    bool sources; /* the list can be routed per source; otherwise such entries do not apply */
 };
 
-/* What became of a list. */
+/* Outcome of a list. */
 enum ek_list_outcome {
     EK_LIST_PASSED,
     EK_LIST_SHADOW,
@@ -84,71 +83,72 @@ enum ek_list_outcome {
     EK_LIST_PAUSED
 };
 
-/* What a plan has for one list. The arrays [K] by routable number are the caller's; they are
- * meaningful when `wanted` is not 0. */
+/* Treatment of one list under a plan. The caller owns the arrays [routable features]; they are
+ * valid if `desired` is not 0. */
 struct ek_plan_routing {
-    struct ek_treatment *acts;  /* what the output is scored with */
-    struct ek_treatment *would; /* the same if all acted that is in shadow or outside its canary */
-    int acted, desired;         /* features treated in each; wanted >= acted */
+    struct ek_treatment *acts;  /* treatment of the output */
+    struct ek_treatment *would; /* treatment if shadow and canary entries acted on all lists */
+    int acted, desired;         /* number of treated features in each; desired >= acted */
     enum ek_list_outcome outcome;
-    int entries; /* of the plan that are in `would`, the first of them: findings', then pins */
+    int entries; /* first entries in `would`: of findings, then pins */
     int16_t entry[EK_ROUTING_ENTRIES];
-    uint64_t reach[EK_PLAN_MAX / 64]; /* all entries in `would`, a bit for each */
+    uint64_t reach[EK_PLAN_MAX / 64]; /* all entries in `would`, one bit each */
 };
 
+/* Return whether the routing includes an entry. */
 static inline bool ek_routing_has(const struct ek_plan_routing *r, int entry)
 {
     return r->desired && r->reach[entry / 64] >> (entry % 64) & 1;
 }
 
-/* "finding", "person", "rules". */
+/* Return the name: "finding", "person", "rules". */
 const char *ek_plan_source_name(enum ek_plan_source by);
-/* "pass", "shadow", "canary", "routed", "paused". */
+/* Return the name: "pass", "shadow", "canary", "routed", "paused". */
 const char *ek_list_outcome_name(enum ek_list_outcome w);
 
-/* An entry as a finding asks for it: enforced, repair not known, of time 0, stays. */
+/* Return a new entry for a finding: enforced, unknown repair, start time 0, no end. */
 struct ek_plan_entry ek_plan_entry_find(int feature, int cell, struct ek_treatment treatment);
-/* Puts an entry in, or changes its treatment and keeps it. The version rises when the set of
- * actions changed; a better value of the same action is taken silently. Returns whether the version
- * rose; nothing happens at EK_PLAN_MAX. */
+/* Add an entry, or change the treatment of an existing one. The version rises only if the set of
+ * actions changes; a new value of the same action does not count. Return whether it rose. No effect
+ * if the plan is full. */
 int ek_plan_set(struct ek_plan *p, int feature, int cell, struct ek_treatment treatment,
                 int64_t now_ms);
-/* The number of an entry in `entry`; -1: there is none. */
+/* Return the index of an entry, -1: none. */
 int ek_plan_find(const struct ek_plan *p, int feature, int cell);
+/* Return whether the plan has an entry. */
 int ek_plan_has(const struct ek_plan *p, int feature, int cell);
-/* NULL: there is none. */
+/* Return the entry, or NULL. */
 const struct ek_plan_entry *ek_plan_entry_at(const struct ek_plan *p, int feature, int cell);
-/* Lets it stay until a person ends it. */
+/* Let the entry wait for an operator. */
 void ek_plan_await(struct ek_plan *p, int feature, int cell);
+/* Return whether the entry waits for an operator. */
 static inline bool ek_plan_awaits(const struct ek_plan_entry *e)
 {
     return e->until_ms == EK_PLAN_AWAITS_MS;
 }
-/* Whether ek_plan_set would take it. */
+/* Return whether ek_plan_set has space for the entry. */
 int ek_plan_has_space(const struct ek_plan *p, int feature, int cell);
+/* Remove an entry. Return whether it existed. */
 int ek_plan_remove(struct ek_plan *p, int feature, int cell);
-/* Lets an entry end once it has been in force for min_duration_ms, now or later. */
+/* End an entry at now_ms, or later if it is not in the plan for min_duration_ms yet. */
 void ek_plan_end(struct ek_plan *p, int feature, int cell, int64_t now_ms, int64_t min_duration_ms);
-/* Takes out what has ended; returns whether the version rose. Times may jump: an end that is
- * further away than the hold was set by a clock that was wrong, and comes a hold from now. */
+/* Remove expired entries. Return whether the version rose. Event time may jump back: an end further
+ * away than min_duration_ms is moved to now_ms + min_duration_ms. */
 int ek_plan_expire(struct ek_plan *p, int64_t now_ms);
-/* How many features have an entry. */
+/* Return the number of features with an entry. */
 int ek_plan_features(const struct ek_plan *p);
-/* The treatments of a list; routable_of_item [F]. Of the entries of a feature a pin wins over what
- * findings ask for, then the more specific. The mode of one by a finding is the most careful that
- * the plan's `mode` has for the list, the feature's own before those of `defaults`, else that of
- * the entry. What is not treated is EK_ACT_NONE. An empty plan costs one comparison. */
+/* Set the treatments of a list; routable_of_item [features]. Of the entries of a feature a pin
+ * takes precedence over a finding, then the more specific entry. A finding's entry has the most
+ * careful matching mode of the plan: of the feature, else of `defaults`, else its own. Features
+ * without treatment get EK_ACT_NONE. An empty plan costs one comparison. */
 void ek_plan_apply(const struct ek_plan *p, const struct ek_plan_list *list,
                    const int *routable_of_item, int routables, struct ek_plan_routing *out);
-/* Whether they treat every list alike, the values of treatments, times and versions aside. */
+/* Return whether two plans treat every list alike, except for values, times and versions. */
 bool ek_plan_same(const struct ek_plan *a, const struct ek_plan *b);
 
-/* Which modes the lists that an entry reaches can get, by words that the rules have for some cells.
- *
- * A list's mode is the most careful that words of its own cells say, those of the feature before
- * those of `defaults`, else that of the entry; an entry of all traffic, or of one dimension, has
- * lists of many modes then. Pure.
- */
+/* Possible modes of the lists in the scope of an entry, if the rules set modes for some segments.
+ * Modes combine as in ek_plan_apply, so an entry of all traffic or of one dimension can have lists
+ * with several modes. */
 struct ek_plan_outcomes {
     const struct ek_plan_mode *mode; /* one per feature, level and cell */
     int modes;
@@ -156,18 +156,18 @@ struct ek_plan_outcomes {
     void *context;
 };
 
-/* A set of modes: 1 << mode of each. */
+/* Set of modes, one bit each. */
 static inline unsigned ek_mode_bit(enum ek_mode m)
 {
     return 1u << m;
 }
 
-/* Of an entry of this feature and cell; mode: what the most specific word says of it. */
+/* Return the modes of an entry. mode: the most specific mode of its feature and cell. */
 unsigned ek_plan_get_modes(const struct ek_plan_outcomes *w, int feature, int cell,
                            enum ek_mode mode);
 
-/* The plan as a part of the state (docs/format/state.md). */
-/* Its entries are of features and cells below these. */
+/* Read or write a plan as a checkpoint part (docs/format/state.md). `features` and `cells` are
+ * exclusive upper bounds. */
 void ek_plan_serialize(struct ek_plan *p, struct ek_serialize *s, int features, int cells);
 
 #endif

@@ -10,7 +10,7 @@
 
 _Static_assert((int)EK_ROUTE_COVERAGE_LISTS >= (int)EK_HISTORY, "all that a detector remembers");
 
-/* What acts on each list, and on all of them. */
+/* Percentage per list, their sum, and the maximum. */
 struct acting {
     int16_t percent[EK_ROUTE_COVERAGE_LISTS];
     int64_t sum;
@@ -19,9 +19,9 @@ struct acting {
 
 struct ek_route_coverage {
     int lists, places;
-    int32_t last[INT16_MAX + 1]; /* place of each cell + 1; 0: none */
+    int32_t last[INT16_MAX + 1]; /* index of the last entry of each cell + 1; 0: none */
     int32_t before[EK_ROUTE_COVERAGE_LISTS *
-                   EK_ROUTE_COVERAGE_CELLS]; /* the same of the list before, in its cell */
+                   EK_ROUTE_COVERAGE_CELLS]; /* the same for the previous list of the cell */
     int16_t list[EK_ROUTE_COVERAGE_LISTS * EK_ROUTE_COVERAGE_CELLS];
     struct acting now, marked;
 };
@@ -37,7 +37,7 @@ void ek_route_coverage_free(struct ek_route_coverage *r)
     ek_free(r);
 }
 
-/* Nothing acts any more. */
+/* Remove all percentages. */
 static void ek_route_coverage_restart(struct ek_route_coverage *r)
 {
     memset(&r->now, 0, sizeof r->now);
@@ -78,14 +78,14 @@ static void ek_route_coverage_add(struct ek_route_coverage *r, int cell, int per
     }
 }
 
-/* 0..1. Without a list it is taken for the largest percentage. */
+/* Return the fraction, 0 to 1. Without lists it is the largest percentage. */
 static double ek_route_coverage_share(const struct ek_route_coverage *r)
 {
     double whole = (double)EK_PERCENT_WHOLE * (r->lists ? r->lists : 1);
     return (r->lists ? (double)r->now.sum : r->now.most) / whole;
 }
 
-/* What was added since the last mark, or restart, is taken back. */
+/* Undo additions since the last mark or restart. */
 static void ek_route_coverage_mark(struct ek_route_coverage *r)
 {
     r->marked = r->now;
@@ -96,11 +96,11 @@ static void ek_route_coverage_back(struct ek_route_coverage *r)
     r->now = r->marked;
 }
 
-/* A wanted entry that may be in the plan. */
+/* Desired entry that may become part of the plan. */
 struct candidate {
     const struct ek_plan_entry *desired;
-    enum ek_mode mode; /* of its own cell */
-    unsigned modes;    /* that it has for some lists, as bits */
+    enum ek_mode mode; /* in the cell of the entry */
+    unsigned modes;    /* of any of its lists, as bits */
     int percent;
     uint32_t turns;
     bool left_out;
@@ -111,7 +111,7 @@ struct candidates {
     struct candidate of[EK_PLAN_MAX];
 };
 
-/* Where something acts, and on which percentage. */
+/* Cells with active treatments, and their percentages. */
 struct acting_cells {
     int count;
     struct {
@@ -159,8 +159,8 @@ static void add_acting(struct acting_cells *a, int cell, int percent)
     a->of[a->count++].percent = percent;
 }
 
-/* Where a candidate acts: in its cell, unless it is of all traffic and acts only where a word of
- * the rules for other cells lets it. */
+/* Add the cells where a candidate acts: its own cell. A candidate of all traffic without an acting
+ * mode acts only in cells with one. */
 static void active_mode(const struct ek_composing *c, const struct candidate *k,
                         struct acting_cells *a)
 {
@@ -175,7 +175,7 @@ static void active_mode(const struct ek_composing *c, const struct candidate *k,
             add_acting(a, c->mode[i].cell, percent);
 }
 
-/* The least percentage above one; 0: none. */
+/* Return the next larger percentage; 0: none. */
 static int next_percent(const struct acting_cells *a, int above)
 {
     int found = 0;
@@ -185,8 +185,8 @@ static int next_percent(const struct acting_cells *a, int above)
     return found;
 }
 
-/* Of the traffic, where nobody knows single lists: what bucket a query is in has nothing to do with
- * its cells, and all that acts on a bucket acts on those below it. */
+/* Estimate the fraction of traffic without recorded lists. Buckets are independent of cells, and a
+ * percentage includes all lower buckets. */
 static double share_of_sets(const struct ek_composing *c, const struct acting_cells *a)
 {
     int cell[EK_PLAN_MAX + EK_PLAN_MODES_MAX], below = 0, percent;
@@ -204,7 +204,7 @@ static double share_of_sets(const struct ek_composing *c, const struct acting_ce
     return fmin(share / EK_PERCENT_WHOLE, 1);
 }
 
-/* With those from number `from` on, which are new. */
+/* Return the fraction including the new cells from index `from` on. */
 static double share_of(const struct ek_composing *c, const struct acting_cells *a, int from)
 {
     if (!c->reach)
@@ -214,7 +214,7 @@ static double share_of(const struct ek_composing *c, const struct acting_cells *
     return ek_route_coverage_share(c->reach);
 }
 
-/* What all of them would do; and what of the limits they exceed. */
+/* Compute the total effect of all candidates. Return the limit that they exceed. */
 static enum ek_exceeds measure(const struct ek_composing *c, const struct candidates *all,
                                struct ek_composed *out)
 {
@@ -241,7 +241,7 @@ static void leave_all_out(struct candidates *all)
         all->of[i].left_out = may_act(&all->of[i]);
 }
 
-/* What was wanted first stays, as far as the limits allow. */
+/* Drop the latest candidates that exceed a limit. */
 static void truncate_candidates(const struct ek_composing *c, struct candidates *all)
 {
     struct acting_cells a = {.count = 0};
@@ -270,7 +270,7 @@ static void truncate_candidates(const struct ek_composing *c, struct candidates 
     }
 }
 
-/* Returns whether there was room for all. */
+/* Return whether all pins fit. */
 static bool add_pins(struct ek_plan *p, const struct ek_composing *c)
 {
     for (int i = 0; i < c->pins; i++) {
@@ -296,7 +296,7 @@ static bool has_modes(const struct ek_plan *p, int feature)
     return false;
 }
 
-/* All that the rules say of a feature, or nothing of it. */
+/* Add all modes of a feature, or none. Return whether they fit. */
 static bool add_modes(struct ek_plan *p, const struct ek_composing *c, int feature)
 {
     int before = p->modes;
@@ -314,7 +314,7 @@ static bool add_modes(struct ek_plan *p, const struct ek_composing *c, int featu
     return true;
 }
 
-/* Returns whether there was room for all. */
+/* Return whether all candidates fit. */
 static bool add_candidates(struct ek_plan *p, const struct ek_composing *c,
                            const struct candidates *all)
 {

@@ -1,11 +1,9 @@
-/* How much of the traffic something acts on that grows place by place: of lists that are known by
- * the cells they are in, the mean of the largest percentage that acts on any cell of theirs. What
- * bucket a query is in has nothing to do with its cells, and all that acts on a bucket acts on
- * those below it (data/rules.h: canaries).
+/* Fraction of traffic with active treatments, from recorded lists and their cells: the mean over
+ * lists of the largest percentage of their cells. Canary buckets are independent of cells, and a
+ * percentage includes all lower buckets.
  *
- * A cell that is added costs the lists in it, whatever was added before. Exact: sums of integers,
- * one division. Percentages are hundredths of a percent, 0..EK_PERCENT_WHOLE.
- * Owner: the caller. One thread at a time. Some 400 KiB.
+ * Adding a cell costs time proportional to its lists. Exact: integer sums and one division.
+ * Percentages are hundredths, 0 to EK_PERCENT_WHOLE. About 400 KiB.
  */
 #ifndef EK_PLAN_PLAN_COMPOSE_H
 #define EK_PLAN_PLAN_COMPOSE_H
@@ -19,78 +17,78 @@
 
 struct ek_route_coverage;
 
-enum { EK_ROUTE_COVERAGE_LISTS = 4096, EK_ROUTE_COVERAGE_CELLS = 9 /* of a list */ };
+enum { EK_ROUTE_COVERAGE_LISTS = 4096, EK_ROUTE_COVERAGE_CELLS = 9 /* per list */ };
 
-int ek_route_coverage_new(struct ek_route_coverage **out); /* EK_ENOMEM */
+int ek_route_coverage_new(struct ek_route_coverage **out); /* Return 0, or EK_ENOMEM. */
 void ek_route_coverage_free(struct ek_route_coverage *r);
-/* No lists, and nothing acts. */
+/* Remove all lists and percentages. */
 void ek_route_coverage_clear(struct ek_route_coverage *r);
-/* One more list; those below 0 are none. What is beyond the enum is left out. Before the first
- * ek_route_coverage_add. */
+/* Record a list by its cells; -1: none. More lists or cells than the limits are ignored. Call
+ * before percentages are added. */
 void ek_route_coverage_list(struct ek_route_coverage *r, const int16_t *cells, int count);
 
-/* The plan in force, made from scratch of what findings want, what people and rules have pinned,
- * how far each route has been let, and the limits.
+/* Composition of the current plan from desired entries, pins, rollouts and limits.
  *
- * Composed after each event that may change it, by the guard, or for a fleet by its decider. There
- * is no history in it, so a restart or another decider composes the same.
- * - A pin goes before what findings want: in its cell, and one of all traffic in every cell of the
- *   feature. At one place a person's goes before one of the rules. Pins are no matter of limits.
- * - An entry is in the plan when its rollout may act and its mode, or one that the rules have for
- *   some of its lists, is more than observe. Its percentage is that of its rollout wherever it may
- *   be in a canary, else all.
- * - Limits hold for what may act (canary, enforce). With `on_limit: observe` nothing that findings
- *   want acts while more is wanted than allowed, and as long after as the caller says; with `keep`
- *   what was wanted first acts, and what goes beyond is left out.
- * Pure; allocates nothing and takes some 60 KiB of stack. Cells and features are numbers as in the
- * plan. Owner of everything: the caller.
+ * The guard or the leader composes after each event that may change the plan. The result depends
+ * only on the inputs, so a restart or a new leader composes the same plan.
+ * - A pin takes precedence over findings: in its segment, or in all segments if it is of all
+ *   traffic. A pin of an operator takes precedence over the rules. Limits do not apply to pins.
+ * - An entry is in the plan if its rollout may act and it has a mode above observe for some of its
+ *   lists. Its percentage is that of the rollout if any list is in a canary, else all.
+ * - Limits apply to canary and enforce. With `on_limit: observe`, no finding acts while a limit is
+ *   exceeded, and for a while after (was_limited). With `keep`, the oldest entries act, and the
+ *   rest is dropped.
+ *
+ * Pure; no allocation, about 60 KiB of stack.
  */
 struct ek_pinned {
     int feature, cell;
-    struct ek_treatment treatment; /* EK_ACT_NONE: nothing acts there */
+    struct ek_treatment treatment; /* EK_ACT_NONE: no treatment there */
     enum ek_plan_source by;        /* EK_BY_PERSON, EK_BY_RULES */
 };
 
 struct ek_composing {
-    const struct ek_rules *rules; /* limits are all that is read of them */
+    const struct ek_rules *rules; /* only the limits are used */
     const struct ek_plan *desired;
-    struct ek_rollouts *rollouts; /* is only read; what has none may not act */
-    const struct ek_pinned *pin;  /* those that hold now */
+    struct ek_rollouts *rollouts; /* read only; an entry without a rollout may not act */
+    const struct ek_pinned *pin;  /* active pins */
     int pins;
-    const struct ek_plan_mode *mode; /* `mode_in` by cell: a feature's own, and those of `defaults`
-                                      * for features that do not say a mode; one per level and
-                                      * place */
+    const struct ek_plan_mode *mode; /* modes by cell, one per feature, level and cell: of the
+                                        feature, or of `defaults` if the feature has no mode */
     int modes;
     bool paused;
-    bool was_limited; /* by `on_limit: observe`, too short ago */
-    /* The mode of a feature in a cell by the most specific word (ek_rules_mode). */
+    bool was_limited; /* `on_limit: observe`, exceeded recently */
+    /* Return the most specific mode of a feature in a cell (ek_rules_mode). */
     enum ek_mode (*mode_of)(void *context, int feature, int cell);
-    /* Its segment dimension; -1: all traffic. A list has at most one cell of each. */
+    /* Return the segment dimension of a cell; -1: all traffic. A list has at most one cell per
+     * dimension. */
     int (*dimension_of)(void *context, int cell);
-    /* Of the traffic in any of these cells, 0..1. NULL: not known, and no limit of it holds. */
+    /* Return the fraction of traffic in any of the cells, 0 to 1. NULL: unknown, the limit does not
+     * apply. */
     double (*share_of)(void *context, const int *cell, int count);
-    /* The same by lists, and quicker: it is asked in place of share_of. NULL: there are none. */
+    /* Fraction by recorded lists: exact and faster than share_of, which it replaces. May be NULL.
+     */
     struct ek_route_coverage *reach;
     void *context;
 };
 
-/* What is more than the rules allow, or than the plan has room for. */
+/* Exceeded limit of the rules or the plan. */
 enum ek_exceeds {
     EK_EXCEEDS_NONE,
     EK_EXCEEDS_FEATURES, /* max_routed_features */
     EK_EXCEEDS_SHARE,    /* max_routed_share */
-    EK_EXCEEDS_PLAN,     /* EK_PLAN_MAX, EK_PLAN_MODES_MAX: what is left out is only told */
+    EK_EXCEEDS_PLAN,     /* EK_PLAN_MAX, EK_PLAN_MODES_MAX: dropped entries are only reported */
 };
 
 struct ek_composed {
-    bool changed;            /* the version has risen */
-    enum ek_exceeds limited; /* now; the first of several */
-    int features;            /* that would act if there were no limit */
-    double share; /* of the traffic that they would act on, never too low; NaN: unknown */
+    bool changed;            /* the version rose */
+    enum ek_exceeds limited; /* first exceeded limit */
+    int features;            /* number of features that would act without limits */
+    double share; /* upper bound of the fraction of traffic that they act on; NaN: unknown */
 };
 
-/* What follows the plan of now, into `next`, which is another one. The version rises when and only
- * when the two differ in what they treat (ek_plan_same). */
+/* Compose the successor of `now` into `next`. The version rises if and only if the treatments
+ * differ (ek_plan_same). */
 void ek_plan_compose(struct ek_plan *next, const struct ek_plan *now, const struct ek_composing *c,
                      struct ek_composed *out);
 

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-/* A unit that fits the finding and that the rules list for the feature. */
+/* Return whether a matching unit is in the rules of the feature. */
 static int listed_unit(const struct ek_feature_rule *rule, const struct ek_manifest *m,
                        const struct ek_finding *f)
 {
@@ -19,9 +19,8 @@ static int listed_unit(const struct ek_feature_rule *rule, const struct ek_manif
     return 0;
 }
 
-/* Traffic may move by a tenth, units rarely do: a small factor needs a known unit to be acted on.
- * And a route changes all lists: too many for the sake of a few.
- */
+/* Traffic may shift by a tenth, but units rarely do, so a small factor needs a known unit. A route
+ * affects all lists of its segment, so a small fraction is not acted on either. */
 static int too_small(const struct ek_feature_rule *rule, const struct ek_manifest *m,
                      const struct ek_finding *f)
 {

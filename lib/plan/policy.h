@@ -1,4 +1,4 @@
-/* What the rules say of a finding: what is to be done about it, and how far. */
+/* Action and mode for a finding, according to the rules. */
 #ifndef EK_PLAN_POLICY_H
 #define EK_PLAN_POLICY_H
 
@@ -10,16 +10,16 @@
 #include <stdbool.h>
 
 struct ek_decision {
-    struct ek_treatment treatment; /* what is done, or in observe would be */
-    enum ek_mode mode;             /* of its own cell */
-    bool desired;                  /* it is to be done, as far as modes and limits let it */
-    enum ek_bound limited;         /* the limit that says no (guard/control.h); else none */
-    bool paused;                   /* a person says no, for all */
-    bool stays;                    /* its fault is gone, and a person has to end it */
+    struct ek_treatment treatment; /* treatment; in observe mode the possible one */
+    enum ek_mode mode;             /* of the segment of the finding */
+    bool desired;                  /* a treatment is requested, subject to modes and limits */
+    enum ek_bound limited;         /* limit that prevents it, or EK_BOUND_NONE */
+    bool paused;                   /* prevented by a pause */
+    bool stays;                    /* the fault has cleared, and the route waits for an operator */
 };
 
-/* have_model: whether there is a model to route with; without one nothing is wanted, and what is
- * told in observe mode is what a model would allow. */
+/* Return the decision for a finding. have_model: a routable model is loaded. Without a model no
+ * treatment is desired, and observe mode reports the treatment that a model would allow. */
 struct ek_decision ek_decide(const struct ek_rules *rules, const struct ek_manifest *m,
                              int have_model, const struct ek_finding *finding);
 

@@ -36,7 +36,7 @@ static int hundredths(double percent)
     return rounded < EK_PERCENT_WHOLE ? (int)rounded : EK_PERCENT_WHOLE;
 }
 
-/* The place that ended first; NULL when all go on. */
+/* Return the rollout that ended first, or NULL if none has ended. */
 static struct ek_rollout *oldest(struct ek_rollouts *s)
 {
     struct ek_rollout *found = NULL;
@@ -60,7 +60,8 @@ static struct ek_rollout *place_for(struct ek_rollouts *s, int feature, int cell
     return r;
 }
 
-/* Whether a time lies no further back than so many holds; one ahead of now was wrong. */
+/* Return whether a time is at most EK_FLAP_DURATIONS holds in the past. A future time was wrong and
+ * counts as now. */
 static bool lately(int64_t then_ms, int64_t now_ms, int64_t min_duration_ms)
 {
     return then_ms >= now_ms || (now_ms - then_ms - 1) / EK_FLAP_DURATIONS < min_duration_ms;
@@ -88,7 +89,7 @@ struct ek_rollout *ek_rollout_begin(struct ek_rollouts *s, int feature, int cell
         r = place_for(s, feature, cell);
     if (!r)
         return NULL;
-    r->relapses += r->relapses < INT32_MAX; /* -1: the first time is none */
+    r->relapses += r->relapses < INT32_MAX; /* -1: the first fault is no relapse */
     r->ended_ms = -1;
     start(r, c, now_ms);
     return r;
@@ -126,7 +127,7 @@ int64_t ek_rollout_min_duration_ms(const struct ek_rollout *r, const struct ek_r
     return hold > most / times ? most : hold * times;
 }
 
-/* Lower end of the 99% interval of a share by Wilson (1927). */
+/* Lower bound of the 99% Wilson score interval of a fraction (1927). */
 static double surely(uint64_t hits, uint64_t of)
 {
     static const double Z = 2.5758293035489004;
@@ -145,7 +146,7 @@ static bool above(double value, double most, double *figure, double *limit)
     return true;
 }
 
-/* Of the lists that were tried. */
+/* Check the shadow-scored lists. */
 static enum ek_guardrail check_rank_change(const struct ek_guardrails *g,
                                            const struct ek_rollout_stats *f, double *figure,
                                            double *limit)
@@ -154,7 +155,7 @@ static enum ek_guardrail check_rank_change(const struct ek_guardrails *g,
                                                                         : EK_GUARDRAIL_NONE;
 }
 
-/* Of the lists that it acted on. */
+/* Check the routed lists. */
 static enum ek_guardrail check_route_stats(const struct ek_guardrails *g,
                                            const struct ek_rollout_stats *f, double *figure,
                                            double *limit)
@@ -239,7 +240,7 @@ void ek_rollouts_add_pause(struct ek_rollouts *s, int64_t for_ms)
             s->one[i].step_ms += for_ms < INT64_MAX - s->one[i].step_ms ? for_ms : 0;
 }
 
-/* Of one place that both have. */
+/* Merge two rollouts of the same feature and cell. */
 static void join(struct ek_rollout *r, const struct ek_rollout *other)
 {
     if (is_running(r) && is_running(other) && other->percent < r->percent) {

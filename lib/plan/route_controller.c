@@ -1,4 +1,4 @@
-/* How far routes have been let: they begin and end with what is wanted, step, and are withdrawn. */
+/* Route controller: desired entries, rollouts, route budgets and limits. */
 #include "plan/route_controller.h"
 
 #include "base/alloc.h"
@@ -8,8 +8,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Shares of the traffic change with it, a value may find a cell, and nobody says when: lists until
- * they are looked at. */
+/* Lists between compositions, because traffic fractions and available cells change without an
+ * event. */
 enum { AGAIN_LISTS = 1024 };
 
 static bool limits_share(const struct ek_controller *c)
@@ -73,7 +73,7 @@ static enum ek_bound bound_of(enum ek_exceeds x)
 static bool ek_controller_is_earned(const struct ek_controller *c, const struct ek_finding *f,
                                     double *credit);
 
-/* As the rules have it; told only where too few lists have shown the fault, or none of late. */
+/* Apply the rules; only alert if the budget is too small. */
 static struct ek_decision decide(const struct ek_controller *c, const struct ek_finding *f)
 {
     const struct ek_controller_setup *s = &c->setup;
@@ -114,7 +114,7 @@ struct ek_decision ek_controller_decide(const struct ek_controller *c, const str
 
 /* ---------------------------------------------------------------- findings */
 
-/* A factor of a part of the lists undoes nothing in the others. */
+/* A factor of a part of the lists corrects nothing in the others. */
 static struct ek_plan_repair repair_of(const struct ek_finding *f)
 {
     static const double ALL_LISTS = .9;
@@ -125,8 +125,8 @@ static struct ek_plan_repair repair_of(const struct ek_finding *f)
 
 static const struct ek_feature_rule *ek_controller_rule(const struct ek_controller *c, int feature);
 
-/* A fault whose figures waver about a bound lets its route end and asks again: that is the same
- * fault, in which a guardrail's word is final. */
+/* A statistic near a threshold may end and restart the route of one fault, in which a rollback is
+ * final. */
 static struct ek_rollout *rollout_for(struct ek_controller *c, const struct ek_finding *f,
                                       int64_t time_ms)
 {
@@ -147,7 +147,7 @@ static void want(struct ek_controller *c, const struct ek_finding *f, struct ek_
     double credit;
     ek_controller_is_earned(c, f, &credit);
     const struct ek_plan_entry *before = ek_plan_entry_at(&c->desired, f->feature, f->cell);
-    c->retell |= before && ek_plan_awaits(before); /* its fault has come back */
+    c->retell |= before && ek_plan_awaits(before); /* the fault has returned */
     ek_plan_set(&c->desired, f->feature, f->cell, treatment, time_ms);
     for (int i = 0; i < c->desired.count; i++)
         if (c->desired.entry[i].feature == f->feature && c->desired.entry[i].cell == f->cell)
@@ -175,8 +175,8 @@ static void start_end(struct ek_controller *c, const struct ek_finding *f, int64
 
 static enum ek_mode ek_controller_mode_of(const struct ek_controller *c, int feature, int cell);
 
-/* Whether the route of a finding does anything; while all is paused, whether it did before. Where
- * nobody knows what was in force then, the rules say what would have been. */
+/* Return whether the route of a finding acts, or acted before the pause. If the plan before the
+ * pause is unknown, return whether the rules let it act. */
 static bool does_something(const struct ek_controller *c, int feature, int cell)
 {
     const struct ek_plan *p = c->paused ? &c->before : ek_controller_plan(c);
@@ -186,7 +186,8 @@ static bool does_something(const struct ek_controller *c, int feature, int cell)
     return e && e->by == EK_BY_FINDING && e->mode != EK_MODE_OBSERVE;
 }
 
-/* Its fault is gone. With `recover: manual` what acts goes on until a person ends it. */
+/* End the entry of a recovered fault. With `recover: manual` an active route waits for an
+ * operator. */
 static void recover(struct ek_controller *c, const struct ek_finding *f, int64_t time_ms)
 {
     bool acts = does_something(c, f->feature, f->cell);
@@ -207,10 +208,11 @@ void ek_controller_add_finding(struct ek_controller *c, const struct ek_finding 
         d = decide(c, f);
         if (d.desired)
             want(c, f, d.treatment, time_ms);
-        else /* a figure that wavers about a bound makes no plan that does */
+        else /* a statistic near a threshold must not make the plan flap */
             start_end(c, f, time_ms);
         break;
-    case EK_DISMISSED: /* one that was never confirmed takes no earlier one's hold away */
+    case EK_DISMISSED: /* a suspicion that was not confirmed does not end an earlier minimum
+                          duration */
         if (f->class != EK_CLASS_NONE)
             ek_plan_remove(&c->desired, f->feature, f->cell);
         break;
@@ -238,9 +240,8 @@ void ek_controller_start_at(struct ek_controller *c, uint64_t version)
     ek_controller_time(c)->version = version;
 }
 
-/* --------------------------------------------------- what a plan is made of */
+/* -------------------------------------------------------- inputs of a plan */
 
-/* The cells in use, to who gives them away. */
 void ek_controller_retain_cells(struct ek_controller *c)
 {
     const struct ek_plan *const plan[] = {&c->desired, ek_controller_plan(c), &c->before};
@@ -260,8 +261,8 @@ void ek_controller_retain_cells(struct ek_controller *c)
         c->setup.cells.retain(c->setup.cells.context, c->held, cells);
 }
 
-/* What the rules say of the lists of some values. Where one has no cell, the whole feature is left
- * alone: nobody could tell its lists from others. */
+/* Add the modes of segments for a feature. If one has no cell, the feature is not routed at all:
+ * its lists cannot be distinguished. */
 static bool add_modes(struct ek_controller *c, int feature, const struct ek_feature_rule *said,
                       bool own)
 {
@@ -276,12 +277,12 @@ static bool add_modes(struct ek_controller *c, int feature, const struct ek_feat
             return false;
         c->mode[c->modes++] = (struct ek_plan_mode){feature, cell, in->mode, own};
         if (!c->held[cell])
-            ek_controller_retain_cells(c); /* the next value must not take it */
+            ek_controller_retain_cells(c); /* the next segment value must not take the cell */
     }
     return true;
 }
 
-/* Words for the lists of values, of the features that something is wanted for. */
+/* Find the modes of segments for all desired features. */
 static void find_modes(struct ek_controller *c)
 {
     const struct ek_rules *rules = c->setup.rules;
@@ -324,7 +325,7 @@ static double share_of(void *context, const int *cell, int count)
 
 /* ------------------------------------------------------------------ limits */
 
-/* Whether what was exceeded is so no longer, for a hold. */
+/* Return whether no limit has been exceeded for one minimum duration. */
 static bool is_free(const struct ek_controller *c, int64_t time_ms)
 {
     return c->limited == EK_EXCEEDS_NONE ||
@@ -332,8 +333,7 @@ static bool is_free(const struct ek_controller *c, int64_t time_ms)
             (time_ms < c->free_ms || time_ms - c->free_ms >= c->setup.rules->min_duration_ms));
 }
 
-/* A trip is when a limit begins to hold; it is the same one until a hold after nothing was exceeded
- * any more. */
+/* Report a limit once, until it has not been exceeded for one minimum duration. */
 static void note_limit(struct ek_controller *c, const struct ek_composed *out, bool was,
                        int64_t time_ms)
 {
@@ -357,9 +357,9 @@ static void note_limit(struct ek_controller *c, const struct ek_composed *out, b
 
 static bool ek_controller_end_spent(struct ek_controller *c);
 
-/* ----------------------------------------------------------------- settling */
+/* ------------------------------------------------------------------ update */
 
-/* Takes out what has ended. */
+/* Remove expired entries. */
 static void expire(struct ek_controller *c, int64_t time_ms)
 {
     if (c->desired.count && ek_plan_expire(&c->desired, time_ms))
@@ -406,7 +406,7 @@ static void compose(struct ek_controller *c, int64_t time_ms, struct ek_composed
         note_limit(c, out, was, time_ms);
     c->now = !c->now;
     c->above = 0;
-    c->stale = c->no_memory; /* then it is tried again with the next list */
+    c->stale = c->no_memory; /* retry with the next list */
     ek_controller_retain_cells(c);
 }
 
@@ -433,10 +433,9 @@ int ek_controller_update(struct ek_controller *c, int64_t time_ms, uint64_t quer
     return told ? told : ended;
 }
 
-/* Lists between two looks: without lists there is no growth, and no verdict either. */
+/* Lists between checks of rollouts. */
 enum { LOOK_LISTS = 32 };
 
-/* The mode of a feature in a cell, by the most specific word of the rules. */
 static const struct ek_feature_rule *ek_controller_rule(const struct ek_controller *c, int feature)
 {
     const struct ek_manifest *m = c->setup.manifest;
@@ -466,8 +465,8 @@ void ek_controller_sync_rollouts(struct ek_controller *c, int64_t time_ms)
     }
 }
 
-/* The mode by which a route of the plan in force steps and is judged: that of a canary as long as
- * any list that it reaches has it, for those wait for its steps whatever others have. */
+/* Return the mode that applies to steps and guardrails of a route: canary if any list in scope has
+ * it, because these lists need the steps. */
 static enum ek_mode mode_of_route(const struct ek_controller *c, const struct ek_plan_entry *e)
 {
     const struct ek_plan *p = ek_controller_plan(c);
@@ -479,7 +478,7 @@ static enum ek_mode mode_of_route(const struct ek_controller *c, const struct ek
     return modes & ek_mode_bit(EK_MODE_ENFORCE) ? EK_MODE_ENFORCE : EK_MODE_OBSERVE;
 }
 
-/* Whose step was the last of those that act: where the stage is slow, it is that one's doing. */
+/* Return the active rollout that stepped last; it gets the blame for latency. */
 static const struct ek_rollout *grew_last(const struct ek_controller *c)
 {
     const struct ek_plan *p = ek_controller_plan(c);
@@ -515,7 +514,7 @@ static bool check_rollout(struct ek_controller *c, struct ek_rollout *r,
 {
     const struct ek_plan *p = ek_controller_plan(c);
     const struct ek_controller_callbacks *h = &c->setup.callbacks;
-    enum ek_mode mode = EK_MODE_OBSERVE; /* what a limit keeps out does not act */
+    enum ek_mode mode = EK_MODE_OBSERVE; /* an entry outside the plan does not act */
     for (int i = 0; i < p->count; i++)
         if (p->entry[i].feature == r->feature && p->entry[i].cell == r->cell &&
             p->entry[i].by == EK_BY_FINDING)
@@ -530,7 +529,7 @@ static bool check_rollout(struct ek_controller *c, struct ek_rollout *r,
     return true;
 }
 
-/* Lets all rollouts look; whether one has changed. Nothing while it is paused. */
+/* Check all rollouts. Return whether one changed. No effect while paused. */
 static bool ek_controller_look(struct ek_controller *c, int64_t time_ms, uint64_t query)
 {
     bool some = c->desired.count && !c->paused;
@@ -544,7 +543,7 @@ static bool ek_controller_look(struct ek_controller *c, int64_t time_ms, uint64_
     return changed;
 }
 
-/* Whether it was one that only stayed because nobody had ended it. */
+/* End a route that waits for an operator. Return whether it did. */
 static bool end_by_hand(struct ek_controller *c, int feature, int cell)
 {
     const struct ek_plan_entry *e = ek_plan_entry_at(&c->desired, feature, cell);
@@ -574,9 +573,8 @@ int ek_controller_resume(struct ek_controller *c, int feature, int cell, int64_t
     return EK_OK;
 }
 
-/* A list that shows the fault earns two at least, whatever action_min_fraction is; and 0 stands for
- * the least. No class goes without an account, also those that are acted on whatever their share.
- */
+/* Limits of action_min_fraction: a list with the fault adds two lists or more to the budget, and
+ * action_min_fraction 0 counts as the minimum. So every class has a budget. */
 static const double SHARE_MOST = .5, SHARE_LEAST = 1e-4;
 
 static double lists_each(const struct ek_controller *c, int feature)
@@ -590,7 +588,7 @@ static bool has_budget(const struct ek_controller *c)
     return c->setup.callbacks.mean_membership && c->setup.callbacks.membership;
 }
 
-/* With `recover: manual` it is kept, for other rules may come, and ends nothing. */
+/* With `recover: manual` budgets are counted but end no route, because the rules may change. */
 static bool uses_budget(const struct ek_controller *c)
 {
     return has_budget(c) && c->setup.rules->recover_auto;
@@ -602,13 +600,13 @@ static bool is_desired(const struct ek_controller *c, int feature, int cell)
     return e && e->until_ms < 0;
 }
 
-/* control_earned.c: whether lists enough have shown the fault, the newest among them, to begin or
- * to go on; *credit: lists that its route may act on then. */
+/* Return whether the budget, including recent lists, suffices to start or continue a route.
+ * *credit: its budget. */
 static bool ek_controller_is_earned(const struct ek_controller *c, const struct ek_finding *f,
                                     double *credit)
 {
     *credit = 0;
-    if (f->cell < 0) /* a fleet's, for which its decider acts, and has no cell here */
+    if (f->cell < 0) /* finding of the fleet without a cell here; the leader acts on it */
         return !f->passing;
     const struct ek_rollout *r = ek_controller_rollout(c, f->feature, f->cell);
     bool lasts = is_desired(c, f->feature, f->cell), again = r && r->about.episode == f->episode;
@@ -619,15 +617,15 @@ static bool ek_controller_is_earned(const struct ek_controller *c, const struct 
         return false;
     if (!has_budget(c))
         return true;
-    if (!again) /* what its lists earned before anything was done about it */
+    if (!again) /* lists since the change began */
         *credit +=
             c->setup.callbacks.mean_membership(c->setup.callbacks.context, f->feature, f->cell) *
             lists_each(c, f->feature);
     return !uses_budget(c) || *credit >= (again ? c->setup.rules->confirmation_lists : 1);
 }
 
-/* For how long a fault that is gone has earned its route where nobody counts lists, by the time
- * that it went on and its share; INT64_MAX where they are counted, or it is not known. */
+/* Estimate how long a cleared fault has paid for its route if lists are not counted, from its
+ * duration and fraction. INT64_MAX: lists are counted, or unknown. */
 static int64_t ek_controller_earned_ms(const struct ek_controller *c, const struct ek_finding *f,
                                        int64_t time_ms)
 {
@@ -668,7 +666,7 @@ void ek_controller_list(struct ek_controller *c, const struct ek_plan_routing *r
     }
 }
 
-/* Takes out what has spent all; whether there was any. */
+/* Remove entries without budget. Return whether any was removed. */
 static bool ek_controller_end_spent(struct ek_controller *c)
 {
     bool some = false;

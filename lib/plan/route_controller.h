@@ -1,11 +1,9 @@
-/* What is done about findings: from what they want, what people and rules have pinned, how far each
- * route has been let, and the limits, to the plan in force.
+/* Route controller: makes the current plan from findings, pins, rollouts and limits.
  *
- * A guard has one over the cells of its detector, a fleet's decider one over the places of its
- * pool. Two plans are in it: `wanted`, which findings change (decide/plan.h), and the one in force,
- * which is composed of it (decide/compose.h) by ek_controller_update, and only there. What was done
- * is told as decisions. Times are those of the stream. Composing takes some 60 KiB of stack. Owner:
- * the caller. One thread at a time. What the setup points at must outlive it.
+ * A guard has a controller with the cells of its detector, a leader one with the cells of its pool.
+ * Findings change the desired plan (plan/plan.h). Only ek_controller_update composes the current
+ * plan from it (plan/plan_compose.h). Changes are reported as decisions. Times are event times.
+ * Composing takes about 60 KiB of stack. The objects in the setup must outlive the controller.
  */
 #ifndef EK_PLAN_ROUTE_CONTROLLER_H
 #define EK_PLAN_ROUTE_CONTROLLER_H
@@ -26,48 +24,49 @@
 
 struct ek_controller;
 
-/* Cells are numbers of the caller, 0 for all traffic; texts are views. */
+/* Cell numbers of the caller, 0 for all traffic; strings are views. */
 struct ek_controller_cells {
-    /* Number of its dimension, -1: all traffic; its name and value (NULL for all traffic / other).
-     */
+    /* Return the number of the dimension, -1: all traffic; its name; the segment value. NULL: all
+     * traffic, or other. */
     int (*dimension_of)(void *context, int cell);
     const char *(*name_of)(void *context, int cell);
     const char *(*value_of)(void *context, int cell);
-    /* The cell of a value, -1: it has none. For orders only. */
+    /* Return the cell of a segment value, -1: none. For operator commands only. */
     int (*find)(void *context, const char *dimension, const char *value);
-    /* A cell for a value, made if need be, and kept at once; -1: no room; -2: no memory. */
+    /* Return the cell of a segment value, assigned and retained if needed; -1: no space; -2: out of
+     * memory. */
     int (*assign)(void *context, const char *dimension, const char *value);
-    /* held [cells]: those in use (plans, modes, pins), which are not to be taken. NULL: none is. */
+    /* Report the cells in use, held [cells], which must not be reassigned. May be NULL. */
     void (*retain)(void *context, const uint8_t *held, int cells);
-    /* Of the traffic in any of these, 0..1, never too low. NULL: not known, no limit of it holds.
-     */
+    /* Return an upper bound of the fraction of traffic in any of the cells, 0 to 1. NULL: unknown,
+     * the limit does not apply. */
     double (*share_of)(void *context, const int *cell, int count);
-    /* Hands each list that is remembered to ek_route_coverage_list: quicker, in place of share_of.
-     * NULL: there are none. */
+    /* Pass each recorded list to ek_route_coverage_list. Faster than share_of, which it replaces.
+     * May be NULL. */
     void (*each_list)(void *context, struct ek_route_coverage *reach);
     void *context;
 };
 
-/* All may be NULL. */
+/* Callbacks, each optional. */
 struct ek_controller_callbacks {
-    /* Who keeps and tells decisions. EK_ENOMEM. */
+    /* Store and report a decision. Return 0, or EK_ENOMEM. */
     int (*decided)(void *context, const struct ek_decision_record *d);
-    /* What is known of a route since its last step; false: nothing, and then there is no step and
-     * no rail. */
+    /* Set the statistics of a route since its last step. Return false if none exist; then no step
+     * and no guardrail applies. */
     bool (*figures_of)(void *context, int feature, int cell, struct ek_rollout_stats *out);
-    /* How far the newest list shows the open change of a place, and the number of that, 0: it is
-     * none of it; and how many of all its lists do (decide/shows.h). Of who has no lists nothing is
-     * known, and then no route is held to what it earned. */
+    /* Return the probability that the last list has the fault of a segment, with the finding
+     * number, 0: none; and the expected number of such lists (detect/fault_membership.h). NULL:
+     * routes have no budget. */
     double (*membership)(void *context, int feature, int cell, uint32_t *episode);
     double (*mean_membership)(void *context, int feature, int cell);
-    /* Those begin anew. */
+    /* Restart the statistics of a route. */
     void (*figures_begin)(void *context, int feature, int cell);
     void *context;
 };
 
-/* Accepted levels, for orders: both fill in the decision. */
+/* Accepted levels for operator commands. Both callbacks complete the decision. */
 struct ek_controller_levels {
-    /* EK_ESTATE, EK_ELIMIT, EK_ENOMEM: nothing has changed. */
+    /* Return 0, EK_ESTATE, EK_ELIMIT or EK_ENOMEM; on error nothing changes. */
     int (*accept)(void *context, int feature, int cell, struct ek_decision_record *m,
                   struct ek_error *e);
     int (*revert)(void *context, uint64_t version, struct ek_decision_record *m,
@@ -78,121 +77,123 @@ struct ek_controller_levels {
 struct ek_controller_setup {
     const struct ek_manifest *manifest;
     const struct ek_rules *rules;
-    bool have_model; /* without one nothing is wanted */
+    bool have_model; /* without a model no entry is desired */
     struct ek_controller_cells cells;
     struct ek_controller_callbacks callbacks;
     struct ek_controller_levels levels;
 };
 
+/* Create a controller with an empty plan. Return 0, or EK_ENOMEM. */
 int ek_controller_new(struct ek_controller **out, const struct ek_controller_setup *s,
                       struct ek_error *e);
 void ek_controller_free(struct ek_controller *c);
-/* The plan in force, and that of what findings want. Valid until the next call that changes
- * something. */
+/* Return the current plan, and the desired plan. Valid until the next change. */
 const struct ek_plan *ek_controller_plan(const struct ek_controller *c);
 const struct ek_plan *ek_controller_desired(const struct ek_controller *c);
 
-/* What the rules say of it now, for its event: after ek_controller_add_finding and
+/* Return the decision for the event of a finding. Call after ek_controller_add_finding and
  * ek_controller_update. */
 struct ek_decision ek_controller_decide(const struct ek_controller *c, const struct ek_finding *f);
-/* It wants something, or nothing any more. */
+/* Update the desired plan by a finding. */
 void ek_controller_add_finding(struct ek_controller *c, const struct ek_finding *f,
                                int64_t time_ms);
-/* A list was taken, and got this of the plan in force: what it earns the routes, and takes of what
- * they have. Not for one of which nothing is learnt, as a repeat. Before the next settle. */
+/* Update the route budgets by a list and its treatment. Call for lists that the detector has
+ * counted, before the next ek_controller_update. */
 void ek_controller_list(struct ek_controller *c, const struct ek_plan_routing *routing);
-/* What has run out, what is due (steps, rails), and the plan that follows. query: the first under
- * it. *changed: it is to be told, for its version rose, or the fault of an entry is gone and it
- * awaits a person, or it does no longer. Nothing to do costs a comparison or two. EK_ENOMEM: it is
- * done, and not all of it was told. */
+/* Remove expired entries, apply steps and guardrails, and compose the plan if needed. `query`:
+ * number of the next list. *changed: report the plan, because its version rose, or an entry starts
+ * or stops waiting for an operator. Return 0, or EK_ENOMEM; the update is then done, but not all
+ * decisions are reported. */
 int ek_controller_update(struct ek_controller *c, int64_t time_ms, uint64_t query, bool *changed);
-/* The limit that the last settle ran into: to be shouted each time. EK_BOUND_NONE: none. */
+/* Return the limit that the last update exceeded, which is reported each time, or EK_BOUND_NONE. */
 enum ek_bound ek_controller_reached_limit(const struct ek_controller *c);
-/* The cell is another value's. */
+/* Remove the state of a cell that gets another segment value. */
 void ek_controller_reset_cell(struct ek_controller *c, int cell);
-/* How far the route is; NULL: there is none. */
+/* Return the rollout of a route, or NULL. */
 const struct ek_rollout *ek_controller_rollout(const struct ek_controller *c, int feature,
                                                int cell);
 
-/* Check whether an order can be meant, by the names, the rules and the time of the stream (0: not
- * known). EK_EUSAGE, with EK_ERR_NAME for an unknown feature or segment; EK_ESTATE. */
+/* Validate a command against names, rules and event time (0: unknown). Return 0, EK_ESTATE, or
+ * EK_EUSAGE, with EK_ERR_NAME for an unknown feature or segment. */
 int ek_controller_check(const struct ek_controller *c, const struct ek_order *o, int64_t time_ms,
                         struct ek_error *e);
-/* Check an order and carry it out; the next settle makes the plan. *m: the decision, apart from
- * number, list and versions; texts of the order. Errors: those of ek_controller_check, EK_ESTATE,
- * EK_ELIMIT, EK_ENOMEM; then nothing has changed. */
+/* Validate and apply a command; the next update makes the plan. *m gets the decision without
+ * number, list and versions; its strings are those of the command. Return 0, EK_ESTATE, EK_ELIMIT,
+ * EK_ENOMEM or as ek_controller_check; on error nothing changes. */
 int ek_controller_carry_out(struct ek_controller *c, const struct ek_order *o, int64_t time_ms,
                             struct ek_decision_record *m, struct ek_error *e);
-/* What people say (pins.c). At most EK_PINS_MAX pins of people. A person's goes before
- * one of the rules, and each before what findings want. Texts are copied. */
+/* Pin of an operator, at most EK_PINS_MAX. */
 struct ek_controller_pin {
     int feature, cell;
-    struct ek_order is; /* without names; its texts are owned where it is kept */
+    struct ek_order is; /* without names; a stored pin owns its strings */
 };
-/* Copy a pin with its texts, but for names. EK_ENOMEM: *to has none. */
+/* Copy a pin and its strings except names. Return 0, or EK_ENOMEM; *to is then empty. */
 int ek_controller_pin_copy(struct ek_controller_pin *to, const struct ek_controller_pin *from);
+/* Free the strings of a pin. */
 void ek_controller_pin_release(struct ek_controller_pin *p);
-/* Puts it in the place of one that is there. EK_ELIMIT, EK_ENOMEM: nothing has changed. */
+/* Add a copy of a pin, or replace the pin of the same feature and cell. Return 0, EK_ELIMIT or
+ * EK_ENOMEM; on error nothing changes. */
 int ek_controller_pin(struct ek_controller *c, const struct ek_controller_pin *pin,
                       struct ek_error *e);
-/* EK_ESTATE: there is none of a person; of one of the rules the message says where it stands. */
+/* Remove a pin of an operator. Return 0, or EK_ESTATE: none; for a pin of the rules the message has
+ * its position. */
 int ek_controller_unpin(struct ek_controller *c, int feature, int cell, struct ek_error *e);
-/* Tells each pin that holds at that time, those of people first, and of the rules those that have a
- * cell and no pin of a person in their place. What `tell` returned, where that is not 0. */
+/* Call the callback for each active pin, pins of operators first. Pins of the rules without a cell
+ * or hidden by a pin of an operator are skipped. Return 0, or the first nonzero result. */
 int ek_controller_each_pin(const struct ek_controller *c, int64_t time_ms,
                            int (*tell)(void *context, const struct ek_order *pin,
                                        enum ek_plan_source by),
                            void *context);
+/* Return whether it is paused. */
 bool ek_controller_paused(const struct ek_controller *c);
-/* Rollouts stand still meanwhile. */
+/* Set or end the pause. Rollouts do not step while paused. */
 void ek_controller_pause(struct ek_controller *c, bool paused, int64_t time_ms);
-/* A route that was withdrawn begins anew, one whose fault is gone ends. EK_ESTATE: there is none of
- * either. */
+/* Restart a rolled-back route, or end one that waits for an operator. Return 0, or EK_ESTATE:
+ * neither exists. */
 int ek_controller_resume(struct ek_controller *c, int feature, int cell, int64_t time_ms,
                          struct ek_error *e);
 
-/* What it goes by when it makes the next plan, for another that goes on with it; views. */
+/* State from which another controller continues; views. */
 struct ek_controller_memory {
     const struct ek_plan *plan, *desired;
     const struct ek_rollouts *rollouts;
     enum ek_exceeds limited;
     int64_t free_ms;
     bool was_full;
-    /* What people said. */
+    /* Operator state. */
     const struct ek_controller_pin *pin;
     int pins;
     bool paused;
     int64_t paused_ms;
 };
+/* Return the state as views. */
 struct ek_controller_memory ek_controller_memory(const struct ek_controller *c);
-/* The plan in force, and what it was made of, are what another has decided; what people said here
- * stays. Nothing is told. */
+/* Apply plan and state of another controller without reports. Operator state stays. */
 void ek_controller_apply_record(struct ek_controller *c, const struct ek_controller_memory *m);
-/* And what they said there takes its place. EK_ENOMEM: a part of it. */
+/* Replace pins and pause. Return 0, or EK_ENOMEM; a part may then be replaced. */
 int ek_controller_apply_operators(struct ek_controller *c, const struct ek_controller_memory *m);
 
-/* The state: part `plan` is what is wanted; part `control` the rest. Of features and cells below
- * these. A state without `control` has a plan all the same: ek_controller_restored says that it was
- * read, and the next settle makes the plan in force of it. */
+/* Read or write checkpoint parts: `plan` is the desired plan, `control` the rest. `features` and
+ * `cells` are exclusive upper bounds. Call ek_controller_restored after reading, also without
+ * `control`; the next update composes the plan. */
 void ek_controller_desired_serialize(struct ek_controller *c, struct ek_serialize *s, int features,
                                      int cells);
 void ek_controller_serialize(struct ek_controller *c, struct ek_serialize *s, int features,
                              int cells);
 void ek_controller_restored(struct ek_controller *c, int64_t time_ms);
-/* Adds what another one has, `to` [cells of from] for its cells here: what both want goes on as it
- * is here, of rollouts see ek_rollouts_merge, pins are united, and all is paused when one is. The
- * next settle makes the plan of it. EK_ENOMEM: a part was added. */
+/* Merge another controller; `to` [cells of from] maps its cells. Common entries stay as here,
+ * rollouts merge as ek_rollouts_merge, pins are united, and a pause of either is kept. The next
+ * update makes the plan. Return 0, or EK_ENOMEM; a part is then merged. */
 int ek_controller_merge(struct ek_controller *into, const struct ek_controller *from,
                         const int16_t *to);
-/* The change that a route there is of has this number now; 0: it is over. After a merge, where
- * changes are numbered anew. */
+/* Set the new number of the finding of a route after a merge; 0: no effect. */
 void ek_controller_set_episode(struct ek_controller *c, int feature, int cell, uint32_t episode);
-/* The pins of another one go on, `to` as for ek_controller_merge; `from` needs names and values of
- * its cells alone. One whose place is not there any more is told as taken away. EK_ENOMEM: a part.
- */
+/* Add the pins of another controller; `to` as for ek_controller_merge. `from` needs only names and
+ * values of its cells. A pin without a cell here is reported as removed. Return 0, or EK_ENOMEM; a
+ * part is then added. */
 int ek_controller_copy_pins(struct ek_controller *c, const struct ek_controller *from,
                             const int16_t *to, int64_t time_ms, uint64_t query);
-/* Nothing is wanted, and the version is at least this. */
+/* Set the version of the empty plan. */
 void ek_controller_start_at(struct ek_controller *c, uint64_t version);
 
 #endif

@@ -1,10 +1,9 @@
-/* The rules file: what is watched, and what is done about a finding.
+/* Rules file: features to watch, and actions on findings.
  *
- * Values are the built-in defaults where the file says nothing. Most specific wins: feature over
- * defaults (pins are held apart, they are applied by the plan). Actions that need the wide path may
- * stand in `defaults` for all features; whoever applies them leaves features alone that are not
- * routable. Where a feature is named, they are an error unless it is routable.
- * Owner: the caller, ek_rules_free. Read-only after loading. Errors have file, line, column.
+ * Absent keys have default values. A feature's rule overrides `defaults`; pins are separate and
+ * applied by the plan. `defaults` may contain actions that need the wide path; they do not apply to
+ * features that are not routable. In the rule of such a feature they are an error. Read-only after
+ * loading. Errors include file, line and column.
  */
 #ifndef EK_RULES_RULES_H
 #define EK_RULES_RULES_H
@@ -22,57 +21,56 @@ enum {
     EK_UNITS_MAX = 16,
     EK_PINS_MAX = 1000,
     EK_TESTS_MAX = 1000,
-    EK_MODE_IN_MAX = 64, /* of `defaults`, and of each feature */
+    EK_MODE_IN_MAX = 64, /* in `defaults`, and per feature */
     EK_AUTHOR_BYTES = 64,
     EK_REASON_BYTES = 500
 };
 enum ek_on_limit { EK_LIMIT_OBSERVE, EK_LIMIT_KEEP };
-/* By what a list counts as seen before. */
+/* Bits: parts of a list that identify a repeated list. */
 enum ek_same { EK_SAME_QUERY_FEATURES = 1, EK_SAME_ITEM_IDS = 2 };
 
-/* What takes a route back by itself, in every mode that acts. 0 and false: not asked. */
+/* Conditions that roll back a route, in canary and enforce. 0 and false: disabled. */
 struct ek_guardrails {
     double rank_change_p95;              /* 0..1, of a list's ranks (docs/format/rules.md) */
-    double error_rate, dead_letter_rate; /* 0..1, of the lists the route acts on */
-    int64_t latency_p99_ms;              /* of the stage, for lists the route acts on */
+    double error_rate, dead_letter_rate; /* 0..1, of the routed lists */
+    int64_t latency_p99_ms;              /* of the stage, for routed lists */
     bool model_drift, worse_than_unmitigated;
 };
 
 struct ek_canary {
-    double initial_percent, step_percent, max_percent; /* of the queries, 0 .. 100 */
-    int64_t step_interval_ms;                          /* between steps, in stream time */
-    int min_lists;                                     /* tried before the next step */
+    double initial_percent, step_percent, max_percent; /* of the lists, 0..100 */
+    int64_t step_interval_ms;                          /* step interval, in event time */
+    int min_lists;                                     /* compared lists required per step */
     struct ek_guardrails abort_if;
 };
 
-/* Another mode for the lists of a segment value. */
+/* Mode override for one segment. */
 struct ek_mode_in {
     char *dimension, *value;
     enum ek_mode mode;
 };
 
-struct ek_feature_rule { /* one per feature of the manifest, defaults filled in */
+struct ek_feature_rule { /* one per feature of the manifest, defaults included */
     bool watch;
     enum ek_mode mode;
-    bool mode_said; /* by the feature itself, not by `defaults` */
-    /* The feature's own. Those of `defaults` are in `defaults` alone, and count for features that
-     * do not say a mode. */
+    bool mode_said; /* set by the feature, not by `defaults` */
+    /* The feature's overrides. Those of `defaults` apply to features that do not set a mode. */
     int mode_in_count;
     struct ek_mode_in *mode_in;
     struct ek_canary canary;
-    double report_threshold, action_threshold; /* factors > 1, action_threshold the larger */
-    double action_min_fraction;                /* of the lists, 0..1 */
+    double report_threshold, action_threshold; /* factors > 1, the second at least the first */
+    double action_min_fraction;                /* fraction of the lists, 0..1 */
     enum ek_action actions[EK_CLASS_COUNT];
     int unit_count;
-    char *unit[EK_UNITS_MAX]; /* ids a shift of this feature may be explained by */
+    char *unit[EK_UNITS_MAX]; /* ids of units that may explain a shift */
 };
 
 struct ek_pin {
-    int feature;             /* number in the manifest's `features` */
+    int feature;             /* index in the manifest's `features` */
     char *dimension, *value; /* NULL: all traffic */
     enum ek_action action;
-    int64_t until_ms;      /* first moment of the stream it no longer holds; 0: for good */
-    char *author, *reason; /* NULL: not said */
+    int64_t until_ms;      /* end in event time, exclusive; 0: never */
+    char *author, *reason; /* NULL: not set */
     long line, column;
 };
 
@@ -86,87 +84,87 @@ enum ek_inject {
     EK_INJECT_NEGATIVE
 };
 
-/* One of `tests`, as it stands. */
+/* One entry of `tests`. */
 struct ek_rules_test {
     char *name;
     long line, column;
     enum ek_inject inject;
-    int feature;             /* number in the manifest's `features`; -1: none */
+    int feature;             /* index in the manifest's `features`; -1: none */
     double by;               /* factor, exponent or amount */
-    double share, items;     /* 0..1, of the lists; of the items of each */
-    char *dimension, *value; /* lists it is put into; NULL: any */
-    bool nothing;            /* no finding is expected */
+    double share, items;     /* 0..1: fraction of the lists; of the items of each */
+    char *dimension, *value; /* segment of the fault; NULL: any */
+    bool nothing;            /* expect no finding */
     enum ek_class class;     /* EK_CLASS_NONE: any */
-    int action, mode;        /* of enum ek_action, enum ek_mode; -1: any */
+    int action, mode;        /* enum ek_action, enum ek_mode; -1: any */
     double factor, exponent; /* NaN: any */
-    double within_percent;   /* of both; NaN: any */
-    bool cell_said;          /* the finding's segment is that of the next line */
+    double within_percent;   /* tolerance of both; NaN: any */
+    bool cell_said;          /* the finding's segment is checked */
     char *found_dimension, *found_value;
-    int queries; /* within how many it is confirmed; with `nothing`, how many are watched */
+    int queries; /* maximum number of lists until confirmation, or lists to watch with `nothing` */
 };
 
 /* Live sketches (docs/format/rules.md). */
 struct ek_window_rule {
-    int64_t length_ms; /* of a window, in stream time */
-    int retention;     /* closed ones */
-    int max_segments;  /* cells that have sketches; 0: none has */
+    int64_t length_ms; /* window length, in event time */
+    int retention;     /* retained closed windows */
+    int max_segments;  /* maximum number of segments with sketches; 0: no sketches */
 };
 
 struct ek_rules {
-    struct ek_units units;           /* what the file adds to the conversions that are built in */
-    struct ek_feature_rule defaults; /* what `defaults` says; no units */
+    struct ek_units units;           /* units added by the file */
+    struct ek_feature_rule defaults; /* values of `defaults`, without units */
     struct ek_feature_rule *feature; /* [manifest->feature_count] */
     int feature_count;
-    uint64_t false_alarms; /* queries per false alarm, all features and cells together */
-    unsigned dedup_key;    /* of enum ek_same: such a list is no new evidence; 0: all are new */
-    char *stratify_by;     /* segment dimension or query feature of the strata; NULL */
+    uint64_t false_alarms; /* queries per false alarm, over all features and segments */
+    unsigned dedup_key;    /* bits of enum ek_same; a repeated list is no new evidence; 0: all lists
+                            * are new */
+    char *stratify_by;     /* segment dimension or query feature to stratify by; NULL: none */
     int confirmation_lists;
     int64_t min_duration_ms,
-        max_duration_ms; /* max_duration_ms is the larger: of a hold that has grown */
+        max_duration_ms; /* max_duration_ms >= min_duration_ms limits the growth of the hold */
     bool recover_auto;
     int max_routed_features;
     double max_routed_share;
     enum ek_on_limit on_limit;
     int segment_count;
-    char *segment[EK_DIMENSIONS_MAX]; /* dimensions by which a fault may be confined */
+    char *segment[EK_DIMENSIONS_MAX]; /* dimensions to which a fault may be confined */
     struct ek_window_rule windows;
     int pin_count;
     struct ek_pin *pin;
-    long source_line, source_column; /* where 'route_per_source' stands first; 0: nowhere */
+    long source_line, source_column; /* first position of 'route_per_source'; 0: none */
     int test_count;
     struct ek_rules_test *test;
 };
 
-/* Where a file names a catalogue of units, that is read too; its path is relative to the folder of
- * the rules, which `name` tells. What is wrong with it is told at the place that names it. */
-/* The built-in rules for a manifest. Without one (NULL, here and below) only the form of a file is
- * checked: names of features are taken as they come, there are no feature rules, pins have feature
- * -1. */
+/* Unit catalogs named in a file are read too, relative to the folder of `name`. Their errors have
+ * the position of the reference. */
+/* Create the default rules for a manifest. Without a manifest (NULL, here and below) only the form
+ * of a file is checked: feature names are not checked, feature rules are dropped, and pins have
+ * feature -1. */
 int ek_rules_default(struct ek_rules **out, const struct ek_manifest *m, struct ek_error *e);
 int ek_rules_load(struct ek_rules **out, const struct ek_manifest *m, const char *path,
                   struct ek_error *e);
 int ek_rules_parse(struct ek_rules **out, const struct ek_manifest *m, const char *name,
                    const char *text, size_t length, struct ek_error *e);
-/* The same, going on after a fault where it can: all of them are in `faults` then (initialised, may
- * be NULL), by place, and the first is the error. A file that is no YAML has one. */
+/* Parse rules and continue after errors: `faults` (initialized, may be NULL) lists all by position,
+ * and the first is the error. Invalid YAML has one error. */
 int ek_rules_parse_all(struct ek_rules **out, const struct ek_manifest *m, const char *name,
                        const char *text, size_t length, struct ek_error_list *faults,
                        struct ek_error *e);
-/* The same of a text that was read already. What its reading put into `faults` counts. */
+/* Build rules from a parsed document. Errors already in `faults` count. */
 struct ek_yaml;
 int ek_rules_from_tree(struct ek_rules **out, const struct ek_manifest *m, const struct ek_yaml *y,
                        struct ek_error_list *faults, struct ek_error *e);
 void ek_rules_free(struct ek_rules *r);
-/* Whether these are the `segments` of the rules, in this order. */
+/* Return true if the rules have exactly these `segments`, in this order. */
 bool ek_rules_has_segments(const struct ek_rules *r, const char *const *names, int count);
 
-/* The mode of a finding in a segment value (dimension NULL: all traffic), by the most specific
- * word: `mode_in` of the feature, its `mode`, `mode_in` of `defaults`, `mode` there. */
+/* Return the mode of a finding in a segment (dimension NULL: all traffic). Precedence: `mode_in` of
+ * the feature, its `mode`, `mode_in` of `defaults`, `mode` of `defaults`. */
 enum ek_mode ek_rules_mode(const struct ek_rules *r, int feature, const char *dimension,
                            const char *value);
-/* A manifest of all features that a rules file names, for who has none: those that a unit or
- * `stratify_by` names are query features, all others routable item features. Errors as
- * ek_rules_parse. */
+/* Build a manifest of all features named in a rules file. Features in units or `stratify_by` are
+ * query features, others are routable item features. Errors as ek_rules_parse. */
 int ek_rules_manifest(struct ek_manifest **out, const char *name, const char *text, size_t length,
                       struct ek_error *e);
 

@@ -6,7 +6,7 @@
 #define MODES   "observe shadow canary enforce"
 #define CLASSES "scale power offset items missing zero sign stuck clip shape new_category"
 #define ACTIONS "none alert route route_normalized repair blank route_per_source"
-/* Only a scale has a factor to repair by, only some items of a list have a source. */
+/* Only a scale has a factor for rescale; only class items has a source. */
 #define OF_ANY   "none alert route route_normalized blank"
 #define OF_SCALE "none alert route route_normalized repair blank"
 #define OF_ITEMS OF_ANY " route_per_source"

@@ -1,5 +1,5 @@
-/* The features that rules name, as a manifest. Its text is written and read like any other, so what
- * a manifest refuses is refused here, at the place of the name in the rules. */
+/* Manifest of the features named in rules. It is generated as text and parsed, so that an invalid
+ * name is reported at its position in the rules. */
 #include "rules/rules_read.h"
 
 #include "base/alloc.h"
@@ -29,7 +29,7 @@ static int add(struct names *all, const struct ek_node *at, const char *name, bo
     return EK_OK;
 }
 
-/* What is of another kind than it should be is passed over: whoever reads the rules says so. */
+/* Skip nodes of the wrong kind: the rules parser reports them. */
 static int add_text(struct names *all, const struct ek_node *n, bool query)
 {
     return n && n->kind == EK_NODE_SCALAR && *n->text ? add(all, n, n->text, query) : EK_OK;
@@ -59,7 +59,7 @@ static int add_features(struct names *all, const struct ek_node *map)
     return rc;
 }
 
-/* `feature` of each entry of a list, or of a mapping `within` it. */
+/* Add `feature` of each list entry, or of its mapping `within`. */
 static int add_entries(struct names *all, const struct ek_node *list, const char *within)
 {
     int rc = EK_OK;
@@ -70,7 +70,7 @@ static int add_entries(struct names *all, const struct ek_node *list, const char
     return rc;
 }
 
-/* The stratum is a query feature unless it is a segment. */
+/* Add the stratum field as a query feature unless it is a segment. */
 static int add_baseline(struct names *all, const struct ek_node *root)
 {
     const struct ek_node *n = ek_node_get(ek_node_get(root, "defaults"), "stratify_by"),
@@ -105,7 +105,7 @@ static void drop_repeated(struct names *all)
 {
     size_t kept = 0;
     if (!all->count)
-        return; /* and no array, which qsort must have */
+        return; /* qsort requires an array */
     qsort(all->one, all->count, sizeof *all->one, by_name);
     for (size_t i = 0; i < all->count; i++)
         if (!i || strcmp(all->one[i].name, all->one[kept - 1].name) != 0)
@@ -114,7 +114,7 @@ static void drop_repeated(struct names *all)
     qsort(all->one, all->count, sizeof *all->one, by_place);
 }
 
-/* A line each, so that the line of a fault says whose it is. */
+/* One line per feature, so that the line of an error identifies its feature. */
 static int write_manifest(const struct names *all, struct ek_buf *text)
 {
     ek_buf_text(text, "features:\n");

@@ -1,4 +1,4 @@
-/* Readers of `pins` and `tests`. Tests are kept as they stand; others run them. */
+/* Readers of `pins` and `tests`. */
 #include "rules/rules_read.h"
 
 #include "base/alloc.h"
@@ -57,8 +57,8 @@ static const char *feature_name(const struct ek_node *pin)
     return n ? n->text : NULL;
 }
 
-/* The last pin against those before it. By their names, for without a manifest no feature has a
- * number. */
+/* Compare the last pin with earlier ones by feature name, because without a manifest features have
+ * no index. */
 static int check_pin_twice(const struct ek_key_source *s, const struct ek_node *list)
 {
     const struct ek_rules *r = ek_rules_from_node(s);
@@ -122,7 +122,7 @@ int ek_rules_read_target(struct ek_key_source *s, const struct ek_key_row *k,
 
 static const struct {
     const char *name;
-    double nothing; /* the amount that changes nothing */
+    double nothing; /* the neutral value */
 } FAULTS[] = {[EK_INJECT_SCALE] = {"scale", 1},   [EK_INJECT_POWER] = {"power", 1},
               [EK_INJECT_OFFSET] = {"offset", 0}, [EK_INJECT_MISSING] = {"missing", 0},
               [EK_INJECT_ZERO] = {"zero", 0},     [EK_INJECT_NEGATIVE] = {"negative", 0}};
@@ -135,7 +135,7 @@ static enum ek_inject fault_of(const struct ek_key_row *k)
     return (enum ek_inject)fault;
 }
 
-/* Exactly one of the faults. */
+/* Read the fault; a test has exactly one. */
 int ek_rules_read_fault(struct ek_key_source *s, const struct ek_key_row *k,
                         const struct ek_node *n)
 {
@@ -188,7 +188,7 @@ int ek_rules_read_class(struct ek_key_source *s, const struct ek_key_row *k,
                             "no finding has the class 'none': write 'expect: none'");
     int rc = ek_key_read_name(s, k, n, &word);
     if (!rc)
-        test_of(s)->class = (enum ek_class)(word + 1); /* all but `none` */
+        test_of(s)->class = (enum ek_class)(word + 1); /* the choices lack `none` */
     return rc;
 }
 

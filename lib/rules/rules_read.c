@@ -128,14 +128,14 @@ int ek_rules_read_cell(struct ek_key_source *s, const struct ek_node *n, char **
     return rc ? rc : read_segment_value(s, &n->children[1], value);
 }
 
-/* The last segment against those before it. */
+/* Check the name of the last segment, and compare it with earlier ones. */
 static int check_segment(const struct ek_key_source *s, const struct ek_node *n)
 {
     const struct ek_rules *r = ek_rules_from_node(s);
     if (!*n->text)
         return ek_node_fail(s->yaml, n, s->e,
                             "a segment without a name: put the name of a field of the messages");
-    if (strlen(n->text) > EK_NAME_BYTES_MAX) /* in records of a fleet it would be damage */
+    if (strlen(n->text) > EK_NAME_BYTES_MAX) /* fleet records reject longer names */
         return ek_node_fail(s->yaml, n, s->e,
                             "the name of a segment has at most %d bytes, not %zu: rename the field",
                             EK_NAME_BYTES_MAX, strlen(n->text));
@@ -261,7 +261,7 @@ int ek_rules_read_mode_in(struct ek_key_source *s, const struct ek_key_row *k,
     return rc;
 }
 
-/* Percentages count in hundredths: a smaller step would be none. */
+/* Percentages are stored in hundredths, so a smaller step is 0. */
 #define STEP_LEAST 0.01
 
 int ek_rules_read_canary(struct ek_key_source *s, const struct ek_key_row *k,
@@ -312,7 +312,7 @@ int ek_rules_read_reaction(struct ek_key_source *s, const struct ek_key_row *k,
     return EK_OK;
 }
 
-/* Where only `report_threshold` is given and larger, it counts for both. */
+/* Raise `action_threshold` to a larger `report_threshold` if only the latter is set. */
 static int check_effects(struct ek_key_source *s, const struct ek_node *map)
 {
     struct ek_feature_rule *rule = rule_of(s);
@@ -328,7 +328,7 @@ static int check_effects(struct ek_key_source *s, const struct ek_node *map)
     return ek_keys_collect(s, rc);
 }
 
-/* Where only `min_duration` is given and longer, it counts for both. */
+/* Raise `max_duration` to a longer `min_duration` if only the latter is set. */
 static int check_durations(struct ek_key_source *s, const struct ek_node *map)
 {
     struct ek_rules *r = ek_rules_from_node(s);
@@ -356,7 +356,7 @@ int ek_rules_read_defaults(struct ek_key_source *s, const struct ek_key_row *k,
     return rc;
 }
 
-/* The path as it counts from the folder of the rules. */
+/* Return the path relative to the folder of the rules. */
 static char *path_from_folder(const char *rules, const char *path)
 {
     const char *slash = strrchr(rules, '/');
@@ -369,7 +369,7 @@ static char *path_from_folder(const char *rules, const char *path)
     return out;
 }
 
-/* A fault of the catalogue, at the place that names it. */
+/* Fail with an error of the catalog, at the position of its reference. */
 static int wrong_catalogue(struct ek_key_source *s, const struct ek_node *n,
                            const struct ek_error *fault)
 {
@@ -496,7 +496,7 @@ int ek_rules_read_feature_units(struct ek_key_source *s, const struct ek_key_row
     return rc;
 }
 
-/* Without a manifest the rule of a feature goes nowhere. */
+/* Without a manifest the rule is read and dropped. */
 static int read_feature(struct ek_key_source *s, const struct ek_node *key)
 {
     struct ek_rules *r = ek_rules_from_node(s);

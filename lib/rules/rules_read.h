@@ -1,6 +1,6 @@
-/* Readers of single keys of the rules, which their table names. Internal to lib/rules.
+/* Readers of single keys of the rules, used by their table. Internal to lib/rules.
  *
- * All are of type ek_key_read: `n` is the value of `k`, the context of the source a struct
+ * All have type ek_key_read: `n` is the value of `k`; the context of the source is a struct
  * ek_rules_context.
  */
 #ifndef EK_RULES_RULES_READ_H
@@ -9,32 +9,32 @@
 #include "rules/rules.h"
 #include "rules/rules_keys.h"
 
-/* Before the name of a query feature, among the units of a feature. */
+/* Prefix of a query feature in the units of a feature. */
 #define EK_RULES_QUERY_FEATURE "query_feature:"
 
 /* Bases of the table. */
 enum { EK_IN_RULES, EK_IN_RULE, EK_IN_PIN, EK_IN_TEST };
 
 struct ek_rules_context {
-    const struct ek_manifest *m; /* NULL: only the form is checked */
-    int feature;                 /* number in the manifest of the one that is read; -1: none */
-    bool injects_nothing;        /* of the test that is read */
+    const struct ek_manifest *m; /* NULL: check only the form */
+    int feature;                 /* index in the manifest of the feature being read; -1: none */
+    bool injects_nothing;        /* `inject: none` in the test being read */
 };
 
-/* Free what a rule has of its own. */
+/* Free the members of a rule. */
 void ek_rules_release_rule(struct ek_feature_rule *rule);
-/* Set the rules of all features to the defaults, but for `mode_in`. */
+/* Set the rules of all features to the defaults, except `mode_in`. */
 void ek_rules_set_features(struct ek_rules *r);
 
 struct ek_rules *ek_rules_from_node(const struct ek_key_source *s);
 const struct ek_manifest *ek_rules_make_manifest(const struct ek_key_source *s);
-/* Read the number in the manifest's `features` of the feature that `n` names; -1 without a
+/* Set *out to the index in the manifest's `features` of the feature that `n` names; -1 without a
  * manifest. */
 int ek_rules_read_feature_name(struct ek_key_source *s, const struct ek_node *n, int *out);
-/* Read an action that a feature (-1: any) allows. */
+/* Read an action and check that the feature (-1: any) allows it. */
 int ek_rules_read_action(struct ek_key_source *s, const struct ek_node *n, int feature,
                          enum ek_action *out);
-/* Read `{dimension: value}` with a dimension of `segments`; both are copies. */
+/* Read `{dimension: value}` with a dimension of `segments` into new strings. */
 int ek_rules_read_cell(struct ek_key_source *s, const struct ek_node *n, char **dimension,
                        char **value);
 

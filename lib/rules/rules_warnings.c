@@ -40,7 +40,7 @@ static int note_pins(const struct notes *n, const struct ek_node *pins, int64_t 
     return rc;
 }
 
-/* The mappings of features, by name; NULL behind the last. */
+/* Return the mapping of feature i, or NULL after the last. */
 static const struct ek_node *rule_at(const struct ek_node *features, size_t i)
 {
     return features && i < features->count ? &features->children[2 * i + 1] : NULL;
@@ -64,7 +64,7 @@ static int note_unwatched(const struct notes *n, const struct ek_node *features)
     return rc;
 }
 
-/* The first word of a mapping that lets something act; NULL. */
+/* Return the first mode in a mapping that allows actions, or NULL. */
 static const struct ek_node *action_text(const struct ek_node *rule)
 {
     const struct ek_node *mode = ek_node_get(rule, "mode"), *in = ek_node_get(rule, "mode_in");

@@ -1,5 +1,4 @@
-/* What is asked of a manifest once it is read, and how its orders are made. Reading is in
- * manifest_read.c. */
+/* Manifest lookups and feature orders; manifest_read.c parses. */
 #include "schema/manifest_read.h"
 
 #include "base/alloc.h"
@@ -98,7 +97,7 @@ static int by_index(const void *a, const void *b)
     return ((*x)->index > (*y)->index) - ((*x)->index < (*y)->index);
 }
 
-/* Features of the data by rising index. */
+/* Return the features by rising index, without derived ones. */
 static const struct ek_feature **sorted(const struct ek_manifest *m)
 {
     int count = m->feature_count - m->derived_count;

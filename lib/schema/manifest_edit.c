@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-static const char MARK[] = "\xef\xbb\xbf"; /* of byte order: stays in front */
+static const char MARK[] = "\xef\xbb\xbf"; /* byte order mark, kept at the start */
 
 struct file {
     const char *text;
@@ -12,13 +12,13 @@ struct file {
     long indent;
 };
 
-/* Where a line begins. */
+/* Return the offset of a line. */
 static size_t line_of(const struct file *f, long line)
 {
     return ek_yaml_line_start(f->text, f->length, line);
 }
 
-/* Where the text says that it ends, `...`, behind its last node; else its end. */
+/* Return the offset of the document end mark `...` after the last node, or the length. */
 static size_t end_of_text(const struct file *f, const struct ek_node *root)
 {
     size_t at = line_of(f, root->end_line);
@@ -33,7 +33,7 @@ static size_t end_of_text(const struct file *f, const struct ek_node *root)
     return f->length;
 }
 
-/* Bytes from .. to of the text give way to the section. */
+/* Find the bytes [from, to) to replace. */
 static void find(const struct file *f, const struct ek_node *root, const char *key, size_t *from,
                  size_t *to)
 {
@@ -47,7 +47,7 @@ static void find(const struct file *f, const struct ek_node *root, const char *k
     }
 }
 
-/* How the first line ends. */
+/* Return the line break of the first line. */
 static const char *line_end(const struct file *f)
 {
     const char *first = memchr(f->text, '\n', f->length);
@@ -84,7 +84,7 @@ static int write_section(const struct file *f, size_t from, size_t to, const cha
     return rc ? ek_fail(e, (enum ek_code)rc, "no room for %zu bytes", f->length) : EK_OK;
 }
 
-/* The new text must say what the old one said, but for the section. */
+/* Check that all other keys of the new text are unchanged. */
 static int check(const struct ek_node *old, const char *name, const char *text, size_t length,
                  const char *key, struct ek_error *e)
 {

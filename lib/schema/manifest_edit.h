@@ -1,10 +1,8 @@
-/* One section of a YAML file put in place of another, all other bytes left as they are: comments,
- * order, quotes.
+/* Replacement of one top-level section of a YAML file; all other bytes stay unchanged.
  *
- * Invariants: only top-level keys; the file is a mapping in block style. A section ends with the
- * line of its last value; comments and blank lines behind it stay, those within it go. Line ends
- * and the indentation of the top level are those of the file. All other keys say the same
- * afterwards, or nothing is done. Owner: the caller. Threads: no state.
+ * The file must be a block mapping. A section ends with the line of its last value; comments and
+ * blank lines after it stay, those within are replaced. Line ends and indentation follow the file.
+ * If any other key would change, the edit fails.
  */
 #ifndef EK_SCHEMA_MANIFEST_EDIT_H
 #define EK_SCHEMA_MANIFEST_EDIT_H
@@ -12,10 +10,10 @@
 #include "base/buf.h"
 #include "base/error.h"
 
-/* text [length] is the file, `name` what it is called in errors, section whole lines of which the
- * first begins with `key:`. Appends the new text to `out`; where there was no such section it comes
- * last, in front of `...`. EK_ECONFIG when the file is no YAML, is written in braces, or another
- * key would change; EK_ENOMEM. */
+/* Append `text` to `out` with section `key` replaced. `section` has whole lines and begins with
+ * `key:`. A new section is added at the end, before `...`. `name` is the file name in errors.
+ * Return 0, EK_ENOMEM, or EK_ECONFIG for invalid YAML, a flow mapping, or a change of another key;
+ * `out` is then unchanged. */
 int ek_manifest_set_section(const char *name, const char *text, size_t length, const char *key,
                             const char *section, struct ek_buf *out, struct ek_error *e);
 

@@ -1,4 +1,4 @@
-/* YAML to a manifest, with every fault told at its place. */
+/* Manifest parser that reports every error with its position. */
 #include "schema/manifest_read.h"
 
 #include "base/alloc.h"
@@ -18,16 +18,16 @@ struct source {
     const struct ek_yaml *y;
     struct ek_manifest *m;
     struct ek_error *e;           /* never NULL */
-    struct ek_error_list *faults; /* NULL: the first fault ends the reading */
+    struct ek_error_list *faults; /* NULL: the first error ends the parse */
 };
 
-/* The error of a part that others do not depend on: kept, and 0, when reading shall go on. */
+/* Add an independent error to the list and return 0, or return it without a list. */
 static int collect_error(const struct source *s, int code)
 {
     return ek_error_list_collect(s->faults, code, s->e);
 }
 
-/* Whether nothing was kept so far, so that one part may rely on another. */
+/* Return true if no error is collected, so that later parts can rely on earlier ones. */
 static bool is_sound(const struct source *s)
 {
     return !s->faults || !s->faults->count;
@@ -61,7 +61,7 @@ static int read_bool(const struct source *s, const struct ek_node *map, const ch
     return n ? ek_node_bool(s->y, n, key, out, s->e) : EK_OK;
 }
 
-/* One of two words: *out tells whether it is the second. */
+/* Set *out to whether the value is the second of two words. */
 static int read_choice(const struct source *s, const struct ek_node *map, const char *key,
                        const char *first, const char *second, bool *out)
 {
@@ -156,7 +156,7 @@ static int read_feature(const struct source *s, const struct ek_node *map, struc
     return rc ? rc : check_feature(s, map, f);
 }
 
-/* A feature and where it stands, for finding what is there twice. */
+/* Feature with its position, to detect duplicates. */
 struct spot {
     const struct ek_feature *feature;
     const struct ek_node *node;
@@ -223,7 +223,7 @@ static int read_features(const struct source *s, const struct ek_node *list, siz
     return rc || !is_sound(s) ? rc : collect_error(s, check_twice(s, list));
 }
 
-/* Before they are in their orders. */
+/* Linear search, for use before the orders exist. */
 static bool is_there(const struct ek_manifest *m, const char *name)
 {
     for (int i = 0; i < m->feature_count; i++)
@@ -256,7 +256,7 @@ static int read_derived(const struct source *s, const struct ek_node *list)
     return rc;
 }
 
-/* A key that names a feature of a role. */
+/* Read a key that names a feature of a role. */
 static int read_reference(const struct source *s, const struct ek_node *n, const char *key,
                           enum ek_role role, char **out)
 {
@@ -356,7 +356,7 @@ static int read_training(const struct source *s, const struct ek_node *map)
     return rc;
 }
 
-/* Keys that other programs read: only their kind is checked. */
+/* Check only the kind of keys that other programs read. */
 static int check_foreign(const struct source *s, const struct ek_node *root)
 {
     static const char *const mappings[] = {"labels", "splits", "folds", "lightgbm"};
@@ -397,7 +397,7 @@ static int read_unused_index(const struct source *s, const struct ek_node *n)
     return EK_OK;
 }
 
-/* Columns that the data has and nobody reads. Twice is no harm, but a slip. */
+/* Read the columns without a feature. A duplicate is harmless but likely a mistake. */
 static int read_unused(const struct source *s, const struct ek_node *list)
 {
     struct ek_manifest *m = s->m;
@@ -452,7 +452,7 @@ static int read_root(const struct source *s, const struct ek_node *root)
     return rc ? rc : collect_error(s, check_foreign(s, root));
 }
 
-/* What needs all features in their orders. */
+/* Read the sections that need the feature orders. */
 static int read_rest(const struct source *s, const struct ek_node *root)
 {
     if (ek_manifest_arrange(s->m))

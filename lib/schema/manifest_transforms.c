@@ -1,4 +1,4 @@
-/* The section `normalization` of a manifest: what was chosen for each item feature, and why. */
+/* Manifest section `normalization`: transform of each item feature, and the reason. */
 #include "schema/manifest_read.h"
 
 #include <string.h>
@@ -19,7 +19,7 @@ static int collect_error(const struct source *s, int code)
     return ek_error_list_collect(s->faults, code, s->e);
 }
 
-/* Which feature a key names; it must be an item feature. */
+/* Find the item feature that a key names. */
 static int find(const struct source *s, const struct ek_node *key, struct ek_feature **out)
 {
     const char *name;
@@ -51,7 +51,7 @@ static int read_one(const struct source *s, const struct ek_node *key, const str
     if (!rc)
         rc = ek_node_all_keys(s->y, value, keys, COUNT(keys), s->faults, s->e);
     if (!rc && !n && s->faults && s->faults->count > before)
-        return EK_OK; /* it is there, misspelt */
+        return EK_OK; /* the key is misspelled and already reported */
     if (!rc && !n)
         rc = ek_node_fail(s->y, value, s->e, "the feature has no 'scale'");
     if (!rc)

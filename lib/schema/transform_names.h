@@ -1,13 +1,10 @@
-/* What may be done to the values of a feature before a trainer sees them, and how that is spelled.
- *
- * The numbers are part of no file format: files carry the words. What each does is in
- * offline/scale/scaling.h and docs/normalize.md. Threads: no state.
- */
+/* Feature transforms applied before training, and their names. Numbers are part of no file format;
+ * files contain the names. Formulas: offline/scale/scaling.h and docs/normalize.md. */
 #ifndef EK_SCHEMA_TRANSFORM_NAMES_H
 #define EK_SCHEMA_TRANSFORM_NAMES_H
 
 enum ek_transform_kind {
-    EK_SCALE_NONE, /* left as it is, or nothing was said */
+    EK_SCALE_NONE, /* unchanged, or not set */
     EK_SCALE_MINMAX,
     EK_SCALE_LOG,
     EK_SCALE_LOG_REVERSED,
@@ -19,7 +16,7 @@ enum ek_transform_kind {
     EK_SCALE_COUNT
 };
 
-/* [EK_SCALE_COUNT], in the order of the numbers. */
+/* Return the names [EK_SCALE_COUNT] in enum order. */
 const char *const *ek_transform_kind_names(void);
 const char *ek_transform_kind_name(enum ek_transform_kind s);
 

@@ -61,7 +61,7 @@ int ek_units_nearest(const struct ek_units *own, const char *id, const char **ne
     return EK_OK;
 }
 
-/* A copy of what may be missing; `lacks` becomes 1 when memory does. */
+/* Copy a string that may be NULL; set *lacks if out of memory. */
 static char *copy(const char *text, int *lacks)
 {
     char *out = text ? ek_strdup(text) : NULL;
@@ -89,7 +89,7 @@ int ek_units_add(struct ek_units *own, const struct ek_unit *u)
     return EK_OK;
 }
 
-/* Whether `words` has the word, which has no spaces. */
+/* Return whether the list `words` contains a word without spaces. */
 static int has_name(const char *words, const char *word)
 {
     size_t length = strlen(word);
@@ -99,7 +99,7 @@ static int has_name(const char *words, const char *word)
     return 0;
 }
 
-/* Looks up `length` bytes of text as one word. */
+/* Look up `length` bytes of text as one word. */
 static int next_name(const struct ek_units *own, const char *text, size_t length,
                      struct ek_measure *out)
 {
@@ -117,7 +117,7 @@ static int next_name(const struct ek_units *own, const char *text, size_t length
     return 0;
 }
 
-/* Letters, digits, percent and all that is no ASCII, as in m² and €. */
+/* Letters, digits, percent, dollar and non-ASCII bytes, as in m² and €. */
 static int is_name_char(unsigned char c)
 {
     return isalnum(c) || c == '%' || c == '$' || c >= 0x80;

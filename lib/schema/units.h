@@ -1,9 +1,8 @@
-/* Known conversions of units: what rules may list and findings may be called
- * (docs/format/units.md).
+/* Unit conversions for rules and findings (docs/format/units.md).
  *
- * The built-in ones come from rules/units.yaml when the program is built; own ones stand behind
- * them. Factors are what the values are multiplied by; positive, finite, never 1. Ids are unique.
- * Owner: the caller of ek_units_init, ek_units_release. What is NULL for own ones is no own ones.
+ * The default catalog is compiled from rules/units.yaml; custom units follow it. `factor`
+ * multiplies the values: positive, finite, never 1. Ids are unique. `own` may be NULL for no custom
+ * units.
  */
 #ifndef EK_SCHEMA_UNITS_H
 #define EK_SCHEMA_UNITS_H
@@ -14,7 +13,7 @@
 #include <stddef.h>
 
 enum {
-    EK_CUSTOM_UNITS_MAX = 1000, /* conversions, both ways counted */
+    EK_CUSTOM_UNITS_MAX = 1000, /* conversions, including inverses */
     EK_UNIT_ID_BYTES_MAX = 60,
     EK_UNIT_TEXT_BYTES_MAX = 160,
     EK_UNIT_NAME_BYTES_MAX = 31
@@ -23,57 +22,58 @@ enum {
 struct ek_unit {
     const char *id;
     double factor;
-    const char *quantity; /* what is measured; NULL: of any feature */
-    const char *from;     /* words for the values before, lower case, each in spaces:
-                           * " min minutes "; NULL: any */
-    const char *text;     /* how the values look after it, for people, behind "looks like" */
-    const char *inverse;  /* id of the way back; NULL */
+    const char *quantity; /* NULL: any feature */
+    const char *from;     /* unit names of the values before, lower case, each between spaces: " min
+                           * minutes "; NULL: any */
+    const char *text;     /* description of the values after, follows "looks like" */
+    const char *inverse;  /* id of the inverse; NULL: none */
 };
 
-struct ek_units { /* own ones */
+struct ek_units { /* custom units */
     struct ek_unit *unit;
     size_t count, capacity;
-    bool incomplete; /* some could not be read: an id that is not known may be one of them */
+    bool incomplete; /* some entries were invalid: an unknown id may be one of them */
 };
 
-/* The built-in ones. */
+/* Return the default units. */
 const struct ek_unit *ek_units_built_in(size_t *count);
 
 void ek_units_init(struct ek_units *own);
 void ek_units_release(struct ek_units *own);
-/* Number i of all, the built-in ones first; NULL behind the last. */
+/* Return unit i, default ones first; NULL after the last. */
 const struct ek_unit *ek_units_at(const struct ek_units *own, size_t i);
 const struct ek_unit *ek_units_find(const struct ek_units *own, const char *id);
-/* The id nearest to a mistyped one, NULL when none is near. EK_ENOMEM. */
+/* Set *near to the id nearest to a misspelled one, or NULL. Return 0 or EK_ENOMEM. */
 int ek_units_nearest(const struct ek_units *own, const char *id, const char **near);
-/* Puts a copy behind the others. EK_ENOMEM, EK_ELIMIT. */
+/* Append a copy. Return 0, EK_ENOMEM or EK_ELIMIT. */
 int ek_units_add(struct ek_units *own, const struct ek_unit *u);
 
-/* What the `unit` of a manifest says about a feature. */
+/* Quantity of a feature, from its `unit` in the manifest. */
 struct ek_measure {
-    const char *quantity;                  /* of a unit; NULL: not known */
-    char word[EK_UNIT_NAME_BYTES_MAX + 1]; /* the one that told; lower case */
+    const char *quantity;                  /* NULL: unknown */
+    char word[EK_UNIT_NAME_BYTES_MAX + 1]; /* the matching unit name, lower case */
 };
-/* The first word of `text` (the whole of it before its parts) that some unit has. */
+/* Return the quantity of the first word of `text` that is a unit name; the whole text is tried
+ * first. */
 struct ek_measure ek_units_measure(const struct ek_units *own, const char *text);
 
 enum ek_unit_fit {
-    EK_UNIT_SAME,     /* values of that very unit */
-    EK_UNIT_QUANTITY, /* the same quantity */
-    EK_UNIT_ANY,      /* of any feature; or nothing is known about the feature */
-    EK_UNIT_OTHER     /* of another quantity */
+    EK_UNIT_SAME,     /* values in this unit */
+    EK_UNIT_QUANTITY, /* same quantity */
+    EK_UNIT_ANY,      /* unit of any feature, or feature of unknown quantity */
+    EK_UNIT_OTHER     /* another quantity */
 };
 enum ek_unit_fit ek_unit_fit(const struct ek_unit *u, const struct ek_measure *m);
 
-/* One entry of a list of units: both ways of it go behind the own ones. Nothing is added when it
- * has a fault, nor when it says what is built in already. */
+/* Read one entry of a list of units and append it with its inverse. An invalid entry, or one equal
+ * to a known unit, adds none. */
 int ek_units_read_entry(struct ek_units *own, const struct ek_yaml *y, const struct ek_node *n,
                         struct ek_error_list *faults, struct ek_error *e);
-/* Entry i of `list` must not have an id that an entry before it has. */
+/* Return EK_ECONFIG if entry i of `list` has an id of an earlier entry, else 0. */
 int ek_units_check_duplicate(const struct ek_yaml *y, const struct ek_node *list, size_t i,
                              struct ek_error *e);
-/* A catalogue, the same way. With `faults` (initialised, may be NULL) all of them are told, by
- * place; the first is the error. */
+/* Read a catalog. `faults` (initialized, may be NULL) lists all errors by position; the first is
+ * the error. */
 int ek_units_parse(struct ek_units *own, const char *name, const char *text, size_t length,
                    struct ek_error_list *faults, struct ek_error *e);
 int ek_units_load(struct ek_units *own, const char *path, struct ek_error_list *faults,

@@ -1,4 +1,4 @@
-/* The table that deploy/unit_table.c makes of rules/units.yaml. */
+/* Default units, generated from rules/units.yaml by deploy/unit_table.c. */
 #include "schema/units.h"
 
 static const struct ek_unit UNITS[] = {

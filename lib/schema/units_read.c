@@ -1,4 +1,4 @@
-/* Reading of catalogues of units. */
+/* Parser of unit catalogs. */
 #include "base/alloc.h"
 #include "base/buf.h"
 #include "base/parse.h"
@@ -14,13 +14,13 @@ enum { WORDS_BYTES_MAX = 4096, WAYS = 2 };
 struct source {
     struct ek_units *own;
     const struct ek_yaml *y;
-    struct ek_error_list *faults; /* NULL: the first fault is the end */
+    struct ek_error_list *faults; /* NULL: the first error ends the parse */
     struct ek_error *e;           /* never NULL */
 };
 
-/* An entry as it was read. Texts are those of the file. */
+/* Parsed entry. Strings belong to the document. */
 struct entry {
-    const char *id[WAYS], *text[WAYS], *quantity; /* inverse: NULL when it has none */
+    const char *id[WAYS], *text[WAYS], *quantity; /* index 1: the inverse; NULL if none */
     double factor[WAYS];
     struct ek_buf words[WAYS]; /* from, to */
 };
@@ -48,7 +48,7 @@ static int check_id(const struct source *s, const struct ek_node *n, const char 
     return EK_OK;
 }
 
-/* An optional name: of a unit, of a quantity. */
+/* Read an optional id of a unit or quantity. */
 static int read_id(const struct source *s, const struct ek_node *map, const char *key,
                    const char **out)
 {
@@ -82,7 +82,7 @@ static int read_labels(const struct source *s, const struct ek_node *map, const 
     return EK_OK;
 }
 
-/* A number, or one through another. */
+/* Read a number or a ratio of two numbers. */
 static int read_factor(const struct source *s, const struct ek_node *n, double factor[WAYS])
 {
     static const char form[] = "a number or a ratio like 1/60";
@@ -124,7 +124,7 @@ static int add_name(const struct source *s, const struct ek_node *n, const char 
     return ek_buf_text(words, " ") ? enomem(s) : EK_OK;
 }
 
-/* The words of a list as " a b c ", which is how ek_unit has them. */
+/* Append a list as " a b c ", the form of ek_unit.from. */
 static int read_names(const struct source *s, const struct ek_node *map, const char *key,
                       struct ek_buf *words)
 {
@@ -191,13 +191,13 @@ static bool same_factor(double a, double b)
     return fabs(a / b - 1) < SAME_FACTOR;
 }
 
-/* Whether a list as ek_unit has them shares a word with another; two without words do. */
+/* Return true if two lists in the form of ek_unit.from share a word, or both are NULL. */
 static bool share_name(const char *a, const char *b)
 {
     if (!a || !b)
         return !a && !b;
     for (const char *p = a + 1; *p; p = strchr(p, ' ') + 1) {
-        size_t length = (size_t)(strchr(p, ' ') - p) + 2; /* with both spaces */
+        size_t length = (size_t)(strchr(p, ' ') - p) + 2; /* includes both spaces */
         for (const char *q = b; (q = strchr(q, ' ')) && q[1]; q++)
             if (!strncmp(q, p - 1, length))
                 return true;
@@ -214,7 +214,7 @@ static const struct ek_node *place_of(const struct ek_node *map, const char *con
 
 static const char *const IDS[WAYS] = {"id", "inverse"}, *const WORDS[WAYS] = {"from", "to"};
 
-/* An id that is known must be the same conversion, as in a copy of the built-in catalogue. */
+/* A known id must be the same conversion, as in a copy of the default catalog. */
 static int check_known(const struct source *s, const struct ek_node *map, const struct ek_unit *u,
                        int way, const struct ek_unit *known)
 {
@@ -226,7 +226,7 @@ static int check_known(const struct source *s, const struct ek_node *map, const 
                         known->quantity ? known->quantity : "");
 }
 
-/* No two names for one thing, no word for two quantities. */
+/* Reject a second name of a conversion, and a word for two quantities. */
 static int check_apart(const struct source *s, const struct ek_node *map, const struct ek_unit *u,
                        int way)
 {
@@ -279,7 +279,7 @@ int ek_units_read_entry(struct ek_units *own, const struct ek_yaml *y, const str
     size_t before = faults ? faults->count : 0;
     struct entry u = {.quantity = NULL};
     for (int way = 0; way < WAYS; way++)
-        ek_buf_init(&u.words[way], WORDS_BYTES_MAX + 1); /* and the end of a text */
+        ek_buf_init(&u.words[way], WORDS_BYTES_MAX + 1); /* plus the terminating nul */
     int rc = read_fields(&s, n, &u);
     if (!rc && (!faults || faults->count == before))
         rc = add_entry(&s, n, &u);
@@ -290,7 +290,7 @@ int ek_units_read_entry(struct ek_units *own, const struct ek_yaml *y, const str
     return rc;
 }
 
-/* The place in an entry where it names `id`, NULL when it does not. */
+/* Return the node of an entry that contains `id`, or NULL. */
 static const struct ek_node *names(const struct ek_node *entry, const char *id)
 {
     for (int way = 0; way < WAYS; way++) {

@@ -17,7 +17,7 @@ static double discount_of_place(int place)
     return place < DEPTH ? 1 / log2(place + 2) : 0;
 }
 
-/* Gives each item the mean worth of the places that its tie takes. */
+/* Set the worth of each item to the mean worth of the ranks of its tie. */
 static void share(const double *score, const int *order, int n, double worth_of_place(int place),
                   double *worth)
 {
@@ -31,7 +31,7 @@ static void share(const double *score, const int *order, int n, double worth_of_
     }
 }
 
-/* worth[0]: the gain of each item; worth[1]: the discount of its place. */
+/* Return NDCG from worth[0], the gains, and worth[1], the discounts. */
 static double ndcg(const struct ek_ranker *c, int n)
 {
     double reached = 0, ideal = 0;
@@ -39,7 +39,7 @@ static double ndcg(const struct ek_ranker *c, int n)
         reached += c->worth[0][i] * c->worth[1][i];
     for (int r = 0; r < n && r < DEPTH; r++)
         ideal += c->worth[0][c->order[1][r]] * discount_of_place(r);
-    /* Added in two orders, equal sums may differ by a rounding. */
+    /* Equal sums in different order may differ by a rounding. */
     return fmin(reached / ideal, 1);
 }
 

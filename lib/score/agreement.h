@@ -1,16 +1,15 @@
-/* How alike two scorers rank one list: a model ("student") and the upstream scorer ("teacher").
+/* Agreement of two rankings of one list: by a model ("student") and by the upstream scorer
+ * ("teacher").
  *
  *   tau      Kendall's tau-b (score/tau.h)
- *   ndcg@10  sum of gain x discount over the student's first ten, over the same for the teacher's
- *            own order; the gain of an item is 1 / its place with the teacher, the discount of a
- *            place 1 / log2(place + 1)
- *   top1     whether the student's first item is the teacher's
+ *   ndcg@10  DCG of the student's first ten items over that of the teacher's own order. The gain of
+ *            an item is 1 / its teacher rank, the discount of a rank 1 / log2(rank + 1).
+ *   top1     1 if both rank the same item first, else 0
  *
- * Only orders count: no scale or offset of either score changes a figure. Equal scores share: each
- * item of a tie has the mean gain (or discount) of the places the tie takes, and top1 is the chance
- * of a random pick among the student's best. So a student that scores all alike gets no credit for
- * the order in which the items came; its tau is 0. NaN of the student counts as the lowest score.
- * Owner: the caller. Threads: one ranker each. Takes n log n steps.
+ * Only orders count, so scale and offset of the scores do not matter. Tied items get the mean gain
+ * or discount of their ranks. top1 is the probability that a random pick among the student's best
+ * is a teacher's best. A student with equal scores therefore gets no credit for the input order,
+ * and its tau is 0. NaN of the student is the lowest score. Not thread-safe. Takes n log n steps.
  */
 #ifndef EK_SCORE_AGREEMENT_H
 #define EK_SCORE_AGREEMENT_H
@@ -25,17 +24,17 @@ struct ek_agreement {
     double figure[EK_AGREEMENT_STATISTICS];
 };
 
-/* student, teacher [n]. *says is false, and *out untouched, for a list that says nothing: fewer
- * than two items, a score of the teacher that is absent or not finite, all of them equal.
- * EK_ENOMEM. */
+/* Compare student and teacher [n]. For a list without information, clear the flag and leave *out
+ * unchanged: fewer than two items, or teacher scores that are absent, not finite or all equal.
+ * Return 0 or EK_ENOMEM. */
 int ek_compare(struct ek_ranker *c, const double *student, const double *teacher, int n,
                struct ek_agreement *out, bool *says, struct ek_error *e);
 
-/* Mean and deviation over lists; starts as {0}. */
+/* Running mean and deviation over lists; initialize to {0}. */
 struct ek_agreement_sums {
     uint64_t lists;
     double mean[EK_AGREEMENT_STATISTICS],
-        square[EK_AGREEMENT_STATISTICS]; /* of deviations from the mean (Welford 1962) */
+        square[EK_AGREEMENT_STATISTICS]; /* squared deviations, summed (Welford 1962) */
 };
 void ek_agreement_add(struct ek_agreement_sums *s, const struct ek_agreement *a);
 struct ek_model_agreement ek_agreement_result(const struct ek_agreement_sums *s);

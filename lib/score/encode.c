@@ -24,7 +24,6 @@ static double *widen_inverse(const float *x, size_t count)
     return wide;
 }
 
-/* The scratch of the routable features. */
 static int init_logs(struct ek_encoder *c)
 {
     size_t k = (size_t)c->model->routable_count;
@@ -106,7 +105,7 @@ static bool any_rescaled(const struct ek_encoder *c, const struct ek_treatment *
     return k < count;
 }
 
-/* A quotient that no float holds is the largest one, not infinite: the value is there. */
+/* Clamp an overflow to the largest float, because an infinity would count as missing. */
 static void rescale(float *x, size_t items, size_t stride, double divisor)
 {
     for (size_t i = 0; i < items; i++, x += stride)
@@ -114,7 +113,7 @@ static void rescale(float *x, size_t items, size_t stride, double divisor)
             *x = (float)fmax(fmin((double)*x / divisor, FLT_MAX), -FLT_MAX);
 }
 
-/* What the deep part transforms: the list as it is, or a copy with values divided. */
+/* Return the values for the deep part: those of the list, or a rescaled copy. */
 static const float *values_of(struct ek_encoder *c, const struct ek_encode_list *l)
 {
     const struct ek_model *m = c->model;
@@ -128,7 +127,7 @@ static const float *values_of(struct ek_encoder *c, const struct ek_encode_list 
     return c->x;
 }
 
-/* The routable values, *stride apart; a copy only where they do not stand together. */
+/* Return the routable values, *stride apart. Copies only if they are not contiguous. */
 static const float *routable_of(struct ek_encoder *c, const struct ek_encode_list *l,
                                 size_t *stride)
 {
@@ -149,7 +148,7 @@ static bool silenced(const struct ek_treatment *t, size_t k)
     return t && t[k].action == EK_ACT_BLANK;
 }
 
-/* Means that are known beforehand, of natural logarithms. Returns whether they are. */
+/* Set known means, converted from natural logarithms to octaves. Return whether they are known. */
 static bool provided_means(struct ek_encoder *c, const struct ek_encode_list *l)
 {
     const struct ek_model *m = c->model;
@@ -162,7 +161,6 @@ static bool provided_means(struct ek_encoder *c, const struct ek_encode_list *l)
     return m->list_free || l->log_mean;
 }
 
-/* What z is multiplied with. */
 static void prepare_factors(struct ek_encoder *c, const struct ek_treatment *t)
 {
     size_t count = (size_t)c->model->routable_count;
@@ -175,7 +173,6 @@ static void prepare_factors(struct ek_encoder *c, const struct ek_treatment *t)
     }
 }
 
-/* The items of one source as a list of their own, of feature k alone. */
 static void centre_source(struct ek_encoder *c, const struct ek_encode_list *l, size_t k,
                           int source)
 {
@@ -196,7 +193,6 @@ static void centre_source(struct ek_encoder *c, const struct ek_encode_list *l, 
             c->item[i * c->stride + features + k] = z[--n];
 }
 
-/* z of what is routed by source. */
 static void centre_by_source(struct ek_encoder *c, const struct ek_encode_list *l)
 {
     for (size_t k = 0; l->treatment && k < (size_t)c->model->routable_count; k++)

@@ -9,7 +9,7 @@
 enum { TOP = 10 };
 static const double UNIT = 1 << 20;
 
-/* The sum of |place there - place here|; *both: how many of the first `top` were among them. */
+/* Return the sum of rank differences. *both: items in both top lists. */
 static double footrule(const struct ek_ranker *r, int n, int top, int *both)
 {
     double sum = 0;
@@ -40,7 +40,7 @@ int ek_rank_change_compute(struct ek_ranker *r, const double *before, const doub
     return EK_OK;
 }
 
-/* The product rounds, so the bin is held against its own edge. */
+/* The product may be rounded, so compare with the edge of the bin. */
 static int bin_of(double change)
 {
     int bin = (int)(change * (EK_CHANGE_BINS - 1));

@@ -1,14 +1,13 @@
-/* How far the items of a list move from one order to another.
+/* Displacement of the items of a list between two rankings.
  *
  *   tau      Kendall's tau-b (score/tau.h), -1 .. 1
- *   top10    share of the first min(10, n) items that both orders have there, 0 .. 1
- *   places   mean |rank here - rank there|
- *   change   the sum of |rank here - rank there| over floor(n n / 2), the most it can be
- *            (Spearman's footrule; Diaconis and Graham 1977): 0 the same order, 1 as far as can be,
- *            for lists of any length
+ *   top10    fraction of the first min(10, n) items common to both, 0 .. 1
+ *   places   mean |rank before - rank after|
+ *   change   sum of |rank before - rank after| over its maximum floor(n n / 2) (Spearman's
+ * footrule; Diaconis and Graham 1977): 0 for equal orders, 1 for maximum displacement
  *
- * Equal scores keep the order of the list, as in ek_rank; NaN sorts last. n log n steps.
- * Owner: the caller. Threads: one ranker each.
+ * Equal scores keep the input order, as in ek_rank; NaN sorts last. Takes n log n steps. Not
+ * thread-safe.
  */
 #ifndef EK_SCORE_RANK_CHANGE_H
 #define EK_SCORE_RANK_CHANGE_H
@@ -25,15 +24,14 @@ struct ek_rank_change {
     double tau, top10, places, change;
 };
 
-/* before, after: scores [n]. *says is false, and *out untouched, for a list that says nothing:
- * fewer than two items, a score before that is absent or not finite, all of them equal. EK_ENOMEM.
- */
+/* Compare the scores before and after [n]. Set *says to false and leave *out unchanged for a list
+ * without information: fewer than two items, or scores before that are absent, not finite or all
+ * equal. Return 0 or EK_ENOMEM. */
 int ek_rank_change_compute(struct ek_ranker *r, const double *before, const double *after, int n,
                            struct ek_rank_change *out, bool *says, struct ek_error *e);
 
-/* Figures of lists, summed; starts as {0}. In units of 2^-20, so they add up to the same in any
- * order. `bin` counts `change`: 0 alone is in bin 0, bin i has what is above (i - 1) / 63 and not
- * above i / 63. */
+/* Sums over lists in units of 2^-20, independent of the order; initialize to {0}. `bin` is a
+ * histogram of `change`: bin 0 holds exactly 0, bin i holds ((i - 1) / 63, i / 63]. */
 struct ek_rank_sums {
     uint64_t lists;
     int64_t tau, top10, places, change;
@@ -42,10 +40,10 @@ struct ek_rank_sums {
 
 void ek_rank_sums_add(struct ek_rank_sums *s, const struct ek_rank_change *c);
 void ek_rank_sums_merge(struct ek_rank_sums *into, const struct ek_rank_sums *from);
-/* Means of the lists; NaN without any. */
+/* Return the means over lists, NAN without lists. */
 struct ek_rank_change ek_rank_sums_mean(const struct ek_rank_sums *s);
-/* What `share` of the lists did not change by more than: the upper edge of a bin, so never too low,
- * and too high by less than 1 / 63. share: above 0, at most 1. NaN without lists. */
+/* Return the quantile of `change` at `share`, in (0, 1], or NAN without lists. It is the upper edge
+ * of a bin: never too low, and too high by less than 1 / 63. */
 double ek_rank_sums_quantile(const struct ek_rank_sums *s, double share);
 
 #endif

@@ -8,7 +8,7 @@
 struct ek_rank_comparison {
     struct ek_ranker *ranker;
     double *is, *other; /* scores of the model */
-    const double *last; /* of the list that was tried last */
+    const double *last; /* of the last list */
     size_t capacity;
 };
 
@@ -60,7 +60,7 @@ static int try_plain(struct ek_rank_comparison *b, struct ek_scorer *s, const st
                                        &out->has_plain, e);
 }
 
-/* The square of d; `from` is known to tell an order. */
+/* Compute d(from, to)^2. The scores `from` must define an order. */
 static int square(struct ek_rank_comparison *b, const double *from, const double *to, int n,
                   double *out, struct ek_error *e)
 {

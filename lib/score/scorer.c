@@ -7,23 +7,23 @@
 #include <math.h>
 #include <string.h>
 
-enum { BLOCK = 64 }; /* items that go through the network together */
+enum { BLOCK = 64 }; /* items per pass through the network */
 
 struct ek_scorer {
     const struct ek_model *model;
     struct ek_encoder encoder;
-    /* The first layer is cut in two: inputs that are the same for all items of a list (query, mask)
-     * and those of the item (deep, z, zero). `shared` is NULL when there are none of the first. */
+    /* The first layer is split into inputs shared by all items of a list (query, mask) and inputs
+     * of the item (deep, z, zero). `shared` is NULL without shared inputs. */
     struct ek_dense *shared, *layer[EK_LAYERS_MAX];
     float *list_input, *start; /* [shared inputs], [ek_dense_start of the first layer] */
     float *hidden[2];          /* [BLOCK, widest layer] */
     size_t widest;
     float *mask;          /* [K] */
-    int *routed, routes;  /* the routable numbers that are routed: [K], how many */
-    double *slope, *zero; /* [K], in the order of `routed` */
+    int *routed, routes;  /* routable indexes of the routed features [K], and their number */
+    double *slope, *zero; /* [K] in the order of `routed` */
 };
 
-/* Columns [from, from + count) of a matrix [rows, columns], put behind `at` columns of one with
+/* Copy columns [from, from + count) of a matrix [rows, columns] to column `at` of a matrix of width
  * `width`. */
 static void copy_columns(const float *matrix, size_t rows, size_t columns, size_t from,
                          size_t count, float *to, size_t width, size_t at)
@@ -32,7 +32,6 @@ static void copy_columns(const float *matrix, size_t rows, size_t columns, size_
         memcpy(to + i * width + at, matrix + i * columns + from, count * sizeof *to);
 }
 
-/* Cuts the first layer. `scratch` has room for its weights. */
 static int make_first(struct ek_scorer *s, float *scratch)
 {
     const struct ek_model *m = s->model;
@@ -156,7 +155,6 @@ static double gate_value(const struct ek_scorer *s, size_t gate)
     return sum;
 }
 
-/* Gate values and from them the slopes of z and zero. */
 static void open_gate(struct ek_scorer *s)
 {
     const struct ek_model *m = s->model;
@@ -173,7 +171,7 @@ static void open_gate(struct ek_scorer *s)
     }
 }
 
-/* What the inputs that all items share give to the first layer; NULL when there are none. */
+/* Return the contribution of the shared inputs to the first layer, or NULL without any. */
 static const float *start_list(struct ek_scorer *s)
 {
     const struct ek_model *m = s->model;
@@ -187,8 +185,8 @@ static const float *start_list(struct ek_scorer *s)
     return s->start;
 }
 
-/* Switches off what a routed feature (and, with logs where routed only, an unrouted one) must not
- * say in the deep part. The wide part needs z where routed only. */
+/* Mask deep inputs of routed features. With EK_LOG_ROUTED, mask z of the others. The wide part uses
+ * z of routed features only. */
 static void switch_off(struct ek_scorer *s, size_t items)
 {
     const struct ek_model *m = s->model;
@@ -201,14 +199,14 @@ static void switch_off(struct ek_scorer *s, size_t items)
     }
 }
 
-/* How many of the last inputs are 0 for all these items. Few features have zeros, and where none
- * has, a third of the first layer has nothing to say. */
+/* Return the number of trailing inputs that are 0 for all these items. Few features have zeros, and
+ * skipping these inputs saves a third of the first layer. */
 static int idle_inputs(const struct ek_scorer *s, size_t first, int items)
 {
     const struct ek_model *m = s->model;
     size_t zeros = (size_t)m->routable_count;
     const float *zero = s->encoder.item + first * s->encoder.stride + m->item_features + zeros;
-    int any = 0; /* all are looked at: that takes vectors, and no branches */
+    int any = 0; /* no early exit, so that the loop vectorizes */
     if (m->log_input != EK_LOG_ALWAYS)
         return 0;
     for (int i = 0; i < items; i++, zero += s->encoder.stride)
@@ -217,7 +215,7 @@ static int idle_inputs(const struct ek_scorer *s, size_t first, int items)
     return any ? 0 : m->routable_count;
 }
 
-/* Runs items through the network; their results are one behind the other. */
+/* Run items through the network. Return their results, contiguous. */
 static const float *run_network(struct ek_scorer *s, const float *start, size_t first, int items)
 {
     int idle = idle_inputs(s, first, items);

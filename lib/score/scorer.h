@@ -1,11 +1,11 @@
-/* Scores of a list under a routing (design: routable SIR; docs/format/model.md has the formula).
+/* Scorer of the routable SIR model for one list with treatments (docs/format/model.md).
  *
- * For a routed feature only z and the zero indicator enter; logs are taken in double, so that
- * scores do not move under x -> c x. A missing value (NaN) has t = 0, z = 0, b = 0 and is left out
- * of the list's mean, as are infinities. Zeros: z = 0, b = 1. Negatives: z has their sign.
- * A part of a list (list_items above items) is scored as within the whole, given its log_mean; a
- * list-free model needs no mean. Threads: one scorer per thread (it owns scratch memory); the model
- * may be shared.
+ * A routed feature enters only through z and the zero indicator. Logarithms are in double, so
+ * scores are invariant under x -> c x. A missing value (NaN) has t = 0, z = 0, b = 0; the list's
+ * mean ignores it and infinities. A zero has z = 0, b = 1. z has the sign of x.
+ *
+ * A part of a list (list_items above items) is scored as within the complete list, given its
+ * log_mean; a list-free model needs no mean. Not thread-safe; scorers may share a model.
  */
 #ifndef EK_SCORE_SCORER_H
 #define EK_SCORE_SCORER_H
@@ -16,19 +16,19 @@
 
 struct ek_scorer;
 
-/* The model must outlive the scorer. */
+/* Create a scorer. The model must outlive it. */
 int ek_scorer_new(struct ek_scorer **out, const struct ek_model *m, struct ek_error *e);
 void ek_scorer_free(struct ek_scorer *s);
 
-/* Whether `route_per_source` can be done for a list: it is whole, its items say their sources, and
- * the model is one of lists. */
+/* Return whether `route_per_source` is possible: a complete list with sources, and a model that is
+ * not list-free. */
 bool ek_scorer_uses_sources(const struct ek_scorer *s, const struct ek_list *q);
-/* scores [n]. treatment [K], by routable number; NULL routes nothing. Query shape must be the
- * model's, and `route_per_source` needs the sources of the items (EK_ESTATE); a part of a list
- * needs its mean (EK_EFORMAT: the list lacks it). Allocates only while lists grow. */
+/* Compute scores [n]. treatment [K]; NULL: none. Return 0; EK_ESTATE for other features than the
+ * model's, an invalid treatment value or `route_per_source` without sources; EK_EFORMAT for a
+ * partial list without log_mean; or EK_ENOMEM. Allocates only when lists grow. */
 int ek_scorer_score(struct ek_scorer *s, const struct ek_list *q,
                     const struct ek_treatment *treatment, double *scores, struct ek_error *e);
-/* The same for scores that are to be used: EK_ESTATE, too, when one is not a finite number. */
+/* Compute scores as ek_scorer_score. Return EK_ESTATE also if a score is not finite. */
 int ek_scorer_score_finite(struct ek_scorer *s, const struct ek_list *q,
                            const struct ek_treatment *treatment, double *scores,
                            struct ek_error *e);

@@ -31,8 +31,8 @@ static double pairs(double n)
     return n * (n - 1) / 2;
 }
 
-/* Merges the falling rows [from, middle) and [middle, to) into one; returns how many pairs stood in
- * rising order. */
+/* Merge the descending ranges [from, middle) and [middle, to). Return the number of ascending
+ * pairs. */
 static double merge(double *row, double *merged, size_t from, size_t middle, size_t to)
 {
     double rising = 0;
@@ -47,7 +47,7 @@ static double merge(double *row, double *merged, size_t from, size_t middle, siz
     return rising;
 }
 
-/* Sorts the row, falling. Returns how many pairs stood in rising order. */
+/* Sort the row in descending order. Return the number of ascending pairs. */
 static double sort_row(double *row, double *merged, size_t n)
 {
     double rising = 0;
@@ -65,7 +65,6 @@ static int falling(const void *a, const void *b)
     return (x < y) - (x > y);
 }
 
-/* Of the ties in a row that is sorted. */
 static double tied_pairs(const double *row, int n)
 {
     double tied = 0;
@@ -77,8 +76,7 @@ static double tied_pairs(const double *row, int n)
     return tied;
 }
 
-/* The order of b, in its ties that of a; what is then to be swapped to sort by a are the pairs in
- * opposite order. */
+/* Sort by b, ties by a; the discordant pairs are then the inversions of a. */
 double ek_tau_b(const double *a, const double *b, const int *order, int n, double *row,
                 double *merged)
 {

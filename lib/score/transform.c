@@ -40,7 +40,6 @@ static float cut(double x)
     return (float)(x > LIMIT ? LIMIT : x < -LIMIT ? -LIMIT : x);
 }
 
-/* How many of the knots are below x. */
 static size_t knots_below(const float *knot, double x)
 {
     size_t below = 0;

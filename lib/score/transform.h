@@ -1,14 +1,15 @@
-/* What the deep part sees of item features, before routing (docs/format/model.md).
+/* Transform of item features for the deep part, before routing (docs/format/model.md).
  *
- *   raw     x
- *   zscore  (x - raw_mean) / raw_sd
- *   cdf     the share of training values strictly below x: 0 up to the first knot, 1 above the
- * last, linear in between log1p   (sgn(x) ln(1 + |x|) - item_mean) / item_sd mixture the weighted
- * sum of these four, with a feature's own weights
+ *   raw      x
+ *   zscore   (x - raw_mean) / raw_sd
+ *   cdf      fraction of training values below x: 0 up to the first knot, 1 above the last, linear
+ *            in between
+ *   log1p    (sgn(x) ln(1 + |x|) - item_mean) / item_sd
+ *   mixture  weighted sum of these four, with weights per feature
  *
- * Raw and zscore are cut at +-1e18, so that a network of sane weights cannot overflow. Missing
- * values and infinities give 0. Each part is rounded to float32, their sum is taken in double and
- * rounded once: training and scoring get the same bits. Owner: the caller. Threads: one each.
+ * raw and zscore are clamped to +-1e18, so that a network with sane weights cannot overflow.
+ * Missing values and infinities become 0. Each part is rounded to float, and their sum is computed
+ * in double and rounded once, so training and scoring get identical bits. Not thread-safe.
  */
 #ifndef EK_SCORE_TRANSFORM_H
 #define EK_SCORE_TRANSFORM_H
@@ -18,18 +19,18 @@
 struct ek_transformer {
     const struct ek_model *model;
     double *log_mean, *log_scale; /* [F] item_mean and 1 / item_sd */
-    float *part;                  /* [F] by log1p, then [F, EK_TRANSFORM_PARTS]; scratch */
+    float *part;                  /* [F] of log1p, then [F, EK_TRANSFORM_PARTS]; scratch */
 };
 
-/* The model must outlive it. EK_ENOMEM. */
+/* Initialize a transformer. The model must outlive it. Return 0 or EK_ENOMEM. */
 int ek_transformer_init(struct ek_transformer *t, const struct ek_model *m);
 void ek_transformer_release(struct ek_transformer *t);
-/* Items x [items, F] to rows of y, `stride` floats apart. */
+/* Transform x [items, F] to rows of y, `stride` floats apart. */
 void ek_transform(struct ek_transformer *t, const float *x, size_t items, float *y, size_t stride);
-/* All parts of a mixture of one item: part [F, EK_TRANSFORM_PARTS]. The model must be of that kind.
- */
+/* Compute part [F, EK_TRANSFORM_PARTS] of one item x [F]. The model must be a mixture. */
 void ek_transform_parts(struct ek_transformer *t, const float *x, float *part);
-/* part and share [EK_TRANSFORM_PARTS]. */
+/* Return the weighted sum of part [EK_TRANSFORM_PARTS] with the weights share
+ * [EK_TRANSFORM_PARTS]. */
 float ek_transform_mix(const float *part, const float *share);
 
 #endif

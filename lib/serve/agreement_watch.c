@@ -6,8 +6,8 @@
 
 #include <math.h>
 
-/* Of the largest stake there is, 1 / bound: the larger a move and the less the values scatter, the
- * more a large one gains. */
+/* Stakes relative to the largest, 1 / bound. The larger the change and the smaller the variance,
+ * the better a large stake. */
 static const double STAKE[EK_MEAN_EVALUES] = {1. / 16, 1. / 8, 1. / 4, 1. / 2, 7. / 8};
 
 void ek_mean_evalues_start(struct ek_mean_evalues *b, double bound)
@@ -63,13 +63,12 @@ uint64_t ek_mean_evalues_since(const struct ek_mean_evalues *b, double *most)
     return b->since[best];
 }
 
-/* A figure in 0 .. 1, 0 the best, is taken for the same while its mean stays below that of the
- * model plus a quarter of it, plus SLACK, plus SURE standard errors of the model's: traffic that is
- * healthy moves too, and 0.01 of that scale is nothing to act on. */
+/* Bound of a statistic in 0 to 1, 0 the best: mean of the model + a quarter of it + SLACK + SURE
+ * standard errors. Healthy traffic moves too, and 0.01 on this scale needs no action. */
 static const double WIDER = .25, SLACK = .01, SURE = 3;
-/* A bound above it leaves no room to be told from. */
+/* A larger bound leaves no range to detect. */
 static const double BOUND_MAX = .9;
-/* Evidence below which nothing is told, whatever the budget; the least there is between turns. */
+/* Minimum evidence for an alarm, and minimum number of lists between comparisons. */
 static const double ALARM_MIN = 1000;
 enum { SEED = 5, TURNS_MIN = 64 };
 
@@ -79,15 +78,15 @@ struct compared {
 };
 
 struct ek_agreement_watch {
-    struct ek_model_agreement trained; /* lists 0: nothing to hold against */
+    struct ek_model_agreement trained; /* lists 0: no reference */
     struct ek_ranker *comparer;
     struct ek_rng rng;
-    uint64_t turns, every, chosen; /* of each block, the place whose turn it is */
+    uint64_t turns, every, chosen; /* per block of `every` lists, the index to compare */
     double alarm;                  /* evidence */
     struct ek_mean_evalues bets[EK_AGREEMENT_STATISTICS];
     bool tested[EK_AGREEMENT_STATISTICS];
     bool drifted;
-    uint64_t lists, from; /* compared; the number of the first one behind `now` */
+    uint64_t lists, from; /* number of compared lists; first of them for `now` */
     struct compared ring[EK_AGREEMENT_WINDOW];
 };
 
@@ -97,13 +96,13 @@ const char *ek_agreement_state_name(enum ek_agreement_state s)
     return names[s];
 }
 
-/* Range of a figure: 1 or 2. */
+/* Range of a statistic: 1 or 2. */
 static double range(int figure)
 {
     return 1 - ek_agreement_statistic_low((enum ek_agreement_statistic)figure);
 }
 
-/* How far from perfect, 0 .. 1. */
+/* Return the distance from perfect agreement, 0 to 1. */
 static double distance(int figure, double value)
 {
     double x = (1 - value) / range(figure);
@@ -126,7 +125,7 @@ static void start_bets(struct ek_agreement_watch *w)
     }
 }
 
-/* Multiplications of an item in the network. */
+/* Multiplications per item in the network. */
 static double multiplications(const struct ek_model *m)
 {
     double sum = 0, inputs = m->deep_inputs;
@@ -137,9 +136,9 @@ static double multiplications(const struct ek_model *m)
     return sum + inputs;
 }
 
-/* What an item costs to score and compare over what it costs the guard, in one unit, as measured by
- * processor time (`make bench BENCH=agreement`), over the part that it may be: 1%, so that half of
- * the 2% is left for machines on which these costs stand otherwise. */
+/* Return the number of lists per comparison, so that comparisons cost 1% of the guard. Costs per
+ * item are CPU times in one unit (`make bench BENCH=agreement`). The limit is 2%, because the ratio
+ * differs by machine. */
 static uint64_t is_diverging(const struct ek_model *m)
 {
     double features = m->item_features;
@@ -185,7 +184,7 @@ bool ek_agreement_watch_is_due(struct ek_agreement_watch *w)
     return place == w->chosen;
 }
 
-/* The kept lists from number `from` on. */
+/* Statistics of the retained lists from number `from`. */
 static struct ek_model_agreement figures_since(const struct ek_agreement_watch *w, uint64_t from)
 {
     struct ek_agreement_sums sums = {0};
@@ -195,7 +194,7 @@ static struct ek_model_agreement figures_since(const struct ek_agreement_watch *
     return ek_agreement_result(&sums);
 }
 
-/* Their mean. Returns how many they are. */
+/* Set the means. Return the number of lists. */
 static int mean_since(const struct ek_agreement_watch *w, uint64_t from,
                       double mean[EK_AGREEMENT_STATISTICS])
 {
@@ -226,7 +225,7 @@ static void bet(struct ek_agreement_watch *w, const struct ek_agreement *a)
     w->from = from;
 }
 
-/* Over when a whole window is, in every figure, nearer to training than to the bound. */
+/* End the drift if all statistics of a full window are closer to training than to the bound. */
 static void check_end(struct ek_agreement_watch *w)
 {
     double mean[EK_AGREEMENT_STATISTICS];
@@ -301,7 +300,7 @@ double ek_guard_gap(const struct ek_guard *g)
     return w ? ek_agreement_gap(w) : NAN;
 }
 
-/* What its bets are about; reading, whether it is the same. */
+/* Read or write the parameters of the tests. Return whether they are equal. */
 static bool same_watch(const struct ek_agreement_watch *w, struct ek_serialize *s)
 {
     uint64_t every = w->every;

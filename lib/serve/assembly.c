@@ -26,7 +26,7 @@ static bool same(const struct ek_plan *a, const struct ek_plan *b)
     return true;
 }
 
-/* Entries and modes that are not there are left alone: most plans are short. */
+/* Copy only used entries and modes: most plans are short. */
 static void copy(struct ek_plan *to, const struct ek_plan *from)
 {
     memcpy(to, from, offsetof(struct ek_plan, entry) + (size_t)from->count * sizeof *from->entry);
@@ -89,7 +89,7 @@ void ek_plan_history_serialize(struct ek_plan_history *p, struct ek_serialize *s
                                int cells)
 {
     ek_serialize_u64(s, &p->count);
-    ek_serialize_require(s, p->count < (uint64_t)1 << 62); /* it goes on rising */
+    ek_serialize_require(s, p->count < (uint64_t)1 << 62); /* leaves later numbers */
     uint64_t kept = p->count < EK_PLAN_HISTORY ? p->count : EK_PLAN_HISTORY;
     for (uint64_t i = p->count - kept; i < p->count && !s->rc; i++) {
         struct ek_plan *plan = reserve_plan(p, i);
@@ -101,34 +101,34 @@ void ek_plan_history_serialize(struct ek_plan_history *p, struct ek_serialize *s
 }
 
 enum {
-    QUERIES_MOST = 1 << 20, /* that a state may have */
-    ITEMS_MOST = 1 << 30,   /* of a query, likewise */
-    SPARE_SHARE = 64        /* a list that took more than this part of the memory is not kept */
+    QUERIES_MOST = 1 << 20, /* per checkpoint */
+    ITEMS_MOST = 1 << 30,   /* items per list in a checkpoint */
+    SPARE_SHARE = 64        /* a list with more than 1/64 of the memory is freed, not reused */
 };
 
 struct known {
     uint64_t key;
-    int64_t begun_ms; /* by the stream */
+    int64_t begun_ms; /* event time */
     uint64_t plan;
-    struct ek_partial_list *list; /* NULL: no item waits */
-    uint32_t next;                /* in its chain: place plus 1 */
-    int expected;                 /* items of the list; 0: nobody has said */
-    int seen;                     /* that counted */
-    int open;                     /* its list was not given out yet */
+    struct ek_partial_list *list; /* NULL: no pending items */
+    uint32_t next;                /* next in the hash chain: index + 1 */
+    int expected;                 /* items of the list; 0: unknown */
+    int seen;                     /* counted items */
+    int open;                     /* not emitted yet */
 };
 
 struct ek_assembly {
     int features, query_features;
     struct ek_assembly_limits limits;
     struct known *known;  /* ring [limits.queries] */
-    uint64_t first, last; /* numbers of the oldest, and of the next */
-    uint32_t *chain;      /* [mask + 1] place plus 1; 0: empty */
+    uint64_t first, last; /* number of the oldest and of the next list */
+    uint32_t *chain;      /* [mask + 1] index + 1; 0: empty */
     uint64_t mask;
-    uint64_t oldest_open;          /* none before it has items that wait */
-    struct known *ready;           /* has all of its items */
-    struct ek_partial_list *given; /* the list last given out: its texts are being read */
+    uint64_t oldest_open;          /* all older lists have no pending items */
+    struct known *ready;           /* complete list */
+    struct ek_partial_list *given; /* the last emitted list; the caller reads its strings */
     struct ek_partial_list *spare;
-    size_t bytes; /* of lists, these two included */
+    size_t bytes; /* of all lists including `given` and `spare` */
     uint64_t pending;
     struct ek_assembly_counts counts;
 };
@@ -220,7 +220,7 @@ static struct known *find(const struct ek_assembly *a, uint64_t key)
     return place ? &a->known[place - 1] : NULL;
 }
 
-/* There must be room. */
+/* Add a list; needs a free entry. */
 static struct known *enter(struct ek_assembly *a, const struct known *k)
 {
     struct known *to = at(a, a->last++);
@@ -273,7 +273,7 @@ static struct ek_partial_list *pop_spare(struct ek_assembly *a)
     return l;
 }
 
-/* Begins a list with an item. NULL without memory. */
+/* Start a list with its first item. Return NULL if out of memory. */
 static struct ek_partial_list *begin(struct ek_assembly *a, const struct ek_list *item, uint64_t id,
                                      int64_t time_ms)
 {
@@ -300,14 +300,14 @@ static int add_item(struct ek_assembly *a, struct ek_partial_list *l, const stru
     return rc;
 }
 
-/* Number of a query that is known. */
+/* Return the number of a known list. */
 static uint64_t number_of(const struct ek_assembly *a, const struct known *k)
 {
     uint64_t place = (uint64_t)(k - a->known), queries = (uint64_t)a->limits.queries;
     return a->first + (place + queries - a->first % queries) % queries;
 }
 
-/* An item that counts. */
+/* Add a new item to its list. */
 static int add_to(struct ek_assembly *a, struct known *k, const struct ek_list *item, uint64_t id,
                   int64_t time_ms)
 {
@@ -366,8 +366,8 @@ static bool is_over(const struct ek_assembly *a, const struct known *k, int64_t 
     return now_ms < k->begun_ms || now_ms - k->begun_ms >= a->limits.within_ms;
 }
 
-/* The oldest query whose list has to be given out before it, or a younger one, can be forgotten;
- * those without one are. */
+/* Return the oldest list that must be emitted before it, or a later one, can be evicted. Evict
+ * lists without pending items. */
 static struct known *oldest_due(struct ek_assembly *a, int64_t now_ms)
 {
     while (a->first < a->last) {
@@ -390,7 +390,7 @@ static struct known *oldest_with_items(struct ek_assembly *a)
     return a->oldest_open < a->last ? at(a, a->oldest_open) : NULL;
 }
 
-/* The list that has to go because of what all of them take. */
+/* Return the list to emit because memory exceeds the limit. */
 static struct known *too_many(struct ek_assembly *a)
 {
     while (a->bytes > a->limits.bytes && a->spare) {
@@ -476,7 +476,7 @@ static void known_serialize(struct known *k, struct ek_serialize *s)
     ek_serialize_require(s, k->begun_ms >= 0);
 }
 
-/* The newest are kept, where the limit has become smaller. */
+/* With a smaller limit the last lists remain. */
 static void read_one(struct ek_assembly *a, struct ek_serialize *s)
 {
     struct known k = {.list = NULL};

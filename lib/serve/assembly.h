@@ -1,10 +1,9 @@
-/* The plans that queries were met with and may still have items to come for (message layout
- * `item`).
+/* History of plans for lists that may still get items (message layout `item`).
  *
- * Of the last EK_PLAN_HISTORY that differ in what they treat, or how, a copy each, under numbers
- * that rise: versions do not tell them apart, for the value of a treatment may become a better one
- * within a version. Cells are those of the detector at that time; one that changes hands is taken
- * out. Memory: 88 KiB each. Owner: the caller. Plain values otherwise.
+ * It retains copies of the last EK_PLAN_HISTORY plans that differ in treatments or their values,
+ * with increasing numbers. Versions are not sufficient, because a value may change within a
+ * version. Cells are those of the detector; reset a cell that gets another segment value. Memory:
+ * 88 KiB per plan.
  */
 #ifndef EK_SERVE_ASSEMBLY_H
 #define EK_SERVE_ASSEMBLY_H
@@ -20,36 +19,34 @@
 enum { EK_PLAN_HISTORY = 16 };
 
 struct ek_plan_history {
-    struct ek_plan *plan[EK_PLAN_HISTORY]; /* number n is in place n mod EK_PLAN_HISTORY */
-    uint64_t count;                        /* ever */
+    struct ek_plan *plan[EK_PLAN_HISTORY]; /* number n is at n mod EK_PLAN_HISTORY */
+    uint64_t count;                        /* total */
 };
 
+/* Free all plans. */
 void ek_plan_history_release(struct ek_plan_history *p);
-/* A query is met with this plan, which has *number. EK_ENOMEM: it is not kept. */
+/* Add the plan of a new list; *number gets its number. Return 0, or EK_ENOMEM; on error the history
+ * is unchanged. */
 int ek_plan_history_add(struct ek_plan_history *p, const struct ek_plan *plan, uint64_t *number);
-/* NULL when it is not there any more. Valid until the next one is kept. */
+/* Return the plan, or NULL if evicted. Valid until the next ek_plan_history_add. */
 const struct ek_plan *ek_plan_history_find(const struct ek_plan_history *p, uint64_t number);
-/* The cell is another value's from now on. */
+/* Remove a cell that gets another segment value. */
 void ek_plan_history_reset_cell(struct ek_plan_history *p, int cell);
-/* Reading takes those of new ones; features, cells: as for ek_plan_serialize. */
+/* Read or write the history; read into an empty one. `features`, `cells`: as ek_plan_serialize. */
 void ek_plan_history_serialize(struct ek_plan_history *p, struct ek_serialize *s, int features,
                                int cells);
 
-/* Lists whose items come one by one (message layout `item`): which plan a query has, and lists that
- * are being put together.
+/* Assembly of lists from item messages (message layout `item`).
  *
- * A query is known from its first item on, for within_ms of the stream's time: all of its items get
- * the plan that the first one met, and make one list, in the order they came. A list is given out
- * once: when it has all the items that its messages speak of, when its time is over, or, short,
- * when there is no room. An item whose id the list has already, and one that comes when its list
- * has been given out, are left out. What the messages say of the list (segments, query features,
- * time) is what the first one says.
+ * A list is known from its first item, for within_ms of event time. All its items get the plan of
+ * the first item and form one list in order of arrival. A list is emitted once: when it has all
+ * announced items, when its time is over, or incomplete when space is needed. Duplicate items, and
+ * items of an emitted list, are dropped. Segments, query features and time are those of the first
+ * item.
  *
- * Queries are known by a hash of 64 bits of their ids, items likewise; an item without an id is
- * taken for a new one. Bounds: queries known (then the oldest is forgotten), items of a list, bytes
- * of the lists on their way with the memory that waits for the next ones. An item is looked for
- * among those of its list, so it costs no more than a walk over `items` numbers.
- * Owner: the caller. One thread at a time. No clock: times are given, in milliseconds.
+ * Lists and items are identified by 64-bit hashes of their ids; an item without an id counts as
+ * new. Limits: known lists (the oldest is evicted), items per list, and bytes of pending and
+ * reusable lists. The duplicate check compares an item with all items of its list.
  */
 enum {
     EK_ASSEMBLY_LISTS = 65536,
@@ -57,60 +54,61 @@ enum {
     EK_ASSEMBLY_BYTES = 64 << 20,
 };
 
-/* 0 means the default: those above, and EK_ITEMS_DEFAULT_MAX. */
+/* Limits; 0: default, that is, the constants above and EK_ITEMS_DEFAULT_MAX. */
 struct ek_assembly_limits {
-    int queries; /* at least 2 */
-    int items;   /* of a list */
+    int queries; /* known lists, at least 2 */
+    int items;   /* per list */
     size_t bytes;
     int64_t within_ms;
-    uint64_t salt; /* of where a query is looked for; who knows it can make ids share a place */
+    uint64_t salt; /* of the hash table; must be secret, or ids can be made to collide */
 };
 
-/* Lists that were given out, by what is known of them, and what was left out. */
+/* Counters of emitted lists and dropped items. */
 struct ek_assembly_counts {
-    uint64_t complete;       /* all items that its messages speak of */
-    uint64_t cut;            /* fewer than that */
-    uint64_t unsaid;         /* no message said how many there are */
-    uint64_t repeated, late; /* items */
-    uint64_t forgotten;      /* queries, before their time was over */
+    uint64_t complete;       /* lists with all announced items */
+    uint64_t cut;            /* lists with fewer */
+    uint64_t unsaid;         /* lists without an announced number of items */
+    uint64_t repeated, late; /* dropped items */
+    uint64_t forgotten;      /* lists evicted before their time was over */
 };
 
 #define EK_NO_PLAN UINT64_MAX
 
 struct ek_assembly;
 
-/* features, query_features: of the lists. EK_ENOMEM. */
+/* Create an assembly; `features`, `query_features`: of its lists. Return 0, or EK_ENOMEM. */
 int ek_assembly_new(struct ek_assembly **out, int features, int query_features,
                     const struct ek_assembly_limits *limits, struct ek_error *e);
 void ek_assembly_free(struct ek_assembly *a);
 
-/* Takes the item that is a message, and its query, with the number of a plan, when that is new.
- * time_ms: of the list; now_ms: of the stream. Call ek_assembly_next before and after, until there
- * is none. EK_ENOMEM: nothing happened. */
+/* Add the item of a message, and its list with plan number `plan` if new. `time_ms`: of the list;
+ * `now_ms`: event time. Call ek_assembly_next before and after until *some is false. Return 0, or
+ * EK_ENOMEM; on error nothing changes. */
 int ek_assembly_add(struct ek_assembly *a, const struct ek_list *item, int64_t time_ms,
                     int64_t now_ms, uint64_t plan, struct ek_error *e);
-/* The next list that is to be given out at this time of the stream: *some, and the list in *list,
- * whose texts are good until the next call. INT64_MAX: the stream has ended. EK_ENOMEM: it stays
- * the next one. */
+/* Emit the next due list: set *some and *list, whose strings are valid until the next call.
+ * `now_ms`: event time, INT64_MAX at the end of the stream. Return 0, or EK_ENOMEM; the list then
+ * stays due. */
 int ek_assembly_next(struct ek_assembly *a, int64_t now_ms, struct ek_list *list, bool *some,
                      struct ek_error *e);
-/* Number of the plan that the query of an item has; false when it is not known. */
+/* Set *plan to the plan number of an item's list. Return false if the list is unknown. */
 bool ek_assembly_plan(const struct ek_assembly *a, const struct ek_list *item, uint64_t *plan);
 
-/* The query of an item, which is known, has that plan from now on. */
+/* Set the plan number of an item's list, which must be known. */
 void ek_assembly_set_plan(struct ek_assembly *a, const struct ek_list *item, uint64_t plan);
 
+/* Return the counters. */
 struct ek_assembly_counts ek_assembly_get_counts(const struct ek_assembly *a);
-/* Queries that were met, less the lists that were given out. */
+/* Return the number of known lists that were not emitted. */
 uint64_t ek_assembly_pending(const struct ek_assembly *a);
-/* Of lists on their way, and of memory that waits for more. */
+/* Return the bytes of pending and reusable lists. */
 size_t ek_assembly_bytes(const struct ek_assembly *a);
 
-/* The queries that are known, without the items of their lists: a list goes on with those that come
- * (docs/format/state.md). Reading takes one that is new. */
+/* Read or write the known lists without their items; a restored list continues with later items
+ * (docs/format/state.md). Read into a new assembly. */
 void ek_assembly_serialize(struct ek_assembly *a, struct ek_serialize *s);
-/* Gets to know the queries of another one, as far as there is room: they have no plan yet
- * (EK_NO_PLAN), and their lists go on with the items that come here. */
+/* Add the known lists of another assembly as far as space permits. They have no plan (EK_NO_PLAN)
+ * and continue with later items. */
 void ek_assembly_merge(struct ek_assembly *into, const struct ek_assembly *from);
 
 #endif

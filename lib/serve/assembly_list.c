@@ -82,7 +82,7 @@ bool ek_partial_has(const struct ek_partial_list *l, uint64_t id)
     return false;
 }
 
-/* Messages may say how long the list is; they need not be right. */
+/* The announced length may be wrong, so it is limited. */
 static int rows_for(const struct ek_partial_list *l, const struct ek_list *item)
 {
     if (l->room)
@@ -117,7 +117,7 @@ int ek_partial_add(struct ek_partial_list *l, const struct ek_list *item, uint64
     return EK_OK;
 }
 
-/* The hashes stand in for the ids: what is asked of these is whether they are the same. */
+/* Use hashes as ids: readers only compare them. */
 static int get_items(const struct ek_partial_list *l, struct ek_list *q)
 {
     for (int i = 0; i < l->items; i++) {

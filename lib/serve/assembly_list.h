@@ -1,5 +1,4 @@
-/* A list on its way: the items that have come, and what the first said of the list. Internal to the
- * assembly. Owner: the caller. */
+/* Partial list of an assembly: items so far, and list fields of the first item. */
 #ifndef EK_SERVE_ASSEMBLY_LIST_H
 #define EK_SERVE_ASSEMBLY_LIST_H
 
@@ -8,34 +7,36 @@
 #include <stdbool.h>
 
 struct ek_item_note {
-    uint64_t id; /* hash of it, never 0; 0: none */
+    uint64_t id; /* hash of the item id; 0: none */
     double score;
 };
 
 struct ek_partial_list {
-    int items, room;           /* rows: that have come, that there is memory for */
-    float *x;                  /* [room, F] */
+    int items, room;           /* rows: used, allocated */
+    float *x;                  /* [room, item features] */
     struct ek_item_note *note; /* [room] */
-    float *query;              /* [M] */
+    float *query;              /* [query features] */
     int segment_count;
-    uint32_t length[EK_SEGMENTS_MAX][2]; /* of the texts of each segment */
-    char *text;                          /* one behind the other */
+    uint32_t length[EK_SEGMENTS_MAX][2]; /* of name and value of each segment */
+    char *text;                          /* concatenated strings of segments */
     size_t text_room;
     int64_t time_ms;
-    struct ek_partial_list *next; /* of those that wait to be used again */
+    struct ek_partial_list *next; /* of the reusable lists */
 };
 
-/* query_features: of the list. EK_ENOMEM. */
+/* Create a list. Return 0, or EK_ENOMEM. */
 int ek_partial_new(struct ek_partial_list **out, int query_features);
 void ek_partial_free(struct ek_partial_list *l);
-/* What it takes in memory. */
+/* Return the memory of the list in bytes. */
 size_t ek_partial_bytes(const struct ek_partial_list *l, int features, int query_features);
-/* Begins anew with what a message says of its list. EK_ENOMEM. */
+/* Restart with the list fields of a message. Return 0, or EK_ENOMEM. */
 int ek_partial_start(struct ek_partial_list *l, const struct ek_list *item, int64_t time_ms);
+/* Return whether the list has an item with this id hash; 0: no. */
 bool ek_partial_has(const struct ek_partial_list *l, uint64_t id);
-/* Adds the item of a message; EK_ENOMEM: it is as before. */
+/* Add the item of a message. Return 0, or EK_ENOMEM; on error the list is unchanged. */
 int ek_partial_add(struct ek_partial_list *l, const struct ek_list *item, uint64_t id);
-/* Puts it into *q, whose segments are views of it; list_items as in struct ek_list. EK_ENOMEM. */
+/* Copy the list to *q; its segments are views. `list_items`: as in struct ek_list. Return 0, or
+ * EK_ENOMEM. */
 int ek_partial_get(const struct ek_partial_list *l, int features, int query_features,
                    int list_items, struct ek_list *q);
 

@@ -6,13 +6,12 @@
 #include <math.h>
 #include <string.h>
 
-/* Means that are closer than that may be of one training: it is where a change is worth an action
- * unless the rules say otherwise. */
+/* Maximum ratio of means from one training; also the default action threshold. */
 static const double SAME_LEVEL = 1.25;
-/* Above it a model's spread stands for none: the feature never differed in training. */
+/* A larger spread of the model means that the feature was constant in training. */
 static const float SPREAD_MAX = 1e20f;
 
-/* Without a word for it the rules take whatever the profile has. */
+/* Suggest the field of the profile. */
 static int mistyped_baseline(const char *word, const char *field, const char *file,
                              struct ek_error *e)
 {
@@ -23,7 +22,7 @@ static int mistyped_baseline(const char *word, const char *field, const char *fi
         word, field);
 }
 
-/* The strata are those of the profile; rules that name others would be ignored in silence. */
+/* The profile defines the strata; another field in the rules would have no effect. */
 static int check_baseline(const struct ek_rules *rules, const struct ek_profile *p,
                           const char *file, struct ek_error *e)
 {
@@ -42,7 +41,7 @@ struct loading {
     struct ek_assets *a;
     const struct ek_assets_report *report;
     struct ek_error *e;
-    int failed; /* code of a fault that was reported, and passed over */
+    int failed; /* code of a reported fault */
 };
 
 static int place_error(struct loading *l, enum ek_asset which, const char *path, int rc)
@@ -81,7 +80,7 @@ static int load_model(struct loading *l, const char *path)
     return place_error(l, EK_ASSET_MODEL, path, rc);
 }
 
-/* Rules that no list could ever follow would be told as in force. */
+/* Reject rules that the model can never apply, because they would be reported as active. */
 static int check_sources(const struct ek_assets *a, const char *rules, const char *model,
                          struct ek_error *e)
 {
@@ -94,7 +93,7 @@ static int check_sources(const struct ek_assets *a, const char *rules, const cha
         model);
 }
 
-/* The same of messages that hold one item: no source is there to be told from another. */
+/* With one item per message, sources cannot be compared. */
 static int check_layout(const struct ek_assets *a, const char *rules,
                         const struct ek_mapping *mapping, struct ek_error *e)
 {

@@ -6,14 +6,14 @@
 #include <math.h>
 #include <string.h>
 
-/* Of one entry: all since its present turn began, and where its last lists begin. */
+/* Sums of an entry since its start, and its recent window. */
 struct retained {
     struct ek_comparison_sums is;
     struct ek_recent_values recent;
 };
 
 struct ek_comparisons {
-    uint64_t version, late, turns; /* version: of the plan that `one` is laid out as */
+    uint64_t version, late, turns; /* `version`: plan version of the order of `one` */
     int count;
     struct retained *one;
     struct ek_comparisons_total all;
@@ -72,7 +72,7 @@ static void begin(const struct ek_comparisons *t, const struct ek_plan_entry *e,
     ek_recent_values_start(&k->recent, &t->all.load);
 }
 
-/* A place for each entry of the plan; what is of the same entry stays. */
+/* Arrange the sums in the order of the plan; sums of unchanged entries stay. */
 static int init_sums(struct ek_comparisons *t, const struct ek_plan *plan, struct ek_error *e)
 {
     struct retained *one = ek_calloc((size_t)plan->count, sizeof *one);
@@ -92,8 +92,8 @@ static int init_sums(struct ek_comparisons *t, const struct ek_plan *plan, struc
     return EK_OK;
 }
 
-/* The place of an entry; NULL: the plan has none such. Of the same version its entries may stand in
- * another order, and one that went and came again is another one. */
+/* Return the sums of an entry, or NULL if the plan lacks it. Entries of one version may change
+ * order, and an entry that was removed and added again is new. */
 static struct retained *place(struct ek_comparisons *t, const struct ek_plan *plan, int entry,
                               struct ek_error *e, int *rc)
 {

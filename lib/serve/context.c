@@ -11,7 +11,7 @@ static int out_of_memory(struct ek_error *e)
     return ek_fail(e, EK_ENOMEM, "out of memory");
 }
 
-/* One that reads and scores with what it is given. */
+/* Create a context with shared objects. */
 static int make(struct ek_context **out, const struct ek_assets *assets,
                 struct ek_list_stats_builder *reader, struct ek_scorer *scorer, struct ek_error *e)
 {
@@ -95,7 +95,7 @@ void ek_context_free(struct ek_context *c)
     ek_free(c);
 }
 
-/* Of an entry beyond EK_ROUTING_ENTRIES nobody knows what would undo its fault. */
+/* Entries beyond EK_ROUTING_ENTRIES have no known repair. */
 void ek_context_note_entries(struct ek_context *c, const struct ek_plan *plan)
 {
     const struct ek_manifest *m = c->assets->manifest;
@@ -141,9 +141,9 @@ int ek_context_reserve_scores(struct ek_context *c, struct ek_error *e)
     return EK_OK;
 }
 
-/* Only what the model or the plan cannot do has failed, which is EK_ESTATE, for guardrails take
- * routes back by it. What the message lacks is EK_EFORMAT and comes first: else whoever sends such
- * lists had that in hand. Nor is it the model's fault that a machine has no memory. */
+/* Only failures of the model or the plan (EK_ESTATE) count as failed, because guardrails roll
+ * routes back by them. Errors of the message (EK_EFORMAT) are checked first: otherwise a producer
+ * could cause a rollback. */
 static int score(struct ek_context *c, struct ek_error *e)
 {
     int rc = ek_codec_has_scores(&c->query, e);

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-/* EDGE: what rounding may take from a time that a bin begins with. */
+/* EDGE: tolerance for rounding at the start of a bin. */
 static const double FIRST_NS = 64000, EDGE = 1e-9;
 
 int ek_latency_window_bin(uint64_t ns)
@@ -19,7 +19,7 @@ double ek_latency_window_from_ms(int bin)
     return bin ? FIRST_NS / 1e6 * exp2((bin - 1) / 4.) : 0;
 }
 
-/* The bin of the 99%, of a window that has some. */
+/* Return the bin start of the 99th percentile of a nonempty window. */
 static double p99_ms(const struct ek_latency_window *l)
 {
     uint64_t below = 0;

@@ -1,8 +1,7 @@
-/* The 99% of times, in windows of so many of them one after the other.
+/* 99th percentile of latencies in consecutive windows.
  *
- * Times come as counts of bins, four to an octave. What a window says is the lower end of the bin
- * that its 99% is in, so never too high, and too low by less than a sixth. No clock.
- * Value type, starts as {0}. One thread.
+ * Latencies are counts in bins, four per octave. The result is the start of the bin with the
+ * percentile: never too high, and too low by less than a sixth. Value type; starts as {0}.
  */
 #ifndef EK_SERVE_LATENCY_WINDOW_H
 #define EK_SERVE_LATENCY_WINDOW_H
@@ -10,22 +9,23 @@
 #include <stdint.h>
 
 enum {
-    EK_LATENCY_WINDOW_BINS = 64, /* from 64 us on; the last one is open, from 3 s */
-    EK_LATENCY_WINDOW_SIZE = 500 /* times of a window, at least */
+    EK_LATENCY_WINDOW_BINS = 64, /* from 64 us; the last bin is open, from 3 s */
+    EK_LATENCY_WINDOW_SIZE = 500 /* minimum latencies per window */
 };
 
 struct ek_latency_window {
-    uint64_t bin[EK_LATENCY_WINDOW_BINS], times; /* of the window that is open */
-    uint32_t windows;                            /* that are over */
-    double p99_ms, before_ms;                    /* of the last one and that before it */
+    uint64_t bin[EK_LATENCY_WINDOW_BINS], times; /* of the open window */
+    uint32_t windows;                            /* number of closed windows */
+    double p99_ms, before_ms;                    /* of the last closed window and the one before */
 };
 
-/* The bin of a time. */
+/* Return the bin of a latency. */
 int ek_latency_window_bin(uint64_t ns);
-/* Its lower end; that of the first is 0. */
+/* Return the start of a bin; 0 for the first. */
 double ek_latency_window_from_ms(int bin);
+/* Add counts per bin; close the window when it is full. */
 void ek_latency_window_add(struct ek_latency_window *l, const uint64_t bin[EK_LATENCY_WINDOW_BINS]);
-/* NaN while there was no such window. */
+/* Return the percentile, NaN without such a window. */
 double ek_latency_window_p99_ms(const struct ek_latency_window *l);
 double ek_latency_window_before_ms(const struct ek_latency_window *l);
 

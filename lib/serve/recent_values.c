@@ -68,7 +68,7 @@ static double p95_of(const struct ek_recent_values *r, const struct ek_compariso
     return ek_rank_sums_quantile(&lately, .95);
 }
 
-/* Of the outputs since then, the share that became dead letters; NaN without any. */
+/* Return the fraction of dead letters in the outputs since `from`; NaN without outputs. */
 static double dead_share(const struct ek_output_counts *now, const struct ek_output_counts *from,
                          int kind)
 {
@@ -77,8 +77,8 @@ static double dead_share(const struct ek_output_counts *now, const struct ek_out
     return all ? (double)dead / (double)all : NAN;
 }
 
-/* As many of the entry's lists as of all; outputs that are not acknowledged are no reason to take
- * more for dead than there were. */
+/* Estimate the dead letters of an entry by its fraction of lists. The actual number is the upper
+ * bound, because unacknowledged outputs are missing in the sums. */
 static uint64_t dead_of(uint64_t lists, const struct ek_output_counts *now,
                         const struct ek_output_counts *from)
 {

@@ -1,11 +1,9 @@
-/* What guardrails are held against: of a route, the last lists and not all since its last step.
+/* Recent window of a route's sums, for guardrails.
  *
- * Sums only ever grow, and a share of all of them answers the later the longer a route has been
- * well. So marks are kept of where the present window began and the one before it; figures are of
- * both: of at least one window of EK_GUARDRAIL_LISTS lists where there have been so many, and of
- * less than two unless more came at once. Lists that were ranked both ways and lists that it acted
- * on have windows of their own. Value type, starts as ek_recent_values_start says. Owner: the
- * caller. One thread at a time.
+ * A fraction over all lists would react later the longer a route has been healthy. So the sums are
+ * recorded at the start of the current and the previous window, and statistics cover both: at least
+ * EK_GUARDRAIL_LISTS lists if available, and less than twice that unless more arrive at once.
+ * Compared and routed lists have separate windows. Value type; start with ek_recent_values_start.
  */
 #ifndef EK_SERVE_RECENT_VALUES_H
 #define EK_SERVE_RECENT_VALUES_H
@@ -13,7 +11,7 @@
 #include "serve/comparison_sums.h"
 
 struct ek_recent_values {
-    /* Sums where the window before the present one began [0], and the present one [1]. */
+    /* Sums at the start of the previous window [0] and the current window [1]. */
     struct {
         uint64_t lists, bin[EK_CHANGE_BINS];
     } ranks[2];
@@ -23,13 +21,13 @@ struct ek_recent_values {
     } acts[2];
 };
 
-/* load: all that was told of outputs, now. */
+/* Start the windows. `load`: current output counts. */
 void ek_recent_values_start(struct ek_recent_values *r, const struct ek_output_counts *load);
-/* After each time that sums have grown: begins a window where the present one is full. Where they
- * have become less, what they were of is not known any more, and windows begin here. */
+/* Start a new window if the current one is full. Call after each change of the sums. If sums have
+ * decreased, the windows restart. */
 void ek_recent_values_roll(struct ek_recent_values *r, const struct ek_comparison_sums *s,
                            const struct ek_output_counts *load);
-/* Lists tried and evidence of harm are all of *s. */
+/* Return the statistics. `tried` and the evidence of harm cover all of *s. */
 struct ek_rollout_stats ek_recent_values_stats(const struct ek_recent_values *r,
                                                const struct ek_comparison_sums *s,
                                                const struct ek_output_counts *load,

@@ -42,14 +42,14 @@ bool ek_context_needs_comparison(const struct ek_context *c)
            !ek_list_is_partial(&c->query);
 }
 
-/* The factor that the values of this list have by that; NaN when it is not known. */
+/* Return the factor of the fault in this list, NaN if unknown. */
 static double factor_of(const struct ek_plan_repair *r, const struct ek_list *q)
 {
     double factor = r->query_feature < 0 ? r->factor : (double)q->query[r->query_feature];
     return factor > 0 && isfinite(factor) ? factor : NAN;
 }
 
-/* What undoes all that the list is treated for, in c->repaired; whether all of it is known. */
+/* Set c->repaired to undo all faults of the list. Return whether all factors are known. */
 static bool repair(struct ek_context *c)
 {
     bool known = true;
@@ -63,7 +63,7 @@ static bool repair(struct ek_context *c)
     return known;
 }
 
-/* Of the output, where what is tried is another order. */
+/* Return the output scores if they differ from the planned scores. */
 static const double *other_scores(const struct ek_context *c)
 {
     bool part = c->routing.acted && c->routing.acted < c->routing.desired;

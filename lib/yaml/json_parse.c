@@ -1,4 +1,4 @@
-/* The parser is compiled here, so that no name of it leaves this file. */
+/* Compile the parser here with static functions, so that it exports no names. */
 #define yyjson_api                  static __attribute__((unused))
 #define YYJSON_DISABLE_WRITER       1
 #define YYJSON_DISABLE_UTILS        1
@@ -19,8 +19,8 @@
 enum { DEPTH_MAX = 2048 };
 
 struct check {
-    const char *text, *pool; /* the pool is a copy of the text: strings start at the same offset */
-    size_t length, place;    /* of the newest string */
+    const char *text, *pool; /* a copy of the text: strings start at the same offset */
+    size_t length, place;    /* offset of the last string */
     bool allow_nul;
     struct ek_json_error *why;
 };
@@ -127,7 +127,7 @@ int ek_json_parse(yyjson_doc **out, const char *text, size_t length, bool allow_
     yyjson_read_err e;
     struct check c = {.text = text, .length = length, .allow_nul = allow_nul, .why = why};
     *out = NULL;
-    /* Only without YYJSON_READ_INSITU the text stays as it is. */
+    /* Without YYJSON_READ_INSITU the parser does not modify the text. */
     yyjson_doc *doc =
         yyjson_read_opts((char *)(uintptr_t)text, length, YYJSON_READ_BIGNUM_AS_RAW, &memory, &e);
     if (!doc)

@@ -112,7 +112,7 @@ static void set_whole(struct ek_key_source *s, const struct ek_key_row *k, int64
         *(bool *)member = value != 0;
 }
 
-/* What errors call a key. */
+/* Return the name of a key in errors. */
 static const char *called(const struct ek_key_source *s, const struct ek_key_row *k)
 {
     return s->table->by_path ? k->path : ek_key_name(k);
@@ -349,7 +349,7 @@ static int read_value(struct ek_key_source *s, const struct ek_key_row *k, const
     return k->type == EK_KEY_TEXTS ? read_texts(s, k, n) : read_one(s, k, n);
 }
 
-/* The name of an unknown key that is nearest among the known ones; NULL where the key is known. */
+/* Return the known key nearest to an unknown one; NULL if the key is known. */
 static const char *nearest(const struct ek_node *key, const char *const *names, size_t count)
 {
     for (size_t i = 0; i < count; i++)
@@ -358,7 +358,7 @@ static const char *nearest(const struct ek_node *key, const char *const *names, 
     return ek_nearest_name(key->text, names, count);
 }
 
-/* A key that is only misspelt is not missing as well. */
+/* A misspelled required key is not reported as missing, too. */
 static bool is_misspelt(const struct ek_node *map, const char *name, const char *const *names,
                         size_t count)
 {
@@ -403,7 +403,7 @@ static void set_place(const struct ek_key_source *s, const struct ek_key_row *k,
         s->places[k - s->table->keys] = (struct ek_key_place){key->line, key->column};
 }
 
-/* Give keys that are misspelt, and all below them, a place. */
+/* Set the position of misspelled keys and all keys below them. */
 static void place_misspelt(const struct ek_key_source *s, const char *section,
                            const struct ek_node *map, const char *const *names, size_t count)
 {
@@ -468,7 +468,7 @@ int ek_keys_read(struct ek_key_source *s, const char *section, const struct ek_n
     return rc;
 }
 
-/* Read a built-in value, which is a scalar or a list of plain words. */
+/* Read a default value: a scalar or a list of unquoted scalars. */
 static int set_one(struct ek_key_source *s, const struct ek_key_row *k)
 {
     char text[CHOICES_BYTES];

@@ -1,4 +1,4 @@
-/* The typed readers of yaml/yaml.h. */
+/* Typed node readers of yaml/yaml.h. */
 #include "yaml/yaml.h"
 
 #include "base/alloc.h"
@@ -32,7 +32,7 @@ int ek_node_fail(const struct ek_yaml *y, const struct ek_node *n, struct ek_err
     return ek_fail_at(e, EK_ECONFIG, ek_yaml_name(y), n->line, n->column, "%s", message);
 }
 
-/* `'what' must be WANTED, not what stands there`. */
+/* Fail with `'KEY' must be WANTED, not VALUE`. */
 int ek_node_wrong(const struct ek_yaml *y, const struct ek_node *n, const char *what,
                   const char *desired, struct ek_error *e)
 {
@@ -51,7 +51,7 @@ static bool is_plain(const struct ek_node *n)
     return n->kind == EK_NODE_SCALAR && !n->quoted;
 }
 
-/* The words of YAML for nothing. */
+/* Return true for YAML's null. */
 static bool is_null(const struct ek_node *n)
 {
     static const char *const words[] = {"null", "Null", "NULL", "~"};
@@ -133,7 +133,7 @@ int ek_node_check_kind(const struct ek_yaml *y, const struct ek_node *n, const c
     return n->kind == kind ? EK_OK : ek_node_wrong(y, n, what, kinds[kind], e);
 }
 
-/* `a, b or c`, cut when it does not fit. */
+/* Format `a, b or c`, truncated to the buffer. */
 static void list_names(char *text, size_t size, const char *const *words, size_t count)
 {
     size_t used = 0;

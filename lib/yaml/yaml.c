@@ -1,4 +1,4 @@
-/* YAML text to a tree. The reading of the tree is in node.c. */
+/* YAML parser that builds the tree; node.c reads it. */
 #include "yaml/yaml.h"
 
 #include "base/alloc.h"
@@ -85,7 +85,7 @@ static const struct ek_yaml_problem UNKNOWN = {
     "", "no valid YAML: put texts in quotes, each key on a line of its own, and indent by spaces",
     false};
 
-/* Never NULL: what is not known is no valid YAML. */
+/* Return the entry of a libyaml message, or the generic one. */
 static const struct ek_yaml_problem *yaml_problem_of(const char *theirs)
 {
     for (size_t i = 0; theirs && i < sizeof PROBLEMS / sizeof *PROBLEMS; i++)
@@ -105,7 +105,7 @@ struct builder {
     yaml_parser_t parser;
     size_t nodes;
     struct ek_error *e;           /* never NULL */
-    struct ek_error_list *faults; /* NULL: a duplicate key ends the reading */
+    struct ek_error_list *faults; /* NULL: a duplicate key ends the parse */
 };
 
 static int fail_at_mark(struct builder *b, enum ek_code code, yaml_mark_t mark, const char *message)
@@ -114,7 +114,7 @@ static int fail_at_mark(struct builder *b, enum ek_code code, yaml_mark_t mark, 
                       message);
 }
 
-/* libyaml tells the byte only; people want line and column. */
+/* libyaml reports only the byte offset. */
 static int fail_at_byte(struct builder *b, size_t offset)
 {
     long line = 1, column = 1;
@@ -131,7 +131,7 @@ static int fail_at_byte(struct builder *b, size_t offset)
                       yaml_problem_of(problem)->ours);
 }
 
-/* In our words; where something began that has no end, that is told as well. */
+/* Fail with our message, and the start of the construct if it is elsewhere. */
 static int fail_at_problem(struct builder *b)
 {
     const yaml_parser_t *p = &b->parser;
@@ -159,13 +159,13 @@ static int next_event(struct builder *b, yaml_event_t *event)
 
 static int build_node(struct builder *b, const yaml_event_t *event, int depth, struct ek_node *n);
 
-/* The line below that of a mark, which stands behind the last sign of something. */
+/* Return the line after a mark, which is one past the last character. */
 static long line_below(yaml_mark_t end)
 {
     return (long)end.line + 1 + (end.column > 0);
 }
 
-/* Copies a scalar. */
+/* Copy a scalar. */
 static int build_scalar(struct builder *b, const yaml_event_t *event, struct ek_node *n)
 {
     const char *text = (const char *)event->data.scalar.value;
@@ -185,8 +185,7 @@ static int build_scalar(struct builder *b, const yaml_event_t *event, struct ek_
     return EK_OK;
 }
 
-/* One more child, zeroed like all the spare ones. NULL without memory. `used` counts children, keys
- * and values alike. */
+/* Append a zeroed child; NULL if out of memory. `used` counts keys and values. */
 static struct ek_node *add_child(struct ek_node *n, size_t *used, size_t *capacity)
 {
     if (*used == *capacity) {
@@ -203,7 +202,7 @@ static struct ek_node *add_child(struct ek_node *n, size_t *used, size_t *capaci
     return child;
 }
 
-/* Gives back what a node has, and leaves none of it. */
+/* Free a node's content and zero it. */
 static void release(struct ek_node *n)
 {
     size_t count = n->kind == EK_NODE_MAPPING ? 2 * n->count : n->count;
@@ -221,7 +220,7 @@ static int by_text(const void *a, const void *b)
     return order ? order : (*x < *y ? -1 : *x > *y);
 }
 
-/* Takes the pairs out whose keys have no text any more. */
+/* Remove pairs without a key. */
 static void close_gaps(struct ek_node *n)
 {
     size_t kept = 0;
@@ -235,7 +234,7 @@ static void close_gaps(struct ek_node *n)
     n->count = kept;
 }
 
-/* A key that is there again is told and gone, so that a reading that goes on finds each once. */
+/* Report and remove a duplicate key, so that each key remains once. */
 static int drop_duplicate(struct builder *b, const struct ek_node *first, struct ek_node *key)
 {
     int rc =
@@ -249,7 +248,7 @@ static int drop_duplicate(struct builder *b, const struct ek_node *first, struct
     return EK_OK;
 }
 
-/* Sorted, because a mapping may have a hundred thousand keys. */
+/* Sort, because a mapping may have a hundred thousand keys. */
 static int check_duplicates(struct builder *b, struct ek_node *n)
 {
     if (n->count < 2)
@@ -277,8 +276,8 @@ static int check_duplicates(struct builder *b, struct ek_node *n)
     return rc;
 }
 
-/* libyaml ends what has no brackets where the next thing begins, behind comments: its last child
- * knows better. A value that is nothing may stand there too. */
+/* libyaml ends block collections at the next token, after comments; use the last child instead. An
+ * empty value has the same problem. */
 static void end_collection(struct ek_node *n, const yaml_event_t *event)
 {
     size_t count = n->kind == EK_NODE_MAPPING ? 2 * n->count : n->count;
@@ -347,7 +346,7 @@ static const yaml_char_t *tag_of(const yaml_event_t *event)
     }
 }
 
-/* What a tree must not have, so that reading never makes it larger than its file. */
+/* Reject constructs that could make the tree larger than its file. */
 static int check_event(struct builder *b, const yaml_event_t *event, int depth)
 {
     if (event->type == YAML_ALIAS_EVENT)
@@ -390,7 +389,7 @@ static int build_node(struct builder *b, const yaml_event_t *event, int depth, s
     }
 }
 
-/* The next event that says something about content: DOCUMENT_START, a node, or STREAM_END. */
+/* Skip one event; sets *found if it has the type. A second document is an error. */
 static int skip_to(struct builder *b, yaml_event_type_t type, bool *found)
 {
     yaml_event_t event;
@@ -438,7 +437,7 @@ void ek_yaml_free(struct ek_yaml *y)
     ek_free(y);
 }
 
-/* libyaml takes a byte order mark for a column of the first line. */
+/* libyaml counts a byte order mark as a column. */
 static size_t mark_length(const char *text, size_t length)
 {
     static const char mark[] = "\xef\xbb\xbf";
@@ -449,7 +448,7 @@ int ek_yaml_parse_all(struct ek_yaml **out, const char *name, const char *text, 
                       struct ek_error_list *faults, struct ek_error *e)
 {
     struct ek_error unwanted;
-    text = text ? text : ""; /* an empty file has taken no memory, and libyaml asks for some */
+    text = text ? text : ""; /* libyaml requires a non-NULL input */
     size_t mark = mark_length(text, length);
     text += mark;
     length -= mark;

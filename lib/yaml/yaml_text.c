@@ -57,7 +57,7 @@ static bool is_among(const char *key, const char *const *keys, size_t count)
     return false;
 }
 
-/* The first pair from `from` on whose key counts, or the count of pairs. */
+/* Return the first pair from `from` on that is not ignored, or the count of pairs. */
 static size_t pair_from(const struct ek_node *n, size_t from, const char *const *keys, size_t count)
 {
     while (from < n->count && is_among(n->children[2 * from].text, keys, count))

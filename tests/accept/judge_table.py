@@ -1,14 +1,14 @@
-"""The table of docs/results.md on ways to scale features, judged by a linear ranker: `evenkeel normalize --cross-validate`."""
+"""Table of docs/results.md on feature scalings, evaluated by a linear ranker: `evenkeel normalize --judge`."""
 import sys
 
 from sets import run
 
 COLUMNS = {"p@5": "P@5", "ndcg@1": "NDCG@1", "ndcg@3": "@3", "ndcg@5": "@5", "ndcg@10": "@10", "map": "MAP", "err": "ERR"}
-TRAINING_ONLY = ("hotel",)  # it has enough
+TRAINING_ONLY = ("hotel",)  # large enough
 
 
 def files(data):
-    """All lists of the set; on a set with folds its parts, in their order."""
+    """Return all lists of the set; for a set with folds its parts, in order."""
     split = data.splits[0]
     return split["train"] if data.name in TRAINING_ONLY else split["train"] + split["vali"] + split["test"]
 
@@ -34,7 +34,7 @@ def probability(method):
 
 
 def chosen(method):
-    """The C of the folds, as powers of ten."""
+    """Return the selected C of the folds, as powers of ten."""
     return " ".join(f"{fold['c']:.0e}".replace("e+0", "e").replace("e-0", "e-") for fold in method["folds"])
 
 

@@ -61,7 +61,7 @@ def fit(train, vali, seed, leaves, min_leaf):
 
 
 def change(x, how, query):
-    """The values of one feature under an operation of a spec; `query` gives a query feature per item."""
+    """Apply the operation of a spec to one feature; `query` has a query feature per item."""
     if how == "neg":
         return -x
     if how == "zero":
@@ -78,7 +78,7 @@ def change(x, how, query):
 
 
 def break_lists(lists, x, spec, names):
-    """Puts a fault into x in place; returns the arm of each item."""
+    """Inject a fault into x in place. Return the arm of each item."""
     features, how, share, items = re.fullmatch(r"([\w,]+)=([^@,]+)(?:@([\d.]+))?(?:,items=([\d.]+))?", spec).groups()
     random = np.random.default_rng(5)
     of_list = random.random(len(lists.sizes)) < float(share or 1)
@@ -120,7 +120,7 @@ def ndcg(lists, scores, cutoff):
 
 
 def measure(booster, train, test, row, names, known):
-    """`known`: figures of this booster by the values that it saw; many faults leave the same once a constant is filled in."""
+    """`known` caches results by input values; many faults are equal after imputation of a constant."""
     x, arm = test.x.copy(), np.zeros(len(test.x), dtype=int)
     for spec in row["perturb"]:
         arm = break_lists(test, x, spec, names)
@@ -135,7 +135,7 @@ def measure(booster, train, test, row, names, known):
 
 
 def only(lists, keep):
-    """The same lists with fewer columns."""
+    """Return the same lists with fewer columns."""
     fewer = object.__new__(Lists)
     fewer.__dict__.update(lists.__dict__)
     fewer.x = lists.x[:, keep]
@@ -143,7 +143,7 @@ def only(lists, keep):
 
 
 def judge(job, names):
-    """What is to be had from each choice of features."""
+    """Evaluate each selection of features."""
     found, width = [[] for _ in job["columns"]], len(names) + job["list_size"]
     for seed in job["seeds"]:
         split = job["splits"][seed if len(job["splits"]) > 1 else 0]

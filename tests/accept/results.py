@@ -27,7 +27,7 @@ PEER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "lightgbm_peer.p
 
 
 class Kept:
-    """Figures by what they are of, in a file."""
+    """Results by key, stored in a file."""
 
     def __init__(self, path):
         self.path, self.of = path, {}
@@ -42,7 +42,7 @@ class Kept:
 
 
 class Peer:
-    """LightGBM in a virtual environment of its own."""
+    """LightGBM in its own virtual environment."""
 
     def __init__(self, keep):
         self.keep, self.python = keep, os.path.join(keep, "venv", "bin", "python")
@@ -62,8 +62,8 @@ class Peer:
         return True
 
     def measure(self, data, seeds, rows):
-        """Rows of (specs, features, remedy) -> per row, per seed [NDCG@5, NDCG@10]; None without LightGBM. Its figures do not
-        depend on our program and are kept."""
+        """Evaluate rows of (specs, features, remedy). Return per row and seed [NDCG@5, NDCG@10], or None without
+        LightGBM. The results are independent of this program and are cached."""
         if not self.ready:
             return [None] * len(rows)
         folder = os.path.join(self.keep, self.version, data.name)
@@ -76,7 +76,8 @@ class Peer:
         return [known.of[repr(r)] for r in rows]
 
     def judge(self, data, seeds, choices):
-        """Choices of item features, each {seed: [names]} -> per choice, per seed [NDCG@3, NDCG@10]; None without LightGBM."""
+        """Evaluate selections of item features, each {seed: [names]}. Return per selection and seed [NDCG@3,
+        NDCG@10], or None without LightGBM."""
         if not self.ready:
             return [None] * len(choices)
         folder = os.path.join(self.keep, self.version, data.name)
@@ -102,7 +103,7 @@ class Peer:
 
 
 class Bench:
-    """What the tables are made with: sets, seeds, the peer; figures are measured once."""
+    """Inputs of the tables: sets, seeds, the peer; each value is measured once."""
 
     def __init__(self, args, folder):
         with open(args.program, "rb") as stream:
@@ -119,11 +120,11 @@ class Bench:
         return self.sets[name]
 
     def ours(self, name, variant, loss, words):
-        """[[NDCG@5, NDCG@10] per seed]."""
+        """Return [[NDCG@5, NDCG@10] per seed]."""
         return self.figures(name, variant, loss, words, ("ndcg@5", "ndcg@10"))
 
     def figures(self, name, variant, loss, words, metrics):
-        """[[a value for each metric] per seed]."""
+        """Return [[a value for each metric] per seed]."""
         data, key = self.set(name), " ".join([variant, loss, *words])
         if metrics != ("ndcg@5", "ndcg@10"):
             key += " " + ",".join(metrics)
@@ -134,7 +135,7 @@ class Bench:
         return self.found[name].of[key]
 
     def chosen(self, name, method):
-        """Per seed the sets of `evenkeel select --cross-validate` on the test lists."""
+        """Return per seed the sets of `evenkeel select --judge` on the test lists."""
         data, key = self.set(name), "select " + method
         if key not in self.found[name].of:
             print(name, key, file=sys.stderr)
@@ -142,12 +143,12 @@ class Bench:
         return self.found[name].of[key]
 
     def theirs(self, name, rows):
-        """The same of LightGBM, per row of (specs, features, remedy)."""
+        """Return the same for LightGBM, per row of (specs, features, remedy)."""
         return self.peer.measure(self.set(name), self.seeds, rows)
 
 
 def cell(values, which=1):
-    """Mean and deviation over the seeds of [NDCG@5, NDCG@10], the leading 0 left out."""
+    """Format mean and deviation over the seeds of [NDCG@5, NDCG@10], without the leading 0."""
     if not values:
         return "-"
     of = [v[which] for v in values]
@@ -155,7 +156,7 @@ def cell(values, which=1):
 
 
 def render(rows, head, best=True):
-    """rows: (name, [values per seed or None or text]). The best mean of a row, to four digits, is set bold."""
+    """Format rows: (name, [values per seed or None or text]). The best mean of a row, to four digits, is bold."""
     lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
     for name, cells in rows:
         texts = [c if isinstance(c, str) else cell(c) for c in cells]

@@ -1,6 +1,7 @@
-"""The published sets: what their manifests say, models trained on them, and what `evenkeel eval` measures.
+"""Published sets: their manifests, models trained on them, and results of `evenkeel eval`.
 
-EK_DATA names the folder of the sets. Seeds are 0, 1, ...; on a set with folds seed s is trained and tested on fold s + 1.
+EK_DATA names the folder of the sets. Seeds are 0, 1, ...; on a set with folds seed s is trained and tested on fold s +
+1.
 """
 import json
 import os
@@ -33,7 +34,7 @@ INPUTS = {
 }
 VARIANTS.update(INPUTS)
 
-# The network that learned mixtures were published with, a quarter as wide, and what it is given.
+# The network of the publication on learned mixtures, a quarter as wide, and its inputs.
 PUBLISHED = ["--routing", "none", "--log-input", "none", "--hidden", "256,128,64", "--batch-norm", "--dropout", "0.1",
              "--loss", "approxndcg", "--samples", "8", "--cutoff", "5", "--optimizer", "adagrad", "--lr", "0.1"]
 TRANSFORMS = {"raw": "raw", "Gauss": "zscore", "CDF": "cdf", "Log1p": "log1p", "mixture": "mixture"}
@@ -41,7 +42,7 @@ VARIANTS.update({f"published {name}": [*PUBLISHED, "--transform", word] for name
 
 
 def run(program, *words):
-    """The JSON that the program prints."""
+    """Return the JSON output of the program."""
     result = subprocess.run([program, *words], capture_output=True, text=True, check=False)
     if result.returncode:
         raise SystemExit(f"{' '.join(words)}\n{result.stderr}")
@@ -49,7 +50,7 @@ def run(program, *words):
 
 
 class Set:
-    """One set. Models are trained when they are first asked for and kept in `scratch`."""
+    """One set. Models are trained on first use and kept in `scratch`."""
 
     def __init__(self, program, folder, name, scratch):
         self.program, self.name, self.scratch = program, name, os.path.join(scratch, name)
@@ -78,7 +79,7 @@ class Set:
 
     @staticmethod
     def _parts(text):
-        """The text of each fold, or of the only split."""
+        """Return the text of each fold, or of the only split."""
         folds = re.search(r"^folds: *\{(.*)\}", text, re.M)
         if folds:
             return re.findall(r"\d+: *\{(.*?)\}", folds.group(1))
@@ -95,7 +96,7 @@ class Set:
         return [t.replace("MAIN", self.main).replace("ALL", ",".join(self.routable)) for t in texts]
 
     def model(self, variant, loss, seed):
-        """Path of a model, trained unless that was done before."""
+        """Return the path of a model, trained on first use."""
         path = os.path.join(self.scratch, f"{variant}-{loss}-{seed}.safetensors")
         if not os.path.exists(path):
             run(self.program, "train", "--manifest", self.manifest, "--train", *self.files("train", seed), "--vali",
@@ -104,7 +105,7 @@ class Set:
         return path
 
     def measure(self, variant, loss, seeds, words=(), metrics=("ndcg@5", "ndcg@10")):
-        """Metric -> its value per seed. `words`: further ones of `evenkeel eval`."""
+        """Return the value of a metric per seed. `words`: more arguments of `evenkeel eval`."""
         groups = [[s] for s in seeds] if self.folded else [seeds]
         found = {metric: [] for metric in metrics}
         for group in groups:
@@ -120,7 +121,8 @@ class Set:
         return found
 
     def select(self, method, seed):
-        """The sets of features that `evenkeel select` chooses, judged on the test lists; shares that come to as many features are one."""
+        """Return the feature sets of `evenkeel select`, evaluated on the test lists; fractions with equal feature
+        counts are merged."""
         words = ["--model", self.model("routable", "listmle", seed)] if method == "importance" else []
         found = run(self.program, "select", "--manifest", self.manifest, "--train", *self.files("train", seed), "--vali",
                     *self.files("vali", seed), "--test", *self.files("test", seed), "--method", method, "--cross-validate",
@@ -128,7 +130,7 @@ class Set:
         return list({s["count"]: s for s in found["sets"]}.values())
 
     def faults(self):
-        """Name -> (the features it hits, words of `evenkeel eval`), as targets.json has them."""
+        """Return by name (affected features, arguments of `evenkeel eval`), as in targets.json."""
         main = [self.main]
         found = {
             "clean": (main, []),
@@ -145,7 +147,7 @@ class Set:
         return found
 
 
-# Column of targets.json -> variant, words of `evenkeel eval`. FAULTY: the features that a fault hits.
+# Column of targets.json -> variant, arguments of `evenkeel eval`. FAULTY: the affected features.
 COLUMNS = {
     "base": ("plain", []),
     "base_log": ("plain_log", []),
@@ -163,6 +165,6 @@ COLUMNS = {
 
 
 def column_words(column, features):
-    """Variant and words of a column, for a fault on these features."""
+    """Return variant and arguments of a column, for a fault on these features."""
     variant, words = COLUMNS[column]
     return variant, [w.replace("FAULTY", ",".join(features)) for w in words]

@@ -1,4 +1,4 @@
-"""The tables of docs/results.md. Each is a function of the bench, `render` and `cell` (results.py) that gives Markdown."""
+"""Tables of docs/results.md. Each is a function of the bench, `render` and `cell` (results.py) that returns Markdown."""
 import random
 
 import judge_table
@@ -16,7 +16,7 @@ def perturb(specs):
 
 
 def random_factors(features, salt):
-    """One factor per feature, log-uniform from 1/1000 to 1000, not within [1/2, 2]; the same on every run."""
+    """Return one factor per feature, log-uniform from 1/1000 to 1000, outside [1/2, 2]; deterministic."""
     draw = random.Random(salt)
     found = []
     for feature in features:
@@ -56,7 +56,7 @@ def with_and_without(name):
     return table
 
 
-# Column -> variant, words; FAULTY: the features that are hit. Those with arms only where the fault has some.
+# Column -> variant, arguments; FAULTY: the affected features. Columns with arms apply only to faults with arms.
 REMEDIES = {
     "plain": ("plain", []),
     "unnoticed": ("routable", []),
@@ -76,7 +76,7 @@ def has_arms(specs):
 
 
 def remedies(bench, name, faults, columns, theirs):
-    """Rows of a table: faults are (label, specs, features)."""
+    """Return the rows of a table: faults are (label, specs, features)."""
     asked = [(specs, features, remedy) for _, specs, features in faults for remedy in theirs.values()]
     peers = bench.theirs(name, asked)
     rows = []
@@ -100,7 +100,7 @@ def per_set(bench, render, names, faults_of, columns, theirs):
 
 
 def subset(bench, render, _):
-    """Any subset of the features on another scale, each by a factor of its own."""
+    """Any subset of the features on another scale, each by a separate factor."""
     def faults(data):
         found = []
         for count in sorted({1, 2, 3, 5, len(data.routable)}):
@@ -113,7 +113,7 @@ def subset(bench, render, _):
 
 
 def faults(bench, render, _):
-    """Faults of the main feature that one factor for all lists does not describe."""
+    """Faults of the main feature that no single factor describes."""
     def of_set(data):
         main, hit = data.main, [data.main]
         found = [("x10", [f"{main}=x10"], hit), ("x100", [f"{main}=x100"], hit),
@@ -140,7 +140,7 @@ CODES = {"hotel": (["chain"], ["breakfast"], ["free_cancellation"], ["stars"]),
 
 
 def codes(bench, render, _):
-    """Features that are codes, numbered anew. Silencing and routing are for routable features only."""
+    """Renumbered code features. Blanking and routing apply only to routable features."""
     parts = []
     for name in CHOICE_SETS:
         data = bench.set(name)
@@ -161,7 +161,7 @@ def codes(bench, render, _):
 
 
 def cost(bench, render, _):
-    """Healthy lists: what it costs to be routable, and to route for no reason."""
+    """Healthy lists: cost of routability, and of an unnecessary route."""
     rows = [("plain", "plain", []), ("plain with logs", "plain_log", []), ("routable, nothing routed", "routable", []),
             ("routable, main routed", "routable", ["--route", "MAIN"]), ("routable, half of them routed", "routable", None),
             ("routable, all routed", "routable", ["--route", "all"]), ("SIR, main", "static", ["--route", "MAIN"]),
@@ -180,7 +180,7 @@ def cost(bench, render, _):
 
 
 def inputs(bench, render, _):
-    """The default beside other transforms, batch normalisation and dropout."""
+    """Comparison of the default with other transforms, batch normalization and dropout."""
     parts = []
     for head, specs in (("clean", []), ("x100, unnoticed", ["MAIN=x100"])):
         rows = [("the default" if v == "routable" else v, [bench.ours(name, v, LOSS, perturb(specs)) for name in ALL_SETS])
@@ -190,7 +190,7 @@ def inputs(bench, render, _):
 
 
 def sources(bench, render, _):
-    """Lists whose items come from two sources, A and B, by chance: what a fault of one of them does."""
+    """Lists with items from two random sources, A and B: effect of a fault in one of them."""
     two, hit = ["--sources", "2"], perturb(["MAIN=x100,source=1"])
     rows = [("healthy, nothing routed", []), ("healthy, routed by source", [*two, "--route-per-source", "MAIN"]),
             ("B x100, nobody noticed", [*two, *hit]), ("B x100, routed with one mean", [*two, *hit, "--route", "MAIN"]),
@@ -201,7 +201,7 @@ def sources(bench, render, _):
 
 
 def transforms(bench, render, cell):
-    """The paper's first table: one network, its inputs as they are, standardised, as ranks, as logarithms, mixed."""
+    """The paper's first table: one network with raw, standardized, rank, logarithmic and mixed inputs."""
     head = ["transform"] + [f"{name}, @{k}" for name in ALL_SETS for k in (1, 5, 10)]
     rows = []
     for label in TRANSFORMS:
@@ -214,7 +214,7 @@ METHODS = {"nfs": "NFS", "xgas": "XGAS", "hcas": "HCAS", "importance": "importan
 
 
 def select(bench, render, cell):
-    """NDCG@3 with a part of the features, chosen in ways that differ, by two judges."""
+    """NDCG@3 with a part of the features, selected by several methods, evaluated by two rankers."""
     parts = []
     for name in bench.names or ("mq2008", "hotel", "car", "swissmetro"):
         data = bench.set(name)

@@ -34,7 +34,7 @@ RULE_SEEDS = {"car": 20}
 
 
 class Account:
-    """What was asked and what was missed."""
+    """Number of checks and failures."""
 
     def __init__(self):
         self.passed, self.missed = 0, []
@@ -51,7 +51,7 @@ def decides(fault, column, everything):
 
 
 def measure(data, loss, seeds, targets, everything):
-    """(fault, column) -> NDCG@10 per seed; for the rules the plain model, clean and x100, is always there."""
+    """Return (fault, column) -> NDCG@10 per seed; always includes the plain model, clean and x100, for the rules."""
     found = {}
     for fault, (features, words) in data.faults().items():
         for column in targets.get(fault, {}):
@@ -84,7 +84,7 @@ def print_rows(data, loss, found, targets, everything, account):
 
 
 def of_rules(data, loss, seeds, found):
-    """What the rules are about, over the seeds that they need."""
+    """Return the inputs of the rules, over the seeds that they need."""
     more = [s for s in range(RULE_SEEDS.get(data.name, 0)) if s not in seeds]
     keys = [("clean", "unrouted"), ("clean", "routed"), ("x100", "routed")]
     if not more:
@@ -98,7 +98,7 @@ def of_rules(data, loss, seeds, found):
 
 
 def plain_of(name, loss, targets):
-    """NDCG@10 of the target's plain model on clean lists."""
+    """Return NDCG@10 of the target's plain model on clean lists."""
     losses = LOSSES.split(",") if name in ONE_POSITIVE else [loss]
     return statistics.fmean(targets[name][each]["clean"]["base"]["ndcg10"][0] for each in losses)
 

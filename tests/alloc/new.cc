@@ -1,5 +1,5 @@
-/* Memory that C++ libraries ask for ends up in the wrapped malloc, so that it runs out as well.
- * They ask in the form that does not throw; the other one is there for what runs before main. */
+/* operator new on the wrapped malloc, so that allocations of C++ libraries fail as well. They use
+ * the form that does not throw; the other form serves code before main. */
 #include <cstdlib>
 #include <new>
 

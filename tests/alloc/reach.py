@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Whether every source file that asks for memory was refused some in a sweep.
+"""Check that a sweep made an allocation fail in every source file that allocates.
 
     reach.py unswept.txt SITES PROGRAM [SITES PROGRAM...]
 
-SITES has the addresses that sites.c wrote for that program. A file that no sweep reaches stands in unswept.txt with the
-reason, a line `FILE: REASON`; a line that is not needed any more has to go. With --list the calls that no sweep reached
-are told as well, for people: a line of source may be off by one or two.
+SITES has the addresses that sites.c wrote for that program. A file that no sweep reaches needs a line `FILE: REASON`
+in unswept.txt; an obsolete line is an error. --list also prints the calls that no sweep reached; their source lines
+may be off by one or two.
 """
 import collections
 import glob
@@ -19,7 +19,7 @@ ITSELF = ("lib/base/alloc.c",)
 
 
 def calls():
-    """File to the lines of its calls."""
+    """Return the lines of the calls by file."""
     found = collections.defaultdict(list)
     for pattern in ("lib/**/*.c", "lib/**/*.cc", "daemon/**/*.c"):
         for name in sorted(glob.glob(pattern, recursive=True)):

@@ -1,4 +1,4 @@
-/* A scratch folder per test process, removed when the process ends. */
+/* Scratch folder per test process, removed at exit. */
 #ifndef EK_TESTS_ALLOC_SCRATCH_H
 #define EK_TESTS_ALLOC_SCRATCH_H
 
@@ -10,8 +10,8 @@ struct ek_scratch {
     char path[EK_SCRATCH_PATH];
 };
 
-/* The path of a file in the folder, which is made at the first call. Aborts the test when it cannot
- * be made. */
+/* Return the path of a file in the folder, which the first call creates. Aborts the test on
+ * failure. */
 struct ek_scratch ek_scratch(const char *name);
 
 #endif

@@ -9,7 +9,7 @@
 
 enum { SITES_MAX = 4096, LINE_BYTES = 24 };
 
-static _Thread_local uintptr_t now; /* 0: no call of ours is under way */
+static _Thread_local uintptr_t now; /* 0: outside any call of this project */
 static uintptr_t seen[SITES_MAX];
 static size_t seen_count;
 
@@ -19,7 +19,7 @@ void *__real_ek_calloc_aligned(size_t count, size_t size);
 char *__real_ek_strndup(const char *text, size_t length);
 char *__real_ek_strdup(const char *text);
 
-/* The return address is behind the call. */
+/* The return address is after the call. */
 #define HERE() ((uintptr_t)__builtin_return_address(0) - 1)
 
 static void *left(void *p)

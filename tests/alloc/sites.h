@@ -1,18 +1,18 @@
-/* Which calls for memory a sweep made fail, told to who asks by EK_SITES.
+/* Report of the allocation calls that a sweep made fail.
  *
- * The program is linked with ek_calloc and its like wrapped as well, so that the place of each call
- * is known. EK_SITES names a file; each place at which a call failed is added to it once per
- * process, a line with its address in the program as addr2line takes it. Without EK_SITES nothing
- * is written. What C and C++ libraries ask for has no place.
+ * The program is linked with ek_calloc and its like wrapped, so that the location of each call is
+ * known. EK_SITES names a file; unset, the module writes nothing. Each location of a failed call is
+ * appended once per process, as one line with its address in the program in the format of
+ * addr2line. Calls from C and C++ libraries have no location.
  */
 #ifndef EK_TESTS_ALLOC_SITES_H
 #define EK_TESTS_ALLOC_SITES_H
 
 #include <stdint.h>
 
-/* Place of the call of ours that is under way in this thread, 0: none is. */
+/* Return the location of this thread's current allocation call, 0 outside one. */
 uintptr_t ek_site(void);
-/* The call that is under way fails. */
+/* Report that the current call fails. */
 void ek_site_failed(void);
 
 #endif

@@ -1,4 +1,4 @@
-/* Memory runs out while a model is held against its teacher: in training, and in the guard. */
+/* Allocation failures while a model is compared with upstream, in training and in the guard. */
 #include "base/alloc.h"
 #include "tests/alloc/sweep.h"
 #include "tests/check.h"
@@ -28,7 +28,7 @@ static void set_up(void)
     model->log_sd[0] = model->log_sd[1] = 1;
     model->fidelity = (struct ek_model_agreement){1000, {.9, .9, .9}, {.1, .1, .1}};
     stream_start(&s, 3);
-    for (int i = 0; i < LISTS; i++) { /* lists that grow */
+    for (int i = 0; i < LISTS; i++) { /* growing lists */
         struct ek_list *q = stream_next(&s);
         int n = 3 + 7 * i;
         ek_list_init(&query[i]);
@@ -102,9 +102,7 @@ static int watch(struct ek_error *e)
     return rc || told ? rc : ek_fail(e, EK_ESTATE, "nothing was told, so telling was not tried");
 }
 
-/* What could not be taken for want of memory left nothing behind: given again, it comes to the
- * same.
- */
+/* A list rejected for lack of memory leaves no trace: a retry gives the same result. */
 START_TEST(a_list_that_could_not_be_compared_was_not_counted)
 {
     set_up();

@@ -1,4 +1,4 @@
-/* Memory runs out while the values of a category are counted, and while new ones are found. */
+/* Allocation failures while the values of a category are counted and new ones found. */
 #include "tests/alloc/scratch.h"
 #include "tests/alloc/sweep.h"
 #include "tests/check.h"
@@ -11,7 +11,7 @@ enum { LISTS = 40, FAULT_FROM = 20, KIND = 1 };
 static struct ek_manifest *manifest;
 static struct ek_profile *profile;
 static struct ek_rules *rules;
-static struct shop shops[LISTS]; /* a list of each, as making one takes memory too */
+static struct shop shops[LISTS]; /* one list each, as creating one allocates too */
 
 static int fit_table(struct ek_error *e)
 {
@@ -29,7 +29,7 @@ static int fit_table(struct ek_error *e)
 
 static struct ek_profile *kept;
 
-/* With its lists, in the file. */
+/* Save the profile with its lists. */
 static int keep_profile(struct ek_error *e)
 {
     struct ek_profile_fit *fit = NULL;
@@ -84,7 +84,7 @@ static int find_code(struct ek_error *e)
     return rc;
 }
 
-/* The first half brings many values, so that the table grows; the second one that is new. */
+/* The first half has many values, so that the table grows; the second half has the new one. */
 static void make_lists(void)
 {
     for (int i = 0; i < LISTS; i++) {

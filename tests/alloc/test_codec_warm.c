@@ -1,4 +1,4 @@
-/* Once a list has grown to the size of the messages, reading and patching ask for no memory. */
+/* A list that has grown to the size of the messages is decoded and patched without allocation. */
 #include "lists/codec.h"
 #include "tests/alloc/sweep.h"
 #include "tests/check.h"

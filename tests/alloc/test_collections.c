@@ -1,4 +1,4 @@
-/* Memory runs out while a collection is read, indexed and searched. */
+/* Allocation failures while a collection is read, indexed and searched. */
 #include "base/file.h"
 #include "tests/alloc/sweep.h"
 #include "tests/check.h"

@@ -1,5 +1,5 @@
-/* Memory runs out while people pin, pause and resume, and what they said is saved, loaded and
- * joined. */
+/* Allocation failures during pin, pause and resume, and while their state is saved, loaded and
+ * merged. */
 #include "tests/alloc/sweep.h"
 #include "tests/check.h"
 #include "tests/state_world.h"

@@ -1,4 +1,4 @@
-/* Memory runs out while scalings are judged. */
+/* Allocation failures in the cross-validation of scalings. */
 #include "tests/alloc/sweep.h"
 #include "tests/check.h"
 

@@ -1,4 +1,4 @@
-/* Memory runs out in what a stage keeps for its pages, alerts and partitions. */
+/* Allocation failures in the data that a stage keeps for pages, alerts and partitions. */
 #include "tests/alloc/scratch.h"
 #include "tests/alloc/sweep.h"
 #include "tests/check.h"
@@ -42,13 +42,13 @@ static struct ek_event_entry ENTRIES[] = {
     {.at = {"price", "arm", "B"}, .action = EK_ACT_ROUTE, .mode = EK_MODE_ENFORCE}};
 static const struct ek_event PLAN = {.kind = EK_EVENT_PLAN, .plan = {2, 1, ENTRIES}};
 
-/* What these return is a code alone. */
+/* These calls return only a code. */
 static int said(int rc, struct ek_error *e)
 {
     return rc ? ek_fail(e, (enum ek_code)rc, "out of memory") : EK_OK;
 }
 
-/* After a failed event the journal has what it had, and takes the same again. */
+/* A failed event leaves the log unchanged, and a retry succeeds. */
 static int keep_events(struct ek_error *e)
 {
     struct ek_event_log *j = ek_event_log_new(4);
@@ -146,7 +146,7 @@ START_TEST(pages_without_memory_leave_nothing)
 }
 END_TEST
 
-/* A message for which there was no ticket can be taken when there is. */
+/* A message without an in-flight record is accepted on a retry. */
 static int take_messages(struct ek_error *e)
 {
     struct ek_partition_offsets *l = ek_partition_offsets_new();

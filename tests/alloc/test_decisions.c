@@ -1,4 +1,4 @@
-/* Memory runs out while decisions are kept, told and read from a state. */
+/* Allocation failures while decisions are stored, reported and read from a state. */
 #include "guard/event_json.h"
 #include "plan/decisions.h"
 #include "tests/alloc/sweep.h"
@@ -16,7 +16,7 @@ static int keep_and_tell(struct ek_decisions *d, struct ek_buf *text)
     m.why = "since the source was changed";
     int rc = ek_decisions_add(d, &m, &is_new);
     if (rc && ek_decisions_last(d))
-        return EK_ESTATE; /* what was not taken left something behind */
+        return EK_ESTATE; /* a rejected decision left data behind */
     return rc ? rc : ek_decision_record_json(text, ek_decisions_at(d, 1));
 }
 

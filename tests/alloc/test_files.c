@@ -1,4 +1,4 @@
-/* Memory runs out while files are read and written: manifests, models, lists, packed text. */
+/* Allocation failures while files are read and written: manifests, models, lists, packed text. */
 #include "tests/alloc/scratch.h"
 #include "tests/alloc/sweep.h"
 #include "tests/check.h"
@@ -37,8 +37,8 @@ START_TEST(a_manifest_without_memory_leaves_nothing)
 }
 END_TEST
 
-/* What is refused does not grow first: a node of the tree is an allocation, and there are no more
- * of them than levels that may be. */
+/* Input over the depth limit is rejected before the tree grows. Each node is an allocation, and
+ * their number stays below the maximum depth. */
 START_TEST(eight_megabytes_of_brackets_are_refused_at_once)
 {
     static char brackets[EK_YAML_BYTES_MAX];

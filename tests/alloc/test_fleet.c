@@ -1,4 +1,4 @@
-/* Memory runs out while instances of a fleet tell, a decider decides, and all hear of the plan. */
+/* Allocation failures while fleet instances report and the leader publishes a plan. */
 #include "tests/alloc/sweep.h"
 #include "tests/check.h"
 #include "tests/shop.h"
@@ -14,7 +14,7 @@ static struct ek_profile *profile;
 static struct ek_rules *rules;
 static struct ek_detector *detector;
 
-/* What goes to and fro. */
+/* Records in transit. */
 struct fleet {
     struct ek_fleet_instance *member;
     struct ek_leader *decider;
@@ -52,7 +52,7 @@ static int tick(struct fleet *f)
     return rc ? rc : hear(f);
 }
 
-/* Between two ticks; the first time there is something to tell. */
+/* Advance between two reports; the first time a finding is reported. */
 static int look(struct fleet *f)
 {
     int rc = ek_fleet_instance_report_early(f->member, 1000, to_decider, f, f->e);
@@ -62,7 +62,7 @@ static int look(struct fleet *f)
     return rc || !f->record.length ? rc : hear(f);
 }
 
-/* The detector, which has a finding, stays from run to run: a fleet leaves nothing in it. */
+/* The detector with its finding is shared by all runs: a fleet leaves no data in it. */
 static int together(struct ek_error *e)
 {
     const struct ek_fleet_instance_setup member = {profile, "one", 1, 0};
@@ -114,7 +114,7 @@ static void set_up(void)
 START_TEST(a_fleet_without_memory_says_so_and_leaves_nothing)
 {
     set_up();
-    ck_assert_int_eq(together(NULL), EK_OK); /* what the detector keeps of a fleet it has now */
+    ck_assert_int_eq(together(NULL), EK_OK); /* the detector allocates its fleet data here */
     ek_sweep(together);
     ek_detector_free(detector);
     ek_rules_free(rules);

@@ -1,4 +1,4 @@
-/* Memory runs out while a guard is set up, finds a fault, and scores under its plan. */
+/* Allocation failures while a guard is set up, finds a fault, and scores under its plan. */
 #include "tests/alloc/scratch.h"
 #include "tests/alloc/sweep.h"
 #include "tests/check.h"
@@ -22,7 +22,7 @@ static const char RULES[] = "version: 1\n"
                             "segments: [arm]\n"
                             "features: {price: {mode: enforce, units: [cents]}}\n";
 
-/* A value that no list has brought needs a cell of its own. */
+/* A value that no list contains needs its own segment. */
 static const char MODES[] = "version: 1\n"
                             "segments: [arm]\n"
                             "limits: {max_routed_share: 0.9}\n"
@@ -208,7 +208,7 @@ START_TEST(modes_of_segments_without_memory_leave_nothing)
 }
 END_TEST
 
-/* A message that could not be taken in for want of memory can be given again. */
+/* A message rejected for lack of memory is accepted on a retry. */
 START_TEST(a_guard_goes_on_when_memory_is_back)
 {
     set_up();
@@ -248,7 +248,7 @@ static void load(struct ek_guard **g)
     ck_assert_int_eq(ek_guard_new(g, assets, NULL), EK_OK);
 }
 
-/* Healthy lists one after the other, as msgpack and as JSON in turns. */
+/* Healthy lists in sequence, msgpack and JSON alternating. */
 struct traffic {
     struct ek_hotel *hotel;
     struct ek_list q;
@@ -271,7 +271,7 @@ static void end_traffic(struct traffic *t)
     ek_buf_release(&t->bytes);
 }
 
-/* Returns how often the guard asked for memory. */
+/* Return the number of allocation calls of the guard. */
 static long send_one(struct traffic *t, struct ek_guard *g)
 {
     struct ek_error e;
@@ -284,12 +284,12 @@ static long send_one(struct traffic *t, struct ek_guard *g)
                      EK_OK);
     long before = ek_sweep_calls();
     int rc = guard_one(g, &t->bytes, &routed, &e);
-    long calls = ek_sweep_calls() - before; /* Check asks for memory, too */
+    long calls = ek_sweep_calls() - before; /* Check allocates too */
     ck_assert_msg(!rc, "%s", e.message);
     return calls;
 }
 
-/* Within one window: closing it makes room for what is kept of it. */
+/* Stays within one window, because closing one allocates its summary. */
 START_TEST(a_warm_guard_asks_for_no_memory_while_nothing_happens)
 {
     enum { WARM = 250, MEASURED = 150 };
@@ -301,7 +301,7 @@ START_TEST(a_warm_guard_asks_for_no_memory_while_nothing_happens)
     start_traffic(&t);
     for (int i = 0; i < WARM; i++)
         calls += send_one(&t, g);
-    ck_assert_int_gt(calls, 0); /* that it is counted at all */
+    ck_assert_int_gt(calls, 0); /* the counter works */
     calls = 0;
     for (int i = 0; i < MEASURED; i++)
         calls += send_one(&t, g);
@@ -313,7 +313,7 @@ START_TEST(a_warm_guard_asks_for_no_memory_while_nothing_happens)
 }
 END_TEST
 
-/* EK_FLAT_LISTS says how many. The first half fills what keeps a past: windows, cells, board. */
+/* EK_FLAT_LISTS sets the count. The first half fills windows, segments and caches. */
 START_TEST(memory_stays_flat_over_many_lists)
 {
     const char *text = getenv("EK_FLAT_LISTS");

@@ -1,6 +1,5 @@
-/* Memory runs out while lists come item by item: a fault is found and routed, the guard saved,
- * loaded and joined with another.
- */
+/* Allocation failures with messages of one item: a fault is found and routed; the guard is saved,
+ * loaded and merged. */
 #include "tests/alloc/sweep.h"
 #include "tests/check.h"
 #include "tests/items.h"
@@ -107,7 +106,7 @@ START_TEST(items_without_memory_leave_nothing)
 }
 END_TEST
 
-/* An item that could not be taken in for want of memory can be given again. */
+/* An item rejected for lack of memory is accepted on a retry. */
 START_TEST(a_guard_of_items_goes_on_when_memory_is_back)
 {
     struct ek_error e;
@@ -165,7 +164,7 @@ START_TEST(a_state_of_items_without_memory_leaves_nothing)
 }
 END_TEST
 
-/* Lists of a size come and go in the memory of those before. */
+/* New lists reuse the memory of completed lists of the same size. */
 START_TEST(a_warm_guard_of_items_asks_for_no_memory)
 {
     struct ek_guard *g;

@@ -1,4 +1,4 @@
-/* Memory runs out while traffic is made, broken and written. */
+/* Allocation failures while live sketches are created, filled and written. */
 #include "tests/alloc/sweep.h"
 #include "tests/check.h"
 

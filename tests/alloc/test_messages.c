@@ -1,4 +1,4 @@
-/* Memory runs out while a message becomes a list, gets scores, and becomes a message again. */
+/* Allocation failures while a message is decoded, scored and patched. */
 #include "tests/alloc/sweep.h"
 #include "tests/check.h"
 
@@ -100,7 +100,7 @@ START_TEST(a_message_without_memory_leaves_nothing)
 }
 END_TEST
 
-/* simdjson asks once more for a buffer that it did not get: one failure may pass unseen. */
+/* simdjson retries a failed buffer allocation once: one failure may have no effect. */
 START_TEST(a_json_message_without_memory_is_refused_or_read)
 {
     enum { PLACES = 120 };

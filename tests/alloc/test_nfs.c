@@ -1,4 +1,4 @@
-/* Memory runs out while features are selected by what a re-ranker looks at. */
+/* Allocation failures in feature selection by saliency. */
 #include "tests/alloc/sweep.h"
 #include "tests/check.h"
 
@@ -40,7 +40,7 @@ static int select_some(struct ek_error *e)
     if (rc)
         return rc;
     for (int f = 0; f < n.features; f++)
-        n.frequency[f] = f + 1; /* so that all are clustered */
+        n.frequency[f] = f + 1; /* all are clustered */
     rc = ek_nfs_choose(&n, 3, chosen, e);
     ek_nfs_release(&n);
     return rc;

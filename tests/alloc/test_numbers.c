@@ -1,5 +1,5 @@
-/* Memory runs out while sketches, sums and layers are made. Their large tables are mapped, not
- * allocated, and so are not part of the sweep. */
+/* Allocation failures while sketches, sums and layers are created. Their large tables are mapped,
+ * not allocated, and so are outside the sweep. */
 #include "tests/alloc/sweep.h"
 #include "tests/check.h"
 
@@ -56,7 +56,7 @@ START_TEST(windows_without_memory_leave_nothing)
 }
 END_TEST
 
-/* What could not be closed stays, and is closed with the next list. */
+/* A window that failed to close closes with the next list. */
 START_TEST(a_window_that_cannot_be_closed_loses_nothing)
 {
     static const float row[2] = {1, 2};
@@ -84,7 +84,7 @@ START_TEST(a_window_that_cannot_be_closed_loses_nothing)
 }
 END_TEST
 
-/* As many rows of the same few values again: nothing has to grow. */
+/* The same number of rows with the same values needs no growth. */
 START_TEST(closing_windows_like_those_before_asks_for_no_memory)
 {
     enum { KEPT = 3, WARM = 3 * KEPT };

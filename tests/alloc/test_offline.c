@@ -1,5 +1,5 @@
-/* Memory runs out while tests of rules are run in a made-up world, and while two sets of rules are
- * compared on the same traffic. */
+/* Allocation failures in rules tests on synthetic lists, and in a comparison of two rule sets on
+ * one traffic. */
 #include "tests/alloc/sweep.h"
 #include "tests/check.h"
 #include "tests/state_world.h"
@@ -13,7 +13,7 @@
 static const char MANIFEST[] = "features:\n"
                                "  - {name: price, index: 1, role: item, routable: true}\n"
                                "  - {name: nights, index: 2, role: query}\n";
-/* The first test fails, the second does not. */
+/* The first test fails, the second passes. */
 static const char RULES[] =
     "version: 1\n"
     "defaults: {stratify_by: market}\n"

@@ -1,4 +1,4 @@
-/* Memory runs out while models are trained, measured, scored and exported. */
+/* Allocation failures while models are trained, evaluated, scored and exported. */
 #include "tests/alloc/sweep.h"
 #include "tests/check.h"
 
@@ -62,7 +62,7 @@ static int train_model(struct ek_error *e)
     return train_with(&o, e);
 }
 
-/* Transforms that are learned, a batch that goes through the layers together. */
+/* Learned transforms, and a batch that passes through the layers together. */
 static struct ek_train_options seeds_network(void)
 {
     struct ek_train_options o = small();

@@ -1,4 +1,4 @@
-/* Memory runs out while rules are read, and while traffic is recorded and read again. */
+/* Allocation failures while rules are read, and while traffic is captured and read. */
 #include "tests/alloc/scratch.h"
 #include "tests/alloc/sweep.h"
 #include "tests/check.h"
@@ -42,7 +42,7 @@ START_TEST(rules_without_memory_leave_nothing)
 }
 END_TEST
 
-static const char *named_rules; /* a place beside the catalogue that NAMES names */
+static const char *named_rules; /* path of the rules in NAMES */
 static const char NAMES[] = "units: [own.yaml]\nfeatures: {price: {units: [points]}}\n";
 static const char OWN[] = "units: [{id: points, factor: 250, text: points}]\n";
 
@@ -55,7 +55,7 @@ static int read_named(struct ek_error *e)
     return rc;
 }
 
-/* Rules without a manifest at hand: one of the names that they have. */
+/* Rules without a manifest: look up one of the names in them. */
 static int name_features(struct ek_error *e)
 {
     struct ek_manifest *named;
@@ -83,7 +83,7 @@ START_TEST(a_named_catalogue_without_memory_leaves_nothing)
 }
 END_TEST
 
-static const char *capture_path; /* its ending says how it is packed */
+static const char *capture_path; /* the extension selects the compression */
 
 static int write_capture(struct ek_error *e)
 {

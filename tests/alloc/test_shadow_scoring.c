@@ -1,4 +1,4 @@
-/* Memory runs out while lists are tried both ways. */
+/* Allocation failures in shadow scoring. */
 #include "tests/alloc/sweep.h"
 #include "tests/check.h"
 
@@ -11,7 +11,7 @@ static struct ek_manifest *manifest;
 static struct ek_model *model;
 static struct ek_list query[LISTS];
 
-/* Lists that grow, scored upstream from the last to the first. */
+/* Growing lists, scored upstream from the last item to the first. */
 static void set_up(void)
 {
     static const struct ek_model_shape shape = {.gate_size = 1};

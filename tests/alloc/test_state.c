@@ -1,4 +1,4 @@
-/* Memory runs out while a guard's state is gathered, loaded, saved, and joined with another. */
+/* Allocation failures while a guard's state is collected, loaded, saved and merged. */
 #include "tests/alloc/sweep.h"
 #include "tests/check.h"
 #include "tests/state_world.h"
@@ -41,7 +41,7 @@ static int load_alone(struct ek_error *e)
     return rc;
 }
 
-/* After a failure all of it is written the next time. */
+/* After a failure the next checkpoint is complete. */
 static int save(struct ek_error *e)
 {
     struct ek_guard *g;
@@ -58,7 +58,7 @@ static int save(struct ek_error *e)
     return whole ? rc : ek_fail(e, EK_ESTATE, "not all was written");
 }
 
-/* After a failure it is as it was. */
+/* A failure leaves the guard unchanged. */
 static int set_anew(struct ek_error *e)
 {
     struct ek_guard *g;
@@ -87,7 +87,7 @@ static int merge(struct ek_error *e)
     return rc;
 }
 
-/* Of what was accepted on one side, into a guard that knows no segment yet. */
+/* Merge accepted shifts into a guard without segments. */
 static int merge_accepted(struct ek_error *e)
 {
     struct ek_guard *a, *b = NULL;

@@ -1,4 +1,4 @@
-/* The sweep itself: it must see what it is there to see. */
+/* Self-test of the sweep: it detects each kind of failure. */
 #include "tests/alloc/sweep.h"
 #include "tests/check.h"
 
@@ -20,7 +20,7 @@ static int careful(struct ek_error *e)
     return rc;
 }
 
-static void *forgotten; /* for the test to give back: leak checkers need not hear of it */
+static void *forgotten; /* freed by the test, so that leak checkers report nothing */
 
 static int leaking(struct ek_error *e)
 {

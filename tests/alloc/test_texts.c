@@ -1,4 +1,4 @@
-/* Memory runs out while features are chosen and worked out. */
+/* Allocation failures while text features are selected and computed. */
 #include "tests/alloc/sweep.h"
 #include "tests/texts.h"
 

@@ -1,13 +1,13 @@
-/* The whole program, with memory that runs out at every place once.
+/* Allocation-failure sweep over the whole program, libraries included.
  *
- * Linked into a copy of the program, with malloc and its like in place of the C library's, so that
- * what libraries ask for runs out as well. EK_SWEEP names a folder for what runs say,
- * EK_SWEEP_FILES what the command writes, with blanks between. Before main the process forks: a
- * first child tells the places that ask for memory; then for each place there is a child whose
- * first call there fails, and one whose last one does. Each has to end by itself:
- *   - either as the first one did, with the same output, for then it could do without;
- *   - or with status 1 and a message that speaks of memory; files are then not there or whole.
- * Nothing else may be left in the folder that it runs in.
+ * Linked into a copy of the program, with malloc and its like in place of the C library's. EK_SWEEP
+ * names a folder for the output of runs; EK_SWEEP_FILES lists the files that the command writes,
+ * separated by blanks. The process forks before main. A first child records the locations that
+ * allocate. For each location, one child then fails its first call there, and another its last.
+ * Each child must exit in one of two ways:
+ *   - like the first child, with the same output: the allocation was optional;
+ *   - with status 1 and a message about memory; output files are then absent or complete.
+ * No other file may remain in its folder.
  */
 #include "tests/alloc/sites.h"
 
@@ -28,8 +28,7 @@
 
 enum { PLACES = 1 << 12, FILES_MAX = 4, PATH_BYTES = 300, TEXT_BYTES = 4000, SECONDS = 60 };
 
-/* librdkafka asserts that it gets memory, and ends the process where it does not (docs/limits.md).
- */
+/* librdkafka asserts on allocation and aborts (docs/limits.md). */
 static const char LIBRDKAFKA[] = ": rd.h:";
 
 void *__libc_malloc(size_t size);
@@ -42,7 +41,7 @@ struct place {
     long first, last;
 };
 
-/* Of all children. */
+/* Shared by all children. */
 static struct shared {
     struct place place[PLACES];
     atomic_long calls;
@@ -53,7 +52,7 @@ static bool armed;
 static long fail_at;
 static atomic_flag busy = ATOMIC_FLAG_INIT;
 
-/* OpenSSL, which libzip asks for random numbers, ends the process, and not well. */
+/* OpenSSL, from which libzip takes random numbers, aborts the process. */
 static bool is_hopeless(uintptr_t at)
 {
     Dl_info from;
@@ -110,7 +109,7 @@ void *aligned_alloc(size_t alignment, size_t size)
     return fails(FROM) ? NULL : __libc_memalign(alignment, size);
 }
 
-/* What a run has left. */
+/* Result of a run. */
 struct left {
     int status, entries;
     char *out, *err, *file[FILES_MAX];
@@ -122,7 +121,7 @@ static struct {
     int files, runs, faults;
 } all;
 
-/* NULL: there is no such file. */
+/* Return the content, or NULL if the file does not exist. */
 static char *content(const char *path, size_t *bytes)
 {
     struct stat s;
@@ -154,7 +153,7 @@ static void onto(int fd, const char *path)
         abort();
 }
 
-/* The child returns true and becomes the program. */
+/* Fork. Return true in the child, which becomes the program. */
 static bool run(long at, struct left *left)
 {
     int status = 0;
@@ -206,7 +205,7 @@ static bool all_the_same(const struct left *l, const struct left *whole)
     return yes;
 }
 
-/* NULL, or what is wrong. */
+/* Return NULL, or a description of the failure. */
 static const char *fault_of(const struct left *l, const struct left *whole)
 {
     int missing = 0;
@@ -244,7 +243,7 @@ static void judge(const struct place *p, const char *how, struct left *l, const 
     release(l);
 }
 
-/* As run: the child returns true. */
+/* Return true in the child, like run. */
 static bool try_place(const struct place *p, const struct left *whole)
 {
     struct left l;

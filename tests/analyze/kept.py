@@ -1,7 +1,7 @@
-"""What an analyser said of a file is kept until the file, what it includes, the flags or the analyser change.
+"""Cache of analyzer findings per file, valid until the file, its includes, the flags or the analyzer change.
 
-So a run that was stopped goes on where it stopped, and one after a small change takes what changed alone. One JSON file per tool and
-source stands in `folder`: {"key": ..., "found": [[file, line, check, what], ...]}.
+An interrupted run resumes, and a run after a small change analyzes only the changed files. `folder` has one JSON file
+per tool and source: {"key": ..., "found": [[file, line, check, what], ...]}.
 """
 import hashlib
 import json
@@ -15,7 +15,7 @@ def _said_by(*words):
 
 
 def _sources_of(source, flags):
-    """The source and all of ours that it includes; those of the system come with the tool's version."""
+    """Return the source and its included project files; the tool's version covers system headers."""
     rule = _said_by("gcc", *flags, "-MM", "-MG", source)
     return rule.replace("\\\n", " ").partition(":")[2].split() or [source]
 
@@ -27,18 +27,18 @@ def _digest(path):
 
 class Kept:
     def __init__(self, folder, tool, settings):
-        """settings: files and words beside the source that decide what the tool says."""
+        """settings: other files and arguments that affect the tool's findings."""
         self.folder = os.path.join(folder, tool)
         self.about = [_said_by(tool, "--version"), *settings]
-        self.taken = 0  # of those looked up, how many were there
+        self.taken = 0  # cache hits
 
     def _key(self, source, flags):
-        said = [*self.about, *(f for f in flags if not f.startswith("-ffile-prefix-map="))]  # where it stands is no matter
+        said = [*self.about, *(f for f in flags if not f.startswith("-ffile-prefix-map="))]  # its location is irrelevant
         said += [f"{f} {_digest(f)}" for f in _sources_of(source, flags) if os.path.exists(f)]
         return hashlib.sha256("\n".join(said).encode()).hexdigest()
 
     def look(self, look, source, flags):
-        """What look(source, flags) says, or said of the very same the last time."""
+        """Return look(source, flags), or its cached result."""
         path = os.path.join(self.folder, re.sub(r"[^\w.-]", "_", source) + ".json")
         key = self._key(source, flags)
         try:
@@ -48,7 +48,7 @@ class Kept:
                 self.taken += 1
                 return [tuple(one) for one in kept["found"]]
         except (OSError, ValueError, KeyError):
-            pass  # never looked at, or the last run was stopped while it wrote
+            pass  # never analyzed, or an interrupted write
         found = look(source, flags)
         os.makedirs(self.folder, exist_ok=True)
         with open(path + ".new", "w", encoding="utf-8") as f:

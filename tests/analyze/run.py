@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Static analysis: run.py TOOL... -- SOURCE... -- FLAG...   (tools: gcc, clang-tidy, cppcheck)
 
-A finding fails, unless tests/analyze/known.txt knows it: lines `TOOL CHECK FILE: REASON`, where FILE may be a pattern. A line
-that nothing is found for any more fails as well, when its tool went over all sources. A tool that is missing is skipped visibly.
-JOBS says how many files are looked at at a time. With KEEP=FOLDER what gcc and clang-tidy said of a file is kept there and taken again
-while nothing about it has changed (kept.py), so that a long run can be stopped and goes on.
+A finding fails unless tests/analyze/known.txt lists it: lines `TOOL CHECK FILE: REASON`, where FILE may be a pattern.
+An unused line fails as well if its tool analyzed all sources. A missing tool is reported and skipped. JOBS sets the
+number of parallel files. With KEEP=FOLDER the findings of gcc and clang-tidy are cached there (kept.py), so that an
+interrupted run resumes.
 """
 import fnmatch
 import os
@@ -22,8 +22,8 @@ KNOWN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "known.txt")
 JOBS = int(os.environ.get("JOBS", os.cpu_count() or 1))
 
 GCC = ["-O1", "-fanalyzer"]
-# style is for people; unusedFunction and missingInclude want the whole program and its libraries. uninitvar and ctuuninitvar
-# take what a function is called to fill in for what it reads: gcc, clang and the sanitizers know better.
+# Off: style; unusedFunction and missingInclude, which need the whole program and its libraries; uninitvar and
+# ctuuninitvar, which mistake output parameters for reads (gcc, clang and the sanitizers detect real cases).
 CPPCHECK = ["--std=c11", "-q", "-j", str(JOBS), "--enable=warning,performance,portability",
             "--template={file}:{line}: {id}: {message}", "--suppress=*:/usr/*",
             "--suppress=uninitvar", "--suppress=ctuuninitvar"]
@@ -85,7 +85,7 @@ TOOLS = {"gcc": per_file("gcc", gcc, GCC), "clang-tidy": per_file("clang-tidy", 
 
 
 def known():
-    """[(tool, check, pattern)], and faults of the file itself."""
+    """Return [(tool, check, pattern)], and faults of the file itself."""
     entries, faults = [], []
     with open(KNOWN, encoding="utf-8") as f:
         for number, line in enumerate(f, 1):

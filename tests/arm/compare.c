@@ -1,6 +1,5 @@
-/* The kernels of lib/num against the portable ones, without a test library, so that it can be built
- * for another processor and run in an emulator (tests/arm.sh). Ends with 1 when anything differs.
- */
+/* Comparison of the SIMD kernels of lib/num with the portable ones, without a test library, so that
+ * an emulator can run it (tests/arm.sh). Exits with status 1 on any difference. */
 #include "base/alloc.h"
 #include "base/rng.h"
 #include "num/dense_isa.h"
@@ -36,7 +35,7 @@ static void *memory(size_t count, size_t size)
     return p;
 }
 
-/* Half of them any pattern of bits at all, often infinite or NaN. */
+/* Half of the values are random bit patterns, often infinite or NaN. */
 static void fill(struct ek_rng *r, float *x, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -47,7 +46,7 @@ static void fill(struct ek_rng *r, float *x, size_t count)
     }
 }
 
-/* Sums and what is made of them. */
+/* Compare sums and the values derived from them. */
 static int same_sums(struct ek_rng *r, enum ek_isa isa, int features)
 {
     struct ek_list_sums *a, *b;
@@ -111,7 +110,7 @@ static int near_layers(struct ek_rng *r, enum ek_isa isa)
     return near;
 }
 
-/* Evidence over some lists, every number of it. */
+/* Compare all evidence over several lists. */
 static int same_evidence(enum ek_isa isa)
 {
     static struct ek_bet_world w;
@@ -121,7 +120,7 @@ static int same_evidence(enum ek_isa isa)
     return !memcmp(&want, &got, sizeof want);
 }
 
-/* A set, fed in messages over several drains, against single sketches. */
+/* Compare a set, filled message by message over several drains, with single sketches. */
 static int same_set(struct ek_rng *r)
 {
     static float x[ROWS * FEATURES];
@@ -148,7 +147,7 @@ static int same_set(struct ek_rng *r)
     return same;
 }
 
-/* What lists become for a ranking model. */
+/* Model inputs of lists. */
 struct transforms {
     double mean[FEATURES];
     float y[ROWS * FEATURES], z[ROWS * FEATURES], zero[ROWS * FEATURES];

@@ -1,4 +1,4 @@
-/* The benchmark program: [--seconds S] [--out FILE] [NAME...]. */
+/* Benchmark program: [--seconds S] [--out FILE] [NAME...]. */
 #include "tests/bench/bench.h"
 
 #include "base/parse.h"
@@ -9,7 +9,7 @@
 #include <string.h>
 
 enum { CONTENDERS_MAX = 16, ROUNDS_MIN = 5 };
-static const double round_seconds = 0.004; /* of one contender; shorter runs are repeated */
+static const double round_seconds = 0.004; /* per contender; shorter runs are repeated */
 
 struct ek_bench {
     const char *name;
@@ -29,7 +29,7 @@ static void measure(const struct ek_bench *b, const struct ek_contender *c, int 
 {
     int repeats[CONTENDERS_MAX];
     for (int i = 0; i < count; i++) {
-        time_runs(c + i, 1); /* warms caches and touches pages */
+        time_runs(c + i, 1); /* warms caches and maps pages */
         best[i] = time_runs(c + i, 1);
         double desired = round_seconds / (best[i] + 1e-9);
         repeats[i] = desired > 1e6 ? 1000000 : desired < 1 ? 1 : (int)desired;

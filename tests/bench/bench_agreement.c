@@ -1,5 +1,5 @@
-/* What it costs a guard to watch whether model and upstream still rank alike: with and without the
- * watch, and how much one compared list adds, spread over the lists that are not compared. */
+/* Overhead of the agreement watch in a guard: with and without it, and the cost of a compared list
+ * spread over all lists. */
 #include "base/alloc.h"
 #include "base/buf.h"
 #include "base/rng.h"
@@ -38,7 +38,7 @@ static void fill(struct ek_list *q, int features, struct ek_rng *r)
         q->x[i] = (float)exp(3 + .5 * ek_rng_normal(r));
 }
 
-/* Weights of no meaning. It agrees with scores at random as well as it says, so nothing is told. */
+/* Arbitrary weights. Its agreement with random scores equals the reference, so no event is sent. */
 static struct ek_model *model(const struct ek_manifest *m, const struct ek_model_shape *shape,
                               struct ek_rng *r)
 {

@@ -1,4 +1,4 @@
-/* Align: the shift, the share and the interval of a window of lists, a tenth of which moved. */
+/* Align: shift, fraction and interval of a window in which a tenth of the lists is shifted. */
 #include "detect/align.h"
 #include "tests/bench/bench.h"
 

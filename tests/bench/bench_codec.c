@@ -1,5 +1,5 @@
-/* Reading messages: forms of values, sizes of lists, msgpack and JSON, against msgpack-c, jansson
- * and the bare copying of bytes. */
+/* Decoding of messages by value format, list size and encoding, compared with msgpack-c, jansson
+ * and a plain copy. */
 #include "base/alloc.h"
 #include "base/rng.h"
 #include "lists/codec.h"
@@ -63,7 +63,7 @@ static float number_of(const msgpack_object *o)
     return NAN;
 }
 
-/* What a reader built on msgpack-c does with the features; the fields are taken by their place. */
+/* Read the features with msgpack-c, by field position. */
 static void take_item(struct work *w, const msgpack_object *item)
 {
     const msgpack_object *f = &item->via.map.ptr[item->via.map.size - 1].val;
@@ -92,7 +92,7 @@ static void decode_by_msgpack(void *context)
     }
 }
 
-/* What a reader built on jansson does: the tree, then the features by their names. */
+/* Read the features with jansson, by name in the tree. */
 static void decode_by_jansson(void *context)
 {
     struct work *w = context;
@@ -117,10 +117,10 @@ struct form {
     float missing;
 };
 
-/* Writes what stands in the place of a float32; returns its bytes, at most 9. */
+/* Write a replacement of a float32. Return its bytes, at most 9. */
 typedef size_t rewrite(uint8_t *to, float value);
 
-/* For forms of numbers that have no writer. Scores that a float32 holds change with the rest. */
+/* For number formats without a writer. Also changes scores stored as float32. */
 static void rewrite_floats(struct ek_buf *message, rewrite *form)
 {
     struct ek_buf out;
@@ -149,7 +149,7 @@ static size_t widen(uint8_t *to, float value)
     return 9;
 }
 
-/* A whole number below 2^16 as the shortest integer. */
+/* Write an integer below 2^16 in its shortest form. */
 static size_t shorten(uint8_t *to, float value)
 {
     unsigned whole = (unsigned)fabsf(value) & 0xffff;
@@ -194,7 +194,7 @@ static void make_message(struct work *w, const struct ek_manifest *m, const stru
         rewrite_floats(message, shorten);
 }
 
-/* About as many values in all, whatever the size of a list. */
+/* Keeps the total number of values about equal for all list sizes. */
 static struct work *make_work(const struct ek_manifest *m, const struct form *form, int items)
 {
     static const int ALL = MESSAGES * ITEMS * FEATURES;

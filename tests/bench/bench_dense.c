@@ -1,4 +1,4 @@
-/* Layers as the scorer has them, 20 rows: against the plain loops, the training kernel and the
+/* Layers of the scorer with 20 rows, compared with plain loops, the training kernel and the
  * machine's peak. */
 #include "base/alloc.h"
 #include "base/rng.h"

@@ -1,7 +1,6 @@
-/* Many lists, one after the other, as in weeks of traffic: time goes on and windows close, segments
- * come and go beyond what cells there are for, faults come and go and are routed. What a list costs
- * and what the process holds must be the same at the end as early on. EK_BENCH_LISTS says how many.
- */
+/* Endurance run over many lists, like weeks of traffic. Time advances, windows close, segments
+ * exceed their cap, and faults start, are routed and end. Time per list and memory must not grow.
+ * EK_BENCH_LISTS sets the count. */
 #include "base/buf.h"
 #include "lists/codec.h"
 #include "serve/assets.h"
@@ -92,7 +91,7 @@ static void end(struct work *w)
     ek_assets_release(&w->assets);
 }
 
-/* The time of list n, and one of the arms that are about then: a new one every 1,000 lists. */
+/* Set the time of list n and one of the current arms; a new arm starts every 1,000 lists. */
 static void date(struct work *w, struct message *m, int64_t n)
 {
     uint64_t time = began_ms + (uint64_t)n * STEP_MS;

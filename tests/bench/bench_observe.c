@@ -1,5 +1,5 @@
-/* Observe: what the detector adds to a decoded list: statistics, evidence, history; what the live
- * sketches add; and all of it, from the bytes. And how long a detector takes to move. */
+/* Observe: cost of the detector per decoded list (statistics, evidence, history), of the live
+ * sketches, and of the whole path from bytes. Also the time to move a detector. */
 #include "lists/codec.h"
 #include "detect/evidence_export.h"
 #include "serve/assets.h"
@@ -46,8 +46,8 @@ static void fill(struct ek_list *q, int features, struct ek_rng *r)
     }
 }
 
-/* The values are where decoding leaves them: just written, over those of the list before. The copy
- * that sees to it is part of the figure. */
+/* Copy the values first, so that they are in cache as after decoding. The result includes the copy.
+ */
 static void observe(void *context)
 {
     struct work *w = context;
@@ -60,8 +60,8 @@ static void observe(void *context)
     }
 }
 
-/* As a stage meets it, whose other work has gone through the caches since the list before. Best of
- * some rounds; what is evicted, and the clock, are not in the figure but for 20 ns a list. */
+/* Time with cold caches, as in a stage with other work between lists. Keeps the best of several
+ * rounds; eviction and the clock are excluded, except for 20 ns per list. */
 static void cold_case(struct ek_bench *b, struct work *w, const char *name)
 {
     enum { ROUNDS = 10, COLD_LISTS = 100, EVICTED = 8 << 20, LINE = 64 };
@@ -90,7 +90,7 @@ static void cold_case(struct ek_bench *b, struct work *w, const char *name)
 static void one_case(struct ek_bench *b, struct ek_manifest *m, struct ek_profile *p,
                      struct ek_list *lists, const char *text, const char *name, const char *cold)
 {
-    bool alone = cold != NULL; /* in a fleet the warm case says what the sums cost */
+    bool alone = cold != NULL; /* in a fleet the warm case covers the sums */
     struct ek_rules *rules;
     struct work w = {.lists = lists};
     struct ek_buf yaml;
@@ -120,8 +120,8 @@ static void sketch(void *context)
     }
 }
 
-/* Busy windows of wide features (sd of ln x 1.5), as many as are kept. What is left when the closed
- * windows and their sum are taken off is the open window. */
+/* Windows of wide features (sd of ln x 1.5), as many as are retained. The remainder after the
+ * closed windows and their sum is the open window. */
 static void memory_case(struct ek_bench *b)
 {
     enum { CELLS = 4, ROWS = 20000, WINDOWS = 14, KEPT = 12 };
@@ -193,13 +193,13 @@ static void guard_case(struct ek_bench *b, const struct ek_assets *assets, struc
     free(w.messages);
 }
 
-/* Messages of one item: those of a few lists in turns. Each pass has queries of its own. */
+/* Messages of one item, alternating between a few lists. Each pass has new query ids. */
 enum { ITEM_LISTS = 240, LISTS_TOGETHER = 12, ID_DIGITS = 8 };
 
 struct items_work {
     struct ek_guard *guard;
     struct ek_buf message[ITEM_LISTS * ITEMS];
-    uint8_t *id[ITEM_LISTS * ITEMS]; /* where it stands in the message */
+    uint8_t *id[ITEM_LISTS * ITEMS]; /* position in the message */
     int pass;
 };
 
@@ -249,7 +249,7 @@ static void items_case(struct ek_bench *b, const struct ek_assets *of_lists, str
     free(w);
 }
 
-/* The same with and without live sketches, so that their part can be told. */
+/* Compare a guard with and without live sketches. */
 static void guard_cases(struct ek_bench *b, struct ek_manifest *m, struct ek_profile *p,
                         struct ek_list *lists)
 {
@@ -270,7 +270,7 @@ static void guard_cases(struct ek_bench *b, struct ek_manifest *m, struct ek_pro
 void bench_observe(struct ek_bench *b)
 {
     struct ek_rng r;
-    memory_case(b); /* first, while no memory lies idle that it could be given */
+    memory_case(b); /* first, while the allocator holds no idle memory */
     ek_rng_seed(&r, 5);
     struct ek_manifest *m = ek_bench_manifest(FEATURES);
     struct ek_profile *p = ek_bench_profile(m, TRAINING, fill, &r);

@@ -1,4 +1,4 @@
-/* Scoring a list of 20 items and 136 features, all routable: the whole, and its two halves. */
+/* Scoring a list of 20 items and 136 features, all routable: total, and its two halves. */
 #include "base/alloc.h"
 #include "base/buf.h"
 #include "base/rng.h"
@@ -87,7 +87,7 @@ static void transform(void *context)
     }
 }
 
-/* The layers alone, on inputs that are ready. */
+/* Only the layers, on prepared inputs. */
 static void network(void *context)
 {
     struct work *w = context;

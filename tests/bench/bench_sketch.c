@@ -1,5 +1,5 @@
-/* Updating the sketches of all features of a row: against the physical limits of the machine, and
- * against the usual ways of doing it, written after their definitions. */
+/* Sketch updates for all features of a row, compared with physical limits and with the usual
+ * algorithms, written from their definitions. */
 #include "base/alloc.h"
 #include "base/rng.h"
 #include "num/sketch_internal.h"
@@ -60,8 +60,7 @@ static void index_only(void *context)
     ek_bench_use(w->keys);
 }
 
-/* Eight counters of one row after the other, all in the first-level cache: no cheaper increments.
- */
+/* Eight counters per value row, all in L1: the lower bound for increments. */
 static void increment_only(void *context)
 {
     struct work *w = context;
@@ -72,7 +71,7 @@ static void increment_only(void *context)
     ek_bench_use(count);
 }
 
-/* HdrHistogram with 2 significant digits of the value in thousandths: the buckets alone ... */
+/* HdrHistogram with 2 significant digits of the value in thousandths: only the buckets ... */
 enum { HDR_SUB_BITS = 8, HDR_BUCKETS = (64 - HDR_SUB_BITS + 2) << (HDR_SUB_BITS - 1) };
 
 static size_t hdr_bucket(uint64_t v)
@@ -92,8 +91,8 @@ static void hdr_buckets(void *context)
     }
 }
 
-/* ... and as its recording function is defined: range checks, 64-bit counts, total, extremes, a
- * call into a library per value. */
+/* ... and its recording function as defined: range checks, 64-bit counts, total, extremes, one
+ * library call per value. */
 struct hdr {
     int64_t lowest, highest, total, minimum, maximum;
     int64_t *counts;
@@ -125,7 +124,7 @@ static void hdr_histogram(void *context)
     }
 }
 
-/* DDSketch with logarithmic mapping at 1% error: a logarithm and a signed test per value. */
+/* DDSketch with logarithmic mapping at 1% error: a logarithm and a sign test per value. */
 enum { DD_BUCKETS = 2 * 4608, DD_ZERO = DD_BUCKETS / 2 };
 
 static void ddsketch(void *context)
@@ -168,13 +167,13 @@ static void case_of(struct ek_bench *b, struct work *w, int segments)
         ek_sketch_set_free(w->sets[i]);
 }
 
-/* Between two lists other work has the caches: the cost of the sketches is what they add to it. */
+/* Other work evicts the caches between two lists; the result is the time that the sketches add. */
 enum { COLD_LISTS = 400, COLD_SEGMENTS = 8, COLD_BYTES = 1 << 20, CACHE_LINE = 64 };
 
 struct cold {
     struct work *w;
     uint8_t *other;
-    int counts; /* whether the sketches get the lists */
+    int counts; /* the sketches receive the lists */
 };
 
 static void cold_lists(void *context)
@@ -186,7 +185,7 @@ static void cold_lists(void *context)
         const float *x = c->w->x + i * list;
         for (size_t k = 0; k < COLD_BYTES; k += CACHE_LINE)
             c->other[k]++;
-        for (size_t k = 0; k < list; k++) /* decoded just now */
+        for (size_t k = 0; k < list; k++) /* just decoded */
             sum += x[k];
         for (size_t s = 0; c->counts && s < 2; s++)
             ek_sketch_set_add(c->w->sets[s * (1 + i % COLD_SEGMENTS)], x, MESSAGE_ROWS);
@@ -291,7 +290,7 @@ static void single_sketch(struct ek_bench *b, struct work *w)
     ek_sketch_set_free(w->sets[0]);
 }
 
-/* calloc, as the peers do: what is not counted in is not resident. */
+/* Peers use calloc: untouched counters are not resident. */
 static void peers_new(struct work *w)
 {
     w->buckets = ek_calloc((size_t)SEGMENTS_MAX * FEATURES * DD_BUCKETS, sizeof *w->buckets);
@@ -306,8 +305,8 @@ static void peers_new(struct work *w)
                                  .length = HDR_BUCKETS};
 }
 
-/* A cell after more rows than the hot counters hold, so with hot, cold and buffered pages; a tenth
- * of the values is zero. */
+/* A segment with more rows than the hot counters hold, so with hot, cold and buffered pages; a
+ * tenth of the values is zero. */
 static void memory_of_a_cell(struct ek_bench *b, float *x)
 {
     struct ek_sketch_set *set;

@@ -1,5 +1,4 @@
-/* State of a guard: how long it stands still to be saved, whole and when little has changed, and
- * how long another takes to go on with it. */
+/* Guard state: pause for a full and an incremental checkpoint, and time to restore. */
 #include "base/buf.h"
 #include "lists/codec.h"
 #include "evenkeel.h"
@@ -44,7 +43,7 @@ static void save_whole(void *context)
     save(context, 1);
 }
 
-/* After which all cells have changed. */
+/* Afterwards all segments have changed. */
 static void observe_100(void *context)
 {
     for (int i = 0; i < 100; i++)

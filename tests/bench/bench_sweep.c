@@ -1,5 +1,5 @@
-/* How the work of the guard grows: with features, items, cells, ways of writing a number, with
- * findings that are open and features that are routed; and what a hundred cells take of memory. */
+/* Scaling of the guard: with features, items, segments, number formats, open findings and routed
+ * features; and the memory of a hundred segments. */
 #include "base/alloc.h"
 #include "base/buf.h"
 #include "lists/codec.h"
@@ -30,13 +30,13 @@ struct work {
     struct ek_assets assets;
     struct ek_guard *guard;
     struct ek_buf *message;
-    size_t *arm_at; /* where each message has its arm */
+    size_t *arm_at; /* position of the arm in each message */
     int lists;
     uint64_t events;
     struct ek_rng r;
 };
 
-/* Another arm each time, so that no cell sees the same few lists over and over. */
+/* Rotates the arm, so that each segment sees varied lists. */
 static void set_arm(struct work *w, int i)
 {
     unsigned arm = (unsigned)(ek_rng_uniform(&w->r) * w->shape.arms);
@@ -66,7 +66,7 @@ static void guard(void *context)
     drain(w);
 }
 
-/* An array of float32 becomes one of whole numbers that take as many bytes. */
+/* Replace an array of float32 by integers of the same size. */
 static void to_integers(struct ek_buf *b, int features)
 {
     static const char key[] = "features";
@@ -117,7 +117,7 @@ static void make_messages(struct work *w)
     ek_bench_list_release(&list);
 }
 
-/* The profile is that of the very lists: seen over and over, any others would be a drift. */
+/* The profile is of the same lists: repeated lists of another would be a shift. */
 static void begin(struct work *w, const struct shape *shape)
 {
     char text[120];
@@ -151,7 +151,7 @@ static void end(struct work *w)
     ek_assets_release(&w->assets);
 }
 
-/* Per value and per list; what a guard learns at first (cells, findings) is learnt before. */
+/* Per value and per list, after warm-up (segments, findings). */
 static void one_case(struct ek_bench *b, const char *name, struct shape shape)
 {
     struct work w;
@@ -191,7 +191,7 @@ static void grow(struct ek_bench *b)
     }
 }
 
-/* All traffic and 99 arms, each with some 1,000 lists of wide features; no window is closed. */
+/* All traffic and 99 arms, each with about 1,000 lists of wide features; no window closes. */
 static void memory(struct ek_bench *b)
 {
     struct work w;

@@ -1,6 +1,6 @@
-/* What it costs to try a list both ways (score/rank_comparison.h), beside scoring it once: where
- * its scores are known already, as when the plan acts; where they are not, as in shadow; and with
- * the model's plain order and the harm, which every fourth tried list has. */
+/* Cost of shadow scoring a list (score/rank_comparison.h), compared with scoring it once. Cases:
+ * scores already known, as with an active plan; unknown, as in shadow mode; and with the model's
+ * plain order and the harm, computed for every fourth compared list. */
 #include "score/rank_comparison.h"
 
 #include "tests/bench/bench.h"
@@ -22,7 +22,7 @@ struct work {
     struct ek_treatment route[FEATURES_MAX], repair[FEATURES_MAX];
 };
 
-/* One way to try all lists. */
+/* One method for all lists. */
 struct way {
     struct work *work;
     bool known, more;

@@ -1,4 +1,4 @@
-"""Lines about the machine, taken while we do nothing: how many processors it has, and how busy they are with other work."""
+"""Machine lines measured while idle: number of processors, and their load by other work."""
 import json
 import os
 import time
@@ -7,7 +7,7 @@ SECONDS = 3
 
 
 def ticks():
-    """(all, idle) since the start of the machine."""
+    """Return (all, idle) ticks since boot."""
     with open("/proc/stat", encoding="ascii") as stream:
         numbers = list(map(int, stream.readline().split()[1:9]))
     return sum(numbers), numbers[3] + numbers[4]

@@ -1,7 +1,7 @@
 """Medians of several runs: median.py RESULTS RUN.jsonl...
 
-Writes one line per case into RESULTS: the medians of its values and of its ratios. Lines of other benchmarks that RESULTS
-has stay. Says which figures differed by more than a fifth between the runs.
+Writes one line per case into RESULTS: the medians of its values and ratios. Lines of other benchmarks in RESULTS are
+kept. Prints the cases that differed by more than a fifth between runs.
 """
 import json
 import os

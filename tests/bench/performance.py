@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Puts the tables of docs/performance.md where its markers are: performance.py build/bench.jsonl docs/performance.md
+"""Write the tables of docs/performance.md at its markers: performance.py build/bench.jsonl docs/performance.md
 
-The figures are those of the file and nothing else; what was not measured says so.
+All values are from the file; missing ones are marked.
 """
 import json
 import os
@@ -13,13 +13,13 @@ import document  # noqa: E402
 from document import table  # noqa: E402
 
 NONE = "not measured"
-BUSY_PERCENT = 10  # of all processors: above that figures are rough
+BUSY_PERCENT = 10  # of all processors; above that, results are rough
 KAFKA = "136 features, 20 items, "
 FORWARDER, QUICK = "librdkafka forwarder, same settings", "librdkafka forwarder, free to reorder"
 
 
 class Rows:
-    """Lines of a file; `portable` are those of `make ISA=portable bench` beside it."""
+    """Lines of a file; `portable` are those of `make ISA=portable bench`."""
 
     def __init__(self, path):
         self.all = []
@@ -41,7 +41,7 @@ class Rows:
         return [r for r in self.all if r["bench"] == bench]
 
     def peers(self, bench, case, unit=None):
-        """Those of a case, its limits left out."""
+        """Return the peers of a case, without limits."""
         return [r for r in self.of(bench) if r["case"] == case and r["peer"] and not r["peer"].startswith("limit")
                 and unit in (None, r["unit"])]
 
@@ -125,7 +125,7 @@ def latency(rows):
 
 
 def abuse(rows):
-    """What hangs on it beside nothing, whose row says how far its own passes lie apart."""
+    """Compare each load with the unloaded passes, whose row shows their spread."""
     stage = ", processor time of the stage"
 
     def ratios(case):
@@ -144,7 +144,7 @@ def abuse(rows):
 
 
 def by_peer(bench, unit):
-    """A line per contender, a column per case; how many times better ours is stands behind a peer's value."""
+    """Return a line per contender, a column per case; each peer's value is followed by the ratio to this project."""
     def made(rows):
         cases = list(dict.fromkeys(r["case"] for r in rows.of(bench) if r["unit"] == unit))
         names = list(dict.fromkeys(r["peer"] for r in rows.of(bench) if r["unit"] == unit))

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Draws docs/performance.svg out of the lines of benchmarks: plots.py build/bench.jsonl docs/performance.svg
+"""Draw docs/performance.svg from benchmark lines: plots.py build/bench.jsonl docs/performance.svg
 
-How the guard's work grows with features, items and cells, and what `run` gets through by partitions and instances. A
-panel whose lines are not there is left out.
+Shows the guard's time by features, items and segments, and the throughput of `run` by partitions and instances. A
+panel without lines is omitted.
 """
 import json
 import math
@@ -12,7 +12,7 @@ import sys
 INK, SOFT, LINE, COLOUR, PAPER = "#1f2933", "#52606d", "#cbd2d9", "#0f766e", "#ffffff"
 WIDTH, HEIGHT, LEFT, TOP, RIGHT, BOTTOM = 400, 250, 58, 40, 16, 46
 
-# title, axis, bench, unit, what matches the case, which group is x, label of y
+# title, axis, bench, unit, case pattern, group of x, label of y
 PANELS = [
     ("by features, 20 items", "features", "sweep", "ns/value", r"guard, (\d+) features, 20 items, bin$", "ns per value"),
     ("by items, 136 features", "items", "sweep", "ns/value", r"guard, 136 features, (\d+) items?, bin$", "ns per value"),
@@ -41,14 +41,14 @@ def points_of(rows, bench, unit, pattern):
 
 
 def ticks(top):
-    """Round steps from 0, three to six of them."""
+    """Return three to six round steps from 0."""
     power = 10 ** math.floor(math.log10(top))
     step = next(s * power for s in (0.2, 0.25, 0.5, 1, 2) if top / (s * power) <= 5)
     return [i * step for i in range(int(top / step + 1e-9) + 2)]
 
 
 def panel(left, top, title, axis, label, points):
-    """One curve; x is logarithmic, y starts at 0."""
+    """Draw one curve; x is logarithmic, y starts at 0."""
     x0, x1, y0, y1 = left + LEFT, left + WIDTH - RIGHT, top + HEIGHT - BOTTOM, top + TOP
     marks = ticks(max(y for _, y in points))
     low, high = math.log(points[0][0]), math.log(points[-1][0])

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""The benchmarks run, and what reads their lines understands them: smoke.py BUILD. Small sizes, nothing about time.
+"""Smoke test of the benchmarks and of the programs that read their lines: smoke.py BUILD. Small sizes, no timing
+checks.
 
 The last line is `N passed, N failed`.
 """
@@ -93,7 +94,7 @@ class Peers(Case):
 
 
 class Page(http.server.BaseHTTPRequestHandler):
-    """One page, longer than what is read at a time."""
+    """One page, longer than one read."""
     protocol_version, BODY = "HTTP/1.1", b"x" * 700000
 
     def do_GET(self):
@@ -107,7 +108,7 @@ class Page(http.server.BaseHTTPRequestHandler):
 
 
 class Clients(Case):
-    """The clients of the benchmark `abuse`: what they are counted for, they do."""
+    """Clients of the benchmark `abuse`: their counters equal their actions."""
 
     @contextlib.contextmanager
     def crowd(self, port, *words):

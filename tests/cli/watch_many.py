@@ -1,6 +1,7 @@
-"""watch_many.py: `evenkeel status --watch` on terminals of several sizes, beside an instance with few and with many findings.
+"""watch_many.py: `evenkeel status --watch` on terminals of several sizes, for an instance with few and with many
+findings.
 
-What answers here is made up; that the real one answers so is for the tests of the API.
+The instance is a stub; the API tests cover the real one.
 """
 import http.server
 import itertools
@@ -38,7 +39,7 @@ class Answers(http.server.BaseHTTPRequestHandler):
 
 
 def told_of(lines, title, count):
-    """Rows below a title, and those that are said not to be there."""
+    """Return the rows below a title, and the number of hidden ones."""
     below = list(itertools.takewhile(str.strip, lines[lines.index(title) + 1:]))
     rows = [line for line in below if re.match(r"price |feature_\d{3} ", line)]
     more = re.fullmatch(r"\.\.\. (\d+) more", below[-1])

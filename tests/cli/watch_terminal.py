@@ -1,4 +1,4 @@
-"""watch_terminal.py CONFIG: what `evenkeel status --watch` draws on a terminal of its own, read as a terminal would."""
+"""watch_terminal.py CONFIG: output of `evenkeel status --watch` on a pseudo-terminal."""
 import fcntl
 import os
 import pty
@@ -13,7 +13,7 @@ SECONDS = 60
 
 
 def begin(columns, rows, where, **env):
-    """The program on a new terminal, asking the instance there: its id, and our end."""
+    """Start the program on a new terminal. Return its id and the master side."""
     pid, fd = pty.fork()
     if pid == 0:
         fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
@@ -50,24 +50,24 @@ def ends(pid, fd):
 
 
 def first_screen(told):
-    """Its lines, without what moves the cursor or colours."""
+    """Return its lines, without cursor movements and colors."""
     drawn = told.split(b"\x1b[H", 1)[1].split(b"\x1b[J", 1)[0]
     return re.sub(rb"\x1b\[[0-9?]*[a-zA-Z]", b"", drawn).decode().split("\r\n")
 
 
 def main():
     where = ["-c", sys.argv[1]]
-    # A wide one: all of it, the title bold; q ends, and the screen is as it was.
+    # Wide: complete, the title bold; q ends it and restores the screen.
     pid, fd = begin(100, 30, where, TERM="xterm")
     told = read_until(fd, b"\x1b[J")
     lines = first_screen(told)
     assert lines[0].startswith("evenkeel  http://127.0.0.1:") and "nothing in force" in lines, lines
     assert b"\x1b[1m" in told and b"\x1b[?1049h" in told, told
-    told = read_until(fd, b"\x1b[J", told.split(b"\x1b[J", 1)[1])  # drawn again, by itself
+    told = read_until(fd, b"\x1b[J", told.split(b"\x1b[J", 1)[1])  # the periodic redraw
     os.write(fd, b"q")
     assert b"\x1b[?1049l" in ends(pid, fd)
 
-    # A small one: cut, and said so. Another size is drawn at once. Ctrl-C ends.
+    # Small: clipped with a note. A resize redraws at once. Ctrl-C ends it.
     pid, fd = begin(30, 4, where, TERM="xterm", NO_COLOR="1")
     told = read_until(fd, b"\x1b[J")
     lines = first_screen(told)
@@ -79,7 +79,7 @@ def main():
     os.write(fd, b"\x03")
     assert b"\x1b[?1049l" in ends(pid, fd)
 
-    # A terminal that cannot be drawn over gets lines.
+    # A terminal without cursor control gets lines.
     pid, fd = begin(100, 30, where, TERM="dumb")
     told = read_until(fd, b"plan 0\r\n")
     assert b"\x1b" not in told, told

@@ -1,4 +1,4 @@
-"""libevenkeel over ctypes: a guard that a case drives list by list, saves, loads, joins."""
+"""libevenkeel over ctypes: a guard that a case updates list by list, saves, loads, merges."""
 import ctypes
 
 RECORD = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p, ctypes.c_size_t)
@@ -6,7 +6,7 @@ P, S, I, REF = ctypes.c_void_p, ctypes.c_char_p, ctypes.c_int64, ctypes.byref
 
 
 class Refused(Exception):
-    """The library said no; why, and it counted nothing."""
+    """The library rejected it without effect; contains the reason."""
 
 
 class Library:
@@ -34,8 +34,8 @@ class Library:
 
 
 class Guard:
-    """A guard of the library. `observe` gives what a message became: bytes (None: none, it goes out as it came),
-    why none, action, version of the plan."""
+    """A guard of the library. `observe` returns the output bytes (None: forwarded unchanged), the reason for None,
+    the action, and the plan version."""
 
     def __init__(self, library, assets):
         self.lib, self.assets, self.g, self.context = library, assets, P(), None
@@ -64,7 +64,7 @@ class Guard:
         return self._scored("guard", self.g)
 
     def take(self, message, now_ms):
-        """The same as observe, by a context of its own, which is looked into first."""
+        """Same as observe, with a separate context that is peeked first."""
         if not self.context:
             self.context = P()
             self.lib.call("ek_context_new", REF(self.context), self.assets)
@@ -74,7 +74,7 @@ class Guard:
         return self._scored("context", self.context)
 
     def look(self, message):
-        """Reads a message, and has the plan for it, without counting it."""
+        """Decode a message and return its plan, without an update."""
         context, held = P(), ctypes.create_string_buffer(message, len(message))
         self.lib.call("ek_context_new", REF(context), self.assets)
         try:
@@ -88,7 +88,7 @@ class Guard:
         self.lib.call("ek_guard_advance", self.g, I(now_ms))
 
     def say(self, what, *words):
-        """accept, revert, pin, unpin, pause, resume; texts may be None. Returns the refusal, or None."""
+        """Send accept, revert, pin, unpin, pause or resume; strings may be None. Return the error, or None."""
         arguments = [w if not isinstance(w, str) else S(w.encode()) for w in words]
         try:
             self.lib.call("ek_guard_" + what, self.g, *arguments)
@@ -103,7 +103,7 @@ class Guard:
         return found
 
     def save(self, whole, kept, note=b""):
-        """Puts what has changed into the dictionary `kept`."""
+        """Write an incremental checkpoint into the dictionary `kept`."""
         def put(_, key, data, size):
             if data:
                 kept[key] = ctypes.string_at(data, size)
@@ -113,7 +113,7 @@ class Guard:
         self.lib.call("ek_guard_save", self.g, int(whole), note, ctypes.c_size_t(len(note)), RECORD(put), None)
 
     def load(self, kept, order, assets=None):
-        """Goes on as another guard, from the records in an order of the caller's, the head last. -> the fit"""
+        """Continue as another guard, from the records in the caller's order, the header last. Return the fit."""
         state, fit, assets = P(), ctypes.c_int(), assets or self.assets
         self.lib.call("ek_state_new", REF(state))
         head = [k for k in kept if k == b"head"]
@@ -126,7 +126,7 @@ class Guard:
         return self.lib.c.ek_restore_result_name(fit).decode()
 
     def turn(self, assets):
-        """Other assets that say the same. -> the fit"""
+        """Switch to equal assets. Return the fit."""
         fit = ctypes.c_int()
         self.lib.call("ek_guard_set_assets", self.g, assets, REF(fit))
         self.assets = assets

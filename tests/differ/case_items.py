@@ -1,5 +1,5 @@
-"""A stream of lists against the same stream item by item: `replay` finds the same, at the same list, in the
-same words, and gives the same scores, since items bring the mean logarithms of their list: but for a last bit now and then."""
+"""A stream of lists against the same stream item by item: `replay` has the same findings at the same list in the same
+words. Scores are equal up to a last bit, as items carry the mean logarithms of their list."""
 import json
 
 import numpy as np
@@ -10,11 +10,11 @@ from world import close, expect
 import read_capture
 
 ROUNDING = 1e-5
-TIMES = {"time_ms", "since_ms"}         # of messages that say none: their numbers, and there are more of them
+TIMES = {"time_ms", "since_ms"}         # without message times these are message numbers, which differ
 
 
 def found(w, layout):
-    """-> (events, all scores)"""
+    """Return (events, all scores)."""
     words = ["-m", "f.yaml", "--letor", "l.txt", "--segment", "arm=A,B", "--layout", layout, "-o", layout + ".msg"]
     w.run("convert", *words)
     w.run("replay", "-m", "f.yaml", "-p", "p.ekp", "-r", "r.yaml", "-M", "m.safetensors", "-i", layout + ".msg", "--layout", layout,

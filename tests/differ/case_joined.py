@@ -1,6 +1,5 @@
-"""The lists of a stream, dealt out to guards that are joined at any time and saved on the way, against one guard that has
-them all: the same lists and items are counted, and of every cell and feature the same sketch of all its values; and these
-are the values that were sent."""
+"""Lists of a stream distributed over guards that are merged and saved at random, against one guard with all: equal
+counts of lists and items, equal sketches of every segment and feature, and these match the sent values."""
 import json
 import os
 
@@ -16,7 +15,7 @@ import read_state
 
 
 def totals(guard):
-    """{cell: [{key: count} of each feature]} over all windows, and the queries."""
+    """Return {cell: [{key: count} of each feature]} over all windows, and the lists."""
     kept = {}
     guard.save(True, kept)
     base = read_state.Base([(key.decode(), value) for key, value in kept.items()])
@@ -38,7 +37,7 @@ def added(a, b):
 
 
 def values_of(message, names):
-    """The values of a message as float32 [n, F]."""
+    """Return the values of a message as float32 [n, F]."""
     if message[:1] == b"{":
         items = json.loads(message)["items"]
     else:
@@ -51,7 +50,7 @@ def values_of(message, names):
 def run(w):
     rng = w.rng
     library = Library(os.path.join(os.path.dirname(w.program), "libevenkeel.so"))
-    many = rng.random() < .8                # of what is in few cells, only that of all traffic can be compared
+    many = rng.random() < .8                # with few cells only all traffic can be compared
     stream, paths = case_streams.prepare(w, True, *(((2, 5, 40), (100,)) if many else (traffic.MARKETS, (1, 3))))
     assets = library.assets(*[p and w.path(p) for p in paths])
     whole, parts = Guard(library, assets), [Guard(library, assets) for _ in range(int(rng.integers(2, 5)))]
@@ -93,7 +92,7 @@ def join(parts, rng):
 
 
 def compare(whole, joined, sent, many):
-    """many: all cells have sketches. Where few have, which of them depends on which came first, but for all traffic's."""
+    """many: all cells have sketches. With few, the selection depends on arrival order, except for all traffic."""
     (one, queries), (other, joint) = totals(whole), totals(joined)
     expect(queries == joint == len(sent), f"{queries} queries in one guard, {joint} in joined ones, {len(sent)} sent")
     expect(not many or set(one) == set(other), f"cells differ: {set(one) ^ set(other)}")

@@ -1,10 +1,10 @@
-"""Ranking metrics of `eval` against the reference's, of the very scores that the program gives."""
+"""Ranking metrics of `eval` against the reference's, for the same scores."""
 import draw
 import reference
 from world import close, expect
 
 METRICS = ("ndcg", "ndcg@1", "ndcg@3", "ndcg@10", "ndcg@1000", "map", "p@1", "p@5", "p@64", "err", "err@2", "err@20", "mrr")
-DIGITS = 2e-9           # figures have nine of them
+DIGITS = 2e-9           # printed with nine digits
 
 
 def of_list(name, scores, labels, gain, most):
@@ -16,7 +16,7 @@ def of_list(name, scores, labels, gain, most):
 
 
 def labels_of(rng, lists):
-    """Grades as usual; else fractions, large grades, or none above 0 in most lists."""
+    """Return grades, usually; else fractions, large grades, or mostly lists without positive ones."""
     kind = rng.choice(["grades", "fractions", "large", "rare"])
     for i, labels in enumerate(lists.labels):
         if kind == "fractions":

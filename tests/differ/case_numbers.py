@@ -1,7 +1,7 @@
-"""Numbers as they are written, in text, JSON and MessagePack of every kind, against the float32 nearest to the nearest
-double, in exact arithmetic.
+"""Numbers in text, JSON and every MessagePack type, against the float32 nearest to the nearest double, in exact
+arithmetic.
 
-What the program has read is what a model gives back that is nothing but the first feature.
+A model that returns its first feature exposes the decoded value.
 """
 import json
 import struct
@@ -17,7 +17,7 @@ MANIFEST = """features:
   - {name: value, index: 1, role: item}
   - {name: other, index: 2, role: item, routable: true}
 """
-LARGEST = 1e18          # of what a model sees raw
+LARGEST = 1e18          # maximum raw model input
 
 
 def identity():
@@ -32,7 +32,7 @@ def identity():
 
 
 def nearest(exact):
-    """The float32 nearest to a fraction, ties to even."""
+    """Return the float32 nearest to a fraction, ties to even."""
     with np.errstate(all="ignore"):
         guess = np.float32(float(exact))
         near = [np.nextafter(guess, np.float32(-np.inf)), guess, np.nextafter(guess, np.float32(np.inf))]
@@ -41,7 +41,7 @@ def nearest(exact):
 
 
 def decimal(rng):
-    """A decimal near something awkward: a float, the middle of two, or any digits."""
+    """Return a decimal near a hard case: a float, a midpoint, or random digits."""
     kind = int(rng.integers(4))
     bits = np.uint32(rng.integers(1, 0x5D5E0B6A))              # up to 1e18
     x = Fraction(float(bits.view(np.float32)))
@@ -59,7 +59,7 @@ def decimal(rng):
 
 
 def format_exact(x, digits):
-    """x to so many digits, with an exponent."""
+    """Format x with that many digits and an exponent."""
     from decimal import Decimal, localcontext
     with localcontext() as context:
         context.prec = 200
@@ -71,14 +71,14 @@ def format_exact(x, digits):
 def integer(rng):
     size = int(rng.integers(1, 60))
     n = int(rng.integers(0, 2**size, dtype=np.int64)) | 1 << (size - 1)
-    if size > 24 and rng.random() < .6:                         # beside the middle of two floats
+    if size > 24 and rng.random() < .6:                         # near the midpoint of two floats
         n = (n >> (size - 25) | 1) << (size - 25)
         n += int(rng.integers(-1, 2))
     return -n if rng.random() < .4 else n
 
 
 def packed_integer(rng, n):
-    """One of the forms of MessagePack that can hold it."""
+    """Return one of the MessagePack types that can hold it."""
     forms = [(f, c) for f, c, low, high in ((">b", 0xD0, -128, 127), (">h", 0xD1, -2**15, 2**15 - 1), (">i", 0xD2, -2**31, 2**31 - 1),
                                            (">q", 0xD3, -2**63, 2**63 - 1), (">B", 0xCC, 0, 255), (">H", 0xCD, 0, 65535),
                                            (">I", 0xCE, 0, 2**32 - 1), (">Q", 0xCF, 0, 2**64 - 1)) if low <= n <= high]
@@ -87,7 +87,7 @@ def packed_integer(rng, n):
 
 
 def message_of(numbers):
-    """Lists of one item, the numbers ready-made."""
+    """Return a message of one-item lists with encoded numbers."""
     head = b"\x81" + traffic.pack("items")
     item = b"\x91\x82" + traffic.pack("score") + traffic.pack(0.) + traffic.pack("features") + b"\x92"
     return b"".join(head + item + n + traffic.pack(np.float32(1)) for n in numbers)

@@ -1,5 +1,5 @@
-"""A profile against NumPy: sketches key by key, quantiles against sorted values, levels, deviations and shares against sums in
-double; and a profile of parts that were merged against that of all lists."""
+"""Profiles against NumPy: sketches key by key, quantiles against sorted values, levels, deviations and fractions
+against sums in double; and a merged profile against that of all lists."""
 import json
 
 import numpy as np
@@ -12,21 +12,21 @@ import read_sketch
 EPS, PRIOR, NORMAL = 2.**-24, 20, np.float32(2.**-126)
 INF, NAN, NEGATIVE = 16320, 16352, 16384
 OFF = 1 / 128                   # of a quantile, relative
-LEAST = np.exp(-12)             # variance within a list that is told from none
+LEAST = np.exp(-12)             # smallest variance within a list that counts as nonzero
 
 
 def keys(x):
-    """The sketch's key of each value, as docs/format/sketch.md has it."""
+    """Return the sketch key of each value, from docs/format/sketch.md."""
     bits = x.view(np.uint32) >> 17
     return np.where(np.isnan(x), NAN, bits)
 
 
 class Statistics:
-    """What each list says of one feature, in double, and how far a sum in single precision may be off."""
+    """Statistics of one feature per list, in double, with rounding bounds of single precision."""
 
     def __init__(self, lists, f):
         columns = [x[:, f] for x in lists.x]
-        # Everything is summed about the level of the first list, or 0 without one.
+        # Sums are relative to the level of the first list, or 0 without one.
         self.r, self.r_off, self.var, self.var_off, self.k, self.shares = [], [], [], [], [], []
         pivot = None
         for x in columns:
@@ -69,7 +69,7 @@ def check_sketch(offset, data, values, said, name):
             expect(said[key] is None, f"{name}: {key} of nothing is {said[key]}")
             continue
         exact = float(present[max(int(np.ceil(share * len(present))) - 1, 0)])
-        # A key that holds denormals, and the least normal ones, is one step of theirs wide.
+        # A key of denormals, or of the smallest normal values, is one of their steps wide.
         close([said[key]], [exact], (OFF + 1e-6) * abs(exact) + 2.**-131, f"{name}: {key}")
 
 
@@ -94,7 +94,7 @@ def check_levels(p, f, strata, names, s, name):
     within = np.minimum(s.var[many], 25).mean() if many.any() else 0
     within_off = s.var_off[many].mean() + 1e-6 if many.any() else 0
     share = (1 / s.k[used]).mean() if used.any() else 0
-    for slack in (-1, 1):       # the squares of both are known to lie between these
+    for slack in (-1, 1):       # bounds of both squares
         w = max(within + slack * within_off, 1e-6)
         between = max(total + slack * total_off - (within - slack * within_off) * share, 1e-3)
         bound = 1 / np.sqrt(between + w / np.maximum(np.arange(64), 1))
@@ -109,7 +109,7 @@ def check_levels(p, f, strata, names, s, name):
 def check_logs(p, f, values, name):
     usable = np.isfinite(values) & (np.abs(values) >= NORMAL)
     denormal = (np.abs(values) < NORMAL) & (values != 0)
-    if denormal.any():          # those of the lowest octaves are counted with the sketch's own middles
+    if denormal.any():          # the lowest octaves use the sketch's own midpoints
         return
     ln = np.log(np.abs(values[usable].astype(float)))
     if not len(ln):
@@ -119,7 +119,7 @@ def check_logs(p, f, values, name):
 
 
 def check_category(found, f, count, lists, name):
-    """Shares in all lists; each list's are counted in 2^-20."""
+    """Fractions over all lists; each list counts in units of 2^-20."""
     offset, values, shares = (found["category_" + what][2] for what in ("offset", "value", "share"))
     totals, times, used = {}, {}, 0
     for x in lists.x:
@@ -180,13 +180,13 @@ def check(w, file, lists, baseline):
         check_logs(at, f, values, name)
 
 
-# Arrays that say the same whether lists came at once or in parts, and those that may be rounded otherwise.
+# Arrays equal for one pass and for merged parts, and those that may differ by rounding.
 EXACT = ("log_mean", "log_sd", "sketch", "sketch_offset", "queries", "share", "category_value", "category_offset", "category_share", "category_unknown")
 NEARLY = ("level", "feature_level")
 
 
 def apart(x):
-    """What levels may be apart by when lists are summed about another one: the rounding of sums of the longest list."""
+    """Bound on the difference of levels summed relative to another list: the rounding of sums of the longest list."""
     ln = np.log(np.abs(x[np.isfinite(x) & (np.abs(x) >= NORMAL)].astype(float)))
     return 2e-6 + 2 * EPS * 60 * np.ptp(ln) if len(ln) else 0
 

@@ -1,5 +1,5 @@
-"""Faults and what is done about them, as `eval` has them, against the reference's: the values that a fault leaves, and the
-NDCG of the lists under each remedy. Lists that have two scores closer than single precision can tell are left out."""
+"""Faults and mitigations of `eval` against the reference's: the faulty values, and the NDCG of the lists under each
+mitigation. Lists with two scores closer than single precision are excluded."""
 import dataclasses
 
 import numpy as np
@@ -12,12 +12,12 @@ from world import Difference, close, expect
 REMEDIES = ("none", "route", "blank", "repair", "fill", "repair", "spread")
 DIGITS = 2e-9
 FACTOR = 7.25                   # of rescale
-DRAWS, LEAST = 20, 3            # a draw with so many remedies that make a difference is enough
+DRAWS, LEAST = 20, 3            # a draw with that many effective mitigations is enough
 
 
 @dataclasses.dataclass
 class Padded:
-    """Lists as the reference has them: filled up to one length, in double."""
+    """Lists in the reference's form: padded to one length, in double."""
     items: np.ndarray
     mask: np.ndarray
     queries: np.ndarray
@@ -38,7 +38,7 @@ def padded(lists):
 
 
 def fault_of(rng, manifest, f):
-    """-> (the words of a fault of feature f, what it makes of lists)"""
+    """Return (arguments of a fault of feature f, its effect on lists)."""
     name, faults = manifest.items[f], reference.faults
     factor, add = float(np.float32(10. ** rng.uniform(-3, 3))), float(np.float32(abs(rng.normal(0, 50))))
     kinds = {"scale": (f"{name}=x{factor!r}", lambda lists: faults.scale(lists, [f], factor)),
@@ -50,7 +50,7 @@ def fault_of(rng, manifest, f):
 
 
 def broken_by(fault, lists):
-    """The lists with a fault, in single precision."""
+    """Return the lists with a fault, in single precision."""
     with np.errstate(all="ignore"):
         out = fault[1](padded(lists))
         out.items = out.items.astype(np.float32).astype(float)
@@ -65,7 +65,7 @@ def run(w):
 
 
 def told(w):
-    """Draws lists, a model and a fault, and compares -> how many remedies there were that can be told from none."""
+    """Draw lists, a model and a fault, and compare. Return the number of effective mitigations."""
     rng = w.rng
     manifest = draw.Manifest(rng, int(rng.integers(3, 9)))
     if not manifest.routable:
@@ -91,7 +91,7 @@ def told(w):
 
 
 def treated(lists, train, broken, model, remedy, k):
-    """-> (lists, treatment, what z of feature k is divided by)"""
+    """Return (lists, treatment, divisor of z of feature k)."""
     f = lists.manifest.routable[k]
     treatment, spread = ["none"] * len(lists.manifest.routable), 1
     out = broken.copy()
@@ -111,7 +111,7 @@ def treated(lists, train, broken, model, remedy, k):
 
 
 def judged(lists, train, fault, model, remedy, k):
-    """-> (NDCG of each list, whether its order is beyond doubt)"""
+    """Return (NDCG of each list, whether its order is certain)."""
     broken = broken_by(fault, lists)
     out, treatment, spread = treated(lists, train, broken, model, remedy, k)
     tensors = dict(model[1])
@@ -121,16 +121,16 @@ def judged(lists, train, fault, model, remedy, k):
     scorer, each, sure = oracle.Scorer(model[0], tensors), [], []
     for i, labels in enumerate(lists.labels):
         x, before = out.items[i, :len(labels)], broken.items[i, :len(labels)]
-        # What is beyond the range of a float is another's test.
+        # Another test covers values beyond the float range.
         sure.append(bool(np.isfinite(x).all() and np.isfinite(before).all() and ((x == 0) <= (before == 0)).all()))
         if not sure[-1]:
             each.append(0)
             continue
         scores, bound = scorer.score(x, lists.queries(i), treatment)
         _, first, same = np.unique(x, axis=0, return_index=True, return_inverse=True)
-        scores = scores[first][same.reshape(-1)]                # of twins to the last bit, however they were added up
+        scores = scores[first][same.reshape(-1)]                # of duplicates, equal in any summation order
         order = np.argsort(-scores, kind="stable")
-        # What the way to x, a factor or a ratio in double, may have rounded otherwise, moves scores by as much again.
+        # A value, factor or ratio computed in double may round differently, which doubles the bound.
         near = np.diff(-scores[order]) <= 40 * np.maximum(bound[order][1:], bound[order][:-1])
         twins = np.array([(x[a] == x[b]).all() for a, b in zip(order, order[1:])], bool)
         sure[-1] = not (near & ~twins & (labels[order][1:] != labels[order][:-1])).any()
@@ -139,8 +139,8 @@ def judged(lists, train, fault, model, remedy, k):
 
 
 def of_sure(lists, *how):
-    """-> (the lists that are sure, NDCG of each). Some remedies, and faults, are taken from all lists of a file, so what is
-    left is judged anew."""
+    """Return (certain lists, NDCG of each). Some mitigations and faults depend on all lists of a file, so the
+    remaining ones are evaluated again."""
     each, sure = judged(lists, *how)
     while lists.x and not all(sure):
         left = draw.Lists(lists.manifest)
@@ -152,7 +152,7 @@ def of_sure(lists, *how):
 
 
 def measure(w, lists, train, fault, model, remedy, k):
-    """-> whether the remedy could be told from none"""
+    """Return whether the mitigation has an effect."""
     sure, each = of_sure(lists, train, fault, model, remedy, k)
     if not each:
         return False

@@ -1,4 +1,4 @@
-"""What `normalize` chooses and makes of lists, against the formulas of docs/normalize.md in double."""
+"""Choice and results of `normalize`, against the formulas of docs/normalize.md in double."""
 import numpy as np
 
 import draw
@@ -14,7 +14,7 @@ def both_ways(d):
 
 
 class Fit:
-    """Of the finite values of one feature."""
+    """Statistics of the finite values of one feature."""
 
     def __init__(self, values):
         self.x = np.sort(values[np.isfinite(values)].astype(float))
@@ -22,7 +22,7 @@ class Fit:
         self.unique = np.unique(self.x)
 
     def shares(self):
-        """Of the unique values in ten equal intervals."""
+        """Return the fractions of the unique values in ten equal intervals."""
         if self.high == self.low:
             return np.eye(10)[0] * bool(len(self.x))
         at = np.minimum(((self.unique - self.low) * 10 / (self.high - self.low)).astype(int), 9)
@@ -51,7 +51,7 @@ class Fit:
         return np.clip(y, -LARGEST, LARGEST)
 
     def below(self, x):
-        """Share of values strictly below; between two values it grows from that up to the lower to that below the upper."""
+        """Return the fraction of values strictly below, interpolated between two values."""
         if not len(self.x):
             return np.zeros(len(x))
         first, last = (np.searchsorted(self.x, self.unique, side) / len(self.x) for side in ("left", "right"))
@@ -89,7 +89,7 @@ def run(w):
         for kind in MERGED if one["scale"] == "merge" else (one["scale"],):
             wanted = fit.scaled(kind, np.where(np.isfinite(x), x, fit.low))
             wanted = np.where(np.isfinite(x), wanted, np.nan if missing == "keep" else 0)
-            # A float's rounding; and what a mean in double may be off by, in deviations.
+            # Float rounding, and the error of a mean in double, in deviations.
             size = np.abs(np.nan_to_num(wanted))
             off = 1e-12 * np.abs(fit.x).max() / fit.x.std() if kind == "zscore" and fit.high > fit.low else 0
             close(columns[:, at], wanted, 6.1e-8 * size + 1e-12 * (kind == "cdf") + 1e-45 + off, f"{one['name']} by {kind}")
@@ -108,7 +108,7 @@ def check_choice(fit, one, values):
 
 
 def read(w, name, manifest):
-    """The item columns of the lists, in the order of the columns, which merge numbers anew."""
+    """Return the item columns of the lists in column order, which merge renumbers."""
     import yaml
     with open(w.path("out.yaml"), encoding="utf-8") as file:
         of_items = [f["index"] for f in yaml.safe_load(file)["features"] if f["role"] == "item"]

@@ -1,6 +1,6 @@
 """Scores of random models on random lists, with and without routes: the program against NumPy in double.
 
-Through text, messages of every encoding, a profile, rules with pins and `replay`: the way of a list in production.
+Uses text, messages of every encoding, a profile, rules with pins and `replay`: a list's path in production.
 """
 import json
 
@@ -16,10 +16,10 @@ ENCODINGS = ("array", "bin", "map", "json", "json-map")
 def run(w):
     rng = w.rng
     manifest = draw.Manifest(rng)
-    healthy = rng.random() < .5                 # the reference knows neither missing values nor infinite ones
+    healthy = rng.random() < .5                 # the reference has neither missing nor infinite values
     lists = draw.lists(rng, manifest, int(rng.integers(1, 12)), absent=0 if healthy else .3,
                        longest=1000 if rng.random() < .1 else 100)
-    about, tensors = draw.model(rng, manifest, ("log1p",) if healthy else TRANSFORMS)       # and no other scale
+    about, tensors = draw.model(rng, manifest, ("log1p",) if healthy else TRANSFORMS)       # and no other transform
     w.write("f.yaml", manifest.yaml())
     w.write("l.txt", lists.letor())
     w.write("m.safetensors", draw.safetensors(about, tensors))

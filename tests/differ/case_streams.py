@@ -1,5 +1,5 @@
-"""A stream in one go against the same in pieces: saved and loaded, by contexts, with other assets that say the same, and
-against `replay` of the program. Every output, every event and the whole state at the end have to be the same bytes."""
+"""One continuous stream against the same in pieces: saved and loaded, with separate contexts, with equal assets, and
+against `replay`. Every output, event and the final state must be equal byte for byte."""
 import ctypes
 import json
 import os
@@ -9,12 +9,12 @@ import traffic
 from api import Guard, Library, Refused
 from world import expect
 
-FRAME, HASH = 28, 8             # bytes of a record before its body; of a head behind it
+FRAME, HASH = 28, 8             # bytes of a record before its body; of a header after it
 NOW = traffic.START + 123456
 
 
 def prepare(w, trials, markets=traffic.MARKETS, cells=traffic.CELLS):
-    """Files for a guard -> (stream, paths of the assets)."""
+    """Create the files of a guard. Return (stream, paths of the assets)."""
     stream = traffic.Stream(w.rng, markets)
     manifest = stream.manifest
     training = b"".join(readable(stream) for _ in range(int(w.rng.choice([60, 400, 800], p=[.15, .5, .35]))))
@@ -30,7 +30,7 @@ def prepare(w, trials, markets=traffic.MARKETS, cells=traffic.CELLS):
 
 
 def readable(stream):
-    """The next message as MessagePack."""
+    """Return the next message as MessagePack."""
     message, x, query = stream.list()
     message["query_features"] = list(query)
     message["items"] = [{"id": f"{stream.number}-{d}", "features": list(row)} for d, row in enumerate(x)]
@@ -38,7 +38,7 @@ def readable(stream):
 
 
 def given(what, *arguments):
-    """What a message became, or why it was refused."""
+    """Return the output of a message, or its error."""
     try:
         return what(*arguments)
     except Refused as refused:
@@ -46,7 +46,7 @@ def given(what, *arguments):
 
 
 def orders(rng, manifest, found):
-    """A random decision of a person, mostly about the last finding: the words of Guard.say."""
+    """Return a random operator command, mostly about the last finding: the arguments of Guard.say."""
     feature = str(rng.choice(manifest.items))
     segment = [("arm", "B"), ("market", "m1"), (None, None)][int(rng.integers(3))]
     confirmed = next((e for e in reversed(found) if '"state":"confirmed"' in e), None)
@@ -62,7 +62,7 @@ def orders(rng, manifest, found):
 
 
 class Pair:
-    """A guard that runs through, and one that is cut over and over."""
+    """A continuous guard, and one that is repeatedly restarted."""
 
     def __init__(self, w, library, paths):
         self.w, self.rng = w, w.rng
@@ -115,13 +115,13 @@ def run(w):
 
 
 def one(w, library, persons):
-    """A stream with people in between, or one that `replay` can follow."""
+    """Run a stream with operator commands, or one for `replay`."""
     stream, paths = prepare(w, persons)
     pair = Pair(w, library, paths)
     lists = int(w.rng.choice([200, 400, 1000], p=[.3, .5, .2]))
     stream.number = 0
     stream.add_faults(lists)
-    fetched = w.rng.random() < .8           # else events pile up, in the state, too
+    fetched = w.rng.random() < .8           # else events accumulate, also in the state
     messages, outputs = [], []
     for n in range(lists):
         messages.append(stream.message())
@@ -153,7 +153,7 @@ def one(w, library, persons):
 
 
 def against_replay(w, messages, outputs, events, paths):
-    """What the program makes of the same messages, as a capture that brings their times of arrival."""
+    """Return the program's result for the same messages, as a capture with their arrival times."""
     records = b"".join(traffic.pack([0, n, NOW, None, len(m)]) + m for n, m in enumerate(messages))
     w.write("in.ekc", records)
     manifest, profile, rules, model = paths

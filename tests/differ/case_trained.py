@@ -1,4 +1,4 @@
-"""Statistics of the training lists that `train` puts into a model, against the reference's."""
+"""Training statistics that `train` stores in a model, against the reference's."""
 import json
 import struct
 
@@ -9,7 +9,7 @@ import draw
 import reference
 from world import close
 
-UNREAD = 1e30               # the deviation of what never varies
+UNREAD = 1e30               # the deviation of a constant feature
 EPS = 2.**-24
 NAMES = ("item_mean", "item_sd", "query_mean", "query_sd", "item_median", "log_mean", "log_sd")
 
@@ -25,7 +25,7 @@ def tensors_of(path):
 
 
 def drawn(rng, manifest):
-    """Lists, two items of which have different labels."""
+    """Return lists, two items of which have different labels."""
     lists = draw.lists(rng, manifest, int(rng.integers(5, 30)), odd=.1, absent=0, longest=40)
     lists.add(draw.column(rng, 2 * len(manifest.items), "plain").astype(np.float32).reshape(2, -1), lists.query[0], np.array([1, 0]))
     return lists
@@ -47,7 +47,7 @@ def run(w):
     for name in NAMES:
         value = np.asarray(getattr(wanted, name), float)
         if name.endswith("sd"):
-            # What does not vary is told by the least that is added to a deviation, or taken for one.
+            # A constant feature is marked by the minimum added to a deviation, or by its replacement.
             least = 1.001e-3 if name == "log_sd" else 1.001e-6
             value = np.where((found[name] == np.float32(UNREAD)) & (value <= least), found[name], value)
         size = np.abs(value) + (np.abs(found["item_mean"]).max() * 1e-7 if name == "item_sd" else 0)

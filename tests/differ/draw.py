@@ -1,14 +1,14 @@
-"""Random manifests, models and lists, asking for trouble: what the cases of this folder are made of.
+"""Random manifests, models and adversarial lists for the cases of this folder.
 
-All numbers are float32 values, so that every reader gets the very same ones.
+All numbers are float32 values, so that every decoder gets the same ones.
 """
 import json
 import struct
 
 import numpy as np
 
-# Values that have broken something somewhere: both zeros, denormals, the ends of the range, edges of
-# the sketches' buckets (64 to an octave), powers of two and their neighbours.
+# Values of past failures: both zeros, denormals, the ends of the range, edges of the sketches' buckets (64 to an
+# octave), powers of two and their neighbors.
 ODD = np.array([0, -0.0, 1, -1, 2, 1 - 2**-24, 1 + 2**-23, 2 - 2**-22, 1 + 1 / 64, 1 + 1 / 64 - 2**-23, 1e-45, -1e-45,
                 1.1754942e-38, 1.17549435e-38, 2.0**-132, 2.0**-133, 3.4028235e38, -3.4028235e38, 1e18, -1e18, 1e19, 16777216,
                 16777217, 1e-30, -1e-6], np.float32)
@@ -28,12 +28,12 @@ class Lists:
         self.names.append(f"q{len(self.x)}")
 
     def queries(self, i):
-        """Query features with the derived ones, float64."""
+        """Return the query features with the derived ones, float64."""
         own = self.query[i].astype(np.float64)
         return np.append(own, np.float32(np.log(len(self.x[i])))) if self.manifest.derived else own
 
     def letor(self):
-        """The lists as LETOR text: what is 0 is left out now and then by the format's own rule."""
+        """Return the lists as LETOR text; zeros are sometimes omitted, as the format allows."""
         m, lines = self.manifest, []
         for x, query, labels, name in zip(self.x, self.query, self.labels, self.names):
             of_query = [(c, text(v)) for c, v in zip(m.query_columns, query)]
@@ -45,12 +45,12 @@ class Lists:
 
 
 def text(x):
-    """The shortest decimal that is read back as the same double."""
+    """Return the shortest decimal that parses to the same double."""
     return repr(float(x))
 
 
 class Manifest:
-    """F item and M query features, in columns with gaps, in any order of the file."""
+    """F item and M query features, in columns with gaps, in any file order."""
 
     def __init__(self, rng, items=None, categories=False):
         f = int(items or rng.choice([1, 2, 3, 5, 9, 17, 33], p=[.15, .2, .2, .2, .15, .07, .03]))
@@ -80,7 +80,7 @@ class Manifest:
 
 
 def column(rng, n, kind):
-    """n values of one feature of one kind; constant: within a list, fixed: in all of them."""
+    """Return n values of one feature of one kind; constant: within a list, fixed: in all of them."""
     if kind == "constant":
         return np.full(n, rng.choice(np.append(ODD, [3, 1e6])))
     if kind == "fixed":
@@ -100,7 +100,7 @@ KINDS = ("plain", "plain", "plain", "plain", "signed", "codes", "binary", "wide"
 
 
 def lists(rng, manifest, count, *, odd=.1, absent=.1, longest=200, grades=4):
-    """`odd` and `absent`: the share of features that have such values at all, 5% of them."""
+    """`odd` and `absent`: the fraction of features with such values, 5% of them."""
     out = Lists(manifest)
     f = len(manifest.items)
     kinds = ["codes" if c else KINDS[rng.integers(len(KINDS))] for c in manifest.category]
@@ -116,7 +116,7 @@ def lists(rng, manifest, count, *, odd=.1, absent=.1, longest=200, grades=4):
                 if has[k]:
                     x[hit, k] = rng.choice(values, hit.sum())
         if n > 1 and rng.random() < .2:
-            x[rng.integers(n)] = x[0]           # a twin: equal scores
+            x[rng.integers(n)] = x[0]           # a duplicate: equal scores
         query = np.exp(rng.normal(0, 1, len(manifest.queries))).astype(np.float32)
         query[rng.random(len(query)) < .1] = 0
         labels = rng.integers(0, grades + 1, n) * (rng.random(n) < rng.choice([0, .2, 1]))
@@ -128,7 +128,7 @@ TENSORS_OF_TRANSFORM = {"log1p": (), "raw": (), "zscore": ("raw",), "cdf": ("cdf
 
 
 def model(rng, manifest, transforms=("log1p",)):
-    """-> (description, {name: float32 array})."""
+    """Return (description, {name: float32 array})."""
     f, m, k = len(manifest.items), len(manifest.query_names()), len(manifest.routable)
     free = rng.random() < .2
     about = {"model": "routable_sir", "version": 1, "item_features": manifest.items,
@@ -159,7 +159,7 @@ def model(rng, manifest, transforms=("log1p",)):
         tensors |= {"raw_mean": rng.normal(0, 30, f), "raw_sd": np.exp(rng.normal(2, 2, f))}
     if "cdf" in wanted:
         knots = np.sort(np.exp(rng.normal(0, 3, (f, 256))) * rng.choice([1, 1, -1], (f, 256)))
-        knots[:, 100:100 + rng.integers(0, 60)] = knots[:, 100:101]       # a value that came often
+        knots[:, 100:100 + rng.integers(0, 60)] = knots[:, 100:101]       # a frequent value
         tensors["cdf"] = np.sort(knots)
     if "mixture" in wanted:
         tensors["mixture"] = rng.dirichlet([1] * 4, f)

@@ -1,8 +1,8 @@
-"""Scores in double with NumPy, written from docs/format/model.md, and how far float32 may be from them.
+"""Scores in double with NumPy, written from docs/format/model.md, with a bound on the float32 error.
 
-The bound is that of a network in single precision: every input is rounded to a float, every sum of n
-products in whatever order is off by at most n + 1 roundings of the sum of their sizes. It is a few
-times what is seen, and it grows with the scores, as any fixed tolerance would not.
+The bound is that of a network in single precision: every input is rounded to a float, and every sum of n products in
+any order is off by at most n + 1 roundings of the sum of their magnitudes. It is a few times the observed error, and
+grows with the scores, unlike a fixed tolerance.
 """
 import numpy as np
 
@@ -45,7 +45,7 @@ class Scorer:
         return sum(share * parts[name]() for share, name in zip(t["mixture"].T, parts))
 
     def centred(self, x, sources, treatment):
-        """z [n, K] of the routable values."""
+        """Return z [n, K] of the routable values."""
         usable = ~absent(x) & (x != 0)
         logs = np.log(np.abs(np.where(usable, x, 1)))
         z = np.zeros(x.shape)
@@ -60,7 +60,8 @@ class Scorer:
         return z
 
     def score(self, x, query, treatment, sources=None):
-        """x float32 [n, F], query [M], treatment: an action per routable feature -> (scores, bounds), [n] each."""
+        """Score x float32 [n, F], query [M], treatment: an action per routable feature. Return (scores, bounds), [n]
+        each."""
         x, query, t = x.astype(np.float64), query.astype(np.float64), self.t
         mask = np.array([float(a != "none") for a in treatment])
         silent = np.array([a == "blank" for a in treatment], bool)
@@ -83,7 +84,7 @@ class Scorer:
         return deep + z @ slope + zero @ of_zero, error + 2 * ROUNDING * rough
 
     def network(self, h):
-        """-> (outputs [n], what single precision may be off by)."""
+        """Return (outputs [n], error bound of single precision)."""
         error, layers = np.abs(h) * ROUNDING, len(self.about["hidden"]) + 1
         for i in range(layers):
             weight, bias = self.t[f"deep.{i}.weight"], self.t[f"deep.{i}.bias"]

@@ -1,4 +1,4 @@
-"""The Python reference, where EK_REFERENCE names its folder: what it knows, in the shapes of this folder."""
+"""The Python reference, whose folder is EK_REFERENCE, in the data types of this folder."""
 import importlib
 import os
 import sys
@@ -10,7 +10,7 @@ FOLDER = os.path.abspath(os.environ["EK_REFERENCE"]) if os.environ.get("EK_REFER
 
 
 def _torch():
-    """In place of PyTorch where there is none: the reference takes statistics with NumPy alone."""
+    """Stub for PyTorch if it is missing: the reference computes statistics with NumPy."""
     identity = types.SimpleNamespace(Module=object)
     return types.SimpleNamespace(nn=identity, Tensor=object, float32=None, no_grad=lambda: lambda f: f)
 
@@ -34,7 +34,7 @@ golden, metrics, faults, sir = (_load(name) for name in ("check_golden", "metric
 
 
 def scores(scorer, treatment):
-    """A function (x, query) -> scores; None where the reference has no such model or treatment."""
+    """Return a function (x, query) -> scores; None if the reference has no such model or treatment."""
     if not golden or not treatment or scorer.about.get("transform", "log1p") != "log1p" or not set(treatment) <= {"none", "route"}:
         return None
     routed = np.array([float(a == "route") for a in treatment])

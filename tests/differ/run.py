@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Differential tests of fresh random runs: the program against other programs that say the same.
+"""Differential tests on random runs: the program against independent implementations.
 
     run.py --build build [--seed N] [--runs N] [--only CASE] [--first N] [--keep FOLDER]
 
-A run is known by the seed, the case and its number, so what failed is seen again with --seed, --only, --first and
---runs 1; --keep leaves its files. Prints how many runs passed; ends with 1 when any failed.
+Seed, case and number identify a run: --seed, --only, --first and --runs 1 repeat a failure; --keep keeps its files.
+Prints the number of passed runs; exits with 1 on any failure.
 """
 import argparse
 import importlib.util
@@ -15,12 +15,12 @@ import tempfile
 import time
 import traceback
 
-# The place in this list is a part of a run's seed: new ones go to its end.
+# The position in this list is part of a run's seed: append new cases.
 CASES = ("scores", "measures", "streams", "profiles", "scales", "joined", "remedies", "numbers", "trained", "items")
 OF_REFERENCE = ("measures", "remedies", "trained")
-ALSO_OF_REFERENCE = ("scores",)                # hold to something else as well
-OF_YAML = ("scales",)                          # read a manifest that the program has written
-LONG = ("streams", "joined", "items")          # of whole streams: a quarter of the runs, unless they are asked for
+ALSO_OF_REFERENCE = ("scores",)                # have another comparison as well
+OF_YAML = ("scales",)                          # read a manifest written by the program
+LONG = ("streams", "joined", "items")          # whole streams: a quarter of the runs, unless selected
 DEBIAN = "/usr/bin/python3"
 
 
@@ -36,7 +36,7 @@ def arguments():
 
 
 def one(case, args, number, folder):
-    """-> (whether the run passed, how close to its bound it came); tells what differs."""
+    """Return (whether the run passed, its distance to its bound); prints differences."""
     import numpy as np
     from world import Difference, World
     w = World(os.path.abspath(os.path.join(args.build, "evenkeel")), folder,
@@ -45,7 +45,7 @@ def one(case, args, number, folder):
         return True, importlib.import_module("case_" + case).run(w) or 0
     except Difference as difference:
         print(f"FAILED {case}: {difference}")
-    except Exception:           # a fault of the case, or an output that cannot be read: told, and the others go on
+    except Exception:           # an error of the case, or unreadable output: reported, and the others run
         print(f"FAILED {case}:")
         traceback.print_exc(file=sys.stdout)
     print(f"  again: --seed {args.seed} --only {case} --first {number} --runs 1", flush=True)
@@ -53,7 +53,7 @@ def one(case, args, number, folder):
 
 
 def why_not(case):
-    """Why a case has to be skipped, or None."""
+    """Return the reason to skip a case, or None."""
     if case in OF_REFERENCE and not os.environ.get("EK_REFERENCE"):
         return "EK_REFERENCE names no folder"
     if case in OF_YAML and not importlib.util.find_spec("yaml"):
@@ -62,7 +62,7 @@ def why_not(case):
 
 
 def runs_of(case, args):
-    """-> (passed, failed) of the runs of one case"""
+    """Return (passed, failed) of the runs of one case."""
     passed, worst = 0, 0
     runs = max(args.runs // 4, 1) if case in LONG and not args.only else args.runs
     for number in range(args.first, args.first + runs):

@@ -1,4 +1,4 @@
-"""Streams of messages that a guard has something to find in, and rules to go with them."""
+"""Message streams with faults for a guard to find, and rules for them."""
 import json
 import struct
 
@@ -12,7 +12,7 @@ DIMENSIONS = {"arm": ("A", "B"), "market": tuple(f"m{i}" for i in range(400)), "
 
 
 def pack(value):
-    """MessagePack of what messages are made of; numpy float32 stays single, bytes become bin."""
+    """Encode MessagePack; numpy float32 stays single, bytes become bin."""
     if value is None:
         return b"\xc0"
     if isinstance(value, bool):
@@ -33,7 +33,7 @@ def pack(value):
 
 
 class Feature:
-    """One item feature: log-normal, or codes; now and then missing, zero or negative."""
+    """One item feature: log-normal, or codes; sometimes missing, zero or negative."""
 
     def __init__(self, rng, category):
         self.category, self.level = category, rng.uniform(-4, 7)
@@ -69,7 +69,7 @@ class Stream:
         self.faults = []
 
     def add_faults(self, lists):
-        """Some at random; before them one that is seen, where a feature has a scale."""
+        """Add random faults, the first of them detectable if a feature has a scale."""
         rng = self.rng
         scales = np.flatnonzero(~self.manifest.category)
         if len(scales):
@@ -80,7 +80,7 @@ class Stream:
                                 kind, str(rng.choice(["", "A", "B"])), rng.choice([.1, 1, 1])))
 
     def list(self):
-        """The next list as a dictionary, and its rows of values."""
+        """Return the next list as a dictionary, and its rows of values."""
         rng, segments = self.rng, {}
         segments["market"] = f"m{int(rng.integers(self.markets) ** 2 // self.markets)}"
         segments["arm"] = str(rng.choice(DIMENSIONS["arm"]))
@@ -102,7 +102,7 @@ class Stream:
         return message, x, query
 
     def message(self):
-        """The next message, in any encoding; now and then the last one again, a part, or one that cannot be read."""
+        """Return the next message in any encoding; sometimes a duplicate, a part, or an invalid one."""
         rng = self.rng
         chance = rng.random()
         if self.last is not None and chance < .03:
@@ -124,20 +124,20 @@ class Stream:
         return self.last
 
     def hotels(self, x):
-        """Of most lists their own; by some a list is taken for one that was seen before."""
+        """Hotel ids: mostly distinct per list; some make a list a duplicate."""
         return self.number if self.rng.random() < .9 else len(x)
 
     @staticmethod
     def row(values, names, kind):
         if kind == "bin":
             return values.astype("<f4").tobytes()
-        if kind == "json":      # which has neither NaN nor infinities
+        if kind == "json":      # JSON has neither NaN nor infinities
             values = [None if np.isnan(v) else float(np.nan_to_num(v, posinf=1e39, neginf=-1e39)) for v in values.astype(float)]
         return dict(zip(names, values)) if kind == "map" else list(values)
 
 
 def rules(rng, manifest, trials, cells=CELLS):
-    """Rules of any kind; JSON is YAML. Without `trials` nothing hangs on lists that were ranked both ways."""
+    """Return rules of any kind; JSON is YAML. Without `trials` no rule depends on shadow scoring."""
     modes = ["observe", "shadow", "enforce", "enforce", "enforce"] + ["canary"] * 2 * trials
     defaults = {"mode": str(rng.choice(modes)), "confirmation_lists": int(rng.choice([1, 8, 32, 64])),
                 "min_duration": str(rng.choice(["0s", "5s", "60s", "10m"])), "false_alarms": f"1 per {10 ** int(rng.integers(4, 8))} lists",

@@ -1,4 +1,4 @@
-"""What the cases share: the program in a scratch folder, and how a difference is told."""
+"""Common code of the cases: the program in a scratch folder, and the report of a difference."""
 import json
 import os
 import subprocess
@@ -12,7 +12,7 @@ import read_capture  # noqa: E402
 
 
 class Difference(Exception):
-    """The two sides say something different."""
+    """The two sides differ."""
 
 
 class World:
@@ -29,7 +29,7 @@ class World:
             file.write(data if isinstance(data, bytes) else data.encode())
 
     def run(self, *words):
-        """Standard output of a command, which has to succeed; a crash is a difference as well."""
+        """Return the standard output of a command that must succeed; a crash is a difference as well."""
         done = subprocess.run([self.program, *map(str, words)], cwd=self.folder, capture_output=True, check=False)
         if done.returncode:
             raise Difference(f"evenkeel {' '.join(map(str, words))}: status {done.returncode}\n{done.stderr.decode()}")
@@ -39,11 +39,11 @@ class World:
         return json.loads(self.run(*words, "--json"))
 
     def raw(self, name):
-        """The bytes of the messages of a capture or stream."""
+        """Return the message bytes of a capture or stream."""
         return [record[4] for record in read_capture.records(read_capture.read(self.path(name)))]
 
     def messages(self, name):
-        """The messages of a file as dictionaries."""
+        """Return the messages of a file as dictionaries."""
         found = []
         for raw in self.raw(name):
             message = dict(read_capture.unpack(raw)[0])
@@ -58,7 +58,8 @@ def expect(condition, what):
 
 
 def close(found, wanted, bound, what):
-    """Numbers of one shape, apart by at most `bound`; NaN is like NaN. Returns the largest share of the bound."""
+    """Check that numbers of one shape differ by at most `bound`; NaN equals NaN. Return the largest fraction of the
+    bound."""
     found, wanted = np.asarray(found, float), np.asarray(wanted, float)
     expect(found.shape == wanted.shape, f"{what}: {found.shape} numbers, expected {wanted.shape}")
     bound = np.broadcast_to(bound, wanted.shape)

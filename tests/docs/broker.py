@@ -1,4 +1,4 @@
-"""A broker for the documents that need one: tests/kafka/broker.sh on free ports, started when first asked for."""
+"""Broker for the documents that need one: tests/kafka/broker.sh on free ports, started on first use."""
 import contextlib
 import os
 import random
@@ -11,8 +11,8 @@ SCRIPT = os.path.join(os.path.dirname(HERE), "kafka", "broker.sh")
 
 
 def free_port():
-    """A free port whose neighbor is free too: the broker's controller listens there. Both lie below the ports that the
-    system hands out, which another test may take at any moment."""
+    """Return a free port whose neighbor is free too, for the broker's controller. Both are below the ephemeral ports,
+    which another test may take at any moment."""
     while True:
         port = random.SystemRandom().randrange(20000, 32000)
         with socket.socket() as broker, socket.socket() as controller, contextlib.suppress(OSError):
@@ -42,7 +42,7 @@ class Broker:
             subprocess.run([self.tool, "create", self.address, name, "2"], check=True, stdout=subprocess.DEVNULL)
 
     def fill(self, topic, path):
-        """The lines of a file as messages of a topic."""
+        """Send the lines of a file as messages of a topic."""
         subprocess.run([self.tool, "lines", self.address, topic, path, "0", "0"], check=True, stdout=subprocess.DEVNULL)
 
     def stop(self):

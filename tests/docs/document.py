@@ -1,4 +1,4 @@
-"""Tables that a command makes, between `<!-- table NAME -->` and `<!-- end -->` in a document."""
+"""Generated tables between `<!-- table NAME -->` and `<!-- end -->` in a document."""
 import re
 
 
@@ -8,7 +8,7 @@ def table(head, rows):
 
 
 def write(path, found):
-    """found: {name: Markdown}. A name without its place in the document ends the program."""
+    """Write found: {name: Markdown}. A name without its marker ends the program."""
     with open(path, encoding="utf-8") as stream:
         text = stream.read()
     for name, table in found.items():

@@ -46,11 +46,11 @@ BLOCK_SECONDS, SERVE_SECONDS = 600, 20
 
 
 class Outcome(Exception):
-    """Why a block failed."""
+    """Reason of a failed block."""
 
 
 class Told:
-    """What a block printed, as far as that is known."""
+    """Output of a block, as far as known."""
 
     def __init__(self, out="", err=""):
         self.out, self.all = out.splitlines(), (out + err).splitlines()
@@ -95,7 +95,7 @@ def same_line(shown, came, near):
 
 
 def compare_output(shown, came, near):
-    """Of a block and of its commands, line by line."""
+    """Compare a block with its commands' output, line by line."""
     for line, other in itertools.zip_longest(shown, came, fillvalue=""):
         if not same_line(line, other, near):
             raise Outcome(f"the output has another line:\n{other}\ninstead of\n{line}")
@@ -132,7 +132,7 @@ def write(path, text):
 
 @contextlib.contextmanager
 def addresses(folder, broker, port):
-    """In all YAML files, as long as it lasts."""
+    """Replace addresses in all YAML files while active."""
     before = {}
     for name in os.listdir(folder):
         path = os.path.join(folder, name)
@@ -146,7 +146,7 @@ def addresses(folder, broker, port):
 
 
 def serve_shell(script, folder, env, broker):
-    """A block that ends by itself must end with 0; one that serves must become ready and end when asked."""
+    """Run a block: one that ends must exit with 0; one that serves must become ready and stop on request."""
     port, ready = free_port(), False
     with addresses(folder, broker.address, port), tempfile.TemporaryFile() as output:
         process = subprocess.Popen(["bash", "-euo", "pipefail", "-c", script.replace("localhost:9092", broker.address)],
@@ -176,7 +176,7 @@ def answers(port):
 
 @contextlib.contextmanager
 def instance(config, folder, env):
-    """A running one; gives what stands in for its address."""
+    """Run an instance. Yield the replacement of its address."""
     port = free_port()
     with addresses(folder, "127.0.0.1:1", port), tempfile.TemporaryFile() as output:
         process = subprocess.Popen(["evenkeel", "run", "-c", config], cwd=folder, env=env, stdin=subprocess.DEVNULL,
@@ -218,7 +218,7 @@ def value_of(words, name, usual):
 
 
 def with_library(env, folder):
-    """The environment with an installed copy of the library, in the home of the document."""
+    """Return the environment with a copy of the library installed in the document's home."""
     home = os.path.join(folder, ".local")
     if not os.path.isdir(home):
         tools = [f"{name}={env[name]}" for name in ("CC", "CXX") if name in env]
@@ -227,7 +227,7 @@ def with_library(env, folder):
 
 
 def run_sh(words, text, folder, env, broker):
-    """What it printed, as far as that is known; None when skipped."""
+    """Return the output, as far as known; None if skipped."""
     topics = topics_of(words)
     if all(re.match(r"(make\b|git clone\b|cd \w+$|#|$)", line) for line in text.splitlines()):
         ask_make("\n".join(line for line in text.splitlines() if line.startswith("make")))
@@ -255,13 +255,13 @@ def write_file(language, name, text, folder, env):
 
 
 def prose(path):
-    """A document without its blocks."""
+    """Return a document without its blocks."""
     with open(path, encoding="utf-8") as f:
         return re.sub(r"```.*?^```$", "", f.read(), flags=re.M | re.S)
 
 
 def headings(path):
-    """The names by which a link can lead to a place in a document."""
+    """Return the link anchors of a document."""
     titles = re.findall(r"^#+ +(.*?) *$", prose(path), flags=re.M)
     return {re.sub(r"[^\w\- ]", "", t.lower()).replace(" ", "-") for t in titles}
 
@@ -284,7 +284,7 @@ def check_links(name, counts):
 
 
 def run_block(block, before, folder, env, broker):
-    """What it printed, as far as that is known; None when skipped. before: that of the block before it."""
+    """Return the output, as far as known; None if skipped. before: output of the previous block."""
     _, language, words, text = block
     if language == "sh":
         return run_sh(words, text, folder, env, broker)
@@ -297,7 +297,7 @@ def run_block(block, before, folder, env, broker):
 
 
 def run_document(name, env, broker):
-    """Passed, failed, skipped. After a failure the rest of the document is not tried."""
+    """Return passed, failed, skipped. Stops at the first failure."""
     counts, told = [0, 0, 0], None
     check_links(name, counts)
     with tempfile.TemporaryDirectory() as folder:

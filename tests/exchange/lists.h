@@ -1,6 +1,6 @@
-/* Lists as the tests in Python send them: per list, in the byte order of the machine, int32 n;
- * float x [n, F], query [M], mask [K], where 1 routes a feature. Owner: the caller, lists_release.
- */
+/* Lists in the exchange format of the Python tests: per list, in native byte order, int32 n; float
+ * x [n, F], query [M], mask [K], where 1 routes a feature. The caller frees them with
+ * lists_release. */
 #ifndef EK_TESTS_EXCHANGE_LISTS_H
 #define EK_TESTS_EXCHANGE_LISTS_H
 
@@ -51,7 +51,7 @@ static inline void lists_release(struct lists *l)
     ek_free(l->list);
 }
 
-/* All lists of a stream. Non-zero when one is cut short or memory is gone. */
+/* Read all lists of a stream. Return non-zero if one is truncated or memory is exhausted. */
 static inline int lists_read(struct lists *l, const struct ek_model *m, FILE *from)
 {
     int n, failed = 0;

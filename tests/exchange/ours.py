@@ -1,4 +1,4 @@
-"""What the tests of this folder share: our program, our scores, lists that are asking for trouble."""
+"""Common code of this folder: this project's program and scores, and adversarial lists."""
 import importlib.util
 import os
 import struct
@@ -13,13 +13,13 @@ TOLERANCE = 1e-5
 
 
 def needs(*modules):
-    """Skips a test where a module is not there."""
+    """Skip a test if a module is missing."""
     missing = [name for name in modules if importlib.util.find_spec(name) is None]
     return unittest.skipIf(missing, f"there is no {' and no '.join(missing)} for {sys.executable}")
 
 
 def evenkeel(*words, folder=None):
-    """Standard output and error of a command that must succeed."""
+    """Run a command that must succeed. Return its standard output and error."""
     result = subprocess.run([os.path.join(BUILD, "evenkeel"), *words], cwd=folder, capture_output=True, text=True,
                             check=False)
     if result.returncode:
@@ -28,7 +28,7 @@ def evenkeel(*words, folder=None):
 
 
 def scores(model, lists):
-    """Our scores of [(items [n, F], query [M], mask [K])], a list of arrays."""
+    """Return this project's scores of [(items [n, F], query [M], mask [K])], a list of arrays."""
     import numpy as np
     sent = b"".join(struct.pack("=i", len(x)) + b"".join(np.asarray(part, np.float32).tobytes() for part in (x, query, mask))
                     for x, query, mask in lists)
@@ -41,7 +41,8 @@ def scores(model, lists):
 
 
 def odd_lists(rng, items, queries, routable):
-    """Lists of all sizes with zeros, negatives, missing values, infinities, large and small ones, under masks."""
+    """Return lists of all sizes with zeros, negatives, missing values, infinities, large and small values, under
+    masks."""
     import numpy as np
     found = []
     for n in [1, 1, 2, 3, 20, 20, 65, 200]:

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs the tests of this folder, test_*.py with unittest, and says what was skipped and why.
+"""Run the tests of this folder, test_*.py with unittest, and print skipped tests with reasons.
 
     python3 tests/exchange/run.py BUILD
 """

@@ -1,5 +1,5 @@
-/* Scores lists as the library does, for the comparison with others: score MODEL < lists > scores.
- * In: tests/exchange/lists.h. Out: n doubles per list. */
+/* Scorer for comparison with other implementations: score MODEL < lists > scores. Input:
+ * tests/exchange/lists.h. Output: n doubles per list. */
 #include "score/scorer.h"
 #include "tests/exchange/lists.h"
 

@@ -1,4 +1,4 @@
-"""The Python that the documents show, with the packages that it needs."""
+"""The Python examples of the documents run, with the packages that they need."""
 import os
 import re
 import subprocess

@@ -1,4 +1,4 @@
-"""Our models in ONNX Runtime: the same scores, whatever the form of the model and the lists."""
+"""Exported models give the same scores in ONNX Runtime, for every model form and any list."""
 import json
 import os
 import sys
@@ -62,7 +62,7 @@ class Onnx(unittest.TestCase):
             found = run(session, items, query, mask)
             self.assertEqual(found.dtype, np.float32)
             self.assertEqual(found.shape, expected.shape)
-            # Sums in float32 round their terms, which a score near 0 may not show.
+            # float32 sums round large terms, which a score near 0 may hide.
             allowed = ours.TOLERANCE * np.maximum(1, np.abs(expected).max(initial=0))
             self.assertTrue((np.abs(found - expected) <= allowed).all(), f"{found} instead of {expected}, items {items}")
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""A second reader of captures and messages, from docs/format/capture.md and message.md alone.
+"""Independent decoder of captures and messages, written from docs/format/capture.md and message.md.
 
-usage: read_capture.py FILE...   one line of JSON per record, its message decoded
+usage: read_capture.py FILE...   one line of JSON per record with its decoded message
 """
 import gzip
 import json
@@ -11,7 +11,7 @@ import sys
 
 
 class Damaged(Exception):
-    """The bytes are no msgpack, or end too early."""
+    """Invalid or truncated msgpack."""
 
 
 class Ext(tuple):
@@ -21,7 +21,7 @@ class Ext(tuple):
 _FIXED = {0xCA: ">f", 0xCB: ">d", 0xCC: ">B", 0xCD: ">H", 0xCE: ">I", 0xCF: ">Q",
           0xD0: ">b", 0xD1: ">h", 0xD2: ">i", 0xD3: ">q"}
 _CONSTANT = {0xC0: None, 0xC2: False, 0xC3: True}
-# tag: (what, bytes of the length)
+# tag: (type, bytes of the length)
 _SIZED = {0xC4: ("bin", 1), 0xC5: ("bin", 2), 0xC6: ("bin", 4), 0xC7: ("ext", 1), 0xC8: ("ext", 2),
           0xC9: ("ext", 4), 0xD9: ("text", 1), 0xDA: ("text", 2), 0xDB: ("text", 4),
           0xDC: ("array", 2), 0xDD: ("array", 4), 0xDE: ("map", 2), 0xDF: ("map", 4)}
@@ -60,7 +60,7 @@ def _sized(data, at, what, size):
 
 
 def unpack(data, at=0):
-    """(value, where the next begins). Maps are lists of pairs, bin is bytes."""
+    """Return (value, next offset). Maps are lists of pairs, bin is bytes."""
     (tag,), at = _take(data, at, 1)
     if tag < 0x80:
         return tag, at
@@ -84,7 +84,7 @@ def unpack(data, at=0):
 
 
 def records(data):
-    """Yields (partition, offset, timestamp_ms, key, message bytes) of a capture or a bare stream."""
+    """Yield (partition, offset, timestamp_ms, key, message bytes) of a capture or a bare stream."""
     at, number = 0, 0
     framed = data[:1] and (data[0] >> 4 == 0x9 or data[0] in (0xDC, 0xDD))
     while at < len(data):
@@ -100,7 +100,7 @@ def records(data):
 
 
 def row(features, names=None):
-    """Feature values in the order of the manifest; None and NaN are missing. Maps need the names."""
+    """Return feature values in manifest order; None and NaN are missing. Maps need the names."""
     if isinstance(features, bytes):
         features = struct.unpack(f"<{len(features) // 4}f", features)
     elif names is not None and all(isinstance(pair, tuple) for pair in features):
@@ -116,7 +116,7 @@ def read(path):
 
 
 def _plain(value):
-    """What JSON can show."""
+    """Convert to JSON-compatible values."""
     if isinstance(value, list):
         pairs = value and all(isinstance(v, tuple) and not isinstance(v, Ext) for v in value)
         return {str(k): _plain(v) for k, v in value} if pairs else [_plain(v) for v in value]

@@ -1,4 +1,4 @@
-"""The parts of a state that a detector has (docs/format/state.md), for read_state.py."""
+"""Detector parts of a state (docs/format/state.md), for read_state.py."""
 
 import math
 import struct
@@ -17,7 +17,7 @@ class Reader:
         self.data, self.at = data, 0
 
     def take(self, form):
-        """-> the numbers of a struct format, little-endian"""
+        """Return the numbers of a struct format, little-endian."""
         form = "<" + form
         size = struct.calcsize(form)
         if self.at + size > len(self.data):

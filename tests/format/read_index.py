@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""A second reader of index files (docs/format/index.md), without libraries: read_index.py FILE prints a line of JSON per
-document and per term."""
+"""Independent decoder of index files (docs/format/index.md) without libraries: read_index.py FILE prints a line of
+JSON per document and per term."""
 import json
 import struct
 import sys

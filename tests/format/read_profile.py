@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
-"""Reads a profile (docs/format/profile.md) and prints its features as one JSON object.
+"""Print the features of a profile (docs/format/profile.md) as one JSON object.
 
 usage: read_profile.py FILE
 
-An independent reader: it shares nothing with the library but the document. Ends with 1 and a
-message when the bytes are no profile.
+An independent decoder, written only from the document. Exits with 1 and a message on invalid bytes.
 """
 import json
 import struct
@@ -27,7 +26,7 @@ class Damaged(Exception):
 
 
 def arrays(data):
-    """-> ({name: (dtype, shape, flat values)}, the description)."""
+    """Return ({name: (dtype, shape, flat values)}, the description)."""
     if len(data) < 8:
         raise Damaged("shorter than its length field")
     (size,) = struct.unpack("<Q", data[:8])
@@ -55,7 +54,7 @@ def check_shapes(found, features, strata):
 
 
 def category(found, names, strata, f):
-    """-> {value: its share in all lists}, the share of unknown ones; None for a number."""
+    """Return {value: its fraction in all lists}, the fraction of unknown ones; None for a number."""
     if "category_offset" not in found or found["category_unknown"][2][f * strata] == -1:
         return None
     if [found[name][0] for name in CATEGORY] != ["U64", "F32", "F32", "F32"]:
@@ -68,7 +67,7 @@ def category(found, names, strata, f):
 
 
 def read(data):
-    """-> dict: version, manifest, queries, features by name with level, share, density sum, counts."""
+    """Return a dict: version, manifest, queries, features by name with level, fraction, density sum, counts."""
     found, description = arrays(data)
     if description["version"] != 2:
         raise Damaged(f"version {description['version']}")

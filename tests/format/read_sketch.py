@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
-"""Reads sketches (docs/format/sketch.md) and prints one JSON object per sketch.
+"""Print sketches (docs/format/sketch.md), one JSON object each.
 
 usage: read_sketch.py FILE     `-` reads standard input
 
-An independent reader: it shares nothing with the library but the document. Ends with 1 and a
-message when the bytes are no sketches.
+An independent decoder, written only from the document. Exits with 1 and a message on invalid bytes.
 """
 
 import json
@@ -46,7 +45,7 @@ def occurs(key):
 
 
 def read(data, at=0):
-    """-> ({key: count}, place behind the sketch)"""
+    """Return ({key: count}, offset after the sketch)."""
     start = at
     if data[at : at + 4] != MAGIC:
         raise Damaged(f"no magic at byte {at}")
@@ -73,7 +72,7 @@ def read(data, at=0):
 
 
 def value(key):
-    """Middle of a key's range, as text for what JSON has no number for."""
+    """Return the middle of a key's range, as a string if JSON has no such number."""
     if key == NAN:
         return "nan"
     if key % NEG_ZERO == INF:

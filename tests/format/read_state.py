@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Reads a capture of the records of a state (docs/format/state.md) and prints it as one JSON object.
+"""Print a capture of state records (docs/format/state.md) as one JSON object.
 
 usage: read_state.py FILE     `-` reads standard input
 
-An independent reader: it shares nothing with the library but the documents. Ends with 1 and a
-message when the records are no complete base.
+An independent decoder, written only from the documents. Exits with 1 and a message if the records are no complete
+checkpoint.
 """
 import json
 import sys
@@ -19,7 +19,7 @@ MAGIC, VERSION, FRAME, ROWS, PAST_PLANS = b"EKSTAT\r\n", 1, 28, 64, 16
 
 
 def frame(value):
-    """-> (hash of the manifest, number of the base, reader of the body)"""
+    """Return (hash of the manifest, checkpoint number, reader of the body)."""
     r = Reader(value)
     if value[:8] != MAGIC:
         raise Damaged("a record without magic")
@@ -48,7 +48,7 @@ def head(value):
 
 
 class Base:
-    """The parts of a complete base."""
+    """The parts of a complete checkpoint."""
 
     def __init__(self, records):
         self.records = {}
@@ -85,7 +85,7 @@ class Base:
 
 
 def packed(r):
-    """-> {key: count}"""
+    """Return {key: count}."""
     data, counts, key, at = r.take(f"{r.one('I')}s")[0], {}, 0, 0
     while at < len(data):
         gap, at = read_sketch.varint(data, at)
@@ -171,7 +171,7 @@ def control(r):
 
 
 def queries(r):
-    """-> queries whose items come one by one, and the plans they were met with, by number"""
+    """Return incomplete lists with received items, and their plans by number."""
     keys = ("key", "begun_ms", "plan", "expected", "seen", "open")
     pending, count = r.take("Qi")
     known = [dict(zip(keys, r.take("QqQiii"))) for _ in range(count)]
@@ -183,7 +183,7 @@ def queries(r):
 
 
 def clock(r, head):
-    """-> the times of the last lists, the oldest first"""
+    """Return the times of the last lists, oldest first."""
     now, seen = head["clock"][:2]
     return [now - ago for ago in r.take(f"{seen}q")]
 
@@ -203,7 +203,7 @@ DIDS = ("route", "end", "step", "rollback", "relapse", "limit", "pin", "unpin", 
 
 
 def decisions(r, part):
-    """-> those of one part, by their numbers"""
+    """Return those of one part, by number."""
     found = {}
     for place in range(64 * part, 64 * part + 64):
         number = r.one("Q")
@@ -242,7 +242,7 @@ def windows(base, cell, size):
 
 
 def read(data):
-    """-> the base of the last head; data: a capture of records"""
+    """Return the checkpoint of the last header; data: a capture of records."""
     records = [(key.decode().rsplit(":", 1)[-1], value) for _, _, _, key, value in read_capture.records(data)]
     base = Base(records)
     size = base.head

@@ -1,10 +1,11 @@
-"""Text features worked out apart from the program: from the formulas of docs/text-features.md, the plain way.
+"""Independent computation of text features from the formulas of docs/text-features.md, without optimization.
 
-Texts are ASCII here, a term is a run of letters and digits, nothing is stemmed. Nothing but the standard library.
+Texts are ASCII, a term is a run of letters and digits, without stemming. Uses only the standard library.
 
   python3 read_text_features.py COLLECTION.jsonl QUERIES.tsv FEATURES.csv [SCALE]
 
-compares every value of FEATURES.csv and says how many there are. SCALE: largest relative difference (1e-5: CSV has float32).
+compares every value of FEATURES.csv and prints their number. SCALE: largest relative difference (1e-5: CSV has
+float32).
 """
 import csv
 import itertools
@@ -131,7 +132,7 @@ def ordered(text, a, b):
 
 
 def unordered(text, a, b, window=8):
-    """The most windows that do not lie over each other, by trying all."""
+    """Return the maximum number of non-overlapping windows, by exhaustive search."""
     best = [0] * (len(text) + 1)
     for end in range(1, len(text) + 1):
         best[end] = best[end - 1]

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs the tests of this folder, test_*.py with unittest, and sums them up as the others do."""
+"""Run the tests of this folder, test_*.py with unittest, and print their totals."""
 import os
 import sys
 import unittest

@@ -1,5 +1,5 @@
-"""The second reader of captures and messages against the golden capture, which the unit tests hold
-the library to, and against the program: the same lists as messages and as text."""
+"""Independent decoder of captures and messages against the golden capture, and against the program: the same lists as
+messages and as text."""
 import os
 import struct
 import subprocess
@@ -60,7 +60,7 @@ class Program(unittest.TestCase):
             return read_capture.read(path)
 
     def text_lists(self):
-        """The same lists as LETOR text: {query: [(id, {column: value})]}."""
+        """Return the same lists from LETOR text: {query: [(id, {column: value})]}."""
         lists = {}
         for line in self.run_gen("--format", "letor").decode().splitlines():
             numbers, comment = line.split("#")

@@ -1,4 +1,4 @@
-"""The second reader of a fleet's records against golden files, which the unit tests hold the library to."""
+"""Independent decoder of fleet records against golden files."""
 import math
 import os
 import struct
@@ -88,7 +88,7 @@ class Fleet(unittest.TestCase):
         self.assertEqual((price["tried"], price["acts"], price["failed"], price["measured"]), (40, 7, 1, 10))
         self.assertEqual((price["moved"]["lists"], price["acted"]["lists"], size["acted"]["lists"]), (40, 20, 0))
         self.assertEqual(price["moved"]["sums"][2], 40 * 2.25 * 2**20)
-        self.assertEqual(price["harm"], sorted(price["harm"]))  # the larger a stake the more it gains by harm
+        self.assertEqual(price["harm"], sorted(price["harm"]))  # a larger stake gains more by harm
 
     def test_every_flipped_bit_and_every_cut_is_noticed(self):
         for name in ("tick", "trials", "rows", "plan"):

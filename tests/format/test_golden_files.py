@@ -1,4 +1,4 @@
-"""Files of version 1 that were written once: they are read as they were, and written today they are the same bytes."""
+"""Files written once in version 1 are read equally, and the current program writes the same bytes."""
 import os
 import random
 import subprocess
@@ -37,7 +37,7 @@ def documents():
 
 
 class Written(unittest.TestCase):
-    """The same input to the program of today."""
+    """The same input to the current program."""
 
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory()

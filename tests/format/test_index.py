@@ -1,4 +1,4 @@
-"""The second reader of index files against what the program makes of texts that are known."""
+"""Independent decoder of index files against the program's index of known texts."""
 import json
 import os
 import random

@@ -1,4 +1,4 @@
-"""The second reader of models (tests/golden/score.py) against the golden file and the golden scores."""
+"""Independent decoder of models (tests/golden/score.py) against the golden file and the golden scores."""
 import json
 import os
 import sys
@@ -53,7 +53,7 @@ class Model(unittest.TestCase):
 
 
 class Mixture(Model):
-    """The same of a model whose deep part reads a mixture of transforms."""
+    """The same for a model whose deep part has a mixture of transforms."""
     MODEL, SCORES = "mixture.safetensors", "mixture_scores.json"
 
     def test_the_shares_of_a_feature_add_up_to_1(self):

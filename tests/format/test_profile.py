@@ -1,4 +1,4 @@
-"""The second reader of profiles against the program's own file."""
+"""Independent decoder of profiles against the program's file."""
 import os
 import struct
 import subprocess

@@ -1,4 +1,4 @@
-"""The second reader of sketches against golden files, which the unit tests hold the library to."""
+"""Independent decoder of sketches against golden files."""
 import os
 import unittest
 

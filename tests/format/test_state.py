@@ -1,4 +1,4 @@
-"""The second reader of states against the golden file, which the unit tests hold the library to."""
+"""Independent decoder of states against the golden file."""
 import json
 import math
 import os
@@ -16,7 +16,7 @@ FAULTS = (Damaged, read_capture.Damaged, read_sketch.Damaged, UnicodeDecodeError
 
 
 def join(records):
-    """-> a capture of (key, value), every field in its longest form"""
+    """Return a capture of (key, value), every field in its longest form."""
     out = bytearray()
     for offset, (key, value) in enumerate(records):
         out += b"\x95\x00\xcf" + offset.to_bytes(8, "big") + b"\xff"
@@ -79,7 +79,7 @@ class State(unittest.TestCase):
         records = self.records[:-1]
         random.Random(1).shuffle(records)
         again = read_state.read(join(records + self.records[-1:]))
-        self.assertEqual(json.dumps(again), json.dumps(self.read))  # as text, since NaN is no NaN
+        self.assertEqual(json.dumps(again), json.dumps(self.read))  # as text, since NaN differs from NaN
 
     def test_every_record_that_is_missing_or_damaged_is_noticed(self):
         for i, (key, value) in enumerate(self.records):
@@ -93,7 +93,7 @@ class State(unittest.TestCase):
 
 
 class StateWithAccept(unittest.TestCase):
-    """The same 150 lists, and then the price in cents of arm B was accepted."""
+    """The same 150 lists, then an accepted price shift in cents of arm B."""
 
     @classmethod
     def setUpClass(cls):
@@ -134,7 +134,7 @@ class StateWithAccept(unittest.TestCase):
 
 
 class StateOfItems(unittest.TestCase):
-    """Twelve lists that came item by item, and three items of another."""
+    """Twelve lists received item by item, and three items of another."""
 
     @classmethod
     def setUpClass(cls):
@@ -171,7 +171,7 @@ class StateOfItems(unittest.TestCase):
 
 
 class Orders(unittest.TestCase):
-    """Of what the golden file has, people have pinned two things and then paused it."""
+    """The golden file contains two pins of operators and a later pause."""
     @classmethod
     def setUpClass(cls):
         with open(ORDERS, "rb") as file:

@@ -1,4 +1,4 @@
-"""xxh64, as its specification has it: the hash of states and of buckets."""
+"""xxh64 from its specification: the hash of states and of buckets."""
 MASK = 2**64 - 1
 P1, P2, P3, P4, P5 = (11400714785074694791, 14029467366897019727, 1609587929392839161,
                       9650029242287828579, 2870177450012600261)

@@ -1,6 +1,5 @@
-/* Drives a fuzz target by AFL++: many inputs in one process (persistent mode), handed over in
- * shared memory. Built with afl-clang-fast alone.
- */
+/* AFL++ driver of a fuzz target in persistent mode with shared memory. Built only with
+ * afl-clang-fast. */
 #include "base/alloc.h"
 #include "tests/fuzz/fuzz.h"
 

@@ -1,4 +1,4 @@
-/* Mutations of plain bytes for drivers other than libFuzzer, which has its own. */
+/* Byte mutations for drivers without libFuzzer. */
 #include "tests/fuzz/bytes.h"
 
 #include "tests/fuzz/mutate.h"
@@ -13,7 +13,7 @@ static void flip(struct ek_fuzz_input *in, struct ek_rng *r)
         in->bytes[ek_rng_uniform_int(r, in->length)] ^= (uint8_t)(1u << ek_rng_uniform_int(r, 8));
 }
 
-/* Lengths, tags and characters at which readers turn. */
+/* Lengths, tags and characters at which decoders branch. */
 static void plant(struct ek_fuzz_input *in, struct ek_rng *r)
 {
     static const uint8_t odd[] = {0x00, 0x01, 0x7f, 0x80, 0x9f, 0xbf, 0xc0, 0xc1,
@@ -53,7 +53,7 @@ static void shorten(struct ek_fuzz_input *in, struct ek_rng *r)
     in->length = ek_rng_uniform_int(r, in->length + 1);
 }
 
-/* The tail of another file behind the head of this one. */
+/* Join the head of this input with the tail of another. */
 static void splice(struct ek_fuzz_input *in, struct ek_rng *r, const struct ek_fuzz_input *other)
 {
     size_t head = ek_rng_uniform_int(r, in->length + 1),
@@ -79,7 +79,7 @@ void ek_fuzz_mutate_bytes(struct ek_fuzz_input *in, struct ek_rng *r,
     }
 }
 
-/* A piece of an input; what is random about it follows from its bytes. */
+/* Mutate a piece of an input; the seed is a hash of its bytes. */
 size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t most)
 {
     struct ek_fuzz_input in = {data, size, most};

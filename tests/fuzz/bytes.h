@@ -1,4 +1,4 @@
-/* Inputs, and mutations of their bytes. Threads: any, with an input and a generator each. */
+/* Fuzz inputs and byte mutations. Thread-safe with one input and generator per thread. */
 #ifndef EK_TESTS_FUZZ_BYTES_H
 #define EK_TESTS_FUZZ_BYTES_H
 
@@ -9,10 +9,10 @@
 
 struct ek_fuzz_input {
     uint8_t *bytes;
-    size_t length, most; /* length <= most, what `bytes` has room for */
+    size_t length, most; /* length <= most, the capacity of `bytes` */
 };
 
-/* A few changes; `all` [count] are other inputs that a piece may come from. */
+/* Apply a few mutations. `all` [count] are other inputs to splice from. */
 void ek_fuzz_mutate_bytes(struct ek_fuzz_input *in, struct ek_rng *r,
                           const struct ek_fuzz_input *all, size_t count);
 

@@ -27,7 +27,7 @@ static void good(int rc, const struct ek_error *e)
     ek_fuzz_require(!rc, e->message);
 }
 
-/* A refusal says why. */
+/* Requires a message with every error. */
 static bool taken(int rc, const struct ek_error *e)
 {
     ek_fuzz_require(!rc || e->message[0], "refused without a word");
@@ -46,7 +46,7 @@ const struct company_assets *company_assets(void)
     return &a;
 }
 
-/* The genuine stream, made once: list n of it. */
+/* Return list n of the genuine stream, which is created once. */
 static const struct ek_list *list_of(int n)
 {
     static struct stream lists[LISTS];
@@ -60,7 +60,7 @@ static const struct ek_list *list_of(int n)
     return &lists[n].query;
 }
 
-/* Keeps the newest of its kind. */
+/* Keep the newest record of its kind. */
 static void keep(struct company *c, const void *bytes, size_t length)
 {
     for (int i = 0; i < COMPANY_KINDS; i++) {
@@ -71,7 +71,7 @@ static void keep(struct company *c, const void *bytes, size_t length)
     }
 }
 
-/* All members read the same log, so that they have the same plan. */
+/* All members read one log, so their plans must be equal. */
 static void same_plan(const struct company *c)
 {
     const struct ek_instance_plans *one = ek_fleet_instance_plans(c->member[0]),
@@ -85,7 +85,7 @@ static void same_plan(const struct company *c)
                     "a record counts for one instance alone");
 }
 
-/* What a record of plans is for one is the same for all. */
+/* A plan record must be valid for all members or for none. */
 static void send_plan(struct company *c, const void *bytes, size_t length)
 {
     struct ek_error e = {0};
@@ -112,7 +112,7 @@ void company_send(struct company *c, const void *bytes, size_t length, bool plan
     free(exact);
 }
 
-/* What a member writes. */
+/* Write callback of a member. */
 static int write_tick(void *context, const void *bytes, size_t length)
 {
     keep(context, bytes, length);
@@ -131,7 +131,7 @@ static int write_answer(void *context, const void *bytes, size_t length)
     return 0;
 }
 
-/* What is told is about something. */
+/* A duplicate instance has a valid name; a finding has a valid feature and segment. */
 static void hear(const struct company *c, struct ek_leader *d)
 {
     const struct ek_fleet_pool *pool = ek_leader_pool(d);
@@ -147,13 +147,13 @@ static void hear(const struct company *c, struct ek_leader *d)
 
 typedef int decision(struct ek_leader *d, int64_t clock_ms, struct ek_buf *out, struct ek_error *e);
 
-/* Behind the last version there is nothing (docs/limits.md). */
+/* The last version has no successor (docs/limits.md). */
 static bool is_at_the_end(const struct ek_leader *d)
 {
     return ek_leader_version(d) > UINT64_MAX >> 2;
 }
 
-/* What a decider writes everybody can read, whatever it was told. */
+/* A leader's plan must be readable by every member, whichever records it received. */
 static void decide(struct company *c, decision *how)
 {
     struct ek_error e = {0};
@@ -205,7 +205,7 @@ static void observe(struct company *c, int member, int n, enum company_fault fau
     c->stream_ms = q.time_ms > c->stream_ms ? q.time_ms : c->stream_ms;
 }
 
-/* In turn; with GONE the second instance has none and tells nothing. */
+/* Observe lists in turn; with GONE the second instance has none and sends no report. */
 static bool lists(struct company *c, int count, enum company_fault fault)
 {
     for (int n = 0; n < count && c->list < LISTS; n++, c->list++)
@@ -213,7 +213,7 @@ static bool lists(struct company *c, int count, enum company_fault fault)
     return c->list < LISTS;
 }
 
-/* A list of now is scored by the newest plan. */
+/* A current list is scored by the newest plan. */
 static void follow(struct company *c, int member)
 {
     struct ek_instance_plans *plans = ek_fleet_instance_plans(c->member[member]);

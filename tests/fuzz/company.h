@@ -1,7 +1,6 @@
-/* A small fleet for fuzz targets: two instances that observe the same genuine stream, two deciders,
- * one log of ticks and one of plans, in which others may write as well. All of it lives as long as
- * an input; what it is made of is made once. Threads: one.
- */
+/* Small fleet for fuzz targets: two instances on one genuine stream, two leader candidates, one log
+ * of evidence reports and one of plans. The target may append forged records to both. A fleet lives
+ * for one input; its assets are created once. Single-threaded. */
 #ifndef EK_TESTS_FUZZ_COMPANY_H
 #define EK_TESTS_FUZZ_COMPANY_H
 
@@ -12,7 +11,7 @@
 
 enum { COMPANY_MEMBERS = 2, COMPANY_DECIDERS = 2, COMPANY_TICK_MS = 1000, COMPANY_LISTS = 8 };
 
-/* What genuine lists have. */
+/* Faults of the genuine lists. */
 enum company_fault { SOUND, CENTS, CENTS_IN_B, HALF_CENTS, CENTS_IN_ONE, DEARER, SIZES, GONE };
 
 /* The newest genuine record of each kind. */
@@ -29,7 +28,7 @@ struct company {
     struct ek_leader *decider[COMPANY_DECIDERS];
     struct company_record last[COMPANY_KINDS];
     uint64_t start; /* of the instances */
-    int list;       /* genuine ones so far */
+    int list;       /* genuine lists so far */
     int64_t stream_ms, clock_ms;
 };
 
@@ -40,18 +39,18 @@ struct company_assets {
 };
 const struct company_assets *company_assets(void);
 
-/* The first decider decides. */
+/* Create a fleet with the first candidate as leader. */
 struct company *company_open(void);
 void company_close(struct company *c);
-/* A tick with genuine lists; false: there are no more of them. */
+/* Run one report interval with genuine lists. Return false if none are left. */
 bool company_tick(struct company *c, enum company_fault fault);
-/* Between two ticks: as many lists, and only what cannot wait is told. */
+/* Run the same number of lists between two reports; only urgent reports are sent. */
 bool company_early(struct company *c, enum company_fault fault);
-/* What the members have tried of the plan in force: the more `harm`, the worse. */
+/* Add shadow-scoring results of the members for the current plan, worse with a larger `harm`. */
 void company_try(struct company *c, double harm);
-/* All instances begin anew. */
+/* Restart all instances. */
 void company_restart(struct company *c);
-/* A record by whoever it is, for all who read that log: ticks, or plans. */
+/* Append a record to the log of plans, or of evidence reports. */
 void company_send(struct company *c, const void *bytes, size_t length, bool plans);
 
 #endif

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""How much of what each fuzz target is about its inputs reach: lines, by llvm-cov.
+"""Line coverage of each fuzz target's subject by its inputs, with llvm-cov.
 
 usage: coverage.py --build FOLDER TARGET...
 
-Takes the committed corpus and what `make fuzz` has collected in build/fuzz-corpus.
+Uses the committed corpus and the inputs that `make fuzz` collected in build/fuzz-corpus.
 """
 import argparse
 import json
@@ -14,7 +14,7 @@ from pathlib import Path
 
 SEEDS = Path("tests/fuzz/corpus")
 COLLECTED = Path("build/fuzz-corpus")
-# What a target is about; what it calls besides is not its matter.
+# Subject files of each target, without other code that it calls.
 ABOUT = {
     "api": ["daemon/http/control_api.c", "daemon/http/control_api.c"],
     "capture": ["lib/lists/capture*.c"],
@@ -24,7 +24,7 @@ ABOUT = {
     "company": ["lib/fleet/*.c"],
     "config": ["daemon/config/config*.c"],
     "faults": ["lib/offline/world/faults_parse.c"],
-    # what reads one record; all that records do is the matter of `company`
+    # decoding of one record; `company` covers the rest
     "fleet": ["lib/fleet/fleet_codec.c", "lib/fleet/evidence_report.c", "lib/fleet/plan_record.c", "lib/fleet/row_samples.c",
               "lib/fleet/comparison_record.c", "lib/fleet/command_record.c", "lib/fleet/fleet_plan_fields.c",
               "lib/fleet/plan_record.c", "lib/fleet/evidence_report.c"],
@@ -74,8 +74,8 @@ def lines_of(args, target):
 
 
 def sums(files, target):
-    """{lines or branches: (all, reached)} of what the target is about, wherever that was compiled: llvm-cov itself
-    tells of all files where a compiler's cache gave it the paths of another folder."""
+    """Return {lines or branches: (all, reached)} of the target's subject files by name, as llvm-cov includes all
+    files if a compiler cache stored the paths of another folder."""
     about = tuple("/" + str(p) for glob in ABOUT[target] for p in Path(".").glob(glob))
     found = [f["summary"] for f in files if f["filename"].endswith(about)]
     if not found:

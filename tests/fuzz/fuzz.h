@@ -1,7 +1,7 @@
-/* What fuzz targets share. A target is one file fuzz_NAME.c with libFuzzer's entry; it aborts, with
- * a word, when something is wrong. `make fuzz TARGET=NAME` drives it by libFuzzer, `make
- * check-fuzz` by tests/fuzz/main.c: every file of tests/fuzz/corpus/NAME and mutations of it.
- */
+/* Interface of fuzz targets. A target is one file fuzz_NAME.c with libFuzzer's entry; it aborts
+ * with a message on a failed check. `make fuzz TARGET=NAME` runs it under libFuzzer. `make
+ * check-fuzz` runs it under tests/fuzz/main.c: every file of tests/fuzz/corpus/NAME and mutations
+ * of it. */
 #ifndef EK_TESTS_FUZZ_H
 #define EK_TESTS_FUZZ_H
 
@@ -23,7 +23,8 @@ static inline void ek_fuzz_require(int good, const char *what)
     abort();
 }
 
-/* A copy in memory of just its size, so that a sanitizer sees the first byte too far; free it. */
+/* Return a copy in memory of exactly its size, so that a sanitizer detects the first byte past it.
+ * The caller frees it. */
 static inline uint8_t *ek_fuzz_exact(const void *data, size_t size)
 {
     uint8_t *copy = malloc(size ? size : 1);
@@ -32,14 +33,14 @@ static inline uint8_t *ek_fuzz_exact(const void *data, size_t size)
     return copy;
 }
 
-/* A target whose inputs are whole files says so of each that is read to its end: a corpus of which
- * nothing is, any more, fails the replay. And how many that were; not there in other targets. */
+/* Count an input that was read to its end. A replay fails if no file of the corpus is read
+ * completely. The counter is absent from targets whose inputs are not whole files. */
 void ek_fuzz_take(void);
 size_t ek_fuzz_taken(void) __attribute__((weak));
 
 enum { EK_FUZZ_PATH_BYTES = 64 };
 
-/* A file in memory for readers that want a path; close what is returned. */
+/* Return the descriptor of an in-memory file for readers that need a path. The caller closes it. */
 static inline int ek_fuzz_file(const uint8_t *data, size_t size, char path[EK_FUZZ_PATH_BYTES])
 {
     int fd = memfd_create("fuzz", MFD_CLOEXEC);

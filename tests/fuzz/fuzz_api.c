@@ -1,6 +1,5 @@
-/* Calls of the API: the first byte says which, and who calls in what manner; the rest is the body.
- * Whatever it is, the answer is a JSON object, and only who may has changed anything.
- */
+/* API calls: the first byte selects the call and the credentials; the rest is the body. Every
+ * response is a JSON object, and only authorized callers change state. */
 #include "daemon/http/control_api.h"
 #include "daemon/http/pages.h"
 #include "tests/fuzz/fuzz.h"
@@ -49,7 +48,7 @@ static void call(const uint8_t *data, size_t size)
     ek_buf_release(&out);
 }
 
-/* The reader of bodies on its own, with every set of keys that it may know. */
+/* Run the body parser alone, with every set of keys. */
 static void read_words(const uint8_t *data, size_t size)
 {
     struct ek_api_body w;
@@ -66,7 +65,7 @@ static void read_words(const uint8_t *data, size_t size)
     ek_api_body_release(&w);
 }
 
-/* The body as what stands behind the path of a page. */
+/* Use the body as the query of a page. */
 static void ask(const uint8_t *data, size_t size)
 {
     static const char *const pages[] = {"/api/v1/history", "/api/v1/events", "/api/v1/samples",

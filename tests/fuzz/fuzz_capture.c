@@ -1,5 +1,5 @@
-/* Captures: every record lies inside of the input, and what was read can be written and read again
- * as the same. */
+/* Captures: every record is inside the input, and a capture written from the records reads back
+ * equal. */
 #include "lists/capture.h"
 #include "tests/fuzz/fuzz.h"
 
@@ -26,7 +26,7 @@ static void same(const struct ek_record *a, const struct ek_record *b)
                     "a record came back with other bytes");
 }
 
-/* Reads all records; writes them to `w`, or compares them with those of `other`. */
+/* Read all records, and write them to `w` or compare them with those of `other`. */
 static size_t read_all(struct ek_capture_reader *r, struct ek_capture_writer *w,
                        struct ek_capture_reader *other)
 {
@@ -54,7 +54,7 @@ static struct ek_capture_reader *reader_of(const void *bytes, size_t length)
 {
     struct ek_capture_reader *r = NULL;
     if (ek_capture_memory(&r, "input", bytes, length, MESSAGE_BYTES_MAX, NULL))
-        return NULL; /* packed, and damaged */
+        return NULL; /* compressed and damaged */
     return r;
 }
 

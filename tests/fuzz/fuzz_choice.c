@@ -1,6 +1,5 @@
-/* Choices of text features: in the order of the catalogue, each once, with parameters in range; the
- * names that are chosen choose the same again.
- */
+/* Text feature selections: in catalog order, without duplicates, with parameters in range. The
+ * selected names select the same features. */
 #include "text/features/feature_choice.h"
 #include "base/buf.h"
 #include "tests/fuzz/fuzz.h"
@@ -9,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Names come from the catalogue: whole ones, and what patterns make of them. */
+/* Uses catalog names: whole, and mutated by patterns. */
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t most, unsigned seed)
 {
     static const char keys[] = "version features except parameters bm25_atire bm25_trec3 "
@@ -46,7 +45,7 @@ static void check(const struct ek_feature_choice *c)
                     "parameters out of range");
 }
 
-/* By names alone. */
+/* Select by the names alone. */
 static void again(const struct ek_feature_choice *c)
 {
     struct ek_feature_choice *back;

@@ -1,14 +1,14 @@
-/* Messages: decode, patch, decode again; msgpack-c must agree on all of it. Some of those that were
- * read are written in every form there is, and come back as the same list. */
+/* Messages: decode, patch, decode again; msgpack-c must agree. A sample is encoded in every form
+ * and must decode to the same list. */
 #include "base/hash.h"
 #include "tests/codec_oracle.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/mutate.h"
 
-/* Five forms take ten times as long as the rest. */
+/* Encoding in five forms takes ten times as long as all other checks. */
 enum { WRITTEN_ONE_OF = 8 };
 
-/* Trees of values, with the names that messages have. */
+/* Mutates trees of values with the field names of messages. */
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t most, unsigned seed)
 {
     static const char words[] =
@@ -29,13 +29,13 @@ static bool same_floats(const float *a, const float *b, size_t count, bool finit
     return true;
 }
 
-/* A list that says it is whole is written as one that does not say. */
+/* A list marked as complete is encoded without the mark. */
 static int length_of(const struct ek_list *q)
 {
     return q->list_items ? q->list_items : q->items;
 }
 
-/* JSON has no infinite number and no text that is no UTF-8, hence no ids there. */
+/* JSON has no infinite number and no invalid UTF-8, hence no such ids. */
 static void same_list(const struct ek_list *a, const struct ek_list *b, bool json)
 {
     ek_fuzz_require(a->items == b->items && length_of(a) == length_of(b),
@@ -54,7 +54,7 @@ static void same_list(const struct ek_list *a, const struct ek_list *b, bool jso
                         "another score comes back");
 }
 
-/* Two names that are no UTF-8 may be one in JSON, which has them as U+FFFD. */
+/* Two names of invalid UTF-8 may coincide in JSON, which replaces them by U+FFFD. */
 static bool json_has_names(const struct ek_list *q)
 {
     for (int i = 0; i < q->segment_count; i++) {

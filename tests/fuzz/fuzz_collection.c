@@ -1,6 +1,5 @@
-/* Collections of texts, JSON lines or TREC: documents have what the header promises, their texts
- * become terms of the lengths there are, and written as JSON they come back as the same.
- */
+/* Text collections, JSON lines or TREC: documents satisfy the header's contract, their terms have
+ * valid lengths, and their JSON form reads back equal. */
 #include "text/index/collection.h"
 #include "base/buf.h"
 #include "tests/fuzz/fuzz.h"

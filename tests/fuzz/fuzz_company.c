@@ -1,10 +1,10 @@
-/* A fleet among whose records somebody else writes: ticks, plans, rows, trials and orders that are
- * genuine but for some bytes, or made up behind a head that lets them in. Whatever comes, what is
- * refused is told why, a decider writes what everybody can read, people get answers, and all who
- * read the same log follow the same plan.
+/* Fleet with forged records: plans, evidence reports, rows, comparisons and commands, either
+ * genuine with changed bytes or random with a valid header. Every rejection has a message, the
+ * leader's plans are readable, commands are answered, and all readers of one log follow the same
+ * plan.
  *
- * The input is a script, one order behind the other (see `act`): its first byte says which, by the
- * upper three bits, and how; what it needs follows.
+ * The input is a sequence of operations (see `act`). The upper three bits of the first byte select
+ * the operation, the others its variant; its data follows.
  */
 #include "base/hash.h"
 #include "tests/fuzz/company.h"
@@ -16,7 +16,7 @@ enum { ORDERS_MAX = 64, CRC = 4, MAGIC = 4 };
 
 struct script {
     const uint8_t *at, *end;
-    uint64_t orders; /* of people */
+    uint64_t orders; /* of operators */
 };
 
 static uint8_t next(struct script *s)
@@ -24,7 +24,7 @@ static uint8_t next(struct script *s)
     return s->at < s->end ? *s->at++ : 0;
 }
 
-/* The next bytes, as many as there are. */
+/* Return the next bytes, as many as are available. */
 static const uint8_t *some(struct script *s, size_t *length)
 {
     const uint8_t *bytes = s->at;
@@ -39,7 +39,7 @@ static bool is_plans(uint8_t kind)
     return kind == EK_FLEET_PLAN || kind == EK_FLEET_REPLY;
 }
 
-/* As somebody else would: with the checksum that lets it in. */
+/* Send a record with a valid checksum. */
 static void send(struct company *c, struct ek_buf *record)
 {
     if (record->length < MAGIC + CRC)
@@ -50,7 +50,7 @@ static void send(struct company *c, struct ek_buf *record)
     company_send(c, record->data, record->length, is_plans(record->data[3]));
 }
 
-/* The newest genuine record of a kind, with other bytes. */
+/* Send the newest genuine record of a kind with changed bytes. */
 static void forge(struct company *c, struct script *s, unsigned how)
 {
     struct ek_buf record;
@@ -74,7 +74,7 @@ static const char *name_of(unsigned who)
     return names[who % 4];
 }
 
-/* By another decider, at the end of whose plan the input stands. */
+/* Start a plan of another leader that ends with the input. */
 static void begin_plan(const struct company *c, struct script *s, struct ek_serialize *w,
                        struct ek_buf *out)
 {
@@ -103,7 +103,7 @@ static void begin_record(const struct company *c, struct script *s, enum ek_flee
     ek_fleet_head_walk(w, &head);
 }
 
-/* A head, and what the input has behind it. */
+/* Send a valid header followed by the input. */
 static void make_up(struct company *c, struct script *s, unsigned how)
 {
     static const enum ek_fleet_kind kinds[] = {EK_FLEET_REPORT, EK_FLEET_ROWS, EK_FLEET_COMPARISONS,
@@ -124,7 +124,7 @@ static void make_up(struct company *c, struct script *s, unsigned how)
     ek_buf_release(&record);
 }
 
-/* Well-formed, and perhaps the same one again. */
+/* Send a well-formed command, possibly a duplicate. */
 static void say(struct company *c, struct script *s, unsigned how)
 {
     static const enum ek_decision_kind dids[] = {EK_DECIDED_PIN,    EK_DECIDED_UNPIN,
@@ -156,7 +156,7 @@ static void say(struct company *c, struct script *s, unsigned how)
     ek_buf_release(&record);
 }
 
-/* Who decides. */
+/* Change the leader. */
 static void change(struct company *c, unsigned how)
 {
     struct ek_leader *d = c->decider[how % 2];
@@ -166,7 +166,7 @@ static void change(struct company *c, unsigned how)
         ek_leader_start(d, c->clock_ms);
 }
 
-/* False: the genuine lists are over. */
+/* Return false after the last genuine list. */
 static bool act(struct company *c, struct script *s)
 {
     uint8_t byte = next(s);

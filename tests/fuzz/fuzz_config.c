@@ -1,7 +1,6 @@
-/* Configurations: all readings agree; what is taken, printed and read again is the same, but for
- * secrets, on which nothing of what is printed depends. An input of one line KEY=VALUE is a key
- * that is set in code.
- */
+/* Configurations: all parsers agree. An accepted one that is printed and parsed again is equal,
+ * except for secrets, which never affect the output. An input of one line KEY=VALUE sets a key in
+ * code. */
 #include "daemon/config/config.h"
 #include "daemon/config/config_keys.h"
 #include "yaml/yaml.h"
@@ -20,7 +19,7 @@ static void key_words(struct ek_fuzz_words *w, const struct ek_key_row *k)
         ek_fuzz_value(w, k->built_in);
 }
 
-/* The words come from the table of keys. */
+/* Uses the key table as dictionary. */
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t most, unsigned seed)
 {
     static const char values[] = "127.0.0.1:9092 [scored,more] http://x/y?z https://h:1/ ${HOME} "
@@ -51,8 +50,8 @@ static bool same(const struct ek_buf *a, const struct ek_buf *b)
     return a->length == b->length && !memcmp(a->data, b->data, a->length);
 }
 
-/* Stars stand for secrets, so that what was printed may lack a key or have a value that is none;
- * without them it is a configuration, and prints as the same. */
+/* Secrets print as stars, so the output may lack a key or have an invalid value. Without secrets it
+ * is valid and prints identically. */
 static void read_printed(const struct ek_buf *printed)
 {
     struct ek_config *again;
@@ -77,7 +76,7 @@ static void blot(char *text)
         blot_some(text, strlen(text));
 }
 
-/* What stands before its host and behind the first letter behind it. */
+/* Change the user info, and the text after the first character of the path. */
 static void blot_address(char *url)
 {
     if (!url)
@@ -97,7 +96,7 @@ static void blot_properties(struct ek_property_list *list)
             blot(list->items[i].value);
 }
 
-/* Two configurations that differ in secrets only are printed alike. */
+/* Two configurations that differ only in secrets print identically. */
 static void blot_secrets(struct ek_config *c, const struct ek_buf *printed)
 {
     struct ek_buf blotted;
@@ -123,7 +122,7 @@ static void check(struct ek_config *c)
     ek_buf_release(&printed);
 }
 
-/* Who uses a part of it takes all that others take, and what cannot be had elsewhere. */
+/* A partial parser accepts every configuration that the full one accepts, and more. */
 static void read_part(const char *text, size_t size, const struct ek_config *whole)
 {
     static const char *const uses[] = {"input.", "http.", NULL};
@@ -143,7 +142,7 @@ static void read_part(const char *text, size_t size, const struct ek_config *who
     ek_config_free(part);
 }
 
-/* 0 when it is one. */
+/* Return 0 if the input is one. */
 static int set(const uint8_t *data, size_t size)
 {
     char pair[PAIR_BYTES] = "";
@@ -163,7 +162,7 @@ static int set(const uint8_t *data, size_t size)
     return 0;
 }
 
-/* A file of a secret that everybody may read. */
+/* Create a world-readable secret file. */
 static void set_up(void)
 {
     static const char secret[] = "in confidence\n";

@@ -1,6 +1,5 @@
-/* Faults as people write them (`price=x100@0.5,arm=B`): what is taken can be put into lists, hits
- * no more of them than it says, and changes nothing but the features it names.
- */
+/* Fault specifications (`price=x100@0.5,arm=B`): an accepted one applies to lists, affects at most
+ * its fraction of them, and changes only its features. */
 #include "base/error.h"
 #include "offline/world/faults.h"
 #include "tests/fuzz/fuzz.h"

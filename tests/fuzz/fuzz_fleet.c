@@ -1,6 +1,5 @@
-/* Records of a fleet: what is read can be acted on, all else is refused with a word. Two runs on
- * the same bytes: as they are, and with the head and the checksum that let them in.
- */
+/* Fleet records: an accepted record is usable, every other one is rejected with a message. Each
+ * input runs twice: unchanged, and with a valid header and checksum. */
 #include "base/hash.h"
 #include "fleet/diagnosis.h"
 #include "fleet/leader.h"
@@ -24,7 +23,7 @@ static void set_up(void)
                     "no rules");
 }
 
-/* What people are told of their orders can be read, and followed by others. */
+/* Command replies must be readable and applicable by followers. */
 static int hear(void *context, const void *bytes, size_t length)
 {
     static struct ek_fleet_reply answer;
@@ -35,8 +34,8 @@ static int hear(void *context, const void *bytes, size_t length)
     return 0;
 }
 
-/* A decider that decides after what it was given writes a plan that everybody can read. Orders are
- * carried out by one that decides only, so it is given the record again. */
+/* A leader that received the input writes a readable plan. Only a leader applies commands, so it
+ * receives the record again. */
 static void decide(struct ek_leader *d, struct ek_instance_plans *plans, const uint8_t *data,
                    size_t size)
 {
@@ -51,7 +50,7 @@ static void decide(struct ek_leader *d, struct ek_instance_plans *plans, const u
         ek_fuzz_require(!rc, e.message);
         if (!tick && ek_leader_receive(d, data, size, CLOCK_MS, &e))
             ek_fuzz_require(e.message[0] != 0, "refused without a word");
-        if (!out.length) /* no instance has told of a list, or nothing is new */
+        if (!out.length) /* no instance has reported a list, or the plan is unchanged */
             continue;
         ek_fuzz_require(!ek_leader_apply_record(d, out.data, out.length, &e), e.message);
         ek_fuzz_require(!ek_instance_plans_receive(plans, out.data, out.length, CLOCK_MS, 0, &e),
@@ -61,7 +60,7 @@ static void decide(struct ek_leader *d, struct ek_instance_plans *plans, const u
     ek_buf_release(&out);
 }
 
-/* Whether it is a record of any kind. */
+/* Return whether it is a record of any kind. */
 static int is_record(const uint8_t *data, size_t size)
 {
     struct ek_evidence_report tick;
@@ -93,7 +92,7 @@ static void try(const uint8_t *data, size_t size)
     struct ek_leader *d;
     struct ek_error e = {0};
     if (!is_record(data, size) || ek_crc32(data, size - CRC) % OFTEN)
-        return; /* a fleet costs milliseconds, so not each gets one */
+        return; /* a fleet costs milliseconds, so only a sample gets one */
     const struct ek_fleet_instance_setup setup = {profile, "me", 1, 0};
     const struct ek_leader_setup decider = {manifest, profile, rules, true, "me", 8};
     ek_fuzz_require(!ek_detector_new_with(&detector, manifest, profile, rules, 4, NULL) &&
@@ -119,7 +118,7 @@ static void try(const uint8_t *data, size_t size)
     ek_detector_free(detector);
 }
 
-/* Rows that a case is given are lists like any other. */
+/* Rows of a diagnosis are ordinary lists. */
 struct looking {
     struct ek_fleet_diagnosis *of;
     struct ek_fleet_pool *pool;
@@ -131,7 +130,7 @@ static int give_row(void *context, const struct ek_fleet_row *row)
     return ek_fleet_diagnosis_row(l->of, l->pool, (int)(row->number % 2), 1, row);
 }
 
-/* A pool and a case cost a millisecond: they are for rows that can be read. */
+/* A pool and a diagnosis cost a millisecond, so only readable rows get them. */
 static void look(const uint8_t *data, size_t size)
 {
     struct looking l;
@@ -155,8 +154,7 @@ static void look(const uint8_t *data, size_t size)
     ek_fleet_pool_free(l.pool);
 }
 
-/* Behind a head that is ours the input is the rest of a tick, of rows, of trials, of an order or of
- * an answer. */
+/* Use the input as the body of a record of this kind after a valid header. */
 static void try_body(const uint8_t *data, size_t size, enum ek_fleet_kind kind)
 {
     struct ek_serialize w;

@@ -1,14 +1,17 @@
-/* A hostile producer: its messages go through a guard one behind the other, with genuine lists
- * between them. What is taken leaves with other scores at most, and as it came while nothing is
- * routed; a genuine list has other scores only after a plan that acts was told. What is refused is
- * told why and counts for nothing: a guard that never saw it has the same events and the same
- * state. Afterwards the guard can be told, saved and asked as before.
+/* Hostile producer: a guard receives its messages with genuine lists between them. An accepted
+ * message changes only in its scores, and not at all without an active route. A genuine list gets
+ * other scores only after an active plan was reported. A rejected message has an error message and
+ * no effect: a guard that never received it has the same events and state. Afterwards the guard
+ * still accepts commands and can be saved.
  *
- * The input is messages one behind the other, those of JSON up to the end of the line. Values of
- * one byte are orders instead: nil pins prices to be routed, false takes that back, 0 to 15 are
- * what else people say; true at the very beginning takes rules under which routes grow and the
- * first ones go before others, twice true such under which nothing acts once too much is wanted;
- * the others have genuine lists pass: -32 .. -17 four to 64, all above as many with a fault.
+ * The input is a sequence of messages; a JSON message ends at its line. One-byte values are
+ * operations instead:
+ *   nil                   pins prices to be routed; false removes the pin
+ *   0 to 15               other operator commands
+ *   true, first byte      rules with growing routes, in which the first ones take precedence
+ *   true, first two bytes rules in which no action is active above a limit on desired ones
+ *   -32 .. -17            four to 64 healthy lists
+ *   all above             the same number of lists with a fault
  */
 #include "base/hash.h"
 #include "lists/codec.h"
@@ -19,7 +22,7 @@
 enum { TRAINING = 400, BEFORE = 10, MESSAGES_MAX = 200, GENUINE = 400, LISTS_OF_ORDER = 4 };
 enum { PIN = 0xc0, UNPIN = 0xc2, CAREFUL = 0xc3, GENUINE_LISTS = 0xe0, FAULTY_LISTS = 0xf0 };
 
-/* What genuine lists have: by the upper half of the byte that has them pass. */
+/* Fault of the genuine lists, selected by the upper half of the byte. */
 enum fault {
     PEOPLE,
     CENTS,
@@ -55,26 +58,26 @@ static const char STRICT_RULES[] =
     "windows: {length: 60s, retention: 1, max_segments: 1}\n"
     "limits: {max_routed_share: 0.6, on_limit: observe}\n";
 
-/* Under one of the rules, with what a guard has kept that watches. */
+/* One set of rules, with the state of a guard that observed. */
 struct world {
     struct ek_assets assets;
     struct state_store own;
 };
 
 static struct world worlds[3], *world;
-static struct state_store after, twins;        /* of those of an input */
-static struct ek_buf genuine[FAULTS][GENUINE]; /* those of PEOPLE: as they are */
+static struct state_store after, twins;        /* stores of one input */
+static struct ek_buf genuine[FAULTS][GENUINE]; /* those of PEOPLE: unchanged */
 
-/* One pass of an input. */
+/* One pass over an input. */
 struct play {
     struct ek_guard *g;
-    int next;                   /* genuine list */
-    bool refused[MESSAGES_MAX]; /* by the first pass, left out by the second */
-    bool leave_out, acts;       /* acts: a plan was told that has something in it */
+    int next;                   /* next genuine list */
+    bool refused[MESSAGES_MAX]; /* rejected by the first pass, omitted from the second */
+    bool leave_out, acts;       /* acts: a non-empty plan was reported */
     uint64_t events;            /* a hash */
 };
 
-/* The next message, or order; 0 at the end. */
+/* Return the size of the next message or operation; 0 at the end. */
 static size_t extent_of(const uint8_t *data, size_t size)
 {
     size_t extent;
@@ -85,7 +88,7 @@ static size_t extent_of(const uint8_t *data, size_t size)
     return ek_codec_extent(data, size, &extent, NULL) || !extent ? size : extent;
 }
 
-/* One of the messages by its values. */
+/* Mutates one message by its values. */
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t most, unsigned seed)
 {
     static const char words[] = "query time_ms segments manifest query_features items list_items "
@@ -108,7 +111,7 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t most, unsigned
     return size - length + changed;
 }
 
-/* But for the scores the output is the message. */
+/* The output must equal the message except for the scores. */
 static void same_but_scores(const uint8_t *in, size_t length, const uint8_t *out, size_t written)
 {
     static struct ek_list q, again;
@@ -136,7 +139,7 @@ static void check_output(const struct play *p, const uint8_t *message, size_t le
     struct ek_error e = {0};
     size_t written;
     const void *out = ek_guard_score(p->g, &written, &e);
-    if (!out) /* it is routed, and has no score to replace: for the dead letters */
+    if (!out) /* a routed message without a score is dead-lettered */
         ek_fuzz_require(e.code == EK_EFORMAT || e.code == EK_ESTATE, e.message);
     else if (!strcmp(ek_guard_action(p->g), "pass"))
         ek_fuzz_require(written == length && !memcmp(out, message, length), "not untouched");
@@ -145,7 +148,7 @@ static void check_output(const struct play *p, const uint8_t *message, size_t le
     ek_fuzz_require(p->acts || !strcmp(ek_guard_action(p->g), "pass"), "acted on without a word");
 }
 
-/* True when it was taken. */
+/* Return whether the message was accepted. */
 static bool pass(struct play *p, const uint8_t *message, size_t length)
 {
     struct ek_error e = {0};
@@ -203,7 +206,7 @@ static int say(struct ek_guard *g, uint8_t byte, struct ek_error *e)
     }
 }
 
-/* What people say may be refused; then nothing is done. */
+/* A rejected command has no effect. */
 static void order(struct play *p, uint8_t byte)
 {
     struct ek_error e = {0};
@@ -211,7 +214,7 @@ static void order(struct play *p, uint8_t byte)
     take_events(p);
 }
 
-/* False: it is a message. */
+/* Return false if it is a message. */
 static bool is_order(struct play *p, const uint8_t *data, size_t extent)
 {
     enum { ONE_BYTE = 0x80 };
@@ -246,7 +249,7 @@ static void play(struct play *p, const uint8_t *data, size_t size)
     take_events(p);
 }
 
-/* Makes item i of a list have it. */
+/* Apply the fault to item i of a list. */
 static void harm(struct ek_list *q, int i, enum fault fault)
 {
     float *price = &q->x[2 * i], *kind = price + 1;
@@ -327,7 +330,7 @@ static void finish(struct play *p, struct state_store *s)
     ek_guard_free(p->g);
 }
 
-/* Without what was refused it comes out the same. */
+/* Omitting the rejected messages must give the same result. */
 static void play_again(struct play *p, const uint8_t *data, size_t size)
 {
     struct play twin = {.g = as_it_was(), .next = BEFORE, .leave_out = true};
@@ -345,7 +348,7 @@ static void play_again(struct play *p, const uint8_t *data, size_t size)
     state_clear(&twins);
 }
 
-/* How many of the first two bytes ask for more careful rules. */
+/* Return the index of the rules: 0, or the number of leading CAREFUL bytes, at most two. */
 static int careful_by(const uint8_t *data, size_t size)
 {
     bool once = size && data[0] == CAREFUL;

@@ -1,7 +1,5 @@
-/* Requests: the input is what a client sends, over a real connection to the real server, which
- * must answer what can be answered in the form of HTTP, and go on with others. From time to time it
- * is stopped while it is asked, and started anew.
- */
+/* HTTP requests over real connections to the real server, which must send a valid HTTP response and
+ * keep serving other clients. At intervals the server is stopped during a request and restarted. */
 #include "daemon/http/server.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/served.h"
@@ -29,7 +27,7 @@ static void serve(void)
     port = ek_http_port(http);
 }
 
-/* It ends without lingering: no port stays behind. */
+/* Closes without lingering, so that no port stays in TIME_WAIT. */
 static int reach(void)
 {
     const struct linger none = {1, 0};
@@ -45,8 +43,8 @@ static int reach(void)
     return fd;
 }
 
-/* Until its end or a silence, for what is no whole request has no answer; once something has come
- * a shorter one will do. */
+/* Read until the end or a timeout, as an incomplete request has no response. The timeout is shorter
+ * after the first bytes. */
 static size_t hear(int fd, char answer[ANSWER_MAX], int first_ms)
 {
     size_t length = 0;
@@ -67,12 +65,13 @@ static void say(int fd, const void *bytes, size_t size)
     while (sent < size) {
         ssize_t put = send(fd, (const char *)bytes + sent, size - sent, MSG_NOSIGNAL);
         if (put <= 0)
-            break; /* it has heard enough */
+            break; /* enough was read */
         sent += (size_t)put;
     }
 }
 
-/* In another place than where it belongs: then it may be repeated, as any word of a client. */
+/* Return whether a request has the token outside its Authorization header, so that a response may
+ * echo it. */
 static bool tells_token(const char *bytes, size_t size)
 {
     static const char token[] = EK_FUZZ_TOKEN, before[] = "Authorization: Bearer ";
@@ -96,7 +95,7 @@ static void ask(const void *bytes, size_t size, char answer[ANSWER_MAX], int fir
     close(fd);
 }
 
-/* While somebody asks, and waits for more. */
+/* Restart the server while a client waits for more. */
 static void serve_anew(const void *bytes, size_t size)
 {
     int fd = reach();

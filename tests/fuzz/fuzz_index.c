@@ -1,10 +1,9 @@
-/* Indexes of texts: what is damaged is refused or gives what an index may have, and nothing reads
- * where none of its sections is.
+/* Text indexes: a damaged index is rejected or returns valid data, and no read leaves its sections.
  *
- * The input is an index, or says what is changed in one of ours: edits of 8 bytes, section (1, one
- * more than there are: the footer), place (2), width (1) and value (4); with the highest bit of the
- * width the byte there gets a bit more or less, the first of the value. Either is tried with the
- * hashes that it needs, too, so that what is behind them is looked at.
+ * The input is an index or edits of a valid one, 8 bytes each: section (1, one past the last: the
+ * footer), position (2), width (1) and value (4). With the highest bit of the width, the byte at
+ * the position changes by the first byte of the value. Each is also tried with corrected hashes, to
+ * reach the code after the check.
  */
 #include "base/hash.h"
 #include "tests/fuzz/fuzz.h"
@@ -34,8 +33,8 @@ enum { EDIT = 8, HITS = 5, PAGE = 4096, ASKED_ONE_OF = 4, ADDED = 0x80 };
 
 static struct ek_feature_choice *choice;
 
-/* What no section has may not be read once the index is open: a sanitizer would not see it in a
- * mapped file. The rest of its last page is there, too. */
+/* Protect the bytes outside all sections, as a sanitizer does not check mapped files. The last
+ * page's remainder stays readable. */
 static void watch(const struct ek_index *x, size_t mapped)
 {
     ASAN_POISON_MEMORY_REGION(x->map, mapped);
@@ -104,7 +103,7 @@ static void read_terms(const struct ek_index *x)
     }
 }
 
-/* What `extract` does with a query. */
+/* Run the queries of `extract`. */
 static void ask(const struct ek_index *x)
 {
     static const char query[] = "w0 w1 w3 w0 w15 nothing";
@@ -170,7 +169,7 @@ static uint64_t hash_of(const uint8_t *at, uint64_t length)
     return hash;
 }
 
-/* The hashes of what the sections have become, and that of the footer. */
+/* Correct the hashes of the sections and of the footer. */
 static void seal(uint8_t *bytes, size_t size)
 {
     struct ek_index_footer f;

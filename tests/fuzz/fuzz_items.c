@@ -1,11 +1,10 @@
-/* Messages of one item, msgpack or JSON: read, and given another score, which is all that changes.
- */
+/* Messages of one item, msgpack or JSON: decoded and patched; only the score changes. */
 #include "lists/codec.h"
 #include "tests/codec_oracle.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/mutate.h"
 
-/* Trees of values, with the names that messages have. */
+/* Mutates trees of values with the field names of messages. */
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t most, unsigned seed)
 {
     static const char words[] =

@@ -1,6 +1,6 @@
-/* JSON messages: the text is one for jansson exactly when it is one for us, and the msgpack that
- * comes of it is what jansson read. What the codec makes of that msgpack is the matter of
- * fuzz_codec; here it must only read, and put in scores that it reads back. */
+/* JSON messages: jansson and this parser accept the same texts, and the resulting msgpack equals
+ * jansson's value. fuzz_codec covers decoding of that msgpack; here it must only decode, and
+ * patched scores must read back. */
 #include "base/alloc.h"
 #include "lists/codec.h"
 #include "lists/codec_json.h"
@@ -12,7 +12,7 @@
 
 enum { DEPTH = 40 };
 
-/* Depth of what jansson read, which has no such limit. */
+/* Return the depth of jansson's value, which has no such limit. */
 static int depth_of(const json_t *j)
 {
     int deepest = 0, inside;
@@ -65,7 +65,7 @@ static bool same_array(struct ek_wire *w, const struct ek_head *h, const json_t 
     return true;
 }
 
-/* Numbers are doubles for jansson here: an integer of ours is rounded once. */
+/* jansson reads numbers as doubles: an integer of this parser is rounded once. */
 static bool same_number(const struct ek_head *h, const json_t *j)
 {
     return ek_head_is_number(h) && ek_head_number(h) == json_real_value(j);
@@ -100,11 +100,11 @@ static void check_text(const uint8_t *data, size_t size)
     int rc = ek_json_read(&ours, data, size, DEPTH, &fault);
     json_error_t why;
     json_t *theirs = json_loadb((const char *)data, size, flags, &why);
-    /* A name with \u0000 in it is JSON, but jansson cannot keep one. */
+    /* A name with \u0000 in it is JSON, but jansson cannot store it. */
     if (!theirs && json_error_code(&why) == json_error_null_byte_in_key)
         return;
     if (rc) {
-        /* jansson passes over a zero byte behind a number. */
+        /* jansson skips a zero byte after a number. */
         bool good = json_is_object(theirs) && depth_of(theirs) <= DEPTH && !memchr(data, 0, size);
         ek_fuzz_require(!good, fault.what);
     } else {

@@ -1,4 +1,4 @@
-/* LETOR text: whatever is read has the shape and the values that the header promises. */
+/* LETOR text: every accepted list has the shape and values that the header promises. */
 #include "lists/letor.h"
 #include "tests/fuzz/fuzz.h"
 

@@ -1,6 +1,5 @@
-/* Manifests: what is taken keeps its promises about numbers and orders, and messages can be read
- * and written by it.
- */
+/* Manifests: an accepted one has valid numbers and orders, and messages can be encoded and decoded
+ * with it. */
 #include "lists/codec.h"
 #include "schema/manifest.h"
 #include "tests/fuzz/fuzz.h"
@@ -47,7 +46,7 @@ static void check(const struct ek_manifest *m)
                         "a name that is not unique");
 }
 
-/* A list comes back from its message. */
+/* A list must survive encoding and decoding. */
 static void carry(const struct ek_manifest *m)
 {
     struct ek_codec *codec;

@@ -1,6 +1,5 @@
-/* Messages under a configuration that names their fields: the input is the configuration, a zero,
- * and a message, which is read both as a list and by `inspect`, which knows no manifest.
- */
+/* Messages under a field mapping: the input is a configuration, a zero byte, and a message. The
+ * message is decoded as a list and by `inspect`, which has no manifest. */
 #include "daemon/files/field_mapping.h"
 #include "lists/codec_shape.h"
 #include "tests/codec_oracle.h"
@@ -11,7 +10,7 @@
 
 enum { ITEMS_MOST = 200 };
 
-/* The part before the zero by lines, or the one behind it by values. */
+/* Mutates the part before the zero by lines, or the message by values. */
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t most, unsigned seed)
 {
     static const char words[] = "query time_ms segments manifest query_features items item "
@@ -62,7 +61,7 @@ static void read_message(const struct ek_codec *codec, const uint8_t *bytes, siz
         ek_fuzz_require(again.score[i] == scores[i], "a patched score is not the one asked for");
 }
 
-/* A manifest that is made of a message can be read. */
+/* A manifest derived from a message must be valid. */
 static void look(const struct ek_mapping *mapping, const uint8_t *bytes, size_t length)
 {
     struct ek_shape *shape;

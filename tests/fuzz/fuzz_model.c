@@ -1,6 +1,5 @@
-/* Models: one that can be loaded can score a list, says under which routing it was trained, and is
- * the same after writing and reading again.
- */
+/* Models: one that loads can score a list, reports the routing of its training, and is equal after
+ * writing and reading. */
 #include "base/buf.h"
 #include "assets/model.h"
 #include "assets/tensors.h"
@@ -34,7 +33,7 @@ static void score_list(const struct ek_model *m)
     ek_list_release(&q);
 }
 
-/* Of a model that was trained under any routing nothing is said, of others what helps. */
+/* A model trained under any routing has no warning; others have one with a remedy. */
 static void ask_routing(const struct ek_model *m)
 {
     struct ek_treatment *t = calloc((size_t)m->routable_count + 1, sizeof *t);
@@ -52,7 +51,7 @@ static void ask_routing(const struct ek_model *m)
     free(t);
 }
 
-/* The file of a model, its description as it is written today. */
+/* Write a model file with the current description format. */
 static void format(const struct ek_model *m, struct ek_buf *out)
 {
     struct ek_error e = {0};

@@ -1,6 +1,5 @@
-/* Numbers, sizes, times and dates as texts. The C library is the second reader: strtod in the
- * C locale, strtoull, and timegm for the calendar. What is refused leaves its place as it was.
- */
+/* Numbers, sizes, times and dates as strings, compared with the C library: strtod in the C locale,
+ * strtoull, and timegm. A rejected string leaves the result unchanged. */
 #include "base/date.h"
 #include "base/decimal.h"
 #include "base/error.h"
@@ -21,7 +20,7 @@ static bool same(double a, double b)
     return memcmp(&a, &b, sizeof a) == 0 || (isnan(a) && isnan(b));
 }
 
-/* What a decimal is: signs, digits, a point and an exponent, or one of three words. */
+/* Valid decimal syntax: signs, digits, a point and an exponent, or one of three words. */
 static bool is_decimal(const char *text, size_t length)
 {
     bool word = !strcmp(text, "nan") || !strcmp(text, "inf") || !strcmp(text, "-inf");
@@ -44,7 +43,7 @@ static void check_double(const char *text, size_t length)
     ek_fuzz_require(!rc == (good && isfinite(got)), "not just the finite ones");
 }
 
-/* The fast reader takes what stands at the beginning. */
+/* The fast parser accepts a prefix. */
 static void check_decimal(const char *text)
 {
     double got = 42.5;
@@ -139,7 +138,7 @@ static void check_date(const char *text)
         ek_fuzz_require(!strncmp(ek_date_text(ms, back), text, 19), "a date does not come back");
 }
 
-/* Both writers of times, for any number. */
+/* Check both time formatters for any number. */
 static void check_times(const uint8_t *data, size_t size)
 {
     char ours[EK_DATE_TEXT], other[EK_RFC3339_BYTES], calendar[40];

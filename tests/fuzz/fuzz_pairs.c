@@ -1,4 +1,4 @@
-/* Runs and judgements: what is read is found by its query, once, with the number it came with. */
+/* Runs and judgments: each pair is found once by its query, with its number. */
 #include "daemon/tools/extract/extract_candidates.h"
 #include "tests/fuzz/fuzz.h"
 
@@ -28,7 +28,7 @@ static void check_query(const struct ek_trec_pairs *p, const char *query, enum e
     }
 }
 
-/* Each line's first word, as far as it may be a query. */
+/* Look up each line's first word as a query. */
 static void check_all(const struct ek_trec_pairs *p, const uint8_t *data, size_t size,
                       enum ek_trec_kind kind)
 {

@@ -1,4 +1,4 @@
-/* Profiles: one that is loaded and fits a manifest can be asked and saved. */
+/* Profiles: one that loads and fits a manifest can be queried and saved. */
 #include "assets/profile.h"
 #include "offline/fit/profile_fit.h"
 #include "tests/fuzz/fuzz.h"
@@ -13,7 +13,7 @@ static const char *const FEATURES[] = {"features:\n"
                                        "  - {name: price, index: 1, role: item, type: category}\n"
                                        "  - {name: nights, index: 2, role: query}\n"};
 
-/* What it keeps for a merge; it may keep nothing. */
+/* Merge data of a profile; it may have none. */
 static void join(const char *path, const struct ek_manifest *m)
 {
     struct ek_profile *p, *joined;
@@ -33,7 +33,7 @@ static void join(const char *path, const struct ek_manifest *m)
     ek_profile_free(p);
 }
 
-/* What may be done with a profile that fits. */
+/* Query a matching profile. */
 static void use(const struct ek_profile *p)
 {
     char saved[EK_FUZZ_PATH_BYTES];

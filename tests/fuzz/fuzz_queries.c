@@ -1,6 +1,5 @@
-/* Files of queries: ids are words, each there once; a text becomes terms, candidates and features
- * that are numbers or missing.
- */
+/* Query files: ids are unique words; a text yields terms, candidates and features that are numbers
+ * or missing. */
 #include "daemon/tools/extract/extract_queries.h"
 #include "base/hash.h"
 #include "daemon/tools/extract/extract_candidates.h"
@@ -57,7 +56,7 @@ static void ask(const struct ek_extract_query *q)
     }
 }
 
-/* One file of them, to its end or its fault. */
+/* Read a file to its end or its first error. */
 static void read_all(struct ek_extract_queries *queries, bool asked)
 {
     struct ek_extract_query q;

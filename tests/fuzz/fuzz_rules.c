@@ -1,6 +1,5 @@
-/* Rules, with their tests: both readings agree, what is taken keeps the limits, and a detector can
- * work by it. The tests of a few are run in the made-up world, as `check` does.
- */
+/* Rules with their tests: both parsers agree, accepted rules satisfy the limits, and a detector
+ * runs with them. A sample of the tests runs on synthetic lists, as in `check`. */
 #include "base/hash.h"
 #include "rules/rules.h"
 #include "rules/rules_keys.h"
@@ -19,7 +18,7 @@ static const char FEATURES[] = "features:\n"
 
 enum { RUN_ONE_OF = 512, QUERIES_RUN = 400 };
 
-/* The words come from the table of the rules' keys, so a new key is tried from its first day. */
+/* Uses the key table as dictionary, so that new keys are covered. */
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t most, unsigned seed)
 {
     static const char values[] = "price nights rating kind arm app B 7.1 none query_feature:nights "
@@ -66,7 +65,7 @@ static void check(const struct ek_rules *r, const struct ek_manifest *m)
     }
 }
 
-/* Each costs a tenth of a second, so only small ones, and few of them. */
+/* Each costs a tenth of a second, so only a sample of small ones runs. */
 static void run(const struct ek_rules *r, const struct ek_manifest *m, const uint8_t *data,
                 size_t size)
 {

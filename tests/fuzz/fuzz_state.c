@@ -1,10 +1,10 @@
-/* States: records that were changed are refused, or make a guard that can be used and saved again.
+/* States: changed records are rejected, or give a guard that can be used and saved.
  *
- * The input says what is changed: edits of 8 bytes, record (2), place (2), width (1) and value (3).
- * Hashes are made to fit afterwards, so that what is behind them is looked at; the first byte says
- * whether they are (1), whether the state is one of lists that come item by item (2), whether one
- * of lists of which something was accepted (4), and whether one in which people have pinned and
- * paused (8). */
+ * The input is a list of edits of 8 bytes: record (2), position (2), width (1) and value (3). The
+ * bits of the first byte select corrected hashes (1), which reach the code after the check; a state
+ * of lists assembled from items (2); one with an accepted shift (4); and one with pins and a pause
+ * (8).
+ */
 #include "base/hash.h"
 #include "guard/guard_internal.h"
 #include "guard/state.h"
@@ -13,7 +13,7 @@
 
 enum { LISTS = 60, TRAINING = 400, USED = 8, EDIT = 8, HASH = 8, WORLDS = 4 };
 
-/* Guards of lists, of items, of lists whose price was accepted, and one that was told what to do.
+/* Guards of lists, of items, of lists with an accepted price shift, and one with operator commands.
  */
 static struct world {
     struct ek_assets assets;
@@ -29,7 +29,7 @@ static int encode(const struct world *w, const struct ek_list *q, int i, struct 
                     : ek_codec_encode(assets.manifest, q, EK_FEATURES_ARRAY, out, NULL);
 }
 
-/* The last list of items is left without its last item. */
+/* The last list of items lacks its last item. */
 static void observe(const struct world *w, struct ek_guard *g, uint64_t seed, int lists)
 {
     struct shop s;
@@ -56,7 +56,7 @@ static void observe(const struct world *w, struct ek_guard *g, uint64_t seed, in
     shop_close(&s);
 }
 
-/* Pins with and without words and an end, a pause, and a history of them. */
+/* Pins with and without reason and end, a pause, and their history. */
 static int give_orders(struct ek_guard *g)
 {
     int rc = ek_guard_pin(g, "price", "arm", "B", "none", 0, "ana", "odd", NULL);
@@ -148,7 +148,7 @@ static uint64_t hash_of(const struct state_record *r)
     return ek_hash(r->bytes + STATE_FRAME, r->length - STATE_FRAME, 0);
 }
 
-/* Index and head with the hashes of what the records have become. */
+/* Set the hashes of the changed records in index and header. */
 static void seal(struct state_store *s, const struct ek_checkpoint_index *index)
 {
     struct state_record *i = find(s, "index", 0), *head = &s->record[s->count - 1];
@@ -185,7 +185,7 @@ static void edit(struct state_store *s, const uint8_t *data)
         memcpy(r->bytes + at % (r->length - 3), data + 5, width);
 }
 
-/* A record on its own, as it may lie in a topic. */
+/* Check a single record as read from a topic. */
 static void try_record(const uint8_t *data, size_t size)
 {
     struct ek_state *state;

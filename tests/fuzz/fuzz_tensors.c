@@ -1,4 +1,4 @@
-/* Safetensors: what can be read can be written, and reads as the same. */
+/* Safetensors: an accepted file can be written and reads back equal. */
 #include "assets/tensors.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/mutate.h"

@@ -1,4 +1,4 @@
-/* Catalogues of units: what is read without a fault is complete, and each way has a way back. */
+/* Unit catalogs: one without an error is complete, and each conversion has an inverse. */
 #include "schema/units.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/mutate.h"

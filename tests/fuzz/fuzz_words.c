@@ -1,7 +1,5 @@
-/* Short texts of others: pointers in the metadata of offsets, hosts and origins, web addresses,
- * addresses to listen on, lists of brokers, files of tokens, notes of a state. The first byte says
- * which.
- */
+/* Short external strings: checkpoint references in offset metadata, hosts and origins, URLs, listen
+ * addresses, broker lists, token files, checkpoint notes. The first byte selects the parser. */
 #include "base/error.h"
 #include "daemon/base/address.h"
 #include "daemon/base/url.h"
@@ -14,7 +12,7 @@
 
 enum { TEXT_MAX = 4000, WAYS = 6 };
 
-/* One that was read is written as a text that is read as the same. */
+/* A parsed reference must survive formatting and parsing. */
 static void pointer(const char *text, size_t length)
 {
     struct ek_checkpoint_ref p, again;
@@ -35,7 +33,7 @@ static void pointer(const char *text, size_t length)
     ek_fuzz_require(ek_checkpoint_ref_partition(&again, p.topic, p.partition), "not at home");
 }
 
-/* What is shown of an address is one too, and has nothing behind the host. */
+/* A redacted URL is valid and has nothing after the host. */
 static void address(const char *text)
 {
     char shown[EK_URL_REDACTED_BYTES], escaped[64];
@@ -52,7 +50,7 @@ static void address(const char *text)
     ek_fuzz_require(!path || path > secret || !strstr(shown, "geheim"), "a secret is shown");
 }
 
-/* Two texts: the host that was asked, and the page it is asked from. */
+/* Two strings: the requested host and the origin. */
 static void host(const char *text)
 {
     static char name[] = "ek.example";
@@ -104,7 +102,7 @@ static void token_file(const uint8_t *data, size_t size)
     close(fd);
 }
 
-/* What is read of a note can be written into one, and is read again. */
+/* A parsed note must survive writing and reading. */
 static void note(const uint8_t *data, size_t size)
 {
     struct ek_buf own;

@@ -1,4 +1,4 @@
-/* YAML and the formats that people write in it: manifests, rules, units. */
+/* YAML and the formats based on it: manifests, rules, units. */
 #include "schema/manifest.h"
 #include "rules/rules.h"
 #include "schema/units.h"
@@ -24,7 +24,7 @@ static size_t walk(const struct ek_node *n, int depth)
     return nodes;
 }
 
-/* A reading that goes on finds what one that does not finds, and tells it by place. */
+/* A parser that continues after errors accepts the same texts, and reports errors by position. */
 static void read_all_faults(const struct ek_manifest *m, const char *text, size_t size)
 {
     struct ek_rules *rules;

@@ -9,7 +9,7 @@
 
 enum { WORDS = 18, LONGEST = 4, TEXT = 8 * LONGEST };
 
-/* The first words come in most documents, the last in few; some fields are empty. */
+/* The first words are in most documents, the last in few; some fields are empty. */
 static size_t any_text(char text[TEXT], struct ek_rng *r)
 {
     size_t n = 0;

@@ -1,6 +1,6 @@
-/* Drives a fuzz target without libFuzzer: every file of a folder, then mutations of each, the same
- * ones on every machine. A crash is repeated by `fuzz-NAME FOLDER N FILE`, which runs just the one
- * whose name and number the last lines show.
+/* Fuzz driver without libFuzzer: every file of a folder, then deterministic mutations of each.
+ * `fuzz-NAME FOLDER N FILE` repeats a crash, with the number and name from the last lines of the
+ * output.
  *
  * usage: fuzz-NAME FOLDER [MUTATIONS [FILE]]
  */
@@ -17,7 +17,7 @@
 
 enum { MUTATIONS_DEFAULT = 1000, SIZE_MAX_BYTES = 1 << 20 };
 
-/* What a crash has to tell; only read by the handler. */
+/* Context of a crash, read only by the signal handler. */
 static char running[300];
 
 static void report(int signal_number)
@@ -28,7 +28,7 @@ static void report(int signal_number)
     raise(signal_number);
 }
 
-/* As bytes; half of them by the target's own way where it has one. */
+/* Mutate as bytes; half of the time by the target's own mutator, if any. */
 static void mutate(struct ek_fuzz_input *in, struct ek_rng *r, const struct ek_fuzz_input *all,
                    size_t count)
 {
@@ -39,7 +39,7 @@ static void mutate(struct ek_fuzz_input *in, struct ek_rng *r, const struct ek_f
         ek_fuzz_mutate_bytes(in, r, all, count);
 }
 
-/* In memory of just its size, so that a sanitizer sees the first byte too far. */
+/* Uses memory of exactly its size, so that a sanitizer detects the first byte past it. */
 static void run(const struct ek_fuzz_input *in)
 {
     uint8_t *exact = ek_realloc(NULL, in->length, 1);
@@ -67,7 +67,7 @@ static void run_file(const struct ek_fuzz_input *all, size_t count, size_t i, co
     ek_free(work.bytes);
 }
 
-/* As it is: also what is compressed. */
+/* Read raw bytes, without decompression. */
 static void read_file(const char *folder, const char *name, struct ek_fuzz_input *out)
 {
     char path[600];

@@ -1,4 +1,4 @@
-/* Mutations of text by lines, keys and values. */
+/* Text mutations by lines, keys and values. */
 #include "base/rng.h"
 #include "tests/fuzz/mutate.h"
 
@@ -64,7 +64,7 @@ static const char *value_of(const struct ek_fuzz_words *w, struct ek_rng *r)
     return any[ek_rng_uniform_int(r, sizeof any / sizeof *any)];
 }
 
-/* `key: value`, as deep as the line at hand, or deeper, or the first of a list. */
+/* Write `key: value` at the indent of the line, deeper, or as the first of a list. */
 static size_t make_line(char line[NEW_MAX], size_t indent, const struct ek_fuzz_words *w,
                         struct ek_rng *r)
 {
@@ -99,7 +99,7 @@ static void change_indent(struct text *t, size_t from, size_t to, struct ek_rng 
         splice(t, from, 0, spaces, DEEPER);
 }
 
-/* The key or the value of a line, in flow style one of them, becomes another. */
+/* Replace the key or value of a line, or one of them in flow style. */
 static void change_word(struct text *t, size_t from, size_t to, const struct ek_fuzz_words *w,
                         struct ek_rng *r)
 {
@@ -125,7 +125,7 @@ static void change_word(struct text *t, size_t from, size_t to, const struct ek_
     }
 }
 
-/* A copy of a line, or of a few, goes to another place. */
+/* Copy one or a few lines to another position. */
 static void copy_lines(struct text *t, const struct lines *l, size_t from, struct ek_rng *r)
 {
     uint8_t copy[NEW_MAX];

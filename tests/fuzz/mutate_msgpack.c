@@ -1,4 +1,4 @@
-/* Mutations of MessagePack by whole values. */
+/* MessagePack mutations by whole values. */
 #include "base/rng.h"
 #include "lists/codec_wire.h"
 #include "tests/fuzz/mutate.h"
@@ -8,7 +8,7 @@
 enum { NODES_MAX = 2000, DEPTH_MAX = 24, PIECE_MAX = 4096, TEXT_MAX = 64, NOBODY = -1 };
 
 struct node {
-    size_t at, head, length; /* head: of tag and count; length: of all of it */
+    size_t at, head, length; /* head: of tag and count; length: total */
     struct ek_head is;
     int parent;
     bool is_key; /* of a pair */
@@ -21,7 +21,7 @@ struct tree {
     struct ek_wire w;
 };
 
-/* A value with what is below it; false when it is not whole, or too much. */
+/* Read a value and its children. Return false if it is truncated or the tree is full. */
 static bool read_value(struct tree *t, int parent, bool is_key, int depth)
 {
     if (t->count == NODES_MAX || depth > DEPTH_MAX)
@@ -78,7 +78,7 @@ static size_t put_integer(uint8_t *out, uint64_t bits, bool is_signed)
     return 9;
 }
 
-/* A number at which something turns. */
+/* Write an integer at an encoding boundary. */
 static size_t put_edge(uint8_t *out, struct ek_rng *r)
 {
     static const double edges[] = {
@@ -123,7 +123,8 @@ static size_t put_scalar(uint8_t *out, const struct ek_fuzz_words *w, struct ek_
     return 1;
 }
 
-/* What changes: `cut` bytes at `at` for `fill`; the parent (NOBODY: no matter) has `more`. */
+/* An edit: replace `cut` bytes at `at` by `fill`; add `more` to the count of the parent (NOBODY:
+ * none). */
 struct edit {
     size_t at, cut, filled;
     int parent, more;
@@ -155,7 +156,7 @@ static bool replace(const struct tree *t, struct edit *e, const struct node *n, 
     return true;
 }
 
-/* An element of an array, or a pair of a map, goes. */
+/* Remove an element of an array, or a pair of a map. */
 static bool take_out(const struct tree *t, struct edit *e, const struct node *n)
 {
     if (n->parent == NOBODY)
@@ -165,7 +166,7 @@ static bool take_out(const struct tree *t, struct edit *e, const struct node *n)
         return false;
     e->at = n->at;
     e->cut = n->length;
-    if (in_map) /* the value stands behind its key, which has nothing below it as a rule */
+    if (in_map) /* the value follows its key, which usually has no children */
         for (const struct node *v = n + 1; v < t->node + t->count; v++)
             if (v->at == n->at + n->length) {
                 e->cut += v->length;
@@ -176,7 +177,7 @@ static bool take_out(const struct tree *t, struct edit *e, const struct node *n)
     return true;
 }
 
-/* Before `n` comes a copy of something, with a key where it needs one. */
+/* Insert a copy of a value before `n`, with a key in a map. */
 static bool put_in(const struct tree *t, struct edit *e, const struct node *n, struct ek_rng *r,
                    const struct ek_fuzz_words *w)
 {
@@ -234,7 +235,7 @@ static bool change_text(const struct tree *t, struct edit *e, const struct node 
     return true;
 }
 
-/* An array of numbers as `bin` of float32. */
+/* Convert an array of numbers to `bin` of float32. */
 static bool to_bin(const struct tree *t, struct edit *e, const struct node *n)
 {
     if (n->is.kind != EK_WIRE_ARRAY || n->is.count > PIECE_MAX / 4 - 2)
@@ -289,7 +290,7 @@ static size_t apply(const struct tree *t, const struct edit *e, uint8_t *data, s
     if (size - e->cut + e->filled + sizeof head > most)
         return size;
     splice(data, &size, e->at, e->cut, e->fill, e->filled);
-    if (e->parent != NOBODY && e->more) { /* which stands before what has moved */
+    if (e->parent != NOBODY && e->more) { /* its position is before the edit */
         const struct node *p = &t->node[e->parent];
         bool map = p->is.kind == EK_WIRE_MAP;
         uint32_t count = p->is.count + (uint32_t)e->more;

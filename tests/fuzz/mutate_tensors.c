@@ -1,4 +1,4 @@
-/* Mutations of safetensors files: 8 bytes of length, a header in JSON, arrays. */
+/* Mutations of safetensors files: 8 bytes of length, a JSON header, arrays. */
 #include "base/rng.h"
 #include "tests/fuzz/mutate.h"
 
@@ -24,7 +24,7 @@ static bool read_file(struct file *f)
     return length <= f->size - PREFIX && length <= HEADER_MAX;
 }
 
-/* `cut` bytes of the header at `at` become `fill`, and its length follows. */
+/* Replace `cut` bytes of the header at `at` by `fill`, and update its length. */
 static void splice(struct file *f, size_t at, size_t cut, const void *fill, size_t filled)
 {
     if (f->size - cut + filled > f->most)
@@ -42,7 +42,7 @@ static bool is_digit(uint8_t c)
     return c >= '0' && c <= '9';
 }
 
-/* One of the runs of digits, each as likely. */
+/* Select a run of digits uniformly. */
 static bool any_number(const struct file *f, struct ek_rng *r, size_t *at, size_t *length)
 {
     uint64_t seen = 0;
@@ -76,7 +76,7 @@ static void change_number(struct file *f, struct ek_rng *r)
     if (!any_number(f, r, &at, &length))
         return;
     uint64_t way = ek_rng_uniform_int(r, 3);
-    if (way == 0 && length < NUMBER - 2) { /* one more or less */
+    if (way == 0 && length < NUMBER - 2) { /* plus or minus one */
         long long value = 0;
         for (size_t i = 0; i < length && i < 15; i++)
             value = value * 10 + (f->data[at + i] - '0');
@@ -101,7 +101,7 @@ static void change_header(struct file *f)
     splice(f, PREFIX, f->header, header, length);
 }
 
-/* A value of an array becomes one that few expect. */
+/* Replace a value of an array by an unusual one. */
 static void change_value(struct file *f, struct ek_rng *r)
 {
     static const float odd[] = {0,      -0.f,      1,          -1,        1e38f,

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Runs fuzz targets in turn and prints what came of it as a table (docs/fuzzing.md).
+"""Run fuzz targets in turn and print the results as a table (docs/fuzzing.md).
 
 usage: run.py --build FOLDER [--time SECONDS] [--afl] [--watch] TARGET...
 
-New inputs are collected in build/fuzz-corpus/TARGET (AFL++: build/afl-corpus/TARGET), findings
-beside them as TARGET-KIND-HASH. Ends with 1 when there is a finding.
+New inputs are collected in build/fuzz-corpus/TARGET (AFL++: build/afl-corpus/TARGET), findings next to them as
+TARGET-KIND-HASH. Exits with 1 on a finding.
 """
 import argparse
 import os
@@ -15,7 +15,7 @@ from pathlib import Path
 
 SEEDS = Path("tests/fuzz/corpus")
 DICTIONARIES = Path("tests/fuzz/dict")
-# Freed memory is kept from reuse for a while; an input frees little, and fresh pages cost time.
+# Small quarantine: an input frees little, and fresh pages cost time.
 OPTIONS = {
     "ASAN_OPTIONS": "abort_on_error=1:quarantine_size_mb=32",
     "UBSAN_OPTIONS": "abort_on_error=1:print_stacktrace=1",
@@ -23,7 +23,7 @@ OPTIONS = {
     "AFL_I_DONT_CARE_ABOUT_MISSING_CRASHES": "1",
     "AFL_NO_UI": "1",
 }
-AFL_OPTIONS = {"ASAN_OPTIONS": "abort_on_error=1:symbolize=0:detect_leaks=0"}  # it insists on these
+AFL_OPTIONS = {"ASAN_OPTIONS": "abort_on_error=1:symbolize=0:detect_leaks=0"}  # required by AFL++
 COLUMNS = "{:<10} {:>12} {:>8} {:>7} {:>9} {:>7} {:>9}"
 
 

@@ -1,4 +1,4 @@
-/* Words of a format for its mutator. */
+/* Dictionary of a format for its mutator. */
 #include "base/alloc.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/mutate.h"
@@ -17,7 +17,7 @@ void ek_fuzz_value(struct ek_fuzz_words *w, const char *value)
         w->value[w->values++] = value;
 }
 
-/* The copies last as long as the process. */
+/* The copies live as long as the process. */
 static void each(struct ek_fuzz_words *w, const char *words,
                  void (*take)(struct ek_fuzz_words *, const char *))
 {

@@ -1,11 +1,11 @@
-"""Functions nobody calls, and memory that only lib/base/alloc.c may ask for."""
+"""Functions without callers, and allocation outside lib/base/alloc.c."""
 import re
 
 from tree import line_of
 
 BANNED = ("strcpy strcat sprintf vsprintf atoi atol atoll atof strtok gets alloca "
           "tmpnam mktemp strncpy strncat "
-          # what is shared between threads, what starts a shell, what leaves a function behind its back
+          # non-reentrant functions, functions that start a shell, and non-local jumps
           "rand srand gmtime localtime ctime asctime tempnam inet_ntoa gethostbyname strdupa "
           "system popen vfork setjmp longjmp sigsetjmp siglongjmp").split()
 MEMORY = "malloc calloc realloc free strdup strndup aligned_alloc posix_memalign asprintf vasprintf getline".split()

@@ -1,7 +1,8 @@
-"""Every function with external linkage is called from another file of the product or of the benchmarks, or from its own
-file and from a test.
+"""Every function with external linkage is called from another file of the product or the benchmarks, or from its own
+file and a test.
 
-Exempt are the interface of the library, headers NAME_test.h, and the lines of tests/gates/uncalled.txt: `NAME: reason`."""
+Exempt are the library interface, headers NAME_test.h, and the lines of tests/gates/uncalled.txt: `NAME: reason`.
+"""
 import collections
 import re
 
@@ -9,14 +10,14 @@ LIST = "tests/gates/uncalled.txt"
 DEFINING = ("lib", "daemon")
 CALLING = ("lib", "daemon", "deploy", "tests/bench")
 _NAME = re.compile(r"\bek_\w+")
-_PASTED = re.compile(r"\b(ek_\w+)##")  # the beginning of names that a macro completes
+_PASTED = re.compile(r"\b(ek_\w+)##")  # prefix of names that a macro completes
 _HEAD = r"^(?!static\b|return\b|else\b)[A-Za-z_][\w \t*]*?\b(ek_\w+)\([^;{}]*?\)"
 _DEFINITION = re.compile(_HEAD + r"\s*\{", re.M)
 _DECLARATION = re.compile(_HEAD + r"[^;{}]*;", re.M)
 
 
 def listed(tree):
-    """{name: line number} of the functions with a reason, and the faults of the list."""
+    """Return {name: line number} of the functions with a reason, and the faults of the list."""
     names, faults = {}, []
     for number, line in enumerate(tree.text(LIST).splitlines(), 1):
         if not line.strip() or line.startswith("#"):
@@ -29,7 +30,7 @@ def listed(tree):
 
 
 def defined(tree):
-    """{name: file} of all functions with external linkage."""
+    """Return {name: file} of all functions with external linkage."""
     return {name: path for path in tree.files("*.c", "*.cc", folders=DEFINING)
             for name in _DEFINITION.findall(tree.code(path))}
 
@@ -40,7 +41,7 @@ def exempt(tree):
 
 
 def callers(tree):
-    """{name: {file: number of mentions}}; a declaration is no mention."""
+    """Return {name: {file: number of mentions}}, without declarations."""
     found = collections.defaultdict(collections.Counter)
     for path in tree.files("*.c", "*.cc", "*.h", folders=CALLING):
         code = tree.code(path)

@@ -1,5 +1,5 @@
-"""Each exception from static analysis stands where it is looked for, with its reason: whole checks in .clang-tidy, single findings in
-tests/analyze/known.txt, neither in the source."""
+"""Each exception from static analysis has a reason and a fixed place: whole checks in .clang-tidy, single findings in
+tests/analyze/known.txt, none in the source."""
 import re
 
 from tree import line_of
@@ -7,7 +7,7 @@ from tree import line_of
 CHECKS, KNOWN = ".clang-tidy", "tests/analyze/known.txt"
 _IN_SOURCE = re.compile(r"NOLINT|cppcheck-suppress|clang-analyzer-ignore")
 _PRAGMA = re.compile(r"^[ \t]*#pragma (?:GCC|clang) diagnostic (?:push\n#pragma \w+ diagnostic )?ignored", re.M)
-_REASON = r"\S+(?: \S+){2,}"  # three words at least
+_REASON = r"\S+(?: \S+){2,}"  # at least three words
 
 
 def of_checks(text):

@@ -1,4 +1,4 @@
-"""clang-format agrees, where the version that Debian 12 ships is installed; others format differently."""
+"""The source matches clang-format in the version of Debian 12; other versions format differently."""
 import re
 import shutil
 import subprocess

@@ -15,7 +15,7 @@ def first_error(result):
 
 
 def compiles(tree, command, name):
-    # Twice: a header without a guard fails then.
+    # Included twice: a header without a guard fails then.
     source = f'#include "{name}"\n#include "{name}"\n'
     return subprocess.run(command + ["-fsyntax-only", "-"], input=source, cwd=tree.root,
                           capture_output=True, text=True, check=False)
@@ -27,7 +27,7 @@ def faults(tree):
     for name, result in zip(names, at_once(lambda name: compiles(tree, c, name), names)):
         if result.returncode:
             yield f"{name}: does not compile alone: {first_error(result)}"
-    # Outside the tree: nothing but the header itself may be needed.
+    # Outside the tree, so that only the header itself is available.
     with tempfile.TemporaryDirectory() as folder:
         os.symlink(os.path.abspath(tree.path(PUBLIC)), os.path.join(folder, "evenkeel.h"))
         for command, words in ((tree.cxx, ["-x", "c++", "-std=c++11"]), (tree.cc, ["-x", "c", "-std=c99"])):

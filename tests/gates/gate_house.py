@@ -1,4 +1,4 @@
-"""Folders include one another without a cycle, and a folder has a size that a reader can survey."""
+"""Folders include each other without a cycle, and their size is limited."""
 import house
 
 

@@ -1,4 +1,4 @@
-"""Includes go downwards only, each library has one wrapper, lib/ stays free of threads and clocks."""
+"""Includes follow the layers, each library has one wrapper, and lib/ uses no threads or clocks."""
 import os
 import re
 
@@ -25,7 +25,7 @@ def read_table(text):
 
 
 def home_of(included, here, tree):
-    """Folder of a file of ours that is included, or None for one of the system."""
+    """Return the folder of an included project file, or None for a system header."""
     for base in (here, "lib", "."):
         path = os.path.normpath(os.path.join(base, included))
         if os.path.isfile(tree.path(path)):

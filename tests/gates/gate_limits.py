@@ -1,8 +1,9 @@
-"""Every limit has a line in tests/limits.txt: each number of the configuration, each constant EK_*_MAX or EK_*_MOST of a
-header, each *_BYTES_MAX or *_BYTES_MOST of one file, with the tests that hold it, or with the reason why there is none.
+"""Every limit has a line in tests/limits.txt: each number of the configuration, each constant EK_*_MAX or EK_*_MOST
+of a header, each *_BYTES_MAX or *_BYTES_MOST of one file, with its tests or the reason for none.
 
-A test is one of C by its name; one of Python by its name, with the limit's name or number in it; of others a line
-that is no comment and has the words."""
+A C test is given by its name; a Python test by its name, with the limit's name or number in its body; any other by a
+non-comment line with these words.
+"""
 import re
 
 TABLE = "tests/limits.txt"
@@ -16,13 +17,13 @@ _VALUE = re.compile(r"\s*(\d+)(?:\s*<<\s*(\d+))?\s*(?:/\*.*)?$")
 
 
 def number(expression):
-    """Of `3` and `64 << 10`, as text; None for what else there may be."""
+    """Return the value of `3` and `64 << 10` as text; None for other expressions."""
     match = _VALUE.match(expression)
     return str(int(match.group(1)) << int(match.group(2) or 0)) if match else None
 
 
 def limits(tree):
-    """Of each: where it stands, and its number where it is plain."""
+    """Return the location and, for a literal, the number of each limit."""
     found = {}
     for name in tree.files("*.h", folders=FOLDERS):
         for match in _CONSTANT.finditer(tree.code(name)):
@@ -37,7 +38,7 @@ def limits(tree):
 
 
 def of_python(text, test, words):
-    """A test of this name whose lines have one of the words, comments aside."""
+    """Return whether a test of this name has a line with one of the words, comments excluded."""
     head = re.search(rf"^( *)def ({re.escape(test)})\(", text, re.M)
     if not head or not test.startswith("test_"):
         return False
@@ -48,7 +49,7 @@ def of_python(text, test, words):
 
 
 def is_test(tree, names, limit, value, test):
-    """`tests/FILE words`, as above."""
+    """Check `tests/FILE words`, as above."""
     name, _, words = test.partition(" ")
     if name not in names or not words:
         return False

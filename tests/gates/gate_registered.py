@@ -1,4 +1,4 @@
-"""Every START_TEST stands in its file's ek_suite list, and every test file has its suite."""
+"""Every START_TEST is in its file's ek_suite list, and every test file has its suite."""
 import os
 import re
 

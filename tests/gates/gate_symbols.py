@@ -1,13 +1,13 @@
-"""The shared library exports what its map lists and its header declares, no more; names have prefixes, in the static
-library as well, where code of others is compiled in. Neither the library nor the daemon is linked with code that belongs to others."""
+"""The shared library exports exactly the symbols in its map and header. Names have prefixes, also in the static
+library, which contains third-party code. Library and daemon link only the allowed libraries."""
 import os
 import re
 import subprocess
 
 MAP, HEADER = "deploy/evenkeel.map", "lib/evenkeel.h"
-# Tests have a getaddrinfo and an allocator of their own, which libraries find before those of the C library.
+# Tests define getaddrinfo and an allocator, which take precedence over the C library's.
 PREFIXES = {"lib": r"ek_", "daemon": r"ek_|main$", "tests": r"ek_|suite_|bench_|main$|__wrap_|LLVMFuzzer|(getaddrinfo|malloc|calloc|realloc|aligned_alloc)$"}
-# What must not be linked with the code of which folders, nor with which libraries.
+# Forbidden symbols and libraries by folder.
 FOREIGN = {
     "libevenkeel.so": (("lib/offline", "lib/text"), ()),
     "evenkeel": (("lib/offline/scale", "lib/offline/select", "lib/text", "daemon/tools"),
@@ -17,7 +17,7 @@ _NM = re.compile(r"^(.+?):[0-9a-f]* +(\w) ([^@\n]+)", re.M)
 
 
 def nm(tree, paths, *flags):
-    """(file, name) of each external name that these define."""
+    """Return (file, name) of each external symbol that these files define."""
     result = subprocess.run(["nm", "-A", "--defined-only", "--extern-only", *flags, *paths], cwd=tree.root,
                             capture_output=True, text=True, check=True)
     return sorted({(path, name) for path, kind, name in _NM.findall(result.stdout) if kind != "A"})
@@ -42,7 +42,7 @@ def interface_faults(tree):
 
 
 def archive_faults(tree):
-    """C++ names are those of templates, which the linker takes once."""
+    """Allows C++ template names, which the linker merges."""
     archive = os.path.join(tree.build, "libevenkeel.a")
     if os.path.exists(tree.path(archive)):
         for name in sorted({name for _, name in nm(tree, [archive])}):
@@ -93,4 +93,4 @@ SEEDS = [
      "$(B)/libevenkeel.a: $(B)/lib/vendor/yyjson/yyjson.o\n$(B)/lib/vendor/%.o: EXTRA := -w\n", "libevenkeel.a: external name 'unsafe_yyjson_"),
     ("a declaration nobody exports", "lib/evenkeel.h", "int ek_seeded(void);\n", "declares 'ek_seeded'"),
 ]
-TO_BUILD = {what for what, path, _, _ in SEEDS if path != "lib/evenkeel.h"}  # what they do is seen in what is built
+TO_BUILD = {what for what, path, _, _ in SEEDS if path != "lib/evenkeel.h"}  # their effect is visible in the build output

@@ -1,5 +1,5 @@
-"""Alert rules and the dashboard name only metrics and labels that there are; each alert has its place in the
-runbooks, and a test in which it stays quiet and one in which it fires."""
+"""Alert rules and the dashboard use only existing metrics and labels. Each alert has a runbook section, a test in
+which it is quiet and one in which it fires."""
 import json
 import os
 import re
@@ -27,7 +27,7 @@ _RECORD = re.compile(r"^ +- record: (\S+)\n +expr: (.*)$", re.M)
 
 
 def families(tree):
-    """{name of a series: its labels}, from the page of metrics and the recording rules."""
+    """Return {series name: its labels}, from the metrics page and the recording rules."""
     found = dict(FOREIGN)
     for name, kind, labels in _ROW.findall(tree.text(METRICS)):
         labels = set(re.findall(r"\w+", labels)) | OF_A_SCRAPE
@@ -75,7 +75,7 @@ def rule_faults(tree, known):
 
 
 def runbook_faults(tree):
-    """The other way round: nothing in the runbooks that no alert leads to."""
+    """Check the reverse: every runbook section belongs to an alert."""
     rules, text, own = tree.text(RULES), tree.text(RUNBOOKS), _OWN.findall(tree.text(OWN))
     known, said = {name for name, _ in _ALERT.findall(rules)}, set(re.findall(r"`(Evenkeel\w+)`", text))
     titles = {title for kind, title in own if kind != "test"}

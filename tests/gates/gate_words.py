@@ -1,9 +1,9 @@
-"""No paths of somebody's machine, no words left over from work in progress."""
+"""No machine paths and no words of unfinished work."""
 import re
 
 from tree import line_of
 
-# Put together from parts, so that this file does not find itself.
+# Assembled from parts, so that this file does not match.
 LEFT_OVER = ["TO" + "DO", "FIX" + "ME", "X" * 3, "HA" + "CK", "not built" + " yet"]
 PLACES = ["/ho" + "me/", "/ro" + "ot/", "/Us" + "ers/", "/wo" + "rk/", "/tmp/" + "bash"]
 MARKERS = ["<" * 7 + " ", ">" * 7 + " "]

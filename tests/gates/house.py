@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Figures of the source tree: sizes, modules, folders, exports, functions.
+"""Statistics of the source tree: sizes, modules, folders, exports, functions.
 
 usage: house.py [--build FOLDER]
 
@@ -44,7 +44,7 @@ def count_lines(tree):
 
 
 def modules(tree):
-    """Folder to its modules: the sources, each with its header if it has one."""
+    """Return the modules by folder: the sources, each with its header if any."""
     found = collections.defaultdict(set)
     for name in sources(tree):
         if name.endswith(".h"):
@@ -54,7 +54,7 @@ def modules(tree):
 
 
 def folder_graph(tree):
-    """Folder to the folders that its files include."""
+    """Return the included folders by folder."""
     graph = collections.defaultdict(set)
     for name in sources(tree):
         here = os.path.dirname(name)
@@ -67,7 +67,7 @@ def folder_graph(tree):
 
 
 def cycle_of(graph):
-    """One cycle as a list of folders, empty without any."""
+    """Return one cycle as a list of folders, empty if none."""
     state, path = {}, []
 
     def visit(folder):
@@ -93,7 +93,7 @@ def cycle_of(graph):
 
 
 def function_lengths(tree):
-    """Lines of all functions of the product, heads and braces included."""
+    """Return the line counts of all functions of the product, including heads and braces."""
     return sorted(length for name in sources(tree) if name.endswith(".c")
                   for length, *_ in gate_size.c_functions(tree, name))
 
@@ -111,7 +111,7 @@ def object_symbols(path):
 
 
 def count_exports(tree, build):
-    """How many functions the product's files export, and how many of them one other file calls."""
+    """Return the number of exported functions, and of those called by exactly one other file."""
     callers, defined = collections.Counter(), set()
     for name in sources(tree):
         if name.endswith(".h"):

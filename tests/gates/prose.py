@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""How the text reads: how often comments and documents use the words that the style guide limits.
+"""Prose statistics: how often comments and documents use the words that the style guide limits.
 
 usage: prose.py [--folders] [--lines WORDS FOLDER]
 
@@ -33,14 +33,14 @@ RECORDS = "docs/dev/decisions/"
 
 
 def comments(text):
-    """(offset, comment) of C source."""
+    """Yield (offset, comment) of C source."""
     for match in COMMENT.finditer(text):
         if match.group(1):
             yield match.start(1), match.group(1)
 
 
 def prose_of(name, text):
-    """(offset, text) of what a person reads in a file: its comments, or a document without its code."""
+    """Yield (offset, text) of a file's prose: its comments, or a document without its code."""
     if name.endswith((".c", ".cc", ".h")):
         yield from comments(text)
     else:

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Runs the gates: rules about the source that a compiler does not check.
+"""Run the gates: source rules that a compiler does not check.
 
-A gate is a file gate_NAME.py with `faults(tree)`, which yields one line per fault, and SEEDS: faults
-to plant, each with the text its report must contain.
+A gate is a file gate_NAME.py with `faults(tree)`, which yields one line per fault, and SEEDS: faults to plant, each
+with the text that its report must contain.
 
   run.py               every gate over the tree
   run.py NAME...       some gates
-  run.py --selftest    copies the tree, sees the clean copy pass, plants each seed, sees it caught
+  run.py --selftest    copies the tree, checks that the clean copy passes, plants each seed and checks its report
 """
 import argparse
 import importlib
@@ -30,7 +30,7 @@ def run_gate(name, gate, tree):
     tree.note = ""
     try:
         found = list(gate.faults(tree))
-    except Exception as why:  # one gate that stumbles must not silence the others
+    except Exception as why:  # an exception in one gate must not hide the others
         found = [f"{type(why).__name__}: {why}"]
     for fault in found:
         print(f"  {fault}")

@@ -1,4 +1,4 @@
-"""Does each gate catch what it is for? Plants one fault at a time in a copy of the tree."""
+"""Self-test of the gates: plants one fault at a time in a copy of the tree."""
 import itertools
 import os
 import shutil
@@ -12,7 +12,7 @@ MAKE = os.environ.get("MAKE", "make").split()[0]
 
 
 def not_copied(tree):
-    """Of the build only what make needs to go on from: no other builds inside it, no jars, no logs."""
+    """Skip nested builds, jars and logs; make needs only the rest of the build."""
     build = os.path.normpath(tree.path(tree.build))
 
     def ignore(folder, names):
@@ -24,15 +24,15 @@ def not_copied(tree):
 
 
 def copy_of(tree, folder):
-    """The tree and its build, times included, so that make only builds what a seed touches."""
+    """Copy the tree and its build with time stamps, so that make builds only the seeded files."""
     root = os.path.join(folder, "tree")
     shutil.copytree(tree.root, root, ignore=not_copied(tree), symlinks=True)
     return Tree(root, tree.build, tree.cc, tree.cxx, tree.cflags)
 
 
 class Planted:
-    """A fault appended to a file (or making it), taken away afterwards. What it was not built with is as old as it was then, so
-    that nothing is built anew for it."""
+    """Context manager that appends a fault to a file (or creates it) and removes it afterwards. It restores time
+    stamps, so that no rebuild is necessary."""
 
     def __init__(self, tree, additions, built):
         self.tree, self.additions, self.built, self.before = tree, additions, built, []
@@ -78,7 +78,7 @@ def report(good, name, what, found):
 
 
 def test_gate(name, gate, tree):
-    """All of the tree is what check-gates looks at; here the files in which something is planted, before and after."""
+    """Check the seeded files, before and after; check-gates covers the whole tree."""
     also = getattr(gate, "ALSO", {})
     seeds = [(what, [(path, text), *filter(None, [also.get(what)])], expected) for what, path, text, expected in gate.SEEDS]
     found, skipped = found_by(gate, tree, {path for _, additions, _ in seeds for path, _ in additions})
@@ -91,7 +91,7 @@ def test_gate(name, gate, tree):
         yield report(any(expected in fault for fault in found), name, what + " is caught", found)
 
 
-# What a part prints and how it ends -> what tests/run-parts.sh must make of it.
+# Output and exit status of a part -> expected result of tests/run-parts.sh.
 PARTS = [
     ("both kinds of counts are added", "echo '100%: Checks: 9, Failures: 0, Errors: 0'; echo '2 passed, 0 failed'", 0,
      "11 passed, 0 failed"),
@@ -105,7 +105,7 @@ PARTS = [
 
 
 def with_make(folder, does, beside):
-    """The environment of tests/run-parts.sh with a program in the place of make."""
+    """Return the environment of tests/run-parts.sh with a replacement of make."""
     make = os.path.join(folder, "make")
     with open(make, "w", encoding="utf-8") as f:
         f.write(f"#!/bin/sh\n{does}\n")
@@ -121,7 +121,7 @@ def soon(condition, seconds=30):
 
 
 def test_stop(tree, folder):
-    """A part that runs beside others, and its children, when the script is ended."""
+    """Stopping the script stops its parallel parts and their children."""
     mark = os.path.join(folder, "ended")
     does = f"trap 'echo >{mark}; exit 1' TERM; echo begun; for i in $(seq 200); do sleep 0.1; done"
     logs = os.path.join(folder, "logs", "any.log")
@@ -133,7 +133,7 @@ def test_stop(tree, folder):
 
 
 def test_parts(tree, folder):
-    """The script that adds up the parts of `make check`."""
+    """Test the script that sums up the parts of `make check`."""
     script = tree.path("tests/run-parts.sh")
     for (what, prints, status, last), beside in itertools.product(PARTS, ("", "any")):
         result = subprocess.run(["sh", script, "any"], capture_output=True, text=True, check=False,

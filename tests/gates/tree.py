@@ -1,4 +1,4 @@
-"""What the gates share: the files of a tree, and C source without its comments and texts."""
+"""Common code of the gates: the files of a tree, and C source without comments and strings."""
 import concurrent.futures
 import fnmatch
 import os
@@ -11,8 +11,8 @@ _NOISE = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])
 
 
 class Tree:
-    """A source tree at `root`, with the compiler and build folder that belong to it. `only` is a set of names, those that
-    differ from a tree that is known to be without fault, or None."""
+    """Source tree at `root`, with its compiler and build folder. `only` is the set of names that differ from a tree
+    known to pass, or None."""
 
     def __init__(self, root, build="build", cc="cc", cxx="c++", cflags=(), only=None):
         self.root, self.build = root, build
@@ -21,14 +21,14 @@ class Tree:
         self._text = {}
 
     def again(self, only):
-        """The same tree, read anew."""
+        """Return the same tree, read again."""
         return Tree(self.root, self.build, self.cc, self.cxx, self.cflags, only)
 
     def path(self, name):
         return os.path.join(self.root, name)
 
     def files(self, *patterns, folders=FOLDERS):
-        """Names relative to the root, sorted; those at the top of the tree too when asked for all folders."""
+        """Return sorted names relative to the root; for all folders, including those at the top."""
         names = []
         for folder in folders:
             for base, inner, found in os.walk(self.path(folder)):
@@ -39,7 +39,7 @@ class Tree:
         return sorted(n for n in names if any(fnmatch.fnmatch(n, p) for p in patterns))
 
     def each(self, *patterns, folders=FOLDERS):
-        """Those of files() at which a gate that looks at each file by itself has to look."""
+        """Return those of files() that a per-file gate must check."""
         return [n for n in self.files(*patterns, folders=folders) if self.only is None or n in self.only]
 
     def text(self, name):
@@ -49,7 +49,7 @@ class Tree:
         return self._text[name]
 
     def code(self, name):
-        """C source with comments and the insides of texts blanked; positions and lines stay."""
+        """Return C source with comments and string contents blanked; positions and lines are unchanged."""
         return _NOISE.sub(_blank, self.text(name))
 
 
@@ -68,12 +68,12 @@ def matches_any(name, patterns):
 
 
 def parts(names):
-    """Names in as many parts of the like length as there are processors."""
+    """Split names into one part of similar length per processor."""
     count = os.cpu_count() or 1
     return [part for part in (names[i::count] for i in range(count)) if part]
 
 
 def at_once(does, what):
-    """What `does` makes of each, in their order: it waits for a program, so several run."""
+    """Return does(name) for each name in order; runs several at once, as they wait for a program."""
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         return list(pool.map(does, what))

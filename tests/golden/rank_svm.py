@@ -1,9 +1,9 @@
-"""Writes tests/golden/rank_svm.json: RankSVM by explicit differences of pairs, with scikit-learn.
+"""Write tests/golden/rank_svm.json: RankSVM by explicit pair differences, with scikit-learn.
 
     python3 tests/golden/rank_svm.py
 
-|w|^2 / 2 + C / P sum of max(0, 1 - w . (x_i - x_j)) over the pairs of a list is what LinearSVC minimises
-for the differences as its examples, without intercept; every other one is turned round, as it wants two classes.
+LinearSVC without intercept minimizes |w|^2 / 2 + C / P sum of max(0, 1 - w . (x_i - x_j)) over the pairs of a list,
+with the differences as examples; every other one is negated, as it needs two classes.
 """
 import json
 import pathlib

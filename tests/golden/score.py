@@ -1,13 +1,12 @@
-"""A second reader of the model format: scores lists in plain Python, item by item, in double.
+"""Independent implementation of the model format: scores lists in plain Python, item by item, in double.
 
     python3 tests/golden/score.py tests/golden/model.safetensors tests/golden/scores.json [--write]
 
-Compares the scores that the file states with what the model gives (exit status 1 when they differ
-by more than 1e-6), or with --write puts them in. Only the standard library is used, and nothing is
-shared with the C code: docs/format/model.md is what both were written from.
+Compares the scores in the file with those of the model (exit status 1 on a difference above 1e-6), or writes them with
+--write. Uses only the standard library, and is written from docs/format/model.md like the C code.
 
-scores.json: `routing_masks` names masks of one entry per routable feature, `lists` has per list
-`item_features` (rows; null is a missing value), `query_features` and `scores` by mask.
+scores.json: `routing_masks` names masks of one entry per routable feature, `lists` has per list `item_features` (rows;
+null is a missing value), `query_features` and `scores` by mask.
 """
 import json
 import math
@@ -16,7 +15,7 @@ import sys
 
 
 def read_model(path):
-    """(description, {name: (shape, values)})."""
+    """Return (description, {name: (shape, values)})."""
     with open(path, "rb") as stream:
         data = stream.read()
     (length,) = struct.unpack_from("<Q", data)
@@ -45,13 +44,13 @@ class Scorer:
         self.positions = self.about["routable_positions"]
 
     def standard(self, values, kind):
-        """Standardised sgn(x) ln(1+|x|); 0 for a missing value."""
+        """Return standardized sgn(x) ln(1+|x|); 0 for a missing value."""
         means, deviations = self.tensors[kind + "_mean"][1], self.tensors[kind + "_sd"][1]
         return [0.0 if x is None else (math.copysign(math.log1p(abs(x)), x) - mean) / sd
                 for x, mean, sd in zip(values, means, deviations)]
 
     def share_below(self, x, f):
-        """The share of training values strictly below x, linear between the knots."""
+        """Return the fraction of training values strictly below x, linear between the knots."""
         knots = rows(self.tensors["cdf"])[f]
         below = sum(knot < x for knot in knots)
         if below in (0, len(knots)):
@@ -60,7 +59,7 @@ class Scorer:
         return (below - 1 + (x - low) / (high - low)) / (len(knots) - 1)
 
     def deep_values(self, item):
-        """t(x) of the item's features."""
+        """Return t(x) of the item's features."""
         kind = self.about.get("transform", "log1p")
         parts = {"log1p": lambda: self.standard(item, "item"),
                  "raw": lambda: [0.0 if x is None else max(-1e18, min(x, 1e18)) for x in item],
@@ -73,7 +72,7 @@ class Scorer:
         return [dot(shares, column) for shares, column in zip(rows(self.tensors["mixture"]), columns)]
 
     def centred(self, column, k):
-        """z of one routable feature for all items."""
+        """Return z of one routable feature for all items."""
         logs = [math.log(abs(x)) for x in column if x]
         mean = math.fsum(logs) / len(logs) if logs else 0.0
         if self.about["list_free"]:

@@ -1,4 +1,4 @@
-/* A C program outside the tree: what somebody writes first with the installed library. */
+/* External C program: minimal use of the installed library. */
 #include <evenkeel.h>
 
 #include <stdio.h>

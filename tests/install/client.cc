@@ -1,4 +1,4 @@
-// A C++ program outside the tree: the header and the names work there too.
+/* External C++ program: the header and its names work in C++. */
 #include <evenkeel.h>
 
 #include <iostream>

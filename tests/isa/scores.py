@@ -1,4 +1,4 @@
-"""Holds the lists of two captures against each other: the same bytes but for scores, and these but for rounding.
+"""Compare the lists of two captures: equal bytes except for scores, and scores equal up to rounding.
 
     scores.py A.ekc B.ekc
 """
@@ -12,7 +12,7 @@ ROUNDING = 1e-5
 
 
 def lists(path):
-    """Of each list its scores, and all the rest of it."""
+    """Return the scores of each list, and its remaining content."""
     for record in read_capture.records(read_capture.read(path)):
         message = dict(read_capture.unpack(record[4])[0])
         items = [dict(item) for item in message.pop("items")]

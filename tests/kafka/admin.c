@@ -19,7 +19,7 @@ static const struct word OPERATIONS[] = {
     {"IdempotentWrite", RD_KAFKA_ACL_OPERATION_IDEMPOTENT_WRITE},
     {NULL, 0},
 };
-/* The protocol has one number for brokers in settings and for the cluster in rights. */
+/* The protocol uses one number for brokers in settings and for the cluster in ACLs. */
 static const struct word RESOURCES[] = {{"topic", RD_KAFKA_RESOURCE_TOPIC},
                                         {"group", RD_KAFKA_RESOURCE_GROUP},
                                         {"cluster", RD_KAFKA_RESOURCE_BROKER},
@@ -58,7 +58,7 @@ static const char *text_of(const rd_kafka_error_t *e)
     return e ? rd_kafka_error_string(e) : NULL;
 }
 
-/* A right that was not there is not taken away: whoever asks for that means another one. */
+/* Revoking an absent ACL is an error of the test. */
 static const char *revoke_error(rd_kafka_event_t *event)
 {
     size_t count = 0, taken = 0;
@@ -77,7 +77,7 @@ static const char *empty_error(rd_kafka_event_t *event)
     return list->cnt && list->elems[0].err ? rd_kafka_err2str(list->elems[0].err) : NULL;
 }
 
-/* The error of the one result of an answer, NULL for none. */
+/* Return the error of the only result, NULL for none. */
 static const char *result_error(rd_kafka_event_t *event)
 {
     size_t count = 0;

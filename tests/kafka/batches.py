@@ -1,4 +1,4 @@
-"""Record batches that no client of good will makes: few bytes that are many when they are unpacked, or read."""
+"""Malicious record batches: small on the wire, large after decompression or parsing."""
 import ctypes
 import socket
 import struct
@@ -27,7 +27,7 @@ def _number(n):
 
 
 def _record(i, value, headers=0):
-    """The headers have neither name nor value."""
+    """Headers without name and value."""
     body = (b"\0" + _number(0) + _number(i) + _number(-1) + _number(len(value)) + value + _number(headers) +
             (_number(0) + _number(-1)) * headers)
     return _number(len(body)) + body
@@ -48,17 +48,17 @@ def _batch(kind, count, records):
 
 
 def zeros(count, size):
-    """A batch of so many values of that size."""
+    """Return a batch of that many values of that size."""
     return _batch(ZSTD, count, _compressed(b"".join(_record(i, bytes(size)) for i in range(count))))
 
 
 def headers(count, each):
-    """A batch of so many messages of one byte with so many headers each, of two bytes."""
+    """Return a batch of one-byte messages, each with that many two-byte headers."""
     return _batch(PLAIN, count, b"".join(_record(i, b"x", each) for i in range(count)))
 
 
 def produce(address, topic, batch):
-    """To partition 0; the broker's code."""
+    """Send to partition 0. Return the broker's error code."""
     host, port = address.split(":")
     name = struct.pack(">h", len(topic)) + topic.encode()
     body = (struct.pack(">hhihhhi", PRODUCE, VERSION, 1, -1, -1, ALL, 30000) + struct.pack(">i", 1) + name +

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What becomes of tests whose worker ends: they are told as failed, and the others run. Without a broker."""
+"""If a test worker dies, its tests fail and all others still run. Needs no broker."""
 import contextlib
 import io
 import os
@@ -13,7 +13,7 @@ import workers
 
 
 class World:
-    """One in which nothing is started."""
+    """World without processes."""
 
     class broker:
         up = staticmethod(lambda: None)

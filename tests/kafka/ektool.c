@@ -1,21 +1,21 @@
-/* ektool: topics as files of frames, so that the tests need no other Kafka client.
+/* ektool: topics as files of frames, so that tests need no other Kafka client.
  *
- *     ektool wait   BROKERS SECONDS              until the broker makes topics
+ *     ektool wait   BROKERS SECONDS              until the broker can create topics
  *     ektool create BROKERS TOPIC PARTITIONS [SETTING VALUE]
  *     ektool send   BROKERS TOPIC FILE [PER_SECOND]   each once and in order
- *     ektool send-on BROKERS TOPIC FILE PER_SECOND   whatever brokers lose; some perhaps twice
- *     ektool lines  BROKERS TOPIC FILE PER_SECOND AT_ONCE   of text; AT_ONCE before the pace
- *     ektool read   BROKERS TOPIC FILE [COUNT SECONDS]   all there is, or until COUNT came
+ *     ektool send-on BROKERS TOPIC FILE PER_SECOND   despite broker failures; may duplicate
+ *     ektool lines  BROKERS TOPIC FILE PER_SECOND AT_ONCE   text lines; AT_ONCE unthrottled first
+ *     ektool read   BROKERS TOPIC FILE [COUNT SECONDS]   to the end, or until COUNT messages
  *     ektool count  BROKERS TOPIC
  *     ektool delete BROKERS TOPIC
- *     ektool empty  BROKERS TOPIC PARTITION OFFSET   deletes what comes before it
+ *     ektool empty  BROKERS TOPIC PARTITION OFFSET   deletes the records before it
  *     ektool commit BROKERS GROUP TOPIC OFFSET METADATA   of partition 0
  *     ektool set    BROKERS TOPIC SETTING VALUE
- *     ektool allow  BROKERS USER OPERATION RESOURCE NAME, revoke likewise: rights, see admin.h
+ *     ektool allow  BROKERS USER OPERATION RESOURCE NAME, also revoke: ACLs, see admin.h
  *     ektool version                             of librdkafka
  *
  * A frame, all numbers little-endian: i32 partition (sending: -1 by key), i64 offset, i64 timestamp
- * in milliseconds, bytes key, bytes value, u32 headers, and per header bytes name, bytes value;
+ * in milliseconds, bytes key, bytes value, u32 headers, and per header bytes name, bytes value.
  * `bytes` is i32 length (-1: null) and that many bytes.
  */
 #include "daemon/base/clock.h"
@@ -73,7 +73,7 @@ static int put_frame(struct ek_buf *out, const struct ek_kafka_record *r)
     return rc;
 }
 
-/* Reads `size` bytes behind what `b` has; false at the end of the file. */
+/* Append `size` bytes to `b`. Return false at the end of the file. */
 static bool get(struct ek_reader *in, struct ek_buf *b, size_t size, struct ek_error *e)
 {
     size_t got = 0;
@@ -84,7 +84,7 @@ static bool get(struct ek_reader *in, struct ek_buf *b, size_t size, struct ek_e
     return true;
 }
 
-/* Appends the bytes and a zero to `b`; *at is where they start, *length -1 for null. */
+/* Append the bytes and a zero to `b`. Sets *at to their start and *length, -1 for null. */
 static bool get_bytes(struct ek_reader *in, struct ek_buf *b, size_t *at, int32_t *length,
                       struct ek_error *e)
 {
@@ -154,7 +154,7 @@ static bool get_frame(struct ek_reader *in, struct ek_buf *b, struct ek_kafka_re
     return true;
 }
 
-/* The next line of text, on any partition. */
+/* Read the next line of text, for any partition. */
 static bool get_line(struct ek_reader *in, struct ek_buf *b, struct ek_kafka_record *r,
                      struct ek_error *e)
 {
@@ -168,8 +168,7 @@ static bool get_line(struct ek_reader *in, struct ek_buf *b, struct ek_kafka_rec
     return true;
 }
 
-/* How a file is sent; the first of it, `at_once`, as fast as it goes. per_second: 0 for all of it.
- */
+/* Rate of a send; the first `at_once` are unthrottled. per_second 0: no limit. */
 struct sending {
     bool (*get)(struct ek_reader *in, struct ek_buf *b, struct ek_kafka_record *r,
                 struct ek_error *e);

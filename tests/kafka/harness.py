@@ -1,7 +1,6 @@
-"""What the tests against a real broker share: broker, topics, daemon, messages.
+"""Harness of the tests against a real broker: broker, topics, daemon, messages.
 
-Only the standard library. Messages are read by a msgpack reader of its own, so that the program
-under test is held against something it did not write.
+Uses only the standard library. An independent msgpack decoder reads messages.
 """
 import contextlib
 import json
@@ -22,18 +21,18 @@ EVENKEEL = os.path.abspath(os.environ.get("EVENKEEL", "build/evenkeel"))
 EKTOOL = os.path.abspath(os.environ.get("EKTOOL", "build/tests/kafka/ektool"))
 SLOW = os.path.join(os.path.dirname(EKTOOL), "slow.so")
 KAFKA_LIBS = os.environ.get("KAFKA_LIBS", "build/kafka/libs")
-SLOWER = 8 if os.environ.get("SANITIZED") else 1  # times, of a build with sanitizers
-# What anything may take until a test gives up, in seconds. On a machine that is slow or busy most takes longer, and who
-# waits in vain does so only once, so it is generous; what is promised to users within a time is asked for by `promised`.
+SLOWER = 8 if os.environ.get("SANITIZED") else 1  # timeout factor of a build with sanitizers
+# Timeouts in seconds, generous for a slow machine, because only a failing test waits for them. `promised` returns the
+# documented times.
 WAIT = 180
 RACE = "WARNING: ThreadSanitizer"
 
 
-PORTS = (10000, 32768)  # of this process: no other takes them, nor the system for whoever connects, while a broker restarts
+PORTS = (10000, 32768)  # owned by this process, below the kernel's ephemeral ports
 
 
 def free_port(count=1):
-    """So many neighbouring free ports; the first is returned."""
+    """Return the first of that many adjacent free ports."""
     while True:
         port = random.SystemRandom().randrange(PORTS[0], PORTS[1] - count)
         with contextlib.ExitStack() as open_sockets, contextlib.suppress(OSError):
@@ -50,17 +49,17 @@ def tool(*words, check=True):
 
 
 def librdkafka():
-    """Its version, as numbers."""
+    """Return its version as numbers."""
     return tuple(int(part) for part in re.findall(r"\d+", tool("version"))[:3])
 
 
 def kafka():
-    """The version of the broker."""
+    """Return the version of the broker."""
     return re.search(r"kafka_[\d.]+-([\d.]+)\.jar", " ".join(os.listdir(KAFKA_LIBS))).group(1)
 
 
 def evenkeel(*words, status=0):
-    """Runs a command of the program to its end."""
+    """Run a command of the program to its end."""
     done = subprocess.run([EVENKEEL, *map(str, words)], capture_output=True, timeout=promised(WAIT))
     if done.returncode != status:
         raise AssertionError(f"evenkeel {words}: {done.returncode} {done.stderr.decode()}")
@@ -68,12 +67,12 @@ def evenkeel(*words, status=0):
 
 
 def promised(seconds):
-    """A time within which users are told that something is done, for this build."""
+    """Return the documented maximum time of an operation for this build."""
     return SLOWER * seconds
 
 
 def eventually(what, condition, seconds=WAIT):
-    """Waits until the condition gives something true, and gives it back."""
+    """Return the first true result of the condition."""
     end = time.monotonic() + seconds
     while True:
         value = condition()
@@ -85,10 +84,10 @@ def eventually(what, condition, seconds=WAIT):
 
 
 class Broker:
-    """One node or several. A secure one has listeners with passwords and certificates besides, and asks
-    for rights; in plain text everybody is its administrator."""
+    """Broker with one or more nodes. A secure one adds listeners with passwords and certificates and checks ACLs;
+    plain-text clients are administrators."""
 
-    PORTS = 10  # of a node, as broker.sh counts
+    PORTS = 10  # of a node, as in broker.sh
     LISTENERS = {"plain": 0, "sasl_plaintext": 2, "sasl_ssl": 3, "ssl": 4, "elsewhere": 5, "expired": 6}
     PASSWORDS = {"alice": "alice-Pw.7391", "bob": "bob-Pw.5512"}
 
@@ -102,7 +101,7 @@ class Broker:
             self.environment[name.upper() + "_PASSWORD"] = password
 
     def at(self, listener):
-        """Bootstrap servers of a kind."""
+        """Return the bootstrap servers of a listener type."""
         return ",".join(f"127.0.0.1:{self.port + self.PORTS * i + self.LISTENERS[listener]}"
                         for i in range(self.nodes))
 
@@ -120,12 +119,12 @@ class Broker:
         self._run("wipe", self.folder)
 
     def signal(self, number, node=1):
-        """To the process of a node: SIGSTOP, SIGCONT."""
+        """Send SIGSTOP or SIGCONT to a node."""
         with open(os.path.join(self.folder, f"node-{node}", "pid")) as file:
             os.kill(int(file.read()), number)
 
     def roll(self):
-        """Restarts one node after the other, in good order."""
+        """Restart one node after the other, gracefully."""
         for node in range(1, self.nodes + 1):
             self.down(node=node)
             self.up(node)
@@ -138,18 +137,18 @@ class Broker:
         tool("delete", self.address, topic)
 
     def empty(self, topic, partition, offset):
-        """Deletes what a partition has before that offset."""
+        """Delete the records of a partition before an offset."""
         tool("empty", self.address, topic, partition, offset)
 
     def commit(self, group, topic, offset, metadata):
-        """Commits an offset of partition 0 for a group."""
+        """Commit an offset of partition 0 for a group."""
         tool("commit", self.address, group, topic, offset, metadata)
 
     def set(self, topic, name, value):
         tool("set", self.address, topic, name, value)
 
     def allow(self, user, *rights):
-        """Rights as "Read topic scored"."""
+        """Grant rights such as "Read topic scored"."""
         for right in rights:
             tool("allow", self.address, f"User:{user}", *right.split())
 
@@ -159,7 +158,7 @@ class Broker:
 
 
 class Frame:
-    """One message; `partition` -1 lets the key decide when it is sent."""
+    """One message. When sent, `partition` -1 selects by key."""
 
     def __init__(self, value, key=None, timestamp=0, headers=(), partition=-1, offset=-1):
         self.value, self.key, self.timestamp = value, key, timestamp
@@ -175,7 +174,7 @@ def _pack(value):
 
 
 def packed(f):
-    """A frame as ektool reads it."""
+    """Encode a frame for ektool."""
     headers = b"".join(_pack(name.encode()) + _pack(value) for name, value in f.headers)
     return (struct.pack("<iqq", f.partition, f.offset, f.timestamp) + _pack(f.key) + _pack(f.value) +
             struct.pack("<I", len(f.headers)) + headers)
@@ -216,7 +215,7 @@ def read_frames(path):
 
 
 class Messages:
-    """A reader of msgpack: `messages` gives (bytes, object) of a concatenation."""
+    """Decoder of msgpack: `messages` yields (bytes, object) for concatenated values."""
 
     FIXED = {0xCA: ">f", 0xCB: ">d", 0xCC: ">B", 0xCD: ">H", 0xCE: ">I", 0xCF: ">Q",
              0xD0: ">b", 0xD1: ">h", 0xD2: ">i", 0xD3: ">q"}
@@ -275,13 +274,13 @@ def messages_of(path):
 
 
 def decoded(raw):
-    """The object that is a message."""
+    """Decode one message."""
     (_, message), = Messages(raw).messages()
     return message
 
 
 class Daemon:
-    """`evenkeel run` with its configuration; use as a context."""
+    """`evenkeel run` with its configuration, as a context manager."""
     LAG_SECONDS = 1.2
 
     def __init__(self, folder, broker, source, target, assets, rules=None, model=None, more="",
@@ -336,19 +335,19 @@ class Daemon:
             return file.read()
 
     def last_words(self):
-        """Why it ended; librdkafka may log something still later."""
+        """Return its final error; librdkafka may log more after it."""
         words = [line for line in self.log().splitlines() if line.startswith("evenkeel: ")]
         if not words:
             raise AssertionError(f"it ended with {self.process.poll()}, without a word:\n{self.log()}")
         return words[-1]
 
     def lists_in_sketches(self, feature):
-        """Of all traffic, since ever."""
+        """Return the lists in the sketches of all traffic since the start."""
         cells = [c for c in self.json("/api/v1/features/" + feature)["cells"] if c["segment"] is None]
         return cells[0]["life"]["lists"] if cells else 0
 
     def get(self, path):
-        """(status, body)"""
+        """Return (status, body)."""
         try:
             with urllib.request.urlopen(f"http://{self.http}{path}", timeout=promised(5)) as answer:
                 return answer.status, answer.read().decode()
@@ -358,11 +357,11 @@ class Daemon:
             return 0, ""
 
     def json(self, path):
-        """Of a page; waits for a daemon that is about to start."""
+        """Return a page as JSON; waits for a daemon that is starting."""
         return json.loads(eventually(f"{path} answers", lambda: self.get(path)[1]))
 
     def status(self):
-        """As it is now; empty when there is nobody who tells."""
+        """Return the current status; empty if the daemon does not respond."""
         return json.loads(self.get("/api/v1/status")[1] or "{}")
 
     def assert_running(self):
@@ -378,13 +377,13 @@ class Daemon:
         return self
 
     def drained(self):
-        """Whether all there is has been read, and its output acknowledged or committed; not if nobody tells."""
+        """Return whether all input is read and its output acknowledged or committed; False without a response."""
         ready, status = self.get("/ready")[0], self.status()
         return ready == 200 and status.get("lag") == 0 and status["in_flight"] == 0
 
     def settled(self):
-        """Drained of all that was sent before the call: the lag that is told is of the last second, so that a lag of
-        nothing counts when it is told again after that, and nothing was read in between."""
+        """Wait until everything sent before the call is processed. The reported lag is up to a second old, so a lag
+        of 0 counts only if reported again without reads in between."""
         before = self.status()
         if not self.drained():
             return False
@@ -400,14 +399,14 @@ class Daemon:
         return self
 
     def metric(self, series):
-        """The value of a series of /metrics; 0 when it is not there."""
+        """Return the value of a series of /metrics; 0 if absent."""
         for line in self.get("/metrics")[1].splitlines():
             if line.startswith(series + " "):
                 return float(line.split()[-1])
         return 0
 
     def wait_handled(self, count):
-        """Until so many messages came out or became dead letters."""
+        """Wait until that many messages are forwarded or dead-lettered."""
         def handled():
             self.assert_running()
             status = self.json("/api/v1/status")
@@ -416,10 +415,10 @@ class Daemon:
         return self
 
     def wait_end(self):
-        """Until it ends by itself; the exit status."""
+        """Wait for its own exit. Return the exit status."""
         return self.process.wait(timeout=WAIT)
 
     def stop(self, number=signal.SIGTERM, seconds=WAIT):
-        """Ends it, within so many seconds; the exit status."""
+        """Stop it within that many seconds. Return the exit status."""
         self.process.send_signal(number)
         return self.process.wait(timeout=seconds)

@@ -1,9 +1,9 @@
-"""The way of a list through the program: which functions `run` calls for each message, by module.
+"""Call coverage of a list: the functions that `run` calls for each message, by module.
 
     EVENKEEL=... EKTOOL=... KAFKA_LIBS=... python3 tests/kafka/list_path.py BUILD
 
-BUILD holds a build with --coverage. The same stream is sent in two lengths; a function on the way of a list is called
-at least once more for each message that one stream has more than the other. A module is a source with its headers.
+BUILD holds a build with --coverage. The same stream is sent in two lengths. A function is on the list path if it is
+called at least once more per additional message. A module is a source with its headers.
 """
 import collections
 import contextlib
@@ -21,13 +21,13 @@ import fixtures
 from harness import Daemon
 
 LENGTHS = (300, 1300)
-CALLED = .9  # times for each further message; worker threads may hold the last ones back
-# Headers that only make up the sources of their family.
+CALLED = .9  # calls per additional message; worker threads may hold the last ones
+# Headers that only build the sources of their family.
 PIECES = re.compile(r"(_body|_inner|_internal|_wire)$")
 
 
 def run_stream(world, length, counters):
-    """Hands `length` lists through the program, whose counters end in the folder `counters`."""
+    """Send `length` lists through the program, and store its counters in the folder `counters`."""
     source, target = world.topics(1)
     world.send(source, fixtures.numbered(world.hotel(length)))
     os.environ["GCOV_PREFIX"] = counters
@@ -38,7 +38,7 @@ def run_stream(world, length, counters):
 
 
 def read_calls(build, counters):
-    """(file, function) to the number of calls."""
+    """Return the number of calls by (file, function)."""
     calls = collections.Counter()
     for data in pathlib.Path(counters + str(build)).rglob("*.gcda"):
         notes = build / data.relative_to(counters + str(build)).with_suffix(".gcno")
@@ -51,7 +51,7 @@ def read_calls(build, counters):
 
 
 def exported(build):
-    """Functions that other files can call."""
+    """Return the functions with external linkage."""
     objects = map(str, build.rglob("*.o"))
     text = subprocess.run(["nm", "-P", "--defined-only", *objects], capture_output=True, text=True, check=True).stdout
     return {line.split()[0] for line in text.splitlines() if " T " in line}

@@ -1,4 +1,4 @@
-"""Runs the tests against a real broker, with --soak the long ones; the last line is `N passed, N failed`.
+"""Run the tests against a real broker, with --soak the long ones; the last line is `N passed, N failed`.
 
     EVENKEEL=build/evenkeel EKTOOL=build/tests/kafka/ektool KAFKA_LIBS=build/kafka/libs \\
       python3 tests/kafka/run.py [--soak] [CLASS[.TEST]...]
@@ -41,7 +41,7 @@ SOAK = (soak_outage, soak_rebalance)
 
 
 def suites(names, modules):
-    """One for each class, or for each name."""
+    """Return one suite per class, or per name."""
     loader = unittest.TestLoader()
     if not names:
         return [suite for module in modules for suite in loader.loadTestsFromModule(module) if suite.countTestCases()]
@@ -54,7 +54,7 @@ def suites(names, modules):
 def main(words):
     soak = words[:1] == ["--soak"]
     names, modules = (words[1:], SOAK) if soak else (words, MODULES)
-    # What measures is alone.
+    # Measurements run alone.
     result = workers.share(suites(names, modules), MODULES + SOAK, 1 if soak else workers.COUNT)
     skipped = f", {result.skipped} skipped" if result.skipped else ""
     print(f"{result.run - result.failed - result.skipped} passed, {result.failed} failed{skipped}")

@@ -1,6 +1,6 @@
-/* Loaded before librdkafka (LD_PRELOAD), makes every message cost a worker SLOW_MS milliseconds: it
- * takes the headers off each that it sends on, once. And with NO_PROTOCOL it is as with a group
- * that is gone before its member has closed: nobody hears by which protocol it rebalances. */
+/* LD_PRELOAD library, loaded before librdkafka, that delays a worker by SLOW_MS per message. It
+ * hooks the call that detaches the headers of each forwarded message. With NO_PROTOCOL,
+ * rd_kafka_rebalance_protocol returns NULL, as when the group ends before its member has closed. */
 #include <dlfcn.h>
 #include <librdkafka/rdkafka.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-"""A long outage: nothing is lost, and what has piled up is worked off."""
+"""After a long outage no message is lost, and the backlog is processed."""
 import time
 import unittest
 
@@ -8,14 +8,14 @@ from test_errors import Flow
 
 WORLD = None  # set by run.py
 OUTAGE = 60  # seconds
-BEFORE = 20000  # messages, in the middle of which the broker goes
+BEFORE = 20000  # messages; the broker stops halfway
 
 
 class AnOutageOfAMinute(unittest.TestCase):
-    RATE = 500  # messages a second, which pile up with those who send them
+    RATE = 500  # messages a second, which queue at their senders
 
     def go_on(self, flow):
-        """As a supervisor does: a transaction that takes longer than it may ends the program."""
+        """Restart as a supervisor does: a transaction timeout ends the program."""
         d = flow.daemon
         if d.process.poll() is not None:
             self.assertEqual((flow.delivery, d.process.poll()), ("exactly_once", 1), d.log())
@@ -25,7 +25,7 @@ class AnOutageOfAMinute(unittest.TestCase):
         return d
 
     def outage(self, flow):
-        """Without a broker, under supervision."""
+        """Run without a broker, supervised."""
         WORLD.broker.down(crash=True)
         end = time.monotonic() + OUTAGE
         while time.monotonic() < end:

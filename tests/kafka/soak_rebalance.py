@@ -1,4 +1,4 @@
-"""Partitions that change hands again and again, under load."""
+"""Repeated rebalances under load."""
 import signal
 
 from harness import eventually
@@ -9,7 +9,7 @@ class AgainAndAgain(Hands):
     ROUNDS, RATE, PARTITIONS = 30, 400, 4
 
     def round(self, group, one, number):
-        """Another one comes, and goes in good order, or every third time suddenly."""
+        """Add an instance, then stop it gracefully, or kill it every third time."""
         with group.instance("two") as two:
             eventually("both have a share",
                        lambda: [partitions(d) for d in (one, two)] == [self.PARTITIONS // 2] * 2)

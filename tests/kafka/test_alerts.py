@@ -1,4 +1,4 @@
-"""Alerts: a real Alertmanager, and servers that answer, refuse, stand still or are not who they should be."""
+"""Alerts: a real Alertmanager, and sinks that respond, reject, hang or have a wrong identity."""
 import contextlib
 import http.server
 import json
@@ -23,8 +23,7 @@ SECRET = "T0/B0/very-secret"
 
 
 class Sink:
-    """A web server on this machine. `answers` are (status, headers) for one request each, the last for all that
-    follow; None: it takes the request and never answers."""
+    """Local web server. `answers` are (status, headers), one per request; the last repeats. None: never respond."""
 
     def __init__(self, *answers, certificate=None):
         self.answers, self.got, self.lock, self.over = list(answers or [(200, {})]), [], threading.Lock(), threading.Event()
@@ -49,7 +48,7 @@ class Sink:
 
         class Server(http.server.ThreadingHTTPServer):
             def handle_error(self, *_):
-                """Of one that goes away before it is answered."""
+                """Ignore a client that disconnects early."""
 
         self.server = Server(("127.0.0.1", 0), Handler)
         scheme = "http"
@@ -76,7 +75,7 @@ class Sink:
 
 @contextlib.contextmanager
 def alertmanager(folder):
-    """The address of a real one."""
+    """Return the address of a real Alertmanager."""
     url = f"http://127.0.0.1:{free_port()}"
     config = os.path.join(folder, "alertmanager.yml")
     with open(config, "w") as out:
@@ -93,7 +92,7 @@ def alertmanager(folder):
 
 
 def shown(url):
-    """The alerts that fire, as Alertmanager tells; None: it does not answer."""
+    """Return the firing alerts of Alertmanager; None if it does not respond."""
     try:
         with urllib.request.urlopen(url + "/api/v2/alerts", timeout=5) as answer:
             return json.load(answer)
@@ -122,7 +121,7 @@ class OneAlertPerCause(unittest.TestCase):
                 f"pagerduty: {{routing_key: 0123456789abcdef, url: \"{pager.url}\"}}"])
 
     def one(self, manager):
-        """The only alert that Alertmanager has."""
+        """Return the only alert of Alertmanager."""
         alerts = eventually("Alertmanager has it", lambda: shown(manager))
         self.assertEqual(len(alerts), 1, alerts)
         return alerts[0]
@@ -208,10 +207,10 @@ class AFleet(unittest.TestCase):
 
 
 class Sinks(unittest.TestCase):
-    """With `run --test-alerts`, which needs no broker."""
+    """`run --test-alerts`, which needs no broker."""
 
     def tried(self, sink, status=0, timeout="5s"):
-        """What is printed of the sink."""
+        """Return the printed result of the sink."""
         path = tempfile.mktemp(suffix=".yaml", dir=WORLD.folder)
         with open(path, "w") as out:
             out.write("input: {brokers: \"127.0.0.1:1\", topics: [a], group: g}\noutput: {topic: b, dead_letter_topic: c}\n"
@@ -248,7 +247,7 @@ class Sinks(unittest.TestCase):
             self.assertEqual(other.bodies(), [])
 
     def certificate(self, *words):
-        """A key and a certificate of its own in one file, and the certificate alone."""
+        """Create a key with a self-signed certificate in one file, and the certificate alone."""
         pem = tempfile.mktemp(suffix=".pem", dir=WORLD.folder)
         subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", pem, "-out", pem + ".crt",
                         "-days", "2", "-subj", "/CN=sink", *words], check=True, capture_output=True)

@@ -1,5 +1,5 @@
-"""All that reaches into a running stage at the same time: others of its fleet come and go, its rules are read again, people
-give orders, and pages are asked for, while lists come and one feature is at fault."""
+"""Concurrent changes to a running stage under load with a faulty feature: fleet members join and leave, rules are
+reloaded, operator commands and page requests arrive."""
 import signal
 import threading
 import unittest
@@ -21,7 +21,7 @@ class AllAtOnce(unittest.TestCase):
     COUNT, FAULTY, RATE, ASKERS, TIMES = 3000, 600, 300, 3, 2
 
     def ask(self, d, over, failures):
-        """One page after the other, until it is over."""
+        """Request one page after the other until the end."""
         asked = 0
         while not over.is_set() or asked < len(PAGES):
             status, _ = d.get(PAGES[asked % len(PAGES)])
@@ -30,12 +30,12 @@ class AllAtOnce(unittest.TestCase):
             asked += 1
 
     def order(self, d):
-        """What people may tell it."""
+        """Send operator commands."""
         for words in (("pause", "--reason", "odd"), ("resume",), ("pin", "taxes", "--action", "route", "--reason", "odd"), ("unpin", "taxes")):
             self.tell(d, words)
 
     def tell(self, d, words):
-        """A fleet whose decider changes in that moment may take longer than the command waits; what was lost is told again."""
+        """Send a command. A leader change may exceed the command's timeout; lost ones are sent again."""
         status, _, said = tell(*words, "-c", d.config)
         if status and "nobody in the fleet has decided" in said:
             eventually("it is decided", lambda: self.last_order(d) != "pending")
@@ -75,7 +75,7 @@ class AllAtOnce(unittest.TestCase):
                 asker.start()
             for _ in range(self.TIMES):
                 self.reload(one, "perhaps", "refused")
-                self.write("enforce")  # what the other one reads when it starts
+                self.write("enforce")  # rules for the other instance's start
                 with fleet.instance("two", **common) as two:
                     self.order(one)
                     test_fleet.wait_for("each has a share", two, lambda t=two: [d.status().get("partitions") for d in (one, t)] == [1, 1])

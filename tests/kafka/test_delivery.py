@@ -1,4 +1,4 @@
-"""What goes in comes out: byte for byte, in order, or as a dead letter with its reason."""
+"""Every input message is forwarded byte for byte and in order, or dead-lettered with a reason."""
 import json
 import os
 import signal
@@ -24,7 +24,7 @@ def daemon(source, target, **more):
 
 
 def in_order(test, frames):
-    """The numbers of each partition only rise."""
+    """Check that numbers increase in each partition."""
     for partition in {f.partition for f in frames}:
         mine = [int(f.header("n")) for f in frames if f.partition == partition]
         test.assertEqual(mine, sorted(mine))
@@ -164,7 +164,7 @@ class WhatCannotBeRead(unittest.TestCase):
 
 class DeadLetters(unittest.TestCase):
     def test_can_be_looked_at_and_sent_again_once_the_cause_is_mended(self):
-        """As docs/runbooks.md has it: a capture says why, a second instance puts back what can be read now."""
+        """As in docs/runbooks.md: a capture shows the reason, and a second instance reprocesses the fixed messages."""
         source, target = WORLD.topics()
         WORLD.broker.create(source + ".dead")
         values = WORLD.hotel(30, "json")
@@ -193,7 +193,7 @@ class DeadLetters(unittest.TestCase):
 
 class AnOutputThatTakesLess(unittest.TestCase):
     def test_gets_what_it_can_and_the_rest_become_dead_letters(self):
-        """The broker refuses whole batches; only messages that are too large alone are dead."""
+        """The broker rejects whole batches; only messages too large by themselves are dead-lettered."""
         source, target = WORLD.topics()
         narrow = WORLD.broker.create(target + "-narrow", 1, "max.message.bytes", 12000)
         WORLD.broker.create(narrow + ".dead")
@@ -213,7 +213,7 @@ class AnOutputThatTakesLess(unittest.TestCase):
         self.assertEqual(set(numbers(WORLD.read(narrow))), set(range(200)) - large)
 
     def test_gets_lists_as_they_came_that_do_not_fit_with_other_scores(self):
-        """Scores of one digit become long ones: no list is lost to a route, nor held against it."""
+        """One-digit scores become long ones: no list is lost to a route or counted against it."""
         source, target = WORLD.topics()
         narrow = WORLD.broker.create(target + "-narrow", 1, "max.message.bytes", 12000)
         WORLD.broker.create(narrow + ".dead")
@@ -247,7 +247,7 @@ class Restarts(unittest.TestCase):
     COUNT = 6000
 
     def run_through(self, number, partitions=2, pipeline=""):
-        """Sends at a pace, ends the daemon in the middle, starts it again; what came out."""
+        """Send at a rate, stop and restart the daemon halfway. Return the output."""
         source, target = WORLD.topics(partitions)
         values = WORLD.hotel(500)
         frames = numbered([values[i % 500] for i in range(self.COUNT)], partitions)
@@ -460,7 +460,7 @@ class Capture(unittest.TestCase):
         self.assertEqual(told, {name: shown[name] for name in told})
 
     def test_partitions_come_out_in_the_order_of_time(self):
-        """Sent one partition after the other, so that no order of arrival is that of time."""
+        """Sent one partition after the other, so that arrival order differs from time order."""
         source, _ = WORLD.topics(3)
         frames = numbered(WORLD.hotel(100) * 9, 3)
         WORLD.send(source, sorted(frames, key=lambda f: -f.partition))

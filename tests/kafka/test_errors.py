@@ -1,4 +1,4 @@
-"""What goes wrong with brokers, topics and rights: said by name, and nothing is lost."""
+"""Errors of brokers, topics and ACLs are reported by name, and no message is lost."""
 import threading
 import time
 import unittest
@@ -14,7 +14,7 @@ def secure():
 
 
 class Flow:
-    """Messages through one daemon, on topics of its own."""
+    """Messages through one daemon with its own topics."""
 
     def __init__(self, broker=None, partitions=1, keeps_state=False, **more):
         self.broker = broker or WORLD.broker
@@ -36,7 +36,7 @@ class Flow:
 
 
 class Rights(unittest.TestCase):
-    """Of a user who has all but one."""
+    """A user with all rights except one."""
     NEEDS = "secure"
 
     def rights(self, flow):
@@ -44,7 +44,7 @@ class Rights(unittest.TestCase):
                 "output": f"Write topic {flow.target}", "dead": f"Write topic {flow.target}.dead"}
 
     def flow(self, which, **more):
-        """With all rights."""
+        """Return a flow with all rights."""
         flow = Flow(secure(), brokers=secure().at("sasl_plaintext"), group=f"right-{which}-{time.monotonic_ns()}",
                     more="security.protocol: sasl_plaintext, sasl.mechanism: PLAIN, sasl.username: alice, "
                     f"sasl.password: {secure().PASSWORDS['alice']}", **more)
@@ -63,7 +63,7 @@ class Rights(unittest.TestCase):
 
 class ARightThatIsMissing(Rights):
     def begin(self):
-        """A flow for each right."""
+        """Create a flow for each missing right."""
         return {which: self.flow(which) for which in ("input", "group", "output", "dead")}
 
     def test_ends_the_program_at_its_start_with_its_name(self):
@@ -111,7 +111,7 @@ class ARightOnTheStateThatIsMissing(Rights):
         return {**super().rights(flow), "read": f"Read topic {flow.state}", "write": f"Write topic {flow.state}"}
 
     def test_ends_the_program_with_the_topic_and_the_right_and_nothing_is_forgotten(self):
-        """Without Write the first state cannot be written, without Read a restart cannot go on from it."""
+        """Without Write the first state cannot be written; without Read a restart cannot continue from it."""
         flows = {which: self.flow(which, keeps_state=True) for which in ("read", "write")}
         read, write = flows.values()
         secure().revoke("alice", self.rights(write)["write"])
@@ -139,7 +139,7 @@ class ATopicThatGoes(unittest.TestCase):
         self.assertIn(f"topic '{flow.target}'", d.last_words())
 
     def goes_on_with_another(self, flow):
-        """The output is made again, and what is left is read."""
+        """Recreate the output; the rest of the input is forwarded."""
         WORLD.broker.create(flow.target)
         with flow.daemon as d:
             d.wait_drained()
@@ -153,7 +153,7 @@ class ATopicThatGoes(unittest.TestCase):
             WORLD.broker.delete(flow.target)
 
             def ended():
-                """A broker that is busy may take the one or other list before it deletes."""
+                """A busy broker may accept some lists before the deletion."""
                 flow.send(20)
                 time.sleep(1)
                 return d.process.poll() is not None
@@ -168,7 +168,7 @@ class ATopicThatGoes(unittest.TestCase):
         with flow.daemon as d:
             d.wait_ready().wait_handled(20)
             WORLD.broker.delete(flow.target)
-            time.sleep(5)  # in which it asks several times, and nothing is to be written
+            time.sleep(5)  # several retries, without any write
             flow.send(20)
             self.ends_for_its_output(d, flow)
         self.goes_on_with_another(flow)
@@ -191,7 +191,7 @@ class ATopicThatGoes(unittest.TestCase):
 
 
 class ADeadLetterTopicThatTakesLess(unittest.TestCase):
-    """Than the message is: no message ends the program."""
+    """Smaller than the message's limit: no message ends the program."""
     MODES = ("at_least_once", "exactly_once")
     ROOM, MORE = 300000, bytes(400000)
     CUT = {10: "headers", 20: "value", 30: "value,key", 40: "headers,value", 41: "headers,value,key"}
@@ -203,7 +203,7 @@ class ADeadLetterTopicThatTakesLess(unittest.TestCase):
             f.headers += [("padding", self.MORE)] * ("headers" in left)
             f.value = self.MORE if "value" in left else f.value
             f.key = self.MORE if "key" in left else b"key"
-            f.headers *= "headers" in left  # of those that have none none are left out
+            f.headers *= "headers" in left  # without headers none are dropped
         return frames
 
     def assert_cut(self, flow, frames, cut):
@@ -240,7 +240,7 @@ class ADeadLetterTopicThatTakesLess(unittest.TestCase):
                 self.assertNotIn("transaction_aborted", d.log())
 
     def test_gets_it_so_when_only_the_broker_knows(self):
-        """The limits were asked for before they were lowered."""
+        """The limits were read before they were lowered."""
         for delivery in self.MODES:
             with self.subTest(delivery):
                 cut = self.CUT if delivery == "at_least_once" else {41: self.CUT[41]}
@@ -272,7 +272,7 @@ class ADeadLetterTopicThatTakesLess(unittest.TestCase):
 
 class AnOutputThatStandsStill(unittest.TestCase):
     def test_for_longer_than_the_group_waits_for_a_poll_costs_no_partition(self):
-        """A producer that waits for 8 seconds before it sends, where 50 messages are let in at a time."""
+        """A producer that blocks for 8 seconds before a send, with at most 50 messages in flight."""
         flow = Flow(more="max.poll.interval.ms: 6000", limits="in_flight_messages: 50", output="linger.ms: 8000")
         flow.send(75)
         with flow.daemon as d:

@@ -1,4 +1,4 @@
-"""Exactly once: for who reads what is committed, every message came out once, whatever happened."""
+"""Exactly once: a read_committed consumer receives every message once, despite failures."""
 import contextlib
 import itertools
 import os
@@ -21,7 +21,7 @@ def daemon(source, target, instance="one", **more):
 
 
 def messages(count, partitions=1, cut_every=0):
-    """Frames of hotel lists; every so manyth has lost its last byte."""
+    """Return frames of hotel lists; every `cut`-th lacks its last byte."""
     values = WORLD.hotel(500)
     frames = numbered([values[i % 500] for i in range(count)], partitions)
     for f in frames[cut_every - 1::cut_every] if cut_every else []:
@@ -31,13 +31,13 @@ def messages(count, partitions=1, cut_every=0):
 
 class Once(unittest.TestCase):
     def assert_once(self, source_frames, target, dead=()):
-        """Every message is there once, as it was sent, in the order of its partition. A transaction of one that was
-        killed hides for limits.transaction_timeout what lies behind it."""
+        """Check that every message is present once, unchanged, in the order of its partition. The transaction of a
+        killed instance hides later messages for limits.transaction_timeout."""
         def look():
             found[:] = WORLD.read(target), WORLD.read(target + ".dead")
             return sum(map(len, found)) >= len(source_frames)
         found = []
-        with contextlib.suppress(AssertionError):  # what is missing is told below
+        with contextlib.suppress(AssertionError):  # missing messages are reported below
             eventually("all came out", look)
         out, letters = found
         self.assertEqual(sorted(numbers(out) + numbers(letters)), list(range(len(source_frames))))
@@ -80,7 +80,7 @@ class Killed(Once):
         self.kill_and_start(None, 1, "transaction_timeout: 2s")
 
     def test_what_was_not_committed_was_never_there(self):
-        """Outputs, dead letters and offsets wait in one transaction, which a kill voids."""
+        """Outputs, dead letters and offsets are in one transaction, which a kill aborts."""
         source, target = WORLD.topics()
         frames = messages(21, cut_every=5)
         WORLD.send(source, frames[:1])
@@ -118,7 +118,7 @@ class Together(Once):
         self.assert_once(frames, target)
 
     def test_one_that_stood_still_gives_up_what_it_had_and_goes_on(self):
-        """Its partitions are lost meanwhile: what it had in hand is not committed by it."""
+        """It loses its partitions while stopped, and does not commit the messages in flight."""
         source, target = WORLD.topics(2)
         frames = messages(self.COUNT, 2)
         sender = threading.Thread(target=WORLD.send, args=(source, frames, 400))
@@ -141,7 +141,7 @@ class Together(Once):
         self.assert_once(frames, target)
 
     def test_a_twin_of_the_same_name_ends_the_first_with_a_sentence(self):
-        source, target = WORLD.topics(2)  # one for each, so that both have something to commit
+        source, target = WORLD.topics(2)  # one for each, so that both have offsets to commit
         frames = messages(2000, 2)
         WORLD.send(source, frames[:1000])
         with daemon(source, target) as first:
@@ -160,7 +160,7 @@ class Together(Once):
 
 class Refused(Once):
     def test_a_message_of_any_size_comes_out_or_becomes_a_dead_letter(self):
-        """Byte by byte around what the output takes, which a broker counts in its own way."""
+        """Byte by byte around the output's limit, as the broker measures it."""
         for delivery in ("exactly_once", "at_least_once"):
             with self.subTest(delivery=delivery):
                 source, target = WORLD.topics()
@@ -228,7 +228,8 @@ class Steady(Once):
 
 class ATransactionThatOutlivesItsTime(Once):
     def test_while_the_broker_stands_still_is_voided_and_comes_again(self):
-        """Whether the program goes on or ends depends on who notices first; a supervisor starts it again."""
+        """The program continues or exits, depending on which side detects the timeout first; a supervisor restarts
+        it."""
         source, target = WORLD.topics(2)
         frames = messages(3000, 2)
         sender = threading.Thread(target=WORLD.send, args=(source, frames, 400))
@@ -240,7 +241,7 @@ class ATransactionThatOutlivesItsTime(Once):
             time.sleep(8)
             WORLD.broker.signal(signal.SIGCONT)
             sender.join()
-            time.sleep(d.LAG_SECONDS)  # the lag that is told is of before
+            time.sleep(d.LAG_SECONDS)  # until the reported lag is current
             eventually("it ends, or goes on", lambda: d.process.poll() is not None or
                        d.get("/ready")[0] == 200 and d.status().get("lag") == 0)
             if d.process.poll() is not None:
@@ -253,7 +254,7 @@ class ATransactionThatOutlivesItsTime(Once):
 
 
 class Alerts(Once):
-    """Findings of price that comes in cents from list 1,000 on."""
+    """Findings of prices in cents from list 1,000 on."""
     COUNT = 2500
 
     def faulty(self):
@@ -264,7 +265,7 @@ class Alerts(Once):
         return numbered([raw for raw, _ in messages_of(path)])
 
     def test_are_told_once_although_their_transaction_is_aborted(self):
-        """Its member stands still for longer than its session, so what it had done is void."""
+        """A member stopped beyond its session timeout has its transaction aborted."""
         source, target = WORLD.topics()
         alerts = WORLD.broker.create(target + ".alerts")
         frames = self.faulty()

@@ -1,4 +1,4 @@
-"""What people say to one instance of a fleet holds for all, over a restart too."""
+"""An operator command to one instance applies to the whole fleet, also after a restart."""
 import itertools
 import signal
 
@@ -25,13 +25,13 @@ class Ordered(test_fleet.OnePlan):
             wait_for(what, i, lambda i=i: condition(i))
 
     def wait_more(self, what, instances, count):
-        """Of lists that are counted so."""
+        """Wait for that many more counted lists."""
         before = {i: status(i)[count] for i in instances}
         self.wait_all(what, instances, lambda i: status(i)[count] > before[i] + 20)
 
     def test_an_order_to_one_holds_for_all_and_over_a_restart(self):
         fleet, http = Fleet(2), {"http": f"token_file: {tokens()}"}
-        values = itertools.cycle(lists(self.COUNT, self.COUNT))  # nothing is wrong with them
+        values = itertools.cycle(lists(self.COUNT, self.COUNT))  # healthy
         with fleet.endless(values, self.RATE, 2) as stream, \
                 fleet.instance("one", **http) as one, fleet.instance("two", **http) as two:
             self.wait_shared((one, two), [1, 1])
@@ -73,7 +73,7 @@ class Ordered(test_fleet.OnePlan):
 
 
 class Accepted(Ordered):
-    """A change of scale that is meant, from then on, at every instance and whoever decides."""
+    """An accepted shift applies at every instance from then on, under any leader."""
     COUNT, FAULTY, RATE = 4000, 1500, 250
     AT = ("price", "--segment", "arm=B")
 

@@ -1,4 +1,4 @@
-"""The events as a stream, and clients that mean no good: ranking goes on, and all of them are over some time."""
+"""Event stream and hostile clients: ranking continues, and every connection ends eventually."""
 import json
 import os
 import signal
@@ -28,7 +28,7 @@ def request(path, *headers):
 
 
 def everything(link):
-    """What comes until the other side closes."""
+    """Read until the server closes the connection."""
     found = b""
     try:
         while part := link.recv(65536):
@@ -39,7 +39,7 @@ def everything(link):
 
 
 class Stream:
-    """One who follows the events: of each its number, its kind and what it says."""
+    """Event stream client: number, kind and data of each event."""
 
     def __init__(self, d, *headers, path="/api/v1/events?stream"):
         self.link = link_to(d, request(path, "Accept: text/event-stream", *headers).replace(b"HTTP/1.1", b"HTTP/1.0"))
@@ -49,7 +49,7 @@ class Stream:
             self.head += line.decode() + "\n"
 
     def next(self):
-        """Of the next event that has something to say."""
+        """Return the next event with data."""
         event = {}
         while line := self.file.readline():
             line = line.decode().rstrip("\n")
@@ -61,7 +61,7 @@ class Stream:
         raise AssertionError("the stream has ended")
 
     def until(self, wanted):
-        """What is told up to the first event that `wanted` takes, status aside."""
+        """Return the events up to the first match of `wanted`, without status events."""
         told = []
         while not told or not wanted(*told[-1]):
             number, kind, said = self.next()
@@ -92,7 +92,7 @@ class EventStream(unittest.TestCase):
         self.d.wait_ready()
 
     def reload(self):
-        """Each is told, and decided."""
+        """Check that each reload is reported and recorded as a decision."""
         for count in range(2, 5, 2):
             self.d.process.send_signal(signal.SIGHUP)
             eventually("a reload is told", lambda: len(self.d.json("/api/v1/events")) >= count)
@@ -198,7 +198,7 @@ class Abuse(unittest.TestCase):
         while slow:
             for link in list(slow):
                 try:
-                    link.send(b"x")  # something comes all the time
+                    link.send(b"x")  # continuous input
                     link.settimeout(.1)
                     if link.recv(65536) == b"":
                         slow.remove(link)

@@ -1,5 +1,5 @@
-"""Messages of one item through a real topic: a fault is found list by list and routed item by item, every query under
-one plan, whatever the lists are mixed with."""
+"""Messages of one item on a real topic: a fault is found per list and routed per item, and every query has one plan
+despite interleaved lists."""
 import collections
 import os
 import random
@@ -18,7 +18,7 @@ def without_score(message):
 
 
 def interleaved(messages, seed):
-    """Items of a few lists at a time, in any order; lists begin in theirs."""
+    """Return the items of a few lists at a time, interleaved; lists start in order."""
     lists = collections.OrderedDict()
     for raw, message in messages:
         lists.setdefault(message["query"], []).append((raw, message))
@@ -53,13 +53,13 @@ class ItemByItem(unittest.TestCase):
         return messages_of(at("faulty.mp"))
 
     def frames(self, mixed):
-        """Keyed by the query, which decides the partition."""
+        """Return frames keyed by the query, which selects the partition."""
         return [Frame(raw, message["query"].encode(), START_MS + i, [("n", str(i).encode())],
                       int(message["query"].rsplit("-", 1)[1]) % PARTITIONS)
                 for i, (raw, message) in enumerate(mixed)]
 
     def check_outputs(self, mixed, out):
-        """Each message once, each query under one plan; only scores differ, and only of arm B."""
+        """Check that each message is present once, each query has one plan, and only scores of arm B change."""
         self.assertEqual(sorted(int(f.header("n")) for f in out), list(range(len(mixed))))
         plans, routed = collections.defaultdict(set), 0
         for f in out:
@@ -86,7 +86,7 @@ class ItemByItem(unittest.TestCase):
                     model=os.path.join(folder, "model.safetensors"), alerts=alerts,
                     message="layout: item", assembly="timeout: 24h") as d:
             d.wait_ready()
-            WORLD.send(source, self.frames(mixed), rate=RATE)  # as it comes: partitions are in step
+            WORLD.send(source, self.frames(mixed), rate=RATE)  # paced, so that partitions stay in step
             d.wait_handled(len(mixed))
             metrics = eventually("all lists were taken", lambda: self.taken(d))
             events = d.json("/api/v1/events?n=1000")

@@ -1,4 +1,4 @@
-"""What people decide of findings: over HTTP and with the commands."""
+"""Operator decisions on findings over HTTP and by command."""
 import json
 import unittest
 
@@ -12,7 +12,7 @@ WORLD = None  # set by run.py
 
 
 class Accepted(unittest.TestCase):
-    """Prices of arm B come in cents; somebody says that they are meant to, and takes it back."""
+    """Prices of arm B arrive in cents; an operator accepts the shift and reverts it."""
     COUNT, FAULTY, ACCEPTED, REVERTED = 2400, 700, 1400, 1900
     KEYS = {"feature": "price", "segment": {"arm": "B"}}
 
@@ -64,7 +64,7 @@ class Accepted(unittest.TestCase):
 
 
 class Pinned(unittest.TestCase):
-    """What is done is settled by people: routed where nothing is wrong, and left alone where something is."""
+    """Pins override findings: a healthy feature is routed, a faulty one is not."""
     COUNT, FAULTY, PINNED, LEFT, FREE = 2000, 800, 200, 500, 1600
     PLACE = ("price", "--segment", "arm=B")
 

@@ -24,13 +24,13 @@ def tokens():
 
 
 def tell(*words):
-    """(status, standard output, standard error) of a command."""
+    """Return (status, standard output, standard error) of a command."""
     done = subprocess.run([EVENKEEL, *words], capture_output=True, text=True, timeout=WAIT)
     return done.returncode, done.stdout, done.stderr
 
 
 def raw(d, request):
-    """What comes back until the other side closes; fails when nothing comes for so long."""
+    """Read until the server closes; fails on a timeout."""
     host, port = d.http.split(":")
     with socket.create_connection((host, int(port)), timeout=WAIT) as s:
         answer = b""
@@ -84,7 +84,7 @@ class KillSwitch(unittest.TestCase):
         out = WORLD.read(target)
         actions = [f.header("ek-action") for f in out]
         paused = [i for i, action in enumerate(actions) if action == "paused"]
-        self.assertEqual(paused, list(range(paused[0], paused[-1] + 1)))  # one stretch, in the order of the input
+        self.assertEqual(paused, list(range(paused[0], paused[-1] + 1)))  # one contiguous range, in input order
         self.assertGreater(len(paused), 300)
         for f in out[paused[0]:paused[-1] + 1]:
             self.assertEqual(f.value, frames[int(f.header("n"))].value)
@@ -163,7 +163,7 @@ class BegunPaused(unittest.TestCase):
 
 
 class Kept(unittest.TestCase):
-    """A stage that keeps its state, under rules that pin the price in one arm."""
+    """A stage with state, under rules that pin the price in one arm."""
     RULES = ("version: 1\nsegments: [arm]\n"
              "pins: [{feature: price, segment: {arm: B}, action: route, reason: its prices mean something else}]\n")
     PART = 150

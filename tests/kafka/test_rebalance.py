@@ -1,5 +1,4 @@
-"""Partitions that change hands: in good order, suddenly, between instances that have names of their own,
-and while workers are slow."""
+"""Rebalances: graceful, after crashes, with static members, and with slow workers."""
 import collections
 import re
 import signal
@@ -14,11 +13,11 @@ from test_exactly import Once, messages
 WORLD = None  # set by run.py
 MODES = ("at_least_once", "exactly_once")
 COOPERATIVE = "partition.assignment.strategy: cooperative-sticky"
-SOON = "heartbeat.interval.ms: 300"  # how late a member hears that others came or went
+SOON = "heartbeat.interval.ms: 300"  # delay until a member detects joins and leaves
 
 
 class Group:
-    """Instances of one group on a pair of topics of its own, and the messages they are fed."""
+    """Instances of one group with their own pair of topics, and their messages."""
 
     def __init__(self, delivery, partitions, **common):
         self.source, self.target = WORLD.topics(partitions)
@@ -43,7 +42,7 @@ class Group:
             self.failure = failure
 
     def feed(self, rate):
-        """From now on, in the background, until it is enough."""
+        """Send in the background until stopped."""
         self.feeder = threading.Thread(target=self._feed, args=(rate,))
         self.feeder.start()
         return self
@@ -63,8 +62,8 @@ class Group:
             self.feeder.join()
 
     def times(self):
-        """How often each message came out, when all have: a transaction of one that was killed hides for
-        limits.transaction_timeout what lies behind it."""
+        """Return how often each message was forwarded, after all were. The transaction of a killed instance hides
+        later messages for limits.transaction_timeout."""
         def look():
             times = collections.Counter(numbers(WORLD.read(self.target) + WORLD.read(self.target + ".dead")))
             self.missing = sorted(set(range(len(self.frames))) - set(times))
@@ -84,13 +83,13 @@ def passed(d):
 
 
 def told(d, event):
-    """Partitions of which the log tells this, in its order."""
+    """Return the partitions in these log lines, in order."""
     return [int(p) for p in re.findall(rf"event={event} topic=\S+ partition=(\d+)", d.log())]
 
 
 class Hands(Once):
     def assert_all(self, group, twice=0):
-        """All came out, as they were sent; and no more often than the mode allows."""
+        """Check that all were forwarded unchanged, with no more duplicates than the mode allows."""
         times = group.times()
         repeated = sum(times.values()) - len(times)
         print(f"\n    {group.delivery}: {len(times)} in, {repeated} twice", end="")
@@ -109,7 +108,7 @@ class FromOneToThreeAndBack(Hands):
     RATE, PARTITIONS = 600, 6
 
     def go(self, group):
-        """One, then three, of which one leaves in good order and one is killed; what each was given."""
+        """Run one instance, then three, of which one stops and one is killed. Return the assignments of each."""
         with group, group.instance("one") as one:
             one.wait_ready()
             group.feed(self.RATE)
@@ -196,7 +195,7 @@ class WithANameOfItsOwn(Hands):
 
 
 class OneThatStoodStill(Hands):
-    """Longer than its session lasts; another has its partitions meanwhile. (With exactly once: test_exactly.)"""
+    """Stopped beyond its session timeout while another has its partitions. (With exactly once: test_exactly.)"""
     RATE = 400
 
     def test_sends_again_at_most_what_it_had(self):

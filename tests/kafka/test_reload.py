@@ -1,4 +1,4 @@
-"""Other rules for a running stage, by a signal, under load and with both deliveries."""
+"""Reload of rules by signal, under load and with both delivery modes."""
 import json
 import signal
 import unittest
@@ -28,7 +28,7 @@ class Reload(unittest.TestCase):
             out.write(rules(mode))
 
     def reload(self, mode, result):
-        """Other rules, and what comes of it."""
+        """Reload other rules. Return the result."""
         series = f'evenkeel_reloads_total{{result="{result}"}}'
         before = self.d.metric(series)
         self.write(mode)
@@ -58,7 +58,7 @@ class Reload(unittest.TestCase):
             self.assertEqual(self.d.stop(), 0, self.d.log())
             self.assertIn("event=reload_refused", self.d.log())
         out = WORLD.read(target)
-        self.assertEqual(sorted(numbers(out)), list(range(len(frames))))  # none lost, none doubled
+        self.assertEqual(sorted(numbers(out)), list(range(len(frames))))  # none lost, none duplicated
         for p in range(PARTITIONS):
             part = [n for f, n in zip(out, numbers(out)) if f.partition == p]
             self.assertEqual(part, sorted(part))

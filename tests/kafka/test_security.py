@@ -1,4 +1,4 @@
-"""TLS, client certificates and passwords: each way in, and what people read when it stays shut."""
+"""TLS, client certificates and passwords: each authentication method, and the errors of each failure."""
 import os
 import re
 import subprocess
@@ -9,7 +9,7 @@ from harness import EVENKEEL, Daemon, evenkeel, eventually
 
 WORLD = None  # set by run.py
 COUNT = 20
-KEY_PASSWORD = "key-pw"  # as certificates.sh sets it
+KEY_PASSWORD = "key-pw"  # as in certificates.sh
 
 
 def secure():
@@ -17,7 +17,7 @@ def secure():
 
 
 def keep(name, text, mode=0o600):
-    """A file as /run/secrets has them; its path."""
+    """Write a file with the permissions of /run/secrets. Return its path."""
     path = WORLD.path(name)
     with open(path, "w") as out:
         out.write(text)
@@ -45,13 +45,13 @@ def certificate(name="client", ca="ca"):
 
 
 def protected():
-    """A client key with a password."""
+    """Return a client key with a password."""
     return {**certificate(), "ssl.key.location": f"{secure().tls}/client-protected.key",
             "ssl.key.password": "${file:%s}" % keep("key.secret", KEY_PASSWORD)}
 
 
 def pem():
-    """Key and certificates as texts, the key from a file."""
+    """Return key and certificates as strings, the key from a file."""
     with open(f"{secure().tls}/client.crt") as crt, open(f"{secure().tls}/ca.pem") as ca:
         return {"security.protocol": "ssl", "ssl.ca.pem": ca.read(), "ssl.certificate.pem": crt.read(),
                 "ssl.key.pem": "${file:%s/client.key}" % secure().tls}
@@ -62,7 +62,7 @@ def yaml(properties):
 
 
 def secrets():
-    """What must not be seen anywhere."""
+    """Return all secrets."""
     with open(f"{secure().tls}/client.key") as file:
         key = file.read().splitlines()[1]
     return [*secure().PASSWORDS.values(), "wrong-Pw.0001", key, '"' + KEY_PASSWORD]
@@ -77,7 +77,7 @@ class Secure(unittest.TestCase):
     NEEDS = "secure"
 
     def assert_kept(self, d, *texts):
-        """No secret in the log, on a page, or in what the commands print of the configuration."""
+        """Check that no secret is in the log, on a page, or in printed configurations."""
         printed = [subprocess.run([EVENKEEL, *words, d.config], capture_output=True, text=True, check=False)
                    for words in (("run", "--print-config", "-c"), ("check",))]
         self.assertEqual([p.returncode for p in printed], [0, 0], printed)
@@ -90,7 +90,7 @@ class Secure(unittest.TestCase):
 
 
 class TheWaysIn(Secure):
-    """All at once: none disturbs another. Each logs all that it can."""
+    """All methods in parallel, each with full logging."""
 
     WAYS = {"plain": ("sasl_plaintext", lambda: sasl("PLAIN", "bob", tls=False)),
             "plain-tls": ("sasl_ssl", lambda: sasl("PLAIN")),
@@ -128,7 +128,7 @@ class TheWaysIn(Secure):
 
 
 class TheWaysThatStayShut(Secure):
-    """Of each the sentence, the word of /ready, and the metric."""
+    """For each failure: the error message, the code in /ready, and the metric."""
 
     USER = "wrong credentials: the broker refuses user 'alice' (%s): check sasl.username and sasl.password"
     WAYS = {
@@ -158,7 +158,7 @@ class TheWaysThatStayShut(Secure):
     }
 
     def named(self, d, word, sentence):
-        """Whether log, /ready and metrics tell the reason."""
+        """Return whether log, /ready and metrics contain the reason."""
         if d.process.poll() is not None:
             raise AssertionError(f"'{sentence}' was not told in time:\n{d.log()}")
         status, text = d.get("/ready")
@@ -167,7 +167,8 @@ class TheWaysThatStayShut(Secure):
                 sentence in d.log() and re.search(metric, d.get("/metrics")[1]))
 
     def assert_named(self, running):
-        """They end when nothing has changed for a while: all are asked before any answer is looked into."""
+        """Check all reasons. The programs stop when their status is stable, so all are queried before any result is
+        checked."""
         waiting, told = dict(running), []
 
         def all_named():
@@ -202,7 +203,7 @@ class TheWaysThatStayShut(Secure):
 
 
 class ASecureCapture(Secure):
-    """The other command that reads topics."""
+    """`capture` with TLS."""
 
     def capture(self, *words, status=0):
         path = WORLD.path("secure.capture")

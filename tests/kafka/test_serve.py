@@ -1,4 +1,4 @@
-"""`make broker`: what somebody without a broker tries things out with."""
+"""`make broker`: a broker for trials."""
 import contextlib
 import glob
 import os
@@ -19,7 +19,7 @@ def serve(port, folder):
 
 
 def of_folder(folder):
-    """Processes that have it in their command line, as the broker has."""
+    """Return the processes with this folder in their command line, such as the broker."""
     found = []
     for name in glob.glob("/proc/[0-9]*/cmdline"):
         with contextlib.suppress(OSError), open(name, "rb") as words:

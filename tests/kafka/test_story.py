@@ -1,5 +1,5 @@
-"""The whole story through a real topic: a fault comes, is named, the feature is routed, and the
-rankings of the lists it spoiled are as good as if it had not come."""
+"""End-to-end run on a real topic: a fault starts, is classified, the feature is routed, and the affected rankings are
+as good as without it."""
 import json
 import math
 import os
@@ -14,7 +14,7 @@ DEPTH = 10
 
 
 def ndcg(labels, scores):
-    """NDCG@10 with gain 2^label - 1; None for a list without a positive label."""
+    """Return NDCG@10 with gain 2^label - 1; None for a list without a positive label."""
     def gain(order):
         return sum((2 ** labels[i] - 1) / math.log2(place + 2)
                    for place, i in enumerate(order[:DEPTH]))
@@ -24,7 +24,7 @@ def ndcg(labels, scores):
 
 
 def quality(scored, labelled):
-    """Mean NDCG@10 of lists by their own scores and the labels of their twins."""
+    """Return the mean NDCG@10 of lists by their scores and the labels of their originals."""
     values = [ndcg([item["label"] for item in twin["items"]],
                    [item["score"] for item in one["items"]])
               for one, twin in zip(scored, labelled)]
@@ -38,15 +38,15 @@ def without_scores(message):
 
 
 class Story:
-    """Mixed into the test cases below, which say where the lists come from."""
+    """Mixin of the test cases below, which provide the lists."""
 
     feature = None
     segment = None
-    start = None  # the first query that may be faulty
+    start = None  # first query that may be faulty
     baseline = ""  # more defaults of the rules
 
     def play(self, folder, clean, faulty):
-        """Sends the faulty lists through the daemon; what came out and what it told."""
+        """Send the faulty lists through the daemon. Return its output and events."""
         source, target = WORLD.topics()
         alerts = WORLD.broker.create(target + ".alerts")
         rules = os.path.join(folder, "rules.yaml")
@@ -70,14 +70,14 @@ class Story:
         self.assertEqual(WORLD.read(target + ".dead"), [])
 
     def figures(self, page):
-        """What the live sketches say of the faulty cell, once they have all of its lists."""
+        """Return the live sketches of the faulty segment, after all of its lists."""
         cells = [c for c in page["cells"] if c["segment"] == self.segment]
         whole = [c for c in page["cells"] if c["segment"] is None]
         seen = whole and whole[0]["life"]["lists"] == len(self.given)
         return cells[0]["recent"] if cells and seen else None
 
     def least_ratio(self):
-        """Of the geometric mean in the cell, less a fifth: all of its newest lists, or as many as were broken."""
+        """Return a bound on the ratio of the segment's geometric mean, less a fifth, over its newest lists."""
         broken = sum(a != b for (a, _), (b, _) in zip(self.given, self.clean)) / len(self.given)
         return 5 if self.segment else .8 * 100 ** broken
 
@@ -91,7 +91,7 @@ class Story:
 
     @staticmethod
     def train(args, folder):
-        """The ranker upstream is a plain one; what takes over is routable."""
+        """Train a plain upstream ranker and a routable model."""
         for name, kind in (("model", []), ("upstream", ["--routing", "none", "--log-input", "none"])):
             evenkeel("train", *args, *kind, "-o", os.path.join(folder, name + ".safetensors"))
 

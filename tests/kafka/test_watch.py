@@ -1,5 +1,5 @@
-"""What Prometheus gets of a live instance: its own checker has nothing to say, the page of metrics names what is
-there and nothing else, and each panel of the dashboard has data, in a story with a fault."""
+"""Metrics in a real Prometheus during a fault: its checker has no findings, the metrics page lists exactly the
+exported families, and each dashboard panel has data."""
 import contextlib
 import json
 import math
@@ -19,14 +19,14 @@ sys.path.insert(0, os.path.join(os.path.dirname(HERE), "watch"))
 from panels import TOP, expressions  # noqa: E402
 
 WORLD = None  # set by run.py
-COUNT, FAULTY, BEFORE = 3600, 1800, 2800  # lists; the plan is waited for before the last of them
-DEAF = 'alertmanager: {url: "http://127.0.0.1:1"}'  # nobody takes alerts there
+COUNT, FAULTY, BEFORE = 3600, 1800, 2800  # lists; the last of them wait for the plan
+DEAF = 'alertmanager: {url: "http://127.0.0.1:1"}'  # no alert receiver
 TABLE = re.compile(r"^\| `(\w+)` \| (\w+) \| ([^|]*) \|", re.M)
 SAMPLE = re.compile(r'^(\w+)(?:\{(.*)\})? \S+$', re.M)
 
 
 def table():
-    """{family: (type, labels)} of docs/metrics.md."""
+    """Return {family: (type, labels)} of docs/metrics.md."""
     with open(os.path.join(TOP, "docs", "metrics.md")) as file:
         return {name: (kind, set(re.findall(r"\w+", labels))) for name, kind, labels in TABLE.findall(file.read())}
 
@@ -37,7 +37,7 @@ def family_of(series, families):
 
 
 def shown(page, families):
-    """{family: labels of its samples}"""
+    """Return {family: labels of its samples}."""
     found = {}
     for series, labels in SAMPLE.findall(page):
         found.setdefault(family_of(series, families), set()).update(re.findall(r'(\w+)="', labels))
@@ -45,7 +45,7 @@ def shown(page, families):
 
 
 class Prometheus:
-    """The real one, which scrapes one instance each second; use as a context."""
+    """Real Prometheus with one target, scraped each second; use as a context manager."""
 
     def __init__(self, folder, target):
         self.port = free_port()
@@ -77,7 +77,7 @@ class Prometheus:
             return None
 
     def has(self, expression):
-        """Whether a number comes of it."""
+        """Return whether it evaluates to a number."""
         data = self.ask("query", query=expression)
         return data and any(math.isfinite(float(one["value"][1])) for one in data["result"])
 
@@ -91,7 +91,7 @@ class Prometheus:
 
 class Watched(unittest.TestCase):
     def make(self, folder):
-        """A model that was taught by the scorer of the lists, and lists with a fault."""
+        """Create a model distilled from the lists' scorer, and faulty lists."""
         def at(name):
             return os.path.join(folder, name)
         common = ["train", "--manifest", WORLD.path("features.yaml"), "--epochs", 2, "--hidden", 8]
@@ -103,7 +103,7 @@ class Watched(unittest.TestCase):
                  at("model.safetensors"))
         evenkeel(*lists, "-n", COUNT, "--seed", 5, f"--fault=price=x100,from={FAULTY},arm=B", "-o", at("faulty.mp"))
         with open(at("rules.yaml"), "w") as out:
-            # A model of two epochs does more harm than the fault: that its route is taken back is not the matter here.
+            # A model of two epochs is more harmful than the fault; this test ignores the rollback.
             out.write("version: 1\ndefaults: {mode: enforce, canary: {abort_if: {worse_than_unmitigated: false}}}\nsegments: [arm]\n")
         return [raw for raw, _ in messages_of(at("faulty.mp"))]
 
@@ -120,9 +120,9 @@ class Watched(unittest.TestCase):
                       fleet=f"topic: {plan}, report_interval: 200ms, leader_timeout: 10s")
 
     def assert_all_is_shown(self, daemon):
-        """Each family of the page with a sample and its labels, and no other."""
+        """Check that exactly the families of the page have samples, with their labels."""
         families = table()
-        with contextlib.suppress(AssertionError):  # which would not say what is missing
+        with contextlib.suppress(AssertionError):  # otherwise the missing family is not reported
             eventually("every family is shown", lambda: set(shown(daemon.get("/metrics")[1], families)) == set(families))
         page = daemon.get("/metrics")[1]
         self.assertEqual(set(shown(page, families)), set(families), daemon.get("/api/v1/impact")[1] + daemon.log())

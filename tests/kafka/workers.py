@@ -1,8 +1,8 @@
-"""Shares classes of tests out to workers, for most of their time goes by in waiting.
+"""Distribution of test classes to worker processes, as tests mostly wait.
 
-A worker is a process with a world of its own, broker included, so that a test may crash what it uses. It gets the next
-class when it is through with the last, those with many tests first, so that both end at about the same time. Those that need a further broker (NEEDS) all go to the
-worker that started it.
+Each worker has its own world with a broker, so that a test may crash its broker. A free worker gets the next class,
+largest first, so that all end at about the same time. Classes that need a further broker (NEEDS) run in the worker
+that started it.
 """
 import collections
 import contextlib
@@ -25,7 +25,7 @@ Outcome = collections.namedtuple("Outcome", "run failed skipped")
 
 
 class Told(io.StringIO):
-    """What is printed while a test runs; it comes out at its end, in one piece."""
+    """Output of a test, printed at its end in one piece."""
 
     def writeln(self, text=""):
         self.write(text + "\n")
@@ -54,7 +54,7 @@ def run(suite):
 
 
 def work(number, suites, modules, orders):
-    """A worker: runs the suites that it is told the numbers of."""
+    """Worker: run the suites whose numbers it receives."""
     least, most = harness.PORTS
     share = (most - least) // COUNT
     harness.PORTS = (least + number * share, least + (number + 1) * share)
@@ -68,7 +68,7 @@ def work(number, suites, modules, orders):
 
 
 class Shared:
-    """Suites, and who has which."""
+    """Suites and their workers."""
 
     def __init__(self, suites, modules):
         self.suites, self.modules = suites, modules
@@ -82,17 +82,17 @@ class Shared:
         ours, its = multiprocessing.Pipe()
         process = multiprocessing.Process(target=work, args=(number, self.suites, self.modules, its))
         process.start()
-        its.close()  # so that we hear when it ends
+        its.close()  # so that its end is detected
         self.give(ours)
         return process
 
     def give(self, worker):
-        """The next suite to a worker, or None to one for which there is none."""
+        """Send the next suite to a worker, or None if none is left."""
         which = next((w for w in self.left if self.owner.setdefault(self.needs(w) or w, worker) is worker), None)
         if which is not None:
             self.left.remove(which)
             self.busy[worker] = which
-        with contextlib.suppress(OSError):  # it has ended: we hear of it when we wait for its answer
+        with contextlib.suppress(OSError):  # it has ended, which the wait for its result reports
             worker.send(which)
 
     def take(self, worker):
@@ -118,7 +118,7 @@ class Shared:
 
 
 def share(suites, modules, count):
-    """Runs all and adds up what came of them."""
+    """Run all suites and return the total."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # unlike SystemExit it ends a test, too
     shared, processes = Shared(suites, modules), []
     try:

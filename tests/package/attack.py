@@ -1,8 +1,8 @@
-"""attack.py: tries what one would who had taken over the process, and says what came of it: `LINE<tab>WHAT<tab>OUTCOME`.
+"""attack.py: actions of an attacker within the process, and their results: `LINE<tab>WHAT<tab>OUTCOME`.
 
-LINE is that of the unit which is to deny it; OUTCOME is `done`, or why it was not. Nothing that is tried does harm where it succeeds:
-what would set something is called with arguments that no kernel takes, so that `done` is also an error that is none of rights. Run as
-`attack.py prepare`, it leaves what others must not see.
+LINE is the unit's line that must deny the action; OUTCOME is `done`, or the reason of its denial. No action does harm
+if it succeeds: setters get arguments that every kernel rejects, so that `done` includes errors other than permissions.
+`attack.py prepare` creates files that others must not see.
 """
 import ctypes
 import errno
@@ -33,7 +33,7 @@ def refused(number):
 
 
 def call(name, *args):
-    """The system call itself, and what it gave; an error that is none of rights counts as done."""
+    """Make the system call and return its result; an error other than a permission counts as done."""
     number = NAMES.seccomp_syscall_resolve_name(name.encode())
     came = C.syscall(*map(ctypes.c_long, (number, *args)))
     if came < 0 and ctypes.get_errno() in REFUSED:
@@ -42,7 +42,7 @@ def call(name, *args):
 
 
 def in_a_child(work):
-    """In a process of its own, for what would change this one; its error is ours."""
+    """Run in a child process, as it would change this one; its error is raised here."""
     told, tells = os.pipe()
     pid = os.fork()
     if not pid:
@@ -79,7 +79,7 @@ def reads(path):
 
 
 def writes(path):
-    """Opens it for writing, and writes nothing."""
+    """Open for writing, and write nothing."""
     return lambda: os.close(os.open(path, os.O_WRONLY | os.O_NONBLOCK))
 
 
@@ -110,7 +110,7 @@ def capability():
 
 
 def set_uid_program():
-    """Whether su runs as root for somebody who is not."""
+    """Check whether su runs as root for an unprivileged user."""
     if os.getuid() == 0:
         os.setresuid(NOBODY, NOBODY, NOBODY)
     su = subprocess.Popen(["/bin/su", "-c", "exit"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
@@ -135,7 +135,7 @@ def gives_away():
     path = own_file(b"")
     try:
         os.chown(path, 12345, 12345)
-    except OSError as e:  # EINVAL: there is no such user in here
+    except OSError as e:  # EINVAL: no such user in this namespace
         raise OSError(errno.EPERM, e.strerror) from e
     finally:
         os.unlink(path)
@@ -197,7 +197,7 @@ def maps_code_of(fd):
 
 
 def written_code():
-    """In whatever folder it may write to."""
+    """In each folder that may be writable."""
     for folder in ("/tmp", "/var/tmp", "/dev/shm", "/dev", "/run", "/run/lock"):
         path = os.path.join(folder, f"ek-attack-{os.getpid()}")
         try:
@@ -214,7 +214,7 @@ def code_of_memory():
 
 
 def executes(path):
-    """Whether it begins, whatever it does then."""
+    """Check whether it starts, regardless of its result."""
     pid = os.fork()
     if not pid:
         try:
@@ -242,7 +242,7 @@ def core_dump():
 
 
 NO_ADDRESS = 0
-# (line of the unit, what is tried, how)
+# (line of the unit, action, function)
 ATTEMPTS = [
     ("User", "read the passwords' file", reads("/etc/shadow")),
     ("CapabilityBoundingSet", "have a right of root's left", capability),
@@ -285,7 +285,7 @@ ATTEMPTS = [
     ("SystemCallArchitectures", "run 32-bit code", runs(ELF32)),
     ("LimitCORE", "leave a core dump", core_dump),
 ]
-# By name, with arguments that nothing comes of where they are let through.
+# By name, with arguments that have no effect if allowed.
 DENIED = {
     "ptrace": (-1, 0), "process_vm_readv": (0, 0, 0, 0, 0, -1), "process_vm_writev": (0, 0, 0, 0, 0, -1), "kcmp": (0, 0, -1),
     "bpf": (-1, 0, 0), "perf_event_open": (0, -1, -1, -1, -1), "userfaultfd": (-1,), "io_uring_setup": (0, 0), "io_setup": (0, 0),
@@ -317,7 +317,7 @@ def prepare():
     own = own_file(b"", 0o644)
     os.rename(own, OF_OTHERS)
     call("shmget", SHM_KEY, 4096, 0o1666)
-    os.makedirs("/usr/lib/modules/ours", exist_ok=True)  # a machine without modules has none to show
+    os.makedirs("/usr/lib/modules/ours", exist_ok=True)  # a machine without modules has none
 
 
 def main():

@@ -1,11 +1,12 @@
-"""calls.py UNIT TRACE...: whether the unit's filter lets through what the program calls. A TRACE is what `strace -f -c -o` wrote."""
+"""calls.py UNIT TRACE...: check that the unit's filter allows the program's system calls. A TRACE is the output of
+`strace -f -c -o`."""
 import re
 import subprocess
 import sys
 
 
 def members(word):
-    """The system calls of a set, or the one."""
+    """Return the system calls of a set, or the one."""
     if not word.startswith("@"):
         return {word}
     said = subprocess.run(["systemd-analyze", "syscall-filter", word], capture_output=True, text=True, check=True).stdout
@@ -17,7 +18,7 @@ def members(word):
 
 
 def let_through(unit):
-    """As systemd reads the lines: the first decides what is meant, a ~ takes away."""
+    """Evaluate the lines like systemd: the first sets the default, a ~ removes."""
     found = set()
     with open(unit, encoding="utf-8") as f:
         for line in re.findall(r"^SystemCallFilter=(.*)", f.read(), re.M):

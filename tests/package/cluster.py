@@ -1,4 +1,5 @@
-"""deploy/kubernetes: the files fit each other and the program, and what kustomize makes of them is what is meant."""
+"""deploy/kubernetes: its files agree with each other and the program, and the output of kustomize is the intended
+one."""
 import base64
 import contextlib
 import os
@@ -32,7 +33,7 @@ def schemas_of_files(_):
 
 
 def rules_are_a_spec(_):
-    """As docs/install.md says, of a PrometheusRule."""
+    """As in docs/install.md, for a PrometheusRule."""
     return schemas.validate({"apiVersion": "monitoring.coreos.com/v1", "kind": "PrometheusRule", "metadata": {"name": "evenkeel"},
                              "spec": load("prometheus", "evenkeel.rules.yml")})
 
@@ -80,7 +81,7 @@ def files_fit(_):
 
 
 def sinks_may_be_reached(_):
-    """What the examples of alerts name, the network policy lets through."""
+    """The network policy allows the sinks in the alert examples."""
     rules = load(BASE, "networkpolicy.yaml")["spec"]["egress"]
     let_through = {(to["namespaceSelector"]["matchLabels"]["kubernetes.io/metadata.name"], port["port"])
                    for rule in rules for to in rule["to"] for port in rule["ports"]}
@@ -117,7 +118,7 @@ def build(folder):
 
 
 def built(folder):
-    """{kind: resource}: there is one of each."""
+    """Return {kind: resource}, one of each."""
     done = build(folder)
     assert done.returncode == 0, done.stderr
     resources = list(yaml.safe_load_all(done.stdout))
@@ -128,7 +129,7 @@ def built(folder):
 
 
 def is_restricted(pod):
-    """What the pod security standard `restricted`, which the namespace asks for, refuses otherwise."""
+    """Check the pod security standard `restricted`, which the namespace requires."""
     assert pod["securityContext"]["runAsNonRoot"] and pod["securityContext"]["seccompProfile"]["type"] == "RuntimeDefault"
     for container in pod["containers"]:
         security = container["securityContext"]
@@ -179,7 +180,7 @@ def example_is_built(_):
         with open(os.path.join(example, "token"), "w", encoding="utf-8") as f:
             f.write(TOKEN)
         example_fits(built(example))
-        # What a cluster has no operator for is left out by its line.
+        # Without an operator, the cluster omits its resources by one line.
         with open(os.path.join(example, "kustomization.yaml"), encoding="utf-8") as f:
             content = f.read()
         fewer = re.sub(r"^components:.*\n(?:  - .*\n)*", "", content, flags=re.M)

@@ -1,4 +1,4 @@
-"""What the tests of deploy/ share: its files, and comparing."""
+"""Common code of the tests of deploy/: its files, and comparisons."""
 import os
 import re
 

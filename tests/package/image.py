@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""image.py BASE: carries out deploy/docker/Dockerfile without Docker, in copies of the root directory BASE, a bare Debian.
+"""image.py BASE: execute deploy/docker/Dockerfile without Docker, in copies of the root directory BASE, a bare
+Debian.
 
-Knows the instructions that ours has and no other. At the end the program is run as the image would run it: as its
-user, its demonstration included. As root; fetches packages.
+Supports only the instructions used there. At the end it runs the program as the image would: as its user, including
+the demo. Needs root; downloads packages.
 """
 import json
 import os
@@ -17,7 +18,7 @@ IGNORED = ("LABEL", "EXPOSE", "STOPSIGNAL")
 
 
 def instructions(path):
-    """(word, rest), lines that go on joined."""
+    """Return (word, rest), with continuation lines joined."""
     with open(path, encoding="utf-8") as f:
         lines = [line for line in f.read().splitlines() if line.strip() and not line.startswith("#")]
     for line in "\n".join(lines).replace("\\\n", " ").splitlines():
@@ -43,7 +44,7 @@ class Stage:
 
 
 def context(folder):
-    """What is in the repository, as .dockerignore leaves it."""
+    """Return the repository files that .dockerignore allows."""
     files = subprocess.run(["git", "-C", TOP, "ls-files", "-co", "--exclude-standard", "-z"], check=True,
                            capture_output=True).stdout
     packed = subprocess.run(["tar", "-C", TOP, "--null", "--ignore-failed-read", "-T", "-", "-c"], input=files, check=True,
@@ -95,7 +96,7 @@ def main():
         stage = build(sys.argv[1], scratch)
         program = stage.start[0]
         stage.run(f"{program} --version && {program} demo > /dev/null", stage.user)
-        # Without a configuration it says which file is missing, and is not to be started again.
+        # Without a configuration it names the missing file, and must not be restarted.
         stage.run(f"status=0; {shlex.join(stage.start)} 2> /dev/null || status=$?; [ $status = 78 ]", stage.user)
         stage.run(f"[ $(id -u) != 0 ] && ! touch {program} 2> /dev/null", stage.user)
     finally:

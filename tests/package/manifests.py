@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""manifests.py PROGRAM: what deploy/ has for containers fits together, and fits the program.
+"""manifests.py PROGRAM: the container files of deploy/ agree with each other and with the program.
 
-What schemas, hadolint and `evenkeel check` say of the files alone is asked here too; what neither can know is that
-names, paths, ports and times in them are those of each other. Ends with 77 where a Python module is missing.
+Runs the schemas, hadolint and `evenkeel check`, and compares names, paths, ports and times across files. Exits with 77
+if a Python module is missing.
 """
 import os
 import re
@@ -22,7 +22,7 @@ passed, failed, skipped = [], [], []
 
 
 def assets(program, folder):
-    """What the configurations name, small; and a token."""
+    """Create small versions of the files that the configurations name, and a token."""
     def run(*words):
         subprocess.run([program, *words], cwd=folder, check=True, capture_output=True)
     run("generate", "hotel", "--lists", "200", "--seed", "1", "--manifest-out", "features.yaml", "-o", "train.txt")
@@ -32,7 +32,7 @@ def assets(program, folder):
 
 
 def check(program, folder, source, places, change=lambda content: content):
-    """`evenkeel check` of a configuration as the container has it, with its folders moved into a scratch one."""
+    """Run `evenkeel check` on a configuration as in the container, with its folders moved into a scratch one."""
     inside = os.path.join(folder, os.path.basename(source))
     os.makedirs(inside, exist_ok=True)
     for name in cluster.CONFIGURATION:
@@ -49,7 +49,7 @@ def check(program, folder, source, places, change=lambda content: content):
 
 
 def secrets_of(folder):
-    """As a pod has them."""
+    """As mounted in a pod."""
     for name, content in (("token", "ana 0123456789-a-token-of-ana\n"), ("slack", "https://hooks.example/services/T0\n")):
         with open(os.path.join(folder, name), "w", encoding="utf-8") as f:
             f.write(content)
@@ -57,7 +57,7 @@ def secrets_of(folder):
 
 
 def with_alerts(content):
-    """The sinks that are given as an example, without the marks before them."""
+    """Return the example sinks, uncommented."""
     shown = re.sub(r"^# (alerts:|  - \{)", r"\1", content, flags=re.M)
     assert shown.count("  - {") >= 2 and shown != content
     return shown
@@ -135,7 +135,7 @@ def main():
     for case in (configurations, *cluster.CASES, image_fits, tags_are_of_this_version, compose_fits, lints):
         try:
             why = case(program)
-        except Exception as e:  # whatever is wrong with one is told, and the others are tried
+        except Exception as e:  # an error in one is reported, and the others still run
             failed.append(case.__name__)
             print(f"FAILED {case.__name__}: {type(e).__name__}: {e}")
             continue

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""ready.py PROGRAM: what systemd hears of `run`: that it is ready when it can be asked, and nothing before a faulty start."""
+"""ready.py PROGRAM: sd_notify messages of `run`: ready when it accepts requests, and none before a failed start."""
 import os
 import signal
 import socket

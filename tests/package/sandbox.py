@@ -1,9 +1,9 @@
-"""sandbox.py UNIT PROGRAM: attacks the unit's sandbox under systemd itself, line by line.
+"""sandbox.py UNIT PROGRAM: attack the unit's sandbox under systemd, line by line.
 
-attack.py is run by systemd in a container over this machine's files (systemd-nspawn on an overlay whose changes are in memory): once
-without a sandbox, which says what can be tried here at all; once with all lines of the unit, which must deny everything; and for each
-line that attack.py attempts something at, once with that line alone. The program must run under all of them. Status 77: it cannot be
-done here.
+systemd runs attack.py in a container over this machine's files (systemd-nspawn on an in-memory overlay): once without
+a sandbox, to find the possible actions; once with all lines of the unit, which must deny everything; and for each
+attacked line, once with that line alone. The program must run under all of them. Status 77: not possible on this
+machine.
 """
 import os
 import re
@@ -17,12 +17,12 @@ from attack import ATTEMPTS
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SECONDS = 600
-# What goes along with a line that says nothing without it.
+# Companion lines that a line needs.
 ALONG = {"ProtectProc": ["User"], "NoExecPaths": ["ExecPaths"], "SystemCallFilter": ["SystemCallErrorNumber"],
          "SystemCallArchitectures": ["SystemCallErrorNumber"]}
 NOT_OF_IT = ("Type", "ExecStart", "ExecReload", "Restart", "Timeout", "LoadCredential", "SetCredential")
 PYTHON = os.path.realpath("/usr/bin/python3")
-# What a container may not do by itself, so that the unit is what denies it.
+# Denied by default in a container, so that the unit must deny it.
 ALLOWED = "@clock @module @raw-io @keyring @debug @swap @reboot @mount @memlock @resources @setuid @aio bpf perf_event_open"
 SERVICE = """[Unit]
 DefaultDependencies=no
@@ -34,7 +34,7 @@ ExecStart={words}
 StandardOutput=file:/out/{name}
 StandardError=file:/out/{name}.error
 """
-# The end of the machine, whatever came of the others.
+# Power off, regardless of the other results.
 END = """[Unit]
 DefaultDependencies=no
 After={last}.service
@@ -61,9 +61,9 @@ def alone(lines, name):
 
 
 def services(unit):
-    """{name: (lines, what is run)} in their order."""
+    """Return {name: (lines, command)} in order."""
     lines, attack = lines_of(unit), f"{PYTHON} -B /opt/attack.py"
-    own = [f"ExecPaths={PYTHON}"]  # for what attacks is itself a program that is not to be run
+    own = [f"ExecPaths={PYTHON}"]  # the attacking program is itself not allowed to execute
     found = {"prepare": ([], attack + " prepare"), "free": ([], attack), "whole": (lines + own, attack),
              "program": (lines, "/usr/bin/evenkeel --version")}
     for name in sorted({name for name, _, _ in ATTEMPTS}):
@@ -78,7 +78,7 @@ def add(path, text, mode="a"):
 
 
 def fill(root, unit, program):
-    """The services, one after the other, and then the end of the machine."""
+    """Write the services in sequence, then the power-off."""
     units = os.path.join(root, "etc/systemd/system")
     shutil.copy(os.path.join(HERE, "attack.py"), os.path.join(root, "opt"))
     shutil.copy(program, os.path.join(root, "usr/bin/evenkeel"))
@@ -95,7 +95,7 @@ def fill(root, unit, program):
 
 
 def boot(folder, unit, program):
-    """In a mount namespace of its own: what it mounts ends with it. What systemd said."""
+    """Boot in a private mount namespace. Return systemd's output."""
     for one in ("mem", "root", "out"):
         os.mkdir(os.path.join(folder, one))
     script = (f"cd {shlex.quote(folder)} && mount -t tmpfs none mem && mkdir mem/up mem/work && "
@@ -109,7 +109,7 @@ def boot(folder, unit, program):
 
 
 def came_of(out, name):
-    """{(line, what): outcome} of a service; nothing where it did not run."""
+    """Return {(line, what): outcome} of a service; empty if it did not run."""
     try:
         with open(os.path.join(out, name), encoding="utf-8") as f:
             return {(line, what): came for line, what, came in (row.rstrip("\n").split("\t") for row in f)}
@@ -135,7 +135,7 @@ def judge(lines, out):
 
 
 def lacking():
-    """Why not here, or nothing."""
+    """Return the missing requirement, or nothing."""
     for program in ("systemd-nspawn", "unshare", "/lib/systemd/systemd", "/usr/bin/python3"):
         if not shutil.which(program):
             return f"no {program}"

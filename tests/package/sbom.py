@@ -1,4 +1,5 @@
-"""The SBOM against the rules of SPDX 2.3, against deps.sh, and against the binaries: sbom.py FILE PROGRAM TOOLS LIBRARY"""
+"""The SBOM against the rules of SPDX 2.3, against deps.sh, and against the binaries: sbom.py FILE PROGRAM TOOLS
+LIBRARY"""
 import json
 import os
 import re
@@ -54,7 +55,7 @@ def of_relations(relations, ids):
 
 
 def of_sources(document):
-    """What `make deps` installs of libraries is told, and what is told of libraries is in the document of dependencies."""
+    """The libraries of `make deps` are in the SBOM, and those in the SBOM are in the document of dependencies."""
     with open("deploy/deps.sh", encoding="utf-8") as f:
         deps = f.read()
     with open("deploy/sbom.py", encoding="utf-8") as f:
@@ -72,7 +73,7 @@ def of_sources(document):
 
 
 def of_binary(document, name, path):
-    """As many libraries as the loader is asked for, the C library's parts counted once."""
+    """Same number of libraries as in the binary, the C library's parts counted once."""
     said = subprocess.run(["readelf", "-d", path], capture_output=True, text=True, check=True).stdout
     wanted = {re.sub(r"\.so.*", "", n) for n in re.findall(r"\(NEEDED\).*\[([^\]]+)\]", said)}
     wanted = {"libc" if w in ("libm", "libpthread") or w.startswith("ld-linux") else w for w in wanted}

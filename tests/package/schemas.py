@@ -1,4 +1,4 @@
-"""Resources against the schemas of Kubernetes and of the operators that they are for. An unknown key is a fault."""
+"""Kubernetes resources and operator resources against their schemas. An unknown key is an error."""
 import importlib
 import json
 
@@ -9,7 +9,7 @@ OF_KUSTOMIZE = "kustomize.config.k8s.io"
 
 
 def lost(given, kept, place=""):
-    """Places that a model did not know."""
+    """Return the positions unknown to a model."""
     if isinstance(given, dict):
         for key, value in given.items():
             if not isinstance(kept, dict) or key not in kept:
@@ -38,7 +38,7 @@ def of_kubernetes(resource):
 
 
 def validate(resource):
-    """Nothing, or why it could not be done."""
+    """Return nothing, or the reason of a failure."""
     if resource["apiVersion"].startswith(OF_KUSTOMIZE):
         return None
     try:

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""zsh.py COMPLETIONS FOLDER TYPED WANTED: what a zsh on a terminal makes of a line when tab is pressed."""
+"""zsh.py COMPLETIONS FOLDER TYPED WANTED: completion of a line by zsh on a terminal."""
 import os
 import pty
 import re

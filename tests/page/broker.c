@@ -1,7 +1,7 @@
-/* broker TOPIC...: librdkafka's mock cluster with those topics, for tests of the page, which need a
- * stage that runs and no proof of delivery. Prints its address and then sends to the first topic
- * what comes on standard input: u32 length, little-endian, and that many bytes. A length of 0 waits
- * until all is there and prints how many there were. Ends with its input. */
+/* broker TOPIC...: librdkafka's mock cluster with these topics, for tests of the page that need a
+ * running stage but no delivery guarantees. Prints its address, then sends frames from standard
+ * input to the first topic: u32 length, little-endian, and that many bytes. A length of 0 flushes
+ * and prints the total count. Ends with its input. */
 #include "base/alloc.h"
 #include "base/error.h"
 #include "daemon/kafka/mock_cluster.h"

@@ -1,4 +1,4 @@
-"""A headless Chromium, driven over WebDriver's plain HTTP by the standard library alone."""
+"""Headless Chromium over WebDriver's HTTP protocol, with only the standard library."""
 import base64
 import contextlib
 import json
@@ -22,11 +22,11 @@ def available():
 
 
 class Refused(Exception):
-    """What the driver says it cannot do."""
+    """Error message of the driver."""
 
 
 class Browser:
-    """Use as a context. A window of its own, and the log of what it asked the network for."""
+    """Window with a log of its network requests, as a context manager."""
 
     def __enter__(self):
         self.folder = tempfile.mkdtemp(prefix="evenkeel-page-")
@@ -43,7 +43,7 @@ class Browser:
 
     @contextlib.contextmanager
     def before(self, script):
-        """Runs the script before those of every page that is opened meanwhile."""
+        """Run the script before those of every page opened meanwhile."""
         of = self.command("Page.addScriptToEvaluateOnNewDocument", source=script)
         try:
             yield
@@ -83,11 +83,11 @@ class Browser:
         return self._call("POST", "/execute/sync", {"script": script, "args": list(arguments)})
 
     def run_async(self, script, *arguments):
-        """The last argument of the script is whom to call with the result."""
+        """The last argument of the script is the callback for its result."""
         return self._call("POST", "/execute/async", {"script": script, "args": list(arguments)})
 
     def command(self, name, **parameters):
-        """Of the DevTools."""
+        """Send a DevTools command."""
         return self._call("POST", "/goog/cdp/execute", {"cmd": name, "params": parameters})
 
     def find(self, css):
@@ -100,7 +100,7 @@ class Browser:
         self._call("POST", f"/element/{self.find(css)}/value", {"text": text})
 
     def keys(self, text):
-        """To whatever has the focus."""
+        """Send keys to the focused element."""
         actions = [{"type": kind, "value": key} for key in text for kind in ("keyDown", "keyUp")]
         self._call("POST", "/actions", {"actions": [{"type": "key", "id": "keys", "actions": actions}]})
 
@@ -114,7 +114,7 @@ class Browser:
         return self._call("POST", "/se/log", {"type": kind})
 
     def until(self, what, script, *arguments, seconds=WAIT):
-        """Waits until the script gives something true, and gives it back."""
+        """Return the first true result of the script."""
         end = time.monotonic() + seconds
         while True:
             value = self.run(script, *arguments)
@@ -129,7 +129,7 @@ class Browser:
                           "return e && e.innerText.includes(arguments[1])", css, text)
 
     def look(self, width, height, dark=False, scale=1, still=True):
-        """The size of the window in CSS pixels, and what the reader prefers."""
+        """Set the window size in CSS pixels, and the user's preferences."""
         self.command("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=scale, mobile=False)
         features = [{"name": "prefers-color-scheme", "value": "dark" if dark else "light"},
                     {"name": "prefers-reduced-motion", "value": "reduce" if still else "no-preference"}]
@@ -139,7 +139,7 @@ class Browser:
         self.command("Emulation.setTimezoneOverride", timezoneId=name)
 
     def picture(self, path, css=None):
-        """What is seen; with css from the top to the end of that element."""
+        """Return a screenshot; with css from the top to the end of that element."""
         clip = {}
         if css:
             size = self.run("const r = document.querySelector(arguments[0]).getBoundingClientRect();"

@@ -1,15 +1,15 @@
-"""Reads a chart of the page back: from pixels to the values that they stand for."""
+"""Conversion of a chart's pixels back to values."""
 import math
 import re
 
 
 def steps(d):
-    """Of the d of a path: [('M', [46, 196]), ('V', [12]), ...]."""
+    """Return the steps of a path's d: [('M', [46, 196]), ('V', [12]), ...]."""
     return [(letter, [float(x) for x in re.findall(r"-?[\d.]+", rest)]) for letter, rest in re.findall(r"([A-Za-z])([^A-Za-z]*)", d)]
 
 
 def points(d):
-    """Runs of points; one per M."""
+    """Return runs of points; one per M."""
     runs = []
     for letter, numbers in steps(d):
         if letter == "M":
@@ -20,7 +20,7 @@ def points(d):
 
 
 def outline(d):
-    """(left edges and the last right one, heights) of bars."""
+    """Return (left edges and the last right one, heights) of bars."""
     (_, (left, bottom)), *rest = steps(d)
     edges, heights = [left], []
     for letter, (number, *_) in rest:
@@ -32,7 +32,7 @@ def outline(d):
 
 
 class Scale:
-    """Through two points: pixel and value."""
+    """Scale through two points: pixel and value."""
 
     def __init__(self, one, two, log=False):
         self.of, self.back = (math.log, math.exp) if log else (float, float)

@@ -1,5 +1,5 @@
-"""What the instance answered to the page, as the page took it; and what it is to hear instead."""
-# A part in `said` goes over the same part of the answer: {"api/v1/status": {"paused": {...}}}.
+"""Recorded responses of the instance to the page, and overrides of them."""
+# A part in `said` replaces the same part of the response: {"api/v1/status": {"paused": {...}}}.
 SCRIPT = """window.heard = {}; window.said = {};
 const ask = window.fetch;
 window.fetch = async (path, options) => {
@@ -12,7 +12,7 @@ window.fetch = async (path, options) => {
 
 
 def say(browser, **paths):
-    """From now on, with what is asked for next, which is at once: ready={...}, status={...}."""
+    """Override the following responses, which are requested at once: ready={...}, status={...}."""
     named = {path if path == "ready" else "api/v1/" + path: body for path, body in paths.items()}
     browser.run("window.said = arguments[0]; dispatchEvent(new Event('online'))", named)
 

@@ -1,4 +1,4 @@
-"""What the tests of a run share, made when first asked for: one browser, the assets, and an instance with a fault that is found."""
+"""Shared fixtures of a run, created on first use: one browser, the assets, and an instance with a confirmed fault."""
 import contextlib
 import functools
 
@@ -27,19 +27,19 @@ def assets():
 
 
 def cell_of(feature, segment):
-    """Of what /api/v1/features/NAME says."""
+    """Return a segment of /api/v1/features/NAME."""
     return next(c for c in feature["cells"] if c["segment"] == segment)
 
 
 def _estimates(scene):
-    """How many samples of the track have a factor. One is taken each second in which lists came."""
+    """Return the history samples with a factor. One is added each second with lists."""
     track = cell_of(scene.json("/api/v1/features/price"), ARM_B)["track"]
     return sum(factor is not None for factor in track["factor"])
 
 
 @functools.cache
 def found():
-    """Price is found and routed in arm B, and its factor was estimated over a few seconds."""
+    """Return an instance whose price is found and routed in arm B, with several seconds of factor estimates."""
     scene = _OPEN.enter_context(Scene(assets()))
     scene.calm()
     scene.suspected()
@@ -52,13 +52,13 @@ def found():
 
 
 def keep(context):
-    """Until the end of the run."""
+    """Keep a context manager open until the end of the run."""
     return _OPEN.enter_context(context)
 
 
 @functools.cache
 def fleet():
-    """Two instances of a fleet on one partition, both begun. The first plan is there some 15 s later."""
+    """Return two running instances of a fleet on one partition. The first plan takes about 15 s."""
     scene = Scene(assets(), topics=("plan", "plan.ticks"), instance="one", **FLEET)
     both = {"one": scene.daemon, "two": scene.instance(instance="two", **FLEET)}
     _OPEN.push(scene.__exit__)

@@ -1,4 +1,4 @@
-"""A page of the instance that has found something, opened anew, of which every answer is heard."""
+"""Freshly opened page of the faulty instance, with every response recorded."""
 import unittest
 
 import heard

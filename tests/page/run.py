@@ -1,4 +1,4 @@
-"""The page in headless Chromium; the last line is `N passed, N failed`.
+"""Tests of the page in headless Chromium; the last line is `N passed, N failed`.
 
     B=build EVENKEEL=build/evenkeel PAGE_BROKER=build/tests/page/broker AXE=axe.min.js \\
       python3 tests/page/run.py [CLASS[.TEST]...]
@@ -23,7 +23,7 @@ import test_rare
 import test_shown
 import timed
 
-# Up to the last of test_live they share an instance, which that one takes down.
+# All tests up to test_live share an instance, which the last one stops.
 MODULES = (test_files, test_drawn, test_rare, test_keys, test_acts, test_live, test_shown, test_in_fleet, test_many)
 
 
@@ -36,7 +36,7 @@ def suite(names):
 
 
 def ahead(tests):
-    """What takes its time is begun before the first test, and goes on beside the others."""
+    """Start slow fixtures before the first test, in parallel with the others."""
     if isinstance(tests, unittest.TestSuite):
         return {begin for test in tests for begin in ahead(test)}
     return {tests.ahead} if hasattr(tests, "ahead") else set()

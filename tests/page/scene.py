@@ -1,4 +1,4 @@
-"""An instance with a story: generated hotel searches, a price that is multiplied in one arm, and its end."""
+"""Instance with a scenario: generated hotel lists, a multiplied price in one arm, and its end."""
 import json
 import os
 import shutil
@@ -28,7 +28,7 @@ features:
 
 
 class Mock:
-    """librdkafka's cluster in a process of its own."""
+    """librdkafka's mock cluster in a separate process."""
 
     def __init__(self, *topics):
         self.process = subprocess.Popen([BROKER, *topics], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
@@ -48,14 +48,14 @@ class Mock:
 
 
 def at_time(raw, ms):
-    """The message with another time."""
+    """Return the message with another time."""
     key = b"\xa7time_ms\xcf"
     at = raw.index(key) + len(key)
     return raw[:at] + struct.pack(">Q", ms) + raw[at + 8:]
 
 
 def tell(daemon, what, **words):
-    """As somebody else would, with the token; what the instance answers."""
+    """Send a command with the token, as another client. Return the response."""
     request = urllib.request.Request(f"http://{daemon.http}/api/v1/{what}", json.dumps(words).encode(), {
         "Content-Type": "application/json", "Authorization": f"Bearer {TOKEN}"})
     with urllib.request.urlopen(request, timeout=10) as answer:
@@ -63,7 +63,7 @@ def tell(daemon, what, **words):
 
 
 class Assets:
-    """Made once for all instances: manifest, profile, a model, and traffic."""
+    """Created once for all instances: manifest, profile, a model, and traffic."""
 
     def __init__(self, train=True):
         self.folder = tempfile.mkdtemp(prefix="evenkeel-scene-")
@@ -82,7 +82,7 @@ class Assets:
         return ["--stratify-by", "market"]
 
     def train(self):
-        """A model, and traffic with the scores it gives."""
+        """Train a model and return traffic with its scores."""
         self.make("hotel", 3000, 1, "letor", "train.txt")
         self.make("hotel", 500, 2, "letor", "vali.txt")
         evenkeel("train", "--manifest", self.path("features.yaml"), "--train", self.path("train.txt"), "--vali", self.path("vali.txt"), "-o", self.model)
@@ -98,7 +98,7 @@ class Assets:
 
 
 class Scene:
-    """One instance; use as a context. The story goes on list by list, as fast as it is asked to."""
+    """One instance, as a context manager. The scenario advances list by list at any speed."""
 
     def __init__(self, assets, mode="enforce", rules=RULES, topics=(), **more):
         self.assets, self.sent = assets, 0
@@ -111,7 +111,7 @@ class Scene:
         self.url = f"http://{self.daemon.http}/"
 
     def instance(self, **more):
-        """A process of the group of this one."""
+        """Start a process of this group."""
         daemon = Daemon(self.assets.folder, self.mock, "scored", "ranked", self.assets.folder, rules=self.rules,
                         model=self.assets.model, http=f"token_file: {self.assets.path('tokens.txt')}", **more)
         with open(daemon.config, encoding="utf-8") as file:
@@ -136,7 +136,7 @@ class Scene:
         return tell(self.daemon, what, **words)
 
     def send(self, count):
-        """The next lists of the traffic, taken into account when this returns."""
+        """Send the next lists and wait until they are processed."""
         for _ in range(0, count, 500):
             part = self.assets.traffic[self.sent:self.sent + min(count, 500)]
             self.mock.send(at_time(raw, self.begin_ms + 1000 * (self.sent + i) // PER_SECOND) for i, raw in enumerate(part))
@@ -151,7 +151,7 @@ class Scene:
         raise AssertionError(f"not within {most} lists: {what}; {json.dumps(self.json('/api/v1/findings'))}")
 
     def reload(self, rules):
-        """Other rules; they are in force when this returns."""
+        """Load other rules and wait until they are active."""
         before = self.json("/api/v1/reload").get("reload", 0)
         with open(self.rules, "w", encoding="utf-8") as out:
             out.write(rules)
@@ -179,6 +179,6 @@ class Scene:
         self.send_until("recovered", lambda: not self.json("/api/v1/findings"), 1500, 100)
 
     def over(self):
-        """More than a hold later."""
+        """Advance beyond a minimum duration."""
         self.begin_ms += PAUSE_MS
         self.send(LISTS - self.sent)

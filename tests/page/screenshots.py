@@ -1,4 +1,4 @@
-"""Pictures of the four moments of a fault, and of a feature's page, into a folder: `screenshots.py docs`."""
+"""Screenshots of the four moments of a fault, and of a feature's page, into a folder: `screenshots.py docs`."""
 import os
 import sys
 

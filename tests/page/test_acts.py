@@ -1,4 +1,4 @@
-"""What people do on the page is done, and what is refused is said in the words of the API."""
+"""Commands on the page take effect, and rejected ones show the API's message."""
 import datetime
 import unittest
 

@@ -1,4 +1,4 @@
-"""What the page of a feature draws is what the API says of it, read back out of the pixels."""
+"""Charts of a feature's page equal the API's values, converted back from pixels."""
 import unittest
 
 import heard
@@ -8,7 +8,7 @@ from drawing import Scale, outline, points
 from words import percent, place, three, written
 
 PRICE = "api/v1/features/price"
-PIXEL = 0.11  # coordinates are written to a tenth
+PIXEL = 0.11  # coordinates have one decimal
 
 
 class Drawn(unittest.TestCase):
@@ -26,7 +26,7 @@ class Drawn(unittest.TestCase):
         self.finding, = (f for f in self.scene.json("/api/v1/findings") if f["feature"] == "price")
 
     def drawn(self, css):
-        """Attributes and text of what is in a chart, in order."""
+        """Return attributes and text of a chart's elements, in order."""
         return self.browser.run("return [...document.querySelectorAll(arguments[0])].map((e) => ({...Object.fromEntries("
                                 "[...e.attributes].map((a) => [a.name, a.value])), text: e.textContent}))", css)
 
@@ -53,7 +53,7 @@ class Drawn(unittest.TestCase):
         self.assertEqual({t["text"] for t in self.ticks("#feature-shape", "end")}, {percent(most), "0"})
 
     def axis(self):
-        """Logarithmic, from the low edge of the first bin to the high one of the last."""
+        """Logarithmic, from the lower edge of the first bin to the upper edge of the last."""
         edges, _ = outline(self.one("#feature-shape .bins.recent")["d"])
         bins = self.cell["histogram"]["bins"]
         return Scale((edges[0], bins[0]["low"]), (edges[-1], bins[-1]["high"]), log=True)

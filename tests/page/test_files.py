@@ -1,4 +1,4 @@
-"""What the page is made of, over HTTP alone: tags, packing, policy, size."""
+"""Files of the page over plain HTTP: tags, compression, policy, size."""
 import gzip
 import http.client
 import re

@@ -1,4 +1,4 @@
-"""The page of an instance of a fleet that does not decide itself: what it is told, an order waits for, and hears no more."""
+"""Page of a fleet instance that is not the leader: its data, a pending command, and a lost connection."""
 import os
 import signal
 import unittest
@@ -20,7 +20,7 @@ class InFleet(unittest.TestCase):
         scene, both = kept.fleet()
         cls.name = eventually("one of them decides", lambda: next((name for name, i in both.items() if i.status().get("fleet", {}).get("decides")), None), 60)
         cls.one, cls.two = both[cls.name], next(i for name, i in both.items() if name != cls.name)
-        scene.mock.send(kept.assets().traffic[:100])  # from which it knows the time
+        scene.mock.send(kept.assets().traffic[:100])  # sets its event time
         eventually("the other one hears the plan", lambda: cls.fleet().get("plan_version") and not cls.fleet()["cut_off"])
         cls.browser, cls.url = kept.browser(), f"http://{cls.two.http}/"
         watch.begin(cls.browser)
@@ -58,7 +58,7 @@ class InFleet(unittest.TestCase):
         watch.hold(self, b, self.url)
 
     def readiness(self):
-        """The other instance has the partition; whether this one is ready then is for the group to say."""
+        """The other instance has the partition; the group decides whether this one is ready."""
         def agrees():
             ready = self.two.json("/ready")["ready"]
             return ("Not ready: it has no partition to read" in self.browser.text("#headline")) == (not ready)
@@ -80,7 +80,7 @@ class InFleet(unittest.TestCase):
         b.until_text("the new tariff", "[aria-label=Pins]")
 
     def an_order_is_refused(self):
-        """In the words of the one that decides: it is unpinned there before the page hears of it."""
+        """With the leader's message: it is unpinned there before the page receives the change."""
         b = self.browser
         self.begin("Unpin")
         tell(self.one, "unpin", feature="taxes", reason="too late for the page")

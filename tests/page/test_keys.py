@@ -1,11 +1,11 @@
-"""Without a mouse: everything is reached by keys in the order it is read in, and where the focus is stays so while figures change."""
+"""Keyboard use: every control is reachable in reading order, and updates keep the focus."""
 import heard
 import kept
 import opened
 from scene import TOKEN
 
 TAB, ENTER = "\ue004", "\ue007"
-# Of what can have the focus: the text it is known by.
+# Label of each focusable element.
 NAME = """const nameOf = (e) => !e || e === document.body ? 'nothing' : e.getAttribute('aria-label') || e.closest('label')?.firstChild.textContent.trim() || e.innerText.trim() || e.id;"""
 SEEN = """const r = document.activeElement.getBoundingClientRect(), style = getComputedStyle(document.activeElement);
 return [nameOf(document.activeElement), r.width > 0 && r.bottom > 0 && r.top < innerHeight && style.outlineStyle !== 'none'];"""
@@ -95,7 +95,7 @@ class Keys(opened.Opened):
         b.until("the focus on what took the place of the button", NAME + "return nameOf(document.activeElement) === arguments[0]", f"Pin in {place}")
 
     def test_new_figures_take_nothing_away(self):
-        """Neither the focus, nor what was opened, nor how far a table was scrolled."""
+        """Updates keep the focus, opened parts, and scroll positions."""
         b, path = self.browser, "features/price"
         self.addCleanup(b.look, 1280, 900)
         b.look(320, 720)

@@ -1,4 +1,5 @@
-"""What happens is shown without a reload: as it is streamed, after the stream was cut, where none is to be had, and by a process that has begun anew."""
+"""Live updates without a reload: by the stream, after the stream was cut, without any stream, and after a restart of
+the process."""
 import re
 import socket
 import unittest
@@ -8,7 +9,7 @@ import watch
 from harness import eventually
 from wire import Wire
 
-# The page asks again after three seconds and more; without that all it hears of comes by the stream.
+# The page polls after three seconds or more; until then all updates are from the stream.
 NO_ASKING = """const real = window.setTimeout;
 window.setTimeout = (f, ms, ...more) => real(f, ms >= 1000 ? 1e9 : ms, ...more);"""
 STREAMS = 16  # http.max_event_streams
@@ -22,7 +23,7 @@ class Live(unittest.TestCase):
         watch.begin(cls.browser)
 
     def open(self, page, url=None):
-        """A page that is never loaded again; the mark is gone if it is."""
+        """Open a page with a mark that a reload would remove."""
         self.browser.open("about:blank")
         self.browser.open((url or self.scene.url) + page)
         self.browser.until("the state", "return document.querySelector('#headline .chip')")
@@ -40,7 +41,7 @@ class Live(unittest.TestCase):
             self.scene.tell("unpin", **TAXES)
 
     def streaming(self):
-        """The page says that it is, and it has nothing left to ask for."""
+        """Wait until the page reports the stream and has no pending request."""
         self.browser.until_text("live", "#link")
         self.browser.until("a stream", "return document.querySelector('#link').innerText === 'live'")
 
@@ -70,7 +71,7 @@ class Live(unittest.TestCase):
             self.streaming()
             wire.cut()
             b.until_text("Connection lost. What you see is of", "#link")
-            self.assertIn("In force: version", b.text("#view"))  # what was there stays
+            self.assertIn("In force: version", b.text("#view"))  # earlier content stays
             self.assertTrue(b.run("return document.body.classList.contains('stale')"))
             self.pinned("meanwhile")
             self.assertNotIn("meanwhile", b.text("#view"))
@@ -81,14 +82,14 @@ class Live(unittest.TestCase):
             b.open("about:blank")
 
     def test_without_a_stream_it_asks(self):
-        self.browser.open("about:blank")  # which gives its own place back
+        self.browser.open("about:blank")  # which releases its slot
         held = [eventually("a place", self.follower) for _ in range(STREAMS)]
         try:
             self.open("#plan")
             self.browser.until_text("live, asked every 3 s", "#link")
             self.pinned("by asking")
             self.browser.until_text("by asking", "#view")
-            self.unpinned()  # and again, when nothing else makes it ask
+            self.unpinned()  # repeated without another trigger
             self.browser.until("the pin is gone", "return !document.querySelector('#view').innerText.includes('by asking')")
             self.same_page()
         finally:
@@ -96,7 +97,7 @@ class Live(unittest.TestCase):
                 one.close()
 
     def follower(self):
-        """Somebody else who follows the events, if there is a place left of http.max_event_streams."""
+        """Another event stream client, if http.streams allows one more."""
         one = socket.create_connection(("127.0.0.1", int(self.scene.daemon.http.rsplit(":", 1)[1])))
         one.sendall(b"GET /api/v1/events?stream HTTP/1.1\r\nHost: localhost\r\n\r\n")
         if b" 200 " in one.recv(4096).split(b"\r\n", 1)[0]:
@@ -105,7 +106,7 @@ class Live(unittest.TestCase):
         return None
 
     def test_the_instance_is_away_and_begins_anew(self):
-        """Without a state nothing is left of before: no decision, no finding, no plan."""
+        """Without a state the previous decisions, findings and plan are gone."""
         b, s = self.browser, self.scene
         self.open("#history")
         decisions = "return document.querySelectorAll('#decisions tbody tr').length"
@@ -116,7 +117,7 @@ class Live(unittest.TestCase):
         self.assertEqual(b.text("#spoken"), "Connection lost")
         self.assertGreater(b.run(decisions), 0)
         watch.accessible(self, b, "lost")
-        kept.found.cache_clear()  # who comes later gets one of his own
+        kept.found.cache_clear()  # later tests create a new one
         s.daemon.start().wait_ready()
         b.until_text("live", "#link")
         b.until_text("Nothing was decided yet", "#decisions")

@@ -1,4 +1,4 @@
-"""With 500 features: the table stays of use, and how soon it is there."""
+"""With 500 features the table stays usable, and loads quickly."""
 import contextlib
 import functools
 import math
@@ -15,7 +15,7 @@ from words import written
 
 FEATURES, LISTS, ITEMS = 500, 120, 10
 FINDING = {"state": "suspected", "segment": None, "cause": None, "factor": None, "share": None, "since_ms": 1700000000000, "since_query": 1, "text": "", "action": None}
-# Milliseconds from the begin of the navigation to the first words and to the first row.
+# Milliseconds from the start of the navigation to the first text and to the first row.
 CLOCK = """window.times = {};
 new MutationObserver(() => {
   if (!times.verdict && document.querySelector('#headline .chip')) times.verdict = performance.now();
@@ -29,7 +29,7 @@ def text(value):
 
 
 def message(dice, number):
-    """A list with FEATURES values an item, as MessagePack."""
+    """Return a list with FEATURES values per item, as MessagePack."""
     out = bytes([0x84]) + text("query") + text(f"q{number}") + text("time_ms") + struct.pack(">BQ", 0xCF, 1700000000000 + number)
     out += text("segments") + bytes([0x81]) + text("arm") + text("AB"[number % 2]) + text("items") + bytes([0x90 | ITEMS])
     for item in range(ITEMS):
@@ -54,7 +54,7 @@ class ManyAssets(Assets):
 
 @functools.cache
 def begun():
-    """Figures of so many features are there some 13 s later."""
+    """Statistics of that many features take about 13 s."""
     assets, dice = kept.keep(contextlib.closing(ManyAssets(train=False))), random.Random(9)
     assets.traffic = [message(dice, i) for i in range(LISTS)]
     scene = kept.keep(Scene(assets, rules="version: 1\nsegments: [arm]\n"))
@@ -99,7 +99,7 @@ class Many(unittest.TestCase):
         self.browser.run("const e = document.querySelector('#only'); e.value = arguments[0]; e.dispatchEvent(new Event('change'))", what)
 
     def filters(self):
-        """By name, as it is typed in whatever case; by state, by plan; a filter begins at its first page."""
+        """By name, case-insensitive as typed; by state, by plan; a filter starts at its first page."""
         b = self.browser
         self.search("NAME_12")
         self.assertEqual(sorted(b.texts("#features tbody a")), [f"a_feature_with_a_rather_long_name_12{i}" for i in range(10)])
@@ -119,14 +119,14 @@ class Many(unittest.TestCase):
         heard.say(b)
 
     def sorts(self):
-        """By each column both ways, over all pages."""
+        """By each column in both directions, over all pages."""
         b = self.browser
         b.click("[data-key='sort name']")
         names = self.all_rows(0)
         self.assertEqual(names, sorted(f["feature"] for f in heard.answer(b, "api/v1/features")["features"]))
         b.click("[data-key='sort name']")
         self.assertEqual(self.all_rows(0), names[::-1])
-        nothing = {"factor": 0, "psi": -1}  # not worked out yet
+        nothing = {"factor": 0, "psi": -1}  # not computed yet
         for key, column in (("factor", 2), ("psi", 3)):
             b.click(f"[data-key='sort {key}']")
             self.assertEqual(b.run("return document.querySelector('th[aria-sort]').getAttribute('aria-sort')"), "descending")
@@ -136,7 +136,7 @@ class Many(unittest.TestCase):
                 self.assertGreaterEqual(one * 1.05 + 0.006, other)
 
     def all_rows(self, column):
-        """Of all pages, from the first on."""
+        """Return the rows of all pages, from the first on."""
         cells = self.browser.run("""const cells = [], next = () => document.querySelector('[data-key=Next]');
             for (;; next().click()) {
               cells.push(...[...document.querySelectorAll('#features tbody tr')].map((r) => r.cells[arguments[0]].innerText));

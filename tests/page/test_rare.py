@@ -1,4 +1,4 @@
-"""What seldom happens: the instance's own answers, with a part of them as it would be then."""
+"""Rare states: real responses of the instance with a replaced part."""
 import heard
 import kept
 import opened
@@ -13,13 +13,13 @@ class Rare(opened.Opened):
         watch.hold(self, self.browser, self.scene.url)
 
     def feature(self):
-        """The page of price, and what the instance said of it."""
+        """Return the page of price, and the instance's response."""
         self.open("#feature/price")
         self.browser.until("charts", "return document.querySelectorAll('#view svg').length === 3")
         return heard.answer(self.browser, "api/v1/" + PRICE)
 
     def instead(self, detail):
-        """The page of price with that."""
+        """Return the page of price with that part."""
         self.browser.run("location.hash = '#feature/taxes'")
         heard.say(self.browser, **{PRICE: detail})
         self.browser.run("location.hash = '#feature/price'")
@@ -28,7 +28,7 @@ class Rare(opened.Opened):
         return self.browser.run("return document.querySelector(arguments[0])?.getAttribute(arguments[1])", css, attribute)
 
     def test_an_accepted_level_is_where_training_stands(self):
-        """Bins of training are at that scale already, its figures are not."""
+        """Training bins are already at that scale, training statistics are not."""
         detail = self.feature()
         cell = kept.cell_of(detail, kept.ARM_B)
         cell["recent"] |= {"accepted": 10.0, "scale_ratio": 1.01}
@@ -68,7 +68,7 @@ class Rare(opened.Opened):
         self.browser.until_text(f"The first 10 of 60 items. Of a list the first {kept_items} that came are kept", "#feature-samples")
 
     def test_a_model_that_drifted(self):
-        """In the keys that the instance really gives."""
+        """With the keys of a real response."""
         model = self.scene.json("/api/v1/status")["model"]
         figures = {"tau": (0.8536, 0.9376, 0.8958), "ndcg@10": (0.9525, 0.9833, 0.9627), "top1": (0.7872, 0.8967, 0.8081)}
         self.assertEqual((set(model["statistics"]), {key for f in model["statistics"].values() for key in f}), (set(figures), {"current", "reference", "threshold"}))
@@ -82,7 +82,7 @@ class Rare(opened.Opened):
         for part in ("Kendall tau is 0.854 (when the model was made 0.938)", "NDCG@10 under the upstream order 0.953 (when the model was made 0.983)",
                      "the first item is the same in 79% (when the model was made 90%)"):
             self.assertIn(part, said)
-        self.assertIn("price in arm=B is", said)  # what is found is told besides
+        self.assertIn("price in arm=B is", said)  # next to the finding
         heard.say(self.browser, status={"model": {**model, "state": "holds"}})
         self.browser.until("it is over", "return !document.querySelector('#headline').innerText.includes('rank alike')")
 

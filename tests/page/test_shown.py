@@ -1,4 +1,4 @@
-"""What is shown is what the API of the same instance says, through the story of a fault."""
+"""The page shows the values of the same instance's API, through a whole fault."""
 import datetime
 import unittest
 import zoneinfo
@@ -98,7 +98,7 @@ class Shown(unittest.TestCase):
         self.assertEqual(b.run("return document.activeElement.innerText"), names[1])
 
     def table_agrees(self):
-        """Figures are worked out a few features at a time, and asked for every ten seconds."""
+        """Statistics are computed a few features at a time, and polled every ten seconds."""
         api = {f["feature"]: f for f in self.scene.json("/api/v1/features")["features"]}
         rows = {name: [cell.strip() for cell in cells] for name, *cells in
                 self.browser.run("return [...document.querySelectorAll('#features tbody tr')].map((r) => [...r.cells].map((c) => c.innerText))")}
@@ -143,7 +143,7 @@ class Shown(unittest.TestCase):
         self.turn("#")
 
     def modes(self):
-        """Every mode is told, at once after the rules have changed."""
+        """Every mode is shown, at once after a change of rules."""
         with open(self.scene.rules, encoding="utf-8") as file:
             rules = file.read()
         for mode, chip, says in (("shadow", "shadow", "Nothing yet, in shadow"), ("observe", "observed", "only observed"),

@@ -1,4 +1,4 @@
-"""What every look at the page is held against: nothing from elsewhere, nothing the policy forbids, and what axe-core finds."""
+"""Checks of every page: no foreign requests, no policy violations, no axe-core findings."""
 import json
 import os
 from urllib.parse import urlsplit
@@ -10,20 +10,20 @@ addEventListener('unhandledrejection', (e) => (window.mishaps ||= []).push(Strin
 
 
 def begin(browser):
-    """Before the first page of a class is opened: nothing is left of the one before."""
+    """Reset before the first page of a class."""
     browser.look(1280, 900)
     browser.open("about:blank")
     requests(browser)
 
 
 def requests(browser):
-    """Addresses that were asked for since the last call."""
+    """Return the addresses requested since the last call."""
     messages = [json.loads(entry["message"])["message"] for entry in browser.log("performance")]
     return [m["params"]["request"]["url"] for m in messages if m["method"] == "Network.requestWillBeSent"]
 
 
 def hold(test, browser, origin):
-    """Nothing left the origin, the policy was kept, no script failed."""
+    """Check that no request left the origin, the policy was kept, no script failed."""
     asked = requests(browser)
     for url in asked:
         if urlsplit(url).scheme not in ("data", "about"):
@@ -33,7 +33,7 @@ def hold(test, browser, origin):
 
 
 def accessible(test, browser, where):
-    """No violation that axe-core knows; nothing is asked where it could not be had."""
+    """Check that axe-core finds no violation; skipped without axe-core."""
     if not AXE:
         return
     with open(AXE, encoding="utf-8") as file:
@@ -47,7 +47,7 @@ LOOKS = [("light", 1280, 900, False), ("dark", 1280, 900, True), ("phone", 320, 
 
 
 def accessible_everywhere(test, browser, where):
-    """In light, in dark, and on a phone, which is not scrolled sideways either."""
+    """In light, in dark, and on a phone, without horizontal scrolling."""
     for name, width, height, dark in LOOKS:
         browser.look(width, height, dark)
         accessible(test, browser, f"{where}, {name}")

@@ -1,11 +1,11 @@
-"""A port that leads to another, as the network between the page and the instance: it can be cut."""
+"""TCP forwarder between page and instance that can be cut."""
 import contextlib
 import socket
 import threading
 
 
 class Wire:
-    """Use as a context. What comes while it is cut is closed at once."""
+    """Forwarder as a context manager. While cut, connections are closed at once."""
 
     def __init__(self, port):
         self.to, self.cut_off, self.open = port, False, set()

@@ -1,18 +1,18 @@
-"""How the page writes numbers, written down a second time."""
+"""Independent implementation of the page's number formats."""
 
 
 def three(x):
-    """Three digits that count, up to a thousand."""
+    """Return three significant digits, up to a thousand."""
     return f"{float(f'{x:.3g}'):.10f}".rstrip("0").rstrip(".")
 
 
 def written(x):
-    """The number that the page shows."""
+    """Return the number as the page shows it."""
     return float(x.replace(",", "").replace("\u2212", "-").lstrip("\u00d7"))
 
 
 def percent(x):
-    """A share of 1."""
+    """Format a fraction of 1."""
     p = 100 * x
     if 0 < p < 0.1:
         return "<0.1%"

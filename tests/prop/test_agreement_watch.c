@@ -1,6 +1,5 @@
-/* The watch over model and upstream holds its budget of false alarms: on traffic that is as far
- * from the model as may be, and on traffic like that of the figures, however few lists these come
- * from. */
+/* The agreement watch keeps its false-alarm budget: on traffic at the bounds of the model, and on
+ * traffic like that of its statistics, however few lists they come from. */
 #include "base/rng.h"
 #include "serve/agreement_watch.h"
 #include "score/agreement.h"
@@ -11,7 +10,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { ITEMS_MAX = 12, LEVEL = 1000 }; /* LEVEL: the least evidence that is told */
+enum { ITEMS_MAX = 12, LEVEL = 1000 }; /* LEVEL: evidence threshold of an event */
 
 struct scene {
     struct ek_manifest *manifest;
@@ -41,7 +40,7 @@ static void end(struct scene *s)
     ek_manifest_free(s->manifest);
 }
 
-/* Two items, in the opposite order with probability p. */
+/* Add two items, in opposite order with probability p. */
 static void draw_pair(struct scene *s, double p)
 {
     ck_assert_int_eq(ek_list_resize(&s->query, 2, 3, 1), EK_OK);
@@ -51,7 +50,7 @@ static void draw_pair(struct scene *s, double p)
     s->query.score[1] = 0;
 }
 
-/* 3 to 12 items, the teacher's scores the student's with noise. */
+/* Draw 3 to 12 items; the upstream scores are the model's plus noise. */
 static void draw_list(struct scene *s, double noise)
 {
     int n = 3 + (int)ek_rng_uniform_int(&s->rng, ITEMS_MAX - 2);
@@ -62,7 +61,7 @@ static void draw_list(struct scene *s, double noise)
     }
 }
 
-/* Whether the watch speaks within so many lists. */
+/* Return whether the watch reports within that many lists. */
 static bool speaks(struct scene *s, void (*draw)(struct scene *, double), double how, int lists)
 {
     struct ek_agreement_watch *w;
@@ -77,7 +76,7 @@ static bool speaks(struct scene *s, void (*draw)(struct scene *, double), double
     return changed;
 }
 
-/* A model whose bounds are where pairs with that p are in the mean, in every figure. */
+/* Set the bounds of every statistic to its mean for pairs with that p. */
 static void put_at_bounds(struct scene *s, double p)
 {
     struct ek_agreement swapped;
@@ -100,7 +99,7 @@ static void put_at_bounds(struct scene *s, double p)
     ek_agreement_watch_free(w);
 }
 
-/* P(told within n lists) <= n / A, here a tenth, with three standard errors of the count. */
+/* P(report within n lists) <= n / A, here a tenth, plus three standard errors of the count. */
 START_TEST(traffic_at_the_bounds_is_told_no_more_often_than_the_budget_says)
 {
     enum { STREAMS = 3000, LENGTH = LEVEL / 10 };
@@ -121,7 +120,7 @@ START_TEST(traffic_at_the_bounds_is_told_no_more_often_than_the_budget_says)
 }
 END_TEST
 
-/* The figures of the model are an estimate; 3 standard errors and the slack cover it. */
+/* The statistics of the model are estimates; 3 standard errors and the slack cover that. */
 START_TEST(traffic_like_that_of_the_figures_is_hardly_ever_told)
 {
     enum { MODELS = 150, LENGTH = 3000 };

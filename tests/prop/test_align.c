@@ -1,9 +1,10 @@
-/* Alignment: the interval holds the shift as often as it says, and counts in bins lose nothing. */
+/* Alignment: the interval covers the shift at its nominal rate, and binned counts lose no
+ * information. */
 #include "tests/check.h"
 #include "tests/windows.h"
 
 enum { TRIALS = 400 };
-/* 95% of 400 trials have a standard error of 1.1%: the band is the promise and three of them. */
+/* 95% of 400 trials have a standard error of 1.1%: nominal rate plus or minus three of them. */
 static const double LEAST = .88, MOST = .99;
 
 static void scale(float *x, int items, double by, struct ek_rng *rng)
@@ -55,7 +56,7 @@ START_TEST(an_interval_holds_the_shift_of_some_lists)
 }
 END_TEST
 
-/* How often a share of the lists is found where all may move by a quarter. */
+/* Return how often the estimated fraction is below .9, with a prior shift of all by up to 1.25. */
 static int shares_found(double factor, double share, int lists, uint64_t seed)
 {
     static struct windows w;
@@ -94,7 +95,7 @@ START_TEST(lists_that_say_the_same_widen_the_interval)
 }
 END_TEST
 
-/* At whole bins the bins are the lists. */
+/* At whole bins, binned counts equal the lists. */
 START_TEST(counts_in_bins_have_the_likelihood_of_the_lists)
 {
     static struct windows w;

@@ -1,4 +1,4 @@
-/* Categories: evidence that is none while nothing happens, whatever the mix of traffic. */
+/* Categories: healthy traffic of any mix gives no evidence. */
 #include "base/alloc.h"
 #include "detect/category.h"
 #include "detect/detector.h"
@@ -19,14 +19,14 @@ static void add(struct mean *m, double x)
     m->count++;
 }
 
-/* Three standard errors below the mean. */
+/* Return three standard errors below the mean. */
 static double surely_above(const struct mean *m)
 {
     double mean = m->sum / m->count, variance = fmax(m->squares / m->count - mean * mean, 0);
     return mean - 3 * sqrt(variance / m->count);
 }
 
-/* A fifth of the lists are of market 3, which has but a 24th in training. */
+/* Return lists of which a fifth are of market 3; in training it is a 24th. */
 static struct ek_list *more_of_one_market(struct shop *s)
 {
     struct ek_list *q = shop_next(s);
@@ -36,7 +36,7 @@ static struct ek_list *more_of_one_market(struct shop *s)
     return q;
 }
 
-/* Codes that are rare at all times: some of them training has not seen. */
+/* Draw codes that are always rare, some absent from training. */
 static void rare_codes(struct shop *s, struct ek_list *q)
 {
     if (ek_rng_uniform(&s->rng) < .5)
@@ -83,8 +83,8 @@ START_TEST(no_bet_expects_more_than_its_stake_while_nothing_happens)
 }
 END_TEST
 
-/* How many findings of any kind there are in that many healthy lists; partitions are read one after
- * the other when `burst` is set. */
+/* Return the findings in that many healthy lists; with `burst`, partitions are read one after the
+ * other. */
 static int findings_in(const char *field, int lists, uint64_t seed, int burst)
 {
     static const char text[] = "version: 1\nsegments: [arm, market]\n";

@@ -1,5 +1,5 @@
-/* Random messages, whole, damaged and cut: the codec and msgpack-c see the same, and patching
- * touches nothing but scores. */
+/* Random messages, whole, damaged and truncated: the codec and msgpack-c agree, and patching
+ * changes only scores. */
 #include "base/rng.h"
 #include "tests/check.h"
 #include "tests/codec_oracle.h"
@@ -10,7 +10,7 @@ struct maker {
     struct ek_rng r;
     msgpack_packer p;
     struct ek_buf out;
-    unsigned wrong_per_mille; /* how often a value is of the wrong kind */
+    unsigned wrong_per_mille; /* rate of values of a wrong type */
 };
 
 static int append(void *out, const char *bytes, size_t length)
@@ -46,7 +46,7 @@ static void put_bytes(struct maker *k, bool text)
         msgpack_pack_bin_with_body(&k->p, bytes, length);
 }
 
-/* Any form, not just the shortest one. */
+/* Use any encoding, not only the shortest. */
 static void put_integer(struct maker *k)
 {
     uint64_t value = ek_rng_u64(&k->r) >> below(k, 64);
@@ -133,7 +133,7 @@ static void put_anything(struct maker *k, unsigned depth)
     }
 }
 
-/* True when a value of the wrong kind, or any at all, was written instead. */
+/* Return true if it wrote a value of a random or wrong type instead. */
 static bool put_wrong(struct maker *k)
 {
     if (below(k, 1000) >= k->wrong_per_mille)
@@ -188,7 +188,7 @@ static void put_id(struct maker *k)
         put_bytes(k, one_in(k, 2));
 }
 
-/* Few enough for items to share one, or more than a list may have. */
+/* Few enough that items share sources, or more than a list may have. */
 static void put_source(struct maker *k, unsigned sources)
 {
     char digits[8];
@@ -221,7 +221,7 @@ static void put_item_field(struct maker *k, const struct ek_manifest *m, int fie
         put_number(k);
 }
 
-/* Fields in random order, each of the optional ones there or not, unknown ones in between. */
+/* Random field order, optional fields present or absent, unknown fields in between. */
 static void put_item(struct maker *k, const struct ek_manifest *m, unsigned sources)
 {
     int order[ITEM_FIELDS] = {0, 1, 2, 3, 4}, unknown = (int)below(k, 3), fields = 0;
@@ -254,7 +254,7 @@ static void put_segments(struct maker *k)
     }
 }
 
-/* Mostly as many as any message here has, or more. */
+/* Mostly at or above the item count of any message here. */
 static void put_list_items(struct maker *k)
 {
     unsigned items = one_in(k, 30) ? below(k, 41) : 40 + below(k, 60);
@@ -365,7 +365,7 @@ static void teardown(struct fixture *f)
     ek_free(f);
 }
 
-/* In memory of just its size, for the sanitizers. */
+/* Uses memory of exactly its size for the sanitizers. */
 static bool check(struct fixture *f, const uint8_t *bytes, size_t length, int round)
 {
     bool accepted;

@@ -1,4 +1,4 @@
-/* The same lists as msgpack and as JSON are the same lists, and take the same scores. */
+/* A list decodes equally from msgpack and JSON, and takes the same patched scores. */
 #include "base/alloc.h"
 #include "base/rng.h"
 #include "lists/codec.h"
@@ -33,7 +33,7 @@ static void teardown(struct fixture *f)
     ek_free(f);
 }
 
-/* Any float there is, most of them far from 1. */
+/* Return any finite float, mostly far from 1. */
 static float any_float(struct ek_rng *r)
 {
     return ek_float_from_bits((uint32_t)ek_rng_u64(r));
@@ -109,7 +109,7 @@ static void assert_same(const struct ek_list *a, const struct ek_list *b)
         ck_assert_msg(same_float(a->x[i], b->x[i]), "%.9g and %.9g", a->x[i], b->x[i]);
 }
 
-/* A list on its way; the texts of the queries are views into the bytes. */
+/* An encoded list; the query strings are views into its bytes. */
 struct form {
     enum ek_feature_encoding encoding;
     struct ek_buf bytes, out;
@@ -123,7 +123,7 @@ static void decode(struct fixture *f, const struct ek_buf *bytes, struct ek_list
     ck_assert_msg(!rc, "%s", e.message);
 }
 
-/* Encodes `list`, reads it, puts other scores in and reads that. */
+/* Encode and decode `list`, then patch other scores and decode again. */
 static void round_trip(struct fixture *f, const struct ek_list *list, const double *scores,
                        struct form *form)
 {
@@ -166,7 +166,7 @@ START_TEST(lists_are_the_same_as_msgpack_and_as_json_before_and_after_patching)
     for (int i = 0; i < LISTS; i++) {
         fill(f, &list);
         for (int k = 0; k < ITEMS_MOST; k++)
-            scores[k] = (float)ek_rng_normal(&f->r); /* msgpack may hold it as a float32 */
+            scores[k] = (float)ek_rng_normal(&f->r); /* msgpack may store it as a float32 */
         for (int k = 0; k < 3; k++)
             round_trip(f, &list, scores, &forms[k]);
         for (int k = 1; k < 3; k++) {

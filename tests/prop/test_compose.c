@@ -1,5 +1,5 @@
-/* Plans composed of random rules, pins and findings treat each list as a naive reading of the rules
- * does, and their version says when that has changed. */
+/* Plans composed of random rules, pins and findings equal a naive evaluation of the rules for each
+ * list, and the version increases with each change. */
 #include "base/rng.h"
 #include "plan/plan_compose.h"
 #include "tests/check.h"
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Cells: all traffic, arm A and B, app 1 and 2. A list has an arm and an app, or lacks either. */
+/* Segments: all traffic, arm A and B, app 1 and 2. A list has or lacks an arm and an app. */
 enum { ALL, ARM_A, ARM_B, APP_1, APP_2, CELLS };
 enum { FEATURES = 4, WORLDS = 300, TURNS = 40, LISTS = 9, BUCKETS = 4, NOT_SAID = -1 };
 
@@ -23,21 +23,21 @@ struct world {
     struct ek_rng r;
     struct ek_rules rules;
     struct ek_canary canary;
-    /* modes: of a feature and of `defaults`, by cell (0: without a segment); NOT_SAID */
+    /* modes of a feature and of `defaults`, by segment (0: unsegmented); NOT_SAID */
     int own[FEATURES][CELLS], defaults[CELLS];
-    int pin[2][FEATURES][CELLS]; /* actions of a person's pins, and of the rules'; NOT_SAID */
+    int pin[2][FEATURES][CELLS]; /* actions pinned by operators and by rules; NOT_SAID */
     struct ek_plan desired, now, next;
     struct ek_rollouts rollouts;
     bool paused, was_limited;
-    int changes, limited, told[5]; /* how often; words by how many lists had them */
+    int changes, limited, told[5]; /* counts; lists by outcome */
 };
 
-/* Every list's treatment, by the naive reading. */
+/* Treatment of every list by the naive evaluation. */
 struct reading {
     enum ek_action acts[LISTS][BUCKETS][FEATURES], would[LISTS][BUCKETS][FEATURES];
 };
 
-/* ------------------------------------------------------------- the naive reading */
+/* ---------------------------------------------------------- naive evaluation */
 
 static bool in_cell(int list, int cell)
 {
@@ -47,7 +47,7 @@ static bool in_cell(int list, int cell)
     return false;
 }
 
-/* The most careful word for segments of a list; NOT_SAID. */
+/* Return the most careful mode for the segments of a list, or NOT_SAID. */
 static int careful(const int *said, int list)
 {
     int mode = NOT_SAID;
@@ -73,7 +73,7 @@ static int pin_at(const struct world *w, int feature, int cell)
     return of_person != NOT_SAID ? of_person : w->pin[1][feature][cell];
 }
 
-/* The pin of the most specific cell of a list; NOT_SAID. */
+/* Return the pin of the most specific segment of a list, or NOT_SAID. */
 static int pin_of_list(const struct world *w, int feature, int list)
 {
     int found = NOT_SAID;
@@ -91,7 +91,7 @@ static const struct ek_plan_entry *wanted_at(const struct world *w, int feature,
     return NULL;
 }
 
-/* Whether what is wanted there may act on some list: no pin is over it, it was not withdrawn. */
+/* Return whether the desired action may apply to some list: not pinned, not rolled back. */
 static bool may_act(struct world *w, int feature, int cell)
 {
     if (!wanted_at(w, feature, cell) || pin_at(w, feature, cell) != NOT_SAID ||
@@ -121,7 +121,7 @@ static bool is_limited(struct world *w)
     return features_that_act(w) > w->rules.max_routed_features;
 }
 
-/* With `keep`, whether a feature is among the first that are allowed. */
+/* With `keep`, return whether a feature is among the first allowed ones. */
 static bool is_kept(struct world *w, int feature)
 {
     int before = 0;
@@ -147,7 +147,7 @@ static bool is_let(struct world *w, int feature, int cell)
     return is_kept(w, feature);
 }
 
-/* What is wanted of a list by the most specific finding that counts; NULL. */
+/* Return the desired entry of the most specific active finding of a list, or NULL. */
 static const struct ek_plan_entry *found_for(struct world *w, int feature, int list)
 {
     const struct ek_plan_entry *found = NULL;
@@ -189,7 +189,7 @@ static void read_all(struct world *w, struct reading *out)
             read_list(w, f, list, out);
 }
 
-/* ------------------------------------------------------------- what is composed of it */
+/* ---------------------------------------------------------- composed plan */
 
 static enum ek_mode mode_of(void *context, int feature, int cell)
 {
@@ -253,7 +253,7 @@ static void compose(struct world *w, struct ek_composed *said)
     ek_plan_compose(&w->next, &w->now, &c, said);
 }
 
-/* ------------------------------------------------------------- random worlds */
+/* ---------------------------------------------------------- random inputs */
 
 static int maybe(struct ek_rng *r, double chance, int below)
 {
@@ -277,7 +277,7 @@ static void open_world(struct world *w, uint64_t seed)
             w->own[f][cell] = maybe(&w->r, cell ? .15 : .5, EK_MODE_COUNT);
             w->pin[0][f][cell] = maybe(&w->r, .03, 3);
             w->pin[1][f][cell] = maybe(&w->r, .03, 3);
-            for (int by = 0; by < 2; by++) /* none, or one that acts */
+            for (int by = 0; by < 2; by++) /* none, or an active one */
                 if (w->pin[by][f][cell] > 0)
                     w->pin[by][f][cell] = EK_ACT_ROUTE + w->pin[by][f][cell];
         }
@@ -311,7 +311,7 @@ static void change_something(struct world *w)
     }
 }
 
-/* The plan of now, applied to each list, is what was read. */
+/* Check that the current plan treats each list like the naive evaluation. */
 static void assert_as_read(struct world *w, const struct reading *read)
 {
     struct ek_treatment acts[FEATURES], would[FEATURES];
@@ -365,7 +365,7 @@ START_TEST(lists_are_treated_as_a_naive_reading_has_it_and_the_version_says_when
             silent += !said.changed;
             limited += said.limited != EK_EXCEEDS_NONE;
             before = after;
-            compose(&w, &said); /* the same again: nothing has changed */
+            compose(&w, &said); /* unchanged inputs */
             ck_assert(!said.changed && ek_plan_same(&w.next, &w.now));
         }
         for (int i = 0; i < 5; i++)

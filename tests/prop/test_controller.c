@@ -1,6 +1,5 @@
-/* What is done about findings, under random findings, figures, times and pauses: who is saved and
- * loaded goes on as if it had never stopped, a canary only ever adds queries, and the version says
- * when lists are treated otherwise. */
+/* Route controller under random findings, statistics, times and pauses: a restored one continues
+ * identically, a canary only adds queries, and the version changes with the treatment of lists. */
 #include "base/rng.h"
 #include "plan/route_controller.h"
 #include "tests/check.h"
@@ -15,7 +14,7 @@ static const int BUCKET[BUCKETS] = {0, 499, 500, 2400, 6000, 9999};
 
 struct side {
     struct ek_controller *control;
-    struct ek_buf told; /* what was decided, one byte each */
+    struct ek_buf told; /* decisions, one byte each */
 };
 
 struct world {
@@ -41,7 +40,7 @@ static int decided(void *context, const struct ek_decision_record *d)
     return ek_buf_add(&((struct side *)context)->told, &what, 1);
 }
 
-static struct world *the_world; /* whose figures are asked for */
+static struct world *the_world; /* source of the statistics callback */
 
 static bool figures_of(void *context, int feature, int cell, struct ek_rollout_stats *out)
 {
@@ -108,7 +107,7 @@ static void write(struct world *w, struct ek_controller *c, struct ek_buf *out)
     ck_assert_int_eq(s.rc, EK_OK);
 }
 
-/* It is written, and another one read. */
+/* Serialize the controller and continue with a restored one. */
 static void stop(struct world *w)
 {
     struct ek_buf state;
@@ -153,7 +152,7 @@ static void random_figures(struct world *w)
                                            .latency_before_ms = (double)NAN};
 }
 
-/* The actions that lists of each cell have, bucket by bucket. */
+/* Actions by segment and bucket. */
 struct treated {
     enum ek_action acts[CELLS][BUCKETS][8];
 };
@@ -174,7 +173,7 @@ static void treat(struct world *w, struct treated *out)
         }
 }
 
-/* Of an entry that goes on. */
+/* Check an entry that continues. */
 static void assert_only_more(struct world *w, const struct ek_plan *was)
 {
     const struct ek_plan *is = ek_controller_plan(w->through.control);

@@ -1,4 +1,4 @@
-/* A detector that is restored from its parts continues as if it had never stopped. */
+/* A detector restored from its parts continues as if it had never stopped. */
 #include "base/alloc.h"
 #include "detect/detector_internal.h"
 #include "plan/plan.h"
@@ -11,7 +11,7 @@
 
 enum { EVERY = 331, EVERY_OPEN = 13, AGAIN = 17, STATES = 5 };
 
-/* A detector that runs through, and one that is stopped and restored over and over. */
+/* A continuous detector, and one repeatedly stopped and restored. */
 struct pair {
     struct ek_manifest *manifest;
     struct ek_profile *profile;
@@ -19,12 +19,12 @@ struct pair {
     int cells;
     struct ek_detector *through, *stopped;
     struct ek_plan plan;
-    uint8_t held[1024];         /* its cells */
-    int cuts, findings[STATES]; /* how many cuts; how many findings waited at one, by state */
+    uint8_t held[1024];         /* its segments */
+    int cuts, findings[STATES]; /* restarts; pending findings at a restart, by state */
     int categories;             /* findings of EK_NEW_CATEGORY */
 };
 
-/* Takes over manifest and profile. */
+/* Takes ownership of manifest and profile. */
 static void pair_open(struct pair *p, struct ek_manifest *m, struct ek_profile *profile,
                       const char *rules, int cells)
 {
@@ -63,7 +63,7 @@ static void assert_same_figures(const struct ek_detector *a, const struct ek_det
     }
 }
 
-/* Both are in the same state, to the bit; one of them is restored from it. */
+/* Check that both states are equal bit for bit, then restore one of them. */
 static void cut(struct pair *p)
 {
     struct ek_buf through = detector_parts_save(p->through);
@@ -115,7 +115,7 @@ static void assert_same(const struct ek_finding *a, const struct ek_finding *b)
                   same_number(a->category[i].trained, b->category[i].trained));
 }
 
-/* Confirmed findings have an entry in the plan, as if they were acted on, and it outlasts them. */
+/* Add confirmed findings to the plan as if routed; the plan outlives them. */
 static void follow(struct pair *p, const struct ek_finding *f)
 {
     if (f->state == EK_CONFIRMED)
@@ -132,8 +132,7 @@ static void follow(struct pair *p, const struct ek_finding *f)
     ek_detector_retain_cells(p->stopped, p->held, sizeof p->held);
 }
 
-/* Cuts are where something has happened, before it is fetched and after, often while a change is
- * open, and now and then. */
+/* Restarts before and after a finding is fetched, often during a change, and at random. */
 static void observe(struct pair *p, const struct ek_list *q)
 {
     struct ek_finding f, g;
@@ -175,7 +174,7 @@ static struct ek_profile *hotel_profile(const struct ek_manifest *m, int lists)
     return p;
 }
 
-/* Half of the traffic goes to two places that nobody went to before. */
+/* Half of the traffic is for two new places. */
 static void summer(struct ek_list *q, uint64_t n)
 {
     static const char *const place[] = {"beach", "island"};
@@ -183,7 +182,8 @@ static void summer(struct ek_list *q, uint64_t n)
         q->segments[1].value = shop_text(place[n / 2 % 2]);
 }
 
-/* Hotel traffic with these faults, from list `moves` on to other places; some lists come twice. */
+/* Hotel traffic with these faults, with new places from list `moves` on; some lists are duplicates.
+ */
 static void run_hotel(struct pair *p, const char *const *spec, int faults, uint64_t lists,
                       uint64_t moves)
 {
@@ -224,7 +224,7 @@ static uint64_t pooled(const struct ek_detector *d)
     return ek_detector_limit_counters(d).count[EK_BOUND_CELLS];
 }
 
-/* Beyond the history's 4,096 lists, so that its ring has gone round. */
+/* Longer than the history of 4,096 lists, so that its ring wraps. */
 START_TEST(a_restored_detector_goes_on_as_if_it_had_never_stopped)
 {
     static const char *const faults[] = {
@@ -243,7 +243,7 @@ START_TEST(a_restored_detector_goes_on_as_if_it_had_never_stopped)
 }
 END_TEST
 
-/* 24 markets for 10 cells: pools, and cells that change hands. */
+/* 24 markets for 10 segments: pooled and reassigned ones. */
 START_TEST(so_does_one_whose_cells_change_hands)
 {
     static const char *const faults[] = {"price=x3,market=m03,from=700,to=1900"};
@@ -257,8 +257,7 @@ START_TEST(so_does_one_whose_cells_change_hands)
 }
 END_TEST
 
-/* A code that is new for some items of an arm, one that takes over, one that goes, one that is new
- * for all. */
+/* Codes that are new for some items of an arm, that dominate, that vanish, that are new for all. */
 static void disturb_code(float *code, int item, int n, int arm_b)
 {
     if (n >= 1000 && n < 1600 && arm_b && item % 2)

@@ -1,4 +1,5 @@
-/* Evidence of parts of the traffic: adds up to that of the whole, and finds what no part could. */
+/* Evidence reports of parts add up to the evidence of all traffic, and detect faults that no part
+ * detects alone. */
 #include "base/rng.h"
 #include "detect/evidence.h"
 #include "detect/list_stats_builder.h"
@@ -34,7 +35,7 @@ static void leave(struct world *w)
     ek_manifest_free(w->manifest);
 }
 
-/* What a list whose level is `shift` off says: the bets of one feature. */
+/* Set the e-values of one feature for a list with a level off by `shift`. */
 static void say(const struct world *w, struct ek_rng *r, double shift, float *e)
 {
     const struct ek_baseline *b = &w->profile->baseline[0];
@@ -64,8 +65,8 @@ static void merge_all(struct ek_evidence_sum_values *into, struct ek_evidence_su
     }
 }
 
-/* Published sums are integers: they add up the same in any order. Against the lists themselves they
- * may be short by a unit per part and by what was rounded, never long. */
+/* Reported sums are integers, so their order does not matter. They may be below the sum over lists
+ * by rounding and one unit per part, never above. */
 START_TEST(sums_of_parts_add_up_in_any_order_to_no_more_than_their_lists_said)
 {
     struct world *w = world();
@@ -149,7 +150,7 @@ START_TEST(a_tick_that_was_cleared_or_a_cell_that_was_forgotten_has_no_lists)
 }
 END_TEST
 
-/* Short of it by a unit a list at most. */
+/* Below it by one unit a list at most. */
 START_TEST(ticks_of_one_list_are_the_evidence_of_single_lists)
 {
     struct world *w = world();
@@ -178,7 +179,7 @@ START_TEST(ticks_of_one_list_are_the_evidence_of_single_lists)
 }
 END_TEST
 
-/* Lists of each part until the alarm, at a shift of all; `parts` > 1: the sums of all of them. */
+/* Return the lists per part until the alarm for a shift of all; with `parts` > 1, by the sums. */
 static int lists_until_alarm(const struct world *w, int parts, double shift)
 {
     struct ek_alarm_level level = ek_alarm_level_compute(1e7, 136, 1);

@@ -1,7 +1,5 @@
-/* Instances that act as one: what the fleet finds that none of them could, that it finds no later
- * what one of them sees, and that nothing which happens to records, deciders or instances makes it
- * say what is not so.
- */
+/* A fleet detects faults that no instance detects alone, and others as early as one instance. Lost
+ * records, leader changes and restarts cause no false finding. */
 #include "tests/fleet_world.h"
 
 #include "tests/check.h"
@@ -9,9 +7,9 @@
 enum {
     TRAINING = 20000,
     INSTANCES = 8,
-    WARM = 16, /* ticks before a fault */
+    WARM = 16, /* reports before a fault */
     SEEDS = 10,
-    LONG = 400, /* ticks of healthy traffic */
+    LONG = 400, /* reports of healthy traffic */
     PRICE = 0,
     SIZE = 1
 };
@@ -63,13 +61,13 @@ static void dearer_on_the_first(struct fleet *f, int i, struct ek_list *q)
         stream_scale(q, PRICE, 1.2);
 }
 
-/* The last `idle` have no lists. */
+/* The last `idle` instances have no lists. */
 static struct fleet *start_with(int instances, int idle, uint64_t seed)
 {
     static struct fleet f;
     static struct stream_world each;
     struct stream_world world;
-    if (!each.profile) /* no other seed makes it another */
+    if (!each.profile) /* the same for every seed */
         stream_world_start(&each, FLEET_RULES, TRAINING, seed);
     stream_world_lend(&world, &each, seed);
     fleet_begin(&f, instances, world, seed);
@@ -85,7 +83,7 @@ static struct fleet *start(int instances, uint64_t seed)
     return start_with(instances, 0, seed);
 }
 
-/* Lists of each instance until the fleet suspects, on average. */
+/* Return the mean lists per instance until the fleet suspects. */
 static double pooled_delay(fleet_fault *harm, int most)
 {
     double sum = 0;
@@ -101,7 +99,7 @@ static double pooled_delay(fleet_fault *harm, int most)
     return sum / SEEDS;
 }
 
-/* scaling.py reads the line. */
+/* scaling.py parses this line. */
 static void hold_pooled_delay(const char *what, fleet_fault *harm, int most_ticks, int most_lists)
 {
     double lists = pooled_delay(harm, most_ticks);
@@ -122,7 +120,7 @@ START_TEST(eight_instances_find_a_double_in_a_tenth_in_110_lists_each)
 }
 END_TEST
 
-/* The price of the pool is a part of the budget: measured against a detector that has all of it. */
+/* Compare with a detector that has the whole budget: the pool uses a part of it. */
 static double local_delay(fleet_fault *harm, bool alone)
 {
     double sum = 0;
@@ -178,7 +176,7 @@ static void reset_state(struct fleet *f, int i, uint64_t start)
     fleet_join(f, i, start);
 }
 
-/* The instance that had found it knows of nothing yet when it is back. */
+/* The instance with the finding has lost it after its restart. */
 START_TEST(what_an_instance_found_stands_while_it_begins_anew)
 {
     enum { GONE_TICKS = EK_FLEET_EXPIRED_MS / FLEET_TICK_MS };
@@ -199,7 +197,7 @@ START_TEST(what_an_instance_found_stands_while_it_begins_anew)
 }
 END_TEST
 
-/* No instance could: the lists of all together say what it is, and where. */
+/* The rows of all instances together give class and segment. */
 START_TEST(what_no_instance_saw_alone_is_named_by_the_lists_of_all)
 {
     struct fleet *f = start(INSTANCES, 5);
@@ -233,8 +231,8 @@ START_TEST(a_change_of_one_segment_is_put_on_it_by_the_lists_of_all)
 }
 END_TEST
 
-/* Lists of each instance, of which the last has none, until the fleet has confirmed; it tells
- * between ticks every so many lists, in ticks of FLEET_TICK_LISTS. */
+/* Return the lists per instance until the fleet confirms; the last instance has none. Reports are
+ * sent every `lists` lists, counted in reports of FLEET_TICK_LISTS. */
 static int delay_between_ticks(uint64_t seed, int lists, fleet_fault *harm)
 {
     struct fleet *f = start_with(INSTANCES, 1, seed);
@@ -249,7 +247,7 @@ static int delay_between_ticks(uint64_t seed, int lists, fleet_fault *harm)
     return delay;
 }
 
-/* A detector that had the lists of all: how many of each it would have needed. */
+/* Return the lists per instance that one detector with all lists needs. */
 static int delay_of_one(uint64_t seed, fleet_fault *harm)
 {
     struct fleet *f = start(1, seed);
@@ -289,7 +287,7 @@ START_TEST(between_ticks_only_what_is_new_is_told)
     ck_assert_int_eq(f->published + f->records, 0);
     while (!f->count[EK_CONFIRMED] && f->ticks < 2 * WARM)
         fleet_tick(f, cents);
-    fleet_run(f, 2, cents); /* each has heard of it, and found the same */
+    fleet_run(f, 2, cents); /* each has received it and found the same */
     f->published = 0;
     for (int i = 0; i < 4; i++)
         fleet_between(f, 5, cents);
@@ -303,7 +301,8 @@ START_TEST(a_change_that_is_over_leaves_the_plan_of_all)
     struct fleet *f = start(INSTANCES, 7);
     fleet_run(f, 10, cents);
     ck_assert_int_eq(fleet_plan(f, 2)->count, 1);
-    fleet_run(f, 40, NULL); /* 1,000 s of the streams, a hold of ten minutes among them */
+    fleet_run(f, 40,
+              NULL); /* 1,000 s of event time, including the minimum duration of ten minutes */
     ck_assert_int_ge(f->count[EK_RECOVERED], 1);
     for (int i = 0; i < INSTANCES; i++)
         ck_assert_int_eq(fleet_plan(f, i)->count, 0);
@@ -326,7 +325,7 @@ START_TEST(healthy_traffic_raises_nothing)
 }
 END_TEST
 
-/* One in ten is lost, one in five comes twice, some come up to 5 ticks late. */
+/* One record in ten is lost, one in five duplicated, some are up to 5 reports late. */
 static int bad_network(struct fleet *f, int *late)
 {
     double u = ek_rng_uniform(&f->rng);
@@ -336,7 +335,7 @@ static int bad_network(struct fleet *f, int *late)
     return copies;
 }
 
-/* Not only when the hold is over: the lists of the other arm are right again. */
+/* The other arm is unrouted at once, before the minimum duration ends. */
 START_TEST(a_change_that_goes_on_in_one_segment_leaves_the_others_at_once)
 {
     struct fleet *f = start(2, 15);
@@ -351,7 +350,7 @@ START_TEST(a_change_that_goes_on_in_one_segment_leaves_the_others_at_once)
 }
 END_TEST
 
-/* Ticks of a list of each, and an alarm level of 200 lists: there are some, and no more than that.
+/* Reports of one list each and an alarm level of 200 lists: some alarms occur, within the budget.
  */
 START_TEST(alarms_of_the_pool_are_no_more_frequent_than_its_budget)
 {
@@ -398,7 +397,7 @@ START_TEST(ticks_that_are_lost_doubled_or_late_are_no_false_evidence)
 }
 END_TEST
 
-/* Each record three times in any order: the evidence is that of each once, to the bit. */
+/* Duplicated and reordered records give the same evidence, bit for bit. */
 START_TEST(a_record_that_comes_again_changes_nothing)
 {
     struct fleet *f = start(2, 9);
@@ -436,7 +435,7 @@ START_TEST(a_record_that_comes_again_changes_nothing)
 }
 END_TEST
 
-/* Whatever an instance has been told of, a version means one content everywhere. */
+/* Check that a version has the same content everywhere. */
 static void assert_one_plan_per_version(struct fleet *f, const struct ek_plan *known, int count)
 {
     for (int i = 0; i < f->instances; i++) {
@@ -453,7 +452,7 @@ START_TEST(of_two_deciders_the_later_one_decides_and_versions_never_mean_two_thi
     struct fleet *f = start(INSTANCES, 10);
     int versions = 0;
     fleet_run(f, 5, cents);
-    fleet_decider(f, 1); /* has read nothing of the log yet but the next records */
+    fleet_decider(f, 1); /* has read none of the log before the next records */
     fleet_run(f, 1, cents);
     ek_leader_start(f->decider[1], f->clock_ms);
     for (int tick = 0; tick < 10; tick++) {
@@ -474,8 +473,8 @@ START_TEST(of_two_deciders_the_later_one_decides_and_versions_never_mean_two_thi
 }
 END_TEST
 
-/* The first has prices in cents, which only the next decider hears of, the second its sizes, which
- * only the old one does. */
+/* The first instance has prices in cents, which only the next leader receives; the second has
+ * changed sizes, which only the old leader receives. */
 static void each_its_own(struct fleet *f, int i, struct ek_list *q)
 {
     (void)f;
@@ -490,8 +489,8 @@ static int entries_of(const struct ek_plan *plan, int feature)
     return count;
 }
 
-/* The old decider does not know that it has been followed, at whatever tick that was: it goes on
- * writing, and may have written the version that the next one was about to. */
+/* A replaced leader continues to write without knowledge of its successor, possibly the same
+ * version. */
 START_TEST(a_decider_that_does_not_know_yet_is_not_listened_to)
 {
     for (int at = 0; at < 9; at++) {
@@ -567,7 +566,8 @@ START_TEST(an_instance_that_is_cut_off_keeps_its_plan_and_knows_for_how_long)
 }
 END_TEST
 
-/* Lists of one moment are scored alike by all, and by the same plan when they come again. */
+/* Lists of one event time are scored under the same plan everywhere, also when they are
+ * redelivered. */
 START_TEST(a_plan_holds_from_one_moment_of_the_stream_on_everywhere)
 {
     struct fleet *f = start(INSTANCES, 14);
@@ -589,7 +589,7 @@ START_TEST(a_plan_holds_from_one_moment_of_the_stream_on_everywhere)
     ck_assert_uint_gt(newest, ek_instance_plans_get(p, from - 1, now)->version);
     fleet_run(f, 1, cents);
     ck_assert_uint_gt(newest, ek_instance_plans_get(p, from - 1, now)->version);
-    /* older than a minute: as of now */
+    /* older than a minute: treated as current */
     ck_assert_uint_eq(ek_instance_plans_get(p, now - 3600000, now + 20000)->version, newest);
     fleet_end(f);
 }

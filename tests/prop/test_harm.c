@@ -1,7 +1,6 @@
-/* When a route does more harm than the fault it is there for, on hotel lists: what harm says is
- * held against the truth, which is what upstream would say of the lists without the fault. Routes
- * of a model that was taught by its upstream scorer stay where they help, those of one that ranks
- * otherwise are to be taken back. */
+/* Estimated harm of a route on hotel lists, compared with the truth: upstream's ranking without the
+ * fault. Routes of a model distilled from upstream stay active where they help; those of a model
+ * with another ranking are rolled back. */
 #include "score/rank_comparison.h"
 
 #include "serve/comparison_sums.h"
@@ -9,7 +8,7 @@
 
 enum { SEEDS = 20, MEASURED = 400 };
 
-/* The list has prices times `factor`; what becomes of it where the price is routed. */
+/* Compare the orders of a list with prices times `factor` under a route of the price. */
 static struct ek_comparison_result try(struct taught_world *w, uint64_t i,
                                        upstream_scores *upstream, double factor, double gap)
 {
@@ -29,7 +28,7 @@ static struct ek_comparison_result try(struct taught_world *w, uint64_t i,
     return ways;
 }
 
-/* Lists until the route of the price is to be taken back; 0: not within so many. */
+/* Return the lists until the price route is rolled back; 0: not within the limit. */
 static int taken_back(struct taught_world *w, uint64_t seed, upstream_scores *upstream,
                       double factor, double gap, int lists)
 {
@@ -52,7 +51,7 @@ static int taken_back(struct taught_world *w, uint64_t seed, upstream_scores *up
     return at;
 }
 
-/* How much further from upstream without the fault the route is than the fault, in the mean. */
+/* Return the mean excess distance from fault-free upstream of the route over the fault. */
 static double true_harm(struct taught_world *w, double factor)
 {
     const struct ek_treatment route[EK_HOTEL_ITEM_FEATURES] = {{EK_ACT_ROUTE, 0}};

@@ -1,6 +1,5 @@
-/* Routes that do more harm than the fault they are there for, through a whole guard on hotel lists:
- * those of a model that ranks otherwise than upstream are taken back, those of one that was taught
- * by it stay. */
+/* Harmful routes in a complete guard on hotel lists: those of a model with another ranking than
+ * upstream are rolled back, those of a distilled model stay. */
 #include "lists/codec.h"
 #include "serve/assets.h"
 #include "guard/guard_internal.h"
@@ -31,7 +30,7 @@ static void fit_profile(struct scene *s)
     ek_profile_fit_free(fit);
 }
 
-/* How faithful the model was to its teacher, as training notes it. */
+/* Return the agreement in the form that training stores. */
 static struct ek_model_agreement fidelity(struct taught_world *w)
 {
     struct ek_agreement_sums sums = {0};
@@ -67,7 +66,7 @@ static void begin(struct scene *s)
 static void end(struct scene *s)
 {
     ek_buf_release(&s->message);
-    s->assets.manifest = NULL; /* of the world */
+    s->assets.manifest = NULL; /* owned by the world */
     s->assets.model = NULL;
     ek_assets_release(&s->assets);
     taught_end(&s->world);
@@ -99,8 +98,8 @@ static enum ek_guardrail withdrawn(const struct scene *s)
     return r ? r->withdrawn : EK_GUARDRAIL_NONE;
 }
 
-/* Healthy lists, then the fault, until it is routed; after how many further lists the route was
- * taken back, 0: not within WATCHED. */
+/* Send healthy lists, then the fault until it is routed. Return the lists until the rollback; 0:
+ * not within WATCHED. */
 static int taken_back(struct scene *s, uint64_t seed, double factor, int healthy)
 {
     uint64_t i = 0;
@@ -123,7 +122,7 @@ static int taken_back(struct scene *s, uint64_t seed, double factor, int healthy
     return at;
 }
 
-/* x1.3 does a little harm, which so many lists do not show (docs/limits.md). */
+/* x1.3 does little harm, below the power of so many lists (docs/limits.md). */
 START_TEST(routes_of_a_model_that_upstream_has_taught_stay)
 {
     static const double factors[] = {100, 2, 1.3};
@@ -138,8 +137,8 @@ START_TEST(routes_of_a_model_that_upstream_has_taught_stay)
 }
 END_TEST
 
-/* The model says that it was as faithful to its teacher as the other; that upstream is another one
- * is known from clean lists, of which the guard compares one in some hundred. */
+/* The model claims the agreement of a distilled one. Clean lists, of which the guard compares about
+ * one in a hundred, show that upstream differs. */
 START_TEST(a_route_of_a_model_of_another_upstream_is_taken_back)
 {
     static const double factors[] = {100, 1.3};

@@ -1,9 +1,10 @@
-/* The promise: a routed feature may be multiplied by any factor, and scores keep their distances.
+/* Invariance: a routed feature may be multiplied by any factor, and score differences stay equal up
+ * to rounding.
  *
- * What is left is rounding. A factor c makes of x the float nearest to c x, so ln|x| less the mean
- * moves by up to u = 2^-24 of its own and u of the mean; the list-free form has a fixed mean. How
- * far a score moves by that, and what its own arithmetic in float adds, is derived in
- * tests/exact_score.h. A power of two rounds nothing: then no bit of any score changes.
+ * A factor c rounds x to the float nearest to c x, so ln|x| minus the mean moves by up to u =
+ * 2^-24, plus u of the mean; the list-free form has a fixed mean. tests/exact_score.h derives the
+ * effect on a score and the error of float arithmetic. A power of two rounds nothing: then every
+ * score is equal bit for bit.
  */
 #include "base/alloc.h"
 #include "base/rng.h"
@@ -28,7 +29,7 @@ struct world {
     double before[ITEMS_MAX], after[ITEMS_MAX]; /* the scores */
 };
 
-/* Some features are the same for the whole list. */
+/* Some features are equal in the whole list. */
 static void random_list(struct world *w)
 {
     int n = 1 + (int)ek_rng_uniform_int(&w->r, ITEMS_MAX), f = w->model->item_features;
@@ -51,14 +52,14 @@ static struct ek_treatment random_treatment(struct ek_rng *r)
     return (struct ek_treatment){EK_ACT_ROUTE, 0};
 }
 
-/* 1e-6 to 1e6, or a power of two of that range. */
+/* 1e-6 to 1e6, or a power of two in that range. */
 static double random_factor(struct ek_rng *r, bool of_two)
 {
     return of_two ? ldexp(1, (int)ek_rng_uniform_int(r, 41) - 20)
                   : pow(10, 12 * ek_rng_uniform(r) - 6);
 }
 
-/* Routes a random subset and multiplies each feature of it by a factor of its own. */
+/* Route a random subset and multiply each of its features by a separate factor. */
 static void random_fault(struct world *w, bool of_two)
 {
     for (int k = 0; k < w->model->routable_count; k++) {
@@ -78,8 +79,7 @@ static void score_both(struct world *w)
     ck_assert_int_eq(ek_scorer_score(w->scorer, &w->faulty, w->treatment, w->after, &e), EK_OK);
 }
 
-/* How far the score of an item may move by rounding. Holds the two scores against the exact ones
- * on the way. */
+/* Return the rounding bound of an item's score, and compare both scores with the exact ones. */
 static double bound_of(const struct world *w, int item, bool of_two)
 {
     double ln_move[EK_RANDOM_FEATURES];
@@ -93,8 +93,8 @@ static double bound_of(const struct world *w, int item, bool of_two)
     return EXACT_SLACK * (a.error + b.error + fmax(a.move, b.move));
 }
 
-/* What the factors add to a score: nothing in the list form; in the list-free form
- * sgn(x) ln c / log_sd times the slope. */
+/* Return the shift of a score by the factors: 0 in the list form; sgn(x) ln c / log_sd times the
+ * slope in the list-free form. */
 static double shift_of(const struct world *w, int item)
 {
     const struct ek_model *m = w->model;
@@ -108,8 +108,8 @@ static double shift_of(const struct world *w, int item)
     return shift;
 }
 
-/* Whether the factors do the same to both items: always, but in the list-free form only where the
- * signs of all scaled features agree. */
+/* Return whether the factors shift both items equally: always in the list form; in the list-free
+ * form only if the signs of all scaled features agree. */
 static bool same_signs(const struct world *w, int a, int b)
 {
     for (int k = 0; w->model->list_free && k < w->model->routable_count; k++)
@@ -119,7 +119,7 @@ static bool same_signs(const struct world *w, int a, int b)
     return true;
 }
 
-/* Returns the largest part of its bound that the distance of two items has moved by. */
+/* Return the largest ratio of a moved difference to its bound. */
 static double check_list(struct world *w, bool of_two)
 {
     double bound[ITEMS_MAX], worst = 0;
@@ -203,7 +203,7 @@ START_TEST(a_power_of_two_changes_no_bit_of_a_routed_score)
 }
 END_TEST
 
-/* Each source gets a factor of its own for each feature that is routed by source. */
+/* Multiply each feature routed by source by one factor per source. */
 static void random_sources(struct world *w)
 {
     int sources = 1 + (int)ek_rng_uniform_int(&w->r, EK_SOURCES_MAX);
@@ -240,7 +240,7 @@ START_TEST(routed_by_source_each_source_may_have_a_power_of_two_of_its_own)
 }
 END_TEST
 
-/* So that the tests above cannot pass by scores that depend on nothing. */
+/* The tests above must not pass with constant scores. */
 START_TEST(unrouted_scores_do_move)
 {
     int moved = 0;

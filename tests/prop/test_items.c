@@ -1,6 +1,4 @@
-/* Lists taken apart into messages of one item each, mixed with those of other lists: the same
- * findings and the same scores as those of the lists.
- */
+/* Lists split into interleaved messages of one item give the findings and scores of whole lists. */
 #include "guard/guard_items.h"
 
 #include "tests/items.h"
@@ -14,19 +12,19 @@ static const char RULES[] = "version: 1\n"
                             "defaults: {mode: enforce, confirmation_lists: 32, min_duration: 20s}\n"
                             "segments: [arm, market]\n";
 
-/* A list on its way: its items in the order in which they come. */
+/* An in-flight list with its items in send order. */
 struct travelling {
-    struct ek_list list; /* owns its arrays; texts below */
+    struct ek_list list; /* owns its arrays; strings below */
     char id[32], item_id[32][24], arm[4], market[8];
     int sent;
     uint64_t version; /* of the plan of its items */
-    float score[32];  /* as they came out */
+    float score[32];  /* scores of the output */
 };
 
 struct guard {
     struct ek_assets assets;
     struct ek_guard *guard;
-    struct ek_context *again; /* for what comes a second time */
+    struct ek_context *again; /* context for duplicates */
     struct ek_buf message, events;
     struct ek_list out;
 };
@@ -35,10 +33,10 @@ struct world {
     struct ek_rng r;
     struct shop shop;
     struct guard lists, items;
-    struct travelling memory[WINDOW], *way[WINDOW]; /* the first `open` are on it */
+    struct travelling memory[WINDOW], *way[WINDOW]; /* the first `open` are in flight */
     int open, window, made, done;
-    bool timed;              /* times pass */
-    int compared, elsewhere; /* lists whose scores are the same; of another plan */
+    bool timed;              /* event time advances */
+    int compared, elsewhere; /* lists with equal scores; with another plan */
     int routed, plans;
 };
 
@@ -64,7 +62,7 @@ static void close_guard(struct guard *g)
     ek_list_release(&g->out);
 }
 
-/* A copy of the shop's next list, its items in another order where they are to be mixed. */
+/* Copy the shop's next list, with shuffled items if lists are mixed. */
 static void begin(struct world *w, struct travelling *t, bool shuffled)
 {
     struct ek_list *q = shop_next(&w->shop), *l = &t->list;
@@ -98,7 +96,7 @@ static void begin(struct world *w, struct travelling *t, bool shuffled)
     w->made++;
 }
 
-/* Times of events are left out where lists are mixed: the stream is a little further then. */
+/* Without event times for mixed lists, as the stream is slightly ahead then. */
 static void read_events(struct guard *g, bool timed, int *plans)
 {
     const char *text;
@@ -144,7 +142,7 @@ static void send_item(struct world *w, struct travelling *t)
     t->sent++;
 }
 
-/* The list as one message; its scores are those of its items where it has their plan. */
+/* Send the list as one message. Its scores equal those of its items under the same plan. */
 static void send_list(struct world *w, struct travelling *t)
 {
     struct guard *g = &w->lists;
@@ -192,7 +190,7 @@ static void stream_through(struct world *w, bool shuffled)
         send_list(w, t);
         w->done++;
         w->way[i] = w->way[--w->open];
-        w->way[w->open] = t; /* its memory is used again */
+        w->way[w->open] = t; /* its memory is reused */
     }
 }
 
@@ -218,7 +216,7 @@ static void run_case(const struct ek_assets *common, int number, int window, boo
     ck_assert_uint_eq(c.cut + c.unsaid + c.late + c.repeated + c.forgotten, 0);
     ck_assert_uint_eq(ek_guard_list_count(w.items.guard), LISTS);
     ck_assert_int_ge(w.plans, 1);
-    ck_assert_int_le(w.elsewhere, w.plans * window); /* those that were on their way */
+    ck_assert_int_le(w.elsewhere, w.plans * window); /* those in flight */
     ck_assert_int_gt(w.routed, 20);
     for (int i = 0; i < WINDOW; i++)
         ek_list_release(&w.memory[i].list);

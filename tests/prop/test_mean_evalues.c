@@ -1,5 +1,5 @@
-/* Bets on a mean hold their budget whatever the values look like, and the watch over a model holds
- * the one that the rules give. */
+/* Bets on a mean keep their budget for any distribution, and the model watch keeps the one in the
+ * rules. */
 #include "base/rng.h"
 #include "serve/agreement_watch.h"
 #include "tests/check.h"
@@ -9,8 +9,7 @@
 enum { STREAMS = 4000, LENGTH = 300, LEVEL = 3000 };
 static const double BOUND = .08;
 
-/* A law of values in 0 .. 1 whose mean, given all before, is the bound: as bad as healthy may be.
- */
+/* A distribution on 0 .. 1 with the bound as conditional mean: the worst healthy case. */
 typedef double law(struct ek_rng *r, double before);
 
 static double constant(struct ek_rng *r, double before)
@@ -64,8 +63,8 @@ static int alarms(law *draw, uint64_t seed)
     return count;
 }
 
-/* P(evidence reaches A within n values) <= n / A, here a tenth; counted over streams, with three
- * standard errors of the count. */
+/* P(evidence reaches A within n values) <= n / A, here a tenth, counted over streams, plus three
+ * standard errors. */
 START_TEST(false_alarms_stay_within_their_budget_for_every_law_of_the_bound)
 {
     static law *const laws[] = {constant, rare_and_large, two_sizes, skew, restless};
@@ -78,7 +77,7 @@ START_TEST(false_alarms_stay_within_their_budget_for_every_law_of_the_bound)
 }
 END_TEST
 
-/* The same bets find a mean that is half as large again, in most streams of that length. */
+/* The same bets detect a mean half as large again in most streams of that length. */
 START_TEST(a_mean_above_the_bound_is_found)
 {
     int found = 0;

@@ -1,5 +1,5 @@
-/* Parts of a list: with the whole list's mean logarithms, or with a list-free model, an item scores
- * as within the whole, to the last bit. */
+/* Partial lists: with the whole list's mean logarithms, or a list-free model, an item scores as in
+ * the whole list, bit for bit. */
 #include "base/rng.h"
 #include "score/encode.h"
 #include "score/scorer.h"
@@ -18,8 +18,8 @@ struct world {
     struct ek_scorer *scorer;
     struct ek_list whole, part;
     struct ek_treatment treatment[EK_RANDOM_FEATURES];
-    double mean[EK_RANDOM_FEATURES]; /* of the whole list, as it would be sent */
-    double want[ITEMS_MAX];          /* the scores of the whole list */
+    double mean[EK_RANDOM_FEATURES]; /* of the whole list, as its sender computes it */
+    double want[ITEMS_MAX];          /* scores of the whole list */
 };
 
 static void open_world(struct world *w, int number)
@@ -39,7 +39,7 @@ static void close_world(struct world *w)
     ek_list_release(&w->part);
 }
 
-/* Every treatment but `repair`, which divides a value before its logarithm is rounded. */
+/* Return any treatment but `repair`, which divides before the logarithm is rounded. */
 static struct ek_treatment random_treatment(struct ek_rng *r)
 {
     static const enum ek_action actions[] = {EK_ACT_NONE, EK_ACT_ROUTE, EK_ACT_ROUTE_NORMALIZED,
@@ -47,7 +47,7 @@ static struct ek_treatment random_treatment(struct ek_rng *r)
     return (struct ek_treatment){actions[ek_rng_uniform_int(r, 4)], 0.5 + ek_rng_uniform(r)};
 }
 
-/* The means that the scorer itself takes from the whole list. */
+/* Compute the means that the scorer computes from the whole list. */
 static void find_means(struct world *w)
 {
     struct ek_encoder c;
@@ -67,7 +67,7 @@ static void random_list(struct world *w)
     ck_assert_int_eq(ek_scorer_score(w->scorer, &w->whole, w->treatment, w->want, &e), EK_OK);
 }
 
-/* Items [from, from + count) as a list of their own. */
+/* Set the partial list to items [from, from + count). */
 static void cut(struct world *w, int from, int count)
 {
     size_t f = (size_t)w->model->item_features;
@@ -86,7 +86,7 @@ static void give_means(struct world *w)
     w->part.has_log_means = true;
 }
 
-/* The list in random parts, the last of them left out at times: a list cut short. */
+/* Score the list in random parts, sometimes without the last one. */
 static void check_parts(struct world *w, bool with_means, int number)
 {
     for (int from = 0; from < w->whole.items && (from == 0 || ek_rng_uniform_int(&w->r, 8));) {
@@ -136,7 +136,7 @@ START_TEST(a_list_free_model_scores_parts_as_the_whole_without_means)
 }
 END_TEST
 
-/* As anyone would compute it, in double, with the logarithm at hand. */
+/* Computed in double with the library logarithm. */
 static double plain_mean(const struct world *w, int k)
 {
     double sum = 0, count = 0;

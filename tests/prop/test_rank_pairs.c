@@ -1,4 +1,4 @@
-/* Violated pairs, counted by sorting, against each pair looked at. */
+/* Violated pairs counted by sorting equal those counted pair by pair. */
 #include "tests/check.h"
 
 #include "base/rng.h"
@@ -15,7 +15,7 @@ struct scene {
     struct ek_dataset d;
 };
 
-/* Many short lists and a few long ones, from one level for all to one for each. */
+/* Many short lists and a few long ones, from one label for all items to distinct labels. */
 static void draw(struct scene *s, struct ek_rng *r)
 {
     s->offset[0] = 0;
@@ -30,7 +30,7 @@ static void draw(struct scene *s, struct ek_rng *r)
         .lists = LISTS, .items = s->offset[LISTS], .offset = s->offset, .label = s->label};
 }
 
-/* On a grid of quarters, so that equal scores and margins of just 1 are common. */
+/* On a grid of quarters, so that equal scores and margins of exactly 1 are common. */
 static void score(struct scene *s, struct ek_rng *r, double spread)
 {
     for (size_t i = 0; i < s->d.items; i++)

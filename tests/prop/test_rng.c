@@ -1,4 +1,4 @@
-/* Random numbers: what the generator and the trainer rely on. */
+/* Random numbers: the properties that the generator and training depend on. */
 #include "base/rng.h"
 #include "tests/check.h"
 

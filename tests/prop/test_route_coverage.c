@@ -1,5 +1,5 @@
-/* A limit of the share of the traffic keeps what a plain walk over the lists keeps, whichever way
- * it is asked; and what is added and taken back leaves no trace. */
+/* A limit on the affected fraction keeps the same entries as a plain walk over the lists, in any
+ * query order, and add followed by remove leaves no trace. */
 #include "base/rng.h"
 #include "plan/plan_compose.h"
 #include "tests/check.h"
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Cells: all traffic, four values of one segment field and four of another. */
+/* Segments: all traffic, four values of each of two dimensions. */
 enum { VALUES = 4, CELLS = 1 + 2 * VALUES, PER_LIST = 3, FEATURES = 6, LISTS = 300, WORLDS = 400 };
 
 struct world {
@@ -82,7 +82,7 @@ static void draw_wanted(struct world *w)
                 (struct ek_plan_mode){f, 1 + below(w, CELLS - 1), modes[below(w, 4)], true};
 }
 
-/* No share of so few lists is a limit like that. */
+/* The limit is irrational, so that no fraction of so few lists equals it. */
 static void open_world(struct world *w, uint64_t seed)
 {
     struct ek_route_coverage *reach = w->reach;

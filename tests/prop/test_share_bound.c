@@ -1,5 +1,5 @@
-/* What is sure of a share: no more lists than moved, wherever they stand; and of lists that moved
- * as training is spread, the more of them the further they are off. */
+/* The bound on a fraction never exceeds the shifted lists, however they are placed. For lists
+ * spread as in training, it increases with their distance. */
 #include "assets/residual_grid.h"
 #include "detect/fault_membership.h"
 
@@ -12,8 +12,8 @@ struct pile {
     double at, width; /* standard deviations of training */
 };
 
-/* Residuals of so many lists, a share of which was forged to stand where it counts most. Returns
- * how many were. */
+/* Draw residuals, a fraction forged at the most effective position. Return the number of forged
+ * ones. */
 static int forge(struct windows *w, const struct pile *p, double share, struct ek_residuals *h)
 {
     static float r[LISTS];
@@ -48,7 +48,7 @@ START_TEST(no_more_lists_are_sure_than_were_forged_where_a_list_counts_most)
         ck_assert_double_le(LISTS * sure_of(&w, &a), 1.15 * forged + 10);
         beyond += LISTS * a.share > 1.3 * forged;
     }
-    ck_assert_int_gt(beyond, 16); /* or nobody would have to ask */
+    ck_assert_int_gt(beyond, 16); /* otherwise the case is trivial */
 }
 END_TEST
 
@@ -79,7 +79,7 @@ START_TEST(the_less_a_share_has_moved_the_less_of_it_is_sure)
 }
 END_TEST
 
-/* By all bins of the density. */
+/* Computed over all bins of the density. */
 static double exact_part(const float *density, double share, double shift)
 {
     double moved = 0, usual = 0, all = 0;
@@ -92,7 +92,7 @@ static double exact_part(const float *density, double share, double shift)
     return (moved - usual) / (all - usual);
 }
 
-/* Of two groups, as of two currencies; returns their standard deviation. */
+/* Density of two groups, such as two currencies. Return its standard deviation. */
 static double two_groups(float *density, double second, double apart, double width)
 {
     double mean = second * apart, variance = 0, all = 0;
@@ -123,7 +123,7 @@ START_TEST(lists_of_two_groups_are_as_sure_as_all_bins_say)
 }
 END_TEST
 
-/* A share or a shift that no fit gives, and a density that is the same everywhere. */
+/* A fraction or shift that no fit produces, and a flat density. */
 START_TEST(what_says_nothing_is_not_sure)
 {
     static float flat[EK_DENSITY_BINS];

@@ -1,4 +1,4 @@
-/* What must hold for any data: bounded errors, merging in any order, sets like single sketches. */
+/* Sketches of any data have bounded errors and merge in any order; sets equal single sketches. */
 #include "base/alloc.h"
 #include "base/rng.h"
 #include "num/sketch_pack.h"
@@ -196,7 +196,7 @@ START_TEST(random_bytes_are_no_sketch_and_do_no_harm)
 }
 END_TEST
 
-/* Any mixture of adds of any size, looks and merges, against single sketches. */
+/* Random adds, reads and merges, compared with single sketches. */
 static void compare_set(int features, uint64_t seed)
 {
     enum { ROWS_MAX = 700 };

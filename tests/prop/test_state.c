@@ -1,16 +1,16 @@
-/* The state of a guard: one that is loaded goes on as if it had never stopped. */
+/* A guard restored from its state continues as if it had never stopped. */
 #include "tests/check.h"
 #include "tests/state_world.h"
 
 enum { TRAINING = 3000, LISTS = 3200, AGAIN = 19, ACCEPTED = 600, REVERTED = 780 };
 
-/* A guard that runs through, and one that is stopped and loaded over and over. */
+/* A continuous guard, and one repeatedly stopped and restored. */
 struct pair {
-    struct ek_assets assets, twin; /* which say the same */
+    struct ek_assets assets, twin; /* equal assets */
     struct shop shop;
     struct ek_rng rng;
     struct ek_guard *through, *stopped;
-    struct state_store kept; /* what the stopped one has saved */
+    struct state_store kept; /* checkpoints of the restarted one */
     struct ek_buf message;
     int n, cuts, turns, routed, findings, plans, drifts;
 };
@@ -53,7 +53,7 @@ static void save(struct ek_guard *g, int whole, int n, struct state_store *to)
     ck_assert_int_eq(ek_guard_save(g, whole, note, strlen(note), state_put, to, NULL), EK_OK);
 }
 
-/* The same records, the numbers of their bases aside; the head is hashed with it. */
+/* Compare records except for checkpoint numbers; they enter the hash of the header. */
 static void ck_same_records(const struct state_store *a, const struct state_store *b)
 {
     enum { HASH = 8 };
@@ -82,7 +82,7 @@ static void ck_same_state(struct pair *p)
     free(b);
 }
 
-/* Goes on with assets that say the same. */
+/* Switch to equal assets. */
 static void turn(struct pair *p)
 {
     enum ek_restore_result fit;
@@ -93,8 +93,8 @@ static void turn(struct pair *p)
     ck_assert_int_eq(fit, EK_RESTORE_FULL);
 }
 
-/* Saves what has changed, and goes on from what was kept. Sometimes the base is given up, as with a
- * transaction, and the next one is whole. */
+/* Write an incremental checkpoint and continue from the store. Some checkpoints are aborted, as in
+ * a transaction; the next one is full. */
 static void cut(struct pair *p)
 {
     enum ek_restore_result fit;
@@ -108,7 +108,7 @@ static void cut(struct pair *p)
     }
     int whole = ek_rng_uniform_int(&p->rng, 3) == 0;
     if (whole)
-        ck_same_state(p); /* which was a base that is not kept */
+        ck_same_state(p); /* an aborted checkpoint */
     save(p->stopped, whole, p->n, &p->kept);
     struct ek_state *state = state_of(&p->kept, (uint64_t)p->n);
     const void *found = ek_state_note(state, &length);
@@ -152,11 +152,11 @@ static void pass(struct pair *p)
     p->routed += !strcmp(ek_guard_action(p->through), "routed");
 }
 
-/* Prices in cents for arm B, a code that is new, markets that nobody had before. */
+/* Prices in cents for arm B, a new code, new markets. */
 static void disturb(struct shop *s, struct ek_list *q)
 {
     uint64_t n = s->number;
-    if (n % 97 < 3) /* wrong clocks; and below a stream that is elsewhere from then on */
+    if (n % 97 < 3) /* wrong clocks; below, a stream that jumps permanently */
         q->time_ms += 7200000;
     if (n > 1000)
         q->time_ms += 300000;
@@ -174,7 +174,7 @@ static void disturb(struct shop *s, struct ek_list *q)
     }
 }
 
-/* What people say while the price of arm B is in cents. Returns what the guard says to that. */
+/* Send operator commands while the price of arm B is in cents. Return the guard's result. */
 static int tell(struct ek_guard *g, bool accept, uint64_t *version)
 {
     return accept ? ek_guard_accept(g, "price", "arm", "B", "ana", NULL, version, NULL)
@@ -192,7 +192,7 @@ static void decide(struct pair *p)
     ck_assert_uint_eq(version[0], version[1]);
 }
 
-/* Cuts come before and after events are fetched, and while time passes without lists. */
+/* Restarts before and after events are fetched, and while time passes without lists. */
 static void run(uint64_t seed)
 {
     struct pair *p = pair_of(seed);
@@ -229,7 +229,7 @@ START_TEST(a_loaded_guard_goes_on_as_if_it_had_never_stopped)
 }
 END_TEST
 
-/* A copy of a guard, through its state. */
+/* Return a copy of a guard through its state. */
 static struct ek_guard *copy_of(struct ek_guard *g, const struct ek_assets *a)
 {
     struct state_store *s = calloc(1, sizeof *s);
@@ -246,8 +246,8 @@ static struct ek_guard *copy_of(struct ek_guard *g, const struct ek_assets *a)
     return copy;
 }
 
-/* What is made of the two goes on, and so does its copy: its state is a sound one. Changes that one
- * of them has open are not found again. */
+/* The merged guard and its copy continue identically, so its state is valid. Open changes of one
+ * are not found again. */
 static void join(struct pair *p)
 {
     struct ek_guard *through = p->through, *stopped = p->stopped;

@@ -1,8 +1,6 @@
-/* Whatever the bytes of a file, it is read, or refused with words and a place; and a check that
- * goes on after a fault decides like a reading that ends there. Seeds are the bad files and the
- * examples of the documents, broken further. `make SANITIZE=address,undefined check-prop` is where
- * it bites.
- */
+/* Any bytes are parsed, or rejected with a message and a position. A parser that continues after
+ * errors decides like one that stops. Seeds are the bad files and the examples of the documents,
+ * mutated further. Most useful with `make SANITIZE=address,undefined check-prop`. */
 #include "base/file.h"
 #include "base/rng.h"
 #include "lists/dataset.h"
@@ -28,7 +26,7 @@ static void add_seed(struct seeds *s, const char *path)
         return;
     ek_buf_init(text, SEED_BYTES);
     if (ek_file_read(path, text, NULL))
-        ek_buf_release(text); /* longer than a seed shall be */
+        ek_buf_release(text); /* longer than a seed may be */
     else
         s->count++;
 }
@@ -67,7 +65,7 @@ static void break_once(struct ek_rng *r, char *text, size_t *length)
     case 1:
         text[at] = signs[ek_rng_uniform_int(r, sizeof signs - 1)];
         break;
-    case 2: /* taken out */
+    case 2: /* removed */
         memmove(text + at, text + at + part, left - part);
         *length -= part;
         break;
@@ -83,7 +81,7 @@ static void break_once(struct ek_rng *r, char *text, size_t *length)
     }
 }
 
-/* A seed, broken up to three times. */
+/* Return the size of a seed with up to three mutations. */
 static size_t broken(struct ek_rng *r, const struct seeds *s, char *text)
 {
     const struct ek_buf *seed = &s->text[ek_rng_uniform_int(r, (uint64_t)s->count)];

@@ -1,4 +1,4 @@
-/* Windows, whatever comes between their closing and their packing: always those of the rows. */
+/* Windows equal those of the rows under any events between closing and packing. */
 #include "base/alloc.h"
 #include "base/rng.h"
 #include "num/windows.h"
@@ -9,7 +9,7 @@
 
 enum { KEPT = 3, WINDOWS = 40, ROWS_MAX = 300 };
 
-/* Every window there was, one sketch per feature. */
+/* Every window so far, one sketch per feature. */
 struct plain {
     int64_t number;
     uint64_t lists;
@@ -93,7 +93,7 @@ static void ck_same(const struct world *w)
                           ek_sketch_count(w->got, (uint16_t)key));
 }
 
-/* A feature over the windows first .. last of those kept; or of all there were. */
+/* Compare a feature over the windows first .. last, or over the lifetime. */
 static void look(struct world *w, int feature, int64_t first, int64_t last, int life)
 {
     uint64_t lists = 0, got;
@@ -121,7 +121,7 @@ static void look_anywhere(struct world *w, int64_t number)
          !ek_rng_uniform_int(&w->r, 3));
 }
 
-/* `slices`: 0 never packs of its own accord, so that each closing finds all that is left. */
+/* `slices` 0: never pack explicitly, so that each close packs the rest. */
 static void run(int features, uint64_t seed, int slices)
 {
     static struct world w;
@@ -154,7 +154,7 @@ START_TEST(windows_are_those_of_the_rows_however_far_their_packing_is)
 }
 END_TEST
 
-/* More rows than the hot counters of a set hold, with nobody who packs. */
+/* More rows than a set's hot counters hold, without packing. */
 START_TEST(a_window_of_many_rows_does_not_run_over_the_one_before)
 {
     static struct world w;

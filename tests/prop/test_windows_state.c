@@ -1,4 +1,4 @@
-/* Windows that were written and read again go on as the ones they were; parts make up the whole. */
+/* Restored windows continue identically, and parts merge to the whole. */
 #include "base/rng.h"
 #include "num/windows_serialize.h"
 #include "tests/check.h"
@@ -110,7 +110,7 @@ START_TEST(what_was_read_goes_on_as_what_was_written)
 }
 END_TEST
 
-/* Over the windows first .. last, or over all. */
+/* Return a span over the windows first .. last, or over all. */
 static struct ek_buf span_of(struct ek_windows *w, int feature, int64_t number, uint64_t *lists)
 {
     struct ek_sketch *s = NULL;
@@ -141,7 +141,7 @@ static void ck_same_spans(const struct world *w, struct ek_windows *a, struct ek
             ck_same_span(a, b, f, number);
 }
 
-/* One of the parts may stop early, so that the other has gone on to other windows. */
+/* One part may stop early, so that the other is windows ahead. */
 static void run_parts(uint64_t seed)
 {
     static struct world w;

@@ -1,4 +1,4 @@
-/* The made-up world of rules' tests: healthy for any manifest, and the same every time. */
+/* Synthetic lists of rules tests are healthy for any manifest, and deterministic. */
 #include "offline/world/synthetic_lists.h"
 
 #include "base/rng.h"
@@ -12,7 +12,7 @@
 
 enum { MANIFESTS = 3, LISTS = 20000, FEATURES = 12, TEXT = 4096 };
 
-/* Every kind of feature that a manifest can have, by chance; the first is a plain number. */
+/* Return a manifest with random features of every kind; the first is a plain number. */
 static struct ek_manifest *random_manifest(struct ek_rng *r)
 {
     static const char *const kinds[] = {"routable: true", "routable: true, positive: true",
@@ -43,7 +43,7 @@ static struct ek_rules *rules_of(const struct ek_manifest *m, const char *text)
     return rules;
 }
 
-/* No baseline, one that is a segment of its own, one that is a segment of the rules. */
+/* No stratification, by a separate segment, by a segment of the rules. */
 static const char *const RULES[] = {"segments: [arm]\n",
                                     "defaults: {stratify_by: market}\nsegments: [arm, app]\n",
                                     "defaults: {stratify_by: arm}\nsegments: [arm]\n"};

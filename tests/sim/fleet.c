@@ -1,7 +1,6 @@
-/* A fleet under a virtual clock: 100 instances share 1,000 partitions, with a network between them
- * that takes its time, and no broker. It runs the code of the daemon: detectors, ticks, rows, the
- * decider, plans. One JSON object per line: what happened, and when.
- */
+/* Fleet simulation under a virtual clock: 100 instances share 1,000 partitions over a network with
+ * delays, without a broker. It runs the daemon's code: detectors, evidence reports, rows, leader,
+ * plans. Prints one JSON object per event with its time. */
 #include "base/rng.h"
 #include "fleet/leader.h"
 #include "fleet/fleet_instance.h"
@@ -17,15 +16,15 @@ enum {
     TRAINING = 20000,
     STEP_MS = 100,
     TICK_STEPS = 10,
-    EARLY_STEPS = 3, /* a quarter of a tick is what the daemon takes, and a step to look */
+    EARLY_STEPS = 3, /* a quarter of the daemon's report interval, plus one step to check */
     WARM_STEPS = 200,
     MOST_STEPS = 1200,
-    LISTS_PER_STEP = 5,   /* of an instance: 5 a second of each partition */
-    LAG_MS = 500,         /* how far partitions are apart */
-    NEAR_MS = 50,         /* a record takes at least so long */
-    TICK_FAR_MS = 250,    /* and at most, to the decider */
-    PLAN_FAR_MS = 500,    /* to an instance */
-    TAKE_OVER_MS = 10000, /* until another instance decides for a dead one */
+    LISTS_PER_STEP = 5,   /* of an instance: 5 a second per partition */
+    LAG_MS = 500,         /* skew between partitions */
+    NEAR_MS = 50,         /* minimum delay of a record */
+    TICK_FAR_MS = 250,    /* maximum delay to the leader */
+    PLAN_FAR_MS = 500,    /* maximum delay to an instance */
+    TAKE_OVER_MS = 10000, /* until another instance replaces a dead leader */
     THREADS = 4,
     TIMES = (MOST_STEPS + WARM_STEPS) * STEP_MS + 2 * LAG_MS,
 };
@@ -44,10 +43,10 @@ struct record {
     uint8_t *bytes;
     size_t length;
     int64_t due_ms;
-    int to; /* instance, -1: the deciders */
+    int to; /* instance, -1: the leaders */
 };
 
-/* A list that was scored: when it was made, and under which version. */
+/* A scored list: its event time and its plan version. */
 struct scored {
     int64_t time_ms;
     uint64_t version;
@@ -58,7 +57,7 @@ struct instance {
     struct ek_detector *detector;
     struct ek_fleet_instance *member;
     int64_t stream_ms;
-    int number, told; /* step at which it told last */
+    int number, told; /* step of the last report */
     struct scored scored[LISTS_PER_STEP];
 };
 
@@ -76,7 +75,7 @@ struct fleet {
     int records, room;
     struct ek_rng rng;
     uint64_t version[TIMES]; /* of the lists of a ms; 0: none yet */
-    uint64_t apart;          /* lists scored under another version than others of their ms */
+    uint64_t apart;          /* lists scored under another version than others of the same ms */
 };
 
 static void send_to(struct fleet *f, const void *bytes, size_t length, int to, int far_ms)
@@ -106,7 +105,7 @@ static bool is_hit(const struct fleet *f, int partition, struct ek_rng *r)
     return f->fault == ONE_PARTITION ? partition == 0 : ek_rng_uniform(r) < .1;
 }
 
-/* The lists of a step of one instance: of its partitions, which are not in step. */
+/* Observe the lists of one step from all partitions of an instance, which are skewed. */
 static void observe(struct fleet *f, struct instance *o)
 {
     const struct ek_instance_plans *plans = ek_fleet_instance_plans(o->member);
@@ -190,7 +189,7 @@ static void deliver(struct fleet *f)
     f->records = kept;
 }
 
-/* What the one that decides has told so far. */
+/* Findings reported by the leader so far. */
 struct seen {
     int64_t suspected_ms, confirmed_ms;
 };
@@ -216,7 +215,7 @@ static void decide(struct fleet *f, int d, bool tick, struct seen *seen)
     }
 }
 
-/* At a tick, and between two what should not wait. */
+/* Send the periodic reports, and urgent ones between them. */
 static void tell(struct fleet *f, struct instance *o)
 {
     int step = (int)(f->clock_ms / STEP_MS);
@@ -230,7 +229,7 @@ static void tell(struct fleet *f, struct instance *o)
               : ek_fleet_instance_report_early(o->member, o->stream_ms, to_deciders, f, NULL));
 }
 
-/* Plans and ticks do not overtake one another on their way: a log has an order. */
+/* Plans and reports keep their order, as in a log. */
 static void step(struct fleet *f, int number, struct seen *seen)
 {
     f->clock_ms += STEP_MS;
@@ -285,7 +284,7 @@ static void end(struct fleet *f)
     ek_manifest_free(f->manifest);
 }
 
-/* Instances that score their next list under a plan with an entry. */
+/* Return the instances that score their next list under a non-empty plan. */
 static int applied(const struct fleet *f)
 {
     int count = 0;

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Runs the simulations and holds them to what is promised: scaling.py BUILD [docs/scaling.md]
+"""Run the simulations and check the documented results: scaling.py BUILD [docs/scaling.md]
 
-With a document it puts their figures where its markers are.
+With a document it writes their values at its markers.
 """
 import json
 import os
@@ -49,7 +49,7 @@ ALONE = re.compile(r"one instance finds x2 in ([\d.]+) lists alone, ([\d.]+) in 
 
 
 def finds(build):
-    """What the tests of the fleet say about delays, as they hold it."""
+    """Return the delays that the fleet tests print."""
     run = subprocess.run([os.path.join(build, "tests", "prop-tests")], env={**os.environ, "CK_RUN_SUITE": "fleet"}, check=True,
                          stdout=subprocess.PIPE, text=True).stdout
     two, two_fleet, fifth, fifth_fleet = ALONE.search(run).groups()
@@ -60,7 +60,7 @@ def finds(build):
 
 
 def faults(runs):
-    """What each run must be; -> the sentences that are not true."""
+    """Return the violated requirements of each run."""
     for run in runs:
         for key in ("confirmed_s", "all_s"):
             if run[key] < 0:

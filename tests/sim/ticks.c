@@ -1,6 +1,4 @@
-/* How large the records of a fleet are, and what they cost: features by cells. One JSON object per
- * line.
- */
+/* Size and cost of fleet records, by features and segments. Prints one JSON object per line. */
 #include "base/rng.h"
 #include "fleet/leader.h"
 #include "fleet/fleet_instance.h"
@@ -63,7 +61,7 @@ static size_t squeezed(const struct ek_buf *b)
     return length;
 }
 
-/* Best of some rounds, of taking the record and of the decider's tick over it. */
+/* Return the best time to receive the record and advance the leader. */
 static double taking_ms(const struct ek_manifest *m, const struct ek_profile *p,
                         const struct ek_rules *rules, const struct ek_buf *record)
 {

@@ -1,7 +1,7 @@
-/* Loaded before the C library (LD_PRELOAD), lets the wall clock jump: it is ahead by as many
- * seconds as the file CLOCK_AHEAD says. Monotonic clocks stay. Whenever the second word of the file
- * is another than before, all that is free is given back, so that what a process has is what it
- * uses, and the third word becomes the bytes in use. Words are of 8 bytes, of this machine. */
+/* LD_PRELOAD library that shifts the wall clock ahead by the seconds in the file CLOCK_AHEAD;
+ * monotonic clocks are unchanged. When the second word of the file changes, it trims the heap, so
+ * that resident memory equals used memory, and writes the bytes in use into the third word. Words
+ * are 8 bytes in native byte order. */
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <malloc.h>

@@ -1,4 +1,4 @@
-"""What is measured of a process while it runs: memory, descriptors, threads, and what it says of itself."""
+"""Measurements of a running process: memory, descriptors, threads, and its own metrics."""
 import json
 import os
 import re
@@ -9,7 +9,7 @@ EVERY = 5  # seconds
 
 
 def of_process(pid):
-    """Resident and anonymous memory in KiB, descriptors and threads; None when it is gone."""
+    """Return resident and anonymous memory in KiB, descriptors and threads; None after its end."""
     try:
         with open(f"/proc/{pid}/status") as file:
             status = dict(re.findall(r"^(\w+):\s+(\d+)", file.read(), re.M))
@@ -20,8 +20,8 @@ def of_process(pid):
 
 
 def latency(metrics, last):
-    """Median and 99th percentile, in ms, of what was added to the histogram since `last`; and the counts as they are. What is
-    beyond its last bound counts as that."""
+    """Return median and 99th percentile, in ms, of the histogram's increase since `last`, and the current counts.
+    Values beyond the last bound count as that bound."""
     counts = {}
     for le, value in re.findall(r'^evenkeel_end_to_end_duration_seconds_bucket\{le="([^"]+)"\} (\S+)$', metrics, re.M):
         counts[float(le)] = float(value)
@@ -35,7 +35,7 @@ def latency(metrics, last):
 
 
 class Meter(threading.Thread):
-    """Looks at instances every few seconds, a line of JSON for each look."""
+    """Samples instances every few seconds, one line of JSON per sample."""
 
     def __init__(self, path):
         super().__init__(daemon=True)
@@ -67,4 +67,4 @@ class Meter(threading.Thread):
                 try:
                     self.look(name, daemon)
                 except (OSError, ValueError):
-                    pass  # it went meanwhile
+                    pass  # it ended meanwhile

@@ -1,14 +1,14 @@
-"""What long hours came to: each round is judged, growth is measured, all is drawn."""
+"""Report of a soak test: each round is checked, growth is measured, all is plotted."""
 import collections
 import json
 import os
 import statistics
 
 GROWTH = 0.01  # of memory, over the second half of a process's life
-LEAST_RESTS = 6  # in it, or nothing is said of memory
-EARLY, LATE = (0.5, 0.65), (0.85, 1.0)  # shares of a process's life that are held against each other
-WARM_SECONDS = 900  # of a life until its windows are full and each thread has had its work: the second half begins later
-LEAST_LOOKS = 8  # in either of them, or nothing is said of growth
+LEAST_RESTS = 6  # required for a verdict on memory
+EARLY, LATE = (0.5, 0.65), (0.85, 1.0)  # compared fractions of a process's life
+WARM_SECONDS = 900  # of a life until windows are full and each thread has worked: the second half starts later
+LEAST_LOOKS = 8  # required in either for a verdict on growth
 CRITERION = (f"Growth is that of the first instance's longest life, which has to be more than {2 * WARM_SECONDS // 60} minutes, so that its windows were full "
              "before the half that is looked at. Memory, which is what only this process has, is compared where it is at rest, has all partitions and has "
              f"given back what is free: the median slope between two such looks (Theil and Sen), over that half, may be {GROWTH:.0%}, of what it has and of what of that "
@@ -19,7 +19,8 @@ INK, SOFT, LINE, COLOUR, OTHER = "#1f2933", "#52606d", "#cbd2d9", "#0f766e", "#b
 
 
 def judge(frames, source, out, dead, cut):
-    """Counts of a round. `source` is what the input topic has, where a sender that tried again may have put a message twice."""
+    """Check the counts of a round. `source` is the input topic's content, in which a sender's retry may have
+    duplicated a message."""
     first = int(frames[0].header("n"))
     given = {int(f.header("n")): f for f in frames}
     sent = collections.Counter(int(f.header("n")) for f in source)
@@ -40,7 +41,7 @@ def medians(rows, key, share):
 
 
 def growth(rows, key):
-    """(earlier, later) medians of a process that ran all the time; None when that was too short, or with too few looks."""
+    """Return (earlier, later) medians of a continuous process; None if it is too short or has too few samples."""
     if not rows or rows[-1]["at"] * EARLY[0] < WARM_SECONDS:
         return None
     early, late = (medians(rows, key, share) for share in (EARLY, LATE))
@@ -48,12 +49,12 @@ def growth(rows, key):
 
 
 def slope(points):
-    """Of the line through (x, y) by Theil and Sen: the median over all pairs."""
+    """Return the Theil-Sen slope through (x, y): the median over all pairs."""
     return statistics.median((b[1] - a[1]) / (b[0] - a[0]) for i, a in enumerate(points) for b in points[i + 1:])
 
 
 def growth_at_rest(rows, key):
-    """(level, growth) over the second half of a life; None with too few looks at rest."""
+    """Return (level, growth) over the second half of a life; None with too few idle samples."""
     if not rows or rows[-1]["at"] / 2 < WARM_SECONDS:
         return None
     end = rows[-1]["at"]
@@ -62,7 +63,7 @@ def growth_at_rest(rows, key):
 
 
 def longest_life(rows):
-    """The looks at the process that lived longest, from its own beginning."""
+    """Return the samples of the longest-lived process, from its start."""
     lives = collections.defaultdict(list)
     for row in rows:
         lives[row["pid"]].append(row)
@@ -71,7 +72,7 @@ def longest_life(rows):
 
 
 def verdicts(rounds, rows):
-    """(what, held, figure) each."""
+    """Return (what, held, figure) each."""
     total = {key: sum(r[key] for r in rounds) for key in ("lost", "twice", "changed", "wrongly_dead")}
     found = [(f"{key.replace('_', ' ')} messages", not n, str(n)) for key, n in total.items()]
     errors = [e for r in rounds for e in r["errors"]]
@@ -97,7 +98,7 @@ def curve(rows, key, scale, top, left, width, height, high, end, colour):
 
 
 def picture(rows):
-    """Memory, descriptors, latency and lag of both instances over time, in four panels."""
+    """Plot memory, descriptors, latency and lag of both instances over time, in four panels."""
     panels = (("anonymous memory, MiB", "anonymous_kib", 1 / 1024), ("descriptors", "descriptors", 1),
               ("99th percentile of latency, ms", "p99_ms", 1), ("lag, messages", "lag", 1))
     width, height, end = 860, 150, max((r["at"] for r in rows), default=0) or 1
@@ -144,7 +145,7 @@ def text_of(rounds, rows, about, broken):
 
 
 def write(folder, rounds, rows, about, broken):
-    """Files in a folder; (whether all held, the text)."""
+    """Write the files of a folder. Return (whether all held, the text)."""
     held, text = text_of(rounds, rows, about, broken)
     with open(os.path.join(folder, "report.md"), "w", encoding="utf-8") as out:
         out.write(text)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The report of the long hours says what is wrong, and nothing where nothing is."""
+"""The soak report states each violation, and none in a clean run."""
 import os
 import sys
 import tempfile

@@ -1,6 +1,6 @@
-/* Whether a YAML tree is what a JSON Schema says: the keywords that ours use, any other one fails
- * the test. Scalars are what YAML makes of them: quoted ones are strings, plain ones booleans
- * (true, false), numbers or strings. */
+/* JSON Schema validator for YAML trees with the keywords used in this project; any other keyword
+ * fails the test. Quoted scalars are strings; plain ones are booleans (true, false), numbers or
+ * strings. */
 #ifndef EK_TESTS_UNIT_JSON_SCHEMA_H
 #define EK_TESTS_UNIT_JSON_SCHEMA_H
 
@@ -118,7 +118,7 @@ static bool schema_items(const json_t *items, const struct ek_node *n)
     return true;
 }
 
-/* Limits of numbers, lengths and counts: each is of one kind of value, and lets others pass. */
+/* Check a limit of numbers, lengths or counts. Each applies to one type and accepts other types. */
 static bool schema_limit(const char *word, double limit, const struct ek_node *n)
 {
     double value = 0;

@@ -1,4 +1,4 @@
-/* Comparison of a page of the reference with what the tables give. */
+/* Comparison of a reference page with the tables it is generated from. */
 #ifndef EK_TESTS_UNIT_KEY_PAGE_H
 #define EK_TESTS_UNIT_KEY_PAGE_H
 

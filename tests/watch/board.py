@@ -1,5 +1,5 @@
-"""Whether Grafana would take the dashboard: its JSON is held against Grafana's own types, by the TypeScript compiler, and
-the units in it against Grafana's list. That it is drawn as it is meant is not shown by this."""
+"""Check the dashboard's JSON against Grafana's own types, with the TypeScript compiler, and its units against
+Grafana's list. Its appearance is not tested."""
 import json
 import os
 import re
@@ -14,7 +14,7 @@ STRICT = ["--noEmit", "--strict", "--skipLibCheck", "--module", "esnext", "--mod
 
 
 def missing(tools):
-    """What it takes and is not there, or nothing."""
+    """Return the missing requirement, or nothing."""
     if not shutil.which("node"):
         return "no node"
     if not tools or not os.path.exists(os.path.join(tools, UNITS)):
@@ -23,7 +23,7 @@ def missing(tools):
 
 
 def constants(board):
-    """(type, what it is called for people, value): a panel alone gets a better message than one among others."""
+    """Return (type, display name, value): a single panel gets a better message than one of many."""
     board = dict(board)
     for panel in board.pop("panels"):
         yield panel["type"], f"panel '{panel['title']}'", panel
@@ -33,7 +33,7 @@ def constants(board):
 
 
 def source(board):
-    """The program that is sound if the dashboard is, and for each of its lines what that is of."""
+    """Return the program that compiles if the dashboard is valid, and the subject of each of its lines."""
     lines, of = ['import type * as grafana from "./board_types";'], ["dashboard"]
     for number, (kind, name, value) in enumerate(constants(board)):
         more = f"export const c{number}: grafana.{kind}_ = {json.dumps(value, indent=1)};".splitlines()

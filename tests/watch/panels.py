@@ -1,4 +1,4 @@
-"""What the dashboard asks Prometheus."""
+"""The dashboard's Prometheus queries."""
 import json
 import os
 import re
@@ -9,7 +9,7 @@ ALL = {"job": ".*", "instance": ".*", "feature": ".*", "segment": ".*"}
 
 
 def expressions(rate_interval):
-    """(title, expression) of each target, with the variables filled in."""
+    """Return (title, expression) of each target, with the variables filled in."""
     variables = {**ALL, "__rate_interval": rate_interval}
     with open(DASHBOARD, encoding="utf-8") as file:
         panels = json.load(file)["panels"]

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What Prometheus and Grafana themselves say of deploy/prometheus and deploy/grafana: rules, their tests, the expressions
-of the dashboard, its JSON. Skipped visibly where promtool, node or Grafana's types are missing."""
+"""Check deploy/prometheus and deploy/grafana with the tools of Prometheus and Grafana: rules, their tests, the
+dashboard's expressions and its JSON. Skipped with a message without promtool, node or Grafana's types."""
 import functools
 import json
 import os

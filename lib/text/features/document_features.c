@@ -66,7 +66,7 @@ static size_t find_bytes(const char *text, size_t length, const char *desired)
     return at ? (size_t)(at - text) : length;
 }
 
-/* Parts of the path that are not empty: host/a/b/ has two. */
+/* Return the number of non-empty path segments: 2 for host/a/b/. */
 static double path_depth(const char *rest, size_t length)
 {
     double depth = 0;
@@ -113,7 +113,7 @@ static int is_stop(const struct ek_document_terms *w, uint32_t term)
     return w->known && bsearch(&term, w->stop, w->known, sizeof term, by_number);
 }
 
-/* Sums over the runs of equal terms. */
+/* Sums over runs of equal terms. */
 struct counted {
     double unique, letters, entropy, stops, stop_tokens;
 };

@@ -1,7 +1,6 @@
-/* What a document is like, whatever the query: its address, its words, its parts.
+/* Query-independent features of a document: its URL, words and fields.
  *
- * NaN: what a document without an address, or without tokens, has no value for.
- * Pure but for `scratch`; any thread.
+ * Values are NaN without a URL or tokens. Thread-safe with separate `scratch`.
  */
 #ifndef EK_TEXT_FEATURES_DOCUMENT_FEATURES_H
 #define EK_TEXT_FEATURES_DOCUMENT_FEATURES_H
@@ -31,24 +30,24 @@ enum ek_document_feature {
 
 const struct ek_feature_kind *ek_document_feature_kind(int kind);
 
-/* All NaN for an address of no bytes. */
+/* Compute the URL features; all NaN for an empty URL. */
 void ek_document_features_url(const char *url, size_t length, double out[EK_URLS]);
 
-/* What is known of words: the stop words' terms in rising order, how many stop words there are (an
- * index need not have all), and the letters of a term. */
+/* Stop words and letter counts. `stops` counts all stop words; the index may lack some. */
 struct ek_document_terms {
-    const uint32_t *stop; /* [known] */
+    const uint32_t *stop; /* [known] ascending term numbers */
     size_t known, stops;
     uint32_t (*letters)(void *context, uint32_t term);
     void *context;
 };
 
-/* From EK_UNIQUE_TERMS on. terms: the whole document's. length: tokens per field. scratch [n]. */
+/* Compute the features from EK_UNIQUE_TERMS on. terms [n] of the whole document; length: tokens per
+ * field; scratch [n]. */
 void ek_document_features_terms(const struct ek_document_terms *w, const uint32_t *terms, size_t n,
                                 const uint32_t length[EK_FIELDS], uint32_t *scratch,
                                 double out[EK_DOCUMENT_FEATURES]);
 
-/* English function words that say nothing of what a text is about; NULL behind the last. */
+/* Return English function word i, or NULL after the last. */
 const char *ek_stop_word(size_t i);
 
 #endif

@@ -10,7 +10,6 @@
 static const char *const KEYS[] = {"version", "features", "except", "parameters"};
 enum { KEY_COUNT = sizeof KEYS / sizeof *KEYS };
 
-/* What may be set, and between what. */
 static const struct parameter {
     const char *group, *key;
     double low, high;
@@ -32,7 +31,7 @@ static const struct parameter {
 };
 enum { PARAMETER_COUNT = sizeof PARAMETERS / sizeof *PARAMETERS };
 
-/* One star at a time: where what follows does not fit, it takes one byte more. */
+/* Match a glob pattern. On a mismatch only the last star backtracks, by one byte. */
 static bool fits(const char *pattern, const char *name)
 {
     const char *star = NULL, *from = NULL;
@@ -81,7 +80,7 @@ static int fail_none(const struct ek_feature_choice *c, const struct ek_yaml *y,
                         n->text);
 }
 
-/* Sets `to` for all that fits one entry. */
+/* Set chosen[i] to `to` for all features that match one entry. */
 static int mark(struct ek_feature_choice *c, const struct ek_yaml *y, const struct ek_node *n,
                 const char *what, bool to, bool *chosen, struct ek_error *e)
 {
@@ -262,7 +261,7 @@ bool ek_feature_choice_has(const struct ek_feature_choice *c, enum ek_text_famil
     return false;
 }
 
-/* The parameters of a group are those of these models. */
+/* Models that use the parameters of a group. */
 static const struct {
     const char *group, *model;
 } MODELS[] = {{"bm25_atire", "bm25_atire"},
@@ -276,7 +275,7 @@ static const struct {
               {"dfr", "pl2"},
               {"sdm", "sdm"}};
 
-/* name: MODEL.FIELD, or MODEL_FIGURE of what is spread over terms. */
+/* Return whether a name is MODEL.FIELD, or MODEL_STATISTIC for statistics over terms. */
 static bool is_of(const char *name, const char *model)
 {
     size_t n = strlen(model);

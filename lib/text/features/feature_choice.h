@@ -1,12 +1,11 @@
-/* Which text features are wanted, and with what parameters: a YAML file (docs/extract.md).
+/* Selection and parameters of text features, from a YAML file (docs/extract.md).
  *
  *   features: [bm25_atire.*, "stream_tf_*.title", url_slashes, query]
  *   except: ["*.anchor"]
  *   parameters: {bm25_atire: {k1: 1.2, b: 0.75}, sdm: {mu: 1500}}
  *
- * An entry is a name, a name with * (any bytes) and ? (one), a family's name, `core` or `all`. One
- * that fits nothing is an error. The features come in the order of the catalogue, whatever that of
- * the file, each once. Owner: the caller, ek_feature_choice_free. Read-only.
+ * An entry is a name, a glob pattern (* and ?), the name of a family, `core` or `all`. An entry
+ * without a match is an error. The order is that of the catalog, without duplicates. Read-only.
  */
 #ifndef EK_TEXT_FEATURES_FEATURE_CHOICE_H
 #define EK_TEXT_FEATURES_FEATURE_CHOICE_H
@@ -18,26 +17,26 @@
 struct ek_feature_choice {
     struct ek_unigram_parameters unigram;
     struct ek_sdm_parameters sdm;
-    const struct ek_text_feature **feature; /* [count], in the catalogue */
+    const struct ek_text_feature **feature; /* [count], pointers into `list` */
     size_t count;
-    bool needs[EK_FAMILIES]; /* whether there is one of that family */
+    bool needs[EK_FAMILIES]; /* whether a feature of the family is selected */
     struct ek_feature_list *list;
 };
 
-/* The core. EK_ENOMEM. */
+/* Create the selection of all core features. Return 0 or EK_ENOMEM. */
 int ek_feature_choice_default(struct ek_feature_choice **out, struct ek_error *e);
-/* EK_ECONFIG with the place. */
+/* Load a selection from a file. Return 0, or EK_ECONFIG with the line. */
 int ek_feature_choice_load(struct ek_feature_choice **out, const char *path, struct ek_error *e);
-/* `name` stands for the file in errors. */
+/* Parse a selection; `name` is the file name in errors. */
 int ek_feature_choice_parse(struct ek_feature_choice **out, const char *name, const char *text,
                             size_t length, struct ek_error *e);
 void ek_feature_choice_free(struct ek_feature_choice *c);
-/* Parameters that a feature of the choice goes by and that are not those of its formula, as
- * "k1 = 1.2, b = 0.6"; "" for none. */
+/* Format the parameters of a feature that differ from their defaults, as "k1 = 1.2, b = 0.6", or
+ * "". */
 enum { EK_CHANGED_BYTES = 128 };
 void ek_feature_choice_changed(const struct ek_feature_choice *c, const struct ek_text_feature *f,
                                char text[EK_CHANGED_BYTES]);
-/* Whether a feature of that family and kind (-1: any) is wanted. */
+/* Return whether a feature of this family and kind (-1: any) is selected. */
 bool ek_feature_choice_has(const struct ek_feature_choice *c, enum ek_text_family f, int kind);
 
 #endif

@@ -1,6 +1,5 @@
-/* What a kind of text feature is: its name, how it is worked out and who says so. Tables of them
- * are all there is to say about features; names, help and documentation come from them.
- */
+/* Name, formula and source of a kind of text feature. Names, help and documentation are generated
+ * from tables of these. */
 #ifndef EK_TEXT_FEATURES_FEATURE_KIND_H
 #define EK_TEXT_FEATURES_FEATURE_KIND_H
 
@@ -8,9 +7,9 @@
 
 struct ek_feature_kind {
     const char *name;    /* without the field */
-    const char *formula; /* in words and signs that docs/text-features.md explains */
-    const char *source;  /* the paper; "" where it says itself */
-    bool core;           /* among those that stand for the 435 of the paper */
+    const char *formula; /* notation of docs/text-features.md */
+    const char *source;  /* paper; "" if the formula is self-explanatory */
+    bool core;           /* one of the core features that represent the 435 of the paper */
 };
 
 #endif

@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The whole document first: what most people look at. */
+/* The whole document is first because its features are used most. */
 static const enum ek_field FIELDS[EK_FIELDS_AND_DOCUMENT] = {EK_FIELD_DOCUMENT, EK_FIELD_TITLE,
                                                              EK_FIELD_BODY,     EK_FIELD_HEADING,
                                                              EK_FIELD_INLINK,   EK_FIELD_ANCHOR};
@@ -80,7 +80,6 @@ static int fields_of(enum ek_text_family f, int kind)
     return each ? ALL_FIELDS : NO_FIELD;
 }
 
-/* What always has a value. */
 static bool never_missing(enum ek_text_family f, int kind)
 {
     if (f == EK_FAMILY_QUERY)
@@ -124,7 +123,7 @@ static size_t add_kind(struct ek_text_feature *to, enum ek_text_family f, int ki
     return n;
 }
 
-/* Fills `to`, or only counts. */
+/* Fill `to`, or only count if it is NULL. */
 static size_t add_all(struct ek_text_feature *to)
 {
     size_t n = 0;

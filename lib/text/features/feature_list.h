@@ -1,8 +1,7 @@
-/* The catalogue: every text feature there is, with its name, formula and source, in the order in
- * which they are written.
+/* Catalog of all text features with names, formulas and sources, in output order.
  *
- * A name is KIND.FIELD, or KIND where there are no fields. Names are unique. A feature of the query
- * is the same for all documents of a list. Owner: the caller, ek_feature_list_free. Read-only.
+ * A name is KIND.FIELD, or KIND without fields, and is unique. A query feature has the same value
+ * for all documents of a list. Read-only.
  */
 #ifndef EK_TEXT_FEATURES_FEATURE_LIST_H
 #define EK_TEXT_FEATURES_FEATURE_LIST_H
@@ -33,12 +32,12 @@ struct ek_text_feature {
     char formula[EK_TEXT_FORMULA_BYTES];
     const char *source;
     enum ek_text_family family;
-    int kind; /* within the family, as its module has them */
+    int kind; /* index within the family */
     enum ek_field field;
     bool has_field;
     bool of_query;
-    bool core;    /* among the EK_CORE_FEATURES that stand for those of Gallagher et al. 2020 */
-    bool missing; /* there may be no value */
+    bool core;    /* one of the EK_CORE_FEATURES that represent those of Gallagher et al. 2020 */
+    bool missing; /* may have no value */
 };
 
 struct ek_feature_list {
@@ -46,13 +45,13 @@ struct ek_feature_list {
     size_t count;
 };
 
-/* EK_ENOMEM. */
+/* Create the catalog. Return 0 or EK_ENOMEM. */
 int ek_feature_list_new(struct ek_feature_list **out, struct ek_error *e);
 void ek_feature_list_free(struct ek_feature_list *l);
-/* NULL when there is none. */
+/* Return the feature, or NULL. */
 const struct ek_text_feature *ek_feature_list_find(const struct ek_feature_list *l,
                                                    const char *name);
-/* "unigram", ... and what it is in a line. */
+/* Return the name of a family, such as "unigram", and a one-line description. */
 const char *ek_text_family_name(enum ek_text_family f);
 const char *ek_text_family_title(enum ek_text_family f);
 

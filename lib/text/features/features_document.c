@@ -6,7 +6,6 @@
 #include <math.h>
 #include <string.h>
 
-/* A part of the places: those of one field. */
 struct stretch {
     const struct ek_place_of_term *at;
     size_t n;
@@ -28,7 +27,6 @@ static int grow(struct ek_text_features *f, size_t tokens, struct ek_error *e)
     return EK_OK;
 }
 
-/* Where the whole document has terms of the query. */
 static void find_places(struct ek_text_features *f)
 {
     const uint32_t *term = f->d.term[EK_FIELD_DOCUMENT];
@@ -41,7 +39,7 @@ static void find_places(struct ek_text_features *f)
     }
 }
 
-/* The fields lie one behind the other in the document. */
+/* Fields are contiguous in the document. */
 static struct stretch places_of(const struct ek_text_features *f, enum ek_field field)
 {
     uint32_t begin = 0;
@@ -67,7 +65,7 @@ static void count_terms(struct ek_text_features *f, enum ek_field field)
         f->term[field][s.at[i].term].tf++;
 }
 
-/* BM25 of the query's pairs as if each were a term. */
+/* Return BM25 with the query's pairs as terms. */
 static double pairs_bm25(struct ek_text_features *f, struct stretch s)
 {
     struct ek_text_term pair[EK_QUERY_TOKENS_MAX];
@@ -99,7 +97,7 @@ static double sdm(struct ek_text_features *f, struct stretch s)
                         f->q.pairs);
 }
 
-/* What is for whole documents only: it needs what the collection has of pairs. */
+/* Compute the features of the whole document only, because pair statistics exist only there. */
 static void whole_document(struct ek_text_features *f, struct stretch s, double *out)
 {
     const struct ek_text_field *all = &f->field[EK_FIELD_DOCUMENT];
@@ -124,7 +122,7 @@ static void near_counts(struct ek_text_features *f, struct stretch s, double *ou
     }
 }
 
-/* Most need two terms: with less of them in the query there is no nearness to speak of. */
+/* Most values need two query terms and stay NaN otherwise. */
 static void proximity(struct ek_text_features *f, enum ek_field field, double *out)
 {
     struct stretch s = places_of(f, field);
@@ -149,8 +147,8 @@ static void proximity(struct ek_text_features *f, enum ek_field field, double *o
     out[EK_TP_DECAY] = ek_distance_decay(d.min);
 }
 
-/* Letters of a term, not bytes: those that continue a character do not count. A term has at most
- * EK_NAME_TEXT_BYTES_MAX of them. */
+/* Return the letters of a term, at most EK_NAME_TEXT_BYTES_MAX. UTF-8 continuation bytes do not
+ * count. */
 static uint32_t letters(void *context, uint32_t term)
 {
     struct ek_text_features *f = context;

@@ -1,4 +1,4 @@
-/* What the parts of features.c share. Internal to lib/text/features/features*.c. */
+/* Shared state of features*.c. */
 #ifndef EK_TEXT_FEATURES_FEATURES_INTERNAL_H
 #define EK_TEXT_FEATURES_FEATURES_INTERNAL_H
 
@@ -12,7 +12,7 @@
 
 enum { EK_NEAR_TOKENS = 8 };
 
-/* What is worked out for a document, family by family; only what the choice needs is. */
+/* Values of a document by family. Families that the selection does not need are not computed. */
 struct ek_document_values {
     double stream[EK_FIELDS_AND_DOCUMENT][EK_STREAMS];
     double proximity[EK_FIELDS_AND_DOCUMENT][EK_PROXIMITIES];
@@ -20,14 +20,14 @@ struct ek_document_values {
     double stage0;
 };
 
-/* The same for a query. */
+/* Values of a query by family. */
 struct ek_query_values {
     double query[EK_QUERY_KINDS];
     double idf[EK_FIELDS_AND_DOCUMENT][EK_SPREADS];
     double terms[EK_TERM_STATISTICS], pairs[EK_TERM_STATISTICS];
 };
 
-/* What the choice asks for. */
+/* Parts that the selection needs. */
 struct ek_feature_needs {
     bool stream[EK_FIELDS_AND_DOCUMENT], proximity[EK_FIELDS_AND_DOCUMENT];
     bool fixed, query, scope, idf, terms, pairs, pair_counts;
@@ -40,30 +40,31 @@ struct ek_text_features {
     struct ek_words *words;
     struct ek_postings_scan *scan;
     struct ek_stop_words stops;
-    uint32_t stop[EK_STOPS_MAX]; /* [known_stops] rising numbers of those that the index has */
+    uint32_t stop[EK_STOPS_MAX]; /* [known_stops] ascending numbers of the stop words in the
+                                  * index */
     size_t known_stops;
-    uint8_t *letters; /* [terms of the index] of a term, 0: not counted yet */
+    uint8_t *letters; /* [terms of the index] letters of a term, 0: not yet counted */
 
     struct ek_query_terms q;
     struct ek_text_field field[EK_FIELDS_AND_DOCUMENT];
     struct ek_text_term term[EK_FIELDS_AND_DOCUMENT][EK_QUERY_TOKENS_MAX];
     struct ek_pair_counts pair[EK_QUERY_TOKENS_MAX];
-    double weight[EK_QUERY_TOKENS_MAX]; /* ln(N / df), 0 for a term nobody has */
+    double weight[EK_QUERY_TOKENS_MAX]; /* ln(N / df), 0 for an unknown term */
     struct ek_term_scores *scores;      /* [EK_QUERY_TOKENS_MAX] */
     double *square;                     /* [terms * terms + terms] */
     size_t squares;
     struct ek_query_values of_query;
 
     struct ek_document d;
-    struct ek_place_of_term *at; /* [n] where the document has terms of the query */
+    struct ek_place_of_term *at; /* [n] positions of query terms in the document */
     uint32_t *sorted;            /* [places] */
     size_t places, n;
     struct ek_document_values of_document;
 };
 
-/* Of f->q, which was read: everything that is the same for all documents. */
+/* Compute the values of f->q that are the same for all documents. */
 int ek_features_for_query(struct ek_text_features *f, struct ek_error *e);
-/* Of f->d, which was read: into f->of_document, and the terms' tf per field. */
+/* Compute f->of_document and the terms' tf per field from f->d. */
 int ek_features_for_document(struct ek_text_features *f, struct ek_error *e);
 
 #endif

@@ -17,7 +17,7 @@ static void fill_field(struct ek_text_features *f, enum ek_field field)
     }
 }
 
-/* By its letters: one that no document has is a stop word all the same. */
+/* Compare letters, because a term of no document has no number. */
 static bool is_stop(const struct ek_text_features *f, uint32_t t)
 {
     size_t length;
@@ -25,7 +25,7 @@ static bool is_stop(const struct ek_text_features *f, uint32_t t)
     return ek_stop_words_has(&f->stops, text, length);
 }
 
-/* A scan of all documents of the terms, so only where somebody asks. */
+/* Computed on demand, because it scans all postings of the terms. */
 static int count_reached(struct ek_text_features *f, double *reached, struct ek_error *e)
 {
     uint32_t known[EK_QUERY_TOKENS_MAX], documents = 0;
@@ -69,7 +69,7 @@ static int term_values(struct ek_text_features *f, struct ek_error *e)
     return EK_OK;
 }
 
-/* Pairs with a term that nobody has are nowhere. */
+/* A pair with an unknown term has no occurrences. */
 static int pair_values(struct ek_text_features *f, struct ek_error *e)
 {
     const struct ek_term_scores *s[EK_QUERY_TOKENS_MAX];

@@ -8,7 +8,7 @@
 enum { WINDOW = 8, FIRST_ROOM = 1024 };
 
 struct kept {
-    uint32_t term; /* and one more: 0 is none */
+    uint32_t term; /* number plus 1; 0: empty */
     struct ek_term_scores scores;
 };
 
@@ -16,9 +16,9 @@ struct ek_postings_scan {
     const struct ek_index *x;
     const struct ek_unigram_parameters *p;
     struct ek_text_field collection;
-    struct kept *kept; /* [EK_POSTINGS_SCANS_RETAINED] by the term's last bits */
+    struct kept *kept; /* [EK_POSTINGS_SCANS_RETAINED] indexed by the low bits of the term */
     uint32_t *tf, *length;
-    double *scratch; /* [room] each */
+    double *scratch; /* [room], like tf and length */
     size_t room, n;
     struct ek_place_of_term *at; /* [places] */
     size_t places;
@@ -54,7 +54,6 @@ void ek_postings_scan_free(struct ek_postings_scan *s)
     ek_free(s);
 }
 
-/* Twice the room, so that adding stays cheap; no more than the documents of the index. */
 static int grow(struct ek_postings_scan *s, struct ek_error *e)
 {
     size_t room = s->room ? 2 * s->room : FIRST_ROOM;
@@ -120,7 +119,7 @@ int ek_postings_scan_scores(struct ek_postings_scan *s, uint32_t term, struct ek
     return EK_OK;
 }
 
-/* Places of both terms in one document, in order: 0 for the first term, 1 for the second. */
+/* Merge the positions of both terms in one document, in order. First term: 0, second: 1. */
 static int merge(struct ek_postings_scan *s, const struct ek_postings *a,
                  const struct ek_postings *b, struct ek_error *e)
 {
@@ -154,7 +153,7 @@ static int count_both(struct ek_postings_scan *s, const struct ek_postings *a,
     return near ? add_document(s, a->document, near, e) : EK_OK;
 }
 
-/* Walks both lists side by side. */
+/* Merge-join the postings of both terms. */
 static int join(struct ek_postings_scan *s, struct ek_postings *a, struct ek_postings *b,
                 struct ek_pair_counts *out, struct ek_error *e)
 {

@@ -60,7 +60,7 @@ uint32_t ek_ordered_pairs(const struct ek_place_of_term *at, size_t n, uint32_t 
     return count;
 }
 
-/* The window that ends first is taken, which leaves the most room for others. */
+/* Greedy choice of the window that ends first maximizes the count. */
 uint32_t ek_unordered_pairs(const struct ek_place_of_term *at, size_t n, uint32_t a, uint32_t b,
                             uint32_t window)
 {
@@ -79,7 +79,7 @@ uint32_t ek_unordered_pairs(const struct ek_place_of_term *at, size_t n, uint32_
     return count;
 }
 
-/* How many different terms there are, once each is counted in scratch. */
+/* Count each term in scratch. Return the number of distinct terms. */
 static size_t count_terms(const struct ek_place_of_term *at, size_t n, size_t terms,
                           uint32_t *scratch)
 {
@@ -142,7 +142,6 @@ double ek_distance_decay(double least)
     return log(0.3 + exp(-least));
 }
 
-/* BM25's saturation of an amount of nearness. */
 static double saturated(double a, const struct ek_proximity_norm *norm)
 {
     double k = norm->k1 * (1 - norm->b + norm->b * norm->relative_length);
@@ -192,7 +191,7 @@ struct ek_sdm_parameters ek_sdm_defaults(void)
     return (struct ek_sdm_parameters){0.85, 0.1, 0.05, 2500};
 }
 
-/* Mean over those that the collection has; 0 where it has none. */
+/* Return the mean over the terms in the collection, or 0 without any. *known: their number. */
 static double mean_ln(const struct ek_sdm_count *c, size_t n, double mu, double length,
                       double collection, size_t *known)
 {

@@ -1,10 +1,9 @@
-/* How near a query's terms are to each other in one text.
+/* Proximity of query terms in one text.
  *
- * Shapes: a text is given by the places where it has terms of the query, by rising position; a term
- * is its number among the query's distinct terms, 0 .. T-1. Positions count the text's tokens;
- * those of a whole document run on from field to field, so a pair may lie over a border. A pair is
- * of two different terms. NaN: what needs two of the terms where the text has not both. Pure but
- * for `scratch`; any thread.
+ * A text is given by the ascending positions of query terms; a term is its index among the query's
+ * distinct terms, 0 .. T-1. Positions count tokens. In a whole document they continue across
+ * fields, so a pair may span a border. A pair has two different terms. Values that need two terms
+ * are NaN if the text lacks them. Thread-safe with separate `scratch`.
  */
 #ifndef EK_TEXT_FEATURES_PROXIMITY_H
 #define EK_TEXT_FEATURES_PROXIMITY_H
@@ -36,39 +35,38 @@ struct ek_place_of_term {
     uint32_t position, term;
 };
 
-/* Times b stands right behind a. */
+/* Return how often b directly follows a. */
 uint32_t ek_ordered_pairs(const struct ek_place_of_term *at, size_t n, uint32_t a, uint32_t b);
-/* Windows of at most `window` tokens with both a and b, none over another: as many as there can be.
- */
+/* Return the maximum number of disjoint windows of at most `window` tokens that contain a and b. */
 uint32_t ek_unordered_pairs(const struct ek_place_of_term *at, size_t n, uint32_t a, uint32_t b,
                             uint32_t window);
 
-/* Tokens of the shortest stretch that has all terms of the query which the text has; NaN when it
- * has less than two. scratch [terms]. */
+/* Return the tokens of the shortest span with all query terms of the text, or NAN for fewer than
+ * two. scratch [terms]. */
 double ek_cover_tokens(const struct ek_place_of_term *at, size_t n, size_t terms,
                        uint32_t *scratch);
 
-/* Tokens from one to the other, for the nearest occurrences of each two of the terms that the text
- * has. */
+/* Statistics over pairs of terms in the text of the distance between their nearest occurrences, in
+ * tokens. */
 struct ek_distances {
     double min, mean, max;
 };
-/* scratch [terms * terms + terms]. */
+/* Return the distances. scratch [terms * terms + terms]. */
 struct ek_distances ek_pair_distances(const struct ek_place_of_term *at, size_t n, size_t terms,
                                       uint32_t *scratch);
-/* ln(0.3 + exp(-d)) of the least distance (Tao and Zhai 2007); NaN without one. */
+/* Return ln(0.3 + exp(-d)) of the minimum distance (Tao and Zhai 2007), or NAN for NAN. */
 double ek_distance_decay(double least);
 
-/* k1, b of BM25, and the text's length over the mean one. */
+/* BM25's k1 and b, and the text's length relative to the mean. */
 struct ek_proximity_norm {
     double k1, b, relative_length;
 };
-/* What is added to BM25 by neighbours (Buettcher, Clarke and Lushman 2006). weight [terms]: ln(N /
- * df), 0 for unknown terms. scratch [terms]. */
+/* Return the proximity part of BM25 with proximity (Buettcher, Clarke and Lushman 2006). weight
+ * [terms]: ln(N / df), 0 for unknown terms. scratch [terms]. */
 double ek_neighbor_score(const struct ek_place_of_term *at, size_t n, const double *weight,
                          size_t terms, const struct ek_proximity_norm *norm, double *scratch);
-/* The same idea, every pair within 100 tokens (Rasolofo and Savoy 2003). scratch [terms * terms].
- */
+/* Return the sum over pairs within 100 tokens (Rasolofo and Savoy 2003). scratch [terms *
+ * terms]. */
 double ek_pairs_score(const struct ek_place_of_term *at, size_t n, const double *weight,
                       size_t terms, const struct ek_proximity_norm *norm, double *scratch);
 
@@ -76,12 +74,13 @@ struct ek_sdm_parameters {
     double terms, ordered, unordered, mu;
 };
 struct ek_sdm_parameters ek_sdm_defaults(void);
-/* Counts of a term, or of a pair of neighbours in the query; cf 0: the collection has none. */
+/* Counts of a term, or of a pair of adjacent query terms; cf 0: absent from the collection. */
 struct ek_sdm_count {
     uint32_t tf;
     uint64_t cf;
 };
-/* The sequential dependence model. NaN for a text without tokens, or no term in the collection. */
+/* Return the score of the sequential dependence model. Return NAN for a text without tokens or a
+ * collection without the terms. */
 double ek_sdm_score(const struct ek_sdm_parameters *p, double length, double collection,
                     const struct ek_sdm_count *term, size_t terms,
                     const struct ek_sdm_count *ordered, const struct ek_sdm_count *unordered,

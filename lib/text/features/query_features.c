@@ -82,7 +82,7 @@ static double scq(const struct ek_query_numbers *q, const struct ek_text_term *t
     return (1 + log((double)t->cf)) * log(1 + q->documents / t->df);
 }
 
-/* One number per known term (or content term), into x. */
+/* Fill x with the weights of the known (or known content) terms. Return their number. */
 static size_t weights(const struct ek_query_numbers *q, weigh *of, bool content, double *x)
 {
     size_t n = 0;

@@ -1,7 +1,7 @@
-/* What a query is like, before anything is searched for: how long, how rare its terms.
+/* Features of a query that need no retrieval: length and rarity of its terms.
  *
- * Statistics are those of the whole documents. A term that the collection does not have counts for
- * the lengths only. NaN: what there are no known terms for. Pure but for `scratch`; any thread.
+ * Statistics are of whole documents. A term absent from the collection counts only in the lengths.
+ * Values that need known terms are NaN without any. Thread-safe with separate `scratch`.
  */
 #ifndef EK_TEXT_FEATURES_QUERY_FEATURES_H
 #define EK_TEXT_FEATURES_QUERY_FEATURES_H
@@ -49,14 +49,14 @@ enum ek_query_kind {
 const struct ek_feature_kind *ek_query_kind(enum ek_query_kind k);
 
 struct ek_query_numbers {
-    const struct ek_text_term *term; /* [terms] the distinct ones; their tf is not looked at */
+    const struct ek_text_term *term; /* [terms] distinct; tf is ignored */
     const bool *stop;                /* [terms] */
     size_t terms;
     double documents, tokens; /* N, C */
     double reached;           /* documents with any of the terms; NaN: not counted */
 };
 
-/* scratch [terms]. */
+/* Compute all query features. scratch [terms]. */
 void ek_query_features(const struct ek_query_numbers *q, double *scratch,
                        double out[EK_QUERY_KINDS]);
 

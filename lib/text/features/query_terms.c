@@ -8,7 +8,7 @@ struct reading {
     const struct ek_index *x;
     struct ek_error *e;
     uint32_t tokens, last;
-    bool told; /* the error is described */
+    bool told; /* the error message is set */
 };
 
 void ek_query_terms_init(struct ek_query_terms *q)

@@ -1,9 +1,8 @@
-/* Documents in stretches: a stretch ends where the first of the terms' blocks ends, so that in it
- * each term has one block at most, and the blocks' summaries bound every score. Stretches that
- * cannot bring a better document are passed over without unpacking them (block-max indexes: Ding
- * and Suel 2011); in the others, terms that cannot make the difference alone are only looked up
- * (MaxScore: Turtle and Flood 1995). What is returned was added up in one order, that of the terms'
- * numbers, so that pruning changes nothing. */
+/* Document-at-a-time retrieval in ranges. A range ends where the first current block ends, so each
+ * term has at most one block in it. Block summaries bound every score. A range that cannot contain
+ * a better document is skipped without decoding (block-max indexes: Ding and Suel 2011). In other
+ * ranges, terms that cannot change the result alone are only looked up (MaxScore: Turtle and Flood
+ * 1995). Final scores are summed in the order of term numbers, so pruning does not change them. */
 #include "text/features/retrieve.h"
 
 #include "base/alloc.h"
@@ -16,14 +15,14 @@
 
 enum { STRETCH = 4096 };
 
-/* Bounds are sums in another order than scores: this much is more than they can differ. */
+/* Bounds are summed in another order than scores; this exceeds the rounding difference. */
 static const double slack = 1 + 1e-9;
 
 struct term {
     struct ek_blocks blocks;
-    double weight, bound;        /* bound: of the scores in this block */
-    uint32_t next;               /* of the block, when it is unpacked */
-    bool unpacked, done, lookup; /* lookup: not gone through in this stretch */
+    double weight, bound;        /* bound of the scores in this block */
+    uint32_t next;               /* index in the block, if decoded */
+    bool unpacked, done, lookup; /* lookup: not scanned in this range */
 };
 
 struct ek_retrieve {
@@ -32,10 +31,10 @@ struct ek_retrieve {
     struct term *terms;
     uint32_t count, room;
     struct ek_topk top;
-    uint32_t low, high; /* the stretch, both in it */
+    uint32_t low, high; /* the range, inclusive */
     uint32_t touched_count;
     uint16_t touched[STRETCH];
-    double sum[STRETCH]; /* of the terms that were gone through; 0 between stretches */
+    double sum[STRETCH]; /* partial scores of the scanned terms; 0 between ranges */
 };
 
 int ek_retrieve_new(struct ek_retrieve **out, const struct ek_index *x, struct ek_bm25 settings,
@@ -82,7 +81,7 @@ static int unpack(struct term *t, struct ek_error *e)
     return EK_OK;
 }
 
-/* The next block: its bound, from its summary or from what is in it. */
+/* Read the next block and its bound, from the summary or from its documents. */
 static int next_block(struct ek_retrieve *r, struct term *t, struct ek_error *e)
 {
     struct ek_blocks *b = &t->blocks;
@@ -104,7 +103,7 @@ static int next_block(struct ek_retrieve *r, struct term *t, struct ek_error *e)
     return rc;
 }
 
-/* Goes to the block that ends at `low` or behind it. */
+/* Advance to the block that ends at `low` or later. */
 static int seek(struct ek_retrieve *r, struct term *t, uint32_t low, struct ek_error *e)
 {
     int rc = EK_OK;
@@ -116,7 +115,7 @@ static int seek(struct ek_retrieve *r, struct term *t, uint32_t low, struct ek_e
     return rc;
 }
 
-/* No document of the term in the block comes before it. */
+/* Return a lower bound of the term's next document. */
 static uint32_t earliest(const struct term *t, uint32_t low)
 {
     if (t->unpacked)
@@ -124,7 +123,7 @@ static uint32_t earliest(const struct term *t, uint32_t low)
     return t->blocks.last + 1 > (int64_t)low ? (uint32_t)(t->blocks.last + 1) : low;
 }
 
-/* The next stretch from `low` on; *more = false when no term has documents there. */
+/* Find the next range at or after `low`. Set *more to false if no term has documents there. */
 static int find_stretch(struct ek_retrieve *r, uint32_t low, bool *more, struct ek_error *e)
 {
     uint32_t first = UINT32_MAX, high = UINT32_MAX;
@@ -150,8 +149,8 @@ static bool is_in(const struct ek_retrieve *r, const struct term *t)
     return !t->done && earliest(t, r->low) <= r->high;
 }
 
-/* Chooses terms that are only looked up: together they stay below what is needed. Returns the sum
- * of their bounds, and in *all that of all terms in the stretch. */
+/* Select terms that are only looked up, with a total bound below the current minimum. Return that
+ * total, and the total of all terms in *all. */
 static double choose_lookups(struct ek_retrieve *r, double *all)
 {
     double least = ek_topk_min(&r->top), looked = 0;
@@ -161,7 +160,7 @@ static double choose_lookups(struct ek_retrieve *r, double *all)
         if (!r->terms[i].lookup)
             *all += r->terms[i].bound;
     }
-    for (;;) { /* the lowest bound first */
+    for (;;) { /* lowest bound first */
         struct term *lowest = NULL;
         for (uint32_t i = 0; i < r->count; i++)
             if (!r->terms[i].lookup && (!lowest || r->terms[i].bound < lowest->bound))
@@ -204,7 +203,6 @@ static uint32_t count_in(const struct term *t, uint32_t document)
     return low < t->blocks.count && t->blocks.document[low] == document ? t->blocks.tf[low] : 0;
 }
 
-/* Adds up a document's score, term by term. */
 static int score_document(struct ek_retrieve *r, uint32_t document, struct ek_error *e)
 {
     double score = 0;
@@ -241,7 +239,7 @@ static int search_stretch(struct ek_retrieve *r, struct ek_error *e)
             continue;
         if (looked > 0)
             rc = score_document(r, r->low + at, e);
-        else /* all terms were gone through, in their order: that is the score */
+        else /* every term was scanned, so the sum is the score */
             ek_topk_add(&r->top, (struct ek_hit){r->low + at, sum});
     }
     return rc;
@@ -280,7 +278,7 @@ static int begin_term(struct ek_retrieve *r, uint32_t number, uint32_t times, st
     return rc;
 }
 
-/* The different terms of a query, in the order of their numbers. */
+/* Open the distinct terms of a query in the order of their numbers. */
 static int begin(struct ek_retrieve *r, uint32_t *terms, uint32_t count, struct ek_error *e)
 {
     int rc = EK_OK;

@@ -1,11 +1,11 @@
-/* The best documents of a query by BM25 (Robertson and others 1994) over whole documents, as Lucene
- * weighs terms: score = sum of ln(1 + (N - df + 0.5) / (df + 0.5)) * tf / (tf + k1 * (1 - b + b *
- * length / average length)), N and average over all documents of the index, terms as often as the
- * query has them.
+/* Top-k retrieval by BM25 (Robertson et al. 1994) over whole documents, with Lucene's term weights.
  *
- * The result is exact: documents by falling score, equal ones by their number. Documents with no
- * term of the query are not in it. Owner: the caller; a struct ek_retrieve is memory that is used
- * again from query to query. Threads: one each.
+ *   score = sum of ln(1 + (N - df + 0.5) / (df + 0.5)) * tf
+ *           / (tf + k1 * (1 - b + b * length / average length))
+ * N and the average cover all documents of the index; terms count as often as the query has them.
+ *
+ * The result is exact: by descending score, ties by ascending number. It contains only documents
+ * with a query term. A struct ek_retrieve holds reusable memory. Not thread-safe.
  */
 #ifndef EK_TEXT_FEATURES_RETRIEVE_H
 #define EK_TEXT_FEATURES_RETRIEVE_H
@@ -33,8 +33,9 @@ enum { EK_RETRIEVE_TERMS_MAX = 1024 };
 int ek_retrieve_new(struct ek_retrieve **out, const struct ek_index *x, struct ek_bm25 settings,
                     struct ek_error *e);
 void ek_retrieve_free(struct ek_retrieve *r);
-/* terms [count]: numbers of the index; EK_NO_TERM and above are passed over. hits [k]; *found of
- * them are there. EK_ELIMIT for more than EK_RETRIEVE_TERMS_MAX different terms, EK_EFORMAT. */
+/* Retrieve the top k documents. terms [count] are index numbers; EK_NO_TERM is skipped. hits [k];
+ * *found of them are set. Return 0, EK_ELIMIT for more than EK_RETRIEVE_TERMS_MAX distinct terms,
+ * EK_ENOMEM or EK_EFORMAT. */
 int ek_retrieve(struct ek_retrieve *r, const uint32_t *terms, uint32_t count, uint32_t k,
                 struct ek_hit *hits, uint32_t *found, struct ek_error *e);
 

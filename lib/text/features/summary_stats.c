@@ -28,15 +28,15 @@ static void swap(double *a, double *b)
     *b = kept;
 }
 
-/* The middle one of three, so that what is sorted already is no bad case. */
+/* Return the median of three, which avoids the worst case on sorted input. */
 static double pivot_of(const double *x, size_t low, size_t high)
 {
     double a = x[low], b = x[low + (high - low) / 2], c = x[high];
     return fmax(fmin(a, b), fmin(fmax(a, b), c));
 }
 
-/* Parts low..high: what this returns and all before it are at most what comes behind (Hoare). Equal
- * numbers stop both sides, so many of them do no harm; the pivot leaves something on both. */
+/* Hoare partition of low..high. Values up to the returned index are at most those after it. Equal
+ * values stop both scans, so duplicates are cheap, and neither side is empty. */
 static size_t part(double *x, size_t low, size_t high)
 {
     double pivot = pivot_of(x, low, high);
@@ -53,7 +53,7 @@ static size_t part(double *x, size_t low, size_t high)
     }
 }
 
-/* Puts what would stand at k, were x sorted, there; nothing behind it is less. */
+/* Quickselect: move the k-th smallest value to x[k], with no smaller value after it. */
 static void select_at(double *x, size_t n, size_t k)
 {
     size_t low = 0, high = n - 1;

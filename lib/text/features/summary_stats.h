@@ -1,8 +1,7 @@
-/* How numbers are spread: sums, extremes, moments, quartiles.
+/* Summary statistics: sums, extremes, moments, quartiles.
  *
- * Shapes: n numbers, none of them NaN. Of no numbers at all everything is NaN. Variances are those
- * of the numbers themselves (divided by n). Quartiles lie between two numbers as numpy has it by
- * default (Hyndman and Fan 1996, type 7). Pure; any thread.
+ * Inputs are n numbers without NaN. For n = 0 all results are NaN. Variance divides by n. Quartiles
+ * interpolate like numpy's default (Hyndman and Fan 1996, type 7). Thread-safe.
  */
 #ifndef EK_TEXT_FEATURES_SUMMARY_STATS_H
 #define EK_TEXT_FEATURES_SUMMARY_STATS_H
@@ -19,12 +18,12 @@ struct ek_quartiles {
     double q1, median, q3;
 };
 
-/* Changes the order of x. */
+/* Return the quartiles of x [n], which is reordered. */
 struct ek_quartiles ek_quartiles_compute(double *x, size_t n);
 
-/* n / sum(1/x). NaN unless all have one sign: there is no such mean otherwise. */
+/* Return n / sum(1/x), or NAN unless all values have the same sign. */
 double ek_harmonic_mean(const double *x, size_t n);
-/* exp(mean(ln x)). NaN unless all are above 0. */
+/* Return exp(mean(ln x)), or NAN unless all values are positive. */
 double ek_geometric_mean(const double *x, size_t n);
 
 #endif

@@ -73,7 +73,7 @@ static double over(const double *x, size_t n, enum over how)
     return how == OVER_MEAN ? s.mean : how == OVER_MIN ? s.min : s.max;
 }
 
-/* Of one number in each of the terms' scores, those that have it. */
+/* Return the statistic of one value over the terms that have it. */
 static double over_terms(const struct ek_term_scores *const *s, size_t n, size_t offset,
                          enum over how, double *scratch)
 {

@@ -59,7 +59,7 @@ static void write_stats(double out[EK_SPREADS], const double *x, size_t n)
     out[4] = s.variance;
 }
 
-/* Above 0 even for a term that all have. */
+/* Positive even for a term of all documents. */
 static double idf(const struct ek_text_field *f, const struct ek_text_term *t)
 {
     return log((f->documents + 1) / (t->df + 0.5));

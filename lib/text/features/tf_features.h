@@ -1,9 +1,8 @@
-/* How often, and how rarely for their collection, a text has the terms of a query; spread over the
- * query's distinct terms.
+/* Term frequency features of a text: statistics over the query's distinct terms.
  *
- * A term that the text does not have counts with 0; one that the collection does not have likewise,
- * but has no idf. NaN: all of an empty text but its length, which is 0; all of a query without
- * terms. Pure; any thread.
+ * A term that is absent from the text or the collection counts as 0; absent from the collection, it
+ * has no idf. For an empty text every value except the length, 0, is NaN; for an empty query
+ * likewise. Thread-safe.
  */
 #ifndef EK_TEXT_FEATURES_TF_FEATURES_H
 #define EK_TEXT_FEATURES_TF_FEATURES_H
@@ -22,12 +21,12 @@ enum {
     EK_STREAMS
 };
 const struct ek_feature_kind *ek_tf_feature_kind(int kind);
-/* scratch [terms]. */
+/* Compute the features of a text. scratch [terms]. */
 void ek_tf_features_compute(const struct ek_text_field *f, const struct ek_text_term *t,
                             size_t terms, double *scratch, double out[EK_STREAMS]);
 
-/* idf in a field, ln((N + 1) / (df + 0.5)), of the terms that the field's collection has: the same
- * for all documents, so a feature of the query. */
+/* Statistics of idf in a field, ln((N + 1) / (df + 0.5)), over the terms that occur in it. They are
+ * equal for all documents. scratch [terms]. */
 const struct ek_feature_kind *ek_tf_feature_idf_kind(int kind);
 void ek_tf_feature_idf(const struct ek_text_field *f, const struct ek_text_term *t, size_t terms,
                        double *scratch, double out[EK_SPREADS]);

@@ -1,19 +1,19 @@
-/* The k best hits so far, as a heap with the worst of them on top. Internal to text/. */
+/* Top-k hits as a min-heap. */
 #ifndef EK_TEXT_FEATURES_TOPK_H
 #define EK_TEXT_FEATURES_TOPK_H
 
 #include "text/features/retrieve.h"
 
 struct ek_topk {
-    struct ek_hit *hits; /* [k], of the caller */
+    struct ek_hit *hits; /* [k], memory of the caller */
     uint32_t count, k;
 };
 
-/* Takes it in when it is better than the worst, or there is room. */
+/* Add a hit if the heap has space or its minimum is worse. */
 void ek_topk_add(struct ek_topk *t, struct ek_hit hit);
-/* What a hit must reach, at least; below any score while there is room. */
+/* Return the score of the k-th hit, or -1 while fewer are present. */
 double ek_topk_min(const struct ek_topk *t);
-/* The best one first; it is no heap any more. */
+/* Sort the hits, best first. The heap order is lost. */
 void ek_topk_sort(struct ek_topk *t);
 
 #endif

@@ -79,8 +79,7 @@ static double jelinek(double w, const struct ek_text_field *f, const struct ek_t
     return log((1 - w) * t->tf / f->length + w * ((double)t->cf / f->tokens));
 }
 
-/* tf as it would be in a text of mean length: the second normalisation of Amati and van Rijsbergen.
- */
+/* Return tf normalized to mean length: the second normalization of Amati and van Rijsbergen. */
 static double tf_normal(const struct ek_unigram_parameters *p, const struct ek_text_field *f,
                         const struct ek_text_term *t)
 {
@@ -106,7 +105,7 @@ static double expected_idf(const struct ek_text_field *f, const struct ek_text_t
     return (cf + 1) / (t->df * (tfn + 1)) * tfn * log2((n + 1) / (expected + 0.5));
 }
 
-/* Where a text is that term alone the first factor is 0 whatever the logarithm. */
+/* A text of this term alone scores 0 because its first factor is 0. */
 static double dph(const struct ek_text_field *f, const struct ek_text_term *t)
 {
     double tf = t->tf, share = tf / f->length, rest = 1 - share;
@@ -116,7 +115,6 @@ static double dph(const struct ek_text_field *f, const struct ek_text_term *t)
     return rest * rest / (tf + 1) * (tf * log2(level) + 0.5 * log2(2 * M_PI * tf * rest));
 }
 
-/* Of a term that is in the text. */
 static double matched(enum ek_unigram m, const struct ek_unigram_parameters *p,
                       const struct ek_text_field *f, const struct ek_text_term *t)
 {

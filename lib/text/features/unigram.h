@@ -1,12 +1,12 @@
-/* Retrieval models that take a query as a bag of terms: one score of a query and a text.
+/* Bag-of-words retrieval models: one score of a query and a text.
  *
- * A text is one field of a document, or all of it; the collection is then that field of all
- * documents. N is the number of documents that have the field, avg their mean length, C their
- * tokens; tf, df and cf are a term's counts in the text, of documents, in the collection.
- * A score is the sum over the query's terms, each as often as it is there.
- * NaN: the score of a text without tokens, or of a query without terms; a language model's where
- * the collection has none of the terms. A term that the collection does not have adds nothing.
- * Pure; any thread.
+ * A text is one field of a document, or all of it; the collection is that field of all documents. N
+ * is the number of documents with the field, avg their mean length, C their tokens. tf, df and cf
+ * are a term's counts in the text, of documents and in the collection. A score is the sum over the
+ * query's terms, with repetitions.
+ *
+ * NaN: the score of an empty text or query, and of a language model if the collection has none of
+ * the terms. Other unknown terms add nothing. Thread-safe.
  */
 #ifndef EK_TEXT_FEATURES_UNIGRAM_H
 #define EK_TEXT_FEATURES_UNIGRAM_H
@@ -36,13 +36,13 @@ enum ek_unigram {
 
 const struct ek_feature_kind *ek_unigram_kind(enum ek_unigram m);
 
-enum { EK_BM25S = 3 }; /* the first so many of the models */
+enum { EK_BM25S = 3 }; /* number of BM25 models, which are first */
 
 struct ek_unigram_parameters {
     struct {
         double k1, b;
     } bm25[EK_BM25S];
-    double c; /* of the length in be, dfr, pl2 */
+    double c; /* length normalization of be, dfr, pl2 */
 };
 
 struct ek_unigram_parameters ek_unigram_defaults(void);
@@ -58,8 +58,8 @@ struct ek_text_term {
     uint64_t cf;
 };
 
-/* What one occurrence of a term in the query adds; the text has tokens, and the collection the
- * term. */
+/* Return the score of one occurrence of a term in the query. The text must have tokens, and the
+ * collection the term. */
 double ek_unigram_term(enum ek_unigram m, const struct ek_unigram_parameters *p,
                        const struct ek_text_field *f, const struct ek_text_term *t);
 

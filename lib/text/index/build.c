@@ -113,7 +113,6 @@ static int add_term(void *context, const char *term, size_t length)
     return rc ? fail_here(b, rc) : EK_OK;
 }
 
-/* Counts `tokens` of a document in a field. */
 static void count_field(struct ek_build *b, int field, uint32_t tokens)
 {
     b->out.footer.field[field].tokens += tokens;
@@ -184,7 +183,6 @@ static int add_run(struct ek_build *b)
     return rc;
 }
 
-/* Where the limit is reached, what was gathered goes to disk. */
 static int check_limit(struct ek_build *b)
 {
     uint64_t kept = ek_build_resident_bytes(b);

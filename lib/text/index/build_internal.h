@@ -1,5 +1,5 @@
-/* What the halves of lib/text/index/build.h share: reading documents (build.c), and making postings
- * and the dictionary of what was gathered (build_merge.c, build_terms.c). */
+/* Shared state of build.c, which reads documents, and build_merge.c and build_terms.c, which write
+ * postings and the dictionary. */
 #ifndef EK_TEXT_INDEX_BUILD_INTERNAL_H
 #define EK_TEXT_INDEX_BUILD_INTERNAL_H
 
@@ -18,7 +18,7 @@ struct ek_run {
     uint64_t at, end;
 };
 
-/* Numbers that grow. */
+/* Growable array of numbers. */
 struct ek_numbers {
     uint32_t *data;
     size_t count, room;
@@ -36,7 +36,7 @@ struct ek_build {
     size_t run_room;
     uint64_t memory_bytes, bytes;
     struct ek_numbers lengths; /* of all documents */
-    /* The document that is being read. */
+    /* The current document. */
     struct ek_numbers tokens;
     uint8_t *packed;
     size_t packed_room;
@@ -44,21 +44,21 @@ struct ek_build {
     const char *file;
     long line;
     struct ek_error *error;
-    /* Of the dictionary, after the merge: per term of appearance statistics and where postings lie,
-     * as they stand in the file. */
+    /* Dictionary entries by order of appearance, as stored in the file: statistics and offset of
+     * the postings. */
     struct ek_buf entries;
     uint64_t *entry_at; /* [terms + 1] */
 };
 
-/* Room for one more. EK_ENOMEM. */
+/* Append a number. Return 0 or EK_ENOMEM. */
 int ek_numbers_add(struct ek_numbers *n, uint32_t number);
-/* What does not get less by a spill. */
+/* Return the bytes of memory that a spill does not free. */
 uint64_t ek_build_resident_bytes(const struct ek_build *b);
-/* Writes the section of postings, fills entries and entry_at. */
+/* Write the postings section; fill entries and entry_at. */
 int ek_build_merge(struct ek_build *b,
                    void (*progress)(void *context, uint64_t done, uint64_t total), void *context,
                    struct ek_error *e);
-/* Writes ranks, terms and where they begin. */
+/* Write the sections ranks, terms and term offsets. */
 int ek_build_dictionary(struct ek_build *b, struct ek_error *e);
 
 #endif

@@ -1,5 +1,5 @@
-/* Runs become postings: for each term what the runs have of it, one run after another, which is the
- * order of the documents. */
+/* Merge of runs into postings. Runs are in document order, so the postings of a term are the
+ * concatenation of its runs. */
 #include "base/alloc.h"
 #include "text/index/postings_writer.h"
 #include "text/index/build_internal.h"
@@ -33,7 +33,6 @@ static int begin(struct merge *m)
     return rc ? rc : ek_index_writer_begin(&b->out, EK_SECTION_POSTINGS, m->error);
 }
 
-/* Statistics of a term, as the file has them. */
 static size_t write_counts(const struct ek_postings_writer *o, uint8_t *out)
 {
     size_t n = 1;
@@ -43,7 +42,7 @@ static size_t write_counts(const struct ek_postings_writer *o, uint8_t *out)
         const struct ek_field_count *c = o->field + f;
         bool whole = f == EK_FIELD_DOCUMENT;
         if (!c->documents || (whole && fields < 2))
-            continue; /* of one field alone: the same again */
+            continue; /* a single field has the same statistics */
         if (!whole)
             out[0] |= (uint8_t)(1 << f);
         fields++;

@@ -1,4 +1,4 @@
-/* The dictionary of an index: terms in the order of their bytes. */
+/* Dictionary writer: terms in byte order. */
 #include "base/alloc.h"
 #include "text/index/build_internal.h"
 #include "text/index/varint.h"
@@ -32,7 +32,6 @@ static int write_ranks(struct ek_build *b, const uint32_t *order, struct ek_erro
     return rc;
 }
 
-/* Writes an entry; *at: where the next one begins. */
 static int write_entry(struct ek_build *b, uint32_t term, struct ek_error *e)
 {
     uint8_t head[EK_VARINT_BYTES_MAX];

@@ -30,7 +30,7 @@ int ek_collection_add(struct ek_collection *c, int part, const char *text, size_
     return rc ? ek_fail(e, EK_ENOMEM, "out of memory") : EK_OK;
 }
 
-/* Passes over lines with nothing on them; those of a file that begins like neither stay unread. */
+/* Skip blank lines and detect the format. On an unknown format the line stays unread. */
 static int recognise(struct ek_collection *c, struct ek_error *e)
 {
     int rc = EK_OK;
@@ -90,10 +90,10 @@ static struct ek_text text_of(const struct ek_buf *b)
     return (struct ek_text){(const char *)b->data, b->length};
 }
 
-/* What a comment of LETOR text, a line of judgements or a C text could not give back. */
+/* Return whether an id survives in a LETOR comment, a relevance file and a C string. */
 static bool is_plain_id(const char *id, size_t length)
 {
-    static const char name[] = "docid"; /* which a comment may have before the id */
+    static const char name[] = "docid"; /* optional prefix of an id in a LETOR comment */
     static const char blanks[] = " \t\v\f";
     for (size_t i = 0; i < length; i++)
         if (!id[i] || id[i] == '\n' || id[i] == '\r')

@@ -1,4 +1,4 @@
-/* JSON lines. */
+/* Reader for JSON lines. */
 #include "text/index/collection_internal.h"
 
 #include "yaml/json_parse.h"

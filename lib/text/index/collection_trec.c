@@ -1,4 +1,4 @@
-/* TREC text: documents between <DOC> and </DOC>, parts of them between tags of their own. */
+/* Reader for TREC text. */
 #include "text/index/collection_internal.h"
 #include "text/index/entities.h"
 
@@ -7,7 +7,7 @@
 #include <strings.h>
 
 enum { DEPTH = 32, TAG_MOST = 4096, NAME_MOST = 16 };
-enum { DROPPED = -1 }; /* in place of a part: what nobody reads */
+enum { DROPPED = -1 }; /* part number of ignored text */
 
 static const struct {
     const char *tag;
@@ -19,9 +19,8 @@ static const struct {
             {"url", EK_TEXT_URL},     {"anchor", EK_FIELD_ANCHOR}, {"inlink", EK_FIELD_INLINK},
             {"script", DROPPED},      {"style", DROPPED},          {"dochdr", DROPPED}};
 
-/* Which tags stand around a text. */
 struct nest {
-    int tag[DEPTH]; /* of TAGS */
+    int tag[DEPTH]; /* indexes of TAGS */
     int depth;
 };
 
@@ -38,8 +37,7 @@ static int find_tag(const char *name, size_t length)
     return -1;
 }
 
-/* A closing tag closes what was opened inside of it, too; one that was never opened says nothing.
- */
+/* Close a tag and all tags within it. An unopened tag is ignored. */
 static void close_tag(struct nest *n, int tag)
 {
     for (int i = n->depth; i-- > 0;)
@@ -49,14 +47,15 @@ static void close_tag(struct nest *n, int tag)
         }
 }
 
-/* Whether '<' at p begins a tag, and how long it is with its '>'. */
+/* Return the length of the tag at p including '>', or 0 if '<' does not begin a tag. */
 static size_t tag_length(const char *p, const char *end)
 {
     const char *name = p + 1 + (p + 1 < end && p[1] == '/');
     bool good =
         name < end && (((unsigned)(*name | 0x20) - 'a') < 26 || *name == '!' || *name == '?');
     size_t room = (size_t)(end - p);
-    if (good && room >= 4 && !memcmp(p, "<!--", 4)) { /* without its end it goes on to the end */
+    if (good && room >= 4 && !memcmp(p, "<!--", 4)) { /* an unterminated comment extends to the
+                                                       * end */
         const char *stop = memmem(p, room, "-->", 3);
         return stop ? (size_t)(stop - p) + 3 : room;
     }
@@ -64,7 +63,7 @@ static size_t tag_length(const char *p, const char *end)
     return close ? (size_t)(close - p) + 1 : 0;
 }
 
-/* Where a tag begins that goes on like this, whatever NUL bytes there are; NULL: nowhere. */
+/* Return the first occurrence of a tag's beginning, or NULL. Handles NUL bytes. */
 static char *find_tag_text(char *line, size_t length, const char *tag)
 {
     size_t n = strlen(tag);
@@ -75,8 +74,8 @@ static char *find_tag_text(char *line, size_t length, const char *tag)
     return NULL;
 }
 
-/* What follows a dropped tag up to its end is no text and has no tags ("if (a < b)"). Without
- * an end it goes on to that of the document, so that each byte is looked at once. */
+/* Return the length of the content of a dropped tag, which may contain '<' ("if (a < b)"). Without
+ * an end tag it extends to the end of the document, so each byte is scanned once. */
 static size_t dropped_length(const struct nest *n, char *p, const char *end)
 {
     char close[NAME_MOST];
@@ -146,7 +145,7 @@ static int read_parts(struct ek_collection *c, struct ek_error *e)
     return rc ? rc : add_text(c, part_of(&n), from, end, e);
 }
 
-/* The bytes of "<DOC>", or of "<DOC ...>" with attributes; 0: it is none. */
+/* Return the length of "<DOC>" or "<DOC ...>", or 0 for another tag. */
 static size_t begin_length(const char *p, size_t length)
 {
     size_t n = strlen("<doc");
@@ -165,7 +164,7 @@ static bool has_begin(char *line, size_t length)
     return false;
 }
 
-/* Adds to the document what stands before its end; *whole: there it was. */
+/* Append the line up to the end tag to the document. *whole: the end tag was found. */
 static int read_line(struct ek_collection *c, bool *whole, struct ek_error *e)
 {
     char *end = find_tag_text(c->line, c->length, "</doc>");
@@ -180,7 +179,7 @@ static int read_line(struct ek_collection *c, bool *whole, struct ek_error *e)
         return ek_fail_at(e, EK_ELIMIT, ek_collection_name(c), c->begin, 0,
                           "a document has more than %d MiB", EK_TEXT_BYTES_MAX >> 20);
     *whole = end != NULL;
-    if (end) { /* what follows is for the next one */
+    if (end) { /* the rest belongs to the next document */
         c->line += length + strlen("</doc>");
         c->length -= length + strlen("</doc>");
     } else {
@@ -189,7 +188,7 @@ static int read_line(struct ek_collection *c, bool *whole, struct ek_error *e)
     return rc ? ek_fail(e, EK_ENOMEM, "out of memory") : EK_OK;
 }
 
-/* A line of "<?xml ...>", of "<!DOCTYPE ...>" or a comment, and nothing else. */
+/* Return whether a line holds only "<?xml ...>", "<!DOCTYPE ...>" or a comment. */
 static bool is_prolog(const char *p, size_t length)
 {
     const char *end =
@@ -197,7 +196,7 @@ static bool is_prolog(const char *p, size_t length)
     return end && (size_t)(end - p) + 1 + strspn(end + 1, " \t\r") == length;
 }
 
-/* Goes to the next <DOC>; c->line NULL: there is none. */
+/* Advance to the next <DOC>; c->line is NULL at the end. */
 static int find_begin(struct ek_collection *c, struct ek_error *e)
 {
     for (;;) {

@@ -5,7 +5,8 @@
 
 enum { NAME_MOST = 10, CODE_MOST = 0x10ffff };
 
-/* How many bytes of UTF-8 a code has. The names are longer: "&#1;" is four, and has one. */
+/* Encode a code point as UTF-8. Return the bytes, fewer than those of any reference: "&#1;" has
+ * four. */
 static size_t encode(uint32_t code, char *out)
 {
     if (code < 0x80) {
@@ -38,7 +39,7 @@ static int digit_of(char c)
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : 16;
 }
 
-/* "#38", "#x26"; 0: none. */
+/* Parse "#38" or "#x26". Return 0 if invalid. */
 static uint32_t number_of(const char *name, size_t length)
 {
     size_t i = 1;

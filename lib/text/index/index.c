@@ -68,7 +68,7 @@ static int read_footer(struct ek_index *x, struct ek_error *e)
     return EK_OK;
 }
 
-/* Every section lies in the file, and tables have the length that their numbers ask for. */
+/* Return whether all sections are within the file and tables have the expected lengths. */
 static bool fits(const struct ek_index *x)
 {
     const struct ek_index_footer *f = &x->footer;
@@ -103,7 +103,7 @@ static bool is_whole(const struct ek_index *x, enum ek_section section)
     return hash == s->hash;
 }
 
-/* What calls that cannot fail rest on: damage here is told when the index is opened. */
+/* Validate the tables at opening, for the calls that cannot fail. */
 static int check_tables(const struct ek_index *x, struct ek_error *e)
 {
     static const enum ek_section CHECKED[] = {EK_SECTION_LENGTHS, EK_SECTION_ROWS,

@@ -1,8 +1,7 @@
-/* The blocks of a term's postings (lib/text/index/postings_writer.h), one after another. Internal
- * to text/.
+/* Cursor over the blocks of a term's postings (lib/text/index/postings_writer.h). Internal to
+ * text/.
  *
- * Owner: the caller; ek_blocks_end. What is read is checked: documents rise and are there, sums
- * fit.
+ * Blocks are validated while reading: documents ascend and exist, sums fit.
  */
 #ifndef EK_TEXT_INDEX_INDEX_BLOCKS_H
 #define EK_TEXT_INDEX_INDEX_BLOCKS_H
@@ -11,27 +10,27 @@
 
 struct ek_blocks {
     const struct ek_index *index;
-    struct ek_bytes bytes; /* behind this block */
-    uint32_t left;         /* documents behind this block */
-    int64_t last;          /* document of the block before */
-    /* This block. */
-    uint32_t count, highest, most, shortest; /* the last three: with a summary */
+    struct ek_bytes bytes; /* after this block */
+    uint32_t left;         /* documents after this block */
+    int64_t last;          /* last document of the previous block */
+    /* The current block. */
+    uint32_t count, highest, most, shortest; /* highest, most, shortest: only with a summary */
     bool summary;
-    struct ek_bytes body, places; /* documents and counts, positions: not unpacked yet */
+    struct ek_bytes body, places; /* encoded documents with counts, and encoded positions */
     uint32_t document[EK_INDEX_BLOCK], tf[EK_INDEX_BLOCK];
-    uint32_t *position; /* gaps, of all documents one behind the other */
+    uint32_t *position; /* gaps of all documents, concatenated */
     size_t position_count, position_room;
 };
 
 int ek_blocks_begin(struct ek_blocks *b, const struct ek_index *x, uint32_t term,
                     struct ek_error *e);
 void ek_blocks_end(struct ek_blocks *b);
-/* The head of the next block; count 0 behind the last. Documents stay packed. */
+/* Read the header of the next block; count is 0 after the last. Documents stay encoded. */
 int ek_blocks_next(struct ek_blocks *b, struct ek_error *e);
-/* Unpacks documents and counts of this block. Needed before the next one, unless it has a summary.
- */
+/* Decode the documents and counts of this block. Required before the next block if this one has no
+ * summary. */
 int ek_blocks_documents(struct ek_blocks *b, struct ek_error *e);
-/* Unpacks its positions: after the documents. */
+/* Decode the positions of this block, after its documents. */
 int ek_blocks_positions(struct ek_blocks *b, struct ek_error *e);
 
 #endif

@@ -1,4 +1,4 @@
-/* The documents of an index. */
+/* Documents of an index. */
 #include "base/alloc.h"
 #include "base/hash.h"
 #include "text/index/index_internal.h"
@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* Id and URL of a document; what is left of the record is its terms. */
+/* Read the id and URL of a document. Return the remaining bytes of the record, its terms. */
 static struct ek_bytes record(const struct ek_index *x, uint32_t number, struct ek_document *d)
 {
     struct ek_bytes b = ek_index_section(x, EK_SECTION_FORWARD, x->rows[number].forward);
@@ -70,7 +70,7 @@ static int reserve_documents(struct ek_document *d, size_t count, struct ek_erro
     return EK_OK;
 }
 
-/* From the order in which terms appeared to that of their bytes. */
+/* Convert term numbers from order of appearance to byte order. */
 static bool rank(const struct ek_index *x, uint32_t *terms, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
@@ -89,7 +89,7 @@ int ek_index_read(const struct ek_index *x, uint32_t number, struct ek_document 
     struct ek_bytes b = record(x, number, d);
     uint32_t count = x->lengths[number];
     size_t left = (size_t)(b.end - b.at), used;
-    /* Four terms take five bytes at least: nothing is asked for that cannot be there. */
+    /* Four terms take at least five bytes, so a damaged count cannot cause a large allocation. */
     if (b.bad || count > left || count / 4 * 5 > left)
         return ek_index_damaged(x, "a document does not end", e);
     int rc = reserve_documents(d, count, e);

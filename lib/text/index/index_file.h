@@ -1,7 +1,7 @@
-/* How an index lies in its file (docs/format/index.md): what its writer and its readers share.
+/* Layout of an index file (docs/format/index.md).
  *
- * Numbers are little-endian, as the machines are that it is mapped on; another has the wrong
- * byte_order and is refused. Internal to text/.
+ * Numbers are little-endian, because the file is mapped; another byte_order is rejected. Internal
+ * to text/.
  */
 #ifndef EK_TEXT_INDEX_INDEX_FILE_H
 #define EK_TEXT_INDEX_INDEX_FILE_H
@@ -15,34 +15,34 @@
 enum {
     EK_INDEX_VERSION = 1,
     EK_INDEX_BYTE_ORDER = 0x01020304,
-    EK_INDEX_ALIGN = 64,      /* of sections; what is between them is 0 */
-    EK_INDEX_BLOCK = 128,     /* documents of a block of postings, but for the last */
-    EK_INDEX_STEMMER = 32,    /* bytes of its name, padded with 0 */
-    EK_INDEX_HASHED = 1 << 20 /* bytes that are hashed at a time, the hash before as seed */
+    EK_INDEX_ALIGN = 64,      /* of sections; padding is 0 */
+    EK_INDEX_BLOCK = 128,     /* documents per block of postings, except the last */
+    EK_INDEX_STEMMER = 32,    /* bytes of its name, zero-padded */
+    EK_INDEX_HASHED = 1 << 20 /* bytes per hash step, seeded with the previous hash */
 };
 
 enum ek_section {
-    EK_SECTION_FORWARD,  /* per document: id, URL, terms by their number of appearance */
+    EK_SECTION_FORWARD,  /* per document: id, URL, terms by order of appearance */
     EK_SECTION_POSTINGS, /* per term: blocks of documents, counts, positions */
-    EK_SECTION_LENGTHS,  /* uint32 [D]: terms of a document */
+    EK_SECTION_LENGTHS,  /* uint32 [D]: terms per document */
     EK_SECTION_ROWS,     /* struct ek_index_row [D] */
-    EK_SECTION_SLOTS,    /* uint32 [2^n]: number of a document + 1 by the hash of its id, 0: free */
-    EK_SECTION_RANKS,    /* uint32 [T]: number of appearance -> number by bytes */
-    EK_SECTION_TERMS,    /* per term, by bytes: itself, its statistics, where its postings are */
-    EK_SECTION_TERM_AT,  /* uint64 [T + 1]: where they begin in the section before, its length */
+    EK_SECTION_SLOTS,    /* uint32 [2^n]: document number + 1 by hash of its id, 0: free */
+    EK_SECTION_RANKS,    /* uint32 [T]: order of appearance -> byte order */
+    EK_SECTION_TERMS,    /* per term in byte order: text, statistics, offset of the postings */
+    EK_SECTION_TERM_AT,  /* uint64 [T + 1]: offsets in the previous section and its length */
     EK_SECTIONS
 };
 
 struct ek_index_row {
-    uint64_t forward;            /* where its record begins in the section */
-    uint32_t end[EK_FIELDS - 1]; /* where a field ends; the last one ends with the document */
+    uint64_t forward;            /* offset of its record in the section */
+    uint32_t end[EK_FIELDS - 1]; /* end of each field; the last one ends with the document */
 };
 
 struct ek_index_section {
     uint64_t offset, length, hash;
 };
 
-/* The last bytes of the file. */
+/* End of the file. */
 struct ek_index_footer {
     char magic[8];
     uint32_t version, byte_order;
@@ -53,7 +53,7 @@ struct ek_index_footer {
         uint32_t documents, longest;
     } field[EK_FIELDS_AND_DOCUMENT];
     struct ek_index_section section[EK_SECTIONS];
-    uint64_t hash; /* xxh64 of the footer up to here */
+    uint64_t hash; /* xxh64 of the preceding footer bytes */
 };
 
 _Static_assert(sizeof(struct ek_index_row) == 24 && sizeof(struct ek_index_footer) == 352,

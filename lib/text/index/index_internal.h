@@ -1,4 +1,4 @@
-/* A mapped index, for its readers in text/. */
+/* Mapped index, for its readers in text/. */
 #ifndef EK_TEXT_INDEX_INDEX_INTERNAL_H
 #define EK_TEXT_INDEX_INDEX_INTERNAL_H
 
@@ -17,7 +17,7 @@ struct ek_index {
     size_t slot_count;
 };
 
-/* A term's entry. */
+/* Dictionary entry of a term. */
 struct ek_index_entry {
     const char *text;
     size_t length;
@@ -25,14 +25,14 @@ struct ek_index_entry {
     uint64_t postings, postings_bytes;
 };
 
-/* Bytes of a section, from `from` on; none when that is beyond. */
+/* Return the bytes of a section from offset `from`, or none beyond its end. */
 struct ek_bytes ek_index_section(const struct ek_index *x, enum ek_section section, uint64_t from);
-/* False for a damaged one. */
+/* Read an entry. Return false if it is damaged. */
 bool ek_index_entry(const struct ek_index *x, uint32_t term, struct ek_index_entry *entry);
-/* Where a field of a document begins and ends among its terms; false for a damaged row. */
+/* Set the range of a field in the terms of a document. Return false if the row is damaged. */
 bool ek_index_bounds(const struct ek_index *x, uint32_t number, enum ek_field field,
                      uint32_t *begin, uint32_t *end);
-/* EK_EFORMAT at the file: what about it is damaged. */
+/* Return EK_EFORMAT with the damage `what` and the path. */
 int ek_index_damaged(const struct ek_index *x, const char *what, struct ek_error *e);
 
 #endif

@@ -1,14 +1,14 @@
-/* Postings of a field, out of those of whole documents. */
+/* Postings of one field, derived from those of whole documents. */
 #include "base/alloc.h"
 #include "text/index/index_blocks.h"
 
 struct cursor {
     struct ek_blocks blocks;
     enum ek_field field;
-    bool whole;     /* of the document: counts are there without positions */
-    bool positions; /* are asked for */
-    uint32_t next;  /* of the block */
-    size_t place;   /* where its positions begin */
+    bool whole;     /* whole document: counts need no positions */
+    bool positions; /* requested by the caller */
+    uint32_t next;  /* index in the block */
+    size_t place;   /* offset of its positions */
     uint32_t *made; /* positions of this document */
     size_t room;
 };
@@ -67,7 +67,7 @@ static int reserve_positions(struct cursor *c, size_t count, struct ek_error *e)
     return EK_OK;
 }
 
-/* The positions of document `i` of the block that lie in the field, counted from its beginning. */
+/* Decode the positions of document `i` of the block within the field, relative to its beginning. */
 static int read_positions(struct cursor *c, uint32_t i, uint32_t *count, struct ek_error *e)
 {
     const struct ek_blocks *b = &c->blocks;

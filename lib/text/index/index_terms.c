@@ -1,4 +1,4 @@
-/* The dictionary of an index. */
+/* Dictionary of an index. */
 #include "text/index/index_internal.h"
 
 #include <string.h>

@@ -1,6 +1,4 @@
-/* An index file while it is written: sections, one behind the other, and the footer. Internal to
- * lib/text/index/build.
- */
+/* Writer for the sections and the footer of an index file. Internal to lib/text/index/build*. */
 #ifndef EK_TEXT_INDEX_INDEX_WRITER_H
 #define EK_TEXT_INDEX_INDEX_WRITER_H
 
@@ -17,20 +15,21 @@ struct ek_index_writer {
     enum ek_section section;
     struct ek_index_footer footer;
     size_t held;
-    uint8_t *hold; /* [EK_INDEX_HASHED] not hashed yet */
+    uint8_t *hold; /* [EK_INDEX_HASHED] bytes not hashed yet */
 };
 
-/* EK_EUSAGE where the path asks for compression or is standard output. */
+/* Open an index for writing. Return 0, or EK_EUSAGE for standard output or a suffix of a compressed
+ * file. */
 int ek_index_writer_open(struct ek_index_writer *o, const char *path, struct ek_error *e);
-/* Throws away what was not closed. */
+/* Discard an index that was not closed. */
 void ek_index_writer_release(struct ek_index_writer *o);
 int ek_index_writer_begin(struct ek_index_writer *o, enum ek_section section, struct ek_error *e);
 int ek_index_writer_add(struct ek_index_writer *o, const void *bytes, size_t length,
                         struct ek_error *e);
-/* Bytes of the section so far. */
+/* Return the bytes of the current section. */
 uint64_t ek_index_writer_length(const struct ek_index_writer *o);
 void ek_index_writer_end(struct ek_index_writer *o);
-/* Footer and name. */
+/* Write the footer and give the file its name. */
 int ek_index_writer_close(struct ek_index_writer *o, struct ek_error *e);
 
 #endif

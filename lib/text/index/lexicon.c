@@ -76,7 +76,6 @@ static int reserve_names(struct ek_lexicon *n, size_t length)
     return n->count + 1 > n->slot_count / 2 ? widen(n) : EK_OK;
 }
 
-/* The slot of a string, or the free one where it belongs. */
 static size_t slot_of(const struct ek_lexicon *n, uint32_t hash, const char *bytes, size_t length)
 {
     size_t at = hash & (n->slot_count - 1);

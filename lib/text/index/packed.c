@@ -14,8 +14,8 @@ size_t ek_pack_encode(enum ek_pack kind, const uint32_t *numbers, uint32_t count
                                  : streamvbyte_encode(numbers, count, out);
 }
 
-/* Data bytes that a control byte announces: its four codes added up, and one more for each number
- * (wide), or for each code of 3, which means 4 (small). */
+/* Return the data bytes of a control byte: the sum of its four codes, plus one per number (wide) or
+ * per code of 3, which means 4 (small). */
 static size_t announced(enum ek_pack kind, uint8_t control)
 {
     unsigned pairs = (control & 0x33u) + (control >> 2 & 0x33u);
@@ -25,7 +25,7 @@ static size_t announced(enum ek_pack kind, uint8_t control)
                       : (threes & 1) + (threes >> 2 & 1) + (threes >> 4 & 1) + (threes >> 6));
 }
 
-/* Bytes of all the numbers; the last control byte may have fewer than four. */
+/* Return the data bytes of all numbers. The last control byte may cover fewer than four. */
 static size_t measure(enum ek_pack kind, const uint8_t *controls, uint32_t count)
 {
     size_t data = 0;
@@ -39,9 +39,9 @@ static size_t measure(enum ek_pack kind, const uint8_t *controls, uint32_t count
     return data;
 }
 
-/* Where all numbers have the shortest form there is nothing to look up. Most blocks are such: gaps
- * of common terms fit into a byte, counts are 1. The library decodes a number at a time where it
- * was built for any machine, and these loops are some times faster. */
+/* Fast path if all numbers have the shortest form, as in most blocks: gaps of frequent terms fit
+ * into a byte, counts are 1. Generic builds of the library decode one number at a time, which is
+ * several times slower. */
 static bool get_shortest(enum ek_pack kind, const uint8_t *data, size_t size, uint32_t count,
                          uint32_t *numbers)
 {

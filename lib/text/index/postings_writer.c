@@ -5,7 +5,7 @@
 #include "text/index/varint.h"
 
 enum {
-    POSITIONS_MOST = 1 << 16, /* a block ends with the document that brings so many */
+    POSITIONS_MOST = 1 << 16, /* a block ends with the document that reaches this count */
     HEAD = 6 * EK_VARINT_BYTES_MAX
 };
 
@@ -47,7 +47,7 @@ static size_t write_summary(const struct ek_postings_writer *o, uint8_t *out)
     return n + ek_varint_put(out + n, shortest);
 }
 
-/* Turns positions into gaps, where they are. */
+/* Convert positions to gaps in place. */
 static void close_up(struct ek_postings_writer *o)
 {
     uint32_t *p = o->positions.data;

@@ -1,5 +1,4 @@
-/* A run (lib/text/index/run_writer.h) that is read again, from front to end. Internal to
- * lib/text/index/build. */
+/* Sequential reader for a run (lib/text/index/run_writer.h). Internal to lib/text/index/build*. */
 #ifndef EK_TEXT_INDEX_RUN_READER_H
 #define EK_TEXT_INDEX_RUN_READER_H
 
@@ -15,20 +14,20 @@ struct ek_postings_writer;
 
 struct ek_run_reader {
     struct ek_spill_file *spool;
-    uint64_t at, end; /* of what was not read into the buffer */
+    uint64_t at, end; /* bytes not yet read into the buffer */
     uint8_t *buffer;
     size_t room, next, held;
     bool more;
-    uint32_t term; /* whose places come next, when there are more */
-    uint64_t left; /* bytes of its places */
+    uint32_t term; /* current term, if `more` */
+    uint64_t left; /* bytes left of its places */
 };
 
-/* The run of spool[at, end), by a buffer of `room` bytes. EK_ENOMEM; so that of reading is told at
- * the first term. Release it in any case. */
+/* Read the run in spool[at, end) through a buffer of `room` bytes. Return 0, EK_ENOMEM or EK_EIO.
+ * Release it in any case. */
 int ek_run_reader_begin(struct ek_run_reader *r, struct ek_spill_file *spool, uint64_t at,
                         uint64_t end, size_t room, struct ek_error *e);
 void ek_run_reader_release(struct ek_run_reader *r);
-/* The places of its term go to `out`; then it has the next term. */
+/* Append the places of the current term to `out` and advance to the next term. */
 int ek_run_reader_copy_postings(struct ek_run_reader *r, struct ek_postings_writer *out,
                                 struct ek_error *e);
 

@@ -6,8 +6,8 @@
 
 #include <string.h>
 
-/* Places of a term are a chain of slices, each twice as long as the one before up to SLICE_MOST;
- * slices lie in slabs and are numbered by units, from 1. */
+/* The places of a term are a linked list of slices that double in size up to SLICE_MOST. Slices are
+ * in slabs and numbered in units, from 1. */
 enum {
     UNIT = 8,
     SLAB_UNITS = 8192,
@@ -26,7 +26,7 @@ struct ek_places {
 
 struct slice {
     uint32_t next;
-    uint16_t size, used; /* bytes behind it */
+    uint16_t size, used; /* bytes that follow */
 };
 
 void ek_run_writer_init(struct ek_run_writer *g)

@@ -14,7 +14,7 @@ enum { BUFFER = 64 << 10 };
 struct ek_spill_file {
     int fd;
     char *name;
-    uint64_t length; /* with what is still held */
+    uint64_t length; /* including buffered bytes */
     size_t held;
     uint8_t buffer[BUFFER];
 };

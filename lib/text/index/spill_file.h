@@ -1,8 +1,7 @@
-/* A file without a name, to put away what memory has no room for: written from front to end, read
- * anywhere.
+/* Unnamed temporary file for data that exceeds the memory limit: append-only, random reads.
  *
- * It lies beside a file that is being made, so that it needs no room on another disk, and is gone
- * with the process whatever ends it. Owner: the caller. Threads: one each.
+ * It is in the folder of the output file, so it uses the same disk, and disappears when the process
+ * ends. Not thread-safe.
  */
 #ifndef EK_TEXT_INDEX_SPILL_FILE_H
 #define EK_TEXT_INDEX_SPILL_FILE_H
@@ -14,13 +13,13 @@
 
 struct ek_spill_file;
 
-/* path: the file beside which it lies; errors name it. EK_EIO, EK_ENOMEM. */
+/* Create a spill file in the folder of `path`, which errors name. Return 0, EK_EIO or EK_ENOMEM. */
 int ek_spill_file_open(struct ek_spill_file **out, const char *path, struct ek_error *e);
 void ek_spill_file_close(struct ek_spill_file *s);
 int ek_spill_file_add(struct ek_spill_file *s, const void *bytes, size_t length,
                       struct ek_error *e);
 uint64_t ek_spill_file_length(const struct ek_spill_file *s);
-/* Exactly `length` bytes that were added at `at`; what was added last may be sent out first. */
+/* Read exactly `length` bytes at offset `at`. May flush the write buffer first. */
 int ek_spill_file_read(struct ek_spill_file *s, uint64_t at, void *bytes, size_t length,
                        struct ek_error *e);
 

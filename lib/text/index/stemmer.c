@@ -5,13 +5,13 @@
 #include <libstemmer.h>
 #include <string.h>
 
-/* sb_stemmer itself, which is opaque as well. */
+/* The opaque handle is the sb_stemmer itself. */
 static struct sb_stemmer *inner(struct ek_stemmer *s)
 {
     return (struct sb_stemmer *)(void *)s;
 }
 
-/* Snowball answers alike to a name that it does not know and to a lack of memory. */
+/* Snowball returns NULL both for an unknown name and for a lack of memory. */
 static int explain(const char *name, struct ek_error *e)
 {
     const char **all = sb_stemmer_list();

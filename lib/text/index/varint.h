@@ -1,5 +1,5 @@
-/* Whole numbers in as few bytes as they need: seven bits a byte, lowest first, the eighth says that
- * more follow. */
+/* Variable-length integers: seven bits per byte, low bits first; the high bit marks that a byte
+ * follows. */
 #ifndef EK_TEXT_INDEX_VARINT_H
 #define EK_TEXT_INDEX_VARINT_H
 
@@ -9,7 +9,7 @@
 
 enum { EK_VARINT_BYTES_MAX = 10 };
 
-/* Room for EK_VARINT_BYTES_MAX bytes is needed. Returns how many it took. */
+/* Encode a value to out [EK_VARINT_BYTES_MAX]. Return the bytes written. */
 static inline size_t ek_varint_put(uint8_t *out, uint64_t value)
 {
     size_t n = 0;
@@ -19,8 +19,7 @@ static inline size_t ek_varint_put(uint8_t *out, uint64_t value)
     return n;
 }
 
-/* Bytes that are still to be read. `bad`: they ended too soon, or were no number; what is read is 0
- * from then on. */
+/* Input cursor. `bad` is set after a truncated or invalid read; all later reads return 0. */
 struct ek_bytes {
     const uint8_t *at, *end;
     bool bad;
@@ -40,7 +39,7 @@ static inline uint64_t ek_varint_get(struct ek_bytes *b)
     return 0;
 }
 
-/* Of a number that has to be at most `most`. */
+/* Read a value of at most `most`; a larger one sets `bad`. */
 static inline uint64_t ek_varint_get_bounded(struct ek_bytes *b, uint64_t most)
 {
     uint64_t value = ek_varint_get(b);
@@ -51,7 +50,7 @@ static inline uint64_t ek_varint_get_bounded(struct ek_bytes *b, uint64_t most)
     return 0;
 }
 
-/* The next `length` bytes; NULL, and bad, when there are fewer. */
+/* Return the next `length` bytes, or NULL and set `bad` if fewer are left. */
 static inline const uint8_t *ek_bytes_read(struct ek_bytes *b, uint64_t length)
 {
     const uint8_t *at = b->at;

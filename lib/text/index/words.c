@@ -9,8 +9,8 @@
 #include <utf8proc.h>
 
 enum {
-    /* Of code points for each byte, at most: U+FDFA has three bytes and becomes 18. Composing only
-     * makes them fewer. */
+    /* maximum code points per byte: U+FDFA has three bytes and becomes 18; composition only reduces
+     * them */
     UNFOLD = 6,
     CODES = EK_RUN_BYTES_MAX * UNFOLD
 };
@@ -51,7 +51,6 @@ void ek_words_free(struct ek_words *w)
     ek_free(w);
 }
 
-/* The word so far, if any, goes to the caller. */
 static int emit_term(struct ek_words *w)
 {
     size_t length = w->length;
@@ -83,13 +82,13 @@ static bool is_mark(utf8proc_int32_t code)
     return c >= UTF8PROC_CATEGORY_MN && c <= UTF8PROC_CATEGORY_ME;
 }
 
-/* Soft hyphen, joiners, word joiner: they stand within a word and are nothing of it. */
+/* Soft hyphen, joiners and word joiner are inside a word but not part of it. */
 static bool is_within(utf8proc_int32_t code)
 {
     return code == 0xad || code == 0x200c || code == 0x200d || code == 0x2060;
 }
 
-/* Han and Hiragana: there are no spaces to tell words by. */
+/* Han and Hiragana are written without spaces. */
 static bool is_separate(utf8proc_int32_t code)
 {
     return (code >= 0x3041 && code <= 0x3096) || (code >= 0x3400 && code <= 0x4dbf) ||
@@ -97,7 +96,6 @@ static bool is_separate(utf8proc_int32_t code)
            (code >= 0x20000 && code <= 0x3ffff);
 }
 
-/* The code points of a folded run, cut into words. */
 static int cut(struct ek_words *w, size_t count)
 {
     bool full = false, alone = false;
@@ -123,18 +121,18 @@ static int cut(struct ek_words *w, size_t count)
     return rc ? rc : emit_term(w);
 }
 
-/* A run of letters, marks and numbers, at most EK_RUN_BYTES_MAX bytes of UTF-8. */
+/* Fold a run of letters, marks and numbers of at most EK_RUN_BYTES_MAX bytes. */
 static int fold(struct ek_words *w, const char *run, size_t length)
 {
     utf8proc_ssize_t n = utf8proc_decompose((const utf8proc_uint8_t *)run, (utf8proc_ssize_t)length,
                                             w->codes, CODES, FOLDING);
     if (n < 0 || n > CODES)
-        return EK_OK; /* cannot be: it is UTF-8, and no longer than there is room for */
+        return EK_OK; /* unreachable: valid UTF-8 that fits */
     n = utf8proc_normalize_utf32(w->codes, n, FOLDING);
     return n < 0 ? EK_OK : cut(w, (size_t)n);
 }
 
-/* What begins at text[*at] and is a word, or is not: goes to where it ends. */
+/* Process the run or separator at text[*at] and advance *at past it. */
 static int any_run(struct ek_words *w, const char *text, size_t length, size_t *at)
 {
     size_t start = *at, end = start, keep = start;
@@ -158,13 +156,13 @@ static int any_run(struct ek_words *w, const char *text, size_t length, size_t *
     return fold(w, text + start, keep - start);
 }
 
-/* The run of ASCII that begins at text[*at], when nothing else follows it directly. */
+/* Fast path for an ASCII run. Return false if a non-ASCII byte follows it. */
 static bool ascii_run(struct ek_words *w, const char *text, size_t length, size_t *at)
 {
     size_t end = *at, n = 0;
     while (end < length && is_ascii_word((unsigned char)text[end])) {
         if (n < EK_NAME_TEXT_BYTES_MAX)
-            w->word[n++] = (char)(text[end] | 0x20); /* digits have that bit */
+            w->word[n++] = (char)(text[end] | 0x20); /* digits already have that bit */
         end++;
     }
     if (end < length && (unsigned char)text[end] >= 0x80)

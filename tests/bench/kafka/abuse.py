@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Whether `evenkeel run` goes on at the same rate whatever hangs on it: kafka/abuse.py BUILD RESULTS [--messages N] [--rounds N] [--only WORD]
+"""Throughput of `evenkeel run` under abuse: kafka/abuse.py BUILD RESULTS [--messages N] [--rounds N] [--only WORD]
 
-The same full topic is worked off alone, with alert sinks that are dead, and with clients of its HTTP interface that are
-slow, many, or ask without end; between any two of these it is alone, and each is held against the two beside it. Five
-features go wrong in the topic, so that there are findings to alert of. The stage has one half of the processors; broker,
-clients and meter have the other, so that what the clients take is not taken from it.
+The same full topic is processed unloaded, with dead alert sinks, and with slow, many or impatient HTTP clients. An
+unloaded pass separates the variants; each variant is compared with its two neighbors. Five features of the topic
+become faulty, so that alerts are sent. The stage has one half of the processors; broker, clients and meter have the
+other.
 """
 import contextlib
 import os
@@ -21,14 +21,14 @@ from place import Place, Stage, throughput
 import harness
 from record import Bench, words
 
-FIRST, LAST, LEAST = 30, 95, 40  # percent of the messages: from, to, and at least as many must have been seen
-ONE, TWO = "127.0.0.2", "127.0.0.3"  # addresses of clients; the benchmark itself asks from another one
+FIRST, LAST, LEAST = 30, 95, 40  # percent of the messages: from, to, and the required minimum
+ONE, TWO = "127.0.0.2", "127.0.0.3"  # addresses of clients; the benchmark itself uses another one
 ALONE = "alone"
 BROKEN = "alerting: {group_wait: 100ms, send_timeout: 1s}\nalerts:\n"
 
 
 class Deaf:
-    """A sink that takes connections and never answers."""
+    """A sink that accepts connections and never responds."""
 
     def __init__(self):
         self.listener, self.taken = socket.create_server(("127.0.0.1", 0)), []
@@ -46,7 +46,7 @@ class Deaf:
 
 
 def dead_sinks(port):
-    """As many as there may be: they never answer, refuse connections, or have a name that nobody knows."""
+    """Return the maximum number of dead sinks: silent, refusing connections, or with an unresolvable name."""
     urls = [f"http://127.0.0.1:{port}/", f"http://127.0.0.1:{harness.free_port()}/", "http://nowhere.invalid/"]
     return BROKEN + "".join(f"  - {{webhook: {{url: \"{urls[i % 3]}{i}\"}}}}\n" for i in range(16))
 
@@ -56,8 +56,8 @@ def group(address, kind, count, pause_ms=0, again_ms=0):
 
 
 class Variant:
-    """What hangs on the stage. `clients`: groups as words; `http`: what the configuration says of it; `held`: so many
-    connections must be held; `answers`: some must have come."""
+    """Load on the stage. `clients`: groups as arguments; `http`: its configuration; `held`: required open
+    connections; `answers`: some must have arrived."""
 
     def __init__(self, name, clients=(), http="", held=0, answers=False, sinks=False):
         self.name, self.http, self.held, self.answers, self.sinks = name, http, held, answers, sinks
@@ -80,13 +80,13 @@ VARIANTS = [
 
 
 class Clients:
-    """Those of a variant; use as a context, entered when all are there."""
+    """Clients of a variant, as a context manager entered when all are connected."""
 
     def __init__(self, place, stage, variant):
         self.command = [place.tool("clients"), stage.http.split(":")[1], *variant.clients]
 
     def __enter__(self):
-        # A session of their own: schedulers that share processors out by session would give them part of the stage's share.
+        # A separate session: schedulers that share processors by session would give them part of the stage's share.
         self.process = subprocess.Popen(self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
                                         start_new_session=True)
         if self.process.stdout.readline() != "all there\n":
@@ -102,15 +102,15 @@ class Clients:
             self.process.wait()
 
     def done(self):
-        """[connections dialled, closed by the other side, answers, bytes] so far."""
+        """Return [connections dialed, closed by the server, responses, bytes] so far."""
         self.process.stdin.write("\n")
         self.process.stdin.flush()
         return list(map(int, self.process.stdout.readline().split()))
 
 
 class Held:
-    """How many connections more than at first the stage has open, looked at twice a second; use as a context. All are cut
-    off now and then and come again, so the median counts."""
+    """Median number of additional open connections of the stage, sampled twice a second, as a context manager.
+    Clients are disconnected at times and reconnect."""
 
     def __init__(self, stage):
         self.folder, self.seen, self.over = f"/proc/{stage.process.pid}/fd", [], threading.Event()
@@ -143,7 +143,7 @@ def wait_answering(stage):
 
 
 def http_thread(stage):
-    """The thread that answers, as words of the meter."""
+    """Return the HTTP thread, as arguments of the meter."""
     pid = stage.process.pid
     for thread in os.listdir(f"/proc/{pid}/task"):
         with open(f"/proc/{pid}/task/{thread}/comm", encoding="ascii") as stream:
@@ -186,7 +186,7 @@ class Abuse:
         return found
 
     def once(self, variant=None):
-        """One pass over the topic."""
+        """Run one pass over the topic."""
         target = self.place.topic()
         with contextlib.ExitStack() as stack:
             deaf = stack.enter_context(contextlib.closing(Deaf())) if variant and variant.sinks else None
@@ -206,7 +206,7 @@ class Abuse:
         return found
 
     def round(self, found):
-        """Each variant between two passes alone; found: {name: [(its figures, those of the two beside it)]}."""
+        """Run each variant between two unloaded passes; found: {name: [(its results, those of the neighbors)]}."""
         before = self.once()
         found.setdefault(ALONE, []).append((before, []))
         for variant in self.variants:
@@ -223,7 +223,7 @@ MORE = (("http", "%", "processor time of the thread that answers"), ("clients", 
 
 
 def tell_alone(bench, passes):
-    """How far passes lie apart with nothing in their way: the noise."""
+    """Print the spread of the unloaded passes: the noise."""
     for unit, what in UNITS:
         values = [p[unit] for p in passes]
         middle = statistics.median(values)
@@ -252,7 +252,7 @@ def main():
         else:
             print("abuse: one processor only, so what the clients take is taken from the stage")
         abuse = Abuse(place, args)
-        abuse.once()  # a broker that has just begun costs more for a while
+        abuse.once()  # a fresh broker is slower at first
         for _ in range(args.rounds):
             abuse.round(found)
     tell_alone(bench, [mine for mine, _ in found.pop(ALONE)])

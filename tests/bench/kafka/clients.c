@@ -1,19 +1,19 @@
-/* clients: many clients of one HTTP interface that mean no good, or ask too often; one thread.
+/* clients: many abusive or impatient clients of one HTTP server, in one thread.
  *
  *     clients PORT ADDRESS KIND COUNT PAUSE_MS AGAIN_MS [ADDRESS KIND ...]
  *
  * COUNT of each KIND, from an ADDRESS of loopback:
- *     hold          connects and says nothing
- *     head          a request whose headers never end, one byte each PAUSE_MS
- *     body          a call whose body never ends, one byte each PAUSE_MS
- *     get:PATH      asks for a page, and again PAUSE_MS after it came
- *     follow:PATH   asks once and reads what comes for ever
- * Who is cut off or turned away comes again AGAIN_MS later; 0: at once.
+ *     hold          connects and sends nothing
+ *     head          a request with endless headers, one byte each PAUSE_MS
+ *     body          a call with an endless body, one byte each PAUSE_MS
+ *     get:PATH      requests a page, and again PAUSE_MS after the response
+ *     follow:PATH   sends one request and reads the response without end
+ * A client that is disconnected or rejected reconnects after AGAIN_MS; 0: at once.
  *
- * Says "all there" when each of them was connected once, or turned away, or after a second: of
- * those that find a full queue the system tries again only then. Every line on standard input is
- * answered with what was done so far: connections dialled, those that the other side closed,
- * answers that came whole, bytes. Ends with the input.
+ * Prints "all there" after each client was connected or rejected once, or after one second: the
+ * kernel retries connections to a full queue only then. Every line on standard input is answered by
+ * the totals: connections dialed, connections closed by the server, complete responses, bytes. Ends
+ * at end of input.
  */
 #include "tests/bench/world.h"
 #include "tests/measure.h"
@@ -54,12 +54,12 @@ struct group {
 
 struct client {
     const struct group *of;
-    int fd; /* -1: to dial at `due` */
+    int fd; /* -1: dial at `due` */
     bool open, was_there;
-    double due;            /* of the next byte, request or try */
-    char head[HEAD_BYTES]; /* of an answer, as far as it came */
+    double due;            /* of the next byte, request or retry */
+    char head[HEAD_BYTES]; /* head of a response, as far as received */
     size_t head_length;
-    uint64_t left; /* of its body */
+    uint64_t left; /* remaining bytes of its body */
     bool in_body;
 };
 
@@ -68,7 +68,7 @@ struct crowd {
     struct sockaddr_in to;
     struct client *clients;
     size_t count, there;
-    bool told; /* that they are */
+    bool told; /* "all there" is printed */
     uint64_t dialled, closed, answers, bytes;
 };
 
@@ -78,7 +78,7 @@ static void die(const char *what)
     exit(EXIT_FAILURE);
 }
 
-/* The first outcome of a client. */
+/* Record the first outcome of a client. */
 static void note(struct crowd *w, struct client *c)
 {
     w->there += !c->was_there;
@@ -93,7 +93,7 @@ static void tell_all_there(struct crowd *w, bool late)
     }
 }
 
-/* A reset in place of a farewell: nothing stays behind of it on either side. */
+/* Reset the connection, so that neither side keeps state. */
 static void hang_up(struct client *c)
 {
     const struct linger now = {1, 0};
@@ -105,7 +105,7 @@ static void hang_up(struct client *c)
 static void say(const struct client *c, const char *text, size_t length)
 {
     ssize_t sent = send(c->fd, text, length, MSG_NOSIGNAL | MSG_DONTWAIT);
-    (void)sent; /* who is not heard is cut off, and reads of that */
+    (void)sent; /* the server disconnects a client it ignores, and the read detects that */
 }
 
 static void open_talk(struct crowd *w, struct client *c, double now)
@@ -119,7 +119,7 @@ static void open_talk(struct crowd *w, struct client *c, double now)
     note(w, c);
 }
 
-/* It may stand at once, in a moment, or not. */
+/* The connection may be immediate, delayed or rejected. */
 static void dial(struct crowd *w, struct client *c, double now)
 {
     const int on = 1;
@@ -149,7 +149,7 @@ static void lose(struct crowd *w, struct client *c, double now)
     c->due = now + c->of->again;
 }
 
-/* What stands behind the head of an answer; its length, of which `come` bytes are there. */
+/* Set the body length from the head of a response; `come` bytes of the body have arrived. */
 static void begin_body(struct client *c, size_t behind)
 {
     const char *length = strcasestr(c->head, "\r\nContent-Length:");
@@ -159,7 +159,7 @@ static void begin_body(struct client *c, size_t behind)
     c->left = come < bytes ? bytes - come : 0;
 }
 
-/* True: an answer is whole. */
+/* Return true at the end of a response. */
 static bool read_answer(struct client *c, const char *bytes, size_t length)
 {
     if (c->in_body) {
@@ -238,7 +238,7 @@ static void do_due(struct crowd *w, double now)
     }
 }
 
-/* False: the input has ended. */
+/* Return false at end of input. */
 static bool answer_input(const struct crowd *w)
 {
     char line[64];

@@ -1,10 +1,10 @@
-/* forwarder CONFIG: what a plain librdkafka program costs that does no work: it reads a topic and
- * writes another, with the configuration file of `evenkeel run`, and so with its client settings.
+/* forwarder CONFIG: baseline cost of a plain librdkafka program that copies a topic, with the
+ * configuration file and client settings of `evenkeel run`.
  *
- * Batches of the consumer's queue; key, headers, time and partition are kept (by key, where the
- * output has another number of partitions); an offset is committed, at the pace of the
- * configuration, when everything up to it was acknowledged; what is in flight is bounded alike.
- * SIGTERM ends it after all is acknowledged and committed.
+ * It reads batches from the consumer queue and keeps key, headers, time and partition (by key if
+ * the output has another number of partitions). It commits an offset, at the configured interval,
+ * after all messages up to it are acknowledged. The in-flight limit is the same. SIGTERM ends it
+ * after the last acknowledgment and commit.
  */
 #include "daemon/base/clock.h"
 #include "base/error.h"
@@ -23,20 +23,20 @@ enum {
     BATCH_WAIT_MS = 20,
     LANES = 256,      /* partitions */
     WINDOW = 1 << 16, /* offsets of a partition between the oldest open one and the newest */
-    OFFSET_BITS = 48, /* of the word that comes back with an acknowledgement */
+    OFFSET_BITS = 48, /* of the message opaque */
     ANSWER_MS = 10000
 };
 
-/* So much that the consumer never has enough: librdkafka 2.0.2 would then sleep for up to a second.
- */
+/* Large enough that the consumer queue never drains: librdkafka 2.0.2 would then sleep for up to a
+ * second. */
 static const char QUEUE_KBYTES[] = "1048576";
 
-/* One partition of the input: where the next commit may stand. */
+/* Commit position of one input partition. */
 struct lane {
-    int64_t open; /* the first offset without an acknowledgement */
-    int64_t end;  /* behind the last one read */
+    int64_t open; /* first unacknowledged offset */
+    int64_t end;  /* after the last one read */
     int64_t committed;
-    unsigned char state[WINDOW]; /* by offset: 1 in flight, 0 acknowledged or not there */
+    unsigned char state[WINDOW]; /* by offset: 1 in flight, 0 acknowledged or absent */
 };
 
 struct forwarder {
@@ -62,7 +62,7 @@ static void die(const char *what, const char *why)
     exit(EXIT_FAILURE);
 }
 
-/* The word that travels with a message: no memory per message. */
+/* Pack partition and offset into the message opaque, so that a message needs no allocation. */
 static void *word_of(const rd_kafka_message_t *m)
 {
     return (void *)(uintptr_t)((uint64_t)m->partition << OFFSET_BITS | (uint64_t)m->offset);

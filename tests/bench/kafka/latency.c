@@ -1,12 +1,11 @@
-/* latency: how long messages take from a producer through a stage to a consumer.
+/* latency: end-to-end latency from a producer through a stage to a consumer.
  *
  *     latency BROKERS IN OUT PARTITIONS PER_SECOND COUNT bin|array FAULTY_FROM
  *
- * Sends COUNT lists (see load.c), made beforehand, to IN at an even pace, each with the moment at
- * which it was due as its key, so that a sender who falls behind does not hide the wait. Reads OUT
- * from its end; IN and OUT may be the same topic: what the way costs without a stage. Prints, of
- * the second half of the messages: how many came per second, then milliseconds p50 p90 p99 p99.9
- * and the longest.
+ * Sends COUNT prepared lists (see load.c) to IN at an even rate. The key is the scheduled send
+ * time, so that a slow sender does not hide the delay. Reads OUT from its end; with IN and OUT
+ * equal it measures the path without a stage. Prints, for the second half of the messages, the rate
+ * per second, then p50 p90 p99 p99.9 and the maximum in milliseconds.
  */
 #include "base/buf.h"
 #include "lists/codec.h"
@@ -31,7 +30,7 @@ struct work {
     struct ek_buf *message;
     double *delay_ms;
     int64_t got, kept;
-    int64_t first_ns, last_ns; /* when those that are kept came */
+    int64_t first_ns, last_ns; /* arrival of the first and last measured message */
 };
 
 static void die(const char *what, const char *why)

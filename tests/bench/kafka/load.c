@@ -1,10 +1,10 @@
 /* load: lists of 20 items and 136 features for the benchmarks on a broker.
  *
- *     load assets FOLDER                                features.yaml, profile.ekp,
- * model.safetensors load send BROKERS TOPIC COUNT bin|array PARTITIONS FAULTY_FROM
+ *     load assets FOLDER      features.yaml, profile.ekp, model.safetensors
+ *     load send BROKERS TOPIC COUNT bin|array PARTITIONS FAULTY_FROM
  *
- * Lists from number FAULTY_FROM on have five features times 100. They go to the partitions in
- * turns, with a key and the time of sending.
+ * Lists from number FAULTY_FROM on have five features multiplied by 100. Partitions are used in
+ * round robin; each message has a key and its send time.
  */
 #include "base/buf.h"
 #include "lists/codec.h"

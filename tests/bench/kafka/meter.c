@@ -1,11 +1,10 @@
-/* meter: how fast a stage fills a topic, seen from the broker.
+/* meter: write rate of a topic, measured at the broker.
  *
  *     meter BROKERS TOPIC PARTITIONS FROM TO SECONDS PID...
  *
- * Asks for the ends of all partitions forty times a second, one small request each, whoever fills
- * the topic. Prints what happened between the moments when FROM and TO messages were there:
- * messages, seconds, processor seconds of each PID (PID/task/TID: of one thread). Gives up after
- * SECONDS.
+ * Requests the end offsets of all partitions forty times a second, one small request each. Prints
+ * the interval from FROM to TO messages: messages, seconds, CPU seconds of each PID (PID/task/TID:
+ * of one thread). Gives up after SECONDS.
  *
  *     meter delete BROKERS TOPIC
  */
@@ -32,7 +31,7 @@ static void die(const char *what, const char *why)
     exit(EXIT_FAILURE);
 }
 
-/* User and system seconds of a process, its threads included, or of one thread. */
+/* Return user plus system seconds of a process with its threads, or of one thread. */
 static double processor_seconds(const char *pid)
 {
     char path[64], text[2048] = "";
@@ -63,8 +62,8 @@ static rd_kafka_t *client(const char *brokers)
     return rk;
 }
 
-/* A time of -1 stands for the end: one request for all partitions. A topic so new that its leader
- * does not know yet has none. */
+/* Timestamp -1 requests the end offsets of all partitions in one request. A topic without a known
+ * leader counts as empty. */
 static int64_t messages_in(rd_kafka_t *rk, const char *topic, int partitions)
 {
     rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(partitions);
@@ -78,7 +77,7 @@ static int64_t messages_in(rd_kafka_t *rk, const char *topic, int partitions)
     return sum;
 }
 
-/* What all of them have spent so far. */
+/* Sample the CPU seconds of all processes. */
 static void look_at(struct moment *m, char **pids)
 {
     for (int i = 0; pids[i]; i++)

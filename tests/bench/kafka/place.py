@@ -1,5 +1,5 @@
-"""Where stages are measured on a broker: the broker of tests/kafka with topics that keep everything, streams of lists, and
-what a stage does with one of them. Only processes that were started here are ended, by their ids."""
+"""Setup of broker benchmarks: the broker of tests/kafka with unlimited retention, streams of lists, and measurements
+of a stage. Stops only processes started here, by id."""
 import json
 import os
 import shutil
@@ -16,24 +16,26 @@ import harness  # noqa: E402
 
 PARTITIONS, SECONDS, MEMORY = 4, 90, 8 << 30
 RULES = "version: 1\nsegments: [arm]\ndefaults: {mode: enforce}\n"
-# Topics keep their messages whatever time they tell, deleted ones go at once; Java as Kafka's own scripts start it.
+# Topics keep messages regardless of their times, deleted ones are removed at once; Java options as in Kafka's own
+# scripts.
 PROPERTIES = "log.segment.delete.delay.ms=500\nfile.delete.delay.ms=500"
 JAVA = "-Xms1g -Xmx1g -XX:+UseG1GC -XX:MaxGCPauseMillis=20 -Xshare:auto"
 
 
 def run_of(build):
-    """`evenkeel run` as words of a stage's command."""
+    """Return `evenkeel run` as arguments of a stage's command."""
     return [os.path.join(os.path.abspath(build), "evenkeel"), "run", "-c", "{config}"]
 
 
 def halves():
-    """The processors for the broker and those for the stage; None where there is only one."""
+    """Return the processors for the broker and those for the stage; None on a single processor."""
     cores = sorted(os.sched_getaffinity(0))
     return (cores[:len(cores) // 2], cores[len(cores) // 2:]) if len(cores) > 1 else None
 
 
 def memory():
-    """A folder in memory that is large enough for all topics, so that no disk is measured; None where there is none."""
+    """Return a folder in memory that is large enough for all topics, so that no disk is measured; None if
+    unavailable."""
     try:
         place = os.statvfs("/dev/shm")
     except OSError:
@@ -52,7 +54,7 @@ def pin(pid, cores):
 class Place:
     def __init__(self, build):
         self.build, self.count = build, 0
-        signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # the broker is to end with us
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # the broker must end with this process
         self.all_cores = os.sched_getaffinity(0)
         self.folder = tempfile.mkdtemp(prefix="evenkeel-bench-", dir=memory())
         os.environ.update(BROKER_MORE=PROPERTIES, BROKER_JAVA=JAVA)
@@ -89,7 +91,7 @@ class Place:
         subprocess.run([self.tool("meter"), "delete", self.broker.address, topic], check=True)
 
     def stream(self, messages, encoding, faulty_from=None, partitions=PARTITIONS):
-        """A topic full of lists; from that one on five features are 100 times too large."""
+        """Return a topic of lists with five features multiplied by 100 from a given list on."""
         topic = self.topic(partitions)
         start = messages if faulty_from is None else faulty_from
         subprocess.run([self.tool("load"), "send", self.broker.address, topic, str(messages), encoding, str(partitions),
@@ -97,7 +99,7 @@ class Place:
         return topic
 
     def config(self, source, target, producer="", group=None, http_more="", more=""):
-        """A configuration file as `evenkeel run` and the forwarder read it; (path, address of the endpoints, group)."""
+        """Write a configuration for `evenkeel run` and the forwarder. Return (path, address of the endpoints, group)."""
         self.count += 1
         group = group or f"group-{self.count}"
         path, http = os.path.join(self.folder, f"run-{self.count}.yaml"), f"127.0.0.1:{harness.free_port()}"
@@ -114,7 +116,8 @@ class Place:
 
 
 class Stage:
-    """A running stage; use as a context. The words of `command` may have {config}, {brokers}, {source}, {target}, {group}."""
+    """A running stage, as a context manager. The arguments of `command` may contain {config}, {brokers}, {source},
+    {target}, {group}."""
 
     def __init__(self, place, command, source, target, producer="", cores=None, group=None, **settings):
         self.place, self.target = place, target
@@ -150,8 +153,8 @@ class Stage:
 
 
 def throughput(place, stage, first, last, partitions=PARTITIONS, others=None):
-    """What happened while the output grew from `first` to `last` messages: {unit: value}, with "messages" and "seconds".
-    `others` are {name: PID or PID/task/TID}: the percent of a processor that each of them took."""
+    """Measure while the output grows from `first` to `last` messages. Return {unit: value}, with "messages" and
+    "seconds". `others` are {name: PID or PID/task/TID}, measured in percent of a processor."""
     others = others or {}
     words = [place.broker.address, stage.target, partitions, first, last, SECONDS, stage.process.pid, place.broker_pid,
              *others.values()]
@@ -164,7 +167,7 @@ def throughput(place, stage, first, last, partitions=PARTITIONS, others=None):
 
 
 def latency(place, source, target, rate, count, encoding, faulty_from=None):
-    """Messages per second that came, and milliseconds from producer to consumer: {quantile: value}."""
+    """Return messages per second, and milliseconds from producer to consumer: {quantile: value}."""
     words = [place.broker.address, source, target, PARTITIONS, int(rate), count, encoding,
              count if faulty_from is None else faulty_from]
     told = subprocess.run([place.tool("latency"), *map(str, words)], capture_output=True, text=True, check=False,

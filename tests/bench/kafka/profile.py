@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Where the time of `evenkeel run` goes at saturation: kafka/profile.py BUILD RESULTS [--messages N]
+"""CPU profile of `evenkeel run` at saturation: kafka/profile.py BUILD RESULTS [--messages N]
 
-`perf` samples the processor's time of the running program while it works off a full topic. Per function, with the
-library it is from, and per library; in percent of all samples.
+`perf` samples the program while it processes a full topic. Prints the percentage of all samples per function, with its
+library, and per library.
 """
 import os
 import re
@@ -19,7 +19,7 @@ LINE = re.compile(r"\s*([\d.]+)%\s+(\S+)\s+\[(.)\]\s+(\S+)")
 
 
 def report(data):
-    """[(percent, library, function)], the kernel as one library."""
+    """Return [(percent, library, function)], the kernel as one library."""
     told = subprocess.run(["perf", "report", "-i", data, "--stdio", "--no-children", "-g", "none", "-F", "overhead,dso,sym"],
                           capture_output=True, text=True, check=True).stdout
     found = [LINE.match(line) for line in told.splitlines()]

@@ -1,5 +1,5 @@
-"""python_stage.py BROKERS SOURCE TARGET GROUP: what one would write in Python: confluent-kafka in batches, msgpack, numpy, a
-DataSketches KLL sketch per feature and arm, the message passed on as it came."""
+"""python_stage.py BROKERS SOURCE TARGET GROUP: a typical Python implementation: confluent-kafka in batches, msgpack,
+numpy, a DataSketches KLL sketch per feature and arm, messages forwarded unchanged."""
 import signal
 import sys
 import time
@@ -15,7 +15,7 @@ FEATURES, BATCH, COMMIT_SECONDS = 136, 500, 5
 def values(message):
     items = [item["features"] for item in message["items"]]
     if isinstance(items[0], bytes):
-        return np.frombuffer(b"".join(items), "<f4").reshape(-1, FEATURES).copy()  # theirs takes no view
+        return np.frombuffer(b"".join(items), "<f4").reshape(-1, FEATURES).copy()  # the sketch does not accept a view
     return np.array(items, np.float32)
 
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""`evenkeel run` beside a plain librdkafka forwarder on a real broker: kafka/run.py BUILD RESULTS [--messages N] [--rounds N]
+"""Comparison of `evenkeel run` with a plain librdkafka forwarder on a real broker: kafka/run.py BUILD RESULTS
+[--messages N] [--rounds N]
 
-Throughput: a topic is full of lists (20 items, 136 features); forwarder and `run` take turns, each reads it from the
-start into an empty topic. The rate is that at which the output grew on the broker between 30% and 95% of the messages.
-Latency: a producer sends at half of the rate at which producer, stage and consumer together get through, with the moment
-of sending in the key; a consumer reads the output.
+Throughput: forwarder and `run` take turns to read a topic of lists (20 items, 136 features) from the start into an
+empty topic. The rate is that of the output between 30% and 95% of the messages. Latency: a producer sends at half of
+the maximum rate of producer, stage and consumer together, with the send time in the key; a consumer reads the output.
 """
 import statistics
 
@@ -14,7 +14,7 @@ from place import Place, Stage, latency, throughput
 from record import Bench, words
 
 FORWARDER, QUICK = "librdkafka forwarder, same settings", "librdkafka forwarder, free to reorder"
-FLAT_OUT = 1000000  # messages/s, more than anything here gets through
+FLAT_OUT = 1000000  # messages/s, above any rate here
 UNSAFE = "enable.idempotence: \"false\", acks: all, linger.ms: \"5\", max.in.flight.requests.per.connection: \"1000000\""
 UNITS = (("messages/s", ""), ("us/message", ", processor time of the client"), ("broker", ", processor time of the broker"))
 
@@ -28,7 +28,7 @@ class Run:
         self.bench = Bench("kafka", args.results)
 
     def once(self, name, source, cores):
-        """One pass over the topic; for ours also the share of lists that left routed."""
+        """Run one pass over the topic; for this project also return the fraction of routed lists."""
         command, producer = self.contenders[name]
         target, n = self.place.topic(), self.args.messages
         with Stage(self.place, command, source, target, producer, cores) as stage:
@@ -40,12 +40,12 @@ class Run:
         return found
 
     def warm(self, source):
-        """A broker that has just begun costs more per message for a while: of this nobody is to have the harm or the good."""
+        """Warm up: a fresh broker is slower per message at first, for every contender."""
         for name in self.contenders:
             self.once(name, source, None)
 
     def turns(self, source, cores):
-        """[{contender: figures} per round]; another one begins each round."""
+        """Return [{contender: results} per round]; the starting contender rotates."""
         names, rounds = list(self.contenders), []
         for i in range(self.args.rounds):
             order = names[i % len(names):] + names[:i % len(names)]
@@ -75,7 +75,7 @@ class Run:
                 self.place.delete(source)
 
     def apart(self, title, source):
-        """The same with the broker on one half of the processors and the client on the other."""
+        """Run the same with the broker on one half of the processors and the client on the other."""
         if not at.halves():
             print("kafka: one processor only, so broker and client cannot be kept apart")
             return
@@ -84,7 +84,7 @@ class Run:
         at.pin(self.place.broker_pid, self.place.all_cores)
 
     def through(self, name, rate, count, faulty):
-        """(messages per second that came, {quantile: ms}); name FORWARDER or None for ours, "" for no stage at all."""
+        """Return (messages per second, {quantile: ms}); name: FORWARDER, None for this project, "" for no stage."""
         source, faulty_from = self.place.topic(), count // 10 if faulty else None
         if name == "":
             came = latency(self.place, source, source, rate, count, "bin", faulty_from)

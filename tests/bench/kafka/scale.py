@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""What `evenkeel run` gets through by partitions and by instances of a group: kafka/scale.py BUILD RESULTS [--messages N]
+"""Throughput of `evenkeel run` by partitions and by instances of a group: kafka/scale.py BUILD RESULTS [--messages N]
 
-All instances share the processors of this machine with the broker, so they help only while some are idle.
+All instances share this machine's processors with the broker, so they help only while some are idle.
 """
 import contextlib
 

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""`evenkeel run` beside what one would otherwise use, on the same broker: kafka/stages.py BUILD RESULTS [--messages N] [--rounds N]
+"""Comparison of `evenkeel run` with alternatives on the same broker: kafka/stages.py BUILD RESULTS [--messages N]
+[--rounds N]
 
-Kafka Streams with sketches-java, Python with confluent-kafka and DataSketches: each decodes the lists, keeps a sketch per
-feature and arm, and passes the message on. They find nothing; `run` also tests every list. Measured as in kafka/run.py; the
-first 40% of the messages are not counted, so that Java is warm.
+Kafka Streams with sketches-java, and Python with confluent-kafka and DataSketches: each decodes the lists, keeps a
+sketch per feature and arm, and forwards the message. They detect no faults; `run` also tests every list. Measured as
+in kafka/run.py; the first 40% of the messages are excluded, so that Java is warm.
 """
 import os
 

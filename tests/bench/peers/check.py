@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""How long `evenkeel check` takes for large files: peers/check.py BUILD RESULTS [--rounds N]
+"""Time of `evenkeel check` for large files: peers/check.py BUILD RESULTS [--rounds N]
 
-136 and 2,048 features with settings of their own each, held against their manifest; the start of the process is in it. And
-the processor time, user and system, for 1,000 features and 200 pins.
+136 and 2,048 features with their own settings, checked against their manifest, including process start. Also the CPU
+time, user and system, for 1,000 features and 200 pins.
 """
 import os
 import resource

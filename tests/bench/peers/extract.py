@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Indexing texts, the best documents of a query by BM25, and features of these, beside Tantivy: peers/extract.py BUILD RESULTS [--documents N]
+"""Text indexing, BM25 candidates and their features, compared with Tantivy: peers/extract.py BUILD RESULTS
+[--documents N]
 
-Made-up documents of 30 to 60 words, word n with a probability that falls as 1/n among 100,000; queries of two to four words
-out of documents. One thread each, in turns; rates and costs are of processor time, so that what else runs says little. Of features there is
-no peer in a registry: beside them stands what Tantivy takes for the only one that it has, the BM25 score of each of the same documents.
+Synthetic documents of 30 to 60 words, word n with a probability proportional to 1/n among 100,000; queries of two to
+four words from documents. One thread each, in turns, in CPU time, so that other load has little effect. No registry
+has a peer for the features; they are compared with Tantivy's only feature, the BM25 score of the same documents.
 """
 import itertools
 import os
@@ -47,7 +48,7 @@ def told(command):
 
 
 def features(bench, folder, ours, theirs, queries):
-    """Per query and document, the search for candidates included."""
+    """Per query and document, including the candidate search."""
     with open(queries, encoding="ascii") as lines:
         asked = sum(1 for _ in lines)
     for name, wanted in CHOICES.items():

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Scoring of lists beside ONNX Runtime, one thread each, in turns: peers/onnx.py BUILD RESULTS
+"""Scoring of lists compared with ONNX Runtime, one thread each, in turns: peers/onnx.py BUILD RESULTS
 
-Per shape of network: the layers alone, on inputs that are ready; a plain model and a routable one from raw values to
-scores, where ONNX Runtime has the file that `evenkeel export` wrote. `call` is what a call of ONNX Runtime costs with nothing to
-compute (inputs and outputs bound beforehand), spread over the items; `without its call` is the rest.
+Per network shape: only the layers, on prepared inputs; then a plain and a routable model from raw values to scores,
+with the file of `evenkeel export`. `call` is the overhead of an empty ONNX Runtime call (inputs and outputs bound
+beforehand), spread over the items; `without its call` is the rest.
 """
 import os
 import struct
@@ -23,7 +23,7 @@ sys.path.insert(0, os.path.join(TOP, "docs", "examples"))
 import routable  # noqa: E402
 
 FEATURES, ITEMS, ROUTED = 136, 20, 5
-# Hidden layers, and so many lists that a pass ends before somebody else wants the processor.
+# Hidden layers, and few enough lists that a pass ends before a context switch.
 SHAPES = {(64, 32): 50, (256, 128, 64): 20, (1024, 512, 256): 2}
 ROUNDS, SECONDS = 5, 0.15
 
@@ -33,7 +33,7 @@ def varint(value):
 
 
 def field(number, value):
-    """A field of Protocol Buffers: a number, or bytes with their length."""
+    """Encode a field of Protocol Buffers: a number, or bytes with their length."""
     if isinstance(value, int):
         return varint(number << 3) + varint(value)
     value = value.encode() if isinstance(value, str) else value
@@ -46,7 +46,7 @@ def value_info(name, columns):
 
 
 def bare_network(weights):
-    """An ONNX file of nothing but layers with ReLU between them; no layers: the input as it is."""
+    """Return an ONNX file of layers with ReLU between them; without layers, the identity."""
     body, last = b"", "x"
     for i, w in enumerate(weights):
         for name, array in ((f"w{i}", w), (f"b{i}", np.zeros(len(w), np.float32))):
@@ -82,7 +82,7 @@ class Session:
         return binding
 
     def best(self):
-        """Seconds of the best pass over all lists."""
+        """Return the seconds of the best pass over all lists."""
         best, until = 1e9, time.perf_counter() + SECONDS
         while time.perf_counter() < until:
             start = time.perf_counter()
@@ -93,7 +93,7 @@ class Session:
 
 
 class Network:
-    """A model with weights of no meaning, with all features routable or none, its files, and lists for it."""
+    """A model with arbitrary weights, with all features routable or none, its files, and lists for it."""
 
     def __init__(self, folder, build, hidden, all_routable):
         count = SHAPES[hidden]
@@ -122,14 +122,14 @@ class Network:
                              for x in self.lists)
 
     def ours(self, build):
-        """Seconds of the best pass: from raw values to scores, and through the layers alone."""
+        """Return the seconds of the best pass: from raw values to scores, and only through the layers."""
         told = subprocess.run([os.path.join(build, "tests", "bench", "peers", "time_scores"), self.model, str(SECONDS)],
                               input=self.sent, capture_output=True, check=True).stdout
         return [float(word) for word in told.split()]
 
 
 def in_turns(runs):
-    """The best of each over several rounds, so that a noisy moment hits all alike."""
+    """Return the best of each over several rounds, so that noise affects all alike."""
     found = [[run() for run in runs] for _ in range(ROUNDS)]
     return [min(column, key=lambda x: x if isinstance(x, float) else x[0]) for column in zip(*found)]
 

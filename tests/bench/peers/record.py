@@ -1,5 +1,5 @@
-"""Lines of build/bench.jsonl and of the table, as tests/bench/bench.c writes them. A unit that ends in `/s` is a rate, any
-other a cost; a ratio is how many times better ours is."""
+"""Lines of build/bench.jsonl and of the table, in the format of tests/bench/bench.c. A unit that ends in `/s` is a
+rate, any other a cost; a ratio above 1 favors this project."""
 import argparse
 import json
 import statistics
@@ -10,7 +10,7 @@ def ratio_of(unit, ours, theirs):
 
 
 def words(doc, **numbers):
-    """The words of a program of benchmarks: build, results, and numbers or texts with their defaults as `--name N`."""
+    """Parse the arguments of a benchmark: build, results, and numbers or strings with defaults as `--name N`."""
     parser = argparse.ArgumentParser(description=doc.splitlines()[0])
     parser.add_argument("build")
     parser.add_argument("results")
@@ -34,13 +34,13 @@ class Bench:
             print(f"{self.name:10} {case:48} {value:10.4g} {unit}", flush=True)
 
     def case(self, case, unit, ours, peers):
-        """peers: {name: value}."""
+        """Record a case; peers: {name: value}."""
         self.line(case, unit, ours, None, None)
         for peer, value in peers.items():
             self.line(case, unit, value, peer, ratio_of(unit, ours, value))
 
     def rounds(self, case, unit, ours, peers):
-        """The same of several rounds, in which all took turns: medians of values and of the ratios within a round."""
+        """Record several rounds in which all took turns: medians of values and of the ratios within a round."""
         self.line(case, unit, statistics.median(ours), None, None)
         for peer, values in peers.items():
             self.line(case, unit, statistics.median(values), peer,

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Our sketch beside the published ones, over the same file of values: peers/sketches.py BUILD RESULTS [--rows N] [--rounds N]
+"""Comparison with published sketches over the same file of values: peers/sketches.py BUILD RESULTS [--rows N]
+[--rounds N]
 
-Each is a program of its own that reads the file, counts it into one sketch per feature and segment, pass after pass,
-and tells its best pass. They take turns, in several rounds. Every one must hold as many values as went in and agree on the
-median of a feature. A toolchain or a registry that is missing is said, and its sketches are left out.
+Each is a separate program that reads the file, adds it to one sketch per feature and segment in repeated passes, and
+prints its best pass. They take turns in several rounds. Each must count all values and agree on the median of a
+feature. Sketches without their toolchain or registry are reported and skipped.
 """
 import os
 import shutil
@@ -14,7 +15,7 @@ import tempfile
 from record import Bench, words
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-MEDIANS_DIFFER = 0.05  # at most; the coarsest has buckets of 2%, KLL a rank error of 1.3%
+MEDIANS_DIFFER = 0.05  # maximum; the coarsest has buckets of 2%, KLL a rank error of 1.3%
 JAVA = {"sketches-java, Java": "sketches-java", "DataSketches KLL, Java": "datasketches-kll"}
 RUST = {"histogram, Rust": "histogram", "hdrhistogram, Rust": "hdrhistogram", "sketches-ddsketch, Rust": "sketches-ddsketch"}
 
@@ -42,7 +43,7 @@ def rust(build):
 
 
 def java_classes(build):
-    """The class path of what is in peers/java; None, said why, when it cannot be built."""
+    """Return the class path of peers/java; None with a message if it cannot be built."""
     for program in ("java", "javac", "mvn"):
         if not shutil.which(program):
             return missing("Java", f"no {program}") or None
@@ -63,7 +64,7 @@ def java(build):
 
 
 def python_of(build):
-    """A Python that has what requirements.txt says, in an environment of its own; None, said why, without."""
+    """Return a Python with requirements.txt in its own environment; None with a message otherwise."""
     folder, wanted = os.path.join(build, "bench-python"), os.path.join(HERE, "requirements.txt")
     python, stamp = os.path.join(folder, "bin", "python"), os.path.join(folder, "requirements.txt")
     with open(wanted, encoding="ascii") as stream:
@@ -86,7 +87,7 @@ def python(build):
 
 
 def once(name, command, values):
-    """(ns per value, median) of one turn; a sketch that lost values ends the benchmark."""
+    """Run one turn. Return (ns per value, median); a sketch that lost values ends the benchmark."""
     told = run(command)
     if told.returncode:
         raise SystemExit(f"peers: {name} failed: {told.stderr[-500:]}")

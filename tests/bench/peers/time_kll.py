@@ -1,5 +1,5 @@
-"""time_kll.py FILE SEGMENTS SECONDS: DataSketches KLL for Python, as peers/rust/src/main.rs, with the same output. A
-message of 20 rows goes in by one call, with numpy."""
+"""time_kll.py FILE SEGMENTS SECONDS: DataSketches KLL for Python, with the output of peers/rust/src/main.rs. One
+numpy call adds a message of 20 rows."""
 import sys
 import time
 

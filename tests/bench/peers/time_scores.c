@@ -1,10 +1,9 @@
-/* Times our scorer on lists from outside, in turns with a peer that runs elsewhere:
+/* Timing of this scorer as an external process, in turns with a peer:
  *
  *     time_scores MODEL SECONDS < lists
  *
- * Lists as in tests/exchange/lists.h. Prints the best time of a pass over all lists, in seconds: of
- * the whole way from raw values to scores, and of the deep part's layers alone on inputs that are
- * ready.
+ * Lists as in tests/exchange/lists.h. Prints the best time of a pass over all lists in seconds:
+ * from raw values to scores, and only the deep part's layers on prepared inputs.
  */
 #include "base/alloc.h"
 #include "base/parse.h"

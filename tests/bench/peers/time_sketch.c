@@ -1,12 +1,11 @@
-/* time_sketch: our sketch over a file of values, as the peers of other languages are timed.
+/* time_sketch: timing of this sketch over a file of values, like peers in other languages.
  *
- *     time_sketch make FILE ROWS                 136 features, lognormal (ln x: mean 3,
- * deviation 1.5) time_sketch FILE SEGMENTS SECONDS
+ *     time_sketch make FILE ROWS    136 features, lognormal (ln x: mean 3, deviation 1.5)
+ *     time_sketch FILE SEGMENTS SECONDS
  *
- * The file: "EKF1", u32 rows, u32 features, then rows x features float32, all little-endian. Twenty
- * rows belong to one segment, the next twenty to the next. Prints the best pass in ns per value,
- * the number of passes, how many values the sketches hold, and the median of the first feature in
- * the first segment.
+ * The file: "EKF1", u32 rows, u32 features, then rows x features float32, all little-endian.
+ * Segments take twenty rows each in turn. Prints the best pass in ns per value, the number of
+ * passes, the values in the sketches, and the median of the first feature in the first segment.
  */
 #include "base/rng.h"
 #include "num/sketch.h"

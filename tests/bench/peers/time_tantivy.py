@@ -1,6 +1,7 @@
-"""time_tantivy.py index COLLECTION FOLDER | search FOLDER QUERIES K PASSES: as time_texts, with Tantivy.
+"""time_tantivy.py index COLLECTION FOLDER | search FOLDER QUERIES K PASSES: time_texts with Tantivy.
 
-Processor time, of all its threads. Both texts of a document are one field, as our candidates see them; the JSON is read by Tantivy.
+CPU time of all its threads. Both texts of a document are one field, as for this project's candidates; Tantivy parses
+the JSON.
 """
 import os
 import shutil

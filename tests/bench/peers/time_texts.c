@@ -1,13 +1,13 @@
-/* time_texts: our index and our candidates, as a peer in another language is timed.
+/* time_texts: timing of this index and its candidates, like a peer in another language.
  *
- *     time_texts index COLLECTION INDEX       prints documents per second of processor time
+ *     time_texts index COLLECTION INDEX       prints documents per second of CPU time
  *     time_texts search INDEX QUERIES K PASSES
  *     time_texts features INDEX QUERIES K PASSES CHOICE
  *
- * QUERIES: a line each, words between spaces. Prints the best pass in us of processor time per
- * query, the documents found, and the sum of the numbers of the best ones, which another engine can
- * be held against; of features, of the best K documents, us per query and document, how many of
- * these there were, and how many values each has.
+ * QUERIES: one per line, words separated by spaces. Search prints the best pass in us of CPU time
+ * per query, the documents found, and the sum of the best documents' numbers for comparison with
+ * another engine. Features prints, for the best K documents, us per query and document, the number
+ * of documents, and the values of each.
  */
 #include "base/file.h"
 #include "base/parse.h"
@@ -26,7 +26,7 @@
 
 enum { TERMS_MAX = 64 };
 
-/* One thread: on a machine with nothing else to do it is what a clock shows. */
+/* Single thread: equals wall-clock time on an idle machine. */
 static double processor_seconds(void)
 {
     struct timespec t;
@@ -63,7 +63,7 @@ struct queries {
     size_t count;
 };
 
-/* Words are looked up in the index as they stand. */
+/* Words are looked up in the index unchanged. */
 static void read_queries(struct queries *q, const struct ek_index *x, const char *path)
 {
     struct ek_reader *r;
@@ -117,7 +117,7 @@ static int search(const char *path, const char *queries, uint32_t k, uint64_t pa
     return EXIT_SUCCESS;
 }
 
-/* Candidates and their features; the number of rows. */
+/* Compute the features of the candidates. Return the number of rows. */
 static uint64_t extract(struct ek_retrieve *r, struct ek_text_features *f,
                         struct ek_reader *queries, uint32_t k, struct ek_hit *hits, float *x)
 {

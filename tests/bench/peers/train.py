@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Training on the hotel set beside the reference implementation in PyTorch, on the same processors, in turns.
+"""Training on the hotel set compared with the reference implementation in PyTorch, on the same processors, in turns.
 
     peers/train.py BUILD RESULTS
 
-EK_DATA and EK_REFERENCE name the folders of both. Ours is the whole command, from files to a file; the reference's time begins with
-the lists in memory. One run of it takes long enough to need no second; ours run before, between and after.
+EK_DATA and EK_REFERENCE name the folders of both. The time of this project is the whole command, from files to a file;
+the reference's starts with the lists in memory. One run of the reference is long enough; this project runs before,
+between and after.
 """
 import os
 import subprocess

@@ -1,4 +1,4 @@
-/* Alerts: what events make of them, when whom is told, and in which words. */
+/* Alerts: from events to delivery times and texts. */
 #include "daemon/alerts/http_delivery.h"
 #include "tests/alert_scene.h"
 
@@ -82,14 +82,14 @@ START_TEST(at_the_end_nothing_waits_for_others_of_its_cause)
     ck_assert_int_eq(told(&s, SLACK, NULL), 0);
     ek_alert_queue_skip_waits(s.queue);
     ck_assert_uint_eq(ek_alert_queue_backlog(s.queue, s.now_ms).waiting, 3);
-    ck_assert_int_eq(told(&s, SLACK, &a), 1); /* the next process takes it for told */
+    ck_assert_int_eq(told(&s, SLACK, &a), 1); /* the next process considers it sent */
     ck_assert_str_eq(a.feature, "rating");
     price(&s, "recovered");
     ck_assert_int_eq(told(&s, SLACK, &a), 1);
     ck_assert(!a.firing);
     price(&s, "confirmed");
     price(&s, "dismissed");
-    ck_assert_int_eq(told(&s, SLACK, NULL), 0); /* which was nothing */
+    ck_assert_int_eq(told(&s, SLACK, NULL), 0); /* it was empty */
     end(&s);
 }
 END_TEST
@@ -214,7 +214,7 @@ START_TEST(a_sink_that_fails_is_tried_later_and_later_with_the_newest_state)
     price(&s, "recovered");
     s.now_ms += WAIT_MS;
     struct ek_alert a = {.firing = true};
-    ck_assert_int_eq(told(&s, SLACK, &a), 1); /* that it was, and is over */
+    ck_assert_int_eq(told(&s, SLACK, &a), 1); /* fired and resolved */
     ck_assert(!a.firing);
     end(&s);
 }
@@ -277,7 +277,7 @@ START_TEST(a_sink_that_asks_to_wait_is_waited_for_within_a_limit)
     s.now_ms += WAIT_MS;
     ek_alert_queue_next(s.queue, SLACK, s.now_ms);
     ek_alert_queue_finish(s.queue, SLACK, EK_ALERT_FAILED, 30000, s.now_ms);
-    ck_assert_int_eq(told(&s, MANAGER, NULL), 1); /* which has nothing to do with it */
+    ck_assert_int_eq(told(&s, MANAGER, NULL), 1); /* independent of the other sink */
     ck_assert_int_eq((int)ek_alert_queue_wait_ms(s.queue, s.now_ms), 30000);
     s.now_ms += 30000;
     ek_alert_queue_next(s.queue, SLACK, s.now_ms);
@@ -336,7 +336,7 @@ START_TEST(an_alert_that_somebody_is_being_told_of_stays)
     s.now_ms += WAIT_MS;
     ck_assert_ptr_nonnull(ek_alert_queue_next(s.queue, SLACK, s.now_ms));
     price(&s, "recovered");
-    ck_assert_int_eq(reach(&s, "plan"), EK_ENOMEM); /* for the sink has it in its hands */
+    ck_assert_int_eq(reach(&s, "plan"), EK_ENOMEM); /* a delivery is in progress */
     s.now_ms += 2 * WAIT_MS;
     ek_alert_queue_remove_ended(s.queue, s.now_ms);
     ck_assert_uint_eq(ek_alert_registry_count(s.book), 1);
@@ -388,7 +388,7 @@ START_TEST(what_nobody_heard_of_goes_before_what_somebody_holds_for_firing)
 }
 END_TEST
 
-/* What an event says about which alert: "kind feature segment limit instance, firing". */
+/* Check the alert update of an event: "kind feature segment limit instance, firing". */
 static void says(const char *json, enum ek_alert_update_kind what, enum ek_alert_kind kind,
                  const char *sentence)
 {
@@ -509,7 +509,7 @@ START_TEST(a_limit_is_not_over_while_it_holds_a_finding_back)
     s.now_ms += 2 * EK_ALERT_BRIEF_MS;
     ek_alert_registry_age(s.book, when(&s));
     ck_assert_int_eq(firing(&s), 2);
-    price(&s, "updated"); /* which is held back no more */
+    price(&s, "updated"); /* no longer delayed */
     s.now_ms += EK_ALERT_BRIEF_MS;
     ek_alert_registry_age(s.book, when(&s));
     ck_assert_int_eq(firing(&s), 1);

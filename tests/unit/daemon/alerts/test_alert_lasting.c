@@ -1,4 +1,4 @@
-/* Alerts that outlive a failure, a restart, or who told of them. */
+/* Alerts survive a failed delivery, a restart, and the loss of their reporter. */
 #include "tests/alert_scene.h"
 
 static void fail_once(struct scene *s, size_t sink)
@@ -15,7 +15,7 @@ START_TEST(what_failed_may_have_arrived_so_how_it_stands_is_told)
     for (int round = 0; round < 2; round++) {
         price(&s, "confirmed");
         s.now_ms += WAIT_MS;
-        fail_once(&s, SLACK); /* it fires: which the sink may know */
+        fail_once(&s, SLACK); /* firing, and possibly delivered */
         price(&s, "recovered");
         s.now_ms += WAIT_MS;
         ck_assert_int_eq(told(&s, SLACK, &a), 1);
@@ -26,7 +26,7 @@ START_TEST(what_failed_may_have_arrived_so_how_it_stands_is_told)
     ck_assert_int_eq(told(&s, SLACK, NULL), 1);
     price(&s, "recovered");
     s.now_ms += WAIT_MS;
-    fail_once(&s, SLACK); /* it is over: which the sink may believe */
+    fail_once(&s, SLACK); /* resolved, and possibly delivered */
     price(&s, "confirmed");
     s.now_ms += WAIT_MS;
     ck_assert_int_eq(told(&s, SLACK, &a), 1);
@@ -45,7 +45,7 @@ START_TEST(who_takes_over_goes_on_with_all_that_another_told)
     s.now_ms += 4 * REPEAT_MS;
     ck_assert_int_eq(told(&s, MANAGER, NULL), 0);
     ek_alert_registry_become_leader(s.book);
-    ck_assert_int_eq(told(&s, MANAGER, NULL), 2); /* else it would take them for over */
+    ck_assert_int_eq(told(&s, MANAGER, NULL), 2); /* otherwise Alertmanager resolves them */
     ck_assert_int_eq(told(&s, SLACK, NULL), 0);
     s.now_ms += REPEAT_MS;
     ck_assert_int_eq(told(&s, MANAGER, NULL), 2);
@@ -65,7 +65,7 @@ START_TEST(an_alert_whose_findings_a_recall_gives_to_another_is_over)
     price(&s, "confirmed");
     hear(&s, json_of(&taxes));
     ck_assert_int_eq(firing(&s), 1);
-    ek_alert_registry_start_replay(s.book); /* in another order than they were found in */
+    ek_alert_registry_start_replay(s.book); /* in another order than originally found */
     hear_as(&s, json_of(&taxes), true, true);
     hear_as(&s, json_of(&(struct finding){.feature = "price", .state = "updated"}), true, true);
     ek_alert_registry_stop_replay(s.book, when(&s));

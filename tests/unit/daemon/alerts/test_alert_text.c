@@ -1,4 +1,4 @@
-/* Alerts in the words of those who take them: whatever the names are, and what may be shown. */
+/* Alert payloads of each receiver: any name is escaped, and secrets are omitted. */
 #include "daemon/alerts/alert_format.h"
 #include "daemon/alerts/http_delivery.h"
 #include "daemon/alerts/alert_update.h"
@@ -15,7 +15,7 @@ enum { NOW_MS = 2000000000, SLACK_MOST = 3000, PAGER_SUMMARY_MOST = 1024, PAGER_
 static const struct ek_alert_context ABOUT = {"hotels & \"more\"", "https://e.example/x|y?a=1&b=2",
                                               "https://d.example/runbooks.html?v=1&w=2"};
 
-/* An alert whose feature is `name`, as long as one may be. */
+/* Return an alert for a feature `name` of any valid length. */
 static struct ek_alert named(const char *name, bool firing)
 {
     struct ek_alert a = {.kind = EK_ALERT_DRIFT, .firing = firing, .features_count = 1};
@@ -136,7 +136,7 @@ START_TEST(a_segment_that_is_too_long_is_cut_between_characters)
                  "\"segment\":{\"%s\":\"%s\"}}",
                  "arm", value);
         ek_alert_read(&n, event_from(json));
-        json_t *text = json_string(n.alert.segment); /* which takes nothing but UTF-8 */
+        json_t *text = json_string(n.alert.segment); /* rejects invalid UTF-8 */
         ck_assert_ptr_nonnull(text);
         json_decref(text);
     }
@@ -160,7 +160,7 @@ START_TEST(in_slack_a_name_is_no_mention_and_no_link)
 }
 END_TEST
 
-/* Who chooses a segment's value is not to add a line that nobody wrote. */
+/* A segment value cannot inject a line. */
 START_TEST(a_name_adds_no_line_to_a_sentence)
 {
     char sentence[EK_ALERT_SENTENCE_BYTES];
@@ -238,7 +238,7 @@ START_TEST(a_part_of_an_address_that_may_be_a_secret_is_not_shown)
     ck_assert(hides(url, "\"\\/services\\/T0\\/0123456789ab\""));
     ck_assert(!hides(url, "no service at h.example"));
     repeat(cut, sizeof cut - 8, ".");
-    snprintf(cut + strlen(cut), 10, "01234567"); /* where it was cut */
+    snprintf(cut + strlen(cut), 10, "01234567"); /* position of the truncation */
     ck_assert_uint_eq(strlen(cut), EK_HTTP_START_BYTES - 1);
     ck_assert(hides(url, cut));
 }

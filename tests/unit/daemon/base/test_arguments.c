@@ -1,4 +1,4 @@
-/* Progress: a line that fits its terminal, whatever stands in it. */
+/* A progress line with any content fits its terminal. */
 #include "daemon/base/command.h"
 #include "tests/check.h"
 

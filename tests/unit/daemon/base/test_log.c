@@ -1,4 +1,4 @@
-/* The log: where a message was, and what was left out of many lines. */
+/* Log: source positions, and suppression of repeated lines. */
 #include "daemon/base/log.h"
 
 #include "daemon/kafka/partition_offsets.h"
@@ -23,7 +23,7 @@ static void begin(struct lines *s)
     ck_assert_ptr_nonnull(s->log);
 }
 
-/* What was written, once the log is gone. */
+/* Return the output after closing the log. */
 static const char *end(struct lines *s)
 {
     ek_log_free(s->log);
@@ -38,7 +38,7 @@ START_TEST(what_was_left_out_of_a_burst_is_told_though_nothing_follows)
     for (int i = 0; i < 25; i++)
         ek_log_write(s.log, EK_LOG_WARN, "dead_letter", "offset=%d", i);
     ek_log_write(s.log, EK_LOG_INFO, "started", "a=%d", 1);
-    ek_log_flush_suppressed(s.log, 0); /* no second is over yet */
+    ek_log_flush_suppressed(s.log, 0); /* less than a second has passed */
     ck_assert_msg(strstr(s.text, " level=warn event=dead_letter offset=9\n") != NULL, "%s", s.text);
     ck_assert_ptr_null(strstr(s.text, "offset=10\n"));
     ck_assert_ptr_null(strstr(s.text, "left_out"));

@@ -1,5 +1,5 @@
-/* The table of metrics, the page that is made from it, and the writers that have no test of their
- * own. */
+/* Metrics table, the reference page generated from it, and metric writers without a test elsewhere.
+ */
 #include "base/file.h"
 #include "base/error.h"
 #include "daemon/views/event_log.h"
@@ -56,7 +56,7 @@ START_TEST(the_page_of_the_metrics_is_up_to_date)
 }
 END_TEST
 
-/* The value of the sample that begins a line with `series`. */
+/* Return the value of the sample line that starts with `series`. */
 static double sample(const struct ek_buf *page, const char *series)
 {
     char line[200];
@@ -142,7 +142,7 @@ START_TEST(open_findings_are_counted_and_the_oldest_has_an_age)
     tell(j, 1, "confirmed", "\"scale\"", 10000);
     tell(j, 2, "suspected", "null", 20000);
     tell(j, 2, "confirmed", "\"scale\"", 30000);
-    tell(j, 1, "updated", "\"scale\"", 40000); /* does not begin anew */
+    tell(j, 1, "updated", "\"scale\"", 40000); /* does not restart */
     assert_findings(j, 0, 2, 90);
     tell(j, 1, "recovered", "\"scale\"", 50000);
     assert_findings(j, 0, 1, 70);

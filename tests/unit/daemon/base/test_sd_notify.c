@@ -1,4 +1,4 @@
-/* What systemd is told: one datagram, to a path or an abstract name, and never a reason to fail. */
+/* sd_notify sends one datagram to a path or an abstract name, and never fails its caller. */
 #include "daemon/base/process.h"
 #include "tests/check.h"
 
@@ -9,7 +9,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-/* A socket that hears; what it is called goes into `address`. */
+/* Bind a socket and set `address` to its name. */
 static int listener(char mark, char address[64])
 {
     struct sockaddr_un at = {.sun_family = AF_UNIX};

@@ -1,5 +1,4 @@
-/* Secrets: which properties of librdkafka are some, how they come from files, that nothing shows
- * them. */
+/* Secrets: the secret librdkafka properties, their files, and their redaction. */
 #include "daemon/config/config.h"
 #include "daemon/base/secret.h"
 #include "tests/check.h"
@@ -12,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Every property that has to do with getting in, of librdkafka 2.0 to 2.12. */
+/* Every authentication property of librdkafka 2.0 to 2.12. */
 static const char *const SECRETS[] = {
     "ssl.key.password",
     "ssl.key.pem",
@@ -22,7 +21,7 @@ static const char *const SECRETS[] = {
     "sasl.oauthbearer.config",
     "sasl.oauthbearer.client.credentials.client.secret",
     "sasl.oauthbearer.client.secret",
-    "sasl.oauthbearer.token.endpoint.url", /* may have one in it */
+    "sasl.oauthbearer.token.endpoint.url", /* may contain one */
     "sasl.oauthbearer.assertion.private.key.passphrase",
     "sasl.oauthbearer.assertion.private.key.pem",
 };
@@ -102,7 +101,7 @@ static bool has_to_do_with_getting_in(const char *name)
     return false;
 }
 
-/* Calls `look` with the name of each property that this librdkafka has. */
+/* Call `look` with the name of each property of this librdkafka. */
 static int each_property(void look(const char *name))
 {
     char line[2000], name[100];
@@ -159,7 +158,7 @@ static const char *secret_file(const char *text, size_t length, int mode)
     return path;
 }
 
-/* With a password from that file. */
+/* Parse a configuration with a password from that file. */
 static int parse_secret(struct ek_config **c, const char *path, const char *property,
                         struct ek_error *e)
 {
@@ -258,7 +257,7 @@ START_TEST(no_error_repeats_a_secret)
     ck_assert_str_eq(
         e.message, "librdkafka property 'security.protocol': its value is refused, not shown here");
     unlink(path);
-    /* one of those whose name makes it a secret; librdkafka takes no text for it */
+    /* secret by its name; librdkafka accepts no string for it */
     snprintf(text, sizeof text, form, "sasl.jaas.config", "hunter2");
     ck_assert_int_eq(ek_config_parse(&c, "run.yaml", text, strlen(text), &e), EK_ECONFIG);
     ck_assert_ptr_null(strstr(e.message, "hunter2"));

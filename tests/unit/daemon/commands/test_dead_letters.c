@@ -1,4 +1,4 @@
-/* What `capture` says of dead letters. */
+/* Dead-letter report of `capture`. */
 #include "daemon/commands/capture.h"
 
 #include "tests/check.h"
@@ -23,7 +23,7 @@ static void add(struct ek_dead_letters *d, const char *class, const char *offset
     ek_dead_letters_add(d, &r);
 }
 
-/* The caller frees. */
+/* The caller frees it. */
 static char *printed(const struct ek_dead_letters *d)
 {
     char *text;

@@ -1,4 +1,4 @@
-/* What a screen shows of a text: as many lines and columns as there are, and how many more. */
+/* The live view clips text to the terminal's lines and columns, and prints how many are hidden. */
 #include "daemon/commands/live_view.h"
 #include "tests/check.h"
 

@@ -1,4 +1,4 @@
-/* The findings of a replay, as the person who runs it reads them. */
+/* Findings in the output of a replay. */
 #include "daemon/commands/replay_findings.h"
 #include "tests/event_from.h"
 #include "tests/check.h"

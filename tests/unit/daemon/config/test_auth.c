@@ -1,4 +1,4 @@
-/* Tokens of those who may change something. */
+/* Tokens of authorized users. */
 #include "base/file.h"
 #include "daemon/config/auth.h"
 #include "tests/check.h"
@@ -19,7 +19,7 @@ static int load(struct ek_tokens **out, const char *text, struct ek_error *e)
 
 static char name[EK_AUTHOR_BYTES + 1];
 
-/* NULL: there is no such token. */
+/* Return NULL for an unknown token. */
 static const char *who(struct ek_tokens *t, const char *given)
 {
     return ek_tokens_find(t, given, name) ? name : NULL;
@@ -51,8 +51,8 @@ START_TEST(nothing_else_is_a_token)
     longer[sizeof longer - 1] = 0;
     ck_assert_int_eq(load(&t, longer + 59, NULL), 0);
     ck_assert_ptr_nonnull(who(t, longer + 59));
-    ck_assert_ptr_null(who(t, longer + 58)); /* one character more */
-    ck_assert_ptr_null(who(t, longer + 60)); /* and less */
+    ck_assert_ptr_null(who(t, longer + 58)); /* one character too long */
+    ck_assert_ptr_null(who(t, longer + 60)); /* one too short */
     ck_assert_ptr_null(who(t, longer));
     ck_assert_ptr_null(who(t, ""));
     ek_tokens_free(t);

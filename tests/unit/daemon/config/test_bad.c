@@ -1,6 +1,5 @@
-/* Every file in tests/bad/KIND says in its first line what must be said about it:
- * `# expect: LINE:COLUMN: message`. Manifests, rules, units, configurations and lists alike. Of
- * what people write by hand, two of three messages say what to do about it. */
+/* Every file in tests/bad/KIND is rejected with the message of its first line: `# expect:
+ * LINE:COLUMN: message`. Two of three messages on files written by hand state a remedy. */
 #include "base/buf.h"
 #include "base/file.h"
 #include "daemon/config/config.h"
@@ -62,7 +61,7 @@ static int read_lists(const struct ek_manifest *m, const char *path, struct ek_e
     return rc;
 }
 
-/* What the first line of a file wants to be said, with the path in front. */
+/* Read the expected message of a file, prefixed by the path. */
 static void read_expected(const char *path, char *text)
 {
     static const char mark[] = "# expect: ", byte_order_mark[] = "\xef\xbb\xbf";
@@ -78,7 +77,7 @@ static void read_expected(const char *path, char *text)
     ek_reader_close(r);
 }
 
-/* Whether a message says what to write, take or do instead. */
+/* Return whether a message states a remedy. */
 static bool has_remedy(const char *message)
 {
     static const char *const marks[] = {
@@ -104,8 +103,8 @@ static bool check_file(reading *read, const struct ek_manifest *m, enum ek_code 
     return has_remedy(e.message);
 }
 
-/* How many files there are; of them *with say what to do, and those that do not are in `without`.
- */
+/* Return the number of files. *with counts those whose message has a remedy; `without` lists the
+ * others. */
 static int check_folder(const char *kind, reading *read, enum ek_code code, int *with,
                         struct ek_buf *without)
 {

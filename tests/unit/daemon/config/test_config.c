@@ -1,4 +1,4 @@
-/* The configuration: what people write, what they get told when it is wrong. */
+/* Configuration: parsing and error messages. */
 #include "base/buf.h"
 #include "base/file.h"
 #include "daemon/alerts/alert_registry.h"
@@ -316,7 +316,7 @@ START_TEST(what_is_printed_reads_back_the_same_with_secrets_hidden)
                   e.message);
     ck_assert_int_eq(ek_config_print(c, &second), EK_OK);
     ck_assert_str_eq(c->alert_topic, "alerts");
-    /* relative paths became relative to another folder, the rest is equal */
+    /* only relative paths change, to another folder */
     ck_assert_str_eq(c->manifest, "/conf/features.yaml");
     ck_assert_int_eq(ek_config_set(c, "assets.manifest", "conf/features.yaml", &e), EK_OK);
     ek_buf_clear(&second);
@@ -416,7 +416,7 @@ START_TEST(a_configuration_can_be_made_in_code)
 }
 END_TEST
 
-/* A configuration with this besides must not be taken, and be told why at its place. */
+/* Check that the rest is rejected with exactly-once, with the error at its position. */
 static void not_with_exactly_once(const char *more, const char *expected)
 {
     char text[600], said[600];

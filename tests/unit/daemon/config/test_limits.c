@@ -1,5 +1,5 @@
-/* Named limits of what is read: at a limit and one below it works, one above there is an error that
- * names the limit and, in a file, the place. tests/limits.txt has the list. */
+/* Named input limits: one below and at a limit parsing succeeds; one above, the error names the
+ * limit and, in a file, the position. tests/limits.txt lists them. */
 #include "base/buf.h"
 #include "daemon/config/config.h"
 #include "daemon/config/instance.h"
@@ -25,7 +25,7 @@ static void repeat(struct ek_buf *b, const char *text, int count)
         must(ek_buf_text(b, text));
 }
 
-/* Reads a text and gives it back; the code, and the error as people see it. */
+/* Parse a text and free it. Return the code, and set the user-visible error. */
 static int yaml(struct ek_buf *b, char said[SAID_BYTES])
 {
     struct ek_yaml *y = NULL;
@@ -166,7 +166,7 @@ START_TEST(rules_tell_8_segments_apart_with_names_of_200_bytes)
 }
 END_TEST
 
-/* So many values of a segment with a mode of their own. */
+/* That many segment values with their own mode. */
 static int modes_in(int count, char said[SAID_BYTES])
 {
     struct ek_buf b;
@@ -205,7 +205,7 @@ START_TEST(rules_have_64_modes_by_value_16_units_of_a_feature_and_times_of_ten_y
 }
 END_TEST
 
-/* A configuration with so long a text behind `more`, which is its last. */
+/* Parse a configuration that ends with `more` and a string of that length. */
 static int config(const char *more, int length, char said[SAID_BYTES])
 {
     struct ek_config *c = NULL;
@@ -257,7 +257,7 @@ static int mapping(const struct ek_mapping *of, char said[SAID_BYTES])
     return rc;
 }
 
-/* A path of so many parts, none of which is another path's. */
+/* Return a path of that many parts, none shared with another path. */
 static const char *path(char letter, int parts, char at[16])
 {
     for (int i = 0; i < parts; i++) {
@@ -297,7 +297,7 @@ START_TEST(a_path_of_a_mapping_has_5_parts_and_all_of_them_64)
 }
 END_TEST
 
-/* As it would stand in a file; in the unit of the struct. */
+/* Convert from the file's unit to the struct's. */
 static int set(const struct ek_key_row *k, int64_t value)
 {
     static const char *const units[] = {

@@ -1,6 +1,5 @@
-/* Limits of texts of the configuration and of what it names: one below and at each it is taken, one
- * above it is refused.
- */
+/* Limits of configuration strings and of files that the configuration names: accepted up to each
+ * limit, rejected above. */
 #include "base/file.h"
 #include "daemon/alerts/alert_format.h"
 #include "daemon/config/config.h"
@@ -33,7 +32,7 @@ static void fill(struct ek_buf *b, int count)
     b->length += (size_t)count;
 }
 
-/* A configuration in which something has the value `before`, so many letters, `behind`. */
+/* Parse a configuration in which a value is `before`, that many letters, `behind`. */
 static int config(const char *before, int count, const char *behind, char said[SAID_BYTES])
 {
     struct ek_config *c = NULL;
@@ -99,7 +98,7 @@ START_TEST(a_topic_has_249_bytes_a_token_4000_an_address_2000_and_its_host_255)
 }
 END_TEST
 
-/* A property of librdkafka that is made of so many bytes, the most of them from one file. */
+/* Build a librdkafka property of that many bytes, mostly from one file. */
 static int from_file(int of_file, int times, int more, char said[SAID_BYTES])
 {
     struct temporary f = temporary_file();
@@ -136,7 +135,7 @@ START_TEST(a_file_that_a_value_is_read_from_has_64_kib_and_the_value_1_mib)
 }
 END_TEST
 
-/* Whether an alert has a link to a page whose address is so long. */
+/* Return whether an alert links to a page with a URL of that length. */
 static bool has_link(int bytes)
 {
     char address[PAGE_MOST + 2], link[EK_ALERT_LINK_BYTES];

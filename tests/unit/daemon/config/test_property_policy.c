@@ -1,11 +1,11 @@
-/* Properties that would break what the delivery promises. */
+/* librdkafka properties that would break the delivery guarantee are rejected. */
 #include "daemon/config/config.h"
 #include "tests/check.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* Reads a configuration with these properties of the producer. */
+/* Parse a configuration with these producer properties. */
 static int parse(struct ek_config **c, const char *properties, struct ek_error *e)
 {
     char text[1000];
@@ -35,7 +35,7 @@ END_TEST
 START_TEST(what_ends_the_program_or_the_order_is_noted_where_it_stands)
 {
     static const struct {
-        const char *property, *said; /* NULL: nothing to say */
+        const char *property, *said; /* NULL: no warning */
     } cases[] = {
         {"    acks: all\n", NULL},
         {"    message.timeout.ms: 30000\n", "brokers that are away for longer end the program"},

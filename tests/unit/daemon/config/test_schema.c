@@ -1,4 +1,4 @@
-/* The JSON Schemas that are installed, held against the files that the readers take and refuse. */
+/* The installed JSON Schemas agree with the parsers on good and bad files. */
 #include "deploy/key_pages.h"
 
 #include "base/buf.h"
@@ -60,8 +60,7 @@ static bool config_takes(const char *text, size_t length)
 
 typedef bool taking(const char *text, size_t length);
 
-/* How many of the YAML blocks of a document the reader takes; the schema must take those as well.
- */
+/* Return how many YAML blocks of a document the parser accepts; the schema must accept them too. */
 static int check_document(const char *path, const json_t *schema, taking *takes)
 {
     static const char fence[] = "```";
@@ -111,7 +110,7 @@ static bool is_among(const char *name, const char *const *names)
     return false;
 }
 
-/* Bad files of a kind are refused by the schema, but for those it cannot know of. */
+/* Check that the schema rejects the bad files of a kind, except those in `beyond`. */
 static void check_bad(const char *kind, const json_t *schema, const char *const *beyond)
 {
     char path[PATH_BYTES];
@@ -167,8 +166,8 @@ START_TEST(the_schema_of_the_configuration_takes_what_its_reader_takes)
 }
 END_TEST
 
-/* Names that only the manifest or the file itself knows, what two keys say together, and lengths in
- * bytes, where a schema counts characters. */
+/* Outside a schema's reach: names known only to the manifest or the file, combinations of keys, and
+ * lengths in bytes (a schema counts characters). */
 static const char *const BEYOND_RULES[] = {"segments-long-name.yaml",
                                            "pin-segment-long.yaml",
                                            "expect-segment-long.yaml",

@@ -1,4 +1,4 @@
-/* The demonstration: it tells what happened, and ends well only when it did. */
+/* The demo reports the actual events, and succeeds only if each chapter did. */
 #include "base/file.h"
 #include "daemon/demo/demo_view.h"
 #include "daemon/demo/demo_report.h"
@@ -62,7 +62,7 @@ static void results(struct ek_demo_report *s, uint64_t from, uint64_t to, bool b
     }
 }
 
-/* The story as it should go, up to `chapters`. */
+/* Report the chapters of a successful run up to `chapters`. */
 static void tell(struct ek_demo_report *s, int chapters, double guarded)
 {
     ek_demo_report_release(s);
@@ -186,7 +186,7 @@ START_TEST(many_episodes_push_out_the_oldest)
 }
 END_TEST
 
-/* What a log gets of this story. */
+/* Return the log output of the report. */
 static char *drawn(const struct ek_demo_report *s)
 {
     struct ek_demo_view d;

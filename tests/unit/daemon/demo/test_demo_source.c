@@ -1,4 +1,4 @@
-/* The demonstration's traffic is judged by what was sent. */
+/* The demo is evaluated by the traffic that it sent. */
 #include "daemon/demo/demo_source.h"
 #include "daemon/files/list_writer.h"
 #include "lists/codec.h"

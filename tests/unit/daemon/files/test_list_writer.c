@@ -1,4 +1,4 @@
-/* Lists on their way out: what gen and convert write is what was made, with the faults in it. */
+/* gen and convert write the generated lists with their faults. */
 #include "base/buf.h"
 #include "base/file.h"
 #include "daemon/files/list_writer.h"
@@ -53,7 +53,7 @@ static void write_lists(struct output_writer *t)
     ck_assert_int_eq(ek_list_writer_close(s, NULL), EK_OK);
 }
 
-/* Calls `check` with every list of the file beside the one that was generated. */
+/* Call `check` with every list of the file and its generated original. */
 static void read_lists(struct output_writer *t,
                        void (*check)(int i, const struct ek_list *made, const struct ek_list *read))
 {

@@ -1,4 +1,4 @@
-/* Whether lists have the scores that a configuration says they have. */
+/* Check that lists have the scores configured for them. */
 #include "daemon/files/field_mapping.h"
 #include "tests/check.h"
 
@@ -11,7 +11,7 @@ START_TEST(scores_are_missing_until_the_first_item_has_one)
     struct ek_list q = {.items = 2, .place = place};
     ck_assert_uint_eq(ek_score_check_missing(&s, &q), 1);
     ck_assert_uint_eq(ek_score_check_missing(&s, &q), 2);
-    q.items = 0; /* an empty list says nothing */
+    q.items = 0; /* an empty list is no evidence */
     ck_assert_uint_eq(ek_score_check_missing(&s, &q), 0);
     q.items = 2;
     ck_assert_uint_eq(ek_score_check_missing(&s, &q), 3);

@@ -1,4 +1,4 @@
-/* Segment values drawn for lists that have none. */
+/* Sampled segment values for lists without any. */
 #include "daemon/files/list_writer.h"
 #include "tests/check.h"
 

@@ -1,4 +1,4 @@
-/* The upstream model scores what it sees: the faulty values. */
+/* The upstream model scores the faulty values. */
 #include "daemon/files/list_writer.h"
 #include "assets/model.h"
 #include "offline/world/hotel.h"

@@ -1,11 +1,12 @@
-/* Who decides for a fleet, and when. */
+/* Leader election of a fleet. */
 #include "daemon/fleet/leader_election.h"
 
 #include "tests/check.h"
 
 enum { SILENT_MS = 10000, GRACE_MS = 1000 };
 
-/* What an instance does that has got the first partition so often (0: it has it not). */
+/* Return the action of an instance after that many assignments of the first partition (0: not
+ * assigned). */
 static enum ek_leader_election_action look(struct ek_leader_election *d, uint64_t gain,
                                            bool decides, int64_t age_ms, int64_t now_ms)
 {
@@ -32,7 +33,7 @@ START_TEST(a_partition_that_is_away_for_a_moment_ends_nothing)
     ck_assert_int_eq(look(&d, 0, true, 0, 1000), EK_ELECTION_NONE);
     ck_assert_int_eq(look(&d, 0, true, 0, 1900), EK_ELECTION_NONE);
     ck_assert_int_eq(look(&d, 2, true, 0, 1950), EK_ELECTION_NONE);
-    ck_assert_int_eq(look(&d, 0, true, 0, 3000), EK_ELECTION_NONE); /* counted from here again */
+    ck_assert_int_eq(look(&d, 0, true, 0, 3000), EK_ELECTION_NONE); /* restarts the timeout */
     ck_assert_int_eq(look(&d, 0, true, 0, 4000), EK_ELECTION_RESIGN);
     ck_assert_int_eq(look(&d, 0, false, 0, 4010), EK_ELECTION_NONE);
     ck_assert_int_eq(look(&d, 3, false, 0, 4020), EK_ELECTION_START);
@@ -45,7 +46,7 @@ START_TEST(who_was_followed_by_mistake_goes_on_when_the_other_falls_silent)
     look(&d, 1, false, 0, 0);
     ek_leader_election_started(&d);
     look(&d, 1, true, 0, 10);
-    ck_assert_int_eq(look(&d, 1, false, 100, 20), EK_ELECTION_NONE); /* a later one decides */
+    ck_assert_int_eq(look(&d, 1, false, 100, 20), EK_ELECTION_NONE); /* a later leader is active */
     ck_assert_int_eq(look(&d, 1, false, SILENT_MS, 9000), EK_ELECTION_NONE);
     ck_assert_int_eq(look(&d, 1, false, SILENT_MS + 1, 10100), EK_ELECTION_START);
 }

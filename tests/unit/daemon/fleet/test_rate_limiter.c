@@ -1,11 +1,11 @@
-/* When what is done at every tick is done, and when before. */
+/* The rate limiter runs periodic work once per interval, and early on request. */
 #include "daemon/fleet/fleet.h"
 
 #include "tests/check.h"
 
 enum { EVERY_MS = 1000, GAP_MS = 250 };
 
-/* One whose first tick was at 5000. */
+/* Return a limiter with its first interval from 5000. */
 static struct ek_rate_limiter begun(void)
 {
     struct ek_rate_limiter p = {.every_ms = EVERY_MS, .gap_ms = GAP_MS};
@@ -20,7 +20,8 @@ START_TEST(a_tick_comes_when_it_is_due_and_those_that_were_missed_do_not_come_at
     ck_assert_int_eq(ek_rate_limiter_next(&p, 5999), EK_RATE_WAIT);
     ck_assert_int_eq(ek_rate_limiter_wait_ms(&p, 5999), 1);
     ck_assert_int_eq(ek_rate_limiter_next(&p, 6010), EK_RATE_REPORT);
-    ck_assert_int_eq(ek_rate_limiter_wait_ms(&p, 6010), 990); /* late once is not late for ever */
+    ck_assert_int_eq(ek_rate_limiter_wait_ms(&p, 6010),
+                     990); /* one delay does not shift later intervals */
     ck_assert_int_eq(ek_rate_limiter_next(&p, 9500), EK_RATE_REPORT);
     ck_assert_int_eq(ek_rate_limiter_next(&p, 9500), EK_RATE_WAIT);
     ck_assert_int_eq(ek_rate_limiter_wait_ms(&p, 9500), 1000);

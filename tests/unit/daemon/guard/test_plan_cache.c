@@ -1,4 +1,4 @@
-/* What is kept of the log of a fleet's plan. */
+/* Cached versions of a fleet's plan. */
 #include "daemon/guard/guard_service.h"
 
 #include "tests/check.h"

@@ -1,4 +1,4 @@
-/* For how much of its time a worker tries lists. */
+/* Shadow-scoring budget of a worker. */
 #include "daemon/guard/shadow_scorer.h"
 
 #include "tests/check.h"
@@ -21,7 +21,7 @@ static void teardown(void)
     ek_metrics_free(metrics);
 }
 
-/* How many of `lists`, one every `apart_ns`, are tried, each for `cost_ns`. */
+/* Return how many of `lists`, one every `apart_ns`, are compared at `cost_ns` each. */
 static uint64_t tried(uint64_t lists, uint64_t apart_ns, uint64_t cost_ns)
 {
     uint64_t some = 0;
@@ -47,7 +47,7 @@ START_TEST(with_time_to_spare_every_list_is_tried)
 }
 END_TEST
 
-/* 2.5 s of lists: 125 ms, and 5 ms from before. */
+/* 2.5 s of lists: 125 ms, and 5 ms saved before. */
 START_TEST(without_trials_take_their_part_of_the_time_and_the_rest_is_counted)
 {
     setup(5);
@@ -63,10 +63,10 @@ START_TEST(a_long_trial_is_paid_for_before_the_next)
 {
     setup(10);
     ck_assert(ek_shadow_scorer_is_due(&tries, false, 1));
-    ek_shadow_scorer_add_time(&tries, 60 * MS); /* 10 ms were put aside */
+    ek_shadow_scorer_add_time(&tries, 60 * MS); /* 10 ms were saved */
     ck_assert(!ek_shadow_scorer_is_due(&tries, false, 499 * (uint64_t)MS));
     ck_assert(
-        !ek_shadow_scorer_is_due(&tries, false, 7 * (uint64_t)MS)); /* a clock that goes back */
+        !ek_shadow_scorer_is_due(&tries, false, 7 * (uint64_t)MS)); /* a clock that runs backward */
     ck_assert(ek_shadow_scorer_is_due(&tries, false, 9 * (uint64_t)MS));
     teardown();
 }
@@ -106,7 +106,7 @@ START_TEST(no_more_wait_for_the_guard_than_there_is_room_for)
 }
 END_TEST
 
-/* A reload came between the trial and its telling. */
+/* A reload happens between the comparison and its report. */
 START_TEST(what_was_tried_with_another_model_is_passed_over)
 {
     struct bench *b = bench_new();

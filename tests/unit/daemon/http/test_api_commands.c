@@ -1,6 +1,4 @@
-/* What people decide of findings over HTTP: accepts. What comes of them in a guard is in
- * test_guard_accept.c.
- */
+/* Accept commands over HTTP; test_guard_accept.c covers their effect in a guard. */
 #include "base/file.h"
 #include "daemon/http/control_api.h"
 #include "daemon/base/log.h"

@@ -1,4 +1,4 @@
-/* What one who follows the events is sent, and who may ask for it. */
+/* Event stream: its content and its access checks. */
 #include "daemon/http/event_stream.h"
 #include "daemon/http/host_check.h"
 #include "daemon/views/event_log.h"
@@ -57,7 +57,7 @@ END_TEST
 START_TEST(who_comes_from_another_process_gets_all_that_is_kept)
 {
     static const struct {
-        const char *last, *first; /* NULL: it is no id */
+        const char *last, *first; /* NULL: not an id */
     } cases[] = {{NULL, "id: 900-2\n"},
                  {"1", "id: 900-1\n"},
                  {"900-1", "id: 900-1\n"},
@@ -106,7 +106,7 @@ START_TEST(a_loopback_listener_has_no_foreign_names)
     const struct ek_text_list none = {0}, names = {one, 1};
     static const struct {
         const char *host, *listen;
-        bool without, with; /* names in http.allowed_hosts */
+        bool without, with; /* without and with names in http.hosts */
     } cases[] = {{"evil.example:9464", "127.0.0.1", false, false},
                  {"127.0.0.1.evil.example", "127.0.0.1", false, false},
                  {"ek.example", "127.0.0.1", false, true},

@@ -1,4 +1,4 @@
-/* Where the HTTP interface listens; what it answers is in test_stage_events.c. */
+/* Listening of the HTTP server; test_stage_events.c covers its responses. */
 #include "daemon/base/clock.h"
 #include "daemon/http/server.h"
 #include "daemon/base/process.h"
@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Nothing behind it. */
+/* No API behind it. */
 static const struct ek_api NOBODY;
 
 START_TEST(an_address_to_listen_on_is_checked)
@@ -29,7 +29,7 @@ START_TEST(an_address_to_listen_on_is_checked)
 }
 END_TEST
 
-/* The second server on the port of the first is refused by its name. */
+/* Check that a second server on the same port fails with an error that names it. */
 static void assert_not_shared(const char *host)
 {
     struct ek_http *first, *second = NULL;
@@ -65,7 +65,7 @@ START_TEST(nor_a_port_of_ipv6)
 }
 END_TEST
 
-/* It takes whoever is turned away a moment: more than one, of whom one is let in. */
+/* A rejected connection needs a moment to close: open several, of which one is accepted. */
 static void be_let_in_and_turned_away(const struct ek_http *http)
 {
     struct sockaddr_in at = {.sin_family = AF_INET,
@@ -82,7 +82,7 @@ static void be_let_in_and_turned_away(const struct ek_http *http)
     close(links[1]);
 }
 
-/* The threads of this process, without this one, that do not stand behind it. */
+/* Return the threads of this process, other than this one, without low priority. */
 static int threads_that_insist(int own)
 {
     int count = 0;
@@ -97,7 +97,7 @@ static int threads_that_insist(int own)
     return count;
 }
 
-/* They say so themselves, first of all. */
+/* Each thread lowers its priority at its start. */
 static void wait_until_none_insists(int own)
 {
     int64_t until = ek_now_ms() + 30000;
@@ -124,7 +124,7 @@ START_TEST(whoever_answers_gives_way_to_those_that_rank)
 }
 END_TEST
 
-/* Each test has a process of its own. */
+/* Each test runs in a separate process. */
 static void may_open(rlim_t soft, rlim_t hard)
 {
     const struct rlimit limit = {soft, hard};
@@ -160,7 +160,7 @@ START_TEST(more_connections_than_files_that_may_be_open_are_refused)
 }
 END_TEST
 
-/* Nonsense on so many connections; libmicrohttpd answers it without asking us. */
+/* Send garbage on many connections; libmicrohttpd answers it without a callback. */
 static void send_nonsense(const struct ek_http *http, int fd[], int count)
 {
     static const char nonsense[] = "GET / HTTP/1.1\r\nContent-Length: x\r\n\r\n";
@@ -175,7 +175,7 @@ static void send_nonsense(const struct ek_http *http, int fd[], int count)
         ck_assert_int_gt(send(fd[i], nonsense, sizeof nonsense - 1, MSG_NOSIGNAL), 0);
 }
 
-/* It crashed within some thirty of these. */
+/* Regression: it crashed within about thirty of these. */
 START_TEST(nonsense_that_comes_while_it_stops_does_no_harm)
 {
     enum { STOPS = 60, CLIENTS = 8 };

@@ -1,7 +1,5 @@
-/* Long answers of HTTP on their way: together they are bounded, and a client that does not read
- * what it asked for takes only its own part. The server runs in the test's thread, so nothing here
- * is a matter of time.
- */
+/* Memory of HTTP responses in flight: their sum is bounded, and a slow client uses only its share.
+ * The server runs in the test's thread, so the test is independent of timing. */
 #include "daemon/http/server.h"
 #include "tests/check.h"
 #include "tests/must.h"
@@ -22,7 +20,7 @@ struct served {
     size_t load;
 };
 
-/* "/NUMBER" is answered with so many bytes, in memory of just that size. */
+/* "/NUMBER" returns that many bytes, in memory of exactly that size. */
 static enum MHD_Result answer(void *context, struct MHD_Connection *connection, const char *url,
                               const char *method, const char *version, const char *data,
                               size_t *size, void **request)
@@ -72,7 +70,7 @@ static void until_load(struct served *s, size_t load)
     }
 }
 
-/* Reads the whole answer; its status, and how long it is with its head. */
+/* Read the whole response. Return its status, and set its length with the head. */
 static int taken(struct served *s, int fd, size_t *length)
 {
     static char piece[PIECE];
@@ -102,19 +100,19 @@ START_TEST(long_answers_are_32_mib_together_and_one_more_is_told_to_come_again)
     struct served s;
     size_t length;
     serve(&s);
-    int first = ask(&s, HALF); /* and does not read */
+    int first = ask(&s, HALF); /* never read */
     until_load(&s, HALF);
     ck_assert_int_eq(status_of(&s, HALF + 1), 503);
     ck_assert_uint_eq(s.load, HALF);
     int second = ask(&s, HALF);
     until_load(&s, EK_HTTP_LOAD_BYTES_MAX);
     ck_assert_int_eq(status_of(&s, EK_HTTP_SMALL_BYTES + 1), 503);
-    ck_assert_int_eq(status_of(&s, EK_HTTP_SMALL_BYTES), 200); /* takes nothing of it */
+    ck_assert_int_eq(status_of(&s, EK_HTTP_SMALL_BYTES), 200); /* uses no budget */
     ck_assert_int_eq(taken(&s, first, &length), 200);
     ck_assert_uint_gt(length, HALF);
     until_load(&s, HALF);
     ck_assert_int_eq(status_of(&s, HALF - 1), 200);
-    close(second); /* gives up */
+    close(second); /* disconnects */
     until_load(&s, 0);
     MHD_stop_daemon(s.server);
 }

@@ -1,6 +1,5 @@
-/* Limits of what a client of HTTP may do, in this process and over its sockets: one below, at and
- * one above each. Those that a stage needs a broker for are in tests/kafka/test_http.py.
- */
+/* Limits on HTTP clients, in this process and over its sockets: one below, at and one above each.
+ * tests/kafka/test_http.py covers those that need a broker. */
 #include "base/file.h"
 #include "daemon/http/server.h"
 #include "daemon/http/event_stream.h"
@@ -26,7 +25,7 @@ struct served {
     struct ek_http *http;
 };
 
-/* A stage that never runs: nobody listens where its brokers would be. */
+/* An idle stage without brokers. */
 static void begin_alone(struct scene *s)
 {
     memset(s, 0, sizeof *s);
@@ -61,7 +60,7 @@ static void close_served(struct served *v)
     end(&v->s);
 }
 
-/* A connection from this address of loopback. */
+/* Connect from this loopback address. */
 static int link_from(const struct served *v, const char *address)
 {
     const struct timeval patience = {WAIT_MS / 1000, 0};
@@ -77,7 +76,7 @@ static int link_from(const struct served *v, const char *address)
     return fd;
 }
 
-/* Whoever is cut off in the middle of it is told so by what comes back. */
+/* Ignores write errors: the response shows a disconnect. */
 static void say(int fd, const char *bytes, size_t length)
 {
     while (length) {
@@ -89,8 +88,7 @@ static void say(int fd, const char *bytes, size_t length)
     }
 }
 
-/* What comes until it ends with `last`, or the other side closes; the status, 0 without an answer.
- */
+/* Read until `last` or the end of the connection. Return the status, 0 without a response. */
 static int answer(int fd, const char *last, char head[HEAD_BYTES])
 {
     size_t length = 0;
@@ -132,7 +130,7 @@ START_TEST(so_many_connections_are_served_and_one_more_when_one_has_ended)
     links[MOST] = link_from(&v, "127.0.0.1");
     say(links[MOST], PING, strlen(PING));
     for (int i = 0; i < MOST;
-         i++) /* each takes a turn of the server, which would see the new one */
+         i++) /* each takes one server turn, in which a new one would be accepted */
         ck_assert_int_eq(ping(links[i]), 200);
     ck_assert_int_eq(poll(&(struct pollfd){.fd = links[MOST], .events = POLLIN}, 1, 0), 0);
     close(links[0]);
@@ -182,7 +180,7 @@ START_TEST(so_many_follow_the_events_and_one_more_is_told_to_come_again)
 }
 END_TEST
 
-/* The status of a request of its own, and in `head` what is said. */
+/* Return the status of one request on a new connection, and set `head`. */
 static int status_of(const struct served *v, const struct ek_buf *text, char head[HEAD_BYTES])
 {
     int fd = link_from(v, "127.0.0.1");
@@ -199,7 +197,7 @@ static void fill(struct ek_buf *b, char with, size_t count)
     b->length += count;
 }
 
-/* A path with what is asked of it, of so many bytes. */
+/* Send a URI with query of that many bytes. */
 static int of_uri(const struct served *v, size_t bytes)
 {
     char head[HEAD_BYTES];
@@ -213,7 +211,7 @@ static int of_uri(const struct served *v, size_t bytes)
     return status;
 }
 
-/* A request of so many bytes in all, nearly all of them a header. */
+/* Send a request of that many bytes, mostly one header. */
 static int of_headers(const struct served *v, size_t bytes)
 {
     char head[HEAD_BYTES];
@@ -238,7 +236,7 @@ START_TEST(a_path_has_8_kib)
 }
 END_TEST
 
-/* How many the library needs of it for itself is found out: where the last one is that fits. */
+/* The library's own overhead is measured: the largest request that fits. */
 START_TEST(a_request_with_its_headers_fits_into_32_kib_or_is_refused)
 {
     enum { OWN_BYTES = 4 << 10 };
@@ -250,7 +248,7 @@ START_TEST(a_request_with_its_headers_fits_into_32_kib_or_is_refused)
     while (bad - good > 1) {
         size_t middle = good + (bad - good) / 2;
         int status = of_headers(&v, middle);
-        /* near the end there is room for the request, but for no answer */
+        /* near the end the request fits but no response does */
         ck_assert_msg(status == 200 || status == 431 || !status, "%zu bytes: %d", middle, status);
         if (status == 200)
             good = middle;
@@ -263,7 +261,7 @@ START_TEST(a_request_with_its_headers_fits_into_32_kib_or_is_refused)
 }
 END_TEST
 
-/* Calls for a pause with a body of so many bytes; in parts, its length is not said before. */
+/* Post a pause with a body of that many bytes; with in_parts, chunked without a length. */
 static int of_body(const struct served *v, size_t bytes, bool in_parts, char head[HEAD_BYTES])
 {
     struct ek_buf b;
@@ -296,7 +294,7 @@ START_TEST(a_call_has_64_kib)
 }
 END_TEST
 
-/* Headers that announce a body of so many bytes, of which none comes. */
+/* Send headers that announce a body, and no body. */
 static int announced(int fd, size_t bytes)
 {
     char head[HEAD_BYTES], text[200];
@@ -334,7 +332,7 @@ START_TEST(who_is_not_done_in_time_is_cut_off_then_and_not_before)
     struct ek_http_timeout *one = ek_http_timeouts_start(w, pair[0], LATE_MS);
     ck_assert_uint_eq(ek_http_timeouts_expire(w, LATE_MS - 1), 0);
     ck_assert_int_eq(poll(&(struct pollfd){.fd = pair[1], .events = POLLIN}, 1, 0), 0);
-    ek_http_timeouts_until(w, one, LATE_MS + 1); /* got on */
+    ek_http_timeouts_until(w, one, LATE_MS + 1); /* made progress */
     ck_assert_uint_eq(ek_http_timeouts_expire(w, LATE_MS), 0);
     ck_assert_uint_eq(ek_http_timeouts_expire(w, LATE_MS + 1), 1);
     ck_assert_int_eq(read(pair[1], &byte, 1), 0);

@@ -1,4 +1,4 @@
-/* The one answer that is made of findings, plan and routes. */
+/* The overview response combines findings, plan and routes. */
 #include "daemon/http/overview.h"
 #include "base/alloc.h"
 #include "tests/check.h"

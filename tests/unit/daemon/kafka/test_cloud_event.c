@@ -1,4 +1,4 @@
-/* CloudEvents, times and web addresses. */
+/* CloudEvents, times and URLs. */
 #include "daemon/kafka/side_records.h"
 #include "daemon/base/url.h"
 #include "tests/event_from.h"

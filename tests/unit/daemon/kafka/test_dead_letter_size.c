@@ -1,6 +1,5 @@
-/* Messages that no topic takes as they are, against librdkafka's mock cluster, whose limits are not
- * to be had and are assumed; a broker that has its own is in tests/kafka/test_errors.py.
- */
+/* Messages that exceed topic limits, against librdkafka's mock cluster, which reports no limits, so
+ * that defaults apply. tests/kafka/test_errors.py uses a broker with its own limits. */
 #include "daemon/kafka/client.h"
 #include "tests/stage_scene.h"
 
@@ -39,8 +38,8 @@ static void send_one(rd_kafka_t *client, const void *bytes, size_t length, int h
     ck_assert_int_eq(err, 0);
 }
 
-/* A list, garbage that just fits and that does not, lists with as many headers as can be read and
- * with more, a list. */
+/* Send a list, garbage at and above the limit, lists with the maximum number of headers and more,
+ * and a list. */
 static void feed_large(struct scene *s)
 {
     struct ek_list q;
@@ -96,7 +95,7 @@ static bool next(struct ek_merged_consumer *t, struct ek_kafka_record *r)
     return got;
 }
 
-/* By offset in the input; "": an output. */
+/* By input offset; "": an output. */
 static const struct {
     const char *offset, *left_out, *class;
     bool valued;
@@ -165,7 +164,8 @@ START_TEST(while_paused_headers_that_cannot_be_read_are_left_out_and_told)
     ck_assert(ek_stage_pause(s.stage, true, "me", "to see"));
     feed_large(&s);
     struct ek_stage_stats t = wait_for(&s, SENT);
-    ck_assert_uint_eq(t.dead, 2); /* the garbage: the output takes no more than the dead letters */
+    ck_assert_uint_eq(t.dead,
+                      2); /* garbage: the output topic accepts no more than the dead-letter topic */
     finish(&s);
     struct ek_merged_consumer *tap = open_tap(&s, "ranked");
     for (int i = 0; i < SENT - 2; i++) {
@@ -179,7 +179,7 @@ START_TEST(while_paused_headers_that_cannot_be_read_are_left_out_and_told)
 }
 END_TEST
 
-/* As when a topic takes less than it said, for a while. */
+/* The topic temporarily accepts less than its limit. */
 START_TEST(exactly_once_a_refusal_that_does_not_come_again_costs_no_list)
 {
     struct scene s;
@@ -197,8 +197,7 @@ START_TEST(exactly_once_a_refusal_that_does_not_come_again_costs_no_list)
 }
 END_TEST
 
-/* The list, then its dead letter without its value, then without its key; each of them alone, too.
- */
+/* Refuse the list, then its dead letter without value, then without key, and each alone. */
 static void run_refused(struct scene *s)
 {
     feed(s, 0, 1);

@@ -1,4 +1,4 @@
-/* What waits at a gate, and that nobody passes once it is shut. */
+/* Messages in a hold queue, and a closed queue lets none pass. */
 #include "daemon/kafka/output_writer.h"
 #include "tests/check.h"
 
@@ -128,7 +128,7 @@ START_TEST(nobody_passes_a_shut_gate_and_nothing_is_lost_or_turned_round)
     for (int i = 0, last = 0; last < MANY; i++) {
         ck_assert_int_eq(ek_hold_queue_open(g, NULL), 0);
         ek_hold_queue_close(g);
-        last = r.count; /* without a lock: that is what shutting is for */
+        last = r.count; /* without a lock: closing guarantees exclusion */
         if (i % 16 == 0)
             sched_yield();
         ck_assert_int_eq(r.count, last);

@@ -1,5 +1,4 @@
-/* What errors of Kafka mean in each place, which of them is kept, the sentences that people read,
- * and when a trouble is over. */
+/* Kafka errors by context: their class, their precedence, their messages, and their end. */
 #include "daemon/kafka/errors.h"
 #include "tests/check.h"
 
@@ -136,7 +135,7 @@ START_TEST(a_certificate_refused_after_the_handshake_is_no_broken_connection)
 }
 END_TEST
 
-/* As librdkafka says it from 2.10 on; before, it was an error of TLS. */
+/* librdkafka >= 2.10 reports this; older versions report a TLS error. */
 START_TEST(a_connection_that_ends_in_the_handshake_is_no_broken_one)
 {
     ck_assert_int_eq(
@@ -161,7 +160,7 @@ START_TEST(a_batch_that_holds_up_its_partition_is_told_with_the_way_out)
 }
 END_TEST
 
-/* A client that says only that it cannot go on knows why. */
+/* A fatal client error includes its cause. */
 START_TEST(a_twin_of_a_static_member_is_named_by_what_the_two_share)
 {
     char why[200];

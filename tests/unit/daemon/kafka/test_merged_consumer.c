@@ -1,4 +1,4 @@
-/* The tap of the tools: what comes of several partitions, and what is said when nothing can. */
+/* The merged consumer of the tools: order over several partitions, and errors without input. */
 #include "daemon/kafka/mock_cluster.h"
 #include "daemon/kafka/tool_client.h"
 #include "tests/check.h"
@@ -18,7 +18,7 @@ static void send_one(struct ek_tool_producer *sender, int partition, int number)
     ck_assert_int_eq(ek_tool_producer_send(sender, &r, &e), 0);
 }
 
-/* Partition by partition, so that the order they are sent in is not that of their times. */
+/* Send partition by partition, so that send order differs from time order. */
 static void send_apart(struct ek_mock *mock, const char *topic, int partitions)
 {
     struct ek_tool_producer *sender;
@@ -120,9 +120,9 @@ static void send_some(struct ek_tool_producer *sender, int from, int to)
         send_one(sender, 0, i);
 }
 
-/* The mock cluster takes what was sent behind a refused request, which a broker refuses, and the
- * client then believes that it has the refused one as well. While five messages are on their way to
- * a partition it sends no others: so the first request has more, which wait when brokers come. */
+/* The mock cluster accepts messages after a refused request, unlike a broker, and the client then
+ * considers the refused one delivered. With five messages in flight to a partition it sends no
+ * more: so the first request has more, queued until brokers are available. */
 START_TEST(what_is_sent_keeps_its_order_although_requests_are_refused)
 {
     enum { FIRST = 20, ANSWER_MS = 150 };

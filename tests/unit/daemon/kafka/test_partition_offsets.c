@@ -1,4 +1,4 @@
-/* The commit table: never past what is not acknowledged. */
+/* Commits never pass an unacknowledged offset. */
 #include "daemon/kafka/partition_offsets.h"
 #include "tests/check.h"
 

@@ -1,4 +1,4 @@
-/* The producer, against librdkafka's mock cluster: what it knows of the topics it writes. */
+/* Producer against librdkafka's mock cluster: metadata of its output topics. */
 #include "daemon/kafka/producer.h"
 
 #include "daemon/kafka/mock_cluster.h"
@@ -53,7 +53,7 @@ static void tear_down(struct scene *s)
     ek_mock_stop(s->mock);
 }
 
-/* A guess would put messages of one key into two partitions. */
+/* A guess could send messages of one key to two partitions. */
 START_TEST(whether_partitions_are_kept_is_unknown_while_no_broker_answers)
 {
     struct scene s;

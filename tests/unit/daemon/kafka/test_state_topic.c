@@ -1,4 +1,4 @@
-/* The topic of the state: what is wrong with it is said with the command that mends it. */
+/* Errors of the state topic include the command that fixes them. */
 #include "daemon/kafka/state_topic.h"
 #include "tests/check.h"
 

@@ -1,4 +1,4 @@
-/* Records that go with transactions, and what fits into a batch. */
+/* Records of a transaction, and the size of a batch. */
 #include "daemon/kafka/topic_limits.h"
 #include "daemon/kafka/side_records.h"
 #include "tests/check.h"
@@ -67,9 +67,9 @@ START_TEST(too_many_records_lose_the_oldest_and_count_it)
 }
 END_TEST
 
-/* Numbers below 64 take a byte, those below 8,192 two: after the head of 61 the length of the
- * record, three bytes of its own, and those of key, value, number of headers, names and values.
- * What a broker really takes tests/kafka tries byte by byte. */
+/* Varints below 64 take one byte, below 8,192 two: after the head of 61, the record length, three
+ * fixed bytes, and the lengths of key, value, header count, names and values. tests/kafka verifies
+ * a broker's limit byte by byte. */
 START_TEST(the_size_of_a_batch_counts_key_value_and_headers)
 {
     rd_kafka_headers_t *headers = rd_kafka_headers_new(1);

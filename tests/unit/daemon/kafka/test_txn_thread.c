@@ -1,5 +1,5 @@
-/* The thread of the transactions against librdkafka's mock cluster and the errors it can be told to
- * give. What a transaction means is for the real broker (tests/kafka/test_exactly.py). */
+/* Transaction thread against librdkafka's mock cluster with injected errors;
+ * tests/kafka/test_exactly.py covers transaction semantics on a real broker. */
 #include "daemon/base/clock.h"
 #include "daemon/base/wakeup.h"
 #include "daemon/kafka/transaction_thread.h"
@@ -90,7 +90,7 @@ static void finish(struct scene *s)
     ek_metrics_free(s->metrics);
 }
 
-/* Waits as the stage does, until there is something to know. */
+/* Wait like the stage for a state change. */
 static enum ek_txn_state await(struct scene *s)
 {
     enum ek_txn_state state;
@@ -184,7 +184,7 @@ START_TEST(an_abort_waits_for_the_word_to_go_on)
 }
 END_TEST
 
-/* Errors in the middle of a commit, and what becomes of it. */
+/* Errors during a commit, and their results. */
 static const struct {
     int request;
     rd_kafka_resp_err_t err;
@@ -204,8 +204,8 @@ static const struct {
     {PRODUCE, RD_KAFKA_RESP_ERR_OUT_OF_ORDER_SEQUENCE_NUMBER, EK_TXN_BROKEN},
 };
 
-/* After an abort. A message that was refused leaves a gap in the sequence of the producer, which
- * librdkafka notices in the next transaction only: that one is aborted too. */
+/* A refused message leaves a sequence gap, which librdkafka detects only in the next transaction:
+ * that one aborts too. */
 static void commit_again(struct scene *s)
 {
     enum ek_txn_state state = EK_TXN_ABORTED;
@@ -320,11 +320,11 @@ START_TEST(it_can_be_stopped_at_any_time)
     finish(&s); /* never started */
     begin(&s);
     ck_assert_int_eq(ek_txn_start(s.txn, NULL), 0);
-    finish(&s); /* while it registers */
+    finish(&s); /* during registration */
     begin(&s);
     start(&s);
     ck_assert_int_eq(produce(&s), 0);
-    ck_assert(ek_txn_stop(s.txn, WAIT_MS)); /* with a message in it, which is aborted */
+    ck_assert(ek_txn_stop(s.txn, WAIT_MS)); /* with an open message, which is aborted */
     finish(&s);
     begin(&s);
     start(&s);

@@ -1,6 +1,5 @@
-/* The consumer's readers, against librdkafka's mock cluster: who is not read holds back his own
- * partitions only, and what counts as being in flight is all that a message holds.
- */
+/* Consumer partition readers, against librdkafka's mock cluster: an unread partition delays no
+ * other, and in-flight accounting covers a message's full memory. */
 #include "daemon/base/clock.h"
 #include "daemon/stage/consumer.h"
 
@@ -25,7 +24,7 @@ struct scene {
     struct ek_metrics *metrics;
     struct ek_wakeup wakeup;
     struct ek_input *input;
-    int64_t next[PARTITIONS]; /* offset to come */
+    int64_t next[PARTITIONS]; /* next expected offset */
 };
 
 static void ignore_drain(void *context, int64_t wait_ms)
@@ -41,7 +40,7 @@ static void ignore_assigned(void *context, bool ready, int partitions)
     (void)partitions;
 }
 
-/* So many of a kind, to all partitions in turn. */
+/* Send that many records of a kind, round robin over all partitions. */
 static void send_all(const struct scene *s, struct ek_kafka_record r, int count)
 {
     struct ek_tool_producer *sender;
@@ -103,7 +102,7 @@ static void tear_down(struct scene *s)
     ek_mock_stop(s->mock);
 }
 
-/* What a reader has, each partition in order, of its own partitions only. */
+/* Read the messages of a reader; they are in order and from its own partitions only. */
 static size_t read(struct scene *s, int reader)
 {
     struct ek_inflight *inflights[BATCH];
@@ -164,7 +163,7 @@ START_TEST(offsets_that_may_not_be_committed_end_it_with_their_topic)
 }
 END_TEST
 
-/* Reads into tickets, of which there are `most` at last; fewer when nothing more is to be had. */
+/* Read into at most `most` in-flight records; fewer if the input ends. */
 static size_t take(struct scene *s, struct ek_inflight **inflights, size_t most)
 {
     int64_t until = ek_now_ms() + WAIT_MS;
@@ -210,7 +209,7 @@ START_TEST(what_a_message_holds_is_its_value_its_key_and_its_headers)
     size_t all = 4 + 13 + (6 + 4) + 4 + 3 * EK_HEADER_BYTES;
     ck_assert_uint_eq(t->loaded, all);
     ck_assert_uint_eq(ek_partition_offsets_bytes(s.lanes), all);
-    for (int i = 0; i < 2; i++) { /* headers that were taken off can be had again */
+    for (int i = 0; i < 2; i++) { /* detached headers can be read again */
         ck_assert_int_eq(ek_kafka_headers_get(t->message, &headers), 0);
         ck_assert_uint_eq(rd_kafka_header_cnt(headers), 3);
         rd_kafka_headers_destroy(headers);
@@ -228,7 +227,7 @@ START_TEST(what_a_message_holds_is_its_value_its_key_and_its_headers)
 }
 END_TEST
 
-/* Sends 24 messages that hold `load` bytes each, and reads as far as 1 MiB goes. */
+/* Send 24 messages of `load` bytes each, and read up to 1 MiB. */
 static void stops_at_a_mebibyte(struct scene *s, const struct ek_kafka_record *record, size_t load)
 {
     struct ek_inflight *inflights[24];

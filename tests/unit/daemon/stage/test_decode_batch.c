@@ -1,5 +1,4 @@
-/* Messages that a worker reads together: a large list is the last of its batch, and of no later
- * one. */
+/* Batches of a worker: a large list ends its batch. */
 #include "daemon/stage/worker_pool.h"
 #include "serve/context.h"
 #include "tests/check.h"
@@ -58,7 +57,7 @@ static void read_one(void *context, const struct ek_inflight *t, struct ek_guard
     must(ek_context_decode(l->context, t->bytes, t->length, NULL));
 }
 
-/* How many of so many small messages are read together when that one (-1: none) is large. */
+/* Return how many of that many small messages form a batch when one (-1: none) is large. */
 static size_t read_with(struct bench *b, int large)
 {
     for (int i = 0; i < LISTS; i++) {
@@ -84,7 +83,7 @@ START_TEST(a_large_list_ends_its_batch_and_shortens_none_behind_it)
         ck_assert_uint_eq(read_with(&b, -1), LISTS);
     }
     read_with(&b, 0);
-    ck_assert_uint_eq(read_with(&b, -1), LISTS); /* although its context stays as large */
+    ck_assert_uint_eq(read_with(&b, -1), LISTS); /* although its context keeps its size */
     ck_assert_uint_eq(read_with(&b, 1), 2);
     ck_assert_uint_eq(read_with(&b, -1), LISTS);
     teardown(&b);

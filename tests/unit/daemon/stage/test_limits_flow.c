@@ -1,7 +1,5 @@
-/* Limits of what runs through a stage: one below, at and one above each, in one process against
- * librdkafka's mock cluster. What is in flight stays so while the partition it goes to has no
- * leader.
- */
+/* Limits of a running stage: one below, at and one above each, against librdkafka's mock cluster.
+ * Messages stay in flight while their output partition has no leader. */
 #include "daemon/base/clock.h"
 #include "daemon/base/log.h"
 #include "tests/must.h"
@@ -20,11 +18,11 @@ enum {
     SAID_MOST = 32 << 10
 };
 
-/* The stage, what it says, and what is on its way through it. */
+/* A stage, its log, and its in-flight messages. */
 struct flight {
     struct scene s;
     struct ek_tool_producer *sender;
-    struct temporary file; /* for what it says; its threads write it while it is read */
+    struct temporary file; /* log, written by its threads while it is read */
     FILE *to;
     long seen;
     struct ek_log *log;
@@ -61,7 +59,7 @@ static void send_bytes(struct flight *f, const void *bytes, size_t length)
     must(ek_tool_producer_flush(f->sender, WAIT_MS, NULL));
 }
 
-/* Small ones, that go to the broker together and are fetched together. */
+/* Small messages, sent and fetched together. */
 static void send_many(struct flight *f, int count)
 {
     const struct ek_kafka_record r = {
@@ -71,16 +69,16 @@ static void send_many(struct flight *f, int count)
     must(ek_tool_producer_flush(f->sender, WAIT_MS, NULL));
 }
 
-/* A list with a field that nobody asks for, so that it has just so many bytes. */
+/* Send a list with an unknown field that pads it to that size. */
 static void send_list(struct flight *f, uint64_t i, size_t length)
 {
-    static const char field[] = "\xa3pad\xc5"; /* with two bytes of length behind it */
+    static const char field[] = "\xa3pad\xc5"; /* followed by two bytes of length */
     struct ek_list q;
     struct ek_buf b;
     ek_list_init(&q);
     ek_buf_init(&b, 0);
     make_message(&f->s, i, &q, &b);
-    ((uint8_t *)b.data)[0]++; /* one field more */
+    ((uint8_t *)b.data)[0]++; /* one more field */
     must(ek_buf_add(&b, field, sizeof field - 1));
     ck_assert_uint_lt(b.length + 2, length);
     size_t rest = length - b.length - 2;
@@ -91,7 +89,7 @@ static void send_list(struct flight *f, uint64_t i, size_t length)
     ek_list_release(&q);
 }
 
-/* The only message of a topic; why it is a dead letter. */
+/* Return the length of a topic's only message, and set its dead-letter reason. */
 static size_t length_of_only(struct scene *s, const char *topic, char why[200])
 {
     struct ek_merged_consumer *t;
@@ -135,7 +133,7 @@ START_TEST(a_message_of_message_bytes_passes_and_a_longer_one_is_a_dead_letter)
 }
 END_TEST
 
-/* Until so many are: read and not yet acknowledged, with exactly once not yet committed. */
+/* Wait for that many unacknowledged messages; with exactly-once, uncommitted ones. */
 static void wait_in_flight(const struct flight *f, uint64_t count)
 {
     struct ek_stage_stats t;
@@ -147,7 +145,7 @@ static void wait_in_flight(const struct flight *f, uint64_t count)
     ck_assert_uint_eq(t.in_flight, count);
 }
 
-/* So many, of so many bytes together. */
+/* Put that many messages of that total size in flight. */
 static void fly(struct flight *f, uint64_t count, size_t bytes)
 {
     static const char nothing[BYTES_MOST];
@@ -157,7 +155,7 @@ static void fly(struct flight *f, uint64_t count, size_t bytes)
     wait_in_flight(f, f->in_flight);
 }
 
-/* What it has said since the last time; its length. */
+/* Return the length of the log since the last call. */
 static size_t hear(const struct flight *f, char text[SAID_MOST])
 {
     FILE *from = fopen(f->file.path, "r");
@@ -168,8 +166,8 @@ static size_t hear(const struct flight *f, char text[SAID_MOST])
     return length;
 }
 
-/* One more is there that is not read: the stage says so when it has not read for a second, and
- * reads it when the others have landed. */
+/* With one unread message, the stage logs a pause after one second, and reads it when the others
+ * are acknowledged. */
 static void wait_paused(struct flight *f)
 {
     static const char event[] = "event=input_paused in_flight=";
@@ -200,7 +198,7 @@ START_TEST(reading_stops_at_the_bytes_and_at_the_messages_in_flight_and_not_befo
     set(&f.s, "limits.message_bytes", "256KiB");
     set(&f.s, "input.librdkafka", "fetch.wait.max.ms=10");
     ek_mock_lead(f.s.mock, "ranked.dead", false);
-    send_many(&f, FLYING_MOST + 1); /* which are read in one batch, but for the last */
+    send_many(&f, FLYING_MOST + 1); /* read in one batch, except the last */
     start_with(&f.s, f.log);
     f.in_flight = FLYING_MOST;
     wait_in_flight(&f, f.in_flight);
@@ -220,8 +218,8 @@ START_TEST(reading_stops_at_the_bytes_and_at_the_messages_in_flight_and_not_befo
 }
 END_TEST
 
-/* At one byte less than the limit it waits for another message, with which it ends: if it ended
- * before, that one would wait for one that never comes. */
+/* One byte below the limit it waits for the next message and ends with it; an early end would wait
+ * for a message that is never sent. */
 START_TEST(a_transaction_ends_at_its_bytes_and_not_before)
 {
     struct flight f;
@@ -232,7 +230,7 @@ START_TEST(a_transaction_ends_at_its_bytes_and_not_before)
     set(&f.s, "limits.transaction_timeout", "120s");
     set(&f.s, "input.commit_interval", "60s");
     start(&f.s);
-    send_bytes(&f, "x", 1); /* the first transaction is due from the beginning */
+    send_bytes(&f, "x", 1); /* the first transaction is due from its start */
     wait_for(&f.s, ++f.handled);
     for (size_t more = 1; more <= 2; more++) {
         wait_in_flight(&f, 0);

@@ -1,6 +1,5 @@
-/* Other rules, profile and model for a stage that runs, in one process against librdkafka's mock
- * cluster: what is taken, what is refused, and that a list has one set of them.
- */
+/* Reload of rules, profile and model in a running stage, against librdkafka's mock cluster:
+ * acceptance, rejection, and one set of assets per list. */
 #include "daemon/base/clock.h"
 #include "base/file.h"
 #include "daemon/kafka/client.h"
@@ -30,12 +29,12 @@ static const char MANIFEST[] = "reload-features.yaml", PROFILE[] = "reload.ekp",
                   CONFIG[] = "reload-run.yaml", TOKENS[] = "reload-tokens.txt";
 static const char OBSERVE[] = "version: 1\n";
 static const char ENFORCE[] = "version: 1\ndefaults: {mode: enforce}\n";
-/* Whatever the model makes of it. */
+/* Routes for any model. */
 static const char ROUTING[] = "version: 1\n"
                               "defaults: {mode: enforce, min_duration: 1h, canary: {abort_if: "
                               "{worse_than_unmitigated: false}}}\n";
 
-/* A stage by a configuration file, and who reloads it. */
+/* A stage from a configuration file, with its reload service. */
 struct house {
     struct scene s;
     struct ek_config *config;
@@ -62,7 +61,7 @@ static void write_config(const struct house *h, const char *more)
     write_file(CONFIG, text);
 }
 
-/* A model that ranks by the first features, or against them. */
+/* Return a model that ranks by the first features, or against them. */
 static struct ek_model *make_model(const struct house *h, float sign)
 {
     struct ek_model *m = guard_model(h->s.assets.manifest);
@@ -124,7 +123,7 @@ static void leave(struct house *h)
         unlink(files[i]);
 }
 
-/* What is told of the last reload, once all that were wished are done. */
+/* Return the status of the last reload, after all requested ones. */
 static const char *outcome(struct house *h)
 {
     static char text[8000];
@@ -195,7 +194,7 @@ START_TEST(keys_that_take_a_restart_are_named_and_stay)
 }
 END_TEST
 
-/* Every one of the bad rules, too, whatever is wrong with it. */
+/* Check that each bad rules file is rejected. */
 static int refuse_bad_rules(struct house *h)
 {
     DIR *folder = opendir("tests/bad/rules");
@@ -296,7 +295,7 @@ START_TEST(a_signal_before_the_stage_runs_is_heeded)
 }
 END_TEST
 
-/* Prices in cents from some list on, and scores as an upstream has them. */
+/* Prices in cents from a given list on, with upstream scores. */
 static void in_cents(struct ek_list *q, uint64_t i)
 {
     make_short(q, i);
@@ -306,7 +305,7 @@ static void in_cents(struct ek_list *q, uint64_t i)
     }
 }
 
-/* Which model a version of the plan is scored with: that of the reload that made it. */
+/* Model of each plan version: that of the reload that created it. */
 struct made {
     uint64_t plan;
     float sign;
@@ -335,7 +334,7 @@ static uint64_t header_number(const struct ek_kafka_record *r, const char *name)
     return strtoull(text, NULL, 10);
 }
 
-/* A list as it went in, scored by a model with the price routed. */
+/* Score an input list by a model with the price routed. */
 static void expect(struct reading *r, uint64_t list, float sign, struct ek_buf *out)
 {
     struct scene *s = &r->h->s;
@@ -407,7 +406,7 @@ static uint64_t plan_version(struct house *h)
     return t.plan_version;
 }
 
-/* So many lists more go in while something else is done. */
+/* Send that many more lists in a second thread. */
 struct slice {
     struct scene *s;
     uint64_t from, to;
@@ -420,8 +419,8 @@ static void *feed_slice(void *context)
     return NULL;
 }
 
-/* Rules that route, and rules that do not, in turns; each with another model than the last that
- * routed. A half of the lists comes before and all of it is out, the other meanwhile. */
+/* Alternate rules with and without routes, each with another model than the last routing one. Half
+ * of the lists complete before the reload; the others are sent during it. */
 static void reload_in_traffic(struct reading *r, int i)
 {
     struct house *h = r->h;
@@ -442,7 +441,7 @@ static void reload_in_traffic(struct reading *r, int i)
     wait_for(&h->s, from + SLICE);
 }
 
-/* By its plan each output says which model it is of. */
+/* The plan version of each output identifies its model. */
 START_TEST(each_list_has_one_set_of_assets)
 {
     struct house h;
@@ -451,7 +450,7 @@ START_TEST(each_list_has_one_set_of_assets)
     enter(&h, OBSERVE);
     h.s.change = in_cents;
     ck_assert_int_eq(pthread_create(&h.s.thread, NULL, run, &h.s), 0);
-    feed(&h.s, 0, FAULT_FROM); /* apart, for partitions come one after the other */
+    feed(&h.s, 0, FAULT_FROM); /* separately, as partitions are read one after the other */
     wait_for(&h.s, FAULT_FROM);
     feed(&h.s, FAULT_FROM, BEGUN);
     wait_for(&h.s, BEGUN);

@@ -1,4 +1,4 @@
-/* The queue between two threads: everything once, in order, and nobody sleeps through a wake. */
+/* SPSC queue: delivers each element once and in order, and loses no wakeup. */
 #include "daemon/stage/spsc_queue.h"
 #include "tests/check.h"
 
@@ -80,7 +80,7 @@ START_TEST(a_ring_that_was_full_has_room_again_when_half_is_free)
     ck_assert_uint_eq(ek_spsc_queue_pop(p.ring, items, CAPACITY / 2 - 1), CAPACITY / 2 - 1);
     ck_assert_uint_eq(ek_spsc_queue_space(p.ring), 0);
     ck_assert_uint_eq(ek_spsc_queue_pop(p.ring, items, 1), 1);
-    ek_wakeup_wait(&p.room, -1); /* it rang, or this never ends */
+    ek_wakeup_wait(&p.room, -1); /* hangs without a signal */
     ck_assert_uint_eq(ek_spsc_queue_space(p.ring), CAPACITY / 2);
     tear_down(&p);
 }

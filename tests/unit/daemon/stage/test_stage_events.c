@@ -1,4 +1,4 @@
-/* What a stage tells of what it does: events, pages, warnings. */
+/* Events, pages and warnings of a stage. */
 #include "guard/event_json.h"
 #include "base/rng.h"
 #include "daemon/http/server.h"
@@ -21,7 +21,7 @@ static void price_in_cents(struct ek_list *q, uint64_t i)
         q->x[k * q->item_features] *= 100;
 }
 
-/* Events without their times: those of a stage go on with the clock. */
+/* Return the events without times: a stage's advance with the clock. */
 static char *without_times(const char *events)
 {
     static const char key[] = "\"time_ms\":";
@@ -36,7 +36,7 @@ static char *without_times(const char *events)
     return out;
 }
 
-/* What a guard on its own tells of the same messages, as `replay` does. */
+/* Return the events of a standalone guard for the same messages, as in `replay`. */
 static char *events_alone(struct scene *s)
 {
     struct ek_guard *guard;
@@ -86,7 +86,7 @@ START_TEST(a_stage_with_one_worker_tells_what_a_guard_alone_tells)
 }
 END_TEST
 
-/* Alone in its fleet, it is the one that decides. */
+/* The only instance of its fleet is the leader. */
 START_TEST(a_stage_of_a_fleet_tells_what_the_fleet_has_found)
 {
     struct scene s;
@@ -207,7 +207,7 @@ START_TEST(pages_tell_the_state_before_and_after_partitions_are_assigned)
 }
 END_TEST
 
-/* Scores that have nothing to do with what the model makes of the lists. */
+/* Scores unrelated to the model. */
 static void score_at_random(struct ek_list *q, uint64_t i)
 {
     struct ek_rng r;
@@ -217,7 +217,7 @@ static void score_at_random(struct ek_list *q, uint64_t i)
         q->score[k] = ek_rng_normal(&r);
 }
 
-/* A model that says it was as good as one with its teacher. */
+/* Return a model that claims the agreement of a distilled one. */
 static struct ek_model *faithful_model(const struct ek_manifest *m)
 {
     char path[] = "/tmp/ek-stage-XXXXXX";

@@ -1,7 +1,5 @@
-/* A stage that keeps its state and is a fleet of one, against librdkafka's mock cluster, so that
- * all its threads are there at once; several instances on a real broker are in
- * tests/kafka/test_fleet.py.
- */
+/* Stage with state in a fleet of one, against librdkafka's mock cluster, so that all its threads
+ * run. tests/kafka/test_fleet.py covers several instances on a real broker. */
 #include "daemon/guard/pause.h"
 #include "tests/stage_scene.h"
 
@@ -32,7 +30,7 @@ static void begin_fleet(struct scene *s)
     join_fleet(s);
 }
 
-/* It decides, hears itself, and was told what it saw. */
+/* Wait until it is the leader and its report was accepted. */
 static void wait_fleet(struct scene *s)
 {
     wait_for_page(s->stage, "/metrics", "\nevenkeel_fleet_is_leader 1\n");
@@ -64,7 +62,7 @@ START_TEST(at_least_once_it_decides_and_goes_on_where_it_was)
 }
 END_TEST
 
-/* How it goes on is for a real broker: the mock cluster keeps no offset of a transaction. */
+/* Continuation needs a real broker: the mock cluster stores no offsets of a transaction. */
 START_TEST(exactly_once_it_decides)
 {
     struct scene s;
@@ -75,7 +73,7 @@ START_TEST(exactly_once_it_decides)
 }
 END_TEST
 
-/* A state that says so is taken at its word once, and not with each look at it. */
+/* A pause in a state is applied once, not at each check. */
 START_TEST(a_pause_of_the_state_can_be_ended_in_a_fleet)
 {
     struct scene s;

@@ -1,4 +1,4 @@
-/* What workers try of the lists they have sent comes to the guard, and to who asks. */
+/* Shadow-scoring results of workers reach the guard and the API. */
 #include "daemon/base/clock.h"
 #include "base/rng.h"
 #include "daemon/base/metrics.h"
@@ -38,7 +38,7 @@ static void begin_routing(struct scene *s, const char *percent)
     set(s, "pipeline.shadow_scoring_cpu_percent", percent);
 }
 
-/* Apart, for the partitions of what is sent at once come one after the other. */
+/* Separately, as partitions are read one after the other. */
 static void feed_fault(struct scene *s)
 {
     feed(s, 0, FAULT_FROM);
@@ -51,7 +51,7 @@ static uint64_t counter(struct scene *s, enum ek_counter which)
     return ek_metrics_counter(ek_stage_metrics(s->stage), which);
 }
 
-/* All that were routed: a trial comes after its output. */
+/* Wait for all routed lists: a comparison follows its output. */
 static void wait_for_trials(struct scene *s, uint64_t routed)
 {
     int64_t until = ek_now_ms() + WAIT_MS;
@@ -97,7 +97,7 @@ static bool samples_have(struct ek_stage *stage, const char *part)
     return has;
 }
 
-/* Of lists with the fault one in three is a part of which nobody knows the list's means. */
+/* One in three faulty lists is a part without the list's means. */
 static void partly(struct ek_list *q, uint64_t i)
 {
     price_in_cents(q, i);

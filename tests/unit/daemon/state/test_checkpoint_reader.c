@@ -1,7 +1,6 @@
-/* The reader of states against librdkafka's mock cluster: what is not there is not waited for for
- * ever, whoever else writes; brokers that are away are, for as long as somebody wants it. What was
- * fetched with a state is not kept.
- */
+/* Checkpoint reader against librdkafka's mock cluster. It stops waiting for an absent state even
+ * while others write, waits for unavailable brokers until canceled, and frees other fetched
+ * records. */
 #include "daemon/base/clock.h"
 #include "daemon/state/checkpoint_reader.h"
 #include "base/alloc.h"
@@ -22,8 +21,8 @@ struct scene {
     struct ek_tool_producer *sender;
     struct ek_checkpoint_reader *reader;
     struct ek_checkpoint_read_job job;
-    int silences;    /* how often we were told that nobody answers */
-    int64_t next_ms; /* of the next record of somebody else */
+    int silences;    /* timeouts reported */
+    int64_t next_ms; /* of the next record of another writer */
 };
 
 static void send(struct scene *s, const char *name, const void *bytes, size_t length)
@@ -42,11 +41,11 @@ static int put(void *to, const char *name, const void *bytes, size_t length)
 {
     struct scene *s = to;
     send(s, name, bytes, length);
-    s->job.pointer.head = ek_hash(bytes, length, 0); /* the head comes last */
+    s->job.pointer.head = ek_hash(bytes, length, 0); /* the header is last */
     return 0;
 }
 
-/* A state is in the topic, and the pointer is to it. */
+/* Write a state to the topic and a reference to it. */
 static void write_state(struct scene *s)
 {
     struct ek_assets assets;
@@ -159,7 +158,7 @@ static bool write_more(void *context, const char *why)
     return true;
 }
 
-/* Its partition has the states of others, too: of another input. */
+/* Its partition also has the states of another input. */
 START_TEST(a_state_that_is_not_there_is_not_waited_for_although_others_write_all_the_time)
 {
     struct scene s;
@@ -178,8 +177,7 @@ static bool go_on(void *context, const char *why)
     return true;
 }
 
-/* Behind the state are others, which one answer of a broker brings with it. What came is freed in a
- * thread of the client, at its time. */
+/* One fetch response also contains later states. The client frees them in its own thread. */
 START_TEST(what_was_fetched_beyond_a_state_is_not_kept)
 {
     static uint8_t bytes[LATER_BYTES];

@@ -1,4 +1,4 @@
-/* What goes with committed offsets: where the state is; and the note in its head. */
+/* Checkpoint references in committed offsets, and the note in a checkpoint header. */
 #include "base/error.h"
 #include "daemon/state/checkpoint_ref.h"
 #include "tests/check.h"

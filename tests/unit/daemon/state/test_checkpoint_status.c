@@ -1,4 +1,4 @@
-/* What is told of the state: metrics and status. */
+/* Checkpoint metrics and status. */
 #include "daemon/state/checkpoint_status.h"
 #include "tests/check.h"
 

@@ -1,4 +1,4 @@
-/* What is kept of the guard's events, and the numbers that are shown. */
+/* Retained events and their counters. */
 #include "daemon/views/event_log.h"
 #include "daemon/base/log.h"
 #include "daemon/base/metrics.h"
@@ -144,7 +144,7 @@ START_TEST(metrics_are_prometheus_text_with_cumulative_buckets)
     ek_metrics_time_ns(m, EK_TIME_PROCESSING, 2000000000);
     ek_metrics_time_ns(m, EK_TIME_END_TO_END, 3000000);
     ck_assert_int_eq(ek_metrics_lags(m, lags, 2), 0);
-    ck_assert_int_eq(ek_metrics_lag_sum(m), -1); /* one of them is not known */
+    ck_assert_int_eq(ek_metrics_lag_sum(m), -1); /* one of them is unknown */
     ck_assert_int_eq(ek_metrics_write(m, &out), 0);
     static const char *const lines[] = {
         "\nevenkeel_messages_total{result=\"routed\"} 3\n",

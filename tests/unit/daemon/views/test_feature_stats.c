@@ -1,4 +1,4 @@
-/* The board: what the pages say of features, while the guard goes on. */
+/* Feature statistics of the pages while the guard runs. */
 #include "base/buf.h"
 #include "daemon/views/feature_stats.h"
 #include "tests/event_from.h"
@@ -40,7 +40,7 @@ static void teardown(struct bench *b)
     stream_world_end(&b->world);
 }
 
-/* Prices of arm B are in cents; `arm` is what B is called. */
+/* Run lists with prices in cents in arm B, which is named `arm`. */
 static void run(struct bench *b, int lists, const char *arm)
 {
     for (int i = 0; i < lists; i++) {

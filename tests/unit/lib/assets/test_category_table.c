@@ -1,6 +1,4 @@
-/* Categories in training: how much each value weighs, what a profile keeps of it, and what it is
- * refused for.
- */
+/* Categories in training: weights of values, the values a profile retains, and rejected tables. */
 #include "base/alloc.h"
 #include "num/misra_gries.h"
 #include "offline/fit/category_fit.h"
@@ -62,7 +60,7 @@ START_TEST(a_million_keys_take_no_more_room_and_hide_no_heavy_one)
 }
 END_TEST
 
-/* Lists of one item each, or of two; the table of `lists` of them. */
+/* Return the table of `lists` lists of one or two items each. */
 static struct ek_category_table table_of(const struct ek_category_share *of, int lists, int step)
 {
     static const int number[] = {0};
@@ -204,7 +202,7 @@ START_TEST(a_damaged_table_is_refused_by_name)
 }
 END_TEST
 
-/* As that profile is of one stratum, one of many, with so many values of the category. */
+/* Return the one-stratum profile as one of many strata, with that many values of the category. */
 static struct ek_profile *widened(const struct ek_manifest *m, const struct ek_profile *p,
                                   int strata, int values)
 {

@@ -1,6 +1,6 @@
-/* Named limits of models, profiles and catalogues of units: a file at a limit is read, one beyond
- * it is refused by name. Those of YAML, manifests, rules and the configuration: test_limits.c.
- */
+/* Named limits of models, profiles and unit catalogs: a file at a limit loads, one above is
+ * rejected with the limit's name. test_limits.c covers YAML, manifests, rules and the
+ * configuration. */
 #include "base/alloc.h"
 #include "assets/model.h"
 #include "assets/profile.h"
@@ -28,7 +28,7 @@ static int parse_tensors(struct ek_buf *bytes, char said[SAID_BYTES])
     return rc;
 }
 
-/* A file that is all header: what `add` writes, and as many arrays as it says, without numbers. */
+/* A file with only a header: the output of `add`, and empty arrays in the declared number. */
 static int header(int size, void (*add)(struct ek_buf *, int), char said[SAID_BYTES])
 {
     struct ek_buf b;
@@ -67,7 +67,7 @@ static int sizes(int dims, char said[SAID_BYTES])
     return header(dims, add_sizes, said);
 }
 
-/* No JSON, which is told of one that is not too long, and without reading it all. */
+/* Invalid JSON; the length check is first, before parsing. */
 static void add_noise(struct ek_buf *b, int bytes)
 {
     must(ek_buf_reserve(b, (size_t)bytes));
@@ -96,7 +96,7 @@ static const struct ek_model_shape LARGEST = {EK_LAYERS_MAX - 1,
                                               EK_LOG_ALWAYS,
                                               EK_TRANSFORM_MIXTURE};
 
-/* Reads the model's file, in whose description `from` was replaced. */
+/* Load the model file after replacing `from` in its description. */
 static int read_edited(struct ek_model *m, const char *from, const char *to, struct ek_error *e)
 {
     struct ek_model *back = NULL;
@@ -167,7 +167,7 @@ START_TEST(a_model_larger_than_its_limits_is_not_made)
 }
 END_TEST
 
-/* A profile learns that many strata: those with a name, and "any other". */
+/* Learn a profile with that many strata: named ones and "any other". */
 static int strata(int count, char said[SAID_BYTES])
 {
     struct ek_manifest *m = stream_manifest();
@@ -187,8 +187,8 @@ static int strata(int count, char said[SAID_BYTES])
     return rc;
 }
 
-/* A profile's file that says so many strata: at the limit it is then missed that the arrays are of
- * one stratum. */
+/* Write a profile file that declares so many strata. At the limit the error is about its arrays,
+ * which have one stratum. */
 static const char *profile_of(const char *path, int count)
 {
     static struct ek_error e;
@@ -229,7 +229,7 @@ START_TEST(a_profile_has_4096_strata)
 }
 END_TEST
 
-/* What a table keeps of 1,100 values, as many of them as lists. */
+/* Return the values that a table retains of 1,100, each in one list. */
 static int values_kept(int strata)
 {
     enum { VALUES = EK_CATEGORIES_MAX + 76 };
@@ -260,7 +260,7 @@ START_TEST(a_category_keeps_1024_values_and_fewer_of_many_strata)
 }
 END_TEST
 
-/* A catalogue with that text in place of %s, or of so many units. */
+/* Parse a catalog with that text in place of %s, or with that many units. */
 static int units(struct ek_buf *b, char said[SAID_BYTES])
 {
     struct ek_units own;
@@ -303,7 +303,7 @@ static int unit_word(int length, char said[SAID_BYTES])
     return unit_with("from", length, said);
 }
 
-/* Words that take so many bytes, with a blank before and behind each. */
+/* Words of that many bytes, with a blank before and after each. */
 static int unit_words(int bytes, char said[SAID_BYTES])
 {
     enum { EACH = 16, WITH_NUMBER = 5 };

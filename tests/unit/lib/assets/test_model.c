@@ -1,4 +1,4 @@
-/* A model survives the way to its file and back; files that are no model are refused. */
+/* Models survive saving and loading; other files are rejected. */
 #include "base/alloc.h"
 #include "base/buf.h"
 #include "base/file.h"
@@ -80,7 +80,7 @@ START_TEST(a_model_comes_back_from_its_file_as_saved)
 }
 END_TEST
 
-/* Saves, replaces `from` by `to` (of equal length) in the description, loads. */
+/* Save, replace `from` by `to` (of equal length) in the description, and load. */
 static int load_changed(const struct ek_model *m, const char *from, const char *to,
                         struct ek_error *e)
 {
@@ -176,7 +176,7 @@ START_TEST(a_transform_comes_with_its_arrays)
         ck_assert(!back->raw_mean == !raw[t] && !back->raw_sd == !raw[t]);
         ck_assert(!back->cdf == !knots[t] && !back->mixture == (t != EK_TRANSFORM_MIXTURE));
         ck_assert(!back->mixture || back->mixture[5] == 0.25f);
-        /* As in files that are older than the key. */
+        /* As in files older than the key. */
         bool told = strstr(ek_tensors_text(back->storage, "routable_sir"), "transform") != NULL;
         ck_assert(told == (t != EK_TRANSFORM_LOG1P));
         unlink(path);
@@ -192,7 +192,7 @@ START_TEST(a_transform_that_does_not_fit_is_refused)
     struct ek_model *m = transformed(EK_TRANSFORM_MIXTURE);
     ck_assert_int_eq(load_changed(m, "mixture\\\"", "mixturf\\\"", &e), EK_EFORMAT);
     ck_assert_msg(strstr(e.message, "'transform'"), "%s", e.message);
-    m->cdf[EK_CDF_KNOTS] = 1; /* the next row may begin anywhere, but not fall */
+    m->cdf[EK_CDF_KNOTS] = 1; /* the next row may start at any value, but not decrease */
     ck_assert_int_eq(load_changed(m, "always", "always", &e), EK_EFORMAT);
     ck_assert_msg(strstr(e.message, "tensor 'cdf' has a row that does not rise"), "%s", e.message);
     ek_model_free(m);
@@ -307,7 +307,7 @@ START_TEST(a_model_of_one_routing_says_so_under_any_other)
     static const struct {
         enum ek_routing routing;
         const struct ek_treatment *treatment;
-        const char *part; /* NULL: nothing to say */
+        const char *part; /* NULL: no warning */
     } cases[] = {
         {EK_ROUTING_RANDOM, NULL, NULL},
         {EK_ROUTING_RANDOM, both, NULL},

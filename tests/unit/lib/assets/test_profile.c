@@ -1,6 +1,5 @@
-/* Profiles: what is written is read again, names of strata may hold any bytes, and a damaged file
- * is refused by the name of what is damaged.
- */
+/* Profiles survive saving and loading, stratum names may hold any bytes, and a damaged file is
+ * rejected with the name of the damaged array. */
 #include "base/error.h"
 #include "assets/profile.h"
 #include "assets/residual_grid.h"
@@ -10,7 +9,7 @@
 
 enum { LISTS = 300 };
 
-/* A profile of lists whose arm is one of `arms`, in turn. */
+/* Return a profile of lists with each of `arms` in turn. */
 static struct ek_profile *profile_by_arm(const struct ek_manifest *m, const struct ek_text *arms,
                                          int count)
 {
@@ -57,7 +56,7 @@ START_TEST(names_of_strata_with_zeros_or_broken_utf8_are_any_other)
 }
 END_TEST
 
-/* Saves the profile as it is now and expects the loader to name the array. */
+/* Save the profile unchanged and expect the loader to name the array. */
 static void is_refused_for(const struct ek_profile *p, const char *array)
 {
     struct ek_profile *read = NULL;

@@ -1,6 +1,5 @@
-/* Profiles that keep their lists: joined, they are the profile of all lists in one go; in a file
- * that is damaged the array is named.
- */
+/* Profiles with retained lists: a merge equals the profile of all lists, and a damaged array is
+ * named. */
 #include "base/error.h"
 #include "assets/profile.h"
 #include "assets/tensors.h"
@@ -14,7 +13,7 @@
 enum { LISTS = 1200, PARTS = 3, MARKETS = 5, KIND = 1 };
 static const double ROUNDING = 1e-5;
 
-/* A profile of lists `from` .. `to` of the shop's, with its lists. */
+/* Return a profile of the shop's lists `from` .. `to`, with the lists. */
 static struct ek_profile *kept(const struct ek_manifest *m, int from, int to, const char *field)
 {
     struct ek_profile_fit *fit = NULL;
@@ -179,7 +178,7 @@ START_TEST(a_profile_without_lists_or_of_another_baseline_cannot_be_joined)
 }
 END_TEST
 
-/* One byte pattern over the first element of an array, or its last. */
+/* Overwrite the first element of an array, or its last, by one byte pattern. */
 static void spoil(const char *path, const char *array, const void *with, size_t bytes, bool last)
 {
     struct ek_tensors *t = NULL;

@@ -1,4 +1,4 @@
-/* Arrays survive the way to a file and back; damaged files are refused with a reason. */
+/* Arrays survive saving and loading; damaged files are rejected with a reason. */
 #include "base/buf.h"
 #include "assets/tensors.h"
 #include "tests/check.h"
@@ -88,7 +88,7 @@ START_TEST(a_changed_byte_never_does_harm)
 }
 END_TEST
 
-/* Parses a file of that header and `data` zero bytes; gives the code. */
+/* Parse a file of that header and `data` zero bytes. Return the code. */
 static int parse_header(const char *header, size_t data, struct ek_error *e)
 {
     struct ek_buf b;

@@ -1,4 +1,4 @@
-/* A process that runs for long does not keep what it needed once. */
+/* A long-running process returns freed memory to the system. */
 #include "base/alloc.h"
 #include "tests/check.h"
 
@@ -7,7 +7,7 @@
 
 enum { LARGE = 24 << 20, SMALLER = 2 << 20, PART = 64 << 10, PARTS = 256 };
 
-/* Where a sanitizer has a heap of its own there is nothing to see. */
+/* A sanitizer's own heap is not measured. */
 static bool seen(void)
 {
     void *p = ek_calloc(1, 1);

@@ -1,4 +1,4 @@
-/* What everybody relies on: buffers with limits, strict numbers, errors with places. */
+/* Buffers with limits, strict number parsing, errors with positions. */
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/json.h"

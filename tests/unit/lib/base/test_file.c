@@ -1,4 +1,4 @@
-/* Files, whatever their packing: what was written is what is read, or an error says why not. */
+/* Files of any compression read back equal, or fail with a reason. */
 #include "base/file.h"
 #include "tests/check.h"
 

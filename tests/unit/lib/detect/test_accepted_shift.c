@@ -1,5 +1,5 @@
-/* What is said to be normal: found no more, in no cell; told when it changes again, and found again
- * when it is taken back. */
+/* Accepted shifts: not found again in any segment, reported when they change again, and found again
+ * after a revert. */
 #include "detect/detector_internal.h"
 #include "detect/evidence_export.h"
 #include "tests/detector.h"
@@ -13,7 +13,7 @@ static const char TWO_SEGMENTS[] =
     "defaults: {false_alarms: 1 per 10000000 lists, confirmation_lists: 64}\n"
     "segments: [arm, app]\n";
 
-/* Every list has an app, in no order with the arms. */
+/* Give every list an app, independent of the arms. */
 static void with_app(struct bench *b, struct ek_list *q)
 {
     uint64_t app = b->world.stream.number / 3 % 2;
@@ -70,7 +70,7 @@ static void revert(struct bench *b, uint64_t version)
     ck_assert_uint_eq(one.version, version);
 }
 
-/* What waits to be fetched, as if a list had come. */
+/* Fetch pending findings, as after a list. */
 static void fetch(struct bench *b)
 {
     struct ek_finding f;
@@ -80,7 +80,7 @@ static void fetch(struct bench *b)
     }
 }
 
-/* A detector that has found cents in arm B. Returns the cell of that. */
+/* Return the cell of a confirmed finding of cents in arm B. */
 static int found_in_arm_b(struct bench *b, uint64_t seed)
 {
     setup_with(b, seed, TWO_SEGMENTS);
@@ -91,7 +91,7 @@ static int found_in_arm_b(struct bench *b, uint64_t seed)
     return cell_of(b, "arm", "B");
 }
 
-/* Lists in which nothing is found. */
+/* Run lists without any finding. */
 static void run_calm(struct bench *b, int lists, fault *harm)
 {
     int suspected = b->count[EK_SUSPECTED];
@@ -128,7 +128,7 @@ START_TEST(what_is_accepted_of_all_traffic_is_normal_in_its_segments)
     accept(&b, PRICE, 0);
     fetch(&b);
     run_calm(&b, 20000, cents_everywhere);
-    run(&b, FAULTY, with_app); /* and what was normal before is none */
+    run(&b, FAULTY, with_app); /* the accepted shift no longer applies */
     ck_assert_int_eq(b.count[EK_CONFIRMED], 2);
     ck_assert_double_eq_tol(b.last[EK_CONFIRMED].factor, .01, .001);
     teardown(&b);
@@ -153,7 +153,8 @@ START_TEST(a_reverted_accept_is_found_again)
 }
 END_TEST
 
-/* The upstream takes its change back, which is found; then it is as it was in training. */
+/* Upstream undoes its change, which is a finding; after the revert the values equal training again.
+ */
 START_TEST(a_revert_of_what_has_gone_ends_the_finding_that_it_has_gone)
 {
     struct bench b;
@@ -172,7 +173,7 @@ START_TEST(a_revert_of_what_has_gone_ends_the_finding_that_it_has_gone)
 }
 END_TEST
 
-/* What is found on top of an accept, and open, is told anew when the accept is taken back. */
+/* An open finding on top of an accepted shift is reported again when the shift is reverted. */
 START_TEST(a_revert_moves_what_is_open_by_as_much)
 {
     struct bench b;
@@ -211,7 +212,7 @@ START_TEST(accepts_of_one_place_add_up_and_each_can_be_taken_back)
 }
 END_TEST
 
-/* Bit by bit: those of the history when it was accepted, and those that came later. */
+/* Bit for bit: earlier rows of the history, and later ones. */
 START_TEST(rows_are_as_if_accepted_from_the_start)
 {
     struct bench b, start;
@@ -271,7 +272,7 @@ START_TEST(a_value_whose_level_was_accepted_keeps_its_cell)
 }
 END_TEST
 
-/* Nothing changes, and the message says what to do. */
+/* Check that nothing changes, and that the message states a remedy. */
 static void ck_refused(struct bench *b, int feature, int cell, int code, const char *remedy)
 {
     struct ek_error e = {0};
@@ -367,7 +368,7 @@ static int waiting(struct ek_detector *d)
     return count;
 }
 
-/* And its cell is held as before: it goes on bit by bit, and a revert finds its rows. */
+/* Its cell stays pinned: the stream continues bit for bit, and a revert finds its rows. */
 START_TEST(the_saved_state_has_what_was_accepted)
 {
     struct bench b;
@@ -398,7 +399,7 @@ START_TEST(the_saved_state_has_what_was_accepted)
 }
 END_TEST
 
-/* --------------------------------------------------------------- what others accept */
+/* ------------------------------------------------------ shifts accepted by the fleet */
 
 static void set_normal(struct bench *b, uint64_t version, int accepts, uint64_t number, int cell,
                        int64_t since_ms)
@@ -422,7 +423,7 @@ START_TEST(what_others_accept_is_normal_here_until_they_take_it_back)
     ck_assert_str_eq(b.last[EK_DISMISSED].reason, "accepted as normal");
     run_calm(&b, 20000, cents_in_b);
     uint64_t row = ek_detector_offsets(b.detector)->one[0].row;
-    set_normal(&b, 8, 1, 5, cell, since_ms); /* something else was changed */
+    set_normal(&b, 8, 1, 5, cell, since_ms); /* another shift was changed */
     ck_assert_uint_eq(ek_detector_offsets(b.detector)->one[0].row, row);
     ck_assert_int_eq(b.count[EK_DISMISSED], dismissed);
     set_normal(&b, 9, 0, 0, 0, 0);
@@ -433,13 +434,13 @@ START_TEST(what_others_accept_is_normal_here_until_they_take_it_back)
 }
 END_TEST
 
-/* Who has accepted something itself, before it was one of many. */
+/* An instance that accepted a shift before it joined the fleet. */
 START_TEST(what_others_have_not_accepted_is_normal_here_no_longer)
 {
     struct bench b;
     int cell = found_in_arm_b(&b, 7);
     uint64_t own = accept(&b, PRICE, cell).version;
-    set_normal(&b, own, 1, own, cell, b.last[EK_CONFIRMED].since_ms); /* of another level */
+    set_normal(&b, own, 1, own, cell, b.last[EK_CONFIRMED].since_ms); /* another level */
     ck_assert(ek_detector_offsets(b.detector)->one[0].shift_ln == log(100));
     run_calm(&b, 4000, cents_in_b);
     set_normal(&b, own, 0, 0, 0, 0);
@@ -449,8 +450,8 @@ START_TEST(what_others_have_not_accepted_is_normal_here_no_longer)
 }
 END_TEST
 
-/* Rows from the beginning of the change on are lowered where nothing was found, and what the tick
- * says of them is not told. */
+/* Rows since the start of the change are lowered where it was not found, and findings on them are
+ * suppressed. */
 START_TEST(lists_that_came_before_others_accepted_are_held_against_the_new_level)
 {
     struct bench b;

@@ -1,4 +1,4 @@
-/* A feature that is not, or hardly, there in training, and then is. */
+/* A feature that is absent or rare in training, then present. */
 #include "detect/detector.h"
 #include "tests/check.h"
 #include "tests/stream.h"

@@ -1,4 +1,4 @@
-/* Buckets of queries: those of the document, on every machine and in every version. */
+/* Canary buckets equal those of the document, on every machine and in every version. */
 #include "detect/dedup.h"
 #include "tests/check.h"
 
@@ -16,8 +16,8 @@ static int of_text(const char *id)
     return of_id(id, strlen(id));
 }
 
-/* Computed by another implementation of xxh64. A change here moves queries into and out of
- * canaries that are under way. */
+/* Computed by another implementation of xxh64. A change here moves queries into and out of running
+ * canaries. */
 START_TEST(buckets_are_those_of_the_document)
 {
     ck_assert_int_eq(of_text("q0"), 9473);

@@ -1,4 +1,4 @@
-/* Categories: what is found of them and how it is told, and what is left in peace. */
+/* Categories: findings, their reports, and healthy changes. */
 #include "base/alloc.h"
 #include "detect/detector.h"
 #include "guard/event_json.h"
@@ -15,7 +15,7 @@ struct bench {
     struct ek_rules *rules;
     struct ek_detector *detector;
     struct shop shop;
-    struct ek_finding last[5]; /* in each state, and how many there were */
+    struct ek_finding last[5]; /* findings by state, and their count */
     int count[5];
 };
 
@@ -120,7 +120,7 @@ static void half_absent(struct shop *s, struct ek_list *q)
         q->x[2 * i + KIND] = NAN;
 }
 
-/* Nothing that codes do: a list of few items, of none with a code, of one kind only. */
+/* Healthy oddities: a list of few items, without codes, with one code. */
 static void odd_but_healthy(struct shop *s, struct ek_list *q)
 {
     q->items = s->number % 3 ? q->items : 1;
@@ -129,7 +129,7 @@ static void odd_but_healthy(struct shop *s, struct ek_list *q)
             q->x[2 * i + KIND] = NAN;
 }
 
-/* Which change among those of a finding is of the value; NULL: none. */
+/* Return the change of that value in a finding, or NULL. */
 static const struct ek_category_change *change_of(const struct ek_finding *f, float value)
 {
     for (int i = 0; i < f->category_count; i++)
@@ -251,7 +251,7 @@ START_TEST(codes_that_are_missing_are_called_so)
 }
 END_TEST
 
-/* 0 and -0, infinities, numbers that are no whole ones: codes like others. */
+/* 0 and -0, infinities and fractions are codes like others. */
 static void strange(struct ek_list *q)
 {
     static const float codes[] = {0, -0.f, INFINITY, -7, .5f, 1e-42f};

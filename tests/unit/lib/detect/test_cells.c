@@ -1,6 +1,5 @@
-/* Cells: the busiest values have one, the others share one, and a cell that changes hands takes
- * nothing of its former value along.
- */
+/* Segment cells: the busiest values have one, others share one, and a reassigned cell keeps nothing
+ * of its former value. */
 #include "base/hash.h"
 #include "detect/cells.h"
 #include "detect/detector.h"
@@ -28,7 +27,7 @@ static void teardown(struct bench *b)
     ek_cells_free(b->cells);
 }
 
-/* One list of value number `value`; its cell. */
+/* Observe one list of value number `value`. Return its cell. */
 static int see(struct bench *b, const char *prefix, int value)
 {
     int16_t ids[EK_CELLS_PER_LIST];
@@ -167,7 +166,7 @@ START_TEST(two_values_of_one_list_do_not_take_each_others_cell)
 }
 END_TEST
 
-/* Value number of rank: 1 / rank, and every fourth list of a value never seen before. */
+/* Value number by rank with frequency 1 / rank; every fourth list has a new value. */
 static int zipf(struct ek_rng *r, int list)
 {
     if (list % 4 == 0)
@@ -182,7 +181,7 @@ START_TEST(the_busiest_have_cells_among_values_that_come_once)
     char name[24];
     ek_rng_seed(&r, 6);
     setup(&b, 32);
-    for (int i = 0; i < 5000; i++) /* those who came first are rare later on */
+    for (int i = 0; i < 5000; i++) /* early values are rare later */
         see(&b, "early", (int)ek_rng_uniform_int(&r, 40));
     for (int i = 0; i < 100000; i++)
         see(&b, "v", zipf(&r, i));
@@ -211,7 +210,7 @@ START_TEST(what_values_are_called_does_not_matter)
 }
 END_TEST
 
-/* What a detector with few cells says of a stream whose arms are named by `name_arm`. */
+/* Findings of a detector with few cells on a stream with arms named by `name_arm`. */
 struct told {
     int suspected, confirmed, recovered, cell;
     char value[24];
@@ -261,7 +260,7 @@ static struct told watch(const char *rules, int cells, int lists, arm_of *arm, i
     return t;
 }
 
-/* Four at a time are busy, others after every 400 lists: cells change hands all the time. */
+/* Four values are busy, replaced every 400 lists: cells are reassigned all the time. */
 static int in_turns(struct ek_rng *r, int list)
 {
     return list / 400 * 4 + (int)ek_rng_uniform_int(r, 4);
@@ -274,7 +273,7 @@ START_TEST(cells_that_change_hands_stay_inside_the_budget)
                                 "defaults: {false_alarms: 1 per 2000 lists}\n"
                                 "segments: [arm]\n";
     struct told t = watch(rules, 6, LISTS, in_turns, LISTS, 0);
-    /* At most LISTS / BUDGET are expected; that many and three standard deviations more. */
+    /* At most LISTS / BUDGET are expected, plus three standard deviations. */
     ck_assert_int_le(t.suspected, LISTS / BUDGET + 17);
 }
 END_TEST
@@ -294,7 +293,7 @@ START_TEST(a_fault_of_a_new_value_is_found_there_although_all_cells_were_taken)
 }
 END_TEST
 
-/* Arm 5 is busy and faulty, then never comes again; others take its place. */
+/* Arm 5 is busy and faulty, then absent; others replace it. */
 static int one_that_goes(struct ek_rng *r, int list)
 {
     return list < 3000 ? 3 + (int)ek_rng_uniform_int(r, 3) : 100 + (int)ek_rng_uniform_int(r, 5);
@@ -308,7 +307,7 @@ START_TEST(a_value_that_takes_a_cell_inherits_no_fault)
 }
 END_TEST
 
-/* The bytes `of` in `in`, once. */
+/* Return the only position of the bytes `of` in `in`. */
 static size_t place_of(const struct ek_buf *in, const void *of, size_t length)
 {
     const uint8_t *at = memmem(in->data, in->length, of, length);
@@ -316,7 +315,7 @@ static size_t place_of(const struct ek_buf *in, const void *of, size_t length)
     return (size_t)(at - in->data);
 }
 
-/* A state from before there was a limit: the cell of a value of 200 bytes becomes one of 201. */
+/* A state older than the limit: a value of 200 bytes becomes one of 201. */
 static void lengthen(struct ek_buf *state, const char *value)
 {
     enum { MOST = EK_SEGMENT_BYTES_MAX };
@@ -356,12 +355,12 @@ START_TEST(a_longer_value_that_a_state_has_a_cell_for_keeps_it)
     ck_assert_int_eq(read.rc, EK_OK);
     b.query.segments[0] = (struct ek_segment){stream_text(ARM), stream_text(value)};
     ck_assert_int_eq(ek_cells_lookup(b.cells, &b.query, 1, ids), EK_OK);
-    ck_assert_int_eq(ids[1], 2); /* so its lists are seen, and what is open there ends */
+    ck_assert_int_eq(ids[1], 2); /* so its lists are observed, and open changes end */
     ek_cells_find(b.cells, &b.query, ids);
     ck_assert_int_eq(ids[1], 2);
     value[0] = 'y';
     ck_assert_int_eq(ek_cells_lookup(b.cells, &b.query, 1, ids), EK_OK);
-    ck_assert_ptr_null(ek_cells_value(b.cells, ids[1])); /* no other one gets one */
+    ck_assert_ptr_null(ek_cells_value(b.cells, ids[1])); /* no other value gets one */
     ek_buf_release(&state);
     teardown(&b);
 }

@@ -1,5 +1,4 @@
-/* Classes: what was done to the values is what the diagnosis says, on windows as long as those of a
- * first diagnosis.
+/* The diagnosed class equals the injected fault, on windows as long as those of a first diagnosis.
  */
 #include "tests/check.h"
 #include "tests/windows.h"
@@ -75,7 +74,7 @@ static void clip(float *x, int items, double by, struct ek_rng *rng)
 static const struct {
     window_fault *fault;
     double by;
-    int lists; /* a small effect takes more of them to be noticed at all */
+    int lists; /* a small effect needs more of them for detection */
     enum ek_class class;
 } FAULTS[] = {
     {scale, 100, 68, EK_SCALE},       {scale, 2, 80, EK_SCALE},
@@ -151,7 +150,7 @@ START_TEST(the_exponent_of_a_power_is_measured)
 }
 END_TEST
 
-/* A supplier with short lists is no scale, whatever its share of the items. */
+/* A supplier with short lists and any fraction of the items is not a scale fault. */
 START_TEST(short_lists_are_told_rightly_or_not_at_all)
 {
     static const double factors[] = {100, 10, .1};

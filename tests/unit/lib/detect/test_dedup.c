@@ -1,4 +1,4 @@
-/* What makes a list the same as one before. */
+/* Criteria for a duplicate list. */
 #include "detect/dedup.h"
 #include "tests/check.h"
 #include "tests/stream.h"

@@ -1,4 +1,4 @@
-/* The detector: what is found, how it is called, where it is put, and what is left in peace. */
+/* Detector: findings with class and segment, and healthy changes. */
 #include "tests/detector.h"
 
 START_TEST(calm_traffic_raises_nothing)
@@ -11,8 +11,8 @@ START_TEST(calm_traffic_raises_nothing)
 }
 END_TEST
 
-/* A holiday: too small to tell, and too large for the dead-band. What comes on top is measured
- * against it. */
+/* A holiday: too small to report, too large for the dead-band. Later shifts are measured against
+ * it. */
 START_TEST(a_small_shift_of_all_traffic_is_followed_in_silence)
 {
     struct bench b;
@@ -90,7 +90,7 @@ START_TEST(a_code_of_the_query_is_no_factor)
 }
 END_TEST
 
-/* Prices that go with the nights at all times: the price of the stay, as it always was. */
+/* Prices correlated with nights as in training: the price of the stay. */
 static void of_the_stay(struct ek_list *q)
 {
     stream_scale(q, 0, q->query[0]);
@@ -199,7 +199,7 @@ START_TEST(a_list_repeated_is_no_new_evidence)
 }
 END_TEST
 
-/* Lists that share their query feature with many, and lists that share their items' ids. */
+/* Run lists that share their query feature, and lists that share their item ids. */
 static void run_same(struct bench *b, int same_ids)
 {
     for (int i = 0; i < 300; i++) {
@@ -280,7 +280,7 @@ START_TEST(the_same_stream_gives_the_same_findings)
 }
 END_TEST
 
-/* A second dimension, drawn from what the stream has: app 7.1 or 7.2. */
+/* A second dimension, drawn from the stream: app 7.1 or 7.2. */
 static int app_71(struct ek_list *q)
 {
     int new = q->x[0] * 1000 - floorf(q->x[0] * 1000) < .5f;
@@ -317,8 +317,8 @@ START_TEST(a_fault_where_two_dimensions_meet_is_confirmed_once_and_not_passed_ro
 }
 END_TEST
 
-/* Lists under `harm`; once something was confirmed, arm `arm` (0: both) is never without a finding
- * of its own or of all traffic. */
+/* Run faulty lists. After a confirmation, arm `arm` (0: both) always has a finding of its own or of
+ * all traffic. */
 static void stays_in_force(struct bench *b, int lists, fault *harm, char arm)
 {
     for (int i = 0; i < lists; i++) {
@@ -430,7 +430,7 @@ START_TEST(a_fault_of_a_rare_segment_value_recovers_as_well)
 }
 END_TEST
 
-/* Sizes have a steady level, so that 64 lists tell 8% from nothing. */
+/* Sizes have a steady level, so that 64 lists distinguish 8% from no change. */
 static void eight_percent_of_size(struct bench *b, struct ek_list *q)
 {
     (void)b;

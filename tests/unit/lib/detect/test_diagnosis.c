@@ -1,4 +1,4 @@
-/* Alignment and classes on lists made to measure. */
+/* Alignment and classes on constructed lists. */
 #include "base/alloc.h"
 #include "base/rng.h"
 #include "detect/classify.h"
@@ -83,8 +83,7 @@ START_TEST(a_shift_of_a_share_is_measured_with_both)
             struct ek_diagnosis d = diagnose(&k);
             ck_assert_int_eq(d.class, EK_SCALE);
             ck_assert_double_eq_tol(d.level.shift_ln, log(factor[f]), 5 * d.level.error_ln + .05);
-            /* a shift of one sd of the residual cannot be told well from a smaller one of more
-             * lists */
+            /* one sd of the residual resembles a smaller shift of more lists */
             double blur = fabs(log(factor[f])) > 3 * k.baseline.sd ? .05 : .35;
             ck_assert_double_eq_tol(d.level.share, (double)moved / LISTS, blur);
             ck_assert(d.level.error_ln < .2);

@@ -1,4 +1,4 @@
-/* Many changes at once: what a list has to wait for does not grow with them. */
+/* The work per list is bounded when many changes start together. */
 #include "detect/detector.h"
 #include "offline/fit/profile_fit.h"
 #include "tests/check.h"
@@ -26,7 +26,7 @@ static struct ek_list *next_list(struct crowd *c, int faulty)
 {
     struct ek_list *q = &c->query;
     ek_list_resize(q, ITEMS, FEATURES, 1);
-    q->query[0] = (float)c->number++; /* no list is like another */
+    q->query[0] = (float)c->number++; /* all lists differ */
     q->time_ms = 1000 * (int64_t)c->number;
     q->id = (struct ek_text){"q", 1};
     for (int f = 0; f < FEATURES; f++) {
@@ -72,7 +72,7 @@ static void teardown(struct crowd *c)
     ek_list_release(&c->query);
 }
 
-/* Lists of which the first `faulty` features are a hundred times what they were. */
+/* Run lists with the first `faulty` features multiplied by a hundred. */
 static void run(struct crowd *c, int lists, int faulty)
 {
     struct ek_finding f;
@@ -94,7 +94,7 @@ static void run(struct crowd *c, int lists, int faulty)
     }
 }
 
-/* Lists from the fault to the last of that many confirmations. */
+/* Return the lists from the fault to the last of that many confirmations. */
 static int lists_to_confirm(int faulty, int *most_looks)
 {
     static struct crowd c;

@@ -1,4 +1,4 @@
-/* Explanations of lists made to measure: what was done to them is what explains them best. */
+/* On constructed lists, the best-fitting transform is the injected one. */
 #include "detect/fit_transform.h"
 #include "tests/check.h"
 
@@ -17,7 +17,7 @@ static double density_at(int bin)
            EK_DENSITY_FLOOR / EK_RESIDUAL_RANGE;
 }
 
-/* Lists of `items` values, each multiplied by e^f with probability p and raised to a power. */
+/* Add lists of `items` values, each multiplied by e^f with probability p and raised to a power. */
 static void tell(struct ek_fit_target *t, const float *density, int items, double p, double f,
                  double power)
 {

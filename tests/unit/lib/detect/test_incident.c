@@ -1,4 +1,4 @@
-/* What belongs together: changes that began at one moment in one place have one cause. */
+/* Changes that start together in one segment form one incident. */
 #include "detect/detector.h"
 #include "tests/check.h"
 #include "tests/stream_world.h"

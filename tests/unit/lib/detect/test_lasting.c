@@ -1,5 +1,4 @@
-/* Changes that last: what is told of them while they grow, are joined by others, or lose their
- * lists. */
+/* Lasting changes: updates while they grow, merge with others, or lose lists. */
 #include "tests/detector.h"
 
 /* Grows to twice the value over 6,000 lists. */
@@ -61,7 +60,7 @@ START_TEST(a_second_fault_of_one_arm_does_not_take_the_scale_of_the_others_away)
 }
 END_TEST
 
-/* Lists of arm A only. */
+/* Run lists of arm A only. */
 static void run_arm_a(struct bench *b, int lists)
 {
     while (lists) {
@@ -90,7 +89,7 @@ START_TEST(a_change_whose_lists_come_no_more_is_given_up)
 END_TEST
 
 enum {
-    LONG = 9000, /* lists after which few updates ask anew what happened */
+    LONG = 9000, /* lists after which few updates need a new diagnosis */
     UPDATE_LISTS = 256,
     MEASURED_LISTS = 320
 };

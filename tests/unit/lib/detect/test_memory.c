@@ -1,4 +1,4 @@
-/* A stream of hostile lists takes no more memory than its limits. */
+/* A hostile stream uses no more memory than the limits allow. */
 #include "base/alloc.h"
 #include "base/rng.h"
 #include "daemon/views/event_log.h"
@@ -50,7 +50,7 @@ static void teardown(struct bench *b)
     stream_world_end(&b->world);
 }
 
-/* Any bits, or values as features have them. */
+/* Return random bits, or a typical feature value. */
 static float value(struct bench *b, bool any)
 {
     union {
@@ -60,7 +60,7 @@ static float value(struct bench *b, bool any)
     return any ? of.x : (float)(10 + 5 * ek_rng_normal(&b->random));
 }
 
-/* A list of each arm in each minute. */
+/* Observe a list of each arm in each minute. */
 static void stream(struct bench *b, bool any, int minutes)
 {
     char name[16];
@@ -130,7 +130,7 @@ static size_t bytes_of_windows(const struct bench *b)
     return sum;
 }
 
-/* As the guard does with those of a partition that comes, or of a state. */
+/* As the guard does with sketches of an assigned partition or a state. */
 START_TEST(sketches_that_are_joined_take_no_more_than_they_may_either)
 {
     struct bench b, other;
@@ -158,7 +158,7 @@ START_TEST(sketches_that_are_joined_take_no_more_than_they_may_either)
 }
 END_TEST
 
-/* The cell of a value of so many bytes, which came once. */
+/* Return the cell of a value of that length, seen once. */
 static int cell_of_length(struct bench *b, size_t length)
 {
     char text[EK_SEGMENT_BYTES_MAX + 2];
@@ -225,9 +225,9 @@ START_TEST(events_are_kept_for_people_up_to_their_bytes)
     add_event(j, 1);
     ck_assert_uint_eq(first_kept(j), 0); /* at it */
     add_event(j, 1);
-    ck_assert_uint_eq(first_kept(j), 1); /* above: the oldest goes */
+    ck_assert_uint_eq(first_kept(j), 1); /* above: the oldest is removed */
     add_event(j, EK_EVENT_LOG_BYTES_MAX + 1);
-    ck_assert_uint_eq(first_kept(j), 6); /* one is kept in any case */
+    ck_assert_uint_eq(first_kept(j), 6); /* one always stays */
     ck_assert_uint_eq(ek_event_log_count(j), 7);
     ek_event_log_free(j);
 }

@@ -1,4 +1,4 @@
-/* When what was told of a change is taken to hold without asking anew. */
+/* A new diagnosis is unnecessary while the change still matches the reported one. */
 #include "detect/classify.h"
 #include "tests/check.h"
 
@@ -17,11 +17,11 @@ static const struct ek_diagnosis TOLD = {
     .lists = 4096,
 };
 
-/* The same of the newest lists. */
+/* Return the same diagnosis of the newest lists. */
 static struct ek_diagnosis newest(void)
 {
     struct ek_diagnosis now = TOLD;
-    now.class = EK_CLASS_NONE; /* what a description leaves open */
+    now.class = EK_CLASS_NONE; /* left open by a description */
     now.mean_error_ln = .02;
     now.lists = MEASURED;
     now.spread_test = .14;

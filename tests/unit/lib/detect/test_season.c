@@ -1,6 +1,4 @@
-/* Traffic that moves with the hour: it is followed as fast as the stream's own times say it must
- * be, and segment values move with it.
- */
+/* Seasonal traffic is followed at the rate of event time, and segment values follow too. */
 #include "detect/detector.h"
 #include "detect/evidence.h"
 #include "detect/history.h"
@@ -43,11 +41,12 @@ START_TEST(traffic_is_measured_by_the_times_of_the_lists)
     ck_assert_double_eq_tol(traffic_of(3 * EK_HISTORY, 8640), 10000, 1);
     ck_assert_double_eq_tol(traffic_of(100, 864), 0, 1e-9);    /* too few */
     ck_assert_double_eq_tol(traffic_of(10000, 0), 0, 1e-9);    /* no times */
-    ck_assert_double_eq_tol(traffic_of(10000, -864), 0, 1e-9); /* a stream that goes back */
+    ck_assert_double_eq_tol(traffic_of(10000, -864), 0, 1e-9); /* event time runs backward */
 }
 END_TEST
 
-/* Findings of two days of that many lists, with a season of 15%; one list in `rare` is of arm B. */
+/* Return the findings of two days with that many lists each and a season of 15%; one list in `rare`
+ * is of arm B. */
 static int findings_of(int per_day, int rare)
 {
     struct ek_manifest *m = stream_manifest();

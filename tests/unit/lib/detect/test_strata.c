@@ -1,6 +1,5 @@
-/* Strata that differ in more than their level: no reason for a finding, in a cell of their own or
- * when the mix of traffic changes.
- */
+/* Strata with different distributions cause no finding, in their own segment or when the traffic
+ * mix changes. */
 #include "detect/detector.h"
 #include "offline/world/hotel.h"
 #include "offline/fit/profile_fit.h"
@@ -10,7 +9,7 @@
 
 enum { TRAINING = 4000, LISTS = 9000 };
 
-/* `place` is the market under another name: a segment that is not known to be the baseline. */
+/* `place` is the market under another name: a segment unknown as stratification field. */
 static const char MARKET[] = "version: 1\n"
                              "defaults: {stratify_by: market}\n"
                              "segments: [market]\n",
@@ -58,7 +57,7 @@ static void name_place(struct ek_list *q)
     q->segments[q->segment_count++] = (struct ek_segment){{"place", 5}, market};
 }
 
-/* Alarms on healthy lists of other traffic. */
+/* Return the alarms on healthy lists of another traffic mix. */
 static int alarms(const struct world *w)
 {
     struct ek_detector *d;

@@ -1,4 +1,4 @@
-/* The catalogue of units: what is built in, what fits a finding, what a user adds. */
+/* Unit catalog: default units, matches of a finding, user-defined units. */
 #include "base/file.h"
 #include "rules/rules.h"
 #include "detect/unit_match.h"
@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Features of several units, in the order of their numbers. */
+/* Features of several units, in index order. */
 enum { PRICE, TAXES, DISTANCE, STAY, SHARE, PLAIN };
 static const char FEATURES[] = "currency_features: [taxes]\n"
                                "features:\n"
@@ -43,7 +43,7 @@ static void release(struct with *w)
     ek_manifest_free(w->manifest);
 }
 
-/* The ids that fit, with spaces between. */
+/* Return the matching ids, separated by spaces. */
 static const char *fits(const struct with *w, int feature, double factor, double error_ln)
 {
     static char text[EK_UNIT_MATCHES * (EK_UNIT_ID_BYTES_MAX + 1) + 1];
@@ -63,7 +63,7 @@ static void begins(const char *got, const char *want)
     ck_assert_msg(!strncmp(got, want, strlen(want)), "'%s' does not begin with '%s'", got, want);
 }
 
-/* A feature whose unit is the first word of u->from. */
+/* Return a feature with the first word of u->from as unit. */
 static const struct ek_unit *first_for(const struct ek_unit *u)
 {
     static struct ek_unit_match match[EK_UNIT_MATCHES];

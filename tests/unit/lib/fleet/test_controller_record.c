@@ -1,6 +1,5 @@
-/* What a plan record says of how far each route is, and what an instance says of what it has tried:
- * all that was written is read, by whatever numbers; golden files hold the format.
- */
+/* Controller state in plan records and shadow-scoring results of instances survive encoding under
+ * other indexes; golden files hold the format. */
 #include "base/file.h"
 #include "detect/evidence_export.h"
 #include "fleet/plan_record.h"
@@ -51,8 +50,8 @@ static struct ek_rollout rollout_of(int feature, int cell, int percent)
                                .about = {17, EK_SCALE, 100.5, 99, 102, .75}};
 }
 
-/* A route in a canary, one that was withdrawn, one that has ended, a pin of a person, a pin of the
- * rules, and values with modes of their own. */
+/* A route in a canary, one rolled back, one ended, a pin of an operator, a pin of the rules, and
+ * values with their own modes. */
 static void fill(void)
 {
     plan = (struct ek_plan){.version = 42, .count = 3, .modes = 2};
@@ -89,7 +88,7 @@ static void fill(void)
                                                         .reason = strdup("sizes are broken")}};
 }
 
-/* The third of those that were made was taken back, so what is normal is of version 4. */
+/* The third accepted shift was reverted, so accepted shifts are at version 4. */
 static void accept_some(void)
 {
     const struct ek_fleet_accept first = {.shift_ln = .75,
@@ -130,7 +129,7 @@ static struct ek_fleet_cell names_of(const void *context, int cell)
                                   ek_text_from(VALUE[cell])};
 }
 
-/* Who reads it knows the values up to `known`. */
+/* The reader knows the values up to `known`. */
 static int cell_of(void *context, const struct ek_fleet_cell *names, int *cell)
 {
     const int *known = context;
@@ -237,7 +236,7 @@ static struct ek_controller_record_reader read_record(int known, bool decides)
     return by;
 }
 
-/* The file as it was written when the format was made; EK_WRITE_GOLDEN makes it. */
+/* Compare with the file from the format's creation; EK_WRITE_GOLDEN writes it. */
 static void hold_to_golden(const char *path)
 {
     struct ek_buf kept;
@@ -326,7 +325,7 @@ START_TEST(a_value_that_has_no_cell_here_is_told)
 }
 END_TEST
 
-/* What is heard of the decision of a record. */
+/* Callback for the decisions of a record. */
 static int hear_decided(void *context, const struct ek_decision_record *d)
 {
     struct ek_decision_record was = decided();
@@ -359,7 +358,7 @@ START_TEST(a_decision_is_heard_with_its_reason)
 }
 END_TEST
 
-/* How much of a reason of so many bytes comes back. */
+/* Return the length of a decoded reason of that many bytes. */
 static size_t told_of(size_t length)
 {
     static char why[3 * EK_FLEET_TEXT_MAX + 1];
@@ -405,7 +404,7 @@ START_TEST(records_of_another_version_are_refused_by_name)
 }
 END_TEST
 
-/* ------------------------------------------------------------------- trials */
+/* --------------------------------------------------------------- shadow scoring */
 
 static int take_trial(void *context, const struct ek_fleet_comparison *t)
 {
@@ -414,7 +413,7 @@ static int take_trial(void *context, const struct ek_fleet_comparison *t)
     return EK_OK;
 }
 
-/* Trials of two entries: the first acts on every second list. */
+/* Comparisons of two entries: the first is active for every second list. */
 static struct ek_comparisons *trials_of(const struct ek_plan *p, int lists)
 {
     struct ek_comparisons *t;

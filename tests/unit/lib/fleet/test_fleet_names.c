@@ -1,4 +1,4 @@
-/* Two processes of a fleet that go by one name, and those that only look like it. */
+/* Detection of two processes with one instance name, and of harmless cases that look alike. */
 #include "daemon/fleet/fleet_status.h"
 #include "daemon/views/event_log.h"
 #include "serve/assets.h"
@@ -22,7 +22,7 @@ static void begin(struct told *t)
     t->clock_ms = 7 * EK_FLEET_EXPIRED_MS;
 }
 
-/* A tick of that name and start comes, half a second later. */
+/* Receive a report of that name and start time, half a second later. */
 static enum ek_fleet_arrival comes(struct told *t, const char *name, uint64_t start,
                                    uint64_t number)
 {
@@ -62,7 +62,7 @@ START_TEST(a_name_that_two_processes_go_by_is_told_until_one_of_them_is_gone)
 }
 END_TEST
 
-/* What it had sent comes behind the first of its successor, and at once. */
+/* Its last records arrive after its successor's first, and at the same time. */
 START_TEST(an_instance_that_was_restarted_is_not_told_whatever_it_left_on_the_way)
 {
     struct told t;
@@ -96,18 +96,18 @@ START_TEST(restarts_that_lie_apart_do_not_add_up)
 }
 END_TEST
 
-/* A decider that hears ticks, and what it tells. */
+/* A leader that receives reports, and its events. */
 struct decider {
     struct stream_world world;
     struct ek_assets assets;
-    struct ek_detector *detector; /* of both processes: what they saw does not matter */
+    struct ek_detector *detector; /* of both processes: their findings are irrelevant */
     struct ek_fleet_instance *member;
     struct ek_fleet_pool *pool;
     struct ek_event_log *event_log;
     struct ek_metrics *metrics;
     struct ek_fleet_event_sink mouth;
     struct ek_fleet_names names;
-    uint64_t number; /* of the newest ticks */
+    uint64_t number; /* of the newest reports */
     int64_t clock_ms;
 };
 
@@ -168,7 +168,7 @@ static void tick_comes(struct decider *d, uint64_t start)
     ek_buf_release(&record);
 }
 
-/* Two processes go by the name for so many ticks; all are looked at. */
+/* Receive reports of two processes with one name for that many intervals; check each. */
 static void both_run(struct decider *d, int ticks)
 {
     for (int i = 0; i < ticks; i++) {
@@ -186,7 +186,7 @@ static void look_later(struct decider *d, const struct ek_fleet_pool *pool, int6
     ek_fleet_names_check(&d->names, pool, d->clock_ms, &d->mouth);
 }
 
-/* So many events in all, of which the last says this. */
+/* Check the total number of events and the state of the last one. */
 static void has_told(const struct decider *d, uint64_t events, const char *state)
 {
     struct ek_buf last;
@@ -216,7 +216,7 @@ START_TEST(a_name_that_is_not_seen_shared_for_a_while_is_told_to_be_free)
     struct decider d;
     begin_deciding(&d);
     both_run(&d, 2 * EK_FLEET_ARRIVALS);
-    look_later(&d, NULL, EK_FLEET_EXPIRED_MS); /* another decides */
+    look_later(&d, NULL, EK_FLEET_EXPIRED_MS); /* another leader */
     has_told(&d, 1, "\"state\":\"name_shared\"");
     look_later(&d, NULL, 1);
     has_told(&d, 2, "\"state\":\"name_free\"");

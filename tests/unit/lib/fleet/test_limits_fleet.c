@@ -1,6 +1,5 @@
-/* Named limits of what instances of a fleet tell each other: a record at a limit is read, one
- * beyond it is refused as damaged and nothing of it counts. The records here are written by hand,
- * as somebody with rights on the fleet's topics could.
+/* Named limits of fleet records: one at a limit is accepted, one above is rejected as damaged
+ * without effect. The test writes them by hand, like an attacker with access to the fleet's topics.
  */
 #include "fleet/leader.h"
 #include "fleet/plan_record.h"
@@ -19,7 +18,7 @@ static const char RULES[] = "version: 1\ndefaults: {mode: enforce}\nsegments: [a
 static const struct ek_fleet_dimensions ARM = {1, {{"arm", 3}}};
 enum { LARGE = 16 << 20, PRICE = 0, HAS_TIME = 10 };
 
-/* What a record is of: what is read is checked against the manifest. */
+/* Return the manifest that records are checked against. */
 static struct ek_manifest *features(void)
 {
     static struct ek_manifest *m;
@@ -67,10 +66,10 @@ static struct ek_fleet_head head_of(struct ek_text instance, uint64_t number)
                                   .dimensions = ARM};
 }
 
-/* A tick of so many of each. */
+/* Element counts of a report. */
 struct tick {
     int cells, findings, lists;
-    int64_t evidence; /* of each bet, in each cell */
+    int64_t evidence; /* of each bet, in each segment */
     struct ek_text instance;
     int64_t time_ms;
     uint64_t profile;
@@ -84,7 +83,7 @@ static void put_tick(struct ek_buf *out, const struct tick *t)
     head.profile = t->profile;
     ek_record_writer_start(&w, out, EK_FLEET_REPORT);
     ek_fleet_head_walk(&w, &head);
-    ek_record_put(&w, 0); /* what is normal */
+    ek_record_put(&w, 0); /* accepted shifts */
     ek_record_put(&w, (uint64_t)t->cells);
     for (int i = 0; i < t->cells; i++) {
         struct ek_fleet_cell cell = value(i);
@@ -101,7 +100,7 @@ static void put_tick(struct ek_buf *out, const struct tick *t)
     for (int i = 0; i < t->findings; i++)
         put_finding(&w, i);
     ek_record_put(&w, 0); /* lists */
-    ek_record_put(&w, 0); /* and cells that have them */
+    ek_record_put(&w, 0); /* and segments with lists */
     must(ek_record_writer_finish(&w));
 }
 
@@ -138,7 +137,7 @@ static int tick_name(int length, char said[SAID_BYTES])
     return tick((struct tick){.instance = name_of(length)}, said);
 }
 
-/* On both sides of 1970. */
+/* Before and after 1970. */
 static int tick_time(int time, char said[SAID_BYTES])
 {
     int64_t ms = EK_FLEET_TIME_MAX - HAS_TIME + time;
@@ -156,7 +155,7 @@ START_TEST(a_tick_beyond_a_limit_is_refused_and_one_at_it_is_read)
 }
 END_TEST
 
-/* A plan of so many of each, and nothing else. */
+/* Element counts of a plan. */
 struct plan {
     int decided, findings, asks;
 };
@@ -174,12 +173,12 @@ static int plan(struct plan p, char said[SAID_BYTES])
     struct ek_error e = {0};
     ek_buf_init(&b, LARGE);
     ek_fleet_plan_start(&w, &b, &head);
-    for (int i = 0; i < 5; i++) /* entries, modes, what is wanted, rollouts, pins */
+    for (int i = 0; i < 5; i++) /* entries, modes, desired plan, rollouts, pins */
         ek_record_put(&w, 0);
     ek_fleet_limits_walk(&w, &none);
     ek_record_put(&w, 0);
     ek_serialize_u64(&w, &(uint64_t){0});
-    ek_record_put(&w, 0); /* what is accepted */
+    ek_record_put(&w, 0); /* accepted shifts */
     ek_record_put(&w, (uint64_t)p.decided);
     for (int i = 0; i < p.decided; i++)
         ek_fleet_decision_write(&w, &one);
@@ -219,7 +218,7 @@ START_TEST(a_plan_beyond_a_limit_is_refused_and_one_at_it_is_read)
 }
 END_TEST
 
-/* The row of a list without a usable value. */
+/* Write the row of a list without a usable value. */
 static void put_row(struct ek_serialize *w, uint64_t number)
 {
     ek_record_put(w, number);
@@ -227,7 +226,7 @@ static void put_row(struct ek_serialize *w, uint64_t number)
     ek_record_put(w, 0); /* its stratum */
     for (int i = 0; i < 2; i++)
         ek_wire_f32(w, &(float){0});
-    for (int i = 0; i < EK_SHARES + 2; i++) /* and values, cells */
+    for (int i = 0; i < EK_SHARES + 2; i++) /* values, segments */
         ek_record_put(w, 0);
     for (int i = 0; i < features()->query_count; i++)
         ek_wire_f32(w, &(float){0});
@@ -244,7 +243,7 @@ static int rows(int count, char said[SAID_BYTES])
     ek_record_writer_start(&w, &b, EK_FLEET_ROWS);
     ek_fleet_head_walk(&w, &head);
     ek_wire_text(&w, &(struct ek_text){"price", sizeof "price" - 1}, EK_FLEET_NAME_MAX);
-    ek_record_put(&w, 1); /* the ask */
+    ek_record_put(&w, 1); /* the request */
     ek_record_put(&w, (uint64_t)count);
     for (int i = 0; i < count; i++)
         put_row(&w, (uint64_t)i);
@@ -261,7 +260,7 @@ START_TEST(an_answer_has_4096_rows)
 }
 END_TEST
 
-/* What a decider takes of the ticks of others. */
+/* Return the pool of reports that a leader receives. */
 static struct ek_fleet_pool *pool_of(const struct stream_world *w)
 {
     struct ek_fleet_pool *p = NULL;
@@ -313,7 +312,8 @@ START_TEST(a_fleet_pools_256_cells_and_counts_what_is_told_of_others)
     struct tick t = {.cells = EK_FLEET_PLACES_DEFAULT_MAX - 1, .lists = 1};
     t.instance = stream_text("a");
     ck_assert_int_eq(take_tick(p, t, 0, NULL), EK_OK);
-    ck_assert_int_eq(ek_fleet_pool_places(p), EK_FLEET_PLACES_DEFAULT_MAX); /* all traffic, too */
+    ck_assert_int_eq(ek_fleet_pool_places(p),
+                     EK_FLEET_PLACES_DEFAULT_MAX); /* including all traffic */
     ck_assert_uint_eq(ek_fleet_pool_counts(p).beyond, 0);
     t.instance = stream_text("b");
     t.cells++;
@@ -346,7 +346,7 @@ START_TEST(of_65_alarms_of_a_tick_the_last_is_given_out_with_the_next)
 }
 END_TEST
 
-/* A record of so many routes of price, each in a cell of its own, with one list tried. */
+/* Write a record of that many price routes, each in its own segment with one compared list. */
 static void put_trials(struct ek_buf *out, struct ek_text instance, int routes)
 {
     struct ek_serialize w;
@@ -362,8 +362,8 @@ static void put_trials(struct ek_buf *out, struct ek_text instance, int routes)
         ek_wire_text(&w, &(struct ek_text){"price", sizeof "price" - 1}, EK_FLEET_NAME_MAX);
         ek_wire_word(&w, ek_action_name(EK_ACT_ROUTE), ek_action_parse);
         ek_record_put(&w, 0);
-        ek_record_put(&w, 0);                                 /* its turn */
-        ek_record_put(&w, 1);                                 /* tried */
+        ek_record_put(&w, 0);                                 /* its sequence number */
+        ek_record_put(&w, 1);                                 /* compared */
         for (int n = 0; n < 4 + 2 * 6 + EK_MEAN_EVALUES; n++) /* other counts, ranks, evidence */
             ek_record_put(&w, 0);
     }

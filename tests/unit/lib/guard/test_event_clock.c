@@ -1,4 +1,4 @@
-/* The stream's time: partitions out of step and wrong clocks must not shorten or freeze a hold. */
+/* Event time: skewed partitions and wrong clocks must not shorten or freeze a minimum duration. */
 #include "base/rng.h"
 #include "guard/guard.h"
 #include "tests/check.h"
@@ -42,7 +42,8 @@ START_TEST(a_stream_that_really_is_elsewhere_is_followed)
 }
 END_TEST
 
-/* What is a hold of half an hour worth if one list can end it, or stop the clock until tomorrow? */
+/* One list must neither end a minimum duration of half an hour nor stop the clock until tomorrow.
+ */
 START_TEST(a_list_from_this_evening_changes_nothing)
 {
     struct ek_event_clock c = {0};
@@ -90,7 +91,7 @@ START_TEST(a_restored_clock_goes_on)
 }
 END_TEST
 
-/* A clock as it is after its way through a state. */
+/* Return a clock restored from a state. */
 static struct ek_event_clock restarted(const struct ek_event_clock *c, int *rc)
 {
     struct ek_buf bytes;
@@ -180,7 +181,7 @@ START_TEST(time_passes_without_lists)
 }
 END_TEST
 
-/* A state with them could not be read again. */
+/* A state with negative times could not be restored. */
 START_TEST(times_below_zero_count_as_zero)
 {
     struct ek_event_clock c = {0};

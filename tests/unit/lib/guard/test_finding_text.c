@@ -1,4 +1,4 @@
-/* What a finding says to the person on call. */
+/* Sentences of a finding. */
 #include "guard/finding_text.h"
 #include "tests/check.h"
 

@@ -1,10 +1,10 @@
-/* What is accepted as normal in a fleet: said to the decider, in its plan, and so the same at every
- * instance, and for the next decider, until it is taken back. */
+/* Accepted shifts in a fleet: commanded at the leader, published in its plan, equal at every
+ * instance and for the next leader, until reverted. */
 #include "tests/fleet_people.h"
 
 #include <math.h>
 
-enum { SIZE = 1, WARM = 20, ENOUGH = 60 /* ticks in which a fault is found */ };
+enum { SIZE = 1, WARM = 20, ENOUGH = 60 /* reports in which a fault is found */ };
 
 static void cents_in_arm_b(struct fleet *f, int i, struct ek_list *q)
 {
@@ -12,14 +12,14 @@ static void cents_in_arm_b(struct fleet *f, int i, struct ek_list *q)
         stream_scale(q, PRICE, 100);
 }
 
-/* Too little for any of them alone. */
+/* Too small for detection by one instance. */
 static void dearer(struct fleet *f, int i, struct ek_list *q)
 {
     (void)f, (void)i;
     stream_scale(q, PRICE, 1.3);
 }
 
-/* What was accepted, and something else of the same lists. */
+/* The accepted shift and another fault in the same lists. */
 static void cents_and_sizes(struct fleet *f, int i, struct ek_list *q)
 {
     cents_in_arm_b(f, i, q);
@@ -48,7 +48,7 @@ static struct ek_order revert_of(uint64_t version, uint64_t number)
     return w;
 }
 
-/* What the decider has answered to one order. */
+/* Return the leader's reply to one command. */
 static struct ek_fleet_reply *say(struct fleet *f, int decider, const struct ek_order *w,
                                   fleet_fault *harm)
 {
@@ -79,7 +79,7 @@ static const struct ek_level_offsets *normal_of(const struct fleet *f, int i)
     return ek_detector_offsets(f->instance[i].detector);
 }
 
-/* All have the same levels, to the bit, as many as that. */
+/* Check that all instances have the same levels, bit for bit, in that number. */
 static void ck_normal(const struct fleet *f, uint64_t version, int count)
 {
     for (int i = 0; i < f->instances; i++) {
@@ -90,7 +90,7 @@ static void ck_normal(const struct fleet *f, uint64_t version, int count)
     }
 }
 
-/* Nothing is found in a long time, and nothing is done. */
+/* Check a long run without findings and actions. */
 static void ck_quiet(struct fleet *f, fleet_fault *harm)
 {
     int confirmed = f->count[EK_CONFIRMED];
@@ -114,7 +114,7 @@ START_TEST(what_is_accepted_is_normal_at_every_instance)
     ck_normal(f, 1, 1);
     ck_quiet(f, cents_in_arm_b);
     for (int i = 0; i < ENOUGH && f->count[EK_CONFIRMED] == 1; i++)
-        fleet_tick(f, cents_and_sizes); /* nothing else is hidden by it */
+        fleet_tick(f, cents_and_sizes); /* hides no other fault */
     ck_assert_int_eq(f->count[EK_CONFIRMED], 2);
     ck_assert_int_eq(f->last[EK_CONFIRMED].feature, SIZE);
     finish(f);
@@ -143,7 +143,7 @@ START_TEST(the_next_decider_keeps_it_and_takes_it_back)
 {
     struct fleet *f = found(2, cents_in_arm_b);
     fleet_decider(f, 1);
-    fleet_run(f, 2, cents_in_arm_b); /* which it hears */
+    fleet_run(f, 2, cents_in_arm_b); /* received by it */
     accept(f, 0, 1, cents_in_arm_b);
     f->dead[0] = true; /* at once */
     ek_leader_start(f->decider[1], f->clock_ms);
@@ -162,13 +162,13 @@ START_TEST(the_next_decider_keeps_it_and_takes_it_back)
     ck_normal(f, 2, 0);
     ck_assert_int_eq(f->count[EK_CONFIRMED], confirmed + 1);
     ck_assert_int_eq(fleet_plan(f, 0)->count, 1);
-    accept(f, 1, 3, cents_in_arm_b); /* numbers never come again */
+    accept(f, 1, 3, cents_in_arm_b); /* numbers are never reused */
     ck_quiet(f, cents_in_arm_b);
     finish(f);
 }
 END_TEST
 
-/* Each tick of the second comes twice, once in time and once late. */
+/* Duplicates each report of the second instance, in time and late. */
 static int twice(struct fleet *f, int *late)
 {
     late[0] = f->teller == 1 ? 3 : 0;
@@ -182,7 +182,7 @@ START_TEST(what_was_held_against_the_level_before_is_no_evidence_any_more)
     f->fate = twice;
     fleet_run(f, 6, cents_in_arm_b);
     accept(f, 0, 1, cents_in_arm_b);
-    for (int tick = 0; tick < 6; tick++) { /* while such ticks come */
+    for (int tick = 0; tick < 6; tick++) { /* while such reports arrive */
         fleet_tick(f, cents_in_arm_b);
         ck_assert_int_eq(f->count[EK_CONFIRMED], 1);
         ck_assert_int_eq(f->count[EK_DISMISSED], 1);
@@ -192,7 +192,7 @@ START_TEST(what_was_held_against_the_level_before_is_no_evidence_any_more)
 }
 END_TEST
 
-/* One that hears nothing goes on saying what it saw. */
+/* A disconnected instance continues to report its findings. */
 START_TEST(an_instance_that_is_cut_off_brings_nothing_back)
 {
     struct fleet *f = found(3, cents_in_arm_b);
@@ -223,7 +223,7 @@ START_TEST(what_only_all_could_see_can_be_accepted_too)
 }
 END_TEST
 
-/* A tick of each, long enough to suspect something by it. */
+/* A report of each instance, long enough for a suspicion. */
 static void fleet_lists_of_all(struct fleet *f, fleet_fault *harm)
 {
     f->tick_lists = 200;
@@ -239,14 +239,14 @@ static int late(struct fleet *f, int *ticks)
     return 1;
 }
 
-/* Sums of before are on their way when it is accepted: they suspect nothing. */
+/* Sums from before the accept are still in transit: they cause no suspicion. */
 START_TEST(sums_of_before_an_accept_suspect_nothing_after_it)
 {
     struct fleet *f = found(8, dearer);
     struct ek_order w = order_of(EK_DECIDED_ACCEPT, 1);
     w.segment = w.value = NULL;
     f->fate = late;
-    for (int i = 0; i < 8; i++) /* so that it is evidence, as from those who have not heard yet */
+    for (int i = 0; i < 8; i++) /* counts as evidence, as from instances that are not yet updated */
         must(ek_detector_set_fleet_findings(f->instance[i].detector, NULL, 0));
     fleet_lists_of_all(f, dearer);
     f->fate = NULL;
@@ -266,7 +266,7 @@ START_TEST(levels_end_with_the_profile_that_they_were_accepted_under)
     f->world.profile = other;
     fleet_decider(f, 1);
     f->world.profile = old;
-    f->misses[1] = UINT64_MAX; /* ticks of the others are of no use to it */
+    f->misses[1] = UINT64_MAX; /* reports of the others do not reach it */
     accept(f, 0, 1, cents_in_arm_b);
     fleet_run(f, 2, cents_in_arm_b);
     ck_normal(f, 1, 1);
@@ -314,7 +314,7 @@ START_TEST(what_cannot_be_accepted_is_refused_as_by_one_alone)
 }
 END_TEST
 
-/* In their version they are told apart by a number. */
+/* A number identifies each accept within a version. */
 START_TEST(an_order_says_which_accept_it_is_about_and_no_other_does)
 {
     struct fleet *f = start();
@@ -331,7 +331,7 @@ START_TEST(an_order_says_which_accept_it_is_about_and_no_other_does)
 }
 END_TEST
 
-/* Lists of a moment are scored alike by all, so what is normal begins with the plan. */
+/* Lists of one event time are scored alike, so accepted shifts start with the plan. */
 START_TEST(a_list_has_the_levels_of_its_plan)
 {
     struct fleet *f = found(2, cents_in_arm_b);

@@ -1,6 +1,5 @@
-/* One rules file means the same alone and in a fleet: the same lists through one guard, through a
- * fleet of one instance and through a fleet of two that share them get the same findings,
- * incidents, decisions and limits. */
+/* Rules have the same effect with one instance and in a fleet. The same lists through one guard, a
+ * fleet of one and a fleet of two yield the same findings, incidents, decisions and limits. */
 #include "fleet/command_record.h"
 #include "fleet/leader.h"
 #include "guard/guard_fleet.h"
@@ -23,7 +22,7 @@ enum {
     LINE = 160
 };
 
-/* What was reported: each line once, sorted. */
+/* Reported lines, unique and sorted. */
 struct report {
     int count;
     char line[LINES][LINE];
@@ -32,11 +31,11 @@ struct report {
 struct side {
     struct ek_guard *guard[2];
     struct stream stream;
-    struct ek_leader *leader; /* NULL: one guard alone */
+    struct ek_leader *leader; /* NULL: a standalone guard */
     int guards, ticks;
     struct report report;
-    bool limited;   /* when a route begins and ends hangs on the moment: only limits are compared */
-    uint32_t cause; /* of the finding reported last */
+    bool limited;   /* compare only limits, as start and end of a route depend on timing */
+    uint32_t cause; /* of the last finding */
     char place[LINE];
 };
 
@@ -59,7 +58,8 @@ static const char *value_of(const char *segment, const char *value)
     return segment && !value ? EK_SEGMENT_OTHER : value;
 }
 
-/* Members that an incident gets later are in no first report: two findings of it make a line. */
+/* A first report lacks features that join an incident later, so two findings of one incident form a
+ * line. */
 static void add_finding(struct side *s, const struct ek_event_finding *f)
 {
     char line[LINE] = {0}, place[LINE] = {0};
@@ -149,7 +149,7 @@ static void pass(struct side *s, int number, const int *factor)
     struct ek_list *q = stream_next(&s->stream);
     struct ek_buf message;
     ek_buf_init(&message, 0);
-    if (s->ticks > 5 && s->ticks < WARM && number < 2) /* a value without a cell of its own */
+    if (s->ticks > 5 && s->ticks < WARM && number < 2) /* a value without its own segment */
         q->segments[0].value = stream_text("C");
     for (int f = 0; factor && s->stream.arm_b && f < 2; f++)
         stream_scale(q, f, factor[f]);
@@ -187,7 +187,7 @@ static void give(struct side *s, const struct ek_order *o)
     ek_buf_release(&record);
 }
 
-/* The decision on an order is reported with its answer. */
+/* The decision on a command is reported with its reply. */
 static int take_answer(void *context, const void *bytes, size_t length)
 {
     static struct ek_fleet_reply reply;

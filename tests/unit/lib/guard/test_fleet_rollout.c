@@ -1,6 +1,5 @@
-/* A fleet lets a route in step by step, under one plan for all: the same queries everywhere, by
- * what all have tried, and on from where it stood when another decides.
- */
+/* A fleet rolls out a route step by step under one plan: the same queries everywhere, by the
+ * comparisons of all instances, and continued by the next leader. */
 #include "base/buf.h"
 #include "lists/codec.h"
 #include "detect/dedup.h"
@@ -107,7 +106,7 @@ static void hear_events(struct bench *b, int i)
         }
 }
 
-/* A list; whether its query is in the canary of so many hundredths. */
+/* Send a list. Return whether its query is in a canary of that many hundredths of a percent. */
 static int pass(struct bench *b, int i, bool cents)
 {
     struct ek_list *q = stream_next(&b->stream[i]);
@@ -184,7 +183,7 @@ static const struct ek_plan *plan_of(struct bench *b, int i)
     return ek_controller_plan(b->guard[i]->control);
 }
 
-/* In hundredths; 0: no route. */
+/* In hundredths of a percent; 0: no route. */
 static int percent_of(struct bench *b, int i)
 {
     const struct ek_plan *p = plan_of(b, i);
@@ -200,7 +199,7 @@ static void until_percent(struct bench *b, int percent)
         ck_assert_int_eq(percent_of(b, i), percent);
 }
 
-/* One list each, of the same query, which is in the canary on all or on none. */
+/* Check that all instances agree on a query's canary membership, list by list. */
 static void hold_canary(struct bench *b, int percent)
 {
     for (int n = 0; n < 40; n++)
@@ -239,7 +238,7 @@ START_TEST(a_canary_grows_on_all_though_some_values_do_not_wait_for_it)
 }
 END_TEST
 
-/* The lists of one alone would not do: each has 10 a round, of which a fifth is tried. */
+/* One instance has too few lists: 10 a round, of which a fifth is compared. */
 START_TEST(lists_that_others_have_tried_count_for_a_step)
 {
     static struct bench b;
@@ -358,7 +357,7 @@ START_TEST(lists_of_a_value_have_its_mode_on_all)
 }
 END_TEST
 
-/* Nobody has found anything. */
+/* Without any finding. */
 START_TEST(a_pin_of_the_rules_holds_on_all)
 {
     static struct bench b;

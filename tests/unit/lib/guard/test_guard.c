@@ -1,6 +1,5 @@
-/* The guard: untouched bytes where the plan has nothing, routed scores where it has something, and
- * a word about everything that happened.
- */
+/* Guard: output bytes equal the input without a plan, scores are routed under one, and every change
+ * has an event. */
 #include "evenkeel.h"
 
 #include "base/buf.h"
@@ -37,7 +36,7 @@ struct bench {
     int routed, plans, confirmed, limits;
     char *plan;    /* text of the last plan event */
     char *finding; /* of the last confirmed finding */
-    char *limit;   /* of the last limit that was told */
+    char *limit;   /* of the last limit event */
 };
 
 static void setup(struct bench *b, const char *rules, int with_model)
@@ -92,7 +91,7 @@ static void read_events(struct bench *b)
     }
 }
 
-/* One message through the guard. */
+/* Send one message through the guard. */
 static void pass(struct bench *b, struct ek_list *q)
 {
     ek_buf_clear(&b->message);
@@ -106,7 +105,7 @@ static void pass(struct bench *b, struct ek_list *q)
     read_events(b);
 }
 
-/* Lists of which arm B's prices are in cents. */
+/* Run lists with prices in cents in arm B. */
 static void run(struct bench *b, int lists, int faulty)
 {
     for (int i = 0; i < lists; i++) {
@@ -221,7 +220,7 @@ START_TEST(the_route_is_withdrawn_after_recovery_and_hold)
     run(&b, BEFORE, 0);
     run(&b, 400, 1);
     ck_assert_uint_eq(ek_guard_plan_version(b.guard), 1);
-    run(&b, 200, 0); /* a second per list: the hold of 30 s is over as well */
+    run(&b, 200, 0); /* a second per list: the minimum duration of 30 s has passed as well */
     ck_assert_uint_eq(ek_guard_plan_version(b.guard), 2);
     ck_assert_ptr_nonnull(strstr(b.plan, "\"entries\":[]"));
     int before = b.routed;
@@ -231,7 +230,7 @@ START_TEST(the_route_is_withdrawn_after_recovery_and_hold)
 }
 END_TEST
 
-/* The number after "query": in an event. */
+/* Return the number after "query": in an event. */
 static long query_of(const char *event)
 {
     json_t *root = json_loads(event, 0, NULL);
@@ -271,7 +270,8 @@ START_TEST(in_observe_mode_findings_are_told_and_bytes_stay)
 }
 END_TEST
 
-/* The next list; every other item is of source 1, whose prices are in cents when `faulty`. */
+/* Return the next list; every other item is of source 1, whose prices are in cents when `faulty`.
+ */
 static struct ek_list *mixed_list(struct bench *b, int faulty)
 {
     struct ek_list *q = stream_next(&b->stream);
@@ -323,8 +323,8 @@ START_TEST(a_fault_of_one_source_is_routed_where_items_say_theirs_and_nowhere_el
 }
 END_TEST
 
-/* Passes the items [first, first + count) of a list as a part of it. Returns how many lists the
- * watch over model and upstream has compared so far. */
+/* Send the items [first, first + count) of a list as a part. Return the lists that the agreement
+ * watch has compared so far. */
 static uint64_t pass_part(struct bench *b, const struct ek_list *whole, int first, int count)
 {
     struct ek_list part = *whole;
@@ -423,7 +423,7 @@ START_TEST(a_limit_of_routed_features_observes_and_says_so)
 }
 END_TEST
 
-/* Values v0, v1, ... that do not come again: the first `own` get cells. */
+/* Values v0, v1, ... without repetition: the first `own` get segments. */
 static void passing_values(struct bench *b, int cells, int own)
 {
     char value[16];
@@ -504,7 +504,7 @@ START_TEST(an_empty_list_passes)
 }
 END_TEST
 
-/* Price of arm B was in cents and is not any more: the route is held for another hour. */
+/* The price of arm B is correct again; its route is held for another hour. */
 static int64_t begin_hold(struct bench *b)
 {
     setup(b, "version: 1\ndefaults: {mode: enforce, min_duration: 1h}\nsegments: [arm]\n", 1);
@@ -544,7 +544,7 @@ START_TEST(a_clock_that_is_set_neither_ends_a_hold_nor_keeps_it)
 }
 END_TEST
 
-/* As of a worker that takes many lists at a time and a second for each. */
+/* As in a worker with batches and a second per list. */
 START_TEST(lists_that_waited_for_their_turn_make_no_time_pass_twice)
 {
     struct bench b;
@@ -586,8 +586,8 @@ END_TEST
 
 enum { AHEAD = 4 };
 
-/* Lists that were prepared before the first of them was taken, and scored after the last, the
- * latest first; each beside what `alone` makes of it. */
+/* Decode lists before the first update and score them after the last, in reverse order; compare
+ * each with the result of `alone`. */
 static void pass_together(struct bench *b, struct ek_guard *alone, struct ek_context **context,
                           struct ek_buf *message)
 {
@@ -618,7 +618,7 @@ static void pass_together(struct bench *b, struct ek_guard *alone, struct ek_con
     }
 }
 
-/* Two of each of two threads. */
+/* Two contexts of each of two threads. */
 START_TEST(several_contexts_score_each_list_under_the_plan_it_was_taken_under)
 {
     struct bench b;

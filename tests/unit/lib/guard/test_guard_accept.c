@@ -1,4 +1,4 @@
-/* A guard that is told what is normal: its plan, what its model sees, and what it tells. */
+/* Accepted shifts in a guard: its plan, its model inputs, and its events. */
 #include "evenkeel.h"
 
 #include "base/buf.h"
@@ -25,13 +25,12 @@ struct bench {
     struct ek_buf message;
     const void *out;
     size_t length;
-    struct ek_scorer
-        *upstream; /* orders lists as they are before they are changed; NULL: by chance */
+    struct ek_scorer *upstream; /* orders lists before the change; NULL: random */
     int routed, suspected, confirmed, drifted;
     json_t *plan, *decision, *finding; /* the last of each; confirmed */
 };
 
-/* fidelity: whether the model knows how well it agrees with the upstream. */
+/* fidelity: the model has its agreement with upstream. */
 static void setup_with(struct bench *b, bool fidelity)
 {
     struct ek_assets *a = &b->assets;
@@ -95,7 +94,7 @@ static void read_events(struct bench *b)
     }
 }
 
-/* Lists of which arm B has other prices and sizes. */
+/* Run lists with other prices and sizes in arm B. */
 static void run(struct bench *b, int lists, double price, double size)
 {
     for (int i = 0; i < lists; i++) {
@@ -184,7 +183,7 @@ START_TEST(a_reverted_accept_is_found_and_routed_again)
 }
 END_TEST
 
-/* Scores [items] in a message. */
+/* Read the scores [items] of a message. */
 static int scores_in(const struct bench *b, const void *message, size_t length, double *scores)
 {
     struct ek_list q;
@@ -196,8 +195,8 @@ static int scores_in(const struct bench *b, const void *message, size_t length, 
     return items;
 }
 
-/* The model was trained on the old scale, and sees it wherever it scores: here for another feature
- * that is routed. */
+/* The model was trained on the old scale and receives it in every score: here under a route of
+ * another feature. */
 START_TEST(the_model_sees_accepted_values_at_the_scale_it_was_trained_on)
 {
     struct bench b;
@@ -235,7 +234,7 @@ START_TEST(the_model_sees_accepted_values_at_the_scale_it_was_trained_on)
 }
 END_TEST
 
-/* The upstream knows that these are cents. */
+/* Upstream interprets these values as cents. */
 START_TEST(model_and_upstream_agree_on_what_was_accepted)
 {
     struct bench b;
@@ -273,7 +272,7 @@ START_TEST(treatments_are_brought_to_what_is_normal)
 }
 END_TEST
 
-/* Nothing changes, and nothing is told. */
+/* Check that nothing changes and no event is sent. */
 static void ck_refused(struct bench *b, const char *feature, const char *segment, const char *value,
                        const char *author, int code, const char *hint)
 {
@@ -321,7 +320,8 @@ START_TEST(an_instance_of_a_fleet_cannot_be_told_alone)
 }
 END_TEST
 
-/* What all have is in the plan, and nowhere else: the change is found again, for all to accept. */
+/* The fleet's plan replaces local accepted shifts: the change is found again, for the fleet to
+ * accept. */
 START_TEST(what_one_had_accepted_alone_ends_with_the_plan_of_its_fleet)
 {
     static const struct ek_fleet_plan_head head = {
@@ -332,7 +332,8 @@ START_TEST(what_one_had_accepted_alone_ends_with_the_plan_of_its_fleet)
     find_cents(&b);
     accept_arm_b(&b);
     must(ek_guard_join(b.guard, "a", 1, 16, NULL));
-    ck_assert_int_eq(ek_detector_offsets(b.guard->detector)->count, 1); /* nobody has said more */
+    ck_assert_int_eq(ek_detector_offsets(b.guard->detector)->count,
+                     1); /* no other accepted shift */
     ek_buf_init(&record, 0);
     fleet_plan_write(&record, &head, NULL, 0);
     must(ek_guard_receive_plan(b.guard, record.data, record.length, 0, NULL));
@@ -342,7 +343,7 @@ START_TEST(what_one_had_accepted_alone_ends_with_the_plan_of_its_fleet)
 }
 END_TEST
 
-/* As when an instance takes partitions over, whose state knows of another normal. */
+/* As with the state of assigned partitions that has other accepted shifts. */
 START_TEST(a_state_that_is_joined_brings_no_levels_into_a_fleet)
 {
     static const struct ek_fleet_plan_head head = {

@@ -1,4 +1,4 @@
-/* A guard that goes on with other rules, another profile, another model. */
+/* A guard continues with new rules, profile or model. */
 #include "guard/guard_assets.h"
 
 #include "guard/guard_internal.h"
@@ -97,7 +97,7 @@ static void next_message(struct bench *b)
     state_message(&b->shop, &b->assets, &b->message, b->cents ? cents : NULL);
 }
 
-/* Whether the last of them was routed. */
+/* Return whether the last of them was routed. */
 static bool run(struct bench *b, int lists)
 {
     size_t length;
@@ -297,7 +297,7 @@ START_TEST(model_and_profile_of_other_data_are_told)
     ck_assert_int_eq(ek_assets_belong(&b.assets, &e), EK_ESTATE);
     ck_assert_ptr_nonnull(strstr(e.message, "price: the model was trained at a mean of "));
     ck_assert_ptr_nonnull(strstr(e.message, "(x100): make both from the same data"));
-    m->log_sd[0] = 1e30f; /* which never differed in training */
+    m->log_sd[0] = 1e30f; /* constant in training */
     ck_assert_int_eq(ek_assets_belong(&b.assets, &e), EK_OK);
     b.assets.model = NULL;
     ck_assert_int_eq(ek_assets_belong(&b.assets, &e), EK_OK);

@@ -1,4 +1,4 @@
-/* Guards of a fleet: their lists are scored under one plan, which none of them makes. */
+/* Guards of a fleet score their lists under one plan, made by the leader. */
 #include "guard/guard_fleet.h"
 
 #include "base/buf.h"
@@ -100,7 +100,7 @@ static int to_decider(void *context, const void *bytes, size_t length)
     return ek_leader_receive(b->decider, bytes, length, b->clock_ms, NULL);
 }
 
-/* Lists of each, then a tick of the fleet. faulty: how many of the guards have prices in cents. */
+/* Run lists of each guard, then a report. faulty: number of guards with prices in cents. */
 static void run(struct bench *b, int rounds, int faulty)
 {
     for (int round = 0; round < rounds; round++) {
@@ -172,7 +172,7 @@ START_TEST(each_guard_tells_the_findings_of_the_fleet_and_none_of_its_own)
 }
 END_TEST
 
-/* A plan that routes prices of another arm, which no list here had. */
+/* Write a plan that routes prices of an arm without lists here. */
 static void write_plan(struct bench *b, const char *arm)
 {
     struct ek_fleet_plan_head head = {.decider = {"z", 1}, .term = 1, .version = 1};
@@ -217,7 +217,7 @@ START_TEST(the_sketches_of_a_cell_that_a_plan_takes_begin_anew)
 }
 END_TEST
 
-/* Lists of the first guard with prices in cents until it has found something. */
+/* Run lists of the first guard with prices in cents until its finding. */
 static void until_found(struct bench *b)
 {
     for (int n = 0; n < 400 && !ek_guard_has_found(b->guard[0]); n++)
@@ -241,7 +241,7 @@ START_TEST(what_a_guard_finds_reaches_all_between_two_ticks)
             ck_assert_int_eq(
                 ek_guard_receive_plan(b.guard[i], b.record.data, b.record.length, b.clock_ms, NULL),
                 EK_OK);
-        pass(&b, 1, 0); /* tells its events */
+        pass(&b, 1, 0); /* returns its events */
     }
     ck_assert_int_eq(b.confirmed[1], 1);
     teardown(&b);

@@ -1,4 +1,4 @@
-/* The decisions of a guard: as they are told, shown, kept in its state, and joined. */
+/* Decisions of a guard: in events, in the API, in its state, and merged. */
 #include "tests/check.h"
 #include "tests/state_world.h"
 
@@ -41,7 +41,7 @@ static void bench_free(struct bench *b)
     free(b);
 }
 
-/* So many steps of a feature's route. */
+/* Add that many steps of a feature's route. */
 static void decide(struct ek_guard *g, const char *feature, int count)
 {
     for (int i = 0; i < count; i++) {
@@ -58,7 +58,7 @@ static const char *shown(struct bench *b, const struct ek_guard *g, struct ek_hi
     return ek_buf_string(&b->text);
 }
 
-/* The numbers of what is shown, one after the other. */
+/* Return the numbers of the shown decisions. */
 static const char *numbers(struct bench *b, struct ek_history_request w)
 {
     static char all[200];
@@ -156,7 +156,7 @@ static bool is_in(const struct bench *b, const char *key)
     return state_find(&b->store, key) < b->store.count;
 }
 
-/* Also under another profile: what was decided was decided. */
+/* Also under another profile, as decisions are independent of it. */
 START_TEST(decisions_come_back_with_the_state_and_their_numbers_go_on)
 {
     struct bench *b = bench_new();

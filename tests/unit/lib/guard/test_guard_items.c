@@ -1,6 +1,5 @@
-/* A guard whose messages hold one item each: bytes, plans and sketches item by item, findings list
- * by list, and a state that counts nothing twice.
- */
+/* Guard with messages of one item: bytes, plans and sketches per item, findings per list, and a
+ * state without double counts. */
 #include "guard/guard_items.h"
 
 #include "lists/codec.h"
@@ -76,7 +75,7 @@ static void read_events(struct bench *b)
     }
 }
 
-/* Item i of a list through the guard. The clock stands still: messages wait for their turn. */
+/* Send item i of a list through the guard. The clock is fixed while messages are queued. */
 static void pass(struct bench *b, const struct ek_list *q, int i)
 {
     ek_buf_clear(&b->message);
@@ -109,7 +108,7 @@ static struct ek_list *next_faulty(struct bench *b)
     return q;
 }
 
-/* Begins another stream, and gives a list of arm B of it. */
+/* Start another stream, and return a list of its arm B. */
 static struct ek_list *start_beside(const struct bench *b, struct stream *mine)
 {
     struct ek_list *q;
@@ -242,7 +241,7 @@ START_TEST(all_items_of_a_query_get_the_plan_that_its_first_met)
     q->id = stream_text("mine");
     for (int lists = 0; !b.plans && lists < FAULTY; lists++) {
         q->time_ms = 1000 * (int64_t)(b.stream.number - 1);
-        if (lists % 8 == 0) { /* before its time is over, another one: as many items as it takes */
+        if (lists % 8 == 0) { /* a retry before its timeout, with as many items as needed */
             snprintf(mine.id, sizeof mine.id, "mine-%d", lists);
             q->id = stream_text(mine.id);
             pass(&b, q, 0);
@@ -327,7 +326,7 @@ START_TEST(time_that_passes_without_a_message_ends_lists)
 }
 END_TEST
 
-/* As of a worker that takes many messages at a time and a second for each. */
+/* As in a worker with batches and a second per message. */
 START_TEST(items_that_waited_for_their_turn_make_no_time_pass_twice)
 {
     struct bench b;
@@ -363,7 +362,7 @@ START_TEST(a_model_of_lists_wants_the_means_of_the_list)
 }
 END_TEST
 
-/* Saves the guard and puts one in its place that was loaded from what was saved. */
+/* Replace the guard by one restored from its state. */
 static void restart(struct bench *b)
 {
     static struct state_store store;
@@ -399,7 +398,7 @@ START_TEST(a_restart_counts_every_query_and_every_item_once)
     ck_assert_uint_eq(ek_guard_list_count(b.guard), 31);
     ck_assert_uint_eq(items_seen(&b), items + (uint64_t)q->items);
     restart(&b);
-    pass(&b, q, 0); /* of a list that was taken before */
+    pass(&b, q, 0); /* of a list observed before */
     ck_assert_uint_eq(ek_guard_item_counts(b.guard).late, 1);
     ck_assert_uint_eq(ek_guard_list_count(b.guard), 31);
     teardown(&b);

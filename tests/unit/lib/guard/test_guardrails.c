@@ -1,4 +1,4 @@
-/* Canaries that grow, and guardrails that take routes back, through a whole guard. */
+/* Canary steps and rollbacks by guardrails in a complete guard. */
 #include "guard/event_json.h"
 #include "lists/codec.h"
 #include "detect/dedup.h"
@@ -21,7 +21,7 @@ struct scene {
     struct stream stream;
     struct ek_guard *guard;
     struct ek_buf message, events;
-    bool tries; /* each list that wants it */
+    bool tries; /* compares each due list */
 };
 
 #define RULES                                                                                      \
@@ -56,7 +56,7 @@ static void end(struct scene *s)
     ek_assets_release(&s->assets);
 }
 
-/* One list, with prices in cents from BEFORE on, as a message; a list is a second. */
+/* Encode one list per second of event time, with prices in cents from BEFORE on. */
 static void make(struct scene *s, int more_items)
 {
     struct ek_list *q = stream_next(&s->stream);
@@ -69,7 +69,7 @@ static void make(struct scene *s, int more_items)
                      EK_OK);
 }
 
-/* That message; whether it could be scored. */
+/* Take that message. Return whether it could be scored. */
 static bool take(struct scene *s)
 {
     const char *text;
@@ -85,7 +85,7 @@ static bool take(struct scene *s)
     return scored;
 }
 
-/* One list; what became of it. */
+/* Send one list. Return its outcome. */
 static const char *pass(struct scene *s)
 {
     make(s, 0);
@@ -103,7 +103,7 @@ static const struct ek_plan *plan(struct scene *s)
     return ek_controller_plan(s->guard->control);
 }
 
-/* Until there is a route for the price. */
+/* Run until the price is routed. */
 static void find_fault(struct scene *s)
 {
     for (int i = 0; i < ROUTED_WITHIN && !plan(s)->count; i++)
@@ -151,7 +151,7 @@ START_TEST(a_canary_whose_lists_are_not_tried_stays_where_it_is)
 }
 END_TEST
 
-/* Looks at routes come with lists: so many that there was one. */
+/* Routes are evaluated with lists: enough for one evaluation. */
 static bool is_withdrawn(struct scene *s)
 {
     for (int i = 0; i < 80 && rollout(s)->withdrawn == EK_GUARDRAIL_NONE; i++)
@@ -172,8 +172,8 @@ static void assert_withdrawn(struct scene *s, enum ek_guardrail by)
         ck_assert_str_eq(pass(s), "pass");
 }
 
-/* Tells of `lists` more lists of the plan of now, `failed` of which could not be scored, and each
- * took that long. */
+/* Report `lists` more lists of the current plan, `failed` of which could not be scored, with that
+ * latency each. */
 static void tell_acts(struct scene *s, uint32_t lists, uint32_t failed, uint64_t ns)
 {
     struct ek_route_stats a = {.plan = plan(s)->version, .lists = lists, .entries = 1};
@@ -183,7 +183,7 @@ static void tell_acts(struct scene *s, uint32_t lists, uint32_t failed, uint64_t
     ck_assert_int_eq(ek_guard_add_route_stats(s->guard, &a, NULL), EK_OK);
 }
 
-/* How many of so many lists make the lower end of their interval no more than 1%. */
+/* Return the largest number of failures that does not trip the guardrail. */
 static uint32_t just_not(uint32_t lists)
 {
     struct ek_canary c = {.min_lists = 1, .abort_if = {.error_rate = .01}};
@@ -198,7 +198,7 @@ static uint32_t just_not(uint32_t lists)
     return (uint32_t)f.failed - 1;
 }
 
-enum { FED = 100000 }; /* lists: some hundred of the stream change nothing */
+enum { FED = 100000 }; /* lists: a hundred of the stream change little */
 
 START_TEST(lists_that_cannot_be_scored_take_a_route_back)
 {
@@ -218,7 +218,7 @@ START_TEST(lists_that_cannot_be_scored_take_a_route_back)
 }
 END_TEST
 
-/* That word is another one then, and its values are none for us: at each place, or at the last. */
+/* Replaces the key, so that its values are ignored: in each position, or the last. */
 static void misspell(struct ek_buf *message, const char *word, bool each)
 {
     size_t length = strlen(word), found = 0;
@@ -232,8 +232,8 @@ static void misspell(struct ek_buf *message, const char *word, bool each)
 
 enum { FORGED = 400 };
 
-/* Lists that it would act on, if they did not lack what scoring needs, which their producer has in
- * hand: they say nothing of the route, and are not even counted. */
+/* Lists without the required inputs depend on their producer: they are excluded from a route's
+ * statistics. */
 START_TEST(lists_that_lack_what_scoring_needs_say_nothing_of_a_route)
 {
     enum { NO_SCORES, ONE_SCORE, PART, SHAPES };
@@ -260,7 +260,7 @@ START_TEST(lists_that_lack_what_scoring_needs_say_nothing_of_a_route)
 }
 END_TEST
 
-/* Weights of a model that no float holds: its score is infinite, or none. */
+/* Model weights near the float maximum: scores are infinite or NaN. */
 START_TEST(what_the_model_cannot_score_takes_a_route_back)
 {
     struct scene s;
@@ -280,7 +280,7 @@ START_TEST(what_the_model_cannot_score_takes_a_route_back)
 }
 END_TEST
 
-/* Of outputs; half of those that pass become dead letters as well as of those that do not. */
+/* Delivery results; half of the forwarded and of the routed lists are dead-lettered. */
 START_TEST(dead_letters_take_a_route_back_unless_others_are_as_many)
 {
     uint32_t most = just_not(FED);
@@ -329,7 +329,7 @@ START_TEST(lists_that_take_long_in_two_windows_take_a_route_back)
 }
 END_TEST
 
-/* A model at random moves ranks by some two thirds of what can be: 1 is never reached. */
+/* A random model displaces ranks by about two thirds of the maximum: 1 is never reached. */
 START_TEST(ranks_that_move_too_far_take_a_route_back)
 {
     struct scene s;
@@ -398,7 +398,7 @@ START_TEST(a_route_that_was_taken_back_is_recalled_as_it_was_decided)
     ck_assert_uint_eq(told.length, 0);
     assert_withdrawn(&s, EK_GUARDRAIL_RANKS);
     for (int i = 0; i < 50; i++)
-        pass(&s); /* which is later than it was decided */
+        pass(&s); /* later than the decision */
     ck_assert_int_eq(ek_guard_replay_inconsistent(s.guard, keep, &told), EK_OK);
     ck_assert_ptr_nonnull(strstr(ek_buf_string(&told), "\"type\":\"rollback\""));
     ck_assert_ptr_nonnull(strstr(ek_buf_string(&s.events), ek_buf_string(&told)));
@@ -407,7 +407,7 @@ START_TEST(a_route_that_was_taken_back_is_recalled_as_it_was_decided)
 }
 END_TEST
 
-/* Evidence of an earlier life must not take back what comes anew. */
+/* Evidence of an ended route must not roll back its successor. */
 START_TEST(figures_of_a_route_that_ended_are_none_of_the_next)
 {
     struct scene s;

@@ -1,4 +1,4 @@
-/* Hours of a fleet whose instances come and go: what each join takes is given back. */
+/* Hours of a fleet with changing instances: each merge returns its memory. */
 #include "base/alloc.h"
 #include "tests/check.h"
 #include "tests/measure.h"
@@ -7,7 +7,7 @@
 #include <malloc.h>
 #include <pthread.h>
 
-/* What a guard has itself, its windows above all, is there after the first of them. */
+/* The guard's own memory, mostly windows, is allocated after the first merges. */
 enum { SETTLED = 60, JOINS = 240, LISTS = 12 };
 
 static void take_lists(struct bench *b, struct ek_guard *g, int lists)
@@ -18,7 +18,7 @@ static void take_lists(struct bench *b, struct ek_guard *g, int lists)
     }
 }
 
-/* What the heap has handed out; nothing where a sanitizer has one of its own. */
+/* Return the allocated heap bytes; 0 under a sanitizer. */
 static size_t bytes_in_use(void)
 {
     return mallinfo2().uordblks;
@@ -31,7 +31,7 @@ static void fetch_events(struct ek_guard *g)
         ;
 }
 
-/* Another instance has taken some lists and goes; what it kept comes to the one that stays. */
+/* Merge the state of another instance after some lists. */
 static void join(struct bench *b)
 {
     struct ek_guard *other = NULL, *kept = NULL;
@@ -66,7 +66,7 @@ END_TEST
 
 enum { BLOCKS = 4000, BLOCK_BYTES = 10000 };
 
-/* Every second block stays, so that no heap gets shorter by itself. */
+/* Keep every second block, so that the heap cannot shrink from its end. */
 static void *leave_gaps(void *blocks)
 {
     uint8_t **block = blocks;
@@ -88,8 +88,7 @@ START_TEST(what_is_free_in_the_heap_of_another_thread_goes_back_to_the_system)
     ck_assert_int_eq(pthread_join(thread, NULL), 0);
     double before = ek_measure_resident();
     ek_alloc_trim();
-    /* Whole pages of the gaps, of which a block has one at least; a sanitizer keeps them for
-     * itself. */
+    /* Each gap contains a whole page; a sanitizer keeps its memory. */
     if (bytes_in_use())
         ck_assert_double_lt(ek_measure_resident(), before - BLOCKS / 2 * 4096.0);
     for (int i = 1; i < BLOCKS; i += 2) {

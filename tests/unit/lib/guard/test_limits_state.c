@@ -1,6 +1,5 @@
-/* Named limits of the state that a guard writes and reads: at a limit it comes back, beyond it is
- * refused, and the guard goes on as it was.
- */
+/* Named limits of a guard's state: restored up to each limit; rejected above, with the guard
+ * unchanged. */
 #include "base/alloc.h"
 #include "guard/guard_internal.h"
 #include "guard/state.h"
@@ -11,7 +10,7 @@
 
 static const char OBSERVE[] = "version: 1\nsegments: [arm]\n";
 
-/* Keeps the head alone. */
+/* Keep only the header. */
 static int keep_head(void *to, const char *key, const void *bytes, size_t length)
 {
     struct ek_buf *head = to;
@@ -22,7 +21,7 @@ static int keep_head(void *to, const char *key, const void *bytes, size_t length
     return 0;
 }
 
-/* The head that a guard without traffic writes, with a note of so many bytes. */
+/* Save the header of a guard without traffic, with a note of that many bytes. */
 static int save(struct ek_guard *g, int length, struct ek_buf *head, struct ek_error *e)
 {
     char *note = ek_calloc((size_t)length, 1);
@@ -56,9 +55,9 @@ START_TEST(a_state_takes_a_note_of_64_kib_and_is_not_lost_by_a_longer_one)
 }
 END_TEST
 
-static struct ek_buf sound; /* a head as it is written */
+static struct ek_buf sound; /* a valid header */
 
-/* Reads that head with another note, and other records of its index. */
+/* Read that header with another note and another record count. */
 static int read_head(int note, int records, char said[SAID_BYTES])
 {
     struct ek_state_head h = {0}, back = {0};
@@ -92,7 +91,7 @@ static int read_records(int count, char said[SAID_BYTES])
     return read_head(1, count, said);
 }
 
-/* A list of the parts of a state that has one, of so many records. */
+/* Read the index of a state with one part of that many records. */
 static int read_parts(int records, char said[SAID_BYTES])
 {
     struct ek_checkpoint_index l = {0}, back = {0};

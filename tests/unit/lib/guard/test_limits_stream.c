@@ -1,7 +1,5 @@
-/* Named limits that lists can reach: changes that are open, findings and events that nobody
- * fetches, what is kept for people. At a limit nothing is lost; beyond it what goes is counted, and
- * is what the limit says.
- */
+/* Named limits reachable by lists: open changes, unfetched findings and events, retained history.
+ * Up to a limit nothing is lost; above it the loss is counted and is the documented part. */
 #include "base/alloc.h"
 #include "daemon/views/event_log.h"
 #include "detect/detector_internal.h"
@@ -19,8 +17,8 @@
 enum { TRAINING = 800, WIDE_ITEMS = 6, FAULTY_LISTS = 20, HEALTHY_LISTS = 400 };
 static const char OBSERVE[] = "version: 1\nsegments: [arm]\n";
 
-/* Lists of one feature more than changes may be open, of which the first `faulty` are in cents,
- * but for the first `well` of them. */
+/* Lists with one feature more than the limit of open changes. The first `faulty` are in cents,
+ * except the first `well` of them. */
 struct wide {
     struct ek_manifest *manifest;
     struct ek_profile *profile;
@@ -44,7 +42,7 @@ static const struct ek_list *wide_next(struct wide *w)
         q->x[i] = (float)(factor * exp(3 + .3 * ek_rng_normal(&w->rng)));
     }
     for (int i = 0; i < WIDE_ITEMS; i++)
-        q->item_id[i] = q->id; /* else it would be the same list again */
+        q->item_id[i] = q->id; /* otherwise a duplicate list */
     return q;
 }
 
@@ -119,7 +117,7 @@ START_TEST(of_1025_changes_the_last_is_told_when_another_one_has_ended)
 }
 END_TEST
 
-/* A fault comes when all but one of the places are taken. */
+/* A fault starts when all but one of the slots are taken. */
 START_TEST(of_findings_that_nobody_fetches_the_newest_4096_are_kept_and_the_others_counted)
 {
     struct stream_world w;
@@ -176,7 +174,7 @@ START_TEST(people_see_1024_open_findings_and_of_more_the_newest)
         finding(j, i, "confirmed");
     ck_assert_uint_eq(ek_event_log_open(j), EK_EVENT_LOG_FINDINGS_MAX);
     ck_assert(is_open(j, 1));
-    finding(j, 1, "updated"); /* is there, and takes no place */
+    finding(j, 1, "updated"); /* already present, uses no slot */
     ck_assert(is_open(j, 1) && is_open(j, 2));
     finding(j, EK_EVENT_LOG_FINDINGS_MAX + 1, "confirmed");
     ck_assert_uint_eq(ek_event_log_open(j), EK_EVENT_LOG_FINDINGS_MAX);
@@ -187,7 +185,7 @@ START_TEST(people_see_1024_open_findings_and_of_more_the_newest)
 }
 END_TEST
 
-/* A guard that was told `count` events of so many bytes; how many are left, and the first. */
+/* Add `count` events of that many bytes to a guard. Return the remaining number and the first. */
 static int events_left(struct ek_guard *g, int count, size_t bytes, uint64_t *lost)
 {
     struct ek_buf event;
@@ -205,8 +203,7 @@ static int events_left(struct ek_guard *g, int count, size_t bytes, uint64_t *lo
     }
     *lost = g->beyond.count[EK_BOUND_EVENTS] - before;
     for (; ek_guard_next_event(g, &text); left++)
-        ck_assert_int_eq(strtol(text, NULL, 10),
-                         (int)*lost + left); /* the oldest are lost, and no other */
+        ck_assert_int_eq(strtol(text, NULL, 10), (int)*lost + left); /* only the oldest are lost */
     ek_buf_release(&event);
     return left;
 }
@@ -265,7 +262,7 @@ START_TEST(the_event_of_a_full_plan_fits_with_the_longest_names_there_are)
     ck_assert_uint_le(event->bytes, EK_EVENT_BYTES_MAX);
     ck_assert_int_eq(ek_event_json(event, &out), EK_OK);
     ek_free(event);
-    /* and where the dimension and the feature have names as long, too */
+    /* with dimension and feature names of maximum length */
     ck_assert_uint_le(out.length + (size_t)EK_PLAN_MAX * 6 * 2 * EK_NAME_BYTES_MAX,
                       EK_EVENT_BYTES_MAX);
     ek_buf_release(&out);

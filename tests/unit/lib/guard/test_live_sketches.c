@@ -1,4 +1,4 @@
-/* Live sketches: what is said of a feature is what came, in its cell, in its span of the stream. */
+/* Live sketches equal the observed values of each segment and time span. */
 #include "base/buf.h"
 #include "detect/cells.h"
 #include "guard/live_sketches.h"
@@ -32,7 +32,8 @@ static void teardown(struct bench *b)
     stream_world_end(&b->world);
 }
 
-/* That many lists at that minute, prices times `factor` in arm B. Returns how many are of arm B. */
+/* Run that many lists at that minute, prices times `factor` in arm B. Return the number of arm B.
+ */
 static int run(struct bench *b, int lists, int64_t minute, double factor)
 {
     int of_b = 0;
@@ -105,7 +106,7 @@ START_TEST(a_fault_of_an_arm_stands_in_the_cell_of_the_arm)
 }
 END_TEST
 
-/* Beside training at the accepted scale; the cells that have such lists among others say so. */
+/* Compared with training at the accepted scale; segments that contain such lists are marked. */
 START_TEST(an_accepted_level_is_what_figures_are_beside)
 {
     struct bench b;

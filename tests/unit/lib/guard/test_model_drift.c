@@ -1,5 +1,4 @@
-/* The watch over model and upstream: which lists it takes, what it tells and when, and what it
- * leaves alone. */
+/* Agreement watch: list selection, events, and healthy variation. */
 #include "base/alloc.h"
 #include "serve/agreement_watch.h"
 
@@ -24,10 +23,10 @@ struct scene {
     struct ek_rng rng;
     struct ek_list query;
     double student[ITEMS];
-    uint64_t number; /* of queries; the watch sees them all */
+    uint64_t number; /* of queries; the watch compares all */
 };
 
-/* Upstream scores are the student's plus noise of that size. */
+/* Upstream scores are the model's plus noise of that size. */
 static void draw(struct scene *s, double noise)
 {
     for (int i = 0; i < ITEMS; i++) {
@@ -36,7 +35,7 @@ static void draw(struct scene *s, double noise)
     }
 }
 
-/* Lists until the state changes; -1 when it does not within `most`. */
+/* Return the lists until the state changes, or -1 if it does not within `most`. */
 static int compare(struct scene *s, double noise, int most)
 {
     for (int i = 0; i < most; i++) {
@@ -58,7 +57,7 @@ static struct ek_agreement_view view(const struct scene *s)
     return v;
 }
 
-/* A watch whose model was measured on 400 lists with that noise. known: whether it says so. */
+/* Create a watch for a model measured on 400 lists with that noise. known: the model stores it. */
 static void begin(struct scene *s, double noise, bool known)
 {
     char path[] = "/tmp/ek-drift-XXXXXX";
@@ -167,17 +166,17 @@ START_TEST(a_drift_is_told_with_its_begin_and_so_is_its_end)
     ck_assert_uint_ge(v.since_query, 490);
     ck_assert_uint_le(v.since_query, 515);
     ck_assert(v.now[EK_AGREEMENT_TAU] < v.least[EK_AGREEMENT_TAU]);
-    ck_assert_int_eq(compare(&s, 1, 2000), -1); /* said once */
+    ck_assert_int_eq(compare(&s, 1, 2000), -1); /* reported once */
     int back = compare(&s, .2, 2000);
     ck_assert_int_ge(back, EK_AGREEMENT_WINDOW / 4);
     ck_assert_int_le(back, 4 * EK_AGREEMENT_WINDOW);
     ck_assert_int_eq(view(&s).state, EK_AGREEMENT_HOLDS);
-    ck_assert_int_ge(compare(&s, 1, 300), 0); /* and again, when it comes again */
+    ck_assert_int_ge(compare(&s, 1, 300), 0); /* reported again on recurrence */
     end(&s);
 }
 END_TEST
 
-/* Pairs keep their order but for the first place: tau hardly moves. */
+/* Pairs keep their order except for the first place: tau hardly changes. */
 START_TEST(another_first_item_alone_is_told)
 {
     struct scene s;
@@ -313,7 +312,7 @@ START_TEST(a_finding_concerns_the_lists_of_its_cell_until_it_is_over)
     f.state = EK_DISMISSED;
     ek_open_findings_follow(&o, &f);
     ck_assert(!ek_open_findings_match(&o, all, 2));
-    ek_open_findings_follow(&o, &f); /* one that nobody heard of */
+    ek_open_findings_follow(&o, &f); /* one that was never reported */
     ck_assert_int_eq(o.count, 0);
 }
 END_TEST

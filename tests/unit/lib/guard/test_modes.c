@@ -1,4 +1,4 @@
-/* Modes, as messages meet them: whose bytes stay, whose scores change, and what is said of it. */
+/* Modes: unchanged bytes, changed scores, and their events. */
 #include "lists/codec.h"
 #include "detect/dedup.h"
 #include "evenkeel.h"
@@ -19,7 +19,7 @@ struct bench {
     struct stream stream;
     struct ek_buf message;
     enum ek_feature_encoding encoding;
-    int confirmed, said[5]; /* lists or items by word */
+    int confirmed, said[5]; /* lists or items by outcome */
     char plan[1000];
 };
 
@@ -52,7 +52,7 @@ static void read_events(struct bench *b)
     }
 }
 
-/* The message in `message` through the guard; whether it came out as it came. */
+/* Send `message` through the guard. Return whether it came out unchanged. */
 static bool passes(struct bench *b)
 {
     size_t length;
@@ -86,7 +86,7 @@ static void put(struct bench *b, const struct ek_list *q, int item)
     ck_assert_int_eq(rc, EK_OK);
 }
 
-/* All of it comes out with the bytes it came with. */
+/* Check that every output equals its input. */
 static void assert_untouched(const char *rules, enum ek_feature_encoding encoding, bool items,
                              bool shadow)
 {
@@ -120,7 +120,7 @@ START_TEST(in_shadow_and_observe_bytes_are_those_that_came)
 }
 END_TEST
 
-/* The header is the list's: which queries they are follows from their ids alone. */
+/* The header is per list; membership depends only on the query ids. */
 START_TEST(a_canary_acts_on_the_queries_of_its_buckets_and_no_others)
 {
     static const char rules[] =
@@ -146,7 +146,7 @@ START_TEST(a_canary_acts_on_the_queries_of_its_buckets_and_no_others)
 }
 END_TEST
 
-/* The fault is of all traffic; the rules say more of arm B. */
+/* The fault affects all traffic; the rules set another mode for arm B. */
 START_TEST(lists_of_a_segment_have_its_mode)
 {
     static const char rules[] =

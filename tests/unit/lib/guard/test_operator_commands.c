@@ -1,4 +1,4 @@
-/* What people and rules pin, and the pause: what it does to lists, what is told, and the state. */
+/* Pins of operators and rules, and the pause: their effect on lists, events and state. */
 #include "tests/check.h"
 #include "tests/guard_model.h"
 #include "tests/state_world.h"
@@ -22,12 +22,12 @@ struct bench {
     struct stream stream;
     struct ek_buf message;
     struct state_store store;
-    double price;     /* of arm B, over what is normal */
+    double price;     /* of arm B, relative to training */
     int routed[2];    /* lists of arm A, of arm B */
     int paused;       /* lists */
-    char *decided[9]; /* events, the first of them */
+    char *decided[9]; /* the first events */
     int decisions;
-    char found[1500], plan[1500]; /* the last events of these */
+    char found[1500], plan[1500]; /* the last such events */
 };
 
 static struct ek_rules *rules_of(const struct ek_manifest *m, const char *text)
@@ -51,7 +51,7 @@ static struct bench *bench_with(const char *rules, int cells, bool model)
     must(ek_codec_new(&a->codec, a->manifest, NULL, NULL, NULL));
     must(ek_guard_new(&b->guard, a, NULL));
     stream_start(&b->stream, 21);
-    b->stream.number = 1000; /* seconds: a stream that has a time */
+    b->stream.number = 1000; /* seconds: a stream with event time */
     ek_buf_init(&b->message, 0);
     b->price = 1;
     return b;
@@ -93,7 +93,7 @@ static void read_events(struct bench *b)
     }
 }
 
-/* A list a second. */
+/* Run a list per second. */
 static void run(struct bench *b, int lists)
 {
     size_t length;
@@ -132,7 +132,7 @@ static void unpin(struct bench *b, const char *value)
     read_events(b);
 }
 
-/* Of the lists since it was last asked, whether all of an arm were routed, or none. */
+/* Check that all or none of an arm's lists since the last call were routed. */
 static void ck_routed(struct bench *b, bool a, bool b_too)
 {
     forget(b);
@@ -150,7 +150,7 @@ static void ck_decided(const struct bench *b, int number, const char *part)
                   b->decided[number]);
 }
 
-/* Whatever the mode. */
+/* In any mode. */
 START_TEST(a_pin_of_a_person_acts_from_the_next_list_on)
 {
     struct bench *b = bench_of(OBSERVE);
@@ -251,7 +251,7 @@ START_TEST(a_pin_of_the_rules_routes_from_the_first_list_on)
 }
 END_TEST
 
-/* One of them was over before the first list: that is no news. */
+/* One of them expired before the first list: it has no event. */
 START_TEST(pins_of_the_rules_run_out_too)
 {
     struct bench *b = bench_of(PINNED);
@@ -286,7 +286,7 @@ START_TEST(a_pin_of_a_person_goes_before_one_of_the_rules)
 }
 END_TEST
 
-/* Nothing changes, and nothing is told. */
+/* Check that nothing changes and no event is sent. */
 static void ck_refused(struct bench *b, int rc, int code, const struct ek_error *e,
                        const char *hint)
 {
@@ -390,7 +390,7 @@ START_TEST(an_instance_of_a_fleet_cannot_be_pinned_alone)
     ck_refused(b, rc, EK_ESTATE, &e, "an instance of a fleet carries out no order alone");
     must(ek_guard_pause(b->guard, "ana", NULL, &e));
     bench_free(b);
-    b = bench_of(PINNED); /* those of the rules hold for all */
+    b = bench_of(PINNED); /* pins of the rules always apply */
     must(ek_guard_join(b->guard, "a", 1, 16, &e));
     bench_free(b);
 }
@@ -414,7 +414,7 @@ START_TEST(while_it_is_paused_every_list_passes_as_it_came)
     ck_routed(b, false, true);
     forget(b);
     pause(b, true);
-    pause(b, true); /* the first word stands */
+    pause(b, true); /* the first reason is kept */
     ck_assert_int_eq(b->decisions, 1);
     ck_decided(b, 0, "\"type\":\"pause\",\"actor\":\"ana\",\"plan\":{\"before\":1,\"after\":2}");
     run(b, 100);
@@ -502,7 +502,7 @@ static void ck_pins(struct bench *b, const char *want)
     ek_buf_release(&out);
 }
 
-/* One of the rules that has run out, or that a person has overruled, is not in force. */
+/* An expired pin, or one overridden by an operator, is not active. */
 START_TEST(the_pins_in_force_are_shown)
 {
     static const char of_rules[] = "{\"feature\":\"size\",\"segment\":{\"arm\":\"B\"},\"action\":"
@@ -532,7 +532,7 @@ START_TEST(the_pins_in_force_are_shown)
 }
 END_TEST
 
-/* Another guard with its state. */
+/* Return another guard restored from its state. */
 static struct ek_guard *again(struct bench *b)
 {
     struct ek_guard *g = NULL;
@@ -577,7 +577,7 @@ START_TEST(pins_and_a_pause_come_back_with_the_state)
 }
 END_TEST
 
-/* Under another profile all else begins anew. */
+/* Under another profile all other state restarts. */
 START_TEST(a_pause_outlives_the_profile)
 {
     struct bench *b = bench_of(OBSERVE);
@@ -622,7 +622,7 @@ START_TEST(pins_and_a_pause_go_to_a_guard_that_is_joined)
     ck_assert_int_eq(b->paused, 5);
     pause(b, false);
     ck_routed(b, false, true);
-    unpin(b, NULL); /* that of the one it was joined to stayed */
+    unpin(b, NULL); /* that of the surviving guard stays */
     unpin(b, "C");
     unpin(b, "A");
     unpin(b, "B");

@@ -1,4 +1,4 @@
-/* What a route has to earn: lists that show the fault pay for those that it acts on. */
+/* Route budget: lists that show the fault earn the lists that a route may affect. */
 #include "base/rng.h"
 #include "base/serialize.h"
 #include "detect/fault_membership.h"
@@ -15,7 +15,7 @@
 
 enum { EPISODE = 7, MINUTE = 60000 };
 
-/* One feature, all traffic; the detector is made up. */
+/* One feature, all traffic, a simulated detector. */
 struct scene {
     struct ek_manifest *manifest;
     struct ek_rules *rules;
@@ -55,7 +55,7 @@ static int dimension_of(void *context, int cell)
     return -1;
 }
 
-/* counts: it has lists to count. */
+/* counts: the controller has lists to count. */
 static struct ek_controller *new_control(struct scene *s, bool counts)
 {
     struct ek_controller *c;
@@ -97,7 +97,7 @@ static void settle(struct scene *s)
     must(ek_controller_update(s->control, s->now, s->query, &changed));
 }
 
-/* What the rules make of it. */
+/* Return the action of the rules. */
 static enum ek_action found(struct scene *s, enum ek_finding_state state, int passing)
 {
     struct ek_finding f = {.state = state,
@@ -115,7 +115,7 @@ static enum ek_action found(struct scene *s, enum ek_finding_state state, int pa
     return ek_controller_decide(s->control, &f).treatment.action;
 }
 
-/* Lists until the route is gone, `most` at most; each is a second later. */
+/* Return the lists until the route ends, at most `most`; each is a second later. */
 static int lists(struct scene *s, int most)
 {
     struct ek_treatment treatment[2][8];
@@ -167,7 +167,7 @@ START_TEST(a_route_acts_on_as_many_lists_as_its_fault_has_earned)
 }
 END_TEST
 
-/* One list after another of which a share has the fault; how often the route ended. */
+/* Run lists of which a fraction has the fault. Return how often the route ended. */
 static int walk(struct scene *s, struct ek_rng *rng, double share, int *acted)
 {
     const struct ek_plan_routing none = {.desired = 0};
@@ -187,7 +187,7 @@ static int walk(struct scene *s, struct ek_rng *rng, double share, int *acted)
     return ended;
 }
 
-/* The account is a walk: as many lists as this in hand are chance's no more. */
+/* The budget is a random walk: this reserve is beyond chance. */
 START_TEST(a_fault_in_well_more_than_act_share_of_the_lists_never_spends_all)
 {
     struct ek_rng rng;
@@ -324,12 +324,12 @@ START_TEST(an_account_is_kept_under_manual_for_rules_that_let_routes_end)
     s.membership = 0;
     ck_assert_int_eq(lists(&s, 2000), 2000);
     give_rules(&s, RULES);
-    ck_assert_int_eq(lists(&s, 1000), 1); /* it was spent long ago */
+    ck_assert_int_eq(lists(&s, 1000), 1); /* it was used up long ago */
     end(&s);
 }
 END_TEST
 
-/* Lists until there is a route of an arm's; how many had the fault. */
+/* Run lists until an arm is routed. Return the number of faulty ones. */
 static int route(struct shop *shop, const struct ek_assets *a, struct ek_guard *g, bool arm_b)
 {
     struct ek_buf message;
@@ -362,14 +362,14 @@ START_TEST(the_list_that_begins_a_route_earns_once)
     must(ek_guard_new(&g, &a, NULL));
     int faulty = route(&shop, &a, g, true);
     const struct ek_rollout *r = ek_controller_memory(g->control).rollouts->one;
-    ck_assert_double_eq_tol(r->credit, 20 * faulty - 1, 10); /* and takes one */
+    ck_assert_double_eq_tol(r->credit, 20 * faulty - 1, 10); /* and uses one */
     ek_guard_free(g);
     shop_close(&shop);
     ek_assets_release(&a);
 }
 END_TEST
 
-/* Both have numbered their changes from 1. */
+/* Both number their changes from 1. */
 START_TEST(a_route_earns_on_when_joining_guards_gives_its_change_another_number)
 {
     struct ek_assets a;

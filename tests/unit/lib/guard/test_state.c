@@ -1,4 +1,4 @@
-/* The state of a guard: what is written, what is refused, and what two guards make together. */
+/* Guard state: written records, rejected records, and merged guards. */
 #include "guard/event_json.h"
 #include "tests/check.h"
 #include "tests/state_bench.h"
@@ -13,13 +13,13 @@
 
 enum { CELLS_OF_A_LIST = 3 };
 
-/* The message at hand. */
+/* Observe the current message. */
 static void observe(const struct bench *b, struct ek_guard *g)
 {
     ck_assert_int_eq(ek_guard_observe(g, b->message.data, b->message.length, 0, NULL), EK_OK);
 }
 
-/* Lists of which from FAULT_FROM on arm B has prices in cents. */
+/* Run lists of which arm B has prices in cents from FAULT_FROM on. */
 static void run_guard(struct bench *b, struct ek_guard *g, int lists)
 {
     for (int i = 0; i < lists; i++) {
@@ -40,7 +40,7 @@ static struct bench *bench_of(int lists)
     return b;
 }
 
-/* Puts and deletes of the store are those of this base. */
+/* Puts and deletes of the store count from this checkpoint. */
 static void save(struct bench *b, int whole)
 {
     b->store.puts = b->store.deletes = 0;
@@ -48,7 +48,7 @@ static void save(struct bench *b, int whole)
     ck_assert_int_eq(ek_guard_save(b->guard, whole, "here", 4, state_put, &b->store, NULL), EK_OK);
 }
 
-/* NULL when it is refused. */
+/* Return NULL on rejection. */
 static struct ek_guard *load(struct ek_state *state, const struct ek_assets *assets,
                              enum ek_restore_result *fit)
 {
@@ -116,7 +116,7 @@ START_TEST(after_one_list_what_that_has_touched_is_written)
 }
 END_TEST
 
-/* 64 rows of 500 features are more than a record may have. */
+/* 64 rows of 500 features exceed the size of a record. */
 START_TEST(a_large_part_is_cut_into_records)
 {
     enum { FEATURES = 500, LISTS = 70, ITEMS = 4, OWN_BYTES = 256 };
@@ -266,7 +266,7 @@ START_TEST(another_manifest_and_another_version_are_refused_each_by_its_word)
 }
 END_TEST
 
-/* Number of the cell of a value, -1: none. */
+/* Return the cell of a value, -1: none. */
 static int cell_of(const struct ek_guard *g, const char *dimension, const char *value)
 {
     const struct ek_cells *c = ek_detector_registry(g->detector);
@@ -279,7 +279,7 @@ static int cell_of(const struct ek_guard *g, const char *dimension, const char *
     return -1;
 }
 
-/* What the sketches say of a feature, since the start. Returns its lists. */
+/* Check the live sketches of a feature since the start. Return its lists. */
 static uint64_t ck_counts(const struct ek_guard *g, int cell, int feature, struct ek_buf *out)
 {
     struct ek_sketch *s;
@@ -303,7 +303,7 @@ static void ck_same_sketches(const struct ek_guard *a, int cell, const struct ek
     }
 }
 
-/* What sketches take, which counts as what is held against the most they may. */
+/* Check that the accounted size of sketches equals their size. Return it. */
 static size_t ck_weighed(const struct ek_guard *g)
 {
     size_t sum = 0;
@@ -381,7 +381,7 @@ START_TEST(with_other_segments_and_windows_what_still_has_a_name_is_kept)
 }
 END_TEST
 
-/* A list that is looked at gets what it would have got, and nothing remembers it. */
+/* A peeked list is treated normally and leaves no state. */
 START_TEST(a_list_that_is_looked_at_is_treated_and_not_counted)
 {
     struct bench *b = bench_of(600);
@@ -412,7 +412,8 @@ START_TEST(a_list_that_is_looked_at_is_treated_and_not_counted)
 }
 END_TEST
 
-/* One stream through the guard, and shared out among two: the second gets one list in so many. */
+/* Run one stream through the guard and distributed over two: the second gets one list in `one_in`.
+ */
 static void share_out(struct bench *b, struct ek_guard *part[2], int lists, uint64_t one_in)
 {
     struct ek_rng r;
@@ -460,7 +461,7 @@ static int count_events(struct ek_guard *g, const char *text)
     return found;
 }
 
-/* Lists through a guard. Returns how many of its events have this text. */
+/* Run lists through a guard. Return the number of events with this text. */
 static int run_on(struct bench *b, struct ek_guard *g, int lists, shop_change *change,
                   const char *text)
 {
@@ -536,7 +537,7 @@ START_TEST(a_change_that_another_guard_has_open_goes_on_here)
 }
 END_TEST
 
-/* Both have found it: there is one of it afterwards. */
+/* Both have found it: the merge has it once. */
 START_TEST(a_change_that_both_have_found_is_one)
 {
     struct bench *b = bench_of(400);
@@ -557,7 +558,7 @@ START_TEST(a_change_that_both_have_found_is_one)
 }
 END_TEST
 
-/* Of a list in both: shares, times and levels. */
+/* Check a list in both: fractions, times and levels. */
 static void ck_same_row(const struct ek_detector *a, const struct ek_detector *b, uint64_t row)
 {
     ck_assert_int_eq(ek_history_row(a->history, row)->time_ms,
@@ -569,7 +570,7 @@ static void ck_same_row(const struct ek_detector *a, const struct ek_detector *b
     }
 }
 
-/* More lists than are remembered. */
+/* More lists than the history keeps. */
 START_TEST(two_guards_together_remember_the_lists_that_one_would)
 {
     enum { LISTS = EK_HISTORY + 900 };
@@ -588,7 +589,7 @@ START_TEST(two_guards_together_remember_the_lists_that_one_would)
 }
 END_TEST
 
-/* 150 lists, a price in cents in arm B that is routed. */
+/* 150 lists, a routed price in cents in arm B. */
 START_TEST(the_golden_file_is_what_this_version_writes)
 {
     struct bench *b = bench_of(150);

@@ -1,4 +1,4 @@
-/* What was accepted in the state of a guard, and where two guards become one. */
+/* Accepted shifts in a guard's state and in merged guards. */
 #include "tests/check.h"
 #include "tests/state_bench.h"
 #include "tests/state_capture.h"
@@ -8,8 +8,7 @@
 
 enum { FOUND = 400, PRICE = 0 };
 
-/* Lists of which arm B has prices in cents. Returns how many changes were suspected of the price.
- */
+/* Run lists of which arm B has prices in cents. Return the suspected changes of the price. */
 static int run(struct bench *b, struct ek_guard *g, int lists)
 {
     const char *event;
@@ -78,7 +77,7 @@ START_TEST(a_guard_that_nobody_told_anything_writes_no_part_of_it)
 }
 END_TEST
 
-/* Rows that were written before are written again. */
+/* Earlier rows are written again. */
 START_TEST(what_was_accepted_comes_back_with_the_state)
 {
     struct bench *b = bench_of(FOUND);
@@ -117,7 +116,7 @@ START_TEST(with_another_profile_nothing_is_accepted)
 }
 END_TEST
 
-/* Two guards that have found it, each by its own lists. */
+/* Return a guard with the same finding from other lists. */
 static struct ek_guard *another(struct bench *b, uint64_t seed)
 {
     struct ek_guard *other;
@@ -128,7 +127,7 @@ static struct ek_guard *another(struct bench *b, uint64_t seed)
     return other;
 }
 
-/* Rows of arm B at the level of cents, as the detector sees them. */
+/* Return the rows of arm B at the level of cents, as the detector has them. */
 static int far_rows(const struct ek_guard *g)
 {
     const struct ek_detector *d = g->detector;
@@ -146,7 +145,7 @@ static void ck_joined(struct bench *b, struct ek_guard *into, struct ek_guard *f
     ck_assert_int_eq(into->open.count, 0);
     ck_assert_int_le(far_rows(into), 4);
     ck_assert_int_eq(run(b, into, 1000), 0);
-    ck_assert_int_eq(ek_controller_plan(into->control)->count, 0); /* holds are over */
+    ck_assert_int_eq(ek_controller_plan(into->control)->count, 0); /* minimum durations are over */
 }
 
 START_TEST(an_accept_of_one_guard_holds_for_what_both_have_seen)
@@ -174,7 +173,7 @@ START_TEST(an_accept_that_both_guards_have_is_one)
 }
 END_TEST
 
-/* One that has never seen the value gets a cell for it, and what is joined can be saved. */
+/* The merge creates a cell for an unknown value, and its result can be saved. */
 START_TEST(an_accept_goes_to_a_guard_that_knows_nothing_of_its_segment)
 {
     struct bench *b = bench_of(FOUND);
@@ -198,7 +197,7 @@ START_TEST(an_accept_goes_to_a_guard_that_knows_nothing_of_its_segment)
 }
 END_TEST
 
-/* 150 lists, a price in cents in arm B, which was accepted. */
+/* 150 lists, an accepted price in cents in arm B. */
 START_TEST(the_golden_file_is_what_this_version_writes)
 {
     struct bench *b = bench_of(150);

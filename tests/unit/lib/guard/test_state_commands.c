@@ -1,4 +1,4 @@
-/* What people have said in the state of a guard: the golden file of it. */
+/* Operator commands in a guard's state: the golden file. */
 #include "tests/check.h"
 #include "tests/state_bench.h"
 #include "tests/state_capture.h"
@@ -57,7 +57,7 @@ static void pins_of(const struct ek_guard *g, struct ek_buf *out)
     must(ek_guard_pins_json(g, out));
 }
 
-/* As it is where a profile is made anew: what people have settled is not of the numbers. */
+/* Restore under a new profile: operator commands are independent of it. */
 static struct ek_guard *load_other(struct bench *b, const char *rules, struct ek_assets *other)
 {
     struct ek_guard *g = NULL;

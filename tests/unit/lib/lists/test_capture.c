@@ -1,5 +1,4 @@
-/* Captures: what was written is read, a bare stream of messages too, and what is broken is named.
- */
+/* Captures read back equal, also a bare stream of messages; damage is identified. */
 #include "base/alloc.h"
 #include "base/file.h"
 #include "lists/capture.h"

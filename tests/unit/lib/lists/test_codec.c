@@ -1,4 +1,4 @@
-/* Messages: what is read, what is refused with which words, what patching leaves alone. */
+/* Messages: decoding, error messages, and patches that change only scores. */
 #include "tests/check.h"
 #include "tests/reading_pack.h"
 
@@ -169,7 +169,8 @@ START_TEST(a_part_of_a_list_tells_of_the_whole)
         "{list_items: 20, log_means: [4.25], query_features: [1], items: [{features: [1, 2]}]}");
     ck_assert(b.q.items == 1 && b.q.list_items == 20);
     ck_assert(b.q.has_log_means && b.q.log_mean[0] == 4.25);
-    ck_assert_double_eq_tol((double)b.q.query[1], log(20), 1e-6); /* log_list_size is the whole's */
+    ck_assert_double_eq_tol((double)b.q.query[1], log(20),
+                            1e-6); /* log_list_size of the whole list */
     accepts(
         &b,
         "{query_features: [1], items: [{features: [1, 2]}], log_means: [nil], list_items: nil}");
@@ -518,7 +519,7 @@ START_TEST(a_list_decoded_into_twice_keeps_nothing_of_the_first)
 }
 END_TEST
 
-/* Reads a list whose values count up, its bytes in b->message; returns what reading says. */
+/* Decode a list of ascending values, stored in b->message. Return the result. */
 static int read_large(struct reading *b, int items, enum ek_feature_encoding encoding)
 {
     struct ek_list list;

@@ -1,6 +1,5 @@
-/* Rows of one kind of elements: every instruction set reads the same values and stops at the same
- * one.
- */
+/* Rows of one element type: every instruction set decodes the same values and stops at the same
+ * element. */
 #include "base/alloc.h"
 #include "base/rng.h"
 #include "lists/codec_internal.h"
@@ -17,7 +16,7 @@ struct row {
     size_t length, count;
 };
 
-/* A row of elements of one tag, with nil and with other bytes at some of them. */
+/* Make a row of elements of one tag, some of them nil or other bytes. */
 static void make_row(struct row *row, struct ek_rng *r, uint8_t tag, unsigned other_per_mille)
 {
     size_t payload = tag == EK_TAG_FLOAT64 ? 8 : 4;
@@ -33,7 +32,7 @@ static void make_row(struct row *row, struct ek_rng *r, uint8_t tag, unsigned ot
     }
 }
 
-/* What a reader should say: element by element. */
+/* Return the expected result, element by element. */
 static size_t expected(const struct row *row, enum ek_wire_kind real, float *out, size_t *bytes)
 {
     struct ek_wire w = {row->bytes, row->bytes, row->bytes + row->length};
@@ -56,7 +55,7 @@ static size_t expected(const struct row *row, enum ek_wire_kind real, float *out
     return i;
 }
 
-/* In memory of just its size, for the sanitizers. */
+/* Uses memory of exactly its size for the sanitizers. */
 static void check_row(const struct row *row, enum ek_wire_kind real, ek_swap_fn *swap)
 {
     float want[LONGEST];
@@ -85,7 +84,7 @@ static void check_rows(ek_swap_fn *swap, enum ek_wire_kind real, uint8_t tag)
     for (int round = 0; round < 20000; round++) {
         make_row(&row, &r, tag, (unsigned)(round % 4) * 40);
         if (row.length && round % 5 == 0)
-            row.length -= ek_rng_uniform_int(&r, row.length); /* cut short */
+            row.length -= ek_rng_uniform_int(&r, row.length); /* truncated */
         check_row(&row, real, swap);
     }
 }
@@ -131,7 +130,7 @@ START_TEST(integers_of_every_width_are_read_as_one_by_one)
 }
 END_TEST
 
-/* Just between two floats, beside it, and at the ends. */
+/* Halfway between two floats, next to it, and at the extremes. */
 START_TEST(integers_of_32_bits_are_rounded_once_and_to_the_even_float)
 {
     static const uint32_t values[] = {0,          1,          0x01000001, 0x01000003,

@@ -1,11 +1,10 @@
-/* Messages of one item: what is read, what is refused with which words, what patching leaves alone.
- */
+/* Messages of one item: decoding, error messages, and patches that change only the score. */
 #include "tests/check.h"
 #include "tests/reading_pack.h"
 
 #include <math.h>
 
-/* READING_FEATURES has a query feature of the length of the list; this has none. */
+/* READING_FEATURES has a query feature of the list length; this has none. */
 static const char FREE[] = "features:\n"
                            "  - {name: price, index: 1, role: item, routable: true}\n"
                            "  - {name: rating, index: 2, role: item}\n"
@@ -188,7 +187,7 @@ START_TEST(an_item_may_be_json)
 }
 END_TEST
 
-/* A list of three items, for READING_FEATURES. */
+/* Make a list of three items, for READING_FEATURES. */
 static void make_list(struct reading *b)
 {
     accepts(b, "{query: 'q-1', time_ms: 17, segments: {arm: B}, query_features: [3], items: ["

@@ -1,4 +1,4 @@
-/* JSON messages: what is read, what is refused with which words, what patching leaves alone. */
+/* JSON messages: decoding, error messages, and patches that change only scores. */
 #include "lists/codec_json.h"
 
 #include "tests/check.h"
@@ -76,7 +76,7 @@ START_TEST(numbers_are_rounded_to_a_double_and_then_to_a_float)
 }
 END_TEST
 
-/* Of these simdjson 3.0 reads some wrongly. */
+/* simdjson 3.0 rounds some of these incorrectly. */
 START_TEST(numbers_of_many_digits_are_read_as_correctly_as_others)
 {
     static const char *const numbers[] = {"0.95000000000000000000",
@@ -185,7 +185,7 @@ START_TEST(what_is_no_message_is_refused_in_words_of_json)
 }
 END_TEST
 
-/* A message whose unknown field nests so many arrays. */
+/* Make a message with that many nested arrays in an unknown field. */
 static void nest(char *text, size_t size, int count)
 {
     char open[2001] = "", close[2001] = "";
@@ -201,7 +201,7 @@ START_TEST(nesting_beyond_the_limit_is_refused)
     struct reading b = setup();
     nest(text, sizeof text, 33);
     accepts(&b, text);
-    nest(text, sizeof text, 34); /* the innermost, which is empty, does not count */
+    nest(text, sizeof text, 34); /* the innermost is empty and does not count */
     refuses(&b, text, EK_ELIMIT, "x: nested deeper than 32 levels");
     nest(text, sizeof text, 2000);
     refuses(&b, text, EK_ELIMIT, "message: nested deeper than 32 levels");

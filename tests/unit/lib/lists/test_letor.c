@@ -1,4 +1,4 @@
-/* LETOR text: every number is the one that was written, lists are whole. Bad files: tests/bad. */
+/* LETOR text: exact numbers and complete lists. Bad files: tests/bad. */
 #include "base/decimal.h"
 #include "base/file.h"
 #include "base/hash.h"

@@ -1,4 +1,4 @@
-/* LETOR text that is written is read back equal. */
+/* Written LETOR text reads back equal. */
 #include "base/file.h"
 #include "lists/letor.h"
 #include "offline/world/hotel.h"

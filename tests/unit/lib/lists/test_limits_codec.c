@@ -1,4 +1,4 @@
-/* Limits of what a message may have: one below and at each it is read, one above it is refused. */
+/* Message limits: accepted one below and at each, rejected one above. */
 #include "tests/check.h"
 #include "tests/limit.h"
 #include "tests/must.h"
@@ -8,7 +8,7 @@
 
 enum { ITEMS_MOST = 3, MESSAGE_LENGTH = 100 };
 
-/* Reads a text of a message and gives it back; the code, and the error as people see it. */
+/* Decode the text of a message and free it. Return the code, and set the user-visible error. */
 static int read_text(const struct ek_codec_limits *limits, struct ek_buf *text,
                      char said[SAID_BYTES])
 {
@@ -42,7 +42,7 @@ static int segments(int count, char said[SAID_BYTES])
     return read_text(NULL, &b, said);
 }
 
-/* So many levels inside the message. */
+/* A message of that nesting depth. */
 static int levels(int depth, char said[SAID_BYTES])
 {
     struct ek_buf b;
@@ -72,7 +72,7 @@ static int depth_of_limits(int depth, char said[SAID_BYTES])
     return rc;
 }
 
-/* A message of so many bytes. */
+/* A message of that many bytes. */
 static int length(int bytes, char said[SAID_BYTES])
 {
     static const char head[] = "{query_features: [1], items: [{features: [1, 2]}], x: #c4";

@@ -1,4 +1,4 @@
-/* The first manifest, made from messages that have none yet. */
+/* First manifest, derived from messages without one. */
 #include "lists/codec_shape.h"
 
 #include "lists/codec.h"
@@ -93,7 +93,7 @@ START_TEST(what_is_cut_or_no_list_is_refused)
 }
 END_TEST
 
-/* Fields with names of their own, some of them deep; a map on the way may be nil. */
+/* Nested fields with custom names; a map on the path may be nil. */
 START_TEST(fields_are_where_the_mapping_has_them)
 {
     static const char *const messages[] = {

@@ -1,4 +1,4 @@
-/* Dense layers: right against sums in double, alike in every batch, and nothing written beyond. */
+/* Dense layers: equal to sums in double, identical in every batch, without writes past the end. */
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/rng.h"
@@ -56,7 +56,7 @@ static void apply(struct data *t, enum ek_isa isa, int rows, int relu)
     ek_dense_fn_get(isa)(t->d, &all);
 }
 
-/* Every output right, every float between and behind the rows untouched. */
+/* Check every output, and that floats between and after the rows are unchanged. */
 static void verify(const struct data *t, int rows, int relu)
 {
     for (int r = 0; r < ROWS_MAX; r++) {
@@ -150,7 +150,7 @@ START_TEST(inputs_that_are_zero_in_all_rows_may_be_left_out)
     for (size_t i = 0; i < ROWS_MAX; i++)
         memset(t.x + i * (50 + GAP) + 37, 0, 13 * sizeof(float));
     ek_dense_apply_from(t.d, NULL, 0, t.x, ROWS_MAX, 50 + GAP, whole, 70, 1);
-    for (size_t i = 0; i < ROWS_MAX; i++) /* nor are they looked at */
+    for (size_t i = 0; i < ROWS_MAX; i++) /* nor are they read */
         memset(t.x + i * (50 + GAP) + 37, 0x7f, 13 * sizeof(float));
     ek_dense_apply_from(t.d, NULL, 13, t.x, ROWS_MAX, 50 + GAP, without, 70, 1);
     ck_assert_mem_eq(whole, without, sizeof whole);

@@ -1,4 +1,4 @@
-/* Figures of drift: the known formulas, on bins that see what bins of equal width do not. */
+/* Drift statistics: the published formulas, on bins finer than those of equal width. */
 #include "base/rng.h"
 #include "num/divergence.h"
 #include "tests/check.h"
@@ -14,7 +14,7 @@ static struct ek_sketch *empty(void)
     return s;
 }
 
-/* Log-normal values: ln x has this mean and sd. */
+/* Return log-normal values with this mean and sd of ln x. */
 static struct ek_sketch *heavy_tail(uint64_t seed, int values, double mean, double sd)
 {
     struct ek_rng r;
@@ -55,8 +55,8 @@ START_TEST(equal_sketches_differ_by_nothing)
 }
 END_TEST
 
-/* scipy 1.17 (ks_2samp, wasserstein_distance, jensenshannon with base 2) and numpy on the middles
- * of the buckets of these values. */
+/* scipy 1.17 (ks_2samp, wasserstein_distance, jensenshannon with base 2) and numpy on the bucket
+ * midpoints of these values. */
 START_TEST(the_figures_are_those_of_scipy)
 {
     struct ek_sketch *reference = empty(), *s = empty();
@@ -103,7 +103,8 @@ START_TEST(by_hand_where_a_bin_is_empty)
 }
 END_TEST
 
-/* Index of stability on bins of equal width over the reference's range, as others do it. */
+/* Return the stability index on bins of equal width over the reference's range, the common
+ * definition. */
 static double psi_of_equal_width(const struct ek_sketch *reference, const struct ek_sketch *s)
 {
     enum { BINS = 20 };
@@ -233,7 +234,7 @@ START_TEST(every_key_as_heavy_as_a_bin_still_fits)
 }
 END_TEST
 
-/* The expectation that is told beside the figure is what comes out when nothing changed. */
+/* The reported expected value equals the statistic without a change. */
 START_TEST(small_samples_have_the_index_that_is_announced)
 {
     enum { SAMPLES = 400, ITEMS = 400 };

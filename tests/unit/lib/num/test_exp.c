@@ -1,4 +1,4 @@
-/* The exponential without a call is that of the C library. */
+/* The inlined exponential equals the C library's. */
 #include "num/exp.h"
 #include "tests/check.h"
 

@@ -1,4 +1,4 @@
-/* Products whose sums are longer than what is copied at a time (the small ones: test_kernels.c). */
+/* Products with sums longer than a copy block (small ones: test_kernels.c). */
 #include "base/rng.h"
 #include "num/gemm_isa.h"
 #include "tests/check.h"

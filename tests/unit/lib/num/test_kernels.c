@@ -1,4 +1,4 @@
-/* Logarithms and matrix products: right, and the same bits on every instruction set. */
+/* Logarithms and matrix products: correct, and bit-identical on every instruction set. */
 #include "base/rng.h"
 #include "num/gemm_isa.h"
 #include "num/ln.h"
@@ -48,7 +48,7 @@ START_TEST(logarithms_have_the_same_bits_everywhere)
         if (!ek_isa_has((enum ek_isa)isa))
             continue;
         for (size_t count = 0; count < 68; count++) {
-            size_t at = count % 7; /* not where a vector begins */
+            size_t at = count % 7; /* unaligned */
             y[at + count] = 7;
             ek_ln_kernels_get((enum ek_isa)isa)->of(x + at, y + at, count);
             ck_assert_mem_eq(y + at, expected + at, count * sizeof *y);
@@ -60,7 +60,7 @@ START_TEST(logarithms_have_the_same_bits_everywhere)
 }
 END_TEST
 
-/* Values of every kind there is. */
+/* Fill with values of every kind. */
 static void fill_any(float *x, int count, struct ek_rng *r)
 {
     static const float special[] = {0,  -0.0f,   NAN,         INFINITY, -INFINITY, 1,
@@ -75,7 +75,7 @@ static bool usable(float x)
     return isfinite(x) && x != 0;
 }
 
-/* Equal but for the rounding to float. */
+/* Return whether they are equal up to float rounding. */
 static bool near(double rounded, double exact)
 {
     return fabs(rounded - exact) <= 1e-7 * fabs(exact);
@@ -83,7 +83,7 @@ static bool near(double rounded, double exact)
 
 enum { ROWS = 7, COLUMNS = 29 };
 
-/* A list, what is done to its columns, and what comes out. Outputs have room beyond the columns. */
+/* A list, the transforms of its columns, and the outputs, which have room past the columns. */
 struct list {
     float x[ROWS][COLUMNS], y[ROWS][COLUMNS + 2], z[ROWS][COLUMNS + 2], zero[ROWS][COLUMNS + 2];
     double about[COLUMNS], scale[COLUMNS], mean[COLUMNS];
@@ -99,7 +99,7 @@ static void fill_list(struct list *l, struct ek_rng *r)
     }
 }
 
-/* The first `count` columns by the kernels of an instruction set. */
+/* Transform the first `count` columns with the kernels of an instruction set. */
 static void transform(struct list *l, size_t count, bool given, enum ek_isa isa)
 {
     const struct ek_ln_kernels *k = ek_ln_kernels_get(isa);
@@ -115,7 +115,7 @@ static void transform(struct list *l, size_t count, bool given, enum ek_isa isa)
                                    .octave = octave});
 }
 
-/* The mean of log2|x| over the usable values of a column. */
+/* Return the mean of log2|x| over the usable values of a column. */
 static double mean_of(const struct list *l, int column)
 {
     double sum = 0, count = 0;
@@ -197,7 +197,7 @@ START_TEST(what_is_1_has_the_logarithm_0_and_what_is_small_its_own_size)
 }
 END_TEST
 
-/* The mean octave of `count` values, one feature. */
+/* Return the mean octave of `count` values of one feature. */
 static double mean_octave(const float *x, int count)
 {
     static double octave[500 * EK_LN_LANES_MAX];

@@ -1,4 +1,4 @@
-/* Query statistics: what they are, and the same bits on every instruction set. */
+/* List statistics: correct, and bit-identical on every instruction set. */
 #include "base/alloc.h"
 #include "base/rng.h"
 #include "num/list_stats_isa.h"
@@ -12,7 +12,7 @@ enum { FEATURES_MAX = 70, PADDED = FEATURES_MAX + 16 };
 /* Without the padding at the end. */
 enum { RECORD_BYTES = offsetof(struct ek_list_stats, usable) + sizeof(uint16_t) };
 
-/* Sums of lists that have everything: values, few or none; equal ones; more than are counted. */
+/* Draw sums of lists with many, few or no values, equal values, and counts above the maximum. */
 static void draw(struct ek_list_sums *s, int rows, struct ek_rng *r)
 {
     for (int f = 0; f < s->features; f++) {
@@ -63,7 +63,7 @@ START_TEST(every_instruction_set_gives_the_same_bits)
 }
 END_TEST
 
-/* The record of one list of one feature. */
+/* Return the record of one list of one feature. */
 static struct ek_list_stats of(const float *x, int rows)
 {
     float pivot[16] = {0};

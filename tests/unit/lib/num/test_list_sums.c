@@ -1,5 +1,4 @@
-/* Sums over a list: right against the plain definition, and the same bits on every instruction set.
- */
+/* Sums over a list: equal to the definition, and bit-identical on every instruction set. */
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/rng.h"
@@ -12,7 +11,7 @@
 
 enum { ROWS_MAX = 50 };
 
-/* Every special value there is, among ordinary ones of all magnitudes. */
+/* Return special values among ordinary ones of all magnitudes. */
 static float any_float(struct ek_rng *r)
 {
     static const float special[] = {0.f,     -0.f,     INFINITY, -INFINITY, NAN,  1e-45f, -1e-40f,

@@ -1,5 +1,4 @@
-/* One sketch: what every value is counted as, what quantiles and summaries promise, and its bytes.
- */
+/* One sketch: bucket of every value, guarantees of quantiles and summaries, and its bytes. */
 #include "base/alloc.h"
 #include "base/file.h"
 #include "base/rng.h"
@@ -242,7 +241,7 @@ START_TEST(damaged_bytes_are_refused_and_change_nothing)
 }
 END_TEST
 
-/* Bytes with a right checksum but a wrong content. */
+/* Read bytes with a valid checksum and invalid content. */
 static int read_forged(struct ek_sketch *s, const uint8_t *body, size_t length);
 
 START_TEST(a_right_checksum_does_not_excuse_wrong_content)
@@ -308,8 +307,8 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Log-normal values of both signs, some of them far out: by whatever factor, a quantile is that of
- * the values times the factor. */
+/* Log-normal values of both signs with outliers: for any factor, a quantile equals that of the
+ * values times the factor. */
 START_TEST(a_translated_sketch_has_the_quantiles_of_the_values_times_the_factor)
 {
     static const double factors[] = {1, 100, .01, 1.3, 1.60934, 3.7e9, 2e-12};

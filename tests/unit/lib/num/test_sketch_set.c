@@ -1,4 +1,4 @@
-/* A set of sketches: nothing is lost between buffer, hot and cold counters. */
+/* Sketch sets lose no count between buffer, hot and cold counters. */
 #include "base/alloc.h"
 #include "base/rng.h"
 #include "num/sketch_internal.h"

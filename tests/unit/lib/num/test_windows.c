@@ -1,4 +1,4 @@
-/* Windows of sketches: nothing is lost at a close, and every span is the sketch of its rows. */
+/* Sketch windows lose no count on a close, and every span equals the sketch of its rows. */
 #include "base/rng.h"
 #include "num/windows.h"
 #include "tests/check.h"
@@ -29,7 +29,7 @@ static void add(struct ek_windows *w, int64_t number, float value)
     ck_assert_int_eq(ek_windows_add(w, number, x, ROWS), EK_OK);
 }
 
-/* Items of that value of feature 2 in a span. */
+/* Return the items of that value of feature 2 in a span. */
 static uint64_t count(struct ek_windows *w, int64_t first, int64_t last, float value)
 {
     struct ek_sketch *s = empty();

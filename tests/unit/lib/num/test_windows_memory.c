@@ -1,5 +1,4 @@
-/* How much the live sketches of many cells, and of many features, take: what docs/limits.md says.
- */
+/* Memory of live sketches with many segments and many features, as documented in docs/limits.md. */
 #include "base/alloc.h"
 #include "base/rng.h"
 #include "num/windows.h"
@@ -10,7 +9,7 @@
 
 enum { CELLS = 100, USUAL = 136, MANY = 2048, ROWS = 3000, LIST_ROWS = 20, MIB = 1 << 20 };
 
-/* Sanitizers keep books of their own in memory that counts as ours. */
+/* Sanitizer shadow memory counts toward the process. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 enum { MEASURED = 0 };
 #else
@@ -36,8 +35,7 @@ static void add_all(struct ek_windows *w, int64_t number, const float *x, int fe
                          EK_OK);
 }
 
-/* A window that was closed and packed and an open one after it: buffers, hot and cold counters have
- * been in use. */
+/* A closed and packed window followed by an open one: buffers, hot and cold counters are in use. */
 static struct ek_windows *busy_cell(const float *x, int features)
 {
     struct ek_windows *w = NULL;

@@ -1,4 +1,4 @@
-/* What is told of a plan's changes: what was done, and a reason that is the right one. */
+/* Events of plan changes: the action and its reason. */
 #include "plan/route_controller.h"
 #include "tests/check.h"
 #include "tests/must.h"
@@ -11,7 +11,7 @@ struct scene {
     struct ek_manifest *m;
     struct ek_rules *rules;
     struct ek_controller *control;
-    char said[SAID_BYTES]; /* since it was last asked */
+    char said[SAID_BYTES]; /* since the last call */
 };
 
 static int dimension_of(void *context, int cell)
@@ -78,7 +78,7 @@ static void end(struct scene *s)
     ek_manifest_free(s->m);
 }
 
-/* The stream is at that time; what is told with it. */
+/* Advance the stream to that time. Return its events. */
 static const char *told_at(struct scene *s, int64_t time_ms)
 {
     bool changed;
@@ -103,7 +103,7 @@ static const char *told_of(struct scene *s, enum ek_finding_state state, int64_t
     return told_at(s, time_ms);
 }
 
-/* A control that goes on under other rules, as after a reload. */
+/* Continue the controller under other rules, as after a reload. */
 static const char *told_under(struct scene *s, const char *mode, int64_t time_ms)
 {
     struct ek_buf state;
@@ -150,17 +150,17 @@ START_TEST(a_fault_that_goes_and_comes_is_counted)
 }
 END_TEST
 
-/* What was accepted, or was none, ends at once: no hold is over then. */
+/* An accepted or dismissed finding ends its route at once: no minimum duration is over then. */
 static const char *told_pause(struct scene *s, bool paused, int64_t time_ms)
 {
     ek_controller_pause(s->control, paused, time_ms);
     return told_at(s, time_ms);
 }
 
-/* Nothing is said to act meanwhile, nor to have ended. */
+/* During a pause no start or end of an action is reported. */
 START_TEST(what_changes_while_all_is_paused_is_told_afterwards)
 {
-    for (int kept = 0; kept < 2; kept++) { /* over a restart, too */
+    for (int kept = 0; kept < 2; kept++) { /* also after a restart */
         struct scene s;
         start(&s, "enforce");
         ck_assert_str_eq(told_pause(&s, true, 500), "");
@@ -190,11 +190,11 @@ START_TEST(with_recover_manual_a_route_ends_when_somebody_says_so)
     ck_assert_int_eq(ek_controller_resume(s.control, 0, 1, 500, &e), EK_ESTATE);
     told_of(&s, EK_CONFIRMED, 1000);
     ck_assert_int_eq(ek_controller_resume(s.control, 0, 1, 1500, &e),
-                     EK_ESTATE); /* its fault is there */
+                     EK_ESTATE); /* its fault is present */
     ck_assert_str_eq(told_of(&s, EK_RECOVERED, 2000), "");
     ck_assert_str_eq(told_at(&s, 2000 + 100 * HOLD_MS), "");
     ck_assert(ek_plan_awaits(&ek_controller_plan(s.control)->entry[0]));
-    ck_assert_str_eq(told_of(&s, EK_CONFIRMED, 3000 + 100 * HOLD_MS), ""); /* it has come back */
+    ck_assert_str_eq(told_of(&s, EK_CONFIRMED, 3000 + 100 * HOLD_MS), ""); /* it has returned */
     ck_assert(!ek_plan_awaits(&ek_controller_plan(s.control)->entry[0]));
     told_of(&s, EK_RECOVERED, 4000 + 100 * HOLD_MS);
     must(ek_controller_resume(s.control, 0, 1, 5000 + 100 * HOLD_MS, &e));

@@ -1,4 +1,4 @@
-/* The plan: what is in force, since which version, and for which lists. */
+/* Plan: active entries, their version, and their lists. */
 #include "plan/plan.h"
 #include "tests/check.h"
 
@@ -24,7 +24,7 @@ static int apply_in(struct scene *s, const int16_t *cells, int count, int bucket
     return s->routing.acted;
 }
 
-/* Of a list that is in arm and app (-1: without), in a bucket. */
+/* Return the outcome of a list in arm and app (-1: without), in a bucket. */
 static enum ek_list_outcome word_of(struct scene *s, int arm, int app, int bucket)
 {
     int16_t cells[] = {0, (int16_t)arm, (int16_t)app};
@@ -258,7 +258,8 @@ START_TEST(a_pin_wins_over_what_is_found_and_over_every_mode)
 }
 END_TEST
 
-/* A canary grows by figures of its own, and only so many entries of a list have any. */
+/* A canary advances by its own statistics, and a list has statistics for a limited number of
+ * entries. */
 START_TEST(what_findings_ask_for_has_figures_however_many_pins_there_are)
 {
     struct ek_treatment acts[EK_ROUTING_ENTRIES + 1], would[EK_ROUTING_ENTRIES + 1];
@@ -275,7 +276,7 @@ START_TEST(what_findings_ask_for_has_figures_however_many_pins_there_are)
     ck_assert(r.desired == EK_ROUTING_ENTRIES + 1 && r.entries == EK_ROUTING_ENTRIES);
     ck_assert_int_eq(r.entry[0], EK_ROUTING_ENTRIES);
     ck_assert_int_eq(r.entry[1], 0);
-    for (int i = 0; i <= EK_ROUTING_ENTRIES; i++) /* each is charged for the list all the same */
+    for (int i = 0; i <= EK_ROUTING_ENTRIES; i++) /* each is charged for the list */
         ck_assert(ek_routing_has(&r, i));
     ck_assert(!ek_routing_has(&r, EK_ROUTING_ENTRIES + 1));
 }

@@ -1,4 +1,4 @@
-/* What is done about a finding: only what the finding is large and common enough for. */
+/* Actions on a finding: each requires its effect and fraction thresholds. */
 #include "plan/policy.h"
 #include "tests/check.h"
 #include "tests/stream.h"
@@ -22,7 +22,7 @@ static void teardown(struct bench *b)
     ek_manifest_free(b->manifest);
 }
 
-/* A change of the price by a factor, in a share of the lists. */
+/* Return the action on a price change by a factor in a fraction of the lists. */
 static enum ek_action done_about(struct bench *b, double factor, double share)
 {
     struct ek_finding f = {.state = EK_CONFIRMED,

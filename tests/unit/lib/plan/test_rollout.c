@@ -1,4 +1,4 @@
-/* How far a route is let: steps, guardrails, holds that grow, and what is remembered. */
+/* Rollouts: canary steps, guardrails, growing minimum durations, and retained history. */
 #include "plan/rollout.h"
 #include "tests/check.h"
 
@@ -21,7 +21,7 @@ static struct ek_canary canary(void)
                               .min_lists = LISTS};
 }
 
-/* Of so many lists of which nothing is wrong. */
+/* Statistics of that many lists without problems. */
 static struct ek_rollout_stats healthy(uint64_t lists)
 {
     return (struct ek_rollout_stats){.tried = lists,
@@ -87,14 +87,13 @@ START_TEST(without_traffic_there_is_no_growth_and_no_verdict)
                      EK_ROLLOUT_UNCHANGED);
     ck_assert_int_eq(r.percent, 500);
     f = healthy(LISTS);
-    f.tried = LISTS - 1; /* acted on, but not looked at */
+    f.tried = LISTS - 1; /* routed, but not compared */
     ck_assert_int_eq(ek_rollout_step(&r, EK_MODE_CANARY, &c, &f, NOW + 100 * (int64_t)EVERY),
                      EK_ROLLOUT_UNCHANGED);
 }
 END_TEST
 
-/* The rail that is hit by these figures alone, in a canary that asks for these.
- * */
+/* Return the guardrail that these statistics alone trip, in a canary with these thresholds. */
 static enum ek_guardrail hit_by(struct ek_guardrails asked, struct ek_rollout_stats f)
 {
     struct ek_canary c = canary();
@@ -120,7 +119,7 @@ START_TEST(each_rail_is_hit_above_its_limit_and_not_at_it)
     ck_assert_int_eq(hit_by((struct ek_guardrails){.model_drift = false}, f), EK_GUARDRAIL_NONE);
     ck_assert_int_eq(hit_by((struct ek_guardrails){.model_drift = true}, f), EK_GUARDRAIL_DRIFT);
 
-    f = healthy(3); /* evidence counts its lists itself */
+    f = healthy(3); /* evidence counts its own lists */
     f.worse = EK_HARM_EVIDENCE - 1;
     ck_assert_int_eq(hit_by((struct ek_guardrails){.worse_than_unmitigated = true}, f),
                      EK_GUARDRAIL_NONE);
@@ -146,7 +145,7 @@ START_TEST(a_share_counts_by_what_it_surely_is)
     f = healthy(1000);
     f.dead = 19;
     ck_assert_int_eq(hit_by(asked, f), EK_GUARDRAIL_DEAD);
-    f.dead_rate_elsewhere = .001; /* what passes is refused as well */
+    f.dead_rate_elsewhere = .001; /* forwarded lists are dead-lettered as well */
     ck_assert_int_eq(hit_by(asked, f), EK_GUARDRAIL_NONE);
     f.dead = 21;
     ck_assert_int_eq(hit_by(asked, f), EK_GUARDRAIL_DEAD);
@@ -163,7 +162,7 @@ START_TEST(latency_counts_when_it_is_high_twice)
     ck_assert_int_eq(hit_by(asked, f), EK_GUARDRAIL_NONE);
     f.latency_before_ms = 51;
     ck_assert_int_eq(hit_by(asked, f), EK_GUARDRAIL_LATENCY);
-    f.latency_p99_ms = NAN; /* it is another route that grew last */
+    f.latency_p99_ms = NAN; /* another route was the last to grow */
     ck_assert_int_eq(hit_by(asked, f), EK_GUARDRAIL_NONE);
 }
 END_TEST
@@ -276,7 +275,7 @@ START_TEST(a_hold_grows_with_each_relapse_and_is_forgiven)
         now += EK_FLAP_DURATIONS * (int64_t)HOLD;
         r = ek_rollout_begin(s, 3, 2, &rule, &c, now);
         ck_assert_int_eq(ek_rollout_min_duration_ms(r, &rule), times * HOLD);
-        ck_assert_int_eq(r->percent, 500); /* a relapse begins its canary again */
+        ck_assert_int_eq(r->percent, 500); /* a relapse restarts its canary */
     }
     r->relapses = 1000000;
     ck_assert_int_eq(ek_rollout_min_duration_ms(r, &rule), rule.max_duration_ms);

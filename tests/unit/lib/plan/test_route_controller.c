@@ -1,4 +1,5 @@
-/* From findings to the plan in force: holds that grow, limits, canaries, words for segments. */
+/* From findings to the active plan: growing minimum durations, limits, canaries, modes of segments.
+ */
 #include "plan/route_controller.h"
 
 #include "base/serialize.h"
@@ -10,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Cells: all traffic, arm A and B. */
+/* Segments: all traffic, arm A and B. */
 enum { ALL, ARM_A, ARM_B, ARM_C, CELLS, MINUTE = 60000, TOLD_MAX = 64 };
 
 struct scene {
@@ -19,7 +20,7 @@ struct scene {
     struct ek_controller *control;
     struct ek_rollout_stats figures;
     bool has_figures, has_room;
-    int begun; /* figures that were to begin anew */
+    int begun; /* statistics due for a reset */
     int64_t now;
     uint64_t query;
     bool changed;
@@ -47,7 +48,7 @@ static const char *value_of(void *context, int cell)
     return cell == ALL ? NULL : cell == ARM_A ? "A" : cell == ARM_B ? "B" : "C";
 }
 
-/* A third value finds a cell only when there is room. */
+/* A third value gets a cell only if one is free. */
 static int give(void *context, const char *dimension, const char *value)
 {
     const struct scene *s = context;
@@ -155,10 +156,10 @@ static struct ek_finding finding(enum ek_finding_state state, int feature, int c
                                .query_feature = -1};
 }
 
-/* What is due now, and has been at each list since. */
+/* Process all work due now and at each list since. */
 static bool settle(struct scene *s)
 {
-    s->query += 32 - s->query % 32; /* a list at which rollouts are looked at */
+    s->query += 32 - s->query % 32; /* a list at which rollouts are evaluated */
     ck_assert_int_eq(ek_controller_update(s->control, s->now, s->query, &s->changed), EK_OK);
     return s->changed;
 }
@@ -179,7 +180,7 @@ static const struct ek_plan_entry *entry_of(const struct scene *s, int feature, 
     return NULL;
 }
 
-/* Whether a list of arm A or B is scored anew, and what became of it. */
+/* Return the outcome of a list of arm A or B. */
 static enum ek_list_outcome word_of(const struct scene *s, int arm, int bucket)
 {
     struct ek_treatment acts[8], would[8];
@@ -199,7 +200,7 @@ static int count_did(const struct scene *s, enum ek_decision_kind what)
     return count;
 }
 
-/* Minutes until the route is gone after its fault was. */
+/* Return the minutes from the end of the fault to the end of the route. */
 static int hold_of(struct scene *s)
 {
     int minutes = 0;
@@ -219,7 +220,7 @@ START_TEST(a_hold_grows_with_each_relapse_and_is_forgiven)
     struct scene *s =
         new_scene("defaults: {mode: enforce, min_duration: 10m, max_duration: 35m}\n");
     ck_assert_int_eq(hold_of(s), 10);
-    s->now += 230 * MINUTE; /* 24 holds are 240 */
+    s->now += 230 * MINUTE; /* 24 minimum durations are 240 */
     ck_assert_int_eq(hold_of(s), 20);
     ck_assert_int_eq(hold_of(s), 30);
     ck_assert_int_eq(hold_of(s), 35); /* max_duration */
@@ -243,7 +244,7 @@ START_TEST(what_no_longer_asks_for_a_route_lets_it_end_by_its_hold)
     ek_controller_add_finding(s->control, &f, s->now);
     ck_assert(!settle(s) && entry_of(s, 0, ALL));
     s->now += 5 * MINUTE;
-    found(s, EK_UPDATED, 0, ALL); /* it asks again */
+    found(s, EK_UPDATED, 0, ALL); /* desired again */
     s->now += 20 * MINUTE;
     ck_assert(!settle(s) && entry_of(s, 0, ALL));
     ck_assert(found(s, EK_DISMISSED, 0, ALL) && !entry_of(s, 0, ALL)); /* at once */
@@ -264,9 +265,9 @@ START_TEST(beyond_the_limit_nothing_acts_and_it_shouts_each_time)
         ck_assert_int_eq(ek_controller_plan(s->control)->count, 0);
         struct ek_decision d = ek_controller_decide(s->control, &second);
         ck_assert(d.limited == EK_BOUND_ROUTED && d.mode == EK_MODE_OBSERVE);
-        ck_assert(!settle(s) && !ek_controller_reached_limit(s->control)); /* it is the same trip */
+        ck_assert(!settle(s) && !ek_controller_reached_limit(s->control)); /* the same violation */
         found(s, EK_DISMISSED, 1, ALL);
-        s->now += 9 * MINUTE; /* a hold from now, as long as nothing is exceeded again */
+        s->now += 9 * MINUTE; /* a minimum duration from now, unless a limit is exceeded again */
         ck_assert(!settle(s) && !entry_of(s, 0, ALL));
         found(s, EK_CONFIRMED, 1, ALL);
         ck_assert(!ek_controller_reached_limit(s->control));
@@ -313,7 +314,7 @@ START_TEST(a_canary_grows_when_its_time_and_its_lists_have_come)
     found(s, EK_CONFIRMED, 0, ALL);
     ck_assert(entry_of(s, 0, ALL)->percent == 500 && entry_of(s, 0, ALL)->mode == EK_MODE_CANARY);
     ck_assert(word_of(s, ARM_A, 499) == EK_LIST_CANARY && word_of(s, ARM_A, 500) == EK_LIST_PASSED);
-    s->now += 60 * MINUTE; /* nobody has tried anything */
+    s->now += 60 * MINUTE; /* no comparisons so far */
     ck_assert(!settle(s));
     s->has_figures = true;
     s->figures.tried = s->figures.acted = 199;
@@ -334,7 +335,7 @@ START_TEST(a_canary_grows_when_its_time_and_its_lists_have_come)
 }
 END_TEST
 
-/* Percent of the route of a cell after its figures would have let it grow to the end. */
+/* Return the percentage of a route's segment after statistics that allow full growth. */
 static int grown(const char *rules, int cell)
 {
     struct scene *s = new_scene(rules);
@@ -394,7 +395,9 @@ START_TEST(a_route_that_does_harm_is_taken_back_until_a_person_says_so)
 }
 END_TEST
 
-/* The fault goes on; its share alone is below action_min_fraction for longer than the hold. */
+/* The fault continues; only its fraction is below action_min_fraction for longer than the minimum
+ * duration.
+ */
 static void waver(struct scene *s)
 {
     struct ek_finding f = finding(EK_UPDATED, 0, ALL);
@@ -433,7 +436,7 @@ START_TEST(a_fault_that_wavers_brings_no_route_back_that_was_withdrawn_in_it)
 }
 END_TEST
 
-/* Whether a route waits for a person after its fault went in a pause. */
+/* Return whether a route waits for an operator after its fault ended during a pause. */
 static bool awaits_after_pause(const char *mode)
 {
     char rules[100];
@@ -497,7 +500,7 @@ START_TEST(in_observe_nothing_is_in_force)
 }
 END_TEST
 
-/* The other one's cells are numbered the other way round. */
+/* The other controller numbers its cells in reverse. */
 START_TEST(of_two_that_are_joined_the_more_careful_percentage_counts)
 {
     static const int16_t to[] = {ALL, ARM_B, ARM_A};

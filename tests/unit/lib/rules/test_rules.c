@@ -1,4 +1,4 @@
-/* What people rely on in a rules file. Bad ones are in tests/bad. */
+/* Valid rules files; invalid ones are in tests/bad. */
 #include "base/buf.h"
 #include "base/date.h"
 #include "rules/rules.h"
@@ -14,7 +14,7 @@ static const char MANIFEST[] = "features:\n"
                                "  - {name: distance, index: 4, role: item, routable: true}\n"
                                "  - {name: stay_nights, index: 5, role: query}\n";
 
-/* The example of the design, with every key it has. */
+/* The example of the design, with every key. */
 static const char EXAMPLE[] =
     "version: 1\n"
     "defaults:\n"
@@ -251,7 +251,7 @@ START_TEST(a_hold_never_grows_to_less_than_it_is)
 }
 END_TEST
 
-/* Whether that is what is said of so many; what else is wrong with them comes later. */
+/* Return whether that many entries are rejected as too many, the first error. */
 static bool many_are_too_many(const char *head, const char *entry, int count)
 {
     struct ek_buf text;

@@ -1,4 +1,4 @@
-/* The table of the rules' keys against the reader, and against the page made of it. */
+/* Key table of the rules against the parser, and against the generated page. */
 #include "base/buf.h"
 #include "base/file.h"
 #include "rules/rules.h"
@@ -13,7 +13,7 @@
 
 enum { TEXT_BYTES = 400 };
 
-/* What stands around the keys of each mapping, in one line. */
+/* Context of each mapping's keys, in one line. */
 static const struct frame {
     const char *section, *before, *after;
 } FRAMES[] = {
@@ -31,7 +31,8 @@ static const struct frame {
     {"tests.*.expect", "{tests: [{name: a, inject: {feature: a, zero: true}, expect: {", "}}]}"},
 };
 
-/* A file in which one key has a value, beside what is required there; the column of the value. */
+/* Write a file in which one key has a value, with the required siblings. Return the column of the
+ * value. */
 static long write_file(char *text, const struct frame *f, const struct ek_key_row *key,
                        const char *value)
 {
@@ -62,7 +63,7 @@ static bool is_told_at(const char *text, long column)
     return told;
 }
 
-/* What no key of that type takes. */
+/* Return a value that no key of that type accepts. */
 static const char *wrong_value(enum ek_key_type type)
 {
     bool is_scalar = type != EK_KEY_MAP && type != EK_KEY_LIST && type != EK_KEY_SEGMENT;
@@ -161,7 +162,7 @@ static int whole(const char *text)
     return (int)strtol(text, NULL, 10);
 }
 
-/* Of tests and pins nothing is built in but within the test itself; those are held elsewhere. */
+/* Defaults of tests and pins apply only within the test itself; other tests cover them. */
 START_TEST(what_the_table_calls_built_in_is_what_holds_without_a_file)
 {
     char text[TEXT_BYTES];
@@ -174,7 +175,7 @@ START_TEST(what_the_table_calls_built_in_is_what_holds_without_a_file)
                 continue;
             write_file(text, &FRAMES[f], k, k->built_in);
             if (!strncmp(k->path, "tests.*.inject.", strlen("tests.*.inject.")))
-                continue; /* no fault by itself */
+                continue; /* valid by itself */
             struct ek_rules *r = read_rules(text);
             check_same(r, built_in, text);
             if (r->test_count && strstr(text, "queries"))
@@ -244,7 +245,7 @@ static bool is_listed(const char *path, const char *word)
     return strstr(words, one) != NULL;
 }
 
-/* form: of the rules, with a place for the action. */
+/* form: rules with a placeholder for the action. */
 static void check_listed(const char *path, const char *form, const char *action)
 {
     char text[TEXT_BYTES];

@@ -1,4 +1,4 @@
-/* What `check` tells of rules that are well formed and hardly meant. */
+/* Warnings of `check` on well-formed but suspicious rules. */
 #include "base/date.h"
 #include "rules/rules_warnings.h"
 #include "tests/check.h"
@@ -21,7 +21,8 @@ static int64_t at(const char *date)
     return ms;
 }
 
-/* All notes on these rules at that time, a line each; the same with a manifest and without. */
+/* Return all warnings on these rules at that time, one per line; equal with and without a manifest.
+ */
 static const char *notes_at(const char *text, int64_t now_ms)
 {
     static char said[2][SAID_BYTES];

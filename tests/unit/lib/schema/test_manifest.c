@@ -1,5 +1,4 @@
-/* What people rely on in a manifest: its orders, its hash, its defaults. Bad ones are in tests/bad.
- */
+/* Manifest: its orders, hash and defaults. Invalid ones are in tests/bad. */
 #include "lists/list.h"
 #include "base/hash.h"
 #include "schema/manifest.h"

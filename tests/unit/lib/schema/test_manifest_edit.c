@@ -1,4 +1,4 @@
-/* A section put into a file leaves every other byte of it alone, and is read back. */
+/* A section inserted into a file leaves every other byte unchanged and parses. */
 #include "schema/manifest.h"
 #include "schema/manifest_edit.h"
 #include "tests/check.h"
@@ -95,7 +95,7 @@ END_TEST
 
 START_TEST(what_is_no_block_of_keys_is_refused)
 {
-    /* The last would give a text an end of line that it has not. */
+    /* The last would add a newline to a text without one. */
     static const char *const bad[] = {
         "{set: a}", "[a]", "text", "a: [", "\t", "\xef\xbb\xbf{set: a}", "set: |\n  a"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {

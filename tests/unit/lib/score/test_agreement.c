@@ -1,5 +1,4 @@
-/* How alike two scorers rank a list: by hand, and against sums over all pairs and all ways to break
- * ties. */
+/* Rank agreement of two scorers: by hand, and against sums over all pairs and all tie-breaks. */
 #include "score/agreement.h"
 
 #include "base/rng.h"
@@ -108,7 +107,7 @@ START_TEST(a_list_without_an_order_says_nothing)
 }
 END_TEST
 
-/* Kendall's tau-b as its definition has it. */
+/* Kendall's tau-b by definition. */
 static double tau_of_pairs(const double *a, const double *b, int n)
 {
     double agreement = 0, pairs_a = 0, pairs_b = 0;
@@ -143,7 +142,7 @@ START_TEST(tau_is_that_of_all_pairs_for_lists_of_any_length_and_ties)
 }
 END_TEST
 
-/* Breaking ties of the student at random, and again and again, comes to the figure. */
+/* The statistic equals its mean over random tie-breaks of the model. */
 START_TEST(ties_count_what_a_random_order_would)
 {
     static const double teacher[] = {5, 1, 4, 4, 2, 6, 3}, student[] = {1, 1, 2, 2, 2, 0, 3};

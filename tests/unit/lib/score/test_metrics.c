@@ -91,7 +91,7 @@ START_TEST(names_of_metrics_are_read_strictly)
 }
 END_TEST
 
-/* "ndcg_exp@10", "ndcg_linear@all", "err@5", ... as the reference spells them. */
+/* Return the metric of a reference name: "ndcg_exp@10", "ndcg_linear@all", "err@5", ... */
 static double by_reference_name(const char *name, const double *scores, const float *labels, int n,
                                 double max_label)
 {
@@ -103,7 +103,7 @@ static double by_reference_name(const char *name, const double *scores, const fl
     return value(ours, gain, scores, labels, n, max_label);
 }
 
-/* Mean of one metric over the cases of the reference, under one rule for empty lists. */
+/* Return the mean of one metric over the reference's cases, under one rule for empty lists. */
 static double mean_by_reference_name(const char *name, const json_t *cases, enum ek_empty rule)
 {
     struct ek_metric_mean mean = {0};

@@ -1,4 +1,4 @@
-/* How far items move between two orders: against the definitions, over all orders of a few items
+/* Rank displacement between two orders: against the definitions, over all orders of a few items
  * with and without ties. */
 #include "score/rank_change.h"
 
@@ -32,7 +32,7 @@ static struct ek_rank_change change_of(const double *before, const double *after
     return c;
 }
 
-/* All ways to score n items that differ in what is above, below or beside what; how many. */
+/* Set all distinct weak orders of n items. Return their number. */
 static int all_orders(int n, double (*order)[MOST])
 {
     int count = 0, codes = 1;
@@ -49,7 +49,7 @@ static int all_orders(int n, double (*order)[MOST])
     return count;
 }
 
-/* How many items stand before it. */
+/* Return the number of items before it. */
 static int place_of(const double *score, int n, int item)
 {
     int place = 0;
@@ -86,7 +86,7 @@ static void assert_same(struct ek_rank_change got, struct ek_rank_change desired
                   got.change, desired.tau, desired.top10, desired.places, desired.change);
 }
 
-/* Of up to five items each order against each, of six each against a choice that moves on. */
+/* Up to five items: every pair of orders; six: each against a moving selection. */
 START_TEST(figures_are_those_of_the_definition_for_all_orders_of_a_few_items)
 {
     static const int expected[] = {0, 1, 3, 13, 75, 541, ORDERS_MAX};

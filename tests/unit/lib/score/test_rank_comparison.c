@@ -1,4 +1,4 @@
-/* One list in several orders: which scores are held against which, and what harm comes to. */
+/* One list in several orders: the compared scores, and the harm. */
 #include "score/rank_comparison.h"
 
 #include "tests/check.h"
@@ -18,7 +18,7 @@ struct scene {
     struct stream stream;
 };
 
-/* What is done about a price that comes in cents, and what would undo it. */
+/* Treatments for a price in cents, and the correct inverse. */
 static const struct ek_treatment ROUTE[2] = {{EK_ACT_ROUTE, 0}, {EK_ACT_NONE, 0}},
                                  REPAIR[2] = {{EK_ACT_REPAIR, FACTOR}, {EK_ACT_NONE, 0}};
 
@@ -126,7 +126,7 @@ START_TEST(what_is_not_asked_for_is_not_there)
 }
 END_TEST
 
-/* A model that ranks at random has a gap of .5 and more. */
+/* A model with random ranks has a gap of .5 and more. */
 START_TEST(harm_is_bounded_and_0_where_nothing_differs)
 {
     struct scene s;

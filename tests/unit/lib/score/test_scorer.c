@@ -1,4 +1,4 @@
-/* Scores under routings: against golden files, and what each treatment does. */
+/* Scores under routing: against golden files, and the effect of each treatment. */
 #include "base/rng.h"
 #include "assets/model.h"
 #include "score/scorer.h"
@@ -29,7 +29,7 @@ static void fill_query(struct ek_list *q, const struct ek_model *m, const json_t
     golden_floats(json_object_get(entry, "query_features"), q->query);
 }
 
-/* All lists of a golden file under all of its masks, to an absolute difference. */
+/* Check all lists of a golden file under all of its masks, to an absolute difference. */
 static void check_scores(const struct ek_model *m, json_t *golden, double tolerance)
 {
     struct ek_scorer *s;
@@ -119,7 +119,7 @@ static struct ek_model *model_of(const struct ek_model_shape *shape)
 static const struct ek_model_shape ALWAYS = {
     2, {8, 4}, 3, true, false, EK_LOG_ALWAYS, EK_TRANSFORM_LOG1P};
 
-/* Scores of rows of F values under treatments of price and distance; source [n], or NULL. */
+/* Score rows of F values under treatments of price and distance; source [n], or NULL. */
 static void score_sourced(const struct ek_model *m, const float *x, int n, const uint8_t *source,
                           struct ek_treatment price, struct ek_treatment distance, double *scores)
 {
@@ -190,7 +190,7 @@ START_TEST(rescaling_is_division_before_everything)
     score_rows(m, x, 4, (struct ek_treatment){EK_ACT_REPAIR, 100}, ROUTE, b);
     assert_same(a, b, 4);
     score_rows(m, x, 4, ROUTE, ROUTE, routed);
-    ck_assert(fabs(routed[0] - a[0]) > 1e-3); /* the deep path did take part */
+    ck_assert(fabs(routed[0] - a[0]) > 1e-3); /* the deep path contributed */
     ek_model_free(m);
 }
 END_TEST
@@ -242,7 +242,7 @@ START_TEST(a_missing_value_is_left_out_of_the_mean)
 }
 END_TEST
 
-/* One layer of weight 1 on a single input shows that input. */
+/* One layer of weight 1 on a single input returns that input. */
 static double input_of(int input, const float *x, int n, int item, struct ek_treatment price)
 {
     const struct ek_model_shape plain = {0, {0}, 0, true, false, EK_LOG_ALWAYS, EK_TRANSFORM_LOG1P};
@@ -333,10 +333,10 @@ START_TEST(sources_that_differ_in_scale_are_centred_each_on_its_own)
     with_prices(x, 120, 8000, 24000, 60);
     score_sourced(m, x, 4, source, BY_SOURCE, ROUTE, got);
     assert_same(want, got, 4);
-    score_rows(m, x, 4, ROUTE, ROUTE, routed); /* one mean for all does not do */
+    score_rows(m, x, 4, ROUTE, ROUTE, routed); /* one mean for all is insufficient */
     score_rows(m, ROWS, 4, ROUTE, ROUTE, want);
     ck_assert(fabs(routed[1] - want[1]) > 1e-2);
-    score_sourced(m, ROWS, 4, one, BY_SOURCE, ROUTE, got); /* all of one source: as routed */
+    score_sourced(m, ROWS, 4, one, BY_SOURCE, ROUTE, got); /* a single source: as routed */
     assert_same(want, got, 4);
     ek_model_free(m);
 }
@@ -367,7 +367,7 @@ START_TEST(values_beyond_the_range_of_a_float_count_as_missing)
     assert_same(want, got, 4);
     with_factor(x, 1e38);
     score_rows(m, x, 4, ROUTE, NONE, got);
-    score_rows(m, x, 4, SILENCE, NONE, want); /* none is left: no say at all */
+    score_rows(m, x, 4, SILENCE, NONE, want); /* no value is left: no contribution */
     assert_same(want, got, 4);
     ek_model_free(m);
 }
@@ -379,14 +379,14 @@ START_TEST(denormal_values_say_what_their_digits_still_hold)
     double want[4], got[4];
     float x[4 * F];
     score_rows(m, ROWS, 4, ROUTE, NONE, want);
-    with_factor(x, 0x1p-145); /* whole multiples of the least float: nothing is lost */
+    with_factor(x, 0x1p-145); /* multiples of the smallest float: exact */
     ck_assert(x[0] > 0 && x[0] < FLT_MIN);
     score_rows(m, x, 4, ROUTE, NONE, got);
     ck_assert_mem_eq(got, want, sizeof got);
-    with_factor(x, 1.23e-46); /* 7 to 21 steps of the least float */
+    with_factor(x, 1.23e-46); /* 7 to 21 steps of the smallest float */
     score_rows(m, x, 4, ROUTE, NONE, got);
     ck_assert(fabs(got[1] - want[1]) > 1e-4 && fabs(got[1] - want[1]) < 1);
-    with_factor(x, 1e-50); /* gone: zeros */
+    with_factor(x, 1e-50); /* underflow to zero */
     score_rows(m, x, 4, ROUTE, NONE, got);
     with_prices(x, 0, 0, 0, 0);
     score_rows(m, x, 4, ROUTE, NONE, want);

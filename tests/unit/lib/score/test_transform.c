@@ -17,7 +17,8 @@ static const char MANIFEST[] = "features:\n"
                                "  - {name: nights, index: 4, role: query}\n";
 enum { F = 3, M = 1, K = 2, ITEMS = 256 };
 
-/* price: 1 to 256, each once; stars: 0 or 3, twice the one and twice the other in turn; wifi: 5. */
+/* price: 1 to 256, each once; stars: 0 or 3, alternately twice the one and twice the other; wifi:
+ * 5. */
 static void fill_data(struct ek_dataset *d)
 {
     struct ek_list q;
@@ -81,7 +82,7 @@ START_TEST(raw_and_standardised_values_are_what_they_say)
     values_of(z, x, y);
     ck_assert_float_eq_tol(y[0], (float)((-200.5 - 128.5) / sqrt((256.0 * 256 - 1) / 12)), 1e-5f);
     ck_assert_float_eq_tol(y[1], 1, 1e-6f);
-    ck_assert(y[2] == 1); /* of a feature that does not vary: the bare difference */
+    ck_assert(y[2] == 1); /* of a constant feature: the plain difference */
     ek_model_free(raw);
     ek_model_free(z);
 }

@@ -1,6 +1,4 @@
-/* Lists whose items come one by one: when they are given out, what is in them, what is left out,
- * and that nothing grows.
- */
+/* Assembly of lists from items: completion, content, dropped items, and bounded memory. */
 #include "base/serialize.h"
 #include "serve/assembly.h"
 #include "tests/items.h"
@@ -45,7 +43,7 @@ static bool next(struct bench *b)
     return some;
 }
 
-/* An item, which finds no list waiting. */
+/* Add an item that completes no list. */
 static void add(struct bench *b, const char *query, const char *id, int list_items, float value)
 {
     ck_assert(!next(b));
@@ -53,7 +51,7 @@ static void add(struct bench *b, const char *query, const char *id, int list_ite
     ck_assert_int_eq(ek_assembly_add(b->a, &b->item, b->now_ms, b->now_ms, 7, NULL), EK_OK);
 }
 
-/* The list that was given out has items of these values. */
+/* Check that the completed list has items of these values. */
 static void is_list(const struct bench *b, int items, const float *value)
 {
     ck_assert_int_eq(b->list.items, items);
@@ -94,7 +92,7 @@ START_TEST(a_list_has_the_segments_of_its_first_item)
     b.item.segments[0] = (struct ek_segment){item_text(arm), item_text(value)};
     b.item.segments[1] = (struct ek_segment){item_text("market"), item_text("")};
     ck_assert_int_eq(ek_assembly_add(b.a, &b.item, 0, 0, 7, NULL), EK_OK);
-    memset(arm, '-', sizeof arm); /* the message is gone */
+    memset(arm, '-', sizeof arm); /* the message is freed */
     memset(value, '-', sizeof value);
     item_make(&b.item, "q1", "b", 2, 2);
     ck_assert_int_eq(ek_assembly_add(b.a, &b.item, 0, 0, 7, NULL), EK_OK);
@@ -169,7 +167,7 @@ START_TEST(an_item_that_comes_too_late_makes_no_second_list)
     ck_assert_uint_eq(ek_assembly_get_counts(b.a).late, 2);
     b.now_ms += WITHIN_MS;
     ck_assert(!next(&b));
-    add(&b, "q1", "d", 1, 4); /* the id is used anew */
+    add(&b, "q1", "d", 1, 4); /* the id is reused */
     ck_assert(next(&b));
     is_list(&b, 1, (const float[]){4});
     close_bench(&b);
@@ -237,7 +235,7 @@ START_TEST(a_query_keeps_the_plan_it_was_met_with)
     ck_assert(ek_assembly_plan(b.a, &b.item, &plan));
     ck_assert_uint_eq(plan, 7);
     ck_assert(next(&b));
-    ck_assert(ek_assembly_plan(b.a, &b.item, &plan)); /* for those that come late */
+    ck_assert(ek_assembly_plan(b.a, &b.item, &plan)); /* for late items */
     ck_assert_uint_eq(plan, 7);
     ek_assembly_set_plan(b.a, &b.item, 9);
     ck_assert(ek_assembly_plan(b.a, &b.item, &plan));
@@ -273,7 +271,7 @@ START_TEST(of_too_many_queries_the_oldest_is_forgotten_and_its_list_given_out)
 }
 END_TEST
 
-/* Two lists that wait, under a limit; whether the first has to go. */
+/* Queue two lists under a limit. Return whether the first is evicted. */
 static bool first_goes(size_t limit, size_t *bytes)
 {
     struct bench b;
@@ -318,7 +316,7 @@ START_TEST(memory_stays_within_its_limit)
             most = bytes > most ? bytes : most;
         }
     }
-    ck_assert_uint_le(most, LIMIT + 5000); /* a list that is being given out */
+    ck_assert_uint_le(most, LIMIT + 5000); /* a list during its completion */
     ck_assert_uint_ge(most, LIMIT / 2);
     ck_assert_int_gt(given, QUERIES / 2);
     close_bench(&b);
@@ -385,7 +383,7 @@ static int read_state(struct bench *b, const struct ek_buf *bytes, size_t length
     return s.rc ? s.rc : s.at == s.end ? EK_OK : EK_EFORMAT;
 }
 
-/* q1 has two of three items, q2 was given out. */
+/* q1 has two of three items, q2 is complete. */
 static void fill(struct bench *b)
 {
     add(b, "q1", "a", 3, 1);
@@ -438,7 +436,7 @@ START_TEST(a_state_is_read_as_written_and_never_beyond_its_end)
     write_state(&then, &again);
     ck_assert_uint_eq(again.length, bytes.length);
     ck_assert_mem_eq(again.data, bytes.data, bytes.length);
-    ck_assert_int_eq(read_state(&then, &bytes, bytes.length), EK_EFORMAT); /* known already */
+    ck_assert_int_eq(read_state(&then, &bytes, bytes.length), EK_EFORMAT); /* already present */
     ek_buf_release(&bytes);
     ek_buf_release(&again);
     close_bench(&b);
@@ -479,7 +477,7 @@ START_TEST(merging_gets_to_know_the_others_queries)
     open_bench(&b);
     open_bench(&other);
     fill(&other);
-    add(&b, "q1", "z", 3, 9); /* known to both */
+    add(&b, "q1", "z", 3, 9); /* present in both */
     ek_assembly_merge(b.a, other.a);
     ck_assert_uint_eq(ek_assembly_pending(b.a), 2);
     add(&b, "q2", "b", 1, 4);

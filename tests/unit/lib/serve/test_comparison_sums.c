@@ -1,4 +1,4 @@
-/* Which entries of the plan a trial counts for, and for how long. */
+/* Plan entries that a comparison counts for, and their lifetime. */
 #include "serve/comparison_sums.h"
 
 #include "base/rng.h"
@@ -27,7 +27,7 @@ static void teardown(void)
     ek_comparisons_free(trials);
 }
 
-/* A trial of a list that entries a and b treat; b -1: a alone. */
+/* Return the comparison of a list with entries a and b; b -1: only a. */
 static struct ek_comparison trial_of(int a, int b)
 {
     return (struct ek_comparison){.plan = plan.version,
@@ -117,7 +117,7 @@ START_TEST(an_entry_that_comes_again_or_does_something_else_begins_anew)
     struct ek_comparison t = trial_of(0, 1);
     take(&t);
     ek_plan_remove(&plan, 0, 0);
-    ek_plan_set(&plan, 0, 0, ROUTE, 30); /* the cell may be another value's */
+    ek_plan_set(&plan, 0, 0, ROUTE, 30); /* the cell may have another value */
     ek_plan_set(&plan, 1, 0, SILENCE, 30);
     t = trial_of(1, -1);
     take(&t);
@@ -148,7 +148,7 @@ START_TEST(figures_begin_anew_when_they_are_told_to)
 }
 END_TEST
 
-/* As bad as harmless may be: half of the lists all harm, half of them none. */
+/* The worst harmless case: half of the lists all harm, half of them none. */
 START_TEST(treatments_at_the_border_are_taken_back_no_more_often_than_the_budget_says)
 {
     enum { STREAMS = 2000, LENGTH = EK_HARM_EVIDENCE / 10 };
@@ -172,7 +172,7 @@ START_TEST(treatments_at_the_border_are_taken_back_no_more_often_than_the_budget
 }
 END_TEST
 
-/* Entries of the plan as bits: those that the output was scored under. */
+/* Bits of the plan entries that the output was scored under. */
 START_TEST(what_acts_is_counted_apart_from_what_is_in_shadow_beside_it)
 {
     setup();
@@ -231,7 +231,7 @@ START_TEST(lists_it_acts_on_and_those_that_failed_are_counted_by_entry)
     f = ek_comparisons_stats(trials, entry_of(0, 0));
     ck_assert(f.acted == 0 && f.failed == 0);
     ek_plan_remove(&plan, 0, 4);
-    take_acts(&a); /* of the plan of before */
+    take_acts(&a); /* of the previous plan */
     ck_assert_uint_eq(ek_comparisons_stats(trials, entry_of(1, 0)).acted, 200);
     teardown();
 }
@@ -241,7 +241,7 @@ START_TEST(dead_letters_count_for_an_entry_by_its_part_of_the_lists)
 {
     setup();
     struct ek_output_counts load = {{500, 300}, {500, 100}};
-    ek_comparisons_set_output_counts(trials, &load); /* before there was anything of it */
+    ek_comparisons_set_output_counts(trials, &load); /* before it existed */
     struct ek_route_stats a = some_acts(100, 0);
     take_acts(&a);
     ck_assert(ek_comparisons_stats(trials, entry_of(1, 0)).dead == 0);
@@ -278,13 +278,13 @@ START_TEST(two_windows_of_times_come_one_after_the_other_and_begin_anew_with_a_s
     struct ek_rollout_stats f = ek_comparisons_stats(trials, entry_of(1, 0));
     ck_assert(f.latency_p99_ms > 33 && f.latency_p99_ms <= 40);
     ck_assert(f.latency_before_ms == f.latency_p99_ms);
-    ek_comparisons_reset(trials, 0, 0); /* whichever stepped */
+    ek_comparisons_reset(trials, 0, 0); /* whichever advanced */
     ck_assert(isnan(ek_comparisons_stats(trials, entry_of(1, 0)).latency_p99_ms));
     teardown();
 }
 END_TEST
 
-/* One list that entry (1, all traffic) acts on, whose ranks change so far. */
+/* Add one list that entry (1, all traffic) routes, with that rank change. */
 static void act(double change, bool fails)
 {
     struct ek_comparison t = trial_of(1, -1);
@@ -295,7 +295,7 @@ static void act(double change, bool fails)
     take_acts(&a);
 }
 
-/* Lists until a guardrail is hit, after so many that were well. */
+/* Return the lists until a guardrail trips, after `well` healthy ones. */
 static int lists_until_hit(int well, const struct ek_canary *c, double change, bool fails)
 {
     int lists = 0;
@@ -331,7 +331,7 @@ START_TEST(lists_that_are_too_long_ago_still_count_for_min_lists)
 }
 END_TEST
 
-/* What comes for a fleet's decider once in a tick, and has been lost. */
+/* Sums received once per report by the leader, after a loss. */
 START_TEST(sums_that_became_less_begin_anew)
 {
     struct ek_recent_values r;

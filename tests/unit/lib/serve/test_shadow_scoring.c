@@ -1,5 +1,5 @@
-/* Trials of lists on their way through a guard: they change nothing, read no text, and say what the
- * plan would do and does. */
+/* Shadow scoring of in-flight lists: no effect on output, no access to message bytes, and results
+ * for the desired and the active plan. */
 #include "serve/shadow_scoring.h"
 
 #include "base/buf.h"
@@ -21,7 +21,7 @@ static const char ROUTE[] = RULES "segments: [arm]\n",
                   SILENCE[] = RULES "features: {price: {actions: {scale: blank}}}\n",
                   BY_SOURCE[] = RULES "features: {price: {actions: {items: route_per_source}}}\n";
 
-/* A guard, the context its lists go through, and all that it told. */
+/* A guard, the context of its lists, and its events. */
 struct side {
     struct ek_guard *guard;
     struct ek_context *context;
@@ -61,8 +61,8 @@ static void end(struct scene *s)
     ek_assets_release(&s->assets);
 }
 
-/* The next list as a message: from BEFORE on, prices come in cents, of every other item where the
- * rules are about sources. */
+/* Encode the next list: prices in cents from BEFORE on, for every other item if the rules are about
+ * sources. */
 static struct ek_list *next(struct scene *s, bool by_source)
 {
     struct ek_list *q = stream_next(&s->stream);
@@ -73,7 +73,7 @@ static struct ek_list *next(struct scene *s, bool by_source)
             q->x[3 * i] *= FACTOR;
     }
     if (s->stream.number % 7 == 3)
-        q->score[0] = NAN; /* it tells no order */
+        q->score[0] = NAN; /* it has no order */
     return q;
 }
 
@@ -124,8 +124,8 @@ static void assert_same(const struct ek_buf *a, const struct ek_buf *b)
     ck_assert_mem_eq(a->data, b->data, a->length);
 }
 
-/* Lists through both guards, one of which tries all it can; what it gave out stays, too. Returns
- * how many it tried. */
+/* Send lists through both guards, one of which compares all; their outputs stay equal. Return the
+ * number of comparisons. */
 static int pass_beside(struct scene *s, bool by_source)
 {
     int tried = 0;
@@ -170,7 +170,7 @@ START_TEST(a_trial_changes_no_byte)
 }
 END_TEST
 
-/* Lists until the price is routed; the last of them is in the context. */
+/* Run lists until the price is routed; the last of them is in the context. */
 static void route_price(struct scene *s, struct side *side)
 {
     size_t length;
@@ -181,8 +181,8 @@ static void route_price(struct scene *s, struct side *side)
     ck_assert_str_eq(ek_context_action(side->context), "routed");
 }
 
-/* The same list in a message of its own, which is other bytes and freed when it is tried, as after
- * an acknowledgement. */
+/* Send the list in a separate buffer that is freed before the comparison, as after an
+ * acknowledgment. */
 static void try_without_message(struct scene *s, struct ek_context *c,
                                 enum ek_feature_encoding encoding,
                                 const struct ek_comparison *before)
@@ -251,7 +251,7 @@ START_TEST(a_trial_says_how_far_the_output_moves_and_by_which_entry)
 }
 END_TEST
 
-/* The last message through the guard again. */
+/* Send the last message through the guard again. */
 static void again(struct scene *s, struct side *side)
 {
     size_t length;
@@ -271,7 +271,7 @@ START_TEST(in_shadow_the_bytes_stay_and_the_trial_says_what_would_be)
     ck_assert_ptr_eq(out, s.message.data);
     ck_assert_str_eq(ek_context_action(c), "shadow");
     for (int i = 0; i < c->query.items; i++)
-        c->scores[i] = i; /* left over of another list */
+        c->scores[i] = i; /* left over from another list */
     struct ek_comparison shadow = try(c, true);
     ck_assert(acting.acting == 1 && !shadow.acting && shadow.entries == 1);
     ck_assert_mem_eq(&shadow.ways.moved, &acting.ways.moved, sizeof acting.ways.moved);
@@ -365,7 +365,7 @@ START_TEST(figures_of_trials_come_to_the_entry_of_the_plan)
 }
 END_TEST
 
-/* The second entry of the plan is beside the first, in shadow; so is the list in both. */
+/* The second plan entry is in shadow next to the first; the list is in both. */
 START_TEST(what_a_list_goes_out_with_is_told_apart_from_what_is_in_shadow)
 {
     struct scene s;
@@ -409,7 +409,7 @@ START_TEST(a_list_that_cannot_be_scored_as_the_plan_wants_is_told_as_such)
 }
 END_TEST
 
-/* With and without the trials of who has one thread only, as `replay` has. */
+/* With and without comparisons in a single thread, as in `replay`. */
 START_TEST(the_guard_itself_tries_the_list_it_has_scored_last)
 {
     struct scene s;
@@ -434,7 +434,7 @@ START_TEST(the_guard_itself_tries_the_list_it_has_scored_last)
     ck_assert(ek_guard_impact(g, &at, &v));
     ck_assert_str_eq(v.feature, "price");
     ck_assert(!v.dimension && v.sums->tried == (uint64_t)tried && v.figures.tried == v.sums->tried);
-    ck_assert(v.figures.acted > v.figures.tried && !v.figures.failed); /* some tell no order */
+    ck_assert(v.figures.acted > v.figures.tried && !v.figures.failed); /* some have no order */
     ck_assert(!ek_guard_impact(g, &at, &v));
     end(&s);
 }

@@ -1,5 +1,5 @@
-/* Lines of a YAML text are those the reader counts, things end where their last sign stands, and
- * trees are compared whole. */
+/* YAML text: line numbers equal the parser's, values end at their last character, and trees compare
+ * completely. */
 #include "yaml/yaml_text.h"
 #include "tests/check.h"
 

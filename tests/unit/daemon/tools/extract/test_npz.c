@@ -1,5 +1,5 @@
-/* Arrays that numpy reads, to the byte. Names, compression and all of it in numpy's own words:
- * tests/cli/extract-features.sh. */
+/* npz archives, byte for byte. tests/cli/extract-features.sh reads names and compression with
+ * numpy. */
 #include "daemon/tools/extract/npz.h"
 #include "tests/check.h"
 

@@ -1,4 +1,4 @@
-/* Runs and judgements. */
+/* TREC runs and judgments. */
 #include "daemon/tools/extract/extract_candidates.h"
 #include "tests/check.h"
 
@@ -49,7 +49,7 @@ START_TEST(a_label_is_found_by_query_and_document)
 {
     struct ek_trec_pairs *p = read_text("1 0 x 2\n1 0 y -2\n2 0 x 1\n2 z 3\n", EK_TREC_QRELS, NULL);
     ck_assert_double_eq(ek_trec_label(p, "1", "x"), 2);
-    ck_assert_double_eq(ek_trec_label(p, "1", "y"), 0); /* spam is not less than nothing */
+    ck_assert_double_eq(ek_trec_label(p, "1", "y"), 0); /* spam counts as irrelevant */
     ck_assert_double_eq(ek_trec_label(p, "2", "x"), 1);
     ck_assert_double_eq(ek_trec_label(p, "2", "z"), 3);
     ck_assert_double_eq(ek_trec_label(p, "2", "y"), 0);

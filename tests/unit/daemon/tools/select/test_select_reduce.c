@@ -1,4 +1,4 @@
-/* Manifests with fewer features: what stays of the text, and what it is read as. */
+/* Reduced manifests: the text that remains, and its parsed form. */
 #include "daemon/tools/select/select_reduce.h"
 #include "tests/check.h"
 
@@ -35,7 +35,7 @@ static struct ek_manifest *parsed(const char *text, size_t length)
     return m;
 }
 
-/* The reduced text, as a string in `out`. */
+/* Return the reduced text, stored in `out`. */
 static const char *reduced(const char *text, const bool *keep, struct ek_buf *out,
                            const char **anew)
 {
@@ -106,7 +106,7 @@ START_TEST(features_on_one_line_are_written_anew)
 }
 END_TEST
 
-/* The features a and b, of which b stays, below and above other lines. */
+/* Features a and b, of which b stays, with other lines above and below. */
 #define AB "features:\n  - {name: a, index: 1, role: item}\n  - {name: b, index: 2, role: item}\n"
 
 static void expect_reduced(const char *text, const char *want)
@@ -152,7 +152,7 @@ START_TEST(lines_are_counted_and_ended_as_in_the_file)
                    "  - {name: b, index: 2, role: item}\r\nlabels: {0: no}\r\n",
                    "set: x\r\nunused: [1]\r\nfeatures:\r\n  - {name: b, index: 2, role: item}\r\n"
                    "labels: {0: no}\r\n");
-    /* In quotes the break belongs to the value. */
+    /* Inside quotes the line break belongs to the value. */
     expect_reduced("features:\n  - {name: a, index: 1, role: item, note: \"x\xe2\x80\xa8y\"}\n"
                    "  - {name: b, index: 2, role: item}\nlabels: {0: no}\n",
                    B_ONLY "labels: {0: no}\n");

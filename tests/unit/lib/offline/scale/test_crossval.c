@@ -1,4 +1,4 @@
-/* The judge, on lists where it is known which scaling is right. */
+/* Cross-validation on lists with a known best scaling. */
 #include "tests/check.h"
 
 #include "base/alloc.h"
@@ -10,8 +10,8 @@
 
 enum { LISTS = 50, LENGTH = 8, FEATURES = 2, EMPTY_EACH = 10 };
 
-/* Labels by the sum of the logs of two features that span many powers of ten, so a line in the
- * logs is right and one in the values is not. Each tenth list has no relevant item. */
+/* Labels by the sum of the logs of two features over many powers of ten, so a linear model of the
+ * logs is right and one of the values is not. Each tenth list has no relevant item. */
 static void plant(struct ek_dataset *d)
 {
     struct ek_list q;
@@ -52,7 +52,7 @@ static float nothing(float x)
 
 struct scaling {
     float (*of)(float);
-    int fails_at; /* the first list that is tested in the fold that fails; -1: none */
+    int fails_at; /* the first test list of the fold that fails; -1: none */
 };
 
 static float *rows(const struct ek_dataset *d, float (*of)(float))
@@ -162,7 +162,7 @@ START_TEST(the_figures_are_those_of_the_ranking)
 {
     struct scene s;
     begin(&s);
-    s.scaling[0].of = nothing; /* then the lists stay as they are */
+    s.scaling[0].of = nothing; /* then the lists stay unchanged */
     ck_assert_int_eq(judge(&s, 1), EK_OK);
     for (int i = 0; i < EK_CROSSVAL_METRICS; i++) {
         struct ek_metric_mean mean = {0};
@@ -241,7 +241,7 @@ START_TEST(c_is_chosen_per_fold_and_its_edges_are_told)
     }
     end(&s, 2);
     begin(&s);
-    s.scaling[0].of = nothing; /* all C are alike, so it is the least */
+    s.scaling[0].of = nothing; /* all C are equal, so the smallest is selected */
     ck_assert_int_eq(judge(&s, 1), EK_OK);
     ck_assert(s.out[0].fold[2].c == ek_crossval_c(0) && s.out[0].fold[2].edge == -1);
     end(&s, 1);
@@ -258,7 +258,7 @@ START_TEST(a_c_that_does_not_settle_is_passed_over_and_counted)
     ck_assert_int_lt(s.out[0].fold[0].unsettled, EK_CROSSVAL_CS);
     end(&s, 1);
     begin(&s);
-    s.scaling[0].of = as_is; /* over powers of ten nothing settles */
+    s.scaling[0].of = as_is; /* over powers of ten it never converges */
     s.o.svm.rounds_max = 1;
     ck_assert_int_eq(judge(&s, 1), EK_ESTATE);
     end(&s, 0);
@@ -278,7 +278,7 @@ START_TEST(what_fails_says_for_which_method_and_fold)
     ck_assert_int_eq(judge(&s, 1), EK_EUSAGE);
     ck_assert_msg(strstr(s.e.message, "nothing to learn") != NULL, "%s", s.e.message);
     end(&s, 0);
-    begin(&s); /* the part that fold 1 validates on */
+    begin(&s); /* the validation part of fold 1 */
     memset(s.d.label + 30 * LENGTH, 0, 10 * LENGTH * sizeof *s.d.label);
     ck_assert_int_eq(judge(&s, 1), EK_EUSAGE);
     ck_assert_str_eq(s.e.message,

@@ -1,4 +1,4 @@
-/* FDM on features made to its own definitions, from their values and from sketches of them. */
+/* FDM on features constructed from its definitions, from values and from sketches. */
 #include "base/rng.h"
 #include "offline/scale/fdm.h"
 #include "tests/check.h"
@@ -8,7 +8,7 @@
 
 enum { MOST = 20000 };
 
-/* Both readings of the same values. */
+/* Classify the same values exactly and from a sketch. */
 static void both(const float *x, size_t n, struct ek_fdm *exact, struct ek_fdm *guess)
 {
     struct ek_sketch *s;
@@ -39,7 +39,7 @@ static void falls_into(const float *x, size_t n, const char *category, const cha
     }
 }
 
-/* The exact reading of whole numbers: per interval of [0, 100) so many different ones. */
+/* Classify integers exactly: for each interval of [0, 100), that many distinct ones. */
 static struct ek_fdm of_counts(const int in[10])
 {
     float x[200];
@@ -164,7 +164,7 @@ START_TEST(exactly_20_percent_is_not_more_than_20_percent)
 }
 END_TEST
 
-/* The one case in which the order of the tests matters (fdm.h). */
+/* The only case in which the order of the tests matters (fdm.h). */
 START_TEST(one_half_evenly_filled_is_c2_though_no_interval_has_more_than_20_percent)
 {
     struct ek_fdm f = of_counts((int[]){17, 17, 17, 17, 17, 3, 3, 3, 3, 2});

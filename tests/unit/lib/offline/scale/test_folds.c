@@ -63,7 +63,7 @@ static void number_lists(struct ek_dataset *d, int lists)
     ek_list_release(&q);
 }
 
-/* The part is those lists, in their order. */
+/* Check that the part has those lists in order. */
 static void has(const struct ek_dataset *part, const int *lists, size_t count)
 {
     ck_assert_uint_eq(part->lists, count);

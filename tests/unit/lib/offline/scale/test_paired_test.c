@@ -1,4 +1,4 @@
-/* The paired t-test beside SciPy 1.17 (stats.t.sf, stats.ttest_rel), whose figures these are. */
+/* Paired t-test against values of SciPy 1.17 (stats.t.sf, stats.ttest_rel). */
 #include "tests/check.h"
 
 #include "offline/scale/crossval.h"

@@ -1,5 +1,5 @@
-/* RankSVM, on lists whose right weights are known, and beside scikit-learn's LinearSVC over
- * explicit differences of pairs (tests/golden/rank_svm.py made the file). */
+/* RankSVM on lists with known weights, and against scikit-learn's LinearSVC over explicit pair
+ * differences (file from tests/golden/rank_svm.py). */
 #include "tests/golden.h"
 
 #include "base/rng.h"
@@ -9,7 +9,7 @@
 
 enum { LISTS = 60, LENGTH = 12, ITEMS = LISTS * LENGTH, WIDEST = 8 };
 
-/* Lists of equal length, in columns of choice. */
+/* Lists of equal length, in selected columns. */
 struct scene {
     size_t offset[LISTS + 1];
     float label[ITEMS], x[ITEMS * WIDEST];
@@ -37,7 +37,7 @@ static int solve(struct scene *s)
     return ek_rank_svm(&s->d, s->x, s->columns, &s->o, s->w, &s->r, &s->e);
 }
 
-/* Normal values; labels 0 .. 4 by what `weight` makes of them, so no pair need be wrong. */
+/* Normal values with labels 0 .. 4 by their weighted sum, so that all pairs are separable. */
 static void plant(struct scene *s, const double *weight, uint64_t seed)
 {
     struct ek_rng r;
@@ -63,7 +63,7 @@ static double cosine(const double *a, const double *b, size_t n)
     return ab / sqrt(aa * bb);
 }
 
-/* The objective, pair by pair. */
+/* Return the objective, pair by pair. */
 static double by_pairs(const struct scene *s, const double *w)
 {
     double loss = 0, square = 0;
@@ -151,7 +151,7 @@ START_TEST(one_pair_is_solved_as_by_hand)
     s.x[0] = 2;
     s.x[1] = 0;
     s.o.epsilon = 1e-9;
-    s.o.c = .1; /* w^2/2 + C (1 - 2w) is least at w = 2C as long as that leaves a violation */
+    s.o.c = .1; /* w^2/2 + C (1 - 2w) is minimal at w = 2C while a violation remains */
     ck_assert_int_eq(solve(&s), EK_OK);
     ck_assert_double_eq_tol(s.w[0], .2, 1e-6);
     ck_assert_double_eq_tol(s.r.objective, .02 + .1 * .6, 1e-9);

@@ -1,4 +1,4 @@
-/* Scalings held to their definitions, and what they do where these say nothing. */
+/* Scalings: their definitions and degenerate cases. */
 #include "offline/scale/scaling.h"
 #include "tests/check.h"
 
@@ -134,7 +134,7 @@ START_TEST(merge_makes_three_columns_and_leaves_the_others_where_they_belong)
 }
 END_TEST
 
-/* So many different values that not all are kept: n of them, n the larger the rarer. */
+/* More distinct values than are kept: n of them, rarer with larger n. */
 START_TEST(the_share_below_is_near_where_values_are_too_many_to_keep)
 {
     enum { N = 50000 };
@@ -174,8 +174,8 @@ START_TEST(values_are_sorted_counted_and_told_apart)
 }
 END_TEST
 
-/* Feature 0 helps through its logarithm only: its raw size drowns the order among small values.
- * Feature 1 is as good min-max. */
+/* Feature 0 is useful only through its logarithm: large raw values mask the order of small ones.
+ * Feature 1 works as well with min-max. */
 static void fill_list(struct ek_dataset *d, size_t list)
 {
     for (size_t i = d->offset[list]; i < d->offset[list + 1]; i++) {
@@ -188,7 +188,7 @@ static void fill_list(struct ek_dataset *d, size_t list)
 
 enum { OSM_LISTS = 40, OSM_EACH = 10, OSM_ITEMS = OSM_LISTS * OSM_EACH };
 
-/* The labels ask for the logarithm of the first of two features. */
+/* The labels follow the logarithm of the first of two features. */
 static struct ek_dataset logarithm_helps(void)
 {
     static float x[OSM_ITEMS * 2], label[OSM_ITEMS];

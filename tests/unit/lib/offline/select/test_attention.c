@@ -1,4 +1,4 @@
-/* Self-attention against sums written out, and its gradients against differences. */
+/* Self-attention against explicit sums, and its gradients against differences. */
 #include "tests/check.h"
 
 #include "base/alloc.h"
@@ -46,7 +46,7 @@ static void bench_release(struct bench *b)
     ek_free(b->a.scratch);
 }
 
-/* Column c of item i's output, in double. */
+/* Return column c of item i's output, in double. */
 static double expected(const struct bench *b, size_t i, size_t c)
 {
     size_t head = c / D * D;
@@ -62,7 +62,7 @@ static double expected(const struct bench *b, size_t i, size_t c)
     return value / sum;
 }
 
-/* d_out . O, of one item or (item = n) of all. */
+/* Return d_out . O, of one item or (item = n) of all. */
 static double blamed(const struct bench *b, size_t item)
 {
     double sum = 0;

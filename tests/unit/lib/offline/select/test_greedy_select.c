@@ -1,4 +1,4 @@
-/* XGAS and HCAS where the right answer follows from the definition, and on planted features. */
+/* XGAS and HCAS on cases solved by definition, and on planted features. */
 #include "base/rng.h"
 #include "offline/select/greedy_select.h"
 #include "offline/select/relevance.h"
@@ -8,7 +8,7 @@
 
 START_TEST(xgas_takes_the_best_of_those_least_like_the_last)
 {
-    /* From 0, whose half least alike are 2 and 3, to 3; from there to 1, for 0 is gone. */
+    /* From 0, with 2 and 3 as least similar half, to 3; from there to 1, as 0 is used. */
     static const double worth[] = {.9, .8, .3, .5};
     static const double like[] = {1,  .9, .1, .2, /**/ .9, 1,  .1, .1,
                                   .1, .1, 1,  .8, /**/ .2, .1, .8, 1};
@@ -19,7 +19,7 @@ START_TEST(xgas_takes_the_best_of_those_least_like_the_last)
     ck_assert_int_eq(chosen[1], 3);
     ck_assert_int_eq(chosen[2], 1);
     ck_assert_int_eq(chosen[3], 2);
-    /* With all of them allowed only the worth counts, with one only the likeness. */
+    /* With all allowed only the relevance counts, with one only the similarity. */
     ck_assert_int_eq(ek_xgas(&g, 1, 2, chosen, NULL), EK_OK);
     ck_assert_int_eq(chosen[1], 1);
     ck_assert_int_eq(ek_xgas(&g, EK_XGAS_SHARE, 2, chosen, NULL), EK_OK);
@@ -74,8 +74,8 @@ START_TEST(what_is_no_candidate_is_never_chosen)
 }
 END_TEST
 
-/* Features of planted lists: what the label follows, its copy on another scale, an independent
- * second one that is reversed, noise, and a constant. */
+/* Features of planted lists: the label's source, its copy on another scale, an independent second
+ * one that is reversed, noise, and a constant. */
 enum { MAIN, COPY, REVERSED, NOISE, CONSTANT, PLANTED, LISTS = 300, ITEMS = 8 };
 
 static float X[LISTS * ITEMS * PLANTED], LABEL[LISTS * ITEMS];

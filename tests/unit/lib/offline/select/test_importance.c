@@ -1,4 +1,4 @@
-/* Importance and harm with a network that was trained on lists whose features are known. */
+/* Importance and shift impact of a network trained on lists with known features. */
 #include "offline/select/shift_impact.h"
 #include "offline/select/importance.h"
 #include "tests/check.h"
@@ -40,7 +40,7 @@ START_TEST(what_the_label_follows_is_important_and_what_it_does_not_is_not)
     ck_assert(i[PRICE].lost > 0.1 && i[RATING].lost > 0.02);
     ck_assert(i[PRICE].lost > i[RATING].lost && i[RATING].lost > i[CHAIN].lost + 0.02);
     ck_assert(fabs(i[CHAIN].lost) < 0.02 && i[CHAIN].sd < 0.02);
-    /* A factor-free way in is left to a routed feature, none to a silenced one. */
+    /* A routed feature keeps a factor-free input, a blanked one none. */
     ck_assert(i[PRICE].routed < 0.02 && i[PRICE].silenced > 0.1);
     ck_assert(isnan(i[CHAIN].routed) && isnan(i[CHAIN].silenced));
     tear_down();
@@ -130,7 +130,7 @@ START_TEST(a_routable_feature_whose_shift_does_harm_is_routed)
     ck_assert_int_eq(h[PRICE].action, EK_ACT_ROUTE);
     ck_assert(h[PRICE].left < 0.2 * h[PRICE].unnoticed);
     ck_assert_double_eq_tol(h[PRICE].expected, h[PRICE].chance * h[PRICE].unnoticed, 1e-15);
-    /* What cannot be routed can only be told of, and no shift is put right by that. */
+    /* An unroutable feature only raises an alert, which mitigates no shift. */
     ck_assert_int_eq(h[CHAIN].action, EK_ACT_ALERT);
     ck_assert_double_eq(h[CHAIN].left, h[CHAIN].unnoticed);
     ck_assert(isnan(h[CHAIN].routed));
@@ -197,7 +197,7 @@ START_TEST(the_error_is_that_of_the_mean_over_lists_with_a_positive_label)
 }
 END_TEST
 
-/* The shift of a unit's id, or of how it is spelled; NULL. */
+/* Return the shift of a unit's id or spelling, or NULL. */
 static const struct ek_shift *shift_of(const struct ek_shift_impact *h, const char *name)
 {
     for (int i = 0; i < h->shift_count; i++)

@@ -1,4 +1,4 @@
-/* Layer normalisation of rows, and its gradient against differences. */
+/* Layer normalization of rows, and its gradient against differences. */
 #include "tests/check.h"
 
 #include "base/rng.h"

@@ -1,6 +1,5 @@
-/* Named limits of what commands hold in memory and write: at a limit it works, beyond it is refused
- * or bounded as it says. Those of options are in tests/cli/limits.sh.
- */
+/* Named limits of memory and output of commands: at a limit they work; above, they fail or are
+ * bounded as documented. tests/cli/limits.sh covers options. */
 #include "base/buf.h"
 #include "offline/select/shift_impact.h"
 #include "offline/scale/cutting_planes.h"
@@ -14,7 +13,7 @@
 
 #include <unistd.h>
 
-/* An archive of so many arrays, or with a text of so many bytes; nothing stays. */
+/* Write an archive of that many arrays, or with a string of that many bytes, and delete it. */
 static int archive(int arrays, int bytes, char said[SAID_BYTES])
 {
     static char text[EK_NPZ_TEXT_MAX + 1];
@@ -77,7 +76,7 @@ static int keep(void *context, const char *word, size_t length)
     return ek_buf_add(context, word, length);
 }
 
-/* The words of a, so many soft hyphens, b: these are dropped, and count. */
+/* The words of a, that many soft hyphens, b: hyphens are dropped, and count. */
 static int letters_of(int hyphens)
 {
     struct ek_words *w = NULL;

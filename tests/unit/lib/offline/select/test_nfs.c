@@ -1,4 +1,4 @@
-/* Neural feature selection on lists where it is known what matters. */
+/* Neural feature selection on lists with known relevant features. */
 #include "tests/check.h"
 
 #include "base/alloc.h"
@@ -13,13 +13,13 @@
 
 enum { F = 8, M = 1, ITEMS_MAX = 9 };
 
-/* What the features of planted lists are; the rest is noise. */
+/* Roles of the features of planted lists; the rest is noise. */
 struct plan {
     int lists;
     double weight[F];   /* of a feature in the utility */
     int twin;           /* a copy of feature 0; 0: none */
-    int constant, gone; /* a feature that is always 3, one that is never there; 0: none */
-    double missing;     /* share of the values of all features */
+    int constant, gone; /* a feature that is always 3, one that is always missing; 0: none */
+    double missing;     /* fraction of the values of all features */
 };
 
 static struct ek_manifest *manifest(int features)
@@ -54,7 +54,7 @@ static double draw_item(const struct plan *p, struct ek_rng *r, float *x)
     return utility;
 }
 
-/* Every fifth list is of one item, every seventh without a positive label. */
+/* Every fifth list has one item, every seventh no positive label. */
 static void draw_list(const struct plan *p, struct ek_rng *r, int number, struct ek_list *q)
 {
     int n = number % 5 ? 4 + (int)ek_rng_uniform_int(r, ITEMS_MAX - 3) : 1, best = 0;
@@ -321,7 +321,7 @@ START_TEST(a_stop_looks_at_what_was_learned_so_far)
 }
 END_TEST
 
-/* Runs and expects an error that says `word`. */
+/* Run, and expect an error that contains `word`. */
 static void expect_error(const struct ek_dataset *train, const struct ek_dataset *vali,
                          const struct ek_nfs_options *o, const char *word)
 {

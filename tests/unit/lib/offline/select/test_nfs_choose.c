@@ -1,4 +1,4 @@
-/* Choosing k features from what a re-ranker looks at, worked out by hand. */
+/* Choice of k features from saliency maps, worked out by hand. */
 #include "tests/check.h"
 
 #include "offline/select/nfs.h"
@@ -7,7 +7,7 @@
 
 enum { F = 6 };
 
-/* 0 and 1 are mostly seen together, 2 and 3 apart from them and from each other; 4 and 5 are in no
+/* 0 and 1 mostly occur together; 2 and 3 apart from them and from each other; 4 and 5 are in no
  * group. */
 struct bench {
     double saliency[F], frequency[F], similarity[F * F];

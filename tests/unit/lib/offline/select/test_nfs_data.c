@@ -1,4 +1,4 @@
-/* What the re-ranker of feature selection reads. */
+/* Inputs of the feature-selection re-ranker. */
 #include "tests/check.h"
 
 #include "base/rng.h"
@@ -23,8 +23,8 @@ struct bench {
     double mean[F * PARTS], scale[F * PARTS];
 };
 
-/* Lists of `lengths`; the label counts the items of a list. Feature 1 misses now and then, feature
- * 2 never varies. */
+/* Lists of `lengths`; the label counts the items of a list. Feature 1 is sometimes missing, feature
+ * 2 constant. */
 static void draw(struct ek_dataset *d, const int *lengths, int lists)
 {
     struct ek_rng r;
@@ -76,7 +76,7 @@ START_TEST(parts_have_mean_0_and_deviation_1_over_what_is_there)
     bench_init(&b, (const int[]){300, 1, 500}, 3);
     ek_nfs_data_measure(&b.data, mean, scale);
     for (size_t i = 0; i < (size_t)2 * PARTS; i++) {
-        ck_assert_double_eq_tol(mean[i], 0, .02); /* what is cut moves it */
+        ck_assert_double_eq_tol(mean[i], 0, .02); /* clipping shifts it */
         ck_assert_double_eq_tol(scale[i], 1, .05);
     }
     bench_release(&b);

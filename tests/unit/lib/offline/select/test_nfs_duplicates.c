@@ -1,4 +1,4 @@
-/* Which features are copies of others. */
+/* Detection of duplicate features. */
 #include "tests/check.h"
 
 #include "base/rng.h"
@@ -9,7 +9,7 @@
 
 enum { F = 8, ITEMS = 500 };
 
-/* 0 with ties and missing values, 1 to 3 and 6 made of it, 4 nearly; 5 noise; 7 constant. */
+/* 0 has ties and missing values, 1 to 3 and 6 derive from it, 4 nearly; 5 is noise; 7 constant. */
 static void draw(struct ek_dataset *d)
 {
     struct ek_rng r;

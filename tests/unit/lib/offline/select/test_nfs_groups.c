@@ -52,7 +52,7 @@ START_TEST(a_constant_map_has_no_group)
 }
 END_TEST
 
-/* Random groups of 130 features, from few enough that they repeat. */
+/* Add random groups of 130 features, few enough that they repeat. */
 static void add_some(struct ek_nfs_groups *g, uint64_t seed, int count)
 {
     struct ek_rng r;

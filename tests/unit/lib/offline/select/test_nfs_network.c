@@ -1,5 +1,5 @@
-/* The re-ranker of feature selection: its gradients against differences, for every kind of
- * parameter and for the inputs. */
+/* Feature-selection re-ranker: gradients against differences, for every kind of parameter and for
+ * the inputs. */
 #include "tests/check.h"
 
 #include "base/alloc.h"
@@ -16,7 +16,7 @@ struct bench {
     struct ek_nfs_pass pass;
     float part[ITEMS * F * PARTS], query[LISTS * M];
     float *parameter, *turned, *gradient;
-    double blame[ITEMS]; /* what stands for a loss is blame . score */
+    double blame[ITEMS]; /* the test loss is blame . score */
 };
 
 static void bench_init(struct bench *b, uint64_t seed)
@@ -86,8 +86,8 @@ static void learn(struct bench *b)
     ek_nfs_backward(&b->n, b->parameter, b->turned, &b->pass, b->gradient);
 }
 
-/* The slope along a random direction within [from, from + count), by the gradient and by
- * differences. A step is short, so that few units of the ReLU change sides. */
+/* Compare the slope along a random direction within [from, from + count), by the gradient and by
+ * differences. A short step, so that few ReLU units change sides. */
 static void check_direction(struct bench *b, size_t from, size_t count, uint64_t seed)
 {
     struct ek_rng r;
@@ -137,7 +137,7 @@ START_TEST(gradients_of_all_parameters_are_those_of_differences)
         check_layer(&b, &b.n.out, seed);
         check_layer(&b, &b.n.wide, seed);
         check_layer(&b, &b.n.narrow, seed);
-        /* Queries, keys and values apart. */
+        /* Queries, keys and values separately. */
         for (size_t k = 0; k < 3; k++)
             check_direction(&b, b.n.qkv.bias + k * EK_NFS_WIDTH, EK_NFS_WIDTH, seed);
         for (size_t i = 0; i < (size_t)F * PARTS; i++)
@@ -147,14 +147,14 @@ START_TEST(gradients_of_all_parameters_are_those_of_differences)
 }
 END_TEST
 
-/* Shares sum to 1, so moving all parts of a feature moves what the network reads as far. */
+/* Fractions sum to 1, so moving all parts of a feature moves the input equally. */
 static void move(struct bench *b, size_t item, size_t feature, float by)
 {
     for (size_t k = 0; k < PARTS; k++)
         b->part[(item * F + feature) * PARTS + k] += by;
 }
 
-/* The slope of item i's score by feature f between two steps. */
+/* Return the slope of item i's score by feature f between two steps. */
 static double slope_between(struct bench *b, size_t i, size_t f, float from, float to)
 {
     move(b, i, f, from);

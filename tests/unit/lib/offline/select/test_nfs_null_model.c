@@ -1,5 +1,4 @@
-/* Groups of features by chance: the null model against its own draws, a planted group against it.
- */
+/* Chance groups of features: the null model against its own draws, and against a planted group. */
 #include "tests/check.h"
 
 #include "base/rng.h"
@@ -50,7 +49,7 @@ START_TEST(tails_far_out_are_logarithms_that_do_not_vanish)
     /* 1,000 of 100,000 with p = 1e-9: about (1e-4)^1000 / 1000! */
     double ln = ek_ln_binomial_tail(100000, log(1e-9), 1000);
     ck_assert_double_eq_tol(ln, 1000 * log(1e-4) - lgamma(1001), 10);
-    /* p itself below what a double holds. */
+    /* p itself is below the range of a double. */
     ck_assert_double_eq_tol(ek_ln_binomial_tail(1000, -2000, 1), -2000 + log(1000), 1e-6);
     ck_assert_double_eq(ek_nfs_null_model(4096, 200, .95, 100000, 3) < 1e-300, 1);
 }
@@ -58,7 +57,7 @@ END_TEST
 
 enum { F = 10 };
 
-/* A random map's group, as training would find it: gradients without meaning. */
+/* Draw a random map's group as from training with random gradients. */
 static void draw_group(struct ek_rng *r, double threshold, uint64_t *bits)
 {
     float gradient[F];
@@ -93,8 +92,8 @@ START_TEST(random_maps_have_groups_as_often_as_computed)
 }
 END_TEST
 
-/* Whether a group, or any (0), is kept among random maps of which every `each`-th (0: none) is a
- * planted group. */
+/* Return whether a group, or any (0), is kept among random maps of which every `each`-th (0: none)
+ * is a planted group. */
 static bool kept(uint64_t seed, int maps, int each, uint64_t planted)
 {
     struct ek_nfs_groups g;
@@ -121,7 +120,7 @@ START_TEST(groups_of_chance_are_dropped)
     int wrong = 0;
     for (uint64_t seed = 0; seed < 200; seed++)
         wrong += kept(seed, 300, 0, 0);
-    /* Up to .02 for each of the sizes that come up at all, some 4. */
+    /* Up to .02 for each size that occurs, about 4. */
     ck_assert_int_le(wrong, 16);
 }
 END_TEST

@@ -1,4 +1,4 @@
-/* Saliency of many lists at once, against each list alone. */
+/* Saliency of a batch of lists, against each list alone. */
 #include "tests/check.h"
 
 #include "base/alloc.h"
@@ -31,7 +31,7 @@ static void bench_init(struct bench *b)
     ek_rng_seed(&r, 1);
     ek_nfs_defaults(&b->o);
     ek_nfs_network_init(&b->r.network, F, M);
-    b->r.rows_max = 30; /* so that a shard needs several passes */
+    b->r.rows_max = 30; /* a shard needs several passes */
     b->r.parameter = ek_calloc(b->r.network.parameters, sizeof(float));
     b->r.turned = ek_calloc(b->r.network.turned, sizeof(float));
     draw(b->r.parameter, b->r.network.parameters, &r);
@@ -58,7 +58,7 @@ static void bench_release(struct bench *b)
 
 static const bool LIVE[F] = {true, true, true, true};
 
-/* Adds the maps of one list to sum [F] and its groups to g. */
+/* Add the maps of one list to sum [F] and its groups to g. */
 static void look_alone(const struct bench *b, size_t list, double *sum, struct ek_nfs_groups *g)
 {
     const struct ek_nfs_network *n = &b->r.network;

@@ -1,4 +1,4 @@
-/* What a feature says alone, and how alike two are, against values worked out by hand. */
+/* Relevance of one feature and similarity of two, against values worked out by hand. */
 #include "offline/select/relevance.h"
 #include "tests/check.h"
 
@@ -122,7 +122,7 @@ END_TEST
 
 START_TEST(likeness_over_lists_leaves_their_levels_out)
 {
-    /* Within lists the two run against each other, over all items along. */
+    /* Within lists the correlation is negative, over all items positive. */
     float x[] = {1, 2, /**/ 2, 1, /**/ 101, 102, /**/ 102, 101};
     float label[4] = {0};
     size_t offset[] = {0, 2, 4};

@@ -1,4 +1,4 @@
-/* Losses and their gradients: against the reference, by differences, and at the edges. */
+/* Losses and their gradients: against the reference, by differences, and at the extremes. */
 #include "offline/train/loss.h"
 #include "offline/train/distillation.h"
 #include "tests/golden.h"
@@ -123,7 +123,7 @@ START_TEST(a_cut_off_counts_the_first_places_only)
                           cutoffs[c], i, slope, r.gradient[i]);
         }
     }
-    /* The best item far in front: its gain counts whole but for the width of the edge. */
+    /* The best item is far ahead: its gain counts fully except for the width of the edge. */
     struct room best = {.n = 3, .score = {9, 0, -9}, .label = {2, 1, 0}};
     struct ek_list_loss l = {.n = 3,
                              .score = best.score,
@@ -167,7 +167,7 @@ END_TEST
 START_TEST(noise_orders_equal_labels_only)
 {
     struct room a = SAMPLE, b = SAMPLE;
-    b.noise[2] = 0.01; /* behind item 4, which has the same label */
+    b.noise[2] = 0.01; /* after item 4, which has the same label */
     b.noise[4] = 0.49;
     ck_assert(fabs(loss_of(EK_LISTMLE, &a) - loss_of(EK_LISTMLE, &b)) > 1e-3);
     b = SAMPLE;

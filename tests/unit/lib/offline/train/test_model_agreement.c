@@ -1,4 +1,4 @@
-/* How faithful a model is to a scorer, over lists in memory. */
+/* Agreement of a model with a scorer, over lists in memory. */
 #include "offline/train/distillation.h"
 
 #include "base/alloc.h"
@@ -19,7 +19,7 @@ struct scene {
     struct ek_upstream_scores upstream;
 };
 
-/* Lists whose upstream scores are the model's own under `treatment`. */
+/* Lists with the model's scores under `treatment` as upstream scores. */
 static void begin(struct scene *s, const struct ek_treatment *treatment)
 {
     char path[] = "/tmp/ek-fidelity-XXXXXX";

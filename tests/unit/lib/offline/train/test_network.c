@@ -1,4 +1,4 @@
-/* The network in training: batch normalisation and dropout, and that it is the scorer's network. */
+/* Training network: batch normalization, dropout, and equality with the scorer's network. */
 #include "base/alloc.h"
 #include "offline/train/encoded_dataset.h"
 #include "offline/world/hotel.h"
@@ -39,8 +39,8 @@ static void fill_lists(struct ek_dataset *d, const struct ek_manifest *m, uint64
     ek_list_release(&q);
 }
 
-/* A network with weights of a fixed seed. List 0 and 1 go through one pass, list 2 through another;
- * the first feature of list 0 and the second of list 1 are routed. */
+/* A network with weights of a fixed seed. List 0 and 1 are in one pass, list 2 in another; the
+ * first feature of list 0 and the second of list 1 are routed. */
 struct bench {
     struct ek_manifest *features;
     struct ek_model *model;
@@ -51,7 +51,7 @@ struct bench {
     struct ek_pass pass[PASSES];
     size_t rows[PASSES];
     float *mask[LISTS], *parameter, *turned, *folded, *gradient;
-    double *blame; /* [items]: weights of the scores in what stands for a loss */
+    double *blame; /* [items]: weights of the scores in the test loss */
 };
 
 static void draw_parameters(struct bench *b, struct ek_rng *r)
@@ -147,7 +147,7 @@ static void load(struct bench *b)
     }
 }
 
-/* The whole way forward as training goes it; running statistics become `1 - old` of the batch's. */
+/* The whole forward pass of training; running statistics become `1 - old` of the batch's. */
 static void forward(struct bench *b, double old)
 {
     struct ek_pass *passes[PASSES] = {&b->pass[0], &b->pass[1]};
@@ -165,7 +165,7 @@ static void forward(struct bench *b, double old)
     }
 }
 
-/* Calls `visit` for each list with the pass and row it is at. */
+/* Call `visit` for each list with its pass and row. */
 static void each_list(struct bench *b,
                       void (*visit)(struct bench *, struct ek_pass *, size_t row, size_t list,
                                     double *sum),
@@ -231,7 +231,7 @@ static void backward(struct bench *b)
         each_list(b, blame_mixture, NULL);
 }
 
-/* So small that hardly a unit changes the side of its ReLU. */
+/* Small enough that hardly any ReLU unit changes sides. */
 static const float STEP = 1e-4f;
 
 static void check_gradient(const struct ek_network_options *o, enum ek_transform transform)
@@ -291,7 +291,7 @@ START_TEST(what_a_layer_reads_has_mean_0_and_deviation_1_over_the_whole_batch)
 }
 END_TEST
 
-/* Scores of a list by the network without what is there in training only. */
+/* Scores of a list by the network without the training-only parts. */
 static void plain_scores(struct bench *b, size_t list, double *score)
 {
     struct ek_network_list l = list_of(b, list);

@@ -1,5 +1,5 @@
-/* What is written for other runtimes: fields of Protocol Buffers, and a file that is whole or not
- * at all. What it computes is seen by tests/exchange. */
+/* ONNX export: Protocol Buffers fields, and an output file that is complete or absent.
+ * tests/exchange covers its results. */
 #include "offline/train/onnx.h"
 #include "offline/train/onnx_graph.h"
 #include "tests/check.h"

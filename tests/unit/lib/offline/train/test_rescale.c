@@ -1,11 +1,11 @@
-/* Dividing by an estimated factor, and filling in a constant. */
+/* Division by an estimated factor, and imputation of a constant. */
 #include "offline/train/rescale.h"
 #include "tests/check.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Four lists of two items, one feature beside another. */
+/* Four lists of two items, with two features. */
 static float X[16];
 static size_t OFFSET[] = {0, 2, 4, 6, 8};
 

@@ -1,4 +1,4 @@
-/* Training: statistics, gradients of the whole network, and what a trained model can do. */
+/* Training: statistics, gradients of the whole network, and the quality of a trained model. */
 #include "base/alloc.h"
 #include "assets/tensors.h"
 #include "offline/train/optimizer.h"
@@ -17,7 +17,7 @@
 
 enum { F = EK_SMALL_FEATURES, M = EK_SMALL_QUERIES, LISTS = 240 };
 
-/* Trains on sets made from seeds 1 and 2. */
+/* Train on sets generated from seeds 1 and 2. */
 static struct ek_model *trained(const struct ek_train_options *o, struct ek_train_progress *last)
 {
     struct ek_dataset train, vali;
@@ -123,7 +123,7 @@ static void bench_release(struct bench *b)
     ek_manifest_free(b->features);
 }
 
-/* Sum of weights times scores, in place of a loss: its gradient is the weights. */
+/* Test loss: sum of weights times scores; its gradient is the weights. */
 static const double BLAME[5] = {0.5, -1, 0.25, 2, -0.75};
 
 static double objective(struct bench *b)
@@ -292,7 +292,7 @@ START_TEST(a_routed_fault_costs_nothing)
 }
 END_TEST
 
-/* NDCG lost when the price of every list is 100 times too high and nobody has noticed. */
+/* Return the NDCG lost when the price of every list is multiplied by 100, unmitigated. */
 static double loss_under_a_fault(const struct ek_train_options *o)
 {
     struct ek_dataset test;
@@ -311,7 +311,7 @@ START_TEST(lists_with_another_scale_harden_a_model_against_faults)
 {
     struct ek_train_options o = ek_small_options();
     double hardened = 0, without = 0;
-    o.keep_clean = 1; /* random masks harden it too */
+    o.keep_clean = 1; /* random masks increase robustness too */
     o.epochs = 12;
     for (o.seed = 1; o.seed <= 5; o.seed++) {
         o.shift = 0.5;
@@ -362,7 +362,7 @@ START_TEST(patience_ends_training)
 }
 END_TEST
 
-/* The step at which to stop comes with the context. */
+/* The context is the step to stop at. */
 static int stop_at(void *context, const struct ek_train_progress *p)
 {
     return p->step == *(const size_t *)context;
@@ -399,7 +399,7 @@ START_TEST(a_run_that_goes_on_ends_with_the_same_bits)
 }
 END_TEST
 
-/* What going on from the file says; `bits` over the first ones of the tensor. */
+/* Resume from the file with `bits` over the first ones of the tensor. Return the code. */
 static int going_on(const char *path, const char *tensor, const void *bits, size_t length)
 {
     struct ek_train_options o = ek_small_options();

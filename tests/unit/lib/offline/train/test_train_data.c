@@ -1,4 +1,4 @@
-/* What training makes of its lists: what it draws for them, and what it does about odd ones. */
+/* Training data: random draws per list, and degenerate lists. */
 #include "base/alloc.h"
 #include "offline/train/evaluate.h"
 #include "offline/train/statistics.h"
@@ -14,7 +14,7 @@
 
 enum { F = EK_SMALL_FEATURES, M = EK_SMALL_QUERIES };
 
-/* Lists of the same twelve items: what a step loses then differs by what it draws alone. */
+/* Lists of the same twelve items: the loss of a step then depends only on its draws. */
 static void fill_alike(struct ek_dataset *d, int lists)
 {
     struct ek_list q;
@@ -45,7 +45,7 @@ struct losses {
 static int note_loss(void *context, const struct ek_train_progress *p)
 {
     struct losses *l = context;
-    if (p->step == l->count) /* told again at the end of the epoch */
+    if (p->step == l->count) /* reported again at the end of the epoch */
         return 0;
     if (p->epoch != l->epoch) {
         l->epoch = p->epoch;
@@ -67,7 +67,7 @@ static void check_draws(int lists, int batch, double dropout, double clean)
     struct losses l = {0};
     struct ek_train_options o = ek_small_options();
     o.batch_lists = batch;
-    o.learning_rate = 1e-30; /* the weights stay what they are */
+    o.learning_rate = 1e-30; /* the weights stay constant */
     o.weight_decay = 0;
     o.keep_clean = clean;
     o.network.dropout = dropout;
@@ -96,7 +96,7 @@ START_TEST(no_two_lists_of_any_epoch_draw_the_same_numbers)
 }
 END_TEST
 
-/* The lists with a routable feature, another one and a query feature that never vary. */
+/* Lists with a constant routable feature, a constant other one and a constant query feature. */
 static void fill_flat(struct ek_dataset *d, uint64_t seed, int lists)
 {
     ek_small_data(d, seed, lists);
@@ -123,7 +123,7 @@ static void score_all(const struct ek_model *m, const struct ek_dataset *d, bool
     ek_scorer_free(s);
 }
 
-/* Moves what never varied in training: all of it, or every third item's. */
+/* Change the features constant in training: all values, or every third item's. */
 static void move_flat(struct ek_dataset *d, int how)
 {
     static const float to[][2] = {{400, 1}, {0, 7}, {NAN, NAN}, {-4, -100}, {1e30f, 1e30f}};
@@ -209,7 +209,7 @@ START_TEST(a_zero_that_training_never_had_has_no_indicator)
 {
     struct ek_train_options o = ek_small_options();
     struct ek_manifest *f = ek_small_manifest();
-    struct ek_dataset d; /* prices are never 0, ratings now and then */
+    struct ek_dataset d; /* prices are never 0, ratings sometimes */
     struct ek_model *m;
     struct ek_error e;
     ek_small_data(&d, 1, 120);
@@ -227,7 +227,7 @@ START_TEST(a_zero_that_training_never_had_has_no_indicator)
 }
 END_TEST
 
-/* Trains on one data set and validates on another, which must be refused. */
+/* Check that validation on another data set is rejected. */
 static void check_refused(const struct ek_dataset *train, const struct ek_dataset *vali,
                           const char *want)
 {
@@ -281,7 +281,7 @@ START_TEST(labels_at_the_limits_train_with_every_loss)
     ek_small_data(&d, 1, 40);
     for (size_t i = 0; i < d.items; i++)
         if (i < d.offset[20])
-            d.label[i] = 1000; /* each of them: sums of gains are the largest there can be */
+            d.label[i] = 1000; /* for every item: the maximum sum of gains */
         else
             d.label[i] *= 0.5e-9f;
     d.label[0] = 0;
@@ -306,7 +306,7 @@ static void count_warning(void *context, const char *text)
     *count += strstr(text, "the manifest that of another set?") != NULL;
 }
 
-/* How many warnings say that the manifest may be another one. */
+/* Return the warnings about a possibly wrong manifest. */
 static int doubts(const struct ek_dataset *d)
 {
     int count = 0;
@@ -330,7 +330,7 @@ static void set_column(struct ek_dataset *d, size_t feature, bool by_list)
             d->x[i * F + feature] = by_list ? (float)(q + 1) : 0;
 }
 
-/* Trains on a hundred item features, the last `absent` of which never occur. */
+/* Train on a hundred item features, the last `absent` of which are always missing. */
 static int train_without(int absent, char said[SAID_BYTES])
 {
     enum { ALL = 100, LISTS = 10, ITEMS = 5 };

@@ -1,4 +1,4 @@
-/* What a comparison keeps of the events of one guard. That of two is in tests/cli/compare.sh. */
+/* Recorded trace of one guard's events; tests/cli/compare.sh compares two. */
 #include "offline/world/compare_trace.h"
 #include "tests/event_from.h"
 #include "tests/check.h"

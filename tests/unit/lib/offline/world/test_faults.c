@@ -1,4 +1,4 @@
-/* Faults put into lists: what is hit, and what happens to the values. */
+/* Injected faults: affected lists, and changes to values. */
 #include "base/alloc.h"
 #include "offline/world/faults.h"
 #include "offline/world/synthetic_lists.h"

@@ -1,4 +1,4 @@
-/* The grammar of faults: every good form, and every bad one with its message. */
+/* Grammar of faults: every valid form, and every invalid one with its message. */
 #include "offline/world/faults.h"
 #include "offline/world/hotel.h"
 #include "tests/check.h"

@@ -1,4 +1,4 @@
-/* The hotel generator: its law, and that every list follows from seed and number alone. */
+/* Hotel generator: its distribution, and lists determined by seed and number. */
 #include "offline/world/hotel.h"
 #include "tests/check.h"
 
@@ -157,9 +157,8 @@ START_TEST(one_hotel_is_booked_and_none_to_two_are_clicked)
 }
 END_TEST
 
-/* What the law shows at its surface: means over the items nobody booked and over the booked ones,
- * of ln(price / usual price), taxes / price, ln of the routable features, flags; taken from 10,000
- * lists of the reference generator. */
+/* Observable means over unbooked and booked items: ln(price / usual price), taxes / price, ln of
+ * the routable features, flags; from 10,000 lists of the reference generator. */
 START_TEST(people_book_what_the_reference_law_makes_them_book)
 {
     static const double want[2][EK_HOTEL_ITEM_FEATURES] = {

@@ -1,4 +1,4 @@
-/* Tests that rules carry: each says what is so, and what came where it is not. */
+/* Tests within rules: passing results, and the actual result of failures. */
 #include "offline/world/rules_test.h"
 
 #include "offline/world/synthetic_lists.h"
@@ -20,7 +20,7 @@ struct scene {
     struct ek_error_list faults;
 };
 
-/* `rules` stand in front of one test with that injection and expectation, on line 4. */
+/* `rules` precede one test with that injection and expectation, on line 4. */
 static void start(struct scene *s, const char *rules, const char *test)
 {
     char text[2000];
@@ -41,7 +41,7 @@ static void end(struct scene *s)
 
 static const char NORMAL[] = "segments: [arm]";
 
-/* The fault it ends with; "" when it passes. */
+/* Return its failure, or "" if it passes. */
 static const char *said_with(const char *rules, const char *test)
 {
     static char text[700];
@@ -114,7 +114,7 @@ START_TEST(what_comes_too_late_is_a_fault_at_the_place_of_the_test)
     ck_says(text, "rules.yaml:4:5: test 'it': confirmed after ");
     ck_says(text, " queries, wanted within 20");
     ck_assert_int_eq(sscanf(strstr(text, "after "), "after %d", &after), 1);
-    ck_assert_int_gt(after, 64); /* so many it takes to confirm */
+    ck_assert_int_gt(after, 64); /* lists needed for a confirmation */
     ck_assert_int_lt(after, 200);
 }
 END_TEST

@@ -1,4 +1,4 @@
-/* Items that say what they come from: when their sources are kept apart. */
+/* Item sources: conditions under which they are tracked separately. */
 #include "lists/codec.h"
 
 #include "tests/check.h"
@@ -10,7 +10,7 @@
 static const char FEATURES[] = "features:\n"
                                "  - {name: price, index: 1, role: item, routable: true}\n";
 
-/* The number of sources of a message. The list is the caller's. */
+/* Return the number of sources of a message. The caller frees the list. */
 static int read_message(const struct ek_buf *message, struct ek_list *q)
 {
     struct ek_manifest *m;

@@ -1,4 +1,4 @@
-/* Documents by themselves: addresses, words, parts. */
+/* Document features: URLs, words, parts. */
 #include "tests/check.h"
 #include "text/features/document_features.h"
 
@@ -56,7 +56,7 @@ START_TEST(words_are_counted)
     ck_assert_double_eq(out[EK_UNIQUE_TERMS], 4);
     ck_assert_double_eq(out[EK_UNIQUE_SHARE], 0.5);
     ck_assert_double_eq(out[EK_TERM_LETTERS], 25. / 8);
-    /* shares 1/2, 1/4, 1/8, 1/8 */
+    /* fractions 1/2, 1/4, 1/8, 1/8 */
     ck_assert_double_eq_tol(out[EK_ENTROPY], 1.75 * log(2), 1e-12);
     ck_assert_double_eq(out[EK_STOP_COVER], 0.25);
     ck_assert_double_eq_tol(out[EK_STOP_RATIO], 2. / 6, 1e-15);

@@ -1,4 +1,4 @@
-/* The catalogue of text features, and the file that chooses from it. */
+/* Catalog of text features, and the selection file. */
 #include "tests/check.h"
 #include "text/features/feature_choice.h"
 

@@ -1,7 +1,8 @@
-/* Nearness on a text that can be looked at:
+/* Proximity on a text for hand calculation:
  *
  *   place  0  1  2  3  4  5  6  7  8  9 10 11 12
- *   text   a  b  .  .  b  .  a  .  .  c  .  a  b      a, b, c: terms 0, 1, 2 of the query */
+ *   text   a  b  .  .  b  .  a  .  .  c  .  a  b      a, b, c: terms 0, 1, 2 of the query
+ */
 #include "tests/check.h"
 #include "text/features/proximity.h"
 
@@ -95,7 +96,7 @@ END_TEST
 START_TEST(the_dependence_model_weighs_terms_pairs_and_windows)
 {
     struct ek_sdm_parameters p = ek_sdm_defaults();
-    const struct ek_sdm_count term[] = {{2, 10}, {0, 5}, {0, 0}}; /* the last nobody has */
+    const struct ek_sdm_count term[] = {{2, 10}, {0, 5}, {0, 0}}; /* the last is in no document */
     const struct ek_sdm_count ordered[] = {{1, 3}, {0, 0}}, unordered[] = {{2, 4}, {0, 0}};
     double length = 20, tokens = 1000, mu = 2500;
     double t = (log((2 + mu * 0.01) / 2520) + log(mu * 0.005 / 2520)) / 2;

@@ -1,5 +1,5 @@
-/* What queries are like. Ten documents of 100 tokens; the query "x x y z": x is in 2 documents, 4
- * times; y in 5, 20 times, and a stop word; z nowhere. */
+/* Query features. Ten documents of 100 tokens; the query "x x y z": x is in 2 documents, 4 times; y
+ * in 5, 20 times, and a stop word; z nowhere. */
 #include "tests/check.h"
 #include "text/features/query_features.h"
 

@@ -1,4 +1,4 @@
-/* The best documents by BM25 are those that scoring every document finds. */
+/* The best documents by BM25 equal those of scoring every document. */
 #include "base/alloc.h"
 #include "tests/check.h"
 #include "tests/texts.h"
@@ -20,7 +20,7 @@ static int best_first(const void *a, const void *b)
     return (p->document > q->document) - (p->document < q->document);
 }
 
-/* Words in the order of their names, which is that of the terms' numbers. */
+/* Order words by name, which is the order of term numbers. */
 static int by_name(const void *a, const void *b)
 {
     char p[16], q[16];
@@ -45,7 +45,7 @@ static int length_of(int d)
     return length;
 }
 
-/* Every document by the formula; returns how many have a score. */
+/* Score every document by the formula. Return the number with a score. */
 static uint32_t score_all(int *words, int count, struct ek_bm25 s, struct ek_hit *hits)
 {
     double tokens = 0, weights[16];
@@ -156,7 +156,7 @@ START_TEST(a_query_of_unknown_or_no_terms_finds_nothing)
     ck_assert_int_eq(ek_retrieve(r, unknown, 2, 10, hits, &found, NULL), EK_OK);
     ck_assert_uint_eq(found, 0);
     for (uint32_t i = 0; i <= EK_RETRIEVE_TERMS_MAX; i++)
-        many[i] = 0; /* one term, very often: is no fault */
+        many[i] = 0; /* one term, very often: valid */
     ck_assert_int_eq(ek_retrieve(r, many, EK_RETRIEVE_TERMS_MAX + 1, 10, hits, &found, &e), EK_OK);
     ck_assert_uint_gt(found, 0);
     ck_assert_int_eq(ek_retrieve(r, many, 1, 0, NULL, &found, &e), EK_OK);

@@ -1,4 +1,4 @@
-/* Sums, quartiles and means against numbers that are known, and against sorting. */
+/* Sums, quartiles and means against known values, and against sorting. */
 #include "tests/check.h"
 #include "text/features/summary_stats.h"
 

@@ -1,4 +1,4 @@
-/* The spread of a term's scores over its documents, and that over a query's terms. */
+/* Statistics of a term's scores over its documents, and over a query's terms. */
 #include "tests/check.h"
 #include "text/features/term_scores.h"
 
@@ -29,7 +29,7 @@ static int figure(const char *name)
     ck_abort_msg("no figure %s", name);
 }
 
-/* prob: tf / len is 0.25, 0.5, 0.2. Least of two terms with other numbers. */
+/* prob: tf / len is 0.25, 0.5, 0.2. Smallest of two terms with other numbers. */
 START_TEST(figures_are_over_documents_then_over_terms)
 {
     struct ek_term_scores a = scores(), b = a;

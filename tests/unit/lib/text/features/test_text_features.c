@@ -1,5 +1,5 @@
-/* The facade over the families, on an index of a few texts. That every value is right is for
- * tests/cli/extract-features.sh, which has a second reader of the formulas. */
+/* Facade of all feature families, on a small index. tests/cli/extract-features.sh checks every
+ * value with an independent implementation. */
 #include "deploy/text_features_page.h"
 #include "tests/texts.h"
 #include "text/features/features.h"

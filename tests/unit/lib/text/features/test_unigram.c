@@ -1,9 +1,10 @@
-/* Retrieval models on numbers that were worked out apart from them.
+/* Retrieval models against independently calculated values.
  *
  * One text of 6 tokens in a field that 5 documents have, 40 tokens in all (mean 8). The query is
  * "a b b c": a is twice in the text, in 2 documents, 3 times in the collection; b once, 3, 7; c not
  * at all, 1, 1. For instance bm25_atire: K = 0.9 (0.6 + 0.4 6/8) = 0.81;
- * ln(5/2) 2 1.9 / 2.81 + 2 ln(5/3) 1.9 / 1.81 = 2.3115636. prob: 2/6 + 2 1/6 = 2/3. */
+ * ln(5/2) 2 1.9 / 2.81 + 2 ln(5/3) 1.9 / 1.81 = 2.3115636. prob: 2/6 + 2 1/6 = 2/3.
+ */
 #include "tests/check.h"
 #include "text/features/unigram.h"
 
@@ -93,7 +94,7 @@ END_TEST
 
 START_TEST(a_language_model_divides_as_real_numbers_do)
 {
-    /* With whole numbers cf / C would be 0, and a term that the text lacks would have ln 0. */
+    /* With integers cf / C would be 0, and an absent term would have ln 0. */
     struct ek_unigram_parameters p = ek_unigram_defaults();
     struct ek_text_term lacking = {1, 0, 1, 1};
     ck_assert_double_eq_tol(ek_unigram_score(EK_LMDS_1000, &p, &FIELD, &lacking, 1),
@@ -114,7 +115,7 @@ END_TEST
 START_TEST(parameters_change_their_model)
 {
     struct ek_unigram_parameters p = ek_unigram_defaults();
-    p.bm25[EK_BM25_ATIRE].k1 = 0; /* then how often does not count: ln(5/2) + 2 ln(5/3) */
+    p.bm25[EK_BM25_ATIRE].k1 = 0; /* then the frequency does not count: ln(5/2) + 2 ln(5/3) */
     ck_assert_double_eq_tol(ek_unigram_score(EK_BM25_ATIRE, &p, &FIELD, QUERY, 3),
                             log(2.5) + 2 * log(5. / 3), 1e-12);
 }

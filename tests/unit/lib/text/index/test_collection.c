@@ -1,4 +1,4 @@
-/* Collections: both formats give the documents that are in them, faults their place. */
+/* Collections: both formats yield their documents, errors have positions. */
 #include "base/file.h"
 #include "tests/check.h"
 #include "tests/limit.h"
@@ -14,8 +14,8 @@
 
 #define PATH "test_collection.txt"
 
-/* What is read of a text: "id|url|title|body|heading|inlink|anchor", line ends as '/', a document
- * behind another after ';', or the fault. */
+/* Return the documents of a text: "id|url|title|body|heading|inlink|anchor", line ends as '/',
+ * documents separated by ';'; or the error. */
 static const char *read_as(const char *text, enum ek_collection_format format)
 {
     static char told[4096], full[700];
@@ -166,7 +166,7 @@ START_TEST(faults_of_trec_text_have_their_line)
 }
 END_TEST
 
-/* Reads the first document of a text, which it gives back. */
+/* Read the first document of a text and free the text. */
 static int first_of(struct ek_buf *b, char said[SAID_BYTES])
 {
     struct ek_collection *c = NULL;
@@ -184,7 +184,7 @@ static int first_of(struct ek_buf *b, char said[SAID_BYTES])
     return rc;
 }
 
-/* So many letters in the middle of a text; a line of text is no longer than a document may be. */
+/* That many letters inside a text; a line is at most as long as a document. */
 static int among(const char *before, int count, const char *behind, char said[SAID_BYTES])
 {
     struct ek_buf b;
@@ -204,8 +204,7 @@ static int id_of(int bytes, char said[SAID_BYTES])
     return among("{\"id\":\"", bytes, "\"}\n", said);
 }
 
-/* What stands between the tags of a document has so many bytes, with the end of each line and of
- * the one on which it ends. */
+/* A document of that many bytes between its tags, with line ends and the closing line. */
 static int document_of(int bytes, char said[SAID_BYTES])
 {
     static const char number[] = "\n<DOCNO>1</DOCNO>\n";

@@ -1,5 +1,4 @@
-/* Indexes of texts: what was put in is found again, whatever had to go to disk on the way, and
- * damage is told. */
+/* Text indexes: all input is found, also after spills to disk, and damage is detected. */
 #include "base/alloc.h"
 #include "base/file.h"
 #include "tests/check.h"
@@ -131,7 +130,7 @@ START_TEST(what_had_to_go_to_disk_makes_the_same_index)
     ek_texts_make(&texts, EK_TEXTS_MAX, 5);
     ck_assert_uint_eq(ek_texts_index(&texts, PATH, EK_BUILD_MEMORY), 0);
     ck_assert_int_eq(ek_file_read(PATH, &roomy, NULL), EK_OK);
-    /* Less than a command would allow: the ids of these take more than half of it. */
+    /* Below the minimum of a command: the ids alone take more than half of it. */
     ck_assert_uint_gt(ek_texts_index(&texts, PATH, 310 << 10), 1);
     ck_assert_int_eq(ek_file_read(PATH, &tight, NULL), EK_OK);
     ck_assert_uint_eq(roomy.length, tight.length);
@@ -217,7 +216,7 @@ START_TEST(collections_of_nothing_and_of_empty_documents_have_an_index)
 }
 END_TEST
 
-/* Whatever is there is read; the sum keeps the compiler from leaving it out. */
+/* Read everything; the sum keeps the compiler from removing it. */
 static uint64_t read_everything(const struct ek_index *x, int *faults)
 {
     struct ek_document d;
@@ -250,7 +249,7 @@ static uint64_t read_everything(const struct ek_index *x, int *faults)
     return sum;
 }
 
-/* Opens and reads a file of these bytes; returns what was wrong with it, 0: nothing was seen. */
+/* Open and read a file of these bytes. Return the error, 0: none detected. */
 static int try_bytes(const uint8_t *bytes, size_t length)
 {
     struct ek_index *x;
@@ -283,7 +282,7 @@ START_TEST(a_damaged_index_is_told_and_never_read_beyond)
         size_t at = (size_t)ek_rng_uniform_int(&r, b.length);
         uint8_t kept = b.data[at];
         b.data[at] ^= (uint8_t)(1 + ek_rng_uniform_int(&r, 255));
-        try_bytes(b.data, b.length); /* bytes between sections are nobody's */
+        try_bytes(b.data, b.length); /* bytes between sections are unused */
         b.data[at] = kept;
     }
     ek_buf_release(&b);

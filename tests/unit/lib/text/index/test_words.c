@@ -1,4 +1,4 @@
-/* Texts become terms: folded, cut where words end, stemmed where that was asked for. */
+/* Tokenization: folding, word boundaries, optional stemming. */
 #include "tests/check.h"
 #include "text/index/words.h"
 
@@ -43,7 +43,7 @@ END_TEST
 START_TEST(accents_and_compatible_forms_are_folded)
 {
     ck_assert_str_eq(words("N\xc3\xa4ive NA\xc3\x8fVE"), "n\xc3\xa4ive|na\xc3\xafve");
-    /* e and a combining acute are the letter with an acute, one word before and behind it. */
+    /* e and a combining acute are the letter with an acute, one word before and after it. */
     ck_assert_str_eq(words("cafe\xcc\x81s"), "caf\xc3\xa9s");
     ck_assert_str_eq(words("\xef\xac\x81sh"), "fish");         /* ligature fi */
     ck_assert_str_eq(words("\xef\xbc\xa1\xef\xbc\xa2"), "ab"); /* wide letters */
@@ -89,7 +89,7 @@ START_TEST(soft_hyphens_and_joiners_within_words_are_dropped)
                      "ab");
     ck_assert_str_eq(words("a\xe2\x80\x8b"
                            "b"),
-                     "a|b"); /* a space, without width */
+                     "a|b"); /* a zero-width space */
 }
 END_TEST
 
@@ -102,7 +102,7 @@ START_TEST(bytes_that_are_no_utf8_separate)
                            "b"),
                      "\xc3\xa4|b");
     ck_assert_str_eq(words_by("none", "a\0b", 3), "a|b");
-    ck_assert_str_eq(words_by("none", "ab\xc3\xa4", 3), "ab"); /* cut short */
+    ck_assert_str_eq(words_by("none", "ab\xc3\xa4", 3), "ab"); /* truncated */
 }
 END_TEST
 
@@ -113,7 +113,7 @@ START_TEST(long_words_are_cut_at_a_character)
     memset(want, 'a', EK_NAME_TEXT_BYTES_MAX);
     want[EK_NAME_TEXT_BYTES_MAX] = 0;
     ck_assert_str_eq(words_by("none", text, sizeof text), want);
-    text[sizeof text - 1] = '\xe4'; /* another way through, to the same end */
+    text[sizeof text - 1] = '\xe4'; /* another code path with the same result */
     ck_assert_str_eq(words_by("none", text, sizeof text), want);
     for (size_t i = 0; i < sizeof text; i += 3)
         memcpy(text + i, "\xe3\x82\xab", 3);
