@@ -22,7 +22,7 @@ enum {
     BACKOFF_VERSION = 0x020300ff,
     STATE_MESSAGES = 100000, /* maximum queued records of a checkpoint */
     STATE_KBYTES = 1 << 20,
-    LINGER_SHARE = 4, /* fraction 1/4 of `pipeline.max_latency` */
+    LINGER_SHARE = 4, /* fraction 1/4 of `pipeline.linger` */
 };
 
 /* Properties that evenkeel sets, and the configuration key to use instead. */

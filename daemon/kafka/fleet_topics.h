@@ -2,9 +2,9 @@
  *
  * The consumer belongs to no group. It reads the tail of the plan log, and evidence reports while
  * this instance is the leader. The producer is not transactional, because records must not wait for
- * a message and may be lost: a record not delivered within `fleet.silent` is counted as lost. Only
- * calls with `wait_ms` block. Errors are logged once until they clear. config, metrics and log must
- * outlive the link. One thread at a time, except ek_fleet_link_wake.
+ * a message and may be lost: a record not delivered within `fleet.leader_timeout` is counted as
+ * lost. Only calls with `wait_ms` block. Errors are logged once until they clear. config, metrics
+ * and log must outlive the link. One thread at a time, except ek_fleet_link_wake.
  */
 #ifndef EK_DAEMON_KAFKA_FLEET_TOPICS_H
 #define EK_DAEMON_KAFKA_FLEET_TOPICS_H

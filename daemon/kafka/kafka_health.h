@@ -39,7 +39,7 @@ void ek_kafka_health_clear(struct ek_kafka_health *t);
 /* Copy the state to *out and return its kind. */
 enum ek_kafka_health_kind ek_kafka_health_get(struct ek_kafka_health *t,
                                               struct ek_kafka_health_state *out);
-/* Return "none", "no_broker", "credentials", "tls", "authorisation" or "state". */
+/* Return "none", "no_broker", "credentials", "tls", "authorization" or "state". */
 const char *ek_kafka_health_name(enum ek_kafka_health_kind kind);
 
 #endif

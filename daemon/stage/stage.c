@@ -519,7 +519,7 @@ static int read_on(struct ek_stage *s, struct ek_error *e)
     return rc;
 }
 
-/* Stay within limits.shutdown. Reserve part of it for aborting the open transaction. */
+/* Stay within service.shutdown_timeout. Reserve part of it for aborting the open transaction. */
 static void close_down(struct ek_stage *s)
 {
     int64_t until = ek_now_ms() + s->config->shutdown_ms;

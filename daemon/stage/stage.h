@@ -37,9 +37,9 @@ struct ek_guard_service;
 int ek_stage_new(struct ek_stage **out, const struct ek_config *config,
                  const struct ek_assets *assets, struct ek_log *log, struct ek_error *e);
 
-/* Run until ek_stage_stop, then drain, commit and close within limits.shutdown. Return 0 after a
- * stop; messages unacknowledged at the time limit are not committed and are read again. Any error
- * is fatal. Broker outages are retried. Call once. */
+/* Run until ek_stage_stop, then drain, commit and close within service.shutdown_timeout. Return 0
+ * after a stop; messages unacknowledged at the time limit are not committed and are read again. Any
+ * error is fatal. Broker outages are retried. Call once. */
 int ek_stage_run(struct ek_stage *s, struct ek_error *e);
 
 /* Request the end of ek_stage_run. Async-signal-safe; may be called repeatedly, also before the
@@ -101,7 +101,7 @@ const char *ek_stage_reason(struct ek_stage *s);
 int ek_stage_readiness(struct ek_stage *s, bool *good, struct ek_buf *out);
 
 /* Append the events after number *after, oldest first, one JSON object per line, and advance
- * *after. Start with 0. Only the last `http.events` events are kept. */
+ * *after. Start with 0. Only the last `http.event_history` events are kept. */
 int ek_stage_events(struct ek_stage *s, uint64_t *after, struct ek_buf *out);
 
 /* Data for the HTTP API, valid as long as the stage. */
@@ -115,7 +115,7 @@ int ek_stage_ranks(struct ek_stage *s, struct ek_buf *out);
 /* Append all metrics in Prometheus text format. */
 int ek_stage_metrics_text(struct ek_stage *s, struct ek_buf *out);
 /* Append the status as a JSON object: service, agreement with the upstream model, versions, plan,
- * partitions, observed_queries, lag. */
+ * partitions, observed_lists, lag. */
 int ek_stage_status(struct ek_stage *s, struct ek_buf *out);
 
 #endif

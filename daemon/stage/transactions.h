@@ -1,6 +1,6 @@
 /* Transaction coordinator for exactly-once delivery: outputs and input offsets commit together.
  *
- * Workers produce while a transaction is open. At limits.commit_every or limits.transaction_bytes
+ * Workers produce while a transaction is open. At input.commit_interval or limits.transaction_bytes
  * the writers are closed, and the sent messages and their offsets pass to the transaction thread
  * (daemon/kafka/transaction_thread.h). Reading and scoring continue; outputs are buffered
  * meanwhile.

@@ -11,8 +11,8 @@
 
 enum {
     AT_MOST_EVERY_MS = 1000, /* minimum interval, also after an event */
-    WHOLE_EVERY = 6          /* full checkpoint interval, in units of state.every; bounds the
-                              * restore */
+    WHOLE_EVERY = 6 /* full checkpoint interval, in units of state.checkpoint_interval; bounds the
+                     * restore */
 };
 
 int ek_checkpoint_store_new(struct ek_checkpoint_store **out,

@@ -1,9 +1,9 @@
 /* Checkpoint store: writes the guard's state to the state topic and restores it.
  *
- * A checkpoint is written every state.every, soon after an event, and before a revocation. It is
- * part of a transaction, or, at least once, must be acknowledged. Offsets committed afterwards
- * carry a reference to it (daemon/state/checkpoint_ref.h) with the offset the guard has counted in
- * each partition.
+ * A checkpoint is written every state.checkpoint_interval, soon after an event, and before a
+ * revocation. It is part of a transaction, or, at least once, must be acknowledged. Offsets
+ * committed afterwards carry a reference to it (daemon/state/checkpoint_ref.h) with the offset the
+ * guard has counted in each partition.
  *
  * An assignment merges the checkpoints of its partitions. Lists below the committed offset that the
  * checkpoint lacks only update the guard; lists in the checkpoint above the committed offset are

@@ -44,7 +44,7 @@ static const struct argp_option OPTIONS[] = {
      "Route with logs centred among the items of one source, as the action route_per_source does",
      0},
     {"blank", OPT_BLANK, "FEATURE,...", 0, "Leave features out, as the action blank does", 0},
-    {"repair", OPT_REPAIR, "FEATURE[=FACTOR],...", 0,
+    {"repair", OPT_REPAIR, "FEATURE=FACTOR,...", 0,
      "Divide features by a known factor, as the action repair does; without FACTOR by the one that "
      "restores the median of their logs in --reference",
      0},

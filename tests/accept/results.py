@@ -135,7 +135,7 @@ class Bench:
         return self.found[name].of[key]
 
     def chosen(self, name, method):
-        """Return per seed the sets of `evenkeel select --judge` on the test lists."""
+        """Return per seed the sets of `evenkeel select --cross-validate` on the test lists."""
         data, key = self.set(name), "select " + method
         if key not in self.found[name].of:
             print(name, key, file=sys.stderr)

@@ -37,7 +37,7 @@ def with_and_without(name):
                   (f"SIR, {data.main}", "static", dict.fromkeys(lists, ["--route", data.main])),
                   ("SIR, all features", "static_all", dict.fromkeys(lists, everything)),
                   ("routable, nothing routed", "routable", {}),
-                  ("routable, what is faulty routed", "routable",
+                  ("routable, faulty features routed", "routable",
                    {"main x100": ["--route", data.main], "all x random": everything})]
         rows = []
         for loss, spelled in (ONE_LOSS if name in ("swissmetro", "car") else LOSSES).items():
@@ -62,7 +62,7 @@ REMEDIES = {
     "unnoticed": ("routable", []),
     "routed": ("routable", ["--route", "FAULTY"]),
     "routed, spread": ("routable", ["--route", "FAULTY", "--normalize-spread", "auto"]),
-    "silenced": ("routable", ["--blank", "FAULTY"]),
+    "blanked": ("routable", ["--blank", "FAULTY"]),
     "plain, rescaled": ("plain", ["--repair", "FAULTY"]),
     "plain, rescaled per known arm": ("plain", ["--repair", "FAULTY", "--repair-by", "arm"]),
     "routable, rescaled": ("routable", ["--repair", "FAULTY"]),
@@ -129,7 +129,7 @@ def faults(bench, render, _):
         if zeros:
             found.append((f"{zeros} x100 (0 for some)", [f"{zeros}=x100"], [zeros]))
         return found
-    columns = ["plain", "unnoticed", "routed", "routed, spread", "silenced", "plain, rescaled",
+    columns = ["plain", "unnoticed", "routed", "routed, spread", "blanked", "plain, rescaled",
                "plain, rescaled per known arm", "plain, filled"]
     return per_set(bench, render, CHOICE_SETS, of_set, columns, THEIRS)
 
@@ -155,7 +155,7 @@ def codes(bench, render, _):
             routed = bench.ours(name, "routable", LOSS, perturb(specs) + ["--route", joined]) if routable else None
             silent = bench.ours(name, "routable", LOSS, perturb(specs) + ["--blank", joined]) if routable else None
             rows.append((joined, [clean, plain, none, routed, silent, filled, *peers[2 * i:2 * i + 2]]))
-        parts.append(render(rows, [name, "routable, healthy", "plain", "routable", "routed", "silenced", "routable, filled",
+        parts.append(render(rows, [name, "routable, healthy", "plain", "routable", "routed", "blanked", "routable, filled",
                                    "LightGBM", "LightGBM, filled"], best=False))
     return "\n\n".join(parts)
 
@@ -193,8 +193,8 @@ def sources(bench, render, _):
     """Lists with items from two random sources, A and B: effect of a fault in one of them."""
     two, hit = ["--sources", "2"], perturb(["MAIN=x100,source=1"])
     rows = [("healthy, nothing routed", []), ("healthy, routed by source", [*two, "--route-per-source", "MAIN"]),
-            ("B x100, nobody noticed", [*two, *hit]), ("B x100, routed with one mean", [*two, *hit, "--route", "MAIN"]),
-            ("B x100, silenced", [*two, *hit, "--blank", "MAIN"]),
+            ("B x100, unnoticed", [*two, *hit]), ("B x100, routed with one mean", [*two, *hit, "--route", "MAIN"]),
+            ("B x100, blanked", [*two, *hit, "--blank", "MAIN"]),
             ("B x100, routed by source", [*two, *hit, "--route-per-source", "MAIN"])]
     made = [(label, [bench.ours(name, "routable", LOSS, words) for name in CHOICE_SETS]) for label, words in rows]
     return render(made, ["mixed lists", *CHOICE_SETS], best=False)
@@ -210,7 +210,7 @@ def transforms(bench, render, cell):
     return render(rows, head, best=False)
 
 
-METHODS = {"nfs": "NFS", "xgas": "XGAS", "hcas": "HCAS", "importance": "importance", "random": "by chance"}
+METHODS = {"nfs": "NFS", "xgas": "XGAS", "hcas": "HCAS", "importance": "importance", "random": "random"}
 
 
 def select(bench, render, cell):

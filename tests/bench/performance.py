@@ -81,7 +81,7 @@ def budgets(rows):
     def forwarder(case):
         return times(rows.find("kafka", KAFKA + case, "messages/s", FORWARDER))
 
-    return table(["what", "budget", "measured"], [
+    return table(["subject", "budget", "measured"], [
         ["`run` against the forwarder, nothing routed, `bin`", "0.90", forwarder("bin, nothing routed")],
         ["the same, float32 array", "0.90", forwarder("float32 array, nothing routed")],
         ["`run` against the forwarder, 5 features routed, `bin`", "0.80", forwarder("bin, 5 features routed")],
@@ -125,7 +125,7 @@ def latency(rows):
 
 
 def abuse(rows):
-    """Compare each load with the unloaded passes, whose row shows their spread."""
+    """Cases under load against passes alone; the row `alone` has the range of those passes."""
     stage = ", processor time of the stage"
 
     def ratios(case):
@@ -137,7 +137,7 @@ def abuse(rows):
         return "" if value is None else number(value, "%")
 
     cases = dict.fromkeys(r["case"] for r in rows.of("abuse") if r["unit"] == "messages/s" and not r["case"].startswith("alone,"))
-    return table(["what hangs on it", "messages/s", "against alone", "us/message", "against alone", "thread that answers", "clients"],
+    return table(["load", "messages/s", "against alone", "us/message", "against alone", "HTTP thread", "clients"],
                  [[case, number(rows.value("abuse", case)), ratios(case), number(rows.value("abuse", case + stage)),
                    ratios(case + stage), share(case, "thread that answers"), share(case, "clients")]
                   for case in cases]) if cases else NONE

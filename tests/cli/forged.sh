@@ -1,4 +1,4 @@
-# What a producer reaches that forges lists: docs/security.md has the table.
+# What a producer reaches that forges lists: docs/dev/forged-lists.md has the table.
 . "$(dirname "$0")/prelude"
 
 quiet "$EK" generate hotel --lists 4000 --seed 1 --manifest-out h.yaml -o train.txt

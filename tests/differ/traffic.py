@@ -142,9 +142,9 @@ def rules(rng, manifest, trials, cells=CELLS):
     defaults = {"mode": str(rng.choice(modes)), "confirmation_lists": int(rng.choice([1, 8, 32, 64])),
                 "min_duration": str(rng.choice(["0s", "5s", "60s", "10m"])), "false_alarms": f"1 per {10 ** int(rng.integers(4, 8))} lists",
                 "recover": str(rng.choice(["auto", "auto", "manual"])), "action_min_fraction": float(rng.choice([.05, 0, .5])),
-                "canary": {"percent": 20, "step": 30, "every": "20s", "min_lists": 5, "abort_if": {"worse_than_unmitigated": bool(trials), "error_rate": .01 * trials}}}
+                "canary": {"initial_percent": 20, "step_percent": 30, "step_interval": "20s", "min_lists": 5, "abort_if": {"worse_than_unmitigated": bool(trials), "error_rate": .01 * trials}}}
     if rng.random() < .5:
-        defaults["on"] = {"scale": str(rng.choice(["route", "repair", "route_normalized"])),
+        defaults["actions"] = {"scale": str(rng.choice(["route", "repair", "route_normalized"])),
                           "items": str(rng.choice(["alert", "route"])), "missing": str(rng.choice(["alert", "blank"]))}
     if rng.random() < .3:
         defaults["dedup_key"] = [["query_features"], ["items.id"], []][int(rng.integers(3))]
@@ -152,8 +152,8 @@ def rules(rng, manifest, trials, cells=CELLS):
     if "arm" in segments and rng.random() < .4:
         defaults["mode_in"] = {"arm": {"B": str(rng.choice(modes))}}
     out = {"version": 1, "defaults": defaults, "segments": segments,
-           "windows": {"length": str(rng.choice(["1s", "30s", "5m"])), "kept": int(rng.integers(1, 14)),
-                       "cells": int(rng.choice(cells))},
+           "windows": {"length": str(rng.choice(["1s", "30s", "5m"])), "retention": int(rng.integers(1, 14)),
+                       "max_segments": int(rng.choice(cells))},
            "limits": {"max_routed_features": int(rng.choice([1, 2, 10])), "on_limit": str(rng.choice(["observe", "keep"]))}}
     pinned = [f for f in manifest.routable if rng.random() < .2]
     if pinned:

@@ -21,7 +21,7 @@ def interleaved(messages, seed):
     """Return the items of a few lists at a time, interleaved; lists start in order."""
     lists = collections.OrderedDict()
     for raw, message in messages:
-        lists.setdefault(message["query"], []).append((raw, message))
+        lists.setdefault(message["list"], []).append((raw, message))
     chance, waiting, open_lists, out = random.Random(seed), list(lists.values()), [], []
     while waiting or open_lists:
         while waiting and len(open_lists) < TOGETHER:
@@ -54,8 +54,8 @@ class ItemByItem(unittest.TestCase):
 
     def frames(self, mixed):
         """Return frames keyed by the query, which selects the partition."""
-        return [Frame(raw, message["query"].encode(), START_MS + i, [("n", str(i).encode())],
-                      int(message["query"].rsplit("-", 1)[1]) % PARTITIONS)
+        return [Frame(raw, message["list"].encode(), START_MS + i, [("n", str(i).encode())],
+                      int(message["list"].rsplit("-", 1)[1]) % PARTITIONS)
                 for i, (raw, message) in enumerate(mixed)]
 
     def check_outputs(self, mixed, out):
@@ -64,7 +64,7 @@ class ItemByItem(unittest.TestCase):
         plans, routed = collections.defaultdict(set), 0
         for f in out:
             raw, message = mixed[int(f.header("n"))]
-            plans[message["query"]].add((f.header("ek-plan"), f.header("ek-action")))
+            plans[message["list"]].add((f.header("ek-plan"), f.header("ek-action")))
             if f.header("ek-action") == "pass":
                 self.assertEqual(f.value, raw)
                 continue

@@ -60,7 +60,7 @@ def configuration_fits(folder):
     same("port", config["http"]["listen"], f"0.0.0.0:{container['ports'][0]['containerPort']}")
     same("name of the pod", config["service"]["instance"], "${%s}" % container["env"][0]["name"])
     same("workers", str(config["pipeline"]["workers"]), container["resources"]["requests"]["cpu"])
-    assert pod["terminationGracePeriodSeconds"] > 2 * seconds(config["limits"]["shutdown"])
+    assert pod["terminationGracePeriodSeconds"] > 2 * seconds(config["service"]["shutdown_timeout"])
 
 
 def files_fit(_):

@@ -39,13 +39,13 @@ t "bash: what there is help on" in_bash "pause,pin,profile," evenkeel help p
 t "zsh: a word" in_zsh "evenkeel generate hot" "evenkeel generate hotel"
 t "bash: a command" in_bash "profile," evenkeel prof
 t "bash: an option" in_bash "--manifest," evenkeel profile --mani
-t "bash: a value of --action" in_bash "route,route_per_source,route_normalized," evenkeel pin price --action rou
+t "bash: a value of --action" in_bash "route,route_normalized,route_per_source," evenkeel pin price --action rou
 t "bash: a value behind =" in_bash "listmle,listnet," evenkeel train --loss = list
 t "bash: all values behind =" in_bash "beginning,end," evenkeel capture --from =
 t "bash: files of a kind, and folders" in_bash "a.yaml,c d.yaml,folder.d," evenkeel run --config ""
 t "bash: files of another kind" in_bash "b.ekp," evenkeel replay --profile b
 t "zsh: a command" in_zsh "evenkeel prof" "evenkeel profile"
 t "zsh: an option" in_zsh "evenkeel run --conf" "evenkeel run --config"
-t "zsh: a value" in_zsh "evenkeel pin price --action sil" "evenkeel pin price --action silence"
+t "zsh: a value" in_zsh "evenkeel pin price --action bl" "evenkeel pin price --action blank"
 t "zsh: a value behind =" in_zsh "evenkeel train --loss=approx" "evenkeel train --loss=approxndcg"
 t "zsh: a file of a kind" in_zsh "evenkeel replay --profile b" "evenkeel replay --profile b.ekp"

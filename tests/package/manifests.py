@@ -110,7 +110,7 @@ def compose_fits(_):
     config = load("compose", "evenkeel.yaml")
     created = set(re.findall(r"[\w.-]+", re.search(r"for topic in (.*); do", text("compose", "topics.sh")).group(1)))
     created |= set(re.findall(r"^create ([\w.-]+)", text("compose", "topics.sh"), re.M))
-    used = {*config["input"]["topics"], config["output"]["topic"], config["output"]["dead_letter"], config["state"]["topic"]}
+    used = {*config["input"]["topics"], config["output"]["topic"], config["output"]["dead_letter_topic"], config["state"]["topic"]}
     same("topics", used, created)
     targets = load("compose", "prometheus.yml")["scrape_configs"][0]["static_configs"][0]["targets"]
     same("scraped", targets, ["evenkeel:" + config["http"]["listen"].split(":")[1]])

@@ -97,7 +97,7 @@ class Live(unittest.TestCase):
                 one.close()
 
     def follower(self):
-        """Another event stream client, if http.streams allows one more."""
+        """Another event stream client, if http.max_event_streams allows one more."""
         one = socket.create_connection(("127.0.0.1", int(self.scene.daemon.http.rsplit(":", 1)[1])))
         one.sendall(b"GET /api/v1/events?stream HTTP/1.1\r\nHost: localhost\r\n\r\n")
         if b" 200 " in one.recv(4096).split(b"\r\n", 1)[0]:

@@ -74,7 +74,7 @@ async function give(what, body, say) {
   throw new Error(`Command ${answer.command_id} was told to the fleet, and nobody has answered. Where nobody decides, nothing comes of it; an instance that was away may still carry it out, which the history then says.`);
 }
 
-const decided = (answer) => (answer && answer.decider ? `Done, for all instances, by ${answer.decider}.` : ownDecided(answer));
+const decided = (answer) => (answer && answer.leader ? `Done, for all instances, by ${answer.leader}.` : ownDecided(answer));
 const ownDecided = (answer) => (answer && answer.plan && answer.plan.after !== answer.plan.before ? `Done. The plan is now version ${answer.plan.after}.` : "Done.");
 const at = (of) => ({ feature: of.feature, ...(of.segment ? { segment: of.segment } : {}) });
 
@@ -83,7 +83,7 @@ function pause() {
     will: ["From the next list on every list goes out as it came, whatever is wrong. The instance goes on watching.", "In a fleet it is of all instances, else of this one alone. It holds until somebody resumes."],
     send: async (form, say) => {
       const answer = await give("pause", words(form, "reason"), say);
-      if (answer.decider) return `Paused: all instances, by ${answer.decider}.`;
+      if (answer.leader) return `Paused: all instances, by ${answer.leader}.`;
       return answer.changed ? `Paused.${answer.kept ? " It is kept over a restart." : " It ends with the process."}` : "It was paused already.";
     } });
 }
@@ -92,7 +92,7 @@ function resume() {
   confirm({ title: "Resume", button: "Resume now", fields: [reason()], will: ["Routing goes on with the plan as it would be by now."],
     send: async (form, say) => {
       const answer = await give("resume", words(form, "reason"), say);
-      if (answer.decider) return `Resumed: all instances, by ${answer.decider}.`;
+      if (answer.leader) return `Resumed: all instances, by ${answer.leader}.`;
       return answer.changed ? "Resumed." : "It was not paused.";
     } });
 }

@@ -96,7 +96,7 @@ static const struct argp_option OPTIONS[] = {
      "What a list without a relevant item counts in osm and --cross-validate: skip (default), 0 or "
      "1",
      2},
-    {"cross-validate", KEY_JUDGE, "NAME,...", OPTION_ARG_OPTIONAL,
+    {"cross-validate", KEY_JUDGE, "NAMES", OPTION_ARG_OPTIONAL,
      "Chooses nothing, but shows how well a linear ranker does under each of these methods (all "
      "without names), over five folds; five files of --letor are the five parts",
      2},

@@ -1,5 +1,5 @@
 /* Repairs of shifted values as an alternative to routing: division by the estimated factor, or a
- * constant. For comparison (`evenkeel eval --repair`, `--fill`).
+ * constant. For comparison (`evenkeel eval --repair`, `--impute`).
  *
  * The factor is exp(current median of ln|x| - reference median of ln|x|) over finite nonzero
  * values. Missing values stay missing under a division.

@@ -23,16 +23,16 @@ static const struct {
     int kinds;
     bool of_query;
 } FAMILIES[EK_FAMILIES] = {
-    {"unigram", "retrieval models that take a query as a bag of terms", EK_UNIGRAMS, false},
-    {"stream", "how often a text has the query's terms", EK_STREAMS, false},
-    {"proximity", "how near the query's terms are to each other", EK_PROXIMITIES, false},
-    {"run", "what the candidates came with", 1, false},
-    {"static", "what a document is like, whatever the query", EK_DOCUMENT_FEATURES, false},
-    {"query", "what a query is like", EK_QUERY_KINDS, true},
-    {"idf", "how rare the query's terms are in a field", EK_SPREADS, true},
-    {"terms", "how the scores of the query's terms are spread over documents", EK_TERM_STATISTICS,
+    {"unigram", "retrieval models over the query's bag of terms", EK_UNIGRAMS, false},
+    {"stream", "frequencies of the query's terms in a text", EK_STREAMS, false},
+    {"proximity", "distances between the query's terms", EK_PROXIMITIES, false},
+    {"run", "scores in the run of candidates", 1, false},
+    {"static", "properties of a document, for any query", EK_DOCUMENT_FEATURES, false},
+    {"query", "properties of a query", EK_QUERY_KINDS, true},
+    {"idf", "rarity of the query's terms in a field", EK_SPREADS, true},
+    {"terms", "statistics of the scores of the query's terms over documents", EK_TERM_STATISTICS,
      true},
-    {"pairs", "the same of neighbours in the query", EK_TERM_STATISTICS, true},
+    {"pairs", "the same for neighbors in the query", EK_TERM_STATISTICS, true},
 };
 
 static const struct ek_feature_kind STAGE0 = {

@@ -11,12 +11,12 @@ enum { PAIR_TOKENS_MAX = 100 };
 static const struct ek_feature_kind KINDS[EK_PROXIMITIES] = {
     [EK_TP_SCORE] =
         {"tp_score",
-         "bm25_atire + sum min(1, w) a (k1 + 1) / (a + K); a: sum over neighbouring "
+         "bm25_atire + sum min(1, w) a (k1 + 1) / (a + K); a: sum over neighboring "
          "occurrences of other terms of their w / distance^2, w = ln(N / df), K = k1 (1 "
          "- b + b len / avg)",
          "Buettcher, Clarke and Lushman 2006", true},
     [EK_BM25_UW8] = {"bm25_uw8",
-                     "bm25_atire with pairs of neighbours in the query for terms; tf is uw8", "",
+                     "bm25_atire with pairs of neighbors in the query for terms; tf is uw8", "",
                      true},
     [EK_BM25_PAIRS_W100] =
         {"bm25_pairs_w100",
@@ -27,12 +27,12 @@ static const struct ek_feature_kind KINDS[EK_PROXIMITIES] = {
     [EK_SDM] =
         {"sdm",
          "0.85 t + 0.1 o + 0.05 u: the means of ln((tf + mu cf / C) / (len + mu)) over terms, "
-         "od1 and uw8 of neighbours in the query; mu = 2500",
+         "od1 and uw8 of neighbors in the query; mu = 2500",
          "Metzler and Croft 2005", true},
-    [EK_NEAR_OD1] = {"od1", "times that neighbours in the query are neighbours here, in order",
+    [EK_NEAR_OD1] = {"od1", "times that neighbors in the query are neighbors here, in order",
                      "Metzler and Croft 2005", false},
     [EK_NEAR_UW8] = {"uw8",
-                     "windows of 8 tokens that have both of two neighbours in the query, none over "
+                     "windows of 8 tokens that have both of two neighbors in the query, none over "
                      "another",
                      "Metzler and Croft 2005", false},
     [EK_TP_COVER] = {"tp_cover",

@@ -19,7 +19,7 @@ static const struct ek_feature_kind KINDS[EK_STREAMS] = {
     {"stream_tf_max", "greatest tf", MSLR, false},
     {"stream_tf_mean", "mean tf", MSLR, false},
     {"stream_tf_variance", "variance of tf", MSLR, false},
-    {"stream_tfidf_sum", "sum of tf ln((N + 1) / (df + 0.5)); 0 for a term nobody has", MSLR,
+    {"stream_tfidf_sum", "sum of tf ln((N + 1) / (df + 0.5)); 0 for a term in no document", MSLR,
      false},
     {"stream_tfidf_min", "least of those", MSLR, false},
     {"stream_tfidf_max", "greatest of those", MSLR, false},
