@@ -10,8 +10,8 @@
  * by at most `whole_ln` (q = 1, b = 0) is therefore preferred, unless a fraction explains the lists
  * e^6 times as well.
  *
- * The interval is the profile likelihood interval (Venzon and Moolgavkar 1988): all s whose best
- * (q, b) loses at most 1.92 ln likelihood. It includes the uncertainty of q and b and may be
+ * The interval is the profile likelihood interval (Venzon and Moolgavkar 1988): all s at which the
+ * best (q, b) loses at most 1.92 ln likelihood. It includes the uncertainty of q and b and may be
  * asymmetric.
  */
 #ifndef EK_DETECT_ALIGN_H

@@ -52,7 +52,7 @@ bool ek_detector_get_point(const struct ek_detector *d, int feature, int cell,
 }
 
 enum {
-    FORGET_LISTS = 1024 /* between two looks for changes whose cell has no lists any more */
+    FORGET_LISTS = 1024 /* lists between two searches for episodes without lists */
 };
 /* Correlation of related lists above which only one of them is evidence. */
 static const float RESEMBLANCE = .15f;
@@ -97,9 +97,6 @@ int ek_detector_reserve_cells(struct ek_detector *d, int cells)
     return EK_OK;
 }
 
-/* A cell that changed hands starts from nothing: R = 0 is where the new value's evidence begins, as
- * if it had had a cell all along. So however often cells change hands, every list is tested once in
- * its dimension, and the budget of false alarms holds (evidence.h). */
 void ek_detector_reset_reused(struct ek_detector *d)
 {
     int count;
@@ -115,7 +112,7 @@ void ek_detector_reset_reused(struct ek_detector *d)
     }
 }
 
-/* Cells of the list. A cell is not taken while a finding that names its value waits. */
+/* Set d->cell_of. No cell is reassigned while a queued finding may name its value. */
 static int cells_of(struct ek_detector *d, const struct ek_list *q)
 {
     int rc = ek_cells_lookup(d->cells, q, d->fetched == d->findings, d->cell_of);
@@ -167,7 +164,8 @@ static bool watched(const struct ek_detector *d, int feature)
     return d->rules->feature[f - d->manifest->features].watch;
 }
 
-/* The profile is by feature; a list needs all features of its stratum. */
+/* Transpose the calibration: the profile is ordered by feature, a list needs all features of its
+ * stratum. */
 static void switch_calibration(struct ek_detector *d)
 {
     const struct ek_profile *p = d->profile;
@@ -180,7 +178,7 @@ static void switch_calibration(struct ek_detector *d)
         }
 }
 
-/* The segment dimension that is the baseline field: -1 when there is none. */
+/* Return the segment dimension with this name, or -1. */
 static int baseline_among(const struct ek_rules *rules, const char *field)
 {
     for (int i = 0; field && i < rules->segment_count; i++)
@@ -201,7 +199,7 @@ static void load_profile(struct ek_detector *d)
     switch_calibration(d);
 }
 
-/* A category is tested for what is missing, and for its values. */
+/* A category is tested twice: for missing items and for its values. */
 int ek_detector_watch_count(const struct ek_detector *d)
 {
     int count = 0;
@@ -285,14 +283,14 @@ void ek_detector_free(struct ek_detector *d)
     ek_free(d);
 }
 
-/* Whether what the list says of a feature concerns its cell: not when another one explains it. */
+/* Return whether a feature of the last list is watched and not explained by another cell. */
 static bool concerns(struct ek_detector *d, int feature, int cell)
 {
     return d->watched[feature] &&
            !(d->open[feature] && ek_detector_is_explained(d, d->cell_of, feature, cell));
 }
 
-/* Whether the cell has no episode, and none claims its lists. */
+/* Return whether no feature has an episode in the cell or a claim in any cell. */
 static bool quiet(const struct ek_detector *d, int cell)
 {
     const uint16_t *episode_of = d->episode_of + ek_detector_cell_slot(d, cell, 0);
@@ -302,7 +300,7 @@ static bool quiet(const struct ek_detector *d, int cell)
     return !any;
 }
 
-/* Open episodes hear of the list; of all other features it is evidence. Returns them. */
+/* Update the open episodes of a cell. Return the features for which the list is evidence. */
 static const uint16_t *update_cell(struct ek_detector *d, int cell,
                                    const struct ek_list_stats_builder *list, const float *query,
                                    int relative)
@@ -326,7 +324,7 @@ static const uint16_t *update_cell(struct ek_detector *d, int cell,
     return d->evident;
 }
 
-/* One list of one cell. A cell of one stratum has habits of its own. */
+/* Add the list to the evidence of one cell. Cells of one stratum have their own calibration. */
 static void cell_list(struct ek_detector *d, int cell, const struct ek_list_stats_builder *read,
                       const float *query, int relative)
 {
@@ -379,7 +377,7 @@ static void add_category_evidence(struct ek_detector *d, int relative)
             categories_of_cell(d, d->cell_of[i], relative);
 }
 
-/* Returns the query features, where they are kept. */
+/* Append the list to the history. Return its query features in the history. */
 static const float *add_history(struct ek_detector *d, const struct ek_list *q,
                                 const struct ek_list_stats_builder *read, int64_t time_ms)
 {
@@ -402,7 +400,7 @@ static int is_repeat(struct ek_detector *d, const struct ek_list_stats_builder *
     return d->rules->dedup_key && ek_dedup_count(d->repeats, read->repeat_key, d->queries) > 0;
 }
 
-/* One that is no repeat. */
+/* Update the state with a list that is not a repeat. */
 static void update_list(struct ek_detector *d, const struct ek_list *q,
                         struct ek_list_stats_builder *read, int64_t time_ms)
 {
@@ -411,7 +409,8 @@ static void update_list(struct ek_detector *d, const struct ek_list *q,
         ek_level_offset_list(&d->rebases, d->cell_of, 1 + ek_cells_dimensions(d->cells), read);
     const float *query = add_history(d, q, read, time_ms);
     ek_scheduler_refill(d);
-    /* One in `related_lists` counts in any case: a key that never changes must not blind us. */
+    /* One in `related_lists` related lists counts, or a constant key would suppress all evidence.
+     * */
     int relative = relatives % (uint32_t)d->profile->related_lists != 0;
     add_evidence(d, read, query, relative);
     add_category_evidence(d, relative);

@@ -1,7 +1,12 @@
-/* State of the detector, shared by its parts: detector.c (evidence), episode.c (alarm to recovery),
- * diagnose.c (what happened, and since when; a factor that differs by list), localize_segment.c
- * (which cell explains it), incident.c (what belongs together), fault_membership.c (which lists
- * have it), accepted_shift.c (when it is the new normal).
+/* Internals of the drift detector, shared by its source files:
+ *
+ * - detector.c: evidence
+ * - episode.c: lifecycle of a finding, from alarm to recovery
+ * - diagnose.c: class, level and start of a change; factors that differ by list
+ * - localize_segment.c: segment that explains a change
+ * - incident.c: grouping of findings
+ * - fault_membership.c: lists affected by a change
+ * - accepted_shift.c: accepted levels
  */
 #ifndef EK_DETECT_DETECTOR_INTERNAL_H
 #define EK_DETECT_DETECTOR_INTERNAL_H
@@ -18,12 +23,12 @@
 enum ek_phase { EK_WATCHING, EK_PHASE_SUSPECTED, EK_PHASE_CONFIRMED };
 
 enum {
-    EK_UPDATE_LISTS = 256,  /* of the cell, between two diagnoses of a confirmed finding */
-    EK_CELLS_AT_FIRST = 8,  /* room is made for; then twice as many */
-    EK_RECOVERY_LISTS = 64, /* of the cell, looked at for classes without a level */
+    EK_UPDATE_LISTS = 256,  /* lists of the cell between two diagnoses of a confirmed finding */
+    EK_CELLS_AT_FIRST = 8,  /* initial capacity; doubles */
+    EK_RECOVERY_LISTS = 64, /* lists of the cell that must look normal if there is no level */
 };
 
-/* Why an episode is dismissed. */
+/* Reasons for dismissing an episode. */
 enum ek_reason {
     EK_BY_A_SEGMENT,
     EK_BY_ANOTHER_CELL,
@@ -43,97 +48,96 @@ struct ek_episode {
     uint32_t number, cause;
     enum ek_phase phase;
     int feature, cell, bet;
-    int claimed; /* its lists are no evidence for other cells */
-    int quiet;   /* looks too small to tell so far: nobody hears of it */
-    int attempts, looks, waits;
-    enum ek_class rival; /* class of the last diagnosis, which may differ from the one told */
-    unsigned through;    /* dimensions, as bits, whose cells handed the change over to this one */
-    uint32_t kin; /* number of the episode that handed the change over to this one; 0: none */
+    int claimed;                /* its lists are no evidence for other cells */
+    int quiet;                  /* not reported yet: the change looks too small */
+    int attempts, looks, waits; /* counts up to ATTEMPTS, LOOKS, WAITS of episode.c */
+    enum ek_class rival; /* class of the last diagnosis; may differ from the reported class */
+    unsigned through;    /* bit mask of the dimensions whose cells handed over the change */
+    uint32_t kin;        /* number of the episode that handed over the change; 0: none */
     uint64_t alarm_row;
     uint64_t since_row, since_query; /* first list of the change */
-    uint64_t span_first, span_last;  /* rows between which it began, once confirmed */
+    uint64_t span_first, span_last;  /* rows between which the change began; set on confirmation */
     int64_t since_ms;
-    uint32_t lists, due; /* of the cell since the alarm; when the next diagnosis is due */
+    uint32_t lists, due; /* lists of the cell since the alarm, now and at the next diagnosis */
     double level_error;  /* standard error of the level before the change (ln) */
     struct ek_diagnosis diagnosis;
     struct ek_category_diagnosis category; /* for EK_NEW_CATEGORY */
-    int query_feature;                     /* -1: one number */
-    double recovery;     /* Shiryaev-Roberts statistic of being back to normal; without a level, how
-                          * many lists in a row looked normal */
-    double relief_ln;    /* the same without a start at 1: what the last lists say in all */
-    uint64_t relief_row; /* since when it has been growing */
-    int relieved;        /* it was enough once, and some segment values are still awaited */
-    uint32_t relieved_at; /* lists */
+    int query_feature;                     /* its value is the factor; -1: constant factor */
+    double recovery;      /* Shiryaev-Roberts statistic of recovery; for classes without a level the
+                           * number of consecutive normal lists */
+    double relief_ln;     /* CUSUM of the recovery bets (ln) */
+    uint64_t relief_row;  /* row at which relief_ln last started from 0 */
+    int relieved;         /* `recovery` reached its threshold; segment values are still checked */
+    uint32_t relieved_at; /* `lists` at that time */
 };
 
-/* Lists of a feature in a cell, walked from the newest back: at the end of the detector's arrays.
- * Whoever asks for them again, or for more of them, before anything changed goes on from there. */
+/* Cached lists of a feature in a cell, collected from the newest back into the end of the
+ * detector's arrays. The next window of the same feature and cell extends them, unless a list or a
+ * claim was added. */
 struct ek_walk {
     int feature, cell;
-    uint32_t claims; /* when it began */
-    uint64_t end;    /* rows of the history then */
-    uint64_t row;    /* seen down to this one */
-    int at;          /* of the arrays are filled from here on */
+    uint32_t claims; /* of the detector, at the start */
+    uint64_t end;    /* row count of the history at the start */
+    uint64_t row;    /* rows from here on were examined */
+    int at;          /* first used index of the arrays */
 };
 
-/* Whose turn it is to be looked at with the present list: a look costs as much as some lists do. */
+/* Diagnoses that the current list may run. A diagnosis costs as much as several lists. */
 struct ek_scheduler {
-    const struct ek_episode *update; /* NULL: nobody's */
-    const struct ek_episode *relief; /* to ask whether the change goes on in a segment */
-    int firsts;                      /* how many suspicions may be looked at yet */
-    int reliefs;                     /* the same of reliefs */
-    int looks;                       /* taken */
+    const struct ek_episode *update; /* confirmed episode to diagnose; NULL: none */
+    const struct ek_episode *relief; /* relieved episode to check by segments */
+    int firsts;                      /* remaining diagnoses of suspected episodes */
+    int reliefs;                     /* remaining checks of segments */
+    int looks;                       /* diagnoses so far */
 };
 
-/* What is added here and does not follow from the rest belongs into its parts (detector_state.c).
- */
+/* A member that cannot be derived from others belongs to the checkpoint (detector_state.c). */
 struct ek_detector {
     const struct ek_manifest *manifest;
     const struct ek_profile *profile;
-    uint64_t profile_hash; /* of ek_profile_hash, which goes over a megabyte */
+    uint64_t profile_hash; /* cached: ek_profile_hash reads a megabyte */
     const struct ek_rules *rules;
     int features, query_features;
-    struct ek_list_stats_builder *reader; /* of who has none */
+    struct ek_list_stats_builder *reader; /* for ek_detector_observe */
     bool *watched, *resembles;            /* [F] */
     float (*fair)[EK_BETS];               /* [S, F] 1 / calibration */
-    uint16_t *usual[2];     /* features that a list, and a related one, is evidence of while
-                             * nothing is open; as in evidence.h */
-    uint16_t *evident;      /* scratch: the same for a list */
+    uint16_t *usual[2];     /* features for which a list [0], or a related list [1], is evidence
+                             * without open episodes; bits as in evidence.h */
+    uint16_t *evident;      /* scratch: the same for one list */
     struct ek_alarm *alarm; /* [F] scratch */
     struct ek_alarm_level level;
-    float track_lists; /* half-life of the tracked level of all traffic now */
+    float track_lists; /* current half-life of the tracked level of all traffic */
     struct ek_dedup *repeats, *relatives;
     struct ek_history *history;
     struct ek_cells *cells;
     int cell_capacity;
     struct ek_evidence_cells *evidence;
-    struct ek_evidence_sum *tick; /* NULL outside a fleet; what is in it is told, not kept */
+    struct ek_evidence_sum *tick; /* NULL outside a fleet; reported, not part of the checkpoint */
     struct ek_categories *categories;
     uint16_t *episode_of; /* [cell_capacity, F], number in `episode` plus 1; 0: none */
-    struct ek_cell_calibration *calibrations; /* NULL when no segment is the baseline */
-    int baseline;                             /* segment dimension that is the baseline field, -1 */
-    uint8_t *planned;                         /* [cell_capacity] has an entry in the plan */
+    struct ek_cell_calibration *calibrations; /* NULL if `baseline` is -1 */
+    int baseline;     /* segment dimension that the profile is stratified by; -1: none */
+    uint8_t *planned; /* [cell_capacity] retained by ek_detector_retain_cells */
     struct ek_level_offsets rebases;
-    uint64_t *settled; /* [F] first row behind the last recovery: no later change began before */
-    int *open;         /* [F] episodes that claim their lists, per feature */
-    uint32_t claims;   /* how often that has changed */
-    struct ek_fleet_claim_item *foreign_claim; /* of others in a fleet, which `open` counts too */
+    uint64_t *settled; /* [F] first row after the last recovery, a bound of later changes */
+    int *open;         /* [F] number of episodes that claim their lists, including foreign claims */
+    uint32_t claims;   /* number of changes of `open` */
+    struct ek_fleet_claim_item *foreign_claim; /* [foreign_claims] of other instances */
     int foreign_claims;
-    uint8_t *foreign;           /* [cell_capacity, F] is among them; NULL before the first */
+    uint8_t *foreign;           /* [cell_capacity, F] in foreign_claim; NULL before the first */
     struct ek_episode *episode; /* [EK_EPISODES_MAX] */
     int episodes;
     uint32_t episodes_ever, causes_ever;
     struct ek_finding *finding; /* ring [EK_FINDINGS_MAX] */
     uint64_t findings, fetched;
-    struct ek_limit_counters
-        beyond; /* the limits of the detector; cells are counted by the registry */
+    struct ek_limit_counters beyond; /* without EK_BOUND_CELLS, which `cells` counts */
     uint64_t queries;
     int16_t cell_of[EK_CELLS_PER_LIST]; /* of the last list */
-    /* scratch for a diagnosis, [EK_HISTORY] each */
+    /* Scratch for a diagnosis, [EK_HISTORY] each. */
     struct ek_list_stats *window;
     float *window_level; /* of the list's stratum */
     uint64_t *rows;
-    const uint64_t *window_row; /* of the last window taken: in `rows` */
+    const uint64_t *window_row; /* rows of the last window, inside `rows` */
     struct ek_walk walk;
     struct ek_scheduler turns;
     float *residual, *offset;
@@ -141,46 +145,47 @@ struct ek_detector {
     float *slope; /* [query_features] */
 };
 
-/* Features that are watched, categories twice. */
+/* Return the number of tested series: watched features, categories twice. */
 int ek_detector_watch_count(const struct ek_detector *d);
-/* Cells that changed hands with the last list start from nothing. */
+/* Reset the evidence and history of the cells that the last list reassigned. R = 0 is the state of
+ * a value that had the cell from the start, so each list is tested once per dimension and the
+ * false-alarm budget holds (evidence.h). */
 void ek_detector_reset_reused(struct ek_detector *d);
-/* Room for so many cells. EK_ENOMEM. */
+/* Grow all arrays to `cells` cells. Return 0 or EK_ENOMEM. */
 int ek_detector_reserve_cells(struct ek_detector *d, int cells);
-/* Whether the residuals of related lists of this feature resemble each other: only the first of
- * them is evidence then. */
+/* Return whether residuals of related lists are correlated. Only the first related list is then
+ * evidence. */
 static inline bool ek_detector_is_similar(const struct ek_detector *d, int feature)
 {
     return d->resembles[feature];
 }
 
-/* Records of a cell's lists since row `since`, lists that other episodes explain left out. Returns
- * how many; w->record and d->window_row are filled, until another window is taken. */
+/* Set *w and d->window_row to the lists of a cell since row `since`, without lists that other
+ * episodes explain. Valid until the next window. Return their number. */
 int ek_detector_window(struct ek_detector *d, int feature, int cell, uint64_t since,
                        struct ek_window *w);
-/* The same of the last `most` of them. */
+/* As ek_detector_window, for at most the last `most` lists. */
 int ek_detector_window_for(struct ek_detector *d, int feature, int cell, uint64_t since, int most,
                            struct ek_window *w);
-/* Whether an episode on another of these cells (those of a list) explains what the list says of the
- * feature. Where several do, a segment goes before all traffic, and the older before the younger.
- */
+/* Return whether an episode in another of the list's cells explains the feature in this list.
+ * Segments take precedence over all traffic, older episodes over newer ones. */
 bool ek_detector_is_explained(const struct ek_detector *d, const int16_t *cells, int feature,
                               int cell);
 
-/* Where `episode_of` keeps a feature of a cell. */
+/* Return the index of a feature of a cell in `episode_of` and `foreign`. */
 static inline size_t ek_detector_cell_slot(const struct ek_detector *d, int cell, int feature)
 {
     return (size_t)cell * (size_t)d->features + (size_t)feature;
 }
 
-/* Whether another instance has a finding there. */
+/* Return whether another instance claims a finding on the feature in the cell. */
 static inline bool ek_detector_is_foreign(const struct ek_detector *d, int cell, int feature)
 {
     return d->foreign && d->foreign[ek_detector_cell_slot(d, cell, feature)];
 }
 
-/* Tracked level of a cell, relative to its strata in training: a segment value goes with all
- * traffic, and has a difference of its own. */
+/* Return the tracked level of a cell relative to its strata in training: the level of all traffic
+ * plus the difference of the segment. */
 static inline float ek_detector_level(const struct ek_detector *d, int cell, int feature)
 {
     float all = ek_evidence_mu(d->evidence, 0, feature);
@@ -193,7 +198,7 @@ static inline const struct ek_feature_rule *ek_detector_rule(const struct ek_det
     return &d->rules->feature[d->manifest->item[feature] - d->manifest->features];
 }
 
-/* Whether the finding has a factor and a share. */
+/* Return whether the finding has a factor and a fraction of lists. */
 static inline int ek_episode_has_level(const struct ek_episode *e)
 {
     return e->diagnosis.class == EK_SCALE;
@@ -204,50 +209,51 @@ static inline double ek_density_at(const float *density, double r)
     return density[ek_residual_bin((float)r)];
 }
 
-/* NULL when there is none. */
+/* Return the episode of a feature in a cell, or NULL. */
 static inline struct ek_episode *ek_episode_at(const struct ek_detector *d, int cell, int feature)
 {
     int number = d->episode_of[ek_detector_cell_slot(d, cell, feature)];
     return number ? &d->episode[number - 1] : NULL;
 }
 
-/* Gives the turns of a list, before the episodes hear of it. */
+/* Select the episodes that the current list may diagnose. Call before updating the episodes. */
 void ek_scheduler_refill(struct ek_detector *d);
-/* Whether an episode that is due may be looked at now, which takes its turn. */
+/* Return whether an episode that is due may be diagnosed now, and count the diagnosis. */
 bool ek_scheduler_can_diagnose(struct ek_detector *d, const struct ek_episode *e);
-/* Whether a relieved one may; `new`: it was relieved by this list. */
+/* As ek_scheduler_can_diagnose, for a relieved episode. new: relieved by the current list. */
 bool ek_scheduler_can_relieve(struct ek_detector *d, const struct ek_episode *e, bool new);
 
-/* Opens an episode at the alarm; NULL when there is no room (nothing happens then). */
+/* Open an episode for an alarm. Return NULL, changing nothing, if all episodes are in use. */
 struct ek_episode *ek_episode_open(struct ek_detector *d, int feature, int cell, int bet);
-/* What is to be told of it now. */
+/* Set *f to the finding in its current state. `reason` is for EK_DISMISSED. */
 void ek_episode_finding(const struct ek_detector *d, const struct ek_episode *e,
                         enum ek_finding_state state, const char *reason, struct ek_finding *f);
-/* One more list of the episode's cell. */
+/* Update an episode with a list of its cell. residual: relative to the tracked level. query: query
+ * features of the list. */
 void ek_episode_list(struct ek_detector *d, struct ek_episode *e,
                      const struct ek_list_stats *record, float residual, const float *query);
-/* Ends the episodes whose cell has had no list in the whole history. */
+/* Dismiss the episodes whose cell has no list in the history. */
 void ek_episodes_remove_expired(struct ek_detector *d);
 void ek_episode_dismiss(struct ek_detector *d, struct ek_episode *e, enum ek_reason why);
-/* What is told of a confirmed one is no longer right. */
+/* Queue a finding EK_UPDATED for a confirmed episode. */
 void ek_episode_report_updated(struct ek_detector *d, const struct ek_episode *e);
-/* Only tells of it, for one that is not among those of the detector. */
+/* Queue a finding EK_DISMISSED for an episode that is not in the detector. */
 void ek_episode_report_dismissed(struct ek_detector *d, const struct ek_episode *e,
                                  enum ek_reason why);
-/* Room for one more; NULL without, which is counted. */
+/* Return an unused episode, or NULL, counted as EK_BOUND_CHANGES. */
 struct ek_episode *ek_episode_place(struct ek_detector *d);
-/* Makes one that stands in its place known to its feature and its cell. */
+/* Register a filled episode under its feature and cell, and retain the cell. */
 void ek_episode_enter(struct ek_detector *d, const struct ek_episode *e);
-/* "explained by a segment", ... */
+/* Return "explained by a segment", ... */
 const char *ek_reason_text(int reason);
-/* Whether the newer half of its lists since the alarm shows it in `action_min_fraction` of them, as
- * far as that many can say (fault_membership.c). */
+/* Return whether at least `action_min_fraction` of the newer half of the lists since the alarm are
+ * affected, within sampling error (fault_membership.c). */
 bool ek_episode_is_lasting(const struct ek_detector *d, const struct ek_episode *e);
-/* Marks the episode as the explanation of its lists. */
+/* Claim the lists of the episode: they are no evidence for other cells. */
 void ek_episode_mark_lists(struct ek_detector *d, struct ek_episode *e);
 
-/* Walks over parts of the state. Episodes come behind cells and history; reading enters them where
- * cells and features are asked for them. */
+/* Serialization of parts of the checkpoint. Episodes follow cells and history; reading registers
+ * them. */
 struct ek_serialize_bounds {
     int features, query_features, cells;
 };
@@ -255,65 +261,66 @@ void ek_episode_serialize(struct ek_episode *e, struct ek_serialize *s,
                           const struct ek_serialize_bounds *b);
 void ek_detector_offsets_serialize(struct ek_detector *d, struct ek_serialize *s);
 
-/* How many more episodes can be opened. */
+/* Return the number of unused episodes. */
 int ek_episodes_available(const struct ek_detector *d);
-/* Confirms an episode that took the change over from a confirmed one. */
+/* Confirm an episode that received its change from the confirmed episode `from`. */
 void ek_episode_inherit(struct ek_detector *d, struct ek_episode *e, const struct ek_episode *from);
 
-/* Gives an episode that is being confirmed the cause it shares with others, or one of its own. */
+/* Set the incident of an episode at its confirmation: a shared one or a new one. */
 void ek_incident_name(struct ek_detector *d, struct ek_episode *e);
-/* Dismisses what a confirmed episode explains: what other cells only suspected of its lists, and
- * the same change of a part of all traffic when it is everywhere now. */
+/* Dismiss the episodes that a confirmed episode explains: suspected ones in other dimensions, and
+ * the same change in segments if it now affects all traffic. */
 void ek_incident_dismiss_others(struct ek_detector *d, const struct ek_episode *e);
 
-/* Where the winning bet's ln e last had its largest tail sum: the change began there. */
+/* Return the row at which the change began: the maximum of the tail sums of ln e of the bet. */
 uint64_t ek_change_point(struct ek_detector *d, int feature, int cell, int bet);
-/* The change point again, now that the shift is known: a list is told from one before the change by
- * far more than the alarm's bet can. */
+/* Compute the change point from the diagnosed shift, which separates lists better than the bet of
+ * the alarm. */
 void ek_refine_since(struct ek_detector *d, struct ek_episode *e);
-/* Dates the change from a row of the history. */
+/* Set the start of the change to a row of the history. */
 void ek_episode_begin(struct ek_detector *d, struct ek_episode *e, uint64_t row);
-/* What the lists since the change say, into e->diagnosis; w is filled. 1: worth telling, 0: cannot
- * be said yet, -1: nothing. */
+/* Diagnose the lists since the change. Sets e->diagnosis and *w. Return 1 if the change exceeds
+ * report_threshold, 0 if that is undecided, and -1 if it is smaller or there are no lists. */
 int ek_diagnose(struct ek_detector *d, struct ek_episode *e, struct ek_window *w);
-/* Whether the newest lists of a confirmed episode say what has been told; its level is measured on
- * them then. Else nothing has changed, and ek_diagnose has to say what they say. */
+/* Return whether the newest lists agree with the diagnosis of a confirmed episode, and update its
+ * level from them. Otherwise the episode is unchanged and needs ek_diagnose. */
 int ek_diagnosis_is_current(struct ek_detector *d, struct ek_episode *e);
 
-/* Moves the tracked level of the episode's cell. Segment values go with all traffic, but for those
- * that have an open episode: it is measured against the level from before. */
+/* Add shift_ln to the tracked level of the episode's cell. Segments with an open episode of the
+ * feature keep their absolute level, because their change is measured against it. */
 void ek_episode_follow(struct ek_detector *d, const struct ek_episode *e, double shift_ln);
-/* Whether nearly all lists have moved, by less than the rules have told: traffic does that. */
+/* Return whether nearly all lists moved by less than report_threshold, as healthy traffic does. */
 int ek_episode_is_small_shift(const struct ek_detector *d, const struct ek_episode *e,
                               const struct ek_alignment *level);
-/* The same of the lists so far, right at the alarm. */
+/* As ek_episode_is_small_shift, for the lists known at the alarm. */
 int ek_episode_is_small_at_alarm(struct ek_detector *d, const struct ek_episode *e);
 
 enum ek_recovery {
     EK_LASTS,
     EK_OVER,
-    EK_GOES_ON /* in some segment values, which have been handed it over */
+    EK_GOES_ON /* episodes of some segment values received the change */
 };
 
 enum ek_localization {
-    EK_STAYS,      /* where it is: no segment dimension explains it better */
-    EK_UNDECIDED,  /* more lists may tell */
-    EK_HANDED_OVER /* episodes on some values have it now; it is to be dismissed */
+    EK_STAYS,      /* no segment dimension explains the change better */
+    EK_UNDECIDED,  /* more lists may decide */
+    EK_HANDED_OVER /* episodes of other cells received the change; the caller dismisses this one */
 };
-/* Whether a segment dimension explains the episode better than its own cell does: the change is in
- * some of its values and not in others, by the lists from row `since` on. */
+/* Hand the change over to segments if one dimension explains it better than the episode's cell: the
+ * lists from row `since` on moved in some of its values and not in others. */
 enum ek_localization ek_localize(struct ek_detector *d, struct ek_episode *e, uint64_t since);
-/* Of a confirmed episode: where the parts of the traffic have the same change one by one until all
- * have it, it becomes that of all traffic. The episode may be dismissed for it. */
+/* Convert a confirmed episode to one of all traffic if nearly all recent lists are in segments with
+ * the same confirmed change. The episode may be dismissed. */
 void ek_localize_joined(struct ek_detector *d, struct ek_episode *e);
-/* The same feature by the same conversion, as far as can be told. */
+/* Return whether two episodes are the same change of the same feature, within error. */
 int ek_incident_is_same_change(const struct ek_episode *a, const struct ek_episode *b);
-/* The same for an unclaimed episode of a segment that is about to be confirmed: handed over to all
- * traffic when the rest of it has moved too. */
+/* Hand an unclaimed episode of a segment over to all traffic if the other lists moved too. Call
+ * before confirming it. */
 enum ek_localization ek_localize_to_all(struct ek_detector *d, struct ek_episode *e);
 struct ek_split;
-/* Opens and claims episodes on the hit values of a split; those of a confirmed episode are
- * confirmed at once, so that nobody is left without a route. 0: no room, and nothing happened. */
+/* Open and claim episodes for the hit values of a split. If e is confirmed they are confirmed at
+ * once, so that no affected list loses its route. Return 0, changing nothing, if too few episodes
+ * are unused. */
 int ek_localize_to(struct ek_detector *d, struct ek_episode *e, const struct ek_split *s);
 
 #endif

@@ -1,4 +1,4 @@
-/* Findings that nobody has fetched yet, as a part of the state. */
+/* Serialization of the detector state by parts. */
 #include "detect/detector_state.h"
 
 #include "base/alloc.h"
@@ -12,7 +12,7 @@ static const char *signal_name(int i)
     return i < EK_BETS ? ek_bet_name(i) : ek_category_bet_name(i);
 }
 
-/* A conversion that is not among those of the rules now is left out. */
+/* Serialize the conversions by name. Reading drops conversions that the current rules lack. */
 static void units_serialize(struct ek_detector *d, struct ek_finding *f, struct ek_serialize *s)
 {
     int count = f->unit_count, kept = 0;
@@ -78,7 +78,8 @@ static void category_changes_serialize(struct ek_category_change *change, int *c
     }
 }
 
-/* No cell changes hands while a finding waits: its value is that of its cell. */
+/* Serialize a queued finding. Its value is read from its cell, because no cell is reassigned while
+ * findings are queued. */
 static void finding_serialize(struct ek_detector *d, struct ek_finding *f, struct ek_serialize *s)
 {
     names_serialize(f, s);
@@ -138,7 +139,6 @@ static void diagnosis_serialize(struct ek_diagnosis *g, struct ek_serialize *s)
     ek_serialize_int(s, &g->lists, 0, EK_HISTORY);
 }
 
-/* When it began and what has come since. */
 static void course_serialize(struct ek_episode *e, struct ek_serialize *s)
 {
     ek_serialize_u64(s, &e->alarm_row);
@@ -175,7 +175,7 @@ static void place_serialize(struct ek_episode *e, struct ek_serialize *s,
     ek_serialize_int(s, &e->query_feature, -1, b->query_features - 1);
 }
 
-/* An episode on values is one of a category. */
+/* Require consistent numbers, and a category feature for an episode on values. */
 static void check(const struct ek_detector *d, const struct ek_episode *e, struct ek_serialize *s)
 {
     int on_values = e->bet >= EK_BETS || e->diagnosis.class == EK_NEW_CATEGORY;
@@ -267,7 +267,7 @@ int ek_detector_part_count(const struct ek_detector *d, enum ek_detector_part pa
     return 1;
 }
 
-/* Rows ever that went to the places below one. */
+/* Return how many of the first `rows` rows were written to slots below `place`. */
 static uint64_t rows_below(uint64_t rows, uint64_t place)
 {
     uint64_t last = rows % EK_HISTORY;
@@ -280,8 +280,8 @@ uint64_t ek_detector_part_mark(const struct ek_detector *d, enum ek_detector_par
         return 0;
     uint64_t rows = ek_history_count(d->history), first = (uint64_t)number * EK_PART_ROWS_EACH;
     uint64_t mark[] = {rows_below(rows, first + EK_PART_ROWS_EACH) - rows_below(rows, first),
-                       ek_cells_reuse_count(d->cells), /* which forgets cells of rows */
-                       d->rebases.version};            /* which moves rows */
+                       ek_cells_reuse_count(d->cells), /* a reused cell is removed from rows */
+                       d->rebases.version};            /* an accept changes residuals */
     return ek_hash(mark, sizeof mark, 0) | 1;
 }
 

@@ -1,5 +1,5 @@
-/* A factor that differs by list as a query feature does: the price of the stay is the price of a
- * night times the nights.
+/* Diagnosis of a change: start, class and level, and a query feature that equals the factor, such
+ * as a price per stay instead of per night times the number of nights.
  */
 #include "detect/classify.h"
 #include "detect/detector_internal.h"
@@ -7,15 +7,17 @@
 #include <math.h>
 
 enum {
-    MOVING_LISTS = 24, /* with a factor that is not 1, to name a query feature */
-    LISTS_BEFORE = 64  /* before the change, to know how the feature went with it when healthy */
+    MOVING_LISTS =
+        24, /* minimum number of lists with a factor other than 1 to name a query feature */
+    LISTS_BEFORE = 64 /* minimum number of lists before the change to know the healthy slope */
 };
-/* A query feature explains a change when it does so this much better, in ln likelihood. */
+/* Gain in ln likelihood over a constant factor that a query feature needs. */
 static const double GAIN = 8;
-/* Under x -> x v the slope of ln x on ln v grows by 1; so much around it is allowed. */
+/* Accepted growth of the slope of ln x on ln v, which is 1 under x -> x v. */
 static const double SLOPE_LOW = .5, SLOPE_HIGH = 1.5;
 
-/* Residuals of lists with a usable positive value of query feature m, and the ln of that value. */
+/* Collect residuals and ln values (d->offset) of the lists with a positive value of query feature
+ * m. Return their number; *moving: those with a value clearly different from 1. */
 static int with_offsets(struct ek_detector *d, const struct ek_window *w, int m, int *moving)
 {
     int n = 0;
@@ -23,7 +25,7 @@ static int with_offsets(struct ek_detector *d, const struct ek_window *w, int m,
     for (int i = 0; i < w->count; i++) {
         float value = ek_history_query(d->history, d->window_row[i])[m];
         if (!w->record[i].usable || !(value > 0) || !isfinite(value))
-            continue; /* a list that has no such value says nothing for it */
+            continue;
         d->offset[n] = logf(value);
         *moving += fabsf(d->offset[n]) > EK_DEAD_BAND_LEVEL_LN;
         w->scratch[n++] = w->record[i].r - w->mu;
@@ -31,7 +33,7 @@ static int with_offsets(struct ek_detector *d, const struct ek_window *w, int m,
     return n;
 }
 
-/* Least squares slope of y on x; 0 when x does not vary. */
+/* Return the least squares slope of y on x, 0 if x is constant. */
 static double slope_of(const float *x, const float *y, int n)
 {
     double sx = 0, sy = 0, sxx = 0, sxy = 0;
@@ -45,8 +47,9 @@ static double slope_of(const float *x, const float *y, int n)
     return variance > 1e-6 * n ? (sxy - sx * sy / n) / variance : 0;
 }
 
-/* Slopes on every query feature before the change; NaN where too few lists are remembered. The
- * price goes with the usual price of the destination at all times: that is no factor. */
+/* Set d->slope to the slopes on each query feature before the change, NaN if too few lists are in
+ * the history. A healthy price already correlates with the usual price of the destination, which is
+ * no factor. */
 static void slopes_before(struct ek_detector *d, const struct ek_episode *e)
 {
     struct ek_window w;
@@ -60,8 +63,8 @@ static void slopes_before(struct ek_detector *d, const struct ek_episode *e)
     }
 }
 
-/* Number of the query feature that is the episode's factor, list by list; -1 when it is one number.
- * `w` is the episode's window, before and after. */
+/* Return the query feature that equals the factor of each list, or -1 for a constant factor. *w is
+ * the window of the episode, also afterwards. */
 static int factor_feature(struct ek_detector *d, const struct ek_episode *e, struct ek_window *w)
 {
     const float *density = ek_profile_density(d->profile, e->feature);
@@ -69,7 +72,7 @@ static int factor_feature(struct ek_detector *d, const struct ek_episode *e, str
     int found = -1, before = 0;
     for (int m = 0; m < d->query_features; m++) {
         if (d->manifest->query[m]->type == EK_TYPE_CATEGORY)
-            continue; /* nothing is multiplied by a code */
+            continue; /* a code is not a factor */
         int moving, n = with_offsets(d, w, m, &moving);
         if (moving < MOVING_LISTS)
             continue;
@@ -91,14 +94,14 @@ static int factor_feature(struct ek_detector *d, const struct ek_episode *e, str
 }
 
 enum {
-    SINCE_REACH = 64, /* rows before the first guess that a change point is looked for in */
-    BEFORE = 2048,    /* lists whose level is the one before the change */
-    MEASURED = 320    /* moved lists, the newest, that a level is measured on */
+    SINCE_REACH = 64, /* rows before the first estimate of the change point that are searched */
+    BEFORE = 2048,    /* maximum number of lists for the level before the change */
+    MEASURED = 320    /* newest moved lists that determine a level */
 };
-static const float SAME_LEVEL = 2;     /* half-lives within which the level was nearly the same */
+static const float SAME_LEVEL = 2;     /* half-lives within which the level is nearly constant */
 static const double SINCE_SHARE = .99; /* a single list may be an exception */
-/* How well the tracked level is known, and by how much the level of healthy traffic may wander
- * while the whole history passes (standard deviations, ln). */
+/* Standard deviations (ln): error of the tracked level, and drift of healthy traffic over a full
+ * history. */
 static const double TRACKED_ERROR = .05, WANDER = .01;
 
 void ek_episode_begin(struct ek_detector *d, struct ek_episode *e, uint64_t row)
@@ -166,8 +169,8 @@ void ek_episode_follow(struct ek_detector *d, const struct ek_episode *e, double
     }
 }
 
-/* Moves the cell's level to where it was right before the change: the tracked one lags behind the
- * day, and has taken in a part of a small shift. */
+/* Set the cell's level to its value just before the change. The tracked level lags behind the daily
+ * season and has absorbed part of a small shift. */
 static void level_before(struct ek_detector *d, struct ek_episode *e)
 {
     uint64_t from = d->settled[e->feature] <= e->since_row ? d->settled[e->feature] : 0;
@@ -186,8 +189,8 @@ static void level_before(struct ek_detector *d, struct ek_episode *e)
     ek_episode_follow(d, e, level);
 }
 
-/* What is known of a level beside its lists. Related lists say the same again: they are worth as
- * many as there are families (the design effect of cluster sampling; Kish 1965). */
+/* Return the prior of a level. Related lists are correlated, so the design effect of cluster
+ * sampling applies (Kish 1965). */
 static struct ek_align_known known_of(const struct ek_detector *d, const struct ek_episode *e)
 {
     double since = (double)(ek_history_count(d->history) - e->since_row) / EK_HISTORY;
@@ -198,9 +201,8 @@ static struct ek_align_known known_of(const struct ek_detector *d, const struct 
                                    whole};
 }
 
-/* The level as it is now: of the newest lists, as many as hold enough that moved. A level that
- * still moves is not averaged with what it was long ago, nor with the lists that raised the alarm
- * because they happened to be far off. */
+/* Fit the current level to the newest lists that include MEASURED moved ones. This excludes earlier
+ * levels of a moving shift, and the lists of the alarm, which are extreme by selection. */
 static void measure(const struct ek_detector *d, const struct ek_episode *e,
                     const struct ek_window *w, struct ek_alignment *level)
 {

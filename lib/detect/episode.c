@@ -1,24 +1,27 @@
-/* When a confirmed change is over. */
+/* Lifecycle of a finding: suspected, confirmed, updated, dismissed or recovered. */
 #include "detect/detector_internal.h"
 #include "detect/localize_segment.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Back to normal: the evidence asked for, and how much one list may say. */
+/* Recovery: threshold of the statistic, and bounds of the bet of one list. */
 static const double RECOVERY_LEVEL = 1e6, RECOVERY_MOST = 148.4, RECOVERY_LEAST = 1e-3;
-/* A value of a segment that makes up such a part of the traffic must have been seen normal, and
- * somewhat surely so (ln): the more so, the more harm there is in a mistake. */
+/* A segment value with at least this fraction of the lists must look normal before a change of all
+ * traffic recovers. Required ln likelihood ratio: SURE_PER_SHIFT per ln of the shift, at most
+ * SURE. */
 static const double PART_TO_SEE = 1.0 / 32, SURE = 1.5, SURE_PER_SHIFT = 2;
-/* Lists whose spread is above the 99.5% of training: as many, and of a mixture. */
+/* Fraction of lists with a spread above training's 99.5% quantile: usual, and bounds for a
+ * mixture. */
 static const double INCOHERENT_USUALLY = .005, MIXTURE_LEAST = .02, MIXTURE_MOST = .99;
-static const double GOES_ON = 7; /* ln likelihood ratio for a value that is faulty still */
+static const double GOES_ON = 7; /* ln likelihood ratio of a value that is still faulty */
 enum {
-    PATIENCE = 128,  /* lists within which a value must be seen, or it is gone */
-    FOLLOWED = 1024, /* lists after which a relief that came to nothing is forgotten */
+    PATIENCE = 128,  /* lists after which an absent segment value no longer delays recovery */
+    FOLLOWED = 1024, /* lists after which an unfinished recovery is reset */
 };
 
-/* Bet of one list that the level is back: training density over that of the finding. */
+/* Return the bet of one list on recovery of the level: the density in training over the density of
+ * the finding. */
 static double back_to_level(const struct ek_detector *d, const struct ek_episode *e,
                             const struct ek_list_stats *record, float r, const float *query)
 {
@@ -36,13 +39,13 @@ static double back_to_level(const struct ek_detector *d, const struct ek_episode
     return fmin(fmax(normal / moved, RECOVERY_LEAST), RECOVERY_MOST);
 }
 
-/* Whether the change shows in how many lists are incoherent, and only there. */
+/* Return whether only the fraction of incoherent lists distinguishes the change. */
 static int is_mixture(const struct ek_diagnosis *g)
 {
     return g->class == EK_ITEMS && g->incoherent > MIXTURE_LEAST;
 }
 
-/* Bet of one list that its items belong together again as they do in training. */
+/* Return the bet of one list on recovery of the spread. */
 static double back_together(const struct ek_detector *d, const struct ek_episode *e,
                             const struct ek_list_stats *record)
 {
@@ -55,9 +58,9 @@ static double back_together(const struct ek_detector *d, const struct ek_episode
                : (1 - INCOHERENT_USUALLY) / (1 - q);
 }
 
-/* Classes without a level: how many of the last lists there are that look like training in every
- * respect, 0 when they do not; *row: the first of them. A small cell has few lists in the history.
- * A level that is not worth telling does not keep a change open: traffic may have drifted since. */
+/* For classes without a level: return the number of last lists if they look like training in every
+ * respect, else 0. *row: the first of them. A level below report_threshold counts as normal,
+ * because traffic may have drifted since. */
 static int normal_lists(struct ek_detector *d, struct ek_episode *e, uint64_t *row)
 {
     struct ek_window w;
@@ -81,7 +84,8 @@ static const struct ek_value *value_of(const struct ek_split *s, int cell)
     return NULL;
 }
 
-/* Whether a value that makes up a part of the traffic may still be faulty for all we know. */
+/* Return whether a segment value with this fraction of the lists may still be faulty. now: its
+ * evidence since the recovery began, NULL without lists. */
 static int is_awaited(const struct ek_episode *e, const struct ek_value *now, double part)
 {
     int late = e->lists - e->relieved_at >= PATIENCE;
@@ -93,8 +97,8 @@ static int is_awaited(const struct ek_episode *e, const struct ek_value *now, do
     return now ? now->evidence >= (late ? 0 : -fmin(harm, SURE)) : !late;
 }
 
-/* What one dimension says since the relief: EK_GOES_ON when some values were handed the change
- * over, EK_LASTS while some are awaited. */
+/* Check one dimension since the recovery began. Return EK_GOES_ON if the change was handed over to
+ * some values, EK_LASTS while some may be faulty. */
 static enum ek_recovery check_episode(struct ek_detector *d, struct ek_episode *e, int dimension)
 {
     struct ek_split all, now;
@@ -112,16 +116,16 @@ static enum ek_recovery check_episode(struct ek_detector *d, struct ek_episode *
         fine += now.value[i].evidence < 0;
         faulty += now.value[i].cell >= 0 && now.value[i].evidence > GOES_ON;
         if (now.value[i].evidence <= GOES_ON)
-            now.value[i].evidence = 0; /* not to be handed anything */
+            now.value[i].evidence = 0; /* excludes the value from the handover */
     }
     if (faulty && fine)
         return ek_localize_to(d, e, &now) ? EK_GOES_ON : EK_LASTS;
     return faulty || awaited ? EK_LASTS : EK_OVER;
 }
 
-/* A change of all traffic is over when it is over in every value that makes up a part of it; it
- * goes on in those that show it still. That of a segment is not handed to another one, whose other
- * lists have nothing to do with it. */
+/* Check the segments of a change of all traffic: it ends when it has ended in each, and continues
+ * in faulty ones. A change of a segment has no such check, because segments of other dimensions
+ * contain unrelated lists. */
 static enum ek_recovery check_segments(struct ek_detector *d, struct ek_episode *e)
 {
     enum ek_recovery verdict = EK_OVER;
@@ -134,7 +138,7 @@ static enum ek_recovery check_segments(struct ek_detector *d, struct ek_episode 
     return verdict;
 }
 
-/* Where the bets last began to add up for good (Page 1954): the relief began there. */
+/* Update the CUSUM of the recovery bets. Its last start dates the recovery (Page 1954). */
 static void follow_relief(const struct ek_detector *d, struct ek_episode *e, double bet_ln)
 {
     if (e->relieved)
@@ -146,7 +150,7 @@ static void follow_relief(const struct ek_detector *d, struct ek_episode *e, dou
     e->relief_ln += bet_ln;
 }
 
-/* Whether the whole cell looks normal, with what has come since. */
+/* Return whether the cell as a whole looks normal, including the current list. */
 static int is_normal(struct ek_detector *d, struct ek_episode *e,
                      const struct ek_list_stats *record, float r, const float *query)
 {
@@ -157,7 +161,8 @@ static int is_normal(struct ek_detector *d, struct ek_episode *e,
         e->recovery = (e->recovery + 1) * bet;
         return e->recovery > RECOVERY_LEVEL;
     }
-    if ((e->lists + e->number - 1) % EK_RECOVERY_LISTS) /* those that began together take turns */
+    /* Offset by the number, so that simultaneous episodes use different lists. */
+    if ((e->lists + e->number - 1) % EK_RECOVERY_LISTS)
         return 0;
     uint64_t row;
     int normal = normal_lists(d, e, &row);
@@ -167,7 +172,7 @@ static int is_normal(struct ek_detector *d, struct ek_episode *e,
     return e->recovery >= EK_RECOVERY_LISTS;
 }
 
-/* One more list of a confirmed episode. */
+/* Update the recovery of a confirmed episode with one list. */
 static enum ek_recovery check_recovery(struct ek_detector *d, struct ek_episode *e,
                                        const struct ek_list_stats *record, float r,
                                        const float *query)
@@ -190,14 +195,15 @@ static enum ek_recovery check_recovery(struct ek_detector *d, struct ek_episode 
 
 enum {
     ATTEMPTS = 4, /* diagnoses, each after twice as many lists, before an alarm is dropped */
-    LOOKS = 24,   /* more of them at a level that is large but not yet for sure */
+    LOOKS = 24,   /* further diagnoses, every LOOK_LISTS, of a large but uncertain level */
     LOOK_LISTS = 128,
-    LONG_LISTS = 1024, /* after an episode so long the level before it says little: learn it anew */
-    SELDOM = 16384,    /* lists after which a confirmed change is diagnosed anew in any case */
-    WAITS = 2 /* for half of confirmation_lists each, while segments may explain a change */
+    LONG_LISTS =
+        1024,       /* a longer episode resets the weight of the tracked level, which is outdated */
+    SELDOM = 16384, /* maximum number of lists between two full diagnoses */
+    WAITS = 2 /* delays, each of confirmation_lists / 2, while a segment may explain a change */
 };
-static const double FEW_LISTS = .5; /* share of the lists */
-static const double STILL = .3;     /* of the shift that was told */
+static const double FEW_LISTS = .5; /* fraction of lists */
+static const double STILL = .3;     /* maximum change of an unchanged shift, as a fraction of it */
 
 bool ek_finding_is_over(enum ek_finding_state s)
 {
@@ -385,7 +391,7 @@ void ek_episode_dismiss(struct ek_detector *d, struct ek_episode *e, enum ek_rea
     close_episode(d, e);
 }
 
-/* An alarm that looked too small to tell at first, and does no longer. */
+/* Report a suspected episode that looked too small before. */
 static void speak_up(struct ek_detector *d, struct ek_episode *e)
 {
     if (!e->quiet)
@@ -394,8 +400,8 @@ static void speak_up(struct ek_detector *d, struct ek_episode *e)
     report_finding(d, e, EK_SUSPECTED, NULL);
 }
 
-/* When a confirmed change is looked at next. One that the newest lists do not show may be over, or
- * rare: nothing is done about it, so it is asked sooner. */
+/* Return the list count of the next diagnosis of a confirmed episode. It comes sooner while the
+ * change is not lasting, because no route starts until then. */
 static uint32_t next_check(const struct ek_detector *d, const struct ek_episode *e)
 {
     uint32_t half = (uint32_t)(d->rules->confirmation_lists + 1) / 2;
@@ -423,7 +429,7 @@ static void confirm(struct ek_detector *d, struct ek_episode *e)
     ek_incident_dismiss_others(d, e);
 }
 
-/* The alarm was about a level inside report_threshold: follow it, or it comes again. */
+/* Track a level within report_threshold, or it would raise the same alarm again. */
 static void follow_small_shift(struct ek_detector *d, const struct ek_episode *e)
 {
     if (ek_bet_is_level(e->bet) && e->diagnosis.level.share > EK_WHOLE_SHARE)
@@ -443,7 +449,8 @@ void ek_episode_inherit(struct ek_detector *d, struct ek_episode *e, const struc
     confirm(d, e);
 }
 
-/* Whether the verdict can be given now: not while more lists may put the change on a segment. */
+/* Return whether the episode can be confirmed now. Otherwise delay it, because more lists may
+ * assign the change to a segment. */
 static int can_diagnose(struct ek_detector *d, struct ek_episode *e, enum ek_localization where)
 {
     if (where != EK_UNDECIDED || e->waits == WAITS)
@@ -465,8 +472,8 @@ static void is_worth_diagnosis(struct ek_detector *d, struct ek_episode *e,
     }
 }
 
-/* A level that seems to have moved by more than report_threshold, only not yet for sure. It may
- * still be on its way. */
+/* Return whether the estimated level exceeds report_threshold, regardless of its error. The level
+ * may still be moving. */
 static int is_large(const struct ek_detector *d, const struct ek_episode *e)
 {
     double effect = log(ek_detector_rule(d, e->feature)->report_threshold);
@@ -505,7 +512,7 @@ static int is_loss(enum ek_class class)
     return class == EK_MISSING || class == EK_ZERO || class == EK_SIGN;
 }
 
-/* Whether most lists are on the scale that was told, whatever else has come over some of them. */
+/* Return whether most lists still have the reported shift. */
 static int is_off_still(const struct ek_diagnosis *before, const struct ek_diagnosis *now)
 {
     double was = before->level.shift_ln, is = now->level.shift_ln;
@@ -513,10 +520,10 @@ static int is_off_still(const struct ek_diagnosis *before, const struct ek_diagn
            fabs(is - was) < STILL * fabs(was);
 }
 
-/* Whether a diagnosis may take the place of the one before: another class when two in a row say so.
- * Lists of one or two items, on another scale now and then, look like a few lists on another scale:
- * what was items stays items. And a scale that most lists are on stays one when some of them lose
- * their values or their sign: to take its route away would harm all others. */
+/* Return whether a diagnosis may replace the previous one. A new class needs two diagnoses in a
+ * row. EK_ITEMS stays, because scaled lists of one or two items look like a scale of few lists.
+ * EK_SCALE of most lists stays when some lists lose values or signs, because ending its route would
+ * harm the others. */
 static int is_believed(const struct ek_episode *before, const struct ek_diagnosis *now)
 {
     enum ek_class was = before->diagnosis.class;
@@ -527,7 +534,7 @@ static int is_believed(const struct ek_episode *before, const struct ek_diagnosi
     return now->class == was || now->class == before->rival;
 }
 
-/* Diagnoses a confirmed change anew; returns whether it is of the class that was told. */
+/* Diagnose a confirmed episode again. Return whether the class is unchanged. */
 static int diagnose_again(struct ek_detector *d, struct ek_episode *e)
 {
     struct ek_episode before = *e;
@@ -542,8 +549,8 @@ static int diagnose_again(struct ek_detector *d, struct ek_episode *e)
     return e->rival == before.diagnosis.class;
 }
 
-/* Whether so many lists have come that all of them together may say what the newest do not show: at
- * first with every look, then the more seldom the more there are. */
+/* Return whether a full diagnosis is due: every EK_UPDATE_LISTS at first, then at intervals that
+ * double with the number of lists, up to SELDOM. */
 static int is_to_diagnose(const struct ek_episode *e)
 {
     uint32_t before = e->due - EK_UPDATE_LISTS, step = EK_UPDATE_LISTS;
@@ -554,7 +561,8 @@ static int is_to_diagnose(const struct ek_episode *e)
     return e->lists / step != before / step;
 }
 
-/* A change that has ended for a part of the traffic shows in the last lists. */
+/* Only the last EK_UPDATE_LISTS lists are localized: they reveal a change that ended in part of the
+ * traffic. */
 static void update_confirmed(struct ek_detector *d, struct ek_episode *e)
 {
     struct ek_window w;

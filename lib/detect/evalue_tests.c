@@ -1,13 +1,13 @@
-/* The tables of the bets: functions of the rank score, and of nothing else. */
+/* Tables of the bets, as functions of the rank score only. */
 #include "detect/evalue_tests.h"
 
 #include <math.h>
 #include <string.h>
 
 static const double Y_LOW = -3.5, Y_STEP = 1.0 / 32;
-/* The smallest p of a rank, by class of training size. */
+/* Smallest p of a rank, by class of training size. */
 static const double FAR_P[EK_FAR_CLASSES] = {1e-5, 3.4e-5, 1.1e-4, 3.5e-4, 1.1e-3, 3.5e-3};
-/* A p below that of the second largest of n lists is known too badly to bet on. */
+/* A p below that of the second largest of n training lists is too uncertain for a bet. */
 static const double LISTS_BEYOND = 2;
 
 double ek_normal_cdf(double x)
@@ -58,13 +58,13 @@ double ek_far_p(int class)
     return FAR_P[class];
 }
 
-/* Likelihood ratio of a normal mean d against 0. */
+/* Return the likelihood ratio of a normal mean d against 0. */
 static double score(double d, double y)
 {
     return exp(d * y - d * d / 2);
 }
 
-/* 1/p on the rows that a rank of p or less has, 0 else. */
+/* Function of the row: 1 / p for ranks of at most p, else 0. */
 struct atom {
     int first;
     double value;
@@ -81,7 +81,7 @@ static double atom(struct atom a, int row)
     return row >= a.first ? a.value : 0;
 }
 
-/* Phi at the grid values, and 1 behind the last: below[i + 1] - below[i] is what row i weighs. */
+/* Set below to Phi at the grid values, then 1: row i has probability below[i + 1] - below[i]. */
 static void fill_below(double below[EK_TABLE_ROWS + 1])
 {
     for (int i = 0; i < EK_TABLE_ROWS; i++)
@@ -89,7 +89,7 @@ static void fill_below(double below[EK_TABLE_ROWS + 1])
     below[EK_TABLE_ROWS] = 1;
 }
 
-/* Divides a column by its exact expectation on the grid under no shift. */
+/* Divide a column by its exact expectation on the grid without a shift. */
 static void unit_mean(float *column, const double below[EK_TABLE_ROWS + 1])
 {
     double mean = column[0] * below[0];
@@ -99,7 +99,7 @@ static void unit_mean(float *column, const double below[EK_TABLE_ROWS + 1])
         column[i * EK_BET_ROW] = (float)(column[i * EK_BET_ROW] / mean);
 }
 
-/* C gains nothing from values beyond y = 3.1: D and F are for those. */
+/* C is constant beyond y = 3.1, where D and F apply. */
 static void fill_level(float table[EK_TABLE_ROWS][EK_BET_ROW], double far_p,
                        const double below[EK_TABLE_ROWS + 1])
 {
@@ -174,7 +174,7 @@ const float ek_bet_caps[EK_CAPS][EK_BET_ROW] = {
 };
 /* Stakes of the two bets on a share. */
 static const double CAUTIOUS = .4, BOLD = .85;
-static const double NEARLY_ALL = .98; /* a share that cannot rise */
+static const double NEARLY_ALL = .98; /* a larger share cannot rise noticeably */
 
 double ek_z_edge(int bin)
 {
@@ -187,7 +187,7 @@ double ek_spread_edge(int bin)
     return bin == 0 ? -1e9 : -6 + bin / 14.0;
 }
 
-/* Expects at most 1 while the share is at most `bound`. */
+/* Set a bet with expectation at most 1 while the expected share is at most `bound`. */
 static void bet_on_rise(double stake, double usual, float *a, float *b)
 {
     double bound = usual > .5 ? 1 - .5 * (1 - usual) : fmax(1.5 * usual, usual + .02);
@@ -206,8 +206,8 @@ static void bet_on_fall(double stake, double usual, float *a, float *b)
     *b = (float)(-stake / (1 - bound) / EK_SHARE_WHOLE);
 }
 
-/* Whether a bet is on fewer of them: of what most values are, one of the two; of what all are,
- * both, for there cannot be more. */
+/* Return whether a bet is on a fall of the share: one of the two bets if most values have the
+ * property in training, both if nearly all have it. */
 static bool falls(int share, double usual, bool cautious)
 {
     if (share == EK_SHARE_NEGATIVE)
@@ -248,9 +248,8 @@ void ek_evalue_null_init(struct ek_evalue_null *law, const struct ek_feature_bet
         }
 }
 
-/* Items that do not belong together are no evidence of a level; a lonely value needs company to be
- * believed when it is far. Two values that agree are company, where training knows how far apart
- * they may be. */
+/* Return the cap of the level bets. Incoherent items are no evidence of a level. A far value needs
+ * a second value that agrees, where training knows the spread of two. */
 static enum ek_bet_cap cap_of(float spread_hi, int usable, float spread)
 {
     if (usable >= 3)
@@ -283,7 +282,7 @@ static void spread_bets(const struct ek_bet_tables *t, const struct ek_baseline 
             e[side * EK_BET_DOWN + i] = t->spread[rank[side][bin[side]]][i];
 }
 
-/* A share was rounded down: for a bet on its fall the cautious side is up. */
+/* Shares are rounded down; a bet on a fall uses the next higher share, which is conservative. */
 static float share_bet(const struct ek_feature_bets *f, int i, uint8_t share)
 {
     float a = f->line[0][i], b = f->line[1][i];

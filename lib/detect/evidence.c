@@ -7,14 +7,14 @@
 #include <math.h>
 #include <string.h>
 
-static const float TRUST = 20; /* lists' worth of trust in training */
+static const float TRUST = 20; /* weight of training, in lists */
 
 struct habit {
-    float sum[EK_BETS]; /* of the bets so far, as training has made them fair */
+    float sum[EK_BETS]; /* of the bets, calibrated by training */
     uint32_t lists;
 };
 
-/* Of one feature, between ek_cell_calibration_is_fair and ek_cell_calibration_learn. */
+/* R before the list, and factors of the cell, for ek_cell_calibration_learn. */
 struct watched {
     float before[EK_BETS], own[EK_BETS];
 };
@@ -136,15 +136,15 @@ static const float LN_2 = 0.6931472f;
 static const double TRACK_DAYS = 1 / 40.0;
 static const float TRACK_MAX_LN = 0.18232156f; /* ln 1.2 */
 static const float TRACK_CLIP = 2;             /* standard deviations */
-static const float TRACK_FIRST = 200;          /* lists' worth of trust in the profile */
+static const float TRACK_FIRST = 200;          /* weight of the profile, in lists */
 
-/* Arrays are by cell and feature, features padded to whole blocks. */
+/* Arrays are [cells, padded]. */
 struct ek_evidence_cells {
     int features, padded, cells;
     float (*r)[EK_BETS];
     float *mu;
     uint32_t *queries;
-    float *none; /* [padded] the level of no traffic: 0 */
+    float *none; /* [padded] zeros, the reference level of all traffic */
 };
 
 struct ek_alarm_level ek_alarm_level_compute(double queries, int features, int dimensions)
@@ -197,7 +197,7 @@ static size_t slot(const struct ek_evidence_cells *s, int cell, int feature)
     return (size_t)cell * (size_t)s->padded + (size_t)feature;
 }
 
-/* Aligned, which no realloc is. */
+/* Grow an aligned array; realloc does not preserve alignment. Return 0 or EK_ENOMEM. */
 static int grow(void **array, size_t before, size_t after, size_t size)
 {
     void *larger = ek_calloc_aligned(after, size);
@@ -252,14 +252,14 @@ uint32_t *ek_evidence_list_count(struct ek_evidence_cells *s, int cell, int feat
     return &s->queries[slot(s, cell, feature)];
 }
 
-/* One block: from its first feature on. */
+/* Block of EK_BET_BLOCK features. */
 struct block {
     int first;
     uint32_t mask;
     float moved[EK_BET_BLOCK]; /* tracked levels after the list */
 };
 
-/* Feature by feature, where the evidence may matter. Returns how many reached the alarm. */
+/* Check each feature of a block. Return the number of alarms. */
 static int check_alarms(const struct block *b, const struct ek_evidence_list *l,
                         const struct ek_bet_cell *cell, const struct ek_alarm_level *level,
                         struct ek_alarm *alarm)
@@ -278,8 +278,8 @@ static int check_alarms(const struct block *b, const struct ek_evidence_list *l,
     return alarms;
 }
 
-/* Returns how many reached the alarm. The totals of the largest evidence in each lane are no
- * smaller than those of any feature, so that mostly none has to be looked at. */
+/* Update a block. Return the number of alarms. The total of the lane maxima bounds the total of
+ * every feature, so most blocks need no check by feature. */
 static int update_block(const struct ek_evidence_list *l, const struct ek_bet_cell *cell,
                         const struct ek_alarm_level *level, int block, struct ek_alarm *alarm)
 {

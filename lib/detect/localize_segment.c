@@ -87,8 +87,8 @@ double ek_change_evidence(const struct ek_detector *d, const struct ek_episode *
     return isnan(x) ? 0 : (x * c->mean - c->mean * c->mean / 2) / c->variance;
 }
 
-/* Fit the change to the lists whose value has positive evidence, or to all if s is NULL. `of` maps
- * lists to values. */
+/* Fit the change to the lists of values with positive evidence, or to all lists if s is NULL. `of`
+ * maps lists to values. */
 static int fit_level(struct ek_detector *d, const struct ek_episode *e, const struct ek_window *w,
                      const struct ek_split *s, const int16_t *of, struct ek_change *c)
 {
