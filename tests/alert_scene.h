@@ -21,8 +21,8 @@ struct scene {
 static inline void begin(struct scene *s, size_t limit)
 {
     static const struct ek_alert_rule rules[SINKS] = {
-        [SLACK] = {.least = EK_ALERT_INFO},
-        [MANAGER] = {.least = EK_ALERT_INFO, .by_key = true, .repeat_ms = REPEAT_MS}};
+        [SLACK] = {.min_severity = EK_ALERT_INFO},
+        [MANAGER] = {.min_severity = EK_ALERT_INFO, .deduplicates = true, .repeat_ms = REPEAT_MS}};
     s->now_ms = 1000000;
     s->book = ek_alert_registry_new(limit);
     s->queue = ek_alert_queue_new(s->book, rules, SINKS, WAIT_MS);
@@ -43,7 +43,7 @@ static inline struct ek_alert_times when(const struct scene *s)
 static inline void hear_as(struct scene *s, const char *json, bool ours, bool recalled)
 {
     struct ek_alert_update news;
-    ek_alert_read(&news, event_from(json));
+    ek_alert_update_read(&news, event_from(json));
     ck_assert_int_eq(ek_alert_registry_add(s->book, &news, ours, recalled, when(s)), 0);
 }
 

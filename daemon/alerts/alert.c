@@ -46,7 +46,7 @@ const char *ek_alert_severity_name(enum ek_alert_severity severity)
     return names[severity];
 }
 
-/* Of the limits those that keep an action back let faults through. */
+/* Limits that block actions let faults through, so they are critical. */
 static bool is_plan_limit(const char *limit)
 {
     return !strcmp(limit, "plan") || !strncmp(limit, "max_routed_", sizeof "max_routed_" - 1);
@@ -66,7 +66,7 @@ bool ek_alert_same(const struct ek_alert *a, const struct ek_alert *b)
            !strcmp(a->limit, b->limit) && !strcmp(a->instance, b->instance);
 }
 
-/* Names may have slashes, too: two alerts must not have one key. */
+/* Append a name with its slashes escaped, so that keys are unique. */
 static size_t add_part(char *out, size_t at, size_t size, const char *part)
 {
     if (at < size)
@@ -98,9 +98,9 @@ void ek_alert_key(const struct ek_alert *a, const char *service, char out[EK_ALE
 
 void ek_alert_sentence(const struct ek_alert *a, char out[EK_ALERT_SENTENCE_BYTES])
 {
-    enum { NAMED = 3 };
+    enum { MAX_NAMED = 3 };
     char all[2 * EK_ALERT_SENTENCE_BYTES], more[EK_ALERT_NAME_TEXT_BYTES] = "";
-    if (a->features_count > NAMED)
+    if (a->features_count > MAX_NAMED)
         snprintf(more, sizeof more, " and %d more", a->features_count - 1);
     snprintf(all, sizeof all, "%s%s%s",
              a->features_count > 1 && !*more ? a->features
@@ -116,9 +116,9 @@ void ek_alert_copy(char *out, size_t size, const char *text)
     snprintf(out, size, "%.*s", (int)ek_utf8_within(text, size - 1), text);
 }
 
-static const double ALL_LISTS = .995; /* a share that rounds to 100% */
+static const double ALL_LISTS = .995; /* fractions above round to 100% */
 
-/* A text of fixed size that grows at its end; what does not fit is left out. */
+/* Bounded string builder; excess text is dropped. */
 struct line {
     char text[2 * EK_ALERT_TEXT_BYTES];
     size_t length;
@@ -135,7 +135,7 @@ static void __attribute__((format(printf, 2, 3))) add(struct line *l, const char
                                                                : sizeof l->text - l->length - 1;
 }
 
-/* "21 Nov 14:02 UTC": people and machines stand in many time zones. */
+/* Append the start, in UTC since readers and hosts have different time zones. */
 static void add_since(struct line *l, int64_t since_ms)
 {
     char text[32];
@@ -147,22 +147,22 @@ static void add_since(struct line *l, int64_t since_ms)
     add(l, " since %s UTC", *text == '0' ? text + 1 : text);
 }
 
-static const char *get_text(const char *class)
+static const char *class_text(const char *class)
 {
-    static const char *const said[][2] = {
+    static const char *const texts[][2] = {
         {"offset", "a constant is added to the values"},
-        {"items", "some items of a list are on another scale"},
-        {"missing", "another share of values is missing"},
-        {"zero", "another share of values is zero"},
-        {"sign", "another share of values is negative"},
+        {"items", "some items of a list have another scale"},
+        {"missing", "the fraction of missing values changed"},
+        {"zero", "the fraction of zeros changed"},
+        {"sign", "the fraction of negative values changed"},
         {"stuck", "nearly all values of a list are equal"},
-        {"clip", "values are cut off at a bound"},
-        {"new_category", "values that training did not have, or had seldom"},
+        {"clip", "values are clipped at a bound"},
+        {"new_category", "values that are new or were rare in training"},
     };
-    for (size_t i = 0; i < sizeof said / sizeof *said; i++)
-        if (!strcmp(class, said[i][0]))
-            return said[i][1];
-    return "something has changed";
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        if (!strcmp(class, texts[i][0]))
+            return texts[i][1];
+    return "the distribution changed";
 }
 
 static void add_effect(struct line *l, const struct ek_alert *a, const struct ek_alert_finding *f)
@@ -176,10 +176,10 @@ static void add_effect(struct line *l, const struct ek_alert *a, const struct ek
     else if (!strcmp(a->class, "shape") && isfinite(f->spread_ratio))
         add(l, ": spread within lists x%.3g", f->spread_ratio);
     else
-        add(l, ": %s", get_text(a->class));
+        add(l, ": %s", class_text(a->class));
 }
 
-static void add_where(struct line *l, const struct ek_alert *a)
+static void add_location(struct line *l, const struct ek_alert *a)
 {
     if (isfinite(a->share) && a->share < ALL_LISTS)
         add(l, " in %.2g%% of the lists", 100 * a->share);
@@ -188,7 +188,7 @@ static void add_where(struct line *l, const struct ek_alert *a)
     add_since(l, a->since_ms);
 }
 
-/* The event's sentence names the likeliest conversion, and how sure it is. */
+/* Append the likely unit conversion, which the event's sentence names. */
 static void add_unit(struct line *l, const char *text)
 {
     static const char *const words[] = {"; looks like ", "; could be "};
@@ -199,32 +199,32 @@ static void add_unit(struct line *l, const char *text)
     }
 }
 
-static bool is(const char *a, const char *b)
+static bool equal(const char *a, const char *b)
 {
     return !strcmp(a, b);
 }
 
-static const char *done(const char *action)
+static const char *action_text(const char *action)
 {
-    return is(action, "route") || is(action, "route_normalized") ? "routed to the wide path"
-           : is(action, "blank")                                 ? "left out of the ranking"
-           : is(action, "repair")                                ? "divided by the factor"
-                                                                 : "";
+    return equal(action, "route") || equal(action, "route_normalized") ? "routed to the wide path"
+           : equal(action, "blank")                                    ? "left out of the ranking"
+           : equal(action, "repair")                                   ? "divided by the factor"
+                                                                       : "";
 }
 
 static void add_action(struct line *l, const struct ek_alert_finding *f)
 {
-    const char *what = done(f->action);
-    if (!*what)
-        add(l, "nothing is done about it, the rules only ask to tell");
+    const char *text = action_text(f->action);
+    if (!*text)
+        add(l, "no action; the rules only report it");
     else if (*f->limit)
-        add(l, "not %s: the limit %s keeps that back", what, f->limit);
-    else if (is(f->mode, "observe") || is(f->mode, "shadow"))
-        add(l, "not %s: the mode is %s", what, f->mode);
-    else if (is(f->mode, "canary"))
-        add(l, "%s for a part of the queries that grows", what);
+        add(l, "not %s: the limit %s is reached", text, f->limit);
+    else if (equal(f->mode, "observe") || equal(f->mode, "shadow"))
+        add(l, "not %s: the mode is %s", text, f->mode);
+    else if (equal(f->mode, "canary"))
+        add(l, "%s for a growing fraction of the lists", text);
     else
-        add(l, "%s", what);
+        add(l, "%s", text);
 }
 
 void ek_alert_format_drift(struct ek_alert *a, const struct ek_alert_finding *f)
@@ -233,7 +233,7 @@ void ek_alert_format_drift(struct ek_alert *a, const struct ek_alert_finding *f)
     add_action(&action, f);
     ek_alert_copy(a->action, sizeof a->action, action.text);
     add_effect(&line, a, f);
-    add_where(&line, a);
+    add_location(&line, a);
     add_unit(&line, f->text);
     add(&line, "; %s", a->action);
     ek_alert_copy(a->summary, sizeof a->summary, line.text);
@@ -241,48 +241,47 @@ void ek_alert_format_drift(struct ek_alert *a, const struct ek_alert_finding *f)
 }
 
 static const char *const ACTIONS[EK_ALERT_KINDS] = {
-    [EK_ALERT_ROUTE_ROLLED_BACK] = "the faulty feature is ranked with as it comes, until somebody "
-                                   "lets the route begin anew (evenkeel resume)",
-    [EK_ALERT_LIMIT_REACHED] =
-        "what is beyond the limit is told, and nothing else is done about it",
-    [EK_ALERT_PAUSED] = "every message goes out as it came, until somebody resumes",
-    [EK_ALERT_FLEET_CUT_OFF] = "the last plan stays in force; this instance hears of no other",
-    [EK_ALERT_FLEET_NAME_SHARED] = "what the one says that started first is dropped, until each "
-                                   "has a service.instance of its own",
-    [EK_ALERT_RELOAD_REFUSED] = "what was in force before stays in force",
-    [EK_ALERT_MODEL_DRIFT] = "nothing is done about it: routes would rank by this model",
-    [EK_ALERT_TEST] = "nothing: somebody tries whether alerts arrive",
+    [EK_ALERT_ROUTE_ROLLED_BACK] = "lists are ranked with the faulty feature until an operator "
+                                   "resumes the route (evenkeel resume)",
+    [EK_ALERT_LIMIT_REACHED] = "findings beyond the limit are reported without action",
+    [EK_ALERT_PAUSED] =
+        "all messages are forwarded unchanged until an operator resumes (evenkeel resume)",
+    [EK_ALERT_FLEET_CUT_OFF] = "the last plan stays in force; this instance receives no newer plan",
+    [EK_ALERT_FLEET_NAME_SHARED] = "reports of the process that started first are dropped; give "
+                                   "each process its own service.instance",
+    [EK_ALERT_RELOAD_REFUSED] = "the previous version stays in force",
+    [EK_ALERT_MODEL_DRIFT] = "no action; routes would rank with this model",
+    [EK_ALERT_TEST] = "none; this alert tests the delivery",
 };
 
 static void add_other(struct line *l, const struct ek_alert *a)
 {
     switch (a->kind) {
     case EK_ALERT_ROUTE_ROLLED_BACK:
-        add(l, "the route of %s", a->feature);
+        add(l, "a guardrail rolled back the route of %s", a->feature);
         if (strcmp(a->segment, "all") != 0)
             add(l, " on %s", a->segment);
-        add(l, " was withdrawn by a guardrail");
         break;
     case EK_ALERT_LIMIT_REACHED:
-        add(l, "the limit %s is reached", a->limit);
+        add(l, "limit %s is reached", a->limit);
         break;
     case EK_ALERT_PAUSED:
         add(l, "evenkeel is paused");
         break;
     case EK_ALERT_FLEET_CUT_OFF:
-        add(l, "instance %s does not hear the fleet", a->instance);
+        add(l, "instance %s receives no plan of its fleet", a->instance);
         break;
     case EK_ALERT_FLEET_NAME_SHARED:
-        add(l, "two processes of the fleet go by the name %s", a->instance);
+        add(l, "two processes of the fleet have the name %s", a->instance);
         break;
     case EK_ALERT_RELOAD_REFUSED:
         add(l, "a reload was refused");
         break;
     case EK_ALERT_MODEL_DRIFT:
-        add(l, "model and upstream no longer rank alike");
+        add(l, "model and upstream no longer agree");
         break;
     default:
-        add(l, "a test of alerts");
+        add(l, "test alert");
         break;
     }
     add_since(l, a->since_ms);
@@ -294,7 +293,7 @@ void ek_alert_format_other(struct ek_alert *a, const char *detail)
     add_other(&line, a);
     ek_alert_copy(a->action, sizeof a->action, ACTIONS[a->kind]);
     ek_alert_copy(a->evidence, sizeof a->evidence, detail);
-    if (*detail && a->kind != EK_ALERT_MODEL_DRIFT) /* whose sentence is long */
+    if (*detail && a->kind != EK_ALERT_MODEL_DRIFT) /* its sentence is long */
         add(&line, ": %s", detail);
     add(&line, "; %s", a->action);
     ek_alert_copy(a->summary, sizeof a->summary, line.text);

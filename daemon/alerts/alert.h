@@ -1,11 +1,10 @@
-/* What an alert is: something that people are to know of, from its beginning to its end.
+/* Alert: a condition that operators must notice, with start and end.
  *
- * One alert tells of one cause, however many features it has. Who it is stands in words alone, no
- * numbers: kind, feature, segment, class, limit, instance. So the same fault is the same alert
- * after a restart, and from another instance. Feature, segment and class are those of the finding
- * that was there first. Times are milliseconds since 1970, of the stream. Numbers that are not
- * known are NaN, texts "". Texts that are too long are cut between characters.
- * Value type, no memory of its own. Threads: any.
+ * One alert covers one incident with any number of features. Its identity consists of strings:
+ * kind, feature, segment, class, limit, instance. So the same fault gives the same alert after a
+ * restart and from another instance. Feature, segment and class are those of the incident's first
+ * finding. Times are event time in milliseconds since 1970. Unknown numbers are NaN, unknown
+ * strings "". Strings that are too long are cut between characters. Value type.
  */
 #ifndef EK_DAEMON_ALERTS_ALERT_H
 #define EK_DAEMON_ALERTS_ALERT_H
@@ -24,7 +23,7 @@ enum ek_alert_kind {
     EK_ALERT_FLEET_NAME_SHARED,
     EK_ALERT_RELOAD_REFUSED,
     EK_ALERT_MODEL_DRIFT,
-    EK_ALERT_TEST, /* of `run --test-alerts` */
+    EK_ALERT_TEST, /* run --test-alerts */
     EK_ALERT_KINDS
 };
 enum ek_alert_severity { EK_ALERT_INFO, EK_ALERT_WARNING, EK_ALERT_CRITICAL };
@@ -34,61 +33,58 @@ enum {
     EK_ALERT_NAME_TEXT_BYTES = 40,
     EK_ALERT_TEXT_BYTES = 800,
     EK_ALERT_SENTENCE_BYTES = 1000,
-    EK_ALERT_KEY_BYTES = 256 /* what PagerDuty takes */
+    EK_ALERT_KEY_BYTES = 256 /* limit of PagerDuty */
 };
 
 struct ek_alert {
     enum ek_alert_kind kind;
-    /* Who it is; "" where it has none. segment: "arm=B", "all". */
+    /* Identity; "" if not applicable. segment: "arm=B", "all". */
     char feature[EK_ALERT_NAME_BYTES], segment[EK_ALERT_NAME_BYTES];
     char class[EK_ALERT_NAME_TEXT_BYTES], limit[EK_ALERT_NAME_TEXT_BYTES];
     char instance[EK_ALERT_NAME_BYTES];
-    /* What is known of it. */
+    /* Current state. */
     bool firing;
-    int64_t since_ms, ended_ms;         /* the latter once it does not fire */
-    char features[EK_ALERT_TEXT_BYTES]; /* all of its cause, "price, taxes" */
+    int64_t since_ms, ended_ms;         /* ended_ms: only if it is not firing */
+    char features[EK_ALERT_TEXT_BYTES]; /* all of the incident: "price, taxes" */
     int features_count;
     double factor, factor_low, factor_high, share;
-    char summary[EK_ALERT_TEXT_BYTES];  /* what, where, since when, what is done: see _sentence */
-    char evidence[EK_ALERT_TEXT_BYTES]; /* how we know */
-    char action[EK_ALERT_TEXT_BYTES];   /* what is being done */
+    char summary[EK_ALERT_TEXT_BYTES];  /* effect, segment, start, action; without features */
+    char evidence[EK_ALERT_TEXT_BYTES]; /* sentence of the event */
+    char action[EK_ALERT_TEXT_BYTES];   /* action taken */
 };
 
-/* "drift", "route-withdrawn", ...: the place in the runbook, too. */
+/* Return the name, which is also the anchor in the runbook: "drift", "route-withdrawn", ... */
 const char *ek_alert_kind_name(enum ek_alert_kind kind);
-/* "EvenkeelDrift", ... */
+/* Return the name for Alertmanager: "EvenkeelDrift", ... */
 const char *ek_alert_title(enum ek_alert_kind kind);
 const char *ek_alert_severity_name(enum ek_alert_severity severity);
-/* By what an alert is, never by what becomes of it: it is among the labels. */
+/* Return the severity. It depends on the identity only, since it is a label. */
 enum ek_alert_severity ek_alert_get_severity(const struct ek_alert *a);
 
-/* Whether both are the same alert of one service. */
+/* Return true if both have the same identity. */
 bool ek_alert_same(const struct ek_alert *a, const struct ek_alert *b);
-/* Who it is as one text: "evenkeel/hotel-ranker/drift/price/arm=B/scale"; a slash in a name is %2F.
- */
+/* Write the identity as a key: "evenkeel/hotel-ranker/drift/price/arm=B/scale". A slash in a name
+ * becomes %2F; a key that is too long is cut and ends with a hash. */
 void ek_alert_key(const struct ek_alert *a, const char *service, char out[EK_ALERT_KEY_BYTES]);
 
-/* Its features, where it has some, and its summary: a sentence for people. */
+/* Write features, if any, and summary as one sentence. */
 void ek_alert_sentence(const struct ek_alert *a, char out[EK_ALERT_SENTENCE_BYTES]);
 
-/* Copies a text, cut before `size` between characters. */
+/* Copy a string, cut between characters to fit `size` bytes. */
 void ek_alert_copy(char *out, size_t size, const char *text);
 
-/* The sentences of an alert: what somebody understands who was asleep a minute ago.
- *
- * Pure. Threads: any.
- */
-/* What an event of a finding says besides. Texts "" when it does not. */
+/* Further fields of a finding event for its sentences. Strings may be "". */
 struct ek_alert_finding {
-    const char *action, *mode, *limit; /* limit: which keeps the action back */
-    const char *text;                  /* the event's own sentence */
-    const char *query_feature;         /* the factor is the value of this one */
+    const char *action, *mode, *limit; /* limit: blocks the action */
+    const char *text;                  /* sentence of the event */
+    const char *query_feature;         /* the factor is the value of this query feature */
     double exponent, spread_ratio;
 };
 
-/* Writes summary (the feature stands before it), evidence and action of a drift, by the rest. */
+/* Set summary, evidence and action of a drift from the other members. */
 void ek_alert_format_drift(struct ek_alert *a, const struct ek_alert_finding *f);
-/* Of all other kinds: action, and a summary behind which `detail` stands, the evidence. */
+/* Set summary, evidence and action of another kind. detail: the evidence, appended to the summary.
+ */
 void ek_alert_format_other(struct ek_alert *a, const char *detail);
 
 #endif

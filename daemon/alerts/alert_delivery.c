@@ -8,15 +8,15 @@ static const int64_t NEVER = INT64_MAX, FIRST_BACK_OFF_MS = 1000;
 
 struct sink {
     struct ek_alert_rule rule;
-    struct ek_alert_entry *busy; /* it is being told of this */
-    struct ek_alert_delivered on_way;
+    struct ek_alert_entry *busy; /* delivery in flight; NULL: none */
+    struct ek_alert_delivered in_flight;
     int64_t not_before_ms, back_off_ms;
 };
 
 struct ek_alert_queue {
     struct ek_alert_registry *book;
     int64_t wait_ms;
-    bool hurry;
+    bool is_stopping;
     size_t sinks;
     struct sink sink[EK_ALERT_SINKS_MAX];
 };
@@ -43,12 +43,12 @@ void ek_alert_queue_free(struct ek_alert_queue *q)
 
 void ek_alert_queue_skip_waits(struct ek_alert_queue *q)
 {
-    q->hurry = true;
+    q->is_stopping = true;
 }
 
-static int64_t patience_ms(const struct ek_alert_queue *q)
+static int64_t group_wait_ms(const struct ek_alert_queue *q)
 {
-    return q->hurry ? 0 : q->wait_ms;
+    return q->is_stopping ? 0 : q->wait_ms;
 }
 
 static int64_t later(int64_t a, int64_t b)
@@ -56,41 +56,43 @@ static int64_t later(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-/* What the sink knows already: of what was there before us, that it fires. */
-static struct ek_alert_delivered known(const struct ek_alert_entry *e, const struct sink *s,
-                                       size_t number)
+/* Return the delivered state. An alert of an earlier process counts as delivered firing, unless the
+ * sink deduplicates. */
+static struct ek_alert_delivered delivered_state(const struct ek_alert_entry *e,
+                                                 const struct sink *s, size_t number)
 {
-    struct ek_alert_delivered told = e->told[number];
-    if (!told.news && e->old && !s->rule.by_key)
-        told = (struct ek_alert_delivered){
-            .news = 1, .firing = true, .unsure = told.unsure, .last_ms = e->born_ms};
-    return told;
+    struct ek_alert_delivered state = e->delivered[number];
+    if (!state.revision && e->is_inherited && !s->rule.deduplicates)
+        state = (struct ek_alert_delivered){
+            .revision = 1, .firing = true, .uncertain = state.uncertain, .last_ms = e->fired_ms};
+    return state;
 }
 
-/* When the sink is to hear of it; NEVER: it knows. */
+/* Return when an update is due; NEVER: the sink has the current state. */
 static int64_t update_due_ms(const struct ek_alert_queue *q, const struct ek_alert_entry *e,
                              size_t number)
 {
     const struct sink *s = &q->sink[number];
-    struct ek_alert_delivered told = known(e, s, number);
-    if (!e->ours || ek_alert_get_severity(&e->alert) < s->rule.least)
+    struct ek_alert_delivered state = delivered_state(e, s, number);
+    if (!e->ours || ek_alert_get_severity(&e->alert) < s->rule.min_severity)
         return NEVER;
     if (!e->alert.firing) {
-        bool missed = !told.news && e->changed_ms - e->born_ms >= q->wait_ms;
-        return told.firing || told.unsure || missed ? e->changed_ms + patience_ms(q) : NEVER;
+        bool missed = !state.revision && e->changed_ms - e->fired_ms >= q->wait_ms;
+        return state.firing || state.uncertain || missed ? e->changed_ms + group_wait_ms(q) : NEVER;
     }
-    if (!told.firing || told.unsure)
-        return e->born_ms + patience_ms(q);
-    return told.news == e->news ? NEVER : later(e->changed_ms, told.last_ms + EK_ALERT_PACE_MS);
+    if (!state.firing || state.uncertain)
+        return e->fired_ms + group_wait_ms(q);
+    return state.revision == e->revision ? NEVER
+                                         : later(e->changed_ms, state.last_ms + EK_ALERT_PACE_MS);
 }
 
 static int64_t due_ms(const struct ek_alert_queue *q, const struct ek_alert_entry *e, size_t number)
 {
-    int64_t news = update_due_ms(q, e, number), repeat = q->sink[number].rule.repeat_ms;
-    if (!repeat || !e->ours || !e->alert.firing || !e->told[number].firing)
-        return news;
-    int64_t again = e->told[number].last_ms + repeat;
-    return again < news ? again : news;
+    int64_t update = update_due_ms(q, e, number), repeat = q->sink[number].rule.repeat_ms;
+    if (!repeat || !e->ours || !e->alert.firing || !e->delivered[number].firing)
+        return update;
+    int64_t again = e->delivered[number].last_ms + repeat;
+    return again < update ? again : update;
 }
 
 static struct ek_alert_entry *first_due(struct ek_alert_queue *q, size_t number, int64_t *due)
@@ -119,31 +121,32 @@ const struct ek_alert_entry *ek_alert_queue_next(struct ek_alert_queue *q, size_
     if (!e || due > now_ms)
         return NULL;
     s->busy = e;
-    s->on_way = (struct ek_alert_delivered){.news = e->news, .firing = e->alert.firing};
+    s->in_flight = (struct ek_alert_delivered){.revision = e->revision, .firing = e->alert.firing};
     e->busy++;
     return e;
 }
 
-static void back_off(struct sink *s, int64_t asked_ms, int64_t now_ms)
+static void back_off(struct sink *s, int64_t retry_after_ms, int64_t now_ms)
 {
     int64_t next = s->back_off_ms ? 2 * s->back_off_ms : FIRST_BACK_OFF_MS;
     s->back_off_ms = next < EK_ALERT_BACK_OFF_MAX_MS ? next : EK_ALERT_BACK_OFF_MAX_MS;
-    int64_t asked = asked_ms < EK_ALERT_RETRY_AFTER_MAX_MS ? asked_ms : EK_ALERT_RETRY_AFTER_MAX_MS;
+    int64_t asked =
+        retry_after_ms < EK_ALERT_RETRY_AFTER_MAX_MS ? retry_after_ms : EK_ALERT_RETRY_AFTER_MAX_MS;
     s->not_before_ms = now_ms + later(s->back_off_ms, asked);
 }
 
 void ek_alert_queue_finish(struct ek_alert_queue *q, size_t sink, enum ek_alert_result result,
-                           int64_t asked_ms, int64_t now_ms)
+                           int64_t retry_after_ms, int64_t now_ms)
 {
     struct sink *s = &q->sink[sink];
     if (!s->busy)
         return;
     if (result == EK_ALERT_FAILED) {
-        s->busy->told[sink].unsure = true;
-        back_off(s, asked_ms, now_ms);
+        s->busy->delivered[sink].uncertain = true;
+        back_off(s, retry_after_ms, now_ms);
     } else {
-        s->on_way.last_ms = now_ms;
-        s->busy->told[sink] = s->on_way;
+        s->in_flight.last_ms = now_ms;
+        s->busy->delivered[sink] = s->in_flight;
         s->back_off_ms = s->not_before_ms = 0;
     }
     s->busy->busy--;
@@ -173,7 +176,6 @@ static bool is_over(const struct ek_alert_queue *q, const struct ek_alert_entry 
     return true;
 }
 
-/* One that has ended is kept for a while, for it may come back. */
 void ek_alert_queue_remove_ended(struct ek_alert_queue *q, int64_t now_ms)
 {
     for (size_t i = ek_alert_registry_count(q->book); i-- > 0;) {

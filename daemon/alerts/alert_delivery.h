@@ -1,16 +1,14 @@
-/* Who is to be told of which alert, and when: the queue of what goes out, one per sink.
+/* Delivery queue of alerts: the next update for each sink, and when it is due.
  *
- * It holds no messages but looks into the book, so that what is told is always the newest state of
- * an alert, and nothing is kept twice. Rules:
- *  - a new alert waits `wait_ms`, for others of its cause; so does an end, for it may come back;
- *  - news of one that was told before come EK_ALERT_PACE_MS after the last at the earliest;
- *  - with repeat_ms it is told again so long after the last time, while it fires;
- *  - of what failed nobody knows whether it arrived: the sink is told how it stands, whatever that
- *    is by then;
- *  - a sink has one message on its way at a time. After a failure it is tried again later and
- *    later, up to EK_ALERT_BACK_OFF_MAX_MS, or as it asks for; what it refuses is not sent again.
- * Pure: time is a parameter, now_ms a clock that only rises. Owner: the caller. Threads: one at a
- * time.
+ * It stores no messages but reads the registry, so a sink always receives the current state.
+ *  - A new alert waits `wait_ms` for others of its incident, an end equally long for a relapse.
+ *  - Updates of a delivered alert are at least EK_ALERT_PACE_MS apart.
+ *  - A firing alert is repeated every repeat_ms.
+ *  - A failed delivery may have arrived, so the current state is sent afterwards, even if
+ * unchanged.
+ *  - A sink has one delivery in flight. Failures are retried with exponential backoff up to
+ *    EK_ALERT_BACK_OFF_MAX_MS, or after its Retry-After; a refused update is not sent again.
+ * now_ms is a monotonic clock. Threads: one at a time.
  */
 #ifndef EK_DAEMON_ALERTS_ALERT_DELIVERY_H
 #define EK_DAEMON_ALERTS_ALERT_DELIVERY_H
@@ -24,8 +22,8 @@ enum {
 };
 
 struct ek_alert_rule {
-    enum ek_alert_severity least; /* less serious ones are not for this sink */
-    bool by_key;       /* it knows an alert again by who it is: what is old may be told anew */
+    enum ek_alert_severity min_severity; /* lower severities are not sent */
+    bool deduplicates; /* by identity, so alerts of an earlier process are sent again */
     int64_t repeat_ms; /* 0: never */
 };
 
@@ -33,31 +31,32 @@ enum ek_alert_result { EK_ALERT_SENT, EK_ALERT_FAILED, EK_ALERT_REFUSED, EK_ALER
 
 struct ek_alert_queue;
 
-/* rules [sinks] are copied. NULL without memory. */
+/* Create a queue; rules [sinks] are copied. Return NULL if memory runs out. */
 struct ek_alert_queue *ek_alert_queue_new(struct ek_alert_registry *book,
                                           const struct ek_alert_rule *rules, size_t sinks,
                                           int64_t wait_ms);
 void ek_alert_queue_free(struct ek_alert_queue *q);
 
-/* What this sink is to be told now, the longest due first; NULL: nothing, or it is busy. It is busy
- * from then on, until it is told what came of it. */
+/* Return the alert to send to a sink, longest due first, and mark the sink busy until
+ * ek_alert_queue_finish. Return NULL if none is due or the sink is busy. */
 const struct ek_alert_entry *ek_alert_queue_next(struct ek_alert_queue *q, size_t sink,
                                                  int64_t now_ms);
-/* From now on nothing waits for others of its cause, or for coming back: the process ends, and the
- * next one takes what it finds open for told. */
+/* Send all updates without waiting for others of their incident or a relapse. For shutdown: the
+ * next process considers open alerts delivered. */
 void ek_alert_queue_skip_waits(struct ek_alert_queue *q);
-/* asked_ms: how long it asks to wait, 0 when it does not. */
+/* Set the result of the delivery in flight. asked_ms: the sink's Retry-After, 0: none. */
 void ek_alert_queue_finish(struct ek_alert_queue *q, size_t sink, enum ek_alert_result result,
-                           int64_t asked_ms, int64_t now_ms);
-/* Until the next is due, 0 when one is; -1: nothing is to come. */
+                           int64_t retry_after_ms, int64_t now_ms);
+/* Return the time until the next update is due, 0 if one is, -1: none. */
 int64_t ek_alert_queue_wait_ms(struct ek_alert_queue *q, int64_t now_ms);
-/* Forgets what has ended and everybody knows. */
+/* Remove alerts whose end all sinks know, `wait_ms` after the end. */
 void ek_alert_queue_remove_ended(struct ek_alert_queue *q, int64_t now_ms);
 
 struct ek_alert_backlog {
-    size_t waiting;    /* messages that are due, a sink each; repetitions are none */
-    int64_t oldest_ms; /* how long the first of them is due */
+    size_t waiting;    /* due updates over all sinks, without repetitions */
+    int64_t oldest_ms; /* time since the oldest was due */
 };
+/* Return the backlog. */
 struct ek_alert_backlog ek_alert_queue_backlog(struct ek_alert_queue *q, int64_t now_ms);
 
 #endif

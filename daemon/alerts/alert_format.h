@@ -1,8 +1,8 @@
-/* An alert in the words of those who take it, as JSON.
+/* JSON of an alert for the sinks: Alertmanager API v2, Slack incoming webhooks, PagerDuty Events
+ * API v2, and the generic format of docs/alerts.md.
  *
- * Who it is stands in labels (or the key), what changes in annotations (or the text). Formats:
- * Alertmanager's API v2, Slack's incoming webhooks, PagerDuty's Events API v2, and a plain one of
- * our own (docs/alerts.md). Pure. EK_ENOMEM. Threads: any.
+ * The identity is in labels (or the key), variable data in annotations (or the text). Functions
+ * append to `out` and return 0 or EK_ENOMEM.
  */
 #ifndef EK_DAEMON_ALERTS_ALERT_FORMAT_H
 #define EK_DAEMON_ALERTS_ALERT_FORMAT_H
@@ -10,28 +10,31 @@
 #include "base/json.h"
 #include "daemon/alerts/alert.h"
 
-/* What is the same for all alerts of a service. */
+/* Fields that all alerts of a service share. */
 struct ek_alert_context {
     const char *service;
-    const char *page;    /* where people reach our pages; NULL: nowhere */
-    const char *runbook; /* where docs/runbooks.md is to be found */
+    const char *page;    /* public URL of the pages; NULL: none */
+    const char *runbook; /* URL or path of docs/runbooks.md */
 };
 
-/* now_ms: the clock of the machine; until_ms: after that it is over unless it is told again. */
-int ek_alert_alertmanager(struct ek_buf *out, const struct ek_alert_context *about,
+/* Append a firing or resolved alert. now_ms: wall clock; until_ms: endsAt of a firing alert, which
+ * then resolves unless repeated. */
+int ek_alert_alertmanager(struct ek_buf *out, const struct ek_alert_context *context,
                           const struct ek_alert *a, int64_t now_ms, int64_t until_ms);
-int ek_alert_slack(struct ek_buf *out, const struct ek_alert_context *about,
+/* Append a message of text and blocks. */
+int ek_alert_slack(struct ek_buf *out, const struct ek_alert_context *context,
                    const struct ek_alert *a);
-int ek_alert_pagerduty(struct ek_buf *out, const struct ek_alert_context *about,
+/* Append a trigger or resolve event. */
+int ek_alert_pagerduty(struct ek_buf *out, const struct ek_alert_context *context,
                        const struct ek_alert *a, const char *routing_key);
-int ek_alert_generic(struct ek_buf *out, const struct ek_alert_context *about,
+/* Append the generic format. */
+int ek_alert_generic(struct ek_buf *out, const struct ek_alert_context *context,
                      const struct ek_alert *a);
 
-/* Members that the formats of alerts share. */
 enum { EK_ALERT_LINK_BYTES = 1200 };
 
-/* Our page about the alert, "" where there is none; the place in the runbook. */
-void ek_alert_page(const struct ek_alert_context *about, const struct ek_alert *a,
-                   char out[EK_ALERT_LINK_BYTES]);
+/* Write the URL of the feature's page; "" without a public URL. */
+void ek_alert_page_url(const struct ek_alert_context *context, const struct ek_alert *a,
+                       char out[EK_ALERT_LINK_BYTES]);
 
 #endif

@@ -10,21 +10,21 @@
 
 enum { FINDINGS_MAX = 4096 };
 
-/* An open finding and the alert that tells of it. */
+/* Open finding with its alert. */
 struct finding {
     uint32_t episode, cause;
     char limit[EK_ALERT_NAME_TEXT_BYTES];
     char feature[EK_ALERT_NAME_BYTES], segment[EK_ALERT_NAME_BYTES];
     struct ek_alert_entry *entry;
-    bool seen; /* since the recall began */
+    bool seen; /* since the start of the replay */
 };
 
 struct ek_alert_registry {
     struct ek_alert_entry **entry;
     size_t count, limit;
     struct finding *finding;
-    size_t findings, findings_room;
-    bool recalling;
+    size_t findings, findings_capacity;
+    bool replaying;
     uint64_t lost;
 };
 
@@ -67,7 +67,7 @@ uint64_t ek_alert_registry_dropped_count(const struct ek_alert_registry *b)
     return b->lost;
 }
 
-static void drop_findings_of(struct ek_alert_registry *b, const struct ek_alert_entry *e)
+static void drop_findings(struct ek_alert_registry *b, const struct ek_alert_entry *e)
 {
     for (size_t i = 0; i < b->findings;)
         if (b->finding[i].entry == e)
@@ -78,32 +78,34 @@ static void drop_findings_of(struct ek_alert_registry *b, const struct ek_alert_
 
 void ek_alert_registry_remove(struct ek_alert_registry *b, size_t number)
 {
-    drop_findings_of(b, b->entry[number]);
+    drop_findings(b, b->entry[number]);
     ek_free(b->entry[number]);
     b->entry[number] = b->entry[--b->count];
 }
 
-/* How much its end is missed where it goes: by those who were told that it fires the most. */
-static int missed(const struct ek_alert_entry *e)
+/* Return the cost of evicting an ended alert: 2 if a sink still considers it firing, 1 if no sink
+ * received it, 0 if its end was delivered. */
+static int eviction_cost(const struct ek_alert_entry *e)
 {
-    bool told = false;
+    bool delivered = false;
     for (size_t i = 0; i < EK_ALERT_SINKS_MAX; i++) {
-        if (e->told[i].firing || e->told[i].unsure)
+        if (e->delivered[i].firing || e->delivered[i].uncertain)
             return 2;
-        told = told || e->told[i].news;
+        delivered = delivered || e->delivered[i].revision;
     }
-    if (told)
+    if (delivered)
         return 0;
-    return e->old ? 2 : 1;
+    return e->is_inherited ? 2 : 1;
 }
 
-/* Who goes for another. What fires stays: nobody would hear of its end, and it would come anew. */
+/* Return true if `a` must be evicted before `b`: by cost, then the one that ended earlier. */
 static bool is_better_victim(const struct ek_alert_entry *a, const struct ek_alert_entry *b)
 {
-    int by = missed(a) - missed(b);
+    int by = eviction_cost(a) - eviction_cost(b);
     return by ? by < 0 : a->changed_ms < b->changed_ms;
 }
 
+/* An evicted firing alert would fire again with its next event, and its end would never be sent. */
 static bool is_evictable(const struct ek_alert_entry *e)
 {
     return !e->busy && !e->alert.firing;
@@ -140,18 +142,18 @@ static struct ek_alert_entry *add(struct ek_alert_registry *b, const struct ek_a
     if (!e)
         return NULL;
     e->alert = *a;
-    e->news = 1;
-    e->born_ms = e->changed_ms = e->heard_ms = when.now_ms;
+    e->revision = 1;
+    e->fired_ms = e->changed_ms = e->received_ms = when.now_ms;
     b->entry[b->count++] = e;
     return e;
 }
 
-/* What was told before is not told anew when it is back before anybody heard of its end. */
+/* The delivered state stays, so a relapse before its end was sent causes no notification. */
 static void fire_again(struct ek_alert_entry *e, const struct ek_alert *a,
                        struct ek_alert_times when)
 {
     e->alert = *a;
-    e->born_ms = e->changed_ms = when.now_ms;
+    e->fired_ms = e->changed_ms = when.now_ms;
 }
 
 static void end(struct ek_alert_entry *e, struct ek_alert_times when)
@@ -163,20 +165,21 @@ static void end(struct ek_alert_entry *e, struct ek_alert_times when)
     e->changed_ms = when.now_ms;
 }
 
-/* What a cause does to the feature that was there first stands for all; of the others the names. */
+/* Of further features of an incident, only the names are copied. */
 static void refresh_members(struct ek_alert *own, const struct ek_alert *a)
 {
     own->features_count = a->features_count;
     ek_alert_copy(own->features, sizeof own->features, a->features);
 }
 
-/* Figures change all the time; what is done, and to what, is worth a word. */
+/* Only a changed action or set of features needs a notification; statistics change with each event.
+ */
 static void refresh(struct ek_alert_entry *e, const struct ek_alert *a, struct ek_alert_times when)
 {
     struct ek_alert *own = &e->alert, was = *own;
     bool main = !strcmp(own->feature, a->feature) && !strcmp(own->segment, a->segment);
     if (own->features_count != a->features_count || (main && strcmp(own->action, a->action) != 0)) {
-        e->news++;
+        e->revision++;
         e->changed_ms = when.now_ms;
     }
     refresh_members(own, a);
@@ -187,28 +190,28 @@ static void refresh(struct ek_alert_entry *e, const struct ek_alert *a, struct e
     ek_alert_copy(own->class, sizeof own->class, was.class);
 }
 
-/* What another instance has told is old when it comes to us. */
-static void belong(struct ek_alert_entry *e, bool ours)
+/* An alert that another instance sent counts as old. */
+static void set_owner(struct ek_alert_entry *e, bool ours)
 {
-    e->old = e->old || (ours && !e->ours);
+    e->is_inherited = e->is_inherited || (ours && !e->ours);
     e->ours = ours;
 }
 
 static void mark_received(struct ek_alert_entry *e, bool ours, struct ek_alert_times when)
 {
-    belong(e, ours);
-    e->heard_ms = when.now_ms;
+    set_owner(e, ours);
+    e->received_ms = when.now_ms;
 }
 
-static int add_fired(struct ek_alert_registry *b, const struct ek_alert *a, bool ours,
-                     bool recalled, struct ek_alert_times when, struct ek_alert_entry **out)
+static int fire(struct ek_alert_registry *b, const struct ek_alert *a, bool ours, bool replayed,
+                struct ek_alert_times when, struct ek_alert_entry **out)
 {
     struct ek_alert_entry *e = find(b, a);
     if (!e) {
         if (!(e = add(b, a, when)))
             return EK_ENOMEM;
         e->ours = ours;
-        e->old = recalled || !ours;
+        e->is_inherited = replayed || !ours;
     }
     if (!e->alert.firing)
         fire_again(e, a, when);
@@ -228,17 +231,17 @@ static struct finding *find_finding(struct ek_alert_registry *b, const struct ek
 static struct ek_alert_entry *find_cause(struct ek_alert_registry *b, uint32_t cause)
 {
     for (size_t i = 0; cause && i < b->findings; i++)
-        if (b->finding[i].cause == cause && (b->finding[i].seen || !b->recalling))
+        if (b->finding[i].cause == cause && (b->finding[i].seen || !b->replaying))
             return b->finding[i].entry;
     return NULL;
 }
 
-/* Before its alert fires: one without a finding would have nobody to end it. */
+/* Call before the alert fires: an alert without its finding would never end. */
 static int reserve_finding(struct ek_alert_registry *b)
 {
     if (b->findings == FINDINGS_MAX)
         return EK_OK;
-    struct finding *more = ek_grow(b->finding, b->findings, &b->findings_room, sizeof *more);
+    struct finding *more = ek_grow(b->finding, b->findings, &b->findings_capacity, sizeof *more);
     if (!more)
         return EK_ENOMEM;
     b->finding = more;
@@ -256,7 +259,7 @@ static struct finding *add_finding(struct ek_alert_registry *b, const struct ek_
     return f;
 }
 
-/* No state says of a limit that it was told, but of findings that it holds them back. */
+/* A checkpoint stores the limit that blocks a finding, but not the alert of the limit. */
 static int replay_limit(struct ek_alert_registry *b, const struct ek_alert_update *n, bool ours,
                         struct ek_alert_times when)
 {
@@ -264,19 +267,19 @@ static int replay_limit(struct ek_alert_registry *b, const struct ek_alert_updat
     struct ek_alert a = {.kind = EK_ALERT_LIMIT_REACHED, .firing = true};
     a.factor = a.factor_low = a.factor_high = a.share = NAN;
     ek_alert_copy(a.limit, sizeof a.limit, n->limit);
-    ek_alert_format_other(&a, "it holds findings back that are open");
-    return add_fired(b, &a, ours, true, when, &e);
+    ek_alert_format_other(&a, "it blocks the action of open findings");
+    return fire(b, &a, ours, true, when, &e);
 }
 
 static int open_finding(struct ek_alert_registry *b, const struct ek_alert_update *n, bool ours,
-                        bool recalled, struct ek_alert_times when)
+                        bool replayed, struct ek_alert_times when)
 {
     struct finding *f = find_finding(b, n);
-    struct ek_alert_entry *e = f && (f->seen || !b->recalling) ? f->entry : find_cause(b, n->cause);
+    struct ek_alert_entry *e = f && (f->seen || !b->replaying) ? f->entry : find_cause(b, n->cause);
     int rc = reserve_finding(b);
     if (!rc && !e) {
-        rc = add_fired(b, &n->alert, ours, recalled, when, &e);
-        f = find_finding(b, n); /* room may have been made */
+        rc = fire(b, &n->alert, ours, replayed, when, &e);
+        f = find_finding(b, n); /* an eviction may have moved it */
     }
     if (rc)
         return rc;
@@ -288,7 +291,7 @@ static int open_finding(struct ek_alert_registry *b, const struct ek_alert_updat
     ek_alert_copy(f->limit, sizeof f->limit, n->limit);
     mark_received(e, ours, when);
     refresh(e, &n->alert, when);
-    return recalled && *n->limit ? replay_limit(b, n, ours, when) : EK_OK;
+    return replayed && *n->limit ? replay_limit(b, n, ours, when) : EK_OK;
 }
 
 static bool has_findings(const struct ek_alert_registry *b, const struct ek_alert_entry *e)
@@ -299,8 +302,8 @@ static bool has_findings(const struct ek_alert_registry *b, const struct ek_aler
     return false;
 }
 
-static void end_withdrawn(struct ek_alert_registry *b, const struct finding *f,
-                          struct ek_alert_times when)
+static void end_rollback(struct ek_alert_registry *b, const struct finding *f,
+                         struct ek_alert_times when)
 {
     struct ek_alert which = {.kind = EK_ALERT_ROUTE_ROLLED_BACK};
     ek_alert_copy(which.feature, sizeof which.feature, f->feature);
@@ -314,9 +317,9 @@ static void close_finding(struct ek_alert_registry *b, struct finding *f,
                           struct ek_alert_times when)
 {
     struct ek_alert_entry *e = f->entry;
-    end_withdrawn(b, f, when);
+    end_rollback(b, f, when);
     *f = b->finding[--b->findings];
-    e->heard_ms = when.now_ms;
+    e->received_ms = when.now_ms;
     if (!has_findings(b, e))
         end(e, when);
 }
@@ -335,13 +338,13 @@ static void end_alert(struct ek_alert_registry *b, const struct ek_alert *a,
 }
 
 int ek_alert_registry_add(struct ek_alert_registry *b, const struct ek_alert_update *n, bool ours,
-                          bool recalled, struct ek_alert_times when)
+                          bool replayed, struct ek_alert_times when)
 {
     struct ek_alert_entry *e;
     struct finding *f;
     switch (n->what) {
     case EK_ALERT_FIRES: {
-        int rc = add_fired(b, &n->alert, ours, recalled, when, &e);
+        int rc = fire(b, &n->alert, ours, replayed, when, &e);
         if (!rc)
             refresh(e, &n->alert, when);
         return rc;
@@ -350,7 +353,7 @@ int ek_alert_registry_add(struct ek_alert_registry *b, const struct ek_alert_upd
         end_alert(b, &n->alert, n->alert.kind, ours, when);
         return EK_OK;
     case EK_ALERT_FINDING_OPEN:
-        return open_finding(b, n, ours, recalled, when);
+        return open_finding(b, n, ours, replayed, when);
     case EK_ALERT_FINDING_CLOSED:
         if ((f = find_finding(b, n))) {
             mark_received(f->entry, ours, when);
@@ -366,14 +369,14 @@ int ek_alert_registry_add(struct ek_alert_registry *b, const struct ek_alert_upd
 void ek_alert_registry_become_leader(struct ek_alert_registry *b)
 {
     for (size_t i = 0; i < b->count; i++)
-        belong(b->entry[i], true);
+        set_owner(b->entry[i], true);
 }
 
 void ek_alert_registry_start_replay(struct ek_alert_registry *b)
 {
     for (size_t i = 0; i < b->findings; i++)
         b->finding[i].seen = false;
-    b->recalling = true;
+    b->replaying = true;
 }
 
 void ek_alert_registry_stop_replay(struct ek_alert_registry *b, struct ek_alert_times when)
@@ -383,10 +386,10 @@ void ek_alert_registry_stop_replay(struct ek_alert_registry *b, struct ek_alert_
             close_finding(b, &b->finding[i], when);
         else
             i++;
-    for (size_t i = 0; i < b->count; i++) /* its findings may have gone to another one */
+    for (size_t i = 0; i < b->count; i++) /* the replay may have moved its findings */
         if (b->entry[i]->alert.kind == EK_ALERT_DRIFT && !has_findings(b, b->entry[i]))
             end(b->entry[i], when);
-    b->recalling = false;
+    b->replaying = false;
 }
 
 static bool ends_with_guard(enum ek_alert_kind kind)
@@ -412,13 +415,13 @@ static bool has_limit(const struct ek_alert_registry *b, const char *limit)
     return false;
 }
 
-/* No event says that a limit holds no more, but findings say which one holds them back. */
+/* No event reports the end of a limit; findings name the limit that blocks them. */
 static void age_limit(const struct ek_alert_registry *b, struct ek_alert_entry *e,
                       struct ek_alert_times when)
 {
     if (*e->alert.limit && has_limit(b, e->alert.limit))
-        e->heard_ms = when.now_ms;
-    if (when.now_ms - e->heard_ms >= EK_ALERT_BRIEF_MS)
+        e->received_ms = when.now_ms;
+    if (when.now_ms - e->received_ms >= EK_ALERT_BRIEF_MS)
         end(e, when);
 }
 

@@ -1,15 +1,12 @@
-/* The book of alerts: which fire, and which have ended and somebody has not been told so yet.
+/* Alert registry: firing alerts, and ended alerts whose end some sink has not received.
  *
- * Made of events, in their order. Findings of one cause are one alert: it fires with the first one
- * that is confirmed and ends with the last one that is recovered or dismissed. What is recalled
- * from a state goes on, it is no news. At most `limit` alerts; beyond that one that has ended goes,
- * of these what everybody knows first, and where all fire the newcomer is lost.
- * Its findings are those that an alert stands for, with that alert: one that was dropped for others
- * takes its findings along although they are open (so plan/open_findings.h does not serve).
- * An alert without an end of its own (a limit) ends EK_ALERT_BRIEF_MS after it was told last and no
- * open finding is held back by it.
- * Time: now_ms is a clock of this process that only rises; wall_ms that of the machine.
- * Owner: the caller. Threads: one at a time.
+ * Built from events in order. Findings of one incident form one alert: it fires when the first is
+ * confirmed and ends when the last has recovered or been dismissed. At most `limit` alerts; beyond,
+ * an ended alert is evicted, delivered ends first, and if all fire the new alert is dropped. The
+ * open findings are stored with their alert, since an evicted alert takes them along.
+ * An alert without an end event (a limit) ends EK_ALERT_BRIEF_MS after its last event, once it
+ * blocks no open finding.
+ * now_ms is a monotonic clock, wall_ms the wall clock. Threads: one at a time.
  */
 #ifndef EK_DAEMON_ALERTS_ALERT_REGISTRY_H
 #define EK_DAEMON_ALERTS_ALERT_REGISTRY_H
@@ -22,24 +19,24 @@
 
 enum { EK_ALERT_BRIEF_MS = 3600000 };
 
-/* What a sink has been told of an alert (daemon/alerts/alert_delivery.h). */
+/* Last delivery of an alert to a sink (daemon/alerts/alert_delivery.h). */
 struct ek_alert_delivered {
-    uint32_t news;   /* of the alert, when it was told last; 0: never */
-    bool firing;     /* it was told to fire */
-    bool unsure;     /* telling it failed since; what seems lost may have arrived */
-    int64_t last_ms; /* when it was told last */
+    uint32_t revision; /* delivered revision; 0: none */
+    bool firing;       /* as delivered */
+    bool uncertain;    /* a later delivery failed and may have arrived */
+    int64_t last_ms;   /* time of the delivery */
 };
 
 struct ek_alert_entry {
     struct ek_alert alert;
-    uint32_t news;      /* counts what is worth a message of its own; from 1 */
-    bool ours;          /* it is for us to tell: in a fleet one instance does */
-    bool old;           /* it was there before us: that it fires is no news */
-    int64_t born_ms;    /* when it fired, by our clock */
-    int64_t changed_ms; /* when the last news came */
-    int64_t heard_ms;   /* when the last event came */
-    int busy;           /* somebody is being told of it: it must stay */
-    struct ek_alert_delivered told[EK_ALERT_SINKS_MAX];
+    uint32_t revision;   /* incremented by changes that need a notification; from 1 */
+    bool ours;           /* sent by this instance; in a fleet by the leader */
+    bool is_inherited;   /* began in an earlier process or on another instance */
+    int64_t fired_ms;    /* start, monotonic */
+    int64_t changed_ms;  /* last revision */
+    int64_t received_ms; /* last event */
+    int busy;            /* deliveries in flight; the entry must not be removed */
+    struct ek_alert_delivered delivered[EK_ALERT_SINKS_MAX];
 };
 
 struct ek_alert_times {
@@ -51,27 +48,27 @@ struct ek_alert_registry;
 struct ek_alert_registry *ek_alert_registry_new(size_t limit);
 void ek_alert_registry_free(struct ek_alert_registry *b);
 
-/* Takes what an event says. ours: it is for us to tell. recalled: it was so before. EK_ENOMEM: it
- * is lost. */
+/* Apply the update of an event. ours: this instance sends it. recalled: the state was open before a
+ * restart. Return 0, or EK_ENOMEM if the alert is dropped. */
 int ek_alert_registry_add(struct ek_alert_registry *b, const struct ek_alert_update *n, bool ours,
-                          bool recalled, struct ek_alert_times when);
-/* From here on all of it is for us to tell: whoever did is gone, and may not come to an end of it.
+                          bool replayed, struct ek_alert_times when);
+/* Send all alerts from this instance. The previous leader may be gone without sending their ends.
  */
 void ek_alert_registry_become_leader(struct ek_alert_registry *b);
-/* Between these all findings that are open are told again; those that are not have ended. A limit
- * that holds one of them back goes on with it. */
+/* Start and stop the replay of all open findings. Findings that are not replayed have ended; a
+ * limit that blocks a replayed finding continues. */
 void ek_alert_registry_start_replay(struct ek_alert_registry *b);
 void ek_alert_registry_stop_replay(struct ek_alert_registry *b, struct ek_alert_times when);
-/* The guard has begun anew: whatever it had found has ended. */
+/* End all alerts of the guard, because it was reset. */
 void ek_alert_registry_reset(struct ek_alert_registry *b, struct ek_alert_times when);
-/* Ends what has no end of its own. */
+/* End expired alerts that have no end event. */
 void ek_alert_registry_age(struct ek_alert_registry *b, struct ek_alert_times when);
 
 size_t ek_alert_registry_count(const struct ek_alert_registry *b);
 struct ek_alert_entry *ek_alert_registry_get(struct ek_alert_registry *b, size_t number);
-/* Removes one that is not busy; the last one takes its number. */
+/* Remove an alert that is not busy; the last one gets its number. */
 void ek_alert_registry_remove(struct ek_alert_registry *b, size_t number);
-/* Alerts that had to go for others because there were too many; newcomers are not among them. */
+/* Return the number of evicted alerts, without dropped new ones. */
 uint64_t ek_alert_registry_dropped_count(const struct ek_alert_registry *b);
 
 #endif

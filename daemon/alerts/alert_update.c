@@ -11,7 +11,7 @@ static const char *or_empty(const char *text)
     return text ? text : "";
 }
 
-static void copy_place(struct ek_alert *a, const struct ek_event_place *at)
+static void copy_location(struct ek_alert *a, const struct ek_event_place *at)
 {
     enum { HALF_BYTES = 201 };
     char key[HALF_BYTES], text[HALF_BYTES], both[2 * HALF_BYTES];
@@ -26,7 +26,7 @@ static void copy_place(struct ek_alert *a, const struct ek_event_place *at)
     ek_alert_copy(a->segment, sizeof a->segment, both);
 }
 
-/* Its own feature is among the members once it is confirmed. */
+/* The members of a confirmed finding include its own feature. */
 static void copy_members(struct ek_alert *a, const struct ek_event_finding *f)
 {
     char all[2 * EK_ALERT_TEXT_BYTES] = "";
@@ -38,7 +38,7 @@ static void copy_members(struct ek_alert *a, const struct ek_event_finding *f)
     ek_alert_copy(a->features, sizeof a->features, *all ? all : a->feature);
 }
 
-static const char *limit_of(const struct ek_event_finding *f)
+static const char *limit_name(const struct ek_event_finding *f)
 {
     return f->limited == EK_BOUND_NONE ? "" : ek_bound_name(f->limited);
 }
@@ -47,7 +47,7 @@ static void read_open_finding(struct ek_alert *a, const struct ek_event_finding 
 {
     const struct ek_alert_finding more = {.action = ek_action_name(f->action),
                                           .mode = ek_mode_name(f->mode),
-                                          .limit = limit_of(f),
+                                          .limit = limit_name(f),
                                           .text = or_empty(f->text),
                                           .query_feature = or_empty(f->query_feature),
                                           .exponent = f->exponent,
@@ -67,10 +67,10 @@ static void read_finding(struct ek_alert_update *n, const struct ek_event_findin
 {
     struct ek_alert *a = &n->alert;
     a->kind = EK_ALERT_DRIFT;
-    copy_place(a, &f->at);
+    copy_location(a, &f->at);
     n->episode = f->episode;
     n->cause = f->cause;
-    ek_alert_copy(n->limit, sizeof n->limit, limit_of(f));
+    ek_alert_copy(n->limit, sizeof n->limit, limit_name(f));
     if (ek_finding_is_over(f->state)) {
         n->what = EK_ALERT_FINDING_CLOSED;
     } else if (f->state != EK_SUSPECTED) {
@@ -79,20 +79,20 @@ static void read_finding(struct ek_alert_update *n, const struct ek_event_findin
     }
 }
 
-static void fires(struct ek_alert_update *n, enum ek_alert_kind kind, const char *detail)
+static void set_firing(struct ek_alert_update *n, enum ek_alert_kind kind, const char *detail)
 {
     n->what = EK_ALERT_FIRES;
     n->alert.kind = kind;
     ek_alert_format_other(&n->alert, detail);
 }
 
-static void ends(struct ek_alert_update *n, enum ek_alert_kind kind)
+static void set_ended(struct ek_alert_update *n, enum ek_alert_kind kind)
 {
     n->what = EK_ALERT_ENDS;
     n->alert.kind = kind;
 }
 
-static void read_withdrawal(struct ek_alert_update *n, const struct ek_decision_record *m)
+static void read_rollback(struct ek_alert_update *n, const struct ek_decision_record *m)
 {
     char detail[EK_ALERT_TEXT_BYTES];
     if (isfinite(m->figure) && isfinite(m->limit))
@@ -100,11 +100,11 @@ static void read_withdrawal(struct ek_alert_update *n, const struct ek_decision_
                  ek_guardrail_name(m->rail), m->figure, m->limit);
     else
         ek_alert_copy(detail, sizeof detail, or_empty(m->why));
-    fires(n, EK_ALERT_ROUTE_ROLLED_BACK, detail);
+    set_firing(n, EK_ALERT_ROUTE_ROLLED_BACK, detail);
 }
 
-/* Whatever is decided about a route after it was withdrawn is the end of that. */
-static bool ends_withdrawal(const struct ek_decision_record *m)
+/* A later decision about a route ends the alert of its rollback. */
+static bool ends_rollback(const struct ek_decision_record *m)
 {
     return m->feature && (m->what == EK_DECIDED_ROUTE || m->what == EK_DECIDED_RELAPSE ||
                           m->what == EK_DECIDED_RESUME || m->what == EK_DECIDED_PIN ||
@@ -117,17 +117,17 @@ static void read_decision(struct ek_alert_update *n, const struct ek_decision_re
     const char *who = or_empty(m->who), *why = or_empty(m->why);
     const struct ek_event_place at = {m->feature, m->dimension, m->value};
     if (m->what == EK_DECIDED_ROLLBACK) {
-        copy_place(&n->alert, &at);
-        read_withdrawal(n, m);
-    } else if (ends_withdrawal(m)) {
-        copy_place(&n->alert, &at);
-        ends(n, EK_ALERT_ROUTE_ROLLED_BACK);
+        copy_location(&n->alert, &at);
+        read_rollback(n, m);
+    } else if (ends_rollback(m)) {
+        copy_location(&n->alert, &at);
+        set_ended(n, EK_ALERT_ROUTE_ROLLED_BACK);
     } else if (m->what == EK_DECIDED_PAUSE && !m->feature) {
         snprintf(detail, sizeof detail, "%s%.200s%s%.500s", *who ? "by " : "", who,
                  *who && *why ? ", " : "", why);
-        fires(n, EK_ALERT_PAUSED, detail);
+        set_firing(n, EK_ALERT_PAUSED, detail);
     } else if (m->what == EK_DECIDED_RESUME && !m->feature) {
-        ends(n, EK_ALERT_PAUSED);
+        set_ended(n, EK_ALERT_PAUSED);
     }
 }
 
@@ -136,7 +136,7 @@ static void read_reload(struct ek_alert_update *n, const struct ek_event_reload 
     char detail[EK_ALERT_TEXT_BYTES];
     const char *file = or_empty(r->file), *message = or_empty(r->message);
     if (r->done) {
-        ends(n, EK_ALERT_RELOAD_REFUSED);
+        set_ended(n, EK_ALERT_RELOAD_REFUSED);
         return;
     }
     if (*file && r->line > 0)
@@ -144,21 +144,21 @@ static void read_reload(struct ek_alert_update *n, const struct ek_event_reload 
                  message);
     else
         snprintf(detail, sizeof detail, "%.200s%s%.500s", file, *file ? ": " : "", message);
-    fires(n, EK_ALERT_RELOAD_REFUSED, detail);
+    set_firing(n, EK_ALERT_RELOAD_REFUSED, detail);
 }
 
 static void read_limit(struct ek_alert_update *n, enum ek_bound bound)
 {
     ek_alert_copy(n->alert.limit, sizeof n->alert.limit, ek_bound_name(bound));
-    fires(n, EK_ALERT_LIMIT_REACHED, ek_bound_text(bound));
+    set_firing(n, EK_ALERT_LIMIT_REACHED, ek_bound_text(bound));
 }
 
 static void read_drift(struct ek_alert_update *n, const struct ek_event_model_drift *d)
 {
     if (d->view.state == EK_AGREEMENT_DRIFTED)
-        fires(n, EK_ALERT_MODEL_DRIFT, or_empty(d->text));
+        set_firing(n, EK_ALERT_MODEL_DRIFT, or_empty(d->text));
     else
-        ends(n, EK_ALERT_MODEL_DRIFT);
+        set_ended(n, EK_ALERT_MODEL_DRIFT);
 }
 
 static void read_fleet(struct ek_alert_update *n, const struct ek_event_fleet *f)
@@ -166,12 +166,12 @@ static void read_fleet(struct ek_alert_update *n, const struct ek_event_fleet *f
     enum ek_alert_kind kind = f->name ? EK_ALERT_FLEET_NAME_SHARED : EK_ALERT_FLEET_CUT_OFF;
     ek_alert_copy(n->alert.instance, sizeof n->alert.instance, or_empty(f->instance));
     if (f->wrong)
-        fires(n, kind, or_empty(f->text));
+        set_firing(n, kind, or_empty(f->text));
     else
-        ends(n, kind);
+        set_ended(n, kind);
 }
 
-void ek_alert_read(struct ek_alert_update *n, const struct ek_event *v)
+void ek_alert_update_read(struct ek_alert_update *n, const struct ek_event *v)
 {
     *n = (struct ek_alert_update){.what = EK_ALERT_NO_UPDATE};
     n->alert.since_ms = v->time_ms;

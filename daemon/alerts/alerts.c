@@ -15,22 +15,21 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { LONGEST_WAIT_MS = 60000 };
-enum stage_of_life { AT_WORK, FINISHING, STOPPING };
-enum input_kind { HEARD, RECALLED, RECALL_BEGINS, RECALL_ENDS, BEGUN_ANEW, TAKEN_OVER };
+enum { MAX_WAIT_MS = 60000 };
+enum phase { RUNNING, FINISHING, STOPPING };
+enum input_kind { EVENT, REPLAYED, REPLAY_START, REPLAY_END, RESET, NEW_LEADER };
 
 struct input {
     struct input *next;
     enum input_kind kind;
     bool ours;
-    struct ek_event *event; /* HEARD and RECALLED */
+    struct ek_event *event; /* of EVENT and REPLAYED */
 };
 
-/* For /metrics. */
-struct figures {
+struct stats {
     uint64_t results[EK_ALERT_SINKS_MAX][EK_ALERT_RESULTS];
-    uint64_t lost;    /* events that were not taken */
-    uint64_t dropped; /* alerts that had to go for others */
+    uint64_t lost;    /* dropped events */
+    uint64_t dropped; /* evicted alerts */
     struct ek_alert_backlog backlog;
     size_t known;
 };
@@ -38,25 +37,25 @@ struct figures {
 struct ek_alerts {
     const struct ek_config *config;
     struct ek_log *log;
-    char instance[EK_INSTANCE_BYTES]; /* "": there is no fleet */
+    char instance[EK_INSTANCE_BYTES]; /* "": no fleet */
     struct ek_alert_registry *book;
     struct ek_alert_queue *queue;
     struct ek_http *http;
     pthread_t thread;
     bool started;
-    pthread_mutex_t lock; /* of all below */
+    pthread_mutex_t lock; /* protects the members below */
     struct input *first, **end;
     size_t waiting, waiting_bytes;
-    enum stage_of_life life;
-    struct figures figures;
+    enum phase phase;
+    struct stats stats;
 };
 
 static int enomem(struct ek_error *e)
 {
-    return ek_fail(e, EK_ENOMEM, "no memory for alerts");
+    return ek_fail(e, EK_ENOMEM, "out of memory");
 }
 
-static int make(struct ek_alerts *a, struct ek_error *e)
+static int init(struct ek_alerts *a, struct ek_error *e)
 {
     const struct ek_config *c = a->config;
     struct ek_alert_rule rules[EK_ALERT_SINKS_MAX];
@@ -81,7 +80,7 @@ int ek_alerts_new(struct ek_alerts **out, const struct ek_config *c, struct ek_l
     a->log = log;
     a->end = &a->first;
     pthread_mutex_init(&a->lock, NULL);
-    int rc = make(a, e);
+    int rc = init(a, e);
     if (rc)
         ek_alerts_free(a);
     else
@@ -92,7 +91,7 @@ int ek_alerts_new(struct ek_alerts **out, const struct ek_config *c, struct ek_l
 static void count_lost(struct ek_alerts *a, const char *why)
 {
     pthread_mutex_lock(&a->lock);
-    a->figures.lost++;
+    a->stats.lost++;
     pthread_mutex_unlock(&a->lock);
     ek_log_text(a->log, EK_LOG_ERROR, "alert_dropped", why);
 }
@@ -126,21 +125,20 @@ static int enqueue_event(struct ek_alerts *a, enum input_kind kind, const struct
     struct input *h = ek_calloc(1, sizeof *h);
     if (!h || (v && !(h->event = ek_event_copy(v)))) {
         free_one(h);
-        count_lost(a, "no memory for an event");
+        count_lost(a, "out of memory");
         return EK_ENOMEM;
     }
     h->kind = kind;
     h->ours = ours;
     if (!enqueue(a, h)) {
         free_one(h);
-        count_lost(a, "too many events wait");
+        count_lost(a, "queue full");
         return EK_OK;
     }
     ek_http_wake(a->http);
     return EK_OK;
 }
 
-/* Plans change no alert. */
 static bool concerns(const struct ek_alerts *a, const struct ek_event *v)
 {
     return a && v->kind != EK_EVENT_PLAN && v->kind != EK_EVENT_TEXT;
@@ -149,36 +147,36 @@ static bool concerns(const struct ek_alerts *a, const struct ek_event *v)
 void ek_alerts_receive(struct ek_alerts *a, const struct ek_event *v, bool ours)
 {
     if (concerns(a, v))
-        enqueue_event(a, HEARD, v, ours);
+        enqueue_event(a, EVENT, v, ours);
 }
 
 void ek_alerts_start_replay(struct ek_alerts *a)
 {
     if (a)
-        enqueue_event(a, RECALL_BEGINS, NULL, false);
+        enqueue_event(a, REPLAY_START, NULL, false);
 }
 
 int ek_alerts_replay(struct ek_alerts *a, const struct ek_event *v, bool ours)
 {
-    return concerns(a, v) ? enqueue_event(a, RECALLED, v, ours) : EK_OK;
+    return concerns(a, v) ? enqueue_event(a, REPLAYED, v, ours) : EK_OK;
 }
 
 void ek_alerts_stop_replay(struct ek_alerts *a)
 {
     if (a)
-        enqueue_event(a, RECALL_ENDS, NULL, false);
+        enqueue_event(a, REPLAY_END, NULL, false);
 }
 
 void ek_alerts_reset(struct ek_alerts *a)
 {
     if (a)
-        enqueue_event(a, BEGUN_ANEW, NULL, false);
+        enqueue_event(a, RESET, NULL, false);
 }
 
 void ek_alerts_become_leader(struct ek_alerts *a)
 {
     if (a)
-        enqueue_event(a, TAKEN_OVER, NULL, true);
+        enqueue_event(a, NEW_LEADER, NULL, true);
 }
 
 static struct ek_alert_times now(void)
@@ -186,7 +184,7 @@ static struct ek_alert_times now(void)
     return (struct ek_alert_times){ek_now_ms(), ek_wall_ms()};
 }
 
-/* What each instance of a fleet has of its own: the end of one is not that of another. */
+/* Set the instance of alerts that concern one instance only. */
 static void name_instance(const struct ek_alerts *a, struct ek_alert *of)
 {
     bool own = of->kind == EK_ALERT_RELOAD_REFUSED || of->kind == EK_ALERT_MODEL_DRIFT;
@@ -196,35 +194,35 @@ static void name_instance(const struct ek_alerts *a, struct ek_alert *of)
 
 static void process_event(struct ek_alerts *a, const struct input *h)
 {
-    struct ek_alert_update news;
-    ek_alert_read(&news, h->event);
-    name_instance(a, &news.alert);
-    if (ek_alert_registry_add(a->book, &news, h->ours, h->kind == RECALLED, now()))
-        count_lost(a, "no room for an alert");
+    struct ek_alert_update update;
+    ek_alert_update_read(&update, h->event);
+    name_instance(a, &update.alert);
+    if (ek_alert_registry_add(a->book, &update, h->ours, h->kind == REPLAYED, now()))
+        count_lost(a, "too many alerts");
 }
 
 static void process_input(struct ek_alerts *a, const struct input *h)
 {
-    if (h->kind == RECALL_BEGINS)
+    if (h->kind == REPLAY_START)
         ek_alert_registry_start_replay(a->book);
-    else if (h->kind == RECALL_ENDS)
+    else if (h->kind == REPLAY_END)
         ek_alert_registry_stop_replay(a->book, now());
-    else if (h->kind == BEGUN_ANEW)
+    else if (h->kind == RESET)
         ek_alert_registry_reset(a->book, now());
-    else if (h->kind == TAKEN_OVER)
+    else if (h->kind == NEW_LEADER)
         ek_alert_registry_become_leader(a->book);
     else
         process_event(a, h);
 }
 
-static struct input *process_queue(struct ek_alerts *a, enum stage_of_life *life)
+static struct input *dequeue_all(struct ek_alerts *a, enum phase *phase)
 {
     pthread_mutex_lock(&a->lock);
     struct input *first = a->first;
     a->first = NULL;
     a->end = &a->first;
     a->waiting = a->waiting_bytes = 0;
-    *life = a->life;
+    *phase = a->phase;
     pthread_mutex_unlock(&a->lock);
     return first;
 }
@@ -237,77 +235,78 @@ static void free_input(struct input *first)
     }
 }
 
-static enum stage_of_life read_events(struct ek_alerts *a)
+static enum phase read_events(struct ek_alerts *a)
 {
-    enum stage_of_life life;
-    struct input *first = process_queue(a, &life);
+    enum phase phase;
+    struct input *first = dequeue_all(a, &phase);
     for (const struct input *h = first; h; h = h->next)
         process_input(a, h);
     free_input(first);
-    return life;
+    return phase;
 }
 
 static void send_due(struct ek_alerts *a)
 {
     for (size_t i = 0; i < a->config->sinks.count; i++) {
         const struct ek_alert_entry *e = ek_alert_queue_next(a->queue, i, ek_now_ms());
-        if (e && ek_alert_post(a->http, a->config, i, &e->alert, ek_wall_ms())) {
-            ek_log_text(a->log, EK_LOG_ERROR, "alert_delivery_failed", "no memory for a request");
+        if (e && ek_alert_send(a->http, a->config, i, &e->alert, ek_wall_ms())) {
+            ek_log_text(a->log, EK_LOG_ERROR, "alert_delivery_failed", "out of memory");
             ek_alert_queue_finish(a->queue, i, EK_ALERT_FAILED, 0, ek_now_ms());
         }
     }
 }
 
-static void report_result(struct ek_alerts *a, const struct ek_http_response *answer,
+static void report_result(struct ek_alerts *a, const struct ek_http_response *response,
                           enum ek_alert_result result)
 {
     static const char *const events[] = {"alert_sent", "alert_delivery_failed", "alert_refused"};
     static const enum ek_log_level levels[] = {EK_LOG_DEBUG, EK_LOG_WARN, EK_LOG_ERROR};
-    const struct ek_alert_sink *s = &a->config->sinks.items[answer->slot];
-    char url[EK_URL_REDACTED_BYTES], said[EK_HTTP_START_BYTES], text[2 * EK_HTTP_START_BYTES + 400];
-    ek_alert_format_response(s, answer, said);
+    const struct ek_alert_sink *s = &a->config->sinks.items[response->slot];
+    char url[EK_URL_REDACTED_BYTES], reply[EK_HTTP_START_BYTES],
+        text[2 * EK_HTTP_START_BYTES + 400];
+    ek_alert_format_response(s, response, reply);
     ek_url_redact(s->url, url);
-    snprintf(text, sizeof text, "%s at %s: status %d%s%s", s->label, url, answer->status,
-             *said ? ": " : "", said);
+    snprintf(text, sizeof text, "%s at %s: status %d%s%s", s->label, url, response->status,
+             *reply ? ": " : "", reply);
     ek_log_text(a->log, levels[result], events[result], text);
 }
 
 static void process_responses(struct ek_alerts *a)
 {
-    struct ek_http_response answer;
-    while (ek_http_next(a->http, &answer)) {
-        enum ek_alert_result result = ek_alert_check_response(&answer);
-        ek_alert_queue_finish(a->queue, answer.slot, result, answer.asked_ms, ek_now_ms());
-        report_result(a, &answer, result);
+    struct ek_http_response response;
+    while (ek_http_next(a->http, &response)) {
+        enum ek_alert_result result = ek_alert_check_response(&response);
+        ek_alert_queue_finish(a->queue, response.slot, result, response.retry_after_ms,
+                              ek_now_ms());
+        report_result(a, &response, result);
         pthread_mutex_lock(&a->lock);
-        a->figures.results[answer.slot][result]++;
+        a->stats.results[response.slot][result]++;
         pthread_mutex_unlock(&a->lock);
     }
 }
 
-static void show(struct ek_alerts *a)
+static void update_metrics(struct ek_alerts *a)
 {
     struct ek_alert_backlog backlog = ek_alert_queue_backlog(a->queue, ek_now_ms());
     pthread_mutex_lock(&a->lock);
-    a->figures.backlog = backlog;
-    a->figures.known = ek_alert_registry_count(a->book);
-    a->figures.dropped = ek_alert_registry_dropped_count(a->book);
+    a->stats.backlog = backlog;
+    a->stats.known = ek_alert_registry_count(a->book);
+    a->stats.dropped = ek_alert_registry_dropped_count(a->book);
     pthread_mutex_unlock(&a->lock);
 }
 
-static void step(struct ek_alerts *a, int64_t most_ms)
+static void step(struct ek_alerts *a, int64_t max_ms)
 {
     ek_alert_registry_age(a->book, now());
     send_due(a);
     ek_alert_queue_remove_ended(a->queue, ek_now_ms());
-    show(a);
+    update_metrics(a);
     int64_t wait = ek_alert_queue_wait_ms(a->queue, ek_now_ms());
-    ek_http_wait(a->http, (int)(wait < 0 || wait > most_ms ? most_ms : wait));
+    ek_http_wait(a->http, (int)(wait < 0 || wait > max_ms ? max_ms : wait));
     process_responses(a);
 }
 
-/* A signal is for the thread that runs the stage, and a peer that went away is an error like
- * others. */
+/* Signals are for the main thread; a closed connection is an error, not SIGPIPE. */
 static void block_signals(void)
 {
     sigset_t all;
@@ -315,7 +314,7 @@ static void block_signals(void)
     pthread_sigmask(SIG_BLOCK, &all, NULL);
 }
 
-/* The last lists are still worked off and may bring news; after them little time is left. */
+/* The last lists in flight may still cause events; EK_ALERTS_DRAIN_MS are left after them. */
 static void report_remaining(struct ek_alerts *a)
 {
     int64_t until = ek_now_ms() + a->config->shutdown_ms;
@@ -327,14 +326,14 @@ static void report_remaining(struct ek_alerts *a)
             until = last < until ? last : until;
             stopping = true;
         }
-        show(a);
-        if (ek_now_ms() >= until || (stopping && !a->figures.backlog.waiting))
+        update_metrics(a);
+        if (ek_now_ms() >= until || (stopping && !a->stats.backlog.waiting))
             break;
         step(a, EK_ALERTS_DRAIN_MS / 20);
     }
-    if (a->figures.backlog.waiting)
+    if (a->stats.backlog.waiting)
         ek_log_write(a->log, EK_LOG_WARN, "alerts_undelivered", "waiting=%zu",
-                     a->figures.backlog.waiting);
+                     a->stats.backlog.waiting);
 }
 
 static void *run(void *context)
@@ -342,13 +341,13 @@ static void *run(void *context)
     struct ek_alerts *a = context;
     block_signals();
     ek_lower_priority();
-    while (read_events(a) == AT_WORK)
-        step(a, LONGEST_WAIT_MS);
+    while (read_events(a) == RUNNING)
+        step(a, MAX_WAIT_MS);
     report_remaining(a);
     return NULL;
 }
 
-void ek_alerts_has_profile(struct ek_alerts *a, const char *instance)
+void ek_alerts_set_instance(struct ek_alerts *a, const char *instance)
 {
     if (a)
         snprintf(a->instance, sizeof a->instance, "%s", instance);
@@ -364,10 +363,10 @@ int ek_alerts_start(struct ek_alerts *a, struct ek_error *e)
     return EK_OK;
 }
 
-static void live_on(struct ek_alerts *a, enum stage_of_life life)
+static void set_phase(struct ek_alerts *a, enum phase phase)
 {
     pthread_mutex_lock(&a->lock);
-    a->life = life;
+    a->phase = phase;
     pthread_mutex_unlock(&a->lock);
     if (a->http)
         ek_http_wake(a->http);
@@ -376,14 +375,14 @@ static void live_on(struct ek_alerts *a, enum stage_of_life life)
 void ek_alerts_finish(struct ek_alerts *a)
 {
     if (a)
-        live_on(a, FINISHING);
+        set_phase(a, FINISHING);
 }
 
 void ek_alerts_stop(struct ek_alerts *a)
 {
     if (!a)
         return;
-    live_on(a, STOPPING);
+    set_phase(a, STOPPING);
     if (a->started)
         pthread_join(a->thread, NULL);
     a->started = false;
@@ -402,7 +401,7 @@ void ek_alerts_free(struct ek_alerts *a)
     ek_free(a);
 }
 
-static int add_results(const struct ek_alerts *a, const struct figures *f, struct ek_buf *out)
+static int add_results(const struct ek_alerts *a, const struct stats *f, struct ek_buf *out)
 {
     static const char *const names[] = {"sent", "failed", "refused"};
     ek_metrics_head("evenkeel_alerts_sent_total", out);
@@ -425,7 +424,7 @@ int ek_alerts_metrics(struct ek_alerts *a, struct ek_buf *out)
     if (!a)
         return out->rc;
     pthread_mutex_lock(&a->lock);
-    struct figures f = a->figures;
+    struct stats f = a->stats;
     pthread_mutex_unlock(&a->lock);
     add_results(a, &f, out);
     add_family("evenkeel_alerts_pending", (double)f.backlog.waiting, out);

@@ -15,22 +15,22 @@ enum { BODY_BYTES_MAX = 64 << 10, URL_BYTES = 4096, SECRET_LEAST = 6, PART_LEAST
 struct ek_alert_rule ek_alert_get_rule(const struct ek_alert_sink *s)
 {
     bool manager = s->kind == EK_SINK_ALERTMANAGER;
-    return (struct ek_alert_rule){.least = (enum ek_alert_severity)s->severity,
-                                  .by_key = s->kind != EK_SINK_WEBHOOK,
+    return (struct ek_alert_rule){.min_severity = (enum ek_alert_severity)s->severity,
+                                  .deduplicates = s->kind != EK_SINK_WEBHOOK,
                                   .repeat_ms = manager ? s->repeat_ms : 0};
 }
 
 static int write_body(struct ek_buf *out, const struct ek_config *c, const struct ek_alert_sink *s,
                       const struct ek_alert *a, int64_t wall_ms)
 {
-    const struct ek_alert_context about = {c->service_name, c->public_url, c->runbook};
+    const struct ek_alert_context context = {c->service_name, c->public_url, c->runbook};
     if (s->kind == EK_SINK_ALERTMANAGER)
-        return ek_alert_alertmanager(out, &about, a, wall_ms,
+        return ek_alert_alertmanager(out, &context, a, wall_ms,
                                      wall_ms + EK_ALERT_UNCHANGED * s->repeat_ms);
     if (s->kind == EK_SINK_PAGERDUTY)
-        return ek_alert_pagerduty(out, &about, a, s->routing_key);
-    return s->format == EK_FORMAT_SLACK ? ek_alert_slack(out, &about, a)
-                                        : ek_alert_generic(out, &about, a);
+        return ek_alert_pagerduty(out, &context, a, s->routing_key);
+    return s->format == EK_FORMAT_SLACK ? ek_alert_slack(out, &context, a)
+                                        : ek_alert_generic(out, &context, a);
 }
 
 static void write_url(const struct ek_alert_sink *s, char out[URL_BYTES])
@@ -38,16 +38,16 @@ static void write_url(const struct ek_alert_sink *s, char out[URL_BYTES])
     static const char path[] = "/api/v2/alerts";
     size_t length = strcspn(s->url, "?#"), end = sizeof path - 1;
     const char *query = s->url + length;
-    bool whole =
+    bool complete =
         s->kind != EK_SINK_ALERTMANAGER || (length > end && !strncmp(query - end, path, end));
-    if (whole)
+    if (complete)
         snprintf(out, URL_BYTES, "%s", s->url);
     else
         snprintf(out, URL_BYTES, "%.*s%s%s", (int)(length - (query[-1] == '/')), s->url, path,
                  query);
 }
 
-int ek_alert_post(struct ek_http *h, const struct ek_config *c, size_t sink,
+int ek_alert_send(struct ek_http *h, const struct ek_config *c, size_t sink,
                   const struct ek_alert *a, int64_t wall_ms)
 {
     const struct ek_alert_sink *s = &c->sinks.items[sink];
@@ -68,10 +68,10 @@ int ek_alert_post(struct ek_http *h, const struct ek_config *c, size_t sink,
     return rc;
 }
 
-enum ek_alert_result ek_alert_check_response(const struct ek_http_response *answer)
+enum ek_alert_result ek_alert_check_response(const struct ek_http_response *response)
 {
     enum { OK = 200, REDIRECT = 300, TIMEOUT = 408, TOO_MANY = 429, SERVER = 500 };
-    int status = answer->status;
+    int status = response->status;
     if (status >= OK && status < REDIRECT)
         return EK_ALERT_SENT;
     if (status < OK || status == TIMEOUT || status == TOO_MANY || status >= SERVER)
@@ -79,7 +79,7 @@ enum ek_alert_result ek_alert_check_response(const struct ek_http_response *answ
     return EK_ALERT_REFUSED;
 }
 
-/* Whether it stands in a text, of which the end may be missing. */
+/* Return true if the text contains the secret, or ends in its beginning where it was cut. */
 static bool has_bytes(const char *text, const char *secret, size_t length)
 {
     size_t left = strlen(text);
@@ -96,7 +96,8 @@ static bool has_secret(const char *text, const char *secret)
     return length >= SECRET_LEAST && has_bytes(text, secret, length);
 }
 
-/* Whether a part of the address does, between two of these marks, that is long enough for one. */
+/* Return true if the text contains a part of an address, of `least` bytes or more between `marks`.
+ */
 static bool has_part(const char *text, const char *from, const char *to, const char *marks,
                      size_t least)
 {
@@ -110,7 +111,7 @@ static bool has_part(const char *text, const char *from, const char *to, const c
     return false;
 }
 
-/* Of an address all is secret but the host. */
+/* All parts of an address except the host may be secret. */
 static bool has_address(const char *text, const char *url)
 {
     const char *scheme = strstr(url, "://"), *place = scheme ? scheme + strlen("://") : url;
@@ -120,12 +121,13 @@ static bool has_address(const char *text, const char *url)
            has_part(text, path, path + strlen(path), "/?#&=", PART_LEAST) || has_secret(text, path);
 }
 
-void ek_alert_format_response(const struct ek_alert_sink *s, const struct ek_http_response *answer,
+void ek_alert_format_response(const struct ek_alert_sink *s,
+                              const struct ek_http_response *response,
                               char out[EK_HTTP_START_BYTES])
 {
-    const char *text = answer->said;
+    const char *text = response->said;
     if (has_secret(text, s->token) || has_secret(text, s->routing_key) || has_address(text, s->url))
-        text = "(not shown, for it repeats a secret)";
+        text = "(not shown: contains a secret)";
     ek_alert_copy(out, EK_HTTP_START_BYTES, text);
     for (char *p = out; *p; p++)
         if ((unsigned char)*p < ' ')
@@ -141,53 +143,53 @@ static struct ek_alert test_alert(bool firing)
     return a;
 }
 
-/* The answer to one; waits for it, which has a limit of its own. */
+/* Send a test alert and wait for its response or timeout. */
 static int post(struct ek_http *h, const struct ek_config *c, size_t sink, bool firing,
-                struct ek_http_response *answer)
+                struct ek_http_response *response)
 {
     struct ek_alert a = test_alert(firing);
-    int rc = ek_alert_post(h, c, sink, &a, ek_wall_ms());
-    while (!rc && !ek_http_next(h, answer))
+    int rc = ek_alert_send(h, c, sink, &a, ek_wall_ms());
+    while (!rc && !ek_http_next(h, response))
         ek_http_wait(h, (int)c->alert_timeout_ms);
     return rc;
 }
 
-static int try_once(struct ek_http *h, const struct ek_config *c, size_t sink, bool firing,
-                    FILE *to, bool *taken)
+static int send_one_test(struct ek_http *h, const struct ek_config *c, size_t sink, bool firing,
+                         FILE *to, bool *accepted)
 {
     const struct ek_alert_sink *s = &c->sinks.items[sink];
-    char url[EK_URL_REDACTED_BYTES], said[EK_HTTP_START_BYTES];
-    struct ek_http_response answer;
-    int rc = post(h, c, sink, firing, &answer);
+    char url[EK_URL_REDACTED_BYTES], reply[EK_HTTP_START_BYTES];
+    struct ek_http_response response;
+    int rc = post(h, c, sink, firing, &response);
     if (rc)
         return rc;
-    bool sent = ek_alert_check_response(&answer) == EK_ALERT_SENT;
-    ek_alert_format_response(s, &answer, said);
+    bool sent = ek_alert_check_response(&response) == EK_ALERT_SENT;
+    ek_alert_format_response(s, &response, reply);
     ek_url_redact(s->url, url);
     fprintf(to, "%s at %s, %s: %s", s->label, url, firing ? "firing" : "resolved",
-            sent ? "taken" : "not taken");
-    if (answer.status)
-        fprintf(to, " (%d)", answer.status);
-    fprintf(to, "%s%s\n", *said ? ": " : "", said);
-    *taken = *taken && sent;
+            sent ? "accepted" : "not accepted");
+    if (response.status)
+        fprintf(to, " (%d)", response.status);
+    fprintf(to, "%s%s\n", *reply ? ": " : "", reply);
+    *accepted = *accepted && sent;
     return EK_OK;
 }
 
 int ek_alert_send_test(const struct ek_config *c, FILE *to, struct ek_error *e)
 {
     struct ek_http *h;
-    bool taken = true;
+    bool accepted = true;
     if (c->alert_topic)
-        fprintf(to, "kafka topic %s: not tried, events go there and no alerts\n", c->alert_topic);
+        fprintf(to, "kafka topic %s: not tested; it receives events, not alerts\n", c->alert_topic);
     if (!c->sinks.count)
-        return ek_fail(e, EK_ECONFIG, "'alerts' has no sink to be tried");
+        return ek_fail(e, EK_ECONFIG, "'alerts' has no sink to test");
     int rc = ek_http_new(&h, c->sinks.count, e);
     if (rc)
         return rc;
     for (size_t i = 0; !rc && i < 2 * c->sinks.count; i++)
-        rc = try_once(h, c, i / 2, i % 2 == 0, to, &taken);
+        rc = send_one_test(h, c, i / 2, i % 2 == 0, to, &accepted);
     ek_http_free(h);
     if (rc)
-        return ek_fail(e, (enum ek_code)rc, "no memory for a request");
-    return taken ? EK_OK : ek_fail(e, EK_EIO, "not every sink takes alerts");
+        return ek_fail(e, (enum ek_code)rc, "out of memory");
+    return accepted ? EK_OK : ek_fail(e, EK_EIO, "a sink did not accept the test alerts");
 }

@@ -1,4 +1,4 @@
-/* What goes to a sink over HTTP for an alert, and what its answer means. Threads: any. */
+/* HTTP delivery of alerts: request for each kind of sink, classification of responses. */
 #ifndef EK_DAEMON_ALERTS_HTTP_DELIVERY_H
 #define EK_DAEMON_ALERTS_HTTP_DELIVERY_H
 
@@ -8,20 +8,25 @@
 
 #include <stdio.h>
 
-/* How long an alert stays that fires, in repetitions. */
+/* A firing alert expires after this many repeat intervals. */
 enum { EK_ALERT_UNCHANGED = 4 };
 
+/* Return the delivery rule of a configured sink. */
 struct ek_alert_rule ek_alert_get_rule(const struct ek_alert_sink *s);
-/* Begins to tell the sink, through the slot of its number among `c->sinks`. EK_ENOMEM. */
-int ek_alert_post(struct ek_http *h, const struct ek_config *c, size_t sink,
+/* Start a request to sink number `sink` of `c->sinks`, in the client's slot with that number.
+ * Return 0 or EK_ENOMEM. */
+int ek_alert_send(struct ek_http *h, const struct ek_config *c, size_t sink,
                   const struct ek_alert *a, int64_t wall_ms);
-enum ek_alert_result ek_alert_check_response(const struct ek_http_response *answer);
-/* What may be shown of what was answered: nothing where a secret of the sink is in it, one line. */
-void ek_alert_format_response(const struct ek_alert_sink *s, const struct ek_http_response *answer,
+/* Return FAILED, to retry, for no response, 408, 429 and 5xx; REFUSED for other errors. */
+enum ek_alert_result ek_alert_check_response(const struct ek_http_response *response);
+/* Write a response for the log, as one line. Its text is replaced if it contains a secret of the
+ * sink. */
+void ek_alert_format_response(const struct ek_alert_sink *s,
+                              const struct ek_http_response *response,
                               char out[EK_HTTP_START_BYTES]);
 
-/* A try of every sink: an alert that fires and one that ends, so that somebody sees them arrive. */
-/* Writes a line for each. EK_EIO: one of them did not take it; EK_ECONFIG: there are none. */
+/* Send a firing and a resolved test alert to each sink and print one line for each. Return 0,
+ * EK_EIO if a sink did not accept one, or EK_ECONFIG without sinks. */
 int ek_alert_send_test(const struct ek_config *c, FILE *to, struct ek_error *e);
 
 #endif

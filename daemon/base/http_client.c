@@ -208,7 +208,7 @@ static void read_answer(const struct slot *s, CURLcode code, struct ek_http_resp
     }
     out->fault = fault_of(s, code);
     out->status = (int)status;
-    out->asked_ms = asked > 0 && asked < INT32_MAX ? (int64_t)asked * 1000 : 0;
+    out->retry_after_ms = asked > 0 && asked < INT32_MAX ? (int64_t)asked * 1000 : 0;
 }
 
 bool ek_http_next(struct ek_http *h, struct ek_http_response *out)

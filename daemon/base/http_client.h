@@ -47,7 +47,7 @@ struct ek_http_response {
     size_t slot;
     int status;               /* of HTTP, 0: no answer */
     enum ek_http_fault fault; /* why there is no whole answer */
-    int64_t asked_ms;         /* Retry-After, 0: none */
+    int64_t retry_after_ms;   /* Retry-After, 0: none */
     /* Start of the body, or the fault as a sentence if there is no answer. */
     char said[EK_HTTP_START_BYTES];
 };

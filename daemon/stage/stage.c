@@ -142,7 +142,7 @@ static int make_fleet(struct ek_stage *s, struct ek_error *e)
                                          .log = s->log};
     int rc = s->config->fleet_topic ? ek_fleet_new(&s->fleet, &tools, e) : EK_OK;
     if (s->fleet)
-        ek_alerts_has_profile(s->alerts, ek_fleet_name(s->fleet));
+        ek_alerts_set_instance(s->alerts, ek_fleet_name(s->fleet));
     return rc;
 }
 

@@ -83,13 +83,13 @@ END_TEST
 
 static int tell(struct ek_error *e)
 {
-    static const struct ek_alert_rule rule = {.least = EK_ALERT_INFO};
+    static const struct ek_alert_rule rule = {.min_severity = EK_ALERT_INFO};
     const struct ek_alert_times when = {1000, 1790001121472};
     struct ek_alert_update news;
     struct ek_alert_registry *b = ek_alert_registry_new(8);
     struct ek_alert_queue *q = b ? ek_alert_queue_new(b, &rule, 1, 0) : NULL;
     int rc = q ? EK_OK : EK_ENOMEM, good = 1;
-    ek_alert_read(&news, &FINDING);
+    ek_alert_update_read(&news, &FINDING);
     if (!rc) {
         rc = ek_alert_registry_add(b, &news, true, false, when);
         if (rc)

@@ -168,7 +168,7 @@ class OneAlertPerCause(unittest.TestCase):
             cloud_event(self, frame)
 
     def assert_told_once(self, slack, pager):
-        self.assertEqual(["over" if b["text"].startswith("over, ") else "fires" for b in slack], ["fires", "over"])
+        self.assertEqual(["over" if b["text"].startswith("resolved, ") else "fires" for b in slack], ["fires", "over"])
         self.assertEqual({b["dedup_key"] for b in pager}, {"evenkeel/kafka-test/drift/price/arm=B/scale"})
         self.assertEqual({b["event_action"] for b in pager[:3]}, {"trigger"})
         self.assertEqual({b["routing_key"] for b in pager}, {"0123456789abcdef"})
@@ -203,7 +203,7 @@ class AFleet(unittest.TestCase):
             self.assertEqual(second.stop(), 0, second.log())
             self.assertEqual({(a["labels"]["feature"], a["endsAt"] > a["startsAt"]) for a in self.drift(manager)},
                              {("price", True)})
-            self.assertEqual([b["text"].startswith("over, ") for b in slack.bodies() if ": price" in b["text"]], [False])
+            self.assertEqual([b["text"].startswith("resolved, ") for b in slack.bodies() if ": price" in b["text"]], [False])
 
 
 class Sinks(unittest.TestCase):
@@ -227,7 +227,7 @@ class Sinks(unittest.TestCase):
     def test_one_that_takes_them_gets_the_beginning_and_the_end_with_the_token(self):
         with Sink() as sink:
             said = self.webhook(sink.url, ", token: tok-tok-tok")
-            self.assertEqual(said, "".join(f"webhook at {sink.url}/***, {what}: taken (200)\n"
+            self.assertEqual(said, "".join(f"webhook at {sink.url}/***, {what}: accepted (200)\n"
                                            for what in ("firing", "resolved")))
             self.assertEqual([b["state"] for b in sink.bodies()], ["firing", "resolved"])
             self.assertEqual({h["Authorization"] for _, h, _ in sink.got}, {"Bearer tok-tok-tok"})
@@ -235,15 +235,15 @@ class Sinks(unittest.TestCase):
 
     def test_one_that_hangs_or_fails_or_is_not_there_is_told_of(self):
         with Sink(None) as sink:
-            self.assertIn("not taken", self.webhook(sink.url, status=1, timeout="100ms"))
+            self.assertIn("not accepted", self.webhook(sink.url, status=1, timeout="100ms"))
         with Sink((500, {})) as sink:
-            self.assertIn("not taken (500)", self.webhook(sink.url, status=1))
-        self.assertIn("not taken", self.webhook(f"http://127.0.0.1:{free_port()}", status=1))
-        self.assertIn("not taken", self.webhook("http://nowhere.invalid", status=1))
+            self.assertIn("not accepted (500)", self.webhook(sink.url, status=1))
+        self.assertIn("not accepted", self.webhook(f"http://127.0.0.1:{free_port()}", status=1))
+        self.assertIn("not accepted", self.webhook("http://nowhere.invalid", status=1))
 
     def test_a_redirect_is_not_followed(self):
         with Sink() as other, Sink((307, {"Location": other.url + "/x"})) as sink:
-            self.assertIn("not taken (307)", self.webhook(sink.url, status=1))
+            self.assertIn("not accepted (307)", self.webhook(sink.url, status=1))
             self.assertEqual(other.bodies(), [])
 
     def certificate(self, *words):
@@ -258,12 +258,12 @@ class Sinks(unittest.TestCase):
     def test_a_certificate_must_be_known(self):
         pem = self.certificate("-addext", "subjectAltName=IP:127.0.0.1")
         with Sink(certificate=pem) as sink:
-            self.assertIn("not taken: ", self.webhook(sink.url, status=1))
+            self.assertIn("not accepted: ", self.webhook(sink.url, status=1))
             self.assertEqual(sink.bodies(), [])
             self.assertIn("taken (200)", self.webhook(sink.url, f", ca_file: \"{pem}.crt\""))
 
     def test_a_certificate_of_another_name_is_none(self):
         pem = self.certificate("-addext", "subjectAltName=IP:127.0.0.2")
         with Sink(certificate=pem) as sink:
-            self.assertIn("not taken: ", self.webhook(sink.url, f", ca_file: \"{pem}.crt\"", status=1))
+            self.assertIn("not accepted: ", self.webhook(sink.url, f", ca_file: \"{pem}.crt\"", status=1))
             self.assertEqual(sink.bodies(), [])

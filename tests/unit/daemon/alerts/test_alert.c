@@ -248,7 +248,7 @@ END_TEST
 
 START_TEST(a_sink_hears_of_nothing_less_serious_than_it_asks_for)
 {
-    static const struct ek_alert_rule serious = {.least = EK_ALERT_CRITICAL};
+    static const struct ek_alert_rule serious = {.min_severity = EK_ALERT_CRITICAL};
     struct scene s;
     struct ek_alert a = {.firing = true};
     begin(&s, 10);
@@ -306,7 +306,7 @@ static int reach(struct scene *s, const char *limit)
     struct ek_alert_update news;
     char json[200];
     snprintf(json, sizeof json, "{\"event\":\"limit\",\"limit\":\"%s\",\"time_ms\":1}", limit);
-    ek_alert_read(&news, event_from(json));
+    ek_alert_update_read(&news, event_from(json));
     return ek_alert_registry_add(s->book, &news, true, false, when(s));
 }
 
@@ -394,7 +394,7 @@ static void says(const char *json, enum ek_alert_update_kind what, enum ek_alert
 {
     struct ek_alert_update n;
     char text[EK_ALERT_SENTENCE_BYTES];
-    ek_alert_read(&n, event_from(json));
+    ek_alert_update_read(&n, event_from(json));
     ck_assert_int_eq((int)n.what, (int)what);
     ck_assert_int_eq((int)n.alert.kind, (int)kind);
     ek_alert_sentence(&n.alert, text);
@@ -408,22 +408,22 @@ START_TEST(what_else_goes_wrong_is_an_alert_until_it_is_over)
     says("{\"event\":\"decision\",\"type\":\"rollback\"," TIME ",\"feature\":\"price\","
          "\"segment\":null,\"guardrail\":\"rank_change_p95\",\"observed\":0.62,\"limit\":0.5}",
          EK_ALERT_FIRES, EK_ALERT_ROUTE_ROLLED_BACK,
-         "the route of price was withdrawn by a guardrail since 21 Sep 14:32 UTC: rank_change_p95 "
-         "is 0.62, the rules allow 0.5; the faulty feature is ranked with as it comes, until "
-         "somebody lets the route begin anew (evenkeel resume)");
+         "a guardrail rolled back the route of price since 21 Sep 14:32 UTC: rank_change_p95 "
+         "is 0.62, the rules allow 0.5; lists are ranked with the faulty feature until an operator "
+         "resumes the route (evenkeel resume)");
     says("{\"event\":\"decision\",\"type\":\"resume\"," TIME ",\"feature\":\"price\"}",
          EK_ALERT_ENDS, EK_ALERT_ROUTE_ROLLED_BACK, "");
     says("{\"event\":\"decision\",\"type\":\"pause\"," TIME
          ",\"actor\":\"ana\",\"reason\":\"odd\"}",
          EK_ALERT_FIRES, EK_ALERT_PAUSED,
-         "evenkeel is paused since 21 Sep 14:32 UTC: by ana, odd; every message goes out as it "
-         "came, until somebody resumes");
+         "evenkeel is paused since 21 Sep 14:32 UTC: by ana, odd; all messages are forwarded "
+         "unchanged until an operator resumes (evenkeel resume)");
     says("{\"event\":\"decision\",\"type\":\"resume\"," TIME ",\"actor\":null,\"reason\":null}",
          EK_ALERT_ENDS, EK_ALERT_PAUSED, "");
     says("{\"event\":\"reload\",\"result\":\"refused\"," TIME ",\"faults\":[{\"file\":\"run.yaml\","
          "\"line\":3,\"column\":59,\"message\":\"no\"}]}",
          EK_ALERT_FIRES, EK_ALERT_RELOAD_REFUSED,
-         "a reload was refused since 21 Sep 14:32 UTC: run.yaml:3:59: no; what was in force before "
+         "a reload was refused since 21 Sep 14:32 UTC: run.yaml:3:59: no; the previous version "
          "stays in force");
     says("{\"event\":\"reload\",\"result\":\"done\"," TIME ",\"faults\":[]}", EK_ALERT_ENDS,
          EK_ALERT_RELOAD_REFUSED, "");
@@ -432,16 +432,15 @@ START_TEST(what_else_goes_wrong_is_an_alert_until_it_is_over)
     says("{\"event\":\"fleet\",\"state\":\"cut_off\"," TIME
          ",\"instance\":\"a\",\"text\":\"no plan\"}",
          EK_ALERT_FIRES, EK_ALERT_FLEET_CUT_OFF,
-         "instance a does not hear the fleet since 21 Sep 14:32 UTC: no plan; the last plan stays "
-         "in "
-         "force; this instance hears of no other");
+         "instance a receives no plan of its fleet since 21 Sep 14:32 UTC: no plan; the last plan "
+         "stays in force; this instance receives no newer plan");
     says("{\"event\":\"fleet\",\"state\":\"heard\"," TIME "}", EK_ALERT_ENDS,
          EK_ALERT_FLEET_CUT_OFF, "");
     says("{\"event\":\"fleet\",\"state\":\"name_shared\"," TIME
          ",\"instance\":\"a\",\"text\":\"both tell\"}",
          EK_ALERT_FIRES, EK_ALERT_FLEET_NAME_SHARED,
-         "two processes of the fleet go by the name a since 21 Sep 14:32 UTC: both tell; what the "
-         "one says that started first is dropped, until each has a service.instance of its own");
+         "two processes of the fleet have the name a since 21 Sep 14:32 UTC: both tell; reports of "
+         "the process that started first are dropped; give each process its own service.instance");
     says("{\"event\":\"fleet\",\"state\":\"name_free\"," TIME ",\"instance\":\"a\"}", EK_ALERT_ENDS,
          EK_ALERT_FLEET_NAME_SHARED, "");
     says("{\"event\":\"decision\",\"type\":\"step\",\"feature\":\"price\"}", EK_ALERT_NO_UPDATE,
@@ -502,8 +501,8 @@ START_TEST(a_limit_is_not_over_while_it_holds_a_finding_back)
     struct ek_alert_update news;
     begin(&s, 10);
     ck_assert_int_eq(reach(&s, "plan"), 0);
-    ek_alert_read(&news,
-                  event_from(json_of(&(struct finding){.feature = "price", .state = "confirmed"})));
+    ek_alert_update_read(
+        &news, event_from(json_of(&(struct finding){.feature = "price", .state = "confirmed"})));
     ek_alert_copy(news.limit, sizeof news.limit, "plan");
     ck_assert_int_eq(ek_alert_registry_add(s.book, &news, true, false, when(&s)), 0);
     s.now_ms += 2 * EK_ALERT_BRIEF_MS;

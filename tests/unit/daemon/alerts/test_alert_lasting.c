@@ -80,8 +80,8 @@ START_TEST(a_limit_that_holds_a_finding_back_goes_on_over_a_restart)
     struct ek_alert_update news;
     struct ek_alert a = {.firing = false};
     begin(&s, 10);
-    ek_alert_read(&news,
-                  event_from(json_of(&(struct finding){.feature = "price", .state = "updated"})));
+    ek_alert_update_read(
+        &news, event_from(json_of(&(struct finding){.feature = "price", .state = "updated"})));
     ek_alert_copy(news.limit, sizeof news.limit, "plan");
     ek_alert_registry_start_replay(s.book);
     ck_assert_int_eq(ek_alert_registry_add(s.book, &news, true, true, when(&s)), 0);

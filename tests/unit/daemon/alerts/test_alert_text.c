@@ -135,7 +135,7 @@ START_TEST(a_segment_that_is_too_long_is_cut_between_characters)
                  "{\"event\":\"finding\",\"state\":\"confirmed\",\"feature\":\"price\","
                  "\"segment\":{\"%s\":\"%s\"}}",
                  "arm", value);
-        ek_alert_read(&n, event_from(json));
+        ek_alert_update_read(&n, event_from(json));
         json_t *text = json_string(n.alert.segment); /* rejects invalid UTF-8 */
         ck_assert_ptr_nonnull(text);
         json_decref(text);

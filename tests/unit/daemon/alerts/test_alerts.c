@@ -257,7 +257,7 @@ START_TEST(instances_of_a_fleet_have_a_refused_reload_each)
     struct web_sink web;
     web_sink_open(&web, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
     start_world(&w, (const char *const[]){web.url}, 1, 0);
-    ek_alerts_has_profile(w.alerts, "hotels-2");
+    ek_alerts_set_instance(w.alerts, "hotels-2");
     ek_alerts_receive(
         w.alerts, event_from("{\"event\":\"reload\",\"result\":\"refused\",\"time_ms\":1}"), true);
     web_sink_wait(&web, 1);

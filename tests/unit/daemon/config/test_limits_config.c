@@ -144,7 +144,7 @@ static bool has_link(int bytes)
     memcpy(address, "http://", strlen("http://"));
     address[bytes] = 0;
     const struct ek_alert_context about = {.page = address};
-    ek_alert_page(&about, &a, link);
+    ek_alert_page_url(&about, &a, link);
     return *link != 0;
 }
 
