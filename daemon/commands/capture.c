@@ -1,4 +1,4 @@
-/* evenkeel capture: a topic, or a part of it, to a capture file. */
+/* Command `capture`: writes records of a topic to a capture file. */
 #include "daemon/commands/capture.h"
 
 #include "base/json.h"
@@ -33,10 +33,11 @@ void ek_record_stats_add(struct ek_record_stats *t, size_t length, int64_t time_
     t->last_ms = time_ms > t->last_ms ? time_ms : t->last_ms;
 }
 
-/* As evenkeel_dead_letters_total has them. */
+/* Values of the header `ek-error-class`, also labels of evenkeel_dead_letters_total. */
 static const char *const NAMES[EK_DEAD_CLASSES] = {"format", "limit", "state", "delivery", "other"};
 
-/* The last of that name: those of the stage come behind the message's own. */
+/* Return the last header of a name, because the stage appends its headers to those of the
+ * message. */
 static const struct ek_header *find(const struct ek_kafka_record *r, const char *name)
 {
     const struct ek_header *found = NULL;
@@ -64,7 +65,8 @@ static int class_of(const struct ek_header *h)
     return i;
 }
 
-/* One that was sent again keeps its headers, and the stage adds what it did with it this time. */
+/* Return the class header, or NULL if a later `ek-action` shows that the record was sent again
+ * successfully. A resent record keeps its headers. */
 static const struct ek_header *class_header(const struct ek_kafka_record *r)
 {
     const struct ek_header *class = find(r, "ek-error-class"), *action = find(r, "ek-action");
@@ -86,7 +88,7 @@ void ek_dead_letters_add(struct ek_dead_letters *d, const struct ek_kafka_record
     copy_header(c->reason, sizeof c->reason, r, "ek-error");
 }
 
-/* What headers say is quoted: it may be anything. */
+/* Header values are untrusted, so they are quoted. */
 static int add_line(const struct ek_dead_class *c, const char *name, struct ek_buf *out)
 {
     char place[EK_DEAD_TOPIC_BYTES + 80];
@@ -115,7 +117,7 @@ int ek_dead_letters_print(const struct ek_dead_letters *d, FILE *to)
     return rc;
 }
 
-/* The member `dead_letters`, an array. */
+/* Write the array `dead_letters`. */
 static void dead_letters_json(const struct ek_dead_letters *d, struct ek_json_writer *s)
 {
     ek_json_open(s, "dead_letters", '[');
@@ -146,7 +148,6 @@ struct capture_args {
     uint64_t max; /* 0: no limit */
 };
 
-/* What was read. */
 struct captured {
     struct ek_record_stats all;
     struct ek_dead_letters dead;
@@ -202,7 +203,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     }
 }
 
-/* Not before there is something to keep: who waits for a broker in vain can be stopped. */
+/* Install the handlers only after the first record, so that Ctrl-C ends a wait for a broker. */
 static void catch_signals(void)
 {
     struct sigaction action = {.sa_handler = on_signal};
@@ -234,8 +235,8 @@ static int copy_records(struct ek_merged_consumer *tap, struct ek_capture_writer
     return rc;
 }
 
-/* `name=value`, in which `${...}` is replaced as in a configuration: a secret on the command line
- * would be seen by every user of the machine. */
+/* Add `name=value`. Expands `${...}` as in a configuration, because all users of the machine can
+ * read a command line. */
 static int add_property(struct ek_config *c, const char *text, struct ek_error *e)
 {
     struct ek_expansion x;
@@ -249,7 +250,7 @@ static int add_property(struct ek_config *c, const char *text, struct ek_error *
     return rc;
 }
 
-/* Where to read, out of the configuration of a stage and of what the command line adds. */
+/* Make a configuration from a stage's file and the options. */
 static int make_config(struct ek_config **out, const struct capture_args *a, struct ek_error *e)
 {
     static const char *const uses[] = {"input.", NULL};
@@ -286,7 +287,7 @@ static int open_consumer(struct ek_merged_consumer **out, const struct capture_a
     return rc;
 }
 
-/* By the names that `inspect --json` has for it. */
+/* Uses the keys of `inspect --json`. */
 static int print_result(const struct capture_args *a, const struct captured *c, struct ek_error *e)
 {
     const struct ek_record_stats *t = &c->all;

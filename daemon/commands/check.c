@@ -1,4 +1,4 @@
-/* evenkeel check: is this file valid, and if not, where. */
+/* Command `check`: validates files and prints the position of each error. */
 #include "base/alloc.h"
 #include "daemon/base/arguments.h"
 #include "daemon/base/clock.h"
@@ -10,7 +10,7 @@
 
 struct check {
     const char *manifest_path;
-    struct ek_checked named; /* the file of that path */
+    struct ek_checked named; /* file of the option */
     const struct ek_manifest *manifest;
     char **paths;
     int count;
@@ -114,7 +114,7 @@ static void print(const struct check *c, const struct ek_checked *f)
     ek_buf_release(&out);
 }
 
-/* The manifest that was named; false when it is not valid. */
+/* Load the manifest of the option. Return false if it is invalid. */
 static bool load_named(struct check *c)
 {
     struct ek_checked *f = &c->named;
@@ -131,7 +131,7 @@ static bool load_named(struct check *c)
     return f->valid;
 }
 
-/* Else the first one among the files that is valid. */
+/* Use the first valid manifest among the files if the option names none. */
 static void find_manifest(struct check *c, struct ek_checked *files)
 {
     for (int i = 0; i < c->count && !c->manifest; i++)
@@ -154,7 +154,7 @@ static bool check_files(struct check *c, struct ek_checked *files)
     return valid;
 }
 
-/* Whether a file is not valid only because there was no memory to read it. */
+/* Return true if a file could not be checked for lack of memory. */
 static bool lacked_memory(const struct check *c, const struct ek_checked *files)
 {
     bool yes = c->named.no_memory;
@@ -188,11 +188,10 @@ static int run(struct check *c)
     return valid ? EK_EXIT_OK : EK_EXIT_CONFIG;
 }
 
-/* The configuration itself. */
 static int run_config(const struct check *c)
 {
     char *path[] = {(char *)(uintptr_t)c->config};
-    struct check alone = *c; /* it is the file, and says nothing of others */
+    struct check alone = *c; /* checked without its other files */
     alone.paths = path;
     alone.count = 1;
     alone.config = NULL;

@@ -1,5 +1,5 @@
-/* evenkeel status, ranks, history, pause, resume, accept, revert, pin, unpin: what is asked of a
- * running instance, or told to it. */
+/* API client commands: status, impact, history, reload, pause, resume, accept, revert, pin,
+ * unpin. */
 #include "base/buf.h"
 #include "base/parse.h"
 #include "daemon/base/arguments.h"
@@ -37,7 +37,7 @@ enum {
     WATCH_MOST = 3600
 };
 
-/* What stands behind the name of a command. */
+/* Argument of a command. */
 enum argument { NO_ARGUMENT, A_FEATURE, A_VERSION };
 
 struct client {
@@ -45,10 +45,10 @@ struct client {
     const char *config, *token_file, *reason, *author, *feature, *segment, *count, *action, *until;
     uint64_t version;
     char url[URL_BYTES];
-    int watch_ms; /* 0: once */
+    int watch_ms; /* 0: print once */
     bool json, reset_state, needs_action;
-    bool tells;               /* changes something, so a token is needed */
-    struct ek_tokens *tokens; /* NULL: none is needed */
+    bool tells;               /* needs a token */
+    struct ek_tokens *tokens; /* NULL: no token needed */
     struct ek_buf answer;
     unsigned status;
 };
@@ -77,7 +77,7 @@ static void check_all(const struct client *t, struct argp_state *state)
         argp_error(state, "the version of an accept is needed");
 }
 
-/* Seconds between two looks. */
+/* Set the interval of --watch, in seconds. */
 static void set_watch(struct client *t, const char *arg, struct argp_state *state)
 {
     uint64_t seconds = WATCH_SECONDS;
@@ -189,7 +189,7 @@ static const struct argp_option PIN_OPTIONS[] = {
      0},
     {0}};
 
-/* An instance that listens on all addresses is asked on this machine. */
+/* Build the URL of an instance; one that listens on all addresses is called on this host. */
 static void url_of(struct client *t, const char *listen)
 {
     const char *port = strrchr(listen, ':');
@@ -225,7 +225,7 @@ static int prepare(struct client *t, struct ek_error *e)
     return rc;
 }
 
-/* What the instance says is wrong. */
+/* Describe the error response of an instance. */
 static int refused(const struct client *t, struct ek_error *e)
 {
     char why[400];
@@ -234,7 +234,7 @@ static int refused(const struct client *t, struct ek_error *e)
                 : ek_fail(e, EK_EIO, "%s: HTTP status %u", t->url, t->status);
 }
 
-/* body NULL: GET. */
+/* body NULL: GET, else POST. */
 static int send_request(struct client *t, const char *path, const char *body, struct ek_error *e)
 {
     ek_buf_clear(&t->answer);
@@ -339,7 +339,7 @@ int ek_cmd_impact(int argc, char **argv)
     return end(&t, rc, &e);
 }
 
-/* Behind the path; what is no letter or digit is written as %20. */
+/* Append a query parameter, percent-encoded except for letters and digits. */
 static int add_query(struct ek_buf *path, const char *key, const char *value)
 {
     bool first = !memchr(path->data, '?', path->length);
@@ -385,7 +385,7 @@ int ek_cmd_history(int argc, char **argv)
     return end(&t, rc, &e);
 }
 
-/* An error stays in `body`, here and below. */
+/* Errors stay in `body`, also below. */
 static void write_key(struct ek_buf *body, const char *key)
 {
     ek_buf_printf(body, "%s\"%s\":", body->length > 1 ? "," : "", key);
@@ -399,7 +399,7 @@ static void write_text(struct ek_buf *body, const char *key, const char *text)
     ek_buf_json(body, text, strlen(text));
 }
 
-/* arm=B as {"arm":"B"}. */
+/* Write arm=B as {"arm":"B"}. */
 static void write_segment(struct ek_buf *body, const char *segment)
 {
     size_t name = strcspn(segment, "=");
@@ -432,7 +432,7 @@ static int write_body(const struct client *t, struct ek_buf *body)
     return ek_buf_text(body, "}");
 }
 
-/* A fleet takes its time. */
+/* Wait until the leader of a fleet has applied or rejected the command. */
 static int await_order(struct client *t, uint64_t number, struct ek_error *e)
 {
     const struct timespec pause = {.tv_nsec = 100000000};
@@ -486,7 +486,7 @@ static int print_response(struct client t, int argc, char **argv, const struct a
     return end(&t, rc, &e);
 }
 
-/* Until it is known what came of it, for as long as an answer is waited for. */
+/* Wait for the result of a reload, at most the response timeout. */
 static int await_reload(struct client *t, uint64_t number, enum ek_reload_state *state,
                         struct ek_error *e)
 {

@@ -74,7 +74,7 @@ void ek_client_get_error(const struct ek_buf *answer, char *text, size_t size)
     yyjson_doc_free(doc);
 }
 
-/* "scale x100.3, cents" */
+/* Format a transform and its unit, such as "scale x100.3, cents". */
 static void decision_text(yyjson_val *finding, char *text, size_t size)
 {
     yyjson_val *factor = yyjson_obj_get(finding, "factor");
@@ -86,7 +86,7 @@ static void decision_text(yyjson_val *finding, char *text, size_t size)
         snprintf(text + n, size - (size_t)n, ", %.200s", unit);
 }
 
-/* The state of a finding that is open. `updated` is news of one that is confirmed. */
+/* Return the state of an open finding. `updated` is an event of a confirmed finding. */
 static const char *state_text(yyjson_val *finding)
 {
     const char *state = ek_client_get_text(finding, "state", "?");
@@ -165,7 +165,7 @@ static void print_end_of(yyjson_val *cell, FILE *to)
     fputs("'\n", to);
 }
 
-/* Broken to the room; what has none left is left out. */
+/* Print within the rows left; omit the text if none is left. */
 static void print_in(yyjson_val *cell, struct ek_row_limit *room, FILE *to)
 {
     char text[3 * WORDS_BYTES] = "";
@@ -178,7 +178,7 @@ static void print_in(yyjson_val *cell, struct ek_row_limit *room, FILE *to)
     room->lines -= ek_print_wrapped(text, room->columns, to);
 }
 
-/* What waits for a person. */
+/* Print routes that wait for an operator after their fault has cleared. */
 static void print_cleared(yyjson_val *cells, struct ek_row_limit *room, FILE *to)
 {
     size_t i, max;
@@ -265,7 +265,7 @@ int ek_client_print_paused(const struct ek_buf *answer, FILE *to)
     return good ? EK_OK : EK_EFORMAT;
 }
 
-/* Puts words behind others. */
+/* Append formatted text. */
 static void __attribute__((format(printf, 3, 4)))
 put(char *text, size_t size, const char *format, ...)
 {
@@ -276,7 +276,7 @@ put(char *text, size_t size, const char *format, ...)
     va_end(args);
 }
 
-/* "price, arm=B" */
+/* Format as "price, arm=B". */
 static void place_text(yyjson_val *decision, char *text, size_t size)
 {
     char segment[WORDS_BYTES];
@@ -297,7 +297,7 @@ static void print_accept(yyjson_val *o, FILE *to)
                 yyjson_get_sint(yyjson_obj_get(o, "accept")));
 }
 
-/* What holds now. */
+/* Print the current action. */
 static void print_other(yyjson_val *o, FILE *to)
 {
     const char *what = ek_client_get_text(o, "type", "?");
@@ -352,7 +352,8 @@ int ek_client_print_resumed(const struct ek_buf *answer, FILE *to)
     return route ? ek_client_print_decision(answer, to) : ek_client_print_paused(answer, to);
 }
 
-/* What is known of it but who and where: "route, 25%; scale x100; plan 7; it looks odd". */
+/* Format a decision without its actor and place, such as "route, 25%; scale x100; plan 7; it looks
+ * odd". */
 static void details_text(yyjson_val *d, char *text, size_t size)
 {
     yyjson_val *plan = yyjson_obj_get(d, "plan");
@@ -414,7 +415,7 @@ int ek_client_print_history(const struct ek_buf *answer, FILE *to)
     return good ? EK_OK : EK_EFORMAT;
 }
 
-/* One order beside that in which the lists came, in the words that people see. */
+/* Add a row that compares an order of the lists with the upstream order. */
 static int add_order(struct ek_text_table *c, yyjson_val *route, const char *key, const char *order,
                      bool first)
 {

@@ -30,7 +30,8 @@ static void print_text(const char *before, const char *words, FILE *to)
     ek_print_safe(words, to);
 }
 
-/* Since when by a clock; by that of the stream where it is known only that a state has it. */
+/* Print the start of a pause: wall time, or event time if it was restored from a state without
+ * one. */
 static void print_since(yyjson_val *paused, FILE *to)
 {
     char since[EK_DATE_TEXT];
@@ -50,7 +51,7 @@ static void print_paused(yyjson_val *paused, FILE *to)
     fputc('\n', to);
 }
 
-/* With what is missing, as /ready has it. */
+/* Print readiness, and the missing topics as /ready lists them. */
 static void print_ready(yyjson_val *o, FILE *to)
 {
     yyjson_val *ready = yyjson_obj_get(o, "ready"), *topic;
@@ -74,7 +75,7 @@ int ek_client_print_status(const struct ek_buf *answer, FILE *to)
         const char *label, *key;
     } lines[] = {{"service", "service"},
                  {"version", "version"},
-                 {"ready", NULL}, /* with the reason */
+                 {"ready", NULL}, /* followed by the reason */
                  {"partitions", "partitions"},
                  {"lag", "lag"},
                  {"consumed", "consumed"},

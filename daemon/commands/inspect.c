@@ -1,4 +1,4 @@
-/* evenkeel inspect: what is in a profile, model or capture, and in the states in a capture. */
+/* Command `inspect`: prints a profile, model or capture, and checkpoints in a capture. */
 #include "daemon/commands/inspect.h"
 
 #include "assets/tensors.h"
@@ -45,7 +45,7 @@ static int grow(struct ek_inspect_states *s, const char *prefix, size_t length, 
     return ek_state_new(&s->of[s->count++].state, e);
 }
 
-/* The state with that prefix, a new one if need be. */
+/* Find or add the state of a key prefix. */
 static int state_of(struct ek_inspect_states *s, const char *prefix, size_t length,
                     struct ek_state **out, struct ek_error *e)
 {
@@ -103,7 +103,7 @@ static int count(const char *path, struct totals *t, struct ek_error *e)
     return rc;
 }
 
-/* Records of the last complete base. */
+/* Size of the last complete full checkpoint. */
 struct size {
     int records;
     uint64_t bytes;
@@ -149,7 +149,7 @@ static void table(const char *prefix, const struct ek_state *s, FILE *to)
             ek_date_text(h->time_ms, now), size.records, size.bytes);
 }
 
-/* Takes a record that is one of a state; others are left alone. EK_ENOMEM. */
+/* Print a table of the checkpoints. */
 static void inspect_states_table(const struct ek_inspect_states *s, FILE *to)
 {
     for (int i = 0; i < s->count; i++)
@@ -175,7 +175,7 @@ static int json(const char *prefix, const struct ek_state *s, FILE *to)
     return rc;
 }
 
-/* `,"states":[...]`, nothing without any. EK_ENOMEM. */
+/* Write the member `states`; nothing without checkpoints. Returns 0 or EK_ENOMEM. */
 static int inspect_states_json(const struct ek_inspect_states *s, FILE *to)
 {
     int rc = EK_OK;
@@ -215,8 +215,8 @@ static void print_table(const struct totals *t, FILE *to)
     inspect_states_table(&t->states, to);
 }
 
-/* Counts the messages and partitions of a capture, and says what is in the states among them; first
- * and last time are those of the records, else of the messages. */
+/* Print messages, partitions and checkpoints of a capture. Times are those of the records, else of
+ * the messages. */
 static int inspect_capture(const char *path, enum ek_inspect_form form, FILE *to,
                            struct ek_error *e)
 {
@@ -242,7 +242,7 @@ static int add_to_shape(struct ek_shape *shape, const struct ek_record *record, 
     return rc ? ek_error_place(e, path, number, 0) : EK_OK;
 }
 
-/* Prints a first manifest for the messages of a capture, from the first 10,000 of them. */
+/* Print an initial manifest for a capture, from its first 10,000 messages. */
 static int inspect_shape(const char *path, const struct ek_field_mapping *dialect, FILE *to,
                          struct ek_error *e)
 {
@@ -338,7 +338,7 @@ static const struct argp ARGP = {
     NULL,
     NULL};
 
-/* What printing came to. */
+/* Flush standard output and return the first error. */
 static int check_output(int rc, struct ek_error *e)
 {
     return rc ? ek_fail(e, EK_ENOMEM, "out of memory") : EK_OK;
@@ -371,8 +371,8 @@ static int model(const struct arguments *a, struct ek_error *e)
     return rc;
 }
 
-/* The first bytes of a file into `bytes`. Empty when it cannot be read, and for standard input,
- * which can be read only once. */
+/* Read the first bytes of a file. Empty if it is unreadable, or standard input, which can be read
+ * only once. */
 static void read_head(const char *path, struct ek_buf *bytes)
 {
     struct ek_reader *r = NULL;

@@ -1,4 +1,4 @@
-/* What is in a file, for people (tables, a drawn histogram) and for programs (JSON). */
+/* Printed contents of files, as tables and histograms or as JSON. */
 #ifndef EK_DAEMON_COMMANDS_INSPECT_H
 #define EK_DAEMON_COMMANDS_INSPECT_H
 
@@ -14,27 +14,28 @@
 
 enum ek_inspect_form { EK_INSPECT_TABLE, EK_INSPECT_JSON };
 
-/* EK_ENOMEM, and so for a model. */
+/* Print a profile or model. Returns 0 or EK_ENOMEM. */
 int ek_inspect_profile(const struct ek_profile *p, enum ek_inspect_form form, FILE *to);
-/* Draws the distribution of one feature's |values| in training on a log scale, lines of at most 79
- * columns: with blocks in a locale of UTF-8, else in ASCII. EK_EUSAGE for an unknown name. */
+/* Draw the training distribution of a feature's |values| on a log scale in at most 79 columns,
+ * with block characters in a UTF-8 locale, else ASCII. Returns 0, or EK_EUSAGE for an unknown
+ * feature. */
 int ek_inspect_plot(const struct ek_profile *p, const char *feature, FILE *to, struct ek_error *e);
 struct ek_inspect_comparison {
-    const char *feature, *manifest, *profile; /* profile NULL: without training beside it */
+    const char *feature, *manifest, *profile; /* profile NULL: no training distribution */
     const struct ek_field_mapping *dialect;
 };
-/* The same of the messages of a file, beside training. */
+/* Draw the distribution in the messages of a file next to that of training. */
 int ek_inspect_plot_messages(const char *path, const struct ek_inspect_comparison *b, FILE *to,
                              struct ek_error *e);
 int ek_inspect_model(const struct ek_model *m, enum ek_inspect_form form, FILE *to);
 
-/* States of guards among the records of a capture: what their last complete base says. */
-/* Starts as {0}; by the prefix of their keys. Owner: the caller. */
+/* Last complete full checkpoints among the records of a capture. */
+/* Checkpoints by key prefix; starts as {0}. Release with ek_inspect_states_release. */
 struct ek_inspect_states {
     int count;
     size_t capacity;
     struct {
-        char *prefix; /* what comes before the last ':' of a key */
+        char *prefix; /* key up to its last ':' */
         struct ek_state *state;
     } * of; /* [count] */
 };

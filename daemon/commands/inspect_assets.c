@@ -42,7 +42,7 @@ static int feature_json(const struct ek_profile *p, int f, FILE *to)
     return rc;
 }
 
-/* Any failure is one of memory. */
+/* Returns 0 or EK_ENOMEM. */
 static int profile_json(const struct ek_profile *p, FILE *to)
 {
     fprintf(to,
@@ -62,8 +62,7 @@ static int profile_json(const struct ek_profile *p, FILE *to)
     return rc;
 }
 
-/* The heaviest value that weighs less than `below`, or as much and stands behind `after`; -1: none.
- */
+/* Return the heaviest value lighter than `below`, or as heavy and after index `after`; -1: none. */
 static int next_value(const struct ek_category_table *t, float below, int after)
 {
     int best = -1;
@@ -164,7 +163,7 @@ static int plain_text(const char *name, FILE *to)
     return EK_OK;
 }
 
-/* Names of routable features with commas between: those routed for good, or all. */
+/* Write the names of routable features, separated by commas: those always routed, or all. */
 static int routables(const struct ek_model *m, bool for_good,
                      int (*put)(const char *name, FILE *to), FILE *to)
 {
@@ -218,7 +217,7 @@ static void fidelity_row(const struct ek_model *m, FILE *to)
     fprintf(to, " over %" PRIu64 " lists\n", m->fidelity.lists);
 }
 
-/* Any failure is one of memory. */
+/* Returns 0 or EK_ENOMEM. */
 static int model_json(const struct ek_model *m, FILE *to)
 {
     fprintf(to, "{\"kind\":\"model\",\"item_features\":%d,\"query_features\":%d,\"hidden\":[",

@@ -1,4 +1,4 @@
-/* evenkeel inspect --plot: a drawn histogram of training, of messages, or of both side by side. */
+/* Histograms of `inspect --plot`: training, messages, or both side by side. */
 #include "daemon/commands/inspect.h"
 
 #include "base/parse.h"
@@ -11,19 +11,19 @@
 #include <string.h>
 
 enum { ROWS = 20, WIDTH = 60, WIDTH_LEAST = 6, EIGHTHS = 8, LABEL = 12, FOOT = 160 };
-static const double TAIL = 0.001; /* of the values on each side is put into the outermost rows */
+static const double TAIL = 0.001; /* fraction of the values in each outermost row */
 
-/* |values| of one side by row. */
+/* Distribution of |values| of one side. */
 struct side {
     const char *title;
     const struct ek_sketch *sketch;
     double count[ROWS], most;
 };
 
-/* ln|x| below which a share of the finite non-zero values lies. */
+/* Return ln|x| at a quantile of the finite non-zero values. */
 static double quantile(const struct ek_sketch *s, double share)
 {
-    /* Keys of the two signs in step: those of negative values are 16384 higher. */
+    /* Keys of negative values are 16384 higher, so advance through both signs together. */
     double total = 0, so_far = 0, last = NAN;
     for (int pass = 0; pass < 2; pass++) {
         for (int key = 0; key < EK_SKETCH_NEG_ZERO; key++) {
@@ -55,7 +55,7 @@ static void fill(struct side *s, double low, double step)
         s->most = fmax(s->most, s->count[i]);
 }
 
-/* A bar as long as its share of the longest one, `width` columns in all when padded. */
+/* Print a bar relative to the longest one, padded to `width` columns if `pad`. */
 static void bar(double share, int width, bool utf8, bool pad, FILE *to)
 {
     static const char *const parts[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
@@ -89,7 +89,7 @@ static void foot(const struct side *s, int columns, FILE *to)
         ek_print_wrapped(text, columns - 1, to);
 }
 
-/* Of a bar: what the labels leave of a line, divided among the sides. */
+/* Return the width of a bar: the columns next to the labels, divided by the sides. */
 static int width_of_bars(int columns, int sides)
 {
     int all = columns - 1 - LABEL - 1 - 2 * sides, width = all / sides;
@@ -105,7 +105,7 @@ static void draw(const char *feature, struct side *sides, int count, FILE *to)
     ek_terminal_size(to, &columns, &rows);
     int width = width_of_bars(columns, count);
     for (int i = 0; i < count; i++) {
-        low = fmin(low, quantile(sides[i].sketch, TAIL)); /* NaN gives way */
+        low = fmin(low, quantile(sides[i].sketch, TAIL)); /* fmin ignores NaN */
         high = fmax(high, quantile(sides[i].sketch, 1 - TAIL));
     }
     fprintf(to, "%s: |values|, log scale\n", feature);
@@ -149,7 +149,7 @@ int ek_inspect_plot(const struct ek_profile *p, const char *feature, FILE *to, s
     return EK_OK;
 }
 
-/* Values of one feature, from messages. */
+/* Values of one feature in messages. */
 struct plot_lists {
     int feature;
     struct ek_sketch *sketch;

@@ -18,16 +18,16 @@
 
 enum { SCREEN_BYTES = 65536, END_OF_INPUT = 4 };
 
-/* What was changed of the terminal and of signals, to be put back. */
+/* Previous terminal and signal settings, to restore. */
 struct watch {
     struct termios before;
-    bool keys;   /* are read */
-    bool screen; /* is taken over */
+    bool keys;   /* keys are read */
+    bool screen; /* screen is in use */
     sigset_t mask;
     int signals;
 };
 
-/* Bytes of the first `columns` characters of a line, or all. */
+/* Return the bytes of the first `columns` characters of a line. */
 static size_t cut(const char *line, size_t length, int columns)
 {
     size_t at = 0;
@@ -55,7 +55,7 @@ void ek_live_view_draw(const char *text, int columns, int rows, bool colour, FIL
     for (int i = 0; i < shown; i++) {
         size_t length = strcspn(text, "\n");
         bool title = colour && !i;
-        /* Cleared before it is written: behind its last column the cursor would take that along. */
+        /* Clear before writing: after the last column, clearing would erase the last character. */
         fprintf(to, "\033[K%s%.*s%s%s", title ? "\033[1m" : "", (int)cut(text, length, columns),
                 text, title ? "\033[0m" : "", i + 1 < rows ? "\n" : "");
         text += length + (text[length] == '\n');
@@ -66,7 +66,8 @@ void ek_live_view_draw(const char *text, int columns, int rows, bool colour, FIL
     fflush(to);
 }
 
-/* From the first look on, or a signal in between would leave things as they are. */
+/* Install handlers before the first output, because an earlier signal would not restore the
+ * terminal. */
 static void begin(struct watch *w)
 {
     sigset_t ours;
@@ -86,7 +87,7 @@ static void open_screen(struct watch *w)
     if (w->keys) {
         struct termios now = w->before;
         now.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
-        now.c_cc[VSUSP] = _POSIX_VDISABLE; /* would leave the screen as it is */
+        now.c_cc[VSUSP] = _POSIX_VDISABLE; /* suspending would not restore the screen */
         tcsetattr(STDIN_FILENO, TCSANOW, &now);
     }
     fputs("\033[?1049h\033[?25l\033[2J", stdout);
@@ -104,7 +105,7 @@ static void end(const struct watch *w)
     sigprocmask(SIG_SETMASK, &w->mask, NULL);
 }
 
-/* True: that was the last look. */
+/* Return true on q, Ctrl-C or a closed terminal. */
 static bool is_quit_requested(const struct watch *w, const struct pollfd ready[2])
 {
     struct signalfd_siginfo signal;
@@ -116,7 +117,7 @@ static bool is_quit_requested(const struct watch *w, const struct pollfd ready[2
     return read(STDIN_FILENO, &key, 1) <= 0 || key == 'q' || key == 'Q' || key == END_OF_INPUT;
 }
 
-/* Until the next look; a key or another size is one, too. */
+/* Wait for the interval, a key or a change of size. Return false to end. */
 static bool wait_next(const struct watch *w, int every_ms)
 {
     struct pollfd ready[2] = {{w->signals, POLLIN, 0}, {w->keys ? STDIN_FILENO : -1, POLLIN, 0}};
@@ -124,7 +125,7 @@ static bool wait_next(const struct watch *w, int every_ms)
     return count <= 0 || !is_quit_requested(w, ready);
 }
 
-/* Into `text` [SCREEN_BYTES]; what goes wrong stands there instead. */
+/* Render into `text` [SCREEN_BYTES]. An error replaces the contents. */
 static int render(const struct ek_live_view_source *source, char *text, struct ek_error *e)
 {
     memset(text, 0, SCREEN_BYTES);
@@ -175,8 +176,8 @@ static int watch_lines(const struct ek_live_view_source *source, int every_ms, s
     return rc;
 }
 
-/* `lines`: never a screen. Fails with the first look; what goes wrong later is shown, and looked at
- * again. */
+/* lines: print lines instead of a screen. Fails only with the first rendering; later errors are
+ * shown and retried. */
 static int run_watch(const struct ek_live_view_source *source, int every_ms, bool lines,
                      struct ek_error *e)
 {
@@ -192,10 +193,10 @@ static int run_watch(const struct ek_live_view_source *source, int every_ms, boo
 
 enum { HEAD_BYTES = 1000 };
 
-/* What was seen the last time, for what has come since. */
+/* Previous counter, for a rate. */
 struct seen {
     const struct ek_live_view *watch;
-    double consumed; /* NAN: nothing was */
+    double consumed; /* NAN: none */
     int64_t at_ms;
 };
 
@@ -209,7 +210,8 @@ static const struct ek_buf *send_request(struct seen *s, const char *path, struc
     return s->watch->ask(s->watch->of, path, e);
 }
 
-/* Messages in a second since the last look; NAN: not known. A restart begins at 0 again. */
+/* Return messages per second since the previous call, or NAN if unknown. A counter that decreased
+ * restarted at 0. */
 static double rate_since(struct seen *s, double consumed)
 {
     int64_t now = ek_now_ms();
@@ -221,7 +223,7 @@ static double rate_since(struct seen *s, double consumed)
     return rate;
 }
 
-/* `dated`: begins with the time, as a line of a log does. */
+/* dated: start with the time, like a log line. */
 static int one_line(struct seen *s, bool dated, FILE *to, struct ek_error *e)
 {
     char when[EK_DATE_TEXT];
@@ -245,7 +247,7 @@ static int line(void *of, FILE *to, struct ek_error *e)
     return one_line(of, true, to, e);
 }
 
-/* The line, broken to the screen. */
+/* Print the status line, wrapped to the screen. */
 static int head(struct seen *s, struct ek_row_limit *room, FILE *to, struct ek_error *e)
 {
     char when[EK_DATE_TEXT], text[HEAD_BYTES] = "";
@@ -270,7 +272,7 @@ static int part(struct seen *s, const char *path,
     return tell(answer, room, to) ? strange(s, e) : EK_OK;
 }
 
-/* What is in force has a third of the screen for itself, however much is open. */
+/* Routes keep a third of the screen, however many findings are open. */
 static int screen(void *of, int columns, int rows, FILE *to, struct ek_error *e)
 {
     struct seen *s = of;

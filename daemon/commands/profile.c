@@ -1,4 +1,4 @@
-/* evenkeel profile: training data to a profile. */
+/* Command `profile`: makes a profile of training data. */
 #include "base/json.h"
 #include "daemon/base/arguments.h"
 #include "daemon/base/command.h"
@@ -14,7 +14,7 @@
 
 enum { FILES_MAX = 256, KEY_JSON, KEY_MERGE, KEY_KEEP };
 
-/* Files of an option that several may follow. */
+/* Files of an option that takes several. */
 struct files {
     const char *path[FILES_MAX];
     int count;
@@ -24,7 +24,7 @@ struct arguments {
     const char *manifest, *messages, *stratify_by, *output, *config;
     struct ek_field_mapping dialect;
     struct files letor, merge;
-    struct files *open; /* the one that a bare word belongs to; NULL before the first */
+    struct files *open; /* option that takes further arguments; NULL before the first */
     bool keep, json;
 };
 
@@ -124,7 +124,7 @@ static bool too_few_lists(const struct ek_profile *p, int feature)
     return !p->category[feature].strata && p->baseline[feature].queries <= EK_LISTS_FOR_LEVEL;
 }
 
-/* A feature with too few lists is not watched for its level: nothing else would say so. */
+/* Warn of features with too few lists; their level is not monitored. */
 static void warn_of_few_lists(const struct ek_profile *p)
 {
     const char *first = NULL;
@@ -144,7 +144,7 @@ static void warn_of_few_lists(const struct ek_profile *p)
             EK_LISTS_FOR_LEVEL);
 }
 
-/* By the names that `inspect --json` has for it; and features whose level is not watched. */
+/* Uses the keys of `inspect --json`; adds features without a monitored level. */
 static int print_result(const struct arguments *a, const struct ek_profile *p, struct ek_error *e)
 {
     struct ek_buf line;
@@ -163,7 +163,7 @@ static int print_result(const struct arguments *a, const struct ek_profile *p, s
     return ek_json_end_line(&s, stdout, e);
 }
 
-/* LETOR text has query features only to tell strata by. */
+/* In LETOR text, query features can only be strata. */
 static int check_stratum(const struct arguments *a, const struct ek_manifest *m, struct ek_error *e)
 {
     if (!a->stratify_by || !a->letor.count || ek_manifest_query(m, a->stratify_by) >= 0)
@@ -194,7 +194,7 @@ static int load_part(struct ek_profile **out, const struct ek_manifest *m, const
     return EK_OK;
 }
 
-/* The profiles to be joined. The first one says how to stratify, unless the user does. */
+/* Merge profiles. The first one defines the stratification unless an option does. */
 static int add_profiles(const struct arguments *a, const struct ek_manifest *m,
                         struct ek_profile_fit **fit, struct ek_progress *progress,
                         struct ek_error *e)
@@ -279,7 +279,8 @@ int ek_cmd_profile(int argc, char **argv)
     struct arguments a = {0};
     struct ek_manifest *m;
     struct ek_error e;
-    ek_cli_parse(&ARGP, argc, argv, ARGP_IN_ORDER, &a); /* words belong to the option before */
+    /* arguments belong to the preceding option */
+    ek_cli_parse(&ARGP, argc, argv, ARGP_IN_ORDER, &a);
     if (!a.manifest || !a.output || (!a.letor.count && !a.messages && !a.merge.count))
         return ek_cli_usage("profile",
                             "--manifest, --letor, --messages or --merge, and -o are needed");

@@ -1,4 +1,4 @@
-/* evenkeel replay: recorded messages through the very guard the daemon runs, offline. */
+/* Command `replay`: processes recorded messages offline with the guard of `run`. */
 #include "daemon/commands/replay.h"
 
 #include "base/alloc.h"
@@ -49,7 +49,6 @@ static void rehearsal_release(struct ek_replay_report *r)
     ek_free(r->scratch);
 }
 
-/* Counts an event of the guard. */
 static int rehearsal_event(struct ek_replay_report *r, const struct ek_event *v)
 {
     r->confirmed += v->kind == EK_EVENT_FINDING && v->finding.state == EK_CONFIRMED;
@@ -73,7 +72,7 @@ static int reserve_list(struct ek_replay_report *r, size_t items)
     return EK_OK;
 }
 
-/* An item alone has no order. */
+/* An item message alone has no order. */
 static bool can_be_measured(const struct ek_list *q)
 {
     if (q->one_item)
@@ -94,7 +93,7 @@ static void measure(struct ek_replay_report *r, const struct ek_list *q,
         EK_EMPTY_SKIP);
 }
 
-/* Counts a list scored anew and measures it: as it came, as it goes. Errors of the codec. */
+/* Count a re-scored list and compare it before and after. Returns errors of the codec. */
 static int rehearsal_anew(struct ek_replay_report *r, const struct ek_codec *codec,
                           const void *came, size_t came_length, const void *goes,
                           size_t goes_length, struct ek_error *e)
@@ -114,7 +113,7 @@ static int rehearsal_anew(struct ek_replay_report *r, const struct ek_codec *cod
     return EK_OK;
 }
 
-/* Counts a list that was ranked both ways. */
+/* Count a list with shadow scoring. */
 static void rehearsal_tried(struct ek_replay_report *r, const struct ek_comparison *t)
 {
     if (t->failed)
@@ -131,7 +130,7 @@ static void print_ranks_row(const char *name, const struct ek_rank_sums *s, FILE
             mean.places, mean.change, ek_rank_sums_quantile(s, .95));
 }
 
-/* Of lists in shadow, or outside a canary, too. */
+/* Print rank changes, including those of lists in shadow mode or outside of a canary. */
 static void print_ranks(const struct ek_replay_report *r, FILE *to)
 {
     if (!r->moved_by_plan.lists)
@@ -172,7 +171,7 @@ static void print_quality(const struct ek_replay_report *r, FILE *to)
             r->before.count, before, after, after - before);
 }
 
-/* For people, in at most 79 columns, without the count of messages. */
+/* Print within 79 columns, without the count of messages. */
 static void rehearsal_print(const struct ek_replay_report *r, FILE *to)
 {
     fprintf(to,
@@ -194,7 +193,7 @@ static void rehearsal_print(const struct ek_replay_report *r, FILE *to)
         fputs("  The rules enforce, but without --model nothing is routed.\n", to);
 }
 
-/* One JSON object and a line end. */
+/* Print one JSON object and a newline. */
 static void rehearsal_print_json(const struct ek_replay_report *r, FILE *to)
 {
     fprintf(to,
@@ -288,8 +287,8 @@ struct replay {
     const struct ek_field_mapping *dialect;
     struct ek_guard *guard;
     struct ek_capture_reader *in;
-    struct ek_capture_writer *out; /* NULL: not wanted */
-    struct ek_writer *events;      /* NULL: not wanted */
+    struct ek_capture_writer *out; /* NULL: none */
+    struct ek_writer *events;      /* NULL: none */
     struct ek_replay_report came_to;
     struct ek_score_check scores;
 };
@@ -325,7 +324,7 @@ static void complain(const struct replay *r, const char *what, struct ek_error *
             what, ek_error_text(e, text, sizeof text));
 }
 
-/* Puts what would be forwarded into the record. */
+/* Replace the record's value by the message that would be forwarded. */
 static int forward(struct replay *r, struct ek_record *record, struct ek_error *e)
 {
     size_t length;
@@ -355,7 +354,8 @@ static int compare_ranks(struct replay *r, struct ek_error *e)
     return rc;
 }
 
-/* By the first lists; the guard's own reading is not to be seen here. */
+/* Compare upstream and model scores in the first lists. The guard's errors for them are reported
+ * elsewhere. */
 static void check_scores(struct replay *r, const struct ek_record *record)
 {
     enum { LOOKED_AT = 100 };

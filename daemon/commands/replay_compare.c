@@ -20,7 +20,7 @@ static const char *of_side(int side)
     return side == EK_SIDE_A ? "A" : "B";
 }
 
-/* "price", or "price, arm=B". */
+/* Format as "price" or "price, arm=B". */
 static void place_text(const struct ek_event_place *p, char *text, size_t size)
 {
     if (p->dimension)
@@ -66,7 +66,7 @@ static const char *text_or(const char *word, const char *none)
     return word[0] ? word : none;
 }
 
-/* What one side says of it, in the one thing that `bit` stands for. */
+/* Format the property `bit` of one side's finding. */
 static void get_text(const struct ek_compared_finding *f, unsigned bit, char *text, size_t size)
 {
     switch (bit) {
@@ -175,7 +175,7 @@ static void print_row(const struct ek_compared_row *r, FILE *to)
     }
 }
 
-/* Rows of the same plan on both sides say nothing to who compares. */
+/* Rows equal on both sides are omitted. */
 static void print_plans(const struct ek_compared *c, FILE *to)
 {
     size_t differ = 0, shown = 0;
@@ -216,7 +216,7 @@ static void print_withdrawn(const struct ek_compared *c, FILE *to)
                 c->withdrawn[EK_SIDE_A], c->withdrawn[EK_SIDE_B]);
 }
 
-/* The last one is no mean: the 95% quantile of `change`, which rules may bound. */
+/* The last statistic is the 95% quantile of `change`, a guardrail; the others are means. */
 enum { FIGURES = 5 };
 static const struct {
     const char *title, *key;
@@ -258,7 +258,7 @@ static void print_ranks(const struct ek_compared *c, FILE *to)
     }
 }
 
-/* For people, in at most 79 columns but for long names. a, b: the rules' names. */
+/* Print within 79 columns, except for long names. a, b: names of the rules. */
 static void compare_print(const struct ek_compared *c, const char *a, const char *b, FILE *to)
 {
     print_name("A:", a, to);
@@ -382,7 +382,7 @@ static void add_lists(const struct ek_compared *c, struct ek_json_writer *w)
     ek_json_close(w, '}');
 }
 
-/* Appends one JSON object and a line end. unreadable: messages left out. EK_ENOMEM. */
+/* Append one JSON object and a newline. unreadable: messages skipped. Returns 0 or EK_ENOMEM. */
 static int compare_json(const struct ek_compared *c, const char *a, const char *b,
                         uint64_t unreadable, struct ek_buf *out)
 {

@@ -1,4 +1,4 @@
-/* What `replay --compare` says of a comparison. */
+/* Comparison of two rule sets on recorded messages, for `replay --compare`. */
 #ifndef EK_DAEMON_COMMANDS_REPLAY_COMPARE_H
 #define EK_DAEMON_COMMANDS_REPLAY_COMPARE_H
 
@@ -12,20 +12,19 @@
 
 enum {
     EK_COMPARED_LISTED = 20
-}; /* findings of a kind, and plans, in the text; the rest is counted */
+}; /* findings of a kind and plans in the text; the others are only counted */
 
-/* `evenkeel replay --compare`: recorded messages through two guards, which differ in their rules.
- */
+/* Options of a comparison: two guards process the same messages with different rules. */
 struct ek_replay_compare {
-    const struct ek_assets *assets[2];      /* A, B */
-    const char *rules[2];                   /* names for people */
-    const char *messages;                   /* a path, "-" for standard input */
-    const struct ek_field_mapping *dialect; /* that the assets were read with */
+    const struct ek_assets *assets[2];      /* A and B */
+    const char *rules[2];                   /* names in the output */
+    const char *messages;                   /* path; "-": standard input */
+    const struct ek_field_mapping *dialect; /* mapping of the assets */
     bool json;
 };
 
-/* Tells the comparison on standard output; *differ says whether A and B do. Messages that cannot be
- * read are counted and left out, the first of them told on standard error. */
+/* Print the comparison to standard output and set *differ. Skips and counts unreadable messages and
+ * reports the first on standard error. */
 int ek_replay_compare(const struct ek_replay_compare *r, bool *differ, struct ek_error *e);
 
 #endif

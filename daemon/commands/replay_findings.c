@@ -9,7 +9,7 @@
 
 enum { INDENT = 4 };
 
-/* Model and upstream are one finding of the run, however often they drift apart. */
+/* All events of model drift are one finding. */
 static struct ek_reported_finding *drift_of(struct ek_fit_target *t, const struct ek_event *v)
 {
     for (size_t i = 0; i < t->findings.count; i++)

@@ -1,9 +1,7 @@
-/* Findings of a replay, a sentence each, as the events report them; a drift of model and upstream
- * is listed among them.
+/* Confirmed findings of a replay, including model drift, with their last sentence and their end.
  *
- * Confirmed ones only, each with its last sentence and how it ended; the first
- * EK_REPLAY_FINDINGS_MAX are kept and the rest counted. Findings with one cause are printed
- * together. Owner: the caller; starts as {0}, ek_reported_findings_release of `findings`.
+ * The first EK_REPLAY_FINDINGS_MAX are kept, the others counted. Findings of one incident are
+ * printed together. Starts as {0}; release `findings` with ek_reported_findings_release.
  */
 #ifndef EK_DAEMON_COMMANDS_REPLAY_FINDINGS_H
 #define EK_DAEMON_COMMANDS_REPLAY_FINDINGS_H
@@ -17,13 +15,12 @@ enum { EK_REPLAY_FINDINGS_MAX = 20 };
 
 struct ek_fit_target {
     struct ek_reported_findings findings;
-    uint64_t more; /* confirmed, and not kept */
+    uint64_t more; /* confirmed, but not kept */
 };
 
-/* Follow an event of the guard; only confirmed findings and the model change anything. EK_ENOMEM.
- */
+/* Add an event; only confirmed findings and model drift have an effect. Returns 0 or EK_ENOMEM. */
 int ek_replay_findings_add(struct ek_fit_target *t, const struct ek_event *v);
-/* Indented paragraphs of at most 79 columns; nothing when there was no finding. */
+/* Print indented paragraphs of at most 79 columns; nothing without findings. */
 void ek_replay_findings_print(const struct ek_fit_target *t, FILE *to);
 
 #endif

@@ -1,4 +1,4 @@
-/* evenkeel run: the daemon. */
+/* Command `run`: the daemon. */
 #include "base/alloc.h"
 #include "base/buf.h"
 #include "daemon/alerts/http_delivery.h"
@@ -34,24 +34,23 @@ struct run_args {
     bool print, paused, test;
 };
 
-/* What a run holds; released in one place. */
 struct run {
     struct ek_config *config;
     struct ek_assets *assets;
     struct ek_log *log;
     struct ek_stage *stage;
-    struct ek_tokens *tokens; /* NULL: nobody may change anything */
+    struct ek_tokens *tokens; /* NULL: no changes over HTTP */
     struct ek_reload_service *reload_service;
     struct ek_http *http;
 };
 
-/* Signal handlers have no parameter, so the stage they stop stands here, and when they were asked
- * to (0: not yet); and who reloads, with a wish that came before. */
+/* Globals of the signal handlers, which have no parameter: the stage to stop, the time of the first
+ * signal (0: none), the reload service, and a reload requested before it exists. */
 static struct ek_stage *_Atomic stage_to_stop;
 static _Atomic int64_t asked_ms;
 static struct ek_reload_service *_Atomic who_reloads;
 static atomic_bool reload_wished;
-static atomic_int hups_at_work; /* on whatever thread */
+static atomic_int hups_at_work; /* handlers running on any thread */
 
 static void on_hup(int number)
 {
@@ -65,7 +64,7 @@ static void on_hup(int number)
     atomic_fetch_sub(&hups_at_work, 1);
 }
 
-/* Behind it no handler knows the steward any more. */
+/* Disconnect the handlers; none uses the reload service after return. */
 static void end_reloads(void)
 {
     const struct timespec moment = {.tv_nsec = 100000};
@@ -74,14 +73,14 @@ static void end_reloads(void)
         nanosleep(&moment, NULL);
 }
 
-/* From the first moment on, for the system would end a process that does not listen. */
+/* Call first: the default action of SIGHUP ends the process. */
 static void handle_hangups(void)
 {
     struct sigaction action = {.sa_handler = on_hup, .sa_flags = SA_RESTART};
     sigaction(SIGHUP, &action, NULL);
 }
 
-/* A wish that comes in between is heard twice, which does no harm. */
+/* A SIGHUP between the two lines causes two reloads, which is harmless. */
 static void begin_reloads(struct ek_reload_service *reload_service)
 {
     atomic_store(&who_reloads, reload_service);
@@ -89,7 +88,8 @@ static void begin_reloads(struct ek_reload_service *reload_service)
         ek_reload_service_signal(reload_service);
 }
 
-/* Some send one signal to the process and again to its group: that is not a second wish. */
+/* Supervisors may signal the process and then its group; a repetition within SECOND_SIGNAL_MS is
+ * ignored. */
 static void on_signal(int number)
 {
     int64_t now = ek_now_ms(), asked = 0;
@@ -100,7 +100,7 @@ static void on_signal(int number)
         _exit(128 + number);
 }
 
-/* The exit status, for who is in a hurry. */
+/* Exit status of on_alarm. */
 static volatile sig_atomic_t last_status;
 
 static void on_alarm(int number)
@@ -109,8 +109,8 @@ static void on_alarm(int number)
     _exit(last_status);
 }
 
-/* All is said and done, and what is left is memory. librdkafka 2.0 may wait without end for a
- * topic that went, or that it may no longer read, before it gives that back. */
+/* Limit the time to release memory. librdkafka 2.0 may wait forever for a topic that was deleted or
+ * is no longer readable. */
 static void end_soon(int status)
 {
     struct sigaction action = {.sa_handler = on_alarm};
@@ -198,7 +198,8 @@ static void log_warnings(const struct run *r)
                     ek_error_text(&notes->errors[i], text, sizeof text));
 }
 
-/* A reload of such a pair is refused; a start is not, for a model may come from elsewhere. */
+/* A reload rejects such a pair; a start only warns, because the model may come from another
+ * tool. */
 static void warn_of_strangers(const struct run *r)
 {
     struct ek_error e;
@@ -209,7 +210,7 @@ static void warn_of_strangers(const struct run *r)
                 ek_error_text(&e, text, sizeof text));
 }
 
-/* What to change, for what is wrong with an address is mostly that another instance has it. */
+/* Prefix the key, because usually another instance uses the address. */
 static int cannot_listen(struct ek_error *e)
 {
     char why[sizeof e->message];
