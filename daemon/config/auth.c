@@ -6,13 +6,13 @@
 #include <pthread.h>
 #include <string.h>
 
-/* Behind the token are zeros, so that all are compared over the same length. */
+/* Tokens are padded with zeros, so that all comparisons have the same length. */
 struct entry {
     char name[EK_AUTHOR_BYTES + 1], token[EK_TOKEN_MAX + 1];
 };
 
 struct ek_tokens {
-    pthread_mutex_t lock; /* of what follows, once they are loaded */
+    pthread_mutex_t lock; /* of the members below, after loading */
     size_t count;
     struct entry entry[EK_TOKENS_MAX];
 };
@@ -32,7 +32,7 @@ static bool is_visible(const char *text, size_t length)
     return true;
 }
 
-/* Moves *at to the next word; its length, 0 at the end of the line or before a comment. */
+/* Advance *at to the next word and return its length; 0 at the end of the line or at a comment. */
 static size_t next_field(const char **at)
 {
     *at += strspn(*at, BLANK);

@@ -1,9 +1,8 @@
-/* Who may change something over HTTP: the tokens of a file.
+/* Operator tokens of the HTTP API, read from a file.
  *
- * A line is `TOKEN` or `NAME TOKEN`, # begins a comment, empty lines are passed over. A token has
- * EK_TOKEN_MIN to EK_TOKEN_MAX visible characters, a file at most EK_TOKENS_MAX of them. A name
- * is the author of what is done with its token. Tokens stand in no error and no log.
- * Owner: the caller. Threads: any.
+ * A line is `TOKEN` or `NAME TOKEN`; # starts a comment, empty lines are ignored. A token has
+ * EK_TOKEN_MIN to EK_TOKEN_MAX visible characters, a file at most EK_TOKENS_MAX tokens. The name is
+ * the actor of changes made with the token. Errors and logs never contain tokens. Threads: any.
  */
 #ifndef EK_DAEMON_CONFIG_AUTH_H
 #define EK_DAEMON_CONFIG_AUTH_H
@@ -17,19 +16,19 @@ enum { EK_TOKEN_MIN = 16, EK_TOKEN_MAX = 200, EK_TOKENS_MAX = 64 };
 
 struct ek_tokens;
 
-/* EK_EIO: no such file; EK_ECONFIG with its line: what is wrong in it, also when there is no token
- * at all. */
+/* Return 0, EK_EIO if the file cannot be read, or EK_ECONFIG with a position if it is invalid or
+ * has no token. */
 int ek_tokens_load(struct ek_tokens **out, const char *path, struct ek_error *e);
-/* NULL is allowed. */
+/* NULL is a no-op. */
 void ek_tokens_free(struct ek_tokens *t);
 
-/* Takes the place of what it had; `with` is of no use then, but to be freed. */
+/* Replace the tokens of `t` by those of `with`, which may then only be freed. */
 void ek_tokens_replace(struct ek_tokens *t, struct ek_tokens *with);
 
-/* Whether there is such a token, and its name, "" where it has none. How long that takes does not
- * depend on what is wrong with it. */
+/* Return true if the token exists, and its name, "" if it has none. The duration does not depend on
+ * the difference. */
 bool ek_tokens_find(struct ek_tokens *t, const char *given, char name[EK_AUTHOR_BYTES + 1]);
-/* The first one, for who asks others. */
+/* Return the first token, for use by a client. */
 const char *ek_tokens_first(const struct ek_tokens *t);
 
 #endif

@@ -76,14 +76,14 @@ bool ek_config_has_secret(const struct ek_config *c)
     return c->token_file || c->sinks.count;
 }
 
-/* The text may have a secret in it, so it stands in no error. */
+/* Errors do not quote the value, because it may contain a secret. */
 static int check_text(struct ek_key_source *s, const struct ek_key_row *k, const struct ek_node *n)
 {
     bool secret = k->flags & EK_KEY_SECRET;
     int invalid = k->flags & EK_KEY_URL && *n->text ? ek_url_check(n->text) : EK_OK;
     if (invalid == EK_ENOMEM)
         return ek_fail(s->e, EK_ENOMEM, "out of memory");
-    if (invalid) /* the text may contain a secret */
+    if (invalid) /* the value may be a secret */
         return ek_node_fail(s->yaml, n, s->e,
                             "'%s' is no address such as https://HOST or http://HOST:PORT/PATH",
                             k->path);

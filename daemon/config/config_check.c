@@ -1,6 +1,5 @@
-/* Checks of the whole configuration, and of properties of librdkafka that break what the delivery
- * promises: refused where messages could be lost, noted where the program would end, or lists
- * change their order. */
+/* Checks of a whole configuration. Librdkafka properties that could lose messages are errors; those
+ * that could stop the program or reorder lists are warnings. */
 #include "daemon/base/address.h"
 #include "daemon/config/config.h"
 #include "daemon/config/config_internal.h"
@@ -20,11 +19,11 @@ void ek_config_set_property_check(ek_config_property_check *check)
 
 struct finishing {
     const struct ek_config *c;
-    struct ek_error_list *faults; /* NULL: the first one is the end */
+    struct ek_error_list *faults; /* NULL: stop at the first */
     struct ek_error *e;
 };
 
-/* Give the error of a check the place of `key`; 0 when the rest is to be checked, too. */
+/* Set the position of an error to that of `key`. Returns 0 if errors are collected. */
 static int add_fault(const struct finishing *f, const char *key, int rc)
 {
     if (rc)
@@ -43,7 +42,7 @@ static int check_topic(const char *key, const char *topic, struct ek_error *e)
     return EK_OK;
 }
 
-/* A topic that is written must not be read, else the stage would feed itself. */
+/* An output topic must not be an input, because the instance would read its own output. */
 static int check_written(const struct ek_config *c, const char *key, const char *topic,
                          struct ek_error *e)
 {
@@ -61,7 +60,7 @@ static bool is_missing(const struct ek_key_row *k, const struct ek_config *c)
     return k->type == EK_KEY_TEXT && !*(char *const *)member;
 }
 
-/* A key whose value was refused is not missing. */
+/* A key with an invalid value is not also missing. */
 static int check_required(const struct finishing *f)
 {
     const struct ek_key_table *t = ek_config_keys();
@@ -81,7 +80,7 @@ static bool same(const char *a, const char *b)
     return a && b && !strcmp(a, b);
 }
 
-/* A topic of our own: what it holds, or for how long, suits nothing else. */
+/* Check a topic of internal records; their format and retention suit no other use. */
 static int check_section(const struct finishing *f, const char *key, const char *topic)
 {
     const struct ek_config *c = f->c;
@@ -119,8 +118,7 @@ static int check_topics(const struct finishing *f)
     return rc;
 }
 
-/* A topic of the fleet: its records would be taken for those of a state, and the other way round.
- */
+/* State and fleet records must not share a topic: they would be confused. */
 static int check_shared(const struct finishing *f, const char *key, const char *topic)
 {
     int rc = check_section(f, key, topic);
@@ -153,7 +151,7 @@ static int check_fleet(const struct finishing *f)
     return rc;
 }
 
-/* Two names that are the same once they are cut would be one instance, which fences the other. */
+/* Instance names that are equal after truncation would fence each other. */
 static int check_names(const struct finishing *f)
 {
     const struct ek_config *c = f->c;
@@ -183,8 +181,7 @@ static int check_addresses(const struct finishing *f)
     return rc;
 }
 
-/* Of two limits. Where a value was left out its default stands in for it, which says nothing of the
- * other. */
+/* Check pairs of limits. An unset limit counts with its default. */
 static int check_limits(const struct finishing *f)
 {
     const struct ek_config *c = f->c;
@@ -257,7 +254,7 @@ static bool is_true(const char *value)
     return is_same(value, "true") || is_same(value, "t") || is_same(value, "1");
 }
 
-/* What to know of a property with that value; NULL: nothing. */
+/* Return the risk of a property's value, or NULL. */
 static const char *risk_of(const struct ek_property *p)
 {
     static const char ends[] = "brokers that are away for longer end the program: leave it out";

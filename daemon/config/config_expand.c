@@ -13,7 +13,7 @@ static const char FILE_WORD[] = "file:";
 void ek_expansion_init(struct ek_expansion *x)
 {
     *x = (struct ek_expansion){.from_file = false};
-    ek_buf_init(&x->text, VALUE_BYTES_MAX + 1); /* and the end of a text */
+    ek_buf_init(&x->text, VALUE_BYTES_MAX + 1); /* plus the terminating zero */
 }
 
 void ek_expansion_release(struct ek_expansion *x)
@@ -43,7 +43,7 @@ static int add_variable(const char *name, struct ek_expansion *x, struct ek_erro
     return add(x, value, strlen(value), e);
 }
 
-/* One line that ends is a secret as editors and `echo` leave it: the end is not part of it. */
+/* Return the length without one final newline, which editors and `echo` append to a secret. */
 static size_t without_line_end(const struct ek_buf *b)
 {
     size_t length = b->length;
@@ -90,7 +90,7 @@ static int add_file(const char *name, const char *folder, struct ek_expansion *x
     return rc;
 }
 
-/* `name` stands behind "${"; *after points behind the closing brace. */
+/* `name` is the text after "${"; *after becomes the text after the closing brace. */
 static int expand_one(const char *name, const char *folder, const char **after,
                       struct ek_expansion *x, struct ek_error *e)
 {

@@ -1,4 +1,4 @@
-/* The configuration in force as YAML. */
+/* YAML output of the effective configuration. */
 #include "daemon/config/config.h"
 #include "daemon/config/config_internal.h"
 #include "daemon/base/url.h"
@@ -7,7 +7,7 @@
 
 enum { WORD_BYTES = 64 };
 
-/* An error stays in `out`, here and below. */
+/* Errors stay in `out`, also below. */
 static void quote(const char *text, struct ek_buf *out)
 {
     struct ek_buf doubled;
@@ -77,7 +77,7 @@ static void print_value(const struct ek_key_row *k, const void *base, struct ek_
     }
 }
 
-/* Mappings and keys of later versions have no member. */
+/* Mappings and reserved keys have no member. */
 static bool is_set(const struct ek_key_row *k, const void *base)
 {
     if (k->type == EK_KEY_TEXT || k->type == EK_KEY_PATH)
@@ -85,7 +85,7 @@ static bool is_set(const struct ek_key_row *k, const void *base)
     return k->size > 0;
 }
 
-/* The keys of a section that are set, as `{key: value, ...}`. */
+/* Print the set keys of a section as `{key: value, ...}`. */
 static void print_sink(const char *section, unsigned number, const void *base, struct ek_buf *out)
 {
     const struct ek_key_table *t = ek_config_keys();

@@ -11,8 +11,8 @@
 
 struct reading {
     struct ek_config *config;
-    const char *const *uses; /* beginnings of the keys that are used, NULL: all are */
-    bool left_out;           /* a value of the part that is read could not be had */
+    const char *const *uses; /* prefixes of the keys that are used; NULL: all */
+    bool left_out;           /* a used value could not be expanded */
 };
 
 static int place(const struct ek_key_source *s, const struct ek_node *n, int rc)
@@ -20,7 +20,7 @@ static int place(const struct ek_key_source *s, const struct ek_node *n, int rc)
     return rc ? ek_error_place(s->e, ek_yaml_name(s->yaml), n->line, n->column) : EK_OK;
 }
 
-/* A secret that all users of the machine may read works, so that is no fault. */
+/* Warn of a secret in a file that all users may read; it still works. */
 static int note_open_file(struct ek_key_source *s, const struct ek_key_place *at, const char *file)
 {
     struct reading *r = s->context;
@@ -31,7 +31,6 @@ static int note_open_file(struct ek_key_source *s, const struct ek_key_place *at
     return rc == EK_ENOMEM ? ek_fail(s->e, rc, "out of memory") : EK_OK;
 }
 
-/* Return whether nobody uses the value of a key. */
 static bool is_unused(const struct reading *r, const struct ek_key_row *k)
 {
     for (size_t i = 0; r->uses && r->uses[i]; i++)
@@ -45,7 +44,7 @@ static bool is_text(const struct ek_key_row *k)
     return k->type == EK_KEY_TEXT || k->type == EK_KEY_PATH || k->type == EK_KEY_TEXTS;
 }
 
-/* Store a property, whose name is `key`, or the value of `k`. */
+/* Store a property with the name `key`, or the value of `k`. */
 static int store_expanded(struct ek_key_source *s, const struct ek_key_row *k,
                           const struct ek_node *key, const struct ek_node *n,
                           const struct ek_expansion *x)
@@ -60,7 +59,7 @@ static int store_expanded(struct ek_key_source *s, const struct ek_key_row *k,
     value.quoted = is_text(k) && (n->quoted || strcmp(n->text, value.text) != 0);
     int rc = key ? ek_config_add_property(ek_key_member(k, s->base[k->base]), &p, s->e)
                  : ek_config_store(s, k, &value);
-    if (rc == EK_ECONFIG && x->from_file) /* the content of a file is not repeated */
+    if (rc == EK_ECONFIG && x->from_file) /* errors do not quote the contents of a file */
         rc = ek_fail(s->e, rc, "'%s': what the file holds is refused", k->path);
     if (!rc && x->open_file[0])
         rc = note_open_file(s, &(struct ek_key_place){n->line, n->column}, x->open_file);
@@ -111,7 +110,7 @@ int ek_config_read_kafka(struct ek_key_source *s, const struct ek_key_row *k,
     return ek_keys_read(s, k->path, n);
 }
 
-/* The rest of a sink that has faults is not checked. */
+/* A sink with errors is not checked further. */
 static int read_sink(struct ek_key_source *s, enum ek_sink_kind kind, const struct ek_node *key)
 {
     struct reading *r = s->context;
@@ -160,7 +159,7 @@ static struct ek_key_place place_of(const struct ek_config *c, const char *path)
     return c->places[ek_config_key(path) - ek_config_keys()->keys];
 }
 
-/* A file must name its assets; a configuration made in code has them in memory. */
+/* A configuration file must name its assets; one made in code has them in memory. */
 static int check_named(struct ek_key_source *s, const char *key, const char *path)
 {
     const struct ek_config *c = s->base[EK_IN_CONFIG];
@@ -170,7 +169,7 @@ static int check_named(struct ek_key_source *s, const char *key, const char *pat
         s, ek_fail_at(s->e, EK_ECONFIG, c->path, 0, 0, "'%s' is missing: set it", key));
 }
 
-/* The tokens are read later, and again with each reload. */
+/* Check the file's permissions here; the tokens are read later and at each reload. */
 static int note_open_tokens(struct ek_key_source *s)
 {
     const struct ek_config *c = s->base[EK_IN_CONFIG];

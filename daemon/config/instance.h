@@ -1,5 +1,4 @@
-/* What this instance has for itself: a name that among those of its group no other has at the same
- * time, and a number that nobody else knows. */
+/* Identity of the instance: a name that is unique in its group, and random numbers. */
 #ifndef EK_DAEMON_CONFIG_INSTANCE_H
 #define EK_DAEMON_CONFIG_INSTANCE_H
 
@@ -12,11 +11,11 @@ enum {
     EK_TRANSACTIONAL_ID_BYTES = sizeof "evenkeel--" + EK_GROUP_BYTES_MAX + EK_INSTANCE_BYTES
 };
 
-/* What `service.instance` says, which is shorter than that, else one that nobody has had. EK_EIO
- * without randomness. */
+/* Write `service.instance`, or a new unique name. Returns EK_EIO if no random numbers are
+ * available. */
 int ek_instance_name(const struct ek_config *c, char name[EK_INSTANCE_BYTES], struct ek_error *e);
 
-/* For what others must not foresee: a new one each time. 0 without randomness. */
+/* Return a new unpredictable number, or 0 if none is available. */
 uint64_t ek_instance_salt(void);
 
 #endif
