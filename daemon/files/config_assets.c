@@ -1,4 +1,4 @@
-/* The files that a configuration names. */
+/* Assets and tokens of a configuration. */
 #include "daemon/files/file_kind.h"
 #include "daemon/config/config.h"
 #include "daemon/config/instance.h"
@@ -10,7 +10,7 @@ struct printing {
     struct ek_error_list *faults;
 };
 
-/* What is wrong with a file that the configuration names is wrong with the configuration. */
+/* An error in a file that the configuration names is an error of the configuration. */
 static int on_fault(void *context, enum ek_asset which, struct ek_error *e)
 {
     static const char *const keys[] = {

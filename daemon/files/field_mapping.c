@@ -37,7 +37,7 @@ int ek_field_mapping_needs_lists(const struct ek_field_mapping *d, const char *p
                             "message is an item");
 }
 
-/* Behind what the error says, as far as there is room. */
+/* Append to the error message, as far as there is room. */
 static void add(struct ek_error *e, const char *format, ...)
 {
     size_t length = strlen(e->message);

@@ -34,7 +34,7 @@ static bool is_messages(const struct ek_buf *text)
     return (first & 0xe0) == 0x80 || (first >= 0xdc && first <= 0xdf);
 }
 
-/* A number and `qid:` on the first line that is no comment. */
+/* Return true for a number and `qid:` on the first line that is not a comment. */
 static bool is_letor(const struct ek_buf *text)
 {
     const char *p = (const char *)text->data, *end = p + text->length;
@@ -70,7 +70,7 @@ static enum ek_kind kind_of_tensors(const char *path, struct ek_error *e)
     return kind;
 }
 
-/* Keys that only one kind has. `features` is of two kinds, by its shape. */
+/* Keys of one kind only. Two kinds have `features`, in different forms. */
 static const char *const MANIFEST_KEYS[] = {"set", "labels", "splits", "folds", "main_feature"};
 static const char *const RULES_KEYS[] = {"defaults", "limits", "segments",
                                          "windows",  "pins",   "tests"};
@@ -86,7 +86,7 @@ static const struct {
     {EK_KIND_MANIFEST, MANIFEST_KEYS, sizeof MANIFEST_KEYS / sizeof *MANIFEST_KEYS},
 };
 
-/* Whether a key of the mapping is one of `keys`, or nearly one. */
+/* Return true if a key of the mapping equals one of `keys`, or with `nearly` resembles one. */
 static bool has_any(const struct ek_node *root, const char *const *keys, size_t count, bool nearly)
 {
     for (size_t i = 0; root->kind == EK_NODE_MAPPING && i < root->count; i++) {
@@ -97,7 +97,8 @@ static bool has_any(const struct ek_node *root, const char *const *keys, size_t 
     return false;
 }
 
-/* Units of its own, and nothing else that rules have. Rules with units and no more are the same. */
+/* A catalogue has `units` and no other key of rules; rules with units alone are also read as a
+ * catalogue. */
 static bool is_catalogue(const struct ek_node *root)
 {
     const struct ek_node *units = ek_node_get(root, "units");
@@ -105,7 +106,7 @@ static bool is_catalogue(const struct ek_node *root)
            (!units->count || units->children[0].kind == EK_NODE_MAPPING);
 }
 
-/* Rules that list their features by mistake are rules all the same. */
+/* Rules with a list of features, which is an error, are still rules. */
 static bool is_surely_rules(const struct ek_node *root)
 {
     return ek_node_get(root, "defaults") || ek_node_get(root, "limits") ||
@@ -133,7 +134,7 @@ static const char *name_of(const struct ek_checked *c)
     return strcmp(c->path, "-") != 0 ? c->path : "stdin";
 }
 
-/* Manifests and rules are then read from this tree. */
+/* Return the kind, and keeps the tree for manifests and rules. */
 static enum ek_kind kind_of_text(struct ek_checked *c, struct ek_error *e)
 {
     if (ek_yaml_parse_all(&c->tree, name_of(c), (const char *)c->text.data, c->text.length,
@@ -180,7 +181,7 @@ void ek_checked_fail(struct ek_checked *c, struct ek_error *e)
         c->no_memory = true;
 }
 
-/* By one more fault, or by those that were kept, of which the error is the first. */
+/* Add an error, or the collected ones, of which `e` is the first. */
 static void fail(struct ek_checked *c, struct ek_error *e)
 {
     if (!c->faults.count) {
@@ -224,7 +225,7 @@ const struct ek_manifest *ek_checked_manifest(struct ek_checked *c)
     return c->manifest;
 }
 
-/* One more part of the note. */
+/* Append to the note. */
 __attribute__((format(printf, 2, 3))) static void add_note(struct ek_checked *c, const char *format,
                                                            ...)
 {
@@ -238,7 +239,7 @@ __attribute__((format(printf, 2, 3))) static void add_note(struct ek_checked *c,
     va_end(args);
 }
 
-/* The first with its place, and how many more there are. */
+/* Note the first warning with its position, and the number of others. */
 static void note_first(struct ek_checked *c, const struct ek_error_list *notes)
 {
     char text[300];
@@ -344,7 +345,7 @@ static int check_profile(struct ek_checked *c, const struct ek_manifest *m, stru
     return rc;
 }
 
-/* A canary that waits for lists to be ranked both ways. */
+/* Return true for a canary that waits for shadow-scored lists. */
 static bool waits_for_trials(const struct ek_rules *r, const struct ek_feature_rule *f)
 {
     const struct ek_feature_rule *said = f->mode_in_count || f->mode_said ? f : &r->defaults;
@@ -355,7 +356,7 @@ static bool waits_for_trials(const struct ek_rules *r, const struct ek_feature_r
            f->canary.min_lists > 0;
 }
 
-/* Rules that could never do what they say beside this configuration. */
+/* Warn of rules that cannot take effect with this configuration. */
 static int note_trials(struct ek_checked *c, struct ek_config *config, const struct ek_assets *a)
 {
     const struct ek_node *pipeline = ek_node_get(ek_yaml_root(c->tree), "pipeline"),
@@ -375,7 +376,8 @@ static int note_trials(struct ek_checked *c, struct ek_config *config, const str
     return ek_error_list_add(&config->notes, &e) == EK_ENOMEM ? EK_ENOMEM : EK_OK;
 }
 
-/* A secret that is only there where the stage runs is a fault, and hides none of its files. */
+/* Read a configuration. A secret that is available only where `run` runs is an error, but its files
+ * are still checked. */
 static int read_config(struct ek_checked *c, struct ek_config **config, struct ek_error *e)
 {
     static const char *const uses[] = {"assets.", "message.", "limits.", NULL};
@@ -434,7 +436,7 @@ static int read_letor(const char *path, const struct ek_manifest *m, struct ek_e
     return rc;
 }
 
-/* Lists of either form can only be read by a manifest, and standard input only once. */
+/* Reading lists needs a manifest, and standard input can be read only once. */
 static int check_lists(struct ek_checked *c, const struct ek_manifest *m,
                        const struct ek_field_mapping *dialect, struct ek_error *e)
 {

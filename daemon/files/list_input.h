@@ -1,7 +1,5 @@
-/* What `train`, `eval` and others have in common: lists of files, of features, of numbers.
- *
- * Owner: the caller; texts are views of the arguments.
- */
+/* Inputs shared by `train`, `eval` and other commands: lists of files, features and numbers. Texts
+ * are views of the arguments. */
 #ifndef EK_DAEMON_FILES_LIST_INPUT_H
 #define EK_DAEMON_FILES_LIST_INPUT_H
 
@@ -17,35 +15,35 @@ struct ek_files {
     int count;
 };
 
-/* EK_EUSAGE when there are too many. */
+/* Return EK_EUSAGE for too many files. */
 int ek_files_add(struct ek_files *f, const char *path, struct ek_error *e);
-/* Reads all files into `d`, which is initialised here; the caller releases it even on failure. */
+/* Read all files into `d`, which is initialized here; release it even on failure. */
 int ek_files_read(const struct ek_files *f, const struct ek_manifest *m, struct ek_dataset *d,
                   struct ek_error *e);
 
-/* The same from messages with upstream scores, which become the labels
- * (offline/train/distillation.h). As they came they are appended to `upstream`, unless it is NULL;
- * the caller releases it. config: what their fields are called (daemon/files/field_mapping.h), or
- * NULL. */
+/* Read messages and replace the labels by their upstream scores (offline/train/distillation.h). The
+ * original scores are appended to `upstream` unless it is NULL; release it even on failure. config:
+ * field names (daemon/files/field_mapping.h), or NULL. */
 int ek_files_read_relabeled(const struct ek_files *f, const struct ek_manifest *m,
                             const char *config, struct ek_dataset *d,
                             struct ek_upstream_scores *upstream, struct ek_error *e);
 
-/* "price,taxes" -> routable numbers. EK_EUSAGE names a feature that is unknown (with the nearest
- * one), not routable, or named twice. `out` has room for the K of the manifest. */
+/* Parse "price,taxes" into routable indices. Returns 0, or EK_EUSAGE for a feature that is
+ * unknown (with the most similar name), not routable or a duplicate. `out` has room for K of
+ * the manifest. */
 int ek_routable_list(const struct ek_manifest *m, const char *text, int *out, int *count,
                      struct ek_error *e);
 
 struct argp_state;
-/* Which of the words `arg` is; ends the program by argp_error when it is none. */
+/* Return the index of `arg` in `words`, or end the program with argp_error. */
 int ek_is_any_of(struct argp_state *state, const char *name, const char *arg,
                  const char *const *words, int count);
 
-/* The N of --sources; ends the program when it is none. */
+/* Return the N of --sources, or end the program with argp_error. */
 int ek_sources_number(struct argp_state *state, const char *arg);
 
-/* Cuts `text` at commas: the next piece in *piece, *length; false at the end. Start with
- * *at = text. */
+/* Split `text` at commas: return the next part in *piece and *length, or false at the end. Start
+ * with *at = text. */
 bool ek_next_field(const char **at, const char **piece, size_t *length);
 
 #endif

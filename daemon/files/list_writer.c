@@ -22,7 +22,7 @@ static int fail(const char *spec, const char *why, struct ek_error *e)
     return ek_fail(e, EK_EUSAGE, "segment '%.80s': %s", spec, why);
 }
 
-/* Cuts "V1,V2" up; the text is the choice's own. */
+/* Split "V1,V2" in place; the choice owns the text. */
 static int read_values(struct ek_segment_choice *c, char *values, const char *spec,
                        struct ek_error *e)
 {
@@ -140,7 +140,7 @@ static int read_model(struct ek_upstream_sim *u, const struct ek_upstream_sim_op
         ek_kind_explain(o->model, EK_KIND_MODEL, e);
     if (!rc)
         rc = ek_scorer_new(&u->scorer, u->model, e);
-    if (!rc && u->model->trained.routed) /* nothing is ever routed here */
+    if (!rc && u->model->trained.routed) /* no feature is routed here */
         ek_routing_warn(o->model, u->model, NULL, NULL);
     return rc;
 }
@@ -242,7 +242,7 @@ static int add_line_end(struct ek_list_writer *s, struct ek_error *e)
     return ek_buf_text(&s->bytes, "\n") ? ek_fail(e, EK_ENOMEM, "no memory for a line") : EK_OK;
 }
 
-/* Mean ln|x| of the usable values of a feature; NaN without any. */
+/* Return the mean ln|x| of the usable values of a feature; NaN without any. */
 static double mean_of(const struct ek_list *q, int feature)
 {
     double sum = 0, count = 0;
@@ -256,7 +256,7 @@ static double mean_of(const struct ek_list *q, int feature)
     return count > 0 ? sum / count : (double)NAN;
 }
 
-/* A model of lists can score an item with the means of its list. */
+/* A list-wise model scores an item with the means of its list. */
 static int add_means(struct ek_list *q, const struct ek_manifest *m, struct ek_error *e)
 {
     if (ek_list_reserve_means(q, m->routable_count))
@@ -281,7 +281,7 @@ static int encode_items(struct ek_list_writer *s, struct ek_list *q, struct ek_e
     return rc;
 }
 
-/* JSON has one message a line. */
+/* JSON messages are one per line. */
 static int encode(struct ek_list_writer *s, struct ek_list *q, struct ek_error *e)
 {
     if (s->o->layout == EK_LAYOUT_ITEM)

@@ -1,4 +1,4 @@
-/* A word about a model that was trained under one routing and is scored under another. */
+/* Warnings for a model trained with other routes than those it is scored with. */
 #ifndef EK_DAEMON_FILES_ROUTING_WARNING_H
 #define EK_DAEMON_FILES_ROUTING_WARNING_H
 
@@ -8,15 +8,15 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* Says so, with the model's path in front, where ek_model_routing_warning has something to say:
- * as a warning into `log`, or on stderr when that is NULL. t: as there. */
+/* Report the text of ek_model_routing_warning, if any, with the model's path: as a warning in
+ * `log`, or on stderr if it is NULL. t: as there. */
 void ek_routing_warn(const char *path, const struct ek_model *m, const struct ek_treatment *t,
                      struct ek_log *log);
 
-/* How `train --teacher` and `eval --teacher` say how faithful a model is. */
-/* Lines for people. lists: how many there were, with those that say nothing. */
+/* Agreement of `train --teacher` and `eval --teacher`. */
+/* Print the agreement. lists: number of lists, including those without information. */
 void ek_routing_agreement_print(const struct ek_model_agreement *f, size_t lists, FILE *to);
-/* A JSON object, without a line end. Figures are null when nothing was compared. */
+/* Print a JSON object without a newline. Statistics are null if no list was compared. */
 void ek_routing_agreement_print_json(const struct ek_model_agreement *f, FILE *to);
 
 #endif

@@ -5,14 +5,14 @@
 #include "lists/codec.h"
 #include "offline/world/rules_test.h"
 
-/* Lists of a capture. Each test begins with the first. */
+/* Lists of a capture; each test starts with the first. */
 struct recorded {
     const char *path;
     const struct ek_field_mapping *dialect;
     struct ek_codec *codec;
     struct ek_capture_reader *in;
     struct ek_score_check scores;
-    uint64_t seen; /* lists whose scores were looked at: those of a later test are the same */
+    uint64_t seen; /* lists checked for scores; later tests read the same lists */
 };
 
 static int next_recorded(void *context, uint64_t i, struct ek_list *q, struct ek_error *e)
