@@ -42,7 +42,7 @@ static int feature_json(const struct ek_profile *p, int f, FILE *to)
     return rc;
 }
 
-/* Returns 0 or EK_ENOMEM. */
+/* Return 0 or EK_ENOMEM. */
 static int profile_json(const struct ek_profile *p, FILE *to)
 {
     fprintf(to,
@@ -217,7 +217,7 @@ static void fidelity_row(const struct ek_model *m, FILE *to)
     fprintf(to, " over %" PRIu64 " lists\n", m->fidelity.lists);
 }
 
-/* Returns 0 or EK_ENOMEM. */
+/* Return 0 or EK_ENOMEM. */
 static int model_json(const struct ek_model *m, FILE *to)
 {
     fprintf(to, "{\"kind\":\"model\",\"item_features\":%d,\"query_features\":%d,\"hidden\":[",
