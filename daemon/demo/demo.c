@@ -1,4 +1,4 @@
-/* evenkeel demo: the whole story in a minute, on the embedded broker. */
+/* Command `demo`: shows a detected and mitigated fault within a minute on an embedded broker. */
 #include "base/alloc.h"
 #include "base/parse.h"
 #include "daemon/base/arguments.h"
@@ -18,21 +18,22 @@
 enum {
     SEARCHES_PER_SECOND = 350,
     HEALTHY_SEARCHES = 1750,
-    MEASURED_SEARCHES = 1600, /* of arm B, wrong price, route in force: then the fault may end */
+    /* lists of arm B with the wrong price and an active route, before the fault may end */
+    MEASURED_SEARCHES = 1600,
     FAULTY_SEARCHES_MAX = 6500,
     OVER_SEARCHES_MAX = 3000,
-    LAST_SEARCHES = 350,    /* after the route was withdrawn */
-    WINDOW = 1000,          /* sent and not yet back: the broker keeps only 5 MiB */
+    LAST_SEARCHES = 350,    /* after the route ended */
+    WINDOW = 1000,          /* lists in flight: the broker keeps only 5 MiB */
     STEP_MS = 20,           /* longest wait for a message */
-    DRAIN_MS = 5000,        /* for the last ones */
-    TRAFFIC_MS_MAX = 30000, /* the story is told by then, or it failed */
+    DRAIN_MS = 5000,        /* for the last messages */
+    TRAFFIC_MS_MAX = 30000, /* time limit of the traffic */
     TRAFFIC_SEED_OFFSET = 1000
 };
 
 struct demo {
     uint64_t seed;
-    const char *listen; /* of the page; NULL: there is none */
-    atomic_int stopped; /* by this signal; 0: not */
+    const char *listen; /* of the HTTP API; NULL: off */
+    atomic_int stopped; /* number of the signal; 0: none */
     sigset_t signals;
     struct ek_demo_assets assets;
     struct ek_demo_pipeline *pipeline;
@@ -43,7 +44,7 @@ struct demo {
     struct ek_error e;
 };
 
-/* Signals are blocked and asked for, so nothing is left behind whenever they come. */
+/* Poll for blocked signals, so that an interrupted demo removes all its files. */
 static bool stopped(void *context)
 {
     struct demo *d = context;
@@ -110,7 +111,7 @@ static int read_events(struct demo *d)
     return rc ? ek_fail(&d->e, rc, "no memory for an event") : EK_OK;
 }
 
-/* The story goes on when its part is told. False at its end. */
+/* Start the next phase when the current one is complete. Return false after the last. */
 static bool next_page(struct ek_demo_report *s)
 {
     switch (s->phase) {
@@ -176,7 +177,7 @@ static int open_page(struct demo *d)
     return rc;
 }
 
-/* The story is told and the page still there, for who wants to look around. */
+/* Keep the HTTP API running after the demo until a signal. */
 static void hold_page(struct demo *d)
 {
     const struct timespec nap = {0, 100000000};

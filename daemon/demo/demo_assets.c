@@ -17,9 +17,9 @@
 enum {
     TRAIN_LISTS = 12000,
     VALI_LISTS = 1500,
-    PROFILE_LISTS = 20000, /* rare values need many lists before they can say anything */
+    PROFILE_LISTS = 20000, /* rare categories need many lists for evidence */
     EPOCHS = 12,
-    TRAIN_MS_MAX = 20000 /* a slow machine takes the best model so far */
+    TRAIN_MS_MAX = 20000 /* a slow machine uses the best model until then */
 };
 
 static const char RULES[] = "version: 1\n"
@@ -68,7 +68,7 @@ void ek_demo_assets_remove(struct ek_demo_assets *a)
     memset(a, 0, sizeof *a);
 }
 
-/* The lists every part is made from: training and validation, one after the other. */
+/* Lists for all parts: training, then validation. */
 struct lists {
     struct ek_dataset train, vali;
 };
@@ -121,7 +121,7 @@ static int fit(const struct ek_demo_assets *a, uint64_t seed, struct ek_error *e
     return rc;
 }
 
-/* One model in the making. Only the routable one, in the caller's thread, shows its progress. */
+/* Training of one model. Only the routable one, in the caller's thread, shows progress. */
 struct training {
     const struct ek_demo_assets *a;
     const struct lists *lists;

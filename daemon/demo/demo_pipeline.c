@@ -22,16 +22,16 @@ struct ek_demo_pipeline {
     struct ek_config *config;
     struct ek_assets *assets;
     struct ek_stage *stage;
-    struct ek_http *http; /* NULL: it is not shown */
+    struct ek_http *http; /* NULL: off */
     struct ek_tool_producer *sender;
     struct ek_merged_consumer *lists;
     pthread_mutex_t lock;                /* of the events */
-    struct ek_event *events[EVENTS_MAX]; /* ring; more are lost */
+    struct ek_event *events[EVENTS_MAX]; /* ring buffer; further events are lost */
     uint64_t events_in, events_out;
     pthread_t thread;
     bool threaded;
     atomic_bool ended;
-    int rc; /* of the stage, once ended */
+    int rc; /* of the stage, after its end */
     struct ek_error stage_error;
 };
 
@@ -73,7 +73,7 @@ static int start_clients(struct ek_demo_pipeline *p, struct ek_error *e)
     return rc ? rc : ek_tool_producer_new(&p->sender, brokers, INPUT, EK_TOOL_PRODUCER_ORDERED, e);
 }
 
-/* On a thread of the stage. */
+/* Called on a thread of the stage. */
 static void add_event(void *context, const struct ek_event *v)
 {
     struct ek_demo_pipeline *p = context;
@@ -118,7 +118,7 @@ static int start_stage(struct ek_demo_pipeline *p, const struct ek_demo_assets *
     return EK_OK;
 }
 
-/* The stage's own reason when it has ended, EK_OK while it runs. */
+/* Return EK_OK while the stage runs, else its error. */
 static int still_running(const struct ek_demo_pipeline *p, struct ek_error *e)
 {
     if (!atomic_load(&p->ended))
@@ -130,7 +130,7 @@ static int still_running(const struct ek_demo_pipeline *p, struct ek_error *e)
     return p->rc;
 }
 
-/* A consumer group takes some seconds to settle, more on a busy machine; traffic waits for it. */
+/* Wait until the consumer group is stable, which takes seconds. */
 static int wait_until_ready(struct ek_demo_pipeline *p, struct ek_demo_stop stop,
                             struct ek_error *e)
 {

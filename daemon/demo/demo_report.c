@@ -36,7 +36,7 @@ static bool is_ours(const struct ek_event_place *at)
            !strcmp(ek_demo_segment(at, segment), EK_DEMO_SEGMENT);
 }
 
-/* The oldest goes when there is no room. */
+/* Drop the oldest finding if there is no room. */
 static int add_finding(struct ek_demo_report *s, const struct ek_event *v)
 {
     struct ek_reported_findings *all = &s->findings;

@@ -1,10 +1,9 @@
-/* The demonstration as a story: what was reported, what was measured, and whether it went as told.
+/* Report of the demo: findings, measurements, and a check of the expected result.
  *
- * Everything shown comes from here, and everything here from the run itself: events of the guard,
- * messages that came back. Counts are searches, query numbers count from 0 in the order sent.
- * NDCG@10 has exponential gain; its means are over searches of the faulty arm that were sent faulty
- * and came back under a plan for them.
- * Owner: the caller; ek_demo_report_init, ek_demo_report_release. One thread.
+ * All data come from the run: events of the guard and output messages. Lists are counted, and
+ * numbered from 0 in the order sent. NDCG@10 has exponential gain; its means cover lists of the
+ * faulty arm that were sent with the fault and returned under a plan. Release with
+ * ek_demo_report_release. One thread.
  */
 #ifndef EK_DAEMON_DEMO_DEMO_REPORT_H
 #define EK_DAEMON_DEMO_DEMO_REPORT_H
@@ -17,49 +16,50 @@
 
 enum { EK_DEMO_FINDINGS_MAX = 8, EK_DEMO_TEXT = 64 };
 
-/* What the demonstration breaks, and what it must see named. */
+/* Injected fault, and the expected finding. */
 #define EK_DEMO_FEATURE "price"
 #define EK_DEMO_SEGMENT "arm=B"
 #define EK_DEMO_FAULT   "price=*stay_nights,arm=B"
 
 enum ek_demo_phase { EK_DEMO_HEALTHY, EK_DEMO_FAULTY, EK_DEMO_OVER };
 
-/* One search that came back. */
+/* Output message of one list. */
 struct ek_demo_result {
     uint64_t number;
-    bool concerned;                  /* of the arm that breaks */
-    bool broken;                     /* sent with the fault in it */
-    bool untouched;                  /* byte for byte as sent */
-    bool routed;                     /* says so itself */
-    double upstream, guarded, clean; /* NDCG@10: as sent, as it came back, with the right price */
+    bool concerned; /* in the faulty arm */
+    bool broken;    /* sent with the fault */
+    bool untouched; /* equal to the input, byte for byte */
+    bool routed;    /* by its header */
+    /* NDCG@10 of the input, of the output, and of upstream with the true price */
+    double upstream, guarded, clean;
 };
 
 struct ek_demo_report {
     enum ek_demo_phase phase;
     uint64_t sent, back, dead, untouched, routed;
-    uint64_t early, others;        /* changed before the fault began; changed outside of the arm */
-    uint64_t fault_from, fault_to; /* first search with the fault, first without it again */
+    uint64_t early, others;               /* changed before the fault; changed outside the arm */
+    uint64_t fault_from, fault_to;        /* first list with the fault, first list after it */
     struct ek_reported_findings findings; /* at most EK_DEMO_FINDINGS_MAX */
     uint64_t plan_version;
-    char plan[4 * EK_DEMO_TEXT];   /* "price, arm=B: route", empty when nothing is routed */
-    bool route_in_force;           /* of the feature and the segment above */
-    uint64_t route_from, route_to; /* query numbers of the plans; UINT64_MAX: not yet */
+    char plan[4 * EK_DEMO_TEXT];   /* "price, arm=B: route"; empty without a route */
+    bool route_in_force;           /* of the injected fault */
+    uint64_t route_from, route_to; /* list numbers of the plans; UINT64_MAX: not yet */
     struct ek_metric_mean upstream, guarded, clean;
-    double seconds, per_second; /* filled in by who draws */
+    double seconds, per_second; /* set by the caller */
 };
 
 void ek_demo_report_init(struct ek_demo_report *s);
 void ek_demo_report_release(struct ek_demo_report *s);
-/* Add an event of the guard; others than findings and plans change nothing. EK_ENOMEM. */
+/* Add an event; only findings and plans have an effect. Return 0 or EK_ENOMEM. */
 int ek_demo_report_event(struct ek_demo_report *s, const struct ek_event *v);
 void ek_demo_report_result(struct ek_demo_report *s, const struct ek_demo_result *r);
-/* The finding about what was broken, the latest of them; NULL when there is none. */
+/* Return the latest finding of the injected fault, or NULL. */
 const struct ek_reported_finding *ek_demo_report_finding(const struct ek_demo_report *s);
-/* Return a finding as it was reported last. */
+/* Return the last reported values of a finding. */
 const struct ek_event_finding *ek_demo_finding(const struct ek_reported_finding *f);
 /* Write "arm=B" or "all traffic". Returns `text`. */
 const char *ek_demo_segment(const struct ek_event_place *at, char text[EK_DEMO_TEXT]);
-/* NULL when the story really happened, else what did not. */
+/* Return NULL if the result is as expected, else the difference. */
 const char *ek_demo_report_fault(const struct ek_demo_report *s);
 
 #endif

@@ -9,9 +9,9 @@
 
 #include <string.h>
 
-/* What is remembered of a search that was sent. */
+/* Data of a sent list. */
 struct sent {
-    uint64_t hash; /* of its bytes */
+    uint64_t hash; /* of the message */
     double upstream, clean;
     bool concerned, broken;
 };
@@ -131,7 +131,7 @@ int ek_demo_source_next(struct ek_demo_source *f, bool faulty, int64_t now_ms, c
     return EK_OK;
 }
 
-/* Number of the search `q-N`; false when it was never sent. */
+/* Parse the list id `q-N`. Return false if it was never sent. */
 static bool number_of(const struct ek_demo_source *f, struct ek_text id, uint64_t *number)
 {
     return id.length > 2 && !memcmp(id.text, "q-", 2) &&

@@ -10,7 +10,7 @@ enum { LIVE_EVERY_MS = 200, LOG_EVERY_MS = 2000, TEXT = 200, HEAD = 12, NARROW =
 
 enum style { PLAIN, BOLD, GOOD, BAD };
 
-/* Upstream scores come from a plain model, what is routed from the routable one. */
+/* Upstream scores come from a plain model, re-scored lists from the routable one. */
 static const char UNGUARDED[] = "plain model, unguarded";
 static const char GUARDED[] = "routable model, routed by evenkeel";
 static const char UNBROKEN[] = "plain model, had nothing been broken";
@@ -30,7 +30,7 @@ static const char *paint(const struct ek_demo_view *d, enum style style)
     return d->colour ? codes[style] : "";
 }
 
-/* Columns of the terminal; a line that wrapped could not be drawn over. */
+/* Return the columns of the terminal; a wrapped line could not be redrawn. */
 static int width_of(const struct ek_demo_view *d)
 {
     int columns, rows;
@@ -40,7 +40,7 @@ static int width_of(const struct ek_demo_view *d)
     return columns < TEXT ? columns : TEXT;
 }
 
-/* One line of the live table. */
+/* Print a line of the live table. */
 static void row(struct ek_demo_view *d, const char *head, enum style style, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
@@ -70,7 +70,8 @@ static const char *phase_text(const struct ek_demo_report *s)
     return "";
 }
 
-/* "price, arm=B: scale x4.13, confirmed", "price, arm=B: scale x stay_nights, updated" */
+/* Format as "price, arm=B: scale x4.13, confirmed" or "price, arm=B: scale x stay_nights,
+ * updated". */
 static const char *finding_text(const struct ek_reported_finding *reported, char text[TEXT])
 {
     const struct ek_event_finding *f = ek_demo_finding(reported);
@@ -88,7 +89,7 @@ static const char *finding_text(const struct ek_reported_finding *reported, char
     return text;
 }
 
-/* "x3.59 to x4.75 on 52% of its searches, cents" */
+/* Format as "x3.59 to x4.75 on 52% of its searches, cents". */
 static const char *factor_text(const struct ek_event_finding *f, char text[TEXT])
 {
     snprintf(text, TEXT, "x%.3g to x%.3g on %.0f%% of its searches%s%.40s", f->factor_low,
@@ -206,7 +207,7 @@ static void fact(const struct ek_demo_view *d, const char *what, const char *for
     va_end(args);
 }
 
-/* A query number as what it is told from: "search 1540, 40 after the fault began". */
+/* Print a list number relative to `from`: "search 1540, 40 after the fault began". */
 static void moment(const struct ek_demo_view *d, const char *what, uint64_t query, uint64_t from,
                    const char *since)
 {

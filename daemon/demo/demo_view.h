@@ -1,8 +1,7 @@
-/* Draws the demonstration's story: a table that is redrawn in place on a terminal, a line now and
- * then in a log, and the final table for both.
+/* Display of the demo: a table redrawn in place on a terminal, or lines in a log, and a final
+ * table.
  *
- * Only ASCII; colour only on a terminal, and not when NO_COLOR is set. Owner: the caller; no memory
- * of its own. One thread.
+ * ASCII only; colors only on a terminal without NO_COLOR. One thread.
  */
 #ifndef EK_DAEMON_DEMO_DEMO_VIEW_H
 #define EK_DAEMON_DEMO_DEMO_VIEW_H
@@ -14,18 +13,18 @@
 struct ek_demo_view {
     FILE *to;
     bool live, colour;
-    int lines;        /* drawn last, to be drawn over */
-    int64_t drawn_ms; /* when */
+    int lines;        /* drawn last, to be redrawn */
+    int64_t drawn_ms; /* time of the last drawing */
 };
 
-/* live and colour follow from `to` and the environment. */
+/* Set live and color by `to` and the environment. */
 void ek_demo_view_init(struct ek_demo_view *d, FILE *to);
-/* Says what will be seen. */
+/* Print the introduction. */
 void ek_demo_view_start(struct ek_demo_view *d);
-/* Draws when it is time to; `force` draws in any case. */
+/* Draw if the interval has passed or `force` is set. */
 void ek_demo_view_draw(struct ek_demo_view *d, const struct ek_demo_report *s, int64_t now_ms,
                        bool force);
-/* The table of what happened, with the verdict as its last line. */
+/* Print the final table; its last line is the verdict. */
 void ek_demo_view_end(struct ek_demo_view *d, const struct ek_demo_report *s);
 
 #endif
