@@ -1,4 +1,4 @@
-/* evenkeel eval: ranking quality of models on data, with faults, routing and other remedies. */
+/* Command `eval`: ranking quality of models on lists with faults, routes and other mitigations. */
 #include "base/alloc.h"
 #include "daemon/base/command.h"
 #include "daemon/files/file_kind.h"
@@ -37,7 +37,7 @@ static void free_models(struct models *v)
         ek_model_free(v->model[i]);
 }
 
-/* Faults, then what is done about them. upstream: empty; filled from messages. */
+/* Apply faults, then mitigations. upstream: empty; filled from messages. */
 static int prepare(struct ek_eval_args *a, const struct ek_manifest *m, struct ek_mitigation *c,
                    struct ek_dataset *d, struct ek_upstream_scores *upstream)
 {
@@ -64,7 +64,7 @@ static int measure(struct ek_eval_args *a, const struct models *v, const struct 
     return rc;
 }
 
-/* The model with these figures in place of those it may have had. */
+/* Save the model with this agreement in place of an earlier one. */
 static int save_with(struct ek_eval_args *a, struct ek_model *model,
                      const struct ek_model_agreement *f)
 {
@@ -75,7 +75,7 @@ static int save_with(struct ek_eval_args *a, struct ek_model *model,
     return ek_model_save(model, a->output, &a->e);
 }
 
-/* r: that of the only model. */
+/* r: result of the only model. */
 static int measure_fidelity(struct ek_eval_args *a, struct ek_model *model,
                             const struct ek_mitigation *c, struct ek_dataset *d,
                             const struct ek_upstream_scores *upstream, struct ek_eval_result *r)

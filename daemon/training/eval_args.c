@@ -132,7 +132,7 @@ static void finish(struct argp_state *state, struct ek_eval_args *a)
     metrics(state, a, a->metrics);
 }
 
-/* What is done to features. */
+/* Parse an option that treats features. */
 static error_t parse_action(int key, const char *arg, struct argp_state *state,
                             struct ek_eval_args *a)
 {

@@ -31,7 +31,7 @@ static int treat(struct ek_mitigation *c, const struct ek_manifest *m, int k,
     return EK_OK;
 }
 
-/* `text`: FEATURE,... or all or none; NULL is none. */
+/* text: "FEATURE,...", "all" or "none"; NULL is "none". */
 static int read_action(struct ek_mitigation *c, const struct ek_manifest *m, const char *text,
                        enum ek_action action, struct ek_eval_args *a)
 {
@@ -52,7 +52,7 @@ static int read_action(struct ek_mitigation *c, const struct ek_manifest *m, con
     return rc;
 }
 
-/* FEATURE=FACTOR */
+/* Parse FEATURE=FACTOR. */
 static int read_factor(struct ek_mitigation *c, const struct ek_manifest *m, const char *piece,
                        size_t length, struct ek_eval_args *a)
 {
@@ -73,7 +73,7 @@ struct items {
     int *number, count;
 };
 
-/* Append the number of an item feature, routable or not. EK_EUSAGE. */
+/* Append the index of an item feature, routable or not. Return 0 or EK_EUSAGE. */
 static int add_item(const struct ek_manifest *m, const char *piece, size_t length,
                     struct items *out, struct ek_error *e)
 {
@@ -142,7 +142,7 @@ int ek_mitigation_parse(struct ek_mitigation *c, const struct ek_manifest *m,
     return rc;
 }
 
-/* Lists that differ in any fault are of different arms. */
+/* Lists that differ in any fault belong to different arms. */
 static int apply_fault(struct ek_mitigation *c, const struct ek_fault *f, struct ek_dataset *d,
                        struct ek_eval_args *a)
 {

@@ -6,7 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Mean and deviation (divisor V) of a metric over the models; NaN when a model has none. */
+/* Return the mean of a metric over the models, and its deviation (divisor V); NaN if a model has
+ * none. */
 static double eval_mean(const struct ek_eval_args *a, const struct ek_eval_result *r, int metric,
                         double *deviation)
 {
@@ -65,7 +66,7 @@ static int add_number(struct ek_buf *b, double x)
     return isnan(x) ? ek_buf_text(b, "null") : ek_buf_printf(b, "%.9g", x);
 }
 
-/* "metrics":{"ndcg@10":0.61,...}: of one model, or with model < 0 the mean or the deviation. */
+/* Append "metrics":{"ndcg@10":0.61,...} of a model; model < 0: mean or deviation. */
 static int add_metrics(struct ek_buf *b, const struct ek_eval_args *a,
                        const struct ek_eval_result *r, const char *name, int model)
 {
@@ -90,8 +91,8 @@ static int add_counts(struct ek_buf *b, const struct ek_eval_args *a,
     return ek_buf_text(b, "},");
 }
 
-/* ,"routed":{"price":1.02,...}: the spread ratio of what is routed, 1 with --normalize-spread off.
- */
+/* Append ,"routed":{"price":1.02,...}: spread ratios of routed features, 1 with --normalize-spread
+ * off. */
 static int add_routed(struct ek_buf *b, const struct ek_manifest *m, const struct ek_treatment *t)
 {
     const char *comma = "";

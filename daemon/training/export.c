@@ -1,4 +1,4 @@
-/* evenkeel export: a model for other runtimes. */
+/* Command `export`: converts a model for other runtimes. */
 #include "base/json.h"
 #include "daemon/base/arguments.h"
 #include "daemon/base/command.h"
@@ -58,7 +58,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     }
 }
 
-/* The result in a line, for whoever has to feed it. */
+/* Print the inputs that a user of the model must supply. */
 static void print_result(const struct export_args *a, const struct ek_model *m)
 {
     fprintf(stderr, "%s: items [n, %d]", a->output, m->item_features);
@@ -69,7 +69,7 @@ static void print_result(const struct export_args *a, const struct ek_model *m)
     fputs(" -> scores [n]\n", stderr);
 }
 
-/* The routable features are in the order of the mask. */
+/* Routable features have the order of the mask. */
 static int print_json(struct export_args *a, const struct ek_model *m)
 {
     struct ek_buf line;

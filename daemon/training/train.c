@@ -1,4 +1,4 @@
-/* evenkeel train: training data and manifest to a routable model. */
+/* Command `train`: trains a routable model. */
 #include "base/alloc.h"
 #include "base/file.h"
 #include "base/json.h"
@@ -19,7 +19,7 @@ static void on_signal(int number)
     interrupted = number;
 }
 
-/* With a checkpoint to write, a signal lets the step in hand finish. */
+/* With a checkpoint file, a signal ends training after the current step. */
 static void catch_signals(void)
 {
     struct sigaction action = {.sa_handler = on_signal};
@@ -28,7 +28,7 @@ static void catch_signals(void)
     sigaction(SIGTERM, &action, NULL);
 }
 
-/* What the library calls back with. */
+/* Context of the library's callbacks. */
 struct watch {
     struct ek_progress progress;
     struct ek_pool *pool;
@@ -56,7 +56,7 @@ static void run_parts(void *context, void (*task)(void *arg, int i), void *arg, 
     ek_pool_run(((struct watch *)context)->pool, task, arg, count);
 }
 
-/* `unrouted`: what `eval` will say of the same lists, of which there are `lists`. */
+/* unrouted: NDCG@10 that `eval` prints for the same `lists` lists. */
 static void print_result(const struct ek_train_args *a, const struct ek_train_progress *p,
                          double unrouted, const struct ek_model_agreement *fidelity, size_t lists)
 {
@@ -98,7 +98,7 @@ static int unrouted_ndcg10(const struct ek_model *model, const struct ek_dataset
     return rc;
 }
 
-/* A model of half a training is not written, as its name would not tell. */
+/* A partly trained model is not written, because its file would look complete. */
 static int stopped(struct ek_train_args *a, struct ek_model *model,
                    const struct ek_train_progress *p)
 {
@@ -107,7 +107,7 @@ static int stopped(struct ek_train_args *a, struct ek_model *model,
                    p->epoch, p->epochs, a->options.checkpoint);
 }
 
-/* upstream: scores of the validation lists, looked at when they are the teacher's. */
+/* upstream: scores of the validation lists, used with a teacher. */
 static int train_on(struct ek_train_args *a, const struct ek_manifest *m,
                     const struct ek_dataset *train, const struct ek_dataset *vali,
                     const struct ek_upstream_scores *upstream)
@@ -167,7 +167,7 @@ static int read_and_train(struct ek_train_args *a, const struct ek_manifest *m)
     return rc;
 }
 
-/* Hours of training must not be lost to a name that cannot be written. */
+/* Check the output path before hours of training. */
 static int try_output(struct ek_train_args *a)
 {
     struct ek_writer *w;

@@ -15,14 +15,14 @@ struct ek_pool {
     pthread_mutex_t lock;
     pthread_cond_t begin, end;
     pthread_t thread[EK_POOL_THREADS_MAX];
-    int threads; /* started */
+    int threads; /* started threads */
     void (*task)(void *arg, int i);
     void *arg;
-    int next, count, running; /* parts not begun are next .. count-1 */
+    int next, count, running; /* next .. count-1: parts not started */
     bool closing;
 };
 
-/* Takes parts until there are none; the lock is held outside of parts. */
+/* Run parts until none is left; the lock is released during a part. */
 static void work(struct ek_pool *p)
 {
     while (p->next < p->count) {
@@ -246,8 +246,8 @@ static void set_threads(struct argp_state *state, struct ek_train_args *a, const
     a->threads = ek_cli_parse_integer(state, "threads", arg, 1, EK_POOL_THREADS_MAX);
 }
 
-/* An option, and who takes its argument (NULL for a switch). `letter` 0: it has a long name only.
- * `take` NULL: the value is kept as given, at an offset in the arguments (ek_cli_store). */
+/* Option and its parser. letter 0: long name only. take NULL: the text is stored at an offset in
+ * the arguments (ek_cli_store). */
 struct row {
     const char *name;
     int letter;
