@@ -1,4 +1,4 @@
-/* evenkeel extract: features of queries and texts. */
+/* Command `extract`: computes features of queries and texts. */
 #include "daemon/tools/extract/extract.h"
 
 #include "base/parse.h"
@@ -37,7 +37,7 @@ static bool folder_of(const char *path, struct stat *s)
     char folder[PATH_MAX] = ".";
     size_t length = (size_t)(base_of(path) - path);
     if (length >= sizeof folder)
-        return false; /* none has such a name */
+        return false; /* no such type */
     if (length) {
         memcpy(folder, path, length);
         folder[length] = 0;
@@ -45,8 +45,8 @@ static bool folder_of(const char *path, struct stat *s)
     return !stat(folder, s);
 }
 
-/* Files that are there by what they are (links, other ways to the same), those that are not yet by
- * folder and name. Devices and pipes may be named as often as one likes. */
+/* Compare existing files by identity (links, other paths), others by folder and name. Devices and
+ * pipes may be named repeatedly. */
 static bool same_file(const char *a, const char *b)
 {
     struct stat x, y;
@@ -78,7 +78,7 @@ static int check_output(const struct named *out, const struct named *in, size_t 
     return EK_OK;
 }
 
-/* Named twice, it would have its bytes in one place and its end in the other. */
+/* Standard input can be read only once. */
 static int check_stdin(const struct named *in, size_t n, struct ek_error *e)
 {
     const struct named *first = NULL;
@@ -93,7 +93,7 @@ static int check_stdin(const struct named *in, size_t n, struct ek_error *e)
     return EK_OK;
 }
 
-/* EK_EUSAGE names the two options. */
+/* Return EK_EUSAGE, naming two options with the same file. */
 static int extract_paths_check(const struct ek_extract_args *a, struct ek_error *e)
 {
     bool builds = a->collection.count > 0;
@@ -172,7 +172,7 @@ static enum ek_extract_format format_of(const char *path)
     return csv ? EK_EXTRACT_CSV : EK_EXTRACT_LETOR;
 }
 
-/* What was given for a half of the work that is not asked for. */
+/* Reject options for a half of the work that is not requested. */
 static void check_halves(struct argp_state *state, const struct ek_extract_args *a)
 {
     bool builds = a->collection.count > 0;
@@ -187,7 +187,7 @@ static void check_halves(struct argp_state *state, const struct ek_extract_args 
         argp_error(state, "--candidates has the documents: --top is for BM25");
 }
 
-/* One file, one thing. */
+/* Reject outputs that are the same file. */
 static void check_outputs(struct argp_state *state, struct ek_extract_args *a)
 {
     bool rows = a->queries && (!a->output || ek_is_stdout(a->output));
@@ -293,8 +293,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     return 0;
 }
 
-/* Fills `a` with the defaults, then with the command line. Ends the program, as argp does, on
- * --help and on words that are wrong. */
+/* Set the defaults, then parse the options. Ends the program on --help and on errors. */
 static void extract_args_parse(struct ek_extract_args *a, int argc, char **argv)
 {
     static const char doc[] =

@@ -1,7 +1,7 @@
-/* The command line of `evenkeel extract`: a collection becomes an index, queries become features.
+/* Command line of `extract`: builds an index of a collection and computes features of queries.
  *
- * What is not given is NULL or 0, but for the defaults said here. Owner: the caller; texts are
- * views of the arguments.
+ * Members are NULL or 0 if not given, except for the noted defaults. Strings are views of the
+ * arguments.
  */
 #ifndef EK_DAEMON_TOOLS_EXTRACT_EXTRACT_H
 #define EK_DAEMON_TOOLS_EXTRACT_EXTRACT_H
@@ -19,30 +19,27 @@ enum { EK_EXTRACT_TOP = 100, EK_EXTRACT_TOP_MAX = 100000 };
 struct ek_extract_args {
     /* Indexing: --collection FILE... --index FILE [--stem] [--memory] [--collection-format]. */
     struct ek_files collection;
-    enum ek_collection_format collection_format; /* auto */
-    const char *index;                           /* needed, but for --list */
-    const char *stemmer;                         /* "none" */
-    uint64_t memory_bytes;                       /* EK_BUILD_MEMORY */
+    enum ek_collection_format collection_format; /* default: auto */
+    const char *index;                           /* required, except with --list */
+    const char *stemmer;                         /* default: "none" */
+    uint64_t memory_bytes;                       /* default: EK_BUILD_MEMORY */
     /* Features: --queries FILE [--candidates] [--qrels] [--top] [--features] [-o] [--format]. */
     const char *queries;    /* TSV or JSON lines */
     const char *candidates; /* NULL: the best `top` by BM25 */
-    const char *qrels;      /* NULL: every label is 0 */
-    uint64_t top;           /* EK_EXTRACT_TOP */
-    const char *features;   /* YAML that chooses; NULL: the core */
+    const char *qrels;      /* NULL: all labels are 0 */
+    uint64_t top;           /* default: EK_EXTRACT_TOP */
+    const char *features;   /* YAML that selects features; NULL: the core set */
     const char *output;     /* NULL: standard output */
     enum ek_extract_format
-        format; /* by the ending of `output` unless given: .csv, .npz, else letor */
+        format; /* by the suffix of `output` unless given: .csv, .npz, else LETOR */
     bool format_given;
     const char *manifest_out;
-    bool list; /* --list: the catalogue of features, nothing else */
+    bool list; /* --list: only print the catalog of features */
     bool json;
     struct ek_error e;
 };
 
-/* The files of `evenkeel extract` held against each other, before any of them is touched: what is
- * written may not be what is read or what else is written, and standard input is read once.
- *
- * Owner: none, it looks only.
- */
+/* Check the files of the command before any is opened: an output must not be an input or another
+ * output, and standard input is read once. */
 
 #endif

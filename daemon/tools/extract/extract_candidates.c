@@ -17,12 +17,12 @@ enum { PARTS_MAX = 6 };
 static const size_t TEXT_BYTES_MAX = (size_t)4 << 30;
 
 struct ek_trec_pairs {
-    struct ek_trec_pair *pair; /* [count] by query, then as the kind has it */
+    struct ek_trec_pair *pair; /* [count] by query, then in the order of the kind */
     size_t count, room;
     struct ek_buf text;
 };
 
-/* Cuts a line at its blanks. Returns how many parts there are, PARTS_MAX + 1 for more. */
+/* Split a line at blanks. Return the number of parts, at most PARTS_MAX + 1. */
 static int split(char *line, char **part)
 {
     int n = 0;
@@ -37,7 +37,7 @@ static int split(char *line, char **part)
     return n;
 }
 
-/* Where the parts of a line are: document and number, -1 for no number. */
+/* Set the positions of document and number in a line; -1: no number. */
 static bool shape(enum ek_trec_kind kind, int parts, int *document, int *number)
 {
     bool run = kind == EK_TREC_RUN;
@@ -56,7 +56,7 @@ static int add_text(struct ek_trec_pairs *p, const char *text)
     return ek_buf_add(&p->text, text, strlen(text) + 1);
 }
 
-/* Texts move while the buffer grows, so pairs have their places in it until all are read. */
+/* Strings move while the buffer grows, so pairs store offsets until all lines are read. */
 static int add(struct ek_trec_pairs *p, const char *query, const char *document, double number,
                long line, struct ek_error *e)
 {
@@ -136,7 +136,7 @@ static int arrange(struct ek_trec_pairs *p, enum ek_trec_kind kind, const char *
                    struct ek_error *e)
 {
     const char *text = (const char *)p->text.data;
-    if (!p->count) /* a file without pairs; there is nothing to sort, and no memory */
+    if (!p->count) /* a file without pairs has no memory to sort */
         return EK_OK;
     for (size_t i = 0; i < p->count; i++) {
         p->pair[i].query = text + (uintptr_t)p->pair[i].query;
@@ -216,7 +216,7 @@ double ek_trec_label(const struct ek_trec_pairs *p, const char *query, const cha
 
 struct ek_extract_candidates {
     const struct ek_index *x;
-    struct ek_trec_pairs *run; /* or */
+    struct ek_trec_pairs *run; /* alternative to run */
     struct ek_retrieve *best;
     struct ek_hit *hits; /* [top] */
     uint32_t top;

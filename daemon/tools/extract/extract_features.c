@@ -11,7 +11,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-/* Texts of the catalogue have no quotes, but commas and colons. */
+/* Catalog texts contain commas and colons, but no quotes. */
 static int write_feature(struct ek_writer *w, const struct ek_feature_choice *c, size_t i,
                          struct ek_error *e)
 {
@@ -24,8 +24,8 @@ static int write_feature(struct ek_writer *w, const struct ek_feature_choice *c,
         f->missing ? ", missing: expected" : "", f->formula, *changed ? "; here " : "", changed);
 }
 
-/* Into a file that the caller opened, and closes. Parameters that the choice has changed stand in
- * the notes, behind the formula with those it has else. EK_EIO, EK_ENOMEM. */
+/* Write the manifest to an open file. Notes contain parameters that differ from those in the
+ * formula. Return 0, EK_EIO or EK_ENOMEM. */
 static int extract_manifest_write(const struct ek_feature_choice *c, struct ek_writer *w,
                                   struct ek_error *e)
 {
@@ -53,8 +53,8 @@ struct extracting {
     int64_t started_ms;
 };
 
-/* Whether they can be written is known before anything is extracted. The manifest is whole at once;
- * it gets its name when the rows have theirs. */
+/* Open the outputs before any extraction, to report errors early. The manifest is written at once,
+ * and renamed together with the rows. */
 static int open_outputs(struct extracting *g, struct ek_error *e)
 {
     const struct ek_extract_args *a = g->args;

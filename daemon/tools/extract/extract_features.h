@@ -1,4 +1,4 @@
-/* The manifest of extracted features, as docs/format/manifest.md has it. */
+/* Manifest of extracted features (docs/format/manifest.md). */
 #ifndef EK_DAEMON_TOOLS_EXTRACT_EXTRACT_FEATURES_H
 #define EK_DAEMON_TOOLS_EXTRACT_EXTRACT_FEATURES_H
 
@@ -6,12 +6,12 @@
 #include "base/file.h"
 #include "text/features/feature_choice.h"
 
-/* The second half of `evenkeel extract`: features of queries and documents out of an index. */
+/* Second half of `extract`: features of queries and documents, computed with an index. */
 struct ek_extract_args;
 
-/* Reads --queries against --index and writes the features. */
+/* Read --queries, use --index and write the features. */
 int ek_extract_features(const struct ek_extract_args *a, struct ek_error *e);
-/* The catalogue, on standard output: --list [--json]. */
+/* Print the catalog: --list [--json]. */
 int ek_extract_list(const struct ek_extract_args *a, struct ek_error *e);
 
 #endif

@@ -49,7 +49,7 @@ static int read_collection(struct indexing *g, struct ek_collection *c, struct e
     return rc;
 }
 
-/* A field under another name is lost without a fault: it is to be seen at least. */
+/* A field with another name would be lost silently, so unknown fields are printed. */
 static void print_unknown(struct indexing *g, const struct ek_collection *c)
 {
     const char *first;
@@ -147,7 +147,7 @@ static int print_table(const struct indexing *g, const struct ek_index *x, struc
     return EK_OK;
 }
 
-/* What is told is read from what was written. */
+/* Print statistics of the written index, read back from its file. */
 static int print_result(const struct indexing *g, struct ek_error *e)
 {
     struct ek_index *x;

@@ -1,4 +1,4 @@
-/* The first half of `evenkeel extract`: collections of texts become an index. */
+/* First half of `extract`: builds an index of collections of texts. */
 #ifndef EK_DAEMON_TOOLS_EXTRACT_EXTRACT_INDEX_H
 #define EK_DAEMON_TOOLS_EXTRACT_EXTRACT_INDEX_H
 
@@ -6,8 +6,8 @@
 
 struct ek_extract_args;
 
-/* Reads --collection, writes --index, and says on standard output what is in it: with --json as an
- * object, unless features follow, which have standard output then. */
+/* Read --collection, write --index and print its statistics to standard output: with --json as an
+ * object, unless features follow on standard output. */
 int ek_extract_index(const struct ek_extract_args *a, struct ek_error *e);
 
 #endif

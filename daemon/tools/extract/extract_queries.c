@@ -14,7 +14,7 @@ enum { NUMBER_BYTES = 32 };
 struct ek_extract_queries {
     struct ek_reader *r;
     struct ek_hash_set seen;
-    yyjson_doc *json; /* the query at hand, of a file of JSON */
+    yyjson_doc *json; /* current query of a JSON file */
     char number[NUMBER_BYTES];
     bool first, is_json;
 };

@@ -1,8 +1,8 @@
-/* Queries to extract features for: a line each, `ID<TAB>TEXT` or {"id": ..., "text": ...}.
+/* Reader of queries, one per line: `ID<TAB>TEXT` or {"id": ..., "text": ...}.
  *
- * The first line says which. An id has no blanks (it becomes a LETOR qid), and is there once; in
- * JSON it may be a whole number. Lines without anything are passed over; a text may be empty.
- * Owner: the caller, ek_extract_queries_close; texts live until the next query.
+ * The first line determines the format. Ids are unique and contain no blanks (they become LETOR
+ * qids); in JSON they may be integers. Empty lines are skipped; a text may be empty. Strings live
+ * until the next query.
  */
 #ifndef EK_DAEMON_TOOLS_EXTRACT_EXTRACT_QUERIES_H
 #define EK_DAEMON_TOOLS_EXTRACT_EXTRACT_QUERIES_H
@@ -22,10 +22,10 @@ struct ek_extract_query {
 
 int ek_extract_queries_open(struct ek_extract_queries **out, const char *path, struct ek_error *e);
 void ek_extract_queries_close(struct ek_extract_queries *q);
-/* The next one; *more = false behind the last. EK_EFORMAT with the place. */
+/* Read the next query; *more = false after the last. Return 0, or EK_EFORMAT with a position. */
 int ek_extract_queries_next(struct ek_extract_queries *q, struct ek_extract_query *out, bool *more,
                             struct ek_error *e);
-/* Adds the place of the query at hand to an error that has none. */
+/* Set the position of the current query in an error without one. */
 void ek_extract_queries_location(const struct ek_extract_queries *q, struct ek_error *e);
 void ek_extract_queries_position(const struct ek_extract_queries *q, uint64_t *done,
                                  uint64_t *total);

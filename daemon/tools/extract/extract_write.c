@@ -1,4 +1,4 @@
-/* Rows as lines: LETOR and CSV. */
+/* Writers of LETOR text and CSV. */
 #include "daemon/tools/extract/extract_write.h"
 
 #include "base/alloc.h"
@@ -32,8 +32,8 @@ static bool same_with(float x, int digits, char text[EK_FLOAT_TEXT])
     return strtof(text, NULL) == x;
 }
 
-/* Six digits always survive the way to text and back, nine always suffice. Most values need eight
- * or nine, so it begins there. */
+/* Print a float32 with the fewest digits. Six digits always survive conversion to text and back,
+ * nine always suffice; most values need eight or nine, so the search starts there. */
 static const char *float_text(float x, char text[EK_FLOAT_TEXT])
 {
     char fewer[EK_FLOAT_TEXT];
@@ -60,7 +60,7 @@ static const char *float_kept_text(struct ek_float_text_cache *k, float x)
     return k->text;
 }
 
-/* An absent index is 0, so zeros are left out; index 1 is the first of the choice. */
+/* Zeros are omitted, because a missing index is 0; index 1 is the first feature of the choice. */
 static int letor_values(const struct ek_feature_choice *c, const float *x,
                         struct ek_float_text_cache *kept, struct ek_buf *out)
 {
@@ -72,7 +72,8 @@ static int letor_values(const struct ek_feature_choice *c, const float *x,
     return out->rc;
 }
 
-/* What a comment could not give back: line ends, blanks around it, "docid =" before it. */
+/* Return false for ids that a comment cannot represent: newlines, outer blanks, "docid ="
+ * within. */
 static bool fits_comment(struct ek_text id)
 {
     const char *blanks = " \t\r\n\v\f";
@@ -98,7 +99,7 @@ int ek_extract_letor_line(const struct ek_feature_choice *c, const struct ek_ext
     return enomem(out->rc, e);
 }
 
-/* RFC 4180: quotes where a cell has a comma, a quote or a line end. */
+/* Quote a cell with a comma, quote or newline (RFC 4180). */
 static int csv_cell(struct ek_buf *out, const char *text, size_t length)
 {
     bool plain = true;

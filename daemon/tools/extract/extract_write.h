@@ -1,8 +1,8 @@
-/* Where features go: LETOR text, CSV or NPZ, row by row (docs/extract.md).
+/* Writer of feature rows as LETOR text, CSV or NPZ (docs/extract.md).
  *
- * Rows of one query come one after another. A row has as many values as the choice features, in
- * its order; NaN is a missing value: `nan`, an empty cell, NaN.
- * Owner: the caller, who ends it with ek_extract_write_close or ek_extract_write_abandon.
+ * Rows of one query are consecutive. A row has one value per feature of the choice, in its order; a
+ * missing value is NaN: `nan`, an empty cell, NaN. End with ek_extract_write_close or
+ * ek_extract_write_abandon.
  */
 #ifndef EK_DAEMON_TOOLS_EXTRACT_EXTRACT_WRITE_H
 #define EK_DAEMON_TOOLS_EXTRACT_EXTRACT_WRITE_H
@@ -14,18 +14,18 @@
 struct ek_extract_write;
 
 struct ek_extract_row {
-    const char *query; /* its id */
+    const char *query; /* query id */
     struct ek_text document;
     double label;
     const float *x;
 };
 
-/* path NULL: standard output, which NPZ has not. EK_EIO, EK_ENOMEM. */
+/* path NULL: standard output, not for NPZ. Return 0, EK_EIO or EK_ENOMEM. */
 int ek_extract_write_open(struct ek_extract_write **out, enum ek_extract_format format,
                           const char *path, const struct ek_feature_choice *c, struct ek_error *e);
 int ek_extract_write_row(struct ek_extract_write *w, const struct ek_extract_row *row,
                          struct ek_error *e);
-/* Always frees `w`. On failure nothing of the name changed. */
+/* Complete the file. Always frees `w`. On failure the file is unchanged. */
 int ek_extract_write_close(struct ek_extract_write *w, struct ek_error *e);
 void ek_extract_write_abandon(struct ek_extract_write *w);
 

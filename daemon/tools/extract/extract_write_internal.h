@@ -1,4 +1,4 @@
-/* What the formats of extract_write.c are to it. Internal to daemon/extract_write*.c. */
+/* Formats of the feature writer. Internal to extract_write*.c. */
 #ifndef EK_DAEMON_TOOLS_EXTRACT_EXTRACT_WRITE_INTERNAL_H
 #define EK_DAEMON_TOOLS_EXTRACT_EXTRACT_WRITE_INTERNAL_H
 
@@ -6,16 +6,16 @@
 
 #include "base/buf.h"
 
-/* The fewest digits that give the same float32. Not for NaN. */
+/* Write the fewest digits that parse as the same float32. Not for NaN. */
 enum { EK_FLOAT_TEXT = 24 };
 
-/* A value's text, kept until its column has another: those of the query come again row by row. */
+/* Text of a column's last value; query features repeat it in each row. */
 struct ek_float_text_cache {
-    float value; /* 0 at first */
+    float value; /* initially 0 */
     char text[EK_FLOAT_TEXT];
 };
 
-/* The line of a row, or of the titles where `row` is NULL; may be none. kept [features]. */
+/* Append the line of a row, or the header if `row` is NULL. kept [features]. */
 typedef int ek_extract_line(const struct ek_feature_choice *c, const struct ek_extract_row *row,
                             struct ek_float_text_cache *kept, struct ek_buf *out,
                             struct ek_error *e);

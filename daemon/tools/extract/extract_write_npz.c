@@ -1,5 +1,5 @@
-/* Rows as arrays: X [n, F], y [n], qid [n] (number of the list), docid [n], query [lists], group
- * [lists] (rows of each), feature_names [F]. */
+/* Writer of NPZ arrays: X [n, F], y [n], qid [n] (list number), docid [n], query [lists], group
+ * [lists] (rows of each list), feature_names [F]. */
 #include "daemon/tools/extract/extract_write_internal.h"
 
 #include "daemon/tools/extract/npz.h"
@@ -14,7 +14,7 @@ struct ek_extract_npz {
     struct ek_npz *z;
     const struct ek_feature_choice *c;
     int array[ARRAYS];
-    char *query; /* the list at hand, NULL before the first */
+    char *query; /* current list; NULL before the first */
     int32_t lists, rows;
 };
 
@@ -55,7 +55,7 @@ int ek_extract_npz_open(struct ek_extract_npz **out, const char *path,
     return rc;
 }
 
-/* The rows of the list at hand are known when the next begins. */
+/* A list's number of rows is known when the next list begins. */
 static int end_list(struct ek_extract_npz *n, struct ek_error *e)
 {
     return n->query ? ek_npz_numbers(n->z, n->array[GROUP], &n->rows, e) : EK_OK;

@@ -1,4 +1,4 @@
-/* The catalogue of text features, as a table or as JSON. */
+/* Catalog of text features, as a table or JSON. */
 #include "base/json.h"
 #include "daemon/base/text_table.h"
 #include "daemon/tools/extract/extract.h"

@@ -13,13 +13,13 @@
 #include <zip.h>
 
 enum { HEADER_BYTES = 128, MAGIC_BYTES = 10, NAME_BYTES = 64, FAST = 1 };
-enum { DOS_TIME = 0, DOS_DATE = 0x21 }; /* 1980-01-01: the file tells nothing of when it was made */
+enum { DOS_TIME = 0, DOS_DATE = 0x21 }; /* 1980-01-01, so that equal rows give equal bytes */
 
 struct array {
     const char *name;
     enum ek_npz_type type;
     size_t columns, rows, widest;
-    FILE *file; /* numbers behind room for the header; texts as length and bytes */
+    FILE *file; /* numbers after room for the header; strings as length and bytes */
 };
 
 struct ek_npz {
@@ -33,7 +33,7 @@ static int fail_io(struct ek_error *e, const char *path)
     return ek_fail_at(e, EK_EIO, path, 0, 0, "cannot be written: %s", strerror(errno));
 }
 
-/* A file beside the output that has no name; the path is as it was afterwards. */
+/* Open a file in the output's folder without a name; `path` is restored. */
 static FILE *spool(char *path)
 {
     int fd = ek_tmpfile_spool(path);
@@ -54,7 +54,7 @@ static bool write_padding(FILE *f)
     return write_bytes(f, room, sizeof room);
 }
 
-/* libzip renames over what it is given: behind a symbolic link lies what is meant. */
+/* libzip renames over its path, so resolve a symbolic link first. */
 static char *target_of(const char *path)
 {
     char *real = realpath(path, NULL);
@@ -63,7 +63,7 @@ static char *target_of(const char *path)
     return target;
 }
 
-/* Told now, not when everything was worked out. */
+/* Check the target before the work. */
 static int check_target(const char *path, struct ek_error *e)
 {
     struct stat s;
@@ -126,7 +126,7 @@ int ek_npz_text(struct ek_npz *z, int array, const char *text, size_t length, st
     return EK_OK;
 }
 
-/* Texts of one width each, filled up with zeros, into a file of their own. */
+/* Copy strings, padded with zeros to one width, to another file. */
 static bool widen(struct array *a, char *path)
 {
     static const char zeros[EK_NPZ_TEXT_MAX];
@@ -144,7 +144,7 @@ static bool widen(struct array *a, char *path)
     return ok;
 }
 
-/* Version 1.0: magic, length, a Python dictionary filled up with blanks to a line end. */
+/* Write a NumPy 1.0 header: magic, length, a Python dictionary padded with blanks and a newline. */
 static bool write_header(struct array *a)
 {
     char header[HEADER_BYTES + 1], type[NAME_BYTES], shape[NAME_BYTES];
@@ -163,12 +163,12 @@ static bool write_header(struct array *a)
                      "{'descr': '%s', 'fortran_order': False, 'shape': %s, }", type, shape);
     memset(header + MAGIC_BYTES + n, ' ', (size_t)(HEADER_BYTES - MAGIC_BYTES - n));
     header[HEADER_BYTES - 1] = '\n';
-    /* libzip begins where the file stands. */
+    /* libzip reads from the current position. */
     return !fseeko(a->file, 0, SEEK_SET) && write_bytes(a->file, header, HEADER_BYTES) &&
            !fflush(a->file) && !fseeko(a->file, 0, SEEK_SET);
 }
 
-/* Of some requests that memory was not there for libzip keeps no error. */
+/* For some failed allocations libzip sets no error code. */
 static int fail_zip(struct ek_npz *z, zip_error_t *why, struct ek_error *e)
 {
     int code = zip_error_code_zip(why);
@@ -181,14 +181,14 @@ static int add_to_zip(struct ek_npz *z, zip_t *zip, struct array *a, struct ek_e
 {
     char name[NAME_BYTES];
     if (a->type == EK_NPZ_TEXT && a->widest == 0)
-        a->widest = 1; /* numpy has no texts of no width */
+        a->widest = 1; /* NumPy has no strings of width 0 */
     if ((a->type == EK_NPZ_TEXT && !widen(a, z->path)) || !write_header(a))
         return fail_io(e, z->path);
     snprintf(name, sizeof name, "%s.npy", a->name);
     zip_source_t *source = zip_source_filep(zip, a->file, 0, -1);
     if (!source)
         return fail_zip(z, zip_get_error(zip), e);
-    a->file = NULL; /* the source closes it */
+    a->file = NULL; /* the zip source closes it */
     zip_int64_t at = zip_file_add(zip, name, source, ZIP_FL_ENC_UTF_8);
     if (at < 0) {
         zip_source_free(source);
