@@ -1,4 +1,4 @@
-/* evenkeel select: which features to train on, and which to watch. */
+/* Command `select`: selects features to train on, or to watch. */
 #include "base/alloc.h"
 #include "base/file.h"
 #include "daemon/base/command.h"
@@ -15,7 +15,7 @@
 
 #include <stdio.h>
 
-/* What is read; {0} may be released. */
+/* Inputs; {0} may be released. */
 struct loaded {
     struct ek_buf text; /* of the manifest */
     struct ek_manifest *m;
@@ -75,7 +75,7 @@ static void release(struct loaded *l)
     ek_buf_release(&l->text);
 }
 
-/* Hours of training must not be lost to a name that cannot be written. */
+/* Check the outputs before hours of training. */
 static int try_outputs(struct ek_select_args *a)
 {
     const char *const paths[] = {a->output, a->scatter, a->dendrogram};

@@ -133,7 +133,7 @@ FILE *ek_select_table(const struct ek_select_args *a)
     return taken ? stderr : stdout;
 }
 
-/* What no training of this choice would heed. */
+/* Reject training options that the chosen method does not use. */
 static void refuse_idle(struct argp_state *state, const struct ek_select_args *a)
 {
     if (a->epochs && (a->watch || (a->method != EK_SELECT_NFS && !a->judge)))
@@ -145,7 +145,7 @@ static void refuse_idle(struct argp_state *state, const struct ek_select_args *a
                    "--similarity does not go with --watch or --method nfs, which has its own");
 }
 
-/* The second would be written over the first. */
+/* Reject two outputs with the same path. */
 static void refuse_same_files(struct argp_state *state, const struct ek_select_args *a)
 {
     const char *path[] = {a->output, a->scatter, a->dendrogram};

@@ -1,7 +1,4 @@
-/* The command line of `evenkeel select`.
- *
- * Owner: the caller; texts are views of the arguments.
- */
+/* Command line of `select`. Strings are views of the arguments. */
 #ifndef EK_DAEMON_TOOLS_SELECT_SELECT_ARGS_H
 #define EK_DAEMON_TOOLS_SELECT_SELECT_ARGS_H
 
@@ -24,14 +21,15 @@ const char *ek_select_method_name(enum ek_select_method m);
 
 struct ek_select_args {
     const char *manifest, *model, *output, *scatter, *dendrogram;
-    struct ek_files train, vali, test, data, *open; /* open: where further file names go */
+    struct ek_files train, vali, test, data, *open; /* open: receives further file names */
     enum ek_select_method method;
     bool method_given, likeness_given;
-    double share[EK_SHARES_MAX]; /* percent, rising; none with a count */
+    double share[EK_SHARES_MAX]; /* percent, increasing; none with a count */
     int share_count, count;
     enum ek_spearman likeness;
-    int cutoff, repeats, epochs; /* epochs and repeats 0: not given. Parsed, repeats is 5 then,
-                                   epochs what the manifest and the method say */
+    /* epochs and repeats 0: not given. Parsed, repeats is 5 then, and epochs depends on the
+     * manifest and the method */
+    int cutoff, repeats, epochs;
     uint64_t seed, threads;
     const char *chance[EK_CHANCES_MAX]; /* NAME=P */
     int chance_count;
@@ -39,9 +37,9 @@ struct ek_select_args {
     struct ek_error e;
 };
 
-/* Fills `a`. Ends the program, as argp does, on --help and on words that are wrong. */
+/* Set `a` from the options. Ends the program on --help and on errors. */
 void ek_select_args_parse(struct ek_select_args *a, int argc, char **argv);
-/* Where the table goes, or the JSON: to stderr where stdout is taken by a file. */
+/* Return the stream of the table or JSON: stderr if a file goes to stdout. */
 FILE *ek_select_table(const struct ek_select_args *a);
 
 #endif

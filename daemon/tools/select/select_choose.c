@@ -128,7 +128,7 @@ static int importance(struct ek_selection *s, const struct ek_select_args *a,
     return rc;
 }
 
-/* Of two that differ by direction the mean: i with j and j with i. */
+/* Use the mean of i with j and j with i for measures that depend on the direction. */
 static void read_similarity(struct ek_selection *s)
 {
     size_t n = (size_t)s->features;
@@ -160,7 +160,7 @@ static int neural(struct ek_selection *s, const struct ek_select_args *a,
     return EK_OK;
 }
 
-/* Candidates by a figure, the highest first, of equals the lower number. */
+/* Select candidates by a statistic, highest first; ties by index. */
 static int by_figure(const struct ek_selection *s, const double *figure, int k, int *chosen)
 {
     int count = 0;
@@ -189,7 +189,7 @@ static int sort_important(const struct ek_selection *s, int k, int *chosen, stru
     return rc;
 }
 
-/* One order for all sizes. */
+/* One random order serves all sizes. */
 static int by_chance(const struct ek_selection *s, uint64_t seed, int k, int *chosen,
                      struct ek_error *e)
 {
@@ -205,8 +205,7 @@ static int by_chance(const struct ek_selection *s, uint64_t seed, int k, int *ch
     return EK_OK;
 }
 
-/* Clusters of the features that are in groups, as ek_nfs_choose cuts them; the others stand alone
- * and have no number. */
+/* Cluster the features in groups, as ek_nfs_choose does; others are alone and have no number. */
 static int neural_clusters(struct ek_selection *s, int k, struct ek_error *e)
 {
     size_t n = (size_t)s->features;
@@ -282,7 +281,7 @@ static int add_set(struct ek_selection *s, const struct ek_select_args *a, doubl
     return choose(s, a, count, set->item, e);
 }
 
-/* Before hours of training. */
+/* Check the size before hours of training. */
 static int check_count(const struct ek_selection *s, const struct ek_select_args *a,
                        struct ek_error *e)
 {
@@ -306,7 +305,7 @@ static int choose_all(struct ek_selection *s, const struct ek_select_args *a, st
     return rc;
 }
 
-/* The whole tree, for the picture. */
+/* Build the whole tree, for the picture. */
 static int link_all(struct ek_selection *s, struct ek_error *e)
 {
     int *chosen = ek_calloc((size_t)s->candidates, sizeof *chosen);

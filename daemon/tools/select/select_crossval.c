@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A data set of the features that are kept, and no others. */
+/* Copy a data set with only the kept features. */
 static int columns(struct ek_dataset *out, const struct ek_dataset *d, const bool *keep, int kept,
                    struct ek_error *e)
 {
@@ -45,7 +45,8 @@ struct judge {
     struct ek_select_args *args;
     const struct ek_select_data *data;
     const struct ek_dataset *lists;
-    int number, count, features; /* of the training in hand; of all; its features */
+    /* current training; number of trainings; features of the current one */
+    int number, count, features;
 };
 
 static int show(void *context, const struct ek_train_progress *p)
@@ -102,7 +103,7 @@ static int measure(struct judge *j, const struct ek_manifest *m, const struct ek
     return rc;
 }
 
-/* One set of features, from the text of its manifest to its figures. */
+/* Train and measure one set of features, given the text of its manifest. */
 static int judge_one(struct judge *j, const struct ek_buf *text, const bool *keep, double *ndcg3,
                      double *ndcg10)
 {
@@ -142,7 +143,7 @@ int ek_selection_crossval(struct ek_crossval_result *out, const struct ek_select
     ek_progress_start(&j.progress, "training");
     for (j.number = 0; j.number < j.count && !rc; j.number++) {
         const struct ek_feature_set *set = j.number < s->set_count ? &s->set[j.number] : NULL;
-        if (set && j.number && set->count == set[-1].count) { /* the same one */
+        if (set && j.number && set->count == set[-1].count) { /* equal to the previous set */
             out->ndcg3[j.number] = out->ndcg3[j.number - 1];
             out->ndcg10[j.number] = out->ndcg10[j.number - 1];
             continue;

@@ -131,14 +131,14 @@ static const struct ek_feature_set *last_set(const struct ek_selection *s)
     return &s->set[s->set_count - 1];
 }
 
-/* The upward figure of the scatter. */
+/* Return the vertical value of the scatter plot. */
 static double height_of(const struct ek_selection *s, int item)
 {
     return s->nfs.features ? s->nfs.saliency[item] : s->relevance[item].ndcg;
 }
 
 struct frame {
-    double low, high; /* of the upward figure */
+    double low, high; /* range of the vertical axis */
 };
 
 static double x_of(double redundancy)
@@ -188,13 +188,13 @@ static void draw_axes(struct ek_svg *g, const struct frame *f, const struct ek_s
                 "redundancy: how like it is to another chosen feature");
 }
 
-/* Names are put beside their points, and moved down where another one is already. */
+/* Labels of points, moved down where they would overlap. */
 struct names {
-    double *x, *y, *end; /* of those that are written */
+    double *x, *y, *end; /* of labels drawn so far */
     int count;
 };
 
-/* About as wide as a small letter is. */
+/* Approximate width of a lower-case letter. */
 static const double LETTER = 5.4;
 
 static double free_height(const struct names *n, double x, double end, double y)
@@ -254,15 +254,15 @@ int ek_selection_scatter(const struct ek_selection *s, const struct ek_select_ar
     return rc;
 }
 
-/* Where each cluster of the tree stands. */
+/* Positions of the clusters of the tree. */
 struct tree {
     double *y, *x; /* [2C - 1] */
-    int *order;    /* [C] leaves from above, then a stack */
+    int *order;    /* [C] leaves from the top, then a stack */
     int leaves;
     double scale; /* pixels per distance */
 };
 
-/* Leaves in the order in which the tree has them, so that no lines cross. */
+/* Order the leaves as in the tree, so that no lines cross. */
 static void arrange(const struct ek_selection *s, struct tree *t)
 {
     int *stack = t->order + t->leaves, depth = 0, row = 0;
@@ -306,7 +306,7 @@ static void draw_names(struct ek_svg *g, const struct ek_selection *s, const str
     }
 }
 
-/* The line at which so many clusters are left: between the last merge done and the first not. */
+/* Draw the cut that leaves so many clusters: between the last merge made and the next. */
 static void draw_cut(struct ek_svg *g, const struct ek_selection *s, const struct tree *t,
                      int clusters)
 {

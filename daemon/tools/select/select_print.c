@@ -10,7 +10,7 @@
 
 enum { CELL_BYTES = 24, CELLS = 7, WIDTH = 79 };
 
-/* The chosen ones first, in their order; then by relevance. */
+/* Sort selected features by their order, then the others by relevance. */
 static int by_rank(const void *a, const void *b, void *context)
 {
     const struct ek_selection *s = context;
@@ -38,7 +38,7 @@ static int *sorted(const struct ek_selection *s, struct ek_error *e)
     return order;
 }
 
-/* sign: one in any case, as for differences. */
+/* sign: always print a sign, for differences. */
 static void number(char *cell, int digits, bool sign, double x)
 {
     if (isnan(x))
@@ -49,7 +49,7 @@ static void number(char *cell, int digits, bool sign, double x)
         snprintf(cell, CELL_BYTES, "%.*f", digits, x);
 }
 
-/* The columns between relevance and name, by the method. */
+/* Set the titles of the method's columns between relevance and name. */
 static int method_titles(const struct ek_selection *s, const char **title)
 {
     int n = 0;
@@ -181,7 +181,7 @@ static int print_judged(const struct ek_selection *s, const struct ek_crossval_r
     return rc ? ek_fail(e, rc, "no memory for the result") : EK_OK;
 }
 
-/* The sets one by one, where they are not the first ranks of the largest. */
+/* Print the sets, unless each is a prefix of the largest. */
 static int print_sets(const struct ek_selection *s, const struct ek_manifest *m, FILE *to,
                       struct ek_error *e)
 {
@@ -206,7 +206,7 @@ static int print_sets(const struct ek_selection *s, const struct ek_manifest *m,
     return rc ? ek_fail(e, rc, "no memory for the result") : EK_OK;
 }
 
-/* Which shares have fewer features than they ask for. */
+/* Print the fractions with fewer features than requested. */
 static void print_short(const struct ek_selection *s, FILE *to)
 {
     for (int i = 0; i < s->set_count; i++) {

@@ -1,4 +1,4 @@
-/* What `evenkeel select` has chosen, for people and for programs. */
+/* Output of `select`, as text or JSON. */
 #ifndef EK_DAEMON_TOOLS_SELECT_SELECT_PRINT_H
 #define EK_DAEMON_TOOLS_SELECT_SELECT_PRINT_H
 
@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-/* judged: NULL when nothing was trained. EK_ENOMEM. */
+/* judged: NULL without training. Return 0 or EK_ENOMEM. */
 int ek_selection_print(const struct ek_selection *s, const struct ek_select_args *a,
                        const struct ek_manifest *m, const struct ek_crossval_result *judged,
                        FILE *to, struct ek_error *e);

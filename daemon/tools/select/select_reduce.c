@@ -9,7 +9,8 @@
 
 enum { BLOCK_DEPTH = 3, INDENT = 2 };
 
-/* Whether it may stand without quotes wherever it is. All numbers and words are such. */
+/* Return true if the text is valid without quotes in any context. All numbers and plain words
+ * are. */
 static bool is_plain(const char *text)
 {
     bool any = !strcmp(text, "~") || !*text;
@@ -21,7 +22,7 @@ static bool is_plain(const char *text)
     return any;
 }
 
-/* JSON does not mind what YAML takes for a line break, or does not take at all. */
+/* Quote as JSON, and escape what JSON allows but YAML forbids or takes for a line break. */
 static int yaml_quote(struct ek_buf *out, const char *text)
 {
     struct ek_buf json;
@@ -45,7 +46,7 @@ static int yaml_quote(struct ek_buf *out, const char *text)
     return out->rc;
 }
 
-/* The same, without quotes where any reader takes it for text without them. */
+/* Quote the text unless every reader takes it for a string. */
 static int yaml_put_word(struct ek_buf *out, const char *text)
 {
     static const char *const OTHER[] = {"null", "true", "false", "yes", "no",
@@ -61,7 +62,7 @@ static int write_scalar(struct ek_buf *out, const struct ek_node *n)
     return n->quoted || !is_plain(n->text) ? yaml_quote(out, n->text) : ek_buf_text(out, n->text);
 }
 
-/* In braces or brackets, on one line. */
+/* Write in braces or brackets on one line. */
 static int write_flow(struct ek_buf *out, const struct ek_node *n)
 {
     bool map = n->kind == EK_NODE_MAPPING;
@@ -122,13 +123,14 @@ static int write_pair(struct ek_buf *out, const struct ek_node *key, const struc
     return ek_buf_text(out, "\n");
 }
 
-/* Appends key, value and a line end. Collections of collections take a line for each element. */
+/* Append key, value and a newline. Nested collections have a line for each element. */
 static int yaml_put_pair(struct ek_buf *out, const struct ek_node *key, const struct ek_node *value)
 {
     return write_pair(out, key, value, 0);
 }
 
-/* Whether both are read as the same. Quotes do not count around what is text without them. */
+/* Return true if two nodes parse as equal. Quotes are ignored around text that is a string without
+ * them. */
 static bool yaml_same(const struct ek_node *a, const struct ek_node *b)
 {
     if (a->kind != b->kind)
@@ -147,9 +149,9 @@ enum { NUMBERS_A_LINE = 20 };
 static const char CURRENCY[] = "currency_features", UNUSED[] = "unused", MAIN[] = "main_feature",
                   FEATURES[] = "features", SCALES[] = "normalization";
 
-/* The tree of the manifest less what goes, without the two lists that are made anew. */
+/* Tree of the manifest without the removed features and the two lists to be rewritten. */
 struct rest {
-    struct ek_node root, features, scales, scaled; /* children: views into the whole tree */
+    struct ek_node root, features, scales, scaled; /* children: views of the whole tree */
 };
 
 struct work {
@@ -157,10 +159,10 @@ struct work {
     const struct ek_buf *text;
     const bool *keep;
     struct ek_buf *out;
-    int *unused; /* [count], rising */
+    int *unused; /* [count], increasing */
     int count;
     int indent;      /* of the root */
-    const char *eol; /* line end of the file */
+    const char *eol; /* newline of the file */
     struct rest rest;
 };
 
@@ -170,7 +172,7 @@ static bool is_kept(const struct work *w, const char *name)
     return item < 0 || w->keep[item];
 }
 
-/* Columns left out now and before, both rising. */
+/* Merge the removed columns with those already unused, both increasing. */
 static int list_unused(struct work *w)
 {
     const struct ek_manifest *m = w->m;
@@ -203,7 +205,7 @@ static int write_unused(const struct work *w)
     return rc || !w->count ? rc : ek_buf_printf(w->out, "]%s", w->eol);
 }
 
-/* Amounts of money among the features that stay. */
+/* Write the money features that remain. */
 static int write_money(const struct work *w)
 {
     int rc = EK_OK;
@@ -220,9 +222,9 @@ static int write_money(const struct work *w)
     return rc || !any ? rc : ek_buf_printf(w->out, "]%s", w->eol);
 }
 
-/* The lines of a text, from 1, as libyaml counts them. */
+/* Lines of a text, from 1, as libyaml counts them. */
 struct lines {
-    const char **at; /* [count + 2]: the last one is the end */
+    const char **at; /* [count + 2]; the last is the end */
     bool *gone;      /* [count + 2] */
     long count;
 };
@@ -262,7 +264,7 @@ static const char *line_end_of(const struct ek_buf *text)
     return p < end && *p == '\r' ? break_length(p, end) == 2 ? "\r\n" : "\r" : "\n";
 }
 
-/* The first sign of a line that is no blank; the end of the line where there is none. */
+/* Return the first non-blank character of a line, or its end. */
 static const char *first_sign(const struct lines *l, long line)
 {
     const char *p = l->at[line], *end = l->at[line + 1];
@@ -271,7 +273,7 @@ static const char *first_sign(const struct lines *l, long line)
     return p < end && break_length(p, end) ? end : p;
 }
 
-/* Whether nothing stands before the node on its line. */
+/* Return true if the node is first on its line. */
 static bool begins_line(const struct lines *l, const struct ek_node *n)
 {
     return n->line >= 1 && n->line <= l->count &&
@@ -284,7 +286,7 @@ static bool is_between(const struct lines *l, long line)
     return p == end || *p == '#' || (p == l->at[line] && end - p >= 3 && !memcmp(p, "...", 3));
 }
 
-/* What is between two things belongs to the second, as far as it is comments and empty lines. */
+/* Comments and empty lines between two entries belong to the second. */
 static void remove_entry(struct lines *l, long first, long end)
 {
     while (end - 1 > first && is_between(l, end - 1))
@@ -293,7 +295,7 @@ static void remove_entry(struct lines *l, long first, long end)
         l->gone[i] = true;
 }
 
-/* The line of the next key of a mapping behind `line`, or the end. */
+/* Return the line of the mapping's next key after `line`, or `end`. */
 static long next_key(const struct ek_node *map, long line, long end)
 {
     for (size_t i = 0; i < map->count; i++) {
@@ -312,7 +314,7 @@ static const struct ek_node *key_of(const struct ek_node *map, const char *key)
     return NULL;
 }
 
-/* Takes away the features that do not stay. False when they do not stand on lines of their own. */
+/* Remove the lines of removed features. Return false if they share lines with other entries. */
 static bool cut_features(const struct work *w, struct lines *l, const struct ek_node *root)
 {
     const struct ek_node *list = ek_node_get(root, FEATURES);
@@ -328,8 +330,8 @@ static bool cut_features(const struct work *w, struct lines *l, const struct ek_
     return true;
 }
 
-/* Takes away a key of the root, and tells its line; 0 where it is not there. -1 when it shares its
- * line with others. */
+/* Remove a key of the root and return its line; 0: no such key; -1: it shares its line with
+ * others. */
 static long cut_key(struct lines *l, const struct ek_node *root, const char *key)
 {
     const struct ek_node *k = key_of(root, key);
@@ -341,7 +343,7 @@ static long cut_key(struct lines *l, const struct ek_node *root, const char *key
     return k->line;
 }
 
-/* Takes away the scales of features that do not stay. */
+/* Remove the transforms of removed features. */
 static bool cut_scales(const struct work *w, struct lines *l, const struct ek_node *root)
 {
     const struct ek_node *section = ek_node_get(root, SCALES), *map;
@@ -375,7 +377,7 @@ static int copy_lines(const struct work *w, const struct lines *l, long money, l
     return rc;
 }
 
-/* *why tells why it could not be, else NULL. */
+/* *why: the reason if the text cannot be edited, else NULL. */
 static int edit(const struct work *w, const struct ek_node *root, const char **why)
 {
     const struct ek_node *features = key_of(root, FEATURES);
@@ -416,7 +418,7 @@ static void add_pair(struct ek_node *to, const struct ek_node *key, const struct
     to->children[2 * to->count++ + 1] = *value;
 }
 
-/* The features that stay, and their scales. */
+/* Keep the remaining features and their transforms. */
 static int retain_features(struct work *w, const struct ek_node *root)
 {
     const struct ek_node *list = ek_node_get(root, FEATURES), *section = ek_node_get(root, SCALES),
@@ -463,7 +465,7 @@ static int prune(struct work *w, const struct ek_node *root)
     return rc;
 }
 
-/* Whether a tree is what stays, but for the two lists. */
+/* Return true if a tree equals the expected one, apart from the two lists. */
 static bool is_rest(const struct work *w, const struct ek_node *root)
 {
     size_t at = 0;
@@ -477,7 +479,7 @@ static bool is_rest(const struct work *w, const struct ek_node *root)
     return at == w->rest.root.count;
 }
 
-/* Whether the lists are read as what they shall be. */
+/* Return true if the lists parse as expected. */
 static bool has_lists(const struct work *w, const struct ek_manifest *n)
 {
     int i = 0;
@@ -492,7 +494,7 @@ static bool has_lists(const struct work *w, const struct ek_manifest *n)
     return right && i == n->item_count;
 }
 
-/* Whether the text is read as what it shall be: as tree and as manifest. Else EK_ECONFIG, or
+/* Check that the text parses as expected, as a tree and as a manifest. Return 0, EK_ECONFIG or
  * EK_ENOMEM. */
 static int check_out(const struct work *w)
 {

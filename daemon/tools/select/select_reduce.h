@@ -1,8 +1,5 @@
-/* A YAML tree as text that is read as the same tree: for files that cannot be changed in place.
- *
- * Invariants: what a reader may take for a number or a word has quotes where it had them before.
- * Owner: the caller. Threads: no state.
- */
+/* YAML writer of a tree, for files that cannot be edited in place. Strings that a reader may take
+ * for a number or a word keep their quotes. */
 #ifndef EK_DAEMON_TOOLS_SELECT_SELECT_REDUCE_H
 #define EK_DAEMON_TOOLS_SELECT_SELECT_REDUCE_H
 
@@ -10,17 +7,16 @@
 #include "schema/manifest.h"
 #include "yaml/yaml.h"
 
-/* A manifest with fewer features: the same file with the entries of those left out taken away, also
- * from `normalization`, and their columns among `unused`, so that the same LETOR files can be read
- * with it. All else stays, known to us or not: the tree of the result is held against that of the
- * file, and what does not agree is an error.
+/* Reduction of a manifest: the same file without the removed features, also in `normalization`;
+ * their columns become `unused`, so that the manifest fits the same LETOR files. Everything else
+ * stays, also unknown keys; the result is parsed and compared with the file.
  *
- * The text is kept with its comments where features and sections stand on lines of their own; else
- * it is written anew from its tree, without comments. Owner: the caller.
+ * If features and sections have their own lines, the text keeps its comments; otherwise it is
+ * written from the tree, without comments.
  */
-/* keep [F]: at least one. `text` is that of the file `m` was read from, and appended to `out`.
- * *anew: why it was written anew, for people; NULL where its text was kept. EK_ENOMEM; EK_ECONFIG
- * when the result would not be read as what stays. */
+/* keep [F]: at least one. text: contents of the file of `m`. Appends to `out`. *anew: reason why
+ * the text was not kept, or NULL. Return 0, EK_ENOMEM, or EK_ECONFIG if the result does not parse
+ * as expected. */
 int ek_manifest_reduce(const struct ek_manifest *m, const struct ek_buf *text, const bool *keep,
                        struct ek_buf *out, const char **anew, struct ek_error *e);
 

@@ -1,6 +1,9 @@
-/* Rules from what was measured. What cannot be told from nothing has the built-in values: noise of
- * a few lists must not turn protection off. What is dearest is spoken of at smaller effects than
- * the built-in ones, what is harmless only at larger ones; when to act stays as it is built in. */
+/* Rules from measured effects of shifts.
+ *
+ * Features without a measurable effect keep the defaults, because noise in a few lists must not
+ * disable protection. The most harmful features get smaller report thresholds, harmless ones
+ * larger; thresholds of actions keep their defaults.
+ */
 #include "daemon/tools/select/select_watch.h"
 
 #include "base/alloc.h"
@@ -17,10 +20,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How closely a feature is watched. */
+/* Sensitivity of the monitoring of a feature. */
 enum care { CARE_MOST, CARE_USUAL, CARE_NONE, CARE_BUILT_IN };
 
-/* The first third of those whose shift does harm are watched most. */
+/* The first third of the features with harmful shifts are monitored most closely. */
 static enum care care_of(const struct ek_shift_impact *h, int rank, int harmful)
 {
     if (ek_shift_impact_known(h) != EK_HARM_YES)
@@ -52,7 +55,7 @@ static int write_head(struct ek_writer *w, int cutoff, double whole, struct ek_e
         cutoff, whole);
 }
 
-/* Why, for people. */
+/* Write the reason as a comment. */
 static int write_why(struct ek_writer *w, const struct ek_shift_impact *h, enum care care,
                      struct ek_error *e)
 {
@@ -95,7 +98,7 @@ static int write_units(struct ek_writer *w, const struct ek_shift_impact *h, con
     return rc || !any ? rc : ek_writer_printf(w, e, "]");
 }
 
-/* A name as YAML: in quotes, for it may look like anything else. */
+/* Quote the name, which may look like another type. */
 static int write_name(struct ek_writer *w, const char *name, struct ek_error *e)
 {
     struct ek_buf text;
@@ -115,7 +118,7 @@ static int write_actions(struct ek_writer *w, const struct ek_feature *f,
     enum ek_action action = care == CARE_NONE ? EK_ACT_ALERT : h->action;
     const char *word = ek_action_name(action);
     int rc = ek_writer_printf(w, e, "%sactions: {scale: %s", effects[care], word);
-    /* What is routed, and what cannot be, has the built-in action for the rest. */
+    /* The other classes have default actions if the feature is routed or not routable. */
     if (!rc && action != EK_ACT_ROUTE && f->routable)
         rc = ek_writer_printf(w, e, ", power: %s, offset: %s, sign: %s", word, word, word);
     return rc ? rc : ek_writer_printf(w, e, "}");
@@ -138,8 +141,8 @@ static int write_feature(struct ek_writer *w, const struct ek_feature *f,
     return rc ? rc : ek_writer_printf(w, e, "}\n");
 }
 
-/* Rules that follow from harms [F], with a comment on each feature that says why, in the order of
- * the expected harm, `order` [F]. EK_EIO and others as files give. */
+/* Write rules from the effects h [F] in the order of the expected harm, order [F], each with a
+ * comment. Return 0, or an error of the file such as EK_EIO. */
 static int select_write_rules(const char *path, const struct ek_manifest *m,
                               const struct ek_shift_impact *h, const int *order, int cutoff,
                               double whole, struct ek_error *e)
@@ -164,7 +167,7 @@ static int select_write_rules(const char *path, const struct ek_manifest *m,
 
 enum { WIDTH = 79 };
 
-/* The nearest kind or item feature to a word that is none. */
+/* Fail with the kind or item feature most similar to an unknown word. */
 static int unknown_name(struct ek_select_args *a, const struct ek_manifest *m, const char *name)
 {
     const char *kinds[32], *near = ek_manifest_suggest(m, EK_ROLE_ITEM, name);
@@ -188,7 +191,7 @@ static bool is_kind(const char *name)
     return false;
 }
 
-/* A feature's own chance goes before that of its kind: features are taken in the second round. */
+/* The prior of a feature overrides that of its kind, so features are read in a second pass. */
 static int read_chances(struct ek_select_args *a, const struct ek_manifest *m,
                         struct ek_shift_impact *h)
 {
@@ -255,7 +258,7 @@ static void number(char cell[20], int digits, double x)
         snprintf(cell, 20, "%+.*f", digits, x);
 }
 
-/* What is known to be best; else what the rules have built in. */
+/* Return the best measured action, else the default of the rules. */
 static const char *action_of(const struct ek_shift_impact *h)
 {
     return ek_shift_impact_known(h) == EK_HARM_UNKNOWN ? "built-in" : ek_action_name(h->action);

@@ -1,4 +1,4 @@
-/* `evenkeel select --watch`: which features are worth watching, and rules that say so. */
+/* Selection of features to watch (`select --watch`), and rules for them. */
 #ifndef EK_DAEMON_TOOLS_SELECT_SELECT_WATCH_H
 #define EK_DAEMON_TOOLS_SELECT_SELECT_WATCH_H
 
@@ -7,7 +7,7 @@
 
 struct ek_pool;
 
-/* Measures, prints, and writes the rules where -o asks for it. */
+/* Measure, print, and write the rules of -o. */
 int ek_select_watch(struct ek_select_args *a, const struct ek_manifest *m,
                     const struct ek_model *model, const struct ek_dataset *d, struct ek_pool *pool);
 
