@@ -1,4 +1,4 @@
-/* evenkeel normalize: which transform fits each feature. */
+/* Command `normalize`: selects a transform for each feature. */
 #include "daemon/tools/normalize/normalize.h"
 
 #include "base/file.h"
@@ -17,7 +17,7 @@
 
 enum { WIDE = 79, SPARK_BYTES = EK_FDM_INTERVALS * 4 + 1 };
 
-/* The shares of unique values in ten intervals as heights, the largest full. */
+/* Format the fractions of unique values in ten intervals as bars, relative to the largest. */
 static void spark(const struct ek_fdm *f, char text[SPARK_BYTES])
 {
     static const char *const BLOCKS[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
@@ -97,14 +97,14 @@ static int normalize_print_json(const struct ek_choices *c, FILE *to, struct ek_
     return ek_json_end_line(&s, to, e);
 }
 
-/* Devices and pipes must not be opened twice: who reads a pipe would see its end. */
+/* Return true if opening the file twice is harmless; a pipe would reach its end. */
 static bool can_be_tried(const char *path)
 {
     struct stat s;
     return path && !ek_is_stdout(path) && (stat(path, &s) || S_ISREG(s.st_mode));
 }
 
-/* An output that cannot be written is told before the work. */
+/* Check the outputs before the work. */
 static int try_outputs(struct ek_normalize_args *a)
 {
     const char *const path[] = {a->output, a->report, a->output_data, a->output_manifest};
@@ -120,7 +120,7 @@ static int try_outputs(struct ek_normalize_args *a)
     return EK_OK;
 }
 
-/* Kept as text for --output. */
+/* Keep the manifest's text for --output. */
 static int load(struct ek_normalize_args *a, struct ek_manifest **m)
 {
     int rc = ek_file_read(a->manifest, &a->text, &a->e);

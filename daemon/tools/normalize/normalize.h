@@ -1,9 +1,5 @@
-/* evenkeel normalize: what its parts tell each other.
- *
- * Arguments, then a choice per item feature with all that is shown of it, then what is made of the
- * choices: a table, JSON, a section of the manifest, a picture, scaled lists. Shapes: F item
- * features. Owner: the command. Threads: one.
- */
+/* Parts of `normalize`: arguments, one choice per item feature, and the outputs: table, JSON,
+ * manifest section, picture and scaled lists. Shapes: F item features. One thread. */
 #ifndef EK_DAEMON_TOOLS_NORMALIZE_NORMALIZE_H
 #define EK_DAEMON_TOOLS_NORMALIZE_NORMALIZE_H
 
@@ -16,7 +12,7 @@
 #include <stdio.h>
 
 enum {
-    EK_NORMALIZE_VALUES_MAX = 1 << 28, /* items times features held: 1 GiB */
+    EK_NORMALIZE_VALUES_MAX = 1 << 28, /* maximum of items times features: 1 GiB */
     EK_NORMALIZE_BINS = 30,            /* of a histogram */
     EK_NORMALIZE_REASON_BYTES = 160
 };
@@ -28,7 +24,7 @@ struct ek_normalize_args {
     enum ek_method method;
     enum ek_empty empty;
     bool method_given, missing_given, empty_given, missing_zero, json, judge;
-    struct ek_buf text; /* of the manifest: a pipe can be read once */
+    struct ek_buf text; /* of the manifest; a pipe can be read only once */
     struct ek_error e;
 };
 
@@ -43,7 +39,7 @@ struct ek_choice {
     enum ek_transform_kind scale;
     char why[EK_NORMALIZE_REASON_BYTES];
     uint64_t missing;
-    double count; /* values */
+    double count; /* number of values */
     struct ek_histogram before, after[EK_SCALING_MERGED];
 };
 
@@ -55,32 +51,32 @@ struct ek_choices {
     uint64_t lists, items;
 };
 
-/* Ends the process on a fault, as argp does. */
+/* Ends the program on a usage error. */
 void ek_normalize_parse(struct ek_normalize_args *a, int argc, char **argv);
-/* Reads LETOR files into `d`, initialised here; the caller releases it even on failure. EK_ELIMIT
- * beyond EK_NORMALIZE_VALUES_MAX. */
+/* Read LETOR files into `d`, which is initialized here; release it even on failure. Return 0, or
+ * EK_ELIMIT beyond EK_NORMALIZE_VALUES_MAX. */
 int ek_normalize_read(const struct ek_files *files, const struct ek_manifest *m,
                       struct ek_dataset *d, struct ek_error *e);
-/* The same; lists [files->count] gets how many each file has. */
+/* Also set lists [files->count] to the number of lists of each file. */
 int ek_normalize_read_parts(const struct ek_files *files, const struct ek_manifest *m,
                             struct ek_dataset *d, size_t *lists, struct ek_error *e);
-/* mask [F]: the categories, which no method scales. */
+/* Set mask [F] for category features, which no method scales. */
 void ek_normalize_categories(const struct ek_manifest *m, bool *mask);
-/* Exactly one of profile and train is there. The caller releases `c`, initialised here, even on
- * failure. vali: of osm, NULL to have the last fifth of the lists. */
+/* Choose transforms from exactly one of profile and train. Release `c`, which is initialized here,
+ * even on failure. vali: for osm; NULL: the last fifth of the lists. */
 int ek_choices_make(struct ek_choices *c, const struct ek_normalize_args *a,
                     const struct ek_manifest *m, const struct ek_profile *profile,
                     const struct ek_dataset *train, const struct ek_dataset *vali,
                     struct ek_error *e);
 void ek_choices_release(struct ek_choices *c);
 
-/* The manifest, whose file `from` has the text `old`, with the choices, as `to`. */
+/* Write the manifest with the choices as `to`. old: text of its file `from`. */
 int ek_normalize_write_manifest(const struct ek_choices *c, const char *from,
                                 const struct ek_buf *old, const char *to, struct ek_error *e);
 int ek_normalize_report(const struct ek_choices *c, const char *path, struct ek_error *e);
-/* EK_EUSAGE where a column of merge would have a name that no manifest can have. */
+/* Return EK_EUSAGE if a column of merge would have an invalid name. */
 int ek_normalize_check_merge(const struct ek_manifest *m, struct ek_error *e);
-/* The lists of --apply as --output-data, and their manifest as --output-manifest. */
+/* Write the lists of --apply as --output-data, and their manifest as --output-manifest. */
 int ek_normalize_apply(const struct ek_choices *c, const struct ek_normalize_args *a,
                        struct ek_error *e);
 

@@ -1,4 +1,4 @@
-/* evenkeel normalize --apply: lists with what the choice makes of their items' values. */
+/* Scaled lists of `normalize --apply`. */
 #include "daemon/files/file_kind.h"
 #include "daemon/base/command.h"
 #include "daemon/tools/normalize/normalize.h"
@@ -48,7 +48,7 @@ int ek_normalize_check_merge(const struct ek_manifest *m, struct ek_error *e)
     return rc;
 }
 
-/* `part`: NULL, or what the column of a merged feature has. */
+/* part: suffix of a column of a merged feature, or NULL. */
 static int add_feature(struct ek_buf *to, const struct ek_feature *f, const char *part, int index)
 {
     char name[EK_NAME_BYTES_MAX + 16];
@@ -76,8 +76,8 @@ static int add_items(struct ek_buf *to, const struct ek_choices *c, bool renumbe
     return to->rc;
 }
 
-/* Units, signs and routes are those of raw values: none of them is said of scaled ones. Columns
- * keep their numbers unless one becomes several. */
+/* Scaled values have no unit, sign or route. Columns keep their numbers unless one becomes
+ * several. */
 static int describe(struct ek_buf *to, const struct ek_choices *c)
 {
     const struct ek_manifest *m = c->manifest;
@@ -96,7 +96,7 @@ static int describe(struct ek_buf *to, const struct ek_choices *c)
 
 struct output {
     const struct ek_choices *c;
-    struct ek_manifest *manifest; /* of what is written */
+    struct ek_manifest *manifest; /* of the output */
     struct ek_writer *writer;
     struct ek_list in, out;
     struct ek_buf text;

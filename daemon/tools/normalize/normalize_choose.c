@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-/* One value of a histogram whose range is known. */
+/* Add `n` values to a histogram with a known range. */
 static void count(struct ek_histogram *h, double x, double n)
 {
     double at = h->high > h->low ? (x - h->low) / (h->high - h->low) * EK_NORMALIZE_BINS : 0;
@@ -13,7 +13,7 @@ static void count(struct ek_histogram *h, double x, double n)
     h->count[bin] += n;
 }
 
-/* Of the values as they are (scaling NULL) or as one column of what they become. */
+/* Fill from the raw values (scaling NULL), or from one column of the scaled values. */
 static void fill(struct ek_histogram *h, const struct ek_values *v,
                  const struct ek_scaling *scaling, int feature, int column)
 {
@@ -26,13 +26,13 @@ static void fill(struct ek_histogram *h, const struct ek_values *v,
             if (pass)
                 count(h, x, v->value[i].count);
             else {
-                h->low = fmin(h->low, x); /* NaN gives way */
+                h->low = fmin(h->low, x); /* fmin ignores NaN */
                 h->high = fmax(h->high, x);
             }
         }
 }
 
-/* Where it was not tried before. */
+/* Set the method if none is set. */
 static void decide(struct ek_choice *c, enum ek_method method)
 {
     if (c->feature->type == EK_TYPE_CATEGORY) {
@@ -82,7 +82,7 @@ static int choose_all(struct ek_choices *c, const struct ek_profile *profile,
     return rc;
 }
 
-/* The lists from .. to of `all`, as views into it; only the offsets are the part's own. */
+/* Set `part` to lists from .. to of `all`. Only its offsets are its own; the rest are views. */
 static int part_of(const struct ek_dataset *all, size_t from, size_t to, struct ek_dataset *part)
 {
     size_t first = all->offset[from];
@@ -105,7 +105,7 @@ static int show(void *context, int done, int of, double map)
     return 0;
 }
 
-/* map [F + 1] as from ek_osm: each switch is held against what was kept before it. */
+/* map [F + 1] as from ek_osm: each switch is compared with the previous best. */
 static void note_switches(const struct ek_choices *c, const enum ek_transform_kind *scale,
                           const double *map)
 {

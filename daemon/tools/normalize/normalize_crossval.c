@@ -33,7 +33,7 @@ static struct ek_paired_test against(const struct ek_crossval_report *r, int a, 
     return t;
 }
 
-/* As short as a table wants it. */
+/* Format a p value for the table. */
 static void write_p(char *cell, const struct ek_crossval_report *r, int method)
 {
     double p = against(r, method, r->against).p;
@@ -92,7 +92,7 @@ static void print_rules(const struct ek_crossval_report *r, FILE *to)
     fputc('\n', to);
 }
 
-/* How many folds chose the end of the grid on that side. */
+/* Return the number of folds that chose the first or last value of the grid. */
 static int at_edge(const struct ek_crossval_scores *j, int edge)
 {
     int count = 0;
@@ -123,7 +123,7 @@ static void print_remark(const struct ek_crossval_report *r, const char *what, i
         ek_print_wrapped(line, 79, to);
 }
 
-/* EK_ENOMEM. */
+/* Return 0 or EK_ENOMEM. */
 static int judge_print(const struct ek_crossval_report *r, FILE *to, struct ek_error *e)
 {
     print_rules(r, to);
@@ -192,9 +192,9 @@ static void add_method(struct ek_json_writer *s, const struct ek_crossval_report
     ek_json_close(s, '}');
 }
 
-/* {"lists":..,"methods":[{"method","columns","metrics","counted","folds","t_tests"}]}: metrics are
- * p@1 .. p@10, ndcg@1 .. ndcg@10, map, err; t_tests has the differences in NDCG@1 from each other
- * method. EK_ENOMEM. */
+/* Print {"lists":..,"methods":[{"method","columns","metrics","counted","folds","t_tests"}]}.
+ * metrics: p@1 .. p@10, ndcg@1 .. ndcg@10, map, err; t_tests: differences in NDCG@1 from the other
+ * methods. Return 0 or EK_ENOMEM. */
 static int judge_print_json(const struct ek_crossval_report *r, FILE *to, struct ek_error *e)
 {
     static const char *const empty[] = {"skip", "0", "1"};
@@ -220,7 +220,7 @@ static int judge_print_json(const struct ek_crossval_report *r, FILE *to, struct
     return ek_json_end_line(&s, to, e);
 }
 
-/* The simplest first: others are tested against it. */
+/* The simplest first: the others are tested against it. */
 static const enum ek_method ALL[EK_METHOD_COUNT] = {
     EK_METHOD_MINMAX, EK_METHOD_LOG,   EK_METHOD_ARCTAN, EK_METHOD_ZSCORE, EK_METHOD_CDF,
     EK_METHOD_LOG1P,  EK_METHOD_MERGE, EK_METHOD_FDM,    EK_METHOD_OSM};

@@ -1,8 +1,5 @@
-/* What the judge of scalings found (offline/scale/crossval.h): a table for people, JSON with
- * everything.
- *
- * Owner: all is the caller's. One thread at a time.
- */
+/* Report of a cross-validation of scalings (offline/scale/crossval.h): a table, or JSON with all
+ * values. One thread at a time. */
 #ifndef EK_DAEMON_TOOLS_NORMALIZE_NORMALIZE_CROSSVAL_H
 #define EK_DAEMON_TOOLS_NORMALIZE_NORMALIZE_CROSSVAL_H
 
@@ -16,21 +13,21 @@
 struct ek_crossval_report {
     const struct ek_dataset *data;
     const struct ek_folds *folds;
-    bool files; /* the parts are files as they were given */
+    bool files; /* the parts are the given files */
     const struct ek_crossval_options *options;
     const struct ek_crossval_scores *of;
     int count;
-    int against; /* whom the table tests each against by NDCG@1 */
+    int against; /* method that the others are tested against, by NDCG@1 */
 };
 
-/* evenkeel normalize --cross-validate: which way of scaling ranks best on given lists, by a linear
+/* Cross-validation of `normalize --cross-validate`: ranking quality of each scaling with a linear
  * ranker over five folds (offline/scale/crossval.h).
  *
- * Five files are the five parts, as they are; any other number is read as one and cut into five.
- * Owner: all is the caller's. Threads: one calls; as many as there are processors work.
+ * Five files are the five parts; any other number is read as one and split into five. Called by one
+ * thread; uses as many as there are CPUs.
  */
-/* methods: names with commas between, NULL for all. Prints to standard output. EK_EUSAGE for an
- * unknown name, or one that comes twice; what reading and the judge fail with. */
+/* methods: names separated by commas; NULL: all. Prints to standard output. Returns 0, EK_EUSAGE
+ * for an unknown or duplicate name, or an error of the files or the cross-validation. */
 int ek_normalize_crossval(const struct ek_files *letor, const struct ek_manifest *m,
                           const char *methods, enum ek_empty empty, bool json, struct ek_error *e);
 

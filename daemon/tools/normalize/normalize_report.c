@@ -1,4 +1,4 @@
-/* evenkeel normalize --report: small multiples, a feature a cell, its values before and after. */
+/* Picture of `normalize --report`: histograms of each feature before and after. */
 #include "base/file.h"
 #include "daemon/tools/normalize/normalize.h"
 #include "daemon/tools/select/select_picture.h"
@@ -10,7 +10,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* Whether any YAML reader takes it for a text without quotes. */
+/* Return true if every YAML reader accepts the name as a string without quotes. */
 static bool is_plain(const char *name)
 {
     static const char *const OTHER[] = {"null", "true", "false", "yes", "no",
@@ -51,7 +51,7 @@ static int make_section(const struct ek_choices *c, struct ek_buf *to)
     return to->rc;
 }
 
-/* What was written must say what was meant, whatever stood around it. */
+/* Check that the written manifest parses as the choices. */
 static int check(const struct ek_choices *c, const char *name, const struct ek_buf *text,
                  struct ek_error *e)
 {
@@ -103,7 +103,7 @@ enum {
     CELL_HEIGHT = 150,
     PLOT_WIDTH = 215,
     PLOT_HEIGHT = 66,
-    PLOT_TOP = 44, /* in its cell */
+    PLOT_TOP = 44, /* within a cell */
     BETWEEN = 20,
     TEXT_BYTES = 240,
     LINE_BYTES = 78 /* of a reason */
@@ -128,7 +128,7 @@ static void draw_ends(struct ek_svg *s, const struct ek_histogram *h, double x, 
         ek_svg_text(s, "small", x + width, y, EK_ANCHOR_END, text);
 }
 
-/* Bars by the square root of their counts, so that a tail of single values is seen. */
+/* Bar heights are square roots of counts, so that a tail of single values is visible. */
 static void draw(struct ek_svg *s, const struct ek_histogram *h, const char *class, double x,
                  double y, double width)
 {
@@ -159,7 +159,7 @@ static void draw_after(struct ek_svg *s, const struct ek_choice *c, double x, do
     }
 }
 
-/* As much of a text as a line holds, cut between characters. */
+/* Truncate a string between characters, with "..." at the end. */
 static void shorten(char *text, size_t most)
 {
     size_t at = ek_utf8_within(text, most);
