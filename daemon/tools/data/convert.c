@@ -1,4 +1,4 @@
-/* evenkeel convert: LETOR lists to messages. */
+/* Command `convert`: writes LETOR lists as messages. */
 #include "base/alloc.h"
 #include "base/parse.h"
 #include "daemon/base/arguments.h"

@@ -1,4 +1,4 @@
-/* evenkeel generate: synthetic traffic, with faults if wanted. */
+/* Command `generate`: writes synthetic lists, optionally with faults. */
 #include "base/alloc.h"
 #include "base/file.h"
 #include "base/parse.h"
@@ -217,7 +217,7 @@ static int with_manifest(struct gen *g)
     if (rc)
         return rc;
     g->sink.upstream.manifest = manifest;
-    if (g->manifest_out) /* first, as it takes no time to find that it cannot be written */
+    if (g->manifest_out) /* first, because an error here takes no time */
         rc = ek_file_write(g->manifest_out, ek_hotel_manifest(), &g->e);
     if (!rc)
         rc = generate(g);
