@@ -125,6 +125,27 @@ def count_exports(tree, build):
     return len(defined), sum(callers[n] == 1 for n in defined)
 
 
+def linked_lines(tree, build):
+    """Return the lines of the modules of lib/ of which libevenkeel.so has a function, with their headers."""
+    shared = os.path.join(tree.root, build, "libevenkeel.so")
+    if not os.path.exists(shared):
+        return "not built"
+    out = subprocess.run(["nm", "-P", shared], capture_output=True, text=True, check=True).stdout
+    linked = {line.split()[0] for line in out.splitlines() if line.split()[1] in "tT"}
+    lines = 0
+    for name in sources(tree):
+        base = os.path.splitext(name)[0]
+        path = os.path.join(tree.root, build, base + ".o")
+        if part_of(name) != "lib":
+            continue
+        if os.path.exists(path):
+            own, _ = object_symbols(path)
+            if not own & linked:
+                continue
+        lines += tree.text(name).count("\n")
+    return lines
+
+
 def table(tree, build):
     lines, folders, lengths = count_lines(tree), modules(tree), function_lengths(tree)
     graph = folder_graph(tree)
@@ -132,6 +153,8 @@ def table(tree, build):
     yield "lines, daemon/ without tools", lines["daemon"]
     yield "lines, daemon/tools", lines["tools"]
     yield "lines, lib/ of libevenkeel", lines["lib"]
+    if build:
+        yield "of them of modules linked into it", linked_lines(tree, build)
     yield "lines, lib/offline and lib/text", lines["offline"]
     yield "modules", sum(map(len, folders.values()))
     yield "folders", len(folders)
