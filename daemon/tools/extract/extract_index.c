@@ -91,11 +91,6 @@ static int merge(struct indexing *g, struct ek_error *e)
     return rc;
 }
 
-static double seconds_of(const struct indexing *g)
-{
-    return (double)(ek_now_ms() - g->started_ms) / 1000;
-}
-
 static int print_json(const struct indexing *g, const struct ek_index *x, struct ek_error *e)
 {
     struct ek_buf line;
@@ -140,8 +135,8 @@ static int print_table(const struct indexing *g, const struct ek_index *x, struc
         ek_text_table_free(table);
         return ek_fail(e, EK_ENOMEM, "out of memory");
     }
-    printf("%" PRIu32 " documents, %" PRIu32 " terms, %.1f MiB, %.1f s\n", ek_index_documents(x),
-           ek_index_terms(x), (double)g->bytes / (1 << 20), seconds_of(g));
+    printf("%" PRIu32 " documents, %" PRIu32 " terms, %.1f MiB\n", ek_index_documents(x),
+           ek_index_terms(x), (double)g->bytes / (1 << 20));
     ek_text_table_print(table, stdout);
     ek_text_table_free(table);
     return EK_OK;
