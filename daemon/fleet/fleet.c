@@ -625,7 +625,7 @@ int ek_fleet_submit_command(struct ek_fleet *f, const struct ek_order *o, uint64
                             struct ek_error *e)
 {
     uint64_t manifest;
-    int rc = ek_guard_service_check(f->tools.guard, o, &manifest, e);
+    int rc = ek_guard_service_check_command(f->tools.guard, o, &manifest, e);
     if (!rc && ek_fleet_commands_submit(f->orders, o, manifest, ek_now_ms(), number))
         rc = ek_fail(e, EK_ENOMEM, "no memory for an order");
     if (!rc)

@@ -6,11 +6,11 @@
 
 struct ek_asset_ref {
     const struct ek_assets *assets;
-    struct ek_assets *owned; /* NULL: lent */
+    struct ek_assets *owned; /* NULL: borrowed */
     atomic_int holders;
 };
 
-static struct ek_asset_ref *make(const struct ek_assets *assets, struct ek_assets *owned)
+static struct ek_asset_ref *create(const struct ek_assets *assets, struct ek_assets *owned)
 {
     struct ek_asset_ref *l = ek_calloc(1, sizeof *l);
     if (!l)
@@ -23,12 +23,12 @@ static struct ek_asset_ref *make(const struct ek_assets *assets, struct ek_asset
 
 struct ek_asset_ref *ek_asset_ref_new(struct ek_assets *owned)
 {
-    return make(owned, owned);
+    return create(owned, owned);
 }
 
 struct ek_asset_ref *ek_asset_ref_borrow(const struct ek_assets *assets)
 {
-    return make(assets, NULL);
+    return create(assets, NULL);
 }
 
 struct ek_asset_ref *ek_asset_ref_retain(struct ek_asset_ref *l)

@@ -47,7 +47,7 @@ int ek_plan_cache_add(struct ek_plan_cache *l, uint64_t version, const void *byt
     }
     struct ek_buf *newest = &l->record[(l->count - 1) % EK_FLEET_PLANS];
     l->version = version;
-    l->heard_ms = now_ms;
+    l->received_ms = now_ms;
     ek_buf_clear(newest);
     return ek_buf_add(newest, bytes, length);
 }
@@ -64,27 +64,27 @@ const struct ek_buf *ek_plan_cache_get(const struct ek_plan_cache *l, int i)
 }
 
 struct ek_guard_service {
-    pthread_mutex_t assets; /* taken before the other: they stay the same */
-    pthread_mutex_t lock;   /* of the guard */
+    pthread_mutex_t assets; /* locked first; while held, the assets do not change */
+    pthread_mutex_t lock;   /* protects the guard */
     struct ek_guard *guard;
     struct ek_event_log *event_log;
     struct ek_metrics *metrics;
     struct ek_log *log;
     struct ek_output *output;
-    struct ek_alerts *alerts;                              /* NULL: nobody wants them */
-    void (*hear)(void *context, const struct ek_event *v); /* NULL: there is no listener */
+    struct ek_alerts *alerts;                                       /* NULL: none */
+    void (*receive_event)(void *context, const struct ek_event *v); /* NULL: none */
     void *listener;
-    struct ek_pause *pause;       /* NULL: nobody can pause it */
-    int64_t ahead_ms;             /* of the wall to the clock that nobody sets, when it began */
-    struct ek_output_counts told; /* of outputs, in all */
-    /* In a fleet. */
-    struct ek_guard_service_member member; /* name NULL: in none */
-    uint64_t start;                        /* of the guard as a member: each has a later one */
-    bool decided_here;                     /* the plan that was heard last */
-    bool fleet_paused;                     /* by the plan */
-    bool callbacks;                        /* what is told now is what the fleet has decided */
-    bool hears_again;                      /* which was told before */
-    struct ek_plan_cache heard;
+    struct ek_pause *pause;           /* NULL: none */
+    int64_t ahead_ms;                 /* wall clock minus monotonic clock at creation */
+    struct ek_output_counts reported; /* outputs reported to the guard so far */
+    /* Of a fleet. */
+    struct ek_guard_service_member member; /* name NULL: no fleet */
+    uint64_t start;                        /* start number of the guard's reports; increases */
+    bool is_plan_author;                   /* this instance is leader and wrote the current plan */
+    bool fleet_paused;                     /* the plan pauses the fleet */
+    bool in_fleet_plan;                    /* current events come from a fleet plan */
+    bool is_replay;                        /* ... that was reported before */
+    struct ek_plan_cache received;
 };
 
 int ek_guard_service_new(struct ek_guard_service **out, const struct ek_assets *assets,
@@ -93,7 +93,7 @@ int ek_guard_service_new(struct ek_guard_service **out, const struct ek_assets *
 {
     struct ek_guard_service *s = ek_calloc(1, sizeof *s);
     if (!s)
-        return ek_fail(e, EK_ENOMEM, "no memory for the guard");
+        return ek_fail(e, EK_ENOMEM, "out of memory");
     int rc = ek_guard_new(&s->guard, assets, e);
     if (rc) {
         ek_free(s);
@@ -116,7 +116,7 @@ void ek_guard_service_free(struct ek_guard_service *s)
     pthread_mutex_destroy(&s->assets);
     pthread_mutex_destroy(&s->lock);
     ek_guard_free(s->guard);
-    ek_plan_cache_release(&s->heard);
+    ek_plan_cache_release(&s->received);
     ek_free(s);
 }
 
@@ -128,10 +128,10 @@ void ek_guard_service_set_outputs(struct ek_guard_service *s, struct ek_output *
 }
 
 void ek_guard_service_set_listener(struct ek_guard_service *s,
-                                   void (*hear)(void *context, const struct ek_event *v),
+                                   void (*receive_event)(void *context, const struct ek_event *v),
                                    void *context)
 {
-    s->hear = hear;
+    s->receive_event = receive_event;
     s->listener = context;
 }
 
@@ -140,23 +140,22 @@ struct ek_alerts *ek_guard_service_alerts(const struct ek_guard_service *s)
     return s->alerts;
 }
 
-/* All instances of a fleet tell the same findings, plans and limits of plans, and what came of the
- * orders of people. */
+/* Return true for events that all instances of a fleet report: findings, plans, limits of plans,
+ * results of operator commands. */
 static bool is_common(const struct ek_guard_service *s, const struct ek_event *v)
 {
     if (!s->member.name)
         return false;
     return v->kind == EK_EVENT_FINDING || v->kind == EK_EVENT_PLAN ||
-           (v->kind == EK_EVENT_LIMIT && s->callbacks) ||
-           (v->kind == EK_EVENT_DECISION && (s->callbacks || v->decision.request));
+           (v->kind == EK_EVENT_LIMIT && s->in_fleet_plan) ||
+           (v->kind == EK_EVENT_DECISION && (s->in_fleet_plan || v->decision.request));
 }
 
 static void report_loss(struct ek_guard_service *s)
 {
-    ek_log_text(s->log, EK_LOG_ERROR, "event_dropped", "no memory for an event");
+    ek_log_text(s->log, EK_LOG_ERROR, "event_dropped", "out of memory");
 }
 
-/* json: the event. */
 static void report_json(struct ek_guard_service *s, const struct ek_event *v, const char *json)
 {
     struct ek_event_log_change change;
@@ -165,7 +164,7 @@ static void report_json(struct ek_guard_service *s, const struct ek_event *v, co
     if (change.drifted)
         ek_log_json(s->log, EK_LOG_WARN, "model_drift", json);
     else if (change.withdrawn != EK_GUARDRAIL_NONE)
-        ek_log_json(s->log, EK_LOG_WARN, "route_withdrawn", json);
+        ek_log_json(s->log, EK_LOG_WARN, "route_rolled_back", json);
     else
         ek_log_json(s->log, EK_LOG_INFO, "guard", json);
     ek_metrics_count(s->metrics, EK_COUNT_EVENTS, 1);
@@ -173,15 +172,14 @@ static void report_json(struct ek_guard_service *s, const struct ek_event *v, co
                      change.withdrawn != EK_GUARDRAIL_NONE);
     ek_metrics_count(s->metrics, EK_COUNT_DETECTED, (uint64_t)change.detected);
     ek_metrics_count(s->metrics, EK_COUNT_ENFORCED, (uint64_t)change.enforced);
-    bool common = is_common(s, v), ours = !common || s->decided_here; /* one tells for all */
-    if (s->output && ours && !(common && s->hears_again))
+    bool common = is_common(s, v), ours = !common || s->is_plan_author; /* the leader sends them */
+    if (s->output && ours && !(common && s->is_replay))
         ek_output_send_event(s->output, v, json);
     ek_alerts_receive(s->alerts, v, ours);
-    if (s->hear)
-        s->hear(s->listener, v);
+    if (s->receive_event)
+        s->receive_event(s->listener, v);
 }
 
-/* The only place of a stage that makes JSON of events. */
 static void report(struct ek_guard_service *s, const struct ek_event *v)
 {
     struct ek_buf json;
@@ -200,7 +198,7 @@ static void drain_events(struct ek_guard_service *s)
         report(s, v);
 }
 
-static void show_progress(struct ek_guard_service *s)
+static void update_progress(struct ek_guard_service *s)
 {
     ek_metrics_gauge(s->metrics, EK_GAUGE_LISTS, ek_guard_list_count(s->guard));
     ek_metrics_gauge(s->metrics, EK_GAUGE_PLAN_VERSION, ek_guard_plan_version(s->guard));
@@ -211,12 +209,12 @@ void ek_guard_service_set_pause(struct ek_guard_service *s, struct ek_pause *pau
     s->pause = pause;
 }
 
-static void show_pause(struct ek_guard_service *s)
+static void update_pause(struct ek_guard_service *s)
 {
     ek_metrics_gauge(s->metrics, EK_GAUGE_PAUSED, ek_pause_is_on(s->pause));
 }
 
-/* That it is paused was told when it began. */
+/* Replay a restored pause to the alerts; its start was reported by an earlier process. */
 static void restore_pause(struct ek_guard_service *s, const struct ek_decision_record *since)
 {
     struct ek_event v = {.kind = EK_EVENT_DECISION, .time_ms = since->time_ms, .decision = *since};
@@ -224,44 +222,44 @@ static void restore_pause(struct ek_guard_service *s, const struct ek_decision_r
     ek_alerts_replay(s->alerts, &v, !s->member.name);
 }
 
-/* A guard that was saved while it was paused still is. In a fleet it does not keep that itself: the
- * plan, or who paused this instance, ends it. */
-static void follow_pause(struct ek_guard_service *s)
+/* Apply the pause of a restored guard. In a fleet the guard's copy is cleared: the plan, or a
+ * resume on this instance, ends the pause. */
+static void sync_guard_pause(struct ek_guard_service *s)
 {
     struct ek_decision_record since;
     if (!s->pause || !ek_guard_paused(s->guard, &since))
         return;
     ek_pause_restore(s->pause, since.time_ms, since.who, since.why);
-    show_pause(s);
+    update_pause(s);
     restore_pause(s, &since);
     if (s->member.name)
         ek_guard_clear_pause(s->guard);
 }
 
-/* In a fleet the decider says it for all; until it does, a pause is of this instance alone. */
+/* Pause or resume this instance of a fleet; the fleet's pause is in the plan. */
 static bool pause_here(struct ek_guard_service *s, bool paused, const char *who, const char *why)
 {
     pthread_mutex_lock(&s->lock);
     bool changed =
         (paused || !s->fleet_paused) && ek_pause_set(s->pause, paused, ek_wall_ms(), who, why);
-    show_pause(s);
+    update_pause(s);
     pthread_mutex_unlock(&s->lock);
     return changed;
 }
 
-/* What all are told; an instance that was paused alone stays so until somebody ends that. */
-static void follow_fleet(struct ek_guard_service *s)
+/* Apply a change of the fleet's pause. A pause of this instance alone is not affected by a plan
+ * that pauses nothing. */
+static void sync_fleet_pause(struct ek_guard_service *s)
 {
     const struct ek_instance_plans *plans = ek_guard_plans(s->guard);
-    if (!s->pause || !plans ||
-        !ek_instance_plans_has_version(plans)) /* nobody has said otherwise */
+    if (!s->pause || !plans || !ek_instance_plans_has_version(plans))
         return;
     bool paused = ek_instance_plans_memory(plans, NULL).paused;
     if (paused == s->fleet_paused)
         return;
     s->fleet_paused = paused;
     ek_pause_set(s->pause, paused, ek_wall_ms(), NULL, NULL);
-    show_pause(s);
+    update_pause(s);
 }
 
 bool ek_guard_service_pause(struct ek_guard_service *s, bool paused, const char *who,
@@ -270,7 +268,7 @@ bool ek_guard_service_pause(struct ek_guard_service *s, bool paused, const char 
     struct ek_error e;
     if (s->member.name)
         return pause_here(s, paused, who, why);
-    /* Whoever has the guard now, and for how long. */
+    /* Pause first, without waiting for the guard's lock. */
     bool changed = paused && ek_pause_set(s->pause, true, ek_wall_ms(), who, why);
     pthread_mutex_lock(&s->lock);
     int rc = ek_guard_advance(s->guard, ek_guard_service_clock_ms(s), &e);
@@ -280,8 +278,8 @@ bool ek_guard_service_pause(struct ek_guard_service *s, bool paused, const char 
     if (!paused)
         changed = ek_pause_set(s->pause, false, ek_wall_ms(), who, why);
     drain_events(s);
-    show_progress(s);
-    show_pause(s);
+    update_progress(s);
+    update_pause(s);
     pthread_mutex_unlock(&s->lock);
     if (rc)
         ek_log_text(s->log, EK_LOG_ERROR, "pause_not_saved", e.message);
@@ -298,8 +296,8 @@ int ek_guard_service_add_fleet_decision(struct ek_guard_service *s,
     return ek_guard_service_add_decision(s, &own);
 }
 
-int ek_guard_service_check(struct ek_guard_service *s, const struct ek_order *o, uint64_t *manifest,
-                           struct ek_error *e)
+int ek_guard_service_check_command(struct ek_guard_service *s, const struct ek_order *o,
+                                   uint64_t *manifest, struct ek_error *e)
 {
     pthread_mutex_lock(&s->lock);
     *manifest = ek_guard_assets(s->guard)->manifest->hash;
@@ -342,15 +340,15 @@ int ek_guard_service_accepts(struct ek_guard_service *s, struct ek_buf *out)
     return rc;
 }
 
-/* A partition may be lost, or be gone back in, while its lists are on their way: then they come
- * again, here or elsewhere, and count when they do. */
+/* If the partition was revoked or rewound while the list was in flight, the list is redelivered,
+ * here or elsewhere, and counts then. */
 static void update_one(struct ek_guard_service *s, struct ek_guard_service_list *l, int64_t now_ms)
 {
     const struct ek_inflight *t = l->inflight;
-    bool loose = ek_inflight_is_revoked(t);
-    if (loose || t->lane->closed || t->offset < t->lane->seen) {
+    bool revoked = ek_inflight_is_revoked(t);
+    if (revoked || t->lane->closed || t->offset < t->lane->seen) {
         l->rc = ek_guard_peek(s->guard, l->context, &l->why);
-        ek_metrics_count(s->metrics, EK_COUNT_OUTPUT_ONLY, !loose && !t->no_output);
+        ek_metrics_count(s->metrics, EK_COUNT_OUTPUT_ONLY, !revoked && !t->no_output);
         return;
     }
     l->rc = ek_guard_update(s->guard, l->context, now_ms, &l->why);
@@ -359,21 +357,21 @@ static void update_one(struct ek_guard_service *s, struct ek_guard_service_list 
     ek_metrics_count(s->metrics, EK_COUNT_STATE_ONLY, t->no_output);
 }
 
-static bool has_assets_of(const struct ek_guard_service *s,
-                          const struct ek_guard_service_list *lists, size_t count)
+static bool has_same_assets(const struct ek_guard_service *s,
+                            const struct ek_guard_service_list *lists, size_t count)
 {
     return !count || lists[0].context->assets == ek_guard_assets(s->guard);
 }
 
 bool ek_guard_service_update(struct ek_guard_service *s, struct ek_guard_service_list *lists,
-                             size_t count, int64_t now_ms, struct ek_shadow_scorer *tries)
+                             size_t count, int64_t now_ms, struct ek_shadow_scorer *shadow)
 {
     pthread_mutex_lock(&s->lock);
-    if (!has_assets_of(s, lists, count)) {
+    if (!has_same_assets(s, lists, count)) {
         pthread_mutex_unlock(&s->lock);
         return false;
     }
-    ek_shadow_scorer_report(tries, s->guard);
+    ek_shadow_scorer_report(shadow, s->guard);
     for (size_t i = 0; i < count; i++) {
         struct ek_guard_service_list *l = &lists[i];
         if (!l->rc)
@@ -382,19 +380,19 @@ bool ek_guard_service_update(struct ek_guard_service *s, struct ek_guard_service
     }
     if (ek_guard_has_found(s->guard))
         s->member.found(s->member.context);
-    show_progress(s);
+    update_progress(s);
     pthread_mutex_unlock(&s->lock);
     return true;
 }
 
-void ek_guard_service_add_trials(struct ek_guard_service *s, struct ek_shadow_scorer *tries)
+void ek_guard_service_add_comparisons(struct ek_guard_service *s, struct ek_shadow_scorer *shadow)
 {
     pthread_mutex_lock(&s->lock);
-    ek_shadow_scorer_report(tries, s->guard);
+    ek_shadow_scorer_report(shadow, s->guard);
     pthread_mutex_unlock(&s->lock);
 }
 
-/* Ticks are numbered anew by each guard, so its start must be later than that of the one before. */
+/* Each guard numbers its reports from 1, so its start must be above the previous one. */
 static int join_fleet(struct ek_guard_service *s, struct ek_error *e)
 {
     uint64_t now = (uint64_t)ek_wall_ms();
@@ -402,23 +400,24 @@ static int join_fleet(struct ek_guard_service *s, struct ek_error *e)
     return ek_guard_join(s->guard, s->member.name, s->start, s->member.cells, e);
 }
 
-/* What the guard before this one heard. Its findings are told once more, here alone; alerts go on
- * with them, whose they are. */
+/* Replay the plans that the previous guard received. Their events are reported on this instance
+ * only, not to the alert topic; firing alerts continue. */
 static int replay_plans(struct ek_guard_service *s, struct ek_error *e)
 {
     int rc = EK_OK;
-    s->callbacks = s->hears_again = true;
-    for (int i = 0; i < ek_plan_cache_count(&s->heard) && !rc; i++) {
-        const struct ek_buf *record = ek_plan_cache_get(&s->heard, i);
-        rc = ek_guard_restore_plan(s->guard, record->data, record->length, s->heard.heard_ms, e);
+    s->in_fleet_plan = s->is_replay = true;
+    for (int i = 0; i < ek_plan_cache_count(&s->received) && !rc; i++) {
+        const struct ek_buf *record = ek_plan_cache_get(&s->received, i);
+        rc = ek_guard_restore_plan(s->guard, record->data, record->length, s->received.received_ms,
+                                   e);
     }
     drain_events(s);
-    s->callbacks = s->hears_again = false;
+    s->in_fleet_plan = s->is_replay = false;
     return rc;
 }
 
-/* A guard that has taken the place of another one is no instance yet. */
-static int stay_in_fleet(struct ek_guard_service *s, struct ek_error *e)
+/* Join a replacement guard to the fleet. */
+static int ensure_joined(struct ek_guard_service *s, struct ek_error *e)
 {
     if (!s->member.name || ek_guard_plans(s->guard))
         return EK_OK;
@@ -434,18 +433,18 @@ int ek_guard_service_with_guard(struct ek_guard_service *s,
     pthread_mutex_lock(&s->lock);
     int rc = work(context, &s->guard, e);
     if (!rc)
-        rc = stay_in_fleet(s, e);
-    follow_pause(s);
+        rc = ensure_joined(s, e);
+    sync_guard_pause(s);
     drain_events(s);
-    show_progress(s);
+    update_progress(s);
     pthread_mutex_unlock(&s->lock);
     return rc;
 }
 
-/* Reports what waits, and hands the decision of that kind to `write`. */
-static int report_order(struct ek_guard_service *s, enum ek_decision_kind what,
-                        int (*write)(void *context, const struct ek_decision_record *m),
-                        void *context)
+/* Report pending events and pass decisions of that kind to `write`. Return its first error. */
+static int report_command(struct ek_guard_service *s, enum ek_decision_kind what,
+                          int (*write)(void *context, const struct ek_decision_record *m),
+                          void *context)
 {
     const struct ek_event *v;
     int rc = EK_OK;
@@ -465,10 +464,10 @@ int ek_guard_service_run_command(struct ek_guard_service *s, enum ek_decision_ki
 {
     pthread_mutex_lock(&s->lock);
     int rc = work(context, &s->guard, e);
-    if (!rc && report_order(s, what, write, context))
-        rc = ek_fail(e, EK_ENOMEM, "it is done, but there is no memory to tell it");
+    if (!rc && report_command(s, what, write, context))
+        rc = ek_fail(e, EK_ENOMEM, "command executed; out of memory for its result");
     drain_events(s);
-    show_progress(s);
+    update_progress(s);
     pthread_mutex_unlock(&s->lock);
     return rc;
 }
@@ -476,7 +475,7 @@ int ek_guard_service_run_command(struct ek_guard_service *s, enum ek_decision_ki
 const struct ek_assets *ek_guard_service_lock_assets(struct ek_guard_service *s)
 {
     pthread_mutex_lock(&s->assets);
-    return ek_guard_assets(s->guard); /* another guard of theirs may take its place meanwhile */
+    return ek_guard_assets(s->guard); /* a replacement guard has the same assets */
 }
 
 void ek_guard_service_unlock_assets(struct ek_guard_service *s)
@@ -491,55 +490,55 @@ void ek_guard_service_add_event(struct ek_guard_service *s, const struct ek_even
     pthread_mutex_unlock(&s->lock);
 }
 
-/* What is shown is of the new traffic. Of a guard that began anew nothing is open. */
-static void log_assets(struct ek_guard_service *s, const struct ek_guard_service_assets *turn,
-                       enum ek_restore_result fit)
+/* Update the views. If the guard was reset, no finding is open. */
+static void update_views(struct ek_guard_service *s, const struct ek_guard_service_assets *next,
+                         enum ek_restore_result fit)
 {
     const struct ek_agreement_watch *watch = ek_guard_agreement(s->guard);
-    ek_feature_stats_set_assets(turn->board, turn->assets->manifest, turn->assets->rules,
+    ek_feature_stats_set_assets(next->board, next->assets->manifest, next->assets->rules,
                                 ek_guard_traffic(s->guard));
     if (!watch)
-        ek_agreement_cache_clear(turn->agreement);
-    ek_agreement_cache_set(turn->agreement, watch);
+        ek_agreement_cache_clear(next->agreement);
+    ek_agreement_cache_set(next->agreement, watch);
     if (fit == EK_RESTORE_COUNTERS_ONLY) {
         ek_event_log_reset(s->event_log);
         ek_alerts_reset(s->alerts);
-        ek_feature_history_clear(turn->tracks);
+        ek_feature_history_clear(next->history);
     }
 }
 
-static int switch_guard(struct ek_guard_service *s, const struct ek_guard_service_assets *turn,
+static int switch_guard(struct ek_guard_service *s, const struct ek_guard_service_assets *next,
                         enum ek_restore_result *fit, struct ek_error *e)
 {
     struct ek_error why;
-    if (ek_feature_stats_reserve(turn->board, turn->assets->rules->windows.max_segments))
-        return ek_fail(e, EK_ENOMEM, "no memory for the figures of features");
-    int rc = ek_guard_set_assets(s->guard, turn->assets, fit, e);
+    if (ek_feature_stats_reserve(next->board, next->assets->rules->windows.max_segments))
+        return ek_fail(e, EK_ENOMEM, "out of memory");
+    int rc = ek_guard_set_assets(s->guard, next->assets, fit, e);
     if (rc)
         return rc;
-    turn->turned(turn->context);
-    log_assets(s, turn, *fit);
-    if (stay_in_fleet(s, &why)) /* which is tried again with the next tick */
+    next->on_switch(next->context);
+    update_views(s, next, *fit);
+    if (ensure_joined(s, &why)) /* retried with the next report */
         ek_log_text(s->log, EK_LOG_ERROR, "fleet_join_failed", why.message);
-    follow_pause(s);
+    sync_guard_pause(s);
     drain_events(s);
-    show_progress(s);
+    update_progress(s);
     return EK_OK;
 }
 
 int ek_guard_service_set_assets(struct ek_guard_service *s,
-                                const struct ek_guard_service_assets *turn,
+                                const struct ek_guard_service_assets *next,
                                 enum ek_restore_result *fit, struct ek_error *e)
 {
     pthread_mutex_lock(&s->assets);
     pthread_mutex_lock(&s->lock);
-    int rc = switch_guard(s, turn, fit, e);
+    int rc = switch_guard(s, next, fit, e);
     pthread_mutex_unlock(&s->lock);
     pthread_mutex_unlock(&s->assets);
     return rc;
 }
 
-static void show_items(struct ek_guard_service *s)
+static void update_item_metrics(struct ek_guard_service *s)
 {
     const struct ek_assembly_counts c = ek_guard_item_counts(s->guard);
     ek_metrics_gauge(s->metrics, EK_GAUGE_ITEM_LISTS_COMPLETE, c.complete);
@@ -550,35 +549,35 @@ static void show_items(struct ek_guard_service *s)
     ek_metrics_gauge(s->metrics, EK_GAUGE_LISTS_EVICTED, c.forgotten);
 }
 
-/* Counters only rise, so what is read a moment later counts with the next tick. */
-static void report_load(struct ek_guard_service *s)
+/* Counters may increase between two reads; the rest is added by the next call. */
+static void report_outputs(struct ek_guard_service *s)
 {
     static const enum ek_counter lists[] = {EK_COUNT_PASSED, EK_COUNT_ROUTED},
                                  dead[] = {EK_COUNT_DEAD_PASSED, EK_COUNT_DEAD_ROUTED};
-    struct ek_output_counts news;
+    struct ek_output_counts outputs;
     for (int i = 0; i < 2; i++) {
         uint64_t l = ek_metrics_counter(s->metrics, lists[i]),
                  d = ek_metrics_counter(s->metrics, dead[i]);
-        news.lists[i] = l - s->told.lists[i];
-        news.dead[i] = d - s->told.dead[i];
-        s->told.lists[i] = l;
-        s->told.dead[i] = d;
+        outputs.lists[i] = l - s->reported.lists[i];
+        outputs.dead[i] = d - s->reported.dead[i];
+        s->reported.lists[i] = l;
+        s->reported.dead[i] = d;
     }
-    ek_guard_set_output_counts(s->guard, &news);
+    ek_guard_set_output_counts(s->guard, &outputs);
 }
 
 int ek_guard_service_advance(struct ek_guard_service *s, struct ek_agreement_cache *agreement,
                              struct ek_error *e)
 {
     pthread_mutex_lock(&s->lock);
-    report_load(s);
+    report_outputs(s);
     int rc = ek_guard_advance(s->guard, ek_guard_service_clock_ms(s), e);
     drain_events(s);
-    show_progress(s);
-    struct ek_limit_counters beyond = ek_guard_limit_counters(s->guard);
+    update_progress(s);
+    struct ek_limit_counters limits = ek_guard_limit_counters(s->guard);
     for (int i = 0; i < EK_BOUNDS_ALL; i++)
-        ek_metrics_gauge(s->metrics, (enum ek_gauge)(EK_GAUGE_LIMIT_EXCEEDED + i), beyond.count[i]);
-    show_items(s);
+        ek_metrics_gauge(s->metrics, (enum ek_gauge)(EK_GAUGE_LIMIT_EXCEEDED + i), limits.count[i]);
+    update_item_metrics(s);
     ek_agreement_cache_set(agreement, ek_guard_agreement(s->guard));
     pthread_mutex_unlock(&s->lock);
     return rc;
@@ -597,10 +596,10 @@ int ek_guard_service_update_stats(struct ek_guard_service *s, struct ek_feature_
     return rc;
 }
 
-void ek_guard_service_update_history(struct ek_guard_service *s, struct ek_feature_history *tracks)
+void ek_guard_service_update_history(struct ek_guard_service *s, struct ek_feature_history *history)
 {
     pthread_mutex_lock(&s->lock);
-    ek_feature_history_step(tracks, ek_guard_detector(s->guard),
+    ek_feature_history_step(history, ek_guard_detector(s->guard),
                             ek_guard_assets(s->guard)->profile->features);
     pthread_mutex_unlock(&s->lock);
 }
@@ -609,15 +608,15 @@ int ek_guard_service_join(struct ek_guard_service *s, const struct ek_guard_serv
                           struct ek_error *e)
 {
     s->member = *member;
-    return stay_in_fleet(s, e);
+    return ensure_joined(s, e);
 }
 
 bool ek_guard_service_is_sampled(struct ek_guard_service *s)
 {
     pthread_mutex_lock(&s->lock);
-    bool asked = ek_guard_is_sampled(s->guard);
+    bool sampled = ek_guard_is_sampled(s->guard);
     pthread_mutex_unlock(&s->lock);
-    return asked;
+    return sampled;
 }
 
 int ek_guard_service_write_report(struct ek_guard_service *s, bool early,
@@ -625,7 +624,7 @@ int ek_guard_service_write_report(struct ek_guard_service *s, bool early,
                                   void *context, struct ek_error *e)
 {
     pthread_mutex_lock(&s->lock);
-    int rc = stay_in_fleet(s, e);
+    int rc = ensure_joined(s, e);
     if (!rc)
         rc = ek_guard_write_report(s->guard, early, write, context, e);
     pthread_mutex_unlock(&s->lock);
@@ -642,34 +641,35 @@ static int receive_plan(struct ek_guard_service *s, const void *bytes, size_t le
     if (!*counts)
         return rc;
     uint64_t version = ek_instance_plans_order(plans)->version;
-    return ek_plan_cache_add(&s->heard, version, bytes, length, now_ms)
-               ? ek_fail(e, EK_ENOMEM, "no memory for the plan of the fleet")
+    return ek_plan_cache_add(&s->received, version, bytes, length, now_ms)
+               ? ek_fail(e, EK_ENOMEM, "out of memory")
                : EK_OK;
 }
 
-/* For a moment two may decide: whose plan counts is what all see alike. */
-static bool is_ours(const struct ek_guard_service *s)
+/* Return true if this instance wrote the current plan. Two leaders may overlap briefly; the plan is
+ * the same for all. */
+static bool is_author(const struct ek_guard_service *s)
 {
     const struct ek_instance_plans *plans = ek_guard_plans(s->guard);
     return plans && !strcmp(ek_instance_plans_order(plans)->decider, s->member.name);
 }
 
 int ek_guard_service_receive_plan(struct ek_guard_service *s, const void *bytes, size_t length,
-                                  int64_t now_ms, bool decides, bool *counts, struct ek_error *e)
+                                  int64_t now_ms, bool is_leader, bool *counts, struct ek_error *e)
 {
     *counts = false;
     pthread_mutex_lock(&s->lock);
-    int rc = stay_in_fleet(s, e);
-    s->callbacks = true;
+    int rc = ensure_joined(s, e);
+    s->in_fleet_plan = true;
     if (!rc)
         rc = receive_plan(s, bytes, length, now_ms, counts, e);
-    bool before = s->decided_here;
-    s->decided_here = decides && is_ours(s);
-    if (s->decided_here && !before)
+    bool before = s->is_plan_author;
+    s->is_plan_author = is_leader && is_author(s);
+    if (s->is_plan_author && !before)
         ek_alerts_become_leader(s->alerts);
-    follow_fleet(s);
+    sync_fleet_pause(s);
     drain_events(s);
-    s->callbacks = false;
+    s->in_fleet_plan = false;
     pthread_mutex_unlock(&s->lock);
     return rc;
 }
@@ -700,7 +700,7 @@ struct ek_guard *ek_guard_service_guard(struct ek_guard_service *s)
 uint64_t ek_guard_service_list_count(struct ek_guard_service *s)
 {
     pthread_mutex_lock(&s->lock);
-    uint64_t queries = ek_guard_list_count(s->guard);
+    uint64_t lists = ek_guard_list_count(s->guard);
     pthread_mutex_unlock(&s->lock);
-    return queries;
+    return lists;
 }

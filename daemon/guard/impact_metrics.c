@@ -25,7 +25,7 @@ void ek_json_add_rank_sums(struct ek_json_writer *w, const struct ek_rank_sums *
     add_number(w, "change_p95", ek_rank_sums_quantile(s, .95));
 }
 
-/* Nothing of none. */
+/* Add the sums, null without lists. */
 static void add_sums(struct ek_json_writer *w, const char *key, const struct ek_rank_sums *s)
 {
     if (!s->lists) {
@@ -38,9 +38,9 @@ static void add_sums(struct ek_json_writer *w, const char *key, const struct ek_
 }
 
 void ek_json_add_guardrail(struct ek_json_writer *w, const char *key,
-                           const struct ek_impact_view *v, bool is)
+                           const struct ek_impact_view *v, bool present)
 {
-    if (!is) {
+    if (!present) {
         ek_json_add_null(w, key);
         return;
     }
@@ -83,7 +83,7 @@ static void add_route(struct ek_json_writer *w, const struct ek_impact_view *v)
     ek_json_close(w, '}');
 }
 
-/* Of one feature; NULL: of all. */
+/* Add the routes of a feature; NULL: all. */
 static void add_routes(struct ek_json_writer *w, const char *key, const struct ek_guard *g,
                        const char *feature)
 {
@@ -110,14 +110,14 @@ static int add_page(void *context, struct ek_guard **guard, struct ek_error *e)
     return w.rc ? w.rc : ek_buf_text(context, "\n");
 }
 
-struct of_one {
+struct feature_query {
     const char *feature;
     struct ek_buf *out;
 };
 
-static int add_of(void *context, struct ek_guard **guard, struct ek_error *e)
+static int add_feature(void *context, struct ek_guard **guard, struct ek_error *e)
 {
-    const struct of_one *one = context;
+    const struct feature_query *one = context;
     struct ek_json_writer w;
     (void)e;
     ek_json_init(&w, one->out);
@@ -127,8 +127,8 @@ static int add_of(void *context, struct ek_guard **guard, struct ek_error *e)
 
 int ek_impact_json(struct ek_guard_service *guard, const char *feature, struct ek_buf *out)
 {
-    struct of_one one = {feature, out};
-    return ek_guard_service_with_guard(guard, add_of, &one, NULL);
+    struct feature_query one = {feature, out};
+    return ek_guard_service_with_guard(guard, add_feature, &one, NULL);
 }
 
 int ek_impact_page(struct ek_guard_service *guard, struct ek_buf *out)
@@ -138,8 +138,8 @@ int ek_impact_page(struct ek_guard_service *guard, struct ek_buf *out)
 
 struct figure {
     const char *name;
-    const char *label; /* one more, with its value; "" without */
-    double (*of)(const struct ek_comparison_sums *s);
+    const char *label; /* additional label; "": none */
+    double (*get)(const struct ek_comparison_sums *s);
 };
 
 static double tried(const struct ek_comparison_sums *s)
@@ -167,7 +167,7 @@ static double p95(const struct ek_comparison_sums *s)
     return ek_rank_sums_quantile(&s->moved, .95);
 }
 
-/* Those of a family stand together. */
+/* Samples of a family are adjacent. */
 static const struct figure FIGURES[] = {
     {"evenkeel_rank_compared_lists", "", tried},
     {"evenkeel_rank_kendall_tau", "", tau},
@@ -179,7 +179,7 @@ static const struct figure FIGURES[] = {
 
 static int add_sample(const struct figure *f, const struct ek_impact_view *v, struct ek_buf *out)
 {
-    double value = f->of(v->sums);
+    double value = f->get(v->sums);
     if (!isfinite(value))
         return out->rc;
     ek_buf_printf(out, "%s{feature=\"", f->name);

@@ -10,9 +10,9 @@
 
 struct ek_pause {
     atomic_bool on;
-    pthread_mutex_t lock; /* of the rest */
+    pthread_mutex_t lock; /* protects the members below */
     int64_t since_ms;
-    bool of_stream; /* since_ms is */
+    bool is_event_time; /* since_ms is event time */
     char who[EK_AUTHOR_BYTES + 1], why[EK_REASON_BYTES + 1];
 };
 
@@ -45,14 +45,14 @@ static void set_actor(struct ek_pause *p, const char *who, const char *why)
     snprintf(p->why, sizeof p->why, "%s", why ? why : "");
 }
 
-static bool set(struct ek_pause *p, bool on, int64_t since_ms, bool of_stream, const char *who,
+static bool set(struct ek_pause *p, bool on, int64_t since_ms, bool is_event_time, const char *who,
                 const char *why)
 {
     pthread_mutex_lock(&p->lock);
     bool changed = atomic_load(&p->on) != on;
     if (changed) {
         p->since_ms = since_ms;
-        p->of_stream = of_stream;
+        p->is_event_time = is_event_time;
         set_actor(p, who, why);
         atomic_store(&p->on, on);
     }
@@ -94,7 +94,7 @@ int ek_pause_json(struct ek_pause *p, struct ek_buf *out)
         ek_buf_text(out, "null");
     } else {
         ek_buf_printf(out, "{\"since_ms\":%" PRId64 ",\"clock\":\"%s\",\"actor\":", p->since_ms,
-                      p->of_stream ? "stream" : "wall");
+                      p->is_event_time ? "stream" : "wall");
         ek_buf_json(out, p->who, strlen(p->who));
         ek_buf_text(out, ",\"reason\":");
         ek_buf_json(out, p->why, strlen(p->why));

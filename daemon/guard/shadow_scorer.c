@@ -7,58 +7,58 @@
 #include <math.h>
 #include <string.h>
 
-/* Of the first so much is put aside at most; what is more than the second counts as that. */
-static const uint64_t NS_ASIDE = 100000000, NS_PASSED = 1000000000000;
+/* Budget cap: that of BUDGET_NS of elapsed time. Longer intervals count as MAX_ELAPSED_NS, so the
+ * product does not overflow. */
+static const uint64_t BUDGET_NS = 100000000, MAX_ELAPSED_NS = 1000000000000;
 
 void ek_shadow_scorer_init(struct ek_shadow_scorer *t, int percent, uint64_t now_ns,
                            struct ek_metrics *metrics)
 {
     memset(t, 0, sizeof *t);
     t->percent = percent;
-    t->aside = percent * (int64_t)NS_ASIDE;
-    t->looked_ns = now_ns;
+    t->budget = percent * (int64_t)BUDGET_NS;
+    t->updated_ns = now_ns;
     t->gap = (double)NAN;
     t->metrics = metrics;
 }
 
-static void store_result(struct ek_shadow_scorer *t, uint64_t now_ns)
+static void update_budget(struct ek_shadow_scorer *t, uint64_t now_ns)
 {
-    uint64_t passed = now_ns > t->looked_ns ? now_ns - t->looked_ns : 0;
-    int64_t most = t->percent * (int64_t)NS_ASIDE;
-    t->looked_ns = now_ns;
-    t->aside += (int64_t)(passed < NS_PASSED ? passed : NS_PASSED) * t->percent;
-    t->aside = t->aside < most ? t->aside : most;
+    uint64_t elapsed = now_ns > t->updated_ns ? now_ns - t->updated_ns : 0;
+    int64_t max = t->percent * (int64_t)BUDGET_NS;
+    t->updated_ns = now_ns;
+    t->budget += (int64_t)(elapsed < MAX_ELAPSED_NS ? elapsed : MAX_ELAPSED_NS) * t->percent;
+    t->budget = t->budget < max ? t->budget : max;
 }
 
 bool ek_shadow_scorer_is_due(struct ek_shadow_scorer *t, bool behind, uint64_t now_ns)
 {
-    store_result(t, now_ns);
-    bool may = !behind && t->aside > 0 && t->waiting < EK_SHADOW_SCORER_MAX;
-    ek_metrics_count(t->metrics, EK_COUNT_SHADOW_SKIPPED, !may);
-    return may;
+    update_budget(t, now_ns);
+    bool is_due = !behind && t->budget > 0 && t->pending < EK_SHADOW_SCORER_MAX;
+    ek_metrics_count(t->metrics, EK_COUNT_SHADOW_SKIPPED, !is_due);
+    return is_due;
 }
 
 void ek_shadow_scorer_add_time(struct ek_shadow_scorer *t, uint64_t ns)
 {
-    t->aside -= 100 * (int64_t)ns;
+    t->budget -= 100 * (int64_t)ns;
 }
 
-/* One that there is no memory for is passed over. */
 void ek_shadow_scorer_score(struct ek_shadow_scorer *t, struct ek_context *c)
 {
-    bool says, more = t->number % EK_SHADOW_SCORER_MORE == 0;
-    int rc = ek_context_compare(c, more, t->gap, &t->trial[t->waiting], &says, NULL);
+    bool has_result, more = t->scored % EK_SHADOW_SCORER_MORE == 0;
+    int rc = ek_context_compare(c, more, t->gap, &t->result[t->pending], &has_result, NULL);
     ek_metrics_count(t->metrics, rc ? EK_COUNT_SHADOW_SKIPPED : EK_COUNT_SHADOW_SCORED, 1);
-    if (rc || !says)
+    if (rc || !has_result)
         return;
-    t->number++;
-    t->waiting++;
+    t->scored++;
+    t->pending++;
     t->assets = c->assets;
 }
 
 bool ek_shadow_scorer_has_results(const struct ek_shadow_scorer *t)
 {
-    return t->waiting || t->acts.lists;
+    return t->pending || t->acts.lists;
 }
 
 void ek_shadow_scorer_report(struct ek_shadow_scorer *t, struct ek_guard *g)
@@ -67,10 +67,10 @@ void ek_shadow_scorer_report(struct ek_shadow_scorer *t, struct ek_guard *g)
     if (!ek_shadow_scorer_has_results(t))
         return;
     t->gap = ek_guard_gap(g);
-    bool elder = t->waiting && t->assets != ek_guard_assets(g); /* of a model that is gone */
-    if (elder || ek_guard_add_comparisons(g, t->trial, t->waiting, &e) ||
+    bool stale = t->pending && t->assets != ek_guard_assets(g); /* scored with replaced assets */
+    if (stale || ek_guard_add_comparisons(g, t->result, t->pending, &e) ||
         ek_guard_add_route_stats(g, &t->acts, &e))
-        ek_metrics_count(t->metrics, EK_COUNT_SHADOW_SKIPPED, t->waiting);
-    t->waiting = 0;
+        ek_metrics_count(t->metrics, EK_COUNT_SHADOW_SKIPPED, t->pending);
+    t->pending = 0;
     ek_route_stats_clear(&t->acts);
 }

@@ -1,10 +1,10 @@
-/* What a worker tries of the lists that it has sent (guard/trial.h): which of them, for how much of
- * its time, and what it has to tell the guard of them with its next turn there.
+/* Shadow scoring of a worker: CPU budget, selection of sent lists, results for the guard
+ * (serve/shadow_scoring.h).
  *
- * A part of the time that passes is put aside, as much as a tenth of a second has of it, and trials
- * are paid from that; so at low load each list is tried, at full load some. A worker that is behind
- * tries none. Those that are passed over are counted. What is tried does not hang on what is in a
- * list. Times are given: no clock. Value type. One thread.
+ * The budget grows by `percent` of the elapsed time, up to that of 100 ms, and scoring spends it.
+ * So at low load all lists are scored, at full load some, and none while the worker is behind. The
+ * selection does not depend on the content of lists. Skipped lists are counted. Value type, one
+ * thread.
  */
 #ifndef EK_DAEMON_GUARD_SHADOW_SCORER_H
 #define EK_DAEMON_GUARD_SHADOW_SCORER_H
@@ -15,35 +15,36 @@
 #include <stdbool.h>
 
 enum {
-    EK_SHADOW_SCORER_MAX = 32, /* that wait for the guard */
-    EK_SHADOW_SCORER_MORE = 4  /* of so many one is tried all ways */
+    EK_SHADOW_SCORER_MAX = 32, /* results pending for the guard */
+    EK_SHADOW_SCORER_MORE = 4  /* one of so many also compares the untreated model */
 };
 
 struct ek_shadow_scorer {
-    int percent;        /* of the time */
-    int64_t aside;      /* ns hundredfold: spent is below 0 */
-    uint64_t looked_ns; /* up to when it was put aside */
-    uint64_t number;    /* of trials */
-    double gap;         /* as the guard said at the last turn; NaN before */
-    size_t waiting;     /* trials for the guard */
-    struct ek_comparison trial[EK_SHADOW_SCORER_MAX];
-    const struct ek_assets *assets; /* of those, and only compared */
+    int percent;         /* of the elapsed time */
+    int64_t budget;      /* in 1/100 ns; below 0: overdrawn */
+    uint64_t updated_ns; /* last update of the budget */
+    uint64_t scored;     /* lists scored */
+    double gap;          /* ek_guard_gap at the last report; NaN before */
+    size_t pending;      /* pending results */
+    struct ek_comparison result[EK_SHADOW_SCORER_MAX];
+    const struct ek_assets *assets; /* of the results; compared, not dereferenced */
     struct ek_route_stats acts;
-    struct ek_metrics *metrics; /* counts there */
+    struct ek_metrics *metrics;
 };
 
-/* percent: 0 .. 100. */
+/* Initialize; percent: 0 .. 100. */
 void ek_shadow_scorer_init(struct ek_shadow_scorer *t, int percent, uint64_t now_ns,
                            struct ek_metrics *metrics);
-/* Whether a trial may begin now; counts it as passed over when not. */
+/* Return true if a list may be scored now; otherwise count it as skipped. behind: the worker is. */
 bool ek_shadow_scorer_is_due(struct ek_shadow_scorer *t, bool behind, uint64_t now_ns);
-/* Tries a list that wants it; spent_ns is added by ek_shadow_scorer_add_time. */
+/* Score a list. A list without a result, or with too little memory, is skipped. Charge the time
+ * with ek_shadow_scorer_add_time. */
 void ek_shadow_scorer_score(struct ek_shadow_scorer *t, struct ek_context *c);
 void ek_shadow_scorer_add_time(struct ek_shadow_scorer *t, uint64_t ns);
-/* Whether there is something for the guard. */
+/* Return true if results are pending. */
 bool ek_shadow_scorer_has_results(const struct ek_shadow_scorer *t);
-/* Under the guard's lock: all of it is told. What was tried with other assets than the guard's is
- * passed over. */
+/* Move the pending results to the guard, which must be locked. Results of assets that the guard no
+ * longer has count as skipped. */
 void ek_shadow_scorer_report(struct ek_shadow_scorer *t, struct ek_guard *g);
 
 #endif

@@ -43,8 +43,8 @@ int ek_stage_reload(struct ek_stage *s, struct ek_asset_ref *assets, const char 
     const struct ek_guard_service_assets turn = {.assets = ek_asset_ref_get(assets),
                                                  .board = s->board,
                                                  .agreement = s->agreement,
-                                                 .tracks = s->tracks,
-                                                 .turned = commit_assets,
+                                                 .history = s->tracks,
+                                                 .on_switch = commit_assets,
                                                  .context = s};
     int rc = stage_assets(s, assets, e);
     if (!rc)

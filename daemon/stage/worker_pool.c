@@ -362,9 +362,9 @@ static void try_lists(struct worker *w)
         uint64_t began = ek_now_ns();
         if (!ek_shadow_scorer_is_due(&w->tries, ek_spsc_queue_depth(w->ring) > half, began))
             continue;
-        size_t waiting = w->tries.waiting;
+        size_t waiting = w->tries.pending;
         ek_shadow_scorer_score(&w->tries, w->to_try[i]);
-        if (w->tries.waiting > waiting && !w->tries.trial[waiting].failed)
+        if (w->tries.pending > waiting && !w->tries.result[waiting].failed)
             show_sample(w, w->to_try[i]);
         ek_shadow_scorer_add_time(&w->tries, ek_now_ns() - began);
     }
@@ -385,7 +385,7 @@ static void pop_staged(struct worker *w)
     pthread_mutex_unlock(&w->worker_pool->lock);
     if (laid)
         use(w, laid);
-    w->tries.waiting = 0;
+    w->tries.pending = 0;
     ek_route_stats_clear(&w->tries.acts);
 }
 
@@ -427,7 +427,7 @@ static void *run(void *context)
             some -= work(w, w->batch + at, some);
         }
         if (ek_shadow_scorer_has_results(&w->tries) && !ek_spsc_queue_depth(w->ring))
-            ek_guard_service_add_trials(w->worker_pool->tools.guard, &w->tries);
+            ek_guard_service_add_comparisons(w->worker_pool->tools.guard, &w->tries);
     }
     return NULL;
 }

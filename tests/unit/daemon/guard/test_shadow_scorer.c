@@ -98,9 +98,9 @@ END_TEST
 START_TEST(no_more_wait_for_the_guard_than_there_is_room_for)
 {
     setup(100);
-    tries.waiting = EK_SHADOW_SCORER_MAX - 1;
+    tries.pending = EK_SHADOW_SCORER_MAX - 1;
     ck_assert(ek_shadow_scorer_is_due(&tries, false, 1));
-    tries.waiting = EK_SHADOW_SCORER_MAX;
+    tries.pending = EK_SHADOW_SCORER_MAX;
     ck_assert(!ek_shadow_scorer_is_due(&tries, false, 2));
     teardown();
 }
@@ -113,8 +113,8 @@ START_TEST(what_was_tried_with_another_model_is_passed_over)
     struct ek_assets other;
     setup(100);
     for (int same = 0; same < 2; same++) {
-        tries.waiting = 1;
-        tries.trial[0] = (struct ek_comparison){0};
+        tries.pending = 1;
+        tries.result[0] = (struct ek_comparison){0};
         tries.assets = same ? &b->assets : &other;
         ek_shadow_scorer_report(&tries, b->guard);
         ck_assert_uint_eq(skipped(), 1);
