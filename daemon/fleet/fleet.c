@@ -37,22 +37,22 @@ enum ek_rate_limiter_event ek_rate_limiter_next(struct ek_rate_limiter *p, int64
     if (now_ms < p->due_ms)
         return EK_RATE_EARLY;
     int64_t next_ms = p->due_ms + p->every_ms;
-    p->due_ms = next_ms > now_ms ? next_ms : now_ms + p->every_ms; /* late ones are left out */
+    p->due_ms = next_ms > now_ms ? next_ms : now_ms + p->every_ms; /* missed runs are skipped */
     return EK_RATE_REPORT;
 }
 
 enum {
-    SLICE_MS = 50,         /* longest wait for a record: how late a stop is seen */
-    TELL_PARTS = 4,        /* of a tick, between what is told before it is over */
-    LOOK_PARTS = 20,       /* and between looks at what others tell */
-    LOG_END_MS = 500,      /* one question for the end of the plan's log */
-    TELL_EVERY_MS = 60000, /* the same fault of others' records */
+    SLICE_MS = 50,           /* longest wait for a record, so longest delay of a stop */
+    REPORT_PARTS = 4,        /* early reports per report interval, at most */
+    DECISION_PARTS = 20,     /* early decisions per report interval, at most */
+    LOG_END_MS = 500,        /* timeout of a query for the end of the plan topic */
+    LOG_INTERVAL_MS = 60000, /* interval of log lines about invalid records */
     OUTBOX_BYTES_MAX = 256 << 20
 };
 
-/* A decider with what it decides by. */
-struct deciding {
-    struct ek_leader *decider;
+/* Leader with its assets. */
+struct leader_state {
+    struct ek_leader *leader;
     struct ek_asset_ref *assets;
 };
 
@@ -60,41 +60,41 @@ struct ek_fleet {
     struct ek_fleet_tools tools;
     char name[EK_INSTANCE_BYTES];
     struct ek_fleet_link *link;
-    struct deciding in_use;
-    struct deciding laid, next; /* that takes its place; that may */
-    struct ek_buf last;         /* record of the plan's log */
-    struct ek_leader_election duty;
-    struct ek_fleet_commands *orders;
-    uint64_t heard[EK_FLEET_COMMANDS_RETAINED],
-        answers;                 /* ids of the last answers that were told */
-    struct ek_buf pins, accepts; /* as JSON, under the lock */
-    struct ek_buf outbox, plan;  /* records of a tick, lengths before them; of the plan */
-    struct ek_rate_limiter telling, deciding;
-    int64_t look_due_ms, refused_told_ms;
-    int64_t live_ms; /* since when lists have come, or the fleet was heard; 0: not yet */
+    struct leader_state in_use;
+    struct leader_state committed, staged; /* replacements of `in_use` */
+    struct ek_buf last;                    /* last plan record */
+    struct ek_leader_election election;
+    struct ek_fleet_commands *commands;
+    uint64_t seen[EK_FLEET_COMMANDS_RETAINED],
+        n_seen;                  /* ring of hashes of reported replies' ids; its count */
+    struct ek_buf pins, accepts; /* JSON, protected by the lock */
+    struct ek_buf outbox, plan;  /* report records with lengths; plan record */
+    struct ek_rate_limiter reports, decisions;
+    int64_t check_due_ms, rejected_logged_ms;
+    int64_t active_since_ms; /* time of the first list or plan; 0: none yet */
     bool cut_off;
     struct ek_fleet_names names;
-    struct ek_fleet_event_sink mouth;
+    struct ek_fleet_event_sink event_sink;
     pthread_t thread;
     bool started;
-    atomic_bool stopping, knows_plan;
-    _Atomic uint64_t gains; /* of the first partition, ever */
-    atomic_bool owned;
-    atomic_bool found;    /* something that the fleet should hear of now */
-    atomic_bool turns;    /* there is one laid */
-    pthread_mutex_t lock; /* of the figures, and of what is laid */
-    struct ek_fleet_metrics_values figures;
+    atomic_bool stopping, has_read_plan;
+    _Atomic uint64_t acquisitions; /* of the first partition */
+    atomic_bool is_candidate;
+    atomic_bool has_evidence;  /* evidence to report early */
+    atomic_bool has_committed; /* `committed` is set */
+    pthread_mutex_t lock;      /* protects statistics, JSON and replacements */
+    struct ek_fleet_metrics_values stats;
 };
 
-static void free_deciding(struct deciding *d)
+static void release_leader(struct leader_state *d)
 {
-    ek_leader_free(d->decider);
+    ek_leader_free(d->leader);
     ek_asset_ref_release(d->assets);
-    *d = (struct deciding){NULL, NULL};
+    *d = (struct leader_state){NULL, NULL};
 }
 
-static int make_decider(const struct ek_fleet *f, struct ek_asset_ref *assets, struct deciding *out,
-                        struct ek_error *e)
+static int create_leader(const struct ek_fleet *f, struct ek_asset_ref *assets,
+                         struct leader_state *out, struct ek_error *e)
 {
     const struct ek_assets *a = ek_asset_ref_get(assets);
     const struct ek_leader_setup setup = {.manifest = a->manifest,
@@ -103,71 +103,72 @@ static int make_decider(const struct ek_fleet *f, struct ek_asset_ref *assets, s
                                           .have_model = a->model != NULL,
                                           .name = f->name,
                                           .places = (int)f->tools.config->fleet_places};
-    int rc = ek_leader_new(&out->decider, &setup, e);
+    int rc = ek_leader_new(&out->leader, &setup, e);
     if (!rc)
         out->assets = ek_asset_ref_retain(assets);
     return rc;
 }
 
-static void set_next(struct ek_fleet *f, struct deciding next)
+static void set_staged(struct ek_fleet *f, struct leader_state next)
 {
     pthread_mutex_lock(&f->lock);
-    struct deciding gone = f->next;
-    f->next = next;
+    struct leader_state old = f->staged;
+    f->staged = next;
     pthread_mutex_unlock(&f->lock);
-    free_deciding(&gone);
+    release_leader(&old);
 }
 
 int ek_fleet_stage_assets(struct ek_fleet *f, struct ek_asset_ref *assets, struct ek_error *e)
 {
-    struct deciding next = {NULL, NULL};
-    int rc = make_decider(f, assets, &next, e);
+    struct leader_state next = {NULL, NULL};
+    int rc = create_leader(f, assets, &next, e);
     if (!rc)
-        set_next(f, next);
+        set_staged(f, next);
     return rc;
 }
 
 void ek_fleet_discard_assets(struct ek_fleet *f)
 {
-    set_next(f, (struct deciding){NULL, NULL});
+    set_staged(f, (struct leader_state){NULL, NULL});
 }
 
 void ek_fleet_commit_assets(struct ek_fleet *f)
 {
     pthread_mutex_lock(&f->lock);
-    struct deciding gone = f->laid;
-    f->laid = f->next;
-    f->next = (struct deciding){NULL, NULL};
-    atomic_store(&f->turns, true);
+    struct leader_state old = f->committed;
+    f->committed = f->staged;
+    f->staged = (struct leader_state){NULL, NULL};
+    atomic_store(&f->has_committed, true);
     pthread_mutex_unlock(&f->lock);
-    free_deciding(&gone);
+    release_leader(&old);
 }
 
-static void on_found(void *context)
+static void on_evidence(void *context)
 {
     struct ek_fleet *f = context;
-    if (!atomic_exchange(&f->found, true))
+    if (!atomic_exchange(&f->has_evidence, true))
         ek_fleet_link_wake(f->link);
 }
 
 static int join(struct ek_fleet *f, struct ek_error *e)
 {
     const struct ek_guard_service_member member = {f->name, (int)f->tools.config->fleet_cells,
-                                                   on_found, f};
+                                                   on_evidence, f};
     return ek_guard_service_join(f->tools.guard, &member, e);
 }
 
-static int make_parts(struct ek_fleet *f, struct ek_error *e)
+static int init_parts(struct ek_fleet *f, struct ek_error *e)
 {
     const struct ek_fleet_tools *t = &f->tools;
     int64_t tick_ms = t->config->fleet_tick_ms;
-    f->telling = (struct ek_rate_limiter){.every_ms = tick_ms, .gap_ms = tick_ms / TELL_PARTS};
-    f->deciding = (struct ek_rate_limiter){.every_ms = tick_ms, .gap_ms = tick_ms / LOOK_PARTS};
+    f->reports = (struct ek_rate_limiter){.every_ms = tick_ms, .gap_ms = tick_ms / REPORT_PARTS};
+    f->decisions =
+        (struct ek_rate_limiter){.every_ms = tick_ms, .gap_ms = tick_ms / DECISION_PARTS};
     int rc = ek_instance_name(t->config, f->name, e);
-    if (!rc && ek_fleet_commands_new(&f->orders, f->name, (uint64_t)ek_wall_ms()))
-        rc = ek_fail(e, EK_ENOMEM, "no memory for the fleet");
+    if (!rc && ek_fleet_commands_new(&f->commands, f->name, (uint64_t)ek_wall_ms()))
+        rc = ek_fail(e, EK_ENOMEM, "out of memory");
     if (!rc)
-        rc = make_decider(f, t->assets, &f->in_use, e);
+        rc = create_leader(f, t->assets, &f->in_use, e);
     if (!rc)
         rc = ek_fleet_link_new(&f->link, t->config, t->metrics, t->log, e);
     return rc ? rc : join(f, e);
@@ -182,16 +183,16 @@ int ek_fleet_new(struct ek_fleet **out, const struct ek_fleet_tools *tools, stru
 {
     struct ek_fleet *f = ek_calloc(1, sizeof *f);
     if (!f)
-        return ek_fail(e, EK_ENOMEM, "no memory for the fleet");
+        return ek_fail(e, EK_ENOMEM, "out of memory");
     f->tools = *tools;
-    f->mouth = (struct ek_fleet_event_sink){tools->guard, tools->log};
+    f->event_sink = (struct ek_fleet_event_sink){tools->guard, tools->log};
     pthread_mutex_init(&f->lock, NULL);
     ek_buf_init(&f->outbox, OUTBOX_BYTES_MAX);
     ek_buf_init(&f->plan, OUTBOX_BYTES_MAX);
     ek_buf_init(&f->last, 0);
     ek_buf_init(&f->pins, 0);
     ek_buf_init(&f->accepts, 0);
-    int rc = make_parts(f, e);
+    int rc = init_parts(f, e);
     if (rc)
         ek_fleet_free(f);
     else
@@ -205,10 +206,10 @@ void ek_fleet_free(struct ek_fleet *f)
         return;
     ek_fleet_stop(f);
     ek_fleet_link_free(f->link);
-    free_deciding(&f->in_use);
-    free_deciding(&f->laid);
-    free_deciding(&f->next);
-    ek_fleet_commands_free(f->orders);
+    release_leader(&f->in_use);
+    release_leader(&f->committed);
+    release_leader(&f->staged);
+    ek_fleet_commands_free(f->commands);
     ek_buf_release(&f->pins);
     ek_buf_release(&f->accepts);
     ek_buf_release(&f->last);
@@ -225,12 +226,12 @@ int ek_fleet_prepare(struct ek_fleet *f, int wait_ms, bool *ready, struct ek_err
 
 void ek_fleet_set_candidate(struct ek_fleet *f, bool own)
 {
-    if (own && !atomic_load(&f->owned))
-        atomic_fetch_add(&f->gains, 1);
-    atomic_store(&f->owned, own);
+    if (own && !atomic_load(&f->is_candidate))
+        atomic_fetch_add(&f->acquisitions, 1);
+    atomic_store(&f->is_candidate, own);
 }
 
-/* A copy, for when the guard's lock is free again. */
+/* Copy a record, to send it after the guard is unlocked. */
 static int add_record(void *context, const void *bytes, size_t length)
 {
     struct ek_buf *outbox = context;
@@ -238,7 +239,7 @@ static int add_record(void *context, const void *bytes, size_t length)
     return rc ? rc : ek_buf_add(outbox, bytes, length);
 }
 
-static void report_lists(struct ek_fleet *f, bool early)
+static void send_report(struct ek_fleet *f, bool early)
 {
     struct ek_error e;
     size_t length;
@@ -252,68 +253,68 @@ static void report_lists(struct ek_fleet *f, bool early)
     }
 }
 
-/* What is confirmed comes back with the plan, to all instances alike. */
+/* Log suspected findings. Confirmed ones are in the plan, which all instances report. */
 static void report_suspicions(struct ek_fleet *f)
 {
     const struct ek_manifest *m = ek_asset_ref_get(f->in_use.assets)->manifest;
     struct ek_finding found;
-    while (ek_leader_next(f->in_use.decider, &found))
+    while (ek_leader_next(f->in_use.leader, &found))
         if (found.state == EK_SUSPECTED)
             ek_log_write(f->tools.log, EK_LOG_INFO, "fleet_suspected", "feature=%s signal=%s",
                          m->item[found.feature]->name, found.signal);
 }
 
-static int send_answer(void *context, const void *bytes, size_t length)
+static int send_reply(void *context, const void *bytes, size_t length)
 {
     static const char key[] = "answer";
     ek_fleet_link_send(((struct ek_fleet *)context)->link, EK_TOPIC_PLAN, key, bytes, length);
     return EK_OK;
 }
 
-static void decide(struct ek_fleet *f, bool early, int64_t now)
+static void run_leader(struct ek_fleet *f, bool early, int64_t now)
 {
     static const char key[] = "plan";
     struct ek_error e;
     ek_buf_clear(&f->plan);
-    int rc = early ? ek_leader_check(f->in_use.decider, now, &f->plan, &e)
-                   : ek_leader_advance(f->in_use.decider, now, &f->plan, &e);
+    int rc = early ? ek_leader_check(f->in_use.leader, now, &f->plan, &e)
+                   : ek_leader_advance(f->in_use.leader, now, &f->plan, &e);
     if (rc)
         ek_log_text(f->tools.log, EK_LOG_ERROR, "fleet_plan_dropped", e.message);
     else if (f->plan.length)
         ek_fleet_link_send(f->link, EK_TOPIC_PLAN, key, f->plan.data, f->plan.length);
-    if (!rc && ek_leader_write_replies(f->in_use.decider, send_answer, f))
-        ek_log_text(f->tools.log, EK_LOG_ERROR, "fleet_result_dropped", "no memory for an answer");
+    if (!rc && ek_leader_write_replies(f->in_use.leader, send_reply, f))
+        ek_log_text(f->tools.log, EK_LOG_ERROR, "fleet_result_dropped", "out of memory");
     report_suspicions(f);
 }
 
-/* Records of other instances are not ours to mend: one in a while is told. */
+/* Log an invalid record of another instance, at most once per LOG_INTERVAL_MS. */
 static void report_rejected(struct ek_fleet *f, const char *why)
 {
     int64_t now = ek_now_ms();
-    if (f->refused_told_ms && now - f->refused_told_ms < TELL_EVERY_MS)
+    if (f->rejected_logged_ms && now - f->rejected_logged_ms < LOG_INTERVAL_MS)
         return;
-    f->refused_told_ms = now;
+    f->rejected_logged_ms = now;
     ek_log_text(f->tools.log, EK_LOG_WARN, "fleet_record_rejected", why);
 }
 
-/* Kept for a decider that takes the place of this one. */
+/* Store the plan record for a leader with new assets. */
 static int store_last(struct ek_fleet *f, const void *bytes, size_t length, struct ek_error *e)
 {
     struct ek_buf copy;
     ek_buf_init(&copy, 0);
     if (ek_buf_add(&copy, bytes, length))
-        return ek_fail(e, EK_ENOMEM, "no memory for the plan of the fleet");
+        return ek_fail(e, EK_ENOMEM, "out of memory");
     ek_buf_release(&f->last);
     f->last = copy;
     return EK_OK;
 }
 
-typedef int said_json(const void *bytes, size_t length, const struct ek_manifest *m,
-                      struct ek_buf *out);
+typedef int write_json(const void *bytes, size_t length, const struct ek_manifest *m,
+                       struct ek_buf *out);
 
-/* Where there is no memory for it, what was said before is shown. */
-static void update_state(struct ek_fleet *f, const void *bytes, size_t length, said_json *json,
-                         struct ek_buf *shown)
+/* Update JSON for the API. If memory runs out, the previous JSON stays. */
+static void update_json(struct ek_fleet *f, const void *bytes, size_t length, write_json *json,
+                        struct ek_buf *stored)
 {
     struct ek_buf now;
     ek_buf_init(&now, 0);
@@ -322,47 +323,47 @@ static void update_state(struct ek_fleet *f, const void *bytes, size_t length, s
         return;
     }
     pthread_mutex_lock(&f->lock);
-    struct ek_buf gone = *shown;
-    *shown = now;
+    struct ek_buf old = *stored;
+    *stored = now;
     pthread_mutex_unlock(&f->lock);
-    ek_buf_release(&gone);
+    ek_buf_release(&old);
 }
 
-static void show_plan(struct ek_fleet *f, const void *bytes, size_t length)
+static void update_plan_json(struct ek_fleet *f, const void *bytes, size_t length)
 {
-    update_state(f, bytes, length, ek_fleet_pins_json, &f->pins);
-    update_state(f, bytes, length, ek_fleet_accepts_json, &f->accepts);
+    update_json(f, bytes, length, ek_fleet_pins_json, &f->pins);
+    update_json(f, bytes, length, ek_fleet_accepts_json, &f->accepts);
 }
 
 static void receive_plan(struct ek_fleet *f, const void *bytes, size_t length, int64_t now)
 {
     struct ek_error e;
-    int rc = ek_leader_apply_record(f->in_use.decider, bytes, length, &e);
-    bool decides = ek_leader_is_active(f->in_use.decider);
+    int rc = ek_leader_apply_record(f->in_use.leader, bytes, length, &e);
+    bool is_leader = ek_leader_is_active(f->in_use.leader);
     bool counts = false;
     if (!rc)
-        rc =
-            ek_guard_service_receive_plan(f->tools.guard, bytes, length, now, decides, &counts, &e);
+        rc = ek_guard_service_receive_plan(f->tools.guard, bytes, length, now, is_leader, &counts,
+                                           &e);
     if (!rc && counts)
         rc = store_last(f, bytes, length, &e);
     if (rc)
         report_rejected(f, e.message);
     else if (counts)
-        show_plan(f, bytes, length);
+        update_plan_json(f, bytes, length);
 }
 
-/* Whether it was told before: the decider answers as often as it is asked. */
+/* Return true if a reply was reported before, since the leader replies to each retry. */
 static bool is_known(struct ek_fleet *f, const char *id)
 {
     uint64_t hash = ek_hash(id, strlen(id), 0);
     for (int i = 0; i < EK_FLEET_COMMANDS_RETAINED; i++)
-        if (f->heard[i] == hash)
+        if (f->seen[i] == hash)
             return true;
-    f->heard[f->answers++ % EK_FLEET_COMMANDS_RETAINED] = hash;
+    f->seen[f->n_seen++ % EK_FLEET_COMMANDS_RETAINED] = hash;
     return false;
 }
 
-/* What is in the log from before the start is no news. */
+/* Process a reply. Decisions in records from before the start are not reported. */
 static void receive_reply(struct ek_fleet *f, const void *bytes, size_t length)
 {
     struct ek_fleet_reply r;
@@ -371,18 +372,18 @@ static void receive_reply(struct ek_fleet *f, const void *bytes, size_t length)
         report_rejected(f, e.message);
         return;
     }
-    ek_fleet_commands_receive(f->orders, &r);
-    bool news = !r.code && atomic_load(&f->knows_plan);
-    if (news && !is_known(f, r.decided.is.request) &&
+    ek_fleet_commands_receive(f->commands, &r);
+    bool is_new = !r.code && atomic_load(&f->has_read_plan);
+    if (is_new && !is_known(f, r.decided.is.request) &&
         ek_guard_service_add_fleet_decision(f->tools.guard, &r.decided.is))
-        ek_log_text(f->tools.log, EK_LOG_ERROR, "event_dropped", "no memory for an event");
+        ek_log_text(f->tools.log, EK_LOG_ERROR, "event_dropped", "out of memory");
 }
 
-/* While the decider does not know what a change is, its lists are told as they come. */
-static void process_requests(struct ek_fleet *f)
+/* Report early while the leader requests samples for a diagnosis. */
+static void check_sampling(struct ek_fleet *f)
 {
     if (ek_guard_service_is_sampled(f->tools.guard))
-        ek_rate_limiter_request(&f->telling);
+        ek_rate_limiter_request(&f->reports);
 }
 
 static void receive_record(struct ek_fleet *f, enum ek_fleet_topic topic, const void *bytes,
@@ -396,95 +397,98 @@ static void receive_record(struct ek_fleet *f, enum ek_fleet_topic topic, const 
     }
     if (topic == EK_TOPIC_PLAN) {
         receive_plan(f, bytes, length, now);
-        process_requests(f);
+        check_sampling(f);
         return;
     }
-    ek_rate_limiter_request(&f->deciding);
-    if (ek_leader_receive(f->in_use.decider, bytes, length, now, &e))
+    ek_rate_limiter_request(&f->decisions);
+    if (ek_leader_receive(f->in_use.leader, bytes, length, now, &e))
         report_rejected(f, e.message);
 }
 
-static void begin(struct ek_fleet *f, int64_t now)
+static void start_leading(struct ek_fleet *f, int64_t now)
 {
     if (!ek_fleet_link_at_end(f->link, LOG_END_MS))
         return;
-    atomic_store(&f->knows_plan, true);
-    ek_leader_start(f->in_use.decider, now);
-    ek_leader_election_started(&f->duty);
+    atomic_store(&f->has_read_plan, true);
+    ek_leader_start(f->in_use.leader, now);
+    ek_leader_election_started(&f->election);
     ek_log_write(f->tools.log, EK_LOG_INFO, "leader_elected", "instance=%s version=%llu", f->name,
-                 (unsigned long long)ek_leader_version(f->in_use.decider));
+                 (unsigned long long)ek_leader_version(f->in_use.leader));
 }
 
-static void end(struct ek_fleet *f)
+static void stop_leading(struct ek_fleet *f)
 {
-    ek_leader_stop(f->in_use.decider);
+    ek_leader_stop(f->in_use.leader);
     ek_log_write(f->tools.log, EK_LOG_INFO, "leader_resigned", "instance=%s", f->name);
 }
 
 static void check_leadership(struct ek_fleet *f, int64_t age_ms, int64_t now)
 {
     const struct ek_config *c = f->tools.config;
-    bool owned = atomic_load(&f->owned);
-    const struct ek_leader_election_view view = {.gain = owned ? atomic_load(&f->gains) : 0,
-                                                 .decides = ek_leader_is_active(f->in_use.decider),
-                                                 .age_ms = age_ms,
-                                                 .silent_ms = c->fleet_silent_ms,
-                                                 .grace_ms = c->fleet_tick_ms,
-                                                 .now_ms = now};
-    enum ek_leader_election_action act = ek_leader_election_step(&f->duty, &view);
+    bool is_candidate = atomic_load(&f->is_candidate);
+    const struct ek_leader_election_view view = {
+        .acquisition = is_candidate ? atomic_load(&f->acquisitions) : 0,
+        .is_leader = ek_leader_is_active(f->in_use.leader),
+        .age_ms = age_ms,
+        .max_age_ms = c->fleet_silent_ms,
+        .grace_ms = c->fleet_tick_ms,
+        .now_ms = now};
+    enum ek_leader_election_action act = ek_leader_election_step(&f->election, &view);
     ek_fleet_link_set_reports(f->link, act == EK_ELECTION_START ||
-                                           (view.decides && act != EK_ELECTION_RESIGN));
+                                           (view.is_leader && act != EK_ELECTION_RESIGN));
     if (act == EK_ELECTION_START)
-        begin(f, now);
+        start_leading(f, now);
     if (act == EK_ELECTION_RESIGN)
-        end(f);
+        stop_leading(f);
 }
 
-/* How long the plan has been silent; while nobody has seen a list there is none to be heard. */
-static int64_t silence(struct ek_fleet *f, const struct ek_guard_service_fleet *heard, int64_t now)
+/* Return the age of the plan, or the time since the first list if none was received. Before the
+ * first list there is no plan. */
+static int64_t plan_age_ms(struct ek_fleet *f, const struct ek_guard_service_fleet *status,
+                           int64_t now)
 {
-    if (!f->live_ms && (heard->lists || heard->age_ms >= 0))
-        f->live_ms = now;
-    return heard->age_ms >= 0 ? heard->age_ms : f->live_ms ? now - f->live_ms : 0;
+    if (!f->active_since_ms && (status->lists || status->age_ms >= 0))
+        f->active_since_ms = now;
+    return status->age_ms >= 0 ? status->age_ms : f->active_since_ms ? now - f->active_since_ms : 0;
 }
 
-static void check_silence(struct ek_fleet *f, const struct ek_guard_service_fleet *heard,
-                          int64_t age_ms)
+static void check_plan_age(struct ek_fleet *f, const struct ek_guard_service_fleet *status,
+                           int64_t age_ms)
 {
     bool cut_off = age_ms > f->tools.config->fleet_silent_ms;
     if (cut_off && !f->cut_off)
         ek_log_write(f->tools.log, EK_LOG_WARN, "fleet_plan_stale",
-                     "silent_ms=%lld version=%llu decider=%s message=\"no plan is heard: the last "
-                     "one stays in force\"",
-                     (long long)age_ms, (unsigned long long)heard->version, heard->decider);
+                     "silent_ms=%lld version=%llu leader=%s message=\"no plan received; the last "
+                     "plan stays in force\"",
+                     (long long)age_ms, (unsigned long long)status->version, status->leader);
     if (!cut_off && f->cut_off)
-        ek_log_write(f->tools.log, EK_LOG_INFO, "fleet_plan_recovered", "version=%llu decider=%s",
-                     (unsigned long long)heard->version, heard->decider);
+        ek_log_write(f->tools.log, EK_LOG_INFO, "fleet_plan_recovered", "version=%llu leader=%s",
+                     (unsigned long long)status->version, status->leader);
     if (cut_off != f->cut_off)
-        ek_fleet_report_change(&f->mouth, f->name,
+        ek_fleet_report_change(&f->event_sink, f->name,
                                cut_off ? EK_CHANGE_PLAN_STALE : EK_CHANGE_PLAN_RECOVERED);
     f->cut_off = cut_off;
 }
 
-static void show(struct ek_fleet *f, const struct ek_guard_service_fleet *heard, int64_t age_ms,
-                 int64_t now)
+static void update_stats(struct ek_fleet *f, const struct ek_guard_service_fleet *status,
+                         int64_t age_ms, int64_t now)
 {
-    const struct ek_fleet_pool *pool = ek_leader_pool(f->in_use.decider);
-    struct ek_fleet_metrics_values figures = {.heard = *heard,
-                                              .age_ms = age_ms,
-                                              .cut_off = f->cut_off,
-                                              .decides = ek_leader_is_active(f->in_use.decider),
-                                              .counts = ek_fleet_pool_counts(pool),
-                                              .traffic = ek_fleet_link_traffic(f->link)};
-    memcpy(figures.name, f->name, sizeof figures.name);
-    figures.instances = figures.decides ? ek_fleet_pool_instances(pool, now) : 0;
-    figures.shared = f->names.shared;
+    const struct ek_fleet_pool *pool = ek_leader_pool(f->in_use.leader);
+    struct ek_fleet_metrics_values stats = {.status = *status,
+                                            .age_ms = age_ms,
+                                            .cut_off = f->cut_off,
+                                            .is_leader = ek_leader_is_active(f->in_use.leader),
+                                            .counts = ek_fleet_pool_counts(pool),
+                                            .traffic = ek_fleet_link_traffic(f->link)};
+    memcpy(stats.name, f->name, sizeof stats.name);
+    stats.instances = stats.is_leader ? ek_fleet_pool_instances(pool, now) : 0;
+    stats.shared = f->names.shared;
     pthread_mutex_lock(&f->lock);
-    f->figures = figures;
+    f->stats = stats;
     pthread_mutex_unlock(&f->lock);
 }
 
-static void send_order(void *context, const void *bytes, size_t length)
+static void send_command(void *context, const void *bytes, size_t length)
 {
     struct ek_fleet *f = context;
     ek_fleet_link_send(f->link, EK_TOPIC_EVIDENCE, f->name, bytes, length);
@@ -492,74 +496,74 @@ static void send_order(void *context, const void *bytes, size_t length)
 
 static void run_periodic(struct ek_fleet *f, int64_t now)
 {
-    ek_fleet_commands_send_due(f->orders, now, send_order, f);
-    if (atomic_load(&f->found))
-        ek_rate_limiter_request(&f->telling);
-    enum ek_rate_limiter_event switch_leader = ek_rate_limiter_next(&f->telling, now);
-    if (switch_leader != EK_RATE_WAIT) {
-        atomic_store(&f->found, false);
-        report_lists(f, switch_leader == EK_RATE_EARLY);
-        process_requests(f);
+    ek_fleet_commands_send_due(f->commands, now, send_command, f);
+    if (atomic_load(&f->has_evidence))
+        ek_rate_limiter_request(&f->reports);
+    enum ek_rate_limiter_event event = ek_rate_limiter_next(&f->reports, now);
+    if (event != EK_RATE_WAIT) {
+        atomic_store(&f->has_evidence, false);
+        send_report(f, event == EK_RATE_EARLY);
+        check_sampling(f);
     }
-    switch_leader = ek_rate_limiter_next(&f->deciding, now);
-    if (switch_leader != EK_RATE_WAIT && ek_leader_is_active(f->in_use.decider))
-        decide(f, switch_leader == EK_RATE_EARLY, now);
+    event = ek_rate_limiter_next(&f->decisions, now);
+    if (event != EK_RATE_WAIT && ek_leader_is_active(f->in_use.leader))
+        run_leader(f, event == EK_RATE_EARLY, now);
 }
 
-/* Until the next turn, or a look around. */
-static int nap_ms(const struct ek_fleet *f, int64_t now)
+/* Return the time until the next report or decision, at most SLICE_MS. */
+static int next_wait_ms(const struct ek_fleet *f, int64_t now)
 {
-    int64_t tell_ms = ek_rate_limiter_wait_ms(&f->telling, now);
-    int64_t left_ms = ek_rate_limiter_wait_ms(&f->deciding, now);
-    left_ms = tell_ms < left_ms ? tell_ms : left_ms;
+    int64_t report_ms = ek_rate_limiter_wait_ms(&f->reports, now);
+    int64_t left_ms = ek_rate_limiter_wait_ms(&f->decisions, now);
+    left_ms = report_ms < left_ms ? report_ms : left_ms;
     return left_ms < SLICE_MS ? (int)left_ms : SLICE_MS;
 }
 
 static void check_peers(struct ek_fleet *f, int64_t now)
 {
-    struct ek_guard_service_fleet heard;
-    f->look_due_ms = now + SLICE_MS;
-    if (!atomic_load(&f->knows_plan))
-        atomic_store(&f->knows_plan, ek_fleet_link_at_end(f->link, LOG_END_MS));
-    ek_guard_service_fleet_state(f->tools.guard, now, &heard);
-    int64_t age_ms = silence(f, &heard, now);
+    struct ek_guard_service_fleet status;
+    f->check_due_ms = now + SLICE_MS;
+    if (!atomic_load(&f->has_read_plan))
+        atomic_store(&f->has_read_plan, ek_fleet_link_at_end(f->link, LOG_END_MS));
+    ek_guard_service_fleet_state(f->tools.guard, now, &status);
+    int64_t age_ms = plan_age_ms(f, &status, now);
     check_leadership(f, age_ms, now);
-    check_silence(f, &heard, age_ms);
-    bool decides = ek_leader_is_active(f->in_use.decider);
-    ek_fleet_names_check(&f->names, decides ? ek_leader_pool(f->in_use.decider) : NULL, now,
-                         &f->mouth);
-    show(f, &heard, age_ms, now);
+    check_plan_age(f, &status, age_ms);
+    bool is_leader = ek_leader_is_active(f->in_use.leader);
+    ek_fleet_names_check(&f->names, is_leader ? ek_leader_pool(f->in_use.leader) : NULL, now,
+                         &f->event_sink);
+    update_stats(f, &status, age_ms, now);
 }
 
-static struct deciding pop_next(struct ek_fleet *f)
+static struct leader_state pop_committed(struct ek_fleet *f)
 {
     pthread_mutex_lock(&f->lock);
-    struct deciding laid = f->laid;
-    f->laid = (struct deciding){NULL, NULL};
-    atomic_store(&f->turns, false);
+    struct leader_state committed = f->committed;
+    f->committed = (struct leader_state){NULL, NULL};
+    atomic_store(&f->has_committed, false);
     pthread_mutex_unlock(&f->lock);
-    return laid;
+    return committed;
 }
 
-/* The one that was laid decides from here on, if we do. One that did not get the plan would take
- * all routes away: then the old one goes on. */
+/* Switch to the committed leader. Without the last plan it would end all routes, so if applying it
+ * fails, the old leader continues. */
 static void switch_leader(struct ek_fleet *f, int64_t now)
 {
     struct ek_error e;
-    struct deciding to = pop_next(f);
-    bool decides = ek_leader_is_active(f->in_use.decider);
-    int rc = !to.decider || !f->last.length
+    struct leader_state to = pop_committed(f);
+    bool is_leader = ek_leader_is_active(f->in_use.leader);
+    int rc = !to.leader || !f->last.length
                  ? EK_OK
-                 : ek_leader_apply_record(to.decider, f->last.data, f->last.length, &e);
+                 : ek_leader_apply_record(to.leader, f->last.data, f->last.length, &e);
     if (rc)
         ek_log_text(f->tools.log, EK_LOG_ERROR, "fleet_rules_rejected", e.message);
-    if (rc || !to.decider) {
-        free_deciding(&to);
+    if (rc || !to.leader) {
+        release_leader(&to);
         return;
     }
-    if (decides)
-        ek_leader_start(to.decider, now);
-    free_deciding(&f->in_use);
+    if (is_leader)
+        ek_leader_start(to.leader, now);
+    release_leader(&f->in_use);
     f->in_use = to;
 }
 
@@ -569,15 +573,15 @@ static void *run(void *context)
     const void *bytes;
     size_t length;
     while (!atomic_load(&f->stopping)) {
-        int wait_ms = nap_ms(f, ek_now_ms());
+        int wait_ms = next_wait_ms(f, ek_now_ms());
         enum ek_fleet_topic topic = ek_fleet_link_next(f->link, wait_ms, &bytes, &length);
         if (topic != EK_TOPIC_NONE)
             receive_record(f, topic, bytes, length);
         int64_t now = ek_now_ms();
-        if (atomic_load(&f->turns))
+        if (atomic_load(&f->has_committed))
             switch_leader(f, now);
         run_periodic(f, now);
-        if (topic == EK_TOPIC_NONE || now >= f->look_due_ms)
+        if (topic == EK_TOPIC_NONE || now >= f->check_due_ms)
             check_peers(f, now);
     }
     return NULL;
@@ -587,14 +591,14 @@ int ek_fleet_start(struct ek_fleet *f, struct ek_error *e)
 {
     int problem = pthread_create(&f->thread, NULL, run, f);
     if (problem)
-        return ek_fail(e, EK_EIO, "cannot start the thread of the fleet: %s", strerror(problem));
+        return ek_fail(e, EK_EIO, "cannot start the fleet thread: %s", strerror(problem));
     f->started = true;
     return EK_OK;
 }
 
 bool ek_fleet_has_read_plan(const struct ek_fleet *f)
 {
-    return atomic_load(&f->knows_plan);
+    return atomic_load(&f->has_read_plan);
 }
 
 void ek_fleet_stop(struct ek_fleet *f)
@@ -608,17 +612,17 @@ void ek_fleet_stop(struct ek_fleet *f)
 int ek_fleet_status(struct ek_fleet *f, struct ek_buf *out)
 {
     pthread_mutex_lock(&f->lock);
-    struct ek_fleet_metrics_values figures = f->figures;
+    struct ek_fleet_metrics_values stats = f->stats;
     pthread_mutex_unlock(&f->lock);
-    return ek_fleet_metrics_json(&figures, out);
+    return ek_fleet_metrics_json(&stats, out);
 }
 
 int ek_fleet_metrics(struct ek_fleet *f, struct ek_buf *out)
 {
     pthread_mutex_lock(&f->lock);
-    struct ek_fleet_metrics_values figures = f->figures;
+    struct ek_fleet_metrics_values stats = f->stats;
     pthread_mutex_unlock(&f->lock);
-    return ek_fleet_metrics_write(&figures, out);
+    return ek_fleet_metrics_write(&stats, out);
 }
 
 int ek_fleet_submit_command(struct ek_fleet *f, const struct ek_order *o, uint64_t *number,
@@ -626,32 +630,33 @@ int ek_fleet_submit_command(struct ek_fleet *f, const struct ek_order *o, uint64
 {
     uint64_t manifest;
     int rc = ek_guard_service_check_command(f->tools.guard, o, &manifest, e);
-    if (!rc && ek_fleet_commands_submit(f->orders, o, manifest, ek_now_ms(), number))
-        rc = ek_fail(e, EK_ENOMEM, "no memory for an order");
+    if (!rc && ek_fleet_commands_submit(f->commands, o, manifest, ek_now_ms(), number))
+        rc = ek_fail(e, EK_ENOMEM, "out of memory");
     if (!rc)
         ek_fleet_link_wake(f->link);
     return rc;
 }
 
-int ek_fleet_commands_json_all(struct ek_fleet *f, struct ek_buf *out)
+int ek_fleet_command_results(struct ek_fleet *f, struct ek_buf *out)
 {
-    return ek_fleet_commands_json(f->orders, out);
+    return ek_fleet_commands_json(f->commands, out);
 }
 
-static int append_state(struct ek_fleet *f, const struct ek_buf *shown, struct ek_buf *out)
+static int append_json(struct ek_fleet *f, const struct ek_buf *stored, struct ek_buf *out)
 {
     pthread_mutex_lock(&f->lock);
-    int rc = shown->length ? ek_buf_add(out, shown->data, shown->length) : ek_buf_text(out, "[]");
+    int rc =
+        stored->length ? ek_buf_add(out, stored->data, stored->length) : ek_buf_text(out, "[]");
     pthread_mutex_unlock(&f->lock);
     return rc;
 }
 
 int ek_fleet_pins(struct ek_fleet *f, struct ek_buf *out)
 {
-    return append_state(f, &f->pins, out);
+    return append_json(f, &f->pins, out);
 }
 
 int ek_fleet_accepts(struct ek_fleet *f, struct ek_buf *out)
 {
-    return append_state(f, &f->accepts, out);
+    return append_json(f, &f->accepts, out);
 }

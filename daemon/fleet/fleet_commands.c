@@ -8,24 +8,24 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { KEPT = 16 };
+enum { RETAINED = 16 };
 
 enum state { NONE, WAITING, LOST, DONE, REFUSED };
 
-struct order {
+struct command {
     uint64_t number;
     enum state state;
     struct ek_buf record;
-    int64_t given_ms, told_ms; /* told_ms -1: not yet */
+    int64_t submitted_ms, sent_ms; /* sent_ms -1: not sent */
     char decider[EK_FLEET_NAME_MAX + 1];
-    struct ek_buf outcome; /* the decision as JSON, or the refusal as text */
+    struct ek_buf outcome; /* decision as JSON, or error text */
 };
 
 struct ek_fleet_commands {
     pthread_mutex_t lock;
     char instance[EK_FLEET_NAME_MAX + 1];
     uint64_t start, count;
-    struct order of[KEPT]; /* ring */
+    struct command command[RETAINED]; /* ring */
 };
 
 int ek_fleet_commands_new(struct ek_fleet_commands **out, const char *instance, uint64_t start)
@@ -40,19 +40,19 @@ int ek_fleet_commands_new(struct ek_fleet_commands **out, const char *instance, 
     return EK_OK;
 }
 
-static void clear(struct order *one)
+static void clear(struct command *one)
 {
     ek_buf_release(&one->record);
     ek_buf_release(&one->outcome);
-    *one = (struct order){.state = NONE};
+    *one = (struct command){.state = NONE};
 }
 
 void ek_fleet_commands_free(struct ek_fleet_commands *o)
 {
     if (!o)
         return;
-    for (int i = 0; i < KEPT; i++)
-        clear(&o->of[i]);
+    for (int i = 0; i < RETAINED; i++)
+        clear(&o->command[i]);
     pthread_mutex_destroy(&o->lock);
     ek_free(o);
 }
@@ -64,7 +64,7 @@ int ek_fleet_commands_submit(struct ek_fleet_commands *o, const struct ek_order 
     pthread_mutex_lock(&o->lock);
     *number = o->count + 1;
     own.id = (struct ek_order_id){ek_text_from(o->instance), o->start, *number};
-    struct order *one = &o->of[o->count % KEPT];
+    struct command *one = &o->command[o->count % RETAINED];
     clear(one);
     ek_buf_init(&one->record, 0);
     ek_buf_init(&one->outcome, 0);
@@ -73,8 +73,8 @@ int ek_fleet_commands_submit(struct ek_fleet_commands *o, const struct ek_order 
         o->count++;
         one->number = *number;
         one->state = WAITING;
-        one->given_ms = now_ms;
-        one->told_ms = -1;
+        one->submitted_ms = now_ms;
+        one->sent_ms = -1;
     }
     pthread_mutex_unlock(&o->lock);
     return rc;
@@ -85,26 +85,26 @@ void ek_fleet_commands_send_due(struct ek_fleet_commands *o, int64_t now_ms,
                                 void *context)
 {
     pthread_mutex_lock(&o->lock);
-    for (int i = 0; i < KEPT; i++) {
-        struct order *one = &o->of[i];
+    for (int i = 0; i < RETAINED; i++) {
+        struct command *one = &o->command[i];
         if (one->state != WAITING)
             continue;
-        if (now_ms - one->given_ms >= EK_COMMANDS_TIMEOUT_MS) {
+        if (now_ms - one->submitted_ms >= EK_COMMANDS_TIMEOUT_MS) {
             one->state = LOST;
-        } else if (one->told_ms < 0 || now_ms - one->told_ms >= EK_COMMANDS_RETRY_MS) {
-            one->told_ms = now_ms;
+        } else if (one->sent_ms < 0 || now_ms - one->sent_ms >= EK_COMMANDS_RETRY_MS) {
+            one->sent_ms = now_ms;
             send(context, one->record.data, one->record.length);
         }
     }
     pthread_mutex_unlock(&o->lock);
 }
 
-static bool is_ours(const struct ek_fleet_commands *o, const struct ek_order_id *id)
+static bool is_own(const struct ek_fleet_commands *o, const struct ek_order_id *id)
 {
     return id->start == o->start && ek_text_same(id->instance, ek_text_from(o->instance));
 }
 
-static void note(struct order *one, const struct ek_fleet_reply *r)
+static void store_reply(struct command *one, const struct ek_fleet_reply *r)
 {
     ek_buf_clear(&one->outcome);
     snprintf(one->decider, sizeof one->decider, "%.*s", (int)r->decider.length, r->decider.text);
@@ -118,10 +118,10 @@ static void note(struct order *one, const struct ek_fleet_reply *r)
 void ek_fleet_commands_receive(struct ek_fleet_commands *o, const struct ek_fleet_reply *r)
 {
     pthread_mutex_lock(&o->lock);
-    for (int i = 0; is_ours(o, &r->id) && i < KEPT; i++)
-        if (o->of[i].number == r->id.number &&
-            (o->of[i].state == WAITING || o->of[i].state == LOST))
-            note(&o->of[i], r);
+    for (int i = 0; is_own(o, &r->id) && i < RETAINED; i++)
+        if (o->command[i].number == r->id.number &&
+            (o->command[i].state == WAITING || o->command[i].state == LOST))
+            store_reply(&o->command[i], r);
     pthread_mutex_unlock(&o->lock);
 }
 
@@ -131,7 +131,7 @@ static int text_json(struct ek_buf *out, const char *key, const void *text, size
     return ek_buf_json(out, text, length);
 }
 
-static int one_json(const struct order *one, struct ek_buf *out)
+static int one_json(const struct command *one, struct ek_buf *out)
 {
     static const char *const state[] = {"", "pending", "lost", "applied", "rejected"};
     ek_buf_printf(out, "{\"command_id\":%" PRIu64 ",\"state\":\"%s\"", one->number,
@@ -150,11 +150,11 @@ static int one_json(const struct order *one, struct ek_buf *out)
 int ek_fleet_commands_json(struct ek_fleet_commands *o, struct ek_buf *out)
 {
     pthread_mutex_lock(&o->lock);
-    uint64_t first = o->count > KEPT ? o->count - KEPT : 0;
+    uint64_t first = o->count > RETAINED ? o->count - RETAINED : 0;
     ek_buf_text(out, "[");
     for (uint64_t n = first; n < o->count; n++) {
         ek_buf_text(out, n > first ? "," : "");
-        one_json(&o->of[n % KEPT], out);
+        one_json(&o->command[n % RETAINED], out);
     }
     pthread_mutex_unlock(&o->lock);
     return ek_buf_text(out, "]");

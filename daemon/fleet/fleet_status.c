@@ -17,18 +17,18 @@ static const int64_t WARN_EVERY_MS = 60000;
 void ek_fleet_report_change(const struct ek_fleet_event_sink *m, const char *instance,
                             enum ek_fleet_change change)
 {
-    static const char *const words[][2] = {
+    static const char *const texts[][2] = {
         [EK_CHANGE_PLAN_STALE] = {"cut_off",
-                                  "no plan of the fleet is heard: the last one stays in force"},
-        [EK_CHANGE_PLAN_RECOVERED] = {"heard", "the plan of the fleet is heard again"},
-        [EK_CHANGE_NAME_SHARED] = {"name_shared", "two processes tell their ticks under this name"},
-        [EK_CHANGE_NAME_FREE] = {"name_free", "one process goes by this name again"}};
+                                  "no plan received from the fleet; the last plan stays in force"},
+        [EK_CHANGE_PLAN_RECOVERED] = {"heard", "plans are received again"},
+        [EK_CHANGE_NAME_SHARED] = {"name_shared", "two processes report under this name"},
+        [EK_CHANGE_NAME_FREE] = {"name_free", "one process has this name"}};
     const struct ek_event v = {
         .kind = EK_EVENT_FLEET,
         .time_ms = ek_wall_ms(),
-        .fleet = {.state = words[change][0],
+        .fleet = {.state = texts[change][0],
                   .instance = instance,
-                  .text = words[change][1],
+                  .text = texts[change][1],
                   .wrong = change == EK_CHANGE_PLAN_STALE || change == EK_CHANGE_NAME_SHARED,
                   .name = change == EK_CHANGE_NAME_SHARED || change == EK_CHANGE_NAME_FREE}};
     ek_guard_service_add_event(m->guard, &v);
@@ -38,8 +38,8 @@ static void warn(const struct ek_fleet_event_sink *m, const char *name)
 {
     char text[EK_FLEET_NAME_MAX + 200];
     snprintf(text, sizeof text,
-             "two processes go by the service.instance '%s': what one of them sees is lost. Give "
-             "each a name of its own, or none",
+             "two processes have the service.instance '%s': the reports of one are dropped; give "
+             "each its own name, or none",
              name);
     ek_log_text(m->log, EK_LOG_WARN, "fleet_duplicate_instance", text);
 }
@@ -47,16 +47,16 @@ static void warn(const struct ek_fleet_event_sink *m, const char *name)
 static void report_name(struct ek_fleet_names *n, const char *name, int64_t now_ms,
                         const struct ek_fleet_event_sink *m)
 {
-    if (strcmp(n->told, name) != 0) {
-        if (*n->told && now_ms - n->told_ms <= EK_FLEET_EXPIRED_MS)
+    if (strcmp(n->reported, name) != 0) {
+        if (*n->reported && now_ms - n->reported_ms <= EK_FLEET_EXPIRED_MS)
             return;
-        if (*n->told)
-            ek_fleet_report_change(m, n->told, EK_CHANGE_NAME_FREE);
+        if (*n->reported)
+            ek_fleet_report_change(m, n->reported, EK_CHANGE_NAME_FREE);
         if (*name)
             ek_fleet_report_change(m, name, EK_CHANGE_NAME_SHARED);
-        snprintf(n->told, sizeof n->told, "%s", name);
+        snprintf(n->reported, sizeof n->reported, "%s", name);
     }
-    n->told_ms = now_ms;
+    n->reported_ms = now_ms;
 }
 
 void ek_fleet_names_check(struct ek_fleet_names *n, const struct ek_fleet_pool *pool,
@@ -68,7 +68,7 @@ void ek_fleet_names_check(struct ek_fleet_names *n, const struct ek_fleet_pool *
     for (size_t at = 0; pool && (at = ek_fleet_pool_next_duplicate(pool, at, now_ms, &name));) {
         if (due)
             warn(m, name);
-        if (!n->shared++ || !strcmp(name, n->told))
+        if (!n->shared++ || !strcmp(name, n->reported))
             first = name;
     }
     if (n->shared && due)
@@ -86,12 +86,12 @@ int ek_fleet_metrics_json(const struct ek_fleet_metrics_values *f, struct ek_buf
     ek_buf_text(out, "{\"instance\":");
     ek_buf_json(out, f->name, strlen(f->name));
     ek_buf_text(out, ",\"decider\":");
-    ek_buf_json(out, f->heard.decider, strlen(f->heard.decider));
+    ek_buf_json(out, f->status.leader, strlen(f->status.leader));
     return ek_buf_printf(out,
                          ",\"decides\":%s,\"term\":%" PRIu64 ",\"plan_version\":%" PRIu64
                          ",\"plan_age_ms\":%" PRId64 ",\"cut_off\":%s,\"instances\":%d"
                          ",\"names_shared\":%d}",
-                         flag_text(f->decides), f->heard.term, f->heard.version, f->age_ms,
+                         flag_text(f->is_leader), f->status.term, f->status.version, f->age_ms,
                          flag_text(f->cut_off), f->instances, f->shared);
 }
 
@@ -110,17 +110,17 @@ static int write_series(const struct series *s, bool first, struct ek_buf *out)
 int ek_fleet_metrics_write(const struct ek_fleet_metrics_values *f, struct ek_buf *out)
 {
     const struct ek_fleet_traffic *t = &f->traffic;
-    /* Those of a family stand together. */
+    /* Samples of a family are adjacent. */
     const struct series all[] = {
         {"evenkeel_fleet_plan_age_seconds", "", (double)f->age_ms / 1000},
         {"evenkeel_fleet_plan_stale", "", f->cut_off},
-        {"evenkeel_fleet_plan_version", "", (double)f->heard.version},
-        {"evenkeel_fleet_term", "", (double)f->heard.term},
-        {"evenkeel_fleet_is_leader", "", f->decides},
+        {"evenkeel_fleet_plan_version", "", (double)f->status.version},
+        {"evenkeel_fleet_term", "", (double)f->status.term},
+        {"evenkeel_fleet_is_leader", "", f->is_leader},
         {"evenkeel_fleet_instances", "", f->instances},
         {"evenkeel_fleet_duplicate_instances", "", f->shared},
-        {"evenkeel_fleet_plans_late_total", "", (double)f->heard.late},
-        {"evenkeel_fleet_plan_unresolved_entries_total", "", (double)f->heard.missed},
+        {"evenkeel_fleet_plans_late_total", "", (double)f->status.late},
+        {"evenkeel_fleet_plan_unresolved_entries_total", "", (double)f->status.unresolved},
         {"evenkeel_fleet_records_total", "{topic=\"ticks\",result=\"sent\"}",
          (double)t->sent[EK_TOPIC_EVIDENCE]},
         {"evenkeel_fleet_records_total", "{topic=\"ticks\",result=\"lost\"}",
@@ -142,7 +142,7 @@ int ek_fleet_metrics_write(const struct ek_fleet_metrics_values *f, struct ek_bu
     return out->rc;
 }
 
-/* A copy that ends; NULL of an empty one. */
+/* Copy a string with terminator; return NULL if it is empty. */
 static const char *copy_text(char to[EK_FLEET_TEXT_MAX + 1], struct ek_text text)
 {
     snprintf(to, EK_FLEET_TEXT_MAX + 1, "%.*s", (int)text.length, text.length ? text.text : "");

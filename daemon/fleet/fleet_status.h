@@ -1,6 +1,6 @@
-/* What is told of the instances of a fleet beside figures: whether one hears the plan, and names
- * that two processes go by, of which one is not listened to. Times are of one clock. Threads: that
- * of the fleet.
+/* Fleet status of this instance: events of stale plans and duplicate names, metrics, JSON.
+ *
+ * Times are from one monotonic clock. Threads: that of the fleet.
  */
 #ifndef EK_DAEMON_FLEET_FLEET_STATUS_H
 #define EK_DAEMON_FLEET_FLEET_STATUS_H
@@ -12,7 +12,7 @@
 #include "fleet/pool.h"
 #include "schema/manifest.h"
 
-/* Where events and warnings go. */
+/* Outputs of events and warnings. */
 struct ek_fleet_event_sink {
     struct ek_guard_service *guard;
     struct ek_log *log;
@@ -25,42 +25,43 @@ enum ek_fleet_change {
     EK_CHANGE_NAME_FREE
 };
 
-/* An event (docs/format/events.md) of that instance; one that is lost is told in the log. */
+/* Report an event (docs/format/events.md) of an instance. A dropped event is logged. */
 void ek_fleet_report_change(const struct ek_fleet_event_sink *m, const char *instance,
                             enum ek_fleet_change change);
 
-/* Names that two processes go by. Value type; begin with all 0. */
+/* Duplicate names: names of two processes each. The reports of one of them are dropped. Zero is the
+ * initial state. */
 struct ek_fleet_names {
-    int shared;                       /* at the last look */
-    char told[EK_FLEET_NAME_MAX + 1]; /* of which the event was told; "": none */
-    int64_t told_ms;                  /* the last time that it was seen shared */
+    int shared;                           /* number at the last check */
+    char reported[EK_FLEET_NAME_MAX + 1]; /* name with an open event; "": none */
+    int64_t reported_ms;                  /* last time that it was a duplicate */
     int64_t warned_ms;
 };
 
-/* pool: of who decides, NULL: this instance does not. Each name is told in the log, once in a
- * while; of several names one at a time is an event, the next when that one is free. It is when it
- * was not seen shared for EK_FLEET_EXPIRED_MS: a pool that is new, or none, has not seen it yet. */
+/* Check for duplicates. pool: of the leader; NULL: this instance is not. Each name is logged, once
+ * a minute; one at a time has an event, which ends when the name was no duplicate for
+ * EK_FLEET_EXPIRED_MS, since a new pool has not received both processes yet. */
 void ek_fleet_names_check(struct ek_fleet_names *n, const struct ek_fleet_pool *pool,
                           int64_t now_ms, const struct ek_fleet_event_sink *m);
 
-/* How this instance stands in its fleet, for people: an object of the status, series for /metrics.
- * Value type. */
+/* Values of status and metrics. */
 struct ek_fleet_metrics_values {
-    char name[EK_INSTANCE_BYTES]; /* of this instance; "": nothing is known yet */
-    struct ek_guard_service_fleet heard;
-    int64_t age_ms; /* of the plan; since lists came where none was heard */
-    bool cut_off, decides;
-    int instances, shared; /* heard of by who decides; names that two processes go by */
-    struct ek_fleet_pool_counts counts; /* of records taken by it */
+    char name[EK_INSTANCE_BYTES]; /* of this instance; "": not known yet */
+    struct ek_guard_service_fleet status;
+    int64_t age_ms; /* of the plan; without one, since the first list */
+    bool cut_off, is_leader;
+    int instances, shared;              /* known to the leader; duplicate names */
+    struct ek_fleet_pool_counts counts; /* reports received by the leader */
     struct ek_fleet_traffic traffic;
 };
 
+/* Append the object of the status. Return 0 or EK_ENOMEM. */
 int ek_fleet_metrics_json(const struct ek_fleet_metrics_values *f, struct ek_buf *out);
+/* Append the metric families. Return 0 or EK_ENOMEM. */
 int ek_fleet_metrics_write(const struct ek_fleet_metrics_values *f, struct ek_buf *out);
 
-/* What people have said that stands in the plan of a fleet, for who shows it. */
-/* Append the pins, or the accepts, of a plan record as a JSON array, as ek_guard_pins_json and
- * ek_guard_accepts_json do. EK_EFORMAT, EK_ENOMEM. */
+/* Append the pins, or the accepted shifts, of a plan record as a JSON array, as ek_guard_pins_json
+ * and ek_guard_accepts_json. Return 0, EK_EFORMAT or EK_ENOMEM. */
 int ek_fleet_pins_json(const void *bytes, size_t length, const struct ek_manifest *m,
                        struct ek_buf *out);
 int ek_fleet_accepts_json(const void *bytes, size_t length, const struct ek_manifest *m,

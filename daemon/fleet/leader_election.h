@@ -1,10 +1,9 @@
-/* Whether this instance decides for its fleet: the owner of the first partition does.
+/* Leader election: the owner of the first input partition leads the fleet.
  *
- * It begins when it gets the partition, and once more when another one that took its place has
- * fallen silent: who was stopped at a bad moment may begin after it has lost the partition, and
- * ends again when it notices. It ends when the partition has been away for a moment, so that a
- * rebalance that gives it back changes nothing. Two that decide at the same time do no harm
- * (guard/fleet_plan.h). Times are of one clock. Value type.
+ * It starts when it acquires the partition, and again when the plan is stale, since a suspended
+ * process may lead briefly after it lost the partition. It resigns a grace period after losing the
+ * partition, so a rebalance that returns it has no effect. Two leaders at a time are harmless
+ * (fleet/plan_record.h). Times are from one monotonic clock. Value type.
  */
 #ifndef EK_DAEMON_FLEET_LEADER_ELECTION_H
 #define EK_DAEMON_FLEET_LEADER_ELECTION_H
@@ -13,24 +12,25 @@
 #include <stdint.h>
 
 struct ek_leader_election {
-    uint64_t gain;   /* number of the time that the partition was got; 0: never */
-    bool due;        /* to begin since then */
-    int64_t lost_ms; /* when it was seen to be gone; -1: it is ours */
+    uint64_t acquisition; /* acquisition of the partition; 0: none */
+    bool is_start_due;    /* has not started since then */
+    int64_t lost_ms;      /* time of the loss; -1: owned */
 };
 
 struct ek_leader_election_view {
-    uint64_t gain; /* how often the partition was got so far; 0: it is not ours now */
-    bool decides;
-    int64_t age_ms;              /* of the last plan that was heard */
-    int64_t silent_ms, grace_ms; /* for how long the plan may be silent, and the partition away */
+    uint64_t acquisition; /* acquisitions so far; 0: not owned */
+    bool is_leader;
+    int64_t age_ms;               /* of the last received plan */
+    int64_t max_age_ms, grace_ms; /* limits for the plan's age and a loss of the partition */
     int64_t now_ms;
 };
 
 enum ek_leader_election_action { EK_ELECTION_NONE, EK_ELECTION_START, EK_ELECTION_RESIGN };
 
-/* What is to be done now: EK_ELECTION_START until it was done. */
+/* Return the action to take; EK_ELECTION_START until ek_leader_election_started. */
 enum ek_leader_election_action ek_leader_election_step(struct ek_leader_election *d,
                                                        const struct ek_leader_election_view *v);
+/* Report that this instance leads. */
 void ek_leader_election_started(struct ek_leader_election *d);
 
 #endif

@@ -686,8 +686,8 @@ void ek_guard_service_fleet_state(struct ek_guard_service *s, int64_t now_ms,
         out->version = order->version;
         out->term = order->term;
         out->late = ek_instance_plans_late_count(plans);
-        out->missed = ek_instance_plans_unresolved_count(plans);
-        memcpy(out->decider, order->decider, sizeof out->decider);
+        out->unresolved = ek_instance_plans_unresolved_count(plans);
+        memcpy(out->leader, order->decider, sizeof out->leader);
     }
     pthread_mutex_unlock(&s->lock);
 }

@@ -168,8 +168,8 @@ int ek_guard_service_receive_plan(struct ek_guard_service *s, const void *bytes,
 /* Status of the fleet's plan on this instance. */
 struct ek_guard_service_fleet {
     int64_t age_ms; /* since the last valid record; -1: none */
-    uint64_t version, term, late, missed, lists;
-    char decider[EK_FLEET_NAME_MAX + 1];
+    uint64_t version, term, late, unresolved, lists;
+    char leader[EK_FLEET_NAME_MAX + 1];
 };
 void ek_guard_service_fleet_state(struct ek_guard_service *s, int64_t now_ms,
                                   struct ek_guard_service_fleet *out);

@@ -133,7 +133,7 @@ static unsigned orders(struct ek_stage *s, const struct ek_http_query *q, struct
 {
     (void)q;
     struct ek_fleet *fleet = ek_stage_fleet(s);
-    int rc = fleet ? ek_fleet_commands_json_all(fleet, body) : ek_buf_text(body, "[]");
+    int rc = fleet ? ek_fleet_command_results(fleet, body) : ek_buf_text(body, "[]");
     return done(rc ? rc : ek_buf_text(body, "\n"));
 }
 

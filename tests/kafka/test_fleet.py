@@ -241,7 +241,7 @@ class TwoOfOneName(OnePlan):
                     decider = eventually("the name is told", lambda: next(
                         (i for i in (one, two, twin) if fleet_of(i)["names_shared"]), None))
                     self.assertEqual(decider.metric("evenkeel_fleet_duplicate_instances"), 1)
-                    self.assertIn("level=warn event=fleet_duplicate_instance message=\"two processes go by the service.instance "
+                    self.assertIn("level=warn event=fleet_duplicate_instance message=\"two processes have the service.instance "
                                   "'two': ", decider.log())
                     self.assertEqual(decider.log().count("fleet_duplicate_instance"), 1)
                     eventually("the alert topic has it", lambda: any(

@@ -105,7 +105,7 @@ struct decider {
     struct ek_fleet_pool *pool;
     struct ek_event_log *event_log;
     struct ek_metrics *metrics;
-    struct ek_fleet_event_sink mouth;
+    struct ek_fleet_event_sink event_sink;
     struct ek_fleet_names names;
     uint64_t number; /* of the newest reports */
     int64_t clock_ms;
@@ -135,15 +135,15 @@ static void begin_deciding(struct decider *d)
     d->event_log = ek_event_log_new(100);
     d->metrics = ek_metrics_new();
     ck_assert(d->event_log && d->metrics);
-    ck_assert_int_eq(
-        ek_guard_service_new(&d->mouth.guard, &d->assets, d->event_log, d->metrics, NULL, NULL),
-        EK_OK);
+    ck_assert_int_eq(ek_guard_service_new(&d->event_sink.guard, &d->assets, d->event_log,
+                                          d->metrics, NULL, NULL),
+                     EK_OK);
     new_pool(d);
 }
 
 static void end_deciding(struct decider *d)
 {
-    ek_guard_service_free(d->mouth.guard);
+    ek_guard_service_free(d->event_sink.guard);
     ek_event_log_free(d->event_log);
     ek_metrics_free(d->metrics);
     ek_fleet_pool_free(d->pool);
@@ -176,14 +176,14 @@ static void both_run(struct decider *d, int ticks)
         d->clock_ms += TICK_MS;
         tick_comes(d, FIRST);
         tick_comes(d, SECOND);
-        ek_fleet_names_check(&d->names, d->pool, d->clock_ms, &d->mouth);
+        ek_fleet_names_check(&d->names, d->pool, d->clock_ms, &d->event_sink);
     }
 }
 
 static void look_later(struct decider *d, const struct ek_fleet_pool *pool, int64_t ms)
 {
     d->clock_ms += ms;
-    ek_fleet_names_check(&d->names, pool, d->clock_ms, &d->mouth);
+    ek_fleet_names_check(&d->names, pool, d->clock_ms, &d->event_sink);
 }
 
 /* Check the total number of events and the state of the last one. */
