@@ -163,13 +163,13 @@ static void report_json(struct ek_guard_service *s, const struct ek_event *v, co
         report_loss(s);
     if (change.drifted)
         ek_log_json(s->log, EK_LOG_WARN, "model_drift", json);
-    else if (change.withdrawn != EK_GUARDRAIL_NONE)
+    else if (change.rolled_back != EK_GUARDRAIL_NONE)
         ek_log_json(s->log, EK_LOG_WARN, "route_rolled_back", json);
     else
         ek_log_json(s->log, EK_LOG_INFO, "guard", json);
     ek_metrics_count(s->metrics, EK_COUNT_EVENTS, 1);
-    ek_metrics_count(s->metrics, EK_COUNT_ROLLED_BACK + change.withdrawn,
-                     change.withdrawn != EK_GUARDRAIL_NONE);
+    ek_metrics_count(s->metrics, EK_COUNT_ROLLED_BACK + change.rolled_back,
+                     change.rolled_back != EK_GUARDRAIL_NONE);
     ek_metrics_count(s->metrics, EK_COUNT_DETECTED, (uint64_t)change.detected);
     ek_metrics_count(s->metrics, EK_COUNT_ENFORCED, (uint64_t)change.enforced);
     bool common = is_common(s, v), ours = !common || s->is_plan_author; /* the leader sends them */

@@ -58,8 +58,7 @@ static bool read_cache(struct ek_agreement_cache *b, struct ek_agreement_view *o
     return filled;
 }
 
-/* One sample per figure that has a value. */
-static void write_figures(const char *name, const double *value, struct ek_buf *out)
+static void write_statistics(const char *name, const double *value, struct ek_buf *out)
 {
     ek_metrics_head(name, out);
     for (int i = 0; i < EK_AGREEMENT_STATISTICS; i++)
@@ -74,9 +73,9 @@ int ek_agreement_cache_metrics(struct ek_agreement_cache *b, struct ek_buf *out)
     if (!read_cache(b, &v))
         return EK_OK;
     ek_metrics_single("evenkeel_model_compared_lists_total", (double)v.lists, out);
-    write_figures("evenkeel_model_agreement", v.now, out);
-    write_figures("evenkeel_model_agreement_reference", v.trained, out);
-    write_figures("evenkeel_model_agreement_threshold", v.least, out);
+    write_statistics("evenkeel_model_agreement", v.now, out);
+    write_statistics("evenkeel_model_agreement_reference", v.trained, out);
+    write_statistics("evenkeel_model_agreement_threshold", v.least, out);
     if (v.state == EK_AGREEMENT_UNKNOWN)
         return out->rc;
     return ek_metrics_single("evenkeel_model_drifted", v.state == EK_AGREEMENT_DRIFTED, out);

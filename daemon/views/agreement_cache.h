@@ -1,7 +1,4 @@
-/* What the watch over model and upstream says, kept for those who ask.
- *
- * Owner: the caller. Threads: any; a page is of one moment.
- */
+/* Cache of the agreement of model and upstream, for metrics and API. Threads: any. */
 #ifndef EK_DAEMON_VIEWS_AGREEMENT_CACHE_H
 #define EK_DAEMON_VIEWS_AGREEMENT_CACHE_H
 
@@ -10,18 +7,17 @@
 
 struct ek_agreement_cache;
 
-/* Empty; NULL without memory. */
+/* Create an empty cache. Return NULL if memory runs out. */
 struct ek_agreement_cache *ek_agreement_cache_new(void);
 void ek_agreement_cache_free(struct ek_agreement_cache *b);
-/* Takes what the watch says now; NULL, as of a guard without one, changes nothing. */
+/* Copy the current values. NULL (the guard has no watch) has no effect. */
 void ek_agreement_cache_set(struct ek_agreement_cache *b, const struct ek_agreement_watch *w);
-
-/* Empty again. */
+/* Make the cache empty. */
 void ek_agreement_cache_clear(struct ek_agreement_cache *b);
 
-/* Append to `out`; EK_ENOMEM. Prometheus text, nothing while empty. */
+/* Append the metric families, none while empty. Return 0 or EK_ENOMEM. */
 int ek_agreement_cache_metrics(struct ek_agreement_cache *b, struct ek_buf *out);
-/* A JSON object, null while empty. */
+/* Append a JSON object, null while empty. Return 0 or EK_ENOMEM. */
 int ek_agreement_cache_json(struct ek_agreement_cache *b, struct ek_buf *out);
 
 #endif

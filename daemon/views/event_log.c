@@ -10,14 +10,14 @@
 #include <stdbool.h>
 #include <string.h>
 
-struct tally {
+struct counts {
     int suspected, confirmed[EK_CLASS_COUNT];
-    int64_t since_ms; /* the oldest confirmed one; the moment of asking without one */
+    int64_t since_ms; /* start of the oldest confirmed finding; now if there is none */
 };
 
 static int count_findings(void *context, const struct ek_event_log_state *v)
 {
-    struct tally *t = context;
+    struct counts *t = context;
     for (size_t i = 0; i < v->findings; i++) {
         const struct ek_event_finding *f = &v->finding[i].event->finding;
         if (f->state == EK_SUSPECTED) {
@@ -51,7 +51,7 @@ static void add_plan(struct ek_event_log *j, struct ek_buf *out)
 
 int ek_finding_metrics(struct ek_event_log *j, int64_t now_ms, struct ek_buf *out)
 {
-    struct tally t = {.since_ms = now_ms};
+    struct counts t = {.since_ms = now_ms};
     ek_event_log_view(j, count_findings, &t);
     ek_metrics_head("evenkeel_open_findings", out);
     add(ek_class_name(EK_CLASS_NONE), "suspected", t.suspected, out);
@@ -62,18 +62,18 @@ int ek_finding_metrics(struct ek_event_log *j, int64_t now_ms, struct ek_buf *ou
                              (double)(now_ms - t.since_ms) / 1e3, out);
 }
 
-struct kept {
-    const char *kind; /* NULL: not known */
+struct event {
+    const char *kind; /* NULL: unknown */
     char *json;
 };
 
 struct ek_event_log {
     pthread_mutex_t lock;
-    struct kept *events; /* ring; event number k stands at (k - 1) % keep */
+    struct event *events; /* ring; event k is at (k - 1) % keep */
     size_t keep;
-    uint64_t count; /* events ever */
-    uint64_t gone;  /* of them, the oldest first */
-    size_t bytes;   /* of those that are kept */
+    uint64_t count;   /* events so far */
+    uint64_t removed; /* removed events, the oldest */
+    size_t bytes;     /* of the retained events */
     struct ek_reported_findings open;
     struct ek_event *plan; /* NULL before the first */
 };
@@ -132,7 +132,7 @@ static int add_finding(struct ek_event_log *j, const struct ek_event *v, int64_t
     return EK_OK;
 }
 
-static bool routed_before(const struct ek_event *plan, const struct ek_event_entry *e)
+static bool was_routed(const struct ek_event *plan, const struct ek_event_entry *e)
 {
     for (int i = 0; plan && i < plan->plan.count; i++)
         if (ek_event_entry_acts(&plan->plan.entry[i]) &&
@@ -141,38 +141,38 @@ static bool routed_before(const struct ek_event *plan, const struct ek_event_ent
     return false;
 }
 
-static int keep_plan(struct ek_event_log *j, const struct ek_event *v,
-                     struct ek_event_log_change *change)
+static int store_plan(struct ek_event_log *j, const struct ek_event *v,
+                      struct ek_event_log_change *change)
 {
     struct ek_event *copy = ek_event_copy(v);
     if (!copy)
         return EK_ENOMEM;
     for (int i = 0; i < v->plan.count; i++) {
         const struct ek_event_entry *e = &v->plan.entry[i];
-        change->enforced += ek_event_entry_acts(e) && !routed_before(j->plan, e);
+        change->enforced += ek_event_entry_acts(e) && !was_routed(j->plan, e);
     }
     ek_free(j->plan);
     j->plan = copy;
     return EK_OK;
 }
 
-static int interpret(struct ek_event_log *j, const struct ek_event *v, int64_t now_ms,
-                     struct ek_event_log_change *change)
+static int apply(struct ek_event_log *j, const struct ek_event *v, int64_t now_ms,
+                 struct ek_event_log_change *change)
 {
     if (v->kind == EK_EVENT_FINDING)
         return add_finding(j, v, now_ms, change);
     if (v->kind == EK_EVENT_PLAN)
-        return keep_plan(j, v, change);
+        return store_plan(j, v, change);
     if (v->kind == EK_EVENT_MODEL_DRIFT)
         change->drifted = v->model_drift.view.state == EK_AGREEMENT_DRIFTED;
     else if (v->kind == EK_EVENT_DECISION && v->decision.what == EK_DECIDED_ROLLBACK)
-        change->withdrawn = v->decision.rail;
+        change->rolled_back = v->decision.rail;
     return EK_OK;
 }
 
 static void drop_oldest(struct ek_event_log *j)
 {
-    struct kept *slot = &j->events[j->gone++ % j->keep];
+    struct event *slot = &j->events[j->removed++ % j->keep];
     j->bytes -= strlen(slot->json);
     ek_free(slot->json);
     slot->json = NULL;
@@ -187,12 +187,12 @@ int ek_event_log_add(struct ek_event_log *j, const struct ek_event *v, const cha
     if (!copy)
         return EK_ENOMEM;
     pthread_mutex_lock(&j->lock);
-    int rc = interpret(j, v, now_ms, change);
+    int rc = apply(j, v, now_ms, change);
     if (!rc) {
-        while (j->gone < j->count &&
-               (j->count - j->gone == j->keep || j->bytes + length > EK_EVENT_LOG_BYTES_MAX))
+        while (j->removed < j->count &&
+               (j->count - j->removed == j->keep || j->bytes + length > EK_EVENT_LOG_BYTES_MAX))
             drop_oldest(j);
-        j->events[j->count++ % j->keep] = (struct kept){ek_event_kind_name(v->kind), copy};
+        j->events[j->count++ % j->keep] = (struct event){ek_event_kind_name(v->kind), copy};
         j->bytes += length;
     }
     pthread_mutex_unlock(&j->lock);
@@ -211,7 +211,7 @@ void ek_event_log_reset(struct ek_event_log *j)
 int ek_event_log_since(struct ek_event_log *j, uint64_t *after, struct ek_buf *out)
 {
     pthread_mutex_lock(&j->lock);
-    uint64_t k = *after > j->gone ? *after : j->gone;
+    uint64_t k = *after > j->removed ? *after : j->removed;
     for (; !out->rc && k < j->count; k++)
         ek_buf_printf(out, "%s\n", j->events[k % j->keep].json);
     if (!out->rc)
@@ -223,7 +223,7 @@ int ek_event_log_since(struct ek_event_log *j, uint64_t *after, struct ek_buf *o
 static void add_streamed(const struct ek_event_log *j, int64_t started_ms, uint64_t number,
                          struct ek_buf *out)
 {
-    const struct kept *event = &j->events[(number - 1) % j->keep];
+    const struct event *event = &j->events[(number - 1) % j->keep];
     ek_buf_printf(out, "id: %" PRId64 "-%" PRIu64 "\n", started_ms, number);
     if (event->kind)
         ek_buf_printf(out, "event: %s\n", event->kind);
@@ -233,13 +233,13 @@ static void add_streamed(const struct ek_event_log *j, int64_t started_ms, uint6
 int ek_event_log_stream(struct ek_event_log *j, int64_t started_ms, uint64_t *after, size_t most,
                         struct ek_buf *out)
 {
-    size_t begun = out->length;
+    size_t start = out->length;
     pthread_mutex_lock(&j->lock);
-    uint64_t missed = *after < j->gone ? j->gone - *after : 0;
+    uint64_t missed = *after < j->removed ? j->removed - *after : 0;
     if (missed)
         ek_buf_printf(out, "event: missed\ndata: {\"missed\":%" PRIu64 "}\n\n", missed);
     uint64_t k = *after + missed;
-    while (!out->rc && k < j->count && (out->length - begun < most))
+    while (!out->rc && k < j->count && (out->length - start < most))
         add_streamed(j, started_ms, ++k, out);
     if (!out->rc)
         *after = k;
@@ -259,8 +259,8 @@ int ek_event_log_last(struct ek_event_log *j, size_t n, struct ek_buf *out)
 {
     pthread_mutex_lock(&j->lock);
     uint64_t k = j->count > n ? j->count - n : 0;
-    if (k < j->gone)
-        k = j->gone;
+    if (k < j->removed)
+        k = j->removed;
     ek_buf_text(out, "[");
     for (uint64_t first = k; k < j->count; k++)
         ek_buf_printf(out, "%s%s", k > first ? ",\n" : "", j->events[k % j->keep].json);
@@ -308,11 +308,12 @@ int ek_event_log_plan(struct ek_event_log *j, struct ek_buf *out)
 }
 
 int ek_event_log_view(struct ek_event_log *j,
-                      int (*look)(void *context, const struct ek_event_log_state *v), void *context)
+                      int (*visit)(void *context, const struct ek_event_log_state *v),
+                      void *context)
 {
     pthread_mutex_lock(&j->lock);
     const struct ek_event_log_state view = {j->open.item, j->open.count, j->plan};
-    int rc = look(context, &view);
+    int rc = visit(context, &view);
     pthread_mutex_unlock(&j->lock);
     return rc;
 }
@@ -325,7 +326,7 @@ size_t ek_event_log_open(struct ek_event_log *j)
     return n;
 }
 
-/* How many cells of the plan in force have an action that changes scores, by mode. */
+/* Count the entries of the current plan whose action changes scores, by mode. */
 static void ek_event_log_plan_modes(struct ek_event_log *j, int count[EK_MODE_COUNT])
 {
     memset(count, 0, EK_MODE_COUNT * sizeof *count);

@@ -1,9 +1,8 @@
-/* What the guard reported, kept for those who ask: the last events, the findings that are open, the
- * plan in force.
+/* Event log: the last events of the guard, the open findings, and the current plan.
  *
- * Invariants: at most `keep` events, of EK_EVENT_LOG_BYTES_MAX bytes together (but one in any
- * case), and EK_EVENT_LOG_FINDINGS_MAX open findings; older ones go. Owner: the caller. Threads:
- * any.
+ * It retains at most `keep` events of EK_EVENT_LOG_BYTES_MAX bytes in total, but at least one, and
+ * EK_EVENT_LOG_FINDINGS_MAX open findings; the oldest are removed. Functions that append return 0
+ * or EK_ENOMEM. Threads: any.
  */
 #ifndef EK_DAEMON_VIEWS_EVENT_LOG_H
 #define EK_DAEMON_VIEWS_EVENT_LOG_H
@@ -20,58 +19,57 @@ enum { EK_EVENT_LOG_FINDINGS_MAX = 1024, EK_EVENT_LOG_BYTES_MAX = 16 << 20 };
 
 struct ek_event_log;
 
-/* What an event changed, for counters. */
+/* Effect of an event on counters. */
 struct ek_event_log_change {
-    int detected;                /* 1: a finding was confirmed whose action is to route */
-    int enforced;                /* cells routed by this plan and not by the one before */
-    int drifted;                 /* 1: model and upstream no longer rank alike */
-    enum ek_guardrail withdrawn; /* a route, by this; none: none was */
+    int detected;                  /* 1: a finding with a routing action was confirmed */
+    int enforced;                  /* cells that this plan routes and the previous did not */
+    int drifted;                   /* 1: model and upstream no longer agree */
+    enum ek_guardrail rolled_back; /* guardrail that rolled back a route; or none */
 };
 
 struct ek_event_log *ek_event_log_new(size_t keep);
 void ek_event_log_free(struct ek_event_log *j);
 
-/* Keep an event, and `json`, which it is. now_ms: by any clock that does not go back. EK_ENOMEM: it
- * is lost, the rest stays. */
+/* Add copies of an event and its JSON; sets *change. now_ms: monotonic. Return 0, or EK_ENOMEM
+ * without adding it. */
 int ek_event_log_add(struct ek_event_log *j, const struct ek_event *v, const char *json,
                      int64_t now_ms, struct ek_event_log_change *change);
 
-/* Nothing is open and no plan in force; what happened stays. */
+/* Remove the open findings and the plan. The events stay. */
 void ek_event_log_reset(struct ek_event_log *j);
 
-/* Appends events after number *after as lines and moves it on; the first event is number 1. */
+/* Append the events after number *after as lines and advance it. The first event has number 1. */
 int ek_event_log_since(struct ek_event_log *j, uint64_t *after, struct ek_buf *out);
-/* The same as server-sent events, as many as have `most` bytes, one at least; and before them how
- * many are not kept any more. Ids are STARTED_MS-NUMBER, which another process does not have. */
+/* Append them as server-sent events, about `most` bytes but at least one, after the number of
+ * events that were removed. Ids are STARTED_MS-NUMBER, unique across restarts. */
 int ek_event_log_stream(struct ek_event_log *j, int64_t started_ms, uint64_t *after, size_t most,
                         struct ek_buf *out);
-/* Events ever. */
+/* Return the number of events so far. */
 uint64_t ek_event_log_count(struct ek_event_log *j);
-/* Appends the last n events as a JSON array, oldest first. */
+/* Append the last n events as a JSON array, oldest first. */
 int ek_event_log_last(struct ek_event_log *j, size_t n, struct ek_buf *out);
-/* Appends the open findings as a JSON array, oldest first. */
+/* Append the open findings, of all features or of one, as a JSON array, oldest first. */
 int ek_event_log_findings(struct ek_event_log *j, struct ek_buf *out);
-/* The same of one feature. */
 int ek_event_log_feature_findings(struct ek_event_log *j, const char *feature, struct ek_buf *out);
-/* Appends the plan in force as a JSON object; version 0 without cells before the first. */
+/* Append the current plan as a JSON object; version 0 without entries before the first. */
 int ek_event_log_plan(struct ek_event_log *j, struct ek_buf *out);
 
-/* What is open and in force; good during the call. */
+/* Open findings and plan; valid during the call. */
 struct ek_event_log_state {
-    /* Oldest first; confirmed_ms: when the journal got the first event that is not `suspected`. */
+    /* Oldest first; confirmed_ms: time of the first event that is not `suspected`. */
     const struct ek_reported_finding *finding;
     size_t findings;
-    const struct ek_event *plan; /* NULL: there was none yet */
+    const struct ek_event *plan; /* NULL: none yet */
 };
-/* Call `look` with the journal locked. Returns what it returns. */
+/* Call `visit` with the log locked. Return its result. */
 int ek_event_log_view(struct ek_event_log *j,
-                      int (*look)(void *context, const struct ek_event_log_state *v),
+                      int (*visit)(void *context, const struct ek_event_log_state *v),
                       void *context);
+/* Return the number of open findings. */
 size_t ek_event_log_open(struct ek_event_log *j);
 
-/* The open findings as Prometheus text: how many, of which class, and the age of the oldest;
- * and how much the plan acts on. */
-/* now_ms: by the clock of ek_event_log_add. Appends; EK_ENOMEM. */
+/* Append the metrics of open findings (by class and state, age of the oldest) and of plan entries.
+ * now_ms: by the clock of ek_event_log_add. */
 int ek_finding_metrics(struct ek_event_log *j, int64_t now_ms, struct ek_buf *out);
 
 #endif

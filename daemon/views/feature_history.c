@@ -21,7 +21,7 @@ struct ek_feature_history {
     double alarm_ln;
     int count;
     struct track *track[EK_FEATURE_HISTORY_SIZE];
-    int next; /* pair of cell and feature that is looked at next */
+    int next; /* next pair of cell and feature to check */
 };
 
 struct ek_feature_history *ek_feature_history_new(void)
@@ -71,12 +71,12 @@ static bool same(const char *a, const char *b)
     return a && b ? !strcmp(a, b) : a == b;
 }
 
-static bool is_of(const struct track *one, const char *dimension, const char *value)
+static bool is_segment(const struct track *one, const char *dimension, const char *value)
 {
     return same(one->dimension, dimension) && same(one->value, value);
 }
 
-static struct track *make(const struct ek_cells *cells, int feature, int cell)
+static struct track *create_track(const struct ek_cells *cells, int feature, int cell)
 {
     const char *dimension = ek_cells_dimension_name(cells, cell),
                *value = ek_cells_value(cells, cell);
@@ -93,13 +93,12 @@ static struct track *make(const struct ek_cells *cells, int feature, int cell)
     return NULL;
 }
 
-static bool is_of_interest(const struct ek_feature_history *t, const struct ek_track_point *p)
+static bool is_interesting(const struct ek_feature_history *t, const struct ek_track_point *p)
 {
     return p->state != EK_TRACK_WATCHED || (double)p->evidence_ln >= t->alarm_ln / 2;
 }
 
-/* The older two samples are, the further apart they may stand: the one that is missed least goes.
- * The newest few stay. */
+/* Remove the sample that leaves the smallest gap in proportion to its age. The last NEWEST stay. */
 static void thin(struct track *one)
 {
     enum { NEWEST = 16 };
@@ -109,7 +108,7 @@ static void thin(struct track *one)
     for (int i = 1; i < one->count - NEWEST; i++) {
         const struct ek_track_point *p = &one->sample[i];
         double gap = (double)(p[1].time_ms - p[-1].time_ms) / (now - (double)p->time_ms);
-        gap *= p[0].state != p[-1].state ? 4 : 1; /* where something happened */
+        gap *= p[0].state != p[-1].state ? 4 : 1; /* keep changes of state */
         if (gap < best) {
             best = gap;
             least = i;
@@ -123,7 +122,7 @@ static void thin(struct track *one)
 static void add(struct track *one, const struct ek_track_point *p)
 {
     if (one->count && one->sample[one->count - 1].query == p->query)
-        return; /* nothing came since */
+        return; /* no new lists */
     if (one->count == EK_TRACK_SAMPLES)
         thin(one);
     one->sample[one->count++] = *p;
@@ -137,9 +136,9 @@ static struct track *find(const struct ek_feature_history *t, int feature, int c
     return NULL;
 }
 
-/* Where a new one may stand: behind the others, or in place of the one that says least. NULL: all
- * are of interest. */
-static struct track **place_for(struct ek_feature_history *t)
+/* Return the place for a new track: the next free one, or that of the track with the least
+ * evidence. NULL: all are of interest. */
+static struct track **find_place(struct ek_feature_history *t)
 {
     struct track **least = NULL;
     if (t->count < EK_FEATURE_HISTORY_SIZE)
@@ -147,7 +146,7 @@ static struct track **place_for(struct ek_feature_history *t)
     for (int i = 0; i < t->count; i++) {
         struct track *one = t->track[i];
         const struct ek_track_point *p = &one->sample[one->count - 1];
-        if (is_of_interest(t, p))
+        if (is_interesting(t, p))
             continue;
         if (!least || p->evidence_ln < (*least)->sample[(*least)->count - 1].evidence_ln)
             least = &t->track[i];
@@ -155,12 +154,12 @@ static struct track **place_for(struct ek_feature_history *t)
     return least;
 }
 
-static void begin(struct ek_feature_history *t, const struct ek_cells *cells, int feature, int cell,
-                  const struct ek_track_point *p)
+static void start_track(struct ek_feature_history *t, const struct ek_cells *cells, int feature,
+                        int cell, const struct ek_track_point *p)
 {
-    if (t->count == EK_FEATURE_HISTORY_SIZE && !is_of_interest(t, p))
+    if (t->count == EK_FEATURE_HISTORY_SIZE && !is_interesting(t, p))
         return;
-    struct track *one = make(cells, feature, cell), **at = one ? place_for(t) : NULL;
+    struct track *one = create_track(cells, feature, cell), **at = one ? find_place(t) : NULL;
     if (!at) {
         drop(one);
         return;
@@ -170,7 +169,7 @@ static void begin(struct ek_feature_history *t, const struct ek_cells *cells, in
     add(one, p);
 }
 
-/* Of those that are there; one whose cell has changed hands goes. */
+/* Add samples to all tracks. Remove tracks whose cell was reused for another segment. */
 static void advance_tracks(struct ek_feature_history *t, const struct ek_detector *d)
 {
     const struct ek_cells *cells = ek_detector_registry(d);
@@ -178,8 +177,8 @@ static void advance_tracks(struct ek_feature_history *t, const struct ek_detecto
         struct track *one = t->track[i];
         struct ek_track_point p;
         if (one->cell < ek_cells_count(cells) &&
-            is_of(one, ek_cells_dimension_name(cells, one->cell),
-                  ek_cells_value(cells, one->cell)) &&
+            is_segment(one, ek_cells_dimension_name(cells, one->cell),
+                       ek_cells_value(cells, one->cell)) &&
             ek_detector_get_point(d, one->feature, one->cell, &p)) {
             add(one, &p);
             continue;
@@ -190,23 +189,23 @@ static void advance_tracks(struct ek_feature_history *t, const struct ek_detecto
     }
 }
 
-/* Of those that may become so. */
+/* Check the next features without a track. */
 static void scan_features(struct ek_feature_history *t, const struct ek_detector *d, int features)
 {
     const struct ek_cells *cells = ek_detector_registry(d);
     int pairs = ek_cells_count(cells) * features;
-    int looks = pairs < EK_TRACK_LOOKS ? pairs : EK_TRACK_LOOKS;
+    int checks = pairs < EK_TRACK_CHECKS ? pairs : EK_TRACK_CHECKS;
     if (t->count == pairs)
-        return; /* all are there */
-    for (int i = 0; i < looks; i++, t->next++) {
+        return; /* all have tracks */
+    for (int i = 0; i < checks; i++, t->next++) {
         struct ek_track_point p;
         t->next = t->next < pairs ? t->next : 0;
         int feature = t->next % features, cell = t->next / features;
         if (!ek_detector_get_point(d, feature, cell, &p))
             continue;
-        if ((t->count < EK_FEATURE_HISTORY_SIZE || is_of_interest(t, &p)) &&
+        if ((t->count < EK_FEATURE_HISTORY_SIZE || is_interesting(t, &p)) &&
             !find(t, feature, cell))
-            begin(t, cells, feature, cell, &p);
+            start_track(t, cells, feature, cell, &p);
     }
 }
 
@@ -274,7 +273,7 @@ int ek_feature_history_json(struct ek_feature_history *t, int feature, const cha
     const struct track *found = NULL;
     pthread_mutex_lock(&t->lock);
     for (int i = 0; i < t->count; i++)
-        if (t->track[i]->feature == feature && is_of(t->track[i], dimension, value))
+        if (t->track[i]->feature == feature && is_segment(t->track[i], dimension, value))
             found = t->track[i];
     if (found)
         write_track(t, found, out);

@@ -1,10 +1,9 @@
-/* How features went over time: the evidence against each, and what is known of its change.
+/* Feature history: evidence and estimated factor of features over time.
  *
- * A sample is taken with each tick of the guard, of every feature in every cell while there is
- * room, and beyond that of those that are of interest: with an open change, or half the way (in ln)
- * to an alarm. A track holds so many samples, the older ones further and further apart. Owner: the
- * caller. Threads: _step is for that of the guard and never waits for a reader, who may miss a
- * sample by that; the others are for any.
+ * Each step adds a sample for every feature and cell while there is capacity, otherwise for those
+ * with an open change or at least half the evidence (in ln) of an alarm. A track holds
+ * EK_TRACK_SAMPLES samples; older ones are thinned out. Threads: any, except _step, which belongs
+ * to the guard's thread; it never waits for a reader but skips the sample.
  */
 #ifndef EK_DAEMON_VIEWS_FEATURE_HISTORY_H
 #define EK_DAEMON_VIEWS_FEATURE_HISTORY_H
@@ -15,21 +14,21 @@
 enum {
     EK_FEATURE_HISTORY_SIZE = 512,
     EK_TRACK_SAMPLES = 240,
-    EK_TRACK_LOOKS = 2048 /* at features without a track, of one step */
+    EK_TRACK_CHECKS = 2048 /* features without a track checked per step */
 };
 
 struct ek_feature_history;
 
-/* NULL without memory. */
+/* Create it. Return NULL if memory runs out. */
 struct ek_feature_history *ek_feature_history_new(void);
-/* NULL is allowed. */
 void ek_feature_history_free(struct ek_feature_history *t);
-/* All begins anew. */
+/* Remove all tracks. */
 void ek_feature_history_clear(struct ek_feature_history *t);
-/* A sample of each. What there is no memory for is not shown. */
+/* Add a sample to each track, and start tracks; some are skipped if memory runs out. */
 void ek_feature_history_step(struct ek_feature_history *t, const struct ek_detector *d,
                              int features);
-/* Appends a JSON object (docs/format/features.md), or null. dimension NULL: all traffic. */
+/* Append a track as a JSON object (docs/format/features.md), or null if there is none. dimension
+ * NULL: all traffic. Return 0 or EK_ENOMEM. */
 int ek_feature_history_json(struct ek_feature_history *t, int feature, const char *dimension,
                             const char *value, struct ek_buf *out);
 

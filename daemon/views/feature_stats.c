@@ -1,4 +1,3 @@
-/* The board as JSON, for /api/v1/features. */
 #include "daemon/views/feature_stats.h"
 
 #include "base/alloc.h"
@@ -54,17 +53,17 @@ void ek_feature_stats_free(struct ek_feature_stats *b)
 
 int ek_feature_stats_reserve(struct ek_feature_stats *b, int cells)
 {
-    if (cells <= b->room)
+    if (cells <= b->capacity)
         return EK_OK;
     pthread_mutex_lock(&b->lock);
-    struct ek_feature_stats_cell *room = ek_realloc(b->cell, (size_t)cells, sizeof *room);
-    if (room) {
-        memset(room + b->room, 0, (size_t)(cells - b->room) * sizeof *room);
-        b->cell = room;
-        b->room = cells;
+    struct ek_feature_stats_cell *more = ek_realloc(b->cell, (size_t)cells, sizeof *more);
+    if (more) {
+        memset(more + b->capacity, 0, (size_t)(cells - b->capacity) * sizeof *more);
+        b->cell = more;
+        b->capacity = cells;
     }
     pthread_mutex_unlock(&b->lock);
-    return room ? EK_OK : EK_ENOMEM;
+    return more ? EK_OK : EK_ENOMEM;
 }
 
 void ek_feature_stats_set_assets(struct ek_feature_stats *b, const struct ek_manifest *m,
@@ -86,8 +85,8 @@ static bool same(const char *a, const char *b)
     return a && b ? !strcmp(a, b) : a == b;
 }
 
-/* Whether a cell's figures are of the value that has the cell now. Only the thread that steps
- * writes them, so it may look without the lock. */
+/* Return true if a cell's statistics are of the segment that uses the cell now. Needs no lock,
+ * since only the updating thread writes them. */
 static bool is_current(const struct ek_feature_stats *b, int cell)
 {
     const char *dimension, *value;
@@ -96,7 +95,7 @@ static bool is_current(const struct ek_feature_stats *b, int cell)
     return c->views && same(c->dimension, dimension) && same(c->value, value);
 }
 
-static int make_cell(struct ek_feature_stats *b, int cell)
+static int init_cell(struct ek_feature_stats *b, int cell)
 {
     const char *dimension, *value;
     struct ek_feature_stats_cell *c = &b->cell[cell];
@@ -114,16 +113,17 @@ static int make_cell(struct ek_feature_stats *b, int cell)
     return EK_ENOMEM;
 }
 
-/* Of a few features. */
-struct figures {
+/* Statistics of the features of one step. */
+struct step {
     struct ek_feature_view views[EK_FEATURE_STATS_STEP][EK_SPANS];
     struct ek_histogram histograms[EK_FEATURE_STATS_STEP];
 };
 
-static int show(struct ek_feature_stats *b, int cell, int first, int count, const struct figures *f)
+static int store_step(struct ek_feature_stats *b, int cell, int first, int count,
+                      const struct step *f)
 {
     struct ek_feature_stats_cell *c = &b->cell[cell];
-    int rc = is_current(b, cell) ? EK_OK : make_cell(b, cell);
+    int rc = is_current(b, cell) ? EK_OK : init_cell(b, cell);
     if (rc)
         return rc;
     memcpy(c->views + first, f->views, (size_t)count * sizeof *f->views);
@@ -132,7 +132,7 @@ static int show(struct ek_feature_stats *b, int cell, int first, int count, cons
     return EK_OK;
 }
 
-static void next(struct ek_feature_stats *b, int features)
+static void advance(struct ek_feature_stats *b, int features)
 {
     b->next_feature += features;
     if (b->next_feature < b->features)
@@ -143,7 +143,7 @@ static void next(struct ek_feature_stats *b, int features)
 
 int ek_feature_stats_update(struct ek_feature_stats *b)
 {
-    struct figures f;
+    struct step f;
     int cell = b->next_cell;
     if (!ek_live_sketches_cells(b->traffic))
         return EK_OK;
@@ -154,14 +154,14 @@ int ek_feature_stats_update(struct ek_feature_stats *b)
     for (int i = 0; i < count; i++)
         if (!ek_live_sketches_view(b->traffic, cell, first + i, f.views[i]) ||
             !ek_live_sketches_histogram(b->traffic, cell, first + i, &f.histograms[i])) {
-            next(b, left);
+            advance(b, left);
             return EK_OK;
         }
     if (pthread_mutex_trylock(&b->lock))
-        return EK_OK; /* a reader has it: the same features come with the next step */
-    int rc = show(b, cell, first, count, &f);
+        return EK_OK; /* held by a reader; retry in the next step */
+    int rc = store_step(b, cell, first, count, &f);
     pthread_mutex_unlock(&b->lock);
-    next(b, count);
+    advance(b, count);
     return rc;
 }
 
@@ -213,27 +213,27 @@ static int add_view(const char *name, const struct ek_feature_view *v, struct ek
     return ek_feature_view_json(out, v);
 }
 
-/* The segment in which a feature is furthest from training; NULL without any. */
+/* Return the segment in which a feature is furthest from training; NULL: no segments. */
 static const struct ek_feature_stats_cell *most_shifted(const struct ek_feature_stats_cell *cells,
                                                         int count, int feature)
 {
-    const struct ek_feature_stats_cell *most = NULL;
+    const struct ek_feature_stats_cell *shifted = NULL;
     for (int i = 1; i < count; i++)
         if (cells[i].complete && cells[i].views[feature][EK_SPAN_RECENT].lists &&
-            (!most || ek_feature_view_moved(&cells[i].views[feature][EK_SPAN_RECENT]) >
-                          ek_feature_view_moved(&most->views[feature][EK_SPAN_RECENT])))
-            most = &cells[i];
-    return most;
+            (!shifted || ek_feature_view_moved(&cells[i].views[feature][EK_SPAN_RECENT]) >
+                             ek_feature_view_moved(&shifted->views[feature][EK_SPAN_RECENT])))
+            shifted = &cells[i];
+    return shifted;
 }
 
-static int add_most_shifted(const struct ek_feature_stats_cell *most, int feature,
+static int add_most_shifted(const struct ek_feature_stats_cell *shifted, int feature,
                             struct ek_buf *out)
 {
-    if (!most)
+    if (!shifted)
         return ek_buf_text(out, ",\"moved_most\":null}");
     ek_buf_text(out, ",\"moved_most\":{");
-    add_segment(most, out);
-    add_view("recent", &most->views[feature][EK_SPAN_RECENT], out);
+    add_segment(shifted, out);
+    add_view("recent", &shifted->views[feature][EK_SPAN_RECENT], out);
     return ek_buf_text(out, "}}");
 }
 
@@ -278,7 +278,8 @@ static int add_cell(const struct ek_feature_stats_cell *c, int feature, int firs
     return ek_buf_text(out, "}");
 }
 
-static void no_feature(const struct ek_feature_stats *b, const char *name, struct ek_buf *out)
+static void add_unknown_feature(const struct ek_feature_stats *b, const char *name,
+                                struct ek_buf *out)
 {
     const char *near = ek_manifest_suggest(b->manifest, EK_ROLE_ITEM, name);
     struct ek_json_writer w;
@@ -290,14 +291,13 @@ static void no_feature(const struct ek_feature_stats *b, const char *name, struc
     ek_buf_text(out, "\n");
 }
 
-/* A join or a reload gives the board another manifest meanwhile. */
 int ek_feature_stats_find(struct ek_feature_stats *b, const char *name, struct ek_buf *out)
 {
     int count;
-    (void)ek_feature_stats_lock(b, &count);
+    (void)ek_feature_stats_lock(b, &count); /* a reload may replace the manifest */
     int feature = ek_manifest_item(b->manifest, name);
     if (feature < 0)
-        no_feature(b, name, out);
+        add_unknown_feature(b, name, out);
     ek_feature_stats_unlock(b);
     return feature;
 }
@@ -367,11 +367,11 @@ static double p95(const struct ek_feature_view *v)
 
 struct figure {
     const char *name;
-    const char *label; /* one more, with its value; "" without */
-    double (*of)(const struct ek_feature_view *v);
+    const char *label; /* additional label; "": none */
+    double (*get)(const struct ek_feature_view *v);
 };
 
-/* Those of a family stand together. */
+/* Samples of a family are adjacent. */
 static const struct figure FIGURES[] = {
     {"evenkeel_feature_lists", "", lists},
     {"evenkeel_feature_items", "", items},
@@ -386,15 +386,15 @@ static const struct figure FIGURES[] = {
     {"evenkeel_feature_quantile", ",quantile=\"0.95\"", p95},
 };
 
-/* What is shown: cells of the board, and the state of their features. */
-struct displayed {
+/* Selected cells and the states of their features. */
+struct selection {
     const struct ek_feature_stats *b;
     const struct ek_feature_stats_cell **cell; /* [count] */
     uint8_t *state;                            /* [count, features]: 1 suspected, 2 confirmed */
     int count;
 };
 
-static int add_series(const struct displayed *s, int cell, int feature, const char *name,
+static int add_series(const struct selection *s, int cell, int feature, const char *name,
                       const char *label, double value, struct ek_buf *out)
 {
     ek_buf_printf(out, "%s{feature=\"", name);
@@ -404,22 +404,22 @@ static int add_series(const struct displayed *s, int cell, int feature, const ch
     return ek_buf_printf(out, "\"%s} %.6g\n", label, value);
 }
 
-/* A figure that nothing came for has no sample. */
-static int add_figure(const struct displayed *s, const struct figure *f, struct ek_buf *out)
+/* Append a family; statistics without a value have no sample. */
+static int add_figure(const struct selection *s, const struct figure *f, struct ek_buf *out)
 {
     bool first = f == FIGURES || strcmp(f->name, f[-1].name) != 0;
     if (first)
         ek_metrics_head(f->name, out);
     for (int c = 0; c < s->count; c++)
         for (int i = 0; i < s->b->features; i++) {
-            double value = f->of(&s->cell[c]->views[i][EK_SPAN_RECENT]);
+            double value = f->get(&s->cell[c]->views[i][EK_SPAN_RECENT]);
             if (isfinite(value))
                 add_series(s, c, i, f->name, f->label, value, out);
         }
     return out->rc;
 }
 
-static int add_states(const struct displayed *s, struct ek_buf *out)
+static int add_states(const struct selection *s, struct ek_buf *out)
 {
     static const char name[] = "evenkeel_feature_state";
     ek_metrics_head(name, out);
@@ -429,7 +429,7 @@ static int add_states(const struct displayed *s, struct ek_buf *out)
     return out->rc;
 }
 
-static void add_state(struct displayed *s, const struct ek_event_finding *f)
+static void add_state(struct selection *s, const struct ek_event_finding *f)
 {
     int feature = ek_manifest_item(s->b->manifest, f->at.feature);
     for (int c = 0; c < s->count && feature >= 0; c++) {
@@ -448,21 +448,21 @@ static int read_states(void *context, const struct ek_event_log_state *v)
     return EK_OK;
 }
 
-/* By falling number of lists since the start, so that a cell which is shown tends to stay. */
-static void insert(struct displayed *s, const struct ek_feature_stats_cell *c, int room)
+/* Insert a cell by decreasing number of lists since the start, so that the selection is stable. */
+static void insert_cell(struct selection *s, const struct ek_feature_stats_cell *c, int max)
 {
     uint64_t lists = c->views[0][EK_SPAN_LIFE].lists;
     int at = s->count;
     while (at > 0 && s->cell[at - 1]->views[0][EK_SPAN_LIFE].lists < lists)
         at--;
-    if (at == room)
+    if (at == max)
         return;
-    s->count += s->count < room;
+    s->count += s->count < max;
     memmove(s->cell + at + 1, s->cell + at, (size_t)(s->count - at - 1) * sizeof *s->cell);
     s->cell[at] = c;
 }
 
-static int add_all(struct displayed *s, struct ek_event_log *j, struct ek_buf *out)
+static int add_all(struct selection *s, struct ek_event_log *j, struct ek_buf *out)
 {
     ek_event_log_view(j, read_states, s);
     for (size_t i = 0; i < sizeof FIGURES / sizeof *FIGURES; i++)
@@ -475,13 +475,13 @@ int ek_feature_stats_metrics(struct ek_feature_stats *b, struct ek_event_log *j,
 {
     int count, rc = EK_ENOMEM;
     const struct ek_feature_stats_cell *all = ek_feature_stats_lock(b, &count);
-    int room = cells < count ? cells : count;
-    struct displayed s = {.b = b};
-    s.cell = ek_calloc((size_t)room, sizeof *s.cell);
-    s.state = ek_calloc((size_t)room * (size_t)b->features, sizeof *s.state);
+    int max = cells < count ? cells : count;
+    struct selection s = {.b = b};
+    s.cell = ek_calloc((size_t)max, sizeof *s.cell);
+    s.state = ek_calloc((size_t)max * (size_t)b->features, sizeof *s.state);
     for (int i = 0; s.cell && i < count; i++)
         if (all[i].complete)
-            insert(&s, &all[i], room);
+            insert_cell(&s, &all[i], max);
     if (s.cell && s.state)
         rc = add_all(&s, j, out);
     ek_feature_stats_unlock(b);

@@ -1,4 +1,4 @@
-/* What the board and its pages share; internal. */
+/* Internals of the feature statistics. */
 #ifndef EK_DAEMON_VIEWS_FEATURE_STATS_INTERNAL_H
 #define EK_DAEMON_VIEWS_FEATURE_STATS_INTERNAL_H
 
@@ -12,10 +12,10 @@ struct ek_feature_stats {
     struct ek_live_sketches *traffic;
     const struct ek_values *training; /* [features] */
     int features;
-    pthread_mutex_t lock;               /* of what follows */
-    struct ek_feature_stats_cell *cell; /* [room] */
-    int room, cells;
-    int next_cell, next_feature; /* of the thread that steps */
+    pthread_mutex_t lock;               /* protects the members below */
+    struct ek_feature_stats_cell *cell; /* [capacity] */
+    int capacity, cells;
+    int next_cell, next_feature; /* only of the updating thread */
 };
 
 #endif

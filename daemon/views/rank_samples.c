@@ -11,35 +11,35 @@
 
 enum { DIGITS = 7 };
 
-typedef char words[EK_SAMPLE_TEXT + 1];
+typedef char label[EK_SAMPLE_TEXT + 1];
 
 struct item {
-    words id;
-    int row; /* of the list */
+    label id;
+    int row; /* in the list */
     double value[EK_SAMPLE_ROUTES];
     double upstream, plan;
     int plan_rank;
 };
 
 struct ek_rank_sample {
-    words query;
+    label query;
     int64_t time_ms;
     uint64_t plan_version;
     bool acting;
     int segments, routes, items, total;
-    words segment[EK_SEGMENTS_MAX][2];
+    label segment[EK_SEGMENTS_MAX][2];
     struct route {
-        const char *action; /* a constant */
+        const char *action; /* static */
         char *feature;
     } route[EK_SAMPLE_ROUTES];
-    int shown; /* the route that it is kept for */
+    int shown; /* route whose feature it illustrates */
     struct item item[EK_SAMPLE_ITEMS];
 };
 
-/* Of one feature, the newest last. */
-struct shelf {
+/* Samples of one feature, newest last. */
+struct group {
     char *feature;
-    int64_t put_ms;
+    int64_t added_ms;
     int count;
     struct ek_rank_sample *list[EK_SAMPLE_LISTS];
 };
@@ -47,7 +47,7 @@ struct shelf {
 struct ek_rank_samples {
     pthread_mutex_t lock;
     int count;
-    struct shelf shelf[EK_SAMPLE_FEATURES];
+    struct group group[EK_SAMPLE_FEATURES];
 };
 
 struct ek_rank_samples *ek_rank_samples_new(void)
@@ -58,12 +58,12 @@ struct ek_rank_samples *ek_rank_samples_new(void)
     return s;
 }
 
-static void clear(struct shelf *shelf)
+static void clear(struct group *group)
 {
-    for (int i = 0; i < shelf->count; i++)
-        ek_rank_sample_free(shelf->list[i]);
-    ek_free(shelf->feature);
-    *shelf = (struct shelf){0};
+    for (int i = 0; i < group->count; i++)
+        ek_rank_sample_free(group->list[i]);
+    ek_free(group->feature);
+    *group = (struct group){0};
 }
 
 void ek_rank_samples_free(struct ek_rank_samples *s)
@@ -71,7 +71,7 @@ void ek_rank_samples_free(struct ek_rank_samples *s)
     if (!s)
         return;
     for (int i = 0; i < s->count; i++)
-        clear(&s->shelf[i]);
+        clear(&s->group[i]);
     pthread_mutex_destroy(&s->lock);
     ek_free(s);
 }
@@ -85,7 +85,7 @@ void ek_rank_sample_free(struct ek_rank_sample *one)
     ek_free(one);
 }
 
-static void copy(words to, struct ek_text from)
+static void copy(label to, struct ek_text from)
 {
     size_t length = from.length < EK_SAMPLE_TEXT ? from.length : EK_SAMPLE_TEXT;
     if (from.text)
@@ -98,7 +98,7 @@ struct place {
     int row;
 };
 
-/* The best score first; of equal ones that which came first. */
+/* Compare by decreasing score, then by row. */
 static int by_score(const void *a, const void *b)
 {
     const struct place *p = a, *q = b;
@@ -107,7 +107,7 @@ static int by_score(const void *a, const void *b)
     return p->row < q->row ? -1 : 1;
 }
 
-/* NULL without memory; the caller frees it. */
+/* Return the ranking, to be freed by the caller; NULL if memory runs out. */
 static struct place *rank(const double *scores, int n)
 {
     struct place *places = ek_calloc((size_t)n, sizeof *places);
@@ -182,8 +182,8 @@ struct ek_rank_sample *ek_rank_sample_new(const struct ek_rank_samples *s,
     return NULL;
 }
 
-/* Ranks among all items of the list. False without memory. */
-static bool rank_again(struct ek_rank_sample *one, const double *scores)
+/* Set the ranks under the plan, among all items. Return false if memory runs out. */
+static bool set_plan_ranks(struct ek_rank_sample *one, const double *scores)
 {
     struct place *places = rank(scores, one->total);
     for (int at = 0; places && at < one->total; at++)
@@ -196,76 +196,77 @@ static bool rank_again(struct ek_rank_sample *one, const double *scores)
     return places != NULL;
 }
 
-static struct shelf *find(struct ek_rank_samples *s, const char *feature)
+static struct group *find(struct ek_rank_samples *s, const char *feature)
 {
     for (int i = 0; i < s->count; i++)
-        if (!strcmp(s->shelf[i].feature, feature))
-            return &s->shelf[i];
+        if (!strcmp(s->group[i].feature, feature))
+            return &s->group[i];
     return NULL;
 }
 
-/* The route that has waited longest for a list; *put: of which shelf, NULL: none yet. */
+/* Return the route without a sample for the longest time. Sets *found to its group, NULL: none yet.
+ */
 static int next_route(struct ek_rank_samples *s, const struct ek_rank_sample *one,
-                      struct shelf **put)
+                      struct group **found)
 {
-    int turn = 0;
-    *put = NULL;
+    int oldest = 0;
+    *found = NULL;
     for (int i = 0; i < one->routes; i++) {
-        struct shelf *shelf = find(s, one->route[i].feature);
-        if (!shelf) {
-            *put = NULL;
+        struct group *group = find(s, one->route[i].feature);
+        if (!group) {
+            *found = NULL;
             return i;
         }
-        if (!*put || shelf->put_ms < (*put)->put_ms) {
-            *put = shelf;
-            turn = i;
+        if (!*found || group->added_ms < (*found)->added_ms) {
+            *found = group;
+            oldest = i;
         }
     }
-    return turn;
+    return oldest;
 }
 
-/* NULL without memory. */
-static struct shelf *make_shelf(struct ek_rank_samples *s, const char *feature)
+/* Return a new group, evicting the oldest if needed; NULL if memory runs out. */
+static struct group *add_group(struct ek_rank_samples *s, const char *feature)
 {
-    struct shelf *at = &s->shelf[0];
+    struct group *at = &s->group[0];
     char *name = ek_strdup(feature);
     if (!name)
         return NULL;
     if (s->count < EK_SAMPLE_FEATURES)
-        at = &s->shelf[s->count++];
+        at = &s->group[s->count++];
     for (int i = 0; at->feature && i < s->count; i++)
-        at = s->shelf[i].put_ms < at->put_ms ? &s->shelf[i] : at;
+        at = s->group[i].added_ms < at->added_ms ? &s->group[i] : at;
     clear(at);
     at->feature = name;
     return at;
 }
 
-static void add_sample(struct shelf *shelf, struct ek_rank_sample *one, int64_t now_ms)
+static void add_sample(struct group *group, struct ek_rank_sample *one, int64_t now_ms)
 {
-    if (shelf->count == EK_SAMPLE_LISTS) {
-        ek_rank_sample_free(shelf->list[0]);
-        shelf->count--;
-        memmove(shelf->list, shelf->list + 1, (size_t)shelf->count * sizeof *shelf->list);
+    if (group->count == EK_SAMPLE_LISTS) {
+        ek_rank_sample_free(group->list[0]);
+        group->count--;
+        memmove(group->list, group->list + 1, (size_t)group->count * sizeof *group->list);
     }
-    shelf->list[shelf->count++] = one;
-    shelf->put_ms = now_ms;
+    group->list[group->count++] = one;
+    group->added_ms = now_ms;
 }
 
 void ek_rank_samples_add(struct ek_rank_samples *s, struct ek_rank_sample *one,
                          const double *scores, int64_t now_ms)
 {
-    struct shelf *shelf = NULL;
-    if (!rank_again(one, scores)) {
+    struct group *group = NULL;
+    if (!set_plan_ranks(one, scores)) {
         ek_rank_sample_free(one);
         return;
     }
     pthread_mutex_lock(&s->lock);
-    one->shown = next_route(s, one, &shelf);
-    shelf = shelf ? shelf : make_shelf(s, one->route[one->shown].feature);
-    if (shelf)
-        add_sample(shelf, one, now_ms);
+    one->shown = next_route(s, one, &group);
+    group = group ? group : add_group(s, one->route[one->shown].feature);
+    if (group)
+        add_sample(group, one, now_ms);
     pthread_mutex_unlock(&s->lock);
-    if (!shelf)
+    if (!group)
         ek_rank_sample_free(one);
 }
 
@@ -329,9 +330,9 @@ int ek_rank_samples_json(struct ek_rank_samples *s, const char *feature, struct 
     ek_json_init(&w, out);
     ek_json_open(&w, NULL, '[');
     pthread_mutex_lock(&s->lock);
-    const struct shelf *shelf = find(s, feature);
-    for (int i = shelf ? shelf->count : 0; i-- > 0;)
-        add_list(shelf->list[i], &w);
+    const struct group *group = find(s, feature);
+    for (int i = group ? group->count : 0; i-- > 0;)
+        add_list(group->list[i], &w);
     pthread_mutex_unlock(&s->lock);
     ek_json_close(&w, ']');
     return w.rc;

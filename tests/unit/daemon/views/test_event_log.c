@@ -57,9 +57,9 @@ START_TEST(a_withdrawal_says_by_which_guardrail)
         snprintf(json, sizeof json,
                  "{\"event\":\"decision\",\"type\":\"rollback\",\"guardrail\":\"%s\"}",
                  ek_guardrail_name((enum ek_guardrail)rail));
-        ck_assert_int_eq(add(j, json).withdrawn, rail);
+        ck_assert_int_eq(add(j, json).rolled_back, rail);
     }
-    ck_assert_int_eq(add(j, "{\"event\":\"decision\",\"type\":\"step\"}").withdrawn,
+    ck_assert_int_eq(add(j, "{\"event\":\"decision\",\"type\":\"step\"}").rolled_back,
                      EK_GUARDRAIL_NONE);
     ek_event_log_free(j);
 }
