@@ -16,7 +16,7 @@ struct check {
     int count;
     bool json;
     const char *config;
-    struct ek_field_mapping dialect;
+    struct ek_field_mapping field_mapping;
     struct ek_check_tests tests;
 };
 
@@ -169,17 +169,17 @@ static int run(struct check *c)
     struct ek_error e;
     if (!files)
         ek_fail(&e, EK_ENOMEM, "out of memory");
-    if (!files || ek_field_mapping_load(&c->dialect, c->config, &e)) {
+    if (!files || ek_field_mapping_load(&c->field_mapping, c->config, &e)) {
         ek_free(files);
         return ek_cli_fail(&e);
     }
-    c->tests.dialect = &c->dialect;
+    c->tests.field_mapping = &c->field_mapping;
     bool valid = check_files(c, files), no_memory = lacked_memory(c, files);
     for (int i = 0; i < c->count; i++)
         ek_checked_release(&files[i]);
     if (c->manifest_path)
         ek_checked_release(&c->named);
-    ek_field_mapping_release(&c->dialect);
+    ek_field_mapping_release(&c->field_mapping);
     ek_free(files);
     if (no_memory) {
         ek_fail(&e, EK_ENOMEM, "no memory to check all of it");

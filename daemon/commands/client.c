@@ -41,13 +41,13 @@ enum {
 enum argument { NO_ARGUMENT, A_FEATURE, A_VERSION };
 
 struct client {
-    enum argument takes;
+    enum argument argument;
     const char *config, *token_file, *reason, *author, *feature, *segment, *count, *action, *until;
     uint64_t version;
     char url[URL_BYTES];
     int watch_ms; /* 0: print once */
     bool json, reset_state, needs_action;
-    bool tells;               /* needs a token */
+    bool needs_token;         /* needs a token */
     struct ek_tokens *tokens; /* NULL: no token needed */
     struct ek_buf answer;
     unsigned status;
@@ -55,9 +55,9 @@ struct client {
 
 static void add_argument(struct client *t, const char *arg, struct argp_state *state)
 {
-    if (t->takes == A_FEATURE && !t->feature)
+    if (t->argument == A_FEATURE && !t->feature)
         t->feature = arg;
-    else if (t->takes != A_VERSION || t->version)
+    else if (t->argument != A_VERSION || t->version)
         argp_error(state, "unexpected '%s'", arg);
     else if (ek_parse_u64(arg, EK_WHOLE, &t->version) || !t->version)
         argp_error(state, "'%s' is no version: 'evenkeel accept' has told it", arg);
@@ -65,15 +65,15 @@ static void add_argument(struct client *t, const char *arg, struct argp_state *s
 
 static void check_all(const struct client *t, struct argp_state *state)
 {
-    if (t->segment && !t->feature && t->takes == NO_ARGUMENT)
+    if (t->segment && !t->feature && t->argument == NO_ARGUMENT)
         argp_error(state, "--segment is of a --feature");
     if (!t->config == !*t->url)
         argp_error(state, "one of --config and --url is needed");
-    if (t->takes == A_FEATURE && !t->feature)
+    if (t->argument == A_FEATURE && !t->feature)
         argp_error(state, "the name of a feature is needed");
     if (t->needs_action && !t->action)
         argp_error(state, "--action is needed");
-    if (t->takes == A_VERSION && !t->version)
+    if (t->argument == A_VERSION && !t->version)
         argp_error(state, "the version of an accept is needed");
 }
 
@@ -200,7 +200,7 @@ static void url_of(struct client *t, const char *listen)
 
 static int read_config(struct client *t, struct ek_error *e)
 {
-    bool token = t->tells && !t->token_file;
+    bool token = t->needs_token && !t->token_file;
     const char *const uses[] = {"http.listen", token ? "http.token_file" : NULL, NULL};
     struct ek_config *c = NULL;
     int rc = ek_config_load_part(&c, t->config, uses, e);
@@ -226,7 +226,7 @@ static int prepare(struct client *t, struct ek_error *e)
 }
 
 /* Describe the error response of an instance. */
-static int refused(const struct client *t, struct ek_error *e)
+static int fail_with_response(const struct client *t, struct ek_error *e)
 {
     char why[400];
     ek_client_get_error(&t->answer, why, sizeof why);
@@ -241,7 +241,7 @@ static int send_request(struct client *t, const char *path, const char *body, st
     int rc = ek_api_call(t->url, path, t->tokens && body ? ek_tokens_first(t->tokens) : NULL, body,
                          &t->status, &t->answer, e);
     if (!rc && t->status != OK && t->status != BEGUN)
-        rc = refused(t, e);
+        rc = fail_with_response(t, e);
     return rc;
 }
 
@@ -433,7 +433,7 @@ static int write_body(const struct client *t, struct ek_buf *body)
 }
 
 /* Wait until the leader of a fleet has applied or rejected the command. */
-static int await_order(struct client *t, uint64_t number, struct ek_error *e)
+static int await_command(struct client *t, uint64_t number, struct ek_error *e)
 {
     const struct timespec pause = {.tv_nsec = 100000000};
     int64_t until = ek_now_ms() + 1000 * EK_API_WAIT_SECONDS;
@@ -457,10 +457,10 @@ static int await_order(struct client *t, uint64_t number, struct ek_error *e)
     return rc;
 }
 
-static int show_order(struct client *t, struct ek_error *e)
+static int show_command(struct client *t, struct ek_error *e)
 {
     uint64_t number = ek_client_number(&t->answer, "command_id");
-    int rc = await_order(t, number, e);
+    int rc = await_command(t, number, e);
     if (rc || t->json)
         return rc ? rc : show(t, NULL, e);
     return ek_client_print_command(&t->answer, number, stdout)
@@ -473,7 +473,7 @@ static int print_response(struct client t, int argc, char **argv, const struct a
 {
     struct ek_buf body;
     struct ek_error e = {0};
-    t.tells = true;
+    t.needs_token = true;
     read_arguments(&t, argp, argc, argv);
     ek_buf_init(&body, 0);
     const char *text = write_body(&t, &body) ? NULL : ek_buf_string(&body);
@@ -481,7 +481,7 @@ static int print_response(struct client t, int argc, char **argv, const struct a
     if (!rc)
         rc = send_request(&t, path, text, &e);
     if (!rc)
-        rc = t.status == BEGUN ? show_order(&t, &e) : show(&t, print, &e);
+        rc = t.status == BEGUN ? show_command(&t, &e) : show(&t, print, &e);
     ek_buf_release(&body);
     return end(&t, rc, &e);
 }
@@ -532,7 +532,7 @@ int ek_cmd_reload(int argc, char **argv)
         NULL,
         NULL,
         NULL};
-    struct client t = {.tells = true};
+    struct client t = {.needs_token = true};
     struct ek_error e = {0};
     enum ek_reload_state state = EK_RELOAD_RUNNING;
     read_arguments(&t, &argp, argc, argv);
@@ -581,8 +581,8 @@ int ek_cmd_accept(int argc, char **argv)
         NULL,
         NULL,
         NULL};
-    return print_response((struct client){.takes = A_FEATURE}, argc, argv, &argp, "/api/v1/accept",
-                          ek_client_print_decision);
+    return print_response((struct client){.argument = A_FEATURE}, argc, argv, &argp,
+                          "/api/v1/accept", ek_client_print_decision);
 }
 
 int ek_cmd_revert(int argc, char **argv)
@@ -595,8 +595,8 @@ int ek_cmd_revert(int argc, char **argv)
                                      NULL,
                                      NULL,
                                      NULL};
-    return print_response((struct client){.takes = A_VERSION}, argc, argv, &argp, "/api/v1/revert",
-                          ek_client_print_decision);
+    return print_response((struct client){.argument = A_VERSION}, argc, argv, &argp,
+                          "/api/v1/revert", ek_client_print_decision);
 }
 
 int ek_cmd_pin(int argc, char **argv)
@@ -612,7 +612,7 @@ int ek_cmd_pin(int argc, char **argv)
         NULL,
         NULL,
         NULL};
-    return print_response((struct client){.takes = A_FEATURE, .needs_action = true}, argc, argv,
+    return print_response((struct client){.argument = A_FEATURE, .needs_action = true}, argc, argv,
                           &argp, "/api/v1/pin", ek_client_print_decision);
 }
 
@@ -621,6 +621,6 @@ int ek_cmd_unpin(int argc, char **argv)
     static const struct argp argp = {
         PLACE_OPTIONS, parse, "FEATURE", "Takes a pin away: findings decide again.",
         NULL,          NULL,  NULL};
-    return print_response((struct client){.takes = A_FEATURE}, argc, argv, &argp, "/api/v1/unpin",
-                          ek_client_print_decision);
+    return print_response((struct client){.argument = A_FEATURE}, argc, argv, &argp,
+                          "/api/v1/unpin", ek_client_print_decision);
 }

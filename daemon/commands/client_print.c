@@ -449,7 +449,7 @@ static int add_route(struct ek_text_table *c, yyjson_val *route)
     return rc ? rc : add_order(c, route, "plain", "no route", false);
 }
 
-static void print_guardrail(yyjson_val *route, const char *key, const char *said, FILE *to)
+static void print_guardrail(yyjson_val *route, const char *key, const char *text, FILE *to)
 {
     char place[WORDS_BYTES];
     yyjson_val *rail = yyjson_obj_get(route, key);
@@ -457,7 +457,7 @@ static void print_guardrail(yyjson_val *route, const char *key, const char *said
         return;
     place_text(route, place, sizeof place);
     ek_print_safe(place, to);
-    fprintf(to, ": %s ", said);
+    fprintf(to, ": %s ", text);
     ek_print_safe(ek_client_get_text(rail, "guardrail", "?"), to);
     fprintf(to, ", %.4g of at most %.4g\n", yyjson_get_num(yyjson_obj_get(rail, "observed")),
             yyjson_get_num(yyjson_obj_get(rail, "limit")));
@@ -539,9 +539,9 @@ int ek_client_print_reload(const struct ek_buf *answer, FILE *to)
     yyjson_doc *doc = ek_client_parse(answer);
     yyjson_val *o = yyjson_doc_get_root(doc);
     bool good = yyjson_is_obj(o),
-         anew = strcmp(ek_client_get_text(o, "carried_over", "all"), "all") != 0;
+         reset = strcmp(ek_client_get_text(o, "carried_over", "all"), "all") != 0;
     if (good && !strcmp(ek_client_get_text(o, "state", ""), "done"))
-        fprintf(to, "reloaded: evidence, findings and routes %s\n", anew ? "begin anew" : "go on");
+        fprintf(to, "reloaded: evidence, findings and routes %s\n", reset ? "begin anew" : "go on");
     if (good) {
         print_places(yyjson_obj_get(o, "errors"), "", to);
         print_places(yyjson_obj_get(o, "warnings"), "note: ", to);

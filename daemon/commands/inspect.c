@@ -243,14 +243,14 @@ static int add_to_shape(struct ek_shape *shape, const struct ek_record *record, 
 }
 
 /* Print an initial manifest for a capture, from its first 10,000 messages. */
-static int inspect_shape(const char *path, const struct ek_field_mapping *dialect, FILE *to,
+static int inspect_shape(const char *path, const struct ek_field_mapping *field_mapping, FILE *to,
                          struct ek_error *e)
 {
     struct ek_capture_reader *in = NULL;
     struct ek_shape *shape = NULL;
     struct ek_record record;
     struct ek_buf out;
-    int more = 1, rc = ek_shape_new(&shape, &dialect->mapping, e);
+    int more = 1, rc = ek_shape_new(&shape, &field_mapping->mapping, e);
     ek_buf_init(&out, 0);
     if (!rc)
         rc = ek_capture_open(&in, path, 0, e);
@@ -262,7 +262,7 @@ static int inspect_shape(const char *path, const struct ek_field_mapping *dialec
     if (!rc)
         rc = ek_shape_manifest(shape, &out, e);
     if (rc)
-        ek_field_mapping_hint(dialect, e);
+        ek_field_mapping_hint(field_mapping, e);
     else
         fwrite(out.data, 1, out.length, to);
     ek_capture_close(in);
@@ -275,7 +275,7 @@ enum { KEY_JSON = 256, KEY_PLOT, KEY_MANIFEST };
 
 struct arguments {
     const char *path, *plot, *features, *profile, *config;
-    struct ek_field_mapping dialect;
+    struct ek_field_mapping field_mapping;
     enum ek_inspect_form form;
     bool manifest;
 };
@@ -387,7 +387,8 @@ static void read_head(const char *path, struct ek_buf *bytes)
 
 static int messages(const struct arguments *a, struct ek_error *e)
 {
-    const struct ek_inspect_comparison beside = {a->plot, a->features, a->profile, &a->dialect};
+    const struct ek_inspect_comparison beside = {a->plot, a->features, a->profile,
+                                                 &a->field_mapping};
     if (!a->plot)
         return inspect_capture(a->path, a->form, stdout, e);
     if (!a->features)
@@ -409,7 +410,7 @@ static int inspect(const struct arguments *a, struct ek_error *e)
 {
     struct ek_buf head;
     if (a->manifest)
-        return inspect_shape(a->path, &a->dialect, stdout, e);
+        return inspect_shape(a->path, &a->field_mapping, stdout, e);
     ek_buf_init(&head, 0);
     read_head(a->path, &head);
     int rc = arrays(a, ek_tensors_begins(head.data, head.length), e);
@@ -424,10 +425,10 @@ int ek_cmd_inspect(int argc, char **argv)
     ek_cli_parse(&ARGP, argc, argv, 0, &a);
     if (!a.path)
         return ek_cli_usage("inspect", "name a file");
-    if (ek_field_mapping_load(&a.dialect, a.config, &e))
+    if (ek_field_mapping_load(&a.field_mapping, a.config, &e))
         return ek_cli_fail(&e);
     int rc = inspect(&a, &e);
-    ek_field_mapping_release(&a.dialect);
+    ek_field_mapping_release(&a.field_mapping);
     if (!rc)
         return EK_EXIT_OK;
     if (e.code != EK_EUSAGE)

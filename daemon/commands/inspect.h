@@ -22,7 +22,7 @@ int ek_inspect_profile(const struct ek_profile *p, enum ek_inspect_form form, FI
 int ek_inspect_plot(const struct ek_profile *p, const char *feature, FILE *to, struct ek_error *e);
 struct ek_inspect_comparison {
     const char *feature, *manifest, *profile; /* profile NULL: no training distribution */
-    const struct ek_field_mapping *dialect;
+    const struct ek_field_mapping *field_mapping;
 };
 /* Draw the distribution in the messages of a file next to that of training. */
 int ek_inspect_plot_messages(const char *path, const struct ek_inspect_comparison *b, FILE *to,

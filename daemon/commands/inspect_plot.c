@@ -188,7 +188,7 @@ static int read_messages(const char *path, const struct ek_manifest *m,
         return ek_fail(e, EK_EUSAGE, "no item feature '%s' in %s", b->feature, b->manifest);
     if (ek_sketch_new(&t->sketch))
         return ek_fail(e, EK_ENOMEM, "no memory for a sketch");
-    return ek_message_for_each(m, b->dialect, path, add_list, t, e);
+    return ek_message_for_each(m, b->field_mapping, path, add_list, t, e);
 }
 
 int ek_inspect_plot_messages(const char *path, const struct ek_inspect_comparison *b, FILE *to,

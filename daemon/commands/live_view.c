@@ -207,7 +207,7 @@ static int strange(const struct seen *s, struct ek_error *e)
 
 static const struct ek_buf *send_request(struct seen *s, const char *path, struct ek_error *e)
 {
-    return s->watch->ask(s->watch->of, path, e);
+    return s->watch->request(s->watch->of, path, e);
 }
 
 /* Return messages per second since the previous call, or NAN if unknown. A counter that decreased
@@ -263,13 +263,13 @@ static int head(struct seen *s, struct ek_row_limit *room, FILE *to, struct ek_e
 }
 
 static int part(struct seen *s, const char *path,
-                int (*tell)(const struct ek_buf *answer, struct ek_row_limit *room, FILE *to),
+                int (*print)(const struct ek_buf *answer, struct ek_row_limit *room, FILE *to),
                 struct ek_row_limit *room, FILE *to, struct ek_error *e)
 {
     const struct ek_buf *answer = send_request(s, path, e);
     if (!answer)
         return EK_EIO;
-    return tell(answer, room, to) ? strange(s, e) : EK_OK;
+    return print(answer, room, to) ? strange(s, e) : EK_OK;
 }
 
 /* Routes keep a third of the screen, however many findings are open. */

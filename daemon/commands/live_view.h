@@ -30,7 +30,7 @@ struct ek_live_view {
     int every_ms;
     void *of;
     /* Return the response, valid until the next call; NULL with an error. */
-    const struct ek_buf *(*ask)(void *of, const char *path, struct ek_error *e);
+    const struct ek_buf *(*request)(void *of, const char *path, struct ek_error *e);
 };
 
 /* Run until it is ended. Fails if the first request fails. */

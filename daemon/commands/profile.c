@@ -22,7 +22,7 @@ struct files {
 
 struct arguments {
     const char *manifest, *messages, *stratify_by, *output, *config;
-    struct ek_field_mapping dialect;
+    struct ek_field_mapping field_mapping;
     struct files letor, merge;
     struct files *open; /* option that takes further arguments; NULL before the first */
     bool keep, json;
@@ -223,7 +223,7 @@ static int add_lists(const struct arguments *a, const struct ek_manifest *m,
     for (int i = 0; !rc && i < a->letor.count; i++)
         rc = add_letor(fit, m, a->letor.path[i], &q, progress, e);
     if (!rc && a->messages)
-        rc = ek_message_for_each(m, &a->dialect, a->messages, add_message,
+        rc = ek_message_for_each(m, &a->field_mapping, a->messages, add_message,
                                  &(struct messages){fit, progress}, e);
     if (rc && a->messages)
         ek_kind_explain(a->messages, EK_KIND_MESSAGES, e);
@@ -290,10 +290,10 @@ int ek_cmd_profile(int argc, char **argv)
         ek_kind_explain(a.manifest, EK_KIND_MANIFEST, &e);
         return ek_cli_fail(&e);
     }
-    int rc = ek_field_mapping_load(&a.dialect, a.config, &e);
+    int rc = ek_field_mapping_load(&a.field_mapping, a.config, &e);
     if (!rc)
         rc = make(&a, m, &e);
-    ek_field_mapping_release(&a.dialect);
+    ek_field_mapping_release(&a.field_mapping);
     ek_manifest_free(m);
     return rc ? ek_cli_fail(&e) : EK_EXIT_OK;
 }

@@ -31,29 +31,29 @@ static bool enforces(const struct ek_rules *rules)
     return false;
 }
 
-static void rehearsal_init(struct ek_replay_report *r, const struct ek_assets *assets)
+static void report_init(struct ek_replay_report *r, const struct ek_assets *assets)
 {
     memset(r, 0, sizeof *r);
     r->model = assets->model != NULL;
     r->enforce = enforces(assets->rules);
-    ek_list_init(&r->came);
-    ek_list_init(&r->goes);
+    ek_list_init(&r->input);
+    ek_list_init(&r->output);
 }
 
-static void rehearsal_release(struct ek_replay_report *r)
+static void report_release(struct ek_replay_report *r)
 {
-    ek_list_release(&r->came);
-    ek_list_release(&r->goes);
-    ek_reported_findings_release(&r->told.findings);
+    ek_list_release(&r->input);
+    ek_list_release(&r->output);
+    ek_reported_findings_release(&r->reported.findings);
     ek_free(r->order);
     ek_free(r->scratch);
 }
 
-static int rehearsal_event(struct ek_replay_report *r, const struct ek_event *v)
+static int report_add_event(struct ek_replay_report *r, const struct ek_event *v)
 {
     r->confirmed += v->kind == EK_EVENT_FINDING && v->finding.state == EK_CONFIRMED;
     r->plans += v->kind == EK_EVENT_PLAN;
-    return ek_replay_findings_add(&r->told, v);
+    return ek_replay_findings_add(&r->reported, v);
 }
 
 static int reserve_list(struct ek_replay_report *r, size_t items)
@@ -94,33 +94,33 @@ static void measure(struct ek_replay_report *r, const struct ek_list *q,
 }
 
 /* Count a re-scored list and compare it before and after. Returns errors of the codec. */
-static int rehearsal_anew(struct ek_replay_report *r, const struct ek_codec *codec,
-                          const void *came, size_t came_length, const void *goes,
-                          size_t goes_length, struct ek_error *e)
+static int report_add_rescored(struct ek_replay_report *r, const struct ek_codec *codec,
+                               const void *input, size_t input_length, const void *output,
+                               size_t output_length, struct ek_error *e)
 {
-    r->anew++;
-    int rc = ek_codec_decode(codec, came, came_length, &r->came, e);
-    if (rc || !can_be_measured(&r->came))
+    r->rescored++;
+    int rc = ek_codec_decode(codec, input, input_length, &r->input, e);
+    if (rc || !can_be_measured(&r->input))
         return rc;
-    rc = ek_codec_decode(codec, goes, goes_length, &r->goes, e);
+    rc = ek_codec_decode(codec, output, output_length, &r->output, e);
     if (rc)
         return rc;
-    if (reserve_list(r, (size_t)r->came.items))
+    if (reserve_list(r, (size_t)r->input.items))
         return ek_fail(e, EK_ENOMEM, "no memory to measure a list");
-    r->labelled++;
-    measure(r, &r->came, &r->before);
-    measure(r, &r->goes, &r->after);
+    r->labeled++;
+    measure(r, &r->input, &r->before);
+    measure(r, &r->output, &r->after);
     return EK_OK;
 }
 
 /* Count a list with shadow scoring. */
-static void rehearsal_tried(struct ek_replay_report *r, const struct ek_comparison *t)
+static void report_add_comparison(struct ek_replay_report *r, const struct ek_comparison *t)
 {
     if (t->failed)
         return;
-    ek_rank_sums_add(&r->moved_by_plan, &t->ways.moved);
+    ek_rank_sums_add(&r->plan_ranks, &t->ways.moved);
     if (t->ways.has_plain)
-        ek_rank_sums_add(&r->moved_by_model, &t->ways.plain);
+        ek_rank_sums_add(&r->model_ranks, &t->ways.plain);
 }
 
 static void print_ranks_row(const char *name, const struct ek_rank_sums *s, FILE *to)
@@ -133,15 +133,15 @@ static void print_ranks_row(const char *name, const struct ek_rank_sums *s, FILE
 /* Print rank changes, including those of lists in shadow mode or outside of a canary. */
 static void print_ranks(const struct ek_replay_report *r, FILE *to)
 {
-    if (!r->moved_by_plan.lists)
+    if (!r->plan_ranks.lists)
         return;
     fprintf(to,
             "  ranks of %" PRIu64 " lists that the plan is for, from upstream to\n"
             "    %-22s %7s %8s %8s %8s %8s\n",
-            r->moved_by_plan.lists, "(means, change 0..1)", "tau", "top 10", "places", "change",
+            r->plan_ranks.lists, "(means, change 0..1)", "tau", "top 10", "places", "change",
             "its 95%");
-    print_ranks_row("what the plan wants", &r->moved_by_plan, to);
-    print_ranks_row("the model alone", &r->moved_by_model, to);
+    print_ranks_row("what the plan wants", &r->plan_ranks, to);
+    print_ranks_row("the model alone", &r->model_ranks, to);
 }
 
 static void print_ranks_json(const char *name, const struct ek_rank_sums *s, FILE *to)
@@ -172,13 +172,13 @@ static void print_quality(const struct ek_replay_report *r, FILE *to)
 }
 
 /* Print within 79 columns, without the count of messages. */
-static void rehearsal_print(const struct ek_replay_report *r, FILE *to)
+static void report_print(const struct ek_replay_report *r, FILE *to)
 {
     fprintf(to,
             "  byte for byte            %" PRIu64 "\n"
             "  scored anew              %" PRIu64 "\n"
             "  unreadable               %" PRIu64 "\n",
-            r->untouched, r->anew, r->unreadable);
+            r->untouched, r->rescored, r->unreadable);
     if (r->unscored)
         fprintf(to, "  could not be scored      %" PRIu64 ", forwarded as they came\n",
                 r->unscored);
@@ -186,7 +186,7 @@ static void rehearsal_print(const struct ek_replay_report *r, FILE *to)
             "  plan changes             %" PRIu64 "\n"
             "  findings confirmed       %" PRIu64 "\n",
             r->plans, r->confirmed);
-    ek_replay_findings_print(&r->told, to);
+    ek_replay_findings_print(&r->reported, to);
     print_ranks(r, to);
     print_quality(r, to);
     if (r->enforce && !r->model)
@@ -194,20 +194,20 @@ static void rehearsal_print(const struct ek_replay_report *r, FILE *to)
 }
 
 /* Print one JSON object and a newline. */
-static void rehearsal_print_json(const struct ek_replay_report *r, FILE *to)
+static void report_print_json(const struct ek_replay_report *r, FILE *to)
 {
     fprintf(to,
             "{\"messages\":%" PRIu64 ",\"untouched\":%" PRIu64 ",\"scored_anew\":%" PRIu64
             ",\"unreadable\":%" PRIu64 ",\"unscored\":%" PRIu64 ",\"confirmed\":%" PRIu64
             ",\"plan_changes\":%" PRIu64 ",\"model\":%s,\"enforce\":%s,",
-            r->messages, r->untouched, r->anew, r->unreadable, r->unscored, r->confirmed, r->plans,
-            r->model ? "true" : "false", r->enforce ? "true" : "false");
-    print_ranks_json("ranks_by_plan", &r->moved_by_plan, to);
-    print_ranks_json("ranks_by_model", &r->moved_by_model, to);
+            r->messages, r->untouched, r->rescored, r->unreadable, r->unscored, r->confirmed,
+            r->plans, r->model ? "true" : "false", r->enforce ? "true" : "false");
+    print_ranks_json("ranks_by_plan", &r->plan_ranks, to);
+    print_ranks_json("ranks_by_model", &r->model_ranks, to);
     fprintf(to,
             "\"labelled\":%" PRIu64 ",\"counted\":%zu,\"gain\":\"exp\","
             "\"empty\":\"skip\",\"ndcg@10\":",
-            r->labelled, r->before.count);
+            r->labeled, r->before.count);
     if (r->before.count)
         fprintf(to, "{\"came\":%.9g,\"forwarded\":%.9g}}\n", ek_metric_result(&r->before),
                 ek_metric_result(&r->after));
@@ -221,7 +221,7 @@ struct arguments {
     const char *manifest, *profile, *rules, *model, *messages, *output, *events, *compare, *config;
     bool exit_code, json, layout_given;
     enum ek_message_layout layout;
-    struct ek_field_mapping dialect;
+    struct ek_field_mapping field_mapping;
 };
 
 static const struct argp_option OPTIONS[] = {
@@ -284,12 +284,12 @@ static const struct argp ARGP = {
 
 struct replay {
     const struct ek_assets *assets;
-    const struct ek_field_mapping *dialect;
+    const struct ek_field_mapping *field_mapping;
     struct ek_guard *guard;
     struct ek_capture_reader *in;
     struct ek_capture_writer *out; /* NULL: none */
     struct ek_writer *events;      /* NULL: none */
-    struct ek_replay_report came_to;
+    struct ek_replay_report report;
     struct ek_score_check scores;
 };
 
@@ -309,7 +309,7 @@ static int write_events(struct replay *r, struct ek_error *e)
     const struct ek_event *v;
     int rc = EK_OK;
     while (!rc && (v = ek_guard_pop_event(r->guard))) {
-        if (rehearsal_event(&r->came_to, v))
+        if (report_add_event(&r->report, v))
             return ek_fail(e, EK_ENOMEM, "no memory for an event");
         rc = r->events ? write_event(r, v, e) : EK_OK;
     }
@@ -319,9 +319,9 @@ static int write_events(struct replay *r, struct ek_error *e)
 static void complain(const struct replay *r, const char *what, struct ek_error *e)
 {
     char text[700];
-    ek_field_mapping_hint(r->dialect, e);
-    fprintf(stderr, "evenkeel: message %llu %s: %s\n", (unsigned long long)r->came_to.messages,
-            what, ek_error_text(e, text, sizeof text));
+    ek_field_mapping_hint(r->field_mapping, e);
+    fprintf(stderr, "evenkeel: message %llu %s: %s\n", (unsigned long long)r->report.messages, what,
+            ek_error_text(e, text, sizeof text));
 }
 
 /* Replace the record's value by the message that would be forwarded. */
@@ -331,14 +331,14 @@ static int forward(struct replay *r, struct ek_record *record, struct ek_error *
     const void *bytes = ek_guard_score(r->guard, &length, e);
     if (!bytes && e->code == EK_ENOMEM)
         return EK_ENOMEM;
-    if (!bytes && ++r->came_to.unscored <= UNREADABLE_SHOWN)
+    if (!bytes && ++r->report.unscored <= UNREADABLE_SHOWN)
         complain(r, "forwarded as it came", e);
     if (!bytes || bytes == record->bytes) {
-        r->came_to.untouched++;
+        r->report.untouched++;
         return EK_OK;
     }
-    int rc = rehearsal_anew(&r->came_to, r->assets->codec, record->bytes, record->length, bytes,
-                            length, e);
+    int rc = report_add_rescored(&r->report, r->assets->codec, record->bytes, record->length, bytes,
+                                 length, e);
     record->bytes = bytes;
     record->length = length;
     return rc;
@@ -350,7 +350,7 @@ static int compare_ranks(struct replay *r, struct ek_error *e)
     bool says;
     int rc = ek_guard_compare(r->guard, &t, &says, e);
     if (!rc && says)
-        rehearsal_tried(&r->came_to, &t);
+        report_add_comparison(&r->report, &t);
     return rc;
 }
 
@@ -358,20 +358,19 @@ static int compare_ranks(struct replay *r, struct ek_error *e)
  * elsewhere. */
 static void check_scores(struct replay *r, const struct ek_record *record)
 {
-    enum { LOOKED_AT = 100 };
-    struct ek_list *q = &r->came_to.came;
-    if (r->came_to.messages < LOOKED_AT &&
+    enum { CHECKED_LISTS = 100 };
+    struct ek_list *q = &r->report.input;
+    if (r->report.messages < CHECKED_LISTS &&
         !ek_codec_decode(r->assets->codec, record->bytes, record->length, q, NULL))
         ek_score_check_missing(&r->scores, q);
 }
 
 static int one_message(struct replay *r, struct ek_record *record, struct ek_error *e)
 {
-    int64_t now_ms =
-        record->timestamp_ms >= 0 ? record->timestamp_ms : (int64_t)r->came_to.messages;
+    int64_t now_ms = record->timestamp_ms >= 0 ? record->timestamp_ms : (int64_t)r->report.messages;
     int rc = ek_guard_observe(r->guard, record->bytes, record->length, now_ms, e);
     if (rc == EK_EFORMAT || rc == EK_ELIMIT || rc == EK_ESTATE) {
-        if (++r->came_to.unreadable <= UNREADABLE_SHOWN)
+        if (++r->report.unreadable <= UNREADABLE_SHOWN)
             complain(r, "left out", e);
         return EK_OK;
     }
@@ -390,7 +389,7 @@ static int run(struct replay *r, struct ek_progress *progress, struct ek_error *
     while (!(rc = ek_capture_next(r->in, &record, &more, e)) && more) {
         if ((rc = one_message(r, &record, e)))
             return rc;
-        r->came_to.messages++;
+        r->report.messages++;
         uint64_t done, total;
         ek_capture_position(r->in, &done, &total);
         ek_progress_update(progress, done, total, NULL);
@@ -418,13 +417,13 @@ static void print_result(const struct arguments *a, const struct replay *r,
                          struct ek_progress *progress)
 {
     char note[60];
-    uint64_t messages = r->came_to.messages;
+    uint64_t messages = r->report.messages;
     snprintf(note, sizeof note, "%llu message%s", (unsigned long long)messages,
              messages == 1 ? "" : "s");
     ek_progress_finish(progress, note);
-    rehearsal_print(&r->came_to, stderr);
+    report_print(&r->report, stderr);
     if (a->json)
-        rehearsal_print_json(&r->came_to, stdout);
+        report_print_json(&r->report, stdout);
 }
 
 static int replay(const struct arguments *a, struct replay *r, struct ek_error *e)
@@ -448,8 +447,8 @@ static int replay(const struct arguments *a, struct replay *r, struct ek_error *
     if (!rc)
         print_result(a, r, &progress);
     if (!rc)
-        ek_score_check_add(&r->scores, a->dialect.config);
-    if (!rc && r->came_to.messages && r->came_to.unreadable == r->came_to.messages)
+        ek_score_check_add(&r->scores, a->field_mapping.config);
+    if (!rc && r->report.messages && r->report.unreadable == r->report.messages)
         rc = ek_fail(e, EK_EFORMAT, "none of the messages could be read");
     return rc;
 }
@@ -467,11 +466,11 @@ static void explain(const struct arguments *a, const char *rules, struct ek_erro
 static int load(const struct arguments *a, const char *rules, struct ek_assets **out,
                 struct ek_error *e)
 {
-    struct ek_mapping mapping = a->dialect.mapping;
+    struct ek_mapping mapping = a->field_mapping.mapping;
     if (a->layout_given)
         mapping.layout = a->layout;
     if (ek_assets_load_mapped(out, a->manifest, a->profile, rules, a->model, &mapping,
-                              &a->dialect.limits, NULL, e)) {
+                              &a->field_mapping.limits, NULL, e)) {
         explain(a, rules, e);
         return ek_cli_config_fault(e);
     }
@@ -489,21 +488,21 @@ static int compare(const struct arguments *a, const struct ek_assets *assets, bo
     const struct ek_replay_compare r = {.assets = {assets, other},
                                         .rules = {a->rules ? a->rules : "built in", a->compare},
                                         .messages = a->messages ? a->messages : "-",
-                                        .dialect = &a->dialect,
+                                        .field_mapping = &a->field_mapping,
                                         .json = a->json};
     rc = ek_replay_compare(&r, differ, e);
     ek_assets_free(other);
     return rc;
 }
 
-static int rehearse(const struct arguments *a, const struct ek_assets *assets, bool *found,
-                    struct ek_error *e)
+static int run_replay(const struct arguments *a, const struct ek_assets *assets, bool *found,
+                      struct ek_error *e)
 {
-    struct replay r = {.assets = assets, .dialect = &a->dialect};
-    rehearsal_init(&r.came_to, assets);
+    struct replay r = {.assets = assets, .field_mapping = &a->field_mapping};
+    report_init(&r.report, assets);
     int rc = replay(a, &r, e);
-    *found = r.came_to.confirmed > 0;
-    rehearsal_release(&r.came_to);
+    *found = r.report.confirmed > 0;
+    report_release(&r.report);
     return rc;
 }
 
@@ -527,16 +526,16 @@ int ek_cmd_replay(int argc, char **argv)
     ek_cli_parse(&ARGP, argc, argv, 0, &a);
     if (wrong_call(&a))
         return ek_cli_usage("replay", "%s", wrong_call(&a));
-    if (ek_field_mapping_load(&a.dialect, a.config, &e))
+    if (ek_field_mapping_load(&a.field_mapping, a.config, &e))
         return ek_cli_fail(&e);
     int rc = load(&a, a.rules, &assets, &e);
     if (!rc) {
         if (assets->model)
             ek_routing_warn(a.model, assets->model, NULL, NULL);
-        rc = a.compare ? compare(&a, assets, &found, &e) : rehearse(&a, assets, &found, &e);
+        rc = a.compare ? compare(&a, assets, &found, &e) : run_replay(&a, assets, &found, &e);
         ek_assets_free(assets);
     }
-    ek_field_mapping_release(&a.dialect);
+    ek_field_mapping_release(&a.field_mapping);
     if (rc)
         return ek_cli_fail(&e);
     return a.exit_code && found ? EK_EXIT_FINDING : EK_EXIT_OK;

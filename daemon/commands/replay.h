@@ -18,16 +18,16 @@
 #include <stdio.h>
 
 struct ek_replay_report {
-    uint64_t messages, untouched, anew, unreadable;
+    uint64_t messages, untouched, rescored, unreadable;
     uint64_t unscored; /* part of `untouched`: covered by a plan, but not scorable */
     uint64_t confirmed, plans;
-    struct ek_fit_target told;
+    struct ek_fit_target reported;
     /* of lists covered by a plan: by its actions, and by the model without routes */
-    struct ek_rank_sums moved_by_plan, moved_by_model;
-    uint64_t labelled; /* part of the re-scored lists */
+    struct ek_rank_sums plan_ranks, model_ranks;
+    uint64_t labeled; /* part of the re-scored lists */
     struct ek_metric_mean before, after;
     bool model, enforce; /* a model exists; the rules have a mode that acts */
-    struct ek_list came, goes;
+    struct ek_list input, output;
     int *order;
     double *scratch;
     size_t capacity; /* of both arrays */

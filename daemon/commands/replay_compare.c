@@ -410,7 +410,7 @@ static int compare_json(const struct ek_compared *c, const char *a, const char *
 enum { UNREADABLE_SHOWN = 5 };
 
 struct run {
-    const struct ek_field_mapping *dialect;
+    const struct ek_field_mapping *field_mapping;
     struct ek_comparison_run *compare;
     struct ek_capture_reader *in;
     uint64_t messages, unreadable;
@@ -423,7 +423,7 @@ static int one_message(struct run *r, const struct ek_record *record, struct ek_
     int rc = ek_comparison_run_add(r->compare, record->bytes, record->length, now_ms, e);
     if (rc != EK_EFORMAT && rc != EK_ELIMIT && rc != EK_ESTATE)
         return rc;
-    ek_field_mapping_hint(r->dialect, e);
+    ek_field_mapping_hint(r->field_mapping, e);
     if (++r->unreadable <= UNREADABLE_SHOWN)
         fprintf(stderr, "evenkeel: message %llu left out: %s\n", (unsigned long long)r->messages,
                 ek_error_text(e, text, sizeof text));
@@ -473,7 +473,7 @@ static int print_result(const struct ek_replay_compare *a, const struct run *r,
 
 int ek_replay_compare(const struct ek_replay_compare *a, bool *differ, struct ek_error *e)
 {
-    struct run r = {.dialect = a->dialect};
+    struct run r = {.field_mapping = a->field_mapping};
     struct ek_progress progress;
     const struct ek_compared *c;
     int rc = ek_comparison_run_new(&r.compare, a->assets[0], a->assets[1], e);

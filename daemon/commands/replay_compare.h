@@ -16,10 +16,10 @@ enum {
 
 /* Options of a comparison: two guards process the same messages with different rules. */
 struct ek_replay_compare {
-    const struct ek_assets *assets[2];      /* A and B */
-    const char *rules[2];                   /* names in the output */
-    const char *messages;                   /* path; "-": standard input */
-    const struct ek_field_mapping *dialect; /* mapping of the assets */
+    const struct ek_assets *assets[2];            /* A and B */
+    const char *rules[2];                         /* names in the output */
+    const char *messages;                         /* path; "-": standard input */
+    const struct ek_field_mapping *field_mapping; /* mapping of the assets */
     bool json;
 };
 

@@ -47,29 +47,29 @@ struct run {
 /* Globals of the signal handlers, which have no parameter: the stage to stop, the time of the first
  * signal (0: none), the reload service, and a reload requested before it exists. */
 static struct ek_stage *_Atomic stage_to_stop;
-static _Atomic int64_t asked_ms;
-static struct ek_reload_service *_Atomic who_reloads;
-static atomic_bool reload_wished;
-static atomic_int hups_at_work; /* handlers running on any thread */
+static _Atomic int64_t stop_ms;
+static struct ek_reload_service *_Atomic signaled_service;
+static atomic_bool reload_requested;
+static atomic_int running_handlers; /* handlers running on any thread */
 
 static void on_hup(int number)
 {
     (void)number;
-    atomic_fetch_add(&hups_at_work, 1);
-    struct ek_reload_service *reload_service = atomic_load(&who_reloads);
+    atomic_fetch_add(&running_handlers, 1);
+    struct ek_reload_service *reload_service = atomic_load(&signaled_service);
     if (reload_service)
         ek_reload_service_signal(reload_service);
     else
-        atomic_store(&reload_wished, true);
-    atomic_fetch_sub(&hups_at_work, 1);
+        atomic_store(&reload_requested, true);
+    atomic_fetch_sub(&running_handlers, 1);
 }
 
 /* Disconnect the handlers; none uses the reload service after return. */
-static void end_reloads(void)
+static void stop_reloads(void)
 {
     const struct timespec moment = {.tv_nsec = 100000};
-    atomic_store(&who_reloads, NULL);
-    while (atomic_load(&hups_at_work))
+    atomic_store(&signaled_service, NULL);
+    while (atomic_load(&running_handlers))
         nanosleep(&moment, NULL);
 }
 
@@ -81,10 +81,10 @@ static void handle_hangups(void)
 }
 
 /* A SIGHUP between the two lines causes two reloads, which is harmless. */
-static void begin_reloads(struct ek_reload_service *reload_service)
+static void start_reloads(struct ek_reload_service *reload_service)
 {
-    atomic_store(&who_reloads, reload_service);
-    if (atomic_exchange(&reload_wished, false))
+    atomic_store(&signaled_service, reload_service);
+    if (atomic_exchange(&reload_requested, false))
         ek_reload_service_signal(reload_service);
 }
 
@@ -94,7 +94,7 @@ static void on_signal(int number)
 {
     int64_t now = ek_now_ms(), asked = 0;
     struct ek_stage *stage = atomic_load(&stage_to_stop);
-    if (atomic_compare_exchange_strong(&asked_ms, &asked, now) && stage)
+    if (atomic_compare_exchange_strong(&stop_ms, &asked, now) && stage)
         ek_stage_stop(stage);
     else if (now - asked >= SECOND_SIGNAL_MS)
         _exit(128 + number);
@@ -111,7 +111,7 @@ static void on_alarm(int number)
 
 /* Limit the time to release memory. librdkafka 2.0 may wait forever for a topic that was deleted or
  * is no longer readable. */
-static void end_soon(int status)
+static void limit_exit_time(int status)
 {
     struct sigaction action = {.sa_handler = on_alarm};
     last_status = status;
@@ -159,7 +159,7 @@ static const struct argp_option OPTIONS[] = {
 static void release(struct run *r)
 {
     ek_http_stop(r->http);
-    end_reloads();
+    stop_reloads();
     ek_reload_service_free(r->reload_service);
     ek_tokens_free(r->tokens);
     ek_stage_free(r->stage);
@@ -200,7 +200,7 @@ static void log_warnings(const struct run *r)
 
 /* A reload rejects such a pair; a start only warns, because the model may come from another
  * tool. */
-static void warn_of_strangers(const struct run *r)
+static void warn_of_mismatch(const struct run *r)
 {
     struct ek_error e;
     char text[700];
@@ -245,7 +245,7 @@ static int prepare(struct run *r, struct ek_error *e)
         return ek_cli_config_fault(e);
     if (r->assets->model)
         ek_routing_warn(c->model, r->assets->model, NULL, r->log);
-    warn_of_strangers(r);
+    warn_of_mismatch(r);
     rc = ek_stage_new(&r->stage, c, r->assets, r->log, e);
     if (!rc)
         rc = ek_config_tokens(&r->tokens, c, e);
@@ -271,7 +271,7 @@ static int serve(struct run *r, bool paused, struct ek_error *e)
     if (paused)
         ek_stage_pause(r->stage, true, NULL, "begun with --paused");
     watch_signals(r->stage);
-    begin_reloads(r->reload_service);
+    start_reloads(r->reload_service);
     ek_sd_notify(getenv("NOTIFY_SOCKET"), "READY=1");
     rc = ek_stage_run(r->stage, e);
     atomic_store(&stage_to_stop, NULL);
@@ -314,7 +314,7 @@ int ek_cmd_run(int argc, char **argv)
     int status = rc ? ek_cli_fail(&e) : EK_EXIT_OK;
     if (run.stage && ek_stage_stuck(run.stage))
         _exit(status);
-    end_soon(status);
+    limit_exit_time(status);
     release(&run);
     return status;
 }

@@ -71,16 +71,16 @@ static int add_file(const char *name, const char *folder, struct ek_expansion *x
     char path[PATH_BYTES];
     struct stat status;
     struct ek_buf content;
-    struct ek_error said;
+    struct ek_error read_error;
     if (snprintf(path, sizeof path, "%s%s", *name == '/' || !folder ? "" : folder, name) >=
         PATH_BYTES)
         return ek_fail(e, EK_ELIMIT, "'${%.100s}' is too long", name);
     ek_buf_init(&content, FILE_BYTES_MAX);
-    int rc = ek_file_read(path, &content, &said);
+    int rc = ek_file_read(path, &content, &read_error);
     if (rc == EK_ELIMIT)
         rc = ek_fail(e, rc, "'${file:%.200s}' has more than %d KiB", path, FILE_BYTES_MAX >> 10);
     else if (rc)
-        rc = ek_fail(e, EK_ECONFIG, "'${file:%.200s}': %.150s", path, said.message);
+        rc = ek_fail(e, EK_ECONFIG, "'${file:%.200s}': %.150s", path, read_error.message);
     if (!rc)
         rc = add_content(path, &content, x, e);
     ek_buf_release(&content);

@@ -38,7 +38,7 @@ struct demo {
     struct ek_demo_assets assets;
     struct ek_demo_pipeline *pipeline;
     struct ek_demo_source *feed;
-    struct ek_demo_report story;
+    struct ek_demo_report report;
     struct ek_demo_view screen;
     int64_t started_ms;
     struct ek_error e;
@@ -58,7 +58,7 @@ static bool stopped(void *context)
 static int send_due(struct demo *d)
 {
     int64_t due = (ek_now_ms() - d->started_ms) * SEARCHES_PER_SECOND / 1000;
-    struct ek_demo_report *s = &d->story;
+    struct ek_demo_report *s = &d->report;
     int rc = EK_OK;
     while (!rc && (int64_t)s->sent < due && s->sent - s->back < WINDOW) {
         const void *bytes;
@@ -94,7 +94,7 @@ static int read_lists(struct demo *d)
         rc = ek_demo_source_evaluate(d->feed, record.bytes, record.length, is_routed(&record),
                                      &result, &d->e);
         if (!rc)
-            ek_demo_report_result(&d->story, &result);
+            ek_demo_report_result(&d->report, &result);
         wait_ms = 0;
     }
     return rc;
@@ -105,14 +105,14 @@ static int read_events(struct demo *d)
     struct ek_event *v;
     int rc = EK_OK;
     while (!rc && (v = ek_demo_pipeline_event(d->pipeline))) {
-        rc = ek_demo_report_event(&d->story, v);
+        rc = ek_demo_report_event(&d->report, v);
         ek_free(v);
     }
     return rc ? ek_fail(&d->e, rc, "no memory for an event") : EK_OK;
 }
 
 /* Start the next phase when the current one is complete. Return false after the last. */
-static bool next_page(struct ek_demo_report *s)
+static bool next_phase(struct ek_demo_report *s)
 {
     switch (s->phase) {
     case EK_DEMO_HEALTHY:
@@ -139,7 +139,7 @@ static bool next_page(struct ek_demo_report *s)
 
 static int step(struct demo *d, bool feeding)
 {
-    struct ek_demo_report *s = &d->story;
+    struct ek_demo_report *s = &d->report;
     int rc = feeding ? send_due(d) : EK_OK;
     if (!rc)
         rc = read_lists(d);
@@ -159,16 +159,16 @@ static int run_demo(struct demo *d)
 {
     int rc = EK_OK;
     d->started_ms = ek_now_ms();
-    while (!rc && next_page(&d->story) && ek_now_ms() - d->started_ms < TRAFFIC_MS_MAX)
+    while (!rc && next_phase(&d->report) && ek_now_ms() - d->started_ms < TRAFFIC_MS_MAX)
         rc = step(d, true);
     int64_t until = ek_now_ms() + DRAIN_MS;
-    while (!rc && d->story.back + d->story.dead < d->story.sent && ek_now_ms() < until)
+    while (!rc && d->report.back + d->report.dead < d->report.sent && ek_now_ms() < until)
         rc = step(d, false);
-    ek_demo_view_draw(&d->screen, &d->story, ek_now_ms(), true);
+    ek_demo_view_draw(&d->screen, &d->report, ek_now_ms(), true);
     return rc;
 }
 
-static int open_page(struct demo *d)
+static int start_api(struct demo *d)
 {
     int port, rc = d->listen ? ek_demo_pipeline_serve(d->pipeline, d->listen, &port, &d->e) : EK_OK;
     if (d->listen && !rc)
@@ -178,7 +178,7 @@ static int open_page(struct demo *d)
 }
 
 /* Keep the HTTP API running after the demo until a signal. */
-static void hold_page(struct demo *d)
+static void wait_for_signal(struct demo *d)
 {
     const struct timespec nap = {0, 100000000};
     fputs("the page stays until Ctrl-C\n", stderr);
@@ -198,11 +198,11 @@ static int with_pipeline(struct demo *d)
     rc = ek_demo_pipeline_open(&d->pipeline, &d->assets, stop, &d->e);
     if (!rc) {
         ek_progress_finish(&progress, NULL);
-        rc = open_page(d);
+        rc = start_api(d);
         ek_demo_view_start(&d->screen);
         rc = rc ? rc : run_demo(d);
         if (!rc && d->listen)
-            hold_page(d);
+            wait_for_signal(d);
         int ended = ek_demo_pipeline_close(d->pipeline, rc ? NULL : &d->e);
         rc = rc ? rc : ended;
     }
@@ -219,7 +219,7 @@ static int run(struct demo *d)
     sigaddset(&d->signals, SIGTERM);
     pthread_sigmask(SIG_BLOCK, &d->signals, &before);
     ek_demo_view_init(&d->screen, stdout);
-    ek_demo_report_init(&d->story);
+    ek_demo_report_init(&d->report);
     int rc = ek_demo_assets_make(&d->assets, d->seed, stop, &d->e);
     if (!rc) {
         rc = with_pipeline(d);
@@ -264,9 +264,9 @@ int ek_cmd_demo(int argc, char **argv)
     int rc = run(&d);
     int number = atomic_load(&d.stopped);
     if (!rc)
-        ek_demo_view_end(&d.screen, &d.story);
-    bool failed = ek_demo_report_fault(&d.story) != NULL;
-    ek_demo_report_release(&d.story);
+        ek_demo_view_end(&d.screen, &d.report);
+    bool failed = ek_demo_report_fault(&d.report) != NULL;
+    ek_demo_report_release(&d.report);
     if (rc)
         return ek_cli_stopped(number, ek_cli_fail(&d.e));
     return failed ? EK_EXIT_FAILURE : EK_EXIT_OK;

@@ -72,7 +72,7 @@ int ek_field_mapping_hint(const struct ek_field_mapping *d, struct ek_error *e)
 }
 
 static int each(struct ek_capture_reader *capture, const struct ek_codec *codec, const char *path,
-                const struct ek_field_mapping *dialect, ek_list_fn *take, void *context,
+                const struct ek_field_mapping *field_mapping, ek_list_fn *process, void *context,
                 struct ek_error *e)
 {
     struct ek_score_check scores = {.some = false};
@@ -86,34 +86,34 @@ static int each(struct ek_capture_reader *capture, const struct ek_codec *codec,
             break;
         rc = ek_codec_decode(codec, message.bytes, message.length, &q, e);
         if (rc)
-            ek_field_mapping_hint(dialect, e);
+            ek_field_mapping_hint(field_mapping, e);
         else
             ek_score_check_missing(&scores, &q);
         if (!rc)
-            rc = take(context, &q, number, e);
+            rc = process(context, &q, number, e);
         if (rc)
             ek_error_place(e, path, (long)number + 1, 0);
     }
     if (!rc)
-        ek_score_check_add(&scores, dialect->config);
+        ek_score_check_add(&scores, field_mapping->config);
     ek_list_release(&q);
     return rc;
 }
 
-int ek_message_for_each(const struct ek_manifest *m, const struct ek_field_mapping *dialect,
-                        const char *path, ek_list_fn *take, void *context, struct ek_error *e)
+int ek_message_for_each(const struct ek_manifest *m, const struct ek_field_mapping *field_mapping,
+                        const char *path, ek_list_fn *process, void *context, struct ek_error *e)
 {
     struct ek_capture_reader *capture;
     struct ek_codec *codec;
-    int rc = ek_field_mapping_needs_lists(dialect, path, e);
+    int rc = ek_field_mapping_needs_lists(field_mapping, path, e);
     if (rc)
         return rc;
-    rc = ek_codec_new(&codec, m, &dialect->mapping, &dialect->limits, e);
+    rc = ek_codec_new(&codec, m, &field_mapping->mapping, &field_mapping->limits, e);
     if (rc)
         return rc;
     rc = ek_capture_open(&capture, path, 0, e);
     if (!rc) {
-        rc = each(capture, codec, path, dialect, take, context, e);
+        rc = each(capture, codec, path, field_mapping, process, context, e);
         ek_capture_close(capture);
     }
     ek_codec_free(codec);
@@ -153,12 +153,12 @@ unsigned long ek_score_check_missing(struct ek_score_check *s, const struct ek_l
 void ek_score_check_text(const struct ek_config *c, unsigned long lists, char *text, size_t size)
 {
     struct ek_error at = place_of(c), what;
-    char said[500];
+    char message[500];
     ek_fail_at(&what, EK_ECONFIG, at.file, at.line, at.column,
                "none of %lu list%s has '%.100s' in its items, which 'message.score' is: such lists "
                "can be watched, but get no other scores",
                lists, lists > 1 ? "s" : "", c->score);
-    snprintf(text, size, "%s", ek_error_text(&what, said, sizeof said));
+    snprintf(text, size, "%s", ek_error_text(&what, message, sizeof message));
 }
 
 void ek_score_check_add(const struct ek_score_check *s, const struct ek_config *c)

@@ -44,12 +44,12 @@ int ek_field_mapping_hint(const struct ek_field_mapping *d, struct ek_error *e);
 /* Process a list, valid during the call; `number` counts from 0. */
 typedef int ek_list_fn(void *context, struct ek_list *q, uint64_t number, struct ek_error *e);
 
-/* Decode `path` (a capture or bare messages; "-" for standard input) and call `take` for each list.
- * Stops at the first error, which names the file and the message, from 1. Returns EK_EUSAGE for
- * item messages (message.layout). Warns on standard error if the configuration expects scores and
- * no list has any. */
-int ek_message_for_each(const struct ek_manifest *m, const struct ek_field_mapping *dialect,
-                        const char *path, ek_list_fn *take, void *context, struct ek_error *e);
+/* Decode `path` (a capture or bare messages; "-" for standard input) and call `process` for each
+ * list. Stops at the first error, which names the file and the message, from 1. Returns EK_EUSAGE
+ * for item messages (message.layout). Warns on standard error if the configuration expects scores
+ * and no list has any. */
+int ek_message_for_each(const struct ek_manifest *m, const struct ek_field_mapping *field_mapping,
+                        const char *path, ek_list_fn *process, void *context, struct ek_error *e);
 
 /* Check for upstream scores in lists.
  *

@@ -346,9 +346,9 @@ static int check_profile(struct ek_checked *c, const struct ek_manifest *m, stru
 }
 
 /* Return true for a canary that waits for shadow-scored lists. */
-static bool waits_for_trials(const struct ek_rules *r, const struct ek_feature_rule *f)
+static bool waits_for_comparisons(const struct ek_rules *r, const struct ek_feature_rule *f)
 {
-    const struct ek_feature_rule *said = f->mode_in_count || f->mode_said ? f : &r->defaults;
+    const struct ek_feature_rule *said = f->mode_in_count || f->has_mode ? f : &r->defaults;
     bool canary = f->mode == EK_MODE_CANARY;
     for (int i = 0; i < said->mode_in_count; i++)
         canary |= said->mode_in[i].mode == EK_MODE_CANARY;
@@ -357,7 +357,8 @@ static bool waits_for_trials(const struct ek_rules *r, const struct ek_feature_r
 }
 
 /* Warn of rules that cannot take effect with this configuration. */
-static int note_trials(struct ek_checked *c, struct ek_config *config, const struct ek_assets *a)
+static int note_comparisons(struct ek_checked *c, struct ek_config *config,
+                            const struct ek_assets *a)
 {
     const struct ek_node *pipeline = ek_node_get(ek_yaml_root(c->tree), "pipeline"),
                          *said = ek_node_get(pipeline, "shadow_scoring_cpu_percent");
@@ -365,7 +366,7 @@ static int note_trials(struct ek_checked *c, struct ek_config *config, const str
     struct ek_error e;
     int waiting = -1;
     for (int i = 0; i < r->feature_count && waiting < 0; i++)
-        waiting = waits_for_trials(r, &r->feature[i]) ? i : -1;
+        waiting = waits_for_comparisons(r, &r->feature[i]) ? i : -1;
     if (!said || config->trial_percent || waiting < 0)
         return EK_OK;
     ek_node_fail(
@@ -405,7 +406,7 @@ static int check_config(struct ek_checked *c, struct ek_error *e)
         if (ek_model_routing_warning(assets->model, NULL, advice, sizeof advice))
             add_note(c, "'assets.model': %s", advice);
     }
-    if (!rc && note_trials(c, config, assets))
+    if (!rc && note_comparisons(c, config, assets))
         rc = ek_fail(e, EK_ENOMEM, "out of memory");
     if (!rc)
         note_first(c, &config->notes);
@@ -438,7 +439,7 @@ static int read_letor(const char *path, const struct ek_manifest *m, struct ek_e
 
 /* Reading lists needs a manifest, and standard input can be read only once. */
 static int check_lists(struct ek_checked *c, const struct ek_manifest *m,
-                       const struct ek_field_mapping *dialect, struct ek_error *e)
+                       const struct ek_field_mapping *field_mapping, struct ek_error *e)
 {
     if (!m || !strcmp(c->path, "-")) {
         snprintf(c->note, sizeof c->note, "%s", m ? "not read, it is standard input" : NOT_HELD);
@@ -446,7 +447,7 @@ static int check_lists(struct ek_checked *c, const struct ek_manifest *m,
     }
     return c->kind == EK_KIND_LETOR
                ? read_letor(c->path, m, e)
-               : ek_message_for_each(m, dialect, c->path, ignore_list, NULL, e);
+               : ek_message_for_each(m, field_mapping, c->path, ignore_list, NULL, e);
 }
 
 static int check_kind(struct ek_checked *c, const struct ek_manifest *m,
@@ -468,7 +469,7 @@ static int check_kind(struct ek_checked *c, const struct ek_manifest *m,
         return check_profile(c, m, e);
     case EK_KIND_LETOR:
     case EK_KIND_MESSAGES:
-        return check_lists(c, m, tests->dialect, e);
+        return check_lists(c, m, tests->field_mapping, e);
     default:
         return EK_OK;
     }

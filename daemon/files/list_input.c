@@ -37,7 +37,7 @@ struct relabeling {
     struct ek_upstream_scores *scores;
 };
 
-static int add_taught(void *context, struct ek_list *q, uint64_t number, struct ek_error *e)
+static int add_relabeled(void *context, struct ek_list *q, uint64_t number, struct ek_error *e)
 {
     struct relabeling *to = context;
     (void)number;
@@ -54,17 +54,17 @@ int ek_files_read_relabeled(const struct ek_files *f, const struct ek_manifest *
                             struct ek_upstream_scores *upstream, struct ek_error *e)
 {
     struct relabeling to = {d, upstream};
-    struct ek_field_mapping dialect;
+    struct ek_field_mapping field_mapping;
     ek_dataset_init(d, m->item_count, m->query_count);
-    int code = ek_field_mapping_load(&dialect, config, e);
+    int code = ek_field_mapping_load(&field_mapping, config, e);
     if (code)
         return code;
     for (int i = 0; i < f->count && !code; i++) {
-        code = ek_message_for_each(m, &dialect, f->path[i], add_taught, &to, e);
+        code = ek_message_for_each(m, &field_mapping, f->path[i], add_relabeled, &to, e);
         if (code && e)
             ek_kind_explain(f->path[i], EK_KIND_MESSAGES, e);
     }
-    ek_field_mapping_release(&dialect);
+    ek_field_mapping_release(&field_mapping);
     return code;
 }
 

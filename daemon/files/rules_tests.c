@@ -8,7 +8,7 @@
 /* Lists of a capture; each test starts with the first. */
 struct recorded {
     const char *path;
-    const struct ek_field_mapping *dialect;
+    const struct ek_field_mapping *field_mapping;
     struct ek_codec *codec;
     struct ek_capture_reader *in;
     struct ek_score_check scores;
@@ -37,7 +37,7 @@ static int next_recorded(void *context, uint64_t i, struct ek_list *q, struct ek
     if (!rc && record.timestamp_ms >= 0 && q->time_ms < 0)
         q->time_ms = record.timestamp_ms;
     if (rc)
-        ek_field_mapping_hint(r->dialect, e);
+        ek_field_mapping_hint(r->field_mapping, e);
     else if (i >= r->seen) {
         r->seen = i + 1;
         ek_score_check_missing(&r->scores, q);
@@ -49,21 +49,22 @@ static int run_recorded(const struct ek_check_tests *how, const struct ek_rules 
                         const struct ek_manifest *m, const char *file, struct ek_error_list *faults,
                         struct ek_error *e)
 {
-    struct recorded r = {.path = how->messages, .dialect = how->dialect};
+    struct recorded r = {.path = how->messages, .field_mapping = how->field_mapping};
     struct ek_profile *profile = NULL;
-    int rc = ek_field_mapping_needs_lists(how->dialect, how->messages, e);
+    int rc = ek_field_mapping_needs_lists(how->field_mapping, how->messages, e);
     if (!rc)
         rc = ek_profile_load(&profile, how->profile, e);
     if (!rc && (rc = ek_profile_check(profile, m, e)))
         ek_error_place(e, how->profile, 0, 0);
     if (!rc)
-        rc = ek_codec_new(&r.codec, m, &how->dialect->mapping, &how->dialect->limits, e);
+        rc =
+            ek_codec_new(&r.codec, m, &how->field_mapping->mapping, &how->field_mapping->limits, e);
     if (!rc) {
         const struct ek_healthy_lists from = {next_recorded, &r, profile};
         rc = ek_rules_tests_run(rules, m, file, &from, faults, e);
     }
     if (!rc)
-        ek_score_check_add(&r.scores, how->dialect->config);
+        ek_score_check_add(&r.scores, how->field_mapping->config);
     if (r.in)
         ek_capture_close(r.in);
     ek_codec_free(r.codec);

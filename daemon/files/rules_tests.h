@@ -8,10 +8,10 @@
 #include <stdbool.h>
 
 struct ek_check_tests {
-    bool off;                               /* only check their syntax */
-    const char *messages;                   /* capture of healthy lists; NULL: synthetic lists */
-    const char *profile;                    /* of the messages; required with them */
-    const struct ek_field_mapping *dialect; /* of all checked messages */
+    bool off;             /* only check their syntax */
+    const char *messages; /* capture of healthy lists; NULL: synthetic lists */
+    const char *profile;  /* of the messages; required with them */
+    const struct ek_field_mapping *field_mapping; /* of all checked messages */
 };
 
 /* Run the tests. Failed tests are added to `faults`, with their position in `file`. Returns 0 if

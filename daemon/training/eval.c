@@ -41,8 +41,8 @@ static void free_models(struct models *v)
 static int prepare(struct ek_eval_args *a, const struct ek_manifest *m, struct ek_mitigation *c,
                    struct ek_dataset *d, struct ek_upstream_scores *upstream)
 {
-    int rc = a->taught ? ek_files_read_relabeled(&a->data, m, a->config, d, upstream, &a->e)
-                       : ek_files_read(&a->data, m, d, &a->e);
+    int rc = a->has_teacher ? ek_files_read_relabeled(&a->data, m, a->config, d, upstream, &a->e)
+                            : ek_files_read(&a->data, m, d, &a->e);
     if (!rc)
         rc = ek_mitigation_apply_fault(c, m, d, a);
     return rc ? rc : ek_mitigation_repair(c, m, d, a);
@@ -126,7 +126,7 @@ static int with_models(struct ek_eval_args *a, const struct ek_manifest *m, cons
         ek_routing_warn(a->model.path[i], v->model[i], c.treatment, NULL);
     if (!rc)
         rc = prepare(a, m, &c, &d, &upstream);
-    if (!rc && a->taught)
+    if (!rc && a->has_teacher)
         rc = measure_fidelity(a, v->model[0], &c, &d, &upstream, &r);
     else if (!rc)
         rc = measure_quality(a, m, v, &c, &d, &r);

@@ -117,17 +117,17 @@ static void finish(struct argp_state *state, struct ek_eval_args *a)
         argp_error(state, "--manifest, --model and --data are needed");
     if (!a->reference.count && has_fitted_repair(a->repair))
         argp_error(state, "--repair without a factor needs the training lists as --reference");
-    if (a->route_per_source && !a->sources && !a->taught)
+    if (a->route_per_source && !a->sources && !a->has_teacher)
         argp_error(state, "--route-per-source needs --sources: LETOR items have none");
-    if (a->taught && a->labelled)
+    if (a->has_teacher && a->labeled)
         argp_error(state,
                    "--metric, --gain and --empty-lists are of labels, which a teacher has not");
-    if (a->output && !a->taught)
+    if (a->output && !a->has_teacher)
         argp_error(state, "-o is the model with its figures: it needs --teacher");
     if (a->output &&
         (a->fault_count || a->route || a->route_per_source || a->blank || a->repair || a->impute))
         argp_error(state, "-o is for traffic as it comes, with nothing routed or broken");
-    if (a->taught && a->model.count > 1)
+    if (a->has_teacher && a->model.count > 1)
         argp_error(state, "--teacher takes one model");
     metrics(state, a, a->metrics);
 }
@@ -153,7 +153,7 @@ static error_t parse_measure(int key, const char *arg, struct argp_state *state,
                              struct ek_eval_args *a)
 {
     static const char *const gains[] = {"exp", "linear"}, *const rules[] = {"skip", "0", "1"};
-    a->labelled |= key == OPT_METRIC || key == OPT_GAIN || key == OPT_EMPTY;
+    a->labeled |= key == OPT_METRIC || key == OPT_GAIN || key == OPT_EMPTY;
     switch (key) {
     case OPT_GAIN:
         a->evaluation.gain = (enum ek_gain)ek_is_any_of(state, "gain", arg, gains, 2);
@@ -166,7 +166,7 @@ static error_t parse_measure(int key, const char *arg, struct argp_state *state,
             argp_error(state, "--seed needs a whole number, not '%s'", arg);
         return 0;
     case OPT_TEACHER:
-        a->taught = !ek_is_any_of(state, "teacher", arg, (const char *const[]){"upstream"}, 1);
+        a->has_teacher = !ek_is_any_of(state, "teacher", arg, (const char *const[]){"upstream"}, 1);
         return 0;
     default:
         return parse_action(key, arg, state, a);

@@ -10,12 +10,13 @@ enum { EK_EVAL_FAULTS_MAX = 64, EK_EVAL_METRIC_NAME = 24 };
 
 struct ek_eval_args {
     const char *manifest, *metrics, *config; /* config: mapping of messages, or NULL */
-    const char *output; /* with `taught`: output path of the model with its agreement; NULL: none */
+    const char
+        *output; /* with `has_teacher`: output path of the model with its agreement; NULL: none */
     struct ek_files model, data, reference, *open; /* open: receives further file names */
     const char *route, *route_per_source, *blank, *repair, *impute; /* NULL: not given */
     bool spread, by_arm, json;
-    bool taught;   /* the data are messages; measure the agreement with their scores */
-    bool labelled; /* an option was given that needs labels */
+    bool has_teacher; /* the data are messages; measure the agreement with their scores */
+    bool labeled;     /* an option was given that needs labels */
     const char *fault[EK_EVAL_FAULTS_MAX];
     int fault_count;
     int sources; /* number of sources drawn for items; 0: only those of the messages */

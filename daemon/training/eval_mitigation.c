@@ -174,7 +174,7 @@ static int break_once(struct ek_mitigation *c, const struct ek_manifest *m, stru
     else if (a->sources && f.source >= a->sources)
         rc = ek_fail(&a->e, EK_EUSAGE, "%s: there is no source %d, only 0 to %d", spec, f.source,
                      a->sources - 1);
-    else if (f.source >= 0 && !a->sources && !a->taught)
+    else if (f.source >= 0 && !a->sources && !a->has_teacher)
         rc = ek_fail(&a->e, EK_EUSAGE, "%s: LETOR items have no source, --sources gives them one",
                      spec);
     else

@@ -66,7 +66,8 @@ static void print_result(const struct ek_train_args *a, const struct ek_train_pr
         ek_json_print_text(a->output, stdout);
         printf(",\"epochs\":%d,\"best_epoch\":%d,\"loss\":%.9g,"
                "\"vali\":{\"ndcg@10\":%.9g},\"gain\":\"%s\",\"empty\":\"skip\"",
-               p->epochs, p->best_epoch, p->loss, p->best_ndcg10, a->taught ? "teacher" : "exp");
+               p->epochs, p->best_epoch, p->loss, p->best_ndcg10,
+               a->has_teacher ? "teacher" : "exp");
     } else
         printf("%s: best epoch %d of %d, validation NDCG@10 %.4f", a->output, p->best_epoch,
                p->epochs, p->best_ndcg10);
@@ -75,12 +76,12 @@ static void print_result(const struct ek_train_args *a, const struct ek_train_pr
                        : " under random routing, %.4f with nothing routed",
                unrouted);
     if (!a->json)
-        puts(a->taught ? " (the gain of an item is its teacher's exp(score))"
-                       : " (gain 2^y - 1, lists without a positive label skipped)");
-    if (a->json && a->taught) {
+        puts(a->has_teacher ? " (the gain of an item is its teacher's exp(score))"
+                            : " (gain 2^y - 1, lists without a positive label skipped)");
+    if (a->json && a->has_teacher) {
         fputs(",\"fidelity\":", stdout);
         ek_routing_agreement_print_json(fidelity, stdout);
-    } else if (a->taught) {
+    } else if (a->has_teacher) {
         ek_routing_agreement_print(fidelity, lists, stdout);
     }
     if (a->json)
@@ -133,7 +134,7 @@ static int train_on(struct ek_train_args *a, const struct ek_manifest *m,
     snprintf(note, sizeof note, "%zu lists, %zu items", train->lists, train->items);
     ek_progress_finish(&w.progress, note);
     rc = unrouted_ndcg10(model, vali, &unrouted, &a->e);
-    if (!rc && a->taught)
+    if (!rc && a->has_teacher)
         rc = ek_model_agreement_measure(model, vali, upstream, NULL, &model->fidelity, &a->e);
     if (!rc)
         rc = ek_model_save(model, a->output, &a->e);
@@ -147,8 +148,8 @@ static int read_lists(const struct ek_train_args *a, const struct ek_files *file
                       const struct ek_manifest *m, struct ek_dataset *out,
                       struct ek_upstream_scores *upstream, struct ek_error *e)
 {
-    return a->taught ? ek_files_read_relabeled(files, m, a->config, out, upstream, e)
-                     : ek_files_read(files, m, out, e);
+    return a->has_teacher ? ek_files_read_relabeled(files, m, a->config, out, upstream, e)
+                          : ek_files_read(files, m, out, e);
 }
 
 static int read_and_train(struct ek_train_args *a, const struct ek_manifest *m)

@@ -128,7 +128,7 @@ static void set_vali(struct argp_state *state, struct ek_train_args *a, const ch
 
 static void set_teacher(struct argp_state *state, struct ek_train_args *a, const char *arg)
 {
-    a->taught = !ek_is_any_of(state, "teacher", arg, (const char *const[]){"upstream"}, 1);
+    a->has_teacher = !ek_is_any_of(state, "teacher", arg, (const char *const[]){"upstream"}, 1);
 }
 
 static void set_loss(struct argp_state *state, struct ek_train_args *a, const char *arg)
@@ -252,7 +252,7 @@ struct row {
     const char *name;
     int letter;
     const char *argument, *text;
-    void (*take)(struct argp_state *state, struct ek_train_args *a, const char *arg);
+    void (*parse)(struct argp_state *state, struct ek_train_args *a, const char *arg);
     size_t member;
 };
 #define AT(member) offsetof(struct ek_train_args, member)
@@ -322,9 +322,9 @@ static void finish(struct argp_state *state, struct ek_train_args *a)
         shape->log_input = EK_LOG_NONE;
     if (shape->list_free && shape->log_input != EK_LOG_NONE)
         argp_error(state, "--list-free needs --log-input none");
-    if (a->taught && a->loss_given && a->options.loss != EK_LISTNET)
+    if (a->has_teacher && a->loss_given && a->options.loss != EK_LISTNET)
         argp_error(state, "scores of a teacher are learned with --loss listnet");
-    if (a->taught)
+    if (a->has_teacher)
         a->options.loss = EK_LISTNET;
 }
 
@@ -342,8 +342,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         if (row == ROW_COUNT)
             return ARGP_ERR_UNKNOWN;
         const struct ek_cli_slot slot[] = {{key, ROWS[row].member}, {0}};
-        if (ROWS[row].take)
-            ROWS[row].take(state, a, arg);
+        if (ROWS[row].parse)
+            ROWS[row].parse(state, a, arg);
         else
             ek_cli_store(slot, key, arg, a);
     }

@@ -293,9 +293,8 @@ static void find_modes(struct ek_controller *c)
         int feature = c->desired.entry[i].feature, before = c->modes;
         const struct ek_feature_rule *rule = ek_controller_rule(c, feature);
         bool known = c->apart[feature] != EK_APART_NEW;
-        bool placed =
-            known || (add_modes(c, feature, rule, true) &&
-                      (rule->mode_said || add_modes(c, feature, &rules->defaults, false)));
+        bool placed = known || (add_modes(c, feature, rule, true) &&
+                                (rule->has_mode || add_modes(c, feature, &rules->defaults, false)));
         if (known)
             continue;
         c->apart[feature] = placed ? EK_APART_NO : EK_APART_YES;

@@ -57,7 +57,7 @@ void ek_rules_free(struct ek_rules *r)
 void ek_rules_set_features(struct ek_rules *r)
 {
     struct ek_feature_rule rule = r->defaults;
-    rule.mode_said = false;
+    rule.has_mode = false;
     rule.mode_in_count = 0;
     rule.mode_in = NULL;
     for (int i = 0; i < r->feature_count; i++)
@@ -173,7 +173,7 @@ enum ek_mode ek_rules_mode(const struct ek_rules *r, int feature, const char *di
 {
     const struct ek_feature_rule *rule = &r->feature[feature];
     const struct ek_mode_in *in = find_mode(rule, dimension, value);
-    if (!in && !rule->mode_said)
+    if (!in && !rule->has_mode)
         in = find_mode(&r->defaults, dimension, value);
     return in ? in->mode : rule->mode;
 }

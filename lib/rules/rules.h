@@ -53,7 +53,7 @@ struct ek_mode_in {
 struct ek_feature_rule { /* one per feature of the manifest, defaults included */
     bool watch;
     enum ek_mode mode;
-    bool mode_said; /* set by the feature, not by `defaults` */
+    bool has_mode; /* set by the feature, not by `defaults` */
     /* The feature's overrides. Those of `defaults` apply to features that do not set a mode. */
     int mode_in_count;
     struct ek_mode_in *mode_in;
@@ -98,7 +98,7 @@ struct ek_rules_test {
     int action, mode;        /* enum ek_action, enum ek_mode; -1: any */
     double factor, exponent; /* NaN: any */
     double within_percent;   /* tolerance of both; NaN: any */
-    bool cell_said;          /* the finding's segment is checked */
+    bool has_segment;        /* the finding's segment is checked */
     char *found_dimension, *found_value;
     int queries; /* maximum number of lists until confirmation, or lists to watch with `nothing` */
 };

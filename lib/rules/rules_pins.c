@@ -197,7 +197,7 @@ int ek_rules_read_found_segment(struct ek_key_source *s, const struct ek_key_row
 {
     struct ek_rules_test *t = test_of(s);
     (void)k;
-    t->cell_said = true;
+    t->has_segment = true;
     return is_none(n) ? EK_OK : ek_rules_read_cell(s, n, &t->found_dimension, &t->found_value);
 }
 

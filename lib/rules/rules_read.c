@@ -202,7 +202,7 @@ static struct ek_feature_rule *rule_of(const struct ek_key_source *s)
 
 int ek_rules_read_mode(struct ek_key_source *s, const struct ek_key_row *k, const struct ek_node *n)
 {
-    rule_of(s)->mode_said = true;
+    rule_of(s)->has_mode = true;
     return ek_key_store(s, k, n);
 }
 

@@ -53,11 +53,11 @@ static int note_unwatched(const struct notes *n, const struct ek_node *features)
     for (size_t i = 0; !rc && (rule = rule_at(features, i)); i++)
         for (size_t k = 0; !rc && !is_watched(rule) && k < sizeof OF_WATCHED / sizeof *OF_WATCHED;
              k++) {
-            const struct ek_node *said = ek_node_get(rule, OF_WATCHED[k]);
+            const struct ek_node *value = ek_node_get(rule, OF_WATCHED[k]);
             struct ek_error e;
-            if (!said)
+            if (!value)
                 continue;
-            ek_node_fail(n->y, said, &e, "'%s' has no effect, for '%.60s' is not watched",
+            ek_node_fail(n->y, value, &e, "'%s' has no effect, for '%.60s' is not watched",
                          OF_WATCHED[k], features->children[2 * i].text);
             rc = add(n, &e);
         }

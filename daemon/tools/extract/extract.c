@@ -275,16 +275,16 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 {
     static const struct {
         int key;
-        void (*take)(struct argp_state *state, struct ek_extract_args *a, const char *arg);
-    } TAKES[] = {{OPT_COLLECTION, set_file}, {ARGP_KEY_ARG, set_word},
-                 {OPT_MEMORY, set_memory},   {OPT_TOP, set_top},
-                 {OPT_FORMAT, set_format},   {OPT_COLLECTION_FORMAT, set_kind}};
+        void (*parse)(struct argp_state *state, struct ek_extract_args *a, const char *arg);
+    } PARSERS[] = {{OPT_COLLECTION, set_file}, {ARGP_KEY_ARG, set_word},
+                   {OPT_MEMORY, set_memory},   {OPT_TOP, set_top},
+                   {OPT_FORMAT, set_format},   {OPT_COLLECTION_FORMAT, set_kind}};
     struct ek_extract_args *a = state->input;
     if (ek_cli_store(SLOTS, key, arg, a))
         return 0;
-    for (size_t i = 0; i < sizeof TAKES / sizeof *TAKES; i++)
-        if (TAKES[i].key == key) {
-            TAKES[i].take(state, a, arg);
+    for (size_t i = 0; i < sizeof PARSERS / sizeof *PARSERS; i++)
+        if (PARSERS[i].key == key) {
+            PARSERS[i].parse(state, a, arg);
             return 0;
         }
     if (key != ARGP_KEY_END)

@@ -139,13 +139,13 @@ static int write_results(struct ek_normalize_args *a, const struct ek_choices *c
         rc = ek_normalize_report(c, a->report, &a->e);
     if (!rc && a->output_data)
         rc = ek_normalize_apply(c, a, &a->e);
-    bool taken = ek_is_stdout(a->output) || ek_is_stdout(a->report) ||
-                 ek_is_stdout(a->output_data) || ek_is_stdout(a->output_manifest);
+    bool stdout_used = ek_is_stdout(a->output) || ek_is_stdout(a->report) ||
+                       ek_is_stdout(a->output_data) || ek_is_stdout(a->output_manifest);
     if (rc)
         return rc;
     if (a->json)
         return normalize_print_json(c, stdout, &a->e);
-    return normalize_print(c, taken ? stderr : stdout, &a->e);
+    return normalize_print(c, stdout_used ? stderr : stdout, &a->e);
 }
 
 static int choose(struct ek_normalize_args *a, const struct ek_manifest *m,
@@ -191,8 +191,8 @@ static int from_lists(struct ek_normalize_args *a, const struct ek_manifest *m)
 
 static int run(struct ek_normalize_args *a, const struct ek_manifest *m)
 {
-    if (a->judge)
-        return ek_normalize_crossval(&a->letor, m, a->judge_methods, a->empty, a->json, &a->e);
+    if (a->cross_validate)
+        return ek_normalize_crossval(&a->letor, m, a->crossval_methods, a->empty, a->json, &a->e);
     int rc =
         a->output_data && a->method == EK_METHOD_MERGE ? ek_normalize_check_merge(m, &a->e) : EK_OK;
     if (rc)

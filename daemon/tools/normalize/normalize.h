@@ -18,12 +18,12 @@ enum {
 };
 
 struct ek_normalize_args {
-    const char *manifest, *profile, *judge_methods, *output, *report, *output_data,
+    const char *manifest, *profile, *crossval_methods, *output, *report, *output_data,
         *output_manifest;
     struct ek_files letor, vali, apply, *open;
     enum ek_method method;
     enum ek_empty empty;
-    bool method_given, missing_given, empty_given, missing_zero, json, judge;
+    bool method_given, missing_given, empty_given, missing_zero, json, cross_validate;
     struct ek_buf text; /* of the manifest; a pipe can be read only once */
     struct ek_error e;
 };

@@ -77,7 +77,7 @@ enum {
     KEY_DATA_MANIFEST,
     KEY_MISSING,
     KEY_EMPTY,
-    KEY_JUDGE
+    KEY_CROSS_VALIDATE
 };
 
 static const struct argp_option OPTIONS[] = {
@@ -96,7 +96,7 @@ static const struct argp_option OPTIONS[] = {
      "What a list without a relevant item counts in osm and --cross-validate: skip (default), 0 or "
      "1",
      2},
-    {"cross-validate", KEY_JUDGE, "NAMES", OPTION_ARG_OPTIONAL,
+    {"cross-validate", KEY_CROSS_VALIDATE, "NAMES", OPTION_ARG_OPTIONAL,
      "Chooses nothing, but shows how well a linear ranker does under each of these methods (all "
      "without names), over five folds; five files of --letor are the five parts",
      2},
@@ -149,10 +149,10 @@ static void finish(struct argp_state *state, const struct ek_normalize_args *a)
         argp_error(state, "values come from --letor or from --profile, not from both");
     if (a->profile && a->method == EK_METHOD_OSM)
         argp_error(state, "osm trains on lists: it needs --letor");
-    if (a->judge && a->profile)
+    if (a->cross_validate && a->profile)
         argp_error(state, "the judge trains on lists: it needs --letor");
-    if (a->judge && (a->output || a->report || a->apply.count || a->vali.count || a->method_given ||
-                     a->missing_given))
+    if (a->cross_validate && (a->output || a->report || a->apply.count || a->vali.count ||
+                              a->method_given || a->missing_given))
         argp_error(state, "--cross-validate goes with --letor, --empty-lists and --json only");
     if (a->vali.count && a->method != EK_METHOD_OSM)
         argp_error(state, "--vali is for --method osm");
@@ -165,7 +165,7 @@ static void finish(struct argp_state *state, const struct ek_normalize_args *a)
                           "them apart");
     if (a->missing_given && !a->output_data)
         argp_error(state, "--missing is for --output-data");
-    if (a->empty_given && !a->judge && a->method != EK_METHOD_OSM)
+    if (a->empty_given && !a->cross_validate && a->method != EK_METHOD_OSM)
         argp_error(state, "--empty-lists is for --method osm and --cross-validate");
     check_outputs(state, a);
 }
@@ -220,9 +220,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         a->missing_given = true;
         a->missing_zero = ek_is_any_of(state, "missing", arg, missing, 2) == 1;
         return 0;
-    case KEY_JUDGE:
-        a->judge = true;
-        a->judge_methods = arg;
+    case KEY_CROSS_VALIDATE:
+        a->cross_validate = true;
+        a->crossval_methods = arg;
         return 0;
     case ARGP_KEY_END:
         finish(state, a);

@@ -124,7 +124,7 @@ static void print_remark(const struct ek_crossval_report *r, const char *what, i
 }
 
 /* Return 0 or EK_ENOMEM. */
-static int judge_print(const struct ek_crossval_report *r, FILE *to, struct ek_error *e)
+static int crossval_print(const struct ek_crossval_report *r, FILE *to, struct ek_error *e)
 {
     print_rules(r, to);
     int rc = print_table(r, to, e);
@@ -195,7 +195,7 @@ static void add_method(struct ek_json_writer *s, const struct ek_crossval_report
 /* Print {"lists":..,"methods":[{"method","columns","metrics","counted","folds","t_tests"}]}.
  * metrics: p@1 .. p@10, ndcg@1 .. ndcg@10, map, err; t_tests: differences in NDCG@1 from the other
  * methods. Return 0 or EK_ENOMEM. */
-static int judge_print_json(const struct ek_crossval_report *r, FILE *to, struct ek_error *e)
+static int crossval_print_json(const struct ek_crossval_report *r, FILE *to, struct ek_error *e)
 {
     static const char *const empty[] = {"skip", "0", "1"};
     struct ek_buf line;
@@ -316,10 +316,10 @@ static int print(const struct contest *c, bool json, struct ek_error *e)
                                    .options = &c->options,
                                    .of = c->out,
                                    .count = c->count};
-    return json ? judge_print_json(&r, stdout, e) : judge_print(&r, stdout, e);
+    return json ? crossval_print_json(&r, stdout, e) : crossval_print(&r, stdout, e);
 }
 
-static int judge(struct contest *c, bool json, struct ek_error *e)
+static int run_crossval(struct contest *c, bool json, struct ek_error *e)
 {
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
     c->pool = ek_pool_new(processors < 1                  ? 1
@@ -355,7 +355,7 @@ int ek_normalize_crossval(const struct ek_files *letor, const struct ek_manifest
     if (!rc)
         rc = read_lists(&c, letor, m, e);
     if (!rc)
-        rc = judge(&c, json, e);
+        rc = run_crossval(&c, json, e);
     ek_dataset_release(&c.data);
     ek_free(c.category);
     return rc;

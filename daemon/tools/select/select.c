@@ -95,19 +95,19 @@ static int write_reduced(struct ek_select_args *a, const struct loaded *l,
                          const struct ek_selection *s)
 {
     struct ek_buf out;
-    const char *anew = NULL;
+    const char *reason = NULL;
     bool *keep = ek_calloc((size_t)s->features, sizeof *keep);
     if (!keep)
         return ek_fail(&a->e, EK_ENOMEM, "no memory for %d features", s->features);
     for (int i = 0; i < s->features; i++)
         keep[i] = ek_feature_set_rank(&s->set[0], i) > 0;
     ek_buf_init(&out, 0);
-    int rc = ek_manifest_reduce(l->m, &l->text, keep, &out, &anew, &a->e);
+    int rc = ek_manifest_reduce(l->m, &l->text, keep, &out, &reason, &a->e);
     if (!rc)
         rc = ek_file_write_bytes(a->output, out.data, out.length, &a->e);
-    if (!rc && anew)
+    if (!rc && reason)
         fprintf(stderr, "evenkeel: '%s' is written anew, without the comments of '%s': %s\n",
-                a->output, a->manifest, anew);
+                a->output, a->manifest, reason);
     ek_buf_release(&out);
     ek_free(keep);
     return rc;
@@ -125,18 +125,18 @@ static int choose(struct ek_select_args *a, const struct loaded *l)
 {
     struct ek_select_data d = {l->m, &l->train, &l->vali, l->model, l->pool};
     struct ek_selection s;
-    struct ek_crossval_result judged;
+    struct ek_crossval_result crossval;
     int rc = ek_selection_make(&s, a, &d);
     if (!rc && a->output)
         rc = write_reduced(a, l, &s);
     if (!rc)
         rc = draw(a, l, &s);
-    if (!rc && a->judge)
-        rc = ek_selection_crossval(&judged, &s, a, &d, &l->text,
+    if (!rc && a->cross_validate)
+        rc = ek_selection_crossval(&crossval, &s, a, &d, &l->text,
                                    a->test.count ? &l->test : &l->vali);
     if (!rc)
         rc = (a->json ? ek_selection_print_json : ek_selection_print)(
-            &s, a, l->m, a->judge ? &judged : NULL, ek_select_table(a), &a->e);
+            &s, a, l->m, a->cross_validate ? &crossval : NULL, ek_select_table(a), &a->e);
     ek_selection_release(&s);
     return rc;
 }

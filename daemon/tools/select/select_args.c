@@ -24,7 +24,7 @@ enum {
     KEY_METHOD,
     KEY_SHARE,
     KEY_COUNT,
-    KEY_JUDGE,
+    KEY_CROSS_VALIDATE,
     KEY_LIKENESS,
     KEY_CUTOFF,
     KEY_REPEATS,
@@ -49,7 +49,7 @@ static const struct argp_option OPTIONS[] = {
     {"share", KEY_SHARE, "P,...", 0, "Percent of the item features (5,10,20,30,40)", 0},
     {"count", KEY_COUNT, "K", 0, "Number of item features, in place of --share", 0},
     {"model", 'M', "FILE", 0, "Trained model, for --method importance and --watch", 0},
-    {"cross-validate", KEY_JUDGE, NULL, 0,
+    {"cross-validate", KEY_CROSS_VALIDATE, NULL, 0,
      "Train on each choice and on all, and tell the NDCG of each", 0},
     {"output", 'o', "FILE", 0,
      "Reduced manifest to write, with --count or one --share; with --watch, rules", 0},
@@ -99,7 +99,7 @@ static void set_shares(struct argp_state *state, struct ek_select_args *a, const
     }
 }
 
-static void set_chance(struct argp_state *state, struct ek_select_args *a, char *arg)
+static void set_prior(struct argp_state *state, struct ek_select_args *a, char *arg)
 {
     const char *sign = strchr(arg, '=');
     double p = 0;
@@ -108,9 +108,9 @@ static void set_chance(struct argp_state *state, struct ek_select_args *a, char 
                    "--prior needs a feature or kind and a number from 0 to 1, as in "
                    "price=0.2, not '%s'",
                    arg);
-    if (a->chance_count == EK_CHANCES_MAX)
-        argp_error(state, "more than %d times --prior", EK_CHANCES_MAX);
-    a->chance[a->chance_count++] = arg;
+    if (a->prior_count == EK_PRIORS_MAX)
+        argp_error(state, "more than %d times --prior", EK_PRIORS_MAX);
+    a->chance[a->prior_count++] = arg;
 }
 
 static void set_method(struct argp_state *state, struct ek_select_args *a, const char *arg)
@@ -120,27 +120,28 @@ static void set_method(struct argp_state *state, struct ek_select_args *a, const
     a->method_given = true;
 }
 
-static void set_likeness(struct argp_state *state, struct ek_select_args *a, const char *arg)
+static void set_similarity(struct argp_state *state, struct ek_select_args *a, const char *arg)
 {
     static const char *const words[] = {"items", "lists"};
     a->likeness = (enum ek_spearman)ek_is_any_of(state, "similarity", arg, words, 2);
-    a->likeness_given = true;
+    a->similarity_given = true;
 }
 
 FILE *ek_select_table(const struct ek_select_args *a)
 {
-    bool taken = ek_is_stdout(a->output) || ek_is_stdout(a->scatter) || ek_is_stdout(a->dendrogram);
-    return taken ? stderr : stdout;
+    bool stdout_used =
+        ek_is_stdout(a->output) || ek_is_stdout(a->scatter) || ek_is_stdout(a->dendrogram);
+    return stdout_used ? stderr : stdout;
 }
 
 /* Reject training options that the chosen method does not use. */
 static void refuse_idle(struct argp_state *state, const struct ek_select_args *a)
 {
-    if (a->epochs && (a->watch || (a->method != EK_SELECT_NFS && !a->judge)))
+    if (a->epochs && (a->watch || (a->method != EK_SELECT_NFS && !a->cross_validate)))
         argp_error(state, "--epochs is for --method nfs and --cross-validate");
     if (a->repeats && (a->watch || a->method != EK_SELECT_IMPORTANCE))
         argp_error(state, "--repeats is for --method importance");
-    if (a->likeness_given && (a->watch || a->method == EK_SELECT_NFS))
+    if (a->similarity_given && (a->watch || a->method == EK_SELECT_NFS))
         argp_error(state,
                    "--similarity does not go with --watch or --method nfs, which has its own");
 }
@@ -167,7 +168,7 @@ static void finish_choice(struct argp_state *state, const struct ek_select_args 
 {
     if (!a->manifest || !a->train.count || !a->vali.count)
         argp_error(state, "--manifest, --train and --vali are needed");
-    if (a->data.count || a->chance_count)
+    if (a->data.count || a->prior_count)
         argp_error(state, "--%s is for --watch", a->data.count ? "data" : "prior");
     if (a->count && a->share_count)
         argp_error(state, "--count and --share exclude each other");
@@ -178,7 +179,7 @@ static void finish_choice(struct argp_state *state, const struct ek_select_args 
         argp_error(state, "--method importance needs --model");
     if (a->model && a->method != EK_SELECT_IMPORTANCE)
         argp_error(state, "--model is for --method importance and --watch");
-    if (a->test.count && !a->judge)
+    if (a->test.count && !a->cross_validate)
         argp_error(state, "--test is for --cross-validate");
 }
 
@@ -188,7 +189,8 @@ static void finish_watch(struct argp_state *state, const struct ek_select_args *
         argp_error(state, "--watch needs --manifest, --model and --data");
     if (a->train.count || a->vali.count || a->test.count)
         argp_error(state, "--watch reads --data, not --train, --vali or --test");
-    if (a->method_given || a->share_count || a->count || a->judge || a->scatter || a->dendrogram)
+    if (a->method_given || a->share_count || a->count || a->cross_validate || a->scatter ||
+        a->dendrogram)
         argp_error(state,
                    "--watch chooses nothing: --method, --share, --count, --cross-validate and "
                    "pictures do not go with it");
@@ -236,13 +238,13 @@ static int parse_numbers(int key, char *arg, struct argp_state *state, struct ek
         set_shares(state, a, arg);
         return 0;
     case KEY_CHANCE:
-        set_chance(state, a, arg);
+        set_prior(state, a, arg);
         return 0;
     case KEY_METHOD:
         set_method(state, a, arg);
         return 0;
     case KEY_LIKENESS:
-        set_likeness(state, a, arg);
+        set_similarity(state, a, arg);
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -250,7 +252,7 @@ static int parse_numbers(int key, char *arg, struct argp_state *state, struct ek
 }
 
 static const struct ek_cli_slot SLOTS[] = {
-    {KEY_JUDGE, offsetof(struct ek_select_args, judge)},
+    {KEY_CROSS_VALIDATE, offsetof(struct ek_select_args, cross_validate)},
     {KEY_WATCH, offsetof(struct ek_select_args, watch)},
     {KEY_JSON, offsetof(struct ek_select_args, json)},
     {'m', offsetof(struct ek_select_args, manifest)},

@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-enum { EK_SHARES_MAX = 16, EK_CHANCES_MAX = 256 };
+enum { EK_SHARES_MAX = 16, EK_PRIORS_MAX = 256 };
 
 enum ek_select_method {
     EK_SELECT_NFS,
@@ -23,7 +23,7 @@ struct ek_select_args {
     const char *manifest, *model, *output, *scatter, *dendrogram;
     struct ek_files train, vali, test, data, *open; /* open: receives further file names */
     enum ek_select_method method;
-    bool method_given, likeness_given;
+    bool method_given, similarity_given;
     double share[EK_SHARES_MAX]; /* percent, increasing; none with a count */
     int share_count, count;
     enum ek_spearman likeness;
@@ -31,9 +31,9 @@ struct ek_select_args {
      * manifest and the method */
     int cutoff, repeats, epochs;
     uint64_t seed, threads;
-    const char *chance[EK_CHANCES_MAX]; /* NAME=P */
-    int chance_count;
-    bool judge, watch, json;
+    const char *chance[EK_PRIORS_MAX]; /* NAME=P */
+    int prior_count;
+    bool cross_validate, watch, json;
     struct ek_error e;
 };
 

@@ -190,7 +190,7 @@ static int sort_important(const struct ek_selection *s, int k, int *chosen, stru
 }
 
 /* One random order serves all sizes. */
-static int by_chance(const struct ek_selection *s, uint64_t seed, int k, int *chosen,
+static int by_random(const struct ek_selection *s, uint64_t seed, int k, int *chosen,
                      struct ek_error *e)
 {
     struct ek_rng random;
@@ -262,7 +262,7 @@ static int choose(struct ek_selection *s, const struct ek_select_args *a, int k,
         rc = sort_important(s, k, chosen, e);
         break;
     default:
-        rc = by_chance(s, a->seed, k, chosen, e);
+        rc = by_random(s, a->seed, k, chosen, e);
     }
     ek_free(worth);
     return rc;

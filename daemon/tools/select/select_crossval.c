@@ -39,7 +39,7 @@ static int columns(struct ek_dataset *out, const struct ek_dataset *d, const boo
     return rc;
 }
 
-struct judge {
+struct cross_validate {
     struct ek_progress progress;
     struct ek_pool *pool;
     struct ek_select_args *args;
@@ -51,7 +51,7 @@ struct judge {
 
 static int show(void *context, const struct ek_train_progress *p)
 {
-    struct judge *j = context;
+    struct cross_validate *j = context;
     char note[80];
     snprintf(note, sizeof note, "%d feature%s, epoch %d of %d", j->features,
              j->features > 1 ? "s" : "", p->epoch, p->epochs);
@@ -62,10 +62,10 @@ static int show(void *context, const struct ek_train_progress *p)
 
 static void run_parts(void *context, void (*task)(void *arg, int i), void *arg, int count)
 {
-    ek_pool_run(((struct judge *)context)->pool, task, arg, count);
+    ek_pool_run(((struct cross_validate *)context)->pool, task, arg, count);
 }
 
-static int train(struct judge *j, struct ek_model **model, const struct ek_manifest *m,
+static int train(struct cross_validate *j, struct ek_model **model, const struct ek_manifest *m,
                  const struct ek_dataset *learn, const struct ek_dataset *vali)
 {
     struct ek_train_args t = {.routing = "random"};
@@ -84,8 +84,8 @@ static int train(struct judge *j, struct ek_model **model, const struct ek_manif
     return ek_train(model, m, learn, vali, &t.options, NULL, &j->args->e);
 }
 
-static int measure(struct judge *j, const struct ek_manifest *m, const struct ek_dataset set[3],
-                   double *ndcg3, double *ndcg10)
+static int measure(struct cross_validate *j, const struct ek_manifest *m,
+                   const struct ek_dataset set[3], double *ndcg3, double *ndcg10)
 {
     struct ek_evaluation v = {.metric = {{EK_NDCG, 3}, {EK_NDCG, 10}},
                               .metric_count = 2,
@@ -104,16 +104,16 @@ static int measure(struct judge *j, const struct ek_manifest *m, const struct ek
 }
 
 /* Train and measure one set of features, given the text of its manifest. */
-static int judge_one(struct judge *j, const struct ek_buf *text, const bool *keep, double *ndcg3,
-                     double *ndcg10)
+static int measure_set(struct cross_validate *j, const struct ek_buf *text, const bool *keep,
+                       double *ndcg3, double *ndcg10)
 {
     const struct ek_dataset *const whole[3] = {j->data->train, j->data->vali, j->lists};
     struct ek_dataset set[3];
     struct ek_manifest *m = NULL;
     struct ek_buf reduced;
-    const char *anew;
+    const char *reason;
     ek_buf_init(&reduced, 0);
-    int rc = ek_manifest_reduce(j->data->m, text, keep, &reduced, &anew, &j->args->e);
+    int rc = ek_manifest_reduce(j->data->m, text, keep, &reduced, &reason, &j->args->e);
     if (!rc)
         rc = ek_manifest_parse(&m, "the reduced manifest", (const char *)reduced.data,
                                reduced.length, &j->args->e);
@@ -135,7 +135,7 @@ int ek_selection_crossval(struct ek_crossval_result *out, const struct ek_select
                           struct ek_select_args *a, const struct ek_select_data *d,
                           const struct ek_buf *text, const struct ek_dataset *lists)
 {
-    struct judge j = {
+    struct cross_validate j = {
         .pool = d->pool, .args = a, .data = d, .lists = lists, .count = s->set_count + 1};
     bool *keep = ek_calloc((size_t)s->features, sizeof *keep);
     int rc = keep ? EK_OK : ek_fail(&a->e, EK_ENOMEM, "no memory for %d features", s->features);
@@ -150,7 +150,7 @@ int ek_selection_crossval(struct ek_crossval_result *out, const struct ek_select
         }
         for (int i = 0; i < s->features; i++)
             keep[i] = !set || ek_feature_set_rank(set, i);
-        rc = judge_one(&j, text, keep, &out->ndcg3[j.number], &out->ndcg10[j.number]);
+        rc = measure_set(&j, text, keep, &out->ndcg3[j.number], &out->ndcg10[j.number]);
     }
     snprintf(note, sizeof note, "%d networks", j.count);
     if (!rc)

@@ -1,5 +1,5 @@
 /* Ranking quality of each feature set: a network is trained as by `train` with the reduced
- * manifest, and measured on other lists. Release with ek_judged_release. */
+ * manifest, and measured on other lists. */
 #ifndef EK_DAEMON_TOOLS_SELECT_SELECT_CROSSVAL_H
 #define EK_DAEMON_TOOLS_SELECT_SELECT_CROSSVAL_H
 

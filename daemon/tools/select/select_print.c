@@ -157,8 +157,8 @@ static void print_legend(const struct ek_selection *s, const struct ek_select_ar
     }
 }
 
-static int print_judged(const struct ek_selection *s, const struct ek_crossval_result *j, FILE *to,
-                        struct ek_error *e)
+static int print_crossval(const struct ek_selection *s, const struct ek_crossval_result *j,
+                          FILE *to, struct ek_error *e)
 {
     static const char *const titles[] = {"share", "features", "NDCG@3", "NDCG@10"};
     struct ek_text_table *table = ek_text_table_new(titles, 4);
@@ -218,7 +218,7 @@ static void print_short(const struct ek_selection *s, FILE *to)
 }
 
 int ek_selection_print(const struct ek_selection *s, const struct ek_select_args *a,
-                       const struct ek_manifest *m, const struct ek_crossval_result *judged,
+                       const struct ek_manifest *m, const struct ek_crossval_result *crossval,
                        FILE *to, struct ek_error *e)
 {
     int rc = print_features(s, m, to, e);
@@ -228,7 +228,7 @@ int ek_selection_print(const struct ek_selection *s, const struct ek_select_args
     rc = print_sets(s, m, to, e);
     if (!rc)
         print_short(s, to);
-    return rc || !judged ? rc : print_judged(s, judged, to, e);
+    return rc || !crossval ? rc : print_crossval(s, crossval, to, e);
 }
 
 static void feature_json(struct ek_json_writer *to, const struct ek_selection *s,
@@ -261,7 +261,7 @@ static void feature_json(struct ek_json_writer *to, const struct ek_selection *s
 }
 
 static void set_json(struct ek_json_writer *to, const struct ek_selection *s,
-                     const struct ek_manifest *m, const struct ek_crossval_result *judged, int i)
+                     const struct ek_manifest *m, const struct ek_crossval_result *crossval, int i)
 {
     const struct ek_feature_set *set = i < s->set_count ? &s->set[i] : NULL;
     ek_json_open(to, NULL, '{');
@@ -272,15 +272,15 @@ static void set_json(struct ek_json_writer *to, const struct ek_selection *s,
     for (int k = 0; k < (set ? set->count : s->features); k++)
         ek_json_add_text(to, NULL, m->item[set ? set->item[k] : k]->name);
     ek_json_close(to, ']');
-    if (judged) {
-        ek_json_add_number(to, "ndcg@3", judged->ndcg3[i]);
-        ek_json_add_number(to, "ndcg@10", judged->ndcg10[i]);
+    if (crossval) {
+        ek_json_add_number(to, "ndcg@3", crossval->ndcg3[i]);
+        ek_json_add_number(to, "ndcg@10", crossval->ndcg10[i]);
     }
     ek_json_close(to, '}');
 }
 
 int ek_selection_print_json(const struct ek_selection *s, const struct ek_select_args *a,
-                            const struct ek_manifest *m, const struct ek_crossval_result *judged,
+                            const struct ek_manifest *m, const struct ek_crossval_result *crossval,
                             FILE *out, struct ek_error *e)
 {
     struct ek_buf line;
@@ -305,8 +305,8 @@ int ek_selection_print_json(const struct ek_selection *s, const struct ek_select
         feature_json(&to, s, m, order[i]);
     ek_json_close(&to, ']');
     ek_json_open(&to, "sets", '[');
-    for (int i = 0; i < s->set_count + (judged != NULL); i++)
-        set_json(&to, s, m, judged, i);
+    for (int i = 0; i < s->set_count + (crossval != NULL); i++)
+        set_json(&to, s, m, crossval, i);
     ek_json_close(&to, ']');
     ek_free(order);
     return ek_json_end_line(&to, out, e);

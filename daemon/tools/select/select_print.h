@@ -8,10 +8,10 @@
 
 /* judged: NULL without training. Return 0 or EK_ENOMEM. */
 int ek_selection_print(const struct ek_selection *s, const struct ek_select_args *a,
-                       const struct ek_manifest *m, const struct ek_crossval_result *judged,
+                       const struct ek_manifest *m, const struct ek_crossval_result *crossval,
                        FILE *to, struct ek_error *e);
 int ek_selection_print_json(const struct ek_selection *s, const struct ek_select_args *a,
-                            const struct ek_manifest *m, const struct ek_crossval_result *judged,
+                            const struct ek_manifest *m, const struct ek_crossval_result *crossval,
                             FILE *to, struct ek_error *e);
 
 #endif

@@ -225,7 +225,7 @@ static int write_money(const struct work *w)
 /* Lines of a text, from 1, as libyaml counts them. */
 struct lines {
     const char **at; /* [count + 2]; the last is the end */
-    bool *gone;      /* [count + 2] */
+    bool *removed;   /* [count + 2] */
     long count;
 };
 
@@ -246,8 +246,8 @@ static int split(struct lines *l, const struct ek_buf *text)
     for (const char *p = start; p < end; p = next_line(p, end))
         l->count++;
     l->at = ek_calloc((size_t)l->count + 2, sizeof *l->at);
-    l->gone = ek_calloc((size_t)l->count + 2, sizeof *l->gone);
-    if (!l->at || !l->gone)
+    l->removed = ek_calloc((size_t)l->count + 2, sizeof *l->removed);
+    if (!l->at || !l->removed)
         return EK_ENOMEM;
     const char *p = start;
     for (long i = 1; i <= l->count; i++, p = next_line(p, end))
@@ -292,7 +292,7 @@ static void remove_entry(struct lines *l, long first, long end)
     while (end - 1 > first && is_between(l, end - 1))
         end--;
     for (long i = first; i < end; i++)
-        l->gone[i] = true;
+        l->removed[i] = true;
 }
 
 /* Return the line of the mapping's next key after `line`, or `end`. */
@@ -371,7 +371,7 @@ static int copy_lines(const struct work *w, const struct lines *l, long money, l
             rc = write_money(w);
         if (i == features && !rc)
             rc = write_unused(w);
-        if (!rc && !l->gone[i])
+        if (!rc && !l->removed[i])
             rc = ek_buf_add(w->out, l->at[i], (size_t)(l->at[i + 1] - l->at[i]));
     }
     return rc;
@@ -400,7 +400,7 @@ static int edit(const struct work *w, const struct ek_node *root, const char **w
     if (!rc && !*why)
         rc = copy_lines(w, &l, money, features->line);
     ek_free(l.at);
-    ek_free(l.gone);
+    ek_free(l.removed);
     return rc;
 }
 
@@ -535,16 +535,17 @@ static int rewrite(struct work *w)
     return rc;
 }
 
-static int reduce(struct work *w, const struct ek_node *root, const char **anew, struct ek_error *e)
+static int reduce(struct work *w, const struct ek_node *root, const char **reason,
+                  struct ek_error *e)
 {
     int rc = list_unused(w);
     if (!rc)
         rc = prune(w, root);
     if (!rc)
-        rc = edit(w, root, anew);
-    if (!rc && !*anew && (rc = check_out(w)) == EK_ECONFIG)
-        *anew = "without the features its text is not read as what stays";
-    if (*anew && (!rc || rc == EK_ECONFIG)) {
+        rc = edit(w, root, reason);
+    if (!rc && !*reason && (rc = check_out(w)) == EK_ECONFIG)
+        *reason = "without the features its text is not read as what stays";
+    if (*reason && (!rc || rc == EK_ECONFIG)) {
         rc = rewrite(w);
         if (!rc)
             rc = check_out(w);
@@ -553,12 +554,12 @@ static int reduce(struct work *w, const struct ek_node *root, const char **anew,
         return ek_fail(e, EK_ECONFIG,
                        "the manifest cannot be reduced: %s, and written anew it is not read as "
                        "what stays",
-                       *anew);
+                       *reason);
     return rc ? ek_fail(e, rc, "no memory for the reduced manifest") : EK_OK;
 }
 
 int ek_manifest_reduce(const struct ek_manifest *m, const struct ek_buf *text, const bool *keep,
-                       struct ek_buf *out, const char **anew, struct ek_error *e)
+                       struct ek_buf *out, const char **reason, struct ek_error *e)
 {
     struct work w = {.m = m, .text = text, .keep = keep, .out = out};
     struct ek_yaml *y;
@@ -568,7 +569,7 @@ int ek_manifest_reduce(const struct ek_manifest *m, const struct ek_buf *text, c
         return rc;
     w.indent = (int)ek_yaml_root(y)->column - 1;
     w.eol = line_end_of(text);
-    rc = reduce(&w, ek_yaml_root(y), anew, e);
+    rc = reduce(&w, ek_yaml_root(y), reason, e);
     ek_yaml_free(y);
     ek_free(w.unused);
     ek_free(w.rest.root.children);

@@ -14,10 +14,10 @@
  * If features and sections have their own lines, the text keeps its comments; otherwise it is
  * written from the tree, without comments.
  */
-/* keep [F]: at least one. text: contents of the file of `m`. Appends to `out`. *anew: reason why
+/* keep [F]: at least one. text: contents of the file of `m`. Appends to `out`. *reason: why
  * the text was not kept, or NULL. Return 0, EK_ENOMEM, or EK_ECONFIG if the result does not parse
  * as expected. */
 int ek_manifest_reduce(const struct ek_manifest *m, const struct ek_buf *text, const bool *keep,
-                       struct ek_buf *out, const char **anew, struct ek_error *e);
+                       struct ek_buf *out, const char **reason, struct ek_error *e);
 
 #endif

@@ -192,11 +192,11 @@ static bool is_kind(const char *name)
 }
 
 /* The prior of a feature overrides that of its kind, so features are read in a second pass. */
-static int read_chances(struct ek_select_args *a, const struct ek_manifest *m,
-                        struct ek_shift_impact *h)
+static int read_priors(struct ek_select_args *a, const struct ek_manifest *m,
+                       struct ek_shift_impact *h)
 {
     for (int round = 0; round < 2; round++)
-        for (int i = 0; i < a->chance_count; i++) {
+        for (int i = 0; i < a->prior_count; i++) {
             const char *sign = strchr(a->chance[i], '=');
             char name[EK_NAME_BYTES_MAX + 1];
             double chance = 0;
@@ -240,7 +240,7 @@ static int measure(struct ek_select_args *a, const struct ek_manifest *m,
     o.context = &w;
     for (int i = 0; i < m->item_count; i++)
         ek_shift_candidates(m, i, d, &h[i]);
-    int rc = read_chances(a, m, h);
+    int rc = read_priors(a, m, h);
     if (rc)
         return rc;
     ek_progress_start(&w.progress, "shifting");

@@ -166,7 +166,7 @@ static bool misfit(const struct run *r, const struct ek_finding *f, char *said, 
     char by[EK_SETTLED_BYTES];
     struct ek_decision d = ek_decide(r->rules, r->m, true, f);
     ek_rules_resolve(r->rules, t->feature, f, r->q.time_ms, &d, by);
-    if (t->cell_said && !ek_finding_is_in(f, t->found_dimension, t->found_value)) {
+    if (t->has_segment && !ek_finding_is_in(f, t->found_dimension, t->found_value)) {
         char found[90], desired[90];
         cell_text(f->dimension, f->value, found, sizeof found);
         cell_text(t->found_dimension, t->found_value, desired, sizeof desired);

@@ -8,7 +8,7 @@ struct reading {
     const struct ek_index *x;
     struct ek_error *e;
     uint32_t tokens, last;
-    bool told; /* the error message is set */
+    bool has_message; /* the error message is set */
 };
 
 void ek_query_terms_init(struct ek_query_terms *q)
@@ -61,7 +61,7 @@ static int add_term(void *context, const char *term, size_t length)
     struct reading *r = context;
     struct ek_query_terms *q = r->q;
     if (r->tokens == EK_QUERY_TOKENS_MAX) {
-        r->told = true;
+        r->has_message = true;
         return ek_fail(r->e, EK_ELIMIT, "a query has at most %d terms", EK_QUERY_TOKENS_MAX);
     }
     uint32_t t = same_term(q, term, length);
@@ -107,7 +107,7 @@ int ek_query_terms_read(struct ek_query_terms *q, struct ek_words *w, const stru
     if (rc)
         q->terms = q->pairs = 0;
     sort_known(q);
-    return rc && !r.told ? ek_fail(e, (enum ek_code)rc, "no memory for a query") : rc;
+    return rc && !r.has_message ? ek_fail(e, (enum ek_code)rc, "no memory for a query") : rc;
 }
 
 int ek_query_terms_find(const struct ek_query_terms *q, uint32_t number)

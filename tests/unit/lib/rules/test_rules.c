@@ -104,7 +104,7 @@ static void check_built_in(const struct ek_rules *r)
                   r->feature[i].action_min_fraction == .05);
         ck_assert(!memcmp(r->feature[i].actions, on, sizeof on));
         ck_assert_int_eq(r->feature[i].unit_count, 0);
-        ck_assert(!r->feature[i].mode_said && !r->feature[i].mode_in_count);
+        ck_assert(!r->feature[i].has_mode && !r->feature[i].mode_in_count);
         ck_assert_int_eq(ek_rules_mode(r, i, NULL, NULL), EK_MODE_OBSERVE);
         check_canary(&r->feature[i].canary);
     }
@@ -205,14 +205,14 @@ START_TEST(tests_of_rules_are_kept_as_they_stand)
     ck_assert(t[0].share == 1 && t[0].items == 1 && !t[0].dimension && !t[0].nothing);
     ck_assert(t[0].class == EK_SCALE && t[0].factor == 100 && t[0].within_percent == 3);
     ck_assert(t[0].action == EK_ACT_ROUTE && t[0].mode == -1 && isnan(t[0].exponent));
-    ck_assert(t[0].queries == 200 && !t[0].cell_said);
+    ck_assert(t[0].queries == 200 && !t[0].has_segment);
     ck_assert(t[1].inject == EK_INJECT_NONE && t[1].feature == -1 && t[1].nothing);
     ck_assert_int_eq(t[1].queries, 300);
     ck_assert(t[2].inject == EK_INJECT_ZERO && t[2].share == .5 && t[2].items == .25);
     ck_assert(!strcmp(t[2].dimension, "arm") && !strcmp(t[2].value, "B"));
     ck_assert(t[2].mode == EK_MODE_SHADOW && t[2].action == -1 && t[2].queries == 500);
-    ck_assert(t[2].cell_said && !strcmp(t[2].found_dimension, "arm"));
-    ck_assert(t[3].cell_said && !t[3].found_dimension && t[3].class == EK_CLASS_NONE);
+    ck_assert(t[2].has_segment && !strcmp(t[2].found_dimension, "arm"));
+    ck_assert(t[3].has_segment && !t[3].found_dimension && t[3].class == EK_CLASS_NONE);
     ck_assert(t[3].inject == EK_INJECT_POWER && t[3].by == 2);
     ek_rules_free(r);
     ek_manifest_free(m);
