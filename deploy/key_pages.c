@@ -9,15 +9,17 @@
 enum { QUANTITY_BYTES = 32 };
 
 static const char CONFIG_HEAD[] =
+
     "# Configuration of `evenkeel run`\n\n"
-    "This page is generated from the table of keys (`make reference`); do not edit it.\n\n"
-    "The file is YAML. A key `input.brokers` stands for `brokers` under `input`. Unknown keys are\n"
-    "errors. `${NAME}` in a value is replaced from the environment, `${file:PATH}` by the content "
-    "of a\n"
-    "file, `$${` stands for `${`. Paths are relative to the folder of the file. Durations are "
-    "`250ms`,\n"
-    "`10s`, `5m`, `2h`, `7d`; sizes `64KiB`, `4MiB`, `1GiB`. `alerts` is a list of\n"
-    "sinks ([alerts.md](alerts.md)).\n\n"
+    "This reference is generated from the table of keys with `make reference`; do not edit it.\n\n"
+    "The file is YAML.\n"
+    "A key `input.brokers` is `brokers` under `input`.\n"
+    "Unknown keys are errors.\n"
+    "In values, `${NAME}` is replaced by an environment variable, `${file:PATH}` by the contents "
+    "of a file, and `$${` by `${`.\n"
+    "Paths are relative to the folder of the file.\n"
+    "Durations are `250ms`, `10s`, `5m`, `2h`, `7d`; sizes are `64KiB`, `4MiB`, `1GiB`.\n"
+    "`alerts` is a list of [sinks](alerts.md).\n\n"
     "```yaml\n"
     "service: {name: hotel-ranker}\n"
     "input:   {brokers: \"localhost:9092\", topics: [scored], group: evenkeel-hotels}\n"
@@ -28,45 +30,43 @@ static const char CONFIG_HEAD[] =
     "  - {kafka: {topic: evenkeel-alerts}}\n"
     "  - {alertmanager: {url: \"http://localhost:9093\"}}\n"
     "```\n\n"
-    "`evenkeel run -c FILE --print-config` prints what is in force, defaults included, with "
-    "secrets\n"
-    "hidden. Keys with **Reload** behind them take effect with a [reload](operations.md#reload), "
-    "all\n"
-    "others with a restart. A JSON Schema for editors is installed as\n"
-    "`share/evenkeel/schema/config.schema.json`.\n\n"
-    "| key | values | default | what it is |\n|---|---|---|---|\n";
+    "`evenkeel run -c FILE --print-config` prints the effective configuration with defaults and "
+    "without secrets.\n"
+    "Keys marked **Reload** take effect at a [reload](operations.md#reload), all others at a "
+    "restart.\n"
+    "A JSON Schema for editors is installed as `share/evenkeel/schema/config.schema.json`.\n\n"
+    "| key | values | default | description |\n"
+    "|---|---|---|---|\n";
 
 static const char RULES_HEAD[] =
+
     "# Keys of the rules\n\n"
-    "This page is generated from the table of keys (`make reference`); do not edit it. What the\n"
-    "words mean, and which one counts where several are said, is in "
-    "[format/rules.md](format/rules.md).\n\n"
-    "The file is YAML. Every key may be left out unless it is required; unknown keys are errors. "
-    "Durations\n"
-    "are `250ms`, `10s`, `5m`, `2h`, `7d`. Keys marked * may stand under a feature as well, and "
-    "are said of\n"
-    "that one alone there. A JSON Schema for editors is installed as\n"
-    "`share/evenkeel/schema/rules.schema.json`.\n";
+    "This reference is generated from the table of keys with `make reference`; do not edit it.\n"
+    "[Rules](format/rules.md) explains the terms and the precedence of keys.\n\n"
+    "The file is YAML.\n"
+    "All keys are optional unless required; unknown keys are errors.\n"
+    "Durations are `250ms`, `10s`, `5m`, `2h`, `7d`.\n"
+    "Keys marked * are also allowed under a feature, where they apply only to it.\n"
+    "A JSON Schema for editors is installed as `share/evenkeel/schema/rules.schema.json`.\n";
 
 static const char METRICS_HEAD[] =
-    "# Metrics\n\n"
-    "This page is generated from the table of metrics (`make reference`); do not edit it.\n\n"
-    "`/metrics` has all that is worked out now, as Prometheus text; what a configuration has no "
-    "use for, as a\n"
-    "fleet or a state, is not there. Counters begin at 0 with the process unless they are said to "
-    "be life-long.\n"
-    "What to alert on: [runbooks](runbooks.md), with rules and a dashboard in `deploy/prometheus` "
-    "and\n`deploy/grafana`.\n\n"
-    "The number of series is bounded. `feature` and `segment` (`all`, or `arm=B`) stand on 12 "
-    "series for each\n"
-    "feature of each of the `metrics.max_feature_segments` segments with the most lists, 16 unless "
-    "said "
-    "otherwise and\n"
-    "none for 0, and on 6 for each of the first 64 routes of the plan. `partition` is one that is "
-    "assigned.\n"
-    "All other labels have the values given here.\n";
 
-static const char *const TYPES[EK_KEY_TYPES] = {[EK_KEY_TEXT] = "text",
+    "# Metrics\n\n"
+    "This reference is generated from the table of metrics with `make reference`; do not edit "
+    "it.\n\n"
+    "`/metrics` returns the current values in the Prometheus text format.\n"
+    "Metrics of unused features, such as a fleet or a state topic, are absent.\n"
+    "Counters start at 0 with the process unless their description differs.\n"
+    "[Runbooks](runbooks.md) lists the alerts; their rules and a dashboard are in "
+    "`deploy/prometheus` and `deploy/grafana`.\n\n"
+    "The number of series is bounded:\n\n"
+    "- 12 series have the labels `feature` and `segment` (`all`, or `arm=B`) for each feature of "
+    "each of the `metrics.max_feature_segments` segments with the most lists, by default 16.\n"
+    "- 6 series have these labels for each of the first 64 routes of the plan.\n"
+    "- `partition` is an assigned partition.\n"
+    "- Other labels have the listed values.\n";
+
+static const char *const TYPES[EK_KEY_TYPES] = {[EK_KEY_TEXT] = "string",
                                                 [EK_KEY_PATH] = "path",
                                                 [EK_KEY_BOOL] = "`true`, `false`",
                                                 [EK_KEY_INT] = "integer",
@@ -74,7 +74,7 @@ static const char *const TYPES[EK_KEY_TYPES] = {[EK_KEY_TEXT] = "text",
                                                 [EK_KEY_DURATION] = "duration",
                                                 [EK_KEY_SIZE] = "bytes",
                                                 [EK_KEY_CHOICE] = "",
-                                                [EK_KEY_TEXTS] = "list of texts",
+                                                [EK_KEY_TEXTS] = "list of strings",
                                                 [EK_KEY_RATE] = "`1 per N lists`",
                                                 [EK_KEY_DATE] = "date",
                                                 [EK_KEY_SEGMENT] = "`{dimension: value}`",
@@ -82,7 +82,7 @@ static const char *const TYPES[EK_KEY_TYPES] = {[EK_KEY_TEXT] = "text",
                                                 [EK_KEY_MAP] = "mapping",
                                                 [EK_KEY_LIST] = "list"};
 
-/* Words with one space between, each in backquotes. */
+/* Print space-separated words, each in backquotes. */
 static void write_words(const char *words, FILE *out)
 {
     for (const char *p = words; *p; p += strcspn(p, " "), p += *p == ' ')
@@ -133,7 +133,7 @@ void ek_page_config(FILE *out)
     for (size_t i = 0; i < t->count; i++)
         if (t->keys[i].size)
             write_row(&t->keys[i], t->keys[i].path, out);
-    fputs("\nKnown, but not available in this version (an error says so):\n\n", out);
+    fputs("\nReserved keys, which are errors in this version:\n\n", out);
     for (size_t i = 0; i < t->count; i++)
         if (t->keys[i].type == EK_KEY_UNAVAILABLE)
             fprintf(out, "- `%s`: %s\n", t->keys[i].path, t->keys[i].help);
@@ -144,9 +144,9 @@ static void write_section(const char *section, const char *title, FILE *out)
     const struct ek_key_table *t = ek_rules_keys();
     bool features = !strcmp(section, "features.*");
     fprintf(out,
-            "\n## %s\n\n%s| key | values | built in | what it is |\n"
+            "\n## %s\n\n%s| key | values | default | description |\n"
             "|---|---|---|---|\n",
-            title, features ? "Beside the keys marked * above:\n\n" : "");
+            title, features ? "In addition to the keys marked * above:\n\n" : "");
     for (size_t i = 0; i < t->count; i++)
         if (ek_key_is_in(&t->keys[i], section) && !(features && t->keys[i].also))
             write_row(&t->keys[i], ek_key_name(&t->keys[i]), out);
@@ -158,7 +158,7 @@ void ek_page_rules(FILE *out)
         const char *section, *title;
     } sections[] = {{"", "The file"},
                     {"defaults", "defaults"},
-                    {"defaults.actions", "on"},
+                    {"defaults.actions", "actions"},
                     {"defaults.canary", "canary"},
                     {"defaults.canary.abort_if", "canary.abort_if"},
                     {"limits", "limits"},
@@ -175,10 +175,10 @@ void ek_page_rules(FILE *out)
 
 static void write_family(const struct ek_family *f, FILE *out)
 {
-    int sentence = (int)strlen(f->help) - 1; /* without its full stop */
+    int sentence = (int)strlen(f->help) - 1; /* without its period */
     if (f->group)
         fprintf(out,
-                "\n## %s\n\n| metric | type | labels | what it is |\n"
+                "\n## %s\n\n| metric | type | labels | description |\n"
                 "|---|---|---|---|\n",
                 f->group);
     fprintf(out, "| `%s` | %s | ", f->name, ek_family_type_name(f->type));

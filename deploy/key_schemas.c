@@ -1,4 +1,4 @@
-/* JSON Schemas out of the tables of keys. */
+/* JSON Schemas of the key tables. */
 #include "daemon/config/config_keys.h"
 #include "deploy/key_pages.h"
 #include "rules/rules_keys.h"
@@ -9,7 +9,7 @@ enum { PATH_BYTES = 100 };
 
 struct schema {
     const struct ek_key_table *table;
-    bool expands; /* a scalar may have `${NAME}` in it */
+    bool expands; /* a scalar may contain `${NAME}` */
     FILE *out;
 };
 
@@ -21,7 +21,7 @@ static void write_text(const struct schema *s, const char *text, size_t length)
     fputc('"', s->out);
 }
 
-/* `{"enum":["a","b"]}` of words with one space between. */
+/* Print `{"enum":["a","b"]}` of space-separated words. */
 static void write_words(const struct schema *s, const char *words)
 {
     fputs("{\"enum\":[", s->out);
@@ -32,7 +32,7 @@ static void write_words(const struct schema *s, const char *words)
     fputs("]}", s->out);
 }
 
-/* A text; YAML may write it as a number or a truth value. */
+/* Print the type string; YAML may also write its value as a number or boolean. */
 static void write_string(const struct schema *s, const struct ek_key_row *k)
 {
     fputs("{\"type\":[\"string\",\"number\",\"boolean\"]", s->out);
@@ -64,7 +64,8 @@ static bool has_keys(const struct schema *s, const char *section)
     return ek_keys_list(s->table, section, &name, 1) > 0;
 }
 
-/* Names of the user, each with the value at `path`: features, dimensions and values. */
+/* Print a mapping of user-defined names (features, dimensions, values), each with the value at
+ * `path`. */
 static void write_named(const struct schema *s, const char *path)
 {
     const struct ek_key_row *k = ek_key_find(s->table, path);
@@ -191,7 +192,7 @@ static bool is_scalar(const struct ek_key_row *k)
     return k->type != EK_KEY_PROPERTIES && k->type != EK_KEY_MAP && k->type != EK_KEY_LIST;
 }
 
-/* What may stand instead of the type goes before or after it. */
+/* Alternatives to the type are printed before or after it. */
 static void write_value(const struct schema *s, const struct ek_key_row *k)
 {
     fputs("{\"description\":", s->out);

@@ -19,244 +19,236 @@
 #define IN_TEST(member)  EK_KEY_AT(EK_IN_TEST, struct ek_rules_test, member)
 
 static const struct ek_key_row KEYS[] = {
-    {"version", EK_KEY_INT, .low = 1, .high = 1, .built_in = "1", .help = "of this form"},
+    {"version", EK_KEY_INT, .low = 1, .high = 1, .built_in = "1",
+     .help = "version of the file format"},
 
     {"segments", EK_KEY_TEXTS, .read = ek_rules_read_segments, .low = 0, .high = EK_DIMENSIONS_MAX,
-     .help = "fields of the messages by which a fault may be confined; names of at most 200 bytes"},
+     .help = "segment dimensions: message fields to which a fault may be confined; names of at "
+             "most 200 bytes"},
 
-    {"defaults", EK_KEY_MAP, .read = ek_rules_read_defaults, .help = "what holds for all features"},
+    {"defaults", EK_KEY_MAP, .read = ek_rules_read_defaults, .help = "values for all features"},
     {"defaults.mode", EK_KEY_CHOICE, IN_RULE(mode), .read = ek_rules_read_mode, .choices = MODES,
      .built_in = "observe", .also = "features.*",
-     .help = "what becomes of an action: `observe` tells what would be done, `shadow` tries it "
-             "beside the traffic, `canary` does it for a share of the queries, `enforce` for all"},
+     .help = "effect of an action: `observe` reports it, `shadow` also compares its ranking, "
+             "`canary` applies it to a percentage of the lists, `enforce` to all"},
     {"defaults.mode_in", EK_KEY_MAP, .read = ek_rules_read_mode_in, .also = "features.*",
-     .help =
-         "another mode for the lists of a segment value, like `{arm: {B: enforce}}`; at most 64 "
-         "values. It goes before the `mode` beside it; of several that fit a list the most "
-         "careful one counts"},
+     .help = "mode for the lists of a segment, such as `{arm: {B: enforce}}`; at most 64 values. "
+             "It overrides the `mode` at the same level; if several match a list, the most "
+             "cautious one applies"},
     {"defaults.mode_in.*.*", EK_KEY_CHOICE, .choices = MODES,
-     .help = "the mode of a value of a dimension of `segments`"},
+     .help = "mode for one value of a dimension of `segments`"},
     {"defaults.report_threshold", EK_KEY_NUMBER, IN_RULE(report_threshold), .low = 1.001,
-     .high = 1e6, .built_in = "1.1", .also = "features.*", .help = "a factor: never speak of less"},
+     .high = 1e6, .built_in = "1.1", .also = "features.*",
+     .help = "smallest factor that is reported"},
     {"defaults.action_threshold", EK_KEY_NUMBER, IN_RULE(action_threshold), .low = 1.001,
      .high = 1e6, .built_in = "1.25", .also = "features.*",
      .help =
-         "a factor, not below `report_threshold`: act on less only where a listed unit fits. Where "
-         "only `report_threshold` is given and larger, it counts for both"},
+         "smallest factor that is acted on, at least `report_threshold`; smaller ones only if a "
+         "listed unit fits. If only `report_threshold` is set and larger, it applies to both"},
     {"defaults.action_min_fraction", EK_KEY_NUMBER, IN_RULE(action_min_fraction), .low = 0,
      .high = 1, .built_in = "0.05", .also = "features.*",
-     .help = "a share: act on a `scale` only where at least so many of the lists have moved. A "
-             "route changes all lists of its cell, also those that are well: below a twentieth "
-             "that costs more than it saves, and people are told instead. A route of any class "
-             "has to earn its lists by it"},
+     .help = "smallest fraction of shifted lists for an action on `scale`. A route affects all "
+             "lists of its segment, also unaffected ones, and below 0.05 it costs more than it "
+             "saves; an alert is sent instead. The budget of each route uses this fraction"},
     {"defaults.actions", EK_KEY_MAP, .also = "features.*",
-     .help = "action by class. Classes that are not named keep their action"},
+     .help = "action for each class; a class that is not listed keeps its default"},
     {"defaults.actions.scale", EK_KEY_CHOICE, IN_RULE(actions[EK_SCALE]),
      .read = ek_rules_read_reaction, .choices = OF_SCALE, .built_in = "route",
-     .help = "the values times a factor"},
+     .help = "values multiplied by a factor"},
     {"defaults.actions.power", EK_KEY_CHOICE, IN_RULE(actions[EK_POWER]),
      .read = ek_rules_read_reaction, .choices = OF_ANY, .built_in = "route_normalized",
-     .help = "the values to a power"},
+     .help = "values raised to a power"},
     {"defaults.actions.offset", EK_KEY_CHOICE, IN_RULE(actions[EK_OFFSET]),
      .read = ek_rules_read_reaction, .choices = OF_ANY, .built_in = "route_normalized",
-     .help = "an amount added"},
+     .help = "values plus an amount"},
     {"defaults.actions.items", EK_KEY_CHOICE, IN_RULE(actions[EK_ITEMS]),
      .read = ek_rules_read_reaction, .choices = OF_ITEMS, .built_in = "alert",
-     .help = "a factor on some of the items of a list"},
+     .help = "a factor on some items of a list"},
     {"defaults.actions.missing", EK_KEY_CHOICE, IN_RULE(actions[EK_MISSING]),
      .read = ek_rules_read_reaction, .choices = OF_ANY, .built_in = "alert",
-     .help = "values are missing"},
+     .help = "missing values"},
     {"defaults.actions.zero", EK_KEY_CHOICE, IN_RULE(actions[EK_ZERO]),
-     .read = ek_rules_read_reaction, .choices = OF_ANY, .built_in = "alert",
-     .help = "values are zero"},
+     .read = ek_rules_read_reaction, .choices = OF_ANY, .built_in = "alert", .help = "zero values"},
     {"defaults.actions.sign", EK_KEY_CHOICE, IN_RULE(actions[EK_SIGN]),
      .read = ek_rules_read_reaction, .choices = OF_ANY, .built_in = "blank",
-     .help = "the sign has turned"},
+     .help = "reversed sign"},
     {"defaults.actions.stuck", EK_KEY_CHOICE, IN_RULE(actions[EK_STUCK]),
      .read = ek_rules_read_reaction, .choices = OF_ANY, .built_in = "alert",
-     .help = "one value for all"},
+     .help = "one value for all items"},
     {"defaults.actions.clip", EK_KEY_CHOICE, IN_RULE(actions[EK_CLIP]),
      .read = ek_rules_read_reaction, .choices = OF_ANY, .built_in = "alert",
-     .help = "values are cut off"},
+     .help = "values limited to a maximum or minimum"},
     {"defaults.actions.shape", EK_KEY_CHOICE, IN_RULE(actions[EK_SHAPE]),
      .read = ek_rules_read_reaction, .choices = OF_ANY, .built_in = "alert",
-     .help = "another shape that no transformation explains"},
+     .help = "another distribution that no transform explains"},
     {"defaults.actions.new_category", EK_KEY_CHOICE, IN_RULE(actions[EK_NEW_CATEGORY]),
      .read = ek_rules_read_reaction, .choices = OF_ANY, .built_in = "alert",
-     .help = "a code that training did not have"},
+     .help = "a category that training did not have"},
     {"defaults.canary", EK_KEY_MAP, .read = ek_rules_read_canary, .also = "features.*",
-     .help = "how a `canary` grows"},
+     .help = "growth of a `canary`"},
     {"defaults.canary.initial_percent", EK_KEY_NUMBER, IN_RULE(canary.initial_percent), .low = .01,
-     .high = 100, .built_in = "5", .help = "of the queries, to begin with"},
+     .high = 100, .built_in = "5", .help = "initial percentage of the lists"},
     {"defaults.canary.step_percent", EK_KEY_NUMBER, IN_RULE(canary.step_percent), .low = 0,
      .high = 100, .built_in = "5",
-     .help = "how many percent more at each step; at least 0.01 while `percent` is below `max`"},
+     .help = "increase at each step; at least 0.01 while `initial_percent` is below `max_percent`"},
     {"defaults.canary.step_interval", EK_KEY_DURATION, IN_RULE(canary.step_interval_ms),
      .low = 1000, .high = TEN_YEARS_MS, .built_in = "10m",
-     .help = "between two steps, by the time of the stream"},
+     .help = "time between steps, in event time"},
     {"defaults.canary.max_percent", EK_KEY_NUMBER, IN_RULE(canary.max_percent), .low = .01,
      .high = 100, .built_in = "100",
-     .help = "percent of the queries at which it stays; not below `percent`"},
+     .help = "final percentage of the lists; at least `initial_percent`"},
     {"defaults.canary.min_lists", EK_KEY_INT, IN_RULE(canary.min_lists), .low = 1, .high = 1000000,
-     .built_in = "200", .help = "lists that were tried both ways before a step is taken"},
+     .built_in = "200", .help = "shadow-scored lists required before a step"},
     {"defaults.canary.abort_if", EK_KEY_MAP,
-     .help = "what takes a route back by itself, in `enforce` as well"},
+     .help = "guardrails that roll back a route, also in `enforce`"},
     {"defaults.canary.abort_if.rank_change_p95", EK_KEY_NUMBER,
      IN_RULE(canary.abort_if.rank_change_p95), .low = 0, .high = 1, .built_in = "0",
-     .help = "95% of the lists change their ranks by no more: the sum of all places over the most "
-             "it can be. 0: not asked"},
+     .help = "95th percentile of the rank change of the lists: Spearman's footrule over its "
+             "maximum. 0: off"},
     {"defaults.canary.abort_if.error_rate", EK_KEY_NUMBER, IN_RULE(canary.abort_if.error_rate),
      .low = 0, .high = 1, .built_in = "0.01",
-     .help = "share of the lists it acts on that model or plan cannot score; lists that lack "
-             "what scoring needs do not count. 0: not asked"},
+     .help = "fraction of the affected lists that model or plan cannot score; lists without the "
+             "required values do not count. 0: off"},
     {"defaults.canary.abort_if.dead_letter_rate", EK_KEY_NUMBER,
      IN_RULE(canary.abort_if.dead_letter_rate), .low = 0, .high = 1, .built_in = "0",
-     .help =
-         "share of the lists it acts on that become dead letters, beyond that of the others. 0: "
-         "not asked"},
+     .help = "fraction of the affected lists that become dead letters, above that of the other "
+             "lists. 0: off"},
     {"defaults.canary.abort_if.latency_p99", EK_KEY_DURATION,
      IN_RULE(canary.abort_if.latency_p99_ms), .low = 0, .high = TEN_YEARS_MS, .built_in = "0ms",
-     .help = "of the stage, for 99% of the lists it acts on. 0ms: not asked"},
+     .help = "99th percentile of the processing time of the affected lists. 0ms: off"},
     {"defaults.canary.abort_if.worse_than_unmitigated", EK_KEY_BOOL,
      IN_RULE(canary.abort_if.worse_than_unmitigated), .built_in = "true",
-     .help = "the route does the order of the lists more harm than the fault itself"},
+     .help = "the route harms the order of the lists more than the fault does"},
     {"defaults.canary.abort_if.model_drift", EK_KEY_BOOL, IN_RULE(canary.abort_if.model_drift),
-     .built_in = "false", .help = "the model no longer ranks as the upstream does"},
+     .built_in = "false", .help = "model and upstream no longer agree"},
     {"defaults.false_alarms", EK_KEY_RATE, IN_RULES(false_alarms),
-     .built_in = "1 per 10000000 lists", .help = "for all features and cells together"},
+     .built_in = "1 per 10000000 lists",
+     .help = "rate of false alarms over all features and segments"},
     {"defaults.dedup_key", EK_KEY_TEXTS, IN_RULES(dedup_key), .read = ek_rules_read_same_query,
      .choices = "query_features items.id", .built_in = "[query_features, items.id]",
-     .help = "by what a list counts as seen before; `[]`: each is new"},
+     .help =
+         "fields that identify a repeated list, which is no new evidence; `[]`: every list is new"},
     {"defaults.stratify_by", EK_KEY_TEXT, IN_RULES(stratify_by), .read = ek_rules_read_baseline,
      .built_in = "none",
-     .help = "the stratum of the profile: a segment or a query feature; `none`: whatever the "
-             "profile has. Another than the profile's is an error. Slow drift is followed in any "
-             "case; there is no word for that"},
+     .help = "stratum of the profile: a segment dimension or query feature; `none`: that of the "
+             "profile. Another one than the profile's is an error. Slow drift is always followed; "
+             "it has no key"},
     {"defaults.confirmation_lists", EK_KEY_INT, IN_RULES(confirmation_lists), .low = 1,
      .high = 1000000, .built_in = "64",
-     .help = "queries of the cell, after the alarm, before anything is enforced"},
+     .help = "lists of the segment after the alarm and before an action"},
     {"defaults.min_duration", EK_KEY_DURATION, IN_RULES(min_duration_ms), .low = 0,
      .high = TEN_YEARS_MS, .built_in = "10m",
-     .help = "once in force, a route stays at least so long, even when its fault has recovered "
-             "sooner"},
+     .help = "shortest duration of a route, even if its fault recovers earlier"},
     {"defaults.max_duration", EK_KEY_DURATION, IN_RULES(max_duration_ms), .low = 0,
      .high = TEN_YEARS_MS, .built_in = "6h",
-     .help = "a hold grows each time the fault comes back, up to this; not below `min_duration`. "
-             "Where only "
-             "`min_duration` is given and longer, it counts for both"},
+     .help = "the duration of a route increases each time its fault returns, up to this; at least "
+             "`min_duration`. If only `min_duration` is set and longer, it applies to both"},
     {"defaults.recover", EK_KEY_CHOICE, IN_RULES(recover_auto), .choices = "manual auto",
      .built_in = "auto",
-     .help = "`auto`: a fault that is gone from the stream ends by itself, and its route with it "
-             "after `min_duration`; `manual`: a fault that is gone is told as such, and what acts "
-             "on it "
-             "stays until somebody says `evenkeel resume --feature NAME`"},
+     .help = "`auto`: a fault that has cleared ends, and its route ends after `min_duration`; "
+             "`manual`: a cleared fault is reported, and its route stays until `evenkeel resume "
+             "--feature NAME`"},
 
-    {"limits", EK_KEY_MAP, .help = "how much may be routed at a time"},
+    {"limits", EK_KEY_MAP, .help = "limits of active routes"},
     {"limits.max_routed_features", EK_KEY_INT, IN_RULES(max_routed_features), .low = 0,
-     .high = EK_FEATURES_MAX, .built_in = "10", .help = "features that are routed at a time"},
+     .high = EK_FEATURES_MAX, .built_in = "10", .help = "maximum number of routed features"},
     {"limits.max_routed_share", EK_KEY_NUMBER, IN_RULES(max_routed_share), .low = 0, .high = 1,
-     .built_in = "1", .help = "share of the queries that are routed"},
+     .built_in = "1", .help = "maximum fraction of routed lists"},
     {"limits.on_limit", EK_KEY_CHOICE, IN_RULES(on_limit), .choices = "observe keep",
      .built_in = "observe",
-     .help = "beyond them: with `observe` nothing that findings ask for acts, since then the "
-             "profile is suspect, until no more is wanted than allowed for a `min_duration`; with "
-             "`keep` "
-             "what acts already stays and nothing is added. A finding carries "
-             "`\"limited\":true`, and with `observe` its mode is `observe`"},
+     .help = "effect of exceeding a limit: `observe` suspends all actions on findings, because the "
+             "profile is suspect, until the requests have stayed within the limits for "
+             "`min_duration`; `keep` keeps the active routes and adds none. The finding names the "
+             "limit in `blocked_by`; with `observe` its mode is `observe`"},
 
-    {"windows", EK_KEY_MAP,
-     .help = "the live sketches of the traffic, which findings do not depend on"},
+    {"windows", EK_KEY_MAP, .help = "live sketches of the traffic; findings do not depend on them"},
     {"windows.length", EK_KEY_DURATION, IN_RULES(windows.length_ms), .low = 1000,
-     .high = TEN_YEARS_MS, .built_in = "5m", .help = "of a window, by the time of the stream"},
+     .high = TEN_YEARS_MS, .built_in = "5m", .help = "length of a window, in event time"},
     {"windows.retention", EK_KEY_INT, IN_RULES(windows.retention), .low = 1,
      .high = EK_WINDOWS_KEPT_MAX, .built_in = "12",
-     .help = "closed windows that are kept beside the open one. With the built-in values: the last "
-             "hour"},
+     .help = "closed windows kept in addition to the open one; with the defaults, one hour"},
     {"windows.max_segments", EK_KEY_INT, IN_RULES(windows.max_segments), .low = 0, .high = 10000,
      .built_in = "100",
-     .help =
-         "cells that have sketches: all traffic and the first segment values to appear. 0: none "
-         "has"},
+     .help = "maximum number of segments with sketches: all traffic and the first segment values "
+             "seen. 0: none"},
 
     {"units", EK_KEY_LIST, .read = ek_rules_read_units,
-     .help = "own conversions of units, and files that have them ([units](format/units.md)); paths "
-             "count from the folder of the rules"},
+     .help = "additional unit conversions, and files with units ([units](format/units.md)); paths "
+             "are relative to the folder of the rules"},
 
     {"features", EK_KEY_MAP, .read = ek_rules_read_features,
-     .help = "by name, what is said of one alone"},
+     .help = "values for single features, by name"},
     {"features.*.watch", EK_KEY_BOOL, IN_RULE(watch), .built_in = "true",
-     .help = "`false`: no findings on it"},
+     .help = "`false`: no findings for this feature"},
     {"features.*.units", EK_KEY_TEXTS, .read = ek_rules_read_feature_units, .low = 0,
-     .high = EK_UNITS_MAX, .help = "ids of units that a shift of it may be explained by"},
+     .high = EK_UNITS_MAX, .help = "ids of units that may explain a shift of this feature"},
 
     {"pins", EK_KEY_LIST, .read = ek_rules_read_pins,
-     .help = "what people have settled, whatever is found; at most 1000, one for a feature and "
-             "segment"},
+     .help =
+         "fixed actions, independent of findings; at most 1000, one for each feature and segment"},
     {"pins.*.feature", EK_KEY_TEXT, IN_PIN(feature), .read = ek_rules_read_pin_feature,
-     .flags = EK_KEY_REQUIRED, .help = "whose"},
+     .flags = EK_KEY_REQUIRED, .help = "feature to pin"},
     {"pins.*.action", EK_KEY_CHOICE, IN_PIN(action), .read = ek_rules_read_pin_action,
      .choices = OF_ITEMS, .flags = EK_KEY_REQUIRED,
-     .help = "a pin has no factor to repair by; `none`: never touch"},
+     .help = "action; `none`: never act. A pin has no factor, so it cannot be `repair`"},
     {"pins.*.segment", EK_KEY_SEGMENT, .read = ek_rules_read_pin_segment,
-     .help = "where; without it all traffic"},
+     .help = "segment; default: all traffic"},
     {"pins.*.until", EK_KEY_DATE, IN_PIN(until_ms),
      .help =
-         "`2027-01-31`: to the end of that day, `2027-01-31T12:00:00Z`: to that second; both in "
-         "UTC, by the time of the stream"},
+         "end in event time: `2027-01-31`, the end of that day in UTC, or `2027-01-31T12:00:00Z`"},
     {"pins.*.actor", EK_KEY_TEXT, IN_PIN(author), .low = 1, .high = EK_AUTHOR_BYTES,
-     .help = "who said so"},
+     .help = "author of the pin"},
     {"pins.*.reason", EK_KEY_TEXT, IN_PIN(reason), .low = 0, .high = EK_REASON_BYTES,
-     .help = "for people"},
+     .help = "reason, for readers"},
 
     {"tests", EK_KEY_LIST, .read = ek_rules_read_tests,
-     .help = "what these rules shall do about a fault; at most 1000"},
+     .help = "expected findings for injected faults; at most 1000"},
     {"tests.*.name", EK_KEY_TEXT, IN_TEST(name), .low = 1, .high = 100, .flags = EK_KEY_REQUIRED,
-     .help = "of the test, once in a file"},
+     .help = "unique name of the test"},
     {"tests.*.inject", EK_KEY_MAP, .read = ek_rules_read_inject, .choices = "none",
      .flags = EK_KEY_REQUIRED,
-     .help = "the fault that is put in: a `feature` and one of `scale`, `power`, `offset`, "
-             "`missing`, `zero`, `negative`; or `none`"},
+     .help = "injected fault: a `feature` and one of `scale`, `power`, `offset`, `missing`, "
+             "`zero`, `negative`; or `none`"},
     {"tests.*.inject.feature", EK_KEY_TEXT, IN_TEST(feature), .read = ek_rules_read_target,
-     .flags = EK_KEY_REQUIRED, .help = "an item feature"},
+     .flags = EK_KEY_REQUIRED, .help = "item feature"},
     {"tests.*.inject.scale", EK_KEY_NUMBER, IN_TEST(by), .read = ek_rules_read_fault, .low = 1e-30,
-     .high = 1e30, .help = "values times this, not 1"},
+     .high = 1e30, .help = "factor of the values, not 1"},
     {"tests.*.inject.power", EK_KEY_NUMBER, IN_TEST(by), .read = ek_rules_read_fault, .low = -100,
-     .high = 100, .help = "values to this power, not 1"},
+     .high = 100, .help = "exponent of the values, not 1"},
     {"tests.*.inject.offset", EK_KEY_NUMBER, IN_TEST(by), .read = ek_rules_read_fault,
-     .help = "this added, not 0"},
+     .help = "amount added to the values, not 0"},
     {"tests.*.inject.missing", EK_KEY_BOOL, .read = ek_rules_read_fault,
-     .help = "values are missing"},
-    {"tests.*.inject.zero", EK_KEY_BOOL, .read = ek_rules_read_fault, .help = "values are zero"},
+     .help = "remove the values"},
+    {"tests.*.inject.zero", EK_KEY_BOOL, .read = ek_rules_read_fault,
+     .help = "set the values to zero"},
     {"tests.*.inject.negative", EK_KEY_BOOL, .read = ek_rules_read_fault,
-     .help = "the sign turned"},
+     .help = "reverse the sign of the values"},
     {"tests.*.inject.fraction", EK_KEY_NUMBER, IN_TEST(share), .low = .001, .high = 1,
-     .built_in = "1", .help = "share of the lists that are hit"},
+     .built_in = "1", .help = "fraction of the lists with the fault"},
     {"tests.*.inject.items", EK_KEY_NUMBER, IN_TEST(items), .low = .001, .high = 1, .built_in = "1",
-     .help = "share of the items of each that are hit"},
+     .help = "fraction of the items of each such list with the fault"},
     {"tests.*.inject.segment", EK_KEY_SEGMENT, .read = ek_rules_read_faulty_segment,
-     .help = "lists that are hit; without it any"},
+     .help = "segment of the fault; default: any list"},
     {"tests.*.expect", EK_KEY_MAP, .read = ek_rules_read_expect, .choices = "none",
-     .flags = EK_KEY_REQUIRED,
-     .help = "the finding that must be confirmed; or `none`: nothing may be"},
+     .flags = EK_KEY_REQUIRED, .help = "finding that must be confirmed; `none`: no finding"},
     {"tests.*.expect.class", EK_KEY_CHOICE, IN_TEST(class), .read = ek_rules_read_class,
-     .choices = CLASSES, .help = "its class"},
+     .choices = CLASSES, .help = "class of the finding"},
     {"tests.*.expect.factor", EK_KEY_NUMBER, IN_TEST(factor), .low = 1e-30, .high = 1e30,
-     .help = "its factor"},
+     .help = "factor of the finding"},
     {"tests.*.expect.exponent", EK_KEY_NUMBER, IN_TEST(exponent), .low = -100, .high = 100,
-     .help = "its exponent"},
+     .help = "exponent of the finding"},
     {"tests.*.expect.within_percent", EK_KEY_NUMBER, IN_TEST(within_percent), .low = 0, .high = 100,
-     .help = "how far both may be off"},
+     .help = "tolerance of factor and exponent"},
     {"tests.*.expect.action", EK_KEY_CHOICE, IN_TEST(action), .choices = ACTIONS,
-     .help = "what is done about it"},
+     .help = "action of the finding"},
     {"tests.*.expect.mode", EK_KEY_CHOICE, IN_TEST(mode), .choices = MODES,
-     .help = "in which mode"},
+     .help = "mode of the finding"},
     {"tests.*.expect.segment", EK_KEY_SEGMENT, .read = ek_rules_read_found_segment,
-     .choices = "none", .help = "where it is found; `none`: on all traffic"},
+     .choices = "none", .help = "segment of the finding; `none`: all traffic"},
     {"tests.*.expect.after_lists", EK_KEY_INT, IN_TEST(queries), .low = 1, .high = 1000000,
-     .built_in = "500", .help = "within so many faulty lists"},
+     .built_in = "500", .help = "maximum number of faulty lists until confirmation"},
     {"tests.*.lists", EK_KEY_INT, IN_TEST(queries), .read = ek_rules_read_queries, .low = 1,
-     .high = 1000000, .built_in = "2000",
-     .help = "with `expect: none`: how many lists are watched"},
+     .high = 1000000, .built_in = "2000", .help = "with `expect: none`: number of lists to check"},
 };
 
 static const struct ek_key_owner OWNERS[] = {
