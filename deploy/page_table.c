@@ -1,5 +1,5 @@
-/* page_table FILE...: the files of the page as rows of a C array, on standard output: each as it is
- * and packed with gzip. index.html is the page itself, at `/`; all others are at /page/NAME. */
+/* Host tool `page_table FILE...`: prints the files of the web page as rows of a C array, plain and
+ * compressed with gzip. index.html has the path `/`, the others /page/NAME. */
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/file.h"
@@ -11,7 +11,7 @@
 #include <string.h>
 #include <zlib.h>
 
-enum { GZIP_WINDOW = 15 + 16 }; /* zlib's word for its largest window, in a gzip file */
+enum { GZIP_WINDOW = 15 + 16 }; /* zlib's value for the largest window with a gzip header */
 
 static const char *const TYPES[][2] = {{".html", "text/html; charset=utf-8"},
                                        {".css", "text/css; charset=utf-8"},

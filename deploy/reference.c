@@ -1,4 +1,4 @@
-/* reference PAGE: a page of the reference, or a JSON Schema, on standard output. */
+/* Host tool `reference PAGE`: prints a reference page or a JSON Schema. */
 #include "deploy/key_pages.h"
 #include "deploy/text_features_page.h"
 

@@ -1,4 +1,4 @@
-/* docs/text-features.md out of the catalogue. */
+/* Writer of docs/text-features.md from the catalog of text features. */
 #include "deploy/text_features_page.h"
 
 #include "text/features/feature_list.h"
@@ -10,69 +10,83 @@
 enum { STOPS_A_LINE = 28 };
 
 static const char HEAD[] =
+
     "# Text features\n\n"
-    "This page is made from the catalogue by `make reference`; do not edit it. How "
-    "to get them out of a collection: [extract](extract.md).\n\n"
-    "A feature is called `KIND.FIELD`, or `KIND` where it has no field. Fields are `title`, "
-    "`body`, `heading`, `inlink` (texts around links to the document), `anchor` (texts of its "
-    "own\n"
-    "links), and `document`: all of them, one behind the other.\n\n"
-    "In the formulas, of a field: N documents have it, C tokens are in it, avg = C / N. Of a "
-    "text: len tokens. Of a term: tf times in the text, qtf times in the query, in df\n"
-    "documents' field, cf times in the field of all. Sums run over the distinct terms of the "
-    "query. ln is to base e, log2 to base 2.\n\n"
-    "A feature of the query is the same for all documents of a list: `role: query` in the "
+    "This reference is generated from the catalog with `make reference`; do not edit it.\n"
+    "[Extract features](extract.md) explains how to compute them for a collection.\n\n"
+    "A feature is named `KIND.FIELD`, or `KIND` if it has no field.\n"
+    "Fields are `title`, `body`, `heading`, `inlink` (texts around links to the document), "
+    "`anchor` (texts of its own links), and `document`, all of them joined.\n\n"
+    "| symbol | meaning in the formulas |\n"
+    "|---|---|\n"
+    "| N | documents with the field |\n"
+    "| C | tokens in the field of all documents |\n"
+    "| avg | C / N |\n"
+    "| len | tokens of the text |\n"
+    "| tf | occurrences of a term in the text |\n"
+    "| qtf | occurrences of a term in the query |\n"
+    "| df | documents with the term in the field |\n"
+    "| cf | occurrences of a term in the field of all documents |\n\n"
+    "Sums are over the distinct terms of the query.\n"
+    "ln has base e, log2 base 2.\n\n"
+    "A feature of the query is equal for all documents of a list: `role: query` in the "
     "manifest.\n\n"
-    "## What is missing, and what is 0\n\n"
-    "Nothing is filled in. A value that there is not stays missing: `nan` in LETOR, an empty cell "
-    "in CSV, NaN in NPZ.\n\n"
-    "| case | what comes |\n|---|---|\n"
-    "| the document does not have the field | missing, but `stream_length`, which is 0 |\n"
-    "| the query has no terms | missing, but its lengths, what is counted, and what is of the "
+    "## Missing values and zeros\n\n"
+    "Missing values are not filled in: they are `nan` in LETOR, an empty cell in CSV, and NaN in "
+    "NPZ.\n\n"
+    "| case | value |\n"
+    "|---|---|\n"
+    "| the document has no such field | missing, except for `stream_length`, which is 0 |\n"
+    "| the query has no terms | missing, except for its lengths, counts, and features of the "
     "document alone |\n"
-    "| no document has a term of the query | it adds nothing; it counts in `query_length`, "
+    "| a term of the query is in no document | it adds nothing; it counts in `query_length`, "
     "`query_unknown` and, with tf 0, in `stream_*` and `matched_share` |\n"
-    "| no document has any term | language models, `sdm` and what is over known terms are "
-    "missing, other models are 0 |\n"
-    "| the query's term is not in the text | language models smooth it, other models have 0 for "
-    "it |\n"
-    "| the text has less than two of the terms | `tp_cover`, `tp_distance_*`, `tp_decay` are "
-    "missing; the query has no two neighbours that differ: `od1`, `uw8`, `bm25_uw8` too |\n"
-    "| a term is there more than once in the query | scores count it as often; streams, nearness "
-    "and what is over terms take it once |\n"
-    "| scores are not all of one sign | they have no harmonic mean: missing |\n\n";
+    "| no term of the query is in any document | language models, `sdm` and statistics over known "
+    "terms are missing, other models are 0 |\n"
+    "| a term of the query is not in the text | smoothed by language models, 0 in other models |\n"
+    "| fewer than two terms of the query are in the text | `tp_cover`, `tp_distance_*`, `tp_decay` "
+    "are missing; if the query has no two different neighbors, so are `od1`, `uw8`, `bm25_uw8` |\n"
+    "| a term is repeated in the query | scores count repetitions; streams, proximity and "
+    "statistics over terms count the term once |\n"
+    "| the scores have different signs | their harmonic mean is missing |\n\n";
 
 static const char STOPS[] =
-    "\n## Stop words\n\n"
+
+    "\n"
+    "## Stop words\n\n"
     "`stop_cover`, `stop_ratio`, `query_length_content`, `query_idf_mean_content` and "
-    "`query_ictf_mean_content` go by this list. It is English, whatever `--stem` says: for texts "
-    "of "
-    "another language leave them out (`except`).\n"
-    "The words are folded and stemmed as the index is; those that become one count once. All of "
-    "them are indexed and searched as other words are.\n\n";
+    "`query_ictf_mean_content` use this list.\n"
+    "It is English, independent of `--stem`: exclude these features (`except`) for texts of "
+    "another language.\n"
+    "The words are folded and stemmed like the index; words that become equal count once.\n"
+    "Stop words are indexed and searched like other words.\n\n";
 
 static const char SOURCES[] =
-    "\n## The paper's 435\n\n"
-    "Gallagher et al. name 448 features, of which 435 are distinct. Their list takes parts of "
-    "HTML pages for granted (tags, tables, applets) that a plain collection does not have. The\n"
-    "core here follows their families and has as many: the 66 scores of 11 models in 6 fields, "
-    "the 36 stream features, 294 of the spread of scores over terms and pairs, 12 of the query,\n"
-    "and 27 more. Where it differs from their program:\n\n"
-    "- Streams are spread over the query's terms, not over the parts of a field: an index of "
-    "plain texts does not keep the parts. In place of counts of tags and of shares of tables "
-    "there\n"
-    "  are shares of fields, distinct terms, parts of the URL, and `matched` in each field.\n"
-    "- A language model divides as real numbers do (there, cf / C is a division of whole numbers "
-    "and so 0), the geometric mean is exp(mean(ln tf)) (there, the n-th root of the sum), and what "
-    "has\n"
-    "  no value is missing (there, 0).\n"
-    "- Statistics are those of the field, not of the whole documents. Logarithms of Bose-Einstein "
-    "are to base 2, as in its paper. BM25 of TREC-3 weighs a term that is in most documents "
-    "with 0.\n"
-    "- `query_scope` counts documents with any of the terms, as its paper has it, not the sum of "
-    "their df. Pairs are neighbours in the query, each way once.\n"
-    "- Quartiles are rising (q1 is the lower) and lie between numbers.\n\n"
-    "What is `more` came with other papers, or asks for what people look at first.\n\n"
+
+    "\n"
+    "## The paper's 435 features\n\n"
+    "Gallagher et al. name 448 features, of which 435 are distinct.\n"
+    "Their list assumes parts of HTML pages (tags, tables, applets) that a plain collection does "
+    "not have.\n"
+    "The core set has the same families and the same size: 66 scores of 11 models in 6 fields, 36 "
+    "stream features, 294 statistics of scores over terms and pairs, 12 features of the query, and "
+    "27 others.\n"
+    "It differs from their program as follows:\n\n"
+    "- Streams are statistics over the query's terms, not over the parts of a field, because an "
+    "index of plain texts does not store parts.\n"
+    "  In place of counts of tags and fractions of tables there are fractions of fields, distinct "
+    "terms, parts of the URL, and `matched` in each field.\n"
+    "- A language model divides real numbers; their cf / C is an integer division and thus 0.\n"
+    "  The geometric mean is exp(mean(ln tf)); theirs is the n-th root of the sum.\n"
+    "  A value that does not exist is missing; theirs is 0.\n"
+    "- Statistics are those of the field, not of the whole documents.\n"
+    "  Logarithms of Bose-Einstein have base 2, as in its paper.\n"
+    "  BM25 of TREC-3 weighs a term in most documents with 0.\n"
+    "- `query_scope` counts documents with any of the terms, as in its paper, not the sum of their "
+    "df.\n"
+    "  Pairs are neighbors in the query, once in each direction.\n"
+    "- Quartiles are increasing (q1 is the lower one) and interpolated.\n\n"
+    "Features listed as `more` are from other papers, or are frequently requested.\n\n"
     "## Sources\n\n"
     "- Amati and van Rijsbergen 2002: Probabilistic models of information retrieval based on "
     "measuring the divergence from randomness, TOIS 20(4)\n"
@@ -83,8 +97,8 @@ static const char SOURCES[] =
     "- Gallagher et al. 2020: Gallagher, Mallia, Culpepper, Suel, Cambazoglu: Feature extraction "
     "for large-scale text collections, CIKM\n"
     "- He and Ounis 2004: Inferring query performance using pre-retrieval predictors, SPIRE\n"
-    "- Macdonald, Santos and Ounis 2012: On the usefulness of query features for learning to "
-    "rank, CIKM\n"
+    "- Macdonald, Santos and Ounis 2012: On the usefulness of query features for learning to rank, "
+    "CIKM\n"
     "- Metzler and Croft 2005: A Markov random field model for term dependencies, SIGIR\n"
     "- Ponte and Croft 1998: A language modeling approach to information retrieval, SIGIR\n"
     "- Qin and Liu 2013: Introducing LETOR 4.0 datasets, arXiv:1306.2597\n"
@@ -110,7 +124,7 @@ static void count(const struct ek_feature_list *l, int f, int *all, int *core)
 
 static int write_counts(const struct ek_feature_list *l, struct ek_buf *out)
 {
-    ek_buf_text(out, "## How many\n\n| family | core | more | what it is |\n"
+    ek_buf_text(out, "## Number of features\n\n| family | core | more | description |\n"
                      "|---|---|---|---|\n");
     int all, core;
     for (int f = 0; f < EK_FAMILIES; f++) {
@@ -128,7 +142,7 @@ static bool same_kind(const struct ek_text_feature *a, const struct ek_text_feat
     return a->family == b->family && a->kind == b->kind;
 }
 
-/* One row for a kind, whatever its fields. */
+/* Write one row for all fields of a kind. */
 static int write_kind(const struct ek_feature_list *l, size_t i, struct ek_buf *out)
 {
     const struct ek_text_feature *f = &l->features[i];

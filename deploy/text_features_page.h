@@ -1,4 +1,4 @@
-/* docs/text-features.md out of the catalogue of text features. Host tool: build time only. */
+/* Writer of docs/text-features.md. Host tool, for build time only. */
 #ifndef EK_DEPLOY_TEXT_FEATURES_PAGE_H
 #define EK_DEPLOY_TEXT_FEATURES_PAGE_H
 
@@ -6,9 +6,9 @@
 
 #include <stdio.h>
 
-/* Append the page. Returns 0 or EK_ENOMEM. */
+/* Append the page. Return 0 or EK_ENOMEM. */
 int ek_feature_docs_write(struct ek_buf *out);
-/* Write the page. Output errors show in the stream. */
+/* Write the page. Output errors stay in the stream. */
 void ek_page_text_features(FILE *out);
 
 #endif

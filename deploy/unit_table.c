@@ -1,11 +1,10 @@
-/* unit_table CATALOGUE: the catalogue of units as the rows of a C array, on standard output. It
- * reads with the library's own reader, so that a fault of the catalogue ends the build with its
- * place. */
+/* Host tool `unit_table CATALOGUE`: prints the catalog of units as rows of a C array. It uses the
+ * library's reader, so an error in the catalog fails the build with its position. */
 #include "schema/units.h"
 
 #include <stdio.h>
 
-/* The library's own table is what is being made. */
+/* Stub: the library's table is the output. */
 const struct ek_unit *ek_units_built_in(size_t *count)
 {
     *count = 0;

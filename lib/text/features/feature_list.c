@@ -32,7 +32,8 @@ static const struct {
     {"idf", "rarity of the query's terms in a field", EK_SPREADS, true},
     {"terms", "statistics of the scores of the query's terms over documents", EK_TERM_STATISTICS,
      true},
-    {"pairs", "the same for neighbors in the query", EK_TERM_STATISTICS, true},
+    {"pairs", "statistics of the scores of pairs of neighbors in the query", EK_TERM_STATISTICS,
+     true},
 };
 
 static const struct ek_feature_kind STAGE0 = {

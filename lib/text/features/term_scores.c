@@ -15,13 +15,13 @@ static const enum ek_unigram MODELS[EK_SPREAD_MODELS] = {
 
 static const struct {
     const char *name, *words;
-} STATS[EK_SPREAD_STATS] = {{"max", "greatest"},        {"mean", "mean"},
+} STATS[EK_SPREAD_STATS] = {{"max", "largest"},         {"mean", "mean"},
                             {"hmean", "harmonic mean"}, {"median", "median"},
                             {"q1", "first quartile"},   {"q3", "third quartile"},
                             {"variance", "variance"},   {"iqr", "distance of quartiles"}};
 
 static const char *const OVER[] = {"mean", "min", "max"};
-static const char *const OVER_WORDS[] = {"mean", "least", "greatest"};
+static const char *const OVER_WORDS[] = {"mean", "smallest", "largest"};
 
 static const struct {
     enum stat stat;
@@ -141,10 +141,10 @@ void ek_term_statistic_name(int figure, const char *what, char *name, size_t siz
 void ek_term_statistic_formula(int figure, const char *what, char *text, size_t size)
 {
     if (!figure)
-        snprintf(text, size, "the query's distinct %s that the collection has", what);
+        snprintf(text, size, "the query's distinct %s in the collection", what);
     else if (figure < BEFORE_MODELS)
         snprintf(text, size, "%s over the query's %s of %s", OVER_WORDS[over_of(figure)], what,
-                 figure < 4 ? "df" : "the geometric mean of their tf where they are");
+                 figure < 4 ? "df" : "the geometric mean of their tf in documents with them");
     else
         snprintf(text, size, "%s over the query's %s of the %s of %s over their documents",
                  OVER_WORDS[over_of(figure)], what, STATS[stat_of(figure)].words, model_of(figure));

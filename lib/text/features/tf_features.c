@@ -8,35 +8,34 @@
 #define FXT  "Gallagher et al. 2020"
 
 static const struct ek_feature_kind KINDS[EK_STREAMS] = {
-    {"stream_length", "tokens of the text; 0 where it has none", FXT, true},
+    {"stream_length", "tokens of the text; 0 without text", FXT, true},
     {"stream_tfn_sum", "sum over the query's distinct terms of tf / len", FXT, true},
-    {"stream_tfn_min", "least tf / len", FXT, true},
-    {"stream_tfn_max", "greatest tf / len", FXT, true},
+    {"stream_tfn_min", "smallest tf / len", FXT, true},
+    {"stream_tfn_max", "largest tf / len", FXT, true},
     {"stream_tfn_mean", "mean tf / len", FXT, true},
     {"stream_tfn_variance", "variance of tf / len", FXT, true},
     {"stream_tf_sum", "sum over the query's distinct terms of tf", MSLR, false},
-    {"stream_tf_min", "least tf", MSLR, false},
-    {"stream_tf_max", "greatest tf", MSLR, false},
+    {"stream_tf_min", "smallest tf", MSLR, false},
+    {"stream_tf_max", "largest tf", MSLR, false},
     {"stream_tf_mean", "mean tf", MSLR, false},
     {"stream_tf_variance", "variance of tf", MSLR, false},
     {"stream_tfidf_sum", "sum of tf ln((N + 1) / (df + 0.5)); 0 for a term in no document", MSLR,
      false},
-    {"stream_tfidf_min", "least of those", MSLR, false},
-    {"stream_tfidf_max", "greatest of those", MSLR, false},
-    {"stream_tfidf_mean", "mean of those", MSLR, false},
-    {"stream_tfidf_variance", "variance of those", MSLR, false},
-    {"matched", "distinct query terms that the text has", MSLR, true},
+    {"stream_tfidf_min", "smallest tf ln((N + 1) / (df + 0.5))", MSLR, false},
+    {"stream_tfidf_max", "largest tf ln((N + 1) / (df + 0.5))", MSLR, false},
+    {"stream_tfidf_mean", "mean tf ln((N + 1) / (df + 0.5))", MSLR, false},
+    {"stream_tfidf_variance", "variance of tf ln((N + 1) / (df + 0.5))", MSLR, false},
+    {"matched", "distinct query terms in the text", MSLR, true},
     {"matched_share", "matched / distinct terms of the query", MSLR, false},
 };
 
 static const struct ek_feature_kind IDF[EK_SPREADS] = {
     {"stream_idf_sum",
-     "sum over the query's distinct terms that the field has of ln((N + 1) / (df + 0.5))", MSLR,
-     false},
-    {"stream_idf_min", "least of those", MSLR, false},
-    {"stream_idf_max", "greatest of those", MSLR, false},
-    {"stream_idf_mean", "mean of those", MSLR, false},
-    {"stream_idf_variance", "variance of those", MSLR, false},
+     "sum over the query's distinct terms in the field of ln((N + 1) / (df + 0.5))", MSLR, false},
+    {"stream_idf_min", "smallest ln((N + 1) / (df + 0.5))", MSLR, false},
+    {"stream_idf_max", "largest ln((N + 1) / (df + 0.5))", MSLR, false},
+    {"stream_idf_mean", "mean ln((N + 1) / (df + 0.5))", MSLR, false},
+    {"stream_idf_variance", "variance of ln((N + 1) / (df + 0.5))", MSLR, false},
 };
 
 const struct ek_feature_kind *ek_tf_feature_kind(int kind)
