@@ -22,7 +22,7 @@ struct ek_bet_world {
     float r[EK_SYNTHETIC_PADDED], inv_sd[EK_SYNTHETIC_PADDED],
         most[EK_SYNTHETIC_PADDED][EK_BET_LANES];
     uint32_t shares[EK_SYNTHETIC_PADDED];
-    float fair[EK_SYNTHETIC_FEATURES][EK_BET_LANES];
+    float bet_scale[EK_SYNTHETIC_FEATURES][EK_BET_LANES];
     struct ek_list_stats record[EK_SYNTHETIC_FEATURES];
     struct ek_bet_list list;
 };
@@ -60,7 +60,7 @@ static inline void ek_synthetic_lists_law(struct ek_bet_world *w, int f, struct 
     for (int c = 0; c < EK_BET_SIZES; c++)
         w->spread_hi[c][f] = ek_rng_uniform_int(r, 4) ? (float)ek_rng_normal(r) : 1e9f;
     for (int lane = 0; lane < EK_BET_LANES; lane++)
-        w->fair[f][lane] = (float)(1 - .1 * ek_rng_uniform(r));
+        w->bet_scale[f][lane] = (float)(1 - .1 * ek_rng_uniform(r));
 }
 
 static inline void ek_synthetic_lists_make(struct ek_bet_world *w, struct ek_rng *r)
@@ -128,7 +128,7 @@ static inline void ek_synthetic_lists_run(enum ek_isa isa, uint64_t seed, int li
                                      s->mu,
                                      s->all,
                                      s->queries,
-                                     (const float(*)[EK_BET_LANES])w->fair,
+                                     (const float(*)[EK_BET_LANES])w->bet_scale,
                                      {200, .002f, 2, .18f},
                                      s->product};
     struct ek_bet_cell plain = cell;

@@ -79,7 +79,7 @@ int ek_accept_too_many(struct ek_error *e)
 }
 
 /* Return the versions in force, as many as fit. */
-static const char *numbers_of(const struct ek_level_offsets *r, char text[NEAR_BYTES])
+static const char *format_versions(const struct ek_level_offsets *r, char text[NEAR_BYTES])
 {
     size_t length = 0;
     text[0] = 0;
@@ -95,17 +95,18 @@ int ek_accept_not_found(const struct ek_level_offsets *r, uint64_t version, stru
     if (!r->count)
         return ek_fail(e, EK_ESTATE, "nothing was accepted that could be reverted");
     return ek_fail(e, EK_ESTATE, "there is no accept %" PRIu64 ": there are %s", version,
-                   numbers_of(r, text));
+                   format_versions(r, text));
 }
 
-static const char *name_of(const struct ek_detector *d, int feature)
+static const char *feature_name(const struct ek_detector *d, int feature)
 {
     return d->manifest->item[feature]->name;
 }
 
-static struct ek_accept_place place_of(const struct ek_detector *d, int feature, int cell)
+static struct ek_accept_place make_place(const struct ek_detector *d, int feature, int cell)
 {
-    return (struct ek_accept_place){name_of(d, feature), ek_cells_dimension_name(d->cells, cell),
+    return (struct ek_accept_place){feature_name(d, feature),
+                                    ek_cells_dimension_name(d->cells, cell),
                                     ek_cells_value(d->cells, cell)};
 }
 
@@ -117,22 +118,22 @@ static const struct ek_episode *confirmed_elsewhere(const struct ek_detector *d,
     return NULL;
 }
 
-static int nothing_there(const struct ek_detector *d, int feature, int cell, struct ek_error *e)
+static int fail_unconfirmed(const struct ek_detector *d, int feature, int cell, struct ek_error *e)
 {
-    const struct ek_accept_place at = place_of(d, feature, cell);
+    const struct ek_accept_place at = make_place(d, feature, cell);
     const struct ek_episode *near = confirmed_elsewhere(d, feature);
     if (ek_episode_at(d, cell, feature))
         return accept_too_early(&at, e);
     if (!near)
         return ek_accept_unconfirmed(&at, NULL, e);
-    const struct ek_accept_place other = place_of(d, feature, near->cell);
+    const struct ek_accept_place other = make_place(d, feature, near->cell);
     return ek_accept_unconfirmed(&at, &other, e);
 }
 
 static int check(const struct ek_detector *d, const struct ek_episode *now, struct ek_error *e)
 {
     int query = now->query_feature;
-    const struct ek_accept_change c = {.at = place_of(d, now->feature, now->cell),
+    const struct ek_accept_change c = {.at = make_place(d, now->feature, now->cell),
                                        .class = now->diagnosis.class,
                                        .query_feature =
                                            query < 0 ? NULL : d->manifest->query[query]->name,
@@ -146,12 +147,12 @@ static bool share_lists(const struct ek_detector *d, int a, int b)
     return a == b || !a || !b || ek_cells_dimension(d->cells, a) != ek_cells_dimension(d->cells, b);
 }
 
-static void lower_rows(struct ek_detector *d, const struct ek_level_offset *one, double shift_ln)
+static void shift_rows(struct ek_detector *d, const struct ek_level_offset *one, double shift_ln)
 {
     uint64_t first = ek_history_first(d->history), end = ek_history_count(d->history);
     for (uint64_t i = one->row > first ? one->row : first; i < end; i++)
         if (ek_history_row_in_cell(d->history, i, one->cell))
-            ek_history_lower_bound(d->history, i, one->feature, shift_ln);
+            ek_history_subtract_shift(d->history, i, one->feature, shift_ln);
     d->walk.cell = -1; /* the cached residuals are stale */
 }
 
@@ -178,10 +179,10 @@ void ek_accept_episodes(struct ek_detector *d, const struct ek_level_offset *one
     bool moved;
     for (int i = 0; i < d->episodes; i++) {
         struct ek_episode *e = &d->episode[i];
-        if (e->phase == EK_WATCHING)
+        if (e->phase == EK_PHASE_NONE)
             continue;
         if (ek_accept_is_covering(d, one, shift_ln, e, &moved))
-            ek_episode_dismiss(d, e, EK_OTHER_NORMAL);
+            ek_episode_dismiss(d, e, EK_REASON_OTHER_NORMAL);
         else if (moved)
             ek_episode_report_updated(d, e);
     }
@@ -195,9 +196,9 @@ void ek_accept_evidence(struct ek_detector *d, const struct ek_level_offset *one
 }
 
 /* Apply an accepted shift of shift_ln to rows, findings and evidence. */
-static void lower(struct ek_detector *d, const struct ek_level_offset *one, double shift_ln)
+static void apply_shift(struct ek_detector *d, const struct ek_level_offset *one, double shift_ln)
 {
-    lower_rows(d, one, shift_ln);
+    shift_rows(d, one, shift_ln);
     ek_accept_episodes(d, one, shift_ln);
     ek_accept_evidence(d, one);
 }
@@ -207,30 +208,30 @@ int ek_detector_accept(struct ek_detector *d, int feature, int cell, struct ek_l
 {
     struct ek_episode *now = ek_episode_at(d, cell, feature);
     if (!now || now->phase != EK_PHASE_CONFIRMED)
-        return nothing_there(d, feature, cell, e);
+        return fail_unconfirmed(d, feature, cell, e);
     int rc = check(d, now, e);
     if (rc)
         return rc;
-    if (ek_level_offsets_add(&d->rebases, feature, cell, now->diagnosis.level.shift_ln,
+    if (ek_level_offsets_add(&d->level_offsets, feature, cell, now->diagnosis.level.shift_ln,
                              now->since_row))
         return ek_accept_too_many(e);
-    *out = d->rebases.one[d->rebases.count - 1];
+    *out = d->level_offsets.one[d->level_offsets.count - 1];
     ek_cells_retain(d->cells, cell);
-    ek_episode_dismiss(d, now, EK_ACCEPTED);
-    lower(d, out, out->shift_ln);
+    ek_episode_dismiss(d, now, EK_REASON_ACCEPTED);
+    apply_shift(d, out, out->shift_ln);
     return EK_OK;
 }
 
 int ek_detector_revert(struct ek_detector *d, uint64_t version, struct ek_level_offset *out,
                        struct ek_error *e)
 {
-    const struct ek_level_offset *one = ek_level_offsets_find_version(&d->rebases, version);
+    const struct ek_level_offset *one = ek_level_offsets_find_version(&d->level_offsets, version);
     if (!one)
-        return ek_accept_not_found(&d->rebases, version, e);
+        return ek_accept_not_found(&d->level_offsets, version, e);
     *out = *one;
-    ek_level_offsets_remove(&d->rebases, one);
+    ek_level_offsets_remove(&d->level_offsets, one);
     ek_cells_release(d->cells, out->cell);
-    lower(d, out, -out->shift_ln);
+    apply_shift(d, out, -out->shift_ln);
     return EK_OK;
 }
 
@@ -244,24 +245,24 @@ static bool is_among(const struct ek_level_offsets *r, const struct ek_level_off
 }
 
 /* Remove local entries that are not in `want`. Return whether any were removed. */
-static bool drop_others(struct ek_detector *d, const struct ek_level_offsets *want)
+static bool remove_stale(struct ek_detector *d, const struct ek_level_offsets *want)
 {
-    int before = d->rebases.count;
+    int before = d->level_offsets.count;
     for (int i = before - 1; i >= 0; i--) {
-        const struct ek_level_offset one = d->rebases.one[i];
+        const struct ek_level_offset one = d->level_offsets.one[i];
         if (is_among(want, &one))
             continue;
-        ek_level_offsets_remove(&d->rebases, &d->rebases.one[i]);
-        lower(d, &one, -one.shift_ln);
+        ek_level_offsets_remove(&d->level_offsets, &d->level_offsets.one[i]);
+        apply_shift(d, &one, -one.shift_ln);
         ek_cells_release(d->cells, one.cell);
     }
-    return d->rebases.count != before;
+    return d->level_offsets.count != before;
 }
 
 /* Return the first row of a change that another instance reported. A local confirmed finding of the
  * same change has a better date. */
-static uint64_t row_since(const struct ek_detector *d, const struct ek_episode *own,
-                          int64_t since_ms)
+static uint64_t find_row(const struct ek_detector *d, const struct ek_episode *own,
+                         int64_t since_ms)
 {
     uint64_t row = ek_history_first(d->history), end = ek_history_count(d->history);
     if (own && own->phase == EK_PHASE_CONFIRMED)
@@ -274,39 +275,39 @@ static uint64_t row_since(const struct ek_detector *d, const struct ek_episode *
 static void apply_offset(struct ek_detector *d, struct ek_level_offset *one, int64_t since_ms)
 {
     struct ek_episode *own = ek_episode_at(d, one->cell, one->feature);
-    one->row = row_since(d, own, since_ms);
+    one->row = find_row(d, own, since_ms);
     ek_cells_retain(d->cells, one->cell);
     if (own && own->phase == EK_PHASE_CONFIRMED)
-        ek_episode_dismiss(d, own, EK_ACCEPTED);
-    lower(d, one, one->shift_ln);
+        ek_episode_dismiss(d, own, EK_REASON_ACCEPTED);
+    apply_shift(d, one, one->shift_ln);
 }
 
 void ek_detector_set_normal(struct ek_detector *d, const struct ek_level_offsets *want,
                             const int64_t *since_ms)
 {
     struct ek_level_offsets now = {.version = want->version, .count = want->count};
-    bool changed = drop_others(d, want);
+    bool changed = remove_stale(d, want);
     for (int i = 0; i < want->count; i++) {
         const struct ek_level_offset *one = &want->one[i];
-        bool known = is_among(&d->rebases, one);
-        now.one[i] = known ? *ek_level_offsets_find_version(&d->rebases, one->version) : *one;
+        bool known = is_among(&d->level_offsets, one);
+        now.one[i] = known ? *ek_level_offsets_find_version(&d->level_offsets, one->version) : *one;
         if (!known)
             apply_offset(d, &now.one[i], since_ms[i]);
         changed |= !known;
     }
-    d->rebases = now;
-    if (changed && d->tick)
-        ek_evidence_sum_clear(d->tick); /* its lists used the previous normal level */
+    d->level_offsets = now;
+    if (changed && d->evidence_sum)
+        ek_evidence_sum_clear(d->evidence_sum); /* its lists used the previous normal level */
 }
 
 const struct ek_level_offsets *ek_detector_offsets(const struct ek_detector *d)
 {
-    return &d->rebases;
+    return &d->level_offsets;
 }
 
 void ek_detector_offsets_serialize(struct ek_detector *d, struct ek_serialize *s)
 {
-    ek_level_offsets_serialize(&d->rebases, s, d->features, ek_cells_count(d->cells));
-    for (int i = 0; ek_serialize_is_reading(s) && !s->rc && i < d->rebases.count; i++)
-        ek_cells_retain(d->cells, d->rebases.one[i].cell);
+    ek_level_offsets_serialize(&d->level_offsets, s, d->features, ek_cells_count(d->cells));
+    for (int i = 0; ek_serialize_is_reading(s) && !s->rc && i < d->level_offsets.count; i++)
+        ek_cells_retain(d->cells, d->level_offsets.one[i].cell);
 }

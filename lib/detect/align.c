@@ -21,7 +21,7 @@ static const double SHARE_AHEAD = 6; /* ln likelihood by which a fraction must b
 static const double SHARE_MIN = 1e-4;
 static const double NO_ERROR = 9;
 static const double NORMAL_95 = 1.959964;
-static const double SETTLED = 1e-4; /* stop when a step gains less ln likelihood */
+static const double CONVERGED = 1e-4; /* stop when a step gains less ln likelihood */
 static const double BOUND_TOLERANCE = .01;
 static const double WIDEN_MOST = 3; /* largest factor by which one step moves a bound */
 /* Fraction of lists that a known per-list factor need not explain. */
@@ -143,7 +143,7 @@ double ek_align_gain(const float *density, const struct ek_residuals *h, double 
 
 /* Compute the Cholesky factor of the information of the free parameters. Fixed parameters get 1 on
  * the diagonal. */
-static void factorise(const struct place *x, unsigned free, double l[PARAMETERS][PARAMETERS])
+static void factorize(const struct place *x, unsigned free, double l[PARAMETERS][PARAMETERS])
 {
     for (int a = 0; a < PARAMETERS; a++)
         for (int b = 0; b <= a; b++) {
@@ -158,7 +158,7 @@ static void factorise(const struct place *x, unsigned free, double l[PARAMETERS]
 static void solve(const struct place *x, unsigned free, const double *right, double *out)
 {
     double l[PARAMETERS][PARAMETERS];
-    factorise(x, free, l);
+    factorize(x, free, l);
     for (int a = 0; a < PARAMETERS; a++) {
         out[a] = free >> a & 1 ? right[a] : 0;
         for (int b = 0; b < a; b++)
@@ -173,7 +173,7 @@ static void solve(const struct place *x, unsigned free, const double *right, dou
 }
 
 /* Return the free parameters without a fraction at its bound that the gradient pushes outward. */
-static unsigned movable(const struct place *x, unsigned free)
+static unsigned free_parameters(const struct place *x, unsigned free)
 {
     double push = x->gradient[SHARE];
     int stuck = push > 0 ? x->p[SHARE] >= 1 : x->p[SHARE] <= SHARE_MIN;
@@ -194,7 +194,7 @@ static void climb(const struct fit *f, struct place *x, unsigned free)
 {
     for (int round = 0; round < CLIMB_STEPS; round++) {
         double step[PARAMETERS], part = 1, before = x->value;
-        solve(x, movable(x, free), x->gradient, step);
+        solve(x, free_parameters(x, free), x->gradient, step);
         struct place next = *x;
         for (int i = 0; i < HALVINGS; i++, part /= 2) {
             next = stepped(x, step, part);
@@ -205,7 +205,7 @@ static void climb(const struct fit *f, struct place *x, unsigned free)
         if (!(next.value > before))
             return;
         *x = next;
-        if (x->value < before + SETTLED)
+        if (x->value < before + CONVERGED)
             return;
     }
 }
@@ -229,7 +229,7 @@ static double best_share(const struct ek_residuals *h, const double *excess)
 }
 
 /* Set the first and last bin with training data. */
-static void body_of(const float *density, int *first, int *last)
+static void find_body(const float *density, int *first, int *last)
 {
     const double floor = 1.5 * EK_DENSITY_FLOOR / EK_RESIDUAL_RANGE;
     *first = 0;
@@ -252,7 +252,7 @@ static int shift_of(const struct candidates *t, int number)
 }
 
 /* Set excess [h->bins], the density ratio of a shift minus 1. Return its sum over the lists. */
-static double excess_of(const struct fit *f, const double *normal, int shift, double *excess)
+static double compute_excess(const struct fit *f, const double *normal, int shift, double *excess)
 {
     const struct ek_residuals *h = f->h;
     double slope = 0;
@@ -268,16 +268,16 @@ static void list_candidates(const struct fit *f, const double *normal, struct ca
     const struct ek_residuals *h = f->h;
     double excess[EK_DENSITY_BINS];
     int reach = (int)(LARGEST_LN / EK_RESIDUAL_BIN), low, high;
-    body_of(f->density, &low, &high);
+    find_body(f->density, &low, &high);
     int first = h->bins ? h->at[0] - high : 0, last = h->bins ? h->at[h->bins - 1] - low : -1;
     t->first = first > -reach ? first : -reach;
     t->count = 0;
     for (int shift = t->first; shift <= last && shift <= reach; shift += COARSE_STEP)
-        t->slope[t->count++] = excess_of(f, normal, shift, excess);
+        t->slope[t->count++] = compute_excess(f, normal, shift, excess);
 }
 
 /* Remove and return the remaining shift with the steepest slope. */
-static int next_try(struct candidates *t, double *slope)
+static int next_candidate(struct candidates *t, double *slope)
 {
     int top = 0;
     for (int i = 1; i < t->count; i++)
@@ -290,7 +290,7 @@ static int next_try(struct candidates *t, double *slope)
 
 /* Return an approximate maximum: the best fraction of each shift with a positive slope. By Jensen's
  * inequality the slope bounds the gain, so the steepest shifts run first and most are skipped. */
-static struct place search(const struct fit *f)
+static struct place find_maximum(const struct fit *f)
 {
     struct place best = {.p = {0, 0, 0}, .value = 0};
     const struct ek_residuals *h = f->h;
@@ -299,10 +299,10 @@ static struct place search(const struct fit *f)
     for (int i = 0; i < h->bins; i++)
         normal[i] = 1 / at(f->density, h->at[i]);
     list_candidates(f, normal, &tries);
-    for (int shift; shift = next_try(&tries, &slope), slope > 0;) {
+    for (int shift; shift = next_candidate(&tries, &slope), slope > 0;) {
         if (h->lists * log(1 + slope / h->lists) < best.value)
             break;
-        excess_of(f, normal, shift, excess);
+        compute_excess(f, normal, shift, excess);
         double q = best_share(h, excess);
         struct ln_sum gain = {0, 1};
         for (int i = 0; i < h->bins; i++)
@@ -336,7 +336,7 @@ static void interval(const struct fit *f, const struct place *top, unsigned nuis
 {
     double unit[PARAMETERS] = {[SHIFT] = 1}, inverse[PARAMETERS];
     double reach = NORMAL_95 * sqrt(fmax(repetition, 1));
-    solve(top, movable(top, FREE_SHIFT | nuisance), unit, inverse);
+    solve(top, free_parameters(top, FREE_SHIFT | nuisance), unit, inverse);
     double first = fmin(reach * sqrt(fmax(inverse[SHIFT], 1e-8)), NO_ERROR);
     out->low_ln = out->shift_ln - bound(f, top, -1, first, nuisance, reach);
     out->high_ln = out->shift_ln + bound(f, top, 1, first, nuisance, reach);
@@ -364,7 +364,7 @@ struct ek_alignment ek_align(const float *density, const struct ek_residuals *h,
     struct ek_alignment found = {0, 0, 0, -NO_ERROR, NO_ERROR, NO_ERROR};
     struct fit f = {density, h, known->level_error};
     unsigned nuisance = FREE_SHARE | (known->level_error > 0 ? FREE_LEVEL : 0);
-    struct place top = search(&f);
+    struct place top = find_maximum(&f);
     if (top.value <= 0)
         return found;
     evaluate(&f, &top);

@@ -68,9 +68,10 @@ enum { UNKNOWN_BETS = 2, UNKNOWN_KEPT = 4, CELL_PRIOR = 10 };
 /* Stakes on unknown values: for faults of all items of a list, and of about one item in a
  * hundred. */
 static const float UNKNOWN_STAKE[UNKNOWN_BETS] = {.4f, .1f}, SHARE_STAKE = .5f, GONE_STAKE = .8f;
-/* Weights in the total evidence. SHARES_WEIGHT is split over the trained values and STRANGERS
+/* Weights in the total evidence. SHARES_WEIGHT is split over the trained values and UNKNOWN_VALUES
  * unknown ones, because at most ten values can each exceed a tenth of a list. */
-static const float UNKNOWN_WEIGHT = .25f, SHARES_WEIGHT = .4f, GONE_WEIGHT = .1f, STRANGERS = 16;
+static const float UNKNOWN_WEIGHT = .25f, SHARES_WEIGHT = .4f, GONE_WEIGHT = .1f,
+                   UNKNOWN_VALUES = 16;
 /* Bound of the unknown share: UNKNOWN_RATIO times training, at least UNKNOWN_LEAST. */
 static const float UNKNOWN_RATIO = 3, UNKNOWN_LEAST = .002f, UNKNOWN_MOST = .9f;
 static const double RULE_OF_THREE =
@@ -358,7 +359,7 @@ static float add_missing(struct ek_category *k, struct ek_category_evidence *s, 
 
 /* Update the recent share of each value in the cell, an exponentially weighted mean. A common scale
  * factor keeps the cost proportional to the values of the list. */
-static void learn(struct ek_category *k, struct ek_category_evidence *s, int cell)
+static void update_mean(struct ek_category *k, struct ek_category_evidence *s, int cell)
 {
     size_t values = (size_t)k->table->count;
     float *mean = k->mean + (size_t)cell * values;
@@ -397,12 +398,12 @@ int ek_categories_add(struct ek_categories *c, int number, int cell,
         s->unknown[i] = (s->unknown[i] + 1) * unknown_bet(k, k->now, i);
         kind[0] += UNKNOWN_WEIGHT * s->unknown[i];
     }
-    kind[1] = SHARES_WEIGHT / ((float)k->table->count + STRANGERS) * add_shares(k, s, cell);
+    kind[1] = SHARES_WEIGHT / ((float)k->table->count + UNKNOWN_VALUES) * add_shares(k, s, cell);
     kind[2] = GONE_WEIGHT / EK_CATEGORY_HEAVY * add_missing(k, s, cell);
     for (int i = 0; i < 3; i++)
         total += kind[i];
     if (total < level->hot)
-        learn(k, s, cell);
+        update_mean(k, s, cell);
     return total < level->alarm ? -1 : EK_BET_NEW_VALUE + strongest(kind, 3);
 }
 

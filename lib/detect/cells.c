@@ -8,7 +8,7 @@
 
 enum {
     CANDIDATES_PER_CELL = 2,
-    LOOK_AGAIN = 64,  /* lists between two searches for the least busy cell */
+    SEARCH_INTERVAL = 64, /* lists between two searches for the least busy cell */
     SEEN_BITS = 16384 /* bitmap that counts pooled values (linear counting; Whang et al. 1990) */
 };
 
@@ -143,7 +143,7 @@ static int cell_to_reuse(struct ek_cells *c, double lists)
 {
     if (lists <= EK_CELLS_ENTRY_RATIO * EK_CELLS_ENTRY_LISTS)
         return -1;
-    if (c->least < 0 || c->since_look >= LOOK_AGAIN)
+    if (c->least < 0 || c->since_look >= SEARCH_INTERVAL)
         find_smallest(c);
     if (c->least < 0)
         return -1;
@@ -172,7 +172,7 @@ static int assign_cell(struct ek_cells *c, int cell, int d, struct ek_text value
 }
 
 /* Return the cell of pooled values, creating it at first use. */
-static int other_of(struct ek_cells *c, int d)
+static int find_pool(struct ek_cells *c, int d)
 {
     struct dimension *dim = &c->dimension[d];
     if (dim->other < 0) {
@@ -189,7 +189,7 @@ static int pool(struct ek_cells *c, int d, uint64_t key)
     dim->pooled++;
     dim->bits += !(dim->seen[bit / 64] & mask);
     dim->seen[bit / 64] |= mask;
-    return other_of(c, d);
+    return find_pool(c, d);
 }
 
 static int assign_new(struct ek_cells *c, int d, struct ek_text value, uint64_t key)
@@ -234,7 +234,7 @@ int ek_cells_lookup(struct ek_cells *c, const struct ek_list *q, int may_take,
     int rc = EK_OK;
     ids[0] = 0;
     c->taken_count = 0;
-    c->since_look += c->since_look < LOOK_AGAIN;
+    c->since_look += c->since_look < SEARCH_INTERVAL;
     ek_space_saving_list(c->busy);
     for (int d = 0; d < c->dimensions; d++) {
         struct ek_text value = ek_list_segment(q, c->dimension[d].name);
@@ -372,7 +372,7 @@ void ek_cells_serialize(struct ek_cells *c, struct ek_serialize *s)
     }
     ek_serialize_require(s, c->own <= c->limit);
     ek_serialize_u64(s, &c->taken_ever);
-    ek_serialize_int(s, &c->since_look, 0, LOOK_AGAIN);
+    ek_serialize_int(s, &c->since_look, 0, SEARCH_INTERVAL);
     ek_serialize_int(s, &c->least, -1, c->count - 1);
     ek_serialize_require(s, c->least < 0 || c->cell[c->least].value);
     for (int d = 0; d < c->dimensions; d++)
@@ -399,7 +399,7 @@ static int merge_cell(struct ek_cells *into, const struct ek_cells *from, int ce
                 return EK_ENOMEM;
         }
     }
-    *to = (int16_t)(own < 0 ? other_of(into, d) : own);
+    *to = (int16_t)(own < 0 ? find_pool(into, d) : own);
     return EK_OK;
 }
 

@@ -66,7 +66,7 @@ static const double MIX_INCOHERENT = .04, MIX_MOVE = .05, MIX_SHARE = .97;
 static const double SCALE_GAIN = 6, SCALE_SHIFT = .04;
 /* Without a shift of the level, a power must beat a change of shape by SHAPE_AHEAD ln
  * likelihood. */
-static const double LEVEL_TOLD = .1, SHAPE_ERRORS = 3, SHAPE_AHEAD = 6;
+static const double LEVEL_REPORTED = .1, SHAPE_ERRORS = 3, SHAPE_AHEAD = 6;
 /* Prior in ln likelihood: exponents near 1 are implausible. */
 static const double LIKELY = 3, FEW_LISTS = .5, POWER_LEAST_LN = .1, POWER_PLAIN_LN = .25;
 /* Without a change of spread, items must beat a scale by this ln likelihood. */
@@ -212,7 +212,7 @@ static int one_sign(const struct ek_baseline *b)
 /* Return whether the level shifted by more than normal traffic does. */
 static int level_reported(const struct ek_diagnosis *d)
 {
-    return fabs(d->mean_ln) > fmax(LEVEL_TOLD, SHAPE_ERRORS * d->mean_error_ln);
+    return fabs(d->mean_ln) > fmax(LEVEL_REPORTED, SHAPE_ERRORS * d->mean_error_ln);
 }
 
 /* A transformation that widens few lists resembles a factor on few items, which is much more
@@ -224,8 +224,8 @@ static int is_likely(const struct ek_diagnosis *d, const struct ek_explanation *
 
 /* Choose the transformation of all values that explains the lists best, or a factor on some items.
  * A mixture is never narrower than its parts. */
-static void by_spread(const struct ek_baseline *b, const struct ek_fit_target *t,
-                      struct ek_diagnosis *d)
+static void classify_spread(const struct ek_baseline *b, const struct ek_fit_target *t,
+                            struct ek_diagnosis *d)
 {
     d->class = EK_OFFSET;
     if (sign_moved(b, d)) /* no factor makes a value negative */
@@ -252,7 +252,7 @@ static void by_spread(const struct ek_baseline *b, const struct ek_fit_target *t
 
 /* A factor on some items shifts a list by its number of affected items. EK_CLASS_NONE:
  * undecided. */
-static enum ek_class scale_or_items(const struct ek_fit_target *t, const struct ek_diagnosis *d)
+static enum ek_class classify_level(const struct ek_fit_target *t, const struct ek_diagnosis *d)
 {
     if (d->spread_ratio < 1)
         return EK_SCALE;
@@ -277,7 +277,7 @@ void ek_describe(const struct ek_baseline *b, const float *density, const struct
 }
 
 /* Most values were missing or zero in training and fewer are now. */
-static enum ek_class by_fewer(const struct ek_baseline *b, const struct ek_diagnosis *d)
+static enum ek_class classify_fewer(const struct ek_baseline *b, const struct ek_diagnosis *d)
 {
     if (b->share[EK_SHARE_MISSING] > MOST &&
         share_moved(b, d, EK_SHARE_MISSING, MISSING_MOVE, MISSING_RATIO) < 0)
@@ -299,14 +299,14 @@ void ek_classify(const struct ek_baseline *b, const float *density, const struct
     struct ek_fit_target told;
     ek_describe(b, density, w, d);
     if (d->class == EK_CLASS_NONE && !spread_moved(d) && !level_moved(d))
-        d->class = by_fewer(b, d);
+        d->class = classify_fewer(b, d);
     if (d->class != EK_CLASS_NONE || (!spread_moved(d) && !level_moved(d)))
         return;
     make_target(b, density, w, &told);
     if (spread_moved(d))
-        by_spread(b, &told, d);
+        classify_spread(b, &told, d);
     else
-        d->class = scale_or_items(&told, d);
+        d->class = classify_level(&told, d);
 }
 
 int ek_window_is_normal(const struct ek_baseline *b, const float *density,
@@ -314,7 +314,8 @@ int ek_window_is_normal(const struct ek_baseline *b, const float *density,
 {
     struct ek_diagnosis d;
     ek_describe(b, density, w, &d);
-    return d.class == EK_CLASS_NONE && by_fewer(b, &d) == EK_CLASS_NONE && !spread_moved(&d) &&
+    return d.class == EK_CLASS_NONE && classify_fewer(b, &d) == EK_CLASS_NONE &&
+           !spread_moved(&d) &&
            (!level_moved(&d) || fabs(d.level.shift_ln) < log(report_threshold));
 }
 

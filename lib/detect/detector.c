@@ -19,10 +19,12 @@ double ek_detector_alarm_ln(const struct ek_detector *d)
     return log((double)d->level.alarm);
 }
 
-static void describe(const struct ek_episode *e, struct ek_track_point *out)
+static void fill_point(const struct ek_episode *e, struct ek_track_point *out)
 {
     bool confirmed = e->phase == EK_PHASE_CONFIRMED;
-    out->state = confirmed ? EK_TRACK_CONFIRMED : e->quiet ? EK_TRACK_WATCHED : EK_TRACK_SUSPECTED;
+    out->state = confirmed       ? EK_TRACK_CONFIRMED
+                 : e->unreported ? EK_TRACK_WATCHED
+                                 : EK_TRACK_SUSPECTED;
     if (!confirmed || !ek_episode_has_level(e))
         return;
     out->factor_ln = (float)e->diagnosis.level.shift_ln;
@@ -47,15 +49,15 @@ bool ek_detector_get_point(const struct ek_detector *d, int feature, int cell,
         .high_ln = (float)NAN,
     };
     if (e)
-        describe(e, out);
+        fill_point(e, out);
     return true;
 }
 
 enum {
-    FORGET_LISTS = 1024 /* lists between two searches for episodes without lists */
+    EXPIRY_LISTS = 1024 /* lists between two searches for episodes without lists */
 };
 /* Correlation of related lists above which only one of them is evidence. */
-static const float RESEMBLANCE = .15f;
+static const float SIMILARITY = .15f;
 
 static int out_of_memory(struct ek_error *e)
 {
@@ -64,7 +66,7 @@ static int out_of_memory(struct ek_error *e)
 
 int ek_detector_reserve_cells(struct ek_detector *d, int cells)
 {
-    int capacity = d->cell_capacity ? d->cell_capacity : EK_CELLS_AT_FIRST;
+    int capacity = d->cell_capacity ? d->cell_capacity : EK_CELLS_INITIAL;
     size_t features = (size_t)d->features;
     while (capacity < cells)
         capacity *= 2;
@@ -75,10 +77,10 @@ int ek_detector_reserve_cells(struct ek_detector *d, int cells)
     if (!episode_of)
         return EK_ENOMEM;
     d->episode_of = episode_of;
-    uint8_t *planned = ek_realloc(d->planned, (size_t)capacity, sizeof *planned);
-    if (!planned)
+    uint8_t *retained = ek_realloc(d->retained, (size_t)capacity, sizeof *retained);
+    if (!retained)
         return EK_ENOMEM;
-    d->planned = planned;
+    d->retained = retained;
     if (d->foreign) {
         uint8_t *foreign = ek_realloc(d->foreign, after, sizeof *foreign);
         if (!foreign)
@@ -86,10 +88,10 @@ int ek_detector_reserve_cells(struct ek_detector *d, int cells)
         d->foreign = foreign;
         memset(foreign + before, 0, after - before);
     }
-    memset(planned + d->cell_capacity, 0, (size_t)(capacity - d->cell_capacity));
+    memset(retained + d->cell_capacity, 0, (size_t)(capacity - d->cell_capacity));
     if (ek_evidence_cells_reserve(d->evidence, capacity) ||
         ek_categories_reserve(d->categories, capacity) ||
-        (d->tick && ek_evidence_sum_reserve(d->tick, capacity)) ||
+        (d->evidence_sum && ek_evidence_sum_reserve(d->evidence_sum, capacity)) ||
         (d->calibrations && ek_cell_calibration_reserve(d->calibrations, capacity)))
         return EK_ENOMEM;
     memset(episode_of + before, 0, (after - before) * sizeof *episode_of);
@@ -107,13 +109,13 @@ void ek_detector_reset_reused(struct ek_detector *d)
             ek_cell_calibration_reset(d->calibrations, taken[i]);
         ek_history_reset_cell(d->history, taken[i]);
         ek_categories_reset_cell(d->categories, taken[i]);
-        if (d->tick)
-            ek_evidence_sum_reset(d->tick, taken[i]);
+        if (d->evidence_sum)
+            ek_evidence_sum_reset(d->evidence_sum, taken[i]);
     }
 }
 
 /* Set d->cell_of. No cell is reassigned while a queued finding may name its value. */
-static int cells_of(struct ek_detector *d, const struct ek_list *q)
+static int find_cells(struct ek_detector *d, const struct ek_list *q)
 {
     int rc = ek_cells_lookup(d->cells, q, d->fetched == d->findings, d->cell_of);
     ek_detector_reset_reused(d);
@@ -130,15 +132,15 @@ static int allocate(struct ek_detector *d, int cells)
         (d->baseline >= 0 && ek_cell_calibration_new(&d->calibrations, d->features)))
         return EK_ENOMEM;
     d->watched = ek_calloc(features, sizeof *d->watched);
-    d->resembles = ek_calloc(features, sizeof *d->resembles);
-    d->fair = ek_calloc(features * (size_t)d->profile->strata, sizeof *d->fair);
+    d->similar = ek_calloc(features, sizeof *d->similar);
+    d->bet_scale = ek_calloc(features * (size_t)d->profile->strata, sizeof *d->bet_scale);
     size_t blocks = (features + EK_BET_BLOCK - 1) / EK_BET_BLOCK;
     d->evident = ek_calloc(blocks, sizeof *d->evident);
-    d->usual[0] = ek_calloc(blocks, sizeof *d->usual[0]);
-    d->usual[1] = ek_calloc(blocks, sizeof *d->usual[1]);
+    d->evident_default[0] = ek_calloc(blocks, sizeof *d->evident_default[0]);
+    d->evident_default[1] = ek_calloc(blocks, sizeof *d->evident_default[1]);
     d->alarm = ek_calloc(features, sizeof *d->alarm);
     d->open = ek_calloc(features, sizeof *d->open);
-    d->settled = ek_calloc(features, sizeof *d->settled);
+    d->recovered_row = ek_calloc(features, sizeof *d->recovered_row);
     d->repeats = ek_calloc(1, sizeof *d->repeats);
     d->relatives = ek_calloc(1, sizeof *d->relatives);
     d->episode = ek_calloc(EK_EPISODES_MAX, sizeof *d->episode);
@@ -150,15 +152,15 @@ static int allocate(struct ek_detector *d, int cells)
     d->offset = ek_calloc(EK_HISTORY, sizeof *d->offset);
     d->tail = ek_calloc(EK_HISTORY, sizeof *d->tail);
     d->slope = ek_calloc((size_t)d->query_features, sizeof *d->slope);
-    if (!d->watched || !d->resembles || !d->fair || !d->evident || !d->usual[0] || !d->usual[1] ||
-        !d->alarm || !d->open || !d->settled || !d->repeats || !d->relatives || !d->episode ||
-        !d->finding || !d->window || !d->window_level || !d->rows || !d->residual || !d->offset ||
-        !d->tail || !d->slope)
+    if (!d->watched || !d->similar || !d->bet_scale || !d->evident || !d->evident_default[0] ||
+        !d->evident_default[1] || !d->alarm || !d->open || !d->recovered_row || !d->repeats ||
+        !d->relatives || !d->episode || !d->finding || !d->window || !d->window_level || !d->rows ||
+        !d->residual || !d->offset || !d->tail || !d->slope)
         return EK_ENOMEM;
     return ek_detector_reserve_cells(d, 1);
 }
 
-static bool watched(const struct ek_detector *d, int feature)
+static bool is_watched(const struct ek_detector *d, int feature)
 {
     const struct ek_feature *f = d->manifest->item[feature];
     return d->rules->feature[f - d->manifest->features].watch;
@@ -166,7 +168,7 @@ static bool watched(const struct ek_detector *d, int feature)
 
 /* Transpose the calibration: the profile is ordered by feature, a list needs all features of its
  * stratum. */
-static void switch_calibration(struct ek_detector *d)
+static void transpose_calibration(struct ek_detector *d)
 {
     const struct ek_profile *p = d->profile;
     for (int f = 0; f < d->features; f++)
@@ -174,12 +176,12 @@ static void switch_calibration(struct ek_detector *d)
             size_t from = (size_t)f * (size_t)p->strata + (size_t)s;
             size_t to = (size_t)s * (size_t)d->features + (size_t)f;
             for (int i = 0; i < EK_BETS; i++)
-                d->fair[to][i] = 1 / p->calibration[from * EK_CALIBRATED + (size_t)i];
+                d->bet_scale[to][i] = 1 / p->calibration[from * EK_CALIBRATED + (size_t)i];
         }
 }
 
 /* Return the segment dimension with this name, or -1. */
-static int baseline_among(const struct ek_rules *rules, const char *field)
+static int find_segment(const struct ek_rules *rules, const char *field)
 {
     for (int i = 0; field && i < rules->segment_count; i++)
         if (!strcmp(rules->segment[i], field))
@@ -190,13 +192,13 @@ static int baseline_among(const struct ek_rules *rules, const char *field)
 static void load_profile(struct ek_detector *d)
 {
     for (int f = 0; f < d->features; f++) {
-        d->watched[f] = watched(d, f);
-        d->resembles[f] = d->profile->baseline[f].related > RESEMBLANCE;
+        d->watched[f] = is_watched(d, f);
+        d->similar[f] = d->profile->baseline[f].related > SIMILARITY;
         for (int relative = 0; relative < 2; relative++)
-            if (d->watched[f] && !(relative && d->resembles[f]))
-                ek_make_evident(d->usual[relative], f);
+            if (d->watched[f] && !(relative && d->similar[f]))
+                ek_make_evident(d->evident_default[relative], f);
     }
-    switch_calibration(d);
+    transpose_calibration(d);
 }
 
 /* A category is tested twice: for missing items and for its values. */
@@ -232,7 +234,7 @@ int ek_detector_new_with(struct ek_detector **out, const struct ek_manifest *m,
     d->rules = rules;
     d->features = m->item_count;
     d->query_features = m->query_count;
-    d->baseline = baseline_among(rules, p->field);
+    d->baseline = find_segment(rules, p->field);
     d->walk.cell = -1;
     if (allocate(d, cells)) {
         ek_detector_free(d);
@@ -254,14 +256,14 @@ void ek_detector_free(struct ek_detector *d)
     ek_cells_free(d->cells);
     ek_categories_free(d->categories);
     ek_free(d->watched);
-    ek_free(d->resembles);
-    ek_free(d->fair);
+    ek_free(d->similar);
+    ek_free(d->bet_scale);
     ek_free(d->evident);
-    ek_free(d->usual[0]);
-    ek_free(d->usual[1]);
+    ek_free(d->evident_default[0]);
+    ek_free(d->evident_default[1]);
     ek_free(d->alarm);
     ek_free(d->open);
-    ek_free(d->settled);
+    ek_free(d->recovered_row);
     ek_free(d->repeats);
     ek_free(d->relatives);
     ek_free(d->episode);
@@ -274,24 +276,24 @@ void ek_detector_free(struct ek_detector *d)
     ek_free(d->tail);
     ek_free(d->slope);
     ek_evidence_cells_free(d->evidence);
-    ek_evidence_sum_free(d->tick);
+    ek_evidence_sum_free(d->evidence_sum);
     ek_free(d->foreign_claim);
     ek_free(d->foreign);
     ek_free(d->episode_of);
-    ek_free(d->planned);
+    ek_free(d->retained);
     ek_cell_calibration_free(d->calibrations);
     ek_free(d);
 }
 
 /* Return whether a feature of the last list is watched and not explained by another cell. */
-static bool concerns(struct ek_detector *d, int feature, int cell)
+static bool is_relevant(struct ek_detector *d, int feature, int cell)
 {
     return d->watched[feature] &&
            !(d->open[feature] && ek_detector_is_explained(d, d->cell_of, feature, cell));
 }
 
 /* Return whether no feature has an episode in the cell or a claim in any cell. */
-static bool quiet(const struct ek_detector *d, int cell)
+static bool is_idle(const struct ek_detector *d, int cell)
 {
     const uint16_t *episode_of = d->episode_of + ek_detector_cell_slot(d, cell, 0);
     int any = 0;
@@ -306,45 +308,46 @@ static const uint16_t *update_cell(struct ek_detector *d, int cell,
                                    int relative)
 {
     const struct ek_list_stats *record = list->record;
-    if (quiet(d, cell))
-        return d->usual[relative];
+    if (is_idle(d, cell))
+        return d->evident_default[relative];
     const uint16_t *episode_of = d->episode_of + ek_detector_cell_slot(d, cell, 0);
     size_t blocks = (size_t)list->list_bets->padded / EK_BET_BLOCK;
-    memcpy(d->evident, d->usual[relative], blocks * sizeof *d->evident);
+    memcpy(d->evident, d->evident_default[relative], blocks * sizeof *d->evident);
     for (int f = 0; f < d->features; f++) {
         if (!(episode_of[f] | d->open[f]))
             continue;
         struct ek_episode *e = ek_episode_at(d, cell, f);
-        bool callbacks = concerns(d, f, cell);
-        if (e || !callbacks || ek_detector_is_foreign(d, cell, f))
+        bool relevant = is_relevant(d, f, cell);
+        if (e || !relevant || ek_detector_is_foreign(d, cell, f))
             ek_make_unevident(d->evident, f);
-        if (e && callbacks)
+        if (e && relevant)
             ek_episode_list(d, e, &record[f], record[f].r - ek_detector_level(d, cell, f), query);
     }
     return d->evident;
 }
 
 /* Add the list to the evidence of one cell. Cells of one stratum have their own calibration. */
-static void cell_list(struct ek_detector *d, int cell, const struct ek_list_stats_builder *read,
-                      const float *query, int relative)
+static void update_evidence(struct ek_detector *d, int cell,
+                            const struct ek_list_stats_builder *read, const float *query,
+                            int relative)
 {
     size_t stratum = (size_t)read->stratum * (size_t)d->features;
     struct ek_evidence_list list = {
         .bets = read->list_bets,
-        .fair = (const float(*)[EK_BETS])(d->fair + stratum),
+        .bet_scale = (const float(*)[EK_BETS])(d->bet_scale + stratum),
         .weight = d->reader->tables->weight,
         .cells = d->evidence,
         .cell = cell,
         .evident = update_cell(d, cell, read, query, relative),
         .track_lists = cell ? EK_TRACK_LISTS : d->track_lists,
-        .tick = d->tick,
+        .sum = d->evidence_sum,
     };
     int own = d->calibrations && ek_cells_dimension(d->cells, cell) == d->baseline;
     if (own)
-        list.fair = ek_cell_calibration_is_fair(d->calibrations, cell, &list);
+        list.bet_scale = ek_cell_calibration_get(d->calibrations, cell, &list);
     int alarms = ek_evidence_update(&list, &d->level, d->alarm);
     if (own)
-        ek_cell_calibration_learn(d->calibrations, cell, &list);
+        ek_cell_calibration_update(d->calibrations, cell, &list);
     for (int i = 0; i < alarms; i++)
         ek_episode_open(d, d->alarm[i].feature, cell, d->alarm[i].bet);
 }
@@ -354,15 +357,15 @@ static void add_evidence(struct ek_detector *d, const struct ek_list_stats_build
 {
     for (int i = 0; i <= ek_cells_dimensions(d->cells); i++)
         if (d->cell_of[i] >= 0)
-            cell_list(d, d->cell_of[i], read, query, relative);
+            update_evidence(d, d->cell_of[i], read, query, relative);
 }
 
-static void categories_of_cell(struct ek_detector *d, int cell, int relative)
+static void update_categories(struct ek_detector *d, int cell, int relative)
 {
     for (int i = 0; i < ek_categories_count(d->categories); i++) {
         int f = ek_categories_feature(d->categories, i);
         if (ek_episode_at(d, cell, f) || ek_detector_is_foreign(d, cell, f) ||
-            (relative && ek_detector_is_similar(d, f)) || !concerns(d, f, cell))
+            (relative && ek_detector_is_similar(d, f)) || !is_relevant(d, f, cell))
             continue;
         int bet = ek_categories_add(d->categories, i, cell, &d->level);
         if (bet >= 0)
@@ -374,7 +377,7 @@ static void add_category_evidence(struct ek_detector *d, int relative)
 {
     for (int i = 0; i <= ek_cells_dimensions(d->cells); i++)
         if (d->cell_of[i] >= 0)
-            categories_of_cell(d, d->cell_of[i], relative);
+            update_categories(d, d->cell_of[i], relative);
 }
 
 /* Append the list to the history. Return its query features in the history. */
@@ -405,8 +408,9 @@ static void update_list(struct ek_detector *d, const struct ek_list *q,
                         struct ek_list_stats_builder *read, int64_t time_ms)
 {
     uint32_t relatives = ek_dedup_count(d->relatives, read->relative_key, d->queries);
-    if (d->rebases.count)
-        ek_level_offset_list(&d->rebases, d->cell_of, 1 + ek_cells_dimensions(d->cells), read);
+    if (d->level_offsets.count)
+        ek_level_offset_list(&d->level_offsets, d->cell_of, 1 + ek_cells_dimensions(d->cells),
+                             read);
     const float *query = add_history(d, q, read, time_ms);
     ek_scheduler_refill(d);
     /* One in `related_lists` related lists counts, or a constant key would suppress all evidence.
@@ -414,14 +418,14 @@ static void update_list(struct ek_detector *d, const struct ek_list *q,
     int relative = relatives % (uint32_t)d->profile->related_lists != 0;
     add_evidence(d, read, query, relative);
     add_category_evidence(d, relative);
-    if (ek_history_count(d->history) % FORGET_LISTS == 0)
+    if (ek_history_count(d->history) % EXPIRY_LISTS == 0)
         ek_episodes_remove_expired(d);
 }
 
 int ek_detector_update(struct ek_detector *d, const struct ek_list *q,
                        struct ek_list_stats_builder *read, int64_t time_ms, struct ek_error *e)
 {
-    if (ek_categories_read(d->categories, q) || cells_of(d, q))
+    if (ek_categories_read(d->categories, q) || find_cells(d, q))
         return out_of_memory(e);
     if (!is_repeat(d, read) && q->items > 0)
         update_list(d, q, read, time_ms);
@@ -459,11 +463,11 @@ void ek_detector_retain_cells(struct ek_detector *d, const uint8_t *held, int ce
 {
     for (int cell = 0; cell < d->cell_capacity; cell++) {
         uint8_t hold = cell < cells && held[cell];
-        if (hold && !d->planned[cell])
+        if (hold && !d->retained[cell])
             ek_cells_retain(d->cells, cell);
-        else if (!hold && d->planned[cell])
+        else if (!hold && d->retained[cell])
             ek_cells_release(d->cells, cell);
-        d->planned[cell] = hold;
+        d->retained[cell] = hold;
     }
 }
 
@@ -474,7 +478,7 @@ const struct ek_cells *ek_detector_registry(const struct ek_detector *d)
 
 struct ek_limit_counters ek_detector_limit_counters(const struct ek_detector *d)
 {
-    struct ek_limit_counters b = d->beyond;
+    struct ek_limit_counters b = d->exceeded;
     for (int i = 0; i < ek_cells_dimensions(d->cells); i++)
         b.count[EK_BOUND_CELLS] += ek_cells_get_share(d->cells, i).pooled;
     return b;
@@ -482,7 +486,7 @@ struct ek_limit_counters ek_detector_limit_counters(const struct ek_detector *d)
 
 int ek_detector_diagnosis_count(const struct ek_detector *d)
 {
-    return d->turns.looks;
+    return d->scheduler.diagnoses;
 }
 
 uint64_t ek_detector_list_count(const struct ek_detector *d)

@@ -20,27 +20,27 @@
 #include "detect/list_stats_builder.h"
 #include "detect/dedup.h"
 
-enum ek_phase { EK_WATCHING, EK_PHASE_SUSPECTED, EK_PHASE_CONFIRMED };
+enum ek_phase { EK_PHASE_NONE, EK_PHASE_SUSPECTED, EK_PHASE_CONFIRMED };
 
 enum {
     EK_UPDATE_LISTS = 256,  /* lists of the cell between two diagnoses of a confirmed finding */
-    EK_CELLS_AT_FIRST = 8,  /* initial capacity; doubles */
+    EK_CELLS_INITIAL = 8,   /* initial capacity; doubles */
     EK_RECOVERY_LISTS = 64, /* lists of the cell that must look normal if there is no level */
 };
 
 /* Reasons for dismissing an episode. */
 enum ek_reason {
-    EK_BY_A_SEGMENT,
-    EK_BY_ANOTHER_CELL,
-    EK_BY_ALL_TRAFFIC,
-    EK_GOES_ON_IN_A_SEGMENT,
-    EK_TOO_SMALL,
-    EK_NOT_BORNE_OUT,
-    EK_BY_ANOTHER_FINDING,
-    EK_NO_LISTS,
-    EK_ACCEPTED,
-    EK_OTHER_NORMAL,
-    EK_NOT_WATCHED,
+    EK_REASON_SEGMENT,
+    EK_REASON_OTHER_CELL,
+    EK_REASON_ALL_TRAFFIC,
+    EK_REASON_CONTINUES,
+    EK_REASON_TOO_SMALL,
+    EK_REASON_UNSUPPORTED,
+    EK_REASON_OTHER_FINDING,
+    EK_REASON_NO_LISTS,
+    EK_REASON_ACCEPTED,
+    EK_REASON_OTHER_NORMAL,
+    EK_REASON_NOT_WATCHED,
     EK_REASONS
 };
 
@@ -48,12 +48,12 @@ struct ek_episode {
     uint32_t number, cause;
     enum ek_phase phase;
     int feature, cell, bet;
-    int claimed;                /* its lists are no evidence for other cells */
-    int quiet;                  /* not reported yet: the change looks too small */
-    int attempts, looks, waits; /* counts up to ATTEMPTS, LOOKS, WAITS of episode.c */
-    enum ek_class rival; /* class of the last diagnosis; may differ from the reported class */
-    unsigned through;    /* bit mask of the dimensions whose cells handed over the change */
-    uint32_t kin;        /* number of the episode that handed over the change; 0: none */
+    int claimed;                    /* its lists are no evidence for other cells */
+    int unreported;                 /* not reported yet: the change looks too small */
+    int attempts, uncertain, waits; /* counts up to ATTEMPTS, UNCERTAIN, WAITS of episode.c */
+    enum ek_class last_class; /* class of the last diagnosis; may differ from the reported class */
+    unsigned from_dimensions; /* bit mask of the dimensions whose cells handed over the change */
+    uint32_t handed_from;     /* number of the episode that handed over the change; 0: none */
     uint64_t alarm_row;
     uint64_t since_row, since_query; /* first list of the change */
     uint64_t span_first, span_last;  /* rows between which the change began; set on confirmation */
@@ -63,12 +63,12 @@ struct ek_episode {
     struct ek_diagnosis diagnosis;
     struct ek_category_diagnosis category; /* for EK_NEW_CATEGORY */
     int query_feature;                     /* its value is the factor; -1: constant factor */
-    double recovery;      /* Shiryaev-Roberts statistic of recovery; for classes without a level the
-                           * number of consecutive normal lists */
-    double relief_ln;     /* CUSUM of the recovery bets (ln) */
-    uint64_t relief_row;  /* row at which relief_ln last started from 0 */
-    int relieved;         /* `recovery` reached its threshold; segment values are still checked */
-    uint32_t relieved_at; /* `lists` at that time */
+    double recovery;    /* Shiryaev-Roberts statistic of recovery; for classes without a level the
+                         * number of consecutive normal lists */
+    double recovery_ln; /* CUSUM of the recovery bets (ln) */
+    uint64_t recovery_row;  /* row at which recovery_ln last started from 0 */
+    int recovering;         /* `recovery` reached its threshold; segment values are still checked */
+    uint32_t recovering_at; /* `lists` at that time */
 };
 
 /* Cached lists of a feature in a cell, collected from the newest back into the end of the
@@ -84,11 +84,11 @@ struct ek_walk {
 
 /* Diagnoses that the current list may run. A diagnosis costs as much as several lists. */
 struct ek_scheduler {
-    const struct ek_episode *update; /* confirmed episode to diagnose; NULL: none */
-    const struct ek_episode *relief; /* relieved episode to check by segments */
-    int firsts;                      /* remaining diagnoses of suspected episodes */
-    int reliefs;                     /* remaining checks of segments */
-    int looks;                       /* diagnoses so far */
+    const struct ek_episode *update;     /* confirmed episode to diagnose; NULL: none */
+    const struct ek_episode *recovering; /* recovering episode to check by segments */
+    int suspected_left;                  /* remaining diagnoses of suspected episodes */
+    int recovering_left;                 /* remaining checks of segments */
+    int diagnoses;                       /* diagnoses so far */
 };
 
 /* A member that cannot be derived from others belongs to the checkpoint (detector_state.c). */
@@ -99,12 +99,12 @@ struct ek_detector {
     const struct ek_rules *rules;
     int features, query_features;
     struct ek_list_stats_builder *reader; /* for ek_detector_observe */
-    bool *watched, *resembles;            /* [F] */
-    float (*fair)[EK_BETS];               /* [S, F] 1 / calibration */
-    uint16_t *usual[2];     /* features for which a list [0], or a related list [1], is evidence
-                             * without open episodes; bits as in evidence.h */
-    uint16_t *evident;      /* scratch: the same for one list */
-    struct ek_alarm *alarm; /* [F] scratch */
+    bool *watched, *similar;              /* [F] */
+    float (*bet_scale)[EK_BETS];          /* [S, F] 1 / calibration */
+    uint16_t *evident_default[2]; /* features for which a list [0], or a related list [1], is
+                                   * evidence without open episodes; bits as in evidence.h */
+    uint16_t *evident;            /* scratch: the same for one list */
+    struct ek_alarm *alarm;       /* [F] scratch */
     struct ek_alarm_level level;
     float track_lists; /* current half-life of the tracked level of all traffic */
     struct ek_dedup *repeats, *relatives;
@@ -112,16 +112,16 @@ struct ek_detector {
     struct ek_cells *cells;
     int cell_capacity;
     struct ek_evidence_cells *evidence;
-    struct ek_evidence_sum *tick; /* NULL outside a fleet; reported, not part of the checkpoint */
+    struct ek_evidence_sum *evidence_sum; /* NULL outside a fleet; not in checkpoints */
     struct ek_categories *categories;
     uint16_t *episode_of; /* [cell_capacity, F], number in `episode` plus 1; 0: none */
     struct ek_cell_calibration *calibrations; /* NULL if `baseline` is -1 */
-    int baseline;     /* segment dimension that the profile is stratified by; -1: none */
-    uint8_t *planned; /* [cell_capacity] retained by ek_detector_retain_cells */
-    struct ek_level_offsets rebases;
-    uint64_t *settled; /* [F] first row after the last recovery, a bound of later changes */
-    int *open;         /* [F] number of episodes that claim their lists, including foreign claims */
-    uint32_t claims;   /* number of changes of `open` */
+    int baseline;      /* segment dimension that the profile is stratified by; -1: none */
+    uint8_t *retained; /* [cell_capacity] retained by ek_detector_retain_cells */
+    struct ek_level_offsets level_offsets;
+    uint64_t *recovered_row; /* [F] first row after the last recovery, a bound of later changes */
+    int *open;       /* [F] number of episodes that claim their lists, including foreign claims */
+    uint32_t claims; /* number of changes of `open` */
     struct ek_fleet_claim_item *foreign_claim; /* [foreign_claims] of other instances */
     int foreign_claims;
     uint8_t *foreign;           /* [cell_capacity, F] in foreign_claim; NULL before the first */
@@ -130,7 +130,7 @@ struct ek_detector {
     uint32_t episodes_ever, causes_ever;
     struct ek_finding *finding; /* ring [EK_FINDINGS_MAX] */
     uint64_t findings, fetched;
-    struct ek_limit_counters beyond; /* without EK_BOUND_CELLS, which `cells` counts */
+    struct ek_limit_counters exceeded; /* without EK_BOUND_CELLS, which `cells` counts */
     uint64_t queries;
     int16_t cell_of[EK_CELLS_PER_LIST]; /* of the last list */
     /* Scratch for a diagnosis, [EK_HISTORY] each. */
@@ -139,7 +139,7 @@ struct ek_detector {
     uint64_t *rows;
     const uint64_t *window_row; /* rows of the last window, inside `rows` */
     struct ek_walk walk;
-    struct ek_scheduler turns;
+    struct ek_scheduler scheduler;
     float *residual, *offset;
     double *tail;
     float *slope; /* [query_features] */
@@ -157,7 +157,7 @@ int ek_detector_reserve_cells(struct ek_detector *d, int cells);
  * evidence. */
 static inline bool ek_detector_is_similar(const struct ek_detector *d, int feature)
 {
-    return d->resembles[feature];
+    return d->similar[feature];
 }
 
 /* Set *w and d->window_row to the lists of a cell since row `since`, without lists that other
@@ -220,8 +220,8 @@ static inline struct ek_episode *ek_episode_at(const struct ek_detector *d, int 
 void ek_scheduler_refill(struct ek_detector *d);
 /* Return whether an episode that is due may be diagnosed now, and count the diagnosis. */
 bool ek_scheduler_can_diagnose(struct ek_detector *d, const struct ek_episode *e);
-/* As ek_scheduler_can_diagnose, for a relieved episode. new: relieved by the current list. */
-bool ek_scheduler_can_relieve(struct ek_detector *d, const struct ek_episode *e, bool new);
+/* As ek_scheduler_can_diagnose, for a recovering episode. new: since the current list. */
+bool ek_scheduler_can_recover(struct ek_detector *d, const struct ek_episode *e, bool new);
 
 /* Open an episode for an alarm. Return NULL, changing nothing, if all episodes are in use. */
 struct ek_episode *ek_episode_open(struct ek_detector *d, int feature, int cell, int bet);
@@ -267,7 +267,7 @@ int ek_episodes_available(const struct ek_detector *d);
 void ek_episode_inherit(struct ek_detector *d, struct ek_episode *e, const struct ek_episode *from);
 
 /* Set the incident of an episode at its confirmation: a shared one or a new one. */
-void ek_incident_name(struct ek_detector *d, struct ek_episode *e);
+void ek_incident_assign(struct ek_detector *d, struct ek_episode *e);
 /* Dismiss the episodes that a confirmed episode explains: suspected ones in other dimensions, and
  * the same change in segments if it now affects all traffic. */
 void ek_incident_dismiss_others(struct ek_detector *d, const struct ek_episode *e);
@@ -296,15 +296,15 @@ int ek_episode_is_small_shift(const struct ek_detector *d, const struct ek_episo
 int ek_episode_is_small_at_alarm(struct ek_detector *d, const struct ek_episode *e);
 
 enum ek_recovery {
-    EK_LASTS,
-    EK_OVER,
-    EK_GOES_ON /* episodes of some segment values received the change */
+    EK_RECOVERY_NONE,
+    EK_RECOVERY_FULL,
+    EK_RECOVERY_PARTIAL /* episodes of some segment values received the change */
 };
 
 enum ek_localization {
-    EK_STAYS,      /* no segment dimension explains the change better */
-    EK_UNDECIDED,  /* more lists may decide */
-    EK_HANDED_OVER /* episodes of other cells received the change; the caller dismisses this one */
+    EK_LOCALIZE_SAME,      /* no segment dimension explains the change better */
+    EK_LOCALIZE_UNDECIDED, /* more lists may decide */
+    EK_LOCALIZE_MOVED      /* to episodes of other cells; the caller dismisses this one */
 };
 /* Hand the change over to segments if one dimension explains it better than the episode's cell: the
  * lists from row `since` on moved in some of its values and not in others. */

@@ -139,7 +139,7 @@ static void diagnosis_serialize(struct ek_diagnosis *g, struct ek_serialize *s)
     ek_serialize_int(s, &g->lists, 0, EK_HISTORY);
 }
 
-static void course_serialize(struct ek_episode *e, struct ek_serialize *s)
+static void progress_serialize(struct ek_episode *e, struct ek_serialize *s)
 {
     ek_serialize_u64(s, &e->alarm_row);
     ek_serialize_u64(s, &e->since_row);
@@ -151,10 +151,10 @@ static void course_serialize(struct ek_episode *e, struct ek_serialize *s)
     ek_serialize_u32(s, &e->due);
     ek_serialize_f64(s, &e->level_error);
     ek_serialize_f64(s, &e->recovery);
-    ek_serialize_f64(s, &e->relief_ln);
-    ek_serialize_u64(s, &e->relief_row);
-    ek_serialize_int(s, &e->relieved, 0, 1);
-    ek_serialize_u32(s, &e->relieved_at);
+    ek_serialize_f64(s, &e->recovery_ln);
+    ek_serialize_u64(s, &e->recovery_row);
+    ek_serialize_int(s, &e->recovering, 0, 1);
+    ek_serialize_u32(s, &e->recovering_at);
 }
 
 static void place_serialize(struct ek_episode *e, struct ek_serialize *s,
@@ -166,20 +166,21 @@ static void place_serialize(struct ek_episode *e, struct ek_serialize *s,
     ek_serialize_int(s, &e->cell, 0, b->cells - 1);
     ek_serialize_int(s, &e->bet, 0, EK_BET_VALUE_GONE);
     ek_serialize_int(s, &e->claimed, 0, 1);
-    ek_serialize_int(s, &e->quiet, 0, 1);
+    ek_serialize_int(s, &e->unreported, 0, 1);
     ek_serialize_int(s, &e->attempts, 0, INT_MAX);
-    ek_serialize_int(s, &e->looks, 0, INT_MAX);
+    ek_serialize_int(s, &e->uncertain, 0, INT_MAX);
     ek_serialize_int(s, &e->waits, 0, INT_MAX);
-    ek_serialize_u32(s, &e->through);
-    ek_serialize_u32(s, &e->kin);
+    ek_serialize_u32(s, &e->from_dimensions);
+    ek_serialize_u32(s, &e->handed_from);
     ek_serialize_int(s, &e->query_feature, -1, b->query_features - 1);
 }
 
 /* Require consistent numbers, and a category feature for an episode on values. */
-static void check(const struct ek_detector *d, const struct ek_episode *e, struct ek_serialize *s)
+static void require_consistent(const struct ek_detector *d, const struct ek_episode *e,
+                               struct ek_serialize *s)
 {
-    int on_values = e->bet >= EK_BETS || e->diagnosis.class == EK_NEW_CATEGORY;
-    ek_serialize_require(s, !on_values || d->profile->category[e->feature].strata);
+    int has_values = e->bet >= EK_BETS || e->diagnosis.class == EK_NEW_CATEGORY;
+    ek_serialize_require(s, !has_values || d->profile->category[e->feature].strata);
     ek_serialize_require(s,
                          e->number && e->number <= d->episodes_ever && e->cause <= d->causes_ever);
     ek_serialize_require(s, e->since_row < ek_history_count(d->history) &&
@@ -190,26 +191,27 @@ void ek_episode_serialize(struct ek_episode *e, struct ek_serialize *s,
                           const struct ek_serialize_bounds *b)
 {
     int phase = (int)e->phase;
-    ek_serialize_int(s, &phase, EK_WATCHING, EK_PHASE_CONFIRMED);
+    ek_serialize_int(s, &phase, EK_PHASE_NONE, EK_PHASE_CONFIRMED);
     e->phase = (enum ek_phase)phase;
-    if (e->phase == EK_WATCHING)
+    if (e->phase == EK_PHASE_NONE)
         return;
     place_serialize(e, s, b);
-    course_serialize(e, s);
+    progress_serialize(e, s);
     diagnosis_serialize(&e->diagnosis, s);
-    class_serialize(&e->rival, s);
+    class_serialize(&e->last_class, s);
     category_changes_serialize(e->category.change, &e->category.count, s);
     ek_serialize_f64(s, &e->category.lists);
 }
 
-static void one_serialize(struct ek_detector *d, struct ek_episode *e, struct ek_serialize *s)
+static void registered_serialize(struct ek_detector *d, struct ek_episode *e,
+                                 struct ek_serialize *s)
 {
     const struct ek_serialize_bounds bounds = {d->features, d->query_features,
                                                ek_cells_count(d->cells)};
     ek_episode_serialize(e, s, &bounds);
-    if (e->phase == EK_WATCHING)
+    if (e->phase == EK_PHASE_NONE)
         return;
-    check(d, e, s);
+    require_consistent(d, e, s);
     if (ek_serialize_is_reading(s) && !s->rc) {
         ek_serialize_require(s, !ek_episode_at(d, e->cell, e->feature));
         ek_episode_enter(d, e);
@@ -222,7 +224,7 @@ static void episodes_serialize(struct ek_detector *d, struct ek_serialize *s)
     ek_serialize_u32(s, &d->causes_ever);
     ek_serialize_int(s, &d->episodes, 0, EK_EPISODES_MAX);
     for (int i = 0; i < d->episodes && !s->rc; i++)
-        one_serialize(d, &d->episode[i], s);
+        registered_serialize(d, &d->episode[i], s);
 }
 
 struct ek_detector_kind ek_detector_get_kind(const struct ek_detector *d)
@@ -258,7 +260,7 @@ int ek_detector_part_count(const struct ek_detector *d, enum ek_detector_part pa
     case EK_PART_ROWS:
         return (int)((rows + EK_PART_ROWS_EACH - 1) / EK_PART_ROWS_EACH);
     case EK_PART_ACCEPTS:
-        return d->rebases.version > 0;
+        return d->level_offsets.version > 0;
     case EK_PART_CELLS:
     case EK_PART_LISTS:
     case EK_PART_CHANGES:
@@ -281,7 +283,7 @@ uint64_t ek_detector_part_mark(const struct ek_detector *d, enum ek_detector_par
     uint64_t rows = ek_history_count(d->history), first = (uint64_t)number * EK_PART_ROWS_EACH;
     uint64_t mark[] = {rows_below(rows, first + EK_PART_ROWS_EACH) - rows_below(rows, first),
                        ek_cells_reuse_count(d->cells), /* a reused cell is removed from rows */
-                       d->rebases.version};            /* an accept changes residuals */
+                       d->level_offsets.version};      /* an accept changes residuals */
     return ek_hash(mark, sizeof mark, 0) | 1;
 }
 
@@ -291,9 +293,9 @@ static void cells_serialize(struct ek_detector *d, struct ek_serialize *s)
     if (ek_serialize_is_reading(s) && !s->rc)
         s->rc = ek_detector_reserve_cells(d, ek_cells_count(d->cells));
     for (int cell = 0; cell < ek_cells_count(d->cells) && !s->rc; cell++) {
-        ek_serialize_raw(s, &d->planned[cell], 1);
-        ek_serialize_require(s, d->planned[cell] <= 1);
-        if (ek_serialize_is_reading(s) && d->planned[cell])
+        ek_serialize_raw(s, &d->retained[cell], 1);
+        ek_serialize_require(s, d->retained[cell] <= 1);
+        if (ek_serialize_is_reading(s) && d->retained[cell])
             ek_cells_retain(d->cells, cell);
     }
 }
@@ -305,7 +307,7 @@ static void lists_serialize(struct ek_detector *d, struct ek_serialize *s)
     ek_serialize_raw(s, d->cell_of, (size_t)per_query * sizeof *d->cell_of);
     for (int i = 0; i < per_query; i++)
         ek_serialize_require(s, d->cell_of[i] >= -1 && d->cell_of[i] < ek_cells_count(d->cells));
-    ek_serialize_raw(s, d->beyond.count, EK_BOUNDS * sizeof *d->beyond.count);
+    ek_serialize_raw(s, d->exceeded.count, EK_BOUNDS * sizeof *d->exceeded.count);
     ek_dedup_serialize(d->repeats, s, d->queries);
     ek_dedup_serialize(d->relatives, s, d->queries);
     ek_history_count_serialize(d->history, s);
@@ -335,8 +337,8 @@ static void evidence_serialize(struct ek_detector *d, int cell, struct ek_serial
 static void changes_serialize(struct ek_detector *d, struct ek_serialize *s)
 {
     for (int f = 0; f < d->features; f++) {
-        ek_serialize_u64(s, &d->settled[f]);
-        ek_serialize_require(s, d->settled[f] <= ek_history_count(d->history));
+        ek_serialize_u64(s, &d->recovered_row[f]);
+        ek_serialize_require(s, d->recovered_row[f] <= ek_history_count(d->history));
     }
     episodes_serialize(d, s);
     findings_serialize(d, s);

@@ -18,7 +18,7 @@ static const double SLOPE_LOW = .5, SLOPE_HIGH = 1.5;
 
 /* Collect residuals and ln values (d->offset) of the lists with a positive value of query feature
  * m. Return their number; *moving: those with a value clearly different from 1. */
-static int with_offsets(struct ek_detector *d, const struct ek_window *w, int m, int *moving)
+static int collect_offsets(struct ek_detector *d, const struct ek_window *w, int m, int *moving)
 {
     int n = 0;
     *moving = 0;
@@ -34,7 +34,7 @@ static int with_offsets(struct ek_detector *d, const struct ek_window *w, int m,
 }
 
 /* Return the least squares slope of y on x, 0 if x is constant. */
-static double slope_of(const float *x, const float *y, int n)
+static double fit_slope(const float *x, const float *y, int n)
 {
     double sx = 0, sy = 0, sxx = 0, sxy = 0;
     for (int i = 0; i < n; i++) {
@@ -50,7 +50,7 @@ static double slope_of(const float *x, const float *y, int n)
 /* Set d->slope to the slopes on each query feature before the change, NaN if too few lists are in
  * the history. A healthy price already correlates with the usual price of the destination, which is
  * no factor. */
-static void slopes_before(struct ek_detector *d, const struct ek_episode *e)
+static void fit_slopes_before(struct ek_detector *d, const struct ek_episode *e)
 {
     struct ek_window w;
     int moving;
@@ -58,14 +58,15 @@ static void slopes_before(struct ek_detector *d, const struct ek_episode *e)
     while (w.count && d->window_row[w.count - 1] >= e->since_row)
         w.count--;
     for (int m = 0; m < d->query_features; m++) {
-        int n = with_offsets(d, &w, m, &moving);
-        d->slope[m] = n < LISTS_BEFORE ? NAN : (float)slope_of(d->offset, w.scratch, n);
+        int n = collect_offsets(d, &w, m, &moving);
+        d->slope[m] = n < LISTS_BEFORE ? NAN : (float)fit_slope(d->offset, w.scratch, n);
     }
 }
 
 /* Return the query feature that equals the factor of each list, or -1 for a constant factor. *w is
  * the window of the episode, also afterwards. */
-static int factor_feature(struct ek_detector *d, const struct ek_episode *e, struct ek_window *w)
+static int find_factor_feature(struct ek_detector *d, const struct ek_episode *e,
+                               struct ek_window *w)
 {
     const float *density = ek_profile_density(d->profile, e->feature);
     double best = e->diagnosis.level.gain_ln + GAIN;
@@ -73,15 +74,15 @@ static int factor_feature(struct ek_detector *d, const struct ek_episode *e, str
     for (int m = 0; m < d->query_features; m++) {
         if (d->manifest->query[m]->type == EK_TYPE_CATEGORY)
             continue; /* a code is not a factor */
-        int moving, n = with_offsets(d, w, m, &moving);
+        int moving, n = collect_offsets(d, w, m, &moving);
         if (moving < MOVING_LISTS)
             continue;
         if (!before++) {
-            slopes_before(d, e);
+            fit_slopes_before(d, e);
             ek_detector_window(d, e->feature, e->cell, e->since_row, w);
-            n = with_offsets(d, w, m, &moving);
+            n = collect_offsets(d, w, m, &moving);
         }
-        double grown = slope_of(d->offset, w->scratch, n) - d->slope[m];
+        double grown = fit_slope(d->offset, w->scratch, n) - d->slope[m];
         if (!(grown > SLOPE_LOW && grown < SLOPE_HIGH))
             continue;
         double gain = ek_align_by_list(density, w->scratch, d->offset, n);
@@ -111,24 +112,24 @@ void ek_episode_begin(struct ek_detector *d, struct ek_episode *e, uint64_t row)
     e->since_ms = ek_history_row(d->history, row)->time_ms;
 }
 
-static double bet_of(const struct ek_detector *d, int feature, int cell, int bet,
-                     const struct ek_window *w, int i)
+static double compute_bet(const struct ek_detector *d, int feature, int cell, int bet,
+                          const struct ek_window *w, int i)
 {
     float bets[EK_BETS];
     if (bet >= EK_BETS)
         return ek_categories_bet(d->categories, feature, cell, bet, d->window_row[i]);
-    ek_bets_select(d->reader->tables, &d->reader->bets[feature], &d->profile->baseline[feature],
-                   &w->record[i], w->record[i].r - w->mu, bets);
+    ek_bets_compute(d->reader->tables, &d->reader->bets[feature], &d->profile->baseline[feature],
+                    &w->record[i], w->record[i].r - w->mu, bets);
     return (double)bets[bet];
 }
 
 uint64_t ek_change_point(struct ek_detector *d, int feature, int cell, int bet)
 {
     struct ek_window w;
-    int n = ek_detector_window(d, feature, cell, d->settled[feature], &w), best = n - 1;
+    int n = ek_detector_window(d, feature, cell, d->recovered_row[feature], &w), best = n - 1;
     double tail = 0, largest = -INFINITY;
     for (int i = n - 1; i >= 0; i--) {
-        tail += log(fmax(bet_of(d, feature, cell, bet, &w, i), 1e-6));
+        tail += log(fmax(compute_bet(d, feature, cell, bet, &w, i), 1e-6));
         if (tail > largest) {
             largest = tail;
             best = i;
@@ -137,7 +138,7 @@ uint64_t ek_change_point(struct ek_detector *d, int feature, int cell, int bet)
     return n ? d->window_row[best] : ek_history_count(d->history) - 1;
 }
 
-static int verdict(const struct ek_detector *d, const struct ek_episode *e)
+static int compare_with_threshold(const struct ek_detector *d, const struct ek_episode *e)
 {
     const struct ek_diagnosis *g = &e->diagnosis;
     if (g->class == EK_CLASS_NONE)
@@ -150,7 +151,7 @@ static int verdict(const struct ek_detector *d, const struct ek_episode *e)
     return low > effect ? 1 : high < effect ? -1 : 0;
 }
 
-static int usable_residuals(const struct ek_window *w, int first)
+static int collect_residuals(const struct ek_window *w, int first)
 {
     int n = 0;
     for (int i = first; i < w->count; i++)
@@ -164,16 +165,16 @@ void ek_episode_follow(struct ek_detector *d, const struct ek_episode *e, double
     ek_evidence_shift(d->evidence, e->cell, e->feature, (float)shift_ln);
     for (int i = 0; e->cell == 0 && i < d->episodes; i++) {
         const struct ek_episode *o = &d->episode[i];
-        if (o->phase != EK_WATCHING && o->feature == e->feature && o->cell != 0)
+        if (o->phase != EK_PHASE_NONE && o->feature == e->feature && o->cell != 0)
             ek_evidence_shift(d->evidence, o->cell, o->feature, -(float)shift_ln);
     }
 }
 
 /* Set the cell's level to its value just before the change. The tracked level lags behind the daily
  * season and has absorbed part of a small shift. */
-static void level_before(struct ek_detector *d, struct ek_episode *e)
+static void set_level_before(struct ek_detector *d, struct ek_episode *e)
 {
-    uint64_t from = d->settled[e->feature] <= e->since_row ? d->settled[e->feature] : 0;
+    uint64_t from = d->recovered_row[e->feature] <= e->since_row ? d->recovered_row[e->feature] : 0;
     uint64_t same_day = (uint64_t)(SAME_LEVEL * d->track_lists);
     struct ek_residuals h;
     struct ek_window w;
@@ -182,7 +183,7 @@ static void level_before(struct ek_detector *d, struct ek_episode *e)
     ek_detector_window(d, e->feature, e->cell, from, &w);
     while (w.count && d->window_row[w.count - 1] >= e->since_row)
         w.count--;
-    int n = usable_residuals(&w, w.count > BEFORE ? w.count - BEFORE : 0);
+    int n = collect_residuals(&w, w.count > BEFORE ? w.count - BEFORE : 0);
     ek_residuals_get(&h, w.scratch, n);
     double level = ek_align_level(ek_profile_density(d->profile, e->feature), &h, TRACKED_ERROR,
                                   &e->level_error);
@@ -191,7 +192,7 @@ static void level_before(struct ek_detector *d, struct ek_episode *e)
 
 /* Return the prior of a level. Related lists are correlated, so the design effect of cluster
  * sampling applies (Kish 1965). */
-static struct ek_align_known known_of(const struct ek_detector *d, const struct ek_episode *e)
+static struct ek_align_known get_prior(const struct ek_detector *d, const struct ek_episode *e)
 {
     double since = (double)(ek_history_count(d->history) - e->since_row) / EK_HISTORY;
     double related = d->profile->baseline[e->feature].related;
@@ -203,14 +204,14 @@ static struct ek_align_known known_of(const struct ek_detector *d, const struct 
 
 /* Fit the current level to the newest lists that include MEASURED moved ones. This excludes earlier
  * levels of a moving shift, and the lists of the alarm, which are extreme by selection. */
-static void measure(const struct ek_detector *d, const struct ek_episode *e,
-                    const struct ek_window *w, struct ek_alignment *level)
+static void fit_level(const struct ek_detector *d, const struct ek_episode *e,
+                      const struct ek_window *w, struct ek_alignment *level)
 {
     double needed = MEASURED / level->share;
     if (!(needed < w->count))
         return;
     struct ek_residuals h;
-    ek_residuals_get(&h, w->scratch, usable_residuals(w, w->count - (int)needed));
+    ek_residuals_get(&h, w->scratch, collect_residuals(w, w->count - (int)needed));
     *level = ek_align(ek_profile_density(d->profile, e->feature), &h, &w->known);
 }
 
@@ -227,18 +228,18 @@ static void classify(const struct ek_detector *d, struct ek_episode *e, const st
 int ek_diagnose(struct ek_detector *d, struct ek_episode *e, struct ek_window *w)
 {
     if (e->phase == EK_PHASE_SUSPECTED)
-        level_before(d, e);
+        set_level_before(d, e);
     if (!ek_detector_window(d, e->feature, e->cell, e->since_row, w))
         return -1;
-    w->known = known_of(d, e);
+    w->known = get_prior(d, e);
     classify(d, e, w);
     e->query_feature = -1;
     if (e->diagnosis.class == EK_SCALE) {
-        e->query_feature = factor_feature(d, e, w);
-        w->known = known_of(d, e);
-        measure(d, e, w, &e->diagnosis.level);
+        e->query_feature = find_factor_feature(d, e, w);
+        w->known = get_prior(d, e);
+        fit_level(d, e, w, &e->diagnosis.level);
     }
-    return verdict(d, e);
+    return compare_with_threshold(d, e);
 }
 
 int ek_diagnosis_is_current(struct ek_detector *d, struct ek_episode *e)
@@ -248,18 +249,19 @@ int ek_diagnosis_is_current(struct ek_detector *d, struct ek_episode *e)
     struct ek_window w;
     double needed = MEASURED / (ek_episode_has_level(e) ? e->diagnosis.level.share : 1);
     int most = needed < EK_HISTORY ? (int)needed : EK_HISTORY;
-    if (e->query_feature >= 0 || e->rival != e->diagnosis.class || e->rival == EK_NEW_CATEGORY)
+    if (e->query_feature >= 0 || e->last_class != e->diagnosis.class ||
+        e->last_class == EK_NEW_CATEGORY)
         return 0;
     if (!ek_detector_window_for(d, e->feature, e->cell, e->since_row, most, &w))
         return 0;
-    w.known = known_of(d, e);
+    w.known = get_prior(d, e);
     ek_describe(&d->profile->baseline[e->feature], ek_profile_density(d->profile, e->feature), &w,
                 &now);
     if (!ek_diagnosis_is_same(&e->diagnosis, &now, w.count))
         return 0;
     if (ek_episode_has_level(e))
         after.diagnosis.level = now.level;
-    if (verdict(d, &after) <= 0)
+    if (compare_with_threshold(d, &after) <= 0)
         return 0;
     e->diagnosis = after.diagnosis;
     return 1;
@@ -269,12 +271,12 @@ void ek_refine_since(struct ek_detector *d, struct ek_episode *e)
 {
     const float *density = ek_profile_density(d->profile, e->feature);
     uint64_t from = e->since_row > SINCE_REACH ? e->since_row - SINCE_REACH : 0;
-    uint64_t settled = d->settled[e->feature];
+    uint64_t recovered_row = d->recovered_row[e->feature];
     double q = fmin(e->diagnosis.level.share, SINCE_SHARE), tail = 0, largest = -INFINITY;
     struct ek_window w;
     int best = -1;
-    if (from < settled && settled <= e->since_row)
-        from = settled;
+    if (from < recovered_row && recovered_row <= e->since_row)
+        from = recovered_row;
     for (int i = ek_detector_window(d, e->feature, e->cell, from, &w) - 1; i >= 0; i--) {
         double r = w.record[i].r - w.mu, normal = ek_density_at(density, r);
         if (!w.record[i].usable)
@@ -303,8 +305,8 @@ int ek_episode_is_small_at_alarm(struct ek_detector *d, const struct ek_episode 
     struct ek_window w;
     if (!ek_bet_is_level(e->bet) || !ek_detector_window(d, e->feature, e->cell, e->since_row, &w))
         return 0;
-    w.known = known_of(d, e);
-    ek_residuals_get(&h, w.scratch, usable_residuals(&w, 0));
+    w.known = get_prior(d, e);
+    ek_residuals_get(&h, w.scratch, collect_residuals(&w, 0));
     struct ek_alignment level = ek_align(ek_profile_density(d->profile, e->feature), &h, &w.known);
     return ek_episode_is_small_shift(d, e, &level);
 }

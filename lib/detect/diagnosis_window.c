@@ -1,4 +1,4 @@
-/* Lists used by a diagnosis. */
+/* Windows of lists for a diagnosis, and the schedule of diagnoses. */
 #include "detect/detector_internal.h"
 
 enum { AHEAD = 8 }; /* rows prefetched, because each is far from the next in memory */
@@ -23,7 +23,7 @@ bool ek_detector_is_explained(const struct ek_detector *d, const int16_t *cells,
     return false;
 }
 
-static void begin(struct ek_detector *d, int feature, int cell)
+static void start_walk(struct ek_detector *d, int feature, int cell)
 {
     struct ek_walk *k = &d->walk;
     uint64_t end = ek_history_count(d->history);
@@ -51,7 +51,7 @@ static void walk(struct ek_detector *d, uint64_t first, int most)
 }
 
 /* Return the index of the first collected list at row `first` or later. */
-static int begin_of(const struct ek_detector *d, uint64_t first)
+static int find_first(const struct ek_detector *d, uint64_t first)
 {
     int low = d->walk.at, high = EK_HISTORY;
     while (low < high) {
@@ -69,9 +69,9 @@ int ek_detector_window_for(struct ek_detector *d, int feature, int cell, uint64_
 {
     uint64_t first = ek_history_first(d->history);
     first = since > first ? since : first;
-    begin(d, feature, cell);
+    start_walk(d, feature, cell);
     walk(d, first, most);
-    int at = begin_of(d, first), count = EK_HISTORY - at;
+    int at = find_first(d, first), count = EK_HISTORY - at;
     if (count > most) {
         at += count - most;
         count = most;
@@ -89,9 +89,9 @@ int ek_detector_window(struct ek_detector *d, int feature, int cell, uint64_t si
     return ek_detector_window_for(d, feature, cell, since, EK_HISTORY, w);
 }
 
-enum { MANY = 8, FIRSTS = 4 };
+enum { SUSPECTED_MANY = 8, SUSPECTED_MOST = 4 };
 
-static bool is_in(const struct ek_detector *d, const struct ek_episode *e)
+static bool is_in_last_list(const struct ek_detector *d, const struct ek_episode *e)
 {
     for (int i = 0; i <= ek_cells_dimensions(d->cells); i++)
         if (d->cell_of[i] == e->cell)
@@ -101,18 +101,18 @@ static bool is_in(const struct ek_detector *d, const struct ek_episode *e)
 
 /* Return the number of lists since the diagnosis became due, including this one; negative: not
  * due. */
-static int64_t overdue(const struct ek_episode *e)
+static int64_t lists_overdue(const struct ek_episode *e)
 {
     return (int64_t)e->lists + 1 - (int64_t)e->due;
 }
 
-/* Return one of the relieved episodes, in rotation. */
-static const struct ek_episode *relief_of(const struct ek_detector *d, int relieved)
+/* Return one of the recovering episodes, in rotation. */
+static const struct ek_episode *find_recovering(const struct ek_detector *d, int recovering)
 {
-    uint64_t skip = relieved ? ek_history_count(d->history) % (uint64_t)relieved : 0;
-    for (int i = 0; i < d->episodes && relieved; i++) {
+    uint64_t skip = recovering ? ek_history_count(d->history) % (uint64_t)recovering : 0;
+    for (int i = 0; i < d->episodes && recovering; i++) {
         const struct ek_episode *e = &d->episode[i];
-        if (e->phase == EK_PHASE_CONFIRMED && e->relieved && is_in(d, e) && skip-- == 0)
+        if (e->phase == EK_PHASE_CONFIRMED && e->recovering && is_in_last_list(d, e) && skip-- == 0)
             return e;
     }
     return NULL;
@@ -120,40 +120,41 @@ static const struct ek_episode *relief_of(const struct ek_detector *d, int relie
 
 void ek_scheduler_refill(struct ek_detector *d)
 {
-    int firsts = 0, relieved = 0;
+    int suspected_left = 0, recovering = 0;
     const struct ek_episode *update = NULL;
     for (int i = 0; i < d->episodes; i++) {
         const struct ek_episode *e = &d->episode[i];
-        if (e->phase == EK_WATCHING || !is_in(d, e))
+        if (e->phase == EK_PHASE_NONE || !is_in_last_list(d, e))
             continue;
-        relieved += e->phase == EK_PHASE_CONFIRMED && e->relieved;
-        if (overdue(e) < 0)
+        recovering += e->phase == EK_PHASE_CONFIRMED && e->recovering;
+        if (lists_overdue(e) < 0)
             continue;
         if (e->phase == EK_PHASE_SUSPECTED)
-            firsts++;
-        else if (!update || overdue(e) > overdue(update))
+            suspected_left++;
+        else if (!update || lists_overdue(e) > lists_overdue(update))
             update = e;
     }
-    d->turns = (struct ek_scheduler){.update = firsts ? NULL : update,
-                                     .relief = relief_of(d, relieved),
-                                     .firsts = firsts > MANY ? FIRSTS : 1,
-                                     .reliefs = 1};
+    d->scheduler = (struct ek_scheduler){.update = suspected_left ? NULL : update,
+                                         .recovering = find_recovering(d, recovering),
+                                         .suspected_left =
+                                             suspected_left > SUSPECTED_MANY ? SUSPECTED_MOST : 1,
+                                         .recovering_left = 1};
 }
 
 bool ek_scheduler_can_diagnose(struct ek_detector *d, const struct ek_episode *e)
 {
-    struct ek_scheduler *t = &d->turns;
-    if (e->phase == EK_PHASE_SUSPECTED ? t->firsts-- <= 0 : e != t->update)
+    struct ek_scheduler *t = &d->scheduler;
+    if (e->phase == EK_PHASE_SUSPECTED ? t->suspected_left-- <= 0 : e != t->update)
         return false;
-    t->looks++;
+    t->diagnoses++;
     return true;
 }
 
-bool ek_scheduler_can_relieve(struct ek_detector *d, const struct ek_episode *e, bool new)
+bool ek_scheduler_can_recover(struct ek_detector *d, const struct ek_episode *e, bool new)
 {
-    struct ek_scheduler *t = &d->turns;
-    if (t->reliefs <= 0 || !(new || !t->relief || e == t->relief))
+    struct ek_scheduler *t = &d->scheduler;
+    if (t->recovering_left <= 0 || !(new || !t->recovering || e == t->recovering))
         return false;
-    t->reliefs--;
+    t->recovering_left--;
     return true;
 }

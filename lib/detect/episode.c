@@ -8,22 +8,22 @@
 /* Recovery: threshold of the statistic, and bounds of the bet of one list. */
 static const double RECOVERY_LEVEL = 1e6, RECOVERY_MOST = 148.4, RECOVERY_LEAST = 1e-3;
 /* A segment value with at least this fraction of the lists must look normal before a change of all
- * traffic recovers. Required ln likelihood ratio: SURE_PER_SHIFT per ln of the shift, at most
- * SURE. */
-static const double PART_TO_SEE = 1.0 / 32, SURE = 1.5, SURE_PER_SHIFT = 2;
+ * traffic recovers. Required ln likelihood ratio: CERTAINTY_PER_SHIFT per ln of the shift, at most
+ * CERTAINTY. */
+static const double FRACTION_LEAST = 1.0 / 32, CERTAINTY = 1.5, CERTAINTY_PER_SHIFT = 2;
 /* Fraction of lists with a spread above training's 99.5% quantile: usual, and bounds for a
  * mixture. */
 static const double INCOHERENT_USUALLY = .005, MIXTURE_LEAST = .02, MIXTURE_MOST = .99;
-static const double GOES_ON = 7; /* ln likelihood ratio of a value that is still faulty */
+static const double FAULTY = 7; /* ln likelihood ratio of a value that is still faulty */
 enum {
-    PATIENCE = 128,  /* lists after which an absent segment value no longer delays recovery */
-    FOLLOWED = 1024, /* lists after which an unfinished recovery is reset */
+    VALUE_TIMEOUT = 128, /* lists after which an absent segment value no longer delays recovery */
+    RECOVERY_TIMEOUT = 1024, /* lists after which an unfinished recovery is reset */
 };
 
 /* Return the bet of one list on recovery of the level: the density in training over the density of
  * the finding. */
-static double back_to_level(const struct ek_detector *d, const struct ek_episode *e,
-                            const struct ek_list_stats *record, float r, const float *query)
+static double level_recovery_bet(const struct ek_detector *d, const struct ek_episode *e,
+                                 const struct ek_list_stats *record, float r, const float *query)
 {
     const float *density = ek_profile_density(d->profile, e->feature);
     double normal = ek_density_at(density, r), moved;
@@ -46,8 +46,8 @@ static int is_mixture(const struct ek_diagnosis *g)
 }
 
 /* Return the bet of one list on recovery of the spread. */
-static double back_together(const struct ek_detector *d, const struct ek_episode *e,
-                            const struct ek_list_stats *record)
+static double spread_recovery_bet(const struct ek_detector *d, const struct ek_episode *e,
+                                  const struct ek_list_stats *record)
 {
     const struct ek_baseline *b = &d->profile->baseline[e->feature];
     double q = fmin(e->diagnosis.incoherent, MIXTURE_MOST);
@@ -61,7 +61,7 @@ static double back_together(const struct ek_detector *d, const struct ek_episode
 /* For classes without a level: return the number of last lists if they look like training in every
  * respect, else 0. *row: the first of them. A level below report_threshold counts as normal,
  * because traffic may have drifted since. */
-static int normal_lists(struct ek_detector *d, struct ek_episode *e, uint64_t *row)
+static int count_normal_lists(struct ek_detector *d, struct ek_episode *e, uint64_t *row)
 {
     struct ek_window w;
     struct ek_category_diagnosis category;
@@ -76,7 +76,7 @@ static int normal_lists(struct ek_detector *d, struct ek_episode *e, uint64_t *r
     return usual ? count : 0;
 }
 
-static const struct ek_value *value_of(const struct ek_split *s, int cell)
+static const struct ek_value *find_value(const struct ek_split *s, int cell)
 {
     for (int i = 0; i < s->count; i++)
         if (s->value[i].cell == cell)
@@ -88,18 +88,18 @@ static const struct ek_value *value_of(const struct ek_split *s, int cell)
  * evidence since the recovery began, NULL without lists. */
 static int is_awaited(const struct ek_episode *e, const struct ek_value *now, double part)
 {
-    int late = e->lists - e->relieved_at >= PATIENCE;
+    int late = e->lists - e->recovering_at >= VALUE_TIMEOUT;
     double harm = ek_episode_has_level(e) && e->query_feature < 0
-                      ? SURE_PER_SHIFT * fabs(e->diagnosis.level.shift_ln)
-                      : SURE;
-    if (part < PART_TO_SEE)
+                      ? CERTAINTY_PER_SHIFT * fabs(e->diagnosis.level.shift_ln)
+                      : CERTAINTY;
+    if (part < FRACTION_LEAST)
         return 0;
-    return now ? now->evidence >= (late ? 0 : -fmin(harm, SURE)) : !late;
+    return now ? now->evidence >= (late ? 0 : -fmin(harm, CERTAINTY)) : !late;
 }
 
-/* Check one dimension since the recovery began. Return EK_GOES_ON if the change was handed over to
- * some values, EK_LASTS while some may be faulty. */
-static enum ek_recovery check_episode(struct ek_detector *d, struct ek_episode *e, int dimension)
+/* Check one dimension since the recovery began. Return EK_RECOVERY_PARTIAL if the change was handed
+ * over to some values, EK_RECOVERY_NONE while some may be faulty. */
+static enum ek_recovery check_dimension(struct ek_detector *d, struct ek_episode *e, int dimension)
 {
     struct ek_split all, now;
     struct ek_window w;
@@ -107,20 +107,20 @@ static enum ek_recovery check_episode(struct ek_detector *d, struct ek_episode *
     int lists = ek_detector_window(d, e->feature, e->cell, e->since_row, &w);
     struct ek_change c = ek_change_compute(d, e, &w);
     ek_split_lists(d, &w, dimension, &all);
-    ek_detector_window(d, e->feature, e->cell, e->relief_row, &w);
+    ek_detector_window(d, e->feature, e->cell, e->recovery_row, &w);
     ek_split_values(d, e, &c, &w, dimension, &now);
     for (int i = 0; i < all.count; i++)
         awaited +=
-            is_awaited(e, value_of(&now, all.value[i].cell), (double)all.value[i].lists / lists);
+            is_awaited(e, find_value(&now, all.value[i].cell), (double)all.value[i].lists / lists);
     for (int i = 0; i < now.count; i++) {
         fine += now.value[i].evidence < 0;
-        faulty += now.value[i].cell >= 0 && now.value[i].evidence > GOES_ON;
-        if (now.value[i].evidence <= GOES_ON)
+        faulty += now.value[i].cell >= 0 && now.value[i].evidence > FAULTY;
+        if (now.value[i].evidence <= FAULTY)
             now.value[i].evidence = 0; /* excludes the value from the handover */
     }
     if (faulty && fine)
-        return ek_localize_to(d, e, &now) ? EK_GOES_ON : EK_LASTS;
-    return faulty || awaited ? EK_LASTS : EK_OVER;
+        return ek_localize_to(d, e, &now) ? EK_RECOVERY_PARTIAL : EK_RECOVERY_NONE;
+    return faulty || awaited ? EK_RECOVERY_NONE : EK_RECOVERY_FULL;
 }
 
 /* Check the segments of a change of all traffic: it ends when it has ended in each, and continues
@@ -128,26 +128,26 @@ static enum ek_recovery check_episode(struct ek_detector *d, struct ek_episode *
  * contain unrelated lists. */
 static enum ek_recovery check_segments(struct ek_detector *d, struct ek_episode *e)
 {
-    enum ek_recovery verdict = EK_OVER;
+    enum ek_recovery result = EK_RECOVERY_FULL;
     int count = e->cell ? 0 : ek_cells_dimensions(d->cells);
-    for (int i = 0; i < count && verdict != EK_GOES_ON; i++) {
-        enum ek_recovery one = check_episode(d, e, i);
-        if (one != EK_OVER)
-            verdict = one;
+    for (int i = 0; i < count && result != EK_RECOVERY_PARTIAL; i++) {
+        enum ek_recovery one = check_dimension(d, e, i);
+        if (one != EK_RECOVERY_FULL)
+            result = one;
     }
-    return verdict;
+    return result;
 }
 
 /* Update the CUSUM of the recovery bets. Its last start dates the recovery (Page 1954). */
-static void follow_relief(const struct ek_detector *d, struct ek_episode *e, double bet_ln)
+static void track_recovery(const struct ek_detector *d, struct ek_episode *e, double bet_ln)
 {
-    if (e->relieved)
+    if (e->recovering)
         return;
-    if (e->relief_ln <= 0) {
-        e->relief_ln = 0;
-        e->relief_row = ek_history_count(d->history) - 1;
+    if (e->recovery_ln <= 0) {
+        e->recovery_ln = 0;
+        e->recovery_row = ek_history_count(d->history) - 1;
     }
-    e->relief_ln += bet_ln;
+    e->recovery_ln += bet_ln;
 }
 
 /* Return whether the cell as a whole looks normal, including the current list. */
@@ -155,9 +155,9 @@ static int is_normal(struct ek_detector *d, struct ek_episode *e,
                      const struct ek_list_stats *record, float r, const float *query)
 {
     if (ek_episode_has_level(e) || is_mixture(&e->diagnosis)) {
-        double bet = is_mixture(&e->diagnosis) ? back_together(d, e, record)
-                                               : back_to_level(d, e, record, r, query);
-        follow_relief(d, e, log(bet));
+        double bet = is_mixture(&e->diagnosis) ? spread_recovery_bet(d, e, record)
+                                               : level_recovery_bet(d, e, record, r, query);
+        track_recovery(d, e, log(bet));
         e->recovery = (e->recovery + 1) * bet;
         return e->recovery > RECOVERY_LEVEL;
     }
@@ -165,9 +165,9 @@ static int is_normal(struct ek_detector *d, struct ek_episode *e,
     if ((e->lists + e->number - 1) % EK_RECOVERY_LISTS)
         return 0;
     uint64_t row;
-    int normal = normal_lists(d, e, &row);
-    if (!(e->recovery > 0) && !e->relieved)
-        e->relief_row = row;
+    int normal = count_normal_lists(d, e, &row);
+    if (!(e->recovery > 0) && !e->recovering)
+        e->recovery_row = row;
     e->recovery = normal ? e->recovery + normal : 0;
     return e->recovery >= EK_RECOVERY_LISTS;
 }
@@ -177,33 +177,32 @@ static enum ek_recovery check_recovery(struct ek_detector *d, struct ek_episode 
                                        const struct ek_list_stats *record, float r,
                                        const float *query)
 {
-    if (is_normal(d, e, record, r, query) && !e->relieved) {
-        e->relieved = 1;
-        e->relieved_at = e->lists;
+    if (is_normal(d, e, record, r, query) && !e->recovering) {
+        e->recovering = 1;
+        e->recovering_at = e->lists;
     }
-    if (!e->relieved)
-        return EK_LASTS;
-    enum ek_recovery verdict = EK_LASTS;
-    if (ek_scheduler_can_relieve(d, e, e->relieved_at == e->lists))
-        verdict = check_segments(d, e);
-    if (verdict == EK_LASTS && e->lists - e->relieved_at >= FOLLOWED) {
-        e->relieved = 0;
+    if (!e->recovering)
+        return EK_RECOVERY_NONE;
+    enum ek_recovery result = EK_RECOVERY_NONE;
+    if (ek_scheduler_can_recover(d, e, e->recovering_at == e->lists))
+        result = check_segments(d, e);
+    if (result == EK_RECOVERY_NONE && e->lists - e->recovering_at >= RECOVERY_TIMEOUT) {
+        e->recovering = 0;
         e->recovery = 0;
     }
-    return verdict;
+    return result;
 }
 
 enum {
-    ATTEMPTS = 4, /* diagnoses, each after twice as many lists, before an alarm is dropped */
-    LOOKS = 24,   /* further diagnoses, every LOOK_LISTS, of a large but uncertain level */
-    LOOK_LISTS = 128,
-    LONG_LISTS =
-        1024,       /* a longer episode resets the weight of the tracked level, which is outdated */
-    SELDOM = 16384, /* maximum number of lists between two full diagnoses */
+    ATTEMPTS = 4,   /* diagnoses, each after twice as many lists, before an alarm is dropped */
+    UNCERTAIN = 24, /* further diagnoses, every UNCERTAIN_LISTS, of a large but uncertain level */
+    UNCERTAIN_LISTS = 128,
+    LONG_LISTS = 1024,     /* a longer episode makes the tracked level outdated */
+    INTERVAL_MOST = 16384, /* maximum number of lists between two full diagnoses */
     WAITS = 2 /* delays, each of confirmation_lists / 2, while a segment may explain a change */
 };
-static const double FEW_LISTS = .5; /* fraction of lists */
-static const double STILL = .3;     /* maximum change of an unchanged shift, as a fraction of it */
+static const double FEW_LISTS = .5;    /* fraction of lists */
+static const double SHIFT_CHANGE = .3; /* tolerance of an unchanged shift, relative */
 
 bool ek_finding_is_over(enum ek_finding_state s)
 {
@@ -220,27 +219,28 @@ const char *ek_finding_state_name(enum ek_finding_state s)
 const char *ek_reason_text(int reason)
 {
     static const char *const texts[EK_REASONS] = {
-        [EK_BY_A_SEGMENT] = "explained by a segment",
-        [EK_BY_ANOTHER_CELL] = "explained by another cell",
-        [EK_BY_ALL_TRAFFIC] = "all traffic has it now",
-        [EK_NO_LISTS] = "no such lists any more",
-        [EK_GOES_ON_IN_A_SEGMENT] = "goes on in a segment",
-        [EK_TOO_SMALL] = "smaller than report_threshold",
-        [EK_NOT_BORNE_OUT] = "not borne out",
-        [EK_BY_ANOTHER_FINDING] = "one with another finding",
-        [EK_ACCEPTED] = "accepted as normal",
-        [EK_OTHER_NORMAL] = "another level is normal now",
-        [EK_NOT_WATCHED] = "not watched any more",
+        [EK_REASON_SEGMENT] = "explained by a segment",
+        [EK_REASON_OTHER_CELL] = "explained by another cell",
+        [EK_REASON_ALL_TRAFFIC] = "all traffic has it now",
+        [EK_REASON_NO_LISTS] = "no such lists any more",
+        [EK_REASON_CONTINUES] = "goes on in a segment",
+        [EK_REASON_TOO_SMALL] = "smaller than report_threshold",
+        [EK_REASON_UNSUPPORTED] = "not borne out",
+        [EK_REASON_OTHER_FINDING] = "one with another finding",
+        [EK_REASON_ACCEPTED] = "accepted as normal",
+        [EK_REASON_OTHER_NORMAL] = "another level is normal now",
+        [EK_REASON_NOT_WATCHED] = "not watched any more",
     };
     return texts[reason];
 }
 
 const char *ek_finding_accepted(void)
 {
-    return ek_reason_text(EK_ACCEPTED);
+    return ek_reason_text(EK_REASON_ACCEPTED);
 }
 
-static void describe(const struct ek_detector *d, const struct ek_episode *e, struct ek_finding *f)
+static void fill_diagnosis(const struct ek_detector *d, const struct ek_episode *e,
+                           struct ek_finding *f)
 {
     const struct ek_diagnosis *g = &e->diagnosis;
     f->class = g->class;
@@ -288,19 +288,19 @@ void ek_episode_finding(const struct ek_detector *d, const struct ek_episode *e,
     f->share = f->spread_ratio = 1;
     f->query_feature = -1;
     if (e->phase == EK_PHASE_CONFIRMED)
-        describe(d, e, f);
+        fill_diagnosis(d, e, f);
 }
 
 static void report_finding(struct ek_detector *d, const struct ek_episode *e,
                            enum ek_finding_state state, const char *reason)
 {
     struct ek_finding f;
-    if (e->quiet)
+    if (e->unreported)
         return;
     ek_episode_finding(d, e, state, reason, &f);
     if (d->findings - d->fetched == EK_FINDINGS_MAX) {
         d->fetched++;
-        d->beyond.count[EK_BOUND_FINDINGS]++;
+        d->exceeded.count[EK_BOUND_FINDINGS]++;
     }
     d->finding[d->findings++ % EK_FINDINGS_MAX] = f;
 }
@@ -308,11 +308,11 @@ static void report_finding(struct ek_detector *d, const struct ek_episode *e,
 struct ek_episode *ek_episode_place(struct ek_detector *d)
 {
     for (int i = 0; i < d->episodes; i++)
-        if (d->episode[i].phase == EK_WATCHING)
+        if (d->episode[i].phase == EK_PHASE_NONE)
             return &d->episode[i];
     if (d->episodes < EK_EPISODES_MAX)
         return &d->episode[d->episodes++];
-    d->beyond.count[EK_BOUND_CHANGES]++;
+    d->exceeded.count[EK_BOUND_CHANGES]++;
     return NULL;
 }
 
@@ -327,7 +327,7 @@ int ek_episodes_available(const struct ek_detector *d)
 {
     int open = 0;
     for (int i = 0; i < d->episodes; i++)
-        open += d->episode[i].phase != EK_WATCHING;
+        open += d->episode[i].phase != EK_PHASE_NONE;
     return EK_EPISODES_MAX - open;
 }
 
@@ -348,7 +348,7 @@ struct ek_episode *ek_episode_open(struct ek_detector *d, int feature, int cell,
     e->alarm_row = ek_history_count(d->history) - 1;
     e->due = (uint32_t)d->rules->confirmation_lists;
     ek_episode_enter(d, e);
-    e->quiet = ek_episode_is_small_at_alarm(d, e);
+    e->unreported = ek_episode_is_small_at_alarm(d, e);
     report_finding(d, e, EK_SUSPECTED, NULL);
     return e;
 }
@@ -367,7 +367,7 @@ static void close_episode(struct ek_detector *d, struct ek_episode *e)
     d->claims++;
     d->episode_of[at] = 0;
     ek_cells_release(d->cells, e->cell);
-    e->phase = EK_WATCHING;
+    e->phase = EK_PHASE_NONE;
     ek_evidence_restart(d->evidence, e->cell, e->feature);
     if (e->lists > LONG_LISTS)
         *ek_evidence_list_count(d->evidence, e->cell, e->feature) = 0;
@@ -392,11 +392,11 @@ void ek_episode_dismiss(struct ek_detector *d, struct ek_episode *e, enum ek_rea
 }
 
 /* Report a suspected episode that looked too small before. */
-static void speak_up(struct ek_detector *d, struct ek_episode *e)
+static void report_suspected(struct ek_detector *d, struct ek_episode *e)
 {
-    if (!e->quiet)
+    if (!e->unreported)
         return;
-    e->quiet = 0;
+    e->unreported = 0;
     report_finding(d, e, EK_SUSPECTED, NULL);
 }
 
@@ -410,7 +410,7 @@ static uint32_t next_check(const struct ek_detector *d, const struct ek_episode 
     return e->lists + (soon ? half : EK_UPDATE_LISTS);
 }
 
-static void confirm(struct ek_detector *d, struct ek_episode *e)
+static void confirm_episode(struct ek_detector *d, struct ek_episode *e)
 {
     if (ek_episode_has_level(e) && e->query_feature < 0) {
         struct ek_diagnosis first = e->diagnosis;
@@ -419,11 +419,11 @@ static void confirm(struct ek_detector *d, struct ek_episode *e)
         if (ek_diagnose(d, e, &w) <= 0)
             e->diagnosis = first;
     }
-    speak_up(d, e);
+    report_suspected(d, e);
     e->phase = EK_PHASE_CONFIRMED;
     e->recovery = 0;
     e->due = next_check(d, e);
-    ek_incident_name(d, e);
+    ek_incident_assign(d, e);
     ek_episode_mark_lists(d, e);
     report_finding(d, e, EK_CONFIRMED, NULL);
     ek_incident_dismiss_others(d, e);
@@ -446,28 +446,27 @@ void ek_episode_inherit(struct ek_detector *d, struct ek_episode *e, const struc
         e->level_error = from->level_error;
     }
     e->cause = from->cause;
-    confirm(d, e);
+    confirm_episode(d, e);
 }
 
 /* Return whether the episode can be confirmed now. Otherwise delay it, because more lists may
  * assign the change to a segment. */
-static int can_diagnose(struct ek_detector *d, struct ek_episode *e, enum ek_localization where)
+static int can_confirm(struct ek_detector *d, struct ek_episode *e, enum ek_localization where)
 {
-    if (where != EK_UNDECIDED || e->waits == WAITS)
+    if (where != EK_LOCALIZE_UNDECIDED || e->waits == WAITS)
         return 1;
     e->waits++;
     e->due = e->lists + (uint32_t)(d->rules->confirmation_lists + 1) / 2;
     return 0;
 }
 
-static void is_worth_diagnosis(struct ek_detector *d, struct ek_episode *e,
-                               enum ek_localization where)
+static void confirm_or_wait(struct ek_detector *d, struct ek_episode *e, enum ek_localization where)
 {
     enum ek_localization up = ek_localize_to_all(d, e);
-    if (up == EK_HANDED_OVER)
-        ek_episode_dismiss(d, e, EK_BY_ALL_TRAFFIC);
-    else if (can_diagnose(d, e, up == EK_UNDECIDED ? up : where)) {
-        confirm(d, e);
+    if (up == EK_LOCALIZE_MOVED)
+        ek_episode_dismiss(d, e, EK_REASON_ALL_TRAFFIC);
+    else if (can_confirm(d, e, up == EK_LOCALIZE_UNDECIDED ? up : where)) {
+        confirm_episode(d, e);
         ek_localize_joined(d, e);
     }
 }
@@ -484,19 +483,19 @@ static void update_suspected(struct ek_detector *d, struct ek_episode *e)
 {
     struct ek_window w;
     int worth = ek_diagnose(d, e, &w);
-    enum ek_localization where = worth >= 0 ? ek_localize(d, e, e->since_row) : EK_STAYS;
-    if (where == EK_HANDED_OVER) {
-        ek_episode_dismiss(d, e, EK_BY_A_SEGMENT);
+    enum ek_localization where = worth >= 0 ? ek_localize(d, e, e->since_row) : EK_LOCALIZE_SAME;
+    if (where == EK_LOCALIZE_MOVED) {
+        ek_episode_dismiss(d, e, EK_REASON_SEGMENT);
         return;
     }
     if (worth > 0) {
-        is_worth_diagnosis(d, e, where);
+        confirm_or_wait(d, e, where);
         return;
     }
     if (worth == 0 && !ek_episode_is_small_shift(d, e, &e->diagnosis.level))
-        speak_up(d, e);
-    if (worth == 0 && is_large(d, e) && ++e->looks < LOOKS) {
-        e->due = e->lists + LOOK_LISTS;
+        report_suspected(d, e);
+    if (worth == 0 && is_large(d, e) && ++e->uncertain < UNCERTAIN) {
+        e->due = e->lists + UNCERTAIN_LISTS;
         return;
     }
     if (worth == 0 && ++e->attempts < ATTEMPTS) {
@@ -504,7 +503,7 @@ static void update_suspected(struct ek_detector *d, struct ek_episode *e)
         return;
     }
     follow_small_shift(d, e);
-    ek_episode_dismiss(d, e, worth < 0 ? EK_TOO_SMALL : EK_NOT_BORNE_OUT);
+    ek_episode_dismiss(d, e, worth < 0 ? EK_REASON_TOO_SMALL : EK_REASON_UNSUPPORTED);
 }
 
 static int is_loss(enum ek_class class)
@@ -513,50 +512,50 @@ static int is_loss(enum ek_class class)
 }
 
 /* Return whether most lists still have the reported shift. */
-static int is_off_still(const struct ek_diagnosis *before, const struct ek_diagnosis *now)
+static int is_same_shift(const struct ek_diagnosis *before, const struct ek_diagnosis *now)
 {
     double was = before->level.shift_ln, is = now->level.shift_ln;
     return before->level.share > FEW_LISTS && now->level.share > FEW_LISTS &&
-           fabs(is - was) < STILL * fabs(was);
+           fabs(is - was) < SHIFT_CHANGE * fabs(was);
 }
 
 /* Return whether a diagnosis may replace the previous one. A new class needs two diagnoses in a
  * row. EK_ITEMS stays, because scaled lists of one or two items look like a scale of few lists.
  * EK_SCALE of most lists stays when some lists lose values or signs, because ending its route would
  * harm the others. */
-static int is_believed(const struct ek_episode *before, const struct ek_diagnosis *now)
+static int can_replace(const struct ek_episode *before, const struct ek_diagnosis *now)
 {
     enum ek_class was = before->diagnosis.class;
     if (was == EK_ITEMS && now->class == EK_SCALE && now->level.share < FEW_LISTS)
         return 0;
-    if (was == EK_SCALE && is_loss(now->class) && is_off_still(&before->diagnosis, now))
+    if (was == EK_SCALE && is_loss(now->class) && is_same_shift(&before->diagnosis, now))
         return 0;
-    return now->class == was || now->class == before->rival;
+    return now->class == was || now->class == before->last_class;
 }
 
 /* Diagnose a confirmed episode again. Return whether the class is unchanged. */
-static int diagnose_again(struct ek_detector *d, struct ek_episode *e)
+static int repeat_diagnosis(struct ek_detector *d, struct ek_episode *e)
 {
     struct ek_episode before = *e;
     struct ek_window w;
     int worth = ek_diagnose(d, e, &w);
-    e->rival = worth > 0 ? e->diagnosis.class : before.diagnosis.class;
-    if (worth <= 0 || !is_believed(&before, &e->diagnosis)) {
+    e->last_class = worth > 0 ? e->diagnosis.class : before.diagnosis.class;
+    if (worth <= 0 || !can_replace(&before, &e->diagnosis)) {
         e->diagnosis = before.diagnosis;
         e->category = before.category;
         e->query_feature = before.query_feature;
     }
-    return e->rival == before.diagnosis.class;
+    return e->last_class == before.diagnosis.class;
 }
 
 /* Return whether a full diagnosis is due: every EK_UPDATE_LISTS at first, then at intervals that
- * double with the number of lists, up to SELDOM. */
-static int is_to_diagnose(const struct ek_episode *e)
+ * double with the number of lists, up to INTERVAL_MOST. */
+static int is_full_diagnosis_due(const struct ek_episode *e)
 {
     uint32_t before = e->due - EK_UPDATE_LISTS, step = EK_UPDATE_LISTS;
     if (e->due < EK_UPDATE_LISTS)
         return 1;
-    while (step < SELDOM && step <= before / 4)
+    while (step < INTERVAL_MOST && step <= before / 4)
         step *= 2;
     return e->lists / step != before / step;
 }
@@ -566,20 +565,21 @@ static int is_to_diagnose(const struct ek_episode *e)
 static void update_confirmed(struct ek_detector *d, struct ek_episode *e)
 {
     struct ek_window w;
-    int same = (!is_to_diagnose(e) && ek_diagnosis_is_current(d, e)) || diagnose_again(d, e);
+    int same =
+        (!is_full_diagnosis_due(e) && ek_diagnosis_is_current(d, e)) || repeat_diagnosis(d, e);
     if (same && ek_detector_window_for(d, e->feature, e->cell, e->since_row, EK_UPDATE_LISTS, &w) &&
-        ek_localize(d, e, d->window_row[0]) == EK_HANDED_OVER) {
-        ek_episode_dismiss(d, e, EK_BY_A_SEGMENT);
+        ek_localize(d, e, d->window_row[0]) == EK_LOCALIZE_MOVED) {
+        ek_episode_dismiss(d, e, EK_REASON_SEGMENT);
         return;
     }
     e->due = next_check(d, e);
     report_finding(d, e, EK_UPDATED, NULL);
 }
 
-static void end(struct ek_detector *d, struct ek_episode *e)
+static void recover(struct ek_detector *d, struct ek_episode *e)
 {
     report_finding(d, e, EK_RECOVERED, NULL);
-    d->settled[e->feature] = ek_history_count(d->history);
+    d->recovered_row[e->feature] = ek_history_count(d->history);
     close_episode(d, e);
 }
 
@@ -588,14 +588,14 @@ void ek_episode_list(struct ek_detector *d, struct ek_episode *e,
 {
     e->lists++;
     ++*ek_evidence_list_count(d->evidence, e->cell, e->feature);
-    enum ek_recovery over = EK_LASTS;
+    enum ek_recovery over = EK_RECOVERY_NONE;
     if (e->phase == EK_PHASE_CONFIRMED)
         over = check_recovery(d, e, record, r, query);
-    if (over == EK_OVER)
-        end(d, e);
-    else if (over == EK_GOES_ON)
-        ek_episode_dismiss(d, e, EK_GOES_ON_IN_A_SEGMENT);
-    if (over != EK_LASTS)
+    if (over == EK_RECOVERY_FULL)
+        recover(d, e);
+    else if (over == EK_RECOVERY_PARTIAL)
+        ek_episode_dismiss(d, e, EK_REASON_CONTINUES);
+    if (over != EK_RECOVERY_NONE)
         return;
     if (e->lists < e->due || !ek_scheduler_can_diagnose(d, e))
         return;
@@ -617,8 +617,8 @@ void ek_episodes_remove_expired(struct ek_detector *d)
 {
     for (int i = 0; i < d->episodes; i++) {
         struct ek_episode *e = &d->episode[i];
-        if (e->phase != EK_WATCHING && e->cell && !has_lists(d, e))
-            ek_episode_dismiss(d, e, EK_NO_LISTS);
+        if (e->phase != EK_PHASE_NONE && e->cell && !has_lists(d, e))
+            ek_episode_dismiss(d, e, EK_REASON_NO_LISTS);
     }
 }
 
@@ -627,9 +627,9 @@ bool ek_detector_dismiss_unwatched(struct ek_detector *d)
     bool some = false;
     for (int i = 0; i < d->episodes; i++) {
         struct ek_episode *e = &d->episode[i];
-        if (e->phase == EK_WATCHING || d->watched[e->feature])
+        if (e->phase == EK_PHASE_NONE || d->watched[e->feature])
             continue;
-        ek_episode_dismiss(d, e, EK_NOT_WATCHED);
+        ek_episode_dismiss(d, e, EK_REASON_NOT_WATCHED);
         some = true;
     }
     return some;

@@ -59,7 +59,7 @@ double ek_far_p(int class)
 }
 
 /* Return the likelihood ratio of a normal mean d against 0. */
-static double score(double d, double y)
+static double likelihood_ratio(double d, double y)
 {
     return exp(d * y - d * d / 2);
 }
@@ -70,7 +70,7 @@ struct atom {
     double value;
 };
 
-static struct atom atom_of(double p)
+static struct atom make_atom(double p)
 {
     int first = ek_table_row(p);
     return (struct atom){first, 1 / ek_normal_cdf(-ek_table_y(first))};
@@ -90,7 +90,7 @@ static void fill_below(double below[EK_TABLE_ROWS + 1])
 }
 
 /* Divide a column by its exact expectation on the grid without a shift. */
-static void unit_mean(float *column, const double below[EK_TABLE_ROWS + 1])
+static void normalize_mean(float *column, const double below[EK_TABLE_ROWS + 1])
 {
     double mean = column[0] * below[0];
     for (int i = 0; i < EK_TABLE_ROWS; i++)
@@ -103,20 +103,20 @@ static void unit_mean(float *column, const double below[EK_TABLE_ROWS + 1])
 static void fill_level(float table[EK_TABLE_ROWS][EK_BET_ROW], double far_p,
                        const double below[EK_TABLE_ROWS + 1])
 {
-    struct atom far = atom_of(far_p), rare = atom_of(fmax(far_p, 1.05e-3));
+    struct atom far = make_atom(far_p), rare = make_atom(fmax(far_p, 1.05e-3));
     for (int i = 0; i < EK_TABLE_ROWS; i++) {
         double y = ek_table_y(i);
         float *row = table[i];
-        row[0] = (float)score(.43, y);
-        row[1] = (float)(.97 * (.05 + .95 * score(1.3, y)) + .03 * atom(rare, i));
-        row[2] = (float)(.9 + .1 * score(1.8, fmin(y, 3.1)));
+        row[0] = (float)likelihood_ratio(.43, y);
+        row[1] = (float)(.97 * (.05 + .95 * likelihood_ratio(1.3, y)) + .03 * atom(rare, i));
+        row[2] = (float)(.9 + .1 * likelihood_ratio(1.8, fmin(y, 3.1)));
         row[3] = (float)(.985 + .015 * atom(far, i));
         row[4] = (float)(.99 + .01 * atom(rare, i));
         row[5] = (float)(.85 + .15 * atom(far, i));
         row[EK_BET_SPREAD_UP] = row[EK_BET_SPREAD_FAR] = EK_ABOVE_BETS;
     }
     for (int b = 0; b < EK_LEVEL_BETS; b++)
-        unit_mean(&table[0][b], below);
+        normalize_mean(&table[0][b], below);
 }
 
 static void fill_nothing(float table[EK_TABLE_ROWS][EK_BET_ROW])
@@ -147,7 +147,7 @@ static void bet_weights_fill(float *weight)
 
 void ek_bet_tables_fill(struct ek_bet_tables *t)
 {
-    struct atom rare = atom_of(1.1e-3);
+    struct atom rare = make_atom(1.1e-3);
     double below[EK_TABLE_ROWS + 1];
     fill_below(below);
     memset(t, 0, sizeof *t);
@@ -158,11 +158,11 @@ void ek_bet_tables_fill(struct ek_bet_tables *t)
         for (int lane = 0; lane < EK_LEVEL_BETS; lane++)
             t->spread[i][lane] = 1;
         t->spread[i][EK_BET_SPREAD_UP] =
-            (float)(.97 * score(1, ek_table_y(i)) + .03 * atom(rare, i));
+            (float)(.97 * likelihood_ratio(1, ek_table_y(i)) + .03 * atom(rare, i));
         t->spread[i][EK_BET_SPREAD_FAR] = (float)(.97 + .03 * atom(rare, i));
     }
-    unit_mean(&t->spread[0][EK_BET_SPREAD_UP], below);
-    unit_mean(&t->spread[0][EK_BET_SPREAD_FAR], below);
+    normalize_mean(&t->spread[0][EK_BET_SPREAD_UP], below);
+    normalize_mean(&t->spread[0][EK_BET_SPREAD_FAR], below);
     bet_weights_fill(t->weight);
 }
 
@@ -208,7 +208,7 @@ static void bet_on_fall(double stake, double usual, float *a, float *b)
 
 /* Return whether a bet is on a fall of the share: one of the two bets if most values have the
  * property in training, both if nearly all have it. */
-static bool falls(int share, double usual, bool cautious)
+static bool is_fall_bet(int share, double usual, bool cautious)
 {
     if (share == EK_SHARE_NEGATIVE)
         return usual > .5;
@@ -225,7 +225,7 @@ void ek_feature_bets_fill(struct ek_feature_bets *f, const struct ek_bet_tables 
         double stake = i < EK_SHARES ? CAUTIOUS : BOLD;
         f->line[0][i] = 1;
         f->line[1][i] = 0;
-        if (falls(share, b->share[share], i < EK_SHARES))
+        if (is_fall_bet(share, b->share[share], i < EK_SHARES))
             bet_on_fall(stake, b->share[share], &f->line[0][i], &f->line[1][i]);
         else
             bet_on_rise(stake, b->share[share], &f->line[0][i], &f->line[1][i]);
@@ -250,7 +250,7 @@ void ek_evalue_null_init(struct ek_evalue_null *law, const struct ek_feature_bet
 
 /* Return the cap of the level bets. Incoherent items are no evidence of a level. A far value needs
  * a second value that agrees, where training knows the spread of two. */
-static enum ek_bet_cap cap_of(float spread_hi, int usable, float spread)
+static enum ek_bet_cap find_cap(float spread_hi, int usable, float spread)
 {
     if (usable >= 3)
         return spread > spread_hi ? EK_CAP_INCOHERENT : EK_CAP_NONE;
@@ -265,7 +265,7 @@ static void level_bets(const struct ek_feature_bets *f, const struct ek_baseline
     int bin[2] = {ek_z_bin((r - EK_DEAD_BAND_LEVEL_LN) * inv_sd),
                   ek_z_bin((-r - EK_DEAD_BAND_LEVEL_LN) * inv_sd)};
     float spread_hi = b->spread_hi[ek_size_class(record->usable)];
-    const float *cap = ek_bet_caps[cap_of(spread_hi, record->usable, record->spread)];
+    const float *cap = ek_bet_caps[find_cap(spread_hi, record->usable, record->spread)];
     for (int side = 0; side < 2; side++)
         for (int i = 0; i < EK_LEVEL_BETS; i++)
             e[side * EK_BET_DOWN + i] = fminf(f->level[b->z_rank[side][bin[side]]][i], cap[i]);
@@ -290,9 +290,9 @@ static float share_bet(const struct ek_feature_bets *f, int i, uint8_t share)
     return share > EK_SHARE_WHOLE ? 1 : a + b * (float)at;
 }
 
-void ek_bets_select(const struct ek_bet_tables *t, const struct ek_feature_bets *f,
-                    const struct ek_baseline *b, const struct ek_list_stats *record, float residual,
-                    float *e)
+void ek_bets_compute(const struct ek_bet_tables *t, const struct ek_feature_bets *f,
+                     const struct ek_baseline *b, const struct ek_list_stats *record,
+                     float residual, float *e)
 {
     for (int i = 0; i < EK_BET_SHARES; i++)
         e[i] = 1;

@@ -88,9 +88,9 @@ void ek_evalue_null_init(struct ek_evalue_null *law, const struct ek_feature_bet
 extern const float ek_bet_caps[EK_CAPS][EK_BET_ROW];
 
 /* Compute the bets of one list before calibration. Reference implementation of num/bet_steps.h. */
-void ek_bets_select(const struct ek_bet_tables *t, const struct ek_feature_bets *f,
-                    const struct ek_baseline *b, const struct ek_list_stats *record, float residual,
-                    float *e /* [EK_BETS] */);
+void ek_bets_compute(const struct ek_bet_tables *t, const struct ek_feature_bets *f,
+                     const struct ek_baseline *b, const struct ek_list_stats *record,
+                     float residual, float *e /* [EK_BETS] */);
 
 bool ek_bet_is_level(int bet);
 /* Return the bet with the largest weighted evidence. r and weight [EK_BETS]. */

@@ -7,23 +7,23 @@
 #include <math.h>
 #include <string.h>
 
-static const float TRUST = 20; /* weight of training, in lists */
+static const float TRAINING_LISTS = 20; /* weight of training, in lists */
 
-struct habit {
+struct bet_sums {
     float sum[EK_BETS]; /* of the bets, calibrated by training */
     uint32_t lists;
 };
 
-/* R before the list, and factors of the cell, for ek_cell_calibration_learn. */
-struct watched {
+/* R before the list, and factors of the cell, for ek_cell_calibration_update. */
+struct pending {
     float before[EK_BETS], own[EK_BETS];
 };
 
 struct ek_cell_calibration {
     int features, cells;
-    struct habit *habit;     /* [cells, features] */
-    struct watched *watched; /* [features] */
-    float (*fair)[EK_BETS];  /* [features] */
+    struct bet_sums *sums;       /* [cells, features] */
+    struct pending *pending;     /* [features] */
+    float (*bet_scale)[EK_BETS]; /* [features] */
 };
 
 int ek_cell_calibration_new(struct ek_cell_calibration **out, int features)
@@ -32,9 +32,9 @@ int ek_cell_calibration_new(struct ek_cell_calibration **out, int features)
     if (!h)
         return EK_ENOMEM;
     h->features = features;
-    h->watched = ek_calloc((size_t)features, sizeof *h->watched);
-    h->fair = ek_calloc((size_t)features, sizeof *h->fair);
-    if (!h->watched || !h->fair) {
+    h->pending = ek_calloc((size_t)features, sizeof *h->pending);
+    h->bet_scale = ek_calloc((size_t)features, sizeof *h->bet_scale);
+    if (!h->pending || !h->bet_scale) {
         ek_cell_calibration_free(h);
         return EK_ENOMEM;
     }
@@ -46,9 +46,9 @@ void ek_cell_calibration_free(struct ek_cell_calibration *h)
 {
     if (!h)
         return;
-    ek_free(h->habit);
-    ek_free(h->watched);
-    ek_free(h->fair);
+    ek_free(h->sums);
+    ek_free(h->pending);
+    ek_free(h->bet_scale);
     ek_free(h);
 }
 
@@ -58,11 +58,11 @@ int ek_cell_calibration_reserve(struct ek_cell_calibration *h, int cells)
     size_t after = (size_t)cells * (size_t)h->features;
     if (cells <= h->cells)
         return EK_OK;
-    struct habit *habit = ek_realloc(h->habit, after, sizeof *habit);
-    if (!habit)
+    struct bet_sums *sums = ek_realloc(h->sums, after, sizeof *sums);
+    if (!sums)
         return EK_ENOMEM;
-    memset(habit + before, 0, (after - before) * sizeof *habit);
-    h->habit = habit;
+    memset(sums + before, 0, (after - before) * sizeof *sums);
+    h->sums = sums;
     h->cells = cells;
     return EK_OK;
 }
@@ -70,61 +70,61 @@ int ek_cell_calibration_reserve(struct ek_cell_calibration *h, int cells)
 void ek_cell_calibration_reset(struct ek_cell_calibration *h, int cell)
 {
     size_t features = (size_t)h->features;
-    memset(h->habit + (size_t)cell * features, 0, features * sizeof *h->habit);
+    memset(h->sums + (size_t)cell * features, 0, features * sizeof *h->sums);
 }
 
-static struct habit *cell_habits(const struct ek_cell_calibration *h, int cell)
+static struct bet_sums *cell_sums(const struct ek_cell_calibration *h, int cell)
 {
-    return h->habit + (size_t)cell * (size_t)h->features;
+    return h->sums + (size_t)cell * (size_t)h->features;
 }
 
-const float (*ek_cell_calibration_is_fair(struct ek_cell_calibration *h, int cell,
-                                          const struct ek_evidence_list *list))[EK_BETS]
+const float (*ek_cell_calibration_get(struct ek_cell_calibration *h, int cell,
+                                      const struct ek_evidence_list *list))[EK_BETS]
 {
     for (int f = 0; f < h->features; f++) {
         if (!ek_is_evident(list->evident, f))
             continue;
-        const struct habit *habit = &cell_habits(h, cell)[f];
-        struct watched *w = &h->watched[f];
+        const struct bet_sums *sums = &cell_sums(h, cell)[f];
+        struct pending *w = &h->pending[f];
         memcpy(w->before, ek_evidence_r(list->cells, cell, f), sizeof w->before);
         for (int i = 0; i < EK_BETS; i++) {
-            float mean = (habit->sum[i] + TRUST) / ((float)habit->lists + TRUST);
+            float mean = (sums->sum[i] + TRAINING_LISTS) / ((float)sums->lists + TRAINING_LISTS);
             w->own[i] = 1 / (mean > 1 ? mean : 1);
-            h->fair[f][i] = list->fair[f][i] * w->own[i];
+            h->bet_scale[f][i] = list->bet_scale[f][i] * w->own[i];
         }
     }
-    return (const float(*)[EK_BETS])h->fair;
+    return (const float(*)[EK_BETS])h->bet_scale;
 }
 
-void ek_cell_calibration_learn(struct ek_cell_calibration *h, int cell,
-                               const struct ek_evidence_list *list)
+void ek_cell_calibration_update(struct ek_cell_calibration *h, int cell,
+                                const struct ek_evidence_list *list)
 {
     for (int f = 0; f < h->features; f++) {
         if (!ek_is_evident(list->evident, f))
             continue;
-        struct habit *habit = &cell_habits(h, cell)[f];
-        const struct watched *w = &h->watched[f];
+        struct bet_sums *sums = &cell_sums(h, cell)[f];
+        const struct pending *w = &h->pending[f];
         const float *r = ek_evidence_r(list->cells, cell, f);
         for (int i = 0; i < EK_BETS; i++)
-            habit->sum[i] += r[i] / ((w->before[i] + 1) * w->own[i]);
-        habit->lists++;
+            sums->sum[i] += r[i] / ((w->before[i] + 1) * w->own[i]);
+        sums->lists++;
     }
 }
 
 void ek_cell_calibration_serialize(struct ek_cell_calibration *h, struct ek_serialize *s, int cell)
 {
-    struct habit *habit = cell_habits(h, cell);
+    struct bet_sums *sums = cell_sums(h, cell);
     for (int f = 0; f < h->features; f++) {
-        ek_serialize_raw(s, habit[f].sum, sizeof habit[f].sum);
-        ek_serialize_u32(s, &habit[f].lists);
+        ek_serialize_raw(s, sums[f].sum, sizeof sums[f].sum);
+        ek_serialize_u32(s, &sums[f].lists);
     }
 }
 
 void ek_cell_calibration_merge(struct ek_cell_calibration *h, int cell,
                                const struct ek_cell_calibration *others, int of)
 {
-    struct habit *to = cell_habits(h, cell);
-    const struct habit *from = cell_habits(others, of);
+    struct bet_sums *to = cell_sums(h, cell);
+    const struct bet_sums *from = cell_sums(others, of);
     for (int f = 0; f < h->features; f++) {
         for (int i = 0; i < EK_BETS; i++)
             to[f].sum[i] += from[f].sum[i];
@@ -136,7 +136,7 @@ static const float LN_2 = 0.6931472f;
 static const double TRACK_DAYS = 1 / 40.0;
 static const float TRACK_MAX_LN = 0.18232156f; /* ln 1.2 */
 static const float TRACK_CLIP = 2;             /* standard deviations */
-static const float TRACK_FIRST = 200;          /* weight of the profile, in lists */
+static const float PROFILE_LISTS = 200;        /* weight of the profile, in lists */
 
 /* Arrays are [cells, padded]. */
 struct ek_evidence_cells {
@@ -303,9 +303,9 @@ int ek_evidence_update(const struct ek_evidence_list *l, const struct ek_alarm_l
         .mu = s->mu + at,
         .all = l->cell ? s->mu : s->none,
         .queries = s->queries + at,
-        .fair = l->fair,
-        .track = {TRACK_FIRST, LN_2 / l->track_lists, TRACK_CLIP, TRACK_MAX_LN},
-        .product = l->tick ? ek_evidence_sum_products(l->tick, l->cell) : NULL,
+        .bet_scale = l->bet_scale,
+        .track = {PROFILE_LISTS, LN_2 / l->track_lists, TRACK_CLIP, TRACK_MAX_LN},
+        .product = l->sum ? ek_evidence_sum_products(l->sum, l->cell) : NULL,
     };
     int alarms = 0;
     for (int block = 0; block * EK_BET_BLOCK < s->features; block++)

@@ -58,14 +58,14 @@ uint32_t *ek_evidence_list_count(struct ek_evidence_cells *s, int cell, int feat
 
 /* Update of one cell with one list. */
 struct ek_evidence_list {
-    const struct ek_bet_list *bets; /* bets of the list */
-    const float (*fair)[EK_BETS];   /* [features] factors of the bets, at most 1 */
-    const float *weight;            /* [EK_BETS] of the tables */
+    const struct ek_bet_list *bets;    /* bets of the list */
+    const float (*bet_scale)[EK_BETS]; /* [features] factors of the bets, at most 1 */
+    const float *weight;               /* [EK_BETS] of the tables */
     struct ek_evidence_cells *cells;
     int cell;
-    const uint16_t *evident;      /* bit mask per block: features that the list is evidence for */
-    float track_lists;            /* half-life of the tracked level */
-    struct ek_evidence_sum *tick; /* also receives the bets, for a fleet; NULL: none */
+    const uint16_t *evident;     /* bit mask per block: features that the list is evidence for */
+    float track_lists;           /* half-life of the tracked level */
+    struct ek_evidence_sum *sum; /* also receives the bets, for a fleet; NULL: none */
 };
 
 static inline int ek_is_evident(const uint16_t *evident, int feature)
@@ -116,13 +116,14 @@ void ek_cell_calibration_free(struct ek_cell_calibration *h);
 /* Grow to `cells` cells without lists. Return 0, or EK_ENOMEM, which changes nothing. */
 int ek_cell_calibration_reserve(struct ek_cell_calibration *h, int cells);
 void ek_cell_calibration_reset(struct ek_cell_calibration *h, int cell);
-/* Return the factors of the bets [features]: `fair` of the list times those of the cell. Copies the
- * evidence of the cell for ek_cell_calibration_learn, which ends the validity of the result. */
-const float (*ek_cell_calibration_is_fair(struct ek_cell_calibration *h, int cell,
-                                          const struct ek_evidence_list *list))[EK_BETS];
+/* Return the factors of the bets [features]: `bet_scale` of the list times those of the cell.
+ * Copies the evidence of the cell for ek_cell_calibration_update, which ends the validity of the
+ * result. */
+const float (*ek_cell_calibration_get(struct ek_cell_calibration *h, int cell,
+                                      const struct ek_evidence_list *list))[EK_BETS];
 /* Update the calibration after ek_evidence_update. The bets follow from the change of R. */
-void ek_cell_calibration_learn(struct ek_cell_calibration *h, int cell,
-                               const struct ek_evidence_list *list);
+void ek_cell_calibration_update(struct ek_cell_calibration *h, int cell,
+                                const struct ek_evidence_list *list);
 /* Add the sums of cell `of` of another instance. */
 void ek_cell_calibration_merge(struct ek_cell_calibration *h, int cell,
                                const struct ek_cell_calibration *others, int of);

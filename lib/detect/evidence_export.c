@@ -157,7 +157,7 @@ void ek_evidence_sum_values(const struct ek_evidence_sum *t, int cell, int featu
 int ek_detector_join(struct ek_detector *d, double share, struct ek_error *e)
 {
     struct ek_evidence_sum *t = NULL;
-    int rc = d->tick ? EK_OK : ek_evidence_sum_new(&t, d->features);
+    int rc = d->evidence_sum ? EK_OK : ek_evidence_sum_new(&t, d->features);
     if (!rc && t)
         rc = ek_evidence_sum_reserve(t, d->cell_capacity);
     if (rc) {
@@ -165,7 +165,7 @@ int ek_detector_join(struct ek_detector *d, double share, struct ek_error *e)
         return ek_fail(e, rc, "out of memory");
     }
     if (t)
-        d->tick = t;
+        d->evidence_sum = t;
     d->level = ek_alarm_level_compute((double)d->rules->false_alarms / share,
                                       ek_detector_watch_count(d), d->rules->segment_count);
     return EK_OK;
@@ -173,7 +173,7 @@ int ek_detector_join(struct ek_detector *d, double share, struct ek_error *e)
 
 struct ek_evidence_sum *ek_detector_evidence_sum(const struct ek_detector *d)
 {
-    return d->tick;
+    return d->evidence_sum;
 }
 
 const struct ek_manifest *ek_detector_manifest(const struct ek_detector *d)

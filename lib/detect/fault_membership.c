@@ -34,11 +34,11 @@ double ek_share_bound(const float *density, double sd, double share, double shif
     return all > usual ? fmin(fmax((moved - usual) / (all - usual), 0), 1) : 0;
 }
 
-enum { NEWEST = 128 };                /* maximum number of lists checked for a lasting change */
-static const double SHARE_MOST = .99; /* a single list may be an exception */
-static const double LEAST = .5;       /* of a list, required for a lasting change */
-static const double SURE_LEAST = .5;  /* lower bound of the weight of a level's lists */
-static const double SPREADS = 2;      /* standard deviations beyond the noise of one list */
+enum { NEWEST = 128 };                 /* maximum number of lists checked for a lasting change */
+static const double SHARE_MOST = .99;  /* a single list may be an exception */
+static const double LEAST = .5;        /* of a list, required for a lasting change */
+static const double WEIGHT_LEAST = .5; /* lower bound of the weight of a level's lists */
+static const double SPREADS = 2;       /* standard deviations beyond the noise of one list */
 /* Minimum expected number of affected lists, and the tolerated deviation in standard deviations. */
 static const double EXPECTED = 1, DEVIATIONS = 2;
 
@@ -61,42 +61,42 @@ static double level_membership(const struct ek_detector *d, const struct ek_epis
 /* Return the weight of each list's membership. For a partial shift this is the sure part, at least
  * half. Otherwise a true fault in twice `action_min_fraction` of the lists could lose its route
  * when levels overlap. */
-static double counts(const struct ek_detector *d, const struct ek_episode *e)
+static double list_weight(const struct ek_detector *d, const struct ek_episode *e)
 {
     const struct ek_alignment *level = &e->diagnosis.level;
     if (!ek_episode_has_level(e) || e->query_feature >= 0 || level->share > EK_WHOLE_SHARE)
         return 1;
     return fmax(ek_share_bound(ek_profile_density(d->profile, e->feature),
                                d->profile->baseline[e->feature].sd, level->share, level->shift_ln),
-                SURE_LEAST);
+                WEIGHT_LEAST);
 }
 
 /* Distance from training: as diagnosed, in one list, the standard deviation in training, and the
  * maximum. */
 struct move {
-    double told, list, sd, most;
+    double diagnosed, list, sd, most;
 };
 
 /* The Bernoulli variance is an upper bound for a share. */
-static struct move move_of_share(double told, double list, double trained)
+static struct move share_move(double diagnosed, double list, double trained)
 {
     double p = fmin(fmax(trained, 0), 1);
-    return (struct move){told, list, sqrt(p * (1 - p)), told < 0 ? p : 1 - p};
+    return (struct move){diagnosed, list, sqrt(p * (1 - p)), diagnosed < 0 ? p : 1 - p};
 }
 
 static struct move move_of_category(const struct ek_detector *d, const struct ek_episode *e,
                                     uint64_t row)
 {
     const struct ek_category_diagnosis *c = &e->category;
-    double trained = 0, told = 0;
+    double trained = 0, diagnosed = 0;
     for (int i = 0; i < c->count; i++) {
         bool more = c->change[i].share > c->change[i].trained;
         trained += more ? c->change[i].trained : 1 - c->change[i].trained;
-        told += fabs(c->change[i].share - c->change[i].trained);
+        diagnosed += fabs(c->change[i].share - c->change[i].trained);
     }
     trained = c->count ? trained / c->count : 0;
-    return move_of_share(told, ek_categories_shift_probability(d->categories, e->feature, c, row),
-                         trained);
+    return share_move(diagnosed, ek_categories_shift_probability(d->categories, e->feature, c, row),
+                      trained);
 }
 
 static struct move move_of(const struct ek_detector *d, const struct ek_episode *e, uint64_t row,
@@ -109,8 +109,8 @@ static struct move move_of(const struct ek_detector *d, const struct ek_episode 
     if (which < 0)
         return (struct move){log(e->diagnosis.spread_ratio), ek_change_spread(d, e->feature, o),
                              b->spread_sd[ek_size_class(o->usable)], INFINITY};
-    return move_of_share(e->diagnosis.share[which] - b->share[which],
-                         ek_change_excess_share(d, e, o), b->share[which]);
+    return share_move(e->diagnosis.share[which] - b->share[which], ek_change_excess_share(d, e, o),
+                      b->share[which]);
 }
 
 /* Return the membership of a list for classes without a level, or NAN if unknown. It is
@@ -120,8 +120,8 @@ static double move_membership(const struct ek_detector *d, const struct ek_episo
                               const struct ek_list_stats *o)
 {
     struct move m = move_of(d, e, row, o);
-    double whole = fmin(fmax(fabs(m.told), SPREADS * m.sd), m.most);
-    double part = m.told < 0 ? -m.list : m.list;
+    double whole = fmin(fmax(fabs(m.diagnosed), SPREADS * m.sd), m.most);
+    double part = m.diagnosed < 0 ? -m.list : m.list;
     if (isnan(part))
         return part;
     return whole > 0 ? fmin(part / whole, 1) : part > 0;
@@ -190,7 +190,7 @@ double ek_detector_membership(const struct ek_detector *d, int feature, int cell
     if (!e || !ek_detector_has_counted(d) || !is_of(d, e, last))
         return 0;
     *episode = e->number;
-    return membership(d, e, last, counts(d, e));
+    return membership(d, e, last, list_weight(d, e));
 }
 
 double ek_detector_mean_membership(const struct ek_detector *d, int feature, int cell)
@@ -199,7 +199,7 @@ double ek_detector_mean_membership(const struct ek_detector *d, int feature, int
     double shown = 0;
     if (!e)
         return 0;
-    double each = counts(d, e);
+    double each = list_weight(d, e);
     uint64_t first = ek_history_first(d->history);
     uint64_t end = ek_history_count(d->history) - ek_detector_has_counted(d);
     for (uint64_t row = e->since_row > first ? e->since_row : first; row < end; row++)

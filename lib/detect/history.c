@@ -128,7 +128,7 @@ const float *ek_history_query(const struct ek_history *h, uint64_t i)
     return h->query + i % EK_HISTORY * (size_t)h->query_features;
 }
 
-void ek_history_lower_bound(struct ek_history *h, uint64_t i, int feature, double shift_ln)
+void ek_history_subtract_shift(struct ek_history *h, uint64_t i, int feature, double shift_ln)
 {
     struct ek_list_stats *record =
         &h->record[i % EK_HISTORY * (size_t)h->features + (size_t)feature];

@@ -39,7 +39,7 @@ double ek_history_lists_per_day(const struct ek_history *h);
 /* Remove a reassigned cell from all rows; they have no cell in its dimension afterwards. */
 void ek_history_reset_cell(struct ek_history *h, int cell);
 /* Subtract shift_ln from the residual of a feature in row i. */
-void ek_history_lower_bound(struct ek_history *h, uint64_t i, int feature, double shift_ln);
+void ek_history_subtract_shift(struct ek_history *h, uint64_t i, int feature, double shift_ln);
 /* Return whether row i belongs to a cell. */
 int ek_history_row_in_cell(const struct ek_history *h, uint64_t i, int cell);
 struct ek_row_order;

@@ -13,12 +13,12 @@ static const double SAME_ERRORS = 3, SAME_LN = .05;
 /* Set the span of rows in which the change may have begun: around the best change point, while the
  * likelihood of a change loses less than DROP. Between two lists of a rare cell the stream has many
  * rows. */
-static void date(struct ek_detector *d, struct ek_episode *e)
+static void set_span(struct ek_detector *d, struct ek_episode *e)
 {
     struct ek_window w;
     double tail = 0, best = -INFINITY, *sum = d->tail;
     int at = -1, first, last;
-    int n = ek_detector_window(d, e->feature, e->cell, d->settled[e->feature], &w);
+    int n = ek_detector_window(d, e->feature, e->cell, d->recovered_row[e->feature], &w);
     struct ek_change c = ek_change_compute(d, e, &w);
     for (int i = n - 1; i >= 0; i--)
         sum[i] = tail += ek_change_evidence(d, e, &c, &w, i);
@@ -58,18 +58,18 @@ int ek_incident_is_same_change(const struct ek_episode *a, const struct ek_episo
            SAME_ERRORS * hypot(x->error_ln, y->error_ln) + SAME_LN;
 }
 
-static int same_cause(const struct ek_episode *a, const struct ek_episode *b)
+static int is_same_incident(const struct ek_episode *a, const struct ek_episode *b)
 {
-    return (a->kin && a->kin == b->kin) || ek_incident_is_same_change(a, b) ||
-           (nested(a, b) && overlap(a, b));
+    return (a->handed_from && a->handed_from == b->handed_from) ||
+           ek_incident_is_same_change(a, b) || (nested(a, b) && overlap(a, b));
 }
 
-void ek_incident_name(struct ek_detector *d, struct ek_episode *e)
+void ek_incident_assign(struct ek_detector *d, struct ek_episode *e)
 {
-    date(d, e);
+    set_span(d, e);
     for (int i = 0; i < d->episodes && !e->cause; i++) {
         const struct ek_episode *o = &d->episode[i];
-        if (o != e && o->phase == EK_PHASE_CONFIRMED && same_cause(o, e))
+        if (o != e && o->phase == EK_PHASE_CONFIRMED && is_same_incident(o, e))
             e->cause = o->cause;
     }
     if (!e->cause)
@@ -93,12 +93,12 @@ void ek_incident_dismiss_others(struct ek_detector *d, const struct ek_episode *
 {
     for (int i = 0; i < d->episodes; i++) {
         struct ek_episode *o = &d->episode[i];
-        if (o == e || o->phase == EK_WATCHING || o->feature != e->feature)
+        if (o == e || o->phase == EK_PHASE_NONE || o->feature != e->feature)
             continue;
         if (explains(d, e, o))
-            ek_episode_dismiss(d, o, EK_BY_ANOTHER_CELL);
+            ek_episode_dismiss(d, o, EK_REASON_OTHER_CELL);
         else if (absorbs(e, o))
-            ek_episode_dismiss(d, o, EK_BY_ALL_TRAFFIC);
+            ek_episode_dismiss(d, o, EK_REASON_ALL_TRAFFIC);
     }
 }
 

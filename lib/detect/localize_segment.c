@@ -129,8 +129,8 @@ static int fit_mean(struct ek_detector *d, const struct ek_episode *e, const str
     return 1;
 }
 
-static int fit(struct ek_detector *d, const struct ek_episode *e, const struct ek_window *w,
-               const struct ek_split *s, const int16_t *of, struct ek_change *c)
+static int fit_change(struct ek_detector *d, const struct ek_episode *e, const struct ek_window *w,
+                      const struct ek_split *s, const int16_t *of, struct ek_change *c)
 {
     if (ek_episode_has_level(e))
         return e->query_feature >= 0 || fit_level(d, e, w, s, of, c);
@@ -142,7 +142,7 @@ struct ek_change ek_change_compute(struct ek_detector *d, const struct ek_episod
 {
     struct ek_change c = {e->diagnosis.level.shift_ln, e->diagnosis.level.share, 0, 1};
     if (!ek_episode_has_level(e))
-        fit(d, e, w, NULL, NULL, &c);
+        fit_change(d, e, w, NULL, NULL, &c);
     return c;
 }
 
@@ -166,9 +166,9 @@ static void number_values(const struct ek_detector *d, const struct ek_window *w
     }
 }
 
-static double weigh(const struct ek_detector *d, const struct ek_episode *e,
-                    const struct ek_change *c, const struct ek_window *w, const int16_t *of,
-                    struct ek_split *s)
+static double sum_evidence(const struct ek_detector *d, const struct ek_episode *e,
+                           const struct ek_change *c, const struct ek_window *w, const int16_t *of,
+                           struct ek_split *s)
 {
     double total = 0;
     for (int i = 0; i < s->count; i++)
@@ -192,10 +192,10 @@ void ek_split_values(struct ek_detector *d, const struct ek_episode *e, const st
 {
     int16_t of[EK_HISTORY];
     number_values(d, w, dimension, out, of);
-    weigh(d, e, c, w, of, out);
+    sum_evidence(d, e, c, w, of, out);
 }
 
-static double of_the_hit(const struct ek_split *s, int *hits)
+static double sum_hits(const struct ek_split *s, int *hits)
 {
     double sum = 0;
     *hits = 0;
@@ -220,15 +220,15 @@ static void split_by(struct ek_detector *d, const struct ek_episode *e, const st
     int hits;
     struct ek_change c = ek_change_compute(d, e, w);
     number_values(d, w, dimension, out, of);
-    fit(d, e, w, NULL, of, &c);
-    double all = weigh(d, e, &c, w, of, out);
+    fit_change(d, e, w, NULL, of, &c);
+    double all = sum_evidence(d, e, &c, w, of, out);
     for (int round = 0; round < ROUNDS; round++) {
-        of_the_hit(out, &hits);
-        if (!hits || hits == out->count || !fit(d, e, w, out, of, &c))
+        sum_hits(out, &hits);
+        if (!hits || hits == out->count || !fit_change(d, e, w, out, of, &c))
             break;
-        weigh(d, e, &c, w, of, out);
+        sum_evidence(d, e, &c, w, of, out);
     }
-    out->gain = of_the_hit(out, &hits) - all;
+    out->gain = sum_hits(out, &hits) - all;
     out->gain -= subsets_ln(out->count, hits);
 }
 
@@ -245,8 +245,8 @@ static const double JOINED = .95;       /* fraction of recent lists with the sam
                                          * makes it one of all traffic */
 
 /* Return the evidence of a cell's lists outside the episode's cell. Set *lists to their number. */
-static double outside(struct ek_detector *d, const struct ek_episode *e, const struct ek_change *c,
-                      int cell, int *lists)
+static double evidence_outside(struct ek_detector *d, const struct ek_episode *e,
+                               const struct ek_change *c, int cell, int *lists)
 {
     struct ek_window w;
     double evidence = 0;
@@ -273,12 +273,13 @@ static int explains_more(struct ek_detector *d, const struct ek_episode *e, int 
     ek_detector_window(d, e->feature, e->cell, e->since_row, &w);
     if (!ek_episode_has_level(e))
         c = ek_change_compute(d, e, &w);
-    double evidence = outside(d, e, &c, cell, &lists);
+    double evidence = evidence_outside(d, e, &c, cell, &lists);
     return lists < FEW || evidence > EK_SPLIT_CLEAR;
 }
 
 /* Return the lists of a cell since the alarm. They count toward confirmation in that cell. */
-static uint32_t lists_since_alarm(const struct ek_detector *d, const struct ek_episode *e, int cell)
+static uint32_t count_lists_since_alarm(const struct ek_detector *d, const struct ek_episode *e,
+                                        int cell)
 {
     uint32_t lists = 0;
     uint64_t first = ek_history_first(d->history);
@@ -295,14 +296,14 @@ static void hand_over(struct ek_detector *d, const struct ek_episode *from, int 
         e = ek_episode_open(d, from->feature, cell, from->bet);
     if (!e)
         return;
-    uint32_t lists = lists_since_alarm(d, from, cell);
+    uint32_t lists = count_lists_since_alarm(d, from, cell);
     if (e->lists < lists)
         e->lists = lists;
     if (e->phase == EK_PHASE_SUSPECTED && e->since_row > from->since_row)
         ek_episode_begin(d, e, from->since_row);
     int own = ek_cells_dimension(d->cells, from->cell);
-    e->through |= from->through | (own < 0 ? 0 : 1u << own);
-    e->kin = from->number;
+    e->from_dimensions |= from->from_dimensions | (own < 0 ? 0 : 1u << own);
+    e->handed_from = from->number;
     ek_episode_mark_lists(d, e);
     if (from->phase == EK_PHASE_CONFIRMED && e->phase == EK_PHASE_SUSPECTED)
         ek_episode_inherit(d, e, from);
@@ -369,10 +370,10 @@ enum ek_localization ek_localize(struct ek_detector *d, struct ek_episode *e, ui
     struct ek_split best, s;
     int own = ek_cells_dimension(d->cells, e->cell), found = 0, open = 0;
     if (e->diagnosis.class == EK_CLASS_NONE)
-        return EK_STAYS;
+        return EK_LOCALIZE_SAME;
     for (int i = 0; i < ek_cells_dimensions(d->cells); i++) {
         struct ek_window w;
-        if (i == own || e->through >> i & 1)
+        if (i == own || e->from_dimensions >> i & 1)
             continue;
         ek_detector_window(d, e->feature, e->cell, since, &w);
         w.known = (struct ek_align_known){e->level_error, 1, 0};
@@ -384,8 +385,8 @@ enum ek_localization ek_localize(struct ek_detector *d, struct ek_episode *e, ui
         }
     }
     if (found && ek_localize_to(d, e, &best))
-        return EK_HANDED_OVER;
-    return open ? EK_UNDECIDED : EK_STAYS;
+        return EK_LOCALIZE_MOVED;
+    return open ? EK_LOCALIZE_UNDECIDED : EK_LOCALIZE_SAME;
 }
 
 /* A change of all traffic may reach its first alarm in one segment. */
@@ -394,18 +395,18 @@ enum ek_localization ek_localize_to_all(struct ek_detector *d, struct ek_episode
     struct ek_window w;
     int lists;
     if (e->cell == 0 || e->claimed)
-        return EK_STAYS;
+        return EK_LOCALIZE_SAME;
     ek_detector_window(d, e->feature, e->cell, e->since_row, &w);
     struct ek_change c = ek_change_compute(d, e, &w);
-    double evidence = outside(d, e, &c, 0, &lists);
+    double evidence = evidence_outside(d, e, &c, 0, &lists);
     if (lists < FEW || evidence < -EK_SPLIT_CLEAR)
-        return EK_STAYS;
+        return EK_LOCALIZE_SAME;
     if (evidence <= EK_SPLIT_CLEAR)
-        return EK_UNDECIDED;
+        return EK_LOCALIZE_UNDECIDED;
     if (!ek_episode_at(d, 0, e->feature) && !ek_episodes_available(d))
-        return EK_STAYS;
+        return EK_LOCALIZE_SAME;
     hand_over(d, e, 0);
-    return EK_HANDED_OVER;
+    return EK_LOCALIZE_MOVED;
 }
 
 /* Return whether a confirmed episode in the row's cells has the same change as e. */

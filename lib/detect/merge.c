@@ -12,11 +12,11 @@ static struct ek_text text_of(const char *text)
 
 /* Retain a cell for each accepted segment of `from`, before the cells are merged. An accept without
  * an available cell is dropped. Return 0 or EK_ENOMEM. */
-static int accepts_hold(struct ek_detector *into, const struct ek_detector *from)
+static int retain_accepts(struct ek_detector *into, const struct ek_detector *from)
 {
     int rc = EK_OK, here;
-    for (int i = 0; i < from->rebases.count && !rc; i++) {
-        int cell = from->rebases.one[i].cell;
+    for (int i = 0; i < from->level_offsets.count && !rc; i++) {
+        int cell = from->level_offsets.one[i].cell;
         rc = ek_detector_retain_cell(into, text_of(ek_cells_dimension_name(from->cells, cell)),
                                      text_of(ek_cells_value(from->cells, cell)), &here);
     }
@@ -28,9 +28,9 @@ static int accepts_hold(struct ek_detector *into, const struct ek_detector *from
 static bool has_place(const struct ek_detector *from, const int16_t *to,
                       const struct ek_level_offset *one)
 {
-    for (int i = 0; i < from->rebases.count; i++)
-        if (from->rebases.one[i].feature == one->feature &&
-            to[from->rebases.one[i].cell] == one->cell)
+    for (int i = 0; i < from->level_offsets.count; i++)
+        if (from->level_offsets.one[i].feature == one->feature &&
+            to[from->level_offsets.one[i].cell] == one->cell)
             return true;
     return false;
 }
@@ -41,15 +41,15 @@ static void lower_rows(struct ek_detector *d, const struct ek_level_offset *one,
 {
     for (uint64_t i = one->row > o->first ? one->row : o->first; i < o->count; i++)
         if (o->is_other[i - o->first] == other && ek_history_row_in_cell(d->history, i, one->cell))
-            ek_history_lower_bound(d->history, i, one->feature, one->shift_ln);
+            ek_history_subtract_shift(d->history, i, one->feature, one->shift_ln);
 }
 
 /* Apply the local accepts to the rows merged from `from`. */
-static void spread_cells(struct ek_detector *into, const struct ek_detector *from,
-                         const struct ek_row_order *o, const int16_t *to)
+static void apply_offsets(struct ek_detector *into, const struct ek_detector *from,
+                          const struct ek_row_order *o, const int16_t *to)
 {
-    for (int i = 0; i < into->rebases.count; i++) {
-        struct ek_level_offset *one = &into->rebases.one[i];
+    for (int i = 0; i < into->level_offsets.count; i++) {
+        struct ek_level_offset *one = &into->level_offsets.one[i];
         one->row = ek_row_moved(o, &o->here, one->row);
         if (has_place(from, to, one))
             continue;
@@ -71,7 +71,7 @@ static bool is_used(const struct ek_level_offsets *r, int own, const struct ek_l
 static void adopt_accept(struct ek_detector *into, struct ek_level_offset one,
                          const struct ek_row_order *o)
 {
-    struct ek_level_offsets *r = &into->rebases;
+    struct ek_level_offsets *r = &into->level_offsets;
     if (one.version <= r->version)
         one.version = r->version + 1;
     r->version = one.version;
@@ -82,14 +82,14 @@ static void adopt_accept(struct ek_detector *into, struct ek_level_offset one,
 }
 
 /* Merge the accepts after the rows and before the findings. `to` maps the cells. */
-static void accepts_merge(struct ek_detector *into, const struct ek_detector *from,
+static void merge_accepts(struct ek_detector *into, const struct ek_detector *from,
                           const struct ek_row_order *o, const int16_t *to)
 {
-    struct ek_level_offsets *r = &into->rebases;
+    struct ek_level_offsets *r = &into->level_offsets;
     const int own = r->count;
-    spread_cells(into, from, o, to);
-    for (int i = 0; i < from->rebases.count; i++) {
-        struct ek_level_offset one = from->rebases.one[i];
+    apply_offsets(into, from, o, to);
+    for (int i = 0; i < from->level_offsets.count; i++) {
+        struct ek_level_offset one = from->level_offsets.one[i];
         one.cell = to[one.cell];
         one.row = ek_row_moved(o, &o->there, one.row);
         bool held = !one.cell || (one.cell > 0 && ek_cells_value(into->cells, one.cell));
@@ -98,26 +98,26 @@ static void accepts_merge(struct ek_detector *into, const struct ek_detector *fr
         else if (held)
             ek_cells_release(into->cells, one.cell);
     }
-    if (from->rebases.version > r->version)
-        r->version = from->rebases.version;
+    if (from->level_offsets.version > r->version)
+        r->version = from->level_offsets.version;
 }
 
-/* Return whether a local accept ends a merged finding, after accepts_merge. Otherwise the finding's
+/* Return whether a local accept ends a merged finding, after merge_accepts. Otherwise the finding's
  * level becomes relative to the new normal. */
-static bool accepts_end(const struct ek_detector *into, const struct ek_detector *from,
-                        const int16_t *to, struct ek_episode *e)
+static bool is_ended_by_accept(const struct ek_detector *into, const struct ek_detector *from,
+                               const int16_t *to, struct ek_episode *e)
 {
     bool moved, ends = false;
-    for (int i = 0; i < into->rebases.count && !ends; i++)
-        if (!has_place(from, to, &into->rebases.one[i]))
-            ends = ek_accept_is_covering(into, &into->rebases.one[i], into->rebases.one[i].shift_ln,
-                                         e, &moved);
+    for (int i = 0; i < into->level_offsets.count && !ends; i++)
+        if (!has_place(from, to, &into->level_offsets.one[i]))
+            ends = ek_accept_is_covering(into, &into->level_offsets.one[i],
+                                         into->level_offsets.one[i].shift_ln, e, &moved);
     return ends;
 }
 
 /* Map a row number in which 0 means none. */
-static uint64_t moved_or_none(const struct ek_row_order *o, const struct ek_rows_moved *moved,
-                              uint64_t row)
+static uint64_t map_row(const struct ek_row_order *o, const struct ek_rows_moved *moved,
+                        uint64_t row)
 {
     return row ? ek_row_moved(o, moved, row) : 0;
 }
@@ -128,13 +128,13 @@ static void move(struct ek_episode *e, const struct ek_row_order *o,
     uint64_t *row[] = {&e->alarm_row, &e->since_row, &e->span_first, &e->span_last};
     for (size_t i = 0; i < sizeof row / sizeof *row; i++)
         *row[i] = ek_row_moved(o, moved, *row[i]);
-    e->relief_row = moved_or_none(o, moved, e->relief_row);
+    e->recovery_row = map_row(o, moved, e->recovery_row);
 }
 
 static bool has_number(const struct ek_detector *d, uint32_t number)
 {
     for (int i = 0; i < d->episodes; i++)
-        if (d->episode[i].phase != EK_WATCHING && d->episode[i].number == number)
+        if (d->episode[i].phase != EK_PHASE_NONE && d->episode[i].number == number)
             return true;
     return false;
 }
@@ -142,7 +142,7 @@ static bool has_number(const struct ek_detector *d, uint32_t number)
 static bool has_cause(const struct ek_detector *d, uint32_t cause)
 {
     for (int i = 0; i < d->episodes; i++)
-        if (d->episode[i].phase != EK_WATCHING && d->episode[i].cause == cause)
+        if (d->episode[i].phase != EK_PHASE_NONE && d->episode[i].cause == cause)
             return true;
     return false;
 }
@@ -161,13 +161,13 @@ static uint32_t cause_of(struct numbering *n, int place)
     if (!cause || !has_cause(n->into, cause))
         return cause;
     for (int i = 0; i < place; i++)
-        if (n->from->episode[i].phase != EK_WATCHING && n->from->episode[i].cause == cause)
+        if (n->from->episode[i].phase != EK_PHASE_NONE && n->from->episode[i].cause == cause)
             return n->cause[i];
     return ++n->into->causes_ever;
 }
 
 /* Assign all numbers before any finding is entered. */
-static void count_off(struct numbering *n)
+static void assign_numbers(struct numbering *n)
 {
     struct ek_detector *d = n->into;
     const struct ek_detector *from = n->from;
@@ -177,7 +177,7 @@ static void count_off(struct numbering *n)
     for (int i = 0; i < from->episodes; i++) {
         const struct ek_episode *e = &from->episode[i];
         n->number[i] = n->cause[i] = 0;
-        if (e->phase == EK_WATCHING)
+        if (e->phase == EK_PHASE_NONE)
             continue;
         n->number[i] = has_number(d, e->number) ? ++d->episodes_ever : e->number;
         n->cause[i] = cause_of(n, i);
@@ -185,7 +185,7 @@ static void count_off(struct numbering *n)
 }
 
 /* Return the new number of an episode of `from`. */
-static uint32_t number_of(const struct numbering *n, uint32_t number)
+static uint32_t map_number(const struct numbering *n, uint32_t number)
 {
     for (int i = 0; number && i < n->from->episodes; i++)
         if (n->number[i] && n->from->episode[i].number == number)
@@ -194,16 +194,17 @@ static uint32_t number_of(const struct numbering *n, uint32_t number)
 }
 
 /* Enter a mapped finding. A confirmed one replaces a local suspected one. */
-static void unite(struct ek_detector *d, const struct ek_episode *e, bool told_elsewhere)
+static void merge_episode(struct ek_detector *d, const struct ek_episode *e,
+                          bool reported_elsewhere)
 {
     struct ek_episode *own = ek_episode_at(d, e->cell, e->feature), *place;
     if (own && (own->phase == EK_PHASE_CONFIRMED || e->phase != EK_PHASE_CONFIRMED)) {
-        if (!told_elsewhere)
-            ek_episode_report_dismissed(d, e, EK_BY_ANOTHER_FINDING);
+        if (!reported_elsewhere)
+            ek_episode_report_dismissed(d, e, EK_REASON_OTHER_FINDING);
         return;
     }
     if (own)
-        ek_episode_dismiss(d, own, EK_BY_ANOTHER_FINDING);
+        ek_episode_dismiss(d, own, EK_REASON_OTHER_FINDING);
     place = ek_episode_place(d);
     if (place) {
         *place = *e;
@@ -216,36 +217,36 @@ static void adopt_change(struct numbering *n, int place, const struct ek_row_ord
 {
     struct ek_detector *d = n->into;
     struct ek_episode e = n->from->episode[place];
-    if (e.phase == EK_WATCHING || to[e.cell] < 0)
+    if (e.phase == EK_PHASE_NONE || to[e.cell] < 0)
         return;
     bool renumbered = e.number != n->number[place];
     e.cell = to[e.cell];
     e.number = n->number[place];
     e.cause = n->cause[place];
-    e.kin = number_of(n, e.kin);
+    e.handed_from = map_number(n, e.handed_from);
     move(&e, o, &o->there);
     if (e.since_row >= o->first)
         e.since_query = ek_history_row(d->history, e.since_row)->query;
-    if (!accepts_end(d, n->from, to, &e))
-        unite(d, &e, renumbered);
+    if (!is_ended_by_accept(d, n->from, to, &e))
+        merge_episode(d, &e, renumbered);
     else if (!renumbered)
-        ek_episode_report_dismissed(d, &e, EK_OTHER_NORMAL);
+        ek_episode_report_dismissed(d, &e, EK_REASON_OTHER_NORMAL);
 }
 
 /* Merge the findings; row numbers are those of the merged order afterwards. `to` maps the cells. */
-static void changes_merge(struct ek_detector *into, const struct ek_detector *from,
-                          const struct ek_row_order *o, const int16_t *to)
+static void merge_episodes(struct ek_detector *into, const struct ek_detector *from,
+                           const struct ek_row_order *o, const int16_t *to)
 {
     struct numbering n = {.into = into, .from = from};
     for (int i = 0; i < into->episodes; i++)
-        if (into->episode[i].phase != EK_WATCHING)
+        if (into->episode[i].phase != EK_PHASE_NONE)
             move(&into->episode[i], o, &o->here);
     for (int f = 0; f < into->features; f++) {
-        uint64_t here = moved_or_none(o, &o->here, into->settled[f]);
-        uint64_t there = moved_or_none(o, &o->there, from->settled[f]);
-        into->settled[f] = here > there ? here : there;
+        uint64_t here = map_row(o, &o->here, into->recovered_row[f]);
+        uint64_t there = map_row(o, &o->there, from->recovered_row[f]);
+        into->recovered_row[f] = here > there ? here : there;
     }
-    count_off(&n);
+    assign_numbers(&n);
     for (int i = 0; i < from->episodes; i++)
         adopt_change(&n, i, o, to);
     into->claims++;
@@ -283,7 +284,7 @@ static void merge_evidence(struct ek_detector *into, const struct ek_detector *f
         if (to[cell] >= 0)
             merge_cell(into, from, cell, to[cell]);
     for (int i = 0; i < EK_BOUNDS_ALL; i++)
-        into->beyond.count[i] += from->beyond.count[i];
+        into->exceeded.count[i] += from->exceeded.count[i];
 }
 
 static int merge_lists(struct ek_detector *into, const struct ek_detector *from, const int16_t *to)
@@ -299,8 +300,8 @@ static int merge_lists(struct ek_detector *into, const struct ek_detector *from,
     if (!rc) {
         ek_dedup_merge(into->repeats, from->repeats, into->queries, from->queries);
         ek_dedup_merge(into->relatives, from->relatives, into->queries, from->queries);
-        accepts_merge(into, from, order, to);
-        changes_merge(into, from, order, to);
+        merge_accepts(into, from, order, to);
+        merge_episodes(into, from, order, to);
         into->walk.cell = -1; /* cached rows are stale */
     }
     ek_free(order);
@@ -309,7 +310,7 @@ static int merge_lists(struct ek_detector *into, const struct ek_detector *from,
 
 int ek_detector_merge(struct ek_detector *into, const struct ek_detector *from, int16_t *to)
 {
-    int rc = accepts_hold(into, from);
+    int rc = retain_accepts(into, from);
     if (!rc)
         rc = ek_detector_adopt_cells(into, from->cells, to);
     if (rc)

@@ -86,7 +86,7 @@ static void store_counter(struct ek_space_saving *b, int which)
 }
 
 /* Close the gap, because a probe stops at the first free slot. */
-static void drop(struct ek_space_saving *b, uint64_t key)
+static void remove_key(struct ek_space_saving *b, uint64_t key)
 {
     uint64_t gap = slot_of(b, key);
     b->table[gap] = 0;
@@ -140,7 +140,7 @@ static int replace_min(struct ek_space_saving *b, uint64_t key)
     if (fresh)
         stand(b, b->used++, which);
     else
-        drop(b, c->key);
+        remove_key(b, c->key);
     c->key = key;
     c->known = 1;
     c->error = c->count;
@@ -149,7 +149,7 @@ static int replace_min(struct ek_space_saving *b, uint64_t key)
 }
 
 /* Count a key. Return the number of its counter. */
-static int count(struct ek_space_saving *b, uint64_t key, double lists)
+static int count_key(struct ek_space_saving *b, uint64_t key, double lists)
 {
     int which = b->table[slot_of(b, key)] - 1;
     if (which < 0)
@@ -169,7 +169,7 @@ static int cell_of(const struct ek_space_saving *b, int which)
 
 int ek_space_saving_count(struct ek_space_saving *b, uint64_t key, double *lists)
 {
-    int which = count(b, key, 1);
+    int which = count_key(b, key, 1);
     const struct counter *c = &b->counter[which];
     *lists = (c->count - c->error) / b->weight;
     return cell_of(b, which);
@@ -177,7 +177,7 @@ int ek_space_saving_count(struct ek_space_saving *b, uint64_t key, double *lists
 
 int ek_space_saving_add(struct ek_space_saving *b, uint64_t key, double lists)
 {
-    return cell_of(b, count(b, key, lists));
+    return cell_of(b, count_key(b, key, lists));
 }
 
 int ek_space_saving_cell(const struct ek_space_saving *b, uint64_t key)
@@ -196,7 +196,7 @@ int ek_space_saving_is_assigned(const struct ek_space_saving *b, int cell)
 }
 
 /* Remove a candidate from the heap and move the last counter into its place. */
-static void leave(struct ek_space_saving *b, int which)
+static void remove_candidate(struct ek_space_saving *b, int which)
 {
     int place = b->counter[which].place, last = b->cells + --b->used;
     if (place < b->used) {
@@ -204,7 +204,7 @@ static void leave(struct ek_space_saving *b, int which)
         sift_down(b, place);
     }
     if (which != last) {
-        drop(b, b->counter[last].key);
+        remove_key(b, b->counter[last].key);
         b->counter[which] = b->counter[last];
         stand(b, b->counter[which].place, which);
         store_counter(b, which);
@@ -218,13 +218,13 @@ void ek_space_saving_assign(struct ek_space_saving *b, uint64_t key, int cell)
     if (which < b->cells)
         return;
     struct counter *own = &b->counter[cell], *candidate = &b->counter[which], before = *own;
-    drop(b, key);
+    remove_key(b, key);
     if (before.known)
-        drop(b, before.key);
+        remove_key(b, before.key);
     *own = *candidate;
     store_counter(b, cell);
     if (!before.known) {
-        leave(b, which);
+        remove_candidate(b, which);
         return;
     }
     before.place = candidate->place;

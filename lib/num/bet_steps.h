@@ -2,7 +2,7 @@
  *
  * A bet has a lane: 0-5 level up, 6-7 spread up, 8-13 level down, 14-15 spread down, 16-23 shares.
  * A row is 8 lanes. What the bets mean is detect/evalue_tests.h's affair, and the plain reference
- * is there (ek_bets_select). Of a list, only the level bets differ from cell to cell, for levels
+ * is there (ek_bets_compute). Of a list, only the level bets differ from cell to cell, for levels
  * are tracked by cell. What is the same in all cells is worked out once (ek_bet_list_update); a bet
  * in a cell is the lesser of that and its row of the level tables.
  *
@@ -88,7 +88,7 @@ struct ek_bet_cell {
     float *mu;         /* tracked level */
     const float *all;  /* that of all traffic, which mu is relative to; zeros for all traffic */
     uint32_t *queries; /* lists that counted */
-    const float (*fair)[EK_BET_LANES]; /* the bets are multiplied with it; not padded */
+    const float (*bet_scale)[EK_BET_LANES]; /* the bets are multiplied with it; not padded */
     struct ek_bet_track track;
     struct ek_bet_product *product; /* takes the bets as well; not padded; NULL: none does */
 };

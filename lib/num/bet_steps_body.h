@@ -242,10 +242,10 @@ BET_INLINE void bet_begin(struct ek_bet_product *p)
 }
 
 /* product NULL: none. A constant where it is called, so there is no branch. */
-BET_INLINE bet_f bet_step(bet_f e, const float *fair, float *r, struct ek_bet_product *product,
+BET_INLINE bet_f bet_step(bet_f e, const float *bet_scale, float *r, struct ek_bet_product *product,
                           int lane)
 {
-    e *= *(const bet_row *)fair;
+    e *= *(const bet_row *)bet_scale;
     if (product)
         bet_multiply(product, lane, e);
     e = (*(bet_row *)r + 1) * e;
@@ -262,7 +262,7 @@ BET_INLINE void bet_step_block(const struct ek_bet_list *l, const struct ek_bet_
     const struct ek_evalue_null *law = l->law + first;
     const float *const *level = l->level + first;
     float(*const most)[EK_BET_LANES] = l->most + first, (*const r)[EK_BET_LANES] = c->r + first;
-    const float(*const fair)[EK_BET_LANES] = c->fair + first;
+    const float(*const bet_scale)[EK_BET_LANES] = c->bet_scale + first;
     struct bet_places p;
     bet_f top[VECTORS] = {{0}};
     bet_find(&p, l, c, first, mask, moved);
@@ -278,7 +278,7 @@ BET_INLINE void bet_step_block(const struct ek_bet_list *l, const struct ek_bet_
             bet_f e = *(const bet_row *)&most[i][lane];
             if (j < SIDES)
                 e = EK_MIN(*(const bet_row *)&row[lane / EK_BET_ROW][lane % EK_BET_ROW], e);
-            top[j] = EK_MAX(top[j], bet_step(e, &fair[i][lane], &r[i][lane], product, lane));
+            top[j] = EK_MAX(top[j], bet_step(e, &bet_scale[i][lane], &r[i][lane], product, lane));
         }
     }
     memcpy(largest, top, sizeof top);

@@ -27,7 +27,7 @@ struct world {
     struct ek_bet_tables tables;
     struct ek_baseline baseline;
     struct ek_feature_bets bets;
-    float level, density[EK_DENSITY_BINS], calibration[EK_CALIBRATED], fair[EK_BETS];
+    float level, density[EK_DENSITY_BINS], calibration[EK_CALIBRATED], bet_scale[EK_BETS];
 };
 
 /* Student's t with 4 degrees of freedom and variance 1 in `tail` of the draws, else normal. */
@@ -88,7 +88,7 @@ static void train(struct world *w, struct ek_rng *r)
     ek_baseline_fit_feature(&fit, &w->baseline, &w->level, w->density, w->calibration);
     ek_feature_bets_fill(&w->bets, &w->tables, &w->baseline);
     for (int i = 0; i < EK_BETS; i++)
-        w->fair[i] = 1 / w->calibration[i];
+        w->bet_scale[i] = 1 / w->calibration[i];
     ek_free(record);
     ek_free(values);
     ek_free(stratum);
@@ -140,9 +140,9 @@ static void add_world(const struct world *w, struct ek_rng *r, enum drift kind, 
     for (int i = 0; i < LISTS; i++) {
         struct ek_list_stats o = list(r, &w->law, drift_at(kind, i, evidence), 1.4);
         float e[EK_BETS];
-        ek_bets_select(&w->tables, &w->bets, &w->baseline, &o, o.r - w->level, e);
+        ek_bets_compute(&w->tables, &w->bets, &w->baseline, &o, o.r - w->level, e);
         for (int b = 0; b < EK_BETS; b++) {
-            e[b] *= w->fair[b];
+            e[b] *= w->bet_scale[b];
             mean[b] += e[b] / LISTS;
             evidence[b] = (evidence[b] + 1) * e[b];
         }
@@ -186,7 +186,7 @@ START_TEST(a_shift_beyond_the_dead_band_is_what_lifts_a_bet)
     for (int i = 0; i < LISTS; i++) {
         struct ek_list_stats o = list(&r, &w->law, .18, 1);
         float e[EK_BETS];
-        ek_bets_select(&w->tables, &w->bets, &w->baseline, &o, o.r - w->level, e);
+        ek_bets_compute(&w->tables, &w->bets, &w->baseline, &o, o.r - w->level, e);
         sum += e[0] / LISTS;
     }
     ck_assert(sum > 1.05);
@@ -206,7 +206,7 @@ static int alarms(const struct world *w, struct ek_rng *r, enum drift kind,
         ek_evidence_cells_new(&cells, 1) || ek_evidence_cells_reserve(cells, 1))
         ck_abort();
     struct ek_evidence_list one = {.bets = bets,
-                                   .fair = (const float(*)[EK_BETS])w->fair,
+                                   .bet_scale = (const float(*)[EK_BETS])w->bet_scale,
                                    .weight = w->tables.weight,
                                    .cells = cells,
                                    .evident = &evident,

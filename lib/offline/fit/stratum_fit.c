@@ -334,7 +334,7 @@ static void add_up(const struct ek_baseline_fit *fit, const struct ek_baseline *
     for (size_t q = 0; q < fit->queries; q++) {
         double *sum = fit->moments + (size_t)fit->stratum[q] * 2 * EK_BETS;
         float e[EK_BETS];
-        ek_bets_select(fit->tables, &bets, b, &fit->record[q],
+        ek_bets_compute(fit->tables, &bets, b, &fit->record[q],
                        (float)ek_baseline_fit_residual(fit, level, q), e);
         for (int i = 0; i < EK_BETS; i++) {
             sum[i] += e[i];

@@ -221,8 +221,8 @@ START_TEST(rows_are_as_if_accepted_from_the_start)
     setup_with(&start, 11, TWO_SEGMENTS);
     run(&start, BEFORE, with_app);
     ck_assert_int_eq(cell_of(&start, "arm", "B"), cell);
-    ck_assert_int_eq(ek_level_offsets_add(&start.detector->rebases, PRICE, cell, one.shift_ln, 0),
-                     EK_OK);
+    ck_assert_int_eq(
+        ek_level_offsets_add(&start.detector->level_offsets, PRICE, cell, one.shift_ln, 0), EK_OK);
     run(&start, FAULTY, cents_in_b);
     run(&start, 300, cents_in_b);
     run(&b, 300, cents_in_b);
@@ -334,11 +334,11 @@ START_TEST(more_accepts_than_are_kept_are_refused)
     struct ek_error e = {0};
     int cell = found_in_arm_b(&b, 18);
     for (int i = 0; i < EK_LEVEL_OFFSETS_MAX; i++)
-        ck_assert_int_eq(ek_level_offsets_add(&b.detector->rebases, SIZE, 0, .1, 0), EK_OK);
+        ck_assert_int_eq(ek_level_offsets_add(&b.detector->level_offsets, SIZE, 0, .1, 0), EK_OK);
     ck_assert_int_eq(ek_detector_accept(b.detector, PRICE, cell, &one, &e), EK_ELIMIT);
     ck_assert(strstr(e.message, "revert one") != NULL);
     ck_assert_int_eq(ek_detector_changes(b.detector), 1);
-    b.detector->rebases.count = 0;
+    b.detector->level_offsets.count = 0;
     teardown(&b);
 }
 END_TEST

@@ -10,8 +10,8 @@ static struct ek_episode full_episode(void)
     struct ek_episode e;
     memset(&e, 1, sizeof e);
     e.phase = EK_PHASE_CONFIRMED;
-    e.diagnosis.class = e.rival = EK_NEW_CATEGORY;
-    e.claimed = e.quiet = e.relieved = 1;
+    e.diagnosis.class = e.last_class = EK_NEW_CATEGORY;
+    e.claimed = e.unreported = e.recovering = 1;
     e.bet = EK_BET_VALUE_GONE;
     e.feature = e.cell = e.query_feature = 0x01010101;
     e.diagnosis.lists = EK_HISTORY;

@@ -137,7 +137,7 @@ static const float *far_list(const struct fixture *x, int k, float spread)
 {
     static float e[EK_BETS];
     struct ek_list_stats list = {.usable = (uint16_t)k, .spread = spread};
-    ek_bets_select(&x->t, &x->bets, &x->b, &list, 6, e);
+    ek_bets_compute(&x->t, &x->bets, &x->b, &list, 6, e);
     return e;
 }
 
@@ -171,20 +171,20 @@ START_TEST(evidence_grows_under_a_shift_and_the_winner_says_which)
     struct ek_bet_list *bets;
     struct ek_alarm_level level = ek_alarm_level_compute(1e7, 1, 0);
     struct ek_list_stats record = {.r = -4.6f, .usable = 10, .spread = 0, .share = {0, 0, 0, 0}};
-    float fair[1][EK_BETS];
+    float bet_scale[1][EK_BETS];
     uint16_t evident = 1;
     int lists = 0, alarms = 0;
     ck_assert(!ek_list_bets_new(&bets, &x->t, &x->bets, &x->b, 1) &&
               !ek_evidence_cells_new(&cells, 1) && !ek_evidence_cells_reserve(cells, 1));
     struct ek_evidence_list list = {.bets = bets,
-                                    .fair = (const float(*)[EK_BETS])fair,
+                                    .bet_scale = (const float(*)[EK_BETS])bet_scale,
                                     .weight = x->t.weight,
                                     .cells = cells,
                                     .evident = &evident,
                                     .track_lists = EK_TRACK_LISTS};
     struct ek_alarm alarm;
     for (int i = 0; i < EK_BETS; i++)
-        fair[0][i] = 1;
+        bet_scale[0][i] = 1;
     ek_bet_list_update(bets, &record);
     for (; !alarms && lists < 100; lists++)
         alarms = ek_evidence_update(&list, &level, &alarm);

@@ -31,7 +31,7 @@ static struct {
     struct ek_bet_tables tables;
     struct ek_baseline baseline[FEATURES];
     struct ek_feature_bets bets[FEATURES];
-    float fair[FEATURES][EK_BETS];
+    float bet_scale[FEATURES][EK_BETS];
     struct ek_list_stats record[FEATURES];
 } x;
 
@@ -54,7 +54,7 @@ static void train(struct ek_rng *r)
             ((uint8_t *)b->spread_rank)[i] = (uint8_t)ek_rng_uniform_int(r, 256);
         ek_feature_bets_fill(&x.bets[f], &x.tables, b);
         for (int i = 0; i < EK_BETS; i++)
-            x.fair[f][i] = (float)(1 - .2 * ek_rng_uniform(r));
+            x.bet_scale[f][i] = (float)(1 - .2 * ek_rng_uniform(r));
     }
 }
 
@@ -79,7 +79,7 @@ START_TEST(a_step_multiplies_with_the_bets_of_the_list_and_so_do_the_products)
                                          s.mu,
                                          s.all,
                                          s.queries,
-                                         (const float(*)[EK_BETS])x.fair,
+                                         (const float(*)[EK_BETS])x.bet_scale,
                                          {200, .002f, 2, .18f},
                                          s.product};
         ek_synthetic_lists_draw(x.record, &r);
@@ -87,10 +87,10 @@ START_TEST(a_step_multiplies_with_the_bets_of_the_list_and_so_do_the_products)
         for (int block = 0; block < 3; block++)
             ek_bet_step(list, &cell, block, block < 2 ? 0xffff : 1, s.largest, moved);
         for (int f = 0; f < FEATURES; f++) {
-            ek_bets_select(&x.tables, &x.bets[f], &x.baseline[f], &x.record[f],
-                           x.record[f].r - s.mu[f], want);
+            ek_bets_compute(&x.tables, &x.bets[f], &x.baseline[f], &x.record[f],
+                            x.record[f].r - s.mu[f], want);
             for (int b = 0; b < EK_BETS; b++)
-                want[b] *= x.fair[f][b];
+                want[b] *= x.bet_scale[f][b];
             ck_assert_mem_eq(s.r[f], want, sizeof want);
             ck_assert_uint_eq(s.queries[f], 1);
             ek_evidence_sum_add(t, 0, f, want);
@@ -108,9 +108,13 @@ START_TEST(a_feature_that_is_not_meant_stays_as_it_was)
     static struct ek_bet_evidence s;
     float before[EK_BET_LANES], largest[EK_BET_LANES], moved[EK_BET_BLOCK];
     ek_synthetic_lists_run(ek_isa_best(), 10, 20, &w, &s);
-    const struct ek_bet_cell cell = {
-        s.r, s.mu, s.all, s.queries, (const float(*)[EK_BET_LANES])w.fair, {200, .002f, 2, .18f},
-        NULL};
+    const struct ek_bet_cell cell = {s.r,
+                                     s.mu,
+                                     s.all,
+                                     s.queries,
+                                     (const float(*)[EK_BET_LANES])w.bet_scale,
+                                     {200, .002f, 2, .18f},
+                                     NULL};
     uint32_t queries = s.queries[3];
     memcpy(before, s.r[3], sizeof before);
     ek_bet_step(&w.list, &cell, 0, 0xffff & ~(1 << 3), largest, moved);
@@ -153,7 +157,7 @@ static const float *on_shares(const uint8_t *share)
     static float e[EK_BETS];
     struct ek_list_stats record = {.r = NAN, .spread = NAN};
     memcpy(record.share, share, sizeof record.share);
-    ek_bets_select(&x.tables, &x.bets[0], &x.baseline[0], &record, 0, e);
+    ek_bets_compute(&x.tables, &x.bets[0], &x.baseline[0], &record, 0, e);
     return e + EK_BET_SHARES;
 }
 
