@@ -1,6 +1,5 @@
-/* Agreement of a model with its upstream scorer, measured on held-out messages, stored in the model
- * file and monitored at run time.
- *
+/* Routable SIR model and its agreement with the upstream scorer. Agreement is measured on held-out
+ * messages, stored in the model file and monitored at run time.
  * Statistics of one list, higher is better (formulas in lib/score/agreement.h):
  *   tau      Kendall's tau-b, -1 .. 1
  *   ndcg@10  NDCG of the model's order with gain 1 / upstream rank, 0 .. 1
@@ -143,7 +142,7 @@ int ek_model_routable(const struct ek_model *m, const char *name);
 /* Key `fidelity` of the model description, for model_file.c. */
 /* Append the member `fidelity`. */
 void ek_model_agreement_write(const struct ek_model_agreement *f, struct ek_json_writer *w);
-/* Read the key from a description; lists is 0 if absent. Return 0 or EK_EFORMAT. */
+/* Read the member from a description; lists is 0 if absent. Return 0 or EK_EFORMAT. */
 int ek_model_agreement_read(yyjson_val *description, struct ek_model_agreement *out,
                             struct ek_error *e);
 

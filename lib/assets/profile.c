@@ -1,5 +1,6 @@
-/* Tables of category features in the profile's file: one after the other, `category_offset` says
- * where each begins. A profile without category features has none of these arrays.
+/* Reading and writing of profiles. The tables of category features are concatenated;
+ * `category_offset` has their positions. A profile without category features has none of these
+ * arrays.
  */
 #include "assets/profile.h"
 
@@ -131,7 +132,7 @@ void ek_profile_free(struct ek_profile *p)
     ek_free(p);
 }
 
-/* Every per-feature array of the file: where it stands in a baseline, and its shape. */
+/* Per-feature array of the file: position in struct ek_baseline and shape. */
 struct column {
     const char *name;
     enum ek_dtype dtype;
@@ -235,7 +236,7 @@ static void write_texts(struct ek_json_writer *w, const char *key, char *const *
     ek_json_close(w, ']');
 }
 
-/* The keys rise. */
+/* Write the description, with keys in ascending order. */
 static void write_description(struct ek_json_writer *w, const struct ek_profile *p)
 {
     char hash[17];
@@ -266,7 +267,7 @@ static int add_description(struct ek_tensors *t, const struct ek_profile *p)
 }
 
 enum { ARRAYS = 4 };
-/* In `category_unknown`: the feature is no category. */
+/* Value in `category_unknown` of a feature that is not a category. */
 static const float NO_CATEGORY = -1;
 static const char *const NAMES[ARRAYS] = {"category_offset", "category_value", "category_share",
                                           "category_unknown"};
@@ -370,7 +371,7 @@ static int bad(const char *path, struct ek_error *e, const char *what)
     return ek_fail_at(e, EK_EFORMAT, path, 0, 0, "not a profile of this version: %s", what);
 }
 
-/* Shapes and names from the description; arrays allocated. */
+/* Read shapes and names from the description, and allocate the arrays. */
 static int read_description(struct ek_profile *p, yyjson_val *root, const char *path,
                             struct ek_error *e)
 {
@@ -454,7 +455,7 @@ static int read_values(struct ek_profile *p, const uint64_t *offset, const float
     return EK_OK;
 }
 
-/* Whether every table lies within the values, and is no larger than a table may be. */
+/* Return whether every table lies within the values and its size limit. */
 static int sound(const uint64_t *offset, size_t features, size_t values, size_t strata)
 {
     size_t cells = EK_CATEGORY_CELLS_MAX / strata;
@@ -467,8 +468,7 @@ static int sound(const uint64_t *offset, size_t features, size_t values, size_t 
     return 1;
 }
 
-/* The tables of category features; nothing where there is none. EK_ENOMEM, and when reading
- * EK_EFORMAT. */
+/* Read the tables of the category features, if any. Return 0, EK_ENOMEM or EK_EFORMAT. */
 static int profile_read_categories(const struct ek_tensors *t, struct ek_profile *p,
                                    struct ek_error *e)
 {
@@ -491,10 +491,10 @@ static int profile_read_categories(const struct ek_tensors *t, struct ek_profile
     return read_values(p, array[0]->data, array[1]->data, array[2]->data, array[3]->data, e);
 }
 
-/* ln of the largest float is 88.7; levels and what is compared with them stay well inside this. */
+/* Limits of valid values. ln of the largest float is 88.7, so LN_MOST exceeds all levels. */
 static const float LN_MOST = 200, RELATED_MOST = 1.001f, CALIBRATION_MOST = 1e4f;
 
-/* Whether all values lie in [low, high]; NaN does not. */
+/* Return whether all values are in [low, high]. */
 static bool within(const float *x, size_t count, float low, float high)
 {
     for (size_t i = 0; i < count; i++)
@@ -545,9 +545,9 @@ static const char *fault_of_category(const struct ek_category_table *t)
     return within(t->unknown, strata, 0, 1) ? NULL : "category_unknown";
 }
 
-/* Name of the first array, in the file's words, that holds what no training gives (not finite, out
- * of range, names out of order); NULL when all is well. The detector divides by some of these and
- * looks names up by halving, so a damaged file must not come that far. */
+/* Return the name of the first array with invalid values (not finite, out of range, out of order),
+ * or NULL. The detector divides by some of these and searches names by bisection, so a damaged file
+ * must be rejected here. */
 static const char *profile_fault(const struct ek_profile *p)
 {
     size_t features = (size_t)p->features, strata = (size_t)p->strata;
@@ -633,7 +633,7 @@ int ek_profile_load_lists(struct ek_profile **out, const char *path, struct ek_e
     return load(out, path, true, e);
 }
 
-/* The hash does not say which features are categories. */
+/* The manifest hash does not cover the types of features. */
 static int check_types(const struct ek_profile *p, const struct ek_manifest *m, struct ek_error *e)
 {
     for (int f = 0; f < p->features; f++) {
@@ -704,7 +704,7 @@ static uint64_t category_hash(const struct ek_category_table *t, uint64_t seed)
     return floats_hash(t->unknown, strata, h);
 }
 
-/* A baseline has no padding but behind its last member. */
+/* Hash the bytes of a baseline, which has padding only after its last member. */
 static uint64_t baseline_hash(const struct ek_baseline *b, uint64_t seed)
 {
     return ek_hash(b, offsetof(struct ek_baseline, spread_rank) + sizeof b->spread_rank, seed);

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Arrays by list, then by pair of stratum and value. */
+/* Arrays per list, in the order of the file. */
 enum { LEVEL, SPREAD, SHARE, USABLE, RELATIVE, STRATUM, BY_LIST };
 enum { PAIR, WEIGHT, TIMES, BY_PAIR };
 static const char *const LIST_NAMES[BY_LIST] = {"list_level",  "list_spread",   "list_share",
