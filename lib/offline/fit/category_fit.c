@@ -10,7 +10,7 @@
 
 enum {
     WHOLE = 1 << 20, /* weight of a whole list */
-    PRIOR = 20       /* lists' worth of prior: shrinks a stratum towards all lists */
+    PRIOR = 20       /* weight of the fractions over all lists in those of a stratum, in lists */
 };
 
 struct ek_category_fit {

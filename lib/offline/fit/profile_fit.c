@@ -1,4 +1,4 @@
-/* Lists that profiles keep: from one into a fit, and from a fit into its profile. */
+/* Fit of a profile: collection of lists, strata and related lists, and merging of profiles. */
 #include "offline/fit/profile_fit.h"
 
 #include "base/alloc.h"
@@ -70,7 +70,7 @@ void ek_profile_fit_free(struct ek_profile_fit *fit)
     ek_free(fit);
 }
 
-/* Room for so many more lists. EK_ENOMEM. */
+/* Reserve memory for `more` lists. Return 0 or EK_ENOMEM. */
 static int profile_fit_reserve(struct ek_profile_fit *fit, size_t more)
 {
     size_t capacity = fit->capacity ? fit->capacity : 1024;
@@ -95,7 +95,7 @@ static int profile_fit_reserve(struct ek_profile_fit *fit, size_t more)
     return EK_OK;
 }
 
-/* Whether a profile can hold the name: it is stored as JSON text. */
+/* Return whether a stratum name can be stored as a JSON string. */
 static int storable(struct ek_text name)
 {
     const unsigned char *p = (const unsigned char *)name.text;
@@ -128,7 +128,7 @@ int ek_profile_fit_stratum(struct ek_profile_fit *fit, struct ek_text name, int 
     return EK_OK;
 }
 
-/* Lists without a name that can be stored are of "any other" stratum, here as in the stream. */
+/* A list without a storable stratum name belongs to stratum 0, as in the detector. */
 static int stratum_of(struct ek_profile_fit *fit, const struct ek_list *q, int *stratum,
                       struct ek_error *e)
 {
@@ -171,7 +171,7 @@ int ek_profile_fit_add(struct ek_profile_fit *fit, const struct ek_list *q, stru
     if (add_categories(fit, q, fit->stratum[fit->queries], row))
         return out_of_memory(e);
     for (int f = 0; fit->queries == 0 && f < fit->features; f++)
-        fit->pivot[f] = row[f].usable ? row[f].r : 0; /* against cancellation from now on */
+        fit->pivot[f] = row[f].usable ? row[f].r : 0; /* reduces cancellation in later lists */
     fit->key[fit->queries] = ek_relative_key(q);
     fit->queries++;
     fit->items += (uint64_t)q->items;
@@ -188,7 +188,7 @@ static int by_name(const void *a, const void *b)
     return strcmp(((const struct named *)a)->name, ((const struct named *)b)->name);
 }
 
-/* Strata in alphabetical order behind "any other"; the lists' numbers follow. */
+/* Sort the strata by name after stratum 0, and renumber the lists. */
 static int sort_strata(struct ek_profile_fit *fit, struct ek_profile *p)
 {
     struct named *order = ek_calloc((size_t)fit->names, sizeof *order);
@@ -210,8 +210,8 @@ static int sort_strata(struct ek_profile_fit *fit, struct ek_profile *p)
     return rc;
 }
 
-/* The list before each one that shares its query features, -1 for none lately; and how many lists
- * share them on average. */
+/* Set before[q] to the last recent list with the query features of list q, or -1, and
+ * p->related_lists. */
 static int find_relatives(const struct ek_profile_fit *fit, struct ek_profile *p, int *before)
 {
     struct ek_dedup *seen = ek_calloc(1, sizeof *seen);
@@ -274,7 +274,7 @@ static int fit_features(struct ek_profile_fit *fit, struct ek_profile *p)
     return rc;
 }
 
-/* number [names]: the profile's strata of those here. */
+/* Fit the category tables. number [names] maps strata of the fit to strata of the profile. */
 static int fit_categories(const struct ek_profile_fit *fit, struct ek_profile *p, const int *number)
 {
     int rc = EK_OK;
@@ -284,7 +284,7 @@ static int fit_categories(const struct ek_profile_fit *fit, struct ek_profile *p
     return rc;
 }
 
-/* Moves the lists to a profile of this fit; number [names]: its strata. EK_ENOMEM. */
+/* Move the lists to the profile. number [names] maps the strata. Return 0 or EK_ENOMEM. */
 static int profile_fit_move(struct ek_profile_fit *fit, struct ek_profile *p, const int *number)
 {
     struct ek_profile_lists *l = ek_profile_lists_new(fit->features);
@@ -363,7 +363,7 @@ static int check_field(const struct ek_profile_fit *fit, const struct ek_profile
                    here);
 }
 
-/* The strata here of those of a profile. */
+/* Map the strata of a profile to strata of the fit, adding new ones. */
 static int find_strata(struct ek_profile_fit *fit, const struct ek_profile *p, int *number,
                        struct ek_error *e)
 {
@@ -391,7 +391,7 @@ static void add_records(struct ek_profile_fit *fit, const struct ek_profile_list
                         const int *number)
 {
     size_t features = (size_t)fit->features;
-    for (size_t f = 0; !fit->queries && f < features; f++) /* as with a first list */
+    for (size_t f = 0; !fit->queries && f < features; f++) /* as for the first list */
         fit->pivot[f] = l->record[f].usable ? l->record[f].r : 0;
     memcpy(fit->record + fit->queries * features, l->record,
            l->queries * features * sizeof *l->record);

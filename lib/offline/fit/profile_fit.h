@@ -1,8 +1,6 @@
-/* Training lists to a profile, in one pass over the lists: what each says about each feature is
- * kept in 16 bytes, and fitted at the end.
+/* Fit of a profile in one pass over the training lists.
  *
  * Memory: 16 bytes per list and item feature, plus the sketches.
- * Owner: the caller, ek_profile_fit_free.
  */
 #ifndef EK_OFFLINE_FIT_PROFILE_FIT_H
 #define EK_OFFLINE_FIT_PROFILE_FIT_H
@@ -10,21 +8,24 @@
 #include "assets/profile.h"
 #include "lists/list.h"
 
-/* Lists that come from profiles have the rounding of those: a merged profile is that of all lists
- * together but for the last digits of levels. */
+/* Merging profiles equals a fit to all their lists, except for the last digits of levels, because
+ * the lists in a profile are rounded. */
 struct ek_profile_fit;
 
-/* field: baseline field, a segment dimension or query feature; NULL for one stratum. */
+/* Create a fit. field: segment dimension or query feature that defines the strata; NULL: one
+ * stratum. Return 0 or EK_ENOMEM. */
 int ek_profile_fit_new(struct ek_profile_fit **out, const struct ek_manifest *m, const char *field,
                        struct ek_error *e);
+/* Add a list. Return 0, EK_ESTATE for a list of another manifest, EK_ELIMIT, or EK_ENOMEM. */
 int ek_profile_fit_add(struct ek_profile_fit *fit, const struct ek_list *q, struct ek_error *e);
-/* Adds the lists that a profile keeps (p->lists), which was made with the same manifest. EK_ESTATE
- * when it has another baseline field, EK_ELIMIT. */
+/* Add the lists of a profile with the same manifest (p->lists). Return 0, EK_ESTATE if it has
+ * another field of strata, EK_ELIMIT, or EK_ENOMEM. */
 int ek_profile_fit_merge(struct ek_profile_fit *fit, const struct ek_profile *p,
                          struct ek_error *e);
-/* The profile is to keep its lists, so that it can be merged: 16 bytes per list and feature. */
+/* Store the lists in the profile, so that it can be merged: 16 bytes per list and feature. */
 void ek_profile_fit_retain_lists(struct ek_profile_fit *fit);
-/* EK_ESTATE when no list was added, or none had the baseline field. */
+/* Create the profile. Return 0, EK_ENOMEM, or EK_ESTATE if no list was added or no list had the
+ * field of strata. */
 int ek_profile_fit_finish(struct ek_profile_fit *fit, struct ek_profile **out, struct ek_error *e);
 void ek_profile_fit_free(struct ek_profile_fit *fit);
 

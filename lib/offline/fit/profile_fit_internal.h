@@ -1,4 +1,4 @@
-/* Parts of the fit of a profile that only its own files see. */
+/* Internals of the profile fit, shared by its source files. */
 #ifndef EK_OFFLINE_FIT_PROFILE_FIT_INTERNAL_H
 #define EK_OFFLINE_FIT_PROFILE_FIT_INTERNAL_H
 
@@ -10,7 +10,7 @@
 struct ek_profile_fit {
     const struct ek_manifest *manifest;
     struct ek_stratum_field field;
-    char *field_name; /* what field.name is; NULL: one stratum */
+    char *field_name; /* memory of field.name; NULL: one stratum */
     int features;
     size_t queries, capacity;
     uint64_t items;
@@ -19,16 +19,16 @@ struct ek_profile_fit {
     int *stratum;                 /* [capacity] in order of appearance; 0 without the field */
     char **name;                  /* [names]; name[0] is "" */
     int names;
-    bool keep; /* the lists */
+    bool keep; /* store the lists in the profile */
     float *pivot;
     struct ek_list_sums *sums;
     struct ek_sketch_set *sketches;
-    struct ek_category_fit **category; /* [features], NULL for a number */
+    struct ek_category_fit **category; /* [features]; NULL: not a category */
     struct ek_category_list list;
 };
 
-/* The number of a stratum here, which is made if there is none; 0 for the empty name. EK_ELIMIT,
- * EK_ENOMEM. */
+/* Set *stratum to the number of a stratum, adding it if it is new; 0 for the empty name. Return 0,
+ * EK_ELIMIT or EK_ENOMEM. */
 int ek_profile_fit_stratum(struct ek_profile_fit *fit, struct ek_text name, int *stratum,
                            struct ek_error *e);
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 enum {
-    STRATUM_PRIOR = 20, /* lists' worth of pull of a stratum towards the overall level */
+    STRATUM_PRIOR = 20, /* weight of the overall level in the level of a stratum, in lists */
     LISTS_FOR_SPREAD = 500,
     PAIRS_FOR_RELATED = 200,
     BURST_LISTS = 16,
@@ -31,7 +31,7 @@ static double clip(double x, double low, double high)
     return x < low ? low : x > high ? high : x;
 }
 
-/* Smallest index whose value is >= x (sorted). */
+/* Return the first index with a value >= x in a sorted array, or n. */
 static size_t first_not_below(const double *sorted, size_t n, double x)
 {
     size_t low = 0, high = n;
@@ -74,7 +74,8 @@ static void fit_levels(const struct ek_baseline_fit *fit, double overall, float 
             (float)((fit->sum[s] + STRATUM_PRIOR * overall) / (fit->count[s] + STRATUM_PRIOR));
 }
 
-/* sd^2 of a list's level with k values = between lists + within a list / k. */
+/* Fit sd^2 of the level of a list with k values = variance between lists + variance within a list /
+ * k. */
 static void fit_variance(const struct ek_baseline_fit *fit, const float *level,
                          struct ek_baseline *b)
 {
@@ -101,17 +102,17 @@ static void fit_variance(const struct ek_baseline_fit *fit, const float *level,
     b->queries = (uint64_t)lists;
 }
 
-/* P(X >= x) when `count` of n lists of training are so: right on average (add-one), and of few
- * lists the larger p that they do not rule out, for a tail that is heavier than it looks costs
- * alarms for good. */
+/* Return P(X >= x) if `count` of n training lists have X >= x: the add-one estimate, and for few
+ * lists an upper confidence bound, because an underestimated tail causes false alarms
+ * permanently. */
 static double tail_of(size_t count, size_t n)
 {
     double seen = (double)count + 1, doubt = fmax(DOUBT * (1 - (double)n / LISTS_WITHOUT_DOUBT), 0);
     return fmin((seen + doubt * sqrt(seen)) / ((double)n + 1), 1);
 }
 
-/* Row of every bin from p[i] = P(X >= its lower edge): the middle of the bin's mass in the bulk,
- * the lower edge in the tail. */
+/* Set rank to the table row of every bin, from p[i] = P(X >= lower edge of bin i): by the middle of
+ * the bin's mass in the bulk, by the lower edge in the tail. */
 static void rows_of(const double *p, int bins, double floor_p, uint8_t *rank)
 {
     for (int i = 0; i < bins; i++) {
@@ -120,8 +121,8 @@ static void rows_of(const double *p, int bins, double floor_p, uint8_t *rank)
     }
 }
 
-/* What the bets of `table` expect when row rank[i] has the mass of bin i; `most` [lanes] keeps the
- * largest. */
+/* Compute the expectations of the bets of `table` if row rank[i] has the mass of bin i, and raise
+ * most [lanes] to them. */
 static void expect_of(const uint8_t *rank, const double *p, int bins,
                       const float (*table)[EK_BET_ROW], int from, int to, double *most)
 {
@@ -162,7 +163,7 @@ static void fit_level_ranks(const struct ek_baseline_fit *fit, const float *leve
     }
 }
 
-/* Ranks of spreads of one size class, upwards and downwards; `s` sorted. */
+/* Fit the ranks of the spread of one size class, up and down. s [n] is sorted. */
 static void spread_ranks(const struct ek_baseline_fit *fit, const double *s, size_t n,
                          uint8_t rank[2][EK_SPREAD_BINS], double *most)
 {
@@ -220,7 +221,7 @@ static void fit_spreads(const struct ek_baseline_fit *fit, struct ek_baseline *b
     }
 }
 
-/* What a list says in one respect: its residual, its spread, a share; NaN for nothing. */
+/* Return one statistic of a list: a share, the spread or the residual; NaN if unknown. */
 static double respect(const struct ek_baseline_fit *fit, const float *level, int which, size_t q)
 {
     const struct ek_list_stats *o = &fit->record[q];
@@ -231,9 +232,9 @@ static double respect(const struct ek_baseline_fit *fit, const float *level, int
     return o->usable ? clip(ek_baseline_fit_residual(fit, level, q), -5, 5) : NAN;
 }
 
-/* Variance of sums over neighbouring lists against that of as many independent ones: 1 when lists
- * with the same query features come mixed with all others, up to the size of a family when they
- * come together. */
+/* Return the variance of sums over BURST_LISTS consecutive lists, relative to independent lists. It
+ * is 1 if lists with the same query features are spread over the stream, and up to their number if
+ * they are consecutive. */
 static double burstiness(const struct ek_baseline_fit *fit, const float *level, int which,
                          double mean)
 {
@@ -253,8 +254,8 @@ static double burstiness(const struct ek_baseline_fit *fit, const float *level, 
     return squares > 1e-6 * known ? blocks / squares : 1;
 }
 
-/* Correlation, in one respect, of a list with a relative before it; 0 when relatives do not come
- * together, as then the query features are only coarse and lists as good as independent. */
+/* Return the correlation of one statistic between related lists. It is 0 if related lists are not
+ * consecutive: the query features are then only coarse, and lists nearly independent. */
 static double resemblance(const struct ek_baseline_fit *fit, const float *level, int which)
 {
     double sum = 0, products = 0, squares = 0, pairs = 0;
@@ -299,7 +300,8 @@ static void fit_shares(const struct ek_baseline_fit *fit, struct ek_baseline *b)
     }
 }
 
-/* Histogram smoothed by a normal kernel, and mixed with a little of a uniform: never quite zero. */
+/* Fit the density: a histogram smoothed by a normal kernel, mixed with a uniform distribution so
+ * that it is positive everywhere. */
 static void fit_density(const struct ek_baseline_fit *fit, const float *level, float *density)
 {
     double counts[EK_DENSITY_BINS] = {0}, kernel[2 * SMOOTH_HALF + 1], weight = 0, total = 0;
@@ -323,7 +325,7 @@ static void fit_density(const struct ek_baseline_fit *fit, const float *level, f
 
 enum { LISTS_FOR_CALIBRATION = 30 };
 
-/* Sums and sums of squares of the bets, by stratum. */
+/* Sum the bets and their squares by stratum. */
 static void add_up(const struct ek_baseline_fit *fit, const struct ek_baseline *b,
                    const float *level)
 {
@@ -335,7 +337,7 @@ static void add_up(const struct ek_baseline_fit *fit, const struct ek_baseline *
         double *sum = fit->moments + (size_t)fit->stratum[q] * 2 * EK_BETS;
         float e[EK_BETS];
         ek_bets_compute(fit->tables, &bets, b, &fit->record[q],
-                       (float)ek_baseline_fit_residual(fit, level, q), e);
+                        (float)ek_baseline_fit_residual(fit, level, q), e);
         for (int i = 0; i < EK_BETS; i++) {
             sum[i] += e[i];
             sum[EK_BETS + i] += (double)e[i] * e[i];
@@ -353,9 +355,10 @@ static double shrunk(double sum, double squares, double count)
     return excess > 0 ? 1 + fmax(excess - variance / excess, 0) : 1;
 }
 
-/* calibration [strata, EK_CALIBRATED], at least 1 and at least `least` [EK_BETS], what a bet
- * expects on the ranks of all training. What is left of an excess after its sampling variance is
- * taken off (positive-part shrinkage; James and Stein 1961): noise costs delay. */
+/* Fit calibration [strata, EK_CALIBRATED]: the mean of each bet, at least 1 and at least its
+ * expectation `least` [EK_BETS] on the ranks of all training. An excess over 1 is reduced by its
+ * sampling variance (positive-part shrinkage; James and Stein 1961), because noise delays
+ * detection. */
 static void calibration_fit(const struct ek_baseline_fit *fit, const struct ek_baseline *b,
                             const float *level, const double *least, float *calibration)
 {

@@ -1,4 +1,8 @@
-/* The baseline of one feature from its records: levels, variances, ranks, density, shares. */
+/* Fit of the baseline of one feature: levels, variances, ranks, density, shares and calibration.
+ *
+ * The calibration is the expectation of each bet in each stratum of training, at least 1. Strata
+ * differ in more than their level, and a change of the traffic mix must not raise an alarm.
+ */
 #ifndef EK_OFFLINE_FIT_STRATUM_FIT_H
 #define EK_OFFLINE_FIT_STRATUM_FIT_H
 
@@ -6,10 +10,10 @@
 #include "detect/evalue_tests.h"
 #include "num/list_stats.h"
 
-/* With so many training lists or fewer too little is known: shifts of the level are not watched. */
+/* Up to this number of training lists, shifts of the level are not tested. */
 enum { EK_LISTS_FOR_LEVEL = 200 };
 
-/* What the fit of all features shares; scratch for one feature at a time. */
+/* Inputs and scratch of the fit of one feature. */
 struct ek_baseline_fit {
     size_t queries;
     const struct ek_list_stats *record; /* [queries] of the feature */
@@ -22,20 +26,16 @@ struct ek_baseline_fit {
     const int *before;   /* [queries] an earlier list with the same query features, or -1 */
 };
 
-/* Of list q, which has a usable value. level [strata]. */
+/* Return the residual of list q, which must have a usable value. level [strata]. */
 static inline double ek_baseline_fit_residual(const struct ek_baseline_fit *fit, const float *level,
                                               size_t q)
 {
     return fit->record[q].r - level[fit->stratum[q]];
 }
 
-/* Fills everything of `b` but the log_ fields, `level` [strata], `density` [EK_DENSITY_BINS]
- * and `calibration` [strata, EK_CALIBRATED]. */
+/* Set level [strata], density [EK_DENSITY_BINS], calibration [strata, EK_CALIBRATED] and *b except
+ * its log_mean and log_sd. */
 void ek_baseline_fit_feature(const struct ek_baseline_fit *fit, struct ek_baseline *b, float *level,
                              float *density, float *calibration);
-
-/* What each bet expects in each stratum of training, where that is more than 1: strata differ in
- * more than their level, and a change of the mix of traffic is no fault.
- */
 
 #endif
