@@ -1,10 +1,9 @@
-/* Bets and steps of evidence for every vector width: the including file sets EK_LANES and
- * EK_KERNEL, and EK_MIN and EK_MAX for vectors of min(EK_LANES, 8) numbers.
+/* Kernels of bet_steps.h for any vector width. The including file defines EK_LANES and EK_KERNEL,
+ * and EK_MIN and EK_MAX for vectors of min(EK_LANES, 8) numbers.
  *
- * Loops over a block are plain ones, which the compiler makes vectors of as long as each does one
- * thing: look at the instructions when you join two. Rows of lanes are vectors already. Tried:
- * lists of any features, gathered into a block, with the evidence of a feature in one piece; to
- * gather and scatter them took as long as the arithmetic (half of the gain was lost).
+ * The compiler vectorizes loops over a block only while each computes one thing; check the
+ * instructions after merging two. Gathering arbitrary features into a block, with contiguous
+ * evidence per feature, was slower: gather and scatter took as long as the arithmetic.
  */
 enum { BET_WIDTH = EK_LANES < EK_BET_ROW ? EK_LANES : EK_BET_ROW };
 typedef float bet_f __attribute__((vector_size(BET_WIDTH * 4)));
@@ -22,7 +21,7 @@ static const uint32_t bet_bit[EK_BET_BLOCK] = {1,       1 << 1,  1 << 2,  1 << 3
                                                1 << 6,  1 << 7,  1 << 8,  1 << 9, 1 << 10, 1 << 11,
                                                1 << 12, 1 << 13, 1 << 14, 1 << 15};
 
-/* The records of a block, turned. */
+/* Records of a block, transposed. */
 struct bet_columns {
     float r[EK_BET_BLOCK], spread[EK_BET_BLOCK];
     uint32_t shares[EK_BET_BLOCK];
@@ -32,7 +31,7 @@ struct bet_columns {
 typedef int32_t bet_four __attribute__((vector_size(16)));
 typedef int32_t bet_record __attribute__((vector_size(16), aligned(4), may_alias));
 
-/* Four at a time; a compiler left alone takes twice as many instructions. */
+/* Transpose four records at a time, which takes half the instructions of a plain loop. */
 BET_INLINE void bet_rotate(struct bet_columns *c, const struct ek_list_stats *record)
 {
     const bet_record *from = (const bet_record *)record;
@@ -48,7 +47,7 @@ BET_INLINE void bet_rotate(struct bet_columns *c, const struct ek_list_stats *re
     }
 }
 
-/* Lanes 16-19 and 20-23 bet on the same four shares. */
+/* Return the four shares twice, because lanes 16-19 and 20-23 bet on the same shares. */
 BET_INLINE bet_i bet_shares_of(uint32_t once)
 {
     uint64_t twice = once * 0x100000001u;
@@ -57,7 +56,7 @@ BET_INLINE bet_i bet_shares_of(uint32_t once)
     return __builtin_convertvector(bytes, bet_i);
 }
 
-/* A share was rounded down: for a bet on its fall the cautious side is up. */
+/* Shares are rounded down; a bet on a fall uses the next higher share, which is conservative. */
 BET_INLINE void bet_on_shares(const struct ek_evalue_null *law, uint32_t shares, float *to)
 {
     for (int i = 0; i < EK_BET_ROW; i += BET_WIDTH) {
@@ -70,7 +69,8 @@ BET_INLINE void bet_on_shares(const struct ek_evalue_null *law, uint32_t shares,
     }
 }
 
-/* Mostly the shares of a feature are those of the list before, and so are the bets on them. */
+/* Update the share bets of features with changed shares; most shares equal those of the previous
+ * list. */
 BET_INLINE void bet_update_shares(struct ek_bet_list *l, int first, int n, const uint32_t *shares)
 {
     uint32_t differs = 0;
@@ -88,7 +88,8 @@ BET_INLINE int bet_size_class(int usable)
     return (usable >= 6) + (usable >= 13);
 }
 
-/* Mostly all features of a list have as many values. */
+/* Look up inv_sd and spread_hi. The first branch is for lists with equally many values of all
+ * features, which are most. */
 BET_INLINE void bet_sizes(const struct ek_bet_list *l, int first, const int32_t *usable,
                           float *inv_sd, float *spread_hi)
 {
@@ -109,12 +110,12 @@ BET_INLINE void bet_sizes(const struct ek_bet_list *l, int first, const int32_t 
     }
 }
 
-/* Places of the spreads' ranks, and what bounds the level bets. */
+/* Indexes of the spread ranks and caps of the level bets. */
 struct bet_sides {
     int32_t up[EK_BET_BLOCK], down[EK_BET_BLOCK], class[EK_BET_BLOCK], cap[EK_BET_BLOCK];
 };
 
-/* Loops of one thing each: so they become vectors. */
+/* Separate loops, so that each is vectorized. */
 BET_INLINE void bet_find_sides(struct bet_sides *s, const struct ek_bet_list *l,
                                const struct bet_columns *c, const float *spread_hi)
 {
@@ -135,7 +136,7 @@ BET_INLINE void bet_find_sides(struct bet_sides *s, const struct ek_bet_list *l,
     }
 }
 
-/* Lanes 0-15 of the features of a block. */
+/* Update lanes 0-15 of the features of a block. */
 BET_INLINE void bet_update_sides(struct ek_bet_list *l, int first, int n,
                                  const struct bet_columns *c, const float *spread_hi)
 {
@@ -194,8 +195,7 @@ BET_INLINE float bet_clamp(float x, float most)
     return x < most ? x : most;
 }
 
-/* What is left of the list's level in the cell, where its ranks are, and where the tracked level
- * would go: as far as there is one. */
+/* Indexes of the ranks of the residual in the cell. */
 struct bet_places {
     int32_t up[EK_BET_BLOCK], down[EK_BET_BLOCK];
 };
@@ -241,7 +241,7 @@ BET_INLINE void bet_begin(struct ek_bet_product *p)
     }
 }
 
-/* product NULL: none. A constant where it is called, so there is no branch. */
+/* Update one vector of r. product: NULL for none; constant in each call, so it adds no branch. */
 BET_INLINE bet_f bet_step(bet_f e, const float *bet_scale, float *r, struct ek_bet_product *product,
                           int lane)
 {
@@ -253,7 +253,7 @@ BET_INLINE bet_f bet_step(bet_f e, const float *bet_scale, float *r, struct ek_b
     return e;
 }
 
-/* products: whether the cell has them. */
+/* Update a block. products: constant, whether the cell has products. */
 BET_INLINE void bet_step_block(const struct ek_bet_list *l, const struct ek_bet_cell *c, int block,
                                uint32_t mask, float *largest, float *moved, int products)
 {
