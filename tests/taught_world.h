@@ -126,9 +126,9 @@ static inline void taught_end(struct taught_world *w)
 static inline double taught_distance(struct taught_world *w, const double *a, const double *b)
 {
     struct ek_agreement figures;
-    bool says;
-    ck_assert_int_eq(ek_compare(w->comparer, a, b, w->list.items, &figures, &says, NULL), EK_OK);
-    ck_assert(says);
+    bool valid;
+    ck_assert_int_eq(ek_compare(w->comparer, a, b, w->list.items, &figures, &valid, NULL), EK_OK);
+    ck_assert(valid);
     return (1 - figures.figure[EK_AGREEMENT_TAU]) / 2;
 }
 

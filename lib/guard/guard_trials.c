@@ -34,35 +34,35 @@ uint64_t ek_guard_stale_comparisons(const struct ek_guard *g)
     return ek_comparisons_stale_count(g->trials);
 }
 
-int ek_guard_compare(struct ek_guard *g, struct ek_comparison *out, bool *says, struct ek_error *e)
+int ek_guard_compare(struct ek_guard *g, struct ek_comparison *out, bool *valid, struct ek_error *e)
 {
-    return ek_guard_compare_in(g, g->own, out, says, e);
+    return ek_guard_compare_in(g, g->own, out, valid, e);
 }
 
 int ek_guard_compare_in(struct ek_guard *g, struct ek_context *c, struct ek_comparison *out,
-                        bool *says, struct ek_error *e)
+                        bool *valid, struct ek_error *e)
 {
     struct ek_route_stats acts = {0};
-    *says = false;
+    *valid = false;
     if (!c->counted || !c->routing.desired)
         return EK_OK;
     ek_route_stats_add(&acts, c, 0);
     int rc = ek_guard_add_route_stats(g, &acts, e);
     if (!rc && ek_context_needs_comparison(c))
-        rc = ek_context_compare(c, true, ek_guard_gap(g), out, says, e);
-    return !rc && *says ? ek_guard_add_comparisons(g, out, 1, e) : rc;
+        rc = ek_context_compare(c, true, ek_guard_gap(g), out, valid, e);
+    return !rc && *valid ? ek_guard_add_comparisons(g, out, 1, e) : rc;
 }
 
 int ek_guard_compare_full(struct ek_guard *g, struct ek_context *c, struct ek_error *e)
 {
     struct ek_comparison t;
-    bool says;
+    bool valid;
     c->counted = true;
     c->scored = false; /* its items were scored in other contexts */
     if (!ek_context_needs_comparison(c) || ek_comparisons_next_number(g->trials) % EK_WHOLES_APART)
         return EK_OK;
-    int rc = ek_context_compare(c, true, ek_guard_gap(g), &t, &says, e);
-    return !rc && says ? ek_guard_add_comparisons(g, &t, 1, e) : rc;
+    int rc = ek_context_compare(c, true, ek_guard_gap(g), &t, &valid, e);
+    return !rc && valid ? ek_guard_add_comparisons(g, &t, 1, e) : rc;
 }
 
 bool ek_guard_has_drifted(const struct ek_guard *g)

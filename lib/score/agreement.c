@@ -52,10 +52,10 @@ static double top1(const struct ek_ranker *c, const double *student, const doubl
 }
 
 int ek_compare(struct ek_ranker *c, const double *student, const double *teacher, int n,
-               struct ek_agreement *out, bool *says, struct ek_error *e)
+               struct ek_agreement *out, bool *valid, struct ek_error *e)
 {
-    *says = ek_scores_have_order(teacher, n);
-    if (!*says)
+    *valid = ek_scores_have_order(teacher, n);
+    if (!*valid)
         return EK_OK;
     int rc = ek_ranker_rank(c, student, teacher, n, e);
     if (rc)

@@ -24,11 +24,11 @@ struct ek_agreement {
     double figure[EK_AGREEMENT_STATISTICS];
 };
 
-/* Compare student and teacher [n]. For a list without information, clear the flag and leave *out
- * unchanged: fewer than two items, or teacher scores that are absent, not finite or all equal.
+/* Compare student and teacher [n]. Set *valid to false and leave *out unchanged for a list without
+ * information: fewer than two items, or teacher scores that are absent, not finite or all equal.
  * Return 0 or EK_ENOMEM. */
 int ek_compare(struct ek_ranker *c, const double *student, const double *teacher, int n,
-               struct ek_agreement *out, bool *says, struct ek_error *e);
+               struct ek_agreement *out, bool *valid, struct ek_error *e);
 
 /* Running mean and deviation over lists; initialize to {0}. */
 struct ek_agreement_sums {

@@ -23,11 +23,11 @@ static double footrule(const struct ek_ranker *r, int n, int top, int *both)
 }
 
 int ek_rank_change_compute(struct ek_ranker *r, const double *before, const double *after, int n,
-                           struct ek_rank_change *out, bool *says, struct ek_error *e)
+                           struct ek_rank_change *out, bool *valid, struct ek_error *e)
 {
     int top = n < TOP ? n : TOP, both;
-    *says = ek_scores_have_order(before, n);
-    if (!*says)
+    *valid = ek_scores_have_order(before, n);
+    if (!*valid)
         return EK_OK;
     int rc = ek_ranker_rank(r, before, after, n, e);
     if (rc)

@@ -4,7 +4,7 @@
  *   top10    fraction of the first min(10, n) items common to both, 0 .. 1
  *   places   mean |rank before - rank after|
  *   change   sum of |rank before - rank after| over its maximum floor(n n / 2) (Spearman's
- * footrule; Diaconis and Graham 1977): 0 for equal orders, 1 for maximum displacement
+ *            footrule; Diaconis and Graham 1977): 0 for equal orders, 1 for maximum displacement
  *
  * Equal scores keep the input order, as in ek_rank; NaN sorts last. Takes n log n steps. Not
  * thread-safe.
@@ -24,11 +24,11 @@ struct ek_rank_change {
     double tau, top10, places, change;
 };
 
-/* Compare the scores before and after [n]. Set *says to false and leave *out unchanged for a list
+/* Compare the scores before and after [n]. Set *valid to false and leave *out unchanged for a list
  * without information: fewer than two items, or scores before that are absent, not finite or all
  * equal. Return 0 or EK_ENOMEM. */
 int ek_rank_change_compute(struct ek_ranker *r, const double *before, const double *after, int n,
-                           struct ek_rank_change *out, bool *says, struct ek_error *e);
+                           struct ek_rank_change *out, bool *valid, struct ek_error *e);
 
 /* Sums over lists in units of 2^-20, independent of the order; initialize to {0}. `bin` is a
  * histogram of `change`: bin 0 holds exactly 0, bin i holds ((i - 1) / 63, i / 63]. */

@@ -65,8 +65,8 @@ static int square(struct ek_rank_comparison *b, const double *from, const double
                   double *out, struct ek_error *e)
 {
     struct ek_rank_change c;
-    bool says;
-    int rc = ek_rank_change_compute(b->ranker, from, to, n, &c, &says, e);
+    bool valid;
+    int rc = ek_rank_change_compute(b->ranker, from, to, n, &c, &valid, e);
     if (!rc)
         *out = (1 - c.tau) * (1 - c.tau) / 4;
     return rc;
@@ -93,13 +93,13 @@ static int try_harm(struct ek_rank_comparison *b, struct ek_scorer *s,
 
 int ek_rank_comparison_run(struct ek_rank_comparison *b, struct ek_scorer *scorer,
                            const struct ek_comparison_input *t, struct ek_comparison_result *out,
-                           bool *says, struct ek_error *e)
+                           bool *valid, struct ek_error *e)
 {
     const struct ek_list *q = t->list;
     const double *is = t->scores;
     struct ek_comparison_result made = {.harm = NAN};
-    *says = ek_scores_have_order(q->score, q->items);
-    if (!*says)
+    *valid = ek_scores_have_order(q->score, q->items);
+    if (!*valid)
         return EK_OK;
     int rc = reserve_for(b, (size_t)q->items, e);
     if (!rc && !is) {
@@ -107,10 +107,10 @@ int ek_rank_comparison_run(struct ek_rank_comparison *b, struct ek_scorer *score
         rc = ek_scorer_score_finite(scorer, q, t->treatment, b->is, e);
     }
     if (!rc)
-        rc = ek_rank_change_compute(b->ranker, q->score, is, q->items, &made.moved, says, e);
+        rc = ek_rank_change_compute(b->ranker, q->score, is, q->items, &made.moved, valid, e);
     made.out = made.moved;
     if (!rc && t->out)
-        rc = ek_rank_change_compute(b->ranker, q->score, t->out, q->items, &made.out, says, e);
+        rc = ek_rank_change_compute(b->ranker, q->score, t->out, q->items, &made.out, valid, e);
     if (!rc && t->plain)
         rc = try_plain(b, scorer, q, &made, e);
     if (!rc && t->repaired)

@@ -47,12 +47,12 @@ struct ek_comparison_result {
 
 int ek_rank_comparison_new(struct ek_rank_comparison **out, struct ek_error *e);
 void ek_rank_comparison_free(struct ek_rank_comparison *b);
-/* Compare one list; the flag is set as in score/rank_change.h. harm is absent if the repaired list
+/* Compare one list; *valid is set as in score/rank_change.h. harm is absent if the repaired list
  * has no order. Return 0, EK_ESTATE for a score that is not finite, an error of ek_scorer_score, or
  * EK_ENOMEM. */
 int ek_rank_comparison_run(struct ek_rank_comparison *b, struct ek_scorer *scorer,
                            const struct ek_comparison_input *t, struct ek_comparison_result *out,
-                           bool *says, struct ek_error *e);
+                           bool *valid, struct ek_error *e);
 /* Return the model's scores under the treatments of the last list, computed or given, valid until
  * the next. NULL before the first. */
 const double *ek_rank_comparison_scores(const struct ek_rank_comparison *b);

@@ -248,10 +248,10 @@ int ek_agreement_watch_list(struct ek_agreement_watch *w, const struct ek_list *
 {
     struct compared *at = &w->ring[w->lists % EK_AGREEMENT_WINDOW];
     struct ek_agreement a;
-    bool says, before = w->drifted;
+    bool valid, before = w->drifted;
     *changed = false;
-    int rc = ek_compare(w->comparer, student, q->score, q->items, &a, &says, e);
-    if (rc || !says)
+    int rc = ek_compare(w->comparer, student, q->score, q->items, &a, &valid, e);
+    if (rc || !valid)
         return rc;
     *at = (struct compared){number, a};
     if (!w->drifted)

@@ -80,7 +80,7 @@ static void note(const struct ek_context *c, struct ek_comparison *out)
 }
 
 int ek_context_compare(struct ek_context *c, bool more, double gap, struct ek_comparison *out,
-                       bool *says, struct ek_error *e)
+                       bool *valid, struct ek_error *e)
 {
     const struct ek_plan_routing *r = &c->routing;
     bool known = r->acted == r->desired && c->scored, harm = more && !isnan(gap) && repair(c);
@@ -93,10 +93,10 @@ int ek_context_compare(struct ek_context *c, bool more, double gap, struct ek_co
                                     .gap = gap};
     int rc = c->ways ? EK_OK : ek_rank_comparison_new(&c->ways, e);
     if (!rc)
-        rc = ek_rank_comparison_run(c->ways, c->scorer, &t, &out->ways, says, e);
+        rc = ek_rank_comparison_run(c->ways, c->scorer, &t, &out->ways, valid, e);
     out->failed = rc == EK_ESTATE;
     if (out->failed) {
-        *says = true;
+        *valid = true;
         rc = EK_OK;
     }
     if (!rc)

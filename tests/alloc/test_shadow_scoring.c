@@ -54,9 +54,9 @@ static int try_all(struct ek_error *e)
     for (int i = 0; i < LISTS && !rc; i++) {
         const struct ek_comparison_input t = {&query[i], route, NULL, NULL, true, repair, .1};
         struct ek_comparison_result out;
-        bool says;
-        rc = ek_rank_comparison_run(ways, scorer, &t, &out, &says, e);
-        measured += !rc && says && out.has_harm;
+        bool valid;
+        rc = ek_rank_comparison_run(ways, scorer, &t, &out, &valid, e);
+        measured += !rc && valid && out.has_harm;
     }
     ek_rank_comparison_free(ways);
     ek_scorer_free(scorer);

@@ -41,14 +41,14 @@ static void try_lists(void *context)
     const struct way *way = context;
     struct work *w = way->work;
     struct ek_comparison_result ways;
-    bool says;
+    bool valid;
     for (int i = 0; i < LISTS; i++) {
         struct ek_comparison_input t = {.list = &w->list[i].q,
                                         .treatment = w->route,
                                         .scores = way->known ? w->scores[i] : NULL,
                                         .plain = way->more,
                                         .repaired = way->more ? w->repair : NULL};
-        if (ek_rank_comparison_run(w->ways, w->scorer, &t, &ways, &says, NULL) || !says)
+        if (ek_rank_comparison_run(w->ways, w->scorer, &t, &ways, &valid, NULL) || !valid)
             abort();
         ek_bench_use(&ways);
     }

@@ -82,9 +82,9 @@ static void put_at_bounds(struct scene *s, double p)
     struct ek_agreement swapped;
     struct ek_agreement_view v;
     struct ek_agreement_watch *w;
-    bool says;
+    bool valid;
     draw_pair(s, 1);
-    ck_assert_int_eq(ek_compare(s->comparer, s->student, s->query.score, 2, &swapped, &says, NULL),
+    ck_assert_int_eq(ek_compare(s->comparer, s->student, s->query.score, 2, &swapped, &valid, NULL),
                      EK_OK);
     s->model->fidelity = (struct ek_model_agreement){.lists = 1000000};
     for (int i = 0; i < EK_AGREEMENT_STATISTICS; i++) {
@@ -133,10 +133,10 @@ START_TEST(traffic_like_that_of_the_figures_is_hardly_ever_told)
         double noise = .1 + .9 * ek_rng_uniform(&s.rng);
         for (int i = 0, lists = 50 + 4 * k; i < lists; i++) {
             struct ek_agreement a;
-            bool says;
+            bool valid;
             draw_list(&s, noise);
             ck_assert_int_eq(
-                ek_compare(s.comparer, s.student, s.query.score, s.query.items, &a, &says, NULL),
+                ek_compare(s.comparer, s.student, s.query.score, s.query.items, &a, &valid, NULL),
                 EK_OK);
             ek_agreement_add(&sums, &a);
         }

@@ -16,15 +16,15 @@ static struct ek_comparison_result try(struct taught_world *w, uint64_t i,
                         repair[EK_HOTEL_ITEM_FEATURES] = {{EK_ACT_REPAIR, factor}};
     struct ek_list *q = taught_next(w, i);
     struct ek_comparison_result ways;
-    bool says;
+    bool valid;
     taught_spoil(q, factor);
     upstream(w);
     ck_assert_int_eq(ek_rank_comparison_run(
                          w->ways, w->of_taught,
                          &(struct ek_comparison_input){q, route, NULL, NULL, false, repair, gap},
-                         &ways, &says, NULL),
+                         &ways, &valid, NULL),
                      EK_OK);
-    ck_assert(says && ways.has_harm);
+    ck_assert(valid && ways.has_harm);
     return ways;
 }
 

@@ -36,12 +36,12 @@ static struct ek_model_agreement fidelity(struct taught_world *w)
     struct ek_agreement_sums sums = {0};
     for (uint64_t i = 0; i < VALIDATION; i++) {
         struct ek_agreement a;
-        bool says;
+        bool valid;
         taught_next(w, TEACHING + i);
         by_network(w);
         ck_assert_int_eq(ek_scorer_score(w->of_taught, &w->list, NULL, w->scores, NULL), EK_OK);
         ck_assert_int_eq(
-            ek_compare(w->comparer, w->scores, w->list.score, w->list.items, &a, &says, NULL),
+            ek_compare(w->comparer, w->scores, w->list.score, w->list.items, &a, &valid, NULL),
             EK_OK);
         ek_agreement_add(&sums, &a);
     }
@@ -78,7 +78,7 @@ static void pass(struct scene *s, uint64_t i, double factor)
     struct ek_comparison t;
     const char *event;
     size_t length;
-    bool says;
+    bool valid;
     taught_spoil(q, factor);
     s->upstream(&s->world);
     q->has_label = false;
@@ -87,7 +87,7 @@ static void pass(struct scene *s, uint64_t i, double factor)
                      0);
     ck_assert_int_eq(ek_guard_observe(s->guard, s->message.data, s->message.length, 1, NULL), 0);
     ck_assert_ptr_nonnull(ek_guard_score(s->guard, &length, NULL));
-    ck_assert_int_eq(ek_guard_compare(s->guard, &t, &says, NULL), EK_OK);
+    ck_assert_int_eq(ek_guard_compare(s->guard, &t, &valid, NULL), EK_OK);
     while (ek_guard_next_event(s->guard, &event))
         continue;
 }

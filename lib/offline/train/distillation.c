@@ -94,13 +94,13 @@ static int compare_all(struct comparing *c, const struct ek_dataset *d, const do
     for (size_t i = 0; i < d->lists && !rc; i++) {
         struct ek_list q;
         struct ek_agreement a;
-        bool says = false;
+        bool valid = false;
         ek_list_init(&q);
         ek_dataset_view(d, i, &q);
         rc = ek_scorer_score(c->scorer, &q, c->treatment, c->score, e);
         if (!rc)
-            rc = ek_compare(c->comparer, c->score, upstream + d->offset[i], q.items, &a, &says, e);
-        if (!rc && says)
+            rc = ek_compare(c->comparer, c->score, upstream + d->offset[i], q.items, &a, &valid, e);
+        if (!rc && valid)
             ek_agreement_add(sums, &a);
     }
     return rc;

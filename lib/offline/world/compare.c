@@ -105,10 +105,10 @@ static int move(struct ek_comparison_run *c, enum ek_compared_move which, const 
                 const double *after, struct ek_error *e)
 {
     struct ek_rank_change change;
-    bool says;
+    bool valid;
     int n = c->side[EK_SIDE_A].context->query.items;
-    int rc = ek_rank_change_compute(c->ranker, before, after, n, &change, &says, e);
-    if (!rc && says)
+    int rc = ek_rank_change_compute(c->ranker, before, after, n, &change, &valid, e);
+    if (!rc && valid)
         ek_rank_sums_add(&c->result.moved[which], &change);
     return rc;
 }
@@ -140,8 +140,8 @@ static int compare_with(struct ek_comparison_run *c, struct ek_error *e)
 static int compare_ranks(struct guarded *s, struct ek_error *e)
 {
     struct ek_comparison t;
-    bool says;
-    return ek_guard_compare_in(s->guard, s->context, &t, &says, e);
+    bool valid;
+    return ek_guard_compare_in(s->guard, s->context, &t, &valid, e);
 }
 
 int ek_comparison_run_add(struct ek_comparison_run *c, const void *message, size_t length,

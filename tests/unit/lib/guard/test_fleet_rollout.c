@@ -112,7 +112,7 @@ static int pass(struct bench *b, int i, bool cents)
     struct ek_list *q = stream_next(&b->stream[i]);
     struct ek_comparison trial;
     size_t length;
-    bool says;
+    bool valid;
     if (cents)
         stream_scale(q, PRICE, 100);
     ek_buf_clear(&b->message);
@@ -121,7 +121,7 @@ static int pass(struct bench *b, int i, bool cents)
     ck_assert_int_eq(
         ek_guard_observe(b->guard[i], b->message.data, b->message.length, q->time_ms, NULL), EK_OK);
     ck_assert_ptr_nonnull(ek_guard_score(b->guard[i], &length, NULL));
-    ck_assert_int_eq(ek_guard_compare(b->guard[i], &trial, &says, NULL), EK_OK);
+    ck_assert_int_eq(ek_guard_compare(b->guard[i], &trial, &valid, NULL), EK_OK);
     snprintf(b->outcome[i], sizeof b->outcome[i], "%s", ek_guard_action(b->guard[i]));
     b->words[i] += strcmp(b->outcome[i], "pass") != 0;
     hear_events(b, i);

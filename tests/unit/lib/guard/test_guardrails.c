@@ -75,11 +75,11 @@ static bool take(struct scene *s)
     const char *text;
     struct ek_comparison t;
     size_t length;
-    bool says;
+    bool valid;
     ck_assert_int_eq(ek_guard_observe(s->guard, s->message.data, s->message.length, 1, NULL), 0);
     bool scored = ek_guard_score(s->guard, &length, NULL) != NULL;
     if (s->tries)
-        ck_assert_int_eq(ek_guard_compare(s->guard, &t, &says, NULL), EK_OK);
+        ck_assert_int_eq(ek_guard_compare(s->guard, &t, &valid, NULL), EK_OK);
     while (ek_guard_next_event(s->guard, &text))
         ck_assert_int_eq(ek_buf_printf(&s->events, "%s\n", text), EK_OK);
     return scored;

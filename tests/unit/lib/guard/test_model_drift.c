@@ -75,9 +75,9 @@ static void begin(struct scene *s, double noise, bool known)
     ck_assert_int_eq(ek_ranker_new(&c, NULL), EK_OK);
     for (int i = 0; i < 400; i++) {
         struct ek_agreement a;
-        bool says;
+        bool valid;
         draw(s, noise);
-        ck_assert_int_eq(ek_compare(c, s->student, s->query.score, ITEMS, &a, &says, NULL), EK_OK);
+        ck_assert_int_eq(ek_compare(c, s->student, s->query.score, ITEMS, &a, &valid, NULL), EK_OK);
         ek_agreement_add(&sums, &a);
     }
     ek_ranker_free(c);

@@ -24,9 +24,9 @@ static void teardown(void)
 static struct ek_agreement compare(const double *student, const double *teacher, int n)
 {
     struct ek_agreement a;
-    bool says;
-    ck_assert_int_eq(ek_compare(comparer, student, teacher, n, &a, &says, NULL), EK_OK);
-    ck_assert(says);
+    bool valid;
+    ck_assert_int_eq(ek_compare(comparer, student, teacher, n, &a, &valid, NULL), EK_OK);
+    ck_assert(valid);
     return a;
 }
 
@@ -34,9 +34,9 @@ static bool silent(const double *teacher, int n)
 {
     static const double student[] = {3, 1, 2, 5};
     struct ek_agreement a;
-    bool says;
-    ck_assert_int_eq(ek_compare(comparer, student, teacher, n, &a, &says, NULL), EK_OK);
-    return !says;
+    bool valid;
+    ck_assert_int_eq(ek_compare(comparer, student, teacher, n, &a, &valid, NULL), EK_OK);
+    return !valid;
 }
 
 START_TEST(figures_by_hand)

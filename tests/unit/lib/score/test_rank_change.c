@@ -26,9 +26,9 @@ static void teardown(void)
 static struct ek_rank_change change_of(const double *before, const double *after, int n)
 {
     struct ek_rank_change c;
-    bool says;
-    ck_assert_int_eq(ek_rank_change_compute(ranker, before, after, n, &c, &says, NULL), EK_OK);
-    ck_assert(says);
+    bool valid;
+    ck_assert_int_eq(ek_rank_change_compute(ranker, before, after, n, &c, &valid, NULL), EK_OK);
+    ck_assert(valid);
     return c;
 }
 
@@ -168,14 +168,14 @@ START_TEST(a_list_without_an_order_before_says_nothing)
                         endless[] = {1, 2, 3, INFINITY};
     const double *const silent[] = {flat, absent, endless};
     struct ek_rank_change c = {7, 7, 7, 7};
-    bool says;
+    bool valid;
     setup();
     for (int i = 0; i < 5; i++) {
         const double *before = i < 3 ? silent[i] : fine;
         ck_assert_int_eq(
-            ek_rank_change_compute(ranker, before, fine, i < 3 ? 4 : i - 3, &c, &says, NULL),
+            ek_rank_change_compute(ranker, before, fine, i < 3 ? 4 : i - 3, &c, &valid, NULL),
             EK_OK);
-        ck_assert(!says && c.tau == 7 && c.change == 7);
+        ck_assert(!valid && c.tau == 7 && c.change == 7);
     }
     teardown();
 }

@@ -45,9 +45,9 @@ static void teardown(struct scene *s)
 static struct ek_comparison_result try(struct scene *s, const struct ek_comparison_input *t)
 {
     struct ek_comparison_result w;
-    bool says;
-    ck_assert_int_eq(ek_rank_comparison_run(s->ways, s->scorer, t, &w, &says, NULL), EK_OK);
-    ck_assert(says);
+    bool valid;
+    ck_assert_int_eq(ek_rank_comparison_run(s->ways, s->scorer, t, &w, &valid, NULL), EK_OK);
+    ck_assert(valid);
     return w;
 }
 
@@ -60,9 +60,9 @@ static void score(struct scene *s, const struct ek_list *q, const struct ek_trea
 static struct ek_rank_change change(struct scene *s, const double *from, const double *to, int n)
 {
     struct ek_rank_change c;
-    bool says;
-    ck_assert_int_eq(ek_rank_change_compute(s->ranker, from, to, n, &c, &says, NULL), EK_OK);
-    ck_assert(says);
+    bool valid;
+    ck_assert_int_eq(ek_rank_change_compute(s->ranker, from, to, n, &c, &valid, NULL), EK_OK);
+    ck_assert(valid);
     return c;
 }
 
@@ -148,7 +148,7 @@ END_TEST
 START_TEST(a_list_that_tells_no_order_says_nothing_and_is_not_scored)
 {
     struct ek_comparison_result w = {.harm = 7};
-    bool says;
+    bool valid;
     struct scene s;
     setup(&s);
     struct ek_list *q = stream_next(&s.stream);
@@ -156,9 +156,9 @@ START_TEST(a_list_that_tells_no_order_says_nothing_and_is_not_scored)
     ck_assert_int_eq(ek_rank_comparison_run(
                          s.ways, NULL,
                          &(struct ek_comparison_input){q, ROUTE, NULL, NULL, true, REPAIR, .1}, &w,
-                         &says, NULL),
+                         &valid, NULL),
                      EK_OK);
-    ck_assert(!says && w.harm == 7);
+    ck_assert(!valid && w.harm == 7);
     teardown(&s);
 }
 END_TEST
@@ -168,7 +168,7 @@ START_TEST(a_repaired_list_without_an_order_has_no_harm_and_scores_that_are_no_n
     static const struct ek_treatment silent[2] = {{EK_ACT_BLANK, 0}, {EK_ACT_BLANK, 0}};
     struct ek_comparison_result w;
     struct ek_error e;
-    bool says;
+    bool valid;
     struct scene s;
     setup(&s);
     for (int i = 0; i < 8 * s.model->deep_inputs; i++)
@@ -188,7 +188,7 @@ START_TEST(a_repaired_list_without_an_order_has_no_harm_and_scores_that_are_no_n
     ck_assert_int_eq(
         ek_rank_comparison_run(s.ways, s.scorer,
                                &(struct ek_comparison_input){q, ROUTE, NULL, NULL, false, NULL, 0},
-                               &w, &says, &e),
+                               &w, &valid, &e),
         EK_ESTATE);
     ck_assert_ptr_nonnull(strstr(e.message, "is not a finite number"));
     teardown(&s);

@@ -100,10 +100,10 @@ static const void *pass(struct scene *s, struct side *side, size_t *length)
 static struct ek_comparison try(struct ek_context *c, bool more)
 {
     struct ek_comparison t;
-    bool says;
+    bool valid;
     ck_assert(ek_context_needs_comparison(c));
-    ck_assert_int_eq(ek_context_compare(c, more, 0, &t, &says, NULL), EK_OK);
-    ck_assert(says);
+    ck_assert_int_eq(ek_context_compare(c, more, 0, &t, &valid, NULL), EK_OK);
+    ck_assert(valid);
     return t;
 }
 
@@ -136,9 +136,9 @@ static int pass_beside(struct scene *s, bool by_source)
         const void *out = pass(s, &s->side[0], &length);
         if (ek_context_needs_comparison(c)) {
             struct ek_comparison t;
-            bool says;
-            ck_assert_int_eq(ek_context_compare(c, i % 4 == 0, .1, &t, &says, NULL), EK_OK);
-            tried += says;
+            bool valid;
+            ck_assert_int_eq(ek_context_compare(c, i % 4 == 0, .1, &t, &valid, NULL), EK_OK);
+            tried += valid;
         }
         const void *one = pass(s, &s->side[1], &expected);
         ck_assert_uint_eq(length, expected);
@@ -230,7 +230,7 @@ START_TEST(a_trial_says_how_far_the_output_moves_and_by_which_entry)
     struct ek_ranker *ranker;
     struct ek_rank_change desired;
     size_t length;
-    bool says;
+    bool valid;
     begin(&s, ROUTE);
     route_price(&s, &s.side[0]);
     struct ek_context *c = s.side[0].context;
@@ -240,7 +240,7 @@ START_TEST(a_trial_says_how_far_the_output_moves_and_by_which_entry)
     ek_list_init(&out);
     ck_assert_int_eq(ek_codec_decode(s.assets.codec, bytes, length, &out, NULL), EK_OK);
     ck_assert_int_eq(ek_rank_change_compute(ranker, s.stream.query.score, out.score, out.items,
-                                            &desired, &says, NULL),
+                                            &desired, &valid, NULL),
                      EK_OK);
     ck_assert_mem_eq(&t.ways.moved, &desired, sizeof desired);
     ck_assert(t.acting == 1 && t.entries == 1 && t.entry[0] == 0 && !t.ways.has_plain);
@@ -300,8 +300,8 @@ START_TEST(harm_is_measured_where_it_is_known_what_undoes_the_fault)
         ck_assert(c->repaired[0].value == (i ? (double)c->query.query[0] : FACTOR));
     }
     struct ek_comparison t;
-    bool says;
-    ck_assert_int_eq(ek_context_compare(c, true, NAN, &t, &says, NULL), EK_OK);
+    bool valid;
+    ck_assert_int_eq(ek_context_compare(c, true, NAN, &t, &valid, NULL), EK_OK);
     ck_assert(t.ways.has_plain && !t.ways.has_harm);
     end(&s);
 }
@@ -393,7 +393,7 @@ START_TEST(a_list_that_cannot_be_scored_as_the_plan_wants_is_told_as_such)
     struct scene s;
     struct ek_context *broken;
     struct ek_comparison t;
-    bool says;
+    bool valid;
     begin(&s, ROUTE);
     route_price(&s, &s.side[0]);
     in_force(&s)->entry[0].mode = EK_MODE_SHADOW;
@@ -402,8 +402,8 @@ START_TEST(a_list_that_cannot_be_scored_as_the_plan_wants_is_told_as_such)
     ck_assert_int_eq(ek_context_decode(broken, s.message.data, s.message.length, NULL), EK_OK);
     ck_assert_int_eq(ek_guard_update(s.side[0].guard, broken, 1, NULL), EK_OK);
     ck_assert(ek_context_needs_comparison(broken));
-    ck_assert_int_eq(ek_context_compare(broken, true, 0, &t, &says, NULL), EK_OK);
-    ck_assert(says && t.failed && t.entries == 1);
+    ck_assert_int_eq(ek_context_compare(broken, true, 0, &t, &valid, NULL), EK_OK);
+    ck_assert(valid && t.failed && t.entries == 1);
     ek_context_free(broken);
     end(&s);
 }
@@ -421,12 +421,12 @@ START_TEST(the_guard_itself_tries_the_list_it_has_scored_last)
     for (int i = 0; i < BEFORE + FAULTY; i++) {
         struct ek_comparison t;
         size_t length;
-        bool says;
+        bool valid;
         encode(&s, next(&s, false));
         ck_assert_int_eq(ek_guard_observe(g, s.message.data, s.message.length, 1, NULL), EK_OK);
         ck_assert_ptr_nonnull(ek_guard_score(g, &length, NULL));
-        ck_assert_int_eq(ek_guard_compare(g, &t, &says, NULL), EK_OK);
-        tried += says;
+        ck_assert_int_eq(ek_guard_compare(g, &t, &valid, NULL), EK_OK);
+        tried += valid;
         while (ek_guard_next_event(g, &text))
             continue;
     }
