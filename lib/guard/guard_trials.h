@@ -17,7 +17,8 @@ int ek_guard_add_route_stats(struct ek_guard *g, const struct ek_route_stats *ac
 void ek_guard_set_output_counts(struct ek_guard *g, const struct ek_output_counts *load);
 /* Compare the list of the last ek_guard_score if needed, and add the result. For callers with one
  * thread. *valid: *out is set. */
-int ek_guard_compare(struct ek_guard *g, struct ek_comparison *out, bool *valid, struct ek_error *e);
+int ek_guard_compare(struct ek_guard *g, struct ek_comparison *out, bool *valid,
+                     struct ek_error *e);
 /* As ek_guard_compare, for a list that was processed in `c`. Its scores are then invalid. */
 int ek_guard_compare_in(struct ek_guard *g, struct ek_context *c, struct ek_comparison *out,
                         bool *valid, struct ek_error *e);

@@ -1,8 +1,8 @@
-/* The guarantee behind the false-alarm budget, by simulation: whatever a level does inside the
- * dead-band, no bet expects more than 1, and alarms are no more frequent than the budget says.
+/* False-alarm budget by simulation: for any level within the dead band, every bet has expectation
+ * at most 1, and the rate of alarms is at most the budget.
  *
- * Every world has a law, a training and a profile of its own. A rank from training is right on
- * average over trainings, so means are taken over worlds; the bound is 4 standard errors of them.
+ * Every world has its own distribution, training lists and profile. Ranks are unbiased over
+ * training sets, so means are over worlds; the tolerance is 4 standard errors.
  */
 #include "base/alloc.h"
 #include "base/rng.h"
@@ -30,7 +30,8 @@ struct world {
     float level, density[EK_DENSITY_BINS], calibration[EK_CALIBRATED], bet_scale[EK_BETS];
 };
 
-/* Student's t with 4 degrees of freedom and variance 1 in `tail` of the draws, else normal. */
+/* Draw from Student's t with 4 degrees of freedom and variance 1 with probability `tail`, else from
+ * a normal distribution. */
 static double effect(struct ek_rng *r, double tail)
 {
     double z = ek_rng_normal(r), squares = 0;
@@ -51,7 +52,8 @@ static uint8_t count_share(struct ek_rng *r, int items, double rate)
     return (uint8_t)(EK_SHARE_WHOLE * hits / items);
 }
 
-/* A list under the law, its level moved by `drift`, its missing values more often by `more`. */
+/* Draw a list with its level moved by `drift` and its rate of missing values multiplied by
+ * `more`. */
 static struct ek_list_stats list(struct ek_rng *r, const struct law *law, double drift, double more)
 {
     int items = 1 + (int)exp(1.9 + .9 * ek_rng_normal(r));
@@ -110,7 +112,7 @@ static struct world *world(struct ek_rng *r)
     return &w;
 }
 
-/* Where the level is; the last one moves away from where the evidence is less. */
+/* Return the level of list i. AGAINST_US moves toward the larger evidence. */
 static double drift_at(enum drift kind, int i, const float *evidence)
 {
     double most = .999 * EK_DEAD_BAND_LEVEL_LN;
@@ -132,7 +134,7 @@ struct moments {
     double sum[EK_BETS], squares[EK_BETS];
 };
 
-/* Mean of every bet over the lists of one world. */
+/* Add the mean of every bet over the lists of one world. */
 static void add_world(const struct world *w, struct ek_rng *r, enum drift kind, struct moments *m)
 {
     float evidence[EK_BETS] = {0};
@@ -193,7 +195,7 @@ START_TEST(a_shift_beyond_the_dead_band_is_what_lifts_a_bet)
 }
 END_TEST
 
-/* Alarms of one world in its lists. */
+/* Return the number of alarms in the lists of one world. */
 static int alarms(const struct world *w, struct ek_rng *r, enum drift kind,
                   const struct ek_alarm_level *level)
 {

@@ -1,11 +1,11 @@
-/* Who forges lists gets others' lists under a route, and no more of them than the forged ones earn:
- * 1 / action_min_fraction for each, however they are timed. */
+/* Effect of forged lists: with any timing, each forged list routes at most 1 / action_min_fraction
+ * genuine lists. */
 #include "tests/check.h"
 #include "tests/state_world.h"
 
 enum { TRAINING = 2000, HEALTHY = 300, LISTS = 3000, SEEDS = 12, LISTS_EACH = 20 };
 
-/* A hold that would go on to the end. */
+/* Minimum duration longer than the test. */
 static const char RULES[] =
     "version: 1\n"
     "defaults: {mode: enforce, action_min_fraction: 0.05, min_duration: 20h, max_duration: 24h}\n"
@@ -18,7 +18,7 @@ struct scene {
     struct ek_buf message;
     struct ek_rng rng;
     int64_t now_ms, step_ms;
-    int forged, routed; /* lists that were forged; genuine ones that a route acted on */
+    int forged, routed; /* forged lists, and routed genuine lists */
 };
 
 static struct scene *scene_with(uint64_t seed, const char *rules)
@@ -82,7 +82,7 @@ static void without(struct shop *s, struct ek_list *q)
         q->x[2 * i] = NAN;
 }
 
-/* A list that was made. */
+/* Pass a list to the guard and count it. */
 static void take(struct scene *s, struct ek_list *q, bool forged)
 {
     q->time_ms = s->now_ms += s->step_ms;
@@ -112,7 +112,7 @@ static void lists(struct scene *s, int count, shop_change *change)
         list(s, change);
 }
 
-/* A genuine list now and then looks like a forged one. */
+/* Tolerate 3%, because some genuine lists look like forged ones. */
 static void ck_bound(const struct scene *s)
 {
     ck_assert_msg(s->routed <= LISTS_EACH * (1.03 * s->forged + 1),
@@ -143,8 +143,8 @@ START_TEST(bursts_at_random_route_no_more_genuine_lists_than_they_earn)
 }
 END_TEST
 
-/* As many at once as raise the alarm, and as few afterwards as show when it is confirmed that the
- * fault goes on. */
+/* Forge enough lists to raise the alarm, and later just enough to seem lasting at the
+ * confirmation. */
 START_TEST(who_knows_when_a_fault_is_asked_for_gets_no_more_either)
 {
     int routed = 0;
@@ -199,15 +199,15 @@ START_TEST(long_bursts_route_what_they_earn)
 }
 END_TEST
 
-/* Forged lists among genuine ones for a while, so that what is told is the mean of both. */
+/* Mix forged and genuine lists, so that the finding describes the mean of both. */
 static void mixed(struct scene *s, int count, double share, shop_change *change)
 {
     for (int i = 0; i < count; i++)
         list(s, ek_rng_uniform(&s->rng) < share ? change : NULL);
 }
 
-/* One list says less of a spread, or of a share, than of a level: what chance adds and takes comes
- * to nothing, but differs from case to case. */
+/* The membership of one list is noisier for a spread or a share than for a level. Its error
+ * averages to 0, so single cases have a wider tolerance. */
 START_TEST(forging_what_is_no_level_routes_no_more_either)
 {
     static shop_change *const CHANGE[] = {closer, with_a_fee, without};
@@ -234,7 +234,7 @@ START_TEST(forging_what_is_no_level_routes_no_more_either)
 }
 END_TEST
 
-/* A search is asked for again, and nothing is learnt of that, so nothing is taken for it. */
+/* Repeated lists add nothing to the budget of a route and consume nothing. */
 START_TEST(a_fault_keeps_its_route_where_lists_repeat)
 {
     struct scene *s = scene_of(5);
@@ -268,8 +268,8 @@ START_TEST(faults_that_are_no_level_keep_their_routes)
 }
 END_TEST
 
-/* A true fault of half of the lists acts 64 lists after its alarm, or as many more while a segment
- * may explain it; and one that comes and goes has its route all the time. */
+/* A fault of half of the lists is routed 64 lists after its alarm, or 128 while a segment may
+ * explain it. A recurring fault keeps its route. */
 START_TEST(faults_that_last_are_acted_on_as_ever)
 {
     for (uint64_t seed = 1; seed <= 8; seed++) {

@@ -1,5 +1,5 @@
-/* Rollouts under random times, figures and rules: a canary only ever adds queries, and who is saved
- * and loaded goes on as if it had never stopped. */
+/* Rollouts under random times, statistics and rules: a canary only adds lists, and restored
+ * rollouts continue identically. */
 #include "base/rng.h"
 #include "plan/plan.h"
 #include "plan/rollout.h"
@@ -15,9 +15,9 @@ struct world {
     struct ek_rng r;
     struct ek_rules rules;
     struct ek_canary canary;
-    struct ek_rollouts *rollouts, *stopped; /* one that runs through, one that is loaded anew */
+    struct ek_rollouts *rollouts, *stopped; /* a continuous one, and one repeatedly restored */
     int64_t now;
-    int steps, withdrawn, relapses; /* how often */
+    int steps, withdrawn, relapses; /* counts */
 };
 
 static double one_of(struct ek_rng *r, double a, double b)
@@ -66,13 +66,13 @@ static struct ek_rollout_stats random_figures(struct world *w)
                                      .worse = 10020 * ek_rng_uniform(&w->r)};
 }
 
-/* What a look may do, seen from outside. */
+/* Check the permitted effects of one evaluation. */
 static void assert_look(const struct world *w, const struct ek_rollout *before,
                         const struct ek_rollout *after, enum ek_rollout_change turn,
                         const struct ek_rollout_stats *f)
 {
     int step = (int)floor(w->canary.step_percent * 100 + .5);
-    ck_assert_int_ge(after->percent, before->percent); /* only ever adds queries */
+    ck_assert_int_ge(after->percent, before->percent); /* only adds lists */
     ck_assert(turn != EK_ROLLOUT_UNCHANGED || after->percent == before->percent);
     ck_assert(turn == EK_ROLLOUT_ROLLED_BACK ||
               ek_rollout_may_act(after) == ek_rollout_may_act(before));
@@ -85,7 +85,7 @@ static void assert_look(const struct world *w, const struct ek_rollout *before,
     }
 }
 
-/* One turn of one place, the same for the other: which must answer alike. */
+/* Apply one random operation to both; the results must be equal. */
 static void take_turn(struct world *w)
 {
     int feature = (int)ek_rng_uniform_int(&w->r, FEATURES),
@@ -159,7 +159,7 @@ START_TEST(a_canary_only_ever_adds_queries_and_goes_on_after_a_restart)
 }
 END_TEST
 
-/* Bytes that are no rollouts are refused, whatever they are. */
+/* Invalid bytes are rejected. */
 START_TEST(what_could_not_be_is_not_read)
 {
     struct world w;

@@ -1,4 +1,4 @@
-/* Alerts over HTTP as a whole: a thread that tells a web server of this process. */
+/* Alert delivery over HTTP: its thread sends to a web server of this process. */
 #include "daemon/alerts/alerts.h"
 #include "daemon/base/log.h"
 #include "tests/alert_scene.h"
@@ -14,8 +14,7 @@
 enum { FOREVER_MS = 3600000, PATIENCE_MS = 20000 };
 static const char STUCK[] = "stuck.invalid";
 
-/* A resolver that does not answer for one name until it is let go. The library of the C language
- * has it, and whoever asks it finds this one first. */
+/* Resolver that blocks for one name until `go`. It replaces the C library's getaddrinfo. */
 static struct {
     sem_t asked, go;
 } resolver;
@@ -29,7 +28,7 @@ int getaddrinfo(const char *name, const char *service, const struct addrinfo *hi
         sem_wait(&resolver.go);
         return EAI_AGAIN;
     }
-    *(void **)&real = dlsym(RTLD_NEXT, "getaddrinfo"); /* threads of others come here, too */
+    *(void **)&real = dlsym(RTLD_NEXT, "getaddrinfo"); /* threads of libraries call it too */
     return real(name, service, hints, out);
 }
 
@@ -68,7 +67,7 @@ static void start_world(struct world *w, const char *const *urls, size_t count, 
     ck_assert_int_eq(ek_alerts_start(w->alerts, NULL), 0);
 }
 
-/* What was logged is there from then on. */
+/* Stop delivery and close the log, which completes its text. */
 static void stop(struct world *w)
 {
     ek_alerts_stop(w->alerts);
@@ -112,10 +111,10 @@ START_TEST(at_the_end_of_the_process_all_that_is_heard_is_still_told)
     struct web_sink web;
     web_sink_open(&web, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
     start_world(&w, (const char *const[]){web.url}, 1, FOREVER_MS);
-    fire(&w, "price", "c-1"); /* which would wait for others */
+    fire(&w, "price", "c-1"); /* would wait for its group */
     ek_alerts_finish(w.alerts);
     web_sink_wait(&web, 1);
-    fire(&w, "rating", "c-2"); /* of the last lists */
+    fire(&w, "rating", "c-2"); /* after the last delivery */
     stop(&w);
     web_sink_close(&web);
     ck_assert_int_eq(web.requests, 2);
@@ -141,7 +140,7 @@ START_TEST(events_that_nobody_takes_are_lost_beyond_a_limit_and_counted)
 }
 END_TEST
 
-/* An event of so many bytes. */
+/* Send an event with a text of that many bytes. */
 static void fire_long(struct world *w, size_t bytes)
 {
     char *text = calloc(bytes + 1, 1);
@@ -180,7 +179,7 @@ START_TEST(a_sink_that_hangs_does_not_hold_up_the_end_and_what_it_misses_is_coun
     fire(&w, "price", "c-1");
     web_sink_wait(&deaf, 1);
     fire(&w, "rating", "c-2");
-    web_sink_wait(&good, 2); /* which has nothing to do with it */
+    web_sink_wait(&good, 2); /* independent of the first sink */
     stop(&w);
     ck_assert_ptr_nonnull(strstr(w.text, "event=alerts_undelivered waiting=2"));
     web_sink_close(&deaf);
@@ -201,7 +200,7 @@ START_TEST(a_name_that_nobody_answers_for_holds_up_nobody)
     sem_wait(&resolver.asked);
     fire(&w, "rating", "c-2");
     web_sink_wait(&good, 2);
-    stop(&w); /* while it is still being looked for */
+    stop(&w); /* while the name is being resolved */
     ck_assert_ptr_nonnull(strstr(w.text, "event=alerts_undelivered waiting=2"));
     sem_post(&resolver.go);
     web_sink_close(&good);

@@ -1,4 +1,4 @@
-/* What people see of an answer. */
+/* Printed forms of API responses. */
 #include "daemon/base/text_table.h"
 #include "daemon/commands/client_print.h"
 #include "tests/check.h"
@@ -275,7 +275,7 @@ START_TEST(a_reload_that_was_refused_is_told_with_every_fault)
     ck_assert_int_eq(ek_buf_text(&answer, refused), 0);
     ck_assert_int_eq(ek_client_get_reload_state(&answer, 2), EK_RELOAD_REFUSED);
     ck_assert_int_eq(ek_client_get_reload_state(&answer, 3),
-                     EK_RELOAD_RUNNING); /* that is an older one */
+                     EK_RELOAD_RUNNING); /* of an older version */
     ck_assert_uint_eq(ek_client_number(&answer, "reload"), 2);
     ek_buf_release(&answer);
 }
@@ -317,7 +317,7 @@ START_TEST(one_line_says_how_it_is_doing)
     assert_printed(line_in_work, json,
                    "hotels ready, lag 12, consumed 1000 (50/s), routed 3, dead letters 0, open "
                    "findings 1, plan 7\n");
-    /* A lag that is not known is left out. */
+    /* An unknown lag is omitted. */
     assert_printed(line_at_rest, "{\"ready\":false,\"lag\":-1,\"paused\":{\"actor\":\"ana\"}}",
                    "evenkeel not ready, paused\n");
     free(printed(line_at_rest, "[1]", EK_EFORMAT));

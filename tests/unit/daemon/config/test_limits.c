@@ -166,7 +166,7 @@ START_TEST(rules_tell_8_segments_apart_with_names_of_200_bytes)
 }
 END_TEST
 
-/* That many segment values with their own mode. */
+/* Parse rules with that many segment values with their own mode. */
 static int modes_in(int count, char said[SAID_BYTES])
 {
     struct ek_buf b;
@@ -273,7 +273,7 @@ static int path_parts(int parts, char said[SAID_BYTES])
     return mapping(&(struct ek_mapping){.score = path('s', parts, at)}, said);
 }
 
-/* All 13 paths together. */
+/* Parse all 13 paths together. */
 static int mapping_parts(int parts, char said[SAID_BYTES])
 {
     struct ek_mapping m = {0};

@@ -1,5 +1,5 @@
-/* Orders of people in a fleet: the decider carries each out once, all follow the plan, the next
- * decider goes on with it, and whoever was told gets an answer. Golden files hold the records. */
+/* Operator commands in a fleet: the leader applies each once and replies, all instances follow the
+ * plan, and the next leader continues with it. Golden files hold the format of the records. */
 #include "base/file.h"
 #include "daemon/fleet/fleet_commands.h"
 #include "fleet/controller_record.h"
@@ -17,7 +17,7 @@ START_TEST(an_order_is_carried_out_once_for_all_and_answered)
     struct ek_order w = order_of(EK_DECIDED_PIN, 1);
     ek_buf_init(&a.bytes, 0);
     give(f, 0, &w);
-    give(f, 0, &w); /* again, for nobody has answered yet */
+    give(f, 0, &w); /* a retry before the reply */
     fleet_between(f, 1, quiet);
     static struct ek_fleet_reply r;
     r = answered(f, 0, &a, 1);
@@ -33,7 +33,7 @@ START_TEST(an_order_is_carried_out_once_for_all_and_answered)
         ck_assert_int_eq(p->count, 1);
         ck_assert(p->entry[0].by == EK_BY_PERSON && p->entry[0].feature == PRICE);
     }
-    give(f, 0, &w); /* whose answer was lost */
+    give(f, 0, &w); /* a retry after a lost reply */
     fleet_tick(f, quiet);
     ck_assert_uint_eq(answered(f, 0, &a, 1).decided.is.after, r.decided.is.after);
     w = order_of(EK_DECIDED_PAUSE, 2);
@@ -72,7 +72,7 @@ START_TEST(what_cannot_be_is_refused_with_a_reason)
 }
 END_TEST
 
-/* Who does not decide answers nothing, and goes on with what it has read. */
+/* An instance that is not the leader sends no reply, and continues with the records it has read. */
 START_TEST(the_next_decider_keeps_what_people_said)
 {
     struct fleet *f = start();
@@ -106,7 +106,7 @@ START_TEST(the_next_decider_keeps_what_people_said)
 }
 END_TEST
 
-/* -------------------------------------------------- what an instance of other rules has said */
+/* -------------------------------------------------- records written under other rules */
 
 enum { MANY = 150, EACH = 64 };
 
@@ -124,7 +124,7 @@ static struct ek_fleet_cell arm_of(const void *context, int cell)
     return (struct ek_fleet_cell){ek_text_from("arm"), ek_text_from(value)};
 }
 
-/* A plan of somebody else, of which this is remembered, is what decider 1 goes on from. */
+/* Let leader 1 continue from a plan record of another instance with this controller state. */
 static void go_on_from(struct fleet *f, const struct ek_controller_memory *memory,
                        const char *dimension,
                        struct ek_fleet_cell (*names_of)(const void *context, int cell))
@@ -141,7 +141,7 @@ static void go_on_from(struct fleet *f, const struct ek_controller_memory *memor
     ek_fleet_plan_start(&w, &record, &head);
     ek_controller_record_write(&w, &head.dimensions, f->world.manifest, memory, &nothing, names_of,
                                NULL);
-    for (int parts = 0; parts < 3; parts++) /* decisions, findings, asks */
+    for (int parts = 0; parts < 3; parts++) /* decisions, findings, row requests */
         ek_record_put(&w, 0);
     must(ek_record_writer_finish(&w));
     must(ek_leader_apply_record(fleet_decider(f, 1), record.data, record.length, NULL));
@@ -188,7 +188,7 @@ static int see(void *context, const struct ek_decision_record *m)
     return EK_OK;
 }
 
-/* What the next tick decides; which decisions stand in its record. */
+/* Write the next plan record, and set `seen` for the decisions in it. */
 static void see_record(struct fleet *f, bool *seen)
 {
     struct ek_fleet_plan plan;
@@ -306,7 +306,7 @@ START_TEST(an_order_is_told_until_it_is_answered_or_nobody_waits_any_more)
                                 .decider = ek_text_from("node-0"),
                                 .code = EK_ESTATE,
                                 .refusal = ek_text_from("no")};
-    ek_fleet_commands_receive(o, &r); /* of an earlier run of it */
+    ek_fleet_commands_receive(o, &r); /* of an earlier run of the instance */
     ck_orders(
         o, "[{\"command_id\":1,\"state\":\"pending\"},{\"command_id\":2,\"state\":\"pending\"}]");
     r.id.start = 5;
@@ -357,7 +357,7 @@ START_TEST(the_records_are_written_as_they_always_were)
     ek_fleet_reply_write(&out, &r);
     must(ek_record_writer_finish(&out));
     hold_to_golden(ANSWER, &record);
-    r.decided.is.request = NULL; /* an answer to what? */
+    r.decided.is.request = NULL; /* reply without a command */
     ek_buf_clear(&record);
     ek_record_writer_start(&out, &record, EK_FLEET_REPLY);
     ek_fleet_reply_write(&out, &r);

@@ -1,6 +1,4 @@
-/* Calls that change something, and what they change in a stage; HTTP itself is in
- * tests/kafka/test_pause.py.
- */
+/* API calls that change a stage, and their effects. tests/kafka/test_pause.py covers HTTP. */
 #include "base/file.h"
 #include "daemon/http/control_api.h"
 #include "tests/stage_scene.h"
@@ -69,7 +67,7 @@ START_TEST(a_pause_is_told_with_who_and_why_and_ends)
     ck_assert(page_has(t.s.stage, "/metrics", "\nevenkeel_paused 1\n"));
     r = call("/api/v1/pause", SOMEBODY, "{\"actor\":\"ben\"}");
     assert_answer(&t, &r, 200, "{\"changed\":false,\"kept\":false,\"paused\":{");
-    ck_assert(page_has(t.s.stage, "/api/v1/status", "\"actor\":\"ana\"")); /* who was first */
+    ck_assert(page_has(t.s.stage, "/api/v1/status", "\"actor\":\"ana\"")); /* the first actor */
     r = call("/api/v1/resume", SOMEBODY, "{\"actor\":\"ben\"}");
     assert_answer(&t, &r, 200, "{\"changed\":true,\"kept\":false,\"paused\":null}");
     ck_assert(page_has(t.s.stage, "/api/v1/status", "\"paused\":null"));
@@ -127,7 +125,7 @@ START_TEST(a_page_behind_a_proxy_may_call_under_a_name_of_http_hosts)
     struct told t;
     open_told(&t);
     struct ek_api_request r = call("/api/v1/pause", ANA, "");
-    r.host = "127.0.0.1:9464"; /* what a proxy asks for that does not pass the name on */
+    r.host = "127.0.0.1:9464"; /* a proxy that replaces the host name */
     r.origin = "https://ek.example";
     assert_answer(&t, &r, 403, "calls from other pages are not taken");
     r.hosts = &hosts;
@@ -178,7 +176,7 @@ START_TEST(what_cannot_be_read_is_told_with_what_to_write)
 }
 END_TEST
 
-/* How many outputs have these bytes of the input, in the order of the input, and say so. */
+/* Check that all outputs equal their inputs, in order, and are marked as paused. */
 static void assert_paused(struct scene *s, uint64_t lists)
 {
     struct ek_merged_consumer *in, *out;

@@ -1,6 +1,5 @@
-/* What a stage does with messages, in one process against librdkafka's mock cluster; the real
- * broker is in tests/kafka, what a stage tells in test_stage_events.c.
- */
+/* Message processing of a stage, against librdkafka's mock cluster. tests/kafka uses a real broker;
+ * test_stage_events.c covers events. */
 #include "daemon/kafka/client.h"
 #include "daemon/base/log.h"
 #include "tests/stage_scene.h"
@@ -10,7 +9,7 @@
 
 enum { PARTITIONS = 4 };
 
-/* Counts a topic's messages, all of which must have `header`. */
+/* Return the number of messages of a topic, all of which must have `header`. */
 static uint64_t count(struct scene *s, const char *topic, const char *header)
 {
     struct ek_merged_consumer *t;
@@ -35,7 +34,7 @@ static uint64_t count(struct scene *s, const char *topic, const char *header)
     return n;
 }
 
-/* Runs a stage on LISTS, all of which must come out or become dead letters. */
+/* Run a stage on LISTS; all must be forwarded or dead-lettered. */
 static void run_through(struct scene *s)
 {
     feed(s, 0, LISTS);
@@ -84,7 +83,7 @@ START_TEST(exactly_once_messages_come_out_or_become_dead_letters)
 }
 END_TEST
 
-/* Messages of the output, whose times must rise within each partition. */
+/* Return the number of output messages; their times must ascend within each partition. */
 static uint64_t count_in_order(struct scene *s)
 {
     struct ek_merged_consumer *t;
@@ -108,7 +107,7 @@ static uint64_t count_in_order(struct scene *s)
     return n;
 }
 
-/* Short lists, to every partition in turn. */
+/* Prepare short lists, sent to the partitions in turn. */
 static void begin_spread(struct scene *s)
 {
     begin_with(s, PARTITIONS);
@@ -121,7 +120,7 @@ START_TEST(several_workers_keep_the_order_of_each_partition)
     struct scene s;
     begin_spread(&s);
     set(&s, "pipeline.workers", "3");
-    set(&s, "pipeline.batch_size", "2"); /* rings of 8, which are full most of the time */
+    set(&s, "pipeline.batch_size", "2"); /* queues of 8, mostly full */
     start(&s);
     feed(&s, 0, MANY);
     struct ek_stage_stats t = wait_for(&s, MANY);
@@ -136,10 +135,10 @@ END_TEST
 
 enum { DISTURBED = 30, ANSWER_MS = 10 };
 
-/* Many small requests, so that another one of the partition waits behind one that is refused. With
- * enable.idempotence=false it goes first, even where only one may be on its way. It is one here: a
- * broker refuses what was sent behind a refused request, since its sequence has a gap; the mock
- * cluster takes it, and the client then believes that it has the refused one as well. */
+/* Small requests, so that others of the same partition are queued after a refused one; with
+ * enable.idempotence=false they would overtake it. max.in.flight is 1, because the mock cluster,
+ * unlike a broker, accepts a request after a refused one, and the client then considers the refused
+ * one delivered. */
 START_TEST(the_order_of_each_partition_holds_while_requests_are_tried_again)
 {
     struct scene s;
@@ -157,8 +156,8 @@ START_TEST(the_order_of_each_partition_holds_while_requests_are_tried_again)
 }
 END_TEST
 
-/* Each part has a batch for every partition; the client has enough with one. A client that slept
- * for a second whenever it has would not be through in time. */
+/* Each part has one batch per partition, which fills the client's queue. A client that slept for a
+ * second with a full queue would exceed the timeout. */
 START_TEST(a_client_that_had_enough_fetches_again_when_that_is_used_up)
 {
     enum { PARTS = 50 };
@@ -174,7 +173,7 @@ START_TEST(a_client_that_had_enough_fetches_again_when_that_is_used_up)
 }
 END_TEST
 
-/* Small transactions, so that workers find the gates shut and open all the time. */
+/* Small transactions, so that the hold queues open and close continuously. */
 START_TEST(exactly_once_several_workers_keep_the_order_of_each_partition)
 {
     struct scene s;
@@ -193,7 +192,7 @@ START_TEST(exactly_once_several_workers_keep_the_order_of_each_partition)
 }
 END_TEST
 
-/* On a machine that is busy a transaction, a message or a session may take as long as the test. */
+/* Set timeouts beyond the test's, for a busy machine. */
 static void outlive_the_test(struct scene *s)
 {
     set(s, "limits.transaction_timeout", "120s");
@@ -246,7 +245,7 @@ START_TEST(exactly_once_a_right_that_is_missing_ends_the_stage)
 }
 END_TEST
 
-/* What the group has committed, all partitions together. */
+/* Return the sum of the committed offsets of all partitions. */
 static uint64_t committed(struct scene *s)
 {
     static const struct ek_kafka_setting settings[] = {{"group.id", "g"}};

@@ -1,6 +1,5 @@
-/* A stage that keeps its state, against librdkafka's mock cluster; the real broker is in
- * tests/kafka/test_state.py.
- */
+/* Stage with a state topic, against librdkafka's mock cluster. tests/kafka/test_state.py uses a
+ * real broker. */
 #include "daemon/base/clock.h"
 #include "daemon/base/log.h"
 #include "tests/stage_scene.h"
@@ -14,10 +13,10 @@ struct kept {
     struct scene s;
     FILE *lines;
     struct ek_log *log;
-    atomic_bool cut; /* brokers go when partitions have come, before their state is read */
+    atomic_bool cut; /* stop the brokers after the assignment, before the state is read */
 };
 
-/* Called by the thread that writes a line, before it goes on. */
+/* Write callback of the log, called synchronously by the logging thread. */
 static ssize_t hear(void *cookie, const char *line, size_t length)
 {
     static const char word[] = "event=partitions_assigned";
@@ -27,8 +26,8 @@ static ssize_t hear(void *cookie, const char *line, size_t length)
     return (ssize_t)length;
 }
 
-/* Where a member has just left, the mock cluster waits for others for a second less than a session
- * before it lets one in. */
+/* Prepare a stage with state. The session timeout is short, because after a member leaves the mock
+ * cluster delays the next one by the session timeout minus a second. */
 static void open_kept(struct kept *k)
 {
     begin(&k->s);
@@ -53,7 +52,7 @@ static void start_kept(struct kept *k)
     start_with(&k->s, k->log);
 }
 
-/* A stage has seen LISTS and is over. */
+/* Run a stage on LISTS and stop it. */
 static void learn(struct kept *k)
 {
     feed(&k->s, 0, LISTS);
@@ -62,8 +61,8 @@ static void learn(struct kept *k)
     finish(&k->s);
 }
 
-/* The next one has a list more, and those before. The cluster may have thought it dead while it
- * was away, and then the list comes again. */
+/* Check that the next stage counts one more list than the previous one. The list may be redelivered
+ * if the member's session expired meanwhile. */
 static void goes_on(struct kept *k)
 {
     struct ek_stage_stats t;
@@ -92,7 +91,7 @@ static void wait_until_told(struct kept *k)
                   t.text);
 }
 
-/* A stage waits for what one before it has learnt, since brokers have gone. */
+/* Open a stage that waits for the state of a previous one, because the brokers are unavailable. */
 static void open_waiting(struct kept *k)
 {
     open_kept(k);
@@ -107,7 +106,8 @@ START_TEST(brokers_that_go_before_they_gave_back_the_state_are_waited_for)
     struct kept k;
     open_waiting(&k);
     while (page_has(k.s.stage, "/metrics", "\nevenkeel_restore_pending_seconds 0\n"))
-        nanosleep(&(struct timespec){0, NAP_NS}, NULL); /* within the millisecond it was told */
+        nanosleep(&(struct timespec){0, NAP_NS},
+                  NULL); /* the metric follows the status within a millisecond */
     ek_mock_away(k.s.mock, false);
     goes_on(&k);
     close_kept(&k);

@@ -1,4 +1,4 @@
-/* What is shown of model and upstream. */
+/* Agreement of model and upstream scorer in the API. */
 #include "daemon/views/agreement_cache.h"
 #include "tests/check.h"
 #include "tests/plain_model.h"

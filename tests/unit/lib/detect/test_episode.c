@@ -1,10 +1,10 @@
-/* What of an episode is saved. */
+/* Serialization of episodes. */
 #include "detect/detector_internal.h"
 #include "tests/check.h"
 
 #include <limits.h>
 
-/* An episode with no member 0, as far as each is checked. */
+/* Return an episode without zero members, within the limits of serialization. */
 static struct ek_episode full_episode(void)
 {
     struct ek_episode e;
@@ -19,7 +19,7 @@ static struct ek_episode full_episode(void)
     return e;
 }
 
-/* What is read is laid over zeros: bytes that stay 0 are padding, or were forgotten. */
+/* The episode is read into zeros: bytes that stay 0 are padding or unserialized members. */
 START_TEST(every_member_of_an_episode_is_kept)
 {
     enum { GAPS = 4, PADDING = 4 * (EK_CATEGORY_CHANGES + GAPS) };

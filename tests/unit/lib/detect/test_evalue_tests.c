@@ -1,4 +1,4 @@
-/* What the guarantee rests on: no bet expects more than 1 while nothing has happened. */
+/* Bets have expectation at most 1 without a change, on which the false-alarm budget depends. */
 #include "detect/evalue_tests.h"
 #include "detect/evidence.h"
 #include "detect/list_stats_builder.h"
@@ -73,7 +73,7 @@ START_TEST(what_is_far_follows_from_how_much_training_there_was)
         int class = ek_far_class(lists);
         ck_assert(ek_far_p(class) * (double)(lists + 1) >= 2 || class == EK_FAR_CLASSES - 1);
         ck_assert(class == 0 || ek_far_p(class - 1) * (double)(lists + 1) < 2);
-        /* The rarest rank is where the bets on far values pay. */
+        /* Bets on far values win at the rarest rank. */
         const float *far = t.level[class][ek_table_row(ek_far_p(class))];
         ck_assert(far[3] > 2 && far[5] > far[3]);
     }
@@ -132,7 +132,8 @@ static struct fixture *plain(void)
     return &x;
 }
 
-/* The bets of a list of k values with this spread, six standard deviations up. */
+/* Return the bets of a list of k values with this spread, six standard deviations above training.
+ * */
 static const float *far_list(const struct fixture *x, int k, float spread)
 {
     static float e[EK_BETS];

@@ -1,13 +1,12 @@
-/* The records of a fleet: what is written is what is read, golden files hold the format, and damage
- * is refused before anybody hears of it.
- */
+/* Fleet records: round trips, golden files of the format, and rejection of damaged records before
+ * any callback. */
 #include "base/file.h"
 #include "tests/check.h"
 #include "tests/fleet_world.h"
 
 enum { TRAINING = 2000, PRICE = 0 };
 
-/* What was heard of a record, as text. */
+/* Text of the callbacks of a record. */
 struct heard {
     struct ek_buf text;
     int cells, sums, findings, rows;
@@ -72,7 +71,7 @@ static void cents_in_arm_b(struct fleet *f, int i, struct ek_list *q)
         stream_scale(q, PRICE, 100);
 }
 
-/* An instance with a finding on arm B; its last records wait in the log. */
+/* Start an instance with a finding on arm B; its last records are in the log. */
 static struct fleet *start(void)
 {
     static struct fleet f;
@@ -235,7 +234,7 @@ START_TEST(records_of_another_manifest_or_profile_are_refused)
     ck_assert_int_eq(ek_leader_receive(f->decider[0], b.data, b.length, 0, &e), EK_ESTATE);
     ck_assert_ptr_nonnull(strstr(e.message, "another manifest"));
     f->world.manifest->hash--;
-    /* the golden one is of a profile with other numbers */
+    /* the golden file belongs to another profile */
     ck_assert_int_eq(ek_leader_receive(f->decider[0], b.data, b.length, 0, &e), EK_ESTATE);
     ck_assert_ptr_nonnull(strstr(e.message, "another profile"));
     ck_assert_uint_eq(ek_fleet_pool_counts(ek_leader_pool(f->decider[0])).refused, 2);
@@ -251,13 +250,14 @@ START_TEST(of_records_the_order_of_the_log_decides)
     struct ek_fleet_plan_head b = {.decider = {"b", 1}, .term = 2, .version = 1};
     ck_assert_int_eq(ek_record_order_check(&o, &a), EK_FLEET_NEWER);
     ck_assert_int_eq(ek_record_order_check(&o, &a), EK_FLEET_SAME);
-    ck_assert_int_eq(ek_record_order_check(&o, &b), EK_FLEET_VOID); /* version 1 was there */
+    ck_assert_int_eq(ek_record_order_check(&o, &b), EK_FLEET_VOID); /* duplicate version 1 */
     a.version = 2;
-    ck_assert_int_eq(ek_record_order_check(&o, &a), EK_FLEET_VOID); /* of a lower term now */
+    ck_assert_int_eq(ek_record_order_check(&o, &a), EK_FLEET_VOID); /* lower term */
     b.version = 2;
     ck_assert_int_eq(ek_record_order_check(&o, &b), EK_FLEET_NEWER);
     struct ek_fleet_plan_head c = {.decider = {"c", 1}, .term = 2, .version = 3};
-    ck_assert_int_eq(ek_record_order_check(&o, &c), EK_FLEET_NEWER); /* the same term: by name */
+    ck_assert_int_eq(ek_record_order_check(&o, &c),
+                     EK_FLEET_NEWER); /* equal terms: ordered by name */
     b.version = 4;
     ck_assert_int_eq(ek_record_order_check(&o, &b), EK_FLEET_VOID);
 }

@@ -1,4 +1,4 @@
-/* The ring of decisions: numbers, what is kept, how it reads, and its parts of the state. */
+/* Decision log: numbers, retention, JSON, and parts of the checkpoint. */
 #include "guard/event_json.h"
 #include "plan/decisions.h"
 #include "tests/check.h"
@@ -13,7 +13,7 @@ static struct ek_decisions *new_ring(void)
     return d;
 }
 
-/* Takes one that says why, under a number or (0) the next one; whether it was new. */
+/* Add a decision with this reason and number (0: the next). Return whether it was new. */
 static bool add(struct ek_decisions *d, uint64_t number, const char *why)
 {
     struct ek_decision_record m = ek_decision_get(EK_DECIDED_STEP);
@@ -37,7 +37,7 @@ START_TEST(decisions_are_numbered_from_one)
     ck_assert_uint_eq(ek_decisions_last(d), 0);
     ck_assert_ptr_null(ek_decisions_at(d, 0));
     ck_assert(add(d, 0, why));
-    why[0] = 'x'; /* it has a copy */
+    why[0] = 'x'; /* the log has a copy */
     ck_assert_uint_eq(ek_decisions_last(d), 1);
     ck_assert_str_eq(why_of(d, 1), "because");
     ck_assert_uint_eq(ek_decisions_at(d, 1)->number, 1);
@@ -67,7 +67,7 @@ START_TEST(one_that_is_there_is_not_taken_again)
     ck_assert(add(d, 7, "the first"));
     ck_assert(!add(d, 7, "again"));
     ck_assert_str_eq(why_of(d, 7), "the first");
-    ck_assert(add(d, 5, "late")); /* the numbers below were passed over */
+    ck_assert(add(d, 5, "late")); /* lower numbers are missing */
     ck_assert_str_eq(why_of(d, 5), "late");
     ck_assert_uint_eq(ek_decisions_last(d), 7);
     ck_assert(add(d, 0, "the next"));
@@ -127,7 +127,7 @@ START_TEST(a_decision_reads_as_json)
                 "\"instance\":\"hotels-0\",\"reason\":null}");
     m = ek_decision_get(EK_DECIDED_PIN);
     m.feature = "price";
-    m.dimension = "app"; /* a value that shares its cell */
+    m.dimension = "app"; /* a value without a separate cell */
     assert_json(&m, "{\"event\":\"decision\",\"sequence\":0,\"list\":0,\"time_ms\":0,"
                     "\"type\":\"pin\",\"actor\":\"evenkeel\",\"plan\":{\"before\":0,\"after\":0},"
                     "\"feature\":\"price\",\"segment\":{\"app\":\"(other)\"},\"reason\":null}");

@@ -1,4 +1,4 @@
-/* The plan in force: modes, percentages, withdrawals, pins, limits and pause put together. */
+/* Composition of the active plan from modes, percentages, rollbacks, pins, limits and pause. */
 #include "plan/plan_compose.h"
 #include "tests/check.h"
 
@@ -19,7 +19,7 @@ struct scene {
     struct ek_composing c;
     struct ek_composed said;
     enum ek_mode base[FEATURES];
-    double share[CELLS]; /* of the traffic; cells of one dimension are apart */
+    double share[CELLS]; /* fraction of lists; cells of one dimension are disjoint */
 };
 
 static enum ek_mode mode_of(void *context, int feature, int cell)
@@ -37,7 +37,7 @@ static int dimension_of(void *context, int cell)
     return cell == ALL ? -1 : cell > ARM_B;
 }
 
-/* As if arm and app had nothing to do with each other. */
+/* Fraction of lists if arm and app are independent. */
 static double share_of(void *context, const int *cell, int count)
 {
     const struct scene *s = context;
@@ -97,8 +97,7 @@ static void pin(struct scene *s, int feature, int cell, enum ek_action action,
     s->pin[s->c.pins++] = (struct ek_pinned){feature, cell, {action, 0}, by};
 }
 
-/* Composes and takes what comes for the plan of now; whether the version rose.
- * */
+/* Compose the current plan. Return whether the version increased. */
 static bool compose(struct scene *s)
 {
     uint64_t before = s->now.version;
@@ -130,7 +129,7 @@ START_TEST(what_is_wanted_and_enforced_is_in_force)
     ck_assert_int_eq(s->now.entry[0].since_ms, NOW);
     ck_assert(s->said.share == .5);
     ck_assert_int_eq(s->said.features, 1);
-    s->desired.entry[0].treatment.value = 3; /* a better value of the same action */
+    s->desired.entry[0].treatment.value = 3; /* new value of the same action */
     ck_assert(!compose(s));
     ck_assert(s->now.entry[0].treatment.value == 3);
     ek_plan_remove(&s->desired, 2, ARM_B);
@@ -188,7 +187,7 @@ START_TEST(each_step_of_a_canary_is_a_version)
     r->percent = 1000;
     ck_assert(compose(s));
     ck_assert_int_eq(s->now.entry[0].percent, 1000);
-    s->base[2] = EK_MODE_ENFORCE; /* whose percentage is no matter */
+    s->base[2] = EK_MODE_ENFORCE; /* ignores the percentage */
     ck_assert(compose(s));
     r->percent = 1500;
     ck_assert(!compose(s));
@@ -217,7 +216,7 @@ START_TEST(what_is_observed_is_in_the_plan_where_some_lists_may_act)
     struct scene *s = new_scene(EK_MODE_OBSERVE);
     say(s, 2, ARM_B, EK_MODE_CANARY, true);
     want(s, 2, ALL);
-    want(s, 2, ARM_A); /* no list of it is in arm B */
+    want(s, 2, ARM_A); /* disjoint from arm B */
     want(s, 2, APP_1);
     want(s, 3, ALL);
     compose(s);
@@ -244,7 +243,7 @@ START_TEST(a_pin_hides_what_is_found_in_its_cells)
     ck_assert_int_eq(s->now.count, 3);
     ck_assert_int_eq(entry_of(s, 0, ARM_B)->treatment.action, EK_ACT_NONE);
     ck_assert_int_eq(entry_of(s, 0, APP_1)->by, EK_BY_FINDING);
-    pin(s, 0, ALL, EK_ACT_BLANK, EK_BY_PERSON); /* of every cell without a pin of its own */
+    pin(s, 0, ALL, EK_ACT_BLANK, EK_BY_PERSON); /* in every cell without a separate pin */
     ck_assert(compose(s));
     ck_assert_int_eq(s->now.count, 2);
     ck_assert_int_eq(entry_of(s, 0, ALL)->treatment.action, EK_ACT_BLANK);
@@ -306,7 +305,7 @@ START_TEST(beyond_a_limit_nothing_that_findings_want_acts)
     ck_assert_ptr_nonnull(entry_of(s, 0, ALL));
     ck_assert_ptr_nonnull(entry_of(s, 5, ALL));
     ek_plan_remove(&s->desired, 3, ALL);
-    s->c.was_limited = true; /* for a hold it stays so */
+    s->c.was_limited = true; /* for a minimum duration */
     ck_assert(!compose(s));
     ck_assert_int_eq(s->said.limited, EK_EXCEEDS_NONE);
     s->c.was_limited = false;
@@ -345,18 +344,18 @@ START_TEST(the_share_of_the_traffic_is_limited)
     compose(s);
     ck_assert(s->said.share == .5);
     ck_assert_int_eq(s->said.limited, EK_EXCEEDS_NONE);
-    want(s, 2, APP_1); /* half of what is not in arm A, too */
+    want(s, 2, APP_1); /* and half of the lists outside arm A */
     compose(s);
     ck_assert(s->said.share == .75);
     ck_assert_int_eq(s->said.limited, EK_EXCEEDS_SHARE);
     ck_assert_int_eq(s->now.count, 0);
     s->rules.on_limit = EK_LIMIT_KEEP;
-    want(s, 3, ARM_A); /* which takes no more of it; what was left out before does not count */
+    want(s, 3, ARM_A); /* no further lists; dropped entries do not count */
     compose(s);
     ck_assert_int_eq(s->now.count, 2);
     ck_assert_ptr_nonnull(entry_of(s, 1, ARM_A));
     ck_assert_ptr_nonnull(entry_of(s, 3, ARM_A));
-    s->c.share_of = NULL; /* not known */
+    s->c.share_of = NULL; /* unknown */
     compose(s);
     ck_assert_int_eq(s->now.count, 3);
     ck_assert(isnan(s->said.share));
@@ -364,7 +363,7 @@ START_TEST(the_share_of_the_traffic_is_limited)
 }
 END_TEST
 
-/* One bucket for all features: 20% of arm B and all of arm A. */
+/* All features share the bucket: 20% of arm B and all of arm A. */
 START_TEST(the_share_of_canaries_counts_by_their_percentage)
 {
     struct scene *s = new_scene(EK_MODE_CANARY);
